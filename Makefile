@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# What a person types. The work is done by Kbuild (modules) and by the small
+# commands in scripts/.
+
+# The newest kernel headers of this machine, unless told otherwise.
+ifeq ($(origin KDIR),undefined)
+KDIR := $(shell scripts/default-kdir)
+endif
+
+STAGE ?=
+
+.DEFAULT_GOAL := modules
+.PHONY: modules modules_install install clean demo shell test help check-kdir
+
+modules: check-kdir	## build every module against KDIR
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+modules_install install: check-kdir	## install the built modules (as root)
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+
+clean: check-kdir	## remove what "make" built here, and build/
+	$(MAKE) -C $(KDIR) M=$(CURDIR) clean
+	$(RM) -r build
+
+demo:	## boot QEMU and show four ping-pong runs
+	@scripts/demo
+
+shell:	## the demo's guest, with a prompt
+	@scripts/shell
+
+test:	## the gate; STAGE="build kunit demo-6.12 demo-6.1 newest" picks some
+	@scripts/test $(STAGE)
+
+help:	## this list
+	@scripts/help
+
+check-kdir:
+	@scripts/default-kdir --check '$(KDIR)'
