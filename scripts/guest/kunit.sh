@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Load each KUnit module, print its suites' KTAP, unload everything, look for
+# leaks. Lines "#module NAME" and "#check ok|not ok TEXT" are for
+# scripts/test-kunit.
+
+leaks=/sys/kernel/debug/kmemleak
+
+check()
+{
+	if [ "$1" -eq 0 ]; then
+		echo "#check ok $2"
+	else
+		echo "#check not ok $2"
+	fi
+}
+
+# An object counts as leaked only when it is older than kmemleak's minimum age
+# of five seconds and two scans found no pointer to it.
+scan()
+{
+	echo scan >$leaks
+	sleep 6
+	echo scan >$leaks
+}
+
+# new_results: the KTAP of the suites that were not there before. The test
+# modules stay loaded until the first leak scan, which then can name functions.
+new_results()
+{
+	for dir in /sys/kernel/debug/kunit/*/; do
+		suite=$(basename "$dir")
+		[ ! -e "/tmp/seen/$suite" ] || continue
+		touch "/tmp/seen/$suite"
+		cat "$dir/results"
+	done
+}
+
+report_leaks()
+{
+	scan
+	cat $leaks
+	! grep -q . $leaks
+	check $? "$1"
+	echo clear >$leaks
+}
+
+# What the kernel itself lost before our first module came is not ours.
+scan
+echo clear >$leaks
+
+mkdir /tmp/seen
+modprobe kofi_verbs
+check $? "kofi_verbs loads"
+loaded=
+for ko in /kofi/*_test.ko; do
+	name=$(basename "$ko" .ko)
+	case " ${SUITES:-$name} " in
+	*" $name "*) ;;
+	*) continue ;;
+	esac
+	echo "#module $name"
+	modprobe "$name"
+	check $? "$name loads"
+	new_results
+	loaded="$name $loaded"
+done
+
+report_leaks "no memory is leaked by the suites"
+for name in $loaded kofi_mock kofi_verbs kofi; do
+	[ ! -d "/sys/module/$name" ] || rmmod "$name"
+	check $? "$name unloads"
+done
+rdma link delete rxe0
+check $? "rxe0 can be deleted"
+report_leaks "no memory is leaked by unloading"

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Turn the output of scripts/guest/kunit.sh into results, one per KUnit case
+# and one per "#check" line: "pass|fail|skip <TAB> name <TAB> text".
+# A suite or a module that stops short of its plan is a failure of its own.
+
+function emit(verdict, name, text)
+{
+	printf "%s\t%s\t%s\n", verdict, name, text
+}
+
+function end_suite()
+{
+	if (suite == "")
+		return
+	if (cases != plan)
+		emit("fail", suite, "gave " cases " results of " plan " (crash or hang?)")
+	suite = ""
+}
+
+function end_module()
+{
+	end_suite()
+	if (module != "" && suites == 0)
+		emit("fail", module, "gave no KUnit result (crash?)")
+	module = ""
+}
+
+# case_name LINE: what follows "ok N ", without the directive.
+function case_name(s)
+{
+	sub(/^ *(not )?ok [0-9]+ /, "", s)
+	sub(/ # .*/, "", s)
+	return s
+}
+
+/^#module / {
+	end_module()
+	module = $2
+	suites = 0
+	next
+}
+
+/^#check / {
+	verdict = ($2 == "ok") ? "pass" : "fail"
+	sub(/^#check (not )?ok /, "")
+	emit(verdict, $0, "")
+	next
+}
+
+/^    # Subtest: / {
+	end_suite()
+	suite = $3
+	suites++
+	cases = plan = failed = 0
+	text = ""
+	next
+}
+
+suite != "" && /^    1\.\.[0-9]+/ {
+	sub(/^    1\.\./, "")
+	plan = $0 + 0
+	next
+}
+
+suite != "" && /^    (not )?ok [0-9]+/ {
+	cases++
+	verdict = "pass"
+	if ($1 == "not") {
+		verdict = "fail"
+		failed++
+	} else if (/ # SKIP/) {
+		verdict = "skip"
+		text = $0
+		sub(/.* # SKIP */, "", text)
+	}
+	emit(verdict, suite "." case_name($0), verdict == "pass" ? "" : text)
+	text = ""
+	next
+}
+
+/^(not )?ok [0-9]+ / {
+	if ($1 == "not" && failed == 0)
+		emit("fail", case_name($0), "the suite failed outside its cases")
+	end_suite()
+	next
+}
+
+# What stands between two results belongs to the second one.
+suite != "" && !/KTAP version/ {
+	line = $0
+	sub(/^ */, "", line)
+	text = text (text == "" ? "" : " | ") line
+}
+
+END {
+	end_module()
+}
