@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A completion queue that any provider may build its own on.
+ *
+ * A completion is a struct kofi_comp that the provider embeds in the slot of
+ * the operation.  The queue is a list of the slots that have completed and have
+ * not been read, so it needs no memory of its own and cannot run over: a slot
+ * is free again when its completion has been read.  Errors stand in the same
+ * list, in order.
+ *
+ * Reading is in two steps, so that no lock is held and no indirect call is made
+ * while entries are copied: kofi_cq_read() takes slots off the list, copies
+ * them into the client's entries and hands the chain back; the provider then
+ * returns the slots of the chain to their endpoints.
+ */
+#ifndef _KOFI_CQ_H
+#define _KOFI_CQ_H
+
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <rdma/fi_eq.h>
+
+/**
+ * struct kofi_comp - A completion, embedded in the slot of an operation
+ * @next: next in the queue or chain
+ * @op_context: the operation's context
+ * @flags: FI_SEND | FI_MSG and the like
+ * @len: bytes received
+ * @buf: buffer of a receive
+ * @data: remote CQ data
+ * @tag: tag of a tagged message
+ * @err: positive error code; 0: success
+ * @prov_errno: provider's code of the error
+ */
+struct kofi_comp {
+	struct kofi_comp	*next;
+	void			*op_context;
+	u64			flags;
+	size_t			len;
+	void			*buf;
+	u64			data;
+	u64			tag;
+	int			err;
+	int			prov_errno;
+};
+
+/**
+ * struct kofi_cq - The queue; the provider embeds it in its own
+ * @cq: what the client sees
+ * @lock: guards @head to @signalled; taken with interrupts off
+ * @head: oldest completion
+ * @tail: where the next one is linked
+ * @count: completions in the list
+ * @reserved: operations that bound, enabled endpoints may have
+ * @armed: the handler is due at the next completion
+ * @signalled: fi_cq_signal() was called and nobody has woken for it yet
+ * @size: most of @reserved
+ * @format: layout of entries
+ * @wait_obj: kind of queue
+ * @wait_cond: fi_cq_sread() takes a threshold
+ * @wait: sleepers in fi_cq_sread()
+ * @handler: client's handler
+ */
+struct kofi_cq {
+	struct fid_cq		cq;
+	spinlock_t		lock;
+	struct kofi_comp	*head;
+	struct kofi_comp	**tail;
+	size_t			count;
+	size_t			reserved;
+	bool			armed;
+	bool			signalled;
+	size_t			size;
+	enum fi_cq_format	format;
+	enum fi_wait_obj	wait_obj;
+	enum fi_cq_wait_cond	wait_cond;
+	wait_queue_head_t	wait;
+	void			(*handler)(struct fid_cq *cq, void *context);
+};
+
+/**
+ * kofi_cq_init() - Check the attributes and set the queue up
+ * @cq: the queue; the provider sets cq.fid.ops and cq.ops
+ * @attr: the client's wishes, may be NULL
+ * @size: operations it has room for
+ * @context: the client's pointer
+ *
+ * Context: any.
+ * Return: 0; -EINVAL; -ENOSYS: that kind of wait object.
+ */
+int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
+		 void *context);
+
+/**
+ * kofi_cq_reserve() - Set room aside for an endpoint's operations
+ * @cq: the queue
+ * @count: depth of the endpoint's queue
+ *
+ * Context: any.
+ * Return: 0; -ENOSPC: there is not that much left.
+ */
+int kofi_cq_reserve(struct kofi_cq *cq, size_t count);
+
+/**
+ * kofi_cq_unreserve() - Give the room back
+ * @cq: the queue
+ * @count: as reserved
+ *
+ * Context: any.
+ */
+void kofi_cq_unreserve(struct kofi_cq *cq, size_t count);
+
+/**
+ * kofi_cq_complete() - Queue a completion and tell the client
+ * @cq: the queue
+ * @comp: the completion
+ *
+ * Context: any; the handler is called from here.
+ */
+void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
+
+/**
+ * kofi_cq_read() - Take completions off the queue
+ * @cq: the queue
+ * @buf: the client's entries
+ * @count: most of them
+ * @chain: the slots of the completions taken, linked by @next
+ *
+ * Context: any.
+ * Return: number of entries; -EAGAIN; -FI_EAVAIL; as fi_cq_read().
+ */
+ssize_t kofi_cq_read(struct kofi_cq *cq, void *buf, size_t count,
+		     struct kofi_comp **chain);
+
+/**
+ * kofi_cq_readerr() - Take the error at the head of the queue
+ * @cq: the queue
+ * @buf: the client's entry
+ * @flags: 0
+ * @chain: the slot of the error
+ *
+ * Context: any.
+ * Return: as fi_cq_readerr().
+ */
+ssize_t kofi_cq_readerr(struct kofi_cq *cq, struct fi_cq_err_entry *buf,
+			u64 flags, struct kofi_comp **chain);
+
+/**
+ * kofi_cq_wait() - Sleep until fi_cq_sread() should read
+ * @cq: the queue
+ * @cond: as fi_cq_sread()
+ * @timeout: as fi_cq_sread()
+ *
+ * Context: may sleep.
+ * Return: 0: read now; -EAGAIN: signalled, nothing to read; -EINTR; -EINVAL: no
+ * wait object.  The time running out also gives 0.
+ */
+int kofi_cq_wait(struct kofi_cq *cq, const void *cond, int timeout);
+
+/**
+ * kofi_cq_signal() - Ready-made ->signal
+ * @cq: the queue
+ *
+ * Context: any.
+ * Return: as fi_cq_signal().
+ */
+int kofi_cq_signal(struct fid_cq *cq);
+
+/**
+ * kofi_cq_purge() - Take all completions out that belong to an owner
+ * @cq: the queue
+ * @belongs: says whether a completion belongs to @owner
+ * @owner: passed to @belongs
+ *
+ * Context: any; @belongs is called with the queue's lock held.
+ * Return: the chain of what was taken out.
+ */
+struct kofi_comp *kofi_cq_purge(struct kofi_cq *cq,
+				bool (*belongs)(struct kofi_comp *comp,
+						void *owner),
+				void *owner);
+
+#endif /* _KOFI_CQ_H */

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * An event queue that any provider may use as its own.
+ *
+ * An event is a struct kofi_event that the provider embeds in what the event is
+ * about: an endpoint has one for "connected", one for "shutdown" and one for an
+ * error, so that telling its client never needs memory.  A connection request
+ * carries its own.  The queue links them and owns none.
+ */
+#ifndef _KOFI_EQ_H
+#define _KOFI_EQ_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <rdma/fi_eq.h>
+
+/* Most bytes of connection data any provider carries (libfabric's tcp: 256) */
+#define KOFI_CM_DATA_MAX	256
+
+/**
+ * struct kofi_event - One event, embedded in its object
+ * @entry: place in the queue; empty while not queued
+ * @event: FI_CONNECTED, ...; ignored for errors
+ * @err: positive error code; 0: not an error
+ * @prov_errno: provider's code of the error
+ * @fid: whom it concerns
+ * @info: FI_CONNREQ: passes to the client when read
+ * @data: the data field of fi_eq_entry and fi_eq_err_entry
+ * @cm_data: connection data, or NULL
+ * @cm_len: bytes of @cm_data
+ * @release: called without locks when the event has been read; may be NULL.
+ *	@cm_data must stay for events without it until the object's close.
+ */
+struct kofi_event {
+	struct list_head	entry;
+	u32			event;
+	int			err;
+	int			prov_errno;
+	struct fid		*fid;
+	struct fi_info		*info;
+	u64			data;
+	const void		*cm_data;
+	size_t			cm_len;
+	void			(*release)(struct kofi_event *event);
+};
+
+static inline void kofi_event_init(struct kofi_event *event, struct fid *fid)
+{
+	*event = (struct kofi_event) { .fid = fid };
+	INIT_LIST_HEAD(&event->entry);
+}
+
+/**
+ * struct kofi_eq - The queue; the provider embeds it in its own, or uses it as is
+ * @eq: what the client sees
+ * @lock: guards the rest; taken with interrupts off
+ * @events: struct kofi_event, oldest first
+ * @wait: sleepers in fi_eq_sread()
+ * @wait_obj: kind of queue
+ * @armed: the handler is due at the next event
+ * @size: most FI_CONNREQ and written events that may wait
+ * @nr_limited: how many of these wait
+ * @writable: opened with FI_WRITE
+ * @handler: client's handler
+ * @strerror: text of a prov_errno
+ * @err_len: bytes of @err_data
+ * @err_data: data of the error read last
+ */
+struct kofi_eq {
+	struct fid_eq		eq;
+	spinlock_t		lock;
+	struct list_head	events;
+	wait_queue_head_t	wait;
+	enum fi_wait_obj	wait_obj;
+	bool			armed;
+	size_t			size;
+	size_t			nr_limited;
+	bool			writable;
+	void			(*handler)(struct fid_eq *eq, void *context);
+	const char		*(*strerror)(int prov_errno);
+	size_t			err_len;
+	u8			err_data[KOFI_CM_DATA_MAX];
+};
+
+/**
+ * kofi_eq_open() - Ready-made ->eq_open of struct fi_ops_fabric
+ * @attr: the client's wishes, may be NULL
+ * @strerror: text of the provider's prov_errno; NULL: none
+ * @eq: the queue, allocated; its ->close frees it
+ * @context: the client's pointer
+ *
+ * Context: may sleep.
+ * Return: as fi_eq_open().
+ */
+int kofi_eq_open(const struct fi_eq_attr *attr,
+		 const char *(*strerror)(int prov_errno), struct fid_eq **eq,
+		 void *context);
+
+static inline struct kofi_eq *to_kofi_eq(struct fid *fid)
+{
+	return container_of(fid, struct kofi_eq, eq.fid);
+}
+
+/**
+ * kofi_eq_post() - Queue an event and tell the client
+ * @eq: the queue
+ * @event: filled; not queued at the moment
+ *
+ * Context: any; the handler is called from here.
+ * Return: 0; -ENOSPC: an FI_CONNREQ, and as many as the queue's size wait;
+ * -EALREADY: @event is queued.
+ */
+int kofi_eq_post(struct kofi_eq *eq, struct kofi_event *event);
+
+/**
+ * kofi_eq_withdraw() - Take an event out of the queue, if it is in
+ * @eq: the queue
+ * @event: the event
+ *
+ * Afterwards no reader looks at @event.  @release is not called.
+ *
+ * Context: any.
+ * Return: true if it was queued.
+ */
+bool kofi_eq_withdraw(struct kofi_eq *eq, struct kofi_event *event);
+
+#endif /* _KOFI_EQ_H */

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The provider author's view of kofi.ko.
+ *
+ * A provider registers a name and three calls.  Everything else hangs off the
+ * objects these return: each object is a struct of the provider's that begins
+ * with the fid_* of its class, filled with tables of calls.
+ *
+ * What the core does, so that a provider need not
+ *
+ *  - It checks the arguments that any provider would check: NULL, object
+ *    classes, objects of different fabrics or domains, unknown flags of bind.
+ *  - It keeps parents and bound objects alive: ->close of an object is called
+ *    only when nothing below it or bound to it is left.  Right after ->close
+ *    the memory may be gone.
+ *  - It copies what ->getinfo returns, filters the copies by the hints, and
+ *    gives the originals back to ->freeinfo before fi_getinfo() returns.
+ *  - It holds a reference on @owner while a fabric is open or a call is inside.
+ *
+ * What a provider must do
+ *
+ *  - Leave no slot of a table NULL.  kofi_no_* below fill what it has not got
+ *    with -ENOSYS.  The core refuses an object with a hole (-EINVAL, and a line
+ *    in the log), and an endpoint whose caps promise a table that is all
+ *    filler: FI_MSG, FI_RMA, FI_TAGGED, FI_ATOMIC.
+ *  - Set fid.fclass, fid.context, fid.ops and every table pointer.  fid.obj is
+ *    the core's.
+ *  - Claim nothing in fi_info that is not true.
+ *
+ * No lock of the core is held while a provider is called.
+ *
+ * Versions: a provider passes the version it was compiled with.  The core
+ * refuses another major version.  Tables of an older minor version are shorter;
+ * the core puts longer ones with fillers in their place, so old providers keep
+ * working; the tail of a newer minor version's tables is not used.
+ */
+#ifndef _KOFI_PROVIDER_H
+#define _KOFI_PROVIDER_H
+
+#include <linux/module.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+
+/* What a provider passes to kofi_provider_register() */
+#define KOFI_PROVIDER_VERSION	FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
+
+/* So that fi_getinfo() with this name in the hints loads the module */
+#define MODULE_ALIAS_KOFI(name)	MODULE_ALIAS("kofi-" name)
+
+/**
+ * struct kofi_provider - A provider
+ * @name: name in fi_fabric_attr.prov_name, at most FI_NAME_MAX - 1 bytes of
+ *	[a-z0-9_-]
+ * @version: version of the provider itself, FI_VERSION(major, minor)
+ * @getinfo: list what there is.  @node and @service (host byte order, 0 for
+ *	none) have been checked for form; @hints may be NULL and may be used to
+ *	narrow the answer or to size queues, the core filters anyway.  With
+ *	hints->fabric_attr->net NULL, or no hints, the caller's namespace is
+ *	meant.  -ENODATA: nothing.
+ * @freeinfo: free a list that @getinfo returned
+ * @fabric: open a fabric.  @attr->prov_name is this provider's
+ * @owner: THIS_MODULE
+ */
+struct kofi_provider {
+	const char	*name;
+	u32		version;
+	int		(*getinfo)(u32 version, const char *node,
+				   const int service, u64 flags,
+				   struct fi_info *hints,
+				   struct fi_info **info);
+	void		(*freeinfo)(struct fi_info *info);
+	int		(*fabric)(struct fi_fabric_attr *attr,
+				  struct fid_fabric **fabric, void *context);
+	struct module	*owner;
+};
+
+/**
+ * kofi_provider_register() - Make a provider known
+ * @version: KOFI_PROVIDER_VERSION
+ * @provider: the provider; it stays the caller's and must stay until
+ *	kofi_provider_deregister() returns
+ *
+ * Several versions of one provider may be registered; the highest serves new
+ * calls, what the others have open goes on.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: a call or the name is missing or malformed; -ENOSYS:
+ * compiled for another major version; -EEXIST: that name and version is there
+ * already; -ENOMEM.
+ */
+int kofi_provider_register(u32 version, struct kofi_provider *provider);
+
+/**
+ * kofi_provider_deregister() - Withdraw a provider
+ * @provider: a registered provider
+ *
+ * New calls do not see it from now on.  Returns when every call inside it has
+ * come back and every object of it is closed.
+ *
+ * Context: may sleep, for as long as clients keep objects open.
+ * Return: 0; -ENOENT: it is not registered.
+ */
+int kofi_provider_deregister(struct kofi_provider *provider);
+
+/**
+ * kofi_info_match() - Does a result satisfy the hints?
+ * @info: one result
+ * @hints: the hints; NULL matches everything
+ *
+ * Context: any.
+ * Return: true if every non-zero field of @hints is satisfied.
+ */
+bool kofi_info_match(const struct fi_info *info, const struct fi_info *hints);
+
+/**
+ * kofi_parse_addr() - Numeric address and port to a socket address
+ * @net: namespace for an IPv6 scope name
+ * @node: IPv4 or IPv6 address, or NULL for the wildcard address of @family
+ * @service: port, host byte order
+ * @family: AF_INET, AF_INET6, or AF_UNSPEC for whatever @node is
+ * @addr: the result
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: not a numeric address of that family, or a bad port.
+ */
+int kofi_parse_addr(struct net *net, const char *node, int service, int family,
+		    struct sockaddr_storage *addr);
+
+/* Complete tables of -ENOSYS, and the single fillers for mixed tables */
+extern const struct fi_ops		kofi_no_ops;
+extern const struct fi_ops_fabric	kofi_no_ops_fabric;
+extern const struct fi_ops_domain	kofi_no_ops_domain;
+extern const struct fi_ops_mr		kofi_no_ops_mr;
+extern const struct fi_ops_ep		kofi_no_ops_ep;
+extern const struct fi_ops_cm		kofi_no_ops_cm;
+extern const struct fi_ops_msg		kofi_no_ops_msg;
+extern const struct fi_ops_rma		kofi_no_ops_rma;
+extern const struct fi_ops_tagged	kofi_no_ops_tagged;
+extern const struct fi_ops_atomic	kofi_no_ops_atomic;
+extern const struct fi_ops_eq		kofi_no_ops_eq;
+extern const struct fi_ops_cq		kofi_no_ops_cq;
+extern const struct fi_ops_cntr		kofi_no_ops_cntr;
+extern const struct fi_ops_av		kofi_no_ops_av;
+
+int fi_no_bind(struct fid *fid, struct fid *bfid, u64 flags);
+int fi_no_control(struct fid *fid, int command, void *arg);
+int fi_no_ops_open(struct fid *fid, const char *name, u64 flags, void **ops,
+		   void *context);
+int fi_no_tostr(const struct fid *fid, char *buf, size_t len);
+int fi_no_ops_set(struct fid *fid, const char *name, u64 flags, void *ops,
+		  void *context);
+
+int fi_no_domain(struct fid_fabric *fabric, struct fi_info *info,
+		 struct fid_domain **domain, void *context);
+int fi_no_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
+		     struct fid_pep **pep, void *context);
+int fi_no_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
+		  struct fid_eq **eq, void *context);
+
+int fi_no_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
+		  struct fid_av **av, void *context);
+int fi_no_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+		  struct fid_cq **cq, void *context);
+int fi_no_endpoint(struct fid_domain *domain, struct fi_info *info,
+		   struct fid_ep **ep, void *context);
+int fi_no_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
+		    struct fid_cntr **cntr, void *context);
+int fi_no_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
+		  struct fid_ep **rx_ep, void *context);
+int fi_no_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
+		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags);
+
+ssize_t fi_no_cancel(fid_t fid, void *context);
+int fi_no_getopt(fid_t fid, int level, int optname, void *optval,
+		 size_t *optlen);
+int fi_no_setopt(fid_t fid, int level, int optname, const void *optval,
+		 size_t optlen);
+
+int fi_no_setname(fid_t fid, void *addr, size_t addrlen);
+int fi_no_getname(fid_t fid, void *addr, size_t *addrlen);
+int fi_no_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen);
+int fi_no_connect(struct fid_ep *ep, const void *addr, const void *param,
+		  size_t paramlen);
+int fi_no_listen(struct fid_pep *pep);
+int fi_no_accept(struct fid_ep *ep, const void *param, size_t paramlen);
+int fi_no_reject(struct fid_pep *pep, fid_t handle, const void *param,
+		 size_t paramlen);
+int fi_no_shutdown(struct fid_ep *ep, u64 flags);
+
+#endif /* _KOFI_PROVIDER_H */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Atomic operations on remote memory.  Names: libfabric 2.1, fi_atomic.h.
+ *
+ * An endpoint without FI_ATOMIC answers each of the calls with -ENOSYS.
+ */
+#ifndef _RDMA_FI_ATOMIC_H
+#define _RDMA_FI_ATOMIC_H
+
+#include <rdma/fabric.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_rma.h>
+
+/* Which family fi_query_atomic() is asked about */
+#define FI_FETCH_ATOMIC		BIT_ULL(58)
+#define FI_COMPARE_ATOMIC	BIT_ULL(59)
+
+struct fi_ioc {
+	void			*addr;
+	size_t			count;
+};
+
+struct fi_atomic_attr {
+	size_t			count;
+	size_t			size;
+};
+
+struct fi_msg_atomic {
+	const struct fi_ioc	*msg_iov;
+	void			**desc;
+	size_t			iov_count;
+	fi_addr_t		addr;
+	const struct fi_rma_ioc	*rma_iov;
+	size_t			rma_iov_count;
+	enum fi_datatype	datatype;
+	enum fi_op		op;
+	void			*context;
+	u64			data;
+};
+
+struct fi_ops_atomic {
+	size_t	size;
+	ssize_t	(*write)(struct fid_ep *ep, const void *buf, size_t count,
+			 void *desc, fi_addr_t dest_addr, u64 addr, u64 key,
+			 enum fi_datatype datatype, enum fi_op op,
+			 void *context);
+	ssize_t	(*writemsg)(struct fid_ep *ep, const struct fi_msg_atomic *msg,
+			    u64 flags);
+	ssize_t	(*inject)(struct fid_ep *ep, const void *buf, size_t count,
+			  fi_addr_t dest_addr, u64 addr, u64 key,
+			  enum fi_datatype datatype, enum fi_op op);
+	ssize_t	(*readwrite)(struct fid_ep *ep, const void *buf, size_t count,
+			     void *desc, void *result, void *result_desc,
+			     fi_addr_t dest_addr, u64 addr, u64 key,
+			     enum fi_datatype datatype, enum fi_op op,
+			     void *context);
+	ssize_t	(*compwrite)(struct fid_ep *ep, const void *buf, size_t count,
+			     void *desc, const void *compare,
+			     void *compare_desc, void *result,
+			     void *result_desc, fi_addr_t dest_addr, u64 addr,
+			     u64 key, enum fi_datatype datatype, enum fi_op op,
+			     void *context);
+	int	(*writevalid)(struct fid_ep *ep, enum fi_datatype datatype,
+			      enum fi_op op, size_t *count);
+	int	(*readwritevalid)(struct fid_ep *ep, enum fi_datatype datatype,
+				  enum fi_op op, size_t *count);
+	int	(*compwritevalid)(struct fid_ep *ep, enum fi_datatype datatype,
+				  enum fi_op op, size_t *count);
+};
+
+static inline ssize_t fi_atomic(struct fid_ep *ep, const void *buf,
+				size_t count, void *desc, fi_addr_t dest_addr,
+				u64 addr, u64 key, enum fi_datatype datatype,
+				enum fi_op op, void *context)
+{
+	return ep->atomic->write(ep, buf, count, desc, dest_addr, addr, key,
+				 datatype, op, context);
+}
+
+static inline ssize_t fi_atomicmsg(struct fid_ep *ep,
+				   const struct fi_msg_atomic *msg, u64 flags)
+{
+	return ep->atomic->writemsg(ep, msg, flags);
+}
+
+static inline ssize_t fi_inject_atomic(struct fid_ep *ep, const void *buf,
+				       size_t count, fi_addr_t dest_addr,
+				       u64 addr, u64 key,
+				       enum fi_datatype datatype, enum fi_op op)
+{
+	return ep->atomic->inject(ep, buf, count, dest_addr, addr, key,
+				  datatype, op);
+}
+
+static inline ssize_t fi_fetch_atomic(struct fid_ep *ep, const void *buf,
+				      size_t count, void *desc, void *result,
+				      void *result_desc, fi_addr_t dest_addr,
+				      u64 addr, u64 key,
+				      enum fi_datatype datatype, enum fi_op op,
+				      void *context)
+{
+	return ep->atomic->readwrite(ep, buf, count, desc, result, result_desc,
+				     dest_addr, addr, key, datatype, op,
+				     context);
+}
+
+static inline ssize_t fi_compare_atomic(struct fid_ep *ep, const void *buf,
+					size_t count, void *desc,
+					const void *compare, void *compare_desc,
+					void *result, void *result_desc,
+					fi_addr_t dest_addr, u64 addr, u64 key,
+					enum fi_datatype datatype,
+					enum fi_op op, void *context)
+{
+	return ep->atomic->compwrite(ep, buf, count, desc, compare,
+				     compare_desc, result, result_desc,
+				     dest_addr, addr, key, datatype, op,
+				     context);
+}
+
+static inline int fi_atomicvalid(struct fid_ep *ep, enum fi_datatype datatype,
+				 enum fi_op op, size_t *count)
+{
+	return ep->atomic->writevalid(ep, datatype, op, count);
+}
+
+static inline int fi_fetch_atomicvalid(struct fid_ep *ep,
+				       enum fi_datatype datatype, enum fi_op op,
+				       size_t *count)
+{
+	return ep->atomic->readwritevalid(ep, datatype, op, count);
+}
+
+static inline int fi_compare_atomicvalid(struct fid_ep *ep,
+					 enum fi_datatype datatype,
+					 enum fi_op op, size_t *count)
+{
+	return ep->atomic->compwritevalid(ep, datatype, op, count);
+}
+
+#endif /* _RDMA_FI_ATOMIC_H */

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Connections.  Names: libfabric 2.1, fi_cm.h.
+ *
+ * Active side: fi_connect(), then FI_CONNECTED or an error on the endpoint's
+ * event queue.  Passive side: fi_listen(), FI_CONNREQ on the event queue, then
+ * fi_endpoint() with the event's fi_info, fi_enable(), post receives,
+ * fi_accept(), FI_CONNECTED; or fi_reject().
+ */
+#ifndef _RDMA_FI_CM_H
+#define _RDMA_FI_CM_H
+
+#include <rdma/fi_endpoint.h>
+
+struct fi_ops_cm {
+	size_t	size;
+	int	(*setname)(fid_t fid, void *addr, size_t addrlen);
+	int	(*getname)(fid_t fid, void *addr, size_t *addrlen);
+	int	(*getpeer)(struct fid_ep *ep, void *addr, size_t *addrlen);
+	int	(*connect)(struct fid_ep *ep, const void *addr,
+			   const void *param, size_t paramlen);
+	int	(*listen)(struct fid_pep *pep);
+	int	(*accept)(struct fid_ep *ep, const void *param,
+			  size_t paramlen);
+	int	(*reject)(struct fid_pep *pep, fid_t handle, const void *param,
+			  size_t paramlen);
+	int	(*shutdown)(struct fid_ep *ep, u64 flags);
+};
+
+/**
+ * fi_setname() - Set the local address before listen or connect
+ * @fid: endpoint or passive endpoint
+ * @addr: address in the format of its fi_info
+ * @addrlen: bytes of @addr
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL; -FI_EOPBADSTATE: too late; -ENOSYS; -EADDRINUSE;
+ * -EADDRNOTAVAIL.
+ */
+int fi_setname(fid_t fid, void *addr, size_t addrlen);
+
+/**
+ * fi_getname() - Local address
+ * @fid: endpoint or passive endpoint
+ * @addr: where it goes
+ * @addrlen: in: bytes of @addr; out: bytes of the address
+ *
+ * Context: may sleep.
+ * Return: 0; -FI_ETOOSMALL: @addrlen says how much is needed; -EINVAL;
+ * -EADDRNOTAVAIL: it has none yet.
+ */
+int fi_getname(fid_t fid, void *addr, size_t *addrlen);
+
+/**
+ * fi_getpeer() - Address of the peer
+ * @ep: a connected endpoint
+ * @addr: where it goes
+ * @addrlen: in: bytes of @addr; out: bytes of the address
+ *
+ * Context: may sleep.
+ * Return: 0; -FI_ETOOSMALL; -ENOTCONN; -EINVAL.
+ */
+int fi_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen);
+
+/**
+ * fi_listen() - Wait for connection requests
+ * @pep: passive endpoint, bound to an event queue
+ *
+ * Context: may sleep.
+ * Return: 0; -FI_ENOEQ: no event queue; -FI_EOPBADSTATE: listens already;
+ * -EADDRINUSE; -EADDRNOTAVAIL; -EINVAL.
+ */
+int fi_listen(struct fid_pep *pep);
+
+/**
+ * fi_connect() - Ask a peer for a connection
+ * @ep: an enabled endpoint
+ * @addr: the peer, in the format of its fi_info; NULL: fi_info.dest_addr
+ * @param: connection data for the peer, copied before return
+ * @paramlen: bytes of @param, at most what FI_OPT_CM_DATA_SIZE says
+ *
+ * Context: may sleep.
+ * Return: 0: the outcome comes as an event; -FI_EOPBADSTATE: not enabled, or
+ * opened to accept a request; -EISCONN: connected; -EALREADY: on the way;
+ * -ESHUTDOWN: was connected; -EINVAL: bad address or @paramlen;
+ * -EADDRNOTAVAIL: no peer address.
+ */
+int fi_connect(struct fid_ep *ep, const void *addr, const void *param,
+	       size_t paramlen);
+
+/**
+ * fi_accept() - Accept the connection request the endpoint was opened with
+ * @ep: an enabled endpoint
+ * @param: connection data for the peer, copied before return
+ * @paramlen: bytes of @param
+ *
+ * Context: may sleep.
+ * Return: 0: FI_CONNECTED follows; -FI_EOPBADSTATE: not enabled or not opened
+ * from a request; -EALREADY, -EISCONN: accepted before; -ECONNABORTED: the peer
+ * has gone; -EINVAL: bad @paramlen.
+ */
+int fi_accept(struct fid_ep *ep, const void *param, size_t paramlen);
+
+/**
+ * fi_reject() - Refuse a connection request
+ * @pep: the passive endpoint it came to
+ * @handle: fi_info.handle of the request; it is gone when the call returns,
+ *	whatever it returns but -EINVAL
+ * @param: connection data for the peer, copied before return
+ * @paramlen: bytes of @param
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: no request of this @pep, used up, or bad @paramlen;
+ * -ECONNABORTED: the peer has gone already.
+ */
+int fi_reject(struct fid_pep *pep, fid_t handle, const void *param,
+	      size_t paramlen);
+
+/**
+ * fi_shutdown() - End a connection
+ * @ep: the endpoint
+ * @flags: 0
+ *
+ * Operations that are still posted complete with -ECANCELED.  The peer gets
+ * FI_SHUTDOWN.
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOTCONN: was never connected; -FI_EBADFLAGS; -EINVAL.
+ */
+int fi_shutdown(struct fid_ep *ep, u64 flags);
+
+#endif /* _RDMA_FI_CM_H */

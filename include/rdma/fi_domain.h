@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Domains, memory regions and address vectors.  Names and values: libfabric
+ * 2.1, fi_domain.h.
+ *
+ * Local buffers need no registration: the provider maps them.  A region is
+ * registered to let a peer reach it.
+ */
+#ifndef _RDMA_FI_DOMAIN_H
+#define _RDMA_FI_DOMAIN_H
+
+#include <rdma/fabric.h>
+#include <rdma/fi_eq.h>
+
+struct bio_vec;
+struct scatterlist;
+
+/**
+ * enum fi_buf_type - kernel: what a list of local buffers consists of
+ * @FI_BUF_KVEC: &struct kvec: kernel addresses, vmalloc included
+ * @FI_BUF_BVEC: &struct bio_vec: pages
+ * @FI_BUF_SGL: &struct scatterlist: not yet mapped; the count is in entries
+ */
+enum fi_buf_type {
+	FI_BUF_KVEC,
+	FI_BUF_BVEC,
+	FI_BUF_SGL,
+};
+
+struct fi_av_attr {
+	enum fi_av_type		type;
+	int			rx_ctx_bits;
+	size_t			count;
+	size_t			ep_per_node;
+	const char		*name;
+	void			*map_addr;
+	u64			flags;
+};
+
+struct fi_ops_av {
+	size_t	size;
+	int	(*insert)(struct fid_av *av, const void *addr, size_t count,
+			  fi_addr_t *fi_addr, u64 flags, void *context);
+	int	(*insertsvc)(struct fid_av *av, const char *node, int service,
+			     fi_addr_t *fi_addr, u64 flags, void *context);
+	int	(*remove)(struct fid_av *av, fi_addr_t *fi_addr, size_t count,
+			  u64 flags);
+	int	(*lookup)(struct fid_av *av, fi_addr_t fi_addr, void *addr,
+			  size_t *addrlen);
+	const char *(*straddr)(struct fid_av *av, const void *addr, char *buf,
+			       size_t *len);
+};
+
+struct fid_av {
+	struct fid			fid;
+	const struct fi_ops_av		*ops;
+};
+
+struct fid_mr {
+	struct fid		fid;
+	void			*mem_desc;
+	u64			key;
+};
+
+/* Flags of fi_mr_regattr() */
+#define FI_MR_DMABUF		BIT_ULL(40)
+#define FI_MR_SINGLE_USE	BIT_ULL(41)
+
+enum fi_hmem_iface {
+	FI_HMEM_SYSTEM,
+	FI_HMEM_CUDA,
+	FI_HMEM_ROCR,
+	FI_HMEM_ZE,
+	FI_HMEM_NEURON,
+	FI_HMEM_SYNAPSEAI,
+};
+
+/**
+ * struct fi_mr_attr - A memory region
+ * @type: kernel: what the list consists of
+ * @mr_iov: the list, if @type is FI_BUF_KVEC
+ * @mr_bvec: the list, if @type is FI_BUF_BVEC
+ * @mr_sgl: the list, if @type is FI_BUF_SGL
+ * @iov_count: elements of the list
+ * @access: FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE
+ * @offset: reserved, 0
+ * @requested_key: key the client wants; ignored with FI_MR_PROV_KEY
+ * @context: the client's pointer
+ * @auth_key_size: bytes of @auth_key
+ * @auth_key: authorization key
+ * @iface: FI_HMEM_SYSTEM
+ */
+struct fi_mr_attr {
+	enum fi_buf_type	type;
+	union {
+		const struct kvec	*mr_iov;
+		const struct bio_vec	*mr_bvec;
+		struct scatterlist	*mr_sgl;
+	};
+	size_t			iov_count;
+	u64			access;
+	u64			offset;
+	u64			requested_key;
+	void			*context;
+	size_t			auth_key_size;
+	u8			*auth_key;
+	enum fi_hmem_iface	iface;
+};
+
+enum fi_datatype {
+	FI_INT8,
+	FI_UINT8,
+	FI_INT16,
+	FI_UINT16,
+	FI_INT32,
+	FI_UINT32,
+	FI_INT64,
+	FI_UINT64,
+	FI_FLOAT,
+	FI_DOUBLE,
+	FI_FLOAT_COMPLEX,
+	FI_DOUBLE_COMPLEX,
+	FI_LONG_DOUBLE,
+	FI_LONG_DOUBLE_COMPLEX,
+	FI_INT128,
+	FI_UINT128,
+};
+
+enum fi_op {
+	FI_MIN,
+	FI_MAX,
+	FI_SUM,
+	FI_PROD,
+	FI_LOR,
+	FI_LAND,
+	FI_BOR,
+	FI_BAND,
+	FI_LXOR,
+	FI_BXOR,
+	FI_ATOMIC_READ,
+	FI_ATOMIC_WRITE,
+	FI_CSWAP,
+	FI_CSWAP_NE,
+	FI_CSWAP_LE,
+	FI_CSWAP_LT,
+	FI_CSWAP_GE,
+	FI_CSWAP_GT,
+	FI_MSWAP,
+	FI_DIFF,
+};
+
+struct fi_atomic_attr;
+
+struct fi_ops_domain {
+	size_t	size;
+	int	(*av_open)(struct fid_domain *domain, struct fi_av_attr *attr,
+			   struct fid_av **av, void *context);
+	int	(*cq_open)(struct fid_domain *domain, struct fi_cq_attr *attr,
+			   struct fid_cq **cq, void *context);
+	int	(*endpoint)(struct fid_domain *domain, struct fi_info *info,
+			    struct fid_ep **ep, void *context);
+	int	(*cntr_open)(struct fid_domain *domain,
+			     struct fi_cntr_attr *attr, struct fid_cntr **cntr,
+			     void *context);
+	int	(*srx_ctx)(struct fid_domain *domain, struct fi_rx_attr *attr,
+			   struct fid_ep **rx_ep, void *context);
+	int	(*query_atomic)(struct fid_domain *domain,
+				enum fi_datatype datatype, enum fi_op op,
+				struct fi_atomic_attr *attr, u64 flags);
+};
+
+struct fi_ops_mr {
+	size_t	size;
+	int	(*reg)(struct fid *fid, const void *buf, size_t len, u64 access,
+		       u64 offset, u64 requested_key, u64 flags,
+		       struct fid_mr **mr, void *context);
+	int	(*regv)(struct fid *fid, const struct kvec *iov, size_t count,
+			u64 access, u64 offset, u64 requested_key, u64 flags,
+			struct fid_mr **mr, void *context);
+	int	(*regattr)(struct fid *fid, const struct fi_mr_attr *attr,
+			   u64 flags, struct fid_mr **mr);
+};
+
+struct fid_domain {
+	struct fid			fid;
+	const struct fi_ops_domain	*ops;
+	const struct fi_ops_mr		*mr;
+};
+
+/**
+ * fi_domain() - Open a domain
+ * @fabric: an open fabric
+ * @info: a result of fi_getinfo() of the same provider
+ * @domain: the domain
+ * @context: the client's pointer
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: bad argument; -ENODEV: the device has gone; -EBUSY:
+ * @fabric is being closed; -ENOMEM; or an error of the provider.
+ */
+int fi_domain(struct fid_fabric *fabric, struct fi_info *info,
+	      struct fid_domain **domain, void *context);
+
+/**
+ * fi_domain_bind() - Bind an event queue to a domain
+ * @domain: the domain
+ * @fid: the event queue
+ * @flags: 0
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSYS: the provider has no events for it; -EINVAL; -FI_EDOMAIN:
+ * they belong to different fabrics.
+ */
+int fi_domain_bind(struct fid_domain *domain, struct fid *fid, u64 flags);
+
+/**
+ * fi_mr_reg() - Register one buffer
+ * @domain: where
+ * @buf: a kernel address, vmalloc included
+ * @len: bytes
+ * @access: as fi_mr_attr.access
+ * @offset: 0
+ * @requested_key: as fi_mr_attr.requested_key
+ * @flags: 0
+ * @mr: the region; its key is fi_mr_key()
+ * @context: the client's pointer
+ *
+ * The memory belongs to the client; it must stay until fi_close(@mr).
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSYS: the provider registers nothing; -EINVAL; -FI_EBADFLAGS;
+ * -FI_ENOMR; -EBUSY: @domain is being closed; -ENOMEM.
+ */
+int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
+	      u64 access, u64 offset, u64 requested_key, u64 flags,
+	      struct fid_mr **mr, void *context);
+
+/**
+ * fi_mr_regv() - Register a list of buffers as one region
+ * @domain: where
+ * @iov: the buffers
+ * @count: elements of @iov
+ * @access: as fi_mr_reg()
+ * @offset: as fi_mr_reg()
+ * @requested_key: as fi_mr_reg()
+ * @flags: as fi_mr_reg()
+ * @mr: as fi_mr_reg()
+ * @context: as fi_mr_reg()
+ *
+ * Context: may sleep.
+ * Return: as fi_mr_reg().
+ */
+int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
+	       u64 access, u64 offset, u64 requested_key, u64 flags,
+	       struct fid_mr **mr, void *context);
+
+/**
+ * fi_mr_regattr() - Register what the attributes describe
+ * @domain: where
+ * @attr: the region
+ * @flags: 0
+ * @mr: the region
+ *
+ * Context: may sleep.
+ * Return: as fi_mr_reg().
+ */
+int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
+		  u64 flags, struct fid_mr **mr);
+
+/**
+ * fi_mr_bind() - Bind a region to an endpoint or a counter
+ * @mr: the region
+ * @bfid: endpoint or counter
+ * @flags: provider specific
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSYS; -EINVAL; -FI_EDOMAIN.
+ */
+int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, u64 flags);
+
+/**
+ * fi_mr_enable() - Make a bound region usable
+ * @mr: the region
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSYS; -EINVAL; or an error of the provider.
+ */
+int fi_mr_enable(struct fid_mr *mr);
+
+static inline void *fi_mr_desc(struct fid_mr *mr)
+{
+	return mr->mem_desc;
+}
+
+static inline u64 fi_mr_key(struct fid_mr *mr)
+{
+	return mr->key;
+}
+
+/**
+ * fi_av_open() - Open an address vector
+ * @domain: where
+ * @attr: what kind
+ * @av: the address vector
+ * @context: the client's pointer
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSYS: the provider has no connectionless endpoints; -EINVAL;
+ * -EBUSY; -ENOMEM.
+ */
+int fi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
+	       struct fid_av **av, void *context);
+
+static inline int fi_av_insert(struct fid_av *av, const void *addr,
+			       size_t count, fi_addr_t *fi_addr, u64 flags,
+			       void *context)
+{
+	return av->ops->insert(av, addr, count, fi_addr, flags, context);
+}
+
+static inline int fi_av_insertsvc(struct fid_av *av, const char *node,
+				  int service, fi_addr_t *fi_addr, u64 flags,
+				  void *context)
+{
+	return av->ops->insertsvc(av, node, service, fi_addr, flags, context);
+}
+
+static inline int fi_av_remove(struct fid_av *av, fi_addr_t *fi_addr,
+			       size_t count, u64 flags)
+{
+	return av->ops->remove(av, fi_addr, count, flags);
+}
+
+static inline int fi_av_lookup(struct fid_av *av, fi_addr_t fi_addr, void *addr,
+			       size_t *addrlen)
+{
+	return av->ops->lookup(av, fi_addr, addr, addrlen);
+}
+
+static inline const char *fi_av_straddr(struct fid_av *av, const void *addr,
+					char *buf, size_t *len)
+{
+	return av->ops->straddr(av, addr, buf, len);
+}
+
+#endif /* _RDMA_FI_DOMAIN_H */

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Endpoints and messages.  Names and values: libfabric 2.1, fi_endpoint.h.
+ *
+ * Control calls are functions of kofi.ko and check their arguments.  Data
+ * transfers go straight through the endpoint's table: one indirect call, no
+ * check in between, any context, no allocation.
+ *
+ * Buffers belong to the provider from a call that returned 0 until the
+ * operation's completion has been read; those of fi_inject() and fi_injectdata()
+ * are free when the call returns.  A kernel address from kmalloc, a page or
+ * vmalloc will do; the stack only for inject.
+ *
+ * Every data transfer call returns 0 or
+ *
+ *	-EAGAIN		the queue is full; read completions and call again
+ *	-EINVAL		list too long, or a buffer the device cannot reach
+ *	-EMSGSIZE	longer than max_msg_size (or inject_size)
+ *	-FI_EBADFLAGS	a flag the call does not know
+ *	-FI_EOPBADSTATE	the endpoint is not enabled
+ *	-FI_ENOCQ	no completion queue is bound for this direction
+ *	-ENOTCONN	a send before the connection stands
+ *	-ESHUTDOWN	the connection is over
+ *	-ENOSYS		the endpoint has no such operation
+ *
+ * In all these cases nothing was posted and no completion will come.
+ */
+#ifndef _RDMA_FI_ENDPOINT_H
+#define _RDMA_FI_ENDPOINT_H
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+
+/**
+ * struct fi_msg - A message, for fi_sendmsg() and fi_recvmsg()
+ * @type: kernel: what the list consists of; 0 is FI_BUF_KVEC
+ * @msg_iov: the list, if @type is FI_BUF_KVEC
+ * @msg_bvec: the list, if @type is FI_BUF_BVEC
+ * @msg_sgl: the list, if @type is FI_BUF_SGL
+ * @desc: one fi_mr_desc() per element, or NULL
+ * @iov_count: elements of the list
+ * @addr: peer, for connectionless endpoints
+ * @context: comes back with the completion
+ * @data: remote CQ data, with FI_REMOTE_CQ_DATA
+ */
+struct fi_msg {
+	enum fi_buf_type	type;
+	union {
+		const struct kvec	*msg_iov;
+		const struct bio_vec	*msg_bvec;
+		struct scatterlist	*msg_sgl;
+	};
+	void			**desc;
+	size_t			iov_count;
+	fi_addr_t		addr;
+	void			*context;
+	u64			data;
+};
+
+/* Levels of fi_getopt() and fi_setopt() */
+enum {
+	FI_OPT_ENDPOINT,
+};
+
+/* Options of FI_OPT_ENDPOINT */
+enum {
+	FI_OPT_MIN_MULTI_RECV,
+	FI_OPT_CM_DATA_SIZE,		/* size_t, most bytes of connection data */
+	FI_OPT_BUFFERED_MIN,
+	FI_OPT_BUFFERED_LIMIT,
+	FI_OPT_SEND_BUF_SIZE,
+	FI_OPT_RECV_BUF_SIZE,
+	FI_OPT_TX_SIZE,
+	FI_OPT_RX_SIZE,
+	FI_OPT_FI_HMEM_P2P,
+	FI_OPT_XPU_TRIGGER,
+	FI_OPT_CUDA_API_PERMITTED,
+	FI_OPT_SHARED_MEMORY_PERMITTED,
+	FI_OPT_MAX_MSG_SIZE,		/* size_t */
+	FI_OPT_MAX_TAGGED_SIZE,
+	FI_OPT_MAX_RMA_SIZE,
+	FI_OPT_MAX_ATOMIC_SIZE,
+	FI_OPT_INJECT_MSG_SIZE,		/* size_t */
+	FI_OPT_INJECT_TAGGED_SIZE,
+	FI_OPT_INJECT_RMA_SIZE,
+	FI_OPT_INJECT_ATOMIC_SIZE,
+};
+
+struct fi_ops_ep {
+	size_t	size;
+	ssize_t	(*cancel)(fid_t fid, void *context);
+	int	(*getopt)(fid_t fid, int level, int optname, void *optval,
+			  size_t *optlen);
+	int	(*setopt)(fid_t fid, int level, int optname,
+			  const void *optval, size_t optlen);
+};
+
+struct fi_ops_msg {
+	size_t	size;
+	ssize_t	(*recv)(struct fid_ep *ep, void *buf, size_t len, void *desc,
+			fi_addr_t src_addr, void *context);
+	ssize_t	(*recvv)(struct fid_ep *ep, const struct kvec *iov, void **desc,
+			 size_t count, fi_addr_t src_addr, void *context);
+	ssize_t	(*recvmsg)(struct fid_ep *ep, const struct fi_msg *msg,
+			   u64 flags);
+	ssize_t	(*send)(struct fid_ep *ep, const void *buf, size_t len,
+			void *desc, fi_addr_t dest_addr, void *context);
+	ssize_t	(*sendv)(struct fid_ep *ep, const struct kvec *iov, void **desc,
+			 size_t count, fi_addr_t dest_addr, void *context);
+	ssize_t	(*sendmsg)(struct fid_ep *ep, const struct fi_msg *msg,
+			   u64 flags);
+	ssize_t	(*inject)(struct fid_ep *ep, const void *buf, size_t len,
+			  fi_addr_t dest_addr);
+	ssize_t	(*senddata)(struct fid_ep *ep, const void *buf, size_t len,
+			    void *desc, u64 data, fi_addr_t dest_addr,
+			    void *context);
+	ssize_t	(*injectdata)(struct fid_ep *ep, const void *buf, size_t len,
+			      u64 data, fi_addr_t dest_addr);
+};
+
+struct fi_ops_cm;
+struct fi_ops_rma;
+struct fi_ops_tagged;
+struct fi_ops_atomic;
+
+struct fid_ep {
+	struct fid			fid;
+	const struct fi_ops_ep		*ops;
+	const struct fi_ops_cm		*cm;
+	const struct fi_ops_msg		*msg;
+	const struct fi_ops_rma		*rma;
+	const struct fi_ops_tagged	*tagged;
+	const struct fi_ops_atomic	*atomic;
+};
+
+struct fid_pep {
+	struct fid			fid;
+	const struct fi_ops_ep		*ops;
+	const struct fi_ops_cm		*cm;
+};
+
+/**
+ * fi_passive_ep() - Open an endpoint that listens
+ * @fabric: where
+ * @info: a result of fi_getinfo(); its src_addr is where to listen
+ * @pep: the passive endpoint
+ * @context: the client's pointer
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL; -ENODEV: the device has gone; -EBUSY: @fabric is being
+ * closed; -ENOMEM; or an error of the provider.
+ */
+int fi_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
+		  struct fid_pep **pep, void *context);
+
+/**
+ * fi_endpoint() - Open an endpoint
+ * @domain: where
+ * @info: a result of fi_getinfo(), or the one of an FI_CONNREQ event.  In the
+ *	latter case the endpoint owns the request from success on.
+ * @ep: the endpoint
+ * @context: the client's pointer
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: bad or contradictory attributes, or a request that is
+ * used up; -FI_EDOMAIN: the request came in through another device;
+ * -ECONNABORTED: the peer of the request has gone; -EBUSY: @domain is being
+ * closed; -ENOMEM; or an error of the provider.
+ */
+int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
+		struct fid_ep **ep, void *context);
+
+/**
+ * fi_srx_context() - Open a receive queue that several endpoints share
+ * @domain: where
+ * @attr: its size
+ * @rx_ep: the shared receive context
+ * @context: the client's pointer
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSYS: the provider has none; -EINVAL; -EBUSY; -ENOMEM.
+ */
+int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
+		   struct fid_ep **rx_ep, void *context);
+
+/**
+ * fi_ep_bind() - Bind a queue, counter or address vector to an endpoint
+ * @ep: an endpoint that is not enabled yet
+ * @bfid: event queue, completion queue, ...
+ * @flags: for a completion queue FI_TRANSMIT, FI_RECV or both, and
+ *	FI_SELECTIVE_COMPLETION; for an event queue 0
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: wrong kind of object, or bound before; -FI_EBADFLAGS;
+ * -FI_EDOMAIN: they belong to different domains or fabrics; -FI_EOPBADSTATE:
+ * enabled already; -EBUSY: @bfid is being closed; -ENOMEM.
+ */
+int fi_ep_bind(struct fid_ep *ep, struct fid *bfid, u64 flags);
+
+/**
+ * fi_pep_bind() - Bind an event queue to a passive endpoint
+ * @pep: a passive endpoint that does not listen yet
+ * @bfid: event queue
+ * @flags: 0
+ *
+ * Context: may sleep.
+ * Return: as fi_ep_bind().
+ */
+int fi_pep_bind(struct fid_pep *pep, struct fid *bfid, u64 flags);
+
+/**
+ * fi_enable() - Make an endpoint ready for receives and a connection
+ * @ep: the endpoint, with its queues bound
+ *
+ * Context: may sleep.
+ * Return: 0; -FI_ENOEQ, -FI_ENOCQ: not bound; -FI_EOPBADSTATE: done before;
+ * -ENOSPC: a completion queue has no room left for the endpoint's operations;
+ * -ECONNABORTED: the peer of the request has gone; -ENOMEM; or an error of the
+ * provider.
+ */
+int fi_enable(struct fid_ep *ep);
+
+/**
+ * fi_cancel() - Take back a receive
+ * @fid: the endpoint
+ * @context: context of the receive
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSYS: the provider cannot; -ENOENT: no such receive; -EINVAL.
+ */
+ssize_t fi_cancel(fid_t fid, void *context);
+
+/**
+ * fi_setopt() - Set an option of an endpoint
+ * @fid: endpoint or passive endpoint
+ * @level: FI_OPT_ENDPOINT
+ * @optname: FI_OPT_*
+ * @optval: the value
+ * @optlen: bytes of @optval
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOPROTOOPT: unknown level or option; -EINVAL.
+ */
+int fi_setopt(fid_t fid, int level, int optname, const void *optval,
+	      size_t optlen);
+
+/**
+ * fi_getopt() - Read an option of an endpoint
+ * @fid: endpoint or passive endpoint
+ * @level: FI_OPT_ENDPOINT
+ * @optname: FI_OPT_*
+ * @optval: where the value goes
+ * @optlen: in: bytes of @optval; out: bytes of the value
+ *
+ * Context: may sleep.
+ * Return: 0; -FI_ETOOSMALL: @optlen says how much is needed; -ENOPROTOOPT;
+ * -EINVAL.
+ */
+int fi_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen);
+
+/**
+ * fi_recv() - Post a buffer for one message
+ * @ep: an enabled endpoint; it need not be connected
+ * @buf: where the message goes
+ * @len: bytes of @buf; a longer message completes with FI_ETRUNC
+ * @desc: fi_mr_desc() of @buf, or NULL
+ * @src_addr: ignored by connected endpoints
+ * @context: comes back with the completion
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_recv(struct fid_ep *ep, void *buf, size_t len,
+			      void *desc, fi_addr_t src_addr, void *context)
+{
+	return ep->msg->recv(ep, buf, len, desc, src_addr, context);
+}
+
+/**
+ * fi_recvv() - Post a list of buffers for one message
+ * @ep: as fi_recv()
+ * @iov: the buffers; the array itself is free when the call returns
+ * @desc: one fi_mr_desc() per element, or NULL
+ * @count: elements of @iov
+ * @src_addr: as fi_recv()
+ * @context: as fi_recv()
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_recvv(struct fid_ep *ep, const struct kvec *iov,
+			       void **desc, size_t count, fi_addr_t src_addr,
+			       void *context)
+{
+	return ep->msg->recvv(ep, iov, desc, count, src_addr, context);
+}
+
+/**
+ * fi_recvmsg() - Post buffers of any kind for one message
+ * @ep: as fi_recv()
+ * @msg: the buffers
+ * @flags: FI_COMPLETION
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
+				 u64 flags)
+{
+	return ep->msg->recvmsg(ep, msg, flags);
+}
+
+/**
+ * fi_send() - Send one message
+ * @ep: a connected endpoint
+ * @buf: the message
+ * @len: bytes of @buf; 0 is a message
+ * @desc: fi_mr_desc() of @buf, or NULL
+ * @dest_addr: ignored by connected endpoints
+ * @context: comes back with the completion
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_send(struct fid_ep *ep, const void *buf, size_t len,
+			      void *desc, fi_addr_t dest_addr, void *context)
+{
+	return ep->msg->send(ep, buf, len, desc, dest_addr, context);
+}
+
+/**
+ * fi_sendv() - Send one message gathered from a list of buffers
+ * @ep: as fi_send()
+ * @iov: the buffers; the array itself is free when the call returns
+ * @desc: one fi_mr_desc() per element, or NULL
+ * @count: elements of @iov
+ * @dest_addr: as fi_send()
+ * @context: as fi_send()
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_sendv(struct fid_ep *ep, const struct kvec *iov,
+			       void **desc, size_t count, fi_addr_t dest_addr,
+			       void *context)
+{
+	return ep->msg->sendv(ep, iov, desc, count, dest_addr, context);
+}
+
+/**
+ * fi_sendmsg() - Send one message with flags of its own
+ * @ep: as fi_send()
+ * @msg: the message
+ * @flags: FI_COMPLETION, FI_REMOTE_CQ_DATA, FI_INJECT, FI_FENCE,
+ *	FI_INJECT_COMPLETE, FI_TRANSMIT_COMPLETE, ...; they replace op_flags
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
+				 u64 flags)
+{
+	return ep->msg->sendmsg(ep, msg, flags);
+}
+
+/**
+ * fi_inject() - Send a short message whose buffer is free at once
+ * @ep: as fi_send()
+ * @buf: the message; any kernel address
+ * @len: bytes of @buf, at most inject_size
+ * @dest_addr: as fi_send()
+ *
+ * There is no completion for it, unless it fails.
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_inject(struct fid_ep *ep, const void *buf, size_t len,
+				fi_addr_t dest_addr)
+{
+	return ep->msg->inject(ep, buf, len, dest_addr);
+}
+
+/**
+ * fi_senddata() - Send one message with remote CQ data
+ * @ep: as fi_send()
+ * @buf: as fi_send()
+ * @len: as fi_send()
+ * @desc: as fi_send()
+ * @data: arrives in the peer's completion, cq_data_size bytes of it
+ * @dest_addr: as fi_send()
+ * @context: as fi_send()
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_senddata(struct fid_ep *ep, const void *buf,
+				  size_t len, void *desc, u64 data,
+				  fi_addr_t dest_addr, void *context)
+{
+	return ep->msg->senddata(ep, buf, len, desc, data, dest_addr, context);
+}
+
+/**
+ * fi_injectdata() - fi_inject() with remote CQ data
+ * @ep: as fi_inject()
+ * @buf: as fi_inject()
+ * @len: as fi_inject()
+ * @data: as fi_senddata()
+ * @dest_addr: as fi_inject()
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_injectdata(struct fid_ep *ep, const void *buf,
+				    size_t len, u64 data, fi_addr_t dest_addr)
+{
+	return ep->msg->injectdata(ep, buf, len, data, dest_addr);
+}
+
+#endif /* _RDMA_FI_ENDPOINT_H */

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Event queues (control events), completion queues (data transfers) and
+ * counters.  Names and values: libfabric 2.1, fi_eq.h.
+ *
+ * A completion queue serves one of these kinds of client, chosen by the wait
+ * object at fi_cq_open():
+ *
+ *	FI_WAIT_NONE		the caller polls with fi_cq_read(); no interrupt
+ *	FI_WAIT_UNSPEC		the caller sleeps in fi_cq_sread()
+ *	FI_WAIT_CALLBACK	a handler is told that the queue is not empty
+ *
+ * The handler of FI_WAIT_CALLBACK runs in softirq or workqueue context, never
+ * twice at the same time for one queue.  It is called when the first entry
+ * arrives after a read found the queue empty (and for the very first entry), so
+ * it, or whoever it wakes, reads until -EAGAIN.  An event queue knows the same
+ * three kinds; its handler runs in process context.
+ */
+#ifndef _RDMA_FI_EQ_H
+#define _RDMA_FI_EQ_H
+
+#include <rdma/fabric.h>
+
+enum fi_wait_obj {
+	FI_WAIT_NONE,
+	FI_WAIT_UNSPEC,		/* kernel: a wait queue */
+	FI_WAIT_SET,		/* kernel: not supported, as are all below */
+	FI_WAIT_FD,
+	FI_WAIT_MUTEX_COND,
+	FI_WAIT_YIELD,
+	FI_WAIT_POLLFD,
+	FI_WAIT_CALLBACK = 0x100, /* kernel: a handler */
+};
+
+/**
+ * enum fi_comp_ctx - kernel: where the handler of a completion queue runs
+ * @FI_COMP_SOFTIRQ: softirq; lowest latency, must not sleep
+ * @FI_COMP_WORKQUEUE: a kernel worker; may sleep
+ */
+enum fi_comp_ctx {
+	FI_COMP_SOFTIRQ,
+	FI_COMP_WORKQUEUE,
+};
+
+/**
+ * struct fi_eq_attr - An event queue
+ * @size: connection requests that may wait to be read, 0 for a default; more
+ *	are rejected.  Events of open endpoints always have room.
+ * @flags: FI_WRITE: fi_eq_write() will be used
+ * @wait_obj: FI_WAIT_NONE, FI_WAIT_UNSPEC or FI_WAIT_CALLBACK
+ * @signaling_vector: ignored
+ * @handler: kernel: for FI_WAIT_CALLBACK; must not close the queue
+ */
+struct fi_eq_attr {
+	size_t			size;
+	u64			flags;
+	enum fi_wait_obj	wait_obj;
+	int			signaling_vector;
+	void			(*handler)(struct fid_eq *eq, void *context);
+};
+
+enum {
+	FI_NOTIFY,
+	FI_CONNREQ,
+	FI_CONNECTED,
+	FI_SHUTDOWN,
+	FI_MR_COMPLETE,
+	FI_AV_COMPLETE,
+	FI_JOIN_COMPLETE,
+};
+
+struct fi_eq_entry {
+	fid_t			fid;
+	void			*context;
+	u64			data;
+};
+
+/**
+ * struct fi_eq_err_entry - An event that failed
+ * @fid: endpoint or passive endpoint that it concerns
+ * @context: its context
+ * @data: event specific
+ * @err: positive error code
+ * @prov_errno: the provider's own code, for fi_eq_strerror()
+ * @err_data: in: a buffer, or NULL; out: data of the error (those of a
+ *	rejected connection).  Without a buffer it points into the queue and is
+ *	good until the queue is read again.
+ * @err_data_size: in: bytes of the buffer; out: bytes of data
+ */
+struct fi_eq_err_entry {
+	fid_t			fid;
+	void			*context;
+	u64			data;
+	int			err;
+	int			prov_errno;
+	void			*err_data;
+	size_t			err_data_size;
+};
+
+/**
+ * struct fi_eq_cm_entry - FI_CONNREQ, FI_CONNECTED, FI_SHUTDOWN
+ * @fid: passive endpoint (FI_CONNREQ) or endpoint
+ * @info: FI_CONNREQ: what to open the endpoint with; fi_freeinfo() it.  A
+ *	request that is neither given to fi_endpoint() nor to fi_reject() stays
+ *	until its passive endpoint is closed.
+ * @data: the peer's connection data, as much as fits
+ */
+struct fi_eq_cm_entry {
+	fid_t			fid;
+	struct fi_info		*info;
+	u8			data[];
+};
+
+struct fi_ops_eq {
+	size_t	size;
+	ssize_t	(*read)(struct fid_eq *eq, u32 *event, void *buf, size_t len,
+			u64 flags);
+	ssize_t	(*readerr)(struct fid_eq *eq, struct fi_eq_err_entry *buf,
+			   u64 flags);
+	ssize_t	(*write)(struct fid_eq *eq, u32 event, const void *buf,
+			 size_t len, u64 flags);
+	ssize_t	(*sread)(struct fid_eq *eq, u32 *event, void *buf, size_t len,
+			 int timeout, u64 flags);
+	const char *(*strerror)(struct fid_eq *eq, int prov_errno,
+				const void *err_data, char *buf, size_t len);
+};
+
+struct fid_eq {
+	struct fid			fid;
+	const struct fi_ops_eq		*ops;
+};
+
+enum fi_cq_format {
+	FI_CQ_FORMAT_UNSPEC,
+	FI_CQ_FORMAT_CONTEXT,
+	FI_CQ_FORMAT_MSG,
+	FI_CQ_FORMAT_DATA,
+	FI_CQ_FORMAT_TAGGED,
+};
+
+struct fi_cq_entry {
+	void			*op_context;
+};
+
+struct fi_cq_msg_entry {
+	void			*op_context;
+	u64			flags;
+	size_t			len;
+};
+
+struct fi_cq_data_entry {
+	void			*op_context;
+	u64			flags;
+	size_t			len;
+	void			*buf;
+	u64			data;
+};
+
+struct fi_cq_tagged_entry {
+	void			*op_context;
+	u64			flags;
+	size_t			len;
+	void			*buf;
+	u64			data;
+	u64			tag;
+};
+
+/**
+ * struct fi_cq_err_entry - An operation that failed
+ * @op_context: context of the operation
+ * @flags: what the operation was (FI_MSG | FI_SEND, ...)
+ * @len: bytes received before the error
+ * @buf: buffer of a receive
+ * @data: remote CQ data
+ * @tag: tag of a tagged receive
+ * @olen: bytes of the message that did not fit, 0 if unknown
+ * @err: positive error code
+ * @prov_errno: the provider's own code, for fi_cq_strerror()
+ * @err_data: in: a buffer, or NULL; out: data of the error
+ * @err_data_size: in: bytes of the buffer; out: bytes of data
+ * @src_addr: sender, if known
+ */
+struct fi_cq_err_entry {
+	void			*op_context;
+	u64			flags;
+	size_t			len;
+	void			*buf;
+	u64			data;
+	u64			tag;
+	size_t			olen;
+	int			err;
+	int			prov_errno;
+	void			*err_data;
+	size_t			err_data_size;
+	fi_addr_t		src_addr;
+};
+
+enum fi_cq_wait_cond {
+	FI_CQ_COND_NONE,
+	FI_CQ_COND_THRESHOLD,	/* fi_cq_sread()'s cond is a size_t * */
+};
+
+/**
+ * struct fi_cq_attr - A completion queue
+ * @size: operations it must have room for: the sum of the queue depths of all
+ *	endpoints that will be bound; 0 for a default
+ * @flags: FI_AFFINITY: @signaling_vector is meant
+ * @format: layout of the entries; FI_CQ_FORMAT_UNSPEC means CONTEXT
+ * @wait_obj: FI_WAIT_NONE, FI_WAIT_UNSPEC or FI_WAIT_CALLBACK
+ * @signaling_vector: kernel: completion vector, a hint at the CPU
+ * @wait_cond: FI_CQ_COND_THRESHOLD: fi_cq_sread() takes a threshold
+ * @comp_ctx: kernel: where completions are processed
+ * @handler: kernel: for FI_WAIT_CALLBACK; must not close the queue or an
+ *	endpoint bound to it
+ */
+struct fi_cq_attr {
+	size_t			size;
+	u64			flags;
+	enum fi_cq_format	format;
+	enum fi_wait_obj	wait_obj;
+	int			signaling_vector;
+	enum fi_cq_wait_cond	wait_cond;
+	enum fi_comp_ctx	comp_ctx;
+	void			(*handler)(struct fid_cq *cq, void *context);
+};
+
+struct fi_ops_cq {
+	size_t	size;
+	ssize_t	(*read)(struct fid_cq *cq, void *buf, size_t count);
+	ssize_t	(*readfrom)(struct fid_cq *cq, void *buf, size_t count,
+			    fi_addr_t *src_addr);
+	ssize_t	(*readerr)(struct fid_cq *cq, struct fi_cq_err_entry *buf,
+			   u64 flags);
+	ssize_t	(*sread)(struct fid_cq *cq, void *buf, size_t count,
+			 const void *cond, int timeout);
+	ssize_t	(*sreadfrom)(struct fid_cq *cq, void *buf, size_t count,
+			     fi_addr_t *src_addr, const void *cond,
+			     int timeout);
+	int	(*signal)(struct fid_cq *cq);
+	const char *(*strerror)(struct fid_cq *cq, int prov_errno,
+				const void *err_data, char *buf, size_t len);
+};
+
+struct fid_cq {
+	struct fid			fid;
+	const struct fi_ops_cq		*ops;
+};
+
+enum fi_cntr_events {
+	FI_CNTR_EVENTS_COMP,
+	FI_CNTR_EVENTS_BYTES,
+};
+
+struct fi_cntr_attr {
+	enum fi_cntr_events	events;
+	enum fi_wait_obj	wait_obj;
+	u64			flags;
+};
+
+struct fi_ops_cntr {
+	size_t	size;
+	u64	(*read)(struct fid_cntr *cntr);
+	u64	(*readerr)(struct fid_cntr *cntr);
+	int	(*add)(struct fid_cntr *cntr, u64 value);
+	int	(*set)(struct fid_cntr *cntr, u64 value);
+	int	(*wait)(struct fid_cntr *cntr, u64 threshold, int timeout);
+	int	(*adderr)(struct fid_cntr *cntr, u64 value);
+	int	(*seterr)(struct fid_cntr *cntr, u64 value);
+};
+
+struct fid_cntr {
+	struct fid			fid;
+	const struct fi_ops_cntr	*ops;
+};
+
+/**
+ * fi_eq_open() - Open an event queue
+ * @fabric: where
+ * @attr: what kind, or NULL for one to sleep on
+ * @eq: the queue
+ * @context: the client's pointer
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: bad argument, or a handler without FI_WAIT_CALLBACK or
+ * the reverse; -ENOSYS: that kind of wait object; -EBUSY: @fabric is being
+ * closed; -ENOMEM.
+ */
+int fi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
+	       struct fid_eq **eq, void *context);
+
+/**
+ * fi_eq_read() - Take the next event, if there is one
+ * @eq: the queue
+ * @event: FI_CONNREQ, FI_CONNECTED, ...
+ * @buf: a &struct fi_eq_cm_entry or &struct fi_eq_entry and room for data
+ * @len: bytes of @buf
+ * @flags: FI_PEEK: leave the event in the queue
+ *
+ * Context: any.
+ * Return: bytes written to @buf; -EAGAIN: none there; -FI_EAVAIL: an error is
+ * next, read it with fi_eq_readerr(); -FI_ETOOSMALL: @len does not hold the
+ * entry (connection data that does not fit is cut); -FI_EBADFLAGS; -EINVAL.
+ */
+ssize_t fi_eq_read(struct fid_eq *eq, u32 *event, void *buf, size_t len,
+		   u64 flags);
+
+/**
+ * fi_eq_sread() - Take the next event, wait for it if need be
+ * @eq: a queue with FI_WAIT_UNSPEC
+ * @event: as fi_eq_read()
+ * @buf: as fi_eq_read()
+ * @len: as fi_eq_read()
+ * @timeout: milliseconds; negative: no limit
+ * @flags: as fi_eq_read()
+ *
+ * Context: may sleep.
+ * Return: as fi_eq_read(), -EAGAIN: nothing came in time; -EINTR: a signal.
+ */
+ssize_t fi_eq_sread(struct fid_eq *eq, u32 *event, void *buf, size_t len,
+		    int timeout, u64 flags);
+
+/**
+ * fi_eq_readerr() - Take the error at the head of the queue
+ * @eq: the queue
+ * @buf: where it goes; set err_data and err_data_size before
+ * @flags: 0
+ *
+ * Context: any.
+ * Return: sizeof(*@buf); -EAGAIN: the head is not an error; -EINVAL.
+ */
+ssize_t fi_eq_readerr(struct fid_eq *eq, struct fi_eq_err_entry *buf,
+		      u64 flags);
+
+/**
+ * fi_eq_write() - Put an event of one's own into the queue
+ * @eq: a queue opened with FI_WRITE
+ * @event: event number
+ * @buf: a &struct fi_eq_entry
+ * @len: bytes of @buf
+ * @flags: 0
+ *
+ * Context: may sleep.
+ * Return: @len; -EINVAL; -ENOSYS: opened without FI_WRITE; -EAGAIN: as many
+ * events as the queue's size wait already; -ENOMEM.
+ */
+ssize_t fi_eq_write(struct fid_eq *eq, u32 event, const void *buf, size_t len,
+		    u64 flags);
+
+/**
+ * fi_eq_strerror() - Text of a provider's error code
+ * @eq: the queue it came from
+ * @prov_errno: fi_eq_err_entry.prov_errno
+ * @err_data: fi_eq_err_entry.err_data
+ * @buf: gets a copy if not NULL
+ * @len: bytes of @buf
+ *
+ * Context: any.
+ * Return: the text, never NULL.
+ */
+const char *fi_eq_strerror(struct fid_eq *eq, int prov_errno,
+			   const void *err_data, char *buf, size_t len);
+
+/**
+ * fi_cq_open() - Open a completion queue
+ * @domain: where
+ * @attr: what kind, or NULL for one to sleep on
+ * @cq: the queue
+ * @context: the client's pointer, also given to the handler
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: bad argument, larger than the device allows, or a handler
+ * without FI_WAIT_CALLBACK or the reverse; -ENOSYS: that kind of wait object;
+ * -EBUSY: @domain is being closed; -ENOMEM.
+ */
+int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+	       struct fid_cq **cq, void *context);
+
+/**
+ * fi_cq_read() - Take completions
+ * @cq: the queue
+ * @buf: array of entries in the queue's format
+ * @count: most entries to take
+ *
+ * An operation's queue slot is free again once its completion has been read.
+ *
+ * Context: any.
+ * Return: number of entries; -EAGAIN: none there; -FI_EAVAIL: an error is next,
+ * read it with fi_cq_readerr().
+ */
+static inline ssize_t fi_cq_read(struct fid_cq *cq, void *buf, size_t count)
+{
+	return cq->ops->read(cq, buf, count);
+}
+
+/**
+ * fi_cq_readfrom() - Take completions and the senders of the messages
+ * @cq: the queue
+ * @buf: array of entries in the queue's format
+ * @count: most entries to take
+ * @src_addr: array of @count addresses; FI_ADDR_NOTAVAIL where unknown
+ *
+ * Context: any.
+ * Return: as fi_cq_read().
+ */
+static inline ssize_t fi_cq_readfrom(struct fid_cq *cq, void *buf, size_t count,
+				     fi_addr_t *src_addr)
+{
+	return cq->ops->readfrom(cq, buf, count, src_addr);
+}
+
+/**
+ * fi_cq_readerr() - Take the error at the head of the queue
+ * @cq: the queue
+ * @buf: where it goes; set err_data and err_data_size before
+ * @flags: 0
+ *
+ * Context: any.
+ * Return: 1; -EAGAIN: the head is not an error.
+ */
+static inline ssize_t fi_cq_readerr(struct fid_cq *cq,
+				    struct fi_cq_err_entry *buf, u64 flags)
+{
+	return cq->ops->readerr(cq, buf, flags);
+}
+
+/**
+ * fi_cq_sread() - Take completions, wait for them if need be
+ * @cq: a queue with FI_WAIT_UNSPEC
+ * @buf: array of entries in the queue's format
+ * @count: most entries to take
+ * @cond: with FI_CQ_COND_THRESHOLD: size_t *, wait until that many are there
+ * @timeout: milliseconds; negative: no limit
+ *
+ * An error at the head ends the wait whatever the threshold, and so does
+ * fi_cq_signal().
+ *
+ * Context: may sleep.
+ * Return: as fi_cq_read(), -EAGAIN: the condition did not come true in time and
+ * nothing is there, or fi_cq_signal() was called; -EINTR: a signal; -EINVAL:
+ * the queue has no wait object.
+ */
+static inline ssize_t fi_cq_sread(struct fid_cq *cq, void *buf, size_t count,
+				  const void *cond, int timeout)
+{
+	return cq->ops->sread(cq, buf, count, cond, timeout);
+}
+
+/**
+ * fi_cq_sreadfrom() - fi_cq_sread() and fi_cq_readfrom() in one
+ * @cq: as there
+ * @buf: as there
+ * @count: as there
+ * @src_addr: as there
+ * @cond: as there
+ * @timeout: as there
+ *
+ * Context: may sleep.
+ * Return: as fi_cq_sread().
+ */
+static inline ssize_t fi_cq_sreadfrom(struct fid_cq *cq, void *buf,
+				      size_t count, fi_addr_t *src_addr,
+				      const void *cond, int timeout)
+{
+	return cq->ops->sreadfrom(cq, buf, count, src_addr, cond, timeout);
+}
+
+/**
+ * fi_cq_signal() - Wake whoever sleeps in fi_cq_sread(), or the next to do so
+ * @cq: the queue
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: the queue has no wait object.
+ */
+static inline int fi_cq_signal(struct fid_cq *cq)
+{
+	return cq->ops->signal(cq);
+}
+
+/**
+ * fi_cq_strerror() - Text of a provider's error code
+ * @cq: the queue it came from
+ * @prov_errno: fi_cq_err_entry.prov_errno
+ * @err_data: fi_cq_err_entry.err_data
+ * @buf: gets a copy if not NULL
+ * @len: bytes of @buf
+ *
+ * Context: any.
+ * Return: the text, never NULL.
+ */
+static inline const char *fi_cq_strerror(struct fid_cq *cq, int prov_errno,
+					 const void *err_data, char *buf,
+					 size_t len)
+{
+	return cq->ops->strerror(cq, prov_errno, err_data, buf, len);
+}
+
+/**
+ * fi_cntr_open() - Open a counter
+ * @domain: where
+ * @attr: what kind
+ * @cntr: the counter
+ * @context: the client's pointer
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSYS: the provider has none; -EINVAL; -EBUSY; -ENOMEM.
+ */
+int fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
+		 struct fid_cntr **cntr, void *context);
+
+static inline u64 fi_cntr_read(struct fid_cntr *cntr)
+{
+	return cntr->ops->read(cntr);
+}
+
+static inline u64 fi_cntr_readerr(struct fid_cntr *cntr)
+{
+	return cntr->ops->readerr(cntr);
+}
+
+static inline int fi_cntr_add(struct fid_cntr *cntr, u64 value)
+{
+	return cntr->ops->add(cntr, value);
+}
+
+static inline int fi_cntr_adderr(struct fid_cntr *cntr, u64 value)
+{
+	return cntr->ops->adderr(cntr, value);
+}
+
+static inline int fi_cntr_set(struct fid_cntr *cntr, u64 value)
+{
+	return cntr->ops->set(cntr, value);
+}
+
+static inline int fi_cntr_seterr(struct fid_cntr *cntr, u64 value)
+{
+	return cntr->ops->seterr(cntr, value);
+}
+
+static inline int fi_cntr_wait(struct fid_cntr *cntr, u64 threshold,
+			       int timeout)
+{
+	return cntr->ops->wait(cntr, threshold, timeout);
+}
+
+#endif /* _RDMA_FI_EQ_H */

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Remote memory access.  Names: libfabric 2.1, fi_rma.h.
+ *
+ * The calls follow the rules at the top of fi_endpoint.h.  An endpoint without
+ * FI_RMA answers each of them with -ENOSYS.
+ */
+#ifndef _RDMA_FI_RMA_H
+#define _RDMA_FI_RMA_H
+
+#include <rdma/fabric.h>
+#include <rdma/fi_endpoint.h>
+
+/* Remote memory: address (or offset, see FI_MR_VIRT_ADDR), bytes and key */
+struct fi_rma_iov {
+	u64			addr;
+	size_t			len;
+	u64			key;
+};
+
+struct fi_rma_ioc {
+	u64			addr;
+	size_t			count;
+	u64			key;
+};
+
+/**
+ * struct fi_msg_rma - A transfer, for fi_readmsg() and fi_writemsg()
+ * @type: kernel: what the local list consists of; 0 is FI_BUF_KVEC
+ * @msg_iov: the list, if @type is FI_BUF_KVEC
+ * @msg_bvec: the list, if @type is FI_BUF_BVEC
+ * @msg_sgl: the list, if @type is FI_BUF_SGL
+ * @desc: one fi_mr_desc() per element, or NULL
+ * @iov_count: elements of the list
+ * @addr: peer, for connectionless endpoints
+ * @rma_iov: remote memory
+ * @rma_iov_count: elements of @rma_iov
+ * @context: comes back with the completion
+ * @data: remote CQ data, with FI_REMOTE_CQ_DATA
+ */
+struct fi_msg_rma {
+	enum fi_buf_type	type;
+	union {
+		const struct kvec	*msg_iov;
+		const struct bio_vec	*msg_bvec;
+		struct scatterlist	*msg_sgl;
+	};
+	void			**desc;
+	size_t			iov_count;
+	fi_addr_t		addr;
+	const struct fi_rma_iov	*rma_iov;
+	size_t			rma_iov_count;
+	void			*context;
+	u64			data;
+};
+
+struct fi_ops_rma {
+	size_t	size;
+	ssize_t	(*read)(struct fid_ep *ep, void *buf, size_t len, void *desc,
+			fi_addr_t src_addr, u64 addr, u64 key, void *context);
+	ssize_t	(*readv)(struct fid_ep *ep, const struct kvec *iov, void **desc,
+			 size_t count, fi_addr_t src_addr, u64 addr, u64 key,
+			 void *context);
+	ssize_t	(*readmsg)(struct fid_ep *ep, const struct fi_msg_rma *msg,
+			   u64 flags);
+	ssize_t	(*write)(struct fid_ep *ep, const void *buf, size_t len,
+			 void *desc, fi_addr_t dest_addr, u64 addr, u64 key,
+			 void *context);
+	ssize_t	(*writev)(struct fid_ep *ep, const struct kvec *iov,
+			  void **desc, size_t count, fi_addr_t dest_addr,
+			  u64 addr, u64 key, void *context);
+	ssize_t	(*writemsg)(struct fid_ep *ep, const struct fi_msg_rma *msg,
+			    u64 flags);
+	ssize_t	(*inject)(struct fid_ep *ep, const void *buf, size_t len,
+			  fi_addr_t dest_addr, u64 addr, u64 key);
+	ssize_t	(*writedata)(struct fid_ep *ep, const void *buf, size_t len,
+			     void *desc, u64 data, fi_addr_t dest_addr,
+			     u64 addr, u64 key, void *context);
+	ssize_t	(*injectdata)(struct fid_ep *ep, const void *buf, size_t len,
+			      u64 data, fi_addr_t dest_addr, u64 addr,
+			      u64 key);
+};
+
+static inline ssize_t fi_read(struct fid_ep *ep, void *buf, size_t len,
+			      void *desc, fi_addr_t src_addr, u64 addr, u64 key,
+			      void *context)
+{
+	return ep->rma->read(ep, buf, len, desc, src_addr, addr, key, context);
+}
+
+static inline ssize_t fi_readv(struct fid_ep *ep, const struct kvec *iov,
+			       void **desc, size_t count, fi_addr_t src_addr,
+			       u64 addr, u64 key, void *context)
+{
+	return ep->rma->readv(ep, iov, desc, count, src_addr, addr, key,
+			      context);
+}
+
+static inline ssize_t fi_readmsg(struct fid_ep *ep,
+				 const struct fi_msg_rma *msg, u64 flags)
+{
+	return ep->rma->readmsg(ep, msg, flags);
+}
+
+static inline ssize_t fi_write(struct fid_ep *ep, const void *buf, size_t len,
+			       void *desc, fi_addr_t dest_addr, u64 addr,
+			       u64 key, void *context)
+{
+	return ep->rma->write(ep, buf, len, desc, dest_addr, addr, key,
+			      context);
+}
+
+static inline ssize_t fi_writev(struct fid_ep *ep, const struct kvec *iov,
+				void **desc, size_t count, fi_addr_t dest_addr,
+				u64 addr, u64 key, void *context)
+{
+	return ep->rma->writev(ep, iov, desc, count, dest_addr, addr, key,
+			       context);
+}
+
+static inline ssize_t fi_writemsg(struct fid_ep *ep,
+				  const struct fi_msg_rma *msg, u64 flags)
+{
+	return ep->rma->writemsg(ep, msg, flags);
+}
+
+static inline ssize_t fi_inject_write(struct fid_ep *ep, const void *buf,
+				      size_t len, fi_addr_t dest_addr, u64 addr,
+				      u64 key)
+{
+	return ep->rma->inject(ep, buf, len, dest_addr, addr, key);
+}
+
+static inline ssize_t fi_writedata(struct fid_ep *ep, const void *buf,
+				   size_t len, void *desc, u64 data,
+				   fi_addr_t dest_addr, u64 addr, u64 key,
+				   void *context)
+{
+	return ep->rma->writedata(ep, buf, len, desc, data, dest_addr, addr,
+				  key, context);
+}
+
+static inline ssize_t fi_inject_writedata(struct fid_ep *ep, const void *buf,
+					  size_t len, u64 data,
+					  fi_addr_t dest_addr, u64 addr,
+					  u64 key)
+{
+	return ep->rma->injectdata(ep, buf, len, data, dest_addr, addr, key);
+}
+
+#endif /* _RDMA_FI_RMA_H */
