@@ -44,7 +44,9 @@ function case_name(s)
 /^#check / {
 	verdict = ($2 == "ok") ? "pass" : "fail"
 	sub(/^#check (not )?ok /, "")
-	emit(verdict, $0, "")
+	emit(verdict, $0, verdict == "fail" ? words : "")
+	words = ""
+	nwords = 0
 	next
 }
 
@@ -83,14 +85,22 @@ suite != "" && /^    (not )?ok [0-9]+/ {
 	if ($1 == "not" && failed == 0)
 		emit("fail", case_name($0), "the suite failed outside its cases")
 	end_suite()
+	words = ""
+	nwords = 0
 	next
 }
 
 # What stands between two results belongs to the second one.
-suite != "" && !/KTAP version/ {
+suite != "" && !/KTAP version|# Subtest:|: pass:[0-9]+ fail:/ {
 	line = $0
 	sub(/^ */, "", line)
 	text = text (text == "" ? "" : " | ") line
+}
+
+# What stands before a check, outside the suites, belongs to it: the leak
+# report. Its beginning is enough.
+suite == "" && !/^KTAP version|^1\.\./ && nwords < 40 {
+	words = words (nwords++ ? " | " : "") $0
 }
 
 END {

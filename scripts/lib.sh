@@ -91,10 +91,29 @@ as_root()
 	fi
 }
 
+# apt_memo NAME CMD...: the output of CMD, which asks apt something, remembered
+# as NAME until apt's lists or settings change (apt is slow to ask).
+apt_memo()
+{
+	local memo=$KOFI_CACHE/apt-memo/$1 out
+
+	shift
+	if [ -s "$memo" ] && [ "$memo" -nt /var/lib/apt/lists ] &&
+		[ "$memo" -nt /etc/apt ] && [ "$memo" -nt /etc/apt/sources.list.d ]; then
+		cat "$memo"
+		return
+	fi
+	out=$("$@" 2>/dev/null) || true
+	mkdir -p "${memo%/*}"
+	printf '%s\n' "$out" >"$memo.$$"
+	mv "$memo.$$" "$memo"
+	[ -z "$out" ] || printf '%s\n' "$out"
+}
+
 # candidate PACKAGE: the version apt would install, empty when there is none.
 candidate()
 {
-	apt-cache policy "$1" 2>/dev/null |
+	apt_memo "candidate-$1" apt-cache policy "$1" |
 		awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
 }
 

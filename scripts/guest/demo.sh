@@ -1,0 +1,154 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The four ping-pong runs. Each one prints its table and then "run N: ok" or
+# "run N: FAILED: reason". Exit status 0 only when all four are ok.
+# The data of every message is checked by its receiver in all of them.
+
+V4=10.77.0.1
+V6=fd77::1
+PORT=47592
+ITER=${ITER:-20}
+LIMIT=60
+dbg=/sys/kernel/debug/kofi_pingpong
+failed=0
+
+say()
+{
+	printf '%s\n' "$*"
+}
+
+# verdict N STATUS REASON
+verdict()
+{
+	if [ "$2" -eq 0 ]; then
+		say "run $1: ok"
+	else
+		say "run $1: FAILED: $3"
+		say "    dmesg, last lines:"
+		dmesg | tail -n 15 | sed 's/^/    | /'
+		failed=$((failed + 1))
+	fi
+	say ""
+}
+
+# kernel_start PARAMETERS: load the kernel's ping-pong with them.
+kernel_start()
+{
+	modprobe kofi_pingpong iters="$ITER" sizes=all check=1 port=$PORT "$@"
+}
+
+# kernel_wait: wait for the end of the kernel's run, show its table. The
+# module says "ok" or "error -N text".
+kernel_wait()
+{
+	outcome=$(timeout $LIMIT cat $dbg/wait 2>&1) ||
+		outcome="no end within $LIMIT s ($outcome)"
+	cat $dbg/results
+	[ "$outcome" = ok ]
+}
+
+kernel_stop()
+{
+	rmmod kofi_pingpong
+}
+
+# user_ok FILE STATUS: fi_pingpong ended well and acknowledged all it sent.
+user_ok()
+{
+	[ "$2" -eq 0 ] || return 1
+	awk -v n="$ITER" '$3 ~ /^=/ { rows++; bad += ($2 != n || $3 != "=" n) }
+		END { exit !(rows > 0 && bad == 0) }' "$1"
+}
+
+# user_listens PID: wait until a process that must stay alive listens.
+user_listens()
+{
+	hex=$(printf '%04X' $PORT)
+	while kill -0 "$1" 2>/dev/null; do
+		cat /proc/net/tcp /proc/net/tcp6 |
+			awk -v p=":$hex" '$4 == "0A" && substr($2, length($2) - 4) == p { found = 1 }
+				END { exit !found }' && return 0
+		usleep 50000
+	done
+	return 1
+}
+
+both()
+{
+	say "run $1: kernel client <-> kernel server over kOFI, $2"
+	kernel_start role=both addr="$2" ||
+		{ verdict "$1" 1 "kofi_pingpong did not load"; return; }
+	kernel_wait
+	status=$?
+	kernel_stop || { status=1; outcome="kofi_pingpong cannot be unloaded"; }
+	verdict "$1" $status "$outcome"
+}
+
+kernel_server()
+{
+	say "run 2: kernel kOFI server <-> fi_pingpong client, $V4"
+	kernel_start role=server addr=$V4 ||
+		{ verdict 2 1 "kofi_pingpong did not load"; return; }
+	if ! timeout $LIMIT cat $dbg/listening >/dev/null; then
+		kernel_stop
+		verdict 2 1 "the kernel server did not listen within $LIMIT s"
+		return
+	fi
+	timeout $LIMIT fi_pingpong -p verbs -e msg -c -S all -I "$ITER" $V4 >/tmp/user 2>&1
+	status=$?
+	cat /tmp/user
+	if ! user_ok /tmp/user $status; then
+		kernel_stop
+		verdict 2 1 "fi_pingpong exited with $status (124: no end within $LIMIT s)"
+		return
+	fi
+	kernel_wait >/dev/null
+	status=$?
+	kernel_stop || { status=1; outcome="kofi_pingpong cannot be unloaded"; }
+	verdict 2 $status "kernel server: $outcome"
+}
+
+kernel_client()
+{
+	say "run 3: fi_pingpong server <-> kernel kOFI client, $V4"
+	timeout $LIMIT fi_pingpong -p verbs -e msg -c -S all -I "$ITER" >/tmp/user 2>&1 &
+	server=$!
+	if ! user_listens $server; then
+		wait $server
+		status=$?
+		cat /tmp/user
+		verdict 3 1 "the fi_pingpong server ended with $status before it listened"
+		return
+	fi
+	if ! kernel_start role=client addr=$V4; then
+		kill $server
+		wait $server
+		verdict 3 1 "kofi_pingpong did not load"
+		return
+	fi
+	kernel_wait
+	status=$?
+	[ $status -eq 0 ] || kill $server
+	wait $server
+	user=$?
+	kernel_stop || { status=1; outcome="kofi_pingpong cannot be unloaded"; }
+	if [ $status -eq 0 ] && ! user_ok /tmp/user $user; then
+		status=1
+		outcome="the fi_pingpong server exited with $user"
+		cat /tmp/user
+	fi
+	verdict 3 $status "$outcome"
+}
+
+say "kernel $(uname -r), $(rdma link show rxe0/1)"
+say ""
+modprobe -a kofi kofi_verbs || { say "kofi.ko or kofi_verbs.ko did not load"; exit 1; }
+both 1 $V4
+kernel_server
+kernel_client
+both 4 $V6
+for m in kofi_verbs kofi; do
+	rmmod $m || { say "$m cannot be unloaded"; failed=$((failed + 1)); }
+done
+[ $failed -eq 0 ]
