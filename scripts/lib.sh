@@ -104,10 +104,11 @@ apt_memo()
 		return
 	fi
 	out=$("$@" 2>/dev/null) || true
+	[ -n "$out" ] || return 0
 	mkdir -p "${memo%/*}"
 	printf '%s\n' "$out" >"$memo.$$"
 	mv "$memo.$$" "$memo"
-	[ -z "$out" ] || printf '%s\n' "$out"
+	printf '%s\n' "$out"
 }
 
 # candidate PACKAGE: the version apt would install, empty when there is none.

@@ -5,7 +5,7 @@
 
 export PS1='kofi:\w# '
 modprobe -a kofi kofi_verbs || echo "kofi did not load; see dmesg"
-[ -n "$ROWS" ] && stty rows "$ROWS" cols "$COLS"
+[ -n "$ROWS" ] && stty rows "$ROWS" cols "$COLS" 2>/dev/null
 cat <<'END'
 
 kOFI guest: rxe0 over dummy0 (10.77.0.1, fd77::1); modules are in /kofi.
