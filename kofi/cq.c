@@ -2,10 +2,10 @@
 /*
  * The completion queue of include/kofi/cq.h.
  *
- * A singly linked list of completed, unread slots.  The lock guards the list
- * and is held for a few instructions: readers cut a piece off the front and
- * copy it without the lock, for once it is cut off the piece is theirs.
- * Handlers are called without it.
+ * A singly linked list of completed, unread slots.  The lock guards the list,
+ * and a reader holds it until the slots it took are back with their endpoints:
+ * that makes kofi_cq_purge() a barrier against readers when an endpoint that
+ * shares the queue with others is closed.  Handlers are called without it.
  *
  * An unread error stops a reader in front of it (-FI_EAVAIL); only
  * kofi_cq_readerr() takes it.
@@ -56,6 +56,7 @@ int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
 	cq->head = NULL;
 	cq->tail = &cq->head;
 	cq->count = 0;
+	cq->errors = 0;
 	cq->reserved = 0;
 	cq->armed = attr->wait_obj == FI_WAIT_CALLBACK;
 	cq->signalled = false;
@@ -103,6 +104,7 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp)
 	*cq->tail = comp;
 	cq->tail = &comp->next;
 	cq->count++;
+	cq->errors += !!comp->err;
 	call = cq->armed;
 	cq->armed = false;
 	if (cq->wait_obj == FI_WAIT_UNSPEC)
@@ -114,11 +116,9 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp)
 }
 EXPORT_SYMBOL_GPL(kofi_cq_complete);
 
-/* Caller holds the lock; cuts off everything in front of *@end */
+/* Cuts off everything in front of *@end */
 static void kofi_cq_cut(struct kofi_cq *cq, struct kofi_comp **end, size_t count)
 {
-	if (!count)
-		return;
 	cq->head = *end;
 	if (!cq->head)
 		cq->tail = &cq->head;
@@ -131,25 +131,22 @@ static ssize_t kofi_cq_take(struct kofi_cq *cq, size_t count,
 			    struct kofi_comp **chain)
 {
 	struct kofi_comp **end = &cq->head;
-	unsigned long flags;
 	ssize_t taken = 0;
 
-	spin_lock_irqsave(&cq->lock, flags);
-	*chain = cq->head;
+	*chain = NULL;
 	while (taken < count && *end && !(*end)->err) {
 		end = &(*end)->next;
 		taken++;
 	}
-	if (!taken) {
-		if (!cq->head)
-			cq->armed = cq->wait_obj == FI_WAIT_CALLBACK;
-		taken = cq->head && count ? -FI_EAVAIL : -EAGAIN;
-		*chain = NULL;
-	} else {
+	if (taken) {
+		*chain = cq->head;
 		kofi_cq_cut(cq, end, taken);
+		return taken;
 	}
-	spin_unlock_irqrestore(&cq->lock, flags);
-	return taken;
+	if (cq->head)
+		return count ? -FI_EAVAIL : -EAGAIN;
+	cq->armed = cq->wait_obj == FI_WAIT_CALLBACK;
+	return -EAGAIN;
 }
 
 static void *kofi_cq_put_context(void *buf, const struct kofi_comp *comp)
@@ -212,8 +209,10 @@ static void kofi_cq_put(enum fi_cq_format format, void *buf,
 ssize_t kofi_cq_read(struct kofi_cq *cq, void *buf, size_t count,
 		     struct kofi_comp **chain)
 {
-	ssize_t taken = kofi_cq_take(cq, count, chain);
+	ssize_t taken;
 
+	lockdep_assert_held(&cq->lock);
+	taken = kofi_cq_take(cq, count, chain);
 	kofi_cq_put(cq->format, buf, *chain);
 	return taken;
 }
@@ -222,25 +221,20 @@ EXPORT_SYMBOL_GPL(kofi_cq_read);
 ssize_t kofi_cq_readerr(struct kofi_cq *cq, struct fi_cq_err_entry *buf,
 			u64 flags, struct kofi_comp **chain)
 {
-	struct kofi_comp *comp;
-	unsigned long irq;
+	struct kofi_comp *comp = cq->head;
 
+	lockdep_assert_held(&cq->lock);
 	*chain = NULL;
 	if (!buf)
 		return -EINVAL;
 	if (flags)
 		return -FI_EBADFLAGS;
 
-	spin_lock_irqsave(&cq->lock, irq);
-	comp = cq->head;
-	if (comp && comp->err)
-		kofi_cq_cut(cq, &comp->next, 1);
-	else
-		comp = NULL;
-	spin_unlock_irqrestore(&cq->lock, irq);
-	if (!comp)
+	if (!comp || !comp->err)
 		return -EAGAIN;
 
+	kofi_cq_cut(cq, &comp->next, 1);
+	cq->errors--;
 	*buf = (struct fi_cq_err_entry) {
 		.op_context	= comp->op_context,
 		.flags		= comp->flags,
@@ -259,14 +253,11 @@ EXPORT_SYMBOL_GPL(kofi_cq_readerr);
 
 static bool kofi_cq_ready(struct kofi_cq *cq, size_t threshold)
 {
-	struct kofi_comp *comp;
 	unsigned long flags;
 	bool ready;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	ready = cq->signalled || cq->count >= threshold;
-	for (comp = cq->head; comp && !ready; comp = comp->next)
-		ready = comp->err;
+	ready = cq->signalled || cq->errors || cq->count >= threshold;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return ready;
 }
@@ -339,6 +330,7 @@ struct kofi_comp *kofi_cq_purge(struct kofi_cq *cq,
 		comp->next = purged;
 		purged = comp;
 		cq->count--;
+		cq->errors -= !!comp->err;
 	}
 	cq->tail = at;
 	spin_unlock_irqrestore(&cq->lock, flags);

@@ -8,10 +8,12 @@
  * is free again when its completion has been read.  Errors stand in the same
  * list, in order.
  *
- * Reading is in two steps, so that no lock is held and no indirect call is made
- * while entries are copied: kofi_cq_read() takes slots off the list, copies
- * them into the client's entries and hands the chain back; the provider then
- * returns the slots of the chain to their endpoints.
+ * Reading is in two steps under one hold of the queue's lock: kofi_cq_read()
+ * takes slots off the list, copies them into the client's entries and hands the
+ * chain back; the provider returns the slots of the chain to their endpoints and
+ * then unlocks.  So once kofi_cq_purge() has taken an endpoint's completions out,
+ * no reader of a shared queue is still looking at its slots, and its close may
+ * free them.
  */
 #ifndef _KOFI_CQ_H
 #define _KOFI_CQ_H
@@ -47,10 +49,12 @@ struct kofi_comp {
 /**
  * struct kofi_cq - The queue; the provider embeds it in its own
  * @cq: what the client sees
- * @lock: guards @head to @signalled; taken with interrupts off
+ * @lock: guards @head to @signalled, and the slots of a chain that was read
+ *	until they are back with their endpoint; taken with interrupts off
  * @head: oldest completion
  * @tail: where the next one is linked
  * @count: completions in the list
+ * @errors: how many of these are errors
  * @reserved: operations that bound, enabled endpoints may have
  * @armed: the handler is due at the next completion
  * @signalled: fi_cq_signal() was called and nobody has woken for it yet
@@ -67,6 +71,7 @@ struct kofi_cq {
 	struct kofi_comp	*head;
 	struct kofi_comp	**tail;
 	size_t			count;
+	size_t			errors;
 	size_t			reserved;
 	bool			armed;
 	bool			signalled;
@@ -126,7 +131,8 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
  * @count: most of them
  * @chain: the slots of the completions taken, linked by @next
  *
- * Context: any.
+ * Context: any; the caller holds @cq->lock and keeps it until the slots of
+ * @chain are back with their endpoints.
  * Return: number of entries; -EAGAIN; -FI_EAVAIL; as fi_cq_read().
  */
 ssize_t kofi_cq_read(struct kofi_cq *cq, void *buf, size_t count,
@@ -139,7 +145,7 @@ ssize_t kofi_cq_read(struct kofi_cq *cq, void *buf, size_t count,
  * @flags: 0
  * @chain: the slot of the error
  *
- * Context: any.
+ * Context: any; the caller holds @cq->lock, as for kofi_cq_read().
  * Return: as fi_cq_readerr().
  */
 ssize_t kofi_cq_readerr(struct kofi_cq *cq, struct fi_cq_err_entry *buf,
