@@ -56,10 +56,11 @@ progress()
 
 	shift 3
 	[ -t 2 ] && every=2
+	mkdir -p "${log%/*}"
 	"$@" >"$log" 2>&1 </dev/null &
 	pid=$!
 	while kill -0 "$pid" 2>/dev/null; do
-		sleep 0.5
+		sleep 0.1
 		if [ $((SECONDS - shown)) -ge $every ]; then
 			shown=$SECONDS
 			progress_line "    $label: $(eval "$counter"), $((SECONDS - start)) s"
@@ -132,13 +133,26 @@ fetch_deb()
 	deb=$(deb_path "$pkg" "$version")
 	if [ -z "$deb" ]; then
 		step "downloading $pkg $version"
-		(cd "$KOFI_CACHE/deb" &&
-			apt-get "$@" -qq -o APT::Sandbox::User=root download "$pkg=$version" >&2) ||
+		progress "downloading" "$KOFI_CACHE/deb/$pkg.log" \
+			"du -hc '$KOFI_CACHE/deb/$pkg'_* 2>/dev/null | tail -n 1 | cut -f1" \
+			download_deb "$pkg=$version" "$@" || {
+			cat "$KOFI_CACHE/deb/$pkg.log" >&2
 			die "cannot download $pkg $version; run apt-get update and try again"
+		}
 		deb=$(deb_path "$pkg" "$version")
 	fi
 	[ -n "$deb" ] || die "apt-get download gave no file for $pkg $version"
 	printf '%s\n' "$deb"
+}
+
+# download_deb PACKAGE=VERSION [APT OPTIONS]
+download_deb()
+{
+	local what=$1
+
+	shift
+	cd "$KOFI_CACHE/deb" || return
+	apt-get "$@" -qq -o APT::Sandbox::User=root download "$what"
 }
 
 # deb_path PACKAGE VERSION: the downloaded file, if any. apt writes the colon
@@ -156,7 +170,7 @@ deb_path()
 # unpack_source DEB: unpack a linux-source package; print the tree's path.
 unpack_source()
 {
-	local deb=$1 name dest inner
+	local deb=$1 name dest
 
 	name=$(basename "$deb" _all.deb)
 	dest=$KOFI_CACHE/src/$name
@@ -164,10 +178,18 @@ unpack_source()
 		step "unpacking ${name%%_*}"
 		rm -rf "$dest.tmp"
 		mkdir -p "$dest.tmp"
-		inner=./usr/src/${name%%_*}.tar.xz
-		dpkg --fsys-tarfile "$deb" | tar -xO "$inner" |
-			tar -xJ --strip-components=1 -C "$dest.tmp"
+		progress "unpacking" "$dest.log" \
+			"echo \"\$(find '$dest.tmp' | wc -l) files\"" \
+			unpack_tarball "$deb" "./usr/src/${name%%_*}.tar.xz" "$dest.tmp" ||
+			{ cat "$dest.log" >&2; die "cannot unpack $deb"; }
 		mv "$dest.tmp" "$dest"
 	fi
 	printf '%s\n' "$dest"
+}
+
+# unpack_tarball DEB MEMBER DIR
+unpack_tarball()
+{
+	dpkg --fsys-tarfile "$1" | tar -xO "$2" |
+		tar -xJ --strip-components=1 -C "$3"
 }
