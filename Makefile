@@ -29,7 +29,7 @@ demo:	## boot QEMU and show four ping-pong runs
 shell:	## the demo's guest, with a prompt
 	@scripts/shell
 
-test:	## the gate; STAGE="build kunit demo-6.12 demo-6.1 newest" picks some
+test:	## the gate; STAGE="build kunit ..." runs some (see scripts/test)
 	@scripts/test $(STAGE)
 
 help:	## this list

@@ -9,7 +9,7 @@ V4=10.77.0.1
 V6=fd77::1
 PORT=47592
 ITER=${ITER:-20}
-LIMIT=60
+LIMIT=${LIMIT:-60}
 dbg=/sys/kernel/debug/kofi_pingpong
 failed=0
 
@@ -42,7 +42,7 @@ kernel_start()
 # module says "ok" or "error -N text".
 kernel_wait()
 {
-	outcome=$(timeout $LIMIT cat $dbg/wait 2>&1) ||
+	outcome=$(timeout "$LIMIT" cat $dbg/wait 2>&1) ||
 		outcome="no end within $LIMIT s ($outcome)"
 	cat $dbg/results
 	[ "$outcome" = ok ]
@@ -90,12 +90,12 @@ kernel_server()
 	say "run 2: kernel kOFI server <-> fi_pingpong client, $V4"
 	kernel_start role=server addr=$V4 ||
 		{ verdict 2 1 "kofi_pingpong did not load"; return; }
-	if ! timeout $LIMIT cat $dbg/listening >/dev/null; then
+	if ! timeout "$LIMIT" cat $dbg/listening >/dev/null; then
 		kernel_stop
 		verdict 2 1 "the kernel server did not listen within $LIMIT s"
 		return
 	fi
-	timeout $LIMIT fi_pingpong -p verbs -e msg -c -S all -I "$ITER" $V4 >/tmp/user 2>&1
+	timeout "$LIMIT" fi_pingpong -p verbs -e msg -c -S all -I "$ITER" $V4 >/tmp/user 2>&1
 	status=$?
 	cat /tmp/user
 	if ! user_ok /tmp/user $status; then
@@ -112,7 +112,7 @@ kernel_server()
 kernel_client()
 {
 	say "run 3: fi_pingpong server <-> kernel kOFI client, $V4"
-	timeout $LIMIT fi_pingpong -p verbs -e msg -c -S all -I "$ITER" >/tmp/user 2>&1 &
+	timeout "$LIMIT" fi_pingpong -p verbs -e msg -c -S all -I "$ITER" >/tmp/user 2>&1 &
 	server=$!
 	if ! user_listens $server; then
 		wait $server
@@ -141,6 +141,10 @@ kernel_client()
 	verdict 3 $status "$outcome"
 }
 
+# shellcheck source=scripts/guest/leaks.sh
+. /kofi/guest/leaks.sh
+[ ! -e "$leaks" ] || leaks_begin
+
 say "kernel $(uname -r), $(rdma link show rxe0/1)"
 say ""
 modprobe -a kofi kofi_verbs || { say "kofi.ko or kofi_verbs.ko did not load"; exit 1; }
@@ -151,4 +155,8 @@ both 4 $V6
 for m in kofi_verbs kofi; do
 	rmmod $m || { say "$m cannot be unloaded"; failed=$((failed + 1)); }
 done
+if [ -e "$leaks" ] && leaks_found; then
+	say "the runs leaked memory; see above"
+	failed=$((failed + 1))
+fi
 [ $failed -eq 0 ]

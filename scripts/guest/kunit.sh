@@ -5,7 +5,8 @@
 # leaks. Lines "#module NAME" and "#check ok|not ok TEXT" are for
 # scripts/test-kunit.
 
-leaks=/sys/kernel/debug/kmemleak
+# shellcheck source=scripts/guest/leaks.sh
+. /kofi/guest/leaks.sh
 
 check()
 {
@@ -14,15 +15,6 @@ check()
 	else
 		echo "#check not ok $2"
 	fi
-}
-
-# An object counts as leaked only when it is older than kmemleak's minimum age
-# of five seconds and two scans found no pointer to it.
-scan()
-{
-	echo scan >$leaks
-	sleep 6
-	echo scan >$leaks
 }
 
 # new_results: the KTAP of the suites that were not there before. The test
@@ -39,17 +31,11 @@ new_results()
 
 report_leaks()
 {
-	scan
-	cat $leaks
-	! grep -q . $leaks
+	! leaks_found
 	check $? "$1"
-	echo clear >$leaks
 }
 
-# What the kernel itself lost before our first module came is not ours.
-scan
-echo clear >$leaks
-
+leaks_begin
 mkdir /tmp/seen
 modprobe kofi_verbs
 check $? "kofi_verbs loads"
@@ -69,7 +55,8 @@ done
 
 report_leaks "no memory is leaked by the suites"
 for name in $loaded kofi_mock kofi_verbs kofi; do
-	[ ! -d "/sys/module/$name" ] || rmmod "$name"
+	[ -d "/sys/module/$name" ] || continue
+	rmmod "$name"
 	check $? "$name unloads"
 done
 rdma link delete rxe0
