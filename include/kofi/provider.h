@@ -38,6 +38,7 @@
 #define _KOFI_PROVIDER_H
 
 #include <linux/module.h>
+#include <linux/socket.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
