@@ -138,4 +138,19 @@ static inline int fi_compare_atomicvalid(struct fid_ep *ep,
 	return ep->atomic->compwritevalid(ep, datatype, op, count);
 }
 
+/**
+ * fi_query_atomic() - Which atomic operations does a domain have?
+ * @domain: the domain
+ * @datatype: element type
+ * @op: operation
+ * @attr: filled with the most elements of one call and their size
+ * @flags: 0, FI_FETCH_ATOMIC or FI_COMPARE_ATOMIC
+ *
+ * Context: may sleep.
+ * Return: 0; -EOPNOTSUPP: not this operation on this type; -ENOSYS: the
+ * provider has no atomics; -EINVAL.
+ */
+int fi_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
+		    enum fi_op op, struct fi_atomic_attr *attr, u64 flags);
+
 #endif /* _RDMA_FI_ATOMIC_H */
