@@ -5,10 +5,13 @@
 #ifndef _KOFI_KOFI_H
 #define _KOFI_KOFI_H
 
+#include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <kofi/provider.h>
+
+struct seq_file;
 
 /**
  * struct kofi_prov - A registered provider, registry.c
@@ -17,6 +20,7 @@
  * @version: API version it was compiled with
  * @refs: the registry, each call inside and each open fabric
  * @idle: completed when @refs has gone
+ * @refused: bit FI_CLASS_*: an incomplete object of that class has been logged
  */
 struct kofi_prov {
 	struct list_head	entry;
@@ -24,6 +28,7 @@ struct kofi_prov {
 	u32			version;
 	refcount_t		refs;
 	struct completion	idle;
+	unsigned long		refused;
 };
 
 /*
@@ -38,5 +43,103 @@ void kofi_prov_put_all(struct kofi_prov **provs, int count);
 struct kofi_prov *kofi_prov_get(const char *name, u32 version);
 void kofi_prov_put(struct kofi_prov *prov);
 void kofi_prov_load(const char *name);
+
+/* Most tables of calls that one object has, fid.ops included */
+#define KOFI_MAX_TABLES		7
+
+/**
+ * struct kofi_obj - The core's side of an open object, object.c
+ * @entry: place in the list of all open objects
+ * @fid: the provider's side
+ * @fclass: FI_CLASS_*, as it was asked for
+ * @parent: what it was opened on; NULL for a fabric
+ * @prov: whose it is; a fabric holds the reference
+ * @net: fabric: namespace it holds, or NULL
+ * @name: fabric, domain: the name it was opened with, or NULL
+ * @users: children, objects it is bound to, and calls that bind it;
+ *	KOFI_CLOSING while it is being closed
+ * @bindings: &struct kofi_binding of what is bound to it
+ * @tables: longer copies of tables that were too short, check.c
+ */
+struct kofi_obj {
+	struct list_head	entry;
+	struct fid		*fid;
+	u32			fclass;
+	struct kofi_obj		*parent;
+	struct kofi_prov	*prov;
+	struct net		*net;
+	char			*name;
+	atomic_t		users;
+	struct list_head	bindings;
+	void			*tables[KOFI_MAX_TABLES];
+};
+
+#define KOFI_CLOSING		(-1)
+
+/**
+ * struct kofi_binding - An object is bound to another, bind.c
+ * @entry: in the bindings of the object that uses @to
+ * @to: the queue, counter, ... that is used
+ * @flags: flags of the bind call
+ */
+struct kofi_binding {
+	struct list_head	entry;
+	struct kofi_obj		*to;
+	u64			flags;
+};
+
+/* Is it an open object of this class? */
+static inline bool kofi_fid_is(const struct fid *fid, u32 fclass)
+{
+	return fid && fid->fclass == fclass && fid->obj;
+}
+
+#define kofi_is(ptr, fclass)	kofi_fid_is(kofi_fid(ptr), fclass)
+
+/* The fid of any fid_*; NULL of NULL */
+#define kofi_fid(ptr)				\
+({						\
+	typeof(ptr) __ptr = (ptr);		\
+	__ptr ? &__ptr->fid : NULL;		\
+})
+
+/*
+ * Opening is in two steps around the call of the provider.  Everything that can
+ * fail for want of memory happens in the first; the second takes the provider's
+ * result and either completes the object or undoes the first.
+ */
+struct kofi_obj *kofi_open_fabric(struct kofi_prov *prov,
+				  const struct fi_fabric_attr *attr);
+struct kofi_obj *kofi_open_child(struct fid *parent, u32 fclass,
+				 const char *name);
+int kofi_opened(struct kofi_obj *obj, struct fid *fid, u64 caps, int ret);
+
+/* One more user, unless the object is being closed; and one less */
+bool kofi_obj_use(struct kofi_obj *obj);
+void kofi_obj_unuse(struct kofi_obj *obj);
+
+extern struct mutex kofi_objects_lock;
+
+int kofi_bind(struct fid *fid, struct fid *bfid, u64 flags);
+void kofi_unbind_all(struct kofi_obj *obj);
+
+/* Does @info describe an object of the provider that @fid belongs to? */
+bool kofi_info_suits(const struct fi_info *info, const struct fid *fid);
+
+/*
+ * kofi_check() refuses (-EINVAL) what a provider filled in badly, and makes
+ * short tables long (-ENOMEM).  @caps promises tables.
+ */
+int kofi_check(struct kofi_obj *obj, struct fid *fid, u64 caps);
+void kofi_check_undo(struct kofi_obj *obj);
+const char *kofi_class_name(u32 fclass);
+
+/* Traces a provider's answer to a control call and passes it on, trace.c */
+long kofi_call(const char *call, const struct fid *fid, long ret);
+
+int kofi_providers_show(struct seq_file *file, void *unused);
+int kofi_objects_show(struct seq_file *file, void *unused);
+void kofi_debugfs_init(void);
+void kofi_debugfs_exit(void);
 
 #endif /* _KOFI_KOFI_H */

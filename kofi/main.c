@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The module kofi.ko: what is set up at load and taken down at unload.
+ *
+ * Providers and clients use symbols of this module, so it cannot be unloaded
+ * before all of them are gone.  By then the registry and the list of objects
+ * are empty; nothing is left to wait for.
+ */
+#include <linux/module.h>
+#include "kofi.h"
+
+u32 fi_version(void)
+{
+	return FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
+}
+EXPORT_SYMBOL_GPL(fi_version);
+
+static int __init kofi_init(void)
+{
+	kofi_debugfs_init();
+	return 0;
+}
+
+static void __exit kofi_exit(void)
+{
+	kofi_debugfs_exit();
+}
+
+module_init(kofi_init);
+module_exit(kofi_exit);
+
+MODULE_DESCRIPTION("OpenFabrics Interfaces for the kernel: core");
+MODULE_LICENSE("Dual BSD/GPL");

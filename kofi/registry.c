@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The registry of providers.
+ *
+ * A provider is in the list from kofi_provider_register() to
+ * kofi_provider_deregister().  Several versions of one name may be there; new
+ * calls see the highest, and the next one again when that goes.
+ *
+ * A struct kofi_prov lives as long as somebody holds a reference: the registry
+ * one, each call into the provider one, each open fabric one.  The last two
+ * kinds also pin the provider's module, so a module's exit function normally
+ * finds the registry's alone.  Deregistration takes the entry off the list,
+ * drops the registry's reference and waits for the rest.
+ *
+ * Locking: providers_lock guards the list and nothing else.  It is held while
+ * references are taken, never while a provider is called or a module loaded;
+ * a provider may therefore register another one from inside a call.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kmod.h>
+#include <linux/rwsem.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include "kofi.h"
+
+/* A deregistration that waits says so this often */
+#define KOFI_WAIT_LOG		(10 * HZ)
+
+#define KOFI_NAME_CHARS		"abcdefghijklmnopqrstuvwxyz0123456789_-"
+
+static LIST_HEAD(providers);
+static DECLARE_RWSEM(providers_lock);
+
+static void kofi_prov_unref(struct kofi_prov *prov)
+{
+	if (refcount_dec_and_test(&prov->refs))
+		complete(&prov->idle);
+}
+
+/* A module on its way out is not seen, even before it deregisters */
+static bool kofi_prov_is_live(const struct kofi_prov *prov)
+{
+	const struct module *owner = prov->provider->owner;
+
+	return !owner || owner->state != MODULE_STATE_GOING;
+}
+
+static bool kofi_prov_is_named(const struct kofi_prov *prov, const char *name)
+{
+	return !strcmp(prov->provider->name, name);
+}
+
+/* Caller holds the lock, so the registry's reference is there */
+static struct kofi_prov *kofi_prov_pin(struct kofi_prov *prov)
+{
+	if (!try_module_get(prov->provider->owner))
+		return NULL;
+	refcount_inc(&prov->refs);
+	return prov;
+}
+
+/* Caller holds the lock */
+static struct kofi_prov *kofi_prov_best(const char *name)
+{
+	struct kofi_prov *prov, *best = NULL;
+
+	list_for_each_entry(prov, &providers, entry) {
+		if (!kofi_prov_is_named(prov, name) || !kofi_prov_is_live(prov))
+			continue;
+		if (!best || prov->provider->version > best->provider->version)
+			best = prov;
+	}
+	return best;
+}
+
+/* Caller holds the lock */
+static struct kofi_prov *kofi_prov_exact(const char *name, u32 version)
+{
+	struct kofi_prov *prov;
+
+	list_for_each_entry(prov, &providers, entry)
+		if (kofi_prov_is_named(prov, name) &&
+		    prov->provider->version == version)
+			return prov;
+	return NULL;
+}
+
+struct kofi_prov *kofi_prov_get(const char *name, u32 version)
+{
+	struct kofi_prov *prov = NULL;
+
+	scoped_guard(rwsem_read, &providers_lock) {
+		if (version)
+			prov = kofi_prov_exact(name, version);
+		if (!prov || !kofi_prov_is_live(prov))
+			prov = kofi_prov_best(name);
+		if (prov)
+			prov = kofi_prov_pin(prov);
+	}
+	return prov;
+}
+
+void kofi_prov_put(struct kofi_prov *prov)
+{
+	struct module *owner = prov->provider->owner;
+
+	/* prov may be gone after the first step, the module after the second */
+	kofi_prov_unref(prov);
+	module_put(owner);
+}
+
+int kofi_prov_get_all(struct kofi_prov ***provs)
+{
+	struct kofi_prov *prov, **all;
+	int count = 0;
+
+	guard(rwsem_read)(&providers_lock);
+	all = kcalloc(list_count_nodes(&providers), sizeof(*all), GFP_KERNEL);
+	if (!all)
+		return -ENOMEM;
+
+	list_for_each_entry(prov, &providers, entry)
+		if (kofi_prov_best(prov->provider->name) == prov &&
+		    kofi_prov_pin(prov))
+			all[count++] = prov;
+	*provs = all;
+	return count;
+}
+
+void kofi_prov_put_all(struct kofi_prov **provs, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		kofi_prov_put(provs[i]);
+	kfree(provs);
+}
+
+static bool kofi_name_is_valid(const char *name)
+{
+	size_t len = name ? strspn(name, KOFI_NAME_CHARS) : 0;
+
+	return len && !name[len] && len < FI_NAME_MAX;
+}
+
+void kofi_prov_load(const char *name)
+{
+	if (kofi_name_is_valid(name))
+		request_module("kofi-%s", name);
+}
+
+static int kofi_provider_check(u32 version, const struct kofi_provider *provider)
+{
+	if (!provider)
+		return -EINVAL;
+
+	if (!kofi_name_is_valid(provider->name)) {
+		pr_err("provider name \"%.64s\" refused: it must be 1 to %d characters of a-z, 0-9, _ and -\n",
+		       provider->name, FI_NAME_MAX - 1);
+		return -EINVAL;
+	}
+
+	if (FI_MAJOR(version) != FI_MAJOR_VERSION) {
+		pr_err("provider %s refused: compiled for version %u.%u of the API, but this is %u.%u; compile it anew\n",
+		       provider->name, FI_MAJOR(version), FI_MINOR(version),
+		       FI_MAJOR_VERSION, FI_MINOR_VERSION);
+		return -ENOSYS;
+	}
+
+	if (!provider->getinfo || !provider->freeinfo || !provider->fabric) {
+		pr_err("provider %s refused: it needs getinfo, freeinfo and fabric\n",
+		       provider->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void kofi_prov_log_shadow(const struct kofi_provider *upper,
+				 const struct kofi_provider *lower)
+{
+	pr_info("provider %s: new calls go to version %u.%u, no longer to %u.%u\n",
+		upper->name, FI_MAJOR(upper->version), FI_MINOR(upper->version),
+		FI_MAJOR(lower->version), FI_MINOR(lower->version));
+}
+
+static void kofi_prov_log_shadowed(const struct kofi_provider *lower,
+				   const struct kofi_provider *upper)
+{
+	pr_info("provider %s: version %u.%u stays unused as long as %u.%u is there\n",
+		lower->name, FI_MAJOR(lower->version), FI_MINOR(lower->version),
+		FI_MAJOR(upper->version), FI_MINOR(upper->version));
+}
+
+static int kofi_prov_add(struct kofi_prov *prov)
+{
+	struct kofi_provider *provider = prov->provider;
+	struct kofi_prov *best;
+
+	guard(rwsem_write)(&providers_lock);
+	if (kofi_prov_exact(provider->name, provider->version))
+		return -EEXIST;
+
+	best = kofi_prov_best(provider->name);
+	if (best && best->provider->version < provider->version)
+		kofi_prov_log_shadow(provider, best->provider);
+	else if (best)
+		kofi_prov_log_shadowed(provider, best->provider);
+	list_add_tail(&prov->entry, &providers);
+	return 0;
+}
+
+int kofi_provider_register(u32 version, struct kofi_provider *provider)
+{
+	struct kofi_prov *prov;
+	int ret;
+
+	ret = kofi_provider_check(version, provider);
+	if (ret)
+		return ret;
+
+	prov = kzalloc(sizeof(*prov), GFP_KERNEL);
+	if (!prov)
+		return -ENOMEM;
+	prov->provider = provider;
+	prov->version = version;
+	refcount_set(&prov->refs, 1);
+	init_completion(&prov->idle);
+
+	ret = kofi_prov_add(prov);
+	if (ret)
+		kfree(prov);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_provider_register);
+
+static struct kofi_prov *kofi_prov_remove(struct kofi_provider *provider)
+{
+	struct kofi_prov *prov, *best;
+
+	guard(rwsem_write)(&providers_lock);
+	list_for_each_entry(prov, &providers, entry) {
+		if (prov->provider != provider)
+			continue;
+		list_del(&prov->entry);
+		best = kofi_prov_best(provider->name);
+		if (best && best->provider->version < provider->version)
+			kofi_prov_log_shadow(best->provider, provider);
+		return prov;
+	}
+	return NULL;
+}
+
+int kofi_provider_deregister(struct kofi_provider *provider)
+{
+	struct kofi_prov *prov = kofi_prov_remove(provider);
+
+	if (!prov)
+		return -ENOENT;
+
+	kofi_prov_unref(prov);
+	while (!wait_for_completion_timeout(&prov->idle, KOFI_WAIT_LOG))
+		pr_info("provider %s: deregistration waits for %u open fabrics and calls\n",
+			provider->name, refcount_read(&prov->refs));
+	kfree(prov);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_provider_deregister);
+
+int kofi_providers_show(struct seq_file *file, void *unused)
+{
+	const struct kofi_provider *provider;
+	struct kofi_prov *prov;
+
+	guard(rwsem_read)(&providers_lock);
+	seq_puts(file, "name version api references module\n");
+	list_for_each_entry(prov, &providers, entry) {
+		provider = prov->provider;
+		seq_printf(file, "%s %u.%u %u.%u %u %s\n", provider->name,
+			   FI_MAJOR(provider->version),
+			   FI_MINOR(provider->version), FI_MAJOR(prov->version),
+			   FI_MINOR(prov->version), refcount_read(&prov->refs),
+			   provider->owner ? provider->owner->name : "-");
+	}
+	return 0;
+}
