@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The fillers: calls that answer -ENOSYS, one for each slot of each table.
+ *
+ * A provider takes a whole table of them (kofi_no_ops_*) for what it has not
+ * got, or, in the tables that are usually mixed, single ones (fi_no_*).  The
+ * core puts them at the end of tables of older providers and compares tables
+ * with them to see whether a capability is more than a promise (check.c).
+ *
+ * Slots that return text return a text, and counters read as 0: nothing that a
+ * client could stumble over.
+ */
+#include <linux/module.h>
+#include <linux/string.h>
+#include "kofi.h"
+
+/* Any object */
+
+static int kofi_no_close(struct fid *fid)
+{
+	return -ENOSYS;
+}
+
+int fi_no_bind(struct fid *fid, struct fid *bfid, u64 flags)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_bind);
+
+int fi_no_control(struct fid *fid, int command, void *arg)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_control);
+
+int fi_no_ops_open(struct fid *fid, const char *name, u64 flags, void **ops,
+		   void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_ops_open);
+
+int fi_no_tostr(const struct fid *fid, char *buf, size_t len)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_tostr);
+
+int fi_no_ops_set(struct fid *fid, const char *name, u64 flags, void *ops,
+		  void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_ops_set);
+
+const struct fi_ops kofi_no_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= kofi_no_close,
+	.bind		= fi_no_bind,
+	.control	= fi_no_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops);
+
+/* Fabrics */
+
+int fi_no_domain(struct fid_fabric *fabric, struct fi_info *info,
+		 struct fid_domain **domain, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_domain);
+
+int fi_no_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
+		     struct fid_pep **pep, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_passive_ep);
+
+int fi_no_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
+		  struct fid_eq **eq, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_eq_open);
+
+const struct fi_ops_fabric kofi_no_ops_fabric = {
+	.size		= sizeof(struct fi_ops_fabric),
+	.domain		= fi_no_domain,
+	.passive_ep	= fi_no_passive_ep,
+	.eq_open	= fi_no_eq_open,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_fabric);
+
+/* Domains */
+
+int fi_no_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
+		  struct fid_av **av, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_av_open);
+
+int fi_no_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+		  struct fid_cq **cq, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_cq_open);
+
+int fi_no_endpoint(struct fid_domain *domain, struct fi_info *info,
+		   struct fid_ep **ep, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_endpoint);
+
+int fi_no_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
+		    struct fid_cntr **cntr, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_cntr_open);
+
+int fi_no_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
+		  struct fid_ep **rx_ep, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_srx_ctx);
+
+int fi_no_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
+		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_query_atomic);
+
+const struct fi_ops_domain kofi_no_ops_domain = {
+	.size		= sizeof(struct fi_ops_domain),
+	.av_open	= fi_no_av_open,
+	.cq_open	= fi_no_cq_open,
+	.endpoint	= fi_no_endpoint,
+	.cntr_open	= fi_no_cntr_open,
+	.srx_ctx	= fi_no_srx_ctx,
+	.query_atomic	= fi_no_query_atomic,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_domain);
+
+static int kofi_no_reg(struct fid *fid, const void *buf, size_t len, u64 access,
+		       u64 offset, u64 requested_key, u64 flags,
+		       struct fid_mr **mr, void *context)
+{
+	return -ENOSYS;
+}
+
+static int kofi_no_regv(struct fid *fid, const struct kvec *iov, size_t count,
+			u64 access, u64 offset, u64 requested_key, u64 flags,
+			struct fid_mr **mr, void *context)
+{
+	return -ENOSYS;
+}
+
+static int kofi_no_regattr(struct fid *fid, const struct fi_mr_attr *attr,
+			   u64 flags, struct fid_mr **mr)
+{
+	return -ENOSYS;
+}
+
+const struct fi_ops_mr kofi_no_ops_mr = {
+	.size		= sizeof(struct fi_ops_mr),
+	.reg		= kofi_no_reg,
+	.regv		= kofi_no_regv,
+	.regattr	= kofi_no_regattr,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_mr);
+
+/* Endpoints: control */
+
+ssize_t fi_no_cancel(fid_t fid, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_cancel);
+
+int fi_no_getopt(fid_t fid, int level, int optname, void *optval,
+		 size_t *optlen)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_getopt);
+
+int fi_no_setopt(fid_t fid, int level, int optname, const void *optval,
+		 size_t optlen)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_setopt);
+
+const struct fi_ops_ep kofi_no_ops_ep = {
+	.size		= sizeof(struct fi_ops_ep),
+	.cancel		= fi_no_cancel,
+	.getopt		= fi_no_getopt,
+	.setopt		= fi_no_setopt,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_ep);
+
+int fi_no_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_setname);
+
+int fi_no_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_getname);
+
+int fi_no_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_getpeer);
+
+int fi_no_connect(struct fid_ep *ep, const void *addr, const void *param,
+		  size_t paramlen)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_connect);
+
+int fi_no_listen(struct fid_pep *pep)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_listen);
+
+int fi_no_accept(struct fid_ep *ep, const void *param, size_t paramlen)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_accept);
+
+int fi_no_reject(struct fid_pep *pep, fid_t handle, const void *param,
+		 size_t paramlen)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_reject);
+
+int fi_no_shutdown(struct fid_ep *ep, u64 flags)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_shutdown);
+
+const struct fi_ops_cm kofi_no_ops_cm = {
+	.size		= sizeof(struct fi_ops_cm),
+	.setname	= fi_no_setname,
+	.getname	= fi_no_getname,
+	.getpeer	= fi_no_getpeer,
+	.connect	= fi_no_connect,
+	.listen		= fi_no_listen,
+	.accept		= fi_no_accept,
+	.reject		= fi_no_reject,
+	.shutdown	= fi_no_shutdown,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_cm);
+
+/* Event queues */
+
+static ssize_t kofi_no_eq_read(struct fid_eq *eq, u32 *event, void *buf,
+			       size_t len, u64 flags)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_eq_readerr(struct fid_eq *eq,
+				  struct fi_eq_err_entry *buf, u64 flags)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_eq_write(struct fid_eq *eq, u32 event, const void *buf,
+				size_t len, u64 flags)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_eq_sread(struct fid_eq *eq, u32 *event, void *buf,
+				size_t len, int timeout, u64 flags)
+{
+	return -ENOSYS;
+}
+
+static const char *kofi_no_text(char *buf, size_t len)
+{
+	const char *text = fi_strerror(ENOSYS);
+
+	if (buf && len)
+		strscpy(buf, text, len);
+	return text;
+}
+
+static const char *kofi_no_eq_strerror(struct fid_eq *eq, int prov_errno,
+				       const void *err_data, char *buf,
+				       size_t len)
+{
+	return kofi_no_text(buf, len);
+}
+
+const struct fi_ops_eq kofi_no_ops_eq = {
+	.size		= sizeof(struct fi_ops_eq),
+	.read		= kofi_no_eq_read,
+	.readerr	= kofi_no_eq_readerr,
+	.write		= kofi_no_eq_write,
+	.sread		= kofi_no_eq_sread,
+	.strerror	= kofi_no_eq_strerror,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_eq);
+
+/* Completion queues */
+
+static ssize_t kofi_no_cq_read(struct fid_cq *cq, void *buf, size_t count)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_cq_readfrom(struct fid_cq *cq, void *buf, size_t count,
+				   fi_addr_t *src_addr)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_cq_readerr(struct fid_cq *cq,
+				  struct fi_cq_err_entry *buf, u64 flags)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_cq_sread(struct fid_cq *cq, void *buf, size_t count,
+				const void *cond, int timeout)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_cq_sreadfrom(struct fid_cq *cq, void *buf, size_t count,
+				    fi_addr_t *src_addr, const void *cond,
+				    int timeout)
+{
+	return -ENOSYS;
+}
+
+static int kofi_no_cq_signal(struct fid_cq *cq)
+{
+	return -ENOSYS;
+}
+
+static const char *kofi_no_cq_strerror(struct fid_cq *cq, int prov_errno,
+				       const void *err_data, char *buf,
+				       size_t len)
+{
+	return kofi_no_text(buf, len);
+}
+
+const struct fi_ops_cq kofi_no_ops_cq = {
+	.size		= sizeof(struct fi_ops_cq),
+	.read		= kofi_no_cq_read,
+	.readfrom	= kofi_no_cq_readfrom,
+	.readerr	= kofi_no_cq_readerr,
+	.sread		= kofi_no_cq_sread,
+	.sreadfrom	= kofi_no_cq_sreadfrom,
+	.signal		= kofi_no_cq_signal,
+	.strerror	= kofi_no_cq_strerror,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_cq);
+
+/* Counters */
+
+static u64 kofi_no_cntr_read(struct fid_cntr *cntr)
+{
+	return 0;
+}
+
+static int kofi_no_cntr_add(struct fid_cntr *cntr, u64 value)
+{
+	return -ENOSYS;
+}
+
+static int kofi_no_cntr_wait(struct fid_cntr *cntr, u64 threshold, int timeout)
+{
+	return -ENOSYS;
+}
+
+const struct fi_ops_cntr kofi_no_ops_cntr = {
+	.size		= sizeof(struct fi_ops_cntr),
+	.read		= kofi_no_cntr_read,
+	.readerr	= kofi_no_cntr_read,
+	.add		= kofi_no_cntr_add,
+	.set		= kofi_no_cntr_add,
+	.wait		= kofi_no_cntr_wait,
+	.adderr		= kofi_no_cntr_add,
+	.seterr		= kofi_no_cntr_add,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_cntr);
+
+/* Address vectors */
+
+static int kofi_no_av_insert(struct fid_av *av, const void *addr, size_t count,
+			     fi_addr_t *fi_addr, u64 flags, void *context)
+{
+	return -ENOSYS;
+}
+
+static int kofi_no_av_insertsvc(struct fid_av *av, const char *node,
+				int service, fi_addr_t *fi_addr, u64 flags,
+				void *context)
+{
+	return -ENOSYS;
+}
+
+static int kofi_no_av_remove(struct fid_av *av, fi_addr_t *fi_addr,
+			     size_t count, u64 flags)
+{
+	return -ENOSYS;
+}
+
+static int kofi_no_av_lookup(struct fid_av *av, fi_addr_t fi_addr, void *addr,
+			     size_t *addrlen)
+{
+	return -ENOSYS;
+}
+
+static const char *kofi_no_av_straddr(struct fid_av *av, const void *addr,
+				      char *buf, size_t *len)
+{
+	return kofi_no_text(buf, len ? *len : 0);
+}
+
+const struct fi_ops_av kofi_no_ops_av = {
+	.size		= sizeof(struct fi_ops_av),
+	.insert		= kofi_no_av_insert,
+	.insertsvc	= kofi_no_av_insertsvc,
+	.remove		= kofi_no_av_remove,
+	.lookup		= kofi_no_av_lookup,
+	.straddr	= kofi_no_av_straddr,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_av);

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The fillers of an endpoint's data transfer tables, see ops.c.
+ *
+ * There are no single ones to mix with: an endpoint that has a capability can
+ * easily have all of its calls, and one that has not takes the whole table.
+ */
+#include <linux/module.h>
+#include "kofi.h"
+
+/* Messages */
+
+static ssize_t kofi_no_msg_recv(struct fid_ep *ep, void *buf, size_t len,
+				void *desc, fi_addr_t src_addr, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_msg_recvv(struct fid_ep *ep, const struct kvec *iov,
+				 void **desc, size_t count, fi_addr_t src_addr,
+				 void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
+				   u64 flags)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_msg_send(struct fid_ep *ep, const void *buf, size_t len,
+				void *desc, fi_addr_t dest_addr, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_msg_sendv(struct fid_ep *ep, const struct kvec *iov,
+				 void **desc, size_t count, fi_addr_t dest_addr,
+				 void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
+				   u64 flags)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_msg_inject(struct fid_ep *ep, const void *buf,
+				  size_t len, fi_addr_t dest_addr)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_msg_senddata(struct fid_ep *ep, const void *buf,
+				    size_t len, void *desc, u64 data,
+				    fi_addr_t dest_addr, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_msg_injectdata(struct fid_ep *ep, const void *buf,
+				      size_t len, u64 data, fi_addr_t dest_addr)
+{
+	return -ENOSYS;
+}
+
+const struct fi_ops_msg kofi_no_ops_msg = {
+	.size		= sizeof(struct fi_ops_msg),
+	.recv		= kofi_no_msg_recv,
+	.recvv		= kofi_no_msg_recvv,
+	.recvmsg	= kofi_no_msg_recvmsg,
+	.send		= kofi_no_msg_send,
+	.sendv		= kofi_no_msg_sendv,
+	.sendmsg	= kofi_no_msg_sendmsg,
+	.inject		= kofi_no_msg_inject,
+	.senddata	= kofi_no_msg_senddata,
+	.injectdata	= kofi_no_msg_injectdata,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_msg);
+
+/* Remote memory access */
+
+static ssize_t kofi_no_rma_read(struct fid_ep *ep, void *buf, size_t len,
+				void *desc, fi_addr_t src_addr, u64 addr,
+				u64 key, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_rma_readv(struct fid_ep *ep, const struct kvec *iov,
+				 void **desc, size_t count, fi_addr_t src_addr,
+				 u64 addr, u64 key, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_rma_readmsg(struct fid_ep *ep,
+				   const struct fi_msg_rma *msg, u64 flags)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_rma_write(struct fid_ep *ep, const void *buf, size_t len,
+				 void *desc, fi_addr_t dest_addr, u64 addr,
+				 u64 key, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_rma_writev(struct fid_ep *ep, const struct kvec *iov,
+				  void **desc, size_t count,
+				  fi_addr_t dest_addr, u64 addr, u64 key,
+				  void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_rma_writemsg(struct fid_ep *ep,
+				    const struct fi_msg_rma *msg, u64 flags)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_rma_inject(struct fid_ep *ep, const void *buf,
+				  size_t len, fi_addr_t dest_addr, u64 addr,
+				  u64 key)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_rma_writedata(struct fid_ep *ep, const void *buf,
+				     size_t len, void *desc, u64 data,
+				     fi_addr_t dest_addr, u64 addr, u64 key,
+				     void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_rma_injectdata(struct fid_ep *ep, const void *buf,
+				      size_t len, u64 data, fi_addr_t dest_addr,
+				      u64 addr, u64 key)
+{
+	return -ENOSYS;
+}
+
+const struct fi_ops_rma kofi_no_ops_rma = {
+	.size		= sizeof(struct fi_ops_rma),
+	.read		= kofi_no_rma_read,
+	.readv		= kofi_no_rma_readv,
+	.readmsg	= kofi_no_rma_readmsg,
+	.write		= kofi_no_rma_write,
+	.writev		= kofi_no_rma_writev,
+	.writemsg	= kofi_no_rma_writemsg,
+	.inject		= kofi_no_rma_inject,
+	.writedata	= kofi_no_rma_writedata,
+	.injectdata	= kofi_no_rma_injectdata,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_rma);
+
+/* Tagged messages */
+
+static ssize_t kofi_no_tagged_recv(struct fid_ep *ep, void *buf, size_t len,
+				   void *desc, fi_addr_t src_addr, u64 tag,
+				   u64 ignore, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_tagged_recvv(struct fid_ep *ep, const struct kvec *iov,
+				    void **desc, size_t count,
+				    fi_addr_t src_addr, u64 tag, u64 ignore,
+				    void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_tagged_recvmsg(struct fid_ep *ep,
+				      const struct fi_msg_tagged *msg,
+				      u64 flags)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_tagged_send(struct fid_ep *ep, const void *buf,
+				   size_t len, void *desc, fi_addr_t dest_addr,
+				   u64 tag, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_tagged_sendv(struct fid_ep *ep, const struct kvec *iov,
+				    void **desc, size_t count,
+				    fi_addr_t dest_addr, u64 tag, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_tagged_sendmsg(struct fid_ep *ep,
+				      const struct fi_msg_tagged *msg,
+				      u64 flags)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_tagged_inject(struct fid_ep *ep, const void *buf,
+				     size_t len, fi_addr_t dest_addr, u64 tag)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_tagged_senddata(struct fid_ep *ep, const void *buf,
+				       size_t len, void *desc, u64 data,
+				       fi_addr_t dest_addr, u64 tag,
+				       void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_tagged_injectdata(struct fid_ep *ep, const void *buf,
+					 size_t len, u64 data,
+					 fi_addr_t dest_addr, u64 tag)
+{
+	return -ENOSYS;
+}
+
+const struct fi_ops_tagged kofi_no_ops_tagged = {
+	.size		= sizeof(struct fi_ops_tagged),
+	.recv		= kofi_no_tagged_recv,
+	.recvv		= kofi_no_tagged_recvv,
+	.recvmsg	= kofi_no_tagged_recvmsg,
+	.send		= kofi_no_tagged_send,
+	.sendv		= kofi_no_tagged_sendv,
+	.sendmsg	= kofi_no_tagged_sendmsg,
+	.inject		= kofi_no_tagged_inject,
+	.senddata	= kofi_no_tagged_senddata,
+	.injectdata	= kofi_no_tagged_injectdata,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_tagged);
+
+/* Atomic operations */
+
+static ssize_t kofi_no_atomic_write(struct fid_ep *ep, const void *buf,
+				    size_t count, void *desc,
+				    fi_addr_t dest_addr, u64 addr, u64 key,
+				    enum fi_datatype datatype, enum fi_op op,
+				    void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_atomic_writemsg(struct fid_ep *ep,
+				       const struct fi_msg_atomic *msg,
+				       u64 flags)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_atomic_inject(struct fid_ep *ep, const void *buf,
+				     size_t count, fi_addr_t dest_addr,
+				     u64 addr, u64 key,
+				     enum fi_datatype datatype, enum fi_op op)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_atomic_readwrite(struct fid_ep *ep, const void *buf,
+					size_t count, void *desc, void *result,
+					void *result_desc, fi_addr_t dest_addr,
+					u64 addr, u64 key,
+					enum fi_datatype datatype,
+					enum fi_op op, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_atomic_compwrite(struct fid_ep *ep, const void *buf,
+					size_t count, void *desc,
+					const void *compare, void *compare_desc,
+					void *result, void *result_desc,
+					fi_addr_t dest_addr, u64 addr, u64 key,
+					enum fi_datatype datatype,
+					enum fi_op op, void *context)
+{
+	return -ENOSYS;
+}
+
+static int kofi_no_atomic_writevalid(struct fid_ep *ep,
+				     enum fi_datatype datatype, enum fi_op op,
+				     size_t *count)
+{
+	return -ENOSYS;
+}
+
+static int kofi_no_atomic_readwritevalid(struct fid_ep *ep,
+					 enum fi_datatype datatype,
+					 enum fi_op op, size_t *count)
+{
+	return -ENOSYS;
+}
+
+static int kofi_no_atomic_compwritevalid(struct fid_ep *ep,
+					 enum fi_datatype datatype,
+					 enum fi_op op, size_t *count)
+{
+	return -ENOSYS;
+}
+
+const struct fi_ops_atomic kofi_no_ops_atomic = {
+	.size		= sizeof(struct fi_ops_atomic),
+	.write		= kofi_no_atomic_write,
+	.writemsg	= kofi_no_atomic_writemsg,
+	.inject		= kofi_no_atomic_inject,
+	.readwrite	= kofi_no_atomic_readwrite,
+	.compwrite	= kofi_no_atomic_compwrite,
+	.writevalid	= kofi_no_atomic_writevalid,
+	.readwritevalid	= kofi_no_atomic_readwritevalid,
+	.compwritevalid	= kofi_no_atomic_compwritevalid,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_atomic);
