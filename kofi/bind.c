@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Binding: which object may be bound to which, with which flags.
+ *
+ * A binding makes the bound object (a queue, say) count as in use by the other
+ * (an endpoint) until that one is closed; there is no unbind.  The rules stand
+ * in one table.  What depends on the state of the object, such as a bind after
+ * the enable, the provider decides.
+ *
+ * The binding is entered before the provider is called and taken out again if
+ * that fails.  So of two equal calls at the same time only one reaches the
+ * provider, and no lock needs to be held there.  Meanwhile the call itself
+ * counts as a user of both objects, which keeps fi_close() away from them.
+ */
+#include <linux/err.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include "kofi.h"
+#include "trace.h"
+
+#define KOFI_CQ_DIRS	(FI_TRANSMIT | FI_RECV)
+#define KOFI_CNTR_DIRS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
+			 FI_REMOTE_READ | FI_REMOTE_WRITE)
+
+/**
+ * struct kofi_bind_rule - One allowed pair
+ * @fclass: class of the object that is bound to
+ * @bclass: class of the object that is bound
+ * @same_domain: both are children of one domain; else they share the fabric
+ * @flags: flags that are known
+ * @dirs: of these, one must be set, and each can be bound once; 0: only one
+ *	object of @bclass can be bound
+ */
+struct kofi_bind_rule {
+	u32	fclass;
+	u32	bclass;
+	bool	same_domain;
+	u64	flags;
+	u64	dirs;
+};
+
+static const struct kofi_bind_rule kofi_bind_rules[] = {
+	{ FI_CLASS_DOMAIN, FI_CLASS_EQ },
+	{ FI_CLASS_PEP, FI_CLASS_EQ },
+	{ FI_CLASS_EP, FI_CLASS_EQ },
+	{ FI_CLASS_EP, FI_CLASS_CQ, true,
+	  KOFI_CQ_DIRS | FI_SELECTIVE_COMPLETION, KOFI_CQ_DIRS },
+	{ FI_CLASS_EP, FI_CLASS_CNTR, true, KOFI_CNTR_DIRS, KOFI_CNTR_DIRS },
+	{ FI_CLASS_EP, FI_CLASS_AV, true },
+	{ FI_CLASS_EP, FI_CLASS_SRX_CTX, true },
+	{ FI_CLASS_MR, FI_CLASS_EP, true, ~0ULL },
+	{ FI_CLASS_MR, FI_CLASS_CNTR, true, ~0ULL },
+};
+
+static const struct kofi_bind_rule *kofi_bind_rule(u32 fclass, u32 bclass)
+{
+	const struct kofi_bind_rule *rule = kofi_bind_rules;
+
+	for (; rule < kofi_bind_rules + ARRAY_SIZE(kofi_bind_rules); rule++)
+		if (rule->fclass == fclass && rule->bclass == bclass)
+			return rule;
+	return NULL;
+}
+
+static const struct kofi_obj *kofi_fabric_of(const struct kofi_obj *obj)
+{
+	while (obj->parent)
+		obj = obj->parent;
+	return obj;
+}
+
+static int kofi_bind_check(const struct kofi_bind_rule *rule,
+			   const struct kofi_obj *obj,
+			   const struct kofi_obj *to, u64 flags)
+{
+	if (!rule)
+		return -EINVAL;
+	if (flags & ~rule->flags || (rule->dirs && !(flags & rule->dirs)))
+		return -FI_EBADFLAGS;
+	if (rule->same_domain ? obj->parent != to->parent :
+				kofi_fabric_of(obj) != kofi_fabric_of(to))
+		return -FI_EDOMAIN;
+	return 0;
+}
+
+/* Is there room for one more of this kind and in these directions? */
+static int kofi_binding_add(const struct kofi_bind_rule *rule,
+			    struct kofi_obj *obj, struct kofi_binding *binding)
+{
+	struct kofi_binding *other;
+
+	guard(mutex)(&kofi_objects_lock);
+	list_for_each_entry(other, &obj->bindings, entry)
+		if (other->to->fclass == rule->bclass &&
+		    (!rule->dirs || other->flags & binding->flags & rule->dirs))
+			return -EINVAL;
+	list_add_tail(&binding->entry, &obj->bindings);
+	return 0;
+}
+
+static void kofi_binding_free(struct kofi_binding *binding)
+{
+	kofi_obj_unuse(binding->to);
+	kfree(binding);
+}
+
+static struct kofi_binding *kofi_binding_alloc(struct kofi_obj *to, u64 flags)
+{
+	struct kofi_binding *binding = kmalloc(sizeof(*binding), GFP_KERNEL);
+
+	if (!binding)
+		return ERR_PTR(-ENOMEM);
+	if (!kofi_obj_use(to)) {
+		kfree(binding);
+		return ERR_PTR(-EBUSY);
+	}
+	binding->to = to;
+	binding->flags = flags;
+	return binding;
+}
+
+/* Caller is a user of @obj */
+static int kofi_bind_one(const struct kofi_bind_rule *rule,
+			 struct kofi_obj *obj, struct kofi_obj *to, u64 flags)
+{
+	struct kofi_binding *binding = kofi_binding_alloc(to, flags);
+	int ret;
+
+	if (IS_ERR(binding))
+		return PTR_ERR(binding);
+
+	ret = kofi_binding_add(rule, obj, binding);
+	if (ret)
+		goto out_free;
+
+	ret = obj->fid->ops->bind(obj->fid, to->fid, flags);
+	if (ret)
+		goto out_remove;
+	return 0;
+
+out_remove:
+	scoped_guard(mutex, &kofi_objects_lock)
+		list_del(&binding->entry);
+out_free:
+	kofi_binding_free(binding);
+	return ret;
+}
+
+int kofi_bind(struct fid *fid, struct fid *bfid, u64 flags)
+{
+	const struct kofi_bind_rule *rule;
+	int ret;
+
+	if (!bfid || !bfid->obj)
+		return -EINVAL;
+
+	rule = kofi_bind_rule(fid->obj->fclass, bfid->obj->fclass);
+	ret = kofi_bind_check(rule, fid->obj, bfid->obj, flags);
+	if (!ret && !kofi_obj_use(fid->obj))
+		ret = -EBUSY;
+	if (!ret) {
+		ret = kofi_bind_one(rule, fid->obj, bfid->obj, flags);
+		kofi_obj_unuse(fid->obj);
+	}
+	trace_kofi_bind(fid, bfid, flags, ret);
+	return ret;
+}
+
+/* The object is gone, so nobody else looks at its bindings but under the lock */
+void kofi_unbind_all(struct kofi_obj *obj)
+{
+	struct kofi_binding *binding, *next;
+
+	list_for_each_entry_safe(binding, next, &obj->bindings, entry)
+		kofi_binding_free(binding);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Trace events of the control path: what was opened, bound, called and closed,
+ * with which result.  Objects appear as the hashed pointers which debugfs
+ * (kofi/objects) shows too.  Data transfers are not traced here: the core is not
+ * on their way.
+ *
+ * Strings are arrays of a fixed size: the macros for strings of any length
+ * changed between kernel versions.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM kofi
+
+#if !defined(_KOFI_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _KOFI_TRACE_H
+
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include "kofi.h"
+
+TRACE_DEFINE_ENUM(FI_CLASS_FABRIC);
+TRACE_DEFINE_ENUM(FI_CLASS_DOMAIN);
+TRACE_DEFINE_ENUM(FI_CLASS_EP);
+TRACE_DEFINE_ENUM(FI_CLASS_SRX_CTX);
+TRACE_DEFINE_ENUM(FI_CLASS_PEP);
+TRACE_DEFINE_ENUM(FI_CLASS_AV);
+TRACE_DEFINE_ENUM(FI_CLASS_MR);
+TRACE_DEFINE_ENUM(FI_CLASS_EQ);
+TRACE_DEFINE_ENUM(FI_CLASS_CQ);
+TRACE_DEFINE_ENUM(FI_CLASS_CNTR);
+
+#define show_kofi_class(fclass)					\
+	__print_symbolic(fclass,				\
+			 { FI_CLASS_FABRIC, "fabric" },		\
+			 { FI_CLASS_DOMAIN, "domain" },		\
+			 { FI_CLASS_EP, "ep" },			\
+			 { FI_CLASS_SRX_CTX, "srx" },		\
+			 { FI_CLASS_PEP, "pep" },		\
+			 { FI_CLASS_AV, "av" },			\
+			 { FI_CLASS_MR, "mr" },			\
+			 { FI_CLASS_EQ, "eq" },			\
+			 { FI_CLASS_CQ, "cq" },			\
+			 { FI_CLASS_CNTR, "cntr" })
+
+DECLARE_EVENT_CLASS(kofi_obj,
+	TP_PROTO(const struct kofi_obj *obj, const void *fid, int ret),
+	TP_ARGS(obj, fid, ret),
+	TP_STRUCT__entry(
+		__array(char, prov, 64)
+		__field(u32, fclass)
+		__field(const void *, fid)
+		__field(int, ret)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->prov, obj->prov->provider->name, 64);
+		__entry->fclass = obj->fclass;
+		__entry->fid = fid;
+		__entry->ret = ret;
+	),
+	TP_printk("prov=%s class=%s fid=%p ret=%d", __entry->prov,
+		  show_kofi_class(__entry->fclass), __entry->fid, __entry->ret)
+);
+
+DEFINE_EVENT(kofi_obj, kofi_open,
+	TP_PROTO(const struct kofi_obj *obj, const void *fid, int ret),
+	TP_ARGS(obj, fid, ret)
+);
+
+DEFINE_EVENT(kofi_obj, kofi_close,
+	TP_PROTO(const struct kofi_obj *obj, const void *fid, int ret),
+	TP_ARGS(obj, fid, ret)
+);
+
+TRACE_EVENT(kofi_bind,
+	TP_PROTO(const struct fid *fid, const struct fid *bfid, u64 flags,
+		 int ret),
+	TP_ARGS(fid, bfid, flags, ret),
+	TP_STRUCT__entry(
+		__array(char, prov, 64)
+		__field(u32, fclass)
+		__field(u32, bclass)
+		__field(const void *, fid)
+		__field(const void *, bfid)
+		__field(u64, flags)
+		__field(int, ret)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->prov, fid->obj->prov->provider->name, 64);
+		__entry->fclass = fid->obj->fclass;
+		__entry->bclass = bfid->obj->fclass;
+		__entry->fid = fid;
+		__entry->bfid = bfid;
+		__entry->flags = flags;
+		__entry->ret = ret;
+	),
+	TP_printk("prov=%s class=%s fid=%p class=%s bfid=%p flags=%#llx ret=%d",
+		  __entry->prov, show_kofi_class(__entry->fclass), __entry->fid,
+		  show_kofi_class(__entry->bclass), __entry->bfid,
+		  __entry->flags, __entry->ret)
+);
+
+TRACE_EVENT(kofi_call,
+	TP_PROTO(const char *call, const struct fid *fid, long ret),
+	TP_ARGS(call, fid, ret),
+	TP_STRUCT__entry(
+		__array(char, prov, 64)
+		__array(char, call, 16)
+		__field(u32, fclass)
+		__field(const void *, fid)
+		__field(long, ret)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->prov, fid->obj->prov->provider->name, 64);
+		strscpy_pad(__entry->call, call, 16);
+		__entry->fclass = fid->obj->fclass;
+		__entry->fid = fid;
+		__entry->ret = ret;
+	),
+	TP_printk("prov=%s call=%s class=%s fid=%p ret=%ld", __entry->prov,
+		  __entry->call, show_kofi_class(__entry->fclass),
+		  __entry->fid, __entry->ret)
+);
+
+#endif /* _KOFI_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>
