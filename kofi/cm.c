@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connection calls: names, listen, connect, accept, reject, shutdown.
+ *
+ * All that the core can check is classes and pointers.  Lengths of connection
+ * data and states of endpoints differ between providers and are theirs to
+ * check; so is the handle of a connection request, which may point to a request
+ * that is gone and is therefore not looked into here.
+ */
+#include <linux/module.h>
+#include <rdma/fi_cm.h>
+#include "kofi.h"
+
+static const struct fi_ops_cm *kofi_cm_ops(fid_t fid)
+{
+	if (kofi_fid_is(fid, FI_CLASS_EP))
+		return container_of(fid, struct fid_ep, fid)->cm;
+	if (kofi_fid_is(fid, FI_CLASS_PEP))
+		return container_of(fid, struct fid_pep, fid)->cm;
+	return NULL;
+}
+
+int fi_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	const struct fi_ops_cm *cm = kofi_cm_ops(fid);
+
+	if (!cm || !addr || !addrlen)
+		return -EINVAL;
+	return kofi_call("setname", fid, cm->setname(fid, addr, addrlen));
+}
+EXPORT_SYMBOL_GPL(fi_setname);
+
+int fi_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	const struct fi_ops_cm *cm = kofi_cm_ops(fid);
+
+	if (!cm || !addrlen || (!addr && *addrlen))
+		return -EINVAL;
+	return kofi_call("getname", fid, cm->getname(fid, addr, addrlen));
+}
+EXPORT_SYMBOL_GPL(fi_getname);
+
+int fi_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen)
+{
+	if (!kofi_is(ep, FI_CLASS_EP) || !addrlen || (!addr && *addrlen))
+		return -EINVAL;
+	return kofi_call("getpeer", &ep->fid,
+			 ep->cm->getpeer(ep, addr, addrlen));
+}
+EXPORT_SYMBOL_GPL(fi_getpeer);
+
+int fi_listen(struct fid_pep *pep)
+{
+	if (!kofi_is(pep, FI_CLASS_PEP))
+		return -EINVAL;
+	return kofi_call("listen", &pep->fid, pep->cm->listen(pep));
+}
+EXPORT_SYMBOL_GPL(fi_listen);
+
+int fi_connect(struct fid_ep *ep, const void *addr, const void *param,
+	       size_t paramlen)
+{
+	if (!kofi_is(ep, FI_CLASS_EP) || (!param && paramlen))
+		return -EINVAL;
+	return kofi_call("connect", &ep->fid,
+			 ep->cm->connect(ep, addr, param, paramlen));
+}
+EXPORT_SYMBOL_GPL(fi_connect);
+
+int fi_accept(struct fid_ep *ep, const void *param, size_t paramlen)
+{
+	if (!kofi_is(ep, FI_CLASS_EP) || (!param && paramlen))
+		return -EINVAL;
+	return kofi_call("accept", &ep->fid,
+			 ep->cm->accept(ep, param, paramlen));
+}
+EXPORT_SYMBOL_GPL(fi_accept);
+
+int fi_reject(struct fid_pep *pep, fid_t handle, const void *param,
+	      size_t paramlen)
+{
+	if (!kofi_is(pep, FI_CLASS_PEP) || !handle || (!param && paramlen))
+		return -EINVAL;
+	return kofi_call("reject", &pep->fid,
+			 pep->cm->reject(pep, handle, param, paramlen));
+}
+EXPORT_SYMBOL_GPL(fi_reject);
+
+int fi_shutdown(struct fid_ep *ep, u64 flags)
+{
+	if (!kofi_is(ep, FI_CLASS_EP))
+		return -EINVAL;
+	if (flags)
+		return -FI_EBADFLAGS;
+	return kofi_call("shutdown", &ep->fid, ep->cm->shutdown(ep, flags));
+}
+EXPORT_SYMBOL_GPL(fi_shutdown);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Opening a fabric: where a client meets a provider for the first time.
+ *
+ * The provider is found by the name (and, if still there, the version) that
+ * fi_getinfo() filled in; one that is not there is asked for once.  The
+ * reference taken in the search stays with the fabric until it is closed.
+ */
+#include <linux/err.h>
+#include <linux/module.h>
+#include "kofi.h"
+
+static struct kofi_prov *kofi_fabric_prov(const struct fi_fabric_attr *attr)
+{
+	struct kofi_prov *prov;
+
+	prov = kofi_prov_get(attr->prov_name, attr->prov_version);
+	if (prov)
+		return prov;
+
+	kofi_prov_load(attr->prov_name);
+	return kofi_prov_get(attr->prov_name, attr->prov_version);
+}
+
+int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
+	      void *context)
+{
+	struct fid_fabric *new = NULL;
+	struct kofi_prov *prov;
+	struct kofi_obj *obj;
+	int ret;
+
+	if (!attr || !attr->prov_name || !fabric)
+		return -EINVAL;
+
+	prov = kofi_fabric_prov(attr);
+	if (!prov)
+		return -ENODEV;
+
+	obj = kofi_open_fabric(prov, attr);
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+
+	ret = prov->provider->fabric(attr, &new, context);
+	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
+	if (ret)
+		return ret;
+
+	if (!new->api_version)
+		new->api_version = attr->api_version ? : fi_version();
+	*fabric = new;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(fi_fabric);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What completions and events end up in: opening of event queues, completion
+ * queues, counters and address vectors, and the calls on event queues.
+ *
+ * Reading completions is a data path and goes straight through the queue's
+ * table (fi_eq.h).  Events are rare, so their calls check arguments; they may
+ * come from any context, also from the handler of a queue whose open has not
+ * returned yet, and therefore look at the class only.
+ */
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#include "kofi.h"
+
+int fi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
+	       struct fid_eq **eq, void *context)
+{
+	struct fid_eq *new = NULL;
+	struct kofi_obj *obj;
+	int ret;
+
+	if (!kofi_is(fabric, FI_CLASS_FABRIC) || !eq)
+		return -EINVAL;
+
+	obj = kofi_open_child(&fabric->fid, FI_CLASS_EQ, NULL);
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+
+	ret = fabric->ops->eq_open(fabric, attr, &new, context);
+	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
+	if (!ret)
+		*eq = new;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(fi_eq_open);
+
+int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+	       struct fid_cq **cq, void *context)
+{
+	struct fid_cq *new = NULL;
+	struct kofi_obj *obj;
+	int ret;
+
+	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !cq)
+		return -EINVAL;
+
+	obj = kofi_open_child(&domain->fid, FI_CLASS_CQ, NULL);
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+
+	ret = domain->ops->cq_open(domain, attr, &new, context);
+	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
+	if (!ret)
+		*cq = new;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(fi_cq_open);
+
+int fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
+		 struct fid_cntr **cntr, void *context)
+{
+	struct fid_cntr *new = NULL;
+	struct kofi_obj *obj;
+	int ret;
+
+	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !attr || !cntr)
+		return -EINVAL;
+
+	obj = kofi_open_child(&domain->fid, FI_CLASS_CNTR, NULL);
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+
+	ret = domain->ops->cntr_open(domain, attr, &new, context);
+	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
+	if (!ret)
+		*cntr = new;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(fi_cntr_open);
+
+int fi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
+	       struct fid_av **av, void *context)
+{
+	struct fid_av *new = NULL;
+	struct kofi_obj *obj;
+	int ret;
+
+	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !attr || !av)
+		return -EINVAL;
+
+	obj = kofi_open_child(&domain->fid, FI_CLASS_AV, NULL);
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+
+	ret = domain->ops->av_open(domain, attr, &new, context);
+	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
+	if (!ret)
+		*av = new;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(fi_av_open);
+
+static bool kofi_is_eq(const struct fid_eq *eq)
+{
+	return eq && eq->fid.fclass == FI_CLASS_EQ;
+}
+
+ssize_t fi_eq_read(struct fid_eq *eq, u32 *event, void *buf, size_t len,
+		   u64 flags)
+{
+	if (!kofi_is_eq(eq) || !event || !buf)
+		return -EINVAL;
+	return eq->ops->read(eq, event, buf, len, flags);
+}
+EXPORT_SYMBOL_GPL(fi_eq_read);
+
+ssize_t fi_eq_sread(struct fid_eq *eq, u32 *event, void *buf, size_t len,
+		    int timeout, u64 flags)
+{
+	if (!kofi_is_eq(eq) || !event || !buf)
+		return -EINVAL;
+	return eq->ops->sread(eq, event, buf, len, timeout, flags);
+}
+EXPORT_SYMBOL_GPL(fi_eq_sread);
+
+ssize_t fi_eq_readerr(struct fid_eq *eq, struct fi_eq_err_entry *buf,
+		      u64 flags)
+{
+	if (!kofi_is_eq(eq) || !buf)
+		return -EINVAL;
+	return eq->ops->readerr(eq, buf, flags);
+}
+EXPORT_SYMBOL_GPL(fi_eq_readerr);
+
+ssize_t fi_eq_write(struct fid_eq *eq, u32 event, const void *buf, size_t len,
+		    u64 flags)
+{
+	if (!kofi_is_eq(eq) || !buf)
+		return -EINVAL;
+	return eq->ops->write(eq, event, buf, len, flags);
+}
+EXPORT_SYMBOL_GPL(fi_eq_write);
+
+const char *fi_eq_strerror(struct fid_eq *eq, int prov_errno,
+			   const void *err_data, char *buf, size_t len)
+{
+	const char *text;
+
+	if (kofi_is_eq(eq))
+		return eq->ops->strerror(eq, prov_errno, err_data, buf, len);
+
+	text = fi_strerror(EINVAL);
+	if (buf && len)
+		strscpy(buf, text, len);
+	return text;
+}
+EXPORT_SYMBOL_GPL(fi_eq_strerror);
