@@ -266,6 +266,12 @@ static int kofi_lengthen_table(void **copy, struct fid *fid,
 	return 0;
 }
 
+static bool kofi_can_close(const struct fi_ops *ops)
+{
+	return ops && ops->size >= offsetofend(struct fi_ops, close) &&
+	       ops->close && ops->close != kofi_no_ops.close;
+}
+
 static int kofi_check_tables(struct kofi_obj *obj, struct fid *fid, u64 caps)
 {
 	const struct kofi_table_ref *refs = kofi_classes[obj->fclass].refs;
@@ -278,7 +284,7 @@ static int kofi_check_tables(struct kofi_obj *obj, struct fid *fid, u64 caps)
 			return ret;
 	}
 
-	if (fid->ops->close == kofi_no_ops.close)
+	if (!kofi_can_close(fid->ops))
 		return kofi_refuse(obj, "it cannot be closed");
 
 	for (ref = refs; ref->table; ref++) {
@@ -289,15 +295,14 @@ static int kofi_check_tables(struct kofi_obj *obj, struct fid *fid, u64 caps)
 	return 0;
 }
 
-/* close is the first slot of every version, so any table that exists has it */
 static void kofi_close_refused(struct kofi_obj *obj, struct fid *fid)
 {
 	int ret = -ENOSYS;
 
-	if (fid->ops && fid->ops->close)
+	if (kofi_can_close(fid->ops))
 		ret = fid->ops->close(fid);
 	if (ret)
-		pr_err_ratelimited("provider %s: a refused %s stays open, its close gives %d\n",
+		pr_err_ratelimited("provider %s: the refused %s stays open (%d)\n",
 				   obj->prov->provider->name,
 				   kofi_class_name(obj->fclass), ret);
 }
