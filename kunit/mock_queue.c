@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Queues of the mock provider, on top of the core's helpers.
+ *
+ * A reader of a completion queue gives the slots back to their endpoints under
+ * rcu_read_lock(), because an endpoint may be closed meanwhile; see mock_ep.c.
+ */
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include "mock_priv.h"
+
+struct mock_eq {
+	struct mock_obj		obj;
+	const struct fi_ops	*core_ops;
+};
+
+/* The queue is the core's; only its ->close is replaced, to count */
+static void mock_eq_release(struct mock_obj *obj)
+{
+	struct mock_eq *meq = container_of(obj, struct mock_eq, obj);
+	struct fid *fid = obj->fid;
+
+	mock_obj_fini(obj);
+	meq->core_ops->close(fid);
+	kfree(meq);
+}
+
+static const char *mock_eq_strerror(int prov_errno)
+{
+	return prov_errno ? "mock error" : "no error";
+}
+
+int mock_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
+		 struct fid_eq **eq, void *context)
+{
+	struct mock *mock = mock_of(&fabric->fid);
+	struct mock_eq *meq;
+	struct fi_ops ops;
+	int err;
+
+	err = mock_enter(mock, MOCK_CALL_EQ_OPEN);
+	if (err)
+		return err;
+	meq = kzalloc(sizeof(*meq), GFP_KERNEL);
+	if (!meq)
+		return -ENOMEM;
+	err = kofi_eq_open(attr, mock_eq_strerror, eq, context);
+	if (err)
+		goto err_free;
+
+	meq->obj.release = mock_eq_release;
+	meq->core_ops = (*eq)->fid.ops;
+	ops = *meq->core_ops;
+	ops.close = mock_close;
+	(*eq)->fid.ops = &ops;
+	err = mock_obj_init(&meq->obj, mock, MOCK_EQ, &(*eq)->fid, context);
+	if (err)
+		goto err_close;
+	return 0;
+
+err_close:
+	meq->core_ops->close(&(*eq)->fid);
+err_free:
+	kfree(meq);
+	return err;
+}
+
+static struct mock_cq *to_mock_cq(struct fid_cq *cq)
+{
+	return container_of(cq, struct mock_cq, kcq.cq);
+}
+
+static void mock_cq_release(struct mock_obj *obj)
+{
+	struct mock_cq *cq = container_of(obj, struct mock_cq, obj);
+
+	mock_obj_fini(obj);
+	kfree(cq);
+}
+
+int mock_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+		 struct fid_cq **cq, void *context)
+{
+	struct mock *mock = mock_of(&domain->fid);
+	struct mock_cq *mcq;
+	int err;
+
+	err = mock_enter(mock, MOCK_CALL_CQ_OPEN);
+	if (err)
+		return err;
+	mcq = kzalloc(sizeof(*mcq), GFP_KERNEL);
+	if (!mcq)
+		return -ENOMEM;
+	err = kofi_cq_init(&mcq->kcq, attr,
+			   attr && attr->size ? attr->size : MOCK_CQ_SIZE,
+			   context);
+	if (err)
+		goto err_free;
+	mcq->obj.release = mock_cq_release;
+	err = mock_obj_init(&mcq->obj, mock, MOCK_CQ, &mcq->kcq.cq.fid,
+			    context);
+	if (err)
+		goto err_free;
+	*cq = &mcq->kcq.cq;
+	return 0;
+
+err_free:
+	kfree(mcq);
+	return err;
+}
+
+static ssize_t mock_cq_readfrom(struct fid_cq *cq, void *buf, size_t count,
+				fi_addr_t *src_addr)
+{
+	struct kofi_comp *chain;
+	ssize_t ret, i;
+
+	rcu_read_lock();
+	ret = kofi_cq_read(&to_mock_cq(cq)->kcq, buf, count, &chain);
+	mock_op_free(chain);
+	rcu_read_unlock();
+	for (i = 0; src_addr && i < ret; i++)
+		src_addr[i] = FI_ADDR_NOTAVAIL;
+	return ret;
+}
+
+static ssize_t mock_cq_read(struct fid_cq *cq, void *buf, size_t count)
+{
+	return mock_cq_readfrom(cq, buf, count, NULL);
+}
+
+static ssize_t mock_cq_readerr(struct fid_cq *cq, struct fi_cq_err_entry *buf,
+			       u64 flags)
+{
+	struct kofi_comp *chain;
+	ssize_t ret;
+
+	rcu_read_lock();
+	ret = kofi_cq_readerr(&to_mock_cq(cq)->kcq, buf, flags, &chain);
+	mock_op_free(chain);
+	rcu_read_unlock();
+	return ret;
+}
+
+static ssize_t mock_cq_sreadfrom(struct fid_cq *cq, void *buf, size_t count,
+				 fi_addr_t *src_addr, const void *cond,
+				 int timeout)
+{
+	ssize_t ret;
+
+	ret = kofi_cq_wait(&to_mock_cq(cq)->kcq, cond, timeout);
+	return ret ? : mock_cq_readfrom(cq, buf, count, src_addr);
+}
+
+static ssize_t mock_cq_sread(struct fid_cq *cq, void *buf, size_t count,
+			     const void *cond, int timeout)
+{
+	return mock_cq_sreadfrom(cq, buf, count, NULL, cond, timeout);
+}
+
+static const char *mock_cq_strerror(struct fid_cq *cq, int prov_errno,
+				    const void *err_data, char *buf, size_t len)
+{
+	const char *text = mock_eq_strerror(prov_errno);
+
+	if (buf && len)
+		strscpy(buf, text, len);
+	return text;
+}
+
+const struct fi_ops_cq mock_cq_ops = {
+	.size		= sizeof(struct fi_ops_cq),
+	.read		= mock_cq_read,
+	.readfrom	= mock_cq_readfrom,
+	.readerr	= mock_cq_readerr,
+	.sread		= mock_cq_sread,
+	.sreadfrom	= mock_cq_sreadfrom,
+	.signal		= kofi_cq_signal,
+	.strerror	= mock_cq_strerror,
+};
