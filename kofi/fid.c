@@ -37,7 +37,8 @@ int fi_control(struct fid *fid, int command, void *arg)
 		return -EINVAL;
 	if (!arg && kofi_control_needs_arg(command))
 		return -EINVAL;
-	return kofi_call("control", fid, fid->ops->control(fid, command, arg));
+	return kofi_call(command == FI_ENABLE ? "enable" : "control", fid,
+			 fid->ops->control(fid, command, arg));
 }
 EXPORT_SYMBOL_GPL(fi_control);
 
