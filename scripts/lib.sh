@@ -13,6 +13,11 @@ KOFI_BUILD=$KOFI_TOP/build
 KOFI_PARTS_ALL="kofi providers/verbs clients/pingpong clients/sample kunit"
 export KOFI_TOP KOFI_CACHE KOFI_BUILD KOFI_PARTS_ALL
 
+# A make above us must not steer the makes below us, and messages that are
+# searched for must come in English.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES W C M KDIR ARCH CROSS_COMPILE
+export LC_ALL=C
+
 say()
 {
 	printf '%s\n' "$*" >&2
