@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The connection of an endpoint.
+ *
+ *	ENABLED --fi_connect()--> CONNECTING --ESTABLISHED--> CONNECTED
+ *	ENABLED --fi_accept()---> CONNECTING --ESTABLISHED--> CONNECTED
+ *	any --fi_shutdown(), the peer, an error, the device's end--> DOWN
+ *
+ * DOWN is final.  Whatever leads to it, the queue pair goes to the error state,
+ * so that everything posted completes, and the client is told once: by
+ * FI_SHUTDOWN if the connection stood, by an error if it did not or if the device
+ * has gone.
+ *
+ * Every transition is made under the handler lock of the rdma_cm_id, by its
+ * event handler or by a control call.  Events are queued from there; the client's
+ * handlers run elsewhere (kofi/eq.c), so no lock is held when they do.
+ *
+ * On the wire (libfabric 1.17 and 2.x, verbs provider): RDMA_PS_TCP; connection
+ * data behind one length byte in REQ, REP and REJ; rnr_retry 7, that is, for
+ * ever; depths of reads and atomics as large as both devices can.
+ */
+#include <linux/module.h>
+#include <rdma/ib_cm.h>
+#include "verbs.h"
+
+#define VERBS_RETRY_COUNT	7
+
+int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len)
+{
+	if (len > VERBS_CM_DATA || (len && !param))
+		return -EINVAL;
+	frame->len = len;
+	if (len)
+		memcpy(frame->data, param, len);
+	return 0;
+}
+
+/*
+ * InfiniBand delivers the whole field, whatever was sent, iWARP what was sent;
+ * no field at all means no data.  The length byte is the peer's claim.
+ */
+int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len)
+{
+	const u8 *bytes = data;
+
+	frame->len = 0;
+	if (!data || !len)
+		return 0;
+	if (bytes[0] > VERBS_CM_DATA || bytes[0] > len - 1)
+		return -EPROTO;
+	frame->len = bytes[0];
+	memcpy(frame->data, bytes + 1, frame->len);
+	return 0;
+}
+
+/* The caller holds the handler lock, here and below */
+static void verbs_ep_tell_error(struct verbs_ep *ep, int err, int prov_errno)
+{
+	if (ep->closing || ep->told)
+		return;
+	ep->told = true;
+	ep->error.err = err;
+	ep->error.prov_errno = prov_errno;
+	if (ep->eq)
+		kofi_eq_post(ep->eq, &ep->error);
+}
+
+static void verbs_ep_tell_shutdown(struct verbs_ep *ep)
+{
+	if (ep->closing || ep->told)
+		return;
+	ep->told = true;
+	ep->shutdown.event = FI_SHUTDOWN;
+	kofi_eq_post(ep->eq, &ep->shutdown);
+}
+
+static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno)
+{
+	WRITE_ONCE(ep->state, VERBS_EP_DOWN);
+	verbs_ep_flush(ep);
+	verbs_ep_tell_error(ep, err, prov_errno);
+}
+
+static void verbs_ep_disconnected(struct verbs_ep *ep)
+{
+	if (ep->state == VERBS_EP_OPEN || ep->state == VERBS_EP_ENABLED) {
+		/* A request whose peer has gone before it was accepted */
+		verbs_ep_fail(ep, ECONNABORTED, 0);
+		return;
+	}
+	WRITE_ONCE(ep->state, VERBS_EP_DOWN);
+	rdma_disconnect(ep->id);
+	verbs_ep_flush(ep);
+	verbs_ep_tell_shutdown(ep);
+}
+
+static void verbs_ep_established(struct verbs_ep *ep,
+				 const struct rdma_cm_event *event)
+{
+	if (ep->state != VERBS_EP_CONNECTING)
+		return;
+	/* The passive side has had its data with the request */
+	if (!ep->passive &&
+	    verbs_cm_unpack(&ep->peer_frame, event->param.conn.private_data,
+			    event->param.conn.private_data_len)) {
+		rdma_disconnect(ep->id);
+		verbs_ep_fail(ep, EPROTO, 0);
+		return;
+	}
+
+	ep->connected.event = FI_CONNECTED;
+	ep->connected.cm_data = ep->peer_frame.data;
+	ep->connected.cm_len = ep->peer_frame.len;
+	WRITE_ONCE(ep->state, VERBS_EP_CONNECTED);
+	if (!ep->closing)
+		kofi_eq_post(ep->eq, &ep->connected);
+}
+
+static void verbs_ep_rejected(struct verbs_ep *ep, struct rdma_cm_event *event)
+{
+	const void *data;
+	u8 len = 0;
+
+	data = rdma_consumer_reject_data(ep->id, event, &len);
+	/* A frame out of form is as good as none: refused it is anyway */
+	verbs_cm_unpack(&ep->peer_frame, data, len);
+	ep->error.cm_data = ep->peer_frame.data;
+	ep->error.cm_len = ep->peer_frame.len;
+	verbs_ep_fail(ep, ep->passive ? ECONNABORTED : ECONNREFUSED,
+		      -event->status);
+}
+
+static void verbs_ep_addr_resolved(struct verbs_ep *ep)
+{
+	int ret;
+
+	ret = rdma_resolve_route(ep->id, VERBS_RESOLVE_MS);
+	if (ret)
+		verbs_ep_fail(ep, -ret, -ret);
+}
+
+static void verbs_ep_conn_param(struct verbs_ep *ep,
+				struct rdma_conn_param *param)
+{
+	const struct ib_device_attr *attrs = &ep->id->device->attrs;
+
+	*param = (struct rdma_conn_param) {
+		.private_data		= &ep->frame,
+		.private_data_len	= ep->frame.len + 1,
+		.responder_resources	= min(attrs->max_qp_rd_atom, U8_MAX),
+		.initiator_depth	= min(attrs->max_qp_init_rd_atom,
+					      U8_MAX),
+		.flow_control		= 1,
+		.retry_count		= VERBS_RETRY_COUNT,
+		.rnr_retry_count	= VERBS_RETRY_COUNT,
+	};
+	if (!ep->passive)
+		return;
+	param->responder_resources = min(param->responder_resources,
+					 ep->conn.responder_resources);
+	param->initiator_depth = min(param->initiator_depth,
+				     ep->conn.initiator_depth);
+}
+
+static void verbs_ep_route_resolved(struct verbs_ep *ep)
+{
+	struct rdma_conn_param param;
+	int ret;
+
+	verbs_ep_conn_param(ep, &param);
+	ret = rdma_connect_locked(ep->id, &param);
+	if (ret)
+		verbs_ep_fail(ep, -ret, -ret);
+}
+
+int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct verbs_ep *ep = id->context;
+
+	if (ep->closing || ep->state == VERBS_EP_DOWN)
+		return 0;
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		verbs_ep_addr_resolved(ep);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		verbs_ep_route_resolved(ep);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		verbs_ep_established(ep, event);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		verbs_ep_rejected(ep, event);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		verbs_ep_fail(ep, ETIMEDOUT, -event->status);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		verbs_ep_disconnected(ep);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		verbs_ep_fail(ep, ENODEV, 0);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+/* Work: an operation has failed, and with it the queue pair */
+void verbs_cm_broken(struct work_struct *work)
+{
+	struct verbs_ep *ep = container_of(work, struct verbs_ep, broken);
+
+	rdma_lock_handler(ep->id);
+	if (!ep->closing && ep->state == VERBS_EP_CONNECTED)
+		verbs_ep_disconnected(ep);
+	rdma_unlock_handler(ep->id);
+}
+
+void verbs_cm_device_gone(struct verbs_ep *ep)
+{
+	rdma_lock_handler(ep->id);
+	if (!ep->closing && ep->state != VERBS_EP_DOWN)
+		verbs_ep_fail(ep, ENODEV, 0);
+	rdma_unlock_handler(ep->id);
+}
+
+static int verbs_ep_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	/* The id is bound from the start */
+	return -FI_EOPBADSTATE;
+}
+
+static int verbs_ep_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	struct verbs_ep *ep = to_verbs_ep(fid);
+
+	return verbs_addr_copy_out(&ep->id->route.addr.src_addr, addr, addrlen);
+}
+
+static int verbs_ep_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+
+	if (READ_ONCE(ep->state) != VERBS_EP_CONNECTED)
+		return -ENOTCONN;
+	return verbs_addr_copy_out(&ep->id->route.addr.dst_addr, addr, addrlen);
+}
+
+/* May the endpoint start to connect or to accept? */
+static int verbs_ep_may_start(const struct verbs_ep *ep, bool passive)
+{
+	switch (ep->state) {
+	case VERBS_EP_ENABLED:
+		return ep->passive == passive ? 0 : -FI_EOPBADSTATE;
+	case VERBS_EP_CONNECTING:
+		return -EALREADY;
+	case VERBS_EP_CONNECTED:
+		return -EISCONN;
+	case VERBS_EP_DOWN:
+		return passive ? -ECONNABORTED : -ESHUTDOWN;
+	default:
+		return -FI_EOPBADSTATE;
+	}
+}
+
+static int verbs_ep_start_connect(struct verbs_ep *ep,
+				  const struct sockaddr_storage *dest)
+{
+	int ret;
+
+	ep->state = VERBS_EP_CONNECTING;
+	ret = rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)dest,
+				VERBS_RESOLVE_MS);
+	if (ret)
+		ep->state = VERBS_EP_ENABLED;
+	return ret;
+}
+
+static int verbs_ep_dest(struct verbs_ep *ep, const void *addr,
+			 struct sockaddr_storage *dest)
+{
+	u16 family;
+
+	if (!addr) {
+		*dest = ep->dest;
+		return dest->ss_family ? 0 : -EADDRNOTAVAIL;
+	}
+	/* The format is the info's, and so is the length */
+	family = ((const struct sockaddr *)addr)->sa_family;
+	if (family != ep->id->route.addr.src_addr.ss_family)
+		return -EINVAL;
+	return verbs_addr_from_info(dest, addr, family == AF_INET6 ?
+				    sizeof(struct sockaddr_in6) :
+				    sizeof(struct sockaddr_in));
+}
+
+static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
+			    const void *param, size_t paramlen)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct sockaddr_storage dest;
+	int ret;
+
+	rdma_lock_handler(ep->id);
+	ret = verbs_ep_may_start(ep, false);
+	if (ret)
+		goto unlock;
+	ret = verbs_ep_dest(ep, addr, &dest);
+	if (ret)
+		goto unlock;
+	ret = -EINVAL;
+	if (verbs_addr_any(&dest))
+		goto unlock;
+	ret = verbs_cm_pack(&ep->frame, param, paramlen);
+	if (!ret)
+		ret = verbs_ep_start_connect(ep, &dest);
+unlock:
+	rdma_unlock_handler(ep->id);
+	return ret;
+}
+
+static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
+			   size_t paramlen)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct rdma_conn_param conn;
+	int ret;
+
+	rdma_lock_handler(ep->id);
+	ret = verbs_ep_may_start(ep, true);
+	if (!ret)
+		ret = verbs_cm_pack(&ep->frame, param, paramlen);
+	if (ret)
+		goto unlock;
+
+	verbs_ep_conn_param(ep, &conn);
+	ep->state = VERBS_EP_CONNECTING;
+	ret = rdma_accept(ep->id, &conn);
+	if (ret) {
+		/* rdma_cm has rejected the request */
+		WRITE_ONCE(ep->state, VERBS_EP_DOWN);
+		verbs_ep_flush(ep);
+		ret = -ECONNABORTED;
+	}
+unlock:
+	rdma_unlock_handler(ep->id);
+	return ret;
+}
+
+static int verbs_ep_shutdown(struct fid_ep *fid_ep, u64 flags)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	int ret = 0;
+
+	if (flags)
+		return -FI_EBADFLAGS;
+
+	rdma_lock_handler(ep->id);
+	if (ep->state == VERBS_EP_CONNECTED || ep->state == VERBS_EP_CONNECTING)
+		verbs_ep_disconnected(ep);
+	else if (ep->state != VERBS_EP_DOWN)
+		ret = -ENOTCONN;
+	rdma_unlock_handler(ep->id);
+	return ret;
+}
+
+const struct fi_ops_cm verbs_ep_cm_ops = {
+	.size		= sizeof(struct fi_ops_cm),
+	.setname	= verbs_ep_setname,
+	.getname	= verbs_ep_getname,
+	.getpeer	= verbs_ep_getpeer,
+	.connect	= verbs_ep_connect,
+	.listen		= fi_no_listen,
+	.accept		= verbs_ep_accept,
+	.reject		= fi_no_reject,
+	.shutdown	= verbs_ep_shutdown,
+};

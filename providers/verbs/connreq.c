@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connection requests, from their arrival until an endpoint takes them over or
+ * they are rejected.
+ *
+ * All requests stand in one list under one mutex.  A handle from a client is
+ * looked up there by its address before it is believed, so one that is used up,
+ * or never was a request, is refused.  Leaving the list is what decides among
+ * fi_endpoint(), fi_reject() and the close of the passive endpoint: whoever takes
+ * a request out of the list owns it.
+ *
+ * The request's rdma_cm_id has its events handled here until an endpoint has
+ * taken it; the handler lock of the id makes the handing over atomic.  Nothing
+ * but the news that the peer has gone can come.
+ *
+ * rdma_cm holds handler locks while a request arrives, and the list's mutex is
+ * taken inside; so no rdma_cm call is made under the mutex.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <rdma/ib_cm.h>
+#include "verbs.h"
+
+static LIST_HEAD(verbs_connreqs);
+static DEFINE_MUTEX(verbs_connreqs_lock);
+
+static int verbs_connreq_handler(struct rdma_cm_id *id,
+				 struct rdma_cm_event *event)
+{
+	struct verbs_connreq *req = id->context;
+
+	WRITE_ONCE(req->dead, true);
+	return 0;
+}
+
+static void verbs_connreq_list(struct verbs_connreq *req)
+{
+	mutex_lock(&verbs_connreqs_lock);
+	list_add_tail(&req->entry, &verbs_connreqs);
+	mutex_unlock(&verbs_connreqs_lock);
+}
+
+/* Whoever gets true owns the request */
+static bool verbs_connreq_unlist(struct verbs_connreq *req)
+{
+	bool listed;
+
+	mutex_lock(&verbs_connreqs_lock);
+	listed = !list_empty(&req->entry);
+	list_del_init(&req->entry);
+	mutex_unlock(&verbs_connreqs_lock);
+	return listed;
+}
+
+static struct verbs_connreq *verbs_connreq_find(const struct fid *handle)
+{
+	struct verbs_connreq *req;
+
+	lockdep_assert_held(&verbs_connreqs_lock);
+	list_for_each_entry(req, &verbs_connreqs, entry)
+		if (&req->fid == handle)
+			return req;
+	return NULL;
+}
+
+static struct fi_info *verbs_connreq_info(struct verbs_connreq *req)
+{
+	struct rdma_addr *addr = &req->id->route.addr;
+	struct verbs_device *dev;
+	struct fi_info *info;
+
+	dev = verbs_device_get(req->id->device);
+	if (!dev)
+		return NULL;
+	info = verbs_info_build(dev->ibdev, req->id->port_num, &addr->src_addr,
+				&addr->dst_addr, req->pep->info);
+	verbs_device_put(dev);
+	if (!info)
+		return NULL;
+
+	info->handle = &req->fid;
+	if (req->pep->info->tx_attr)
+		*info->tx_attr = *req->pep->info->tx_attr;
+	if (req->pep->info->rx_attr)
+		*info->rx_attr = *req->pep->info->rx_attr;
+	info->caps = req->pep->info->caps;
+	info->fabric_attr->net = req->pep->fabric->net;
+	info->fabric_attr->api_version = req->pep->fabric->fabric.api_version;
+	return info;
+}
+
+static struct verbs_connreq *verbs_connreq_alloc(struct verbs_pep *pep,
+						 struct rdma_cm_id *id,
+						 const struct rdma_cm_event *ev)
+{
+	struct verbs_connreq *req;
+
+	req = kzalloc(sizeof(*req), GFP_KERNEL);
+	if (!req)
+		return NULL;
+
+	req->fid.fclass = FI_CLASS_CONNREQ;
+	req->pep = pep;
+	req->id = id;
+	req->conn.responder_resources = ev->param.conn.responder_resources;
+	req->conn.initiator_depth = ev->param.conn.initiator_depth;
+	kofi_event_init(&req->event, &pep->pep.fid);
+	req->event.event = FI_CONNREQ;
+	req->event.cm_data = req->frame.data;
+
+	if (!verbs_cm_unpack(&req->frame, ev->param.conn.private_data,
+			     ev->param.conn.private_data_len)) {
+		req->event.cm_len = req->frame.len;
+		req->event.info = verbs_connreq_info(req);
+	}
+	if (!req->event.info) {
+		kfree(req);
+		return NULL;
+	}
+	return req;
+}
+
+/*
+ * Called by rdma_cm with the handler lock of @id held.  An error makes rdma_cm
+ * reject the request and destroy @id: connection data out of form, no memory, or
+ * too many requests waiting in the event queue.
+ */
+int verbs_connreq_new(struct verbs_pep *pep, struct rdma_cm_id *id,
+		      const struct rdma_cm_event *event)
+{
+	struct verbs_connreq *req;
+
+	req = verbs_connreq_alloc(pep, id, event);
+	if (!req)
+		return -ECONNREFUSED;
+
+	id->context = req;
+	id->event_handler = verbs_connreq_handler;
+	verbs_connreq_list(req);
+	if (!kofi_eq_post(pep->eq, &req->event))
+		return 0;
+
+	/* Never announced, so nobody else can know it */
+	verbs_connreq_unlist(req);
+	fi_freeinfo(req->event.info);
+	kfree(req);
+	return -ECONNREFUSED;
+}
+
+static void verbs_connreq_free(struct verbs_connreq *req)
+{
+	if (kofi_eq_withdraw(req->pep->eq, &req->event))
+		fi_freeinfo(req->event.info);
+	kfree(req);
+}
+
+/* The endpoint handles the id's events from now on */
+static void verbs_connreq_hand_over(struct verbs_connreq *req,
+				    struct verbs_ep *ep)
+{
+	struct rdma_cm_id *id = req->id;
+
+	rdma_lock_handler(id);
+	ep->id = id;
+	ep->conn = req->conn;
+	if (req->dead)
+		ep->state = VERBS_EP_DOWN;
+	id->context = ep;
+	id->event_handler = verbs_cm_handler;
+	rdma_unlock_handler(id);
+}
+
+int verbs_connreq_take(const struct fid *handle, struct verbs_ep *ep)
+{
+	struct verbs_connreq *req;
+	int ret = 0;
+
+	mutex_lock(&verbs_connreqs_lock);
+	req = verbs_connreq_find(handle);
+	if (!req)
+		ret = -EINVAL;
+	else if (req->id->device != ep->domain->dev->ibdev)
+		ret = -FI_EDOMAIN;
+	else if (READ_ONCE(req->dead))
+		ret = -ECONNABORTED;
+	else
+		list_del_init(&req->entry);
+	mutex_unlock(&verbs_connreqs_lock);
+	if (ret)
+		return ret;
+
+	verbs_connreq_hand_over(req, ep);
+	verbs_connreq_free(req);
+	return 0;
+}
+
+int verbs_connreq_reject(struct verbs_pep *pep, const struct fid *handle,
+			 const struct verbs_cm_frame *frame)
+{
+	struct verbs_connreq *req;
+	int ret = 0;
+
+	mutex_lock(&verbs_connreqs_lock);
+	req = verbs_connreq_find(handle);
+	if (req && req->pep == pep)
+		list_del_init(&req->entry);
+	else
+		ret = -EINVAL;
+	mutex_unlock(&verbs_connreqs_lock);
+	if (ret)
+		return ret;
+
+	if (READ_ONCE(req->dead) ||
+	    rdma_reject(req->id, frame, frame->len + 1,
+			IB_CM_REJ_CONSUMER_DEFINED))
+		ret = -ECONNABORTED;
+	rdma_destroy_id(req->id);
+	verbs_connreq_free(req);
+	return ret;
+}
+
+static struct verbs_connreq *verbs_connreq_pop(struct verbs_pep *pep)
+{
+	struct verbs_connreq *req, *found = NULL;
+
+	mutex_lock(&verbs_connreqs_lock);
+	list_for_each_entry(req, &verbs_connreqs, entry) {
+		if (req->pep == pep) {
+			list_del_init(&req->entry);
+			found = req;
+			break;
+		}
+	}
+	mutex_unlock(&verbs_connreqs_lock);
+	return found;
+}
+
+/* Destroying the id of a request rejects it */
+void verbs_connreq_drop_all(struct verbs_pep *pep)
+{
+	struct verbs_connreq *req;
+
+	while ((req = verbs_connreq_pop(pep))) {
+		rdma_destroy_id(req->id);
+		verbs_connreq_free(req);
+	}
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completion queues: a kofi_cq fed by an ib_cq.
+ *
+ * ib_alloc_cq() brings the context: with FI_WAIT_NONE nobody but fi_cq_read()
+ * polls (IB_POLL_DIRECT); otherwise ib_core polls from softirq or a worker, and
+ * the completion's done function appends the slot to the kofi_cq.  Drivers call
+ * the device's completion handler with locks held; as ib_core does no more than
+ * schedule there, none of them is held when we or the client run.
+ *
+ * The device's queue never overruns: enabling an endpoint reserves room for its
+ * operations, and each reservation of at least one operation may add one more,
+ * the marker with which ib_drain_qp() empties a queue at close.  So the device's
+ * queue has twice the size the client asked for.
+ *
+ * Direct polling is done by one thread at a time under poll_lock, which keeps
+ * completions in order; a second reader takes what is there and does not wait.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "verbs.h"
+
+#define VERBS_DEF_CQ		(4 * VERBS_DEF_QUEUE)
+#define VERBS_POLL_BUDGET	64
+
+static struct verbs_cq *fid_to_verbs_cq(struct fid_cq *cq)
+{
+	return to_verbs_cq(&cq->fid);
+}
+
+size_t verbs_cq_max(const struct ib_device *ibdev)
+{
+	return ibdev->attrs.max_cqe / 2;
+}
+
+static void verbs_cq_poll(struct verbs_cq *cq)
+{
+	unsigned long flags;
+
+	if (!spin_trylock_irqsave(&cq->poll_lock, flags))
+		return;
+	ib_process_cq_direct(cq->ibcq, VERBS_POLL_BUDGET);
+	spin_unlock_irqrestore(&cq->poll_lock, flags);
+}
+
+static ssize_t verbs_cq_take(struct verbs_cq *cq, void *buf, size_t count)
+{
+	struct kofi_comp *chain;
+	unsigned long flags;
+	ssize_t ret;
+
+	spin_lock_irqsave(&cq->kcq.lock, flags);
+	ret = kofi_cq_read(&cq->kcq, buf, count, &chain);
+	verbs_slot_put_chain(chain);
+	spin_unlock_irqrestore(&cq->kcq.lock, flags);
+	return ret;
+}
+
+static ssize_t verbs_cq_read(struct fid_cq *fid_cq, void *buf, size_t count)
+{
+	struct verbs_cq *cq = fid_to_verbs_cq(fid_cq);
+	ssize_t ret;
+
+	ret = verbs_cq_take(cq, buf, count);
+	if (ret != -EAGAIN || !cq->direct)
+		return ret;
+	verbs_cq_poll(cq);
+	return verbs_cq_take(cq, buf, count);
+}
+
+static ssize_t verbs_cq_readfrom(struct fid_cq *cq, void *buf, size_t count,
+				 fi_addr_t *src_addr)
+{
+	ssize_t i, ret = verbs_cq_read(cq, buf, count);
+
+	for (i = 0; i < ret; i++)
+		src_addr[i] = FI_ADDR_NOTAVAIL;
+	return ret;
+}
+
+static ssize_t verbs_cq_readerr(struct fid_cq *fid_cq,
+				struct fi_cq_err_entry *buf, u64 flags)
+{
+	struct verbs_cq *cq = fid_to_verbs_cq(fid_cq);
+	struct kofi_comp *chain;
+	unsigned long irq;
+	ssize_t ret;
+
+	spin_lock_irqsave(&cq->kcq.lock, irq);
+	ret = kofi_cq_readerr(&cq->kcq, buf, flags, &chain);
+	verbs_slot_put_chain(chain);
+	spin_unlock_irqrestore(&cq->kcq.lock, irq);
+	return ret;
+}
+
+static ssize_t verbs_cq_sread(struct fid_cq *fid_cq, void *buf, size_t count,
+			      const void *cond, int timeout)
+{
+	struct verbs_cq *cq = fid_to_verbs_cq(fid_cq);
+	int ret;
+
+	ret = kofi_cq_wait(&cq->kcq, cond, timeout);
+	return ret ? ret : verbs_cq_take(cq, buf, count);
+}
+
+static ssize_t verbs_cq_sreadfrom(struct fid_cq *cq, void *buf, size_t count,
+				  fi_addr_t *src_addr, const void *cond,
+				  int timeout)
+{
+	ssize_t i, ret = verbs_cq_sread(cq, buf, count, cond, timeout);
+
+	for (i = 0; i < ret; i++)
+		src_addr[i] = FI_ADDR_NOTAVAIL;
+	return ret;
+}
+
+static bool verbs_comp_of_queue(struct kofi_comp *comp, void *queue)
+{
+	return container_of(comp, struct verbs_slot, comp)->queue == queue;
+}
+
+/*
+ * The queue pair is drained.  A direct poller may still be inside a done
+ * function of it; once poll_lock has been ours, it is not.
+ */
+void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue)
+{
+	unsigned long flags;
+
+	if (cq->direct) {
+		spin_lock_irqsave(&cq->poll_lock, flags);
+		spin_unlock_irqrestore(&cq->poll_lock, flags);
+	}
+	kofi_cq_purge(&cq->kcq, verbs_comp_of_queue, queue);
+	kofi_cq_unreserve(&cq->kcq, queue->size);
+}
+
+static int verbs_cq_close(struct fid *fid)
+{
+	struct verbs_cq *cq = to_verbs_cq(fid);
+
+	ib_free_cq(cq->ibcq);
+	kfree(cq);
+	return 0;
+}
+
+static int verbs_cq_control(struct fid *fid, int command, void *arg)
+{
+	if (command != FI_GETWAITOBJ)
+		return -ENOSYS;
+	if (!arg)
+		return -EINVAL;
+	*(enum fi_wait_obj *)arg = to_verbs_cq(fid)->kcq.wait_obj;
+	return 0;
+}
+
+static const struct fi_ops verbs_cq_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= verbs_cq_close,
+	.bind		= fi_no_bind,
+	.control	= verbs_cq_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+static const struct fi_ops_cq verbs_cq_ops = {
+	.size		= sizeof(struct fi_ops_cq),
+	.read		= verbs_cq_read,
+	.readfrom	= verbs_cq_readfrom,
+	.readerr	= verbs_cq_readerr,
+	.sread		= verbs_cq_sread,
+	.sreadfrom	= verbs_cq_sreadfrom,
+	.signal		= kofi_cq_signal,
+	.strerror	= verbs_cq_strerror,
+};
+
+static enum ib_poll_context verbs_cq_context(const struct fi_cq_attr *attr)
+{
+	if (attr && attr->wait_obj == FI_WAIT_NONE)
+		return IB_POLL_DIRECT;
+	if (attr && attr->comp_ctx == FI_COMP_WORKQUEUE)
+		return IB_POLL_WORKQUEUE;
+	return IB_POLL_SOFTIRQ;
+}
+
+static struct ib_cq *verbs_cq_alloc(struct verbs_cq *cq,
+				    struct ib_device *ibdev,
+				    const struct fi_cq_attr *attr)
+{
+	enum ib_poll_context context = verbs_cq_context(attr);
+	int nr_cqe = 2 * cq->kcq.size;
+
+	cq->direct = context == IB_POLL_DIRECT;
+	if (attr && attr->flags & FI_AFFINITY)
+		return ib_alloc_cq(ibdev, cq, nr_cqe,
+				   attr->signaling_vector %
+				   ibdev->num_comp_vectors, context);
+	return ib_alloc_cq_any(ibdev, cq, nr_cqe, context);
+}
+
+int verbs_cq_open(struct fid_domain *fid_domain, struct fi_cq_attr *attr,
+		  struct fid_cq **fid_cq, void *context)
+{
+	struct ib_device *ibdev = to_verbs_domain(fid_domain)->dev->ibdev;
+	size_t max = verbs_cq_max(ibdev);
+	size_t size = attr && attr->size ? attr->size :
+					   min_t(size_t, VERBS_DEF_CQ, max);
+	struct verbs_cq *cq;
+	int ret;
+
+	if (size > max)
+		return -EINVAL;
+
+	cq = kzalloc(sizeof(*cq), GFP_KERNEL);
+	if (!cq)
+		return -ENOMEM;
+
+	ret = kofi_cq_init(&cq->kcq, attr, size, context);
+	if (ret)
+		goto free_cq;
+	spin_lock_init(&cq->poll_lock);
+	cq->kcq.cq.fid.ops = &verbs_cq_fid_ops;
+	cq->kcq.cq.ops = &verbs_cq_ops;
+
+	cq->ibcq = verbs_cq_alloc(cq, ibdev, attr);
+	if (IS_ERR(cq->ibcq)) {
+		ret = PTR_ERR(cq->ibcq);
+		goto free_cq;
+	}
+	*fid_cq = &cq->kcq.cq;
+	return 0;
+
+free_cq:
+	kfree(cq);
+	return ret;
+}

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Endpoints: from fi_endpoint() to fi_close().
+ *
+ * Life
+ *
+ *	fi_endpoint()	an rdma_cm_id, new and bound to the local address, or
+ *			taken over from a connection request
+ *	fi_ep_bind()	pointers to the queues
+ *	fi_enable()	slots, queue pair, room in the completion queues
+ *	cm.c		connection
+ *	fi_close()	state DOWN and no more events; queue pair to the error
+ *			state and drained, so every done function has run; unread
+ *			completions taken out of the completion queues; queue
+ *			pair, rdma_cm_id and slots destroyed, in this order
+ *
+ * Locking: the state changes under the rdma_cm_id's handler lock
+ * (rdma_lock_handler()), which is also held while an event of the id is handled.
+ * The data path reads the state without it.  Everything that binding and enabling
+ * set up is written before the state allows anyone to use it, and is not changed
+ * until close, which no other call may accompany.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <rdma/ib_cm.h>
+#include "verbs.h"
+
+/* Receiver-not-ready delay asked of the peer: 0.64 ms, as libfabric has it */
+#define VERBS_RNR_TIMER		12
+
+static void verbs_qp_event(struct ib_event *event, void *context)
+{
+	struct verbs_ep *ep = context;
+
+	switch (event->event) {
+	case IB_EVENT_COMM_EST:
+		/* Data came before the peer's last CM message */
+		rdma_notify(ep->id, IB_EVENT_COMM_EST);
+		break;
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_QP_ACCESS_ERR:
+		queue_work(verbs_wq, &ep->broken);
+		break;
+	default:
+		break;
+	}
+}
+
+static int verbs_ep_reserve(struct verbs_ep *ep)
+{
+	int ret;
+
+	ret = kofi_cq_reserve(&ep->tx.cq->kcq, ep->tx.size);
+	if (ret)
+		return ret;
+	ret = kofi_cq_reserve(&ep->rx.cq->kcq, ep->rx.size);
+	if (ret)
+		kofi_cq_unreserve(&ep->tx.cq->kcq, ep->tx.size);
+	return ret;
+}
+
+static int verbs_ep_init_queues(struct verbs_ep *ep)
+{
+	int ret;
+
+	ret = verbs_queue_init(&ep->tx, ep, verbs_send_done);
+	if (ret)
+		return ret;
+	ret = verbs_queue_init(&ep->rx, ep, verbs_recv_done);
+	if (ret)
+		verbs_queue_destroy(&ep->tx);
+	return ret;
+}
+
+/* One work request more than the client has: ib_drain_qp()'s marker */
+static int verbs_ep_create_qp(struct verbs_ep *ep)
+{
+	struct ib_qp_init_attr attr = {
+		.event_handler	= verbs_qp_event,
+		.qp_context	= ep,
+		.send_cq	= ep->tx.cq->ibcq,
+		.recv_cq	= ep->rx.cq->ibcq,
+		.cap = {
+			.max_send_wr	= ep->tx.size + 1,
+			.max_recv_wr	= ep->rx.size + 1,
+			.max_send_sge	= ep->tx.iov_limit,
+			.max_recv_sge	= ep->rx.iov_limit,
+			.max_inline_data = ep->inject_size,
+		},
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+	};
+	int ret;
+
+	ret = rdma_create_qp(ep->id, ep->domain->pd, &attr);
+	if (ret)
+		return ret;
+	ep->qp = ep->id->qp;
+	ep->inline_size = min_t(size_t, attr.cap.max_inline_data,
+				ep->inject_size);
+	if (!rdma_protocol_iwarp(ep->id->device, ep->id->port_num))
+		rdma_set_min_rnr_timer(ep->id, VERBS_RNR_TIMER);
+	return 0;
+}
+
+static int verbs_ep_build(struct verbs_ep *ep)
+{
+	int ret;
+
+	ret = verbs_ep_reserve(ep);
+	if (ret)
+		return ret;
+	ret = verbs_ep_init_queues(ep);
+	if (ret)
+		goto unreserve;
+	ret = verbs_ep_create_qp(ep);
+	if (ret)
+		goto destroy_queues;
+	if (ep->inline_size < ep->inject_size) {
+		ret = verbs_queue_add_bounce(&ep->tx);
+		if (ret)
+			goto destroy_qp;
+	}
+	return 0;
+
+destroy_qp:
+	rdma_destroy_qp(ep->id);
+	ep->qp = NULL;
+destroy_queues:
+	verbs_queue_destroy(&ep->tx);
+	verbs_queue_destroy(&ep->rx);
+unreserve:
+	kofi_cq_unreserve(&ep->tx.cq->kcq, ep->tx.size);
+	kofi_cq_unreserve(&ep->rx.cq->kcq, ep->rx.size);
+	return ret;
+}
+
+static int verbs_ep_enable(struct verbs_ep *ep)
+{
+	int ret;
+
+	if (!ep->eq)
+		return -FI_ENOEQ;
+	if (!ep->tx.cq || !ep->rx.cq)
+		return -FI_ENOCQ;
+
+	rdma_lock_handler(ep->id);
+	if (ep->state == VERBS_EP_DOWN)
+		ret = ep->passive ? -ECONNABORTED : -ENODEV;
+	else if (ep->state != VERBS_EP_OPEN)
+		ret = -FI_EOPBADSTATE;
+	else
+		ret = verbs_ep_build(ep);
+	if (!ret)
+		smp_store_release(&ep->state, VERBS_EP_ENABLED);
+	rdma_unlock_handler(ep->id);
+	return ret;
+}
+
+static int verbs_ep_bind_cq(struct verbs_ep *ep, struct fid *bfid, u64 flags)
+{
+	if (to_verbs_cq(bfid)->ibcq->device != ep->domain->dev->ibdev)
+		return -FI_EDOMAIN;
+	if ((flags & FI_TRANSMIT && ep->tx.cq) || (flags & FI_RECV && ep->rx.cq))
+		return -EINVAL;
+
+	if (flags & FI_TRANSMIT) {
+		ep->tx.cq = to_verbs_cq(bfid);
+		ep->tx.selective = flags & FI_SELECTIVE_COMPLETION;
+	}
+	if (flags & FI_RECV) {
+		ep->rx.cq = to_verbs_cq(bfid);
+		ep->rx.selective = flags & FI_SELECTIVE_COMPLETION;
+	}
+	return 0;
+}
+
+static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
+{
+	struct verbs_ep *ep = to_verbs_ep(fid);
+
+	if (READ_ONCE(ep->state) != VERBS_EP_OPEN)
+		return -FI_EOPBADSTATE;
+
+	switch (bfid->fclass) {
+	case FI_CLASS_CQ:
+		return verbs_ep_bind_cq(ep, bfid, flags);
+	case FI_CLASS_EQ:
+		if (ep->eq)
+			return -EINVAL;
+		ep->eq = to_kofi_eq(bfid);
+		return 0;
+	case FI_CLASS_CNTR:
+	case FI_CLASS_SRX_CTX:
+		return -ENOSYS;
+	default:
+		return -EINVAL;
+	}
+}
+
+static struct verbs_queue *verbs_ep_queue(struct verbs_ep *ep, u64 flags)
+{
+	if ((flags & (FI_TRANSMIT | FI_RECV)) == FI_TRANSMIT)
+		return &ep->tx;
+	if ((flags & (FI_TRANSMIT | FI_RECV)) == FI_RECV)
+		return &ep->rx;
+	return NULL;
+}
+
+static int verbs_ep_get_flags(struct verbs_ep *ep, u64 *flags)
+{
+	struct verbs_queue *queue = flags ? verbs_ep_queue(ep, *flags) : NULL;
+
+	if (!queue)
+		return -EINVAL;
+	*flags = queue->op_flags;
+	return 0;
+}
+
+static u64 verbs_ep_default_flags(const struct verbs_ep *ep, bool tx)
+{
+	if (!tx)
+		return FI_COMPLETION;
+	return ep->send_flags & (FI_COMPLETION | FI_INJECT |
+				 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE);
+}
+
+static int verbs_ep_set_flags(struct verbs_ep *ep, const u64 *flags)
+{
+	struct verbs_queue *queue = flags ? verbs_ep_queue(ep, *flags) : NULL;
+	u64 op_flags;
+
+	if (!queue)
+		return -EINVAL;
+	op_flags = *flags & ~(FI_TRANSMIT | FI_RECV);
+	if (op_flags & ~verbs_ep_default_flags(ep, queue == &ep->tx))
+		return -FI_EBADFLAGS;
+	WRITE_ONCE(queue->op_flags, op_flags);
+	return 0;
+}
+
+static int verbs_ep_control(struct fid *fid, int command, void *arg)
+{
+	struct verbs_ep *ep = to_verbs_ep(fid);
+
+	switch (command) {
+	case FI_ENABLE:
+		return verbs_ep_enable(ep);
+	case FI_GETOPSFLAG:
+		return verbs_ep_get_flags(ep, arg);
+	case FI_SETOPSFLAG:
+		return verbs_ep_set_flags(ep, arg);
+	default:
+		return -ENOSYS;
+	}
+}
+
+/* Everything that is posted completes, whatever rdma_cm is up to */
+void verbs_ep_flush(struct verbs_ep *ep)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	if (ep->qp)
+		ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
+}
+
+static void verbs_ep_destroy_qp(struct verbs_ep *ep)
+{
+	rdma_disconnect(ep->id);
+	ib_drain_qp(ep->qp);
+	cancel_work_sync(&ep->broken);
+	verbs_cq_forget(ep->tx.cq, &ep->tx);
+	verbs_cq_forget(ep->rx.cq, &ep->rx);
+	rdma_destroy_qp(ep->id);
+	/* An event of the queue pair may have come after the drain */
+	cancel_work_sync(&ep->broken);
+	verbs_queue_destroy(&ep->tx);
+	verbs_queue_destroy(&ep->rx);
+}
+
+static int verbs_ep_close(struct fid *fid)
+{
+	struct verbs_ep *ep = to_verbs_ep(fid);
+
+	verbs_device_del_ep(ep->domain->dev, ep);
+
+	rdma_lock_handler(ep->id);
+	ep->closing = true;
+	WRITE_ONCE(ep->state, VERBS_EP_DOWN);
+	rdma_unlock_handler(ep->id);
+
+	if (ep->qp)
+		verbs_ep_destroy_qp(ep);
+	rdma_destroy_id(ep->id);
+	if (ep->eq) {
+		kofi_eq_withdraw(ep->eq, &ep->connected);
+		kofi_eq_withdraw(ep->eq, &ep->shutdown);
+		kofi_eq_withdraw(ep->eq, &ep->error);
+	}
+	kfree(ep);
+	return 0;
+}
+
+static int verbs_ep_getopt(struct fid *fid, int level, int optname,
+			   void *optval, size_t *optlen)
+{
+	struct verbs_ep *ep = to_verbs_ep(fid);
+	size_t value;
+
+	if (level != FI_OPT_ENDPOINT)
+		return -ENOPROTOOPT;
+	switch (optname) {
+	case FI_OPT_CM_DATA_SIZE:
+		value = VERBS_CM_DATA;
+		break;
+	case FI_OPT_MAX_MSG_SIZE:
+		value = ep->max_msg_size;
+		break;
+	case FI_OPT_INJECT_MSG_SIZE:
+		value = ep->inject_size;
+		break;
+	default:
+		return -ENOPROTOOPT;
+	}
+	return verbs_opt_copy_out(value, optval, optlen);
+}
+
+int verbs_no_setopt(struct fid *fid, int level, int optname,
+		    const void *optval, size_t optlen)
+{
+	return -ENOPROTOOPT;
+}
+
+int verbs_opt_copy_out(size_t value, void *optval, size_t *optlen)
+{
+	bool fits = *optlen >= sizeof(value);
+
+	*optlen = sizeof(value);
+	if (!fits)
+		return -FI_ETOOSMALL;
+	memcpy(optval, &value, sizeof(value));
+	return 0;
+}
+
+static const struct fi_ops verbs_ep_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= verbs_ep_close,
+	.bind		= verbs_ep_bind,
+	.control	= verbs_ep_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+static const struct fi_ops_ep verbs_ep_ops = {
+	.size		= sizeof(struct fi_ops_ep),
+	.cancel		= fi_no_cancel,
+	.getopt		= verbs_ep_getopt,
+	.setopt		= verbs_no_setopt,
+};
+
+/* What the info asks for must be what the device has */
+static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
+{
+	struct ib_device *ibdev = ep->domain->dev->ibdev;
+	size_t max = min_t(size_t, ibdev->attrs.max_qp_wr - 1,
+			   verbs_cq_max(ibdev));
+	bool iwarp = rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev));
+
+	if (!info->ep_attr || !info->tx_attr || !info->rx_attr ||
+	    info->ep_attr->type != FI_EP_MSG ||
+	    info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+		return -EINVAL;
+
+	ep->tx.size = info->tx_attr->size ? : VERBS_DEF_QUEUE;
+	ep->rx.size = info->rx_attr->size ? : VERBS_DEF_QUEUE;
+	ep->tx.iov_limit = info->tx_attr->iov_limit ? : 1;
+	ep->rx.iov_limit = info->rx_attr->iov_limit ? : 1;
+	ep->tx.op_flags = info->tx_attr->op_flags;
+	ep->rx.op_flags = info->rx_attr->op_flags;
+	ep->tx.dir = DMA_TO_DEVICE;
+	ep->rx.dir = DMA_FROM_DEVICE;
+	ep->inject_size = info->tx_attr->inject_size;
+	ep->max_msg_size = info->ep_attr->max_msg_size;
+	ep->send_flags = verbs_send_flags(iwarp);
+	if (ep->tx.size > max || ep->rx.size > max ||
+	    ep->tx.iov_limit > min(ibdev->attrs.max_send_sge, VERBS_MAX_IOV) ||
+	    ep->rx.iov_limit > min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV) ||
+	    ep->inject_size > VERBS_MAX_INJECT ||
+	    ep->tx.op_flags & ~verbs_ep_default_flags(ep, true) ||
+	    ep->rx.op_flags & ~verbs_ep_default_flags(ep, false))
+		return -EINVAL;
+	return 0;
+}
+
+static int verbs_ep_query_port(struct verbs_ep *ep)
+{
+	struct ib_port_attr attr;
+	int ret;
+
+	ret = ib_query_port(ep->id->device, ep->id->port_num, &attr);
+	if (ret)
+		return ret;
+	ep->max_msg_size = ep->max_msg_size ?
+			   min_t(size_t, ep->max_msg_size, attr.max_msg_sz) :
+			   attr.max_msg_sz;
+	return 0;
+}
+
+static int verbs_ep_bind_addr(struct verbs_ep *ep, const struct fi_info *info)
+{
+	struct sockaddr_storage src;
+	struct rdma_cm_id *id;
+	int ret;
+
+	if (info->dest_addr) {
+		ret = verbs_addr_from_info(&ep->dest, info->dest_addr,
+					   info->dest_addrlen);
+		if (ret)
+			return ret;
+	}
+	ret = verbs_addr_from_info(&src, info->src_addr, info->src_addrlen);
+	if (ret)
+		return ret;
+
+	id = rdma_create_id(ep->domain->fabric->net, verbs_cm_handler, ep,
+			    RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	ret = rdma_bind_addr(id, (struct sockaddr *)&src);
+	if (!ret && id->device != ep->domain->dev->ibdev)
+		ret = -EINVAL;
+	if (ret)
+		rdma_destroy_id(id);
+	else
+		ep->id = id;
+	return ret;
+}
+
+/* On success the endpoint has its id */
+static int verbs_ep_get_id(struct verbs_ep *ep, const struct fi_info *info)
+{
+	if (!info->handle)
+		return verbs_ep_bind_addr(ep, info);
+
+	ep->passive = true;
+	return verbs_connreq_take(info->handle, ep);
+}
+
+int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
+		   struct fid_ep **fid_ep, void *context)
+{
+	struct verbs_ep *ep;
+	int ret;
+
+	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
+	if (!ep)
+		return -ENOMEM;
+
+	ep->domain = to_verbs_domain(fid_domain);
+	ep->state = VERBS_EP_OPEN;
+	kofi_event_init(&ep->connected, &ep->ep.fid);
+	kofi_event_init(&ep->shutdown, &ep->ep.fid);
+	kofi_event_init(&ep->error, &ep->ep.fid);
+	INIT_WORK(&ep->broken, verbs_cm_broken);
+	ep->ep.fid.fclass = FI_CLASS_EP;
+	ep->ep.fid.context = context;
+	ep->ep.fid.ops = &verbs_ep_fid_ops;
+	ep->ep.ops = &verbs_ep_ops;
+	ep->ep.cm = &verbs_ep_cm_ops;
+	ep->ep.msg = &verbs_msg_ops;
+	ep->ep.rma = &kofi_no_ops_rma;
+	ep->ep.tagged = &kofi_no_ops_tagged;
+	ep->ep.atomic = &kofi_no_ops_atomic;
+
+	ret = verbs_ep_set_attrs(ep, info);
+	if (ret)
+		goto free_ep;
+	ret = verbs_ep_get_id(ep, info);
+	if (ret)
+		goto free_ep;
+	ret = verbs_ep_query_port(ep);
+	if (ret)
+		goto destroy_id;
+	ret = verbs_device_add_ep(ep->domain->dev, ep);
+	if (ret)
+		goto destroy_id;
+	*fid_ep = &ep->ep;
+	return 0;
+
+destroy_id:
+	rdma_destroy_id(ep->id);
+free_ep:
+	kfree(ep);
+	return ret;
+}

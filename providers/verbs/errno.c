@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Status codes of the device and of rdma_cm as error codes and text.
+ *
+ * prov_errno of a completion is the ib_wc_status.  prov_errno of an event is
+ * minus the status that rdma_cm reported, as in libfabric: a positive errno, or
+ * minus the IB reason for which a connection was rejected.
+ */
+#include <linux/module.h>
+#include <rdma/ib_cm.h>
+#include "verbs.h"
+
+int verbs_wc_errno(enum ib_wc_status status, bool receive)
+{
+	switch (status) {
+	case IB_WC_SUCCESS:
+		return 0;
+	case IB_WC_WR_FLUSH_ERR:
+		return ECANCELED;
+	case IB_WC_LOC_LEN_ERR:
+		return receive ? FI_ETRUNC : EMSGSIZE;
+	case IB_WC_LOC_PROT_ERR:
+		return EFAULT;
+	case IB_WC_REM_ACCESS_ERR:
+		return EACCES;
+	case IB_WC_REM_INV_REQ_ERR:
+	case IB_WC_REM_OP_ERR:
+	case IB_WC_REM_ABORT_ERR:
+		return EREMOTEIO;
+	case IB_WC_RETRY_EXC_ERR:
+	case IB_WC_RESP_TIMEOUT_ERR:
+		return ETIMEDOUT;
+	case IB_WC_RNR_RETRY_EXC_ERR:
+		return FI_ENORX;
+	default:
+		return EIO;
+	}
+}
+
+const char *verbs_cq_strerror(struct fid_cq *cq, int prov_errno,
+			      const void *err_data, char *buf, size_t len)
+{
+	const char *text = ib_wc_status_msg(prov_errno);
+
+	if (buf && len)
+		strscpy(buf, text, len);
+	return text;
+}
+
+const char *verbs_eq_strerror(int prov_errno)
+{
+	if (prov_errno < 0)
+		return ibcm_reject_msg(-prov_errno);
+	return fi_strerror(prov_errno);
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What there is: one fi_info per RDMA device, port and IP address.
+ *
+ * rdma_cm is asked which device an address belongs to, so that RoCE, iWARP and
+ * InfiniBand (addresses of IPoIB interfaces) need no code of their own: an
+ * rdma_cm_id is bound to the address, or, for a peer's address, resolved.  Such
+ * an id lives for one question.
+ *
+ * Nothing is said of a device that the device has not said itself.
+ */
+#include <linux/module.h>
+#include <linux/nsproxy.h>
+#include <linux/slab.h>
+#include <rdma/ib_cache.h>
+#include "verbs.h"
+
+struct verbs_question {
+	struct completion	answered;
+	int			status;
+};
+
+static int verbs_question_handler(struct rdma_cm_id *id,
+				  struct rdma_cm_event *event)
+{
+	struct verbs_question *question = id->context;
+
+	question->status = event->event == RDMA_CM_EVENT_ADDR_RESOLVED ?
+			   0 : -ENODATA;
+	complete(&question->answered);
+	return 0;
+}
+
+/* The attributes that hints may raise above the defaults */
+static size_t verbs_wish(size_t wish, size_t def, size_t max)
+{
+	return min(wish > def ? wish : def, max);
+}
+
+static void verbs_info_tx(struct fi_tx_attr *tx, struct ib_device *ibdev,
+			  bool iwarp, const struct fi_tx_attr *hints)
+{
+	tx->caps = FI_MSG | FI_SEND;
+	tx->op_flags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE;
+	if (!iwarp)
+		tx->op_flags |= FI_TRANSMIT_COMPLETE;
+	tx->msg_order = FI_ORDER_SAS;
+	tx->inject_size = VERBS_MAX_INJECT;
+	tx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
+			      min_t(size_t, ibdev->attrs.max_qp_wr - 1,
+				    verbs_cq_max(ibdev)));
+	tx->iov_limit = verbs_wish(hints ? hints->iov_limit : 0, VERBS_DEF_IOV,
+				   min(ibdev->attrs.max_send_sge,
+				       VERBS_MAX_IOV));
+}
+
+static void verbs_info_rx(struct fi_rx_attr *rx, struct ib_device *ibdev,
+			  const struct fi_rx_attr *hints)
+{
+	rx->caps = FI_MSG | FI_RECV;
+	rx->op_flags = FI_COMPLETION;
+	rx->msg_order = FI_ORDER_SAS;
+	rx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
+			      min_t(size_t, ibdev->attrs.max_qp_wr - 1,
+				    verbs_cq_max(ibdev)));
+	rx->iov_limit = verbs_wish(hints ? hints->iov_limit : 0, VERBS_DEF_IOV,
+				   min(ibdev->attrs.max_recv_sge,
+				       VERBS_MAX_IOV));
+}
+
+static void verbs_info_ep(struct fi_ep_attr *ep, bool iwarp,
+			  const struct ib_port_attr *port)
+{
+	ep->type = FI_EP_MSG;
+	ep->protocol = iwarp ? FI_PROTO_IWARP : FI_PROTO_RDMA_CM_IB_RC;
+	ep->protocol_version = 1;
+	ep->max_msg_size = port->max_msg_sz;
+	ep->tx_ctx_cnt = 1;
+	ep->rx_ctx_cnt = 1;
+}
+
+static int verbs_info_domain(struct fi_domain_attr *domain,
+			     struct ib_device *ibdev, bool iwarp)
+{
+	domain->name = kstrdup(dev_name(&ibdev->dev), GFP_KERNEL);
+	if (!domain->name)
+		return -ENOMEM;
+
+	domain->threading = FI_THREAD_SAFE;
+	domain->control_progress = FI_PROGRESS_AUTO;
+	domain->data_progress = FI_PROGRESS_AUTO;
+	domain->resource_mgmt = FI_RM_ENABLED;
+	domain->cq_data_size = iwarp ? 0 : sizeof(u32);
+	domain->cq_cnt = ibdev->attrs.max_cq;
+	domain->ep_cnt = ibdev->attrs.max_qp;
+	domain->tx_ctx_cnt = ibdev->attrs.max_qp;
+	domain->rx_ctx_cnt = ibdev->attrs.max_qp;
+	domain->max_ep_tx_ctx = 1;
+	domain->max_ep_rx_ctx = 1;
+	domain->caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
+	return 0;
+}
+
+/* libfabric names a fabric after what can reach each other in it */
+static int verbs_info_fabric(struct fi_fabric_attr *fabric,
+			     struct ib_device *ibdev, u32 port, bool iwarp)
+{
+	union ib_gid gid = {};
+
+	if (!iwarp)
+		rdma_query_gid(ibdev, port, 0, &gid);
+	fabric->name = iwarp ? kstrdup("Ethernet-iWARP", GFP_KERNEL) :
+		       kasprintf(GFP_KERNEL, "IB-0x%llx",
+				 be64_to_cpu(gid.global.subnet_prefix));
+	fabric->prov_name = kstrdup(VERBS_NAME, GFP_KERNEL);
+	fabric->prov_version = VERBS_VERSION;
+	return fabric->name && fabric->prov_name ? 0 : -ENOMEM;
+}
+
+static int verbs_info_addr(void **to, size_t *len,
+			   const struct sockaddr_storage *addr)
+{
+	if (!addr)
+		return 0;
+	*len = verbs_addr_len(addr);
+	*to = kmemdup(addr, *len, GFP_KERNEL);
+	return *to ? 0 : -ENOMEM;
+}
+
+struct fi_info *verbs_info_build(struct ib_device *ibdev, u32 port,
+				 const struct sockaddr_storage *src,
+				 const struct sockaddr_storage *dest,
+				 const struct fi_info *hints)
+{
+	bool iwarp = rdma_protocol_iwarp(ibdev, port);
+	struct ib_port_attr attr;
+	struct fi_info *info;
+
+	if (ib_query_port(ibdev, port, &attr) || attr.state != IB_PORT_ACTIVE)
+		return NULL;
+	info = fi_allocinfo();
+	if (!info)
+		return NULL;
+
+	info->caps = FI_MSG | FI_SEND | FI_RECV | FI_LOCAL_COMM |
+		     FI_REMOTE_COMM;
+	info->addr_format = src->ss_family == AF_INET6 ? FI_SOCKADDR_IN6 :
+							 FI_SOCKADDR_IN;
+	verbs_info_tx(info->tx_attr, ibdev, iwarp,
+		      hints ? hints->tx_attr : NULL);
+	verbs_info_rx(info->rx_attr, ibdev, hints ? hints->rx_attr : NULL);
+	verbs_info_ep(info->ep_attr, iwarp, &attr);
+	if (verbs_info_domain(info->domain_attr, ibdev, iwarp) ||
+	    verbs_info_fabric(info->fabric_attr, ibdev, port, iwarp) ||
+	    verbs_info_addr(&info->src_addr, &info->src_addrlen, src) ||
+	    verbs_info_addr(&info->dest_addr, &info->dest_addrlen, dest)) {
+		fi_freeinfo(info);
+		return NULL;
+	}
+	return info;
+}
+
+/* An info for the device that @id has been bound or resolved to */
+static struct fi_info *verbs_info_of_id(struct rdma_cm_id *id, int src_port,
+					const struct sockaddr_storage *dest,
+					const struct fi_info *hints)
+{
+	struct sockaddr_storage src = id->route.addr.src_addr;
+	struct verbs_device *dev;
+	struct fi_info *info;
+
+	dev = id->device ? verbs_device_get(id->device) : NULL;
+	if (!dev)
+		return NULL;
+	verbs_addr_set_port(&src, src_port);
+	info = verbs_info_build(dev->ibdev, id->port_num, &src, dest, hints);
+	verbs_device_put(dev);
+	return info;
+}
+
+static int verbs_addr_port(const struct sockaddr_storage *addr)
+{
+	return ntohs(addr->ss_family == AF_INET6 ?
+		     ((struct sockaddr_in6 *)addr)->sin6_port :
+		     ((struct sockaddr_in *)addr)->sin_port);
+}
+
+static struct fi_info *verbs_info_local(struct net *net,
+					struct sockaddr_storage *src,
+					const struct fi_info *hints)
+{
+	int port = verbs_addr_port(src);
+	struct verbs_question question;
+	struct fi_info *info = NULL;
+	struct rdma_cm_id *id;
+
+	id = rdma_create_id(net, verbs_question_handler, &question, RDMA_PS_TCP,
+			    IB_QPT_RC);
+	if (IS_ERR(id))
+		return NULL;
+	/* The port may be taken, the question is for the device only */
+	verbs_addr_set_port(src, 0);
+	if (!rdma_bind_addr(id, (struct sockaddr *)src))
+		info = verbs_info_of_id(id, port, NULL, hints);
+	verbs_addr_set_port(src, port);
+	rdma_destroy_id(id);
+	return info;
+}
+
+static struct fi_info *verbs_info_remote(struct net *net,
+					 struct sockaddr_storage *src,
+					 struct sockaddr_storage *dest,
+					 const struct fi_info *hints)
+{
+	struct verbs_question question = { .status = -ENODATA };
+	struct fi_info *info = NULL;
+	struct rdma_cm_id *id;
+
+	init_completion(&question.answered);
+	id = rdma_create_id(net, verbs_question_handler, &question, RDMA_PS_TCP,
+			    IB_QPT_RC);
+	if (IS_ERR(id))
+		return NULL;
+	if (!rdma_resolve_addr(id, (struct sockaddr *)src,
+			       (struct sockaddr *)dest, VERBS_RESOLVE_MS))
+		wait_for_completion(&question.answered);
+	if (!question.status)
+		info = verbs_info_of_id(id, src ? verbs_addr_port(src) : 0,
+					dest, hints);
+	rdma_destroy_id(id);
+	return info;
+}
+
+static int verbs_info_all(struct net *net, int service,
+			  const struct fi_info *hints, struct fi_info **list)
+{
+	struct sockaddr_storage *addrs;
+	int i, count;
+
+	count = verbs_addr_list(net, &addrs);
+	if (count < 0)
+		return count;
+	for (i = 0; i < count; i++) {
+		verbs_addr_set_port(&addrs[i], service);
+		*list = verbs_info_local(net, &addrs[i], hints);
+		if (*list)
+			list = &(*list)->next;
+	}
+	kvfree(addrs);
+	return 0;
+}
+
+static int verbs_hint_family(const struct fi_info *hints)
+{
+	if (hints && hints->addr_format == FI_SOCKADDR_IN)
+		return AF_INET;
+	if (hints && hints->addr_format == FI_SOCKADDR_IN6)
+		return AF_INET6;
+	return AF_UNSPEC;
+}
+
+/* @src and @dest: what @node, @service and @hints say; family 0: nothing */
+static int verbs_wanted_addrs(struct net *net, const char *node, int service,
+			      u64 flags, const struct fi_info *hints,
+			      struct sockaddr_storage *src,
+			      struct sockaddr_storage *dest)
+{
+	int ret = 0;
+
+	src->ss_family = AF_UNSPEC;
+	dest->ss_family = AF_UNSPEC;
+	if (node)
+		ret = kofi_parse_addr(net, node, service,
+				      verbs_hint_family(hints),
+				      flags & FI_SOURCE ? src : dest);
+	if (!ret && !src->ss_family && hints && hints->src_addr)
+		ret = verbs_addr_from_info(src, hints->src_addr,
+					   hints->src_addrlen);
+	if (!ret && !dest->ss_family && hints && hints->dest_addr &&
+	    !(flags & FI_SOURCE))
+		ret = verbs_addr_from_info(dest, hints->dest_addr,
+					   hints->dest_addrlen);
+	return ret;
+}
+
+static struct net *verbs_wanted_net(const struct fi_info *hints)
+{
+	if (hints && hints->fabric_attr && hints->fabric_attr->net)
+		return hints->fabric_attr->net;
+	return current->nsproxy ? current->nsproxy->net_ns : &init_net;
+}
+
+int verbs_getinfo(u32 version, const char *node, const int service, u64 flags,
+		  struct fi_info *hints, struct fi_info **info)
+{
+	struct net *net = verbs_wanted_net(hints);
+	struct sockaddr_storage src, dest;
+	struct fi_info *list = NULL;
+	int ret;
+
+	ret = verbs_wanted_addrs(net, node, service, flags, hints, &src, &dest);
+	if (ret)
+		return ret;
+
+	if (dest.ss_family)
+		list = verbs_info_remote(net, src.ss_family ? &src : NULL,
+					 &dest, hints);
+	else if (src.ss_family && !verbs_addr_any(&src))
+		list = verbs_info_local(net, &src, hints);
+	else
+		ret = verbs_info_all(net, src.ss_family ?
+				     verbs_addr_port(&src) : service,
+				     hints, &list);
+	if (ret)
+		return ret;
+	*info = list;
+	return list ? 0 : -ENODATA;
+}

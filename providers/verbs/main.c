@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kofi_verbs: FI_EP_MSG endpoints on RC queue pairs and rdma_cm.
+ *
+ * Module life: the devices come first, so that the first fi_getinfo() finds
+ * them; the registration goes first at exit, because it waits for the objects.
+ */
+#include <linux/module.h>
+#include "verbs.h"
+
+/* Ends connections after a failed operation; storage may wait for it */
+struct workqueue_struct *verbs_wq;
+
+static void verbs_freeinfo(struct fi_info *info)
+{
+	fi_freeinfo(info);
+}
+
+static struct kofi_provider verbs_provider = {
+	.name		= VERBS_NAME,
+	.version	= VERBS_VERSION,
+	.getinfo	= verbs_getinfo,
+	.freeinfo	= verbs_freeinfo,
+	.fabric		= verbs_fabric,
+	.owner		= THIS_MODULE,
+};
+
+static int __init verbs_init(void)
+{
+	int ret;
+
+	verbs_wq = alloc_workqueue("kofi_verbs", WQ_UNBOUND | WQ_MEM_RECLAIM,
+				   0);
+	if (!verbs_wq)
+		return -ENOMEM;
+
+	ret = verbs_devices_init();
+	if (ret)
+		goto destroy_wq;
+
+	ret = kofi_provider_register(KOFI_PROVIDER_VERSION, &verbs_provider);
+	if (ret)
+		goto exit_devices;
+	return 0;
+
+exit_devices:
+	verbs_devices_exit();
+destroy_wq:
+	destroy_workqueue(verbs_wq);
+	return ret;
+}
+
+static void __exit verbs_exit(void)
+{
+	kofi_provider_deregister(&verbs_provider);
+	verbs_devices_exit();
+	destroy_workqueue(verbs_wq);
+}
+
+module_init(verbs_init);
+module_exit(verbs_exit);
+
+MODULE_DESCRIPTION("kOFI provider for RDMA devices");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_ALIAS_KOFI(VERBS_NAME);

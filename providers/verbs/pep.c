@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Passive endpoints: a listening rdma_cm_id.
+ *
+ * The mutex guards bound, listening and backlog among control calls.  rdma_cm's
+ * handler (connreq.c) uses eq, fabric and info only, which do not change once
+ * the id listens.  Close destroys the id first; that waits for a handler in
+ * progress, so after it no request can arrive and those left are dropped.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "verbs.h"
+
+#define VERBS_DEF_BACKLOG	128
+
+/* Only requests come to a listening id; it dies with the passive endpoint */
+static int verbs_pep_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return verbs_connreq_new(id->context, id, event);
+	return 0;
+}
+
+static int verbs_pep_bind_addr(struct verbs_pep *pep,
+			       const struct sockaddr_storage *addr)
+{
+	int ret;
+
+	if (pep->bound)
+		return -FI_EOPBADSTATE;
+	ret = rdma_bind_addr(pep->id, (struct sockaddr *)addr);
+	if (!ret)
+		pep->bound = true;
+	return ret;
+}
+
+static int verbs_pep_listen_locked(struct verbs_pep *pep)
+{
+	struct sockaddr_storage any = { .ss_family = AF_INET };
+	int ret;
+
+	if (!pep->eq)
+		return -FI_ENOEQ;
+	if (pep->listening)
+		return -FI_EOPBADSTATE;
+	if (!pep->bound) {
+		ret = verbs_pep_bind_addr(pep, &any);
+		if (ret)
+			return ret;
+	}
+	ret = rdma_listen(pep->id, pep->backlog);
+	if (!ret)
+		pep->listening = true;
+	return ret;
+}
+
+static int verbs_pep_listen(struct fid_pep *fid_pep)
+{
+	struct verbs_pep *pep = to_verbs_pep(&fid_pep->fid);
+	int ret;
+
+	mutex_lock(&pep->lock);
+	ret = verbs_pep_listen_locked(pep);
+	mutex_unlock(&pep->lock);
+	return ret;
+}
+
+static int verbs_pep_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	struct verbs_pep *pep = to_verbs_pep(fid);
+	struct sockaddr_storage src;
+	int ret;
+
+	ret = verbs_addr_from_info(&src, addr, addrlen);
+	if (ret)
+		return ret;
+	mutex_lock(&pep->lock);
+	ret = verbs_pep_bind_addr(pep, &src);
+	mutex_unlock(&pep->lock);
+	return ret;
+}
+
+static int verbs_pep_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	struct verbs_pep *pep = to_verbs_pep(fid);
+	int ret = -EADDRNOTAVAIL;
+
+	mutex_lock(&pep->lock);
+	if (pep->bound)
+		ret = verbs_addr_copy_out(&pep->id->route.addr.src_addr, addr,
+					  addrlen);
+	mutex_unlock(&pep->lock);
+	return ret;
+}
+
+static int verbs_pep_reject(struct fid_pep *fid_pep, fid_t handle,
+			    const void *param, size_t paramlen)
+{
+	struct verbs_cm_frame frame;
+	int ret;
+
+	ret = verbs_cm_pack(&frame, param, paramlen);
+	if (ret)
+		return ret;
+	return verbs_connreq_reject(to_verbs_pep(&fid_pep->fid), handle,
+				    &frame);
+}
+
+static int verbs_pep_bind(struct fid *fid, struct fid *bfid, u64 flags)
+{
+	struct verbs_pep *pep = to_verbs_pep(fid);
+	int ret = 0;
+
+	if (bfid->fclass != FI_CLASS_EQ)
+		return -EINVAL;
+
+	mutex_lock(&pep->lock);
+	if (pep->listening)
+		ret = -FI_EOPBADSTATE;
+	else if (pep->eq)
+		ret = -EINVAL;
+	else
+		pep->eq = to_kofi_eq(bfid);
+	mutex_unlock(&pep->lock);
+	return ret;
+}
+
+static int verbs_pep_control(struct fid *fid, int command, void *arg)
+{
+	struct verbs_pep *pep = to_verbs_pep(fid);
+	int ret = 0;
+
+	if (command != FI_BACKLOG)
+		return -ENOSYS;
+	if (!arg || *(int *)arg < 1)
+		return -EINVAL;
+
+	mutex_lock(&pep->lock);
+	if (pep->listening)
+		ret = -FI_EOPBADSTATE;
+	else
+		pep->backlog = *(int *)arg;
+	mutex_unlock(&pep->lock);
+	return ret;
+}
+
+static int verbs_pep_getopt(struct fid *fid, int level, int optname,
+			    void *optval, size_t *optlen)
+{
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_CM_DATA_SIZE)
+		return -ENOPROTOOPT;
+	return verbs_opt_copy_out(VERBS_CM_DATA, optval, optlen);
+}
+
+static int verbs_pep_close(struct fid *fid)
+{
+	struct verbs_pep *pep = to_verbs_pep(fid);
+
+	rdma_destroy_id(pep->id);
+	verbs_connreq_drop_all(pep);
+	fi_freeinfo(pep->info);
+	kfree(pep);
+	return 0;
+}
+
+static const struct fi_ops verbs_pep_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= verbs_pep_close,
+	.bind		= verbs_pep_bind,
+	.control	= verbs_pep_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+static const struct fi_ops_ep verbs_pep_ops = {
+	.size		= sizeof(struct fi_ops_ep),
+	.cancel		= fi_no_cancel,
+	.getopt		= verbs_pep_getopt,
+	.setopt		= verbs_no_setopt,
+};
+
+static const struct fi_ops_cm verbs_pep_cm_ops = {
+	.size		= sizeof(struct fi_ops_cm),
+	.setname	= verbs_pep_setname,
+	.getname	= verbs_pep_getname,
+	.getpeer	= fi_no_getpeer,
+	.connect	= fi_no_connect,
+	.listen		= verbs_pep_listen,
+	.accept		= fi_no_accept,
+	.reject		= verbs_pep_reject,
+	.shutdown	= fi_no_shutdown,
+};
+
+static int verbs_pep_open_id(struct verbs_pep *pep, const struct fi_info *info)
+{
+	struct sockaddr_storage src;
+	int ret = 0;
+
+	pep->id = rdma_create_id(pep->fabric->net, verbs_pep_handler, pep,
+				 RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(pep->id))
+		return PTR_ERR(pep->id);
+
+	if (info->src_addr)
+		ret = verbs_addr_from_info(&src, info->src_addr,
+					   info->src_addrlen) ? :
+		      verbs_pep_bind_addr(pep, &src);
+	if (ret)
+		rdma_destroy_id(pep->id);
+	return ret;
+}
+
+int verbs_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
+		     struct fid_pep **fid_pep, void *context)
+{
+	struct verbs_pep *pep;
+	int ret = -ENOMEM;
+
+	if (!info->ep_attr || info->ep_attr->type != FI_EP_MSG)
+		return -EINVAL;
+
+	pep = kzalloc(sizeof(*pep), GFP_KERNEL);
+	if (!pep)
+		return -ENOMEM;
+	pep->fabric = to_verbs_fabric(fabric);
+	pep->backlog = VERBS_DEF_BACKLOG;
+	mutex_init(&pep->lock);
+	pep->info = fi_dupinfo(info);
+	if (!pep->info)
+		goto free_pep;
+	ret = verbs_pep_open_id(pep, info);
+	if (ret)
+		goto free_info;
+
+	pep->pep.fid.fclass = FI_CLASS_PEP;
+	pep->pep.fid.context = context;
+	pep->pep.fid.ops = &verbs_pep_fid_ops;
+	pep->pep.ops = &verbs_pep_ops;
+	pep->pep.cm = &verbs_pep_cm_ops;
+	*fid_pep = &pep->pep;
+	return 0;
+
+free_info:
+	fi_freeinfo(pep->info);
+free_pep:
+	kfree(pep);
+	return ret;
+}

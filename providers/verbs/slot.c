@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The slots of an endpoint's queues.
+ *
+ * A slot is an operation in flight: taken when it is posted, given back when its
+ * completion has been read, or at once if there is none to read.  So the depth
+ * of a queue bounds what is in flight and what is unread together, and a
+ * completion always has a place.
+ *
+ * Free slots stand in two lists.  Posters take from unused, under the queue's
+ * lock; readers add to freed without a lock; a poster that finds unused empty
+ * takes all of freed at once.  As only the holder of the lock ever removes, the
+ * lock-free list has no ABA problem.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "verbs.h"
+
+int verbs_queue_init(struct verbs_queue *queue, struct verbs_ep *ep,
+		     void (*done)(struct ib_cq *cq, struct ib_wc *wc))
+{
+	struct ib_device *ibdev = ep->domain->dev->ibdev;
+	size_t i;
+
+	queue->slots = kvcalloc(queue->size, sizeof(*queue->slots), GFP_KERNEL);
+	if (!queue->slots)
+		return -ENOMEM;
+	if (!ib_uses_virt_dma(ibdev)) {
+		queue->maps = kvcalloc(queue->size * queue->iov_limit,
+				       sizeof(*queue->maps), GFP_KERNEL);
+		if (!queue->maps) {
+			kvfree(queue->slots);
+			queue->slots = NULL;
+			return -ENOMEM;
+		}
+	}
+
+	spin_lock_init(&queue->lock);
+	init_llist_head(&queue->freed);
+	queue->unused = NULL;
+	queue->ep = ep;
+	for (i = 0; i < queue->size; i++) {
+		queue->slots[i].queue = queue;
+		queue->slots[i].cqe.done = done;
+		llist_add(&queue->slots[i].free, &queue->freed);
+	}
+	return 0;
+}
+
+/* For devices that take less inline than was promised to fi_inject() */
+int verbs_queue_add_bounce(struct verbs_queue *queue)
+{
+	struct ib_device *ibdev = queue->ep->domain->dev->ibdev;
+	size_t len = queue->size * queue->ep->inject_size;
+
+	queue->bounce = kmalloc(len, GFP_KERNEL);
+	if (!queue->bounce)
+		return -ENOMEM;
+	queue->bounce_dma = ib_dma_map_single(ibdev, queue->bounce, len,
+					      DMA_TO_DEVICE);
+	if (!ib_dma_mapping_error(ibdev, queue->bounce_dma))
+		return 0;
+
+	kfree(queue->bounce);
+	queue->bounce = NULL;
+	return -ENOMEM;
+}
+
+void verbs_queue_destroy(struct verbs_queue *queue)
+{
+	if (queue->bounce)
+		ib_dma_unmap_single(queue->ep->domain->dev->ibdev,
+				    queue->bounce_dma,
+				    queue->size * queue->ep->inject_size,
+				    DMA_TO_DEVICE);
+	kfree(queue->bounce);
+	kvfree(queue->maps);
+	kvfree(queue->slots);
+}
+
+struct verbs_slot *verbs_slot_get(struct verbs_queue *queue)
+{
+	struct llist_node *node;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	if (!queue->unused)
+		queue->unused = llist_del_all(&queue->freed);
+	node = queue->unused;
+	if (node)
+		queue->unused = node->next;
+	spin_unlock_irqrestore(&queue->lock, flags);
+
+	return node ? llist_entry(node, struct verbs_slot, free) : NULL;
+}
+
+void verbs_slot_put(struct verbs_slot *slot)
+{
+	llist_add(&slot->free, &slot->queue->freed);
+}
+
+void verbs_slot_put_chain(struct kofi_comp *chain)
+{
+	struct kofi_comp *comp;
+
+	while ((comp = chain)) {
+		/* Once it is free, a poster may use it again */
+		chain = comp->next;
+		verbs_slot_put(container_of(comp, struct verbs_slot, comp));
+	}
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the files of kofi_verbs.ko share: one structure per object.
+ *
+ *	verbs_device	an RDMA device (device.c)
+ *	verbs_fabric	a network namespace (domain.c)
+ *	verbs_domain	a protection domain on a device (domain.c)
+ *	verbs_cq	a kofi_cq on an ib_cq (cq.c)
+ *	verbs_ep	an RC queue pair and its rdma_cm_id (ep.c, cm.c, msg.c)
+ *	verbs_pep	a listening rdma_cm_id (pep.c)
+ *	verbs_connreq	a connection request nobody has taken yet (connreq.c)
+ *	verbs_slot	an operation in flight (slot.c)
+ */
+#ifndef _KOFI_VERBS_H
+#define _KOFI_VERBS_H
+
+#include <linux/completion.h>
+#include <linux/llist.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+#include <kofi/compat.h>
+#include <kofi/cq.h>
+#include <kofi/eq.h>
+#include <kofi/provider.h>
+
+#define VERBS_NAME		"verbs"
+#define VERBS_VERSION		FI_VERSION(0, 1)
+
+#define VERBS_DEF_QUEUE		128	/* depth of a queue, operations */
+#define VERBS_DEF_IOV		4	/* elements of a list */
+#define VERBS_MAX_IOV		16	/* the same, on the caller's stack */
+#define VERBS_MAX_INJECT	256	/* bytes, on the caller's stack */
+#define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
+
+/*
+ * Connection data as libfabric's verbs provider frames it (1.17 and 2.x): one
+ * length byte, then the data.  56 bytes are what rdma_cm leaves of a REQ.
+ */
+#define VERBS_CM_FRAME		56
+#define VERBS_CM_DATA		(VERBS_CM_FRAME - 1)
+
+struct verbs_cm_frame {
+	u8	len;
+	u8	data[VERBS_CM_DATA];
+};
+
+/**
+ * struct verbs_device - An RDMA device that is there
+ * @entry: in the list of devices
+ * @ibdev: the device
+ * @users: the list, and whoever looks at @ibdev
+ * @idle: completed when @users has gone
+ * @eps: endpoints on it, guarded by @lock
+ * @lock: guards @eps and @gone
+ * @gone: being removed
+ */
+struct verbs_device {
+	struct list_head	entry;
+	struct ib_device	*ibdev;
+	refcount_t		users;
+	struct completion	idle;
+	struct mutex		lock;
+	struct list_head	eps;
+	bool			gone;
+};
+
+struct verbs_fabric {
+	struct fid_fabric	fabric;
+	struct net		*net;
+};
+
+struct verbs_domain {
+	struct fid_domain	domain;
+	struct verbs_fabric	*fabric;
+	struct verbs_device	*dev;
+	struct ib_pd		*pd;
+};
+
+/**
+ * struct verbs_cq - A completion queue
+ * @kcq: list of unread completions and its waiters
+ * @ibcq: the device's queue; ib_core or, if @direct, fi_cq_read() empties it
+ * @direct: nobody but the reader polls
+ * @poll_lock: one poller at a time, so that completions stay in order
+ */
+struct verbs_cq {
+	struct kofi_cq		kcq;
+	struct ib_cq		*ibcq;
+	bool			direct;
+	spinlock_t		poll_lock;
+};
+
+/**
+ * struct verbs_sge - Where a buffer was mapped, for unmapping
+ * @addr: DMA address
+ * @len: bytes
+ */
+struct verbs_sge {
+	u64			addr;
+	u32			len;
+};
+
+/**
+ * struct verbs_slot - An operation in flight
+ * @comp: its completion
+ * @cqe: entry point of the device's completion
+ * @queue: the queue it belongs to
+ * @free: link while it is free
+ * @silent: success is not reported
+ * @nr_sge: entries of its part of the queue's map that are in use
+ */
+struct verbs_slot {
+	struct kofi_comp	comp;
+	struct ib_cqe		cqe;
+	struct verbs_queue	*queue;
+	struct llist_node	free;
+	bool			silent;
+	u8			nr_sge;
+};
+
+/**
+ * struct verbs_queue - One direction of an endpoint
+ * @lock: guards @unused; taken with interrupts off
+ * @unused: free slots, for posting
+ * @freed: free slots, put there by whoever read their completions
+ * @slots: all slots, @size of them
+ * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
+ * @bounce: @inject_size bytes per slot; NULL if the device takes data inline
+ * @bounce_dma: DMA address of @bounce
+ * @dir: of the buffers
+ * @size: depth
+ * @iov_limit: SGEs of an operation
+ * @op_flags: FI_* of calls without flags
+ * @selective: success is reported only with FI_COMPLETION
+ * @cq: where completions go
+ * @ep: whose queue it is
+ */
+struct verbs_queue {
+	spinlock_t		lock;
+	struct llist_node	*unused;
+	struct llist_head	freed;
+	struct verbs_slot	*slots;
+	struct verbs_sge	*maps;
+	void			*bounce;
+	u64			bounce_dma;
+	enum dma_data_direction	dir;
+	size_t			size;
+	size_t			iov_limit;
+	u64			op_flags;
+	bool			selective;
+	struct verbs_cq		*cq;
+	struct verbs_ep		*ep;
+};
+
+/**
+ * enum verbs_ep_state - State of an endpoint
+ * @VERBS_EP_OPEN: fi_enable() is to come
+ * @VERBS_EP_ENABLED: receives may be posted
+ * @VERBS_EP_CONNECTING: fi_connect() or fi_accept() is on its way
+ * @VERBS_EP_CONNECTED: sends may be posted
+ * @VERBS_EP_DOWN: the connection, or the attempt, is over
+ */
+enum verbs_ep_state {
+	VERBS_EP_OPEN,
+	VERBS_EP_ENABLED,
+	VERBS_EP_CONNECTING,
+	VERBS_EP_CONNECTED,
+	VERBS_EP_DOWN,
+};
+
+/**
+ * struct verbs_ep - An endpoint
+ * @ep: what the client sees
+ * @state: see &enum verbs_ep_state
+ * @send_flags: what fi_sendmsg() may be asked
+ * @inline_size: bytes the queue pair takes inline
+ * @max_msg_size: bytes
+ * @inject_size: bytes
+ * @tx: transmit side
+ * @rx: receive side
+ * @qp: the queue pair, from fi_enable() on
+ * @id: its connection
+ * @domain: parent
+ * @eq: event queue
+ * @passive: opened from a connection request
+ * @closing: no event may be told any more
+ * @conn: limits of reads and atomics for the connection
+ * @frame: connection data to send
+ * @peer_frame: connection data received, for @connected and @error
+ * @dest: where to connect if fi_connect() does not say
+ * @connected: FI_CONNECTED
+ * @shutdown: FI_SHUTDOWN
+ * @error: an error of the connection
+ * @told: FI_SHUTDOWN or the error has been queued once
+ * @broken: ends the connection after a failed operation
+ * @dev_entry: in the device's list
+ */
+struct verbs_ep {
+	struct fid_ep		ep;
+	enum verbs_ep_state	state;
+	u64			send_flags;
+	size_t			inline_size;
+	size_t			max_msg_size;
+	size_t			inject_size;
+	struct verbs_queue	tx;
+	struct verbs_queue	rx;
+	struct ib_qp		*qp;
+
+	struct rdma_cm_id	*id;
+	struct verbs_domain	*domain;
+	struct kofi_eq		*eq;
+	bool			passive;
+	bool			closing;
+	struct rdma_conn_param	conn;
+	struct verbs_cm_frame	frame;
+	struct verbs_cm_frame	peer_frame;
+	struct sockaddr_storage	dest;
+	struct kofi_event	connected;
+	struct kofi_event	shutdown;
+	struct kofi_event	error;
+	bool			told;
+	struct work_struct	broken;
+	struct list_head	dev_entry;
+};
+
+struct verbs_pep {
+	struct fid_pep		pep;
+	struct verbs_fabric	*fabric;
+	struct rdma_cm_id	*id;
+	struct kofi_eq		*eq;
+	struct fi_info		*info;
+	struct mutex		lock;
+	bool			bound;
+	bool			listening;
+	int			backlog;
+};
+
+/**
+ * struct verbs_connreq - A connection request
+ * @fid: what fi_info.handle points to
+ * @entry: in the list of all requests
+ * @pep: where it came in
+ * @id: the connection to be
+ * @conn: what the peer proposes
+ * @event: FI_CONNREQ; its info is set until the client has read it
+ * @frame: the peer's connection data
+ * @dead: the peer has gone
+ */
+struct verbs_connreq {
+	struct fid		fid;
+	struct list_head	entry;
+	struct verbs_pep	*pep;
+	struct rdma_cm_id	*id;
+	struct rdma_conn_param	conn;
+	struct kofi_event	event;
+	struct verbs_cm_frame	frame;
+	bool			dead;
+};
+
+extern struct workqueue_struct *verbs_wq;
+
+/* device.c */
+int verbs_devices_init(void);
+void verbs_devices_exit(void);
+struct verbs_device *verbs_device_get(const struct ib_device *ibdev);
+struct verbs_device *verbs_device_get_by_name(const char *name);
+void verbs_device_put(struct verbs_device *dev);
+int verbs_device_add_ep(struct verbs_device *dev, struct verbs_ep *ep);
+void verbs_device_del_ep(struct verbs_device *dev, struct verbs_ep *ep);
+
+/* addr.c */
+size_t verbs_addr_len(const struct sockaddr_storage *addr);
+bool verbs_addr_any(const struct sockaddr_storage *addr);
+void verbs_addr_set_port(struct sockaddr_storage *addr, int port);
+int verbs_addr_from_info(struct sockaddr_storage *to, const void *addr,
+			 size_t len);
+int verbs_addr_copy_out(const struct sockaddr_storage *addr, void *to,
+			size_t *len);
+int verbs_addr_list(struct net *net, struct sockaddr_storage **list);
+
+/* info.c */
+struct fi_info *verbs_info_build(struct ib_device *ibdev, u32 port,
+				 const struct sockaddr_storage *src,
+				 const struct sockaddr_storage *dest,
+				 const struct fi_info *hints);
+int verbs_getinfo(u32 version, const char *node, const int service, u64 flags,
+		  struct fi_info *hints, struct fi_info **info);
+
+/* domain.c */
+int verbs_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
+		 void *context);
+
+/* cq.c */
+int verbs_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+		  struct fid_cq **cq, void *context);
+size_t verbs_cq_max(const struct ib_device *ibdev);
+void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue);
+
+/* ep.c */
+int verbs_endpoint(struct fid_domain *domain, struct fi_info *info,
+		   struct fid_ep **ep, void *context);
+void verbs_ep_flush(struct verbs_ep *ep);
+int verbs_opt_copy_out(size_t value, void *optval, size_t *optlen);
+int verbs_no_setopt(struct fid *fid, int level, int optname,
+		    const void *optval, size_t optlen);
+
+/* pep.c */
+int verbs_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
+		     struct fid_pep **pep, void *context);
+
+/* connreq.c */
+int verbs_connreq_new(struct verbs_pep *pep, struct rdma_cm_id *id,
+		      const struct rdma_cm_event *event);
+int verbs_connreq_take(const struct fid *handle, struct verbs_ep *ep);
+int verbs_connreq_reject(struct verbs_pep *pep, const struct fid *handle,
+			 const struct verbs_cm_frame *frame);
+void verbs_connreq_drop_all(struct verbs_pep *pep);
+
+/* cm.c */
+extern const struct fi_ops_cm verbs_ep_cm_ops;
+int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
+void verbs_cm_broken(struct work_struct *work);
+void verbs_cm_device_gone(struct verbs_ep *ep);
+int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len);
+int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len);
+
+/* map.c */
+int verbs_map(struct verbs_slot *slot, enum fi_buf_type type, const void *list,
+	      size_t count, struct ib_sge *sge);
+void verbs_unmap(struct verbs_slot *slot);
+ssize_t verbs_list_len(enum fi_buf_type type, const void *list, size_t count,
+		       size_t max);
+void verbs_gather(void *to, enum fi_buf_type type, const void *list,
+		  size_t count);
+
+/* slot.c */
+int verbs_queue_init(struct verbs_queue *queue, struct verbs_ep *ep,
+		     void (*done)(struct ib_cq *cq, struct ib_wc *wc));
+int verbs_queue_add_bounce(struct verbs_queue *queue);
+void verbs_queue_destroy(struct verbs_queue *queue);
+struct verbs_slot *verbs_slot_get(struct verbs_queue *queue);
+void verbs_slot_put(struct verbs_slot *slot);
+void verbs_slot_put_chain(struct kofi_comp *chain);
+
+/* msg.c */
+extern const struct fi_ops_msg verbs_msg_ops;
+u64 verbs_send_flags(bool iwarp);
+void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* errno.c */
+int verbs_wc_errno(enum ib_wc_status status, bool receive);
+const char *verbs_cq_strerror(struct fid_cq *cq, int prov_errno,
+			      const void *err_data, char *buf, size_t len);
+const char *verbs_eq_strerror(int prov_errno);
+
+static inline struct verbs_ep *to_verbs_ep(struct fid *fid)
+{
+	return container_of(fid, struct verbs_ep, ep.fid);
+}
+
+static inline struct verbs_pep *to_verbs_pep(struct fid *fid)
+{
+	return container_of(fid, struct verbs_pep, pep.fid);
+}
+
+static inline struct verbs_domain *to_verbs_domain(struct fid_domain *domain)
+{
+	return container_of(domain, struct verbs_domain, domain);
+}
+
+static inline struct verbs_fabric *to_verbs_fabric(struct fid_fabric *fabric)
+{
+	return container_of(fabric, struct verbs_fabric, fabric);
+}
+
+static inline struct verbs_cq *to_verbs_cq(struct fid *fid)
+{
+	return container_of(fid, struct verbs_cq, kcq.cq.fid);
+}
+
+static inline struct verbs_slot *to_verbs_slot(struct ib_wc *wc)
+{
+	return container_of(wc->wr_cqe, struct verbs_slot, cqe);
+}
+
+#endif /* _KOFI_VERBS_H */
