@@ -8,9 +8,10 @@
  * it is dropped.  Client handlers and release functions are called without it.
  *
  * A handler is armed at the start and whenever a reader finds the queue empty;
- * the next post disarms and calls it.  As posts come from different contexts,
- * the handler may be called from any of them, but never twice without a reader
- * having seen the queue empty in between.
+ * the next post disarms it and queues the work that calls it.  Connection
+ * managers post with their own locks held, and a handler will want to call
+ * fi_accept() and the like; the worker holds no lock.  One work item per queue
+ * also means that a handler never runs twice at the same time.
  *
  * Only events that the outside world can multiply are limited: connection
  * requests and what the client writes itself.  All others are embedded in open
@@ -20,10 +21,13 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <kofi/eq.h>
-#include <kofi/provider.h>
+#include "kofi.h"
 
 #define KOFI_EQ_DEF_SIZE	256
 #define KOFI_EQ_MAX_SIZE	65536
+
+/* Handlers may be in the way of memory reclaim: storage connects here */
+static struct workqueue_struct *kofi_eq_wq;
 
 struct kofi_eq_written {
 	struct kofi_event	event;
@@ -57,7 +61,6 @@ static void kofi_eq_unlink(struct kofi_eq *eq, struct kofi_event *event)
 int kofi_eq_post(struct kofi_eq *eq, struct kofi_event *event)
 {
 	bool limited = kofi_eq_limited(event);
-	bool call = false;
 	unsigned long flags;
 	int ret = 0;
 
@@ -69,18 +72,23 @@ int kofi_eq_post(struct kofi_eq *eq, struct kofi_event *event)
 	} else {
 		eq->nr_limited += limited;
 		list_add_tail(&event->entry, &eq->events);
-		call = eq->armed;
+		if (eq->armed)
+			queue_work(kofi_eq_wq, &eq->work);
 		eq->armed = false;
 		if (eq->wait_obj == FI_WAIT_UNSPEC)
 			wake_up(&eq->wait);
 	}
 	spin_unlock_irqrestore(&eq->lock, flags);
-
-	if (call)
-		eq->handler(&eq->eq, eq->eq.fid.context);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(kofi_eq_post);
+
+static void kofi_eq_work(struct work_struct *work)
+{
+	struct kofi_eq *eq = container_of(work, struct kofi_eq, work);
+
+	eq->handler(&eq->eq, eq->eq.fid.context);
+}
 
 bool kofi_eq_withdraw(struct kofi_eq *eq, struct kofi_event *event)
 {
@@ -302,6 +310,7 @@ static int kofi_eq_close(struct fid *fid)
 	struct kofi_eq *eq = to_kofi_eq(fid);
 	struct kofi_event *event, *next;
 
+	cancel_work_sync(&eq->work);
 	list_for_each_entry_safe(event, next, &eq->events, entry) {
 		list_del_init(&event->entry);
 		if (event->release)
@@ -382,6 +391,7 @@ int kofi_eq_open(const struct fi_eq_attr *attr,
 	spin_lock_init(&eq->lock);
 	INIT_LIST_HEAD(&eq->events);
 	init_waitqueue_head(&eq->wait);
+	INIT_WORK(&eq->work, kofi_eq_work);
 	eq->wait_obj = attr->wait_obj;
 	eq->armed = attr->wait_obj == FI_WAIT_CALLBACK;
 	eq->size = attr->size ? : KOFI_EQ_DEF_SIZE;
@@ -393,3 +403,14 @@ int kofi_eq_open(const struct fi_eq_attr *attr,
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kofi_eq_open);
+
+int __init kofi_eq_init(void)
+{
+	kofi_eq_wq = alloc_workqueue("kofi_eq", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return kofi_eq_wq ? 0 : -ENOMEM;
+}
+
+void kofi_eq_exit(void)
+{
+	destroy_workqueue(kofi_eq_wq);
+}

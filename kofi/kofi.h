@@ -142,4 +142,8 @@ int kofi_objects_show(struct seq_file *file, void *unused);
 void kofi_debugfs_init(void);
 void kofi_debugfs_exit(void);
 
+/* eq.c: the workqueue that event handlers run on */
+int kofi_eq_init(void);
+void kofi_eq_exit(void);
+
 #endif /* _KOFI_KOFI_H */

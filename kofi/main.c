@@ -17,6 +17,11 @@ EXPORT_SYMBOL_GPL(fi_version);
 
 static int __init kofi_init(void)
 {
+	int ret;
+
+	ret = kofi_eq_init();
+	if (ret)
+		return ret;
 	kofi_debugfs_init();
 	return 0;
 }
@@ -24,6 +29,7 @@ static int __init kofi_init(void)
 static void __exit kofi_exit(void)
 {
 	kofi_debugfs_exit();
+	kofi_eq_exit();
 }
 
 module_init(kofi_init);

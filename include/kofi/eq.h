@@ -13,6 +13,7 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <rdma/fi_eq.h>
 
 /* Most bytes of connection data any provider carries (libfabric's tcp: 256) */
@@ -58,6 +59,7 @@ static inline void kofi_event_init(struct kofi_event *event, struct fid *fid)
  * @events: struct kofi_event, oldest first
  * @wait: sleepers in fi_eq_sread()
  * @wait_obj: kind of queue
+ * @work: calls the handler
  * @armed: the handler is due at the next event
  * @size: most FI_CONNREQ and written events that may wait
  * @nr_limited: how many of these wait
@@ -73,6 +75,7 @@ struct kofi_eq {
 	struct list_head	events;
 	wait_queue_head_t	wait;
 	enum fi_wait_obj	wait_obj;
+	struct work_struct	work;
 	bool			armed;
 	size_t			size;
 	size_t			nr_limited;
@@ -107,7 +110,7 @@ static inline struct kofi_eq *to_kofi_eq(struct fid *fid)
  * @eq: the queue
  * @event: filled; not queued at the moment
  *
- * Context: any; the handler is called from here.
+ * Context: any; the handler runs in a worker of its own, so locks may be held.
  * Return: 0; -ENOSPC: an FI_CONNREQ, and as many as the queue's size wait;
  * -EALREADY: @event is queued.
  */
