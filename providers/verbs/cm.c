@@ -83,15 +83,15 @@ static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno)
 
 static void verbs_ep_disconnected(struct verbs_ep *ep)
 {
-	if (ep->state == VERBS_EP_OPEN || ep->state == VERBS_EP_ENABLED) {
-		/* A request whose peer has gone before it was accepted */
-		verbs_ep_fail(ep, ECONNABORTED, 0);
-		return;
-	}
+	bool stood = ep->state == VERBS_EP_CONNECTED;
+
 	WRITE_ONCE(ep->state, VERBS_EP_DOWN);
 	rdma_disconnect(ep->id);
 	verbs_ep_flush(ep);
-	verbs_ep_tell_shutdown(ep);
+	if (stood)
+		verbs_ep_tell_shutdown(ep);
+	else
+		verbs_ep_tell_error(ep, ECONNABORTED, 0);
 }
 
 static void verbs_ep_established(struct verbs_ep *ep,
