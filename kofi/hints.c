@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Hints that contradict themselves.
+ *
+ * Most wishes are just compared with what there is; one that cannot be had ends
+ * in "nothing fits".  Here are the few that no provider could ever make sense
+ * of: a capability without the one it modifies, an address shorter than its
+ * family, a key without a length.  A client with such hints has a bug and is
+ * told so, because "nothing fits" would send it looking at the hardware.
+ *
+ * Works on its arguments only.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/kernel.h>
+#include <linux/socket.h>
+#include <rdma/ib.h>
+#include "info.h"
+
+/* Each of these needs one of those */
+static const struct {
+	u64	caps;
+	u64	needs;
+} caps_rules[] = {
+	{ KOFI_MSG_DIRECTIONS,			FI_MSG | FI_TAGGED },
+	{ KOFI_RMA_DIRECTIONS,			FI_RMA | FI_ATOMIC },
+	{ FI_MULTI_RECV | FI_DIRECTED_RECV,	FI_MSG | FI_TAGGED },
+	{ FI_MULTICAST,				FI_MSG },
+	{ FI_TAGGED_MULTI_RECV,			FI_TAGGED },
+	{ FI_TAGGED_DIRECTED_RECV,		FI_TAGGED },
+	{ FI_RMA_EVENT,				KOFI_TARGET_DIRECTIONS },
+	{ FI_RMA_PMEM,				FI_RMA },
+	{ FI_SOURCE_ERR,			FI_SOURCE },
+};
+
+u64 kofi_caps_orphans(u64 caps)
+{
+	u64 orphans = 0;
+	size_t i;
+
+	caps = kofi_caps_expand(caps);
+	for (i = 0; i < ARRAY_SIZE(caps_rules); i++)
+		if (!(caps & caps_rules[i].needs))
+			orphans |= caps & caps_rules[i].caps;
+	return orphans;
+}
+
+static bool caps_make_sense(u64 caps)
+{
+	u64 orphans = kofi_caps_orphans(caps);
+
+	if (!orphans)
+		return true;
+
+	pr_debug("hints: caps %#llx modify others that are missing\n", orphans);
+	return false;
+}
+
+/* A side of an endpoint cannot have what the endpoint has not got */
+static bool side_makes_sense(const char *side, u64 caps, u64 side_caps,
+			     u64 ignored)
+{
+	u64 extra = kofi_caps_expand(side_caps) & ~ignored &
+		    ~KOFI_SECONDARY_CAPS & ~KOFI_COSTLY_CAPS &
+		    ~kofi_caps_expand(caps);
+
+	if (!caps || !extra)
+		return true;
+
+	pr_debug("hints: %s caps %#llx are not in the endpoint's\n", side,
+		 extra);
+	return false;
+}
+
+/* Least bytes of an address of @family; 0: a family that @format excludes */
+static size_t addr_min_len(u32 format, sa_family_t family)
+{
+	bool any = format == FI_SOCKADDR || format == FI_FORMAT_UNSPEC;
+
+	switch (family) {
+	case AF_INET:
+		return any || format == FI_SOCKADDR_IN ?
+		       sizeof(struct sockaddr_in) : 0;
+	case AF_INET6:
+		return any || format == FI_SOCKADDR_IN6 ?
+		       sizeof(struct sockaddr_in6) : 0;
+	case AF_IB:
+		return any || format == FI_SOCKADDR_IB ?
+		       sizeof(struct sockaddr_ib) : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool addr_makes_sense(const char *which, u32 format, const void *addr,
+			     size_t len)
+{
+	const struct sockaddr *sa = addr;
+	size_t min_len;
+
+	if (!addr)
+		return true;
+	if (format > FI_SOCKADDR_IB)
+		return len > 0;
+
+	min_len = len < sizeof(sa->sa_family) ? 0 :
+		  addr_min_len(format, sa->sa_family);
+	if (min_len && len >= min_len)
+		return true;
+
+	pr_debug("hints: %s of %zu bytes is not in address format %u\n", which,
+		 len, format);
+	return false;
+}
+
+static bool key_makes_sense(const u8 *key, size_t size)
+{
+	if (!key || (size && size <= PAGE_SIZE))
+		return true;
+
+	pr_debug("hints: authorization key of %zu bytes\n", size);
+	return false;
+}
+
+int kofi_hints_check(const struct fi_info *hints)
+{
+	const struct fi_domain_attr *domain = hints->domain_attr;
+	const struct fi_ep_attr *ep = hints->ep_attr;
+	u64 tx_caps = hints->tx_attr ? hints->tx_attr->caps : 0;
+	u64 rx_caps = hints->rx_attr ? hints->rx_attr->caps : 0;
+
+	if (!caps_make_sense(hints->caps) ||
+	    !side_makes_sense("tx_attr", hints->caps, tx_caps,
+			      KOFI_RX_ONLY_CAPS) ||
+	    !side_makes_sense("rx_attr", hints->caps, rx_caps,
+			      KOFI_TX_ONLY_CAPS))
+		return -EINVAL;
+
+	if (!addr_makes_sense("src_addr", hints->addr_format, hints->src_addr,
+			      hints->src_addrlen) ||
+	    !addr_makes_sense("dest_addr", hints->addr_format, hints->dest_addr,
+			      hints->dest_addrlen))
+		return -EINVAL;
+
+	if ((ep && !key_makes_sense(ep->auth_key, ep->auth_key_size)) ||
+	    (domain && !key_makes_sense(domain->auth_key,
+					domain->auth_key_size)))
+		return -EINVAL;
+	return 0;
+}

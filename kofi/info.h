@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the files of discovery share: getinfo.c, which runs it, hints.c, match.c
+ * and narrow.c, which know the rules of the attributes.
+ */
+#ifndef _KOFI_INFO_H
+#define _KOFI_INFO_H
+
+#include <rdma/fabric.h>
+
+/* Capabilities that matter to one side of an endpoint only */
+#define KOFI_TX_ONLY_CAPS \
+	(FI_READ | FI_WRITE | FI_SEND | FI_FENCE | FI_MULTICAST | \
+	 FI_NAMED_RX_CTX)
+#define KOFI_RX_ONLY_CAPS \
+	(FI_REMOTE_READ | FI_REMOTE_WRITE | FI_RECV | FI_DIRECTED_RECV | \
+	 FI_TAGGED_DIRECTED_RECV | FI_EXACT_DIRECTED_RECV | FI_MULTI_RECV | \
+	 FI_TAGGED_MULTI_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_RMA_EVENT)
+
+/* Capabilities that a result may have without having been asked for them */
+#define KOFI_SECONDARY_CAPS \
+	(FI_MULTI_RECV | FI_TAGGED_MULTI_RECV | FI_RMA_EVENT | FI_SHARED_AV | \
+	 FI_TRIGGER | FI_FENCE | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_RMA_PMEM)
+
+/* The same, but each completion pays for them: only for those who ask */
+#define KOFI_COSTLY_CAPS	(FI_SOURCE | FI_SOURCE_ERR)
+
+#define KOFI_MSG_DIRECTIONS	(FI_SEND | FI_RECV)
+#define KOFI_TARGET_DIRECTIONS	(FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define KOFI_RMA_DIRECTIONS	(FI_READ | FI_WRITE | KOFI_TARGET_DIRECTIONS)
+
+/* Registration modes that matter only to who is the target of RMA */
+#define KOFI_TARGET_MR_MODES \
+	(FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_RMA_EVENT)
+
+/* Messages or RMA without a direction mean all directions */
+static inline u64 kofi_caps_expand(u64 caps)
+{
+	if ((caps & (FI_MSG | FI_TAGGED)) && !(caps & KOFI_MSG_DIRECTIONS))
+		caps |= KOFI_MSG_DIRECTIONS;
+	if ((caps & (FI_RMA | FI_ATOMIC)) && !(caps & KOFI_RMA_DIRECTIONS))
+		caps |= KOFI_RMA_DIRECTIONS;
+	return caps;
+}
+
+/* Bits of @caps that mean nothing without others that are not there */
+u64 kofi_caps_orphans(u64 caps);
+
+/* Registration modes of @mr_mode that a client with @caps has to follow */
+u32 kofi_mr_mode_needed(u64 caps, u32 mr_mode);
+
+/* Does @wish, a hint for the provider's name, allow @name? */
+bool kofi_prov_name_fits(const char *wish, const char *name);
+
+/*
+ * Do the hints make sense by themselves, whatever there is?  0, or -EINVAL.
+ * What is merely unknown (an enum of tomorrow) makes sense, and fits nothing.
+ */
+int kofi_hints_check(const struct fi_info *hints);
+
+/*
+ * Turn a copy of an info that matches the hints into the result for them: no
+ * more capabilities and mode bits than asked for, queues of the size asked for.
+ * @hints may be NULL.
+ */
+void kofi_info_narrow(struct fi_info *info, const struct fi_info *hints);
+
+#endif /* _KOFI_INFO_H */
