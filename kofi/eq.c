@@ -249,7 +249,8 @@ static ssize_t kofi_eq_sread(struct fid_eq *fid_eq, u32 *event, void *buf,
 		if (ret != -EAGAIN || !left)
 			return ret;
 		left = wait_event_interruptible_timeout(eq->wait,
-					!list_empty(&eq->events), left);
+							!list_empty(&eq->events),
+							left);
 		if (left < 0)
 			return -EINTR;
 		/* Another reader may have been faster: wait for the rest */
@@ -361,7 +362,7 @@ static int kofi_eq_check(const struct fi_eq_attr *attr)
 	    attr->wait_obj != FI_WAIT_UNSPEC &&
 	    attr->wait_obj != FI_WAIT_CALLBACK)
 		return -ENOSYS;
-	if ((attr->wait_obj == FI_WAIT_CALLBACK) != !!attr->handler)
+	if (!attr->handler != (attr->wait_obj != FI_WAIT_CALLBACK))
 		return -EINVAL;
 	return 0;
 }

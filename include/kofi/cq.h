@@ -67,7 +67,7 @@ struct kofi_comp {
  */
 struct kofi_cq {
 	struct fid_cq		cq;
-	spinlock_t		lock;
+	spinlock_t		lock;		/* see above */
 	struct kofi_comp	*head;
 	struct kofi_comp	**tail;
 	size_t			count;

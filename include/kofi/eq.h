@@ -71,7 +71,7 @@ static inline void kofi_event_init(struct kofi_event *event, struct fid *fid)
  */
 struct kofi_eq {
 	struct fid_eq		eq;
-	spinlock_t		lock;
+	spinlock_t		lock;		/* see above */
 	struct list_head	events;
 	wait_queue_head_t	wait;
 	enum fi_wait_obj	wait_obj;

@@ -33,6 +33,12 @@ size_t verbs_cq_max(const struct ib_device *ibdev)
 	return ibdev->attrs.max_cqe / 2;
 }
 
+/* Deepest queue of an endpoint; one work request more is ib_drain_qp()'s */
+size_t verbs_queue_max(const struct ib_device *ibdev)
+{
+	return min_t(size_t, ibdev->attrs.max_qp_wr - 1, verbs_cq_max(ibdev));
+}
+
 static void verbs_cq_poll(struct verbs_cq *cq)
 {
 	unsigned long flags;

@@ -99,7 +99,7 @@ static int verbs_ep_create_qp(struct verbs_ep *ep)
 	ep->qp = ep->id->qp;
 	ep->inline_size = min_t(size_t, attr.cap.max_inline_data,
 				ep->inject_size);
-	if (!rdma_protocol_iwarp(ep->id->device, ep->id->port_num))
+	if (!ep->iwarp)
 		rdma_set_min_rnr_timer(ep->id, VERBS_RNR_TIMER);
 	return 0;
 }
@@ -152,30 +152,26 @@ static int verbs_ep_enable(struct verbs_ep *ep)
 		ret = -FI_EOPBADSTATE;
 	else
 		ret = verbs_ep_build(ep);
+	/* Who posts on seeing the state sees the queues, too */
 	if (!ret)
 		smp_store_release(&ep->state, VERBS_EP_ENABLED);
 	rdma_unlock_handler(ep->id);
 	return ret;
 }
 
-static int verbs_ep_bind_cq(struct verbs_ep *ep, struct fid *bfid, u64 flags)
+static void verbs_ep_bind_cq(struct verbs_ep *ep, struct verbs_cq *cq, u64 flags)
 {
-	if (to_verbs_cq(bfid)->ibcq->device != ep->domain->dev->ibdev)
-		return -FI_EDOMAIN;
-	if ((flags & FI_TRANSMIT && ep->tx.cq) || (flags & FI_RECV && ep->rx.cq))
-		return -EINVAL;
-
 	if (flags & FI_TRANSMIT) {
-		ep->tx.cq = to_verbs_cq(bfid);
+		ep->tx.cq = cq;
 		ep->tx.selective = flags & FI_SELECTIVE_COMPLETION;
 	}
 	if (flags & FI_RECV) {
-		ep->rx.cq = to_verbs_cq(bfid);
+		ep->rx.cq = cq;
 		ep->rx.selective = flags & FI_SELECTIVE_COMPLETION;
 	}
-	return 0;
 }
 
+/* The core lets nothing be bound twice, nor what belongs elsewhere */
 static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 {
 	struct verbs_ep *ep = to_verbs_ep(fid);
@@ -185,10 +181,9 @@ static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 
 	switch (bfid->fclass) {
 	case FI_CLASS_CQ:
-		return verbs_ep_bind_cq(ep, bfid, flags);
+		verbs_ep_bind_cq(ep, to_verbs_cq(bfid), flags);
+		return 0;
 	case FI_CLASS_EQ:
-		if (ep->eq)
-			return -EINVAL;
 		ep->eq = to_kofi_eq(bfid);
 		return 0;
 	case FI_CLASS_CNTR:
@@ -218,12 +213,9 @@ static int verbs_ep_get_flags(struct verbs_ep *ep, u64 *flags)
 	return 0;
 }
 
-static u64 verbs_ep_default_flags(const struct verbs_ep *ep, bool tx)
+static bool verbs_ep_flags_fit(const struct verbs_ep *ep, u64 tx, u64 rx)
 {
-	if (!tx)
-		return FI_COMPLETION;
-	return ep->send_flags & (FI_COMPLETION | FI_INJECT |
-				 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE);
+	return !(tx & ~verbs_op_flags(ep->iwarp)) && !(rx & ~FI_COMPLETION);
 }
 
 static int verbs_ep_set_flags(struct verbs_ep *ep, const u64 *flags)
@@ -234,7 +226,8 @@ static int verbs_ep_set_flags(struct verbs_ep *ep, const u64 *flags)
 	if (!queue)
 		return -EINVAL;
 	op_flags = *flags & ~(FI_TRANSMIT | FI_RECV);
-	if (op_flags & ~verbs_ep_default_flags(ep, queue == &ep->tx))
+	if (!verbs_ep_flags_fit(ep, queue == &ep->tx ? op_flags : 0,
+				queue == &ep->rx ? op_flags : 0))
 		return -FI_EBADFLAGS;
 	WRITE_ONCE(queue->op_flags, op_flags);
 	return 0;
@@ -364,9 +357,7 @@ static const struct fi_ops_ep verbs_ep_ops = {
 static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 {
 	struct ib_device *ibdev = ep->domain->dev->ibdev;
-	size_t max = min_t(size_t, ibdev->attrs.max_qp_wr - 1,
-			   verbs_cq_max(ibdev));
-	bool iwarp = rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev));
+	size_t max = verbs_queue_max(ibdev);
 
 	if (!info->ep_attr || !info->tx_attr || !info->rx_attr ||
 	    info->ep_attr->type != FI_EP_MSG ||
@@ -383,13 +374,13 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 	ep->rx.dir = DMA_FROM_DEVICE;
 	ep->inject_size = info->tx_attr->inject_size;
 	ep->max_msg_size = info->ep_attr->max_msg_size;
-	ep->send_flags = verbs_send_flags(iwarp);
+	ep->iwarp = rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev));
+	ep->send_flags = verbs_send_flags(ep->iwarp);
 	if (ep->tx.size > max || ep->rx.size > max ||
 	    ep->tx.iov_limit > min(ibdev->attrs.max_send_sge, VERBS_MAX_IOV) ||
 	    ep->rx.iov_limit > min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV) ||
 	    ep->inject_size > VERBS_MAX_INJECT ||
-	    ep->tx.op_flags & ~verbs_ep_default_flags(ep, true) ||
-	    ep->rx.op_flags & ~verbs_ep_default_flags(ep, false))
+	    !verbs_ep_flags_fit(ep, ep->tx.op_flags, ep->rx.op_flags))
 		return -EINVAL;
 	return 0;
 }

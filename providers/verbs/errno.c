@@ -16,24 +16,24 @@ int verbs_wc_errno(enum ib_wc_status status, bool receive)
 	case IB_WC_SUCCESS:
 		return 0;
 	case IB_WC_WR_FLUSH_ERR:
-		return ECANCELED;
+		return -ECANCELED;
 	case IB_WC_LOC_LEN_ERR:
-		return receive ? FI_ETRUNC : EMSGSIZE;
+		return receive ? -FI_ETRUNC : -EMSGSIZE;
 	case IB_WC_LOC_PROT_ERR:
-		return EFAULT;
+		return -EFAULT;
 	case IB_WC_REM_ACCESS_ERR:
-		return EACCES;
+		return -EACCES;
 	case IB_WC_REM_INV_REQ_ERR:
 	case IB_WC_REM_OP_ERR:
 	case IB_WC_REM_ABORT_ERR:
-		return EREMOTEIO;
+		return -EREMOTEIO;
 	case IB_WC_RETRY_EXC_ERR:
 	case IB_WC_RESP_TIMEOUT_ERR:
-		return ETIMEDOUT;
+		return -ETIMEDOUT;
 	case IB_WC_RNR_RETRY_EXC_ERR:
-		return FI_ENORX;
+		return -FI_ENORX;
 	default:
-		return EIO;
+		return -EIO;
 	}
 }
 

@@ -31,7 +31,7 @@ static int verbs_question_handler(struct rdma_cm_id *id,
 	return 0;
 }
 
-/* The attributes that hints may raise above the defaults */
+/* What hints may raise above the default, up to what the device has */
 static size_t verbs_wish(size_t wish, size_t def, size_t max)
 {
 	return min(wish > def ? wish : def, max);
@@ -41,14 +41,11 @@ static void verbs_info_tx(struct fi_tx_attr *tx, struct ib_device *ibdev,
 			  bool iwarp, const struct fi_tx_attr *hints)
 {
 	tx->caps = FI_MSG | FI_SEND;
-	tx->op_flags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE;
-	if (!iwarp)
-		tx->op_flags |= FI_TRANSMIT_COMPLETE;
+	tx->op_flags = verbs_op_flags(iwarp);
 	tx->msg_order = FI_ORDER_SAS;
 	tx->inject_size = VERBS_MAX_INJECT;
 	tx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
-			      min_t(size_t, ibdev->attrs.max_qp_wr - 1,
-				    verbs_cq_max(ibdev)));
+			      verbs_queue_max(ibdev));
 	tx->iov_limit = verbs_wish(hints ? hints->iov_limit : 0, VERBS_DEF_IOV,
 				   min(ibdev->attrs.max_send_sge,
 				       VERBS_MAX_IOV));
@@ -61,8 +58,7 @@ static void verbs_info_rx(struct fi_rx_attr *rx, struct ib_device *ibdev,
 	rx->op_flags = FI_COMPLETION;
 	rx->msg_order = FI_ORDER_SAS;
 	rx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
-			      min_t(size_t, ibdev->attrs.max_qp_wr - 1,
-				    verbs_cq_max(ibdev)));
+			      verbs_queue_max(ibdev));
 	rx->iov_limit = verbs_wish(hints ? hints->iov_limit : 0, VERBS_DEF_IOV,
 				   min(ibdev->attrs.max_recv_sge,
 				       VERBS_MAX_IOV));
@@ -79,13 +75,10 @@ static void verbs_info_ep(struct fi_ep_attr *ep, bool iwarp,
 	ep->rx_ctx_cnt = 1;
 }
 
-static int verbs_info_domain(struct fi_domain_attr *domain,
-			     struct ib_device *ibdev, bool iwarp)
+static void verbs_info_domain(struct fi_domain_attr *domain,
+			      struct ib_device *ibdev, bool iwarp)
 {
-	domain->name = kstrdup(dev_name(&ibdev->dev), GFP_KERNEL);
-	if (!domain->name)
-		return -ENOMEM;
-
+	domain->name = (char *)dev_name(&ibdev->dev);
 	domain->threading = FI_THREAD_SAFE;
 	domain->control_progress = FI_PROGRESS_AUTO;
 	domain->data_progress = FI_PROGRESS_AUTO;
@@ -98,66 +91,66 @@ static int verbs_info_domain(struct fi_domain_attr *domain,
 	domain->max_ep_tx_ctx = 1;
 	domain->max_ep_rx_ctx = 1;
 	domain->caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
-	return 0;
 }
 
 /* libfabric names a fabric after what can reach each other in it */
-static int verbs_info_fabric(struct fi_fabric_attr *fabric,
-			     struct ib_device *ibdev, u32 port, bool iwarp)
+static void verbs_info_fabric(char *name, size_t len, struct ib_device *ibdev,
+			      u32 port, bool iwarp)
 {
 	union ib_gid gid = {};
 
-	if (!iwarp)
-		rdma_query_gid(ibdev, port, 0, &gid);
-	fabric->name = iwarp ? kstrdup("Ethernet-iWARP", GFP_KERNEL) :
-		       kasprintf(GFP_KERNEL, "IB-0x%llx",
-				 be64_to_cpu(gid.global.subnet_prefix));
-	fabric->prov_name = kstrdup(VERBS_NAME, GFP_KERNEL);
-	fabric->prov_version = VERBS_VERSION;
-	return fabric->name && fabric->prov_name ? 0 : -ENOMEM;
+	if (iwarp) {
+		strscpy(name, "Ethernet-iWARP", len);
+		return;
+	}
+	rdma_query_gid(ibdev, port, 0, &gid);
+	snprintf(name, len, "IB-0x%llx",
+		 be64_to_cpu(gid.global.subnet_prefix));
 }
 
-static int verbs_info_addr(void **to, size_t *len,
-			   const struct sockaddr_storage *addr)
-{
-	if (!addr)
-		return 0;
-	*len = verbs_addr_len(addr);
-	*to = kmemdup(addr, *len, GFP_KERNEL);
-	return *to ? 0 : -ENOMEM;
-}
-
+/* fi_dupinfo() makes the result, so all of it may stand on the stack */
 struct fi_info *verbs_info_build(struct ib_device *ibdev, u32 port,
 				 const struct sockaddr_storage *src,
 				 const struct sockaddr_storage *dest,
 				 const struct fi_info *hints)
 {
 	bool iwarp = rdma_protocol_iwarp(ibdev, port);
+	char fabric_name[FI_NAME_MAX];
+	struct fi_tx_attr tx = {};
+	struct fi_rx_attr rx = {};
+	struct fi_ep_attr ep = {};
+	struct fi_domain_attr domain = {};
+	struct fi_fabric_attr fabric = {
+		.name		= fabric_name,
+		.prov_name	= VERBS_NAME,
+		.prov_version	= VERBS_VERSION,
+	};
+	struct fi_info info = {
+		.caps		= FI_MSG | FI_SEND | FI_RECV | FI_LOCAL_COMM |
+				  FI_REMOTE_COMM,
+		.addr_format	= src->ss_family == AF_INET6 ?
+				  FI_SOCKADDR_IN6 : FI_SOCKADDR_IN,
+		.src_addr	= (void *)src,
+		.src_addrlen	= verbs_addr_len(src),
+		.dest_addr	= (void *)dest,
+		.dest_addrlen	= dest ? verbs_addr_len(dest) : 0,
+		.tx_attr	= &tx,
+		.rx_attr	= &rx,
+		.ep_attr	= &ep,
+		.domain_attr	= &domain,
+		.fabric_attr	= &fabric,
+	};
 	struct ib_port_attr attr;
-	struct fi_info *info;
 
 	if (ib_query_port(ibdev, port, &attr) || attr.state != IB_PORT_ACTIVE)
 		return NULL;
-	info = fi_allocinfo();
-	if (!info)
-		return NULL;
 
-	info->caps = FI_MSG | FI_SEND | FI_RECV | FI_LOCAL_COMM |
-		     FI_REMOTE_COMM;
-	info->addr_format = src->ss_family == AF_INET6 ? FI_SOCKADDR_IN6 :
-							 FI_SOCKADDR_IN;
-	verbs_info_tx(info->tx_attr, ibdev, iwarp,
-		      hints ? hints->tx_attr : NULL);
-	verbs_info_rx(info->rx_attr, ibdev, hints ? hints->rx_attr : NULL);
-	verbs_info_ep(info->ep_attr, iwarp, &attr);
-	if (verbs_info_domain(info->domain_attr, ibdev, iwarp) ||
-	    verbs_info_fabric(info->fabric_attr, ibdev, port, iwarp) ||
-	    verbs_info_addr(&info->src_addr, &info->src_addrlen, src) ||
-	    verbs_info_addr(&info->dest_addr, &info->dest_addrlen, dest)) {
-		fi_freeinfo(info);
-		return NULL;
-	}
-	return info;
+	verbs_info_tx(&tx, ibdev, iwarp, hints ? hints->tx_attr : NULL);
+	verbs_info_rx(&rx, ibdev, hints ? hints->rx_attr : NULL);
+	verbs_info_ep(&ep, iwarp, &attr);
+	verbs_info_domain(&domain, ibdev, iwarp);
+	verbs_info_fabric(fabric_name, sizeof(fabric_name), ibdev, port, iwarp);
+	return verbs_info_with_nic(&info, ibdev, port, &attr);
 }
 
 /* An info for the device that @id has been bound or resolved to */
@@ -231,16 +224,22 @@ static struct fi_info *verbs_info_remote(struct net *net,
 	return info;
 }
 
-static int verbs_info_all(struct net *net, int service,
-			  const struct fi_info *hints, struct fi_info **list)
+/* @src: the wildcard address of a family and a port, or nothing */
+static int verbs_info_all(struct net *net, const struct sockaddr_storage *src,
+			  int service, const struct fi_info *hints,
+			  struct fi_info **list)
 {
 	struct sockaddr_storage *addrs;
 	int i, count;
 
+	if (src->ss_family && verbs_addr_port(src))
+		service = verbs_addr_port(src);
 	count = verbs_addr_list(net, &addrs);
 	if (count < 0)
 		return count;
 	for (i = 0; i < count; i++) {
+		if (src->ss_family && src->ss_family != addrs[i].ss_family)
+			continue;
 		verbs_addr_set_port(&addrs[i], service);
 		*list = verbs_info_local(net, &addrs[i], hints);
 		if (*list)
@@ -308,8 +307,7 @@ int verbs_getinfo(u32 version, const char *node, const int service, u64 flags,
 	else if (src.ss_family && !verbs_addr_any(&src))
 		list = verbs_info_local(net, &src, hints);
 	else
-		ret = verbs_info_all(net, src.ss_family ?
-				     verbs_addr_port(&src) : service,
+		ret = verbs_info_all(net, &src, flags & FI_SOURCE ? service : 0,
 				     hints, &list);
 	if (ret)
 		return ret;

@@ -329,6 +329,14 @@ u64 verbs_send_flags(bool iwarp)
 	return VERBS_SEND_FLAGS;
 }
 
+/* What may be the default of calls without flags */
+u64 verbs_op_flags(bool iwarp)
+{
+	return verbs_send_flags(iwarp) & (FI_COMPLETION | FI_INJECT |
+					  FI_INJECT_COMPLETE |
+					  FI_TRANSMIT_COMPLETE);
+}
+
 static void verbs_done(struct verbs_slot *slot, const struct ib_wc *wc,
 		       bool receive)
 {
@@ -340,7 +348,7 @@ static void verbs_done(struct verbs_slot *slot, const struct ib_wc *wc,
 		return;
 	}
 	if (wc->status != IB_WC_SUCCESS) {
-		slot->comp.err = verbs_wc_errno(wc->status, receive);
+		slot->comp.err = -verbs_wc_errno(wc->status, receive);
 		slot->comp.prov_errno = wc->status;
 		if (wc->status != IB_WC_WR_FLUSH_ERR)
 			queue_work(verbs_wq, &queue->ep->broken);

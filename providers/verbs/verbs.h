@@ -61,7 +61,7 @@ struct verbs_device {
 	struct ib_device	*ibdev;
 	refcount_t		users;
 	struct completion	idle;
-	struct mutex		lock;
+	struct mutex		lock;		/* of eps and gone */
 	struct list_head	eps;
 	bool			gone;
 };
@@ -89,7 +89,7 @@ struct verbs_cq {
 	struct kofi_cq		kcq;
 	struct ib_cq		*ibcq;
 	bool			direct;
-	spinlock_t		poll_lock;
+	spinlock_t		poll_lock;	/* one poller at a time */
 };
 
 /**
@@ -138,7 +138,7 @@ struct verbs_slot {
  * @ep: whose queue it is
  */
 struct verbs_queue {
-	spinlock_t		lock;
+	spinlock_t		lock;		/* of unused */
 	struct llist_node	*unused;
 	struct llist_head	freed;
 	struct verbs_slot	*slots;
@@ -184,6 +184,7 @@ enum verbs_ep_state {
  * @id: its connection
  * @domain: parent
  * @eq: event queue
+ * @iwarp: the device speaks iWARP
  * @passive: opened from a connection request
  * @closing: no event may be told any more
  * @conn: limits of reads and atomics for the connection
@@ -211,6 +212,7 @@ struct verbs_ep {
 	struct rdma_cm_id	*id;
 	struct verbs_domain	*domain;
 	struct kofi_eq		*eq;
+	bool			iwarp;
 	bool			passive;
 	bool			closing;
 	struct rdma_conn_param	conn;
@@ -231,7 +233,7 @@ struct verbs_pep {
 	struct rdma_cm_id	*id;
 	struct kofi_eq		*eq;
 	struct fi_info		*info;
-	struct mutex		lock;
+	struct mutex		lock;		/* of what follows */
 	bool			bound;
 	bool			listening;
 	int			backlog;
@@ -280,11 +282,14 @@ int verbs_addr_copy_out(const struct sockaddr_storage *addr, void *to,
 			size_t *len);
 int verbs_addr_list(struct net *net, struct sockaddr_storage **list);
 
-/* info.c */
+/* info.c, nic.c */
 struct fi_info *verbs_info_build(struct ib_device *ibdev, u32 port,
 				 const struct sockaddr_storage *src,
 				 const struct sockaddr_storage *dest,
 				 const struct fi_info *hints);
+struct fi_info *verbs_info_with_nic(struct fi_info *info,
+				    struct ib_device *ibdev, u32 port,
+				    const struct ib_port_attr *attr);
 int verbs_getinfo(u32 version, const char *node, const int service, u64 flags,
 		  struct fi_info *hints, struct fi_info **info);
 
@@ -296,6 +301,7 @@ int verbs_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 int verbs_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		  struct fid_cq **cq, void *context);
 size_t verbs_cq_max(const struct ib_device *ibdev);
+size_t verbs_queue_max(const struct ib_device *ibdev);
 void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue);
 
 /* ep.c */
@@ -347,6 +353,7 @@ void verbs_slot_put_chain(struct kofi_comp *chain);
 /* msg.c */
 extern const struct fi_ops_msg verbs_msg_ops;
 u64 verbs_send_flags(bool iwarp);
+u64 verbs_op_flags(bool iwarp);
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 
