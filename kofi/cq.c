@@ -32,7 +32,8 @@ static int kofi_cq_check(const struct fi_cq_attr *attr)
 		return -ENOSYS;
 	if (attr->wait_cond && attr->wait_obj != FI_WAIT_UNSPEC)
 		return -EINVAL;
-	if (!attr->handler != (attr->wait_obj != FI_WAIT_CALLBACK))
+	if (attr->wait_obj == FI_WAIT_CALLBACK ? !attr->handler :
+						 !!attr->handler)
 		return -EINVAL;
 	return 0;
 }

@@ -362,7 +362,8 @@ static int kofi_eq_check(const struct fi_eq_attr *attr)
 	    attr->wait_obj != FI_WAIT_UNSPEC &&
 	    attr->wait_obj != FI_WAIT_CALLBACK)
 		return -ENOSYS;
-	if (!attr->handler != (attr->wait_obj != FI_WAIT_CALLBACK))
+	if (attr->wait_obj == FI_WAIT_CALLBACK ? !attr->handler :
+						 !!attr->handler)
 		return -EINVAL;
 	return 0;
 }

@@ -152,8 +152,8 @@ static int verbs_ep_enable(struct verbs_ep *ep)
 		ret = -FI_EOPBADSTATE;
 	else
 		ret = verbs_ep_build(ep);
-	/* Who posts on seeing the state sees the queues, too */
 	if (!ret)
+		/* Who posts because of the state sees the queues, too */
 		smp_store_release(&ep->state, VERBS_EP_ENABLED);
 	rdma_unlock_handler(ep->id);
 	return ret;

@@ -37,7 +37,7 @@ struct verbs_msg {
 
 static int verbs_ep_check(const struct verbs_ep *ep, bool send)
 {
-	switch (READ_ONCE(ep->state)) {
+	switch (smp_load_acquire(&ep->state)) {	/* see verbs_ep_enable() */
 	case VERBS_EP_CONNECTED:
 		return 0;
 	case VERBS_EP_OPEN:
