@@ -6,13 +6,28 @@
  * objects these return: each object is a struct of the provider's that begins
  * with the fid_* of its class, filled with tables of calls.
  *
+ * The smallest provider that moves a message has
+ *
+ *	struct kofi_provider	getinfo, freeinfo, fabric
+ *	fabric			domain, eq_open (kofi/eq.h has a queue to use)
+ *	domain			endpoint, cq_open (kofi/cq.h has one to build on)
+ *	endpoint		bind, control (FI_ENABLE), connect, some of msg
+ *	all of these		close
+ *
+ * and fillers everywhere else.
+ *
  * What the core does, so that a provider need not
  *
  *  - It checks the arguments that any provider would check: NULL, object
  *    classes, objects of different fabrics or domains, unknown flags of bind.
+ *    An fi_info to open something with has all attribute structures and is
+ *    this provider's.
  *  - It keeps parents and bound objects alive: ->close of an object is called
  *    only when nothing below it or bound to it is left.  Right after ->close
- *    the memory may be gone.
+ *    the memory may be gone.  A ->close that returns an error has changed
+ *    nothing, and will be called again.
+ *  - It lets a second queue, vector or endpoint of the same kind not through to
+ *    ->bind, nor a second completion queue or counter for the same direction.
  *  - It copies what ->getinfo returns, filters the copies by the hints, and
  *    gives the originals back to ->freeinfo before fi_getinfo() returns.
  *  - It holds a reference on @owner while a fabric is open or a call is inside.
@@ -22,12 +37,17 @@
  *  - Leave no slot of a table NULL.  kofi_no_* below fill what it has not got
  *    with -ENOSYS.  The core refuses an object with a hole (-EINVAL, and a line
  *    in the log), and an endpoint whose caps promise a table that is all
- *    filler: FI_MSG, FI_RMA, FI_TAGGED, FI_ATOMIC.
+ *    filler: FI_MSG, FI_RMA, FI_TAGGED, FI_ATOMIC.  It closes what it refuses
+ *    by the object's own ->close.
  *  - Set fid.fclass, fid.context, fid.ops and every table pointer.  fid.obj is
  *    the core's.
  *  - Claim nothing in fi_info that is not true.
  *
- * No lock of the core is held while a provider is called.
+ * What calls the calls: control calls come from process context and may sleep;
+ * data transfers, and reads of queues that do not wait, come from any context.
+ * Calls on different objects come at the same time, calls on one object too,
+ * unless fi_domain_attr.threading says otherwise; nothing comes during or after
+ * ->close.  No lock of the core is held while a provider is called.
  *
  * Versions: a provider passes the version it was compiled with.  The core
  * refuses another major version.  Tables of an older minor version are shorter;
@@ -102,7 +122,8 @@ int kofi_provider_register(u32 version, struct kofi_provider *provider);
  * @provider: a registered provider
  *
  * New calls do not see it from now on.  Returns when every call inside it has
- * come back and every object of it is closed.
+ * come back and every object of it is closed; the log tells every ten seconds
+ * that it waits.  Not to be called from inside one of its own calls.
  *
  * Context: may sleep, for as long as clients keep objects open.
  * Return: 0; -ENOENT: it is not registered.

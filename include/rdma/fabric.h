@@ -701,7 +701,9 @@ static inline struct fi_info *fi_allocinfo(void)
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: no provider name; -ENODEV: no such provider (any more);
- * -ENOMEM; or an error of the provider.
+ * -ENOMEM; or an error of the provider.  As in all open calls, -EINVAL is also
+ * the answer when the provider's object is incomplete; the log then says what it
+ * lacks.
  */
 int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 	      void *context);
@@ -714,8 +716,9 @@ int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
  * completion of it will be read.  Do not call it from a callback.
  *
  * Context: may sleep.
- * Return: 0; -EBUSY: the object has open children or is bound to another, and
- * nothing has changed; -EINVAL: no object.
+ * Return: 0; -EBUSY: the object has open children or is bound to another;
+ * -EINVAL: no object; or an error of the provider.  After an error nothing has
+ * changed.
  */
 int fi_close(struct fid *fid);
 

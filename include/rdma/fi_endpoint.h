@@ -222,7 +222,7 @@ int fi_enable(struct fid_ep *ep);
 
 /**
  * fi_cancel() - Take back a receive
- * @fid: the endpoint
+ * @fid: the endpoint or shared receive context
  * @context: context of the receive
  *
  * Context: may sleep.
@@ -232,7 +232,7 @@ ssize_t fi_cancel(fid_t fid, void *context);
 
 /**
  * fi_setopt() - Set an option of an endpoint
- * @fid: endpoint or passive endpoint
+ * @fid: endpoint, passive endpoint or shared receive context
  * @level: FI_OPT_ENDPOINT
  * @optname: FI_OPT_*
  * @optval: the value
@@ -246,7 +246,7 @@ int fi_setopt(fid_t fid, int level, int optname, const void *optval,
 
 /**
  * fi_getopt() - Read an option of an endpoint
- * @fid: endpoint or passive endpoint
+ * @fid: endpoint, passive endpoint or shared receive context
  * @level: FI_OPT_ENDPOINT
  * @optname: FI_OPT_*
  * @optval: where the value goes
