@@ -174,15 +174,16 @@ static void kofi_obj_show(struct seq_file *file, struct kofi_obj *obj)
 {
 	struct kofi_binding *binding;
 
-	seq_printf(file, "%p \"%s\" of %s", obj->fid,
-		   kofi_class_name(obj->fclass), obj->prov->provider->name);
-	if (obj->parent)
-		seq_printf(file, " in %p", obj->parent->fid);
+	seq_printf(file, "%p: %s, provider %s, users %d", obj->fid,
+		   kofi_class_name(obj->fclass), obj->prov->provider->name,
+		   atomic_read(&obj->users));
 	if (obj->name)
-		seq_printf(file, " name %s", obj->name);
-	seq_printf(file, " users %d", atomic_read(&obj->users));
+		seq_printf(file, ", name %s", obj->name);
+	if (obj->parent)
+		seq_printf(file, ", opened on %p", obj->parent->fid);
 	list_for_each_entry(binding, &obj->bindings, entry)
-		seq_printf(file, " bound %p", binding->to->fid);
+		seq_printf(file, ", bound to %p flags %#llx", binding->to->fid,
+			   binding->flags);
 	seq_putc(file, '\n');
 }
 
