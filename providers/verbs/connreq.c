@@ -63,27 +63,53 @@ static struct verbs_connreq *verbs_connreq_find(const struct fid *handle)
 	return NULL;
 }
 
-static struct fi_info *verbs_connreq_info(struct verbs_connreq *req)
+/* Through a wildcard address a request may come in on any device */
+static struct fi_info *verbs_connreq_other_info(struct verbs_connreq *req)
 {
-	struct rdma_addr *addr = &req->id->route.addr;
+	const struct rdma_addr *addr = &req->id->route.addr;
 	struct verbs_device *dev;
 	struct fi_info *info;
 
 	dev = verbs_device_get(req->id->device);
 	if (!dev)
 		return NULL;
-	info = verbs_info_build(dev->ibdev, req->id->port_num, &addr->src_addr,
+	info = verbs_info_build(dev, req->id->port_num, &addr->src_addr,
 				&addr->dst_addr, req->pep->info);
 	verbs_device_put(dev);
+	if (info) {
+		*info->tx_attr = *req->pep->info->tx_attr;
+		*info->rx_attr = *req->pep->info->rx_attr;
+		info->caps = req->pep->info->caps;
+	}
+	return info;
+}
+
+/* As the listener's, with this connection's addresses; no device is asked */
+static struct fi_info *verbs_connreq_own_info(struct verbs_connreq *req)
+{
+	struct rdma_addr *addr = &req->id->route.addr;
+	struct fi_info info = *req->pep->info;
+
+	info.src_addr = &addr->src_addr;
+	info.src_addrlen = verbs_addr_len(&addr->src_addr);
+	info.dest_addr = &addr->dst_addr;
+	info.dest_addrlen = verbs_addr_len(&addr->dst_addr);
+	return fi_dupinfo(&info);
+}
+
+static struct fi_info *verbs_connreq_info(struct verbs_connreq *req)
+{
+	const char *name = req->pep->info->domain_attr->name;
+	struct fi_info *info;
+
+	if (name && !strcmp(name, dev_name(&req->id->device->dev)))
+		info = verbs_connreq_own_info(req);
+	else
+		info = verbs_connreq_other_info(req);
 	if (!info)
 		return NULL;
 
 	info->handle = &req->fid;
-	if (req->pep->info->tx_attr)
-		*info->tx_attr = *req->pep->info->tx_attr;
-	if (req->pep->info->rx_attr)
-		*info->rx_attr = *req->pep->info->rx_attr;
-	info->caps = req->pep->info->caps;
 	info->fabric_attr->net = req->pep->fabric->net;
 	info->fabric_attr->api_version = req->pep->fabric->fabric.api_version;
 	return info;

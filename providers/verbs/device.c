@@ -27,9 +27,27 @@ static struct ib_client verbs_client = {
 	.remove	= verbs_device_remove,
 };
 
+/* What every port of the device takes; asked once, as drivers may take the RTNL */
+static int verbs_device_query(struct verbs_device *dev)
+{
+	struct ib_port_attr attr;
+	u32 port;
+	int ret;
+
+	dev->max_msg_size = U32_MAX;
+	rdma_for_each_port(dev->ibdev, port) {
+		ret = ib_query_port(dev->ibdev, port, &attr);
+		if (ret)
+			return ret;
+		dev->max_msg_size = min(dev->max_msg_size, attr.max_msg_sz);
+	}
+	return 0;
+}
+
 static int verbs_device_add(struct ib_device *ibdev)
 {
 	struct verbs_device *dev;
+	int ret;
 
 	/* Without fast registration there is no safe way to expose memory */
 	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
@@ -44,6 +62,11 @@ static int verbs_device_add(struct ib_device *ibdev)
 	init_completion(&dev->idle);
 	mutex_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->eps);
+	ret = verbs_device_query(dev);
+	if (ret) {
+		kfree(dev);
+		return ret;
+	}
 	ib_set_client_data(ibdev, &verbs_client, dev);
 
 	mutex_lock(&verbs_devices_lock);

@@ -373,29 +373,17 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 	ep->tx.dir = DMA_TO_DEVICE;
 	ep->rx.dir = DMA_FROM_DEVICE;
 	ep->inject_size = info->tx_attr->inject_size;
-	ep->max_msg_size = info->ep_attr->max_msg_size;
+	ep->max_msg_size = info->ep_attr->max_msg_size ? :
+			   ep->domain->dev->max_msg_size;
 	ep->iwarp = rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev));
 	ep->send_flags = verbs_send_flags(ep->iwarp);
 	if (ep->tx.size > max || ep->rx.size > max ||
+	    ep->max_msg_size > ep->domain->dev->max_msg_size ||
 	    ep->tx.iov_limit > min(ibdev->attrs.max_send_sge, VERBS_MAX_IOV) ||
 	    ep->rx.iov_limit > min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV) ||
 	    ep->inject_size > VERBS_MAX_INJECT ||
 	    !verbs_ep_flags_fit(ep, ep->tx.op_flags, ep->rx.op_flags))
 		return -EINVAL;
-	return 0;
-}
-
-static int verbs_ep_query_port(struct verbs_ep *ep)
-{
-	struct ib_port_attr attr;
-	int ret;
-
-	ret = ib_query_port(ep->id->device, ep->id->port_num, &attr);
-	if (ret)
-		return ret;
-	ep->max_msg_size = ep->max_msg_size ?
-			   min_t(size_t, ep->max_msg_size, attr.max_msg_sz) :
-			   attr.max_msg_sz;
 	return 0;
 }
 
@@ -471,9 +459,6 @@ int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
 	ret = verbs_ep_get_id(ep, info);
 	if (ret)
 		goto free_ep;
-	ret = verbs_ep_query_port(ep);
-	if (ret)
-		goto destroy_id;
 	ret = verbs_device_add_ep(ep->domain->dev, ep);
 	if (ret)
 		goto destroy_id;

@@ -65,12 +65,12 @@ static void verbs_info_rx(struct fi_rx_attr *rx, struct ib_device *ibdev,
 }
 
 static void verbs_info_ep(struct fi_ep_attr *ep, bool iwarp,
-			  const struct ib_port_attr *port)
+			  size_t max_msg_size)
 {
 	ep->type = FI_EP_MSG;
 	ep->protocol = iwarp ? FI_PROTO_IWARP : FI_PROTO_RDMA_CM_IB_RC;
 	ep->protocol_version = 1;
-	ep->max_msg_size = port->max_msg_sz;
+	ep->max_msg_size = max_msg_size;
 	ep->tx_ctx_cnt = 1;
 	ep->rx_ctx_cnt = 1;
 }
@@ -109,11 +109,12 @@ static void verbs_info_fabric(char *name, size_t len, struct ib_device *ibdev,
 }
 
 /* fi_dupinfo() makes the result, so all of it may stand on the stack */
-struct fi_info *verbs_info_build(struct ib_device *ibdev, u32 port,
+struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 				 const struct sockaddr_storage *src,
 				 const struct sockaddr_storage *dest,
 				 const struct fi_info *hints)
 {
+	struct ib_device *ibdev = dev->ibdev;
 	bool iwarp = rdma_protocol_iwarp(ibdev, port);
 	char fabric_name[FI_NAME_MAX];
 	struct fi_tx_attr tx = {};
@@ -147,7 +148,7 @@ struct fi_info *verbs_info_build(struct ib_device *ibdev, u32 port,
 
 	verbs_info_tx(&tx, ibdev, iwarp, hints ? hints->tx_attr : NULL);
 	verbs_info_rx(&rx, ibdev, hints ? hints->rx_attr : NULL);
-	verbs_info_ep(&ep, iwarp, &attr);
+	verbs_info_ep(&ep, iwarp, dev->max_msg_size);
 	verbs_info_domain(&domain, ibdev, iwarp);
 	verbs_info_fabric(fabric_name, sizeof(fabric_name), ibdev, port, iwarp);
 	return verbs_info_with_nic(&info, ibdev, port, &attr);
@@ -166,7 +167,7 @@ static struct fi_info *verbs_info_of_id(struct rdma_cm_id *id, int src_port,
 	if (!dev)
 		return NULL;
 	verbs_addr_set_port(&src, src_port);
-	info = verbs_info_build(dev->ibdev, id->port_num, &src, dest, hints);
+	info = verbs_info_build(dev, id->port_num, &src, dest, hints);
 	verbs_device_put(dev);
 	return info;
 }

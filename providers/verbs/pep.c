@@ -217,7 +217,8 @@ int verbs_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 	struct verbs_pep *pep;
 	int ret = -ENOMEM;
 
-	if (!info->ep_attr || info->ep_attr->type != FI_EP_MSG)
+	if (!info->ep_attr || info->ep_attr->type != FI_EP_MSG ||
+	    !info->tx_attr || !info->rx_attr || !info->domain_attr)
 		return -EINVAL;
 
 	pep = kzalloc(sizeof(*pep), GFP_KERNEL);

@@ -76,6 +76,9 @@ void verbs_queue_destroy(struct verbs_queue *queue)
 	kfree(queue->bounce);
 	kvfree(queue->maps);
 	kvfree(queue->slots);
+	queue->bounce = NULL;
+	queue->maps = NULL;
+	queue->slots = NULL;
 }
 
 struct verbs_slot *verbs_slot_get(struct verbs_queue *queue)

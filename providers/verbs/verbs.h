@@ -50,6 +50,7 @@ struct verbs_cm_frame {
  * struct verbs_device - An RDMA device that is there
  * @entry: in the list of devices
  * @ibdev: the device
+ * @max_msg_size: bytes of the longest message
  * @users: the list, and whoever looks at @ibdev
  * @idle: completed when @users has gone
  * @eps: endpoints on it, guarded by @lock
@@ -59,6 +60,7 @@ struct verbs_cm_frame {
 struct verbs_device {
 	struct list_head	entry;
 	struct ib_device	*ibdev;
+	u32			max_msg_size;
 	refcount_t		users;
 	struct completion	idle;
 	struct mutex		lock;		/* of eps and gone */
@@ -283,7 +285,7 @@ int verbs_addr_copy_out(const struct sockaddr_storage *addr, void *to,
 int verbs_addr_list(struct net *net, struct sockaddr_storage **list);
 
 /* info.c, nic.c */
-struct fi_info *verbs_info_build(struct ib_device *ibdev, u32 port,
+struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 				 const struct sockaddr_storage *src,
 				 const struct sockaddr_storage *dest,
 				 const struct fi_info *hints);
