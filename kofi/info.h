@@ -6,6 +6,9 @@
 #ifndef _KOFI_INFO_H
 #define _KOFI_INFO_H
 
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/socket.h>
 #include <rdma/fabric.h>
 
 /* Capabilities that matter to one side of an endpoint only */
@@ -41,6 +44,18 @@ static inline u64 kofi_caps_expand(u64 caps)
 	if ((caps & (FI_RMA | FI_ATOMIC)) && !(caps & KOFI_RMA_DIRECTIONS))
 		caps |= KOFI_RMA_DIRECTIONS;
 	return caps;
+}
+
+/* AF_UNSPEC: not an IP address, or cut short */
+static inline sa_family_t kofi_ip_family(const void *addr, size_t len)
+{
+	const struct sockaddr *sa = addr;
+
+	if (len >= sizeof(struct sockaddr_in) && sa->sa_family == AF_INET)
+		return AF_INET;
+	if (len >= sizeof(struct sockaddr_in6) && sa->sa_family == AF_INET6)
+		return AF_INET6;
+	return AF_UNSPEC;
 }
 
 /* Bits of @caps that mean nothing without others that are not there */

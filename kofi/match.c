@@ -29,8 +29,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitops.h>
-#include <linux/in.h>
-#include <linux/in6.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/string.h>
@@ -364,18 +362,6 @@ static bool nic_fits(const struct fid_nic *offer, const struct fid_nic *wish)
 		 link_attr_fits(offer->link_attr, wish->link_attr)));
 }
 
-/* AF_UNSPEC: not an IP address */
-static sa_family_t ip_family(const void *addr, size_t len)
-{
-	const struct sockaddr *sa = addr;
-
-	if (len >= sizeof(struct sockaddr_in) && sa->sa_family == AF_INET)
-		return AF_INET;
-	if (len >= sizeof(struct sockaddr_in6) && sa->sa_family == AF_INET6)
-		return AF_INET6;
-	return AF_UNSPEC;
-}
-
 static bool ipv4_fits(const struct sockaddr_in *wish,
 		      const struct sockaddr_in *offer)
 {
@@ -407,8 +393,8 @@ static bool addr_fits(const char *what, const void *wish, size_t wish_len,
 	if (!offer)
 		return misfit(what, wish_len, 0);
 
-	family = ip_family(wish, wish_len);
-	if (family != ip_family(offer, offer_len))
+	family = kofi_ip_family(wish, wish_len);
+	if (family != kofi_ip_family(offer, offer_len))
 		fits = false;
 	else if (family == AF_INET)
 		fits = ipv4_fits(wish, offer);
@@ -431,7 +417,7 @@ static bool addrs_fit(const struct fi_info *info, const struct fi_info *hints)
 /* Format of an address that may be of any socket family */
 static u32 addr_format_of(const void *addr, size_t len)
 {
-	switch (ip_family(addr, len)) {
+	switch (kofi_ip_family(addr, len)) {
 	case AF_INET:
 		return FI_SOCKADDR_IN;
 	case AF_INET6:

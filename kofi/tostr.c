@@ -17,12 +17,10 @@
  * No locks and no allocations: the data belongs to the caller, who keeps it as
  * it is meanwhile, and the tables are constant.
  */
-#include <linux/in.h>
-#include <linux/in6.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
-#include <linux/socket.h>
 #include <kofi/provider.h>
+#include "info.h"
 #include "tostr.h"
 
 /* Types of fields beyond those of enum fi_type, and after them */
@@ -292,22 +290,19 @@ static void print_struct(struct text *text, const struct type *type,
 		print_fields(text, type->fields, data, depth + 1);
 }
 
-static bool is_ip_addr(const struct sockaddr *sa, size_t len)
-{
-	return (len >= sizeof(struct sockaddr_in) &&
-		sa->sa_family == AF_INET) ||
-	       (len >= sizeof(struct sockaddr_in6) &&
-		sa->sa_family == AF_INET6);
-}
-
 static void print_addr(struct text *text, const char *name, const void *addr,
 		       size_t len, int depth)
 {
+	sa_family_t family = addr ? kofi_ip_family(addr, len) : AF_UNSPEC;
+	const struct sockaddr_in6 *sin6 = addr;
+
 	text_indent(text, depth);
 	if (!addr || !len)
 		text_add(text, "%s: (null)\n", name);
-	else if (is_ip_addr(addr, len))
+	else if (family == AF_INET6 && sin6->sin6_scope_id)
 		text_add(text, "%s: %pISpsc\n", name, addr);
+	else if (family)
+		text_add(text, "%s: %pISpc\n", name, addr);
 	else
 		text_add(text, "%s: %*ph\n", name, (int)min_t(size_t, len, 64),
 			 addr);
