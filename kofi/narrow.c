@@ -56,17 +56,24 @@ static void narrow_info_caps(struct fi_info *info, const struct fi_info *hints)
 	domain->mr_mode = kofi_mr_mode_needed(info->caps, domain->mr_mode);
 }
 
-/* One side has no more than the whole */
-static u64 narrow_side(u64 offer, u64 wish, u64 caps)
+/* One side has no more than the whole, and nothing without a direction */
+static u64 narrow_side(u64 offer, u64 wish, u64 whole, u64 other_side)
 {
-	return narrow_caps(offer, wish ?: caps) & kofi_caps_expand(caps);
+	u64 caps = narrow_caps(offer, wish ?: whole) & kofi_caps_expand(whole) &
+		   ~other_side;
+
+	if (!(caps & KOFI_MSG_DIRECTIONS))
+		caps &= ~(FI_MSG | FI_TAGGED);
+	if (!(caps & KOFI_RMA_DIRECTIONS))
+		caps &= ~(FI_RMA | FI_ATOMIC);
+	return caps & ~kofi_caps_orphans(caps);
 }
 
 static void narrow_tx_attr(struct fi_tx_attr *attr,
 			   const struct fi_tx_attr *wish, u64 caps)
 {
-	attr->caps = narrow_side(attr->caps, wish->caps, caps) &
-		     ~KOFI_RX_ONLY_CAPS;
+	attr->caps = narrow_side(attr->caps, wish->caps, caps,
+				 KOFI_RX_ONLY_CAPS);
 	attr->op_flags = wish->op_flags;
 	attr->inject_size = wish->inject_size ?: attr->inject_size;
 	attr->size = wish->size ?: attr->size;
@@ -77,8 +84,8 @@ static void narrow_tx_attr(struct fi_tx_attr *attr,
 static void narrow_rx_attr(struct fi_rx_attr *attr,
 			   const struct fi_rx_attr *wish, u64 caps)
 {
-	attr->caps = narrow_side(attr->caps, wish->caps, caps) &
-		     ~KOFI_TX_ONLY_CAPS;
+	attr->caps = narrow_side(attr->caps, wish->caps, caps,
+				 KOFI_TX_ONLY_CAPS);
 	attr->op_flags = wish->op_flags;
 	attr->size = wish->size ?: attr->size;
 	attr->iov_limit = wish->iov_limit ?: attr->iov_limit;
