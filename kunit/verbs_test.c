@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * KUnit suites of kofi_verbs.ko, for any RDMA device of this machine that has an
+ * IPv4 and a global IPv6 address; rxe will do.  They are clients: what they use
+ * is include/rdma/, and rdma_cm itself where a peer must misbehave.
+ */
+#include <linux/module.h>
+#include "verbs_test.h"
+
+kunit_test_suites(&kofi_verbs_info_suite,
+		  &kofi_verbs_cm_suite);
+
+MODULE_DESCRIPTION("KUnit tests of the kOFI provider for RDMA devices");
+MODULE_AUTHOR("the kOFI authors");
+MODULE_LICENSE("Dual BSD/GPL");
