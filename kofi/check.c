@@ -266,10 +266,15 @@ static int kofi_lengthen_table(void **copy, struct fid *fid,
 	return 0;
 }
 
+/*
+ * close is the first slot in every version.  It is there even if the size makes
+ * no sense, as when a provider forgot to set it; but not in a table that says it
+ * is nothing but a size.
+ */
 static bool kofi_can_close(const struct fi_ops *ops)
 {
-	return ops && ops->size >= offsetofend(struct fi_ops, close) &&
-	       ops->close && ops->close != kofi_no_ops.close;
+	return ops && ops->size != sizeof(ops->size) && ops->close &&
+	       ops->close != kofi_no_ops.close;
 }
 
 static int kofi_check_tables(struct kofi_obj *obj, struct fid *fid, u64 caps)
