@@ -140,7 +140,7 @@ void kofi_prov_put_all(struct kofi_prov **provs, int count)
 
 static bool kofi_name_is_valid(const char *name)
 {
-	size_t len = name ? strspn(name, KOFI_NAME_CHARS) : 0;
+	size_t len = strspn(name, KOFI_NAME_CHARS);
 
 	return len && !name[len] && len < FI_NAME_MAX;
 }
@@ -153,25 +153,27 @@ void kofi_prov_load(const char *name)
 
 static int kofi_provider_check(u32 version, const struct kofi_provider *provider)
 {
-	if (!provider)
+	const char *name = provider ? provider->name : NULL;
+
+	if (!name)
 		return -EINVAL;
 
-	if (!kofi_name_is_valid(provider->name)) {
-		pr_err("provider name \"%.64s\" refused: it must be 1 to %d characters of a-z, 0-9, _ and -\n",
-		       provider->name, FI_NAME_MAX - 1);
+	if (!kofi_name_is_valid(name)) {
+		pr_err("provider name \"%*pE\" refused: it must be 1 to %d characters of a-z, 0-9, _ and -\n",
+		       (int)strnlen(name, FI_NAME_MAX), name, FI_NAME_MAX - 1);
 		return -EINVAL;
 	}
 
 	if (FI_MAJOR(version) != FI_MAJOR_VERSION) {
 		pr_err("provider %s refused: compiled for version %u.%u of the API, but this is %u.%u; compile it anew\n",
-		       provider->name, FI_MAJOR(version), FI_MINOR(version),
+		       name, FI_MAJOR(version), FI_MINOR(version),
 		       FI_MAJOR_VERSION, FI_MINOR_VERSION);
 		return -ENOSYS;
 	}
 
 	if (!provider->getinfo || !provider->freeinfo || !provider->fabric) {
 		pr_err("provider %s refused: it needs getinfo, freeinfo and fabric\n",
-		       provider->name);
+		       name);
 		return -EINVAL;
 	}
 	return 0;
