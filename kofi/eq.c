@@ -41,7 +41,7 @@ static struct kofi_eq *to_eq(struct fid_eq *eq)
 
 static bool kofi_eq_limited(const struct kofi_event *event)
 {
-	return !event->err && (event->event == FI_CONNREQ || event->release);
+	return !event->err && (event->event == FI_CONNREQ || event->written);
 }
 
 static bool kofi_eq_is_cm(const struct kofi_event *event)
@@ -132,7 +132,7 @@ static ssize_t kofi_eq_copy_entry(const struct kofi_event *event, void *buf,
 	entry->fid = event->fid;
 	entry->context = event->fid ? event->fid->context : NULL;
 	entry->data = event->data;
-	if (event->release) /* written by the client, context included */
+	if (event->written) /* by the client, context included */
 		*entry = container_of(event, struct kofi_eq_written,
 				      event)->entry;
 	return sizeof(*entry);
@@ -141,7 +141,7 @@ static ssize_t kofi_eq_copy_entry(const struct kofi_event *event, void *buf,
 static ssize_t kofi_eq_copy(const struct kofi_event *event, void *buf,
 			    size_t len)
 {
-	if (kofi_eq_is_cm(event))
+	if (!event->written && kofi_eq_is_cm(event))
 		return kofi_eq_copy_cm(event, buf, len);
 	return kofi_eq_copy_entry(event, buf, len);
 }
@@ -210,6 +210,7 @@ static ssize_t kofi_eq_readerr(struct fid_eq *fid_eq,
 			       struct fi_eq_err_entry *buf, u64 flags)
 {
 	struct kofi_eq *eq = to_eq(fid_eq);
+	void (*release)(struct kofi_event *event) = NULL;
 	struct kofi_event *event;
 	ssize_t ret = -EAGAIN;
 	unsigned long irq;
@@ -222,12 +223,14 @@ static ssize_t kofi_eq_readerr(struct fid_eq *fid_eq,
 	if (event && event->err) {
 		kofi_eq_copy_err(eq, event, buf);
 		kofi_eq_unlink(eq, event);
+		/* Without release, the event may be gone after the unlock */
+		release = event->release;
 		ret = sizeof(*buf);
 	}
 	spin_unlock_irqrestore(&eq->lock, irq);
 
-	if (ret > 0 && event->release)
-		event->release(event);
+	if (release)
+		release(event);
 	return ret;
 }
 
@@ -285,6 +288,7 @@ static ssize_t kofi_eq_write(struct fid_eq *fid_eq, u32 event, const void *buf,
 	kofi_event_init(&written->event, written->entry.fid);
 	written->event.event = event;
 	written->event.data = written->entry.data;
+	written->event.written = true;
 	written->event.release = kofi_eq_release_written;
 
 	ret = kofi_eq_post(eq, &written->event);

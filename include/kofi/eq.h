@@ -30,8 +30,9 @@
  * @data: the data field of fi_eq_entry and fi_eq_err_entry
  * @cm_data: connection data, or NULL
  * @cm_len: bytes of @cm_data
+ * @written: came from fi_eq_write(); the queue's own
  * @release: called without locks when the event has been read; may be NULL.
- *	@cm_data must stay for events without it until the object's close.
+ *	An event that has one must not be withdrawn at the same time.
  */
 struct kofi_event {
 	struct list_head	entry;
@@ -43,6 +44,7 @@ struct kofi_event {
 	u64			data;
 	const void		*cm_data;
 	size_t			cm_len;
+	bool			written;
 	void			(*release)(struct kofi_event *event);
 };
 
