@@ -12,6 +12,7 @@
  *		...the messages, over the fabric...
  *		C -> S	ten bytes: messages it received, decimal, NUL padded
  *		S -> C	"cnt ok\0"
+ *	after the last message, each side closes its end
  *
  * fi_pingpong reads each of these with one read(), so each goes out in one
  * piece.  It gives up after five seconds without an answer; here the limit is
@@ -40,6 +41,9 @@
 static const char pp_sync_q[] = "q";
 static const char pp_sync_a[] = "a";
 static const char pp_count_ok[] = "cnt ok";
+
+static const char pp_peer_todo[] = "look for an error at the peer";
+static const char pp_other_peer[] = "is the peer fi_pingpong or kofi_pingpong?";
 
 /* Errors of sockets as the rest of the module knows them. */
 static int pp_sock_err(int err)
@@ -200,8 +204,7 @@ static int pp_ctrl_send(struct pp_role *r, const void *buf, size_t len,
 	if (ret == len)
 		return 0;
 	return pp_fail(r, ret < 0 ? pp_sock_err(ret) : -ETIMEDOUT,
-		       "look for an error at the peer", "control: send %s",
-		       what);
+		       pp_peer_todo, "control: send %s", what);
 }
 
 static int pp_ctrl_recv(struct pp_role *r, void *buf, size_t len,
@@ -215,8 +218,8 @@ static int pp_ctrl_recv(struct pp_role *r, void *buf, size_t len,
 		ret = kernel_recvmsg(r->ctrl, &msg, &vec, 1, len, 0);
 		if (ret <= 0)
 			return pp_fail(r, ret ? pp_sock_err(ret) : -ECONNRESET,
-				       "look for an error at the peer",
-				       "control: receive %s", what);
+				       pp_peer_todo, "control: receive %s",
+				       what);
 		buf += ret;
 		len -= ret;
 	}
@@ -233,7 +236,7 @@ static int pp_ctrl_expect(struct pp_role *r, const char *want, size_t len)
 	if (ret)
 		return ret;
 	if (memcmp(got, want, len))
-		return pp_fail(r, -EPROTO, "is the peer fi_pingpong or kofi_pingpong?",
+		return pp_fail(r, -EPROTO, pp_other_peer,
 			       "control: receive \"%s\", got \"%*pE\"", want,
 			       (int)len, got);
 	return 0;
@@ -285,7 +288,7 @@ int pp_ctrl_recv_name(struct pp_role *r, u32 *format,
 	n = be32_to_cpu(hdr[0]);
 	*format = (__force u32)hdr[1];
 	if (n > sizeof(*addr))
-		return pp_fail(r, -EPROTO, "is the peer fi_pingpong or kofi_pingpong?",
+		return pp_fail(r, -EPROTO, pp_other_peer,
 			       "control: a fabric address of %u bytes", n);
 	memset(addr, 0, sizeof(*addr));
 	ret = pp_ctrl_recv(r, addr, n, "the server's fabric address");
@@ -326,7 +329,7 @@ static int pp_ctrl_recv_count(struct pp_role *r)
 	if (ret)
 		return ret;
 	if (kstrtou32(text, 10, &r->acked))
-		return pp_fail(r, -EPROTO, "is the peer fi_pingpong or kofi_pingpong?",
+		return pp_fail(r, -EPROTO, pp_other_peer,
 			       "control: message count \"%*pE\"", PP_COUNT_LEN,
 			       text);
 	return pp_ctrl_send(r, pp_count_ok, sizeof(pp_count_ok),
@@ -346,4 +349,30 @@ int pp_ctrl_count(struct pp_role *r)
 	if (ret)
 		return ret;
 	return pp_ctrl_expect(r, pp_count_ok, sizeof(pp_count_ok));
+}
+
+/*
+ * Part.  Both sides have every completion they wait for when this has returned,
+ * so neither takes the connection down while the other's last message is not
+ * acknowledged yet; that one would send it again and again.
+ */
+int pp_ctrl_finish(struct pp_role *r)
+{
+	struct msghdr msg = { };
+	struct kvec vec;
+	char more;
+	int ret;
+
+	ret = kernel_sock_shutdown(r->ctrl, SHUT_WR);
+	if (ret)
+		return pp_fail(r, ret, pp_peer_todo, "control: part");
+	vec = (struct kvec) { .iov_base = &more, .iov_len = sizeof(more) };
+	ret = kernel_recvmsg(r->ctrl, &msg, &vec, 1, sizeof(more), 0);
+	if (ret > 0)
+		return pp_fail(r, -EPROTO, pp_other_peer,
+			       "control: part, got more");
+	if (ret && ret != -ECONNRESET)
+		return pp_fail(r, pp_sock_err(ret), pp_peer_todo,
+			       "control: wait for the peer to part");
+	return 0;
 }

@@ -32,7 +32,8 @@ static const u32 pp_default_sizes[] = { 64, 256, 1024, 4096, 65536, 1048576 };
 static const char pp_fin[] = "fin";
 
 static const char pp_same_sizes[] = "do both sides run the same sizes?";
-static const char pp_peer_error[] = "look for an error at the peer";
+static const char pp_peer_error[] =
+	"look for an error at the peer, and do both sides run the same sizes?";
 
 /* The longest message that endpoint and buffers allow. */
 static size_t pp_limit(struct pp_role *r)
@@ -55,7 +56,7 @@ static int pp_plan_list(struct pp_role *r, size_t limit)
 		if (pp_params.sizes[i] > limit)
 			return pp_fail(r, -EMSGSIZE,
 				       pp_params.vmalloc ?
-				       "use sizes= of less pages or vmalloc=0" :
+				       "use sizes= of fewer pages or vmalloc=0" :
 				       "use smaller sizes=",
 				       "send %u bytes, the limit is %zu",
 				       pp_params.sizes[i], limit);
@@ -137,9 +138,7 @@ static int pp_cq_error(struct pp_role *r, struct pp_queue *q)
 	/* The peer has all it wants and may hang up before our "fin" is acked */
 	if (r->finished && entry.err == FI_ECANCELED)
 		return 0;
-	return pp_fail(r, -entry.err,
-		       entry.err == FI_ETRUNC ? pp_same_sizes : pp_peer_error,
-		       "%s a message (%s)", q->what,
+	return pp_fail(r, -entry.err, pp_peer_error, "%s a message (%s)", q->what,
 		       fi_cq_strerror(q->cq, entry.prov_errno, entry.err_data,
 				      NULL, 0));
 }
@@ -377,7 +376,10 @@ static int pp_finish(struct pp_role *r)
 			       "receive \"fin\": got %zu bytes of something else",
 			       entry.len);
 	r->finished = true;
-	return pp_wait(r, &r->tx, &entry);
+	ret = pp_wait(r, &r->tx, &entry);
+	if (ret)
+		return ret;
+	return pp_ctrl_finish(r);
 }
 
 /* All sizes, on a connection that stands. */
