@@ -94,13 +94,13 @@ suite != "" && /^    (not )?ok [0-9]+/ {
 suite != "" && !/KTAP version|# Subtest:|: pass:[0-9]+ fail:/ {
 	line = $0
 	sub(/^ */, "", line)
-	text = text (text == "" ? "" : " | ") line
+	text = text (text == "" ? "" : "\037") line
 }
 
 # What stands before a check, outside the suites, belongs to it: the leak
 # report. Its beginning is enough.
 suite == "" && !/^KTAP version|^1\.\./ && nwords < 40 {
-	words = words (nwords++ ? " | " : "") $0
+	words = words (nwords++ ? "\037" : "") $0
 }
 
 END {

@@ -14,13 +14,13 @@ results_begin()
 	: >"$KOFI_RESULTS"
 }
 
-# result pass|fail|skip NAME [TEXT]: record one and show it. " | " in TEXT
-# stands for the end of a line.
+# result pass|fail|skip NAME [TEXT]: record one and show it. The character 037
+# in TEXT stands for the end of a line.
 result()
 {
 	printf '%s\t%s\t%s\n' "$1" "$2" "${3:-}" >>"$KOFI_RESULTS"
 	printf '%-4s  %s: %s\n' "$1" "$KOFI_STAGE" "$2"
-	[ -z "${3:-}" ] || printf '      %s\n' "${3// | /$'\n'      }"
+	[ -z "${3:-}" ] || printf '      %s\n' "${3//$'\037'/$'\n'      }"
 }
 
 # results_end: write the KTAP file.
@@ -29,7 +29,8 @@ results_end()
 	awk -F '\t' '
 		{ line[NR] = ($1 == "fail" ? "not ok " : "ok ") NR " " $2 \
 			($1 == "skip" ? " # SKIP " $3 : "")
-		  diag[NR] = ($1 == "fail" && $3 != "") ? "# " $3 : "" }
+		  diag[NR] = ($1 == "fail" && $3 != "") ? "# " $3 : ""
+		  gsub(/\037/, "\n# ", diag[NR]) }
 		END { print "KTAP version 1"; print "1.." NR
 		      for (i = 1; i <= NR; i++) {
 				if (diag[i] != "") print diag[i]
