@@ -11,7 +11,10 @@
  * kofi_cq_readerr() takes it.
  *
  * A handler is armed at the start and whenever a reader finds the queue empty;
- * the next completion disarms and calls it.
+ * the next completion disarms and calls it.  Completions may come from several
+ * processors while a handler that has read everything has not returned yet: then
+ * whoever is inside calls it once more, so that it never runs twice at the same
+ * time.
  */
 #include <linux/module.h>
 #include <linux/sched/signal.h>
@@ -60,6 +63,8 @@ int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
 	cq->errors = 0;
 	cq->reserved = 0;
 	cq->armed = attr->wait_obj == FI_WAIT_CALLBACK;
+	cq->handling = false;
+	cq->due = false;
 	cq->signalled = false;
 	cq->size = size;
 	cq->format = attr->format ? : FI_CQ_FORMAT_CONTEXT;
@@ -95,6 +100,32 @@ void kofi_cq_unreserve(struct kofi_cq *cq, size_t count)
 }
 EXPORT_SYMBOL_GPL(kofi_cq_unreserve);
 
+/* Is the handler for the caller to call?  Caller holds the lock */
+static bool kofi_cq_disarm(struct kofi_cq *cq)
+{
+	if (!cq->armed)
+		return false;
+	cq->armed = false;
+	cq->due = cq->handling;
+	cq->handling = true;
+	return !cq->due;
+}
+
+static void kofi_cq_handle(struct kofi_cq *cq)
+{
+	unsigned long flags;
+	bool again;
+
+	do {
+		cq->handler(&cq->cq, cq->cq.fid.context);
+		spin_lock_irqsave(&cq->lock, flags);
+		again = cq->due;
+		cq->due = false;
+		cq->handling = again;
+		spin_unlock_irqrestore(&cq->lock, flags);
+	} while (again);
+}
+
 void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp)
 {
 	unsigned long flags;
@@ -106,14 +137,13 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp)
 	cq->tail = &comp->next;
 	cq->count++;
 	cq->errors += !!comp->err;
-	call = cq->armed;
-	cq->armed = false;
+	call = kofi_cq_disarm(cq);
 	if (cq->wait_obj == FI_WAIT_UNSPEC)
 		wake_up(&cq->wait);
 	spin_unlock_irqrestore(&cq->lock, flags);
 
 	if (call)
-		cq->handler(&cq->cq, cq->cq.fid.context);
+		kofi_cq_handle(cq);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_complete);
 

@@ -57,6 +57,8 @@ struct kofi_comp {
  * @errors: how many of these are errors
  * @reserved: operations that bound, enabled endpoints may have
  * @armed: the handler is due at the next completion
+ * @handling: the handler runs
+ * @due: it is due again as soon as it returns
  * @signalled: fi_cq_signal() was called and nobody has woken for it yet
  * @size: most of @reserved
  * @format: layout of entries
@@ -74,6 +76,8 @@ struct kofi_cq {
 	size_t			errors;
 	size_t			reserved;
 	bool			armed;
+	bool			handling;
+	bool			due;
 	bool			signalled;
 	size_t			size;
 	enum fi_cq_format	format;
@@ -120,7 +124,8 @@ void kofi_cq_unreserve(struct kofi_cq *cq, size_t count);
  * @cq: the queue
  * @comp: the completion
  *
- * Context: any; the handler is called from here.
+ * Context: any; the handler is called from here, unless it runs already: then
+ * from there, once more.
  */
 void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
 
