@@ -9,9 +9,8 @@
  *
  * An endpoint that is closed takes its slots out of all these lists under the
  * lock, waits for the work, which may hold one more of them, and purges the
- * completion queues.  A reader of the queue may hold a chain of slots meanwhile;
- * it does so under rcu_read_lock(), and the endpoint is freed a grace period
- * later.
+ * completion queues.  A reader gives the slots that it has read back before it
+ * lets go of the queue's lock; the instance's lock nests inside that one.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -78,7 +77,7 @@ void mock_work(struct work_struct *work)
 	mock_complete(mock);
 }
 
-/* The completions of the chain have been read; under rcu_read_lock() */
+/* The completions of the chain have been read; under their queue's lock */
 void mock_op_free(struct kofi_comp *chain)
 {
 	while (chain) {
@@ -451,10 +450,8 @@ static void mock_ep_release(struct mock_obj *obj)
 		kofi_cq_purge(ep->tx_cq, mock_op_of, ep);
 	if (ep->rx_cq)
 		kofi_cq_purge(ep->rx_cq, mock_op_of, ep);
-	if (ep->enabled) {
-		synchronize_rcu();
+	if (ep->enabled)
 		mock_unreserve(ep);
-	}
 	mock_obj_fini(obj);
 	kfree(ep);
 }

@@ -3,10 +3,9 @@
  * Queues of the mock provider, on top of the core's helpers.
  *
  * A reader of a completion queue gives the slots back to their endpoints under
- * rcu_read_lock(), because an endpoint may be closed meanwhile; see mock_ep.c.
+ * the queue's lock, because an endpoint may be closed meanwhile; see mock_ep.c.
  */
 #include <linux/module.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "mock_priv.h"
 
@@ -113,13 +112,15 @@ err_free:
 static ssize_t mock_cq_readfrom(struct fid_cq *cq, void *buf, size_t count,
 				fi_addr_t *src_addr)
 {
+	struct kofi_cq *kcq = &to_mock_cq(cq)->kcq;
 	struct kofi_comp *chain;
+	unsigned long flags;
 	ssize_t ret, i;
 
-	rcu_read_lock();
-	ret = kofi_cq_read(&to_mock_cq(cq)->kcq, buf, count, &chain);
+	spin_lock_irqsave(&kcq->lock, flags);
+	ret = kofi_cq_read(kcq, buf, count, &chain);
 	mock_op_free(chain);
-	rcu_read_unlock();
+	spin_unlock_irqrestore(&kcq->lock, flags);
 	for (i = 0; src_addr && i < ret; i++)
 		src_addr[i] = FI_ADDR_NOTAVAIL;
 	return ret;
@@ -133,13 +134,15 @@ static ssize_t mock_cq_read(struct fid_cq *cq, void *buf, size_t count)
 static ssize_t mock_cq_readerr(struct fid_cq *cq, struct fi_cq_err_entry *buf,
 			       u64 flags)
 {
+	struct kofi_cq *kcq = &to_mock_cq(cq)->kcq;
 	struct kofi_comp *chain;
+	unsigned long irq;
 	ssize_t ret;
 
-	rcu_read_lock();
-	ret = kofi_cq_readerr(&to_mock_cq(cq)->kcq, buf, flags, &chain);
+	spin_lock_irqsave(&kcq->lock, irq);
+	ret = kofi_cq_readerr(kcq, buf, flags, &chain);
 	mock_op_free(chain);
-	rcu_read_unlock();
+	spin_unlock_irqrestore(&kcq->lock, irq);
 	return ret;
 }
 
