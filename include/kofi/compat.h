@@ -6,6 +6,22 @@
 #ifndef _KOFI_COMPAT_H
 #define _KOFI_COMPAT_H
 
+#include <linux/mm.h>
 #include <linux/version.h>
+
+/* 6.1 has is_vmalloc_or_module_addr() but does not export it */
+#if KERNEL_VERSION(6, 4, 0) > LINUX_VERSION_CODE
+static inline bool kofi_is_vmalloc_or_module_addr(const void *addr)
+{
+#ifdef MODULES_VADDR
+	if ((unsigned long)addr >= MODULES_VADDR &&
+	    (unsigned long)addr < MODULES_END)
+		return true;
+#endif
+	return is_vmalloc_addr(addr);
+}
+
+#define is_vmalloc_or_module_addr kofi_is_vmalloc_or_module_addr
+#endif
 
 #endif /* _KOFI_COMPAT_H */
