@@ -10,8 +10,29 @@
 #include <rdma/ib_cm.h>
 #include "verbs.h"
 
+/*
+ * What a receive can get wrong is its length; that the message was longer is
+ * said in as many ways as there are devices (rxe: LOC_QP_OP_ERR).
+ */
+static int verbs_recv_errno(enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_LOC_LEN_ERR:
+	case IB_WC_LOC_QP_OP_ERR:
+	case IB_WC_REM_INV_REQ_ERR:
+		return FI_ETRUNC;
+	default:
+		return 0;
+	}
+}
+
 int verbs_wc_errno(enum ib_wc_status status, bool receive)
 {
+	int err = receive ? verbs_recv_errno(status) : 0;
+
+	if (err)
+		return err;
+
 	switch (status) {
 	case IB_WC_SUCCESS:
 		return 0;
