@@ -270,8 +270,9 @@ static int verbs_ep_may_start(const struct verbs_ep *ep, bool passive)
 	}
 }
 
-static int verbs_ep_start_connect(struct verbs_ep *ep,
-				  const struct sockaddr_storage *dest)
+/* A failure is an event, whether rdma_cm knows of it now or later */
+static void verbs_ep_start_connect(struct verbs_ep *ep,
+				   const struct sockaddr_storage *dest)
 {
 	int ret;
 
@@ -279,8 +280,7 @@ static int verbs_ep_start_connect(struct verbs_ep *ep,
 	ret = rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)dest,
 				VERBS_RESOLVE_MS);
 	if (ret)
-		ep->state = VERBS_EP_ENABLED;
-	return ret;
+		verbs_ep_fail(ep, -ret, -ret);
 }
 
 static int verbs_ep_dest(struct verbs_ep *ep, const void *addr,
@@ -320,7 +320,7 @@ static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
 		goto unlock;
 	ret = verbs_cm_pack(&ep->frame, param, paramlen);
 	if (!ret)
-		ret = verbs_ep_start_connect(ep, &dest);
+		verbs_ep_start_connect(ep, &dest);
 unlock:
 	rdma_unlock_handler(ep->id);
 	return ret;
