@@ -176,7 +176,8 @@ static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 {
 	struct verbs_ep *ep = to_verbs_ep(fid);
 
-	if (READ_ONCE(ep->state) != VERBS_EP_OPEN)
+	/* If the peer has gone meanwhile, fi_enable() will say so */
+	if (ep->qp)
 		return -FI_EOPBADSTATE;
 
 	switch (bfid->fclass) {
