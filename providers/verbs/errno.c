@@ -14,24 +14,16 @@
  * What a receive can get wrong is its length; that the message was longer is
  * said in as many ways as there are devices (rxe: LOC_QP_OP_ERR).
  */
-static int verbs_recv_errno(enum ib_wc_status status)
+static bool verbs_is_truncated(enum ib_wc_status status)
 {
-	switch (status) {
-	case IB_WC_LOC_LEN_ERR:
-	case IB_WC_LOC_QP_OP_ERR:
-	case IB_WC_REM_INV_REQ_ERR:
-		return FI_ETRUNC;
-	default:
-		return 0;
-	}
+	return status == IB_WC_LOC_LEN_ERR || status == IB_WC_LOC_QP_OP_ERR ||
+	       status == IB_WC_REM_INV_REQ_ERR;
 }
 
 int verbs_wc_errno(enum ib_wc_status status, bool receive)
 {
-	int err = receive ? verbs_recv_errno(status) : 0;
-
-	if (err)
-		return err;
+	if (receive && verbs_is_truncated(status))
+		return -FI_ETRUNC;
 
 	switch (status) {
 	case IB_WC_SUCCESS:
@@ -39,7 +31,7 @@ int verbs_wc_errno(enum ib_wc_status status, bool receive)
 	case IB_WC_WR_FLUSH_ERR:
 		return -ECANCELED;
 	case IB_WC_LOC_LEN_ERR:
-		return receive ? -FI_ETRUNC : -EMSGSIZE;
+		return -EMSGSIZE;
 	case IB_WC_LOC_PROT_ERR:
 		return -EFAULT;
 	case IB_WC_REM_ACCESS_ERR:
