@@ -121,6 +121,12 @@ static void verbs_ep_rejected(struct verbs_ep *ep, struct rdma_cm_event *event)
 	const void *data;
 	u8 len = 0;
 
+	/* The peer closed its end before it heard that the connection stands */
+	if (ep->state == VERBS_EP_CONNECTED) {
+		verbs_ep_disconnected(ep);
+		return;
+	}
+
 	data = rdma_consumer_reject_data(ep->id, event, &len);
 	/* A frame out of form is as good as none: refused it is anyway */
 	verbs_cm_unpack(&ep->peer_frame, data, len);
