@@ -68,12 +68,16 @@ extern const struct vt_kind vt_default_kind;
  * @kind: as opened
  * @event: completed by the handler
  * @calls: how often the handler was called
+ * @in_task: the last time in process context
+ * @empties: how often vt_wait() found a queue with a handler empty
  */
 struct vt_cq {
 	struct fid_cq		*cq;
 	const struct vt_kind	*kind;
 	struct completion	event;
 	atomic_t		calls;
+	bool			in_task;
+	int			empties;
 };
 
 /**
@@ -124,6 +128,7 @@ struct vt {
  * @eq: its event queue
  * @tx: completions of its sends
  * @rx: completions of its receives; the same as @tx unless set before
+ * @bind_flags: FI_SELECTIVE_COMPLETION, or 0
  * @ep: the endpoint
  */
 struct vt_end {
@@ -131,6 +136,7 @@ struct vt_end {
 	struct fid_eq		*eq;
 	struct vt_cq		*tx;
 	struct vt_cq		*rx;
+	u64			bind_flags;
 	struct fid_ep		*ep;
 };
 
@@ -170,7 +176,7 @@ struct fid_eq *vt_eq(struct kunit *test, size_t size);
 struct vt_cq *vt_cq(struct kunit *test, const struct vt_kind *kind,
 		    size_t size);
 struct fid_ep *vt_ep(struct kunit *test, struct fi_info *info);
-void vt_listen(struct kunit *test, size_t eq_size);
+void vt_listen(struct kunit *test, struct fid_eq *eq);
 /* vt_open() and vt_listen() */
 void vt_serve(struct kunit *test, int family, const struct fi_info *hints);
 
@@ -192,6 +198,9 @@ void vt_no_event(struct kunit *test, struct fid_eq *eq);
 struct fi_info *vt_connreq(struct kunit *test, union vt_event *event);
 void vt_accept(struct kunit *test, struct vt_end *end, const void *data,
 	       size_t len);
+/* Binds and enables an endpoint that is open */
+void vt_end_enable(struct kunit *test, struct vt_end *end,
+		   const struct vt_kind *kind);
 /* Connects the ends; queues that are set in them are used */
 void vt_join(struct kunit *test, struct vt_pair *pair,
 	     const struct vt_kind *kind);

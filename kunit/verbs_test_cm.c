@@ -324,6 +324,45 @@ static void closing_one_end_is_told_to_the_other(struct kunit *test)
 	vt_no_event(test, pair.b.eq);
 }
 
+/* Either it never was a connection, or it was one that ended */
+static void expect_short_life(struct kunit *test, struct vt_end *end)
+{
+	struct fi_eq_err_entry error = {};
+	union vt_event event;
+	ssize_t ret;
+	u32 got;
+
+	ret = fi_eq_sread(end->eq, &got, &event, sizeof(event), VT_PATIENCE_MS,
+			  0);
+	if (ret == -FI_EAVAIL) {
+		KUNIT_EXPECT_GT(test, fi_eq_readerr(end->eq, &error, 0), 0);
+	} else {
+		KUNIT_ASSERT_GT(test, ret, 0);
+		KUNIT_ASSERT_EQ(test, got, FI_CONNECTED);
+		vt_event(test, end->eq, FI_SHUTDOWN, &event);
+	}
+	vt_no_event(test, end->eq);
+}
+
+static void an_accept_followed_by_a_close_is_no_refusal(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	int i;
+
+	vt_serve(test, AF_INET, NULL);
+
+	for (i = 0; i < 8; i++) {
+		vt_client(test, &pair.a, &vt_default_kind);
+		vt_connect(test, &pair.a, NULL, 0);
+		vt_end_open(test, &pair.b, vt_connreq(test, NULL),
+			    &vt_default_kind);
+		KUNIT_ASSERT_EQ(test, fi_accept(pair.b.ep, NULL, 0), 0);
+		vt_end_close(test, &pair.b);
+		expect_short_life(test, &pair.a);
+		vt_end_close(test, &pair.a);
+	}
+}
+
 static struct kunit_case cm_cases[] = {
 	KUNIT_CASE_PARAM(connect_and_accept_make_a_connection,
 			 vt_family_gen_params),
@@ -342,6 +381,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(many_connections_share_one_event_queue),
 	KUNIT_CASE(shutdown_is_told_to_both_ends_once),
 	KUNIT_CASE(closing_one_end_is_told_to_the_other),
+	KUNIT_CASE(an_accept_followed_by_a_close_is_no_refusal),
 	{}
 };
 

@@ -6,6 +6,7 @@
  * fi_cq_sread(), for the handler's word, or by polling.
  */
 #include <linux/jiffies.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include "verbs_test.h"
 
@@ -19,6 +20,7 @@ static void vt_handler(struct fid_cq *cq, void *context)
 {
 	struct vt_cq *vcq = context;
 
+	vcq->in_task = in_task();
 	atomic_inc(&vcq->calls);
 	complete(&vcq->event);
 }
@@ -62,6 +64,7 @@ static ssize_t vt_read(struct vt_cq *cq, void *entry)
 		ret = fi_cq_read(cq->cq, entry, 1);
 		if (ret != -EAGAIN || time_after(jiffies, until))
 			return ret;
+		cq->empties++;
 		if (cq->kind->wait_obj == FI_WAIT_CALLBACK)
 			wait_for_completion_timeout(&cq->event,
 						    until - jiffies + 1);

@@ -5,28 +5,46 @@
  */
 #include "verbs_test.h"
 
+static void vt_bind_cqs(struct kunit *test, struct vt_end *end)
+{
+	u64 flags = end->bind_flags;
+
+	if (end->tx == end->rx) {
+		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->tx->cq->fid,
+						 FI_TRANSMIT | FI_RECV | flags),
+				0);
+		return;
+	}
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->tx->cq->fid,
+					 FI_TRANSMIT | flags), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->rx->cq->fid,
+					 FI_RECV | flags), 0);
+}
+
+void vt_end_enable(struct kunit *test, struct vt_end *end,
+		   const struct vt_kind *kind)
+{
+	size_t size = end->info->tx_attr->size + end->info->rx_attr->size;
+
+	end->eq = end->eq ?: vt_eq(test, 0);
+	end->tx = end->tx ?: vt_cq(test, kind, size);
+	end->rx = end->rx ?: end->tx;
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
+	vt_bind_cqs(test, end);
+	KUNIT_ASSERT_EQ(test, fi_enable(end->ep), 0);
+}
+
 void vt_end_open(struct kunit *test, struct vt_end *end, struct fi_info *info,
 		 const struct vt_kind *kind)
 {
 	size_t size = info->tx_attr->size + info->rx_attr->size;
 
+	/* Queues first: what is opened last is closed first */
 	end->info = info;
 	end->eq = end->eq ?: vt_eq(test, 0);
 	end->tx = end->tx ?: vt_cq(test, kind, size);
-	end->rx = end->rx ?: end->tx;
 	end->ep = vt_ep(test, info);
-
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
-	if (end->tx == end->rx) {
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->tx->cq->fid,
-						 FI_TRANSMIT | FI_RECV), 0);
-	} else {
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->tx->cq->fid,
-						 FI_TRANSMIT), 0);
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->rx->cq->fid,
-						 FI_RECV), 0);
-	}
-	KUNIT_ASSERT_EQ(test, fi_enable(end->ep), 0);
+	vt_end_enable(test, end, kind);
 }
 
 /* The endpoint and queues of its own; shared ones are for their owner to close */

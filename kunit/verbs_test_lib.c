@@ -151,11 +151,11 @@ struct fid_ep *vt_ep(struct kunit *test, struct fi_info *info)
 	return ep;
 }
 
-void vt_listen(struct kunit *test, size_t eq_size)
+void vt_listen(struct kunit *test, struct fid_eq *eq)
 {
 	struct vt *vt = vt_of(test);
 
-	vt->eq = vt_eq(test, eq_size);
+	vt->eq = eq;
 	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &vt->pep, vt),
 			0);
 	vt_adopt(test, &vt->pep->fid);
@@ -169,5 +169,5 @@ void vt_listen(struct kunit *test, size_t eq_size)
 void vt_serve(struct kunit *test, int family, const struct fi_info *hints)
 {
 	vt_open(test, family, hints);
-	vt_listen(test, 0);
+	vt_listen(test, vt_eq(test, 0));
 }
