@@ -8,7 +8,18 @@
 #include "verbs_test.h"
 
 kunit_test_suites(&kofi_verbs_info_suite,
-		  &kofi_verbs_cm_suite);
+		  &kofi_verbs_cm_suite,
+		  &kofi_verbs_reject_suite,
+		  &kofi_verbs_state_suite,
+		  &kofi_verbs_raw_suite,
+		  &kofi_verbs_msg_suite,
+		  &kofi_verbs_buf_suite,
+		  &kofi_verbs_queue_suite,
+		  &kofi_verbs_error_suite,
+		  &kofi_verbs_cq_suite,
+		  &kofi_verbs_handler_suite,
+		  &kofi_verbs_refuse_suite,
+		  &kofi_verbs_close_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the kOFI provider for RDMA devices");
 MODULE_AUTHOR("the kOFI authors");
