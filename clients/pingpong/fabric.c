@@ -30,8 +30,12 @@
 /* Long enough for an IPv6 address */
 #define PP_NODE_LEN	48
 
-static const char pp_no_device[] =
-	"does an RDMA device have that address (see rdma link), and is the provider there?";
+static const char *pp_no_device(int err)
+{
+	if (err != -ENODATA)
+		return NULL;
+	return "does an RDMA device have that address (see rdma link), and is the provider there?";
+}
 
 static struct fi_info *pp_hints(void)
 {
@@ -96,7 +100,7 @@ int pp_fabric_probe(struct pp_role *r)
 	int ret = pp_find_local(pp_params.node, &r->pep_info);
 
 	if (ret)
-		return pp_fail(r, ret, pp_no_device,
+		return pp_fail(r, ret, pp_no_device(ret),
 			       "find a fabric of provider %s at %s",
 			       pp_params.prov, pp_params.node ?: "any address");
 	return 0;
@@ -335,7 +339,7 @@ int pp_fabric_connect(struct pp_role *r)
 		return ret;
 	ret = pp_find_peer(format, &peer, len, &r->info);
 	if (ret)
-		return pp_fail(r, ret, pp_no_device,
+		return pp_fail(r, ret, pp_no_device(ret),
 			       "find a fabric of provider %s to %pISpc",
 			       pp_params.prov, &peer);
 	ret = pp_open_fabric(r, r->info);
