@@ -81,12 +81,18 @@ static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno)
 	verbs_ep_tell_error(ep, err, prov_errno);
 }
 
+/*
+ * The iWARP connection manager disconnects what is being connected only when the
+ * peer has answered, and the answer waits for the handler lock.  The error state
+ * of the queue pair has to do; if the peer accepts, the answer disconnects.
+ */
 static void verbs_ep_disconnected(struct verbs_ep *ep)
 {
 	bool stood = ep->state == VERBS_EP_CONNECTED;
 
 	WRITE_ONCE(ep->state, VERBS_EP_DOWN);
-	rdma_disconnect(ep->id);
+	if (stood || !rdma_cap_iw_cm(ep->id->device, ep->id->port_num))
+		rdma_disconnect(ep->id);
 	verbs_ep_flush(ep);
 	if (stood)
 		verbs_ep_tell_shutdown(ep);
@@ -183,8 +189,11 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct verbs_ep *ep = id->context;
 
-	if (ep->closing || ep->state == VERBS_EP_DOWN)
+	if (ep->closing || ep->state == VERBS_EP_DOWN) {
+		if (event->event == RDMA_CM_EVENT_ESTABLISHED)
+			rdma_disconnect(id);
 		return 0;
+	}
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
