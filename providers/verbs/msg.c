@@ -67,6 +67,12 @@ static void verbs_slot_fill(struct verbs_slot *slot,
 	slot->nr_sge = 0;
 }
 
+/* A device without room says -ENOMEM; it has room when operations are done */
+static int verbs_post_errno(int ret)
+{
+	return ret == -ENOMEM ? -EAGAIN : ret;
+}
+
 static int verbs_post_wr(struct verbs_ep *ep, struct verbs_slot *slot,
 			 const struct verbs_msg *msg, struct ib_send_wr *wr)
 {
@@ -79,7 +85,7 @@ static int verbs_post_wr(struct verbs_ep *ep, struct verbs_slot *slot,
 	}
 	if (msg->flags & FI_FENCE)
 		wr->send_flags |= IB_SEND_FENCE;
-	return ib_post_send(ep->qp, wr, NULL);
+	return verbs_post_errno(ib_post_send(ep->qp, wr, NULL));
 }
 
 /* The device, or the slot's piece of the bounce buffer, copies now */
@@ -184,7 +190,7 @@ static ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_msg *msg)
 	if (ret < 0)
 		goto put_slot;
 	wr.num_sge = ret;
-	ret = ib_post_recv(ep->qp, &wr, NULL);
+	ret = verbs_post_errno(ib_post_recv(ep->qp, &wr, NULL));
 	if (!ret)
 		return 0;
 
