@@ -29,6 +29,30 @@ new_results()
 	done
 }
 
+# unload_all: our modules, users first. One that is still in use when no other
+# can be unloaded any more has lost a reference.
+unload_all()
+{
+	progress=1
+	while [ $progress -eq 1 ]; do
+		progress=0
+		for ko in /kofi/*.ko; do
+			name=$(basename "$ko" .ko)
+			[ "$(cat "/sys/module/$name/refcnt" 2>/dev/null)" = 0 ] || continue
+			rmmod "$name" || continue
+			check 0 "$name unloads"
+			progress=1
+		done
+	done
+	for ko in /kofi/*.ko; do
+		name=$(basename "$ko" .ko)
+		[ ! -d "/sys/module/$name" ] || {
+			echo "in use: $(cat "/sys/module/$name/refcnt")"
+			check 1 "$name unloads"
+		}
+	done
+}
+
 report_leaks()
 {
 	! leaks_found
@@ -39,7 +63,6 @@ leaks_begin
 mkdir /tmp/seen
 modprobe kofi_verbs
 check $? "kofi_verbs loads"
-loaded=
 for ko in /kofi/*_test.ko; do
 	name=$(basename "$ko" .ko)
 	case " ${SUITES:-$name} " in
@@ -50,15 +73,10 @@ for ko in /kofi/*_test.ko; do
 	modprobe "$name"
 	check $? "$name loads"
 	new_results
-	loaded="$name $loaded"
 done
 
 report_leaks "no memory is leaked by the suites"
-for name in $loaded kofi_mock kofi_verbs kofi; do
-	[ -d "/sys/module/$name" ] || continue
-	rmmod "$name"
-	check $? "$name unloads"
-done
+unload_all
 rdma link delete rxe0
 check $? "rxe0 can be deleted"
 report_leaks "no memory is leaked by unloading"
