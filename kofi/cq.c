@@ -19,7 +19,7 @@
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <kofi/cq.h>
-#include <kofi/provider.h>
+#include "kofi.h"
 
 static int kofi_cq_check(const struct fi_cq_attr *attr)
 {
@@ -316,7 +316,7 @@ int kofi_cq_wait(struct kofi_cq *cq, const void *cond, int timeout)
 	if (cq->wait_cond == FI_CQ_COND_THRESHOLD && cond)
 		threshold = max_t(size_t, *(const size_t *)cond, 1);
 
-	left = timeout < 0 ? MAX_SCHEDULE_TIMEOUT : msecs_to_jiffies(timeout);
+	left = kofi_wait_jiffies(timeout);
 	left = wait_event_interruptible_timeout(cq->wait,
 						kofi_cq_ready(cq, threshold),
 						left);

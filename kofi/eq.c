@@ -245,7 +245,7 @@ static ssize_t kofi_eq_sread(struct fid_eq *fid_eq, u32 *event, void *buf,
 	if (eq->wait_obj != FI_WAIT_UNSPEC)
 		return -EINVAL;
 
-	left = timeout < 0 ? MAX_SCHEDULE_TIMEOUT : msecs_to_jiffies(timeout);
+	left = kofi_wait_jiffies(timeout);
 	until = jiffies + left;
 	for (;;) {
 		ret = kofi_eq_read(fid_eq, event, buf, len, flags);

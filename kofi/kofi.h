@@ -7,8 +7,10 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include <kofi/provider.h>
 
 struct seq_file;
@@ -141,6 +143,17 @@ int kofi_providers_show(struct seq_file *file, void *unused);
 int kofi_objects_show(struct seq_file *file, void *unused);
 void kofi_debugfs_init(void);
 void kofi_debugfs_exit(void);
+
+/*
+ * The jiffies of a wait that may not be shorter than the client's milliseconds:
+ * one more than msecs_to_jiffies(), as part of the current one is over already.
+ */
+static inline long kofi_wait_jiffies(int timeout)
+{
+	if (timeout < 0)
+		return MAX_SCHEDULE_TIMEOUT;
+	return timeout ? msecs_to_jiffies(timeout) + 1 : 0;
+}
 
 /* eq.c: the workqueue that event handlers run on */
 int kofi_eq_init(void);
