@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A fake HCA: an RDMA device that does what a test tells it to.
+ *
+ * fakehca_create() brings up a device and fakehca_destroy() takes it away.  In
+ * between it behaves as a device should, except for what the knobs below ask
+ * for.  Only one device at a time owns the address FAKEHCA_ADDR, so create no
+ * second one.
+ *
+ * All calls may sleep unless they say otherwise.
+ */
+#ifndef _KUNIT_FAKEHCA_H
+#define _KUNIT_FAKEHCA_H
+
+#include <linux/types.h>
+
+struct fakehca;
+struct ib_device;
+struct ib_qp;
+
+/* The address of the device's port; nothing else has it */
+#define FAKEHCA_ADDR		"10.78.0.1"
+
+/* Upper limits of what struct fakehca_attr may ask for */
+#define FAKEHCA_MAX_SGE		16
+#define FAKEHCA_MAX_INLINE	1024
+
+/**
+ * struct fakehca_attr - What the device says of itself; 0 is a default
+ * @roce: the port is RoCE and takes immediate data; false: iWARP, none.
+ *	Connections are made by the iWARP connection manager in both cases, so
+ *	what is particular to InfiniBand's cannot be shown.
+ * @max_send_sge: SGEs of a send (4)
+ * @max_recv_sge: SGEs of a receive (4)
+ * @max_inline: bytes of inline data (0: none)
+ * @max_qp_wr: work requests of a queue (1024)
+ * @max_cqe: entries of a completion queue (8192)
+ * @max_msg_size: bytes of a message (1 MiB)
+ * @fast_reg_pages: pages of a fast registration (16)
+ * @sg_gaps: registrations may have gaps
+ */
+struct fakehca_attr {
+	bool	roce;
+	u32	max_send_sge;
+	u32	max_recv_sge;
+	u32	max_inline;
+	u32	max_qp_wr;
+	u32	max_cqe;
+	u32	max_msg_size;
+	u32	fast_reg_pages;
+	bool	sg_gaps;
+};
+
+/**
+ * enum fakehca_point - Where the device may fail
+ * @FAKEHCA_ALLOC_PD: ib_alloc_pd()
+ * @FAKEHCA_GET_DMA_MR: the second half of ib_alloc_pd()
+ * @FAKEHCA_CREATE_CQ: ib_alloc_cq()
+ * @FAKEHCA_REQ_NOTIFY_CQ: arming of a CQ; ib_core ignores what it answers
+ * @FAKEHCA_CREATE_QP: ib_create_qp()
+ * @FAKEHCA_MODIFY_QP: ib_modify_qp()
+ * @FAKEHCA_POST_SEND: a work request; bad_wr points to it
+ * @FAKEHCA_POST_RECV: a work request; bad_wr points to it
+ * @FAKEHCA_ALLOC_MR: ib_alloc_mr()
+ * @FAKEHCA_MAP_MR_SG: ib_map_mr_sg()
+ * @FAKEHCA_REG_USER_MR: registration for user space, which always fails
+ * @FAKEHCA_QUERY_PORT: ib_query_port()
+ * @FAKEHCA_LISTEN: the connection manager's listen
+ * @FAKEHCA_CONNECT: the connection manager's connect
+ * @FAKEHCA_ACCEPT: the connection manager's accept
+ * @FAKEHCA_SEND_WC: a send completes with the given enum ib_wc_status
+ * @FAKEHCA_RECV_WC: a receive completes with the given enum ib_wc_status
+ * @FAKEHCA_POINTS: how many there are
+ */
+enum fakehca_point {
+	FAKEHCA_ALLOC_PD,
+	FAKEHCA_GET_DMA_MR,
+	FAKEHCA_CREATE_CQ,
+	FAKEHCA_REQ_NOTIFY_CQ,
+	FAKEHCA_CREATE_QP,
+	FAKEHCA_MODIFY_QP,
+	FAKEHCA_POST_SEND,
+	FAKEHCA_POST_RECV,
+	FAKEHCA_ALLOC_MR,
+	FAKEHCA_MAP_MR_SG,
+	FAKEHCA_REG_USER_MR,
+	FAKEHCA_QUERY_PORT,
+	FAKEHCA_LISTEN,
+	FAKEHCA_CONNECT,
+	FAKEHCA_ACCEPT,
+	FAKEHCA_SEND_WC,
+	FAKEHCA_RECV_WC,
+	FAKEHCA_POINTS,
+};
+
+/**
+ * struct fakehca_stats - What the device has seen
+ * @maps: DMA mappings made for the device
+ * @unmaps: DMA mappings undone
+ * @mapped: mappings that exist
+ * @bad_unmaps: unmaps of what was not mapped so: address, length or direction
+ * @syncs: single mappings handed over to the device
+ * @faults: accesses of the device to memory not mapped for it in that direction
+ * @pds: protection domains that exist
+ * @cqs: completion queues that exist
+ * @qps: queue pairs that exist
+ * @mrs: memory regions that exist, without those of protection domains
+ * @conns: connections, and requests for one, that exist
+ * @overruns: completions lost because a queue was full
+ */
+struct fakehca_stats {
+	unsigned int	maps;
+	unsigned int	unmaps;
+	unsigned int	mapped;
+	unsigned int	bad_unmaps;
+	unsigned int	syncs;
+	unsigned int	faults;
+	unsigned int	pds;
+	unsigned int	cqs;
+	unsigned int	qps;
+	unsigned int	mrs;
+	unsigned int	conns;
+	unsigned int	overruns;
+};
+
+/**
+ * fakehca_create() - Bring up a device
+ * @attr: what it is like; NULL: all defaults
+ *
+ * Return: the device, the caller's to destroy; or ERR_PTR(-ENOMEM),
+ * ERR_PTR(-EINVAL): more than the upper limits; or an error of ib_core.
+ */
+struct fakehca *fakehca_create(const struct fakehca_attr *attr);
+
+/**
+ * fakehca_destroy() - Remove a device if it is there, and free it
+ * @hca: the device
+ *
+ * As any removal it waits for the device's users.
+ */
+void fakehca_destroy(struct fakehca *hca);
+
+/**
+ * fakehca_remove_begin() - Begin to remove a device, as hot unplug does
+ * @hca: the device; fakehca_destroy() is still to be called
+ */
+void fakehca_remove_begin(struct fakehca *hca);
+
+/**
+ * fakehca_remove_wait() - Wait until the removal is over
+ * @hca: a device that is being removed
+ * @timeout_ms: how long to wait
+ *
+ * Return: true if it is over.
+ */
+bool fakehca_remove_wait(struct fakehca *hca, unsigned int timeout_ms);
+
+/**
+ * fakehca_ibdev() - The ib_device
+ * @hca: a device that has not been removed
+ *
+ * Context: any.
+ */
+struct ib_device *fakehca_ibdev(struct fakehca *hca);
+
+/**
+ * fakehca_name() - Name of the ib_device, also after removal
+ * @hca: the device
+ *
+ * Context: any.
+ */
+const char *fakehca_name(const struct fakehca *hca);
+
+/**
+ * fakehca_fail() - Let the device fail once
+ * @hca: the device
+ * @point: where
+ * @nth: at the nth call from now on; 0: never
+ * @value: negative errno; for FAKEHCA_*_WC an enum ib_wc_status
+ *
+ * Of a chain of work requests each one counts as a call.
+ *
+ * Context: any.
+ */
+void fakehca_fail(struct fakehca *hca, enum fakehca_point point,
+		  unsigned int nth, int value);
+
+/**
+ * fakehca_calls() - How often a point has been passed, failures included
+ * @hca: the device
+ * @point: which
+ *
+ * Context: any.
+ */
+unsigned int fakehca_calls(struct fakehca *hca, enum fakehca_point point);
+
+/**
+ * fakehca_hold() - Execute no work request until fakehca_release()
+ * @hca: the device
+ *
+ * Queue pairs in the error state flush nevertheless.  On return nothing is
+ * being executed.
+ */
+void fakehca_hold(struct fakehca *hca);
+
+/**
+ * fakehca_release() - Go on after fakehca_hold()
+ * @hca: the device
+ *
+ * Context: any.
+ */
+void fakehca_release(struct fakehca *hca);
+
+/**
+ * fakehca_idle() - Wait until the device has nothing left that it could do
+ * @hca: the device
+ */
+void fakehca_idle(struct fakehca *hca);
+
+/**
+ * fakehca_last_qp() - Number of the queue pair created last
+ * @hca: the device
+ *
+ * Context: any.
+ */
+u32 fakehca_last_qp(struct fakehca *hca);
+
+/**
+ * fakehca_qp_fatal() - A queue pair fails: error state, IB_EVENT_QP_FATAL
+ * @hca: the device
+ * @qpn: number of the queue pair
+ *
+ * Context: any.
+ * Return: 0; -ENOENT: no such queue pair.
+ */
+int fakehca_qp_fatal(struct fakehca *hca, u32 qpn);
+
+/**
+ * fakehca_cq_error() - The CQ of a queue pair's sends reports an error
+ * @hca: the device
+ * @qpn: number of the queue pair
+ *
+ * IB_EVENT_CQ_ERR for who listens to it (ib_core's own CQs have nobody), then
+ * all queue pairs on that CQ fail as in fakehca_qp_fatal().  The CQ goes on to
+ * take completions, because ib_drain_qp() would wait for ever otherwise.
+ *
+ * Return: 0; -ENOENT: no such queue pair.
+ */
+int fakehca_cq_error(struct fakehca *hca, u32 qpn);
+
+/**
+ * fakehca_port() - Let the port go down or up, with its event
+ * @hca: the device
+ * @up: which
+ */
+void fakehca_port(struct fakehca *hca, bool up);
+
+/**
+ * fakehca_join() - Connect two queue pairs without a connection manager
+ * @a: a queue pair of a fake HCA
+ * @b: another one of the same device
+ *
+ * Context: any.
+ * Return: 0; -EISCONN: one of them is connected; -EINVAL: in the error state.
+ */
+int fakehca_join(struct ib_qp *a, struct ib_qp *b);
+
+/**
+ * fakehca_get_stats() - What the device has seen so far
+ * @hca: the device, also after removal
+ * @stats: filled
+ *
+ * Context: any.
+ */
+void fakehca_get_stats(struct fakehca *hca, struct fakehca_stats *stats);
+
+#endif /* _KUNIT_FAKEHCA_H */
