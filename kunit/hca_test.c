@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * KUnit suites for what only a fake HCA shows: DMA mappings, verbs that fail,
+ * devices with hardly any resources, devices that break or go away.  But for the
+ * suite of the device itself they are clients of kOFI and use include/rdma/ only.
+ */
+#include <linux/module.h>
+#include "hca_test.h"
+
+kunit_test_suites(&kofi_hca_device_suite,
+		  &kofi_hca_dma_suite,
+		  &kofi_hca_inject_suite,
+		  &kofi_hca_fail_suite,
+		  &kofi_hca_limits_suite,
+		  &kofi_hca_fatal_suite);
+
+MODULE_DESCRIPTION("KUnit tests of kOFI on a fake HCA");
+MODULE_AUTHOR("the kOFI authors");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_SOFTDEP("pre: kofi_verbs");

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * DMA mappings, the special cases: lists that are refused half-way, and messages
+ * that are copied instead of mapped, by the device (inline data) or through the
+ * endpoint's bounce buffer.
+ */
+#include "hca_test.h"
+
+#define INJECT_SIZE	256
+
+/* Posts a list that ends in what is no memory; none of it stays mapped */
+static void a_bad_element_unmaps_the_good_ones(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	struct kvec kvec[4];
+	unsigned int base;
+	int i;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	base = ht_stats(test).mapped;
+	for (i = 0; i < 4; i++)
+		kvec[i] = (struct kvec) { ht_buf(test, 64), 64 };
+	kvec[3].iov_base = NULL;
+
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 4, 0, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvv(pair.a.ep, kvec, NULL, 4, 0, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base);
+	ht_ping(test, &pair.a, &pair.b);
+}
+
+static void a_list_too_long_is_unmapped_again(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	struct kvec kvec[5];
+	unsigned int base;
+	int i;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	base = ht_stats(test).mapped;
+	for (i = 0; i < 5; i++)
+		kvec[i] = (struct kvec) { ht_buf(test, 64), 64 };
+
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 5, 0, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvv(pair.a.ep, kvec, NULL, 5, 0, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base);
+	ht_ping(test, &pair.a, &pair.b);
+}
+
+static void inject_copies_before_it_returns(struct kunit *test)
+{
+	struct fakehca_attr attr = { .max_inline = 64 };
+	static const size_t lens[] = { 0, 1, 64, 65, INJECT_SIZE };
+	u8 *out, *in = ht_buf(test, ARRAY_SIZE(lens) * INJECT_SIZE);
+	struct ht_pair pair = {};
+	struct ht_comp comp;
+	size_t i;
+
+	ht_serve(test, &attr);
+	ht_join(test, &pair);
+	fakehca_hold(ht_of(test)->hca);
+	out = ht_buf(test, INJECT_SIZE);
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in + i * INJECT_SIZE,
+					      INJECT_SIZE, NULL, 0, ht_ctx(i)),
+				0);
+		ht_fill(out, lens[i], i);
+		KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, lens[i], 0), 0);
+		memset(out, 0xee, INJECT_SIZE);
+	}
+	fakehca_release(ht_of(test)->hca);
+
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		comp = ht_done(test, pair.b.cq, ht_ctx(i));
+		KUNIT_EXPECT_EQ(test, comp.len, lens[i]);
+		KUNIT_EXPECT_TRUE(test, ht_filled(in + i * INJECT_SIZE, lens[i],
+						  i));
+	}
+	/* What is longer than the device takes inline was handed over to it */
+	KUNIT_EXPECT_EQ(test, ht_stats(test).syncs, 2);
+	ht_none(test, pair.a.cq);
+}
+
+static void inline_devices_need_no_bounce_buffer(struct kunit *test)
+{
+	struct fakehca_attr attr = { .max_inline = INJECT_SIZE };
+	struct ht_pair pair = {};
+
+	ht_serve(test, &attr);
+	ht_join(test, &pair);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 0);
+}
+
+static void no_inline_data_needs_a_bounce_buffer(struct kunit *test)
+{
+	struct ht_pair pair = {};
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 2);
+	ht_close(test, &pair.a.ep->fid);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 1);
+}
+
+static struct kunit_case inject_cases[] = {
+	KUNIT_CASE(a_bad_element_unmaps_the_good_ones),
+	KUNIT_CASE(a_list_too_long_is_unmapped_again),
+	KUNIT_CASE(inject_copies_before_it_returns),
+	KUNIT_CASE(inline_devices_need_no_bounce_buffer),
+	KUNIT_CASE(no_inline_data_needs_a_bounce_buffer),
+	{}
+};
+
+struct kunit_suite kofi_hca_inject_suite = {
+	.name		= "kofi_hca_inject",
+	.init		= ht_init,
+	.exit		= ht_exit,
+	.test_cases	= inject_cases,
+};
