@@ -20,6 +20,8 @@ extern struct kunit_suite kofi_lifetime_suite;
 extern struct kunit_suite kofi_bind_suite;
 extern struct kunit_suite kofi_complete_suite;
 extern struct kunit_suite kofi_refusal_suite;
+extern struct kunit_suite kofi_nomem_suite;
+extern struct kunit_suite kofi_module_suite;
 extern struct kunit_suite kofi_getinfo_suite;
 extern struct kunit_suite kofi_eq_suite;
 extern struct kunit_suite kofi_eq_wait_suite;
@@ -109,6 +111,9 @@ enum mock_class core_parent(enum mock_class class);
 /* Opens one more object of a class below those of the set, and adopts it */
 int core_open(struct kunit *test, const struct core_set *set,
 	      enum mock_class class, struct fid **fid);
+/* The same, but closing it is the case's business */
+int core_open_raw(const struct core_set *set, enum mock_class class,
+		  struct fid **fid);
 /* Fills the set: the parents that @class needs, or one object of each class */
 void core_open_parents(struct kunit *test, struct core_set *set,
 		       struct mock *mock, enum mock_class class);
@@ -143,5 +148,8 @@ int core_async_join(struct kunit *test, struct core_async *thread);
  * happen makes no event to wait for, so this one gives it time.
  */
 bool core_async_waits(struct core_async *thread);
+
+/* Runs a command line in user space; its exit status, or an error; 0: all well */
+int core_shell(const char *command);
 
 #endif /* _KUNIT_CORE_TEST_H */

@@ -9,6 +9,7 @@
 #include <linux/kthread.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/umh.h>
 #include "core_test.h"
 
 #define CORE_PATIENCE	(30 * HZ)
@@ -274,8 +275,8 @@ static int core_open_in_domain(const struct core_set *set,
 	}
 }
 
-int core_open(struct kunit *test, const struct core_set *set,
-	      enum mock_class class, struct fid **fid)
+int core_open_raw(const struct core_set *set, enum mock_class class,
+		  struct fid **fid)
 {
 	void *object = NULL;
 	int err;
@@ -284,11 +285,19 @@ int core_open(struct kunit *test, const struct core_set *set,
 		err = core_open_in_domain(set, class, &object);
 	else
 		err = core_open_in_fabric(set, class, &object);
-	if (err)
-		return err;
-	*fid = object;
-	core_adopt(test, *fid);
-	return 0;
+	if (!err)
+		*fid = object;
+	return err;
+}
+
+int core_open(struct kunit *test, const struct core_set *set,
+	      enum mock_class class, struct fid **fid)
+{
+	int err = core_open_raw(set, class, fid);
+
+	if (!err)
+		core_adopt(test, *fid);
+	return err;
 }
 
 void core_open_parents(struct kunit *test, struct core_set *set,
@@ -316,6 +325,17 @@ void core_open_all(struct kunit *test, struct core_set *set, struct mock *mock)
 		if (!set->fid[class])
 			KUNIT_ASSERT_EQ(test, core_open(test, set, class,
 							&set->fid[class]), 0);
+}
+
+int core_shell(const char *command)
+{
+	char *argv[4] = {}, *envp[2] = {};
+
+	envp[0] = "PATH=/sbin:/bin";
+	argv[0] = "/bin/sh";
+	argv[1] = "-c";
+	argv[2] = (char *)command;
+	return call_usermodehelper(argv[0], argv, envp, UMH_WAIT_PROC);
 }
 
 static int core_async_run(void *data)
