@@ -95,7 +95,7 @@ struct kofi_cq {
  * @context: the client's pointer
  *
  * Context: any.
- * Return: 0; -EINVAL; -ENOSYS: that kind of wait object.
+ * Return: 0; -EINVAL; -FI_EBADFLAGS; -ENOSYS: that kind of wait object.
  */
 int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
 		 void *context);

@@ -282,8 +282,8 @@ struct fid_cntr {
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: bad argument, or a handler without FI_WAIT_CALLBACK or
- * the reverse; -ENOSYS: that kind of wait object; -EBUSY: @fabric is being
- * closed; -ENOMEM.
+ * the reverse; -FI_EBADFLAGS; -ENOSYS: that kind of wait object; -EBUSY:
+ * @fabric is being closed; -ENOMEM.
  */
 int fi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 	       struct fid_eq **eq, void *context);
@@ -369,8 +369,8 @@ const char *fi_eq_strerror(struct fid_eq *eq, int prov_errno,
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: bad argument, larger than the device allows, or a handler
- * without FI_WAIT_CALLBACK or the reverse; -ENOSYS: that kind of wait object;
- * -EBUSY: @domain is being closed; -ENOMEM.
+ * without FI_WAIT_CALLBACK or the reverse; -FI_EBADFLAGS; -ENOSYS: that kind of
+ * wait object; -EBUSY: @domain is being closed; -ENOMEM.
  */
 int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	       struct fid_cq **cq, void *context);
