@@ -79,7 +79,8 @@ struct ib_mr *fakehca_get_dma_mr(struct ib_pd *pd, int access)
 }
 
 struct ib_mr *fakehca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-				  u64 virt, int access, struct ib_udata *udata)
+				  u64 virt, int access, KOFI_IB_DMAH_PARAM
+				  struct ib_udata *udata)
 {
 	int ret = fakehca_should_fail(to_fakehca(pd->device),
 				      FAKEHCA_REG_USER_MR);

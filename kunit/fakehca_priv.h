@@ -29,6 +29,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
+#include <kofi/compat.h>
 #include "fakehca.h"
 
 #define FAKEHCA_PORT	1
@@ -65,6 +66,7 @@ struct fakehca_failure {
  * @stats: objects
  * @dma: mapped memory
  * @held: no work request is executed
+ * @flush_late: queues flush when one more work request is posted
  * @port_up: state of the port
  * @next_qpn: number of the next queue pair
  * @qps: struct fakehca_qp
@@ -88,6 +90,7 @@ struct fakehca {
 	struct fakehca_stats	stats;
 	struct fakehca_dma	dma;
 	bool			held;
+	bool			flush_late;
 	bool			port_up;
 	u32			next_qpn;
 	struct list_head	qps;
@@ -189,13 +192,14 @@ struct fakehca_wqe {
 	u8			*data;
 };
 
-/* Posted at @head, executed at @tail; both count on for ever */
+/* Posted at @head, executed at @tail; both count on.  @late: no flush yet */
 struct fakehca_ring {
 	struct fakehca_wqe	*wqe;
 	u32			size;
 	u32			max_sge;
 	u32			head;
 	u32			tail;
+	bool			late;
 };
 
 struct fakehca_qp {
@@ -239,7 +243,8 @@ int fakehca_alloc_pd(struct ib_pd *pd, struct ib_udata *udata);
 int fakehca_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata);
 struct ib_mr *fakehca_get_dma_mr(struct ib_pd *pd, int access);
 struct ib_mr *fakehca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-				  u64 virt, int access, struct ib_udata *udata);
+				  u64 virt, int access, KOFI_IB_DMAH_PARAM
+				  struct ib_udata *udata);
 struct ib_mr *fakehca_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 			       u32 max_num_sg);
 int fakehca_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,

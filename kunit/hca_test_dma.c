@@ -20,7 +20,7 @@
 #define DMA_INJECT	256
 
 /* A buffer, and lists of its two halves */
-struct dma_buf {
+struct hca_buf {
 	void			*addr;
 	size_t			len;
 	struct kvec		kvec[2];
@@ -50,7 +50,7 @@ static const char *const dma_memory_names[] = { "kmalloc", "pages", "vmalloc" };
  */
 struct dma_call {
 	const char	*name;
-	ssize_t		(*post)(struct fid_ep *ep, struct dma_buf *buf,
+	ssize_t		(*post)(struct fid_ep *ep, struct hca_buf *buf,
 				void *context);
 	ssize_t		(*msg)(struct fid_ep *ep, const struct fi_msg *msg,
 			       u64 flags);
@@ -61,35 +61,35 @@ struct dma_call {
 	bool		silent;
 };
 
-static ssize_t dma_send(struct fid_ep *ep, struct dma_buf *buf, void *context)
+static ssize_t dma_send(struct fid_ep *ep, struct hca_buf *buf, void *context)
 {
 	return fi_send(ep, buf->addr, buf->len, NULL, 0, context);
 }
 
-static ssize_t dma_sendv(struct fid_ep *ep, struct dma_buf *buf, void *context)
+static ssize_t dma_sendv(struct fid_ep *ep, struct hca_buf *buf, void *context)
 {
 	return fi_sendv(ep, buf->kvec, NULL, 2, 0, context);
 }
 
-static ssize_t dma_senddata(struct fid_ep *ep, struct dma_buf *buf,
+static ssize_t dma_senddata(struct fid_ep *ep, struct hca_buf *buf,
 			    void *context)
 {
 	return fi_senddata(ep, buf->addr, buf->len, NULL, 7, 0, context);
 }
 
-static ssize_t dma_inject(struct fid_ep *ep, struct dma_buf *buf, void *context)
+static ssize_t dma_inject(struct fid_ep *ep, struct hca_buf *buf, void *context)
 {
 	return fi_inject(ep, buf->addr, buf->len, 0);
 }
 
-static ssize_t dma_injectdata(struct fid_ep *ep, struct dma_buf *buf,
+static ssize_t dma_injectdata(struct fid_ep *ep, struct hca_buf *buf,
 			      void *context)
 {
 	return fi_injectdata(ep, buf->addr, buf->len, 7, 0);
 }
 
 static ssize_t dma_msg(const struct dma_call *call, struct fid_ep *ep,
-		       struct dma_buf *buf, void *context)
+		       struct hca_buf *buf, void *context)
 {
 	struct fi_msg msg = {
 		.type		= call->type,
@@ -105,12 +105,12 @@ static ssize_t dma_msg(const struct dma_call *call, struct fid_ep *ep,
 	return call->msg(ep, &msg, call->inject ? FI_INJECT : FI_COMPLETION);
 }
 
-static ssize_t dma_recv(struct fid_ep *ep, struct dma_buf *buf, void *context)
+static ssize_t dma_recv(struct fid_ep *ep, struct hca_buf *buf, void *context)
 {
 	return fi_recv(ep, buf->addr, buf->len, NULL, 0, context);
 }
 
-static ssize_t dma_recvv(struct fid_ep *ep, struct dma_buf *buf, void *context)
+static ssize_t dma_recvv(struct fid_ep *ep, struct hca_buf *buf, void *context)
 {
 	return fi_recvv(ep, buf->kvec, NULL, 2, 0, context);
 }
@@ -150,7 +150,7 @@ static const struct dma_call dma_calls[] = {
 struct dma_op {
 	const struct dma_call	*call;
 	enum dma_memory		memory;
-	struct dma_buf		buf;
+	struct hca_buf		buf;
 };
 
 #define DMA_MAX_OPS	(ARRAY_SIZE(dma_calls) * DMA_MEMORIES)
@@ -234,7 +234,7 @@ static struct page *dma_page(void *addr)
 				       virt_to_page(addr);
 }
 
-static void dma_buf_init(struct kunit *test, struct dma_buf *buf,
+static void dma_buf_init(struct kunit *test, struct hca_buf *buf,
 			 enum dma_memory memory, size_t len)
 {
 	size_t half = len / 2;

@@ -24,4 +24,11 @@ static inline bool kofi_is_vmalloc_or_module_addr(const void *addr)
 #define is_vmalloc_or_module_addr kofi_is_vmalloc_or_module_addr
 #endif
 
+/* 6.17 tells a device's reg_user_mr about DMA handles */
+#if KERNEL_VERSION(6, 17, 0) > LINUX_VERSION_CODE
+#define KOFI_IB_DMAH_PARAM
+#else
+#define KOFI_IB_DMAH_PARAM	struct ib_dmah *dmah,
+#endif
+
 #endif /* _KOFI_COMPAT_H */
