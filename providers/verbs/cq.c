@@ -99,14 +99,25 @@ static ssize_t verbs_cq_readerr(struct fid_cq *fid_cq,
 	return ret;
 }
 
+/* One completion wakes all sleepers; those that come too late sleep again */
 static ssize_t verbs_cq_sread(struct fid_cq *fid_cq, void *buf, size_t count,
 			      const void *cond, int timeout)
 {
 	struct verbs_cq *cq = fid_to_verbs_cq(fid_cq);
-	int ret;
+	ktime_t end = ktime_add_ms(ktime_get(), timeout);
+	ssize_t ret;
 
-	ret = kofi_cq_wait(&cq->kcq, cond, timeout);
-	return ret ? ret : verbs_cq_take(cq, buf, count);
+	for (;;) {
+		ret = kofi_cq_wait(&cq->kcq, cond, timeout);
+		if (!ret)
+			ret = verbs_cq_take(cq, buf, count);
+		else
+			return ret;
+		if (ret != -EAGAIN || !timeout)
+			return ret;
+		if (timeout > 0)
+			timeout = max_t(s64, 0, ktime_ms_delta(end, ktime_get()));
+	}
 }
 
 static ssize_t verbs_cq_sreadfrom(struct fid_cq *cq, void *buf, size_t count,
