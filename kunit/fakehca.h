@@ -212,6 +212,17 @@ void fakehca_hold(struct fakehca *hca);
 void fakehca_release(struct fakehca *hca);
 
 /**
+ * fakehca_flush_late() - Flush as late as a device may
+ * @hca: the device
+ *
+ * A queue that comes to the error state from now on flushes only when one more
+ * work request has been posted to it, for which it has to have room.
+ *
+ * Context: any.
+ */
+void fakehca_flush_late(struct fakehca *hca);
+
+/**
  * fakehca_idle() - Wait until the device has nothing left that it could do
  * @hca: the device
  */

@@ -119,9 +119,9 @@ static void fakehca_complete_recv(struct fakehca_qp *qp,
 
 static void fakehca_flush(struct fakehca_qp *qp)
 {
-	while (!fakehca_ring_empty(&qp->sq))
+	while (!qp->sq.late && !fakehca_ring_empty(&qp->sq))
 		fakehca_complete_send(qp, IB_WC_WR_FLUSH_ERR);
-	while (!fakehca_ring_empty(&qp->rq))
+	while (!qp->rq.late && !fakehca_ring_empty(&qp->rq))
 		fakehca_complete_recv(qp, NULL, IB_WC_WR_FLUSH_ERR);
 }
 

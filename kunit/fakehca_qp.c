@@ -141,6 +141,10 @@ void fakehca_qp_link(struct fakehca_qp *a, struct fakehca_qp *b)
 
 static void fakehca_qp_error_one(struct fakehca_qp *qp)
 {
+	if (qp->state != IB_QPS_ERR) {
+		qp->sq.late = qp->hca->flush_late;
+		qp->rq.late = qp->hca->flush_late;
+	}
 	qp->state = IB_QPS_ERR;
 	qp->peer = NULL;
 	if (qp->conn)
@@ -209,6 +213,7 @@ int fakehca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	xa_erase_irq(&hca->qpns, ibqp->qp_num);
 	spin_lock_irqsave(&hca->lock, flags);
 	fakehca_qp_error(qp);
+	/* What has not been flushed by now is never heard of again */
 	list_del(&qp->entry);
 	hca->stats.qps--;
 	spin_unlock_irqrestore(&hca->lock, flags);
@@ -328,6 +333,7 @@ static int fakehca_post_one_send(struct fakehca_qp *qp,
 	if (wr->send_flags & IB_SEND_INLINE && !fakehca_copy_inline(qp, wqe))
 		return -EINVAL;
 	qp->sq.head++;
+	qp->sq.late = false;
 	return 0;
 }
 
@@ -367,6 +373,7 @@ static int fakehca_post_one_recv(struct fakehca_qp *qp,
 	wqe->cqe = wr->wr_cqe;
 	fakehca_copy_sge(wqe, wr->sg_list, wr->num_sge);
 	qp->rq.head++;
+	qp->rq.late = false;
 	return 0;
 }
 
