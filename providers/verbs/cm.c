@@ -191,6 +191,8 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct verbs_ep *ep = id->context;
 
+	if (ep->passive)
+		complete_all(&ep->settled);
 	if (ep->closing || ep->state == VERBS_EP_DOWN) {
 		if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 			rdma_disconnect(id);
@@ -365,6 +367,8 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 		WRITE_ONCE(ep->state, VERBS_EP_DOWN);
 		verbs_ep_flush(ep);
 		ret = -ECONNABORTED;
+	} else {
+		ep->accepted = true;
 	}
 unlock:
 	rdma_unlock_handler(ep->id);

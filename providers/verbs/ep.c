@@ -9,10 +9,11 @@
  *	fi_ep_bind()	pointers to the queues
  *	fi_enable()	slots, queue pair, room in the completion queues
  *	cm.c		connection
- *	fi_close()	state DOWN and no more events; queue pair to the error
- *			state and drained, so every done function has run; unread
- *			completions taken out of the completion queues; queue
- *			pair, rdma_cm_id and slots destroyed, in this order
+ *	fi_close()	state DOWN and no more events; an accept on its way seen
+ *			through; queue pair to the error state and drained, so
+ *			every done function has run; unread completions taken
+ *			out of the completion queues; queue pair, rdma_cm_id
+ *			and slots destroyed, in this order
  *
  * Locking: the state changes under the rdma_cm_id's handler lock
  * (rdma_lock_handler()), which is also held while an event of the id is handled.
@@ -273,6 +274,18 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	verbs_queue_destroy(&ep->rx);
 }
 
+/*
+ * Destroying an id whose accept the peer has not answered sends a reject right
+ * behind the accept.  ib_cm handles what it receives on all CPUs at once, and if
+ * the reject is first, it is dropped: the peer would believe in a connection.
+ */
+static void verbs_ep_settle(struct verbs_ep *ep)
+{
+	if (ep->accepted)
+		wait_for_completion_timeout(&ep->settled,
+					    msecs_to_jiffies(VERBS_SETTLE_MS));
+}
+
 static int verbs_ep_close(struct fid *fid)
 {
 	struct verbs_ep *ep = to_verbs_ep(fid);
@@ -284,6 +297,7 @@ static int verbs_ep_close(struct fid *fid)
 	WRITE_ONCE(ep->state, VERBS_EP_DOWN);
 	rdma_unlock_handler(ep->id);
 
+	verbs_ep_settle(ep);
 	if (ep->qp)
 		verbs_ep_destroy_qp(ep);
 	rdma_destroy_id(ep->id);
@@ -444,6 +458,7 @@ int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
 	kofi_event_init(&ep->shutdown, &ep->ep.fid);
 	kofi_event_init(&ep->error, &ep->ep.fid);
 	INIT_WORK(&ep->broken, verbs_cm_broken);
+	init_completion(&ep->settled);
 	ep->ep.fid.fclass = FI_CLASS_EP;
 	ep->ep.fid.context = context;
 	ep->ep.fid.ops = &verbs_ep_fid_ops;

@@ -33,6 +33,7 @@
 #define VERBS_MAX_IOV		16	/* the same, on the caller's stack */
 #define VERBS_MAX_INJECT	256	/* bytes, on the caller's stack */
 #define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
+#define VERBS_SETTLE_MS		2000	/* longest wait of a close for the peer */
 
 /*
  * Connection data as libfabric's verbs provider frames it (1.17 and 2.x): one
@@ -189,6 +190,8 @@ enum verbs_ep_state {
  * @iwarp: the device speaks iWARP
  * @passive: opened from a connection request
  * @closing: no event may be told any more
+ * @accepted: fi_accept() has answered the peer
+ * @settled: completed when the peer, too, has answered that
  * @conn: limits of reads and atomics for the connection
  * @frame: connection data to send
  * @peer_frame: connection data received, for @connected and @error
@@ -217,6 +220,8 @@ struct verbs_ep {
 	bool			iwarp;
 	bool			passive;
 	bool			closing;
+	bool			accepted;
+	struct completion	settled;
 	struct rdma_conn_param	conn;
 	struct verbs_cm_frame	frame;
 	struct verbs_cm_frame	peer_frame;
