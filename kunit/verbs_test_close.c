@@ -234,10 +234,14 @@ static void an_endpoint_can_be_closed_in_every_state(struct kunit *test)
 	const struct vt_stage *param = test->param_value;
 	struct vt_end end = {}, peer = {};
 	struct vt_pair after = {};
+	struct fi_info *info;
 
 	vt_serve(test, AF_INET, NULL);
+	info = vt_of(test)->info;
 	end.eq = vt_eq(test, 0);
-	end.tx = vt_cq(test, &vt_default_kind, 0);
+	/* Room for one endpoint */
+	end.tx = vt_cq(test, &vt_default_kind,
+		       info->tx_attr->size + info->rx_attr->size);
 	param->reach(test, &end, &peer);
 
 	vt_close(test, &end.ep->fid);
