@@ -29,7 +29,9 @@ static char pp_pattern[PP_REPEAT + PP_LETTERS];
 
 void pp_pattern_init(void)
 {
-	static const struct { char first, last; } ranges[] = {
+	static const struct {
+		char first, last;
+	} ranges[] = {
 		{ '0', '9' }, { 'a', 'z' }, { 'A', 'Z' },
 	};
 	unsigned int i, n = 0;
