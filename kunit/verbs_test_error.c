@@ -158,7 +158,11 @@ static void others_on_the_same_queues_go_on(struct kunit *test)
 	vt_no_event(test, good.b.eq);
 }
 
-enum vt_end_by { VT_BY_PEER, VT_BY_SELF, VT_BY_CLOSE };
+enum vt_end_by {
+	VT_BY_PEER,
+	VT_BY_SELF,
+	VT_BY_CLOSE,
+};
 
 struct vt_ending {
 	const char	*name;

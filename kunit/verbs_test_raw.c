@@ -23,7 +23,11 @@ struct vt_raw_event {
 	u8			data[VT_RAW_DATA];
 };
 
-enum vt_answer { VT_HOLD, VT_ACCEPT, VT_REJECT };
+enum vt_answer {
+	VT_HOLD,
+	VT_ACCEPT,
+	VT_REJECT,
+};
 
 struct vt_raw {
 	struct rdma_cm_id	*id;
