@@ -404,8 +404,9 @@ static void fabric_without_a_provider_name_is_refused(struct kunit *test)
 static void info_of_another_provider_is_refused(struct kunit *test)
 {
 	struct core_set set, other;
-	int calls = refusal_init(test, &set);
+	int calls;
 
+	refusal_init(test, &set);
 	core_open_parents(test, &other, core_mock(test, "other", 1),
 			  MOCK_FABRIC);
 	calls = mock_calls(set.mock);
