@@ -160,6 +160,7 @@ bool fakehca_remove_wait(struct fakehca *hca, unsigned int timeout_ms);
  * @hca: a device that has not been removed
  *
  * Context: any.
+ * Return: the device as ib_core knows it.
  */
 struct ib_device *fakehca_ibdev(struct fakehca *hca);
 
@@ -168,6 +169,7 @@ struct ib_device *fakehca_ibdev(struct fakehca *hca);
  * @hca: the device
  *
  * Context: any.
+ * Return: the name, as long as the device is not destroyed.
  */
 const char *fakehca_name(const struct fakehca *hca);
 
@@ -191,6 +193,7 @@ void fakehca_fail(struct fakehca *hca, enum fakehca_point point,
  * @point: which
  *
  * Context: any.
+ * Return: how often, since the device was created.
  */
 unsigned int fakehca_calls(struct fakehca *hca, enum fakehca_point point);
 
@@ -233,6 +236,7 @@ void fakehca_idle(struct fakehca *hca);
  * @hca: the device
  *
  * Context: any.
+ * Return: the number; of no meaning before the first.
  */
 u32 fakehca_last_qp(struct fakehca *hca);
 
