@@ -5,10 +5,12 @@
  * A fabric is no more than the network namespace in which addresses are looked
  * up.  A domain is a protection domain on one device; it holds the device, and
  * through it whatever is opened in the domain may look at the device without
- * further ado.
+ * further ado.  The first registration of memory gives it a connection of its
+ * own (reg.c), which lasts until it is closed.
  */
 #include <linux/module.h>
 #include <linux/nsproxy.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include "verbs.h"
@@ -18,8 +20,10 @@ static int verbs_domain_close(struct fid *fid)
 	struct verbs_domain *domain =
 		container_of(fid, struct verbs_domain, domain.fid);
 
+	verbs_reg_close(domain);
 	ib_dealloc_pd(domain->pd);
 	verbs_device_put(domain->dev);
+	mutex_destroy(&domain->reg_lock);
 	kfree(domain);
 	return 0;
 }
@@ -68,12 +72,17 @@ static int verbs_domain(struct fid_fabric *fabric, struct fi_info *info,
 		goto put_device;
 	}
 
+	if (verbs_addr_from_info(&domain->src, info->src_addr,
+				 info->src_addrlen))
+		domain->src.ss_family = AF_UNSPEC;
+	mutex_init(&domain->reg_lock);
+	atomic_set(&domain->next_key, get_random_u32());
 	domain->fabric = to_verbs_fabric(fabric);
 	domain->domain.fid.fclass = FI_CLASS_DOMAIN;
 	domain->domain.fid.context = context;
 	domain->domain.fid.ops = &verbs_domain_fid_ops;
 	domain->domain.ops = &verbs_domain_ops;
-	domain->domain.mr = &kofi_no_ops_mr;
+	domain->domain.mr = &verbs_mr_ops;
 	*fid_domain = &domain->domain;
 	return 0;
 

@@ -5,6 +5,8 @@
  *	verbs_device	an RDMA device (device.c)
  *	verbs_fabric	a network namespace (domain.c)
  *	verbs_domain	a protection domain on a device (domain.c)
+ *	verbs_reg	a domain's connection for registering memory (reg.c)
+ *	verbs_mr	a memory region (mr.c)
  *	verbs_cq	a kofi_cq on an ib_cq (cq.c)
  *	verbs_ep	an RC queue pair and its rdma_cm_id (ep.c, cm.c, msg.c)
  *	verbs_pep	a listening rdma_cm_id (pep.c)
@@ -16,7 +18,9 @@
 
 #include <linux/completion.h>
 #include <linux/llist.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/scatterlist.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -74,12 +78,65 @@ struct verbs_fabric {
 	struct net		*net;
 };
 
+struct verbs_reg;
+
+/**
+ * struct verbs_domain - A protection domain on a device
+ * @domain: what the client sees
+ * @fabric: parent
+ * @dev: the device
+ * @pd: the protection domain
+ * @src: the device's address that the client meant; family 0: none
+ * @reg_lock: guards @reg and its use
+ * @reg: the registration connection, once one has been needed
+ * @next_key: variable byte of the key given out last
+ */
 struct verbs_domain {
 	struct fid_domain	domain;
 	struct verbs_fabric	*fabric;
 	struct verbs_device	*dev;
 	struct ib_pd		*pd;
+	struct sockaddr_storage	src;
+	struct mutex		reg_lock;	/* of reg */
+	struct verbs_reg	*reg;
+	atomic_t		next_key;
 };
+
+/**
+ * struct verbs_mr - A memory region
+ * @mr: what the client sees; mem_desc points to the region itself
+ * @domain: parent
+ * @ibmr: the device's registration; addresses from ->iova on
+ * @len: bytes
+ * @sgt: the memory, mapped for the device
+ * @dir: of that mapping
+ * @access: IB_ACCESS_*
+ */
+struct verbs_mr {
+	struct fid_mr		mr;
+	struct verbs_domain	*domain;
+	struct ib_mr		*ibmr;
+	u64			len;
+	struct sg_table		sgt;
+	enum dma_data_direction	dir;
+	int			access;
+};
+
+/**
+ * struct verbs_piece - Memory that is physically contiguous
+ * @addr: kernel address of the first byte, as the client gave it
+ * @page: page
+ * @offset: from the start of @page, which it may exceed
+ * @len: bytes
+ */
+struct verbs_piece {
+	void			*addr;
+	struct page		*page;
+	size_t			offset;
+	size_t			len;
+};
+
+typedef int (*verbs_piece_fn)(void *context, const struct verbs_piece *piece);
 
 /**
  * struct verbs_cq - A completion queue
@@ -304,6 +361,17 @@ int verbs_getinfo(u32 version, const char *node, const int service, u64 flags,
 int verbs_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 		 void *context);
 
+/* mr.c */
+extern const struct fi_ops_mr verbs_mr_ops;
+
+/* reg.c */
+int verbs_reg_mr(struct verbs_domain *domain, struct ib_mr *ibmr, int access);
+void verbs_reg_close(struct verbs_domain *domain);
+
+/* pages.c */
+int verbs_each_piece(enum fi_buf_type type, const void *list, size_t count,
+		     verbs_piece_fn fn, void *context);
+
 /* cq.c */
 int verbs_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		  struct fid_cq **cq, void *context);
@@ -383,6 +451,11 @@ static inline struct verbs_pep *to_verbs_pep(struct fid *fid)
 static inline struct verbs_domain *to_verbs_domain(struct fid_domain *domain)
 {
 	return container_of(domain, struct verbs_domain, domain);
+}
+
+static inline struct verbs_mr *to_verbs_mr(struct fid *fid)
+{
+	return container_of(fid, struct verbs_mr, mr.fid);
 }
 
 static inline struct verbs_fabric *to_verbs_fabric(struct fid_fabric *fabric)

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory regions: memory that peers may reach.
+ *
+ * Life
+ *
+ *	fi_mr_reg()	the list as a table of contiguous segments; mapped for the
+ *			device; a registration allocated and filled; registered
+ *			(reg.c)
+ *	fi_close()	the registration destroyed, which ends the key at once and
+ *			waits for accesses under way; unmapped
+ *
+ * A region is exactly the bytes of the list, one after the other, at the address
+ * of the first one: peers and work requests name a byte by that address plus its
+ * offset in the list.
+ *
+ * A device describes memory by a list of pages of one size.  So every segment but
+ * the first has to begin, and every one but the last to end, at the boundary of a
+ * page, and the address within the first page is that of the memory.  Pages are
+ * as small as possible, and larger only if there would be too many.  Some devices
+ * also take a list of segments as they are; that is for lists with other gaps.
+ *
+ * Locking: none.  A region is built by one thread and changes no more until it is
+ * closed, which no other call may accompany.
+ */
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include "verbs.h"
+
+#define VERBS_MR_MIN_PAGE	SZ_4K
+#define VERBS_MR_MAX_PAGE	SZ_2M
+
+/**
+ * struct verbs_mr_builder - A list on its way into a scatterlist
+ * @max_seg: longest segment, whole pages
+ * @sg: the segment filled last; NULL: segments are only counted
+ * @next: the segment to fill next
+ * @count: segments
+ * @len: bytes
+ * @seg_len: bytes of the last segment
+ * @end: physical address behind the last segment
+ * @addr: of the first byte
+ */
+struct verbs_mr_builder {
+	size_t			max_seg;
+	struct scatterlist	*sg;
+	struct scatterlist	*next;
+	unsigned int		count;
+	u64			len;
+	size_t			seg_len;
+	phys_addr_t		end;
+	u64			addr;
+};
+
+static void verbs_mr_add_segment(struct verbs_mr_builder *builder,
+				 phys_addr_t start, size_t len)
+{
+	builder->count++;
+	builder->seg_len = len;
+	if (!builder->next)
+		return;
+	builder->sg = builder->next;
+	builder->next = sg_next(builder->sg);
+	sg_set_page(builder->sg, pfn_to_page(PHYS_PFN(start)), len,
+		    offset_in_page(start));
+}
+
+static void verbs_mr_grow_segment(struct verbs_mr_builder *builder, size_t len)
+{
+	builder->seg_len += len;
+	if (builder->sg)
+		builder->sg->length += len;
+}
+
+static int verbs_mr_add_piece(void *context, const struct verbs_piece *piece)
+{
+	phys_addr_t start = page_to_phys(piece->page) + piece->offset;
+	struct verbs_mr_builder *builder = context;
+	size_t left = piece->len, len;
+
+	if (check_add_overflow(builder->len, (u64)left, &builder->len))
+		return -EMSGSIZE;
+	if (!builder->count)
+		builder->addr = (uintptr_t)piece->addr;
+
+	if (builder->count && start == builder->end) {
+		len = min(left, builder->max_seg - builder->seg_len);
+		verbs_mr_grow_segment(builder, len);
+		start += len;
+		left -= len;
+	}
+	for (; left; start += len, left -= len) {
+		len = min(left, builder->max_seg);
+		verbs_mr_add_segment(builder, start, len);
+	}
+	builder->end = start;
+	return 0;
+}
+
+/* On success the region has its table, address and length */
+static int verbs_mr_build_table(struct verbs_mr *mr,
+				const struct fi_mr_attr *attr, u64 *addr)
+{
+	struct ib_device *ibdev = mr->domain->dev->ibdev;
+	struct verbs_mr_builder builder = {
+		.max_seg = ALIGN_DOWN(ib_dma_max_seg_size(ibdev), PAGE_SIZE),
+	};
+	int ret;
+
+	ret = verbs_each_piece(attr->type, attr->mr_iov, attr->iov_count,
+			       verbs_mr_add_piece, &builder);
+	if (ret)
+		return ret;
+	if (!builder.len || builder.addr + builder.len - 1 < builder.addr)
+		return -EINVAL;
+	ret = sg_alloc_table(&mr->sgt, builder.count, GFP_KERNEL);
+	if (ret)
+		return ret;
+
+	mr->len = builder.len;
+	*addr = builder.addr;
+	builder = (struct verbs_mr_builder) {
+		.max_seg	= builder.max_seg,
+		.next		= mr->sgt.sgl,
+	};
+	/* The list is the same, and so is the answer */
+	return verbs_each_piece(attr->type, attr->mr_iov, attr->iov_count,
+				verbs_mr_add_piece, &builder);
+}
+
+/* The largest page size whose boundaries all gaps between segments respect */
+static u64 verbs_mr_alignment(const struct verbs_mr *mr, u64 addr)
+{
+	u64 bits = addr ^ sg_dma_address(mr->sgt.sgl), end = 0;
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sgtable_dma_sg(&mr->sgt, sg, i) {
+		if (i && sg_dma_address(sg) != end)
+			bits |= sg_dma_address(sg) | end;
+		end = sg_dma_address(sg) + sg_dma_len(sg);
+	}
+	return bits ? 1ULL << __ffs64(bits) : VERBS_MR_MAX_PAGE;
+}
+
+static u64 verbs_mr_count_pages(const struct verbs_mr *mr, u64 size)
+{
+	u64 start, end = 0, pages = 0;
+	struct scatterlist *sg;
+	bool gap;
+	int i;
+
+	for_each_sgtable_dma_sg(&mr->sgt, sg, i) {
+		start = sg_dma_address(sg);
+		gap = !i || start != end;
+		end = start + sg_dma_len(sg);
+		/* What begins within the last page is already there */
+		start = gap ? round_down(start, size) : round_up(start, size);
+		pages += (round_up(end, size) - start) >> ilog2(size);
+	}
+	return pages;
+}
+
+/* Returns the page size, 0 if none fits; *@pages: how many it takes */
+static u32 verbs_mr_page_size(const struct verbs_mr *mr, u64 alignment,
+			      u32 *pages)
+{
+	const struct ib_device_attr *attrs = &mr->domain->dev->ibdev->attrs;
+	u64 size, count, cap = attrs->page_size_cap ? : PAGE_SIZE;
+
+	for (size = VERBS_MR_MIN_PAGE; size <= VERBS_MR_MAX_PAGE; size <<= 1) {
+		if (!(cap & size) || size > alignment)
+			continue;
+		count = verbs_mr_count_pages(mr, size);
+		if (count > attrs->max_fast_reg_page_list_len)
+			continue;
+		*pages = count;
+		return size;
+	}
+	return 0;
+}
+
+static bool verbs_mr_takes_gaps(const struct verbs_mr *mr)
+{
+	const struct ib_device_attr *attrs = &mr->domain->dev->ibdev->attrs;
+
+	return attrs->kernel_cap_flags & IBK_SG_GAPS_REG &&
+	       mr->sgt.nents <= attrs->max_fast_reg_page_list_len;
+}
+
+static int verbs_mr_choose(const struct verbs_mr *mr, u64 addr,
+			   enum ib_mr_type *type, u32 *entries, u32 *page_size)
+{
+	const struct ib_device_attr *attrs = &mr->domain->dev->ibdev->attrs;
+	u64 alignment = verbs_mr_alignment(mr, addr);
+
+	*type = IB_MR_TYPE_MEM_REG;
+	*page_size = verbs_mr_page_size(mr, alignment, entries);
+	if (*page_size && mr->len <= attrs->max_mr_size)
+		return 0;
+	if (!verbs_mr_takes_gaps(mr) || mr->len > attrs->max_mr_size)
+		return alignment < VERBS_MR_MIN_PAGE ? -EINVAL : -EMSGSIZE;
+	*type = IB_MR_TYPE_SG_GAPS;
+	*entries = mr->sgt.nents;
+	*page_size = PAGE_SIZE;
+	return 0;
+}
+
+/* A registration that is filled, but not registered */
+static int verbs_mr_alloc_ibmr(struct verbs_mr *mr, u64 addr)
+{
+	enum ib_mr_type type;
+	u32 entries, page_size;
+	int ret;
+
+	ret = verbs_mr_choose(mr, addr, &type, &entries, &page_size);
+	if (ret)
+		return ret;
+	mr->ibmr = ib_alloc_mr(mr->domain->pd, type, entries);
+	if (IS_ERR(mr->ibmr))
+		return PTR_ERR(mr->ibmr);
+
+	ret = ib_map_mr_sg(mr->ibmr, mr->sgt.sgl, mr->sgt.nents, NULL,
+			   page_size);
+	if (ret == mr->sgt.nents && mr->ibmr->length == mr->len) {
+		mr->ibmr->iova = addr;
+		return 0;
+	}
+	ib_dereg_mr(mr->ibmr);
+	return ret < 0 ? ret : -EINVAL;
+}
+
+/* iWARP names the sink of a read by a key, with which the peer then writes */
+static int verbs_mr_ib_access(const struct ib_device *ibdev, u64 access)
+{
+	int ib_access = 0;
+
+	if (access & (FI_RECV | FI_READ | FI_REMOTE_WRITE))
+		ib_access |= IB_ACCESS_LOCAL_WRITE;
+	if (access & FI_REMOTE_READ)
+		ib_access |= IB_ACCESS_REMOTE_READ;
+	if (access & FI_REMOTE_WRITE)
+		ib_access |= IB_ACCESS_REMOTE_WRITE;
+	if (access & FI_REMOTE_WRITE && ibdev->attrs.atomic_cap)
+		ib_access |= IB_ACCESS_REMOTE_ATOMIC;
+	if (access & FI_READ &&
+	    rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev)))
+		ib_access |= IB_ACCESS_REMOTE_WRITE;
+	return ib_access;
+}
+
+static enum dma_data_direction verbs_mr_dir(u64 access, int ib_access)
+{
+	if (!(ib_access & IB_ACCESS_LOCAL_WRITE))
+		return DMA_TO_DEVICE;
+	if (access & (FI_SEND | FI_WRITE | FI_REMOTE_READ) ||
+	    ib_access & IB_ACCESS_REMOTE_ATOMIC)
+		return DMA_BIDIRECTIONAL;
+	return DMA_FROM_DEVICE;
+}
+
+/*
+ * The region is as it was before if the device will not let go of it: the memory
+ * is still the device's then.
+ */
+static int verbs_mr_close(struct fid *fid)
+{
+	struct verbs_mr *mr = to_verbs_mr(fid);
+	int ret;
+
+	ret = ib_dereg_mr(mr->ibmr);
+	if (ret)
+		return ret;
+	ib_dma_unmap_sgtable_attrs(mr->domain->dev->ibdev, &mr->sgt, mr->dir,
+				   0);
+	sg_free_table(&mr->sgt);
+	kfree(mr);
+	return 0;
+}
+
+static const struct fi_ops verbs_mr_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= verbs_mr_close,
+	.bind		= fi_no_bind,
+	.control	= fi_no_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+static struct verbs_mr *verbs_mr_alloc(struct verbs_domain *domain,
+				       const struct fi_mr_attr *attr)
+{
+	struct verbs_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+
+	if (!mr)
+		return NULL;
+	mr->domain = domain;
+	mr->access = verbs_mr_ib_access(domain->dev->ibdev, attr->access);
+	mr->dir = verbs_mr_dir(attr->access, mr->access);
+	mr->mr.fid.fclass = FI_CLASS_MR;
+	mr->mr.fid.context = attr->context;
+	mr->mr.fid.ops = &verbs_mr_fid_ops;
+	mr->mr.mem_desc = mr;
+	return mr;
+}
+
+/* Everything but the key */
+static int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr)
+{
+	struct ib_device *ibdev = mr->domain->dev->ibdev;
+	u64 addr;
+	int ret;
+
+	ret = verbs_mr_build_table(mr, attr, &addr);
+	if (ret)
+		goto free_table;
+	ret = ib_dma_map_sgtable_attrs(ibdev, &mr->sgt, mr->dir, 0);
+	if (ret)
+		goto free_table;
+	ret = verbs_mr_alloc_ibmr(mr, addr);
+	if (ret)
+		goto unmap;
+	return 0;
+
+unmap:
+	ib_dma_unmap_sgtable_attrs(ibdev, &mr->sgt, mr->dir, 0);
+free_table:
+	sg_free_table(&mr->sgt);
+	return ret;
+}
+
+static int verbs_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
+			    u64 flags, struct fid_mr **fid_mr)
+{
+	struct verbs_domain *domain =
+		container_of(fid, struct verbs_domain, domain.fid);
+	struct verbs_mr *mr;
+	int ret;
+
+	if (READ_ONCE(domain->dev->gone))
+		return -ENODEV;
+	mr = verbs_mr_alloc(domain, attr);
+	if (!mr)
+		return -ENOMEM;
+
+	ret = verbs_mr_prepare(mr, attr);
+	if (ret)
+		goto free_mr;
+	ret = verbs_reg_mr(domain, mr->ibmr, mr->access);
+	if (ret)
+		goto release;
+	mr->mr.key = mr->ibmr->rkey;
+	*fid_mr = &mr->mr;
+	return 0;
+
+release:
+	/* What a device does not let go of even now, is lost to us */
+	verbs_mr_close(&mr->mr.fid);
+	return ret;
+free_mr:
+	kfree(mr);
+	return ret;
+}
+
+static int verbs_mr_regv(struct fid *fid, const struct kvec *iov, size_t count,
+			 u64 access, u64 offset, u64 requested_key, u64 flags,
+			 struct fid_mr **mr, void *context)
+{
+	struct fi_mr_attr attr = {
+		.type		= FI_BUF_KVEC,
+		.mr_iov		= iov,
+		.iov_count	= count,
+		.access		= access,
+		.context	= context,
+	};
+
+	return verbs_mr_regattr(fid, &attr, flags, mr);
+}
+
+static int verbs_mr_reg(struct fid *fid, const void *buf, size_t len,
+			u64 access, u64 offset, u64 requested_key, u64 flags,
+			struct fid_mr **mr, void *context)
+{
+	struct kvec kvec = { .iov_base = (void *)buf, .iov_len = len };
+
+	return verbs_mr_regv(fid, &kvec, 1, access, offset, requested_key,
+			     flags, mr, context);
+}
+
+const struct fi_ops_mr verbs_mr_ops = {
+	.size		= sizeof(struct fi_ops_mr),
+	.reg		= verbs_mr_reg,
+	.regv		= verbs_mr_regv,
+	.regattr	= verbs_mr_regattr,
+};
