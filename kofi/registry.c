@@ -111,13 +111,23 @@ void kofi_prov_put(struct kofi_prov *prov)
 	module_put(owner);
 }
 
+static size_t kofi_prov_count(void)
+{
+	struct list_head *at;
+	size_t count = 0;
+
+	list_for_each(at, &providers)
+		count++;
+	return count;
+}
+
 int kofi_prov_get_all(struct kofi_prov ***provs)
 {
 	struct kofi_prov *prov, **all;
 	int count = 0;
 
 	guard(rwsem_read)(&providers_lock);
-	all = kcalloc(list_count_nodes(&providers), sizeof(*all), GFP_KERNEL);
+	all = kcalloc(kofi_prov_count(), sizeof(*all), GFP_KERNEL);
 	if (!all)
 		return -ENOMEM;
 
