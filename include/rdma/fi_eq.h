@@ -246,11 +246,23 @@ struct fid_cq {
 	const struct fi_ops_cq		*ops;
 };
 
+/**
+ * enum fi_cntr_events - What a counter counts
+ * @FI_CNTR_EVENTS_COMP: operations that succeed, also those that are not
+ *	reported to a completion queue
+ * @FI_CNTR_EVENTS_BYTES: their bytes, without remote CQ data
+ */
 enum fi_cntr_events {
 	FI_CNTR_EVENTS_COMP,
 	FI_CNTR_EVENTS_BYTES,
 };
 
+/**
+ * struct fi_cntr_attr - A counter
+ * @events: what it counts; failures are counted apart, one for each operation
+ * @wait_obj: FI_WAIT_NONE, or FI_WAIT_UNSPEC for fi_cntr_wait()
+ * @flags: 0
+ */
 struct fi_cntr_attr {
 	enum fi_cntr_events	events;
 	enum fi_wait_obj	wait_obj;
@@ -498,45 +510,119 @@ static inline const char *fi_cq_strerror(struct fid_cq *cq, int prov_errno,
  * fi_cntr_open() - Open a counter
  * @domain: where
  * @attr: what kind
- * @cntr: the counter
+ * @cntr: the counter; both its numbers are 0
  * @context: the client's pointer
  *
+ * fi_ep_bind() it with FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ or
+ * FI_REMOTE_WRITE, as far as the provider can tell these: it counts the
+ * operations of that kind.  Several endpoints may share a counter.
+ *
  * Context: may sleep.
- * Return: 0; -ENOSYS: the provider has none; -EINVAL; -EBUSY; -ENOMEM.
+ * Return: 0; -ENOSYS: the provider has none, or not that kind of wait object;
+ * -EINVAL: bad argument; -FI_EBADFLAGS; -EBUSY: @domain is being closed;
+ * -ENOMEM.
  */
 int fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 		 struct fid_cntr **cntr, void *context);
 
+/**
+ * fi_cntr_read() - How much has succeeded
+ * @cntr: the counter
+ *
+ * When it has counted an operation, the completion, if there is one, is in its
+ * queue.
+ *
+ * Context: any.
+ * Return: the number.
+ */
 static inline u64 fi_cntr_read(struct fid_cntr *cntr)
 {
 	return cntr->ops->read(cntr);
 }
 
+/**
+ * fi_cntr_readerr() - How many operations have failed
+ * @cntr: the counter
+ *
+ * Afterwards fi_cntr_wait() sleeps again until another one fails.
+ *
+ * Context: any.
+ * Return: the number.
+ */
 static inline u64 fi_cntr_readerr(struct fid_cntr *cntr)
 {
 	return cntr->ops->readerr(cntr);
 }
 
+/**
+ * fi_cntr_add() - Count something of one's own
+ * @cntr: the counter
+ * @value: how much
+ *
+ * Context: any.
+ * Return: 0.
+ */
 static inline int fi_cntr_add(struct fid_cntr *cntr, u64 value)
 {
 	return cntr->ops->add(cntr, value);
 }
 
+/**
+ * fi_cntr_adderr() - Count failures of one's own
+ * @cntr: the counter
+ * @value: how many
+ *
+ * Context: any.
+ * Return: 0.
+ */
 static inline int fi_cntr_adderr(struct fid_cntr *cntr, u64 value)
 {
 	return cntr->ops->adderr(cntr, value);
 }
 
+/**
+ * fi_cntr_set() - Set the number of what has succeeded
+ * @cntr: the counter
+ * @value: the number
+ *
+ * What is counted at the same time may be lost.
+ *
+ * Context: any.
+ * Return: 0.
+ */
 static inline int fi_cntr_set(struct fid_cntr *cntr, u64 value)
 {
 	return cntr->ops->set(cntr, value);
 }
 
+/**
+ * fi_cntr_seterr() - Set the number of failures
+ * @cntr: the counter
+ * @value: the number
+ *
+ * What fails at the same time may be lost.  The caller counts as having read
+ * the number; who sleeps in fi_cntr_wait() is told of a change.
+ *
+ * Context: any.
+ * Return: 0.
+ */
 static inline int fi_cntr_seterr(struct fid_cntr *cntr, u64 value)
 {
 	return cntr->ops->seterr(cntr, value);
 }
 
+/**
+ * fi_cntr_wait() - Sleep until enough has succeeded
+ * @cntr: a counter with FI_WAIT_UNSPEC
+ * @threshold: how much is enough
+ * @timeout: milliseconds; negative: no limit
+ *
+ * Context: may sleep.
+ * Return: 0: the number is @threshold or more; -FI_EAVAIL: it is less, and the
+ * number of failures has changed since fi_cntr_readerr() was last called or
+ * since this call began; -ETIMEDOUT; -EINTR: a signal; -EINVAL: the counter has
+ * no wait object.
+ */
 static inline int fi_cntr_wait(struct fid_cntr *cntr, u64 threshold,
 			       int timeout)
 {
