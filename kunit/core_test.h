@@ -27,6 +27,8 @@ extern struct kunit_suite kofi_eq_suite;
 extern struct kunit_suite kofi_eq_wait_suite;
 extern struct kunit_suite kofi_cq_suite;
 extern struct kunit_suite kofi_cq_wait_suite;
+extern struct kunit_suite kofi_cntr_suite;
+extern struct kunit_suite kofi_cntr_ep_suite;
 extern struct kunit_suite kofi_transfer_suite;
 extern struct kunit_suite kofi_info_suite;
 extern struct kunit_suite kofi_match_suite;

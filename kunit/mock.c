@@ -303,6 +303,7 @@ struct fi_info *mock_info(const struct mock *mock)
 	info->domain_attr->av_type = FI_AV_TABLE;
 	info->domain_attr->mr_key_size = sizeof(u64);
 	info->domain_attr->cq_data_size = sizeof(u64);
+	info->domain_attr->cntr_cnt = MOCK_CNTR_CNT;
 	info->domain_attr->name = kasprintf(GFP_KERNEL, "%s0", mock->name);
 	info->fabric_attr->name = kstrdup(MOCK_FABRIC_NAME, GFP_KERNEL);
 	if (!info->domain_attr->name || !info->fabric_attr->name) {

@@ -30,6 +30,7 @@
 #define MOCK_MAX_INJECT		64
 #define MOCK_CM_DATA		56
 #define MOCK_CQ_SIZE		64	/* of a queue opened without a size */
+#define MOCK_CNTR_CNT		64	/* counters a domain says it can have */
 
 enum mock_class {
 	MOCK_FABRIC,

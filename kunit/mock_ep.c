@@ -32,6 +32,24 @@ static void mock_op_done(struct mock_op *op, int err)
 	schedule_work(&mock->work);
 }
 
+/* Its endpoint is open, as its close waits for the work; the counter, too */
+static void mock_count(struct mock_ep *ep, bool send, int err, size_t len)
+{
+	kofi_cntr_done(send ? ep->tx_cntr : ep->rx_cntr, err, len);
+}
+
+/* The slot may be in use again as soon as its completion is in the queue */
+static void mock_op_report(struct mock_op *op)
+{
+	bool send = op->free == &op->ep->tx_free;
+	size_t len = send ? op->len : op->comp.len;
+	struct mock_ep *ep = op->ep;
+	int err = op->comp.err;
+
+	kofi_cq_complete(op->cq, &op->comp);
+	mock_count(ep, send, err, len);
+}
+
 static void mock_complete(struct mock *mock)
 {
 	struct mock_op *op;
@@ -41,11 +59,12 @@ static void mock_complete(struct mock *mock)
 					      entry))) {
 		if (op->silent && !op->comp.err) {
 			list_move(&op->entry, op->free);
+			mock_count(op->ep, true, 0, op->len);
 			continue;
 		}
 		list_del_init(&op->entry);
 		spin_unlock_irq(&mock->lock);
-		kofi_cq_complete(op->cq, &op->comp);
+		mock_op_report(op);
 		spin_lock_irq(&mock->lock);
 	}
 	spin_unlock_irq(&mock->lock);
@@ -340,10 +359,29 @@ void mock_ep_cancel_all(struct mock_ep *ep, int err)
 		mock_op_done(op, err);
 }
 
+static void mock_ep_bind_cq(struct mock_ep *ep, struct kofi_cq *cq, u64 flags)
+{
+	if (flags & FI_TRANSMIT)
+		ep->tx_cq = cq;
+	if (flags & FI_RECV)
+		ep->rx_cq = cq;
+}
+
+static int mock_ep_bind_cntr(struct mock_ep *ep, struct kofi_cntr *cntr,
+			     u64 flags)
+{
+	if (flags & ~(FI_SEND | FI_RECV))
+		return -ENOSYS;
+	if (flags & FI_SEND)
+		ep->tx_cntr = cntr;
+	if (flags & FI_RECV)
+		ep->rx_cntr = cntr;
+	return 0;
+}
+
 int mock_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 {
 	struct mock_ep *ep = container_of(fid, struct mock_ep, ep.fid);
-	struct kofi_cq *cq;
 	int err;
 
 	err = mock_enter(ep->obj.mock, MOCK_CALL_BIND);
@@ -351,16 +389,19 @@ int mock_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 		return err;
 	if (ep->enabled)
 		return -FI_EOPBADSTATE;
-	if (bfid->fclass == FI_CLASS_EQ)
+	switch (bfid->fclass) {
+	case FI_CLASS_EQ:
 		ep->eq = to_kofi_eq(bfid);
-	if (bfid->fclass != FI_CLASS_CQ)
 		return 0;
-	cq = container_of(bfid, struct kofi_cq, cq.fid);
-	if (flags & FI_TRANSMIT)
-		ep->tx_cq = cq;
-	if (flags & FI_RECV)
-		ep->rx_cq = cq;
-	return 0;
+	case FI_CLASS_CQ:
+		mock_ep_bind_cq(ep, container_of(bfid, struct kofi_cq, cq.fid),
+				flags);
+		return 0;
+	case FI_CLASS_CNTR:
+		return mock_ep_bind_cntr(ep, to_kofi_cntr(bfid), flags);
+	default:
+		return 0;
+	}
 }
 
 static int mock_reserve(struct mock_ep *ep)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Objects of the mock provider: what all classes have in common, and the
- * classes that have nothing else (fabric, domain, region, counter, address
- * vector, shared receive context).
+ * classes that have nothing else (fabric, domain, region, address vector, shared
+ * receive context).
  *
  * mock_classes[] describes the tables of each class.  A new object gets copies
  * of them, each in memory of its own and tailored by mock->knob, so that one
@@ -25,7 +25,6 @@ struct mock_simple {
 		struct fid_fabric	fabric;
 		struct fid_domain	domain;
 		struct fid_mr		mr;
-		struct fid_cntr		cntr;
 		struct fid_av		av;
 		struct fid_ep		srx;
 	};
@@ -279,23 +278,6 @@ static int mock_domain(struct fid_fabric *fabric, struct fi_info *info,
 	return 0;
 }
 
-static int mock_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
-			  struct fid_cntr **cntr, void *context)
-{
-	struct mock *mock = mock_of(&domain->fid);
-	struct mock_simple *simple;
-	int err;
-
-	err = mock_enter(mock, MOCK_CALL_CNTR_OPEN);
-	if (err)
-		return err;
-	simple = mock_simple_open(mock, MOCK_CNTR, context);
-	if (!simple)
-		return -ENOMEM;
-	*cntr = &simple->cntr;
-	return 0;
-}
-
 static int mock_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 			struct fid_av **av, void *context)
 {
@@ -452,10 +434,9 @@ const struct mock_class_desc mock_classes[MOCK_NR_CLASSES] = {
 			   &kofi_no_ops),
 	} },
 	[MOCK_CNTR] = { "cntr", FI_CLASS_CNTR, 2, {
-		MOCK_TABLE(fid_cntr, fid.ops, fi_ops, &mock_fid_ops,
+		MOCK_TABLE(fid_cntr, fid.ops, fi_ops, &mock_cntr_fid_ops,
 			   &kofi_no_ops),
-		MOCK_TABLE(fid_cntr, ops, fi_ops_cntr, &kofi_no_ops_cntr,
-			   &kofi_no_ops_cntr),
+		MOCK_TABLE(fid_cntr, ops, fi_ops_cntr, NULL, &kofi_no_ops_cntr),
 	} },
 	[MOCK_AV] = { "av", FI_CLASS_AV, 2, {
 		MOCK_TABLE(fid_av, fid.ops, fi_ops, &mock_fid_ops,

@@ -5,6 +5,7 @@
 #ifndef _KUNIT_MOCK_PRIV_H
 #define _KUNIT_MOCK_PRIV_H
 
+#include <kofi/cntr.h>
 #include <kofi/cq.h>
 #include <kofi/eq.h>
 #include "mock.h"
@@ -46,12 +47,21 @@ struct mock_cq {
 	struct mock_obj		obj;
 };
 
+struct mock_cntr {
+	struct kofi_cntr	kcntr;
+	struct mock_obj		obj;
+};
+
 int mock_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		 struct fid_eq **eq, void *context);
 int mock_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		 struct fid_cq **cq, void *context);
 
+int mock_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
+		   struct fid_cntr **cntr, void *context);
+
 extern const struct fi_ops_cq mock_cq_ops;
+extern const struct fi_ops mock_cntr_fid_ops;
 
 /* An event and the way to its queue: @pending is in mock->posts */
 struct mock_event {
@@ -97,6 +107,8 @@ enum mock_state {
  * @eq: bound event queue
  * @tx_cq: bound for FI_TRANSMIT
  * @rx_cq: bound for FI_RECV
+ * @tx_cntr: bound for FI_SEND, or NULL
+ * @rx_cntr: bound for FI_RECV, or NULL
  * @tx: slots of the transmit queue
  * @rx: slots of the receive queue
  * @tx_free: free slots
@@ -120,6 +132,8 @@ struct mock_ep {
 	struct kofi_eq		*eq;
 	struct kofi_cq		*tx_cq;
 	struct kofi_cq		*rx_cq;
+	struct kofi_cntr	*tx_cntr;
+	struct kofi_cntr	*rx_cntr;
 	struct mock_op		tx[MOCK_DEPTH];
 	struct mock_op		rx[MOCK_DEPTH];
 	struct list_head	tx_free;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Queues of the mock provider, on top of the core's helpers.
+ * Queues and counters of the mock provider, on top of the core's helpers.
  *
  * A reader of a completion queue gives the slots back to their endpoints under
  * the queue's lock, because an endpoint may be closed meanwhile; see mock_ep.c.
@@ -181,4 +181,51 @@ const struct fi_ops_cq mock_cq_ops = {
 	.sreadfrom	= mock_cq_sreadfrom,
 	.signal		= kofi_cq_signal,
 	.strerror	= mock_cq_strerror,
+};
+
+static void mock_cntr_release(struct mock_obj *obj)
+{
+	struct mock_cntr *cntr = container_of(obj, struct mock_cntr, obj);
+
+	mock_obj_fini(obj);
+	kfree(cntr);
+}
+
+int mock_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
+		   struct fid_cntr **cntr, void *context)
+{
+	struct mock *mock = mock_of(&domain->fid);
+	struct mock_cntr *mcntr;
+	int err;
+
+	err = mock_enter(mock, MOCK_CALL_CNTR_OPEN);
+	if (err)
+		return err;
+	mcntr = kzalloc(sizeof(*mcntr), GFP_KERNEL);
+	if (!mcntr)
+		return -ENOMEM;
+	err = kofi_cntr_init(&mcntr->kcntr, attr, context);
+	if (err)
+		goto err_free;
+	mcntr->obj.release = mock_cntr_release;
+	err = mock_obj_init(&mcntr->obj, mock, MOCK_CNTR,
+			    &mcntr->kcntr.cntr.fid, context);
+	if (err)
+		goto err_free;
+	*cntr = &mcntr->kcntr.cntr;
+	return 0;
+
+err_free:
+	kfree(mcntr);
+	return err;
+}
+
+const struct fi_ops mock_cntr_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= mock_close,
+	.bind		= fi_no_bind,
+	.control	= kofi_cntr_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
 };
