@@ -31,7 +31,8 @@ static int kofi_cq_check(const struct fi_cq_attr *attr)
 		return -EINVAL;
 	if (attr->wait_obj != FI_WAIT_NONE &&
 	    attr->wait_obj != FI_WAIT_UNSPEC &&
-	    attr->wait_obj != FI_WAIT_CALLBACK)
+	    attr->wait_obj != FI_WAIT_CALLBACK &&
+	    attr->wait_obj != FI_WAIT_DONE)
 		return -ENOSYS;
 	if (attr->wait_cond && attr->wait_obj != FI_WAIT_UNSPEC)
 		return -EINVAL;
@@ -176,6 +177,8 @@ static ssize_t kofi_cq_take(struct kofi_cq *cq, size_t count,
 	}
 	if (cq->head)
 		return count ? -FI_EAVAIL : -EAGAIN;
+	if (cq->wait_obj == FI_WAIT_DONE)
+		return -EINVAL;
 	cq->armed = cq->wait_obj == FI_WAIT_CALLBACK;
 	return -EAGAIN;
 }

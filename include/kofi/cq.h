@@ -14,6 +14,9 @@
  * then unlocks.  So once kofi_cq_purge() has taken an endpoint's completions out,
  * no reader of a shared queue is still looking at its slots, and its close may
  * free them.
+ *
+ * With FI_WAIT_DONE the list stays empty: the provider calls the operation's
+ * callback in place of kofi_cq_complete(), and frees the slot before it does.
  */
 #ifndef _KOFI_CQ_H
 #define _KOFI_CQ_H
@@ -45,6 +48,17 @@ struct kofi_comp {
 	int			err;
 	int			prov_errno;
 };
+
+/* What a callback of FI_WAIT_DONE is told */
+static inline void kofi_comp_entry(const struct kofi_comp *comp,
+				   struct fi_done_entry *entry)
+{
+	entry->flags = comp->flags;
+	entry->len = comp->len;
+	entry->data = comp->data;
+	entry->err = comp->err;
+	entry->prov_errno = comp->err ? comp->prov_errno : 0;
+}
 
 /**
  * struct kofi_cq - The queue; the provider embeds it in its own

@@ -9,12 +9,18 @@
  *	FI_WAIT_NONE		the caller polls with fi_cq_read(); no interrupt
  *	FI_WAIT_UNSPEC		the caller sleeps in fi_cq_sread()
  *	FI_WAIT_CALLBACK	a handler is told that the queue is not empty
+ *	FI_WAIT_DONE		each operation has a callback of its own
  *
  * The handler of FI_WAIT_CALLBACK runs in softirq or workqueue context, never
  * twice at the same time for one queue.  It is called when the first entry
  * arrives after a read found the queue empty (and for the very first entry), so
- * it, or whoever it wakes, reads until -EAGAIN.  An event queue knows the same
+ * it, or whoever it wakes, reads until -EAGAIN.  An event queue knows the first
  * three kinds; its handler runs in process context.
+ *
+ * With FI_WAIT_DONE the context of every operation is NULL or points to a struct
+ * fi_done, which the client embeds in its own request; its function is called
+ * with the completion, in softirq or workqueue context, and there is nothing to
+ * read.  By then the operation's queue slot is free.
  */
 #ifndef _RDMA_FI_EQ_H
 #define _RDMA_FI_EQ_H
@@ -30,6 +36,7 @@ enum fi_wait_obj {
 	FI_WAIT_YIELD,
 	FI_WAIT_POLLFD,
 	FI_WAIT_CALLBACK = 0x100, /* kernel: a handler */
+	FI_WAIT_DONE = 0x101,	/* kernel: a callback per operation */
 };
 
 /**
@@ -195,6 +202,31 @@ struct fi_cq_err_entry {
 	fi_addr_t		src_addr;
 };
 
+/**
+ * struct fi_done_entry - kernel: a completion, with FI_WAIT_DONE
+ * @flags: what the operation was (FI_MSG | FI_RECV, ...) and what came with it
+ * @len: bytes received
+ * @data: remote CQ data, or with FI_REMOTE_INV the key
+ * @err: positive error code; 0: success
+ * @prov_errno: the provider's own code, for fi_cq_strerror()
+ */
+struct fi_done_entry {
+	u64			flags;
+	size_t			len;
+	u64			data;
+	int			err;
+	int			prov_errno;
+};
+
+/**
+ * struct fi_done - kernel: what a context points to, with FI_WAIT_DONE
+ * @done: called once; @entry is good until it returns.  It may post, but must
+ *	not close the queue or an endpoint bound to it.
+ */
+struct fi_done {
+	void	(*done)(struct fi_done *done, const struct fi_done_entry *entry);
+};
+
 enum fi_cq_wait_cond {
 	FI_CQ_COND_NONE,
 	FI_CQ_COND_THRESHOLD,	/* fi_cq_sread()'s cond is a size_t * */
@@ -206,7 +238,7 @@ enum fi_cq_wait_cond {
  *	endpoints that will be bound; 0 for a default
  * @flags: FI_AFFINITY: @signaling_vector is meant
  * @format: layout of the entries; FI_CQ_FORMAT_UNSPEC means CONTEXT
- * @wait_obj: FI_WAIT_NONE, FI_WAIT_UNSPEC or FI_WAIT_CALLBACK
+ * @wait_obj: FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_CALLBACK or FI_WAIT_DONE
  * @signaling_vector: kernel: completion vector, a hint at the CPU
  * @wait_cond: FI_CQ_COND_THRESHOLD: fi_cq_sread() takes a threshold
  * @comp_ctx: kernel: where completions are processed
@@ -397,7 +429,7 @@ int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
  *
  * Context: any.
  * Return: number of entries; -EAGAIN: none there; -FI_EAVAIL: an error is next,
- * read it with fi_cq_readerr().
+ * read it with fi_cq_readerr(); -EINVAL: the queue is one with FI_WAIT_DONE.
  */
 static inline ssize_t fi_cq_read(struct fid_cq *cq, void *buf, size_t count)
 {
