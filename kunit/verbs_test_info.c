@@ -184,11 +184,14 @@ static void attributes_describe_connected_messages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, info->ep_attr->protocol, FI_PROTO_RDMA_CM_IB_RC);
 	KUNIT_EXPECT_EQ(test, info->caps & (FI_MSG | FI_SEND | FI_RECV),
 			FI_MSG | FI_SEND | FI_RECV);
-	KUNIT_EXPECT_EQ(test, info->caps & (FI_RMA | FI_TAGGED | FI_ATOMIC), 0);
-	KUNIT_EXPECT_EQ(test, info->mode, 0);
+	KUNIT_EXPECT_EQ(test, info->caps & (FI_TAGGED | FI_ATOMIC), 0);
+	KUNIT_EXPECT_EQ(test, info->mode, FI_RX_CQ_DATA);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->cq_data_size, 4);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->resource_mgmt, FI_RM_ENABLED);
-	KUNIT_EXPECT_EQ(test, info->tx_attr->msg_order, FI_ORDER_SAS);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->msg_order,
+			FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS |
+			FI_ORDER_WAW | FI_ORDER_WAS | FI_ORDER_SAW |
+			FI_ORDER_SAS);
 	KUNIT_EXPECT_GT(test, info->tx_attr->inject_size, 0);
 	KUNIT_EXPECT_EQ(test, info->tx_attr->op_flags, 0);
 	KUNIT_EXPECT_STREQ(test, info->fabric_attr->prov_name, "verbs");

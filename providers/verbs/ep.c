@@ -68,9 +68,16 @@ static int verbs_ep_init_queues(struct verbs_ep *ep)
 	ret = verbs_queue_init(&ep->tx, ep, verbs_send_done);
 	if (ret)
 		return ret;
+	ret = verbs_queue_add_chain(&ep->tx);
+	if (ret)
+		goto destroy_tx;
 	ret = verbs_queue_init(&ep->rx, ep, verbs_recv_done);
 	if (ret)
-		verbs_queue_destroy(&ep->tx);
+		goto destroy_tx;
+	return 0;
+
+destroy_tx:
+	verbs_queue_destroy(&ep->tx);
 	return ret;
 }
 
@@ -256,8 +263,10 @@ void verbs_ep_flush(struct verbs_ep *ep)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 
-	if (ep->qp)
-		ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
+	if (!ep->qp)
+		return;
+	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
+	verbs_ring(&ep->tx);
 }
 
 static void verbs_ep_destroy_qp(struct verbs_ep *ep)
@@ -385,13 +394,13 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 	ep->rx.iov_limit = info->rx_attr->iov_limit ? : 1;
 	ep->tx.op_flags = info->tx_attr->op_flags;
 	ep->rx.op_flags = info->rx_attr->op_flags;
-	ep->tx.dir = DMA_TO_DEVICE;
-	ep->rx.dir = DMA_FROM_DEVICE;
 	ep->inject_size = info->tx_attr->inject_size;
 	ep->max_msg_size = info->ep_attr->max_msg_size ? :
 			   ep->domain->dev->max_msg_size;
 	ep->iwarp = rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev));
-	ep->send_flags = verbs_send_flags(ep->iwarp);
+	ep->tx_flags = verbs_tx_flags(ep->iwarp);
+	ep->read_limit = min_t(size_t, ep->tx.iov_limit,
+			       ibdev->attrs.max_sge_rd);
 	if (ep->tx.size > max || ep->rx.size > max ||
 	    ep->max_msg_size > ep->domain->dev->max_msg_size ||
 	    ep->tx.iov_limit > min(ibdev->attrs.max_send_sge, VERBS_MAX_IOV) ||
@@ -465,7 +474,7 @@ int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
 	ep->ep.ops = &verbs_ep_ops;
 	ep->ep.cm = &verbs_ep_cm_ops;
 	ep->ep.msg = &verbs_msg_ops;
-	ep->ep.rma = &kofi_no_ops_rma;
+	ep->ep.rma = &verbs_rma_ops;
 	ep->ep.tagged = &kofi_no_ops_tagged;
 	ep->ep.atomic = &kofi_no_ops_atomic;
 

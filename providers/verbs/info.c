@@ -8,12 +8,26 @@
  * an id lives for one question.
  *
  * Nothing is said of a device that the device has not said itself.
+ *
+ * Order: a reliable connection executes requests at the responder in the order
+ * they were posted, but a read's answer may be fetched after a later write or
+ * send has arrived; FI_FENCE is for that.  iWARP places writes as they come and
+ * only keeps a message behind them.
  */
 #include <linux/module.h>
 #include <linux/nsproxy.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 #include "verbs.h"
+
+#define VERBS_ORDER_IB	  (FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | \
+			   FI_ORDER_WAW | FI_ORDER_WAS | FI_ORDER_SAW | \
+			   FI_ORDER_SAS)
+#define VERBS_ORDER_IWARP (FI_ORDER_SAW | FI_ORDER_SAS)
+
+#define VERBS_TX_CAPS	  (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE)
+#define VERBS_RX_CAPS	  (FI_MSG | FI_RECV | FI_RMA | FI_REMOTE_READ | \
+			   FI_REMOTE_WRITE)
 
 struct verbs_question {
 	struct completion	answered;
@@ -40,9 +54,10 @@ static size_t verbs_wish(size_t wish, size_t def, size_t max)
 static void verbs_info_tx(struct fi_tx_attr *tx, struct ib_device *ibdev,
 			  bool iwarp, const struct fi_tx_attr *hints)
 {
-	tx->caps = FI_MSG | FI_SEND;
+	tx->caps = VERBS_TX_CAPS;
 	tx->op_flags = verbs_op_flags(iwarp);
-	tx->msg_order = FI_ORDER_SAS;
+	tx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
+	tx->rma_iov_limit = 1;
 	tx->inject_size = VERBS_MAX_INJECT;
 	tx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
 			      verbs_queue_max(ibdev));
@@ -52,11 +67,11 @@ static void verbs_info_tx(struct fi_tx_attr *tx, struct ib_device *ibdev,
 }
 
 static void verbs_info_rx(struct fi_rx_attr *rx, struct ib_device *ibdev,
-			  const struct fi_rx_attr *hints)
+			  bool iwarp, const struct fi_rx_attr *hints)
 {
-	rx->caps = FI_MSG | FI_RECV;
+	rx->caps = VERBS_RX_CAPS;
 	rx->op_flags = FI_COMPLETION;
-	rx->msg_order = FI_ORDER_SAS;
+	rx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
 	rx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
 			      verbs_queue_max(ibdev));
 	rx->iov_limit = verbs_wish(hints ? hints->iov_limit : 0, VERBS_DEF_IOV,
@@ -71,6 +86,8 @@ static void verbs_info_ep(struct fi_ep_attr *ep, bool iwarp,
 	ep->protocol = iwarp ? FI_PROTO_IWARP : FI_PROTO_RDMA_CM_IB_RC;
 	ep->protocol_version = 1;
 	ep->max_msg_size = max_msg_size;
+	ep->max_order_raw_size = iwarp ? 0 : max_msg_size;
+	ep->max_order_waw_size = iwarp ? 0 : max_msg_size;
 	ep->tx_ctx_cnt = 1;
 	ep->rx_ctx_cnt = 1;
 }
@@ -83,6 +100,10 @@ static void verbs_info_domain(struct fi_domain_attr *domain,
 	domain->control_progress = FI_PROGRESS_AUTO;
 	domain->data_progress = FI_PROGRESS_AUTO;
 	domain->resource_mgmt = FI_RM_ENABLED;
+	domain->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	domain->mr_key_size = sizeof(u32);
+	domain->mr_iov_limit = ibdev->attrs.max_fast_reg_page_list_len;
+	domain->mr_cnt = ibdev->attrs.max_mr;
 	domain->cq_data_size = iwarp ? 0 : sizeof(u32);
 	domain->cq_cnt = ibdev->attrs.max_cq;
 	domain->ep_cnt = ibdev->attrs.max_qp;
@@ -108,6 +129,17 @@ static void verbs_info_fabric(char *name, size_t len, struct ib_device *ibdev,
 		 be64_to_cpu(gid.global.subnet_prefix));
 }
 
+/*
+ * Remote CQ data that come with a write use up a receive.  Who does not know the
+ * mode bit agrees with its peers not to write with data.
+ */
+static u64 verbs_info_mode(bool iwarp, const struct fi_info *hints)
+{
+	if (iwarp || (hints && !(hints->mode & FI_RX_CQ_DATA)))
+		return 0;
+	return FI_RX_CQ_DATA;
+}
+
 /* fi_dupinfo() makes the result, so all of it may stand on the stack */
 struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 				 const struct sockaddr_storage *src,
@@ -116,6 +148,7 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 {
 	struct ib_device *ibdev = dev->ibdev;
 	bool iwarp = rdma_protocol_iwarp(ibdev, port);
+	u64 mode = verbs_info_mode(iwarp, hints);
 	char fabric_name[FI_NAME_MAX];
 	struct fi_tx_attr tx = {};
 	struct fi_rx_attr rx = {};
@@ -127,8 +160,9 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 		.prov_version	= VERBS_VERSION,
 	};
 	struct fi_info info = {
-		.caps		= FI_MSG | FI_SEND | FI_RECV | FI_LOCAL_COMM |
-				  FI_REMOTE_COMM,
+		.caps		= VERBS_TX_CAPS | VERBS_RX_CAPS |
+				  FI_LOCAL_COMM | FI_REMOTE_COMM,
+		.mode		= mode,
 		.addr_format	= src->ss_family == AF_INET6 ?
 				  FI_SOCKADDR_IN6 : FI_SOCKADDR_IN,
 		.src_addr	= (void *)src,
@@ -147,7 +181,8 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 		return NULL;
 
 	verbs_info_tx(&tx, ibdev, iwarp, hints ? hints->tx_attr : NULL);
-	verbs_info_rx(&rx, ibdev, hints ? hints->rx_attr : NULL);
+	verbs_info_rx(&rx, ibdev, iwarp, hints ? hints->rx_attr : NULL);
+	rx.mode = mode;
 	verbs_info_ep(&ep, iwarp, dev->max_msg_size);
 	verbs_info_domain(&domain, ibdev, iwarp);
 	verbs_info_fabric(fabric_name, sizeof(fabric_name), ibdev, port, iwarp);

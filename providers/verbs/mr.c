@@ -42,6 +42,7 @@
  * @seg_len: bytes of the last segment
  * @end: physical address behind the last segment
  * @addr: of the first byte
+ * @linear: every piece begins at the address where the one before ended
  */
 struct verbs_mr_builder {
 	size_t			max_seg;
@@ -52,6 +53,7 @@ struct verbs_mr_builder {
 	size_t			seg_len;
 	phys_addr_t		end;
 	u64			addr;
+	bool			linear;
 };
 
 static void verbs_mr_add_segment(struct verbs_mr_builder *builder,
@@ -80,10 +82,12 @@ static int verbs_mr_add_piece(void *context, const struct verbs_piece *piece)
 	struct verbs_mr_builder *builder = context;
 	size_t left = piece->len, len;
 
-	if (check_add_overflow(builder->len, (u64)left, &builder->len))
-		return -EMSGSIZE;
 	if (!builder->count)
 		builder->addr = (uintptr_t)piece->addr;
+	if (builder->addr + builder->len != (uintptr_t)piece->addr)
+		builder->linear = false;
+	if (check_add_overflow(builder->len, (u64)left, &builder->len))
+		return -EMSGSIZE;
 
 	if (builder->count && start == builder->end) {
 		len = min(left, builder->max_seg - builder->seg_len);
@@ -106,6 +110,7 @@ static int verbs_mr_build_table(struct verbs_mr *mr,
 	struct ib_device *ibdev = mr->domain->dev->ibdev;
 	struct verbs_mr_builder builder = {
 		.max_seg = ALIGN_DOWN(ib_dma_max_seg_size(ibdev), PAGE_SIZE),
+		.linear	 = true,
 	};
 	int ret;
 
@@ -120,6 +125,7 @@ static int verbs_mr_build_table(struct verbs_mr *mr,
 		return ret;
 
 	mr->len = builder.len;
+	mr->linear = builder.linear;
 	*addr = builder.addr;
 	builder = (struct verbs_mr_builder) {
 		.max_seg	= builder.max_seg,

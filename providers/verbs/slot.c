@@ -11,6 +11,13 @@
  * lock; readers add to freed without a lock; a poster that finds unused empty
  * takes all of freed at once.  As only the holder of the lock ever removes, the
  * lock-free list has no ABA problem.
+ *
+ * Operations whose success nobody wants to know are posted unsignalled, and the
+ * device says nothing of them unless they fail.  Their slots ride on that of the
+ * next signalled operation and are free when that one has succeeded; at least
+ * every size/2th operation is signalled, so a queue always comes to itself again.
+ * When the carrier has failed, its riders are left alone: those that failed, too,
+ * have completions of their own, and the queue pair is of no more use anyway.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -38,6 +45,10 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_ep *ep,
 	spin_lock_init(&queue->lock);
 	init_llist_head(&queue->freed);
 	queue->unused = NULL;
+	queue->riders = NULL;
+	queue->chain = NULL;
+	queue->chain_end = &queue->chain;
+	queue->domain = ep->domain;
 	queue->ep = ep;
 	for (i = 0; i < queue->size; i++) {
 		queue->slots[i].queue = queue;
@@ -47,10 +58,19 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_ep *ep,
 	return 0;
 }
 
+/* Room for what waits for the doorbell */
+int verbs_queue_add_chain(struct verbs_queue *queue)
+{
+	queue->wrs = kcalloc(VERBS_CHAIN,
+			     struct_size(queue->wrs, sge, queue->iov_limit),
+			     GFP_KERNEL);
+	return queue->wrs ? 0 : -ENOMEM;
+}
+
 /* For devices that take less inline than was promised to fi_inject() */
 int verbs_queue_add_bounce(struct verbs_queue *queue)
 {
-	struct ib_device *ibdev = queue->ep->domain->dev->ibdev;
+	struct ib_device *ibdev = queue->domain->dev->ibdev;
 	size_t len = queue->size * queue->ep->inject_size;
 
 	queue->bounce = kmalloc(len, GFP_KERNEL);
@@ -66,35 +86,47 @@ int verbs_queue_add_bounce(struct verbs_queue *queue)
 	return -ENOMEM;
 }
 
+/* The queue pair is gone; what had no completion of its own is still mapped */
 void verbs_queue_destroy(struct verbs_queue *queue)
 {
+	size_t i;
+
+	for (i = 0; queue->maps && i < queue->size; i++)
+		verbs_unmap(&queue->slots[i]);
 	if (queue->bounce)
-		ib_dma_unmap_single(queue->ep->domain->dev->ibdev,
+		ib_dma_unmap_single(queue->domain->dev->ibdev,
 				    queue->bounce_dma,
 				    queue->size * queue->ep->inject_size,
 				    DMA_TO_DEVICE);
+	kfree(queue->wrs);
 	kfree(queue->bounce);
 	kvfree(queue->maps);
 	kvfree(queue->slots);
+	queue->wrs = NULL;
 	queue->bounce = NULL;
 	queue->maps = NULL;
 	queue->slots = NULL;
 }
 
-struct verbs_slot *verbs_slot_get(struct verbs_queue *queue)
+/* The caller holds the queue's lock */
+struct verbs_slot *verbs_slot_take(struct verbs_queue *queue)
 {
 	struct llist_node *node;
-	unsigned long flags;
 
-	spin_lock_irqsave(&queue->lock, flags);
 	if (!queue->unused)
 		queue->unused = llist_del_all(&queue->freed);
 	node = queue->unused;
-	if (node)
-		queue->unused = node->next;
-	spin_unlock_irqrestore(&queue->lock, flags);
+	if (!node)
+		return NULL;
+	queue->unused = node->next;
+	return llist_entry(node, struct verbs_slot, free);
+}
 
-	return node ? llist_entry(node, struct verbs_slot, free) : NULL;
+/* The caller has held the queue's lock since it took the slot */
+void verbs_slot_untake(struct verbs_slot *slot)
+{
+	slot->free.next = slot->queue->unused;
+	slot->queue->unused = &slot->free;
 }
 
 void verbs_slot_put(struct verbs_slot *slot)
@@ -110,5 +142,19 @@ void verbs_slot_put_chain(struct kofi_comp *chain)
 		/* Once it is free, a poster may use it again */
 		chain = comp->next;
 		verbs_slot_put(container_of(comp, struct verbs_slot, comp));
+	}
+}
+
+/* @slot has succeeded, and with it what was posted unsignalled before */
+void verbs_slot_put_riders(struct verbs_slot *slot)
+{
+	struct llist_node *node = slot->riders;
+	struct verbs_slot *rider;
+
+	while (node) {
+		rider = llist_entry(node, struct verbs_slot, free);
+		node = node->next;
+		verbs_unmap(rider);
+		verbs_slot_put(rider);
 	}
 }

@@ -8,10 +8,11 @@
  *	verbs_reg	a domain's connection for registering memory (reg.c)
  *	verbs_mr	a memory region (mr.c)
  *	verbs_cq	a kofi_cq on an ib_cq (cq.c)
- *	verbs_ep	an RC queue pair and its rdma_cm_id (ep.c, cm.c, msg.c)
+ *	verbs_ep	an RC queue pair and its rdma_cm_id (ep.c, cm.c)
+ *	verbs_op	an operation on its way into the queue (msg.c, rma.c, post.c)
  *	verbs_pep	a listening rdma_cm_id (pep.c)
  *	verbs_connreq	a connection request nobody has taken yet (connreq.c)
- *	verbs_slot	an operation in flight (slot.c)
+ *	verbs_slot	an operation in flight (slot.c, done.c)
  */
 #ifndef _KOFI_VERBS_H
 #define _KOFI_VERBS_H
@@ -36,6 +37,7 @@
 #define VERBS_DEF_IOV		4	/* elements of a list */
 #define VERBS_MAX_IOV		16	/* the same, on the caller's stack */
 #define VERBS_MAX_INJECT	256	/* bytes, on the caller's stack */
+#define VERBS_CHAIN		8	/* most work requests per doorbell */
 #define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
 #define VERBS_SETTLE_MS		2000	/* longest wait of a close for the peer */
 
@@ -111,6 +113,7 @@ struct verbs_domain {
  * @sgt: the memory, mapped for the device
  * @dir: of that mapping
  * @access: IB_ACCESS_*
+ * @linear: the kernel address of each byte is its address in the region
  */
 struct verbs_mr {
 	struct fid_mr		mr;
@@ -120,6 +123,7 @@ struct verbs_mr {
 	struct sg_table		sgt;
 	enum dma_data_direction	dir;
 	int			access;
+	bool			linear;
 };
 
 /**
@@ -167,51 +171,140 @@ struct verbs_sge {
  * @comp: its completion
  * @cqe: entry point of the device's completion
  * @queue: the queue it belongs to
- * @free: link while it is free
+ * @free: link while it is free, or among the @riders of another
+ * @riders: unsignalled operations posted before, which have succeeded if this
+ *	one has
  * @silent: success is not reported
- * @nr_sge: entries of its part of the queue's map that are in use
+ * @signaled: the device reports success to us
+ * @dir: what the device does with the buffers
+ * @mapped: bit n: entry n of its part of the queue's maps is to be unmapped
  */
 struct verbs_slot {
 	struct kofi_comp	comp;
 	struct ib_cqe		cqe;
 	struct verbs_queue	*queue;
 	struct llist_node	free;
+	struct llist_node	*riders;
 	bool			silent;
-	u8			nr_sge;
+	bool			signaled;
+	u8			dir;
+	u32			mapped;
+};
+
+/**
+ * struct verbs_wr - A work request that waits for the doorbell
+ * @rdma: the request
+ * @sge: its elements, iov_limit of them
+ */
+struct verbs_wr {
+	struct ib_rdma_wr	rdma;
+	struct ib_sge		sge[];
 };
 
 /**
  * struct verbs_queue - One direction of an endpoint
- * @lock: guards @unused; taken with interrupts off
+ * @lock: guards @unused, and all of the transmit side from the choice of a slot
+ *	to the doorbell; taken with interrupts off
  * @unused: free slots, for posting
  * @freed: free slots, put there by whoever read their completions
  * @slots: all slots, @size of them
  * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
  * @bounce: @inject_size bytes per slot; NULL if the device takes data inline
  * @bounce_dma: DMA address of @bounce
- * @dir: of the buffers
  * @size: depth
  * @iov_limit: SGEs of an operation
  * @op_flags: FI_* of calls without flags
  * @selective: success is reported only with FI_COMPLETION
+ * @quiet: operations posted unsignalled since the last signalled one
+ * @riders: these operations
+ * @chain: work requests posted with FI_MORE, or NULL
+ * @chain_end: where the next one is linked
+ * @chained: how many there are
+ * @wrs: memory for VERBS_CHAIN of them
  * @cq: where completions go
+ * @domain: the domain
  * @ep: whose queue it is
  */
 struct verbs_queue {
-	spinlock_t		lock;		/* of unused */
+	spinlock_t		lock;		/* see above */
 	struct llist_node	*unused;
 	struct llist_head	freed;
 	struct verbs_slot	*slots;
 	struct verbs_sge	*maps;
 	void			*bounce;
 	u64			bounce_dma;
-	enum dma_data_direction	dir;
 	size_t			size;
 	size_t			iov_limit;
 	u64			op_flags;
 	bool			selective;
+	size_t			quiet;
+	struct llist_node	*riders;
+	struct ib_send_wr	*chain;
+	struct ib_send_wr	**chain_end;
+	unsigned int		chained;
+	struct verbs_wr		*wrs;
 	struct verbs_cq		*cq;
+	struct verbs_domain	*domain;
 	struct verbs_ep		*ep;
+};
+
+/**
+ * struct verbs_iter - A place in a list of local buffers
+ * @type: what the list consists of
+ * @elem: current element
+ * @count: elements from here on
+ * @skip: bytes of @elem that are done
+ * @desc: descriptor of @elem, or NULL
+ */
+struct verbs_iter {
+	enum fi_buf_type	type;
+	const void		*elem;
+	size_t			count;
+	size_t			skip;
+	void			**desc;
+};
+
+/**
+ * struct verbs_map - Elements for the device
+ * @count: of @sge
+ * @mapped: bit n: @sge n is to be unmapped
+ * @len: bytes
+ * @sge: the elements
+ */
+struct verbs_map {
+	u32			count;
+	u32			mapped;
+	size_t			len;
+	struct ib_sge		sge[VERBS_MAX_IOV];
+};
+
+/**
+ * struct verbs_op - An operation on its way into the transmit queue
+ * @opcode: what the device is to do; IB_WR_SEND and IB_WR_RDMA_WRITE become
+ *	their variants with immediate data by @flags
+ * @type: what the local list consists of
+ * @list: the local list
+ * @count: its elements
+ * @desc: its descriptors, or NULL
+ * @context: the client's
+ * @flags: FI_* of the call
+ * @data: remote CQ data
+ * @addr: remote address
+ * @key: remote key
+ * @silent: success is not reported
+ */
+struct verbs_op {
+	enum ib_wr_opcode	opcode;
+	enum fi_buf_type	type;
+	const void		*list;
+	size_t			count;
+	void			**desc;
+	void			*context;
+	u64			flags;
+	u64			data;
+	u64			addr;
+	u64			key;
+	bool			silent;
 };
 
 /**
@@ -234,7 +327,8 @@ enum verbs_ep_state {
  * struct verbs_ep - An endpoint
  * @ep: what the client sees
  * @state: see &enum verbs_ep_state
- * @send_flags: what fi_sendmsg() may be asked
+ * @tx_flags: what fi_sendmsg() and fi_writemsg() may be asked
+ * @read_limit: most elements of the local list of a read
  * @inline_size: bytes the queue pair takes inline
  * @max_msg_size: bytes
  * @inject_size: bytes
@@ -263,7 +357,8 @@ enum verbs_ep_state {
 struct verbs_ep {
 	struct fid_ep		ep;
 	enum verbs_ep_state	state;
-	u64			send_flags;
+	u64			tx_flags;
+	size_t			read_limit;
 	size_t			inline_size;
 	size_t			max_msg_size;
 	size_t			inject_size;
@@ -369,6 +464,15 @@ int verbs_reg_mr(struct verbs_domain *domain, struct ib_mr *ibmr, int access);
 void verbs_reg_close(struct verbs_domain *domain);
 
 /* pages.c */
+bool verbs_iter_more(struct verbs_iter *iter);
+int verbs_iter_piece(const struct verbs_iter *iter, struct verbs_piece *piece);
+void verbs_iter_advance(struct verbs_iter *iter, size_t len);
+size_t verbs_iter_left(const struct verbs_iter *iter);
+u64 verbs_iter_addr(const struct verbs_iter *iter);
+ssize_t verbs_list_len(enum fi_buf_type type, const void *list, size_t count,
+		       size_t max);
+void verbs_gather(void *to, enum fi_buf_type type, const void *list,
+		  size_t count);
 int verbs_each_piece(enum fi_buf_type type, const void *list, size_t count,
 		     verbs_piece_fn fn, void *context);
 
@@ -408,29 +512,41 @@ int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len);
 int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len);
 
 /* map.c */
-int verbs_map(struct verbs_slot *slot, enum fi_buf_type type, const void *list,
-	      size_t count, struct ib_sge *sge);
+int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
+		   struct verbs_iter *iter, size_t limit, struct verbs_map *map);
+void verbs_map_undo(struct verbs_domain *domain, enum dma_data_direction dir,
+		    struct verbs_map *map);
+void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map,
+		    enum dma_data_direction dir);
 void verbs_unmap(struct verbs_slot *slot);
-ssize_t verbs_list_len(enum fi_buf_type type, const void *list, size_t count,
-		       size_t max);
-void verbs_gather(void *to, enum fi_buf_type type, const void *list,
-		  size_t count);
 
 /* slot.c */
 int verbs_queue_init(struct verbs_queue *queue, struct verbs_ep *ep,
 		     void (*done)(struct ib_cq *cq, struct ib_wc *wc));
+int verbs_queue_add_chain(struct verbs_queue *queue);
 int verbs_queue_add_bounce(struct verbs_queue *queue);
 void verbs_queue_destroy(struct verbs_queue *queue);
-struct verbs_slot *verbs_slot_get(struct verbs_queue *queue);
+struct verbs_slot *verbs_slot_take(struct verbs_queue *queue);
+void verbs_slot_untake(struct verbs_slot *slot);
 void verbs_slot_put(struct verbs_slot *slot);
 void verbs_slot_put_chain(struct kofi_comp *chain);
+void verbs_slot_put_riders(struct verbs_slot *slot);
 
-/* msg.c */
+/* msg.c, rma.c */
 extern const struct fi_ops_msg verbs_msg_ops;
-u64 verbs_send_flags(bool iwarp);
+extern const struct fi_ops_rma verbs_rma_ops;
+u64 verbs_tx_flags(bool iwarp);
 u64 verbs_op_flags(bool iwarp);
+
+/* post.c */
+ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op);
+ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op);
+void verbs_ring(struct verbs_queue *queue);
+
+/* done.c */
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno);
 
 /* errno.c */
 int verbs_wc_errno(enum ib_wc_status status, bool receive);
@@ -471,6 +587,12 @@ static inline struct verbs_cq *to_verbs_cq(struct fid *fid)
 static inline struct verbs_slot *to_verbs_slot(struct ib_wc *wc)
 {
 	return container_of(wc->wr_cqe, struct verbs_slot, cqe);
+}
+
+/* Is success of an operation with @flags to be kept from the client? */
+static inline bool verbs_is_silent(const struct verbs_queue *queue, u64 flags)
+{
+	return queue->selective && !(flags & FI_COMPLETION);
 }
 
 #endif /* _KOFI_VERBS_H */

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completing: from the device's completion to the client's.
+ *
+ * ib_core calls the done functions, one at a time per completion queue.  A
+ * success that the client did not ask for frees the slot at once, errors are
+ * always reported.  The first error other than a flush means that the queue pair
+ * has left the connected state; a worker then ends the connection, so that both
+ * clients learn of it.
+ *
+ * On the wire a message is one SEND and nothing else; remote CQ data is the
+ * immediate, 32 bits in network order (libfabric's verbs provider, all versions).
+ */
+#include <linux/module.h>
+#include "verbs.h"
+
+/*
+ * FI_WAIT_DONE: the callback gets what the slot knows, and the slot is free by
+ * then, so that the callback may post again in a full queue.
+ */
+static void verbs_call_done(struct verbs_slot *slot)
+{
+	struct fi_done *done = slot->comp.op_context;
+	struct fi_done_entry entry;
+
+	kofi_comp_entry(&slot->comp, &entry);
+	verbs_slot_put(slot);
+	if (done)
+		done->done(done, &entry);
+}
+
+static void verbs_report(struct verbs_slot *slot)
+{
+	struct kofi_cq *kcq = &slot->queue->cq->kcq;
+
+	if (kcq->wait_obj == FI_WAIT_DONE)
+		verbs_call_done(slot);
+	else
+		kofi_cq_complete(kcq, &slot->comp);
+}
+
+/* The operation has failed; @err is positive */
+void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
+{
+	verbs_unmap(slot);
+	slot->comp.err = err;
+	slot->comp.prov_errno = prov_errno;
+	if (prov_errno != IB_WC_WR_FLUSH_ERR)
+		queue_work(verbs_wq, &slot->queue->ep->broken);
+	verbs_report(slot);
+}
+
+void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_slot *slot = to_verbs_slot(wc);
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		verbs_slot_fail(slot, -verbs_wc_errno(wc->status, false),
+				wc->status);
+		return;
+	}
+	verbs_unmap(slot);
+	if (slot->riders)
+		verbs_slot_put_riders(slot);
+	if (slot->silent)
+		verbs_slot_put(slot);
+	else
+		verbs_report(slot);
+}
+
+/* What came with the message, or instead of one */
+static void verbs_recv_flags(struct kofi_comp *comp, const struct ib_wc *wc)
+{
+	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM) {
+		comp->flags = FI_RMA | FI_REMOTE_WRITE;
+		comp->buf = NULL;
+	}
+	if (wc->wc_flags & IB_WC_WITH_IMM) {
+		comp->flags |= FI_REMOTE_CQ_DATA;
+		comp->data = be32_to_cpu(wc->ex.imm_data);
+	} else if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
+		comp->flags |= FI_REMOTE_INV;
+		comp->data = wc->ex.invalidate_rkey;
+	}
+}
+
+void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_slot *slot = to_verbs_slot(wc);
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		verbs_slot_fail(slot, -verbs_wc_errno(wc->status, true),
+				wc->status);
+		return;
+	}
+	verbs_unmap(slot);
+	slot->comp.len = wc->byte_len;
+	verbs_recv_flags(&slot->comp, wc);
+	if (slot->silent)
+		verbs_slot_put(slot);
+	else
+		verbs_report(slot);
+}

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Posting: from an operation to a work request in the device's queue.
+ *
+ * Look at the state, map the buffers, then, under the queue's lock, take a slot
+ * and hand the work request to the device.  Nothing is allocated.  The lock is
+ * the endpoint's own, one per direction; the device's driver would serialize the
+ * posters of one queue pair anyway.  Holding it from the choice of the slot to
+ * the doorbell makes the order of slots that of the device's queue, which is what
+ * unsignalled operations (slot.c) and chains stand on.
+ *
+ * A chain: with FI_MORE the work request is kept, and goes to the device together
+ * with the next one that has no FI_MORE, or when there are VERBS_CHAIN of them, or
+ * when the connection ends.  The call has returned 0 by then, so a work request of
+ * a chain that the device refuses completes with an error, which ends the
+ * connection like any other.
+ *
+ * The state may change at any moment after it was looked at; the work request
+ * then completes with an error.
+ */
+#include <linux/module.h>
+#include "verbs.h"
+
+static int verbs_ep_check(const struct verbs_ep *ep, bool send)
+{
+	switch (smp_load_acquire(&ep->state)) {	/* see verbs_ep_enable() */
+	case VERBS_EP_CONNECTED:
+		return 0;
+	case VERBS_EP_OPEN:
+		return -FI_EOPBADSTATE;
+	case VERBS_EP_DOWN:
+		return -ESHUTDOWN;
+	default:
+		return send ? -ENOTCONN : 0;
+	}
+}
+
+/* A device without room says -ENOMEM; it has room when operations are done */
+static int verbs_post_errno(int ret)
+{
+	return ret == -ENOMEM ? -EAGAIN : ret;
+}
+
+/* A hint that spares the mapping; verbs_slot_take() decides */
+static bool verbs_queue_full(const struct verbs_queue *queue)
+{
+	return !READ_ONCE(queue->unused) && llist_empty(&queue->freed);
+}
+
+static void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
+			    u64 comp_flags)
+{
+	slot->comp.op_context = op->context;
+	slot->comp.flags = comp_flags;
+	slot->comp.len = 0;
+	slot->comp.buf = NULL;
+	slot->comp.data = 0;
+	slot->comp.err = 0;
+	slot->silent = op->silent;
+	slot->riders = NULL;
+	slot->mapped = 0;
+}
+
+static u64 verbs_comp_flags(enum ib_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IB_WR_RDMA_WRITE:
+		return FI_RMA | FI_WRITE;
+	case IB_WR_RDMA_READ:
+		return FI_RMA | FI_READ;
+	default:
+		return FI_MSG | FI_SEND;
+	}
+}
+
+/* What FI_* make of a work request whose opcode is set */
+static void verbs_wr_flags(struct ib_send_wr *wr, const struct verbs_op *op)
+{
+	if (op->flags & FI_FENCE)
+		wr->send_flags |= IB_SEND_FENCE;
+	if (op->flags & FI_REMOTE_CQ_DATA) {
+		wr->opcode = op->opcode == IB_WR_SEND ?
+			     IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE_WITH_IMM;
+		wr->ex.imm_data = cpu_to_be32((u32)op->data);
+	} else if (op->flags & FI_REMOTE_INV) {
+		wr->opcode = IB_WR_SEND_WITH_INV;
+		wr->ex.invalidate_rkey = op->data;
+	}
+}
+
+/*
+ * Decides whether the device is to report success, and who rides on whom.  Here
+ * and below the caller holds the queue's lock.
+ */
+static void verbs_slot_board(struct verbs_slot *slot, struct ib_send_wr *wr)
+{
+	struct verbs_queue *queue = slot->queue;
+
+	slot->signaled = !slot->silent || ++queue->quiet >= queue->size / 2;
+	if (slot->signaled) {
+		wr->send_flags |= IB_SEND_SIGNALED;
+		slot->riders = queue->riders;
+		queue->riders = NULL;
+		queue->quiet = 0;
+	} else {
+		slot->free.next = queue->riders;
+		queue->riders = &slot->free;
+	}
+}
+
+/* The device did not take it, and has taken nothing since */
+static void verbs_slot_alight(struct verbs_slot *slot)
+{
+	struct verbs_queue *queue = slot->queue;
+
+	if (slot->signaled) {
+		queue->riders = slot->riders;
+		/* So that the next one is signalled for sure */
+		queue->quiet = queue->size;
+	} else {
+		queue->riders = slot->free.next;
+	}
+}
+
+/* Keeps a copy of the work request until the doorbell */
+static void verbs_chain_add(struct verbs_queue *queue,
+			    const struct ib_rdma_wr *wr)
+{
+	struct verbs_wr *copy = (void *)queue->wrs + queue->chained *
+				struct_size(copy, sge, queue->iov_limit);
+
+	copy->rdma = *wr;
+	memcpy(copy->sge, wr->wr.sg_list,
+	       wr->wr.num_sge * sizeof(*copy->sge));
+	copy->rdma.wr.sg_list = copy->sge;
+	copy->rdma.wr.next = NULL;
+	*queue->chain_end = &copy->rdma.wr;
+	queue->chain_end = &copy->rdma.wr.next;
+	queue->chained++;
+}
+
+/* Returns what the device refused: a list of completions by their next */
+static struct kofi_comp *verbs_chain_refused(const struct ib_send_wr *bad,
+					     const struct ib_send_wr *except)
+{
+	struct kofi_comp *list = NULL, **end = &list;
+	struct verbs_slot *slot;
+
+	for (; bad; bad = bad->next) {
+		if (bad == except)
+			continue;
+		slot = container_of(bad->wr_cqe, struct verbs_slot, cqe);
+		slot->comp.next = NULL;
+		*end = &slot->comp;
+		end = &slot->comp.next;
+	}
+	return list;
+}
+
+/*
+ * Posts the chain and @last, if any, behind it.  Returns the errno for @last;
+ * what else was refused is for the caller to fail without the lock.
+ */
+static int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *last,
+			    struct kofi_comp **refused)
+{
+	const struct ib_send_wr *bad = NULL;
+	int ret;
+
+	*queue->chain_end = last;
+	ret = ib_post_send(queue->ep->qp, queue->chain, &bad);
+	if (ret)
+		*refused = verbs_chain_refused(bad, last);
+	queue->chain = NULL;
+	queue->chain_end = &queue->chain;
+	queue->chained = 0;
+	return ret;
+}
+
+/*
+ * What was refused frees its slot by a completion of its own, and must not ride
+ * on anything any more.  Other riders are lost until the endpoint is closed; the
+ * connection ends now.
+ */
+static void verbs_chain_abandon(struct verbs_queue *queue,
+				const struct kofi_comp *refused)
+{
+	if (refused)
+		queue->riders = NULL;
+}
+
+static void verbs_fail_refused(struct kofi_comp *refused, int err)
+{
+	struct verbs_slot *slot;
+
+	while (refused) {
+		slot = container_of(refused, struct verbs_slot, comp);
+		refused = refused->next;
+		verbs_slot_fail(slot, -err, 0);
+	}
+}
+
+/* Rings the doorbell for what is waiting for it */
+void verbs_ring(struct verbs_queue *queue)
+{
+	struct kofi_comp *refused = NULL;
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	if (queue->chain)
+		ret = verbs_chain_post(queue, NULL, &refused);
+	verbs_chain_abandon(queue, refused);
+	spin_unlock_irqrestore(&queue->lock, flags);
+	verbs_fail_refused(refused, ret);
+}
+
+static int verbs_doorbell(struct verbs_queue *queue, struct ib_rdma_wr *wr,
+			  bool more, struct kofi_comp **refused)
+{
+	if (more && queue->chained < VERBS_CHAIN) {
+		verbs_chain_add(queue, wr);
+		return 0;
+	}
+	if (queue->chain)
+		return verbs_chain_post(queue, &wr->wr, refused);
+	return ib_post_send(queue->ep->qp, &wr->wr, NULL);
+}
+
+/* The slot's piece of the bounce buffer takes the place of inline data */
+static void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
+			 struct ib_sge *sge)
+{
+	struct verbs_queue *queue = slot->queue;
+	size_t offset = (slot - queue->slots) * queue->ep->inject_size;
+
+	verbs_gather(queue->bounce + offset, op->type, op->list, op->count);
+	sge->addr = queue->bounce_dma + offset;
+	sge->lkey = queue->domain->pd->local_dma_lkey;
+	ib_dma_sync_single_for_device(queue->domain->dev->ibdev, sge->addr,
+				      sge->length, DMA_TO_DEVICE);
+}
+
+/**
+ * verbs_post_map() - Post an operation whose buffers are ready for the device
+ * @ep: the endpoint
+ * @op: the operation
+ * @map: its buffers; if this is @bounce, one element with a length only
+ * @wr_flags: IB_SEND_INLINE or 0
+ * @bounce: the data go through the slot's piece of the bounce buffer
+ *
+ * Return: 0, or an errno; then @map is still the caller's.
+ */
+static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
+			  struct verbs_map *map, int wr_flags, bool bounce)
+{
+	struct verbs_queue *queue = &ep->tx;
+	struct kofi_comp *refused = NULL;
+	struct verbs_slot *slot;
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.sg_list	= map->sge,
+			.num_sge	= map->count,
+			.opcode		= op->opcode,
+			.send_flags	= wr_flags,
+		},
+		.remote_addr	= op->addr,
+		.rkey		= op->key,
+	};
+	unsigned long flags;
+	bool more;
+	int ret;
+
+	verbs_wr_flags(&wr.wr, op);
+	/* Inline data are not there any more when a chain is posted */
+	more = op->flags & FI_MORE && !(wr_flags & IB_SEND_INLINE);
+
+	spin_lock_irqsave(&queue->lock, flags);
+	slot = verbs_slot_take(queue);
+	if (!slot) {
+		spin_unlock_irqrestore(&queue->lock, flags);
+		return -EAGAIN;
+	}
+	verbs_slot_fill(slot, op, verbs_comp_flags(op->opcode));
+	if (bounce)
+		verbs_bounce(slot, op, map->sge);
+	else
+		verbs_map_keep(slot, map, op->opcode == IB_WR_RDMA_READ ?
+			       DMA_FROM_DEVICE : DMA_TO_DEVICE);
+	wr.wr.wr_cqe = &slot->cqe;
+	verbs_slot_board(slot, &wr.wr);
+	ret = verbs_doorbell(queue, &wr, more, &refused);
+	if (ret) {
+		slot->mapped = 0;
+		verbs_slot_alight(slot);
+		verbs_slot_untake(slot);
+		verbs_chain_abandon(queue, refused);
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+
+	verbs_fail_refused(refused, ret);
+	return verbs_post_errno(ret);
+}
+
+/* The device, or the slot's piece of the bounce buffer, copies now */
+static int verbs_post_inject(struct verbs_ep *ep, const struct verbs_op *op,
+			     size_t len)
+{
+	u8 copy[VERBS_MAX_INJECT];
+	const struct kvec *kvec = op->list;
+	struct verbs_map map;
+
+	map.count = !!len;
+	map.mapped = 0;
+	map.sge[0].length = len;
+	if (len > ep->inline_size)
+		return verbs_post_map(ep, op, &map, 0, true);
+
+	if (op->type == FI_BUF_KVEC && op->count == 1) {
+		map.sge[0].addr = (uintptr_t)kvec->iov_base;
+	} else {
+		verbs_gather(copy, op->type, op->list, op->count);
+		map.sge[0].addr = (uintptr_t)copy;
+	}
+	return verbs_post_map(ep, op, &map, len ? IB_SEND_INLINE : 0, false);
+}
+
+static int verbs_map_all(struct verbs_domain *domain,
+			 enum dma_data_direction dir,
+			 const struct verbs_op *op, size_t limit,
+			 struct verbs_map *map)
+{
+	struct verbs_iter iter = {
+		.type	= op->type,
+		.elem	= op->list,
+		.count	= op->count,
+		.desc	= op->desc,
+	};
+	int ret;
+
+	map->count = 0;
+	map->mapped = 0;
+	map->len = 0;
+	ret = verbs_map_some(domain, dir, &iter, limit, map);
+	if (!ret && iter.count) {
+		verbs_map_undo(domain, dir, map);
+		ret = -EINVAL;
+	}
+	return ret;
+}
+
+/**
+ * verbs_post() - Post an operation to the transmit queue
+ * @ep: the endpoint
+ * @op: the operation
+ *
+ * Context: any.
+ * Return: as the data transfer calls of fi_endpoint.h.
+ */
+ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
+{
+	bool inject = op->flags & FI_INJECT;
+	bool read = op->opcode == IB_WR_RDMA_READ;
+	enum dma_data_direction dir = read ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	struct verbs_map map;
+	ssize_t len;
+	int ret;
+
+	ret = verbs_ep_check(ep, true);
+	if (ret)
+		return ret;
+	len = verbs_list_len(op->type, op->list, op->count,
+			     inject ? ep->inject_size : ep->max_msg_size);
+	if (len < 0)
+		return len;
+	if (verbs_queue_full(&ep->tx))
+		return -EAGAIN;
+	if (inject)
+		return verbs_post_inject(ep, op, len);
+
+	ret = verbs_map_all(ep->domain, dir, op,
+			    read ? ep->read_limit : ep->tx.iov_limit, &map);
+	if (ret)
+		return ret;
+	ret = verbs_post_map(ep, op, &map, 0, false);
+	if (ret)
+		verbs_map_undo(ep->domain, dir, &map);
+	return ret;
+}
+
+static int verbs_recv_map(struct verbs_ep *ep, const struct verbs_op *op,
+			  struct verbs_map *map)
+{
+	struct ib_recv_wr wr = {
+		.sg_list	= map->sge,
+		.num_sge	= map->count,
+	};
+	struct verbs_queue *queue = &ep->rx;
+	struct verbs_slot *slot;
+	unsigned long flags;
+	int ret = -EAGAIN;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	slot = verbs_slot_take(queue);
+	if (!slot)
+		goto unlock;
+	verbs_slot_fill(slot, op, FI_MSG | FI_RECV);
+	if (op->type == FI_BUF_KVEC && op->count)
+		slot->comp.buf = ((const struct kvec *)op->list)->iov_base;
+	verbs_map_keep(slot, map, DMA_FROM_DEVICE);
+	wr.wr_cqe = &slot->cqe;
+	ret = verbs_post_errno(ib_post_recv(ep->qp, &wr, NULL));
+	if (ret) {
+		slot->mapped = 0;
+		verbs_slot_untake(slot);
+	}
+unlock:
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return ret;
+}
+
+/**
+ * verbs_post_recv() - Post a receive
+ * @ep: the endpoint
+ * @op: the operation; list, context and silent count
+ *
+ * Context: any.
+ * Return: as the data transfer calls of fi_endpoint.h.
+ */
+ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op)
+{
+	struct verbs_map map;
+	ssize_t len;
+	int ret;
+
+	ret = verbs_ep_check(ep, false);
+	if (ret)
+		return ret;
+	len = verbs_list_len(op->type, op->list, op->count, ep->max_msg_size);
+	if (len < 0)
+		return len;
+	if (verbs_queue_full(&ep->rx))
+		return -EAGAIN;
+	ret = verbs_map_all(ep->domain, DMA_FROM_DEVICE, op, ep->rx.iov_limit,
+			    &map);
+	if (ret)
+		return ret;
+	ret = verbs_recv_map(ep, op, &map);
+	if (ret)
+		verbs_map_undo(ep->domain, DMA_FROM_DEVICE, &map);
+	return ret;
+}
