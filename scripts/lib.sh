@@ -125,16 +125,16 @@ candidate()
 }
 
 # fetch_deb PACKAGE [APT OPTIONS]: download PACKAGE into the cache unless it is
-# there; print the path of the .deb.
+# there; print the path of the .deb. In a subshell, which ends with the lock.
 fetch_deb()
-{
-	local pkg=$1 version deb
+(
+	pkg=$1
 
 	shift
 	version=$(apt-cache "$@" policy "$pkg" 2>/dev/null |
 		awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }')
 	[ -n "$version" ] || die "apt knows no package $pkg; run apt-get update, and check that /etc/apt names Debian 12 and its security archive"
-	mkdir -p "$KOFI_CACHE/deb"
+	lock "$KOFI_CACHE/deb/$pkg.lock"
 	deb=$(deb_path "$pkg" "$version")
 	if [ -z "$deb" ]; then
 		step "downloading $pkg $version"
@@ -148,7 +148,7 @@ fetch_deb()
 	fi
 	[ -n "$deb" ] || die "apt-get download gave no file for $pkg $version"
 	printf '%s\n' "$deb"
-}
+)
 
 # download_deb PACKAGE=VERSION [APT OPTIONS]
 download_deb()
@@ -172,13 +172,14 @@ deb_path()
 	return 0
 }
 
-# unpack_source DEB: unpack a linux-source package; print the tree's path.
+# unpack_source DEB: unpack a linux-source package; print the tree's path. In a
+# subshell, which ends with the lock.
 unpack_source()
-{
-	local deb=$1 name dest
-
+(
+	deb=$1
 	name=$(basename "$deb" _all.deb)
 	dest=$KOFI_CACHE/src/$name
+	lock "$dest.lock"
 	if [ ! -d "$dest" ]; then
 		step "unpacking ${name%%_*}"
 		rm -rf "$dest.tmp"
@@ -190,7 +191,7 @@ unpack_source()
 		mv "$dest.tmp" "$dest"
 	fi
 	printf '%s\n' "$dest"
-}
+)
 
 # unpack_tarball DEB MEMBER DIR
 unpack_tarball()
