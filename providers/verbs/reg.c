@@ -270,6 +270,16 @@ static int verbs_reg_create_qp(struct verbs_reg *reg, struct rdma_cm_id *id)
 	return rdma_create_qp(id, reg->domain->pd, &attr);
 }
 
+static int verbs_reg_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn)
+{
+	int ret;
+
+	rdma_lock_handler(id);
+	ret = rdma_accept(id, conn);
+	rdma_unlock_handler(id);
+	return ret;
+}
+
 /* Some devices do not connect for nothing, so allow a read each way */
 static int verbs_reg_join(struct verbs_reg *reg)
 {
@@ -295,7 +305,7 @@ static int verbs_reg_join(struct verbs_reg *reg)
 	conn.private_data_len = 0;
 	ret = verbs_reg_create_qp(reg, reg->passive.id);
 	if (!ret)
-		ret = rdma_accept(reg->passive.id, &conn);
+		ret = verbs_reg_accept(reg->passive.id, &conn);
 	if (!ret)
 		ret = verbs_reg_wait(reg, &reg->active);
 	if (!ret)
