@@ -19,7 +19,9 @@ kunit_test_suites(&kofi_verbs_info_suite,
 		  &kofi_verbs_cq_suite,
 		  &kofi_verbs_handler_suite,
 		  &kofi_verbs_refuse_suite,
-		  &kofi_verbs_close_suite);
+		  &kofi_verbs_close_suite,
+		  &kofi_verbs_mr_suite,
+		  &kofi_verbs_mr_limits_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the kOFI provider for RDMA devices");
 MODULE_AUTHOR("the kOFI authors");

@@ -38,6 +38,8 @@ extern struct kunit_suite kofi_verbs_cq_suite;
 extern struct kunit_suite kofi_verbs_handler_suite;
 extern struct kunit_suite kofi_verbs_refuse_suite;
 extern struct kunit_suite kofi_verbs_close_suite;
+extern struct kunit_suite kofi_verbs_mr_suite;
+extern struct kunit_suite kofi_verbs_mr_limits_suite;
 
 #define VT_API		FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
 /* Emulated and with all sanitizers on, an exchange may take seconds */

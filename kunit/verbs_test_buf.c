@@ -3,126 +3,7 @@
  * Where messages may lie: memory of every kind a client can legally hold, as
  * kvec, bio_vec and scatterlist, on the sending and on the receiving side.
  */
-#include <linux/bvec.h>
-#include <linux/gfp.h>
-#include <linux/mm.h>
-#include <linux/scatterlist.h>
-#include <linux/vmalloc.h>
-#include "verbs_test.h"
-
-#define VT_IOV		16	/* asked for in the hints */
-#define VT_AREA		(VT_IOV * PAGE_SIZE)
-#define VT_AREA_ORDER	4
-
-/* Memory of one kind: at least VT_AREA bytes that are contiguous for the CPU */
-struct vt_memory {
-	const char		*name;
-	void			*(*alloc)(struct kunit *test);
-	enum fi_buf_type	type;
-	size_t			offset;
-	size_t			pieces;
-};
-
-static void vt_vfree(void *mem)
-{
-	vfree(mem);
-}
-
-static void vt_free_area(void *mem)
-{
-	free_pages((unsigned long)mem, VT_AREA_ORDER);
-}
-
-static void *alloc_kmalloc(struct kunit *test)
-{
-	return vt_buf(test, VT_AREA);
-}
-
-static void *alloc_vmalloc(struct kunit *test)
-{
-	void *mem = vzalloc(VT_AREA + PAGE_SIZE);
-
-	KUNIT_ASSERT_NOT_NULL(test, mem);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, vt_vfree, mem),
-			0);
-	return mem;
-}
-
-static void *alloc_area(struct kunit *test)
-{
-	unsigned long mem = __get_free_pages(GFP_KERNEL | __GFP_ZERO,
-					     VT_AREA_ORDER);
-
-	KUNIT_ASSERT_NE(test, mem, 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, vt_free_area,
-							(void *)mem), 0);
-	return (void *)mem;
-}
-
-static const struct vt_memory vt_memories[] = {
-	{ "kmalloc", alloc_kmalloc, FI_BUF_KVEC, 0, 1 },
-	{ "kmalloc, odd address", alloc_kmalloc, FI_BUF_KVEC, 3, 1 },
-	{ "kmalloc, list", alloc_kmalloc, FI_BUF_KVEC, 1, VT_IOV },
-	{ "pages", alloc_area, FI_BUF_KVEC, 0, 1 },
-	{ "vmalloc", alloc_vmalloc, FI_BUF_KVEC, 0, 1 },
-	{ "vmalloc, odd address", alloc_vmalloc, FI_BUF_KVEC, 4095, 1 },
-	{ "vmalloc, list", alloc_vmalloc, FI_BUF_KVEC, 5, 2 },
-	{ "bvec", alloc_area, FI_BUF_BVEC, 0, 1 },
-	{ "bvec, odd address", alloc_area, FI_BUF_BVEC, 5000, 1 },
-	{ "bvec, list", alloc_area, FI_BUF_BVEC, 7, VT_IOV },
-	{ "sgl", alloc_area, FI_BUF_SGL, 0, 1 },
-	{ "sgl, odd address", alloc_area, FI_BUF_SGL, 4097, 1 },
-	{ "sgl, list", alloc_area, FI_BUF_SGL, 9, VT_IOV },
-};
-
-KUNIT_ARRAY_PARAM_DESC(vt_memory, vt_memories, name);
-
-/* A list, whatever it consists of */
-struct vt_list {
-	struct fi_msg		msg;
-	union {
-		struct kvec		kvec[VT_IOV];
-		struct bio_vec		bvec[VT_IOV];
-		struct scatterlist	sgl[VT_IOV];
-	};
-};
-
-static void set_piece(struct vt_list *list, int i, void *buf, size_t len)
-{
-	switch (list->msg.type) {
-	case FI_BUF_KVEC:
-		list->kvec[i] = (struct kvec) { buf, len };
-		break;
-	case FI_BUF_BVEC:
-		bvec_set_page(&list->bvec[i], virt_to_page(buf), len,
-			      offset_in_page(buf));
-		break;
-	default:
-		sg_set_buf(&list->sgl[i], buf, len);
-	}
-}
-
-/* Splits a buffer into so many pieces; the last takes the rest */
-static void vt_make_list(struct vt_list *list, const struct vt_memory *memory,
-			 void *buf, size_t len)
-{
-	size_t piece = len / memory->pieces, i;
-
-	list->msg = (struct fi_msg) {
-		.type		= memory->type,
-		.msg_iov	= list->kvec,
-		.iov_count	= memory->pieces,
-	};
-	if (memory->type == FI_BUF_SGL)
-		sg_init_table(list->sgl, memory->pieces);
-	for (i = 0; i < memory->pieces; i++) {
-		if (i == memory->pieces - 1)
-			piece = len;
-		set_piece(list, i, buf, piece);
-		buf += piece;
-		len -= piece;
-	}
-}
+#include "verbs_test_memory.h"
 
 static void serve_long_lists(struct kunit *test, struct vt_pair *pair)
 {
@@ -208,7 +89,7 @@ static void vmalloc_counts_once_per_page(struct kunit *test)
 	u8 *out, *in = vt_buf(test, VT_AREA);
 
 	serve_long_lists(test, &pair);
-	out = alloc_vmalloc(test);
+	out = vt_alloc_vmalloc(test);
 	vt_fill(out, VT_AREA, 1);
 	vt_recv(test, &pair.b, in, VT_AREA, vt_ctx(1));
 
