@@ -96,7 +96,7 @@ static void cq_open_fails_with_the_verb(struct kunit *test)
 
 static const struct fail_point enable_points[] = {
 	{ "create_qp", FAKEHCA_CREATE_QP, 1, -ENOMEM },
-	{ "create_qp", FAKEHCA_CREATE_QP, 1, -EINVAL },
+	{ "create_qp", FAKEHCA_CREATE_QP, 1, -EPERM },
 	{ "modify_qp to INIT", FAKEHCA_MODIFY_QP, 1, -EIO },
 };
 

@@ -107,12 +107,26 @@ static void no_inline_data_needs_a_bounce_buffer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 1);
 }
 
+/* Some devices refuse a queue pair that asks for more than they take inline */
+static void refused_inline_data_needs_a_bounce_buffer(struct kunit *test)
+{
+	struct fakehca_attr attr = { .max_inline = INJECT_SIZE };
+	struct ht_pair pair = {};
+
+	ht_serve(test, &attr);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_CREATE_QP, 1, -EINVAL);
+	ht_join(test, &pair);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 1);
+	ht_ping(test, &pair.a, &pair.b);
+}
+
 static struct kunit_case inject_cases[] = {
 	KUNIT_CASE(a_bad_element_unmaps_the_good_ones),
 	KUNIT_CASE(a_list_too_long_is_unmapped_again),
 	KUNIT_CASE(inject_copies_before_it_returns),
 	KUNIT_CASE(inline_devices_need_no_bounce_buffer),
 	KUNIT_CASE(no_inline_data_needs_a_bounce_buffer),
+	KUNIT_CASE(refused_inline_data_needs_a_bounce_buffer),
 	{}
 };
 

@@ -82,7 +82,7 @@ destroy_tx:
 }
 
 /* One work request more than the client has: ib_drain_qp()'s marker */
-static int verbs_ep_create_qp(struct verbs_ep *ep)
+static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 {
 	struct ib_qp_init_attr attr = {
 		.event_handler	= verbs_qp_event,
@@ -94,7 +94,7 @@ static int verbs_ep_create_qp(struct verbs_ep *ep)
 			.max_recv_wr	= ep->rx.size + 1,
 			.max_send_sge	= ep->tx.iov_limit,
 			.max_recv_sge	= ep->rx.iov_limit,
-			.max_inline_data = ep->inject_size,
+			.max_inline_data = inline_size,
 		},
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
@@ -105,11 +105,23 @@ static int verbs_ep_create_qp(struct verbs_ep *ep)
 	if (ret)
 		return ret;
 	ep->qp = ep->id->qp;
-	ep->inline_size = min_t(size_t, attr.cap.max_inline_data,
-				ep->inject_size);
+	ep->inline_size = min_t(size_t, attr.cap.max_inline_data, inline_size);
 	if (!ep->iwarp)
 		rdma_set_min_rnr_timer(ep->id, VERBS_RNR_TIMER);
 	return 0;
+}
+
+/*
+ * No attribute of a device says how much it takes inline, and siw refuses who
+ * asks for too much.  What does not go inline is copied.
+ */
+static int verbs_ep_create_qp(struct verbs_ep *ep)
+{
+	int ret = verbs_ep_try_qp(ep, ep->inject_size);
+
+	if (ret == -EINVAL && ep->inject_size)
+		ret = verbs_ep_try_qp(ep, 0);
+	return ret;
 }
 
 static int verbs_ep_build(struct verbs_ep *ep)
