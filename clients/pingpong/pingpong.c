@@ -355,6 +355,9 @@ static int pp_send_fin(struct pp_role *r)
 
 	memcpy(vec.iov_base, pp_fin, sizeof(pp_fin));
 	ret = fi_sendmsg(r->ep, &msg, FI_COMPLETION | FI_TRANSMIT_COMPLETE);
+	/* iWARP cannot tell that it has arrived; pp_ctrl_finish() sees to it */
+	if (ret == -FI_EBADFLAGS)
+		ret = fi_sendmsg(r->ep, &msg, FI_COMPLETION);
 	if (ret)
 		return pp_fail(r, ret, pp_peer_error, "send \"fin\"");
 	return 0;
