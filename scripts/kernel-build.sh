@@ -1,0 +1,58 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Build a kernel from Debian's linux-source-6.12 (sourced, after lib.sh). The
+# result is cached under the version of the source and a hash of the
+# configuration, so it is built once.
+
+# check_config FRAGMENT CONFIG: every option of the fragment must have survived
+# Kconfig.
+check_config()
+{
+	local line bad=0
+
+	while read -r line; do
+		case $line in
+		CONFIG_*=n) grep -q "^${line%=n}=" "$2" || continue ;;
+		CONFIG_*) ! grep -qxF "$line" "$2" || continue ;;
+		*) continue ;;
+		esac
+		say "    $line did not survive Kconfig"
+		bad=1
+	done <"$1"
+	[ $bad -eq 0 ] || die "fix ${1#"$KOFI_TOP/"}: a dependency is missing"
+}
+
+# build_kernel NAME ARCH IMAGE TARGET OBJECTS TIME: make it ready and print its
+# home (see scripts/kernel); the build log is build.log in it. IMAGE is what
+# boots, inside the build folder; TARGET makes it. OBJECTS, the number of object
+# files of a finished build, and TIME are only told.
+build_kernel()
+{
+	local name=$1 arch=$2 image=$3 target=$4 objects=$5 time=$6
+	local fragment=$KOFI_TOP/scripts/configs/$1-6.12.config version home src make
+
+	[ -n "$(candidate linux-source-6.12)" ] || "$KOFI_TOP/scripts/deps" update
+	version=$(candidate linux-source-6.12)
+	home=$KOFI_CACHE/kernel/$name-$version-$(sha256sum "$fragment" | cut -c1-8)
+	lock "$home.lock"
+	if [ ! -e "$home/release" ]; then
+		src=$(unpack_source "$(fetch_deb linux-source-6.12)")
+		mkdir -p "$home"
+		make=(make -C "$src" O="$home" ARCH="$arch" LOCALVERSION=-kofi-"$name")
+		step "building the $name kernel $version (once; $time on 2 cores)"
+		"${make[@]}" -s KCONFIG_ALLCONFIG="$fragment" allnoconfig >&2
+		check_config "$fragment" "$home/.config"
+		progress "$name kernel" "$home/build.log" \
+			"echo \"\$(find '$home' -name '*.o' | wc -l)/~$objects objects\"" \
+			"${make[@]}" -j"$(nproc)" "$target" modules ||
+			{ tail -n 30 "$home/build.log" >&2
+			  die "the $name kernel did not build; whole log: $home/build.log"; }
+		"${make[@]}" -s INSTALL_MOD_PATH="$home/root" modules_install >&2
+		ln -sfn "$image" "$home/vmlinuz"
+		ln -sfn . "$home/kdir"
+		echo "$arch" >"$home/kbuild-arch"
+		cp "$home/include/config/kernel.release" "$home/release"
+	fi
+	printf '%s\n' "$home"
+}
