@@ -3,10 +3,17 @@
 #
 # Load each KUnit module, print its suites' KTAP, unload everything, look for
 # leaks. Lines "#module NAME" and "#check ok|not ok TEXT" are for
-# scripts/test-kunit.
+# scripts/test-kunit and scripts/check.
+#
+# SUITES="kofi_core_test ..." takes some modules only, ONLY="cq msg*" only the
+# suites and cases with these words in their names; a word with * or ? must fit
+# the whole name of the suite, the case or suite.case. Then lines "#suite NAME"
+# tell which suites there are.
 
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
+# shellcheck disable=SC1091 # written by scripts/vm or scripts/uml
+. /kofi/boot.conf
 
 check()
 {
@@ -29,8 +36,96 @@ new_results()
 	done
 }
 
+kunit=/sys/module/kunit/parameters
+
+# list_cases MODULE: its cases, as "suite case". The filter fits no case, and
+# what does not fit is reported as skipped.
+list_cases()
+{
+	printf skip >$kunit/filter_action
+	printf 'speed>normal' >$kunit/filter
+	printf '*.*' >$kunit/filter_glob
+	modprobe "$1"
+	new_results | awk '/^    # Subtest: / { suite = $3 }
+		/^    ok [0-9]+ .* # SKIP/ { print suite, $3 }'
+	forget_results "$1"
+	printf 'speed>=very_slow' >$kunit/filter
+}
+
+# forget_results MODULE: unload it, so that it can run again.
+forget_results()
+{
+	rmmod "$1"
+	for seen in /tmp/seen/*; do
+		[ -d "/sys/kernel/debug/kunit/${seen##*/}" ] || rm -f "$seen"
+	done
+}
+
+# wanted SUITE CASE: is there a word for it?
+wanted()
+{
+	for word in $ONLY; do
+		case $word in
+		*[*?]*) ;;
+		*) word="*$word*" ;;
+		esac
+		for name in "$1" "$2" "$1.$2"; do
+			# shellcheck disable=SC2254 # a pattern, yes
+			case $name in
+			$word) return 0 ;;
+			esac
+		done
+	done
+	return 1
+}
+
+# choose: from the lines of list_cases, the filters that let the wanted cases
+# run: "suite.*" for a whole suite, else one a case.
+choose()
+{
+	while read -r suite case; do
+		verdict=0
+		wanted "$suite" "$case" || verdict=1
+		echo "$suite $case $verdict"
+	done | awk '{ line[NR] = $0; all[$1]++; if (!$3) n[$1]++ }
+		END { for (i = 1; i <= NR; i++) {
+			split(line[i], f)
+			if (n[f[1]] == all[f[1]]) {
+				if (!said[f[1]]++)
+					print f[1] ".*"
+			} else if (!f[3]) {
+				print f[1] "." f[2]
+			} } }'
+}
+
+# run_some MODULE: its wanted cases. It is loaded once for each filter.
+run_some()
+{
+	list_cases "$1" >/tmp/cases
+	awk '!said[$1]++ { print "#suite " $1 }' /tmp/cases
+	set -f
+	choose </tmp/cases >/tmp/filters
+	set +f
+	[ -s /tmp/filters ] || return 0
+	echo "#module $1"
+	while read -r glob; do
+		[ ! -d "/sys/module/$1" ] || forget_results "$1"
+		printf %s "$glob" >$kunit/filter_glob
+		modprobe "$1" || check 1 "$1 loads for $glob"
+		new_results
+	done </tmp/filters
+}
+
+run_all()
+{
+	echo "#module $1"
+	modprobe "$1"
+	check $? "$1 loads"
+	new_results
+}
+
 # unload_all: our modules, users first. One that is still in use when no other
-# can be unloaded any more has lost a reference.
+# can be unloaded any more has lost a reference; that is the exit status.
 unload_all()
 {
 	progress=1
@@ -49,17 +144,32 @@ unload_all()
 		[ ! -d "/sys/module/$name" ] || {
 			echo "in use: $(cat "/sys/module/$name/refcnt")"
 			check 1 "$name unloads"
+			stuck=1
 		}
 	done
+	return "${stuck:-0}"
+}
+
+# delete_rxe: as long as somebody uses the device that would wait for ever.
+delete_rxe()
+{
+	if [ "$1" -ne 0 ]; then
+		echo "not tried, a module has not let go of it"
+		check 1 "rxe0 can be deleted"
+		return
+	fi
+	rdma link delete rxe0
+	check $? "rxe0 can be deleted"
 }
 
 report_leaks()
 {
+	[ -e "$leaks" ] || return 0
 	! leaks_found
 	check $? "$1"
 }
 
-leaks_begin
+[ ! -e "$leaks" ] || leaks_begin
 mkdir /tmp/seen
 modprobe kofi_verbs
 check $? "kofi_verbs loads"
@@ -69,14 +179,15 @@ for ko in /kofi/*_test.ko; do
 	*" $name "*) ;;
 	*) continue ;;
 	esac
-	echo "#module $name"
-	modprobe "$name"
-	check $? "$name loads"
-	new_results
+	if [ -n "$ONLY" ]; then
+		run_some "$name"
+	else
+		run_all "$name"
+	fi
 done
 
 report_leaks "no memory is leaked by the suites"
 unload_all
-rdma link delete rxe0
-check $? "rxe0 can be deleted"
+released=$?
+[ "$RXE" != 1 ] || delete_rxe $released
 report_leaks "no memory is leaked by unloading"
