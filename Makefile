@@ -11,7 +11,7 @@ endif
 STAGE ?=
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install install clean demo shell test lint help check-kdir
+.PHONY: modules modules_install install clean demo shell test two lint help check-kdir
 
 modules: check-kdir	## build every module against KDIR
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -31,6 +31,9 @@ shell:	## the demo's guest, with a prompt
 
 test:	## the gate; STAGE="build kunit ..." runs some (see scripts/test)
 	@scripts/test $(STAGE)
+
+two:	## two guests joined by a network: loss, reordering, death (scripts/two)
+	@scripts/two
 
 lint:	## checkpatch --strict and shellcheck on everything
 	@scripts/lint

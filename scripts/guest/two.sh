@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# What scripts/two has done in one of its guests: two.sh FUNCTION ARGUMENT...
+
+pp=/sys/kernel/debug/kofi_pingpong
+fl=/sys/kernel/debug/kofi_inflight
+# netem's queue, so long that it never drops a packet for lack of room
+LIMIT=100000
+
+# setup rxe|siw IPV4 IPV6
+setup()
+{
+	# A connection whose peer has vanished shall end in seconds, also iWARP's.
+	echo 4 >/proc/sys/net/ipv4/tcp_retries2
+	# First and for good: while a qdisc is replaced the interface refuses packets,
+	# and rxe on 6.12 takes that for an error of the queue pair.
+	tc qdisc add dev eth0 root netem limit $LIMIT &&
+		/kofi/guest/rxe.sh "$1" eth0 "$2" "$3" && modprobe -a kofi kofi_verbs
+}
+
+# renew rxe|siw IPV4 IPV6: another device in place of the one there is
+renew()
+{
+	rdma link delete "${1}0" && /kofi/guest/rxe.sh "$1" eth0 "$2" "$3"
+}
+
+# impair none|NETEM WORDS...: from now on for all that this guest sends.
+impair()
+{
+	[ "$1" != none ] || shift
+	tc qdisc change dev eth0 root netem limit $LIMIT "$@"
+}
+
+# blackout SECONDS: so long nothing that this guest sends arrives, in the middle of
+# a ping-pong; says how long it was
+blackout()
+{
+	{ pingpong_reached 10 60 && impair loss 100% && pingpong_goes_on; } || return
+	read -r from rest </proc/uptime
+	sleep "$1" # this is how long a blackout is
+	impair none || return
+	read -r to rest </proc/uptime
+	awk "BEGIN { print $to - $from }"
+}
+
+# dropped: how many packets netem has lost so far
+dropped()
+{
+	tc -s qdisc show dev eth0 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p'
+}
+
+# counters: what the RDMA device or TCP had to repair so far, "name number"
+counters()
+{
+	for f in /sys/class/infiniband/rxe0/ports/1/hw_counters/*; do
+		case ${f##*/} in
+		duplicate_request | out_of_seq_request | rcvd_seq_err | completer_retry_err | \
+			retry_exceeded_err | send_err | rcvd_rnr_err)
+			echo "${f##*/} $(cat "$f")"
+			;;
+		esac
+	done
+	awk '$1 == "Tcp:" && !n { split($0, name); n = 1; next }
+		$1 == "Tcp:" { for (i = 2; i <= NF; i++)
+			if (name[i] == "RetransSegs") print "tcp_retransmitted", $i }' /proc/net/snmp
+}
+
+# pingpong_server PARAMETERS: load it, return when it listens
+pingpong_server()
+{
+	modprobe kofi_pingpong role=server "$@" && timeout 30 cat $pp/listening
+}
+
+# pingpong_reached N SECONDS: wait until the N-th message of any size is on
+pingpong_reached()
+{
+	timeout "$2" sh -c "until awk -v n=$1 '\$2 == \"size\" && \$8 + 0 >= n { ok = 1 }
+		END { exit !ok }' $pp/progress; do usleep 50000; done" ||
+		{ cat $pp/progress; return 1; }
+}
+
+# pingpong_goes_on: fails when it has ended, so that what was just done was done
+# in the middle
+pingpong_goes_on()
+{
+	grep ended $pp/progress || return 0
+	echo "ping-pong ended too early"
+	return 1
+}
+
+# pingpong_end SECONDS: wait for the end, show the table, unload
+pingpong_end()
+{
+	outcome=$(timeout "$1" cat $pp/wait 2>&1) || outcome="no end within $1 s"
+	cat $pp/results
+	rmmod kofi_pingpong || outcome="kofi_pingpong cannot be unloaded; $outcome"
+	echo "outcome: $outcome"
+}
+
+# inflight_step STEP
+inflight_step()
+{
+	echo "$1" >$fl/step
+}
+
+# inflight_flow: let it flow in the background; inflight_flowed waits for the end
+inflight_flow()
+{
+	mkfifo /tmp/flow
+	{ inflight_step flow; echo $? >/tmp/flow; } >/tmp/flow.err 2>&1 &
+}
+
+inflight_flowed()
+{
+	status=$(timeout "$1" cat /tmp/flow) || { echo "flow: no end within $1 s"; return 1; }
+	[ "$status" = 0 ] || { cat /tmp/flow.err; dmesg | grep kofi_inflight | tail -n 3; return 1; }
+}
+
+# inflight_reached N SECONDS: wait until N operations have ended well
+inflight_reached()
+{
+	timeout "$2" sh -c "until awk -v n=$1 '\$1 == \"ok\" && \$2 >= n { ok = 1 }
+		END { exit !ok }' $fl/report; do usleep 20000; done" ||
+		{ cat $fl/report; return 1; }
+}
+
+inflight_report()
+{
+	cat $fl/report
+}
+
+# unload DEVICE: everything of ours, then the device
+unload()
+{
+	for m in kofi_verbs kofi; do
+		rmmod $m || { echo "$m cannot be unloaded"; return 1; }
+	done
+	rdma link delete "$1"
+}
+
+# leaks_start, leaks_end: between the two; leaks_end fails when memory was lost
+leaks_start()
+{
+	# shellcheck source=scripts/guest/leaks.sh
+	. /kofi/guest/leaks.sh
+	leaks_begin
+}
+
+leaks_end()
+{
+	# shellcheck source=scripts/guest/leaks.sh
+	. /kofi/guest/leaks.sh
+	! leaks_found
+}
+
+"$@"
