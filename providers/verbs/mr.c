@@ -188,26 +188,24 @@ static u32 verbs_mr_page_size(const struct verbs_mr *mr, u64 alignment,
 	return 0;
 }
 
-static bool verbs_mr_takes_gaps(const struct verbs_mr *mr)
-{
-	const struct ib_device_attr *attrs = &mr->domain->dev->ibdev->attrs;
-
-	return attrs->kernel_cap_flags & IBK_SG_GAPS_REG &&
-	       mr->sgt.nents <= attrs->max_fast_reg_page_list_len;
-}
-
 static int verbs_mr_choose(const struct verbs_mr *mr, u64 addr,
 			   enum ib_mr_type *type, u32 *entries, u32 *page_size)
 {
 	const struct ib_device_attr *attrs = &mr->domain->dev->ibdev->attrs;
+	bool takes_gaps = attrs->kernel_cap_flags & IBK_SG_GAPS_REG;
 	u64 alignment = verbs_mr_alignment(mr, addr);
+
+	if (alignment < VERBS_MR_MIN_PAGE && !takes_gaps)
+		return -EINVAL;
+	if (mr->len > attrs->max_mr_size)
+		return -EMSGSIZE;
 
 	*type = IB_MR_TYPE_MEM_REG;
 	*page_size = verbs_mr_page_size(mr, alignment, entries);
-	if (*page_size && mr->len <= attrs->max_mr_size)
+	if (*page_size)
 		return 0;
-	if (!verbs_mr_takes_gaps(mr) || mr->len > attrs->max_mr_size)
-		return alignment < VERBS_MR_MIN_PAGE ? -EINVAL : -EMSGSIZE;
+	if (!takes_gaps || mr->sgt.nents > attrs->max_fast_reg_page_list_len)
+		return -EMSGSIZE;
 	*type = IB_MR_TYPE_SG_GAPS;
 	*entries = mr->sgt.nents;
 	*page_size = PAGE_SIZE;
