@@ -17,6 +17,7 @@
 struct fakehca;
 struct ib_device;
 struct ib_qp;
+struct sockaddr_storage;
 
 /* The address of the device's port; nothing else has it */
 #define FAKEHCA_ADDR		"10.78.0.1"
@@ -213,6 +214,18 @@ void fakehca_hold(struct fakehca *hca);
  * Context: any.
  */
 void fakehca_release(struct fakehca *hca);
+
+/**
+ * fakehca_on_connect() - Be asked when the next connection is requested
+ * @hca: the device
+ * @fn: called once with the address that it goes to, before its listener hears
+ *	of it; may sleep and connect to it, too
+ * @context: for @fn
+ */
+void fakehca_on_connect(struct fakehca *hca,
+			void (*fn)(void *context,
+				   const struct sockaddr_storage *to),
+			void *context);
 
 /**
  * fakehca_flush_late() - Flush as late as a device may

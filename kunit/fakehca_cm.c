@@ -284,6 +284,33 @@ static void fakehca_conn_answer(struct fakehca_conn *conn, int status,
 	fakehca_conn_put(conn);
 }
 
+void fakehca_on_connect(struct fakehca *hca,
+			void (*fn)(void *context,
+				   const struct sockaddr_storage *to),
+			void *context)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	hca->on_connect = fn;
+	hca->on_connect_context = context;
+	spin_unlock_irqrestore(&hca->lock, flags);
+}
+EXPORT_SYMBOL_GPL(fakehca_on_connect);
+
+static void fakehca_announce(struct fakehca *hca, const struct iw_cm_id *id)
+{
+	void (*fn)(void *context, const struct sockaddr_storage *to);
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	fn = hca->on_connect;
+	hca->on_connect = NULL;
+	spin_unlock_irqrestore(&hca->lock, flags);
+	if (fn)
+		fn(hca->on_connect_context, &id->m_remote_addr);
+}
+
 int fakehca_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
 	struct fakehca *hca = to_fakehca(id->device);
@@ -301,6 +328,7 @@ int fakehca_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	struct fakehca_conn *conn;
 	struct iw_cm_id *to;
 
+	fakehca_announce(hca, id);
 	if (ret)
 		return ret;
 	if (!ibqp)

@@ -74,6 +74,8 @@ struct fakehca_failure {
  * @mrs: struct fakehca_mr by key >> 8
  * @listens: struct fakehca_listen
  * @conns: struct fakehca_conn
+ * @on_connect: whom to ask when the next connection is requested
+ * @on_connect_context: for that
  * @wq: runs the engine and tells the connection manager
  * @engine: executes
  * @remove: removes
@@ -98,6 +100,9 @@ struct fakehca {
 	struct xarray		mrs;
 	struct list_head	listens;
 	struct list_head	conns;
+	void			(*on_connect)(void *context,
+					      const struct sockaddr_storage *to);
+	void			*on_connect_context;
 	struct workqueue_struct	*wq;
 	struct work_struct	engine;
 	struct work_struct	remove;

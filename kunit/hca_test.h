@@ -30,6 +30,7 @@ extern struct kunit_suite kofi_hca_inject_suite;
 extern struct kunit_suite kofi_hca_fail_suite;
 extern struct kunit_suite kofi_hca_limits_suite;
 extern struct kunit_suite kofi_hca_fatal_suite;
+extern struct kunit_suite kofi_hca_mr_suite;
 
 #define HT_PATIENCE_MS	30000
 
