@@ -56,6 +56,12 @@ struct fid_av {
 	const struct fi_ops_av		*ops;
 };
 
+/**
+ * struct fid_mr - An open memory region
+ * @fid: what it has in common with other objects
+ * @mem_desc: see fi_mr_desc()
+ * @key: see fi_mr_key()
+ */
 struct fid_mr {
 	struct fid		fid;
 	void			*mem_desc;
@@ -76,13 +82,16 @@ enum fi_hmem_iface {
 };
 
 /**
- * struct fi_mr_attr - A memory region
+ * struct fi_mr_attr - A memory region to be registered
  * @type: kernel: what the list consists of
  * @mr_iov: the list, if @type is FI_BUF_KVEC
  * @mr_bvec: the list, if @type is FI_BUF_BVEC
  * @mr_sgl: the list, if @type is FI_BUF_SGL
  * @iov_count: elements of the list
- * @access: FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE
+ * @access: what for: peers may read it (FI_REMOTE_READ) or write it and, if the
+ *	endpoint knows them, do atomics on it (FI_REMOTE_WRITE); operations of this
+ *	domain use it as the buffer of a send (FI_SEND), receive (FI_RECV), read
+ *	(FI_READ) or write (FI_WRITE)
  * @offset: reserved, 0
  * @requested_key: key the client wants; ignored with FI_MR_PROV_KEY
  * @context: the client's pointer
@@ -216,20 +225,34 @@ int fi_domain_bind(struct fid_domain *domain, struct fid *fid, u64 flags);
 /**
  * fi_mr_reg() - Register one buffer
  * @domain: where
- * @buf: a kernel address, vmalloc included
+ * @buf: a kernel address: from kmalloc, of pages or from vmalloc, no stack
  * @len: bytes
  * @access: as fi_mr_attr.access
  * @offset: 0
  * @requested_key: as fi_mr_attr.requested_key
  * @flags: 0
- * @mr: the region; its key is fi_mr_key()
+ * @mr: the region, the caller's to close; its key is fi_mr_key()
  * @context: the client's pointer
  *
- * The memory belongs to the client; it must stay until fi_close(@mr).
+ * The region is exactly the @len bytes, with the rights of @access.  With
+ * FI_MR_VIRT_ADDR a peer finds them at the address @buf, otherwise at 0.
  *
- * Context: may sleep.
- * Return: 0; -ENOSYS: the provider registers nothing; -EINVAL; -FI_EBADFLAGS;
- * -FI_ENOMR; -EBUSY: @domain is being closed; -ENOMEM.
+ * The memory stays the client's, but is the device's, too, until fi_close(@mr) has
+ * returned 0; it must neither be freed nor reused before.  Then the key is dead
+ * and no access is under way; a peer that still uses the key gets an error.
+ *
+ * A device can describe only so much memory at a time.  -EMSGSIZE asks the client
+ * to register it in pieces, or memory that is more contiguous.
+ *
+ * Context: may sleep, for as long as it takes to connect.  Not from a handler of
+ * a completion queue.
+ * Return: 0; -ENOSYS: the provider registers nothing; -EINVAL: an argument that
+ * makes no sense, or what is at @buf is no memory that a device can reach;
+ * -FI_EBADFLAGS: @flags; -EMSGSIZE: too long for the device; -FI_ENOMR: there are
+ * too many regions; -EBUSY: @domain is being closed;
+ * -ENODEV: the device has gone; -ENOMEM; -EIO, -EFAULT: the device refused;
+ * -EADDRNOTAVAIL: the device has no address, which it needs for registering;
+ * another error of the provider, if what it needs for that fails.
  */
 int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
 	      u64 access, u64 offset, u64 requested_key, u64 flags,
@@ -238,7 +261,7 @@ int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
 /**
  * fi_mr_regv() - Register a list of buffers as one region
  * @domain: where
- * @iov: the buffers
+ * @iov: the buffers; the list itself is the caller's again when this returns
  * @count: elements of @iov
  * @access: as fi_mr_reg()
  * @offset: as fi_mr_reg()
@@ -247,8 +270,14 @@ int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
  * @mr: as fi_mr_reg()
  * @context: as fi_mr_reg()
  *
- * Context: may sleep.
- * Return: as fi_mr_reg().
+ * To a peer the elements are one range, one behind the other, from the address of
+ * the first byte on.  Many devices ask for elements that end and begin at the
+ * boundaries of pages, but for the first one's begin and the last one's end;
+ * elements that continue the one before are as good.
+ *
+ * Context: may sleep, as fi_mr_reg().
+ * Return: as fi_mr_reg(); -EINVAL, too, if the list has gaps that the device cannot
+ * describe.
  */
 int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
 	       u64 access, u64 offset, u64 requested_key, u64 flags,
@@ -257,12 +286,14 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
 /**
  * fi_mr_regattr() - Register what the attributes describe
  * @domain: where
- * @attr: the region
+ * @attr: the region; it and its list are the caller's again when this returns
  * @flags: 0
- * @mr: the region
+ * @mr: as fi_mr_reg()
  *
- * Context: may sleep.
- * Return: as fi_mr_reg().
+ * As fi_mr_regv(), for every kind of list.
+ *
+ * Context: may sleep, as fi_mr_reg().
+ * Return: as fi_mr_regv().
  */
 int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 		  u64 flags, struct fid_mr **mr);
@@ -274,7 +305,9 @@ int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
  * @flags: provider specific
  *
  * Context: may sleep.
- * Return: 0; -ENOSYS; -EINVAL; -FI_EDOMAIN.
+ * Return: 0; -ENOSYS: the provider binds no regions to such an object; -EINVAL: bad
+ * argument; -FI_EDOMAIN: they belong to different domains; -EBUSY: one of them is
+ * being closed; -ENOMEM.
  */
 int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, u64 flags);
 
@@ -283,15 +316,33 @@ int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, u64 flags);
  * @mr: the region
  *
  * Context: may sleep.
- * Return: 0; -ENOSYS; -EINVAL; or an error of the provider.
+ * Return: 0; -ENOSYS: this region needs no enabling; -EINVAL: bad argument; or an
+ * error of the provider.
  */
 int fi_mr_enable(struct fid_mr *mr);
 
+/**
+ * fi_mr_desc() - What operations of the same domain are told to use a region
+ * @mr: an open region
+ *
+ * Passed as the descriptor of a buffer within the region, it saves the mapping of
+ * that buffer.
+ *
+ * Context: any.
+ * Return: the descriptor, good until the region is closed.
+ */
 static inline void *fi_mr_desc(struct fid_mr *mr)
 {
 	return mr->mem_desc;
 }
 
+/**
+ * fi_mr_key() - What peers need to reach a region
+ * @mr: an open region
+ *
+ * Context: any.
+ * Return: the key.
+ */
 static inline u64 fi_mr_key(struct fid_mr *mr)
 {
 	return mr->key;
