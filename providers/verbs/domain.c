@@ -43,7 +43,7 @@ static const struct fi_ops_domain verbs_domain_ops = {
 	.av_open	= fi_no_av_open,
 	.cq_open	= verbs_cq_open,
 	.endpoint	= verbs_endpoint,
-	.cntr_open	= fi_no_cntr_open,
+	.cntr_open	= kofi_cntr_open,
 	.srx_ctx	= fi_no_srx_ctx,
 	.query_atomic	= fi_no_query_atomic,
 };

@@ -39,15 +39,30 @@ static void verbs_report(struct verbs_slot *slot)
 		kofi_cq_complete(kcq, &slot->comp);
 }
 
+/* Reports and counts a success; who sees it counted finds it reported */
+static void verbs_slot_succeed(struct verbs_slot *slot, size_t len)
+{
+	struct kofi_cntr *cntr = verbs_cntr_of(slot);
+
+	if (slot->silent)
+		verbs_slot_put(slot);
+	else
+		verbs_report(slot);
+	kofi_cntr_done(cntr, 0, len);
+}
+
 /* The operation has failed; @err is positive */
 void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
 {
+	struct kofi_cntr *cntr = verbs_cntr_of(slot);
+
 	verbs_unmap(slot);
 	slot->comp.err = err;
 	slot->comp.prov_errno = prov_errno;
 	if (prov_errno != IB_WC_WR_FLUSH_ERR)
 		queue_work(verbs_wq, &slot->queue->ep->broken);
 	verbs_report(slot);
+	kofi_cntr_done(cntr, err, 0);
 }
 
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -62,10 +77,7 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	verbs_unmap(slot);
 	if (slot->riders)
 		verbs_slot_put_riders(slot);
-	if (slot->silent)
-		verbs_slot_put(slot);
-	else
-		verbs_report(slot);
+	verbs_slot_succeed(slot, slot->bytes);
 }
 
 /* What came with the message, or instead of one */
@@ -96,8 +108,5 @@ void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	verbs_unmap(slot);
 	slot->comp.len = wc->byte_len;
 	verbs_recv_flags(&slot->comp, wc);
-	if (slot->silent)
-		verbs_slot_put(slot);
-	else
-		verbs_report(slot);
+	verbs_slot_succeed(slot, wc->byte_len);
 }

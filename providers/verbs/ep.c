@@ -164,6 +164,8 @@ static int verbs_ep_enable(struct verbs_ep *ep)
 		return -FI_ENOEQ;
 	if (!ep->tx.cq || !ep->rx.cq)
 		return -FI_ENOCQ;
+	if (!verbs_cntr_fits(&ep->tx) || !verbs_cntr_fits(&ep->rx))
+		return -EINVAL;
 
 	rdma_lock_handler(ep->id);
 	if (ep->state == VERBS_EP_DOWN)
@@ -208,6 +210,7 @@ static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 		ep->eq = to_kofi_eq(bfid);
 		return 0;
 	case FI_CLASS_CNTR:
+		return verbs_cntr_bind(ep, to_kofi_cntr(bfid), flags);
 	case FI_CLASS_SRX_CTX:
 		return -ENOSYS;
 	default:

@@ -107,6 +107,8 @@ static void verbs_info_domain(struct fi_domain_attr *domain,
 	domain->cq_data_size = iwarp ? 0 : sizeof(u32);
 	domain->cq_cnt = ibdev->attrs.max_cq;
 	domain->ep_cnt = ibdev->attrs.max_qp;
+	/* Memory is the only limit; that many can be bound */
+	domain->cntr_cnt = 4 * (size_t)ibdev->attrs.max_qp;
 	domain->tx_ctx_cnt = ibdev->attrs.max_qp;
 	domain->rx_ctx_cnt = ibdev->attrs.max_qp;
 	domain->max_ep_tx_ctx = 1;

@@ -96,7 +96,8 @@ static void verbs_slot_board(struct verbs_slot *slot, struct ib_send_wr *wr)
 {
 	struct verbs_queue *queue = slot->queue;
 
-	slot->signaled = !slot->silent || ++queue->quiet >= queue->size / 2;
+	slot->signaled = !slot->silent || queue->counted ||
+			 ++queue->quiet >= queue->size / 2;
 	if (slot->signaled) {
 		wr->send_flags |= IB_SEND_SIGNALED;
 		slot->riders = queue->riders;
@@ -282,6 +283,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 		return -EAGAIN;
 	}
 	verbs_slot_fill(slot, op, verbs_comp_flags(op->opcode));
+	slot->bytes = map->len;
 	if (bounce)
 		verbs_bounce(slot, op, map->sge);
 	else
@@ -312,6 +314,7 @@ static int verbs_post_inject(struct verbs_ep *ep, const struct verbs_op *op,
 
 	map.count = !!len;
 	map.mapped = 0;
+	map.len = len;
 	map.sge[0].length = len;
 	if (len > ep->inline_size)
 		return verbs_post_map(ep, op, &map, 0, true);

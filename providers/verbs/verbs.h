@@ -25,6 +25,7 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
+#include <kofi/cntr.h>
 #include <kofi/compat.h>
 #include <kofi/cq.h>
 #include <kofi/eq.h>
@@ -178,6 +179,7 @@ struct verbs_sge {
  * @signaled: the device reports success to us
  * @dir: what the device does with the buffers
  * @mapped: bit n: entry n of its part of the queue's maps is to be unmapped
+ * @bytes: transmit side: length of the buffers
  */
 struct verbs_slot {
 	struct kofi_comp	comp;
@@ -189,6 +191,15 @@ struct verbs_slot {
 	bool			signaled;
 	u8			dir;
 	u32			mapped;
+	u32			bytes;
+};
+
+/* What a counter may be bound to, in one direction */
+enum verbs_kind {
+	VERBS_MSG,
+	VERBS_WRITE,
+	VERBS_READ,
+	VERBS_NR_KINDS,
 };
 
 /**
@@ -221,6 +232,8 @@ struct verbs_wr {
  * @chain_end: where the next one is linked
  * @chained: how many there are
  * @wrs: memory for VERBS_CHAIN of them
+ * @counted: a counter is bound, so everything is signalled
+ * @cntrs: the counter of each kind of operation, or NULL
  * @cq: where completions go
  * @domain: the domain
  * @ep: whose queue it is
@@ -243,6 +256,8 @@ struct verbs_queue {
 	struct ib_send_wr	**chain_end;
 	unsigned int		chained;
 	struct verbs_wr		*wrs;
+	bool			counted;
+	struct kofi_cntr	*cntrs[VERBS_NR_KINDS];
 	struct verbs_cq		*cq;
 	struct verbs_domain	*domain;
 	struct verbs_ep		*ep;
@@ -483,6 +498,11 @@ size_t verbs_cq_max(const struct ib_device *ibdev);
 size_t verbs_queue_max(const struct ib_device *ibdev);
 void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue);
 
+/* cntr.c */
+int verbs_cntr_bind(struct verbs_ep *ep, struct kofi_cntr *cntr, u64 flags);
+bool verbs_cntr_fits(const struct verbs_queue *queue);
+struct kofi_cntr *verbs_cntr_find(const struct verbs_slot *slot);
+
 /* ep.c */
 int verbs_endpoint(struct fid_domain *domain, struct fi_info *info,
 		   struct fid_ep **ep, void *context);
@@ -587,6 +607,12 @@ static inline struct verbs_cq *to_verbs_cq(struct fid *fid)
 static inline struct verbs_slot *to_verbs_slot(struct ib_wc *wc)
 {
 	return container_of(wc->wr_cqe, struct verbs_slot, cqe);
+}
+
+/* The counter of an operation; its completion is final and not yet reported */
+static inline struct kofi_cntr *verbs_cntr_of(const struct verbs_slot *slot)
+{
+	return slot->queue->counted ? verbs_cntr_find(slot) : NULL;
 }
 
 /* Is success of an operation with @flags to be kept from the client? */
