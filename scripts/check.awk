@@ -8,8 +8,8 @@ function end_suite()
 {
 	if (suite == "")
 		return
-	printf "%-4s  %-32s %4d cases%s\n", bad ? "FAIL" : "ok", suite, cases,
-		bad ? ", " bad " failed" : ""
+	printf "%-4s  %-32s %4d %s%s\n", bad ? "FAIL" : "ok", suite, cases,
+		cases == 1 ? "case" : "cases", bad ? ", " bad " failed" : ""
 	printf "%s", details
 	suite = details = ""
 	cases = bad = 0
