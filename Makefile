@@ -9,9 +9,10 @@ KDIR := $(shell scripts/default-kdir)
 endif
 
 STAGE ?=
+T ?=
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install install clean demo shell test two lint help check-kdir
+.PHONY: modules modules_install install clean demo shell check coverage test two lint help check-kdir
 
 modules: check-kdir	## build every module against KDIR
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -28,6 +29,12 @@ demo:	## boot QEMU and show four ping-pong runs
 
 shell:	## the demo's guest, with a prompt
 	@scripts/shell
+
+check:	## KUnit in User-Mode Linux, in seconds; T="cq msg*" takes a part
+	@set -f; scripts/check $(T)
+
+coverage:	## what the suites execute: figures and build/coverage/index.html
+	@set -f; scripts/coverage $(T)
 
 test:	## the gate; STAGE="build kunit ..." runs some (see scripts/test)
 	@scripts/test $(STAGE)

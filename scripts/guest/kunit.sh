@@ -6,9 +6,8 @@
 # scripts/test-kunit and scripts/check.
 #
 # SUITES="kofi_core_test ..." takes some modules only, ONLY="cq msg*" only the
-# suites and cases with these words in their names; a word with * or ? must fit
-# the whole name of the suite, the case or suite.case. Then lines "#suite NAME"
-# tell which suites there are.
+# suites and cases with these words, which may be patterns, in their names or in
+# suite.case. Then lines "#suite NAME" tell which suites there are.
 
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
@@ -65,14 +64,10 @@ forget_results()
 wanted()
 {
 	for word in $ONLY; do
-		case $word in
-		*[*?]*) ;;
-		*) word="*$word*" ;;
-		esac
 		for name in "$1" "$2" "$1.$2"; do
 			# shellcheck disable=SC2254 # a pattern, yes
 			case $name in
-			$word) return 0 ;;
+			*$word*) return 0 ;;
 			esac
 		done
 	done
