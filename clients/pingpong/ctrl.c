@@ -352,6 +352,18 @@ int pp_ctrl_count(struct pp_role *r)
 }
 
 /*
+ * Releasing a kernel socket stops its timers, so a last word that is lost on the
+ * way would never be said again.  Stay until the peer has it.
+ */
+static void pp_sock_set_linger(struct socket *sock)
+{
+	lock_sock(sock->sk);
+	sock->sk->sk_lingertime = msecs_to_jiffies(PP_TIMEOUT_MS);
+	sock_set_flag(sock->sk, SOCK_LINGER);
+	release_sock(sock->sk);
+}
+
+/*
  * Part.  Both sides have every completion they wait for when this has returned,
  * so neither takes the connection down while the other's last message is not
  * acknowledged yet; that one would send it again and again.
@@ -363,6 +375,7 @@ int pp_ctrl_finish(struct pp_role *r)
 	char more;
 	int ret;
 
+	pp_sock_set_linger(r->ctrl);
 	ret = kernel_sock_shutdown(r->ctrl, SHUT_WR);
 	if (ret)
 		return pp_fail(r, ret, pp_peer_todo, "control: part");
