@@ -14,11 +14,11 @@
 			 FI_REMOTE_READ | FI_REMOTE_WRITE)
 
 static int kofi_mr_check(struct fid_domain *domain, struct fid_mr **mr,
-			 u64 access, u64 offset, u64 flags)
+			 u64 access, u64 offset, u64 flags, u64 known)
 {
 	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !mr)
 		return -EINVAL;
-	if (flags)
+	if (flags & ~known)
 		return -FI_EBADFLAGS;
 	if (access & ~KOFI_MR_ACCESS || offset)
 		return -EINVAL;
@@ -49,7 +49,7 @@ int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
 	struct kofi_obj *obj;
 	int ret;
 
-	ret = kofi_mr_check(domain, mr, access, offset, flags);
+	ret = kofi_mr_check(domain, mr, access, offset, flags, 0);
 	if (ret)
 		return ret;
 	if (!buf || !len || (uintptr_t)buf + len - 1 < (uintptr_t)buf)
@@ -76,7 +76,7 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
 	struct kofi_obj *obj;
 	int ret;
 
-	ret = kofi_mr_check(domain, mr, access, offset, flags);
+	ret = kofi_mr_check(domain, mr, access, offset, flags, 0);
 	if (ret)
 		return ret;
 	if (!iov || !count)
@@ -104,7 +104,8 @@ int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 
 	if (!attr)
 		return -EINVAL;
-	ret = kofi_mr_check(domain, mr, attr->access, attr->offset, flags);
+	ret = kofi_mr_check(domain, mr, attr->access, attr->offset, flags,
+			    FI_MR_ENDPOINT);
 	if (ret)
 		return ret;
 	if (!kofi_mr_attr_is_valid(attr))
@@ -137,3 +138,31 @@ int fi_mr_enable(struct fid_mr *mr)
 	return fi_control(&mr->fid, FI_ENABLE, NULL);
 }
 EXPORT_SYMBOL_GPL(fi_mr_enable);
+
+int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context)
+{
+	struct fi_mr_end end = { .flags = flags, .context = context };
+
+	if (!kofi_is(mr, FI_CLASS_MR))
+		return -EINVAL;
+	if (flags & ~FI_REMOTE_INV)
+		return -FI_EBADFLAGS;
+	return fi_control(&mr->fid, FI_DISABLE, &end);
+}
+EXPORT_SYMBOL_GPL(fi_mr_disable);
+
+int fi_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr, u64 flags)
+{
+	struct fi_mr_modify modify = { .flags = flags };
+
+	if (!kofi_is(mr, FI_CLASS_MR) || !attr)
+		return -EINVAL;
+	if (flags)
+		return -FI_EBADFLAGS;
+	if (!kofi_mr_attr_is_valid(attr) || attr->access & ~KOFI_MR_ACCESS ||
+	    attr->offset)
+		return -EINVAL;
+	modify.attr = *attr;
+	return fi_control(&mr->fid, FI_REFRESH, &modify);
+}
+EXPORT_SYMBOL_GPL(fi_mr_refresh);

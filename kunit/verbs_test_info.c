@@ -185,7 +185,7 @@ static void attributes_describe_connected_messages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, info->caps & (FI_MSG | FI_SEND | FI_RECV),
 			FI_MSG | FI_SEND | FI_RECV);
 	KUNIT_EXPECT_EQ(test, info->caps & (FI_TAGGED | FI_ATOMIC), 0);
-	KUNIT_EXPECT_EQ(test, info->mode, FI_RX_CQ_DATA);
+	KUNIT_EXPECT_EQ(test, info->mode, 0);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->cq_data_size, 4);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->resource_mgmt, FI_RM_ENABLED);
 	KUNIT_EXPECT_EQ(test, info->tx_attr->msg_order,

@@ -79,7 +79,7 @@ static ssize_t post_sendmsg_fence(struct fid_ep *ep, void *buf, size_t len,
 				  void *context)
 {
 	return post_flags(ep, buf, len, context, FI_COMPLETION | FI_FENCE |
-			  FI_MORE | FI_TRANSMIT_COMPLETE | FI_INJECT_COMPLETE);
+			  FI_TRANSMIT_COMPLETE | FI_INJECT_COMPLETE);
 }
 
 static ssize_t post_inject(struct fid_ep *ep, void *buf, size_t len,

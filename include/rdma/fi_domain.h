@@ -98,6 +98,8 @@ enum fi_hmem_iface {
  * @auth_key_size: bytes of @auth_key
  * @auth_key: authorization key
  * @iface: FI_HMEM_SYSTEM
+ * @page_limit: kernel: with FI_MR_ENDPOINT: pages of PAGE_SIZE that
+ *	fi_mr_refresh() may ask for later; 0: as many as this list has
  */
 struct fi_mr_attr {
 	enum fi_buf_type	type;
@@ -114,6 +116,19 @@ struct fi_mr_attr {
 	size_t			auth_key_size;
 	u8			*auth_key;
 	enum fi_hmem_iface	iface;
+	size_t			page_limit;
+};
+
+/* What FI_REFRESH takes */
+struct fi_mr_modify {
+	u64			flags;
+	struct fi_mr_attr	attr;
+};
+
+/* kernel: what FI_DISABLE takes */
+struct fi_mr_end {
+	u64			flags;
+	void			*context;
 };
 
 enum fi_datatype {
@@ -287,10 +302,18 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  * fi_mr_regattr() - Register what the attributes describe
  * @domain: where
  * @attr: the region; it and its list are the caller's again when this returns
- * @flags: 0
+ * @flags: 0, or kernel: FI_MR_ENDPOINT
  * @mr: as fi_mr_reg()
  *
  * As fi_mr_regv(), for every kind of list.
+ *
+ * With FI_MR_ENDPOINT the region is one for single operations: it has no key
+ * until it has been bound to an endpoint and enabled, and it can be disabled and
+ * get other memory again and again, without allocation and from any context:
+ *
+ *	fi_mr_regattr(), fi_mr_bind()			once
+ *	fi_mr_enable(), a send that tells the peer	per operation
+ *	fi_mr_disable(), fi_mr_refresh()		before the next one
  *
  * Context: may sleep, as fi_mr_reg().
  * Return: as fi_mr_regv().
@@ -301,25 +324,63 @@ int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 /**
  * fi_mr_bind() - Bind a region to an endpoint or a counter
  * @mr: the region
- * @bfid: endpoint or counter
- * @flags: provider specific
+ * @bfid: endpoint (a region with FI_MR_ENDPOINT) or counter
+ * @flags: 0
  *
  * Context: may sleep.
  * Return: 0; -ENOSYS: the provider binds no regions to such an object; -EINVAL: bad
- * argument; -FI_EDOMAIN: they belong to different domains; -EBUSY: one of them is
- * being closed; -ENOMEM.
+ * argument, or bound before; -FI_EBADFLAGS; -FI_EDOMAIN: they belong to different
+ * domains; -EBUSY: one of them is being closed; -ENOMEM.
  */
 int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, u64 flags);
 
 /**
- * fi_mr_enable() - Make a bound region usable
+ * fi_mr_enable() - Give a region that is bound to an endpoint its key
  * @mr: the region
  *
- * Context: may sleep.
- * Return: 0; -ENOSYS: this region needs no enabling; -EINVAL: bad argument; or an
- * error of the provider.
+ * The registration is queued at the endpoint and goes to the device together
+ * with the endpoint's next operation, in front of it: the one that tells the
+ * peer.  fi_mr_key() is new each time and good as soon as the call returns.
+ * Takes a place in the transmit queue.  There is no completion; if the
+ * registration fails, so does the operation behind it.
+ *
+ * Context: any.
+ * Return: 0; -EAGAIN: the transmit queue is full; -FI_EOPBADSTATE: not bound, or
+ * enabled already; -ENOTCONN; -ESHUTDOWN; -ENOSYS.
  */
 int fi_mr_enable(struct fid_mr *mr);
+
+/**
+ * fi_mr_disable() - kernel: End the key and take the memory back
+ * @mr: a region that is enabled
+ * @flags: 0, or FI_REMOTE_INV: a completion with FI_REMOTE_INV has brought the
+ *	region's key in its data, so the peer has ended it
+ * @context: comes back with the completion
+ *
+ * With flags 0 this is an operation of the endpoint; the memory is the client's
+ * when it has completed (FI_RMA, with the key as data).  With FI_REMOTE_INV there
+ * is nothing left to do for the device: the memory is the client's at once, and
+ * there is no completion.
+ *
+ * Context: any.
+ * Return: 0; -EAGAIN: the transmit queue is full; -FI_EOPBADSTATE: it is not
+ * enabled; -FI_EBADFLAGS; -ENOTCONN; -ESHUTDOWN: the connection is over, close the
+ * region; -ENOSYS.
+ */
+int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context);
+
+/**
+ * fi_mr_refresh() - Give a region other memory
+ * @mr: a region with FI_MR_ENDPOINT, not enabled, its fi_mr_disable() completed
+ * @attr: the memory and the access; at most page_limit pages
+ * @flags: 0
+ *
+ * Context: any.
+ * Return: 0; -FI_EOPBADSTATE: it is enabled, or not of that kind; -EINVAL and
+ * -EMSGSIZE: as fi_mr_reg(); -EAGAIN: the IOMMU is full; -FI_EBADFLAGS; -ENOSYS.
+ * After an error the region has no memory.
+ */
+int fi_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr, u64 flags);
 
 /**
  * fi_mr_desc() - What operations of the same domain are told to use a region

@@ -51,17 +51,29 @@ static void verbs_slot_succeed(struct verbs_slot *slot, size_t len)
 	kofi_cntr_done(cntr, 0, len);
 }
 
+/* The end of a region's key; the slot has kept the region where buffers stand */
+static bool verbs_is_inv(const struct verbs_slot *slot)
+{
+	return slot->comp.flags == FI_RMA;
+}
+
 /* The operation has failed; @err is positive */
 void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
 {
 	struct kofi_cntr *cntr = verbs_cntr_of(slot);
 
 	verbs_unmap(slot);
+	if (verbs_is_inv(slot))
+		slot->comp.buf = NULL;
 	slot->comp.err = err;
 	slot->comp.prov_errno = prov_errno;
 	if (prov_errno != IB_WC_WR_FLUSH_ERR)
 		queue_work(verbs_wq, &slot->queue->ep->broken);
-	verbs_report(slot);
+	/* A registration is no operation of the client's */
+	if (slot->comp.flags)
+		verbs_report(slot);
+	else
+		verbs_slot_put(slot);
 	kofi_cntr_done(cntr, err, 0);
 }
 
@@ -77,6 +89,10 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	verbs_unmap(slot);
 	if (slot->riders)
 		verbs_slot_put_riders(slot);
+	if (verbs_is_inv(slot)) {
+		verbs_mr_ep_ended(slot->comp.buf);
+		slot->comp.buf = NULL;
+	}
 	verbs_slot_succeed(slot, slot->bytes);
 }
 

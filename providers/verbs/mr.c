@@ -103,6 +103,26 @@ static int verbs_mr_add_piece(void *context, const struct verbs_piece *piece)
 	return 0;
 }
 
+/* A region of an endpoint has the memory for its table already */
+static int verbs_mr_alloc_table(struct verbs_mr *mr, unsigned int count)
+{
+	if (!mr->segs)
+		return sg_alloc_table(&mr->sgt, count, GFP_KERNEL);
+	if (count > mr->page_limit)
+		return -EMSGSIZE;
+	sg_init_table(mr->segs, count);
+	mr->sgt.sgl = mr->segs;
+	mr->sgt.nents = count;
+	mr->sgt.orig_nents = count;
+	return 0;
+}
+
+static void verbs_mr_free_table(struct verbs_mr *mr)
+{
+	if (!mr->segs)
+		sg_free_table(&mr->sgt);
+}
+
 /* On success the region has its table, address and length */
 static int verbs_mr_build_table(struct verbs_mr *mr,
 				const struct fi_mr_attr *attr, u64 *addr)
@@ -120,7 +140,7 @@ static int verbs_mr_build_table(struct verbs_mr *mr,
 		return ret;
 	if (!builder.len || builder.addr + builder.len - 1 < builder.addr)
 		return -EINVAL;
-	ret = sg_alloc_table(&mr->sgt, builder.count, GFP_KERNEL);
+	ret = verbs_mr_alloc_table(mr, builder.count);
 	if (ret)
 		return ret;
 
@@ -212,6 +232,17 @@ static int verbs_mr_choose(const struct verbs_mr *mr, u64 addr,
 	return 0;
 }
 
+static int verbs_mr_fill(struct verbs_mr *mr, u64 addr, u32 page_size)
+{
+	int ret = ib_map_mr_sg(mr->ibmr, mr->sgt.sgl, mr->sgt.nents, NULL,
+			       page_size);
+
+	if (ret != mr->sgt.nents || mr->ibmr->length != mr->len)
+		return ret < 0 ? ret : -EINVAL;
+	mr->ibmr->iova = addr;
+	return 0;
+}
+
 /* A registration that is filled, but not registered */
 static int verbs_mr_alloc_ibmr(struct verbs_mr *mr, u64 addr)
 {
@@ -222,18 +253,31 @@ static int verbs_mr_alloc_ibmr(struct verbs_mr *mr, u64 addr)
 	ret = verbs_mr_choose(mr, addr, &type, &entries, &page_size);
 	if (ret)
 		return ret;
-	mr->ibmr = ib_alloc_mr(mr->domain->pd, type, entries);
+	if (mr->page_limit && type != IB_MR_TYPE_MEM_REG)
+		return -EINVAL;
+	mr->ibmr = ib_alloc_mr(mr->domain->pd, type,
+			       max_t(u32, entries, mr->page_limit));
 	if (IS_ERR(mr->ibmr))
 		return PTR_ERR(mr->ibmr);
+	ret = verbs_mr_fill(mr, addr, page_size);
+	if (ret)
+		ib_dereg_mr(mr->ibmr);
+	return ret;
+}
 
-	ret = ib_map_mr_sg(mr->ibmr, mr->sgt.sgl, mr->sgt.nents, NULL,
-			   page_size);
-	if (ret == mr->sgt.nents && mr->ibmr->length == mr->len) {
-		mr->ibmr->iova = addr;
-		return 0;
-	}
-	ib_dereg_mr(mr->ibmr);
-	return ret < 0 ? ret : -EINVAL;
+/* Other memory for a registration that is there and not in use */
+static int verbs_mr_refill(struct verbs_mr *mr, u64 addr)
+{
+	enum ib_mr_type type;
+	u32 entries, page_size;
+	int ret;
+
+	ret = verbs_mr_choose(mr, addr, &type, &entries, &page_size);
+	if (ret)
+		return ret;
+	if (type != IB_MR_TYPE_MEM_REG || entries > mr->page_limit)
+		return -EMSGSIZE;
+	return verbs_mr_fill(mr, addr, page_size);
 }
 
 /* iWARP names the sink of a read by a key, with which the peer then writes */
@@ -265,11 +309,22 @@ static enum dma_data_direction verbs_mr_dir(u64 access, int ib_access)
 	return DMA_FROM_DEVICE;
 }
 
+/* The memory is the client's again */
+void verbs_mr_unmap(struct verbs_mr *mr)
+{
+	if (!mr->mapped)
+		return;
+	ib_dma_unmap_sgtable_attrs(mr->domain->dev->ibdev, &mr->sgt, mr->dir,
+				   0);
+	mr->mapped = false;
+	verbs_mr_free_table(mr);
+}
+
 /*
  * The region is as it was before if the device will not let go of it: the memory
  * is still the device's then.
  */
-static int verbs_mr_close(struct fid *fid)
+int verbs_mr_close(struct fid *fid)
 {
 	struct verbs_mr *mr = to_verbs_mr(fid);
 	int ret;
@@ -277,9 +332,8 @@ static int verbs_mr_close(struct fid *fid)
 	ret = ib_dereg_mr(mr->ibmr);
 	if (ret)
 		return ret;
-	ib_dma_unmap_sgtable_attrs(mr->domain->dev->ibdev, &mr->sgt, mr->dir,
-				   0);
-	sg_free_table(&mr->sgt);
+	verbs_mr_unmap(mr);
+	kvfree(mr->segs);
 	kfree(mr);
 	return 0;
 }
@@ -294,6 +348,12 @@ static const struct fi_ops verbs_mr_fid_ops = {
 	.ops_set	= fi_no_ops_set,
 };
 
+static void verbs_mr_set_access(struct verbs_mr *mr, u64 access)
+{
+	mr->access = verbs_mr_ib_access(mr->domain->dev->ibdev, access);
+	mr->dir = verbs_mr_dir(access, mr->access);
+}
+
 static struct verbs_mr *verbs_mr_alloc(struct verbs_domain *domain,
 				       const struct fi_mr_attr *attr)
 {
@@ -302,8 +362,6 @@ static struct verbs_mr *verbs_mr_alloc(struct verbs_domain *domain,
 	if (!mr)
 		return NULL;
 	mr->domain = domain;
-	mr->access = verbs_mr_ib_access(domain->dev->ibdev, attr->access);
-	mr->dir = verbs_mr_dir(attr->access, mr->access);
 	mr->mr.fid.fclass = FI_CLASS_MR;
 	mr->mr.fid.context = attr->context;
 	mr->mr.fid.ops = &verbs_mr_fid_ops;
@@ -311,29 +369,45 @@ static struct verbs_mr *verbs_mr_alloc(struct verbs_domain *domain,
 	return mr;
 }
 
-/* Everything but the key */
-static int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr)
+/*
+ * Everything but the key, from @fill_ibmr.  After an error the region has no
+ * memory.
+ */
+static int verbs_mr_map(struct verbs_mr *mr, const struct fi_mr_attr *attr,
+			int (*fill_ibmr)(struct verbs_mr *mr, u64 addr))
 {
-	struct ib_device *ibdev = mr->domain->dev->ibdev;
 	u64 addr;
 	int ret;
 
+	verbs_mr_set_access(mr, attr->access);
 	ret = verbs_mr_build_table(mr, attr, &addr);
 	if (ret)
 		goto free_table;
-	ret = ib_dma_map_sgtable_attrs(ibdev, &mr->sgt, mr->dir, 0);
+	ret = ib_dma_map_sgtable_attrs(mr->domain->dev->ibdev, &mr->sgt,
+				       mr->dir, 0);
 	if (ret)
 		goto free_table;
-	ret = verbs_mr_alloc_ibmr(mr, addr);
+	mr->mapped = true;
+	ret = fill_ibmr(mr, addr);
 	if (ret)
-		goto unmap;
-	return 0;
-
-unmap:
-	ib_dma_unmap_sgtable_attrs(ibdev, &mr->sgt, mr->dir, 0);
-free_table:
-	sg_free_table(&mr->sgt);
+		verbs_mr_unmap(mr);
 	return ret;
+
+free_table:
+	verbs_mr_free_table(mr);
+	return ret;
+}
+
+/* A new region with a registration that has no key yet */
+int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr)
+{
+	return verbs_mr_map(mr, attr, verbs_mr_alloc_ibmr);
+}
+
+/* Other memory for a region of an endpoint */
+int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr)
+{
+	return verbs_mr_map(mr, attr, verbs_mr_refill);
 }
 
 static int verbs_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
@@ -349,6 +423,13 @@ static int verbs_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 	mr = verbs_mr_alloc(domain, attr);
 	if (!mr)
 		return -ENOMEM;
+	*fid_mr = &mr->mr;
+	if (flags & FI_MR_ENDPOINT) {
+		ret = verbs_mr_ep_init(mr, attr);
+		if (ret)
+			goto free_mr;
+		return 0;
+	}
 
 	ret = verbs_mr_prepare(mr, attr);
 	if (ret)
@@ -357,7 +438,6 @@ static int verbs_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 	if (ret)
 		goto release;
 	mr->mr.key = mr->ibmr->rkey;
-	*fid_mr = &mr->mr;
 	return 0;
 
 release:

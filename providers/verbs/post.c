@@ -11,9 +11,10 @@
  *
  * A chain: with FI_MORE the work request is kept, and goes to the device together
  * with the next one that has no FI_MORE, or when there are VERBS_CHAIN of them, or
- * when the connection ends.  The call has returned 0 by then, so a work request of
- * a chain that the device refuses completes with an error, which ends the
- * connection like any other.
+ * when the connection ends.  The registration of a region for single operations
+ * (mr_ep.c) always waits like that.  The call has returned 0 by then, so a work
+ * request of a chain that the device refuses completes with an error, which ends
+ * the connection like any other.
  *
  * The state may change at any moment after it was looked at; the work request
  * then completes with an error.
@@ -68,6 +69,8 @@ static u64 verbs_comp_flags(enum ib_wr_opcode opcode)
 		return FI_RMA | FI_WRITE;
 	case IB_WR_RDMA_READ:
 		return FI_RMA | FI_READ;
+	case IB_WR_LOCAL_INV:
+		return FI_RMA;
 	default:
 		return FI_MSG | FI_SEND;
 	}
@@ -85,6 +88,8 @@ static void verbs_wr_flags(struct ib_send_wr *wr, const struct verbs_op *op)
 	} else if (op->flags & FI_REMOTE_INV) {
 		wr->opcode = IB_WR_SEND_WITH_INV;
 		wr->ex.invalidate_rkey = op->data;
+	} else if (op->opcode == IB_WR_LOCAL_INV) {
+		wr->ex.invalidate_rkey = op->key;
 	}
 }
 
@@ -242,6 +247,37 @@ static void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
 				      sge->length, DMA_TO_DEVICE);
 }
 
+/*
+ * Puts a registration in front of the endpoint's next operation.  It is silent
+ * even if it fails, as the operation behind it then fails, too.
+ */
+int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg)
+{
+	static const struct verbs_op op = { .silent = true };
+	struct verbs_queue *queue = &ep->tx;
+	struct verbs_slot *slot;
+	unsigned long flags;
+	int ret;
+
+	ret = verbs_ep_check(ep, true);
+	if (ret)
+		return ret;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	slot = verbs_slot_take(queue);
+	if (slot) {
+		verbs_slot_fill(slot, &op, 0);
+		reg->wr.wr_cqe = &slot->cqe;
+		reg->wr.send_flags = 0;
+		reg->wr.next = NULL;
+		verbs_slot_board(slot, &reg->wr);
+		*queue->chain_end = &reg->wr;
+		queue->chain_end = &reg->wr.next;
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return slot ? 0 : -EAGAIN;
+}
+
 /**
  * verbs_post_map() - Post an operation whose buffers are ready for the device
  * @ep: the endpoint
@@ -289,6 +325,10 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	else
 		verbs_map_keep(slot, map, op->opcode == IB_WR_RDMA_READ ?
 			       DMA_FROM_DEVICE : DMA_TO_DEVICE);
+	if (op->opcode == IB_WR_LOCAL_INV) {
+		slot->comp.buf = op->region;
+		slot->comp.data = op->key;
+	}
 	wr.wr.wr_cqe = &slot->cqe;
 	verbs_slot_board(slot, &wr.wr);
 	ret = verbs_doorbell(queue, &wr, more, &refused);

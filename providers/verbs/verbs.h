@@ -106,6 +106,20 @@ struct verbs_domain {
 };
 
 /**
+ * enum verbs_mr_state - State of a region for single operations
+ * @VERBS_MR_EMPTY: no memory
+ * @VERBS_MR_READY: memory, but no key
+ * @VERBS_MR_ENABLED: the key is on its way to the device, or there
+ * @VERBS_MR_ENDING: and on its way out
+ */
+enum verbs_mr_state {
+	VERBS_MR_EMPTY,
+	VERBS_MR_READY,
+	VERBS_MR_ENABLED,
+	VERBS_MR_ENDING,
+};
+
+/**
  * struct verbs_mr - A memory region
  * @mr: what the client sees; mem_desc points to the region itself
  * @domain: parent
@@ -115,6 +129,14 @@ struct verbs_domain {
  * @dir: of that mapping
  * @access: IB_ACCESS_*
  * @linear: the kernel address of each byte is its address in the region
+ * @mapped: @sgt is mapped
+ *
+ * Of a region for single operations (mr_ep.c):
+ * @state: see &enum verbs_mr_state
+ * @page_limit: most pages, and most entries of @segs; 0: not of this kind
+ * @segs: memory for @sgt
+ * @ep: where it is registered
+ * @reg: the work request that registers it
  */
 struct verbs_mr {
 	struct fid_mr		mr;
@@ -125,6 +147,13 @@ struct verbs_mr {
 	enum dma_data_direction	dir;
 	int			access;
 	bool			linear;
+	bool			mapped;
+
+	enum verbs_mr_state	state;
+	size_t			page_limit;
+	struct scatterlist	*segs;
+	struct verbs_ep		*ep;
+	struct ib_reg_wr	reg;
 };
 
 /**
@@ -305,7 +334,8 @@ struct verbs_map {
  * @flags: FI_* of the call
  * @data: remote CQ data
  * @addr: remote address
- * @key: remote key
+ * @key: remote key; of IB_WR_LOCAL_INV the key to end
+ * @region: whose key that is
  * @silent: success is not reported
  */
 struct verbs_op {
@@ -319,6 +349,7 @@ struct verbs_op {
 	u64			data;
 	u64			addr;
 	u64			key;
+	struct verbs_mr		*region;
 	bool			silent;
 };
 
@@ -473,10 +504,18 @@ int verbs_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 
 /* mr.c */
 extern const struct fi_ops_mr verbs_mr_ops;
+int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+void verbs_mr_unmap(struct verbs_mr *mr);
+int verbs_mr_close(struct fid *fid);
 
 /* reg.c */
 int verbs_reg_mr(struct verbs_domain *domain, struct ib_mr *ibmr, int access);
 void verbs_reg_close(struct verbs_domain *domain);
+
+/* mr_ep.c */
+int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+void verbs_mr_ep_ended(struct verbs_mr *mr);
 
 /* pages.c */
 bool verbs_iter_more(struct verbs_iter *iter);
@@ -559,6 +598,7 @@ u64 verbs_tx_flags(bool iwarp);
 u64 verbs_op_flags(bool iwarp);
 
 /* post.c */
+int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg);
 ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op);
 void verbs_ring(struct verbs_queue *queue);

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Regions for single operations (FI_MR_ENDPOINT): one region, other memory and a
+ * new key for each operation, the way a storage client reads from a server.
+ */
+#include <linux/mm.h>
+#include <linux/vmalloc.h>
+#include <rdma/fi_rma.h>
+#include "verbs_test.h"
+
+#define VT_PAGES	8
+#define VT_LEN		(VT_PAGES * PAGE_SIZE)
+#define VT_ACCESS	(FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define VT_ROUNDS	20
+
+/**
+ * struct vt_server - A client's region and its server
+ * @pair: a is the client, b the server
+ * @mr: the client's region, bound to a's endpoint
+ * @data: the server's buffer
+ * @note: what a and b tell each other, 16 bytes each way
+ */
+struct vt_server {
+	struct vt_pair	pair;
+	struct fid_mr	*mr;
+	u8		*data;
+	u8		*note;
+};
+
+static struct fi_mr_attr vt_attr(const struct kvec *iov, u64 access)
+{
+	return (struct fi_mr_attr) {
+		.mr_iov		= iov,
+		.iov_count	= 1,
+		.access		= access,
+		.page_limit	= VT_PAGES + 1,
+	};
+}
+
+static int vt_open_mr(struct kunit *test, void *buf, size_t len,
+		      struct fid_mr **mr)
+{
+	struct kvec iov = { buf, len };
+	struct fi_mr_attr attr = vt_attr(&iov, VT_ACCESS);
+	int ret;
+
+	ret = fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_ENDPOINT, mr);
+	if (!ret)
+		vt_adopt(test, &(*mr)->fid);
+	return ret;
+}
+
+static int vt_refresh(struct fid_mr *mr, void *buf, size_t len)
+{
+	struct kvec iov = { buf, len };
+	struct fi_mr_attr attr = vt_attr(&iov, VT_ACCESS);
+
+	return fi_mr_refresh(mr, &attr, 0);
+}
+
+static void vt_server(struct kunit *test, struct vt_server *server, void *buf)
+{
+	struct fi_info *hints = vt_hints(test);
+
+	hints->caps = FI_MSG | FI_RMA;
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+				      FI_MR_PROV_KEY;
+	vt_serve(test, AF_INET, hints);
+	vt_join(test, &server->pair, &vt_default_kind);
+	server->data = vt_buf(test, VT_LEN);
+	server->note = vt_buf(test, 32);
+	KUNIT_ASSERT_EQ(test, vt_open_mr(test, buf, VT_LEN, &server->mr), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(server->mr, &server->pair.a.ep->fid, 0),
+			0);
+}
+
+/* The client asks, key and doorbell in one; the server hears of it */
+static u64 vt_ask(struct kunit *test, struct vt_server *server)
+{
+	u64 key;
+
+	vt_recv(test, &server->pair.b, server->note + 16, 8, vt_ctx(1));
+	vt_recv(test, &server->pair.a, server->note + 24, 8, vt_ctx(2));
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(server->mr), 0);
+	key = fi_mr_key(server->mr);
+	*(u64 *)server->note = key;
+	KUNIT_ASSERT_EQ(test, fi_send(server->pair.a.ep, server->note, 8, NULL,
+				      0, vt_ctx(3)), 0);
+	vt_done(test, server->pair.b.rx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, *(u64 *)(server->note + 16), key);
+	return key;
+}
+
+static void vt_serve_write(struct kunit *test, struct vt_server *server,
+			   void *to, u64 key, size_t len)
+{
+	KUNIT_ASSERT_EQ(test, fi_write(server->pair.b.ep, server->data, len,
+				       NULL, 0, (uintptr_t)to, key, vt_ctx(4)),
+			0);
+	vt_done(test, server->pair.b.tx, vt_ctx(4));
+}
+
+/* The server answers, and ends the key unless @key is 0 */
+static void vt_answer(struct kunit *test, struct vt_server *server, u64 key)
+{
+	struct kvec iov = { server->note + 8, 8 };
+	struct fi_msg msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.context	= vt_ctx(5),
+		.data		= key,
+	};
+	struct vt_comp comp;
+
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(server->pair.b.ep, &msg, FI_COMPLETION |
+					 (key ? FI_REMOTE_INV : 0)), 0);
+	vt_done(test, server->pair.b.tx, vt_ctx(5));
+	vt_done(test, server->pair.a.tx, vt_ctx(3));
+	comp = vt_done(test, server->pair.a.rx, vt_ctx(2));
+	KUNIT_EXPECT_EQ(test, !!(comp.flags & FI_REMOTE_INV), !!key);
+	KUNIT_EXPECT_EQ(test, comp.data, key);
+}
+
+static void the_peer_ends_the_key_of_every_operation(struct kunit *test)
+{
+	u8 *buf = vzalloc(VT_LEN + VT_ROUNDS * 8);
+	struct vt_server server = {};
+	u64 key, last = 0;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	vt_server(test, &server, buf);
+	for (i = 0; i < VT_ROUNDS; i++) {
+		u8 *at = buf + i * 8;
+
+		if (i)
+			KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, at, VT_LEN),
+					0);
+		vt_fill(server.data, VT_LEN, i);
+		key = vt_ask(test, &server);
+		KUNIT_EXPECT_NE(test, key, last);
+		last = key;
+		vt_serve_write(test, &server, at, key, VT_LEN);
+		vt_answer(test, &server, key);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV,
+						    NULL), 0);
+		KUNIT_EXPECT_EQ(test, fi_mr_key(server.mr), FI_KEY_NOTAVAIL);
+		KUNIT_EXPECT_TRUE(test, vt_filled(at, VT_LEN, i));
+	}
+	vt_close(test, &server.mr->fid);
+	vfree(buf);
+}
+
+static void the_client_ends_the_key_itself(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 2 * VT_LEN);
+	struct vt_server server = {};
+	struct vt_comp comp;
+	u64 key;
+	int i;
+
+	vt_server(test, &server, buf);
+	for (i = 0; i < VT_ROUNDS; i++) {
+		u8 *at = buf + i * 8;
+
+		if (i)
+			KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, at, 100 + i),
+					0);
+		vt_fill(server.data, 100, i);
+		key = vt_ask(test, &server);
+		vt_serve_write(test, &server, at, key, 100);
+		vt_answer(test, &server, 0);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, 0, vt_ctx(6)), 0);
+		comp = vt_done(test, server.pair.a.tx, vt_ctx(6));
+		KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA);
+		KUNIT_EXPECT_EQ(test, comp.data, key);
+		KUNIT_EXPECT_NULL(test, comp.buf);
+		KUNIT_EXPECT_TRUE(test, vt_filled(at, 100, i));
+	}
+}
+
+static void a_key_that_is_over_gives_the_peer_an_access_error(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, VT_LEN);
+	struct vt_server server = {};
+	struct vt_comp comp;
+	u64 key;
+
+	vt_server(test, &server, buf);
+	key = vt_ask(test, &server);
+	vt_answer(test, &server, key);
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_write(server.pair.b.ep, server.data, 8, NULL, 0,
+				       (uintptr_t)buf, key, vt_ctx(4)), 0);
+	comp = vt_failed(test, server.pair.b.tx);
+	KUNIT_EXPECT_EQ(test, comp.err, EACCES);
+}
+
+static void only_the_bytes_of_this_operation_are_exposed(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, VT_LEN);
+	struct vt_server server = {};
+	struct vt_comp comp;
+	u64 key;
+
+	vt_server(test, &server, buf);
+	KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, buf + 100, 10), 0);
+	key = vt_ask(test, &server);
+	vt_serve_write(test, &server, buf + 100, key, 10);
+	KUNIT_ASSERT_EQ(test, fi_write(server.pair.b.ep, server.data, 11, NULL,
+				       0, (uintptr_t)buf + 100, key, vt_ctx(4)),
+			0);
+	comp = vt_failed(test, server.pair.b.tx);
+	KUNIT_EXPECT_EQ(test, comp.err, EACCES);
+}
+
+static void each_step_waits_for_its_turn(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, VT_LEN);
+	struct vt_server server = {};
+	struct fid_mr *loose;
+	u64 key;
+
+	vt_server(test, &server, buf);
+	KUNIT_EXPECT_EQ(test, fi_mr_key(server.mr), FI_KEY_NOTAVAIL);
+	KUNIT_EXPECT_NULL(test, fi_mr_desc(server.mr));
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(server.mr, 0, NULL),
+			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(server.mr, FI_MORE, NULL),
+			-FI_EBADFLAGS);
+	KUNIT_ASSERT_EQ(test, vt_open_mr(test, buf, 100, &loose), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_enable(loose), -FI_EOPBADSTATE);
+	vt_close(test, &loose->fid);
+
+	key = vt_ask(test, &server);
+	KUNIT_EXPECT_EQ(test, fi_mr_enable(server.mr), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, vt_refresh(server.mr, buf, 8), -FI_EOPBADSTATE);
+	vt_answer(test, &server, key);
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_enable(server.mr), -FI_EOPBADSTATE);
+}
+
+static void memory_that_does_not_fit_is_refused(struct kunit *test)
+{
+	size_t limit = VT_PAGES + 2;
+	u8 *buf = vzalloc(limit * PAGE_SIZE), on_stack[8];
+	struct vt_server server = {};
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	vt_server(test, &server, buf);
+	KUNIT_EXPECT_EQ(test, vt_refresh(server.mr, buf, limit * PAGE_SIZE),
+			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_mr_enable(server.mr), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, vt_refresh(server.mr, on_stack, 8), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_refresh(server.mr, NULL, 8), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_refresh(server.mr, buf, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_refresh(server.mr, buf, 8), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(server.mr, NULL, 0), -EINVAL);
+	vt_close(test, &server.mr->fid);
+	vfree(buf);
+}
+
+static void registrations_take_places_in_the_queue(struct kunit *test)
+{
+	struct fi_info *hints = vt_hints(test);
+	u8 *buf = vt_buf(test, 64);
+	struct vt_pair pair = {};
+	struct fid_mr *mr[5];
+	int i;
+
+	hints->tx_attr->size = 4;
+	vt_serve(test, AF_INET, hints);
+	vt_join(test, &pair, &vt_default_kind);
+	for (i = 0; i < 5; i++) {
+		KUNIT_ASSERT_EQ(test, vt_open_mr(test, buf, 64, &mr[i]), 0);
+		KUNIT_ASSERT_EQ(test, fi_mr_bind(mr[i], &pair.a.ep->fid, 0), 0);
+	}
+	for (i = 0; i < pair.a.info->tx_attr->size && i < 5; i++)
+		KUNIT_EXPECT_EQ(test, fi_mr_enable(mr[i]), 0);
+	if (i < 5) {
+		KUNIT_EXPECT_EQ(test, fi_mr_enable(mr[i]), -EAGAIN);
+		KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, buf, 1, 0), -EAGAIN);
+	}
+	KUNIT_EXPECT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr[0], 0, NULL), -ESHUTDOWN);
+	vt_none(test, pair.a.tx);
+}
+
+static void a_region_closes_before_its_doorbell(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, VT_LEN);
+	struct vt_server server = {};
+
+	vt_server(test, &server, buf);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(server.mr), 0);
+	KUNIT_EXPECT_EQ(test, fi_close(&server.pair.a.ep->fid), -EBUSY);
+	vt_close(test, &server.mr->fid);
+	vt_none(test, server.pair.a.tx);
+}
+
+static struct kunit_case vt_mr_ep_cases[] = {
+	KUNIT_CASE(the_peer_ends_the_key_of_every_operation),
+	KUNIT_CASE(the_client_ends_the_key_itself),
+	KUNIT_CASE(a_key_that_is_over_gives_the_peer_an_access_error),
+	KUNIT_CASE(only_the_bytes_of_this_operation_are_exposed),
+	KUNIT_CASE(each_step_waits_for_its_turn),
+	KUNIT_CASE(memory_that_does_not_fit_is_refused),
+	KUNIT_CASE(registrations_take_places_in_the_queue),
+	KUNIT_CASE(a_region_closes_before_its_doorbell),
+	{}
+};
+
+struct kunit_suite kofi_verbs_mr_ep_suite = {
+	.name		= "kofi_verbs_mr_ep",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= vt_mr_ep_cases,
+};

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory regions for single operations (FI_MR_ENDPOINT).
+ *
+ * A client that exposes other memory with each request has one region for each
+ * request it may have in flight, and uses them over and over:
+ *
+ *	EMPTY --fi_mr_refresh()--> READY --fi_mr_enable()--> ENABLED
+ *	ENABLED --fi_mr_disable(), the peer has ended the key--> EMPTY
+ *	ENABLED --fi_mr_disable()--> ENDING --its completion--> EMPTY
+ *
+ * Everything these steps need was allocated when the region was opened.  The
+ * registration's work request lies in the region and is linked in front of the
+ * endpoint's next operation, so both share a doorbell; the key counts up each
+ * time.  The device is told of the end of a key by a work request of its own, or
+ * not at all if the peer's last message ended it.
+ *
+ * The memory must not change under a registration that is not over, so the states
+ * are kept strictly; that the peer has ended a key, and that a completion has been
+ * waited for, is the client's word.
+ *
+ * Locking: calls on one region come one after the other.  The completion of
+ * fi_mr_disable() sets EMPTY before the client hears of it.  The region is bound
+ * to its endpoint, so it is closed first; if its registration still waits for the
+ * doorbell then, that is rung.
+ */
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "verbs.h"
+
+static int verbs_mr_ep_refresh(struct verbs_mr *mr,
+			       const struct fi_mr_modify *modify)
+{
+	int ret;
+
+	switch (READ_ONCE(mr->state)) {
+	case VERBS_MR_READY:
+		verbs_mr_unmap(mr);
+		break;
+	case VERBS_MR_EMPTY:
+		break;
+	default:
+		return -FI_EOPBADSTATE;
+	}
+	ret = verbs_mr_remap(mr, &modify->attr);
+	mr->state = ret ? VERBS_MR_EMPTY : VERBS_MR_READY;
+	return ret == -ENOMEM ? -EAGAIN : ret;
+}
+
+static int verbs_mr_ep_enable(struct verbs_mr *mr)
+{
+	int ret;
+
+	if (!mr->ep || mr->state != VERBS_MR_READY)
+		return -FI_EOPBADSTATE;
+
+	ib_update_fast_reg_key(mr->ibmr, ib_inc_rkey(mr->ibmr->rkey));
+	mr->reg.wr.opcode = IB_WR_REG_MR;
+	mr->reg.mr = mr->ibmr;
+	mr->reg.key = mr->ibmr->rkey;
+	mr->reg.access = mr->access;
+	ret = verbs_post_reg(mr->ep, &mr->reg);
+	if (ret)
+		return ret;
+	mr->mr.key = mr->ibmr->rkey;
+	mr->state = VERBS_MR_ENABLED;
+	return 0;
+}
+
+/* The key is over: by our own work request, or by the peer */
+void verbs_mr_ep_ended(struct verbs_mr *mr)
+{
+	verbs_mr_unmap(mr);
+	mr->mr.key = FI_KEY_NOTAVAIL;
+	WRITE_ONCE(mr->state, VERBS_MR_EMPTY);
+}
+
+static int verbs_mr_ep_disable(struct verbs_mr *mr, const struct fi_mr_end *end)
+{
+	struct verbs_op op = {
+		.opcode		= IB_WR_LOCAL_INV,
+		.context	= end->context,
+		.key		= mr->mr.key,
+		.region		= mr,
+	};
+	int ret;
+
+	if (mr->state != VERBS_MR_ENABLED)
+		return -FI_EOPBADSTATE;
+	if (end->flags & FI_REMOTE_INV) {
+		verbs_mr_ep_ended(mr);
+		return 0;
+	}
+	/* It may be done before the call returns */
+	mr->state = VERBS_MR_ENDING;
+	ret = verbs_post(mr->ep, &op);
+	if (ret)
+		mr->state = VERBS_MR_ENABLED;
+	return ret;
+}
+
+static int verbs_mr_ep_control(struct fid *fid, int command, void *arg)
+{
+	struct verbs_mr *mr = to_verbs_mr(fid);
+
+	switch (command) {
+	case FI_ENABLE:
+		return verbs_mr_ep_enable(mr);
+	case FI_DISABLE:
+		return arg ? verbs_mr_ep_disable(mr, arg) : -EINVAL;
+	case FI_REFRESH:
+		return arg ? verbs_mr_ep_refresh(mr, arg) : -EINVAL;
+	default:
+		return -ENOSYS;
+	}
+}
+
+static int verbs_mr_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
+{
+	struct verbs_mr *mr = to_verbs_mr(fid);
+
+	if (bfid->fclass != FI_CLASS_EP)
+		return -ENOSYS;
+	if (flags)
+		return -FI_EBADFLAGS;
+	mr->ep = to_verbs_ep(bfid);
+	return 0;
+}
+
+static int verbs_mr_ep_close(struct fid *fid)
+{
+	struct verbs_mr *mr = to_verbs_mr(fid);
+
+	if (mr->ep && mr->ep->qp)
+		verbs_ring(&mr->ep->tx);
+	return verbs_mr_close(fid);
+}
+
+static const struct fi_ops verbs_mr_ep_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= verbs_mr_ep_close,
+	.bind		= verbs_mr_ep_bind,
+	.control	= verbs_mr_ep_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+static int verbs_count_pages(void *context, const struct verbs_piece *piece)
+{
+	size_t *pages = context;
+
+	*pages += DIV_ROUND_UP(offset_in_page(piece->addr) + piece->len,
+			       PAGE_SIZE);
+	return 0;
+}
+
+static int verbs_mr_ep_limit(struct verbs_mr *mr, const struct fi_mr_attr *attr)
+{
+	size_t pages = 0;
+	int ret;
+
+	ret = verbs_each_piece(attr->type, attr->mr_iov, attr->iov_count,
+			       verbs_count_pages, &pages);
+	if (ret)
+		return ret;
+	mr->page_limit = max(pages, attr->page_limit);
+	if (mr->page_limit >
+	    mr->domain->dev->ibdev->attrs.max_fast_reg_page_list_len)
+		return -EMSGSIZE;
+	return mr->page_limit ? 0 : -EINVAL;
+}
+
+/* Makes a new region one of this kind, with its first memory */
+int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
+{
+	int ret;
+
+	ret = verbs_mr_ep_limit(mr, attr);
+	if (ret)
+		return ret;
+	mr->segs = kvcalloc(mr->page_limit, sizeof(*mr->segs), GFP_KERNEL);
+	if (!mr->segs)
+		return -ENOMEM;
+	ret = verbs_mr_prepare(mr, attr);
+	if (ret) {
+		kvfree(mr->segs);
+		return ret;
+	}
+	mr->mr.fid.ops = &verbs_mr_ep_fid_ops;
+	mr->mr.key = FI_KEY_NOTAVAIL;
+	/* Local operations have no use for a key that comes and goes */
+	mr->mr.mem_desc = NULL;
+	mr->state = VERBS_MR_READY;
+	return 0;
+}
