@@ -80,11 +80,11 @@ pingpong_reached()
 		{ cat $pp/progress; return 1; }
 }
 
-# pingpong_goes_on: fails when it has ended, so that what was just done was done
-# in the middle
+# pingpong_goes_on: fails when it has ended well, so that what was just done was
+# done in the middle
 pingpong_goes_on()
 {
-	grep ended $pp/progress || return 0
+	grep "ended, ok" $pp/progress || return 0
 	echo "ping-pong ended too early"
 	return 1
 }
@@ -139,12 +139,19 @@ unload()
 	rdma link delete "$1"
 }
 
-# leaks_start, leaks_end: between the two; leaks_end fails when memory was lost
+# leaks_start: forget in the background what has been lost so far; leaks_started
+# waits until that is done; leaks_end fails when memory was lost since
 leaks_start()
 {
 	# shellcheck source=scripts/guest/leaks.sh
 	. /kofi/guest/leaks.sh
-	leaks_begin
+	mkfifo /tmp/leaks
+	{ leaks_begin; echo >/tmp/leaks; } >/dev/null 2>&1 &
+}
+
+leaks_started()
+{
+	cat /tmp/leaks >/dev/null
 }
 
 leaks_end()
