@@ -13,7 +13,8 @@ kunit_test_suites(&kofi_hca_device_suite,
 		  &kofi_hca_fail_suite,
 		  &kofi_hca_limits_suite,
 		  &kofi_hca_fatal_suite,
-		  &kofi_hca_mr_suite);
+		  &kofi_hca_mr_suite,
+		  &kofi_hca_reg_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kOFI on a fake HCA");
 MODULE_AUTHOR("the kOFI authors");
