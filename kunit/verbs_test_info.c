@@ -184,7 +184,7 @@ static void attributes_describe_connected_messages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, info->ep_attr->protocol, FI_PROTO_RDMA_CM_IB_RC);
 	KUNIT_EXPECT_EQ(test, info->caps & (FI_MSG | FI_SEND | FI_RECV),
 			FI_MSG | FI_SEND | FI_RECV);
-	KUNIT_EXPECT_EQ(test, info->caps & (FI_TAGGED | FI_ATOMIC), 0);
+	KUNIT_EXPECT_EQ(test, info->caps & FI_TAGGED, 0);
 	KUNIT_EXPECT_EQ(test, info->mode, 0);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->cq_data_size, 4);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->resource_mgmt, FI_RM_ENABLED);

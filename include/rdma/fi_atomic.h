@@ -147,8 +147,8 @@ static inline int fi_compare_atomicvalid(struct fid_ep *ep,
  * @flags: 0, FI_FETCH_ATOMIC or FI_COMPARE_ATOMIC
  *
  * Context: may sleep.
- * Return: 0; -EOPNOTSUPP: not this operation on this type; -ENOSYS: the
- * provider has no atomics; -EINVAL.
+ * Return: 0; -ENOSYS: not this operation, or no atomics at all; -EINVAL: not on
+ * this type, or a bad argument; -FI_EBADFLAGS.
  */
 int fi_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
 		    enum fi_op op, struct fi_atomic_attr *attr, u64 flags);

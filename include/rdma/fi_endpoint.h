@@ -84,6 +84,12 @@ enum {
 	FI_OPT_INJECT_TAGGED_SIZE,
 	FI_OPT_INJECT_RMA_SIZE,
 	FI_OPT_INJECT_ATOMIC_SIZE,
+	/*
+	 * kernel: int, before fi_connect() or fi_listen(): connection data as
+	 * they are, without the framing of the provider, for peers that are not
+	 * libfabric.  The peer's then are as long as the transport's field.
+	 */
+	FI_OPT_CM_DATA_RAW = 0x1000,
 };
 
 struct fi_ops_ep {

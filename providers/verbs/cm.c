@@ -16,7 +16,7 @@
  * handlers run elsewhere (kofi/eq.c), so no lock is held when they do.
  *
  * On the wire (libfabric 1.17 and 2.x, verbs provider): RDMA_PS_TCP; connection
- * data behind one length byte in REQ, REP and REJ; rnr_retry 7, that is, for
+ * data behind one length byte in REQ, REP and REJ, unless FI_OPT_CM_DATA_RAW is set; rnr_retry 7, that is, for
  * ever; depths of reads and atomics as large as both devices can.
  */
 #include <linux/module.h>
@@ -27,13 +27,27 @@
 #define VERBS_RETRY_COUNT	6
 #define VERBS_RNR_FOR_EVER	7
 
-int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len)
+/* @limit: bytes of private data that the message has room for */
+int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
+		  size_t limit)
 {
-	if (len > VERBS_CM_DATA || (len && !param))
+	if (len > (frame->raw ? limit : VERBS_CM_DATA) || (len && !param))
 		return -EINVAL;
 	frame->len = len;
+	if (!frame->raw)
+		frame->wire[0] = len;
 	if (len)
-		memcpy(frame->data, param, len);
+		memcpy(verbs_cm_data(frame), param, len);
+	return 0;
+}
+
+/* As long as the field is, whatever was sent */
+static int verbs_cm_unpack_raw(struct verbs_cm_frame *frame, const void *data,
+			       size_t len)
+{
+	frame->len = data ? min(len, sizeof(frame->wire)) : 0;
+	if (frame->len)
+		memcpy(frame->wire, data, frame->len);
 	return 0;
 }
 
@@ -45,13 +59,15 @@ int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len)
 {
 	const u8 *bytes = data;
 
+	if (frame->raw)
+		return verbs_cm_unpack_raw(frame, data, len);
 	frame->len = 0;
 	if (!data || !len)
 		return 0;
 	if (bytes[0] > VERBS_CM_DATA || bytes[0] > len - 1)
 		return -EPROTO;
 	frame->len = bytes[0];
-	memcpy(frame->data, bytes + 1, frame->len);
+	memcpy(verbs_cm_data(frame), bytes + 1, frame->len);
 	return 0;
 }
 
@@ -117,7 +133,7 @@ static void verbs_ep_established(struct verbs_ep *ep,
 	}
 
 	ep->connected.event = FI_CONNECTED;
-	ep->connected.cm_data = ep->peer_frame.data;
+	ep->connected.cm_data = verbs_cm_data(&ep->peer_frame);
 	ep->connected.cm_len = ep->peer_frame.len;
 	WRITE_ONCE(ep->state, VERBS_EP_CONNECTED);
 	if (!ep->closing)
@@ -138,7 +154,7 @@ static void verbs_ep_rejected(struct verbs_ep *ep, struct rdma_cm_event *event)
 	data = rdma_consumer_reject_data(ep->id, event, &len);
 	/* A frame out of form is as good as none: refused it is anyway */
 	verbs_cm_unpack(&ep->peer_frame, data, len);
-	ep->error.cm_data = ep->peer_frame.data;
+	ep->error.cm_data = verbs_cm_data(&ep->peer_frame);
 	ep->error.cm_len = ep->peer_frame.len;
 	verbs_ep_fail(ep, ep->passive ? ECONNABORTED : ECONNREFUSED,
 		      -event->status);
@@ -159,8 +175,8 @@ static void verbs_ep_conn_param(struct verbs_ep *ep,
 	const struct ib_device_attr *attrs = &ep->id->device->attrs;
 
 	*param = (struct rdma_conn_param) {
-		.private_data		= &ep->frame,
-		.private_data_len	= ep->frame.len + 1,
+		.private_data		= ep->frame.wire,
+		.private_data_len	= verbs_cm_wire_len(&ep->frame),
 		.responder_resources	= min(attrs->max_qp_rd_atom, U8_MAX),
 		.initiator_depth	= min(attrs->max_qp_init_rd_atom,
 					      U8_MAX),
@@ -337,7 +353,7 @@ static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
 	ret = -EINVAL;
 	if (verbs_addr_any(&dest))
 		goto unlock;
-	ret = verbs_cm_pack(&ep->frame, param, paramlen);
+	ret = verbs_cm_pack(&ep->frame, param, paramlen, VERBS_CM_REQ);
 	if (!ret)
 		verbs_ep_start_connect(ep, &dest);
 unlock:
@@ -355,7 +371,7 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 	rdma_lock_handler(ep->id);
 	ret = verbs_ep_may_start(ep, true);
 	if (!ret)
-		ret = verbs_cm_pack(&ep->frame, param, paramlen);
+		ret = verbs_cm_pack(&ep->frame, param, paramlen, VERBS_CM_REP);
 	if (ret)
 		goto unlock;
 

@@ -132,7 +132,8 @@ static struct verbs_connreq *verbs_connreq_alloc(struct verbs_pep *pep,
 	req->conn.initiator_depth = ev->param.conn.initiator_depth;
 	kofi_event_init(&req->event, &pep->pep.fid);
 	req->event.event = FI_CONNREQ;
-	req->event.cm_data = req->frame.data;
+	req->frame.raw = pep->raw;
+	req->event.cm_data = verbs_cm_data(&req->frame);
 
 	if (!verbs_cm_unpack(&req->frame, ev->param.conn.private_data,
 			     ev->param.conn.private_data_len)) {
@@ -189,6 +190,8 @@ static void verbs_connreq_hand_over(struct verbs_connreq *req,
 	rdma_lock_handler(id);
 	ep->id = id;
 	ep->conn = req->conn;
+	ep->frame.raw = req->frame.raw;
+	ep->peer_frame.raw = req->frame.raw;
 	if (req->dead)
 		ep->state = VERBS_EP_DOWN;
 	id->context = ep;
@@ -237,7 +240,7 @@ int verbs_connreq_reject(struct verbs_pep *pep, const struct fid *handle,
 		return ret;
 
 	if (READ_ONCE(req->dead) ||
-	    rdma_reject(req->id, frame, frame->len + 1,
+	    rdma_reject(req->id, frame->wire, verbs_cm_wire_len(frame),
 			IB_CM_REJ_CONSUMER_DEFINED))
 		ret = -ECONNABORTED;
 	rdma_destroy_id(req->id);

@@ -45,7 +45,7 @@ static const struct fi_ops_domain verbs_domain_ops = {
 	.endpoint	= verbs_endpoint,
 	.cntr_open	= kofi_cntr_open,
 	.srx_ctx	= fi_no_srx_ctx,
-	.query_atomic	= fi_no_query_atomic,
+	.query_atomic	= verbs_query_atomic,
 };
 
 static int verbs_domain(struct fid_fabric *fabric, struct fi_info *info,

@@ -343,8 +343,10 @@ static int verbs_ep_getopt(struct fid *fid, int level, int optname,
 	if (level != FI_OPT_ENDPOINT)
 		return -ENOPROTOOPT;
 	switch (optname) {
+	case FI_OPT_CM_DATA_RAW:
+		return verbs_get_raw(ep->frame.raw, optval, optlen);
 	case FI_OPT_CM_DATA_SIZE:
-		value = VERBS_CM_DATA;
+		value = ep->frame.raw ? VERBS_CM_REQ : VERBS_CM_DATA;
 		break;
 	case FI_OPT_MAX_MSG_SIZE:
 		value = ep->max_msg_size;
@@ -358,10 +360,40 @@ static int verbs_ep_getopt(struct fid *fid, int level, int optname,
 	return verbs_opt_copy_out(value, optval, optlen);
 }
 
-int verbs_no_setopt(struct fid *fid, int level, int optname,
-		    const void *optval, size_t optlen)
+static int verbs_ep_setopt(struct fid *fid, int level, int optname,
+			   const void *optval, size_t optlen)
 {
-	return -ENOPROTOOPT;
+	struct verbs_ep *ep = to_verbs_ep(fid);
+	int ret = -FI_EOPBADSTATE;
+
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_CM_DATA_RAW)
+		return -ENOPROTOOPT;
+	rdma_lock_handler(ep->id);
+	/* An accepting endpoint does as its listener did */
+	if (ep->state <= VERBS_EP_ENABLED && !ep->passive)
+		ret = verbs_set_raw(&ep->frame.raw, optval, optlen);
+	ep->peer_frame.raw = ep->frame.raw;
+	rdma_unlock_handler(ep->id);
+	return ret;
+}
+
+int verbs_set_raw(bool *raw, const void *optval, size_t optlen)
+{
+	if (optlen != sizeof(int))
+		return -EINVAL;
+	*raw = *(const int *)optval;
+	return 0;
+}
+
+int verbs_get_raw(bool raw, void *optval, size_t *optlen)
+{
+	bool fits = *optlen >= sizeof(int);
+
+	*optlen = sizeof(int);
+	if (!fits)
+		return -FI_ETOOSMALL;
+	*(int *)optval = raw;
+	return 0;
 }
 
 int verbs_opt_copy_out(size_t value, void *optval, size_t *optlen)
@@ -389,7 +421,7 @@ static const struct fi_ops_ep verbs_ep_ops = {
 	.size		= sizeof(struct fi_ops_ep),
 	.cancel		= fi_no_cancel,
 	.getopt		= verbs_ep_getopt,
-	.setopt		= verbs_no_setopt,
+	.setopt		= verbs_ep_setopt,
 };
 
 /* What the info asks for must be what the device has */
@@ -491,7 +523,8 @@ int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
 	ep->ep.msg = &verbs_msg_ops;
 	ep->ep.rma = &verbs_rma_ops;
 	ep->ep.tagged = &kofi_no_ops_tagged;
-	ep->ep.atomic = &kofi_no_ops_atomic;
+	ep->ep.atomic = verbs_has_atomics(ep->domain->dev->ibdev) ?
+			&verbs_atomic_ops : &kofi_no_ops_atomic;
 
 	ret = verbs_ep_set_attrs(ep, info);
 	if (ret)

@@ -51,10 +51,15 @@ static size_t verbs_wish(size_t wish, size_t def, size_t max)
 	return min(wish > def ? wish : def, max);
 }
 
+static u64 verbs_atomic_cap(const struct ib_device *ibdev)
+{
+	return verbs_has_atomics(ibdev) ? FI_ATOMIC : 0;
+}
+
 static void verbs_info_tx(struct fi_tx_attr *tx, struct ib_device *ibdev,
 			  bool iwarp, const struct fi_tx_attr *hints)
 {
-	tx->caps = VERBS_TX_CAPS;
+	tx->caps = VERBS_TX_CAPS | verbs_atomic_cap(ibdev);
 	tx->op_flags = verbs_op_flags(iwarp);
 	tx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
 	tx->rma_iov_limit = 1;
@@ -69,7 +74,7 @@ static void verbs_info_tx(struct fi_tx_attr *tx, struct ib_device *ibdev,
 static void verbs_info_rx(struct fi_rx_attr *rx, struct ib_device *ibdev,
 			  bool iwarp, const struct fi_rx_attr *hints)
 {
-	rx->caps = VERBS_RX_CAPS;
+	rx->caps = VERBS_RX_CAPS | verbs_atomic_cap(ibdev);
 	rx->op_flags = FI_COMPLETION;
 	rx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
 	rx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
@@ -163,6 +168,7 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 	};
 	struct fi_info info = {
 		.caps		= VERBS_TX_CAPS | VERBS_RX_CAPS |
+				  verbs_atomic_cap(ibdev) |
 				  FI_LOCAL_COMM | FI_REMOTE_COMM,
 		.mode		= mode,
 		.addr_format	= src->ss_family == AF_INET6 ?

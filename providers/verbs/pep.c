@@ -3,7 +3,7 @@
  * Passive endpoints: a listening rdma_cm_id.
  *
  * The mutex guards bound, listening and backlog among control calls.  rdma_cm's
- * handler (connreq.c) uses eq, fabric and info only, which do not change once
+ * handler (connreq.c) uses eq, fabric, info and raw only, which do not change once
  * the id listens.  Close destroys the id first; that waits for a handler in
  * progress, so after it no request can arrive and those left are dropped.
  */
@@ -96,14 +96,14 @@ static int verbs_pep_getname(fid_t fid, void *addr, size_t *addrlen)
 static int verbs_pep_reject(struct fid_pep *fid_pep, fid_t handle,
 			    const void *param, size_t paramlen)
 {
-	struct verbs_cm_frame frame;
+	struct verbs_pep *pep = to_verbs_pep(&fid_pep->fid);
+	struct verbs_cm_frame frame = { .raw = pep->raw };
 	int ret;
 
-	ret = verbs_cm_pack(&frame, param, paramlen);
+	ret = verbs_cm_pack(&frame, param, paramlen, VERBS_CM_REJ);
 	if (ret)
 		return ret;
-	return verbs_connreq_reject(to_verbs_pep(&fid_pep->fid), handle,
-				    &frame);
+	return verbs_connreq_reject(pep, handle, &frame);
 }
 
 static int verbs_pep_bind(struct fid *fid, struct fid *bfid, u64 flags)
@@ -147,9 +147,35 @@ static int verbs_pep_control(struct fid *fid, int command, void *arg)
 static int verbs_pep_getopt(struct fid *fid, int level, int optname,
 			    void *optval, size_t *optlen)
 {
-	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_CM_DATA_SIZE)
+	struct verbs_pep *pep = to_verbs_pep(fid);
+
+	if (level != FI_OPT_ENDPOINT)
 		return -ENOPROTOOPT;
-	return verbs_opt_copy_out(VERBS_CM_DATA, optval, optlen);
+	switch (optname) {
+	case FI_OPT_CM_DATA_SIZE:
+		return verbs_opt_copy_out(pep->raw ? VERBS_CM_REQ :
+						     VERBS_CM_DATA,
+					  optval, optlen);
+	case FI_OPT_CM_DATA_RAW:
+		return verbs_get_raw(pep->raw, optval, optlen);
+	default:
+		return -ENOPROTOOPT;
+	}
+}
+
+static int verbs_pep_setopt(struct fid *fid, int level, int optname,
+			    const void *optval, size_t optlen)
+{
+	struct verbs_pep *pep = to_verbs_pep(fid);
+	int ret = -FI_EOPBADSTATE;
+
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_CM_DATA_RAW)
+		return -ENOPROTOOPT;
+	mutex_lock(&pep->lock);
+	if (!pep->listening)
+		ret = verbs_set_raw(&pep->raw, optval, optlen);
+	mutex_unlock(&pep->lock);
+	return ret;
 }
 
 static int verbs_pep_close(struct fid *fid)
@@ -177,7 +203,7 @@ static const struct fi_ops_ep verbs_pep_ops = {
 	.size		= sizeof(struct fi_ops_ep),
 	.cancel		= fi_no_cancel,
 	.getopt		= verbs_pep_getopt,
-	.setopt		= verbs_no_setopt,
+	.setopt		= verbs_pep_setopt,
 };
 
 static const struct fi_ops_cm verbs_pep_cm_ops = {

@@ -62,18 +62,34 @@ static void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
 	slot->mapped = 0;
 }
 
-static u64 verbs_comp_flags(enum ib_wr_opcode opcode)
+/* A work request of any kind that has data or none */
+union verbs_any_wr {
+	struct ib_send_wr	wr;
+	struct ib_rdma_wr	rdma;
+	struct ib_atomic_wr	atomic;
+};
+
+static u64 verbs_comp_flags(const struct verbs_op *op)
 {
-	switch (opcode) {
+	switch (op->opcode) {
 	case IB_WR_RDMA_WRITE:
-		return FI_RMA | FI_WRITE;
+		return (op->atomic ? FI_ATOMIC : FI_RMA) | FI_WRITE;
 	case IB_WR_RDMA_READ:
-		return FI_RMA | FI_READ;
+		return (op->atomic ? FI_ATOMIC : FI_RMA) | FI_READ;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		return FI_ATOMIC | FI_READ;
 	case IB_WR_LOCAL_INV:
 		return FI_RMA;
 	default:
 		return FI_MSG | FI_SEND;
 	}
+}
+
+static enum dma_data_direction verbs_op_dir(const struct verbs_op *op)
+{
+	return op->opcode == IB_WR_RDMA_READ || verbs_op_is_swap(op) ?
+	       DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
 /* What FI_* make of a work request whose opcode is set */
@@ -91,6 +107,26 @@ static void verbs_wr_flags(struct ib_send_wr *wr, const struct verbs_op *op)
 	} else if (op->opcode == IB_WR_LOCAL_INV) {
 		wr->ex.invalidate_rkey = op->key;
 	}
+}
+
+static void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
+			  struct verbs_map *map, int send_flags)
+{
+	any->wr.next = NULL;
+	any->wr.sg_list = map->sge;
+	any->wr.num_sge = map->count;
+	any->wr.opcode = op->opcode;
+	any->wr.send_flags = send_flags;
+	if (verbs_op_is_swap(op)) {
+		any->atomic.remote_addr = op->addr;
+		any->atomic.rkey = op->key;
+		any->atomic.compare_add = op->data;
+		any->atomic.swap = op->swap;
+	} else {
+		any->rdma.remote_addr = op->addr;
+		any->rdma.rkey = op->key;
+	}
+	verbs_wr_flags(&any->wr, op);
 }
 
 /*
@@ -221,16 +257,16 @@ void verbs_ring(struct verbs_queue *queue)
 	verbs_fail_refused(refused, ret);
 }
 
-static int verbs_doorbell(struct verbs_queue *queue, struct ib_rdma_wr *wr,
+static int verbs_doorbell(struct verbs_queue *queue, union verbs_any_wr *any,
 			  bool more, struct kofi_comp **refused)
 {
 	if (more && queue->chained < VERBS_CHAIN) {
-		verbs_chain_add(queue, wr);
+		verbs_chain_add(queue, &any->rdma);
 		return 0;
 	}
 	if (queue->chain)
-		return verbs_chain_post(queue, &wr->wr, refused);
-	return ib_post_send(queue->ep->qp, &wr->wr, NULL);
+		return verbs_chain_post(queue, &any->wr, refused);
+	return ib_post_send(queue->ep->qp, &any->wr, NULL);
 }
 
 /* The slot's piece of the bounce buffer takes the place of inline data */
@@ -294,23 +330,15 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	struct verbs_queue *queue = &ep->tx;
 	struct kofi_comp *refused = NULL;
 	struct verbs_slot *slot;
-	struct ib_rdma_wr wr = {
-		.wr = {
-			.sg_list	= map->sge,
-			.num_sge	= map->count,
-			.opcode		= op->opcode,
-			.send_flags	= wr_flags,
-		},
-		.remote_addr	= op->addr,
-		.rkey		= op->key,
-	};
+	union verbs_any_wr any;
 	unsigned long flags;
 	bool more;
 	int ret;
 
-	verbs_wr_flags(&wr.wr, op);
+	verbs_wr_init(&any, op, map, wr_flags);
 	/* Inline data are not there any more when a chain is posted */
-	more = op->flags & FI_MORE && !(wr_flags & IB_SEND_INLINE);
+	more = op->flags & FI_MORE && !(wr_flags & IB_SEND_INLINE) &&
+	       !verbs_op_is_swap(op);
 
 	spin_lock_irqsave(&queue->lock, flags);
 	slot = verbs_slot_take(queue);
@@ -318,20 +346,19 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 		spin_unlock_irqrestore(&queue->lock, flags);
 		return -EAGAIN;
 	}
-	verbs_slot_fill(slot, op, verbs_comp_flags(op->opcode));
+	verbs_slot_fill(slot, op, verbs_comp_flags(op));
 	slot->bytes = map->len;
 	if (bounce)
 		verbs_bounce(slot, op, map->sge);
 	else
-		verbs_map_keep(slot, map, op->opcode == IB_WR_RDMA_READ ?
-			       DMA_FROM_DEVICE : DMA_TO_DEVICE);
+		verbs_map_keep(slot, map, verbs_op_dir(op));
 	if (op->opcode == IB_WR_LOCAL_INV) {
 		slot->comp.buf = op->region;
 		slot->comp.data = op->key;
 	}
-	wr.wr.wr_cqe = &slot->cqe;
-	verbs_slot_board(slot, &wr.wr);
-	ret = verbs_doorbell(queue, &wr, more, &refused);
+	any.wr.wr_cqe = &slot->cqe;
+	verbs_slot_board(slot, &any.wr);
+	ret = verbs_doorbell(queue, &any, more, &refused);
 	if (ret) {
 		slot->mapped = 0;
 		verbs_slot_alight(slot);
@@ -404,7 +431,7 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 {
 	bool inject = op->flags & FI_INJECT;
 	bool read = op->opcode == IB_WR_RDMA_READ;
-	enum dma_data_direction dir = read ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	enum dma_data_direction dir = verbs_op_dir(op);
 	struct verbs_map map;
 	ssize_t len;
 	int ret;

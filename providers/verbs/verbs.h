@@ -42,17 +42,35 @@
 #define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
 #define VERBS_SETTLE_MS		2000	/* longest wait of a close for the peer */
 
-/*
- * Connection data as libfabric's verbs provider frames it (1.17 and 2.x): one
- * length byte, then the data.  56 bytes are what rdma_cm leaves of a REQ.
- */
-#define VERBS_CM_FRAME		56
-#define VERBS_CM_DATA		(VERBS_CM_FRAME - 1)
+/* Private data that rdma_cm takes, with addresses of IP, in bytes */
+#define VERBS_CM_REQ		56
+#define VERBS_CM_REP		196
+#define VERBS_CM_REJ		148
+/* With the length byte, in every message what fits into a REQ */
+#define VERBS_CM_DATA		(VERBS_CM_REQ - 1)
 
+/**
+ * struct verbs_cm_frame - Connection data
+ * @raw: as they are, for peers that are not libfabric (FI_OPT_CM_DATA_RAW); else
+ *	behind one length byte, as libfabric's verbs provider has it (1.17 and 2.x)
+ * @len: bytes of the client's
+ * @wire: what is sent
+ */
 struct verbs_cm_frame {
+	bool	raw;
 	u8	len;
-	u8	data[VERBS_CM_DATA];
+	u8	wire[VERBS_CM_REP];
 };
+
+static inline u8 *verbs_cm_data(struct verbs_cm_frame *frame)
+{
+	return frame->wire + !frame->raw;
+}
+
+static inline size_t verbs_cm_wire_len(const struct verbs_cm_frame *frame)
+{
+	return frame->len + !frame->raw;
+}
 
 /**
  * struct verbs_device - An RDMA device that is there
@@ -336,6 +354,9 @@ struct verbs_map {
  * @addr: remote address
  * @key: remote key; of IB_WR_LOCAL_INV the key to end
  * @region: whose key that is
+ * @swap: what a compare and swap puts in; it compares with @data, as fetch and add
+ *	adds @data
+ * @atomic: counts as an atomic operation
  * @silent: success is not reported
  */
 struct verbs_op {
@@ -350,8 +371,17 @@ struct verbs_op {
 	u64			addr;
 	u64			key;
 	struct verbs_mr		*region;
+	u64			swap;
+	bool			atomic;
 	bool			silent;
 };
+
+/* A fetch and add, or a compare and swap */
+static inline bool verbs_op_is_swap(const struct verbs_op *op)
+{
+	return op->opcode == IB_WR_ATOMIC_FETCH_AND_ADD ||
+	       op->opcode == IB_WR_ATOMIC_CMP_AND_SWP;
+}
 
 /**
  * enum verbs_ep_state - State of an endpoint
@@ -438,6 +468,7 @@ struct verbs_pep {
 	struct rdma_cm_id	*id;
 	struct kofi_eq		*eq;
 	struct fi_info		*info;
+	bool			raw;
 	struct mutex		lock;		/* of what follows */
 	bool			bound;
 	bool			listening;
@@ -547,8 +578,8 @@ int verbs_endpoint(struct fid_domain *domain, struct fi_info *info,
 		   struct fid_ep **ep, void *context);
 void verbs_ep_flush(struct verbs_ep *ep);
 int verbs_opt_copy_out(size_t value, void *optval, size_t *optlen);
-int verbs_no_setopt(struct fid *fid, int level, int optname,
-		    const void *optval, size_t optlen);
+int verbs_get_raw(bool raw, void *optval, size_t *optlen);
+int verbs_set_raw(bool *raw, const void *optval, size_t optlen);
 
 /* pep.c */
 int verbs_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
@@ -567,7 +598,8 @@ extern const struct fi_ops_cm verbs_ep_cm_ops;
 int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 void verbs_cm_broken(struct work_struct *work);
 void verbs_cm_device_gone(struct verbs_ep *ep);
-int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len);
+int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
+		  size_t limit);
 int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len);
 
 /* map.c */
@@ -596,6 +628,12 @@ extern const struct fi_ops_msg verbs_msg_ops;
 extern const struct fi_ops_rma verbs_rma_ops;
 u64 verbs_tx_flags(bool iwarp);
 u64 verbs_op_flags(bool iwarp);
+
+/* atomic.c */
+extern const struct fi_ops_atomic verbs_atomic_ops;
+bool verbs_has_atomics(const struct ib_device *ibdev);
+int verbs_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
+		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags);
 
 /* post.c */
 int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg);
