@@ -100,7 +100,7 @@ console_excerpt()
 
 	report=$("$KOFI_TOP/scripts/check-console" "$1" || true)
 	if [ -n "$report" ]; then
-		head -n 31 <<<"$report"
+		printf '%s\n' "$report"
 		return
 	fi
 	bad=$(grep -nE -m 1 '^(\[[ 0-9.]+\])? *not ok ' "$1" | cut -d: -f1 || true)
