@@ -51,20 +51,12 @@ static void verbs_slot_succeed(struct verbs_slot *slot, size_t len)
 	kofi_cntr_done(cntr, 0, len);
 }
 
-/* The end of a region's key; the slot has kept the region where buffers stand */
-static bool verbs_is_inv(const struct verbs_slot *slot)
-{
-	return slot->comp.flags == FI_RMA;
-}
-
 /* The operation has failed; @err is positive */
 void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
 {
 	struct kofi_cntr *cntr = verbs_cntr_of(slot);
 
 	verbs_unmap(slot);
-	if (verbs_is_inv(slot))
-		slot->comp.buf = NULL;
 	slot->comp.err = err;
 	slot->comp.prov_errno = prov_errno;
 	if (prov_errno != IB_WC_WR_FLUSH_ERR)
@@ -89,10 +81,8 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	verbs_unmap(slot);
 	if (slot->riders)
 		verbs_slot_put_riders(slot);
-	if (verbs_is_inv(slot)) {
-		verbs_mr_ep_ended(slot->comp.buf);
-		slot->comp.buf = NULL;
-	}
+	if (slot->region)
+		verbs_mr_ep_ended(slot->region);
 	verbs_slot_succeed(slot, slot->bytes);
 }
 

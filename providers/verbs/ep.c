@@ -134,9 +134,12 @@ static int verbs_ep_build(struct verbs_ep *ep)
 	ret = verbs_ep_init_queues(ep);
 	if (ret)
 		goto unreserve;
-	ret = verbs_ep_create_qp(ep);
+	ret = verbs_sinks_init(ep);
 	if (ret)
 		goto destroy_queues;
+	ret = verbs_ep_create_qp(ep);
+	if (ret)
+		goto destroy_sinks;
 	if (ep->inline_size < ep->inject_size) {
 		ret = verbs_queue_add_bounce(&ep->tx);
 		if (ret)
@@ -147,6 +150,8 @@ static int verbs_ep_build(struct verbs_ep *ep)
 destroy_qp:
 	rdma_destroy_qp(ep->id);
 	ep->qp = NULL;
+destroy_sinks:
+	verbs_sinks_destroy(ep);
 destroy_queues:
 	verbs_queue_destroy(&ep->tx);
 	verbs_queue_destroy(&ep->rx);
@@ -292,6 +297,7 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	verbs_cq_forget(ep->tx.cq, &ep->tx);
 	verbs_cq_forget(ep->rx.cq, &ep->rx);
 	rdma_destroy_qp(ep->id);
+	verbs_sinks_destroy(ep);
 	/* An event of the queue pair may have come after the drain */
 	cancel_work_sync(&ep->broken);
 	verbs_queue_destroy(&ep->tx);

@@ -108,7 +108,7 @@ static int verbs_mr_alloc_table(struct verbs_mr *mr, unsigned int count)
 {
 	if (!mr->segs)
 		return sg_alloc_table(&mr->sgt, count, GFP_KERNEL);
-	if (count > mr->page_limit)
+	if (count > mr->seg_limit)
 		return -EMSGSIZE;
 	sg_init_table(mr->segs, count);
 	mr->sgt.sgl = mr->segs;

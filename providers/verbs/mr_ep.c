@@ -48,6 +48,16 @@ static int verbs_mr_ep_refresh(struct verbs_mr *mr,
 	return ret == -ENOMEM ? -EAGAIN : ret;
 }
 
+/* A new key, and the work request for it */
+void verbs_mr_prepare_reg(struct verbs_mr *mr)
+{
+	ib_update_fast_reg_key(mr->ibmr, ib_inc_rkey(mr->ibmr->rkey));
+	mr->reg.wr.opcode = IB_WR_REG_MR;
+	mr->reg.mr = mr->ibmr;
+	mr->reg.key = mr->ibmr->rkey;
+	mr->reg.access = mr->access;
+}
+
 static int verbs_mr_ep_enable(struct verbs_mr *mr)
 {
 	int ret;
@@ -55,11 +65,7 @@ static int verbs_mr_ep_enable(struct verbs_mr *mr)
 	if (!mr->ep || mr->state != VERBS_MR_READY)
 		return -FI_EOPBADSTATE;
 
-	ib_update_fast_reg_key(mr->ibmr, ib_inc_rkey(mr->ibmr->rkey));
-	mr->reg.wr.opcode = IB_WR_REG_MR;
-	mr->reg.mr = mr->ibmr;
-	mr->reg.key = mr->ibmr->rkey;
-	mr->reg.access = mr->access;
+	verbs_mr_prepare_reg(mr);
 	ret = verbs_post_reg(mr->ep, &mr->reg);
 	if (ret)
 		return ret;
@@ -71,6 +77,10 @@ static int verbs_mr_ep_enable(struct verbs_mr *mr)
 /* The key is over: by our own work request, or by the peer */
 void verbs_mr_ep_ended(struct verbs_mr *mr)
 {
+	if (mr->sink) {
+		verbs_sink_put(mr);
+		return;
+	}
 	verbs_mr_unmap(mr);
 	mr->mr.key = FI_KEY_NOTAVAIL;
 	WRITE_ONCE(mr->state, VERBS_MR_EMPTY);
@@ -81,7 +91,6 @@ static int verbs_mr_ep_disable(struct verbs_mr *mr, const struct fi_mr_end *end)
 	struct verbs_op op = {
 		.opcode		= IB_WR_LOCAL_INV,
 		.context	= end->context,
-		.key		= mr->mr.key,
 		.region		= mr,
 	};
 	int ret;
@@ -180,7 +189,8 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	ret = verbs_mr_ep_limit(mr, attr);
 	if (ret)
 		return ret;
-	mr->segs = kvcalloc(mr->page_limit, sizeof(*mr->segs), GFP_KERNEL);
+	mr->seg_limit = mr->page_limit;
+	mr->segs = kvcalloc(mr->seg_limit, sizeof(*mr->segs), GFP_KERNEL);
 	if (!mr->segs)
 		return -ENOMEM;
 	ret = verbs_mr_prepare(mr, attr);

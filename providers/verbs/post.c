@@ -58,6 +58,7 @@ static void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
 	slot->comp.data = 0;
 	slot->comp.err = 0;
 	slot->silent = op->silent;
+	slot->region = op->region;
 	slot->riders = NULL;
 	slot->mapped = 0;
 }
@@ -75,6 +76,7 @@ static u64 verbs_comp_flags(const struct verbs_op *op)
 	case IB_WR_RDMA_WRITE:
 		return (op->atomic ? FI_ATOMIC : FI_RMA) | FI_WRITE;
 	case IB_WR_RDMA_READ:
+	case IB_WR_RDMA_READ_WITH_INV:
 		return (op->atomic ? FI_ATOMIC : FI_RMA) | FI_READ;
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 	case IB_WR_ATOMIC_CMP_AND_SWP:
@@ -104,8 +106,8 @@ static void verbs_wr_flags(struct ib_send_wr *wr, const struct verbs_op *op)
 	} else if (op->flags & FI_REMOTE_INV) {
 		wr->opcode = IB_WR_SEND_WITH_INV;
 		wr->ex.invalidate_rkey = op->data;
-	} else if (op->opcode == IB_WR_LOCAL_INV) {
-		wr->ex.invalidate_rkey = op->key;
+	} else if (op->region) {
+		wr->ex.invalidate_rkey = op->region->ibmr->rkey;
 	}
 }
 
@@ -283,15 +285,28 @@ static void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
 				      sge->length, DMA_TO_DEVICE);
 }
 
-/*
- * Puts a registration in front of the endpoint's next operation.  It is silent
- * even if it fails, as the operation behind it then fails, too.
- */
-int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg)
+/* Silent even if it fails, as the operation behind it then fails, too */
+static int verbs_chain_reg(struct verbs_queue *queue, struct ib_reg_wr *reg)
 {
 	static const struct verbs_op op = { .silent = true };
+	struct verbs_slot *slot = verbs_slot_take(queue);
+
+	if (!slot)
+		return -EAGAIN;
+	verbs_slot_fill(slot, &op, 0);
+	reg->wr.wr_cqe = &slot->cqe;
+	reg->wr.send_flags = 0;
+	reg->wr.next = NULL;
+	verbs_slot_board(slot, &reg->wr);
+	*queue->chain_end = &reg->wr;
+	queue->chain_end = &reg->wr.next;
+	return 0;
+}
+
+/* Puts a registration in front of the endpoint's next operation */
+int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg)
+{
 	struct verbs_queue *queue = &ep->tx;
-	struct verbs_slot *slot;
 	unsigned long flags;
 	int ret;
 
@@ -300,18 +315,9 @@ int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg)
 		return ret;
 
 	spin_lock_irqsave(&queue->lock, flags);
-	slot = verbs_slot_take(queue);
-	if (slot) {
-		verbs_slot_fill(slot, &op, 0);
-		reg->wr.wr_cqe = &slot->cqe;
-		reg->wr.send_flags = 0;
-		reg->wr.next = NULL;
-		verbs_slot_board(slot, &reg->wr);
-		*queue->chain_end = &reg->wr;
-		queue->chain_end = &reg->wr.next;
-	}
+	ret = verbs_chain_reg(queue, reg);
 	spin_unlock_irqrestore(&queue->lock, flags);
-	return slot ? 0 : -EAGAIN;
+	return ret;
 }
 
 /**
@@ -342,6 +348,11 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 
 	spin_lock_irqsave(&queue->lock, flags);
 	slot = verbs_slot_take(queue);
+	if (slot && op->opcode == IB_WR_RDMA_READ_WITH_INV &&
+	    verbs_chain_reg(queue, &op->region->reg)) {
+		verbs_slot_untake(slot);
+		slot = NULL;
+	}
 	if (!slot) {
 		spin_unlock_irqrestore(&queue->lock, flags);
 		return -EAGAIN;
@@ -352,10 +363,8 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 		verbs_bounce(slot, op, map->sge);
 	else
 		verbs_map_keep(slot, map, verbs_op_dir(op));
-	if (op->opcode == IB_WR_LOCAL_INV) {
-		slot->comp.buf = op->region;
-		slot->comp.data = op->key;
-	}
+	if (op->opcode == IB_WR_LOCAL_INV)
+		slot->comp.data = op->region->ibmr->rkey;
 	any.wr.wr_cqe = &slot->cqe;
 	verbs_slot_board(slot, &any.wr);
 	ret = verbs_doorbell(queue, &any, more, &refused);
@@ -419,6 +428,22 @@ static int verbs_map_all(struct verbs_domain *domain,
 	return ret;
 }
 
+/* Post an operation whose only element is all of its region */
+int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op)
+{
+	struct verbs_map map;
+
+	map.count = 1;
+	map.mapped = 0;
+	map.len = op->region->len;
+	map.sge[0] = (struct ib_sge) {
+		.addr	= op->region->ibmr->iova,
+		.length	= op->region->len,
+		.lkey	= op->region->ibmr->lkey,
+	};
+	return verbs_post_map(ep, op, &map, 0, false);
+}
+
 /**
  * verbs_post() - Post an operation to the transmit queue
  * @ep: the endpoint
@@ -447,11 +472,16 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 		return -EAGAIN;
 	if (inject)
 		return verbs_post_inject(ep, op, len);
+	if (len && verbs_needs_sink(ep, op))
+		return verbs_post_sink(ep, op);
 
 	ret = verbs_map_all(ep->domain, dir, op,
 			    read ? ep->read_limit : ep->tx.iov_limit, &map);
 	if (ret)
 		return ret;
+	/* iWARP has it that a read has one element, and be it empty */
+	if (read && ep->iwarp && !map.count)
+		map.sge[map.count++] = (struct ib_sge) {};
 	ret = verbs_post_map(ep, op, &map, 0, false);
 	if (ret)
 		verbs_map_undo(ep->domain, dir, &map);

@@ -113,6 +113,9 @@ static ssize_t verbs_readmsg(struct fid_ep *fid_ep, const struct fi_msg_rma *msg
 
 	if (flags & ~(ep->tx_flags & VERBS_READ_FLAGS))
 		return -FI_EBADFLAGS;
+	/* iWARP knows no fence in front of a read */
+	if (flags & FI_FENCE && ep->iwarp)
+		return -FI_EBADFLAGS;
 	return verbs_rma_msg(ep, msg, IB_WR_RDMA_READ, flags);
 }
 

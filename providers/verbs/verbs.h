@@ -151,10 +151,16 @@ enum verbs_mr_state {
  *
  * Of a region for single operations (mr_ep.c):
  * @state: see &enum verbs_mr_state
- * @page_limit: most pages, and most entries of @segs; 0: not of this kind
+ * @page_limit: most pages; 0: not of this kind
+ * @seg_limit: most entries of @segs
  * @segs: memory for @sgt
  * @ep: where it is registered
  * @reg: the work request that registers it
+ *
+ * Of a sink (sink.c):
+ * @sink: it is one
+ * @free: link while no read has it
+ * @next_sink: next of the endpoint's
  */
 struct verbs_mr {
 	struct fid_mr		mr;
@@ -169,9 +175,14 @@ struct verbs_mr {
 
 	enum verbs_mr_state	state;
 	size_t			page_limit;
+	size_t			seg_limit;
 	struct scatterlist	*segs;
 	struct verbs_ep		*ep;
 	struct ib_reg_wr	reg;
+
+	bool			sink;
+	struct llist_node	free;
+	struct verbs_mr		*next_sink;
 };
 
 /**
@@ -225,6 +236,7 @@ struct verbs_sge {
  * @silent: success is not reported
  * @signaled: the device reports success to us
  * @dir: what the device does with the buffers
+ * @region: whose key ends with the operation, or NULL
  * @mapped: bit n: entry n of its part of the queue's maps is to be unmapped
  * @bytes: transmit side: length of the buffers
  */
@@ -238,6 +250,7 @@ struct verbs_slot {
 	bool			signaled;
 	u8			dir;
 	u32			mapped;
+	struct verbs_mr		*region;
 	u32			bytes;
 };
 
@@ -352,8 +365,8 @@ struct verbs_map {
  * @flags: FI_* of the call
  * @data: remote CQ data
  * @addr: remote address
- * @key: remote key; of IB_WR_LOCAL_INV the key to end
- * @region: whose key that is
+ * @key: remote key
+ * @region: whose key ends with the operation, or NULL
  * @swap: what a compare and swap puts in; it compares with @data, as fetch and add
  *	adds @data
  * @atomic: counts as an atomic operation
@@ -408,6 +421,8 @@ enum verbs_ep_state {
  * @inline_size: bytes the queue pair takes inline
  * @max_msg_size: bytes
  * @inject_size: bytes
+ * @sinks: regions that reads may take (sink.c)
+ * @all_sinks: all of them
  * @tx: transmit side
  * @rx: receive side
  * @qp: the queue pair, from fi_enable() on
@@ -438,6 +453,8 @@ struct verbs_ep {
 	size_t			inline_size;
 	size_t			max_msg_size;
 	size_t			inject_size;
+	struct llist_head	sinks;
+	struct verbs_mr		*all_sinks;
 	struct verbs_queue	tx;
 	struct verbs_queue	rx;
 	struct ib_qp		*qp;
@@ -546,7 +563,15 @@ void verbs_reg_close(struct verbs_domain *domain);
 
 /* mr_ep.c */
 int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+void verbs_mr_prepare_reg(struct verbs_mr *mr);
 void verbs_mr_ep_ended(struct verbs_mr *mr);
+
+/* sink.c */
+int verbs_sinks_init(struct verbs_ep *ep);
+void verbs_sinks_destroy(struct verbs_ep *ep);
+void verbs_sink_put(struct verbs_mr *mr);
+bool verbs_needs_sink(const struct verbs_ep *ep, const struct verbs_op *op);
+ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op);
 
 /* pages.c */
 bool verbs_iter_more(struct verbs_iter *iter);
@@ -637,6 +662,7 @@ int verbs_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
 
 /* post.c */
 int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg);
+int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op);
 void verbs_ring(struct verbs_queue *queue);
