@@ -68,6 +68,24 @@ struct fi_ops_atomic {
 				  enum fi_op op, size_t *count);
 };
 
+/**
+ * fi_atomic() - Change remote memory atomically
+ * @ep: the endpoint
+ * @buf: operands
+ * @count: elements
+ * @desc: as fi_write()
+ * @dest_addr: as fi_write()
+ * @addr: remote address
+ * @key: remote key
+ * @datatype: type of the elements
+ * @op: operation
+ * @context: comes back with the completion
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -ENOSYS: there is no such operation;
+ * -EINVAL: not on this type, or an address that is no multiple of its size; -E2BIG:
+ * more elements than the valid calls tell.
+ */
 static inline ssize_t fi_atomic(struct fid_ep *ep, const void *buf,
 				size_t count, void *desc, fi_addr_t dest_addr,
 				u64 addr, u64 key, enum fi_datatype datatype,
@@ -77,12 +95,41 @@ static inline ssize_t fi_atomic(struct fid_ep *ep, const void *buf,
 				 datatype, op, context);
 }
 
+/**
+ * fi_atomicmsg() - fi_atomic() with flags of its own
+ * @ep: the endpoint
+ * @msg: the operation
+ * @flags: as fi_writemsg()
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -ENOSYS: there is no such operation;
+ * -EINVAL: not on this type, or an address that is no multiple of its size; -E2BIG:
+ * more elements than the valid calls tell.
+ */
 static inline ssize_t fi_atomicmsg(struct fid_ep *ep,
 				   const struct fi_msg_atomic *msg, u64 flags)
 {
 	return ep->atomic->writemsg(ep, msg, flags);
 }
 
+/**
+ * fi_inject_atomic() - fi_atomic() whose operands are free at once
+ * @ep: the endpoint
+ * @buf: operands
+ * @count: elements
+ * @dest_addr: as fi_write()
+ * @addr: remote address
+ * @key: remote key
+ * @datatype: type of the elements
+ * @op: operation
+ *
+ * There is no completion for it, unless it fails.
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -ENOSYS: there is no such operation;
+ * -EINVAL: not on this type, or an address that is no multiple of its size; -E2BIG:
+ * more elements than the valid calls tell.
+ */
 static inline ssize_t fi_inject_atomic(struct fid_ep *ep, const void *buf,
 				       size_t count, fi_addr_t dest_addr,
 				       u64 addr, u64 key,
@@ -92,6 +139,26 @@ static inline ssize_t fi_inject_atomic(struct fid_ep *ep, const void *buf,
 				  datatype, op);
 }
 
+/**
+ * fi_fetch_atomic() - Change remote memory and get what was there
+ * @ep: the endpoint
+ * @buf: operands; unused by FI_ATOMIC_READ
+ * @count: elements
+ * @desc: as fi_write()
+ * @result: where the old values go
+ * @result_desc: descriptor of @result, or NULL
+ * @dest_addr: as fi_write()
+ * @addr: remote address
+ * @key: remote key
+ * @datatype: type of the elements
+ * @op: operation
+ * @context: comes back with the completion
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -ENOSYS: there is no such operation;
+ * -EINVAL: not on this type, or an address that is no multiple of its size; -E2BIG:
+ * more elements than the valid calls tell.
+ */
 static inline ssize_t fi_fetch_atomic(struct fid_ep *ep, const void *buf,
 				      size_t count, void *desc, void *result,
 				      void *result_desc, fi_addr_t dest_addr,
@@ -104,6 +171,28 @@ static inline ssize_t fi_fetch_atomic(struct fid_ep *ep, const void *buf,
 				     context);
 }
 
+/**
+ * fi_compare_atomic() - Change remote memory if it is as expected
+ * @ep: the endpoint
+ * @buf: operands
+ * @count: elements
+ * @desc: as fi_write()
+ * @compare: what is expected
+ * @compare_desc: descriptor of @compare, or NULL
+ * @result: where the old values go
+ * @result_desc: descriptor of @result, or NULL
+ * @dest_addr: as fi_write()
+ * @addr: remote address
+ * @key: remote key
+ * @datatype: type of the elements
+ * @op: operation
+ * @context: comes back with the completion
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -ENOSYS: there is no such operation;
+ * -EINVAL: not on this type, or an address that is no multiple of its size; -E2BIG:
+ * more elements than the valid calls tell.
+ */
 static inline ssize_t fi_compare_atomic(struct fid_ep *ep, const void *buf,
 					size_t count, void *desc,
 					const void *compare, void *compare_desc,
@@ -118,12 +207,32 @@ static inline ssize_t fi_compare_atomic(struct fid_ep *ep, const void *buf,
 				     context);
 }
 
+/**
+ * fi_atomicvalid() - Is there such an operation for fi_atomic()?
+ * @ep: the endpoint
+ * @datatype: type of the elements
+ * @op: operation
+ * @count: most elements of one call
+ *
+ * Context: any.
+ * Return: 0; -ENOSYS: there is no such operation; -EINVAL: not on this type.
+ */
 static inline int fi_atomicvalid(struct fid_ep *ep, enum fi_datatype datatype,
 				 enum fi_op op, size_t *count)
 {
 	return ep->atomic->writevalid(ep, datatype, op, count);
 }
 
+/**
+ * fi_fetch_atomicvalid() - The same for fi_fetch_atomic()
+ * @ep: the endpoint
+ * @datatype: type of the elements
+ * @op: operation
+ * @count: as fi_atomicvalid()
+ *
+ * Context: any.
+ * Return: 0; -ENOSYS: there is no such operation; -EINVAL: not on this type.
+ */
 static inline int fi_fetch_atomicvalid(struct fid_ep *ep,
 				       enum fi_datatype datatype, enum fi_op op,
 				       size_t *count)
@@ -131,6 +240,16 @@ static inline int fi_fetch_atomicvalid(struct fid_ep *ep,
 	return ep->atomic->readwritevalid(ep, datatype, op, count);
 }
 
+/**
+ * fi_compare_atomicvalid() - The same for fi_compare_atomic()
+ * @ep: the endpoint
+ * @datatype: type of the elements
+ * @op: operation
+ * @count: as fi_atomicvalid()
+ *
+ * Context: any.
+ * Return: 0; -ENOSYS: there is no such operation; -EINVAL: not on this type.
+ */
 static inline int fi_compare_atomicvalid(struct fid_ep *ep,
 					 enum fi_datatype datatype,
 					 enum fi_op op, size_t *count)

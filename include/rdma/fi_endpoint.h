@@ -360,6 +360,13 @@ static inline ssize_t fi_sendv(struct fid_ep *ep, const struct kvec *iov,
  * @flags: FI_COMPLETION, FI_REMOTE_CQ_DATA, FI_INJECT, FI_FENCE,
  *	FI_INJECT_COMPLETE, FI_TRANSMIT_COMPLETE, ...; they replace op_flags
  *
+ * FI_MORE: another operation follows at once; until it does, this one may not
+ * begin.
+ *
+ * FI_REMOTE_INV (kernel): the message ends the key of the receiver's that is in
+ * @msg->data, before it is delivered; the receiver's completion has the flag, too,
+ * and the key in its data.  Excludes FI_REMOTE_CQ_DATA.
+ *
  * Context: any.
  * Return: see the top of this file.
  */

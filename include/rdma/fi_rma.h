@@ -81,6 +81,21 @@ struct fi_ops_rma {
 			      u64 key);
 };
 
+/**
+ * fi_read() - Read remote memory
+ * @ep: the endpoint
+ * @buf: local buffer; any kernel address but the stack
+ * @len: bytes
+ * @desc: fi_mr_desc() of a region that @buf lies in, or NULL
+ * @src_addr: peer, for connectionless endpoints
+ * @addr: remote address
+ * @key: remote key
+ * @context: comes back with the completion
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
+ * provider's peers can have given out.
+ */
 static inline ssize_t fi_read(struct fid_ep *ep, void *buf, size_t len,
 			      void *desc, fi_addr_t src_addr, u64 addr, u64 key,
 			      void *context)
@@ -88,6 +103,21 @@ static inline ssize_t fi_read(struct fid_ep *ep, void *buf, size_t len,
 	return ep->rma->read(ep, buf, len, desc, src_addr, addr, key, context);
 }
 
+/**
+ * fi_readv() - Read remote memory into a list of buffers
+ * @ep: the endpoint
+ * @iov: the list
+ * @desc: one descriptor per element, or NULL
+ * @count: elements of @iov
+ * @src_addr: as fi_read()
+ * @addr: as fi_read()
+ * @key: as fi_read()
+ * @context: as fi_read()
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
+ * provider's peers can have given out.
+ */
 static inline ssize_t fi_readv(struct fid_ep *ep, const struct kvec *iov,
 			       void **desc, size_t count, fi_addr_t src_addr,
 			       u64 addr, u64 key, void *context)
@@ -96,12 +126,37 @@ static inline ssize_t fi_readv(struct fid_ep *ep, const struct kvec *iov,
 			      context);
 }
 
+/**
+ * fi_readmsg() - Read remote memory with flags of its own
+ * @ep: the endpoint
+ * @msg: the transfer
+ * @flags: FI_COMPLETION, FI_FENCE, FI_MORE, ...; they replace op_flags
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
+ * provider's peers can have given out.
+ */
 static inline ssize_t fi_readmsg(struct fid_ep *ep,
 				 const struct fi_msg_rma *msg, u64 flags)
 {
 	return ep->rma->readmsg(ep, msg, flags);
 }
 
+/**
+ * fi_write() - Write remote memory
+ * @ep: the endpoint
+ * @buf: local buffer; any kernel address but the stack
+ * @len: bytes
+ * @desc: fi_mr_desc() of a region that @buf lies in, or NULL
+ * @dest_addr: peer, for connectionless endpoints
+ * @addr: remote address
+ * @key: remote key
+ * @context: comes back with the completion
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
+ * provider's peers can have given out.
+ */
 static inline ssize_t fi_write(struct fid_ep *ep, const void *buf, size_t len,
 			       void *desc, fi_addr_t dest_addr, u64 addr,
 			       u64 key, void *context)
@@ -110,6 +165,21 @@ static inline ssize_t fi_write(struct fid_ep *ep, const void *buf, size_t len,
 			      context);
 }
 
+/**
+ * fi_writev() - Write a list of buffers to remote memory
+ * @ep: the endpoint
+ * @iov: the list
+ * @desc: one descriptor per element, or NULL
+ * @count: elements of @iov
+ * @dest_addr: as fi_write()
+ * @addr: as fi_write()
+ * @key: as fi_write()
+ * @context: as fi_write()
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
+ * provider's peers can have given out.
+ */
 static inline ssize_t fi_writev(struct fid_ep *ep, const struct kvec *iov,
 				void **desc, size_t count, fi_addr_t dest_addr,
 				u64 addr, u64 key, void *context)
@@ -118,12 +188,37 @@ static inline ssize_t fi_writev(struct fid_ep *ep, const struct kvec *iov,
 			       context);
 }
 
+/**
+ * fi_writemsg() - Write remote memory with flags of its own
+ * @ep: the endpoint
+ * @msg: the transfer
+ * @flags: as fi_sendmsg(), but for FI_REMOTE_INV
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
+ * provider's peers can have given out.
+ */
 static inline ssize_t fi_writemsg(struct fid_ep *ep,
 				  const struct fi_msg_rma *msg, u64 flags)
 {
 	return ep->rma->writemsg(ep, msg, flags);
 }
 
+/**
+ * fi_inject_write() - Write a few bytes whose buffer is free at once
+ * @ep: the endpoint
+ * @buf: the bytes; any kernel address
+ * @len: bytes of @buf, at most inject_size
+ * @dest_addr: as fi_write()
+ * @addr: as fi_write()
+ * @key: as fi_write()
+ *
+ * There is no completion for it, unless it fails.
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
+ * provider's peers can have given out.
+ */
 static inline ssize_t fi_inject_write(struct fid_ep *ep, const void *buf,
 				      size_t len, fi_addr_t dest_addr, u64 addr,
 				      u64 key)
@@ -131,6 +226,25 @@ static inline ssize_t fi_inject_write(struct fid_ep *ep, const void *buf,
 	return ep->rma->inject(ep, buf, len, dest_addr, addr, key);
 }
 
+/**
+ * fi_writedata() - Write remote memory and tell the peer
+ * @ep: the endpoint
+ * @buf: as fi_write()
+ * @len: as fi_write()
+ * @desc: as fi_write()
+ * @data: remote CQ data, cq_data_size bytes of it
+ * @dest_addr: as fi_write()
+ * @addr: as fi_write()
+ * @key: as fi_write()
+ * @context: as fi_write()
+ *
+ * The peer gets a completion with FI_RMA, FI_REMOTE_WRITE and FI_REMOTE_CQ_DATA; it
+ * may use up a receive (FI_RX_CQ_DATA).
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
+ * provider's peers can have given out.
+ */
 static inline ssize_t fi_writedata(struct fid_ep *ep, const void *buf,
 				   size_t len, void *desc, u64 data,
 				   fi_addr_t dest_addr, u64 addr, u64 key,
@@ -140,6 +254,20 @@ static inline ssize_t fi_writedata(struct fid_ep *ep, const void *buf,
 				  key, context);
 }
 
+/**
+ * fi_inject_writedata() - fi_inject_write() and fi_writedata() in one
+ * @ep: the endpoint
+ * @buf: as fi_inject_write()
+ * @len: as fi_inject_write()
+ * @data: as fi_writedata()
+ * @dest_addr: as fi_write()
+ * @addr: as fi_write()
+ * @key: as fi_write()
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
+ * provider's peers can have given out.
+ */
 static inline ssize_t fi_inject_writedata(struct fid_ep *ep, const void *buf,
 					  size_t len, u64 data,
 					  fi_addr_t dest_addr, u64 addr,
