@@ -100,22 +100,24 @@ static int verbs_atomic_compwritevalid(struct fid_ep *ep,
 						     op), count);
 }
 
-/* @op: complete but for what all of them have in common */
-static ssize_t verbs_atomic_post(struct verbs_ep *ep, struct verbs_op *op,
-				 void *buf, void *desc, size_t count)
+/* @what: complete but for what all of them have in common */
+static ssize_t verbs_atomic_post(struct verbs_ep *ep,
+				 const struct verbs_op *what, void *buf,
+				 void *desc, size_t count)
 {
 	struct kvec kvec = { buf, VERBS_ATOMIC_SIZE };
+	struct verbs_op op = *what;
 
 	if (count != 1)
 		return -E2BIG;
-	if (op->key > U32_MAX || op->addr % VERBS_ATOMIC_SIZE)
+	if (op.key > U32_MAX || op.addr % VERBS_ATOMIC_SIZE)
 		return -EINVAL;
-	op->list = &kvec;
-	op->count = 1;
-	op->desc = &desc;
-	op->atomic = true;
-	op->silent |= verbs_is_silent(&ep->tx, op->flags);
-	return verbs_post(ep, op);
+	op.list = &kvec;
+	op.count = 1;
+	op.desc = &desc;
+	op.atomic = true;
+	op.silent |= verbs_is_silent(&ep->tx, op.flags);
+	return verbs_post(ep, &op);
 }
 
 static ssize_t verbs_atomic_put(struct verbs_ep *ep, void *buf, size_t count,

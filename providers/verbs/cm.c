@@ -16,8 +16,9 @@
  * handlers run elsewhere (kofi/eq.c), so no lock is held when they do.
  *
  * On the wire (libfabric 1.17 and 2.x, verbs provider): RDMA_PS_TCP; connection
- * data behind one length byte in REQ, REP and REJ, unless FI_OPT_CM_DATA_RAW is set; rnr_retry 7, that is, for
- * ever; depths of reads and atomics as large as both devices can.
+ * data behind one length byte in REQ, REP and REJ, unless FI_OPT_CM_DATA_RAW is
+ * set; rnr_retry 7, that is, for ever; depths of reads and atomics as large as both
+ * devices can.
  */
 #include <linux/module.h>
 #include <rdma/ib_cm.h>
