@@ -3,7 +3,8 @@
  * Where messages may lie: memory of every kind a client can legally hold, as
  * kvec, bio_vec and scatterlist, on the sending and on the receiving side.
  */
-#include "verbs_test_memory.h"
+#include "client_memory.h"
+#include "verbs_test.h"
 
 static void serve_long_lists(struct kunit *test, struct vt_pair *pair)
 {

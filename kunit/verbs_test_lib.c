@@ -1,70 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The frame of a case: discovery, objects, and their end.
+ * Discovery: the address of this machine that a case uses.
  */
 #include <net/ipv6.h>
 #include "verbs_test.h"
-
-struct vt_fid {
-	struct list_head	entry;
-	struct fid		*fid;
-};
-
-KUNIT_DEFINE_ACTION_WRAPPER(vt_freeinfo, fi_freeinfo, struct fi_info *);
-
-int vt_init(struct kunit *test)
-{
-	struct vt *vt = kunit_kzalloc(test, sizeof(*vt), GFP_KERNEL);
-
-	if (!vt)
-		return -ENOMEM;
-	INIT_LIST_HEAD(&vt->fids);
-	test->priv = vt;
-	return 0;
-}
-
-void vt_exit(struct kunit *test)
-{
-	struct vt *vt = test->priv;
-	struct vt_fid *entry, *next;
-
-	if (!vt)
-		return;
-	list_for_each_entry_safe(entry, next, &vt->fids, entry) {
-		KUNIT_EXPECT_EQ(test, fi_close(entry->fid), 0);
-		kfree(entry);
-	}
-}
-
-void vt_adopt(struct kunit *test, struct fid *fid)
-{
-	struct vt_fid *entry = kzalloc(sizeof(*entry), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, entry);
-	entry->fid = fid;
-	list_add(&entry->entry, &vt_of(test)->fids);
-}
-
-void vt_close(struct kunit *test, struct fid *fid)
-{
-	struct vt_fid *entry;
-
-	KUNIT_ASSERT_EQ(test, fi_close(fid), 0);
-	list_for_each_entry(entry, &vt_of(test)->fids, entry) {
-		if (entry->fid != fid)
-			continue;
-		list_del(&entry->entry);
-		kfree(entry);
-		return;
-	}
-	KUNIT_FAIL(test, "closed an object that was not open");
-}
-
-void vt_free_later(struct kunit *test, struct fi_info *info)
-{
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, vt_freeinfo, info),
-			0);
-}
 
 struct fi_info *vt_hints(struct kunit *test)
 {
@@ -119,51 +58,7 @@ struct fi_info *vt_local(struct kunit *test, int family,
 
 void vt_open(struct kunit *test, int family, const struct fi_info *hints)
 {
-	struct vt *vt = vt_of(test);
-
-	vt->info = vt_local(test, family, hints);
-	KUNIT_ASSERT_EQ(test, fi_fabric(vt->info->fabric_attr, &vt->fabric, vt),
-			0);
-	vt_adopt(test, &vt->fabric->fid);
-	KUNIT_ASSERT_EQ(test, fi_domain(vt->fabric, vt->info, &vt->domain, vt),
-			0);
-	vt_adopt(test, &vt->domain->fid);
-}
-
-struct fid_eq *vt_eq(struct kunit *test, size_t size)
-{
-	struct fi_eq_attr attr = { .size = size, .wait_obj = FI_WAIT_UNSPEC };
-	struct fid_eq *eq;
-
-	KUNIT_ASSERT_EQ(test, fi_eq_open(vt_of(test)->fabric, &attr, &eq, NULL),
-			0);
-	vt_adopt(test, &eq->fid);
-	return eq;
-}
-
-struct fid_ep *vt_ep(struct kunit *test, struct fi_info *info)
-{
-	struct fid_ep *ep;
-
-	KUNIT_ASSERT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
-			0);
-	vt_adopt(test, &ep->fid);
-	return ep;
-}
-
-void vt_listen(struct kunit *test, struct fid_eq *eq)
-{
-	struct vt *vt = vt_of(test);
-
-	vt->eq = eq;
-	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &vt->pep, vt),
-			0);
-	vt_adopt(test, &vt->pep->fid);
-	KUNIT_ASSERT_EQ(test, fi_pep_bind(vt->pep, &vt->eq->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_listen(vt->pep), 0);
-	vt->name_len = sizeof(vt->name);
-	KUNIT_ASSERT_EQ(test, fi_getname(&vt->pep->fid, &vt->name,
-					 &vt->name_len), 0);
+	vt_open_info(test, vt_local(test, family, hints));
 }
 
 void vt_serve(struct kunit *test, int family, const struct fi_info *hints)

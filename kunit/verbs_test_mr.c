@@ -7,7 +7,8 @@
  * has a peer for it.
  */
 #include <linux/workqueue.h>
-#include "verbs_test_memory.h"
+#include "client_memory.h"
+#include "verbs_test.h"
 #include "verbs_test_peer.h"
 
 #define MR_LEN		(VT_AREA - 2 * PAGE_SIZE)

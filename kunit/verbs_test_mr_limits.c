@@ -7,7 +7,8 @@
 #include <linux/gfp.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
-#include "verbs_test_memory.h"
+#include "client_memory.h"
+#include "verbs_test.h"
 #include "verbs_test_peer.h"
 
 #define LIMIT_REMOTE	(FI_REMOTE_READ | FI_REMOTE_WRITE)

@@ -6,15 +6,17 @@
  * fi_cq_sread(), for the handler's word, or by polling.
  */
 #include <linux/jiffies.h>
+#include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
-#include "verbs_test.h"
+#include "client.h"
 
 const struct vt_kind vt_default_kind = {
 	.name		= "sread",
 	.wait_obj	= FI_WAIT_UNSPEC,
 	.format		= FI_CQ_FORMAT_DATA,
 };
+EXPORT_SYMBOL_GPL(vt_default_kind);
 
 static void vt_handler(struct fid_cq *cq, void *context)
 {
@@ -44,6 +46,7 @@ struct vt_cq *vt_cq_new(struct kunit *test, struct fid_domain *domain,
 	vt_adopt(test, &vcq->cq->fid);
 	return vcq;
 }
+EXPORT_SYMBOL_GPL(vt_cq_new);
 
 struct vt_cq *vt_cq(struct kunit *test, const struct vt_kind *kind, size_t size)
 {
@@ -51,6 +54,7 @@ struct vt_cq *vt_cq(struct kunit *test, const struct vt_kind *kind, size_t size)
 
 	return vt_cq_new(test, vt_of(test)->domain, &attr, kind);
 }
+EXPORT_SYMBOL_GPL(vt_cq);
 
 static ssize_t vt_read(struct vt_cq *cq, void *entry)
 {
@@ -116,6 +120,7 @@ int vt_wait(struct vt_cq *cq, struct vt_comp *comp)
 	}
 	return ret;
 }
+EXPORT_SYMBOL_GPL(vt_wait);
 
 struct vt_comp vt_done(struct kunit *test, struct vt_cq *cq, void *context)
 {
@@ -129,6 +134,7 @@ struct vt_comp vt_done(struct kunit *test, struct vt_cq *cq, void *context)
 	KUNIT_ASSERT_PTR_EQ(test, comp.context, context);
 	return comp;
 }
+EXPORT_SYMBOL_GPL(vt_done);
 
 struct vt_comp vt_failed(struct kunit *test, struct vt_cq *cq)
 {
@@ -139,6 +145,7 @@ struct vt_comp vt_failed(struct kunit *test, struct vt_cq *cq)
 			    (unsigned long)comp.context);
 	return comp;
 }
+EXPORT_SYMBOL_GPL(vt_failed);
 
 void vt_none(struct kunit *test, struct vt_cq *cq)
 {
@@ -146,6 +153,7 @@ void vt_none(struct kunit *test, struct vt_cq *cq)
 
 	KUNIT_ASSERT_EQ(test, fi_cq_read(cq->cq, &entry, 1), -EAGAIN);
 }
+EXPORT_SYMBOL_GPL(vt_none);
 
 void *vt_buf(struct kunit *test, size_t len)
 {
@@ -154,6 +162,7 @@ void *vt_buf(struct kunit *test, size_t len)
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	return buf;
 }
+EXPORT_SYMBOL_GPL(vt_buf);
 
 static u8 vt_byte(size_t i, u8 seed)
 {
@@ -168,6 +177,7 @@ void vt_fill(void *buf, size_t len, u8 seed)
 	for (i = 0; i < len; i++)
 		bytes[i] = vt_byte(i, seed);
 }
+EXPORT_SYMBOL_GPL(vt_fill);
 
 bool vt_filled(const void *buf, size_t len, u8 seed)
 {
@@ -179,9 +189,11 @@ bool vt_filled(const void *buf, size_t len, u8 seed)
 			return false;
 	return true;
 }
+EXPORT_SYMBOL_GPL(vt_filled);
 
 void vt_recv(struct kunit *test, struct vt_end *end, void *buf, size_t len,
 	     void *context)
 {
 	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, buf, len, NULL, 0, context), 0);
 }
+EXPORT_SYMBOL_GPL(vt_recv);

@@ -2,14 +2,14 @@
 /*
  * Memory of every kind a client can legally hold, and lists of it.
  */
-#ifndef _KUNIT_VERBS_TEST_MEMORY_H
-#define _KUNIT_VERBS_TEST_MEMORY_H
+#ifndef _KUNIT_CLIENT_MEMORY_H
+#define _KUNIT_CLIENT_MEMORY_H
 
 #include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <rdma/fi_domain.h>
-#include "verbs_test.h"
+#include "client.h"
 
 #define VT_IOV		16	/* asked for in the hints */
 #define VT_AREA_ORDER	4
@@ -52,4 +52,4 @@ void *vt_alloc_pages(struct kunit *test);
 void vt_make_list(struct vt_list *list, const struct vt_memory *memory,
 		  void *buf, size_t len);
 
-#endif /* _KUNIT_VERBS_TEST_MEMORY_H */
+#endif /* _KUNIT_CLIENT_MEMORY_H */

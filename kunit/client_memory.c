@@ -4,9 +4,10 @@
  * scatterlist.
  */
 #include <linux/gfp.h>
+#include <linux/module.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
-#include "verbs_test_memory.h"
+#include "client_memory.h"
 
 static void vt_vfree(void *mem)
 {
@@ -32,6 +33,7 @@ void *vt_alloc_vmalloc(struct kunit *test)
 			0);
 	return mem;
 }
+EXPORT_SYMBOL_GPL(vt_alloc_vmalloc);
 
 void *vt_alloc_pages(struct kunit *test)
 {
@@ -43,6 +45,7 @@ void *vt_alloc_pages(struct kunit *test)
 							(void *)mem), 0);
 	return (void *)mem;
 }
+EXPORT_SYMBOL_GPL(vt_alloc_pages);
 
 const struct vt_memory vt_memories[VT_MEMORIES] = {
 	{ "kmalloc", alloc_kmalloc, FI_BUF_KVEC, 0, 1 },
@@ -59,6 +62,7 @@ const struct vt_memory vt_memories[VT_MEMORIES] = {
 	{ "sgl, odd address", vt_alloc_pages, FI_BUF_SGL, 4097, 1 },
 	{ "sgl, list", vt_alloc_pages, FI_BUF_SGL, 9, VT_IOV },
 };
+EXPORT_SYMBOL_GPL(vt_memories);
 
 const void *vt_memory_gen_params(const void *prev, char *desc)
 {
@@ -70,6 +74,7 @@ const void *vt_memory_gen_params(const void *prev, char *desc)
 	strscpy(desc, next->name, KUNIT_PARAM_DESC_SIZE);
 	return next;
 }
+EXPORT_SYMBOL_GPL(vt_memory_gen_params);
 
 static void set_piece(struct vt_list *list, int i, void *buf, size_t len)
 {
@@ -106,3 +111,4 @@ void vt_make_list(struct vt_list *list, const struct vt_memory *memory,
 		len -= piece;
 	}
 }
+EXPORT_SYMBOL_GPL(vt_make_list);

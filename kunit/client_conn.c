@@ -3,7 +3,8 @@
  * Connections of a case with itself: both ends belong to one thread, which takes
  * each side's step when its event is there.
  */
-#include "verbs_test.h"
+#include <linux/module.h>
+#include "client.h"
 
 static void vt_bind_cqs(struct kunit *test, struct vt_end *end)
 {
@@ -33,6 +34,7 @@ void vt_end_enable(struct kunit *test, struct vt_end *end,
 	vt_bind_cqs(test, end);
 	KUNIT_ASSERT_EQ(test, fi_enable(end->ep), 0);
 }
+EXPORT_SYMBOL_GPL(vt_end_enable);
 
 void vt_end_open(struct kunit *test, struct vt_end *end, struct fi_info *info,
 		 const struct vt_kind *kind)
@@ -46,6 +48,7 @@ void vt_end_open(struct kunit *test, struct vt_end *end, struct fi_info *info,
 	end->ep = vt_ep(test, info);
 	vt_end_enable(test, end, kind);
 }
+EXPORT_SYMBOL_GPL(vt_end_open);
 
 /* The endpoint and queues of its own; shared ones are for their owner to close */
 void vt_end_close(struct kunit *test, struct vt_end *end)
@@ -57,12 +60,14 @@ void vt_end_close(struct kunit *test, struct vt_end *end)
 	vt_close(test, &end->eq->fid);
 	*end = (struct vt_end) {};
 }
+EXPORT_SYMBOL_GPL(vt_end_close);
 
 void vt_client(struct kunit *test, struct vt_end *end,
 	       const struct vt_kind *kind)
 {
 	vt_end_open(test, end, vt_of(test)->info, kind);
 }
+EXPORT_SYMBOL_GPL(vt_client);
 
 void vt_connect(struct kunit *test, struct vt_end *end, const void *data,
 		size_t len)
@@ -70,6 +75,7 @@ void vt_connect(struct kunit *test, struct vt_end *end, const void *data,
 	KUNIT_ASSERT_EQ(test, fi_connect(end->ep, &vt_of(test)->name, data,
 					 len), 0);
 }
+EXPORT_SYMBOL_GPL(vt_connect);
 
 /* Returns the bytes of connection data that came with it */
 size_t vt_event(struct kunit *test, struct fid_eq *eq, u32 want,
@@ -90,6 +96,7 @@ size_t vt_event(struct kunit *test, struct fid_eq *eq, u32 want,
 	KUNIT_ASSERT_EQ(test, got, want);
 	return ret - sizeof(event->cm);
 }
+EXPORT_SYMBOL_GPL(vt_event);
 
 void vt_error(struct kunit *test, struct fid_eq *eq,
 	      struct fi_eq_err_entry *error)
@@ -103,6 +110,7 @@ void vt_error(struct kunit *test, struct fid_eq *eq,
 	KUNIT_ASSERT_EQ(test, fi_eq_readerr(eq, error, 0),
 			(ssize_t)sizeof(*error));
 }
+EXPORT_SYMBOL_GPL(vt_error);
 
 void vt_no_event(struct kunit *test, struct fid_eq *eq)
 {
@@ -112,6 +120,7 @@ void vt_no_event(struct kunit *test, struct fid_eq *eq)
 	KUNIT_ASSERT_EQ_MSG(test, fi_eq_read(eq, &got, &event, sizeof(event), 0),
 			    -EAGAIN, "event %u", got);
 }
+EXPORT_SYMBOL_GPL(vt_no_event);
 
 struct fi_info *vt_connreq(struct kunit *test, union vt_event *event)
 {
@@ -124,6 +133,7 @@ struct fi_info *vt_connreq(struct kunit *test, union vt_event *event)
 	KUNIT_ASSERT_NOT_NULL(test, event->cm.info);
 	return event->cm.info;
 }
+EXPORT_SYMBOL_GPL(vt_connreq);
 
 void vt_accept(struct kunit *test, struct vt_end *end, const void *data,
 	       size_t len)
@@ -134,6 +144,7 @@ void vt_accept(struct kunit *test, struct vt_end *end, const void *data,
 	vt_event(test, end->eq, FI_CONNECTED, &event);
 	KUNIT_ASSERT_PTR_EQ(test, event.cm.fid, &end->ep->fid);
 }
+EXPORT_SYMBOL_GPL(vt_accept);
 
 void vt_join(struct kunit *test, struct vt_pair *pair,
 	     const struct vt_kind *kind)
@@ -147,12 +158,14 @@ void vt_join(struct kunit *test, struct vt_pair *pair,
 	vt_event(test, pair->a.eq, FI_CONNECTED, &event);
 	KUNIT_ASSERT_PTR_EQ(test, event.cm.fid, &pair->a.ep->fid);
 }
+EXPORT_SYMBOL_GPL(vt_join);
 
 void vt_pair_close(struct kunit *test, struct vt_pair *pair)
 {
 	vt_end_close(test, &pair->a);
 	vt_end_close(test, &pair->b);
 }
+EXPORT_SYMBOL_GPL(vt_pair_close);
 
 void vt_ping(struct kunit *test, struct vt_end *from, struct vt_end *to)
 {
@@ -166,3 +179,4 @@ void vt_ping(struct kunit *test, struct vt_end *from, struct vt_end *to)
 	vt_done(test, from->tx, vt_ctx(1002));
 	KUNIT_ASSERT_TRUE(test, vt_filled(in, 64, 1));
 }
+EXPORT_SYMBOL_GPL(vt_ping);
