@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The sample client of README.md, loaded as a user would, against a server here.
+ *
+ * It works while it is being loaded, so modprobe runs from a work item; its exit
+ * status tells how the client fared.
+ */
+#include <linux/umh.h>
+#include <linux/workqueue.h>
+#include "verbs_test.h"
+
+#define VT_TEXT	"hello from the sample"
+
+/**
+ * struct vt_modprobe - A run of modprobe
+ * @work: runs it
+ * @node: parameter of that name
+ * @service: parameter of that name
+ * @args: NULL at the end
+ * @status: how it ended
+ */
+struct vt_modprobe {
+	struct work_struct	work;
+	char			node[32];
+	char			service[32];
+	char			*args[6];
+	int			status;
+};
+
+/* One at a time; a case that is given up leaves it to vt_sample_exit() */
+static struct vt_modprobe vt_modprobe;
+
+static void vt_modprobe_work(struct work_struct *work)
+{
+	struct vt_modprobe *run = container_of(work, struct vt_modprobe, work);
+	static char *env[] = {
+		"HOME=/", "PATH=/sbin:/bin:/usr/sbin:/usr/bin", NULL
+	};
+
+	run->status = call_usermodehelper(run->args[0], run->args, env,
+					  UMH_WAIT_PROC);
+}
+
+static void vt_load_sample(const struct sockaddr_in *peer, int port)
+{
+	struct vt_modprobe *run = &vt_modprobe;
+	char *args[] = {
+		"/sbin/modprobe", "kofi_sample", run->node, run->service,
+		"text=\"" VT_TEXT "\"", NULL
+	};
+
+	snprintf(run->node, sizeof(run->node), "node=%pI4", &peer->sin_addr);
+	snprintf(run->service, sizeof(run->service), "service=%d", port);
+	memcpy(run->args, args, sizeof(args));
+	queue_work(system_unbound_wq, &run->work);
+}
+
+static int vt_unload_sample(void)
+{
+	char *args[] = { "/sbin/modprobe", "-r", "kofi_sample", NULL };
+
+	memcpy(vt_modprobe.args, args, sizeof(args));
+	queue_work(system_unbound_wq, &vt_modprobe.work);
+	flush_work(&vt_modprobe.work);
+	return vt_modprobe.status;
+}
+
+static int vt_sample_init(struct kunit *test)
+{
+	INIT_WORK(&vt_modprobe.work, vt_modprobe_work);
+	return vt_init(test);
+}
+
+static void vt_sample_exit(struct kunit *test)
+{
+	flush_work(&vt_modprobe.work);
+	vt_exit(test);
+}
+
+static void the_sample_sends_its_message(struct kunit *test)
+{
+	const struct sockaddr_in *name = (void *)&vt_of(test)->name;
+	u8 *buf = vt_buf(test, 64);
+	struct vt_end server = {};
+	union vt_event event;
+	struct vt_comp comp;
+
+	vt_serve(test, AF_INET, NULL);
+	vt_load_sample(name, ntohs(name->sin_port));
+
+	vt_end_open(test, &server, vt_connreq(test, NULL), &vt_default_kind);
+	vt_recv(test, &server, buf, 64, vt_ctx(1));
+	vt_accept(test, &server, NULL, 0);
+	comp = vt_done(test, server.rx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.len, strlen(VT_TEXT));
+	KUNIT_EXPECT_STREQ(test, (char *)buf, VT_TEXT);
+	vt_event(test, server.eq, FI_SHUTDOWN, &event);
+
+	flush_work(&vt_modprobe.work);
+	KUNIT_EXPECT_EQ(test, vt_modprobe.status, 0);
+	KUNIT_EXPECT_EQ(test, vt_unload_sample(), 0);
+}
+
+static void the_sample_does_not_load_without_a_peer(struct kunit *test)
+{
+	vt_open(test, AF_INET, NULL);
+	vt_load_sample(vt_of(test)->info->src_addr, 1);
+	flush_work(&vt_modprobe.work);
+	KUNIT_EXPECT_NE(test, vt_modprobe.status, 0);
+}
+
+static struct kunit_case vt_sample_cases[] = {
+	KUNIT_CASE(the_sample_sends_its_message),
+	KUNIT_CASE(the_sample_does_not_load_without_a_peer),
+	{}
+};
+
+struct kunit_suite kofi_verbs_sample_suite = {
+	.name		= "kofi_verbs_sample",
+	.init		= vt_sample_init,
+	.exit		= vt_sample_exit,
+	.test_cases	= vt_sample_cases,
+};
