@@ -16,7 +16,8 @@
  * @work: runs it
  * @node: parameter of that name
  * @service: parameter of that name
- * @args: NULL at the end
+ * @args: command line
+ * @env: environment
  * @status: how it ended
  */
 struct vt_modprobe {
@@ -24,6 +25,7 @@ struct vt_modprobe {
 	char			node[32];
 	char			service[32];
 	char			*args[6];
+	char			*env[3];
 	int			status;
 };
 
@@ -33,33 +35,32 @@ static struct vt_modprobe vt_modprobe;
 static void vt_modprobe_work(struct work_struct *work)
 {
 	struct vt_modprobe *run = container_of(work, struct vt_modprobe, work);
-	static char *env[] = {
-		"HOME=/", "PATH=/sbin:/bin:/usr/sbin:/usr/bin", NULL
-	};
 
-	run->status = call_usermodehelper(run->args[0], run->args, env,
+	run->env[0] = "HOME=/";
+	run->env[1] = "PATH=/sbin:/bin:/usr/sbin:/usr/bin";
+	run->args[0] = "/sbin/modprobe";
+	run->status = call_usermodehelper(run->args[0], run->args, run->env,
 					  UMH_WAIT_PROC);
 }
 
 static void vt_load_sample(const struct sockaddr_in *peer, int port)
 {
 	struct vt_modprobe *run = &vt_modprobe;
-	char *args[] = {
-		"/sbin/modprobe", "kofi_sample", run->node, run->service,
-		"text=\"" VT_TEXT "\"", NULL
-	};
 
 	snprintf(run->node, sizeof(run->node), "node=%pI4", &peer->sin_addr);
 	snprintf(run->service, sizeof(run->service), "service=%d", port);
-	memcpy(run->args, args, sizeof(args));
+	run->args[1] = "kofi_sample";
+	run->args[2] = run->node;
+	run->args[3] = run->service;
+	run->args[4] = "text=\"" VT_TEXT "\"";
 	queue_work(system_unbound_wq, &run->work);
 }
 
 static int vt_unload_sample(void)
 {
-	char *args[] = { "/sbin/modprobe", "-r", "kofi_sample", NULL };
-
-	memcpy(vt_modprobe.args, args, sizeof(args));
+	vt_modprobe.args[1] = "-r";
+	vt_modprobe.args[2] = "kofi_sample";
+	vt_modprobe.args[3] = NULL;
 	queue_work(system_unbound_wq, &vt_modprobe.work);
 	flush_work(&vt_modprobe.work);
 	return vt_modprobe.status;
