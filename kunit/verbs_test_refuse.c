@@ -251,15 +251,15 @@ static void what_the_provider_lacks_is_not_there(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, 8);
 	struct vt_end end = {};
-	struct fid_mr *mr;
+	struct fid_ep *srx;
 	size_t len = 8;
 
 	vt_open(test, AF_INET, NULL);
 	vt_client(test, &end, &vt_default_kind);
 
-	KUNIT_EXPECT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, 8,
-					FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_srx_context(vt_of(test)->domain,
+					     vt_of(test)->info->rx_attr, &srx,
+					     NULL), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_cancel(&end.ep->fid, buf), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_setopt(&end.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_CM_DATA_SIZE, buf, 8),
