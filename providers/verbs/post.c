@@ -111,11 +111,17 @@ static void verbs_wr_flags(struct ib_send_wr *wr, const struct verbs_op *op)
 	}
 }
 
+/* Where there is a list, some drivers take its first element uncounted (irdma) */
+static struct ib_sge *verbs_sg_list(struct verbs_map *map)
+{
+	return map->count ? map->sge : NULL;
+}
+
 static void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 			  struct verbs_map *map, int send_flags)
 {
 	any->wr.next = NULL;
-	any->wr.sg_list = map->sge;
+	any->wr.sg_list = verbs_sg_list(map);
 	any->wr.num_sge = map->count;
 	any->wr.opcode = op->opcode;
 	any->wr.send_flags = send_flags;
@@ -174,9 +180,11 @@ static void verbs_chain_add(struct verbs_queue *queue,
 				struct_size(copy, sge, queue->iov_limit);
 
 	copy->rdma = *wr;
-	memcpy(copy->sge, wr->wr.sg_list,
-	       wr->wr.num_sge * sizeof(*copy->sge));
-	copy->rdma.wr.sg_list = copy->sge;
+	if (wr->wr.sg_list) {
+		memcpy(copy->sge, wr->wr.sg_list,
+		       wr->wr.num_sge * sizeof(*copy->sge));
+		copy->rdma.wr.sg_list = copy->sge;
+	}
 	copy->rdma.wr.next = NULL;
 	*queue->chain_end = &copy->rdma.wr;
 	queue->chain_end = &copy->rdma.wr.next;
@@ -492,7 +500,7 @@ static int verbs_recv_map(struct verbs_ep *ep, const struct verbs_op *op,
 			  struct verbs_map *map)
 {
 	struct ib_recv_wr wr = {
-		.sg_list	= map->sge,
+		.sg_list	= verbs_sg_list(map),
 		.num_sge	= map->count,
 	};
 	struct verbs_queue *queue = &ep->rx;
