@@ -137,6 +137,13 @@ static void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 	verbs_wr_flags(&any->wr, op);
 }
 
+/* Its success follows from no other's; see slot.c */
+static bool verbs_wr_is_alone(const struct ib_send_wr *wr)
+{
+	return wr->opcode == IB_WR_RDMA_READ ||
+	       wr->opcode == IB_WR_RDMA_READ_WITH_INV;
+}
+
 /*
  * Decides whether the device is to report success, and who rides on whom.  Here
  * and below the caller holds the queue's lock.
@@ -146,6 +153,7 @@ static void verbs_slot_board(struct verbs_slot *slot, struct ib_send_wr *wr)
 	struct verbs_queue *queue = slot->queue;
 
 	slot->signaled = !slot->silent || queue->counted ||
+			 verbs_wr_is_alone(wr) ||
 			 ++queue->quiet >= queue->size / 2;
 	if (slot->signaled) {
 		wr->send_flags |= IB_SEND_SIGNALED;
