@@ -75,7 +75,8 @@ int verbs_queue_add_bounce(struct verbs_queue *queue)
 	struct ib_device *ibdev = queue->domain->dev->ibdev;
 	size_t len = queue->size * queue->ep->inject_size;
 
-	queue->bounce = kmalloc(len, GFP_KERNEL);
+	/* For the deepest queues this is more than kmalloc() ever has */
+	queue->bounce = kmalloc(len, GFP_KERNEL | __GFP_NOWARN);
 	if (!queue->bounce)
 		return -ENOMEM;
 	queue->bounce_dma = ib_dma_map_single(ibdev, queue->bounce, len,
