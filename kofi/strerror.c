@@ -26,6 +26,7 @@ static const char * const errno_text[] = {
 	[EEXIST]		= "Exists already",
 	[ENODEV]		= "No such device",
 	[EINVAL]		= "Invalid argument",
+	[ENFILE]		= "No more of these system-wide",
 	[EMFILE]		= "Too many open descriptors",
 	[ENOSPC]		= "No space left",
 	[ERANGE]		= "Out of range",

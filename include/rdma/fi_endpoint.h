@@ -22,6 +22,7 @@
  *	-ENOTCONN	a send before the connection stands
  *	-ESHUTDOWN	the connection is over
  *	-ENOSYS		the endpoint has no such operation
+ *	another errno	what the device said when it refused it (-EIO, ...)
  *
  * In all these cases nothing was posted and no completion will come.
  */
