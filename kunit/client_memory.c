@@ -64,18 +64,6 @@ const struct vt_memory vt_memories[VT_MEMORIES] = {
 };
 EXPORT_SYMBOL_GPL(vt_memories);
 
-const void *vt_memory_gen_params(const void *prev, char *desc)
-{
-	const struct vt_memory *last = prev;
-	const struct vt_memory *next = last ? last + 1 : vt_memories;
-
-	if (next == vt_memories + VT_MEMORIES)
-		return NULL;
-	strscpy(desc, next->name, KUNIT_PARAM_DESC_SIZE);
-	return next;
-}
-EXPORT_SYMBOL_GPL(vt_memory_gen_params);
-
 static void set_piece(struct vt_list *list, int i, void *buf, size_t len)
 {
 	switch (list->msg.type) {

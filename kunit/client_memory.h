@@ -44,7 +44,6 @@ struct vt_list {
 	};
 };
 
-const void *vt_memory_gen_params(const void *prev, char *desc);
 /* VT_AREA bytes and a page of vmalloc, VT_AREA bytes of pages */
 void *vt_alloc_vmalloc(struct kunit *test);
 void *vt_alloc_pages(struct kunit *test);

@@ -143,6 +143,8 @@ static void the_stack_can_be_injected(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, 64, 6));
 }
 
+KUNIT_ARRAY_PARAM_DESC(vt_memory, vt_memories, name);
+
 static struct kunit_case buf_cases[] = {
 	KUNIT_CASE_PARAM(memory_of_every_kind_carries_messages,
 			 vt_memory_gen_params),

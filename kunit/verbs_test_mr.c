@@ -364,6 +364,8 @@ static void a_peer_that_writes_on_gets_a_clean_error(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(buf, 0xcc, VT_AREA));
 }
 
+KUNIT_ARRAY_PARAM_DESC(vt_memory, vt_memories, name);
+
 static struct kunit_case mr_cases[] = {
 	KUNIT_CASE_PARAM(memory_of_every_kind_can_be_reached,
 			 vt_memory_gen_params),
