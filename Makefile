@@ -12,7 +12,7 @@ STAGE ?=
 T ?=
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install install clean demo shell check coverage test two lint help check-kdir
+.PHONY: modules modules_install install clean demo shell check coverage test two lint mutants help check-kdir
 
 modules: check-kdir	## build every module against KDIR
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -42,8 +42,11 @@ test:	## the gate; STAGE="build kunit ..." runs some (see scripts/test)
 two:	## two guests joined by a network: loss, reordering, death (scripts/two)
 	@scripts/two
 
-lint:	## checkpatch --strict and shellcheck on everything
+lint:	## checkpatch, layout, cppcheck, kernel-doc, shellcheck on everything
 	@scripts/lint
+
+mutants:	## plant known bugs in a copy, one by one: do the tests notice?
+	@scripts/mutants
 
 help:	## this list
 	@scripts/help
