@@ -141,6 +141,16 @@ static void verbs_ep_established(struct verbs_ep *ep,
 		kofi_eq_post(ep->eq, &ep->connected);
 }
 
+/* Who refused shows in the status on InfiniBand only; siw says it is a reset */
+static const void *verbs_reject_data(struct verbs_ep *ep,
+				     struct rdma_cm_event *event, u8 *len)
+{
+	if (!ep->iwarp)
+		return rdma_consumer_reject_data(ep->id, event, len);
+	*len = event->param.conn.private_data_len;
+	return event->param.conn.private_data;
+}
+
 static void verbs_ep_rejected(struct verbs_ep *ep, struct rdma_cm_event *event)
 {
 	const void *data;
@@ -152,7 +162,7 @@ static void verbs_ep_rejected(struct verbs_ep *ep, struct rdma_cm_event *event)
 		return;
 	}
 
-	data = rdma_consumer_reject_data(ep->id, event, &len);
+	data = verbs_reject_data(ep, event, &len);
 	/* A frame out of form is as good as none: refused it is anyway */
 	verbs_cm_unpack(&ep->peer_frame, data, len);
 	ep->error.cm_data = verbs_cm_data(&ep->peer_frame);
