@@ -13,6 +13,9 @@
  * they were posted, but a read's answer may be fetched after a later write or
  * send has arrived; FI_FENCE is for that.  iWARP places writes as they come and
  * only keeps a message behind them.
+ *
+ * Resource management: a message for which there is no receive is sent again on
+ * InfiniBand, and ends the connection on iWARP.
  */
 #include <linux/module.h>
 #include <linux/nsproxy.h>
@@ -104,7 +107,7 @@ static void verbs_info_domain(struct fi_domain_attr *domain,
 	domain->threading = FI_THREAD_SAFE;
 	domain->control_progress = FI_PROGRESS_AUTO;
 	domain->data_progress = FI_PROGRESS_AUTO;
-	domain->resource_mgmt = FI_RM_ENABLED;
+	domain->resource_mgmt = iwarp ? FI_RM_DISABLED : FI_RM_ENABLED;
 	domain->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 	domain->mr_key_size = sizeof(u32);
 	domain->mr_iov_limit = ibdev->attrs.max_fast_reg_page_list_len;
