@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completion queues: every kind of waiting and every format, thresholds, signals,
+ * callbacks of operations, what is refused.
+ */
+#include <linux/ktime.h>
+#include <linux/preempt.h>
+#include "conformance.h"
+
+static const struct vt_kind kinds[] = {
+	{ "polled", FI_WAIT_NONE, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_CONTEXT },
+	{ "polled", FI_WAIT_NONE, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_MSG },
+	{ "polled", FI_WAIT_NONE, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_DATA },
+	{ "polled", FI_WAIT_NONE, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_TAGGED },
+	{ "sread", FI_WAIT_UNSPEC, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_CONTEXT },
+	{ "sread", FI_WAIT_UNSPEC, FI_COMP_WORKQUEUE, FI_CQ_FORMAT_MSG },
+	{ "sread", FI_WAIT_UNSPEC, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_TAGGED },
+	{ "handler", FI_WAIT_CALLBACK, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_DATA },
+	{ "handler", FI_WAIT_CALLBACK, FI_COMP_WORKQUEUE, FI_CQ_FORMAT_DATA },
+};
+
+static void exchange(struct kunit *test, struct vt_pair *pair,
+		     const struct vt_kind *kind)
+{
+	u8 *out = vt_buf(test, 64), *in = vt_buf(test, 64);
+	struct vt_comp rx, tx;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		vt_fill(out, 64, i);
+		vt_recv(test, &pair->b, in, 64, vt_ctx(10 + i));
+		KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, out, 60, NULL, 0,
+					      vt_ctx(20 + i)), 0);
+		rx = vt_done(test, pair->b.rx, vt_ctx(10 + i));
+		tx = vt_done(test, pair->a.tx, vt_ctx(20 + i));
+		KUNIT_EXPECT_TRUE(test, vt_filled(in, 60, i));
+		if (kind->format < FI_CQ_FORMAT_MSG)
+			continue;
+		KUNIT_EXPECT_EQ(test, rx.flags, FI_MSG | FI_RECV);
+		KUNIT_EXPECT_EQ(test, rx.len, 60);
+		KUNIT_EXPECT_EQ(test, tx.flags, FI_MSG | FI_SEND);
+	}
+	vt_none(test, pair->a.tx);
+	vt_none(test, pair->b.rx);
+}
+
+static void every_wait_object_works_with_every_format(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	size_t i;
+
+	conf_serve(test);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		vt_join(test, &pair, &kinds[i]);
+		exchange(test, &pair, &kinds[i]);
+		vt_pair_close(test, &pair);
+	}
+}
+
+static void each_direction_may_have_its_own_queue(struct kunit *test)
+{
+	size_t size = vt_of(test)->info->rx_attr->size;
+	struct vt_pair pair = {};
+
+	conf_serve(test);
+	pair.a.rx = vt_cq(test, &kinds[2], size);
+	pair.b.rx = vt_cq(test, &kinds[7], size);
+	vt_join(test, &pair, &kinds[4]);
+	exchange(test, &pair, &kinds[0]);
+}
+
+static void handlers_run_where_they_are_asked_to(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	size_t i;
+
+	conf_serve(test);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (kinds[i].wait_obj != FI_WAIT_CALLBACK)
+			continue;
+		vt_join(test, &pair, &kinds[i]);
+		exchange(test, &pair, &kinds[i]);
+		KUNIT_EXPECT_GT(test, atomic_read(&pair.b.rx->calls), 0);
+		KUNIT_EXPECT_EQ(test, pair.b.rx->in_task,
+				kinds[i].comp_ctx == FI_COMP_WORKQUEUE);
+		vt_pair_close(test, &pair);
+	}
+}
+
+static void a_queue_says_how_it_is_waited_for(struct kunit *test)
+{
+	enum fi_wait_obj wait_obj;
+	struct vt_cq *cq;
+	size_t i;
+
+	vt_open_info(test, vt_of(test)->info);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		cq = vt_cq(test, &kinds[i], 0);
+		KUNIT_EXPECT_EQ(test, fi_control(&cq->cq->fid, FI_GETWAITOBJ,
+						 &wait_obj), 0);
+		KUNIT_EXPECT_EQ(test, wait_obj, kinds[i].wait_obj);
+	}
+}
+
+static void other_queues_are_refused(struct kunit *test)
+{
+	static const struct {
+		struct fi_cq_attr	attr;
+		int			ret;
+	} bad[] = {
+		{ { .wait_obj = FI_WAIT_SET }, -ENOSYS },
+		{ { .wait_obj = FI_WAIT_FD }, -ENOSYS },
+		{ { .wait_obj = FI_WAIT_MUTEX_COND }, -ENOSYS },
+		{ { .wait_obj = FI_WAIT_YIELD }, -ENOSYS },
+		{ { .wait_obj = FI_WAIT_POLLFD }, -ENOSYS },
+		{ { .wait_obj = FI_WAIT_CALLBACK }, -EINVAL },
+		{ { .format = FI_CQ_FORMAT_TAGGED + 1 }, -EINVAL },
+		{ { .flags = FI_PEEK }, -FI_EBADFLAGS },
+	};
+	struct fi_cq_attr attr;
+	struct fid_cq *cq;
+	size_t i;
+
+	vt_open_info(test, vt_of(test)->info);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		attr = bad[i].attr;
+		KUNIT_EXPECT_EQ_MSG(test, fi_cq_open(vt_of(test)->domain, &attr,
+						     &cq, NULL), bad[i].ret,
+				    "attributes %zu", i);
+	}
+}
+
+static void many_queues_of_many_sizes_open_and_close(struct kunit *test)
+{
+	size_t size;
+	int i;
+
+	vt_open_info(test, vt_of(test)->info);
+	for (size = 1; size <= 1024; size *= 4)
+		for (i = 0; i < 3; i++)
+			vt_cq(test, &vt_default_kind, size);
+}
+
+static void an_empty_queue_has_nothing_to_read(struct kunit *test)
+{
+	struct fi_cq_err_entry error = {};
+	struct fi_cq_data_entry entry;
+	fi_addr_t addr;
+	struct vt_cq *cq;
+
+	vt_open_info(test, vt_of(test)->info);
+	cq = vt_cq(test, &vt_default_kind, 0);
+	KUNIT_EXPECT_EQ(test, fi_cq_read(cq->cq, &entry, 1), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_cq_readfrom(cq->cq, &entry, 1, &addr),
+			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_cq_readerr(cq->cq, &error, 0), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, 5),
+			-EAGAIN);
+	KUNIT_EXPECT_NOT_NULL(test, fi_cq_strerror(cq->cq, 1, NULL, NULL, 0));
+
+	cq = vt_cq(test, &kinds[0], 0);
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_cq_signal(cq->cq), -EINVAL);
+}
+
+static void a_signal_ends_a_wait(struct kunit *test)
+{
+	struct fi_cq_data_entry entry;
+	struct vt_cq *cq;
+
+	vt_open_info(test, vt_of(test)->info);
+	cq = vt_cq(test, &vt_default_kind, 0);
+	KUNIT_ASSERT_EQ(test, fi_cq_signal(cq->cq), 0);
+	/* Without it this would never return */
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, -1),
+			-EAGAIN);
+}
+
+static void a_threshold_waits_for_so_many(struct kunit *test)
+{
+	struct fi_info *info = vt_of(test)->info;
+	struct fi_cq_attr attr = {
+		.size		= info->tx_attr->size + info->rx_attr->size,
+		.wait_cond	= FI_CQ_COND_THRESHOLD,
+	};
+	struct fi_cq_data_entry entries[4];
+	struct vt_pair pair = {};
+	u8 *buf = vt_buf(test, 8);
+	size_t three = 3, four = 4;
+	ktime_t begin;
+	int i;
+
+	conf_serve(test);
+	pair.b.tx = vt_cq_new(test, vt_of(test)->domain, &attr,
+			      &vt_default_kind);
+	vt_join(test, &pair, &vt_default_kind);
+	for (i = 0; i < 3; i++) {
+		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
+		KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, buf, 0, 0), 0);
+	}
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.b.rx->cq, entries, 4, &three,
+					  VT_PATIENCE_MS), 3);
+	vt_recv(test, &pair.b, buf, 8, vt_ctx(9));
+	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, buf, 0, 0), 0);
+	/* One is not enough to wake up for, but it is what there is in the end */
+	begin = ktime_get();
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.b.rx->cq, entries, 4, &four, 50),
+			1);
+	KUNIT_EXPECT_GE(test, ktime_ms_delta(ktime_get(), begin), 50);
+	vt_none(test, pair.b.rx);
+}
+
+/* Who sends is not known to a connected endpoint, or not asked for */
+static void a_read_of_senders_knows_none_without_source(struct kunit *test)
+{
+	struct fi_cq_data_entry entry;
+	struct vt_pair pair = {};
+	u8 *buf = vt_buf(test, 8);
+	fi_addr_t addr = 0;
+
+	conf_join(test, &pair);
+	if (conf_has(test, FI_SOURCE))
+		return;
+	vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, buf, 0, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_cq_sreadfrom(pair.b.rx->cq, &entry, 1, &addr,
+					      NULL, VT_PATIENCE_MS), 1);
+	KUNIT_EXPECT_EQ(test, addr, FI_ADDR_NOTAVAIL);
+}
+
+/* An operation with a callback of its own */
+struct request {
+	struct fi_done		done;
+	struct fi_done_entry	entry;
+	struct completion	finished;
+	atomic_t		calls;
+	bool			in_task;
+};
+
+static void request_done(struct fi_done *done,
+			 const struct fi_done_entry *entry)
+{
+	struct request *request = container_of(done, struct request, done);
+
+	request->entry = *entry;
+	request->in_task = in_task();
+	atomic_inc(&request->calls);
+	complete(&request->finished);
+}
+
+static struct request *request_new(struct kunit *test)
+{
+	struct request *request = vt_buf(test, sizeof(*request));
+
+	request->done.done = request_done;
+	init_completion(&request->finished);
+	return request;
+}
+
+static void finished(struct kunit *test, struct request *request, u64 flags,
+		     bool in_task)
+{
+	unsigned long limit = msecs_to_jiffies(VT_PATIENCE_MS);
+
+	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&request->finished,
+							  limit), 0);
+	KUNIT_EXPECT_EQ(test, request->entry.err, 0);
+	KUNIT_EXPECT_EQ(test, request->entry.flags, flags);
+	KUNIT_EXPECT_EQ(test, request->in_task, in_task);
+	KUNIT_EXPECT_EQ(test, atomic_read(&request->calls), 1);
+}
+
+static void every_operation_can_have_a_callback(struct kunit *test)
+{
+	static const struct vt_kind done_kinds[] = {
+		{ "done", FI_WAIT_DONE, FI_COMP_SOFTIRQ },
+		{ "done", FI_WAIT_DONE, FI_COMP_WORKQUEUE },
+	};
+	struct request *tx, *rx;
+	u8 *buf = vt_buf(test, 16);
+	struct vt_pair pair = {};
+	int i;
+
+	conf_shallow(test, 4);
+	conf_serve(test);
+	for (i = 0; i < 2; i++) {
+		vt_join(test, &pair, &done_kinds[i]);
+		tx = request_new(test);
+		rx = request_new(test);
+		vt_recv(test, &pair.b, buf, 8, &rx->done);
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf + 8, 6, NULL, 0,
+					      &tx->done), 0);
+		finished(test, rx, FI_MSG | FI_RECV, i);
+		KUNIT_EXPECT_EQ(test, rx->entry.len, 6);
+		finished(test, tx, FI_MSG | FI_SEND, i);
+		KUNIT_EXPECT_EQ(test, fi_cq_read(pair.a.tx->cq, buf, 1),
+				-EINVAL);
+		vt_pair_close(test, &pair);
+	}
+}
+
+static struct kunit_case cq_cases[] = {
+	KUNIT_CASE_PARAM(every_wait_object_works_with_every_format,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(each_direction_may_have_its_own_queue,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(handlers_run_where_they_are_asked_to,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_queue_says_how_it_is_waited_for, conf_gen_params),
+	KUNIT_CASE_PARAM(other_queues_are_refused, conf_gen_params),
+	KUNIT_CASE_PARAM(many_queues_of_many_sizes_open_and_close,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(an_empty_queue_has_nothing_to_read, conf_gen_params),
+	KUNIT_CASE_PARAM(a_signal_ends_a_wait, conf_gen_params),
+	KUNIT_CASE_PARAM(a_threshold_waits_for_so_many, conf_gen_params),
+	KUNIT_CASE_PARAM(a_read_of_senders_knows_none_without_source,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(every_operation_can_have_a_callback,
+			 conf_gen_params),
+	{}
+};
+
+struct kunit_suite conf_cq_suite = {
+	.name		= "kofi_conformance_cq",
+	.init		= conf_init,
+	.exit		= vt_exit,
+	.test_cases	= cq_cases,
+};

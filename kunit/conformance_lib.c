@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What cases need that have nothing but a result of fi_getinfo().
+ */
+#include <linux/slab.h>
+#include "conformance.h"
+
+bool conf_has(struct kunit *test, u64 caps)
+{
+	return (vt_of(test)->info->caps & caps) == caps;
+}
+
+/* Remote CQ data, as many bits as there may be; 0: there is none */
+u64 conf_data(struct kunit *test)
+{
+	size_t size = vt_of(test)->info->domain_attr->cq_data_size;
+
+	return 0xfedcba9876543210ULL &
+	       (size < sizeof(u64) ? BIT_ULL(8 * size) - 1 : U64_MAX);
+}
+
+void conf_serve(struct kunit *test)
+{
+	vt_open_info(test, vt_of(test)->info);
+	vt_listen(test, vt_eq(test, 0));
+}
+
+void conf_join(struct kunit *test, struct vt_pair *pair)
+{
+	conf_serve(test);
+	vt_join(test, pair, &vt_default_kind);
+}
+
+void conf_shallow(struct kunit *test, size_t depth)
+{
+	struct fi_info *info = vt_of(test)->info;
+
+	info->tx_attr->size = min(depth, info->tx_attr->size);
+	info->rx_attr->size = min(depth, info->rx_attr->size);
+}
+
+struct fi_info *conf_ask(struct kunit *test)
+{
+	struct fi_info *hints = fi_dupinfo(test->param_value);
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	return hints;
+}
+
+int conf_getinfo(struct kunit *test, const struct fi_info *hints,
+		 struct fi_info **info)
+{
+	int ret = fi_getinfo(VT_API, NULL, 0, 0, hints, info);
+
+	if (!ret)
+		vt_free_later(test, *info);
+	return ret;
+}
+
+struct fi_info *conf_with_flags(struct kunit *test, u64 tx_flags, u64 rx_flags)
+{
+	struct fi_info *hints = conf_ask(test), *info;
+
+	hints->tx_attr->op_flags = tx_flags;
+	hints->rx_attr->op_flags = rx_flags;
+	return conf_getinfo(test, hints, &info) ? NULL : info;
+}
+
+int conf_reg(struct kunit *test, void *buf, size_t len, u64 access,
+	     struct fid_mr **mr)
+{
+	static atomic_t next_key = ATOMIC_INIT(1);
+	int ret;
+
+	ret = fi_mr_reg(vt_of(test)->domain, buf, len, access, 0,
+			atomic_inc_return(&next_key), 0, mr, NULL);
+	if (!ret)
+		vt_adopt(test, &(*mr)->fid);
+	return ret;
+}
+
+void conf_region(struct kunit *test, struct conf_region *region, size_t len,
+		 u64 access)
+{
+	int mr_mode = vt_of(test)->info->domain_attr->mr_mode;
+
+	region->buf = vt_buf(test, len);
+	KUNIT_ASSERT_EQ(test, conf_reg(test, region->buf, len, access,
+				       &region->mr), 0);
+	region->addr = mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)region->buf : 0;
+	region->key = fi_mr_key(region->mr);
+}
