@@ -19,7 +19,7 @@
 
 #define CONF_ACCESS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 			 FI_REMOTE_READ | FI_REMOTE_WRITE)
-#define CONF_RMA_LEN	SZ_64K
+#define CONF_RMA_LEN	SZ_16K
 
 extern struct kunit_suite conf_info_suite;
 extern struct kunit_suite conf_hints_suite;
@@ -34,6 +34,7 @@ extern struct kunit_suite conf_eq_suite;
 extern struct kunit_suite conf_cntr_suite;
 extern struct kunit_suite conf_rma_suite;
 extern struct kunit_suite conf_mr_suite;
+extern struct kunit_suite conf_mr_ep_suite;
 extern struct kunit_suite conf_order_suite;
 extern struct kunit_suite conf_atomic_suite;
 extern struct kunit_suite conf_tagged_suite;

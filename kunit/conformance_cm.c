@@ -230,7 +230,7 @@ static void connections_come_and_go_many_times(struct kunit *test)
 	int i;
 
 	conf_serve(test);
-	for (i = 0; i < 30; i++) {
+	for (i = 0; i < 20; i++) {
 		vt_join(test, &pair, &vt_default_kind);
 		if (i % 10 == 0)
 			vt_ping(test, &pair.b, &pair.a);

@@ -54,6 +54,23 @@ static void an_answer_is_whole(struct kunit *test)
 	KUNIT_EXPECT_GT(test, info->ep_attr->max_msg_size, 0);
 }
 
+/*
+ * What a new provider brings needs a case of its own here, or nobody knows whether
+ * it is true.
+ */
+static void what_is_claimed_is_checked_somewhere(struct kunit *test)
+{
+	static const u64 checked = FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC |
+				   FI_SEND | FI_RECV | FI_READ | FI_WRITE |
+				   FI_REMOTE_READ | FI_REMOTE_WRITE | FI_FENCE |
+				   FI_LOCAL_COMM | FI_REMOTE_COMM;
+	u64 unchecked = vt_of(test)->info->caps & ~checked;
+	char text[128];
+
+	fi_tostr(&unchecked, FI_TYPE_CAPS, text, sizeof(text));
+	KUNIT_EXPECT_EQ_MSG(test, unchecked, 0, "write cases for %s", text);
+}
+
 static void each_side_has_the_capabilities_of_the_whole(struct kunit *test)
 {
 	const struct fi_info *info = vt_of(test)->info;
@@ -216,6 +233,8 @@ static struct kunit_case info_cases[] = {
 	KUNIT_CASE_PARAM(an_answer_that_is_asked_for_comes_again,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(an_answer_is_whole, conf_gen_params),
+	KUNIT_CASE_PARAM(what_is_claimed_is_checked_somewhere,
+			 conf_gen_params),
 	KUNIT_CASE_PARAM(each_side_has_the_capabilities_of_the_whole,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(its_names_find_it, conf_gen_params),

@@ -11,7 +11,7 @@
 #include <linux/wait.h>
 #include "conformance.h"
 
-#define NR_FLOOD	400
+#define NR_FLOOD	200
 
 struct flood {
 	u32	*out;
@@ -166,8 +166,93 @@ static void an_endpoint_of_many_ends_alone(struct kunit *test)
 	vt_none(test, cq);
 }
 
+/* The second end of a pair, with a shared receive context */
+static void accept_shared(struct kunit *test, struct vt_pair *pair,
+			  struct fi_info *active, struct fid_ep *srx)
+{
+	union vt_event event;
+
+	vt_end_open(test, &pair->a, active, &vt_default_kind);
+	vt_connect(test, &pair->a, NULL, 0);
+	pair->b.info = vt_connreq(test, NULL);
+	pair->b.eq = vt_eq(test, 0);
+	pair->b.ep = vt_ep(test, pair->b.info);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(pair->b.ep, &srx->fid, 0), 0);
+	vt_end_enable(test, &pair->b, &vt_default_kind);
+	vt_accept(test, &pair->b, NULL, 0);
+	vt_event(test, pair->a.eq, FI_CONNECTED, &event);
+}
+
+/* Where there is none, kofi_conformance_open sees to the refusal */
+static void endpoints_share_receives_if_claimed(struct kunit *test)
+{
+	struct fi_info *info = vt_of(test)->info, *active = conf_ask(test);
+	struct vt_pair pairs[2] = {};
+	u32 *buf = vt_buf(test, 4 * sizeof(*buf));
+	struct vt_comp comp;
+	struct fid_ep *srx;
+	struct vt_cq *cq;
+	int i;
+
+	if (!info->domain_attr->max_ep_srx_ctx)
+		return;
+	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	conf_serve(test);
+	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, info->rx_attr,
+					     &srx, NULL), 0);
+	vt_adopt(test, &srx->fid);
+	cq = vt_cq(test, &vt_default_kind, 2 * (info->tx_attr->size +
+						info->rx_attr->size));
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, fi_recv(srx, &buf[i], sizeof(*buf), NULL,
+					      0, vt_ctx(i)), 0);
+		pairs[i].b.tx = cq;
+		accept_shared(test, &pairs[i], active, srx);
+	}
+	/* Either receive may take what the second endpoint is sent */
+	for (i = 1; i >= 0; i--) {
+		buf[2] = 50 + i;
+		KUNIT_ASSERT_EQ(test, fi_inject(pairs[i].a.ep, &buf[2],
+						sizeof(*buf), 0), 0);
+		KUNIT_ASSERT_EQ(test, vt_wait(cq, &comp), 1);
+		KUNIT_ASSERT_EQ(test, comp.err, 0);
+		KUNIT_EXPECT_EQ(test, buf[(unsigned long)comp.context], 50 + i);
+	}
+}
+
+/* FI_PROGRESS_AUTO: nobody polls or reads at the target */
+static void a_target_need_not_help_if_claimed(struct kunit *test)
+{
+	static const struct vt_kind polled = {
+		.name = "polled", .format = FI_CQ_FORMAT_DATA,
+	};
+	struct fi_info *info = vt_of(test)->info;
+	struct conf_region region;
+	struct vt_pair pair = {};
+	u8 *buf = vt_buf(test, SZ_32K);
+
+	if (info->domain_attr->data_progress != FI_PROGRESS_AUTO)
+		return;
+	conf_serve(test);
+	pair.b.tx = vt_cq(test, &polled, info->tx_attr->size +
+					 info->rx_attr->size);
+	vt_join(test, &pair, &vt_default_kind);
+	vt_recv(test, &pair.b, buf, SZ_16K, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf + SZ_16K, SZ_16K, NULL, 0,
+				      vt_ctx(2)), 0);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	if (conf_has(test, FI_READ | FI_REMOTE_READ)) {
+		conf_region(test, &region, SZ_16K, CONF_ACCESS);
+		KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, buf + SZ_16K, SZ_16K,
+					      NULL, 0, region.addr, region.key,
+					      vt_ctx(3)), 0);
+		vt_done(test, pair.a.tx, vt_ctx(3));
+	}
+	vt_done(test, pair.b.rx, vt_ctx(1));
+}
+
 #define NR_THREADS	4
-#define NR_EACH		100
+#define NR_EACH		50
 
 /* What the threads of a case share */
 struct crowd {
@@ -294,6 +379,8 @@ static struct kunit_case many_cases[] = {
 	KUNIT_CASE_PARAM(many_endpoints_share_one_completion_queue,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(an_endpoint_of_many_ends_alone, conf_gen_params),
+	KUNIT_CASE_PARAM(endpoints_share_receives_if_claimed, conf_gen_params),
+	KUNIT_CASE_PARAM(a_target_need_not_help_if_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(threads_post_on_one_endpoint, conf_gen_params),
 	{}
 };

@@ -170,7 +170,7 @@ static void carry_sizes(struct kunit *test, struct vt_pair *pair,
 {
 	const struct fi_info *info = vt_of(test)->info;
 	const size_t sizes[] = {
-		0, 1, info->tx_attr->inject_size, 4097, SZ_128K
+		0, 1, info->tx_attr->inject_size, 4097, 10000
 	};
 	size_t i;
 

@@ -5,7 +5,7 @@
  */
 #include "conformance.h"
 
-#define ROUNDS	50
+#define ROUNDS	20
 
 struct bench {
 	struct vt_pair		pair;
@@ -26,7 +26,7 @@ static bool claims(struct kunit *test, u64 order)
 
 static void bench_open(struct kunit *test, struct bench *bench, size_t max)
 {
-	bench->len = min_t(size_t, max, SZ_16K);
+	bench->len = min_t(size_t, max, SZ_8K);
 	bench->out = vt_buf(test, 2 * bench->len);
 	bench->in = vt_buf(test, bench->len);
 	conf_join(test, &bench->pair);
@@ -99,7 +99,7 @@ static void a_message_finds_the_write_before_it(struct kunit *test)
 
 	if (!claims(test, FI_ORDER_SAW))
 		return;
-	bench_open(test, &bench, SZ_16K);
+	bench_open(test, &bench, SZ_8K);
 	for (i = 0; i < ROUNDS; i++) {
 		vt_fill(bench.out, bench.len, i);
 		vt_recv(test, &bench.pair.b, buf, 8, vt_ctx(3));
@@ -130,7 +130,7 @@ static void a_fenced_write_waits_for_the_read_before_it(struct kunit *test)
 	if (!conf_has(test, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
 		      FI_REMOTE_WRITE))
 		return;
-	bench_open(test, &bench, SZ_16K);
+	bench_open(test, &bench, SZ_8K);
 	iov = (struct kvec) { bench.out, bench.len };
 	remote = (struct fi_rma_iov) {
 		bench.region.addr, bench.len, bench.region.key

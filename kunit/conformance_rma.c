@@ -211,7 +211,7 @@ static void check_call(struct kunit *test, struct vt_pair *pair,
 		       struct conf_region *region, const struct rma_call *call)
 {
 	size_t inject = vt_of(test)->info->tx_attr->inject_size;
-	const size_t sizes[] = { 0, 1, 100, 4096, CONF_RMA_LEN - 5000 };
+	static const size_t sizes[] = { 0, 1, 100, CONF_RMA_LEN - 5000 };
 	static const size_t offsets[] = { 0, 1, 4095 };
 	size_t i, k;
 
