@@ -48,7 +48,7 @@ static int conf_number(const struct fi_info *info, const char *desc)
 	return number;
 }
 
-const void *conf_gen_params(const void *prev, char *desc)
+const void *conf_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
 {
 	const struct fi_info *last = prev;
 	const struct fi_info *info = last ? last->next : conf_results;

@@ -10,6 +10,7 @@
 #define _KUNIT_CONFORMANCE_H
 
 #include <linux/sizes.h>
+#include <kofi/compat.h>
 #include <rdma/fi_rma.h>
 #include "client.h"
 
@@ -40,7 +41,7 @@ extern struct kunit_suite conf_atomic_suite;
 extern struct kunit_suite conf_tagged_suite;
 
 /* conformance.c: what there is to check */
-const void *conf_gen_params(const void *prev, char *desc);
+const void *conf_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc);
 struct fi_info *conf_hints_new(void);
 int conf_init(struct kunit *test);
 

@@ -31,4 +31,11 @@ static inline bool kofi_is_vmalloc_or_module_addr(const void *addr)
 #define KOFI_IB_DMAH_PARAM	struct ib_dmah *dmah,
 #endif
 
+/* 6.18 tells a generator of KUnit parameters which case they are for */
+#if KERNEL_VERSION(6, 18, 0) > LINUX_VERSION_CODE
+#define KOFI_KUNIT_PARAM_TEST
+#else
+#define KOFI_KUNIT_PARAM_TEST	struct kunit *test,
+#endif
+
 #endif /* _KOFI_COMPAT_H */
