@@ -3,7 +3,7 @@
 #
 # Build a kernel from Debian's linux-source-6.12 (sourced, after lib.sh). The
 # result is cached under the version of the source and a hash of the
-# configuration, so it is built once.
+# configuration and the patch, if there is one, so it is built once.
 
 # check_config FRAGMENT CONFIG: every option of the fragment must have survived
 # Kconfig.
@@ -23,6 +23,16 @@ check_config()
 	[ $bad -eq 0 ] || die "fix ${1#"$KOFI_TOP/"}: a dependency is missing"
 }
 
+# patch_source SRC PATCH: unless that has been done. All kernels are built from the
+# same tree, so a patch must be for the files of one architecture only. In a
+# subshell, which ends with the lock.
+patch_source()
+(
+	lock "$1.lock"
+	patch -d "$1" -p1 -R --dry-run -sf <"$2" >/dev/null ||
+		patch -d "$1" -p1 -sN <"$2" >&2
+)
+
 # build_kernel NAME ARCH IMAGE TARGET OBJECTS TIME: make it ready and print its
 # home (see scripts/kernel); the build log is build.log in it. IMAGE is what
 # boots, inside the build folder; TARGET makes it. OBJECTS, the number of object
@@ -31,13 +41,16 @@ build_kernel()
 {
 	local name=$1 arch=$2 image=$3 target=$4 objects=$5 time=$6
 	local fragment=$KOFI_TOP/scripts/configs/$1-6.12.config version home src make
+	local inputs=("$fragment") patch=${fragment%.config}.patch
 
 	[ -n "$(candidate linux-source-6.12)" ] || "$KOFI_TOP/scripts/deps" update
 	version=$(candidate linux-source-6.12)
-	home=$KOFI_CACHE/kernel/$name-$version-$(sha256sum "$fragment" | cut -c1-8)
+	[ ! -e "$patch" ] || inputs+=("$patch")
+	home=$KOFI_CACHE/kernel/$name-$version-$(cat "${inputs[@]}" | sha256sum | cut -c1-8)
 	lock "$home.lock"
 	if [ ! -e "$home/release" ]; then
 		src=$(unpack_source "$(fetch_deb linux-source-6.12)")
+		[ ! -e "$patch" ] || patch_source "$src" "$patch"
 		mkdir -p "$home"
 		make=(make -C "$src" O="$home" ARCH="$arch" LOCALVERSION=-kofi-"$name")
 		step "building the $name kernel $version (once; $time on 2 cores)"
