@@ -311,6 +311,7 @@ static bool kofi_cq_take_signal(struct kofi_cq *cq)
 
 int kofi_cq_wait(struct kofi_cq *cq, const void *cond, int timeout)
 {
+	struct kofi_deadline deadline;
 	size_t threshold = 1;
 	long left;
 
@@ -319,10 +320,14 @@ int kofi_cq_wait(struct kofi_cq *cq, const void *cond, int timeout)
 	if (cq->wait_cond == FI_CQ_COND_THRESHOLD && cond)
 		threshold = max_t(size_t, *(const size_t *)cond, 1);
 
-	left = kofi_wait_jiffies(timeout);
-	left = wait_event_interruptible_timeout(cq->wait,
-						kofi_cq_ready(cq, threshold),
-						left);
+	deadline = kofi_deadline_in(timeout);
+	do {
+		left = kofi_deadline_left(&deadline);
+		left = wait_event_interruptible_timeout(cq->wait,
+							kofi_cq_ready(cq,
+								      threshold),
+							left);
+	} while (!left && kofi_deadline_left(&deadline));
 	if (left < 0)
 		return -EINTR;
 	return kofi_cq_take_signal(cq) ? -EAGAIN : 0;

@@ -238,27 +238,24 @@ static ssize_t kofi_eq_sread(struct fid_eq *fid_eq, u32 *event, void *buf,
 			     size_t len, int timeout, u64 flags)
 {
 	struct kofi_eq *eq = to_eq(fid_eq);
-	unsigned long until;
+	struct kofi_deadline deadline;
 	ssize_t ret;
 	long left;
 
 	if (eq->wait_obj != FI_WAIT_UNSPEC)
 		return -EINVAL;
 
-	left = kofi_wait_jiffies(timeout);
-	until = jiffies + left;
+	/* Another reader may be faster; then the rest of the time is waited for */
+	deadline = kofi_deadline_in(timeout);
 	for (;;) {
 		ret = kofi_eq_read(fid_eq, event, buf, len, flags);
+		left = kofi_deadline_left(&deadline);
 		if (ret != -EAGAIN || !left)
 			return ret;
-		left = wait_event_interruptible_timeout(eq->wait,
-							!list_empty(&eq->events),
-							left);
-		if (left < 0)
+		if (wait_event_interruptible_timeout(eq->wait,
+						     !list_empty(&eq->events),
+						     left) < 0)
 			return -EINTR;
-		/* Another reader may have been faster: wait for the rest */
-		if (timeout >= 0 && left)
-			left = max_t(long, until - jiffies, 0);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
@@ -144,15 +145,35 @@ int kofi_objects_show(struct seq_file *file, void *unused);
 void kofi_debugfs_init(void);
 void kofi_debugfs_exit(void);
 
-/*
- * The jiffies of a wait that may not be shorter than the client's milliseconds:
- * one more than msecs_to_jiffies(), as part of the current one is over already.
+/**
+ * struct kofi_deadline - When a client's wait is over
+ * @at: then, by a clock that does not stand still: jiffies do while a machine is
+ *	held up, and then run; a wait counted in them would be too short
+ * @never: it is not
  */
-static inline long kofi_wait_jiffies(int timeout)
+struct kofi_deadline {
+	ktime_t	at;
+	bool	never;
+};
+
+/* @timeout: milliseconds; negative: for ever */
+static inline struct kofi_deadline kofi_deadline_in(int timeout)
 {
-	if (timeout < 0)
+	return (struct kofi_deadline) {
+		.at	= ktime_add_ms(ktime_get(), timeout),
+		.never	= timeout < 0,
+	};
+}
+
+/* Jiffies, at least one before the deadline and 0 after it */
+static inline long kofi_deadline_left(const struct kofi_deadline *deadline)
+{
+	s64 left;
+
+	if (deadline->never)
 		return MAX_SCHEDULE_TIMEOUT;
-	return timeout ? msecs_to_jiffies(timeout) + 1 : 0;
+	left = ktime_to_ns(ktime_sub(deadline->at, ktime_get()));
+	return left > 0 ? nsecs_to_jiffies(left) + 1 : 0;
 }
 
 /* eq.c: the workqueue that event handlers run on */
