@@ -251,7 +251,7 @@ static void what_the_provider_lacks_is_not_there(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, 8);
 	struct vt_end end = {};
-	struct fid_ep *srx;
+	struct fid_ep *srx, *alias = NULL;
 	size_t len = 8;
 
 	vt_open(test, AF_INET, NULL);
@@ -261,6 +261,8 @@ static void what_the_provider_lacks_is_not_there(struct kunit *test)
 					     vt_of(test)->info->rx_attr, &srx,
 					     NULL), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_cancel(&end.ep->fid, buf), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_ep_alias(end.ep, &alias, FI_TRANSMIT), -ENOSYS);
+	KUNIT_EXPECT_NULL(test, alias);
 	KUNIT_EXPECT_EQ(test, fi_setopt(&end.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_CM_DATA_SIZE, buf, 8),
 			-ENOPROTOOPT);

@@ -729,7 +729,7 @@ enum {
 	FI_SETFIDFLAG,
 	FI_GETOPSFLAG,		/* u64 *: FI_TRANSMIT or FI_RECV in, flags out */
 	FI_SETOPSFLAG,		/* u64 *: FI_TRANSMIT or FI_RECV and flags */
-	FI_ALIAS,
+	FI_ALIAS,		/* struct fi_alias *: fi_ep_alias() */
 	FI_GETWAIT,
 	FI_ENABLE,		/* NULL */
 	FI_BACKLOG,		/* int *: before fi_listen() */
@@ -746,6 +746,16 @@ enum {
 	FI_SET_VAL,
 	FI_EXPORT_FID,
 	FI_DISABLE = 0x100,	/* kernel: struct fi_mr_end *: fi_mr_disable() */
+};
+
+/**
+ * struct fi_alias - Argument of FI_ALIAS
+ * @fid: where the alias is to go
+ * @flags: its default flags of operations
+ */
+struct fi_alias {
+	struct fid		**fid;
+	u64			flags;
 };
 
 /**

@@ -228,6 +228,30 @@ int fi_pep_bind(struct fid_pep *pep, struct fid *bfid, u64 flags);
 int fi_enable(struct fid_ep *ep);
 
 /**
+ * fi_ep_alias() - Open a second view of an endpoint, with default flags of its own
+ * @ep: the endpoint
+ * @alias_ep: the alias, for the caller to close before @ep; untouched on error
+ * @flags: FI_TRANSMIT or FI_RECV, and default flags of its operations
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSYS: the provider has none (verbs has none; use the calls that
+ * take flags, or FI_SETOPSFLAG); -EINVAL: no endpoint.
+ */
+static inline int fi_ep_alias(struct fid_ep *ep, struct fid_ep **alias_ep,
+			      u64 flags)
+{
+	struct fi_alias alias = { .flags = flags };
+	struct fid *fid = NULL;
+	int ret;
+
+	alias.fid = &fid;
+	ret = fi_control(&ep->fid, FI_ALIAS, &alias);
+	if (!ret)
+		*alias_ep = container_of(fid, struct fid_ep, fid);
+	return ret;
+}
+
+/**
  * fi_cancel() - Take back a receive
  * @fid: the endpoint or shared receive context
  * @context: context of the receive
