@@ -267,6 +267,8 @@ static int fakehca_query_device(struct ib_device *ibdev,
 		.max_cqe		= mine->max_cqe,
 		.max_mr			= 1024,
 		.max_pd			= 64,
+		.atomic_cap		= mine->atomics ? IB_ATOMIC_HCA :
+							  IB_ATOMIC_NONE,
 		.max_qp_rd_atom		= 16,
 		.max_qp_init_rd_atom	= 16,
 		.max_fast_reg_page_list_len = mine->fast_reg_pages,
@@ -463,6 +465,7 @@ static struct fakehca *fakehca_alloc(const struct fakehca_attr *attr)
 	fakehca_set_defaults(&hca->attr);
 	spin_lock_init(&hca->lock);
 	hca->port_up = true;
+	fakehca_fail(hca, hca->attr.fail, hca->attr.fail_nth, -EIO);
 	hca->next_qpn = 1;
 	INIT_LIST_HEAD(&hca->qps);
 	xa_init_flags(&hca->qpns, XA_FLAGS_LOCK_IRQ);

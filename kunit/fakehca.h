@@ -27,29 +27,18 @@ struct sockaddr_storage;
 #define FAKEHCA_MAX_INLINE	1024
 
 /**
- * struct fakehca_attr - What the device says of itself; 0 is a default
- * @roce: the port is RoCE and takes immediate data; false: iWARP, none.
- *	Connections are made by the iWARP connection manager in both cases, so
- *	what is particular to InfiniBand's cannot be shown.
- * @max_send_sge: SGEs of a send (4)
- * @max_recv_sge: SGEs of a receive (4)
- * @max_inline: bytes of inline data (0: none)
- * @max_qp_wr: work requests of a queue (1024)
- * @max_cqe: entries of a completion queue (8192)
- * @max_msg_size: bytes of a message (1 MiB)
- * @fast_reg_pages: pages of a fast registration (16)
- * @sg_gaps: registrations may have gaps
+ * enum fakehca_atomics - What the device makes of atomics
+ * @FAKEHCA_NO_ATOMICS: it says that it has none
+ * @FAKEHCA_ATOMICS: it has fetch and add, and compare and swap
+ * @FAKEHCA_ATOMICS_NOT_POSTED: it says so, but refuses each, -EOPNOTSUPP
+ * @FAKEHCA_ATOMICS_NOT_REGISTERED: it says so, but refuses to register memory for
+ *	them, -EINVAL
  */
-struct fakehca_attr {
-	bool	roce;
-	u32	max_send_sge;
-	u32	max_recv_sge;
-	u32	max_inline;
-	u32	max_qp_wr;
-	u32	max_cqe;
-	u32	max_msg_size;
-	u32	fast_reg_pages;
-	bool	sg_gaps;
+enum fakehca_atomics {
+	FAKEHCA_NO_ATOMICS,
+	FAKEHCA_ATOMICS,
+	FAKEHCA_ATOMICS_NOT_POSTED,
+	FAKEHCA_ATOMICS_NOT_REGISTERED,
 };
 
 /**
@@ -92,6 +81,38 @@ enum fakehca_point {
 	FAKEHCA_SEND_WC,
 	FAKEHCA_RECV_WC,
 	FAKEHCA_POINTS,
+};
+
+/**
+ * struct fakehca_attr - What the device says of itself; 0 is a default
+ * @roce: the port is RoCE and takes immediate data; false: iWARP, none.
+ *	Connections are made by the iWARP connection manager in both cases, so
+ *	what is particular to InfiniBand's cannot be shown.
+ * @max_send_sge: SGEs of a send (4)
+ * @max_recv_sge: SGEs of a receive (4)
+ * @max_inline: bytes of inline data (0: none)
+ * @max_qp_wr: work requests of a queue (1024)
+ * @max_cqe: entries of a completion queue (8192)
+ * @max_msg_size: bytes of a message (1 MiB)
+ * @fast_reg_pages: pages of a fast registration (16)
+ * @sg_gaps: registrations may have gaps
+ * @atomics: what it makes of atomics (none)
+ * @fail: where it fails once, -EIO, while its users get to know it
+ * @fail_nth: at which call; 0: it does not
+ */
+struct fakehca_attr {
+	bool	roce;
+	u32	max_send_sge;
+	u32	max_recv_sge;
+	u32	max_inline;
+	u32	max_qp_wr;
+	u32	max_cqe;
+	u32	max_msg_size;
+	u32	fast_reg_pages;
+	bool	sg_gaps;
+	enum fakehca_atomics atomics;
+	enum fakehca_point fail;
+	unsigned int fail_nth;
 };
 
 /**

@@ -62,6 +62,10 @@ static enum ib_wc_opcode fakehca_wc_opcode(enum ib_wr_opcode opcode)
 	case IB_WR_RDMA_READ:
 	case IB_WR_RDMA_READ_WITH_INV:
 		return IB_WC_RDMA_READ;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return IB_WC_FETCH_ADD;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		return IB_WC_COMP_SWAP;
 	case IB_WR_REG_MR:
 		return IB_WC_REG_MR;
 	case IB_WR_LOCAL_INV:
@@ -261,6 +265,30 @@ static void fakehca_do_read(struct fakehca_op *op)
 		op->send_status = IB_WC_LOC_QP_OP_ERR;
 }
 
+/* The peer's memory is ours alone while the engine runs */
+static void fakehca_do_atomic(struct fakehca_op *op)
+{
+	const struct fakehca_wqe *wqe = op->send;
+	u64 old, new;
+
+	if (!fakehca_mr_access(op->peer, wqe->rkey, wqe->remote, &old,
+			       sizeof(old), IB_ACCESS_REMOTE_ATOMIC, false)) {
+		op->send_status = IB_WC_REM_ACCESS_ERR;
+		return;
+	}
+	if (wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD)
+		new = old + wqe->compare_add;
+	else
+		new = old == wqe->compare_add ? wqe->swap : old;
+	if (!fakehca_mr_access(op->peer, wqe->rkey, wqe->remote, &new,
+			       sizeof(new), IB_ACCESS_REMOTE_ATOMIC, true))
+		op->send_status = IB_WC_REM_ACCESS_ERR;
+	else if (!fakehca_mr_access(op->qp, wqe->sge[0].lkey, wqe->sge[0].addr,
+				    &old, sizeof(old), IB_ACCESS_LOCAL_WRITE,
+				    true))
+		op->send_status = IB_WC_LOC_PROT_ERR;
+}
+
 static void fakehca_do_write(struct fakehca_op *op)
 {
 	if (!fakehca_gather(op, op->send)) {
@@ -309,6 +337,8 @@ static void fakehca_do_remote(struct fakehca_op *op)
 	}
 	if (fakehca_is_read(op->send->opcode))
 		fakehca_do_read(op);
+	else if (fakehca_is_atomic(op->send->opcode))
+		fakehca_do_atomic(op);
 	else if (op->recv && op->send->opcode != IB_WR_RDMA_WRITE_WITH_IMM)
 		fakehca_do_send(op);
 	else

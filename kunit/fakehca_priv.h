@@ -176,6 +176,8 @@ struct fakehca_cq {
  * @rkey: key at the peer
  * @key: key to register
  * @access: of the registration
+ * @compare_add: what an atomic compares with or adds
+ * @swap: what it puts in
  * @num_sge: entries of @sge
  * @sge: the buffers
  * @inline_len: bytes of @data
@@ -191,6 +193,8 @@ struct fakehca_wqe {
 	u32			rkey;
 	u32			key;
 	int			access;
+	u64			compare_add;
+	u64			swap;
 	int			num_sge;
 	struct ib_sge		sge[FAKEHCA_MAX_SGE];
 	u32			inline_len;
@@ -327,6 +331,12 @@ static inline struct fakehca_wqe *
 fakehca_ring_first(const struct fakehca_ring *ring)
 {
 	return &ring->wqe[ring->tail % ring->size];
+}
+
+static inline bool fakehca_is_atomic(enum ib_wr_opcode opcode)
+{
+	return opcode == IB_WR_ATOMIC_FETCH_AND_ADD ||
+	       opcode == IB_WR_ATOMIC_CMP_AND_SWP;
 }
 
 #endif /* _KUNIT_FAKEHCA_PRIV_H */

@@ -288,6 +288,13 @@ static void fakehca_fill_wqe(struct fakehca_wqe *wqe,
 		wqe->key = reg_wr(wr)->key;
 		wqe->access = reg_wr(wr)->access;
 		break;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		wqe->remote = atomic_wr(wr)->remote_addr;
+		wqe->rkey = atomic_wr(wr)->rkey;
+		wqe->compare_add = atomic_wr(wr)->compare_add;
+		wqe->swap = atomic_wr(wr)->swap;
+		break;
 	default:
 		break;
 	}
@@ -304,8 +311,13 @@ static bool fakehca_wr_legal(const struct fakehca_qp *qp,
 	case IB_WR_SEND_WITH_INV:
 	case IB_WR_LOCAL_INV:
 	case IB_WR_RDMA_WRITE:
-	case IB_WR_REG_MR:
 		return true;
+	case IB_WR_REG_MR:
+		return qp->hca->attr.atomics != FAKEHCA_ATOMICS_NOT_REGISTERED ||
+		       !(reg_wr(wr)->access & IB_ACCESS_REMOTE_ATOMIC);
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		return wr->num_sge == 1 && wr->sg_list->length == sizeof(u64);
 	case IB_WR_RDMA_READ:
 	case IB_WR_RDMA_READ_WITH_INV:
 		return wr->num_sge <= 1 && !(wr->send_flags & IB_SEND_INLINE);
@@ -324,6 +336,10 @@ static int fakehca_post_one_send(struct fakehca_qp *qp,
 
 	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_ERR)
 		return -EINVAL;
+	if (fakehca_is_atomic(wr->opcode) &&
+	    (qp->hca->attr.atomics == FAKEHCA_NO_ATOMICS ||
+	     qp->hca->attr.atomics == FAKEHCA_ATOMICS_NOT_POSTED))
+		return -EOPNOTSUPP;
 	if (!fakehca_wr_legal(qp, wr))
 		return -EINVAL;
 	wqe = fakehca_ring_next(&qp->sq);

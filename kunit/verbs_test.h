@@ -19,6 +19,8 @@ extern struct kunit_suite kofi_verbs_rma_suite;
 extern struct kunit_suite kofi_verbs_mr_ep_suite;
 extern struct kunit_suite kofi_verbs_atomic_suite;
 extern struct kunit_suite kofi_verbs_cmraw_suite;
+extern struct kunit_suite kofi_verbs_tclass_suite;
+extern struct kunit_suite kofi_verbs_net_suite;
 extern struct kunit_suite kofi_verbs_sample_suite;
 extern struct kunit_suite kofi_verbs_post_suite;
 extern struct kunit_suite kofi_verbs_done_suite;

@@ -48,18 +48,13 @@ static int verbs_atomic_valid(u64 family, enum fi_datatype type, enum fi_op op)
 	return verbs_atomic_has_type(type, op) ? 0 : -EINVAL;
 }
 
-bool verbs_has_atomics(const struct ib_device *ibdev)
-{
-	return ibdev->attrs.atomic_cap != IB_ATOMIC_NONE;
-}
-
 int verbs_query_atomic(struct fid_domain *fid_domain, enum fi_datatype type,
 		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags)
 {
 	struct verbs_domain *domain = to_verbs_domain(fid_domain);
 	int ret;
 
-	if (!verbs_has_atomics(domain->dev->ibdev))
+	if (!domain->dev->atomics)
 		return -ENOSYS;
 	if (flags && flags != FI_FETCH_ATOMIC && flags != FI_COMPARE_ATOMIC)
 		return -FI_EBADFLAGS;

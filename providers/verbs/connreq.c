@@ -109,6 +109,7 @@ static struct fi_info *verbs_connreq_info(struct verbs_connreq *req)
 	if (!info)
 		return NULL;
 
+	info->tx_attr->tclass = verbs_tclass_of_id(req->id);
 	info->handle = &req->fid;
 	info->fabric_attr->net = req->pep->fabric->net;
 	info->fabric_attr->api_version = req->pep->fabric->fabric.api_version;
@@ -199,6 +200,16 @@ static void verbs_connreq_hand_over(struct verbs_connreq *req,
 	rdma_unlock_handler(id);
 }
 
+/* The peer has chosen a class, if it could; another one cannot be had */
+static bool verbs_connreq_class_fits(const struct verbs_connreq *req,
+				     const struct verbs_ep *ep)
+{
+	u32 tclass = verbs_tclass_of_id(req->id);
+
+	return !ep->tclass || !tclass ||
+	       verbs_tclass_tos(ep->tclass) == verbs_tclass_tos(tclass);
+}
+
 int verbs_connreq_take(const struct fid *handle, struct verbs_ep *ep)
 {
 	struct verbs_connreq *req;
@@ -210,6 +221,8 @@ int verbs_connreq_take(const struct fid *handle, struct verbs_ep *ep)
 		ret = -EINVAL;
 	else if (req->id->device != ep->domain->dev->ibdev)
 		ret = -FI_EDOMAIN;
+	else if (!verbs_connreq_class_fits(req, ep))
+		ret = -EINVAL;
 	else if (READ_ONCE(req->dead))
 		ret = -ECONNABORTED;
 	else

@@ -67,6 +67,7 @@ static int verbs_device_add(struct ib_device *ibdev)
 		kfree(dev);
 		return ret;
 	}
+	verbs_probe(dev);
 	ib_set_client_data(ibdev, &verbs_client, dev);
 
 	mutex_lock(&verbs_devices_lock);

@@ -54,7 +54,8 @@ static int verbs_domain(struct fid_fabric *fabric, struct fi_info *info,
 	struct verbs_domain *domain;
 	int ret;
 
-	if (!info->domain_attr || !info->domain_attr->name)
+	if (!info->domain_attr || !info->domain_attr->name ||
+	    !verbs_tclass_known(info->domain_attr->tclass))
 		return -EINVAL;
 
 	domain = kzalloc(sizeof(*domain), GFP_KERNEL);
@@ -77,6 +78,7 @@ static int verbs_domain(struct fid_fabric *fabric, struct fi_info *info,
 		domain->src.ss_family = AF_UNSPEC;
 	mutex_init(&domain->reg_lock);
 	atomic_set(&domain->next_key, get_random_u32());
+	domain->tclass = info->domain_attr->tclass;
 	domain->fabric = to_verbs_fabric(fabric);
 	domain->domain.fid.fclass = FI_CLASS_DOMAIN;
 	domain->domain.fid.context = context;

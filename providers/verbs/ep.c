@@ -448,6 +448,7 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 	ep->tx.op_flags = info->tx_attr->op_flags;
 	ep->rx.op_flags = info->rx_attr->op_flags;
 	ep->inject_size = info->tx_attr->inject_size;
+	ep->tclass = info->tx_attr->tclass;
 	ep->max_msg_size = info->ep_attr->max_msg_size ? :
 			   ep->domain->dev->max_msg_size;
 	ep->iwarp = rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev));
@@ -459,6 +460,7 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 	    ep->tx.iov_limit > min(ibdev->attrs.max_send_sge, VERBS_MAX_IOV) ||
 	    ep->rx.iov_limit > min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV) ||
 	    ep->inject_size > VERBS_MAX_INJECT ||
+	    !verbs_tclass_known(ep->tclass) ||
 	    !verbs_ep_flags_fit(ep, ep->tx.op_flags, ep->rx.op_flags))
 		return -EINVAL;
 	return 0;
@@ -466,6 +468,7 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 
 static int verbs_ep_bind_addr(struct verbs_ep *ep, const struct fi_info *info)
 {
+	u32 tclass = ep->tclass ? : ep->domain->tclass;
 	struct sockaddr_storage src;
 	struct rdma_cm_id *id;
 	int ret;
@@ -484,6 +487,8 @@ static int verbs_ep_bind_addr(struct verbs_ep *ep, const struct fi_info *info)
 			    RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
+	if (tclass)
+		rdma_set_service_type(id, verbs_tclass_tos(tclass));
 	ret = rdma_bind_addr(id, (struct sockaddr *)&src);
 	if (!ret && id->device != ep->domain->dev->ibdev)
 		ret = -EINVAL;
@@ -529,8 +534,8 @@ int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
 	ep->ep.msg = &verbs_msg_ops;
 	ep->ep.rma = &verbs_rma_ops;
 	ep->ep.tagged = &kofi_no_ops_tagged;
-	ep->ep.atomic = verbs_has_atomics(ep->domain->dev->ibdev) ?
-			&verbs_atomic_ops : &kofi_no_ops_atomic;
+	ep->ep.atomic = ep->domain->dev->atomics ? &verbs_atomic_ops :
+						    &kofi_no_ops_atomic;
 
 	ret = verbs_ep_set_attrs(ep, info);
 	if (ret)

@@ -54,18 +54,22 @@ static size_t verbs_wish(size_t wish, size_t def, size_t max)
 	return min(wish > def ? wish : def, max);
 }
 
-static u64 verbs_atomic_cap(const struct ib_device *ibdev)
+static u64 verbs_atomic_cap(const struct verbs_device *dev)
 {
-	return verbs_has_atomics(ibdev) ? FI_ATOMIC : 0;
+	return dev->atomics ? FI_ATOMIC : 0;
 }
 
-static void verbs_info_tx(struct fi_tx_attr *tx, struct ib_device *ibdev,
+static void verbs_info_tx(struct fi_tx_attr *tx, const struct verbs_device *dev,
 			  bool iwarp, const struct fi_tx_attr *hints)
 {
-	tx->caps = VERBS_TX_CAPS | verbs_atomic_cap(ibdev);
+	struct ib_device *ibdev = dev->ibdev;
+
+	tx->caps = VERBS_TX_CAPS | verbs_atomic_cap(dev);
 	tx->op_flags = verbs_op_flags(iwarp);
 	tx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
 	tx->rma_iov_limit = 1;
+	if (hints && verbs_tclass_known(hints->tclass))
+		tx->tclass = hints->tclass;
 	tx->inject_size = VERBS_MAX_INJECT;
 	tx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
 			      verbs_queue_max(ibdev));
@@ -74,10 +78,12 @@ static void verbs_info_tx(struct fi_tx_attr *tx, struct ib_device *ibdev,
 				       VERBS_MAX_IOV));
 }
 
-static void verbs_info_rx(struct fi_rx_attr *rx, struct ib_device *ibdev,
+static void verbs_info_rx(struct fi_rx_attr *rx, const struct verbs_device *dev,
 			  bool iwarp, const struct fi_rx_attr *hints)
 {
-	rx->caps = VERBS_RX_CAPS | verbs_atomic_cap(ibdev);
+	struct ib_device *ibdev = dev->ibdev;
+
+	rx->caps = VERBS_RX_CAPS | verbs_atomic_cap(dev);
 	rx->op_flags = FI_COMPLETION;
 	rx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
 	rx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
@@ -101,7 +107,8 @@ static void verbs_info_ep(struct fi_ep_attr *ep, bool iwarp,
 }
 
 static void verbs_info_domain(struct fi_domain_attr *domain,
-			      struct ib_device *ibdev, bool iwarp)
+			      struct ib_device *ibdev, bool iwarp,
+			      const struct fi_domain_attr *hints)
 {
 	domain->name = (char *)dev_name(&ibdev->dev);
 	domain->threading = FI_THREAD_SAFE;
@@ -122,6 +129,8 @@ static void verbs_info_domain(struct fi_domain_attr *domain,
 	domain->max_ep_tx_ctx = 1;
 	domain->max_ep_rx_ctx = 1;
 	domain->caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
+	if (hints && verbs_tclass_known(hints->tclass))
+		domain->tclass = hints->tclass;
 }
 
 /* libfabric names a fabric after what can reach each other in it */
@@ -171,7 +180,7 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 	};
 	struct fi_info info = {
 		.caps		= VERBS_TX_CAPS | VERBS_RX_CAPS |
-				  verbs_atomic_cap(ibdev) |
+				  verbs_atomic_cap(dev) |
 				  FI_LOCAL_COMM | FI_REMOTE_COMM,
 		.mode		= mode,
 		.addr_format	= src->ss_family == AF_INET6 ?
@@ -191,11 +200,12 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 	if (ib_query_port(ibdev, port, &attr) || attr.state != IB_PORT_ACTIVE)
 		return NULL;
 
-	verbs_info_tx(&tx, ibdev, iwarp, hints ? hints->tx_attr : NULL);
-	verbs_info_rx(&rx, ibdev, iwarp, hints ? hints->rx_attr : NULL);
+	verbs_info_tx(&tx, dev, iwarp, hints ? hints->tx_attr : NULL);
+	verbs_info_rx(&rx, dev, iwarp, hints ? hints->rx_attr : NULL);
 	rx.mode = mode;
 	verbs_info_ep(&ep, iwarp, dev->max_msg_size);
-	verbs_info_domain(&domain, ibdev, iwarp);
+	verbs_info_domain(&domain, ibdev, iwarp,
+			  hints ? hints->domain_attr : NULL);
 	verbs_info_fabric(fabric_name, sizeof(fabric_name), ibdev, port, iwarp);
 	return verbs_info_with_nic(&info, ibdev, port, &attr);
 }

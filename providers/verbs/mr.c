@@ -281,8 +281,9 @@ static int verbs_mr_refill(struct verbs_mr *mr, u64 addr)
 }
 
 /* iWARP names the sink of a read by a key, with which the peer then writes */
-static int verbs_mr_ib_access(const struct ib_device *ibdev, u64 access)
+static int verbs_mr_ib_access(const struct verbs_device *dev, u64 access)
 {
+	const struct ib_device *ibdev = dev->ibdev;
 	int ib_access = 0;
 
 	if (access & (FI_RECV | FI_READ | FI_REMOTE_WRITE))
@@ -291,7 +292,7 @@ static int verbs_mr_ib_access(const struct ib_device *ibdev, u64 access)
 		ib_access |= IB_ACCESS_REMOTE_READ;
 	if (access & FI_REMOTE_WRITE)
 		ib_access |= IB_ACCESS_REMOTE_WRITE;
-	if (access & FI_REMOTE_WRITE && ibdev->attrs.atomic_cap)
+	if (access & FI_REMOTE_WRITE && dev->atomics)
 		ib_access |= IB_ACCESS_REMOTE_ATOMIC;
 	if (access & FI_READ &&
 	    rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev)))
@@ -350,7 +351,7 @@ static const struct fi_ops verbs_mr_fid_ops = {
 
 static void verbs_mr_set_access(struct verbs_mr *mr, u64 access)
 {
-	mr->access = verbs_mr_ib_access(mr->domain->dev->ibdev, access);
+	mr->access = verbs_mr_ib_access(mr->domain->dev, access);
 	mr->dir = verbs_mr_dir(access, mr->access);
 }
 

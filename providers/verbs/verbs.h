@@ -77,6 +77,7 @@ static inline size_t verbs_cm_wire_len(const struct verbs_cm_frame *frame)
  * @entry: in the list of devices
  * @ibdev: the device
  * @max_msg_size: bytes of the longest message
+ * @atomics: its driver takes atomics, and registrations for them (probe.c)
  * @users: the list, and whoever looks at @ibdev
  * @idle: completed when @users has gone
  * @eps: endpoints on it, guarded by @lock
@@ -87,6 +88,7 @@ struct verbs_device {
 	struct list_head	entry;
 	struct ib_device	*ibdev;
 	u32			max_msg_size;
+	bool			atomics;
 	refcount_t		users;
 	struct completion	idle;
 	struct mutex		lock;		/* of eps and gone */
@@ -111,6 +113,7 @@ struct verbs_reg;
  * @reg_lock: guards @reg and its use
  * @reg: the registration connection, once one has been needed
  * @next_key: variable byte of the key given out last
+ * @tclass: FI_TC_* of endpoints that name none
  */
 struct verbs_domain {
 	struct fid_domain	domain;
@@ -121,6 +124,7 @@ struct verbs_domain {
 	struct mutex		reg_lock;	/* of reg */
 	struct verbs_reg	*reg;
 	atomic_t		next_key;
+	u32			tclass;
 };
 
 /**
@@ -421,6 +425,7 @@ enum verbs_ep_state {
  * @inline_size: bytes the queue pair takes inline
  * @max_msg_size: bytes
  * @inject_size: bytes
+ * @tclass: FI_TC_* of its own
  * @sinks: regions that reads may take (sink.c)
  * @all_sinks: all of them
  * @tx: transmit side
@@ -453,6 +458,7 @@ struct verbs_ep {
 	size_t			inline_size;
 	size_t			max_msg_size;
 	size_t			inject_size;
+	u32			tclass;
 	struct llist_head	sinks;
 	struct verbs_mr		*all_sinks;
 	struct verbs_queue	tx;
@@ -524,6 +530,14 @@ struct verbs_device *verbs_device_get_by_name(const char *name);
 void verbs_device_put(struct verbs_device *dev);
 int verbs_device_add_ep(struct verbs_device *dev, struct verbs_ep *ep);
 void verbs_device_del_ep(struct verbs_device *dev, struct verbs_ep *ep);
+
+/* probe.c */
+void verbs_probe(struct verbs_device *dev);
+
+/* tclass.c */
+bool verbs_tclass_known(u32 tclass);
+u8 verbs_tclass_tos(u32 tclass);
+u32 verbs_tclass_of_id(const struct rdma_cm_id *id);
 
 /* addr.c */
 size_t verbs_addr_len(const struct sockaddr_storage *addr);
@@ -656,7 +670,6 @@ u64 verbs_op_flags(bool iwarp);
 
 /* atomic.c */
 extern const struct fi_ops_atomic verbs_atomic_ops;
-bool verbs_has_atomics(const struct ib_device *ibdev);
 int verbs_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
 		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags);
 

@@ -23,6 +23,15 @@ check()
 	fi
 }
 
+# load MODULE: with the process whose network namespace is not ours.
+load()
+{
+	case $1 in
+	kofi_verbs_test) modprobe "$1" net_pid="$other_net" ;;
+	*) modprobe "$1" ;;
+	esac
+}
+
 # new_results: the KTAP of the suites that were not there before. The test
 # modules stay loaded until the first leak scan, which then can name functions.
 new_results()
@@ -44,7 +53,7 @@ list_cases()
 	printf skip >$kunit/filter_action
 	printf 'speed>normal' >$kunit/filter
 	printf '*.*' >$kunit/filter_glob
-	modprobe "$1"
+	load "$1"
 	new_results | awk '/^    # Subtest: / { suite = $3 }
 		/^    ok [0-9]+ .* # SKIP/ { print suite, $3 }'
 	forget_results "$1"
@@ -106,7 +115,7 @@ run_some()
 	while read -r glob; do
 		[ ! -d "/sys/module/$1" ] || forget_results "$1"
 		printf %s "$glob" >$kunit/filter_glob
-		modprobe "$1" || check 1 "$1 loads for $glob"
+		load "$1" || check 1 "$1 loads for $glob"
 		new_results
 	done </tmp/filters
 }
@@ -114,7 +123,7 @@ run_some()
 run_all()
 {
 	echo "#module $1"
-	modprobe "$1"
+	load "$1"
 	check $? "$1 loads"
 	new_results
 }
@@ -166,6 +175,10 @@ report_leaks()
 
 [ ! -e "$leaks" ] || leaks_begin
 mkdir /tmp/seen
+mkfifo /tmp/other_net
+unshare -n sh -c 'echo >/tmp/other_net; exec sleep 100000' &
+other_net=$!
+read -r _ </tmp/other_net # it is in its namespace now
 modprobe kofi_verbs
 check $? "kofi_verbs loads"
 for ko in /kofi/*_test.ko; do
@@ -185,4 +198,5 @@ report_leaks "no memory is leaked by the suites"
 unload_all
 released=$?
 [ "$RXE" != 1 ] || delete_rxe $released
+kill "$other_net"
 report_leaks "no memory is leaked by unloading"

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What no attribute of a device tells: whether its driver takes atomics.
+ *
+ * The driver of mlx5 reports what its hardware does (atomic_cap), and refuses
+ * every atomic that the kernel posts; on some of its devices, the registration of
+ * memory for a peer's atomics, too.  So both are tried, once for each device that
+ * claims them, on a queue pair in the error state: by the InfiniBand specification
+ * (10.3.1.7) a work request is accepted there and flushed, no peer is needed, and
+ * no memory is touched.  The completions are never polled; destroying the queue
+ * pair disposes of them.
+ *
+ * Runs while the device is being added, when nobody else knows it.
+ */
+#include <linux/gfp.h>
+#include <linux/module.h>
+#include "verbs.h"
+
+#define VERBS_PROBE_WR		2
+
+/**
+ * struct verbs_probe - What the attempt needs
+ * @pd: protection domain
+ * @cq: for both directions of @qp
+ * @qp: in the error state
+ * @mr: a registration with room for one page
+ * @page: memory
+ * @sg: the same, mapped for the device
+ * @cqe: of both work requests; nobody polls
+ */
+struct verbs_probe {
+	struct ib_pd		*pd;
+	struct ib_cq		*cq;
+	struct ib_qp		*qp;
+	struct ib_mr		*mr;
+	void			*page;
+	struct scatterlist	sg;
+	struct ib_cqe		cqe;
+};
+
+static int verbs_probe_break_qp(struct verbs_probe *probe,
+				struct ib_device *ibdev)
+{
+	struct ib_qp_attr attr = {
+		.qp_state	= IB_QPS_INIT,
+		.port_num	= rdma_start_port(ibdev),
+	};
+	int ret;
+
+	ret = ib_modify_qp(probe->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+			   IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_ERR;
+	return ib_modify_qp(probe->qp, &attr, IB_QP_STATE);
+}
+
+static int verbs_probe_make_qp(struct verbs_probe *probe,
+			       struct ib_device *ibdev)
+{
+	struct ib_qp_init_attr attr = {
+		.cap = {
+			.max_send_wr	= VERBS_PROBE_WR,
+			.max_recv_wr	= 1,
+			.max_send_sge	= 1,
+			.max_recv_sge	= 1,
+		},
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+	};
+	int ret;
+
+	probe->cq = ib_alloc_cq(ibdev, NULL, VERBS_PROBE_WR + 1, 0,
+				IB_POLL_DIRECT);
+	if (IS_ERR(probe->cq))
+		return PTR_ERR(probe->cq);
+	attr.send_cq = probe->cq;
+	attr.recv_cq = probe->cq;
+	probe->qp = ib_create_qp(probe->pd, &attr);
+	if (IS_ERR(probe->qp)) {
+		ret = PTR_ERR(probe->qp);
+		goto free_cq;
+	}
+	ret = verbs_probe_break_qp(probe, ibdev);
+	if (!ret)
+		return 0;
+
+	ib_destroy_qp(probe->qp);
+free_cq:
+	ib_free_cq(probe->cq);
+	return ret;
+}
+
+static int verbs_probe_make_mr(struct verbs_probe *probe,
+			       struct ib_device *ibdev)
+{
+	int ret = -ENOMEM;
+
+	probe->page = (void *)__get_free_page(GFP_KERNEL);
+	if (!probe->page)
+		return ret;
+	sg_init_one(&probe->sg, probe->page, PAGE_SIZE);
+	if (!ib_dma_map_sg(ibdev, &probe->sg, 1, DMA_BIDIRECTIONAL))
+		goto free_page;
+	probe->mr = ib_alloc_mr(probe->pd, IB_MR_TYPE_MEM_REG, 1);
+	if (IS_ERR(probe->mr)) {
+		ret = PTR_ERR(probe->mr);
+		goto unmap;
+	}
+	ret = ib_map_mr_sg(probe->mr, &probe->sg, 1, NULL, PAGE_SIZE);
+	if (ret == 1)
+		return 0;
+
+	ret = ret < 0 ? ret : -EINVAL;
+	ib_dereg_mr(probe->mr);
+unmap:
+	ib_dma_unmap_sg(ibdev, &probe->sg, 1, DMA_BIDIRECTIONAL);
+free_page:
+	free_page((unsigned long)probe->page);
+	return ret;
+}
+
+static int verbs_probe_swap(struct verbs_probe *probe)
+{
+	struct ib_sge sge = {
+		.addr	= sg_dma_address(&probe->sg),
+		.length	= sizeof(u64),
+		.lkey	= probe->pd->local_dma_lkey,
+	};
+	struct ib_atomic_wr wr = {
+		.wr = {
+			.opcode		= IB_WR_ATOMIC_FETCH_AND_ADD,
+			.wr_cqe		= &probe->cqe,
+			.sg_list	= &sge,
+			.num_sge	= 1,
+		},
+		.compare_add	= 1,
+	};
+
+	return ib_post_send(probe->qp, &wr.wr, NULL);
+}
+
+static int verbs_probe_reg(struct verbs_probe *probe)
+{
+	struct ib_reg_wr wr = {
+		.wr = {
+			.opcode		= IB_WR_REG_MR,
+			.wr_cqe		= &probe->cqe,
+		},
+		.mr	= probe->mr,
+		.key	= probe->mr->rkey,
+		.access	= IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+			  IB_ACCESS_REMOTE_ATOMIC,
+	};
+
+	return ib_post_send(probe->qp, &wr.wr, NULL);
+}
+
+static void verbs_probe_free_mr(struct verbs_probe *probe,
+				struct ib_device *ibdev)
+{
+	ib_dereg_mr(probe->mr);
+	ib_dma_unmap_sg(ibdev, &probe->sg, 1, DMA_BIDIRECTIONAL);
+	free_page((unsigned long)probe->page);
+}
+
+static int verbs_probe_post(struct verbs_probe *probe, struct ib_device *ibdev)
+{
+	int ret = verbs_probe_make_qp(probe, ibdev);
+
+	if (ret)
+		return ret;
+	ret = verbs_probe_swap(probe) ? : verbs_probe_reg(probe);
+	ib_destroy_qp(probe->qp);
+	ib_free_cq(probe->cq);
+	return ret;
+}
+
+static int verbs_probe_atomics(struct ib_device *ibdev)
+{
+	struct verbs_probe probe = {};
+	int ret;
+
+	probe.pd = ib_alloc_pd(ibdev, 0);
+	if (IS_ERR(probe.pd))
+		return PTR_ERR(probe.pd);
+	ret = verbs_probe_make_mr(&probe, ibdev);
+	if (!ret) {
+		ret = verbs_probe_post(&probe, ibdev);
+		verbs_probe_free_mr(&probe, ibdev);
+	}
+	ib_dealloc_pd(probe.pd);
+	return ret;
+}
+
+/**
+ * verbs_probe() - Find out what the attributes of a device do not say
+ * @dev: a device that nobody else knows yet; ->atomics is set
+ *
+ * Context: may sleep.
+ */
+void verbs_probe(struct verbs_device *dev)
+{
+	int ret;
+
+	if (dev->ibdev->attrs.atomic_cap == IB_ATOMIC_NONE)
+		return;
+	ret = verbs_probe_atomics(dev->ibdev);
+	dev->atomics = !ret;
+	if (ret)
+		ibdev_notice(dev->ibdev,
+			     "kofi_verbs offers no atomics: trying one gave %d\n",
+			     ret);
+}
