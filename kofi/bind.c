@@ -48,6 +48,7 @@ static const struct kofi_bind_rule kofi_bind_rules[] = {
 	{ FI_CLASS_EP, FI_CLASS_CNTR, true, KOFI_CNTR_DIRS, KOFI_CNTR_DIRS },
 	{ FI_CLASS_EP, FI_CLASS_AV, true },
 	{ FI_CLASS_EP, FI_CLASS_SRX_CTX, true },
+	{ FI_CLASS_SRX_CTX, FI_CLASS_EQ },
 	{ FI_CLASS_MR, FI_CLASS_EP, true, ~0ULL },
 	{ FI_CLASS_MR, FI_CLASS_CNTR, true, ~0ULL },
 };

@@ -80,7 +80,7 @@ EXPORT_SYMBOL_GPL(fi_srx_context);
 
 int fi_ep_bind(struct fid_ep *ep, struct fid *bfid, u64 flags)
 {
-	if (!kofi_is(ep, FI_CLASS_EP))
+	if (!kofi_is(ep, FI_CLASS_EP) && !kofi_is(ep, FI_CLASS_SRX_CTX))
 		return -EINVAL;
 	return kofi_bind(&ep->fid, bfid, flags);
 }

@@ -290,6 +290,7 @@ const struct kofi_name kofi_names_eq_event[] = {
 	NAME(FI_MR_COMPLETE),
 	NAME(FI_AV_COMPLETE),
 	NAME(FI_JOIN_COMPLETE),
+	NAME(FI_SRX_LIMIT),
 	{}
 };
 

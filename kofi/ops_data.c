@@ -2,82 +2,91 @@
 /*
  * The fillers of an endpoint's data transfer tables, see ops.c.
  *
- * There are no single ones to mix with: an endpoint that has a capability can
- * easily have all of its calls, and one that has not takes the whole table.
+ * An endpoint that has a capability can easily have all of its calls, and one that
+ * has not takes the whole table.  Messages are the exception and have single
+ * fillers to mix with: a shared receive context only receives, and an endpoint
+ * that is bound to one only sends.
  */
 #include <linux/module.h>
 #include "kofi.h"
 
 /* Messages */
 
-static ssize_t kofi_no_msg_recv(struct fid_ep *ep, void *buf, size_t len,
-				void *desc, fi_addr_t src_addr, void *context)
+ssize_t fi_no_msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
+		       fi_addr_t src_addr, void *context)
 {
 	return -ENOSYS;
 }
+EXPORT_SYMBOL_GPL(fi_no_msg_recv);
 
-static ssize_t kofi_no_msg_recvv(struct fid_ep *ep, const struct kvec *iov,
-				 void **desc, size_t count, fi_addr_t src_addr,
-				 void *context)
+ssize_t fi_no_msg_recvv(struct fid_ep *ep, const struct kvec *iov, void **desc,
+			size_t count, fi_addr_t src_addr, void *context)
 {
 	return -ENOSYS;
 }
+EXPORT_SYMBOL_GPL(fi_no_msg_recvv);
 
-static ssize_t kofi_no_msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
-				   u64 flags)
+ssize_t fi_no_msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
+			  u64 flags)
 {
 	return -ENOSYS;
 }
+EXPORT_SYMBOL_GPL(fi_no_msg_recvmsg);
 
-static ssize_t kofi_no_msg_send(struct fid_ep *ep, const void *buf, size_t len,
-				void *desc, fi_addr_t dest_addr, void *context)
+ssize_t fi_no_msg_send(struct fid_ep *ep, const void *buf, size_t len,
+		       void *desc, fi_addr_t dest_addr, void *context)
 {
 	return -ENOSYS;
 }
+EXPORT_SYMBOL_GPL(fi_no_msg_send);
 
-static ssize_t kofi_no_msg_sendv(struct fid_ep *ep, const struct kvec *iov,
-				 void **desc, size_t count, fi_addr_t dest_addr,
-				 void *context)
+ssize_t fi_no_msg_sendv(struct fid_ep *ep, const struct kvec *iov, void **desc,
+			size_t count, fi_addr_t dest_addr, void *context)
 {
 	return -ENOSYS;
 }
+EXPORT_SYMBOL_GPL(fi_no_msg_sendv);
 
-static ssize_t kofi_no_msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
-				   u64 flags)
+ssize_t fi_no_msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
+			  u64 flags)
 {
 	return -ENOSYS;
 }
+EXPORT_SYMBOL_GPL(fi_no_msg_sendmsg);
 
-static ssize_t kofi_no_msg_inject(struct fid_ep *ep, const void *buf,
-				  size_t len, fi_addr_t dest_addr)
+ssize_t fi_no_msg_inject(struct fid_ep *ep, const void *buf, size_t len,
+			 fi_addr_t dest_addr)
 {
 	return -ENOSYS;
 }
+EXPORT_SYMBOL_GPL(fi_no_msg_inject);
 
-static ssize_t kofi_no_msg_senddata(struct fid_ep *ep, const void *buf,
-				    size_t len, void *desc, u64 data,
-				    fi_addr_t dest_addr, void *context)
+ssize_t fi_no_msg_senddata(struct fid_ep *ep, const void *buf, size_t len,
+			   void *desc, u64 data, fi_addr_t dest_addr,
+			   void *context)
 {
 	return -ENOSYS;
 }
+EXPORT_SYMBOL_GPL(fi_no_msg_senddata);
 
-static ssize_t kofi_no_msg_injectdata(struct fid_ep *ep, const void *buf,
-				      size_t len, u64 data, fi_addr_t dest_addr)
+ssize_t fi_no_msg_injectdata(struct fid_ep *ep, const void *buf, size_t len,
+			     u64 data, fi_addr_t dest_addr)
 {
 	return -ENOSYS;
 }
+EXPORT_SYMBOL_GPL(fi_no_msg_injectdata);
 
 const struct fi_ops_msg kofi_no_ops_msg = {
 	.size		= sizeof(struct fi_ops_msg),
-	.recv		= kofi_no_msg_recv,
-	.recvv		= kofi_no_msg_recvv,
-	.recvmsg	= kofi_no_msg_recvmsg,
-	.send		= kofi_no_msg_send,
-	.sendv		= kofi_no_msg_sendv,
-	.sendmsg	= kofi_no_msg_sendmsg,
-	.inject		= kofi_no_msg_inject,
-	.senddata	= kofi_no_msg_senddata,
-	.injectdata	= kofi_no_msg_injectdata,
+	.recv		= fi_no_msg_recv,
+	.recvv		= fi_no_msg_recvv,
+	.recvmsg	= fi_no_msg_recvmsg,
+	.send		= fi_no_msg_send,
+	.sendv		= fi_no_msg_sendv,
+	.sendmsg	= fi_no_msg_sendmsg,
+	.inject		= fi_no_msg_inject,
+	.senddata	= fi_no_msg_senddata,
+	.injectdata	= fi_no_msg_injectdata,
 };
 EXPORT_SYMBOL_GPL(kofi_no_ops_msg);
 

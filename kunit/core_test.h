@@ -102,6 +102,11 @@ static inline struct fid_ep *core_ep(const struct core_set *set)
 	return container_of(set->fid[MOCK_EP], struct fid_ep, fid);
 }
 
+static inline struct fid_ep *core_srx(const struct core_set *set)
+{
+	return container_of(set->fid[MOCK_SRX], struct fid_ep, fid);
+}
+
 static inline struct fid_mr *core_mr(const struct core_set *set)
 {
 	return container_of(set->fid[MOCK_MR], struct fid_mr, fid);

@@ -19,6 +19,7 @@ static const struct binding {
 	{ MOCK_EP, MOCK_CNTR, FI_SEND },
 	{ MOCK_EP, MOCK_AV },
 	{ MOCK_EP, MOCK_SRX },
+	{ MOCK_SRX, MOCK_EQ },
 	{ MOCK_MR, MOCK_EP },
 	{ MOCK_MR, MOCK_CNTR },
 };
@@ -42,6 +43,8 @@ static int bind(const struct core_set *set, enum mock_class class,
 		return fi_pep_bind(core_pep(set), bfid, flags);
 	case MOCK_EP:
 		return fi_ep_bind(core_ep(set), bfid, flags);
+	case MOCK_SRX:
+		return fi_ep_bind(core_srx(set), bfid, flags);
 	default:
 		return fi_mr_bind(core_mr(set), bfid, flags);
 	}
@@ -167,7 +170,7 @@ static bool can_bind(enum mock_class class, enum mock_class bclass)
 }
 
 static const enum mock_class binders[] = {
-	MOCK_DOMAIN, MOCK_PEP, MOCK_EP, MOCK_MR,
+	MOCK_DOMAIN, MOCK_PEP, MOCK_EP, MOCK_SRX, MOCK_MR,
 };
 
 static void binder_desc(const enum mock_class *class, char *desc)

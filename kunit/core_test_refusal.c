@@ -249,7 +249,7 @@ static const struct fid_call fid_calls[] = {
 	{ "fi_mr_regattr", BIT(MOCK_DOMAIN), call_mr_regattr },
 	{ "fi_query_atomic", BIT(MOCK_DOMAIN), call_query_atomic },
 	{ "fi_domain_bind", BIT(MOCK_DOMAIN), call_domain_bind },
-	{ "fi_ep_bind", BIT(MOCK_EP), call_ep_bind },
+	{ "fi_ep_bind", BIT(MOCK_EP) | BIT(MOCK_SRX), call_ep_bind },
 	{ "fi_pep_bind", BIT(MOCK_PEP), call_pep_bind },
 	{ "fi_mr_bind", BIT(MOCK_MR), call_mr_bind },
 	{ "fi_mr_enable", BIT(MOCK_MR), call_mr_enable },

@@ -204,6 +204,26 @@ int fi_no_getopt(fid_t fid, int level, int optname, void *optval,
 int fi_no_setopt(fid_t fid, int level, int optname, const void *optval,
 		 size_t optlen);
 
+ssize_t fi_no_msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
+		       fi_addr_t src_addr, void *context);
+ssize_t fi_no_msg_recvv(struct fid_ep *ep, const struct kvec *iov, void **desc,
+			size_t count, fi_addr_t src_addr, void *context);
+ssize_t fi_no_msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
+			  u64 flags);
+ssize_t fi_no_msg_send(struct fid_ep *ep, const void *buf, size_t len,
+		       void *desc, fi_addr_t dest_addr, void *context);
+ssize_t fi_no_msg_sendv(struct fid_ep *ep, const struct kvec *iov, void **desc,
+			size_t count, fi_addr_t dest_addr, void *context);
+ssize_t fi_no_msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
+			  u64 flags);
+ssize_t fi_no_msg_inject(struct fid_ep *ep, const void *buf, size_t len,
+			 fi_addr_t dest_addr);
+ssize_t fi_no_msg_senddata(struct fid_ep *ep, const void *buf, size_t len,
+			   void *desc, u64 data, fi_addr_t dest_addr,
+			   void *context);
+ssize_t fi_no_msg_injectdata(struct fid_ep *ep, const void *buf, size_t len,
+			     u64 data, fi_addr_t dest_addr);
+
 int fi_no_setname(fid_t fid, void *addr, size_t addrlen);
 int fi_no_getname(fid_t fid, void *addr, size_t *addrlen);
 int fi_no_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen);

@@ -388,7 +388,7 @@ struct fi_ep_attr {
  * @max_ep_tx_ctx: transmit contexts of one endpoint
  * @max_ep_rx_ctx: receive contexts of one endpoint
  * @max_ep_stx_ctx: shared transmit contexts of one endpoint
- * @max_ep_srx_ctx: shared receive contexts of one endpoint
+ * @max_ep_srx_ctx: endpoints that may share a receive context; 0: there are none
  * @cntr_cnt: counters the domain can have
  * @mr_iov_limit: elements of one registration
  * @caps: capabilities of the domain (FI_LOCAL_COMM, FI_REMOTE_COMM, ...)

@@ -91,6 +91,14 @@ enum {
 	 * libfabric.  The peer's then are as long as the transport's field.
 	 */
 	FI_OPT_CM_DATA_RAW = 0x1000,
+	/*
+	 * kernel: size_t, of a shared receive context that is bound to an event
+	 * queue: FI_SRX_LIMIT comes once, when fewer receives than that are
+	 * posted; then the option is 0 until it is set again.  If there are so
+	 * few already, it comes at the latest when a message takes one of them.
+	 * 0 takes the wish back.
+	 */
+	FI_OPT_SRX_LIMIT,
 };
 
 struct fi_ops_ep {
@@ -180,20 +188,36 @@ int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
 /**
  * fi_srx_context() - Open a receive queue that several endpoints share
  * @domain: where
- * @attr: its size
+ * @attr: its size, iov_limit and op_flags, each 0 for a default; the rx_attr of
+ *	a result that was asked for with FI_SHARED_CONTEXT will do
  * @rx_ep: the shared receive context
  * @context: the client's pointer
  *
+ * fi_recv(), fi_recvv() and fi_recvmsg() post to it from now on; there is no
+ * fi_enable().  An endpoint takes part if it was opened with
+ * ep_attr->rx_ctx_cnt FI_SHARED_CONTEXT and is bound to it before its
+ * fi_enable(); it has no receives of its own then (-ENOSYS).  A message takes the
+ * oldest receive, whichever endpoint it is for, and the completion comes to the
+ * completion queue and the counter of that endpoint.
+ *
+ * When an endpoint is closed, receives that no message has taken stay for the
+ * others.  fi_close() of the shared receive context (-EBUSY while an endpoint is
+ * bound to it) gives the buffers of those that are posted back to the client
+ * without a completion.
+ *
  * Context: may sleep.
- * Return: 0; -ENOSYS: the provider has none; -EINVAL; -EBUSY; -ENOMEM.
+ * Return: 0; -ENOSYS: the provider, or the device, has none; -EINVAL: @attr asks
+ * for more than there is; -ENODEV: the device has gone; -EBUSY: @domain is being
+ * closed; -ENOMEM; or an error of the provider.
  */
 int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 		   struct fid_ep **rx_ep, void *context);
 
 /**
  * fi_ep_bind() - Bind a queue, counter or address vector to an endpoint
- * @ep: an endpoint that is not enabled yet
- * @bfid: event queue, completion queue, ...
+ * @ep: an endpoint that is not enabled yet, or a shared receive context
+ * @bfid: event queue, completion queue, shared receive context, ...; to a shared
+ *	receive context an event queue, which hears of its limit and its end
  * @flags: for a completion queue FI_TRANSMIT, FI_RECV or both, and
  *	FI_SELECTIVE_COMPLETION; for an event queue 0
  *
@@ -220,7 +244,9 @@ int fi_pep_bind(struct fid_pep *pep, struct fid *bfid, u64 flags);
  * @ep: the endpoint, with its queues bound
  *
  * Context: may sleep.
- * Return: 0; -FI_ENOEQ, -FI_ENOCQ: not bound; -FI_EOPBADSTATE: done before;
+ * Return: 0; -FI_ENOEQ, -FI_ENOCQ: not bound; -FI_ENORX: it was opened with
+ * FI_SHARED_CONTEXT, and no shared receive context is bound; -FI_EOPBADSTATE: done
+ * before;
  * -ENOSPC: a completion queue has no room left for the endpoint's operations;
  * -ECONNABORTED: the peer of the request has gone; -ENOMEM; or an error of the
  * provider.
@@ -270,7 +296,8 @@ ssize_t fi_cancel(fid_t fid, void *context);
  * @optlen: bytes of @optval
  *
  * Context: may sleep.
- * Return: 0; -ENOPROTOOPT: unknown level or option; -EINVAL.
+ * Return: 0; -ENOPROTOOPT: unknown level or option; -EINVAL; -FI_ENOEQ:
+ * FI_OPT_SRX_LIMIT, and no event queue is bound; or an error of the provider.
  */
 int fi_setopt(fid_t fid, int level, int optname, const void *optval,
 	      size_t optlen);
@@ -291,7 +318,8 @@ int fi_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen);
 
 /**
  * fi_recv() - Post a buffer for one message
- * @ep: an enabled endpoint; it need not be connected
+ * @ep: an enabled endpoint, it need not be connected; or a shared receive
+ *	context
  * @buf: where the message goes
  * @len: bytes of @buf; a longer message completes with FI_ETRUNC
  * @desc: fi_mr_desc() of @buf, or NULL

@@ -74,6 +74,8 @@ enum {
 	FI_MR_COMPLETE,
 	FI_AV_COMPLETE,
 	FI_JOIN_COMPLETE,
+	/* kernel: few receives are left, see FI_OPT_SRX_LIMIT; an fi_eq_entry */
+	FI_SRX_LIMIT = 0x1000,
 };
 
 struct fi_eq_entry {

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Shared receive contexts: one receive queue (SRQ) for many endpoints.
+ *
+ * The queue has slots as an endpoint's has; what differs is who completes them.
+ * A message takes the oldest receive, whichever endpoint it is for.  The device
+ * reports it in the completion queue of that endpoint's queue pair, and there
+ * verbs_srx_done() enters the endpoint in the slot (taker): queue, counters and
+ * FI_SELECTIVE_COMPLETION are the endpoint's.  Whoever reads the completion gives
+ * the slot back to the shared queue, without a lock, as everywhere.
+ *
+ * Posters of all endpoints meet in the lock of the shared queue.  That is the
+ * exception to the rule that endpoints share no lock on the data path, and the
+ * nature of the thing: the device's driver serializes them, too.
+ *
+ * Room in completion queues
+ *
+ * Any receive may end up in any of the completion queues that its endpoints have,
+ * but in one at a time, as its slot is free only when it has been read there.  So
+ * each of these queues has room for all of the shared queue, once, however many
+ * endpoints use both.  struct verbs_srx_cq is the record of that.
+ *
+ * Closing an endpoint
+ *
+ * Everything that its queue pair has taken must have passed the done function
+ * before the queue pair is destroyed: the slots are others' then, and the done
+ * function looks at the queue pair.  (mlx5, for one, removes what it finds in the
+ * completion queue when it destroys the queue pair, and the slots with it.)  No
+ * marker can be posted behind it, as ib_drain_rq() would.  InfiniBand's way
+ * (specification 10.3.1) is
+ *
+ *	1. error state
+ *	2. IB_EVENT_QP_LAST_WQE_REACHED: no more is taken, and what was taken is
+ *	   in the completion queue
+ *	3. a work request that completes in the same queue; what comes before it is
+ *	   done when it is
+ *
+ * ib_drain_qp() does part of this: 6.12 waits for the event a whole minute and
+ * then polls the queue itself, beside ib_core's poller, so that completions of
+ * other endpoints may change their order; 6.1 does nothing.  Here step 3 is the
+ * send marker of the queue pair itself, and if its sends complete elsewhere, that
+ * of a queue pair without any other use, which is never connected.
+ *
+ * Step 2 has a limit because siw never sends the event, nor does rxe in 6.1.  siw
+ * has everything in the completion queue when the error state is reached, and rxe
+ * needs microseconds.  Should a device be late, then receives of its queue pair
+ * are lost until the shared receive context is closed; nothing worse, as drivers
+ * of hardware leave no completion of a queue pair that is gone.
+ *
+ * Receives that nobody has taken stay.  The close of the shared receive context
+ * destroys the device's queue, which reports nothing of what was still in it, and
+ * then unmaps the buffers.
+ *
+ * Events
+ *
+ * The device tells that few receives are left (once each time it was asked), or
+ * that the queue has failed, in any context.  Both events are embedded, as an end
+ * is told once, and a limit that is reached again before the client has read that
+ * it was is told once as well.
+ *
+ * Locking: lock is a mutex, held while completion queues come and go, while one is
+ * drained through its queue pair, and while a limit is armed.  event_lock is held
+ * for a few instructions.  Both are never held together, and neither is taken on
+ * the data path.
+ */
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "verbs.h"
+
+/* mthca has numbers even where its firmware has no calls */
+bool verbs_has_srx(const struct ib_device *ibdev)
+{
+	return ibdev->attrs.max_srq > 0 && ibdev->attrs.max_srq_wr > 0 &&
+	       ibdev->attrs.max_srq_sge > 0 && ibdev->ops.create_srq;
+}
+
+size_t verbs_srx_max(const struct ib_device *ibdev)
+{
+	return min_t(size_t, ibdev->attrs.max_srq_wr, verbs_cq_max(ibdev));
+}
+
+size_t verbs_srx_iov_max(const struct ib_device *ibdev)
+{
+	return min(ibdev->attrs.max_srq_sge, VERBS_MAX_IOV);
+}
+
+static void verbs_srx_tell_error(struct verbs_srx *srx, int err)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&srx->event_lock, flags);
+	if (!srx->err) {
+		srx->error.err = err;
+		WRITE_ONCE(srx->err, err);
+		if (srx->eq)
+			kofi_eq_post(srx->eq, &srx->error);
+	}
+	spin_unlock_irqrestore(&srx->event_lock, flags);
+}
+
+static void verbs_srx_tell_limit(struct verbs_srx *srx)
+{
+	WRITE_ONCE(srx->limit, 0);
+	/* There is one, or it would not have been armed */
+	kofi_eq_post(READ_ONCE(srx->eq), &srx->reached);
+}
+
+static void verbs_srx_event(struct ib_event *event, void *context)
+{
+	switch (event->event) {
+	case IB_EVENT_SRQ_LIMIT_REACHED:
+		verbs_srx_tell_limit(context);
+		break;
+	case IB_EVENT_SRQ_ERR:
+		verbs_srx_tell_error(context, EIO);
+		break;
+	default:
+		break;
+	}
+}
+
+void verbs_srx_device_gone(struct verbs_srx *srx)
+{
+	verbs_srx_tell_error(srx, ENODEV);
+}
+
+/* A queue pair that takes one send and flushes it */
+static struct ib_qp *verbs_marker_create(struct verbs_domain *domain,
+					 struct verbs_cq *cq)
+{
+	struct ib_qp_init_attr init = {
+		.send_cq	= cq->ibcq,
+		.recv_cq	= cq->ibcq,
+		.cap = {
+			.max_send_wr	= 1,
+			.max_recv_wr	= 1,
+			.max_send_sge	= 1,
+			.max_recv_sge	= 1,
+		},
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+	};
+	struct ib_device *ibdev = domain->dev->ibdev;
+	struct ib_qp_attr attr = {
+		.qp_state	= IB_QPS_INIT,
+		.port_num	= rdma_start_port(ibdev),
+	};
+	int ret, mask = IB_QP_STATE | IB_QP_ACCESS_FLAGS;
+	struct ib_qp *qp;
+
+	if (!rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev)))
+		mask |= IB_QP_PKEY_INDEX | IB_QP_PORT;
+	qp = ib_create_qp(domain->pd, &init);
+	if (IS_ERR(qp))
+		return qp;
+	/* From here the way leads to the error state */
+	ret = ib_modify_qp(qp, &attr, mask);
+	if (!ret)
+		return qp;
+	ib_destroy_qp(qp);
+	return ERR_PTR(ret);
+}
+
+static int verbs_srx_cq_add_marker(struct verbs_srx *srx,
+				   struct verbs_srx_cq *srx_cq)
+{
+	struct ib_qp *marker;
+
+	if (srx_cq->marker)
+		return 0;
+	marker = verbs_marker_create(srx->rx.domain, srx_cq->cq);
+	if (IS_ERR(marker))
+		return PTR_ERR(marker);
+	srx_cq->marker = marker;
+	return 0;
+}
+
+/* Returns it with one user more */
+static struct verbs_srx_cq *verbs_srx_cq_get(struct verbs_srx *srx,
+					     struct verbs_cq *cq)
+{
+	struct verbs_srx_cq *srx_cq;
+	int ret;
+
+	list_for_each_entry(srx_cq, &srx->cqs, entry) {
+		if (srx_cq->cq == cq) {
+			srx_cq->users++;
+			return srx_cq;
+		}
+	}
+
+	srx_cq = kzalloc(sizeof(*srx_cq), GFP_KERNEL);
+	if (!srx_cq)
+		return ERR_PTR(-ENOMEM);
+	ret = kofi_cq_reserve(&cq->kcq, srx->rx.size);
+	if (ret) {
+		kfree(srx_cq);
+		return ERR_PTR(ret);
+	}
+	srx_cq->cq = cq;
+	srx_cq->users = 1;
+	list_add(&srx_cq->entry, &srx->cqs);
+	return srx_cq;
+}
+
+static void verbs_srx_cq_put(struct verbs_srx *srx, struct verbs_srx_cq *srx_cq)
+{
+	if (--srx_cq->users)
+		return;
+	list_del(&srx_cq->entry);
+	if (srx_cq->marker)
+		ib_destroy_qp(srx_cq->marker);
+	kofi_cq_unreserve(&srx_cq->cq->kcq, srx->rx.size);
+	kfree(srx_cq);
+}
+
+/**
+ * verbs_srx_attach() - Prepare an endpoint's completion queue for shared receives
+ * @ep: the endpoint, with all its queues bound
+ *
+ * Context: may sleep.
+ * Return: 0, and verbs_srx_detach() is due when the queue pair is gone; -ENOSPC: no
+ * room in the completion queue; -ENOMEM; or what the device says.
+ */
+int verbs_srx_attach(struct verbs_ep *ep)
+{
+	struct verbs_srx *srx = ep->srx;
+	struct verbs_srx_cq *srx_cq;
+	int ret = 0;
+
+	mutex_lock(&srx->lock);
+	srx_cq = verbs_srx_cq_get(srx, ep->rx.cq);
+	if (IS_ERR(srx_cq)) {
+		ret = PTR_ERR(srx_cq);
+		goto unlock;
+	}
+	if (ep->tx.cq != ep->rx.cq)
+		ret = verbs_srx_cq_add_marker(srx, srx_cq);
+	if (ret)
+		verbs_srx_cq_put(srx, srx_cq);
+	else
+		ep->srx_cq = srx_cq;
+unlock:
+	mutex_unlock(&srx->lock);
+	return ret;
+}
+
+void verbs_srx_detach(struct verbs_ep *ep)
+{
+	mutex_lock(&ep->srx->lock);
+	verbs_srx_cq_put(ep->srx, ep->srx_cq);
+	mutex_unlock(&ep->srx->lock);
+}
+
+/**
+ * verbs_srx_drain() - ib_drain_qp() for an endpoint with shared receives
+ * @ep: the endpoint; nobody posts any more
+ *
+ * See the top of this file.  On return every done function of the endpoint has run.
+ *
+ * Context: may sleep.
+ */
+void verbs_srx_drain(struct verbs_ep *ep)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct verbs_srx *srx = ep->srx;
+
+	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
+	wait_for_completion_timeout(&ep->last_wqe,
+				    msecs_to_jiffies(VERBS_LAST_WQE_MS));
+	ib_drain_sq(ep->qp);
+	if (ep->tx.cq == ep->rx.cq)
+		return;
+
+	mutex_lock(&srx->lock);
+	ib_drain_sq(ep->srx_cq->marker);
+	mutex_unlock(&srx->lock);
+}
+
+static ssize_t verbs_srx_recvv(struct fid_ep *fid_ep, const struct kvec *iov,
+			       void **desc, size_t count, fi_addr_t src_addr,
+			       void *context)
+{
+	struct verbs_srx *srx = to_verbs_srx(&fid_ep->fid);
+	struct verbs_op op = {
+		.list		= iov,
+		.count		= count,
+		.desc		= desc,
+		.context	= context,
+		.silent		= !(srx->rx.op_flags & FI_COMPLETION),
+	};
+
+	return verbs_post_srx(srx, &op);
+}
+
+static ssize_t verbs_srx_recv(struct fid_ep *srx, void *buf, size_t len,
+			      void *desc, fi_addr_t src_addr, void *context)
+{
+	struct kvec kvec = { buf, len };
+
+	return verbs_srx_recvv(srx, &kvec, &desc, 1, src_addr, context);
+}
+
+static ssize_t verbs_srx_recvmsg(struct fid_ep *fid_ep,
+				 const struct fi_msg *msg, u64 flags)
+{
+	struct verbs_op op = {
+		.type		= msg->type,
+		.list		= msg->msg_iov,
+		.count		= msg->iov_count,
+		.desc		= msg->desc,
+		.context	= msg->context,
+		.silent		= !(flags & FI_COMPLETION),
+	};
+
+	if (flags & ~VERBS_RECV_FLAGS)
+		return -FI_EBADFLAGS;
+	return verbs_post_srx(to_verbs_srx(&fid_ep->fid), &op);
+}
+
+/* The core lets one event queue through */
+static int verbs_srx_bind(struct fid *fid, struct fid *bfid, u64 flags)
+{
+	struct verbs_srx *srx = to_verbs_srx(fid);
+	struct kofi_eq *eq = to_kofi_eq(bfid);
+	unsigned long irq;
+
+	spin_lock_irqsave(&srx->event_lock, irq);
+	WRITE_ONCE(srx->eq, eq);
+	if (srx->err)
+		kofi_eq_post(eq, &srx->error);
+	spin_unlock_irqrestore(&srx->event_lock, irq);
+	return 0;
+}
+
+/* The device may tell before it has returned */
+static int verbs_srx_arm(struct verbs_srx *srx, size_t limit)
+{
+	struct ib_srq_attr attr = { .srq_limit = limit };
+	size_t before;
+	int ret;
+
+	if (limit > srx->rx.size)
+		return -EINVAL;
+	if (!READ_ONCE(srx->eq))
+		return -FI_ENOEQ;
+	if (READ_ONCE(srx->err))
+		return -srx->err;
+
+	mutex_lock(&srx->lock);
+	before = xchg(&srx->limit, limit);
+	ret = ib_modify_srq(srx->rx.srq, &attr, IB_SRQ_LIMIT);
+	if (ret)
+		cmpxchg(&srx->limit, limit, before);
+	mutex_unlock(&srx->lock);
+	return ret;
+}
+
+static int verbs_srx_setopt(struct fid *fid, int level, int optname,
+			    const void *optval, size_t optlen)
+{
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_SRX_LIMIT)
+		return -ENOPROTOOPT;
+	if (optlen != sizeof(size_t))
+		return -EINVAL;
+	return verbs_srx_arm(to_verbs_srx(fid), *(const size_t *)optval);
+}
+
+static int verbs_srx_getopt(struct fid *fid, int level, int optname,
+			    void *optval, size_t *optlen)
+{
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_SRX_LIMIT)
+		return -ENOPROTOOPT;
+	return verbs_opt_copy_out(READ_ONCE(to_verbs_srx(fid)->limit), optval,
+				  optlen);
+}
+
+static int verbs_srx_close(struct fid *fid)
+{
+	struct verbs_srx *srx = to_verbs_srx(fid);
+
+	verbs_device_del_srx(srx->rx.domain->dev, srx);
+	ib_destroy_srq(srx->rx.srq);
+	if (srx->eq) {
+		kofi_eq_withdraw(srx->eq, &srx->reached);
+		kofi_eq_withdraw(srx->eq, &srx->error);
+	}
+	verbs_queue_destroy(&srx->rx);
+	mutex_destroy(&srx->lock);
+	kfree(srx);
+	return 0;
+}
+
+static const struct fi_ops verbs_srx_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= verbs_srx_close,
+	.bind		= verbs_srx_bind,
+	.control	= fi_no_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+static const struct fi_ops_ep verbs_srx_ops = {
+	.size		= sizeof(struct fi_ops_ep),
+	.cancel		= fi_no_cancel,
+	.getopt		= verbs_srx_getopt,
+	.setopt		= verbs_srx_setopt,
+};
+
+static const struct fi_ops_msg verbs_srx_msg_ops = {
+	.size		= sizeof(struct fi_ops_msg),
+	.recv		= verbs_srx_recv,
+	.recvv		= verbs_srx_recvv,
+	.recvmsg	= verbs_srx_recvmsg,
+	.send		= fi_no_msg_send,
+	.sendv		= fi_no_msg_sendv,
+	.sendmsg	= fi_no_msg_sendmsg,
+	.inject		= fi_no_msg_inject,
+	.senddata	= fi_no_msg_senddata,
+	.injectdata	= fi_no_msg_injectdata,
+};
+
+static struct verbs_srx *verbs_srx_alloc(void *context)
+{
+	struct verbs_srx *srx = kzalloc(sizeof(*srx), GFP_KERNEL);
+
+	if (!srx)
+		return NULL;
+	mutex_init(&srx->lock);
+	INIT_LIST_HEAD(&srx->cqs);
+	spin_lock_init(&srx->event_lock);
+	kofi_event_init(&srx->reached, &srx->srx.fid);
+	srx->reached.event = FI_SRX_LIMIT;
+	kofi_event_init(&srx->error, &srx->srx.fid);
+	srx->srx.fid.fclass = FI_CLASS_SRX_CTX;
+	srx->srx.fid.context = context;
+	srx->srx.fid.ops = &verbs_srx_fid_ops;
+	srx->srx.ops = &verbs_srx_ops;
+	srx->srx.cm = &kofi_no_ops_cm;
+	srx->srx.msg = &verbs_srx_msg_ops;
+	srx->srx.rma = &kofi_no_ops_rma;
+	srx->srx.tagged = &kofi_no_ops_tagged;
+	srx->srx.atomic = &kofi_no_ops_atomic;
+	return srx;
+}
+
+static int verbs_srx_set_attrs(struct verbs_srx *srx,
+			       const struct ib_device *ibdev,
+			       const struct fi_rx_attr *attr)
+{
+	size_t max = verbs_srx_max(ibdev);
+
+	srx->rx.size = attr->size ? : min_t(size_t, VERBS_DEF_QUEUE, max);
+	srx->rx.iov_limit = attr->iov_limit ? : 1;
+	srx->rx.op_flags = attr->op_flags;
+	if (srx->rx.size > max ||
+	    srx->rx.iov_limit > verbs_srx_iov_max(ibdev) ||
+	    srx->rx.op_flags & ~FI_COMPLETION)
+		return -EINVAL;
+	return 0;
+}
+
+static int verbs_srx_create_srq(struct verbs_srx *srx,
+				struct verbs_domain *domain)
+{
+	struct ib_srq_init_attr init = {
+		.event_handler	= verbs_srx_event,
+		.srq_context	= srx,
+		.attr = {
+			.max_wr		= srx->rx.size,
+			.max_sge	= srx->rx.iov_limit,
+		},
+		.srq_type	= IB_SRQT_BASIC,
+	};
+	struct ib_srq *srq = ib_create_srq(domain->pd, &init);
+
+	if (IS_ERR(srq))
+		return PTR_ERR(srq);
+	srx->rx.srq = srq;
+	return 0;
+}
+
+int verbs_srx_context(struct fid_domain *fid_domain, struct fi_rx_attr *attr,
+		      struct fid_ep **fid_srx, void *context)
+{
+	struct verbs_domain *domain = to_verbs_domain(fid_domain);
+	struct ib_device *ibdev = domain->dev->ibdev;
+	struct verbs_srx *srx;
+	int ret;
+
+	if (!verbs_has_srx(ibdev))
+		return -ENOSYS;
+	srx = verbs_srx_alloc(context);
+	if (!srx)
+		return -ENOMEM;
+
+	ret = verbs_srx_set_attrs(srx, ibdev, attr);
+	if (ret)
+		goto free_srx;
+	ret = verbs_queue_init(&srx->rx, domain, NULL, verbs_srx_done);
+	if (ret)
+		goto free_srx;
+	ret = verbs_srx_create_srq(srx, domain);
+	if (ret)
+		goto destroy_queue;
+	ret = verbs_device_add_srx(domain->dev, srx);
+	if (ret)
+		goto destroy_srq;
+	*fid_srx = &srx->srx;
+	return 0;
+
+destroy_srq:
+	ib_destroy_srq(srx->rx.srq);
+destroy_queue:
+	verbs_queue_destroy(&srx->rx);
+free_srx:
+	mutex_destroy(&srx->lock);
+	kfree(srx);
+	return ret;
+}
