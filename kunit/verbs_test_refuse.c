@@ -251,15 +251,12 @@ static void what_the_provider_lacks_is_not_there(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, 8);
 	struct vt_end end = {};
-	struct fid_ep *srx, *alias = NULL;
+	struct fid_ep *alias = NULL;
 	size_t len = 8;
 
 	vt_open(test, AF_INET, NULL);
 	vt_client(test, &end, &vt_default_kind);
 
-	KUNIT_EXPECT_EQ(test, fi_srx_context(vt_of(test)->domain,
-					     vt_of(test)->info->rx_attr, &srx,
-					     NULL), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_cancel(&end.ep->fid, buf), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_ep_alias(end.ep, &alias, FI_TRANSMIT), -ENOSYS);
 	KUNIT_EXPECT_NULL(test, alias);
@@ -288,11 +285,6 @@ struct vt_spoiler {
 static void ep_datagrams(struct fi_info *info)
 {
 	info->ep_attr->type = FI_EP_DGRAM;
-}
-
-static void ep_shared_queue(struct fi_info *info)
-{
-	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 }
 
 static void ep_deep_tx(struct fi_info *info)
@@ -348,7 +340,6 @@ static void ep_odd_family(struct fi_info *info)
 
 static const struct vt_spoiler vt_spoilers[] = {
 	{ "datagrams", ep_datagrams },
-	{ "shared receive queue", ep_shared_queue },
 	{ "deep send queue", ep_deep_tx },
 	{ "deep receive queue", ep_deep_rx },
 	{ "long send list", ep_long_tx_list },

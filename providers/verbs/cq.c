@@ -133,12 +133,13 @@ static ssize_t verbs_cq_sreadfrom(struct fid_cq *cq, void *buf, size_t count,
 
 static bool verbs_comp_of_queue(struct kofi_comp *comp, void *queue)
 {
-	return container_of(comp, struct verbs_slot, comp)->queue == queue;
+	return container_of(comp, struct verbs_slot, comp)->taker == queue;
 }
 
 /*
  * The queue pair is drained.  A direct poller may still be inside a done
- * function of it; once poll_lock has been ours, it is not.
+ * function of it; once poll_lock has been ours, it is not.  The slots go back,
+ * because those of a shared receive context are still needed.
  */
 void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue)
 {
@@ -148,8 +149,8 @@ void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue)
 		spin_lock_irqsave(&cq->poll_lock, flags);
 		spin_unlock_irqrestore(&cq->poll_lock, flags);
 	}
-	kofi_cq_purge(&cq->kcq, verbs_comp_of_queue, queue);
-	kofi_cq_unreserve(&cq->kcq, queue->size);
+	verbs_slot_put_chain(kofi_cq_purge(&cq->kcq, verbs_comp_of_queue,
+					   queue));
 }
 
 static int verbs_cq_close(struct fid *fid)

@@ -5,11 +5,11 @@
  * An ib_client keeps a list of them.  Whoever looks at a device holds a
  * reference; domains hold one as long as they are open.  When a device is
  * removed, it leaves the list at once, its endpoints are told (-ENODEV on their
- * event queues, every posted operation completes with an error), and the
- * removal waits until the last domain on it is closed.
+ * event queues, every posted operation completes with an error), so are its shared
+ * receive contexts, and the removal waits until the last domain on it is closed.
  *
  * The list's mutex is held for look-ups only; a device's own mutex guards its
- * list of endpoints and is held while they are told.
+ * lists and is held while those in them are told.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -62,6 +62,7 @@ static int verbs_device_add(struct ib_device *ibdev)
 	init_completion(&dev->idle);
 	mutex_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->eps);
+	INIT_LIST_HEAD(&dev->srxs);
 	ret = verbs_device_query(dev);
 	if (ret) {
 		kfree(dev);
@@ -79,6 +80,7 @@ static int verbs_device_add(struct ib_device *ibdev)
 static void verbs_device_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct verbs_device *dev = client_data;
+	struct verbs_srx *srx;
 	struct verbs_ep *ep;
 
 	mutex_lock(&verbs_devices_lock);
@@ -89,6 +91,8 @@ static void verbs_device_remove(struct ib_device *ibdev, void *client_data)
 	dev->gone = true;
 	list_for_each_entry(ep, &dev->eps, dev_entry)
 		verbs_cm_device_gone(ep);
+	list_for_each_entry(srx, &dev->srxs, dev_entry)
+		verbs_srx_device_gone(srx);
 	mutex_unlock(&dev->lock);
 
 	verbs_device_put(dev);
@@ -151,6 +155,26 @@ void verbs_device_del_ep(struct verbs_device *dev, struct verbs_ep *ep)
 {
 	mutex_lock(&dev->lock);
 	list_del(&ep->dev_entry);
+	mutex_unlock(&dev->lock);
+}
+
+int verbs_device_add_srx(struct verbs_device *dev, struct verbs_srx *srx)
+{
+	int ret = -ENODEV;
+
+	mutex_lock(&dev->lock);
+	if (!dev->gone) {
+		list_add_tail(&srx->dev_entry, &dev->srxs);
+		ret = 0;
+	}
+	mutex_unlock(&dev->lock);
+	return ret;
+}
+
+void verbs_device_del_srx(struct verbs_device *dev, struct verbs_srx *srx)
+{
+	mutex_lock(&dev->lock);
+	list_del(&srx->dev_entry);
 	mutex_unlock(&dev->lock);
 }
 

@@ -44,7 +44,7 @@ static const struct fi_ops_domain verbs_domain_ops = {
 	.cq_open	= verbs_cq_open,
 	.endpoint	= verbs_endpoint,
 	.cntr_open	= kofi_cntr_open,
-	.srx_ctx	= fi_no_srx_ctx,
+	.srx_ctx	= verbs_srx_context,
 	.query_atomic	= verbs_query_atomic,
 };
 

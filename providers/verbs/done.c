@@ -31,7 +31,7 @@ static void verbs_call_done(struct verbs_slot *slot)
 
 static void verbs_report(struct verbs_slot *slot)
 {
-	struct kofi_cq *kcq = &slot->queue->cq->kcq;
+	struct kofi_cq *kcq = &slot->taker->cq->kcq;
 
 	if (kcq->wait_obj == FI_WAIT_DONE)
 		verbs_call_done(slot);
@@ -60,7 +60,7 @@ void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
 	slot->comp.err = err;
 	slot->comp.prov_errno = prov_errno;
 	if (prov_errno != IB_WC_WR_FLUSH_ERR)
-		queue_work(verbs_wq, &slot->queue->ep->broken);
+		queue_work(verbs_wq, &slot->taker->ep->broken);
 	/* A registration is no operation of the client's */
 	if (slot->comp.flags)
 		verbs_report(slot);
@@ -115,4 +115,18 @@ void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	slot->comp.len = wc->byte_len;
 	verbs_recv_flags(&slot->comp, wc);
 	verbs_slot_succeed(slot, wc->byte_len);
+}
+
+/*
+ * The queue pair that has taken it is not destroyed before all it took has come
+ * by here (srx.c), so it and its endpoint are there.
+ */
+void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_slot *slot = to_verbs_slot(wc);
+	struct verbs_ep *ep = wc->qp->qp_context;
+
+	slot->taker = &ep->rx;
+	slot->silent &= ep->rx.selective;
+	verbs_recv_done(cq, wc);
 }

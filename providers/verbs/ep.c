@@ -10,7 +10,8 @@
  *	fi_enable()	slots, queue pair, room in the completion queues
  *	cm.c		connection
  *	fi_close()	state DOWN and no more events; an accept on its way seen
- *			through; queue pair to the error state and drained, so
+ *			through; queue pair to the error state and drained
+ *			(receives from a shared receive context: srx.c), so
  *			every done function has run; unread completions taken
  *			out of the completion queues; queue pair, rdma_cm_id
  *			and slots destroyed, in this order
@@ -38,6 +39,9 @@ static void verbs_qp_event(struct ib_event *event, void *context)
 		/* Data came before the peer's last CM message */
 		rdma_notify(ep->id, IB_EVENT_COMM_EST);
 		break;
+	case IB_EVENT_QP_LAST_WQE_REACHED:
+		complete_all(&ep->last_wqe);
+		break;
 	case IB_EVENT_QP_FATAL:
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
@@ -55,23 +59,37 @@ static int verbs_ep_reserve(struct verbs_ep *ep)
 	ret = kofi_cq_reserve(&ep->tx.cq->kcq, ep->tx.size);
 	if (ret)
 		return ret;
-	ret = kofi_cq_reserve(&ep->rx.cq->kcq, ep->rx.size);
+	if (ep->srx)
+		ret = verbs_srx_attach(ep);
+	else
+		ret = kofi_cq_reserve(&ep->rx.cq->kcq, ep->rx.size);
 	if (ret)
 		kofi_cq_unreserve(&ep->tx.cq->kcq, ep->tx.size);
 	return ret;
+}
+
+static void verbs_ep_unreserve(struct verbs_ep *ep)
+{
+	kofi_cq_unreserve(&ep->tx.cq->kcq, ep->tx.size);
+	if (ep->srx)
+		verbs_srx_detach(ep);
+	else
+		kofi_cq_unreserve(&ep->rx.cq->kcq, ep->rx.size);
 }
 
 static int verbs_ep_init_queues(struct verbs_ep *ep)
 {
 	int ret;
 
-	ret = verbs_queue_init(&ep->tx, ep, verbs_send_done);
+	ret = verbs_queue_init(&ep->tx, ep->domain, ep, verbs_send_done);
 	if (ret)
 		return ret;
 	ret = verbs_queue_add_chain(&ep->tx);
 	if (ret)
 		goto destroy_tx;
-	ret = verbs_queue_init(&ep->rx, ep, verbs_recv_done);
+	if (!ep->srx)
+		ret = verbs_queue_init(&ep->rx, ep->domain, ep,
+				       verbs_recv_done);
 	if (ret)
 		goto destroy_tx;
 	return 0;
@@ -89,11 +107,12 @@ static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 		.qp_context	= ep,
 		.send_cq	= ep->tx.cq->ibcq,
 		.recv_cq	= ep->rx.cq->ibcq,
+		.srq		= ep->srx ? ep->srx->rx.srq : NULL,
 		.cap = {
 			.max_send_wr	= ep->tx.size + 1,
-			.max_recv_wr	= ep->rx.size + 1,
+			.max_recv_wr	= ep->srx ? 0 : ep->rx.size + 1,
 			.max_send_sge	= ep->tx.iov_limit,
-			.max_recv_sge	= ep->rx.iov_limit,
+			.max_recv_sge	= ep->srx ? 0 : ep->rx.iov_limit,
 			.max_inline_data = inline_size,
 		},
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
@@ -156,8 +175,7 @@ destroy_queues:
 	verbs_queue_destroy(&ep->tx);
 	verbs_queue_destroy(&ep->rx);
 unreserve:
-	kofi_cq_unreserve(&ep->tx.cq->kcq, ep->tx.size);
-	kofi_cq_unreserve(&ep->rx.cq->kcq, ep->rx.size);
+	verbs_ep_unreserve(ep);
 	return ret;
 }
 
@@ -169,6 +187,8 @@ static int verbs_ep_enable(struct verbs_ep *ep)
 		return -FI_ENOEQ;
 	if (!ep->tx.cq || !ep->rx.cq)
 		return -FI_ENOCQ;
+	if (ep->shared && !ep->srx)
+		return -FI_ENORX;
 	if (!verbs_cntr_fits(&ep->tx) || !verbs_cntr_fits(&ep->rx))
 		return -EINVAL;
 
@@ -217,7 +237,10 @@ static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	case FI_CLASS_CNTR:
 		return verbs_cntr_bind(ep, to_kofi_cntr(bfid), flags);
 	case FI_CLASS_SRX_CTX:
-		return -ENOSYS;
+		if (!ep->shared)
+			return -EINVAL;
+		ep->srx = to_verbs_srx(bfid);
+		return 0;
 	default:
 		return -EINVAL;
 	}
@@ -292,7 +315,10 @@ void verbs_ep_flush(struct verbs_ep *ep)
 static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 {
 	rdma_disconnect(ep->id);
-	ib_drain_qp(ep->qp);
+	if (ep->srx)
+		verbs_srx_drain(ep);
+	else
+		ib_drain_qp(ep->qp);
 	cancel_work_sync(&ep->broken);
 	verbs_cq_forget(ep->tx.cq, &ep->tx);
 	verbs_cq_forget(ep->rx.cq, &ep->rx);
@@ -302,6 +328,7 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	cancel_work_sync(&ep->broken);
 	verbs_queue_destroy(&ep->tx);
 	verbs_queue_destroy(&ep->rx);
+	verbs_ep_unreserve(ep);
 }
 
 /*
@@ -324,6 +351,9 @@ static int verbs_ep_close(struct fid *fid)
 
 	rdma_lock_handler(ep->id);
 	ep->closing = true;
+	/* Nobody could send to it, so it has taken nothing */
+	if (ep->state <= VERBS_EP_ENABLED)
+		complete_all(&ep->last_wqe);
 	WRITE_ONCE(ep->state, VERBS_EP_DOWN);
 	rdma_unlock_handler(ep->id);
 
@@ -437,14 +467,15 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 	size_t max = verbs_queue_max(ibdev);
 
 	if (!info->ep_attr || !info->tx_attr || !info->rx_attr ||
-	    info->ep_attr->type != FI_EP_MSG ||
-	    info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+	    info->ep_attr->type != FI_EP_MSG)
 		return -EINVAL;
 
+	ep->shared = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
 	ep->tx.size = info->tx_attr->size ? : VERBS_DEF_QUEUE;
-	ep->rx.size = info->rx_attr->size ? : VERBS_DEF_QUEUE;
+	/* A shared receive context has limits of its own */
+	ep->rx.size = ep->shared ? 0 : info->rx_attr->size ? : VERBS_DEF_QUEUE;
 	ep->tx.iov_limit = info->tx_attr->iov_limit ? : 1;
-	ep->rx.iov_limit = info->rx_attr->iov_limit ? : 1;
+	ep->rx.iov_limit = ep->shared ? 0 : info->rx_attr->iov_limit ? : 1;
 	ep->tx.op_flags = info->tx_attr->op_flags;
 	ep->rx.op_flags = info->rx_attr->op_flags;
 	ep->inject_size = info->tx_attr->inject_size;
@@ -455,7 +486,8 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 	ep->tx_flags = verbs_tx_flags(ep->iwarp);
 	ep->read_limit = min_t(size_t, ep->tx.iov_limit,
 			       ibdev->attrs.max_sge_rd);
-	if (ep->tx.size > max || ep->rx.size > max ||
+	if ((ep->shared && !verbs_has_srx(ibdev)) ||
+	    ep->tx.size > max || ep->rx.size > max ||
 	    ep->max_msg_size > ep->domain->dev->max_msg_size ||
 	    ep->tx.iov_limit > min(ibdev->attrs.max_send_sge, VERBS_MAX_IOV) ||
 	    ep->rx.iov_limit > min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV) ||
@@ -526,12 +558,13 @@ int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
 	kofi_event_init(&ep->error, &ep->ep.fid);
 	INIT_WORK(&ep->broken, verbs_cm_broken);
 	init_completion(&ep->settled);
+	init_completion(&ep->last_wqe);
+	ep->rx.ep = ep;
 	ep->ep.fid.fclass = FI_CLASS_EP;
 	ep->ep.fid.context = context;
 	ep->ep.fid.ops = &verbs_ep_fid_ops;
 	ep->ep.ops = &verbs_ep_ops;
 	ep->ep.cm = &verbs_ep_cm_ops;
-	ep->ep.msg = &verbs_msg_ops;
 	ep->ep.rma = &verbs_rma_ops;
 	ep->ep.tagged = &kofi_no_ops_tagged;
 	ep->ep.atomic = ep->domain->dev->atomics ? &verbs_atomic_ops :
@@ -540,6 +573,7 @@ int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
 	ret = verbs_ep_set_attrs(ep, info);
 	if (ret)
 		goto free_ep;
+	ep->ep.msg = ep->shared ? &verbs_shared_msg_ops : &verbs_msg_ops;
 	ret = verbs_ep_get_id(ep, info);
 	if (ret)
 		goto free_ep;

@@ -78,19 +78,31 @@ static void verbs_info_tx(struct fi_tx_attr *tx, const struct verbs_device *dev,
 				       VERBS_MAX_IOV));
 }
 
+/* Does the client ask for a shared receive context, and can it have one? */
+static bool verbs_info_shared(const struct ib_device *ibdev,
+			      const struct fi_info *hints)
+{
+	return hints && hints->ep_attr &&
+	       hints->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT &&
+	       verbs_has_srx(ibdev);
+}
+
+/* @shared: of a shared receive context, which then are those of its endpoints */
 static void verbs_info_rx(struct fi_rx_attr *rx, const struct verbs_device *dev,
-			  bool iwarp, const struct fi_rx_attr *hints)
+			  bool iwarp, bool shared,
+			  const struct fi_rx_attr *hints)
 {
 	struct ib_device *ibdev = dev->ibdev;
+	size_t max = shared ? verbs_srx_max(ibdev) : verbs_queue_max(ibdev);
+	size_t iov_max = shared ? verbs_srx_iov_max(ibdev) :
+				  min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV);
 
 	rx->caps = VERBS_RX_CAPS | verbs_atomic_cap(dev);
 	rx->op_flags = FI_COMPLETION;
 	rx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
-	rx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
-			      verbs_queue_max(ibdev));
+	rx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE, max);
 	rx->iov_limit = verbs_wish(hints ? hints->iov_limit : 0, VERBS_DEF_IOV,
-				   min(ibdev->attrs.max_recv_sge,
-				       VERBS_MAX_IOV));
+				   iov_max);
 }
 
 static void verbs_info_ep(struct fi_ep_attr *ep, bool iwarp,
@@ -128,6 +140,7 @@ static void verbs_info_domain(struct fi_domain_attr *domain,
 	domain->rx_ctx_cnt = ibdev->attrs.max_qp;
 	domain->max_ep_tx_ctx = 1;
 	domain->max_ep_rx_ctx = 1;
+	domain->max_ep_srx_ctx = verbs_has_srx(ibdev) ? ibdev->attrs.max_qp : 0;
 	domain->caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 	if (hints && verbs_tclass_known(hints->tclass))
 		domain->tclass = hints->tclass;
@@ -196,14 +209,18 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 		.fabric_attr	= &fabric,
 	};
 	struct ib_port_attr attr;
+	bool shared;
 
 	if (ib_query_port(ibdev, port, &attr) || attr.state != IB_PORT_ACTIVE)
 		return NULL;
 
 	verbs_info_tx(&tx, dev, iwarp, hints ? hints->tx_attr : NULL);
-	verbs_info_rx(&rx, dev, iwarp, hints ? hints->rx_attr : NULL);
+	shared = verbs_info_shared(ibdev, hints);
+	verbs_info_rx(&rx, dev, iwarp, shared, hints ? hints->rx_attr : NULL);
 	rx.mode = mode;
 	verbs_info_ep(&ep, iwarp, dev->max_msg_size);
+	if (shared)
+		ep.rx_ctx_cnt = FI_SHARED_CONTEXT;
 	verbs_info_domain(&domain, ibdev, iwarp,
 			  hints ? hints->domain_attr : NULL);
 	verbs_info_fabric(fabric_name, sizeof(fabric_name), ibdev, port, iwarp);

@@ -8,7 +8,6 @@
 #define VERBS_TX_FLAGS	 (FI_COMPLETION | FI_REMOTE_CQ_DATA | FI_MORE | \
 			  FI_FENCE | FI_INJECT | FI_INJECT_COMPLETE | \
 			  FI_TRANSMIT_COMPLETE)
-#define VERBS_RECV_FLAGS (FI_COMPLETION | FI_MORE)
 
 static ssize_t verbs_recvv(struct fid_ep *fid_ep, const struct kvec *iov,
 			   void **desc, size_t count, fi_addr_t src_addr,
@@ -175,6 +174,20 @@ const struct fi_ops_msg verbs_msg_ops = {
 	.recv		= verbs_recv,
 	.recvv		= verbs_recvv,
 	.recvmsg	= verbs_recvmsg,
+	.send		= verbs_send,
+	.sendv		= verbs_sendv,
+	.sendmsg	= verbs_sendmsg,
+	.inject		= verbs_inject,
+	.senddata	= verbs_senddata,
+	.injectdata	= verbs_injectdata,
+};
+
+/* Of an endpoint that receives through a shared receive context */
+const struct fi_ops_msg verbs_shared_msg_ops = {
+	.size		= sizeof(struct fi_ops_msg),
+	.recv		= fi_no_msg_recv,
+	.recvv		= fi_no_msg_recvv,
+	.recvmsg	= fi_no_msg_recvmsg,
 	.send		= verbs_send,
 	.sendv		= verbs_sendv,
 	.sendmsg	= verbs_sendmsg,

@@ -7,7 +7,8 @@
  * the endpoint's own, one per direction; the device's driver would serialize the
  * posters of one queue pair anyway.  Holding it from the choice of the slot to
  * the doorbell makes the order of slots that of the device's queue, which is what
- * unsignalled operations (slot.c) and chains stand on.
+ * unsignalled operations (slot.c) and chains stand on.  A shared receive context
+ * (srx.c) is the one queue that posters of several endpoints meet in.
  *
  * A chain: with FI_MORE the work request is kept, and goes to the device together
  * with the next one that has no FI_MORE, or when there are VERBS_CHAIN of them, or
@@ -504,14 +505,21 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 	return ret;
 }
 
-static int verbs_recv_map(struct verbs_ep *ep, const struct verbs_op *op,
+static int verbs_ring_recv(struct verbs_queue *queue,
+			   const struct ib_recv_wr *wr)
+{
+	if (queue->srq)
+		return ib_post_srq_recv(queue->srq, wr, NULL);
+	return ib_post_recv(queue->ep->qp, wr, NULL);
+}
+
+static int verbs_recv_map(struct verbs_queue *queue, const struct verbs_op *op,
 			  struct verbs_map *map)
 {
 	struct ib_recv_wr wr = {
 		.sg_list	= verbs_sg_list(map),
 		.num_sge	= map->count,
 	};
-	struct verbs_queue *queue = &ep->rx;
 	struct verbs_slot *slot;
 	unsigned long flags;
 	int ret = -EAGAIN;
@@ -525,13 +533,37 @@ static int verbs_recv_map(struct verbs_ep *ep, const struct verbs_op *op,
 		slot->comp.buf = ((const struct kvec *)op->list)->iov_base;
 	verbs_map_keep(slot, map, DMA_FROM_DEVICE);
 	wr.wr_cqe = &slot->cqe;
-	ret = verbs_post_errno(ib_post_recv(ep->qp, &wr, NULL));
+	ret = verbs_post_errno(verbs_ring_recv(queue, &wr));
 	if (ret) {
 		slot->mapped = 0;
 		verbs_slot_untake(slot);
 	}
 unlock:
 	spin_unlock_irqrestore(&queue->lock, flags);
+	return ret;
+}
+
+/* Of at most @max bytes */
+static ssize_t verbs_queue_recv(struct verbs_queue *queue,
+				const struct verbs_op *op, size_t max)
+{
+	struct verbs_domain *domain = queue->domain;
+	struct verbs_map map;
+	ssize_t len;
+	int ret;
+
+	len = verbs_list_len(op->type, op->list, op->count, max);
+	if (len < 0)
+		return len;
+	if (verbs_queue_full(queue))
+		return -EAGAIN;
+	ret = verbs_map_all(domain, DMA_FROM_DEVICE, op, queue->iov_limit,
+			    &map);
+	if (ret)
+		return ret;
+	ret = verbs_recv_map(queue, op, &map);
+	if (ret)
+		verbs_map_undo(domain, DMA_FROM_DEVICE, &map);
 	return ret;
 }
 
@@ -545,24 +577,24 @@ unlock:
  */
 ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op)
 {
-	struct verbs_map map;
-	ssize_t len;
-	int ret;
+	int ret = verbs_ep_check(ep, false);
 
-	ret = verbs_ep_check(ep, false);
-	if (ret)
-		return ret;
-	len = verbs_list_len(op->type, op->list, op->count, ep->max_msg_size);
-	if (len < 0)
-		return len;
-	if (verbs_queue_full(&ep->rx))
-		return -EAGAIN;
-	ret = verbs_map_all(ep->domain, DMA_FROM_DEVICE, op, ep->rx.iov_limit,
-			    &map);
-	if (ret)
-		return ret;
-	ret = verbs_recv_map(ep, op, &map);
-	if (ret)
-		verbs_map_undo(ep->domain, DMA_FROM_DEVICE, &map);
-	return ret;
+	return ret ? : verbs_queue_recv(&ep->rx, op, ep->max_msg_size);
+}
+
+/**
+ * verbs_post_srx() - Post a receive for whichever endpoint needs it first
+ * @srx: the shared receive context
+ * @op: as verbs_post_recv(); silent if success is not to be reported by an
+ *	endpoint that is bound with FI_SELECTIVE_COMPLETION
+ *
+ * Context: any.
+ * Return: as the data transfer calls of fi_endpoint.h.
+ */
+ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op)
+{
+	int err = READ_ONCE(srx->err);
+
+	return err ? -err : verbs_queue_recv(&srx->rx, op,
+					     srx->rx.domain->dev->max_msg_size);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The slots of an endpoint's queues.
+ * The slots of an endpoint's queues, and of a shared receive context.
  *
  * A slot is an operation in flight: taken when it is posted, given back when its
  * completion has been read, or at once if there is none to read.  So the depth
@@ -25,10 +25,12 @@
 #include <linux/slab.h>
 #include "verbs.h"
 
-int verbs_queue_init(struct verbs_queue *queue, struct verbs_ep *ep,
+/* @ep: whose queue it is, or NULL if it is shared */
+int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
+		     struct verbs_ep *ep,
 		     void (*done)(struct ib_cq *cq, struct ib_wc *wc))
 {
-	struct ib_device *ibdev = ep->domain->dev->ibdev;
+	struct ib_device *ibdev = domain->dev->ibdev;
 	size_t i;
 
 	queue->slots = kvcalloc(queue->size, sizeof(*queue->slots), GFP_KERNEL);
@@ -50,10 +52,11 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_ep *ep,
 	queue->riders = NULL;
 	queue->chain = NULL;
 	queue->chain_end = &queue->chain;
-	queue->domain = ep->domain;
+	queue->domain = domain;
 	queue->ep = ep;
 	for (i = 0; i < queue->size; i++) {
 		queue->slots[i].queue = queue;
+		queue->slots[i].taker = queue;
 		queue->slots[i].cqe.done = done;
 		llist_add(&queue->slots[i].free, &queue->freed);
 	}

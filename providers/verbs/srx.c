@@ -338,15 +338,15 @@ static int verbs_srx_bind(struct fid *fid, struct fid *bfid, u64 flags)
 static int verbs_srx_arm(struct verbs_srx *srx, size_t limit)
 {
 	struct ib_srq_attr attr = { .srq_limit = limit };
+	int ret, err = READ_ONCE(srx->err);
 	size_t before;
-	int ret;
 
 	if (limit > srx->rx.size)
 		return -EINVAL;
 	if (!READ_ONCE(srx->eq))
 		return -FI_ENOEQ;
-	if (READ_ONCE(srx->err))
-		return -srx->err;
+	if (err)
+		return -err;
 
 	mutex_lock(&srx->lock);
 	before = xchg(&srx->limit, limit);

@@ -9,6 +9,7 @@
  *	verbs_mr	a memory region (mr.c)
  *	verbs_cq	a kofi_cq on an ib_cq (cq.c)
  *	verbs_ep	an RC queue pair and its rdma_cm_id (ep.c, cm.c)
+ *	verbs_srx	a receive queue that endpoints share (srx.c)
  *	verbs_op	an operation on its way into the queue (msg.c, rma.c, post.c)
  *	verbs_pep	a listening rdma_cm_id (pep.c)
  *	verbs_connreq	a connection request nobody has taken yet (connreq.c)
@@ -41,6 +42,10 @@
 #define VERBS_CHAIN		8	/* most work requests per doorbell */
 #define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
 #define VERBS_SETTLE_MS		2000	/* longest wait of a close for the peer */
+#define VERBS_LAST_WQE_MS	1000	/* the same for the device, see srx.c */
+
+/* What fi_recvmsg() may be asked */
+#define VERBS_RECV_FLAGS	(FI_COMPLETION | FI_MORE)
 
 /* Private data that rdma_cm takes, with addresses of IP, in bytes */
 #define VERBS_CM_REQ		56
@@ -81,7 +86,8 @@ static inline size_t verbs_cm_wire_len(const struct verbs_cm_frame *frame)
  * @users: the list, and whoever looks at @ibdev
  * @idle: completed when @users has gone
  * @eps: endpoints on it, guarded by @lock
- * @lock: guards @eps and @gone
+ * @srxs: shared receive contexts on it, guarded by @lock
+ * @lock: guards @eps, @srxs and @gone
  * @gone: being removed
  */
 struct verbs_device {
@@ -91,8 +97,9 @@ struct verbs_device {
 	bool			atomics;
 	refcount_t		users;
 	struct completion	idle;
-	struct mutex		lock;		/* of eps and gone */
+	struct mutex		lock;		/* of eps, srxs and gone */
 	struct list_head	eps;
+	struct list_head	srxs;
 	bool			gone;
 };
 
@@ -234,6 +241,8 @@ struct verbs_sge {
  * @comp: its completion
  * @cqe: entry point of the device's completion
  * @queue: the queue it belongs to
+ * @taker: whose completion it is: @queue, or of a shared receive the receive side
+ *	of the endpoint that has taken it
  * @free: link while it is free, or among the @riders of another
  * @riders: unsignalled operations posted before, which have succeeded if this
  *	one has
@@ -248,6 +257,7 @@ struct verbs_slot {
 	struct kofi_comp	comp;
 	struct ib_cqe		cqe;
 	struct verbs_queue	*queue;
+	struct verbs_queue	*taker;
 	struct llist_node	free;
 	struct llist_node	*riders;
 	bool			silent;
@@ -277,7 +287,7 @@ struct verbs_wr {
 };
 
 /**
- * struct verbs_queue - One direction of an endpoint
+ * struct verbs_queue - One direction of an endpoint, or a shared receive context's
  * @lock: guards @unused, and all of the transmit side from the choice of a slot
  *	to the doorbell; taken with interrupts off
  * @unused: free slots, for posting
@@ -300,7 +310,11 @@ struct verbs_wr {
  * @cntrs: the counter of each kind of operation, or NULL
  * @cq: where completions go
  * @domain: the domain
- * @ep: whose queue it is
+ * @ep: whose queue it is; NULL: it is shared
+ * @srq: the device's queue, if it is shared
+ *
+ * Of an endpoint's receive side that uses a shared receive context, only @cq,
+ * @selective, @counted, @cntrs and @ep count; it has no slots.
  */
 struct verbs_queue {
 	spinlock_t		lock;		/* see above */
@@ -325,6 +339,7 @@ struct verbs_queue {
 	struct verbs_cq		*cq;
 	struct verbs_domain	*domain;
 	struct verbs_ep		*ep;
+	struct ib_srq		*srq;
 };
 
 /**
@@ -430,6 +445,10 @@ enum verbs_ep_state {
  * @all_sinks: all of them
  * @tx: transmit side
  * @rx: receive side
+ * @shared: opened to use a shared receive context
+ * @srx: this one
+ * @srx_cq: what @srx knows of the completion queue of @rx, from fi_enable() on
+ * @last_wqe: completed when the device takes no more from @srx for the queue pair
  * @qp: the queue pair, from fi_enable() on
  * @id: its connection
  * @domain: parent
@@ -463,6 +482,10 @@ struct verbs_ep {
 	struct verbs_mr		*all_sinks;
 	struct verbs_queue	tx;
 	struct verbs_queue	rx;
+	bool			shared;
+	struct verbs_srx	*srx;
+	struct verbs_srx_cq	*srx_cq;
+	struct completion	last_wqe;
 	struct ib_qp		*qp;
 
 	struct rdma_cm_id	*id;
@@ -483,6 +506,48 @@ struct verbs_ep {
 	bool			told;
 	struct work_struct	broken;
 	struct list_head	dev_entry;
+};
+
+/**
+ * struct verbs_srx - A shared receive context
+ * @srx: what the client sees
+ * @rx: its queue
+ * @lock: guards @cqs, their queue pairs, and arming
+ * @cqs: struct verbs_srx_cq of the endpoints that are bound to it
+ * @event_lock: guards @eq and @err; taken with interrupts off
+ * @eq: event queue, or NULL
+ * @limit: limit that is armed, or 0
+ * @reached: FI_SRX_LIMIT
+ * @error: its end
+ * @err: positive error code of @error; 0: it works
+ * @dev_entry: in the device's list
+ */
+struct verbs_srx {
+	struct fid_ep		srx;
+	struct verbs_queue	rx;
+	struct mutex		lock;		/* of cqs and arming */
+	struct list_head	cqs;
+	spinlock_t		event_lock;	/* of eq and err */
+	struct kofi_eq		*eq;
+	size_t			limit;
+	struct kofi_event	reached;
+	struct kofi_event	error;
+	int			err;
+	struct list_head	dev_entry;
+};
+
+/**
+ * struct verbs_srx_cq - A completion queue for receives of an srx
+ * @entry: in the list of the srx
+ * @cq: the queue, with room for all of the srx
+ * @users: endpoints that use both
+ * @marker: a queue pair to drain @cq with; NULL unless needed
+ */
+struct verbs_srx_cq {
+	struct list_head	entry;
+	struct verbs_cq		*cq;
+	unsigned int		users;
+	struct ib_qp		*marker;
 };
 
 struct verbs_pep {
@@ -530,6 +595,8 @@ struct verbs_device *verbs_device_get_by_name(const char *name);
 void verbs_device_put(struct verbs_device *dev);
 int verbs_device_add_ep(struct verbs_device *dev, struct verbs_ep *ep);
 void verbs_device_del_ep(struct verbs_device *dev, struct verbs_ep *ep);
+int verbs_device_add_srx(struct verbs_device *dev, struct verbs_srx *srx);
+void verbs_device_del_srx(struct verbs_device *dev, struct verbs_srx *srx);
 
 /* probe.c */
 void verbs_probe(struct verbs_device *dev);
@@ -620,6 +687,17 @@ int verbs_opt_copy_out(size_t value, void *optval, size_t *optlen);
 int verbs_get_raw(bool raw, void *optval, size_t *optlen);
 int verbs_set_raw(bool *raw, const void *optval, size_t optlen);
 
+/* srx.c */
+bool verbs_has_srx(const struct ib_device *ibdev);
+size_t verbs_srx_max(const struct ib_device *ibdev);
+size_t verbs_srx_iov_max(const struct ib_device *ibdev);
+int verbs_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
+		      struct fid_ep **srx, void *context);
+int verbs_srx_attach(struct verbs_ep *ep);
+void verbs_srx_drain(struct verbs_ep *ep);
+void verbs_srx_detach(struct verbs_ep *ep);
+void verbs_srx_device_gone(struct verbs_srx *srx);
+
 /* pep.c */
 int verbs_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		     struct fid_pep **pep, void *context);
@@ -651,7 +729,8 @@ void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map,
 void verbs_unmap(struct verbs_slot *slot);
 
 /* slot.c */
-int verbs_queue_init(struct verbs_queue *queue, struct verbs_ep *ep,
+int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
+		     struct verbs_ep *ep,
 		     void (*done)(struct ib_cq *cq, struct ib_wc *wc));
 int verbs_queue_add_chain(struct verbs_queue *queue);
 int verbs_queue_add_bounce(struct verbs_queue *queue);
@@ -664,6 +743,7 @@ void verbs_slot_put_riders(struct verbs_slot *slot);
 
 /* msg.c, rma.c */
 extern const struct fi_ops_msg verbs_msg_ops;
+extern const struct fi_ops_msg verbs_shared_msg_ops;
 extern const struct fi_ops_rma verbs_rma_ops;
 u64 verbs_tx_flags(bool iwarp);
 u64 verbs_op_flags(bool iwarp);
@@ -678,11 +758,13 @@ int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg);
 int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op);
+ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op);
 void verbs_ring(struct verbs_queue *queue);
 
 /* done.c */
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno);
 
 /* errno.c */
@@ -694,6 +776,11 @@ const char *verbs_eq_strerror(int prov_errno);
 static inline struct verbs_ep *to_verbs_ep(struct fid *fid)
 {
 	return container_of(fid, struct verbs_ep, ep.fid);
+}
+
+static inline struct verbs_srx *to_verbs_srx(struct fid *fid)
+{
+	return container_of(fid, struct verbs_srx, srx.fid);
 }
 
 static inline struct verbs_pep *to_verbs_pep(struct fid *fid)
@@ -729,7 +816,7 @@ static inline struct verbs_slot *to_verbs_slot(struct ib_wc *wc)
 /* The counter of an operation; its completion is final and not yet reported */
 static inline struct kofi_cntr *verbs_cntr_of(const struct verbs_slot *slot)
 {
-	return slot->queue->counted ? verbs_cntr_find(slot) : NULL;
+	return slot->taker->counted ? verbs_cntr_find(slot) : NULL;
 }
 
 /* Is success of an operation with @flags to be kept from the client? */
