@@ -120,7 +120,17 @@ u32 fakehca_last_qp(struct fakehca *hca)
 }
 EXPORT_SYMBOL_GPL(fakehca_last_qp);
 
-static void fakehca_tell_qp(struct fakehca_qp *qp, enum ib_event_type type)
+void fakehca_no_last_wqe(struct fakehca *hca)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	hca->no_last_wqe = true;
+	spin_unlock_irqrestore(&hca->lock, flags);
+}
+EXPORT_SYMBOL_GPL(fakehca_no_last_wqe);
+
+void fakehca_tell_qp(struct fakehca_qp *qp, enum ib_event_type type)
 {
 	struct ib_event event = {
 		.device		= qp->ibqp.device,
@@ -269,6 +279,9 @@ static int fakehca_query_device(struct ib_device *ibdev,
 		.max_pd			= 64,
 		.atomic_cap		= mine->atomics ? IB_ATOMIC_HCA :
 							  IB_ATOMIC_NONE,
+		.max_srq		= mine->no_srq ? 0 : 64,
+		.max_srq_wr		= mine->no_srq ? 0 : mine->max_srq_wr,
+		.max_srq_sge		= mine->no_srq ? 0 : mine->max_srq_sge,
 		.max_qp_rd_atom		= 16,
 		.max_qp_init_rd_atom	= 16,
 		.max_fast_reg_page_list_len = mine->fast_reg_pages,
@@ -352,11 +365,13 @@ static const struct ib_device_ops fakehca_ops = {
 	.alloc_pd		= fakehca_alloc_pd,
 	.create_cq		= fakehca_create_cq,
 	.create_qp		= fakehca_create_qp,
+	.create_srq		= fakehca_create_srq,
 	.dealloc_pd		= fakehca_dealloc_pd,
 	.del_gid		= fakehca_del_gid,
 	.dereg_mr		= fakehca_dereg_mr,
 	.destroy_cq		= fakehca_destroy_cq,
 	.destroy_qp		= fakehca_destroy_qp,
+	.destroy_srq		= fakehca_destroy_srq,
 	.get_dma_mr		= fakehca_get_dma_mr,
 	.get_link_layer		= fakehca_get_link_layer,
 	.get_port_immutable	= fakehca_get_port_immutable,
@@ -370,9 +385,11 @@ static const struct ib_device_ops fakehca_ops = {
 	.iw_rem_ref		= fakehca_qp_rem_ref,
 	.map_mr_sg		= fakehca_map_mr_sg,
 	.modify_qp		= fakehca_modify_qp,
+	.modify_srq		= fakehca_modify_srq,
 	.poll_cq		= fakehca_poll_cq,
 	.post_recv		= fakehca_post_recv,
 	.post_send		= fakehca_post_send,
+	.post_srq_recv		= fakehca_post_srq_recv,
 	.query_device		= fakehca_query_device,
 	.query_gid		= fakehca_query_gid,
 	.query_pkey		= fakehca_query_pkey,
@@ -384,6 +401,7 @@ static const struct ib_device_ops fakehca_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_cq, fakehca_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, fakehca_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, fakehca_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, fakehca_srq, ibsrq),
 };
 
 static int fakehca_register(struct fakehca *hca)
@@ -452,6 +470,8 @@ static void fakehca_set_defaults(struct fakehca_attr *attr)
 	attr->max_cqe = attr->max_cqe ? : 8192;
 	attr->max_msg_size = attr->max_msg_size ? : 1024 * 1024;
 	attr->fast_reg_pages = attr->fast_reg_pages ? : 16;
+	attr->max_srq_wr = attr->max_srq_wr ? : 1024;
+	attr->max_srq_sge = attr->max_srq_sge ? : 4;
 }
 
 static struct fakehca *fakehca_alloc(const struct fakehca_attr *attr)
@@ -468,6 +488,7 @@ static struct fakehca *fakehca_alloc(const struct fakehca_attr *attr)
 	fakehca_fail(hca, hca->attr.fail, hca->attr.fail_nth, -EIO);
 	hca->next_qpn = 1;
 	INIT_LIST_HEAD(&hca->qps);
+	INIT_LIST_HEAD(&hca->srqs);
 	xa_init_flags(&hca->qpns, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&hca->mrs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&hca->listens);
@@ -505,6 +526,7 @@ struct fakehca *fakehca_create(const struct fakehca_attr *attr)
 
 	if (attr && (attr->max_send_sge > FAKEHCA_MAX_SGE ||
 		     attr->max_recv_sge > FAKEHCA_MAX_SGE ||
+		     attr->max_srq_sge > FAKEHCA_MAX_SGE ||
 		     attr->max_inline > FAKEHCA_MAX_INLINE))
 		return ERR_PTR(-EINVAL);
 

@@ -51,6 +51,9 @@ enum fakehca_atomics {
  * @FAKEHCA_MODIFY_QP: ib_modify_qp()
  * @FAKEHCA_POST_SEND: a work request; bad_wr points to it
  * @FAKEHCA_POST_RECV: a work request; bad_wr points to it
+ * @FAKEHCA_CREATE_SRQ: ib_create_srq()
+ * @FAKEHCA_MODIFY_SRQ: ib_modify_srq()
+ * @FAKEHCA_POST_SRQ_RECV: a work request; bad_wr points to it
  * @FAKEHCA_ALLOC_MR: ib_alloc_mr()
  * @FAKEHCA_MAP_MR_SG: ib_map_mr_sg()
  * @FAKEHCA_REG_USER_MR: registration for user space, which always fails
@@ -71,6 +74,9 @@ enum fakehca_point {
 	FAKEHCA_MODIFY_QP,
 	FAKEHCA_POST_SEND,
 	FAKEHCA_POST_RECV,
+	FAKEHCA_CREATE_SRQ,
+	FAKEHCA_MODIFY_SRQ,
+	FAKEHCA_POST_SRQ_RECV,
 	FAKEHCA_ALLOC_MR,
 	FAKEHCA_MAP_MR_SG,
 	FAKEHCA_REG_USER_MR,
@@ -99,6 +105,9 @@ enum fakehca_point {
  * @atomics: what it makes of atomics (none)
  * @fail: where it fails once, -EIO, while its users get to know it
  * @fail_nth: at which call; 0: it does not
+ * @no_srq: there are no shared receive queues
+ * @max_srq_wr: work requests of a shared receive queue (1024)
+ * @max_srq_sge: SGEs of its receives (4)
  */
 struct fakehca_attr {
 	bool	roce;
@@ -113,6 +122,9 @@ struct fakehca_attr {
 	enum fakehca_atomics atomics;
 	enum fakehca_point fail;
 	unsigned int fail_nth;
+	bool	no_srq;
+	u32	max_srq_wr;
+	u32	max_srq_sge;
 };
 
 /**
@@ -126,6 +138,7 @@ struct fakehca_attr {
  * @pds: protection domains that exist
  * @cqs: completion queues that exist
  * @qps: queue pairs that exist
+ * @srqs: shared receive queues that exist
  * @mrs: memory regions that exist, without those of protection domains
  * @conns: connections, and requests for one, that exist
  * @overruns: completions lost because a queue was full
@@ -140,6 +153,7 @@ struct fakehca_stats {
 	unsigned int	pds;
 	unsigned int	cqs;
 	unsigned int	qps;
+	unsigned int	srqs;
 	unsigned int	mrs;
 	unsigned int	conns;
 	unsigned int	overruns;
@@ -296,6 +310,26 @@ int fakehca_qp_fatal(struct fakehca *hca, u32 qpn);
  * Return: 0; -ENOENT: no such queue pair.
  */
 int fakehca_cq_error(struct fakehca *hca, u32 qpn);
+
+/**
+ * fakehca_srq_error() - All shared receive queues fail: IB_EVENT_SRQ_ERR
+ * @hca: the device
+ *
+ * The queues go on to work, and must not be destroyed meanwhile.
+ *
+ * Context: any.
+ */
+void fakehca_srq_error(struct fakehca *hca);
+
+/**
+ * fakehca_no_last_wqe() - Queue pairs do not say when they take no more
+ * @hca: the device
+ *
+ * No IB_EVENT_QP_LAST_WQE_REACHED from now on, as with siw.
+ *
+ * Context: any.
+ */
+void fakehca_no_last_wqe(struct fakehca *hca);
 
 /**
  * fakehca_port() - Let the port go down or up, with its event

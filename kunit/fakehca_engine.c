@@ -5,8 +5,9 @@
  * It runs on the device's ordered workqueue whenever something was posted or has
  * changed, and goes on until nothing is left that could be done.  Under the lock
  * it picks the queue pair that was served longest ago and has something to do: in
- * the error state, flush; otherwise, if the device is not held, execute the oldest
- * send.  A message for a peer without a receive waits.  Bytes are moved without
+ * the error state, flush, and say once that it takes no more from its shared
+ * receive queue; otherwise, if the device is not held, execute the oldest send.  A
+ * message for a peer without a receive waits.  Events are told and bytes are moved without
  * the lock; the rings stay, because only the engine takes from them and
  * destruction waits for it.
  */
@@ -24,6 +25,8 @@
  * @len: how many
  * @send_status: how the send ends
  * @recv_status: how the receive ends
+ * @last_wqe: nothing to execute, but to tell that @qp takes no more receives
+ * @low: SRQ whose limit has been reached, or NULL
  */
 struct fakehca_op {
 	struct fakehca_qp	*qp;
@@ -34,6 +37,8 @@ struct fakehca_op {
 	size_t			len;
 	enum ib_wc_status	send_status;
 	enum ib_wc_status	recv_status;
+	bool			last_wqe;
+	struct fakehca_srq	*low;
 };
 
 static bool fakehca_is_local(enum ib_wr_opcode opcode)
@@ -97,13 +102,13 @@ static void fakehca_complete_recv(struct fakehca_qp *qp,
 				  enum ib_wc_status status)
 {
 	struct ib_wc wc = {
-		.wr_cqe	= fakehca_ring_first(&qp->rq)->cqe,
+		.wr_cqe	= fakehca_ring_first(qp->rx)->cqe,
 		.status	= status,
 		.opcode	= IB_WC_RECV,
 		.qp	= &qp->ibqp,
 	};
 
-	qp->rq.tail++;
+	qp->rx->tail++;
 	if (!status) {
 		wc.byte_len = op->len;
 		if (op->send->opcode == IB_WR_RDMA_WRITE_WITH_IMM)
@@ -141,7 +146,7 @@ static bool fakehca_ready(const struct fakehca_qp *qp)
 		return true;
 	if (!qp->peer)
 		return false;
-	return !fakehca_uses_recv(opcode) || !fakehca_ring_empty(&qp->peer->rq);
+	return !fakehca_uses_recv(opcode) || !fakehca_ring_empty(qp->peer->rx);
 }
 
 static void fakehca_begin(struct fakehca_op *op, struct fakehca_qp *qp)
@@ -152,8 +157,18 @@ static void fakehca_begin(struct fakehca_op *op, struct fakehca_qp *qp)
 		.send	= fakehca_ring_first(&qp->sq),
 	};
 	if (fakehca_uses_recv(op->send->opcode))
-		op->recv = fakehca_ring_first(&qp->peer->rq);
+		op->recv = fakehca_ring_first(qp->peer->rx);
 	list_move_tail(&qp->entry, &qp->hca->qps);
+}
+
+/* Everything has been flushed; what it took has been completed by the engine */
+static bool fakehca_ends(struct fakehca_qp *qp, struct fakehca_op *op)
+{
+	if (qp->rx == &qp->rq || qp->last_told || qp->hca->no_last_wqe)
+		return false;
+	qp->last_told = true;
+	*op = (struct fakehca_op) { .qp = qp, .last_wqe = true };
+	return true;
 }
 
 /* Flushes what is to be flushed; returns true with something to execute */
@@ -164,6 +179,8 @@ static bool fakehca_pick(struct fakehca *hca, struct fakehca_op *op)
 	list_for_each_entry(qp, &hca->qps, entry) {
 		if (qp->state == IB_QPS_ERR) {
 			fakehca_flush(qp);
+			if (fakehca_ends(qp, op))
+				return true;
 		} else if (fakehca_ready(qp)) {
 			fakehca_begin(op, qp);
 			return true;
@@ -174,8 +191,14 @@ static bool fakehca_pick(struct fakehca *hca, struct fakehca_op *op)
 
 static void fakehca_end(struct fakehca_op *op)
 {
-	if (op->recv && op->recv_status != IB_WC_GENERAL_ERR)
+	if (op->last_wqe)
+		return;
+	if (op->recv && op->recv_status != IB_WC_GENERAL_ERR) {
 		fakehca_complete_recv(op->peer, op, op->recv_status);
+		if (op->peer->ibqp.srq &&
+		    fakehca_srq_is_low(to_fakehca_srq(op->peer->ibqp.srq)))
+			op->low = to_fakehca_srq(op->peer->ibqp.srq);
+	}
 	fakehca_complete_send(op->qp, op->send_status);
 	if (op->send_status || op->recv_status) {
 		fakehca_qp_error(op->qp);
@@ -354,6 +377,10 @@ static void fakehca_execute(struct fakehca_op *op)
 {
 	struct fakehca *hca = op->qp->hca;
 
+	if (op->last_wqe) {
+		fakehca_tell_qp(op->qp, IB_EVENT_QP_LAST_WQE_REACHED);
+		return;
+	}
 	op->send_status = fakehca_should_fail(hca, FAKEHCA_SEND_WC);
 	if (op->send_status) {
 		op->recv_status = IB_WC_GENERAL_ERR;
@@ -382,6 +409,11 @@ void fakehca_engine(struct work_struct *work)
 		cond_resched();
 		spin_lock_irqsave(&hca->lock, flags);
 		fakehca_end(&op);
+		if (op.low) {
+			spin_unlock_irqrestore(&hca->lock, flags);
+			fakehca_tell_srq(op.low, IB_EVENT_SRQ_LIMIT_REACHED);
+			spin_lock_irqsave(&hca->lock, flags);
+		}
 	}
 	spin_unlock_irqrestore(&hca->lock, flags);
 }

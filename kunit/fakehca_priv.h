@@ -8,6 +8,7 @@
  *	fakehca_mr.c	protection domains and memory regions
  *	fakehca_cq.c	completion queues
  *	fakehca_qp.c	queue pairs, posting
+ *	fakehca_srq.c	shared receive queues
  *	fakehca_engine.c execution of work requests
  *	fakehca_cm.c	the iWARP connection manager's calls
  *
@@ -67,9 +68,11 @@ struct fakehca_failure {
  * @dma: mapped memory
  * @held: no work request is executed
  * @flush_late: queues flush when one more work request is posted
+ * @no_last_wqe: no IB_EVENT_QP_LAST_WQE_REACHED is sent
  * @port_up: state of the port
  * @next_qpn: number of the next queue pair
  * @qps: struct fakehca_qp
+ * @srqs: struct fakehca_srq
  * @qpns: the same by number
  * @mrs: struct fakehca_mr by key >> 8
  * @listens: struct fakehca_listen
@@ -93,9 +96,11 @@ struct fakehca {
 	struct fakehca_dma	dma;
 	bool			held;
 	bool			flush_late;
+	bool			no_last_wqe;
 	bool			port_up;
 	u32			next_qpn;
 	struct list_head	qps;
+	struct list_head	srqs;
 	struct xarray		qpns;
 	struct xarray		mrs;
 	struct list_head	listens;
@@ -211,6 +216,19 @@ struct fakehca_ring {
 	bool			late;
 };
 
+/* @limit: IB_EVENT_SRQ_LIMIT_REACHED is due when fewer are left; 0: it is not */
+struct fakehca_srq {
+	struct ib_srq		ibsrq;
+	struct fakehca		*hca;
+	struct list_head	entry;
+	struct fakehca_ring	ring;
+	u32			limit;
+};
+
+/*
+ * @rx: where receives come from, @rq or the ring of an SRQ.  @last_told:
+ * IB_EVENT_QP_LAST_WQE_REACHED has been sent.
+ */
 struct fakehca_qp {
 	struct ib_qp		ibqp;
 	struct fakehca		*hca;
@@ -222,6 +240,8 @@ struct fakehca_qp {
 	struct fakehca_conn	*conn;
 	struct fakehca_ring	sq;
 	struct fakehca_ring	rq;
+	struct fakehca_ring	*rx;
+	bool			last_told;
 	u8			*inline_data;
 	u32			max_inline;
 	bool			signal_all;
@@ -232,6 +252,7 @@ extern struct net_device *fakehca_netdev;
 /* fakehca.c */
 int fakehca_should_fail(struct fakehca *hca, enum fakehca_point point);
 void fakehca_count(struct fakehca *hca, unsigned int *counter, int by);
+void fakehca_tell_qp(struct fakehca_qp *qp, enum ib_event_type type);
 
 /* fakehca_net.c */
 int fakehca_net_init(void);
@@ -290,6 +311,22 @@ void fakehca_qp_rem_ref(struct ib_qp *ibqp);
 void fakehca_qp_link(struct fakehca_qp *a, struct fakehca_qp *b);
 void fakehca_qp_error(struct fakehca_qp *qp);
 
+/* fakehca_srq.c */
+int fakehca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
+		       struct ib_udata *udata);
+int fakehca_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		       enum ib_srq_attr_mask mask, struct ib_udata *udata);
+int fakehca_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+int fakehca_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			  const struct ib_recv_wr **bad_wr);
+bool fakehca_srq_is_low(struct fakehca_srq *srq);
+void fakehca_tell_srq(struct fakehca_srq *srq, enum ib_event_type type);
+
+/* fakehca_qp.c, too */
+int fakehca_ring_init(struct fakehca_ring *ring, u32 size, u32 max_sge);
+int fakehca_ring_post_recv(struct fakehca_ring *ring,
+			   const struct ib_recv_wr *wr);
+
 /* fakehca_engine.c */
 void fakehca_engine(struct work_struct *work);
 
@@ -320,6 +357,11 @@ static inline struct fakehca_cq *to_fakehca_cq(struct ib_cq *ibcq)
 static inline struct fakehca_qp *to_fakehca_qp(struct ib_qp *ibqp)
 {
 	return container_of(ibqp, struct fakehca_qp, ibqp);
+}
+
+static inline struct fakehca_srq *to_fakehca_srq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct fakehca_srq, ibsrq);
 }
 
 static inline bool fakehca_ring_empty(const struct fakehca_ring *ring)

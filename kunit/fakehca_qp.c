@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Queue pairs: RC only, two rings each.
+ * Queue pairs: RC only, two rings each; receives may come from that of a shared
+ * receive queue instead.
  *
  * Posting copies the work request into a ring and wakes the engine; nothing ever
  * completes in the poster's context.  A queue pair takes sends once it is
@@ -14,7 +15,7 @@
 #include <linux/slab.h>
 #include "fakehca_priv.h"
 
-static int fakehca_ring_init(struct fakehca_ring *ring, u32 size, u32 max_sge)
+int fakehca_ring_init(struct fakehca_ring *ring, u32 size, u32 max_sge)
 {
 	ring->size = size;
 	ring->max_sge = max_sge;
@@ -87,13 +88,14 @@ int fakehca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 
 	if (ret)
 		return ret;
-	if (attr->qp_type != IB_QPT_RC || attr->srq)
+	if (attr->qp_type != IB_QPT_RC)
 		return -EOPNOTSUPP;
 	if (!fakehca_qp_fits(&hca->attr, &attr->cap))
 		return -EINVAL;
 
 	qp->hca = hca;
 	qp->state = IB_QPS_RESET;
+	qp->rx = attr->srq ? &to_fakehca_srq(attr->srq)->ring : &qp->rq;
 	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->max_inline = min(attr->cap.max_inline_data, hca->attr.max_inline);
 	refcount_set(&qp->ref, 1);
@@ -375,22 +377,30 @@ int fakehca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return ret;
 }
 
-static int fakehca_post_one_recv(struct fakehca_qp *qp,
-				 const struct ib_recv_wr *wr)
+/* The caller holds the lock */
+int fakehca_ring_post_recv(struct fakehca_ring *ring,
+			   const struct ib_recv_wr *wr)
 {
 	struct fakehca_wqe *wqe;
 
-	if (qp->state == IB_QPS_RESET ||
-	    wr->num_sge < 0 || wr->num_sge > qp->rq.max_sge)
+	if (wr->num_sge < 0 || wr->num_sge > ring->max_sge)
 		return -EINVAL;
-	wqe = fakehca_ring_next(&qp->rq);
+	wqe = fakehca_ring_next(ring);
 	if (!wqe)
 		return -ENOMEM;
 	wqe->cqe = wr->wr_cqe;
 	fakehca_copy_sge(wqe, wr->sg_list, wr->num_sge);
-	qp->rq.head++;
-	qp->rq.late = false;
+	ring->head++;
+	ring->late = false;
 	return 0;
+}
+
+static int fakehca_post_one_recv(struct fakehca_qp *qp,
+				 const struct ib_recv_wr *wr)
+{
+	if (qp->state == IB_QPS_RESET || qp->rx != &qp->rq)
+		return -EINVAL;
+	return fakehca_ring_post_recv(&qp->rq, wr);
 }
 
 int fakehca_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,

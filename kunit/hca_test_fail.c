@@ -34,6 +34,7 @@ static void fail_expect_same(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, now.pds, before->pds);
 	KUNIT_EXPECT_EQ(test, now.cqs, before->cqs);
 	KUNIT_EXPECT_EQ(test, now.qps, before->qps);
+	KUNIT_EXPECT_EQ(test, now.srqs, before->srqs);
 	KUNIT_EXPECT_EQ(test, now.mrs, before->mrs);
 	KUNIT_EXPECT_EQ(test, now.mapped, before->mapped);
 }

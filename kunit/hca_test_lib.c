@@ -66,6 +66,7 @@ static void ht_expect_clean(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats.pds, 0);
 	KUNIT_EXPECT_EQ(test, stats.cqs, 0);
 	KUNIT_EXPECT_EQ(test, stats.qps, 0);
+	KUNIT_EXPECT_EQ(test, stats.srqs, 0);
 	KUNIT_EXPECT_EQ(test, stats.mrs, 0);
 	KUNIT_EXPECT_EQ(test, stats.conns, 0);
 	KUNIT_EXPECT_EQ(test, stats.overruns, 0);
