@@ -115,6 +115,7 @@ struct vt {
  * @tx: completions of its sends
  * @rx: completions of its receives; the same as @tx unless set before
  * @bind_flags: FI_SELECTIVE_COMPLETION, or 0
+ * @srx: the shared receive context it uses, if set before
  * @ep: the endpoint
  */
 struct vt_end {
@@ -123,6 +124,7 @@ struct vt_end {
 	struct vt_cq		*tx;
 	struct vt_cq		*rx;
 	u64			bind_flags;
+	struct fid_ep		*srx;
 	struct fid_ep		*ep;
 };
 
@@ -141,6 +143,12 @@ union vt_event {
 static inline struct vt *vt_of(struct kunit *test)
 {
 	return test->priv;
+}
+
+/* Where its receives are posted */
+static inline struct fid_ep *vt_rx(const struct vt_end *end)
+{
+	return end->srx ?: end->ep;
 }
 
 /* client.c: the case */

@@ -194,6 +194,7 @@ EXPORT_SYMBOL_GPL(vt_filled);
 void vt_recv(struct kunit *test, struct vt_end *end, void *buf, size_t len,
 	     void *context)
 {
-	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, buf, len, NULL, 0, context), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(vt_rx(end), buf, len, NULL, 0, context),
+			0);
 }
 EXPORT_SYMBOL_GPL(vt_recv);

@@ -32,6 +32,9 @@ void vt_end_enable(struct kunit *test, struct vt_end *end,
 	end->rx = end->rx ?: end->tx;
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
 	vt_bind_cqs(test, end);
+	if (end->srx)
+		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->srx->fid, 0),
+				0);
 	KUNIT_ASSERT_EQ(test, fi_enable(end->ep), 0);
 }
 EXPORT_SYMBOL_GPL(vt_end_enable);

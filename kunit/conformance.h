@@ -27,6 +27,7 @@ extern struct kunit_suite conf_hints_suite;
 extern struct kunit_suite conf_cm_suite;
 extern struct kunit_suite conf_open_suite;
 extern struct kunit_suite conf_msg_suite;
+extern struct kunit_suite conf_shared_suite;
 extern struct kunit_suite conf_flags_suite;
 extern struct kunit_suite conf_limits_suite;
 extern struct kunit_suite conf_many_suite;
@@ -64,6 +65,13 @@ bool conf_has(struct kunit *test, u64 caps);
 u64 conf_data(struct kunit *test);
 void conf_serve(struct kunit *test);
 void conf_join(struct kunit *test, struct vt_pair *pair);
+/*
+ * Shared receive contexts.  If the result claims them, conf_wants_shared() makes
+ * the case ask for one, and conf_accept_shared() connects; @pair->b.srx is set.
+ */
+bool conf_wants_shared(struct kunit *test);
+struct fid_ep *conf_srx(struct kunit *test);
+void conf_accept_shared(struct kunit *test, struct vt_pair *pair);
 /* Queues of at most @depth operations; to be called before conf_serve() */
 void conf_shallow(struct kunit *test, size_t depth);
 /* A copy of what the case was given, to be asked for again */

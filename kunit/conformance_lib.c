@@ -31,6 +31,45 @@ void conf_join(struct kunit *test, struct vt_pair *pair)
 	vt_join(test, pair, &vt_default_kind);
 }
 
+bool conf_wants_shared(struct kunit *test)
+{
+	struct fi_info *hints = conf_ask(test), *info;
+
+	hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	if (conf_getinfo(test, hints, &info))
+		return false;
+	KUNIT_EXPECT_EQ(test, info->ep_attr->rx_ctx_cnt, FI_SHARED_CONTEXT);
+	vt_of(test)->info = info;
+	return true;
+}
+
+struct fid_ep *conf_srx(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct fid_ep *srx;
+
+	KUNIT_ASSERT_EQ(test, fi_srx_context(vt->domain, vt->info->rx_attr,
+					     &srx, NULL), 0);
+	vt_adopt(test, &srx->fid);
+	return srx;
+}
+
+/* Who connects has receives of its own */
+void conf_accept_shared(struct kunit *test, struct vt_pair *pair)
+{
+	struct fi_info *active = fi_dupinfo(vt_of(test)->info);
+	union vt_event event;
+
+	KUNIT_ASSERT_NOT_NULL(test, active);
+	vt_free_later(test, active);
+	active->ep_attr->rx_ctx_cnt = 1;
+	vt_end_open(test, &pair->a, active, &vt_default_kind);
+	vt_connect(test, &pair->a, NULL, 0);
+	vt_end_open(test, &pair->b, vt_connreq(test, NULL), &vt_default_kind);
+	vt_accept(test, &pair->b, NULL, 0);
+	vt_event(test, pair->a.eq, FI_CONNECTED, &event);
+}
+
 void conf_shallow(struct kunit *test, size_t depth)
 {
 	struct fi_info *info = vt_of(test)->info;

@@ -166,48 +166,31 @@ static void an_endpoint_of_many_ends_alone(struct kunit *test)
 	vt_none(test, cq);
 }
 
-/* The second end of a pair, with a shared receive context */
-static void accept_shared(struct kunit *test, struct vt_pair *pair,
-			  struct fi_info *active, struct fid_ep *srx)
-{
-	union vt_event event;
-
-	vt_end_open(test, &pair->a, active, &vt_default_kind);
-	vt_connect(test, &pair->a, NULL, 0);
-	pair->b.info = vt_connreq(test, NULL);
-	pair->b.eq = vt_eq(test, 0);
-	pair->b.ep = vt_ep(test, pair->b.info);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(pair->b.ep, &srx->fid, 0), 0);
-	vt_end_enable(test, &pair->b, &vt_default_kind);
-	vt_accept(test, &pair->b, NULL, 0);
-	vt_event(test, pair->a.eq, FI_CONNECTED, &event);
-}
-
 /* Where there is none, kofi_conformance_open sees to the refusal */
 static void endpoints_share_receives_if_claimed(struct kunit *test)
 {
-	struct fi_info *info = vt_of(test)->info, *active = conf_ask(test);
 	struct vt_pair pairs[2] = {};
 	u32 *buf = vt_buf(test, 4 * sizeof(*buf));
+	struct fi_info *info;
 	struct vt_comp comp;
-	struct fid_ep *srx;
 	struct vt_cq *cq;
 	int i;
 
-	if (!info->domain_attr->max_ep_srx_ctx)
+	if (!vt_of(test)->info->domain_attr->max_ep_srx_ctx)
 		return;
-	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	KUNIT_ASSERT_TRUE(test, conf_wants_shared(test));
+	info = vt_of(test)->info;
 	conf_serve(test);
-	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, info->rx_attr,
-					     &srx, NULL), 0);
-	vt_adopt(test, &srx->fid);
+	pairs[0].b.srx = conf_srx(test);
+	pairs[1].b.srx = pairs[0].b.srx;
 	cq = vt_cq(test, &vt_default_kind, 2 * (info->tx_attr->size +
 						info->rx_attr->size));
 	for (i = 0; i < 2; i++) {
-		KUNIT_ASSERT_EQ(test, fi_recv(srx, &buf[i], sizeof(*buf), NULL,
-					      0, vt_ctx(i)), 0);
+		KUNIT_ASSERT_EQ(test, fi_recv(pairs[i].b.srx, &buf[i],
+					      sizeof(*buf), NULL, 0, vt_ctx(i)),
+				0);
 		pairs[i].b.tx = cq;
-		accept_shared(test, &pairs[i], active, srx);
+		conf_accept_shared(test, &pairs[i]);
 	}
 	/* Either receive may take what the second endpoint is sent */
 	for (i = 1; i >= 0; i--) {

@@ -143,7 +143,7 @@ static void carry(struct kunit *test, struct vt_pair *pair,
 
 	vt_fill(out, len, len);
 	memset(in, 0x5a, len + 1);
-	KUNIT_ASSERT_EQ(test, post_recv(pair->b.ep, recv_call, in, len, count,
+	KUNIT_ASSERT_EQ(test, post_recv(vt_rx(&pair->b), recv_call, in, len, count,
 					vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ_MSG(test, call->post(pair->a.ep, out, len, count, data,
 					     vt_ctx(2)), 0, "%s", call->name);
@@ -183,6 +183,24 @@ static void carry_sizes(struct kunit *test, struct vt_pair *pair,
 	}
 }
 
+/*
+ * The suite of shared receive contexts has asked for one; false: none is claimed,
+ * and the wish has been refused.
+ */
+static bool join(struct kunit *test, struct vt_pair *pair)
+{
+	if (!vt_of(test)->info)
+		return false;
+	if (vt_of(test)->info->ep_attr->rx_ctx_cnt != FI_SHARED_CONTEXT) {
+		conf_join(test, pair);
+		return true;
+	}
+	conf_serve(test);
+	pair->b.srx = conf_srx(test);
+	conf_accept_shared(test, pair);
+	return true;
+}
+
 static void no_message_is_possible(struct kunit *test, struct vt_end *end)
 {
 	u8 *buf = vt_buf(test, 8);
@@ -200,7 +218,8 @@ static void each_send_call_reaches_each_receive_call(struct kunit *test)
 	struct vt_pair pair = {};
 	u8 *buf = vt_buf(test, 8);
 
-	conf_join(test, &pair);
+	if (!join(test, &pair))
+		return;
 	if (!conf_has(test, FI_MSG)) {
 		no_message_is_possible(test, &pair.a);
 		return;
@@ -236,7 +255,7 @@ static void carry_memory(struct kunit *test, struct vt_pair *pair,
 	from->msg.context = vt_ctx(1);
 	to->msg.context = vt_ctx(2);
 	vt_fill(out, len, 3);
-	KUNIT_ASSERT_EQ_MSG(test, fi_recvmsg(pair->b.ep, &to->msg, 0), 0, "%s",
+	KUNIT_ASSERT_EQ_MSG(test, fi_recvmsg(vt_rx(&pair->b), &to->msg, 0), 0, "%s",
 			    memory.name);
 	KUNIT_ASSERT_EQ_MSG(test, fi_sendmsg(pair->a.ep, &from->msg, flags), 0,
 			    "%s", memory.name);
@@ -257,7 +276,8 @@ static void memory_of_every_kind_carries_messages(struct kunit *test)
 	struct vt_pair pair = {};
 	int i;
 
-	conf_join(test, &pair);
+	if (!join(test, &pair))
+		return;
 	for (i = 0; i < VT_MEMORIES; i++)
 		carry_memory(test, &pair, &vt_memories[i], len, 0);
 }
@@ -267,7 +287,8 @@ static void memory_of_every_kind_can_be_injected(struct kunit *test)
 	struct vt_pair pair = {};
 	int i;
 
-	conf_join(test, &pair);
+	if (!join(test, &pair))
+		return;
 	for (i = 0; i < VT_MEMORIES; i++)
 		carry_memory(test, &pair, &vt_memories[i],
 			     vt_of(test)->info->tx_attr->inject_size,
@@ -295,7 +316,8 @@ static void a_shorter_message_says_its_length(struct kunit *test)
 	u8 *out = vt_buf(test, 100), *in = vt_buf(test, 100);
 	struct vt_pair pair = {};
 
-	conf_join(test, &pair);
+	if (!join(test, &pair))
+		return;
 	memset(in, 0x5a, 100);
 	vt_recv(test, &pair.b, in, 100, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 40, NULL, 0, vt_ctx(2)),
@@ -312,7 +334,8 @@ static void a_longer_message_is_a_truncation(struct kunit *test)
 	struct vt_pair pair = {};
 	struct vt_comp comp;
 
-	conf_join(test, &pair);
+	if (!join(test, &pair))
+		return;
 	memset(in, 0x5a, 100);
 	vt_recv(test, &pair.b, in, 50, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 100, NULL, 0, vt_ctx(2)),
@@ -389,4 +412,39 @@ struct kunit_suite conf_msg_suite = {
 	.init		= conf_init,
 	.exit		= vt_exit,
 	.test_cases	= msg_cases,
+};
+
+static int shared_init(struct kunit *test)
+{
+	int ret = conf_init(test);
+
+	if (ret)
+		return ret;
+	if (!vt_of(test)->info->domain_attr->max_ep_srx_ctx) {
+		KUNIT_EXPECT_FALSE(test, conf_wants_shared(test));
+		vt_of(test)->info = NULL;
+		return 0;
+	}
+	KUNIT_EXPECT_TRUE(test, conf_wants_shared(test));
+	return 0;
+}
+
+/* The same, received through a shared receive context */
+static struct kunit_case shared_cases[] = {
+	KUNIT_CASE_PARAM(each_send_call_reaches_each_receive_call,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_carries_messages,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_can_be_injected,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_shorter_message_says_its_length, conf_gen_params),
+	KUNIT_CASE_PARAM(a_longer_message_is_a_truncation, conf_gen_params),
+	{}
+};
+
+struct kunit_suite conf_shared_suite = {
+	.name		= "kofi_conformance_shared",
+	.init		= shared_init,
+	.exit		= vt_exit,
+	.test_cases	= shared_cases,
 };

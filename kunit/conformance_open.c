@@ -120,6 +120,7 @@ static void objects_that_are_not_claimed_are_refused(struct kunit *test)
 		vt_adopt(test, &srx->fid);
 	KUNIT_EXPECT_EQ(test, ret, vt->info->domain_attr->max_ep_srx_ctx ?
 				   0 : -ENOSYS);
+	KUNIT_EXPECT_EQ(test, conf_wants_shared(test), !ret);
 	KUNIT_EXPECT_EQ(test, fi_open_ops(&vt->domain->fid, "no_such_ops", 0,
 					  (void **)&av, NULL), -ENOSYS);
 }

@@ -33,6 +33,7 @@ extern struct kunit_suite kofi_hca_fatal_suite;
 extern struct kunit_suite kofi_hca_mr_suite;
 extern struct kunit_suite kofi_hca_atomic_suite;
 extern struct kunit_suite kofi_hca_reg_suite;
+extern struct kunit_suite kofi_hca_srx_suite;
 
 #define HT_PATIENCE_MS	30000
 
