@@ -147,7 +147,6 @@ kernel_client()
 
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
-[ ! -e "$leaks" ] || leaks_begin
 
 say "kernel $(uname -r), $(rdma link show rxe0/1)"
 say ""
@@ -156,6 +155,7 @@ both 1 $V4
 kernel_server
 kernel_client
 both 4 $V6
+leaks_names
 for m in kofi_verbs kofi; do
 	rmmod $m || { say "$m cannot be unloaded"; failed=$((failed + 1)); }
 done

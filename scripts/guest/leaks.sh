@@ -1,33 +1,58 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# kmemleak, for the guest's scripts (sourced). leaks_begin forgets what the
-# kernel itself lost before our first module came; leaks_found prints the
-# leaks since then and succeeds when there are some.
+# kmemleak, for the guest's scripts (sourced). leaks_found prints what has been lost
+# since boot and succeeds when there is something. The kernel itself, as it is
+# configured here, loses nothing.
+#
+# A look takes two scans, seconds each, so there is one, when our modules have gone:
+# then what only they knew of is lost, too. leaks_names, while they are still there,
+# keeps the names of their functions for the report.
 
 leaks=/sys/kernel/debug/kmemleak
+leaks_symbols=/tmp/leaks_symbols
+
+# uptime_cs: hundredths of seconds.
+uptime_cs()
+{
+	cut -d' ' -f1 /proc/uptime | tr -d .
+}
 
 # An object counts as leaked only when it is older than kmemleak's minimum age
 # of five seconds and two scans found no pointer to it.
 leaks_scan()
 {
+	leaks_start=$(uptime_cs)
 	echo scan >$leaks
-	sleep 6
+	leaks_left=$((510 - $(uptime_cs) + leaks_start))
+	[ $leaks_left -le 0 ] || usleep ${leaks_left}0000
 	echo scan >$leaks
 }
 
-leaks_begin()
+leaks_names()
 {
-	leaks_scan
-	echo clear >$leaks
+	[ ! -e $leaks ] || grep '\[kofi' /proc/kallsyms | sort >$leaks_symbols
+}
+
+# leaks_report: kmemleak's, with names for the addresses of modules that have gone.
+# All addresses have the same number of digits, so they are compared as strings.
+leaks_report()
+{
+	[ -e $leaks_symbols ] || : >$leaks_symbols
+	awk 'FNR == NR { addr[n++] = $1 ""; name[$1] = $3 " " $4; next }
+		/\[<[0-9a-f]*>\] 0x[0-9a-f]*$/ {
+			a = substr($NF, 3)
+			for (i = n - 1; i >= 0 && addr[i] > a; i--)
+				;
+			if (i >= 0)
+				$0 = $0 " " name[addr[i]]
+		}
+		{ print }' $leaks_symbols $leaks
 }
 
 leaks_found()
 {
 	leaks_scan
-	cat $leaks
-	leaks_status=0
-	grep -q . $leaks || leaks_status=1
-	echo clear >$leaks
-	return $leaks_status
+	leaks_report
+	grep -q . $leaks
 }

@@ -7,6 +7,8 @@ pp=/sys/kernel/debug/kofi_pingpong
 fl=/sys/kernel/debug/kofi_inflight
 # netem's queue, so long that it never drops a packet for lack of room
 LIMIT=100000
+# shellcheck source=scripts/guest/leaks.sh
+. /kofi/guest/leaks.sh
 
 # setup rxe|siw IPV4 IPV6
 setup()
@@ -133,31 +135,16 @@ inflight_report()
 # unload DEVICE: everything of ours, then the device
 unload()
 {
+	leaks_names
 	for m in kofi_verbs kofi; do
 		rmmod $m || { echo "$m cannot be unloaded"; return 1; }
 	done
 	rdma link delete "$1"
 }
 
-# leaks_start: forget in the background what has been lost so far; leaks_started
-# waits until that is done; leaks_end fails when memory was lost since
-leaks_start()
-{
-	# shellcheck source=scripts/guest/leaks.sh
-	. /kofi/guest/leaks.sh
-	mkfifo /tmp/leaks
-	{ leaks_begin; echo >/tmp/leaks; } >/dev/null 2>&1 &
-}
-
-leaks_started()
-{
-	cat /tmp/leaks >/dev/null
-}
-
+# leaks_end: fails when memory has been lost
 leaks_end()
 {
-	# shellcheck source=scripts/guest/leaks.sh
-	. /kofi/guest/leaks.sh
 	! leaks_found
 }
 
