@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Two ends of a connection check each other: this kernel, over kOFI, and a
+ * process, over stock libfabric.
+ *
+ * All files of this folder but kernel.c are compiled twice, into kofi_interop.ko
+ * against include/rdma of this tree and into a program against the headers of
+ * Debian's libfabric-dev; tools/interop/user.c is the other half of kernel.c.  So
+ * both ends make the same fi_* calls.  The programs run what follows in both
+ * arrangements, the kernel connecting and the kernel listening.
+ *
+ * Connections
+ *
+ *	For each length n from 0 to 55 two requests with n bytes of data.  The
+ *	first is rejected, the second accepted, each with data of another length,
+ *	so that in the end each length has been in a request, in a reply and in a
+ *	rejection.  Then one connection without data.
+ *
+ * Data
+ *
+ *	On this connection the end that connected is the initiator and the other
+ *	one the target; then they change places.  Whatever an end cannot see itself
+ *	it asks the other one to do: messages of 64 bytes, struct interop_msg, each
+ *	answered by one of the same size, all fields little-endian.
+ *
+ *	OPEN	value: case	register the region for it, with the
+ *				background pattern in it.  Reply: addr, key, len
+ *	FILL	offset len seed	put the pattern there
+ *	CHECK	offset len seed	the pattern is there and the background around
+ *				it; then put the background there, too
+ *	SET	offset value	put 64 bits there, in the order of this machine
+ *	GET	offset len	the initiator has done len atomics there.  Reply:
+ *				value, which is there; the background is around it
+ *	CLEAR	offset len	put the background there
+ *	DATA	len seed	what came with the last len writes with CQ data was
+ *				right: values, lengths, order, receives used
+ *	CLOSE			the background is everywhere; unregister
+ *	SWAP			the other end is the initiator now
+ *	BYE			the end
+ *
+ *	status of a reply is 0, or what is wrong.  For a pattern that is one more
+ *	than the position in the region of the first byte that is not right.
+ *
+ * Patterns
+ *
+ *	Bytes of 64-bit words that are a hash of their number and a seed.  The seed
+ *	of a transfer has the case, its number and its length in it; the first byte
+ *	of the transfer is byte 0.  The background has its own seed and counts from
+ *	the beginning of the region, so that bytes that are moved are noticed.
+ *
+ * Results
+ *
+ *	Each end counts, per case and per initiator, operations and bytes, and what
+ *	was wrong.  Whoever runs the two compares: both ends must have counted the
+ *	same and have found nothing wrong.
+ */
+#ifndef _INTEROP_H
+#define _INTEROP_H
+
+#ifdef __KERNEL__
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kernel.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <linux/uio.h>
+#include <asm/byteorder.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#define INTEROP_ME	"kernel"
+#define INTEROP_PEER	"user"
+#define INTEROP_IOV	struct kvec
+#define INTEROP_OPERAND_MAY_BE_VALUE 0 /* see initiator.c */
+
+#define interop_say(fmt, ...) pr_info(fmt "\n", ##__VA_ARGS__)
+
+#else /* user space */
+
+#include <endian.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <linux/types.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#define INTEROP_ME	"user"
+#define INTEROP_PEER	"kernel"
+#define INTEROP_IOV	struct iovec
+#define INTEROP_OPERAND_MAY_BE_VALUE 1
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define __printf(...)	/* the kernel's compiler checks the formats */
+#define cpu_to_le32(x)	htole32(x)
+#define le32_to_cpu(x)	le32toh(x)
+#define cpu_to_le64(x)	htole64(x)
+#define le64_to_cpu(x)	le64toh(x)
+
+#define interop_say(fmt, ...) fprintf(stderr, "interop: " fmt "\n", ##__VA_ARGS__)
+
+#endif
+
+#define INTEROP_API	FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
+
+/* An emulated kernel with all sanitizers on may take seconds for an exchange */
+#define INTEROP_PATIENCE_MS	60000
+
+#define INTEROP_CM_DATA	55	/* bytes in a request, reply or rejection */
+#define INTEROP_MAX	(8 << 20) /* bytes of the longest transfer */
+#define INTEROP_FRONT	4096	/* bytes of the region in front of transfers */
+#define INTEROP_GUARD	4096	/* bytes around a transfer that are checked */
+#define INTEROP_SIZE	(INTEROP_MAX + 3 * INTEROP_FRONT) /* of the region */
+#define INTEROP_PIECES	16	/* of which memory may consist */
+#define INTEROP_RING	32	/* receives that are posted */
+#define INTEROP_DEPTH	64	/* of the queues */
+
+#define INTEROP_BACKGROUND 0	/* seed */
+
+enum interop_case {
+	INTEROP_REQUEST,
+	INTEROP_ACCEPT,
+	INTEROP_REJECT,
+	INTEROP_WRITE,
+	INTEROP_READ,
+	INTEROP_WRITEDATA,
+	INTEROP_FETCH_ADD,
+	INTEROP_CSWAP,
+	INTEROP_CASES,
+};
+
+#define INTEROP_MAGIC	0x49464f6b /* "kOFI" */
+
+enum interop_type {
+	INTEROP_OPEN = 1,
+	INTEROP_FILL,
+	INTEROP_CHECK,
+	INTEROP_SET,
+	INTEROP_GET,
+	INTEROP_CLEAR,
+	INTEROP_DATA,
+	INTEROP_CLOSE,
+	INTEROP_SWAP,
+	INTEROP_BYE,
+};
+
+struct interop_msg {
+	__le32	magic;
+	__le32	type;		/* that of the request in a reply */
+	__le64	status;
+	__le64	offset;
+	__le64	len;
+	__le64	seed;
+	__le64	value;
+	__le64	addr;
+	__le64	key;
+};
+
+/* Memory in one or more pieces of the same size */
+struct interop_mem {
+	__u8			*piece[INTEROP_PIECES];
+	size_t			piece_size;
+	size_t			size;
+	struct fid_mr		*mr;	/* for our own operations */
+};
+
+struct interop_result {
+	unsigned int		ops;
+	unsigned int		bad;
+	__u64			bytes;
+	char			why[96];	/* what was wrong first */
+};
+
+/* What came with a write with CQ data */
+struct interop_datum {
+	__u64			data;
+	size_t			len;
+};
+
+struct interop_end {
+	struct fi_info		*info;
+	struct fi_info		*request;	/* that the endpoint was opened with */
+	struct fid_fabric	*fabric;
+	struct fid_eq		*eq;
+	struct fid_pep		*pep;
+	struct fid_domain	*domain;
+	struct fid_cq		*cq;
+	struct fid_ep		*ep;
+
+	struct interop_mem	region;	/* that the peer reaches */
+	struct interop_mem	local;	/* from which and to which we transfer */
+	struct interop_mem	msgs;	/* the ring of receives, and what we send */
+	struct fid_mr		*region_mr;
+
+	unsigned int		next;	/* receive of the ring to be used next */
+	bool			mail;
+	struct interop_msg	in;	/* if there is mail */
+	unsigned int		data_count;
+	struct interop_datum	data[INTEROP_RING];
+
+	unsigned long		tx_posted;
+	unsigned long		tx_done;
+	__u64			tx_flags; /* of the last completion */
+
+	__u64			peer_addr; /* of the peer's region */
+	__u64			peer_key;
+	bool			operand_is_value; /* see initiator.c */
+
+	/* last; by the initiator, or who sends the data: the peer, me */
+	struct interop_result	result[2][INTEROP_CASES];
+};
+
+/* kernel.c or user.c */
+int interop_getinfo(const char *node, int service, __u64 flags,
+		    const struct fi_info *hints, struct fi_info **info);
+int interop_alloc(struct interop_mem *mem, size_t size);
+void interop_free(struct interop_mem *mem);
+
+/*
+ * mem.c: patterns.  What checks returns 0, or one more than the position of the
+ * first byte that is wrong.
+ */
+__u64 interop_hash(__u64 seed, __u64 nr);
+void interop_fill(struct interop_mem *mem, size_t offset, size_t len,
+		  __u64 seed);
+/* The background */
+void interop_clear(struct interop_mem *mem, size_t offset, size_t len);
+__u64 interop_check_clear(struct interop_mem *mem, size_t offset, size_t len);
+/* Is the background around these bytes? */
+__u64 interop_check_around(struct interop_mem *mem, size_t offset, size_t len);
+/* Is the pattern here, and the background around it? */
+__u64 interop_check(struct interop_mem *mem, size_t offset, size_t len,
+		    __u64 seed);
+void *interop_at(struct interop_mem *mem, size_t offset);
+/* Elements of @iov that the range takes */
+size_t interop_list(struct interop_mem *mem, size_t offset, size_t len,
+		    INTEROP_IOV *iov);
+
+/* result.c */
+void interop_count(struct interop_end *end, bool me, enum interop_case which,
+		   unsigned int ops, __u64 bytes);
+__printf(4, 5)
+void interop_bad(struct interop_end *end, bool me, enum interop_case which,
+		 const char *fmt, ...);
+/* One line of a report into @buf; 0 when @nr is behind the last */
+int interop_line(const struct interop_end *end, unsigned int nr, char *buf,
+		 size_t len);
+bool interop_good(const struct interop_end *end);
+
+/* msg.c: completions and messages.  0 or a negative errno */
+int interop_ring(struct interop_end *end);
+void *interop_tx(struct interop_end *end);
+int interop_tx_wait(struct interop_end *end);
+int interop_send(struct interop_end *end, const struct interop_msg *msg);
+int interop_recv(struct interop_end *end, struct interop_msg *msg);
+/* A request and its reply, both in @msg */
+int interop_call(struct interop_end *end, enum interop_type type,
+		 struct interop_msg *msg);
+static inline void *interop_desc(const struct interop_mem *mem)
+{
+	return mem->mr ? fi_mr_desc(mem->mr) : NULL;
+}
+
+/* initiator.c, target.c: until the peer is the initiator or says goodbye */
+int interop_initiate(struct interop_end *end);
+int interop_target(struct interop_end *end, enum interop_type until);
+__u64 interop_datum(__u64 seed, unsigned int nr);
+size_t interop_datum_len(unsigned int nr);
+
+/* conn.c: all that there is to do, 0 or a negative errno */
+int interop_listen(struct interop_end *end, const char *node, int service);
+int interop_serve(struct interop_end *end);
+int interop_connect(struct interop_end *end, const char *node, int service);
+int interop_close(struct interop_end *end);
+
+#endif /* _INTEROP_H */

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completions and messages of an end.
+ *
+ * Receives are a ring.  A message and a write with CQ data use up one each, in
+ * the order in which they were posted, and that is checked; the receive is posted
+ * again at once.  A write with CQ data must leave its bytes alone.
+ *
+ * The context of what an end sends, writes or reads is its number, so that each
+ * completion shows that none is missing and none comes twice.
+ *
+ * One thread uses an end, so there are no locks.
+ */
+#include "interop.h"
+
+/* What is in a receive that nothing has come into */
+#define INTEROP_UNUSED	0xa5
+
+static struct interop_msg *interop_slot(struct interop_end *end,
+					unsigned int nr)
+{
+	return interop_at(&end->msgs, nr * sizeof(struct interop_msg));
+}
+
+static int interop_post(struct interop_end *end, struct interop_msg *slot)
+{
+	memset(slot, INTEROP_UNUSED, sizeof(*slot));
+	return fi_recv(end->ep, slot, sizeof(*slot), interop_desc(&end->msgs), 0,
+		       slot);
+}
+
+/* Post all receives; the endpoint is enabled, and not yet connected. */
+int interop_ring(struct interop_end *end)
+{
+	unsigned int i;
+	int ret;
+
+	end->next = 0;
+	for (i = 0; i < INTEROP_RING; i++) {
+		ret = interop_post(end, interop_slot(end, i));
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* The context for the next operation that is not a receive */
+void *interop_tx(struct interop_end *end)
+{
+	end->tx_posted++;
+	return (void *)end->tx_posted;
+}
+
+static bool interop_is_unused(const struct interop_msg *slot)
+{
+	const __u8 *byte = (const __u8 *)slot;
+	size_t i;
+
+	for (i = 0; i < sizeof(*slot); i++)
+		if (byte[i] != INTEROP_UNUSED)
+			return false;
+	return true;
+}
+
+static int interop_got_data(struct interop_end *end,
+			    const struct fi_cq_data_entry *entry,
+			    const struct interop_msg *slot)
+{
+	const __u64 want = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;
+
+	if (entry->flags != want || !interop_is_unused(slot) ||
+	    end->data_count == INTEROP_RING) {
+		interop_say("write with CQ data %u: flags %#llx, buffer %s",
+			    end->data_count, (unsigned long long)entry->flags,
+			    interop_is_unused(slot) ? "unused" : "changed");
+		return -EPROTO;
+	}
+	end->data[end->data_count].data = entry->data;
+	end->data[end->data_count++].len = entry->len;
+	return 0;
+}
+
+static int interop_got_mail(struct interop_end *end,
+			    const struct fi_cq_data_entry *entry,
+			    const struct interop_msg *slot)
+{
+	if (end->mail || entry->len != sizeof(*slot) ||
+	    entry->flags != (FI_MSG | FI_RECV) ||
+	    le32_to_cpu(slot->magic) != INTEROP_MAGIC) {
+		interop_say("a message: %zu bytes, flags %#llx, magic %#x, %s",
+			    entry->len, (unsigned long long)entry->flags,
+			    le32_to_cpu(slot->magic),
+			    end->mail ? "too early" : "in time");
+		return -EPROTO;
+	}
+	end->in = *slot;
+	end->mail = true;
+	return 0;
+}
+
+static int interop_received(struct interop_end *end,
+			    const struct fi_cq_data_entry *entry)
+{
+	struct interop_msg *slot = interop_slot(end, end->next);
+	int ret;
+
+	if (entry->op_context != slot) {
+		interop_say("receive %p was used instead of %p",
+			    entry->op_context, slot);
+		return -EPROTO;
+	}
+	end->next = (end->next + 1) % INTEROP_RING;
+	if (entry->flags & FI_REMOTE_CQ_DATA)
+		ret = interop_got_data(end, entry, slot);
+	else
+		ret = interop_got_mail(end, entry, slot);
+	/* After the last message the connection may be gone already */
+	if (ret || (end->mail && le32_to_cpu(end->in.type) == INTEROP_BYE))
+		return ret;
+	return interop_post(end, slot);
+}
+
+static int interop_failed(struct interop_end *end)
+{
+	struct fi_cq_err_entry error = { 0 };
+	ssize_t ret;
+
+	ret = fi_cq_readerr(end->cq, &error, 0);
+	if (ret != 1)
+		return ret < 0 ? ret : -EIO;
+	interop_say("an operation failed: %s, provider's error %d",
+		    fi_strerror(error.err), error.prov_errno);
+	return -error.err;
+}
+
+/* Take one completion. */
+static int interop_reap(struct interop_end *end)
+{
+	struct fi_cq_data_entry entry = { 0 };
+	ssize_t ret;
+
+	ret = fi_cq_sread(end->cq, &entry, 1, NULL, INTEROP_PATIENCE_MS);
+	if (ret == -FI_EAVAIL)
+		return interop_failed(end);
+	if (ret != 1)
+		return ret == -EAGAIN ? -ETIMEDOUT : ret;
+	if (entry.flags & (FI_RECV | FI_REMOTE_WRITE))
+		return interop_received(end, &entry);
+	if (entry.op_context != (void *)(end->tx_done + 1)) {
+		interop_say("operation %lu has completed instead of %lu",
+			    (unsigned long)entry.op_context, end->tx_done + 1);
+		return -EPROTO;
+	}
+	end->tx_done++;
+	end->tx_flags = entry.flags;
+	return 0;
+}
+
+/* Wait until all that was posted, receives aside, is done. */
+int interop_tx_wait(struct interop_end *end)
+{
+	int ret = 0;
+
+	while (!ret && end->tx_done != end->tx_posted)
+		ret = interop_reap(end);
+	return ret;
+}
+
+int interop_send(struct interop_end *end, const struct interop_msg *msg)
+{
+	struct interop_msg *out = interop_slot(end, INTEROP_RING);
+	int ret;
+
+	ret = interop_tx_wait(end); /* out is ours again */
+	if (ret)
+		return ret;
+	*out = *msg;
+	out->magic = cpu_to_le32(INTEROP_MAGIC);
+	return fi_send(end->ep, out, sizeof(*out), interop_desc(&end->msgs), 0,
+		       interop_tx(end));
+}
+
+int interop_recv(struct interop_end *end, struct interop_msg *msg)
+{
+	int ret = 0;
+
+	while (!ret && !end->mail)
+		ret = interop_reap(end);
+	end->mail = false;
+	*msg = end->in;
+	return ret;
+}
+
+int interop_call(struct interop_end *end, enum interop_type type,
+		 struct interop_msg *msg)
+{
+	int ret;
+
+	msg->type = cpu_to_le32(type);
+	ret = interop_send(end, msg);
+	if (!ret)
+		ret = interop_recv(end, msg);
+	if (!ret && le32_to_cpu(msg->type) != type)
+		ret = -EPROTO;
+	return ret;
+}

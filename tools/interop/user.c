@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The end of scripts/interop that is a process, over libfabric's verbs provider
+ * as it is installed.  kunit/interop/interop.h says what is done.
+ *
+ *	interop listen ADDRESS PORT	says "listening" when it does
+ *	interop connect ADDRESS PORT
+ *
+ * The last that it prints is the report, a line per case: who was the initiator,
+ * the case, operations, bytes, errors, and what was wrong first.  Exits 0 only
+ * when nothing was wrong.
+ */
+#include "../../kunit/interop/interop.h"
+
+#include <stdlib.h>
+
+int interop_getinfo(const char *node, int service, __u64 flags,
+		    const struct fi_info *hints, struct fi_info **info)
+{
+	struct fi_info *wanted = fi_dupinfo(hints);
+	char port[16];
+	int ret;
+
+	if (!wanted)
+		return -ENOMEM;
+	wanted->fabric_attr->prov_name = strdup("verbs");
+	snprintf(port, sizeof(port), "%d", service);
+	ret = fi_getinfo(INTEROP_API, node, port, flags, wanted, info);
+	fi_freeinfo(wanted);
+	return ret;
+}
+
+int interop_alloc(struct interop_mem *mem, size_t size)
+{
+	void *memory;
+
+	if (posix_memalign(&memory, 4096, size))
+		return -ENOMEM;
+	mem->piece[0] = memory;
+	mem->piece_size = size;
+	mem->size = size;
+	return 0;
+}
+
+void interop_free(struct interop_mem *mem)
+{
+	free(mem->piece[0]);
+	memset(mem, 0, sizeof(*mem));
+}
+
+static void report(const struct interop_end *end)
+{
+	char line[256];
+	unsigned int i;
+
+	for (i = 0; interop_line(end, i, line, sizeof(line)); i++)
+		fputs(line, stdout);
+}
+
+static int run(struct interop_end *end, const char *role, const char *node,
+	       int service)
+{
+	int ret;
+
+	if (!strcmp(role, "connect"))
+		return interop_connect(end, node, service);
+	ret = interop_listen(end, node, service);
+	if (ret)
+		return ret;
+	puts("listening");
+	fflush(stdout);
+	return interop_serve(end);
+}
+
+int main(int argc, char **argv)
+{
+	static struct interop_end end;
+	int ret, closed;
+
+	if (argc != 4 || (strcmp(argv[1], "listen") && strcmp(argv[1], "connect"))) {
+		fputs("usage: interop listen|connect ADDRESS PORT\n", stderr);
+		return 2;
+	}
+	ret = run(&end, argv[1], argv[2], atoi(argv[3]));
+	if (ret)
+		interop_say("%s: %s (%d)", argv[1], fi_strerror(-ret), ret);
+	closed = interop_close(&end);
+	report(&end);
+	return ret || closed || !interop_good(&end);
+}
