@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Interoperation of kofi_interop.ko with /kofi/files/interop, which uses the
+# libfabric of this guest: first the kernel connects, then the process does. Prints
+# a table for each, a line "case NAME: ok" or "case NAME: FAILED: reason" for each
+# case, and what both ends had to say. Exits 0 only when all is well.
+#
+# The ends count for themselves; a case is ok when both have counted the same and
+# neither has found anything wrong. If one end gives up, the other one does, too,
+# when nothing has come for a minute.
+
+V4=10.77.0.1
+PORT=7473
+LIMIT=${LIMIT:-280}
+user=/kofi/files/interop
+dbg=/sys/kernel/debug/kofi_interop
+failed=0
+# Other providers have nothing to do here, and psm3 talks while it looks around.
+export FI_PROVIDER=verbs
+
+# verdict NAME STATUS REASON
+verdict()
+{
+	if [ "$2" -eq 0 ]; then
+		echo "case $1: ok"
+	else
+		echo "case $1: FAILED: $3"
+		failed=$((failed + 1))
+	fi
+}
+
+# kernel STEP
+kernel()
+{
+	timeout "$LIMIT" sh -c "echo $1 >$dbg/step" 2>/tmp/kernel.err
+}
+
+# join_reports RUN CONNECTS LISTENS: the table and the cases, from /tmp/kernel and
+# /tmp/user. Each length of connection data comes once in each kind, in a request
+# twice, as each is both rejected and accepted.
+join_reports()
+{
+	awk -v run="$1" -v connects="$2" -v listens="$3" '
+	{
+		why = ""
+		for (i = 6; i <= NF; i++)
+			why = why (i > 6 ? " " : "") $i
+		key = $1 " " $2
+		n[FILENAME, key] = $3
+		bytes[FILENAME, key] = $4
+		bad[FILENAME, key] = $5 ? why : ""
+	}
+	function judge(key, want,	k, u) {
+		k = "/tmp/kernel" SUBSEP key
+		u = "/tmp/user" SUBSEP key
+		if (bad[k] && bad[u]) return "the kernel: " bad[k] "; the process: " bad[u]
+		if (bad[k]) return "the kernel: " bad[k]
+		if (bad[u]) return "the process: " bad[u]
+		if (!n[k] || !n[u]) return "was not done"
+		if (n[k] != n[u] || bytes[k] != bytes[u])
+			return "the kernel counts " n[k] " and " bytes[k] " bytes, the process " n[u] " and " bytes[u]
+		if (want && n[k] != want) return n[k] " times instead of " want
+		return ""
+	}
+	function row(by, what, want,	text) {
+		text = judge(by " " what, want)
+		printf "%-8s %-14s %6d %10d %10d\n", by, what,
+			n["/tmp/kernel", by " " what], bytes["/tmp/kernel", by " " what], bytes["/tmp/user", by " " what]
+		verdicts = verdicts "case " run "/" what "-by-" by ": " \
+			(text ? "FAILED: " text : "ok") "\n"
+		status += text != ""
+	}
+	END {
+		printf "%-8s %-14s %6s %10s %10s\n", "by", "what", "times", "kernel B", "process B"
+		row(connects, "request", 112)
+		row(listens, "accept", 56)
+		row(listens, "reject", 56)
+		split(connects " " listens, by)
+		split("write read writedata fetch-add compare-swap", what)
+		for (i = 1; i <= 2; i++)
+			for (j = 1; j <= 5; j++)
+				row(by[i], what[j], 0)
+		printf "%s", verdicts
+		exit status
+	}' /tmp/kernel /tmp/user
+	failed=$((failed + $?))
+}
+
+# ended RUN KERNEL_STATUS USER_STATUS: both ends have come to their end.
+ended()
+{
+	cat $dbg/report >/tmp/kernel
+	sed 's/^/    process: /' /tmp/user.err
+	case $1 in
+	kernel-connects) join_reports "$1" kernel user ;;
+	*) join_reports "$1" user kernel ;;
+	esac
+	[ "$2" -eq 0 ] && [ "$3" -eq 0 ]
+	verdict "$1/ends" $? "the kernel: $2 $(cat /tmp/kernel.err), the process: $3"
+	echo
+}
+
+kernel_connects()
+{
+	mkfifo /tmp/says
+	timeout "$LIMIT" $user listen $V4 $PORT >/tmp/says 2>/tmp/user.err &
+	pid=$!
+	exec 3</tmp/says
+	: >/tmp/user
+	if read -r line <&3 && [ "$line" = listening ]; then
+		kernel connect
+		status=$?
+		cat <&3 >/tmp/user
+	else
+		status=1
+		echo "the process does not listen" >/tmp/kernel.err
+	fi
+	wait $pid
+	ended kernel-connects $status $?
+}
+
+user_connects()
+{
+	if ! kernel listen; then
+		verdict user-connects/ends 1 "the kernel does not listen: $(cat /tmp/kernel.err)"
+		return
+	fi
+	kernel serve &
+	pid=$!
+	timeout "$LIMIT" $user connect $V4 $PORT >/tmp/user 2>/tmp/user.err
+	status=$?
+	wait $pid
+	ended user-connects $? $status
+}
+
+# shellcheck source=scripts/guest/leaks.sh
+. /kofi/guest/leaks.sh
+[ ! -e "$leaks" ] || leaks_begin
+
+# The packets of RoCE then have up to 4096 bytes, and there are a quarter as many.
+ip link set dummy0 mtu 9000
+echo "kernel $(uname -r), $(fi_info --version | tr '\n' ' ')"
+modprobe -a kofi kofi_verbs kofi_interop ||
+	{ echo "the modules did not load"; exit 1; }
+read -r from rest </proc/uptime
+kernel_connects
+user_connects
+read -r to rest </proc/uptime
+awk "BEGIN { printf \"both took %.1f s\n\n\", $to - $from }"
+rmmod kofi_interop && rmmod kofi_verbs && rmmod kofi && rdma link delete rxe0
+verdict unload $? "what could not be removed is named above"
+if [ -e "$leaks" ]; then
+	! leaks_found
+	verdict leaks $? "see above"
+fi
+[ $failed -eq 0 ]
