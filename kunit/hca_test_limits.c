@@ -84,7 +84,7 @@ static void a_device_with_one_sge_works(struct kunit *test)
 /* One work request of each queue is ib_drain_qp()'s */
 static void queue_size_is_the_devices(struct kunit *test)
 {
-	const struct fakehca_attr attr = { .max_qp_wr = 5 };
+	const struct fakehca_attr attr = { .max_qp_wr = 5, .roce = true };
 
 	ht_open(test, &attr);
 	KUNIT_EXPECT_EQ(test, ht_of(test)->info->tx_attr->size, 4);
@@ -93,7 +93,7 @@ static void queue_size_is_the_devices(struct kunit *test)
 
 static void a_deeper_queue_than_the_devices_is_refused(struct kunit *test)
 {
-	const struct fakehca_attr attr = { .max_qp_wr = 5 };
+	const struct fakehca_attr attr = { .max_qp_wr = 5, .roce = true };
 	struct fi_info *hints, *info;
 	struct fid_ep *ep;
 
@@ -123,7 +123,7 @@ static ssize_t limits_send(struct ht_end *end, u8 *buf, unsigned long i)
 
 static void a_queue_holds_exactly_its_size(struct kunit *test)
 {
-	const struct fakehca_attr attr = { .max_qp_wr = 5 };
+	const struct fakehca_attr attr = { .max_qp_wr = 5, .roce = true };
 	u8 *out = ht_buf(test, 8 * 64), *in = ht_buf(test, 8 * 64);
 	struct ht_pair pair = {};
 	unsigned long i;
@@ -156,7 +156,7 @@ static void a_queue_holds_exactly_its_size(struct kunit *test)
 /* A queue that is full to the brim has room for the marker that drains it */
 static void close_of_full_queues_still_drains(struct kunit *test)
 {
-	const struct fakehca_attr attr = { .max_qp_wr = 5 };
+	const struct fakehca_attr attr = { .max_qp_wr = 5, .roce = true };
 	u8 *out = ht_buf(test, 8 * 64), *in = ht_buf(test, 8 * 64);
 	struct ht_pair pair = {};
 	unsigned long i;
@@ -173,10 +173,36 @@ static void close_of_full_queues_still_drains(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).overruns, 0);
 }
 
+/* iWARP: each of at most 16 regions for reads has two work requests of its own */
+static void iwarp_keeps_work_requests_for_reads(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .max_qp_wr = 13, .max_cqe = 64 };
+
+	ht_open(test, &attr);
+	KUNIT_EXPECT_EQ(test, ht_of(test)->info->tx_attr->size, 4);
+	KUNIT_EXPECT_EQ(test, ht_of(test)->info->rx_attr->size, 12);
+}
+
+static void iwarp_keeps_room_in_the_cq_for_reads(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .max_qp_wr = 200, .max_cqe = 400 };
+	struct fi_cq_attr cq_attr = { .size = 101 };
+	struct fid_cq *cq;
+
+	ht_open(test, &attr);
+	KUNIT_EXPECT_EQ(test, ht_of(test)->info->tx_attr->size, 100);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(ht_of(test)->domain, &cq_attr, &cq,
+					 NULL), -EINVAL);
+	cq_attr.size = 100;
+	KUNIT_EXPECT_EQ(test, fi_cq_open(ht_of(test)->domain, &cq_attr, &cq,
+					 NULL), 0);
+	ht_adopt(test, &cq->fid);
+}
+
 /* Half of a device's queue is for the markers of ib_drain_qp() */
 static void cq_size_is_the_devices(struct kunit *test)
 {
-	const struct fakehca_attr attr = { .max_cqe = 16 };
+	const struct fakehca_attr attr = { .max_cqe = 16, .roce = true };
 	struct fi_cq_attr cq_attr = { .size = 8 };
 	struct fid_cq *cq;
 
@@ -195,7 +221,7 @@ static void cq_size_is_the_devices(struct kunit *test)
 /* Two queues of the announced size would not fit into any queue */
 static void small_cqs_bound_the_queues(struct kunit *test)
 {
-	const struct fakehca_attr attr = { .max_cqe = 16 };
+	const struct fakehca_attr attr = { .max_cqe = 16, .roce = true };
 
 	ht_open(test, &attr);
 	KUNIT_EXPECT_LE(test, ht_of(test)->info->tx_attr->size, 8);
@@ -204,7 +230,7 @@ static void small_cqs_bound_the_queues(struct kunit *test)
 
 static void a_cq_without_room_refuses_the_endpoint(struct kunit *test)
 {
-	const struct fakehca_attr attr = { .max_cqe = 16 };
+	const struct fakehca_attr attr = { .max_cqe = 16, .roce = true };
 	struct ht_end end = {};
 	struct fi_info *info;
 
@@ -225,7 +251,7 @@ static void a_cq_without_room_refuses_the_endpoint(struct kunit *test)
 /* All that can be in a queue at once is: operations and drain markers */
 static void a_full_cq_does_not_overrun(struct kunit *test)
 {
-	const struct fakehca_attr attr = { .max_cqe = 16 };
+	const struct fakehca_attr attr = { .max_cqe = 16, .roce = true };
 	u8 *out = ht_buf(test, 8 * 64), *in = ht_buf(test, 8 * 64);
 	struct ht *ht = ht_of(test);
 	struct ht_pair pair = {};
@@ -345,6 +371,8 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(a_deeper_queue_than_the_devices_is_refused),
 	KUNIT_CASE(a_queue_holds_exactly_its_size),
 	KUNIT_CASE(close_of_full_queues_still_drains),
+	KUNIT_CASE(iwarp_keeps_work_requests_for_reads),
+	KUNIT_CASE(iwarp_keeps_room_in_the_cq_for_reads),
 	KUNIT_CASE(cq_size_is_the_devices),
 	KUNIT_CASE(small_cqs_bound_the_queues),
 	KUNIT_CASE(a_cq_without_room_refuses_the_endpoint),

@@ -3,7 +3,9 @@
  * Remote memory access.  Names: libfabric 2.1, fi_rma.h.
  *
  * The calls follow the rules at the top of fi_endpoint.h.  An endpoint without
- * FI_RMA answers each of them with -ENOSYS.
+ * FI_RMA answers each of them with -ENOSYS.  -EACCES for a read, or an atomic
+ * operation that brings something back: the peer has said when it connected that
+ * its memory is not read.
  */
 #ifndef _RDMA_FI_RMA_H
 #define _RDMA_FI_RMA_H

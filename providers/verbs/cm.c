@@ -101,6 +101,26 @@ static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno)
 }
 
 /*
+ * Ends the connection from this side; the state is DOWN.  iWARP closes it in good
+ * order: what was sent arrives.  But siw then forgets the reads that wait for an
+ * answer.  As long as there are any, the error state comes first, which flushes
+ * them and breaks the connection off.
+ */
+void verbs_ep_hang_up(struct verbs_ep *ep)
+{
+	unsigned long flags;
+
+	if (ep->iwarp && ep->qp) {
+		/* Who has seen another state than DOWN has counted his read */
+		spin_lock_irqsave(&ep->tx.lock, flags);
+		spin_unlock_irqrestore(&ep->tx.lock, flags);
+		if (atomic_read(&ep->tx.reads))
+			verbs_ep_flush(ep);
+	}
+	rdma_disconnect(ep->id);
+}
+
+/*
  * The iWARP connection manager disconnects what is being connected only when the
  * peer has answered, and the answer waits for the handler lock.  The error state
  * of the queue pair has to do; if the peer accepts, the answer disconnects.
@@ -111,12 +131,20 @@ static void verbs_ep_disconnected(struct verbs_ep *ep)
 
 	WRITE_ONCE(ep->state, VERBS_EP_DOWN);
 	if (stood || !rdma_cap_iw_cm(ep->id->device, ep->id->port_num))
-		rdma_disconnect(ep->id);
+		verbs_ep_hang_up(ep);
 	verbs_ep_flush(ep);
 	if (stood)
 		verbs_ep_tell_shutdown(ep);
 	else
 		verbs_ep_tell_error(ep, ECONNABORTED, 0);
+}
+
+/* Over iWARP drivers do not agree on which is which in the answer to a request */
+static bool verbs_may_read(const struct verbs_ep *ep,
+			   const struct rdma_conn_param *param)
+{
+	return param->initiator_depth ||
+	       (ep->iwarp && param->responder_resources);
 }
 
 static void verbs_ep_established(struct verbs_ep *ep,
@@ -136,7 +164,10 @@ static void verbs_ep_established(struct verbs_ep *ep,
 	ep->connected.event = FI_CONNECTED;
 	ep->connected.cm_data = verbs_cm_data(&ep->peer_frame);
 	ep->connected.cm_len = ep->peer_frame.len;
-	WRITE_ONCE(ep->state, VERBS_EP_CONNECTED);
+	if (!ep->passive)
+		ep->may_read = verbs_may_read(ep, &event->param.conn);
+	/* Who posts because of the state sees that, too */
+	smp_store_release(&ep->state, VERBS_EP_CONNECTED);
 	if (!ep->closing)
 		kofi_eq_post(ep->eq, &ep->connected);
 }
@@ -387,6 +418,7 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 		goto unlock;
 
 	verbs_ep_conn_param(ep, &conn);
+	ep->may_read = conn.initiator_depth;
 	ep->state = VERBS_EP_CONNECTING;
 	ret = rdma_accept(ep->id, &conn);
 	if (ret) {

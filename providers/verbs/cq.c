@@ -11,7 +11,9 @@
  * The device's queue never overruns: enabling an endpoint reserves room for its
  * operations, and each reservation of at least one operation may add one more,
  * the marker with which ib_drain_qp() empties a queue at close.  So the device's
- * queue has twice the size the client asked for.
+ * queue has twice the size the client asked for.  Over iWARP an endpoint has two
+ * work requests for each of its sinks, which are no more than its operations, and
+ * the device's queue four times the size.
  *
  * Direct polling is done by one thread at a time under poll_lock, which keeps
  * completions in order; a second reader takes what is there and does not wait.
@@ -28,15 +30,32 @@ static struct verbs_cq *fid_to_verbs_cq(struct fid_cq *cq)
 	return to_verbs_cq(&cq->fid);
 }
 
-size_t verbs_cq_max(const struct ib_device *ibdev)
+/* Entries of the device's queue for each of the client's */
+static int verbs_cqe_factor(const struct ib_device *ibdev)
 {
-	return ibdev->attrs.max_cqe / 2;
+	return verbs_is_iwarp(ibdev) ? 4 : 2;
 }
 
-/* Deepest queue of an endpoint; one work request more is ib_drain_qp()'s */
-size_t verbs_queue_max(const struct ib_device *ibdev)
+size_t verbs_cq_max(const struct ib_device *ibdev)
+{
+	return ibdev->attrs.max_cqe / verbs_cqe_factor(ibdev);
+}
+
+/* Deepest receive queue; one work request more is ib_drain_qp()'s */
+size_t verbs_rx_max(const struct ib_device *ibdev)
 {
 	return min_t(size_t, ibdev->attrs.max_qp_wr - 1, verbs_cq_max(ibdev));
+}
+
+/* The same of transmit queues, where iWARP has two more for each sink */
+size_t verbs_tx_max(const struct ib_device *ibdev)
+{
+	size_t max = verbs_rx_max(ibdev), wrs = ibdev->attrs.max_qp_wr - 1;
+
+	if (!verbs_is_iwarp(ibdev))
+		return max;
+	return min(max, wrs < 3 * VERBS_SINKS ? wrs / 3 :
+					       wrs - 2 * VERBS_SINKS);
 }
 
 static void verbs_cq_poll(struct verbs_cq *cq)
@@ -207,7 +226,7 @@ static struct ib_cq *verbs_cq_alloc(struct verbs_cq *cq,
 				    const struct fi_cq_attr *attr)
 {
 	enum ib_poll_context context = verbs_cq_context(attr);
-	int nr_cqe = 2 * cq->kcq.size;
+	int nr_cqe = verbs_cqe_factor(ibdev) * cq->kcq.size;
 
 	cq->direct = context == IB_POLL_DIRECT;
 	if (attr && attr->flags & FI_AFFINITY)

@@ -41,6 +41,10 @@ static int verbs_device_query(struct verbs_device *dev)
 			return ret;
 		dev->max_msg_size = min(dev->max_msg_size, attr.max_msg_sz);
 	}
+	/* Nothing else tells how long a read may be */
+	if (verbs_is_iwarp(dev->ibdev))
+		dev->max_msg_size = min(dev->max_msg_size,
+					verbs_sinks_max_len(dev->ibdev));
 	return 0;
 }
 

@@ -99,7 +99,7 @@ destroy_tx:
 	return ret;
 }
 
-/* One work request more than the client has: ib_drain_qp()'s marker */
+/* More work requests than the client has: ib_drain_qp()'s marker, and for sinks */
 static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 {
 	struct ib_qp_init_attr attr = {
@@ -109,7 +109,7 @@ static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 		.recv_cq	= ep->rx.cq->ibcq,
 		.srq		= ep->srx ? ep->srx->rx.srq : NULL,
 		.cap = {
-			.max_send_wr	= ep->tx.size + 1,
+			.max_send_wr	= ep->tx.size + 1 + 2 * ep->nr_sinks,
 			.max_recv_wr	= ep->srx ? 0 : ep->rx.size + 1,
 			.max_send_sge	= ep->tx.iov_limit,
 			.max_recv_sge	= ep->srx ? 0 : ep->rx.iov_limit,
@@ -314,7 +314,7 @@ void verbs_ep_flush(struct verbs_ep *ep)
 
 static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 {
-	rdma_disconnect(ep->id);
+	verbs_ep_hang_up(ep);
 	if (ep->srx)
 		verbs_srx_drain(ep);
 	else
@@ -464,7 +464,6 @@ static const struct fi_ops_ep verbs_ep_ops = {
 static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 {
 	struct ib_device *ibdev = ep->domain->dev->ibdev;
-	size_t max = verbs_queue_max(ibdev);
 
 	if (!info->ep_attr || !info->tx_attr || !info->rx_attr ||
 	    info->ep_attr->type != FI_EP_MSG)
@@ -482,14 +481,15 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 	ep->tclass = info->tx_attr->tclass;
 	ep->max_msg_size = info->ep_attr->max_msg_size ? :
 			   ep->domain->dev->max_msg_size;
-	ep->iwarp = rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev));
+	ep->iwarp = verbs_is_iwarp(ibdev);
 	ep->tx_flags = verbs_tx_flags(ep->iwarp);
 	ep->read_limit = min_t(size_t, ep->tx.iov_limit,
 			       ibdev->attrs.max_sge_rd);
 	if ((ep->shared && !verbs_has_srx(ibdev)) ||
-	    ep->tx.size > max || ep->rx.size > max ||
+	    ep->tx.size > verbs_tx_max(ibdev) ||
+	    ep->rx.size > verbs_rx_max(ibdev) ||
 	    ep->max_msg_size > ep->domain->dev->max_msg_size ||
-	    ep->tx.iov_limit > min(ibdev->attrs.max_send_sge, VERBS_MAX_IOV) ||
+	    ep->tx.iov_limit > verbs_tx_iov_max(ibdev) ||
 	    ep->rx.iov_limit > min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV) ||
 	    ep->inject_size > VERBS_MAX_INJECT ||
 	    !verbs_tclass_known(ep->tclass) ||

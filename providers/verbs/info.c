@@ -14,6 +14,8 @@
  * send has arrived; FI_FENCE is for that.  iWARP places writes as they come and
  * only keeps a message behind them.
  *
+ * FI_FENCE is claimed where every operation takes it; iWARP has none for reads.
+ *
  * Resource management: a message for which there is no receive is sent again on
  * InfiniBand, and ends the connection on iWARP.
  */
@@ -54,9 +56,22 @@ static size_t verbs_wish(size_t wish, size_t def, size_t max)
 	return min(wish > def ? wish : def, max);
 }
 
+/* Longest list of local buffers; what sends could do counts for reads, too */
+size_t verbs_tx_iov_max(const struct ib_device *ibdev)
+{
+	return min(ibdev->attrs.max_send_sge,
+		   verbs_is_iwarp(ibdev) ? VERBS_SINK_IOV : VERBS_MAX_IOV);
+}
+
 static u64 verbs_atomic_cap(const struct verbs_device *dev)
 {
 	return dev->atomics ? FI_ATOMIC : 0;
+}
+
+/* What a device may add to the capabilities of all */
+static u64 verbs_tx_caps(const struct verbs_device *dev, bool iwarp)
+{
+	return VERBS_TX_CAPS | verbs_atomic_cap(dev) | (iwarp ? 0 : FI_FENCE);
 }
 
 static void verbs_info_tx(struct fi_tx_attr *tx, const struct verbs_device *dev,
@@ -64,7 +79,7 @@ static void verbs_info_tx(struct fi_tx_attr *tx, const struct verbs_device *dev,
 {
 	struct ib_device *ibdev = dev->ibdev;
 
-	tx->caps = VERBS_TX_CAPS | verbs_atomic_cap(dev);
+	tx->caps = verbs_tx_caps(dev, iwarp);
 	tx->op_flags = verbs_op_flags(iwarp);
 	tx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
 	tx->rma_iov_limit = 1;
@@ -72,10 +87,9 @@ static void verbs_info_tx(struct fi_tx_attr *tx, const struct verbs_device *dev,
 		tx->tclass = hints->tclass;
 	tx->inject_size = VERBS_MAX_INJECT;
 	tx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
-			      verbs_queue_max(ibdev));
+			      verbs_tx_max(ibdev));
 	tx->iov_limit = verbs_wish(hints ? hints->iov_limit : 0, VERBS_DEF_IOV,
-				   min(ibdev->attrs.max_send_sge,
-				       VERBS_MAX_IOV));
+				   verbs_tx_iov_max(ibdev));
 }
 
 /* Does the client ask for a shared receive context, and can it have one? */
@@ -93,7 +107,7 @@ static void verbs_info_rx(struct fi_rx_attr *rx, const struct verbs_device *dev,
 			  const struct fi_rx_attr *hints)
 {
 	struct ib_device *ibdev = dev->ibdev;
-	size_t max = shared ? verbs_srx_max(ibdev) : verbs_queue_max(ibdev);
+	size_t max = shared ? verbs_srx_max(ibdev) : verbs_rx_max(ibdev);
 	size_t iov_max = shared ? verbs_srx_iov_max(ibdev) :
 				  min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV);
 
@@ -192,8 +206,7 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 		.prov_version	= VERBS_VERSION,
 	};
 	struct fi_info info = {
-		.caps		= VERBS_TX_CAPS | VERBS_RX_CAPS |
-				  verbs_atomic_cap(dev) |
+		.caps		= verbs_tx_caps(dev, iwarp) | VERBS_RX_CAPS |
 				  FI_LOCAL_COMM | FI_REMOTE_COMM,
 		.mode		= mode,
 		.addr_format	= src->ss_family == AF_INET6 ?

@@ -78,7 +78,7 @@ static int verbs_mr_ep_enable(struct verbs_mr *mr)
 void verbs_mr_ep_ended(struct verbs_mr *mr)
 {
 	if (mr->sink) {
-		verbs_sink_put(mr);
+		verbs_sinks_put(mr);
 		return;
 	}
 	verbs_mr_unmap(mr);

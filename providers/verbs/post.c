@@ -208,7 +208,7 @@ static struct kofi_comp *verbs_chain_refused(const struct ib_send_wr *bad,
 	struct verbs_slot *slot;
 
 	for (; bad; bad = bad->next) {
-		if (bad == except)
+		if (bad == except || verbs_wr_is_sinks(bad))
 			continue;
 		slot = container_of(bad->wr_cqe, struct verbs_slot, cqe);
 		slot->comp.next = NULL;
@@ -320,6 +320,27 @@ static int verbs_chain_reg(struct verbs_queue *queue, struct ib_reg_wr *reg)
 	return 0;
 }
 
+/*
+ * A slot for the operation, with what goes in front of it in the chain.  No read
+ * begins once the connection is ending; see verbs_ep_hang_up().
+ */
+static int verbs_op_admit(struct verbs_queue *queue, const struct verbs_op *op,
+			  struct verbs_slot **slot)
+{
+	bool read = verbs_comp_flags(op) & FI_READ;
+
+	if (read && READ_ONCE(queue->ep->state) == VERBS_EP_DOWN)
+		return -ESHUTDOWN;
+	*slot = verbs_slot_take(queue);
+	if (!*slot)
+		return -EAGAIN;
+	if (op->opcode == IB_WR_RDMA_READ_WITH_INV)
+		verbs_sinks_chain(queue, op->region);
+	if (read)
+		atomic_inc(&queue->reads);
+	return 0;
+}
+
 /* Puts a registration in front of the endpoint's next operation */
 int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg)
 {
@@ -335,6 +356,27 @@ int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg)
 	ret = verbs_chain_reg(queue, reg);
 	spin_unlock_irqrestore(&queue->lock, flags);
 	return ret;
+}
+
+/*
+ * The device did not take it.  Of a read with sinks it may have taken a part, or
+ * keep what it refuses (siw): then the slot stays out of use, a completion that
+ * comes nevertheless is nobody's, and the connection ends.
+ */
+static int verbs_slot_refused(struct verbs_slot *slot,
+			      const struct verbs_op *op, int err)
+{
+	verbs_slot_answered(slot);
+	slot->mapped = 0;
+	verbs_slot_alight(slot);
+	if (op->opcode != IB_WR_RDMA_READ_WITH_INV) {
+		verbs_slot_untake(slot);
+		return verbs_post_errno(err);
+	}
+	slot->comp.flags = 0;
+	slot->region = NULL;
+	queue_work(verbs_wq, &slot->queue->ep->broken);
+	return err == -ENOMEM ? -EIO : err;
 }
 
 /**
@@ -356,7 +398,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	union verbs_any_wr any;
 	unsigned long flags;
 	bool more;
-	int ret;
+	int ret, err;
 
 	verbs_wr_init(&any, op, map, wr_flags);
 	/* Inline data are not there any more when a chain is posted */
@@ -364,15 +406,10 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	       !verbs_op_is_swap(op);
 
 	spin_lock_irqsave(&queue->lock, flags);
-	slot = verbs_slot_take(queue);
-	if (slot && op->opcode == IB_WR_RDMA_READ_WITH_INV &&
-	    verbs_chain_reg(queue, &op->region->reg)) {
-		verbs_slot_untake(slot);
-		slot = NULL;
-	}
-	if (!slot) {
+	ret = verbs_op_admit(queue, op, &slot);
+	if (ret) {
 		spin_unlock_irqrestore(&queue->lock, flags);
-		return -EAGAIN;
+		return ret;
 	}
 	verbs_slot_fill(slot, op, verbs_comp_flags(op));
 	slot->bytes = map->len;
@@ -384,17 +421,15 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 		slot->comp.data = op->region->ibmr->rkey;
 	any.wr.wr_cqe = &slot->cqe;
 	verbs_slot_board(slot, &any.wr);
-	ret = verbs_doorbell(queue, &any, more, &refused);
-	if (ret) {
-		slot->mapped = 0;
-		verbs_slot_alight(slot);
-		verbs_slot_untake(slot);
+	err = verbs_doorbell(queue, &any, more, &refused);
+	if (err) {
+		ret = verbs_slot_refused(slot, op, err);
 		verbs_chain_abandon(queue, refused);
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
 
-	verbs_fail_refused(refused, ret);
-	return verbs_post_errno(ret);
+	verbs_fail_refused(refused, err);
+	return ret;
 }
 
 /* The device, or the slot's piece of the bounce buffer, copies now */
@@ -445,14 +480,18 @@ static int verbs_map_all(struct verbs_domain *domain,
 	return ret;
 }
 
-/* Post an operation whose only element is all of its region */
-int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op)
+/*
+ * Post an operation of @len bytes whose only element, or the last one of all its
+ * work requests, is all of its region.
+ */
+int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
+		      size_t len)
 {
 	struct verbs_map map;
 
 	map.count = 1;
 	map.mapped = 0;
-	map.len = op->region->len;
+	map.len = len;
 	map.sge[0] = (struct ib_sge) {
 		.addr	= op->region->ibmr->iova,
 		.length	= op->region->len,
@@ -481,6 +520,9 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 	ret = verbs_ep_check(ep, true);
 	if (ret)
 		return ret;
+	/* Some devices would wait for ever, others lose count (siw) */
+	if (dir == DMA_FROM_DEVICE && !ep->may_read)
+		return -EACCES;
 	len = verbs_list_len(op->type, op->list, op->count,
 			     inject ? ep->inject_size : ep->max_msg_size);
 	if (len < 0)
@@ -490,7 +532,7 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 	if (inject)
 		return verbs_post_inject(ep, op, len);
 	if (len && verbs_needs_sink(ep, op))
-		return verbs_post_sink(ep, op);
+		return verbs_post_sink(ep, op, len);
 
 	ret = verbs_map_all(ep->domain, dir, op,
 			    read ? ep->read_limit : ep->tx.iov_limit, &map);

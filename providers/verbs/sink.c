@@ -8,84 +8,166 @@
  * dangerous.  So every read of ours registers its buffers, in front of it and with
  * the same doorbell, and ends the key with its own completion (READ_WITH_INV).
  *
+ * A region has so many pages and no gaps within them.  A read that does not fit
+ * one is several work requests, each with a registration of its own:
+ *
+ *	REG_MR, READ_WITH_INV, REG_MR, READ_WITH_INV, ..., REG_MR, READ_WITH_INV
+ *
+ * Only the last one is the operation, with its slot, and reports; answers come in
+ * the order of the requests, so its success is that of all.  The others report
+ * failures only, to nobody but verbs_sink_done(), and the last is flushed then.
+ *
  * An endpoint has a few regions for it, made when it is enabled: the regions of
- * mr_ep.c, without a fid that a client could see.  A region belongs to one read
- * from verbs_sink_take() until the read has succeeded; those of reads that failed
- * are only good for the close of the endpoint, as the connection is over.
+ * mr_ep.c, without a fid that a client could see, each with its work requests.  The
+ * queue pair and the completion queue have room for these beside the operations'.
+ * A region belongs to one read from verbs_sink_take() until the read has succeeded;
+ * those of reads that failed are only good for the close of the endpoint, as the
+ * connection is over.
  *
  * Locking: whoever posts takes regions under the lock of the transmit queue,
  * completions give them back without a lock.
  */
+#include <linux/bvec.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include "verbs.h"
 
-/* Reads in flight; the next one is refused with -EAGAIN */
-#define VERBS_SINKS		8
-/* Bytes of a sink, if its device knows small pages only */
+/* Pages of a sink */
 #define VERBS_SINK_PAGES	256
+
+/**
+ * struct verbs_sink - A region for a part of a read
+ * @mr: the region
+ * @cqe: entry point of its work requests' failures
+ * @read: the part's work request, unless it is the last part
+ * @sge: its only element
+ * @before: the part before this one of the same read, or NULL
+ * @free: link while no read has it
+ * @next: next of the endpoint's
+ */
+struct verbs_sink {
+	struct verbs_mr		mr;
+	struct ib_cqe		cqe;
+	struct ib_rdma_wr	read;
+	struct ib_sge		sge;
+	struct verbs_sink	*before;
+	struct llist_node	free;
+	struct verbs_sink	*next;
+};
+
+static struct verbs_sink *to_verbs_sink(struct verbs_mr *mr)
+{
+	return container_of(mr, struct verbs_sink, mr);
+}
+
+static u32 verbs_sink_pages(const struct ib_device *ibdev)
+{
+	return min_t(u32, VERBS_SINK_PAGES,
+		     ibdev->attrs.max_fast_reg_page_list_len);
+}
+
+/* The smallest page that the device can register */
+static size_t verbs_sink_page_size(const struct ib_device *ibdev)
+{
+	u64 cap = ibdev->attrs.page_size_cap & ~(u64)(SZ_4K - 1);
+
+	return cap ? 1UL << __ffs64(cap) : PAGE_SIZE;
+}
+
+static size_t verbs_sink_bytes(const struct ib_device *ibdev)
+{
+	return verbs_sink_pages(ibdev) * verbs_sink_page_size(ibdev);
+}
+
+/*
+ * Bytes of the longest read that the sinks of one endpoint are always enough for.
+ * An element takes one sink and another for each time that it has the pages of one
+ * more; that it begins and ends within a page has been counted with the first.
+ */
+u32 verbs_sinks_max_len(const struct ib_device *ibdev)
+{
+	return (VERBS_SINKS - VERBS_SINK_IOV) * verbs_sink_bytes(ibdev);
+}
+
+static void verbs_sink_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_sink *sink = container_of(wc->wr_cqe, struct verbs_sink,
+					       cqe);
+
+	if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
+		queue_work(verbs_wq, &sink->mr.ep->broken);
+}
+
+bool verbs_wr_is_sinks(const struct ib_send_wr *wr)
+{
+	return wr->wr_cqe->done == verbs_sink_done;
+}
 
 static int verbs_sink_new(struct verbs_ep *ep)
 {
-	struct verbs_domain *domain = ep->domain;
-	u32 pages = min_t(u32, VERBS_SINK_PAGES,
-			  domain->dev->ibdev->attrs.max_fast_reg_page_list_len);
-	struct verbs_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	struct ib_device *ibdev = ep->domain->dev->ibdev;
+	struct verbs_sink *sink = kzalloc(sizeof(*sink), GFP_KERNEL);
+	struct verbs_mr *mr;
 
-	if (!mr)
+	if (!sink)
 		return -ENOMEM;
-	mr->domain = domain;
+	sink->cqe.done = verbs_sink_done;
+	mr = &sink->mr;
+	mr->domain = ep->domain;
 	mr->ep = ep;
-	mr->page_limit = pages;
-	mr->seg_limit = ep->tx.iov_limit;
+	mr->page_limit = verbs_sink_pages(ibdev);
+	mr->seg_limit = ep->tx.iov_limit + verbs_sink_bytes(ibdev) /
+			ALIGN_DOWN(ib_dma_max_seg_size(ibdev), PAGE_SIZE);
 	mr->sink = true;
 	mr->segs = kcalloc(mr->seg_limit, sizeof(*mr->segs), GFP_KERNEL);
 	if (!mr->segs)
-		goto free_mr;
-	mr->ibmr = ib_alloc_mr(domain->pd, IB_MR_TYPE_MEM_REG, pages);
+		goto free_sink;
+	mr->ibmr = ib_alloc_mr(ep->domain->pd, IB_MR_TYPE_MEM_REG, mr->page_limit);
 	if (IS_ERR(mr->ibmr))
 		goto free_segs;
-	mr->next_sink = ep->all_sinks;
-	ep->all_sinks = mr;
-	llist_add(&mr->free, &ep->sinks);
+	sink->next = ep->all_sinks;
+	ep->all_sinks = sink;
+	llist_add(&sink->free, &ep->sinks);
 	return 0;
 
 free_segs:
 	kfree(mr->segs);
-free_mr:
-	kfree(mr);
+free_sink:
+	kfree(sink);
 	return -ENOMEM;
 }
 
 int verbs_sinks_init(struct verbs_ep *ep)
 {
-	size_t i;
+	size_t i, count = ep->iwarp ? min_t(size_t, VERBS_SINKS, ep->tx.size) : 0;
 	int ret = 0;
 
 	init_llist_head(&ep->sinks);
-	for (i = 0; ep->iwarp && i < VERBS_SINKS && !ret; i++)
+	for (i = 0; i < count && !ret; i++)
 		ret = verbs_sink_new(ep);
 	if (ret)
 		verbs_sinks_destroy(ep);
+	else
+		ep->nr_sinks = count;
 	return ret;
 }
 
 /* The queue pair is drained, or has never been */
 void verbs_sinks_destroy(struct verbs_ep *ep)
 {
-	struct verbs_mr *mr;
+	struct verbs_sink *sink;
 
-	while ((mr = ep->all_sinks)) {
-		ep->all_sinks = mr->next_sink;
-		ib_dereg_mr(mr->ibmr);
-		verbs_mr_unmap(mr);
-		kfree(mr->segs);
-		kfree(mr);
+	while ((sink = ep->all_sinks)) {
+		ep->all_sinks = sink->next;
+		ib_dereg_mr(sink->mr.ibmr);
+		verbs_mr_unmap(&sink->mr);
+		kfree(sink->mr.segs);
+		kfree(sink);
 	}
 	init_llist_head(&ep->sinks);
 }
 
-static struct verbs_mr *verbs_sink_take(struct verbs_ep *ep)
+static struct verbs_sink *verbs_sink_take(struct verbs_ep *ep)
 {
 	struct llist_node *node;
 	unsigned long flags;
@@ -93,14 +175,24 @@ static struct verbs_mr *verbs_sink_take(struct verbs_ep *ep)
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	node = llist_del_first(&ep->sinks);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
-	return node ? llist_entry(node, struct verbs_mr, free) : NULL;
+	return node ? llist_entry(node, struct verbs_sink, free) : NULL;
 }
 
-/* The read is over, or was never posted */
-void verbs_sink_put(struct verbs_mr *mr)
+static void verbs_sinks_give(struct verbs_sink *sink)
 {
-	verbs_mr_unmap(mr);
-	llist_add(&mr->free, &mr->ep->sinks);
+	struct verbs_sink *before;
+
+	for (; sink; sink = before) {
+		before = sink->before;
+		verbs_mr_unmap(&sink->mr);
+		llist_add(&sink->free, &sink->mr.ep->sinks);
+	}
+}
+
+/* The read whose last part is @mr is over, or was never posted */
+void verbs_sinks_put(struct verbs_mr *mr)
+{
+	verbs_sinks_give(to_verbs_sink(mr));
 }
 
 /* Does @op read into what the device takes as a sink as it is? */
@@ -118,34 +210,180 @@ bool verbs_needs_sink(const struct verbs_ep *ep, const struct verbs_op *op)
 	       !verbs_sink_is_region(op);
 }
 
-/* @op: a read that needs a sink */
-ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op)
+/**
+ * struct verbs_part - What one sink can take of a list
+ * @bvec: elements
+ * @count: how many
+ * @end: physical address behind the last one
+ * @room: bytes that the pages have left
+ */
+struct verbs_part {
+	struct bio_vec	bvec[VERBS_SINK_IOV];
+	size_t		count;
+	phys_addr_t	end;
+	size_t		room;
+};
+
+/* Can it go on with @piece?  Only the first begins, and the last ends, in a page */
+static bool verbs_part_takes(struct verbs_part *part, size_t page_size,
+			     const struct verbs_piece *piece)
 {
-	const struct fi_mr_attr attr = {
-		.type		= op->type,
-		.mr_iov		= op->list,
-		.iov_count	= op->count,
-		.access		= FI_READ,
-	};
-	struct verbs_op read = *op;
-	struct verbs_mr *mr;
+	phys_addr_t start = page_to_phys(piece->page) + piece->offset;
+
+	if (!part->count) {
+		part->room -= start & (page_size - 1);
+		return true;
+	}
+	return part->room && part->count < VERBS_SINK_IOV &&
+	       (start == part->end || IS_ALIGNED(start | part->end, page_size));
+}
+
+static size_t verbs_part_add(struct verbs_part *part,
+			     const struct verbs_piece *piece)
+{
+	size_t len = min(piece->len, part->room);
+
+	bvec_set_page(&part->bvec[part->count++], piece->page, len,
+		      piece->offset);
+	part->end = page_to_phys(piece->page) + piece->offset + len;
+	part->room -= len;
+	return len;
+}
+
+/* As much of the list as goes under one key; @left: pieces that it may still have */
+static int verbs_part_fill(struct verbs_part *part, const struct verbs_mr *mr,
+			   struct verbs_iter *iter, size_t *left)
+{
+	size_t page_size = verbs_sink_page_size(mr->domain->dev->ibdev), len;
+	struct verbs_piece piece;
 	int ret;
 
-	mr = verbs_sink_take(ep);
-	if (!mr)
-		return -EAGAIN;
-	ret = verbs_mr_remap(mr, &attr);
-	if (ret)
-		goto put;
+	part->count = 0;
+	part->room = mr->page_limit * page_size;
+	while (verbs_iter_more(iter)) {
+		ret = verbs_iter_piece(iter, &piece);
+		if (ret)
+			return ret;
+		if (!verbs_part_takes(part, page_size, &piece))
+			break;
+		if (!*left)
+			return -EINVAL;
+		len = verbs_part_add(part, &piece);
+		*left -= len == piece.len;
+		verbs_iter_advance(iter, len);
+	}
+	return 0;
+}
+
+/* The work requests of @sink behind those of the part before it */
+static void verbs_sink_link(struct verbs_sink *sink, u64 addr, u64 key)
+{
+	struct verbs_mr *mr = &sink->mr;
+	struct ib_send_wr *wr = &sink->read.wr;
 
 	verbs_mr_prepare_reg(mr);
-	read.opcode = IB_WR_RDMA_READ_WITH_INV;
-	read.region = mr;
-	ret = verbs_post_region(ep, &read);
-	/* What the device has refused otherwise it may have taken in part */
-	if (ret != -EAGAIN)
+	mr->reg.wr.wr_cqe = &sink->cqe;
+	mr->reg.wr.send_flags = 0;
+	mr->reg.wr.next = wr;
+	sink->sge = (struct ib_sge) {
+		.addr	= mr->ibmr->iova,
+		.length	= mr->len,
+		.lkey	= mr->ibmr->lkey,
+	};
+	sink->read.remote_addr = addr;
+	sink->read.rkey = key;
+	wr->wr_cqe = &sink->cqe;
+	wr->opcode = IB_WR_RDMA_READ_WITH_INV;
+	wr->ex.invalidate_rkey = mr->ibmr->rkey;
+	wr->send_flags = 0;
+	wr->sg_list = &sink->sge;
+	wr->num_sge = 1;
+	if (sink->before)
+		sink->before->read.wr.next = &mr->reg.wr;
+}
+
+static int verbs_sink_map(struct verbs_sink *sink, struct verbs_iter *iter,
+			  size_t *left)
+{
+	struct verbs_part part;
+	struct fi_mr_attr attr = {
+		.type		= FI_BUF_BVEC,
+		.mr_bvec	= part.bvec,
+		.access		= FI_READ,
+	};
+	int ret;
+
+	ret = verbs_part_fill(&part, &sink->mr, iter, left);
+	if (ret)
 		return ret;
-put:
-	verbs_sink_put(mr);
+	attr.iov_count = part.count;
+	ret = verbs_mr_remap(&sink->mr, &attr);
 	return ret == -ENOMEM ? -EAGAIN : ret;
+}
+
+/*
+ * Sinks for all of the list, whose last one is *@last, even after an error.  More
+ * than there are can only be meant by who has few of them, see verbs_sinks_init().
+ */
+static int verbs_sinks_take(struct verbs_ep *ep, const struct verbs_op *op,
+			    struct verbs_sink **last)
+{
+	struct verbs_iter iter = {
+		.type	= op->type,
+		.elem	= op->list,
+		.count	= op->count,
+	};
+	size_t left = ep->tx.iov_limit, taken;
+	struct verbs_sink *sink;
+	u64 addr = op->addr;
+	int ret;
+
+	for (taken = 0; verbs_iter_more(&iter); taken++) {
+		sink = verbs_sink_take(ep);
+		if (!sink)
+			return taken == ep->nr_sinks ? -EMSGSIZE : -EAGAIN;
+		sink->before = *last;
+		*last = sink;
+		ret = verbs_sink_map(sink, &iter, &left);
+		if (ret)
+			return ret;
+		verbs_sink_link(sink, addr, op->key);
+		addr += sink->mr.len;
+	}
+	return iter.count ? -EINVAL : 0;
+}
+
+/* All but the operation itself; the caller holds the lock */
+void verbs_sinks_chain(struct verbs_queue *queue, struct verbs_mr *mr)
+{
+	struct verbs_sink *last = to_verbs_sink(mr), *first = last;
+
+	while (first->before)
+		first = first->before;
+	*queue->chain_end = &first->mr.reg.wr;
+	queue->chain_end = &last->mr.reg.wr.next;
+}
+
+/* @op: a read of @len bytes that needs sinks */
+ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op,
+			size_t len)
+{
+	struct verbs_sink *last = NULL;
+	struct verbs_op read = *op;
+	int ret;
+
+	ret = verbs_sinks_take(ep, op, &last);
+	if (ret)
+		goto give;
+
+	read.opcode = IB_WR_RDMA_READ_WITH_INV;
+	read.region = &last->mr;
+	read.addr = last->read.remote_addr;
+	ret = verbs_post_region(ep, &read, len);
+	/* What the device has refused otherwise it may have taken in part */
+	if (ret != -EAGAIN && ret != -ESHUTDOWN)
+		return ret;
+give:
+	verbs_sinks_give(last);
+	return ret;
 }

@@ -50,6 +50,7 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	init_llist_head(&queue->freed);
 	queue->unused = NULL;
 	queue->riders = NULL;
+	atomic_set(&queue->reads, 0);
 	queue->chain = NULL;
 	queue->chain_end = &queue->chain;
 	queue->domain = domain;

@@ -40,6 +40,8 @@
 #define VERBS_MAX_IOV		16	/* the same, on the caller's stack */
 #define VERBS_MAX_INJECT	256	/* bytes, on the caller's stack */
 #define VERBS_CHAIN		8	/* most work requests per doorbell */
+#define VERBS_SINKS		16	/* regions for reads over iWARP */
+#define VERBS_SINK_IOV		8	/* elements of a list there */
 #define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
 #define VERBS_SETTLE_MS		2000	/* longest wait of a close for the peer */
 #define VERBS_LAST_WQE_MS	1000	/* the same for the device, see srx.c */
@@ -109,6 +111,7 @@ struct verbs_fabric {
 };
 
 struct verbs_reg;
+struct verbs_sink;
 
 /**
  * struct verbs_domain - A protection domain on a device
@@ -167,11 +170,7 @@ enum verbs_mr_state {
  * @segs: memory for @sgt
  * @ep: where it is registered
  * @reg: the work request that registers it
- *
- * Of a sink (sink.c):
- * @sink: it is one
- * @free: link while no read has it
- * @next_sink: next of the endpoint's
+ * @sink: it is a part of a &struct verbs_sink
  */
 struct verbs_mr {
 	struct fid_mr		mr;
@@ -190,10 +189,7 @@ struct verbs_mr {
 	struct scatterlist	*segs;
 	struct verbs_ep		*ep;
 	struct ib_reg_wr	reg;
-
 	bool			sink;
-	struct llist_node	free;
-	struct verbs_mr		*next_sink;
 };
 
 /**
@@ -306,6 +302,7 @@ struct verbs_wr {
  * @chain_end: where the next one is linked
  * @chained: how many there are
  * @wrs: memory for VERBS_CHAIN of them
+ * @reads: operations that wait for an answer from the peer's memory
  * @counted: a counter is bound, so everything is signalled
  * @cntrs: the counter of each kind of operation, or NULL
  * @cq: where completions go
@@ -334,6 +331,7 @@ struct verbs_queue {
 	struct ib_send_wr	**chain_end;
 	unsigned int		chained;
 	struct verbs_wr		*wrs;
+	atomic_t		reads;
 	bool			counted;
 	struct kofi_cntr	*cntrs[VERBS_NR_KINDS];
 	struct verbs_cq		*cq;
@@ -443,6 +441,7 @@ enum verbs_ep_state {
  * @tclass: FI_TC_* of its own
  * @sinks: regions that reads may take (sink.c)
  * @all_sinks: all of them
+ * @nr_sinks: how many
  * @tx: transmit side
  * @rx: receive side
  * @shared: opened to use a shared receive context
@@ -459,6 +458,7 @@ enum verbs_ep_state {
  * @accepted: fi_accept() has answered the peer
  * @settled: completed when the peer, too, has answered that
  * @conn: limits of reads and atomics for the connection
+ * @may_read: the peer lets us have at least one of them in flight
  * @frame: connection data to send
  * @peer_frame: connection data received, for @connected and @error
  * @dest: where to connect if fi_connect() does not say
@@ -479,7 +479,8 @@ struct verbs_ep {
 	size_t			inject_size;
 	u32			tclass;
 	struct llist_head	sinks;
-	struct verbs_mr		*all_sinks;
+	struct verbs_sink	*all_sinks;
+	size_t			nr_sinks;
 	struct verbs_queue	tx;
 	struct verbs_queue	rx;
 	bool			shared;
@@ -497,6 +498,7 @@ struct verbs_ep {
 	bool			accepted;
 	struct completion	settled;
 	struct rdma_conn_param	conn;
+	bool			may_read;
 	struct verbs_cm_frame	frame;
 	struct verbs_cm_frame	peer_frame;
 	struct sockaddr_storage	dest;
@@ -617,6 +619,7 @@ int verbs_addr_copy_out(const struct sockaddr_storage *addr, void *to,
 int verbs_addr_list(struct net *net, struct sockaddr_storage **list);
 
 /* info.c, nic.c */
+size_t verbs_tx_iov_max(const struct ib_device *ibdev);
 struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 				 const struct sockaddr_storage *src,
 				 const struct sockaddr_storage *dest,
@@ -650,9 +653,13 @@ void verbs_mr_ep_ended(struct verbs_mr *mr);
 /* sink.c */
 int verbs_sinks_init(struct verbs_ep *ep);
 void verbs_sinks_destroy(struct verbs_ep *ep);
-void verbs_sink_put(struct verbs_mr *mr);
+void verbs_sinks_put(struct verbs_mr *mr);
+void verbs_sinks_chain(struct verbs_queue *queue, struct verbs_mr *mr);
+bool verbs_wr_is_sinks(const struct ib_send_wr *wr);
+u32 verbs_sinks_max_len(const struct ib_device *ibdev);
 bool verbs_needs_sink(const struct verbs_ep *ep, const struct verbs_op *op);
-ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op);
+ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op,
+			size_t len);
 
 /* pages.c */
 bool verbs_iter_more(struct verbs_iter *iter);
@@ -671,7 +678,8 @@ int verbs_each_piece(enum fi_buf_type type, const void *list, size_t count,
 int verbs_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		  struct fid_cq **cq, void *context);
 size_t verbs_cq_max(const struct ib_device *ibdev);
-size_t verbs_queue_max(const struct ib_device *ibdev);
+size_t verbs_rx_max(const struct ib_device *ibdev);
+size_t verbs_tx_max(const struct ib_device *ibdev);
 void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue);
 
 /* cntr.c */
@@ -683,6 +691,7 @@ struct kofi_cntr *verbs_cntr_find(const struct verbs_slot *slot);
 int verbs_endpoint(struct fid_domain *domain, struct fi_info *info,
 		   struct fid_ep **ep, void *context);
 void verbs_ep_flush(struct verbs_ep *ep);
+void verbs_ep_hang_up(struct verbs_ep *ep);
 int verbs_opt_copy_out(size_t value, void *optval, size_t *optlen);
 int verbs_get_raw(bool raw, void *optval, size_t *optlen);
 int verbs_set_raw(bool *raw, const void *optval, size_t optlen);
@@ -755,7 +764,8 @@ int verbs_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
 
 /* post.c */
 int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg);
-int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op);
+int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
+		      size_t len);
 ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op);
@@ -817,6 +827,18 @@ static inline struct verbs_slot *to_verbs_slot(struct ib_wc *wc)
 static inline struct kofi_cntr *verbs_cntr_of(const struct verbs_slot *slot)
 {
 	return slot->taker->counted ? verbs_cntr_find(slot) : NULL;
+}
+
+/* The operation waits no more for an answer from the peer's memory */
+static inline void verbs_slot_answered(const struct verbs_slot *slot)
+{
+	if (slot->comp.flags & FI_READ)
+		atomic_dec(&slot->queue->reads);
+}
+
+static inline bool verbs_is_iwarp(const struct ib_device *ibdev)
+{
+	return rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev));
 }
 
 /* Is success of an operation with @flags to be kept from the client? */
