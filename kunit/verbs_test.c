@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * KUnit suites of kofi_verbs.ko, for any RDMA device of this machine that has an
- * IPv4 and a global IPv6 address; rxe will do.  They are clients: what they use
+ * IPv4 and a global IPv6 address; rxe or siw will do.  They are clients: what they use
  * is include/rdma/, and rdma_cm itself where a peer must misbehave.
  */
 #include <linux/module.h>
@@ -15,6 +15,7 @@ kunit_test_suites(&kofi_verbs_info_suite,
 		  &kofi_verbs_msg_suite,
 		  &kofi_verbs_buf_suite,
 		  &kofi_verbs_rma_suite,
+		  &kofi_verbs_read_suite,
 		  &kofi_verbs_mr_ep_suite,
 		  &kofi_verbs_atomic_suite,
 		  &kofi_verbs_cmraw_suite,

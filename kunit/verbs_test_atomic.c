@@ -32,10 +32,10 @@ static struct fi_info *atomic_hints(struct kunit *test)
 	return hints;
 }
 
-static void vt_atomic_open(struct kunit *test, struct vt_atomic *atomic,
-			   u64 access)
+static void vt_atomic_join(struct kunit *test, struct vt_atomic *atomic,
+			   u64 access, const struct fi_info *hints)
 {
-	vt_serve(test, AF_INET, atomic_hints(test));
+	vt_serve(test, AF_INET, hints);
 	vt_join(test, &atomic->pair, &vt_default_kind);
 	atomic->target = vt_buf(test, 64);
 	atomic->own = vt_buf(test, 64);
@@ -70,12 +70,61 @@ static ssize_t post_swap(struct vt_atomic *atomic, u64 compare, u64 value,
 				 fi_mr_key(atomic->mr), type, op, vt_ctx(3));
 }
 
+/* A device without atomics: nobody finds some, and all calls are refused */
+static void vt_no_atomics(struct kunit *test, struct vt_atomic *atomic,
+			  u64 access)
+{
+	struct fi_info *hints = atomic_hints(test), *info;
+	struct fi_atomic_attr attr = {};
+	size_t count;
+
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info),
+			-ENODATA);
+	hints->caps = FI_MSG | FI_RMA;
+	vt_atomic_join(test, atomic, access, hints);
+	KUNIT_EXPECT_EQ(test, vt_info(test)->caps & FI_ATOMIC, 0);
+	KUNIT_EXPECT_EQ(test, post_put(atomic, 1, FI_ATOMIC_WRITE, FI_UINT64, 1),
+			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, post_fetch(&atomic->pair.a, atomic, 1, FI_SUM,
+					 FI_UINT64), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, post_swap(atomic, 0, 1, FI_CSWAP, FI_UINT64),
+			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_fetch_atomicvalid(atomic->pair.a.ep, FI_UINT64,
+						   FI_SUM, &count), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_query_atomic(vt_of(test)->domain, FI_UINT64,
+					      FI_SUM, &attr, FI_FETCH_ATOMIC),
+			-ENOSYS);
+	vt_ping(test, &atomic->pair.a, &atomic->pair.b);
+	KUNIT_EXPECT_EQ(test, atomic->target[0], 0);
+}
+
+static bool vt_has_atomics(struct kunit *test)
+{
+	struct fi_info *hints = atomic_hints(test);
+
+	hints->caps = 0;
+	return vt_local(test, AF_INET, hints)->caps & FI_ATOMIC;
+}
+
+/* False: the device has none, and that has been checked instead */
+static bool vt_atomic_open(struct kunit *test, struct vt_atomic *atomic,
+			   u64 access)
+{
+	if (!vt_has_atomics(test)) {
+		vt_no_atomics(test, atomic, access);
+		return false;
+	}
+	vt_atomic_join(test, atomic, access, atomic_hints(test));
+	return true;
+}
+
 static void each_operation_does_what_it_says(struct kunit *test)
 {
 	struct vt_atomic atomic = {};
 	struct vt_comp comp;
 
-	vt_atomic_open(test, &atomic, FI_REMOTE_READ | FI_REMOTE_WRITE);
+	if (!vt_atomic_open(test, &atomic, FI_REMOTE_READ | FI_REMOTE_WRITE))
+		return;
 	KUNIT_ASSERT_EQ(test, post_put(&atomic, 1000, FI_ATOMIC_WRITE, FI_UINT64,
 				       1), 0);
 	comp = vt_done(test, atomic.pair.a.tx, vt_ctx(1));
@@ -123,7 +172,8 @@ static void messages_and_injects_put_too(struct kunit *test)
 	};
 	u64 on_stack = 42;
 
-	vt_atomic_open(test, &atomic, FI_REMOTE_READ | FI_REMOTE_WRITE);
+	if (!vt_atomic_open(test, &atomic, FI_REMOTE_READ | FI_REMOTE_WRITE))
+		return;
 	local = (struct fi_ioc) { atomic.own, 1 };
 	remote = (struct fi_rma_ioc) { (uintptr_t)atomic.target, 1,
 				       fi_mr_key(atomic.mr) };
@@ -154,7 +204,8 @@ static void sums_from_both_ends_add_up(struct kunit *test)
 	struct vt_comp comp;
 	int i;
 
-	vt_atomic_open(test, &atomic, FI_REMOTE_READ | FI_REMOTE_WRITE);
+	if (!vt_atomic_open(test, &atomic, FI_REMOTE_READ | FI_REMOTE_WRITE))
+		return;
 	for (i = 0; i < VT_ROUNDS; i++) {
 		KUNIT_ASSERT_EQ(test, post_fetch(&atomic.pair.a, &atomic, 1,
 						 FI_SUM, FI_UINT64), 0);
@@ -178,7 +229,8 @@ static void the_valid_calls_tell_what_there_is(struct kunit *test)
 	enum fi_op op;
 	size_t count;
 
-	vt_atomic_open(test, &atomic, FI_REMOTE_READ | FI_REMOTE_WRITE);
+	if (!vt_atomic_open(test, &atomic, FI_REMOTE_READ | FI_REMOTE_WRITE))
+		return;
 	ep = atomic.pair.a.ep;
 	for (op = FI_MIN; op <= FI_DIFF; op++) {
 		for (type = FI_INT8; type <= FI_UINT128; type++) {
@@ -206,9 +258,11 @@ static void the_valid_calls_tell_what_there_is(struct kunit *test)
 static void the_domain_tells_the_same(struct kunit *test)
 {
 	struct fi_atomic_attr attr = {};
+	struct vt_atomic atomic = {};
 	struct fid_domain *domain;
 
-	vt_open(test, AF_INET, atomic_hints(test));
+	if (!vt_atomic_open(test, &atomic, FI_REMOTE_READ))
+		return;
 	domain = vt_of(test)->domain;
 	KUNIT_EXPECT_EQ(test, fi_query_atomic(domain, FI_UINT64, FI_SUM, &attr,
 					      FI_FETCH_ATOMIC), 0);
@@ -228,7 +282,8 @@ static void what_there_is_not_is_refused(struct kunit *test)
 {
 	struct vt_atomic atomic = {};
 
-	vt_atomic_open(test, &atomic, FI_REMOTE_READ | FI_REMOTE_WRITE);
+	if (!vt_atomic_open(test, &atomic, FI_REMOTE_READ | FI_REMOTE_WRITE))
+		return;
 	KUNIT_EXPECT_EQ(test, post_put(&atomic, 1, FI_SUM, FI_UINT64, 1),
 			-ENOSYS);
 	KUNIT_EXPECT_EQ(test, post_put(&atomic, 1, FI_ATOMIC_WRITE, FI_UINT32,
@@ -252,7 +307,8 @@ static void memory_that_may_not_be_written_stays(struct kunit *test)
 	struct vt_atomic atomic = {};
 	struct vt_comp comp;
 
-	vt_atomic_open(test, &atomic, FI_REMOTE_READ);
+	if (!vt_atomic_open(test, &atomic, FI_REMOTE_READ))
+		return;
 	atomic.target[0] = 5;
 	KUNIT_ASSERT_EQ(test, post_fetch(&atomic.pair.a, &atomic, 1, FI_SUM,
 					 FI_UINT64), 0);

@@ -87,21 +87,21 @@ static void each_operation_calls_its_own(struct kunit *test)
 	struct vt_request *tx = vt_request(test), *rx = vt_request(test);
 	u8 *buf = vt_buf(test, 64);
 	struct vt_pair pair = {};
+	u64 data;
 
 	open_pair(test, &pair, kind);
 	vt_fill(buf, 32, 1);
 	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf + 32, 32, NULL, 0,
 				      &rx->done), 0);
-	KUNIT_ASSERT_EQ(test, fi_senddata(pair.a.ep, buf, 20, NULL, 77, 0,
-					  &tx->done), 0);
+	data = vt_senddata(test, &pair.a, buf, 20, 77, &tx->done);
 	vt_finished(test, rx);
 	vt_finished(test, tx);
 
 	KUNIT_EXPECT_EQ(test, rx->entry.err, 0);
 	KUNIT_EXPECT_EQ(test, rx->entry.flags,
-			FI_MSG | FI_RECV | FI_REMOTE_CQ_DATA);
+			FI_MSG | FI_RECV | (data ? FI_REMOTE_CQ_DATA : 0));
 	KUNIT_EXPECT_EQ(test, rx->entry.len, 20);
-	KUNIT_EXPECT_EQ(test, rx->entry.data, 77);
+	KUNIT_EXPECT_EQ(test, rx->entry.data, data);
 	KUNIT_EXPECT_EQ(test, tx->entry.err, 0);
 	KUNIT_EXPECT_EQ(test, tx->entry.flags, FI_MSG | FI_SEND);
 	KUNIT_EXPECT_EQ(test, rx->in_task, kind->comp_ctx == FI_COMP_WORKQUEUE);

@@ -102,6 +102,9 @@ static void getinfo_reports_every_address_of_the_device_once(struct kunit *test)
 	id = vt_device_id(test, list);
 	KUNIT_ASSERT_EQ(test, ib_query_port(id->device, id->port_num, &port), 0);
 
+	/* GIDs of iWARP have nothing to do with addresses of IP */
+	if (list->ep_attr->protocol == FI_PROTO_IWARP)
+		port.gid_tbl_len = 0;
 	for (i = 0; i < port.gid_tbl_len; i++) {
 		if (rdma_query_gid(id->device, id->port_num, i, &gid) ||
 		    rdma_is_zero_gid(&gid))
@@ -110,7 +113,7 @@ static void getinfo_reports_every_address_of_the_device_once(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, vt_infos_with_gid(list, &gid), 1,
 				    "GID %d: %pI6c", i, gid.raw);
 	}
-	KUNIT_EXPECT_GT(test, seen, 0);
+	KUNIT_EXPECT_EQ(test, seen > 0, port.gid_tbl_len > 0);
 	for (info = list; info; info = info->next) {
 		rdma_ip2gid(info->src_addr, &own);
 		KUNIT_EXPECT_EQ_MSG(test, vt_infos_with_gid(list, &own), 1,
@@ -166,8 +169,12 @@ static void attributes_are_those_of_the_device(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, domain->name, dev_name(&id->device->dev));
 	KUNIT_EXPECT_EQ(test, domain->cq_cnt, (size_t)attrs->max_cq);
 	KUNIT_EXPECT_EQ(test, domain->ep_cnt, (size_t)attrs->max_qp);
-	KUNIT_EXPECT_EQ(test, info->ep_attr->max_msg_size,
-			(size_t)port.max_msg_sz);
+	if (info->ep_attr->protocol == FI_PROTO_IWARP)
+		KUNIT_EXPECT_LE(test, info->ep_attr->max_msg_size,
+				(size_t)port.max_msg_sz);
+	else
+		KUNIT_EXPECT_EQ(test, info->ep_attr->max_msg_size,
+				(size_t)port.max_msg_sz);
 	KUNIT_EXPECT_LE(test, info->tx_attr->size, (size_t)attrs->max_qp_wr);
 	KUNIT_EXPECT_LE(test, info->rx_attr->size, (size_t)attrs->max_qp_wr);
 	KUNIT_EXPECT_LE(test, info->tx_attr->iov_limit,
@@ -176,22 +183,39 @@ static void attributes_are_those_of_the_device(struct kunit *test)
 			(size_t)attrs->max_recv_sge);
 }
 
+/* What a client can learn of the wire, and nothing else tells it */
+static void attributes_tell_the_protocols_apart(struct kunit *test)
+{
+	struct fi_info *info = vt_local(test, AF_INET, NULL);
+	struct rdma_cm_id *id = vt_device_id(test, info);
+	bool iwarp = rdma_protocol_iwarp(id->device, id->port_num);
+	u64 order = FI_ORDER_SAW | FI_ORDER_SAS;
+
+	if (!iwarp)
+		order |= FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS |
+			 FI_ORDER_WAW | FI_ORDER_WAS;
+	KUNIT_EXPECT_EQ(test, info->ep_attr->protocol,
+			iwarp ? FI_PROTO_IWARP : FI_PROTO_RDMA_CM_IB_RC);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->cq_data_size, iwarp ? 0 : 4);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->resource_mgmt,
+			iwarp ? FI_RM_DISABLED : FI_RM_ENABLED);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->msg_order, order);
+	KUNIT_EXPECT_EQ(test, info->rx_attr->msg_order, order);
+	KUNIT_EXPECT_EQ(test, !!(info->caps & FI_FENCE), !iwarp);
+	/* A read that begins and ends within pages is as long as that */
+	if (iwarp)
+		KUNIT_EXPECT_EQ(test, info->ep_attr->max_msg_size, SZ_8M);
+}
+
 static void attributes_describe_connected_messages(struct kunit *test)
 {
 	struct fi_info *info = vt_local(test, AF_INET, NULL);
 
 	KUNIT_EXPECT_EQ(test, info->ep_attr->type, FI_EP_MSG);
-	KUNIT_EXPECT_EQ(test, info->ep_attr->protocol, FI_PROTO_RDMA_CM_IB_RC);
 	KUNIT_EXPECT_EQ(test, info->caps & (FI_MSG | FI_SEND | FI_RECV),
 			FI_MSG | FI_SEND | FI_RECV);
 	KUNIT_EXPECT_EQ(test, info->caps & FI_TAGGED, 0);
 	KUNIT_EXPECT_EQ(test, info->mode, 0);
-	KUNIT_EXPECT_EQ(test, info->domain_attr->cq_data_size, 4);
-	KUNIT_EXPECT_EQ(test, info->domain_attr->resource_mgmt, FI_RM_ENABLED);
-	KUNIT_EXPECT_EQ(test, info->tx_attr->msg_order,
-			FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS |
-			FI_ORDER_WAW | FI_ORDER_WAS | FI_ORDER_SAW |
-			FI_ORDER_SAS);
 	KUNIT_EXPECT_GT(test, info->tx_attr->inject_size, 0);
 	KUNIT_EXPECT_EQ(test, info->tx_attr->op_flags, 0);
 	KUNIT_EXPECT_STREQ(test, info->fabric_attr->prov_name, "verbs");
@@ -444,6 +468,7 @@ static struct kunit_case info_cases[] = {
 	KUNIT_CASE(link_local_addresses_carry_their_interface),
 	KUNIT_CASE(attributes_are_those_of_the_device),
 	KUNIT_CASE(attributes_describe_connected_messages),
+	KUNIT_CASE(attributes_tell_the_protocols_apart),
 	KUNIT_CASE_PARAM(source_node_names_one_address, vt_family_gen_params),
 	KUNIT_CASE(source_service_alone_sets_the_port_of_all),
 	KUNIT_CASE_PARAM(node_names_the_peer_and_finds_the_source,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Discovery: the address of this machine that a case uses.
+ * Discovery: the address of this machine that a case uses; and what depends on the
+ * device there.
  */
 #include <net/ipv6.h>
 #include "verbs_test.h"
@@ -65,4 +66,33 @@ void vt_serve(struct kunit *test, int family, const struct fi_info *hints)
 {
 	vt_open(test, family, hints);
 	vt_listen(test, vt_eq(test, 0));
+}
+
+u64 vt_senddata(struct kunit *test, struct vt_end *end, void *buf, size_t len,
+		u64 data, void *context)
+{
+	ssize_t ret = fi_senddata(end->ep, buf, len, NULL, data, 0, context);
+
+	KUNIT_ASSERT_EQ(test, ret, vt_has_data(test) ? 0 : -ENOSYS);
+	if (!ret)
+		return data;
+	KUNIT_ASSERT_EQ(test, fi_send(end->ep, buf, len, NULL, 0, context), 0);
+	return 0;
+}
+
+/* It completes once, and the connection ends */
+void vt_not_taken(struct kunit *test, struct vt_end *end, void *context,
+		  int err)
+{
+	union vt_event event;
+	struct vt_comp comp;
+
+	KUNIT_ASSERT_EQ(test, vt_wait(end->tx, &comp), 1);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, context);
+	if (vt_is_iwarp(test))
+		KUNIT_EXPECT_TRUE(test, !comp.err || comp.err == ECANCELED);
+	else
+		KUNIT_EXPECT_EQ(test, comp.err, err);
+	vt_event(test, end->eq, FI_SHUTDOWN, &event);
+	vt_none(test, end->tx);
 }

@@ -213,21 +213,29 @@ static void each_access_needs_its_bit(struct kunit *test)
 {
 	const struct mr_access *param = test->param_value;
 	u64 *buf = vt_buf(test, 64), addr = mr_addr(buf);
+	enum ib_wc_status status, write = param->write;
 	struct vt_peer *peer;
 	struct fid_mr *mr;
 
 	vt_serve(test, AF_INET, NULL);
 	mr = mr_reg(test, buf, 64, param->access);
+	/* There the answer to a read is a write by the peer */
+	if (vt_is_iwarp(test) && param->access & FI_READ)
+		write = OK;
 
 	peer = vt_peer(test);
-	KUNIT_EXPECT_EQ(test, vt_peer_read(peer, addr, fi_mr_key(mr), 64),
-			param->read);
+	status = vt_peer_read(peer, addr, fi_mr_key(mr), 64);
+	/* siw does not look at this right; no attribute says so (devices.rst) */
+	if (param->read == OK || !vt_is_iwarp(test))
+		KUNIT_EXPECT_EQ(test, status, param->read);
 	vt_peer_close(peer);
 	peer = vt_peer(test);
 	KUNIT_EXPECT_EQ(test, vt_peer_write(peer, addr, fi_mr_key(mr), 64),
-			param->write);
+			write);
 	vt_peer_close(peer);
 	peer = vt_peer(test);
+	if (peer->id->device->attrs.atomic_cap == IB_ATOMIC_NONE)
+		return;
 	KUNIT_EXPECT_EQ(test, vt_peer_fetch_add(peer, addr, fi_mr_key(mr)),
 			param->atomic);
 	KUNIT_EXPECT_EQ(test, *buf, param->atomic == OK ? 1 : 0);

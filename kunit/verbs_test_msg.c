@@ -14,6 +14,8 @@ struct vt_call {
 	bool		short_only;
 	bool		silent;
 	bool		with_data;
+	ssize_t		refusal;
+	bool		transmit;
 };
 
 /* Three pieces, the last of them the longest */
@@ -79,7 +81,14 @@ static ssize_t post_sendmsg_fence(struct fid_ep *ep, void *buf, size_t len,
 				  void *context)
 {
 	return post_flags(ep, buf, len, context, FI_COMPLETION | FI_FENCE |
-			  FI_TRANSMIT_COMPLETE | FI_INJECT_COMPLETE);
+			  FI_INJECT_COMPLETE);
+}
+
+static ssize_t post_sendmsg_transmit(struct fid_ep *ep, void *buf, size_t len,
+				     void *context)
+{
+	return post_flags(ep, buf, len, context, FI_COMPLETION |
+			  FI_TRANSMIT_COMPLETE);
 }
 
 static ssize_t post_inject(struct fid_ep *ep, void *buf, size_t len,
@@ -100,17 +109,21 @@ static ssize_t post_injectdata(struct fid_ep *ep, void *buf, size_t len,
 	return fi_injectdata(ep, buf, len, VT_DATA, 0);
 }
 
+/* @refusal: the answer of a device that has not what the call is about */
 static const struct vt_call vt_sends[] = {
 	{ "send", post_send },
 	{ "sendv", post_sendv },
 	{ "sendmsg", post_sendmsg },
-	{ "sendmsg with data", post_sendmsg_data, .with_data = true },
+	{ "sendmsg with data", post_sendmsg_data, .with_data = true,
+	  .refusal = -FI_EBADFLAGS },
 	{ "sendmsg, injected", post_sendmsg_inject, .short_only = true },
 	{ "sendmsg, fenced", post_sendmsg_fence },
+	{ "sendmsg, transmitted", post_sendmsg_transmit, .transmit = true,
+	  .refusal = -FI_EBADFLAGS },
 	{ "inject", post_inject, .short_only = true, .silent = true },
-	{ "senddata", post_senddata, .with_data = true },
+	{ "senddata", post_senddata, .with_data = true, .refusal = -ENOSYS },
 	{ "injectdata", post_injectdata, .short_only = true, .silent = true,
-	  .with_data = true },
+	  .with_data = true, .refusal = -ENOSYS },
 };
 
 KUNIT_ARRAY_PARAM_DESC(vt_send, vt_sends, name);
@@ -196,6 +209,23 @@ static void transfer(struct kunit *test, struct vt_pair *pair,
 	kunit_kfree(test, in);
 }
 
+static bool is_there(struct kunit *test, const struct vt_call *call)
+{
+	return !(call->with_data && !vt_has_data(test)) &&
+	       !(call->transmit && vt_is_iwarp(test));
+}
+
+static void refused(struct kunit *test, struct vt_pair *pair,
+		    const struct vt_call *call)
+{
+	u8 *buf = vt_buf(test, 8);
+
+	KUNIT_EXPECT_EQ(test, call->post(pair->a.ep, buf, 8, vt_ctx(1)),
+			call->refusal);
+	vt_none(test, pair->a.tx);
+	vt_ping(test, &pair->a, &pair->b);
+}
+
 static void transfer_all_sizes(struct kunit *test, const struct vt_call *send,
 			       const struct vt_call *recv)
 {
@@ -205,6 +235,10 @@ static void transfer_all_sizes(struct kunit *test, const struct vt_call *send,
 
 	vt_serve(test, AF_INET, NULL);
 	vt_join(test, &pair, &vt_default_kind);
+	if (!is_there(test, send)) {
+		refused(test, &pair, send);
+		return;
+	}
 	limit = vt_of(test)->info->tx_attr->inject_size;
 
 	transfer(test, &pair, send, recv, 0, 0);
@@ -291,6 +325,12 @@ static void remote_cq_data_is_32_bits_wide(struct kunit *test)
 
 	vt_serve(test, AF_INET, NULL);
 	vt_join(test, &pair, &vt_default_kind);
+	if (!vt_has_data(test)) {
+		KUNIT_EXPECT_EQ(test, fi_injectdata(pair.a.ep, NULL, 0, 1, 0),
+				-ENOSYS);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, vt_info(test)->domain_attr->cq_data_size, 4);
 	vt_recv(test, &pair.b, NULL, 0, vt_ctx(1));
 	vt_recv(test, &pair.b, NULL, 0, vt_ctx(2));
 	KUNIT_ASSERT_EQ(test, fi_injectdata(pair.a.ep, NULL, 0, U32_MAX, 0), 0);

@@ -46,8 +46,14 @@ struct vt_peer {
 
 /* A peer connected to the case's listener, the case's to close or to leave */
 struct vt_peer *vt_peer(struct kunit *test);
+/* The same, of which so many reads and atomics at a time may be asked */
+struct vt_peer *vt_peer_granting(struct kunit *test, u8 reads);
 void vt_peer_close(struct vt_peer *peer);
-/* How an operation on @len bytes at @addr ends; @buf has them then */
+/*
+ * How an operation on @len bytes at @addr ends; @buf has them then.  Over iWARP
+ * IB_WC_REM_ACCESS_ERR stands for the end of the connection: nothing else is heard
+ * of the reason.
+ */
 enum ib_wc_status vt_peer_read(struct vt_peer *peer, u64 addr, u64 key,
 			       size_t len);
 enum ib_wc_status vt_peer_write(struct vt_peer *peer, u64 addr, u64 key,

@@ -163,13 +163,14 @@ static void injects_fill_a_polled_queue_until_it_is_read(struct kunit *test)
 	vt_serve(test, AF_INET, depth_hints(test));
 	pair.b.tx = vt_cq(test, &vt_default_kind, 2 * VT_DEPTH);
 	vt_join(test, &pair, &vt_polled_kind);
+	/* Not every device lets a message wait for its receive */
+	for (i = 0; i < VT_DEPTH; i++)
+		vt_recv(test, &pair.b, in, 1, vt_ctx(i));
 	for (i = 0; i < VT_DEPTH; i++)
 		KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, &out, 0, 0), 0);
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, &out, 0, 0), -EAGAIN);
-	for (i = 0; i < VT_DEPTH; i++) {
-		vt_recv(test, &pair.b, in, 1, vt_ctx(i));
+	for (i = 0; i < VT_DEPTH; i++)
 		vt_done(test, pair.b.rx, vt_ctx(i));
-	}
 
 	for (i = 0; i < 4 * VT_DEPTH; i++) {
 		out = i;
@@ -245,7 +246,7 @@ static void injects_are_as_long_as_the_info_says(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, buf, limit + 1, 0),
 			-EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, fi_injectdata(pair.a.ep, buf, limit + 1, 0, 0),
-			-EMSGSIZE);
+			vt_has_data(test) ? -EMSGSIZE : -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_INJECT),
 			-EMSGSIZE);
 	vt_recv(test, &pair.b, buf + limit + 1, limit, vt_ctx(1));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Peers that are not kOFI: rdma_cm used as it is, without a queue pair.  Some
- * check how connection data looks on the wire (one length byte, then the data),
- * others send what no libfabric would.
+ * Peers that are not kOFI: rdma_cm used as it is, without a queue pair unless
+ * there is no connection without one (iWARP).  Some check how connection data looks
+ * on the wire (one length byte, then the data), others send what no libfabric would.
  *
  * A raw peer logs its events under no lock: rdma_cm calls the handler of one
  * id at a time, a listener's child has it called after the listener's, and the
@@ -32,6 +32,8 @@ enum vt_answer {
 struct vt_raw {
 	struct rdma_cm_id	*id;
 	struct rdma_cm_id	*child;
+	struct ib_pd		*pd;
+	struct ib_cq		*cq;
 	struct completion	more;
 	struct vt_raw_event	log[VT_RAW_LOG];
 	int			nr_logged;
@@ -50,7 +52,9 @@ static void vt_raw_log(struct vt_raw *raw, struct rdma_cm_id *id,
 
 	if (raw->nr_logged == VT_RAW_LOG)
 		return;
-	if (event->event == RDMA_CM_EVENT_REJECTED)
+	/* siw does not say that it was the consumer */
+	if (event->event == RDMA_CM_EVENT_REJECTED &&
+	    !rdma_protocol_iwarp(id->device, id->port_num))
 		data = rdma_consumer_reject_data(id, event, &len);
 	log->event = event->event;
 	log->status = event->status;
@@ -59,6 +63,32 @@ static void vt_raw_log(struct vt_raw *raw, struct rdma_cm_id *id,
 		memcpy(log->data, data, log->len);
 	raw->nr_logged++;
 	complete(&raw->more);
+}
+
+static int vt_raw_qp(struct vt_raw *raw, struct rdma_cm_id *id)
+{
+	struct ib_qp_init_attr attr = {
+		.cap = {
+			.max_send_wr	= 2,
+			.max_recv_wr	= 2,
+			.max_send_sge	= 1,
+			.max_recv_sge	= 1,
+		},
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+	};
+
+	if (!rdma_protocol_iwarp(id->device, id->port_num))
+		return 0;
+	raw->pd = ib_alloc_pd(id->device, 0);
+	if (IS_ERR(raw->pd))
+		return PTR_ERR(raw->pd);
+	raw->cq = ib_alloc_cq(id->device, raw, 8, 0, IB_POLL_WORKQUEUE);
+	if (IS_ERR(raw->cq))
+		return PTR_ERR(raw->cq);
+	attr.send_cq = raw->cq;
+	attr.recv_cq = raw->cq;
+	return rdma_create_qp(id, raw->pd, &attr);
 }
 
 static void vt_raw_answer(struct vt_raw *raw)
@@ -70,7 +100,7 @@ static void vt_raw_answer(struct vt_raw *raw)
 		.qp_num			= 0x7777,
 	};
 
-	if (raw->answer == VT_ACCEPT)
+	if (raw->answer == VT_ACCEPT && !vt_raw_qp(raw, raw->child))
 		rdma_accept(raw->child, &param);
 	else if (raw->answer == VT_REJECT)
 		rdma_reject(raw->child, raw->data, raw->data_len,
@@ -89,17 +119,33 @@ static int vt_raw_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
+static void vt_raw_end(struct rdma_cm_id *id)
+{
+	if (!id)
+		return;
+	if (id->qp) {
+		rdma_disconnect(id);
+		ib_drain_qp(id->qp);
+		rdma_destroy_qp(id);
+	}
+	rdma_destroy_id(id);
+}
+
 static void vt_raw_destroy(void *ptr)
 {
 	struct vt_raw *raw = ptr;
 
 	/* The listener first: no more children */
-	if (raw->id)
-		rdma_destroy_id(raw->id);
-	if (raw->child)
-		rdma_destroy_id(raw->child);
+	vt_raw_end(raw->id);
+	vt_raw_end(raw->child);
 	raw->id = NULL;
 	raw->child = NULL;
+	if (!IS_ERR_OR_NULL(raw->cq))
+		ib_free_cq(raw->cq);
+	raw->cq = NULL;
+	if (!IS_ERR_OR_NULL(raw->pd))
+		ib_dealloc_pd(raw->pd);
+	raw->pd = NULL;
 }
 
 static struct vt_raw *vt_raw(struct kunit *test)
@@ -150,6 +196,7 @@ static void vt_raw_connect(struct kunit *test, struct vt_raw *raw,
 	vt_raw_wait(test, raw, RDMA_CM_EVENT_ADDR_RESOLVED);
 	KUNIT_ASSERT_EQ(test, rdma_resolve_route(raw->id, 2000), 0);
 	vt_raw_wait(test, raw, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	KUNIT_ASSERT_EQ(test, vt_raw_qp(raw, raw->id), 0);
 	KUNIT_ASSERT_EQ(test, rdma_connect(raw->id, &param), 0);
 }
 
@@ -197,7 +244,10 @@ static void an_accept_carries_length_and_data(struct kunit *test)
 	vt_raw_connect(test, raw, NULL, 0);
 	vt_end_open(test, &server, vt_connreq(test, NULL), &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_accept(server.ep, "abcd", 4), 0);
-	event = vt_raw_wait(test, raw, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	/* With a queue pair rdma_cm does the rest */
+	event = vt_raw_wait(test, raw, raw->id->qp ?
+			    RDMA_CM_EVENT_ESTABLISHED :
+			    RDMA_CM_EVENT_CONNECT_RESPONSE);
 
 	KUNIT_ASSERT_GE(test, event->len, 5);
 	KUNIT_EXPECT_EQ(test, event->data[0], 4);
