@@ -27,7 +27,7 @@ BEGIN {
 
 {
 	dot = index($2, ".")
-	name = ($2 ~ /^[a-z0-9_]+\.[^ ]+$/) ? substr($2, 1, dot - 1) : "frame"
+	name = ($2 ~ /^[a-z0-9_]+(-siw)?\.[^ ]+$/) ? substr($2, 1, dot - 1) : "frame"
 	count[$1]++
 	if (name == "frame") {
 		frame++

@@ -7,7 +7,8 @@
 #
 # SUITES="kofi_core_test ..." takes some modules only, ONLY="cq msg*" only the
 # suites and cases with these words, which may be patterns, in their names or in
-# suite.case. Then lines "#suite NAME" tell which suites there are.
+# suite.case. Then lines "#suite NAME" tell which suites there are. DEVICE=siw runs
+# on siw0, made here, in a guest that has been started without rxe0.
 
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
@@ -163,16 +164,16 @@ unload_all()
 	return "${stuck:-0}"
 }
 
-# delete_rxe: as long as somebody uses the device that would wait for ever.
-delete_rxe()
+# delete_device NAME STATUS: as long as somebody uses it that would wait for ever.
+delete_device()
 {
-	if [ "$1" -ne 0 ]; then
+	if [ "$2" -ne 0 ]; then
 		echo "not tried, a module has not let go of it"
-		check 1 "rxe0 can be deleted"
+		check 1 "$1 can be deleted"
 		return
 	fi
-	rdma link delete rxe0
-	check $? "rxe0 can be deleted"
+	rdma link delete "$1"
+	check $? "$1 can be deleted"
 }
 
 report_leaks()
@@ -186,6 +187,10 @@ mkfifo /tmp/other_net
 unshare -n sh -c 'echo >/tmp/other_net; exec sleep 100000' &
 other_net=$!
 read -r _ </tmp/other_net # it is in its namespace now
+if [ -n "$DEVICE" ]; then
+	/kofi/guest/rxe.sh "$DEVICE"
+	check $? "${DEVICE}0 comes up"
+fi
 modprobe kofi_verbs
 check $? "kofi_verbs loads"
 for ko in /kofi/*_test.ko; do
@@ -204,6 +209,7 @@ done
 leaks_names
 unload_all
 released=$?
-[ "$RXE" != 1 ] || delete_rxe $released
+[ "$RXE" != 1 ] || delete_device rxe0 $released
+[ -z "$DEVICE" ] || delete_device "${DEVICE}0" $released
 kill "$other_net"
 [ ! -e "$leaks" ] || report_leaks
