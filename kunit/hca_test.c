@@ -14,6 +14,7 @@ kunit_test_suites(&kofi_hca_device_suite,
 		  &kofi_hca_limits_suite,
 		  &kofi_hca_fatal_suite,
 		  &kofi_hca_mr_suite,
+		  &kofi_hca_sink_suite,
 		  &kofi_hca_atomic_suite,
 		  &kofi_hca_reg_suite,
 		  &kofi_hca_srx_suite);

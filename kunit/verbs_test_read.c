@@ -4,7 +4,9 @@
  * where the device (iWARP) takes one element with a key of its own and few pages.
  * Both ends are in one domain; the peer's memory is a region.
  */
+#include <linux/net.h>
 #include <linux/sizes.h>
+#include <net/net_namespace.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 #include "client_memory.h"
@@ -250,6 +252,126 @@ static void a_peer_that_grants_no_reads_is_not_asked(struct kunit *test)
 	vt_none(test, peer->end.tx);
 }
 
+/* What iWARP begins with (RFC 5044) */
+struct mpa_frame {
+	u8	key[16];
+	u8	flags[2];
+	__be16	data_len;
+	u8	data[256];
+};
+
+static void mute_release(void *sock)
+{
+	sock_release(sock);
+}
+
+static struct socket *mute_adopt(struct kunit *test, struct socket *sock)
+{
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, mute_release,
+							sock), 0);
+	return sock;
+}
+
+static void mute_receive(struct kunit *test, struct socket *sock, void *buf,
+			 size_t len)
+{
+	struct kvec iov = { buf, len };
+	struct msghdr msg = {};
+
+	KUNIT_ASSERT_EQ(test, kernel_recvmsg(sock, &msg, &iov, 1, len,
+					     MSG_WAITALL), (int)len);
+}
+
+/* A TCP socket that sends the request back as the answer, and no more after it */
+static struct socket *mute_answer(struct kunit *test, struct socket *listener)
+{
+	struct mpa_frame *frame = vt_buf(test, sizeof(*frame));
+	struct kvec iov = { frame, offsetof(struct mpa_frame, data) };
+	struct msghdr msg = {};
+	struct socket *sock;
+
+	KUNIT_ASSERT_EQ(test, kernel_accept(listener, &sock, 0), 0);
+	mute_adopt(test, sock);
+	mute_receive(test, sock, frame, iov.iov_len);
+	KUNIT_ASSERT_MEMEQ(test, frame->key, "MPA ID Req Frame", 16);
+	KUNIT_ASSERT_LE(test, ntohs(frame->data_len), sizeof(frame->data));
+	mute_receive(test, sock, frame->data, ntohs(frame->data_len));
+	memcpy(frame->key, "MPA ID Rep Frame", 16);
+	iov.iov_len += ntohs(frame->data_len);
+	KUNIT_ASSERT_EQ(test, kernel_sendmsg(sock, &msg, &iov, 1, iov.iov_len),
+			(int)iov.iov_len);
+	return sock;
+}
+
+static struct socket *mute_connect(struct kunit *test, struct vt_end *end)
+{
+	struct vt *vt = vt_of(test);
+	struct socket *listener, *sock;
+	union vt_event event;
+
+	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, AF_INET, SOCK_STREAM,
+					       IPPROTO_TCP, &listener), 0);
+	mute_adopt(test, listener);
+	KUNIT_ASSERT_EQ(test, kernel_bind(listener, vt->info->src_addr,
+					  vt->info->src_addrlen), 0);
+	KUNIT_ASSERT_EQ(test, kernel_listen(listener, 1), 0);
+	KUNIT_ASSERT_GT(test, kernel_getsockname(listener,
+						 (struct sockaddr *)&vt->name),
+			0);
+	vt_client(test, end, &vt_default_kind);
+	vt_connect(test, end, NULL, 0);
+	sock = mute_answer(test, listener);
+	vt_event(test, end->eq, FI_CONNECTED, &event);
+	return sock;
+}
+
+/*
+ * A peer whose memory does not answer: over iWARP a plain TCP socket, else a queue
+ * pair in the error state.
+ */
+static struct vt_end *mute_end(struct kunit *test, struct socket **sock)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct vt_peer *peer;
+	struct vt_end *end;
+
+	*sock = NULL;
+	if (vt_is_iwarp(test)) {
+		end = vt_buf(test, sizeof(*end));
+		*sock = mute_connect(test, end);
+		return end;
+	}
+	vt_listen(test, vt_eq(test, 0));
+	peer = vt_peer(test);
+	KUNIT_ASSERT_EQ(test, ib_modify_qp(peer->id->qp, &attr, IB_QP_STATE),
+			0);
+	return &peer->end;
+}
+
+static void a_read_without_answer_ends_with_the_connection(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 64), request[20];
+	struct socket *sock;
+	struct vt_end *end;
+	struct vt_comp comp;
+	union vt_event event;
+
+	vt_open(test, AF_INET, read_hints(test));
+	end = mute_end(test, &sock);
+	KUNIT_ASSERT_EQ(test, fi_read(end->ep, buf, 64, NULL, 0, 0, 1,
+				      vt_ctx(1)), 0);
+	/* It has left: siw has nothing to send any more */
+	if (sock)
+		mute_receive(test, sock, request, sizeof(request));
+	KUNIT_ASSERT_EQ(test, fi_shutdown(end->ep, 0), 0);
+
+	comp = vt_failed(test, end->tx);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	vt_event(test, end->eq, FI_SHUTDOWN, &event);
+	vt_none(test, end->tx);
+}
+
 KUNIT_ARRAY_PARAM_DESC(vt_memory, vt_memories, name);
 
 static struct kunit_case read_cases[] = {
@@ -260,6 +382,7 @@ static struct kunit_case read_cases[] = {
 	KUNIT_CASE(many_reads_at_a_time_lose_nothing),
 	KUNIT_CASE(an_endpoint_for_one_operation_can_read),
 	KUNIT_CASE(a_peer_that_grants_no_reads_is_not_asked),
+	KUNIT_CASE(a_read_without_answer_ends_with_the_connection),
 	{}
 };
 
