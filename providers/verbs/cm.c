@@ -102,19 +102,19 @@ static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno)
 
 /*
  * Ends the connection from this side; the state is DOWN.  iWARP closes it in good
- * order: what was sent arrives.  But siw then forgets the reads that wait for an
- * answer.  As long as there are any, the error state comes first, which flushes
- * them and breaks the connection off.
+ * order: what was sent arrives.  But siw then forgets reads that wait for an answer
+ * and what it has not begun to send.  As long as anything may be on its way, the
+ * error state comes first, which flushes it and breaks the connection off.
  */
 void verbs_ep_hang_up(struct verbs_ep *ep)
 {
 	unsigned long flags;
 
 	if (ep->iwarp && ep->qp) {
-		/* Who has seen another state than DOWN has counted his read */
+		/* Who has seen another state than DOWN has counted his operation */
 		spin_lock_irqsave(&ep->tx.lock, flags);
 		spin_unlock_irqrestore(&ep->tx.lock, flags);
-		if (atomic_read(&ep->tx.reads))
+		if (atomic_read(&ep->tx.busy))
 			verbs_ep_flush(ep);
 	}
 	rdma_disconnect(ep->id);

@@ -56,7 +56,7 @@ void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
 {
 	struct kofi_cntr *cntr = verbs_cntr_of(slot);
 
-	verbs_slot_answered(slot);
+	verbs_slot_over(slot);
 	verbs_unmap(slot);
 	slot->comp.err = err;
 	slot->comp.prov_errno = prov_errno;
@@ -79,7 +79,7 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 				wc->status);
 		return;
 	}
-	verbs_slot_answered(slot);
+	verbs_slot_over(slot);
 	verbs_unmap(slot);
 	if (slot->riders)
 		verbs_slot_put_riders(slot);

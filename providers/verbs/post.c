@@ -321,23 +321,23 @@ static int verbs_chain_reg(struct verbs_queue *queue, struct ib_reg_wr *reg)
 }
 
 /*
- * A slot for the operation, with what goes in front of it in the chain.  No read
- * begins once the connection is ending; see verbs_ep_hang_up().
+ * A slot for the operation, with what goes in front of it in the chain.  Over iWARP
+ * nothing begins once the connection is ending; see verbs_ep_hang_up().
  */
 static int verbs_op_admit(struct verbs_queue *queue, const struct verbs_op *op,
 			  struct verbs_slot **slot)
 {
-	bool read = verbs_comp_flags(op) & FI_READ;
+	struct verbs_ep *ep = queue->ep;
 
-	if (read && READ_ONCE(queue->ep->state) == VERBS_EP_DOWN)
+	if (ep->iwarp && READ_ONCE(ep->state) == VERBS_EP_DOWN)
 		return -ESHUTDOWN;
 	*slot = verbs_slot_take(queue);
 	if (!*slot)
 		return -EAGAIN;
 	if (op->opcode == IB_WR_RDMA_READ_WITH_INV)
 		verbs_sinks_chain(queue, op->region);
-	if (read)
-		atomic_inc(&queue->reads);
+	if (ep->iwarp)
+		atomic_inc(&queue->busy);
 	return 0;
 }
 
@@ -366,7 +366,7 @@ int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg)
 static int verbs_slot_refused(struct verbs_slot *slot,
 			      const struct verbs_op *op, int err)
 {
-	verbs_slot_answered(slot);
+	verbs_slot_over(slot);
 	slot->mapped = 0;
 	verbs_slot_alight(slot);
 	if (op->opcode != IB_WR_RDMA_READ_WITH_INV) {

@@ -50,7 +50,7 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	init_llist_head(&queue->freed);
 	queue->unused = NULL;
 	queue->riders = NULL;
-	atomic_set(&queue->reads, 0);
+	atomic_set(&queue->busy, 0);
 	queue->chain = NULL;
 	queue->chain_end = &queue->chain;
 	queue->domain = domain;
@@ -161,6 +161,7 @@ void verbs_slot_put_riders(struct verbs_slot *slot)
 	while (node) {
 		rider = llist_entry(node, struct verbs_slot, free);
 		node = node->next;
+		verbs_slot_over(rider);
 		verbs_unmap(rider);
 		verbs_slot_put(rider);
 	}

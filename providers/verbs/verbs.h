@@ -302,7 +302,7 @@ struct verbs_wr {
  * @chain_end: where the next one is linked
  * @chained: how many there are
  * @wrs: memory for VERBS_CHAIN of them
- * @reads: operations that wait for an answer from the peer's memory
+ * @busy: over iWARP, operations that are not known to be done
  * @counted: a counter is bound, so everything is signalled
  * @cntrs: the counter of each kind of operation, or NULL
  * @cq: where completions go
@@ -331,7 +331,7 @@ struct verbs_queue {
 	struct ib_send_wr	**chain_end;
 	unsigned int		chained;
 	struct verbs_wr		*wrs;
-	atomic_t		reads;
+	atomic_t		busy;
 	bool			counted;
 	struct kofi_cntr	*cntrs[VERBS_NR_KINDS];
 	struct verbs_cq		*cq;
@@ -829,11 +829,13 @@ static inline struct kofi_cntr *verbs_cntr_of(const struct verbs_slot *slot)
 	return slot->taker->counted ? verbs_cntr_find(slot) : NULL;
 }
 
-/* The operation waits no more for an answer from the peer's memory */
-static inline void verbs_slot_answered(const struct verbs_slot *slot)
+/* An operation is over, which has been counted; see verbs_op_admit() */
+static inline void verbs_slot_over(const struct verbs_slot *slot)
 {
-	if (slot->comp.flags & FI_READ)
-		atomic_dec(&slot->queue->reads);
+	const struct verbs_ep *ep = slot->queue->ep;
+
+	if (ep->iwarp && slot->queue == &ep->tx && slot->comp.flags)
+		atomic_dec(&slot->queue->busy);
 }
 
 static inline bool verbs_is_iwarp(const struct ib_device *ibdev)
