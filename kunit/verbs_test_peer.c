@@ -166,7 +166,7 @@ static enum ib_wc_status peer_verdict(struct vt_peer *peer,
 {
 	union vt_event event;
 
-	if (status != IB_WC_WR_FLUSH_ERR || !vt_is_iwarp(peer->test))
+	if (status == IB_WC_SUCCESS || !vt_is_iwarp(peer->test))
 		return status;
 	vt_event(peer->test, peer->end.eq, FI_SHUTDOWN, &event);
 	return IB_WC_REM_ACCESS_ERR;
@@ -192,11 +192,28 @@ static enum ib_wc_status peer_do(struct vt_peer *peer, struct ib_send_wr *wr,
 	ret = ib_post_send(peer->id->qp, wr, NULL);
 	/* The end of the connection may already be on its way */
 	if (ret == -ENOTCONN && vt_is_iwarp(test))
-		return peer_verdict(peer, IB_WC_WR_FLUSH_ERR);
+		return IB_WC_WR_FLUSH_ERR;
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&peer->done,
 							  patience), 0);
-	return peer_verdict(peer, peer->status);
+	return peer->status;
+}
+
+/*
+ * Over iWARP a write is done when it is sent.  A message comes after it, if nothing
+ * has ended the connection.
+ */
+static enum ib_wc_status peer_arrived(struct vt_peer *peer)
+{
+	struct ib_send_wr wr = { .opcode = IB_WR_SEND };
+	struct kunit *test = peer->test;
+	struct vt_comp comp;
+
+	if (fi_recv(peer->end.ep, vt_buf(test, 8), 8, NULL, 0, NULL))
+		return IB_WC_WR_FLUSH_ERR;
+	peer_do(peer, &wr, 8);
+	KUNIT_ASSERT_EQ(test, vt_wait(peer->end.rx, &comp), 1);
+	return comp.err ? IB_WC_WR_FLUSH_ERR : IB_WC_SUCCESS;
 }
 
 enum ib_wc_status vt_peer_read(struct vt_peer *peer, u64 addr, u64 key,
@@ -208,7 +225,7 @@ enum ib_wc_status vt_peer_read(struct vt_peer *peer, u64 addr, u64 key,
 		.rkey		= key,
 	};
 
-	return peer_do(peer, &wr.wr, len);
+	return peer_verdict(peer, peer_do(peer, &wr.wr, len));
 }
 
 enum ib_wc_status vt_peer_write(struct vt_peer *peer, u64 addr, u64 key,
@@ -221,10 +238,9 @@ enum ib_wc_status vt_peer_write(struct vt_peer *peer, u64 addr, u64 key,
 	};
 	enum ib_wc_status status = peer_do(peer, &wr.wr, len);
 
-	/* Over iWARP it is done when it is sent; a read of nothing comes after it */
 	if (status == IB_WC_SUCCESS && vt_is_iwarp(peer->test))
-		status = vt_peer_read(peer, addr, key, 0);
-	return status;
+		status = peer_arrived(peer);
+	return peer_verdict(peer, status);
 }
 
 enum ib_wc_status vt_peer_fetch_add(struct vt_peer *peer, u64 addr, u64 key)

@@ -401,6 +401,9 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	int ret, err;
 
 	verbs_wr_init(&any, op, map, wr_flags);
+	/* siw may answer a read of nothing with something; this is as good */
+	if (ep->iwarp && op->opcode == IB_WR_RDMA_READ && !map->len)
+		any.wr.opcode = IB_WR_RDMA_WRITE;
 	/* Inline data are not there any more when a chain is posted */
 	more = op->flags & FI_MORE && !(wr_flags & IB_SEND_INLINE) &&
 	       !verbs_op_is_swap(op);
@@ -538,9 +541,6 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 			    read ? ep->read_limit : ep->tx.iov_limit, &map);
 	if (ret)
 		return ret;
-	/* iWARP has it that a read has one element, and be it empty */
-	if (read && ep->iwarp && !map.count)
-		map.sge[map.count++] = (struct ib_sge) {};
 	ret = verbs_post_map(ep, op, &map, 0, false);
 	if (ret)
 		verbs_map_undo(ep->domain, dir, &map);

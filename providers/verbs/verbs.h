@@ -832,9 +832,10 @@ static inline struct kofi_cntr *verbs_cntr_of(const struct verbs_slot *slot)
 /* An operation is over, which has been counted; see verbs_op_admit() */
 static inline void verbs_slot_over(const struct verbs_slot *slot)
 {
-	const struct verbs_ep *ep = slot->queue->ep;
-
-	if (ep->iwarp && slot->queue == &ep->tx && slot->comp.flags)
+	/* Not receives, whose queue may be nobody's, nor registrations */
+	if (!slot->comp.flags || slot->comp.flags & (FI_RECV | FI_REMOTE_WRITE))
+		return;
+	if (slot->queue->ep->iwarp)
 		atomic_dec(&slot->queue->busy);
 }
 
