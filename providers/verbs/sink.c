@@ -211,13 +211,13 @@ bool verbs_needs_sink(const struct verbs_ep *ep, const struct verbs_op *op)
 }
 
 /**
- * struct verbs_part - What one sink can take of a list
+ * struct verbs_span - What one sink can take of a list
  * @bvec: elements
  * @count: how many
  * @end: physical address behind the last one
  * @room: bytes that the pages have left
  */
-struct verbs_part {
+struct verbs_span {
 	struct bio_vec	bvec[VERBS_SINK_IOV];
 	size_t		count;
 	phys_addr_t	end;
@@ -225,50 +225,50 @@ struct verbs_part {
 };
 
 /* Can it go on with @piece?  Only the first begins, and the last ends, in a page */
-static bool verbs_part_takes(struct verbs_part *part, size_t page_size,
+static bool verbs_span_takes(struct verbs_span *span, size_t page_size,
 			     const struct verbs_piece *piece)
 {
 	phys_addr_t start = page_to_phys(piece->page) + piece->offset;
 
-	if (!part->count) {
-		part->room -= start & (page_size - 1);
+	if (!span->count) {
+		span->room -= start & (page_size - 1);
 		return true;
 	}
-	return part->room && part->count < VERBS_SINK_IOV &&
-	       (start == part->end || IS_ALIGNED(start | part->end, page_size));
+	return span->room && span->count < VERBS_SINK_IOV &&
+	       (start == span->end || IS_ALIGNED(start | span->end, page_size));
 }
 
-static size_t verbs_part_add(struct verbs_part *part,
+static size_t verbs_span_add(struct verbs_span *span,
 			     const struct verbs_piece *piece)
 {
-	size_t len = min(piece->len, part->room);
+	size_t len = min(piece->len, span->room);
 
-	bvec_set_page(&part->bvec[part->count++], piece->page, len,
+	bvec_set_page(&span->bvec[span->count++], piece->page, len,
 		      piece->offset);
-	part->end = page_to_phys(piece->page) + piece->offset + len;
-	part->room -= len;
+	span->end = page_to_phys(piece->page) + piece->offset + len;
+	span->room -= len;
 	return len;
 }
 
 /* As much of the list as goes under one key; @left: pieces that it may still have */
-static int verbs_part_fill(struct verbs_part *part, const struct verbs_mr *mr,
+static int verbs_span_fill(struct verbs_span *span, const struct verbs_mr *mr,
 			   struct verbs_iter *iter, size_t *left)
 {
 	size_t page_size = verbs_sink_page_size(mr->domain->dev->ibdev), len;
 	struct verbs_piece piece;
 	int ret;
 
-	part->count = 0;
-	part->room = mr->page_limit * page_size;
+	span->count = 0;
+	span->room = mr->page_limit * page_size;
 	while (verbs_iter_more(iter)) {
 		ret = verbs_iter_piece(iter, &piece);
 		if (ret)
 			return ret;
-		if (!verbs_part_takes(part, page_size, &piece))
+		if (!verbs_span_takes(span, page_size, &piece))
 			break;
 		if (!*left)
 			return -EINVAL;
-		len = verbs_part_add(part, &piece);
+		len = verbs_span_add(span, &piece);
 		*left -= len == piece.len;
 		verbs_iter_advance(iter, len);
 	}
@@ -305,18 +305,18 @@ static void verbs_sink_link(struct verbs_sink *sink, u64 addr, u64 key)
 static int verbs_sink_map(struct verbs_sink *sink, struct verbs_iter *iter,
 			  size_t *left)
 {
-	struct verbs_part part;
+	struct verbs_span span;
 	struct fi_mr_attr attr = {
 		.type		= FI_BUF_BVEC,
-		.mr_bvec	= part.bvec,
+		.mr_bvec	= span.bvec,
 		.access		= FI_READ,
 	};
 	int ret;
 
-	ret = verbs_part_fill(&part, &sink->mr, iter, left);
+	ret = verbs_span_fill(&span, &sink->mr, iter, left);
 	if (ret)
 		return ret;
-	attr.iov_count = part.count;
+	attr.iov_count = span.count;
 	ret = verbs_mr_remap(&sink->mr, &attr);
 	return ret == -ENOMEM ? -EAGAIN : ret;
 }
