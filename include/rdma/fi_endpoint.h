@@ -99,6 +99,11 @@ enum {
 	 * 0 takes the wish back.
 	 */
 	FI_OPT_SRX_LIMIT,
+	/*
+	 * kernel: size_t, read only: elements that the local list of a read or a
+	 * write may have; a kvec of vmalloc memory counts once for each page.
+	 */
+	FI_OPT_MAX_RMA_IOV = 0x1010,
 };
 
 struct fi_ops_ep {

@@ -297,6 +297,8 @@ void verbs_cm_broken(struct work_struct *work)
 	rdma_lock_handler(ep->id);
 	if (!ep->closing && ep->state == VERBS_EP_CONNECTED)
 		verbs_ep_disconnected(ep);
+	else if (!ep->closing)
+		verbs_end_stranded(&ep->tx);
 	rdma_unlock_handler(ep->id);
 }
 

@@ -51,17 +51,30 @@ static void verbs_slot_succeed(struct verbs_slot *slot, size_t len)
 	kofi_cntr_done(cntr, 0, len);
 }
 
-/* The operation has failed; @err is positive */
-void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
+/* What went wrong first is the error of the operation; @err is positive */
+void verbs_slot_blame(struct verbs_slot *slot, int err, int prov_errno)
 {
-	struct kofi_cntr *cntr = verbs_cntr_of(slot);
-
-	verbs_slot_over(slot);
-	verbs_unmap(slot);
-	slot->comp.err = err;
-	slot->comp.prov_errno = prov_errno;
+	if (!cmpxchg(&slot->comp.err, 0, err))
+		slot->comp.prov_errno = prov_errno;
 	if (prov_errno != IB_WC_WR_FLUSH_ERR)
 		queue_work(verbs_wq, &slot->taker->ep->broken);
+}
+
+/* The operation has failed, or a part of one, which ends when the last one does */
+void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
+{
+	struct kofi_cntr *cntr;
+
+	if (slot->whole) {
+		verbs_slot_blame(slot->whole, err, prov_errno);
+		return;
+	}
+	verbs_slot_blame(slot, err, prov_errno);
+	err = slot->comp.err;
+	cntr = verbs_cntr_of(slot);
+	verbs_slot_over(slot);
+	verbs_unmap(slot);
+	verbs_slot_put_parts(slot);
 	/* A registration is no operation of the client's */
 	if (slot->comp.flags)
 		verbs_report(slot);

@@ -85,6 +85,8 @@ static int verbs_ep_init_queues(struct verbs_ep *ep)
 	if (ret)
 		return ret;
 	ret = verbs_queue_add_chain(&ep->tx);
+	if (!ret && ep->rma)
+		ret = verbs_queue_add_parts(&ep->tx);
 	if (ret)
 		goto destroy_tx;
 	if (!ep->srx)
@@ -310,6 +312,7 @@ void verbs_ep_flush(struct verbs_ep *ep)
 		return;
 	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
 	verbs_ring(&ep->tx);
+	verbs_end_stranded(&ep->tx);
 }
 
 static void verbs_ep_destroy_qp(struct verbs_ep *ep)
@@ -389,6 +392,9 @@ static int verbs_ep_getopt(struct fid *fid, int level, int optname,
 		break;
 	case FI_OPT_INJECT_MSG_SIZE:
 		value = ep->inject_size;
+		break;
+	case FI_OPT_MAX_RMA_IOV:
+		value = verbs_split_limit(ep);
 		break;
 	default:
 		return -ENOPROTOOPT;
@@ -481,6 +487,7 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 	ep->tclass = info->tx_attr->tclass;
 	ep->max_msg_size = info->ep_attr->max_msg_size ? :
 			   ep->domain->dev->max_msg_size;
+	ep->rma = info->caps & FI_RMA;
 	ep->iwarp = verbs_is_iwarp(ibdev);
 	ep->tx_flags = verbs_tx_flags(ep->iwarp);
 	ep->read_limit = min_t(size_t, ep->tx.iov_limit,

@@ -38,7 +38,7 @@ static int verbs_ep_check(const struct verbs_ep *ep, bool send)
 }
 
 /* A device without room says -ENOMEM; it has room when operations are done */
-static int verbs_post_errno(int ret)
+int verbs_post_errno(int ret)
 {
 	return ret == -ENOMEM ? -EAGAIN : ret;
 }
@@ -49,8 +49,8 @@ static bool verbs_queue_full(const struct verbs_queue *queue)
 	return !READ_ONCE(queue->unused) && llist_empty(&queue->freed);
 }
 
-static void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
-			    u64 comp_flags)
+void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
+		     u64 comp_flags)
 {
 	slot->comp.op_context = op->context;
 	slot->comp.flags = comp_flags;
@@ -61,17 +61,11 @@ static void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
 	slot->silent = op->silent;
 	slot->region = op->region;
 	slot->riders = NULL;
+	slot->whole = NULL;
 	slot->mapped = 0;
 }
 
-/* A work request of any kind that has data or none */
-union verbs_any_wr {
-	struct ib_send_wr	wr;
-	struct ib_rdma_wr	rdma;
-	struct ib_atomic_wr	atomic;
-};
-
-static u64 verbs_comp_flags(const struct verbs_op *op)
+u64 verbs_comp_flags(const struct verbs_op *op)
 {
 	switch (op->opcode) {
 	case IB_WR_RDMA_WRITE:
@@ -89,7 +83,7 @@ static u64 verbs_comp_flags(const struct verbs_op *op)
 	}
 }
 
-static enum dma_data_direction verbs_op_dir(const struct verbs_op *op)
+enum dma_data_direction verbs_op_dir(const struct verbs_op *op)
 {
 	return op->opcode == IB_WR_RDMA_READ || verbs_op_is_swap(op) ?
 	       DMA_FROM_DEVICE : DMA_TO_DEVICE;
@@ -118,8 +112,8 @@ static struct ib_sge *verbs_sg_list(struct verbs_map *map)
 	return map->count ? map->sge : NULL;
 }
 
-static void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
-			  struct verbs_map *map, int send_flags)
+void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
+		   struct verbs_map *map, int send_flags)
 {
 	any->wr.next = NULL;
 	any->wr.sg_list = verbs_sg_list(map);
@@ -145,30 +139,37 @@ static bool verbs_wr_is_alone(const struct ib_send_wr *wr)
 	       wr->opcode == IB_WR_RDMA_READ_WITH_INV;
 }
 
-/*
- * Decides whether the device is to report success, and who rides on whom.  Here
- * and below the caller holds the queue's lock.
- */
+/* Here and below the caller holds the queue's lock */
+void verbs_slot_ride(struct verbs_slot *slot)
+{
+	slot->signaled = false;
+	slot->free.next = slot->queue->riders;
+	slot->queue->riders = &slot->free;
+}
+
+void verbs_slot_carry(struct verbs_slot *slot, struct ib_send_wr *wr)
+{
+	slot->signaled = true;
+	wr->send_flags |= IB_SEND_SIGNALED;
+	slot->riders = slot->queue->riders;
+	slot->queue->riders = NULL;
+	slot->queue->quiet = 0;
+}
+
+/* Decides whether the device is to report success, and who rides on whom */
 static void verbs_slot_board(struct verbs_slot *slot, struct ib_send_wr *wr)
 {
 	struct verbs_queue *queue = slot->queue;
 
-	slot->signaled = !slot->silent || queue->counted ||
-			 verbs_wr_is_alone(wr) ||
-			 ++queue->quiet >= queue->size / 2;
-	if (slot->signaled) {
-		wr->send_flags |= IB_SEND_SIGNALED;
-		slot->riders = queue->riders;
-		queue->riders = NULL;
-		queue->quiet = 0;
-	} else {
-		slot->free.next = queue->riders;
-		queue->riders = &slot->free;
-	}
+	if (!slot->silent || queue->counted || verbs_wr_is_alone(wr) ||
+	    ++queue->quiet >= queue->size / 2)
+		verbs_slot_carry(slot, wr);
+	else
+		verbs_slot_ride(slot);
 }
 
 /* The device did not take it, and has taken nothing since */
-static void verbs_slot_alight(struct verbs_slot *slot)
+void verbs_slot_alight(struct verbs_slot *slot)
 {
 	struct verbs_queue *queue = slot->queue;
 
@@ -200,38 +201,51 @@ static void verbs_chain_add(struct verbs_queue *queue,
 	queue->chained++;
 }
 
-/* Returns what the device refused: a list of completions by their next */
+/* Returns what the device refused of the chain: completions by their next */
 static struct kofi_comp *verbs_chain_refused(const struct ib_send_wr *bad,
-					     const struct ib_send_wr *except)
+					     const struct ib_send_wr *end)
 {
-	struct kofi_comp *list = NULL, **end = &list;
+	struct kofi_comp *list = NULL, **tail = &list;
 	struct verbs_slot *slot;
 
-	for (; bad; bad = bad->next) {
-		if (bad == except || verbs_wr_is_sinks(bad))
+	for (; bad && bad != end; bad = bad->next) {
+		if (verbs_wr_is_sinks(bad))
 			continue;
 		slot = container_of(bad->wr_cqe, struct verbs_slot, cqe);
 		slot->comp.next = NULL;
-		*end = &slot->comp;
-		end = &slot->comp.next;
+		*tail = &slot->comp;
+		tail = &slot->comp.next;
 	}
 	return list;
 }
 
-/*
- * Posts the chain and @last, if any, behind it.  Returns the errno for @last;
- * what else was refused is for the caller to fail without the lock.
+/**
+ * verbs_chain_post() - Post what waits for the doorbell, and more behind it
+ * @queue: the queue; the caller holds its lock
+ * @first: the first of a list of work requests, or NULL
+ * @taken: set on error: how many of this list the device has taken
+ * @refused: set on error: what else was refused, for the caller to fail without
+ *	the lock
+ *
+ * Return: 0, or the errno for the first work request that was refused.
  */
-static int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *last,
-			    struct kofi_comp **refused)
+int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
+		     unsigned int *taken, struct kofi_comp **refused)
 {
-	const struct ib_send_wr *bad = NULL;
+	const struct ib_send_wr *bad = NULL, *wr;
 	int ret;
 
-	*queue->chain_end = last;
+	*queue->chain_end = first;
 	ret = ib_post_send(queue->ep->qp, queue->chain, &bad);
-	if (ret)
-		*refused = verbs_chain_refused(bad, last);
+	if (ret) {
+		*taken = 0;
+		for (wr = first; wr && wr != bad; wr = wr->next)
+			++*taken;
+		if (!wr) {
+			*taken = 0;
+			*refused = verbs_chain_refused(bad, first);
+		}
+	}
 	queue->chain = NULL;
 	queue->chain_end = &queue->chain;
 	queue->chained = 0;
@@ -243,14 +257,14 @@ static int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *last,
  * on anything any more.  Other riders are lost until the endpoint is closed; the
  * connection ends now.
  */
-static void verbs_chain_abandon(struct verbs_queue *queue,
-				const struct kofi_comp *refused)
+void verbs_chain_abandon(struct verbs_queue *queue,
+			 const struct kofi_comp *refused)
 {
 	if (refused)
 		queue->riders = NULL;
 }
 
-static void verbs_fail_refused(struct kofi_comp *refused, int err)
+void verbs_fail_refused(struct kofi_comp *refused, int err)
 {
 	struct verbs_slot *slot;
 
@@ -266,11 +280,12 @@ void verbs_ring(struct verbs_queue *queue)
 {
 	struct kofi_comp *refused = NULL;
 	unsigned long flags;
+	unsigned int taken;
 	int ret = 0;
 
 	spin_lock_irqsave(&queue->lock, flags);
 	if (queue->chain)
-		ret = verbs_chain_post(queue, NULL, &refused);
+		ret = verbs_chain_post(queue, NULL, &taken, &refused);
 	verbs_chain_abandon(queue, refused);
 	spin_unlock_irqrestore(&queue->lock, flags);
 	verbs_fail_refused(refused, ret);
@@ -279,12 +294,14 @@ void verbs_ring(struct verbs_queue *queue)
 static int verbs_doorbell(struct verbs_queue *queue, union verbs_any_wr *any,
 			  bool more, struct kofi_comp **refused)
 {
+	unsigned int taken;
+
 	if (more && queue->chained < VERBS_CHAIN) {
 		verbs_chain_add(queue, &any->rdma);
 		return 0;
 	}
 	if (queue->chain)
-		return verbs_chain_post(queue, &any->wr, refused);
+		return verbs_chain_post(queue, &any->wr, &taken, refused);
 	return ib_post_send(queue->ep->qp, &any->wr, NULL);
 }
 
@@ -320,24 +337,17 @@ static int verbs_chain_reg(struct verbs_queue *queue, struct ib_reg_wr *reg)
 	return 0;
 }
 
-/*
- * A slot for the operation, with what goes in front of it in the chain.  Over iWARP
- * nothing begins once the connection is ending; see verbs_ep_hang_up().
- */
+/* A slot for the operation, with what goes in front of it in the chain */
 static int verbs_op_admit(struct verbs_queue *queue, const struct verbs_op *op,
 			  struct verbs_slot **slot)
 {
-	struct verbs_ep *ep = queue->ep;
-
-	if (ep->iwarp && READ_ONCE(ep->state) == VERBS_EP_DOWN)
+	if (verbs_queue_ends(queue))
 		return -ESHUTDOWN;
 	*slot = verbs_slot_take(queue);
 	if (!*slot)
 		return -EAGAIN;
 	if (op->opcode == IB_WR_RDMA_READ_WITH_INV)
 		verbs_sinks_chain(queue, op->region);
-	if (ep->iwarp)
-		atomic_inc(&queue->busy);
 	return 0;
 }
 
@@ -415,6 +425,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 		return ret;
 	}
 	verbs_slot_fill(slot, op, verbs_comp_flags(op));
+	verbs_slot_begun(slot);
 	slot->bytes = map->len;
 	if (bounce)
 		verbs_bounce(slot, op, map->sge);
@@ -459,28 +470,18 @@ static int verbs_post_inject(struct verbs_ep *ep, const struct verbs_op *op,
 	return verbs_post_map(ep, op, &map, len ? IB_SEND_INLINE : 0, false);
 }
 
-static int verbs_map_all(struct verbs_domain *domain,
-			 enum dma_data_direction dir,
-			 const struct verbs_op *op, size_t limit,
-			 struct verbs_map *map)
+static void verbs_map_begin(const struct verbs_op *op, struct verbs_iter *iter,
+			    struct verbs_map *map)
 {
-	struct verbs_iter iter = {
+	*iter = (struct verbs_iter) {
 		.type	= op->type,
 		.elem	= op->list,
 		.count	= op->count,
 		.desc	= op->desc,
 	};
-	int ret;
-
 	map->count = 0;
 	map->mapped = 0;
 	map->len = 0;
-	ret = verbs_map_some(domain, dir, &iter, limit, map);
-	if (!ret && iter.count) {
-		verbs_map_undo(domain, dir, map);
-		ret = -EINVAL;
-	}
-	return ret;
 }
 
 /*
@@ -516,6 +517,7 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 	bool inject = op->flags & FI_INJECT;
 	bool read = op->opcode == IB_WR_RDMA_READ;
 	enum dma_data_direction dir = verbs_op_dir(op);
+	struct verbs_iter iter;
 	struct verbs_map map;
 	ssize_t len;
 	int ret;
@@ -537,11 +539,17 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 	if (len && verbs_needs_sink(ep, op))
 		return verbs_post_sink(ep, op, len);
 
-	ret = verbs_map_all(ep->domain, dir, op,
-			    read ? ep->read_limit : ep->tx.iov_limit, &map);
+	verbs_map_begin(op, &iter, &map);
+	ret = verbs_map_some(ep->domain, dir, &iter,
+			     read ? ep->read_limit : ep->tx.iov_limit, &map);
 	if (ret)
 		return ret;
+	if (iter.count) {
+		ret = verbs_post_split(ep, op, &iter, &map);
+		goto undo;
+	}
 	ret = verbs_post_map(ep, op, &map, 0, false);
+undo:
 	if (ret)
 		verbs_map_undo(ep->domain, dir, &map);
 	return ret;
@@ -590,6 +598,7 @@ static ssize_t verbs_queue_recv(struct verbs_queue *queue,
 				const struct verbs_op *op, size_t max)
 {
 	struct verbs_domain *domain = queue->domain;
+	struct verbs_iter iter;
 	struct verbs_map map;
 	ssize_t len;
 	int ret;
@@ -599,11 +608,12 @@ static ssize_t verbs_queue_recv(struct verbs_queue *queue,
 		return len;
 	if (verbs_queue_full(queue))
 		return -EAGAIN;
-	ret = verbs_map_all(domain, DMA_FROM_DEVICE, op, queue->iov_limit,
-			    &map);
+	verbs_map_begin(op, &iter, &map);
+	ret = verbs_map_some(domain, DMA_FROM_DEVICE, &iter, queue->iov_limit,
+			     &map);
 	if (ret)
 		return ret;
-	ret = verbs_recv_map(queue, op, &map);
+	ret = iter.count ? -EINVAL : verbs_recv_map(queue, op, &map);
 	if (ret)
 		verbs_map_undo(domain, DMA_FROM_DEVICE, &map);
 	return ret;

@@ -198,10 +198,15 @@ void verbs_sinks_put(struct verbs_mr *mr)
 /* Does @op read into what the device takes as a sink as it is? */
 static bool verbs_sink_is_region(const struct verbs_op *op)
 {
-	const struct verbs_mr *mr = op->desc ? op->desc[0] : NULL;
+	const struct verbs_mr *mr;
+	size_t i;
 
-	return op->count == 1 && mr && mr->linear &&
-	       mr->access & IB_ACCESS_REMOTE_WRITE;
+	for (i = 0; i < op->count; i++) {
+		mr = op->desc ? op->desc[i] : NULL;
+		if (!mr || !mr->linear || !(mr->access & IB_ACCESS_REMOTE_WRITE))
+			return false;
+	}
+	return true;
 }
 
 bool verbs_needs_sink(const struct verbs_ep *ep, const struct verbs_op *op)

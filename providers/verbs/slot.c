@@ -20,6 +20,9 @@
  * read itself has been answered, and the sinks of sink.c wait for the completion.
  * When the carrier has failed, its riders are left alone: those that failed, too,
  * have completions of their own, and the queue pair is of no more use anyway.
+ *
+ * Parts of an operation (split.c) ride on the last of them, and end with it in any
+ * case.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -47,12 +50,14 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	}
 
 	spin_lock_init(&queue->lock);
+	spin_lock_init(&queue->split_lock);
 	init_llist_head(&queue->freed);
 	queue->unused = NULL;
 	queue->riders = NULL;
 	atomic_set(&queue->busy, 0);
 	queue->chain = NULL;
 	queue->chain_end = &queue->chain;
+	queue->stranded = NULL;
 	queue->domain = domain;
 	queue->ep = ep;
 	for (i = 0; i < queue->size; i++) {
@@ -71,6 +76,13 @@ int verbs_queue_add_chain(struct verbs_queue *queue)
 			     struct_size(queue->wrs, sge, queue->iov_limit),
 			     GFP_KERNEL);
 	return queue->wrs ? 0 : -ENOMEM;
+}
+
+/* Room for an operation that takes more than one work request */
+int verbs_queue_add_parts(struct verbs_queue *queue)
+{
+	queue->parts = kvcalloc(VERBS_PARTS, sizeof(*queue->parts), GFP_KERNEL);
+	return queue->parts ? 0 : -ENOMEM;
 }
 
 /* For devices that take less inline than was promised to fi_inject() */
@@ -105,10 +117,12 @@ void verbs_queue_destroy(struct verbs_queue *queue)
 				    queue->bounce_dma,
 				    queue->size * queue->ep->inject_size,
 				    DMA_TO_DEVICE);
+	kvfree(queue->parts);
 	kfree(queue->wrs);
 	kfree(queue->bounce);
 	kvfree(queue->maps);
 	kvfree(queue->slots);
+	queue->parts = NULL;
 	queue->wrs = NULL;
 	queue->bounce = NULL;
 	queue->maps = NULL;
@@ -164,5 +178,22 @@ void verbs_slot_put_riders(struct verbs_slot *slot)
 		verbs_slot_over(rider);
 		verbs_unmap(rider);
 		verbs_slot_put(rider);
+	}
+}
+
+/* @slot has failed; its parts, posted right before it, have ended somehow */
+void verbs_slot_put_parts(struct verbs_slot *slot)
+{
+	struct llist_node *node = slot->riders;
+	struct verbs_slot *part;
+
+	while (node) {
+		part = llist_entry(node, struct verbs_slot, free);
+		if (part->whole != slot)
+			break;
+		node = node->next;
+		verbs_slot_over(part);
+		verbs_unmap(part);
+		verbs_slot_put(part);
 	}
 }

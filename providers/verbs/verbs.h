@@ -11,6 +11,7 @@
  *	verbs_ep	an RC queue pair and its rdma_cm_id (ep.c, cm.c)
  *	verbs_srx	a receive queue that endpoints share (srx.c)
  *	verbs_op	an operation on its way into the queue (msg.c, rma.c, post.c)
+ *	verbs_part	one of several work requests of an operation (split.c)
  *	verbs_pep	a listening rdma_cm_id (pep.c)
  *	verbs_connreq	a connection request nobody has taken yet (connreq.c)
  *	verbs_slot	an operation in flight (slot.c, done.c)
@@ -42,6 +43,7 @@
 #define VERBS_CHAIN		8	/* most work requests per doorbell */
 #define VERBS_SINKS		16	/* regions for reads over iWARP */
 #define VERBS_SINK_IOV		8	/* elements of a list there */
+#define VERBS_PARTS		16	/* most work requests of an operation */
 #define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
 #define VERBS_SETTLE_MS		2000	/* longest wait of a close for the peer */
 #define VERBS_LAST_WQE_MS	1000	/* the same for the device, see srx.c */
@@ -242,6 +244,7 @@ struct verbs_sge {
  * @free: link while it is free, or among the @riders of another
  * @riders: unsignalled operations posted before, which have succeeded if this
  *	one has
+ * @whole: the slot of the operation that this one is a part of, or NULL (split.c)
  * @silent: success is not reported
  * @signaled: the device reports success to us
  * @dir: what the device does with the buffers
@@ -256,6 +259,7 @@ struct verbs_slot {
 	struct verbs_queue	*taker;
 	struct llist_node	free;
 	struct llist_node	*riders;
+	struct verbs_slot	*whole;
 	bool			silent;
 	bool			signaled;
 	u8			dir;
@@ -303,6 +307,9 @@ struct verbs_wr {
  * @chained: how many there are
  * @wrs: memory for VERBS_CHAIN of them
  * @busy: over iWARP, operations that are not known to be done
+ * @stranded: operations that the device has taken in part; their comp.next
+ * @split_lock: guards @parts; taken outside of @lock, with interrupts off
+ * @parts: memory for VERBS_PARTS of them, or NULL
  * @counted: a counter is bound, so everything is signalled
  * @cntrs: the counter of each kind of operation, or NULL
  * @cq: where completions go
@@ -332,6 +339,9 @@ struct verbs_queue {
 	unsigned int		chained;
 	struct verbs_wr		*wrs;
 	atomic_t		busy;
+	struct kofi_comp	*stranded;
+	spinlock_t		split_lock;	/* of parts */
+	struct verbs_part	*parts;
 	bool			counted;
 	struct kofi_cntr	*cntrs[VERBS_NR_KINDS];
 	struct verbs_cq		*cq;
@@ -406,6 +416,25 @@ struct verbs_op {
 	bool			silent;
 };
 
+/* A work request of any kind that has data or none */
+union verbs_any_wr {
+	struct ib_send_wr	wr;
+	struct ib_rdma_wr	rdma;
+	struct ib_atomic_wr	atomic;
+};
+
+/**
+ * struct verbs_part - One of the work requests of an operation
+ * @any: the work request
+ * @map: its elements
+ * @slot: what it takes in the queue
+ */
+struct verbs_part {
+	union verbs_any_wr	any;
+	struct verbs_map	map;
+	struct verbs_slot	*slot;
+};
+
 /* A fetch and add, or a compare and swap */
 static inline bool verbs_op_is_swap(const struct verbs_op *op)
 {
@@ -453,6 +482,7 @@ enum verbs_ep_state {
  * @domain: parent
  * @eq: event queue
  * @iwarp: the device speaks iWARP
+ * @rma: opened for remote memory access, too
  * @passive: opened from a connection request
  * @closing: no event may be told any more
  * @accepted: fi_accept() has answered the peer
@@ -493,6 +523,7 @@ struct verbs_ep {
 	struct verbs_domain	*domain;
 	struct kofi_eq		*eq;
 	bool			iwarp;
+	bool			rma;
 	bool			passive;
 	bool			closing;
 	bool			accepted;
@@ -743,12 +774,14 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 		     void (*done)(struct ib_cq *cq, struct ib_wc *wc));
 int verbs_queue_add_chain(struct verbs_queue *queue);
 int verbs_queue_add_bounce(struct verbs_queue *queue);
+int verbs_queue_add_parts(struct verbs_queue *queue);
 void verbs_queue_destroy(struct verbs_queue *queue);
 struct verbs_slot *verbs_slot_take(struct verbs_queue *queue);
 void verbs_slot_untake(struct verbs_slot *slot);
 void verbs_slot_put(struct verbs_slot *slot);
 void verbs_slot_put_chain(struct kofi_comp *chain);
 void verbs_slot_put_riders(struct verbs_slot *slot);
+void verbs_slot_put_parts(struct verbs_slot *slot);
 
 /* msg.c, rma.c */
 extern const struct fi_ops_msg verbs_msg_ops;
@@ -770,11 +803,34 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op);
 void verbs_ring(struct verbs_queue *queue);
+int verbs_post_errno(int ret);
+u64 verbs_comp_flags(const struct verbs_op *op);
+enum dma_data_direction verbs_op_dir(const struct verbs_op *op);
+void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
+		     u64 comp_flags);
+void verbs_slot_ride(struct verbs_slot *slot);
+void verbs_slot_carry(struct verbs_slot *slot, struct ib_send_wr *wr);
+void verbs_slot_alight(struct verbs_slot *slot);
+void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
+		   struct verbs_map *map, int send_flags);
+int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
+		     unsigned int *taken, struct kofi_comp **refused);
+void verbs_chain_abandon(struct verbs_queue *queue,
+			 const struct kofi_comp *refused);
+void verbs_fail_refused(struct kofi_comp *refused, int err);
+
+/* split.c */
+size_t verbs_split_limit(const struct verbs_ep *ep);
+int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
+		     struct verbs_iter *iter, const struct verbs_map *first);
+void verbs_strand(struct verbs_slot *slot, int err);
+void verbs_end_stranded(struct verbs_queue *queue);
 
 /* done.c */
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_slot_blame(struct verbs_slot *slot, int err, int prov_errno);
 void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno);
 
 /* errno.c */
@@ -829,7 +885,20 @@ static inline struct kofi_cntr *verbs_cntr_of(const struct verbs_slot *slot)
 	return slot->taker->counted ? verbs_cntr_find(slot) : NULL;
 }
 
-/* An operation is over, which has been counted; see verbs_op_admit() */
+/* Over iWARP nothing begins once the connection is ending; see verbs_ep_hang_up() */
+static inline bool verbs_queue_ends(const struct verbs_queue *queue)
+{
+	return queue->ep->iwarp && READ_ONCE(queue->ep->state) == VERBS_EP_DOWN;
+}
+
+/* An operation, or a part of one, begins; its slot is filled */
+static inline void verbs_slot_begun(const struct verbs_slot *slot)
+{
+	if (slot->queue->ep->iwarp)
+		atomic_inc(&slot->queue->busy);
+}
+
+/* It is over, if it has been counted */
 static inline void verbs_slot_over(const struct verbs_slot *slot)
 {
 	/* Not receives, whose queue may be nobody's, nor registrations */

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Reads and writes whose list is longer than a work request of the device.
+ *
+ * They become several work requests, the parts, with consecutive remote addresses,
+ * behind one doorbell.  Only these calls can be split: the peer cannot tell two
+ * writes from one, but it can tell two messages.
+ *
+ * A part has a slot like any work request.  The slot of the last one is that of the
+ * operation: it is always signalled, has the client's completion, and carries the
+ * remote CQ data; the others point to it (whole) and ride on it.  The device
+ * executes, and reports, parts in their order, so when the last one has ended, all
+ * have.  A part that fails only leaves its error with the whole; what follows it is
+ * flushed, the last one too, and that ends the operation: the client hears of it
+ * once, and not before the device is done with all of its buffers.  A fence is for
+ * the first part.
+ *
+ * All or nothing: without slots for all parts nothing is posted.  If the device
+ * refuses a part in the middle, some are on their way, and the operation cannot be
+ * taken back.  It is stranded then, and ends the connection: the worker that does
+ * that puts the queue pair into the error state and posts a marker in the place of
+ * the last part.  The marker is flushed behind all that the device had taken.
+ *
+ * Nothing is allocated: work requests and elements stand in memory of the queue,
+ * which one poster at a time may use, as long as split_lock is its own.  It maps the
+ * list under this lock only, so that others may post meanwhile.
+ */
+#include <linux/module.h>
+#include "verbs.h"
+
+static unsigned int verbs_max_parts(const struct verbs_ep *ep)
+{
+	return min_t(size_t, VERBS_PARTS, ep->tx.size);
+}
+
+static bool verbs_has_split(const struct verbs_ep *ep)
+{
+	return ep->rma && verbs_max_parts(ep) > 1;
+}
+
+/* Elements that any read and any write may have */
+size_t verbs_split_limit(const struct verbs_ep *ep)
+{
+	/* A list to read into is one sink there (sink.c) */
+	if (ep->iwarp)
+		return ep->tx.iov_limit;
+	return ep->read_limit * (verbs_has_split(ep) ? verbs_max_parts(ep) : 1);
+}
+
+static bool verbs_op_splits(const struct verbs_ep *ep, const struct verbs_op *op)
+{
+	return verbs_has_split(ep) && !op->atomic &&
+	       (op->opcode == IB_WR_RDMA_WRITE ||
+		op->opcode == IB_WR_RDMA_READ);
+}
+
+/* Here and below the caller holds split_lock; the first part stays mapped */
+static void verbs_split_unmap(struct verbs_ep *ep, const struct verbs_op *op,
+			      unsigned int count)
+{
+	while (--count)
+		verbs_map_undo(ep->domain, verbs_op_dir(op),
+			       &ep->tx.parts[count].map);
+}
+
+/* Returns the number of parts, or an errno; then only the first is mapped */
+static int verbs_split_map(struct verbs_ep *ep, const struct verbs_op *op,
+			   struct verbs_iter *iter)
+{
+	size_t limit = op->opcode == IB_WR_RDMA_READ ? ep->read_limit :
+						       ep->tx.iov_limit;
+	unsigned int count = 1;
+	struct verbs_map *map;
+	int ret = 0;
+
+	while (!ret && verbs_iter_more(iter)) {
+		if (count == verbs_max_parts(ep)) {
+			ret = -EINVAL;
+			break;
+		}
+		map = &ep->tx.parts[count].map;
+		map->count = 0;
+		map->mapped = 0;
+		map->len = 0;
+		ret = verbs_map_some(ep->domain, verbs_op_dir(op), iter, limit,
+				     map);
+		if (!ret)
+			count++;
+	}
+	if (!ret)
+		return count;
+	verbs_split_unmap(ep, op, count);
+	return ret;
+}
+
+/* Here and below the caller holds the queue's lock, too */
+static int verbs_split_take(struct verbs_queue *queue, unsigned int count)
+{
+	struct verbs_part *parts = queue->parts;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		parts[i].slot = verbs_slot_take(queue);
+		if (parts[i].slot)
+			continue;
+		while (i--)
+			verbs_slot_untake(parts[i].slot);
+		return -EAGAIN;
+	}
+	return 0;
+}
+
+/* What of the operation's flags is the part's own */
+static u64 verbs_part_flags(const struct verbs_op *op, bool first, bool last)
+{
+	u64 flags = 0;
+
+	if (first)
+		flags |= op->flags & FI_FENCE;
+	if (last)
+		flags |= op->flags & FI_REMOTE_CQ_DATA;
+	return flags;
+}
+
+static void verbs_split_fill(struct verbs_queue *queue,
+			     const struct verbs_op *op, unsigned int count)
+{
+	struct verbs_part *part, *last = &queue->parts[count - 1];
+	struct verbs_op one = *op;
+	size_t len = 0;
+
+	for (part = queue->parts; part <= last; part++) {
+		one.addr = op->addr + len;
+		one.flags = verbs_part_flags(op, part == queue->parts,
+					     part == last);
+		len += part->map.len;
+		verbs_slot_fill(part->slot, op, verbs_comp_flags(op));
+		verbs_slot_begun(part->slot);
+		verbs_map_keep(part->slot, &part->map, verbs_op_dir(op));
+		verbs_wr_init(&part->any, &one, &part->map, 0);
+		part->any.wr.wr_cqe = &part->slot->cqe;
+		if (part == last)
+			break;
+		part->any.wr.next = &part[1].any.wr;
+		part->slot->whole = last->slot;
+		verbs_slot_ride(part->slot);
+	}
+	last->slot->bytes = len;
+	verbs_slot_carry(last->slot, &last->any.wr);
+}
+
+/* As if they had never been there */
+static void verbs_split_undo(struct verbs_queue *queue, unsigned int count)
+{
+	struct verbs_slot *slot;
+
+	while (count--) {
+		slot = queue->parts[count].slot;
+		verbs_slot_over(slot);
+		slot->mapped = 0;
+		slot->whole = NULL;
+		verbs_slot_alight(slot);
+		verbs_slot_untake(slot);
+	}
+}
+
+static void verbs_split_ended(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_slot *slot = to_verbs_slot(wc);
+
+	slot->cqe.done = verbs_send_done;
+	verbs_slot_fail(slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
+}
+
+/* Returns an errno only if the device has taken no part */
+static int verbs_split_post(struct verbs_queue *queue, const struct verbs_op *op,
+			    unsigned int count, struct kofi_comp **refused)
+{
+	struct verbs_slot *whole;
+	unsigned int taken;
+	int ret;
+
+	ret = verbs_queue_ends(queue) ? -ESHUTDOWN :
+					verbs_split_take(queue, count);
+	if (ret)
+		return ret;
+	whole = queue->parts[count - 1].slot;
+	verbs_split_fill(queue, op, count);
+	ret = verbs_chain_post(queue, &queue->parts[0].any.wr, &taken, refused);
+	if (!ret)
+		return 0;
+	if (taken) {
+		whole->cqe.done = verbs_split_ended;
+		verbs_strand(whole, -ret);
+		return 0;
+	}
+	verbs_split_undo(queue, count);
+	verbs_chain_abandon(queue, *refused);
+	return ret;
+}
+
+/**
+ * verbs_post_split() - Post an operation with more elements than a work request
+ * @ep: the endpoint
+ * @op: the operation
+ * @iter: stands behind what is mapped
+ * @first: the elements of the first part, mapped
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: cannot be split, or has more parts than there may be;
+ * -EAGAIN; or another errno.  After an error @first is still the caller's.
+ */
+int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
+		     struct verbs_iter *iter, const struct verbs_map *first)
+{
+	struct verbs_queue *queue = &ep->tx;
+	struct kofi_comp *refused = NULL;
+	unsigned long flags;
+	int ret, count;
+
+	if (!verbs_op_splits(ep, op) || !first->count)
+		return -EINVAL;
+
+	spin_lock_irqsave(&queue->split_lock, flags);
+	queue->parts[0].map = *first;
+	count = verbs_split_map(ep, op, iter);
+	ret = count;
+	if (count > 0) {
+		spin_lock(&queue->lock);
+		ret = verbs_split_post(queue, op, count, &refused);
+		spin_unlock(&queue->lock);
+		if (ret)
+			verbs_split_unmap(ep, op, count);
+	}
+	spin_unlock_irqrestore(&queue->split_lock, flags);
+
+	verbs_fail_refused(refused, ret);
+	return verbs_post_errno(ret);
+}
+
+/**
+ * verbs_strand() - End the connection for an operation that is under way in part
+ * @slot: the operation's; its cqe gets a completion, whatever it says
+ * @err: why, positive
+ *
+ * Context: any; the caller holds the lock of the slot's queue.
+ */
+void verbs_strand(struct verbs_slot *slot, int err)
+{
+	struct verbs_queue *queue = slot->queue;
+
+	slot->comp.next = queue->stranded;
+	queue->stranded = &slot->comp;
+	verbs_slot_blame(slot, err, 0);
+}
+
+/* The queue pair is in the error state, as far as that could be had */
+void verbs_end_stranded(struct verbs_queue *queue)
+{
+	struct ib_rdma_wr marker = {
+		.wr.opcode	= IB_WR_RDMA_WRITE,
+		.wr.send_flags	= IB_SEND_SIGNALED,
+	};
+	struct kofi_comp *comp, *next, *refused = NULL;
+	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR };
+	struct verbs_slot *slot;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	comp = queue->stranded;
+	queue->stranded = NULL;
+	for (; comp; comp = next) {
+		/* It may be over before the call returns */
+		next = comp->next;
+		slot = container_of(comp, struct verbs_slot, comp);
+		marker.wr.wr_cqe = &slot->cqe;
+		if (!ib_post_send(queue->ep->qp, &marker.wr, NULL))
+			continue;
+		comp->next = refused;
+		refused = comp;
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+
+	for (; refused; refused = next) {
+		next = refused->next;
+		slot = container_of(refused, struct verbs_slot, comp);
+		wc.wr_cqe = &slot->cqe;
+		slot->cqe.done(queue->cq->ibcq, &wc);
+	}
+}
