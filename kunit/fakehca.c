@@ -31,21 +31,34 @@ int fakehca_should_fail(struct fakehca *hca, enum fakehca_point point)
 
 	spin_lock_irqsave(&hca->lock, flags);
 	failure->calls++;
-	if (failure->countdown && !--failure->countdown)
+	if (failure->countdown && !--failure->countdown) {
 		value = failure->value;
+		if (failure->again) {
+			failure->again--;
+			failure->countdown = 1;
+		}
+	}
 	spin_unlock_irqrestore(&hca->lock, flags);
 	return value;
 }
 
-void fakehca_fail(struct fakehca *hca, enum fakehca_point point,
-		  unsigned int nth, int value)
+void fakehca_fail_again(struct fakehca *hca, enum fakehca_point point,
+			unsigned int nth, int value, unsigned int times)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&hca->lock, flags);
 	hca->points[point].countdown = nth;
 	hca->points[point].value = value;
+	hca->points[point].again = times - 1;
 	spin_unlock_irqrestore(&hca->lock, flags);
+}
+EXPORT_SYMBOL_GPL(fakehca_fail_again);
+
+void fakehca_fail(struct fakehca *hca, enum fakehca_point point,
+		  unsigned int nth, int value)
+{
+	fakehca_fail_again(hca, point, nth, value, 1);
 }
 EXPORT_SYMBOL_GPL(fakehca_fail);
 

@@ -224,6 +224,19 @@ void fakehca_fail(struct fakehca *hca, enum fakehca_point point,
 		  unsigned int nth, int value);
 
 /**
+ * fakehca_fail_again() - Let the device fail several times
+ * @hca: the device
+ * @point: as fakehca_fail()
+ * @nth: as fakehca_fail(); not 0
+ * @value: as fakehca_fail()
+ * @times: how many calls fail, from the nth on
+ *
+ * Context: any.
+ */
+void fakehca_fail_again(struct fakehca *hca, enum fakehca_point point,
+			unsigned int nth, int value, unsigned int times);
+
+/**
  * fakehca_calls() - How often a point has been passed, failures included
  * @hca: the device
  * @point: which

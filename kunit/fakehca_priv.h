@@ -49,9 +49,10 @@ struct fakehca_dma {
 	struct fakehca_stats	stats;
 };
 
-/* Counts calls of a point; fails when @countdown comes to 0 */
+/* Counts calls of a point; fails when @countdown comes to 0, and @again times */
 struct fakehca_failure {
 	unsigned int	countdown;
+	unsigned int	again;
 	unsigned int	calls;
 	int		value;
 };

@@ -35,6 +35,7 @@ extern struct kunit_suite kofi_hca_sink_suite;
 extern struct kunit_suite kofi_hca_atomic_suite;
 extern struct kunit_suite kofi_hca_reg_suite;
 extern struct kunit_suite kofi_hca_srx_suite;
+extern struct kunit_suite kofi_hca_split_suite;
 
 #define HT_PATIENCE_MS	30000
 

@@ -17,6 +17,7 @@ extern struct kunit_suite kofi_verbs_msg_suite;
 extern struct kunit_suite kofi_verbs_buf_suite;
 extern struct kunit_suite kofi_verbs_rma_suite;
 extern struct kunit_suite kofi_verbs_read_suite;
+extern struct kunit_suite kofi_verbs_rma_split_suite;
 extern struct kunit_suite kofi_verbs_mr_ep_suite;
 extern struct kunit_suite kofi_verbs_atomic_suite;
 extern struct kunit_suite kofi_verbs_cmraw_suite;

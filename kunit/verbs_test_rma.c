@@ -436,9 +436,8 @@ static void a_descriptor_makes_one_element_of_any_buffer(struct kunit *test)
 	mr = vt_mr(test, buf, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE);
 
 	vt_fill(buf, len, 1);
-	KUNIT_EXPECT_EQ(test, fi_write(rma.pair.a.ep, buf, len, NULL, 0,
-				       vt_addr(rma.target), fi_mr_key(rma.mr),
-				       NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_send(rma.pair.a.ep, buf, len, NULL, 0, NULL),
+			-EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_write(rma.pair.a.ep, buf, len, fi_mr_desc(mr),
 				       0, vt_addr(rma.target),
 				       fi_mr_key(rma.mr), vt_ctx(1)), 0);
