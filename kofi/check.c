@@ -68,7 +68,7 @@ KOFI_TABLE(msg, fi_ops_msg, kofi_no_ops_msg,
 	   "senddata", "injectdata");
 KOFI_TABLE(rma, fi_ops_rma, kofi_no_ops_rma,
 	   "read", "readv", "readmsg", "write", "writev", "writemsg", "inject",
-	   "writedata", "injectdata");
+	   "writedata", "injectdata", "readsgl", "writesgl");
 KOFI_TABLE(tagged, fi_ops_tagged, kofi_no_ops_tagged,
 	   "recv", "recvv", "recvmsg", "send", "sendv", "sendmsg", "inject",
 	   "senddata", "injectdata");

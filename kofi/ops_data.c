@@ -155,6 +155,14 @@ static ssize_t kofi_no_rma_injectdata(struct fid_ep *ep, const void *buf,
 	return -ENOSYS;
 }
 
+static ssize_t kofi_no_rma_sgl(struct fid_ep *ep, struct scatterlist *sgl,
+			       unsigned int nents, size_t offset, size_t len,
+			       fi_addr_t addr, u64 remote_addr, u64 key,
+			       void *context, u64 flags)
+{
+	return -ENOSYS;
+}
+
 const struct fi_ops_rma kofi_no_ops_rma = {
 	.size		= sizeof(struct fi_ops_rma),
 	.read		= kofi_no_rma_read,
@@ -166,6 +174,8 @@ const struct fi_ops_rma kofi_no_ops_rma = {
 	.inject		= kofi_no_rma_inject,
 	.writedata	= kofi_no_rma_writedata,
 	.injectdata	= kofi_no_rma_injectdata,
+	.readsgl	= kofi_no_rma_sgl,
+	.writesgl	= kofi_no_rma_sgl,
 };
 EXPORT_SYMBOL_GPL(kofi_no_ops_rma);
 

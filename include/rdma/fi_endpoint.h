@@ -104,6 +104,11 @@ enum {
 	 * write may have; a kvec of vmalloc memory counts once for each page.
 	 */
 	FI_OPT_MAX_RMA_IOV = 0x1010,
+	/*
+	 * kernel: size_t, before fi_enable(): fi_readsgl() and fi_writesgl() in
+	 * flight, at most; 0, the default: none.
+	 */
+	FI_OPT_MAX_MOVES,
 };
 
 struct fi_ops_ep {

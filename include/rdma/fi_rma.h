@@ -81,6 +81,14 @@ struct fi_ops_rma {
 	ssize_t	(*injectdata)(struct fid_ep *ep, const void *buf, size_t len,
 			      u64 data, fi_addr_t dest_addr, u64 addr,
 			      u64 key);
+	ssize_t	(*readsgl)(struct fid_ep *ep, struct scatterlist *sgl,
+			   unsigned int nents, size_t offset, size_t len,
+			   fi_addr_t src_addr, u64 addr, u64 key, void *context,
+			   u64 flags);
+	ssize_t	(*writesgl)(struct fid_ep *ep, struct scatterlist *sgl,
+			    unsigned int nents, size_t offset, size_t len,
+			    fi_addr_t dest_addr, u64 addr, u64 key,
+			    void *context, u64 flags);
 };
 
 /**
@@ -276,6 +284,72 @@ static inline ssize_t fi_inject_writedata(struct fid_ep *ep, const void *buf,
 					  u64 key)
 {
 	return ep->rma->injectdata(ep, buf, len, data, dest_addr, addr, key);
+}
+
+/**
+ * fi_readsgl() - Read remote memory into a scatterlist of any length
+ * @ep: an endpoint with FI_OPT_MAX_MOVES
+ * @sgl: the list, of pages that a device can reach
+ * @nents: its elements
+ * @offset: bytes of the list that are left out in front
+ * @len: bytes
+ * @src_addr: peer, for connectionless endpoints
+ * @addr: remote address
+ * @key: remote key
+ * @context: comes back with the completion
+ * @flags: FI_COMPLETION, FI_FENCE, FI_INJECT_COMPLETE, FI_TRANSMIT_COMPLETE; they
+ *	replace op_flags
+ *
+ * kernel: for those who serve requests, each with memory that the peer has exposed
+ * for it.  A move is one operation: one completion, one error, which may come when
+ * part of the bytes have been moved.  Its order to other operations of the endpoint
+ * is not defined; wait for the completion.
+ *
+ * The list itself, too, belongs to the provider until the completion has been read,
+ * and is not written to.
+ *
+ * A long move takes as many slots of the transmit queue as the provider posts at
+ * once, and works on them for itself, one round after the other.
+ *
+ * Context: may sleep.
+ * Return: see the top of fi_endpoint.h; -EAGAIN also for FI_OPT_MAX_MOVES moves in
+ * flight; -EINVAL also for a list with less than @offset + @len bytes; -ENOSYS also
+ * for an endpoint without FI_OPT_MAX_MOVES; -ENOMEM.
+ */
+static inline ssize_t fi_readsgl(struct fid_ep *ep, struct scatterlist *sgl,
+				 unsigned int nents, size_t offset, size_t len,
+				 fi_addr_t src_addr, u64 addr, u64 key,
+				 void *context, u64 flags)
+{
+	return ep->rma->readsgl(ep, sgl, nents, offset, len, src_addr, addr,
+				key, context, flags);
+}
+
+/**
+ * fi_writesgl() - Write a scatterlist of any length to remote memory
+ * @ep: as fi_readsgl()
+ * @sgl: as fi_readsgl()
+ * @nents: as fi_readsgl()
+ * @offset: as fi_readsgl()
+ * @len: as fi_readsgl()
+ * @dest_addr: peer, for connectionless endpoints
+ * @addr: as fi_readsgl()
+ * @key: as fi_readsgl()
+ * @context: as fi_readsgl()
+ * @flags: as fi_readsgl()
+ *
+ * kernel: all else is as with fi_readsgl().
+ *
+ * Context: may sleep.
+ * Return: as fi_readsgl().
+ */
+static inline ssize_t fi_writesgl(struct fid_ep *ep, struct scatterlist *sgl,
+				  unsigned int nents, size_t offset, size_t len,
+				  fi_addr_t dest_addr, u64 addr, u64 key,
+				  void *context, u64 flags)
+{
+	return ep->rma->writesgl(ep, sgl, nents, offset, len, dest_addr, addr,
+				 key, context, flags);
 }
 
 #endif /* _RDMA_FI_RMA_H */
