@@ -116,6 +116,7 @@ static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 			.max_send_sge	= ep->tx.iov_limit,
 			.max_recv_sge	= ep->srx ? 0 : ep->rx.iov_limit,
 			.max_inline_data = inline_size,
+			.max_rdma_ctxs	= verbs_moves_ctxs(ep),
 		},
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
@@ -325,6 +326,7 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	cancel_work_sync(&ep->broken);
 	verbs_cq_forget(ep->tx.cq, &ep->tx);
 	verbs_cq_forget(ep->rx.cq, &ep->rx);
+	verbs_moves_abandon(ep);
 	rdma_destroy_qp(ep->id);
 	verbs_sinks_destroy(ep);
 	/* An event of the queue pair may have come after the drain */
@@ -393,6 +395,9 @@ static int verbs_ep_getopt(struct fid *fid, int level, int optname,
 	case FI_OPT_INJECT_MSG_SIZE:
 		value = ep->inject_size;
 		break;
+	case FI_OPT_MAX_MOVES:
+		value = ep->max_moves;
+		break;
 	case FI_OPT_MAX_RMA_IOV:
 		value = verbs_split_limit(ep);
 		break;
@@ -402,19 +407,48 @@ static int verbs_ep_getopt(struct fid *fid, int level, int optname,
 	return verbs_opt_copy_out(value, optval, optlen);
 }
 
+/* An accepting endpoint does as its listener did */
+static int verbs_ep_set_raw(struct verbs_ep *ep, const void *optval,
+			    size_t optlen)
+{
+	int ret;
+
+	if (ep->state > VERBS_EP_ENABLED || ep->passive)
+		return -FI_EOPBADSTATE;
+	ret = verbs_set_raw(&ep->frame.raw, optval, optlen);
+	ep->peer_frame.raw = ep->frame.raw;
+	return ret;
+}
+
+static int verbs_ep_set_moves(struct verbs_ep *ep, const void *optval,
+			      size_t optlen)
+{
+	if (ep->state != VERBS_EP_OPEN)
+		return -FI_EOPBADSTATE;
+	if (optlen != sizeof(size_t))
+		return -EINVAL;
+	return verbs_moves_set(ep, *(const size_t *)optval);
+}
+
 static int verbs_ep_setopt(struct fid *fid, int level, int optname,
 			   const void *optval, size_t optlen)
 {
 	struct verbs_ep *ep = to_verbs_ep(fid);
-	int ret = -FI_EOPBADSTATE;
+	int ret;
 
-	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_CM_DATA_RAW)
+	if (level != FI_OPT_ENDPOINT)
 		return -ENOPROTOOPT;
 	rdma_lock_handler(ep->id);
-	/* An accepting endpoint does as its listener did */
-	if (ep->state <= VERBS_EP_ENABLED && !ep->passive)
-		ret = verbs_set_raw(&ep->frame.raw, optval, optlen);
-	ep->peer_frame.raw = ep->frame.raw;
+	switch (optname) {
+	case FI_OPT_CM_DATA_RAW:
+		ret = verbs_ep_set_raw(ep, optval, optlen);
+		break;
+	case FI_OPT_MAX_MOVES:
+		ret = verbs_ep_set_moves(ep, optval, optlen);
+		break;
+	default:
+		ret = -ENOPROTOOPT;
+	}
 	rdma_unlock_handler(ep->id);
 	return ret;
 }
@@ -564,6 +598,9 @@ int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
 	kofi_event_init(&ep->shutdown, &ep->ep.fid);
 	kofi_event_init(&ep->error, &ep->ep.fid);
 	INIT_WORK(&ep->broken, verbs_cm_broken);
+	INIT_WORK(&ep->move_work, verbs_moves_work);
+	INIT_LIST_HEAD(&ep->moves);
+	init_llist_head(&ep->moves_due);
 	init_completion(&ep->settled);
 	init_completion(&ep->last_wqe);
 	ep->rx.ep = ep;

@@ -23,7 +23,7 @@
 #include <linux/module.h>
 #include "verbs.h"
 
-static int verbs_ep_check(const struct verbs_ep *ep, bool send)
+int verbs_ep_check(const struct verbs_ep *ep, bool send)
 {
 	switch (smp_load_acquire(&ep->state)) {	/* see verbs_ep_enable() */
 	case VERBS_EP_CONNECTED:
@@ -44,7 +44,7 @@ int verbs_post_errno(int ret)
 }
 
 /* A hint that spares the mapping; verbs_slot_take() decides */
-static bool verbs_queue_full(const struct verbs_queue *queue)
+bool verbs_queue_full(const struct verbs_queue *queue)
 {
 	return !READ_ONCE(queue->unused) && llist_empty(&queue->freed);
 }

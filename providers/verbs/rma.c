@@ -188,6 +188,30 @@ static ssize_t verbs_inject_writedata(struct fid_ep *fid_ep, const void *buf,
 			       NULL, data, FI_INJECT | FI_REMOTE_CQ_DATA);
 }
 
+static ssize_t verbs_readsgl(struct fid_ep *fid_ep, struct scatterlist *sgl,
+			     unsigned int nents, size_t offset, size_t len,
+			     fi_addr_t src_addr, u64 addr, u64 key,
+			     void *context, u64 flags)
+{
+	struct verbs_move_to to = {
+		DMA_FROM_DEVICE, len, addr, key, context
+	};
+
+	return verbs_move(to_verbs_ep(&fid_ep->fid), &to, sgl, nents, offset,
+			  flags);
+}
+
+static ssize_t verbs_writesgl(struct fid_ep *fid_ep, struct scatterlist *sgl,
+			      unsigned int nents, size_t offset, size_t len,
+			      fi_addr_t dest_addr, u64 addr, u64 key,
+			      void *context, u64 flags)
+{
+	struct verbs_move_to to = { DMA_TO_DEVICE, len, addr, key, context };
+
+	return verbs_move(to_verbs_ep(&fid_ep->fid), &to, sgl, nents, offset,
+			  flags);
+}
+
 const struct fi_ops_rma verbs_rma_ops = {
 	.size		= sizeof(struct fi_ops_rma),
 	.read		= verbs_read,
@@ -199,4 +223,6 @@ const struct fi_ops_rma verbs_rma_ops = {
 	.inject		= verbs_inject_write,
 	.writedata	= verbs_writedata,
 	.injectdata	= verbs_inject_writedata,
+	.readsgl	= verbs_readsgl,
+	.writesgl	= verbs_writesgl,
 };

@@ -12,6 +12,7 @@
  *	verbs_srx	a receive queue that endpoints share (srx.c)
  *	verbs_op	an operation on its way into the queue (msg.c, rma.c, post.c)
  *	verbs_part	one of several work requests of an operation (split.c)
+ *	verbs_move	a list of any length on its way (move.c)
  *	verbs_pep	a listening rdma_cm_id (pep.c)
  *	verbs_connreq	a connection request nobody has taken yet (connreq.c)
  *	verbs_slot	an operation in flight (slot.c, done.c)
@@ -435,6 +436,22 @@ struct verbs_part {
 	struct verbs_slot	*slot;
 };
 
+/**
+ * struct verbs_move_to - A move, seen from the call
+ * @dir: DMA_FROM_DEVICE: a read; DMA_TO_DEVICE: a write
+ * @len: bytes
+ * @addr: remote address
+ * @key: remote key
+ * @context: the client's
+ */
+struct verbs_move_to {
+	enum dma_data_direction	dir;
+	size_t			len;
+	u64			addr;
+	u64			key;
+	void			*context;
+};
+
 /* A fetch and add, or a compare and swap */
 static inline bool verbs_op_is_swap(const struct verbs_op *op)
 {
@@ -471,6 +488,12 @@ enum verbs_ep_state {
  * @sinks: regions that reads may take (sink.c)
  * @all_sinks: all of them
  * @nr_sinks: how many
+ * @max_moves: moves in flight, at most (move.c)
+ * @nr_moves: moves in flight; this and @moves guarded by the lock of @tx
+ * @moves: these
+ * @moves_due: those whose next round is to be posted
+ * @move_work: posts it
+ * @move_wrs: work requests of a round, at most
  * @tx: transmit side
  * @rx: receive side
  * @shared: opened to use a shared receive context
@@ -511,6 +534,12 @@ struct verbs_ep {
 	struct llist_head	sinks;
 	struct verbs_sink	*all_sinks;
 	size_t			nr_sinks;
+	size_t			max_moves;
+	size_t			nr_moves;
+	struct list_head	moves;
+	struct llist_head	moves_due;
+	struct work_struct	move_work;
+	unsigned int		move_wrs;
 	struct verbs_queue	tx;
 	struct verbs_queue	rx;
 	bool			shared;
@@ -819,6 +848,18 @@ void verbs_chain_abandon(struct verbs_queue *queue,
 			 const struct kofi_comp *refused);
 void verbs_fail_refused(struct kofi_comp *refused, int err);
 
+bool verbs_queue_full(const struct verbs_queue *queue);
+int verbs_ep_check(const struct verbs_ep *ep, bool send);
+
+/* move.c */
+int verbs_moves_set(struct verbs_ep *ep, size_t moves);
+u32 verbs_moves_ctxs(const struct verbs_ep *ep);
+void verbs_moves_work(struct work_struct *work);
+void verbs_moves_abandon(struct verbs_ep *ep);
+ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
+		   struct scatterlist *sgl, unsigned int nents, size_t offset,
+		   u64 flags);
+
 /* split.c */
 size_t verbs_split_limit(const struct verbs_ep *ep);
 int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
@@ -830,6 +871,7 @@ void verbs_end_stranded(struct verbs_queue *queue);
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_slot_succeed(struct verbs_slot *slot, size_t len);
 void verbs_slot_blame(struct verbs_slot *slot, int err, int prov_errno);
 void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno);
 

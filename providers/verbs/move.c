@@ -1,0 +1,734 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Moves: fi_readsgl() and fi_writesgl(), scatterlists of any length between here and
+ * a peer's (address, key).
+ *
+ * How a device moves long lists best is the kernel's knowledge (rdma_rw): many
+ * elements, or a registration in front, which iWARP needs for reads.  rdma_rw makes
+ * contexts out of pieces of a list; we cut the list, and post.
+ *
+ * A move goes in rounds.  A round has a few contexts, whose work requests form one
+ * chain, posted in order under the queue's lock; only the last one is signalled.
+ * The client's thread posts the first round, a worker of the endpoint the next one
+ * when a round has completed.  So progress depends on nobody but whoever polls the
+ * completion queue.
+ *
+ *	fi_readsgl() --build--> round --post--> in flight --done--> reported
+ *	                          ^                 |
+ *	                          +---- worker <----+ more to move
+ *
+ * Slots are credits for work requests.  A move takes all it needs with the first
+ * round, or gets -EAGAIN, and keeps them to its end: a list for one round, what that
+ * round has; a longer one, what any round may have (move_wrs).  One of them is the
+ * move's own: the last work request of each round, and in the end the client's
+ * completion, on which nothing else has a claim.  The others point to it (whole), so
+ * the first error in a round is the error of the move (split.c).  The registrations
+ * of an endpoint are made when it is enabled, as many as the moves that the client
+ * has asked for can use at once, so no round ever waits for one.
+ *
+ * Where rdma_rw registers, it takes pages, no more than fit, and no gap between them.
+ * A context ends in front of a gap then.  Lists are cut at pages where that is known
+ * beforehand, or when rdma_rw refuses anything else.
+ *
+ * If the next round cannot be posted, the move is stranded like an operation under
+ * way (split.c), and its end comes with the marker, in the context of any other.
+ *
+ * Locking: the list of moves and their number by the queue's lock.  A move belongs to
+ * one at a time: the poster, the device, the done function, the worker.  The worker
+ * posts under the handler lock of the rdma_cm_id, where closing is decided; after
+ * that nothing is posted any more, and when the queue pair has been drained, the
+ * moves that are left are the closer's.  Contexts are destroyed when their round has
+ * ended and its poster has left the driver, at the latest before the queue pair is, as
+ * that has the registrations.
+ */
+#include <linux/memremap.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <rdma/rw.h>
+#include "verbs.h"
+
+#define VERBS_MOVE_WRS		32	/* most work requests of a round */
+#define VERBS_MOVE_MIN_WRS	3	/* of a context that registers */
+#define VERBS_MOVE_CTXS		4	/* most contexts of a round */
+#define VERBS_MOVE_SEGS		512	/* most elements of a round */
+#define VERBS_MOVE_MR_PAGES	256	/* most pages that rdma_rw registers */
+
+#define VERBS_MOVE_FLAGS	(FI_COMPLETION | FI_FENCE | \
+				 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
+
+/* A place in the client's list, and the bytes from there on */
+struct verbs_cursor {
+	struct scatterlist	*sg;
+	size_t			skip;
+	size_t			left;
+};
+
+struct verbs_move_ctx {
+	struct rdma_rw_ctx	rw;
+	struct scatterlist	*sg;
+	unsigned int		nents;
+};
+
+/**
+ * struct verbs_move - A move
+ * @entry: in the endpoint's list
+ * @due: link while it waits for the worker
+ * @ep: the endpoint
+ * @slot: its own; comp.op_context points here until the end
+ * @parts: more of them
+ * @context: the client's
+ * @at: where the next round begins
+ * @len: bytes of all
+ * @addr: remote address of @at
+ * @key: remote key
+ * @dir: DMA_FROM_DEVICE: a read
+ * @fence: the first work request waits for earlier reads
+ * @fine: elements are cut at pages
+ * @nr_ctxs: contexts of the round
+ * @ctxs: these
+ * @nr_segs: entries of @segs
+ * @segs: elements of the round
+ */
+struct verbs_move {
+	struct list_head	entry;
+	struct llist_node	due;
+	struct verbs_ep		*ep;
+	struct verbs_slot	*slot;
+	struct llist_node	*parts;
+	void			*context;
+	struct verbs_cursor	at;
+	size_t			len;
+	u64			addr;
+	u32			key;
+	enum dma_data_direction	dir;
+	bool			fence;
+	bool			fine;
+	unsigned int		nr_ctxs;
+	struct verbs_move_ctx	ctxs[VERBS_MOVE_CTXS];
+	unsigned int		nr_segs;
+	struct scatterlist	segs[];
+};
+
+static bool verbs_move_is_read(const struct verbs_move *move)
+{
+	return move->dir == DMA_FROM_DEVICE;
+}
+
+static void verbs_cursor_skip(struct verbs_cursor *at, size_t len)
+{
+	at->skip += len;
+	while (at->sg && at->skip >= at->sg->length) {
+		at->skip -= at->sg->length;
+		at->sg = sg_next(at->sg);
+	}
+}
+
+/* The next element, as long as it may be */
+static size_t verbs_move_cut(const struct verbs_move *move,
+			     const struct verbs_cursor *at, phys_addr_t *start)
+{
+	struct ib_device *ibdev = move->ep->domain->dev->ibdev;
+	size_t len = min_t(size_t, at->sg->length - at->skip, at->left);
+
+	*start = page_to_phys(sg_page(at->sg)) + at->sg->offset + at->skip;
+	len = min_t(size_t, len, ALIGN_DOWN(ib_dma_max_seg_size(ibdev),
+					    PAGE_SIZE));
+	len = min(len, move->ep->max_msg_size);
+	return move->fine ? min(len, PAGE_SIZE - offset_in_page(*start)) : len;
+}
+
+/* Elements, and bytes, of the list from @at on, that one context may have */
+static unsigned int verbs_move_fill(struct verbs_move *move,
+				    struct verbs_cursor *at,
+				    struct scatterlist *sg, unsigned int limit)
+{
+	size_t len, total = 0;
+	phys_addr_t start, end = 0;
+	unsigned int n;
+
+	for (n = 0; n < limit && at->left; n++) {
+		len = verbs_move_cut(move, at, &start);
+		if (total + len > move->ep->max_msg_size)
+			break;
+		if (move->fine && n && (offset_in_page(start) ||
+					offset_in_page(end)))
+			break;
+		sg[n] = (struct scatterlist) {};
+		sg_set_page(&sg[n], pfn_to_page(PHYS_PFN(start)), len,
+			    offset_in_page(start));
+		end = start + len;
+		total += len;
+		at->left -= len;
+		verbs_cursor_skip(at, len);
+	}
+	sg_mark_end(&sg[n - 1]);
+	return n;
+}
+
+/* Elements that a context may have for so many work requests; 0: none */
+static unsigned int verbs_move_limit(const struct verbs_move *move,
+				     unsigned int wrs)
+{
+	const struct ib_device *ibdev = move->ep->domain->dev->ibdev;
+	const struct ib_qp *qp = move->ep->qp;
+	u32 per_wr = verbs_move_is_read(move) ? qp->max_read_sge :
+						qp->max_write_sge;
+	u32 pages = min_t(u32, ibdev->attrs.max_fast_reg_page_list_len,
+			  VERBS_MOVE_MR_PAGES);
+
+	if (!move->fine)
+		return per_wr ? per_wr * wrs : min(wrs, 1U);
+	if (wrs < VERBS_MOVE_MIN_WRS)
+		return 0;
+	if (move->ep->iwarp)
+		return pages;
+	/* It is rdma_rw that decides whether to register */
+	return min(pages, per_wr ? per_wr * wrs : 1U);
+}
+
+static int verbs_move_ctx_init(struct verbs_move *move,
+			       struct verbs_move_ctx *ctx,
+			       struct verbs_cursor *at, unsigned int limit)
+{
+	struct verbs_ep *ep = move->ep;
+	u64 addr = move->addr + move->at.left - at->left;
+
+	ctx->nents = verbs_move_fill(move, at, ctx->sg, limit);
+	return rdma_rw_ctx_init(&ctx->rw, ep->qp, ep->id->port_num, ctx->sg,
+				ctx->nents, 0, addr, move->key, move->dir);
+}
+
+static void verbs_move_ctx_destroy(struct verbs_move *move,
+				   struct verbs_move_ctx *ctx)
+{
+	struct verbs_ep *ep = move->ep;
+
+	rdma_rw_ctx_destroy(&ctx->rw, ep->qp, ep->id->port_num, ctx->sg,
+			    ctx->nents, move->dir);
+}
+
+static void verbs_move_unmap(struct verbs_move *move)
+{
+	while (move->nr_ctxs)
+		verbs_move_ctx_destroy(move, &move->ctxs[--move->nr_ctxs]);
+}
+
+/*
+ * Adds a context to the round.  Returns how many work requests it has; 0: it does not
+ * fit into the round; or an errno.
+ */
+static int verbs_move_add_ctx(struct verbs_move *move, struct verbs_cursor *at,
+			      unsigned int used, unsigned int wrs)
+{
+	struct verbs_move_ctx *ctx = &move->ctxs[move->nr_ctxs];
+	unsigned int limit = min(verbs_move_limit(move, wrs),
+				 move->nr_segs - used);
+	struct verbs_cursor from = *at;
+	int ret;
+
+	if (!limit)
+		return 0;
+	ctx->sg = &move->segs[used];
+	ret = verbs_move_ctx_init(move, ctx, at, limit);
+	if (ret == -EINVAL && !move->fine) {
+		move->fine = true;
+		*at = from;
+		return verbs_move_add_ctx(move, at, used, wrs);
+	}
+	if (ret < 0)
+		return ret;
+	if (ret > wrs) {
+		verbs_move_ctx_destroy(move, ctx);
+		*at = from;
+		return 0;
+	}
+	move->nr_ctxs++;
+	return ret;
+}
+
+/*
+ * Makes the contexts of a round.  Returns how many work requests they have, or an
+ * errno; there are no contexts then.  The move then stands behind the round.
+ */
+static int verbs_move_build(struct verbs_move *move)
+{
+	unsigned int wrs = move->ep->move_wrs, used = 0;
+	struct verbs_cursor at = move->at;
+	int ret = 0;
+
+	while (at.left && move->nr_ctxs < VERBS_MOVE_CTXS) {
+		ret = verbs_move_add_ctx(move, &at, used, wrs);
+		if (ret <= 0)
+			break;
+		wrs -= ret;
+		used += move->ctxs[move->nr_ctxs - 1].nents;
+	}
+	if (ret < 0) {
+		verbs_move_unmap(move);
+		return ret;
+	}
+	if (!move->nr_ctxs)
+		return -EINVAL;
+	move->addr += move->at.left - at.left;
+	move->at = at;
+	return move->ep->move_wrs - wrs;
+}
+
+/* The caller holds the queue's lock, here and below */
+static int verbs_move_take_slots(struct verbs_move *move, unsigned int count)
+{
+	struct verbs_queue *queue = &move->ep->tx;
+	struct verbs_slot *slot;
+
+	while (count--) {
+		slot = verbs_slot_take(queue);
+		if (!slot)
+			return -EAGAIN;
+		slot->free.next = move->parts;
+		move->parts = &slot->free;
+	}
+	move->slot = llist_entry(move->parts, struct verbs_slot, free);
+	move->parts = move->parts->next;
+	return 0;
+}
+
+static void verbs_move_untake_slots(struct verbs_move *move)
+{
+	struct llist_node *node;
+
+	if (move->slot)
+		verbs_slot_untake(move->slot);
+	move->slot = NULL;
+	while ((node = move->parts)) {
+		move->parts = node->next;
+		verbs_slot_untake(llist_entry(node, struct verbs_slot, free));
+	}
+}
+
+/* rdma_rw names the key to end before it counts the key up, so say it again */
+static void verbs_move_fix_inv(struct ib_send_wr *wr)
+{
+	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV)
+		wr->ex.invalidate_rkey = wr->sg_list->lkey;
+}
+
+/* The round as one chain, without its slots */
+static struct ib_send_wr *verbs_move_wrs(struct verbs_move *move)
+{
+	struct verbs_ep *ep = move->ep;
+	struct ib_send_wr *first = NULL;
+	unsigned int i = move->nr_ctxs;
+
+	while (i--)
+		first = rdma_rw_ctx_wrs(&move->ctxs[i].rw, ep->qp,
+					ep->id->port_num, &move->slot->cqe,
+					first);
+	if (move->fence)
+		first->send_flags |= IB_SEND_FENCE;
+	move->fence = false;
+	return first;
+}
+
+/* Returns whether one of them registers memory */
+static bool verbs_move_board(struct verbs_move *move, struct ib_send_wr *wr)
+{
+	static const struct verbs_op op = { .silent = true };
+	struct llist_node *node = move->parts;
+	struct verbs_slot *part;
+	bool registers = false;
+
+	for (; wr->next; wr = wr->next) {
+		part = llist_entry(node, struct verbs_slot, free);
+		node = node->next;
+		verbs_slot_fill(part, &op, 0);
+		part->whole = move->slot;
+		wr->wr_cqe = &part->cqe;
+		registers |= wr->opcode == IB_WR_REG_MR;
+		verbs_move_fix_inv(wr);
+	}
+	verbs_move_fix_inv(wr);
+	verbs_slot_carry(move->slot, wr);
+	return registers;
+}
+
+/*
+ * Posts the round.  An errno only if nothing has been posted, and rdma_rw has no
+ * registration that it takes for done; else the move is stranded.
+ */
+static int verbs_move_post(struct verbs_move *move, struct kofi_comp **refused)
+{
+	struct verbs_queue *queue = &move->ep->tx;
+	struct ib_send_wr *first = verbs_move_wrs(move);
+	bool registers = verbs_move_board(move, first);
+	unsigned int taken;
+	int ret;
+
+	ret = verbs_chain_post(queue, first, &taken, refused);
+	if (!ret)
+		return 0;
+	if (taken || registers) {
+		verbs_strand(move->slot, -ret);
+		return 0;
+	}
+	verbs_slot_alight(move->slot);
+	verbs_chain_abandon(queue, *refused);
+	return ret;
+}
+
+static void verbs_move_put_parts(struct verbs_move *move)
+{
+	struct llist_node *node = move->parts;
+	struct verbs_slot *part;
+
+	while (node) {
+		part = llist_entry(node, struct verbs_slot, free);
+		node = node->next;
+		verbs_slot_put(part);
+	}
+}
+
+/* Done function: all is moved, or the move has failed */
+static void verbs_move_end(struct verbs_move *move)
+{
+	struct verbs_slot *slot = move->slot;
+	struct verbs_ep *ep = move->ep;
+	size_t len = move->len;
+	unsigned long flags;
+
+	slot->cqe.done = verbs_send_done;
+	slot->comp.op_context = move->context;
+	verbs_move_put_parts(move);
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	list_del(&move->entry);
+	ep->nr_moves--;
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	kfree(move);
+
+	if (slot->comp.err) {
+		verbs_slot_fail(slot, slot->comp.err, slot->comp.prov_errno);
+		return;
+	}
+	verbs_slot_over(slot);
+	verbs_slot_succeed(slot, len);
+}
+
+/*
+ * A device may complete a work request while its driver still looks at it, on the way
+ * to the next one; once the lock has been ours, it does not.
+ */
+static void verbs_move_await_poster(struct verbs_queue *queue)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+/* A round is over */
+static void verbs_move_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_slot *slot = to_verbs_slot(wc);
+	struct verbs_move *move = slot->comp.op_context;
+	struct verbs_ep *ep = move->ep;
+
+	if (wc->status != IB_WC_SUCCESS)
+		verbs_slot_blame(slot, -verbs_wc_errno(wc->status, false),
+				 wc->status);
+	verbs_move_await_poster(&ep->tx);
+	verbs_move_unmap(move);
+	if (slot->comp.err) {
+		verbs_move_end(move);
+		return;
+	}
+	verbs_slot_put_riders(slot);
+	if (!move->at.left) {
+		verbs_move_end(move);
+		return;
+	}
+	llist_add(&move->due, &ep->moves_due);
+	queue_work(verbs_wq, &ep->move_work);
+}
+
+/* The caller holds the handler lock, and the endpoint is not being closed */
+static void verbs_move_go_on(struct verbs_move *move, int err)
+{
+	struct verbs_queue *queue = &move->ep->tx;
+	struct kofi_comp *refused = NULL;
+	unsigned long flags;
+	int ret = err;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	if (verbs_ep_check(move->ep, true)) {
+		verbs_slot_blame(move->slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
+		ret = -ECANCELED;
+	}
+	if (!ret)
+		ret = verbs_move_post(move, &refused);
+	/* Once it is posted, the move is not ours any more */
+	if (ret)
+		verbs_strand(move->slot, -ret);
+	spin_unlock_irqrestore(&queue->lock, flags);
+	verbs_fail_refused(refused, ret ? : -EIO);
+}
+
+/* Work: the next round of whatever has completed one */
+void verbs_moves_work(struct work_struct *work)
+{
+	struct verbs_ep *ep = container_of(work, struct verbs_ep, move_work);
+	unsigned int noio = memalloc_noio_save();
+	struct llist_node *due, *next;
+	struct verbs_move *move;
+	int ret;
+
+	due = llist_reverse_order(llist_del_all(&ep->moves_due));
+	for (; due; due = next) {
+		next = due->next;
+		move = llist_entry(due, struct verbs_move, due);
+		ret = verbs_move_build(move);
+		rdma_lock_handler(ep->id);
+		if (!ep->closing)
+			verbs_move_go_on(move, min(ret, 0));
+		rdma_unlock_handler(ep->id);
+	}
+	memalloc_noio_restore(noio);
+}
+
+/* The queue pair is drained: what has not ended by now never will */
+void verbs_moves_abandon(struct verbs_ep *ep)
+{
+	struct verbs_move *move, *next;
+
+	cancel_work_sync(&ep->move_work);
+	list_for_each_entry_safe(move, next, &ep->moves, entry) {
+		verbs_move_unmap(move);
+		kfree(move);
+	}
+	INIT_LIST_HEAD(&ep->moves);
+}
+
+/* Work requests of a queue that a move may have at once; 0: too few */
+static unsigned int verbs_move_budget(const struct verbs_ep *ep)
+{
+	if (ep->tx.size < VERBS_MOVE_MIN_WRS)
+		return 0;
+	return min_t(size_t, ep->tx.size, VERBS_MOVE_WRS);
+}
+
+/* FI_OPT_MAX_MOVES; the caller holds the handler lock */
+int verbs_moves_set(struct verbs_ep *ep, size_t moves)
+{
+	if (moves > ep->tx.size || (moves && !verbs_move_budget(ep)))
+		return -EINVAL;
+	ep->max_moves = moves;
+	ep->move_wrs = verbs_move_budget(ep);
+	return 0;
+}
+
+/* For the attributes of the queue pair */
+u32 verbs_moves_ctxs(const struct verbs_ep *ep)
+{
+	return ep->max_moves * VERBS_MOVE_CTXS;
+}
+
+/* Is all of the range memory that a device can reach?  Finds where it begins. */
+static int verbs_move_find(struct verbs_cursor *at, struct scatterlist *sgl,
+			   unsigned int nents, size_t offset, size_t len)
+{
+	size_t end = offset + len, seen = 0;
+	struct scatterlist *sg = sgl;
+
+	if (end < offset)
+		return -EINVAL;
+	for (; seen < end; sg = sg_next(sg)) {
+		if (!nents-- || !sg)
+			return -EINVAL;
+		if (!sg_page(sg) || is_pci_p2pdma_page(sg_page(sg)))
+			return -EINVAL;
+		seen += sg->length;
+	}
+	*at = (struct verbs_cursor) { .sg = sgl, .left = len };
+	verbs_cursor_skip(at, offset);
+	return 0;
+}
+
+/* Elements of the first round, at most */
+static unsigned int verbs_move_count(const struct verbs_move *move)
+{
+	struct verbs_cursor at = move->at;
+	unsigned int count;
+	phys_addr_t start;
+	size_t len;
+
+	for (count = 0; at.left && count < VERBS_MOVE_SEGS; count++) {
+		len = verbs_move_cut(move, &at, &start);
+		at.left -= len;
+		verbs_cursor_skip(&at, len);
+	}
+	return count;
+}
+
+/* Where reads are registered in any case, or beyond so many elements */
+static bool verbs_move_registers(const struct verbs_ep *ep,
+				 enum dma_data_direction dir)
+{
+	const struct ib_device *ibdev = ep->domain->dev->ibdev;
+
+	return dir == DMA_FROM_DEVICE &&
+	       (ep->iwarp || ibdev->attrs.max_sgl_rd);
+}
+
+/* A copy of @template with as many elements as it needs */
+static struct verbs_move *verbs_move_new(const struct verbs_move *template)
+{
+	unsigned int count = verbs_move_count(template);
+	struct verbs_move *move;
+
+	move = kzalloc(struct_size(move, segs, count), GFP_KERNEL);
+	if (!move)
+		return NULL;
+	*move = *template;
+	move->nr_segs = count;
+	return move;
+}
+
+static void verbs_move_own_slot(struct verbs_move *move, bool silent)
+{
+	const struct verbs_op op = { .context = move, .silent = silent };
+
+	verbs_slot_fill(move->slot, &op, FI_RMA | (verbs_move_is_read(move) ?
+						   FI_READ : FI_WRITE));
+	verbs_slot_begun(move->slot);
+	move->slot->cqe.done = verbs_move_done;
+}
+
+/* Posts the first round, of so many work requests */
+static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
+			    bool silent)
+{
+	struct verbs_ep *ep = move->ep;
+	struct kofi_comp *refused = NULL;
+	unsigned long flags;
+	int ret = -EAGAIN;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	if (verbs_queue_ends(&ep->tx))
+		ret = -ESHUTDOWN;
+	else if (ep->nr_moves < ep->max_moves)
+		ret = verbs_move_take_slots(move, move->at.left ?
+					    ep->move_wrs : wrs);
+	if (!ret) {
+		verbs_move_own_slot(move, silent);
+		list_add_tail(&move->entry, &ep->moves);
+		ep->nr_moves++;
+		ret = verbs_move_post(move, &refused);
+		if (ret) {
+			verbs_slot_over(move->slot);
+			move->slot->cqe.done = verbs_send_done;
+			list_del(&move->entry);
+			ep->nr_moves--;
+		}
+	}
+	if (ret)
+		verbs_move_untake_slots(move);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	verbs_fail_refused(refused, ret ? : -EIO);
+	return verbs_post_errno(ret);
+}
+
+static int verbs_move_start(const struct verbs_move *template, bool silent)
+{
+	struct verbs_move *move = verbs_move_new(template);
+	int ret;
+
+	if (!move)
+		return -ENOMEM;
+	ret = verbs_move_build(move);
+	if (ret < 0)
+		goto free_move;
+	ret = verbs_move_first(move, ret, silent);
+	if (ret)
+		goto unmap;
+	return 0;
+
+unmap:
+	verbs_move_unmap(move);
+free_move:
+	kfree(move);
+	return ret;
+}
+
+static bool verbs_move_flags_fit(const struct verbs_ep *ep, bool read, u64 flags)
+{
+	/* iWARP knows no fence in front of a read */
+	if (read && ep->iwarp && flags & FI_FENCE)
+		return false;
+	return !(flags & ~(ep->tx_flags & VERBS_MOVE_FLAGS));
+}
+
+/* A move of nothing is an operation like any other */
+static ssize_t verbs_move_nothing(struct verbs_ep *ep,
+				  const struct verbs_move *move, u64 flags)
+{
+	const struct verbs_op op = {
+		.opcode		= verbs_move_is_read(move) ? IB_WR_RDMA_READ :
+							     IB_WR_RDMA_WRITE,
+		.context	= move->context,
+		.flags		= flags,
+		.addr		= move->addr,
+		.key		= move->key,
+		.silent		= verbs_is_silent(&ep->tx, flags),
+	};
+
+	return verbs_post(ep, &op);
+}
+
+/**
+ * verbs_move() - Move a list
+ * @ep: the endpoint
+ * @to: what to move: context, len, addr, key and dir
+ * @sgl: the list
+ * @nents: its elements
+ * @offset: where in the list it begins
+ * @flags: FI_*
+ *
+ * Context: may sleep.
+ * Return: as fi_readsgl().
+ */
+ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
+		   struct scatterlist *sgl, unsigned int nents, size_t offset,
+		   u64 flags)
+{
+	struct verbs_move move = {
+		.ep		= ep,
+		.context	= to->context,
+		.len		= to->len,
+		.addr		= to->addr,
+		.key		= to->key,
+		.dir		= to->dir,
+		.fence		= flags & FI_FENCE,
+		.fine		= verbs_move_registers(ep, to->dir),
+	};
+	int ret;
+
+	if (!ep->max_moves)
+		return -ENOSYS;
+	ret = verbs_ep_check(ep, true);
+	if (ret)
+		return ret;
+	if (!verbs_move_flags_fit(ep, verbs_move_is_read(&move), flags))
+		return -FI_EBADFLAGS;
+	if (to->key > U32_MAX)
+		return -EINVAL;
+	ret = verbs_move_find(&move.at, sgl, nents, offset, to->len);
+	if (ret)
+		return ret;
+	if (!to->len)
+		return verbs_move_nothing(ep, &move, flags);
+	/* Hints that spare the mapping */
+	if (READ_ONCE(ep->nr_moves) >= ep->max_moves ||
+	    verbs_queue_full(&ep->tx))
+		return -EAGAIN;
+	return verbs_move_start(&move, verbs_is_silent(&ep->tx, flags));
+}
