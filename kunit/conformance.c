@@ -137,6 +137,7 @@ kunit_test_suites(&conf_info_suite,
 		  &conf_rma_suite,
 		  &conf_mr_suite,
 		  &conf_mr_ep_suite,
+		  &conf_move_suite,
 		  &conf_order_suite,
 		  &conf_atomic_suite,
 		  &conf_tagged_suite);

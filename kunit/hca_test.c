@@ -18,7 +18,8 @@ kunit_test_suites(&kofi_hca_device_suite,
 		  &kofi_hca_atomic_suite,
 		  &kofi_hca_reg_suite,
 		  &kofi_hca_srx_suite,
-		  &kofi_hca_split_suite);
+		  &kofi_hca_split_suite,
+		  &kofi_hca_move_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kOFI on a fake HCA");
 MODULE_AUTHOR("the kOFI authors");

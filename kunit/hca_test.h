@@ -36,6 +36,7 @@ extern struct kunit_suite kofi_hca_atomic_suite;
 extern struct kunit_suite kofi_hca_reg_suite;
 extern struct kunit_suite kofi_hca_srx_suite;
 extern struct kunit_suite kofi_hca_split_suite;
+extern struct kunit_suite kofi_hca_move_suite;
 
 #define HT_PATIENCE_MS	30000
 

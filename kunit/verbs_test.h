@@ -18,6 +18,8 @@ extern struct kunit_suite kofi_verbs_buf_suite;
 extern struct kunit_suite kofi_verbs_rma_suite;
 extern struct kunit_suite kofi_verbs_read_suite;
 extern struct kunit_suite kofi_verbs_rma_split_suite;
+extern struct kunit_suite kofi_verbs_move_suite;
+extern struct kunit_suite kofi_verbs_move_refuse_suite;
 extern struct kunit_suite kofi_verbs_mr_ep_suite;
 extern struct kunit_suite kofi_verbs_atomic_suite;
 extern struct kunit_suite kofi_verbs_cmraw_suite;
