@@ -246,7 +246,7 @@ static void moves_in_flight_are_counted(struct kunit *test)
 	}
 }
 
-/* Eight for the sinks of reads, four for each move */
+/* One for each operation, as a sink of reads, and four for each move */
 static void enable_fails_without_registrations(struct kunit *test)
 {
 	const struct hv_param *param = test->param_value;
@@ -255,7 +255,7 @@ static void enable_fails_without_registrations(struct kunit *test)
 	hv_device(test);
 	hv_begin(test, &hv, HV_DEPTH, 2);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_ALLOC_MR,
-		     param->roce ? 0 : 8 + 7, -ENOMEM);
+		     param->roce ? 0 : HV_DEPTH + 7, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, fi_enable(hv.pair.a.ep),
 			param->roce ? 0 : -ENOMEM);
 	if (!param->roce)

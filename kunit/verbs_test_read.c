@@ -121,18 +121,24 @@ static void lists_of_every_kind_can_be_read_into(struct kunit *test)
 static void longer_lists_are_refused(struct kunit *test)
 {
 	struct fi_info *hints = read_hints(test);
-	u8 *buf = vt_buf(test, 64), stack[8];
 	struct vt_reader reader = {};
-	struct kvec iov[5];
+	size_t limit, len = sizeof(limit);
+	struct kvec *iov;
+	u8 *buf, stack[8];
 	int i;
 
 	reader_open(test, &reader, hints, READ_LEN);
-	KUNIT_ASSERT_EQ(test, vt_info(test)->tx_attr->iov_limit, 4);
-	for (i = 0; i < 5; i++)
+	KUNIT_ASSERT_EQ(test, fi_getopt(&reader.pair.a.ep->fid, FI_OPT_ENDPOINT,
+					FI_OPT_MAX_RMA_IOV, &limit, &len), 0);
+	KUNIT_ASSERT_GE(test, limit, vt_info(test)->tx_attr->iov_limit);
+	iov = vt_buf(test, (limit + 1) * sizeof(*iov));
+	buf = vt_buf(test, 10 * (limit + 1));
+	for (i = 0; i <= limit; i++)
 		iov[i] = (struct kvec) { buf + 10 * i, 7 };
 	/* More often than there may be anything to keep for them */
 	for (i = 0; i < 20; i++) {
-		KUNIT_EXPECT_EQ(test, readv(&reader, iov, 5, 1), -EINVAL);
+		KUNIT_EXPECT_EQ(test, readv(&reader, iov, limit + 1, 1),
+				-EINVAL);
 		iov[3].iov_base = stack;
 		KUNIT_EXPECT_EQ(test, readv(&reader, iov, 4, 1), -EINVAL);
 		iov[3].iov_base = buf + 30;
