@@ -38,50 +38,22 @@ struct verbs_probe {
 	struct ib_cqe		cqe;
 };
 
-static int verbs_probe_break_qp(struct verbs_probe *probe,
-				struct ib_device *ibdev)
-{
-	struct ib_qp_attr attr = {
-		.qp_state	= IB_QPS_INIT,
-		.port_num	= rdma_start_port(ibdev),
-	};
-	int ret;
-
-	ret = ib_modify_qp(probe->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
-			   IB_QP_PORT | IB_QP_ACCESS_FLAGS);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_ERR;
-	return ib_modify_qp(probe->qp, &attr, IB_QP_STATE);
-}
-
 static int verbs_probe_make_qp(struct verbs_probe *probe,
 			       struct ib_device *ibdev)
 {
-	struct ib_qp_init_attr attr = {
-		.cap = {
-			.max_send_wr	= VERBS_PROBE_WR,
-			.max_recv_wr	= 1,
-			.max_send_sge	= 1,
-			.max_recv_sge	= 1,
-		},
-		.sq_sig_type	= IB_SIGNAL_REQ_WR,
-		.qp_type	= IB_QPT_RC,
-	};
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	int ret;
 
 	probe->cq = ib_alloc_cq(ibdev, NULL, VERBS_PROBE_WR + 1, 0,
 				IB_POLL_DIRECT);
 	if (IS_ERR(probe->cq))
 		return PTR_ERR(probe->cq);
-	attr.send_cq = probe->cq;
-	attr.recv_cq = probe->cq;
-	probe->qp = ib_create_qp(probe->pd, &attr);
+	probe->qp = verbs_lone_qp(probe->pd, probe->cq, VERBS_PROBE_WR);
 	if (IS_ERR(probe->qp)) {
 		ret = PTR_ERR(probe->qp);
 		goto free_cq;
 	}
-	ret = verbs_probe_break_qp(probe, ibdev);
+	ret = ib_modify_qp(probe->qp, &attr, IB_QP_STATE);
 	if (!ret)
 		return 0;
 

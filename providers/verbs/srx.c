@@ -125,43 +125,6 @@ void verbs_srx_device_gone(struct verbs_srx *srx)
 	verbs_srx_tell_error(srx, ENODEV);
 }
 
-/* A queue pair that takes one send and flushes it */
-static struct ib_qp *verbs_marker_create(struct verbs_domain *domain,
-					 struct verbs_cq *cq)
-{
-	struct ib_qp_init_attr init = {
-		.send_cq	= cq->ibcq,
-		.recv_cq	= cq->ibcq,
-		.cap = {
-			.max_send_wr	= 1,
-			.max_recv_wr	= 1,
-			.max_send_sge	= 1,
-			.max_recv_sge	= 1,
-		},
-		.sq_sig_type	= IB_SIGNAL_REQ_WR,
-		.qp_type	= IB_QPT_RC,
-	};
-	struct ib_device *ibdev = domain->dev->ibdev;
-	struct ib_qp_attr attr = {
-		.qp_state	= IB_QPS_INIT,
-		.port_num	= rdma_start_port(ibdev),
-	};
-	int ret, mask = IB_QP_STATE | IB_QP_ACCESS_FLAGS;
-	struct ib_qp *qp;
-
-	if (!rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev)))
-		mask |= IB_QP_PKEY_INDEX | IB_QP_PORT;
-	qp = ib_create_qp(domain->pd, &init);
-	if (IS_ERR(qp))
-		return qp;
-	/* From here the way leads to the error state */
-	ret = ib_modify_qp(qp, &attr, mask);
-	if (!ret)
-		return qp;
-	ib_destroy_qp(qp);
-	return ERR_PTR(ret);
-}
-
 static int verbs_srx_cq_add_marker(struct verbs_srx *srx,
 				   struct verbs_srx_cq *srx_cq)
 {
@@ -169,7 +132,7 @@ static int verbs_srx_cq_add_marker(struct verbs_srx *srx,
 
 	if (srx_cq->marker)
 		return 0;
-	marker = verbs_marker_create(srx->rx.domain, srx_cq->cq);
+	marker = verbs_lone_qp(srx->rx.domain->pd, srx_cq->cq->ibcq, 1);
 	if (IS_ERR(marker))
 		return PTR_ERR(marker);
 	srx_cq->marker = marker;

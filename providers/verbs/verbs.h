@@ -756,6 +756,9 @@ int verbs_opt_copy_out(size_t value, void *optval, size_t *optlen);
 int verbs_get_raw(bool raw, void *optval, size_t *optlen);
 int verbs_set_raw(bool *raw, const void *optval, size_t optlen);
 
+/* qp.c */
+struct ib_qp *verbs_lone_qp(struct ib_pd *pd, struct ib_cq *cq, u32 send_wr);
+
 /* srx.c */
 bool verbs_has_srx(const struct ib_device *ibdev);
 size_t verbs_srx_max(const struct ib_device *ibdev);
