@@ -169,8 +169,11 @@ static int interop_prepare(struct interop_end *end, struct interop_mem *mem,
 	int ret;
 
 	ret = interop_alloc(mem, size);
-	if (ret || !(end->info->domain_attr->mr_mode & FI_MR_LOCAL))
+	if (ret)
 		return ret;
+	interop_clear(mem, 0, size);
+	if (!(end->info->domain_attr->mr_mode & FI_MR_LOCAL))
+		return 0;
 	return fi_mr_reg(end->domain, interop_at(mem, 0), size,
 			 FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0,
 			 mem == &end->msgs ? 101 : 102, 0, &mem->mr, NULL);
@@ -192,6 +195,8 @@ static int interop_open_domain(struct interop_end *end, struct fi_info *info)
 		ret = fi_cq_open(end->domain, &attr, &end->cq, NULL);
 	if (!ret)
 		ret = interop_alloc(&end->region, INTEROP_SIZE);
+	if (!ret)
+		interop_clear(&end->region, 0, INTEROP_SIZE);
 	if (!ret)
 		ret = interop_prepare(end, &end->local, INTEROP_SIZE);
 	if (!ret)

@@ -23,8 +23,9 @@ static const __u32 interop_lens[] = {
 	1048575, 1048576, 1048577, 2097152, 4194304, INTEROP_MAX,
 };
 
-/* Up to this length at three places, around the boundary of a page */
-#define INTEROP_SHORT	16384
+/* Those around a few pages at three places around the boundary of a page */
+#define INTEROP_PAGE	4096
+#define INTEROP_PAGES	4
 #define INTEROP_PLACES	3
 /* Writes with CQ data that are posted at a time, and how often */
 #define INTEROP_BATCH	16
@@ -165,6 +166,7 @@ static int interop_write_one(struct interop_end *end, size_t local,
 	ret = interop_rma(end, INTEROP_WRITE, local, offset, len);
 	if (ret)
 		return ret;
+	interop_clear(&end->local, local, len);
 	return interop_ask_range(end, INTEROP_WRITE, INTEROP_CHECK, offset, len,
 				 seed);
 }
@@ -203,16 +205,23 @@ static int interop_place(struct interop_end *end, enum interop_case which,
 	return interop_write_one(end, local, offset, len, seed);
 }
 
+static unsigned int interop_places(size_t len)
+{
+	bool pages = (len + 1) % INTEROP_PAGE <= 2;
+
+	return pages && len <= INTEROP_PAGES * INTEROP_PAGE ? INTEROP_PLACES : 1;
+}
+
 static int interop_all_lens(struct interop_end *end, enum interop_case which)
 {
-	unsigned int i, place, places, nr = 0;
+	unsigned int i, place, nr = 0;
+	size_t len;
 	int ret = 0;
 
-	interop_clear(&end->local, 0, end->local.size);
 	for (i = 0; i < ARRAY_SIZE(interop_lens); i++) {
-		places = interop_lens[i] <= INTEROP_SHORT ? INTEROP_PLACES : 1;
-		for (place = 0; !ret && place < places; place++)
-			ret = interop_place(end, which, nr++, interop_lens[i]);
+		len = interop_lens[i];
+		for (place = 0; !ret && place < interop_places(len); place++)
+			ret = interop_place(end, which, nr++, len);
 	}
 	return ret;
 }

@@ -23,8 +23,8 @@
  *	it asks the other one to do: messages of 64 bytes, struct interop_msg, each
  *	answered by one of the same size, all fields little-endian.
  *
- *	OPEN	value: case	register the region for it, with the
- *				background pattern in it.  Reply: addr, key, len
+ *	OPEN	value: case	register the region for it; the background is
+ *				everywhere.  Reply: addr, key, len
  *	FILL	offset len seed	put the pattern there
  *	CHECK	offset len seed	the pattern is there and the background around
  *				it; then put the background there, too
@@ -43,8 +43,8 @@
  *
  * Patterns
  *
- *	Bytes of 64-bit words that are a hash of their number and a seed.  The seed
- *	of a transfer has the case, its number and its length in it; the first byte
+ *	Bytes of 64-bit words made of their number and a seed.  The seed of a
+ *	transfer has the case, its number and its length in it; the first byte
  *	of the transfer is byte 0.  The background has its own seed and counts from
  *	the beginning of the region, so that bytes that are moved are noticed.
  *

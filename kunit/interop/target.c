@@ -53,7 +53,6 @@ static int interop_do_open(struct interop_end *end, struct interop_msg *msg,
 	if (end->region_mr || value >= INTEROP_CASES)
 		return -EPROTO;
 	*which = value;
-	interop_clear(&end->region, 0, end->region.size);
 	ret = interop_register(end, *which);
 	if (ret) {
 		interop_bad(end, false, *which, "registering: %s",
@@ -127,10 +126,12 @@ static int interop_do_close(struct interop_end *end, enum interop_case which,
 			    __u64 *status)
 {
 	*status = interop_check_clear(&end->region, 0, end->region.size);
-	if (*status)
+	if (*status) {
 		interop_bad(end, false, which,
 			    "at the end byte %llu of the region is wrong",
 			    (unsigned long long)*status - 1);
+		interop_clear(&end->region, 0, end->region.size);
+	}
 	return interop_unregister(end);
 }
 

@@ -12,7 +12,7 @@
 
 V4=10.77.0.1
 PORT=7473
-LIMIT=${LIMIT:-280}
+LIMIT=${LIMIT:-400}
 user=/kofi/files/interop
 dbg=/sys/kernel/debug/kofi_interop
 failed=0
