@@ -136,7 +136,6 @@ user_connects()
 
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
-[ ! -e "$leaks" ] || leaks_begin
 
 # The packets of RoCE then have up to 4096 bytes, and there are a quarter as many.
 ip link set dummy0 mtu 9000
@@ -148,6 +147,7 @@ kernel_connects
 user_connects
 read -r to rest </proc/uptime
 awk "BEGIN { printf \"both took %.1f s\n\n\", $to - $from }"
+leaks_names
 rmmod kofi_interop && rmmod kofi_verbs && rmmod kofi && rdma link delete rxe0
 verdict unload $? "what could not be removed is named above"
 if [ -e "$leaks" ]; then
