@@ -195,10 +195,10 @@ static int interop_open_domain(struct interop_end *end, struct fi_info *info)
 		ret = fi_cq_open(end->domain, &attr, &end->cq, NULL);
 	if (!ret)
 		ret = interop_alloc(&end->region, INTEROP_SIZE);
-	if (!ret)
+	if (!ret) {
 		interop_clear(&end->region, 0, INTEROP_SIZE);
-	if (!ret)
 		ret = interop_prepare(end, &end->local, INTEROP_SIZE);
+	}
 	if (!ret)
 		ret = interop_prepare(end, &end->msgs, (INTEROP_RING + 1) *
 				      sizeof(struct interop_msg));
