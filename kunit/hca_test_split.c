@@ -134,6 +134,14 @@ static void a_refused_first_part_takes_nothing(struct kunit *test)
 	sp_move(test, &sp, param->read, 2);
 }
 
+/* What inject calls copy to is mapped as long as the endpoint is open */
+static void sp_close(struct kunit *test, struct sp *sp)
+{
+	ht_close(test, &sp->pair.a.ep->fid);
+	sp->mapped--;
+	sp_expect_unmapped(test, sp);
+}
+
 /* Some parts are under way and cannot be taken back */
 static void sp_refuse_in_the_middle(struct kunit *test, unsigned int times)
 {
@@ -148,11 +156,14 @@ static void sp_refuse_in_the_middle(struct kunit *test, unsigned int times)
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, ht_ctx(8));
 	KUNIT_EXPECT_EQ(test, comp.flags,
 			FI_RMA | (param->read ? FI_READ : FI_WRITE));
-	sp_expect_unmapped(test, &sp);
+	/* Without the marker nobody knows before the close what the device does */
+	if (times == 1)
+		sp_expect_unmapped(test, &sp);
 	ht_event(test, sp.pair.a.eq, FI_SHUTDOWN);
 	ht_event(test, sp.pair.b.eq, FI_SHUTDOWN);
 	ht_none(test, sp.pair.a.cq);
 	KUNIT_EXPECT_EQ(test, sp_post(&sp, param->read, 9), -ESHUTDOWN);
+	sp_close(test, &sp);
 }
 
 static void a_part_refused_in_the_middle_fails_the_operation(struct kunit *test)
@@ -174,10 +185,7 @@ static void an_endpoint_closes_with_an_operation_stranded(struct kunit *test)
 	fakehca_hold(ht_of(test)->hca);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 2, -EIO);
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), 0);
-	ht_close(test, &sp.pair.a.ep->fid);
-	/* What inject calls copy to is mapped as long as the endpoint is open */
-	sp.mapped--;
-	sp_expect_unmapped(test, &sp);
+	sp_close(test, &sp);
 	fakehca_release(ht_of(test)->hca);
 }
 

@@ -426,13 +426,27 @@ static void verbs_move_await_poster(struct verbs_queue *queue)
 	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
-/* A round is over */
+/* The device will not say when it is done; the rest is for verbs_moves_abandon() */
+static void verbs_move_orphan(struct verbs_move *move)
+{
+	struct verbs_slot *slot = move->slot;
+
+	slot->cqe.done = verbs_send_done;
+	slot->comp.op_context = move->context;
+	verbs_slot_fail(slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
+}
+
+/* A round is over; without @cq see verbs_end_stranded() */
 static void verbs_move_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
 	struct verbs_move *move = slot->comp.op_context;
 	struct verbs_ep *ep = move->ep;
 
+	if (!cq) {
+		verbs_move_orphan(move);
+		return;
+	}
 	if (wc->status != IB_WC_SUCCESS)
 		verbs_slot_blame(slot, -verbs_wc_errno(wc->status, false),
 				 wc->status);

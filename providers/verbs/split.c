@@ -19,7 +19,9 @@
  * refuses a part in the middle, some are on their way, and the operation cannot be
  * taken back.  It is stranded then, and ends the connection: the worker that does
  * that puts the queue pair into the error state and posts a marker in the place of
- * the last part.  The marker is flushed behind all that the device had taken.
+ * the last part.  The marker is flushed behind all that the device had taken.  If even
+ * that is refused, the client hears of the end at once, and the buffers stay mapped
+ * until the close, as nobody knows what the device still does with them.
  *
  * Nothing is allocated: work requests and elements stand in memory of the queue,
  * which one poster at a time may use, as long as split_lock is its own.  It maps the
@@ -164,10 +166,14 @@ static void verbs_split_undo(struct verbs_queue *queue, unsigned int count)
 	}
 }
 
+/* Without @cq the device has not said that it is done, and never will */
 static void verbs_split_ended(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
 
+	/* What it has taken stays mapped until the close */
+	if (!cq)
+		slot->riders = NULL;
 	slot->cqe.done = verbs_send_done;
 	verbs_slot_fail(slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
 }
@@ -285,6 +291,6 @@ void verbs_end_stranded(struct verbs_queue *queue)
 		next = refused->next;
 		slot = container_of(refused, struct verbs_slot, comp);
 		wc.wr_cqe = &slot->cqe;
-		slot->cqe.done(queue->cq->ibcq, &wc);
+		slot->cqe.done(NULL, &wc);
 	}
 }
