@@ -159,7 +159,7 @@ leaks_names
 for m in kofi_verbs kofi; do
 	rmmod $m || { say "$m cannot be unloaded"; failed=$((failed + 1)); }
 done
-if [ -e "$leaks" ] && leaks_found; then
+if leaks_watched && leaks_found; then
 	say "the runs leaked memory; see above"
 	failed=$((failed + 1))
 fi

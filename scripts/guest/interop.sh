@@ -150,7 +150,7 @@ awk "BEGIN { printf \"both took %.1f s\n\n\", $to - $from }"
 leaks_names
 rmmod kofi_interop && rmmod kofi_verbs && rmmod kofi && rdma link delete rxe0
 verdict unload $? "what could not be removed is named above"
-if [ -e "$leaks" ]; then
+if leaks_watched; then
 	! leaks_found
 	verdict leaks $? "see above"
 fi

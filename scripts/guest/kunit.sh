@@ -212,4 +212,4 @@ released=$?
 [ "$RXE" != 1 ] || delete_device rxe0 $released
 [ -z "$DEVICE" ] || delete_device "${DEVICE}0" $released
 kill "$other_net"
-[ ! -e "$leaks" ] || report_leaks
+! leaks_watched || report_leaks
