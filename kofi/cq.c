@@ -67,6 +67,7 @@ int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
 	cq->handling = false;
 	cq->due = false;
 	cq->signalled = false;
+	cq->ended = 0;
 	cq->size = size;
 	cq->format = attr->format ? : FI_CQ_FORMAT_CONTEXT;
 	cq->wait_obj = attr->wait_obj;
@@ -148,6 +149,22 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp)
 }
 EXPORT_SYMBOL_GPL(kofi_cq_complete);
 
+void kofi_cq_end(struct kofi_cq *cq, int err)
+{
+	unsigned long flags;
+	bool call;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->ended = err;
+	call = kofi_cq_disarm(cq);
+	wake_up_all(&cq->wait);
+	spin_unlock_irqrestore(&cq->lock, flags);
+
+	if (call)
+		kofi_cq_handle(cq);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_end);
+
 /* Cuts off everything in front of *@end */
 static void kofi_cq_cut(struct kofi_cq *cq, struct kofi_comp **end, size_t count)
 {
@@ -179,6 +196,8 @@ static ssize_t kofi_cq_take(struct kofi_cq *cq, size_t count,
 		return count ? -FI_EAVAIL : -EAGAIN;
 	if (cq->wait_obj == FI_WAIT_DONE)
 		return -EINVAL;
+	if (cq->ended)
+		return cq->ended;
 	cq->armed = cq->wait_obj == FI_WAIT_CALLBACK;
 	return -EAGAIN;
 }
@@ -264,6 +283,8 @@ ssize_t kofi_cq_readerr(struct kofi_cq *cq, struct fi_cq_err_entry *buf,
 	if (flags)
 		return -FI_EBADFLAGS;
 
+	if (!comp && cq->ended)
+		return cq->ended;
 	if (!comp || !comp->err)
 		return -EAGAIN;
 
@@ -291,7 +312,8 @@ static bool kofi_cq_ready(struct kofi_cq *cq, size_t threshold)
 	bool ready;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	ready = cq->signalled || cq->errors || cq->count >= threshold;
+	ready = cq->signalled || cq->errors || cq->ended ||
+		cq->count >= threshold;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return ready;
 }
@@ -303,7 +325,7 @@ static bool kofi_cq_take_signal(struct kofi_cq *cq)
 	bool alone;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	alone = cq->signalled && !cq->head;
+	alone = cq->signalled && !cq->head && !cq->ended;
 	cq->signalled = false;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return alone;

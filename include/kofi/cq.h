@@ -63,7 +63,7 @@ static inline void kofi_comp_entry(const struct kofi_comp *comp,
 /**
  * struct kofi_cq - The queue; the provider embeds it in its own
  * @cq: what the client sees
- * @lock: guards @head to @signalled, and the slots of a chain that was read
+ * @lock: guards @head to @ended, and the slots of a chain that was read
  *	until they are back with their endpoint; taken with interrupts off
  * @head: oldest completion
  * @tail: where the next one is linked
@@ -74,6 +74,7 @@ static inline void kofi_comp_entry(const struct kofi_comp *comp,
  * @handling: the handler runs
  * @due: it is due again as soon as it returns
  * @signalled: fi_cq_signal() was called and nobody has woken for it yet
+ * @ended: nothing completes any more: negative errno for readers; else 0
  * @size: most of @reserved
  * @format: layout of entries
  * @wait_obj: kind of queue
@@ -93,6 +94,7 @@ struct kofi_cq {
 	bool			handling;
 	bool			due;
 	bool			signalled;
+	int			ended;
 	size_t			size;
 	enum fi_cq_format	format;
 	enum fi_wait_obj	wait_obj;
@@ -144,6 +146,17 @@ void kofi_cq_unreserve(struct kofi_cq *cq, size_t count);
 void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
 
 /**
+ * kofi_cq_end() - Nothing completes any more
+ * @cq: the queue
+ * @err: negative errno, what readers get from an empty queue from now on
+ *
+ * What has completed can still be read.  Sleepers wake up, and the handler is told.
+ *
+ * Context: any; the handler is called from here, as by kofi_cq_complete().
+ */
+void kofi_cq_end(struct kofi_cq *cq, int err);
+
+/**
  * kofi_cq_read() - Take completions off the queue
  * @cq: the queue
  * @buf: the client's entries
@@ -152,7 +165,8 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
  *
  * Context: any; the caller holds @cq->lock and keeps it until the slots of
  * @chain are back with their endpoints.
- * Return: number of entries; -EAGAIN; -FI_EAVAIL; as fi_cq_read().
+ * Return: number of entries; -EAGAIN, or why nothing will come; -FI_EAVAIL; as
+ * fi_cq_read().
  */
 ssize_t kofi_cq_read(struct kofi_cq *cq, void *buf, size_t count,
 		     struct kofi_comp **chain);
