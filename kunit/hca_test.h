@@ -30,6 +30,7 @@ extern struct kunit_suite kofi_hca_inject_suite;
 extern struct kunit_suite kofi_hca_fail_suite;
 extern struct kunit_suite kofi_hca_limits_suite;
 extern struct kunit_suite kofi_hca_fatal_suite;
+extern struct kunit_suite kofi_hca_remove_suite;
 extern struct kunit_suite kofi_hca_mr_suite;
 extern struct kunit_suite kofi_hca_sink_suite;
 extern struct kunit_suite kofi_hca_atomic_suite;

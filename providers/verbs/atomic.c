@@ -48,10 +48,9 @@ static int verbs_atomic_valid(u64 family, enum fi_datatype type, enum fi_op op)
 	return verbs_atomic_has_type(type, op) ? 0 : -EINVAL;
 }
 
-int verbs_query_atomic(struct fid_domain *fid_domain, enum fi_datatype type,
+int verbs_query_atomic(struct verbs_domain *domain, enum fi_datatype type,
 		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags)
 {
-	struct verbs_domain *domain = to_verbs_domain(fid_domain);
 	int ret;
 
 	if (!domain->dev->atomics)

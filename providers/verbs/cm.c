@@ -4,9 +4,10 @@
  *
  *	ENABLED --fi_connect()--> CONNECTING --ESTABLISHED--> CONNECTED
  *	ENABLED --fi_accept()---> CONNECTING --ESTABLISHED--> CONNECTED
- *	any --fi_shutdown(), the peer, an error, the device's end--> DOWN
+ *	any --fi_shutdown(), the peer, an error--> DOWN
+ *	any --the device's end--> GONE
  *
- * DOWN is final.  Whatever leads to it, the queue pair goes to the error state,
+ * DOWN leads to nothing but GONE.  Whatever leads to it, the queue pair goes to the error state,
  * so that everything posted completes, and the client is told once: by
  * FI_SHUTDOWN if the connection stood, by an error if it did not or if the device
  * has gone.
@@ -251,7 +252,7 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	if (ep->passive)
 		complete_all(&ep->settled);
-	if (ep->closing || ep->state == VERBS_EP_DOWN) {
+	if (ep->closing || ep->state >= VERBS_EP_DOWN) {
 		if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 			rdma_disconnect(id);
 		return 0;
@@ -302,11 +303,15 @@ void verbs_cm_broken(struct work_struct *work)
 	rdma_unlock_handler(ep->id);
 }
 
-void verbs_cm_device_gone(struct verbs_ep *ep)
+void verbs_cm_device_gone(struct verbs_kid *kid)
 {
+	struct verbs_ep *ep = container_of(kid, struct verbs_ep, kid);
+
 	rdma_lock_handler(ep->id);
-	if (!ep->closing && ep->state != VERBS_EP_DOWN)
+	if (!ep->closing && ep->state < VERBS_EP_DOWN)
 		verbs_ep_fail(ep, ENODEV, 0);
+	if (!ep->closing)
+		WRITE_ONCE(ep->state, VERBS_EP_GONE);
 	rdma_unlock_handler(ep->id);
 }
 
@@ -319,17 +324,28 @@ static int verbs_ep_setname(fid_t fid, void *addr, size_t addrlen)
 static int verbs_ep_getname(fid_t fid, void *addr, size_t *addrlen)
 {
 	struct verbs_ep *ep = to_verbs_ep(fid);
+	int ret = verbs_ep_enter(ep);
 
-	return verbs_addr_copy_out(&ep->id->route.addr.src_addr, addr, addrlen);
+	if (ret)
+		return ret;
+	ret = verbs_addr_copy_out(&ep->id->route.addr.src_addr, addr, addrlen);
+	verbs_ep_leave(ep);
+	return ret;
 }
 
 static int verbs_ep_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	int ret = verbs_ep_enter(ep);
 
-	if (READ_ONCE(ep->state) != VERBS_EP_CONNECTED)
-		return -ENOTCONN;
-	return verbs_addr_copy_out(&ep->id->route.addr.dst_addr, addr, addrlen);
+	if (ret)
+		return ret;
+	ret = -ENOTCONN;
+	if (READ_ONCE(ep->state) == VERBS_EP_CONNECTED)
+		ret = verbs_addr_copy_out(&ep->id->route.addr.dst_addr, addr,
+					  addrlen);
+	verbs_ep_leave(ep);
+	return ret;
 }
 
 /* May the endpoint start to connect or to accept? */
@@ -344,6 +360,8 @@ static int verbs_ep_may_start(const struct verbs_ep *ep, bool passive)
 		return -EISCONN;
 	case VERBS_EP_DOWN:
 		return passive ? -ECONNABORTED : -ESHUTDOWN;
+	case VERBS_EP_GONE:
+		return -ENODEV;
 	default:
 		return -FI_EOPBADSTATE;
 	}
@@ -387,7 +405,9 @@ static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
 	struct sockaddr_storage dest;
 	int ret;
 
-	rdma_lock_handler(ep->id);
+	ret = verbs_ep_lock(ep);
+	if (ret)
+		return ret;
 	ret = verbs_ep_may_start(ep, false);
 	if (ret)
 		goto unlock;
@@ -401,7 +421,7 @@ static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
 	if (!ret)
 		verbs_ep_start_connect(ep, &dest);
 unlock:
-	rdma_unlock_handler(ep->id);
+	verbs_ep_unlock(ep);
 	return ret;
 }
 
@@ -412,7 +432,9 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 	struct rdma_conn_param conn;
 	int ret;
 
-	rdma_lock_handler(ep->id);
+	ret = verbs_ep_lock(ep);
+	if (ret)
+		return ret;
 	ret = verbs_ep_may_start(ep, true);
 	if (!ret)
 		ret = verbs_cm_pack(&ep->frame, param, paramlen, VERBS_CM_REP);
@@ -432,24 +454,26 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 		ep->accepted = true;
 	}
 unlock:
-	rdma_unlock_handler(ep->id);
+	verbs_ep_unlock(ep);
 	return ret;
 }
 
 static int verbs_ep_shutdown(struct fid_ep *fid_ep, u64 flags)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	int ret = 0;
+	int ret;
 
 	if (flags)
 		return -FI_EBADFLAGS;
 
-	rdma_lock_handler(ep->id);
+	ret = verbs_ep_lock(ep);
+	if (ret)
+		return ret;
 	if (ep->state == VERBS_EP_CONNECTED || ep->state == VERBS_EP_CONNECTING)
 		verbs_ep_disconnected(ep);
 	else if (ep->state != VERBS_EP_DOWN)
 		ret = -ENOTCONN;
-	rdma_unlock_handler(ep->id);
+	verbs_ep_unlock(ep);
 	return ret;
 }
 

@@ -6,8 +6,9 @@
  * All requests stand in one list under one mutex.  A handle from a client is
  * looked up there by its address before it is believed, so one that is used up,
  * or never was a request, is refused.  Leaving the list is what decides among
- * fi_endpoint(), fi_reject() and the close of the passive endpoint: whoever takes
- * a request out of the list owns it.
+ * fi_endpoint(), fi_reject(), the close of the passive endpoint and the removal of
+ * the device: whoever takes a request out of the list owns it.  As long as it is in
+ * the list, its passive endpoint is there.
  *
  * The request's rdma_cm_id has its events handled here until an endpoint has
  * taken it; the handler lock of the id makes the handing over atomic.  Nothing
@@ -40,16 +41,13 @@ static void verbs_connreq_list(struct verbs_connreq *req)
 	mutex_unlock(&verbs_connreqs_lock);
 }
 
-/* Whoever gets true owns the request */
-static bool verbs_connreq_unlist(struct verbs_connreq *req)
+/* From now on it is the caller's, who holds the mutex, and knows no passive endpoint */
+static void verbs_connreq_unlist(struct verbs_connreq *req)
 {
-	bool listed;
-
-	mutex_lock(&verbs_connreqs_lock);
-	listed = !list_empty(&req->entry);
-	list_del_init(&req->entry);
-	mutex_unlock(&verbs_connreqs_lock);
-	return listed;
+	list_del(&req->entry);
+	if (kofi_eq_withdraw(req->pep->eq, &req->event))
+		fi_freeinfo(req->event.info);
+	req->pep = NULL;
 }
 
 static struct verbs_connreq *verbs_connreq_find(const struct fid *handle)
@@ -64,18 +62,14 @@ static struct verbs_connreq *verbs_connreq_find(const struct fid *handle)
 }
 
 /* Through a wildcard address a request may come in on any device */
-static struct fi_info *verbs_connreq_other_info(struct verbs_connreq *req)
+static struct fi_info *verbs_connreq_other_info(struct verbs_connreq *req,
+						struct verbs_device *dev)
 {
 	const struct rdma_addr *addr = &req->id->route.addr;
-	struct verbs_device *dev;
 	struct fi_info *info;
 
-	dev = verbs_device_get(req->id->device);
-	if (!dev)
-		return NULL;
 	info = verbs_info_build(dev, req->id->port_num, &addr->src_addr,
 				&addr->dst_addr, req->pep->info);
-	verbs_device_put(dev);
 	if (info) {
 		*info->tx_attr = *req->pep->info->tx_attr;
 		*info->rx_attr = *req->pep->info->rx_attr;
@@ -97,7 +91,8 @@ static struct fi_info *verbs_connreq_own_info(struct verbs_connreq *req)
 	return fi_dupinfo(&info);
 }
 
-static struct fi_info *verbs_connreq_info(struct verbs_connreq *req)
+static struct fi_info *verbs_connreq_info(struct verbs_connreq *req,
+					  struct verbs_device *dev)
 {
 	const char *name = req->pep->info->domain_attr->name;
 	struct fi_info *info;
@@ -105,7 +100,7 @@ static struct fi_info *verbs_connreq_info(struct verbs_connreq *req)
 	if (name && !strcmp(name, dev_name(&req->id->device->dev)))
 		info = verbs_connreq_own_info(req);
 	else
-		info = verbs_connreq_other_info(req);
+		info = verbs_connreq_other_info(req, dev);
 	if (!info)
 		return NULL;
 
@@ -117,6 +112,7 @@ static struct fi_info *verbs_connreq_info(struct verbs_connreq *req)
 }
 
 static struct verbs_connreq *verbs_connreq_alloc(struct verbs_pep *pep,
+						 struct verbs_device *dev,
 						 struct rdma_cm_id *id,
 						 const struct rdma_cm_event *ev)
 {
@@ -139,7 +135,7 @@ static struct verbs_connreq *verbs_connreq_alloc(struct verbs_pep *pep,
 	if (!verbs_cm_unpack(&req->frame, ev->param.conn.private_data,
 			     ev->param.conn.private_data_len)) {
 		req->event.cm_len = req->frame.len;
-		req->event.info = verbs_connreq_info(req);
+		req->event.info = verbs_connreq_info(req, dev);
 	}
 	if (!req->event.info) {
 		kfree(req);
@@ -148,17 +144,15 @@ static struct verbs_connreq *verbs_connreq_alloc(struct verbs_pep *pep,
 	return req;
 }
 
-/*
- * Called by rdma_cm with the handler lock of @id held.  An error makes rdma_cm
- * reject the request and destroy @id: connection data out of form, no memory, or
- * too many requests waiting in the event queue.
- */
-int verbs_connreq_new(struct verbs_pep *pep, struct rdma_cm_id *id,
-		      const struct rdma_cm_event *event)
+/* On a device that has been entered: if it is removed, the request is in the list */
+static int verbs_connreq_announce(struct verbs_pep *pep,
+				  struct verbs_device *dev,
+				  struct rdma_cm_id *id,
+				  const struct rdma_cm_event *event)
 {
 	struct verbs_connreq *req;
 
-	req = verbs_connreq_alloc(pep, id, event);
+	req = verbs_connreq_alloc(pep, dev, id, event);
 	if (!req)
 		return -ECONNREFUSED;
 
@@ -169,17 +163,30 @@ int verbs_connreq_new(struct verbs_pep *pep, struct rdma_cm_id *id,
 		return 0;
 
 	/* Never announced, so nobody else can know it */
+	mutex_lock(&verbs_connreqs_lock);
 	verbs_connreq_unlist(req);
+	mutex_unlock(&verbs_connreqs_lock);
 	fi_freeinfo(req->event.info);
 	kfree(req);
 	return -ECONNREFUSED;
 }
 
-static void verbs_connreq_free(struct verbs_connreq *req)
+/*
+ * Called by rdma_cm with the handler lock of @id held.  An error makes rdma_cm
+ * reject the request and destroy @id: connection data out of form, no memory, or
+ * too many requests waiting in the event queue.
+ */
+int verbs_connreq_new(struct verbs_pep *pep, struct rdma_cm_id *id,
+		      const struct rdma_cm_event *event)
 {
-	if (kofi_eq_withdraw(req->pep->eq, &req->event))
-		fi_freeinfo(req->event.info);
-	kfree(req);
+	struct verbs_device *dev = verbs_device_find(id->device);
+	int ret;
+
+	if (!dev)
+		return -ECONNREFUSED;
+	ret = verbs_connreq_announce(pep, dev, id, event);
+	verbs_device_leave(dev);
+	return ret;
 }
 
 /* The endpoint handles the id's events from now on */
@@ -226,13 +233,13 @@ int verbs_connreq_take(const struct fid *handle, struct verbs_ep *ep)
 	else if (READ_ONCE(req->dead))
 		ret = -ECONNABORTED;
 	else
-		list_del_init(&req->entry);
+		verbs_connreq_unlist(req);
 	mutex_unlock(&verbs_connreqs_lock);
 	if (ret)
 		return ret;
 
 	verbs_connreq_hand_over(req, ep);
-	verbs_connreq_free(req);
+	kfree(req);
 	return 0;
 }
 
@@ -245,7 +252,7 @@ int verbs_connreq_reject(struct verbs_pep *pep, const struct fid *handle,
 	mutex_lock(&verbs_connreqs_lock);
 	req = verbs_connreq_find(handle);
 	if (req && req->pep == pep)
-		list_del_init(&req->entry);
+		verbs_connreq_unlist(req);
 	else
 		ret = -EINVAL;
 	mutex_unlock(&verbs_connreqs_lock);
@@ -257,18 +264,20 @@ int verbs_connreq_reject(struct verbs_pep *pep, const struct fid *handle,
 			IB_CM_REJ_CONSUMER_DEFINED))
 		ret = -ECONNABORTED;
 	rdma_destroy_id(req->id);
-	verbs_connreq_free(req);
+	kfree(req);
 	return ret;
 }
 
-static struct verbs_connreq *verbs_connreq_pop(struct verbs_pep *pep)
+/* One of a passive endpoint, or on a device */
+static struct verbs_connreq *verbs_connreq_pop(const struct verbs_pep *pep,
+					       const struct ib_device *ibdev)
 {
 	struct verbs_connreq *req, *found = NULL;
 
 	mutex_lock(&verbs_connreqs_lock);
 	list_for_each_entry(req, &verbs_connreqs, entry) {
-		if (req->pep == pep) {
-			list_del_init(&req->entry);
+		if (req->pep == pep || req->id->device == ibdev) {
+			verbs_connreq_unlist(req);
 			found = req;
 			break;
 		}
@@ -278,12 +287,24 @@ static struct verbs_connreq *verbs_connreq_pop(struct verbs_pep *pep)
 }
 
 /* Destroying the id of a request rejects it */
-void verbs_connreq_drop_all(struct verbs_pep *pep)
+static void verbs_connreq_drop(const struct verbs_pep *pep,
+			       const struct ib_device *ibdev)
 {
 	struct verbs_connreq *req;
 
-	while ((req = verbs_connreq_pop(pep))) {
+	while ((req = verbs_connreq_pop(pep, ibdev))) {
 		rdma_destroy_id(req->id);
-		verbs_connreq_free(req);
+		kfree(req);
 	}
+}
+
+void verbs_connreq_drop_all(struct verbs_pep *pep)
+{
+	verbs_connreq_drop(pep, NULL);
+}
+
+/* The device is being removed, and no new request of it comes in */
+void verbs_connreqs_drop_device(const struct ib_device *ibdev)
+{
+	verbs_connreq_drop(NULL, ibdev);
 }

@@ -17,6 +17,9 @@
  *
  * Direct polling is done by one thread at a time under poll_lock, which keeps
  * completions in order; a second reader takes what is there and does not wait.
+ *
+ * When the device has gone, its queue has, too.  What had completed can be read, and
+ * then readers get -ENODEV.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -64,7 +67,8 @@ static void verbs_cq_poll(struct verbs_cq *cq)
 
 	if (!spin_trylock_irqsave(&cq->poll_lock, flags))
 		return;
-	ib_process_cq_direct(cq->ibcq, VERBS_POLL_BUDGET);
+	if (cq->ibcq)
+		ib_process_cq_direct(cq->ibcq, VERBS_POLL_BUDGET);
 	spin_unlock_irqrestore(&cq->poll_lock, flags);
 }
 
@@ -157,26 +161,57 @@ static bool verbs_comp_of_queue(struct kofi_comp *comp, void *queue)
 
 /*
  * The queue pair is drained.  A direct poller may still be inside a done
- * function of it; once poll_lock has been ours, it is not.  The slots go back,
- * because those of a shared receive context are still needed.
+ * function of it; once poll_lock has been ours, it is not.
  */
-void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue)
+void verbs_cq_quiesce(struct verbs_cq *cq)
 {
 	unsigned long flags;
 
-	if (cq->direct) {
-		spin_lock_irqsave(&cq->poll_lock, flags);
-		spin_unlock_irqrestore(&cq->poll_lock, flags);
-	}
+	if (!cq->direct)
+		return;
+	spin_lock_irqsave(&cq->poll_lock, flags);
+	spin_unlock_irqrestore(&cq->poll_lock, flags);
+}
+
+/*
+ * Nothing of the queue completes any more.  The slots go back, because those of a
+ * shared receive context are still needed.
+ */
+void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue)
+{
 	verbs_slot_put_chain(kofi_cq_purge(&cq->kcq, verbs_comp_of_queue,
 					   queue));
 }
 
+static void verbs_cq_strip(struct verbs_kid *kid)
+{
+	struct verbs_cq *cq = container_of(kid, struct verbs_cq, kid);
+	struct ib_cq *ibcq = cq->ibcq;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->poll_lock, flags);
+	cq->ibcq = NULL;
+	spin_unlock_irqrestore(&cq->poll_lock, flags);
+	ib_free_cq(ibcq);
+}
+
+static void verbs_cq_end(struct verbs_kid *kid)
+{
+	kofi_cq_end(&container_of(kid, struct verbs_cq, kid)->kcq, -ENODEV);
+}
+
+static const struct verbs_kid_ops verbs_cq_kid_ops = {
+	.kind	= VERBS_KID_CQ,
+	.strip	= verbs_cq_strip,
+	.end	= verbs_cq_end,
+};
+
 static int verbs_cq_close(struct fid *fid)
 {
 	struct verbs_cq *cq = to_verbs_cq(fid);
+	struct verbs_device *dev = cq->domain->dev;
 
-	ib_free_cq(cq->ibcq);
+	verbs_kid_strip(dev, &cq->kid);
 	kfree(cq);
 	return 0;
 }
@@ -236,10 +271,10 @@ static struct ib_cq *verbs_cq_alloc(struct verbs_cq *cq,
 	return ib_alloc_cq_any(ibdev, cq, nr_cqe, context);
 }
 
-int verbs_cq_open(struct fid_domain *fid_domain, struct fi_cq_attr *attr,
+int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
 		  struct fid_cq **fid_cq, void *context)
 {
-	struct ib_device *ibdev = to_verbs_domain(fid_domain)->dev->ibdev;
+	struct ib_device *ibdev = domain->dev->ibdev;
 	size_t max = verbs_cq_max(ibdev);
 	size_t size = attr && attr->size ? attr->size :
 					   min_t(size_t, VERBS_DEF_CQ, max);
@@ -256,6 +291,7 @@ int verbs_cq_open(struct fid_domain *fid_domain, struct fi_cq_attr *attr,
 	ret = kofi_cq_init(&cq->kcq, attr, size, context);
 	if (ret)
 		goto free_cq;
+	cq->domain = domain;
 	spin_lock_init(&cq->poll_lock);
 	cq->kcq.cq.fid.ops = &verbs_cq_fid_ops;
 	cq->kcq.cq.ops = &verbs_cq_ops;
@@ -265,6 +301,7 @@ int verbs_cq_open(struct fid_domain *fid_domain, struct fi_cq_attr *attr,
 		ret = PTR_ERR(cq->ibcq);
 		goto free_cq;
 	}
+	verbs_kid_add(domain->dev, &cq->kid, &verbs_cq_kid_ops);
 	*fid_cq = &cq->kcq.cq;
 	return 0;
 

@@ -1,15 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The RDMA devices that are there.
+ * The RDMA devices that are there, and what stands on them.
  *
- * An ib_client keeps a list of them.  Whoever looks at a device holds a
- * reference; domains hold one as long as they are open.  When a device is
- * removed, it leaves the list at once, its endpoints are told (-ENODEV on their
- * event queues, every posted operation completes with an error), so are its shared
- * receive contexts, and the removal waits until the last domain on it is closed.
+ * An ib_client keeps a list of them.  A device can go at any time and waits for no
+ * client of ours, so nobody looks at an ib_device without having said so:
  *
- * The list's mutex is held for look-ups only; a device's own mutex guards its
- * lists and is held while those in them are told.
+ *	verbs_device_enter()	around each control call, percpu_ref; from the moment
+ *				when a removal begins nobody enters any more
+ *	rcu_read_lock()		around posting, from the look at the endpoint's state
+ *				to the doorbell
+ *	poll_lock		around direct polling (cq.c)
+ *
+ * Every object with something of the device's has a struct verbs_kid in a list here.
+ * A removal
+ *
+ *	1. takes the device off the list, and lets nobody enter any more
+ *	2. tells the kids: queue pairs go to the error state, so that everything posted
+ *	   completes; clients get -ENODEV from their event queues
+ *	3. waits for the calls under way, which that brings to an end
+ *	4. tells those that came meanwhile, drops unanswered connection requests, and
+ *	   waits until nobody is posting (RCU)
+ *	5. strips the kids, those that use others first: queue pairs are drained and
+ *	   destroyed, memory unmapped, and so on, until nothing of ours is left
+ *
+ * and returns.  What the client still has are shells: calls answer -ENODEV, what has
+ * completed can be read, fi_close() frees the memory.  A close is either in time, and
+ * strips its object itself, which the removal waits for in step 3, or too late, and
+ * waits for step 5.
+ *
+ * The list's mutex is held for look-ups only.  A device's own mutex guards its lists
+ * and is held while those in them are told; it is taken outside of the handler locks
+ * of connections, so no handler adds a kid.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -48,6 +69,51 @@ static int verbs_device_query(struct verbs_device *dev)
 	return 0;
 }
 
+static void verbs_device_idle(struct percpu_ref *calls)
+{
+	struct verbs_device *dev = container_of(calls, struct verbs_device,
+						calls);
+
+	complete(&dev->idle);
+}
+
+static struct verbs_device *verbs_device_alloc(struct ib_device *ibdev)
+{
+	struct verbs_device *dev;
+	int i;
+
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	if (!dev)
+		return NULL;
+	if (percpu_ref_init(&dev->calls, verbs_device_idle, 0, GFP_KERNEL)) {
+		kfree(dev);
+		return NULL;
+	}
+	dev->ibdev = ibdev;
+	refcount_set(&dev->refs, 1);
+	init_completion(&dev->idle);
+	init_completion(&dev->stripped);
+	mutex_init(&dev->lock);
+	for (i = 0; i < VERBS_NR_KIDS; i++)
+		INIT_LIST_HEAD(&dev->kids[i]);
+	return dev;
+}
+
+/* Whoever points to the structure; says nothing about the device */
+void verbs_device_get(struct verbs_device *dev)
+{
+	refcount_inc(&dev->refs);
+}
+
+void verbs_device_put(struct verbs_device *dev)
+{
+	if (!refcount_dec_and_test(&dev->refs))
+		return;
+	percpu_ref_exit(&dev->calls);
+	mutex_destroy(&dev->lock);
+	kfree(dev);
+}
+
 static int verbs_device_add(struct ib_device *ibdev)
 {
 	struct verbs_device *dev;
@@ -57,19 +123,12 @@ static int verbs_device_add(struct ib_device *ibdev)
 	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return -EOPNOTSUPP;
 
-	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	dev = verbs_device_alloc(ibdev);
 	if (!dev)
 		return -ENOMEM;
-
-	dev->ibdev = ibdev;
-	refcount_set(&dev->users, 1);
-	init_completion(&dev->idle);
-	mutex_init(&dev->lock);
-	INIT_LIST_HEAD(&dev->eps);
-	INIT_LIST_HEAD(&dev->srxs);
 	ret = verbs_device_query(dev);
 	if (ret) {
-		kfree(dev);
+		verbs_device_put(dev);
 		return ret;
 	}
 	verbs_probe(dev);
@@ -81,37 +140,87 @@ static int verbs_device_add(struct ib_device *ibdev)
 	return 0;
 }
 
+static void verbs_device_tell(struct verbs_device *dev)
+{
+	struct verbs_kid *kid;
+	int i;
+
+	mutex_lock(&dev->lock);
+	for (i = 0; i < VERBS_NR_KIDS; i++)
+		list_for_each_entry(kid, &dev->kids[i], entry)
+			if (kid->ops->tell)
+				kid->ops->tell(kid);
+	mutex_unlock(&dev->lock);
+}
+
+/* Nobody adds or deletes a kid any more */
+static void verbs_device_strip(struct verbs_device *dev)
+{
+	struct verbs_kid *kid;
+	int i;
+
+	for (i = 0; i < VERBS_NR_KIDS; i++)
+		list_for_each_entry(kid, &dev->kids[i], entry)
+			kid->ops->strip(kid);
+}
+
+static void verbs_device_end(struct verbs_device *dev)
+{
+	struct verbs_kid *kid;
+	int i;
+
+	for (i = 0; i < VERBS_NR_KIDS; i++)
+		list_for_each_entry(kid, &dev->kids[i], entry)
+			if (kid->ops->end)
+				kid->ops->end(kid);
+}
+
 static void verbs_device_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct verbs_device *dev = client_data;
-	struct verbs_srx *srx;
-	struct verbs_ep *ep;
 
 	mutex_lock(&verbs_devices_lock);
 	list_del(&dev->entry);
 	mutex_unlock(&verbs_devices_lock);
 
-	mutex_lock(&dev->lock);
-	dev->gone = true;
-	list_for_each_entry(ep, &dev->eps, dev_entry)
-		verbs_cm_device_gone(ep);
-	list_for_each_entry(srx, &dev->srxs, dev_entry)
-		verbs_srx_device_gone(srx);
-	mutex_unlock(&dev->lock);
-
-	verbs_device_put(dev);
+	percpu_ref_kill(&dev->calls);
+	verbs_device_tell(dev);
 	wait_for_completion(&dev->idle);
-	kfree(dev);
+	verbs_device_tell(dev);
+	verbs_connreqs_drop_device(ibdev);
+	synchronize_rcu();
+	verbs_device_strip(dev);
+	verbs_device_end(dev);
+	complete_all(&dev->stripped);
+	verbs_device_put(dev);
 }
 
-struct verbs_device *verbs_device_get(const struct ib_device *ibdev)
+/**
+ * verbs_device_enter() - Begin a call that uses a device
+ * @dev: the device; the caller has a reference
+ *
+ * Context: any.
+ * Return: 0, and verbs_device_leave() is due; -ENODEV: it is being removed, or has
+ * been.
+ */
+int verbs_device_enter(struct verbs_device *dev)
+{
+	return percpu_ref_tryget_live(&dev->calls) ? 0 : -ENODEV;
+}
+
+void verbs_device_leave(struct verbs_device *dev)
+{
+	percpu_ref_put(&dev->calls);
+}
+
+/* Found devices have been entered */
+struct verbs_device *verbs_device_find(const struct ib_device *ibdev)
 {
 	struct verbs_device *dev, *found = NULL;
 
 	mutex_lock(&verbs_devices_lock);
 	list_for_each_entry(dev, &verbs_devices, entry) {
-		if (dev->ibdev == ibdev) {
-			refcount_inc(&dev->users);
+		if (dev->ibdev == ibdev && !verbs_device_enter(dev)) {
 			found = dev;
 			break;
 		}
@@ -120,14 +229,14 @@ struct verbs_device *verbs_device_get(const struct ib_device *ibdev)
 	return found;
 }
 
-struct verbs_device *verbs_device_get_by_name(const char *name)
+struct verbs_device *verbs_device_find_by_name(const char *name)
 {
 	struct verbs_device *dev, *found = NULL;
 
 	mutex_lock(&verbs_devices_lock);
 	list_for_each_entry(dev, &verbs_devices, entry) {
-		if (!strcmp(dev_name(&dev->ibdev->dev), name)) {
-			refcount_inc(&dev->users);
+		if (!strcmp(dev_name(&dev->ibdev->dev), name) &&
+		    !verbs_device_enter(dev)) {
 			found = dev;
 			break;
 		}
@@ -136,50 +245,54 @@ struct verbs_device *verbs_device_get_by_name(const char *name)
 	return found;
 }
 
-void verbs_device_put(struct verbs_device *dev)
+/* The caller has entered */
+void verbs_kid_add(struct verbs_device *dev, struct verbs_kid *kid,
+		   const struct verbs_kid_ops *ops)
 {
-	if (refcount_dec_and_test(&dev->users))
-		complete(&dev->idle);
-}
-
-int verbs_device_add_ep(struct verbs_device *dev, struct verbs_ep *ep)
-{
-	int ret = -ENODEV;
-
+	kid->ops = ops;
 	mutex_lock(&dev->lock);
-	if (!dev->gone) {
-		list_add_tail(&ep->dev_entry, &dev->eps);
-		ret = 0;
-	}
-	mutex_unlock(&dev->lock);
-	return ret;
-}
-
-void verbs_device_del_ep(struct verbs_device *dev, struct verbs_ep *ep)
-{
-	mutex_lock(&dev->lock);
-	list_del(&ep->dev_entry);
+	list_add_tail(&kid->entry, &dev->kids[ops->kind]);
 	mutex_unlock(&dev->lock);
 }
 
-int verbs_device_add_srx(struct verbs_device *dev, struct verbs_srx *srx)
+/* The same */
+void verbs_kid_del(struct verbs_device *dev, struct verbs_kid *kid)
 {
-	int ret = -ENODEV;
-
 	mutex_lock(&dev->lock);
-	if (!dev->gone) {
-		list_add_tail(&srx->dev_entry, &dev->srxs);
-		ret = 0;
-	}
+	list_del(&kid->entry);
 	mutex_unlock(&dev->lock);
-	return ret;
 }
 
-void verbs_device_del_srx(struct verbs_device *dev, struct verbs_srx *srx)
+/**
+ * verbs_kid_enter() - Begin to close an object
+ * @dev: the device it stands on
+ *
+ * Context: may sleep.
+ * Return: true: the device has been entered, and the object is the caller's to strip;
+ * false: the removal has done so.
+ */
+bool verbs_kid_enter(struct verbs_device *dev)
 {
-	mutex_lock(&dev->lock);
-	list_del(&srx->dev_entry);
-	mutex_unlock(&dev->lock);
+	if (!verbs_device_enter(dev))
+		return true;
+	wait_for_completion(&dev->stripped);
+	return false;
+}
+
+/**
+ * verbs_kid_strip() - See to it that an object has nothing of its device any more
+ * @dev: the device it stands on
+ * @kid: the object's
+ *
+ * Context: may sleep.
+ */
+void verbs_kid_strip(struct verbs_device *dev, struct verbs_kid *kid)
+{
+	if (!verbs_kid_enter(dev))
+		return;
+	verbs_kid_del(dev, kid);
+	kid->ops->strip(kid);
+	verbs_device_leave(dev);
 }
 
 int verbs_devices_init(void)

@@ -3,10 +3,10 @@
  * Fabrics and domains.
  *
  * A fabric is no more than the network namespace in which addresses are looked
- * up.  A domain is a protection domain on one device; it holds the device, and
- * through it whatever is opened in the domain may look at the device without
- * further ado.  The first registration of memory gives it a connection of its
- * own (reg.c), which lasts until it is closed.
+ * up.  A domain is a protection domain on one device.  Its calls enter the device,
+ * so whatever they open need not look whether it is still there.  The first
+ * registration of memory gives it a connection of its own (reg.c), which lasts until
+ * it is closed.
  */
 #include <linux/module.h>
 #include <linux/nsproxy.h>
@@ -15,17 +15,118 @@
 #include <net/net_namespace.h>
 #include "verbs.h"
 
+/* Around each call that needs the domain's device; see device.c */
+int verbs_domain_enter(struct verbs_domain *domain)
+{
+	return verbs_device_enter(domain->dev);
+}
+
+void verbs_domain_leave(struct verbs_domain *domain)
+{
+	verbs_device_leave(domain->dev);
+}
+
+/* Who registers waits for a step that may never come */
+static void verbs_domain_tell(struct verbs_kid *kid)
+{
+	wake_up(&container_of(kid, struct verbs_domain, kid)->reg_wait);
+}
+
+static void verbs_domain_strip(struct verbs_kid *kid)
+{
+	struct verbs_domain *domain = container_of(kid, struct verbs_domain,
+						   kid);
+
+	verbs_reg_close(domain);
+	ib_dealloc_pd(domain->pd);
+}
+
+static const struct verbs_kid_ops verbs_domain_kid_ops = {
+	.kind	= VERBS_KID_DOMAIN,
+	.tell	= verbs_domain_tell,
+	.strip	= verbs_domain_strip,
+};
+
 static int verbs_domain_close(struct fid *fid)
 {
 	struct verbs_domain *domain =
 		container_of(fid, struct verbs_domain, domain.fid);
 
-	verbs_reg_close(domain);
-	ib_dealloc_pd(domain->pd);
+	verbs_kid_strip(domain->dev, &domain->kid);
 	verbs_device_put(domain->dev);
 	mutex_destroy(&domain->reg_lock);
 	kfree(domain);
 	return 0;
+}
+
+static int verbs_domain_cq_open(struct fid_domain *fid_domain,
+				struct fi_cq_attr *attr, struct fid_cq **cq,
+				void *context)
+{
+	struct verbs_domain *domain = to_verbs_domain(fid_domain);
+	int ret = verbs_domain_enter(domain);
+
+	if (ret)
+		return ret;
+	ret = verbs_cq_open(domain, attr, cq, context);
+	verbs_domain_leave(domain);
+	return ret;
+}
+
+static int verbs_domain_endpoint(struct fid_domain *fid_domain,
+				 struct fi_info *info, struct fid_ep **ep,
+				 void *context)
+{
+	struct verbs_domain *domain = to_verbs_domain(fid_domain);
+	int ret = verbs_domain_enter(domain);
+
+	if (ret)
+		return ret;
+	ret = verbs_endpoint(domain, info, ep, context);
+	verbs_domain_leave(domain);
+	return ret;
+}
+
+static int verbs_domain_srx_ctx(struct fid_domain *fid_domain,
+				struct fi_rx_attr *attr, struct fid_ep **srx,
+				void *context)
+{
+	struct verbs_domain *domain = to_verbs_domain(fid_domain);
+	int ret = verbs_domain_enter(domain);
+
+	if (ret)
+		return ret;
+	ret = verbs_srx_context(domain, attr, srx, context);
+	verbs_domain_leave(domain);
+	return ret;
+}
+
+static int verbs_domain_cntr_open(struct fid_domain *fid_domain,
+				  struct fi_cntr_attr *attr,
+				  struct fid_cntr **cntr, void *context)
+{
+	struct verbs_domain *domain = to_verbs_domain(fid_domain);
+	int ret = verbs_domain_enter(domain);
+
+	if (ret)
+		return ret;
+	ret = kofi_cntr_open(fid_domain, attr, cntr, context);
+	verbs_domain_leave(domain);
+	return ret;
+}
+
+static int verbs_domain_query_atomic(struct fid_domain *fid_domain,
+				     enum fi_datatype datatype, enum fi_op op,
+				     struct fi_atomic_attr *attr, u64 flags)
+{
+	struct verbs_domain *domain = to_verbs_domain(fid_domain);
+	int ret = verbs_domain_enter(domain);
+
+	if (ret)
+		return ret;
+	ret = verbs_query_atomic(domain, datatype, op, attr, flags);
+	verbs_domain_leave(domain);
+	return ret;
 }
 
 static const struct fi_ops verbs_domain_fid_ops = {
@@ -41,18 +142,37 @@ static const struct fi_ops verbs_domain_fid_ops = {
 static const struct fi_ops_domain verbs_domain_ops = {
 	.size		= sizeof(struct fi_ops_domain),
 	.av_open	= fi_no_av_open,
-	.cq_open	= verbs_cq_open,
-	.endpoint	= verbs_endpoint,
-	.cntr_open	= kofi_cntr_open,
-	.srx_ctx	= verbs_srx_context,
-	.query_atomic	= verbs_query_atomic,
+	.cq_open	= verbs_domain_cq_open,
+	.endpoint	= verbs_domain_endpoint,
+	.cntr_open	= verbs_domain_cntr_open,
+	.srx_ctx	= verbs_domain_srx_ctx,
+	.query_atomic	= verbs_domain_query_atomic,
 };
+
+/* On a device that has been entered */
+static int verbs_domain_init(struct verbs_domain *domain, struct fi_info *info)
+{
+	domain->pd = ib_alloc_pd(domain->dev->ibdev, 0);
+	if (IS_ERR(domain->pd))
+		return PTR_ERR(domain->pd);
+
+	if (verbs_addr_from_info(&domain->src, info->src_addr,
+				 info->src_addrlen))
+		domain->src.ss_family = AF_UNSPEC;
+	mutex_init(&domain->reg_lock);
+	init_waitqueue_head(&domain->reg_wait);
+	atomic_set(&domain->next_key, get_random_u32());
+	domain->tclass = info->domain_attr->tclass;
+	verbs_device_get(domain->dev);
+	verbs_kid_add(domain->dev, &domain->kid, &verbs_domain_kid_ops);
+	return 0;
+}
 
 static int verbs_domain(struct fid_fabric *fabric, struct fi_info *info,
 			struct fid_domain **fid_domain, void *context)
 {
 	struct verbs_domain *domain;
-	int ret;
+	int ret = -ENODEV;
 
 	if (!info->domain_attr || !info->domain_attr->name ||
 	    !verbs_tclass_known(info->domain_attr->tclass))
@@ -62,34 +182,22 @@ static int verbs_domain(struct fid_fabric *fabric, struct fi_info *info,
 	if (!domain)
 		return -ENOMEM;
 
-	ret = -ENODEV;
-	domain->dev = verbs_device_get_by_name(info->domain_attr->name);
-	if (!domain->dev)
-		goto free_domain;
-
-	domain->pd = ib_alloc_pd(domain->dev->ibdev, 0);
-	if (IS_ERR(domain->pd)) {
-		ret = PTR_ERR(domain->pd);
-		goto put_device;
-	}
-
-	if (verbs_addr_from_info(&domain->src, info->src_addr,
-				 info->src_addrlen))
-		domain->src.ss_family = AF_UNSPEC;
-	mutex_init(&domain->reg_lock);
-	atomic_set(&domain->next_key, get_random_u32());
-	domain->tclass = info->domain_attr->tclass;
 	domain->fabric = to_verbs_fabric(fabric);
 	domain->domain.fid.fclass = FI_CLASS_DOMAIN;
 	domain->domain.fid.context = context;
 	domain->domain.fid.ops = &verbs_domain_fid_ops;
 	domain->domain.ops = &verbs_domain_ops;
 	domain->domain.mr = &verbs_mr_ops;
+	domain->dev = verbs_device_find_by_name(info->domain_attr->name);
+	if (!domain->dev)
+		goto free_domain;
+	ret = verbs_domain_init(domain, info);
+	verbs_device_leave(domain->dev);
+	if (ret)
+		goto free_domain;
 	*fid_domain = &domain->domain;
 	return 0;
 
-put_device:
-	verbs_device_put(domain->dev);
 free_domain:
 	kfree(domain);
 	return ret;

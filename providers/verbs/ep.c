@@ -12,15 +12,21 @@
  *	fi_close()	state DOWN and no more events; an accept on its way seen
  *			through; queue pair to the error state and drained
  *			(receives from a shared receive context: srx.c), so
- *			every done function has run; unread completions taken
- *			out of the completion queues; queue pair, rdma_cm_id
- *			and slots destroyed, in this order
+ *			every done function has run; queue pair and rdma_cm_id
+ *			destroyed, in this order.  Then unread completions taken
+ *			out of the completion queues, and slots freed
+ *
+ * When the device is removed, everything but the last step happens without the
+ * client (device.c).  The state is GONE then, and the slots stay, with what the client
+ * has not read.
  *
  * Locking: the state changes under the rdma_cm_id's handler lock
  * (rdma_lock_handler()), which is also held while an event of the id is handled.
- * The data path reads the state without it.  Everything that binding and enabling
+ * Control calls enter the device, as long as they use it or the id.  The data path
+ * reads the state under RCU, without the lock; once a removal has set it to GONE and
+ * waited for readers, nobody posts any more.  Everything that binding and enabling
  * set up is written before the state allows anyone to use it, and is not changed
- * until close, which no other call may accompany.
+ * until close, which no other call may accompany, or a removal.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -66,6 +72,32 @@ static int verbs_ep_reserve(struct verbs_ep *ep)
 	if (ret)
 		kofi_cq_unreserve(&ep->tx.cq->kcq, ep->tx.size);
 	return ret;
+}
+
+int verbs_ep_enter(struct verbs_ep *ep)
+{
+	return verbs_device_enter(ep->domain->dev);
+}
+
+void verbs_ep_leave(struct verbs_ep *ep)
+{
+	verbs_device_leave(ep->domain->dev);
+}
+
+/* With the state kept from changing, too */
+int verbs_ep_lock(struct verbs_ep *ep)
+{
+	int ret = verbs_ep_enter(ep);
+
+	if (!ret)
+		rdma_lock_handler(ep->id);
+	return ret;
+}
+
+void verbs_ep_unlock(struct verbs_ep *ep)
+{
+	rdma_unlock_handler(ep->id);
+	verbs_ep_leave(ep);
 }
 
 static void verbs_ep_unreserve(struct verbs_ep *ep)
@@ -195,9 +227,13 @@ static int verbs_ep_enable(struct verbs_ep *ep)
 	if (!verbs_cntr_fits(&ep->tx) || !verbs_cntr_fits(&ep->rx))
 		return -EINVAL;
 
-	rdma_lock_handler(ep->id);
-	if (ep->state == VERBS_EP_DOWN)
-		ret = ep->passive ? -ECONNABORTED : -ENODEV;
+	ret = verbs_ep_lock(ep);
+	if (ret)
+		return ret;
+	if (ep->state == VERBS_EP_GONE)
+		ret = -ENODEV;
+	else if (ep->state == VERBS_EP_DOWN)
+		ret = -ECONNABORTED;
 	else if (ep->state != VERBS_EP_OPEN)
 		ret = -FI_EOPBADSTATE;
 	else
@@ -205,7 +241,7 @@ static int verbs_ep_enable(struct verbs_ep *ep)
 	if (!ret)
 		/* Who posts because of the state sees the queues, too */
 		smp_store_release(&ep->state, VERBS_EP_ENABLED);
-	rdma_unlock_handler(ep->id);
+	verbs_ep_unlock(ep);
 	return ret;
 }
 
@@ -221,11 +257,8 @@ static void verbs_ep_bind_cq(struct verbs_ep *ep, struct verbs_cq *cq, u64 flags
 	}
 }
 
-/* The core lets nothing be bound twice, nor what belongs elsewhere */
-static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
+static int verbs_ep_bind_any(struct verbs_ep *ep, struct fid *bfid, u64 flags)
 {
-	struct verbs_ep *ep = to_verbs_ep(fid);
-
 	/* If the peer has gone meanwhile, fi_enable() will say so */
 	if (ep->qp)
 		return -FI_EOPBADSTATE;
@@ -247,6 +280,19 @@ static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	default:
 		return -EINVAL;
 	}
+}
+
+/* The core lets nothing be bound twice, nor what belongs elsewhere */
+static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
+{
+	struct verbs_ep *ep = to_verbs_ep(fid);
+	int ret = verbs_ep_enter(ep);
+
+	if (ret)
+		return ret;
+	ret = verbs_ep_bind_any(ep, bfid, flags);
+	verbs_ep_leave(ep);
+	return ret;
 }
 
 static struct verbs_queue *verbs_ep_queue(struct verbs_ep *ep, u64 flags)
@@ -288,10 +334,8 @@ static int verbs_ep_set_flags(struct verbs_ep *ep, const u64 *flags)
 	return 0;
 }
 
-static int verbs_ep_control(struct fid *fid, int command, void *arg)
+static int verbs_ep_do(struct verbs_ep *ep, int command, void *arg)
 {
-	struct verbs_ep *ep = to_verbs_ep(fid);
-
 	switch (command) {
 	case FI_ENABLE:
 		return verbs_ep_enable(ep);
@@ -302,6 +346,18 @@ static int verbs_ep_control(struct fid *fid, int command, void *arg)
 	default:
 		return -ENOSYS;
 	}
+}
+
+static int verbs_ep_control(struct fid *fid, int command, void *arg)
+{
+	struct verbs_ep *ep = to_verbs_ep(fid);
+	int ret = verbs_ep_enter(ep);
+
+	if (ret)
+		return ret;
+	ret = verbs_ep_do(ep, command, arg);
+	verbs_ep_leave(ep);
+	return ret;
 }
 
 /* Everything that is posted completes, whatever rdma_cm is up to */
@@ -324,15 +380,16 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	else
 		ib_drain_qp(ep->qp);
 	cancel_work_sync(&ep->broken);
-	verbs_cq_forget(ep->tx.cq, &ep->tx);
-	verbs_cq_forget(ep->rx.cq, &ep->rx);
+	verbs_cq_quiesce(ep->tx.cq);
+	verbs_cq_quiesce(ep->rx.cq);
 	verbs_moves_abandon(ep);
 	rdma_destroy_qp(ep->id);
+	ep->qp = NULL;
 	verbs_sinks_destroy(ep);
 	/* An event of the queue pair may have come after the drain */
 	cancel_work_sync(&ep->broken);
-	verbs_queue_destroy(&ep->tx);
-	verbs_queue_destroy(&ep->rx);
+	verbs_queue_unmap(&ep->tx);
+	verbs_queue_unmap(&ep->rx);
 	verbs_ep_unreserve(ep);
 }
 
@@ -348,37 +405,62 @@ static void verbs_ep_settle(struct verbs_ep *ep)
 					    msecs_to_jiffies(VERBS_SETTLE_MS));
 }
 
-static int verbs_ep_close(struct fid *fid)
+static void verbs_ep_strip(struct verbs_kid *kid)
 {
-	struct verbs_ep *ep = to_verbs_ep(fid);
-
-	verbs_device_del_ep(ep->domain->dev, ep);
+	struct verbs_ep *ep = container_of(kid, struct verbs_ep, kid);
 
 	rdma_lock_handler(ep->id);
 	ep->closing = true;
 	/* Nobody could send to it, so it has taken nothing */
 	if (ep->state <= VERBS_EP_ENABLED)
 		complete_all(&ep->last_wqe);
-	WRITE_ONCE(ep->state, VERBS_EP_DOWN);
+	if (ep->state != VERBS_EP_GONE)
+		WRITE_ONCE(ep->state, VERBS_EP_DOWN);
 	rdma_unlock_handler(ep->id);
 
-	verbs_ep_settle(ep);
+	if (ep->state != VERBS_EP_GONE)
+		verbs_ep_settle(ep);
 	if (ep->qp)
 		verbs_ep_destroy_qp(ep);
 	rdma_destroy_id(ep->id);
+	ep->id = NULL;
+}
+
+static const struct verbs_kid_ops verbs_ep_kid_ops = {
+	.kind	= VERBS_KID_EP,
+	.tell	= verbs_cm_device_gone,
+	.strip	= verbs_ep_strip,
+};
+
+/* What is left when it has been stripped */
+static void verbs_ep_free(struct verbs_ep *ep)
+{
+	if (ep->tx.slots) {
+		verbs_cq_forget(ep->tx.cq, &ep->tx);
+		verbs_cq_forget(ep->rx.cq, &ep->rx);
+		verbs_queue_destroy(&ep->tx);
+		verbs_queue_destroy(&ep->rx);
+	}
 	if (ep->eq) {
 		kofi_eq_withdraw(ep->eq, &ep->connected);
 		kofi_eq_withdraw(ep->eq, &ep->shutdown);
 		kofi_eq_withdraw(ep->eq, &ep->error);
 	}
 	kfree(ep);
+}
+
+static int verbs_ep_close(struct fid *fid)
+{
+	struct verbs_ep *ep = to_verbs_ep(fid);
+
+	verbs_kid_strip(ep->domain->dev, &ep->kid);
+	verbs_ep_free(ep);
 	return 0;
 }
 
-static int verbs_ep_getopt(struct fid *fid, int level, int optname,
-			   void *optval, size_t *optlen)
+static int verbs_ep_get(struct verbs_ep *ep, int level, int optname,
+			void *optval, size_t *optlen)
 {
-	struct verbs_ep *ep = to_verbs_ep(fid);
 	size_t value;
 
 	if (level != FI_OPT_ENDPOINT)
@@ -405,6 +487,19 @@ static int verbs_ep_getopt(struct fid *fid, int level, int optname,
 		return -ENOPROTOOPT;
 	}
 	return verbs_opt_copy_out(value, optval, optlen);
+}
+
+static int verbs_ep_getopt(struct fid *fid, int level, int optname,
+			   void *optval, size_t *optlen)
+{
+	struct verbs_ep *ep = to_verbs_ep(fid);
+	int ret = verbs_ep_enter(ep);
+
+	if (ret)
+		return ret;
+	ret = verbs_ep_get(ep, level, optname, optval, optlen);
+	verbs_ep_leave(ep);
+	return ret;
 }
 
 /* An accepting endpoint does as its listener did */
@@ -438,7 +533,9 @@ static int verbs_ep_setopt(struct fid *fid, int level, int optname,
 
 	if (level != FI_OPT_ENDPOINT)
 		return -ENOPROTOOPT;
-	rdma_lock_handler(ep->id);
+	ret = verbs_ep_lock(ep);
+	if (ret)
+		return ret;
 	switch (optname) {
 	case FI_OPT_CM_DATA_RAW:
 		ret = verbs_ep_set_raw(ep, optval, optlen);
@@ -449,7 +546,7 @@ static int verbs_ep_setopt(struct fid *fid, int level, int optname,
 	default:
 		ret = -ENOPROTOOPT;
 	}
-	rdma_unlock_handler(ep->id);
+	verbs_ep_unlock(ep);
 	return ret;
 }
 
@@ -582,7 +679,7 @@ static int verbs_ep_get_id(struct verbs_ep *ep, const struct fi_info *info)
 	return verbs_connreq_take(info->handle, ep);
 }
 
-int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
+int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 		   struct fid_ep **fid_ep, void *context)
 {
 	struct verbs_ep *ep;
@@ -592,7 +689,7 @@ int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
 	if (!ep)
 		return -ENOMEM;
 
-	ep->domain = to_verbs_domain(fid_domain);
+	ep->domain = domain;
 	ep->state = VERBS_EP_OPEN;
 	kofi_event_init(&ep->connected, &ep->ep.fid);
 	kofi_event_init(&ep->shutdown, &ep->ep.fid);
@@ -611,7 +708,7 @@ int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
 	ep->ep.cm = &verbs_ep_cm_ops;
 	ep->ep.rma = &verbs_rma_ops;
 	ep->ep.tagged = &kofi_no_ops_tagged;
-	ep->ep.atomic = ep->domain->dev->atomics ? &verbs_atomic_ops :
+	ep->ep.atomic = domain->dev->atomics ? &verbs_atomic_ops :
 						    &kofi_no_ops_atomic;
 
 	ret = verbs_ep_set_attrs(ep, info);
@@ -621,14 +718,10 @@ int verbs_endpoint(struct fid_domain *fid_domain, struct fi_info *info,
 	ret = verbs_ep_get_id(ep, info);
 	if (ret)
 		goto free_ep;
-	ret = verbs_device_add_ep(ep->domain->dev, ep);
-	if (ret)
-		goto destroy_id;
+	verbs_kid_add(domain->dev, &ep->kid, &verbs_ep_kid_ops);
 	*fid_ep = &ep->ep;
 	return 0;
 
-destroy_id:
-	rdma_destroy_id(ep->id);
 free_ep:
 	kfree(ep);
 	return ret;

@@ -249,12 +249,12 @@ static struct fi_info *verbs_info_of_id(struct rdma_cm_id *id, int src_port,
 	struct verbs_device *dev;
 	struct fi_info *info;
 
-	dev = id->device ? verbs_device_get(id->device) : NULL;
+	dev = id->device ? verbs_device_find(id->device) : NULL;
 	if (!dev)
 		return NULL;
 	verbs_addr_set_port(&src, src_port);
 	info = verbs_info_build(dev, id->port_num, &src, dest, hints);
-	verbs_device_put(dev);
+	verbs_device_leave(dev);
 	return info;
 }
 

@@ -698,21 +698,11 @@ static ssize_t verbs_move_nothing(struct verbs_ep *ep,
 	return verbs_post(ep, &op);
 }
 
-/**
- * verbs_move() - Move a list
- * @ep: the endpoint
- * @to: what to move: context, len, addr, key and dir
- * @sgl: the list
- * @nents: its elements
- * @offset: where in the list it begins
- * @flags: FI_*
- *
- * Context: may sleep.
- * Return: as fi_readsgl().
- */
-ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
-		   struct scatterlist *sgl, unsigned int nents, size_t offset,
-		   u64 flags)
+/* On a device that does not go away meanwhile */
+static ssize_t verbs_move_list(struct verbs_ep *ep,
+			       const struct verbs_move_to *to,
+			       struct scatterlist *sgl, unsigned int nents,
+			       size_t offset, u64 flags)
 {
 	struct verbs_move move = {
 		.ep		= ep,
@@ -745,4 +735,29 @@ ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
 	    verbs_queue_full(&ep->tx))
 		return -EAGAIN;
 	return verbs_move_start(&move, verbs_is_silent(&ep->tx, flags));
+}
+
+/**
+ * verbs_move() - Move a list
+ * @ep: the endpoint
+ * @to: what to move: context, len, addr, key and dir
+ * @sgl: the list
+ * @nents: its elements
+ * @offset: where in the list it begins
+ * @flags: FI_*
+ *
+ * Context: may sleep.
+ * Return: as fi_readsgl().
+ */
+ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
+		   struct scatterlist *sgl, unsigned int nents, size_t offset,
+		   u64 flags)
+{
+	ssize_t ret = verbs_ep_enter(ep);
+
+	if (ret)
+		return ret;
+	ret = verbs_move_list(ep, to, sgl, nents, offset, flags);
+	verbs_ep_leave(ep);
+	return ret;
 }

@@ -321,22 +321,54 @@ void verbs_mr_unmap(struct verbs_mr *mr)
 	verbs_mr_free_table(mr);
 }
 
+/* Without a device, whether it lets go of the region or not */
+static void verbs_mr_strip(struct verbs_kid *kid)
+{
+	struct verbs_mr *mr = container_of(kid, struct verbs_mr, kid);
+
+	ib_dereg_mr(mr->ibmr);
+	verbs_mr_unmap(mr);
+}
+
+static const struct verbs_kid_ops verbs_mr_kid_ops = {
+	.kind	= VERBS_KID_MR,
+	.strip	= verbs_mr_strip,
+};
+
+static void verbs_mr_free(struct verbs_mr *mr)
+{
+	kvfree(mr->segs);
+	kfree(mr);
+}
+
 /*
  * The region is as it was before if the device will not let go of it: the memory
  * is still the device's then.
  */
-int verbs_mr_close(struct fid *fid)
+static int verbs_mr_dereg(struct verbs_mr *mr)
 {
-	struct verbs_mr *mr = to_verbs_mr(fid);
-	int ret;
+	int ret = ib_dereg_mr(mr->ibmr);
 
-	ret = ib_dereg_mr(mr->ibmr);
 	if (ret)
 		return ret;
 	verbs_mr_unmap(mr);
-	kvfree(mr->segs);
-	kfree(mr);
+	verbs_kid_del(mr->domain->dev, &mr->kid);
 	return 0;
+}
+
+int verbs_mr_close(struct fid *fid)
+{
+	struct verbs_mr *mr = to_verbs_mr(fid);
+	struct verbs_device *dev = mr->domain->dev;
+	int ret = 0;
+
+	if (verbs_kid_enter(dev)) {
+		ret = verbs_mr_dereg(mr);
+		verbs_device_leave(dev);
+	}
+	if (!ret)
+		verbs_mr_free(mr);
+	return ret;
 }
 
 static const struct fi_ops verbs_mr_fid_ops = {
@@ -411,42 +443,59 @@ int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	return verbs_mr_map(mr, attr, verbs_mr_refill);
 }
 
-static int verbs_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
-			    u64 flags, struct fid_mr **fid_mr)
+/* A new region with a key */
+static int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
-	struct verbs_domain *domain =
-		container_of(fid, struct verbs_domain, domain.fid);
-	struct verbs_mr *mr;
 	int ret;
-
-	if (READ_ONCE(domain->dev->gone))
-		return -ENODEV;
-	mr = verbs_mr_alloc(domain, attr);
-	if (!mr)
-		return -ENOMEM;
-	*fid_mr = &mr->mr;
-	if (flags & FI_MR_ENDPOINT) {
-		ret = verbs_mr_ep_init(mr, attr);
-		if (ret)
-			goto free_mr;
-		return 0;
-	}
 
 	ret = verbs_mr_prepare(mr, attr);
 	if (ret)
-		goto free_mr;
-	ret = verbs_reg_mr(domain, mr->ibmr, mr->access);
+		return ret;
+	ret = verbs_reg_mr(mr->domain, mr->ibmr, mr->access);
 	if (ret)
 		goto release;
 	mr->mr.key = mr->ibmr->rkey;
 	return 0;
 
 release:
-	/* What a device does not let go of even now, is lost to us */
-	verbs_mr_close(&mr->mr.fid);
+	/* What a device does not let go of even now stays mapped */
+	if (!ib_dereg_mr(mr->ibmr))
+		verbs_mr_unmap(mr);
 	return ret;
-free_mr:
-	kfree(mr);
+}
+
+/* On a device that has been entered */
+static int verbs_mr_new(struct verbs_domain *domain,
+			const struct fi_mr_attr *attr, u64 flags,
+			struct fid_mr **fid_mr)
+{
+	struct verbs_mr *mr = verbs_mr_alloc(domain, attr);
+	int ret;
+
+	if (!mr)
+		return -ENOMEM;
+	ret = flags & FI_MR_ENDPOINT ? verbs_mr_ep_init(mr, attr) :
+				       verbs_mr_init(mr, attr);
+	if (ret) {
+		verbs_mr_free(mr);
+		return ret;
+	}
+	verbs_kid_add(domain->dev, &mr->kid, &verbs_mr_kid_ops);
+	*fid_mr = &mr->mr;
+	return 0;
+}
+
+static int verbs_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
+			    u64 flags, struct fid_mr **mr)
+{
+	struct verbs_domain *domain =
+		container_of(fid, struct verbs_domain, domain.fid);
+	int ret = verbs_domain_enter(domain);
+
+	if (ret)
+		return ret;
+	ret = verbs_mr_new(domain, attr, flags, mr);
+	verbs_domain_leave(domain);
 	return ret;
 }
 

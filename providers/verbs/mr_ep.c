@@ -109,10 +109,8 @@ static int verbs_mr_ep_disable(struct verbs_mr *mr, const struct fi_mr_end *end)
 	return ret;
 }
 
-static int verbs_mr_ep_control(struct fid *fid, int command, void *arg)
+static int verbs_mr_ep_do(struct verbs_mr *mr, int command, void *arg)
 {
-	struct verbs_mr *mr = to_verbs_mr(fid);
-
 	switch (command) {
 	case FI_ENABLE:
 		return verbs_mr_ep_enable(mr);
@@ -123,6 +121,18 @@ static int verbs_mr_ep_control(struct fid *fid, int command, void *arg)
 	default:
 		return -ENOSYS;
 	}
+}
+
+static int verbs_mr_ep_control(struct fid *fid, int command, void *arg)
+{
+	struct verbs_mr *mr = to_verbs_mr(fid);
+	int ret = verbs_domain_enter(mr->domain);
+
+	if (ret)
+		return ret;
+	ret = verbs_mr_ep_do(mr, command, arg);
+	verbs_domain_leave(mr->domain);
+	return ret;
 }
 
 static int verbs_mr_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
@@ -141,8 +151,11 @@ static int verbs_mr_ep_close(struct fid *fid)
 {
 	struct verbs_mr *mr = to_verbs_mr(fid);
 
-	if (mr->ep && mr->ep->qp)
-		verbs_ring(&mr->ep->tx);
+	if (!verbs_domain_enter(mr->domain)) {
+		if (mr->ep && mr->ep->qp)
+			verbs_ring(&mr->ep->tx);
+		verbs_domain_leave(mr->domain);
+	}
 	return verbs_mr_close(fid);
 }
 
@@ -194,10 +207,8 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	if (!mr->segs)
 		return -ENOMEM;
 	ret = verbs_mr_prepare(mr, attr);
-	if (ret) {
-		kvfree(mr->segs);
+	if (ret)
 		return ret;
-	}
 	mr->mr.fid.ops = &verbs_mr_ep_fid_ops;
 	mr->mr.key = FI_KEY_NOTAVAIL;
 	/* Local operations have no use for a key that comes and goes */

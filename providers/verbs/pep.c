@@ -2,10 +2,14 @@
 /*
  * Passive endpoints: a listening rdma_cm_id.
  *
- * The mutex guards bound, listening and backlog among control calls.  rdma_cm's
+ * The mutex guards id, bound, listening and backlog among control calls.  rdma_cm's
  * handler (connreq.c) uses eq, fabric, info and raw only, which do not change once
  * the id listens.  Close destroys the id first; that waits for a handler in
  * progress, so after it no request can arrive and those left are dropped.
+ *
+ * An id with an address of a device goes with that device, which leaves a shell that
+ * answers -ENODEV.  One that listens at all addresses stays, and takes requests from
+ * the device again if it comes back.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -21,6 +25,64 @@ static int verbs_pep_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
+static void verbs_pep_tell(struct verbs_kid *kid)
+{
+	struct verbs_pep *pep = container_of(kid, struct verbs_pep, kid);
+
+	mutex_lock(&pep->lock);
+	if (pep->eq && !pep->error.err) {
+		pep->error.err = ENODEV;
+		kofi_eq_post(pep->eq, &pep->error);
+	}
+	mutex_unlock(&pep->lock);
+}
+
+static void verbs_pep_destroy_id(struct verbs_pep *pep)
+{
+	mutex_lock(&pep->lock);
+	if (pep->id)
+		rdma_destroy_id(pep->id);
+	pep->id = NULL;
+	mutex_unlock(&pep->lock);
+}
+
+static void verbs_pep_strip(struct verbs_kid *kid)
+{
+	verbs_pep_destroy_id(container_of(kid, struct verbs_pep, kid));
+}
+
+static const struct verbs_kid_ops verbs_pep_kid_ops = {
+	.kind	= VERBS_KID_PEP,
+	.end	= verbs_pep_tell,
+	.strip	= verbs_pep_strip,
+};
+
+/* Here and below the caller holds the mutex */
+static int verbs_pep_check(const struct verbs_pep *pep)
+{
+	return pep->id ? 0 : -ENODEV;
+}
+
+/* The id keeps the removal of its device waiting, so it must not stay without us */
+static int verbs_pep_join_device(struct verbs_pep *pep)
+{
+	struct verbs_device *dev;
+
+	if (!pep->id->device)
+		return 0;
+	dev = verbs_device_find(pep->id->device);
+	if (!dev) {
+		rdma_destroy_id(pep->id);
+		pep->id = NULL;
+		return -ENODEV;
+	}
+	verbs_device_get(dev);
+	pep->dev = dev;
+	verbs_kid_add(dev, &pep->kid, &verbs_pep_kid_ops);
+	verbs_device_leave(dev);
+	return 0;
+}
+
 static int verbs_pep_bind_addr(struct verbs_pep *pep,
 			       const struct sockaddr_storage *addr)
 {
@@ -29,9 +91,10 @@ static int verbs_pep_bind_addr(struct verbs_pep *pep,
 	if (pep->bound)
 		return -FI_EOPBADSTATE;
 	ret = rdma_bind_addr(pep->id, (struct sockaddr *)addr);
-	if (!ret)
-		pep->bound = true;
-	return ret;
+	if (ret)
+		return ret;
+	pep->bound = true;
+	return verbs_pep_join_device(pep);
 }
 
 static int verbs_pep_listen_locked(struct verbs_pep *pep)
@@ -39,6 +102,9 @@ static int verbs_pep_listen_locked(struct verbs_pep *pep)
 	struct sockaddr_storage any = { .ss_family = AF_INET };
 	int ret;
 
+	ret = verbs_pep_check(pep);
+	if (ret)
+		return ret;
 	if (!pep->eq)
 		return -FI_ENOEQ;
 	if (pep->listening)
@@ -75,7 +141,7 @@ static int verbs_pep_setname(fid_t fid, void *addr, size_t addrlen)
 	if (ret)
 		return ret;
 	mutex_lock(&pep->lock);
-	ret = verbs_pep_bind_addr(pep, &src);
+	ret = verbs_pep_check(pep) ? : verbs_pep_bind_addr(pep, &src);
 	mutex_unlock(&pep->lock);
 	return ret;
 }
@@ -83,10 +149,11 @@ static int verbs_pep_setname(fid_t fid, void *addr, size_t addrlen)
 static int verbs_pep_getname(fid_t fid, void *addr, size_t *addrlen)
 {
 	struct verbs_pep *pep = to_verbs_pep(fid);
-	int ret = -EADDRNOTAVAIL;
+	int ret;
 
 	mutex_lock(&pep->lock);
-	if (pep->bound)
+	ret = verbs_pep_check(pep) ? : pep->bound ? 0 : -EADDRNOTAVAIL;
+	if (!ret)
 		ret = verbs_addr_copy_out(&pep->id->route.addr.src_addr, addr,
 					  addrlen);
 	mutex_unlock(&pep->lock);
@@ -100,7 +167,11 @@ static int verbs_pep_reject(struct fid_pep *fid_pep, fid_t handle,
 	struct verbs_cm_frame frame = { .raw = pep->raw };
 	int ret;
 
-	ret = verbs_cm_pack(&frame, param, paramlen, VERBS_CM_REJ);
+	mutex_lock(&pep->lock);
+	ret = verbs_pep_check(pep);
+	mutex_unlock(&pep->lock);
+	if (!ret)
+		ret = verbs_cm_pack(&frame, param, paramlen, VERBS_CM_REJ);
 	if (ret)
 		return ret;
 	return verbs_connreq_reject(pep, handle, &frame);
@@ -115,7 +186,9 @@ static int verbs_pep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 		return -EINVAL;
 
 	mutex_lock(&pep->lock);
-	if (pep->listening)
+	if (!pep->id)
+		ret = -ENODEV;
+	else if (pep->listening)
 		ret = -FI_EOPBADSTATE;
 	else if (pep->eq)
 		ret = -EINVAL;
@@ -136,7 +209,9 @@ static int verbs_pep_control(struct fid *fid, int command, void *arg)
 		return -EINVAL;
 
 	mutex_lock(&pep->lock);
-	if (pep->listening)
+	if (!pep->id)
+		ret = -ENODEV;
+	else if (pep->listening)
 		ret = -FI_EOPBADSTATE;
 	else
 		pep->backlog = *(int *)arg;
@@ -167,12 +242,13 @@ static int verbs_pep_setopt(struct fid *fid, int level, int optname,
 			    const void *optval, size_t optlen)
 {
 	struct verbs_pep *pep = to_verbs_pep(fid);
-	int ret = -FI_EOPBADSTATE;
+	int ret;
 
 	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_CM_DATA_RAW)
 		return -ENOPROTOOPT;
 	mutex_lock(&pep->lock);
-	if (!pep->listening)
+	ret = verbs_pep_check(pep) ? : pep->listening ? -FI_EOPBADSTATE : 0;
+	if (!ret)
 		ret = verbs_set_raw(&pep->raw, optval, optlen);
 	mutex_unlock(&pep->lock);
 	return ret;
@@ -182,8 +258,15 @@ static int verbs_pep_close(struct fid *fid)
 {
 	struct verbs_pep *pep = to_verbs_pep(fid);
 
-	rdma_destroy_id(pep->id);
+	if (pep->dev)
+		verbs_kid_strip(pep->dev, &pep->kid);
+	verbs_pep_destroy_id(pep);
 	verbs_connreq_drop_all(pep);
+	if (pep->dev)
+		verbs_device_put(pep->dev);
+	if (pep->eq)
+		kofi_eq_withdraw(pep->eq, &pep->error);
+	mutex_destroy(&pep->lock);
 	fi_freeinfo(pep->info);
 	kfree(pep);
 	return 0;
@@ -233,7 +316,7 @@ static int verbs_pep_open_id(struct verbs_pep *pep, const struct fi_info *info)
 					   info->src_addrlen) ? :
 		      verbs_pep_bind_addr(pep, &src);
 	if (ret)
-		rdma_destroy_id(pep->id);
+		verbs_pep_destroy_id(pep);
 	return ret;
 }
 
@@ -253,6 +336,7 @@ int verbs_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 	pep->fabric = to_verbs_fabric(fabric);
 	pep->backlog = VERBS_DEF_BACKLOG;
 	mutex_init(&pep->lock);
+	kofi_event_init(&pep->error, &pep->pep.fid);
 	pep->info = fi_dupinfo(info);
 	if (!pep->info)
 		goto free_pep;

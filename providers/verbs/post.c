@@ -18,9 +18,11 @@
  * the connection like any other.
  *
  * The state may change at any moment after it was looked at; the work request
- * then completes with an error.
+ * then completes with an error.  RCU keeps the device there from the look at the
+ * state to the doorbell (device.c).
  */
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include "verbs.h"
 
 int verbs_ep_check(const struct verbs_ep *ep, bool send)
@@ -32,6 +34,8 @@ int verbs_ep_check(const struct verbs_ep *ep, bool send)
 		return -FI_EOPBADSTATE;
 	case VERBS_EP_DOWN:
 		return -ESHUTDOWN;
+	case VERBS_EP_GONE:
+		return -ENODEV;
 	default:
 		return send ? -ENOTCONN : 0;
 	}
@@ -504,15 +508,8 @@ int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
 	return verbs_post_map(ep, op, &map, 0, false);
 }
 
-/**
- * verbs_post() - Post an operation to the transmit queue
- * @ep: the endpoint
- * @op: the operation
- *
- * Context: any.
- * Return: as the data transfer calls of fi_endpoint.h.
- */
-ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
+/* On a device that does not go away meanwhile */
+static ssize_t verbs_post_op(struct verbs_ep *ep, const struct verbs_op *op)
 {
 	bool inject = op->flags & FI_INJECT;
 	bool read = op->opcode == IB_WR_RDMA_READ;
@@ -552,6 +549,24 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 undo:
 	if (ret)
 		verbs_map_undo(ep->domain, dir, &map);
+	return ret;
+}
+
+/**
+ * verbs_post() - Post an operation to the transmit queue
+ * @ep: the endpoint
+ * @op: the operation
+ *
+ * Context: any.
+ * Return: as the data transfer calls of fi_endpoint.h.
+ */
+ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
+{
+	ssize_t ret;
+
+	rcu_read_lock();
+	ret = verbs_post_op(ep, op);
+	rcu_read_unlock();
 	return ret;
 }
 
@@ -629,9 +644,14 @@ static ssize_t verbs_queue_recv(struct verbs_queue *queue,
  */
 ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op)
 {
-	int ret = verbs_ep_check(ep, false);
+	ssize_t ret;
 
-	return ret ? : verbs_queue_recv(&ep->rx, op, ep->max_msg_size);
+	rcu_read_lock();
+	ret = verbs_ep_check(ep, false);
+	if (!ret)
+		ret = verbs_queue_recv(&ep->rx, op, ep->max_msg_size);
+	rcu_read_unlock();
+	return ret;
 }
 
 /**
@@ -645,8 +665,13 @@ ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op)
  */
 ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op)
 {
-	int err = READ_ONCE(srx->err);
+	ssize_t ret;
 
-	return err ? -err : verbs_queue_recv(&srx->rx, op,
-					     srx->rx.domain->dev->max_msg_size);
+	rcu_read_lock();
+	ret = -READ_ONCE(srx->err);
+	if (!ret)
+		ret = verbs_queue_recv(&srx->rx, op,
+				       srx->rx.domain->dev->max_msg_size);
+	rcu_read_unlock();
+	return ret;
 }

@@ -23,7 +23,7 @@
  * reg_lock, who may sleep.  rdma_cm calls the handler under locks of its own; it
  * takes none but leaves word in the verbs_reg and wakes the holder up.  The
  * listener's handler sets ->passive, and nobody looks at it before it is set or
- * the listener is destroyed.
+ * the listener is destroyed.  A removal of the device wakes the holder up, too.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -59,7 +59,6 @@ struct verbs_reg_end {
  * @passive: the other end
  * @proof: what the peer must know
  * @error: what has broken the connection, or 0
- * @wait: for changes of the above
  */
 struct verbs_reg {
 	struct verbs_domain	*domain;
@@ -69,7 +68,6 @@ struct verbs_reg {
 	struct verbs_reg_end	passive;
 	u64			proof;
 	int			error;
-	wait_queue_head_t	wait;
 };
 
 /**
@@ -88,7 +86,7 @@ static void verbs_reg_fail(struct verbs_reg *reg, int error)
 {
 	/* The first error is the reason of the others */
 	cmpxchg(&reg->error, 0, error);
-	wake_up(&reg->wait);
+	wake_up(&reg->domain->reg_wait);
 }
 
 static void verbs_reg_step_done(struct verbs_reg *reg,
@@ -96,25 +94,29 @@ static void verbs_reg_step_done(struct verbs_reg *reg,
 {
 	/* With what the step has left in @end; verbs_reg_wait() acquires */
 	smp_store_release(&end->done, true);
-	wake_up(&reg->wait);
+	wake_up(&reg->domain->reg_wait);
 }
 
 static bool verbs_reg_is_done(const struct verbs_reg *reg,
 			      const struct verbs_reg_end *end)
 {
 	/* Pairs with verbs_reg_step_done() */
-	return smp_load_acquire(&end->done) || READ_ONCE(reg->error);
+	return smp_load_acquire(&end->done) || READ_ONCE(reg->error) ||
+	       verbs_device_going(reg->domain->dev);
 }
 
 /* Waits for a step of one end, which may begin another one then */
 static int verbs_reg_wait(struct verbs_reg *reg, struct verbs_reg_end *end)
 {
-	long left = wait_event_timeout(reg->wait, verbs_reg_is_done(reg, end),
+	long left = wait_event_timeout(reg->domain->reg_wait,
+				       verbs_reg_is_done(reg, end),
 				       msecs_to_jiffies(VERBS_REG_MS));
 	int error = READ_ONCE(reg->error);
 
 	if (error)
 		return error;
+	if (verbs_device_going(reg->domain->dev))
+		return -ENODEV;
 	if (!left)
 		return -ETIMEDOUT;
 	end->done = false;
@@ -371,7 +373,6 @@ static struct verbs_reg *verbs_reg_create(struct verbs_domain *domain)
 
 	reg->domain = domain;
 	get_random_bytes(&reg->proof, sizeof(reg->proof));
-	init_waitqueue_head(&reg->wait);
 	reg->cq = ib_alloc_cq(domain->dev->ibdev, reg, VERBS_REG_CQE, 0,
 			      IB_POLL_WORKQUEUE);
 	if (IS_ERR(reg->cq)) {

@@ -106,7 +106,7 @@ int verbs_queue_add_bounce(struct verbs_queue *queue)
 }
 
 /* The queue pair is gone; what had no completion of its own is still mapped */
-void verbs_queue_destroy(struct verbs_queue *queue)
+void verbs_queue_unmap(struct verbs_queue *queue)
 {
 	size_t i;
 
@@ -117,14 +117,19 @@ void verbs_queue_destroy(struct verbs_queue *queue)
 				    queue->bounce_dma,
 				    queue->size * queue->ep->inject_size,
 				    DMA_TO_DEVICE);
+	kfree(queue->bounce);
+	queue->bounce = NULL;
+}
+
+/* Nobody has one of its slots any more */
+void verbs_queue_destroy(struct verbs_queue *queue)
+{
 	kvfree(queue->parts);
 	kfree(queue->wrs);
-	kfree(queue->bounce);
 	kvfree(queue->maps);
 	kvfree(queue->slots);
 	queue->parts = NULL;
 	queue->wrs = NULL;
-	queue->bounce = NULL;
 	queue->maps = NULL;
 	queue->slots = NULL;
 }

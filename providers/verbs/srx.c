@@ -120,10 +120,24 @@ static void verbs_srx_event(struct ib_event *event, void *context)
 	}
 }
 
-void verbs_srx_device_gone(struct verbs_srx *srx)
+static void verbs_srx_tell(struct verbs_kid *kid)
 {
-	verbs_srx_tell_error(srx, ENODEV);
+	verbs_srx_tell_error(container_of(kid, struct verbs_srx, kid), ENODEV);
 }
+
+static void verbs_srx_strip(struct verbs_kid *kid)
+{
+	struct verbs_srx *srx = container_of(kid, struct verbs_srx, kid);
+
+	ib_destroy_srq(srx->rx.srq);
+	verbs_queue_unmap(&srx->rx);
+}
+
+static const struct verbs_kid_ops verbs_srx_kid_ops = {
+	.kind	= VERBS_KID_SRX,
+	.tell	= verbs_srx_tell,
+	.strip	= verbs_srx_strip,
+};
 
 static int verbs_srx_cq_add_marker(struct verbs_srx *srx,
 				   struct verbs_srx_cq *srx_cq)
@@ -311,12 +325,16 @@ static int verbs_srx_arm(struct verbs_srx *srx, size_t limit)
 	if (err)
 		return -err;
 
+	ret = verbs_domain_enter(srx->rx.domain);
+	if (ret)
+		return ret;
 	mutex_lock(&srx->lock);
 	before = xchg(&srx->limit, limit);
 	ret = ib_modify_srq(srx->rx.srq, &attr, IB_SRQ_LIMIT);
 	if (ret)
 		cmpxchg(&srx->limit, limit, before);
 	mutex_unlock(&srx->lock);
+	verbs_domain_leave(srx->rx.domain);
 	return ret;
 }
 
@@ -343,8 +361,7 @@ static int verbs_srx_close(struct fid *fid)
 {
 	struct verbs_srx *srx = to_verbs_srx(fid);
 
-	verbs_device_del_srx(srx->rx.domain->dev, srx);
-	ib_destroy_srq(srx->rx.srq);
+	verbs_kid_strip(srx->rx.domain->dev, &srx->kid);
 	if (srx->eq) {
 		kofi_eq_withdraw(srx->eq, &srx->reached);
 		kofi_eq_withdraw(srx->eq, &srx->error);
@@ -445,10 +462,9 @@ static int verbs_srx_create_srq(struct verbs_srx *srx,
 	return 0;
 }
 
-int verbs_srx_context(struct fid_domain *fid_domain, struct fi_rx_attr *attr,
+int verbs_srx_context(struct verbs_domain *domain, struct fi_rx_attr *attr,
 		      struct fid_ep **fid_srx, void *context)
 {
-	struct verbs_domain *domain = to_verbs_domain(fid_domain);
 	struct ib_device *ibdev = domain->dev->ibdev;
 	struct verbs_srx *srx;
 	int ret;
@@ -468,14 +484,10 @@ int verbs_srx_context(struct fid_domain *fid_domain, struct fi_rx_attr *attr,
 	ret = verbs_srx_create_srq(srx, domain);
 	if (ret)
 		goto destroy_queue;
-	ret = verbs_device_add_srx(domain->dev, srx);
-	if (ret)
-		goto destroy_srq;
+	verbs_kid_add(domain->dev, &srx->kid, &verbs_srx_kid_ops);
 	*fid_srx = &srx->srx;
 	return 0;
 
-destroy_srq:
-	ib_destroy_srq(srx->rx.srq);
 destroy_queue:
 	verbs_queue_destroy(&srx->rx);
 free_srx:

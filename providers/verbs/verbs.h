@@ -23,6 +23,7 @@
 #include <linux/completion.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
+#include <linux/percpu-refcount.h>
 #include <linux/refcount.h>
 #include <linux/scatterlist.h>
 #include <linux/workqueue.h>
@@ -82,30 +83,66 @@ static inline size_t verbs_cm_wire_len(const struct verbs_cm_frame *frame)
 	return frame->len + !frame->raw;
 }
 
+/* What stands on a device, in the order in which a removal takes it down */
+enum verbs_kid_kind {
+	VERBS_KID_PEP,
+	VERBS_KID_EP,
+	VERBS_KID_SRX,
+	VERBS_KID_MR,
+	VERBS_KID_CQ,
+	VERBS_KID_DOMAIN,
+	VERBS_NR_KIDS,
+};
+
 /**
- * struct verbs_device - An RDMA device that is there
+ * struct verbs_kid - Part of an object that stands on a device
+ * @entry: in the device's list
+ * @ops: what its kind does when the device is removed
+ */
+struct verbs_kid {
+	struct list_head		entry;
+	const struct verbs_kid_ops	*ops;
+};
+
+/**
+ * struct verbs_kid_ops - What a kind of object does when its device is removed
+ * @kind: which
+ * @tell: end what is under way and tell the client, or NULL; may come twice
+ * @strip: give up all that is the device's; nobody else uses the object's hardware
+ *	any more; also called by the close of an object
+ * @end: the removal has stripped it, and the client has not closed it; or NULL
+ */
+struct verbs_kid_ops {
+	enum verbs_kid_kind	kind;
+	void			(*tell)(struct verbs_kid *kid);
+	void			(*strip)(struct verbs_kid *kid);
+	void			(*end)(struct verbs_kid *kid);
+};
+
+/**
+ * struct verbs_device - An RDMA device that is there, or was
  * @entry: in the list of devices
- * @ibdev: the device
+ * @ibdev: the device; only for who has entered (device.c)
  * @max_msg_size: bytes of the longest message
  * @atomics: its driver takes atomics, and registrations for them (probe.c)
- * @users: the list, and whoever looks at @ibdev
- * @idle: completed when @users has gone
- * @eps: endpoints on it, guarded by @lock
- * @srxs: shared receive contexts on it, guarded by @lock
- * @lock: guards @eps, @srxs and @gone
- * @gone: being removed
+ * @refs: the list, and whoever points to this structure
+ * @calls: calls that use @ibdev; dies when it is removed
+ * @idle: completed when @calls has gone
+ * @stripped: completed when nothing of ours is left on @ibdev
+ * @lock: guards @kids
+ * @kids: what stands on it, by kind
  */
 struct verbs_device {
 	struct list_head	entry;
 	struct ib_device	*ibdev;
 	u32			max_msg_size;
 	bool			atomics;
-	refcount_t		users;
+	refcount_t		refs;
+	struct percpu_ref	calls;
 	struct completion	idle;
-	struct mutex		lock;		/* of eps, srxs and gone */
-	struct list_head	eps;
-	struct list_head	srxs;
-	bool			gone;
+	struct completion	stripped;
+	struct mutex		lock;		/* of kids */
+	struct list_head	kids[VERBS_NR_KIDS];
 };
 
 struct verbs_fabric {
@@ -125,8 +162,10 @@ struct verbs_sink;
  * @src: the device's address that the client meant; family 0: none
  * @reg_lock: guards @reg and its use
  * @reg: the registration connection, once one has been needed
+ * @reg_wait: who waits for a step of it
  * @next_key: variable byte of the key given out last
  * @tclass: FI_TC_* of endpoints that name none
+ * @kid: stands on @dev
  */
 struct verbs_domain {
 	struct fid_domain	domain;
@@ -136,8 +175,10 @@ struct verbs_domain {
 	struct sockaddr_storage	src;
 	struct mutex		reg_lock;	/* of reg */
 	struct verbs_reg	*reg;
+	wait_queue_head_t	reg_wait;
 	atomic_t		next_key;
 	u32			tclass;
+	struct verbs_kid	kid;
 };
 
 /**
@@ -165,6 +206,7 @@ enum verbs_mr_state {
  * @access: IB_ACCESS_*
  * @linear: the kernel address of each byte is its address in the region
  * @mapped: @sgt is mapped
+ * @kid: stands on the device
  *
  * Of a region for single operations (mr_ep.c):
  * @state: see &enum verbs_mr_state
@@ -185,6 +227,7 @@ struct verbs_mr {
 	int			access;
 	bool			linear;
 	bool			mapped;
+	struct verbs_kid	kid;
 
 	enum verbs_mr_state	state;
 	size_t			page_limit;
@@ -214,15 +257,20 @@ typedef int (*verbs_piece_fn)(void *context, const struct verbs_piece *piece);
 /**
  * struct verbs_cq - A completion queue
  * @kcq: list of unread completions and its waiters
+ * @domain: parent
  * @ibcq: the device's queue; ib_core or, if @direct, fi_cq_read() empties it
  * @direct: nobody but the reader polls
- * @poll_lock: one poller at a time, so that completions stay in order
+ * @poll_lock: one poller at a time, so that completions stay in order; guards
+ *	@ibcq, if @direct
+ * @kid: stands on the device
  */
 struct verbs_cq {
 	struct kofi_cq		kcq;
+	struct verbs_domain	*domain;
 	struct ib_cq		*ibcq;
 	bool			direct;
-	spinlock_t		poll_lock;	/* one poller at a time */
+	spinlock_t		poll_lock;	/* see above */
+	struct verbs_kid	kid;
 };
 
 /**
@@ -466,6 +514,7 @@ static inline bool verbs_op_is_swap(const struct verbs_op *op)
  * @VERBS_EP_CONNECTING: fi_connect() or fi_accept() is on its way
  * @VERBS_EP_CONNECTED: sends may be posted
  * @VERBS_EP_DOWN: the connection, or the attempt, is over
+ * @VERBS_EP_GONE: the device has gone
  */
 enum verbs_ep_state {
 	VERBS_EP_OPEN,
@@ -473,6 +522,7 @@ enum verbs_ep_state {
 	VERBS_EP_CONNECTING,
 	VERBS_EP_CONNECTED,
 	VERBS_EP_DOWN,
+	VERBS_EP_GONE,
 };
 
 /**
@@ -520,7 +570,7 @@ enum verbs_ep_state {
  * @error: an error of the connection
  * @told: FI_SHUTDOWN or the error has been queued once
  * @broken: ends the connection after a failed operation
- * @dev_entry: in the device's list
+ * @kid: stands on the device
  */
 struct verbs_ep {
 	struct fid_ep		ep;
@@ -567,7 +617,7 @@ struct verbs_ep {
 	struct kofi_event	error;
 	bool			told;
 	struct work_struct	broken;
-	struct list_head	dev_entry;
+	struct verbs_kid	kid;
 };
 
 /**
@@ -582,7 +632,7 @@ struct verbs_ep {
  * @reached: FI_SRX_LIMIT
  * @error: its end
  * @err: positive error code of @error; 0: it works
- * @dev_entry: in the device's list
+ * @kid: stands on the device
  */
 struct verbs_srx {
 	struct fid_ep		srx;
@@ -595,7 +645,7 @@ struct verbs_srx {
 	struct kofi_event	reached;
 	struct kofi_event	error;
 	int			err;
-	struct list_head	dev_entry;
+	struct verbs_kid	kid;
 };
 
 /**
@@ -612,14 +662,33 @@ struct verbs_srx_cq {
 	struct ib_qp		*marker;
 };
 
+/**
+ * struct verbs_pep - A passive endpoint
+ * @pep: what the client sees
+ * @fabric: parent
+ * @eq: event queue
+ * @info: for connection requests
+ * @raw: FI_OPT_CM_DATA_RAW
+ * @lock: guards what follows
+ * @id: what listens; NULL: its device has gone
+ * @dev: the device it is bound to; NULL: none, or all
+ * @kid: stands on @dev
+ * @error: the device's end
+ * @bound: it has an address
+ * @listening: it listens
+ * @backlog: requests that rdma_cm keeps
+ */
 struct verbs_pep {
 	struct fid_pep		pep;
 	struct verbs_fabric	*fabric;
-	struct rdma_cm_id	*id;
 	struct kofi_eq		*eq;
 	struct fi_info		*info;
 	bool			raw;
 	struct mutex		lock;		/* of what follows */
+	struct rdma_cm_id	*id;
+	struct verbs_device	*dev;
+	struct verbs_kid	kid;
+	struct kofi_event	error;
 	bool			bound;
 	bool			listening;
 	int			backlog;
@@ -652,13 +721,17 @@ extern struct workqueue_struct *verbs_wq;
 /* device.c */
 int verbs_devices_init(void);
 void verbs_devices_exit(void);
-struct verbs_device *verbs_device_get(const struct ib_device *ibdev);
-struct verbs_device *verbs_device_get_by_name(const char *name);
+struct verbs_device *verbs_device_find(const struct ib_device *ibdev);
+struct verbs_device *verbs_device_find_by_name(const char *name);
+int verbs_device_enter(struct verbs_device *dev);
+void verbs_device_leave(struct verbs_device *dev);
+void verbs_device_get(struct verbs_device *dev);
 void verbs_device_put(struct verbs_device *dev);
-int verbs_device_add_ep(struct verbs_device *dev, struct verbs_ep *ep);
-void verbs_device_del_ep(struct verbs_device *dev, struct verbs_ep *ep);
-int verbs_device_add_srx(struct verbs_device *dev, struct verbs_srx *srx);
-void verbs_device_del_srx(struct verbs_device *dev, struct verbs_srx *srx);
+void verbs_kid_add(struct verbs_device *dev, struct verbs_kid *kid,
+		   const struct verbs_kid_ops *ops);
+bool verbs_kid_enter(struct verbs_device *dev);
+void verbs_kid_del(struct verbs_device *dev, struct verbs_kid *kid);
+void verbs_kid_strip(struct verbs_device *dev, struct verbs_kid *kid);
 
 /* probe.c */
 void verbs_probe(struct verbs_device *dev);
@@ -691,6 +764,8 @@ int verbs_getinfo(u32 version, const char *node, const int service, u64 flags,
 		  struct fi_info *hints, struct fi_info **info);
 
 /* domain.c */
+int verbs_domain_enter(struct verbs_domain *domain);
+void verbs_domain_leave(struct verbs_domain *domain);
 int verbs_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 		 void *context);
 
@@ -735,11 +810,12 @@ int verbs_each_piece(enum fi_buf_type type, const void *list, size_t count,
 		     verbs_piece_fn fn, void *context);
 
 /* cq.c */
-int verbs_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
 		  struct fid_cq **cq, void *context);
 size_t verbs_cq_max(const struct ib_device *ibdev);
 size_t verbs_rx_max(const struct ib_device *ibdev);
 size_t verbs_tx_max(const struct ib_device *ibdev);
+void verbs_cq_quiesce(struct verbs_cq *cq);
 void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue);
 
 /* cntr.c */
@@ -748,8 +824,12 @@ bool verbs_cntr_fits(const struct verbs_queue *queue);
 struct kofi_cntr *verbs_cntr_find(const struct verbs_slot *slot);
 
 /* ep.c */
-int verbs_endpoint(struct fid_domain *domain, struct fi_info *info,
+int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 		   struct fid_ep **ep, void *context);
+int verbs_ep_enter(struct verbs_ep *ep);
+void verbs_ep_leave(struct verbs_ep *ep);
+int verbs_ep_lock(struct verbs_ep *ep);
+void verbs_ep_unlock(struct verbs_ep *ep);
 void verbs_ep_flush(struct verbs_ep *ep);
 void verbs_ep_hang_up(struct verbs_ep *ep);
 int verbs_opt_copy_out(size_t value, void *optval, size_t *optlen);
@@ -763,12 +843,11 @@ struct ib_qp *verbs_lone_qp(struct ib_pd *pd, struct ib_cq *cq, u32 send_wr);
 bool verbs_has_srx(const struct ib_device *ibdev);
 size_t verbs_srx_max(const struct ib_device *ibdev);
 size_t verbs_srx_iov_max(const struct ib_device *ibdev);
-int verbs_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
+int verbs_srx_context(struct verbs_domain *domain, struct fi_rx_attr *attr,
 		      struct fid_ep **srx, void *context);
 int verbs_srx_attach(struct verbs_ep *ep);
 void verbs_srx_drain(struct verbs_ep *ep);
 void verbs_srx_detach(struct verbs_ep *ep);
-void verbs_srx_device_gone(struct verbs_srx *srx);
 
 /* pep.c */
 int verbs_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
@@ -781,12 +860,13 @@ int verbs_connreq_take(const struct fid *handle, struct verbs_ep *ep);
 int verbs_connreq_reject(struct verbs_pep *pep, const struct fid *handle,
 			 const struct verbs_cm_frame *frame);
 void verbs_connreq_drop_all(struct verbs_pep *pep);
+void verbs_connreqs_drop_device(const struct ib_device *ibdev);
 
 /* cm.c */
 extern const struct fi_ops_cm verbs_ep_cm_ops;
 int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 void verbs_cm_broken(struct work_struct *work);
-void verbs_cm_device_gone(struct verbs_ep *ep);
+void verbs_cm_device_gone(struct verbs_kid *kid);
 int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
 		  size_t limit);
 int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len);
@@ -807,6 +887,7 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 int verbs_queue_add_chain(struct verbs_queue *queue);
 int verbs_queue_add_bounce(struct verbs_queue *queue);
 int verbs_queue_add_parts(struct verbs_queue *queue);
+void verbs_queue_unmap(struct verbs_queue *queue);
 void verbs_queue_destroy(struct verbs_queue *queue);
 struct verbs_slot *verbs_slot_take(struct verbs_queue *queue);
 void verbs_slot_untake(struct verbs_slot *slot);
@@ -824,7 +905,7 @@ u64 verbs_op_flags(bool iwarp);
 
 /* atomic.c */
 extern const struct fi_ops_atomic verbs_atomic_ops;
-int verbs_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
+int verbs_query_atomic(struct verbs_domain *domain, enum fi_datatype datatype,
 		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags);
 
 /* post.c */
@@ -933,7 +1014,7 @@ static inline struct kofi_cntr *verbs_cntr_of(const struct verbs_slot *slot)
 /* Over iWARP nothing begins once the connection is ending; see verbs_ep_hang_up() */
 static inline bool verbs_queue_ends(const struct verbs_queue *queue)
 {
-	return queue->ep->iwarp && READ_ONCE(queue->ep->state) == VERBS_EP_DOWN;
+	return queue->ep->iwarp && READ_ONCE(queue->ep->state) >= VERBS_EP_DOWN;
 }
 
 /* An operation, or a part of one, begins; its slot is filled */
@@ -951,6 +1032,12 @@ static inline void verbs_slot_over(const struct verbs_slot *slot)
 		return;
 	if (slot->queue->ep->iwarp)
 		atomic_dec(&slot->queue->busy);
+}
+
+/* Has its removal begun?  For who has entered */
+static inline bool verbs_device_going(struct verbs_device *dev)
+{
+	return percpu_ref_is_dying(&dev->calls);
 }
 
 static inline bool verbs_is_iwarp(const struct ib_device *ibdev)
