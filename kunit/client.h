@@ -116,6 +116,7 @@ struct vt {
  * @rx: completions of its receives; the same as @tx unless set before
  * @bind_flags: FI_SELECTIVE_COMPLETION, or 0
  * @srx: the shared receive context it uses, if set before
+ * @moves: FI_OPT_MAX_MOVES, if set before
  * @ep: the endpoint
  */
 struct vt_end {
@@ -125,6 +126,7 @@ struct vt_end {
 	struct vt_cq		*rx;
 	u64			bind_flags;
 	struct fid_ep		*srx;
+	size_t			moves;
 	struct fid_ep		*ep;
 };
 

@@ -35,6 +35,10 @@ void vt_end_enable(struct kunit *test, struct vt_end *end,
 	if (end->srx)
 		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->srx->fid, 0),
 				0);
+	if (end->moves)
+		KUNIT_ASSERT_EQ(test, fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT,
+						FI_OPT_MAX_MOVES, &end->moves,
+						sizeof(end->moves)), 0);
 	KUNIT_ASSERT_EQ(test, fi_enable(end->ep), 0);
 }
 EXPORT_SYMBOL_GPL(vt_end_enable);

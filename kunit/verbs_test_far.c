@@ -30,11 +30,8 @@ static void vt_far_open_end(struct kunit *test, struct vt_far *far)
 	end->eq = vt_eq(test, 0);
 	end->tx = end->tx ? : vt_cq(test, kind, end->info->tx_attr->size +
 						end->info->rx_attr->size);
+	end->moves = far->moves;
 	end->ep = vt_ep(test, end->info);
-	if (far->moves)
-		KUNIT_ASSERT_EQ(test, fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT,
-						FI_OPT_MAX_MOVES, &far->moves,
-						sizeof(far->moves)), 0);
 	if (far->cntr)
 		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &far->cntr->fid,
 						 far->cntr_dirs), 0);

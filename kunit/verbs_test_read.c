@@ -237,9 +237,11 @@ static void a_peer_that_grants_no_reads_is_not_asked(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, 64);
 	struct vt_peer *peer;
+	struct scatterlist sg;
 	struct fid_ep *ep;
 	u64 addr;
 
+	sg_init_one(&sg, buf, 64);
 	vt_serve(test, AF_INET, read_hints(test));
 	peer = vt_peer_granting(test, 0);
 	ep = peer->end.ep;
@@ -247,6 +249,8 @@ static void a_peer_that_grants_no_reads_is_not_asked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_read(ep, buf, 64, NULL, 0, addr, 1, NULL),
 			-EACCES);
 	KUNIT_EXPECT_EQ(test, fi_read(ep, buf, 0, NULL, 0, addr, 1, NULL),
+			-EACCES);
+	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, &sg, 1, 0, 64, 0, addr, 1, NULL, 0),
 			-EACCES);
 	if (peer->id->device->attrs.atomic_cap != IB_ATOMIC_NONE)
 		KUNIT_EXPECT_EQ(test, fi_fetch_atomic(ep, buf, 1, NULL, buf + 8,

@@ -723,6 +723,8 @@ static ssize_t verbs_move_list(struct verbs_ep *ep,
 		return ret;
 	if (!verbs_move_flags_fit(ep, verbs_move_is_read(&move), flags))
 		return -FI_EBADFLAGS;
+	if (verbs_move_is_read(&move) && !ep->may_read)
+		return -EACCES;
 	if (to->key > U32_MAX)
 		return -EINVAL;
 	ret = verbs_move_find(&move.at, sgl, nents, offset, to->len);
