@@ -6,10 +6,13 @@
  */
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
+#include "busy.h"
 #include "hca_test.h"
 
 #define REMOVE_OPS	8
 #define REMOVE_LEN	64
+#define REMOVE_CONNS	32
+#define REMOVE_TIMES	10
 /* An unplug has to be over by then, however slow the machine is */
 #define REMOVE_MS	5000
 
@@ -424,6 +427,37 @@ static void another_device_works_beside_the_shells(struct kunit *test)
 	fakehca_destroy(gone);
 }
 
+static void a_busy_device_goes(struct kunit *test)
+{
+	struct busy_count count;
+	struct busy *busy;
+	ktime_t start;
+	s64 ms;
+
+	ht_open(test, NULL);
+	busy = busy_start(test, ht_of(test)->info, REMOVE_CONNS);
+
+	KUNIT_EXPECT_TRUE(test, busy_is_busy(busy));
+	start = ktime_get();
+	remove_device(test);
+	ms = ktime_ms_delta(ktime_get(), start);
+	count = busy_expect_gone(busy);
+	kunit_info(test, "%d connections: %lu operations, %lu failed, %lu twice, %lu lost; %lu registrations, %lu connects; removed in %lld ms\n",
+		   REMOVE_CONNS, count.posted, count.failed, count.twice,
+		   count.out, count.regs, count.joins, ms);
+	busy_stop(busy);
+}
+
+static const void *remove_gen_params(const void *prev, char *desc)
+{
+	uintptr_t nr = prev ? (uintptr_t)prev + 1 : 1;
+
+	if (nr > REMOVE_TIMES)
+		return NULL;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "removal %lu", (unsigned long)nr);
+	return (const void *)nr;
+}
+
 static struct kunit_case remove_cases[] = {
 	KUNIT_CASE(it_waits_for_no_client),
 	KUNIT_CASE(close_frees_what_was_not_read),
@@ -439,6 +473,7 @@ static struct kunit_case remove_cases[] = {
 	KUNIT_CASE(a_handler_is_told),
 	KUNIT_CASE(a_poller_reads_the_rest),
 	KUNIT_CASE(another_device_works_beside_the_shells),
+	KUNIT_CASE_PARAM(a_busy_device_goes, remove_gen_params),
 	{}
 };
 

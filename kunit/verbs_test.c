@@ -36,7 +36,8 @@ kunit_test_suites(&kofi_verbs_info_suite,
 		  &kofi_verbs_refuse_suite,
 		  &kofi_verbs_close_suite,
 		  &kofi_verbs_mr_suite,
-		  &kofi_verbs_mr_limits_suite);
+		  &kofi_verbs_mr_limits_suite,
+		  &kofi_verbs_removal_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the kOFI provider for RDMA devices");
 MODULE_AUTHOR("the kOFI authors");

@@ -38,6 +38,7 @@ extern struct kunit_suite kofi_verbs_refuse_suite;
 extern struct kunit_suite kofi_verbs_close_suite;
 extern struct kunit_suite kofi_verbs_mr_suite;
 extern struct kunit_suite kofi_verbs_mr_limits_suite;
+extern struct kunit_suite kofi_verbs_removal_suite;
 
 /* Connection data of the verbs provider, at most */
 #define VT_CM_DATA	55

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The device is deleted ("rdma link delete") under busy connections that nobody has
+ * closed, and comes back: each operation ends exactly once, each event queue tells,
+ * the deletion returns in time, and new connections work beside the old shells.
+ *
+ * The number of cycles is the module parameter removals.
+ */
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/umh.h>
+#include "busy.h"
+#include "verbs_test.h"
+
+#define REMOVAL_CONNS	32
+#define REMOVAL_MS	5000
+
+static int removals = 10;
+module_param(removals, int, 0444);
+MODULE_PARM_DESC(removals, "how often the device is deleted under load");
+
+static int removal_run(const char *command)
+{
+	char *argv[4] = { "/bin/sh", "-c", (char *)command };
+	char *envp[2] = { "PATH=/sbin:/bin:/usr/sbin:/usr/bin" };
+
+	return call_usermodehelper(argv[0], argv, envp, UMH_WAIT_PROC);
+}
+
+/* The device, without its number: "rxe" */
+static void removal_type(struct kunit *test, char *type, size_t size)
+{
+	strscpy(type, vt_info(test)->domain_attr->name, size);
+	type[strcspn(type, "0123456789")] = '\0';
+}
+
+/* Returns how long it took, in milliseconds */
+static s64 removal_delete(struct kunit *test, const char *type)
+{
+	ktime_t start = ktime_get();
+	char command[64];
+
+	snprintf(command, sizeof(command), "rdma link delete %s0", type);
+	KUNIT_EXPECT_EQ(test, removal_run(command), 0);
+	return ktime_ms_delta(ktime_get(), start);
+}
+
+static void removal_undo(void *data)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "/kofi/guest/rxe.sh %s",
+		 (const char *)data);
+	removal_run(command);
+}
+
+/* A device, a domain and a connection beside those that have gone */
+static void removal_join_again(struct kunit *test, struct busy *busy)
+{
+	struct vt_pair pair = {};
+
+	vt_serve(test, AF_INET, NULL);
+	vt_join(test, &pair, &vt_default_kind);
+	vt_ping(test, &pair.a, &pair.b);
+	busy_stop(busy);
+	vt_ping(test, &pair.b, &pair.a);
+}
+
+static void the_device_is_deleted_under_load(struct kunit *test)
+{
+	struct fi_info *hints = vt_hints(test);
+	struct busy_count count;
+	struct busy *busy;
+	char *type = vt_buf(test, 16);
+	s64 ms;
+
+	hints->caps |= FI_RMA;
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+				      FI_MR_PROV_KEY;
+	vt_open(test, AF_INET, hints);
+	removal_type(test, type, 16);
+	busy = busy_start(test, vt_info(test), REMOVAL_CONNS);
+
+	KUNIT_EXPECT_TRUE(test, busy_is_busy(busy));
+	ms = removal_delete(test, type);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, removal_undo,
+							type), 0);
+	count = busy_expect_gone(busy);
+	kunit_info(test, "%d connections: %lu operations, %lu failed, %lu twice, %lu lost; %lu registrations, %lu connects; deleted in %lld ms\n",
+		   REMOVAL_CONNS, count.posted, count.failed, count.twice,
+		   count.out, count.regs, count.joins, ms);
+	KUNIT_EXPECT_LE(test, ms, REMOVAL_MS);
+
+	kunit_release_action(test, removal_undo, type);
+	removal_join_again(test, busy);
+}
+
+static const void *removal_gen_params(const void *prev, char *desc)
+{
+	uintptr_t nr = prev ? (uintptr_t)prev + 1 : 1;
+
+	if (nr > removals)
+		return NULL;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "removal %lu", (unsigned long)nr);
+	return (const void *)nr;
+}
+
+static struct kunit_case removal_cases[] = {
+	KUNIT_CASE_PARAM(the_device_is_deleted_under_load, removal_gen_params),
+	{}
+};
+
+struct kunit_suite kofi_verbs_removal_suite = {
+	.name		= "kofi_verbs_removal",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= removal_cases,
+};
