@@ -50,6 +50,9 @@ done
 if [ "$netdev" = dummy0 ] && ! ip link show dummy0 >/dev/null 2>&1; then
 	ip link add dummy0 type dummy || fail "cannot add dummy0"
 fi
+# rdma_cm takes ports at random. Where hundreds of connections come and go within a
+# minute, one would hit a port that TCP keeps in TIME_WAIT, and fail.
+[ "$type" != siw ] || echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets
 ip link set "$netdev" up || fail "cannot bring $netdev up"
 ip addr replace "$v4/24" dev "$netdev"
 ip -6 addr replace "$v6/64" dev "$netdev" nodad
