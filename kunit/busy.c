@@ -306,8 +306,9 @@ static int busy_traffic(void *data)
 
 	while (!kthread_should_stop() && busy_serve(thread)) {
 		wake_up(&busy->progress);
-		wait_event(thread->wait, atomic_xchg(&thread->work, 0) ||
-					 kthread_should_stop());
+		wait_event(thread->wait,
+			   atomic_xchg(&thread->work, 0) ||
+			   kthread_should_stop());
 	}
 	complete(&thread->done);
 	wait_event(thread->wait, kthread_should_stop());

@@ -4,6 +4,8 @@
  * is left on the device, every operation completes exactly once, event queues tell,
  * every call answers -ENODEV, and another device works beside the shells.
  */
+#include <linux/ktime.h>
+#include <linux/module.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 #include "busy.h"
@@ -12,9 +14,12 @@
 #define REMOVE_OPS	8
 #define REMOVE_LEN	64
 #define REMOVE_CONNS	32
-#define REMOVE_TIMES	10
 /* An unplug has to be over by then, however slow the machine is */
 #define REMOVE_MS	5000
+
+static int removals = 10;
+module_param(removals, int, 0444);
+MODULE_PARM_DESC(removals, "how often the device is removed under load");
 
 /* Posts operations 1 to REMOVE_OPS, half of them receives */
 static void remove_post(struct kunit *test, struct ht_end *end)
@@ -452,7 +457,7 @@ static const void *remove_gen_params(const void *prev, char *desc)
 {
 	uintptr_t nr = prev ? (uintptr_t)prev + 1 : 1;
 
-	if (nr > REMOVE_TIMES)
+	if (nr > removals)
 		return NULL;
 	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "removal %lu", (unsigned long)nr);
 	return (const void *)nr;

@@ -8,7 +8,8 @@
 # SUITES="kofi_core_test ..." takes some modules only, ONLY="cq msg*" only the
 # suites and cases with these words, which may be patterns, in their names or in
 # suite.case. Then lines "#suite NAME" tell which suites there are. DEVICE=siw runs
-# on siw0, made here, in a guest that has been started without rxe0.
+# on siw0, made here, in a guest that has been started without rxe0. REMOVALS=N is how
+# often a device is removed under load, default 10.
 
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
@@ -24,11 +25,14 @@ check()
 	fi
 }
 
-# load MODULE: with the process whose network namespace is not ours.
+# load MODULE: with the process whose network namespace is not ours, and how often
+# a device is to be removed.
 load()
 {
 	case $1 in
-	kofi_verbs_test) modprobe "$1" net_pid="$other_net" ;;
+	kofi_verbs_test)
+		modprobe "$1" net_pid="$other_net" removals="${REMOVALS:-10}" ;;
+	kofi_hca_test) modprobe "$1" removals="${REMOVALS:-10}" ;;
 	*) modprobe "$1" ;;
 	esac
 }
