@@ -17,6 +17,7 @@
  * rdma_cm holds handler locks while a request arrives, and the list's mutex is
  * taken inside; so no rdma_cm call is made under the mutex.
  */
+#include <linux/err.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
@@ -70,11 +71,11 @@ static struct fi_info *verbs_connreq_other_info(struct verbs_connreq *req,
 
 	info = verbs_info_build(dev, req->id->port_num, &addr->src_addr,
 				&addr->dst_addr, req->pep->info);
-	if (info) {
-		*info->tx_attr = *req->pep->info->tx_attr;
-		*info->rx_attr = *req->pep->info->rx_attr;
-		info->caps = req->pep->info->caps;
-	}
+	if (IS_ERR(info))
+		return NULL;
+	*info->tx_attr = *req->pep->info->tx_attr;
+	*info->rx_attr = *req->pep->info->rx_attr;
+	info->caps = req->pep->info->caps;
 	return info;
 }
 

@@ -19,6 +19,7 @@
  * Resource management: a message for which there is no receive is sent again on
  * InfiniBand, and ends the connection on iWARP.
  */
+#include <linux/err.h>
 #include <linux/module.h>
 #include <linux/nsproxy.h>
 #include <linux/slab.h>
@@ -39,13 +40,24 @@ struct verbs_question {
 	int			status;
 };
 
+/*
+ * An address without a device, or one that is down, is no answer, whatever the
+ * reason; but no answer may be left out because memory was short.
+ */
+static int verbs_no_data(int err)
+{
+	return err == -ENOMEM ? err : -ENODATA;
+}
+
 static int verbs_question_handler(struct rdma_cm_id *id,
 				  struct rdma_cm_event *event)
 {
 	struct verbs_question *question = id->context;
 
-	question->status = event->event == RDMA_CM_EVENT_ADDR_RESOLVED ?
-			   0 : -ENODATA;
+	if (event->event == RDMA_CM_EVENT_ADDR_RESOLVED)
+		question->status = 0;
+	else
+		question->status = verbs_no_data(event->status);
 	complete(&question->answered);
 	return 0;
 }
@@ -186,7 +198,20 @@ static u64 verbs_info_mode(bool iwarp, const struct fi_info *hints)
 	return FI_RX_CQ_DATA;
 }
 
-/* fi_dupinfo() makes the result, so all of it may stand on the stack */
+static int verbs_query_active(struct ib_device *ibdev, u32 port,
+			      struct ib_port_attr *attr)
+{
+	int ret = ib_query_port(ibdev, port, attr);
+
+	if (ret)
+		return verbs_no_data(ret);
+	return attr->state == IB_PORT_ACTIVE ? 0 : -ENODATA;
+}
+
+/*
+ * Returns the info or an ERR_PTR: -ENODATA: the port is down; -ENOMEM.
+ * fi_dupinfo() makes it, so all of it may stand on the stack.
+ */
 struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 				 const struct sockaddr_storage *src,
 				 const struct sockaddr_storage *dest,
@@ -222,10 +247,13 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 		.fabric_attr	= &fabric,
 	};
 	struct ib_port_attr attr;
+	struct fi_info *result;
 	bool shared;
+	int ret;
 
-	if (ib_query_port(ibdev, port, &attr) || attr.state != IB_PORT_ACTIVE)
-		return NULL;
+	ret = verbs_query_active(ibdev, port, &attr);
+	if (ret)
+		return ERR_PTR(ret);
 
 	verbs_info_tx(&tx, dev, iwarp, hints ? hints->tx_attr : NULL);
 	shared = verbs_info_shared(ibdev, hints);
@@ -237,7 +265,8 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 	verbs_info_domain(&domain, ibdev, iwarp,
 			  hints ? hints->domain_attr : NULL);
 	verbs_info_fabric(fabric_name, sizeof(fabric_name), ibdev, port, iwarp);
-	return verbs_info_with_nic(&info, ibdev, port, &attr);
+	result = verbs_info_with_nic(&info, ibdev, port, &attr);
+	return result ? : ERR_PTR(-ENOMEM);
 }
 
 /* An info for the device that @id has been bound or resolved to */
@@ -251,7 +280,7 @@ static struct fi_info *verbs_info_of_id(struct rdma_cm_id *id, int src_port,
 
 	dev = id->device ? verbs_device_find(id->device) : NULL;
 	if (!dev)
-		return NULL;
+		return ERR_PTR(-ENODATA);
 	verbs_addr_set_port(&src, src_port);
 	info = verbs_info_build(dev, id->port_num, &src, dest, hints);
 	verbs_device_leave(dev);
@@ -271,44 +300,71 @@ static struct fi_info *verbs_info_local(struct net *net,
 {
 	int port = verbs_addr_port(src);
 	struct verbs_question question;
-	struct fi_info *info = NULL;
 	struct rdma_cm_id *id;
+	struct fi_info *info;
+	int ret;
 
 	id = rdma_create_id(net, verbs_question_handler, &question, RDMA_PS_TCP,
 			    IB_QPT_RC);
 	if (IS_ERR(id))
-		return NULL;
+		return ERR_CAST(id);
 	/* The port may be taken, the question is for the device only */
 	verbs_addr_set_port(src, 0);
-	if (!rdma_bind_addr(id, (struct sockaddr *)src))
+	ret = rdma_bind_addr(id, (struct sockaddr *)src);
+	if (ret)
+		info = ERR_PTR(verbs_no_data(ret));
+	else
 		info = verbs_info_of_id(id, port, NULL, hints);
 	verbs_addr_set_port(src, port);
 	rdma_destroy_id(id);
 	return info;
 }
 
+/* @src: with family 0 any address will do */
 static struct fi_info *verbs_info_remote(struct net *net,
 					 struct sockaddr_storage *src,
 					 struct sockaddr_storage *dest,
 					 const struct fi_info *hints)
 {
-	struct verbs_question question = { .status = -ENODATA };
-	struct fi_info *info = NULL;
+	struct verbs_question question;
 	struct rdma_cm_id *id;
+	struct fi_info *info;
+	int ret;
 
+	if (!src->ss_family)
+		src = NULL;
 	init_completion(&question.answered);
 	id = rdma_create_id(net, verbs_question_handler, &question, RDMA_PS_TCP,
 			    IB_QPT_RC);
 	if (IS_ERR(id))
-		return NULL;
-	if (!rdma_resolve_addr(id, (struct sockaddr *)src,
-			       (struct sockaddr *)dest, VERBS_RESOLVE_MS))
+		return ERR_CAST(id);
+	ret = rdma_resolve_addr(id, (struct sockaddr *)src,
+				(struct sockaddr *)dest, VERBS_RESOLVE_MS);
+	if (ret) {
+		ret = verbs_no_data(ret);
+	} else {
 		wait_for_completion(&question.answered);
-	if (!question.status)
+		ret = question.status;
+	}
+	if (ret)
+		info = ERR_PTR(ret);
+	else
 		info = verbs_info_of_id(id, src ? verbs_addr_port(src) : 0,
 					dest, hints);
 	rdma_destroy_id(id);
 	return info;
+}
+
+/* Adds an answer to the end of a list, or none if there is none */
+static int verbs_info_add(struct fi_info ***end, struct fi_info *info)
+{
+	int ret = PTR_ERR_OR_ZERO(info);
+
+	if (ret)
+		return ret == -ENODATA ? 0 : ret;
+	**end = info;
+	*end = &info->next;
+	return 0;
 }
 
 /* @src: the wildcard address of a family and a port, or nothing */
@@ -316,24 +372,24 @@ static int verbs_info_all(struct net *net, const struct sockaddr_storage *src,
 			  int service, const struct fi_info *hints,
 			  struct fi_info **list)
 {
+	struct fi_info **end = list;
 	struct sockaddr_storage *addrs;
-	int i, count;
+	int i, count, ret = 0;
 
 	if (src->ss_family && verbs_addr_port(src))
 		service = verbs_addr_port(src);
 	count = verbs_addr_list(net, &addrs);
 	if (count < 0)
 		return count;
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count && !ret; i++) {
 		if (src->ss_family && src->ss_family != addrs[i].ss_family)
 			continue;
 		verbs_addr_set_port(&addrs[i], service);
-		*list = verbs_info_local(net, &addrs[i], hints);
-		if (*list)
-			list = &(*list)->next;
+		ret = verbs_info_add(&end, verbs_info_local(net, &addrs[i],
+							    hints));
 	}
 	kvfree(addrs);
-	return 0;
+	return ret;
 }
 
 static int verbs_hint_family(const struct fi_info *hints)
@@ -381,7 +437,7 @@ int verbs_getinfo(u32 version, const char *node, const int service, u64 flags,
 {
 	struct net *net = verbs_wanted_net(hints);
 	struct sockaddr_storage src, dest;
-	struct fi_info *list = NULL;
+	struct fi_info *list = NULL, **end = &list;
 	int ret;
 
 	ret = verbs_wanted_addrs(net, node, service, flags, hints, &src, &dest);
@@ -389,15 +445,17 @@ int verbs_getinfo(u32 version, const char *node, const int service, u64 flags,
 		return ret;
 
 	if (dest.ss_family)
-		list = verbs_info_remote(net, src.ss_family ? &src : NULL,
-					 &dest, hints);
+		ret = verbs_info_add(&end, verbs_info_remote(net, &src, &dest,
+							     hints));
 	else if (src.ss_family && !verbs_addr_any(&src))
-		list = verbs_info_local(net, &src, hints);
+		ret = verbs_info_add(&end, verbs_info_local(net, &src, hints));
 	else
 		ret = verbs_info_all(net, &src, flags & FI_SOURCE ? service : 0,
 				     hints, &list);
-	if (ret)
+	if (ret) {
+		fi_freeinfo(list);
 		return ret;
+	}
 	*info = list;
 	return list ? 0 : -ENODATA;
 }
