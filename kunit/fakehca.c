@@ -16,6 +16,7 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 #include <net/addrconf.h>
 #include "fakehca_priv.h"
 
@@ -509,12 +510,18 @@ static struct fakehca *fakehca_alloc(const struct fakehca_attr *attr)
 	INIT_WORK(&hca->engine, fakehca_engine);
 	INIT_WORK(&hca->remove, fakehca_unregister);
 	init_completion(&hca->removed);
+	hca->buf = vmalloc(hca->attr.max_msg_size);
 	hca->wq = alloc_ordered_workqueue("fakehca", WQ_MEM_RECLAIM);
-	if (!hca->wq) {
-		kfree(hca);
-		return NULL;
-	}
+	if (!hca->buf || !hca->wq)
+		goto free_hca;
 	return hca;
+
+free_hca:
+	if (hca->wq)
+		destroy_workqueue(hca->wq);
+	vfree(hca->buf);
+	kfree(hca);
+	return NULL;
 }
 
 static void fakehca_free(struct fakehca *hca)
@@ -524,6 +531,7 @@ static void fakehca_free(struct fakehca *hca)
 	destroy_workqueue(hca->wq);
 	xa_destroy(&hca->qpns);
 	xa_destroy(&hca->mrs);
+	vfree(hca->buf);
 	kfree(hca);
 }
 

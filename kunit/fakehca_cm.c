@@ -29,6 +29,7 @@
 
 /* A request that nobody answers is over then */
 #define FAKEHCA_ANSWER_MS	5000
+#define FAKEHCA_TELL_TRIES	10
 
 enum fakehca_conn_state {
 	FAKEHCA_REQUESTED,
@@ -120,11 +121,18 @@ static void fakehca_end_clear(struct fakehca *hca, struct fakehca_end_of *end)
 	end->id = NULL;
 }
 
+/*
+ * The connection manager copies the data that come along, and takes no news if it
+ * has no memory for them.  News that get lost it does not forgive.
+ */
 static void fakehca_tell(struct iw_cm_id *id, struct iw_cm_event *event)
 {
+	int tries = FAKEHCA_TELL_TRIES;
+
 	event->local_addr = id->m_local_addr;
 	event->remote_addr = id->m_remote_addr;
-	id->event_handler(id, event);
+	while (id->event_handler(id, event) == -ENOMEM && --tries)
+		cond_resched();
 }
 
 /* Should the ends be told?  If so, nothing changes the connection any more */

@@ -12,7 +12,6 @@
  * destruction waits for it.
  */
 #include <linux/module.h>
-#include <linux/slab.h>
 #include "fakehca_priv.h"
 
 /**
@@ -21,7 +20,7 @@
  * @peer: the receiver; NULL for local operations
  * @send: the work request
  * @recv: the receive it uses up, or NULL
- * @buf: the bytes
+ * @buf: the bytes; the device's, which has room for the longest message
  * @len: how many
  * @send_status: how the send ends
  * @recv_status: how the receive ends
@@ -155,6 +154,7 @@ static void fakehca_begin(struct fakehca_op *op, struct fakehca_qp *qp)
 		.qp	= qp,
 		.peer	= qp->peer,
 		.send	= fakehca_ring_first(&qp->sq),
+		.buf	= qp->hca->buf,
 	};
 	if (fakehca_uses_recv(op->send->opcode))
 		op->recv = fakehca_ring_first(qp->peer->rx);
@@ -352,12 +352,6 @@ static void fakehca_do_remote(struct fakehca_op *op)
 		op->recv_status = IB_WC_GENERAL_ERR;
 		return;
 	}
-	op->buf = kvmalloc(max(op->len, 1UL), GFP_KERNEL);
-	if (!op->buf) {
-		op->send_status = IB_WC_LOC_QP_OP_ERR;
-		op->recv_status = IB_WC_GENERAL_ERR;
-		return;
-	}
 	if (fakehca_is_read(op->send->opcode))
 		fakehca_do_read(op);
 	else if (fakehca_is_atomic(op->send->opcode))
@@ -366,7 +360,6 @@ static void fakehca_do_remote(struct fakehca_op *op)
 		fakehca_do_send(op);
 	else
 		fakehca_do_write(op);
-	kvfree(op->buf);
 }
 
 /*

@@ -80,6 +80,7 @@ struct fakehca_failure {
  * @conns: struct fakehca_conn
  * @on_connect: whom to ask when the next connection is requested
  * @on_connect_context: for that
+ * @buf: the engine's, for the longest message; a device does not allocate
  * @wq: runs the engine and tells the connection manager
  * @engine: executes
  * @remove: removes
@@ -109,6 +110,7 @@ struct fakehca {
 	void			(*on_connect)(void *context,
 					      const struct sockaddr_storage *to);
 	void			*on_connect_context;
+	void			*buf;
 	struct workqueue_struct	*wq;
 	struct work_struct	engine;
 	struct work_struct	remove;
