@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Ways to fail, and the loop over all failure points of a path.
+ *
+ * The kernel's fault injection lets the nth allocation of a task fail
+ * (current->fail_nth).  What a call makes others do for it, like the connection
+ * manager's workers, allocates in their name; for these, a tracepoint hands the
+ * count from one work item to the next (nth_workers).  Allocations that may sleep
+ * fail only if failslab and fail_page_alloc are told so, in debugfs.
+ *
+ * A worker's count is handed over, not shared: of work items that run at the same
+ * time each one gets what is left.  So on several processors it may happen that two
+ * fail; a point that is passed by never happens, as the loop ends only after a run
+ * in which no count was used up.
+ */
+#include <linux/atomic.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <linux/umh.h>
+#include "nth.h"
+
+/* Allocations that workers may still make; 0: no failures among them */
+static atomic_t nth_left;
+/* How often one has failed */
+static atomic_t nth_struck;
+
+#ifdef CONFIG_FAULT_INJECTION
+static void nth_set(unsigned int nth)
+{
+	WRITE_ONCE(current->fail_nth, nth);
+}
+
+static unsigned int nth_get(void)
+{
+	return READ_ONCE(current->fail_nth);
+}
+#else
+static void nth_set(unsigned int nth)
+{
+}
+
+static unsigned int nth_get(void)
+{
+	return 0;
+}
+#endif
+
+static void nth_arm_own(struct nth_env *env, const struct nth_means *means,
+			unsigned int nth)
+{
+	nth_set(nth);
+}
+
+static bool nth_disarm_own(struct nth_env *env, const struct nth_means *means)
+{
+	bool struck = !nth_get();
+
+	nth_set(0);
+	return struck;
+}
+
+const struct nth_means nth_own = {
+	.name	= "allocations of the caller",
+	.arm	= nth_arm_own,
+	.disarm	= nth_disarm_own,
+	.error	= -ENOMEM,
+};
+
+static void nth_arm_workers(struct nth_env *env, const struct nth_means *means,
+			    unsigned int nth)
+{
+	atomic_set(&nth_struck, 0);
+	atomic_set(&nth_left, nth);
+}
+
+static bool nth_disarm_workers(struct nth_env *env,
+			       const struct nth_means *means)
+{
+	atomic_set(&nth_left, 0);
+	return atomic_read(&nth_struck);
+}
+
+const struct nth_means nth_workers = {
+	.name	= "allocations of workers",
+	.arm	= nth_arm_workers,
+	.disarm	= nth_disarm_workers,
+	.error	= -ENOMEM,
+};
+
+static void nth_work_begins(void *unused, struct work_struct *work)
+{
+	nth_set(atomic_read(&nth_left));
+}
+
+static void nth_work_ends(void *unused, struct work_struct *work,
+			  work_func_t function)
+{
+	unsigned int before = atomic_read(&nth_left), left = nth_get();
+
+	nth_set(0);
+	if (!before)
+		return;
+	if (!left)
+		atomic_inc(&nth_struck);
+	atomic_cmpxchg(&nth_left, before, left);
+}
+
+static struct nth_probe {
+	const char		*name;
+	void			*probe;
+	struct tracepoint	*tp;
+} nth_probes[] = {
+	{ "workqueue_execute_start", nth_work_begins },
+	{ "workqueue_execute_end", nth_work_ends },
+};
+
+static void nth_find_tracepoint(struct tracepoint *tp, void *unused)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(nth_probes); i++)
+		if (!strcmp(tp->name, nth_probes[i].name))
+			nth_probes[i].tp = tp;
+}
+
+/* What fault injection may do, and what it does otherwise */
+static const struct nth_knob {
+	const char	*dir;
+	const char	*name;
+	const char	*value;
+	const char	*before;
+} nth_knobs[] = {
+	{ "failslab", "ignore-gfp-wait", "N", "Y" },
+	{ "failslab", "verbose", "0", "2" },
+	{ "fail_page_alloc", "ignore-gfp-wait", "N", "Y" },
+	{ "fail_page_alloc", "ignore-gfp-highmem", "N", "Y" },
+	{ "fail_page_alloc", "min-order", "0", "1" },
+	{ "fail_page_alloc", "verbose", "0", "2" },
+};
+
+/* A kernel without one of them has fewer failure points */
+static int nth_turn(const struct nth_knob *knob, const char *value)
+{
+	char command[128], *argv[4] = {}, *envp[2] = {};
+
+	snprintf(command, sizeof(command),
+		 "cd /sys/kernel/debug && { [ ! -d %s ] || echo %s >%s/%s; }",
+		 knob->dir, value, knob->dir, knob->name);
+	envp[0] = "PATH=/sbin:/bin";
+	argv[0] = "/bin/sh";
+	argv[1] = "-c";
+	argv[2] = command;
+	return call_usermodehelper(argv[0], argv, envp, UMH_WAIT_PROC);
+}
+
+static int nth_allow(bool allow)
+{
+	const struct nth_knob *knob;
+	int ret = 0;
+
+	for (knob = nth_knobs; knob < nth_knobs + ARRAY_SIZE(nth_knobs); knob++)
+		ret = ret ? : nth_turn(knob, allow ? knob->value : knob->before);
+	return ret;
+}
+
+static void nth_unprobe(size_t count)
+{
+	while (count--)
+		tracepoint_probe_unregister(nth_probes[count].tp,
+					    nth_probes[count].probe, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+int nth_init(void)
+{
+	size_t i;
+	int ret;
+
+	for_each_kernel_tracepoint(nth_find_tracepoint, NULL);
+	for (i = 0; i < ARRAY_SIZE(nth_probes); i++) {
+		ret = nth_probes[i].tp ? 0 : -ENOENT;
+		if (!ret)
+			ret = tracepoint_probe_register(nth_probes[i].tp,
+							nth_probes[i].probe,
+							NULL);
+		if (ret)
+			goto unprobe;
+	}
+	ret = nth_allow(true);
+	if (!ret)
+		return 0;
+unprobe:
+	nth_unprobe(i);
+	return ret;
+}
+
+void nth_exit(void)
+{
+	nth_allow(false);
+	nth_unprobe(ARRAY_SIZE(nth_probes));
+}
+
+void nth_pause(struct nth_env *env)
+{
+	env->pause = nth_get();
+	nth_set(0);
+}
+
+void nth_resume(struct nth_env *env)
+{
+	nth_set(env->pause);
+}
+
+static struct fakehca_stats nth_stats(struct nth_env *env)
+{
+	struct fakehca_stats stats = {};
+
+	if (env->hca) {
+		fakehca_idle(env->hca);
+		fakehca_get_stats(env->hca, &stats);
+	}
+	return stats;
+}
+
+static void nth_expect_same(struct nth_env *env,
+			    const struct fakehca_stats *before)
+{
+	struct fakehca_stats now = nth_stats(env);
+
+	KUNIT_EXPECT_EQ(env->test, now.pds, before->pds);
+	KUNIT_EXPECT_EQ(env->test, now.cqs, before->cqs);
+	KUNIT_EXPECT_EQ(env->test, now.qps, before->qps);
+	KUNIT_EXPECT_EQ(env->test, now.srqs, before->srqs);
+	KUNIT_EXPECT_EQ(env->test, now.mrs, before->mrs);
+	/* fi_mr_refresh() lets go of the old memory before it takes the new */
+	KUNIT_EXPECT_LE(env->test, now.mapped, before->mapped);
+}
+
+static bool nth_says(const struct nth_path *path, const struct nth_means *means,
+		     int err)
+{
+	int i;
+
+	/* The network stack has a word of its own for that */
+	if (err == -ENOMEM || err == -ENOBUFS || err == means->error)
+		return true;
+	for (i = 0; i < NTH_ERRNOS; i++)
+		if (err == path->errnos[i])
+			return true;
+	return false;
+}
+
+/* Is @err what a client may be told?  Then again, with nothing failing */
+static void nth_failed(struct nth_env *env, const struct nth_path *path,
+		       const struct nth_means *means, unsigned int nth, int err,
+		       const struct fakehca_stats *before)
+{
+	struct kunit *test = env->test;
+
+	if (path->traits & NTH_SURE || !nth_says(path, means, err))
+		KUNIT_FAIL(test, "%s says %d at number %u of the %s",
+			   path->name, err, nth, means->name);
+	if (path->traits & (means == &nth_own ? NTH_FINAL :
+						NTH_FINAL | NTH_ENDS))
+		return;
+	nth_expect_same(env, before);
+	err = path->call(env);
+	KUNIT_EXPECT_EQ_MSG(test, err, 0, "%s again, after number %u of the %s",
+			    path->name, nth, means->name);
+}
+
+/* False: there is no nth */
+static bool nth_once(struct nth_env *env, const struct nth_path *path,
+		     const struct nth_means *means, unsigned int nth)
+{
+	unsigned int mark = env->nr_fids;
+	struct fakehca_stats before;
+	bool struck;
+	int err;
+
+	err = path->prepare ? path->prepare(env) : 0;
+	KUNIT_EXPECT_EQ_MSG(env->test, err, 0, "before %s, number %u of the %s",
+			    path->name, nth, means->name);
+	if (err) {
+		nth_drop(env, mark);
+		return false;
+	}
+	before = nth_stats(env);
+	means->arm(env, means, nth);
+	err = path->call(env);
+	struck = means->disarm(env, means);
+	if (err)
+		nth_failed(env, path, means, nth, err, &before);
+	KUNIT_EXPECT_TRUE_MSG(env->test, !err || struck,
+			      "%s says %d although nothing failed", path->name,
+			      err);
+	nth_drop(env, mark);
+	return struck;
+}
+
+unsigned int nth_run(struct nth_env *env, const struct nth_path *path,
+		     const struct nth_means *means)
+{
+	unsigned int nth;
+
+	for (nth = 1; nth < NTH_MANY; nth++)
+		if (!nth_once(env, path, means, nth))
+			break;
+	KUNIT_EXPECT_LT(env->test, nth, NTH_MANY);
+	return nth - 1;
+}

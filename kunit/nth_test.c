@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory is short, or the device fails, at every point of every control call.
+ *
+ * kofi_nth_hca runs on a fake HCA, where also verbs can be made to fail and what is
+ * left on the device is known; kofi_nth_verbs on any other device with an IPv4
+ * address.  What was not freed is for kmemleak to find.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "nth.h"
+
+/**
+ * struct nth_figures - What a suite has done
+ * @paths: runs of a path with some means
+ * @points: failure points of all of them
+ */
+static struct nth_figures {
+	unsigned int	paths;
+	unsigned int	points;
+} nth_figures;
+
+static const struct nth_path *nth_nth_path(unsigned int i)
+{
+	if (i < nth_open_count)
+		return &nth_open_paths[i];
+	i -= nth_open_count;
+	return i < nth_conn_count ? &nth_conn_paths[i] : NULL;
+}
+
+static int nth_suite_init(struct kunit_suite *suite)
+{
+	nth_figures = (struct nth_figures) {};
+	return nth_init();
+}
+
+static void nth_suite_exit(struct kunit_suite *suite)
+{
+	kunit_info(suite, "%u paths with %u failure points\n",
+		   nth_figures.paths, nth_figures.points);
+	nth_exit();
+}
+
+static unsigned int nth_measure(struct nth_env *env,
+				const struct nth_path *path,
+				const struct nth_means *means)
+{
+	unsigned int points = nth_run(env, path, means);
+
+	nth_figures.paths += !!points;
+	nth_figures.points += points;
+	return points;
+}
+
+/* All paths, on a device each; of those without such points nothing is said */
+static void nth_run_paths(struct kunit *test, bool hca,
+			  const struct nth_means *means)
+{
+	const struct nth_path *path;
+	unsigned int i, points, all = 0;
+	struct nth_env *env;
+	int ret;
+
+	env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, env);
+	for (i = 0; (path = nth_nth_path(i)); i++) {
+		if (path->traits & means->not)
+			continue;
+		ret = nth_env_open(env, test, hca);
+		KUNIT_EXPECT_EQ_MSG(test, ret, 0, "for %s", path->name);
+		points = ret ? 0 : nth_measure(env, path, means);
+		nth_env_close(env);
+		all += points;
+		if (points)
+			kunit_info(test, "%s: %u %s\n", path->name, points,
+				   means->name);
+	}
+	KUNIT_EXPECT_GT(test, all, 0);
+}
+
+static void every_allocation_of_the_caller_fails_once(struct kunit *test)
+{
+	nth_run_paths(test, true, &nth_own);
+}
+
+static void every_allocation_of_workers_fails_once(struct kunit *test)
+{
+	nth_run_paths(test, true, &nth_workers);
+}
+
+static void nth_arm_verb(struct nth_env *env, const struct nth_means *means,
+			 unsigned int nth)
+{
+	fakehca_fail(env->hca, means->point, nth, means->error);
+	env->due = fakehca_calls(env->hca, means->point) + nth;
+}
+
+static bool nth_disarm_verb(struct nth_env *env, const struct nth_means *means)
+{
+	fakehca_fail(env->hca, means->point, 0, 0);
+	return fakehca_calls(env->hca, means->point) >= env->due;
+}
+
+#define VERB(what, which, paths) { \
+	.name = #what, .arm = nth_arm_verb, .disarm = nth_disarm_verb, \
+	.error = -EIO, .point = which, .not = paths, \
+}
+
+/*
+ * Not req_notify_cq, as ib_core does not look at what it answers.  What drains a
+ * queue pair must not fail, or ib_core warns: so no close with these.
+ */
+static const struct nth_means nth_verbs[] = {
+	VERB(alloc_pd, FAKEHCA_ALLOC_PD, 0),
+	VERB(get_dma_mr, FAKEHCA_GET_DMA_MR, 0),
+	VERB(create_cq, FAKEHCA_CREATE_CQ, 0),
+	VERB(create_qp, FAKEHCA_CREATE_QP, 0),
+	VERB(modify_qp, FAKEHCA_MODIFY_QP, NTH_SURE),
+	VERB(post_send, FAKEHCA_POST_SEND, NTH_SURE),
+	VERB(post_recv, FAKEHCA_POST_RECV, NTH_SURE),
+	VERB(create_srq, FAKEHCA_CREATE_SRQ, 0),
+	VERB(modify_srq, FAKEHCA_MODIFY_SRQ, 0),
+	VERB(alloc_mr, FAKEHCA_ALLOC_MR, 0),
+	VERB(map_mr_sg, FAKEHCA_MAP_MR_SG, 0),
+	VERB(query_port, FAKEHCA_QUERY_PORT, 0),
+	VERB(listen, FAKEHCA_LISTEN, 0),
+	VERB(connect, FAKEHCA_CONNECT, 0),
+	VERB(accept, FAKEHCA_ACCEPT, 0),
+};
+
+KUNIT_ARRAY_PARAM_DESC(nth_verb, nth_verbs, name);
+
+static void every_verb_fails_once(struct kunit *test)
+{
+	nth_run_paths(test, true, test->param_value);
+}
+
+static void every_allocation_on_this_device_fails_once(struct kunit *test)
+{
+	nth_run_paths(test, false, &nth_own);
+}
+
+static struct kunit_case nth_hca_cases[] = {
+	KUNIT_CASE(every_allocation_of_the_caller_fails_once),
+	KUNIT_CASE(every_allocation_of_workers_fails_once),
+	KUNIT_CASE_PARAM(every_verb_fails_once, nth_verb_gen_params),
+	{}
+};
+
+struct kunit_suite kofi_nth_hca_suite = {
+	.name		= "kofi_nth_hca",
+	.suite_init	= nth_suite_init,
+	.suite_exit	= nth_suite_exit,
+	.test_cases	= nth_hca_cases,
+};
+
+static struct kunit_case nth_verbs_cases[] = {
+	KUNIT_CASE(every_allocation_on_this_device_fails_once),
+	{}
+};
+
+struct kunit_suite kofi_nth_verbs_suite = {
+	.name		= "kofi_nth_verbs",
+	.suite_init	= nth_suite_init,
+	.suite_exit	= nth_suite_exit,
+	.test_cases	= nth_verbs_cases,
+};
+
+kunit_test_suites(&kofi_nth_hca_suite, &kofi_nth_verbs_suite);
+
+MODULE_DESCRIPTION("KUnit tests of kOFI with memory short at every point");
+MODULE_AUTHOR("the kOFI authors");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_SOFTDEP("pre: kofi_verbs");
