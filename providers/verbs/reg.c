@@ -356,8 +356,9 @@ static void verbs_reg_destroy(struct verbs_reg *reg)
 	/* First of all, so that no request comes any more */
 	if (reg->listener)
 		rdma_destroy_id(reg->listener);
-	verbs_reg_destroy_end(&reg->active);
+	/* Over iWARP, who has asked cannot leave before he has got an answer */
 	verbs_reg_destroy_end(&reg->passive);
+	verbs_reg_destroy_end(&reg->active);
 	ib_free_cq(reg->cq);
 	kfree(reg);
 }
