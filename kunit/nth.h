@@ -112,11 +112,15 @@ struct nth_env {
  * @NTH_SURE: the call does not fail, whatever is short
  * @NTH_FINAL: after a failure the object is of no more use
  * @NTH_ENDS: after an error of the device, too
+ * @NTH_JOINS: the call brings a queue pair to RTR
+ * @NTH_QUEUES: the device makes a queue for it
  */
 enum nth_trait {
 	NTH_SURE	= 1,
 	NTH_FINAL	= 2,
 	NTH_ENDS	= 4,
+	NTH_JOINS	= 8,
+	NTH_QUEUES	= 16,
 };
 
 /**
@@ -149,7 +153,7 @@ extern const unsigned int nth_conn_count;
  * @disarm: no more; true: it has failed
  * @error: what it fails with
  * @point: for @arm of verbs
- * @not: paths that it is not tried with: NTH_*
+ * @never: paths that it is not tried with: NTH_*
  */
 struct nth_means {
 	const char		*name;
@@ -160,13 +164,14 @@ struct nth_means {
 					  const struct nth_means *means);
 	int			error;
 	enum fakehca_point	point;
-	unsigned int		not;
+	unsigned int		never;
 };
 
 /* nth.c */
 int nth_init(void);
 void nth_exit(void);
 extern const struct nth_means nth_own;
+extern const struct nth_means nth_own_rxe;
 extern const struct nth_means nth_workers;
 /* Returns how many failure points there were */
 unsigned int nth_run(struct nth_env *env, const struct nth_path *path,

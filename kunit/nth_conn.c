@@ -160,10 +160,10 @@ static int call_writesgl(struct nth_env *env)
 }
 
 const struct nth_path nth_conn_paths[] = {
-	{ "connection", prepare_client, call_connection, NTH_FINAL, NTH_CONN_ERRNOS },
+	{ "connection", prepare_client, call_connection, NTH_FINAL | NTH_JOINS, NTH_CONN_ERRNOS },
 	{ "fi_connect", prepare_client, call_connect, NTH_FINAL, NTH_CONN_ERRNOS },
 	{ "fi_endpoint, request", prepare_request, call_passive },
-	{ "fi_accept", prepare_accept, call_accept, NTH_FINAL, NTH_CONN_ERRNOS },
+	{ "fi_accept", prepare_accept, call_accept, NTH_FINAL | NTH_JOINS, NTH_CONN_ERRNOS },
 	{ "fi_reject", prepare_request, call_reject, NTH_FINAL, NTH_CONN_ERRNOS },
 	{ "fi_shutdown", prepare_connected, call_shutdown, NTH_SURE },
 	{ "close, active", prepare_connected, call_close_active, NTH_SURE },

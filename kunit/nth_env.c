@@ -114,11 +114,12 @@ void nth_drop(struct nth_env *env, unsigned int to)
 {
 	struct nth_news news;
 
+	/* Over iWARP, who has asked cannot leave before he has got an answer */
+	nth_decline(env, env->request);
+	env->request = NULL;
 	while (env->nr_fids > to)
 		KUNIT_EXPECT_EQ(env->test,
 				fi_close(env->fids[--env->nr_fids]), 0);
-	nth_decline(env, env->request);
-	env->request = NULL;
 	while (nth_hear(env, &news, 0) > 0)
 		nth_decline(env, news.info);
 	env->a = (struct nth_end) {};

@@ -64,7 +64,7 @@ static void nth_run_paths(struct kunit *test, bool hca,
 	env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, env);
 	for (i = 0; (path = nth_nth_path(i)); i++) {
-		if (path->traits & means->not)
+		if (path->traits & means->never)
 			continue;
 		ret = nth_env_open(env, test, hca);
 		KUNIT_EXPECT_EQ_MSG(test, ret, 0, "for %s", path->name);
@@ -103,7 +103,7 @@ static bool nth_disarm_verb(struct nth_env *env, const struct nth_means *means)
 
 #define VERB(what, which, paths) { \
 	.name = #what, .arm = nth_arm_verb, .disarm = nth_disarm_verb, \
-	.error = -EIO, .point = which, .not = paths, \
+	.error = -EIO, .point = which, .never = paths, \
 }
 
 /*
@@ -137,7 +137,7 @@ static void every_verb_fails_once(struct kunit *test)
 
 static void every_allocation_on_this_device_fails_once(struct kunit *test)
 {
-	nth_run_paths(test, false, &nth_own);
+	nth_run_paths(test, false, &nth_own_rxe);
 }
 
 static struct kunit_case nth_hca_cases[] = {
