@@ -26,6 +26,7 @@
 
 extern struct kunit_suite kofi_nth_hca_suite;
 extern struct kunit_suite kofi_nth_verbs_suite;
+extern struct kunit_suite kofi_reclaim_suite;
 
 #define NTH_MANY		1000	/* more than any call needs */
 #define NTH_PATIENCE_MS		60000
@@ -181,7 +182,9 @@ void nth_pause(struct nth_env *env);
 void nth_resume(struct nth_env *env);
 
 /* nth_env.c: all of these return 0 or a negative errno */
-int nth_env_open(struct nth_env *env, struct kunit *test, bool hca);
+/* On a fake HCA, or without @attr on any other device */
+int nth_env_open(struct nth_env *env, struct kunit *test,
+		 const struct fakehca_attr *attr);
 void nth_env_close(struct nth_env *env);
 void nth_keep(struct nth_env *env, struct fid *fid);
 void nth_drop(struct nth_env *env, unsigned int to);

@@ -358,14 +358,15 @@ static int nth_base(struct nth_env *env)
 	return nth_listen(env);
 }
 
-int nth_env_open(struct nth_env *env, struct kunit *test, bool hca)
+int nth_env_open(struct nth_env *env, struct kunit *test,
+		 const struct fakehca_attr *attr)
 {
 	*env = (struct nth_env) { .test = test };
 	env->mem = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, NTH_ORDER);
 	if (!env->mem)
 		return -ENOMEM;
-	if (hca)
-		env->hca = fakehca_create(NULL);
+	if (attr)
+		env->hca = fakehca_create(attr);
 	if (IS_ERR(env->hca)) {
 		int ret = PTR_ERR(env->hca);
 

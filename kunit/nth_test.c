@@ -20,6 +20,9 @@ static struct nth_figures {
 	unsigned int	points;
 } nth_figures;
 
+/* All defaults */
+static const struct fakehca_attr nth_attr;
+
 static const struct nth_path *nth_nth_path(unsigned int i)
 {
 	if (i < nth_open_count)
@@ -53,7 +56,7 @@ static unsigned int nth_measure(struct nth_env *env,
 }
 
 /* All paths, on a device each; of those without such points nothing is said */
-static void nth_run_paths(struct kunit *test, bool hca,
+static void nth_run_paths(struct kunit *test, const struct fakehca_attr *attr,
 			  const struct nth_means *means)
 {
 	const struct nth_path *path;
@@ -66,7 +69,7 @@ static void nth_run_paths(struct kunit *test, bool hca,
 	for (i = 0; (path = nth_nth_path(i)); i++) {
 		if (path->traits & means->never)
 			continue;
-		ret = nth_env_open(env, test, hca);
+		ret = nth_env_open(env, test, attr);
 		KUNIT_EXPECT_EQ_MSG(test, ret, 0, "for %s", path->name);
 		points = ret ? 0 : nth_measure(env, path, means);
 		nth_env_close(env);
@@ -80,12 +83,12 @@ static void nth_run_paths(struct kunit *test, bool hca,
 
 static void every_allocation_of_the_caller_fails_once(struct kunit *test)
 {
-	nth_run_paths(test, true, &nth_own);
+	nth_run_paths(test, &nth_attr, &nth_own);
 }
 
 static void every_allocation_of_workers_fails_once(struct kunit *test)
 {
-	nth_run_paths(test, true, &nth_workers);
+	nth_run_paths(test, &nth_attr, &nth_workers);
 }
 
 static void nth_arm_verb(struct nth_env *env, const struct nth_means *means,
@@ -132,12 +135,12 @@ KUNIT_ARRAY_PARAM_DESC(nth_verb, nth_verbs, name);
 
 static void every_verb_fails_once(struct kunit *test)
 {
-	nth_run_paths(test, true, test->param_value);
+	nth_run_paths(test, &nth_attr, test->param_value);
 }
 
 static void every_allocation_on_this_device_fails_once(struct kunit *test)
 {
-	nth_run_paths(test, false, &nth_own_rxe);
+	nth_run_paths(test, NULL, &nth_own_rxe);
 }
 
 static struct kunit_case nth_hca_cases[] = {
@@ -166,7 +169,8 @@ struct kunit_suite kofi_nth_verbs_suite = {
 	.test_cases	= nth_verbs_cases,
 };
 
-kunit_test_suites(&kofi_nth_hca_suite, &kofi_nth_verbs_suite);
+kunit_test_suites(&kofi_nth_hca_suite, &kofi_nth_verbs_suite,
+		  &kofi_reclaim_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kOFI with memory short at every point");
 MODULE_AUTHOR("the kOFI authors");

@@ -17,14 +17,17 @@
  * struct st_rule - A call
  * @name: of it
  * @errnos: what it may say beside 0 and more
- *
+ */
+struct st_rule {
+	const char	*name;
+	int		errnos[ST_ERRNOS];
+};
+
+/*
  * Whatever the others do meanwhile: an endpoint may be in any state, its peer may
  * have gone, and so may the listener.
  */
-static const struct st_rule {
-	const char	*name;
-	int		errnos[ST_ERRNOS];
-} st_rules[ST_CALLS] = {
+static const struct st_rule st_rules[ST_CALLS] = {
 	[ST_GETINFO]	= { "fi_getinfo", { -ENODATA } },
 	[ST_FABRIC]	= { "fi_fabric", { -ENODEV } },
 	[ST_DOMAIN]	= { "fi_domain" },

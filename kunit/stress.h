@@ -47,9 +47,19 @@ enum st_call {
 	ST_CNTR, ST_CLOSE, ST_CLOSE_PARENT, ST_CALLS,
 };
 
-enum st_kind { ST_POLL, ST_SLEEP, ST_HANDLER, ST_DONE, ST_KINDS };
+enum st_kind {
+	ST_POLL,
+	ST_SLEEP,
+	ST_HANDLER,
+	ST_DONE,
+	ST_KINDS,
+};
 
-enum st_op_state { ST_FREE, ST_TAKEN, ST_POSTED };
+enum st_op_state {
+	ST_FREE,
+	ST_TAKEN,
+	ST_POSTED,
+};
 
 struct st_ep;
 
