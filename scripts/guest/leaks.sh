@@ -17,10 +17,10 @@
 leaks=/sys/kernel/debug/kmemleak
 leaks_symbols=/tmp/leaks_symbols
 
-# uptime_cs: hundredths of seconds.
+# uptime_cs: hundredths of seconds, without the zeros in front that would make it octal.
 uptime_cs()
 {
-	cut -d' ' -f1 /proc/uptime | tr -d .
+	cut -d' ' -f1 /proc/uptime | tr -d . | sed 's/^0*//'
 }
 
 # An object counts as leaked only when it is older than kmemleak's minimum age
