@@ -18,6 +18,7 @@
  * endpoints, so there is a bounded number of them, and none is ever lost.
  */
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <kofi/eq.h>
@@ -83,11 +84,14 @@ int kofi_eq_post(struct kofi_eq *eq, struct kofi_event *event)
 }
 EXPORT_SYMBOL_GPL(kofi_eq_post);
 
+/* Memory may be wanted for what the handler connects; no I/O for it, then */
 static void kofi_eq_work(struct work_struct *work)
 {
 	struct kofi_eq *eq = container_of(work, struct kofi_eq, work);
+	unsigned int noio = memalloc_noio_save();
 
 	eq->handler(&eq->eq, eq->eq.fid.context);
+	memalloc_noio_restore(noio);
 }
 
 bool kofi_eq_withdraw(struct kofi_eq *eq, struct kofi_event *event)

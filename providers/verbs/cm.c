@@ -22,6 +22,7 @@
  * devices can.
  */
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 #include <rdma/ib_cm.h>
 #include "verbs.h"
 
@@ -290,10 +291,14 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* Work: an operation has failed, and with it the queue pair */
+/*
+ * Work: an operation has failed, and with it the queue pair.  Writeback may wait for
+ * the operations that end here, so what drivers allocate must not wait for it.
+ */
 void verbs_cm_broken(struct work_struct *work)
 {
 	struct verbs_ep *ep = container_of(work, struct verbs_ep, broken);
+	unsigned int noio = memalloc_noio_save();
 
 	rdma_lock_handler(ep->id);
 	if (!ep->closing && ep->state == VERBS_EP_CONNECTED)
@@ -301,6 +306,7 @@ void verbs_cm_broken(struct work_struct *work)
 	else if (!ep->closing)
 		verbs_end_stranded(&ep->tx);
 	rdma_unlock_handler(ep->id);
+	memalloc_noio_restore(noio);
 }
 
 void verbs_cm_device_gone(struct verbs_kid *kid)
