@@ -16,7 +16,6 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 #include <net/addrconf.h>
 #include "fakehca_priv.h"
 
@@ -510,7 +509,10 @@ static struct fakehca *fakehca_alloc(const struct fakehca_attr *attr)
 	INIT_WORK(&hca->engine, fakehca_engine);
 	INIT_WORK(&hca->remove, fakehca_unregister);
 	init_completion(&hca->removed);
-	hca->buf = vmalloc(hca->attr.max_msg_size);
+	/* Touched here, as the engine has interrupts off, and UML maps late */
+	hca->buf = kvmalloc(hca->attr.max_msg_size, GFP_KERNEL);
+	if (hca->buf)
+		memset(hca->buf, 0, hca->attr.max_msg_size);
 	hca->wq = alloc_ordered_workqueue("fakehca", WQ_MEM_RECLAIM);
 	if (!hca->buf || !hca->wq)
 		goto free_hca;
@@ -519,7 +521,7 @@ static struct fakehca *fakehca_alloc(const struct fakehca_attr *attr)
 free_hca:
 	if (hca->wq)
 		destroy_workqueue(hca->wq);
-	vfree(hca->buf);
+	kvfree(hca->buf);
 	kfree(hca);
 	return NULL;
 }
@@ -531,7 +533,7 @@ static void fakehca_free(struct fakehca *hca)
 	destroy_workqueue(hca->wq);
 	xa_destroy(&hca->qpns);
 	xa_destroy(&hca->mrs);
-	vfree(hca->buf);
+	kvfree(hca->buf);
 	kfree(hca);
 }
 

@@ -21,6 +21,8 @@
 #include <linux/umh.h>
 #include "nth.h"
 
+#define NTH_WORKERS	64	/* at the same time */
+
 /* Allocations that workers may still make; 0: no failures among them */
 static atomic_t nth_left;
 /* How often one has failed */
@@ -102,9 +104,24 @@ const struct nth_means nth_workers = {
 	.error	= -ENOMEM,
 };
 
+/* Whoever has been given a count; others have begun before, or found no place */
+static struct task_struct *nth_counting[NTH_WORKERS];
+
+static bool nth_mark(struct task_struct *from, struct task_struct *to)
+{
+	size_t i;
+
+	for (i = 0; i < NTH_WORKERS; i++)
+		if (cmpxchg(&nth_counting[i], from, to) == from)
+			return true;
+	return false;
+}
+
 static void nth_work_begins(void *unused, struct work_struct *work)
 {
-	nth_set(atomic_read(&nth_left));
+	unsigned int left = atomic_read(&nth_left);
+
+	nth_set(left && nth_mark(NULL, current) ? left : 0);
 }
 
 static void nth_work_ends(void *unused, struct work_struct *work,
@@ -113,7 +130,7 @@ static void nth_work_ends(void *unused, struct work_struct *work,
 	unsigned int before = atomic_read(&nth_left), left = nth_get();
 
 	nth_set(0);
-	if (!before)
+	if (!nth_mark(current, NULL) || !before)
 		return;
 	if (!left)
 		atomic_inc(&nth_struck);

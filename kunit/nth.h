@@ -115,6 +115,8 @@ struct nth_env {
  * @NTH_ENDS: after an error of the device, too
  * @NTH_JOINS: the call brings a queue pair to RTR
  * @NTH_QUEUES: the device makes a queue for it
+ * @NTH_FREE: the call allocates nothing in its caller's name
+ * @NTH_WORKS: workers allocate for it
  */
 enum nth_trait {
 	NTH_SURE	= 1,
@@ -122,6 +124,8 @@ enum nth_trait {
 	NTH_ENDS	= 4,
 	NTH_JOINS	= 8,
 	NTH_QUEUES	= 16,
+	NTH_FREE	= 32,
+	NTH_WORKS	= 64,
 };
 
 /**

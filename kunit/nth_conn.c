@@ -11,6 +11,8 @@
 #include "nth.h"
 
 #define NTH_LEN		100
+/* All of a connection */
+#define NTH_MAKES	(NTH_FINAL | NTH_JOINS | NTH_WORKS)
 
 static int prepare_client(struct nth_env *env)
 {
@@ -160,11 +162,11 @@ static int call_writesgl(struct nth_env *env)
 }
 
 const struct nth_path nth_conn_paths[] = {
-	{ "connection", prepare_client, call_connection, NTH_FINAL | NTH_JOINS, NTH_CONN_ERRNOS },
-	{ "fi_connect", prepare_client, call_connect, NTH_FINAL, NTH_CONN_ERRNOS },
+	{ "connection", prepare_client, call_connection, NTH_MAKES, NTH_CONN_ERRNOS },
+	{ "fi_connect", prepare_client, call_connect, NTH_FINAL | NTH_WORKS, NTH_CONN_ERRNOS },
 	{ "fi_endpoint, request", prepare_request, call_passive },
 	{ "fi_accept", prepare_accept, call_accept, NTH_FINAL | NTH_JOINS, NTH_CONN_ERRNOS },
-	{ "fi_reject", prepare_request, call_reject, NTH_FINAL, NTH_CONN_ERRNOS },
+	{ "fi_reject", prepare_request, call_reject, NTH_FINAL | NTH_FREE, NTH_CONN_ERRNOS },
 	{ "fi_shutdown", prepare_connected, call_shutdown, NTH_SURE },
 	{ "close, active", prepare_connected, call_close_active, NTH_SURE },
 	{ "close, passive", prepare_connected, call_close_passive, NTH_SURE },

@@ -470,7 +470,7 @@ const struct nth_path nth_open_paths[] = {
 	{ "fi_cntr_open", NULL, call_cntr },
 	{ "fi_srx_context", NULL, call_srx, NTH_QUEUES },
 	{ "fi_srx_context, bind", call_srx, call_srx_bind },
-	{ "fi_srx_context, limit", prepare_srx_bound, call_srx_limit },
+	{ "fi_srx_context, limit", prepare_srx_bound, call_srx_limit, NTH_FREE },
 	{ "fi_srx_context, close", prepare_srx_bound, call_srx_close, NTH_SURE },
 	{ "fi_passive_ep", NULL, call_pep },
 	{ "fi_pep_bind", call_pep, call_pep_bind },
@@ -497,7 +497,7 @@ const struct nth_path nth_open_paths[] = {
 	{ "fi_mr_reg, close", prepare_reg, call_mr_close, NTH_SURE },
 	{ "FI_MR_ENDPOINT", NULL, call_mr_ep },
 	{ "FI_MR_ENDPOINT, bind", prepare_mr_ep, call_mr_bind },
-	{ "FI_MR_ENDPOINT, refresh", prepare_mr_ep, call_mr_refresh, 0, { -EAGAIN } },
+	{ "FI_MR_ENDPOINT, refresh", prepare_mr_ep, call_mr_refresh, NTH_FREE, { -EAGAIN } },
 	{ "FI_MR_ENDPOINT, close", prepare_mr_ep, call_mr_close, NTH_SURE },
 };
 

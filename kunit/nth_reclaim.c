@@ -9,6 +9,7 @@
  * what the kernel's own debugging allocates for itself is left out.
  */
 #include <linux/bvec.h>
+#include <linux/completion.h>
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -500,10 +501,58 @@ static void every_workqueue_has_a_rescuer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rescuers, 2);
 }
 
+/**
+ * struct rec_heard - What the handler of an event queue has seen
+ * @noio: it must not wait for I/O when it allocates
+ * @called: it has been called
+ */
+struct rec_heard {
+	bool			noio;
+	struct completion	called;
+};
+
+static void rec_event(struct fid_eq *eq, void *context)
+{
+	struct rec_heard *heard = context;
+
+	heard->noio = current->flags & PF_MEMALLOC_NOIO;
+	complete(&heard->called);
+}
+
+/* It is where a client connects again */
+static void handlers_of_events_do_not_wait_for_io(struct kunit *test)
+{
+	struct rec *rec = rec_new(test, &rec_params[0]);
+	struct fi_eq_attr attr = {
+		.flags		= FI_WRITE,
+		.wait_obj	= FI_WAIT_CALLBACK,
+		.handler	= rec_event,
+	};
+	struct fi_eq_entry entry = {};
+	struct rec_heard heard = {};
+	struct fid_eq *eq;
+	int ret;
+
+	init_completion(&heard.called);
+	ret = nth_env_open(&rec->env, test, &rec->param->attr) ? :
+	      fi_eq_open(rec->env.fabric, &attr, &eq, &heard);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	if (!ret) {
+		nth_keep(&rec->env, &eq->fid);
+		KUNIT_EXPECT_EQ(test, fi_eq_write(eq, FI_NOTIFY, &entry,
+						  sizeof(entry), 0),
+				(ssize_t)sizeof(entry));
+		wait_for_completion(&heard.called);
+		KUNIT_EXPECT_TRUE(test, heard.noio);
+	}
+	nth_env_close(&rec->env);
+}
+
 static struct kunit_case rec_cases[] = {
 	KUNIT_CASE_PARAM(the_data_path_allocates_nothing, rec_param_gen_params),
 	KUNIT_CASE(what_allocates_is_seen),
 	KUNIT_CASE(every_workqueue_has_a_rescuer),
+	KUNIT_CASE(handlers_of_events_do_not_wait_for_io),
 	{}
 };
 

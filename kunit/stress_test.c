@@ -9,17 +9,19 @@
  * can be made again.
  */
 #include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <kofi/compat.h>
 #include "mock.h"
 #include "stress.h"
 
 static unsigned int seconds = 5;
 module_param(seconds, uint, 0444);
-MODULE_PARM_DESC(seconds, "how long each case takes, 5");
+MODULE_PARM_DESC(seconds, "how long each case takes: 5");
 
 static unsigned int seed;
 module_param(seed, uint, 0444);
@@ -27,30 +29,63 @@ MODULE_PARM_DESC(seed, "of the random calls; 0: any");
 
 /* A world lives for a while, so that opening and closing it is tried, too */
 #define ST_WORLD_MS	1000
+/* KUnit and the kernel take a case for hung that takes minutes */
+#define ST_PART_SECONDS	10
 
-static u32 st_seed(struct kunit *test)
+/**
+ * struct st_part - A part of the time
+ * @seed: of its first world; the next one's is one more
+ * @seconds: how long
+ * @left: after it
+ */
+struct st_part {
+	u32		seed;
+	unsigned int	seconds;
+	unsigned int	left;
+};
+
+static struct st_part st_first, st_next;
+
+static int st_suite_init(struct kunit_suite *suite)
 {
-	u32 drawn = seed ? : get_random_u32();
+	st_first = (struct st_part) {
+		.seed		= seed ? : get_random_u32(),
+		.left		= seconds,
+	};
+	return 0;
+}
 
-	kunit_info(test, "seed=%u seconds=%u\n", drawn, seconds);
-	return drawn;
+static const void *st_part_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
+				      char *desc)
+{
+	if (!prev)
+		st_next = st_first;
+	else
+		st_next.seed += st_next.seconds;
+	if (!st_next.left)
+		return NULL;
+	st_next.seconds = min(st_next.left, ST_PART_SECONDS);
+	st_next.left -= st_next.seconds;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "seed=%u seconds=%u",
+		 st_next.seed, st_next.seconds);
+	return &st_next;
 }
 
 static void st_worlds(struct kunit *test, const char *prov_name, bool rma,
 		      int (*begin)(void *arg), void (*end)(void *arg), void *arg)
 {
+	const struct st_part *part = test->param_value;
+	unsigned long until = jiffies + part->seconds * HZ;
 	struct st_figures *figures;
 	struct st_world *world;
-	unsigned int i;
+	u32 world_seed = part->seed;
 	int ret;
-	u32 drawn;
 
 	figures = kunit_kzalloc(test, sizeof(*figures), GFP_KERNEL);
 	world = kunit_kzalloc(test, sizeof(*world), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, figures);
 	KUNIT_ASSERT_NOT_NULL(test, world);
-	drawn = st_seed(test);
-	for (i = 0; i < seconds; i++) {
+	do {
 		*world = (struct st_world) {
 			.test		= test,
 			.figures	= figures,
@@ -62,11 +97,11 @@ static void st_worlds(struct kunit *test, const char *prov_name, bool rma,
 		if (!ret && begin)
 			ret = begin(arg);
 		if (!ret)
-			st_world_run(world, drawn + i, ST_WORLD_MS);
+			st_world_run(world, world_seed++, ST_WORLD_MS);
 		st_world_close(world);
 		if (!ret && end)
 			end(arg);
-	}
+	} while (!ret && time_before(jiffies, until));
 	st_print(test, figures);
 }
 
@@ -145,13 +180,15 @@ static void random_calls_on_a_provider_that_is_withdrawn(struct kunit *test)
 }
 
 static struct kunit_case st_cases[] = {
-	KUNIT_CASE_SLOW(random_calls_on_shared_objects),
-	KUNIT_CASE_SLOW(random_calls_on_a_provider_that_is_withdrawn),
+	KUNIT_CASE_PARAM(random_calls_on_shared_objects, st_part_gen_params),
+	KUNIT_CASE_PARAM(random_calls_on_a_provider_that_is_withdrawn,
+			 st_part_gen_params),
 	{}
 };
 
 static struct kunit_suite kofi_stress_suite = {
 	.name		= "kofi_stress",
+	.suite_init	= st_suite_init,
 	.test_cases	= st_cases,
 };
 
