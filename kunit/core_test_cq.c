@@ -365,6 +365,26 @@ static void purged_error_does_not_stop_the_reader(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_one(ct), -EAGAIN);
 }
 
+static void an_ended_queue_gives_the_rest_and_its_error(struct kunit *test)
+{
+	struct cq_test *ct = open_cq(test, FI_CQ_FORMAT_CONTEXT);
+	struct fi_cq_err_entry error = {};
+	struct kofi_comp *chain;
+
+	complete_one(ct, 1, 0);
+	complete_one(ct, 2, EIO);
+	kofi_cq_end(&ct->cq, -ENODEV);
+
+	KUNIT_EXPECT_EQ(test, read_one(ct), 1);
+	KUNIT_EXPECT_EQ(test, read_one(ct), -FI_EAVAIL);
+	spin_lock_irq(&ct->cq.lock);
+	KUNIT_EXPECT_EQ(test, kofi_cq_readerr(&ct->cq, &error, 0, &chain), 1);
+	KUNIT_EXPECT_EQ(test, kofi_cq_readerr(&ct->cq, &error, 0, &chain),
+			-ENODEV);
+	spin_unlock_irq(&ct->cq.lock);
+	KUNIT_EXPECT_EQ(test, read_one(ct), -ENODEV);
+}
+
 static void purge_of_an_empty_queue_gives_nothing(struct kunit *test)
 {
 	struct cq_test *ct = open_cq(test, FI_CQ_FORMAT_CONTEXT);
@@ -445,6 +465,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(queue_goes_on_after_a_purge_of_all),
 	KUNIT_CASE(purged_error_does_not_stop_the_reader),
 	KUNIT_CASE(purge_of_an_empty_queue_gives_nothing),
+	KUNIT_CASE(an_ended_queue_gives_the_rest_and_its_error),
 	KUNIT_CASE_PARAM(attributes_are_checked, attr_gen_params),
 	{}
 };

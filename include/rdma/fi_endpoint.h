@@ -21,6 +21,7 @@
  *	-FI_ENOCQ	no completion queue is bound for this direction
  *	-ENOTCONN	a send before the connection stands
  *	-ESHUTDOWN	the connection is over
+ *	-ENODEV		the device has gone
  *	-ENOSYS		the endpoint has no such operation
  *	another errno	what the device said when it refused it (-EIO, ...)
  *

@@ -431,7 +431,8 @@ int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
  *
  * Context: any.
  * Return: number of entries; -EAGAIN: none there; -FI_EAVAIL: an error is next,
- * read it with fi_cq_readerr(); -EINVAL: the queue is one with FI_WAIT_DONE.
+ * read it with fi_cq_readerr(); -ENODEV: none there, and none will come, as the
+ * device has gone; -EINVAL: the queue is one with FI_WAIT_DONE.
  */
 static inline ssize_t fi_cq_read(struct fid_cq *cq, void *buf, size_t count)
 {
@@ -461,7 +462,7 @@ static inline ssize_t fi_cq_readfrom(struct fid_cq *cq, void *buf, size_t count,
  * @flags: 0
  *
  * Context: any.
- * Return: 1; -EAGAIN: the head is not an error.
+ * Return: 1; -EAGAIN: the head is not an error; -ENODEV: as fi_cq_read().
  */
 static inline ssize_t fi_cq_readerr(struct fid_cq *cq,
 				    struct fi_cq_err_entry *buf, u64 flags)
