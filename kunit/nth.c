@@ -19,16 +19,17 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <linux/umh.h>
+#include <linux/wait.h>
 #include "nth.h"
 
 #define NTH_WORKERS	64	/* at the same time */
+#define NTH_END_WAIT	HZ
 
 /* Allocations that workers may still make; 0: no failures among them */
 static atomic_t nth_left;
 /* How often one has failed */
 static atomic_t nth_struck;
 
-#ifdef CONFIG_FAULT_INJECTION
 static void nth_set(unsigned int nth)
 {
 	WRITE_ONCE(current->fail_nth, nth);
@@ -38,16 +39,6 @@ static unsigned int nth_get(void)
 {
 	return READ_ONCE(current->fail_nth);
 }
-#else
-static void nth_set(unsigned int nth)
-{
-}
-
-static unsigned int nth_get(void)
-{
-	return 0;
-}
-#endif
 
 static void nth_arm_own(struct nth_env *env, const struct nth_means *means,
 			unsigned int nth)
@@ -83,6 +74,41 @@ const struct nth_means nth_own_rxe = {
 	.never	= NTH_JOINS | NTH_QUEUES,
 };
 
+/* Whoever has been given a count; others have begun before, or found no place */
+static struct task_struct *nth_counting[NTH_WORKERS];
+
+static DECLARE_WAIT_QUEUE_HEAD(nth_ended);
+
+static size_t nth_find(const struct task_struct *task)
+{
+	size_t i;
+
+	for (i = 0; i < NTH_WORKERS; i++)
+		if (READ_ONCE(nth_counting[i]) == task)
+			break;
+	return i;
+}
+
+static bool nth_nobody_counts(void)
+{
+	size_t i;
+
+	for (i = 0; i < NTH_WORKERS; i++)
+		if (READ_ONCE(nth_counting[i]))
+			return false;
+	return true;
+}
+
+static bool nth_mark(struct task_struct *from, struct task_struct *to)
+{
+	size_t i;
+
+	for (i = 0; i < NTH_WORKERS; i++)
+		if (cmpxchg(&nth_counting[i], from, to) == from)
+			return true;
+	return false;
+}
+
 static void nth_arm_workers(struct nth_env *env, const struct nth_means *means,
 			    unsigned int nth)
 {
@@ -94,6 +120,8 @@ static bool nth_disarm_workers(struct nth_env *env,
 			       const struct nth_means *means)
 {
 	atomic_set(&nth_left, 0);
+	/* Who has told of a failure may not have come to the end of his work yet */
+	wait_event_timeout(nth_ended, nth_nobody_counts(), NTH_END_WAIT);
 	return atomic_read(&nth_struck);
 }
 
@@ -103,19 +131,6 @@ const struct nth_means nth_workers = {
 	.disarm	= nth_disarm_workers,
 	.error	= -ENOMEM,
 };
-
-/* Whoever has been given a count; others have begun before, or found no place */
-static struct task_struct *nth_counting[NTH_WORKERS];
-
-static bool nth_mark(struct task_struct *from, struct task_struct *to)
-{
-	size_t i;
-
-	for (i = 0; i < NTH_WORKERS; i++)
-		if (cmpxchg(&nth_counting[i], from, to) == from)
-			return true;
-	return false;
-}
 
 static void nth_work_begins(void *unused, struct work_struct *work)
 {
@@ -130,11 +145,14 @@ static void nth_work_ends(void *unused, struct work_struct *work,
 	unsigned int before = atomic_read(&nth_left), left = nth_get();
 
 	nth_set(0);
-	if (!nth_mark(current, NULL) || !before)
+	if (nth_find(current) == NTH_WORKERS)
 		return;
 	if (!left)
 		atomic_inc(&nth_struck);
-	atomic_cmpxchg(&nth_left, before, left);
+	if (before)
+		atomic_cmpxchg(&nth_left, before, left);
+	nth_mark(current, NULL);
+	wake_up(&nth_ended);
 }
 
 static struct nth_probe {

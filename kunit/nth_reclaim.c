@@ -81,8 +81,11 @@ struct rec {
 
 /* Whether allocations are looked at, and what has been found */
 static bool rec_watching;
-static atomic_t rec_found;
+static unsigned int rec_found;
 static char rec_where[KSYM_SYMBOL_LEN];
+/* Guards all of them but the first, and @rec_symbol; any context allocates */
+static DEFINE_RAW_SPINLOCK(rec_lock);
+static char rec_symbol[KSYM_SYMBOL_LEN];
 
 static bool rec_is_debugging(const char *symbol)
 {
@@ -95,22 +98,32 @@ static bool rec_is_ours(const char *symbol)
 	return strstr(symbol, "[kofi]") || strstr(symbol, "[kofi_verbs]");
 }
 
+/* Returns which of the frames is the first of ours, or @count */
+static unsigned int rec_find(const unsigned long *frames, unsigned int count)
+{
+	unsigned int i, ours = count;
+
+	for (i = 0; i < count; i++) {
+		sprint_symbol(rec_symbol, frames[i]);
+		if (rec_is_debugging(rec_symbol))
+			return count;
+		if (ours == count && rec_is_ours(rec_symbol))
+			ours = i;
+	}
+	return ours;
+}
+
 static noinline void rec_look(void)
 {
-	unsigned long frames[REC_FRAMES];
-	char symbol[KSYM_SYMBOL_LEN], where[KSYM_SYMBOL_LEN] = "";
-	unsigned int i, count;
+	unsigned long frames[REC_FRAMES], flags;
+	unsigned int ours, count;
 
 	count = stack_trace_save(frames, REC_FRAMES, 0);
-	for (i = 0; i < count; i++) {
-		sprint_symbol(symbol, frames[i]);
-		if (rec_is_debugging(symbol))
-			return;
-		if (!*where && rec_is_ours(symbol))
-			strscpy(where, symbol, sizeof(where));
-	}
-	if (*where && atomic_inc_return(&rec_found) == 1)
-		strscpy(rec_where, where, sizeof(rec_where));
+	raw_spin_lock_irqsave(&rec_lock, flags);
+	ours = rec_find(frames, count);
+	if (ours < count && !rec_found++)
+		sprint_symbol(rec_where, frames[ours]);
+	raw_spin_unlock_irqrestore(&rec_lock, flags);
 }
 
 /* Serves all three tracepoints, as it looks at no argument */
@@ -436,7 +449,7 @@ static struct rec *rec_new(struct kunit *test, const struct rec_param *param)
 	rec->param = param;
 	rec->done.done = rec_done;
 	init_waitqueue_head(&rec->wait);
-	atomic_set(&rec_found, 0);
+	rec_found = 0;
 	return rec;
 }
 
@@ -454,7 +467,7 @@ static void the_data_path_allocates_nothing(struct kunit *test)
 		failed = rec_run(rec, &err);
 		rec_watch(false);
 		KUNIT_EXPECT_NULL_MSG(test, failed, "%s says %d", failed, err);
-		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&rec_found), 0,
+		KUNIT_EXPECT_EQ_MSG(test, rec_found, 0,
 				    "allocations, the first in %s", rec_where);
 		/* The one at the end */
 		KUNIT_EXPECT_EQ(test, atomic_read(&rec->errors), 1);
@@ -480,7 +493,7 @@ static void what_allocates_is_seen(struct kunit *test)
 	ret = fi_cntr_open(rec->env.domain, &attr, &cntr, NULL);
 	rec_watch(false);
 	KUNIT_EXPECT_EQ(test, ret, 0);
-	KUNIT_EXPECT_GT(test, atomic_read(&rec_found), 0);
+	KUNIT_EXPECT_GT(test, rec_found, 0);
 	if (!ret)
 		KUNIT_EXPECT_EQ(test, fi_close(&cntr->fid), 0);
 close:
