@@ -298,11 +298,12 @@ static struct fi_info *nth_hints(const struct nth_env *env)
 	return hints;
 }
 
-/* All ways to use the device */
+/* The ways to use the device; no others are asked, which takes its time */
 int nth_getinfo(struct nth_env *env, struct fi_info **info)
 {
-	return fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), NULL,
-			  0, 0, env->hints, info);
+	return fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
+			  env->hca ? FAKEHCA_ADDR : "0.0.0.0", 0, FI_SOURCE,
+			  env->hints, info);
 }
 
 static int nth_find(struct nth_env *env)
