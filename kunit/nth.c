@@ -155,22 +155,44 @@ static void nth_work_ends(void *unused, struct work_struct *work,
 	wake_up(&nth_ended);
 }
 
-static struct nth_probe {
-	const char		*name;
-	void			*probe;
-	struct tracepoint	*tp;
-} nth_probes[] = {
+static struct nth_probe nth_probes[] = {
 	{ "workqueue_execute_start", nth_work_begins },
 	{ "workqueue_execute_end", nth_work_ends },
 };
 
-static void nth_find_tracepoint(struct tracepoint *tp, void *unused)
+static void nth_find_tracepoint(struct tracepoint *tp, void *arg)
+{
+	struct nth_probe *probe = arg;
+
+	if (!strcmp(tp->name, probe->name))
+		probe->tp = tp;
+}
+
+void nth_unprobe_all(struct nth_probe *probes, size_t count)
+{
+	while (count--)
+		tracepoint_probe_unregister(probes[count].tp,
+					    probes[count].probe, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+int nth_probe_all(struct nth_probe *probes, size_t count)
 {
 	size_t i;
+	int ret;
 
-	for (i = 0; i < ARRAY_SIZE(nth_probes); i++)
-		if (!strcmp(tp->name, nth_probes[i].name))
-			nth_probes[i].tp = tp;
+	for (i = 0; i < count; i++) {
+		for_each_kernel_tracepoint(nth_find_tracepoint, &probes[i]);
+		ret = probes[i].tp ? 0 : -ENOENT;
+		if (!ret)
+			ret = tracepoint_probe_register(probes[i].tp,
+							probes[i].probe, NULL);
+		if (ret) {
+			nth_unprobe_all(probes, i);
+			return ret;
+		}
+	}
+	return 0;
 }
 
 /* What fault injection may do, and what it does otherwise */
@@ -213,41 +235,29 @@ static int nth_allow(bool allow)
 	return ret;
 }
 
-static void nth_unprobe(size_t count)
-{
-	while (count--)
-		tracepoint_probe_unregister(nth_probes[count].tp,
-					    nth_probes[count].probe, NULL);
-	tracepoint_synchronize_unregister();
-}
-
 int nth_init(void)
 {
-	size_t i;
-	int ret;
+	int ret = nth_probe_all(nth_probes, ARRAY_SIZE(nth_probes));
 
-	for_each_kernel_tracepoint(nth_find_tracepoint, NULL);
-	for (i = 0; i < ARRAY_SIZE(nth_probes); i++) {
-		ret = nth_probes[i].tp ? 0 : -ENOENT;
-		if (!ret)
-			ret = tracepoint_probe_register(nth_probes[i].tp,
-							nth_probes[i].probe,
-							NULL);
-		if (ret)
-			goto unprobe;
-	}
+	if (ret)
+		return ret;
+	ret = nth_leak_init();
+	if (ret)
+		goto unprobe;
 	ret = nth_allow(true);
 	if (!ret)
 		return 0;
+	nth_leak_exit();
 unprobe:
-	nth_unprobe(i);
+	nth_unprobe_all(nth_probes, ARRAY_SIZE(nth_probes));
 	return ret;
 }
 
 void nth_exit(void)
 {
 	nth_allow(false);
-	nth_unprobe(ARRAY_SIZE(nth_probes));
+	nth_leak_exit();
+	nth_unprobe_all(nth_probes, ARRAY_SIZE(nth_probes));
 }
 
 void nth_pause(struct nth_env *env)

@@ -19,7 +19,6 @@
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
-#include <linux/tracepoint.h>
 #include <linux/wait.h>
 #include <rdma/fi_rma.h>
 #include "nth.h"
@@ -133,56 +132,20 @@ static void rec_allocates(void *unused)
 		rec_look();
 }
 
-static struct rec_probe {
-	const char		*name;
-	struct tracepoint	*tp;
-} rec_probes[] = {
-	{ "kmalloc" },
-	{ "kmem_cache_alloc" },
-	{ "mm_page_alloc" },
+static struct nth_probe rec_probes[] = {
+	{ "kmalloc", rec_allocates },
+	{ "kmem_cache_alloc", rec_allocates },
+	{ "mm_page_alloc", rec_allocates },
 };
-
-static void rec_find_tracepoint(struct tracepoint *tp, void *unused)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(rec_probes); i++)
-		if (!strcmp(tp->name, rec_probes[i].name))
-			rec_probes[i].tp = tp;
-}
-
-static void rec_unprobe(size_t count)
-{
-	while (count--)
-		tracepoint_probe_unregister(rec_probes[count].tp, rec_allocates,
-					    NULL);
-	tracepoint_synchronize_unregister();
-}
 
 static int rec_suite_init(struct kunit_suite *suite)
 {
-	size_t i;
-	int ret;
-
-	for_each_kernel_tracepoint(rec_find_tracepoint, NULL);
-	for (i = 0; i < ARRAY_SIZE(rec_probes); i++) {
-		ret = rec_probes[i].tp ? 0 : -ENOENT;
-		if (!ret)
-			ret = tracepoint_probe_register(rec_probes[i].tp,
-							rec_allocates, NULL);
-		if (ret)
-			goto unprobe;
-	}
-	return 0;
-
-unprobe:
-	rec_unprobe(i);
-	return ret;
+	return nth_probe_all(rec_probes, ARRAY_SIZE(rec_probes));
 }
 
 static void rec_suite_exit(struct kunit_suite *suite)
 {
-	rec_unprobe(ARRAY_SIZE(rec_probes));
+	nth_unprobe_all(rec_probes, ARRAY_SIZE(rec_probes));
 }
 
 static void rec_watch(bool on)

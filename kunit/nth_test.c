@@ -69,11 +69,18 @@ static struct nth_env *nth_env_new(struct kunit *test,
 	int ret;
 
 	KUNIT_ASSERT_NOT_NULL(test, env);
+	nth_leak_begin();
 	ret = nth_env_open(env, test, attr);
 	if (ret)
 		nth_env_close(env);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	return env;
+}
+
+static void nth_env_end(struct nth_env *env)
+{
+	nth_env_close(env);
+	nth_leak_end(env->test);
 }
 
 static unsigned int nth_run_path(struct kunit *test,
@@ -84,7 +91,7 @@ static unsigned int nth_run_path(struct kunit *test,
 	struct nth_env *env = nth_env_new(test, attr);
 	unsigned int points = nth_measure(env, path, means);
 
-	nth_env_close(env);
+	nth_env_end(env);
 	return points;
 }
 
@@ -182,7 +189,7 @@ static void every_verb_fails_once(struct kunit *test)
 	for (i = 0; (path = nth_nth_path(i)); i++)
 		if (!(path->traits & means->never))
 			points += nth_measure(env, path, means);
-	nth_env_close(env);
+	nth_env_end(env);
 	KUNIT_EXPECT_GT(test, points, 0);
 }
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What kOFI has allocated and not freed.
+ *
+ * kmemleak takes any stale word for a pointer, and then a leak for none.  Here the
+ * kernel's tracepoints tell of each allocation by kofi.ko and kofi_verbs.ko, also
+ * through kvmalloc(), kstrdup() and the like, and of its end.  When a case has closed
+ * all it has opened, nothing may be left.
+ */
+#include <linux/bits.h>
+#include <linux/hash.h>
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/spinlock.h>
+#include <linux/stacktrace.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include "nth.h"
+
+#define NTH_FRAMES	16
+#define NTH_LIVE_BITS	12
+#define NTH_LIVE	BIT(NTH_LIVE_BITS)
+
+/**
+ * struct nth_live - An allocation
+ * @ptr: what was allocated; NULL: the place is free
+ * @where: who did it
+ */
+struct nth_live {
+	const void	*ptr;
+	unsigned long	where;
+};
+
+static struct nth_live nth_live[NTH_LIVE];
+static unsigned int nth_lives;
+static bool nth_leak_watching;
+/* Guards all of them; any context allocates */
+static DEFINE_RAW_SPINLOCK(nth_live_lock);
+static char nth_symbol[KSYM_SYMBOL_LEN];
+
+/* Functions that allocate for those who call them, and what the tracer adds */
+static const char * const nth_between[] = {
+	"kmalloc", "kvmalloc", "kmemdup", "kstrdup", "kmem_cache", "sg_alloc",
+	"sg_kmalloc", "nth_allocates", "stack_trace", "__traceiter",
+};
+
+static bool nth_is_between(const char *symbol)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(nth_between); i++)
+		if (strstr(symbol, nth_between[i]))
+			return true;
+	return false;
+}
+
+static bool nth_is_ours(const char *symbol)
+{
+	return strstr(symbol, "[kofi]") || strstr(symbol, "[kofi_verbs]");
+}
+
+/* Returns who allocates, if it is kOFI; else 0 */
+static unsigned long nth_owner(unsigned long call_site)
+{
+	unsigned long frames[NTH_FRAMES];
+	unsigned int i, count;
+
+	sprint_symbol(nth_symbol, call_site);
+	if (nth_is_ours(nth_symbol))
+		return call_site;
+	if (!nth_is_between(nth_symbol))
+		return 0;
+	count = stack_trace_save(frames, NTH_FRAMES, 0);
+	for (i = 0; i < count; i++) {
+		sprint_symbol(nth_symbol, frames[i]);
+		if (nth_is_ours(nth_symbol))
+			return frames[i];
+		if (!nth_is_between(nth_symbol))
+			return 0;
+	}
+	return 0;
+}
+
+/* The place of @ptr, or a free one for it if it is not there, or NULL */
+static struct nth_live *nth_place(const void *ptr)
+{
+	unsigned int i, start = hash_ptr(ptr, NTH_LIVE_BITS);
+	struct nth_live *live, *free = NULL;
+
+	for (i = 0; i < NTH_LIVE; i++) {
+		live = &nth_live[(start + i) % NTH_LIVE];
+		if (live->ptr == ptr)
+			return live;
+		if (!live->ptr && !free)
+			free = live;
+		/* Places are given back without a trace, so look at some more */
+		if (free && i > 64)
+			break;
+	}
+	return free;
+}
+
+static void nth_allocates(void *unused, unsigned long call_site,
+			  const void *ptr)
+{
+	struct nth_live *live;
+	unsigned long flags;
+	unsigned long owner;
+
+	if (!READ_ONCE(nth_leak_watching) || !ptr)
+		return;
+	raw_spin_lock_irqsave(&nth_live_lock, flags);
+	owner = nth_owner(call_site);
+	live = owner ? nth_place(ptr) : NULL;
+	if (live && !live->ptr) {
+		*live = (struct nth_live) { ptr, owner };
+		nth_lives++;
+	}
+	raw_spin_unlock_irqrestore(&nth_live_lock, flags);
+}
+
+static void nth_frees(void *unused, unsigned long call_site, const void *ptr)
+{
+	struct nth_live *live;
+	unsigned long flags;
+
+	if (!READ_ONCE(nth_leak_watching) || !ptr || !READ_ONCE(nth_lives))
+		return;
+	raw_spin_lock_irqsave(&nth_live_lock, flags);
+	live = nth_place(ptr);
+	if (live && live->ptr) {
+		live->ptr = NULL;
+		nth_lives--;
+	}
+	raw_spin_unlock_irqrestore(&nth_live_lock, flags);
+}
+
+static struct nth_probe nth_leak_probes[] = {
+	{ "kmalloc", nth_allocates },
+	{ "kmem_cache_alloc", nth_allocates },
+	{ "kfree", nth_frees },
+	{ "kmem_cache_free", nth_frees },
+};
+
+int nth_leak_init(void)
+{
+	return nth_probe_all(nth_leak_probes, ARRAY_SIZE(nth_leak_probes));
+}
+
+void nth_leak_exit(void)
+{
+	nth_unprobe_all(nth_leak_probes, ARRAY_SIZE(nth_leak_probes));
+}
+
+void nth_leak_begin(void)
+{
+	memset(nth_live, 0, sizeof(nth_live));
+	nth_lives = 0;
+	WRITE_ONCE(nth_leak_watching, true);
+}
+
+void nth_leak_end(struct kunit *test)
+{
+	size_t i;
+
+	WRITE_ONCE(nth_leak_watching, false);
+	for (i = 0; i < NTH_LIVE && nth_lives; i++) {
+		if (!nth_live[i].ptr)
+			continue;
+		KUNIT_FAIL(test, "%u allocations are left, one by %pS",
+			   nth_lives, (void *)nth_live[i].where);
+		return;
+	}
+}
