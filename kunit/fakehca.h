@@ -15,6 +15,7 @@
 #include <linux/types.h>
 
 struct fakehca;
+struct ib_cq;
 struct ib_device;
 struct ib_qp;
 struct sockaddr_storage;
@@ -360,6 +361,46 @@ void fakehca_port(struct fakehca *hca, bool up);
  * Return: 0; -EISCONN: one of them is connected; -EINVAL: in the error state.
  */
 int fakehca_join(struct ib_qp *a, struct ib_qp *b);
+
+/**
+ * fakehca_quick() - Note what is posted, and execute nothing
+ * @hca: the device
+ * @on: from now on; false: no longer, and nothing noted may be left
+ *
+ * A mode for counting instructions: the device then costs a few, and of posted
+ * work requests only wr_cqe, opcode and flags are looked at.  The queues are one
+ * thread's, which posts no more than fits.  Queue pairs are created, connected and
+ * destroyed while it is off.
+ */
+void fakehca_quick(struct fakehca *hca, bool on);
+
+/**
+ * fakehca_quick_end() - What a queue pair has noted succeeds
+ * @qp: the queue pair
+ *
+ * Nobody is told.  Each receive is filled with 64 bytes.
+ *
+ * Context: any.
+ */
+void fakehca_quick_end(struct ib_qp *qp);
+
+/**
+ * fakehca_quick_tell() - Tell the user of a completion queue, if it is armed
+ * @cq: the queue
+ *
+ * Context: any.
+ */
+void fakehca_quick_tell(struct ib_cq *cq);
+
+/**
+ * fakehca_qp() - A queue pair by its number
+ * @hca: the device
+ * @qpn: number, as of fakehca_last_qp()
+ *
+ * Context: any.
+ * Return: the queue pair, good as long as its owner keeps it; NULL: there is none.
+ */
+struct ib_qp *fakehca_qp(struct fakehca *hca, u32 qpn);
 
 /**
  * fakehca_get_stats() - What the device has seen so far

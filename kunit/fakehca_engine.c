@@ -57,7 +57,7 @@ static bool fakehca_is_read(enum ib_wr_opcode opcode)
 	return opcode == IB_WR_RDMA_READ || opcode == IB_WR_RDMA_READ_WITH_INV;
 }
 
-static enum ib_wc_opcode fakehca_wc_opcode(enum ib_wr_opcode opcode)
+enum ib_wc_opcode fakehca_wc_opcode(enum ib_wr_opcode opcode)
 {
 	switch (opcode) {
 	case IB_WR_RDMA_WRITE:

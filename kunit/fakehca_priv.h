@@ -70,6 +70,7 @@ struct fakehca_failure {
  * @held: no work request is executed
  * @flush_late: queues flush when one more work request is posted
  * @no_last_wqe: no IB_EVENT_QP_LAST_WQE_REACHED is sent
+ * @quick: work requests are noted and not executed, see fakehca_quick.c
  * @port_up: state of the port
  * @next_qpn: number of the next queue pair
  * @qps: struct fakehca_qp
@@ -99,6 +100,7 @@ struct fakehca {
 	bool			held;
 	bool			flush_late;
 	bool			no_last_wqe;
+	bool			quick;
 	bool			port_up;
 	u32			next_qpn;
 	struct list_head	qps;
@@ -330,7 +332,12 @@ int fakehca_ring_init(struct fakehca_ring *ring, u32 size, u32 max_sge);
 int fakehca_ring_post_recv(struct fakehca_ring *ring,
 			   const struct ib_recv_wr *wr);
 
+/* fakehca_quick.c */
+int fakehca_quick_post_send(struct fakehca_qp *qp, const struct ib_send_wr *wr);
+int fakehca_quick_post_recv(struct fakehca_qp *qp, const struct ib_recv_wr *wr);
+
 /* fakehca_engine.c */
+enum ib_wc_opcode fakehca_wc_opcode(enum ib_wr_opcode opcode);
 void fakehca_engine(struct work_struct *work);
 
 /* fakehca_cm.c */

@@ -362,6 +362,8 @@ int fakehca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	unsigned long flags;
 	int ret = 0;
 
+	if (qp->hca->quick)
+		return fakehca_quick_post_send(qp, wr);
 	for (; wr; wr = wr->next) {
 		ret = fakehca_should_fail(qp->hca, FAKEHCA_POST_SEND);
 		spin_lock_irqsave(&qp->hca->lock, flags);
@@ -410,6 +412,8 @@ int fakehca_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	unsigned long flags;
 	int ret = 0;
 
+	if (qp->hca->quick)
+		return fakehca_quick_post_recv(qp, wr);
 	for (; wr; wr = wr->next) {
 		ret = fakehca_should_fail(qp->hca, FAKEHCA_POST_RECV);
 		spin_lock_irqsave(&qp->hca->lock, flags);

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kOFI's side: fabrics and connections.
+ *
+ * One event queue serves the listener and all endpoints, as connections are made
+ * one after the other.  What tells of the end of a connection is dropped.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+
+#include "link.h"
+
+#define PERF_API	FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
+
+static int perf_find(struct perf_fabric *f, const char *node, u64 caps)
+{
+	struct fi_info *hints = fi_allocinfo();
+	int ret = -ENOMEM;
+
+	if (!hints)
+		return -ENOMEM;
+	hints->caps = caps;
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+				      FI_MR_PROV_KEY;
+	hints->fabric_attr->prov_name = kstrdup("verbs", GFP_KERNEL);
+	if (hints->fabric_attr->prov_name)
+		ret = fi_getinfo(PERF_API, node, 0, FI_SOURCE, hints, &f->info);
+	fi_freeinfo(hints);
+	return ret;
+}
+
+static void perf_set_depth(const struct perf_fabric *f, struct fi_info *info)
+{
+	info->tx_attr->size = f->depth.tx;
+	info->rx_attr->size = f->depth.rx;
+}
+
+static int perf_listen(struct perf_fabric *f)
+{
+	int ret;
+
+	ret = fi_passive_ep(f->fabric, f->info, &f->pep, NULL);
+	if (!ret)
+		ret = fi_pep_bind(f->pep, &f->eq->fid, 0);
+	if (!ret)
+		ret = fi_listen(f->pep);
+	f->name_len = sizeof(f->name);
+	if (!ret)
+		ret = fi_getname(&f->pep->fid, &f->name, &f->name_len);
+	return ret;
+}
+
+int perf_fabric_open(struct perf_fabric *f, const char *node,
+		     struct perf_depth depth, u64 caps)
+{
+	int ret;
+
+	*f = (struct perf_fabric) { .depth = depth };
+	ret = perf_find(f, node, caps);
+	if (ret)
+		return ret;
+	perf_set_depth(f, f->info);
+	ret = fi_fabric(f->info->fabric_attr, &f->fabric, NULL);
+	if (!ret)
+		ret = fi_eq_open(f->fabric, NULL, &f->eq, NULL);
+	if (!ret)
+		ret = fi_domain(f->fabric, f->info, &f->domain, NULL);
+	if (!ret)
+		ret = perf_listen(f);
+	if (ret)
+		perf_fabric_close(f);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(perf_fabric_open);
+
+void perf_fabric_close(struct perf_fabric *f)
+{
+	if (f->pep)
+		fi_close(&f->pep->fid);
+	if (f->domain)
+		fi_close(&f->domain->fid);
+	if (f->eq)
+		fi_close(&f->eq->fid);
+	if (f->fabric)
+		fi_close(&f->fabric->fid);
+	fi_freeinfo(f->info);
+	*f = (struct perf_fabric) { };
+}
+EXPORT_SYMBOL_GPL(perf_fabric_close);
+
+int perf_ep_open(struct perf_fabric *f, struct fi_info *info, struct fid_cq *cq,
+		 struct fid_ep **ep)
+{
+	int ret;
+
+	perf_set_depth(f, info);
+	ret = fi_endpoint(f->domain, info, ep, NULL);
+	if (ret)
+		return ret;
+	ret = fi_ep_bind(*ep, &f->eq->fid, 0);
+	if (!ret)
+		ret = fi_ep_bind(*ep, &cq->fid, FI_TRANSMIT | FI_RECV);
+	if (!ret)
+		ret = fi_enable(*ep);
+	if (!ret)
+		return 0;
+	fi_close(&(*ep)->fid);
+	*ep = NULL;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(perf_ep_open);
+
+/* Waits for one of two events; others are of connections that have ended */
+static int perf_event(struct perf_fabric *f, u32 want,
+		      struct fi_eq_cm_entry *entry)
+{
+	struct fi_eq_err_entry error = { };
+	ssize_t ret;
+	u32 event;
+
+	do {
+		ret = fi_eq_sread(f->eq, &event, entry, sizeof(*entry),
+				  PERF_PATIENCE_MS, 0);
+		if (ret == -FI_EAVAIL && fi_eq_readerr(f->eq, &error, 0) > 0)
+			return -error.err;
+		if (ret < 0)
+			return ret;
+	} while (event != want);
+	return 0;
+}
+
+static int perf_accept(struct perf_fabric *f, struct perf_link *link,
+		       struct fid_cq *cq)
+{
+	struct fi_eq_cm_entry entry;
+	int ret;
+
+	ret = perf_event(f, FI_CONNREQ, &entry);
+	if (ret)
+		return ret;
+	ret = perf_ep_open(f, entry.info, cq, &link->b);
+	if (ret)
+		fi_reject(f->pep, entry.info->handle, NULL, 0);
+	else
+		ret = fi_accept(link->b, NULL, 0);
+	fi_freeinfo(entry.info);
+	return ret;
+}
+
+int perf_connect(struct perf_fabric *f, struct perf_link *link,
+		 struct fid_cq *cq_a, struct fid_cq *cq_b)
+{
+	struct fi_eq_cm_entry entry;
+	int ret;
+
+	*link = (struct perf_link) { };
+	ret = perf_ep_open(f, f->info, cq_a, &link->a);
+	if (!ret)
+		ret = fi_connect(link->a, &f->name, NULL, 0);
+	if (!ret)
+		ret = perf_accept(f, link, cq_b);
+	/* Of either end */
+	if (!ret)
+		ret = perf_event(f, FI_CONNECTED, &entry);
+	if (!ret)
+		ret = perf_event(f, FI_CONNECTED, &entry);
+	if (ret)
+		perf_disconnect(link);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(perf_connect);
+
+void perf_disconnect(struct perf_link *link)
+{
+	if (link->a)
+		fi_close(&link->a->fid);
+	if (link->b)
+		fi_close(&link->b->fid);
+	*link = (struct perf_link) { };
+}
+EXPORT_SYMBOL_GPL(perf_disconnect);

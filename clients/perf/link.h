@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Connections of this machine with itself, over kOFI: what kofi_perf.ko gives to
+ * other modules that measure (kunit/insn.c).  raw_cm.h has the same on rdma_cm.
+ *
+ * Each call belongs to one thread and may sleep.
+ */
+#ifndef _KOFI_PERF_LINK_H
+#define _KOFI_PERF_LINK_H
+
+#include <linux/socket.h>
+#include <linux/types.h>
+
+struct fi_info;
+struct fid_cq;
+struct fid_domain;
+struct fid_ep;
+struct fid_eq;
+struct fid_fabric;
+struct fid_pep;
+
+/* Longest wait for anything that should come at once */
+#define PERF_PATIENCE_MS	60000
+
+/**
+ * struct perf_depth - How deep the queues of a connection are
+ * @tx: operations of a transmit queue
+ * @rx: operations of a receive queue
+ */
+struct perf_depth {
+	u32	tx;
+	u32	rx;
+};
+
+/**
+ * struct perf_fabric - What endpoints are opened on
+ * @info: the way
+ * @fabric: fabric of @info
+ * @domain: domain of @info
+ * @eq: events of @pep and all endpoints
+ * @pep: listens
+ * @name: where
+ * @name_len: bytes of @name
+ * @depth: of endpoints
+ */
+struct perf_fabric {
+	struct fi_info		*info;
+	struct fid_fabric	*fabric;
+	struct fid_domain	*domain;
+	struct fid_eq		*eq;
+	struct fid_pep		*pep;
+	struct sockaddr_storage	name;
+	size_t			name_len;
+	struct perf_depth	depth;
+};
+
+/**
+ * struct perf_link - A connection
+ * @a: has connected
+ * @b: has accepted
+ */
+struct perf_link {
+	struct fid_ep	*a;
+	struct fid_ep	*b;
+};
+
+/**
+ * perf_fabric_open() - Open the fabric of an address and listen there
+ * @f: filled
+ * @node: the address
+ * @depth: of endpoints
+ * @caps: FI_MSG and more
+ *
+ * Return: 0, or an error of the fi_* calls.
+ */
+int perf_fabric_open(struct perf_fabric *f, const char *node,
+		     struct perf_depth depth, u64 caps);
+
+/**
+ * perf_fabric_close() - Close it
+ * @f: as opened, or zeroed
+ */
+void perf_fabric_close(struct perf_fabric *f);
+
+/**
+ * perf_ep_open() - Open and enable an endpoint that is not connected
+ * @f: the fabric
+ * @info: a way of it
+ * @cq: for all its completions
+ * @ep: set
+ *
+ * Return: 0, or an error of the fi_* calls.
+ */
+int perf_ep_open(struct perf_fabric *f, struct fi_info *info, struct fid_cq *cq,
+		 struct fid_ep **ep);
+
+/**
+ * perf_connect() - Make a connection
+ * @f: the fabric
+ * @link: filled
+ * @cq_a: for all completions of one end
+ * @cq_b: of the other
+ *
+ * Return: 0, or an error of the fi_* calls.
+ */
+int perf_connect(struct perf_fabric *f, struct perf_link *link,
+		 struct fid_cq *cq_a, struct fid_cq *cq_b);
+
+/**
+ * perf_disconnect() - Close both ends
+ * @link: as connected, or zeroed
+ */
+void perf_disconnect(struct perf_link *link);
+
+#endif /* _KOFI_PERF_LINK_H */

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The baseline's side of mem.c.
+ */
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "raw.h"
+
+/**
+ * struct raw_objects - Objects of one kind
+ * @cm: where
+ * @cq: of queue pairs
+ * @spec: how many, how deep
+ * @ends: queue pairs, @nr_ends of them
+ * @cqs: completion queues, @nr_cqs of them
+ * @bed: for memory regions
+ */
+struct raw_objects {
+	struct perf_raw_cm	cm;
+	struct ib_cq		*cq;
+	struct perf_spec	spec;
+	struct perf_raw_end	*ends;
+	unsigned int		nr_ends;
+	struct ib_cq		**cqs;
+	unsigned int		nr_cqs;
+	struct ib_mr		**mrs;
+	unsigned int		nr_mrs;
+};
+
+static void raw_objects_close(void *objects)
+{
+	struct raw_objects *o = objects;
+
+	while (o->nr_ends)
+		perf_raw_end_close(&o->ends[--o->nr_ends]);
+	while (o->nr_cqs)
+		ib_free_cq(o->cqs[--o->nr_cqs]);
+	while (o->nr_mrs)
+		ib_dereg_mr(o->mrs[--o->nr_mrs]);
+	if (o->cq)
+		ib_free_cq(o->cq);
+	perf_raw_cm_close(&o->cm);
+	kvfree(o->ends);
+	kvfree(o->cqs);
+	kvfree(o->mrs);
+	kfree(o);
+}
+
+static int raw_objects_cq(struct raw_objects *o, int nr_cqe, struct ib_cq **cq)
+{
+	struct ib_cq *new;
+
+	new = ib_alloc_cq_any(o->cm.pd->device, o, nr_cqe, IB_POLL_SOFTIRQ);
+	if (IS_ERR(new))
+		return PTR_ERR(new);
+	*cq = new;
+	return 0;
+}
+
+static void *raw_objects_open(const struct perf_spec *spec, bool rma)
+{
+	struct raw_objects *o = kzalloc(sizeof(*o), GFP_KERNEL);
+	int nr_cqe = 2 * (spec->depth.tx + 1) * spec->links;
+	int ret;
+
+	if (!o)
+		return ERR_PTR(-ENOMEM);
+	o->spec = *spec;
+	o->ends = kvcalloc(spec->links, sizeof(*o->ends), GFP_KERNEL);
+	o->cqs = kvcalloc(spec->links, sizeof(*o->cqs), GFP_KERNEL);
+	o->mrs = kvcalloc(spec->links, sizeof(*o->mrs), GFP_KERNEL);
+	ret = o->ends && o->cqs && o->mrs ? 0 : -ENOMEM;
+	if (!ret)
+		ret = perf_raw_cm_open(&o->cm, spec->node, spec->depth, 0);
+	if (!ret)
+		ret = raw_objects_cq(o, nr_cqe, &o->cq);
+	if (!ret)
+		return o;
+	raw_objects_close(o);
+	return ERR_PTR(ret);
+}
+
+static int raw_objects_mr(struct raw_objects *o)
+{
+	struct ib_mr *mr = ib_alloc_mr(o->cm.pd, IB_MR_TYPE_MEM_REG,
+				       PERF_IO_LEN / PAGE_SIZE);
+
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	o->mrs[o->nr_mrs++] = mr;
+	return 0;
+}
+
+static int raw_objects_add(void *objects, const char *kind)
+{
+	struct raw_objects *o = objects;
+	int ret = -EINVAL;
+
+	if (!strcmp(kind, "ep")) {
+		ret = perf_raw_end_open(&o->cm, &o->ends[o->nr_ends], o->cq);
+		o->nr_ends += !ret;
+	} else if (!strcmp(kind, "cq")) {
+		ret = raw_objects_cq(o, o->spec.depth.tx, &o->cqs[o->nr_cqs]);
+		o->nr_cqs += !ret;
+	} else if (!strcmp(kind, "mr")) {
+		ret = raw_objects_mr(o);
+	}
+	return ret;
+}
+
+static int raw_objects_connect(void *objects)
+{
+	struct raw_objects *o = objects;
+	struct perf_raw_link link;
+	int ret;
+
+	ret = perf_raw_connect(&o->cm, &link, o->cq, o->cq);
+	if (!ret)
+		perf_raw_disconnect(&link);
+	return ret;
+}
+
+const struct perf_mem_ops raw_mem_ops = {
+	.open		= raw_objects_open,
+	.close		= raw_objects_close,
+	.add		= raw_objects_add,
+	.connect	= raw_objects_connect,
+};

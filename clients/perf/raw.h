@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The baseline: what its files share. */
+#ifndef _KOFI_PERF_RAW_H
+#define _KOFI_PERF_RAW_H
+
+#include <linux/dma-direction.h>
+#include <rdma/ib_verbs.h>
+
+#include "perf.h"
+#include "raw_cm.h"
+
+/**
+ * struct raw_bed - The baseline, connected
+ * @bed: what tests see
+ * @cm: protection domain and listener
+ * @cqs: completion queues of all ends a, and of all ends b
+ * @links: the connections
+ * @nr_links: how many
+ * @memory: what a may read and write
+ * @memory_len: its bytes
+ * @mr: its region
+ * @mapped: its entry for the device
+ * @ios: regions of requests
+ * @nr_ios: how many
+ */
+struct raw_bed {
+	struct perf_bed		bed;
+	struct perf_raw_cm	cm;
+	struct ib_cq		*cqs[2];
+	struct perf_raw_link	*links;
+	unsigned int		nr_links;
+	void			*memory;
+	size_t			memory_len;
+	struct ib_mr		*mr;
+	struct scatterlist	*mapped;
+	struct raw_io		*ios;
+	unsigned int		nr_ios;
+};
+
+/**
+ * struct raw_req - An operation
+ * @req: what tests see
+ * @cqe: the completion's way to it
+ * @sge: its buffer
+ * @dir: how that is mapped
+ * @wr: only for a chain: the work request
+ */
+struct raw_req {
+	struct perf_req		req;
+	struct ib_cqe		cqe;
+	struct ib_sge		sge;
+	enum dma_data_direction	dir;
+	struct ib_send_wr	wr;
+};
+
+static inline struct raw_bed *to_raw_bed(struct perf_bed *bed)
+{
+	return container_of(bed, struct raw_bed, bed);
+}
+
+static inline struct raw_req *to_raw_req(struct perf_req *req)
+{
+	return container_of(req, struct raw_req, req);
+}
+
+static inline struct ib_device *raw_ibdev(struct perf_bed *bed)
+{
+	return to_raw_bed(bed)->cm.pd->device;
+}
+
+/* raw.c */
+int raw_map(struct raw_req *r, enum dma_data_direction dir);
+void raw_unmap(struct raw_req *r);
+void raw_sent(struct ib_cq *cq, struct ib_wc *wc);
+
+/* raw_mr.c */
+int raw_expose(struct raw_bed *bed, size_t len);
+int raw_ios_open(struct raw_bed *bed, unsigned int count);
+void raw_mrs_close(struct raw_bed *bed);
+int raw_begin(struct perf_req *req, unsigned int io);
+int raw_answer(struct perf_req *req, u32 key);
+int raw_finish(struct perf_bed *bed, unsigned int io, u32 key);
+
+/* mem_raw.c */
+extern const struct perf_mem_ops raw_mem_ops;
+
+#endif /* _KOFI_PERF_RAW_H */
