@@ -12,7 +12,7 @@ STAGE ?=
 T ?=
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install install clean demo shell check coverage test two interop lint mutants help check-kdir
+.PHONY: modules modules_install install clean demo shell check coverage test two interop bench lint mutants help check-kdir
 
 modules: check-kdir	## build every module against KDIR
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -44,6 +44,9 @@ two:	## two guests joined by a network: loss, reordering, death (scripts/two)
 
 interop:	## the kernel against stock user-space libfabric, both ways (scripts/interop)
 	@scripts/interop
+
+bench:	## what it costs: figures and build/bench.svg (scripts/bench)
+	@scripts/bench
 
 lint:	## checkpatch, layout, cppcheck, kernel-doc, shellcheck on everything
 	@scripts/lint

@@ -20,13 +20,16 @@
 
 #define PERF_MAX_ROUNDS	400
 
+/* Codes of fi_errno.h alone, which read() and write() do not know */
+#define PERF_ERRNO_END	256
+
 static const struct perf_cmd perf_defaults = {
 	.node = "10.77.0.1", .op = "send", .size = 64, .count = 200,
 	.depth = 16, .links = 1, .rounds = 10,
 };
 
 static const struct perf_test *const perf_tests[] = {
-	&perf_pingpong, &perf_stream, &perf_perio, &perf_mem, &perf_setup,
+	&perf_pingpong, &perf_stream, &perf_perio, &perf_setup,
 };
 
 static int perf_set_number(struct perf_cmd *cmd, const char *name,
@@ -56,6 +59,9 @@ static int perf_set(struct perf_cmd *cmd, char *word)
 		return -EINVAL;
 	if (!strcmp(name, "op"))
 		return strscpy(cmd->op, word, sizeof(cmd->op)) < 0 ? -EINVAL : 0;
+	if (!strcmp(name, "side"))
+		return strscpy(cmd->side, word, sizeof(cmd->side)) < 0 ?
+		       -EINVAL : 0;
 	if (!strcmp(name, "node"))
 		return strscpy(cmd->node, word, sizeof(cmd->node)) < 0 ?
 		       -EINVAL : 0;
@@ -126,11 +132,13 @@ static int perf_rounds(const struct perf_test *test, const struct perf_cmd *cmd,
 	return 0;
 }
 
+static const struct perf_side *const perf_sides[2] = {
+	&perf_kofi_side, &perf_raw_side,
+};
+
 static int perf_measure(const struct perf_test *test, const struct perf_cmd *cmd)
 {
-	const struct perf_side *const sides[2] = {
-		&perf_kofi_side, &perf_raw_side,
-	};
+	const struct perf_side *const *sides = perf_sides;
 	void *states[2] = { };
 	int i, ret = 0;
 
@@ -151,17 +159,32 @@ static int perf_measure(const struct perf_test *test, const struct perf_cmd *cmd
 	return ret;
 }
 
+static int perf_do(const struct perf_cmd *cmd)
+{
+	const struct perf_test *test = perf_find_test(cmd->test);
+	int i;
+
+	if (test)
+		return perf_measure(test, cmd);
+	if (!strcmp(cmd->test, "release")) {
+		perf_release();
+		return 0;
+	}
+	if (strcmp(cmd->test, "hold"))
+		return -EINVAL;
+	for (i = 0; i < 2; i++)
+		if (!strcmp(cmd->side, perf_sides[i]->name))
+			return perf_hold(perf_sides[i], cmd);
+	return -EINVAL;
+}
+
 int perf_command(char *text)
 {
-	const struct perf_test *test;
 	struct perf_cmd cmd;
 	int ret;
 
 	ret = perf_parse(&cmd, text);
-	if (ret)
-		return ret;
-	test = perf_find_test(cmd.test);
-	ret = test ? perf_measure(test, &cmd) : -EINVAL;
-	/* read() and write() know only what errno.h knows */
-	return ret < -MAX_ERRNO || ret <= -256 ? -EIO : ret;
+	if (!ret)
+		ret = perf_do(&cmd);
+	return ret <= -PERF_ERRNO_END ? -EIO : ret;
 }

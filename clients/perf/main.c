@@ -69,6 +69,7 @@ static int __init perf_init(void)
 static void __exit perf_exit(void)
 {
 	debugfs_remove_recursive(perf_dir);
+	perf_release();
 }
 
 module_init(perf_init);

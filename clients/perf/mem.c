@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Objects that are only there: how much memory they take, and how long it takes to
- * connect.
+ * Objects that are only there, for who looks at the memory they take; and the time
+ * it takes to connect.
  *
- * Memory is counted in free pages, before and after many objects are opened, so
- * whatever an object takes is in the figure: its own, the driver's, ib_core's.
- * The first round fills what allocators keep to themselves and is not counted.
+ *	KEY hold side=kofi op=ep count=100 depth=128
+ *
+ * opens so many objects of one side and kind: ep, ep-rma, cq or mr.  A second
+ * command of this kind opens as many again; what they take is what is gone then, as
+ * the first ones have filled what allocators keep to themselves.  "KEY release"
+ * closes all.  Completion queues of endpoints are there before.
+ *
+ * Locking: commands come one at a time.
  */
 #include <linux/err.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -16,97 +20,112 @@
 
 #include "perf.h"
 
+/* What there is room for: this many times the count of the first command */
+#define MEM_HOLDS	2
+
 struct mem {
-	const struct perf_mem_ops	*ops;
-	struct perf_spec		spec;
-	bool				rma;
-	const char			*kind;
+	const struct perf_side	*side;
+	void			*objects;
+	unsigned int		holds;
 };
 
-static void *mem_open(const struct perf_side *side, const struct perf_cmd *cmd)
-{
-	struct mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL);
+static struct mem mem_held;
 
-	if (!mem)
-		return ERR_PTR(-ENOMEM);
-	mem->ops = side->mem;
-	mem->spec = (struct perf_spec) {
+void perf_release(void)
+{
+	if (mem_held.objects)
+		mem_held.side->mem->close(mem_held.objects);
+	mem_held = (struct mem) { };
+}
+
+static struct perf_spec mem_spec(const struct perf_cmd *cmd)
+{
+	return (struct perf_spec) {
 		.node	= cmd->node,
-		.links	= cmd->count,
+		.links	= cmd->count * MEM_HOLDS,
 		.depth	= { cmd->depth, cmd->depth },
 	};
-	mem->kind = cmd->op;
-	return mem;
 }
 
-static void mem_close(void *state)
+static int mem_begin(const struct perf_side *side, const struct perf_cmd *cmd)
 {
-	kfree(state);
-}
-
-static s64 mem_free_bytes(void)
-{
-	struct sysinfo info;
-
-	si_meminfo(&info);
-	return (s64)info.freeram * info.mem_unit;
-}
-
-/* Returns the bytes that all objects take together */
-static s64 mem_run(void *state, const struct perf_cmd *cmd)
-{
-	struct mem *mem = state;
-	unsigned int i;
+	bool rma = strcmp(cmd->op, "ep") && strcmp(cmd->op, "cq");
+	const struct perf_spec spec = mem_spec(cmd);
 	void *objects;
-	s64 before, ret = 0;
 
-	objects = mem->ops->open(&mem->spec, !strcmp(mem->kind, "mr"));
+	objects = side->mem->open(&spec, rma);
 	if (IS_ERR(objects))
 		return PTR_ERR(objects);
-	before = mem_free_bytes();
+	mem_held = (struct mem) { .side = side, .objects = objects };
+	return 0;
+}
+
+int perf_hold(const struct perf_side *side, const struct perf_cmd *cmd)
+{
+	unsigned int i;
+	int ret = 0;
+
+	if (!mem_held.objects)
+		ret = mem_begin(side, cmd);
+	else if (mem_held.side != side || mem_held.holds == MEM_HOLDS)
+		ret = -EBUSY;
+	if (ret)
+		return ret;
+	mem_held.holds++;
 	for (i = 0; i < cmd->count && !ret; i++) {
-		ret = mem->ops->add(objects, mem->kind);
+		ret = side->mem->add(mem_held.objects, cmd->op);
 		cond_resched();
 	}
-	if (!ret)
-		ret = max_t(s64, before - mem_free_bytes(), 0);
-	mem->ops->close(objects);
 	return ret;
+}
+
+struct setup {
+	const struct perf_side	*side;
+	struct perf_spec	spec;
+};
+
+static void *setup_open(const struct perf_side *side,
+			const struct perf_cmd *cmd)
+{
+	struct setup *setup = kzalloc(sizeof(*setup), GFP_KERNEL);
+
+	if (!setup)
+		return ERR_PTR(-ENOMEM);
+	setup->side = side;
+	setup->spec = mem_spec(cmd);
+	return setup;
+}
+
+static void setup_close(void *state)
+{
+	kfree(state);
 }
 
 /* Returns the time for all connections; no two stand at the same time */
 static s64 setup_run(void *state, const struct perf_cmd *cmd)
 {
-	struct mem *mem = state;
+	const struct setup *setup = state;
 	ktime_t start;
 	unsigned int i;
 	void *objects;
 	s64 ret = 0;
 
-	objects = mem->ops->open(&mem->spec, false);
+	objects = setup->side->mem->open(&setup->spec, false);
 	if (IS_ERR(objects))
 		return PTR_ERR(objects);
 	start = ktime_get();
 	for (i = 0; i < cmd->count && !ret; i++)
-		ret = mem->ops->connect(objects);
+		ret = setup->side->mem->connect(objects);
 	if (!ret)
 		ret = ktime_to_ns(ktime_sub(ktime_get(), start));
-	mem->ops->close(objects);
+	setup->side->mem->close(objects);
 	return ret;
 }
-
-const struct perf_test perf_mem = {
-	.name	= "mem",
-	.unit	= "bytes",
-	.open	= mem_open,
-	.run	= mem_run,
-	.close	= mem_close,
-};
 
 const struct perf_test perf_setup = {
 	.name	= "setup",
 	.unit	= "rate",
-	.open	= mem_open,
+	.open	= setup_open,
 	.run	= setup_run,
-	.close	= mem_close,
+	.close	= setup_close,
 };

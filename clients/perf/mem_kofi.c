@@ -12,14 +12,18 @@
 /**
  * struct kofi_objects - Objects of one kind
  * @f: where
- * @cq: of endpoints
+ * @cqs: of endpoints, each of @per_cq of them
+ * @nr_cqs: how many
+ * @per_cq: endpoints
  * @spec: how many, how deep
  * @fids: the objects, @nr of them
  * @buf: of memory regions
  */
 struct kofi_objects {
 	struct perf_fabric	f;
-	struct fid_cq		*cq;
+	struct fid_cq		**cqs;
+	unsigned int		nr_cqs;
+	unsigned int		per_cq;
 	struct perf_spec	spec;
 	struct fid		**fids;
 	unsigned int		nr;
@@ -32,23 +36,40 @@ static void kofi_objects_close(void *objects)
 
 	while (o->nr)
 		fi_close(o->fids[--o->nr]);
-	if (o->cq)
-		fi_close(&o->cq->fid);
+	while (o->nr_cqs)
+		fi_close(&o->cqs[--o->nr_cqs]->fid);
 	perf_fabric_close(&o->f);
+	kvfree(o->cqs);
 	kvfree(o->fids);
 	kfree(o->buf);
 	kfree(o);
 }
 
+static int kofi_objects_cqs(struct kofi_objects *o)
+{
+	size_t size = o->per_cq * (o->spec.depth.tx + o->spec.depth.rx);
+	unsigned int i, count = DIV_ROUND_UP(o->spec.links, o->per_cq);
+	int ret = 0;
+
+	o->cqs = kvcalloc(count, sizeof(*o->cqs), GFP_KERNEL);
+	if (!o->cqs)
+		return -ENOMEM;
+	for (i = 0; i < count && !ret; i++) {
+		ret = kofi_cq_open(&o->f, size, &o->cqs[i]);
+		o->nr_cqs += !ret;
+	}
+	return ret;
+}
+
 static void *kofi_objects_open(const struct perf_spec *spec, bool rma)
 {
 	struct kofi_objects *o = kzalloc(sizeof(*o), GFP_KERNEL);
-	size_t size = 2 * spec->depth.tx * spec->links;
 	int ret;
 
 	if (!o)
 		return ERR_PTR(-ENOMEM);
 	o->spec = *spec;
+	o->per_cq = PERF_PER_CQ / (spec->depth.tx + spec->depth.rx);
 	o->fids = kvcalloc(spec->links, sizeof(*o->fids), GFP_KERNEL);
 	o->buf = kzalloc(PERF_IO_LEN, GFP_KERNEL);
 	ret = o->fids && o->buf ? 0 : -ENOMEM;
@@ -56,7 +77,7 @@ static void *kofi_objects_open(const struct perf_spec *spec, bool rma)
 		ret = perf_fabric_open(&o->f, spec->node, spec->depth,
 				       FI_MSG | (rma ? FI_RMA : 0));
 	if (!ret)
-		ret = kofi_cq_open(&o->f, size, &o->cq);
+		ret = kofi_objects_cqs(o);
 	if (!ret)
 		return o;
 	kofi_objects_close(o);
@@ -71,8 +92,9 @@ static int kofi_objects_add(void *objects, const char *kind)
 	struct fid_ep *ep;
 	int ret;
 
-	if (!strcmp(kind, "ep")) {
-		ret = perf_ep_open(&o->f, o->f.info, o->cq, &ep);
+	if (!strncmp(kind, "ep", 2)) {
+		ret = perf_ep_open(&o->f, o->f.info, o->cqs[o->nr / o->per_cq],
+				   &ep);
 		if (!ret)
 			o->fids[o->nr++] = &ep->fid;
 	} else if (!strcmp(kind, "cq")) {
@@ -96,7 +118,7 @@ static int kofi_objects_connect(void *objects)
 	struct perf_link link;
 	int ret;
 
-	ret = perf_connect(&o->f, &link, o->cq, o->cq);
+	ret = perf_connect(&o->f, &link, o->cqs[0], o->cqs[0]);
 	if (!ret)
 		perf_disconnect(&link);
 	return ret;

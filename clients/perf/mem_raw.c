@@ -12,15 +12,19 @@
 /**
  * struct raw_objects - Objects of one kind
  * @cm: where
- * @cq: of queue pairs
+ * @shared: completion queues of queue pairs, each of @per_cq of them
+ * @nr_shared: how many
+ * @per_cq: queue pairs
  * @spec: how many, how deep
  * @ends: queue pairs, @nr_ends of them
  * @cqs: completion queues, @nr_cqs of them
- * @bed: for memory regions
+ * @mrs: memory regions, @nr_mrs of them
  */
 struct raw_objects {
 	struct perf_raw_cm	cm;
-	struct ib_cq		*cq;
+	struct ib_cq		**shared;
+	unsigned int		nr_shared;
+	unsigned int		per_cq;
 	struct perf_spec	spec;
 	struct perf_raw_end	*ends;
 	unsigned int		nr_ends;
@@ -40,9 +44,10 @@ static void raw_objects_close(void *objects)
 		ib_free_cq(o->cqs[--o->nr_cqs]);
 	while (o->nr_mrs)
 		ib_dereg_mr(o->mrs[--o->nr_mrs]);
-	if (o->cq)
-		ib_free_cq(o->cq);
+	while (o->nr_shared)
+		ib_free_cq(o->shared[--o->nr_shared]);
 	perf_raw_cm_close(&o->cm);
+	kvfree(o->shared);
 	kvfree(o->ends);
 	kvfree(o->cqs);
 	kvfree(o->mrs);
@@ -60,15 +65,32 @@ static int raw_objects_cq(struct raw_objects *o, int nr_cqe, struct ib_cq **cq)
 	return 0;
 }
 
+/* Room for the work requests of ib_drain_qp(), too */
+static int raw_objects_shared(struct raw_objects *o)
+{
+	int nr_cqe = o->per_cq * (o->spec.depth.tx + o->spec.depth.rx + 2);
+	unsigned int i, count = DIV_ROUND_UP(o->spec.links, o->per_cq);
+	int ret = 0;
+
+	o->shared = kvcalloc(count, sizeof(*o->shared), GFP_KERNEL);
+	if (!o->shared)
+		return -ENOMEM;
+	for (i = 0; i < count && !ret; i++) {
+		ret = raw_objects_cq(o, nr_cqe, &o->shared[i]);
+		o->nr_shared += !ret;
+	}
+	return ret;
+}
+
 static void *raw_objects_open(const struct perf_spec *spec, bool rma)
 {
 	struct raw_objects *o = kzalloc(sizeof(*o), GFP_KERNEL);
-	int nr_cqe = 2 * (spec->depth.tx + 1) * spec->links;
 	int ret;
 
 	if (!o)
 		return ERR_PTR(-ENOMEM);
 	o->spec = *spec;
+	o->per_cq = PERF_PER_CQ / (spec->depth.tx + spec->depth.rx);
 	o->ends = kvcalloc(spec->links, sizeof(*o->ends), GFP_KERNEL);
 	o->cqs = kvcalloc(spec->links, sizeof(*o->cqs), GFP_KERNEL);
 	o->mrs = kvcalloc(spec->links, sizeof(*o->mrs), GFP_KERNEL);
@@ -76,7 +98,7 @@ static void *raw_objects_open(const struct perf_spec *spec, bool rma)
 	if (!ret)
 		ret = perf_raw_cm_open(&o->cm, spec->node, spec->depth, 0);
 	if (!ret)
-		ret = raw_objects_cq(o, nr_cqe, &o->cq);
+		ret = raw_objects_shared(o);
 	if (!ret)
 		return o;
 	raw_objects_close(o);
@@ -99,8 +121,9 @@ static int raw_objects_add(void *objects, const char *kind)
 	struct raw_objects *o = objects;
 	int ret = -EINVAL;
 
-	if (!strcmp(kind, "ep")) {
-		ret = perf_raw_end_open(&o->cm, &o->ends[o->nr_ends], o->cq);
+	if (!strncmp(kind, "ep", 2)) {
+		ret = perf_raw_end_open(&o->cm, &o->ends[o->nr_ends],
+					o->shared[o->nr_ends / o->per_cq]);
 		o->nr_ends += !ret;
 	} else if (!strcmp(kind, "cq")) {
 		ret = raw_objects_cq(o, o->spec.depth.tx, &o->cqs[o->nr_cqs]);
@@ -117,7 +140,8 @@ static int raw_objects_connect(void *objects)
 	struct perf_raw_link link;
 	int ret;
 
-	ret = perf_raw_connect(&o->cm, &link, o->cq, o->cq);
+	ret = perf_raw_connect(&o->cm, &link, o->shared[0],
+			       o->shared[0]);
 	if (!ret)
 		perf_raw_disconnect(&link);
 	return ret;

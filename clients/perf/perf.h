@@ -35,6 +35,9 @@ struct seq_file;
 /* Work requests of a chain */
 #define PERF_CHAIN	8
 
+/* Operations that a shared completion queue has room for */
+#define PERF_PER_CQ	8192
+
 /* Bytes that perf_side.begin registers */
 #define PERF_IO_LEN	4096
 
@@ -89,10 +92,9 @@ struct perf_req {
  * @begin: register memory anew, and send the request with its key behind that
  * @answer: send, and let the key end
  * @finish: the answer has come, take the memory back
- * @ep_bytes: open endpoints that are not connected, for the memory they take
- * @ep_close: close them
+ * @mem: objects that are only there
  *
- * All but the first and last two: any context.
+ * The operations are for any context.
  */
 struct perf_side {
 	const char	*name;
@@ -115,7 +117,7 @@ struct perf_side {
  * struct perf_mem_ops - Objects that are only there
  * @open: what they are opened on
  * @close: closed
- * @add: open one more object of a kind
+ * @add: open one more object of a kind: ep, ep-rma, cq, mr
  * @connect: make a connection and end it
  */
 struct perf_mem_ops {
@@ -166,12 +168,14 @@ struct perf_flow {
  * @links: connections
  * @rounds: runs of each side
  * @op: send, more, write, read; or the kind of object
+ * @side: kofi or raw, for objects that are held
  */
 struct perf_cmd {
 	char		key[40];
 	char		test[16];
 	char		node[48];
 	char		op[16];
+	char		side[8];
 	unsigned int	size;
 	unsigned int	count;
 	unsigned int	depth;
@@ -198,10 +202,14 @@ struct perf_test {
 
 extern const struct perf_side perf_kofi_side, perf_raw_side;
 extern const struct perf_test perf_pingpong, perf_stream, perf_perio;
-extern const struct perf_test perf_mem, perf_setup;
+extern const struct perf_test perf_setup;
 
 /* command.c */
 int perf_command(char *text);
+
+/* mem.c */
+int perf_hold(const struct perf_side *side, const struct perf_cmd *cmd);
+void perf_release(void);
 
 /* samples.c */
 void perf_samples_clear(void);

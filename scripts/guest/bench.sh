@@ -1,0 +1,225 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The measurements of scripts/bench, inside the guest.
+#
+# usage: bench.sh insn|rxe|uml        bench.sh count insn|rxe|uml
+#
+# Prints a line "sample CASE SIDE UNIT ROUND VALUE OPERATIONS" for each run of each
+# side, "case CASE" before each case, and exits 0 only when all cases were
+# measured. "count" prints how many cases there are, and measures nothing.
+#
+# Each case is a line of cases_PART: what kofi_perf takes (clients/perf/command.c), or
+# the name of a function below and its arguments.
+
+perf=/sys/kernel/debug/kofi_perf
+insn=/sys/kernel/debug/kofi_insn
+pp=/sys/kernel/debug/kofi_pingpong
+NODE=10.77.0.1
+PORT=47592
+LIMIT=${LIMIT:-120}
+failed=0
+
+# Few rounds do where time is a count of instructions.
+cases_insn()
+{
+	cat <<-END
+	insn.all insn_all
+	insn.rxe.lat.64 pingpong size=64 count=50 rounds=11
+	insn.rxe.rate.64.d128 stream depth=128 count=512 rounds=11
+	insn.rxe.rate.64.d128.more stream op=more depth=128 count=512 rounds=11
+	insn.rxe.perio perio depth=1 count=50 rounds=11
+	END
+}
+
+cases_rxe()
+{
+	cat <<-END
+	lat.1 pingpong size=1 count=40 rounds=15
+	lat.64 pingpong size=64 count=40 rounds=60
+	lat.1k pingpong size=1024 count=40 rounds=15
+	lat.4k pingpong size=4096 count=30 rounds=15
+	lat.16k pingpong size=16384 count=20 rounds=15
+	lat.64k pingpong size=65536 count=8 rounds=15
+	lat.256k pingpong size=262144 count=4 rounds=11
+	lat.1m pingpong size=1048576 count=2 rounds=9
+	rate.64.d1 stream depth=1 count=150 rounds=25
+	rate.64.d16 stream depth=16 count=500 rounds=25
+	rate.64.d128 stream depth=128 count=1024 rounds=50
+	rate.64.d128.more stream op=more depth=128 count=1024 rounds=50
+	rate.64.d1.c4 stream depth=1 links=4 count=400 rounds=15
+	rate.64.d16.c4 stream depth=16 links=4 count=800 rounds=15
+	rate.64.d128.c4 stream depth=128 links=4 count=1024 rounds=15
+	rate.4k.d16 stream size=4096 depth=16 count=200 rounds=11
+	write.64.d1 stream op=write depth=1 count=150 rounds=15
+	write.64.d16 stream op=write depth=16 count=500 rounds=25
+	write.4k.d16 stream op=write size=4096 depth=16 count=200 rounds=11
+	read.64.d1 stream op=read depth=1 count=150 rounds=15
+	read.64.d16 stream op=read depth=16 count=500 rounds=25
+	read.4k.d16 stream op=read size=4096 depth=16 count=200 rounds=11
+	perio perio depth=1 count=60 rounds=50
+	perio.d16 perio depth=16 count=160 rounds=25
+	shared.1 stream depth=4 links=1 count=1024 rounds=11
+	shared.64 stream depth=4 links=64 count=1024 rounds=11
+	shared.1024 stream depth=4 links=1024 count=4096 rounds=5
+	connect setup count=10 rounds=9
+	mem.ep memory ep 100 128
+	mem.ep.rma memory ep-rma 100 128
+	mem.cq memory cq 200 128
+	mem.mr memory mr 400 1
+	lat.64.user user 64 200 7
+	END
+}
+
+cases_uml()
+{
+	cat <<-END
+	uml.lat.64 pingpong size=64 count=500 rounds=40
+	uml.lat.4k pingpong size=4096 count=200 rounds=20
+	uml.lat.64k pingpong size=65536 count=30 rounds=20
+	uml.rate.64.d16 stream depth=16 count=4000 rounds=30
+	uml.rate.64.d128 stream depth=128 count=4096 rounds=30
+	uml.rate.64.d128.more stream op=more depth=128 count=4096 rounds=30
+	uml.write.64.d16 stream op=write depth=16 count=4000 rounds=20
+	uml.read.64.d16 stream op=read depth=16 count=4000 rounds=20
+	uml.perio perio depth=1 count=500 rounds=30
+	END
+}
+
+# trouble CASE WORD...: this case has not been measured
+trouble()
+{
+	echo "trouble $*"
+	dmesg | tail -n 5 | sed 's/^/    | /'
+	failed=$((failed + 1))
+}
+
+# perf_case CASE TEST WORD...
+perf_case()
+{
+	if timeout "$LIMIT" sh -c "echo '$* node=$NODE' >$perf/run"; then
+		sed 's/^/sample /' $perf/samples
+	else
+		trouble "$1" "kofi_perf refuses or fails"
+	fi
+}
+
+# insn_all CASE: the fake HCA; the module works while it is loaded
+insn_all()
+{
+	if modprobe kofi_insn; then
+		sed 's/^/sample /' $insn/samples
+		rmmod kofi_insn
+	else
+		trouble "$1" "kofi_insn does not load"
+	fi
+}
+
+# free_pages: all that are free, also those that a processor keeps for itself
+free_pages()
+{
+	cat /proc/sys/vm/stat_refresh
+	awk '$1 == "pages" && $2 == "free" { n += $3 }
+		$1 == "count:" { n += $2 }
+		END { print n }' /proc/zoneinfo
+}
+
+# hold SIDE KIND COUNT DEPTH: open so many objects, and keep them
+hold()
+{
+	timeout "$LIMIT" sh -c "echo 'hold hold side=$1 op=$2 count=$3 depth=$4 node=$NODE' >$perf/run"
+}
+
+# memory CASE KIND COUNT DEPTH: the pages that are gone when as many objects have been
+# opened once more; the first ones have used up what allocators had left over.
+memory()
+{
+	for round in 1 2 3 4 5 6; do
+		for side in kofi raw; do
+			hold $side "$2" "$3" "$4" || { trouble "$1" "cannot open"; return; }
+			before=$(free_pages)
+			hold $side "$2" "$3" "$4" || { trouble "$1" "cannot open"; return; }
+			after=$(free_pages)
+			echo release release >$perf/run
+			[ $round -eq 1 ] ||
+				echo "sample $1 $side bytes $round $(((before - after) * 4096)) $3"
+		done
+	done
+}
+
+# user_listens PID: wait until a process that must stay alive listens.
+user_listens()
+{
+	hex=$(printf '%04X' $PORT)
+	while kill -0 "$1" 2>/dev/null; do
+		cat /proc/net/tcp /proc/net/tcp6 |
+			awk -v p=":$hex" '$4 == "0A" && substr($2, length($2) - 4) == p { found = 1 }
+				END { exit !found }' && return 0
+		usleep 20000
+	done
+	return 1
+}
+
+# The column usec/xfer of the row of this size, in nanoseconds
+xfer_ns()
+{
+	awk -v size="$1" '$1 == size && NF == 8 { v = $7 } END { if (!v) exit 1; print v * 1000 }'
+}
+
+# user_run SIZE COUNT: fi_pingpong with itself; both ends poll, as they always do
+user_run()
+{
+	FI_PROVIDER=verbs timeout "$LIMIT" fi_pingpong -p verbs -e msg -I "$2" -S "$1" >/tmp/server 2>&1 &
+	server=$!
+	user_listens $server || return
+	FI_PROVIDER=verbs timeout "$LIMIT" fi_pingpong -p verbs -e msg -I "$2" -S "$1" $NODE >/tmp/client 2>&1 ||
+		{ kill $server; return 1; }
+	wait $server && xfer_ns "$1" </tmp/client
+}
+
+# kernel_run SIZE COUNT: kofi_pingpong with itself; both ends poll
+kernel_run()
+{
+	modprobe kofi_pingpong role=both cq=poll check=0 sizes="$1" iters="$2" addr=$NODE port=$PORT || return
+	[ "$(timeout "$LIMIT" cat $pp/wait)" = ok ]
+	status=$?
+	cat $pp/results >/tmp/kernel
+	rmmod kofi_pingpong && [ $status -eq 0 ] && xfer_ns "$1" </tmp/kernel
+}
+
+# user CASE SIZE COUNT ROUNDS
+user()
+{
+	round=0
+	while [ $round -lt "$4" ]; do
+		round=$((round + 1))
+		kernel=$(kernel_run "$2" "$3") || { trouble "$1" "kofi_pingpong"; return; }
+		process=$(user_run "$2" "$3") || { trouble "$1" "fi_pingpong: $(cat /tmp/client)"; return; }
+		echo "sample $1 kofi ns $round $kernel 1"
+		echo "sample $1 raw ns $round $process 1"
+	done
+}
+
+run()
+{
+	while read -r key test words; do
+		echo "case $key"
+		case $test in
+		# shellcheck disable=SC2086 # a list of words
+		insn_all | memory | user) $test "$key" $words ;;
+		*) perf_case "$key" "$test" $words ;;
+		esac
+	done
+}
+
+part=$1
+if [ "$part" = count ]; then
+	"cases_$2" | wc -l
+	exit
+fi
+modprobe -a kofi kofi_verbs kofi_perf || exit
+# A file, as the loop's end in a pipe would be a process of its own.
+"cases_$part" >/tmp/cases
+run </tmp/cases
+rmmod kofi_perf && rmmod kofi_verbs || failed=$((failed + 1))
+[ $failed -eq 0 ]
