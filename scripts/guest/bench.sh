@@ -94,11 +94,21 @@ trouble()
 	failed=$((failed + 1))
 }
 
+# as_measured: where time is a count of instructions, nanoseconds are those
+as_measured()
+{
+	if [ "$part" = insn ]; then
+		sed 's/ \(ns\|rate\) / insn /; s/^/sample /'
+	else
+		sed 's/^/sample /'
+	fi
+}
+
 # perf_case CASE TEST WORD...
 perf_case()
 {
 	if timeout "$LIMIT" sh -c "echo '$* node=$NODE' >$perf/run"; then
-		sed 's/^/sample /' $perf/samples
+		as_measured <$perf/samples
 	else
 		trouble "$1" "kofi_perf refuses or fails"
 	fi
