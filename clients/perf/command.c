@@ -8,6 +8,7 @@
  *
  * Both sides are made ready, then run in turn.  Who is first changes with each
  * round, so that what drifts meets both.  The first run of each is not counted.
+ * With side=kofi or side=raw there is only that one.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -123,6 +124,8 @@ static int perf_rounds(const struct perf_test *test, const struct perf_cmd *cmd,
 	for (round = 0; round <= cmd->rounds; round++) {
 		for (turn = 0; turn < 2; turn++) {
 			who = (round + turn) & 1;
+			if (!states[who])
+				continue;
 			ret = perf_run_one(test, cmd, sides[who], states[who],
 					   round);
 			if (ret)
@@ -143,6 +146,8 @@ static int perf_measure(const struct perf_test *test, const struct perf_cmd *cmd
 	int i, ret = 0;
 
 	for (i = 0; i < 2 && !ret; i++) {
+		if (*cmd->side && strcmp(cmd->side, sides[i]->name))
+			continue;
 		states[i] = test->open(sides[i], cmd);
 		ret = PTR_ERR_OR_ZERO(states[i]);
 		if (ret) {

@@ -168,7 +168,7 @@ struct perf_flow {
  * @links: connections
  * @rounds: runs of each side
  * @op: send, more, write, read; or the kind of object
- * @side: kofi or raw, for objects that are held
+ * @side: kofi or raw alone; empty: both, in turn
  */
 struct perf_cmd {
 	char		key[40];

@@ -10,7 +10,7 @@
 # measured. "count" prints how many cases there are, and measures nothing.
 #
 # Each case is a line of cases_PART: what kofi_perf takes (clients/perf/command.c), or
-# the name of a function below and its arguments.
+# the name of a function below and its arguments. "-" is no case.
 
 perf=/sys/kernel/debug/kofi_perf
 insn=/sys/kernel/debug/kofi_insn
@@ -25,64 +25,71 @@ cases_insn()
 {
 	cat <<-END
 	insn.all insn_all
-	insn.rxe.lat.64 pingpong size=64 count=50 rounds=11
+	insn.rxe.lat.64 pingpong size=64 count=50 rounds=25
 	insn.rxe.rate.64.d128 stream depth=128 count=512 rounds=11
 	insn.rxe.rate.64.d128.more stream op=more depth=128 count=512 rounds=11
-	insn.rxe.perio perio depth=1 count=50 rounds=11
+	insn.rxe.perio perio depth=1 count=50 rounds=25
 	END
 }
 
+# One processor: what is compared is work, and not who finds the other processor
+# awake. Short runs, as what disturbs the emulator then meets few of them.
 cases_rxe()
 {
 	cat <<-END
-	lat.1 pingpong size=1 count=40 rounds=15
-	lat.64 pingpong size=64 count=40 rounds=60
-	lat.1k pingpong size=1024 count=40 rounds=15
-	lat.4k pingpong size=4096 count=30 rounds=15
-	lat.16k pingpong size=16384 count=20 rounds=15
-	lat.64k pingpong size=65536 count=8 rounds=15
-	lat.256k pingpong size=262144 count=4 rounds=11
-	lat.1m pingpong size=1048576 count=2 rounds=9
-	rate.64.d1 stream depth=1 count=150 rounds=25
-	rate.64.d16 stream depth=16 count=500 rounds=25
-	rate.64.d128 stream depth=128 count=1024 rounds=50
-	rate.64.d128.more stream op=more depth=128 count=1024 rounds=50
-	rate.64.d1.c4 stream depth=1 links=4 count=400 rounds=15
-	rate.64.d16.c4 stream depth=16 links=4 count=800 rounds=15
+	- cpus 1
+	lat.1 pingpong size=1 count=20 rounds=60
+	lat.64 pingpong size=64 count=20 rounds=400
+	lat.1k pingpong size=1024 count=20 rounds=60
+	lat.4k pingpong size=4096 count=10 rounds=60
+	lat.16k pingpong size=16384 count=10 rounds=40
+	lat.64k pingpong size=65536 count=4 rounds=30
+	lat.256k pingpong size=262144 count=2 rounds=20
+	lat.1m pingpong size=1048576 count=1 rounds=15
+	rate.64.d1 stream depth=1 count=50 rounds=60
+	rate.64.d16 stream depth=16 count=100 rounds=100
+	rate.64.d128 stream depth=128 count=256 rounds=200
+	rate.64.d128.more stream op=more depth=128 count=256 rounds=200
+	rate.64.d1.c4 stream depth=1 links=4 count=100 rounds=60
+	rate.64.d16.c4 stream depth=16 links=4 count=200 rounds=40
 	rate.64.d128.c4 stream depth=128 links=4 count=1024 rounds=15
-	rate.4k.d16 stream size=4096 depth=16 count=200 rounds=11
-	write.64.d1 stream op=write depth=1 count=150 rounds=15
-	write.64.d16 stream op=write depth=16 count=500 rounds=25
-	write.4k.d16 stream op=write size=4096 depth=16 count=200 rounds=11
-	read.64.d1 stream op=read depth=1 count=150 rounds=15
-	read.64.d16 stream op=read depth=16 count=500 rounds=25
-	read.4k.d16 stream op=read size=4096 depth=16 count=200 rounds=11
-	perio perio depth=1 count=60 rounds=50
-	perio.d16 perio depth=16 count=160 rounds=25
-	shared.1 stream depth=4 links=1 count=1024 rounds=11
-	shared.64 stream depth=4 links=64 count=1024 rounds=11
+	rate.4k.d16 stream size=4096 depth=16 count=50 rounds=40
+	write.64.d1 stream op=write depth=1 count=50 rounds=60
+	write.64.d16 stream op=write depth=16 count=100 rounds=60
+	write.4k.d16 stream op=write size=4096 depth=16 count=50 rounds=40
+	read.64.d1 stream op=read depth=1 count=50 rounds=60
+	read.64.d16 stream op=read depth=16 count=100 rounds=60
+	read.4k.d16 stream op=read size=4096 depth=16 count=50 rounds=40
+	perio perio depth=1 count=20 rounds=200
+	perio.d16 perio depth=16 count=64 rounds=60
+	shared.1 stream depth=4 links=1 count=200 rounds=40
+	shared.64 stream depth=4 links=64 count=512 rounds=20
 	shared.1024 stream depth=4 links=1024 count=4096 rounds=5
-	connect setup count=10 rounds=9
+	connect setup count=10 rounds=15
 	mem.ep memory ep 100 128
 	mem.ep.rma memory ep-rma 100 128
 	mem.cq memory cq 200 128
-	mem.mr memory mr 400 1
-	lat.64.user user 64 200 7
+	mem.mr memory mr 2000 1
+	- cpus 2
+	lat.64.smp pingpong size=64 count=20 rounds=200
+	rate.64.d128.smp stream depth=128 count=256 rounds=100
+	lat.64.user user 64 100 9
+	lat.64.user.poll user_poll 64 100 7
 	END
 }
 
 cases_uml()
 {
 	cat <<-END
-	uml.lat.64 pingpong size=64 count=500 rounds=40
-	uml.lat.4k pingpong size=4096 count=200 rounds=20
-	uml.lat.64k pingpong size=65536 count=30 rounds=20
-	uml.rate.64.d16 stream depth=16 count=4000 rounds=30
-	uml.rate.64.d128 stream depth=128 count=4096 rounds=30
-	uml.rate.64.d128.more stream op=more depth=128 count=4096 rounds=30
-	uml.write.64.d16 stream op=write depth=16 count=4000 rounds=20
-	uml.read.64.d16 stream op=read depth=16 count=4000 rounds=20
-	uml.perio perio depth=1 count=500 rounds=30
+	uml.lat.64 pingpong size=64 count=50 rounds=400
+	uml.lat.4k pingpong size=4096 count=50 rounds=100
+	uml.lat.64k pingpong size=65536 count=10 rounds=60
+	uml.rate.64.d16 stream depth=16 count=400 rounds=200
+	uml.rate.64.d128 stream depth=128 count=512 rounds=300
+	uml.rate.64.d128.more stream op=more depth=128 count=512 rounds=300
+	uml.write.64.d16 stream op=write depth=16 count=400 rounds=100
+	uml.read.64.d16 stream op=read depth=16 count=400 rounds=100
+	uml.perio perio depth=1 count=50 rounds=200
 	END
 }
 
@@ -132,6 +139,13 @@ free_pages()
 	awk '$1 == "pages" && $2 == "free" { n += $3 }
 		$1 == "count:" { n += $2 }
 		END { print n }' /proc/zoneinfo
+}
+
+# cpus - COUNT: of the two processors
+cpus()
+{
+	echo $(($2 - 1)) >/sys/devices/system/cpu/cpu1/online ||
+		trouble cpus "cannot switch a processor on or off"
 }
 
 # hold SIDE KIND COUNT DEPTH: open so many objects, and keep them
@@ -187,6 +201,56 @@ user_run()
 	wait $server && xfer_ns "$1" </tmp/client
 }
 
+# poll_run SIZE COUNT: kofi_pingpong with itself; both ends poll, too
+poll_run()
+{
+	modprobe kofi_pingpong role=both cq=poll check=0 sizes="$1" iters="$2" addr=$NODE port=$PORT || return
+	[ "$(timeout "$LIMIT" cat $pp/wait)" = ok ]
+	status=$?
+	cat $pp/results >/tmp/kernel
+	rmmod kofi_pingpong && [ $status -eq 0 ] && xfer_ns "$1" </tmp/kernel
+}
+
+# callback_run SIZE COUNT: the ping-pong of lat.*, kOFI's side alone
+callback_run()
+{
+	echo "user pingpong size=$1 count=$2 rounds=1 side=kofi node=$NODE" >$perf/run &&
+		awk '{ print $5 / $6 }' $perf/samples
+}
+
+# against_user CASE SIZE COUNT ROUNDS FUNCTION
+against_user()
+{
+	round=0
+	while [ $round -lt "$4" ]; do
+		round=$((round + 1))
+		kernel=$($5 "$2" "$3") || { trouble "$1" "the kernel's ping-pong"; return; }
+		process=$(user_run "$2" "$3") || { trouble "$1" "fi_pingpong: $(cat /tmp/client)"; return; }
+		echo "sample $1 kofi ns $round $kernel 1"
+		echo "sample $1 raw ns $round $process 1"
+	done
+}
+
+user()
+{
+	against_user "$@" callback_run
+}
+
+user_poll()
+{
+	against_user "$@" poll_run
+}
+
+run()
+{
+	FI_PROVIDER=verbs timeout "$LIMIT" fi_pingpong -p verbs -e msg -I "$2" -S "$1" >/tmp/server 2>&1 &
+	server=$!
+	user_listens $server || return
+	FI_PROVIDER=verbs timeout "$LIMIT" fi_pingpong -p verbs -e msg -I "$2" -S "$1" $NODE >/tmp/client 2>&1 ||
+		{ kill $server; return 1; }
+	wait $server && xfer_ns "$1" </tmp/client
+}
+
 # kernel_run SIZE COUNT: kofi_pingpong with itself; both ends poll
 kernel_run()
 {
@@ -213,10 +277,10 @@ user()
 run()
 {
 	while read -r key test words; do
-		echo "case $key"
-		case $test in
+		[ "$key" = - ] || echo "case $key"
 		# shellcheck disable=SC2086 # a list of words
-		insn_all | memory | user) $test "$key" $words ;;
+		case $test in
+		insn_all | memory | user | user_poll | cpus) $test "$key" $words ;;
 		*) perf_case "$key" "$test" $words ;;
 		esac
 	done
@@ -224,7 +288,7 @@ run()
 
 part=$1
 if [ "$part" = count ]; then
-	"cases_$2" | wc -l
+	"cases_$2" | grep -vc '^-'
 	exit
 fi
 modprobe -a kofi kofi_verbs kofi_perf || exit
