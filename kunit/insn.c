@@ -53,7 +53,7 @@ static struct dentry *insn_dir;
 static __always_inline void insn_known(unsigned long loops)
 {
 #ifdef CONFIG_X86_64
-	asm volatile("1: dec %0\n\tjnz 1b" : "+r" (loops) : : "cc");
+	asm volatile("1: dec %0\n\tjnz 1b" : "+r"(loops) : : "cc");
 #endif
 }
 

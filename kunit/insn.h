@@ -113,12 +113,14 @@ struct insn_raw {
  * struct insn_bed - Both sides, with completions of one kind
  * @hca: the device
  * @buf: INSN_LEN bytes for all operations
+ * @page: to register
  * @kofi: one side
  * @raw: the other one
  */
 struct insn_bed {
 	struct fakehca		*hca;
 	void			*buf;
+	void			*page;
 	struct insn_kofi	kofi;
 	struct insn_raw		raw;
 };

@@ -5,6 +5,7 @@
  */
 #include <linux/bottom_half.h>
 #include <linux/err.h>
+#include <linux/gfp.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -151,7 +152,8 @@ int insn_bed_open(struct insn_bed *bed, enum insn_kind kind)
 
 	*bed = (struct insn_bed) { .kofi.kind = kind, .raw.kind = kind };
 	bed->buf = kzalloc(INSN_LEN, GFP_KERNEL);
-	if (!bed->buf)
+	bed->page = (void *)get_zeroed_page(GFP_KERNEL);
+	if (!bed->buf || !bed->page)
 		return -ENOMEM;
 	bed->hca = fakehca_create(&attr);
 	if (IS_ERR(bed->hca)) {
@@ -177,6 +179,7 @@ void insn_bed_close(struct insn_bed *bed)
 	if (bed->hca)
 		fakehca_destroy(bed->hca);
 	kfree(bed->buf);
+	free_page((unsigned long)bed->page);
 }
 
 /* Softirqs run before this returns */

@@ -67,6 +67,7 @@ struct pp;
  * struct pp_end - One end
  * @pp: the ping-pong
  * @reqs: PP_SENDS sends, PP_RECVS receives
+ * @buf: what is sent, and behind it what is received
  * @turn: whose turn it is among the sends
  */
 struct pp_end {
@@ -79,6 +80,7 @@ struct pp_end {
 /**
  * struct pp - A ping-pong
  * @flow: the run
+ * @bed: where
  * @closing: what ends now ends because of that
  * @left: round trips to go
  * @ends: a and b

@@ -16,7 +16,8 @@
  * @nr_cqs: how many
  * @per_cq: endpoints
  * @spec: how many, how deep
- * @fids: the objects, @nr of them
+ * @fids: the objects
+ * @nr: how many
  * @buf: of memory regions
  */
 struct kofi_objects {

@@ -16,9 +16,12 @@
  * @nr_shared: how many
  * @per_cq: queue pairs
  * @spec: how many, how deep
- * @ends: queue pairs, @nr_ends of them
- * @cqs: completion queues, @nr_cqs of them
- * @mrs: memory regions, @nr_mrs of them
+ * @ends: queue pairs
+ * @nr_ends: how many
+ * @cqs: completion queues
+ * @nr_cqs: how many
+ * @mrs: memory regions
+ * @nr_mrs: how many
  */
 struct raw_objects {
 	struct perf_raw_cm	cm;

@@ -10,9 +10,10 @@
  *	io.c		registration, request, answer with remote invalidation
  *	mem.c		memory of objects, time of connecting
  *	fabric.c	connections over kOFI
- *	kofi.c kofi_mr.c	kOFI's side of the tests
+ *	kofi*.c		kOFI's side of the tests
  *	raw_cm.c	connections with rdma_cm
- *	raw.c raw_mr.c	the baseline: the same on ib_core
+ *	raw*.c		the baseline: the same on ib_core
+ *	mem_*.c		both sides of mem.c
  *
  * A test is written once, on struct perf_side.  Both sides complete by a callback
  * for each operation, in softirq context, and the test posts again from there, as
@@ -224,6 +225,5 @@ void perf_flow_fail(struct perf_flow *flow, int err);
 s64 perf_flow_wait(struct perf_flow *flow);
 struct perf_req *perf_req(void *reqs, const struct perf_side *side,
 			  unsigned int nth);
-
 
 #endif /* _KOFI_PERF_H */

@@ -241,40 +241,8 @@ user_poll()
 	against_user "$@" poll_run
 }
 
-run()
-{
-	FI_PROVIDER=verbs timeout "$LIMIT" fi_pingpong -p verbs -e msg -I "$2" -S "$1" >/tmp/server 2>&1 &
-	server=$!
-	user_listens $server || return
-	FI_PROVIDER=verbs timeout "$LIMIT" fi_pingpong -p verbs -e msg -I "$2" -S "$1" $NODE >/tmp/client 2>&1 ||
-		{ kill $server; return 1; }
-	wait $server && xfer_ns "$1" </tmp/client
-}
-
-# kernel_run SIZE COUNT: kofi_pingpong with itself; both ends poll
-kernel_run()
-{
-	modprobe kofi_pingpong role=both cq=poll check=0 sizes="$1" iters="$2" addr=$NODE port=$PORT || return
-	[ "$(timeout "$LIMIT" cat $pp/wait)" = ok ]
-	status=$?
-	cat $pp/results >/tmp/kernel
-	rmmod kofi_pingpong && [ $status -eq 0 ] && xfer_ns "$1" </tmp/kernel
-}
-
-# user CASE SIZE COUNT ROUNDS
-user()
-{
-	round=0
-	while [ $round -lt "$4" ]; do
-		round=$((round + 1))
-		kernel=$(kernel_run "$2" "$3") || { trouble "$1" "kofi_pingpong"; return; }
-		process=$(user_run "$2" "$3") || { trouble "$1" "fi_pingpong: $(cat /tmp/client)"; return; }
-		echo "sample $1 kofi ns $round $kernel 1"
-		echo "sample $1 raw ns $round $process 1"
-	done
-}
-
-run()
+# run_cases: those on stdin
+run_cases()
 {
 	while read -r key test words; do
 		[ "$key" = - ] || echo "case $key"
@@ -294,6 +262,6 @@ fi
 modprobe -a kofi kofi_verbs kofi_perf || exit
 # A file, as the loop's end in a pipe would be a process of its own.
 "cases_$part" >/tmp/cases
-run </tmp/cases
+run_cases </tmp/cases
 rmmod kofi_perf && rmmod kofi_verbs || failed=$((failed + 1))
 [ $failed -eq 0 ]
