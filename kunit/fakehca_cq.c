@@ -11,7 +11,7 @@
 #include "fakehca_priv.h"
 
 int fakehca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		      struct uverbs_attr_bundle *attrs)
+		      KOFI_IB_CQ_UDATA *udata)
 {
 	struct fakehca *hca = to_fakehca(ibcq->device);
 	struct fakehca_cq *cq = to_fakehca_cq(ibcq);

@@ -24,6 +24,13 @@ static inline bool kofi_is_vmalloc_or_module_addr(const void *addr)
 #define is_vmalloc_or_module_addr kofi_is_vmalloc_or_module_addr
 #endif
 
+/* 6.11 hands a device's create_cq more than what its user space library says */
+#if KERNEL_VERSION(6, 11, 0) > LINUX_VERSION_CODE
+#define KOFI_IB_CQ_UDATA	struct ib_udata
+#else
+#define KOFI_IB_CQ_UDATA	struct uverbs_attr_bundle
+#endif
+
 /* 6.17 tells a device's reg_user_mr about DMA handles */
 #if KERNEL_VERSION(6, 17, 0) > LINUX_VERSION_CODE
 #define KOFI_IB_DMAH_PARAM
