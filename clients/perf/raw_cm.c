@@ -234,7 +234,10 @@ static int raw_end_accept(struct perf_raw_cm *cm, struct perf_raw_end *end,
 	if (ret)
 		return ret;
 	param = raw_conn_param(end->id);
-	return rdma_accept(end->id, &param);
+	rdma_lock_handler(end->id);
+	ret = rdma_accept(end->id, &param);
+	rdma_unlock_handler(end->id);
+	return ret;
 }
 
 int perf_raw_connect(struct perf_raw_cm *cm, struct perf_raw_link *link,
