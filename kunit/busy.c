@@ -498,6 +498,7 @@ struct busy *busy_start(struct kunit *test, const struct fi_info *info,
 {
 	struct busy *busy = busy_alloc(test, info, conns);
 	unsigned int i;
+	long left;
 
 	busy_listen(busy);
 	for (i = 0; i < conns; i++)
@@ -507,10 +508,10 @@ struct busy *busy_start(struct kunit *test, const struct fi_info *info,
 				  "busy_traffic");
 	busy_thread_start(busy, &busy->regs, busy_register, "busy_register");
 	busy_thread_start(busy, &busy->joins, busy_connect, "busy_connect");
-	KUNIT_ASSERT_GT(test, wait_event_timeout(busy->progress,
-						 busy_is_warm(busy),
-						 2 * VT_PATIENCE_MS / 1000 * HZ),
-			0);
+	left = wait_event_timeout(busy->progress, busy_is_warm(busy),
+				  2 * msecs_to_jiffies(VT_PATIENCE_MS));
+	KUNIT_ASSERT_GT_MSG(test, left, 0, "%lu registrations, %lu connects",
+			    busy->nr_regs, busy->nr_joins);
 	return busy;
 }
 EXPORT_SYMBOL_GPL(busy_start);
@@ -529,9 +530,10 @@ EXPORT_SYMBOL_GPL(busy_is_busy);
 
 static void busy_await(struct busy *busy, struct busy_thread *thread)
 {
+	unsigned long patience = msecs_to_jiffies(VT_PATIENCE_MS);
+
 	KUNIT_EXPECT_GT(busy->test,
-			wait_for_completion_timeout(&thread->done,
-						    VT_PATIENCE_MS / 1000 * HZ),
+			wait_for_completion_timeout(&thread->done, patience),
 			0);
 }
 

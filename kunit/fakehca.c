@@ -123,7 +123,9 @@ EXPORT_SYMBOL_GPL(fakehca_flush_late);
 void fakehca_idle(struct fakehca *hca)
 {
 	queue_work(hca->wq, &hca->engine);
-	flush_workqueue(hca->wq);
+	do {
+		flush_workqueue(hca->wq);
+	} while (work_pending(&hca->engine));
 }
 EXPORT_SYMBOL_GPL(fakehca_idle);
 

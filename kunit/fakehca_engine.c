@@ -3,7 +3,8 @@
  * The engine: executes work requests, one at a time for the whole device.
  *
  * It runs on the device's ordered workqueue whenever something was posted or has
- * changed, and goes on until nothing is left that could be done.  Under the lock
+ * changed, and goes on until nothing is left that could be done; after a few work
+ * requests the connection manager, on the same workqueue, has its turn.  Under the lock
  * it picks the queue pair that was served longest ago and has something to do: in
  * the error state, flush, and say once that it takes no more from its shared
  * receive queue; otherwise, if the device is not held, execute the oldest send.  A
@@ -13,6 +14,8 @@
  */
 #include <linux/module.h>
 #include "fakehca_priv.h"
+
+#define FAKEHCA_BUDGET	64	/* work requests before others have their turn */
 
 /**
  * struct fakehca_op - What is executed
@@ -392,11 +395,12 @@ static void fakehca_execute(struct fakehca_op *op)
 void fakehca_engine(struct work_struct *work)
 {
 	struct fakehca *hca = container_of(work, struct fakehca, engine);
+	int budget = FAKEHCA_BUDGET;
 	struct fakehca_op op;
 	unsigned long flags;
 
 	spin_lock_irqsave(&hca->lock, flags);
-	while (fakehca_pick(hca, &op)) {
+	while (budget-- && fakehca_pick(hca, &op)) {
 		spin_unlock_irqrestore(&hca->lock, flags);
 		fakehca_execute(&op);
 		cond_resched();
@@ -409,4 +413,6 @@ void fakehca_engine(struct work_struct *work)
 		}
 	}
 	spin_unlock_irqrestore(&hca->lock, flags);
+	if (budget < 0)
+		queue_work(hca->wq, &hca->engine);
 }

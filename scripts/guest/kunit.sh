@@ -9,7 +9,7 @@
 # suites and cases with these words, which may be patterns, in their names or in
 # suite.case. Then lines "#suite NAME" tell which suites there are. DEVICE=siw runs
 # on siw0, made here, in a guest that has been started without rxe0. REMOVALS=N is how
-# often a device is removed under load, default 10.
+# often a device is removed under load, default 10, or 1 where DEVICE is set.
 
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
@@ -31,8 +31,8 @@ load()
 {
 	case $1 in
 	kofi_verbs_test)
-		modprobe "$1" net_pid="$other_net" removals="${REMOVALS:-10}" ;;
-	kofi_hca_test) modprobe "$1" removals="${REMOVALS:-10}" ;;
+		modprobe "$1" net_pid="$other_net" removals="$REMOVALS" ;;
+	kofi_hca_test) modprobe "$1" removals="$REMOVALS" ;;
 	*) modprobe "$1" ;;
 	esac
 }
@@ -49,6 +49,8 @@ new_results()
 }
 
 kunit=/sys/module/kunit/parameters
+: "${REMOVALS:=${DEVICE:+1}}"
+: "${REMOVALS:=10}"
 
 # list_cases MODULE: its cases, as "suite case". The filter fits no case, and
 # what does not fit is reported as skipped.
