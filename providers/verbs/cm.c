@@ -314,10 +314,19 @@ void verbs_cm_device_gone(struct verbs_kid *kid)
 	struct verbs_ep *ep = container_of(kid, struct verbs_ep, kid);
 
 	rdma_lock_handler(ep->id);
-	if (!ep->closing && ep->state < VERBS_EP_DOWN)
-		verbs_ep_fail(ep, ENODEV, 0);
+	verbs_ep_tell_error(ep, ENODEV, 0);
 	if (!ep->closing)
 		WRITE_ONCE(ep->state, VERBS_EP_GONE);
+	rdma_unlock_handler(ep->id);
+}
+
+void verbs_cm_halt(struct verbs_kid *kid)
+{
+	struct verbs_ep *ep = container_of(kid, struct verbs_ep, kid);
+
+	rdma_lock_handler(ep->id);
+	if (!ep->closing)
+		verbs_ep_flush(ep);
 	rdma_unlock_handler(ep->id);
 }
 

@@ -15,8 +15,9 @@
  * A removal
  *
  *	1. takes the device off the list, and lets nobody enter any more
- *	2. tells the kids: queue pairs go to the error state, so that everything posted
- *	   completes; clients get -ENODEV from their event queues
+ *	2. tells the kids: clients get -ENODEV from their event queues.  When all have been
+ *	   told, so that none takes another's end for its peer's, queue pairs go to the
+ *	   error state, and everything posted completes
  *	3. waits for the calls under way, which that brings to an end
  *	4. tells those that came meanwhile, drops unanswered connection requests, and
  *	   waits until nobody is posting (RCU)
@@ -150,6 +151,10 @@ static void verbs_device_tell(struct verbs_device *dev)
 		list_for_each_entry(kid, &dev->kids[i], entry)
 			if (kid->ops->tell)
 				kid->ops->tell(kid);
+	for (i = 0; i < VERBS_NR_KIDS; i++)
+		list_for_each_entry(kid, &dev->kids[i], entry)
+			if (kid->ops->halt)
+				kid->ops->halt(kid);
 	mutex_unlock(&dev->lock);
 }
 

@@ -429,6 +429,7 @@ static void verbs_ep_strip(struct verbs_kid *kid)
 static const struct verbs_kid_ops verbs_ep_kid_ops = {
 	.kind	= VERBS_KID_EP,
 	.tell	= verbs_cm_device_gone,
+	.halt	= verbs_cm_halt,
 	.strip	= verbs_ep_strip,
 };
 

@@ -107,7 +107,8 @@ struct verbs_kid {
 /**
  * struct verbs_kid_ops - What a kind of object does when its device is removed
  * @kind: which
- * @tell: end what is under way and tell the client, or NULL; may come twice
+ * @tell: let nothing begin any more, and tell the client; or NULL; may come twice
+ * @halt: end what is under way, when all have been told; or NULL; may come twice
  * @strip: give up all that is the device's; nobody else uses the object's hardware
  *	any more; also called by the close of an object
  * @end: the removal has stripped it, and the client has not closed it; or NULL
@@ -115,6 +116,7 @@ struct verbs_kid {
 struct verbs_kid_ops {
 	enum verbs_kid_kind	kind;
 	void			(*tell)(struct verbs_kid *kid);
+	void			(*halt)(struct verbs_kid *kid);
 	void			(*strip)(struct verbs_kid *kid);
 	void			(*end)(struct verbs_kid *kid);
 };
@@ -867,6 +869,7 @@ extern const struct fi_ops_cm verbs_ep_cm_ops;
 int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 void verbs_cm_broken(struct work_struct *work);
 void verbs_cm_device_gone(struct verbs_kid *kid);
+void verbs_cm_halt(struct verbs_kid *kid);
 int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
 		  size_t limit);
 int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len);
