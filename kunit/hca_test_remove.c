@@ -6,6 +6,7 @@
  */
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <kofi/compat.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 #include "busy.h"
@@ -453,7 +454,8 @@ static void a_busy_device_goes(struct kunit *test)
 	busy_stop(busy);
 }
 
-static const void *remove_gen_params(const void *prev, char *desc)
+static const void *remove_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
+				     char *desc)
 {
 	uintptr_t nr = prev ? (uintptr_t)prev + 1 : 1;
 

@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/umh.h>
 #include <rdma/ib_verbs.h>
+#include <kofi/compat.h>
 #include "busy.h"
 #include "verbs_test.h"
 
@@ -119,7 +120,8 @@ static void the_device_is_deleted_under_load(struct kunit *test)
 	removal_join_again(test, busy);
 }
 
-static const void *removal_gen_params(const void *prev, char *desc)
+static const void *removal_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
+				      char *desc)
 {
 	uintptr_t nr = prev ? (uintptr_t)prev + 1 : 1;
 
