@@ -6,6 +6,8 @@
  * event queue.  Passive side: fi_listen(), FI_CONNREQ on the event queue, then
  * fi_endpoint() with the event's fi_info, fi_enable(), post receives,
  * fi_accept(), FI_CONNECTED; or fi_reject().
+ *
+ * Each of these calls answers -ENODEV when the device has gone.
  */
 #ifndef _RDMA_FI_CM_H
 #define _RDMA_FI_CM_H

@@ -5,6 +5,10 @@
  *
  * Local buffers need no registration: the provider maps them.  A region is
  * registered to let a peer reach it.
+ *
+ * When the device has gone, each call on a domain, or on what was opened in it, answers
+ * -ENODEV, but fi_close(), which waits for the removal if that is still going on.  What
+ * is not the device's, counters and event queues, goes on.
  */
 #ifndef _RDMA_FI_DOMAIN_H
 #define _RDMA_FI_DOMAIN_H

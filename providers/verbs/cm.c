@@ -7,9 +7,9 @@
  *	any --fi_shutdown(), the peer, an error--> DOWN
  *	any --the device's end--> GONE
  *
- * DOWN leads to nothing but GONE.  Whatever leads to it, the queue pair goes to the error state,
- * so that everything posted completes, and the client is told once: by
- * FI_SHUTDOWN if the connection stood, by an error if it did not or if the device
+ * DOWN leads to nothing but GONE.  Whatever leads to either, the queue pair goes to
+ * the error state, so that everything posted completes, and the client is told once:
+ * by FI_SHUTDOWN if the connection stood, by an error if it did not or if the device
  * has gone.
  *
  * Every transition is made under the handler lock of the rdma_cm_id, by its
@@ -375,8 +375,6 @@ static int verbs_ep_may_start(const struct verbs_ep *ep, bool passive)
 		return -EISCONN;
 	case VERBS_EP_DOWN:
 		return passive ? -ECONNABORTED : -ESHUTDOWN;
-	case VERBS_EP_GONE:
-		return -ENODEV;
 	default:
 		return -FI_EOPBADSTATE;
 	}

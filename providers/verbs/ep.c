@@ -84,14 +84,19 @@ void verbs_ep_leave(struct verbs_ep *ep)
 	verbs_device_leave(ep->domain->dev);
 }
 
-/* With the state kept from changing, too */
+/* With the state kept from changing, too; it is not GONE */
 int verbs_ep_lock(struct verbs_ep *ep)
 {
 	int ret = verbs_ep_enter(ep);
 
-	if (!ret)
-		rdma_lock_handler(ep->id);
-	return ret;
+	if (ret)
+		return ret;
+	rdma_lock_handler(ep->id);
+	if (ep->state != VERBS_EP_GONE)
+		return 0;
+	/* The removal has begun meanwhile */
+	verbs_ep_unlock(ep);
+	return -ENODEV;
 }
 
 void verbs_ep_unlock(struct verbs_ep *ep)
@@ -230,9 +235,7 @@ static int verbs_ep_enable(struct verbs_ep *ep)
 	ret = verbs_ep_lock(ep);
 	if (ret)
 		return ret;
-	if (ep->state == VERBS_EP_GONE)
-		ret = -ENODEV;
-	else if (ep->state == VERBS_EP_DOWN)
+	if (ep->state == VERBS_EP_DOWN)
 		ret = -ECONNABORTED;
 	else if (ep->state != VERBS_EP_OPEN)
 		ret = -FI_EOPBADSTATE;
