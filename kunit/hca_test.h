@@ -114,6 +114,8 @@ void ht_exit(struct kunit *test);
 void ht_adopt(struct kunit *test, struct fid *fid);
 void ht_close(struct kunit *test, struct fid *fid);
 struct fakehca_stats ht_stats(struct kunit *test);
+/* Nothing is left on the device, and nothing has gone wrong there */
+void ht_expect_clean(struct kunit *test);
 
 /* hca_test_lib.c: objects */
 void ht_device(struct kunit *test, const struct fakehca_attr *attr);

@@ -55,7 +55,7 @@ struct fakehca_stats ht_stats(struct kunit *test)
 	return stats;
 }
 
-static void ht_expect_clean(struct kunit *test)
+void ht_expect_clean(struct kunit *test)
 {
 	struct fakehca_stats stats = ht_stats(test);
 

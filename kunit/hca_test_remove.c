@@ -52,19 +52,10 @@ static void remove_open(struct kunit *test, struct ht_pair *pair)
 /* Nothing has been closed, and nothing is left */
 static void remove_device(struct kunit *test)
 {
-	struct fakehca_stats stats;
-
 	fakehca_remove_begin(ht_of(test)->hca);
 	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
 						    REMOVE_MS));
-	stats = ht_stats(test);
-	KUNIT_EXPECT_EQ(test, stats.mapped, 0);
-	KUNIT_EXPECT_EQ(test, stats.qps, 0);
-	KUNIT_EXPECT_EQ(test, stats.cqs, 0);
-	KUNIT_EXPECT_EQ(test, stats.srqs, 0);
-	KUNIT_EXPECT_EQ(test, stats.mrs, 0);
-	KUNIT_EXPECT_EQ(test, stats.pds, 0);
-	KUNIT_EXPECT_EQ(test, stats.conns, 0);
+	ht_expect_clean(test);
 }
 
 static void remove_expect_told(struct kunit *test, struct fid_eq *eq,
