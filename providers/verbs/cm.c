@@ -97,7 +97,7 @@ static void verbs_ep_tell_shutdown(struct verbs_ep *ep)
 
 static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno)
 {
-	WRITE_ONCE(ep->state, VERBS_EP_DOWN);
+	verbs_ep_set_state(ep, VERBS_EP_DOWN);
 	verbs_ep_flush(ep);
 	verbs_ep_tell_error(ep, err, prov_errno);
 }
@@ -131,7 +131,7 @@ static void verbs_ep_disconnected(struct verbs_ep *ep)
 {
 	bool stood = ep->state == VERBS_EP_CONNECTED;
 
-	WRITE_ONCE(ep->state, VERBS_EP_DOWN);
+	verbs_ep_set_state(ep, VERBS_EP_DOWN);
 	if (stood || !rdma_cap_iw_cm(ep->id->device, ep->id->port_num))
 		verbs_ep_hang_up(ep);
 	verbs_ep_flush(ep);
@@ -168,8 +168,7 @@ static void verbs_ep_established(struct verbs_ep *ep,
 	ep->connected.cm_len = ep->peer_frame.len;
 	if (!ep->passive)
 		ep->may_read = verbs_may_read(ep, &event->param.conn);
-	/* Who posts because of the state sees that, too */
-	smp_store_release(&ep->state, VERBS_EP_CONNECTED);
+	verbs_ep_set_state(ep, VERBS_EP_CONNECTED);
 	if (!ep->closing)
 		kofi_eq_post(ep->eq, &ep->connected);
 }
@@ -316,7 +315,7 @@ void verbs_cm_device_gone(struct verbs_kid *kid)
 	rdma_lock_handler(ep->id);
 	verbs_ep_tell_error(ep, ENODEV, 0);
 	if (!ep->closing)
-		WRITE_ONCE(ep->state, VERBS_EP_GONE);
+		verbs_ep_set_state(ep, VERBS_EP_GONE);
 	rdma_unlock_handler(ep->id);
 }
 
@@ -386,7 +385,7 @@ static void verbs_ep_start_connect(struct verbs_ep *ep,
 {
 	int ret;
 
-	ep->state = VERBS_EP_CONNECTING;
+	verbs_ep_set_state(ep, VERBS_EP_CONNECTING);
 	ret = rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)dest,
 				VERBS_RESOLVE_MS);
 	if (ret)
@@ -456,11 +455,11 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 
 	verbs_ep_conn_param(ep, &conn);
 	ep->may_read = conn.initiator_depth;
-	ep->state = VERBS_EP_CONNECTING;
+	verbs_ep_set_state(ep, VERBS_EP_CONNECTING);
 	ret = rdma_accept(ep->id, &conn);
 	if (ret) {
 		/* rdma_cm has rejected the request */
-		WRITE_ONCE(ep->state, VERBS_EP_DOWN);
+		verbs_ep_set_state(ep, VERBS_EP_DOWN);
 		verbs_ep_flush(ep);
 		ret = -ECONNABORTED;
 	} else {

@@ -202,7 +202,7 @@ static void verbs_connreq_hand_over(struct verbs_connreq *req,
 	ep->frame.raw = req->frame.raw;
 	ep->peer_frame.raw = req->frame.raw;
 	if (req->dead)
-		ep->state = VERBS_EP_DOWN;
+		verbs_ep_set_state(ep, VERBS_EP_DOWN);
 	id->context = ep;
 	id->event_handler = verbs_cm_handler;
 	rdma_unlock_handler(id);

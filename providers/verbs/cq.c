@@ -26,7 +26,7 @@
 #include "verbs.h"
 
 #define VERBS_DEF_CQ		(4 * VERBS_DEF_QUEUE)
-#define VERBS_POLL_BUDGET	64
+#define VERBS_DIRECT		16	/* completions per poll of a reader */
 
 static struct verbs_cq *fid_to_verbs_cq(struct fid_cq *cq)
 {
@@ -61,18 +61,7 @@ size_t verbs_tx_max(const struct ib_device *ibdev)
 					       wrs - 2 * VERBS_SINKS);
 }
 
-static void verbs_cq_poll(struct verbs_cq *cq)
-{
-	unsigned long flags;
-
-	if (!spin_trylock_irqsave(&cq->poll_lock, flags))
-		return;
-	if (cq->ibcq)
-		ib_process_cq_direct(cq->ibcq, VERBS_POLL_BUDGET);
-	spin_unlock_irqrestore(&cq->poll_lock, flags);
-}
-
-static ssize_t verbs_cq_take(struct verbs_cq *cq, void *buf, size_t count)
+static noinline ssize_t verbs_cq_take(struct verbs_cq *cq, void *buf, size_t count)
 {
 	struct kofi_comp *chain;
 	unsigned long flags;
@@ -85,16 +74,112 @@ static ssize_t verbs_cq_take(struct verbs_cq *cq, void *buf, size_t count)
 	return ret;
 }
 
+/* Slots on their way back, from @first to @last, all of one queue */
+struct verbs_slot_run {
+	struct verbs_slot	*first;
+	struct verbs_slot	*last;
+};
+
+static __always_inline void verbs_run_end(struct verbs_slot_run *run)
+{
+	if (run->last)
+		verbs_slots_push(run->last->queue, run->first, run->last);
+	run->last = NULL;
+}
+
+static __always_inline void verbs_run_add(struct verbs_slot_run *run,
+					  struct verbs_slot *slot)
+{
+	if (run->last && run->last->queue == slot->queue) {
+		WRITE_ONCE(slot->next, run->first->place);
+	} else {
+		verbs_run_end(run);
+		run->last = slot;
+	}
+	run->first = slot;
+}
+
+/* A success of a plain operation (fast.h) goes to the reader as it is */
+static __always_inline bool verbs_wc_is_direct(const struct ib_wc *wc)
+{
+	if (wc->wr_cqe->done == verbs_sent)
+		return likely(wc->status == IB_WC_SUCCESS);
+	return wc->wr_cqe->done == verbs_received && verbs_wc_is_plain(wc);
+}
+
+static __always_inline void *verbs_cq_put(enum fi_cq_format format, void *buf,
+					  const struct verbs_slot *slot,
+					  size_t len)
+{
+	struct fi_cq_tagged_entry *entry = buf;
+
+	entry->op_context = slot->comp.op_context;
+	if (format == FI_CQ_FORMAT_CONTEXT)
+		return buf + sizeof(struct fi_cq_entry);
+	entry->flags = slot->comp.flags;
+	entry->len = len;
+	if (format == FI_CQ_FORMAT_MSG)
+		return buf + sizeof(struct fi_cq_msg_entry);
+	entry->buf = slot->comp.buf;
+	entry->data = 0;
+	if (format == FI_CQ_FORMAT_DATA)
+		return buf + sizeof(struct fi_cq_data_entry);
+	entry->tag = 0;
+	return buf + sizeof(struct fi_cq_tagged_entry);
+}
+
+/*
+ * The list is empty, and poll_lock ours, so what the device has next is what the
+ * reader gets next.  From the first completion on that is not plain, all go through
+ * the list.
+ */
+static ssize_t verbs_cq_read_wcs(struct verbs_cq *cq, void *buf, size_t count)
+{
+	enum fi_cq_format format = cq->kcq.format;
+	struct ib_wc wcs[VERBS_DIRECT] __uninitialized;
+	struct verbs_slot_run run = {};
+	struct verbs_slot *slot;
+	struct ib_wc *wc = wcs, *end;
+	int n;
+
+	n = ib_poll_cq(cq->ibcq, min_t(size_t, count ? : VERBS_DIRECT,
+				       VERBS_DIRECT), wcs);
+	end = wcs + n;
+	/* Without entries it is for progress only */
+	for (; count && wc < end && verbs_wc_is_direct(wc); wc++) {
+		slot = to_verbs_slot(wc);
+		buf = verbs_cq_put(format, buf, slot,
+				   slot->cqe.done == verbs_received ?
+				   wc->byte_len : 0);
+		verbs_run_add(&run, slot);
+	}
+	verbs_run_end(&run);
+	n = wc - wcs;
+	for (; wc < end; wc++)
+		wc->wr_cqe->done(cq->ibcq, wc);
+	return n ? : -EAGAIN;
+}
+
+static ssize_t verbs_cq_read_direct(struct verbs_cq *cq, void *buf, size_t count)
+{
+	unsigned long flags;
+	ssize_t ret = -EAGAIN;
+
+	if (!spin_trylock_irqsave(&cq->poll_lock, flags))
+		return verbs_cq_take(cq, buf, count);
+	/* Only who polls adds to the list */
+	if (!READ_ONCE(cq->kcq.head) && cq->ibcq)
+		ret = verbs_cq_read_wcs(cq, buf, count);
+	spin_unlock_irqrestore(&cq->poll_lock, flags);
+	return ret == -EAGAIN ? verbs_cq_take(cq, buf, count) : ret;
+}
+
 static ssize_t verbs_cq_read(struct fid_cq *fid_cq, void *buf, size_t count)
 {
 	struct verbs_cq *cq = fid_to_verbs_cq(fid_cq);
-	ssize_t ret;
 
-	ret = verbs_cq_take(cq, buf, count);
-	if (ret != -EAGAIN || !cq->direct)
-		return ret;
-	verbs_cq_poll(cq);
-	return verbs_cq_take(cq, buf, count);
+	return cq->direct ? verbs_cq_read_direct(cq, buf, count) :
+			    verbs_cq_take(cq, buf, count);
 }
 
 static ssize_t verbs_cq_readfrom(struct fid_cq *cq, void *buf, size_t count,

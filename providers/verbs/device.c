@@ -7,7 +7,7 @@
  *
  *	verbs_device_enter()	around each control call, percpu_ref; from the moment
  *				when a removal begins nobody enters any more
- *	rcu_read_lock()		around posting, from the look at the endpoint's state
+ *	verbs_device_hold()	around posting, from the look at the endpoint's state
  *				to the doorbell
  *	poll_lock		around direct polling (cq.c)
  *

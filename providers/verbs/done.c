@@ -83,6 +83,64 @@ void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
 	kofi_cntr_done(cntr, err, 0);
 }
 
+/*
+ * Plain operations (fast.h) that have succeeded: there is nothing to be done but to
+ * report them.  One function for each direction and kind of completion queue; the
+ * slot stays clean but for what the next operation fills in.
+ */
+static __always_inline void verbs_call_plain(struct verbs_slot *slot, u64 flags,
+					     size_t len)
+{
+	struct fi_done *done = slot->comp.op_context;
+	struct fi_done_entry entry = { .flags = flags, .len = len };
+
+	verbs_slots_push(slot->queue, slot, slot);
+	if (done)
+		done->done(done, &entry);
+}
+
+void verbs_call_sent(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_slot *slot = to_verbs_slot(wc);
+
+	if (likely(wc->status == IB_WC_SUCCESS))
+		verbs_call_plain(slot, slot->comp.flags, 0);
+	else
+		verbs_send_done(cq, wc);
+}
+
+void verbs_sent(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_slot *slot = to_verbs_slot(wc);
+
+	if (likely(wc->status == IB_WC_SUCCESS))
+		kofi_cq_complete(&slot->queue->cq->kcq, &slot->comp);
+	else
+		verbs_send_done(cq, wc);
+}
+
+void verbs_call_received(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_slot *slot = to_verbs_slot(wc);
+
+	if (likely(verbs_wc_is_plain(wc)))
+		verbs_call_plain(slot, FI_MSG | FI_RECV, wc->byte_len);
+	else
+		verbs_recv_done(cq, wc);
+}
+
+void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_slot *slot = to_verbs_slot(wc);
+
+	if (unlikely(!verbs_wc_is_plain(wc))) {
+		verbs_recv_done(cq, wc);
+		return;
+	}
+	slot->comp.len = wc->byte_len;
+	kofi_cq_complete(&slot->queue->cq->kcq, &slot->comp);
+}
+
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);

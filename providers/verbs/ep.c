@@ -105,6 +105,21 @@ void verbs_ep_unlock(struct verbs_ep *ep)
 	verbs_ep_leave(ep);
 }
 
+/* Or nobody else knows the endpoint */
+void verbs_ep_set_state(struct verbs_ep *ep, enum verbs_ep_state state)
+{
+	struct verbs_queue *queues[] = { &ep->tx, &ep->rx };
+	unsigned long flags;
+	int i;
+
+	/* Who posts because of the state sees what it stands for */
+	smp_store_release(&ep->state, state);
+	for (i = 0; i < ARRAY_SIZE(queues); i++) {
+		spin_lock_irqsave(&queues[i]->lock, flags);
+		verbs_queue_unlock(queues[i], flags);
+	}
+}
+
 static void verbs_ep_unreserve(struct verbs_ep *ep)
 {
 	kofi_cq_unreserve(&ep->tx.cq->kcq, ep->tx.size);
@@ -242,8 +257,7 @@ static int verbs_ep_enable(struct verbs_ep *ep)
 	else
 		ret = verbs_ep_build(ep);
 	if (!ret)
-		/* Who posts because of the state sees the queues, too */
-		smp_store_release(&ep->state, VERBS_EP_ENABLED);
+		verbs_ep_set_state(ep, VERBS_EP_ENABLED);
 	verbs_ep_unlock(ep);
 	return ret;
 }
@@ -325,6 +339,7 @@ static bool verbs_ep_flags_fit(const struct verbs_ep *ep, u64 tx, u64 rx)
 static int verbs_ep_set_flags(struct verbs_ep *ep, const u64 *flags)
 {
 	struct verbs_queue *queue = flags ? verbs_ep_queue(ep, *flags) : NULL;
+	unsigned long irq;
 	u64 op_flags;
 
 	if (!queue)
@@ -333,7 +348,10 @@ static int verbs_ep_set_flags(struct verbs_ep *ep, const u64 *flags)
 	if (!verbs_ep_flags_fit(ep, queue == &ep->tx ? op_flags : 0,
 				queue == &ep->rx ? op_flags : 0))
 		return -FI_EBADFLAGS;
+	spin_lock_irqsave(&queue->lock, irq);
 	WRITE_ONCE(queue->op_flags, op_flags);
+	verbs_queue_tune(queue);
+	verbs_queue_unlock(queue, irq);
 	return 0;
 }
 
@@ -418,7 +436,7 @@ static void verbs_ep_strip(struct verbs_kid *kid)
 	if (ep->state <= VERBS_EP_ENABLED)
 		complete_all(&ep->last_wqe);
 	if (ep->state != VERBS_EP_GONE)
-		WRITE_ONCE(ep->state, VERBS_EP_DOWN);
+		verbs_ep_set_state(ep, VERBS_EP_DOWN);
 	rdma_unlock_handler(ep->id);
 
 	if (ep->state != VERBS_EP_GONE)
@@ -698,6 +716,8 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 	kofi_event_init(&ep->connected, &ep->ep.fid);
 	kofi_event_init(&ep->shutdown, &ep->ep.fid);
 	kofi_event_init(&ep->error, &ep->ep.fid);
+	verbs_queue_prepare(&ep->tx);
+	verbs_queue_prepare(&ep->rx);
 	INIT_WORK(&ep->broken, verbs_cm_broken);
 	INIT_WORK(&ep->move_work, verbs_moves_work);
 	INIT_LIST_HEAD(&ep->moves);

@@ -138,6 +138,41 @@ void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map,
 	slot->mapped = map->mapped;
 }
 
+/**
+ * verbs_map_one() - Map the buffer of a plain operation
+ * @queue: its queue
+ * @buf: the buffer
+ * @len: bytes, at least 1
+ * @dir: what the device does with it
+ * @sge: the element
+ *
+ * Return: 0; -ENOMSG: not a buffer of that kind; -EAGAIN: the IOMMU is full.
+ */
+int verbs_map_one(struct verbs_queue *queue, const void *buf, size_t len,
+		  enum dma_data_direction dir, struct ib_sge *sge)
+{
+	struct ib_device *ibdev = queue->domain->dev->ibdev;
+
+	if (!verbs_is_plain_memory(buf, len))
+		return -ENOMSG;
+	sge->addr = ib_dma_map_single(ibdev, (void *)buf, len, dir);
+	if (ib_dma_mapping_error(ibdev, sge->addr))
+		return -EAGAIN;
+	sge->length = len;
+	sge->lkey = queue->lkey;
+	return 0;
+}
+
+/* Its slot remembers what there is to unmap, and completes like all others */
+void verbs_map_keep_one(struct verbs_slot *slot, const struct ib_sge *sge,
+			enum dma_data_direction dir)
+{
+	*verbs_slot_maps(slot) = (struct verbs_sge) { sge->addr, sge->length };
+	slot->dir = dir;
+	slot->mapped = 1;
+	slot->cqe.done = slot->queue->done;
+}
+
 void verbs_unmap(struct verbs_slot *slot)
 {
 	struct ib_device *ibdev;

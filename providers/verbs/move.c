@@ -96,7 +96,7 @@ struct verbs_move {
 	struct llist_node	due;
 	struct verbs_ep		*ep;
 	struct verbs_slot	*slot;
-	struct llist_node	*parts;
+	struct verbs_slot	*parts;
 	void			*context;
 	struct verbs_cursor	at;
 	size_t			len;
@@ -283,28 +283,32 @@ static int verbs_move_take_slots(struct verbs_move *move, unsigned int count)
 	struct verbs_slot *slot;
 
 	while (count--) {
-		slot = verbs_slot_take(queue);
-		if (!slot)
+		if (!verbs_slot_take(queue, &slot))
 			return -EAGAIN;
-		slot->free.next = move->parts;
-		move->parts = &slot->free;
+		slot->link = move->parts;
+		move->parts = slot;
 	}
-	move->slot = llist_entry(move->parts, struct verbs_slot, free);
-	move->parts = move->parts->next;
+	move->slot = move->parts;
+	move->parts = move->parts->link;
 	return 0;
+}
+
+static void verbs_move_put_parts(struct verbs_move *move)
+{
+	struct verbs_slot *part;
+
+	while ((part = move->parts)) {
+		move->parts = part->link;
+		verbs_slot_put(part);
+	}
 }
 
 static void verbs_move_untake_slots(struct verbs_move *move)
 {
-	struct llist_node *node;
-
 	if (move->slot)
-		verbs_slot_untake(move->slot);
+		verbs_slot_put(move->slot);
 	move->slot = NULL;
-	while ((node = move->parts)) {
-		move->parts = node->next;
-		verbs_slot_untake(llist_entry(node, struct verbs_slot, free));
-	}
+	verbs_move_put_parts(move);
 }
 
 /* rdma_rw names the key to end before it counts the key up, so say it again */
@@ -335,13 +339,10 @@ static struct ib_send_wr *verbs_move_wrs(struct verbs_move *move)
 static bool verbs_move_board(struct verbs_move *move, struct ib_send_wr *wr)
 {
 	static const struct verbs_op op = { .silent = true };
-	struct llist_node *node = move->parts;
-	struct verbs_slot *part;
+	struct verbs_slot *part = move->parts;
 	bool registers = false;
 
-	for (; wr->next; wr = wr->next) {
-		part = llist_entry(node, struct verbs_slot, free);
-		node = node->next;
+	for (; wr->next; wr = wr->next, part = part->link) {
 		verbs_slot_fill(part, &op, 0);
 		part->whole = move->slot;
 		wr->wr_cqe = &part->cqe;
@@ -375,18 +376,6 @@ static int verbs_move_post(struct verbs_move *move, struct kofi_comp **refused)
 	verbs_slot_alight(move->slot);
 	verbs_chain_abandon(queue, *refused);
 	return ret;
-}
-
-static void verbs_move_put_parts(struct verbs_move *move)
-{
-	struct llist_node *node = move->parts;
-	struct verbs_slot *part;
-
-	while (node) {
-		part = llist_entry(node, struct verbs_slot, free);
-		node = node->next;
-		verbs_slot_put(part);
-	}
 }
 
 /* Done function: all is moved, or the move has failed */
@@ -483,7 +472,7 @@ static void verbs_move_go_on(struct verbs_move *move, int err)
 	/* Once it is posted, the move is not ours any more */
 	if (ret)
 		verbs_strand(move->slot, -ret);
-	spin_unlock_irqrestore(&queue->lock, flags);
+	verbs_queue_unlock(queue, flags);
 	verbs_fail_refused(refused, ret ? : -EIO);
 }
 
@@ -646,7 +635,7 @@ static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 	}
 	if (ret)
 		verbs_move_untake_slots(move);
-	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	verbs_queue_unlock(&ep->tx, flags);
 	verbs_fail_refused(refused, ret ? : -EIO);
 	return verbs_post_errno(ret);
 }

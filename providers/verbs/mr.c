@@ -37,6 +37,7 @@
  * @max_seg: longest segment, whole pages
  * @sg: the segment filled last; NULL: segments are only counted
  * @next: the segment to fill next
+ * @limit: most segments, if @next is set
  * @count: segments
  * @len: bytes
  * @seg_len: bytes of the last segment
@@ -48,6 +49,7 @@ struct verbs_mr_builder {
 	size_t			max_seg;
 	struct scatterlist	*sg;
 	struct scatterlist	*next;
+	unsigned int		limit;
 	unsigned int		count;
 	u64			len;
 	size_t			seg_len;
@@ -56,17 +58,20 @@ struct verbs_mr_builder {
 	bool			linear;
 };
 
-static void verbs_mr_add_segment(struct verbs_mr_builder *builder,
-				 phys_addr_t start, size_t len)
+static int verbs_mr_add_segment(struct verbs_mr_builder *builder,
+				phys_addr_t start, size_t len)
 {
+	if (builder->next && builder->count == builder->limit)
+		return -EMSGSIZE;
 	builder->count++;
 	builder->seg_len = len;
 	if (!builder->next)
-		return;
+		return 0;
 	builder->sg = builder->next;
 	builder->next = sg_next(builder->sg);
 	sg_set_page(builder->sg, pfn_to_page(PHYS_PFN(start)), len,
 		    offset_in_page(start));
+	return 0;
 }
 
 static void verbs_mr_grow_segment(struct verbs_mr_builder *builder, size_t len)
@@ -81,6 +86,7 @@ static int verbs_mr_add_piece(void *context, const struct verbs_piece *piece)
 	phys_addr_t start = page_to_phys(piece->page) + piece->offset;
 	struct verbs_mr_builder *builder = context;
 	size_t left = piece->len, len;
+	int ret = 0;
 
 	if (!builder->count)
 		builder->addr = (uintptr_t)piece->addr;
@@ -95,32 +101,73 @@ static int verbs_mr_add_piece(void *context, const struct verbs_piece *piece)
 		start += len;
 		left -= len;
 	}
-	for (; left; start += len, left -= len) {
+	for (; left && !ret; start += len, left -= len) {
 		len = min(left, builder->max_seg);
-		verbs_mr_add_segment(builder, start, len);
+		ret = verbs_mr_add_segment(builder, start, len);
 	}
 	builder->end = start;
-	return 0;
+	return ret;
 }
 
-/* A region of an endpoint has the memory for its table already */
-static int verbs_mr_alloc_table(struct verbs_mr *mr, unsigned int count)
-{
-	if (!mr->segs)
-		return sg_alloc_table(&mr->sgt, count, GFP_KERNEL);
-	if (count > mr->seg_limit)
-		return -EMSGSIZE;
-	sg_init_table(mr->segs, count);
-	mr->sgt.sgl = mr->segs;
-	mr->sgt.nents = count;
-	mr->sgt.orig_nents = count;
-	return 0;
-}
-
+/* A region of an endpoint keeps its table */
 static void verbs_mr_free_table(struct verbs_mr *mr)
 {
 	if (!mr->segs)
 		sg_free_table(&mr->sgt);
+}
+
+static int verbs_mr_walk(const struct fi_mr_attr *attr,
+			 struct verbs_mr_builder *builder)
+{
+	int ret = verbs_each_piece(attr->type, attr->mr_iov, attr->iov_count,
+				   verbs_mr_add_piece, builder);
+
+	if (ret)
+		return ret;
+	if (!builder->len || builder->addr + builder->len - 1 < builder->addr)
+		return -EINVAL;
+	return 0;
+}
+
+/* Into the table that is there */
+static int verbs_mr_reuse_table(struct verbs_mr *mr,
+				const struct fi_mr_attr *attr,
+				struct verbs_mr_builder *builder)
+{
+	int ret;
+
+	if (mr->sgt.orig_nents)
+		sg_unmark_end(&mr->segs[mr->sgt.orig_nents - 1]);
+	mr->sgt.orig_nents = 0;
+	builder->next = mr->segs;
+	builder->limit = mr->seg_limit;
+	ret = verbs_mr_walk(attr, builder);
+	if (ret)
+		return ret;
+	sg_mark_end(builder->sg);
+	mr->sgt.sgl = mr->segs;
+	mr->sgt.nents = builder->count;
+	mr->sgt.orig_nents = builder->count;
+	return 0;
+}
+
+/* Counts first; the list is the same, and so is what follows from it */
+static int verbs_mr_new_table(struct verbs_mr *mr,
+			      const struct fi_mr_attr *attr,
+			      struct verbs_mr_builder *builder)
+{
+	struct verbs_mr_builder counted = *builder;
+	int ret;
+
+	ret = verbs_mr_walk(attr, &counted);
+	if (ret)
+		return ret;
+	ret = sg_alloc_table(&mr->sgt, counted.count, GFP_KERNEL);
+	if (ret)
+		return ret;
+	builder->next = mr->sgt.sgl;
+	builder->limit = counted.count;
+	return verbs_mr_walk(attr, builder);
 }
 
 /* On success the region has its table, address and length */
@@ -134,26 +181,14 @@ static int verbs_mr_build_table(struct verbs_mr *mr,
 	};
 	int ret;
 
-	ret = verbs_each_piece(attr->type, attr->mr_iov, attr->iov_count,
-			       verbs_mr_add_piece, &builder);
+	ret = mr->segs ? verbs_mr_reuse_table(mr, attr, &builder) :
+			 verbs_mr_new_table(mr, attr, &builder);
 	if (ret)
 		return ret;
-	if (!builder.len || builder.addr + builder.len - 1 < builder.addr)
-		return -EINVAL;
-	ret = verbs_mr_alloc_table(mr, builder.count);
-	if (ret)
-		return ret;
-
 	mr->len = builder.len;
 	mr->linear = builder.linear;
 	*addr = builder.addr;
-	builder = (struct verbs_mr_builder) {
-		.max_seg	= builder.max_seg,
-		.next		= mr->sgt.sgl,
-	};
-	/* The list is the same, and so is the answer */
-	return verbs_each_piece(attr->type, attr->mr_iov, attr->iov_count,
-				verbs_mr_add_piece, &builder);
+	return 0;
 }
 
 /* The largest page size whose boundaries all gaps between segments respect */
@@ -455,6 +490,9 @@ static int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	if (ret)
 		goto release;
 	mr->mr.key = mr->ibmr->rkey;
+	mr->plain = mr->linear ? mr->domain : NULL;
+	mr->start = mr->ibmr->iova;
+	mr->lkey = mr->ibmr->lkey;
 	return 0;
 
 release:

@@ -3,7 +3,7 @@
  * Messages: the calls of fi_endpoint.h as operations for post.c.
  */
 #include <linux/module.h>
-#include "verbs.h"
+#include "fast.h"
 
 #define VERBS_TX_FLAGS	 (FI_COMPLETION | FI_REMOTE_CQ_DATA | FI_MORE | \
 			  FI_FENCE | FI_INJECT | FI_INJECT_COMPLETE | \
@@ -25,12 +25,44 @@ static ssize_t verbs_recvv(struct fid_ep *fid_ep, const struct kvec *iov,
 	return verbs_post_recv(ep, &op);
 }
 
-static ssize_t verbs_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
-			  fi_addr_t src_addr, void *context)
+/* The device is held; see fast.h, also for the other two of this kind */
+static noinline ssize_t verbs_recv_slow(struct fid_ep *fid_ep, void *buf,
+					size_t len, void *desc,
+					fi_addr_t src_addr, void *context)
 {
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 	struct kvec kvec = { buf, len };
+	struct verbs_slot *slot;
+	struct ib_sge sge __uninitialized;
+	int ret = -ENOMSG;
 
-	return verbs_recvv(ep, &kvec, &desc, 1, src_addr, context);
+	if (!desc)
+		ret = verbs_fast_begin(ep, &ep->rx, buf, len, DMA_FROM_DEVICE,
+				       &sge, &slot);
+	if (!ret)
+		ret = verbs_fast_recv(ep, slot, &sge, buf, context);
+	verbs_device_release();
+	if (ret != -ENOMSG)
+		return ret;
+	return verbs_recvv(fid_ep, &kvec, &desc, 1, src_addr, context);
+}
+
+static ssize_t verbs_recv(struct fid_ep *fid_ep, void *buf, size_t len,
+			  void *desc, fi_addr_t src_addr, void *context)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct verbs_slot *slot;
+	struct ib_sge sge __uninitialized;
+	int ret;
+
+	verbs_device_hold();
+	if (unlikely(!verbs_fast_slot(ep, &ep->rx, buf, len, desc, &sge,
+				      &slot)))
+		return verbs_recv_slow(fid_ep, buf, len, desc, src_addr,
+				       context);
+	ret = verbs_fast_recv(ep, slot, &sge, buf, context);
+	verbs_device_release();
+	return ret;
 }
 
 static ssize_t verbs_recvmsg(struct fid_ep *fid_ep, const struct fi_msg *msg,
@@ -69,12 +101,43 @@ static ssize_t verbs_sendv(struct fid_ep *fid_ep, const struct kvec *iov,
 	return verbs_post(ep, &op);
 }
 
-static ssize_t verbs_send(struct fid_ep *ep, const void *buf, size_t len,
+static noinline ssize_t verbs_send_slow(struct fid_ep *fid_ep, const void *buf,
+					size_t len, void *desc,
+					fi_addr_t dest_addr, void *context)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct kvec kvec = { (void *)buf, len };
+	struct verbs_slot *slot;
+	struct ib_sge sge __uninitialized;
+	int ret = -ENOMSG;
+
+	if (!desc)
+		ret = verbs_fast_begin(ep, &ep->tx, buf, len, DMA_TO_DEVICE,
+				       &sge, &slot);
+	if (!ret)
+		ret = verbs_fast_send(ep, slot, &sge, context);
+	verbs_device_release();
+	if (ret != -ENOMSG)
+		return ret;
+	return verbs_sendv(fid_ep, &kvec, &desc, 1, dest_addr, context);
+}
+
+static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
 			  void *desc, fi_addr_t dest_addr, void *context)
 {
-	struct kvec kvec = { (void *)buf, len };
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct verbs_slot *slot;
+	struct ib_sge sge __uninitialized;
+	int ret;
 
-	return verbs_sendv(ep, &kvec, &desc, 1, dest_addr, context);
+	verbs_device_hold();
+	if (unlikely(!verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
+				      &slot)))
+		return verbs_send_slow(fid_ep, buf, len, desc, dest_addr,
+				       context);
+	ret = verbs_fast_send(ep, slot, &sge, context);
+	verbs_device_release();
+	return ret;
 }
 
 static ssize_t verbs_sendmsg(struct fid_ep *fid_ep, const struct fi_msg *msg,

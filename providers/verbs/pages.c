@@ -124,6 +124,21 @@ static int verbs_kvec_piece(const struct kvec *kvec, size_t skip,
 }
 
 /*
+ * Is all of it in the kernel's linear mapping, and no stack?  Such a buffer is one
+ * piece, as verbs_kvec_piece() would find.
+ */
+bool verbs_is_plain_memory(const void *buf, size_t len)
+{
+	const void *last = buf + len - 1;
+
+	if (last < buf || object_is_on_stack(buf) || is_vmalloc_addr(buf) ||
+	    !virt_addr_valid(buf))
+		return false;
+	return !((unsigned long)buf ^ (unsigned long)last) >> PAGE_SHIFT ||
+	       virt_addr_valid(last);
+}
+
+/*
  * The piece that the iterator stands at, once verbs_iter_more() has said that
  * there is one.  Returns 0, or -EINVAL for what is not memory.
  */

@@ -2,13 +2,15 @@
 /*
  * Posting: from an operation to a work request in the device's queue.
  *
+ * This is the long way; most operations of most clients are plain and pass by all
+ * of it (fast.h).
+ *
  * Look at the state, map the buffers, then, under the queue's lock, take a slot
  * and hand the work request to the device.  Nothing is allocated.  The lock is
- * the endpoint's own, one per direction; the device's driver would serialize the
- * posters of one queue pair anyway.  Holding it from the choice of the slot to
- * the doorbell makes the order of slots that of the device's queue, which is what
- * unsignalled operations (slot.c) and chains stand on.  A shared receive context
- * (srx.c) is the one queue that posters of several endpoints meet in.
+ * the endpoint's own; the device's driver would serialize the posters of one queue
+ * pair anyway.  Holding it from the choice of the slot to the doorbell makes the
+ * order of slots that of the device's queue, which is what unsignalled operations
+ * (slot.c) and chains stand on.  Receives need no order, and no lock.
  *
  * A chain: with FI_MORE the work request is kept, and goes to the device together
  * with the next one that has no FI_MORE, or when there are VERBS_CHAIN of them, or
@@ -22,7 +24,6 @@
  * state to the doorbell (device.c).
  */
 #include <linux/module.h>
-#include <linux/rcupdate.h>
 #include "verbs.h"
 
 int verbs_ep_check(const struct verbs_ep *ep, bool send)
@@ -47,10 +48,12 @@ int verbs_post_errno(int ret)
 	return ret == -ENOMEM ? -EAGAIN : ret;
 }
 
-/* A hint that spares the mapping; verbs_slot_take() decides */
-bool verbs_queue_full(const struct verbs_queue *queue)
+/* Of a plain operation, whose slot goes back; returns the errno for the client */
+int verbs_post_refused(struct verbs_slot *slot, int err)
 {
-	return !READ_ONCE(queue->unused) && llist_empty(&queue->freed);
+	verbs_unmap(slot);
+	verbs_slot_put(slot);
+	return verbs_post_errno(err);
 }
 
 void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
@@ -67,6 +70,7 @@ void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
 	slot->riders = NULL;
 	slot->whole = NULL;
 	slot->mapped = 0;
+	slot->cqe.done = slot->queue->done;
 }
 
 u64 verbs_comp_flags(const struct verbs_op *op)
@@ -147,8 +151,8 @@ static bool verbs_wr_is_alone(const struct ib_send_wr *wr)
 void verbs_slot_ride(struct verbs_slot *slot)
 {
 	slot->signaled = false;
-	slot->free.next = slot->queue->riders;
-	slot->queue->riders = &slot->free;
+	slot->link = slot->queue->riders;
+	slot->queue->riders = slot;
 }
 
 void verbs_slot_carry(struct verbs_slot *slot, struct ib_send_wr *wr)
@@ -182,7 +186,7 @@ void verbs_slot_alight(struct verbs_slot *slot)
 		/* So that the next one is signalled for sure */
 		queue->quiet = queue->size;
 	} else {
-		queue->riders = slot->free.next;
+		queue->riders = slot->link;
 	}
 }
 
@@ -291,7 +295,7 @@ void verbs_ring(struct verbs_queue *queue)
 	if (queue->chain)
 		ret = verbs_chain_post(queue, NULL, &taken, &refused);
 	verbs_chain_abandon(queue, refused);
-	spin_unlock_irqrestore(&queue->lock, flags);
+	verbs_queue_unlock(queue, flags);
 	verbs_fail_refused(refused, ret);
 }
 
@@ -327,9 +331,9 @@ static void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
 static int verbs_chain_reg(struct verbs_queue *queue, struct ib_reg_wr *reg)
 {
 	static const struct verbs_op op = { .silent = true };
-	struct verbs_slot *slot = verbs_slot_take(queue);
+	struct verbs_slot *slot;
 
-	if (!slot)
+	if (!verbs_slot_take(queue, &slot))
 		return -EAGAIN;
 	verbs_slot_fill(slot, &op, 0);
 	reg->wr.wr_cqe = &slot->cqe;
@@ -347,8 +351,7 @@ static int verbs_op_admit(struct verbs_queue *queue, const struct verbs_op *op,
 {
 	if (verbs_queue_ends(queue))
 		return -ESHUTDOWN;
-	*slot = verbs_slot_take(queue);
-	if (!*slot)
+	if (!verbs_slot_take(queue, slot))
 		return -EAGAIN;
 	if (op->opcode == IB_WR_RDMA_READ_WITH_INV)
 		verbs_sinks_chain(queue, op->region);
@@ -368,7 +371,7 @@ int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg)
 
 	spin_lock_irqsave(&queue->lock, flags);
 	ret = verbs_chain_reg(queue, reg);
-	spin_unlock_irqrestore(&queue->lock, flags);
+	verbs_queue_unlock(queue, flags);
 	return ret;
 }
 
@@ -384,7 +387,7 @@ static int verbs_slot_refused(struct verbs_slot *slot,
 	slot->mapped = 0;
 	verbs_slot_alight(slot);
 	if (op->opcode != IB_WR_RDMA_READ_WITH_INV) {
-		verbs_slot_untake(slot);
+		verbs_slot_put(slot);
 		return verbs_post_errno(err);
 	}
 	slot->comp.flags = 0;
@@ -425,7 +428,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	spin_lock_irqsave(&queue->lock, flags);
 	ret = verbs_op_admit(queue, op, &slot);
 	if (ret) {
-		spin_unlock_irqrestore(&queue->lock, flags);
+		verbs_queue_unlock(queue, flags);
 		return ret;
 	}
 	verbs_slot_fill(slot, op, verbs_comp_flags(op));
@@ -444,7 +447,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 		ret = verbs_slot_refused(slot, op, err);
 		verbs_chain_abandon(queue, refused);
 	}
-	spin_unlock_irqrestore(&queue->lock, flags);
+	verbs_queue_unlock(queue, flags);
 
 	verbs_fail_refused(refused, err);
 	return ret;
@@ -508,23 +511,50 @@ int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
 	return verbs_post_map(ep, op, &map, 0, false);
 }
 
-/* On a device that does not go away meanwhile */
-static ssize_t verbs_post_op(struct verbs_ep *ep, const struct verbs_op *op)
+/*
+ * The one buffer that most lists consist of, without a walk.  Returns -ENOMSG if it
+ * is not of that kind.
+ */
+static int verbs_map_single(struct verbs_ep *ep, const struct verbs_op *op,
+			    enum dma_data_direction dir, struct verbs_map *map)
+{
+	const struct kvec *kvec = op->list;
+	int ret;
+
+	if (op->type != FI_BUF_KVEC || op->count != 1 || !kvec ||
+	    kvec->iov_len - 1 >= ep->max_msg_size ||
+	    (op->desc && *op->desc) || op->flags & FI_INJECT)
+		return -ENOMSG;
+	ret = verbs_map_one(&ep->tx, kvec->iov_base, kvec->iov_len, dir,
+			    &map->sge[0]);
+	if (ret)
+		return ret;
+	map->count = 1;
+	map->mapped = !!ep->tx.maps;
+	map->len = kvec->iov_len;
+	return 0;
+}
+
+static int verbs_map_list(struct verbs_ep *ep, const struct verbs_op *op,
+			  enum dma_data_direction dir, struct verbs_iter *iter,
+			  struct verbs_map *map)
+{
+	bool read = op->opcode == IB_WR_RDMA_READ;
+
+	verbs_map_begin(op, iter, map);
+	return verbs_map_some(ep->domain, dir, iter,
+			      read ? ep->read_limit : ep->tx.iov_limit, map);
+}
+
+static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
+			       enum dma_data_direction dir)
 {
 	bool inject = op->flags & FI_INJECT;
-	bool read = op->opcode == IB_WR_RDMA_READ;
-	enum dma_data_direction dir = verbs_op_dir(op);
-	struct verbs_iter iter;
-	struct verbs_map map;
+	struct verbs_map map __uninitialized;
+	struct verbs_iter iter = {};
 	ssize_t len;
 	int ret;
 
-	ret = verbs_ep_check(ep, true);
-	if (ret)
-		return ret;
-	/* Some devices would wait for ever, others lose count (siw) */
-	if (dir == DMA_FROM_DEVICE && !ep->may_read)
-		return -EACCES;
 	len = verbs_list_len(op->type, op->list, op->count,
 			     inject ? ep->inject_size : ep->max_msg_size);
 	if (len < 0)
@@ -536,17 +566,38 @@ static ssize_t verbs_post_op(struct verbs_ep *ep, const struct verbs_op *op)
 	if (len && verbs_needs_sink(ep, op))
 		return verbs_post_sink(ep, op, len);
 
-	verbs_map_begin(op, &iter, &map);
-	ret = verbs_map_some(ep->domain, dir, &iter,
-			     read ? ep->read_limit : ep->tx.iov_limit, &map);
+	ret = verbs_map_list(ep, op, dir, &iter, &map);
 	if (ret)
 		return ret;
-	if (iter.count) {
-		ret = verbs_post_split(ep, op, &iter, &map);
-		goto undo;
+	ret = iter.count ? verbs_post_split(ep, op, &iter, &map) :
+			   verbs_post_map(ep, op, &map, 0, false);
+	if (ret)
+		verbs_map_undo(ep->domain, dir, &map);
+	return ret;
+}
+
+/* On a device that does not go away meanwhile */
+static ssize_t verbs_post_op(struct verbs_ep *ep, const struct verbs_op *op)
+{
+	enum dma_data_direction dir = verbs_op_dir(op);
+	struct verbs_map map __uninitialized;
+	int ret;
+
+	ret = verbs_ep_check(ep, true);
+	if (ret)
+		return ret;
+	/* Some devices would wait for ever, others lose count (siw) */
+	if (dir == DMA_FROM_DEVICE) {
+		if (!ep->may_read)
+			return -EACCES;
+		return verbs_post_list(ep, op, dir);
 	}
+	ret = verbs_map_single(ep, op, dir, &map);
+	if (ret == -ENOMSG)
+		return verbs_post_list(ep, op, dir);
+	if (ret)
+		return ret;
 	ret = verbs_post_map(ep, op, &map, 0, false);
-undo:
 	if (ret)
 		verbs_map_undo(ep->domain, dir, &map);
 	return ret;
@@ -564,9 +615,9 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 {
 	ssize_t ret;
 
-	rcu_read_lock();
+	verbs_device_hold();
 	ret = verbs_post_op(ep, op);
-	rcu_read_unlock();
+	verbs_device_release();
 	return ret;
 }
 
@@ -586,13 +637,10 @@ static int verbs_recv_map(struct verbs_queue *queue, const struct verbs_op *op,
 		.num_sge	= map->count,
 	};
 	struct verbs_slot *slot;
-	unsigned long flags;
-	int ret = -EAGAIN;
+	int ret;
 
-	spin_lock_irqsave(&queue->lock, flags);
-	slot = verbs_slot_take(queue);
-	if (!slot)
-		goto unlock;
+	if (!verbs_slot_take(queue, &slot))
+		return -EAGAIN;
 	verbs_slot_fill(slot, op, FI_MSG | FI_RECV);
 	if (op->type == FI_BUF_KVEC && op->count)
 		slot->comp.buf = ((const struct kvec *)op->list)->iov_base;
@@ -601,10 +649,8 @@ static int verbs_recv_map(struct verbs_queue *queue, const struct verbs_op *op,
 	ret = verbs_post_errno(verbs_ring_recv(queue, &wr));
 	if (ret) {
 		slot->mapped = 0;
-		verbs_slot_untake(slot);
+		verbs_slot_put(slot);
 	}
-unlock:
-	spin_unlock_irqrestore(&queue->lock, flags);
 	return ret;
 }
 
@@ -646,11 +692,11 @@ ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op)
 {
 	ssize_t ret;
 
-	rcu_read_lock();
+	verbs_device_hold();
 	ret = verbs_ep_check(ep, false);
 	if (!ret)
 		ret = verbs_queue_recv(&ep->rx, op, ep->max_msg_size);
-	rcu_read_unlock();
+	verbs_device_release();
 	return ret;
 }
 
@@ -667,11 +713,11 @@ ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op)
 {
 	ssize_t ret;
 
-	rcu_read_lock();
+	verbs_device_hold();
 	ret = -READ_ONCE(srx->err);
 	if (!ret)
 		ret = verbs_queue_recv(&srx->rx, op,
 				       srx->rx.domain->dev->max_msg_size);
-	rcu_read_unlock();
+	verbs_device_release();
 	return ret;
 }

@@ -7,7 +7,7 @@
  * other is for the peer's device to judge.
  */
 #include <linux/module.h>
-#include "verbs.h"
+#include "fast.h"
 
 #define VERBS_READ_FLAGS	(FI_COMPLETION | FI_MORE | FI_FENCE | \
 				 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
@@ -38,12 +38,50 @@ static ssize_t verbs_readv(struct fid_ep *fid_ep, const struct kvec *iov,
 	return verbs_rma_post(ep, &op);
 }
 
-static ssize_t verbs_read(struct fid_ep *ep, void *buf, size_t len, void *desc,
-			  fi_addr_t src_addr, u64 addr, u64 key, void *context)
+/* The device is held; see fast.h, also for writes */
+static noinline ssize_t verbs_read_slow(struct fid_ep *fid_ep, void *buf,
+					size_t len, void *desc,
+					fi_addr_t src_addr, u64 addr, u64 key,
+					void *context)
 {
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 	struct kvec kvec = { buf, len };
+	struct verbs_slot *slot;
+	struct ib_sge sge __uninitialized;
+	int ret = -ENOMSG;
 
-	return verbs_readv(ep, &kvec, &desc, 1, src_addr, addr, key, context);
+	if (!desc && key <= U32_MAX && ep->may_read)
+		ret = verbs_fast_begin(ep, &ep->tx, buf, len, DMA_FROM_DEVICE,
+				       &sge, &slot);
+	if (!ret)
+		ret = verbs_fast_rdma(ep, IB_WR_RDMA_READ, slot, &sge, context,
+				      addr, key);
+	verbs_device_release();
+	if (ret != -ENOMSG)
+		return ret;
+	return verbs_readv(fid_ep, &kvec, &desc, 1, src_addr, addr, key,
+			   context);
+}
+
+static ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len,
+			  void *desc, fi_addr_t src_addr, u64 addr, u64 key,
+			  void *context)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct ib_sge sge __uninitialized;
+	struct verbs_slot *slot;
+	int ret;
+
+	verbs_device_hold();
+	if (unlikely(key > U32_MAX || !ep->may_read ||
+		     !verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
+				      &slot)))
+		return verbs_read_slow(fid_ep, buf, len, desc, src_addr, addr,
+				       key, context);
+	ret = verbs_fast_rdma(ep, IB_WR_RDMA_READ, slot, &sge, context, addr,
+			      key);
+	verbs_device_release();
+	return ret;
 }
 
 static ssize_t verbs_writev(struct fid_ep *fid_ep, const struct kvec *iov,
@@ -66,14 +104,49 @@ static ssize_t verbs_writev(struct fid_ep *fid_ep, const struct kvec *iov,
 	return verbs_rma_post(ep, &op);
 }
 
-static ssize_t verbs_write(struct fid_ep *ep, const void *buf, size_t len,
+static noinline ssize_t verbs_write_slow(struct fid_ep *fid_ep, const void *buf,
+					 size_t len, void *desc,
+					 fi_addr_t dest_addr, u64 addr, u64 key,
+					 void *context)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct kvec kvec = { (void *)buf, len };
+	struct verbs_slot *slot;
+	struct ib_sge sge __uninitialized;
+	int ret = -ENOMSG;
+
+	if (!desc && key <= U32_MAX)
+		ret = verbs_fast_begin(ep, &ep->tx, buf, len, DMA_TO_DEVICE,
+				       &sge, &slot);
+	if (!ret)
+		ret = verbs_fast_rdma(ep, IB_WR_RDMA_WRITE, slot, &sge, context,
+				      addr, key);
+	verbs_device_release();
+	if (ret != -ENOMSG)
+		return ret;
+	return verbs_writev(fid_ep, &kvec, &desc, 1, dest_addr, addr, key,
+			    context);
+}
+
+static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
 			   void *desc, fi_addr_t dest_addr, u64 addr, u64 key,
 			   void *context)
 {
-	struct kvec kvec = { (void *)buf, len };
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct verbs_slot *slot;
+	struct ib_sge sge __uninitialized;
+	int ret;
 
-	return verbs_writev(ep, &kvec, &desc, 1, dest_addr, addr, key,
-			    context);
+	verbs_device_hold();
+	if (unlikely(key > U32_MAX ||
+		     !verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
+				      &slot)))
+		return verbs_write_slow(fid_ep, buf, len, desc, dest_addr, addr,
+					key, context);
+	ret = verbs_fast_rdma(ep, IB_WR_RDMA_WRITE, slot, &sge, context, addr,
+			      key);
+	verbs_device_release();
+	return ret;
 }
 
 /* The remote range, if it says how long it is, is as long as the local list */

@@ -7,10 +7,15 @@
  * of a queue bounds what is in flight and what is unread together, and a
  * completion always has a place.
  *
- * Free slots stand in two lists.  Posters take from unused, under the queue's
- * lock; readers add to freed without a lock; a poster that finds unused empty
- * takes all of freed at once.  As only the holder of the lock ever removes, the
- * lock-free list has no ABA problem.
+ * Free slots stand in a list without a lock, as posters of plain operations
+ * (fast.h) and readers take none.  The list is one 64-bit word: the place of its
+ * first slot, and a count of takings below.  Who takes the first slot reads the
+ * place of the second from it, and may find nonsense there if another has been
+ * quicker; then the count has moved on, and the exchange of the word fails (this is
+ * the ABA problem and its customary cure).
+ *
+ * A free slot is clean: nothing in it is left from an operation, and its completion
+ * would go to the queue's plain_done.  So a plain operation has little to fill in.
  *
  * Operations whose success nobody wants to know are posted unsignalled, and the
  * device says nothing of them unless they fail.  Their slots ride on that of the
@@ -27,6 +32,36 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include "verbs.h"
+
+/* Plain operations have a done function that knows the kind of completion queue */
+static void (*verbs_plain_done(const struct verbs_queue *queue))
+	    (struct ib_cq *cq, struct ib_wc *wc)
+{
+	bool send = queue->done == verbs_send_done;
+
+	if (!queue->ep)
+		return queue->done;
+	if (queue->cq->kcq.wait_obj == FI_WAIT_DONE)
+		return send ? verbs_call_sent : verbs_call_received;
+	return send ? verbs_sent : verbs_received;
+}
+
+/*
+ * May operations with the endpoint's flags be plain?  Not if there is more to be done
+ * when they begin or end than to report them.
+ */
+void verbs_queue_tune(struct verbs_queue *queue)
+{
+	queue->fits = queue->ep && !queue->ep->iwarp && !queue->selective &&
+		      !queue->counted && !(queue->op_flags & ~FI_COMPLETION);
+}
+
+/* From the beginning; the rest follows when there is a queue pair to be */
+void verbs_queue_prepare(struct verbs_queue *queue)
+{
+	spin_lock_init(&queue->lock);
+	spin_lock_init(&queue->split_lock);
+}
 
 /* @ep: whose queue it is, or NULL if it is shared */
 int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
@@ -49,10 +84,6 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 		}
 	}
 
-	spin_lock_init(&queue->lock);
-	spin_lock_init(&queue->split_lock);
-	init_llist_head(&queue->freed);
-	queue->unused = NULL;
 	queue->riders = NULL;
 	atomic_set(&queue->busy, 0);
 	queue->chain = NULL;
@@ -60,12 +91,19 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	queue->stranded = NULL;
 	queue->domain = domain;
 	queue->ep = ep;
+	queue->lkey = domain->pd->local_dma_lkey;
+	queue->done = done;
+	queue->plain_done = verbs_plain_done(queue);
+	verbs_queue_tune(queue);
 	for (i = 0; i < queue->size; i++) {
 		queue->slots[i].queue = queue;
 		queue->slots[i].taker = queue;
-		queue->slots[i].cqe.done = done;
-		llist_add(&queue->slots[i].free, &queue->freed);
+		queue->slots[i].place = (i + 1) * sizeof(*queue->slots);
+		queue->slots[i].next = i * sizeof(*queue->slots);
+		queue->slots[i].cqe.done = queue->plain_done;
 	}
+	atomic64_set(&queue->free,
+		     (u64)(queue->size * sizeof(*queue->slots)) << 32);
 	return 0;
 }
 
@@ -134,30 +172,19 @@ void verbs_queue_destroy(struct verbs_queue *queue)
 	queue->slots = NULL;
 }
 
-/* The caller holds the queue's lock */
-struct verbs_slot *verbs_slot_take(struct verbs_queue *queue)
-{
-	struct llist_node *node;
-
-	if (!queue->unused)
-		queue->unused = llist_del_all(&queue->freed);
-	node = queue->unused;
-	if (!node)
-		return NULL;
-	queue->unused = node->next;
-	return llist_entry(node, struct verbs_slot, free);
-}
-
-/* The caller has held the queue's lock since it took the slot */
-void verbs_slot_untake(struct verbs_slot *slot)
-{
-	slot->free.next = slot->queue->unused;
-	slot->queue->unused = &slot->free;
-}
-
 void verbs_slot_put(struct verbs_slot *slot)
 {
-	llist_add(&slot->free, &slot->queue->freed);
+	slot->comp.len = 0;
+	slot->comp.buf = NULL;
+	slot->comp.data = 0;
+	slot->comp.err = 0;
+	slot->silent = false;
+	slot->mapped = 0;
+	slot->region = NULL;
+	slot->riders = NULL;
+	slot->whole = NULL;
+	slot->cqe.done = slot->queue->plain_done;
+	verbs_slots_push(slot->queue, slot, slot);
 }
 
 void verbs_slot_put_chain(struct kofi_comp *chain)
@@ -174,12 +201,10 @@ void verbs_slot_put_chain(struct kofi_comp *chain)
 /* @slot has succeeded, and with it what was posted unsignalled before */
 void verbs_slot_put_riders(struct verbs_slot *slot)
 {
-	struct llist_node *node = slot->riders;
-	struct verbs_slot *rider;
+	struct verbs_slot *rider, *next = slot->riders;
 
-	while (node) {
-		rider = llist_entry(node, struct verbs_slot, free);
-		node = node->next;
+	while ((rider = next)) {
+		next = rider->link;
 		verbs_slot_over(rider);
 		verbs_unmap(rider);
 		verbs_slot_put(rider);
@@ -189,14 +214,10 @@ void verbs_slot_put_riders(struct verbs_slot *slot)
 /* @slot has failed; its parts, posted right before it, have ended somehow */
 void verbs_slot_put_parts(struct verbs_slot *slot)
 {
-	struct llist_node *node = slot->riders;
-	struct verbs_slot *part;
+	struct verbs_slot *part, *next = slot->riders;
 
-	while (node) {
-		part = llist_entry(node, struct verbs_slot, free);
-		if (part->whole != slot)
-			break;
-		node = node->next;
+	while ((part = next) && part->whole == slot) {
+		next = part->link;
 		verbs_slot_over(part);
 		verbs_unmap(part);
 		verbs_slot_put(part);

@@ -102,11 +102,10 @@ static int verbs_split_take(struct verbs_queue *queue, unsigned int count)
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		parts[i].slot = verbs_slot_take(queue);
-		if (parts[i].slot)
+		if (verbs_slot_take(queue, &parts[i].slot))
 			continue;
 		while (i--)
-			verbs_slot_untake(parts[i].slot);
+			verbs_slot_put(parts[i].slot);
 		return -EAGAIN;
 	}
 	return 0;
@@ -162,7 +161,7 @@ static void verbs_split_undo(struct verbs_queue *queue, unsigned int count)
 		slot->mapped = 0;
 		slot->whole = NULL;
 		verbs_slot_alight(slot);
-		verbs_slot_untake(slot);
+		verbs_slot_put(slot);
 	}
 }
 
@@ -234,6 +233,7 @@ int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 	if (count > 0) {
 		spin_lock(&queue->lock);
 		ret = verbs_split_post(queue, op, count, &refused);
+		verbs_queue_settle(queue);
 		spin_unlock(&queue->lock);
 		if (ret)
 			verbs_split_unmap(ep, op, count);

@@ -9,9 +9,10 @@
  * FI_SELECTIVE_COMPLETION are the endpoint's.  Whoever reads the completion gives
  * the slot back to the shared queue, without a lock, as everywhere.
  *
- * Posters of all endpoints meet in the lock of the shared queue.  That is the
- * exception to the rule that endpoints share no lock on the data path, and the
- * nature of the thing: the device's driver serializes them, too.
+ * Posters of all endpoints meet in the shared queue's list of free slots, which has
+ * no lock, and in that of the device's driver.  That is the exception to the rule that
+ * endpoints share nothing that is written on the data path, and the nature of the
+ * thing.
  *
  * Room in completion queues
  *
@@ -410,6 +411,7 @@ static struct verbs_srx *verbs_srx_alloc(void *context)
 		return NULL;
 	mutex_init(&srx->lock);
 	INIT_LIST_HEAD(&srx->cqs);
+	verbs_queue_prepare(&srx->rx);
 	spin_lock_init(&srx->event_lock);
 	kofi_event_init(&srx->reached, &srx->srx.fid);
 	srx->reached.event = FI_SRX_LIMIT;

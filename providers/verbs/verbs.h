@@ -20,10 +20,12 @@
 #ifndef _KOFI_VERBS_H
 #define _KOFI_VERBS_H
 
+#include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/percpu-refcount.h>
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/scatterlist.h>
 #include <linux/workqueue.h>
@@ -207,6 +209,9 @@ enum verbs_mr_state {
  * @dir: of that mapping
  * @access: IB_ACCESS_*
  * @linear: the kernel address of each byte is its address in the region
+ * @plain: @domain if it is linear and may be named by plain operations, else NULL
+ * @start: its first address
+ * @lkey: its local key
  * @mapped: @sgt is mapped
  * @kid: stands on the device
  *
@@ -229,6 +234,9 @@ struct verbs_mr {
 	int			access;
 	bool			linear;
 	bool			mapped;
+	const struct verbs_domain *plain;
+	u64			start;
+	u32			lkey;
 	struct verbs_kid	kid;
 
 	enum verbs_mr_state	state;
@@ -292,9 +300,11 @@ struct verbs_sge {
  * @queue: the queue it belongs to
  * @taker: whose completion it is: @queue, or of a shared receive the receive side
  *	of the endpoint that has taken it
- * @free: link while it is free, or among the @riders of another
+ * @place: where it is among the queue's slots, in bytes from one in front of them
+ * @next: while it is free: place of the next one, 0: none
+ * @link: among the @riders of another
  * @riders: unsignalled operations posted before, which have succeeded if this
- *	one has
+ *	one has; by their @link
  * @whole: the slot of the operation that this one is a part of, or NULL (split.c)
  * @silent: success is not reported
  * @signaled: the device reports success to us
@@ -308,8 +318,10 @@ struct verbs_slot {
 	struct ib_cqe		cqe;
 	struct verbs_queue	*queue;
 	struct verbs_queue	*taker;
-	struct llist_node	free;
-	struct llist_node	*riders;
+	u32			place;
+	u32			next;
+	struct verbs_slot	*link;
+	struct verbs_slot	*riders;
 	struct verbs_slot	*whole;
 	bool			silent;
 	bool			signaled;
@@ -339,11 +351,15 @@ struct verbs_wr {
 
 /**
  * struct verbs_queue - One direction of an endpoint, or a shared receive context's
- * @lock: guards @unused, and all of the transmit side from the choice of a slot
- *	to the doorbell; taken with interrupts off
- * @unused: free slots, for posting
- * @freed: free slots, put there by whoever read their completions
+ * @lock: guards the transmit side from the choice of a slot to the doorbell;
+ *	taken with interrupts off; see verbs_queue_unlock()
+ * @plain: plain operations may go the short way now (fast.h)
+ * @fits: and may as far as the endpoint is concerned
+ * @free: place of the first free slot, and below a count of takings (slot.c)
  * @slots: all slots, @size of them
+ * @plain_done: done function of a free slot, and of plain operations
+ * @done: done function of all others
+ * @lkey: key of memory that is in no region
  * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
  * @bounce: @inject_size bytes per slot; NULL if the device takes data inline
  * @bounce_dma: DMA address of @bounce
@@ -373,9 +389,13 @@ struct verbs_wr {
  */
 struct verbs_queue {
 	spinlock_t		lock;		/* see above */
-	struct llist_node	*unused;
-	struct llist_head	freed;
+	bool			plain;
+	bool			fits;
+	atomic64_t		free;
 	struct verbs_slot	*slots;
+	void			(*plain_done)(struct ib_cq *cq, struct ib_wc *wc);
+	void			(*done)(struct ib_cq *cq, struct ib_wc *wc);
+	u32			lkey;
 	struct verbs_sge	*maps;
 	void			*bounce;
 	u64			bounce_dma;
@@ -384,7 +404,7 @@ struct verbs_queue {
 	u64			op_flags;
 	bool			selective;
 	size_t			quiet;
-	struct llist_node	*riders;
+	struct verbs_slot	*riders;
 	struct ib_send_wr	*chain;
 	struct ib_send_wr	**chain_end;
 	unsigned int		chained;
@@ -799,6 +819,7 @@ ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op,
 			size_t len);
 
 /* pages.c */
+bool verbs_is_plain_memory(const void *buf, size_t len);
 bool verbs_iter_more(struct verbs_iter *iter);
 int verbs_iter_piece(const struct verbs_iter *iter, struct verbs_piece *piece);
 void verbs_iter_advance(struct verbs_iter *iter, size_t len);
@@ -831,6 +852,7 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 int verbs_ep_enter(struct verbs_ep *ep);
 void verbs_ep_leave(struct verbs_ep *ep);
 int verbs_ep_lock(struct verbs_ep *ep);
+void verbs_ep_set_state(struct verbs_ep *ep, enum verbs_ep_state state);
 void verbs_ep_unlock(struct verbs_ep *ep);
 void verbs_ep_flush(struct verbs_ep *ep);
 void verbs_ep_hang_up(struct verbs_ep *ep);
@@ -875,6 +897,10 @@ int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
 int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len);
 
 /* map.c */
+int verbs_map_one(struct verbs_queue *queue, const void *buf, size_t len,
+		  enum dma_data_direction dir, struct ib_sge *sge);
+void verbs_map_keep_one(struct verbs_slot *slot, const struct ib_sge *sge,
+			enum dma_data_direction dir);
 int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
 		   struct verbs_iter *iter, size_t limit, struct verbs_map *map);
 void verbs_map_undo(struct verbs_domain *domain, enum dma_data_direction dir,
@@ -884,6 +910,7 @@ void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map,
 void verbs_unmap(struct verbs_slot *slot);
 
 /* slot.c */
+void verbs_queue_prepare(struct verbs_queue *queue);
 int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 		     struct verbs_ep *ep,
 		     void (*done)(struct ib_cq *cq, struct ib_wc *wc));
@@ -892,8 +919,7 @@ int verbs_queue_add_bounce(struct verbs_queue *queue);
 int verbs_queue_add_parts(struct verbs_queue *queue);
 void verbs_queue_unmap(struct verbs_queue *queue);
 void verbs_queue_destroy(struct verbs_queue *queue);
-struct verbs_slot *verbs_slot_take(struct verbs_queue *queue);
-void verbs_slot_untake(struct verbs_slot *slot);
+void verbs_queue_tune(struct verbs_queue *queue);
 void verbs_slot_put(struct verbs_slot *slot);
 void verbs_slot_put_chain(struct kofi_comp *chain);
 void verbs_slot_put_riders(struct verbs_slot *slot);
@@ -920,6 +946,7 @@ ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op);
 void verbs_ring(struct verbs_queue *queue);
 int verbs_post_errno(int ret);
+int verbs_post_refused(struct verbs_slot *slot, int err);
 u64 verbs_comp_flags(const struct verbs_op *op);
 enum dma_data_direction verbs_op_dir(const struct verbs_op *op);
 void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
@@ -935,7 +962,6 @@ void verbs_chain_abandon(struct verbs_queue *queue,
 			 const struct kofi_comp *refused);
 void verbs_fail_refused(struct kofi_comp *refused, int err);
 
-bool verbs_queue_full(const struct verbs_queue *queue);
 int verbs_ep_check(const struct verbs_ep *ep, bool send);
 
 /* move.c */
@@ -957,6 +983,10 @@ void verbs_end_stranded(struct verbs_queue *queue);
 /* done.c */
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_sent(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_received(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_call_sent(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_call_received(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_slot_succeed(struct verbs_slot *slot, size_t len);
 void verbs_slot_blame(struct verbs_slot *slot, int err, int prov_errno);
@@ -1006,6 +1036,94 @@ static inline struct verbs_cq *to_verbs_cq(struct fid *fid)
 static inline struct verbs_slot *to_verbs_slot(struct ib_wc *wc)
 {
 	return container_of(wc->wr_cqe, struct verbs_slot, cqe);
+}
+
+/* A hint that spares the mapping; verbs_slot_take() decides */
+static inline bool verbs_queue_full(const struct verbs_queue *queue)
+{
+	return !((u64)atomic64_read(&queue->free) >> 32);
+}
+
+/* A success that brings nothing with it; for receives */
+static inline bool verbs_wc_is_plain(const struct ib_wc *wc)
+{
+	return wc->status == IB_WC_SUCCESS &&
+	       !(wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE));
+}
+
+/* Takes a slot, or returns false; see slot.c */
+static __always_inline bool verbs_slot_take(struct verbs_queue *queue,
+					    struct verbs_slot **slot)
+{
+	s64 head = atomic64_read(&queue->free);
+	u64 place, next;
+
+	do {
+		place = (u64)head >> 32;
+		if (unlikely(!place))
+			return false;
+		*slot = (void *)(queue->slots - 1) + place;
+		/* Nonsense if somebody else has taken it; then the count has moved on */
+		next = READ_ONCE((*slot)->next);
+		next = next << 32 | (u32)(head + 1);
+	} while (unlikely(!atomic64_try_cmpxchg(&queue->free, &head, next)));
+	return true;
+}
+
+/* Gives clean slots back, from @first to @last by their next */
+static __always_inline void verbs_slots_push(struct verbs_queue *queue,
+					     const struct verbs_slot *first,
+					     struct verbs_slot *last)
+{
+	s64 head = atomic64_read(&queue->free);
+	u64 place = (u64)first->place << 32;
+
+	do
+		WRITE_ONCE(last->next, (u64)head >> 32);
+	while (unlikely(!atomic64_try_cmpxchg(&queue->free, &head,
+					      place | (u32)head)));
+}
+
+/*
+ * Who is about to release the lock says whether plain operations may pass by it: only
+ * while the endpoint is connected, not by a chain, and not without those that have to
+ * ride with somebody.
+ */
+static inline void verbs_queue_settle(struct verbs_queue *queue)
+{
+	bool plain = queue->fits && !queue->chain && !queue->riders &&
+		     READ_ONCE(queue->ep->state) == VERBS_EP_CONNECTED;
+
+	/* Who posts because of it sees what the state stands for, too */
+	smp_store_release(&queue->plain, plain);
+}
+
+static inline void verbs_queue_unlock(struct verbs_queue *queue,
+				      unsigned long flags)
+{
+	verbs_queue_settle(queue);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+/*
+ * A device stays from the look at an endpoint's state to the doorbell, as its removal
+ * waits for who cannot be preempted, too (synchronize_rcu() in device.c).  Where the
+ * holder of a spin lock may sleep, drivers must be able to.
+ */
+static inline void verbs_device_hold(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		rcu_read_lock();
+	else
+		preempt_disable();
+}
+
+static inline void verbs_device_release(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		rcu_read_unlock();
+	else
+		preempt_enable();
 }
 
 /* The counter of an operation; its completion is final and not yet reported */

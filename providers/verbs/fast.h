@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The short way of plain operations, which are what clients post most: one buffer,
+ * the endpoint's flags, success to be reported and nothing else to be done.  It ends
+ * in the same slot and the same work request as post.c would make; what it leaves out
+ * is the list, the lock, and all that such an operation cannot be.
+ *
+ * The lock of a transmit queue is there for operations whose order in the queue
+ * matters to us: chains, riders, parts.  While the queue has none of these, a plain
+ * operation passes by it (queue->plain, verbs_queue_settle()).  Who has just posted
+ * one of these from the same thread sees it; between threads there is no order that
+ * one could expect.
+ *
+ * A call tries three ways.  If the buffer lies in a region, verbs_fast_slot() has a
+ * slot for it, and the call itself fills the work request in: it has nothing to keep
+ * while it looks, and so hardly uses the stack.  If the buffer is in no region, a
+ * function beside it maps the buffer (verbs_fast_begin()).  Whatever is not plain, or
+ * finds the queue full, goes the long way; nothing has happened then.
+ */
+#ifndef _KOFI_VERBS_FAST_H
+#define _KOFI_VERBS_FAST_H
+
+#include "verbs.h"
+
+static __always_inline bool verbs_fast_open(const struct verbs_ep *ep,
+					    const struct verbs_queue *queue,
+					    size_t len)
+{
+	/* What is empty is rare, too */
+	return likely(smp_load_acquire(&queue->plain) &&
+		      len - 1 < ep->max_msg_size);
+}
+
+/**
+ * verbs_fast_slot() - Begin a plain operation on a buffer in a region
+ * @ep: the endpoint
+ * @queue: @ep's, of one direction
+ * @buf: the buffer
+ * @len: bytes
+ * @mr: the region that the client names, or NULL
+ * @sge: the element
+ * @slot: a slot to be filled in
+ *
+ * Context: any; the device is held (verbs_device_hold()).
+ * Return: true, or false: try another way.
+ */
+static __always_inline bool
+verbs_fast_slot(const struct verbs_ep *ep, struct verbs_queue *queue,
+		const void *buf, size_t len, const struct verbs_mr *mr,
+		struct ib_sge *sge, struct verbs_slot **slot)
+{
+	if (unlikely(!verbs_fast_open(ep, queue, len) || !mr ||
+		     mr->plain != ep->domain || len > mr->len ||
+		     (uintptr_t)buf - mr->start > mr->len - len))
+		return false;
+	sge->addr = (uintptr_t)buf;
+	sge->length = len;
+	if (unlikely(!verbs_slot_take(queue, slot)))
+		return false;
+	sge->lkey = mr->lkey;
+	return true;
+}
+
+/**
+ * verbs_fast_begin() - Begin a plain operation on a buffer in no region
+ * @ep: the endpoint
+ * @queue: @ep's, of one direction
+ * @buf: the buffer
+ * @len: bytes
+ * @dir: what the device does with it
+ * @sge: the element
+ * @slot: a slot to be filled in
+ *
+ * Context: any; the device is held (verbs_device_hold()).
+ * Return: 0; -ENOMSG: not plain; -EAGAIN.
+ */
+static inline int verbs_fast_begin(struct verbs_ep *ep,
+				   struct verbs_queue *queue, const void *buf,
+				   size_t len, enum dma_data_direction dir,
+				   struct ib_sge *sge, struct verbs_slot **slot)
+{
+	int ret;
+
+	if (!verbs_fast_open(ep, queue, len))
+		return -ENOMSG;
+	ret = verbs_map_one(queue, buf, len, dir, sge);
+	if (ret)
+		return ret;
+	if (!verbs_slot_take(queue, slot)) {
+		ib_dma_unmap_single(queue->domain->dev->ibdev, sge->addr, len,
+				    dir);
+		return -EAGAIN;
+	}
+	if (queue->maps)
+		verbs_map_keep_one(*slot, sge, dir);
+	return 0;
+}
+
+/* What a plain operation has in its slot; the rest of it is clean */
+static __always_inline void verbs_fast_fill(struct verbs_slot *slot,
+					    void *context, u64 comp_flags)
+{
+	slot->comp.op_context = context;
+	slot->comp.flags = comp_flags;
+}
+
+/* The device has said @ret to the work request */
+static __always_inline int verbs_fast_end(struct verbs_slot *slot, int ret)
+{
+	return likely(!ret) ? ret : verbs_post_refused(slot, ret);
+}
+
+/* Each field of its own, as no compiler clears less than all of the rest */
+static __always_inline void verbs_fast_wr(struct ib_send_wr *wr,
+					  enum ib_wr_opcode opcode,
+					  struct verbs_slot *slot,
+					  struct ib_sge *sge)
+{
+	wr->next = NULL;
+	wr->wr_cqe = &slot->cqe;
+	wr->sg_list = sge;
+	wr->num_sge = 1;
+	wr->opcode = opcode;
+	wr->send_flags = IB_SEND_SIGNALED;
+	wr->ex.imm_data = 0;
+}
+
+static __always_inline int verbs_fast_send(struct verbs_ep *ep,
+					   struct verbs_slot *slot,
+					   struct ib_sge *sge, void *context)
+{
+	struct ib_send_wr wr __uninitialized;
+
+	verbs_fast_wr(&wr, IB_WR_SEND, slot, sge);
+	verbs_fast_fill(slot, context, FI_MSG | FI_SEND);
+	return verbs_fast_end(slot, ib_post_send(ep->qp, &wr, NULL));
+}
+
+static __always_inline int verbs_fast_rdma(struct verbs_ep *ep,
+					   enum ib_wr_opcode opcode,
+					   struct verbs_slot *slot,
+					   struct ib_sge *sge, void *context,
+					   u64 addr, u64 key)
+{
+	struct ib_rdma_wr wr __uninitialized;
+
+	verbs_fast_wr(&wr.wr, opcode, slot, sge);
+	wr.remote_addr = addr;
+	wr.rkey = key;
+	verbs_fast_fill(slot, context, FI_RMA | (opcode == IB_WR_RDMA_READ ?
+						 FI_READ : FI_WRITE));
+	return verbs_fast_end(slot, ib_post_send(ep->qp, &wr.wr, NULL));
+}
+
+static __always_inline int verbs_fast_recv(struct verbs_ep *ep,
+					   struct verbs_slot *slot,
+					   struct ib_sge *sge, void *buf,
+					   void *context)
+{
+	struct ib_recv_wr wr = {
+		.sg_list	= sge,
+		.num_sge	= 1,
+		.wr_cqe		= &slot->cqe,
+	};
+
+	verbs_fast_fill(slot, context, FI_MSG | FI_RECV);
+	slot->comp.buf = buf;
+	return verbs_fast_end(slot, ib_post_recv(ep->qp, &wr, NULL));
+}
+
+#endif /* _KOFI_VERBS_FAST_H */
