@@ -197,6 +197,10 @@ if [ -n "$DEVICE" ]; then
 	/kofi/guest/rxe.sh "$DEVICE"
 	check $? "${DEVICE}0 comes up"
 fi
+# What counts allocations makes some itself, and warns when these are let fail.
+case " $SUITES " in
+*" kofi_nth_test "*) echo 0 >/proc/sys/vm/mem_profiling ;;
+esac
 modprobe kofi_verbs
 check $? "kofi_verbs loads"
 for ko in /kofi/*_test.ko; do
