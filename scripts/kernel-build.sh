@@ -5,22 +5,21 @@
 # result is cached under the version of the source and a hash of the
 # configuration and the patch, if there is one, so it is built once.
 
-# check_config FRAGMENT CONFIG: every option of the fragment must have survived
-# Kconfig.
+# check_config NAME HOME: every option of HOME/fragment must have survived Kconfig.
 check_config()
 {
 	local line bad=0
 
 	while read -r line; do
 		case $line in
-		CONFIG_*=n) grep -q "^${line%=n}=" "$2" || continue ;;
-		CONFIG_*) ! grep -qxF "$line" "$2" || continue ;;
+		CONFIG_*=n) grep -q "^${line%=n}=" "$2/.config" || continue ;;
+		CONFIG_*) ! grep -qxF "$line" "$2/.config" || continue ;;
 		*) continue ;;
 		esac
 		say "    $line did not survive Kconfig"
 		bad=1
-	done <"$1"
-	[ $bad -eq 0 ] || die "fix ${1#"$KOFI_TOP/"}: a dependency is missing"
+	done <"$2/fragment"
+	[ $bad -eq 0 ] || die "fix scripts/configs/$1-6.12.config: a dependency is missing"
 }
 
 # patch_source SRC PATCH: unless that has been done. All kernels are built from the
@@ -33,6 +32,20 @@ patch_source()
 		patch -d "$1" -p1 -sN <"$2" >&2
 )
 
+# fragment NAME: the options of a kernel. A file with a line "# base: OTHER" only has
+# what is different from that other one.
+fragment()
+{
+	local file=$KOFI_TOP/scripts/configs/$1-6.12.config base
+
+	base=$(sed -n 's/^# base: //p' "$file")
+	[ -z "$base" ] ||
+		awk -F = 'FNR == NR { mine[$1]; next }
+			!/^CONFIG_/ || !($1 in mine)' \
+			"$file" "$KOFI_TOP/scripts/configs/$base-6.12.config"
+	cat "$file"
+}
+
 # build_kernel NAME ARCH IMAGE TARGET OBJECTS TIME: make it ready and print its
 # home (see scripts/kernel); the build log is build.log in it. IMAGE is what
 # boots, inside the build folder; TARGET makes it. OBJECTS, the number of object
@@ -40,22 +53,22 @@ patch_source()
 build_kernel()
 {
 	local name=$1 arch=$2 image=$3 target=$4 objects=$5 time=$6
-	local fragment=$KOFI_TOP/scripts/configs/$1-6.12.config version home src make
-	local inputs=("$fragment") patch=${fragment%.config}.patch
+	local patch=$KOFI_TOP/scripts/configs/$1-6.12.patch version home src make inputs
 
 	[ -n "$(candidate linux-source-6.12)" ] || "$KOFI_TOP/scripts/deps" update
 	version=$(candidate linux-source-6.12)
-	[ ! -e "$patch" ] || inputs+=("$patch")
-	home=$KOFI_CACHE/kernel/$name-$version-$(cat "${inputs[@]}" | sha256sum | cut -c1-8)
+	inputs=$({ fragment "$name"; [ ! -e "$patch" ] || cat "$patch"; } | sha256sum | cut -c1-8)
+	home=$KOFI_CACHE/kernel/$name-$version-$inputs
 	lock "$home.lock"
 	if [ ! -e "$home/release" ]; then
 		src=$(unpack_source "$(fetch_deb linux-source-6.12)")
 		[ ! -e "$patch" ] || patch_source "$src" "$patch"
 		mkdir -p "$home"
+		fragment "$name" >"$home/fragment"
 		make=(make -C "$src" O="$home" ARCH="$arch" LOCALVERSION=-kofi-"$name")
 		step "building the $name kernel $version (once; $time on 2 cores)"
-		"${make[@]}" -s KCONFIG_ALLCONFIG="$fragment" allnoconfig >&2
-		check_config "$fragment" "$home/.config"
+		"${make[@]}" -s KCONFIG_ALLCONFIG="$home/fragment" allnoconfig >&2
+		check_config "$name" "$home"
 		progress "$name kernel" "$home/build.log" \
 			"echo \"\$(find '$home' -name '*.o' | wc -l)/~$objects objects\"" \
 			"${make[@]}" -j"$(nproc)" "$target" modules ||
