@@ -51,6 +51,14 @@ static const struct st_rule st_rules[ST_CALLS] = {
 	[ST_SHUTDOWN]	= { "fi_shutdown", { -ENOTCONN } },
 	[ST_NAME]	= { "fi_getname", { -ENOTCONN } },
 	[ST_MR_REG]	= { "fi_mr_reg" },
+	[ST_MR_BIND]	= { "fi_mr_bind" },
+	[ST_MR_ENABLE]	= { "fi_mr_enable", { -EAGAIN, -FI_EOPBADSTATE,
+					      -ENOTCONN, -ESHUTDOWN } },
+	[ST_MR_DISABLE]	= { "fi_mr_disable", { -EAGAIN, -FI_EOPBADSTATE,
+					       -ENOTCONN, -ESHUTDOWN } },
+	[ST_MR_REFRESH]	= { "fi_mr_refresh", { -EAGAIN, -FI_EOPBADSTATE } },
+	[ST_SRX]	= { "fi_srx_context, bind, limit" },
+	[ST_SRX_CLOSE]	= { "fi_close, shared receives", { -EBUSY } },
 	[ST_SEND]	= { "fi_send", { -EAGAIN, -ENOTCONN, -ESHUTDOWN,
 					 -FI_EOPBADSTATE } },
 	[ST_INJECT]	= { "fi_inject", { -EAGAIN, -ENOTCONN, -ESHUTDOWN,
@@ -61,6 +69,11 @@ static const struct st_rule st_rules[ST_CALLS] = {
 					  -FI_EOPBADSTATE } },
 	[ST_READ]	= { "fi_read", { -EAGAIN, -ENOTCONN, -ESHUTDOWN,
 					 -FI_EOPBADSTATE } },
+	[ST_MOVE]	= { "fi_readsgl, fi_writesgl",
+			    { -EAGAIN, -ENOTCONN, -ESHUTDOWN,
+			      -FI_EOPBADSTATE } },
+	[ST_ATOMIC]	= { "fi_*_atomic", { -EAGAIN, -ENOTCONN, -ESHUTDOWN,
+					     -FI_EOPBADSTATE } },
 	[ST_CQ_READ]	= { "fi_cq_read", { -EAGAIN, -FI_EAVAIL } },
 	[ST_CQ_SREAD]	= { "fi_cq_sread", { -EAGAIN, -FI_EAVAIL } },
 	[ST_CQ_READERR]	= { "fi_cq_readerr", { -EAGAIN } },
@@ -117,14 +130,14 @@ static int st_set_port(struct fi_info *info)
 	return info->src_addr ? 0 : -ENOMEM;
 }
 
-static int st_find(struct st_world *world)
+static int st_getinfo(struct st_world *world, u64 caps)
 {
 	struct fi_info *hints = fi_allocinfo();
 	int ret;
 
 	if (!hints)
 		return -ENOMEM;
-	hints->caps = world->rma ? FI_MSG | FI_RMA : FI_MSG;
+	hints->caps = caps;
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->fabric_attr->prov_name = kstrdup(world->prov_name, GFP_KERNEL);
@@ -135,46 +148,96 @@ static int st_find(struct st_world *world)
 		      fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
 				 NULL, 0, 0, hints, &world->info));
 	fi_freeinfo(hints);
+	return ret;
+}
+
+static int st_find(struct st_world *world)
+{
+	int ret;
+
+	if (!world->rma)
+		return st_getinfo(world, FI_MSG) ? : st_set_port(world->info);
+	ret = st_getinfo(world, FI_MSG | FI_RMA | FI_ATOMIC);
+	world->atomic = !ret;
+	if (ret)
+		ret = st_getinfo(world, FI_MSG | FI_RMA);
 	if (ret)
 		return ret;
-	if (!world->rma)
-		return st_set_port(world->info);
 	world->info->tx_attr->size = ST_DEPTH;
 	world->info->rx_attr->size = ST_DEPTH;
+	world->srx_info = fi_dupinfo(world->info);
+	if (!world->srx_info)
+		return -ENOMEM;
+	world->srx_info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	return 0;
+}
+
+static int st_op_alloc(struct st_op *op, struct st_ep *ep)
+{
+	u32 i, piece = ST_LEN / ST_PIECES, at = 0;
+
+	op->ep = ep;
+	op->buf = kzalloc(ST_LEN, GFP_KERNEL);
+	if (!op->buf)
+		return -ENOMEM;
+	sg_init_table(op->sgl, ST_PIECES);
+	for (i = 0; i < ST_PIECES; i++, at += piece)
+		sg_set_buf(&op->sgl[i], op->buf + at,
+			   i + 1 < ST_PIECES ? piece : ST_LEN - at);
+	return 0;
+}
+
+static int st_ep_alloc(struct st_world *world, struct st_ep *ep)
+{
+	unsigned int i;
+	int ret = 0;
+
+	init_rwsem(&ep->lock);
+	mutex_init(&ep->mr_lock);
+	ep->world = world;
+	ep->scratch = kzalloc(ST_LEN, GFP_KERNEL);
+	ep->mr_mem = (u8 *)get_zeroed_page(GFP_KERNEL);
+	if (!ep->scratch || !ep->mr_mem)
+		return -ENOMEM;
+	for (i = 0; i < ST_OPS && !ret; i++)
+		ret = st_op_alloc(&ep->ops[i], ep);
+	return ret;
+}
+
+static void st_ep_free(struct st_ep *ep)
+{
+	unsigned int i;
+
+	for (i = 0; i < ST_OPS; i++)
+		kfree(ep->ops[i].buf);
+	free_page((unsigned long)ep->mr_mem);
+	kfree(ep->scratch);
 }
 
 static int st_alloc(struct st_world *world)
 {
-	unsigned int i, j;
+	unsigned int i;
+	int ret = st_ep_alloc(world, &world->srx);
 
-	for (i = 0; i < ST_EPS; i++) {
-		init_rwsem(&world->eps[i].lock);
-		world->eps[i].world = world;
-		for (j = 0; j < ST_OPS; j++) {
-			world->eps[i].ops[j].ep = &world->eps[i];
-			world->eps[i].ops[j].buf = kzalloc(ST_LEN, GFP_KERNEL);
-			if (!world->eps[i].ops[j].buf)
-				return -ENOMEM;
-		}
-	}
-	for (i = 0; i < ST_MRS; i++) {
+	for (i = 0; i < ST_EPS && !ret; i++)
+		ret = st_ep_alloc(world, &world->eps[i]);
+	for (i = 0; i < ST_MRS && !ret; i++) {
 		init_rwsem(&world->mrs[i].lock);
 		world->mrs[i].mem = (u8 *)get_zeroed_page(GFP_KERNEL);
 		if (!world->mrs[i].mem)
-			return -ENOMEM;
+			ret = -ENOMEM;
 	}
 	init_rwsem(&world->pep_lock);
-	return 0;
+	return ret;
 }
 
 static void st_free(struct st_world *world)
 {
-	unsigned int i, j;
+	unsigned int i;
 
+	st_ep_free(&world->srx);
 	for (i = 0; i < ST_EPS; i++)
-		for (j = 0; j < ST_OPS; j++)
-			kfree(world->eps[i].ops[j].buf);
+		st_ep_free(&world->eps[i]);
 	for (i = 0; i < ST_MRS; i++)
 		free_page((unsigned long)world->mrs[i].mem);
 }
@@ -202,6 +265,7 @@ int st_world_open(struct st_world *world)
 			      fi_cntr_open(world->domain, &cntr_attr,
 					   &world->cntr, NULL));
 	ret = ret ? : st_cqs_open(world);
+	ret = ret ? : st_srx_open(world);
 	return ret ? : st_pep_open(world);
 }
 
@@ -242,6 +306,7 @@ void st_world_close(struct st_world *world)
 	for (i = 0; i < ST_MRS; i++)
 		if (world->mrs[i].mr)
 			st_close(world, &world->mrs[i].mr->fid);
+	st_srx_close(world);
 	st_pep_close(world);
 	st_cqs_close(world);
 	if (world->cntr)
@@ -254,41 +319,51 @@ void st_world_close(struct st_world *world)
 	}
 	if (world->fabric)
 		st_close(world, &world->fabric->fid);
+	fi_freeinfo(world->srx_info);
 	fi_freeinfo(world->info);
 	st_free(world);
 }
 
+static const struct {
+	const struct st_act	*acts;
+	const unsigned int	*count;
+} st_acts[] = {
+	{ st_post_acts, &st_post_count },
+	{ st_conn_acts, &st_conn_count },
+	{ st_srx_acts, &st_srx_count },
+	{ st_more_acts, &st_more_count },
+};
+
+static u32 st_weights(void)
+{
+	u32 i, j, weights = 0;
+
+	for (i = 0; i < ARRAY_SIZE(st_acts); i++)
+		for (j = 0; j < *st_acts[i].count; j++)
+			weights += st_acts[i].acts[j].weight;
+	return weights;
+}
+
 static void st_act(struct st_thread *thread, u32 weights)
 {
-	u32 drawn = st_below(thread, weights);
-	unsigned int i;
+	u32 i, j, drawn = st_below(thread, weights);
 
-	for (i = 0; i < st_post_count; i++) {
-		if (drawn < st_post_acts[i].weight) {
-			st_post_acts[i].act(thread);
-			return;
+	for (i = 0; i < ARRAY_SIZE(st_acts); i++) {
+		for (j = 0; j < *st_acts[i].count; j++) {
+			if (drawn < st_acts[i].acts[j].weight) {
+				st_acts[i].acts[j].act(thread);
+				return;
+			}
+			drawn -= st_acts[i].acts[j].weight;
 		}
-		drawn -= st_post_acts[i].weight;
-	}
-	for (i = 0; i < st_conn_count; i++) {
-		if (drawn < st_conn_acts[i].weight) {
-			st_conn_acts[i].act(thread);
-			return;
-		}
-		drawn -= st_conn_acts[i].weight;
 	}
 }
 
 static int st_thread_run(void *data)
 {
 	struct st_thread *thread = data;
-	unsigned int i;
-	u32 weights = 0;
+	u32 weights = st_weights();
 
-	for (i = 0; i < st_post_count; i++)
-		weights += st_post_acts[i].weight;
-	for (i = 0; i < st_conn_count; i++)
-		weights += st_conn_acts[i].weight;
 	while (!READ_ONCE(thread->world->stop)) {
 		st_act(thread, weights);
 		cond_resched();
@@ -348,11 +423,12 @@ void st_print(struct kunit *test, struct st_figures *figures)
 			kunit_info(test, "%s: %lld of %lld\n", st_rules[i].name,
 				   (s64)atomic64_read(&figures->calls[i].done),
 				   (s64)atomic64_read(&figures->calls[i].made));
-	kunit_info(test, "%lld operations: %lld completed, %lld of them with an error, %lld ended with their endpoint\n",
+	kunit_info(test, "%lld operations: %lld completed, %lld of them with an error, %lld ended with their endpoint; %lld silent\n",
 		   (s64)atomic64_read(&figures->posted),
 		   (s64)atomic64_read(&figures->completed),
 		   (s64)atomic64_read(&figures->errors),
-		   (s64)atomic64_read(&figures->closed));
+		   (s64)atomic64_read(&figures->closed),
+		   (s64)atomic64_read(&figures->silent));
 	KUNIT_EXPECT_EQ(test, atomic64_read(&figures->posted),
 			atomic64_read(&figures->completed) +
 			atomic64_read(&figures->closed));

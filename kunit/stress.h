@@ -17,8 +17,10 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/mutex.h>
 #include <linux/prandom.h>
 #include <linux/rwsem.h>
+#include <linux/scatterlist.h>
 #include <linux/socket.h>
 #include <linux/spinlock.h>
 #include <kunit/test.h>
@@ -36,13 +38,17 @@
 #define ST_LEN		256
 #define ST_PATIENCE_MS	60000
 #define ST_ERRNOS	12
+#define ST_PIECES	3	/* of the list of a move */
+#define ST_MOVES	2	/* of an endpoint in flight */
 
 /* Everything that is called; the table in stress.c has the names */
 enum st_call {
 	ST_GETINFO, ST_FABRIC, ST_DOMAIN, ST_EQ_OPEN, ST_CQ_OPEN, ST_CNTR_OPEN,
 	ST_PASSIVE_EP, ST_ENDPOINT, ST_BIND, ST_ENABLE, ST_OPTIONS, ST_LISTEN,
 	ST_CONNECT, ST_ACCEPT, ST_REJECT, ST_SHUTDOWN, ST_NAME,
-	ST_MR_REG, ST_SEND, ST_INJECT, ST_RECV, ST_WRITE, ST_READ,
+	ST_MR_REG, ST_MR_BIND, ST_MR_ENABLE, ST_MR_DISABLE, ST_MR_REFRESH,
+	ST_SRX, ST_SRX_CLOSE, ST_SEND, ST_INJECT, ST_RECV, ST_WRITE, ST_READ,
+	ST_MOVE, ST_ATOMIC,
 	ST_CQ_READ, ST_CQ_SREAD, ST_CQ_READERR, ST_EQ_READ, ST_EQ_WRITE,
 	ST_CNTR, ST_CLOSE, ST_CLOSE_PARENT, ST_CALLS,
 };
@@ -69,12 +75,14 @@ struct st_ep;
  * @state: enum st_op_state
  * @ep: the endpoint
  * @buf: its memory
+ * @sgl: @buf in pieces
  */
 struct st_op {
 	struct fi_done	done;
 	atomic_t	state;
 	struct st_ep	*ep;
 	u8		*buf;
+	struct scatterlist sgl[ST_PIECES];
 };
 
 /**
@@ -99,6 +107,14 @@ struct st_cq {
  * @cq: of all its operations
  * @enabled: it is
  * @dead: it has been seen without a connection that it had
+ * @shared: its receives are those of the shared receive context
+ * @selective: it reports success only where that is asked for
+ * @moves: it has moves
+ * @scratch: memory of operations that report nothing
+ * @mr_lock: of calls on @mr
+ * @mr: a region for single operations, or NULL; its memory is @mr_mem
+ * @mr_mem: a page
+ * @mr_key: the region's last key, for others
  * @posted: operations that have been posted and are not over
  * @ops: its operations
  */
@@ -109,6 +125,14 @@ struct st_ep {
 	struct st_cq		*cq;
 	bool			enabled;
 	bool			dead;
+	bool			shared;
+	bool			selective;
+	bool			moves;
+	u8			*scratch;
+	struct mutex		mr_lock;	/* see above */
+	struct fid_mr		*mr;
+	u8			*mr_mem;
+	u64			mr_key;
 	atomic_t		posted;
 	struct st_op		ops[ST_OPS];
 };
@@ -142,6 +166,7 @@ struct st_count {
  * @completed: their completions, errors included
  * @errors: errors among these
  * @closed: operations whose endpoint was closed before they completed
+ * @silent: operations of which nothing is reported unless they fail
  * @twice: completions of what was not posted
  * @lost: operations that had not completed when an ended connection was drained
  * @wrong: answers that the call may not give
@@ -154,6 +179,7 @@ struct st_figures {
 	atomic64_t	completed;
 	atomic64_t	errors;
 	atomic64_t	closed;
+	atomic64_t	silent;
 	atomic_t	twice;
 	atomic_t	lost;
 	atomic_t	wrong;
@@ -168,7 +194,9 @@ struct st_figures {
  * @prov_name: the provider
  * @rma: it has regions and remote memory access, flushes when a connection ends,
  *	and calls done functions
+ * @atomic: it has atomic operations
  * @info: what it offers
+ * @srx_info: the same for endpoints that share receives
  * @fabric: fabric of @info
  * @domain: domain of @info
  * @eq: for all events
@@ -178,6 +206,8 @@ struct st_figures {
  * @pep: listens, or NULL
  * @name: where
  * @eps: endpoints
+ * @srx: the place of a shared receive context, if the provider has that; a receive
+ *	completes in the queue of whoever takes it
  * @mrs: regions
  * @stop: threads are to end
  */
@@ -186,7 +216,9 @@ struct st_world {
 	struct st_figures	*figures;
 	const char		*prov_name;
 	bool			rma;
+	bool			atomic;
 	struct fi_info		*info;
+	struct fi_info		*srx_info;
 	struct fid_fabric	*fabric;
 	struct fid_domain	*domain;
 	struct fid_eq		*eq;
@@ -196,6 +228,7 @@ struct st_world {
 	struct fid_pep		*pep;
 	struct sockaddr_storage	name;
 	struct st_ep		eps[ST_EPS];
+	struct st_ep		srx;
 	struct st_mr		mrs[ST_MRS];
 	bool			stop;
 };
@@ -237,6 +270,12 @@ int st_cqs_open(struct st_world *world);
 void st_cqs_close(struct st_world *world);
 void st_poll(struct st_cq *cq, struct st_world *world);
 void st_await_readers(struct st_cq *cq);
+struct st_ep *st_ep_use(struct st_thread *thread);
+struct st_op *st_op_take(struct st_thread *thread, struct st_ep *ep);
+void st_op_begin(struct st_op *op);
+void st_op_end(struct st_op *op, long ret);
+void st_ep_sweep(struct st_ep *ep);
+bool st_target(struct st_thread *thread, u64 *addr, u64 *key);
 
 /* stress_conn.c */
 extern const struct st_act st_conn_acts[];
@@ -244,5 +283,19 @@ extern const unsigned int st_conn_count;
 int st_pep_open(struct st_world *world);
 void st_pep_close(struct st_world *world);
 void st_ep_close(struct st_ep *ep, bool drain);
+
+/* stress_srx.c */
+extern const struct st_act st_srx_acts[];
+extern const unsigned int st_srx_count;
+int st_srx_open(struct st_world *world);
+void st_srx_close(struct st_world *world);
+bool st_srx_join(struct st_world *world, struct st_ep *ep);
+void st_srx_recv(struct st_thread *thread);
+
+/* stress_more.c */
+extern const struct st_act st_more_acts[];
+extern const unsigned int st_more_count;
+void st_mr_open(struct st_ep *ep);
+void st_mr_close(struct st_ep *ep);
 
 #endif /* _KUNIT_STRESS_H */

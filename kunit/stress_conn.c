@@ -38,6 +38,26 @@ static struct st_ep *st_free_ep(struct st_thread *thread, bool accepts)
 	return NULL;
 }
 
+/* What an endpoint can be told before it is enabled */
+static int st_ep_choose(struct st_thread *thread, struct st_ep *ep)
+{
+	struct st_world *world = thread->world;
+	size_t moves = ST_MOVES;
+	u64 flags = FI_TRANSMIT | FI_RECV;
+
+	ep->selective = world->rma && !st_below(thread, 4);
+	ep->moves = world->rma && !st_below(thread, 2);
+	if (ep->selective)
+		flags |= FI_SELECTIVE_COMPLETION;
+	if (ep->moves && st_said(world, ST_OPTIONS,
+				 fi_setopt(&ep->ep->fid, FI_OPT_ENDPOINT,
+					   FI_OPT_MAX_MOVES, &moves,
+					   sizeof(moves))))
+		return -EIO;
+	return st_said(world, ST_BIND,
+		       fi_ep_bind(ep->ep, &ep->cq->cq->fid, flags));
+}
+
 static int st_ep_prepare(struct st_thread *thread, struct st_ep *ep,
 			 struct fi_info *info)
 {
@@ -49,12 +69,21 @@ static int st_ep_prepare(struct st_thread *thread, struct st_ep *ep,
 		ep->ep = NULL;
 		return -EIO;
 	}
+	ep->shared = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
 	if (st_said(world, ST_BIND, fi_ep_bind(ep->ep, &world->eq->fid, 0)) ||
-	    st_said(world, ST_BIND, fi_ep_bind(ep->ep, &ep->cq->cq->fid,
-					       FI_TRANSMIT | FI_RECV)))
+	    st_ep_choose(thread, ep) ||
+	    (ep->shared && !st_srx_join(world, ep)))
 		return -EIO;
 	ep->enabled = !st_said(world, ST_ENABLE, fi_enable(ep->ep));
+	if (ep->enabled && world->rma && !st_below(thread, 2))
+		st_mr_open(ep);
 	return ep->enabled ? 0 : -EIO;
+}
+
+/* A fourth of all endpoints shares receives, if the provider has that */
+static bool st_may_share(struct st_thread *thread)
+{
+	return thread->world->srx_info && !st_below(thread, 4);
 }
 
 static void st_ep_connect(struct st_world *world, struct st_ep *ep)
@@ -75,14 +104,16 @@ static void act_open(struct st_thread *thread)
 
 	if (!ep)
 		return;
-	if (!st_ep_prepare(thread, ep, thread->world->info) &&
+	if (!st_ep_prepare(thread, ep, st_may_share(thread) ?
+				       thread->world->srx_info :
+				       thread->world->info) &&
 	    st_below(thread, 8))
 		st_ep_connect(thread->world, ep);
 	up_write(&ep->lock);
 }
 
 /* Operations that are over because their endpoint is */
-static void st_ep_sweep(struct st_ep *ep)
+void st_ep_sweep(struct st_ep *ep)
 {
 	unsigned int i;
 
@@ -119,6 +150,7 @@ void st_ep_close(struct st_ep *ep, bool drain)
 	if (drain && world->rma && ep->enabled &&
 	    !st_said(world, ST_SHUTDOWN, fi_shutdown(ep->ep, 0)))
 		st_ep_drain(ep);
+	st_mr_close(ep);
 	if (st_said(world, ST_CLOSE, fi_close(&ep->ep->fid)))
 		return;
 	ep->ep = NULL;
@@ -229,6 +261,8 @@ static void st_accept(struct st_thread *thread, struct st_ep *ep,
 {
 	struct st_world *world = thread->world;
 
+	if (st_may_share(thread))
+		info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	if (!st_ep_prepare(thread, ep, info) && st_below(thread, 16))
 		st_said(world, ST_ACCEPT, fi_accept(ep->ep, "yes", 3));
 }

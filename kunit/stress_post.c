@@ -115,7 +115,7 @@ void st_await_readers(struct st_cq *cq)
 	spin_unlock_irqrestore(&cq->handling, flags);
 }
 
-static struct st_ep *st_ep_use(struct st_thread *thread)
+struct st_ep *st_ep_use(struct st_thread *thread)
 {
 	struct st_ep *ep = &thread->world->eps[st_below(thread, ST_EPS)];
 
@@ -127,7 +127,7 @@ static struct st_ep *st_ep_use(struct st_thread *thread)
 	return NULL;
 }
 
-static struct st_op *st_op_take(struct st_thread *thread, struct st_ep *ep)
+struct st_op *st_op_take(struct st_thread *thread, struct st_ep *ep)
 {
 	u32 i, start = st_below(thread, ST_OPS);
 	struct st_op *op;
@@ -140,14 +140,14 @@ static struct st_op *st_op_take(struct st_thread *thread, struct st_ep *ep)
 	return NULL;
 }
 
-static void st_op_begin(struct st_op *op)
+void st_op_begin(struct st_op *op)
 {
 	op->done.done = st_done;
 	atomic_inc(&op->ep->posted);
 	atomic_set_release(&op->state, ST_POSTED);
 }
 
-static void st_op_end(struct st_op *op, long ret)
+void st_op_end(struct st_op *op, long ret)
 {
 	if (!ret) {
 		atomic64_inc(&op->ep->world->figures->posted);
@@ -157,21 +157,114 @@ static void st_op_end(struct st_op *op, long ret)
 	atomic_dec(&op->ep->posted);
 }
 
+/* A region for single operations of this moment */
+static bool st_target_ep(struct st_thread *thread, u64 *addr, u64 *key)
+{
+	struct st_ep *ep = &thread->world->eps[st_below(thread, ST_EPS)];
+
+	*addr = (uintptr_t)ep->mr_mem;
+	*key = READ_ONCE(ep->mr_key);
+	return *key;
+}
+
 /* A region of this moment, to be accessed when it may have gone */
-static bool st_target(struct st_thread *thread, u64 *addr, u64 *key)
+bool st_target(struct st_thread *thread, u64 *addr, u64 *key)
 {
 	struct st_mr *mr = &thread->world->mrs[st_below(thread, ST_MRS)];
 	bool open;
 
+	if (!st_below(thread, 8))
+		return st_target_ep(thread, addr, key);
 	if (!down_read_trylock(&mr->lock))
 		return false;
 	open = mr->mr;
 	if (open) {
-		*addr = (uintptr_t)mr->mem + st_below(thread, PAGE_SIZE - ST_LEN);
+		*addr = (uintptr_t)mr->mem + 8 * st_below(thread, (PAGE_SIZE - ST_LEN) / 8);
 		*key = fi_mr_key(mr->mr);
 	}
 	up_read(&mr->lock);
 	return open;
+}
+
+static long st_post_plain(struct st_ep *ep, enum st_call call,
+			  struct st_op *op, u32 len, u64 addr, u64 key)
+{
+	switch (call) {
+	case ST_SEND:
+		return fi_send(ep->ep, op->buf, len, NULL, 0, &op->done);
+	case ST_RECV:
+		return fi_recv(ep->ep, op->buf, ST_LEN, NULL, 0, &op->done);
+	case ST_WRITE:
+		return fi_write(ep->ep, op->buf, len, NULL, 0, addr, key,
+				&op->done);
+	default:
+		return fi_read(ep->ep, op->buf, len, NULL, 0, addr, key,
+			       &op->done);
+	}
+}
+
+/* With a context it is to be reported, without one it is not */
+static long st_post_msg(struct st_ep *ep, enum st_call call, u8 *buf,
+			void *context, u32 len, u64 addr, u64 key)
+{
+	u64 flags = context ? FI_COMPLETION : 0;
+	struct kvec iov = { buf, call == ST_RECV ? ST_LEN : len };
+	struct fi_rma_iov rma = { .addr = addr, .len = len, .key = key };
+	struct fi_msg msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.context	= context,
+	};
+	struct fi_msg_rma msg_rma = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.rma_iov	= &rma,
+		.rma_iov_count	= 1,
+		.context	= context,
+	};
+
+	switch (call) {
+	case ST_SEND:
+		return fi_sendmsg(ep->ep, &msg, flags);
+	case ST_RECV:
+		return fi_recvmsg(ep->ep, &msg, flags);
+	case ST_WRITE:
+		return fi_writemsg(ep->ep, &msg_rma, flags);
+	default:
+		return fi_readmsg(ep->ep, &msg_rma, flags);
+	}
+}
+
+static long st_answered(struct st_ep *ep, enum st_call call, long ret)
+{
+	if (ret == -ESHUTDOWN)
+		WRITE_ONCE(ep->dead, true);
+	return st_said(ep->world, call, ret);
+}
+
+/* Nobody will hear of it unless it fails; its memory is good as long as the world */
+static void st_post_silent(struct st_ep *ep, enum st_call call, u32 len,
+			   u64 addr, u64 key)
+{
+	if (!st_answered(ep, call, st_post_msg(ep, call, ep->scratch, NULL, len,
+					       addr, key)))
+		atomic64_inc(&ep->world->figures->silent);
+}
+
+static void st_post_told(struct st_thread *thread, struct st_ep *ep,
+			 enum st_call call, u32 len, u64 addr, u64 key)
+{
+	struct st_op *op = st_op_take(thread, ep);
+	long ret;
+
+	if (!op)
+		return;
+	st_op_begin(op);
+	if (ep->selective)
+		ret = st_post_msg(ep, call, op->buf, &op->done, len, addr, key);
+	else
+		ret = st_post_plain(ep, call, op, len, addr, key);
+	st_op_end(op, st_answered(ep, call, ret));
 }
 
 static void st_post(struct st_thread *thread, enum st_call call)
@@ -179,35 +272,17 @@ static void st_post(struct st_thread *thread, enum st_call call)
 	struct st_ep *ep = st_ep_use(thread);
 	u32 len = st_below(thread, ST_LEN + 1);
 	u64 addr = 0, key = 0;
-	struct st_op *op;
-	long ret;
 
 	if (!ep)
 		return;
 	if (call >= ST_WRITE && !st_target(thread, &addr, &key))
 		goto unlock;
-	op = st_op_take(thread, ep);
-	if (!op)
-		goto unlock;
-	st_op_begin(op);
-	switch (call) {
-	case ST_SEND:
-		ret = fi_send(ep->ep, op->buf, len, NULL, 0, &op->done);
-		break;
-	case ST_RECV:
-		ret = fi_recv(ep->ep, op->buf, ST_LEN, NULL, 0, &op->done);
-		break;
-	case ST_WRITE:
-		ret = fi_write(ep->ep, op->buf, len, NULL, 0, addr, key,
-			       &op->done);
-		break;
-	default:
-		ret = fi_read(ep->ep, op->buf, len, NULL, 0, addr, key,
-			      &op->done);
-	}
-	if (ret == -ESHUTDOWN)
-		WRITE_ONCE(ep->dead, true);
-	st_op_end(op, st_said(thread->world, call, ret));
+	if (call == ST_RECV && ep->shared)
+		st_srx_recv(thread);
+	else if (ep->selective && st_below(thread, 2))
+		st_post_silent(ep, call, len, addr, key);
+	else
+		st_post_told(thread, ep, call, len, addr, key);
 unlock:
 	up_read(&ep->lock);
 }
@@ -312,7 +387,7 @@ int st_cqs_open(struct st_world *world)
 		struct fi_cq_attr attr = st_cq_attrs[kind];
 		struct st_cq *cq = &world->cqs[kind];
 
-		attr.size = 2 * ST_DEPTH * ST_EPS;
+		attr.size = 2 * ST_DEPTH * ST_EPS + ST_DEPTH;
 		attr.format = FI_CQ_FORMAT_MSG;
 		cq->kind = kind;
 		init_rwsem(&cq->readers);
