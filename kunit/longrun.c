@@ -17,6 +17,7 @@
  *	open		connections that stand
  *	slowest_ms	longest time from fi_connect() to FI_CONNECTED
  *	the figures of enum lr_figure
+ *	corruption	the first thing that was not as it should; text behind the number
  *	trouble		the first error that was met; text behind the number
  *
  * What the one side sends, writes or adds, the other one must have received, found or
@@ -126,6 +127,7 @@ static atomic64_t lr_figures[LR_FIGURES];
 static atomic_t lr_slowest_ms;
 static atomic_t lr_troubles;
 static char lr_trouble_text[160];
+static char lr_corrupted_text[160];
 static struct lr_link *lr_links;
 static struct task_struct **lr_tasks;
 static struct task_struct *lr_listener;
@@ -159,6 +161,15 @@ int lr_trouble(struct lr_link *link, const char *what, long err, int prov_errno)
 			 link ? link->hello.conn : 0, link ? link->round : 0,
 			 what, err, fi_strerror(-err), prov_errno);
 	return err < 0 ? err : -EPROTO;
+}
+
+/* Something is not as it should; keeps the first */
+void lr_corrupted(struct lr_link *link, const char *what, u64 got, u64 want)
+{
+	if (atomic64_inc_return(&lr_figures[LR_CORRUPTED]) == 1)
+		snprintf(lr_corrupted_text, sizeof(lr_corrupted_text),
+			 "connection %llu round %llu: %s: %llu instead of %llu",
+			 link->hello.conn, link->round, what, got, want);
 }
 
 static int lr_getinfo(u64 caps)
@@ -484,6 +495,9 @@ static int report_show(struct seq_file *m, void *v)
 	for (i = 0; i < LR_FIGURES; i++)
 		seq_printf(m, "%s %lld\n", lr_names[i],
 			   (s64)atomic64_read(&lr_figures[i]));
+	seq_printf(m, "corruption %lld %s\n",
+		   (s64)atomic64_read(&lr_figures[LR_CORRUPTED]),
+		   lr_corrupted_text);
 	seq_printf(m, "trouble %d %s\n", atomic_read(&lr_troubles),
 		   lr_trouble_text);
 	return 0;

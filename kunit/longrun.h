@@ -185,6 +185,8 @@ struct lr_arrival {
  * @sent: number of the next message
  * @received: number of the next message to come
  * @sum: what the server's number has to be
+ * @last: the round is the last one, so the peer may hang up
+ * @cut: it has hung up while something was on its way
  * @stood: the connection did
  */
 struct lr_link {
@@ -212,6 +214,8 @@ struct lr_link {
 	u64			sent;
 	u64			received;
 	u64			sum;
+	bool			last;
+	bool			cut;
 	bool			stood;
 };
 
@@ -230,6 +234,7 @@ extern unsigned int lr_patience_ms;
 bool lr_stopped(void);
 void lr_count(enum lr_figure figure);
 void lr_add(enum lr_figure figure, u64 value);
+void lr_corrupted(struct lr_link *link, const char *what, u64 got, u64 want);
 int lr_trouble(struct lr_link *link, const char *what, long err,
 	       int prov_errno);
 
@@ -255,8 +260,8 @@ void lr_posted(struct lr_link *link, struct lr_op *op);
 void lr_plan(const struct lr_link *link, struct lr_plan *plan);
 void lr_fill(const struct lr_link *link, enum lr_stuff stuff, u64 number,
 	     u8 *buf, size_t len);
-bool lr_intact(const struct lr_link *link, enum lr_stuff stuff, u64 number,
-	       const u8 *buf, size_t len);
+size_t lr_intact(const struct lr_link *link, enum lr_stuff stuff, u64 number,
+		 const u8 *buf, size_t len);
 
 /* longrun_round.c */
 int lr_client_round(struct lr_link *link, bool final);

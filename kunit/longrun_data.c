@@ -37,18 +37,19 @@ void lr_fill(const struct lr_link *link, enum lr_stuff stuff, u64 number,
 	}
 }
 
-bool lr_intact(const struct lr_link *link, enum lr_stuff stuff, u64 number,
-	       const u8 *buf, size_t len)
+/* Returns how many bytes are as lr_fill() would make them, in words */
+size_t lr_intact(const struct lr_link *link, enum lr_stuff stuff, u64 number,
+		 const u8 *buf, size_t len)
 {
 	u64 word = lr_key(link, stuff, number);
 	size_t at;
 
 	for (at = 0; at < len; at += sizeof(word)) {
 		if (memcmp(buf + at, &word, min(sizeof(word), len - at)))
-			return false;
+			return at;
 		word += LR_GOLDEN;
 	}
-	return true;
+	return len;
 }
 
 /* Half of all lengths are small, a quarter medium */

@@ -131,6 +131,8 @@ int lr_recv(struct lr_link *link, struct lr_op *op)
 
 	memset(op->buf, 0, sizeof(struct lr_msg));
 	ret = fi_recv(link->ep, op->buf, lr_size, NULL, 0, op);
+	if (ret == -ESHUTDOWN && link->last)
+		return 0;
 	if (ret)
 		return lr_trouble(link, "post a receive", ret, 0);
 	lr_posted(link, op);
@@ -380,7 +382,7 @@ int lr_settle(struct lr_link *link)
 /*
  * The same in the last round.  If the peer ends the connection it does so when it has
  * everything, but the acknowledgment of that may have got lost: then what was sent
- * last ends with -ECANCELED, though it is there.  The peer has checked that it is.
+ * last is canceled, or tried again in vain.  The peer has checked that it is there.
  */
 int lr_settle_last(struct lr_link *link, bool server)
 {
@@ -391,8 +393,10 @@ int lr_settle_last(struct lr_link *link, bool server)
 		return lr_settle(link);
 	while (lr_is_sending(link)) {
 		ret = lr_take_any(link, &prov_errno);
-		if (ret && ret != -ECANCELED &&
-		    (ret != -EAGAIN || lr_stopped() || time_after(jiffies, until)))
+		if (ret == -ECANCELED || ret == -ETIMEDOUT)
+			link->cut = true;
+		else if (ret && (ret != -EAGAIN || lr_stopped() ||
+				 time_after(jiffies, until)))
 			return lr_trouble(link, "complete the last operation",
 					  ret, prov_errno);
 	}
@@ -431,10 +435,14 @@ static void lr_drain(struct lr_link *link)
 	lr_add(LR_ENDLESS, link->nr_out);
 }
 
+/* A connection that is known to be over may have no event of its end any more */
 static void lr_await_end(struct lr_link *link)
 {
-	int ret = lr_event(link, FI_SHUTDOWN, LR_HANG_UP_MS, NULL, 0);
+	int ret;
 
+	if (link->cut)
+		return;
+	ret = lr_event(link, FI_SHUTDOWN, LR_HANG_UP_MS, NULL, 0);
 	if (ret == -ETIMEDOUT)
 		lr_count(LR_UNTOLD);
 	else if (!ret)
@@ -482,6 +490,8 @@ static void lr_forget(struct lr_link *link)
 	link->sent = 0;
 	link->received = 0;
 	link->sum = 0;
+	link->last = false;
+	link->cut = false;
 }
 
 void lr_link_close(struct lr_link *link)

@@ -188,10 +188,21 @@ static int lr_do(struct lr_link *link, const struct lr_step *step, u32 nr,
 	}
 }
 
-static void lr_expect(bool as_it_should)
+static void lr_expect(struct lr_link *link, bool as_it_should, const char *what,
+		      u64 got, u64 want)
 {
 	if (!as_it_should)
-		lr_count(LR_CORRUPTED);
+		lr_corrupted(link, what, got, want);
+}
+
+/* What is told is where the first word is that differs */
+static void lr_expect_bytes(struct lr_link *link, enum lr_stuff stuff,
+			    u64 number, const char *what, const u8 *buf,
+			    size_t len)
+{
+	size_t at = lr_intact(link, stuff, number, buf, len);
+
+	lr_expect(link, at == len, what, at, len);
 }
 
 /* What reads and atomic operations have brought */
@@ -204,12 +215,13 @@ static void lr_check_results(struct lr_link *link, const struct lr_plan *plan,
 	for (i = 0; i < plan->nr; i++) {
 		step = &plan->steps[i];
 		if (step->kind == LR_READ_SLOT) {
-			lr_expect(lr_intact(link, LR_OF_READ,
-					    lr_slot_number(link, step->slot),
-					    ops[i]->buf, step->len));
+			lr_expect_bytes(link, LR_OF_READ,
+					lr_slot_number(link, step->slot),
+					"read", ops[i]->buf, step->len);
 			lr_count(LR_READ);
 		} else if (step->kind == LR_ADD) {
-			lr_expect(*lr_result(link, i) == link->sum);
+			lr_expect(link, *lr_result(link, i) == link->sum,
+				  "old value", *lr_result(link, i), link->sum);
 			link->sum += step->len;
 			lr_count(LR_ADDED);
 		}
@@ -229,17 +241,20 @@ static bool lr_in_turn(struct lr_link *link, u64 seq)
 	return true;
 }
 
-static bool lr_msg_intact(struct lr_link *link, enum lr_stuff stuff,
-			  const struct lr_arrival *arrival, u32 len)
+static void lr_check_msg(struct lr_link *link, enum lr_stuff stuff,
+			 const struct lr_arrival *arrival, u32 len)
 {
 	const u8 *buf = arrival->op->buf;
 	struct lr_msg msg;
 
 	memcpy(&msg, buf, sizeof(msg));
-	return arrival->len == len && msg.len == len &&
-	       msg.conn == link->hello.conn &&
-	       lr_intact(link, stuff, msg.seq, buf + sizeof(msg),
-			 len - sizeof(msg));
+	lr_expect(link, msg.conn == link->hello.conn, "message's connection",
+		  msg.conn, link->hello.conn);
+	if (arrival->len != len || msg.len != len)
+		lr_corrupted(link, "message's length", arrival->len, len);
+	else
+		lr_expect_bytes(link, stuff, msg.seq, "message",
+				buf + sizeof(msg), len - sizeof(msg));
 }
 
 /* The next message, which has to be one of @len bytes; its flags go to @flags */
@@ -255,7 +270,7 @@ static int lr_await_msg(struct lr_link *link, enum lr_stuff stuff, u32 len,
 		if (ret)
 			return ret;
 		memcpy(&msg, arrival.op->buf, sizeof(msg));
-		lr_expect(lr_msg_intact(link, stuff, &arrival, len));
+		lr_check_msg(link, stuff, &arrival, len);
 		ret = lr_recv(link, arrival.op);
 		if (ret)
 			return ret;
@@ -275,7 +290,8 @@ static int lr_await_data(struct lr_link *link)
 		ret = lr_next(link, &arrival);
 		if (ret)
 			return ret;
-		lr_expect(arrival.flags & FI_REMOTE_CQ_DATA);
+		lr_expect(link, arrival.flags & FI_REMOTE_CQ_DATA,
+			  "data's flags", arrival.flags, FI_REMOTE_CQ_DATA);
 		seq = arrival.data;
 		ret = lr_recv(link, arrival.op);
 		if (ret)
@@ -308,6 +324,7 @@ int lr_client_round(struct lr_link *link, bool final)
 	struct lr_plan plan;
 	int ret;
 
+	link->last = final;
 	lr_plan(link, &plan);
 	ret = lr_client_part(link, &plan, final);
 	for (i = 0; i < plan.nr_answers && !ret; i++)
@@ -316,7 +333,7 @@ int lr_client_round(struct lr_link *link, bool final)
 		ret = final ? lr_settle_last(link, false) : lr_settle(link);
 	if (ret)
 		return ret;
-	lr_expect(flags & LR_END);
+	lr_expect(link, flags & LR_END, "end's flags", flags, LR_END);
 	link->round++;
 	lr_count(LR_ROUNDS);
 	return 0;
@@ -346,17 +363,19 @@ static void lr_check_memory(struct lr_link *link, const struct lr_plan *plan)
 	for (i = 0; i < plan->nr; i++) {
 		step = &plan->steps[i];
 		if (step->kind == LR_WRITE || step->kind == LR_WRITEDATA) {
-			lr_expect(lr_intact(link, LR_OF_WRITE,
-					    lr_slot_number(link, step->slot),
-					    link->memory->written[step->slot],
-					    step->len));
+			lr_expect_bytes(link, LR_OF_WRITE,
+					lr_slot_number(link, step->slot),
+					"written place",
+					link->memory->written[step->slot],
+					step->len);
 			lr_count(LR_FOUND);
 		} else if (step->kind == LR_ADD) {
 			link->sum += step->len;
 			lr_count(LR_SUMMED);
 		}
 	}
-	lr_expect(link->memory->sum == link->sum);
+	lr_expect(link, link->memory->sum == link->sum, "sum",
+		  link->memory->sum, link->sum);
 	memset(link->memory->written, 0, sizeof(link->memory->written));
 }
 
@@ -395,7 +414,7 @@ int lr_server_round(struct lr_link *link, bool *final)
 				   &flags);
 	if (ret)
 		return ret;
-	lr_expect(flags & LR_END);
+	lr_expect(link, flags & LR_END, "end's flags", flags, LR_END);
 	lr_check_memory(link, &plan);
 	*final = flags & LR_FINAL;
 	link->round++;
