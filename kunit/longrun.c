@@ -301,7 +301,7 @@ static int lr_client(void *data)
 	while (lr_client_next(&nr))
 		lr_client_once(link, nr);
 	atomic_dec(&lr_running);
-	wait_event(lr_wait, kthread_should_stop());
+	wait_event_idle(lr_wait, kthread_should_stop());
 	return 0;
 }
 
@@ -341,8 +341,8 @@ static int lr_serve(void *data)
 	struct lr_link *link = data;
 
 	while (!kthread_should_stop()) {
-		wait_event(link->wait,
-			   lr_is_asked(link) || kthread_should_stop());
+		wait_event_idle(link->wait,
+				lr_is_asked(link) || kthread_should_stop());
 		if (lr_is_asked(link))
 			lr_server_once(link);
 	}
