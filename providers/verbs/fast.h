@@ -11,11 +11,11 @@
  * one of these from the same thread sees it; between threads there is no order that
  * one could expect.
  *
- * A call tries three ways.  If the buffer lies in a region, verbs_fast_slot() has a
- * slot for it, and the call itself fills the work request in: it has nothing to keep
- * while it looks, and so hardly uses the stack.  If the buffer is in no region, a
- * function beside it maps the buffer (verbs_fast_begin()).  Whatever is not plain, or
- * finds the queue full, goes the long way; nothing has happened then.
+ * A call has two short ways: verbs_fast_slot() begins an operation on a buffer in a
+ * region, verbs_fast_begin() one on a buffer that has to be mapped.  They are in
+ * functions of their own, as the first has nothing to keep while it looks, and so
+ * hardly uses the stack.  Whatever is not plain, or finds the queue full, goes the
+ * long way; nothing has happened then.
  */
 #ifndef _KOFI_VERBS_FAST_H
 #define _KOFI_VERBS_FAST_H
@@ -37,7 +37,7 @@ static __always_inline bool verbs_fast_open(const struct verbs_ep *ep,
  * @queue: @ep's, of one direction
  * @buf: the buffer
  * @len: bytes
- * @mr: the region that the client names, or NULL
+ * @mr: the region that the client names
  * @sge: the element
  * @slot: a slot to be filled in
  *
@@ -49,7 +49,7 @@ verbs_fast_slot(const struct verbs_ep *ep, struct verbs_queue *queue,
 		const void *buf, size_t len, const struct verbs_mr *mr,
 		struct ib_sge *sge, struct verbs_slot **slot)
 {
-	if (unlikely(!verbs_fast_open(ep, queue, len) || !mr ||
+	if (unlikely(!verbs_fast_open(ep, queue, len) ||
 		     mr->plain != ep->domain || len > mr->len ||
 		     (uintptr_t)buf - mr->start > mr->len - len))
 		return false;
@@ -58,6 +58,25 @@ verbs_fast_slot(const struct verbs_ep *ep, struct verbs_queue *queue,
 	if (unlikely(!verbs_slot_take(queue, slot)))
 		return false;
 	sge->lkey = mr->lkey;
+	return true;
+}
+
+/*
+ * Does one piece of memory begin at @buf and go on for @len bytes?  Clients use their
+ * buffers over and over, so the queue remembers where it has found memory last.
+ * A stack may be anywhere.
+ */
+static __always_inline bool verbs_fast_memory(struct verbs_queue *queue,
+					      const void *buf, size_t len)
+{
+	unsigned long first = (unsigned long)buf >> VERBS_BLOCK_SHIFT;
+	unsigned long last = ((unsigned long)buf + len - 1) >> VERBS_BLOCK_SHIFT;
+
+	if (likely(first == READ_ONCE(queue->block) && first == last))
+		return !object_is_on_stack(buf);
+	if (!verbs_is_plain_memory(buf, len))
+		return false;
+	WRITE_ONCE(queue->block, last);
 	return true;
 }
 
@@ -72,28 +91,24 @@ verbs_fast_slot(const struct verbs_ep *ep, struct verbs_queue *queue,
  * @slot: a slot to be filled in
  *
  * Context: any; the device is held (verbs_device_hold()).
- * Return: 0; -ENOMSG: not plain; -EAGAIN.
+ * Return: true, or false: go the long way.
  */
-static inline int verbs_fast_begin(struct verbs_ep *ep,
-				   struct verbs_queue *queue, const void *buf,
-				   size_t len, enum dma_data_direction dir,
-				   struct ib_sge *sge, struct verbs_slot **slot)
+static __always_inline bool
+verbs_fast_begin(struct verbs_ep *ep, struct verbs_queue *queue,
+		 const void *buf, size_t len, enum dma_data_direction dir,
+		 struct ib_sge *sge, struct verbs_slot **slot)
 {
-	int ret;
-
-	if (!verbs_fast_open(ep, queue, len))
-		return -ENOMSG;
-	ret = verbs_map_one(queue, buf, len, dir, sge);
-	if (ret)
-		return ret;
-	if (!verbs_slot_take(queue, slot)) {
-		ib_dma_unmap_single(queue->domain->dev->ibdev, sge->addr, len,
-				    dir);
-		return -EAGAIN;
+	if (unlikely(!verbs_fast_open(ep, queue, len) ||
+		     !verbs_fast_memory(queue, buf, len)))
+		return false;
+	sge->length = len;
+	sge->lkey = queue->lkey;
+	if (likely(!queue->maps)) {
+		/* The device takes addresses of the kernel's */
+		sge->addr = (uintptr_t)buf;
+		return verbs_slot_take(queue, slot);
 	}
-	if (queue->maps)
-		verbs_map_keep_one(*slot, sge, dir);
-	return 0;
+	return verbs_fast_map(queue, buf, dir, sge, slot);
 }
 
 /* What a plain operation has in its slot; the rest of it is clean */

@@ -139,8 +139,8 @@ void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map,
 }
 
 /**
- * verbs_map_one() - Map the buffer of a plain operation
- * @queue: its queue
+ * verbs_map_one() - Map a buffer that is one piece
+ * @queue: where it is to be posted
  * @buf: the buffer
  * @len: bytes, at least 1
  * @dir: what the device does with it
@@ -163,14 +163,28 @@ int verbs_map_one(struct verbs_queue *queue, const void *buf, size_t len,
 	return 0;
 }
 
-/* Its slot remembers what there is to unmap, and completes like all others */
-void verbs_map_keep_one(struct verbs_slot *slot, const struct ib_sge *sge,
-			enum dma_data_direction dir)
+/*
+ * The same for a plain operation (fast.h) on memory, with a slot that remembers what
+ * there is to unmap and completes like all others.  False: nothing has happened.
+ */
+bool verbs_fast_map(struct verbs_queue *queue, const void *buf,
+		    enum dma_data_direction dir, struct ib_sge *sge,
+		    struct verbs_slot **slot)
 {
-	*verbs_slot_maps(slot) = (struct verbs_sge) { sge->addr, sge->length };
-	slot->dir = dir;
-	slot->mapped = 1;
-	slot->cqe.done = slot->queue->done;
+	struct ib_device *ibdev = queue->domain->dev->ibdev;
+
+	if (!verbs_slot_take(queue, slot))
+		return false;
+	sge->addr = ib_dma_map_single(ibdev, (void *)buf, sge->length, dir);
+	if (ib_dma_mapping_error(ibdev, sge->addr)) {
+		verbs_slot_put(*slot);
+		return false;
+	}
+	*verbs_slot_maps(*slot) = (struct verbs_sge) { sge->addr, sge->length };
+	(*slot)->dir = dir;
+	(*slot)->mapped = 1;
+	(*slot)->cqe.done = queue->done;
+	return true;
 }
 
 void verbs_unmap(struct verbs_slot *slot)

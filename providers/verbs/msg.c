@@ -25,41 +25,53 @@ static ssize_t verbs_recvv(struct fid_ep *fid_ep, const struct kvec *iov,
 	return verbs_post_recv(ep, &op);
 }
 
-/* The device is held; see fast.h, also for the other two of this kind */
-static noinline ssize_t verbs_recv_slow(struct fid_ep *fid_ep, void *buf,
+static noinline ssize_t verbs_recv_list(struct fid_ep *fid_ep, void *buf,
 					size_t len, void *desc,
 					fi_addr_t src_addr, void *context)
 {
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 	struct kvec kvec = { buf, len };
-	struct verbs_slot *slot;
+
+	return verbs_recvv(fid_ep, &kvec, &desc, 1, src_addr, context);
+}
+
+/* See fast.h for the ways of this call, and of others like it */
+static noinline ssize_t verbs_recv_mapped(struct fid_ep *fid_ep, void *buf,
+					  size_t len, void *desc,
+					  fi_addr_t src_addr, void *context)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 	struct ib_sge sge __uninitialized;
+	struct verbs_slot *slot;
 	int ret = -ENOMSG;
 
-	if (!desc)
-		ret = verbs_fast_begin(ep, &ep->rx, buf, len, DMA_FROM_DEVICE,
-				       &sge, &slot);
-	if (!ret)
+	verbs_device_hold();
+	if (likely(verbs_fast_begin(ep, &ep->rx, buf, len, DMA_FROM_DEVICE,
+				    &sge, &slot)))
 		ret = verbs_fast_recv(ep, slot, &sge, buf, context);
 	verbs_device_release();
-	if (ret != -ENOMSG)
+	if (likely(ret != -ENOMSG))
 		return ret;
-	return verbs_recvv(fid_ep, &kvec, &desc, 1, src_addr, context);
+	return verbs_recv_list(fid_ep, buf, len, desc, src_addr, context);
 }
 
 static ssize_t verbs_recv(struct fid_ep *fid_ep, void *buf, size_t len,
 			  void *desc, fi_addr_t src_addr, void *context)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct verbs_slot *slot;
 	struct ib_sge sge __uninitialized;
+	struct verbs_slot *slot;
 	int ret;
 
+	if (!desc)
+		return verbs_recv_mapped(fid_ep, buf, len, desc, src_addr,
+					 context);
 	verbs_device_hold();
 	if (unlikely(!verbs_fast_slot(ep, &ep->rx, buf, len, desc, &sge,
-				      &slot)))
-		return verbs_recv_slow(fid_ep, buf, len, desc, src_addr,
+				      &slot))) {
+		verbs_device_release();
+		return verbs_recv_list(fid_ep, buf, len, desc, src_addr,
 				       context);
+	}
 	ret = verbs_fast_recv(ep, slot, &sge, buf, context);
 	verbs_device_release();
 	return ret;
@@ -101,40 +113,52 @@ static ssize_t verbs_sendv(struct fid_ep *fid_ep, const struct kvec *iov,
 	return verbs_post(ep, &op);
 }
 
-static noinline ssize_t verbs_send_slow(struct fid_ep *fid_ep, const void *buf,
+static noinline ssize_t verbs_send_list(struct fid_ep *fid_ep, const void *buf,
 					size_t len, void *desc,
 					fi_addr_t dest_addr, void *context)
 {
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 	struct kvec kvec = { (void *)buf, len };
-	struct verbs_slot *slot;
+
+	return verbs_sendv(fid_ep, &kvec, &desc, 1, dest_addr, context);
+}
+
+static noinline ssize_t verbs_send_mapped(struct fid_ep *fid_ep, const void *buf,
+					  size_t len, void *desc,
+					  fi_addr_t dest_addr, void *context)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 	struct ib_sge sge __uninitialized;
+	struct verbs_slot *slot;
 	int ret = -ENOMSG;
 
-	if (!desc)
-		ret = verbs_fast_begin(ep, &ep->tx, buf, len, DMA_TO_DEVICE,
-				       &sge, &slot);
-	if (!ret)
+	verbs_device_hold();
+	if (likely(verbs_fast_begin(ep, &ep->tx, buf, len, DMA_TO_DEVICE, &sge,
+				    &slot)))
 		ret = verbs_fast_send(ep, slot, &sge, context);
 	verbs_device_release();
-	if (ret != -ENOMSG)
+	if (likely(ret != -ENOMSG))
 		return ret;
-	return verbs_sendv(fid_ep, &kvec, &desc, 1, dest_addr, context);
+	return verbs_send_list(fid_ep, buf, len, desc, dest_addr, context);
 }
 
 static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
 			  void *desc, fi_addr_t dest_addr, void *context)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct verbs_slot *slot;
 	struct ib_sge sge __uninitialized;
+	struct verbs_slot *slot;
 	int ret;
 
+	if (!desc)
+		return verbs_send_mapped(fid_ep, buf, len, desc, dest_addr,
+					 context);
 	verbs_device_hold();
 	if (unlikely(!verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
-				      &slot)))
-		return verbs_send_slow(fid_ep, buf, len, desc, dest_addr,
+				      &slot))) {
+		verbs_device_release();
+		return verbs_send_list(fid_ep, buf, len, desc, dest_addr,
 				       context);
+	}
 	ret = verbs_fast_send(ep, slot, &sge, context);
 	verbs_device_release();
 	return ret;

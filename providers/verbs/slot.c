@@ -92,6 +92,8 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	queue->domain = domain;
 	queue->ep = ep;
 	queue->lkey = domain->pd->local_dma_lkey;
+	/* The number of no block */
+	queue->block = ULONG_MAX;
 	queue->done = done;
 	queue->plain_done = verbs_plain_done(queue);
 	verbs_queue_tune(queue);

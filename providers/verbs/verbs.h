@@ -23,11 +23,13 @@
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/llist.h>
+#include <linux/mmzone.h>
 #include <linux/mutex.h>
 #include <linux/percpu-refcount.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/scatterlist.h>
+#include <linux/sched/task_stack.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -51,6 +53,13 @@
 #define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
 #define VERBS_SETTLE_MS		2000	/* longest wait of a close for the peer */
 #define VERBS_LAST_WQE_MS	1000	/* the same for the device, see srx.c */
+
+/* All pages of a block are memory, or none is (pfn_valid()) */
+#ifdef CONFIG_SPARSEMEM_VMEMMAP
+#define VERBS_BLOCK_SHIFT	SUBSECTION_SHIFT
+#else
+#define VERBS_BLOCK_SHIFT	PAGE_SHIFT
+#endif
 
 /* What fi_recvmsg() may be asked */
 #define VERBS_RECV_FLAGS	(FI_COMPLETION | FI_MORE)
@@ -360,6 +369,7 @@ struct verbs_wr {
  * @plain_done: done function of a free slot, and of plain operations
  * @done: done function of all others
  * @lkey: key of memory that is in no region
+ * @block: number of a block that has been found to be memory, see VERBS_BLOCK_SHIFT
  * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
  * @bounce: @inject_size bytes per slot; NULL if the device takes data inline
  * @bounce_dma: DMA address of @bounce
@@ -396,6 +406,7 @@ struct verbs_queue {
 	void			(*plain_done)(struct ib_cq *cq, struct ib_wc *wc);
 	void			(*done)(struct ib_cq *cq, struct ib_wc *wc);
 	u32			lkey;
+	unsigned long		block;
 	struct verbs_sge	*maps;
 	void			*bounce;
 	u64			bounce_dma;
@@ -899,8 +910,9 @@ int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len);
 /* map.c */
 int verbs_map_one(struct verbs_queue *queue, const void *buf, size_t len,
 		  enum dma_data_direction dir, struct ib_sge *sge);
-void verbs_map_keep_one(struct verbs_slot *slot, const struct ib_sge *sge,
-			enum dma_data_direction dir);
+bool verbs_fast_map(struct verbs_queue *queue, const void *buf,
+		    enum dma_data_direction dir, struct ib_sge *sge,
+		    struct verbs_slot **slot);
 int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
 		   struct verbs_iter *iter, size_t limit, struct verbs_map *map);
 void verbs_map_undo(struct verbs_domain *domain, enum dma_data_direction dir,
