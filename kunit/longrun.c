@@ -67,6 +67,10 @@ unsigned int lr_size = 8192;
 module_param_named(size, lr_size, uint, 0444);
 MODULE_PARM_DESC(size, "longest message, the same on both sides (default 8192)");
 
+bool lr_apart = true;
+module_param_named(apart, lr_apart, bool, 0444);
+MODULE_PARM_DESC(apart, "client: atomic operations only when no message or write is on its way (default on); without that rxe of 6.12 ends some without their result where packets get lost");
+
 unsigned int lr_patience_ms = 120000;
 module_param_named(patience_ms, lr_patience_ms, uint, 0444);
 MODULE_PARM_DESC(patience_ms, "longest wait for an event or a completion");
@@ -126,7 +130,7 @@ static atomic_t lr_open_now;
 static atomic64_t lr_figures[LR_FIGURES];
 static atomic_t lr_slowest_ms;
 static atomic_t lr_troubles;
-static char lr_trouble_text[160];
+static char lr_trouble_text[240];
 static char lr_corrupted_text[160];
 static struct lr_link *lr_links;
 static struct task_struct **lr_tasks;
@@ -157,8 +161,10 @@ int lr_trouble(struct lr_link *link, const char *what, long err, int prov_errno)
 		return -EINTR;
 	if (atomic_inc_return(&lr_troubles) == 1)
 		snprintf(lr_trouble_text, sizeof(lr_trouble_text),
-			 "connection %llu round %llu: cannot %s: %ld %s, prov_errno %d",
+			 "connection %llu round %llu, %llu sent, %llu received, %u in flight, %u of them not receives: cannot %s: %ld %s, prov_errno %d",
 			 link ? link->hello.conn : 0, link ? link->round : 0,
+			 link ? link->sent : 0, link ? link->received : 0,
+			 link ? link->nr_out : 0, link ? lr_sending(link) : 0,
 			 what, err, fi_strerror(-err), prov_errno);
 	return err < 0 ? err : -EPROTO;
 }

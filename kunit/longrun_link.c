@@ -358,14 +358,14 @@ struct lr_op *lr_tx(struct lr_link *link)
 	return NULL;
 }
 
-static bool lr_is_sending(const struct lr_link *link)
+/* Operations in flight that are not receives */
+unsigned int lr_sending(const struct lr_link *link)
 {
-	int i;
+	unsigned int i, sending = 0;
 
 	for (i = 0; i < LR_DEPTH; i++)
-		if (link->tx[i].out)
-			return true;
-	return false;
+		sending += link->tx[i].out;
+	return sending;
 }
 
 /* Waits until all but receives has completed */
@@ -374,7 +374,7 @@ int lr_settle(struct lr_link *link)
 	unsigned long until = lr_until();
 	int ret = 0;
 
-	while (!ret && lr_is_sending(link))
+	while (!ret && lr_sending(link))
 		ret = lr_again(link, until);
 	return ret;
 }
@@ -391,7 +391,7 @@ int lr_settle_last(struct lr_link *link, bool server)
 
 	if (!!LR_SERVER_ENDS(lr_end(link)) == server)
 		return lr_settle(link);
-	while (lr_is_sending(link)) {
+	while (lr_sending(link)) {
 		ret = lr_take_any(link, &prov_errno);
 		if (ret == -ECANCELED || ret == -ETIMEDOUT)
 			link->cut = true;

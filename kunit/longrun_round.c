@@ -5,6 +5,12 @@
  * Reads and atomic operations have completed before the message that ends the
  * client's part is sent: a read whose answer got lost is made again by the device,
  * and the server's memory must be the same then.
+ *
+ * An atomic operation waits until messages and writes before it have completed, unless
+ * apart=0 says otherwise.  rxe of 6.12 acknowledges a duplicate of those with the number
+ * of an atomic operation that came later (rxe_resp.c:duplicate_request(), atomic_reply()),
+ * and takes that acknowledgment for the operation's end (rxe_comp.c:check_ack()), though
+ * its result has got lost.
  */
 #include <linux/string.h>
 #include <rdma/fi_atomic.h>
@@ -156,8 +162,12 @@ static int lr_atomic(struct lr_link *link, const struct lr_step *step, u32 nr)
 {
 	u64 at = lr_remote(link, offsetof(struct lr_memory, sum));
 	u64 *result = lr_result(link, nr);
-	struct lr_op *op = lr_tx(link);
+	struct lr_op *op;
+	int ret = lr_apart ? lr_settle(link) : 0;
 
+	if (ret)
+		return ret;
+	op = lr_tx(link);
 	if (!op)
 		return -EIO;
 	result[0] = ~0ULL;
