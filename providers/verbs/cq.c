@@ -91,7 +91,8 @@ static __always_inline void verbs_run_add(struct verbs_slot_run *run,
 					  struct verbs_slot *slot)
 {
 	if (run->last && run->last->queue == slot->queue) {
-		WRITE_ONCE(slot->next, run->first->place);
+		WRITE_ONCE(slot->next,
+			   verbs_slot_place(slot->queue, run->first));
 	} else {
 		verbs_run_end(run);
 		run->last = slot;
@@ -241,7 +242,8 @@ static ssize_t verbs_cq_sreadfrom(struct fid_cq *cq, void *buf, size_t count,
 
 static bool verbs_comp_of_queue(struct kofi_comp *comp, void *queue)
 {
-	return container_of(comp, struct verbs_slot, comp)->taker == queue;
+	return verbs_slot_taker(container_of(comp, struct verbs_slot, comp)) ==
+	       queue;
 }
 
 /*

@@ -31,7 +31,7 @@ static void verbs_call_done(struct verbs_slot *slot)
 
 static void verbs_report(struct verbs_slot *slot)
 {
-	struct kofi_cq *kcq = &slot->taker->cq->kcq;
+	struct kofi_cq *kcq = &verbs_slot_taker(slot)->cq->kcq;
 
 	if (kcq->wait_obj == FI_WAIT_DONE)
 		verbs_call_done(slot);
@@ -57,7 +57,7 @@ void verbs_slot_blame(struct verbs_slot *slot, int err, int prov_errno)
 	if (!cmpxchg(&slot->comp.err, 0, err))
 		slot->comp.prov_errno = prov_errno;
 	if (prov_errno != IB_WC_WR_FLUSH_ERR)
-		queue_work(verbs_wq, &slot->taker->ep->broken);
+		queue_work(verbs_wq, &verbs_slot_taker(slot)->ep->broken);
 }
 
 /* The operation has failed, or a part of one, which ends when the last one does */

@@ -35,9 +35,9 @@
 /**
  * struct verbs_mr_builder - A list on its way into a scatterlist
  * @max_seg: longest segment, whole pages
- * @sg: the segment filled last; NULL: segments are only counted
- * @next: the segment to fill next
- * @limit: most segments, if @next is set
+ * @sg: the segment filled last, or NULL
+ * @table: the first to fill; NULL: segments are only counted
+ * @limit: most segments, if @table is set
  * @count: segments
  * @len: bytes
  * @seg_len: bytes of the last segment
@@ -48,7 +48,7 @@
 struct verbs_mr_builder {
 	size_t			max_seg;
 	struct scatterlist	*sg;
-	struct scatterlist	*next;
+	struct scatterlist	*table;
 	unsigned int		limit;
 	unsigned int		count;
 	u64			len;
@@ -61,14 +61,13 @@ struct verbs_mr_builder {
 static int verbs_mr_add_segment(struct verbs_mr_builder *builder,
 				phys_addr_t start, size_t len)
 {
-	if (builder->next && builder->count == builder->limit)
-		return -EMSGSIZE;
-	builder->count++;
 	builder->seg_len = len;
-	if (!builder->next)
+	builder->count++;
+	if (!builder->table)
 		return 0;
-	builder->sg = builder->next;
-	builder->next = sg_next(builder->sg);
+	if (builder->count > builder->limit)
+		return -EMSGSIZE;
+	builder->sg = builder->sg ? sg_next(builder->sg) : builder->table;
 	sg_set_page(builder->sg, pfn_to_page(PHYS_PFN(start)), len,
 		    offset_in_page(start));
 	return 0;
@@ -139,7 +138,7 @@ static int verbs_mr_reuse_table(struct verbs_mr *mr,
 	if (mr->sgt.orig_nents)
 		sg_unmark_end(&mr->segs[mr->sgt.orig_nents - 1]);
 	mr->sgt.orig_nents = 0;
-	builder->next = mr->segs;
+	builder->table = mr->segs;
 	builder->limit = mr->seg_limit;
 	ret = verbs_mr_walk(attr, builder);
 	if (ret)
@@ -165,7 +164,7 @@ static int verbs_mr_new_table(struct verbs_mr *mr,
 	ret = sg_alloc_table(&mr->sgt, counted.count, GFP_KERNEL);
 	if (ret)
 		return ret;
-	builder->next = mr->sgt.sgl;
+	builder->table = mr->sgt.sgl;
 	builder->limit = counted.count;
 	return verbs_mr_walk(attr, builder);
 }

@@ -89,6 +89,7 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	queue->chain = NULL;
 	queue->chain_end = &queue->chain;
 	queue->stranded = NULL;
+	queue->base = queue->slots - 1;
 	queue->domain = domain;
 	queue->ep = ep;
 	queue->lkey = domain->pd->local_dma_lkey;
@@ -99,8 +100,6 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	verbs_queue_tune(queue);
 	for (i = 0; i < queue->size; i++) {
 		queue->slots[i].queue = queue;
-		queue->slots[i].taker = queue;
-		queue->slots[i].place = (i + 1) * sizeof(*queue->slots);
 		queue->slots[i].next = i * sizeof(*queue->slots);
 		queue->slots[i].cqe.done = queue->plain_done;
 	}
@@ -216,8 +215,10 @@ void verbs_slot_put_riders(struct verbs_slot *slot)
 /* @slot has failed; its parts, posted right before it, have ended somehow */
 void verbs_slot_put_parts(struct verbs_slot *slot)
 {
-	struct verbs_slot *part, *next = slot->riders;
+	struct verbs_slot *part, *next;
 
+	/* A shared slot has none */
+	next = slot->queue->ep ? slot->riders : NULL;
 	while ((part = next) && part->whole == slot) {
 		next = part->link;
 		verbs_slot_over(part);

@@ -307,38 +307,44 @@ struct verbs_sge {
  * @comp: its completion
  * @cqe: entry point of the device's completion
  * @queue: the queue it belongs to
- * @taker: whose completion it is: @queue, or of a shared receive the receive side
- *	of the endpoint that has taken it
- * @place: where it is among the queue's slots, in bytes from one in front of them
- * @next: while it is free: place of the next one, 0: none
+ * @riders: of an endpoint's slot: unsignalled operations posted before, which have
+ *	succeeded if this one has; by their @link
+ * @taker: of a shared slot: the receive side of the endpoint that has taken it, see
+ *	verbs_slot_taker()
  * @link: among the @riders of another
- * @riders: unsignalled operations posted before, which have succeeded if this
- *	one has; by their @link
+ * @next: while it is free: place of the next one, see verbs_slot_place(); 0: none
  * @whole: the slot of the operation that this one is a part of, or NULL (split.c)
+ * @region: whose key ends with the operation, or NULL
+ * @bytes: transmit side: length of the buffers
+ * @mapped: bit n: entry n of its part of the queue's maps is to be unmapped
+ * @dir: what the device does with the buffers
  * @silent: success is not reported
  * @signaled: the device reports success to us
- * @dir: what the device does with the buffers
- * @region: whose key ends with the operation, or NULL
- * @mapped: bit n: entry n of its part of the queue's maps is to be unmapped
- * @bytes: transmit side: length of the buffers
  */
 struct verbs_slot {
 	struct kofi_comp	comp;
 	struct ib_cqe		cqe;
 	struct verbs_queue	*queue;
-	struct verbs_queue	*taker;
-	u32			place;
-	u32			next;
-	struct verbs_slot	*link;
-	struct verbs_slot	*riders;
+	union {
+		struct verbs_slot	*riders;
+		struct verbs_queue	*taker;
+	};
+	union {
+		struct verbs_slot	*link;
+		u32			next;
+	};
 	struct verbs_slot	*whole;
-	bool			silent;
-	bool			signaled;
-	u8			dir;
-	u32			mapped;
 	struct verbs_mr		*region;
 	u32			bytes;
+	u16			mapped;
+	u8			dir;
+	bool			silent : 1;
+	bool			signaled : 1;
 };
+
+/* A table of slots fills its pages, and a slot its cache lines */
+static_assert(sizeof(struct verbs_slot) <= 128);
+static_assert(VERBS_MAX_IOV <= 16);
 
 /* What a counter may be bound to, in one direction */
 enum verbs_kind {
@@ -366,6 +372,7 @@ struct verbs_wr {
  * @fits: and may as far as the endpoint is concerned
  * @free: place of the first free slot, and below a count of takings (slot.c)
  * @slots: all slots, @size of them
+ * @base: one slot in front of them, see verbs_slot_place()
  * @plain_done: done function of a free slot, and of plain operations
  * @done: done function of all others
  * @lkey: key of memory that is in no region
@@ -403,6 +410,7 @@ struct verbs_queue {
 	bool			fits;
 	atomic64_t		free;
 	struct verbs_slot	*slots;
+	void			*base;
 	void			(*plain_done)(struct ib_cq *cq, struct ib_wc *wc);
 	void			(*done)(struct ib_cq *cq, struct ib_wc *wc);
 	u32			lkey;
@@ -1063,6 +1071,13 @@ static inline bool verbs_wc_is_plain(const struct ib_wc *wc)
 	       !(wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE));
 }
 
+/* Where a slot is, in bytes from one in front of all of them; never 0 */
+static __always_inline u32 verbs_slot_place(const struct verbs_queue *queue,
+					    const struct verbs_slot *slot)
+{
+	return (void *)slot - queue->base;
+}
+
 /* Takes a slot, or returns false; see slot.c */
 static __always_inline bool verbs_slot_take(struct verbs_queue *queue,
 					    struct verbs_slot **slot)
@@ -1074,7 +1089,7 @@ static __always_inline bool verbs_slot_take(struct verbs_queue *queue,
 		place = (u64)head >> 32;
 		if (unlikely(!place))
 			return false;
-		*slot = (void *)(queue->slots - 1) + place;
+		*slot = queue->base + place;
 		/* Nonsense if somebody else has taken it; then the count has moved on */
 		next = READ_ONCE((*slot)->next);
 		next = next << 32 | (u32)(head + 1);
@@ -1088,7 +1103,7 @@ static __always_inline void verbs_slots_push(struct verbs_queue *queue,
 					     struct verbs_slot *last)
 {
 	s64 head = atomic64_read(&queue->free);
-	u64 place = (u64)first->place << 32;
+	u64 place = (u64)verbs_slot_place(queue, first) << 32;
 
 	do
 		WRITE_ONCE(last->next, (u64)head >> 32);
@@ -1138,10 +1153,16 @@ static inline void verbs_device_release(void)
 		preempt_enable();
 }
 
+/* Whose completion it is; of a shared receive once it is there */
+static inline struct verbs_queue *verbs_slot_taker(const struct verbs_slot *slot)
+{
+	return slot->queue->ep ? slot->queue : slot->taker;
+}
+
 /* The counter of an operation; its completion is final and not yet reported */
 static inline struct kofi_cntr *verbs_cntr_of(const struct verbs_slot *slot)
 {
-	return slot->taker->counted ? verbs_cntr_find(slot) : NULL;
+	return verbs_slot_taker(slot)->counted ? verbs_cntr_find(slot) : NULL;
 }
 
 /* Over iWARP nothing begins once the connection is ending; see verbs_ep_hang_up() */
