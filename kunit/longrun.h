@@ -175,7 +175,8 @@ struct lr_arrival {
  * @mr: @memory
  * @memory: what the peer accesses
  * @rx: receives
- * @tx: what is sent, written or read
+ * @tx: what is sent or written
+ * @reads: what has been read, by slot
  * @results: of atomic operations
  * @nr_out: operations in flight
  * @arrivals: messages that have not been looked at
@@ -205,6 +206,7 @@ struct lr_link {
 	struct lr_memory	*memory;
 	struct lr_op		rx[LR_DEPTH];
 	struct lr_op		tx[LR_DEPTH];
+	u8			*reads;
 	u64			*results;
 	unsigned int		nr_out;
 	struct lr_arrival	arrivals[LR_DEPTH];

@@ -57,7 +57,8 @@ int lr_link_alloc(struct lr_link *link)
 						get_order(sizeof(*link->memory)));
 	link->results = kcalloc(LR_STEPS, 2 * sizeof(*link->results),
 				GFP_KERNEL);
-	if (!link->memory || !link->results)
+	link->reads = kvcalloc(LR_SLOTS, LR_SLOT, GFP_KERNEL);
+	if (!link->memory || !link->results || !link->reads)
 		return -ENOMEM;
 	return lr_alloc_ops(link->rx) ? : lr_alloc_ops(link->tx);
 }
@@ -71,6 +72,7 @@ void lr_link_free(struct lr_link *link)
 		kvfree(link->tx[i].buf);
 	}
 	kfree(link->results);
+	kvfree(link->reads);
 	free_pages((unsigned long)link->memory, get_order(sizeof(*link->memory)));
 }
 

@@ -136,20 +136,25 @@ static int lr_write(struct lr_link *link, const struct lr_step *step)
 	return 0;
 }
 
-static int lr_read(struct lr_link *link, const struct lr_step *step,
-		   struct lr_op **op)
+/* Where a read goes to; it is looked at later than it completes */
+static u8 *lr_read_to(struct lr_link *link, const struct lr_step *step)
+{
+	return link->reads + step->slot * LR_SLOT;
+}
+
+static int lr_read(struct lr_link *link, const struct lr_step *step)
 {
 	u64 from = lr_remote(link, offsetof(struct lr_memory, read) +
 			     step->slot * LR_SLOT);
+	u8 *to = lr_read_to(link, step);
+	struct lr_op *op = lr_tx(link);
 
-	*op = lr_tx(link);
-	if (!*op)
+	if (!op)
 		return -EIO;
-	memset((*op)->buf, 0, step->len);
-	return lr_sent(link, *op, step->len,
-		       lr_post(link, fi_read(link->ep, (*op)->buf, step->len,
-					     NULL, 0, from, link->welcome.key,
-					     *op)));
+	memset(to, 0, step->len);
+	return lr_sent(link, op, step->len,
+		       lr_post(link, fi_read(link->ep, to, step->len, NULL, 0,
+					     from, link->welcome.key, op)));
 }
 
 /* Where the result of step @nr goes, and behind it what is added */
@@ -179,9 +184,7 @@ static int lr_atomic(struct lr_link *link, const struct lr_step *step, u32 nr)
 						     FI_UINT64, FI_SUM, op)));
 }
 
-/* @op is where a read goes to */
-static int lr_do(struct lr_link *link, const struct lr_step *step, u32 nr,
-		 struct lr_op **op)
+static int lr_do(struct lr_link *link, const struct lr_step *step, u32 nr)
 {
 	switch (step->kind) {
 	case LR_SEND:
@@ -192,7 +195,7 @@ static int lr_do(struct lr_link *link, const struct lr_step *step, u32 nr,
 	case LR_WRITEDATA:
 		return lr_write(link, step);
 	case LR_READ_SLOT:
-		return lr_read(link, step, op);
+		return lr_read(link, step);
 	default:
 		return lr_atomic(link, step, nr);
 	}
@@ -216,8 +219,7 @@ static void lr_expect_bytes(struct lr_link *link, enum lr_stuff stuff,
 }
 
 /* What reads and atomic operations have brought */
-static void lr_check_results(struct lr_link *link, const struct lr_plan *plan,
-			     struct lr_op *const *ops)
+static void lr_check_results(struct lr_link *link, const struct lr_plan *plan)
 {
 	const struct lr_step *step;
 	u32 i;
@@ -227,7 +229,8 @@ static void lr_check_results(struct lr_link *link, const struct lr_plan *plan,
 		if (step->kind == LR_READ_SLOT) {
 			lr_expect_bytes(link, LR_OF_READ,
 					lr_slot_number(link, step->slot),
-					"read", ops[i]->buf, step->len);
+					"read", lr_read_to(link, step),
+					step->len);
 			lr_count(LR_READ);
 		} else if (step->kind == LR_ADD) {
 			lr_expect(link, *lr_result(link, i) == link->sum,
@@ -313,17 +316,16 @@ static int lr_await_data(struct lr_link *link)
 static int lr_client_part(struct lr_link *link, const struct lr_plan *plan,
 			  bool final)
 {
-	struct lr_op *ops[LR_STEPS] = {};
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; i < plan->nr && !ret; i++)
-		ret = lr_do(link, &plan->steps[i], i, &ops[i]);
+		ret = lr_do(link, &plan->steps[i], i);
 	if (!ret)
 		ret = lr_settle(link);
 	if (ret)
 		return ret;
-	lr_check_results(link, plan, ops);
+	lr_check_results(link, plan);
 	return lr_send(link, LR_OF_MSG, sizeof(struct lr_msg),
 		       LR_END | (final ? LR_FINAL : 0));
 }
