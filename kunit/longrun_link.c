@@ -262,6 +262,9 @@ static void lr_ended(struct lr_link *link,
 	struct lr_op *op = entry->op_context;
 	struct lr_arrival *arrival;
 
+	/* What was injected has no context, and tells only of its failure */
+	if (!op && !well)
+		return;
 	if (!op || !op->out) {
 		lr_count(LR_TWICE);
 		return;
