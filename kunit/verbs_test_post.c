@@ -86,6 +86,55 @@ static void an_inject_rings_for_the_chain_before_it(struct kunit *test)
 	vt_none(test, pair.a.tx);
 }
 
+static void a_plain_send_stays_behind_the_chain(struct kunit *test)
+{
+	u8 *out = vt_buf(test, 5 * VT_MSG), *in = vt_buf(test, 5 * VT_MSG);
+	struct vt_pair pair = {};
+	int i;
+
+	open_shallow(test, &pair);
+	vt_fill(out, 5 * VT_MSG, 5);
+	recv_all(test, &pair.b, in, 5);
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, send_flags(&pair.a, out, i, FI_COMPLETION |
+						 FI_MORE), 0);
+	for (; i < 5; i++)
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out + i * VT_MSG,
+					      VT_MSG, NULL, 0, vt_ctx(i)), 0);
+	for (i = 0; i < 5; i++) {
+		vt_done(test, pair.b.rx, vt_ctx(i));
+		vt_done(test, pair.a.tx, vt_ctx(i));
+	}
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, 5 * VT_MSG, 5));
+}
+
+/* When it is done, so are they, and all of the queue is there again */
+static void a_plain_send_frees_the_injects_before_it(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 2 * VT_MSG);
+	struct vt_pair pair = {};
+	int i;
+
+	open_shallow(test, &pair);
+	for (i = 0; i < VT_DEPTH; i++)
+		vt_recv(test, &pair.b, buf, VT_MSG, vt_ctx(i));
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, buf + VT_MSG, VT_MSG,
+						0), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf + VT_MSG, VT_MSG, NULL, 0,
+				      vt_ctx(3)), 0);
+	vt_done(test, pair.a.tx, vt_ctx(3));
+	for (i = 0; i < 4; i++) {
+		vt_done(test, pair.b.rx, vt_ctx(i));
+		vt_recv(test, &pair.b, buf, VT_MSG, vt_ctx(VT_DEPTH + i));
+	}
+	for (i = 0; i < VT_DEPTH; i++)
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf + VT_MSG, VT_MSG,
+					      NULL, 0, vt_ctx(i)), 0);
+	for (i = 0; i < VT_DEPTH; i++)
+		vt_done(test, pair.a.tx, vt_ctx(i));
+}
+
 static void a_chain_without_end_completes_with_errors_at_shutdown(struct kunit *test)
 {
 	u8 *out = vt_buf(test, 4 * VT_MSG);
@@ -222,6 +271,8 @@ static void silent_operations_report_their_failure(struct kunit *test)
 static struct kunit_case vt_post_cases[] = {
 	KUNIT_CASE(a_chain_arrives_whole_and_in_order),
 	KUNIT_CASE(an_inject_rings_for_the_chain_before_it),
+	KUNIT_CASE(a_plain_send_stays_behind_the_chain),
+	KUNIT_CASE(a_plain_send_frees_the_injects_before_it),
 	KUNIT_CASE(a_chain_without_end_completes_with_errors_at_shutdown),
 	KUNIT_CASE(an_endpoint_closes_with_a_chain_waiting),
 	KUNIT_CASE(silent_sends_never_stop_the_queue),
