@@ -413,6 +413,90 @@ static void a_raw_peer_that_vanishes_is_told_as_shutdown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_failed(test, client.rx).err, ECANCELED);
 }
 
+static int set_timeout(struct fid_ep *ep, size_t ms)
+{
+	return fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CONNECT_TIMEOUT, &ms,
+			 sizeof(ms));
+}
+
+static void a_peer_that_never_answers_times_the_connect_out(struct kunit *test)
+{
+	struct fi_eq_err_entry error = {};
+	struct vt_end client = {};
+
+	vt_open(test, AF_INET, NULL);
+	vt_raw_listen(test, VT_HOLD, NULL, 0);
+	vt_client(test, &client, &vt_default_kind);
+	vt_recv(test, &client, vt_buf(test, 8), 8, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, set_timeout(client.ep, 200), 0);
+	vt_connect(test, &client, NULL, 0);
+
+	vt_error(test, client.eq, &error);
+
+	KUNIT_EXPECT_EQ(test, error.err, ETIMEDOUT);
+	KUNIT_EXPECT_PTR_EQ(test, error.fid, &client.ep->fid);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, client.rx).err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, fi_connect(client.ep, &vt_of(test)->name, NULL, 0),
+			-ESHUTDOWN);
+	vt_no_event(test, client.eq);
+}
+
+/* iWARP knows no confirmation: the connection stands, and its time is not over */
+static void a_peer_that_never_confirms_times_the_accept_out(struct kunit *test)
+{
+	struct fi_eq_err_entry error = {};
+	struct vt_end server = {};
+	struct vt_raw *raw;
+	union vt_event event;
+
+	vt_serve(test, AF_INET, NULL);
+	raw = vt_raw(test);
+	vt_raw_connect(test, raw, NULL, 0);
+	vt_end_open(test, &server, vt_connreq(test, NULL), &vt_default_kind);
+	vt_recv(test, &server, vt_buf(test, 8), 8, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, set_timeout(server.ep, 200), 0);
+	KUNIT_ASSERT_EQ(test, fi_accept(server.ep, NULL, 0), 0);
+	if (raw->id->qp) {
+		vt_event(test, server.eq, FI_CONNECTED, &event);
+		vt_no_event(test, server.eq);
+		return;
+	}
+	vt_raw_wait(test, raw, RDMA_CM_EVENT_CONNECT_RESPONSE);
+
+	vt_error(test, server.eq, &error);
+
+	KUNIT_EXPECT_EQ(test, error.err, ETIMEDOUT);
+	KUNIT_EXPECT_PTR_EQ(test, error.fid, &server.ep->fid);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, server.rx).err, ECANCELED);
+	vt_no_event(test, server.eq);
+}
+
+static void the_time_to_connect_is_set_before(struct kunit *test)
+{
+	struct vt_end client = {};
+	struct vt_pair pair = {};
+	size_t ms = 0, len;
+
+	vt_serve(test, AF_INET, NULL);
+	vt_client(test, &client, &vt_default_kind);
+	len = sizeof(ms);
+	KUNIT_EXPECT_EQ(test, fi_getopt(&client.ep->fid, FI_OPT_ENDPOINT,
+					FI_OPT_CONNECT_TIMEOUT, &ms, &len), 0);
+	KUNIT_EXPECT_EQ(test, ms, 60000);
+	KUNIT_EXPECT_EQ(test, set_timeout(client.ep, (size_t)INT_MAX + 1),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&client.ep->fid, FI_OPT_ENDPOINT,
+					FI_OPT_CONNECT_TIMEOUT, &ms, 4), -EINVAL);
+	KUNIT_EXPECT_EQ(test, set_timeout(client.ep, 0), 0);
+	KUNIT_EXPECT_EQ(test, fi_getopt(&client.ep->fid, FI_OPT_ENDPOINT,
+					FI_OPT_CONNECT_TIMEOUT, &ms, &len), 0);
+	KUNIT_EXPECT_EQ(test, ms, 0);
+	vt_join(test, &pair, &vt_default_kind);
+	KUNIT_EXPECT_EQ(test, set_timeout(pair.a.ep, 1), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, set_timeout(pair.b.ep, 1), -FI_EOPBADSTATE);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
 static struct kunit_case raw_cases[] = {
 	KUNIT_CASE(a_request_carries_length_and_data),
 	KUNIT_CASE(an_accept_carries_length_and_data),
@@ -427,6 +511,9 @@ static struct kunit_case raw_cases[] = {
 	KUNIT_CASE_PARAM(a_reject_out_of_form_is_one_of_no_bytes,
 			 vt_field_gen_params),
 	KUNIT_CASE(a_raw_peer_that_vanishes_is_told_as_shutdown),
+	KUNIT_CASE(a_peer_that_never_answers_times_the_connect_out),
+	KUNIT_CASE(a_peer_that_never_confirms_times_the_accept_out),
+	KUNIT_CASE(the_time_to_connect_is_set_before),
 	{}
 };
 

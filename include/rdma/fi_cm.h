@@ -81,6 +81,9 @@ int fi_listen(struct fid_pep *pep);
  * @param: connection data for the peer, copied before return
  * @paramlen: bytes of @param, at most what FI_OPT_CM_DATA_SIZE says
  *
+ * A peer that has not accepted after FI_OPT_CONNECT_TIMEOUT is given up: an error
+ * event with ETIMEDOUT.
+ *
  * Context: may sleep.
  * Return: 0: the outcome comes as an event; -FI_EOPBADSTATE: not enabled, or
  * opened to accept a request; -EISCONN: connected; -EALREADY: on the way;
@@ -96,8 +99,11 @@ int fi_connect(struct fid_ep *ep, const void *addr, const void *param,
  * @param: connection data for the peer, copied before return
  * @paramlen: bytes of @param
  *
+ * A peer that has not confirmed after FI_OPT_CONNECT_TIMEOUT is given up: an error
+ * event with ETIMEDOUT.
+ *
  * Context: may sleep.
- * Return: 0: FI_CONNECTED follows; -FI_EOPBADSTATE: not enabled or not opened
+ * Return: 0: FI_CONNECTED, or an error event, follows; -FI_EOPBADSTATE: not enabled or not opened
  * from a request; -EALREADY, -EISCONN: accepted before; -ECONNABORTED: the peer
  * has gone; -EINVAL: bad @paramlen.
  */

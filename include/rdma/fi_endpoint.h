@@ -110,6 +110,12 @@ enum {
 	 * flight, at most; 0, the default: none.
 	 */
 	FI_OPT_MAX_MOVES,
+	/*
+	 * kernel: size_t, milliseconds, before fi_connect() or fi_accept(): when
+	 * so much time has passed without FI_CONNECTED, the endpoint fails with
+	 * ETIMEDOUT.  0: when the transport gives up, which a peer can put off.
+	 */
+	FI_OPT_CONNECT_TIMEOUT,
 };
 
 struct fi_ops_ep {

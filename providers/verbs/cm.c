@@ -7,6 +7,9 @@
  *	any --fi_shutdown(), the peer, an error--> DOWN
  *	any --the device's end--> GONE
  *
+ * CONNECTING ends after the time of FI_OPT_CONNECT_TIMEOUT at the latest: rdma_cm
+ * gives up, too, but the peer has a say in when, and could make it days.
+ *
  * DOWN leads to nothing but GONE.  Whatever leads to either, the queue pair goes to
  * the error state, so that everything posted completes, and the client is told once:
  * by FI_SHUTDOWN if the connection stood, by an error if it did not or if the device
@@ -127,7 +130,7 @@ void verbs_ep_hang_up(struct verbs_ep *ep)
  * peer has answered, and the answer waits for the handler lock.  The error state
  * of the queue pair has to do; if the peer accepts, the answer disconnects.
  */
-static void verbs_ep_disconnected(struct verbs_ep *ep)
+static void verbs_ep_end(struct verbs_ep *ep, int err)
 {
 	bool stood = ep->state == VERBS_EP_CONNECTED;
 
@@ -138,7 +141,20 @@ static void verbs_ep_disconnected(struct verbs_ep *ep)
 	if (stood)
 		verbs_ep_tell_shutdown(ep);
 	else
-		verbs_ep_tell_error(ep, ECONNABORTED, 0);
+		verbs_ep_tell_error(ep, err, 0);
+}
+
+static void verbs_ep_disconnected(struct verbs_ep *ep)
+{
+	verbs_ep_end(ep, ECONNABORTED);
+}
+
+/* From now on the peer has so much time, unless it has all of it */
+static void verbs_ep_start_clock(struct verbs_ep *ep)
+{
+	if (ep->connect_ms)
+		mod_delayed_work(verbs_wq, &ep->late,
+				 msecs_to_jiffies(ep->connect_ms));
 }
 
 /* Over iWARP drivers do not agree on which is which in the answer to a request */
@@ -154,6 +170,7 @@ static void verbs_ep_established(struct verbs_ep *ep,
 {
 	if (ep->state != VERBS_EP_CONNECTING)
 		return;
+	cancel_delayed_work(&ep->late);
 	/* The passive side has had its data with the request */
 	if (!ep->passive &&
 	    verbs_cm_unpack(&ep->peer_frame, event->param.conn.private_data,
@@ -308,6 +325,20 @@ void verbs_cm_broken(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
+/* Delayed work: whoever is to answer has not */
+void verbs_cm_late(struct work_struct *work)
+{
+	struct verbs_ep *ep = container_of(to_delayed_work(work),
+					   struct verbs_ep, late);
+	unsigned int noio = memalloc_noio_save();
+
+	rdma_lock_handler(ep->id);
+	if (!ep->closing && ep->state == VERBS_EP_CONNECTING)
+		verbs_ep_end(ep, ETIMEDOUT);
+	rdma_unlock_handler(ep->id);
+	memalloc_noio_restore(noio);
+}
+
 void verbs_cm_device_gone(struct verbs_kid *kid)
 {
 	struct verbs_ep *ep = container_of(kid, struct verbs_ep, kid);
@@ -386,6 +417,7 @@ static void verbs_ep_start_connect(struct verbs_ep *ep,
 	int ret;
 
 	verbs_ep_set_state(ep, VERBS_EP_CONNECTING);
+	verbs_ep_start_clock(ep);
 	ret = rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)dest,
 				VERBS_RESOLVE_MS);
 	if (ret)
@@ -464,6 +496,7 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 		ret = -ECONNABORTED;
 	} else {
 		ep->accepted = true;
+		verbs_ep_start_clock(ep);
 	}
 unlock:
 	verbs_ep_unlock(ep);

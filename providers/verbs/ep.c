@@ -439,6 +439,7 @@ static void verbs_ep_strip(struct verbs_kid *kid)
 		verbs_ep_set_state(ep, VERBS_EP_DOWN);
 	rdma_unlock_handler(ep->id);
 
+	cancel_delayed_work_sync(&ep->late);
 	if (ep->state != VERBS_EP_GONE)
 		verbs_ep_settle(ep);
 	if (ep->qp)
@@ -505,6 +506,9 @@ static int verbs_ep_get(struct verbs_ep *ep, int level, int optname,
 	case FI_OPT_MAX_RMA_IOV:
 		value = verbs_split_limit(ep);
 		break;
+	case FI_OPT_CONNECT_TIMEOUT:
+		value = ep->connect_ms;
+		break;
 	default:
 		return -ENOPROTOOPT;
 	}
@@ -547,6 +551,22 @@ static int verbs_ep_set_moves(struct verbs_ep *ep, const void *optval,
 	return verbs_moves_set(ep, *(const size_t *)optval);
 }
 
+static int verbs_ep_set_timeout(struct verbs_ep *ep, const void *optval,
+				size_t optlen)
+{
+	size_t ms;
+
+	if (ep->state > VERBS_EP_ENABLED)
+		return -FI_EOPBADSTATE;
+	if (optlen != sizeof(ms))
+		return -EINVAL;
+	ms = *(const size_t *)optval;
+	if (ms > INT_MAX)
+		return -EINVAL;
+	ep->connect_ms = ms;
+	return 0;
+}
+
 static int verbs_ep_setopt(struct fid *fid, int level, int optname,
 			   const void *optval, size_t optlen)
 {
@@ -564,6 +584,9 @@ static int verbs_ep_setopt(struct fid *fid, int level, int optname,
 		break;
 	case FI_OPT_MAX_MOVES:
 		ret = verbs_ep_set_moves(ep, optval, optlen);
+		break;
+	case FI_OPT_CONNECT_TIMEOUT:
+		ret = verbs_ep_set_timeout(ep, optval, optlen);
 		break;
 	default:
 		ret = -ENOPROTOOPT;
@@ -718,7 +741,9 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 	kofi_event_init(&ep->error, &ep->ep.fid);
 	verbs_queue_prepare(&ep->tx);
 	verbs_queue_prepare(&ep->rx);
+	ep->connect_ms = VERBS_CONNECT_MS;
 	INIT_WORK(&ep->broken, verbs_cm_broken);
+	INIT_DELAYED_WORK(&ep->late, verbs_cm_late);
 	INIT_WORK(&ep->move_work, verbs_moves_work);
 	INIT_LIST_HEAD(&ep->moves);
 	init_llist_head(&ep->moves_due);

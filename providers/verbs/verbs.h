@@ -51,6 +51,7 @@
 #define VERBS_SINK_IOV		8	/* elements of a list there */
 #define VERBS_PARTS		16	/* most work requests of an operation */
 #define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
+#define VERBS_CONNECT_MS	60000	/* default of FI_OPT_CONNECT_TIMEOUT */
 #define VERBS_SETTLE_MS		2000	/* longest wait of a close for the peer */
 #define VERBS_LAST_WQE_MS	1000	/* the same for the device, see srx.c */
 
@@ -611,6 +612,8 @@ enum verbs_ep_state {
  * @error: an error of the connection
  * @told: FI_SHUTDOWN or the error has been queued once
  * @broken: ends the connection after a failed operation
+ * @connect_ms: FI_OPT_CONNECT_TIMEOUT
+ * @late: ends the attempt to connect or to accept when the time is over
  * @kid: stands on the device
  */
 struct verbs_ep {
@@ -658,6 +661,8 @@ struct verbs_ep {
 	struct kofi_event	error;
 	bool			told;
 	struct work_struct	broken;
+	unsigned int		connect_ms;
+	struct delayed_work	late;
 	struct verbs_kid	kid;
 };
 
@@ -909,6 +914,7 @@ void verbs_connreqs_drop_device(const struct ib_device *ibdev);
 extern const struct fi_ops_cm verbs_ep_cm_ops;
 int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 void verbs_cm_broken(struct work_struct *work);
+void verbs_cm_late(struct work_struct *work);
 void verbs_cm_device_gone(struct verbs_kid *kid);
 void verbs_cm_halt(struct verbs_kid *kid);
 int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
