@@ -8,15 +8,17 @@
  * returns when the step is done.
  *
  *	listen	wait at node= and service= for a peer
- *	accept	take the peer that connects, with all ops= receives posted
+ *	accept	take the peer that connects, with all ops= receives posted, or
+ *		with both=1 half as many, and half sends after "flow"
  *	connect	connect to node= and service=
  *	flow	post what is not posted, after "connect" half sends and half
  *		receives; post anew whatever ends well; after the first error
  *		post nothing more and wait for the end of all that is posted
  *	close	close everything; a completion that comes now is one too many
  *
- * Nobody sends to the one that connects, so its receives stay in flight.  The
- * file "report" counts, at any time, one number a line:
+ * Without both=1 nobody sends to the one that connects, so its receives stay in
+ * flight; with it, the other side notices a dead peer, too.  The file "report"
+ * counts, at any time, one number a line:
  *
  *	posted		operations posted since the module was loaded
  *	ok, errors	how they ended
@@ -67,6 +69,10 @@ MODULE_PARM_DESC(ops, "operations in flight, 2 to 1024 (default 64)");
 static unsigned int size = 4096;
 module_param(size, uint, 0444);
 MODULE_PARM_DESC(size, "bytes of each, 1 to 65536 (default 4096)");
+
+static bool both;
+module_param(both, bool, 0444);
+MODULE_PARM_DESC(both, "whoever accepts sends, too");
 
 static int patience_ms = 30000;
 module_param(patience_ms, int, 0444);
@@ -201,13 +207,22 @@ static int inflight_post(struct inflight_op *op)
 	return 0;
 }
 
-static int inflight_post_all(void)
+static void inflight_mark_sends(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ops / 2; i++)
+		inflight.op[i].send = true;
+}
+
+/* Of what is not posted: all, or the receives */
+static int inflight_post_all(bool sends)
 {
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < ops; i++) {
-		if (inflight.op[i].posted)
+		if (inflight.op[i].posted || (inflight.op[i].send && !sends))
 			continue;
 		ret = inflight_post(&inflight.op[i]);
 		if (ret)
@@ -337,9 +352,11 @@ static int inflight_accept(void)
 	if (ret)
 		return inflight_fail(ret, "wait for a peer");
 	inflight.info = entry.info;
+	if (both)
+		inflight_mark_sends();
 	ret = inflight_open_ep(inflight.info);
 	if (!ret)
-		ret = inflight_post_all();
+		ret = inflight_post_all(false);
 	if (!ret)
 		ret = fi_accept(inflight.ep, NULL, 0);
 	if (!ret)
@@ -350,13 +367,11 @@ static int inflight_accept(void)
 static int inflight_connect(void)
 {
 	struct fi_eq_cm_entry entry;
-	unsigned int i;
 	int ret;
 
 	if (inflight.fabric)
 		return -EBUSY;
-	for (i = 0; i < ops / 2; i++)
-		inflight.op[i].send = true;
+	inflight_mark_sends();
 	ret = inflight_getinfo(0, &inflight.info);
 	if (!ret)
 		ret = inflight_open_fabric(inflight.info);
@@ -376,7 +391,7 @@ static int inflight_flow(void)
 	if (!inflight.ep)
 		return -ENOTCONN;
 	inflight.last_ok = ktime_get();
-	ret = inflight_post_all();
+	ret = inflight_post_all(true);
 	if (ret)
 		return ret;
 	while (inflight.outstanding) {

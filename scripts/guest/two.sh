@@ -5,6 +5,7 @@
 
 pp=/sys/kernel/debug/kofi_pingpong
 fl=/sys/kernel/debug/kofi_inflight
+ho=/sys/kernel/debug/kofi_hostile
 # netem's queue, so long that it never drops a packet for lack of room
 LIMIT=100000
 # shellcheck source=scripts/guest/leaks.sh
@@ -130,6 +131,37 @@ inflight_reached()
 inflight_report()
 {
 	cat $fl/report
+}
+
+# hostile STEP WORDS...: do a step, print what it has to say
+hostile()
+{
+	status=0
+	echo "$*" >$ho/step || status=1
+	cat $ho/said
+	return $status
+}
+
+# hostile_tidy: close all that kofi_hostile has open
+hostile_tidy()
+{
+	[ -e $ho ] || return 0
+	for step in close leave flood-leave "stop 0" "stop 1"; do
+		echo "$step" >$ho/step
+	done
+}
+
+hostile_unload()
+{
+	[ ! -e $ho ] || rmmod kofi_hostile
+}
+
+# memory: bytes that kOFI, and that the RDMA core and the device, have allocated now
+memory()
+{
+	awk '/\[kofi/ { kofi += $1 }
+		/drivers\/infiniband/ { core += $1 }
+		END { printf "kofi %d\ncore %d\n", kofi, core }' /proc/allocinfo
 }
 
 # unload DEVICE: everything of ours, then the device
