@@ -18,8 +18,11 @@
 
 #define REMOVAL_CONNS	32
 #define REMOVAL_MS	5000
-/* siw lets nobody give up a connect before its timer of 10 s has run out */
-#define REMOVAL_IWARP_MS	10000
+/*
+ * siw lets nobody give up a connect before its timers have run out, 5 s on the one
+ * side and 10 s on the other (siw_cm.h); both sides are here, one after the other.
+ */
+#define REMOVAL_IWARP_MS	15000
 
 static int removals = 10;
 module_param(removals, int, 0444);
