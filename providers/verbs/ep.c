@@ -105,7 +105,7 @@ void verbs_ep_unlock(struct verbs_ep *ep)
 	verbs_ep_leave(ep);
 }
 
-/* Or nobody else knows the endpoint */
+/* The caller holds the handler lock, or nobody else knows the endpoint */
 void verbs_ep_set_state(struct verbs_ep *ep, enum verbs_ep_state state)
 {
 	struct verbs_queue *queues[] = { &ep->tx, &ep->rx };

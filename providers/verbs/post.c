@@ -525,6 +525,8 @@ static int verbs_map_single(struct verbs_ep *ep, const struct verbs_op *op,
 	    kvec->iov_len - 1 >= ep->max_msg_size ||
 	    (op->desc && *op->desc) || op->flags & FI_INJECT)
 		return -ENOMSG;
+	if (verbs_queue_full(&ep->tx))
+		return -EAGAIN;
 	ret = verbs_map_one(&ep->tx, kvec->iov_base, kvec->iov_len, dir,
 			    &map->sge[0]);
 	if (ret)

@@ -9,9 +9,8 @@
 #include <linux/module.h>
 #include "fast.h"
 
-#define VERBS_READ_FLAGS                                           \
-	(FI_COMPLETION | FI_MORE | FI_FENCE | FI_INJECT_COMPLETE | \
-	 FI_TRANSMIT_COMPLETE)
+#define VERBS_READ_FLAGS	(FI_COMPLETION | FI_MORE | FI_FENCE | \
+				 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
 
 static ssize_t verbs_rma_post(struct verbs_ep *ep, const struct verbs_op *op)
 {
@@ -20,20 +19,47 @@ static ssize_t verbs_rma_post(struct verbs_ep *ep, const struct verbs_op *op)
 	return verbs_post(ep, op);
 }
 
+static __always_inline bool verbs_rma_fits(const struct verbs_ep *ep,
+					   enum ib_wr_opcode opcode, u64 key)
+{
+	return key <= U32_MAX && (opcode == IB_WR_RDMA_WRITE || ep->may_read);
+}
+
+/* See fast.h.  -ENOMSG: go the long way */
+static __always_inline int verbs_rma_mapped(struct verbs_ep *ep,
+					    enum ib_wr_opcode opcode,
+					    const void *buf, size_t len,
+					    u64 addr, u64 key, void *context)
+{
+	enum dma_data_direction dir = opcode == IB_WR_RDMA_READ ?
+				      DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	struct ib_sge sge __uninitialized;
+	struct verbs_slot *slot;
+	int ret = -ENOMSG;
+
+	verbs_device_hold();
+	if (likely(verbs_rma_fits(ep, opcode, key) &&
+		   verbs_fast_begin(ep, &ep->tx, buf, len, dir, &sge, &slot)))
+		ret = verbs_fast_rdma(ep, opcode, slot, &sge, context, addr,
+				      key);
+	verbs_device_release();
+	return ret;
+}
+
 static ssize_t verbs_readv(struct fid_ep *fid_ep, const struct kvec *iov,
 			   void **desc, size_t count, fi_addr_t src_addr,
 			   u64 addr, u64 key, void *context)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 	struct verbs_op op = {
-		.opcode = IB_WR_RDMA_READ,
-		.list = iov,
-		.count = count,
-		.desc = desc,
-		.context = context,
-		.addr = addr,
-		.key = key,
-		.silent = verbs_is_silent(&ep->tx, ep->tx.op_flags),
+		.opcode		= IB_WR_RDMA_READ,
+		.list		= iov,
+		.count		= count,
+		.desc		= desc,
+		.context	= context,
+		.addr		= addr,
+		.key		= key,
+		.silent		= verbs_is_silent(&ep->tx, ep->tx.op_flags),
 	};
 
 	return verbs_rma_post(ep, &op);
@@ -50,24 +76,14 @@ static noinline ssize_t verbs_read_list(struct fid_ep *fid_ep, void *buf,
 			   context);
 }
 
-/* See fast.h for the ways of this call, and of writes */
-static noinline ssize_t verbs_read_mapped(struct fid_ep *fid_ep, void *buf,
-					  size_t len, void *desc,
-					  fi_addr_t src_addr, u64 addr, u64 key,
-					  void *context)
+static noinline ssize_t verbs_read_mapped(struct fid_ep *fid_ep,
+					  void *buf, size_t len,
+					  void *desc, fi_addr_t src_addr,
+					  u64 addr, u64 key, void *context)
 {
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct ib_sge sge __uninitialized;
-	struct verbs_slot *slot;
-	int ret = -ENOMSG;
+	int ret = verbs_rma_mapped(to_verbs_ep(&fid_ep->fid), IB_WR_RDMA_READ, buf,
+				   len, addr, key, context);
 
-	verbs_device_hold();
-	if (likely(key <= U32_MAX && ep->may_read &&
-		   verbs_fast_begin(ep, &ep->tx, buf, len, DMA_FROM_DEVICE,
-				    &sge, &slot)))
-		ret = verbs_fast_rdma(ep, IB_WR_RDMA_READ, slot, &sge, context,
-				      addr, key);
-	verbs_device_release();
 	if (likely(ret != -ENOMSG))
 		return ret;
 	return verbs_read_list(fid_ep, buf, len, desc, src_addr, addr, key,
@@ -87,15 +103,14 @@ static ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len,
 		return verbs_read_mapped(fid_ep, buf, len, desc, src_addr, addr,
 					 key, context);
 	verbs_device_hold();
-	if (unlikely(!(key <= U32_MAX && ep->may_read) ||
+	if (unlikely(!verbs_rma_fits(ep, IB_WR_RDMA_READ, key) ||
 		     !verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
 				      &slot))) {
 		verbs_device_release();
 		return verbs_read_list(fid_ep, buf, len, desc, src_addr, addr,
 				       key, context);
 	}
-	ret = verbs_fast_rdma(ep, IB_WR_RDMA_READ, slot, &sge, context, addr,
-			      key);
+	ret = verbs_fast_rdma(ep, IB_WR_RDMA_READ, slot, &sge, context, addr, key);
 	verbs_device_release();
 	return ret;
 }
@@ -106,15 +121,15 @@ static ssize_t verbs_writev(struct fid_ep *fid_ep, const struct kvec *iov,
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 	struct verbs_op op = {
-		.opcode = IB_WR_RDMA_WRITE,
-		.list = iov,
-		.count = count,
-		.desc = desc,
-		.context = context,
-		.flags = ep->tx.op_flags,
-		.addr = addr,
-		.key = key,
-		.silent = verbs_is_silent(&ep->tx, ep->tx.op_flags),
+		.opcode		= IB_WR_RDMA_WRITE,
+		.list		= iov,
+		.count		= count,
+		.desc		= desc,
+		.context	= context,
+		.flags		= ep->tx.op_flags,
+		.addr		= addr,
+		.key		= key,
+		.silent		= verbs_is_silent(&ep->tx, ep->tx.op_flags),
 	};
 
 	return verbs_rma_post(ep, &op);
@@ -136,18 +151,9 @@ static noinline ssize_t verbs_write_mapped(struct fid_ep *fid_ep,
 					   void *desc, fi_addr_t dest_addr,
 					   u64 addr, u64 key, void *context)
 {
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct ib_sge sge __uninitialized;
-	struct verbs_slot *slot;
-	int ret = -ENOMSG;
+	int ret = verbs_rma_mapped(to_verbs_ep(&fid_ep->fid), IB_WR_RDMA_WRITE, buf,
+				   len, addr, key, context);
 
-	verbs_device_hold();
-	if (likely(key <= U32_MAX &&
-		   verbs_fast_begin(ep, &ep->tx, buf, len, DMA_TO_DEVICE, &sge,
-				    &slot)))
-		ret = verbs_fast_rdma(ep, IB_WR_RDMA_WRITE, slot, &sge, context,
-				      addr, key);
-	verbs_device_release();
 	if (likely(ret != -ENOMSG))
 		return ret;
 	return verbs_write_list(fid_ep, buf, len, desc, dest_addr, addr, key,
@@ -164,18 +170,17 @@ static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
 	int ret;
 
 	if (!desc)
-		return verbs_write_mapped(fid_ep, buf, len, desc, dest_addr,
-					  addr, key, context);
+		return verbs_write_mapped(fid_ep, buf, len, desc, dest_addr, addr,
+					  key, context);
 	verbs_device_hold();
-	if (unlikely(!(key <= U32_MAX) ||
+	if (unlikely(!verbs_rma_fits(ep, IB_WR_RDMA_WRITE, key) ||
 		     !verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
 				      &slot))) {
 		verbs_device_release();
 		return verbs_write_list(fid_ep, buf, len, desc, dest_addr, addr,
 					key, context);
 	}
-	ret = verbs_fast_rdma(ep, IB_WR_RDMA_WRITE, slot, &sge, context, addr,
-			      key);
+	ret = verbs_fast_rdma(ep, IB_WR_RDMA_WRITE, slot, &sge, context, addr, key);
 	verbs_device_release();
 	return ret;
 }
@@ -186,15 +191,15 @@ static ssize_t verbs_rma_msg(struct verbs_ep *ep, const struct fi_msg_rma *msg,
 {
 	const struct fi_rma_iov *remote = msg->rma_iov;
 	struct verbs_op op = {
-		.opcode = opcode,
-		.type = msg->type,
-		.list = msg->msg_iov,
-		.count = msg->iov_count,
-		.desc = msg->desc,
-		.context = msg->context,
-		.flags = flags,
-		.data = msg->data,
-		.silent = verbs_is_silent(&ep->tx, flags),
+		.opcode		= opcode,
+		.type		= msg->type,
+		.list		= msg->msg_iov,
+		.count		= msg->iov_count,
+		.desc		= msg->desc,
+		.context	= msg->context,
+		.flags		= flags,
+		.data		= msg->data,
+		.silent		= verbs_is_silent(&ep->tx, flags),
 	};
 	ssize_t len;
 
@@ -210,8 +215,8 @@ static ssize_t verbs_rma_msg(struct verbs_ep *ep, const struct fi_msg_rma *msg,
 	return verbs_rma_post(ep, &op);
 }
 
-static ssize_t verbs_readmsg(struct fid_ep *fid_ep,
-			     const struct fi_msg_rma *msg, u64 flags)
+static ssize_t verbs_readmsg(struct fid_ep *fid_ep, const struct fi_msg_rma *msg,
+			     u64 flags)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 
@@ -239,17 +244,17 @@ static ssize_t verbs_write_one(struct verbs_ep *ep, const struct fi_rma_iov *to,
 			       void *context, u64 data, u64 flags)
 {
 	struct verbs_op op = {
-		.opcode = IB_WR_RDMA_WRITE,
-		.list = kvec,
-		.count = 1,
-		.desc = desc,
-		.context = context,
-		.flags = flags | ep->tx.op_flags,
-		.data = data,
-		.addr = to->addr,
-		.key = to->key,
-		.silent = flags & FI_INJECT ||
-			  verbs_is_silent(&ep->tx, ep->tx.op_flags),
+		.opcode		= IB_WR_RDMA_WRITE,
+		.list		= kvec,
+		.count		= 1,
+		.desc		= desc,
+		.context	= context,
+		.flags		= flags | ep->tx.op_flags,
+		.data		= data,
+		.addr		= to->addr,
+		.key		= to->key,
+		.silent		= flags & FI_INJECT ||
+				  verbs_is_silent(&ep->tx, ep->tx.op_flags),
 	};
 
 	/* iWARP carries no immediate data */
@@ -297,7 +302,9 @@ static ssize_t verbs_readsgl(struct fid_ep *fid_ep, struct scatterlist *sgl,
 			     fi_addr_t src_addr, u64 addr, u64 key,
 			     void *context, u64 flags)
 {
-	struct verbs_move_to to = { DMA_FROM_DEVICE, len, addr, key, context };
+	struct verbs_move_to to = {
+		DMA_FROM_DEVICE, len, addr, key, context
+	};
 
 	return verbs_move(to_verbs_ep(&fid_ep->fid), &to, sgl, nents, offset,
 			  flags);
@@ -315,16 +322,16 @@ static ssize_t verbs_writesgl(struct fid_ep *fid_ep, struct scatterlist *sgl,
 }
 
 const struct fi_ops_rma verbs_rma_ops = {
-	.size = sizeof(struct fi_ops_rma),
-	.read = verbs_read,
-	.readv = verbs_readv,
-	.readmsg = verbs_readmsg,
-	.write = verbs_write,
-	.writev = verbs_writev,
-	.writemsg = verbs_writemsg,
-	.inject = verbs_inject_write,
-	.writedata = verbs_writedata,
-	.injectdata = verbs_inject_writedata,
-	.readsgl = verbs_readsgl,
-	.writesgl = verbs_writesgl,
+	.size		= sizeof(struct fi_ops_rma),
+	.read		= verbs_read,
+	.readv		= verbs_readv,
+	.readmsg	= verbs_readmsg,
+	.write		= verbs_write,
+	.writev		= verbs_writev,
+	.writemsg	= verbs_writemsg,
+	.inject		= verbs_inject_write,
+	.writedata	= verbs_writedata,
+	.injectdata	= verbs_inject_writedata,
+	.readsgl	= verbs_readsgl,
+	.writesgl	= verbs_writesgl,
 };
