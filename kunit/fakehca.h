@@ -143,6 +143,9 @@ struct fakehca_attr {
  * @mrs: memory regions that exist, without those of protection domains
  * @conns: connections, and requests for one, that exist
  * @overruns: completions lost because a queue was full
+ * @doorbells: calls that posted to a send queue
+ * @fences: work requests with IB_SEND_FENCE
+ * @unsaid: work requests to send a page or more without a completion
  */
 struct fakehca_stats {
 	unsigned int	maps;
@@ -158,6 +161,9 @@ struct fakehca_stats {
 	unsigned int	mrs;
 	unsigned int	conns;
 	unsigned int	overruns;
+	unsigned int	doorbells;
+	unsigned int	fences;
+	unsigned int	unsaid;
 };
 
 /**

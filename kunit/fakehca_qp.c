@@ -331,6 +331,19 @@ static bool fakehca_wr_legal(const struct fakehca_qp *qp,
 	}
 }
 
+static bool fakehca_wr_is_unsaid(const struct ib_send_wr *wr)
+{
+	size_t len = 0;
+	int i;
+
+	if (wr->send_flags & IB_SEND_SIGNALED || wr->opcode == IB_WR_RDMA_READ ||
+	    wr->opcode == IB_WR_RDMA_READ_WITH_INV)
+		return false;
+	for (i = 0; i < wr->num_sge; i++)
+		len += wr->sg_list[i].length;
+	return len >= PAGE_SIZE;
+}
+
 static int fakehca_post_one_send(struct fakehca_qp *qp,
 				 const struct ib_send_wr *wr)
 {
@@ -352,6 +365,8 @@ static int fakehca_post_one_send(struct fakehca_qp *qp,
 		return -EINVAL;
 	qp->sq.head++;
 	qp->sq.late = false;
+	qp->hca->stats.fences += !!(wr->send_flags & IB_SEND_FENCE);
+	qp->hca->stats.unsaid += fakehca_wr_is_unsaid(wr);
 	return 0;
 }
 
@@ -364,6 +379,7 @@ int fakehca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 
 	if (qp->hca->quick)
 		return fakehca_quick_post_send(qp, wr);
+	fakehca_count(qp->hca, &qp->hca->stats.doorbells, 1);
 	for (; wr; wr = wr->next) {
 		ret = fakehca_should_fail(qp->hca, FAKEHCA_POST_SEND);
 		spin_lock_irqsave(&qp->hca->lock, flags);

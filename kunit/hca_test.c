@@ -10,6 +10,7 @@
 kunit_test_suites(&kofi_hca_device_suite,
 		  &kofi_hca_dma_suite,
 		  &kofi_hca_inject_suite,
+		  &kofi_hca_post_suite,
 		  &kofi_hca_fail_suite,
 		  &kofi_hca_limits_suite,
 		  &kofi_hca_fatal_suite,

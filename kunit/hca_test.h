@@ -27,6 +27,7 @@
 extern struct kunit_suite kofi_hca_device_suite;
 extern struct kunit_suite kofi_hca_dma_suite;
 extern struct kunit_suite kofi_hca_inject_suite;
+extern struct kunit_suite kofi_hca_post_suite;
 extern struct kunit_suite kofi_hca_fail_suite;
 extern struct kunit_suite kofi_hca_limits_suite;
 extern struct kunit_suite kofi_hca_fatal_suite;
@@ -74,6 +75,7 @@ struct ht {
  * @cq: completions of sends and receives
  * @ep: the endpoint
  * @qpn: its queue pair, once enabled
+ * @bind_flags: FI_SELECTIVE_COMPLETION, or 0
  */
 struct ht_end {
 	struct fi_info		*info;
@@ -81,6 +83,7 @@ struct ht_end {
 	struct fid_cq		*cq;
 	struct fid_ep		*ep;
 	u32			qpn;
+	u64			bind_flags;
 };
 
 /* @a connected, @b accepted */

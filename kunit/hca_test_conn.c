@@ -23,7 +23,8 @@ void ht_end_open(struct kunit *test, struct ht_end *end, struct fi_info *info)
 	ht_adopt(test, &end->ep->fid);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->cq->fid,
-					 FI_TRANSMIT | FI_RECV), 0);
+					 FI_TRANSMIT | FI_RECV |
+					 end->bind_flags), 0);
 }
 
 void ht_end_enable(struct kunit *test, struct ht_end *end)

@@ -8,7 +8,8 @@
  * contexts out of pieces of a list; we cut the list, and post.
  *
  * A move goes in rounds.  A round has a few contexts, whose work requests form one
- * chain, posted in order under the queue's lock; only the last one is signalled.
+ * chain, posted in order under the queue's lock; the last one is signalled, others only
+ * where verbs_part_watch() has to.
  * The client's thread posts the first round, a worker of the endpoint the next one
  * when a round has completed.  So progress depends on nobody but whoever polls the
  * completion queue.
@@ -346,6 +347,7 @@ static bool verbs_move_board(struct verbs_move *move, struct ib_send_wr *wr)
 		verbs_slot_fill(part, &op, 0);
 		part->whole = move->slot;
 		wr->wr_cqe = &part->cqe;
+		verbs_part_watch(part, wr);
 		registers |= wr->opcode == IB_WR_REG_MR;
 		verbs_move_fix_inv(wr);
 	}

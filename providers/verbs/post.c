@@ -164,12 +164,17 @@ void verbs_slot_carry(struct verbs_slot *slot, struct ib_send_wr *wr)
 	slot->queue->quiet = 0;
 }
 
-/* Decides whether the device is to report success, and who rides on whom */
-static void verbs_slot_board(struct verbs_slot *slot, struct ib_send_wr *wr)
+/*
+ * Decides whether the device is to report the success of @len bytes, and who rides on
+ * whom
+ */
+static void verbs_slot_board(struct verbs_slot *slot, struct ib_send_wr *wr,
+			     size_t len)
 {
 	struct verbs_queue *queue = slot->queue;
 
 	if (!slot->silent || queue->counted || verbs_wr_is_alone(wr) ||
+	    verbs_wr_lingers(queue->ep, len) ||
 	    ++queue->quiet >= queue->size / 2)
 		verbs_slot_carry(slot, wr);
 	else
@@ -339,7 +344,7 @@ static int verbs_chain_reg(struct verbs_queue *queue, struct ib_reg_wr *reg)
 	reg->wr.wr_cqe = &slot->cqe;
 	reg->wr.send_flags = 0;
 	reg->wr.next = NULL;
-	verbs_slot_board(slot, &reg->wr);
+	verbs_slot_board(slot, &reg->wr, 0);
 	*queue->chain_end = &reg->wr;
 	queue->chain_end = &reg->wr.next;
 	return 0;
@@ -441,7 +446,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	if (op->opcode == IB_WR_LOCAL_INV)
 		slot->comp.data = op->region->ibmr->rkey;
 	any.wr.wr_cqe = &slot->cqe;
-	verbs_slot_board(slot, &any.wr);
+	verbs_slot_board(slot, &any.wr, map->len);
 	err = verbs_doorbell(queue, &any, more, &refused);
 	if (err) {
 		ret = verbs_slot_refused(slot, op, err);

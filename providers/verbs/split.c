@@ -10,10 +10,11 @@
  * operation: it is always signalled, has the client's completion, and carries the
  * remote CQ data; the others point to it (whole) and ride on it.  The device
  * executes, and reports, parts in their order, so when the last one has ended, all
- * have.  A part that fails only leaves its error with the whole; what follows it is
- * flushed, the last one too, and that ends the operation: the client hears of it
- * once, and not before the device is done with all of its buffers.  A fence is for
- * the first part.
+ * have.  Over iWARP some parts are reported, too (verbs_part_watch()); that changes
+ * nothing for their slots.  A part that fails only leaves its error with the whole;
+ * what follows it is flushed, the last one too, and that ends the operation: the
+ * client hears of it once, and not before the device is done with all of its buffers.
+ * A fence is for the first part.
  *
  * All or nothing: without slots for all parts nothing is posted.  If the device
  * refuses a part in the middle, some are on their way, and the operation cannot be
@@ -123,6 +124,34 @@ static u64 verbs_part_flags(const struct verbs_op *op, bool first, bool last)
 	return flags;
 }
 
+/* That it has succeeded is for the whole to tell */
+static void verbs_part_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_SUCCESS)
+		verbs_send_done(cq, wc);
+}
+
+/**
+ * verbs_part_watch() - Have the device report a part, if it has to
+ * @part: the slot, filled; it ends with the whole nevertheless
+ * @wr: the work request
+ */
+void verbs_part_watch(struct verbs_slot *part, struct ib_send_wr *wr)
+{
+	struct verbs_ep *ep = part->queue->ep;
+	size_t len = 0;
+	int i;
+
+	if (wr->opcode != IB_WR_RDMA_WRITE)
+		return;
+	for (i = 0; i < wr->num_sge; i++)
+		len += wr->sg_list[i].length;
+	if (!verbs_wr_lingers(ep, len))
+		return;
+	part->cqe.done = verbs_part_done;
+	wr->send_flags |= IB_SEND_SIGNALED;
+}
+
 static void verbs_split_fill(struct verbs_queue *queue,
 			     const struct verbs_op *op, unsigned int count)
 {
@@ -144,6 +173,7 @@ static void verbs_split_fill(struct verbs_queue *queue,
 			break;
 		part->any.wr.next = &part[1].any.wr;
 		part->slot->whole = last->slot;
+		verbs_part_watch(part->slot, &part->any.wr);
 		verbs_slot_ride(part->slot);
 	}
 	last->slot->bytes = len;

@@ -1003,6 +1003,7 @@ ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
 size_t verbs_split_limit(const struct verbs_ep *ep);
 int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 		     struct verbs_iter *iter, const struct verbs_map *first);
+void verbs_part_watch(struct verbs_slot *part, struct ib_send_wr *wr);
 void verbs_strand(struct verbs_slot *slot, int err);
 void verbs_end_stranded(struct verbs_queue *queue);
 
@@ -1203,6 +1204,16 @@ static inline bool verbs_device_going(struct verbs_device *dev)
 static inline bool verbs_is_iwarp(const struct ib_device *ibdev)
 {
 	return rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev));
+}
+
+/*
+ * Over TCP what has been sent may have to be sent again.  siw keeps no copy for that of
+ * a page or more whose success it is not to report, and what it reports of others says
+ * nothing of these buffers.
+ */
+static inline bool verbs_wr_lingers(const struct verbs_ep *ep, size_t len)
+{
+	return ep->iwarp && len >= PAGE_SIZE;
 }
 
 /* Is success of an operation with @flags to be kept from the client? */
