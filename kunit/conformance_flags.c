@@ -160,6 +160,61 @@ static void unknown_flags_are_refused(struct kunit *test)
 	vt_ping(test, &pair.a, &pair.b);
 }
 
+/* Also of what the provider sends from where it is */
+static void a_buffer_is_free_when_its_send_completes(struct kunit *test)
+{
+	static const size_t lens[] = { 1, SZ_4K - 1, SZ_4K, SZ_64K };
+	u8 *out = vt_buf(test, SZ_64K), *in[ARRAY_SIZE(lens)];
+	struct vt_pair pair = {};
+	struct fi_info *info;
+	size_t i;
+
+	info = conf_with_flags(test, FI_INJECT_COMPLETE, 0);
+	/* default_flags_work_if_and_only_if_claimed sees to the refusal */
+	if (!info)
+		return;
+	vt_of(test)->info = info;
+	conf_join(test, &pair);
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		in[i] = vt_buf(test, lens[i]);
+		vt_recv(test, &pair.b, in[i], lens[i], vt_ctx(i));
+	}
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		vt_fill(out, lens[i], i);
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, lens[i], NULL, 0,
+					      vt_ctx(i)), 0);
+		vt_done(test, pair.a.tx, vt_ctx(i));
+	}
+	memset(out, 0xff, SZ_64K);
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		vt_done(test, pair.b.rx, vt_ctx(i));
+		KUNIT_EXPECT_TRUE(test, vt_filled(in[i], lens[i], i));
+	}
+}
+
+/* By then it needs nothing of the sender any more */
+static void a_transmitted_message_arrives_without_its_sender(struct kunit *test)
+{
+	u8 *out = vt_buf(test, SZ_64K), *in = vt_buf(test, SZ_64K);
+	struct vt_pair pair = {};
+	struct fi_info *info;
+
+	info = conf_with_flags(test, FI_TRANSMIT_COMPLETE, 0);
+	/* default_flags_work_if_and_only_if_claimed sees to the refusal */
+	if (!info)
+		return;
+	vt_of(test)->info = info;
+	conf_join(test, &pair);
+	vt_fill(out, SZ_64K, 1);
+	vt_recv(test, &pair.b, in, SZ_64K, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, SZ_64K, NULL, 0,
+				      vt_ctx(2)), 0);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	vt_close(test, &pair.a.ep->fid);
+	vt_done(test, pair.b.rx, vt_ctx(1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, SZ_64K, 1));
+}
+
 static void a_delivered_message_has_arrived(struct kunit *test)
 {
 	struct fi_info *info;
@@ -269,6 +324,10 @@ static struct kunit_case flags_cases[] = {
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(default_flags_can_be_read_back, conf_gen_params),
 	KUNIT_CASE_PARAM(unknown_flags_are_refused, conf_gen_params),
+	KUNIT_CASE_PARAM(a_buffer_is_free_when_its_send_completes,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_transmitted_message_arrives_without_its_sender,
+			 conf_gen_params),
 	KUNIT_CASE_PARAM(a_delivered_message_has_arrived, conf_gen_params),
 	KUNIT_CASE_PARAM(only_chosen_operations_complete, conf_gen_params),
 	KUNIT_CASE_PARAM(more_is_a_hint_that_loses_nothing, conf_gen_params),

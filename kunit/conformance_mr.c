@@ -345,6 +345,28 @@ static void lists_of_every_kind_can_be_registered(struct kunit *test)
 	}
 }
 
+/* FI_MR_RAW is for keys that are longer than 64 bits; nobody here has such */
+static void keys_are_never_raw(struct kunit *test)
+{
+	struct fi_info *hints = conf_ask(test), *info;
+	u8 *buf = vt_buf(test, LEN);
+	struct fid_mr *mr;
+
+	hints->domain_attr->mr_mode = vt_of(test)->info->domain_attr->mr_mode |
+				      FI_MR_RAW;
+	KUNIT_ASSERT_EQ(test, conf_getinfo(test, hints, &info), 0);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->mr_mode & FI_MR_RAW, 0);
+	KUNIT_EXPECT_LE(test, info->domain_attr->mr_key_size, sizeof(u64));
+	if (!has_rma(test))
+		return;
+	vt_open_info(test, info);
+	KUNIT_ASSERT_EQ(test, conf_reg(test, buf, LEN, CONF_ACCESS, &mr), 0);
+	KUNIT_EXPECT_EQ(test, fi_control(&mr->fid, FI_GET_RAW_MR, buf),
+			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_control(&vt_of(test)->domain->fid,
+					 FI_MAP_RAW_MR, buf), -ENOSYS);
+}
+
 /*
  * Each element is the first page of two: no page lies behind another, so no
  * provider can have two for the price of one.
@@ -429,6 +451,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE_PARAM(bad_registrations_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(lists_of_every_kind_can_be_registered,
 			 conf_gen_params),
+	KUNIT_CASE_PARAM(keys_are_never_raw, conf_gen_params),
 	KUNIT_CASE_PARAM(registrations_have_as_many_elements_as_claimed,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(many_regions_are_open_at_a_time, conf_gen_params),

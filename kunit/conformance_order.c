@@ -33,19 +33,27 @@ static void bench_open(struct kunit *test, struct bench *bench, size_t max)
 	conf_region(test, &bench->region, bench->len, CONF_ACCESS);
 }
 
+static ssize_t write_region(struct bench *bench, void *buf, unsigned long nr)
+{
+	return fi_write(bench->pair.a.ep, buf, bench->len, NULL, 0,
+			bench->region.addr, bench->region.key, vt_ctx(nr));
+}
+
+static ssize_t read_region(struct bench *bench, void *buf, unsigned long nr)
+{
+	return fi_read(bench->pair.a.ep, buf, bench->len, NULL, 0,
+		       bench->region.addr, bench->region.key, vt_ctx(nr));
+}
+
 static void post_write(struct kunit *test, struct bench *bench, void *buf,
 		       unsigned long nr)
 {
-	KUNIT_ASSERT_EQ(test, fi_write(bench->pair.a.ep, buf, bench->len, NULL,
-				       0, bench->region.addr,
-				       bench->region.key, vt_ctx(nr)), 0);
+	KUNIT_ASSERT_EQ(test, write_region(bench, buf, nr), 0);
 }
 
 static void post_read(struct kunit *test, struct bench *bench, unsigned long nr)
 {
-	KUNIT_ASSERT_EQ(test, fi_read(bench->pair.a.ep, bench->in, bench->len,
-				      NULL, 0, bench->region.addr,
-				      bench->region.key, vt_ctx(nr)), 0);
+	KUNIT_ASSERT_EQ(test, read_region(bench, bench->in, nr), 0);
 }
 
 static void a_read_sees_the_write_before_it(struct kunit *test)
@@ -112,6 +120,53 @@ static void a_message_finds_the_write_before_it(struct kunit *test)
 	}
 }
 
+/*
+ * The peer posts no receive, so the message never gets there, and what stands behind
+ * it must not either.  Whether the message counts as sent is another question.
+ */
+static void behind_a_message(struct kunit *test, struct bench *bench, void *buf,
+			     ssize_t (*post)(struct bench *bench, void *buf,
+					     unsigned long nr))
+{
+	struct vt_comp comp;
+	int i, ret;
+
+	vt_fill(bench->out, bench->len, 1);
+	vt_fill(bench->in, bench->len, 2);
+	vt_fill(bench->region.buf, bench->len, 3);
+	KUNIT_ASSERT_EQ(test, fi_send(bench->pair.a.ep, bench->out, 8, NULL, 0,
+				      vt_ctx(1)), 0);
+	ret = post(bench, buf, 2);
+	/* The connection may have been ended for the message already */
+	if (ret)
+		KUNIT_ASSERT_EQ(test, ret, -ESHUTDOWN);
+	vt_close(test, &bench->pair.b.ep->fid);
+	for (i = 0; i < 1 + !ret; i++)
+		KUNIT_ASSERT_EQ(test, vt_wait(bench->pair.a.tx, &comp), 1);
+	KUNIT_EXPECT_TRUE(test, vt_filled(bench->in, bench->len, 2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(bench->region.buf, bench->len, 3));
+}
+
+static void a_write_stays_behind_the_message_before_it(struct kunit *test)
+{
+	struct bench bench = {};
+
+	if (!claims(test, FI_ORDER_WAS))
+		return;
+	bench_open(test, &bench, SZ_8K);
+	behind_a_message(test, &bench, bench.out, write_region);
+}
+
+static void a_read_stays_behind_the_message_before_it(struct kunit *test)
+{
+	struct bench bench = {};
+
+	if (!claims(test, FI_ORDER_RAS))
+		return;
+	bench_open(test, &bench, SZ_8K);
+	behind_a_message(test, &bench, bench.in, read_region);
+}
+
 /* Whatever is claimed: a fence is for who needs more */
 static void a_fenced_write_waits_for_the_read_before_it(struct kunit *test)
 {
@@ -157,6 +212,10 @@ static struct kunit_case order_cases[] = {
 	KUNIT_CASE_PARAM(a_read_sees_the_write_before_it, conf_gen_params),
 	KUNIT_CASE_PARAM(the_later_of_two_writes_stays, conf_gen_params),
 	KUNIT_CASE_PARAM(a_message_finds_the_write_before_it, conf_gen_params),
+	KUNIT_CASE_PARAM(a_write_stays_behind_the_message_before_it,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_read_stays_behind_the_message_before_it,
+			 conf_gen_params),
 	KUNIT_CASE_PARAM(a_fenced_write_waits_for_the_read_before_it,
 			 conf_gen_params),
 	{}

@@ -6,6 +6,7 @@
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 #include <rdma/fi_rma.h>
+#include "client_memory.h"
 #include "verbs_test.h"
 
 #define VT_PAGES	8
@@ -181,6 +182,43 @@ static void the_client_ends_the_key_itself(struct kunit *test)
 	}
 }
 
+/* One after the other in the same region */
+static void memory_of_every_kind_serves_an_operation(struct kunit *test)
+{
+	static const size_t lens[] = { 255, PAGE_SIZE, VT_LEN / 2 + 1, VT_LEN };
+	const struct vt_memory *memory = test->param_value;
+	struct vt_list *list = vt_buf(test, sizeof(*list));
+	struct vt_server server = {};
+	struct fi_mr_attr attr;
+	u8 *buf, *first;
+	u64 key;
+	size_t i;
+
+	buf = (u8 *)memory->alloc(test) + memory->offset;
+	first = vt_buf(test, VT_LEN);
+	vt_server(test, &server, first);
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		vt_make_list(list, memory, buf, lens[i]);
+		attr = (struct fi_mr_attr) {
+			.type		= list->msg.type,
+			.mr_iov		= list->msg.msg_iov,
+			.iov_count	= list->msg.iov_count,
+			.access		= VT_ACCESS,
+		};
+		KUNIT_ASSERT_EQ(test, fi_mr_refresh(server.mr, &attr, 0), 0);
+		memset(buf, 0, VT_LEN);
+		vt_fill(server.data, lens[i], i);
+		key = vt_ask(test, &server);
+		vt_serve_write(test, &server, buf, key, lens[i]);
+		vt_answer(test, &server, key);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV,
+						    NULL), 0);
+		KUNIT_EXPECT_TRUE_MSG(test, vt_filled(buf, lens[i], i),
+				      "%zu bytes", lens[i]);
+	}
+	KUNIT_EXPECT_NULL(test, memchr_inv(first, 0, VT_LEN));
+}
+
 static void a_key_that_is_over_gives_the_peer_an_access_error(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, VT_LEN);
@@ -198,8 +236,58 @@ static void a_key_that_is_over_gives_the_peer_an_access_error(struct kunit *test
 	KUNIT_EXPECT_NULL(test, memchr_inv(buf, 0, VT_LEN));
 }
 
+/* The peer does not stop when the client takes its memory back */
+static void a_busy_peer_gets_an_access_error_too(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, VT_LEN);
+	struct vt_server server = {};
+	struct fid_ep *ep;
+	struct vt_comp comp;
+	int i, posted = 0;
+	u64 key;
+
+	vt_server(test, &server, buf);
+	ep = server.pair.b.ep;
+	key = vt_ask(test, &server);
+	vt_answer(test, &server, 0);
+	for (i = 0; i < 4; i++, posted++)
+		KUNIT_ASSERT_EQ(test, fi_write(ep, server.data, VT_LEN, NULL, 0,
+					       (uintptr_t)buf, key, vt_ctx(4)),
+				0);
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, 0, vt_ctx(6)), 0);
+	do {
+		KUNIT_ASSERT_EQ(test, vt_wait(server.pair.b.tx, &comp), 1);
+		posted--;
+		if (!comp.err && !fi_write(ep, server.data, VT_LEN, NULL, 0,
+					   (uintptr_t)buf, key, vt_ctx(4)))
+			posted++;
+	} while (!comp.err && posted);
+	/* Over iWARP it is done, or the end of TCP is in its way */
+	if (!vt_is_iwarp(test))
+		KUNIT_EXPECT_EQ(test, comp.err, EACCES);
+	while (posted--)
+		KUNIT_ASSERT_EQ(test, vt_wait(server.pair.b.tx, &comp), 1);
+	vt_none(test, server.pair.b.tx);
+
+	/* Whether it was quicker than the end of the connection is open */
+	KUNIT_ASSERT_EQ(test, vt_wait(server.pair.a.tx, &comp), 1);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(6));
+	vt_none(test, server.pair.a.tx);
+}
+
+/* The byte before, and the one behind */
+static const s64 outside[] = { -1, 10 };
+
+static void outside_desc(const s64 *param, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%lld", *param);
+}
+
+KUNIT_ARRAY_PARAM(outside, outside, outside_desc);
+
 static void only_the_bytes_of_this_operation_are_exposed(struct kunit *test)
 {
+	const s64 *param = test->param_value;
 	u8 *buf = vt_buf(test, VT_LEN);
 	struct vt_server server = {};
 	u64 key;
@@ -208,10 +296,12 @@ static void only_the_bytes_of_this_operation_are_exposed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, buf + 100, 10), 0);
 	key = vt_ask(test, &server);
 	vt_serve_write(test, &server, buf + 100, key, 10);
-	KUNIT_ASSERT_EQ(test, fi_write(server.pair.b.ep, server.data, 11, NULL,
-				       0, (uintptr_t)buf + 100, key, vt_ctx(4)),
-			0);
+	vt_fill(server.data, 1, 1);
+	KUNIT_ASSERT_EQ(test, fi_write(server.pair.b.ep, server.data, 1, NULL,
+				       0, (uintptr_t)buf + 100 + *param, key,
+				       vt_ctx(4)), 0);
 	vt_not_taken(test, &server.pair.b, vt_ctx(4), EACCES);
+	KUNIT_EXPECT_NULL(test, memchr_inv(buf, 0, 100));
 	KUNIT_EXPECT_NULL(test, memchr_inv(buf + 110, 0, VT_LEN - 110));
 }
 
@@ -299,11 +389,17 @@ static void a_region_closes_before_its_doorbell(struct kunit *test)
 	vt_none(test, server.pair.a.tx);
 }
 
+KUNIT_ARRAY_PARAM_DESC(vt_memory, vt_memories, name);
+
 static struct kunit_case vt_mr_ep_cases[] = {
 	KUNIT_CASE(the_peer_ends_the_key_of_every_operation),
 	KUNIT_CASE(the_client_ends_the_key_itself),
+	KUNIT_CASE_PARAM(memory_of_every_kind_serves_an_operation,
+			 vt_memory_gen_params),
 	KUNIT_CASE(a_key_that_is_over_gives_the_peer_an_access_error),
-	KUNIT_CASE(only_the_bytes_of_this_operation_are_exposed),
+	KUNIT_CASE(a_busy_peer_gets_an_access_error_too),
+	KUNIT_CASE_PARAM(only_the_bytes_of_this_operation_are_exposed,
+			 outside_gen_params),
 	KUNIT_CASE(each_step_waits_for_its_turn),
 	KUNIT_CASE(memory_that_does_not_fit_is_refused),
 	KUNIT_CASE(registrations_take_places_in_the_queue),

@@ -5,6 +5,7 @@
  * gets lost, and the client hears when few are left.
  */
 #include <linux/bitmap.h>
+#include <rdma/fi_rma.h>
 #include "verbs_test.h"
 
 #define SRX_DEPTH	8
@@ -407,6 +408,38 @@ static void remote_cq_data_take_a_shared_receive(struct kunit *test)
 	comp = vt_done(test, set.pairs[0].b.rx, vt_ctx(0));
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV | FI_REMOTE_CQ_DATA);
 	KUNIT_EXPECT_EQ(test, comp.data, 0x1234);
+}
+
+/* And leaves its buffer alone */
+static void a_write_with_data_takes_a_shared_receive(struct kunit *test)
+{
+	u8 *out = vt_buf(test, 8), *target = vt_buf(test, 8);
+	struct srx_set set = {};
+	struct vt_comp comp;
+	struct fid_mr *mr;
+	ssize_t ret;
+
+	srx_serve(test, &set);
+	srx_post_all(test, &set);
+	srx_join(test, &set, 0, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, target, 8,
+					FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
+			0);
+	vt_adopt(test, &mr->fid);
+	vt_fill(out, 8, 1);
+	ret = fi_writedata(set.pairs[0].a.ep, out, 8, NULL, 0x5678, 0,
+			   (uintptr_t)target, fi_mr_key(mr), vt_ctx(1));
+	if (!vt_of(test)->info->domain_attr->cq_data_size) {
+		KUNIT_EXPECT_EQ(test, ret, -ENOSYS);
+		return;
+	}
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	comp = vt_done(test, set.pairs[0].b.rx, vt_ctx(0));
+	KUNIT_EXPECT_EQ(test, comp.flags,
+			FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
+	KUNIT_EXPECT_EQ(test, comp.data, 0x5678);
+	KUNIT_EXPECT_TRUE(test, vt_filled(target, 8, 1));
+	KUNIT_EXPECT_NULL(test, memchr_inv(srx_buf(&set, 0), 0, SRX_LEN));
 }
 
 static void lists_of_every_kind_are_received_into(struct kunit *test)
@@ -961,6 +994,7 @@ static struct kunit_case srx_cases[] = {
 	KUNIT_CASE(default_flags_are_the_contexts),
 	KUNIT_CASE(callbacks_come_for_shared_receives),
 	KUNIT_CASE(remote_cq_data_take_a_shared_receive),
+	KUNIT_CASE(a_write_with_data_takes_a_shared_receive),
 	KUNIT_CASE(lists_of_every_kind_are_received_into),
 	KUNIT_CASE(a_full_context_says_so),
 	KUNIT_CASE(a_message_without_receive_waits_or_ends_its_connection),
