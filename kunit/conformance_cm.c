@@ -79,6 +79,7 @@ static void reject(struct kunit *test, size_t n)
 	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, &end.ep->fid);
 	KUNIT_ASSERT_EQ(test, error.err_data_size, n);
+	KUNIT_EXPECT_LE(test, n, vt_of(test)->info->domain_attr->max_err_data);
 	KUNIT_ASSERT_TRUE(test, vt_filled(got, n, n));
 	vt_end_close(test, &end);
 }

@@ -9,7 +9,7 @@
 #include "hca_test_mr.h"
 
 /* One more than a work request has elements for */
-#define PO_PAGES	(1 << HM_ORDER)
+#define PO_PAGES	BIT(HM_ORDER)
 #define PO_LEN		(PO_PAGES * PAGE_SIZE)
 
 /**

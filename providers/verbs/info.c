@@ -158,6 +158,7 @@ static void verbs_info_domain(struct fi_domain_attr *domain,
 	domain->mr_iov_limit = ibdev->attrs.max_fast_reg_page_list_len;
 	domain->mr_cnt = ibdev->attrs.max_mr;
 	domain->cq_data_size = iwarp ? 0 : sizeof(u32);
+	domain->max_err_data = sizeof_field(struct verbs_cm_frame, wire);
 	domain->cq_cnt = ibdev->attrs.max_cq;
 	domain->ep_cnt = ibdev->attrs.max_qp;
 	/* Memory is the only limit; that many can be bound */
