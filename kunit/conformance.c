@@ -12,6 +12,7 @@
  * result does not hold on to its provider.  Nobody writes to the list.
  *
  *	prov=NAME	checks only this provider, which is loaded if need be
+ *	ip=4, ip=6	checks only results with addresses of this kind
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,6 +22,10 @@
 static char *prov;
 module_param(prov, charp, 0444);
 MODULE_PARM_DESC(prov, "name of the provider to check (default: all there are)");
+
+static int ip;
+module_param(ip, int, 0444);
+MODULE_PARM_DESC(ip, "4 or 6: check results with such addresses only (default: all there are)");
 
 static struct fi_info *conf_results;
 
@@ -101,6 +106,8 @@ static int __init conf_module_init(void)
 
 	if (!hints)
 		return ret;
+	if (ip)
+		hints->addr_format = ip == 6 ? FI_SOCKADDR_IN6 : FI_SOCKADDR_IN;
 	if (prov) {
 		hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
 		if (!hints->fabric_attr->prov_name)
