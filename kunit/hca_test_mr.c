@@ -270,6 +270,103 @@ static void a_device_that_goes_registers_no_more(struct kunit *test)
 	ht_close(test, &before->fid);
 }
 
+static void mr_ep_open(struct kunit *test, struct ht_pair *pair,
+		       struct fid_mr **mr)
+{
+	struct kvec kvec = { ht_buf(test, PAGE_SIZE), PAGE_SIZE };
+	struct fi_mr_attr attr = {
+		.mr_iov		= &kvec,
+		.iov_count	= 1,
+		.access		= FI_REMOTE_WRITE,
+	};
+
+	ht_serve(test, NULL);
+	ht_join(test, pair);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &attr,
+					    FI_MR_ENDPOINT, mr), 0);
+	ht_adopt(test, &(*mr)->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(*mr, &pair->a.ep->fid, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, NULL, 0, NULL, 0, ht_ctx(2)),
+			0);
+}
+
+/* The device has not come to the work request that begins its key, or ends it */
+static void a_region_in_flight_is_not_closed(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	struct fid_mr *mr;
+
+	mr_ep_open(test, &pair, &mr);
+	fakehca_hold(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+			0);
+	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), -EBUSY);
+	fakehca_release(ht_of(test)->hca);
+	ht_done(test, pair.a.cq, ht_ctx(1));
+	ht_done(test, pair.b.cq, ht_ctx(2));
+
+	fakehca_hold(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, ht_ctx(3)), 0);
+	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), -EBUSY);
+	fakehca_release(ht_of(test)->hca);
+	ht_done(test, pair.a.cq, ht_ctx(3));
+	ht_close(test, &mr->fid);
+	ht_none(test, pair.a.cq);
+}
+
+/* Whether its key was about to begin or to end */
+static void a_region_in_flight_closes_with_its_connection(struct kunit *test)
+{
+	const bool *ends = test->param_value;
+	struct ht_pair pair = {};
+	struct fid_mr *mr;
+
+	mr_ep_open(test, &pair, &mr);
+	fakehca_hold(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+			0);
+	if (*ends)
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, ht_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
+	ht_close(test, &mr->fid);
+	KUNIT_EXPECT_PTR_EQ(test, ht_failed(test, pair.a.cq, ECANCELED).context,
+			    ht_ctx(1));
+	if (*ends)
+		ht_failed(test, pair.a.cq, ECANCELED);
+	ht_none(test, pair.a.cq);
+	fakehca_release(ht_of(test)->hca);
+}
+
+static const bool mr_ends[] = { false, true };
+
+static void mr_ends_desc(const bool *ends, char *desc)
+{
+	strscpy(desc, *ends ? "ends" : "begins", KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(mr_ends, mr_ends, mr_ends_desc);
+
+/* And the device never hears of it */
+static void a_registration_is_taken_back_before_its_doorbell(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	unsigned int base;
+	struct fid_mr *mr;
+
+	mr_ep_open(test, &pair, &mr);
+	base = ht_stats(test).doorbells;
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	ht_close(test, &mr->fid);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
+	ht_ping(test, &pair.b, &pair.a);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+			0);
+	ht_done(test, pair.a.cq, ht_ctx(1));
+	ht_done(test, pair.b.cq, ht_ctx(2));
+}
+
 static struct kunit_case mr_cases[] = {
 	KUNIT_CASE_PARAM(a_region_is_mapped_as_long_as_it_is_open,
 			 mr_direction_gen_params),
@@ -280,6 +377,10 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(a_registered_sink_takes_what_is_read),
 	KUNIT_CASE(keys_are_fresh_although_the_device_repeats),
 	KUNIT_CASE(a_device_that_goes_registers_no_more),
+	KUNIT_CASE(a_region_in_flight_is_not_closed),
+	KUNIT_CASE_PARAM(a_region_in_flight_closes_with_its_connection,
+			 mr_ends_gen_params),
+	KUNIT_CASE(a_registration_is_taken_back_before_its_doorbell),
 	{}
 };
 

@@ -56,6 +56,7 @@ static const struct st_rule st_rules[ST_CALLS] = {
 					      -ENOTCONN, -ESHUTDOWN } },
 	[ST_MR_DISABLE]	= { "fi_mr_disable", { -EAGAIN, -FI_EOPBADSTATE,
 					       -ENOTCONN, -ESHUTDOWN } },
+	[ST_MR_CLOSE]	= { "fi_close, region", { -EBUSY } },
 	[ST_MR_REFRESH]	= { "fi_mr_refresh", { -EAGAIN, -FI_EOPBADSTATE } },
 	[ST_SRX]	= { "fi_srx_context, bind, limit" },
 	[ST_SRX_CLOSE]	= { "fi_close, shared receives", { -EBUSY } },

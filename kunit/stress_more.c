@@ -40,7 +40,11 @@ void st_mr_close(struct st_ep *ep)
 	if (!ep->mr)
 		return;
 	WRITE_ONCE(ep->mr_key, 0);
-	st_said(ep->world, ST_CLOSE, fi_close(&ep->mr->fid));
+	/* What is in flight for it comes back when the connection is over */
+	if (st_said(ep->world, ST_MR_CLOSE, fi_close(&ep->mr->fid))) {
+		st_said(ep->world, ST_SHUTDOWN, fi_shutdown(ep->ep, 0));
+		st_said(ep->world, ST_CLOSE, fi_close(&ep->mr->fid));
+	}
 	ep->mr = NULL;
 }
 

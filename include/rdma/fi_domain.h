@@ -370,6 +370,11 @@ int fi_mr_enable(struct fid_mr *mr);
  * Return: 0; -EAGAIN: the transmit queue is full; -FI_EOPBADSTATE: it is not
  * enabled; -FI_EBADFLAGS; -ENOTCONN; -ESHUTDOWN: the connection is over, close the
  * region; -ENOSYS.
+ *
+ * fi_close() of a region answers -EBUSY, and nothing has changed, while its endpoint is
+ * connected and an operation is in flight that begins or ends its key: the one behind
+ * fi_mr_enable(), or fi_mr_disable() itself.  Wait for its completion, or call
+ * fi_shutdown() first.
  */
 int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context);
 

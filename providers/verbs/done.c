@@ -74,6 +74,8 @@ void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
 	cntr = verbs_cntr_of(slot);
 	verbs_slot_over(slot);
 	verbs_unmap(slot);
+	/* See verbs_mr_in_flight() */
+	smp_store_release(&slot->region, NULL);
 	verbs_slot_put_parts(slot);
 	/* A registration is no operation of the client's */
 	if (slot->comp.flags)
@@ -141,6 +143,15 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	kofi_cq_complete(&slot->queue->cq->kcq, &slot->comp);
 }
 
+/* What has been in flight for its region has succeeded; a registration is none of these */
+static void verbs_slot_leave_region(struct verbs_slot *slot)
+{
+	if (slot->comp.flags)
+		verbs_mr_ep_ended(slot->region);
+	/* Then nobody knows the region any more, see verbs_mr_in_flight() */
+	smp_store_release(&slot->region, NULL);
+}
+
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
@@ -155,7 +166,7 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (slot->riders)
 		verbs_slot_put_riders(slot);
 	if (slot->region)
-		verbs_mr_ep_ended(slot->region);
+		verbs_slot_leave_region(slot);
 	verbs_slot_succeed(slot, slot->bytes);
 }
 

@@ -748,6 +748,7 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 	INIT_LIST_HEAD(&ep->moves);
 	init_llist_head(&ep->moves_due);
 	init_completion(&ep->settled);
+	mutex_init(&ep->mr_drain);
 	init_completion(&ep->last_wqe);
 	ep->rx.ep = ep;
 	ep->ep.fid.fclass = FI_CLASS_EP;

@@ -20,9 +20,12 @@
  * waited for, is the client's word.
  *
  * Locking: calls on one region come one after the other.  The completion of
- * fi_mr_disable() sets EMPTY before the client hears of it.  The region is bound
- * to its endpoint, so it is closed first; if its registration still waits for the
- * doorbell then, that is rung.
+ * fi_mr_disable() sets EMPTY before the client hears of it.
+ *
+ * The region is bound to its endpoint, so it is closed first.  A registration that
+ * still waits for the doorbell is taken back then.  A work request in flight needs the
+ * region, and holds up the close (-EBUSY) while the endpoint is connected; once it is
+ * not, everything in flight comes back, and the close waits for it.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -66,7 +69,7 @@ static int verbs_mr_ep_enable(struct verbs_mr *mr)
 		return -FI_EOPBADSTATE;
 
 	verbs_mr_prepare_reg(mr);
-	ret = verbs_post_reg(mr->ep, &mr->reg);
+	ret = verbs_post_reg(mr);
 	if (ret)
 		return ret;
 	mr->mr.key = mr->ibmr->rkey;
@@ -147,16 +150,63 @@ static int verbs_mr_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	return 0;
 }
 
+/* The slot may be another operation's by now, which then has another region or none */
+static bool verbs_mr_in_flight(const struct verbs_mr *mr)
+{
+	if (mr->state != VERBS_MR_ENABLED && mr->state != VERBS_MR_ENDING)
+		return false;
+	/* Who sees that it is not, sees the end of what done.c did with the region */
+	return smp_load_acquire(&mr->slot->region) == mr;
+}
+
+/*
+ * The connection is over: the device gives back everything it has.  There is room for
+ * one marker at a time.
+ */
+static void verbs_mr_ep_drain(struct verbs_mr *mr)
+{
+	struct verbs_ep *ep = mr->ep;
+	unsigned long flags;
+
+	rdma_lock_handler(ep->id);
+	verbs_ep_flush(ep);
+	rdma_unlock_handler(ep->id);
+	mutex_lock(&ep->mr_drain);
+	ib_drain_sq(ep->qp);
+	mutex_unlock(&ep->mr_drain);
+
+	/* What has succeeded unsignalled has a slot until the close */
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	if (mr->slot->region == mr)
+		mr->slot->region = NULL;
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+}
+
+/* Some devices look at the region when they execute its work request */
+static int verbs_mr_ep_quiesce(struct verbs_mr *mr)
+{
+	if (!mr->ep || !mr->ep->qp)
+		return 0;
+	if (mr->state == VERBS_MR_ENABLED)
+		verbs_post_unreg(mr);
+	if (!verbs_mr_in_flight(mr))
+		return 0;
+	if (!verbs_ep_check(mr->ep, true))
+		return -EBUSY;
+	verbs_mr_ep_drain(mr);
+	return 0;
+}
+
 static int verbs_mr_ep_close(struct fid *fid)
 {
 	struct verbs_mr *mr = to_verbs_mr(fid);
+	int ret = 0;
 
 	if (!verbs_domain_enter(mr->domain)) {
-		if (mr->ep && mr->ep->qp)
-			verbs_ring(&mr->ep->tx);
+		ret = verbs_mr_ep_quiesce(mr);
 		verbs_domain_leave(mr->domain);
 	}
-	return verbs_mr_close(fid);
+	return ret ? : verbs_mr_close(fid);
 }
 
 static const struct fi_ops verbs_mr_ep_fid_ops = {

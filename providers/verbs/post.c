@@ -333,14 +333,16 @@ static void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
 }
 
 /* Silent even if it fails, as the operation behind it then fails, too */
-static int verbs_chain_reg(struct verbs_queue *queue, struct ib_reg_wr *reg)
+static int verbs_chain_reg(struct verbs_queue *queue, struct verbs_mr *mr)
 {
-	static const struct verbs_op op = { .silent = true };
+	const struct verbs_op op = { .silent = true, .region = mr };
+	struct ib_reg_wr *reg = &mr->reg;
 	struct verbs_slot *slot;
 
 	if (!verbs_slot_take(queue, &slot))
 		return -EAGAIN;
 	verbs_slot_fill(slot, &op, 0);
+	mr->slot = slot;
 	reg->wr.wr_cqe = &slot->cqe;
 	reg->wr.send_flags = 0;
 	reg->wr.next = NULL;
@@ -364,20 +366,52 @@ static int verbs_op_admit(struct verbs_queue *queue, const struct verbs_op *op,
 }
 
 /* Puts a registration in front of the endpoint's next operation */
-int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg)
+int verbs_post_reg(struct verbs_mr *mr)
 {
-	struct verbs_queue *queue = &ep->tx;
+	struct verbs_queue *queue = &mr->ep->tx;
 	unsigned long flags;
 	int ret;
 
-	ret = verbs_ep_check(ep, true);
+	ret = verbs_ep_check(mr->ep, true);
 	if (ret)
 		return ret;
 
 	spin_lock_irqsave(&queue->lock, flags);
-	ret = verbs_chain_reg(queue, reg);
+	ret = verbs_chain_reg(queue, mr);
 	verbs_queue_unlock(queue, flags);
 	return ret;
+}
+
+/* Returns whether the registration waits for the doorbell, with others behind it */
+static bool verbs_unchain_reg(struct verbs_queue *queue, struct verbs_mr *mr)
+{
+	struct ib_send_wr **link = &queue->chain;
+
+	while (*link && *link != &mr->reg.wr)
+		link = &(*link)->next;
+	if (!*link)
+		return false;
+	if (mr->reg.wr.next)
+		return true;
+	*link = NULL;
+	queue->chain_end = link;
+	verbs_slot_alight(mr->slot);
+	verbs_slot_put(mr->slot);
+	return false;
+}
+
+/* Takes a registration back that still waits, or rings the doorbell for it */
+void verbs_post_unreg(struct verbs_mr *mr)
+{
+	struct verbs_queue *queue = &mr->ep->tx;
+	unsigned long flags;
+	bool waits;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	waits = verbs_unchain_reg(queue, mr);
+	verbs_queue_unlock(queue, flags);
+	if (waits)
+		verbs_ring(queue);
 }
 
 /*
@@ -451,6 +485,8 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	if (err) {
 		ret = verbs_slot_refused(slot, op, err);
 		verbs_chain_abandon(queue, refused);
+	} else if (op->region) {
+		op->region->slot = slot;
 	}
 	verbs_queue_unlock(queue, flags);
 

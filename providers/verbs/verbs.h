@@ -232,6 +232,7 @@ enum verbs_mr_state {
  * @segs: memory for @sgt
  * @ep: where it is registered
  * @reg: the work request that registers it
+ * @slot: of its last work request; in flight if that one still has it as @region
  * @sink: it is a part of a &struct verbs_sink
  */
 struct verbs_mr {
@@ -255,6 +256,7 @@ struct verbs_mr {
 	struct scatterlist	*segs;
 	struct verbs_ep		*ep;
 	struct ib_reg_wr	reg;
+	struct verbs_slot	*slot;
 	bool			sink;
 };
 
@@ -315,7 +317,8 @@ struct verbs_sge {
  * @link: among the @riders of another
  * @next: while it is free: place of the next one, see verbs_slot_place(); 0: none
  * @whole: the slot of the operation that this one is a part of, or NULL (split.c)
- * @region: whose key ends with the operation, or NULL
+ * @region: whose key ends with the operation, or begins if there are no comp.flags; or
+ *	NULL
  * @bytes: transmit side: length of the buffers
  * @mapped: bit n: entry n of its part of the queue's maps is to be unmapped
  * @dir: what the device does with the buffers
@@ -586,6 +589,7 @@ enum verbs_ep_state {
  * @moves_due: those whose next round is to be posted
  * @move_work: posts it
  * @move_wrs: work requests of a round, at most
+ * @mr_drain: held by who waits for everything in flight, see verbs_mr_ep_drain()
  * @tx: transmit side
  * @rx: receive side
  * @shared: opened to use a shared receive context
@@ -634,6 +638,7 @@ struct verbs_ep {
 	struct llist_head	moves_due;
 	struct work_struct	move_work;
 	unsigned int		move_wrs;
+	struct mutex		mr_drain;	/* see above */
 	struct verbs_queue	tx;
 	struct verbs_queue	rx;
 	bool			shared;
@@ -964,7 +969,8 @@ int verbs_query_atomic(struct verbs_domain *domain, enum fi_datatype datatype,
 		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags);
 
 /* post.c */
-int verbs_post_reg(struct verbs_ep *ep, struct ib_reg_wr *reg);
+int verbs_post_reg(struct verbs_mr *mr);
+void verbs_post_unreg(struct verbs_mr *mr);
 int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
 		      size_t len);
 ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op);
