@@ -15,8 +15,11 @@
 #define REMOVE_OPS	8
 #define REMOVE_LEN	64
 #define REMOVE_CONNS	32
-/* An unplug has to be over by then, however slow the machine is */
-#define REMOVE_MS	5000
+
+/* An unplug has to be over by then */
+static int removal_ms = 5000;
+module_param(removal_ms, int, 0444);
+MODULE_PARM_DESC(removal_ms, "how long a removal may take, where other guests share the processors");
 
 static int removals = 10;
 module_param(removals, int, 0444);
@@ -54,7 +57,7 @@ static void remove_device(struct kunit *test)
 {
 	fakehca_remove_begin(ht_of(test)->hca);
 	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
-						    REMOVE_MS));
+						    removal_ms));
 	ht_expect_clean(test);
 }
 
