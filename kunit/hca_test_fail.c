@@ -258,19 +258,24 @@ static void accept_fails_and_the_peer_is_told(struct kunit *test)
 	ht_ping(test, &again.a, &again.b);
 }
 
-static void a_device_without_room_says_try_again(struct kunit *test)
+/* It has no room, or its queue pair is changing its state */
+static void a_device_that_is_busy_says_try_again(struct kunit *test)
 {
+	static const int errnos[] = { -ENOMEM, -ENOTCONN };
 	struct ht_pair pair = {};
 	u8 *buf = ht_buf(test, 64);
+	size_t i;
 
 	ht_serve(test, NULL);
 	ht_join(test, &pair);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -ENOMEM);
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, NULL),
-			-EAGAIN);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_RECV, 1, -ENOMEM);
-	KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, buf, 64, NULL, 0, NULL),
-			-EAGAIN);
+	for (i = 0; i < ARRAY_SIZE(errnos); i++) {
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, errnos[i]);
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0,
+					      NULL), -EAGAIN);
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_RECV, 1, errnos[i]);
+		KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, buf, 64, NULL, 0,
+					      NULL), -EAGAIN);
+	}
 	ht_ping(test, &pair.a, &pair.b);
 	ht_ping(test, &pair.b, &pair.a);
 }
@@ -368,7 +373,7 @@ static struct kunit_case fail_cases[] = {
 	KUNIT_CASE(a_failed_connect_flushes_receives),
 	KUNIT_CASE_PARAM(accept_fails_and_the_peer_is_told,
 			 accept_point_gen_params),
-	KUNIT_CASE(a_device_without_room_says_try_again),
+	KUNIT_CASE(a_device_that_is_busy_says_try_again),
 	KUNIT_CASE(failed_posts_lose_no_slot),
 	KUNIT_CASE_PARAM(a_failed_send_ends_the_connection,
 			 send_status_gen_params),

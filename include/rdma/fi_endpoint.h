@@ -13,7 +13,8 @@
  *
  * Every data transfer call returns 0 or
  *
- *	-EAGAIN		the queue is full; read completions and call again
+ *	-EAGAIN		the queue is full, or the device busy; read completions and
+ *			call again
  *	-EINVAL		list too long, or a buffer the device cannot reach
  *	-EMSGSIZE	longer than max_msg_size (or inject_size)
  *	-FI_EBADFLAGS	a flag the call does not know

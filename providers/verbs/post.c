@@ -42,10 +42,14 @@ int verbs_ep_check(const struct verbs_ep *ep, bool send)
 	}
 }
 
-/* A device without room says -ENOMEM; it has room when operations are done */
+/*
+ * A device without room says -ENOMEM; it has room when operations are done.  siw says
+ * -ENOTCONN while somebody changes the state of the queue pair; either nothing has
+ * happened to the connection, or its end is on the way to us.
+ */
 int verbs_post_errno(int ret)
 {
-	return ret == -ENOMEM ? -EAGAIN : ret;
+	return ret == -ENOMEM || ret == -ENOTCONN ? -EAGAIN : ret;
 }
 
 /* Of a plain operation, whose slot goes back; returns the errno for the client */
