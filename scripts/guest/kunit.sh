@@ -199,7 +199,7 @@ if [ -n "$DEVICE" ]; then
 fi
 # What counts allocations makes some itself, and warns when these are let fail.
 case " $SUITES " in
-*" kofi_nth_test "*) echo 0 >/proc/sys/vm/mem_profiling ;;
+*" kofi_nth_test "* | *" kofi_core_test "*) echo 0 >/proc/sys/vm/mem_profiling ;;
 esac
 modprobe kofi_verbs
 check $? "kofi_verbs loads"
