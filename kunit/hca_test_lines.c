@@ -4,8 +4,9 @@
  * that kOFI takes and every atomic that it touches is noted, with the cache line it
  * is in.  Two endpoints with queues of their own must have no line in common.
  *
- * Locks and atomics are seen by probes: KASAN has a call in front of each atomic, and
- * locks are taken out of line.  So these cases are there in the debug kernel on x86
+ * Locks are taken out of line, and KASAN has a call in front of each atomic.  These
+ * calls are looked up in the code of kofi.ko and kofi_verbs.ko, and each gets a probe:
+ * nobody else's code is touched.  So these cases are there in the debug kernel on x86
  * only.  Other modules, drivers among them, are not asked; nor is what is per CPU.
  */
 #include "hca_test_mr.h"
@@ -15,26 +16,24 @@
 
 #include <linux/cache.h>
 #include <linux/cpumask.h>
+#include <linux/kasan-checks.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
+#include <linux/spinlock.h>
 #include <rdma/fi_rma.h>
 
 #define LN_NOTES	16384	/* of a CPU */
 #define LN_LINES	512
 
-static const char * const ln_symbols[] = {
-	"__kasan_check_write",
-	"_raw_spin_lock",
-	"_raw_spin_lock_bh",
-	"_raw_spin_lock_irq",
-	"_raw_spin_lock_irqsave",
-	"_raw_spin_trylock",
-	"_raw_read_lock",
-	"_raw_write_lock",
-	"mutex_lock_nested",
-};
+#define LN_PROBES	1024
+
+/* Calls, and jumps at the end of a function, with a distance of 32 bits */
+#define LN_CALL		0xe8
+#define LN_JUMP		0xe9
+#define LN_INSN		5
 
 struct ln_note {
 	unsigned long	addr;
@@ -53,11 +52,15 @@ static bool ln_on;
 
 /**
  * struct ln - A case
- * @probes: one for each symbol
+ * @probes: memory for LN_PROBES
+ * @list: those that are there
+ * @count: of them
  * @logs: one for each CPU
  */
 struct ln {
-	struct kprobe	probes[ARRAY_SIZE(ln_symbols)];
+	struct kprobe	*probes;
+	struct kprobe	**list;
+	unsigned int	count;
 	struct ln_log	*logs;
 };
 
@@ -79,7 +82,7 @@ static int ln_hit(struct kprobe *probe, struct pt_regs *regs)
 	log = &ln_logs[smp_processor_id()];
 	if (log->count < LN_NOTES)
 		log->notes[log->count] = (struct ln_note) {
-			regs->di, regs_get_kernel_stack_nth(regs, 0)
+			regs->di, (unsigned long)probe->addr
 		};
 	log->count++;
 	return 0;
@@ -89,39 +92,108 @@ NOKPROBE_SYMBOL(ln_hit);
 static void ln_unprobe(void *data)
 {
 	struct ln *ln = data;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(ln_symbols); i++)
-		if (ln->probes[i].addr)
-			unregister_kprobe(&ln->probes[i]);
+	/* One wait for all of them */
+	unregister_kprobes(ln->list, ln->count);
 	ln_logs = NULL;
 	kvfree(ln->logs);
+	kvfree(ln->probes);
+	kvfree(ln->list);
 }
 
-static void ln_probe(struct kunit *test)
+static bool ln_is_note(unsigned long target)
 {
-	struct ln *ln = ht_buf(test, sizeof(*ln));
+	const unsigned long notes[] = {
+		(unsigned long)__kasan_check_write,
+		(unsigned long)_raw_spin_lock,
+		(unsigned long)_raw_spin_lock_bh,
+		(unsigned long)_raw_spin_lock_irq,
+		(unsigned long)_raw_spin_lock_irqsave,
+		(unsigned long)_raw_spin_trylock,
+		(unsigned long)_raw_read_lock,
+		(unsigned long)_raw_write_lock,
+		(unsigned long)mutex_lock_nested,
+	};
 	size_t i;
 
-	ln->logs = kvcalloc(nr_cpu_ids, sizeof(*ln->logs), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, ln->logs);
-	ln_logs = ln->logs;
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ln_unprobe, ln),
-			0);
-	for (i = 0; i < ARRAY_SIZE(ln_symbols); i++) {
-		ln->probes[i].symbol_name = ln_symbols[i];
-		ln->probes[i].pre_handler = ln_hit;
-		KUNIT_ASSERT_EQ_MSG(test, register_kprobe(&ln->probes[i]), 0,
-				    "%s", ln_symbols[i]);
+	for (i = 0; i < ARRAY_SIZE(notes); i++)
+		if (notes[i] == target)
+			return true;
+	return false;
+}
+
+/* Does the page have code of a module?  @module: "[NAME]" */
+static bool ln_has_page(unsigned long page, const char *module)
+{
+	char first[KSYM_SYMBOL_LEN], last[KSYM_SYMBOL_LEN];
+
+	snprintf(first, sizeof(first), "%ps", (void *)page);
+	snprintf(last, sizeof(last), "%ps", (void *)(page + PAGE_SIZE - 1));
+	return strstr(first, module) || strstr(last, module);
+}
+
+static bool ln_is_call(const u8 *insn)
+{
+	s32 distance;
+
+	if (*insn != LN_CALL && *insn != LN_JUMP)
+		return false;
+	memcpy(&distance, insn + 1, sizeof(distance));
+	return ln_is_note((unsigned long)insn + LN_INSN + distance);
+}
+
+/* What is no instruction is refused, and was no call */
+static void ln_probe_code(struct ln *ln, unsigned long begin, unsigned long end)
+{
+	unsigned long at;
+
+	for (at = begin; at <= end - LN_INSN && ln->count < LN_PROBES; at++) {
+		if (!ln_is_call((const u8 *)at))
+			continue;
+		ln->probes[ln->count] = (struct kprobe) {
+			.addr		= (kprobe_opcode_t *)at,
+			.pre_handler	= ln_hit,
+		};
+		if (register_kprobe(&ln->probes[ln->count]))
+			continue;
+		ln->list[ln->count] = &ln->probes[ln->count];
+		ln->count++;
 	}
 }
 
-static bool ln_is_ours(unsigned long caller)
+/* @function: one of the module's */
+static void ln_probe_module(struct kunit *test, struct ln *ln,
+			    const char *module, unsigned long function)
 {
-	char name[KSYM_SYMBOL_LEN];
+	unsigned long begin = function & PAGE_MASK, end = begin + PAGE_SIZE;
+	unsigned int before = ln->count;
 
-	snprintf(name, sizeof(name), "%ps", (void *)caller);
-	return strstr(name, "[kofi]") || strstr(name, "[kofi_verbs]");
+	while (ln_has_page(begin - PAGE_SIZE, module))
+		begin -= PAGE_SIZE;
+	while (ln_has_page(end, module))
+		end += PAGE_SIZE;
+	ln_probe_code(ln, begin, end);
+	kunit_info(test, "%s: %u probes\n", module, ln->count - before);
+	KUNIT_ASSERT_GT(test, ln->count, before);
+	KUNIT_ASSERT_LT(test, ln->count, LN_PROBES);
+}
+
+static void ln_probe(struct kunit *test, const struct fid_ep *ep)
+{
+	struct ln *ln = ht_buf(test, sizeof(*ln));
+
+	ln->logs = kvcalloc(nr_cpu_ids, sizeof(*ln->logs), GFP_KERNEL);
+	ln->probes = kvcalloc(LN_PROBES, sizeof(*ln->probes), GFP_KERNEL);
+	ln->list = kvcalloc(LN_PROBES, sizeof(*ln->list), GFP_KERNEL);
+	ln_logs = ln->logs;
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ln_unprobe, ln),
+			0);
+	KUNIT_ASSERT_NOT_NULL(test, ln->logs);
+	KUNIT_ASSERT_NOT_NULL(test, ln->probes);
+	KUNIT_ASSERT_NOT_NULL(test, ln->list);
+	ln_probe_module(test, ln, "[kofi]", (unsigned long)fi_cq_open);
+	ln_probe_module(test, ln, "[kofi_verbs]",
+			(unsigned long)ep->fid.ops->close);
 }
 
 static int ln_find(const struct ln_set *set, unsigned long line)
@@ -143,8 +215,7 @@ static void ln_collect(struct kunit *test, struct ln_set *set)
 		KUNIT_ASSERT_LE(test, ln_logs[cpu].count, LN_NOTES);
 		for (i = 0; i < ln_logs[cpu].count; i++) {
 			note = &ln_logs[cpu].notes[i];
-			if (!ln_is_ours(note->caller) ||
-			    ln_find(set, note->addr / SMP_CACHE_BYTES) >= 0)
+			if (ln_find(set, note->addr / SMP_CACHE_BYTES) >= 0)
 				continue;
 			KUNIT_ASSERT_LT(test, set->count, LN_LINES);
 			set->lines[set->count] = note->addr / SMP_CACHE_BYTES;
@@ -243,7 +314,7 @@ static void ln_open(struct kunit *test, struct ln_side *one,
 	/* What happens only once has happened */
 	ln_work(test, one);
 	ln_work(test, other);
-	ln_probe(test);
+	ln_probe(test, one->pair.a.ep);
 }
 
 static void endpoints_have_no_lock_or_atomic_in_common(struct kunit *test)
