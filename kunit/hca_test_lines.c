@@ -87,6 +87,7 @@ static int ln_hit(struct kprobe *probe, struct pt_regs *regs)
 	log->count++;
 	return 0;
 }
+
 NOKPROBE_SYMBOL(ln_hit);
 
 static void ln_unprobe(void *data)
