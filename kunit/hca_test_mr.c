@@ -270,8 +270,7 @@ static void a_device_that_goes_registers_no_more(struct kunit *test)
 	ht_close(test, &before->fid);
 }
 
-static void mr_ep_open(struct kunit *test, struct ht_pair *pair,
-		       struct fid_mr **mr)
+static struct fid_mr *mr_ep_reg(struct kunit *test, struct ht_pair *pair)
 {
 	struct kvec kvec = { ht_buf(test, PAGE_SIZE), PAGE_SIZE };
 	struct fi_mr_attr attr = {
@@ -279,15 +278,22 @@ static void mr_ep_open(struct kunit *test, struct ht_pair *pair,
 		.iov_count	= 1,
 		.access		= FI_REMOTE_WRITE,
 	};
+	struct fid_mr *mr;
 
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &attr,
+					    FI_MR_ENDPOINT, &mr), 0);
+	ht_adopt(test, &mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &pair->a.ep->fid, 0), 0);
+	return mr;
+}
+
+static struct fid_mr *mr_ep_open(struct kunit *test, struct ht_pair *pair)
+{
 	ht_serve(test, NULL);
 	ht_join(test, pair);
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &attr,
-					    FI_MR_ENDPOINT, mr), 0);
-	ht_adopt(test, &(*mr)->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_bind(*mr, &pair->a.ep->fid, 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, NULL, 0, NULL, 0, ht_ctx(2)),
 			0);
+	return mr_ep_reg(test, pair);
 }
 
 /* The device has not come to the work request that begins its key, or ends it */
@@ -296,7 +302,7 @@ static void a_region_in_flight_is_not_closed(struct kunit *test)
 	struct ht_pair pair = {};
 	struct fid_mr *mr;
 
-	mr_ep_open(test, &pair, &mr);
+	mr = mr_ep_open(test, &pair);
 	fakehca_hold(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
@@ -322,7 +328,7 @@ static void a_region_in_flight_closes_with_its_connection(struct kunit *test)
 	struct ht_pair pair = {};
 	struct fid_mr *mr;
 
-	mr_ep_open(test, &pair, &mr);
+	mr = mr_ep_open(test, &pair);
 	fakehca_hold(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
@@ -348,23 +354,52 @@ static void mr_ends_desc(const bool *ends, char *desc)
 
 KUNIT_ARRAY_PARAM(mr_ends, mr_ends, mr_ends_desc);
 
-/* And the device never hears of it */
-static void a_registration_is_taken_back_before_its_doorbell(struct kunit *test)
+/* In whatever order, and the device never hears of them */
+static void registrations_are_taken_back_before_their_doorbell(struct kunit *test)
 {
+	static const int orders[][3] = { { 0, 1, 2 }, { 2, 1, 0 }, { 1, 0, 2 } };
+	struct fid_mr *mrs[3];
 	struct ht_pair pair = {};
 	unsigned int base;
-	struct fid_mr *mr;
+	size_t i, j;
 
-	mr_ep_open(test, &pair, &mr);
+	mrs[0] = mr_ep_open(test, &pair);
 	base = ht_stats(test).doorbells;
-	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
-	ht_close(test, &mr->fid);
+	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+		for (j = 0; j < 3; j++) {
+			if (i || j)
+				mrs[j] = mr_ep_reg(test, &pair);
+			KUNIT_ASSERT_EQ(test, fi_mr_enable(mrs[j]), 0);
+		}
+		for (j = 0; j < 3; j++)
+			ht_close(test, &mrs[orders[i][j]]->fid);
+	}
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
-	ht_ping(test, &pair.b, &pair.a);
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
 			0);
 	ht_done(test, pair.a.cq, ht_ctx(1));
 	ht_done(test, pair.b.cq, ht_ctx(2));
+	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
+}
+
+/* Also with one that stays, which then goes with the send */
+static void a_registration_leaves_the_one_behind_it(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	struct fid_mr *first, *second;
+
+	first = mr_ep_open(test, &pair);
+	second = mr_ep_reg(test, &pair);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(first), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(second), 0);
+	ht_close(test, &first->fid);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+			0);
+	ht_done(test, pair.a.cq, ht_ctx(1));
+	ht_done(test, pair.b.cq, ht_ctx(2));
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(second, 0, ht_ctx(3)), 0);
+	ht_done(test, pair.a.cq, ht_ctx(3));
+	ht_close(test, &second->fid);
 }
 
 static struct kunit_case mr_cases[] = {
@@ -380,7 +415,8 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(a_region_in_flight_is_not_closed),
 	KUNIT_CASE_PARAM(a_region_in_flight_closes_with_its_connection,
 			 mr_ends_gen_params),
-	KUNIT_CASE(a_registration_is_taken_back_before_its_doorbell),
+	KUNIT_CASE(registrations_are_taken_back_before_their_doorbell),
+	KUNIT_CASE(a_registration_leaves_the_one_behind_it),
 	{}
 };
 

@@ -386,7 +386,23 @@ int verbs_post_reg(struct verbs_mr *mr)
 	return ret;
 }
 
-/* Returns whether the registration waits for the doorbell, with others behind it */
+/* Out of those that ride with the next one, or from the end of the queue */
+static bool verbs_slot_get_off(struct verbs_slot *slot, bool last)
+{
+	struct verbs_slot **rider = &slot->queue->riders;
+
+	while (*rider && *rider != slot)
+		rider = &(*rider)->link;
+	if (*rider)
+		*rider = slot->link;
+	else if (last)
+		verbs_slot_alight(slot);
+	else
+		return false;
+	return true;
+}
+
+/* Returns whether the registration waits for the doorbell and has to be posted */
 static bool verbs_unchain_reg(struct verbs_queue *queue, struct verbs_mr *mr)
 {
 	struct ib_send_wr **link = &queue->chain;
@@ -395,11 +411,11 @@ static bool verbs_unchain_reg(struct verbs_queue *queue, struct verbs_mr *mr)
 		link = &(*link)->next;
 	if (!*link)
 		return false;
-	if (mr->reg.wr.next)
+	if (!verbs_slot_get_off(mr->slot, !mr->reg.wr.next))
 		return true;
-	*link = NULL;
-	queue->chain_end = link;
-	verbs_slot_alight(mr->slot);
+	*link = mr->reg.wr.next;
+	if (!*link)
+		queue->chain_end = link;
 	verbs_slot_put(mr->slot);
 	return false;
 }
