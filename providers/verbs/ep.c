@@ -544,7 +544,8 @@ static int verbs_ep_set_raw(struct verbs_ep *ep, const void *optval,
 static int verbs_ep_set_moves(struct verbs_ep *ep, const void *optval,
 			      size_t optlen)
 {
-	if (ep->state != VERBS_EP_OPEN)
+	/* As with what is bound, fi_enable() will say if the peer has gone meanwhile */
+	if (ep->qp)
 		return -FI_EOPBADSTATE;
 	if (optlen != sizeof(size_t))
 		return -EINVAL;
