@@ -53,6 +53,23 @@ int hm_regv(struct kunit *test, const struct kvec *iov, size_t count,
 	return ret;
 }
 
+struct fid_mr *hm_reg_ep(struct kunit *test, struct fid_ep *ep)
+{
+	struct kvec kvec = { ht_buf(test, PAGE_SIZE), PAGE_SIZE };
+	struct fi_mr_attr attr = {
+		.mr_iov		= &kvec,
+		.iov_count	= 1,
+		.access		= FI_REMOTE_WRITE,
+	};
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &attr,
+					    FI_MR_ENDPOINT, &mr), 0);
+	ht_adopt(test, &mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &ep->fid, 0), 0);
+	return mr;
+}
+
 int hm_reg(struct kunit *test, void *buf, size_t len, struct fid_mr **mr)
 {
 	struct kvec kvec = { buf, len };
@@ -270,30 +287,23 @@ static void a_device_that_goes_registers_no_more(struct kunit *test)
 	ht_close(test, &before->fid);
 }
 
-static struct fid_mr *mr_ep_reg(struct kunit *test, struct ht_pair *pair)
-{
-	struct kvec kvec = { ht_buf(test, PAGE_SIZE), PAGE_SIZE };
-	struct fi_mr_attr attr = {
-		.mr_iov		= &kvec,
-		.iov_count	= 1,
-		.access		= FI_REMOTE_WRITE,
-	};
-	struct fid_mr *mr;
-
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &attr,
-					    FI_MR_ENDPOINT, &mr), 0);
-	ht_adopt(test, &mr->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &pair->a.ep->fid, 0), 0);
-	return mr;
-}
-
 static struct fid_mr *mr_ep_open(struct kunit *test, struct ht_pair *pair)
 {
 	ht_serve(test, NULL);
 	ht_join(test, pair);
 	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, NULL, 0, NULL, 0, ht_ctx(2)),
 			0);
-	return mr_ep_reg(test, pair);
+	return hm_reg_ep(test, pair->a.ep);
+}
+
+/* The device has its registration, and does not come to it */
+static void mr_ep_hold(struct kunit *test, struct ht_pair *pair,
+		       struct fid_mr *mr)
+{
+	fakehca_hold(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+			0);
 }
 
 /* The device has not come to the work request that begins its key, or ends it */
@@ -303,10 +313,7 @@ static void a_region_in_flight_is_not_closed(struct kunit *test)
 	struct fid_mr *mr;
 
 	mr = mr_ep_open(test, &pair);
-	fakehca_hold(ht_of(test)->hca);
-	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
-			0);
+	mr_ep_hold(test, &pair, mr);
 	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), -EBUSY);
 	fakehca_release(ht_of(test)->hca);
 	ht_done(test, pair.a.cq, ht_ctx(1));
@@ -329,10 +336,7 @@ static void a_region_in_flight_closes_with_its_connection(struct kunit *test)
 	struct fid_mr *mr;
 
 	mr = mr_ep_open(test, &pair);
-	fakehca_hold(ht_of(test)->hca);
-	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
-			0);
+	mr_ep_hold(test, &pair, mr);
 	if (*ends)
 		KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, ht_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
@@ -368,7 +372,7 @@ static void registrations_are_taken_back_before_their_doorbell(struct kunit *tes
 	for (i = 0; i < ARRAY_SIZE(orders); i++) {
 		for (j = 0; j < 3; j++) {
 			if (i || j)
-				mrs[j] = mr_ep_reg(test, &pair);
+				mrs[j] = hm_reg_ep(test, pair.a.ep);
 			KUNIT_ASSERT_EQ(test, fi_mr_enable(mrs[j]), 0);
 		}
 		for (j = 0; j < 3; j++)
@@ -389,7 +393,7 @@ static void a_registration_leaves_the_one_behind_it(struct kunit *test)
 	struct fid_mr *first, *second;
 
 	first = mr_ep_open(test, &pair);
-	second = mr_ep_reg(test, &pair);
+	second = hm_reg_ep(test, pair.a.ep);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(first), 0);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(second), 0);
 	ht_close(test, &first->fid);

@@ -18,6 +18,8 @@ u8 *hm_pages(struct kunit *test);
 int hm_regv(struct kunit *test, const struct kvec *iov, size_t count,
 	    u64 access, struct fid_mr **mr);
 int hm_reg(struct kunit *test, void *buf, size_t len, struct fid_mr **mr);
+/* A page, for single operations of an endpoint */
+struct fid_mr *hm_reg_ep(struct kunit *test, struct fid_ep *ep);
 /* Memory of its own for each: mappings that overlap are reported */
 int hm_reg_any(struct kunit *test, struct fid_mr **mr);
 

@@ -250,22 +250,13 @@ static void a_chain_has_one_doorbell(struct kunit *test)
 
 static void a_registration_shares_the_doorbell_of_a_send(struct kunit *test)
 {
-	struct kvec kvec = { ht_buf(test, PAGE_SIZE), PAGE_SIZE };
-	struct fi_mr_attr attr = {
-		.mr_iov		= &kvec,
-		.iov_count	= 1,
-		.access		= FI_REMOTE_WRITE,
-	};
 	struct ht_pair pair = {};
 	struct fid_mr *mr;
 	unsigned int base;
 
 	ht_serve(test, NULL);
 	ht_join(test, &pair);
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &attr,
-					    FI_MR_ENDPOINT, &mr), 0);
-	ht_adopt(test, &mr->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &pair.a.ep->fid, 0), 0);
+	mr = hm_reg_ep(test, pair.a.ep);
 	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, NULL, 0, NULL, 0, ht_ctx(2)),
 			0);
 

@@ -9,10 +9,9 @@
  *
  * A move goes in rounds.  A round has a few contexts, whose work requests form one
  * chain, posted in order under the queue's lock; the last one is signalled, others only
- * where verbs_part_watch() has to.
- * The client's thread posts the first round, a worker of the endpoint the next one
- * when a round has completed.  So progress depends on nobody but whoever polls the
- * completion queue.
+ * where verbs_part_watch() has to.  The client's thread posts the first round, a worker
+ * of the endpoint the next one when a round has completed.  So progress depends on
+ * nobody but whoever polls the completion queue.
  *
  *	fi_readsgl() --build--> round --post--> in flight --done--> reported
  *	                          ^                 |

@@ -21,9 +21,9 @@
  * device says nothing of them unless they fail.  Their slots ride on that of the
  * next signalled operation and are free when that one has succeeded; at least
  * every size/2th operation is signalled, so a queue always comes to itself again.
- * So is whatever siw would send without a copy (verbs_wr_lingers()).
- * Reads are always signalled, too: siw reports what was posted behind a read before the
- * read itself has been answered, and the sinks of sink.c wait for the completion.
+ * Always signalled is what siw would send without a copy (verbs_wr_lingers()), and
+ * reads: siw reports what was posted behind a read before the read itself has been
+ * answered, and the sinks of sink.c wait for the completion.
  * When the carrier has failed, its riders are left alone: those that failed, too,
  * have completions of their own, and the queue pair is of no more use anyway.
  *
