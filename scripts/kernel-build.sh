@@ -3,7 +3,7 @@
 #
 # Build a kernel from Debian's linux-source-6.12 (sourced, after lib.sh). The
 # result is cached under the version of the source and a hash of the
-# configuration and the patch, if there is one, so it is built once.
+# configuration and the patches, if there are any, so it is built once.
 
 # check_config NAME HOME: every option of HOME/fragment must have survived Kconfig.
 check_config()
@@ -22,9 +22,15 @@ check_config()
 	[ $bad -eq 0 ] || die "fix scripts/configs/$1-6.12.config: a dependency is missing"
 }
 
+# patches NAME: those of a kernel.
+patches()
+{
+	find "$KOFI_TOP/scripts/configs" -name "$1-6.12-*.patch" | sort
+}
+
 # patch_source SRC PATCH: unless that has been done. All kernels are built from the
-# same tree, so a patch must be for the files of one architecture only. In a
-# subshell, which ends with the lock.
+# same tree, so a patch must be for the files of one architecture only, and one file
+# may be in one patch only. In a subshell, which ends with the lock.
 patch_source()
 (
 	lock "$1.lock"
@@ -53,16 +59,18 @@ fragment()
 build_kernel()
 {
 	local name=$1 arch=$2 image=$3 target=$4 objects=$5 time=$6
-	local patch=$KOFI_TOP/scripts/configs/$1-6.12.patch version home src make inputs
+	local patch version home src make inputs
 
 	[ -n "$(candidate linux-source-6.12)" ] || "$KOFI_TOP/scripts/deps" update
 	version=$(candidate linux-source-6.12)
-	inputs=$({ fragment "$name"; [ ! -e "$patch" ] || cat "$patch"; } | sha256sum | cut -c1-8)
+	inputs=$({ fragment "$name"; patches "$name" | xargs -r cat; } | sha256sum | cut -c1-8)
 	home=$KOFI_CACHE/kernel/$name-$version-$inputs
 	lock "$home.lock"
 	if [ ! -e "$home/release" ]; then
 		src=$(unpack_source "$(fetch_deb linux-source-6.12)")
-		[ ! -e "$patch" ] || patch_source "$src" "$patch"
+		for patch in $(patches "$name"); do
+			patch_source "$src" "$patch"
+		done
 		mkdir -p "$home"
 		fragment "$name" >"$home/fragment"
 		make=(make -C "$src" O="$home" ARCH="$arch" LOCALVERSION=-kofi-"$name")
