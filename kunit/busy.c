@@ -70,6 +70,7 @@ struct busy_thread {
 	wait_queue_head_t	wait;
 	atomic_t		work;
 	unsigned int		first;
+	bool			enough;
 	struct completion	done;
 };
 
@@ -310,7 +311,7 @@ static int busy_traffic(void *data)
 			   atomic_xchg(&thread->work, 0) ||
 			   kthread_should_stop());
 	}
-	complete(&thread->done);
+	complete_all(&thread->done);
 	wait_event(thread->wait, kthread_should_stop());
 	return 0;
 }
@@ -341,19 +342,21 @@ static int busy_join_once(struct busy *busy, void *unused)
 	return ret;
 }
 
-/* Until it fails, which it does when the device goes, and not before */
+/* Until it fails, which it does when the device goes, and not before.  Returns that */
 static int busy_repeat(struct busy_thread *thread,
 		       int (*once)(struct busy *busy, void *mem), void *mem)
 {
 	struct busy *busy = thread->busy;
+	int ret;
 
-	while (!kthread_should_stop() && !once(busy, mem)) {
+	do {
+		ret = once(busy, mem);
 		wake_up(&busy->progress);
 		cond_resched();
-	}
-	complete(&thread->done);
+	} while (!ret && !READ_ONCE(thread->enough) && !kthread_should_stop());
+	complete_all(&thread->done);
 	wait_event(thread->wait, kthread_should_stop());
-	return 0;
+	return ret;
 }
 
 static int busy_register(void *data)
@@ -382,12 +385,14 @@ static void busy_thread_start(struct busy *busy, struct busy_thread *thread,
 	thread->task = task;
 }
 
-static void busy_thread_stop(struct busy_thread *thread)
+static int busy_thread_stop(struct busy_thread *thread)
 {
-	if (!thread->task)
-		return;
-	kthread_stop(thread->task);
+	int ret = 0;
+
+	if (thread->task)
+		ret = kthread_stop(thread->task);
 	thread->task = NULL;
+	return ret;
 }
 
 /* All that has been started; unread requests go with the listener */
@@ -536,6 +541,15 @@ static void busy_await(struct busy *busy, struct busy_thread *thread)
 			wait_for_completion_timeout(&thread->done, patience),
 			0);
 }
+
+/* A thread that is stopped would not wait for its last event */
+void busy_end_joins(struct busy *busy)
+{
+	WRITE_ONCE(busy->joins.enough, true);
+	busy_await(busy, &busy->joins);
+	KUNIT_EXPECT_EQ(busy->test, busy_thread_stop(&busy->joins), 0);
+}
+EXPORT_SYMBOL_GPL(busy_end_joins);
 
 /* Endpoints whose end the event queue tells; nothing else may be there */
 static unsigned int busy_told(struct busy_conn *conn)

@@ -56,6 +56,14 @@ struct busy *busy_start(struct kunit *test, const struct fi_info *info,
 bool busy_is_busy(struct busy *busy);
 
 /**
+ * busy_end_joins() - Connect and accept no more
+ * @busy: the connections, which go on
+ *
+ * Context: may sleep.
+ */
+void busy_end_joins(struct busy *busy);
+
+/**
  * busy_expect_gone() - Wait until all have seen that the device has gone
  * @busy: the connections
  *
