@@ -98,8 +98,7 @@ console_excerpt()
 {
 	local report bad last
 
-	report=$("$KOFI_TOP/scripts/check-console" "$1" || true)
-	if [ -n "$report" ]; then
+	if ! report=$("$KOFI_TOP/scripts/check-console" "$1"); then
 		printf '%s\n' "$report"
 		return
 	fi
