@@ -14,6 +14,9 @@
  * bytes.)  One element per call, at an address that is a multiple of its size.
  */
 #include <linux/module.h>
+#include "ep.h"
+#include "op.h"
+#include "queue.h"
 #include "verbs.h"
 
 #define VERBS_ATOMIC_SIZE	sizeof(u64)

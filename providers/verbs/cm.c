@@ -27,6 +27,9 @@
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <rdma/ib_cm.h>
+#include "cm.h"
+#include "ep.h"
+#include "op.h"
 #include "verbs.h"
 
 /* 7 would do in InfiniBand, but rxe takes it for ever and never misses a peer */

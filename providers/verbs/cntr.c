@@ -18,7 +18,8 @@
  * moves only then.  Sleeping for it would depend on luck and is refused.
  */
 #include <linux/module.h>
-#include "verbs.h"
+#include "ep.h"
+#include "queue.h"
 
 #define VERBS_CNTR_DIRS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE)
 

@@ -21,6 +21,8 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
+#include "cm.h"
+#include "ep.h"
 #include "verbs.h"
 
 static LIST_HEAD(verbs_connreqs);

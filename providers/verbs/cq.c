@@ -23,6 +23,8 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include "mr.h"
+#include "queue.h"
 #include "verbs.h"
 
 #define VERBS_DEF_CQ		(4 * VERBS_DEF_QUEUE)

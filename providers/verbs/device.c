@@ -35,6 +35,8 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include "cm.h"
+#include "mr.h"
 #include "verbs.h"
 
 static LIST_HEAD(verbs_devices);

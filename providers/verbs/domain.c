@@ -13,6 +13,11 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
+#include "cm.h"
+#include "ep.h"
+#include "mr.h"
+#include "op.h"
+#include "queue.h"
 #include "verbs.h"
 
 /* Around each call that needs the domain's device; see device.c */

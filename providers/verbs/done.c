@@ -12,6 +12,10 @@
  * immediate, 32 bits in network order (libfabric's verbs provider, all versions).
  */
 #include <linux/module.h>
+#include "ep.h"
+#include "mr.h"
+#include "op.h"
+#include "queue.h"
 #include "verbs.h"
 
 /*

@@ -31,6 +31,11 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
+#include "cm.h"
+#include "ep.h"
+#include "mr.h"
+#include "op.h"
+#include "queue.h"
 #include "verbs.h"
 
 /* Receiver-not-ready delay asked of the peer: 0.64 ms, as libfabric has it */

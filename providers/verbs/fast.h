@@ -20,7 +20,11 @@
 #ifndef _KOFI_VERBS_FAST_H
 #define _KOFI_VERBS_FAST_H
 
-#include "verbs.h"
+#include <linux/sched/task_stack.h>
+#include "ep.h"
+#include "mr.h"
+#include "op.h"
+#include "queue.h"
 
 static __always_inline bool verbs_fast_open(const struct verbs_ep *ep,
 					    const struct verbs_queue *queue,

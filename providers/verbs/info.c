@@ -24,6 +24,11 @@
 #include <linux/nsproxy.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
+#include "cm.h"
+#include "ep.h"
+#include "mr.h"
+#include "op.h"
+#include "queue.h"
 #include "verbs.h"
 
 #define VERBS_ORDER_IB	  (FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | \

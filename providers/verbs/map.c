@@ -11,6 +11,9 @@
  * Runs in any context; nothing is locked, as a list belongs to one call.
  */
 #include <linux/module.h>
+#include "mr.h"
+#include "op.h"
+#include "queue.h"
 #include "verbs.h"
 
 static int verbs_map_piece(struct verbs_domain *domain,

@@ -47,6 +47,9 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rdma/rw.h>
+#include "ep.h"
+#include "op.h"
+#include "queue.h"
 #include "verbs.h"
 
 #define VERBS_MOVE_WRS		32	/* most work requests of a round */

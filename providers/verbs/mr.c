@@ -27,6 +27,8 @@
 #include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
+#include "mr.h"
+#include "op.h"
 #include "verbs.h"
 
 #define VERBS_MR_MIN_PAGE	SZ_4K

@@ -30,6 +30,9 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include "ep.h"
+#include "mr.h"
+#include "op.h"
 #include "verbs.h"
 
 static int verbs_mr_ep_refresh(struct verbs_mr *mr,

@@ -20,7 +20,7 @@
 #include <linux/scatterlist.h>
 #include <linux/sched/task_stack.h>
 #include <linux/uio.h>
-#include "verbs.h"
+#include "op.h"
 
 static size_t verbs_elem_len(enum fi_buf_type type, const void *elem)
 {

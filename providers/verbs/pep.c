@@ -13,6 +13,8 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include "cm.h"
+#include "ep.h"
 #include "verbs.h"
 
 #define VERBS_DEF_BACKLOG	128

@@ -24,6 +24,10 @@
  * state to the doorbell (device.c).
  */
 #include <linux/module.h>
+#include "ep.h"
+#include "mr.h"
+#include "op.h"
+#include "queue.h"
 #include "verbs.h"
 
 int verbs_ep_check(const struct verbs_ep *ep, bool send)

@@ -14,6 +14,7 @@
  */
 #include <linux/gfp.h>
 #include <linux/module.h>
+#include "ep.h"
 #include "verbs.h"
 
 #define VERBS_PROBE_WR		2

@@ -8,7 +8,7 @@
  */
 #include <linux/err.h>
 #include <linux/module.h>
-#include "verbs.h"
+#include "ep.h"
 
 /* From here the way leads to the error state; from RESET it does not */
 static int verbs_lone_qp_init(struct ib_qp *qp)

@@ -29,6 +29,8 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
+#include "cm.h"
+#include "mr.h"
 #include "verbs.h"
 
 /* One work request and ib_drain_qp()'s markers, on each of two queue pairs */

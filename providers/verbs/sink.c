@@ -30,6 +30,10 @@
 #include <linux/bvec.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include "ep.h"
+#include "mr.h"
+#include "op.h"
+#include "queue.h"
 #include "verbs.h"
 
 /* Pages of a sink */

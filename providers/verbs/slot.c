@@ -32,6 +32,9 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include "ep.h"
+#include "op.h"
+#include "queue.h"
 #include "verbs.h"
 
 /* Plain operations have a done function that knows the kind of completion queue */

@@ -29,7 +29,9 @@
  * list under this lock only, so that others may post meanwhile.
  */
 #include <linux/module.h>
-#include "verbs.h"
+#include "ep.h"
+#include "op.h"
+#include "queue.h"
 
 static unsigned int verbs_max_parts(const struct verbs_ep *ep)
 {

@@ -67,6 +67,9 @@
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include "ep.h"
+#include "op.h"
+#include "queue.h"
 #include "verbs.h"
 
 /* mthca has numbers even where its firmware has no calls */

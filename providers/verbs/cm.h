@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Connections: their data, who listens, and who asks.
+ */
+#ifndef _KOFI_VERBS_CM_H
+#define _KOFI_VERBS_CM_H
+
+#include <kofi/eq.h>
+#include "verbs.h"
+
+#define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
+#define VERBS_CONNECT_MS	60000	/* default of FI_OPT_CONNECT_TIMEOUT */
+#define VERBS_SETTLE_MS		2000	/* longest wait of a close for the peer */
+
+struct verbs_ep;
+
+/* Private data that rdma_cm takes, with addresses of IP, in bytes */
+#define VERBS_CM_REQ		56
+#define VERBS_CM_REP		196
+#define VERBS_CM_REJ		148
+/* With the length byte, in every message what fits into a REQ */
+#define VERBS_CM_DATA		(VERBS_CM_REQ - 1)
+
+/**
+ * struct verbs_cm_frame - Connection data
+ * @raw: as they are, for peers that are not libfabric (FI_OPT_CM_DATA_RAW); else
+ *	behind one length byte, as libfabric's verbs provider has it (1.17 and 2.x)
+ * @len: bytes of the client's
+ * @wire: what is sent
+ */
+struct verbs_cm_frame {
+	bool	raw;
+	u8	len;
+	u8	wire[VERBS_CM_REP];
+};
+
+/**
+ * struct verbs_pep - A passive endpoint
+ * @pep: what the client sees
+ * @fabric: parent
+ * @eq: event queue
+ * @info: for connection requests
+ * @raw: FI_OPT_CM_DATA_RAW
+ * @lock: guards what follows
+ * @id: what listens; NULL: its device has gone
+ * @dev: the device it is bound to; NULL: none, or all
+ * @kid: stands on @dev
+ * @error: the device's end
+ * @bound: it has an address
+ * @listening: it listens
+ * @backlog: requests that rdma_cm keeps
+ */
+struct verbs_pep {
+	struct fid_pep		pep;
+	struct verbs_fabric	*fabric;
+	struct kofi_eq		*eq;
+	struct fi_info		*info;
+	bool			raw;
+	struct mutex		lock;		/* of what follows */
+	struct rdma_cm_id	*id;
+	struct verbs_device	*dev;
+	struct verbs_kid	kid;
+	struct kofi_event	error;
+	bool			bound;
+	bool			listening;
+	int			backlog;
+};
+
+/**
+ * struct verbs_connreq - A connection request
+ * @fid: what fi_info.handle points to
+ * @entry: in the list of all requests
+ * @pep: where it came in
+ * @id: the connection to be
+ * @conn: what the peer proposes
+ * @event: FI_CONNREQ; its info is set until the client has read it
+ * @frame: the peer's connection data
+ * @dead: the peer has gone
+ */
+struct verbs_connreq {
+	struct fid		fid;
+	struct list_head	entry;
+	struct verbs_pep	*pep;
+	struct rdma_cm_id	*id;
+	struct rdma_conn_param	conn;
+	struct kofi_event	event;
+	struct verbs_cm_frame	frame;
+	bool			dead;
+};
+
+/* pep.c */
+int verbs_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
+		     struct fid_pep **pep, void *context);
+
+/* connreq.c */
+int verbs_connreq_new(struct verbs_pep *pep, struct rdma_cm_id *id,
+		      const struct rdma_cm_event *event);
+int verbs_connreq_take(const struct fid *handle, struct verbs_ep *ep);
+int verbs_connreq_reject(struct verbs_pep *pep, const struct fid *handle,
+			 const struct verbs_cm_frame *frame);
+void verbs_connreq_drop_all(struct verbs_pep *pep);
+void verbs_connreqs_drop_device(const struct ib_device *ibdev);
+
+/* cm.c */
+extern const struct fi_ops_cm verbs_ep_cm_ops;
+int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
+void verbs_cm_broken(struct work_struct *work);
+void verbs_cm_late(struct work_struct *work);
+void verbs_cm_device_gone(struct verbs_kid *kid);
+void verbs_cm_halt(struct verbs_kid *kid);
+int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
+		  size_t limit);
+int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len);
+
+static inline struct verbs_pep *to_verbs_pep(struct fid *fid)
+{
+	return container_of(fid, struct verbs_pep, pep.fid);
+}
+
+static inline u8 *verbs_cm_data(struct verbs_cm_frame *frame)
+{
+	return frame->wire + !frame->raw;
+}
+
+static inline size_t verbs_cm_wire_len(const struct verbs_cm_frame *frame)
+{
+	return frame->len + !frame->raw;
+}
+
+#endif /* _KOFI_VERBS_CM_H */

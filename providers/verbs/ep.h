@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Endpoints and shared receive contexts, and what their queues do because of whose they
+ * are.
+ */
+#ifndef _KOFI_VERBS_EP_H
+#define _KOFI_VERBS_EP_H
+
+#include <linux/completion.h>
+#include <linux/llist.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+#include <kofi/eq.h>
+#include "cm.h"
+#include "mr.h"
+#include "queue.h"
+#include "verbs.h"
+
+#define VERBS_LAST_WQE_MS	1000	/* longest wait of a close for the device, see srx.c */
+
+/**
+ * enum verbs_ep_state - State of an endpoint
+ * @VERBS_EP_OPEN: fi_enable() is to come
+ * @VERBS_EP_ENABLED: receives may be posted
+ * @VERBS_EP_CONNECTING: fi_connect() or fi_accept() is on its way
+ * @VERBS_EP_CONNECTED: sends may be posted
+ * @VERBS_EP_DOWN: the connection, or the attempt, is over
+ * @VERBS_EP_GONE: the device has gone
+ */
+enum verbs_ep_state {
+	VERBS_EP_OPEN,
+	VERBS_EP_ENABLED,
+	VERBS_EP_CONNECTING,
+	VERBS_EP_CONNECTED,
+	VERBS_EP_DOWN,
+	VERBS_EP_GONE,
+};
+
+/**
+ * struct verbs_ep - An endpoint
+ * @ep: what the client sees
+ * @state: see &enum verbs_ep_state
+ * @tx_flags: what fi_sendmsg() and fi_writemsg() may be asked
+ * @read_limit: most elements of the local list of a read
+ * @inline_size: bytes the queue pair takes inline
+ * @max_msg_size: bytes
+ * @inject_size: bytes
+ * @tclass: FI_TC_* of its own
+ * @sinks: regions that reads may take (sink.c)
+ * @all_sinks: all of them
+ * @nr_sinks: how many
+ * @max_moves: moves in flight, at most (move.c)
+ * @nr_moves: moves in flight; this and @moves guarded by the lock of @tx
+ * @moves: these
+ * @moves_due: those whose next round is to be posted
+ * @move_work: posts it
+ * @move_wrs: work requests of a round, at most
+ * @mr_drain: held by who waits for everything in flight, see verbs_mr_ep_drain()
+ * @tx: transmit side
+ * @rx: receive side
+ * @shared: opened to use a shared receive context
+ * @srx: this one
+ * @srx_cq: what @srx knows of the completion queue of @rx, from fi_enable() on
+ * @last_wqe: completed when the device takes no more from @srx for the queue pair
+ * @qp: the queue pair, from fi_enable() on
+ * @id: its connection
+ * @domain: parent
+ * @eq: event queue
+ * @iwarp: the device speaks iWARP
+ * @rma: opened for remote memory access, too
+ * @passive: opened from a connection request
+ * @closing: no event may be told any more
+ * @accepted: fi_accept() has answered the peer
+ * @settled: completed when the peer, too, has answered that
+ * @conn: limits of reads and atomics for the connection
+ * @may_read: the peer lets us have at least one of them in flight
+ * @frame: connection data to send
+ * @peer_frame: connection data received, for @connected and @error
+ * @dest: where to connect if fi_connect() does not say
+ * @connected: FI_CONNECTED
+ * @shutdown: FI_SHUTDOWN
+ * @error: an error of the connection
+ * @told: FI_SHUTDOWN or the error has been queued once
+ * @broken: ends the connection after a failed operation
+ * @connect_ms: FI_OPT_CONNECT_TIMEOUT
+ * @late: ends the attempt to connect or to accept when the time is over
+ * @kid: stands on the device
+ */
+struct verbs_ep {
+	struct fid_ep		ep;
+	enum verbs_ep_state	state;
+	u64			tx_flags;
+	size_t			read_limit;
+	size_t			inline_size;
+	size_t			max_msg_size;
+	size_t			inject_size;
+	u32			tclass;
+	struct llist_head	sinks;
+	struct verbs_sink	*all_sinks;
+	size_t			nr_sinks;
+	size_t			max_moves;
+	size_t			nr_moves;
+	struct list_head	moves;
+	struct llist_head	moves_due;
+	struct work_struct	move_work;
+	unsigned int		move_wrs;
+	struct mutex		mr_drain;	/* see above */
+	struct verbs_queue	tx;
+	struct verbs_queue	rx;
+	bool			shared;
+	struct verbs_srx	*srx;
+	struct verbs_srx_cq	*srx_cq;
+	struct completion	last_wqe;
+	struct ib_qp		*qp;
+
+	struct rdma_cm_id	*id;
+	struct verbs_domain	*domain;
+	struct kofi_eq		*eq;
+	bool			iwarp;
+	bool			rma;
+	bool			passive;
+	bool			closing;
+	bool			accepted;
+	struct completion	settled;
+	struct rdma_conn_param	conn;
+	bool			may_read;
+	struct verbs_cm_frame	frame;
+	struct verbs_cm_frame	peer_frame;
+	struct sockaddr_storage	dest;
+	struct kofi_event	connected;
+	struct kofi_event	shutdown;
+	struct kofi_event	error;
+	bool			told;
+	struct work_struct	broken;
+	unsigned int		connect_ms;
+	struct delayed_work	late;
+	struct verbs_kid	kid;
+};
+
+/**
+ * struct verbs_srx - A shared receive context
+ * @srx: what the client sees
+ * @rx: its queue
+ * @lock: guards @cqs, their queue pairs, and arming
+ * @cqs: struct verbs_srx_cq of the endpoints that are bound to it
+ * @event_lock: guards @eq and @err; taken with interrupts off
+ * @eq: event queue, or NULL
+ * @limit: limit that is armed, or 0
+ * @reached: FI_SRX_LIMIT
+ * @error: its end
+ * @err: positive error code of @error; 0: it works
+ * @kid: stands on the device
+ */
+struct verbs_srx {
+	struct fid_ep		srx;
+	struct verbs_queue	rx;
+	struct mutex		lock;		/* of cqs and arming */
+	struct list_head	cqs;
+	spinlock_t		event_lock;	/* of eq and err */
+	struct kofi_eq		*eq;
+	size_t			limit;
+	struct kofi_event	reached;
+	struct kofi_event	error;
+	int			err;
+	struct verbs_kid	kid;
+};
+
+/**
+ * struct verbs_srx_cq - A completion queue for receives of an srx
+ * @entry: in the list of the srx
+ * @cq: the queue, with room for all of the srx
+ * @users: endpoints that use both
+ * @marker: a queue pair to drain @cq with; NULL unless needed
+ */
+struct verbs_srx_cq {
+	struct list_head	entry;
+	struct verbs_cq		*cq;
+	unsigned int		users;
+	struct ib_qp		*marker;
+};
+
+/* ep.c */
+int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
+		   struct fid_ep **ep, void *context);
+int verbs_ep_enter(struct verbs_ep *ep);
+void verbs_ep_leave(struct verbs_ep *ep);
+int verbs_ep_lock(struct verbs_ep *ep);
+void verbs_ep_set_state(struct verbs_ep *ep, enum verbs_ep_state state);
+void verbs_ep_unlock(struct verbs_ep *ep);
+void verbs_ep_flush(struct verbs_ep *ep);
+void verbs_ep_hang_up(struct verbs_ep *ep);
+int verbs_opt_copy_out(size_t value, void *optval, size_t *optlen);
+int verbs_get_raw(bool raw, void *optval, size_t *optlen);
+int verbs_set_raw(bool *raw, const void *optval, size_t optlen);
+
+/* qp.c */
+struct ib_qp *verbs_lone_qp(struct ib_pd *pd, struct ib_cq *cq, u32 send_wr);
+
+/* srx.c */
+bool verbs_has_srx(const struct ib_device *ibdev);
+size_t verbs_srx_max(const struct ib_device *ibdev);
+size_t verbs_srx_iov_max(const struct ib_device *ibdev);
+int verbs_srx_context(struct verbs_domain *domain, struct fi_rx_attr *attr,
+		      struct fid_ep **srx, void *context);
+int verbs_srx_attach(struct verbs_ep *ep);
+void verbs_srx_drain(struct verbs_ep *ep);
+void verbs_srx_detach(struct verbs_ep *ep);
+
+static inline struct verbs_ep *to_verbs_ep(struct fid *fid)
+{
+	return container_of(fid, struct verbs_ep, ep.fid);
+}
+
+static inline struct verbs_srx *to_verbs_srx(struct fid *fid)
+{
+	return container_of(fid, struct verbs_srx, srx.fid);
+}
+
+/*
+ * Who is about to release the lock says whether plain operations may pass by it: only
+ * while the endpoint is connected, not by a chain, and not without those that have to
+ * ride with somebody.
+ */
+static inline void verbs_queue_settle(struct verbs_queue *queue)
+{
+	bool plain = queue->fits && !queue->chain && !queue->riders &&
+		     READ_ONCE(queue->ep->state) == VERBS_EP_CONNECTED;
+
+	/* Who posts because of it sees what the state stands for, too */
+	smp_store_release(&queue->plain, plain);
+}
+
+static inline void verbs_queue_unlock(struct verbs_queue *queue,
+				      unsigned long flags)
+{
+	verbs_queue_settle(queue);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+/* Over iWARP nothing begins once the connection is ending; see verbs_ep_hang_up() */
+static inline bool verbs_queue_ends(const struct verbs_queue *queue)
+{
+	return queue->ep->iwarp && READ_ONCE(queue->ep->state) >= VERBS_EP_DOWN;
+}
+
+/* An operation, or a part of one, begins; its slot is filled */
+static inline void verbs_slot_begun(const struct verbs_slot *slot)
+{
+	if (slot->queue->ep->iwarp)
+		atomic_inc(&slot->queue->busy);
+}
+
+/* It is over, if it has been counted */
+static inline void verbs_slot_over(const struct verbs_slot *slot)
+{
+	/* Not receives, whose queue may be nobody's, nor registrations */
+	if (!slot->comp.flags || slot->comp.flags & (FI_RECV | FI_REMOTE_WRITE))
+		return;
+	if (slot->queue->ep->iwarp)
+		atomic_dec(&slot->queue->busy);
+}
+
+/*
+ * Over TCP what has been sent may have to be sent again.  siw keeps no copy for that of
+ * a page or more whose success it is not to report, and what it reports of others says
+ * nothing of these buffers.
+ */
+static inline bool verbs_wr_lingers(const struct verbs_ep *ep, size_t len)
+{
+	return ep->iwarp && len >= PAGE_SIZE;
+}
+
+#endif /* _KOFI_VERBS_EP_H */

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Memory regions, and the connection over which a domain registers them.
+ */
+#ifndef _KOFI_VERBS_MR_H
+#define _KOFI_VERBS_MR_H
+
+#include <linux/scatterlist.h>
+#include "verbs.h"
+
+#define VERBS_SINKS		16	/* regions for reads over iWARP */
+#define VERBS_SINK_IOV		8	/* elements of a list there */
+
+struct verbs_ep;
+struct verbs_op;
+struct verbs_queue;
+struct verbs_sink;
+struct verbs_slot;
+
+/**
+ * enum verbs_mr_state - State of a region for single operations
+ * @VERBS_MR_EMPTY: no memory
+ * @VERBS_MR_READY: memory, but no key
+ * @VERBS_MR_ENABLED: the key is on its way to the device, or there
+ * @VERBS_MR_ENDING: and on its way out
+ */
+enum verbs_mr_state {
+	VERBS_MR_EMPTY,
+	VERBS_MR_READY,
+	VERBS_MR_ENABLED,
+	VERBS_MR_ENDING,
+};
+
+/**
+ * struct verbs_mr - A memory region
+ * @mr: what the client sees; mem_desc points to the region itself
+ * @domain: parent
+ * @ibmr: the device's registration; addresses from ->iova on
+ * @len: bytes
+ * @sgt: the memory, mapped for the device
+ * @dir: of that mapping
+ * @access: IB_ACCESS_*
+ * @linear: the kernel address of each byte is its address in the region
+ * @plain: @domain if it is linear and may be named by plain operations, else NULL
+ * @start: its first address
+ * @lkey: its local key
+ * @mapped: @sgt is mapped
+ * @kid: stands on the device
+ *
+ * Of a region for single operations (mr_ep.c):
+ * @state: see &enum verbs_mr_state
+ * @page_limit: most pages; 0: not of this kind
+ * @seg_limit: most entries of @segs
+ * @segs: memory for @sgt
+ * @ep: where it is registered
+ * @reg: the work request that registers it
+ * @slot: of its last work request; in flight if that one still has it as @region
+ * @sink: it is a part of a &struct verbs_sink
+ */
+struct verbs_mr {
+	struct fid_mr		mr;
+	struct verbs_domain	*domain;
+	struct ib_mr		*ibmr;
+	u64			len;
+	struct sg_table		sgt;
+	enum dma_data_direction	dir;
+	int			access;
+	bool			linear;
+	bool			mapped;
+	const struct verbs_domain *plain;
+	u64			start;
+	u32			lkey;
+	struct verbs_kid	kid;
+
+	enum verbs_mr_state	state;
+	size_t			page_limit;
+	size_t			seg_limit;
+	struct scatterlist	*segs;
+	struct verbs_ep		*ep;
+	struct ib_reg_wr	reg;
+	struct verbs_slot	*slot;
+	bool			sink;
+};
+
+/* mr.c */
+extern const struct fi_ops_mr verbs_mr_ops;
+int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+void verbs_mr_unmap(struct verbs_mr *mr);
+int verbs_mr_close(struct fid *fid);
+
+/* reg.c */
+int verbs_reg_mr(struct verbs_domain *domain, struct ib_mr *ibmr, int access);
+void verbs_reg_close(struct verbs_domain *domain);
+
+/* mr_ep.c */
+int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+void verbs_mr_prepare_reg(struct verbs_mr *mr);
+void verbs_mr_ep_ended(struct verbs_mr *mr);
+
+/* sink.c */
+int verbs_sinks_init(struct verbs_ep *ep);
+void verbs_sinks_destroy(struct verbs_ep *ep);
+void verbs_sinks_put(struct verbs_mr *mr);
+void verbs_sinks_chain(struct verbs_queue *queue, struct verbs_mr *mr);
+bool verbs_wr_is_sinks(const struct ib_send_wr *wr);
+u32 verbs_sinks_max_len(const struct ib_device *ibdev);
+bool verbs_needs_sink(const struct verbs_ep *ep, const struct verbs_op *op);
+ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op,
+			size_t len);
+
+static inline struct verbs_mr *to_verbs_mr(struct fid *fid)
+{
+	return container_of(fid, struct verbs_mr, mr.fid);
+}
+
+#endif /* _KOFI_VERBS_MR_H */

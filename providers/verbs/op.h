@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Operations on their way: the client's lists, what the device gets for them, and who
+ * posts it.
+ */
+#ifndef _KOFI_VERBS_OP_H
+#define _KOFI_VERBS_OP_H
+
+#include <linux/mmzone.h>
+#include "ep.h"
+
+#define VERBS_PARTS		16	/* most work requests of an operation */
+
+/* All pages of a block are memory, or none is (pfn_valid()) */
+#ifdef CONFIG_SPARSEMEM_VMEMMAP
+#define VERBS_BLOCK_SHIFT	SUBSECTION_SHIFT
+#else
+#define VERBS_BLOCK_SHIFT	PAGE_SHIFT
+#endif
+
+/* What fi_recvmsg() may be asked */
+#define VERBS_RECV_FLAGS	(FI_COMPLETION | FI_MORE)
+
+/**
+ * struct verbs_piece - Memory that is physically contiguous
+ * @addr: kernel address of the first byte, as the client gave it
+ * @page: page
+ * @offset: from the start of @page, which it may exceed
+ * @len: bytes
+ */
+struct verbs_piece {
+	void			*addr;
+	struct page		*page;
+	size_t			offset;
+	size_t			len;
+};
+
+typedef int (*verbs_piece_fn)(void *context, const struct verbs_piece *piece);
+
+/**
+ * struct verbs_iter - A place in a list of local buffers
+ * @type: what the list consists of
+ * @elem: current element
+ * @count: elements from here on
+ * @skip: bytes of @elem that are done
+ * @desc: descriptor of @elem, or NULL
+ */
+struct verbs_iter {
+	enum fi_buf_type	type;
+	const void		*elem;
+	size_t			count;
+	size_t			skip;
+	void			**desc;
+};
+
+/**
+ * struct verbs_map - Elements for the device
+ * @count: of @sge
+ * @mapped: bit n: @sge n is to be unmapped
+ * @len: bytes
+ * @sge: the elements
+ */
+struct verbs_map {
+	u32			count;
+	u32			mapped;
+	size_t			len;
+	struct ib_sge		sge[VERBS_MAX_IOV];
+};
+
+/**
+ * struct verbs_op - An operation on its way into the transmit queue
+ * @opcode: what the device is to do; IB_WR_SEND and IB_WR_RDMA_WRITE become
+ *	their variants with immediate data by @flags
+ * @type: what the local list consists of
+ * @list: the local list
+ * @count: its elements
+ * @desc: its descriptors, or NULL
+ * @context: the client's
+ * @flags: FI_* of the call
+ * @data: remote CQ data
+ * @addr: remote address
+ * @key: remote key
+ * @region: whose key ends with the operation, or NULL
+ * @swap: what a compare and swap puts in; it compares with @data, as fetch and add
+ *	adds @data
+ * @atomic: counts as an atomic operation
+ * @silent: success is not reported
+ */
+struct verbs_op {
+	enum ib_wr_opcode	opcode;
+	enum fi_buf_type	type;
+	const void		*list;
+	size_t			count;
+	void			**desc;
+	void			*context;
+	u64			flags;
+	u64			data;
+	u64			addr;
+	u64			key;
+	struct verbs_mr		*region;
+	u64			swap;
+	bool			atomic;
+	bool			silent;
+};
+
+/* A work request of any kind that has data or none */
+union verbs_any_wr {
+	struct ib_send_wr	wr;
+	struct ib_rdma_wr	rdma;
+	struct ib_atomic_wr	atomic;
+};
+
+/**
+ * struct verbs_part - One of the work requests of an operation
+ * @any: the work request
+ * @map: its elements
+ * @slot: what it takes in the queue
+ */
+struct verbs_part {
+	union verbs_any_wr	any;
+	struct verbs_map	map;
+	struct verbs_slot	*slot;
+};
+
+/**
+ * struct verbs_move_to - A move, seen from the call
+ * @dir: DMA_FROM_DEVICE: a read; DMA_TO_DEVICE: a write
+ * @len: bytes
+ * @addr: remote address
+ * @key: remote key
+ * @context: the client's
+ */
+struct verbs_move_to {
+	enum dma_data_direction	dir;
+	size_t			len;
+	u64			addr;
+	u64			key;
+	void			*context;
+};
+
+/* pages.c */
+bool verbs_is_plain_memory(const void *buf, size_t len);
+bool verbs_iter_more(struct verbs_iter *iter);
+int verbs_iter_piece(const struct verbs_iter *iter, struct verbs_piece *piece);
+void verbs_iter_advance(struct verbs_iter *iter, size_t len);
+size_t verbs_iter_left(const struct verbs_iter *iter);
+u64 verbs_iter_addr(const struct verbs_iter *iter);
+ssize_t verbs_list_len(enum fi_buf_type type, const void *list, size_t count,
+		       size_t max);
+void verbs_gather(void *to, enum fi_buf_type type, const void *list,
+		  size_t count);
+int verbs_each_piece(enum fi_buf_type type, const void *list, size_t count,
+		     verbs_piece_fn fn, void *context);
+
+/* map.c */
+int verbs_map_one(struct verbs_queue *queue, const void *buf, size_t len,
+		  enum dma_data_direction dir, struct ib_sge *sge);
+bool verbs_fast_map(struct verbs_queue *queue, const void *buf,
+		    enum dma_data_direction dir, struct ib_sge *sge,
+		    struct verbs_slot **slot);
+int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
+		   struct verbs_iter *iter, size_t limit, struct verbs_map *map);
+void verbs_map_undo(struct verbs_domain *domain, enum dma_data_direction dir,
+		    struct verbs_map *map);
+void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map,
+		    enum dma_data_direction dir);
+void verbs_unmap(struct verbs_slot *slot);
+
+/* msg.c, rma.c */
+extern const struct fi_ops_msg verbs_msg_ops;
+extern const struct fi_ops_msg verbs_shared_msg_ops;
+extern const struct fi_ops_rma verbs_rma_ops;
+u64 verbs_tx_flags(bool iwarp);
+u64 verbs_op_flags(bool iwarp);
+
+/* atomic.c */
+extern const struct fi_ops_atomic verbs_atomic_ops;
+int verbs_query_atomic(struct verbs_domain *domain, enum fi_datatype datatype,
+		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags);
+
+/* post.c */
+int verbs_post_reg(struct verbs_mr *mr);
+void verbs_post_unreg(struct verbs_mr *mr);
+int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
+		      size_t len);
+ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op);
+ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op);
+ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op);
+void verbs_ring(struct verbs_queue *queue);
+int verbs_post_errno(int ret);
+int verbs_post_refused(struct verbs_slot *slot, int err);
+u64 verbs_comp_flags(const struct verbs_op *op);
+enum dma_data_direction verbs_op_dir(const struct verbs_op *op);
+void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
+		     u64 comp_flags);
+void verbs_slot_ride(struct verbs_slot *slot);
+void verbs_slot_carry(struct verbs_slot *slot, struct ib_send_wr *wr);
+void verbs_slot_alight(struct verbs_slot *slot);
+void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
+		   struct verbs_map *map, int send_flags);
+int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
+		     unsigned int *taken, struct kofi_comp **refused);
+void verbs_chain_abandon(struct verbs_queue *queue,
+			 const struct kofi_comp *refused);
+void verbs_fail_refused(struct kofi_comp *refused, int err);
+
+int verbs_ep_check(const struct verbs_ep *ep, bool send);
+
+/* split.c */
+size_t verbs_split_limit(const struct verbs_ep *ep);
+int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
+		     struct verbs_iter *iter, const struct verbs_map *first);
+void verbs_part_watch(struct verbs_slot *part, struct ib_send_wr *wr);
+void verbs_strand(struct verbs_slot *slot, int err);
+void verbs_end_stranded(struct verbs_queue *queue);
+
+/* move.c */
+int verbs_moves_set(struct verbs_ep *ep, size_t moves);
+u32 verbs_moves_ctxs(const struct verbs_ep *ep);
+void verbs_moves_work(struct work_struct *work);
+void verbs_moves_abandon(struct verbs_ep *ep);
+ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
+		   struct scatterlist *sgl, unsigned int nents, size_t offset,
+		   u64 flags);
+
+/* A fetch and add, or a compare and swap */
+static inline bool verbs_op_is_swap(const struct verbs_op *op)
+{
+	return op->opcode == IB_WR_ATOMIC_FETCH_AND_ADD ||
+	       op->opcode == IB_WR_ATOMIC_CMP_AND_SWP;
+}
+
+#endif /* _KOFI_VERBS_OP_H */

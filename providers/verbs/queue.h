@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Queues: what is in flight in one direction of an endpoint, and the completion queue
+ * where that ends.  What needs to know whose queue it is stands in ep.h.
+ */
+#ifndef _KOFI_VERBS_QUEUE_H
+#define _KOFI_VERBS_QUEUE_H
+
+#include <linux/atomic.h>
+#include <linux/spinlock.h>
+#include <kofi/cntr.h>
+#include <kofi/cq.h>
+#include "verbs.h"
+
+#define VERBS_CHAIN		8	/* most work requests per doorbell */
+
+struct verbs_ep;
+struct verbs_mr;
+struct verbs_part;
+
+/**
+ * struct verbs_cq - A completion queue
+ * @kcq: list of unread completions and its waiters
+ * @domain: parent
+ * @ibcq: the device's queue; ib_core or, if @direct, fi_cq_read() empties it
+ * @direct: nobody but the reader polls
+ * @poll_lock: one poller at a time, so that completions stay in order; guards
+ *	@ibcq, if @direct
+ * @kid: stands on the device
+ */
+struct verbs_cq {
+	struct kofi_cq		kcq;
+	struct verbs_domain	*domain;
+	struct ib_cq		*ibcq;
+	bool			direct;
+	spinlock_t		poll_lock;	/* see above */
+	struct verbs_kid	kid;
+};
+
+/**
+ * struct verbs_sge - Where a buffer was mapped, for unmapping
+ * @addr: DMA address
+ * @len: bytes
+ */
+struct verbs_sge {
+	u64			addr;
+	u32			len;
+};
+
+/**
+ * struct verbs_slot - An operation in flight
+ * @comp: its completion
+ * @cqe: entry point of the device's completion
+ * @queue: the queue it belongs to
+ * @riders: of an endpoint's slot: unsignalled operations posted before, which have
+ *	succeeded if this one has; by their @link
+ * @taker: of a shared slot: the receive side of the endpoint that has taken it, see
+ *	verbs_slot_taker()
+ * @link: among the @riders of another
+ * @next: while it is free: place of the next one, see verbs_slot_place(); 0: none
+ * @whole: the slot of the operation that this one is a part of, or NULL (split.c)
+ * @region: whose key ends with the operation, or begins if there are no comp.flags; or
+ *	NULL
+ * @bytes: transmit side: length of the buffers
+ * @mapped: bit n: entry n of its part of the queue's maps is to be unmapped
+ * @dir: what the device does with the buffers
+ * @silent: success is not reported
+ * @signaled: the device reports success to us
+ */
+struct verbs_slot {
+	struct kofi_comp	comp;
+	struct ib_cqe		cqe;
+	struct verbs_queue	*queue;
+	union {
+		struct verbs_slot	*riders;
+		struct verbs_queue	*taker;
+	};
+	union {
+		struct verbs_slot	*link;
+		u32			next;
+	};
+	struct verbs_slot	*whole;
+	struct verbs_mr		*region;
+	u32			bytes;
+	u16			mapped;
+	u8			dir;
+	bool			silent : 1;
+	bool			signaled : 1;
+};
+
+/* A table of slots fills its pages, and a slot its cache lines */
+static_assert(sizeof(struct verbs_slot) <= 128);
+static_assert(VERBS_MAX_IOV <= 16);
+
+/* What a counter may be bound to, in one direction */
+enum verbs_kind {
+	VERBS_MSG,
+	VERBS_WRITE,
+	VERBS_READ,
+	VERBS_NR_KINDS,
+};
+
+/**
+ * struct verbs_wr - A work request that waits for the doorbell
+ * @rdma: the request
+ * @sge: its elements, iov_limit of them
+ */
+struct verbs_wr {
+	struct ib_rdma_wr	rdma;
+	struct ib_sge		sge[];
+};
+
+/**
+ * struct verbs_queue - One direction of an endpoint, or a shared receive context's
+ * @lock: guards the transmit side from the choice of a slot to the doorbell;
+ *	taken with interrupts off; see verbs_queue_unlock()
+ * @plain: plain operations may go the short way now (fast.h)
+ * @fits: and may as far as the endpoint is concerned
+ * @free: place of the first free slot, and below a count of takings (slot.c)
+ * @slots: all slots, @size of them
+ * @base: one slot in front of them, see verbs_slot_place()
+ * @plain_done: done function of a free slot, and of plain operations
+ * @done: done function of all others
+ * @lkey: key of memory that is in no region
+ * @block: number of a block that has been found to be memory, see VERBS_BLOCK_SHIFT
+ * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
+ * @bounce: @inject_size bytes per slot; NULL if the device takes data inline
+ * @bounce_dma: DMA address of @bounce
+ * @size: depth
+ * @iov_limit: SGEs of an operation
+ * @op_flags: FI_* of calls without flags
+ * @selective: success is reported only with FI_COMPLETION
+ * @quiet: operations posted unsignalled since the last signalled one
+ * @riders: these operations
+ * @chain: work requests posted with FI_MORE, or NULL
+ * @chain_end: where the next one is linked
+ * @chained: how many there are
+ * @wrs: memory for VERBS_CHAIN of them
+ * @busy: over iWARP, operations that are not known to be done
+ * @stranded: operations that the device has taken in part; their comp.next
+ * @split_lock: guards @parts; taken outside of @lock, with interrupts off
+ * @parts: memory for VERBS_PARTS of them, or NULL
+ * @counted: a counter is bound, so everything is signalled
+ * @cntrs: the counter of each kind of operation, or NULL
+ * @cq: where completions go
+ * @domain: the domain
+ * @ep: whose queue it is; NULL: it is shared
+ * @srq: the device's queue, if it is shared
+ *
+ * Of an endpoint's receive side that uses a shared receive context, only @cq,
+ * @selective, @counted, @cntrs and @ep count; it has no slots.
+ */
+struct verbs_queue {
+	spinlock_t		lock;		/* see above */
+	bool			plain;
+	bool			fits;
+	atomic64_t		free;
+	struct verbs_slot	*slots;
+	void			*base;
+	void			(*plain_done)(struct ib_cq *cq, struct ib_wc *wc);
+	void			(*done)(struct ib_cq *cq, struct ib_wc *wc);
+	u32			lkey;
+	unsigned long		block;
+	struct verbs_sge	*maps;
+	void			*bounce;
+	u64			bounce_dma;
+	size_t			size;
+	size_t			iov_limit;
+	u64			op_flags;
+	bool			selective;
+	size_t			quiet;
+	struct verbs_slot	*riders;
+	struct ib_send_wr	*chain;
+	struct ib_send_wr	**chain_end;
+	unsigned int		chained;
+	struct verbs_wr		*wrs;
+	atomic_t		busy;
+	struct kofi_comp	*stranded;
+	spinlock_t		split_lock;	/* of parts */
+	struct verbs_part	*parts;
+	bool			counted;
+	struct kofi_cntr	*cntrs[VERBS_NR_KINDS];
+	struct verbs_cq		*cq;
+	struct verbs_domain	*domain;
+	struct verbs_ep		*ep;
+	struct ib_srq		*srq;
+};
+
+/* cq.c */
+int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
+		  struct fid_cq **cq, void *context);
+size_t verbs_cq_max(const struct ib_device *ibdev);
+size_t verbs_rx_max(const struct ib_device *ibdev);
+size_t verbs_tx_max(const struct ib_device *ibdev);
+void verbs_cq_quiesce(struct verbs_cq *cq);
+void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue);
+
+/* cntr.c */
+int verbs_cntr_bind(struct verbs_ep *ep, struct kofi_cntr *cntr, u64 flags);
+bool verbs_cntr_fits(const struct verbs_queue *queue);
+struct kofi_cntr *verbs_cntr_find(const struct verbs_slot *slot);
+
+/* slot.c */
+void verbs_queue_prepare(struct verbs_queue *queue);
+int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
+		     struct verbs_ep *ep,
+		     void (*done)(struct ib_cq *cq, struct ib_wc *wc));
+int verbs_queue_add_chain(struct verbs_queue *queue);
+int verbs_queue_add_bounce(struct verbs_queue *queue);
+int verbs_queue_add_parts(struct verbs_queue *queue);
+void verbs_queue_unmap(struct verbs_queue *queue);
+void verbs_queue_destroy(struct verbs_queue *queue);
+void verbs_queue_tune(struct verbs_queue *queue);
+void verbs_slot_put(struct verbs_slot *slot);
+void verbs_slot_put_chain(struct kofi_comp *chain);
+void verbs_slot_put_riders(struct verbs_slot *slot);
+void verbs_slot_put_parts(struct verbs_slot *slot);
+
+/* done.c */
+void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_sent(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_received(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_call_sent(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_call_received(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_slot_succeed(struct verbs_slot *slot, size_t len);
+void verbs_slot_blame(struct verbs_slot *slot, int err, int prov_errno);
+void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno);
+
+static inline struct verbs_cq *to_verbs_cq(struct fid *fid)
+{
+	return container_of(fid, struct verbs_cq, kcq.cq.fid);
+}
+
+static inline struct verbs_slot *to_verbs_slot(struct ib_wc *wc)
+{
+	return container_of(wc->wr_cqe, struct verbs_slot, cqe);
+}
+
+/* A hint that spares the mapping; verbs_slot_take() decides */
+static inline bool verbs_queue_full(const struct verbs_queue *queue)
+{
+	return !((u64)atomic64_read(&queue->free) >> 32);
+}
+
+/* A success that brings nothing with it; for receives */
+static inline bool verbs_wc_is_plain(const struct ib_wc *wc)
+{
+	return wc->status == IB_WC_SUCCESS &&
+	       !(wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE));
+}
+
+/* Where a slot is, in bytes from one in front of all of them; never 0 */
+static __always_inline u32 verbs_slot_place(const struct verbs_queue *queue,
+					    const struct verbs_slot *slot)
+{
+	return (void *)slot - queue->base;
+}
+
+/* Takes a slot, or returns false; see slot.c */
+static __always_inline bool verbs_slot_take(struct verbs_queue *queue,
+					    struct verbs_slot **slot)
+{
+	s64 head = atomic64_read(&queue->free);
+	u64 place, next;
+
+	do {
+		place = (u64)head >> 32;
+		if (unlikely(!place))
+			return false;
+		*slot = queue->base + place;
+		/* Nonsense if somebody else has taken it; then the count has moved on */
+		next = READ_ONCE((*slot)->next);
+		next = next << 32 | (u32)(head + 1);
+	} while (unlikely(!atomic64_try_cmpxchg(&queue->free, &head, next)));
+	return true;
+}
+
+/* Gives clean slots back, from @first to @last by their next */
+static __always_inline void verbs_slots_push(struct verbs_queue *queue,
+					     const struct verbs_slot *first,
+					     struct verbs_slot *last)
+{
+	s64 head = atomic64_read(&queue->free);
+	u64 place = (u64)verbs_slot_place(queue, first) << 32;
+
+	do
+		WRITE_ONCE(last->next, (u64)head >> 32);
+	while (unlikely(!atomic64_try_cmpxchg(&queue->free, &head,
+					      place | (u32)head)));
+}
+
+/* Whose completion it is; of a shared receive once it is there */
+static inline struct verbs_queue *verbs_slot_taker(const struct verbs_slot *slot)
+{
+	return slot->queue->ep ? slot->queue : slot->taker;
+}
+
+/* The counter of an operation; its completion is final and not yet reported */
+static inline struct kofi_cntr *verbs_cntr_of(const struct verbs_slot *slot)
+{
+	return verbs_slot_taker(slot)->counted ? verbs_cntr_find(slot) : NULL;
+}
+
+/* Is success of an operation with @flags to be kept from the client? */
+static inline bool verbs_is_silent(const struct verbs_queue *queue, u64 flags)
+{
+	return queue->selective && !(flags & FI_COMPLETION);
+}
+
+#endif /* _KOFI_VERBS_QUEUE_H */
