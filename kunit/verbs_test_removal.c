@@ -10,6 +10,8 @@
  */
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/sched/prio.h>
 #include <linux/umh.h>
 #include <rdma/ib_verbs.h>
 #include <kofi/compat.h>
@@ -27,12 +29,22 @@ static int removal_ms = REMOVAL_MS;
 module_param(removal_ms, int, 0444);
 MODULE_PARM_DESC(removal_ms, "how long a deletion may take, where other guests share the processors");
 
+/* Among what is busy a shell and a command take half a minute under an emulator */
+static int removal_hurry(struct subprocess_info *info, struct cred *new)
+{
+	set_user_nice(current, MIN_NICE);
+	return 0;
+}
+
 static int removal_run(const char *command)
 {
 	char *argv[4] = { "/bin/sh", "-c", (char *)command };
 	char *envp[2] = { "PATH=/sbin:/bin:/usr/sbin:/usr/bin" };
+	struct subprocess_info *info;
 
-	return call_usermodehelper(argv[0], argv, envp, UMH_WAIT_PROC);
+	info = call_usermodehelper_setup(argv[0], argv, envp, GFP_KERNEL,
+					 removal_hurry, NULL, NULL);
+	return info ? call_usermodehelper_exec(info, UMH_WAIT_PROC) : -ENOMEM;
 }
 
 /* The device, without its number: "rxe" */
@@ -49,8 +61,10 @@ static int removal_watch(struct ib_device *ibdev)
 	return 0;
 }
 
+/* In the command's process, which is one of many again */
 static void removal_begins(struct ib_device *ibdev, void *client_data)
 {
+	set_user_nice(current, 0);
 	removal_began = ktime_get();
 }
 
