@@ -22,15 +22,16 @@ check_config()
 	[ $bad -eq 0 ] || die "fix scripts/configs/$1-6.12.config: a dependency is missing"
 }
 
-# patches NAME: those of a kernel.
+# patches NAME: those of a kernel, and those of all.
 patches()
 {
-	find "$KOFI_TOP/scripts/configs" -name "$1-6.12-*.patch" | sort
+	find "$KOFI_TOP/scripts/configs" -name "all-6.12-*.patch" -o \
+		-name "$1-6.12-*.patch" | sort
 }
 
 # patch_source SRC PATCH: unless that has been done. All kernels are built from the
-# same tree, so a patch must be for the files of one architecture only, and one file
-# may be in one patch only. In a subshell, which ends with the lock.
+# same tree, so a patch must be for the files of one architecture only, or be called
+# all-*, and one file may be in one patch only. In a subshell, which ends with the lock.
 patch_source()
 (
 	lock "$1.lock"
