@@ -70,6 +70,25 @@ results_failed()
 	done <"$KOFI_RESULTS"
 }
 
+# stage_logs STAGE
+stage_logs()
+{
+	grep . "$KOFI_BUILD/test/$1.logs" 2>/dev/null ||
+		compgen -G "$KOFI_BUILD/$1/*/console.log" || true
+}
+
+# results_reports STAGE: the first kernel report of each guest, in a line.
+results_reports()
+{
+	local log
+
+	while read -r log; do
+		[[ $log = *console.log && -s $log ]] || continue
+		"$KOFI_TOP/scripts/check-console" --brief "$log" |
+			sed "s/^/fail: $1: /" || true
+	done < <(stage_logs "$1")
+}
+
 # results_excerpt STAGE: thirty lines of each guest's console: from the first
 # kernel report, else at the first failed case, else the last; without a guest,
 # the end of what the stage said. Then where the rest is.
@@ -77,9 +96,7 @@ results_excerpt()
 {
 	local log logs=() consoles=0
 
-	mapfile -t logs < <(grep . "$KOFI_BUILD/test/$1.logs" 2>/dev/null || true)
-	[ ${#logs[@]} -gt 0 ] ||
-		mapfile -t logs < <(compgen -G "$KOFI_BUILD/$1/*/console.log" || true)
+	mapfile -t logs < <(stage_logs "$1")
 	for log in "${logs[@]}"; do
 		[[ $log = *console.log && -s $log ]] || continue
 		consoles=1
