@@ -79,6 +79,14 @@ guest_up()
 	guest_qmp "$1" '{"execute":"qmp_capabilities"}'
 }
 
+# guest_load NAME FILE: the functions of this file, which the guest has, are commands
+# from now on.
+guest_load()
+{
+	printf '$ load %s\n' "$2" >>"$GUESTS_DIR/$1/commands.log"
+	printf 'load %s\n' "$2" >&"${GUEST_IN[$1]}"
+}
+
 # guest_start NAME COMMAND: let it run, do not wait. One at a time and guest.
 guest_start()
 {

@@ -42,7 +42,7 @@ act()
 
 	shift
 	said=''
-	guest_run "$name" "$GUEST hostile $*" ||
+	guest_run "$name" "hostile $*" ||
 		because "guest $name: $*: ${GUEST_WHY:-${GUEST_OUTPUT//$'\n'/; }}" || return
 	said=$GUEST_OUTPUT
 }
@@ -104,7 +104,7 @@ tidy()
 	local name
 
 	for name in a b; do
-		guest_run $name "$GUEST hostile_tidy" || true
+		guest_run $name "hostile_tidy" || true
 	done
 }
 
@@ -381,7 +381,7 @@ case_unload()
 	local name
 
 	for name in a b; do
-		guest_run $name "$GUEST hostile_unload" ||
+		guest_run $name "hostile_unload" ||
 			because "guest $name: ${GUEST_WHY:-$GUEST_OUTPUT}" || return
 		on $name unload "${device}0" || return
 	done

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# What scripts/two has done in one of its guests: two.sh FUNCTION ARGUMENT...
+# What scripts/two has done in one of its guests: two.sh FUNCTION ARGUMENT..., or
+# functions for scripts/guest/serve.sh.
 
 pp=/sys/kernel/debug/kofi_pingpong
 fl=/sys/kernel/debug/kofi_inflight
