@@ -351,6 +351,29 @@ static void memory_that_does_not_fit_is_refused(struct kunit *test)
 	vfree(buf);
 }
 
+/* An endpoint remembers where it has found memory, and has not found any at first */
+static void what_is_no_memory_is_refused_at_any_time(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 64), on_stack[8];
+	struct fid_mr *mr;
+	struct fid_ep *ep;
+	int i;
+
+	vt_open(test, AF_INET, vt_hints(test));
+	ep = vt_ep(test, vt_of(test)->info);
+	KUNIT_ASSERT_EQ(test, vt_open_mr(test, buf, 64, &mr), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &ep->fid, 0), 0);
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, vt_refresh(mr, NULL, 8), -EINVAL);
+		KUNIT_EXPECT_EQ(test, vt_refresh(mr, (void *)1, 8), -EINVAL);
+		KUNIT_EXPECT_EQ(test, vt_refresh(mr, on_stack, 8), -EINVAL);
+		KUNIT_EXPECT_EQ(test, vt_refresh(mr, buf, 0), -EINVAL);
+		KUNIT_EXPECT_EQ(test, vt_refresh(mr, buf, SIZE_MAX), -EINVAL);
+		KUNIT_EXPECT_EQ(test, vt_refresh(mr, buf + 8, 56), 0);
+	}
+	vt_close(test, &mr->fid);
+}
+
 static void registrations_take_places_in_the_queue(struct kunit *test)
 {
 	struct fi_info *hints = vt_hints(test);
@@ -402,6 +425,7 @@ static struct kunit_case vt_mr_ep_cases[] = {
 			 outside_gen_params),
 	KUNIT_CASE(each_step_waits_for_its_turn),
 	KUNIT_CASE(memory_that_does_not_fit_is_refused),
+	KUNIT_CASE(what_is_no_memory_is_refused_at_any_time),
 	KUNIT_CASE(registrations_take_places_in_the_queue),
 	KUNIT_CASE(a_region_closes_before_its_doorbell),
 	{}

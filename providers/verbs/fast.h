@@ -20,7 +20,6 @@
 #ifndef _KOFI_VERBS_FAST_H
 #define _KOFI_VERBS_FAST_H
 
-#include <linux/sched/task_stack.h>
 #include "ep.h"
 #include "mr.h"
 #include "op.h"
@@ -65,25 +64,6 @@ verbs_fast_slot(const struct verbs_ep *ep, struct verbs_queue *queue,
 	return true;
 }
 
-/*
- * Does one piece of memory begin at @buf and go on for @len bytes?  Clients use their
- * buffers over and over, so the queue remembers where it has found memory last.
- * A stack may be anywhere.
- */
-static __always_inline bool verbs_fast_memory(struct verbs_queue *queue,
-					      const void *buf, size_t len)
-{
-	unsigned long first = (unsigned long)buf >> VERBS_BLOCK_SHIFT;
-	unsigned long last = ((unsigned long)buf + len - 1) >> VERBS_BLOCK_SHIFT;
-
-	if (likely(first == READ_ONCE(queue->block) && first == last))
-		return !object_is_on_stack(buf);
-	if (!verbs_is_plain_memory(buf, len))
-		return false;
-	WRITE_ONCE(queue->block, last);
-	return true;
-}
-
 /**
  * verbs_fast_begin() - Begin a plain operation on a buffer in no region
  * @ep: the endpoint
@@ -103,7 +83,7 @@ verbs_fast_begin(struct verbs_ep *ep, struct verbs_queue *queue,
 		 struct ib_sge *sge, struct verbs_slot **slot)
 {
 	if (unlikely(!verbs_fast_open(ep, queue, len) ||
-		     !verbs_fast_memory(queue, buf, len)))
+		     !verbs_finds_memory(queue, buf, len)))
 		return false;
 	sge->length = len;
 	sge->lkey = queue->lkey;

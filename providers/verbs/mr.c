@@ -27,6 +27,7 @@
 #include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
+#include "ep.h"
 #include "mr.h"
 #include "op.h"
 #include "verbs.h"
@@ -130,6 +131,29 @@ static int verbs_mr_walk(const struct fi_mr_attr *attr,
 	return 0;
 }
 
+/*
+ * The one buffer that most requests expose is one segment, without a walk.  Returns
+ * false if it is not of that kind.
+ */
+static bool verbs_mr_add_single(const struct verbs_mr *mr,
+				const struct fi_mr_attr *attr,
+				struct verbs_mr_builder *builder)
+{
+	const struct kvec *kvec = attr->mr_iov;
+
+	if (attr->type != FI_BUF_KVEC || attr->iov_count != 1 || !mr->ep ||
+	    kvec->iov_len - 1 >= builder->max_seg ||
+	    !verbs_finds_memory(&mr->ep->tx, kvec->iov_base, kvec->iov_len))
+		return false;
+	builder->sg = builder->table;
+	sg_set_page(builder->sg, virt_to_page(kvec->iov_base), kvec->iov_len,
+		    offset_in_page(kvec->iov_base));
+	builder->count = 1;
+	builder->len = kvec->iov_len;
+	builder->addr = (uintptr_t)kvec->iov_base;
+	return true;
+}
+
 /* Into the table that is there */
 static int verbs_mr_reuse_table(struct verbs_mr *mr,
 				const struct fi_mr_attr *attr,
@@ -142,7 +166,8 @@ static int verbs_mr_reuse_table(struct verbs_mr *mr,
 	mr->sgt.orig_nents = 0;
 	builder->table = mr->segs;
 	builder->limit = mr->seg_limit;
-	ret = verbs_mr_walk(attr, builder);
+	ret = verbs_mr_add_single(mr, attr, builder) ? 0 :
+						       verbs_mr_walk(attr, builder);
 	if (ret)
 		return ret;
 	sg_mark_end(builder->sg);

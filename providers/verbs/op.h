@@ -7,6 +7,7 @@
 #define _KOFI_VERBS_OP_H
 
 #include <linux/mmzone.h>
+#include <linux/sched/task_stack.h>
 #include "ep.h"
 
 #define VERBS_PARTS		16	/* most work requests of an operation */
@@ -222,6 +223,25 @@ void verbs_moves_abandon(struct verbs_ep *ep);
 ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
 		   struct scatterlist *sgl, unsigned int nents, size_t offset,
 		   u64 flags);
+
+/*
+ * Does one piece of memory begin at @buf and go on for @len bytes?  Clients use their
+ * buffers over and over, so the queue remembers where it has found memory last.
+ * A stack may be anywhere.
+ */
+static __always_inline bool verbs_finds_memory(struct verbs_queue *queue,
+					       const void *buf, size_t len)
+{
+	unsigned long first = (unsigned long)buf >> VERBS_BLOCK_SHIFT;
+	unsigned long last = ((unsigned long)buf + len - 1) >> VERBS_BLOCK_SHIFT;
+
+	if (likely(first == READ_ONCE(queue->block) && first == last))
+		return !object_is_on_stack(buf);
+	if (!verbs_is_plain_memory(buf, len))
+		return false;
+	WRITE_ONCE(queue->block, last);
+	return true;
+}
 
 /* A fetch and add, or a compare and swap */
 static inline bool verbs_op_is_swap(const struct verbs_op *op)

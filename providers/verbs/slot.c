@@ -65,6 +65,8 @@ void verbs_queue_prepare(struct verbs_queue *queue)
 {
 	spin_lock_init(&queue->lock);
 	spin_lock_init(&queue->split_lock);
+	/* The number of no block */
+	queue->block = ULONG_MAX;
 }
 
 /* @ep: whose queue it is, or NULL if it is shared */
@@ -97,8 +99,6 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	queue->domain = domain;
 	queue->ep = ep;
 	queue->lkey = domain->pd->local_dma_lkey;
-	/* The number of no block */
-	queue->block = ULONG_MAX;
 	queue->done = done;
 	queue->plain_done = verbs_plain_done(queue);
 	verbs_queue_tune(queue);
