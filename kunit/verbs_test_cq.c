@@ -135,6 +135,24 @@ static void sread_gives_up_after_its_timeout(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, 0), -EAGAIN);
 }
 
+static void sread_of_nothing_does_not_stay(struct kunit *test)
+{
+	struct fi_cq_data_entry entry;
+	struct vt_pair pair = {};
+
+	vt_serve(test, AF_INET, NULL);
+	vt_join(test, &pair, &vt_default_kind);
+	vt_recv(test, &pair.b, NULL, 0, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, NULL, 0, 0), 0);
+
+	/* Returns when there is something, and leaves it there */
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.b.rx->cq, &entry, 0, NULL, -1),
+			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.b.rx->cq, NULL, 0, NULL, -1),
+			-EAGAIN);
+	vt_done(test, pair.b.rx, vt_ctx(1));
+}
+
 static struct vt_cq *threshold_cq(struct kunit *test)
 {
 	struct fi_cq_attr attr = { .wait_cond = FI_CQ_COND_THRESHOLD };
@@ -397,6 +415,7 @@ static struct kunit_case cq_cases[] = {
 			 vt_kind_gen_params),
 	KUNIT_CASE(the_default_format_is_context),
 	KUNIT_CASE(sread_gives_up_after_its_timeout),
+	KUNIT_CASE(sread_of_nothing_does_not_stay),
 	KUNIT_CASE(sread_waits_for_its_threshold),
 	KUNIT_CASE(an_error_ends_the_wait_for_a_threshold),
 	KUNIT_CASE(a_signal_ends_the_next_wait_and_only_that),

@@ -224,7 +224,8 @@ static ssize_t verbs_cq_sread(struct fid_cq *fid_cq, void *buf, size_t count,
 			ret = verbs_cq_take(cq, buf, count);
 		else
 			return ret;
-		if (ret != -EAGAIN || !timeout)
+		/* Who has no room for any would wait for ever for none */
+		if (ret != -EAGAIN || !timeout || !count)
 			return ret;
 		if (timeout > 0)
 			timeout = max_t(s64, 0, ktime_ms_delta(end, ktime_get()));
