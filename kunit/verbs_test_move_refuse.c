@@ -148,6 +148,7 @@ static void the_number_of_moves_is_checked(struct kunit *test)
 
 	vt_serve(test, AF_INET, vt_hints(test));
 	info = vt_of(test)->info;
+	info->caps |= FI_RMA;
 	ep = vt_ep(test, info);
 	KUNIT_EXPECT_EQ(test, fi_setopt(&ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_MAX_MOVES, &moves, 1), -EINVAL);

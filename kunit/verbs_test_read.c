@@ -242,7 +242,10 @@ static void a_peer_that_grants_no_reads_is_not_asked(struct kunit *test)
 	u64 addr;
 
 	sg_init_one(&sg, buf, 64);
-	vt_serve(test, AF_INET, read_hints(test));
+	vt_open(test, AF_INET, read_hints(test));
+	if (!vt_is_iwarp(test))
+		vt_of(test)->info->caps |= FI_ATOMIC;
+	vt_listen(test, vt_eq(test, 0));
 	peer = vt_peer_granting(test, 0);
 	ep = peer->end.ep;
 	addr = (uintptr_t)peer->buf;

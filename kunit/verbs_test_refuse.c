@@ -4,6 +4,9 @@
  * that was refused takes a slot, completes, or disturbs the connection.
  */
 #include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_rma.h>
 #include "verbs_test.h"
 
 /* Addresses that no client can hold: user space, nowhere, no canonical form */
@@ -280,6 +283,32 @@ static void what_the_provider_lacks_is_not_there(struct kunit *test)
 			-ENOSYS);
 }
 
+/* The device could, but the endpoint was not opened for it */
+static void what_was_not_asked_for_is_not_there(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 64);
+	struct vt_pair pair = {};
+	struct scatterlist sg;
+	struct fid_ep *ep;
+
+	sg_init_one(&sg, buf, 64);
+	vt_serve(test, AF_INET, vt_hints(test));
+	vt_join(test, &pair, &vt_default_kind);
+	ep = pair.a.ep;
+	KUNIT_EXPECT_EQ(test, fi_read(ep, buf, 8, NULL, 0, 0, 1, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_write(ep, buf, 8, NULL, 0, 0, 1, NULL),
+			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_inject_write(ep, buf, 8, 0, 0, 1), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_writedata(ep, buf, 8, NULL, 1, 0, 0, 1, NULL),
+			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, &sg, 1, 0, 64, 0, 0, 1, NULL, 0),
+			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_fetch_atomic(ep, buf, 1, NULL, buf + 8, NULL, 0,
+					      0, 1, FI_UINT64, FI_SUM, NULL),
+			-ENOSYS);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
 struct vt_spoiler {
 	const char	*name;
 	void		(*spoil)(struct fi_info *info);
@@ -465,6 +494,7 @@ static struct kunit_case refuse_cases[] = {
 	KUNIT_CASE(sends_need_a_connection_and_receives_do_not),
 	KUNIT_CASE(transfers_after_shutdown_are_refused),
 	KUNIT_CASE(what_the_provider_lacks_is_not_there),
+	KUNIT_CASE(what_was_not_asked_for_is_not_there),
 	KUNIT_CASE_PARAM(an_endpoint_beyond_the_device_is_refused,
 			 vt_spoiler_gen_params),
 	KUNIT_CASE(an_address_of_nobody_here_is_refused),

@@ -420,6 +420,7 @@ static void a_write_with_data_takes_a_shared_receive(struct kunit *test)
 	ssize_t ret;
 
 	srx_serve(test, &set);
+	vt_of(test)->info->caps |= FI_RMA;
 	srx_post_all(test, &set);
 	srx_join(test, &set, 0, &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, target, 8,

@@ -762,15 +762,15 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 	ep->ep.fid.ops = &verbs_ep_fid_ops;
 	ep->ep.ops = &verbs_ep_ops;
 	ep->ep.cm = &verbs_ep_cm_ops;
-	ep->ep.rma = &verbs_rma_ops;
 	ep->ep.tagged = &kofi_no_ops_tagged;
-	ep->ep.atomic = domain->dev->atomics ? &verbs_atomic_ops :
-						    &kofi_no_ops_atomic;
 
 	ret = verbs_ep_set_attrs(ep, info);
 	if (ret)
 		goto free_ep;
 	ep->ep.msg = ep->shared ? &verbs_shared_msg_ops : &verbs_msg_ops;
+	ep->ep.rma = ep->rma ? &verbs_rma_ops : &kofi_no_ops_rma;
+	ep->ep.atomic = info->caps & FI_ATOMIC && domain->dev->atomics ?
+			&verbs_atomic_ops : &kofi_no_ops_atomic;
 	ret = verbs_ep_get_id(ep, info);
 	if (ret)
 		goto free_ep;
