@@ -106,7 +106,8 @@ static void qp_fatal_while_connecting_is_an_error(struct kunit *test)
 
 	fakehca_qp_fatal(ht->hca, end.qpn);
 
-	ht_error(test, end.eq);
+	/* At once, although the peer might still accept */
+	KUNIT_EXPECT_EQ(test, ht_error(test, end.eq).err, ECONNABORTED);
 	ht_no_event(test, end.eq);
 }
 

@@ -320,7 +320,9 @@ void verbs_cm_broken(struct work_struct *work)
 	unsigned int noio = memalloc_noio_save();
 
 	rdma_lock_handler(ep->id);
-	if (!ep->closing && ep->state == VERBS_EP_CONNECTED)
+	/* What arrives may fail before the peer's last word has come */
+	if (!ep->closing && (ep->state == VERBS_EP_CONNECTED ||
+			     ep->state == VERBS_EP_CONNECTING))
 		verbs_ep_disconnected(ep);
 	else if (!ep->closing)
 		verbs_end_stranded(&ep->tx);
