@@ -317,7 +317,9 @@ static int verbs_doorbell(struct verbs_queue *queue, union verbs_any_wr *any,
 {
 	unsigned int taken;
 
-	if (more && queue->chained < VERBS_CHAIN) {
+	/* At the end of a connection the bell is rung once more, and then no more */
+	if (more && queue->chained < VERBS_CHAIN &&
+	    READ_ONCE(queue->ep->state) == VERBS_EP_CONNECTED) {
 		verbs_chain_add(queue, &any->rdma);
 		return 0;
 	}
