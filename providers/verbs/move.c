@@ -610,6 +610,30 @@ static void verbs_move_own_slot(struct verbs_move *move, bool silent)
 	move->slot->cqe.done = verbs_move_done;
 }
 
+/* Before it takes registrations, as there are as many as moves may be in flight */
+static int verbs_move_claim(struct verbs_ep *ep)
+{
+	unsigned long flags;
+	int ret = -EAGAIN;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	if (ep->nr_moves < ep->max_moves) {
+		ep->nr_moves++;
+		ret = 0;
+	}
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	return ret;
+}
+
+static void verbs_move_unclaim(struct verbs_ep *ep)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	ep->nr_moves--;
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+}
+
 /* Posts the first round, of so many work requests */
 static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 			    bool silent)
@@ -617,24 +641,22 @@ static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 	struct verbs_ep *ep = move->ep;
 	struct kofi_comp *refused = NULL;
 	unsigned long flags;
-	int ret = -EAGAIN;
+	int ret;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	if (verbs_queue_ends(&ep->tx))
 		ret = -ESHUTDOWN;
-	else if (ep->nr_moves < ep->max_moves)
+	else
 		ret = verbs_move_take_slots(move, move->at.left ?
 					    ep->move_wrs : wrs);
 	if (!ret) {
 		verbs_move_own_slot(move, silent);
 		list_add_tail(&move->entry, &ep->moves);
-		ep->nr_moves++;
 		ret = verbs_move_post(move, &refused);
 		if (ret) {
 			verbs_slot_over(move->slot);
 			move->slot->cqe.done = verbs_send_done;
 			list_del(&move->entry);
-			ep->nr_moves--;
 		}
 	}
 	if (ret)
@@ -644,7 +666,7 @@ static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 	return verbs_post_errno(ret);
 }
 
-static int verbs_move_start(const struct verbs_move *template, bool silent)
+static int verbs_move_begin(const struct verbs_move *template, bool silent)
 {
 	struct verbs_move *move = verbs_move_new(template);
 	int ret;
@@ -663,6 +685,18 @@ unmap:
 	verbs_move_unmap(move);
 free_move:
 	kfree(move);
+	return ret;
+}
+
+static int verbs_move_start(const struct verbs_move *template, bool silent)
+{
+	int ret = verbs_move_claim(template->ep);
+
+	if (ret)
+		return ret;
+	ret = verbs_move_begin(template, silent);
+	if (ret)
+		verbs_move_unclaim(template->ep);
 	return ret;
 }
 
