@@ -3,8 +3,11 @@
  * What the device is handed, and how: doorbells, fences, and which work requests it
  * is to report.  A peer cannot tell.
  */
+#include <linux/completion.h>
 #include <linux/mm.h>
+#include <linux/preempt.h>
 #include <linux/scatterlist.h>
+#include <linux/sched.h>
 #include <rdma/fi_rma.h>
 #include "hca_test_mr.h"
 
@@ -248,6 +251,74 @@ static void a_chain_has_one_doorbell(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
 }
 
+/**
+ * struct po_told - What a callback saw
+ * @done: what the client posted with
+ * @caller: who posted
+ * @ended: once for each operation
+ * @own: how many callbacks the poster has run himself
+ * @err: of the last one
+ */
+struct po_told {
+	struct fi_done		done;
+	struct task_struct	*caller;
+	struct completion	ended;
+	int			own;
+	int			err;
+};
+
+static void po_told(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct po_told *told = container_of(done, struct po_told, done);
+
+	told->own += in_task() && current == told->caller;
+	told->err = entry->err;
+	complete(&told->ended);
+}
+
+/* The client may hold a lock that its callback takes */
+static void a_refused_chain_calls_nobody_back_from_a_post(struct kunit *test)
+{
+	struct fi_cq_attr attr = { .size = 64, .wait_obj = FI_WAIT_DONE };
+	struct po_told told = {
+		.done.done	= po_told,
+		.caller		= current,
+	};
+	struct kvec kvec = { ht_buf(test, 64), 64 };
+	const struct fi_msg msg = {
+		.msg_iov	= &kvec,
+		.iov_count	= 1,
+		.context	= &told.done,
+	};
+	struct ht_pair pair = {};
+	int i;
+
+	init_completion(&told.ended);
+	ht_serve(test, NULL);
+	attr.size = ht_of(test)->info->tx_attr->size +
+		    ht_of(test)->info->rx_attr->size;
+	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr,
+					 &pair.a.cq, NULL), 0);
+	ht_adopt(test, &pair.a.cq->fid);
+	ht_join(test, &pair);
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg,
+						 FI_COMPLETION | FI_MORE), 0);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION), -EIO);
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_GT(test,
+				wait_for_completion_timeout(&told.ended,
+							    msecs_to_jiffies(HT_PATIENCE_MS)),
+				0);
+		KUNIT_EXPECT_EQ(test, told.err, EIO);
+	}
+	KUNIT_EXPECT_EQ(test, told.own, 0);
+	ht_event(test, pair.a.eq, FI_SHUTDOWN);
+	ht_end_close(test, &pair.a);
+	KUNIT_EXPECT_FALSE(test, try_wait_for_completion(&told.ended));
+}
+
 static void a_registration_shares_the_doorbell_of_a_send(struct kunit *test)
 {
 	struct ht_pair pair = {};
@@ -276,6 +347,7 @@ static struct kunit_case kofi_hca_post_cases[] = {
 	KUNIT_CASE_PARAM(large_data_over_iwarp_are_reported,
 			 po_call_gen_params),
 	KUNIT_CASE(a_chain_has_one_doorbell),
+	KUNIT_CASE(a_refused_chain_calls_nobody_back_from_a_post),
 	KUNIT_CASE(a_registration_shares_the_doorbell_of_a_send),
 	{}
 };

@@ -327,6 +327,7 @@ void verbs_cm_broken(struct work_struct *work)
 	else if (!ep->closing)
 		verbs_end_stranded(&ep->tx);
 	rdma_unlock_handler(ep->id);
+	verbs_end_refused(&ep->tx);
 	memalloc_noio_restore(noio);
 }
 

@@ -405,9 +405,10 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 		verbs_srx_drain(ep);
 	else
 		ib_drain_qp(ep->qp);
-	cancel_work_sync(&ep->broken);
 	verbs_cq_quiesce(ep->tx.cq);
 	verbs_cq_quiesce(ep->rx.cq);
+	verbs_abandon_stranded(&ep->tx);
+	flush_work(&ep->broken);
 	verbs_moves_abandon(ep);
 	rdma_destroy_qp(ep->id);
 	ep->qp = NULL;

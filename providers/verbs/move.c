@@ -362,7 +362,7 @@ static bool verbs_move_board(struct verbs_move *move, struct ib_send_wr *wr)
  * Posts the round.  An errno only if nothing has been posted, and rdma_rw has no
  * registration that it takes for done; else the move is stranded.
  */
-static int verbs_move_post(struct verbs_move *move, struct kofi_comp **refused)
+static int verbs_move_post(struct verbs_move *move)
 {
 	struct verbs_queue *queue = &move->ep->tx;
 	struct ib_send_wr *first = verbs_move_wrs(move);
@@ -370,7 +370,7 @@ static int verbs_move_post(struct verbs_move *move, struct kofi_comp **refused)
 	unsigned int taken;
 	int ret;
 
-	ret = verbs_chain_post(queue, first, &taken, refused);
+	ret = verbs_chain_post(queue, first, &taken);
 	if (!ret)
 		return 0;
 	if (taken || registers) {
@@ -378,7 +378,7 @@ static int verbs_move_post(struct verbs_move *move, struct kofi_comp **refused)
 		return 0;
 	}
 	verbs_slot_alight(move->slot);
-	verbs_chain_abandon(queue, *refused);
+	verbs_chain_abandon(queue);
 	return ret;
 }
 
@@ -424,6 +424,7 @@ static void verbs_move_orphan(struct verbs_move *move)
 {
 	struct verbs_slot *slot = move->slot;
 
+	move->slot = NULL;
 	slot->cqe.done = verbs_send_done;
 	slot->comp.op_context = move->context;
 	verbs_slot_fail(slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
@@ -462,7 +463,6 @@ static void verbs_move_done(struct ib_cq *cq, struct ib_wc *wc)
 static void verbs_move_go_on(struct verbs_move *move, int err)
 {
 	struct verbs_queue *queue = &move->ep->tx;
-	struct kofi_comp *refused = NULL;
 	unsigned long flags;
 	int ret = err;
 
@@ -472,12 +472,11 @@ static void verbs_move_go_on(struct verbs_move *move, int err)
 		ret = -ECANCELED;
 	}
 	if (!ret)
-		ret = verbs_move_post(move, &refused);
+		ret = verbs_move_post(move);
 	/* Once it is posted, the move is not ours any more */
 	if (ret)
 		verbs_strand(move->slot, -ret);
 	verbs_queue_unlock(queue, flags);
-	verbs_fail_refused(refused, ret ? : -EIO);
 }
 
 /* Work: the next round of whatever has completed one */
@@ -502,12 +501,19 @@ void verbs_moves_work(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
-/* The queue pair is drained: what has not ended by now never will */
+/* The queue pair is drained: what has not ended by now ends here */
 void verbs_moves_abandon(struct verbs_ep *ep)
 {
 	struct verbs_move *move, *next;
+	unsigned long flags;
 
 	cancel_work_sync(&ep->move_work);
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	list_for_each_entry(move, &ep->moves, entry)
+		if (move->slot)
+			verbs_refuse(move->slot);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	flush_work(&ep->broken);
 	list_for_each_entry_safe(move, next, &ep->moves, entry) {
 		verbs_move_unmap(move);
 		kfree(move);
@@ -639,7 +645,6 @@ static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 			    bool silent)
 {
 	struct verbs_ep *ep = move->ep;
-	struct kofi_comp *refused = NULL;
 	unsigned long flags;
 	int ret;
 
@@ -652,7 +657,7 @@ static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 	if (!ret) {
 		verbs_move_own_slot(move, silent);
 		list_add_tail(&move->entry, &ep->moves);
-		ret = verbs_move_post(move, &refused);
+		ret = verbs_move_post(move);
 		if (ret) {
 			verbs_slot_over(move->slot);
 			move->slot->cqe.done = verbs_send_done;
@@ -662,7 +667,6 @@ static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 	if (ret)
 		verbs_move_untake_slots(move);
 	verbs_queue_unlock(&ep->tx, flags);
-	verbs_fail_refused(refused, ret ? : -EIO);
 	return verbs_post_errno(ret);
 }
 

@@ -200,10 +200,10 @@ void verbs_slot_alight(struct verbs_slot *slot);
 void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 		   struct verbs_map *map, int send_flags);
 int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
-		     unsigned int *taken, struct kofi_comp **refused);
-void verbs_chain_abandon(struct verbs_queue *queue,
-			 const struct kofi_comp *refused);
-void verbs_fail_refused(struct kofi_comp *refused, int err);
+		     unsigned int *taken);
+void verbs_chain_abandon(struct verbs_queue *queue);
+void verbs_refuse(struct verbs_slot *slot);
+void verbs_end_refused(struct verbs_queue *queue);
 
 int verbs_ep_check(const struct verbs_ep *ep, bool send);
 
@@ -214,6 +214,7 @@ int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 void verbs_part_watch(struct verbs_slot *part, struct ib_send_wr *wr);
 void verbs_strand(struct verbs_slot *slot, int err);
 void verbs_end_stranded(struct verbs_queue *queue);
+void verbs_abandon_stranded(struct verbs_queue *queue);
 
 /* move.c */
 int verbs_moves_set(struct verbs_ep *ep, size_t moves);

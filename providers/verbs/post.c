@@ -17,7 +17,8 @@
  * when the connection ends.  The registration of a region for single operations
  * (mr_ep.c) always waits like that.  The call has returned 0 by then, so a work
  * request of a chain that the device refuses completes with an error, which ends
- * the connection like any other.
+ * the connection like any other.  It completes from a worker: who has rung the bell
+ * may hold locks that the client's callbacks take.
  *
  * The state may change at any moment after it was looked at; the work request
  * then completes with an error.  RCU keeps the device there from the look at the
@@ -222,22 +223,31 @@ static void verbs_chain_add(struct verbs_queue *queue,
 	queue->chained++;
 }
 
-/* Returns what the device refused of the chain: completions by their next */
-static struct kofi_comp *verbs_chain_refused(const struct ib_send_wr *bad,
-					     const struct ib_send_wr *end)
+/* A worker ends it, behind those that were refused before */
+void verbs_refuse(struct verbs_slot *slot)
 {
-	struct kofi_comp *list = NULL, **tail = &list;
+	struct kofi_comp **tail = &slot->queue->refused;
+
+	while (*tail)
+		tail = &(*tail)->next;
+	slot->comp.next = NULL;
+	*tail = &slot->comp;
+	queue_work(verbs_wq, &slot->queue->ep->broken);
+}
+
+/* The device refused what is in the chain from @bad on, up to @end */
+static void verbs_chain_refuse(const struct ib_send_wr *bad,
+			       const struct ib_send_wr *end, int err)
+{
 	struct verbs_slot *slot;
 
 	for (; bad && bad != end; bad = bad->next) {
 		if (verbs_wr_is_sinks(bad))
 			continue;
 		slot = container_of(bad->wr_cqe, struct verbs_slot, cqe);
-		slot->comp.next = NULL;
-		*tail = &slot->comp;
-		tail = &slot->comp.next;
+		verbs_slot_blame(slot, -err, 0);
+		verbs_refuse(slot);
 	}
-	return list;
 }
 
 /**
@@ -245,13 +255,13 @@ static struct kofi_comp *verbs_chain_refused(const struct ib_send_wr *bad,
  * @queue: the queue; the caller holds its lock
  * @first: the first of a list of work requests, or NULL
  * @taken: set on error: how many of this list the device has taken
- * @refused: set on error: what else was refused, for the caller to fail without
- *	the lock
+ *
+ * What was refused of the chain ends on its own.
  *
  * Return: 0, or the errno for the first work request that was refused.
  */
 int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
-		     unsigned int *taken, struct kofi_comp **refused)
+		     unsigned int *taken)
 {
 	const struct ib_send_wr *bad = NULL, *wr;
 	int ret;
@@ -264,7 +274,7 @@ int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
 			++*taken;
 		if (!wr) {
 			*taken = 0;
-			*refused = verbs_chain_refused(bad, first);
+			verbs_chain_refuse(bad, first, ret);
 		}
 	}
 	queue->chain = NULL;
@@ -278,42 +288,46 @@ int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
  * on anything any more.  Other riders are lost until the endpoint is closed; the
  * connection ends now.
  */
-void verbs_chain_abandon(struct verbs_queue *queue,
-			 const struct kofi_comp *refused)
+void verbs_chain_abandon(struct verbs_queue *queue)
 {
-	if (refused)
+	if (queue->refused)
 		queue->riders = NULL;
 }
 
-void verbs_fail_refused(struct kofi_comp *refused, int err)
+/* Without @cq, the device has not said it.  No lock is held */
+void verbs_end_refused(struct verbs_queue *queue)
 {
-	struct verbs_slot *slot;
+	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR };
+	struct kofi_comp *comp, *next;
+	unsigned long flags;
 
-	while (refused) {
-		slot = container_of(refused, struct verbs_slot, comp);
-		refused = refused->next;
-		verbs_slot_fail(slot, -err, 0);
+	spin_lock_irqsave(&queue->lock, flags);
+	comp = queue->refused;
+	queue->refused = NULL;
+	spin_unlock_irqrestore(&queue->lock, flags);
+
+	for (; comp; comp = next) {
+		next = comp->next;
+		wc.wr_cqe = &container_of(comp, struct verbs_slot, comp)->cqe;
+		wc.wr_cqe->done(NULL, &wc);
 	}
 }
 
 /* Rings the doorbell for what is waiting for it */
 void verbs_ring(struct verbs_queue *queue)
 {
-	struct kofi_comp *refused = NULL;
 	unsigned long flags;
 	unsigned int taken;
-	int ret = 0;
 
 	spin_lock_irqsave(&queue->lock, flags);
 	if (queue->chain)
-		ret = verbs_chain_post(queue, NULL, &taken, &refused);
-	verbs_chain_abandon(queue, refused);
+		verbs_chain_post(queue, NULL, &taken);
+	verbs_chain_abandon(queue);
 	verbs_queue_unlock(queue, flags);
-	verbs_fail_refused(refused, ret);
 }
 
 static int verbs_doorbell(struct verbs_queue *queue, union verbs_any_wr *any,
-			  bool more, struct kofi_comp **refused)
+			  bool more)
 {
 	unsigned int taken;
 
@@ -324,7 +338,7 @@ static int verbs_doorbell(struct verbs_queue *queue, union verbs_any_wr *any,
 		return 0;
 	}
 	if (queue->chain)
-		return verbs_chain_post(queue, &any->wr, &taken, refused);
+		return verbs_chain_post(queue, &any->wr, &taken);
 	return ib_post_send(queue->ep->qp, &any->wr, NULL);
 }
 
@@ -475,7 +489,6 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 			  struct verbs_map *map, int wr_flags, bool bounce)
 {
 	struct verbs_queue *queue = &ep->tx;
-	struct kofi_comp *refused = NULL;
 	struct verbs_slot *slot;
 	union verbs_any_wr any;
 	unsigned long flags;
@@ -507,16 +520,14 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 		slot->comp.data = op->region->ibmr->rkey;
 	any.wr.wr_cqe = &slot->cqe;
 	verbs_slot_board(slot, &any.wr, map->len);
-	err = verbs_doorbell(queue, &any, more, &refused);
+	err = verbs_doorbell(queue, &any, more);
 	if (err) {
 		ret = verbs_slot_refused(slot, op, err);
-		verbs_chain_abandon(queue, refused);
+		verbs_chain_abandon(queue);
 	} else if (op->region) {
 		op->region->slot = slot;
 	}
 	verbs_queue_unlock(queue, flags);
-
-	verbs_fail_refused(refused, err);
 	return ret;
 }
 

@@ -138,6 +138,7 @@ struct verbs_wr {
  * @wrs: memory for VERBS_CHAIN of them
  * @busy: over iWARP, operations that are not known to be done
  * @stranded: operations that the device has taken in part; their comp.next
+ * @refused: operations that were refused when their call had returned; likewise
  * @split_lock: guards @parts; taken outside of @lock, with interrupts off
  * @parts: memory for VERBS_PARTS of them, or NULL
  * @counted: a counter is bound, so everything is signalled
@@ -176,6 +177,7 @@ struct verbs_queue {
 	struct verbs_wr		*wrs;
 	atomic_t		busy;
 	struct kofi_comp	*stranded;
+	struct kofi_comp	*refused;
 	spinlock_t		split_lock;	/* of parts */
 	struct verbs_part	*parts;
 	bool			counted;

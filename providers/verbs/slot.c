@@ -95,6 +95,7 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	queue->chain = NULL;
 	queue->chain_end = &queue->chain;
 	queue->stranded = NULL;
+	queue->refused = NULL;
 	queue->base = queue->slots - 1;
 	queue->domain = domain;
 	queue->ep = ep;

@@ -211,7 +211,7 @@ static void verbs_split_ended(struct ib_cq *cq, struct ib_wc *wc)
 
 /* Returns an errno only if the device has taken no part */
 static int verbs_split_post(struct verbs_queue *queue, const struct verbs_op *op,
-			    unsigned int count, struct kofi_comp **refused)
+			    unsigned int count)
 {
 	struct verbs_slot *whole;
 	unsigned int taken;
@@ -223,7 +223,7 @@ static int verbs_split_post(struct verbs_queue *queue, const struct verbs_op *op
 		return ret;
 	whole = queue->parts[count - 1].slot;
 	verbs_split_fill(queue, op, count);
-	ret = verbs_chain_post(queue, &queue->parts[0].any.wr, &taken, refused);
+	ret = verbs_chain_post(queue, &queue->parts[0].any.wr, &taken);
 	if (!ret)
 		return 0;
 	if (taken) {
@@ -232,7 +232,7 @@ static int verbs_split_post(struct verbs_queue *queue, const struct verbs_op *op
 		return 0;
 	}
 	verbs_split_undo(queue, count);
-	verbs_chain_abandon(queue, *refused);
+	verbs_chain_abandon(queue);
 	return ret;
 }
 
@@ -251,7 +251,6 @@ int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 		     struct verbs_iter *iter, const struct verbs_map *first)
 {
 	struct verbs_queue *queue = &ep->tx;
-	struct kofi_comp *refused = NULL;
 	unsigned long flags;
 	int ret, count;
 
@@ -264,15 +263,13 @@ int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 	ret = count;
 	if (count > 0) {
 		spin_lock(&queue->lock);
-		ret = verbs_split_post(queue, op, count, &refused);
+		ret = verbs_split_post(queue, op, count);
 		verbs_queue_settle(queue);
 		spin_unlock(&queue->lock);
 		if (ret)
 			verbs_split_unmap(ep, op, count);
 	}
 	spin_unlock_irqrestore(&queue->split_lock, flags);
-
-	verbs_fail_refused(refused, ret);
 	return verbs_post_errno(ret);
 }
 
@@ -299,8 +296,7 @@ void verbs_end_stranded(struct verbs_queue *queue)
 		.wr.opcode	= IB_WR_RDMA_WRITE,
 		.wr.send_flags	= IB_SEND_SIGNALED,
 	};
-	struct kofi_comp *comp, *next, *refused = NULL;
-	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR };
+	struct kofi_comp *comp, *next;
 	struct verbs_slot *slot;
 	unsigned long flags;
 
@@ -312,17 +308,24 @@ void verbs_end_stranded(struct verbs_queue *queue)
 		next = comp->next;
 		slot = container_of(comp, struct verbs_slot, comp);
 		marker.wr.wr_cqe = &slot->cqe;
-		if (!ib_post_send(queue->ep->qp, &marker.wr, NULL))
-			continue;
-		comp->next = refused;
-		refused = comp;
+		if (ib_post_send(queue->ep->qp, &marker.wr, NULL))
+			verbs_refuse(slot);
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
+}
 
-	for (; refused; refused = next) {
-		next = refused->next;
-		slot = container_of(refused, struct verbs_slot, comp);
-		wc.wr_cqe = &slot->cqe;
-		slot->cqe.done(NULL, &wc);
+/* The queue pair is drained, so no marker can be had; @queue's worker ends them */
+void verbs_abandon_stranded(struct verbs_queue *queue)
+{
+	struct kofi_comp *comp, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	comp = queue->stranded;
+	queue->stranded = NULL;
+	for (; comp; comp = next) {
+		next = comp->next;
+		verbs_refuse(container_of(comp, struct verbs_slot, comp));
 	}
+	spin_unlock_irqrestore(&queue->lock, flags);
 }
