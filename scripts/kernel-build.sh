@@ -36,7 +36,8 @@ patch_source()
 (
 	lock "$1.lock"
 	patch -d "$1" -p1 -R --dry-run -sf <"$2" >/dev/null ||
-		patch -d "$1" -p1 -sN <"$2" >&2
+		patch -d "$1" -p1 -sN <"$2" >&2 ||
+		die "${2#"$KOFI_TOP/"} does not fit ${1##*/}: the source has changed; make the patch anew, or remove it if the fault has been fixed there"
 )
 
 # fragment NAME: the options of a kernel. A file with a line "# base: OTHER" only has

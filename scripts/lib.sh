@@ -157,7 +157,7 @@ download_deb()
 
 	shift
 	cd "$KOFI_CACHE/deb" || return
-	apt-get "$@" -qq -o APT::Sandbox::User=root download "$what"
+	apt-get "$@" -qq -o APT::Sandbox::User=root -o Acquire::Retries=3 download "$what"
 }
 
 # deb_path PACKAGE VERSION: the downloaded file, if any. apt writes the colon
