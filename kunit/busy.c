@@ -514,7 +514,7 @@ struct busy *busy_start(struct kunit *test, const struct fi_info *info,
 	busy_thread_start(busy, &busy->regs, busy_register, "busy_register");
 	busy_thread_start(busy, &busy->joins, busy_connect, "busy_connect");
 	left = wait_event_timeout(busy->progress, busy_is_warm(busy),
-				  2 * msecs_to_jiffies(VT_PATIENCE_MS));
+				  4 * msecs_to_jiffies(VT_PATIENCE_MS));
 	KUNIT_ASSERT_GT_MSG(test, left, 0, "%lu registrations, %lu connects",
 			    busy->nr_regs, busy->nr_joins);
 	return busy;

@@ -15,8 +15,8 @@ LIMIT=100000
 # setup rxe|siw IPV4 IPV6
 setup()
 {
-	# A connection whose peer has vanished shall end in seconds, also iWARP's.
-	echo 4 >/proc/sys/net/ipv4/tcp_retries2
+	# A connection of iWARP's whose peer has vanished shall end in seconds, too.
+	[ "$1" != siw ] || echo 4 >/proc/sys/net/ipv4/tcp_retries2
 	# First and for good: while a qdisc is replaced the interface refuses packets,
 	# and rxe on 6.12 takes that for an error of the queue pair.
 	tc qdisc add dev eth0 root netem limit $LIMIT &&
@@ -36,15 +36,16 @@ impair()
 	tc qdisc change dev eth0 root netem limit $LIMIT "$@"
 }
 
-# blackout SECONDS: so long nothing that this guest sends arrives, in the middle of
-# a ping-pong; says how long it was
+# blackout MICROSECONDS: at least so long nothing that this guest sends arrives, in the
+# middle of a ping-pong; says how long it was
 blackout()
 {
-	{ pingpong_reached 10 60 && impair loss 100% && pingpong_goes_on; } || return
+	{ pingpong_reached 10 60 && impair loss 100%; } || return
 	read -r from rest </proc/uptime
-	sleep "$1" # this is how long a blackout is
+	usleep "$1" # starting tc takes as long again, and a queue pair lives for 4 s
 	impair none || return
 	read -r to rest </proc/uptime
+	pingpong_goes_on || return
 	awk "BEGIN { print $to - $from }"
 }
 
