@@ -296,6 +296,8 @@ static void only_the_bytes_of_this_operation_are_exposed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, buf + 100, 10), 0);
 	key = vt_ask(test, &server);
 	vt_serve_write(test, &server, buf + 100, key, 10);
+	/* A region whose work request is in flight does not close */
+	vt_done(test, server.pair.a.tx, vt_ctx(3));
 	vt_fill(server.data, 1, 1);
 	KUNIT_ASSERT_EQ(test, fi_write(server.pair.b.ep, server.data, 1, NULL,
 				       0, (uintptr_t)buf + 100 + *param, key,
@@ -351,7 +353,7 @@ static void memory_that_does_not_fit_is_refused(struct kunit *test)
 	vfree(buf);
 }
 
-/* An endpoint remembers where it has found memory, and has not found any at first */
+/* A region remembers where it has found memory, and has not found any at first */
 static void what_is_no_memory_is_refused_at_any_time(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, 64), on_stack[8];

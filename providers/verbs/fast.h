@@ -83,7 +83,7 @@ verbs_fast_begin(struct verbs_ep *ep, struct verbs_queue *queue,
 		 struct ib_sge *sge, struct verbs_slot **slot)
 {
 	if (unlikely(!verbs_fast_open(ep, queue, len) ||
-		     !verbs_finds_memory(queue, buf, len)))
+		     !verbs_finds_memory(&queue->block, buf, len)))
 		return false;
 	sge->length = len;
 	sge->lkey = queue->lkey;

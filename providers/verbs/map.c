@@ -156,7 +156,7 @@ int verbs_map_one(struct verbs_queue *queue, const void *buf, size_t len,
 {
 	struct ib_device *ibdev = queue->domain->dev->ibdev;
 
-	if (!verbs_finds_memory(queue, buf, len))
+	if (!verbs_finds_memory(&queue->block, buf, len))
 		return -ENOMSG;
 	sge->addr = ib_dma_map_single(ibdev, (void *)buf, len, dir);
 	if (ib_dma_mapping_error(ibdev, sge->addr))

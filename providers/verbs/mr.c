@@ -27,7 +27,6 @@
 #include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
-#include "ep.h"
 #include "mr.h"
 #include "op.h"
 #include "verbs.h"
@@ -135,15 +134,15 @@ static int verbs_mr_walk(const struct fi_mr_attr *attr,
  * The one buffer that most requests expose is one segment, without a walk.  Returns
  * false if it is not of that kind.
  */
-static bool verbs_mr_add_single(const struct verbs_mr *mr,
+static bool verbs_mr_add_single(struct verbs_mr *mr,
 				const struct fi_mr_attr *attr,
 				struct verbs_mr_builder *builder)
 {
 	const struct kvec *kvec = attr->mr_iov;
 
-	if (attr->type != FI_BUF_KVEC || attr->iov_count != 1 || !mr->ep ||
+	if (attr->type != FI_BUF_KVEC || attr->iov_count != 1 ||
 	    kvec->iov_len - 1 >= builder->max_seg ||
-	    !verbs_finds_memory(&mr->ep->tx, kvec->iov_base, kvec->iov_len))
+	    !verbs_finds_memory(&mr->block, kvec->iov_base, kvec->iov_len))
 		return false;
 	builder->sg = builder->table;
 	sg_set_page(builder->sg, virt_to_page(kvec->iov_base), kvec->iov_len,
@@ -456,6 +455,7 @@ static struct verbs_mr *verbs_mr_alloc(struct verbs_domain *domain,
 	if (!mr)
 		return NULL;
 	mr->domain = domain;
+	mr->block = VERBS_NO_BLOCK;
 	mr->mr.fid.fclass = FI_CLASS_MR;
 	mr->mr.fid.context = attr->context;
 	mr->mr.fid.ops = &verbs_mr_fid_ops;

@@ -52,6 +52,7 @@ enum verbs_mr_state {
  * @page_limit: most pages; 0: not of this kind
  * @seg_limit: most entries of @segs
  * @segs: memory for @sgt
+ * @block: as a &struct verbs_queue's
  * @ep: where it is registered
  * @reg: the work request that registers it
  * @slot: of its last work request; in flight if that one still has it as @region
@@ -76,6 +77,7 @@ struct verbs_mr {
 	size_t			page_limit;
 	size_t			seg_limit;
 	struct scatterlist	*segs;
+	unsigned long		block;
 	struct verbs_ep		*ep;
 	struct ib_reg_wr	reg;
 	struct verbs_slot	*slot;

@@ -227,20 +227,20 @@ ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
 
 /*
  * Does one piece of memory begin at @buf and go on for @len bytes?  Clients use their
- * buffers over and over, so the queue remembers where it has found memory last.
- * A stack may be anywhere.
+ * buffers over and over, so a queue, and a region, remembers in *@block where it has
+ * found memory last; VERBS_NO_BLOCK at first.  A stack may be anywhere.
  */
-static __always_inline bool verbs_finds_memory(struct verbs_queue *queue,
+static __always_inline bool verbs_finds_memory(unsigned long *block,
 					       const void *buf, size_t len)
 {
 	unsigned long first = (unsigned long)buf >> VERBS_BLOCK_SHIFT;
 	unsigned long last = ((unsigned long)buf + len - 1) >> VERBS_BLOCK_SHIFT;
 
-	if (likely(first == READ_ONCE(queue->block) && first == last))
+	if (likely(first == READ_ONCE(*block) && first == last))
 		return !object_is_on_stack(buf);
 	if (!verbs_is_plain_memory(buf, len))
 		return false;
-	WRITE_ONCE(queue->block, last);
+	WRITE_ONCE(*block, last);
 	return true;
 }
 

@@ -65,8 +65,7 @@ void verbs_queue_prepare(struct verbs_queue *queue)
 {
 	spin_lock_init(&queue->lock);
 	spin_lock_init(&queue->split_lock);
-	/* The number of no block */
-	queue->block = ULONG_MAX;
+	queue->block = VERBS_NO_BLOCK;
 }
 
 /* @ep: whose queue it is, or NULL if it is shared */
