@@ -372,6 +372,12 @@ static int fakehca_query_pkey(struct ib_device *ibdev, u32 port, u16 index,
 	return 0;
 }
 
+/* Of a driver that does it itself */
+static const struct ib_device_ops fakehca_drain_ops = {
+	.drain_rq		= fakehca_drain_rq,
+	.drain_sq		= fakehca_drain_sq,
+};
+
 static const struct ib_device_ops fakehca_ops = {
 	.owner			= THIS_MODULE,
 	.driver_id		= RDMA_DRIVER_UNKNOWN,
@@ -438,6 +444,8 @@ static int fakehca_register(struct fakehca *hca)
 		sizeof(ibdev->iw_ifname));
 	addrconf_addr_eui48((u8 *)&ibdev->node_guid, fakehca_netdev->dev_addr);
 	ib_set_device_ops(ibdev, &fakehca_ops);
+	if (hca->attr.drains)
+		ib_set_device_ops(ibdev, &fakehca_drain_ops);
 
 	ret = ib_device_set_netdev(ibdev, fakehca_netdev, FAKEHCA_PORT);
 	if (!ret)

@@ -106,6 +106,7 @@ enum fakehca_point {
  * @atomics: what it makes of atomics (none)
  * @fail: where it fails once, -EIO, while its users get to know it
  * @fail_nth: at which call; 0: it does not
+ * @drains: the driver drains queue pairs itself
  * @no_srq: there are no shared receive queues
  * @max_srq_wr: work requests of a shared receive queue (1024)
  * @max_srq_sge: SGEs of its receives (4)
@@ -123,6 +124,7 @@ struct fakehca_attr {
 	enum fakehca_atomics atomics;
 	enum fakehca_point fail;
 	unsigned int fail_nth;
+	bool	drains;
 	bool	no_srq;
 	u32	max_srq_wr;
 	u32	max_srq_sge;
@@ -146,6 +148,7 @@ struct fakehca_attr {
  * @doorbells: calls that posted to a send queue
  * @fences: work requests with IB_SEND_FENCE
  * @unsaid: work requests to send a page or more without a completion
+ * @drains: calls of the driver's drain functions
  */
 struct fakehca_stats {
 	unsigned int	maps;
@@ -164,6 +167,7 @@ struct fakehca_stats {
 	unsigned int	doorbells;
 	unsigned int	fences;
 	unsigned int	unsaid;
+	unsigned int	drains;
 };
 
 /**

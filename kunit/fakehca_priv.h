@@ -298,6 +298,10 @@ int fakehca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int fakehca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void fakehca_cq_push(struct ib_cq *ibcq, const struct ib_wc *wc);
 
+/* fakehca_drain.c */
+void fakehca_drain_sq(struct ib_qp *ibqp);
+void fakehca_drain_rq(struct ib_qp *ibqp);
+
 /* fakehca_qp.c */
 int fakehca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		      struct ib_udata *udata);

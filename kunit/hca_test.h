@@ -31,6 +31,7 @@ extern struct kunit_suite kofi_hca_post_suite;
 extern struct kunit_suite kofi_hca_fail_suite;
 extern struct kunit_suite kofi_hca_limits_suite;
 extern struct kunit_suite kofi_hca_fatal_suite;
+extern struct kunit_suite kofi_hca_drain_suite;
 extern struct kunit_suite kofi_hca_remove_suite;
 extern struct kunit_suite kofi_hca_mr_suite;
 extern struct kunit_suite kofi_hca_sink_suite;

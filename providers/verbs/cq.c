@@ -16,7 +16,8 @@
  * the device's queue four times the size.
  *
  * Direct polling is done by one thread at a time under poll_lock, which keeps
- * completions in order; a second reader takes what is there and does not wait.
+ * completions in order; a second reader takes what is there and does not wait.  Who
+ * closes an endpoint polls, too (drain.c).
  *
  * When the device has gone, its queue has, too.  What had completed can be read, and
  * then readers get -ENODEV.
@@ -171,7 +172,7 @@ static ssize_t verbs_cq_read_direct(struct verbs_cq *cq, void *buf, size_t count
 	if (!spin_trylock_irqsave(&cq->poll_lock, flags))
 		return verbs_cq_take(cq, buf, count);
 	/* Only who polls adds to the list */
-	if (!READ_ONCE(cq->kcq.head) && cq->ibcq)
+	if (!READ_ONCE(cq->kcq.head) && cq->ibcq && !cq->drained)
 		ret = verbs_cq_read_wcs(cq, buf, count);
 	spin_unlock_irqrestore(&cq->poll_lock, flags);
 	return ret == -EAGAIN ? verbs_cq_take(cq, buf, count) : ret;
@@ -250,6 +251,47 @@ static bool verbs_comp_of_queue(struct kofi_comp *comp, void *queue)
 }
 
 /*
+ * For who waits for a completion of a queue that only readers poll; everything goes
+ * through the list.  Returns how many there were.
+ */
+int verbs_cq_poll(struct verbs_cq *cq)
+{
+	unsigned long flags;
+	int n;
+
+	spin_lock_irqsave(&cq->poll_lock, flags);
+	n = ib_process_cq_direct(cq->ibcq, VERBS_DIRECT);
+	spin_unlock_irqrestore(&cq->poll_lock, flags);
+	return n;
+}
+
+static void verbs_cq_set_drained(struct verbs_cq *cq, bool drained)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->poll_lock, flags);
+	cq->drained = drained;
+	spin_unlock_irqrestore(&cq->poll_lock, flags);
+}
+
+/* Readers do not poll until verbs_cq_give_back(); no reader does when this returns */
+void verbs_cq_take_over(struct verbs_cq *cq)
+{
+	if (!cq->direct)
+		return;
+	mutex_lock(&cq->drain_lock);
+	verbs_cq_set_drained(cq, true);
+}
+
+void verbs_cq_give_back(struct verbs_cq *cq)
+{
+	if (!cq->direct)
+		return;
+	verbs_cq_set_drained(cq, false);
+	mutex_unlock(&cq->drain_lock);
+}
+
+/*
  * The queue pair is drained.  A direct poller may still be inside a done
  * function of it; once poll_lock has been ours, it is not.
  */
@@ -302,6 +344,7 @@ static int verbs_cq_close(struct fid *fid)
 	struct verbs_device *dev = cq->domain->dev;
 
 	verbs_kid_strip(dev, &cq->kid);
+	mutex_destroy(&cq->drain_lock);
 	kfree(cq);
 	return 0;
 }
@@ -383,6 +426,7 @@ int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
 		goto free_cq;
 	cq->domain = domain;
 	spin_lock_init(&cq->poll_lock);
+	mutex_init(&cq->drain_lock);
 	cq->kcq.cq.fid.ops = &verbs_cq_fid_ops;
 	cq->kcq.cq.ops = &verbs_cq_ops;
 

@@ -401,10 +401,12 @@ void verbs_ep_flush(struct verbs_ep *ep)
 static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 {
 	verbs_ep_hang_up(ep);
-	if (ep->srx)
+	if (ep->srx) {
 		verbs_srx_drain(ep);
-	else
-		ib_drain_qp(ep->qp);
+	} else {
+		verbs_drain_sq(ep->qp, ep->tx.cq);
+		verbs_drain_rq(ep->qp, ep->rx.cq);
+	}
 	verbs_cq_quiesce(ep->tx.cq);
 	verbs_cq_quiesce(ep->rx.cq);
 	verbs_abandon_stranded(&ep->tx);

@@ -33,6 +33,7 @@
 #include "ep.h"
 #include "mr.h"
 #include "op.h"
+#include "queue.h"
 #include "verbs.h"
 
 static int verbs_mr_ep_refresh(struct verbs_mr *mr,
@@ -175,7 +176,7 @@ static void verbs_mr_ep_drain(struct verbs_mr *mr)
 	verbs_ep_flush(ep);
 	rdma_unlock_handler(ep->id);
 	mutex_lock(&ep->mr_drain);
-	ib_drain_sq(ep->qp);
+	verbs_drain_sq(ep->qp, ep->tx.cq);
 	mutex_unlock(&ep->mr_drain);
 
 	/* What has succeeded unsignalled has a slot until the close */

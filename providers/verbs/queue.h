@@ -7,6 +7,7 @@
 #define _KOFI_VERBS_QUEUE_H
 
 #include <linux/atomic.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <kofi/cntr.h>
 #include <kofi/cq.h>
@@ -25,7 +26,9 @@ struct verbs_part;
  * @ibcq: the device's queue; ib_core or, if @direct, fi_cq_read() empties it
  * @direct: nobody but the reader polls
  * @poll_lock: one poller at a time, so that completions stay in order; guards
- *	@ibcq, if @direct
+ *	@ibcq and @drained, if @direct
+ * @drained: a driver drains a queue pair and polls itself (drain.c)
+ * @drain_lock: one driver at a time
  * @kid: stands on the device
  */
 struct verbs_cq {
@@ -33,7 +36,9 @@ struct verbs_cq {
 	struct verbs_domain	*domain;
 	struct ib_cq		*ibcq;
 	bool			direct;
+	bool			drained;
 	spinlock_t		poll_lock;	/* see above */
+	struct mutex		drain_lock;	/* see above */
 	struct verbs_kid	kid;
 };
 
@@ -194,6 +199,9 @@ int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
 size_t verbs_cq_max(const struct ib_device *ibdev);
 size_t verbs_rx_max(const struct ib_device *ibdev);
 size_t verbs_tx_max(const struct ib_device *ibdev);
+int verbs_cq_poll(struct verbs_cq *cq);
+void verbs_cq_take_over(struct verbs_cq *cq);
+void verbs_cq_give_back(struct verbs_cq *cq);
 void verbs_cq_quiesce(struct verbs_cq *cq);
 void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue);
 
@@ -217,6 +225,10 @@ void verbs_slot_put(struct verbs_slot *slot);
 void verbs_slot_put_chain(struct kofi_comp *chain);
 void verbs_slot_put_riders(struct verbs_slot *slot);
 void verbs_slot_put_parts(struct verbs_slot *slot);
+
+/* drain.c */
+void verbs_drain_sq(struct ib_qp *qp, struct verbs_cq *cq);
+void verbs_drain_rq(struct ib_qp *qp, struct verbs_cq *cq);
 
 /* done.c */
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);

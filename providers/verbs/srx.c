@@ -235,7 +235,7 @@ void verbs_srx_detach(struct verbs_ep *ep)
 }
 
 /**
- * verbs_srx_drain() - ib_drain_qp() for an endpoint with shared receives
+ * verbs_srx_drain() - Drain an endpoint with shared receives
  * @ep: the endpoint; nobody posts any more
  *
  * See the top of this file.  On return every done function of the endpoint has run.
@@ -250,12 +250,12 @@ void verbs_srx_drain(struct verbs_ep *ep)
 	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
 	wait_for_completion_timeout(&ep->last_wqe,
 				    msecs_to_jiffies(VERBS_LAST_WQE_MS));
-	ib_drain_sq(ep->qp);
+	verbs_drain_sq(ep->qp, ep->tx.cq);
 	if (ep->tx.cq == ep->rx.cq)
 		return;
 
 	mutex_lock(&srx->lock);
-	ib_drain_sq(ep->srx_cq->marker);
+	verbs_drain_sq(ep->srx_cq->marker, ep->rx.cq);
 	mutex_unlock(&srx->lock);
 }
 

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Closing endpoints whose completion queue others read by polling, meanwhile.
+ */
+#include <linux/completion.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include "hca_test.h"
+
+#define DRAIN_PAIRS	4
+#define DRAIN_OPS	8	/* of an end in each direction */
+#define DRAIN_LEN	64	/* cache lines of their own */
+
+/**
+ * struct drain - A case
+ * @cq: completions of all connecting ends
+ * @pairs: connections
+ * @seen: completions of operation n of pair p
+ * @strange: completions of nobody
+ * @reader: reads @cq
+ * @stop: the reader is to end
+ * @done: it has
+ */
+struct drain {
+	struct fid_cq		*cq;
+	struct ht_pair		pairs[DRAIN_PAIRS];
+	unsigned int		seen[DRAIN_PAIRS][2 * DRAIN_OPS];
+	unsigned int		strange;
+	struct task_struct	*reader;
+	bool			stop;
+	struct completion	done;
+};
+
+static void drain_see(struct drain *drain, void *context)
+{
+	unsigned long n = (unsigned long)context - 1;
+
+	if (n < DRAIN_PAIRS * 2 * DRAIN_OPS)
+		drain->seen[n / (2 * DRAIN_OPS)][n % (2 * DRAIN_OPS)]++;
+	else
+		drain->strange++;
+}
+
+/* Returns whether there was something */
+static bool drain_read(struct drain *drain)
+{
+	struct fi_cq_err_entry error = {};
+	struct fi_cq_data_entry entry[4];
+	ssize_t i, n = fi_cq_read(drain->cq, entry, ARRAY_SIZE(entry));
+
+	for (i = 0; i < n; i++)
+		drain_see(drain, entry[i].op_context);
+	if (n == -FI_EAVAIL && fi_cq_readerr(drain->cq, &error, 0) == 1) {
+		drain_see(drain, error.op_context);
+		n = 1;
+	}
+	return n > 0;
+}
+
+static int drain_reader(void *context)
+{
+	struct drain *drain = context;
+
+	while (!READ_ONCE(drain->stop)) {
+		drain_read(drain);
+		cond_resched();
+	}
+	while (drain_read(drain))
+		;
+	complete(&drain->done);
+	return 0;
+}
+
+static void drain_open(struct kunit *test, struct drain *drain)
+{
+	struct fi_info *info = ht_of(test)->info;
+	struct fi_cq_attr attr = {
+		.size		= DRAIN_PAIRS * (info->tx_attr->size +
+						 info->rx_attr->size),
+		.format		= FI_CQ_FORMAT_DATA,
+		.wait_obj	= FI_WAIT_NONE,
+	};
+	int i;
+
+	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr, &drain->cq,
+					 NULL), 0);
+	ht_adopt(test, &drain->cq->fid);
+	for (i = 0; i < DRAIN_PAIRS; i++) {
+		drain->pairs[i].a.cq = drain->cq;
+		ht_join(test, &drain->pairs[i]);
+	}
+}
+
+/* Sends and receives at the connecting end; nothing is executed */
+static void drain_post(struct kunit *test, struct drain *drain, int pair)
+{
+	struct fid_ep *ep = drain->pairs[pair].a.ep;
+	u8 *buf = ht_buf(test, 2 * DRAIN_OPS * DRAIN_LEN);
+	unsigned long i, nr = pair * 2 * DRAIN_OPS;
+
+	for (i = 0; i < DRAIN_OPS; i++) {
+		KUNIT_ASSERT_EQ(test, fi_send(ep, buf, DRAIN_LEN, NULL, 0,
+					      ht_ctx(++nr)), 0);
+		buf += DRAIN_LEN;
+		KUNIT_ASSERT_EQ(test, fi_recv(ep, buf, DRAIN_LEN, NULL, 0,
+					      ht_ctx(++nr)), 0);
+		buf += DRAIN_LEN;
+	}
+}
+
+static void drain_start(struct kunit *test, struct drain *drain)
+{
+	init_completion(&drain->done);
+	drain->reader = kthread_run(drain_reader, drain, "drain_reader");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(drain->reader));
+}
+
+static void drain_stop(struct kunit *test, struct drain *drain)
+{
+	WRITE_ONCE(drain->stop, true);
+	KUNIT_ASSERT_GT(test,
+			wait_for_completion_timeout(&drain->done,
+						    msecs_to_jiffies(HT_PATIENCE_MS)),
+			0);
+	drain->stop = false;
+}
+
+/* One after the other is closed; of each operation the reader sees at most one end */
+static void drain_round(struct kunit *test, bool drains)
+{
+	struct fakehca_attr attr = { .roce = true, .drains = drains };
+	struct drain *drain;
+	int i, n;
+
+	drain = kunit_kzalloc(test, sizeof(*drain), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, drain);
+	ht_serve(test, &attr);
+	drain_open(test, drain);
+	fakehca_hold(ht_of(test)->hca);
+	for (i = 0; i < DRAIN_PAIRS; i++)
+		drain_post(test, drain, i);
+	drain_start(test, drain);
+	for (i = 0; i < DRAIN_PAIRS; i++)
+		ht_close(test, &drain->pairs[i].a.ep->fid);
+	drain_stop(test, drain);
+
+	KUNIT_EXPECT_EQ(test, drain->strange, 0);
+	for (i = 0; i < DRAIN_PAIRS; i++)
+		for (n = 0; n < 2 * DRAIN_OPS; n++)
+			KUNIT_EXPECT_LE(test, drain->seen[i][n], 1);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).drains,
+			drains ? 2 * DRAIN_PAIRS : 0);
+	fakehca_release(ht_of(test)->hca);
+}
+
+static void a_close_and_a_reader_poll_in_turn(struct kunit *test)
+{
+	drain_round(test, false);
+}
+
+static void a_reader_leaves_the_queue_to_a_driver_that_drains(struct kunit *test)
+{
+	drain_round(test, true);
+}
+
+/* There is nobody who reads */
+static void a_close_needs_no_reader(struct kunit *test)
+{
+	struct fakehca_attr attr = { .roce = true };
+	struct drain *drain;
+	int i;
+
+	drain = kunit_kzalloc(test, sizeof(*drain), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, drain);
+	ht_serve(test, &attr);
+	drain_open(test, drain);
+	for (i = 0; i < DRAIN_PAIRS; i++) {
+		drain_post(test, drain, i);
+		ht_close(test, &drain->pairs[i].a.ep->fid);
+	}
+	/* What has completed at the end has gone with its endpoint */
+	KUNIT_EXPECT_FALSE(test, drain_read(drain));
+}
+
+static struct kunit_case kofi_hca_drain_cases[] = {
+	KUNIT_CASE(a_close_and_a_reader_poll_in_turn),
+	KUNIT_CASE(a_reader_leaves_the_queue_to_a_driver_that_drains),
+	KUNIT_CASE(a_close_needs_no_reader),
+	{}
+};
+
+struct kunit_suite kofi_hca_drain_suite = {
+	.name		= "kofi_hca_drain",
+	.init		= ht_init,
+	.exit		= ht_exit,
+	.test_cases	= kofi_hca_drain_cases,
+};
