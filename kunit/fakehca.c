@@ -176,7 +176,7 @@ static void fakehca_break_qp(struct fakehca_qp *qp)
 	unsigned long flags;
 
 	spin_lock_irqsave(&qp->hca->lock, flags);
-	fakehca_qp_error(qp);
+	fakehca_qp_fail(qp);
 	spin_unlock_irqrestore(&qp->hca->lock, flags);
 	fakehca_tell_qp(qp, IB_EVENT_QP_FATAL);
 }

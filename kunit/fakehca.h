@@ -317,6 +317,9 @@ u32 fakehca_last_qp(struct fakehca *hca);
  * @hca: the device
  * @qpn: number of the queue pair
  *
+ * If its connection is being requested, that goes on: it ends when the consumer sets
+ * the error state, or by an answer.
+ *
  * Context: any.
  * Return: 0; -ENOENT: no such queue pair.
  */

@@ -191,6 +191,13 @@ static void fakehca_conn_refuse(struct fakehca_conn *conn, int status)
 	mod_delayed_work(conn->hca->wq, &conn->work, 0);
 }
 
+/* Is the request still to be answered? */
+bool fakehca_cm_requested(const struct fakehca_conn *conn)
+{
+	lockdep_assert_held(&conn->hca->lock);
+	return conn->state == FAKEHCA_REQUESTED;
+}
+
 void fakehca_cm_broken(struct fakehca_conn *conn)
 {
 	lockdep_assert_held(&conn->hca->lock);

@@ -319,6 +319,7 @@ void fakehca_qp_add_ref(struct ib_qp *ibqp);
 void fakehca_qp_rem_ref(struct ib_qp *ibqp);
 void fakehca_qp_link(struct fakehca_qp *a, struct fakehca_qp *b);
 void fakehca_qp_error(struct fakehca_qp *qp);
+void fakehca_qp_fail(struct fakehca_qp *qp);
 
 /* fakehca_srq.c */
 int fakehca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
@@ -350,6 +351,7 @@ int fakehca_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param);
 int fakehca_cm_reject(struct iw_cm_id *id, const void *data, u8 len);
 int fakehca_cm_create_listen(struct iw_cm_id *id, int backlog);
 int fakehca_cm_destroy_listen(struct iw_cm_id *id);
+bool fakehca_cm_requested(const struct fakehca_conn *conn);
 void fakehca_cm_broken(struct fakehca_conn *conn);
 void fakehca_cm_cleanup(struct fakehca *hca);
 

@@ -141,7 +141,7 @@ void fakehca_qp_link(struct fakehca_qp *a, struct fakehca_qp *b)
 	queue_work(a->hca->wq, &a->hca->engine);
 }
 
-static void fakehca_qp_error_one(struct fakehca_qp *qp)
+static void fakehca_qp_stop(struct fakehca_qp *qp)
 {
 	if (qp->state != IB_QPS_ERR) {
 		qp->sq.late = qp->hca->flush_late;
@@ -149,6 +149,12 @@ static void fakehca_qp_error_one(struct fakehca_qp *qp)
 	}
 	qp->state = IB_QPS_ERR;
 	qp->peer = NULL;
+	queue_work(qp->hca->wq, &qp->hca->engine);
+}
+
+static void fakehca_qp_error_one(struct fakehca_qp *qp)
+{
+	fakehca_qp_stop(qp);
 	if (qp->conn)
 		fakehca_cm_broken(qp->conn);
 }
@@ -162,7 +168,19 @@ void fakehca_qp_error(struct fakehca_qp *qp)
 	fakehca_qp_error_one(qp);
 	if (peer)
 		fakehca_qp_error_one(peer);
-	queue_work(qp->hca->wq, &qp->hca->engine);
+}
+
+/*
+ * By itself.  While it connects its consumer hears of that first, and only when he has
+ * set the error state too does the connection manager give the answer to the request.
+ */
+void fakehca_qp_fail(struct fakehca_qp *qp)
+{
+	lockdep_assert_held(&qp->hca->lock);
+	if (qp->conn && fakehca_cm_requested(qp->conn))
+		fakehca_qp_stop(qp);
+	else
+		fakehca_qp_error(qp);
 }
 
 int fakehca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,

@@ -42,6 +42,7 @@ extern struct kunit_suite kofi_hca_split_suite;
 extern struct kunit_suite kofi_hca_move_suite;
 
 #define HT_PATIENCE_MS	30000
+#define HT_QUIET_MS	100	/* long enough for what a worker tells */
 
 /**
  * struct ht - A case
@@ -144,6 +145,7 @@ struct fi_info *ht_connreq(struct kunit *test);
 void ht_event(struct kunit *test, struct fid_eq *eq, u32 want);
 struct fi_eq_err_entry ht_error(struct kunit *test, struct fid_eq *eq);
 void ht_no_event(struct kunit *test, struct fid_eq *eq);
+void ht_stays_quiet(struct kunit *test, struct fid_eq *eq);
 /* @a may be enabled already */
 void ht_join(struct kunit *test, struct ht_pair *pair);
 void ht_pair_close(struct kunit *test, struct ht_pair *pair);

@@ -80,6 +80,16 @@ void ht_no_event(struct kunit *test, struct fid_eq *eq)
 					     0), -EAGAIN, "event %u", got);
 }
 
+void ht_stays_quiet(struct kunit *test, struct fid_eq *eq)
+{
+	union ht_event event;
+	u32 got = U32_MAX;
+
+	KUNIT_ASSERT_EQ_MSG(test, fi_eq_sread(eq, &got, &event, sizeof(event),
+					      HT_QUIET_MS, 0), -EAGAIN,
+			    "event %u", got);
+}
+
 struct fi_info *ht_connreq(struct kunit *test)
 {
 	union ht_event event;

@@ -93,34 +93,49 @@ static void qp_fatal_before_connect_fails_the_connect(struct kunit *test)
 	ht_no_event(test, end.eq);
 }
 
-static void qp_fatal_while_connecting_is_an_error(struct kunit *test)
+/* Begins to connect; returns the request */
+static struct fi_info *fatal_connect(struct kunit *test, struct ht_end *end)
 {
 	struct ht *ht = ht_of(test);
-	struct ht_end end = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->info);
-	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
-	ht_connreq(test);
+	ht_end_open(test, end, ht->info);
+	ht_end_enable(test, end);
+	KUNIT_ASSERT_EQ(test, fi_connect(end->ep, &ht->name, NULL, 0), 0);
+	return ht_connreq(test);
+}
 
-	fakehca_qp_fatal(ht->hca, end.qpn);
+static void qp_fatal_while_connecting_is_an_error(struct kunit *test)
+{
+	struct ht_end end = {};
+
+	fatal_connect(test, &end);
+
+	fakehca_qp_fatal(ht_of(test)->hca, end.qpn);
 
 	/* At once, although the peer might still accept */
 	KUNIT_EXPECT_EQ(test, ht_error(test, end.eq).err, ECONNABORTED);
 	ht_no_event(test, end.eq);
 }
 
-static void shutdown_while_connecting_ends(struct kunit *test)
+static void qp_fatal_after_a_refusal_is_not_told(struct kunit *test)
 {
 	struct ht *ht = ht_of(test);
 	struct ht_end end = {};
+	struct fi_info *req = fatal_connect(test, &end);
 
-	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->info);
-	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
-	ht_connreq(test);
+	KUNIT_ASSERT_EQ(test, fi_reject(ht->pep, req->handle, NULL, 0), 0);
+	KUNIT_EXPECT_EQ(test, ht_error(test, end.eq).err, ECONNREFUSED);
+
+	KUNIT_EXPECT_EQ(test, fakehca_qp_fatal(ht->hca, end.qpn), 0);
+	ht_stays_quiet(test, end.eq);
+}
+
+static void shutdown_while_connecting_ends(struct kunit *test)
+{
+	struct ht_end end = {};
+
+	fatal_connect(test, &end);
 
 	KUNIT_EXPECT_EQ(test, fi_shutdown(end.ep, 0), 0);
 
@@ -131,14 +146,9 @@ static void shutdown_while_connecting_ends(struct kunit *test)
 /* On iWARP it takes until the peer, or the device for it, has answered */
 static void close_while_connecting_ends(struct kunit *test)
 {
-	struct ht *ht = ht_of(test);
 	struct ht_end end = {};
 
-	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->info);
-	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
-	ht_connreq(test);
+	fatal_connect(test, &end);
 
 	ht_end_close(test, &end);
 }
@@ -191,6 +201,7 @@ static struct kunit_case fatal_cases[] = {
 	KUNIT_CASE(qp_fatal_twice_is_told_once),
 	KUNIT_CASE(qp_fatal_before_connect_fails_the_connect),
 	KUNIT_CASE(qp_fatal_while_connecting_is_an_error),
+	KUNIT_CASE(qp_fatal_after_a_refusal_is_not_told),
 	KUNIT_CASE(qp_fatal_during_close_is_not_told),
 	KUNIT_CASE(cq_error_shuts_its_endpoints_down),
 	KUNIT_CASE(port_down_hides_the_device_until_it_is_up),
