@@ -25,12 +25,22 @@ check()
 	fi
 }
 
+# enter_other_net: start a process in a network namespace of its own
+enter_other_net()
+{
+	mkfifo /tmp/other_net
+	unshare -n sh -c 'echo >/tmp/other_net; exec sleep 100000' &
+	other_net=$!
+	read -r _ </tmp/other_net # it is there now
+}
+
 # load MODULE: with the process whose network namespace is not ours, and how often
 # a device is to be removed.
 load()
 {
 	case $1 in
 	kofi_verbs_test)
+		[ -n "$other_net" ] || enter_other_net
 		modprobe "$1" net_pid="$other_net" removals="$REMOVALS" ;;
 	kofi_hca_test) modprobe "$1" removals="$REMOVALS" ;;
 	*) modprobe "$1" ;;
@@ -40,12 +50,14 @@ load()
 # new_results: the KTAP of the suites that were not there before.
 new_results()
 {
+	set --
 	for dir in /sys/kernel/debug/kunit/*; do
 		suite=${dir##*/}
 		[ ! -e "/tmp/seen/$suite" ] || continue
 		: >"/tmp/seen/$suite"
-		cat "$dir/results"
+		set -- "$@" "$dir/results"
 	done
+	[ $# -eq 0 ] || cat "$@"
 }
 
 kunit=/sys/module/kunit/parameters
@@ -134,8 +146,7 @@ run_all()
 	new_results
 }
 
-# refcnt MODULE: into $refcnt; nothing if it is not loaded. No process is started
-# for that, which is what takes time here.
+# refcnt MODULE: into $refcnt; nothing if it is not loaded
 refcnt()
 {
 	refcnt=
@@ -149,11 +160,15 @@ unload_all()
 	progress=1
 	while [ $progress -eq 1 ]; do
 		progress=0
+		set --
 		for ko in /kofi/*.ko; do
 			name=${ko##*/} name=${name%.ko}
 			refcnt "$name"
-			[ "$refcnt" = 0 ] || continue
-			rmmod "$name" || continue
+			[ "$refcnt" != 0 ] || set -- "$@" "$name"
+		done
+		[ $# -eq 0 ] || rmmod "$@"
+		for name in "$@"; do
+			[ ! -e "/sys/module/$name" ] || continue
 			check 0 "$name unloads"
 			progress=1
 		done
@@ -189,10 +204,7 @@ report_leaks()
 }
 
 mkdir /tmp/seen
-mkfifo /tmp/other_net
-unshare -n sh -c 'echo >/tmp/other_net; exec sleep 100000' &
-other_net=$!
-read -r _ </tmp/other_net # it is in its namespace now
+other_net=''
 if [ -n "$DEVICE" ]; then
 	/kofi/guest/rxe.sh "$DEVICE"
 	check $? "${DEVICE}0 comes up"
@@ -221,5 +233,5 @@ unload_all
 released=$?
 [ "$RXE" != 1 ] || delete_device rxe0 $released
 [ -z "$DEVICE" ] || delete_device "${DEVICE}0" $released
-kill "$other_net"
+[ -z "$other_net" ] || kill "$other_net"
 ! leaks_watched || report_leaks

@@ -1,7 +1,8 @@
-#!/bin/sh
+# shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# What scripts/longrun has done in one of its guests: longrun.sh FUNCTION ARGUMENT...
+# What scripts/longrun has done in one of its guests: functions for
+# scripts/guest/serve.sh, beside those of two.sh.
 
 lr=/sys/kernel/debug/kofi_longrun
 
@@ -72,5 +73,3 @@ end()
 {
 	rmmod kofi_longrun
 }
-
-"$@"
