@@ -155,6 +155,7 @@ enum insn_op {
 	INSN_READ,
 	INSN_INJECT,
 	INSN_SEND_MAP,
+	INSN_SENDMSG,
 	INSN_OPS,
 };
 

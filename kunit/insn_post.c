@@ -54,6 +54,19 @@ static noinline int kofi_inject(struct insn_kofi *k, struct insn_req *req)
 	return fi_inject(k->link.a, k->buf, INSN_LEN, 0);
 }
 
+static noinline int kofi_sendmsg(struct insn_kofi *k, struct insn_req *req)
+{
+	struct kvec iov = { k->buf, INSN_LEN };
+	struct fi_msg msg = {
+		.msg_iov	= &iov,
+		.desc		= &k->desc,
+		.iov_count	= 1,
+		.context	= insn_context(k, req),
+	};
+
+	return fi_sendmsg(k->link.a, &msg, FI_COMPLETION);
+}
+
 const insn_kofi_fn insn_kofi_ops[INSN_OPS] = {
 	[INSN_SEND]	= kofi_send,
 	[INSN_RECV]	= kofi_recv,
@@ -61,6 +74,7 @@ const insn_kofi_fn insn_kofi_ops[INSN_OPS] = {
 	[INSN_READ]	= kofi_read,
 	[INSN_INJECT]	= kofi_inject,
 	[INSN_SEND_MAP]	= kofi_send_map,
+	[INSN_SENDMSG]	= kofi_sendmsg,
 };
 
 static noinline int raw_send(struct insn_raw *r, struct insn_req *req)
@@ -180,6 +194,7 @@ const insn_raw_fn insn_raw_ops[INSN_OPS] = {
 	[INSN_READ]	= raw_read,
 	[INSN_INJECT]	= raw_inject,
 	[INSN_SEND_MAP]	= raw_send_map,
+	[INSN_SENDMSG]	= raw_send,
 };
 
 static s64 insn_kofi_post(struct insn_bed *bed, int op)
@@ -243,6 +258,7 @@ const struct insn_case insn_post_cases[] = {
 	INSN_POST("read64", INSN_READ),
 	INSN_POST("inject64", INSN_INJECT),
 	INSN_POST("send64.map", INSN_SEND_MAP),
+	INSN_POST("sendmsg64", INSN_SENDMSG),
 };
 
 const unsigned int insn_nr_post_cases = ARRAY_SIZE(insn_post_cases);

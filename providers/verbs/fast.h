@@ -15,7 +15,8 @@
  * region, verbs_fast_begin() one on a buffer that has to be mapped.  They are in
  * functions of their own, as the first has nothing to keep while it looks, and so
  * hardly uses the stack.  Whatever is not plain, or finds the queue full, goes the
- * long way; nothing has happened then.
+ * long way (post.c), which begins with sends and writes of one buffer in the same way;
+ * nothing has happened then.
  */
 #ifndef _KOFI_VERBS_FAST_H
 #define _KOFI_VERBS_FAST_H
@@ -32,6 +33,41 @@ static __always_inline bool verbs_fast_open(const struct verbs_ep *ep,
 	/* What is empty is rare, too */
 	return likely(smp_load_acquire(&queue->plain) &&
 		      len - 1 < ep->max_msg_size);
+}
+
+/* The element and a slot for a buffer in a region; else nothing has happened */
+static __always_inline bool
+verbs_slot_in_region(const struct verbs_ep *ep, struct verbs_queue *queue,
+		     const void *buf, size_t len, const struct verbs_mr *mr,
+		     struct ib_sge *sge, struct verbs_slot **slot)
+{
+	if (unlikely(mr->plain != ep->domain || len > mr->len ||
+		     (uintptr_t)buf - mr->start > mr->len - len))
+		return false;
+	sge->addr = (uintptr_t)buf;
+	sge->length = len;
+	if (unlikely(!verbs_slot_take(queue, slot)))
+		return false;
+	sge->lkey = mr->lkey;
+	return true;
+}
+
+/* The same in no region; @dir: what the device does with it */
+static __always_inline bool
+verbs_slot_on_memory(struct verbs_queue *queue, const void *buf, size_t len,
+		     enum dma_data_direction dir, struct ib_sge *sge,
+		     struct verbs_slot **slot)
+{
+	if (unlikely(!verbs_finds_memory(&queue->block, buf, len)))
+		return false;
+	sge->length = len;
+	sge->lkey = queue->lkey;
+	if (likely(!queue->maps)) {
+		/* The device takes addresses of the kernel's */
+		sge->addr = (uintptr_t)buf;
+		return verbs_slot_take(queue, slot);
+	}
+	return verbs_fast_map(queue, buf, dir, sge, slot);
 }
 
 /**
@@ -52,16 +88,8 @@ verbs_fast_slot(const struct verbs_ep *ep, struct verbs_queue *queue,
 		const void *buf, size_t len, const struct verbs_mr *mr,
 		struct ib_sge *sge, struct verbs_slot **slot)
 {
-	if (unlikely(!verbs_fast_open(ep, queue, len) ||
-		     mr->plain != ep->domain || len > mr->len ||
-		     (uintptr_t)buf - mr->start > mr->len - len))
-		return false;
-	sge->addr = (uintptr_t)buf;
-	sge->length = len;
-	if (unlikely(!verbs_slot_take(queue, slot)))
-		return false;
-	sge->lkey = mr->lkey;
-	return true;
+	return likely(verbs_fast_open(ep, queue, len)) &&
+	       verbs_slot_in_region(ep, queue, buf, len, mr, sge, slot);
 }
 
 /**
@@ -82,17 +110,8 @@ verbs_fast_begin(struct verbs_ep *ep, struct verbs_queue *queue,
 		 const void *buf, size_t len, enum dma_data_direction dir,
 		 struct ib_sge *sge, struct verbs_slot **slot)
 {
-	if (unlikely(!verbs_fast_open(ep, queue, len) ||
-		     !verbs_finds_memory(&queue->block, buf, len)))
-		return false;
-	sge->length = len;
-	sge->lkey = queue->lkey;
-	if (likely(!queue->maps)) {
-		/* The device takes addresses of the kernel's */
-		sge->addr = (uintptr_t)buf;
-		return verbs_slot_take(queue, slot);
-	}
-	return verbs_fast_map(queue, buf, dir, sge, slot);
+	return likely(verbs_fast_open(ep, queue, len)) &&
+	       verbs_slot_on_memory(queue, buf, len, dir, sge, slot);
 }
 
 /* What a plain operation has in its slot; the rest of it is clean */

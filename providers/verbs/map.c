@@ -141,34 +141,10 @@ void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map,
 	slot->mapped = map->mapped;
 }
 
-/**
- * verbs_map_one() - Map a buffer that is one piece
- * @queue: where it is to be posted
- * @buf: the buffer
- * @len: bytes, at least 1
- * @dir: what the device does with it
- * @sge: the element
- *
- * Return: 0; -ENOMSG: not a buffer of that kind; -EAGAIN: the IOMMU is full.
- */
-int verbs_map_one(struct verbs_queue *queue, const void *buf, size_t len,
-		  enum dma_data_direction dir, struct ib_sge *sge)
-{
-	struct ib_device *ibdev = queue->domain->dev->ibdev;
-
-	if (!verbs_finds_memory(&queue->block, buf, len))
-		return -ENOMSG;
-	sge->addr = ib_dma_map_single(ibdev, (void *)buf, len, dir);
-	if (ib_dma_mapping_error(ibdev, sge->addr))
-		return -EAGAIN;
-	sge->length = len;
-	sge->lkey = queue->lkey;
-	return 0;
-}
-
 /*
- * The same for a plain operation (fast.h) on memory, with a slot that remembers what
- * there is to unmap and completes like all others.  False: nothing has happened.
+ * The piece of memory of an operation of one buffer (fast.h), with a slot that remembers
+ * what there is to unmap and completes like all others.  @sge has the length and the key.
+ * False: nothing has happened.
  */
 bool verbs_fast_map(struct verbs_queue *queue, const void *buf,
 		    enum dma_data_direction dir, struct ib_sge *sge,

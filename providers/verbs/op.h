@@ -154,8 +154,6 @@ int verbs_each_piece(enum fi_buf_type type, const void *list, size_t count,
 		     verbs_piece_fn fn, void *context);
 
 /* map.c */
-int verbs_map_one(struct verbs_queue *queue, const void *buf, size_t len,
-		  enum dma_data_direction dir, struct ib_sge *sge);
 bool verbs_fast_map(struct verbs_queue *queue, const void *buf,
 		    enum dma_data_direction dir, struct ib_sge *sge,
 		    struct verbs_slot **slot);
@@ -180,32 +178,31 @@ int verbs_query_atomic(struct verbs_domain *domain, enum fi_datatype datatype,
 		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags);
 
 /* post.c */
-int verbs_post_reg(struct verbs_mr *mr);
-void verbs_post_unreg(struct verbs_mr *mr);
+int verbs_ep_check(const struct verbs_ep *ep, bool send);
 int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
 		      size_t len);
 ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op);
-void verbs_ring(struct verbs_queue *queue);
 int verbs_post_errno(int ret);
 int verbs_post_refused(struct verbs_slot *slot, int err);
 u64 verbs_comp_flags(const struct verbs_op *op);
 enum dma_data_direction verbs_op_dir(const struct verbs_op *op);
 void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
 		     u64 comp_flags);
-void verbs_slot_ride(struct verbs_slot *slot);
-void verbs_slot_carry(struct verbs_slot *slot, struct ib_send_wr *wr);
-void verbs_slot_alight(struct verbs_slot *slot);
 void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 		   struct verbs_map *map, int send_flags);
+
+/* chain.c */
+void verbs_chain_add(struct verbs_queue *queue, const struct ib_rdma_wr *wr);
 int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
 		     unsigned int *taken);
 void verbs_chain_abandon(struct verbs_queue *queue);
+void verbs_ring(struct verbs_queue *queue);
 void verbs_refuse(struct verbs_slot *slot);
 void verbs_end_refused(struct verbs_queue *queue);
-
-int verbs_ep_check(const struct verbs_ep *ep, bool send);
+int verbs_post_reg(struct verbs_mr *mr);
+void verbs_post_unreg(struct verbs_mr *mr);
 
 /* split.c */
 size_t verbs_split_limit(const struct verbs_ep *ep);
@@ -242,6 +239,30 @@ static __always_inline bool verbs_finds_memory(unsigned long *block,
 		return false;
 	WRITE_ONCE(*block, last);
 	return true;
+}
+
+/*
+ * May another work request wait for the doorbell?  At the end of a connection the bell
+ * is rung once more, and then no more.
+ */
+static inline bool verbs_chain_takes(const struct verbs_queue *queue)
+{
+	return queue->chained < VERBS_CHAIN &&
+	       READ_ONCE(queue->ep->state) == VERBS_EP_CONNECTED;
+}
+
+/* Memory for it */
+static inline struct verbs_wr *verbs_chain_place(const struct verbs_queue *queue)
+{
+	return (void *)queue->wrs + queue->chained * queue->wr_size;
+}
+
+static inline void verbs_chain_link(struct verbs_queue *queue,
+				    struct ib_send_wr *wr)
+{
+	wr->next = NULL;
+	*queue->chain_end = wr;
+	queue->chain_end = &wr->next;
 }
 
 /* A fetch and add, or a compare and swap */

@@ -5,20 +5,15 @@
  * This is the long way; most operations of most clients are plain and pass by all
  * of it (fast.h).
  *
- * Look at the state, map the buffers, then, under the queue's lock, take a slot
- * and hand the work request to the device.  Nothing is allocated.  The lock is
- * the endpoint's own; the device's driver would serialize the posters of one queue
- * pair anyway.  Holding it from the choice of the slot to the doorbell makes the
- * order of slots that of the device's queue, which is what unsignalled operations
- * (slot.c) and chains stand on.  Receives need no order, and no lock.
+ * Look at the state, map the buffers, take a slot, then, under the queue's lock, settle
+ * which operation rides on which, and hand the work request to the device.  Nothing is
+ * allocated.  The lock is the endpoint's own; the device's driver would serialize the
+ * posters of one queue pair anyway.  As it is held until the bell has rung, our order
+ * is that of the device's queue, which is what unsignalled operations (slot.c) and
+ * chains stand on.  Receives need no order, and no lock.
  *
- * A chain: with FI_MORE the work request is kept, and goes to the device together
- * with the next one that has no FI_MORE, or when there are VERBS_CHAIN of them, or
- * when the connection ends.  The registration of a region for single operations
- * (mr_ep.c) always waits like that.  The call has returned 0 by then, so a work
- * request of a chain that the device refuses completes with an error, which ends
- * the connection like any other.  It completes from a worker: who has rung the bell
- * may hold locks that the client's callbacks take.
+ * With FI_MORE it is kept instead, until the bell is rung for it (chain.c).  What has one
+ * buffer passes by the lists, and by what only lists need: verbs_post_one().
  *
  * The state may change at any moment after it was looked at; the work request
  * then completes with an error.  RCU keeps the device there from the look at the
@@ -26,6 +21,7 @@
  */
 #include <linux/module.h>
 #include "ep.h"
+#include "fast.h"
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
@@ -137,6 +133,7 @@ void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 	any->wr.num_sge = map->count;
 	any->wr.opcode = op->opcode;
 	any->wr.send_flags = send_flags;
+	any->wr.ex.imm_data = 0;
 	if (verbs_op_is_swap(op)) {
 		any->atomic.remote_addr = op->addr;
 		any->atomic.rkey = op->key;
@@ -149,197 +146,24 @@ void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 	verbs_wr_flags(&any->wr, op);
 }
 
-/* Its success follows from no other's; see slot.c */
-static bool verbs_wr_is_alone(const struct ib_send_wr *wr)
+/* Up to verbs_post_map() the caller holds the queue's lock */
+static __always_inline int verbs_post_now(struct verbs_queue *queue,
+					  struct ib_send_wr *wr)
 {
-	return wr->opcode == IB_WR_RDMA_READ ||
-	       wr->opcode == IB_WR_RDMA_READ_WITH_INV;
-}
-
-/* Here and below the caller holds the queue's lock */
-void verbs_slot_ride(struct verbs_slot *slot)
-{
-	slot->signaled = false;
-	slot->link = slot->queue->riders;
-	slot->queue->riders = slot;
-}
-
-void verbs_slot_carry(struct verbs_slot *slot, struct ib_send_wr *wr)
-{
-	slot->signaled = true;
-	wr->send_flags |= IB_SEND_SIGNALED;
-	slot->riders = slot->queue->riders;
-	slot->queue->riders = NULL;
-	slot->queue->quiet = 0;
-}
-
-/*
- * Decides whether the device is to report the success of @len bytes, and who rides on
- * whom
- */
-static void verbs_slot_board(struct verbs_slot *slot, struct ib_send_wr *wr,
-			     size_t len)
-{
-	struct verbs_queue *queue = slot->queue;
-
-	if (!slot->silent || queue->counted || verbs_wr_is_alone(wr) ||
-	    verbs_wr_lingers(queue->ep, len) ||
-	    ++queue->quiet >= queue->size / 2)
-		verbs_slot_carry(slot, wr);
-	else
-		verbs_slot_ride(slot);
-}
-
-/* The device did not take it, and has taken nothing since */
-void verbs_slot_alight(struct verbs_slot *slot)
-{
-	struct verbs_queue *queue = slot->queue;
-
-	if (slot->signaled) {
-		queue->riders = slot->riders;
-		/* So that the next one is signalled for sure */
-		queue->quiet = queue->size;
-	} else {
-		queue->riders = slot->link;
-	}
-}
-
-/* Keeps a copy of the work request until the doorbell */
-static void verbs_chain_add(struct verbs_queue *queue,
-			    const struct ib_rdma_wr *wr)
-{
-	struct verbs_wr *copy = (void *)queue->wrs + queue->chained *
-				struct_size(copy, sge, queue->iov_limit);
-
-	copy->rdma = *wr;
-	if (wr->wr.sg_list) {
-		memcpy(copy->sge, wr->wr.sg_list,
-		       wr->wr.num_sge * sizeof(*copy->sge));
-		copy->rdma.wr.sg_list = copy->sge;
-	}
-	copy->rdma.wr.next = NULL;
-	*queue->chain_end = &copy->rdma.wr;
-	queue->chain_end = &copy->rdma.wr.next;
-	queue->chained++;
-}
-
-/* A worker ends it, behind those that were refused before */
-void verbs_refuse(struct verbs_slot *slot)
-{
-	struct kofi_comp **tail = &slot->queue->refused;
-
-	while (*tail)
-		tail = &(*tail)->next;
-	slot->comp.next = NULL;
-	*tail = &slot->comp;
-	queue_work(verbs_wq, &slot->queue->ep->broken);
-}
-
-/* The device refused what is in the chain from @bad on, up to @end */
-static void verbs_chain_refuse(const struct ib_send_wr *bad,
-			       const struct ib_send_wr *end, int err)
-{
-	struct verbs_slot *slot;
-
-	for (; bad && bad != end; bad = bad->next) {
-		if (verbs_wr_is_sinks(bad))
-			continue;
-		slot = container_of(bad->wr_cqe, struct verbs_slot, cqe);
-		verbs_slot_blame(slot, -err, 0);
-		verbs_refuse(slot);
-	}
-}
-
-/**
- * verbs_chain_post() - Post what waits for the doorbell, and more behind it
- * @queue: the queue; the caller holds its lock
- * @first: the first of a list of work requests, or NULL
- * @taken: set on error: how many of this list the device has taken
- *
- * What was refused of the chain ends on its own.
- *
- * Return: 0, or the errno for the first work request that was refused.
- */
-int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
-		     unsigned int *taken)
-{
-	const struct ib_send_wr *bad = NULL, *wr;
-	int ret;
-
-	*queue->chain_end = first;
-	ret = ib_post_send(queue->ep->qp, queue->chain, &bad);
-	if (ret) {
-		*taken = 0;
-		for (wr = first; wr && wr != bad; wr = wr->next)
-			++*taken;
-		if (!wr) {
-			*taken = 0;
-			verbs_chain_refuse(bad, first, ret);
-		}
-	}
-	queue->chain = NULL;
-	queue->chain_end = &queue->chain;
-	queue->chained = 0;
-	return ret;
-}
-
-/*
- * What was refused frees its slot by a completion of its own, and must not ride
- * on anything any more.  Other riders are lost until the endpoint is closed; the
- * connection ends now.
- */
-void verbs_chain_abandon(struct verbs_queue *queue)
-{
-	if (queue->refused)
-		queue->riders = NULL;
-}
-
-/* Without @cq, the device has not said it.  No lock is held */
-void verbs_end_refused(struct verbs_queue *queue)
-{
-	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR };
-	struct kofi_comp *comp, *next;
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->lock, flags);
-	comp = queue->refused;
-	queue->refused = NULL;
-	spin_unlock_irqrestore(&queue->lock, flags);
-
-	for (; comp; comp = next) {
-		next = comp->next;
-		wc.wr_cqe = &container_of(comp, struct verbs_slot, comp)->cqe;
-		wc.wr_cqe->done(NULL, &wc);
-	}
-}
-
-/* Rings the doorbell for what is waiting for it */
-void verbs_ring(struct verbs_queue *queue)
-{
-	unsigned long flags;
 	unsigned int taken;
 
-	spin_lock_irqsave(&queue->lock, flags);
 	if (queue->chain)
-		verbs_chain_post(queue, NULL, &taken);
-	verbs_chain_abandon(queue);
-	verbs_queue_unlock(queue, flags);
+		return verbs_chain_post(queue, wr, &taken);
+	return ib_post_send(queue->ep->qp, wr, NULL);
 }
 
 static int verbs_doorbell(struct verbs_queue *queue, union verbs_any_wr *any,
 			  bool more)
 {
-	unsigned int taken;
-
-	/* At the end of a connection the bell is rung once more, and then no more */
-	if (more && queue->chained < VERBS_CHAIN &&
-	    READ_ONCE(queue->ep->state) == VERBS_EP_CONNECTED) {
-		verbs_chain_add(queue, &any->rdma);
-		return 0;
-	}
-	if (queue->chain)
-		return verbs_chain_post(queue, &any->wr, &taken);
-	return ib_post_send(queue->ep->qp, &any->wr, NULL);
+	if (!more || !verbs_chain_takes(queue))
+		return verbs_post_now(queue, &any->wr);
+	verbs_chain_add(queue, &any->rdma);
+	return 0;
 }
 
 /* The slot's piece of the bounce buffer takes the place of inline data */
@@ -356,26 +180,6 @@ static void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
 				      sge->length, DMA_TO_DEVICE);
 }
 
-/* Silent even if it fails, as the operation behind it then fails, too */
-static int verbs_chain_reg(struct verbs_queue *queue, struct verbs_mr *mr)
-{
-	const struct verbs_op op = { .silent = true, .region = mr };
-	struct ib_reg_wr *reg = &mr->reg;
-	struct verbs_slot *slot;
-
-	if (!verbs_slot_take(queue, &slot))
-		return -EAGAIN;
-	verbs_slot_fill(slot, &op, 0);
-	mr->slot = slot;
-	reg->wr.wr_cqe = &slot->cqe;
-	reg->wr.send_flags = 0;
-	reg->wr.next = NULL;
-	verbs_slot_board(slot, &reg->wr, 0);
-	*queue->chain_end = &reg->wr;
-	queue->chain_end = &reg->wr.next;
-	return 0;
-}
-
 /* A slot for the operation, with what goes in front of it in the chain */
 static int verbs_op_admit(struct verbs_queue *queue, const struct verbs_op *op,
 			  struct verbs_slot **slot)
@@ -387,71 +191,6 @@ static int verbs_op_admit(struct verbs_queue *queue, const struct verbs_op *op,
 	if (op->opcode == IB_WR_RDMA_READ_WITH_INV)
 		verbs_sinks_chain(queue, op->region);
 	return 0;
-}
-
-/* Puts a registration in front of the endpoint's next operation */
-int verbs_post_reg(struct verbs_mr *mr)
-{
-	struct verbs_queue *queue = &mr->ep->tx;
-	unsigned long flags;
-	int ret;
-
-	ret = verbs_ep_check(mr->ep, true);
-	if (ret)
-		return ret;
-
-	spin_lock_irqsave(&queue->lock, flags);
-	ret = verbs_chain_reg(queue, mr);
-	verbs_queue_unlock(queue, flags);
-	return ret;
-}
-
-/* Out of those that ride with the next one, or from the end of the queue */
-static bool verbs_slot_get_off(struct verbs_slot *slot, bool last)
-{
-	struct verbs_slot **rider = &slot->queue->riders;
-
-	while (*rider && *rider != slot)
-		rider = &(*rider)->link;
-	if (*rider)
-		*rider = slot->link;
-	else if (last)
-		verbs_slot_alight(slot);
-	else
-		return false;
-	return true;
-}
-
-/* Returns whether the registration waits for the doorbell and has to be posted */
-static bool verbs_unchain_reg(struct verbs_queue *queue, struct verbs_mr *mr)
-{
-	struct ib_send_wr **link = &queue->chain;
-
-	while (*link && *link != &mr->reg.wr)
-		link = &(*link)->next;
-	if (!*link)
-		return false;
-	if (!verbs_slot_get_off(mr->slot, !mr->reg.wr.next))
-		return true;
-	*link = mr->reg.wr.next;
-	if (!*link)
-		queue->chain_end = link;
-	verbs_slot_put(mr->slot);
-	return false;
-}
-
-/* Takes a registration back that still waits, or rings the doorbell for it */
-void verbs_post_unreg(struct verbs_mr *mr)
-{
-	struct verbs_queue *queue = &mr->ep->tx;
-	unsigned long flags;
-	bool waits;
-
-	spin_lock_irqsave(&queue->lock, flags);
-	waits = verbs_unchain_reg(queue, mr);
-	verbs_queue_unlock(queue, flags);
-	if (waits)
-		verbs_ring(queue);
 }
 
 /*
@@ -490,7 +229,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 {
 	struct verbs_queue *queue = &ep->tx;
 	struct verbs_slot *slot;
-	union verbs_any_wr any;
+	union verbs_any_wr any __uninitialized;
 	unsigned long flags;
 	bool more;
 	int ret, err;
@@ -531,12 +270,14 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	return ret;
 }
 
-/* The device, or the slot's piece of the bounce buffer, copies now */
+/*
+ * The device, or the slot's piece of the bounce buffer, copies now.  One buffer that the
+ * device is to copy is for verbs_post_one().
+ */
 static int verbs_post_inject(struct verbs_ep *ep, const struct verbs_op *op,
 			     size_t len)
 {
 	u8 copy[VERBS_MAX_INJECT];
-	const struct kvec *kvec = op->list;
 	struct verbs_map map;
 
 	map.count = !!len;
@@ -546,12 +287,8 @@ static int verbs_post_inject(struct verbs_ep *ep, const struct verbs_op *op,
 	if (len > ep->inline_size)
 		return verbs_post_map(ep, op, &map, 0, true);
 
-	if (op->type == FI_BUF_KVEC && op->count == 1) {
-		map.sge[0].addr = (uintptr_t)kvec->iov_base;
-	} else {
-		verbs_gather(copy, op->type, op->list, op->count);
-		map.sge[0].addr = (uintptr_t)copy;
-	}
+	verbs_gather(copy, op->type, op->list, op->count);
+	map.sge[0].addr = (uintptr_t)copy;
 	return verbs_post_map(ep, op, &map, len ? IB_SEND_INLINE : 0, false);
 }
 
@@ -587,32 +324,6 @@ int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
 		.lkey	= op->region->ibmr->lkey,
 	};
 	return verbs_post_map(ep, op, &map, 0, false);
-}
-
-/*
- * The one buffer that most lists consist of, without a walk.  Returns -ENOMSG if it
- * is not of that kind.
- */
-static int verbs_map_single(struct verbs_ep *ep, const struct verbs_op *op,
-			    enum dma_data_direction dir, struct verbs_map *map)
-{
-	const struct kvec *kvec = op->list;
-	int ret;
-
-	if (op->type != FI_BUF_KVEC || op->count != 1 || !kvec ||
-	    kvec->iov_len - 1 >= ep->max_msg_size ||
-	    (op->desc && *op->desc) || op->flags & FI_INJECT)
-		return -ENOMSG;
-	if (verbs_queue_full(&ep->tx))
-		return -EAGAIN;
-	ret = verbs_map_one(&ep->tx, kvec->iov_base, kvec->iov_len, dir,
-			    &map->sge[0]);
-	if (ret)
-		return ret;
-	map->count = 1;
-	map->mapped = !!ep->tx.maps;
-	map->len = kvec->iov_len;
-	return 0;
 }
 
 static int verbs_map_list(struct verbs_ep *ep, const struct verbs_op *op,
@@ -656,31 +367,130 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 	return ret;
 }
 
-/* On a device that does not go away meanwhile */
-static ssize_t verbs_post_op(struct verbs_ep *ep, const struct verbs_op *op)
+/*
+ * What most operations are, whatever their flags: a send or a write of one buffer, on
+ * memory, in a region that plain operations may name, or copied by the device.  Nothing
+ * is walked, and the work request is made where it stays, on the stack or in the chain.
+ */
+static bool verbs_op_is_one(const struct verbs_ep *ep, const struct verbs_op *op)
 {
-	enum dma_data_direction dir = verbs_op_dir(op);
-	struct verbs_map map __uninitialized;
+	const struct kvec *kvec = op->list;
+	size_t max = op->flags & FI_INJECT ?
+		     min(ep->inline_size, ep->inject_size) : ep->max_msg_size;
+
+	return (op->opcode == IB_WR_SEND || op->opcode == IB_WR_RDMA_WRITE) &&
+	       op->type == FI_BUF_KVEC && op->count == 1 && kvec &&
+	       kvec->iov_len - 1 < max;
+}
+
+static bool verbs_one_slot(struct verbs_ep *ep, const struct verbs_op *op,
+			   struct ib_sge *sge, struct verbs_slot **slot)
+{
+	const struct verbs_mr *mr = op->desc ? *op->desc : NULL;
+	const struct kvec *kvec = op->list;
+
+	if (op->flags & FI_INJECT) {
+		*sge = (struct ib_sge) {
+			.addr	= (uintptr_t)kvec->iov_base,
+			.length	= kvec->iov_len,
+		};
+		return verbs_slot_take(&ep->tx, slot);
+	}
+	if (mr)
+		return verbs_slot_in_region(ep, &ep->tx, kvec->iov_base,
+					    kvec->iov_len, mr, sge, slot);
+	return verbs_slot_on_memory(&ep->tx, kvec->iov_base, kvec->iov_len,
+				    DMA_TO_DEVICE, sge, slot);
+}
+
+static void verbs_one_wr(struct ib_rdma_wr *wr, const struct verbs_op *op,
+			 struct verbs_slot *slot, struct ib_sge *sge)
+{
+	verbs_fast_wr(&wr->wr, op->opcode, slot, sge);
+	wr->wr.send_flags = op->flags & FI_INJECT ? IB_SEND_INLINE : 0;
+	wr->remote_addr = op->addr;
+	wr->rkey = op->key;
+	verbs_wr_flags(&wr->wr, op);
+}
+
+/* Is there more to be done when it succeeds than to report it? */
+static bool verbs_one_is_plain(const struct verbs_slot *slot)
+{
+	const struct verbs_queue *queue = slot->queue;
+
+	return !slot->silent && !slot->riders && !queue->counted &&
+	       !queue->ep->iwarp;
+}
+
+/* The caller holds the queue's lock */
+static int verbs_one_launch(struct verbs_queue *queue, const struct verbs_op *op,
+			    struct verbs_slot *slot, struct ib_sge *sge)
+{
+	/* What the device copies is not there any more when the bell is rung */
+	bool waits = (op->flags & (FI_MORE | FI_INJECT)) == FI_MORE &&
+		     verbs_chain_takes(queue);
+	struct ib_rdma_wr own __uninitialized, *wr = &own;
+	struct verbs_wr *place;
+
+	if (waits) {
+		place = verbs_chain_place(queue);
+		place->sge[0] = *sge;
+		wr = &place->rdma;
+		sge = place->sge;
+	}
+	verbs_one_wr(wr, op, slot, sge);
+	verbs_slot_board(slot, &wr->wr, sge->length);
+	if (!verbs_one_is_plain(slot))
+		slot->cqe.done = queue->done;
+	if (!waits)
+		return verbs_post_now(queue, &wr->wr);
+	verbs_chain_link(queue, &wr->wr);
+	queue->chained++;
+	return 0;
+}
+
+/* -ENOMSG: it is none of these, or there is no slot, and nothing has happened */
+static int verbs_post_one(struct verbs_ep *ep, const struct verbs_op *op)
+{
+	struct verbs_queue *queue = &ep->tx;
+	struct ib_sge sge __uninitialized;
+	struct verbs_slot *slot;
+	unsigned long flags;
 	int ret;
 
-	ret = verbs_ep_check(ep, true);
-	if (ret)
-		return ret;
-	/* Some devices would wait for ever, others lose count (siw) */
-	if (dir == DMA_FROM_DEVICE) {
-		if (!ep->may_read)
-			return -EACCES;
-		return verbs_post_list(ep, op, dir);
+	if (!verbs_op_is_one(ep, op) || !verbs_one_slot(ep, op, &sge, &slot))
+		return -ENOMSG;
+	slot->comp.op_context = op->context;
+	slot->comp.flags = op->opcode == IB_WR_SEND ? FI_MSG | FI_SEND :
+						      verbs_comp_flags(op);
+	slot->bytes = sge.length;
+	slot->silent = op->silent;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	if (verbs_queue_ends(queue)) {
+		ret = verbs_post_refused(slot, -ESHUTDOWN);
+	} else {
+		verbs_slot_begun(slot);
+		ret = verbs_one_launch(queue, op, slot, &sge);
+		if (ret) {
+			verbs_unmap(slot);
+			ret = verbs_slot_refused(slot, op, ret);
+			verbs_chain_abandon(queue);
+		}
 	}
-	ret = verbs_map_single(ep, op, dir, &map);
-	if (ret == -ENOMSG)
-		return verbs_post_list(ep, op, dir);
-	if (ret)
-		return ret;
-	ret = verbs_post_map(ep, op, &map, 0, false);
-	if (ret)
-		verbs_map_undo(ep->domain, dir, &map);
+	verbs_queue_unlock(queue, flags);
 	return ret;
+}
+
+/* Everything else */
+static int verbs_post_other(struct verbs_ep *ep, const struct verbs_op *op)
+{
+	enum dma_data_direction dir = verbs_op_dir(op);
+
+	/* Some devices would wait for ever, others lose count (siw) */
+	if (dir == DMA_FROM_DEVICE && !ep->may_read)
+		return -EACCES;
+	return verbs_post_list(ep, op, dir);
 }
 
 /**
@@ -696,7 +506,11 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 	ssize_t ret;
 
 	verbs_device_hold();
-	ret = verbs_post_op(ep, op);
+	ret = verbs_ep_check(ep, true);
+	if (!ret)
+		ret = verbs_post_one(ep, op);
+	if (ret == -ENOMSG)
+		ret = verbs_post_other(ep, op);
 	verbs_device_release();
 	return ret;
 }

@@ -141,6 +141,7 @@ struct verbs_wr {
  * @chain_end: where the next one is linked
  * @chained: how many there are
  * @wrs: memory for VERBS_CHAIN of them
+ * @wr_size: bytes for each
  * @busy: over iWARP, operations that are not known to be done
  * @stranded: operations that the device has taken in part; their comp.next
  * @refused: operations that were refused when their call had returned; likewise
@@ -180,6 +181,7 @@ struct verbs_queue {
 	struct ib_send_wr	**chain_end;
 	unsigned int		chained;
 	struct verbs_wr		*wrs;
+	size_t			wr_size;
 	atomic_t		busy;
 	struct kofi_comp	*stranded;
 	struct kofi_comp	*refused;
@@ -225,6 +227,10 @@ void verbs_slot_put(struct verbs_slot *slot);
 void verbs_slot_put_chain(struct kofi_comp *chain);
 void verbs_slot_put_riders(struct verbs_slot *slot);
 void verbs_slot_put_parts(struct verbs_slot *slot);
+void verbs_slot_ride(struct verbs_slot *slot);
+void verbs_slot_board_silent(struct verbs_slot *slot, struct ib_send_wr *wr,
+			     size_t len);
+void verbs_slot_alight(struct verbs_slot *slot);
 
 /* drain.c */
 void verbs_drain_sq(struct ib_qp *qp, struct verbs_cq *cq);
@@ -303,6 +309,31 @@ static __always_inline void verbs_slots_push(struct verbs_queue *queue,
 		WRITE_ONCE(last->next, (u64)head >> 32);
 	while (unlikely(!atomic64_try_cmpxchg(&queue->free, &head,
 					      place | (u32)head)));
+}
+
+/* The device reports it, and with it those that ride.  The queue's lock is held */
+static inline void verbs_slot_carry(struct verbs_slot *slot, struct ib_send_wr *wr)
+{
+	struct verbs_queue *queue = slot->queue;
+
+	slot->signaled = true;
+	wr->send_flags |= IB_SEND_SIGNALED;
+	slot->riders = queue->riders;
+	queue->riders = NULL;
+	queue->quiet = 0;
+}
+
+/*
+ * Decides whether the device is to report the success of @len bytes, and who rides on
+ * whom.  The queue's lock is held.
+ */
+static inline void verbs_slot_board(struct verbs_slot *slot,
+				    struct ib_send_wr *wr, size_t len)
+{
+	if (slot->silent)
+		verbs_slot_board_silent(slot, wr, len);
+	else
+		verbs_slot_carry(slot, wr);
 }
 
 /* Whose completion it is; of a shared receive once it is there */

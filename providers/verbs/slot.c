@@ -115,9 +115,8 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 /* Room for what waits for the doorbell */
 int verbs_queue_add_chain(struct verbs_queue *queue)
 {
-	queue->wrs = kcalloc(VERBS_CHAIN,
-			     struct_size(queue->wrs, sge, queue->iov_limit),
-			     GFP_KERNEL);
+	queue->wr_size = struct_size(queue->wrs, sge, queue->iov_limit);
+	queue->wrs = kcalloc(VERBS_CHAIN, queue->wr_size, GFP_KERNEL);
 	return queue->wrs ? 0 : -ENOMEM;
 }
 
@@ -228,5 +227,48 @@ void verbs_slot_put_parts(struct verbs_slot *slot)
 		verbs_slot_over(part);
 		verbs_unmap(part);
 		verbs_slot_put(part);
+	}
+}
+
+/* Its success follows from no other's */
+static bool verbs_wr_is_alone(const struct ib_send_wr *wr)
+{
+	return wr->opcode == IB_WR_RDMA_READ ||
+	       wr->opcode == IB_WR_RDMA_READ_WITH_INV;
+}
+
+/* Here and below the caller holds the queue's lock */
+void verbs_slot_ride(struct verbs_slot *slot)
+{
+	slot->signaled = false;
+	slot->link = slot->queue->riders;
+	slot->queue->riders = slot;
+}
+
+/* Nobody wants to know of its success; @len: bytes */
+void verbs_slot_board_silent(struct verbs_slot *slot, struct ib_send_wr *wr,
+			     size_t len)
+{
+	struct verbs_queue *queue = slot->queue;
+
+	if (queue->counted || verbs_wr_is_alone(wr) ||
+	    verbs_wr_lingers(queue->ep, len) ||
+	    ++queue->quiet >= queue->size / 2)
+		verbs_slot_carry(slot, wr);
+	else
+		verbs_slot_ride(slot);
+}
+
+/* The device did not take it, and has taken nothing since */
+void verbs_slot_alight(struct verbs_slot *slot)
+{
+	struct verbs_queue *queue = slot->queue;
+
+	if (slot->signaled) {
+		queue->riders = slot->riders;
+		/* So that the next one is signalled for sure */
+		queue->quiet = queue->size;
+	} else {
+		queue->riders = slot->link;
 	}
 }

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Chains: work requests that wait for the doorbell.
+ *
+ * With FI_MORE a work request is kept, and goes to the device together with the next
+ * one that has no FI_MORE, or when there are VERBS_CHAIN of them, or when the
+ * connection ends.  The registration of a region for single operations (mr_ep.c)
+ * always waits like that.  The call has returned 0 by then, so a work request of a
+ * chain that the device refuses completes with an error, which ends the connection
+ * like any other.  It completes from a worker: who has rung the bell may hold locks
+ * that the client's callbacks take.
+ *
+ * The chain belongs to a transmit queue, and is guarded by its lock.  A function here
+ * that does not take that lock is called with it held.
+ */
+#include <linux/module.h>
+#include "ep.h"
+#include "mr.h"
+#include "op.h"
+#include "queue.h"
+#include "verbs.h"
+
+/* Keeps a copy of the work request until the doorbell */
+void verbs_chain_add(struct verbs_queue *queue, const struct ib_rdma_wr *wr)
+{
+	struct verbs_wr *copy = verbs_chain_place(queue);
+
+	copy->rdma = *wr;
+	if (wr->wr.sg_list) {
+		memcpy(copy->sge, wr->wr.sg_list,
+		       wr->wr.num_sge * sizeof(*copy->sge));
+		copy->rdma.wr.sg_list = copy->sge;
+	}
+	verbs_chain_link(queue, &copy->rdma.wr);
+	queue->chained++;
+}
+
+/* A worker ends it, behind those that were refused before */
+void verbs_refuse(struct verbs_slot *slot)
+{
+	struct kofi_comp **tail = &slot->queue->refused;
+
+	while (*tail)
+		tail = &(*tail)->next;
+	slot->comp.next = NULL;
+	*tail = &slot->comp;
+	queue_work(verbs_wq, &slot->queue->ep->broken);
+}
+
+/* The device refused what is in the chain from @bad on, up to @end */
+static void verbs_chain_refuse(const struct ib_send_wr *bad,
+			       const struct ib_send_wr *end, int err)
+{
+	struct verbs_slot *slot;
+
+	for (; bad && bad != end; bad = bad->next) {
+		if (verbs_wr_is_sinks(bad))
+			continue;
+		slot = container_of(bad->wr_cqe, struct verbs_slot, cqe);
+		verbs_slot_blame(slot, -err, 0);
+		verbs_refuse(slot);
+	}
+}
+
+/**
+ * verbs_chain_post() - Post what waits for the doorbell, and more behind it
+ * @queue: the queue; the caller holds its lock
+ * @first: the first of a list of work requests, or NULL
+ * @taken: set on error: how many of this list the device has taken
+ *
+ * What was refused of the chain ends on its own.
+ *
+ * Return: 0, or the errno for the first work request that was refused.
+ */
+int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
+		     unsigned int *taken)
+{
+	const struct ib_send_wr *bad = NULL, *wr;
+	int ret;
+
+	*queue->chain_end = first;
+	ret = ib_post_send(queue->ep->qp, queue->chain, &bad);
+	if (ret) {
+		*taken = 0;
+		for (wr = first; wr && wr != bad; wr = wr->next)
+			++*taken;
+		if (!wr) {
+			*taken = 0;
+			verbs_chain_refuse(bad, first, ret);
+		}
+	}
+	queue->chain = NULL;
+	queue->chain_end = &queue->chain;
+	queue->chained = 0;
+	return ret;
+}
+
+/*
+ * What was refused frees its slot by a completion of its own, and must not ride
+ * on anything any more.  Other riders are lost until the endpoint is closed; the
+ * connection ends now.
+ */
+void verbs_chain_abandon(struct verbs_queue *queue)
+{
+	if (queue->refused)
+		queue->riders = NULL;
+}
+
+/* Without @cq, the device has not said it */
+void verbs_end_refused(struct verbs_queue *queue)
+{
+	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR };
+	struct kofi_comp *comp, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	comp = queue->refused;
+	queue->refused = NULL;
+	spin_unlock_irqrestore(&queue->lock, flags);
+
+	for (; comp; comp = next) {
+		next = comp->next;
+		wc.wr_cqe = &container_of(comp, struct verbs_slot, comp)->cqe;
+		wc.wr_cqe->done(NULL, &wc);
+	}
+}
+
+/* Rings the doorbell for what is waiting for it */
+void verbs_ring(struct verbs_queue *queue)
+{
+	unsigned long flags;
+	unsigned int taken;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	if (queue->chain)
+		verbs_chain_post(queue, NULL, &taken);
+	verbs_chain_abandon(queue);
+	verbs_queue_unlock(queue, flags);
+}
+
+/* Silent even if it fails, as the operation behind it then fails, too */
+static int verbs_chain_reg(struct verbs_queue *queue, struct verbs_mr *mr)
+{
+	const struct verbs_op op = { .silent = true, .region = mr };
+	struct ib_reg_wr *reg = &mr->reg;
+	struct verbs_slot *slot;
+
+	if (!verbs_slot_take(queue, &slot))
+		return -EAGAIN;
+	verbs_slot_fill(slot, &op, 0);
+	mr->slot = slot;
+	reg->wr.wr_cqe = &slot->cqe;
+	reg->wr.send_flags = 0;
+	verbs_slot_board(slot, &reg->wr, 0);
+	verbs_chain_link(queue, &reg->wr);
+	return 0;
+}
+
+/* Puts a registration in front of the endpoint's next operation */
+int verbs_post_reg(struct verbs_mr *mr)
+{
+	struct verbs_queue *queue = &mr->ep->tx;
+	unsigned long flags;
+	int ret;
+
+	ret = verbs_ep_check(mr->ep, true);
+	if (ret)
+		return ret;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	ret = verbs_chain_reg(queue, mr);
+	verbs_queue_unlock(queue, flags);
+	return ret;
+}
+
+/* Out of those that ride with the next one, or from the end of the queue */
+static bool verbs_slot_get_off(struct verbs_slot *slot, bool last)
+{
+	struct verbs_slot **rider = &slot->queue->riders;
+
+	while (*rider && *rider != slot)
+		rider = &(*rider)->link;
+	if (*rider)
+		*rider = slot->link;
+	else if (last)
+		verbs_slot_alight(slot);
+	else
+		return false;
+	return true;
+}
+
+/* Returns whether the registration waits for the doorbell and has to be posted */
+static bool verbs_unchain_reg(struct verbs_queue *queue, struct verbs_mr *mr)
+{
+	struct ib_send_wr **link = &queue->chain;
+
+	while (*link && *link != &mr->reg.wr)
+		link = &(*link)->next;
+	if (!*link)
+		return false;
+	if (!verbs_slot_get_off(mr->slot, !mr->reg.wr.next))
+		return true;
+	*link = mr->reg.wr.next;
+	if (!*link)
+		queue->chain_end = link;
+	verbs_slot_put(mr->slot);
+	return false;
+}
+
+/* Takes a registration back that still waits, or rings the doorbell for it */
+void verbs_post_unreg(struct verbs_mr *mr)
+{
+	struct verbs_queue *queue = &mr->ep->tx;
+	unsigned long flags;
+	bool waits;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	waits = verbs_unchain_reg(queue, mr);
+	verbs_queue_unlock(queue, flags);
+	if (waits)
+		verbs_ring(queue);
+}
