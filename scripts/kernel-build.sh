@@ -31,7 +31,8 @@ patches()
 
 # patch_source SRC PATCH: unless that has been done. All kernels are built from the
 # same tree, so a patch must be for the files of one architecture only, or be called
-# all-*, and one file may be in one patch only. In a subshell, which ends with the lock.
+# all-*, and two for one file must be for places far apart. In a subshell, which ends
+# with the lock.
 patch_source()
 (
 	lock "$1.lock"
