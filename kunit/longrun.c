@@ -67,9 +67,9 @@ unsigned int lr_size = 8192;
 module_param_named(size, lr_size, uint, 0444);
 MODULE_PARM_DESC(size, "longest message, the same on both sides (default 8192)");
 
-bool lr_apart = true;
+bool lr_apart;
 module_param_named(apart, lr_apart, bool, 0444);
-MODULE_PARM_DESC(apart, "client: atomic operations only when no message or write is on its way (default on); without that rxe of 6.12 ends some without their result where packets get lost");
+MODULE_PARM_DESC(apart, "client: atomic operations only when no message or write is on its way, for an rxe without our patches, which ends some without their result where packets get lost (default off)");
 
 unsigned int lr_patience_ms = 120000;
 module_param_named(patience_ms, lr_patience_ms, uint, 0444);
