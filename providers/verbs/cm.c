@@ -325,7 +325,7 @@ void verbs_cm_broken(struct work_struct *work)
 			     ep->state == VERBS_EP_CONNECTING))
 		verbs_ep_disconnected(ep);
 	else if (!ep->closing)
-		verbs_end_stranded(&ep->tx);
+		verbs_end_stranded(&ep->tx, false);
 	rdma_unlock_handler(ep->id);
 	verbs_end_refused(&ep->tx);
 	memalloc_noio_restore(noio);

@@ -395,7 +395,7 @@ void verbs_ep_flush(struct verbs_ep *ep)
 		return;
 	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
 	verbs_ring(&ep->tx);
-	verbs_end_stranded(&ep->tx);
+	verbs_end_stranded(&ep->tx, false);
 }
 
 static void verbs_ep_destroy_qp(struct verbs_ep *ep)
@@ -409,7 +409,7 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	}
 	verbs_cq_quiesce(ep->tx.cq);
 	verbs_cq_quiesce(ep->rx.cq);
-	verbs_abandon_stranded(&ep->tx);
+	verbs_end_stranded(&ep->tx, true);
 	flush_work(&ep->broken);
 	verbs_moves_abandon(ep);
 	rdma_destroy_qp(ep->id);

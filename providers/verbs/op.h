@@ -210,8 +210,7 @@ int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 		     struct verbs_iter *iter, const struct verbs_map *first);
 void verbs_part_watch(struct verbs_slot *part, struct ib_send_wr *wr);
 void verbs_strand(struct verbs_slot *slot, int err);
-void verbs_end_stranded(struct verbs_queue *queue);
-void verbs_abandon_stranded(struct verbs_queue *queue);
+void verbs_end_stranded(struct verbs_queue *queue, bool drained);
 
 /* move.c */
 int verbs_moves_set(struct verbs_ep *ep, size_t moves);

@@ -289,8 +289,16 @@ void verbs_strand(struct verbs_slot *slot, int err)
 	verbs_slot_blame(slot, err, 0);
 }
 
-/* The queue pair is in the error state, as far as that could be had */
-void verbs_end_stranded(struct verbs_queue *queue)
+/**
+ * verbs_end_stranded() - End what the device has taken in part
+ * @queue: the queue; its queue pair is in the error state, as far as that could be had
+ * @drained: nothing will be flushed any more, so a marker would not come back
+ *
+ * What gets no marker ends in @queue's worker.
+ *
+ * Context: any.
+ */
+void verbs_end_stranded(struct verbs_queue *queue, bool drained)
 {
 	struct ib_rdma_wr marker = {
 		.wr.opcode	= IB_WR_RDMA_WRITE,
@@ -308,24 +316,8 @@ void verbs_end_stranded(struct verbs_queue *queue)
 		next = comp->next;
 		slot = container_of(comp, struct verbs_slot, comp);
 		marker.wr.wr_cqe = &slot->cqe;
-		if (ib_post_send(queue->ep->qp, &marker.wr, NULL))
+		if (drained || ib_post_send(queue->ep->qp, &marker.wr, NULL))
 			verbs_refuse(slot);
-	}
-	spin_unlock_irqrestore(&queue->lock, flags);
-}
-
-/* The queue pair is drained, so no marker can be had; @queue's worker ends them */
-void verbs_abandon_stranded(struct verbs_queue *queue)
-{
-	struct kofi_comp *comp, *next;
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->lock, flags);
-	comp = queue->stranded;
-	queue->stranded = NULL;
-	for (; comp; comp = next) {
-		next = comp->next;
-		verbs_refuse(container_of(comp, struct verbs_slot, comp));
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
 }
