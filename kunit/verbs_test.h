@@ -34,6 +34,7 @@ extern struct kunit_suite kofi_verbs_cq_suite;
 extern struct kunit_suite kofi_verbs_handler_suite;
 extern struct kunit_suite kofi_verbs_cntr_suite;
 extern struct kunit_suite kofi_verbs_srx_suite;
+extern struct kunit_suite kofi_verbs_srx_open_suite;
 extern struct kunit_suite kofi_verbs_refuse_suite;
 extern struct kunit_suite kofi_verbs_close_suite;
 extern struct kunit_suite kofi_verbs_mr_suite;
