@@ -425,7 +425,7 @@ int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
  * fi_cq_read() - Take completions
  * @cq: the queue
  * @buf: array of entries in the queue's format
- * @count: most entries to take
+ * @count: most entries to take; with 0 the answer is -EAGAIN also if there are some
  *
  * An operation's queue slot is free again once its completion has been read.
  *
