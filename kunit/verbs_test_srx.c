@@ -4,7 +4,6 @@
  * endpoint has its own completions, one may go while the others stay, and no receive
  * gets lost.
  */
-#include <linux/bitmap.h>
 #include <rdma/fi_rma.h>
 #include "verbs_test_srx.h"
 
