@@ -3,7 +3,9 @@
  * Closing endpoints whose completion queue others read by polling, meanwhile.
  */
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
 #include "hca_test.h"
@@ -183,10 +185,102 @@ static void a_close_needs_no_reader(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, drain_read(drain));
 }
 
+#if IS_ENABLED(CONFIG_KRETPROBES)
+
+#define DRAIN_LINGER_MS	200	/* of a poller that should be gone in no time */
+#define DRAIN_TRIES	10
+
+/**
+ * struct drain_close - A close, and what a poller sees that comes too late
+ * @begun: the queue is being closed
+ * @ended: it is
+ * @met: the poller had still to look at the queue when the close began
+ * @late: and when it had ended
+ */
+struct drain_close {
+	bool	begun;
+	bool	ended;
+	bool	met;
+	bool	late;
+};
+
+static struct drain_close *drain_closes;
+
+/* The poller has let go of the queue, and will look at it again when we return */
+static int drain_linger(struct kretprobe_instance *probe, struct pt_regs *regs)
+{
+	struct drain_close *close = READ_ONCE(drain_closes);
+	int ms;
+
+	if (!close || READ_ONCE(close->ended))
+		return 0;
+	for (ms = 0; ms < DRAIN_LINGER_MS && !READ_ONCE(close->ended); ms++)
+		mdelay(1);
+	if (READ_ONCE(close->begun))
+		WRITE_ONCE(close->met, true);
+	if (READ_ONCE(close->ended))
+		WRITE_ONCE(close->late, true);
+	return 0;
+}
+
+static void drain_unprobe(void *probe)
+{
+	unregister_kretprobe(probe);
+	drain_closes = NULL;
+}
+
+/* Closing the endpoint makes ib_core poll; nobody else does */
+static void drain_close(struct kunit *test, struct drain_close *close)
+{
+	struct ht_end end = {};
+
+	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_enable(test, &end);
+	*close = (struct drain_close) {};
+	WRITE_ONCE(drain_closes, close);
+	ht_close(test, &end.ep->fid);
+	WRITE_ONCE(close->begun, true);
+	ht_close(test, &end.cq->fid);
+	WRITE_ONCE(close->ended, true);
+	WRITE_ONCE(drain_closes, NULL);
+	ht_close(test, &end.eq->fid);
+}
+
+/* With one processor at hand they may miss each other */
+static void a_close_waits_for_the_poller(struct kunit *test)
+{
+	static struct kretprobe probe = {
+		.kp.symbol_name	= "irq_poll_complete",
+		.handler	= drain_linger,
+	};
+	struct drain_close *close;
+	int i;
+
+	close = kunit_kzalloc(test, sizeof(*close), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, close);
+	ht_open(test, NULL);
+	probe.kp.addr = NULL;
+	probe.kp.flags = 0;
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&probe), 0);
+	KUNIT_ASSERT_EQ(test,
+			kunit_add_action_or_reset(test, drain_unprobe, &probe),
+			0);
+	for (i = 0; i < DRAIN_TRIES && !close->met; i++)
+		drain_close(test, close);
+	kunit_release_action(test, drain_unprobe, &probe);
+	KUNIT_EXPECT_TRUE(test, close->met);
+	KUNIT_EXPECT_FALSE(test, close->late);
+}
+
+#endif /* CONFIG_KRETPROBES */
+
 static struct kunit_case kofi_hca_drain_cases[] = {
 	KUNIT_CASE(a_close_and_a_reader_poll_in_turn),
 	KUNIT_CASE(a_reader_leaves_the_queue_to_a_driver_that_drains),
 	KUNIT_CASE(a_close_needs_no_reader),
+#if IS_ENABLED(CONFIG_KRETPROBES)
+	KUNIT_CASE(a_close_waits_for_the_poller),
+#endif
 	{}
 };
 

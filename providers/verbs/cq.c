@@ -23,6 +23,7 @@
  * then readers get -ENODEV.
  */
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "mr.h"
 #include "queue.h"
@@ -315,6 +316,20 @@ void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue)
 					   queue));
 }
 
+/*
+ * In softirq ib_core's poller lets go of the queue (irq_poll_complete()), then looks at
+ * it once more to arm it, and ib_free_cq() waits for the first only (6.1 to 7.3).
+ * Expedited, as a device that is removed has many queues.
+ */
+static void verbs_cq_await_softirq(struct ib_cq *ibcq)
+{
+	if (ibcq->poll_ctx != IB_POLL_SOFTIRQ)
+		return;
+	irq_poll_disable(&ibcq->iop);
+	synchronize_rcu_expedited();
+	irq_poll_enable(&ibcq->iop);
+}
+
 static void verbs_cq_strip(struct verbs_kid *kid)
 {
 	struct verbs_cq *cq = container_of(kid, struct verbs_cq, kid);
@@ -324,6 +339,7 @@ static void verbs_cq_strip(struct verbs_kid *kid)
 	spin_lock_irqsave(&cq->poll_lock, flags);
 	cq->ibcq = NULL;
 	spin_unlock_irqrestore(&cq->poll_lock, flags);
+	verbs_cq_await_softirq(ibcq);
 	ib_free_cq(ibcq);
 }
 
