@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Closing endpoints whose completion queue others read by polling, meanwhile.
+ * Closing endpoints whose completion queue others read by polling, meanwhile, and a
+ * queue that ib_core's poller has only just let go of.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
