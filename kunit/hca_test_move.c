@@ -295,6 +295,31 @@ static void a_refused_first_work_request_moves_nothing(struct kunit *test)
 	hv_move(test, &hv, 1);
 }
 
+/* What rdma_rw has registered fails the move; else nothing has moved */
+static void what_waits_in_front_is_refused_once(struct kunit *test)
+{
+	const struct hv_param *param = test->param_value;
+	bool stays = !param->roce && param->read;
+	struct kvec iov = { ht_buf(test, 64), 64 };
+	const struct fi_msg msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.context	= ht_ctx(1),
+	};
+	struct hv hv = {};
+
+	hv_open(test, &hv, HV_DEPTH, 1);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(hv.pair.a.ep, &msg, FI_COMPLETION |
+					 FI_MORE), 0);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
+	KUNIT_ASSERT_EQ(test, hv_post(test, &hv, 0, HV_ELEM, 2),
+			stays ? 0 : -EIO);
+	ht_each_once(test, hv.pair.a.cq, 1 + stays, EIO);
+	ht_event(test, hv.pair.a.eq, FI_SHUTDOWN);
+	ht_none(test, hv.pair.a.cq);
+	hv_expect_unmapped(test, &hv);
+}
+
 static void hv_refuse(struct kunit *test, unsigned int nth, unsigned int times)
 {
 	struct hv hv = {};
@@ -471,6 +496,8 @@ static struct kunit_case move_cases[] = {
 	KUNIT_CASE_PARAM(enable_fails_without_registrations,
 			 hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_refused_first_work_request_moves_nothing,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(what_waits_in_front_is_refused_once,
 			 hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_refusal_in_the_middle_of_a_round_fails_the_move,
 			 hv_param_gen_params),

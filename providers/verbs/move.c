@@ -375,9 +375,10 @@ static int verbs_move_post(struct verbs_move *move)
 		return 0;
 	if (taken || registers) {
 		verbs_strand(move->slot, -ret);
-		return 0;
+		ret = 0;
+	} else {
+		verbs_slot_alight(move->slot);
 	}
-	verbs_slot_alight(move->slot);
 	verbs_chain_abandon(queue);
 	return ret;
 }
