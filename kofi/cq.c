@@ -230,12 +230,19 @@ static void *kofi_cq_put_data(void *buf, const struct kofi_comp *comp)
 	return entry + 1;
 }
 
+static u64 kofi_comp_tag(const struct kofi_comp *comp)
+{
+	if (!(comp->flags & FI_TAGGED))
+		return 0;
+	return container_of(comp, const struct kofi_tagged_comp, comp)->tag;
+}
+
 static void *kofi_cq_put_tagged(void *buf, const struct kofi_comp *comp)
 {
 	struct fi_cq_tagged_entry *entry = buf;
 
 	kofi_cq_put_data(buf, comp);
-	entry->tag = comp->tag;
+	entry->tag = kofi_comp_tag(comp);
 	return entry + 1;
 }
 
@@ -296,7 +303,7 @@ ssize_t kofi_cq_readerr(struct kofi_cq *cq, struct fi_cq_err_entry *buf,
 		.len		= comp->len,
 		.buf		= comp->buf,
 		.data		= comp->data,
-		.tag		= comp->tag,
+		.tag		= kofi_comp_tag(comp),
 		.err		= comp->err,
 		.prov_errno	= comp->prov_errno,
 		.src_addr	= FI_ADDR_NOTAVAIL,

@@ -29,7 +29,6 @@ static struct cq_test *open_cq(struct kunit *test, enum fi_cq_format format)
 			.len = 100 + i,
 			.buf = ct,
 			.data = 200 + i,
-			.tag = 300 + i,
 		};
 	return ct;
 }
@@ -194,21 +193,32 @@ static void data_format_has_buffer_and_data(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, entries[2].op_context);
 }
 
-static void tagged_format_has_the_tag(struct kunit *test)
+static const struct kofi_tagged_comp tagged_message = {
+	.comp	= { .flags = FI_RECV | FI_TAGGED, .len = 7, .data = 8 },
+	.tag	= 0x123456789abcdef0,
+};
+
+static void tagged_format_has_the_tag_of_tagged_messages(struct kunit *test)
 {
 	struct cq_test *ct = open_cq(test, FI_CQ_FORMAT_TAGGED);
-	struct fi_cq_tagged_entry entries[3] = {};
+	struct kofi_tagged_comp tagged = tagged_message;
+	struct fi_cq_tagged_entry entries[3];
 	struct kofi_comp *chain;
 
-	complete_one(ct, 0, 0);
+	memset(entries, 0xee, sizeof(entries));
 	complete_one(ct, 1, 0);
+	kofi_cq_complete(&ct->cq, &tagged.comp);
 
-	KUNIT_ASSERT_EQ(test, read_cq(ct, entries, 2, &chain), 2);
-	KUNIT_EXPECT_PTR_EQ(test, entries[1].op_context, (void *)&ct->comps[1]);
-	KUNIT_EXPECT_EQ(test, entries[1].len, 101);
-	KUNIT_EXPECT_EQ(test, entries[1].data, 201ULL);
-	KUNIT_EXPECT_EQ(test, entries[1].tag, 301ULL);
-	KUNIT_EXPECT_NULL(test, entries[2].op_context);
+	KUNIT_ASSERT_EQ(test, read_cq(ct, entries, 3, &chain), 2);
+	KUNIT_EXPECT_PTR_EQ(test, entries[0].op_context, (void *)&ct->comps[1]);
+	KUNIT_EXPECT_EQ(test, entries[0].len, 101);
+	KUNIT_EXPECT_EQ(test, entries[0].data, 201ULL);
+	KUNIT_EXPECT_EQ(test, entries[0].tag, 0ULL);
+	KUNIT_EXPECT_EQ(test, entries[1].flags, FI_RECV | FI_TAGGED);
+	KUNIT_EXPECT_EQ(test, entries[1].len, 7);
+	KUNIT_EXPECT_EQ(test, entries[1].data, 8ULL);
+	KUNIT_EXPECT_EQ(test, entries[1].tag, tagged_message.tag);
+	KUNIT_EXPECT_EQ(test, entries[2].tag, 0xeeeeeeeeeeeeeeeeULL);
 }
 
 static void error_stops_the_reader(struct kunit *test)
@@ -251,12 +261,28 @@ static void error_entry_tells_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error.len, 100);
 	KUNIT_EXPECT_PTR_EQ(test, error.buf, (void *)ct);
 	KUNIT_EXPECT_EQ(test, error.data, 200ULL);
-	KUNIT_EXPECT_EQ(test, error.tag, 300ULL);
+	KUNIT_EXPECT_EQ(test, error.tag, 0ULL);
 	KUNIT_EXPECT_EQ(test, error.olen, 0);
 	KUNIT_EXPECT_EQ(test, error.err, (int)FI_ETRUNC);
 	KUNIT_EXPECT_EQ(test, error.prov_errno, 1000 + (int)FI_ETRUNC);
 	KUNIT_EXPECT_EQ(test, error.err_data_size, 0);
 	KUNIT_EXPECT_EQ(test, error.src_addr, FI_ADDR_NOTAVAIL);
+}
+
+static void error_entry_has_the_tag_of_a_tagged_message(struct kunit *test)
+{
+	struct cq_test *ct = open_cq(test, FI_CQ_FORMAT_CONTEXT);
+	struct kofi_tagged_comp tagged = tagged_message;
+	struct fi_cq_err_entry error = {};
+	struct kofi_comp *chain;
+
+	tagged.comp.err = FI_ETRUNC;
+	kofi_cq_complete(&ct->cq, &tagged.comp);
+
+	KUNIT_ASSERT_EQ(test, read_error(ct, &error, &chain), 1);
+	KUNIT_EXPECT_EQ(test, error.flags, FI_RECV | FI_TAGGED);
+	KUNIT_EXPECT_EQ(test, error.tag, tagged_message.tag);
+	KUNIT_EXPECT_EQ(test, error.err, (int)FI_ETRUNC);
 }
 
 static void error_data_that_is_not_there_has_no_size(struct kunit *test)
@@ -455,9 +481,10 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(context_format_has_the_context),
 	KUNIT_CASE(msg_format_has_flags_and_length),
 	KUNIT_CASE(data_format_has_buffer_and_data),
-	KUNIT_CASE(tagged_format_has_the_tag),
+	KUNIT_CASE(tagged_format_has_the_tag_of_tagged_messages),
 	KUNIT_CASE(error_stops_the_reader),
 	KUNIT_CASE(error_entry_tells_all),
+	KUNIT_CASE(error_entry_has_the_tag_of_a_tagged_message),
 	KUNIT_CASE(error_data_that_is_not_there_has_no_size),
 	KUNIT_CASE(room_is_reserved_up_to_the_size),
 	KUNIT_CASE(purge_takes_what_belongs),

@@ -29,24 +29,38 @@
  * struct kofi_comp - A completion, embedded in the slot of an operation
  * @next: next in the queue or chain
  * @op_context: the operation's context
- * @flags: FI_SEND | FI_MSG and the like
- * @len: bytes received
+ * @flags: FI_SEND | FI_MSG and the like, the lower half of the client's 64 bits, where
+ *	all are that completions have, but for FI_CLAIM
+ * @len: bytes received; so no provider's messages may have more than U32_MAX
  * @buf: buffer of a receive
  * @data: remote CQ data
- * @tag: tag of a tagged message
  * @err: positive error code; 0: success
- * @prov_errno: provider's code of the error
+ * @prov_errno: provider's code of the error, at most U16_MAX
+ * @own: the provider's, which finds room here that would be lost
+ *
+ * There is one for each operation that may be in flight, so its size counts: 48 bytes
+ * on a machine of 64 bits.
  */
 struct kofi_comp {
 	struct kofi_comp	*next;
 	void			*op_context;
-	u64			flags;
-	size_t			len;
+	u32			flags;
+	u32			len;
 	void			*buf;
 	u64			data;
-	u64			tag;
 	int			err;
-	int			prov_errno;
+	u16			prov_errno;
+	u8			own;
+};
+
+/**
+ * struct kofi_tagged_comp - The completion of a tagged message
+ * @comp: with FI_TAGGED in its flags
+ * @tag: of the message
+ */
+struct kofi_tagged_comp {
+	struct kofi_comp	comp;
+	u64			tag;
 };
 
 /* What a callback of FI_WAIT_DONE is told */

@@ -81,6 +81,7 @@ typedef u64 fi_addr_t;
 #define FI_TRANSMIT		FI_SEND
 #define FI_REMOTE_READ		BIT_ULL(12)
 #define FI_REMOTE_WRITE		BIT_ULL(13)
+#define FI_REMOTE_INV		BIT_ULL(15)	/* kernel: see fi_sendmsg() */
 
 #define FI_MULTI_RECV		BIT_ULL(16)
 #define FI_REMOTE_CQ_DATA	BIT_ULL(17)
@@ -98,7 +99,6 @@ typedef u64 fi_addr_t;
 #define FI_AFFINITY		BIT_ULL(29)
 #define FI_COMMIT_COMPLETE	BIT_ULL(30)
 #define FI_MATCH_COMPLETE	BIT_ULL(31)
-#define FI_REMOTE_INV		BIT_ULL(32)	/* kernel: see fi_sendmsg() */
 
 #define FI_PEER_TRANSFER	BIT_ULL(36)
 #define FI_AV_USER_ID		BIT_ULL(41)
