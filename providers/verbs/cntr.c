@@ -62,7 +62,7 @@ bool verbs_cntr_fits(const struct verbs_queue *queue)
 /* The counter of an operation whose completion is final, or NULL */
 struct kofi_cntr *verbs_cntr_find(const struct verbs_slot *slot)
 {
-	const struct verbs_queue *queue = verbs_slot_taker(slot);
+	const struct verbs_queue *queue = slot->queue;
 
 	if (slot->comp.flags & FI_MSG)
 		return queue->cntrs[VERBS_MSG];

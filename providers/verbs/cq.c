@@ -247,8 +247,7 @@ static ssize_t verbs_cq_sreadfrom(struct fid_cq *cq, void *buf, size_t count,
 
 static bool verbs_comp_of_queue(struct kofi_comp *comp, void *queue)
 {
-	return verbs_slot_taker(container_of(comp, struct verbs_slot, comp)) ==
-	       queue;
+	return container_of(comp, struct verbs_slot, comp)->queue == queue;
 }
 
 /*

@@ -35,7 +35,7 @@ static void verbs_call_done(struct verbs_slot *slot)
 
 static void verbs_report(struct verbs_slot *slot)
 {
-	struct kofi_cq *kcq = &verbs_slot_taker(slot)->cq->kcq;
+	struct kofi_cq *kcq = &slot->queue->cq->kcq;
 
 	if (kcq->wait_obj == FI_WAIT_DONE)
 		verbs_call_done(slot);
@@ -61,32 +61,56 @@ void verbs_slot_blame(struct verbs_slot *slot, int err, int prov_errno)
 	if (!cmpxchg(&slot->comp.err, 0, err))
 		slot->comp.prov_errno = prov_errno;
 	if (prov_errno != IB_WC_WR_FLUSH_ERR)
-		queue_work(verbs_wq, &verbs_slot_taker(slot)->ep->broken);
+		queue_work(verbs_wq, &slot->queue->ep->broken);
 }
 
-/* The operation has failed, or a part of one, which ends when the last one does */
-void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
+/* The key that the client ends with the operation, or 0; a read's sinks are ours */
+static u64 verbs_slot_key(const struct verbs_slot *slot)
 {
-	struct kofi_cntr *cntr;
+	const struct verbs_mr *mr = slot->region;
 
-	if (slot->whole) {
-		verbs_slot_blame(slot->whole, err, prov_errno);
-		return;
-	}
-	verbs_slot_blame(slot, err, prov_errno);
-	err = slot->comp.err;
-	cntr = verbs_cntr_of(slot);
-	verbs_slot_over(slot);
-	verbs_unmap(slot);
+	return slot->comp.flags && mr && !mr->sink ? mr->ibmr->rkey : 0;
+}
+
+/* What has been lent is the completion's again, and the region is nobody's any more */
+static void verbs_slot_clean(struct verbs_slot *slot, u64 data)
+{
+	slot->comp.len = 0;
+	slot->comp.buf = NULL;
 	/* See verbs_mr_in_flight() */
 	smp_store_release(&slot->region, NULL);
-	verbs_slot_put_parts(slot);
-	/* A registration is no operation of the client's */
+	slot->comp.data = data;
+}
+
+/* Errors are always reported, but a registration is no operation of the client's */
+static void verbs_slot_failed(struct verbs_slot *slot)
+{
+	struct kofi_cntr *cntr = verbs_cntr_of(slot);
+	int err = slot->comp.err;
+
 	if (slot->comp.flags)
 		verbs_report(slot);
 	else
 		verbs_slot_put(slot);
 	kofi_cntr_done(cntr, err, 0);
+}
+
+/*
+ * An operation of the transmit side has failed, or a part of one, which ends when the
+ * last one does.
+ */
+void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
+{
+	if (slot->part) {
+		verbs_slot_blame(slot->whole, err, prov_errno);
+		return;
+	}
+	verbs_slot_blame(slot, err, prov_errno);
+	verbs_slot_over(slot);
+	verbs_unmap(slot);
+	verbs_slot_put_parts(slot);
+	verbs_slot_clean(slot, verbs_slot_key(slot));
+	verbs_slot_failed(slot);
 }
 
 /*
@@ -147,18 +171,23 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	kofi_cq_complete(&slot->queue->cq->kcq, &slot->comp);
 }
 
-/* What has been in flight for its region has succeeded; a registration is none of these */
-static void verbs_slot_leave_region(struct verbs_slot *slot)
+/* Of the transmit side */
+static void verbs_slot_end(struct verbs_slot *slot)
 {
-	if (slot->comp.flags)
+	u64 key = verbs_slot_key(slot);
+
+	if (slot->riders)
+		verbs_slot_put_riders(slot);
+	/* It has been in flight for its region; a registration is not over */
+	if (slot->region && slot->comp.flags)
 		verbs_mr_ep_ended(slot->region);
-	/* Then nobody knows the region any more, see verbs_mr_in_flight() */
-	smp_store_release(&slot->region, NULL);
+	verbs_slot_clean(slot, key);
 }
 
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
+	size_t len = slot->bytes;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		verbs_slot_fail(slot, -verbs_wc_errno(wc->status, false),
@@ -167,11 +196,8 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	verbs_slot_over(slot);
 	verbs_unmap(slot);
-	if (slot->riders)
-		verbs_slot_put_riders(slot);
-	if (slot->region)
-		verbs_slot_leave_region(slot);
-	verbs_slot_succeed(slot, slot->bytes);
+	verbs_slot_end(slot);
+	verbs_slot_succeed(slot, len);
 }
 
 /* What came with the message, or instead of one */
@@ -194,12 +220,13 @@ void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
 
+	verbs_unmap(slot);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		verbs_slot_fail(slot, -verbs_wc_errno(wc->status, true),
-				wc->status);
+		verbs_slot_blame(slot, -verbs_wc_errno(wc->status, true),
+				 wc->status);
+		verbs_slot_failed(slot);
 		return;
 	}
-	verbs_unmap(slot);
 	slot->comp.len = wc->byte_len;
 	verbs_recv_flags(&slot->comp, wc);
 	verbs_slot_succeed(slot, wc->byte_len);
@@ -214,7 +241,9 @@ void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct verbs_slot *slot = to_verbs_slot(wc);
 	struct verbs_ep *ep = wc->qp->qp_context;
 
-	slot->taker = &ep->rx;
+	/* While it is the shared queue's */
+	verbs_unmap(slot);
+	slot->queue = &ep->rx;
 	slot->silent &= ep->rx.selective;
 	verbs_recv_done(cq, wc);
 }

@@ -146,7 +146,9 @@ static int verbs_ep_init_queues(struct verbs_ep *ep)
 		ret = verbs_queue_add_parts(&ep->tx);
 	if (ret)
 		goto destroy_tx;
-	if (!ep->srx)
+	if (ep->srx)
+		ep->rx.home = &ep->srx->rx;
+	else
 		ret = verbs_queue_init(&ep->rx, ep->domain, ep,
 				       verbs_recv_done);
 	if (ret)

@@ -124,21 +124,33 @@ static struct verbs_sge *verbs_slot_maps(struct verbs_slot *slot)
 	return &queue->maps[(slot - queue->slots) * queue->iov_limit];
 }
 
-/* The slot remembers what there is to unmap */
-void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map,
-		    enum dma_data_direction dir)
+/* What the device does with the buffers */
+static enum dma_data_direction verbs_slot_dir(const struct verbs_slot *slot)
 {
-	struct verbs_sge *maps;
-	u32 i;
+	return slot->comp.flags & (FI_RECV | FI_READ) ? DMA_FROM_DEVICE :
+							DMA_TO_DEVICE;
+}
 
-	if (!slot->queue->maps)
-		return;
-	maps = verbs_slot_maps(slot);
-	for (i = 0; i < map->count; i++)
-		maps[i] = (struct verbs_sge) { map->sge[i].addr,
-					       map->sge[i].length };
-	slot->dir = dir;
-	slot->mapped = map->mapped;
+/* The slot remembers what there is to unmap; @mapped: bit n: element n */
+static void verbs_slot_keep(struct verbs_slot *slot, const struct ib_sge *sge,
+			    u32 mapped)
+{
+	struct verbs_sge *maps = verbs_slot_maps(slot);
+	size_t i;
+
+	for (i = 0; i < slot->queue->iov_limit; i++) {
+		maps[i].len = 0;
+		if (mapped & 1U << i)
+			maps[i] = (struct verbs_sge) { sge[i].addr,
+						       sge[i].length };
+	}
+	slot->mapped = true;
+}
+
+void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map)
+{
+	if (slot->queue->maps && map->mapped)
+		verbs_slot_keep(slot, map->sge, map->mapped);
 }
 
 /*
@@ -159,26 +171,24 @@ bool verbs_fast_map(struct verbs_queue *queue, const void *buf,
 		verbs_slot_put(*slot);
 		return false;
 	}
-	*verbs_slot_maps(*slot) = (struct verbs_sge) { sge->addr, sge->length };
-	(*slot)->dir = dir;
-	(*slot)->mapped = 1;
+	verbs_slot_keep(*slot, sge, BIT(0));
 	(*slot)->cqe.done = queue->done;
 	return true;
 }
 
 void verbs_unmap(struct verbs_slot *slot)
 {
-	struct ib_device *ibdev;
+	struct verbs_queue *queue = slot->queue;
 	struct verbs_sge *maps;
-	u32 i;
+	size_t i;
 
 	if (!slot->mapped)
 		return;
-	ibdev = slot->queue->domain->dev->ibdev;
 	maps = verbs_slot_maps(slot);
-	for (i = 0; slot->mapped >> i; i++)
-		if (slot->mapped & 1U << i)
-			ib_dma_unmap_page(ibdev, maps[i].addr, maps[i].len,
-					  slot->dir);
-	slot->mapped = 0;
+	for (i = 0; i < queue->iov_limit; i++)
+		if (maps[i].len)
+			ib_dma_unmap_page(queue->domain->dev->ibdev,
+					  maps[i].addr, maps[i].len,
+					  verbs_slot_dir(slot));
+	slot->mapped = false;
 }

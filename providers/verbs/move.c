@@ -348,6 +348,7 @@ static bool verbs_move_board(struct verbs_move *move, struct ib_send_wr *wr)
 	for (; wr->next; wr = wr->next, part = part->link) {
 		verbs_slot_fill(part, &op, 0);
 		part->whole = move->slot;
+		part->part = true;
 		wr->wr_cqe = &part->cqe;
 		verbs_part_watch(part, wr);
 		registers |= wr->opcode == IB_WR_REG_MR;

@@ -161,8 +161,7 @@ int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
 		   struct verbs_iter *iter, size_t limit, struct verbs_map *map);
 void verbs_map_undo(struct verbs_domain *domain, enum dma_data_direction dir,
 		    struct verbs_map *map);
-void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map,
-		    enum dma_data_direction dir);
+void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map);
 void verbs_unmap(struct verbs_slot *slot);
 
 /* msg.c, rma.c */

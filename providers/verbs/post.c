@@ -70,11 +70,9 @@ void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
 	slot->comp.buf = NULL;
 	slot->comp.data = 0;
 	slot->comp.err = 0;
+	slot->comp.own = 0;
 	slot->silent = op->silent;
 	slot->region = op->region;
-	slot->riders = NULL;
-	slot->whole = NULL;
-	slot->mapped = 0;
 	slot->cqe.done = slot->queue->done;
 }
 
@@ -202,7 +200,7 @@ static int verbs_slot_refused(struct verbs_slot *slot,
 			      const struct verbs_op *op, int err)
 {
 	verbs_slot_over(slot);
-	slot->mapped = 0;
+	slot->mapped = false;
 	verbs_slot_alight(slot);
 	if (op->opcode != IB_WR_RDMA_READ_WITH_INV) {
 		verbs_slot_put(slot);
@@ -254,9 +252,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	if (bounce)
 		verbs_bounce(slot, op, map->sge);
 	else
-		verbs_map_keep(slot, map, verbs_op_dir(op));
-	if (op->opcode == IB_WR_LOCAL_INV)
-		slot->comp.data = op->region->ibmr->rkey;
+		verbs_map_keep(slot, map);
 	any.wr.wr_cqe = &slot->cqe;
 	verbs_slot_board(slot, &any.wr, map->len);
 	err = verbs_doorbell(queue, &any, more);
@@ -440,8 +436,10 @@ static int verbs_one_launch(struct verbs_queue *queue, const struct verbs_op *op
 	}
 	verbs_one_wr(wr, op, slot, sge);
 	verbs_slot_board(slot, &wr->wr, sge->length);
-	if (!verbs_one_is_plain(slot))
+	if (!verbs_one_is_plain(slot)) {
+		slot->bytes = sge->length;
 		slot->cqe.done = queue->done;
+	}
 	if (!waits)
 		return verbs_post_now(queue, &wr->wr);
 	verbs_chain_link(queue, &wr->wr);
@@ -463,7 +461,6 @@ static int verbs_post_one(struct verbs_ep *ep, const struct verbs_op *op)
 	slot->comp.op_context = op->context;
 	slot->comp.flags = op->opcode == IB_WR_SEND ? FI_MSG | FI_SEND :
 						      verbs_comp_flags(op);
-	slot->bytes = sge.length;
 	slot->silent = op->silent;
 
 	spin_lock_irqsave(&queue->lock, flags);
@@ -538,11 +535,11 @@ static int verbs_recv_map(struct verbs_queue *queue, const struct verbs_op *op,
 	verbs_slot_fill(slot, op, FI_MSG | FI_RECV);
 	if (op->type == FI_BUF_KVEC && op->count)
 		slot->comp.buf = ((const struct kvec *)op->list)->iov_base;
-	verbs_map_keep(slot, map, DMA_FROM_DEVICE);
+	verbs_map_keep(slot, map);
 	wr.wr_cqe = &slot->cqe;
 	ret = verbs_post_errno(verbs_ring_recv(queue, &wr));
 	if (ret) {
-		slot->mapped = 0;
+		slot->mapped = false;
 		verbs_slot_put(slot);
 	}
 	return ret;

@@ -45,7 +45,7 @@ struct verbs_cq {
 /**
  * struct verbs_sge - Where a buffer was mapped, for unmapping
  * @addr: DMA address
- * @len: bytes
+ * @len: bytes; 0: nothing is to be unmapped
  */
 struct verbs_sge {
 	u64			addr;
@@ -55,47 +55,73 @@ struct verbs_sge {
 /**
  * struct verbs_slot - An operation in flight
  * @comp: its completion
- * @cqe: entry point of the device's completion
- * @queue: the queue it belongs to
- * @riders: of an endpoint's slot: unsignalled operations posted before, which have
- *	succeeded if this one has; by their @link
- * @taker: of a shared slot: the receive side of the endpoint that has taken it, see
- *	verbs_slot_taker()
- * @link: among the @riders of another
+ * @link: while it is in flight, on the transmit side: among the @riders of another; or
+ *	among the slots that wait for a move's work requests (move.c)
  * @next: while it is free: place of the next one, see verbs_slot_place(); 0: none
- * @whole: the slot of the operation that this one is a part of, or NULL (split.c)
- * @region: whose key ends with the operation, or begins if there are no comp.flags; or
- *	NULL
- * @bytes: transmit side: length of the buffers
- * @mapped: bit n: entry n of its part of the queue's maps is to be unmapped
- * @dir: what the device does with the buffers
+ * @whole: if @part: the slot of the operation that it is a part of (split.c)
+ * @bytes: transmit side, until it has ended: length of the buffers; 0 if it is plain
+ * @riders: likewise: unsignalled operations posted before, which have succeeded if this
+ *	one has; by their @link
+ * @region: likewise: whose key ends with the operation, or begins if there are no
+ *	comp.flags; or NULL
  * @silent: success is not reported
  * @signaled: the device reports success to us
+ * @mapped: its part of the queue's maps is to be unmapped
+ * @part: of another operation
+ * @cqe: entry point of the device's completion
+ * @queue: the queue it belongs to, or if that is shared and an endpoint has taken the
+ *	receive, this endpoint's
+ *
+ * Operations of deep queues are many, so a slot is one cache line: a completion that is
+ * not there yet lends its place.  Nothing of that is left when it is reported: data are
+ * the key of a region that has ended or what came with a message, and only a receive
+ * has buffer and length.
  */
 struct verbs_slot {
-	struct kofi_comp	comp;
+	union {
+		struct kofi_comp	comp;
+		struct {
+			union {					/* comp.next */
+				struct verbs_slot	*link;
+				u32			next;
+			};
+			struct verbs_slot	*whole;		/* comp.op_context */
+			/* private: */
+			u32			same_flags;
+			/* public: */
+			u32			bytes;		/* comp.len */
+			struct verbs_slot	*riders;	/* comp.buf */
+			union {					/* comp.data */
+				struct verbs_mr	*region;
+				/* private: */
+				u64		same_data;
+			};
+			int			same_err;
+			u16			same_prov_errno;
+			/* public: */
+			u8			silent : 1;	/* comp.own */
+			u8			signaled : 1;
+			u8			mapped : 1;
+			u8			part : 1;
+		};
+	};
 	struct ib_cqe		cqe;
 	struct verbs_queue	*queue;
-	union {
-		struct verbs_slot	*riders;
-		struct verbs_queue	*taker;
-	};
-	union {
-		struct verbs_slot	*link;
-		u32			next;
-	};
-	struct verbs_slot	*whole;
-	struct verbs_mr		*region;
-	u32			bytes;
-	u16			mapped;
-	u8			dir;
-	bool			silent : 1;
-	bool			signaled : 1;
 };
 
-/* A table of slots fills its pages, and a slot its cache lines */
-static_assert(sizeof(struct verbs_slot) <= 128);
-static_assert(VERBS_MAX_IOV <= 16);
+static_assert(sizeof(struct verbs_slot) <= 64);
+static_assert(offsetof(struct verbs_slot, link) ==
+	      offsetof(struct verbs_slot, comp.next));
+static_assert(offsetof(struct verbs_slot, whole) ==
+	      offsetof(struct verbs_slot, comp.op_context));
+static_assert(offsetof(struct verbs_slot, bytes) ==
+	      offsetof(struct verbs_slot, comp.len));
+static_assert(offsetof(struct verbs_slot, riders) ==
+	      offsetof(struct verbs_slot, comp.buf));
+static_assert(offsetof(struct verbs_slot, region) ==
+	      offsetof(struct verbs_slot, comp.data));
+static_assert(offsetof(struct verbs_slot, same_prov_errno) + sizeof(u16) ==
+	      offsetof(struct verbs_slot, comp.own));
 
 /* What a counter may be bound to, in one direction */
 enum verbs_kind {
@@ -122,6 +148,7 @@ struct verbs_wr {
  * @plain: plain operations may go the short way now (fast.h)
  * @fits: and may as far as the endpoint is concerned
  * @free: place of the first free slot, and below a count of takings (slot.c)
+ * @home: whose slots they are: this queue, or the shared one
  * @slots: all slots, @size of them
  * @base: one slot in front of them, see verbs_slot_place()
  * @plain_done: done function of a free slot, and of plain operations
@@ -154,7 +181,7 @@ struct verbs_wr {
  * @ep: whose queue it is; NULL: it is shared
  * @srq: the device's queue, if it is shared
  *
- * Of an endpoint's receive side that uses a shared receive context, only @cq,
+ * Of an endpoint's receive side that uses a shared receive context, only @home, @cq,
  * @selective, @counted, @cntrs and @ep count; it has no slots.
  */
 struct verbs_queue {
@@ -162,6 +189,7 @@ struct verbs_queue {
 	bool			plain;
 	bool			fits;
 	atomic64_t		free;
+	struct verbs_queue	*home;
 	struct verbs_slot	*slots;
 	void			*base;
 	void			(*plain_done)(struct ib_cq *cq, struct ib_wc *wc);
@@ -291,7 +319,7 @@ static __always_inline bool verbs_slot_take(struct verbs_queue *queue,
 			return false;
 		*slot = queue->base + place;
 		/* Nonsense if somebody else has taken it; then the count has moved on */
-		next = READ_ONCE((*slot)->next);
+		next = data_race(READ_ONCE((*slot)->next));
 		next = next << 32 | (u32)(head + 1);
 	} while (unlikely(!atomic64_try_cmpxchg(&queue->free, &head, next)));
 	return true;
@@ -336,16 +364,10 @@ static inline void verbs_slot_board(struct verbs_slot *slot,
 		verbs_slot_carry(slot, wr);
 }
 
-/* Whose completion it is; of a shared receive once it is there */
-static inline struct verbs_queue *verbs_slot_taker(const struct verbs_slot *slot)
-{
-	return slot->queue->ep ? slot->queue : slot->taker;
-}
-
 /* The counter of an operation; its completion is final and not yet reported */
 static inline struct kofi_cntr *verbs_cntr_of(const struct verbs_slot *slot)
 {
-	return verbs_slot_taker(slot)->counted ? verbs_cntr_find(slot) : NULL;
+	return slot->queue->counted ? verbs_cntr_find(slot) : NULL;
 }
 
 /* Is success of an operation with @flags to be kept from the client? */

@@ -17,6 +17,11 @@
  * A free slot is clean: nothing in it is left from an operation, and its completion
  * would go to the queue's plain_done.  So a plain operation has little to fill in.
  *
+ * What is in flight is linked through the place of comp.next, so it must be in no such
+ * list any more, or never looked for there again, when it ends by a completion of its
+ * own: riders that failed are followed by their carrier's failure, and those that were
+ * refused by verbs_chain_abandon().
+ *
  * Operations whose success nobody wants to know are posted unsignalled, and the
  * device says nothing of them unless they fail.  Their slots ride on that of the
  * next signalled operation and are free when that one has succeeded; at least
@@ -95,6 +100,7 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	queue->chain_end = &queue->chain;
 	queue->stranded = NULL;
 	queue->refused = NULL;
+	queue->home = queue;
 	queue->base = queue->slots - 1;
 	queue->domain = domain;
 	queue->ep = ep;
@@ -178,17 +184,16 @@ void verbs_queue_destroy(struct verbs_queue *queue)
 
 void verbs_slot_put(struct verbs_slot *slot)
 {
+	struct verbs_queue *home = slot->queue->home;
+
 	slot->comp.len = 0;
 	slot->comp.buf = NULL;
 	slot->comp.data = 0;
 	slot->comp.err = 0;
-	slot->silent = false;
-	slot->mapped = 0;
-	slot->region = NULL;
-	slot->riders = NULL;
-	slot->whole = NULL;
-	slot->cqe.done = slot->queue->plain_done;
-	verbs_slots_push(slot->queue, slot, slot);
+	slot->comp.own = 0;
+	slot->cqe.done = home->plain_done;
+	slot->queue = home;
+	verbs_slots_push(home, slot, slot);
 }
 
 void verbs_slot_put_chain(struct kofi_comp *chain)
@@ -213,16 +218,15 @@ void verbs_slot_put_riders(struct verbs_slot *slot)
 		verbs_unmap(rider);
 		verbs_slot_put(rider);
 	}
+	slot->riders = NULL;
 }
 
 /* @slot has failed; its parts, posted right before it, have ended somehow */
 void verbs_slot_put_parts(struct verbs_slot *slot)
 {
-	struct verbs_slot *part, *next;
+	struct verbs_slot *part, *next = slot->riders;
 
-	/* A shared slot has none */
-	next = slot->queue->ep ? slot->riders : NULL;
-	while ((part = next) && part->whole == slot) {
+	while ((part = next) && part->whole == slot && part->part) {
 		next = part->link;
 		verbs_slot_over(part);
 		verbs_unmap(part);

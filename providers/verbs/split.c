@@ -168,13 +168,14 @@ static void verbs_split_fill(struct verbs_queue *queue,
 		len += part->map.len;
 		verbs_slot_fill(part->slot, op, verbs_comp_flags(op));
 		verbs_slot_begun(part->slot);
-		verbs_map_keep(part->slot, &part->map, verbs_op_dir(op));
+		verbs_map_keep(part->slot, &part->map);
 		verbs_wr_init(&part->any, &one, &part->map, 0);
 		part->any.wr.wr_cqe = &part->slot->cqe;
 		if (part == last)
 			break;
 		part->any.wr.next = &part[1].any.wr;
 		part->slot->whole = last->slot;
+		part->slot->part = true;
 		verbs_part_watch(part->slot, &part->any.wr);
 		verbs_slot_ride(part->slot);
 	}
@@ -190,8 +191,7 @@ static void verbs_split_undo(struct verbs_queue *queue, unsigned int count)
 	while (count--) {
 		slot = queue->parts[count].slot;
 		verbs_slot_over(slot);
-		slot->mapped = 0;
-		slot->whole = NULL;
+		slot->mapped = false;
 		verbs_slot_alight(slot);
 		verbs_slot_put(slot);
 	}

@@ -5,9 +5,9 @@
  * The queue has slots as an endpoint's has; what differs is who completes them.
  * A message takes the oldest receive, whichever endpoint it is for.  The device
  * reports it in the completion queue of that endpoint's queue pair, and there
- * verbs_srx_done() enters the endpoint in the slot (taker): queue, counters and
- * FI_SELECTIVE_COMPLETION are the endpoint's.  Whoever reads the completion gives
- * the slot back to the shared queue, without a lock, as everywhere.
+ * verbs_srx_done() makes the slot one of the endpoint's: completion queue, counters
+ * and FI_SELECTIVE_COMPLETION are this endpoint's.  Whoever reads the completion gives
+ * the slot back to the shared queue (home), without a lock, as everywhere.
  *
  * Posters of all endpoints meet in the shared queue's list of free slots, which has
  * no lock, and in that of the device's driver.  That is the exception to the rule that
