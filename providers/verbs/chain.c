@@ -3,15 +3,15 @@
  * Chains: work requests that wait for the doorbell.
  *
  * With FI_MORE a work request is kept, and goes to the device together with the next
- * one that has no FI_MORE, or when there are VERBS_CHAIN of them, or when the
- * connection ends.  The registration of a region for single operations (mr_ep.c)
+ * one that has no FI_MORE, or when there are VERBS_CHAIN of them or no room for one
+ * more, or when the connection ends.  The registration of a region for single operations (mr_ep.c)
  * always waits like that.  The call has returned 0 by then, so a work request of a
  * chain that the device refuses completes with an error, which ends the connection
  * like any other.  It completes from a worker: who has rung the bell may hold locks
  * that the client's callbacks take.
  *
- * The chain belongs to a transmit queue, and is guarded by its lock.  A function here
- * that does not take that lock is called with it held.
+ * The chain is guarded by the lock of the transmit side.  A function here that does not
+ * take that lock is called with it held.
  */
 #include <linux/module.h>
 #include "ep.h"
@@ -21,9 +21,9 @@
 #include "verbs.h"
 
 /* Keeps a copy of the work request until the doorbell */
-void verbs_chain_add(struct verbs_queue *queue, const struct ib_rdma_wr *wr)
+void verbs_chain_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 {
-	struct verbs_wr *copy = verbs_chain_place(queue);
+	struct verbs_wr *copy = verbs_chain_place(ep, wr->wr.num_sge);
 
 	copy->rdma = *wr;
 	if (wr->wr.sg_list) {
@@ -31,20 +31,20 @@ void verbs_chain_add(struct verbs_queue *queue, const struct ib_rdma_wr *wr)
 		       wr->wr.num_sge * sizeof(*copy->sge));
 		copy->rdma.wr.sg_list = copy->sge;
 	}
-	verbs_chain_link(queue, &copy->rdma.wr);
-	queue->chained++;
+	verbs_chain_link(ep, &copy->rdma.wr);
 }
 
 /* A worker ends it, behind those that were refused before */
 void verbs_refuse(struct verbs_slot *slot)
 {
-	struct kofi_comp **tail = &slot->queue->refused;
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+	struct kofi_comp **tail = &ep->refused;
 
 	while (*tail)
 		tail = &(*tail)->next;
 	slot->comp.next = NULL;
 	*tail = &slot->comp;
-	queue_work(verbs_wq, &slot->queue->ep->broken);
+	queue_work(verbs_wq, &ep->broken);
 }
 
 /* The device refused what is in the chain from @bad on, up to @end */
@@ -64,7 +64,7 @@ static void verbs_chain_refuse(const struct ib_send_wr *bad,
 
 /**
  * verbs_chain_post() - Post what waits for the doorbell, and more behind it
- * @queue: the queue; the caller holds its lock
+ * @ep: the endpoint; the caller holds the transmit side's lock
  * @first: the first of a list of work requests, or NULL
  * @taken: set on error: how many of this list the device has taken
  *
@@ -72,14 +72,14 @@ static void verbs_chain_refuse(const struct ib_send_wr *bad,
  *
  * Return: 0, or the errno for the first work request that was refused.
  */
-int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
+int verbs_chain_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		     unsigned int *taken)
 {
 	const struct ib_send_wr *bad = NULL, *wr;
 	int ret;
 
-	*queue->chain_end = first;
-	ret = ib_post_send(queue->ep->qp, queue->chain, &bad);
+	*ep->chain_end = first;
+	ret = ib_post_send(ep->qp, ep->chain, &bad);
 	if (ret) {
 		*taken = 0;
 		for (wr = first; wr && wr != bad; wr = wr->next)
@@ -89,9 +89,10 @@ int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
 			verbs_chain_refuse(bad, first, ret);
 		}
 	}
-	queue->chain = NULL;
-	queue->chain_end = &queue->chain;
-	queue->chained = 0;
+	ep->chain = NULL;
+	ep->chain_end = &ep->chain;
+	ep->chained = 0;
+	ep->chain_used = 0;
 	return ret;
 }
 
@@ -100,23 +101,23 @@ int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
  * on anything any more.  Other riders are lost until the endpoint is closed; the
  * connection ends now.
  */
-void verbs_chain_abandon(struct verbs_queue *queue)
+void verbs_chain_abandon(struct verbs_ep *ep)
 {
-	if (queue->refused)
-		queue->riders = NULL;
+	if (ep->refused)
+		ep->riders = NULL;
 }
 
 /* Without @cq, the device has not said it */
-void verbs_end_refused(struct verbs_queue *queue)
+void verbs_end_refused(struct verbs_ep *ep)
 {
 	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR };
 	struct kofi_comp *comp, *next;
 	unsigned long flags;
 
-	spin_lock_irqsave(&queue->lock, flags);
-	comp = queue->refused;
-	queue->refused = NULL;
-	spin_unlock_irqrestore(&queue->lock, flags);
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	comp = ep->refused;
+	ep->refused = NULL;
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
 
 	for (; comp; comp = next) {
 		next = comp->next;
@@ -126,57 +127,61 @@ void verbs_end_refused(struct verbs_queue *queue)
 }
 
 /* Rings the doorbell for what is waiting for it */
-void verbs_ring(struct verbs_queue *queue)
+void verbs_ring(struct verbs_ep *ep)
 {
 	unsigned long flags;
 	unsigned int taken;
 
-	spin_lock_irqsave(&queue->lock, flags);
-	if (queue->chain)
-		verbs_chain_post(queue, NULL, &taken);
-	verbs_chain_abandon(queue);
-	verbs_queue_unlock(queue, flags);
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	if (ep->chain)
+		verbs_chain_post(ep, NULL, &taken);
+	verbs_chain_abandon(ep);
+	verbs_queue_unlock(ep, &ep->tx, flags);
 }
 
 /* Silent even if it fails, as the operation behind it then fails, too */
-static int verbs_chain_reg(struct verbs_queue *queue, struct verbs_mr *mr)
+static int verbs_chain_reg(struct verbs_ep *ep, struct verbs_mr *mr)
 {
 	const struct verbs_op op = { .silent = true, .region = mr };
 	struct ib_reg_wr *reg = &mr->reg;
 	struct verbs_slot *slot;
 
-	if (!verbs_slot_take(queue, &slot))
+	if (!verbs_slot_take(&ep->tx, &slot))
 		return -EAGAIN;
 	verbs_slot_fill(slot, &op, 0);
 	mr->slot = slot;
 	reg->wr.wr_cqe = &slot->cqe;
 	reg->wr.send_flags = 0;
 	verbs_slot_board(slot, &reg->wr, 0);
-	verbs_chain_link(queue, &reg->wr);
+	verbs_chain_link(ep, &reg->wr);
 	return 0;
 }
 
 /* Puts a registration in front of the endpoint's next operation */
 int verbs_post_reg(struct verbs_mr *mr)
 {
-	struct verbs_queue *queue = &mr->ep->tx;
+	struct verbs_ep *ep = mr->ep;
 	unsigned long flags;
 	int ret;
 
-	ret = verbs_ep_check(mr->ep, true);
+	ret = verbs_ep_check(ep, true);
 	if (ret)
 		return ret;
 
-	spin_lock_irqsave(&queue->lock, flags);
-	ret = verbs_chain_reg(queue, mr);
-	verbs_queue_unlock(queue, flags);
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	ret = verbs_chain_reg(ep, mr);
+	verbs_queue_unlock(ep, &ep->tx, flags);
 	return ret;
 }
 
-/* Out of those that ride with the next one, or from the end of the queue */
+/*
+ * Out of those that ride with the next one, or from the end of the queue.  What rides
+ * and is newer than a work request that waits for the doorbell does so, too: it has not
+ * ended, and its link is one.
+ */
 static bool verbs_slot_get_off(struct verbs_slot *slot, bool last)
 {
-	struct verbs_slot **rider = &slot->queue->riders;
+	struct verbs_slot **rider = &verbs_tx_ep(slot->queue)->riders;
 
 	while (*rider && *rider != slot)
 		rider = &(*rider)->link;
@@ -190,9 +195,9 @@ static bool verbs_slot_get_off(struct verbs_slot *slot, bool last)
 }
 
 /* Returns whether the registration waits for the doorbell and has to be posted */
-static bool verbs_unchain_reg(struct verbs_queue *queue, struct verbs_mr *mr)
+static bool verbs_unchain_reg(struct verbs_ep *ep, struct verbs_mr *mr)
 {
-	struct ib_send_wr **link = &queue->chain;
+	struct ib_send_wr **link = &ep->chain;
 
 	while (*link && *link != &mr->reg.wr)
 		link = &(*link)->next;
@@ -202,7 +207,7 @@ static bool verbs_unchain_reg(struct verbs_queue *queue, struct verbs_mr *mr)
 		return true;
 	*link = mr->reg.wr.next;
 	if (!*link)
-		queue->chain_end = link;
+		ep->chain_end = link;
 	verbs_slot_put(mr->slot);
 	return false;
 }
@@ -210,13 +215,13 @@ static bool verbs_unchain_reg(struct verbs_queue *queue, struct verbs_mr *mr)
 /* Takes a registration back that still waits, or rings the doorbell for it */
 void verbs_post_unreg(struct verbs_mr *mr)
 {
-	struct verbs_queue *queue = &mr->ep->tx;
+	struct verbs_ep *ep = mr->ep;
 	unsigned long flags;
 	bool waits;
 
-	spin_lock_irqsave(&queue->lock, flags);
-	waits = verbs_unchain_reg(queue, mr);
-	verbs_queue_unlock(queue, flags);
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	waits = verbs_unchain_reg(ep, mr);
+	verbs_queue_unlock(ep, &ep->tx, flags);
 	if (waits)
-		verbs_ring(queue);
+		verbs_ring(ep);
 }

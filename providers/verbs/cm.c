@@ -122,7 +122,7 @@ void verbs_ep_hang_up(struct verbs_ep *ep)
 		/* Who has seen another state than DOWN has counted his operation */
 		spin_lock_irqsave(&ep->tx.lock, flags);
 		spin_unlock_irqrestore(&ep->tx.lock, flags);
-		if (atomic_read(&ep->tx.busy))
+		if (atomic_read(&ep->busy))
 			verbs_ep_flush(ep);
 	}
 	rdma_disconnect(ep->id);
@@ -325,9 +325,9 @@ void verbs_cm_broken(struct work_struct *work)
 			     ep->state == VERBS_EP_CONNECTING))
 		verbs_ep_disconnected(ep);
 	else if (!ep->closing)
-		verbs_end_stranded(&ep->tx, false);
+		verbs_end_stranded(ep, false);
 	rdma_unlock_handler(ep->id);
-	verbs_end_refused(&ep->tx);
+	verbs_end_refused(ep);
 	memalloc_noio_restore(noio);
 }
 

@@ -121,7 +121,7 @@ void verbs_ep_set_state(struct verbs_ep *ep, enum verbs_ep_state state)
 	smp_store_release(&ep->state, state);
 	for (i = 0; i < ARRAY_SIZE(queues); i++) {
 		spin_lock_irqsave(&queues[i]->lock, flags);
-		verbs_queue_unlock(queues[i], flags);
+		verbs_queue_unlock(ep, queues[i], flags);
 	}
 }
 
@@ -134,6 +134,14 @@ static void verbs_ep_unreserve(struct verbs_ep *ep)
 		kofi_cq_unreserve(&ep->rx.cq->kcq, ep->rx.size);
 }
 
+static void verbs_ep_destroy_queues(struct verbs_ep *ep)
+{
+	kvfree(ep->parts);
+	ep->parts = NULL;
+	verbs_queue_destroy(&ep->tx);
+	verbs_queue_destroy(&ep->rx);
+}
+
 static int verbs_ep_init_queues(struct verbs_ep *ep)
 {
 	int ret;
@@ -141,9 +149,8 @@ static int verbs_ep_init_queues(struct verbs_ep *ep)
 	ret = verbs_queue_init(&ep->tx, ep->domain, ep, verbs_send_done);
 	if (ret)
 		return ret;
-	ret = verbs_queue_add_chain(&ep->tx);
-	if (!ret && ep->rma)
-		ret = verbs_queue_add_parts(&ep->tx);
+	if (ep->rma)
+		ret = verbs_parts_init(ep);
 	if (ret)
 		goto destroy_tx;
 	if (ep->srx)
@@ -156,7 +163,7 @@ static int verbs_ep_init_queues(struct verbs_ep *ep)
 	return 0;
 
 destroy_tx:
-	verbs_queue_destroy(&ep->tx);
+	verbs_ep_destroy_queues(ep);
 	return ret;
 }
 
@@ -222,7 +229,7 @@ static int verbs_ep_build(struct verbs_ep *ep)
 	if (ret)
 		goto destroy_sinks;
 	if (ep->inline_size < ep->inject_size) {
-		ret = verbs_queue_add_bounce(&ep->tx);
+		ret = verbs_bounce_init(ep);
 		if (ret)
 			goto destroy_qp;
 	}
@@ -234,8 +241,7 @@ destroy_qp:
 destroy_sinks:
 	verbs_sinks_destroy(ep);
 destroy_queues:
-	verbs_queue_destroy(&ep->tx);
-	verbs_queue_destroy(&ep->rx);
+	verbs_ep_destroy_queues(ep);
 unreserve:
 	verbs_ep_unreserve(ep);
 	return ret;
@@ -358,7 +364,7 @@ static int verbs_ep_set_flags(struct verbs_ep *ep, const u64 *flags)
 	spin_lock_irqsave(&queue->lock, irq);
 	WRITE_ONCE(queue->op_flags, op_flags);
 	verbs_queue_tune(queue);
-	verbs_queue_unlock(queue, irq);
+	verbs_queue_unlock(ep, queue, irq);
 	return 0;
 }
 
@@ -396,8 +402,8 @@ void verbs_ep_flush(struct verbs_ep *ep)
 	if (!ep->qp)
 		return;
 	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
-	verbs_ring(&ep->tx);
-	verbs_end_stranded(&ep->tx, false);
+	verbs_ring(ep);
+	verbs_end_stranded(ep, false);
 }
 
 static void verbs_ep_destroy_qp(struct verbs_ep *ep)
@@ -411,7 +417,7 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	}
 	verbs_cq_quiesce(ep->tx.cq);
 	verbs_cq_quiesce(ep->rx.cq);
-	verbs_end_stranded(&ep->tx, true);
+	verbs_end_stranded(ep, true);
 	flush_work(&ep->broken);
 	verbs_moves_abandon(ep);
 	rdma_destroy_qp(ep->id);
@@ -421,6 +427,7 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	cancel_work_sync(&ep->broken);
 	verbs_queue_unmap(&ep->tx);
 	verbs_queue_unmap(&ep->rx);
+	verbs_bounce_destroy(ep);
 	verbs_ep_unreserve(ep);
 }
 
@@ -471,8 +478,7 @@ static void verbs_ep_free(struct verbs_ep *ep)
 	if (ep->tx.slots) {
 		verbs_cq_forget(ep->tx.cq, &ep->tx);
 		verbs_cq_forget(ep->rx.cq, &ep->rx);
-		verbs_queue_destroy(&ep->tx);
-		verbs_queue_destroy(&ep->rx);
+		verbs_ep_destroy_queues(ep);
 	}
 	if (ep->eq) {
 		kofi_eq_withdraw(ep->eq, &ep->connected);
@@ -752,6 +758,8 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 	kofi_event_init(&ep->error, &ep->ep.fid);
 	verbs_queue_prepare(&ep->tx);
 	verbs_queue_prepare(&ep->rx);
+	ep->chain_end = &ep->chain;
+	spin_lock_init(&ep->split_lock);
 	ep->connect_ms = VERBS_CONNECT_MS;
 	INIT_WORK(&ep->broken, verbs_cm_broken);
 	INIT_DELAYED_WORK(&ep->late, verbs_cm_late);

@@ -6,6 +6,7 @@
 #ifndef _KOFI_VERBS_EP_H
 #define _KOFI_VERBS_EP_H
 
+#include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
@@ -37,50 +38,80 @@ enum verbs_ep_state {
 };
 
 /**
+ * struct verbs_wr - A work request that waits for the doorbell
+ * @rdma: the request
+ * @sge: its elements
+ */
+struct verbs_wr {
+	struct ib_rdma_wr	rdma;
+	struct ib_sge		sge[];
+};
+
+#define VERBS_CHAIN	8	/* most work requests per doorbell */
+/* Memory for so many of one buffer, or fewer of more */
+#define VERBS_CHAIN_ROOM \
+	(VERBS_CHAIN * (sizeof(struct verbs_wr) + sizeof(struct ib_sge)))
+
+/**
  * struct verbs_ep - An endpoint
  * @ep: what the client sees
  * @state: see &enum verbs_ep_state
+ * @tclass: FI_TC_* of its own
  * @tx_flags: what fi_sendmsg() and fi_writemsg() may be asked
- * @read_limit: most elements of the local list of a read
- * @inline_size: bytes the queue pair takes inline
  * @max_msg_size: bytes
  * @inject_size: bytes
- * @tclass: FI_TC_* of its own
+ * @inline_size: bytes the queue pair takes inline
+ * @read_limit: most elements of the local list of a read
+ * @tx: transmit side; its lock guards what is called in flight below, too
+ * @rx: receive side
+ * @quiet: in flight: operations posted unsignalled since the last signalled one
+ * @busy: over iWARP, operations in flight that are not known to be done
+ * @riders: in flight: those of @quiet
+ * @chain: in flight: work requests posted with FI_MORE, or NULL
+ * @chain_end: where the next one is linked
+ * @chained: how many there are in @chain_room
+ * @chain_used: bytes of it
+ * @chain_room: memory for copies of them
+ * @stranded: in flight: operations that the device has taken in part; their comp.next
+ * @refused: in flight: operations that were refused when their call had returned;
+ *	likewise
+ * @split_lock: guards @parts; taken outside of the lock of @tx, with interrupts off
+ * @parts: memory for VERBS_PARTS of them, or NULL
+ * @bounce: @inject_size bytes per slot; NULL if the device takes data inline
+ * @bounce_dma: DMA address of @bounce
  * @sinks: regions that reads may take (sink.c)
  * @all_sinks: all of them
  * @nr_sinks: how many
  * @max_moves: moves in flight, at most (move.c)
  * @nr_moves: moves in flight; this and @moves guarded by the lock of @tx
+ * @move_wrs: work requests of a round, at most
  * @moves: these
  * @moves_due: those whose next round is to be posted
  * @move_work: posts it
- * @move_wrs: work requests of a round, at most
  * @mr_drain: held by who waits for everything in flight, see verbs_mr_ep_drain()
- * @tx: transmit side
- * @rx: receive side
- * @shared: opened to use a shared receive context
- * @srx: this one
+ * @srx: the shared receive context it uses, or NULL
  * @srx_cq: what @srx knows of the completion queue of @rx, from fi_enable() on
  * @last_wqe: completed when the device takes no more from @srx for the queue pair
  * @qp: the queue pair, from fi_enable() on
  * @id: its connection
  * @domain: parent
  * @eq: event queue
+ * @shared: opened to use a shared receive context
  * @iwarp: the device speaks iWARP
  * @rma: opened for remote memory access, too
  * @passive: opened from a connection request
  * @closing: no event may be told any more
  * @accepted: fi_accept() has answered the peer
- * @settled: completed when the peer, too, has answered that
- * @conn: limits of reads and atomics for the connection
  * @may_read: the peer lets us have at least one of them in flight
+ * @told: FI_SHUTDOWN or the error has been queued once
+ * @settled: completed when the peer, too, has answered fi_accept()
+ * @conn: limits of reads and atomics for the connection
  * @frame: connection data to send
  * @peer_frame: connection data received, for @connected and @error
  * @dest: where to connect if fi_connect() does not say
  * @connected: FI_CONNECTED
  * @shutdown: FI_SHUTDOWN
  * @error: an error of the connection
- * @told: FI_SHUTDOWN or the error has been queued once
  * @broken: ends the connection after a failed operation
  * @connect_ms: FI_OPT_CONNECT_TIMEOUT
  * @late: ends the attempt to connect or to accept when the time is over
@@ -89,48 +120,63 @@ enum verbs_ep_state {
 struct verbs_ep {
 	struct fid_ep		ep;
 	enum verbs_ep_state	state;
+	u32			tclass;
 	u64			tx_flags;
-	size_t			read_limit;
-	size_t			inline_size;
 	size_t			max_msg_size;
 	size_t			inject_size;
-	u32			tclass;
+	u32			inline_size;
+	u32			read_limit;
+	struct verbs_queue	tx;
+	struct verbs_queue	rx;
+
+	u32			quiet;
+	atomic_t		busy;
+	struct verbs_slot	*riders;
+	struct ib_send_wr	*chain;
+	struct ib_send_wr	**chain_end;
+	u32			chained;
+	u32			chain_used;
+	u8			chain_room[VERBS_CHAIN_ROOM] __aligned(8);
+	struct kofi_comp	*stranded;
+	struct kofi_comp	*refused;
+	struct verbs_part	*parts;
+	void			*bounce;
+	u64			bounce_dma;
 	struct llist_head	sinks;
 	struct verbs_sink	*all_sinks;
-	size_t			nr_sinks;
-	size_t			max_moves;
-	size_t			nr_moves;
+	spinlock_t		split_lock;	/* of parts */
+	u32			nr_sinks;
+	u32			max_moves;
+	u32			nr_moves;
+	u32			move_wrs;
 	struct list_head	moves;
 	struct llist_head	moves_due;
 	struct work_struct	move_work;
-	unsigned int		move_wrs;
 	struct mutex		mr_drain;	/* see above */
-	struct verbs_queue	tx;
-	struct verbs_queue	rx;
-	bool			shared;
+
 	struct verbs_srx	*srx;
 	struct verbs_srx_cq	*srx_cq;
 	struct completion	last_wqe;
 	struct ib_qp		*qp;
-
 	struct rdma_cm_id	*id;
 	struct verbs_domain	*domain;
 	struct kofi_eq		*eq;
+	bool			shared;
 	bool			iwarp;
 	bool			rma;
 	bool			passive;
 	bool			closing;
 	bool			accepted;
+	bool			may_read;
+	bool			told;
 	struct completion	settled;
 	struct rdma_conn_param	conn;
-	bool			may_read;
 	struct verbs_cm_frame	frame;
 	struct verbs_cm_frame	peer_frame;
 	struct sockaddr_storage	dest;
 	struct kofi_event	connected;
 	struct kofi_event	shutdown;
 	struct kofi_event	error;
-	bool			told;
 	struct work_struct	broken;
 	unsigned int		connect_ms;
 	struct delayed_work	late;
@@ -216,48 +262,84 @@ static inline struct verbs_srx *to_verbs_srx(struct fid *fid)
 	return container_of(fid, struct verbs_srx, srx.fid);
 }
 
-/*
- * Who is about to release the lock says whether plain operations may pass by it: only
- * while the endpoint is connected, not by a chain, and not without those that have to
- * ride with somebody.
- */
-static inline void verbs_queue_settle(struct verbs_queue *queue)
+/* The endpoint of a transmit queue */
+static inline struct verbs_ep *verbs_tx_ep(const struct verbs_queue *tx)
 {
-	bool plain = queue->fits && !queue->chain && !queue->riders &&
-		     READ_ONCE(queue->ep->state) == VERBS_EP_CONNECTED;
+	return container_of(tx, struct verbs_ep, tx);
+}
+
+/*
+ * Who is about to release the lock of a queue says whether plain operations may pass by
+ * it: only while the endpoint is connected, and on the transmit side not by a chain, and
+ * not without those that have to ride with somebody.
+ */
+static inline void verbs_queue_settle(struct verbs_ep *ep,
+				      struct verbs_queue *queue)
+{
+	bool plain = queue->fits &&
+		     READ_ONCE(ep->state) == VERBS_EP_CONNECTED &&
+		     (queue == &ep->rx || (!ep->chain && !ep->riders));
 
 	/* Who posts because of it sees what the state stands for, too */
 	smp_store_release(&queue->plain, plain);
 }
 
-static inline void verbs_queue_unlock(struct verbs_queue *queue,
+static inline void verbs_queue_unlock(struct verbs_ep *ep,
+				      struct verbs_queue *queue,
 				      unsigned long flags)
 {
-	verbs_queue_settle(queue);
+	verbs_queue_settle(ep, queue);
 	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
 /* Over iWARP nothing begins once the connection is ending; see verbs_ep_hang_up() */
-static inline bool verbs_queue_ends(const struct verbs_queue *queue)
+static inline bool verbs_ep_ends(const struct verbs_ep *ep)
 {
-	return queue->ep->iwarp && READ_ONCE(queue->ep->state) >= VERBS_EP_DOWN;
+	return ep->iwarp && READ_ONCE(ep->state) >= VERBS_EP_DOWN;
 }
 
 /* An operation, or a part of one, begins; its slot is filled */
 static inline void verbs_slot_begun(const struct verbs_slot *slot)
 {
-	if (slot->queue->ep->iwarp)
-		atomic_inc(&slot->queue->busy);
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+
+	if (ep->iwarp)
+		atomic_inc(&ep->busy);
 }
 
 /* It is over, if it has been counted */
 static inline void verbs_slot_over(const struct verbs_slot *slot)
 {
-	/* Not receives, whose queue may be nobody's, nor registrations */
-	if (!slot->comp.flags || slot->comp.flags & (FI_RECV | FI_REMOTE_WRITE))
-		return;
-	if (slot->queue->ep->iwarp)
-		atomic_dec(&slot->queue->busy);
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+
+	/* Registrations are not */
+	if (slot->comp.flags && ep->iwarp)
+		atomic_dec(&ep->busy);
+}
+
+/* The device reports it, and with it those that ride.  The queue's lock is held */
+static inline void verbs_slot_carry(struct verbs_slot *slot, struct ib_send_wr *wr)
+{
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+
+	slot->signaled = true;
+	wr->send_flags |= IB_SEND_SIGNALED;
+	slot->riders = ep->riders;
+	ep->riders = NULL;
+	ep->quiet = 0;
+}
+
+/*
+ * Decides whether the device is to report the success of @len bytes, and who rides on
+ * whom.  The queue's lock is held.
+ */
+static inline void verbs_slot_board(struct verbs_slot *slot,
+				    struct ib_send_wr *wr, size_t len)
+{
+	if (slot->silent)
+		verbs_slot_board_silent(slot, wr, len);
+	else
+		verbs_slot_carry(slot, wr);
 }
 
 /*

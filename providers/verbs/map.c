@@ -11,6 +11,7 @@
  * Runs in any context; nothing is locked, as a list belongs to one call.
  */
 #include <linux/module.h>
+#include <linux/slab.h>
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
@@ -191,4 +192,48 @@ void verbs_unmap(struct verbs_slot *slot)
 					  maps[i].addr, maps[i].len,
 					  verbs_slot_dir(slot));
 	slot->mapped = false;
+}
+
+/* For devices that take less inline than was promised to fi_inject() */
+int verbs_bounce_init(struct verbs_ep *ep)
+{
+	struct ib_device *ibdev = ep->domain->dev->ibdev;
+	size_t len = ep->tx.size * ep->inject_size;
+
+	/* For the deepest queues this is more than kmalloc() ever has */
+	ep->bounce = kmalloc(len, GFP_KERNEL | __GFP_NOWARN);
+	if (!ep->bounce)
+		return -ENOMEM;
+	ep->bounce_dma = ib_dma_map_single(ibdev, ep->bounce, len,
+					   DMA_TO_DEVICE);
+	if (!ib_dma_mapping_error(ibdev, ep->bounce_dma))
+		return 0;
+
+	kfree(ep->bounce);
+	ep->bounce = NULL;
+	return -ENOMEM;
+}
+
+void verbs_bounce_destroy(struct verbs_ep *ep)
+{
+	if (ep->bounce)
+		ib_dma_unmap_single(ep->domain->dev->ibdev, ep->bounce_dma,
+				    ep->tx.size * ep->inject_size,
+				    DMA_TO_DEVICE);
+	kfree(ep->bounce);
+	ep->bounce = NULL;
+}
+
+/* The slot's piece of the bounce buffer takes the place of inline data */
+void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
+		  struct ib_sge *sge)
+{
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+	size_t offset = (slot - ep->tx.slots) * ep->inject_size;
+
+	verbs_gather(ep->bounce + offset, op->type, op->list, op->count);
+	sge->addr = ep->bounce_dma + offset;
+	sge->lkey = ep->tx.lkey;
+	ib_dma_sync_single_for_device(ep->domain->dev->ibdev, sge->addr,
+				      sge->length, DMA_TO_DEVICE);
 }

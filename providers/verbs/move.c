@@ -365,13 +365,13 @@ static bool verbs_move_board(struct verbs_move *move, struct ib_send_wr *wr)
  */
 static int verbs_move_post(struct verbs_move *move)
 {
-	struct verbs_queue *queue = &move->ep->tx;
 	struct ib_send_wr *first = verbs_move_wrs(move);
 	bool registers = verbs_move_board(move, first);
+	struct verbs_ep *ep = move->ep;
 	unsigned int taken;
 	int ret;
 
-	ret = verbs_chain_post(queue, first, &taken);
+	ret = verbs_chain_post(ep, first, &taken);
 	if (!ret)
 		return 0;
 	if (taken || registers) {
@@ -380,7 +380,7 @@ static int verbs_move_post(struct verbs_move *move)
 	} else {
 		verbs_slot_alight(move->slot);
 	}
-	verbs_chain_abandon(queue);
+	verbs_chain_abandon(ep);
 	return ret;
 }
 
@@ -464,12 +464,12 @@ static void verbs_move_done(struct ib_cq *cq, struct ib_wc *wc)
 /* The caller holds the handler lock, and the endpoint is not being closed */
 static void verbs_move_go_on(struct verbs_move *move, int err)
 {
-	struct verbs_queue *queue = &move->ep->tx;
+	struct verbs_ep *ep = move->ep;
 	unsigned long flags;
 	int ret = err;
 
-	spin_lock_irqsave(&queue->lock, flags);
-	if (verbs_ep_check(move->ep, true)) {
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	if (verbs_ep_check(ep, true)) {
 		verbs_slot_blame(move->slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
 		ret = -ECANCELED;
 	}
@@ -478,7 +478,7 @@ static void verbs_move_go_on(struct verbs_move *move, int err)
 	/* Once it is posted, the move is not ours any more */
 	if (ret)
 		verbs_strand(move->slot, -ret);
-	verbs_queue_unlock(queue, flags);
+	verbs_queue_unlock(ep, &ep->tx, flags);
 }
 
 /* Work: the next round of whatever has completed one */
@@ -651,7 +651,7 @@ static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 	int ret;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	if (verbs_queue_ends(&ep->tx))
+	if (verbs_ep_ends(ep))
 		ret = -ESHUTDOWN;
 	else
 		ret = verbs_move_take_slots(move, move->at.left ?
@@ -668,7 +668,7 @@ static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 	}
 	if (ret)
 		verbs_move_untake_slots(move);
-	verbs_queue_unlock(&ep->tx, flags);
+	verbs_queue_unlock(ep, &ep->tx, flags);
 	return verbs_post_errno(ret);
 }
 

@@ -163,6 +163,10 @@ void verbs_map_undo(struct verbs_domain *domain, enum dma_data_direction dir,
 		    struct verbs_map *map);
 void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map);
 void verbs_unmap(struct verbs_slot *slot);
+int verbs_bounce_init(struct verbs_ep *ep);
+void verbs_bounce_destroy(struct verbs_ep *ep);
+void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
+		  struct ib_sge *sge);
 
 /* msg.c, rma.c */
 extern const struct fi_ops_msg verbs_msg_ops;
@@ -193,13 +197,13 @@ void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 		   struct verbs_map *map, int send_flags);
 
 /* chain.c */
-void verbs_chain_add(struct verbs_queue *queue, const struct ib_rdma_wr *wr);
-int verbs_chain_post(struct verbs_queue *queue, struct ib_send_wr *first,
+void verbs_chain_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr);
+int verbs_chain_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		     unsigned int *taken);
-void verbs_chain_abandon(struct verbs_queue *queue);
-void verbs_ring(struct verbs_queue *queue);
+void verbs_chain_abandon(struct verbs_ep *ep);
+void verbs_ring(struct verbs_ep *ep);
 void verbs_refuse(struct verbs_slot *slot);
-void verbs_end_refused(struct verbs_queue *queue);
+void verbs_end_refused(struct verbs_ep *ep);
 int verbs_post_reg(struct verbs_mr *mr);
 void verbs_post_unreg(struct verbs_mr *mr);
 
@@ -209,7 +213,8 @@ int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 		     struct verbs_iter *iter, const struct verbs_map *first);
 void verbs_part_watch(struct verbs_slot *part, struct ib_send_wr *wr);
 void verbs_strand(struct verbs_slot *slot, int err);
-void verbs_end_stranded(struct verbs_queue *queue, bool drained);
+void verbs_end_stranded(struct verbs_ep *ep, bool drained);
+int verbs_parts_init(struct verbs_ep *ep);
 
 /* move.c */
 int verbs_moves_set(struct verbs_ep *ep, size_t moves);
@@ -239,28 +244,37 @@ static __always_inline bool verbs_finds_memory(unsigned long *block,
 	return true;
 }
 
+static inline u32 verbs_wr_size(int num_sge)
+{
+	return sizeof(struct verbs_wr) + num_sge * sizeof(struct ib_sge);
+}
+
 /*
  * May another work request wait for the doorbell?  At the end of a connection the bell
  * is rung once more, and then no more.
  */
-static inline bool verbs_chain_takes(const struct verbs_queue *queue)
+static inline bool verbs_chain_takes(const struct verbs_ep *ep, int num_sge)
 {
-	return queue->chained < VERBS_CHAIN &&
-	       READ_ONCE(queue->ep->state) == VERBS_EP_CONNECTED;
+	return ep->chained < VERBS_CHAIN &&
+	       verbs_wr_size(num_sge) <= VERBS_CHAIN_ROOM - ep->chain_used &&
+	       READ_ONCE(ep->state) == VERBS_EP_CONNECTED;
 }
 
-/* Memory for it */
-static inline struct verbs_wr *verbs_chain_place(const struct verbs_queue *queue)
+/* Memory for it, which is taken with that */
+static inline struct verbs_wr *verbs_chain_place(struct verbs_ep *ep, int num_sge)
 {
-	return (void *)queue->wrs + queue->chained * queue->wr_size;
+	struct verbs_wr *wr = (void *)&ep->chain_room[ep->chain_used];
+
+	ep->chain_used += verbs_wr_size(num_sge);
+	ep->chained++;
+	return wr;
 }
 
-static inline void verbs_chain_link(struct verbs_queue *queue,
-				    struct ib_send_wr *wr)
+static inline void verbs_chain_link(struct verbs_ep *ep, struct ib_send_wr *wr)
 {
 	wr->next = NULL;
-	*queue->chain_end = wr;
-	queue->chain_end = &wr->next;
+	*ep->chain_end = wr;
+	ep->chain_end = &wr->next;
 }
 
 /* A fetch and add, or a compare and swap */

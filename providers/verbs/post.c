@@ -144,50 +144,36 @@ void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 	verbs_wr_flags(&any->wr, op);
 }
 
-/* Up to verbs_post_map() the caller holds the queue's lock */
-static __always_inline int verbs_post_now(struct verbs_queue *queue,
+/* Up to verbs_post_map() the caller holds the transmit side's lock */
+static __always_inline int verbs_post_now(struct verbs_ep *ep,
 					  struct ib_send_wr *wr)
 {
 	unsigned int taken;
 
-	if (queue->chain)
-		return verbs_chain_post(queue, wr, &taken);
-	return ib_post_send(queue->ep->qp, wr, NULL);
+	if (ep->chain)
+		return verbs_chain_post(ep, wr, &taken);
+	return ib_post_send(ep->qp, wr, NULL);
 }
 
-static int verbs_doorbell(struct verbs_queue *queue, union verbs_any_wr *any,
+static int verbs_doorbell(struct verbs_ep *ep, union verbs_any_wr *any,
 			  bool more)
 {
-	if (!more || !verbs_chain_takes(queue))
-		return verbs_post_now(queue, &any->wr);
-	verbs_chain_add(queue, &any->rdma);
+	if (!more || !verbs_chain_takes(ep, any->wr.num_sge))
+		return verbs_post_now(ep, &any->wr);
+	verbs_chain_add(ep, &any->rdma);
 	return 0;
 }
 
-/* The slot's piece of the bounce buffer takes the place of inline data */
-static void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
-			 struct ib_sge *sge)
-{
-	struct verbs_queue *queue = slot->queue;
-	size_t offset = (slot - queue->slots) * queue->ep->inject_size;
-
-	verbs_gather(queue->bounce + offset, op->type, op->list, op->count);
-	sge->addr = queue->bounce_dma + offset;
-	sge->lkey = queue->domain->pd->local_dma_lkey;
-	ib_dma_sync_single_for_device(queue->domain->dev->ibdev, sge->addr,
-				      sge->length, DMA_TO_DEVICE);
-}
-
 /* A slot for the operation, with what goes in front of it in the chain */
-static int verbs_op_admit(struct verbs_queue *queue, const struct verbs_op *op,
+static int verbs_op_admit(struct verbs_ep *ep, const struct verbs_op *op,
 			  struct verbs_slot **slot)
 {
-	if (verbs_queue_ends(queue))
+	if (verbs_ep_ends(ep))
 		return -ESHUTDOWN;
-	if (!verbs_slot_take(queue, slot))
+	if (!verbs_slot_take(&ep->tx, slot))
 		return -EAGAIN;
 	if (op->opcode == IB_WR_RDMA_READ_WITH_INV)
-		verbs_sinks_chain(queue, op->region);
+		verbs_sinks_chain(ep, op->region);
 	return 0;
 }
 
@@ -208,7 +194,7 @@ static int verbs_slot_refused(struct verbs_slot *slot,
 	}
 	slot->comp.flags = 0;
 	slot->region = NULL;
-	queue_work(verbs_wq, &slot->queue->ep->broken);
+	queue_work(verbs_wq, &verbs_tx_ep(slot->queue)->broken);
 	return err == -ENOMEM ? -EIO : err;
 }
 
@@ -225,7 +211,6 @@ static int verbs_slot_refused(struct verbs_slot *slot,
 static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 			  struct verbs_map *map, int wr_flags, bool bounce)
 {
-	struct verbs_queue *queue = &ep->tx;
 	struct verbs_slot *slot;
 	union verbs_any_wr any __uninitialized;
 	unsigned long flags;
@@ -240,10 +225,10 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	more = op->flags & FI_MORE && !(wr_flags & IB_SEND_INLINE) &&
 	       !verbs_op_is_swap(op);
 
-	spin_lock_irqsave(&queue->lock, flags);
-	ret = verbs_op_admit(queue, op, &slot);
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	ret = verbs_op_admit(ep, op, &slot);
 	if (ret) {
-		verbs_queue_unlock(queue, flags);
+		verbs_queue_unlock(ep, &ep->tx, flags);
 		return ret;
 	}
 	verbs_slot_fill(slot, op, verbs_comp_flags(op));
@@ -255,14 +240,14 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 		verbs_map_keep(slot, map);
 	any.wr.wr_cqe = &slot->cqe;
 	verbs_slot_board(slot, &any.wr, map->len);
-	err = verbs_doorbell(queue, &any, more);
+	err = verbs_doorbell(ep, &any, more);
 	if (err) {
 		ret = verbs_slot_refused(slot, op, err);
-		verbs_chain_abandon(queue);
+		verbs_chain_abandon(ep);
 	} else if (op->region) {
 		op->region->slot = slot;
 	}
-	verbs_queue_unlock(queue, flags);
+	verbs_queue_unlock(ep, &ep->tx, flags);
 	return ret;
 }
 
@@ -372,7 +357,8 @@ static bool verbs_op_is_one(const struct verbs_ep *ep, const struct verbs_op *op
 {
 	const struct kvec *kvec = op->list;
 	size_t max = op->flags & FI_INJECT ?
-		     min(ep->inline_size, ep->inject_size) : ep->max_msg_size;
+		     min_t(size_t, ep->inline_size, ep->inject_size) :
+		     ep->max_msg_size;
 
 	return (op->opcode == IB_WR_SEND || op->opcode == IB_WR_RDMA_WRITE) &&
 	       op->type == FI_BUF_KVEC && op->count == 1 && kvec &&
@@ -409,48 +395,44 @@ static void verbs_one_wr(struct ib_rdma_wr *wr, const struct verbs_op *op,
 	verbs_wr_flags(&wr->wr, op);
 }
 
-/* Is there more to be done when it succeeds than to report it? */
-static bool verbs_one_is_plain(const struct verbs_slot *slot)
+/* Is there nothing to be done when it succeeds but to report it? */
+static bool verbs_one_is_plain(const struct verbs_ep *ep,
+			       const struct verbs_slot *slot)
 {
-	const struct verbs_queue *queue = slot->queue;
-
-	return !slot->silent && !slot->riders && !queue->counted &&
-	       !queue->ep->iwarp;
+	return !slot->silent && !slot->riders && !ep->tx.counted && !ep->iwarp;
 }
 
-/* The caller holds the queue's lock */
-static int verbs_one_launch(struct verbs_queue *queue, const struct verbs_op *op,
+/* The caller holds the transmit side's lock */
+static int verbs_one_launch(struct verbs_ep *ep, const struct verbs_op *op,
 			    struct verbs_slot *slot, struct ib_sge *sge)
 {
 	/* What the device copies is not there any more when the bell is rung */
 	bool waits = (op->flags & (FI_MORE | FI_INJECT)) == FI_MORE &&
-		     verbs_chain_takes(queue);
+		     verbs_chain_takes(ep, 1);
 	struct ib_rdma_wr own __uninitialized, *wr = &own;
 	struct verbs_wr *place;
 
 	if (waits) {
-		place = verbs_chain_place(queue);
+		place = verbs_chain_place(ep, 1);
 		place->sge[0] = *sge;
 		wr = &place->rdma;
 		sge = place->sge;
 	}
 	verbs_one_wr(wr, op, slot, sge);
 	verbs_slot_board(slot, &wr->wr, sge->length);
-	if (!verbs_one_is_plain(slot)) {
+	if (!verbs_one_is_plain(ep, slot)) {
 		slot->bytes = sge->length;
-		slot->cqe.done = queue->done;
+		slot->cqe.done = ep->tx.done;
 	}
 	if (!waits)
-		return verbs_post_now(queue, &wr->wr);
-	verbs_chain_link(queue, &wr->wr);
-	queue->chained++;
+		return verbs_post_now(ep, &wr->wr);
+	verbs_chain_link(ep, &wr->wr);
 	return 0;
 }
 
 /* -ENOMSG: it is none of these, or there is no slot, and nothing has happened */
 static int verbs_post_one(struct verbs_ep *ep, const struct verbs_op *op)
 {
-	struct verbs_queue *queue = &ep->tx;
 	struct ib_sge sge __uninitialized;
 	struct verbs_slot *slot;
 	unsigned long flags;
@@ -463,19 +445,19 @@ static int verbs_post_one(struct verbs_ep *ep, const struct verbs_op *op)
 						      verbs_comp_flags(op);
 	slot->silent = op->silent;
 
-	spin_lock_irqsave(&queue->lock, flags);
-	if (verbs_queue_ends(queue)) {
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	if (verbs_ep_ends(ep)) {
 		ret = verbs_post_refused(slot, -ESHUTDOWN);
 	} else {
 		verbs_slot_begun(slot);
-		ret = verbs_one_launch(queue, op, slot, &sge);
+		ret = verbs_one_launch(ep, op, slot, &sge);
 		if (ret) {
 			verbs_unmap(slot);
 			ret = verbs_slot_refused(slot, op, ret);
-			verbs_chain_abandon(queue);
+			verbs_chain_abandon(ep);
 		}
 	}
-	verbs_queue_unlock(queue, flags);
+	verbs_queue_unlock(ep, &ep->tx, flags);
 	return ret;
 }
 

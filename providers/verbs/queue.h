@@ -13,11 +13,8 @@
 #include <kofi/cq.h>
 #include "verbs.h"
 
-#define VERBS_CHAIN		8	/* most work requests per doorbell */
-
 struct verbs_ep;
 struct verbs_mr;
-struct verbs_part;
 
 /**
  * struct verbs_cq - A completion queue
@@ -132,49 +129,25 @@ enum verbs_kind {
 };
 
 /**
- * struct verbs_wr - A work request that waits for the doorbell
- * @rdma: the request
- * @sge: its elements, iov_limit of them
- */
-struct verbs_wr {
-	struct ib_rdma_wr	rdma;
-	struct ib_sge		sge[];
-};
-
-/**
  * struct verbs_queue - One direction of an endpoint, or a shared receive context's
  * @lock: guards the transmit side from the choice of a slot to the doorbell;
  *	taken with interrupts off; see verbs_queue_unlock()
  * @plain: plain operations may go the short way now (fast.h)
  * @fits: and may as far as the endpoint is concerned
+ * @selective: success is reported only with FI_COMPLETION
+ * @counted: a counter is bound, so everything is signalled
  * @free: place of the first free slot, and below a count of takings (slot.c)
  * @home: whose slots they are: this queue, or the shared one
  * @slots: all slots, @size of them
  * @base: one slot in front of them, see verbs_slot_place()
  * @plain_done: done function of a free slot, and of plain operations
  * @done: done function of all others
- * @lkey: key of memory that is in no region
  * @block: number of a block that has been found to be memory, see VERBS_BLOCK_SHIFT
  * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
- * @bounce: @inject_size bytes per slot; NULL if the device takes data inline
- * @bounce_dma: DMA address of @bounce
+ * @lkey: key of memory that is in no region
  * @size: depth
  * @iov_limit: SGEs of an operation
  * @op_flags: FI_* of calls without flags
- * @selective: success is reported only with FI_COMPLETION
- * @quiet: operations posted unsignalled since the last signalled one
- * @riders: these operations
- * @chain: work requests posted with FI_MORE, or NULL
- * @chain_end: where the next one is linked
- * @chained: how many there are
- * @wrs: memory for VERBS_CHAIN of them
- * @wr_size: bytes for each
- * @busy: over iWARP, operations that are not known to be done
- * @stranded: operations that the device has taken in part; their comp.next
- * @refused: operations that were refused when their call had returned; likewise
- * @split_lock: guards @parts; taken outside of @lock, with interrupts off
- * @parts: memory for VERBS_PARTS of them, or NULL
- * @counted: a counter is bound, so everything is signalled
  * @cntrs: the counter of each kind of operation, or NULL
  * @cq: where completions go
  * @domain: the domain
@@ -188,34 +161,20 @@ struct verbs_queue {
 	spinlock_t		lock;		/* see above */
 	bool			plain;
 	bool			fits;
+	bool			selective;
+	bool			counted;
 	atomic64_t		free;
 	struct verbs_queue	*home;
 	struct verbs_slot	*slots;
 	void			*base;
 	void			(*plain_done)(struct ib_cq *cq, struct ib_wc *wc);
 	void			(*done)(struct ib_cq *cq, struct ib_wc *wc);
-	u32			lkey;
 	unsigned long		block;
 	struct verbs_sge	*maps;
-	void			*bounce;
-	u64			bounce_dma;
+	u32			lkey;
 	size_t			size;
 	size_t			iov_limit;
 	u64			op_flags;
-	bool			selective;
-	size_t			quiet;
-	struct verbs_slot	*riders;
-	struct ib_send_wr	*chain;
-	struct ib_send_wr	**chain_end;
-	unsigned int		chained;
-	struct verbs_wr		*wrs;
-	size_t			wr_size;
-	atomic_t		busy;
-	struct kofi_comp	*stranded;
-	struct kofi_comp	*refused;
-	spinlock_t		split_lock;	/* of parts */
-	struct verbs_part	*parts;
-	bool			counted;
 	struct kofi_cntr	*cntrs[VERBS_NR_KINDS];
 	struct verbs_cq		*cq;
 	struct verbs_domain	*domain;
@@ -245,9 +204,6 @@ void verbs_queue_prepare(struct verbs_queue *queue);
 int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 		     struct verbs_ep *ep,
 		     void (*done)(struct ib_cq *cq, struct ib_wc *wc));
-int verbs_queue_add_chain(struct verbs_queue *queue);
-int verbs_queue_add_bounce(struct verbs_queue *queue);
-int verbs_queue_add_parts(struct verbs_queue *queue);
 void verbs_queue_unmap(struct verbs_queue *queue);
 void verbs_queue_destroy(struct verbs_queue *queue);
 void verbs_queue_tune(struct verbs_queue *queue);
@@ -337,31 +293,6 @@ static __always_inline void verbs_slots_push(struct verbs_queue *queue,
 		WRITE_ONCE(last->next, (u64)head >> 32);
 	while (unlikely(!atomic64_try_cmpxchg(&queue->free, &head,
 					      place | (u32)head)));
-}
-
-/* The device reports it, and with it those that ride.  The queue's lock is held */
-static inline void verbs_slot_carry(struct verbs_slot *slot, struct ib_send_wr *wr)
-{
-	struct verbs_queue *queue = slot->queue;
-
-	slot->signaled = true;
-	wr->send_flags |= IB_SEND_SIGNALED;
-	slot->riders = queue->riders;
-	queue->riders = NULL;
-	queue->quiet = 0;
-}
-
-/*
- * Decides whether the device is to report the success of @len bytes, and who rides on
- * whom.  The queue's lock is held.
- */
-static inline void verbs_slot_board(struct verbs_slot *slot,
-				    struct ib_send_wr *wr, size_t len)
-{
-	if (slot->silent)
-		verbs_slot_board_silent(slot, wr, len);
-	else
-		verbs_slot_carry(slot, wr);
 }
 
 /* The counter of an operation; its completion is final and not yet reported */

@@ -364,14 +364,14 @@ static int verbs_sinks_take(struct verbs_ep *ep, const struct verbs_op *op,
 }
 
 /* All but the operation itself; the caller holds the lock */
-void verbs_sinks_chain(struct verbs_queue *queue, struct verbs_mr *mr)
+void verbs_sinks_chain(struct verbs_ep *ep, struct verbs_mr *mr)
 {
 	struct verbs_sink *last = to_verbs_sink(mr), *first = last;
 
 	while (first->before)
 		first = first->before;
-	*queue->chain_end = &first->mr.reg.wr;
-	queue->chain_end = &last->mr.reg.wr.next;
+	*ep->chain_end = &first->mr.reg.wr;
+	ep->chain_end = &last->mr.reg.wr.next;
 }
 
 /* @op: a read of @len bytes that needs sinks */

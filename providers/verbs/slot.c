@@ -69,7 +69,6 @@ void verbs_queue_tune(struct verbs_queue *queue)
 void verbs_queue_prepare(struct verbs_queue *queue)
 {
 	spin_lock_init(&queue->lock);
-	spin_lock_init(&queue->split_lock);
 	queue->block = VERBS_NO_BLOCK;
 }
 
@@ -94,12 +93,6 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 		}
 	}
 
-	queue->riders = NULL;
-	atomic_set(&queue->busy, 0);
-	queue->chain = NULL;
-	queue->chain_end = &queue->chain;
-	queue->stranded = NULL;
-	queue->refused = NULL;
 	queue->home = queue;
 	queue->base = queue->slots - 1;
 	queue->domain = domain;
@@ -118,41 +111,6 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	return 0;
 }
 
-/* Room for what waits for the doorbell */
-int verbs_queue_add_chain(struct verbs_queue *queue)
-{
-	queue->wr_size = struct_size(queue->wrs, sge, queue->iov_limit);
-	queue->wrs = kcalloc(VERBS_CHAIN, queue->wr_size, GFP_KERNEL);
-	return queue->wrs ? 0 : -ENOMEM;
-}
-
-/* Room for an operation that takes more than one work request */
-int verbs_queue_add_parts(struct verbs_queue *queue)
-{
-	queue->parts = kvcalloc(VERBS_PARTS, sizeof(*queue->parts), GFP_KERNEL);
-	return queue->parts ? 0 : -ENOMEM;
-}
-
-/* For devices that take less inline than was promised to fi_inject() */
-int verbs_queue_add_bounce(struct verbs_queue *queue)
-{
-	struct ib_device *ibdev = queue->domain->dev->ibdev;
-	size_t len = queue->size * queue->ep->inject_size;
-
-	/* For the deepest queues this is more than kmalloc() ever has */
-	queue->bounce = kmalloc(len, GFP_KERNEL | __GFP_NOWARN);
-	if (!queue->bounce)
-		return -ENOMEM;
-	queue->bounce_dma = ib_dma_map_single(ibdev, queue->bounce, len,
-					      DMA_TO_DEVICE);
-	if (!ib_dma_mapping_error(ibdev, queue->bounce_dma))
-		return 0;
-
-	kfree(queue->bounce);
-	queue->bounce = NULL;
-	return -ENOMEM;
-}
-
 /* The queue pair is gone; what had no completion of its own is still mapped */
 void verbs_queue_unmap(struct verbs_queue *queue)
 {
@@ -160,24 +118,13 @@ void verbs_queue_unmap(struct verbs_queue *queue)
 
 	for (i = 0; queue->maps && i < queue->size; i++)
 		verbs_unmap(&queue->slots[i]);
-	if (queue->bounce)
-		ib_dma_unmap_single(queue->domain->dev->ibdev,
-				    queue->bounce_dma,
-				    queue->size * queue->ep->inject_size,
-				    DMA_TO_DEVICE);
-	kfree(queue->bounce);
-	queue->bounce = NULL;
 }
 
 /* Nobody has one of its slots any more */
 void verbs_queue_destroy(struct verbs_queue *queue)
 {
-	kvfree(queue->parts);
-	kfree(queue->wrs);
 	kvfree(queue->maps);
 	kvfree(queue->slots);
-	queue->parts = NULL;
-	queue->wrs = NULL;
 	queue->maps = NULL;
 	queue->slots = NULL;
 }
@@ -244,20 +191,21 @@ static bool verbs_wr_is_alone(const struct ib_send_wr *wr)
 /* Here and below the caller holds the queue's lock */
 void verbs_slot_ride(struct verbs_slot *slot)
 {
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+
 	slot->signaled = false;
-	slot->link = slot->queue->riders;
-	slot->queue->riders = slot;
+	slot->link = ep->riders;
+	ep->riders = slot;
 }
 
 /* Nobody wants to know of its success; @len: bytes */
 void verbs_slot_board_silent(struct verbs_slot *slot, struct ib_send_wr *wr,
 			     size_t len)
 {
-	struct verbs_queue *queue = slot->queue;
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
-	if (queue->counted || verbs_wr_is_alone(wr) ||
-	    verbs_wr_lingers(queue->ep, len) ||
-	    ++queue->quiet >= queue->size / 2)
+	if (ep->tx.counted || verbs_wr_is_alone(wr) ||
+	    verbs_wr_lingers(ep, len) || ++ep->quiet >= ep->tx.size / 2)
 		verbs_slot_carry(slot, wr);
 	else
 		verbs_slot_ride(slot);
@@ -266,13 +214,13 @@ void verbs_slot_board_silent(struct verbs_slot *slot, struct ib_send_wr *wr,
 /* The device did not take it, and has taken nothing since */
 void verbs_slot_alight(struct verbs_slot *slot)
 {
-	struct verbs_queue *queue = slot->queue;
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
 	if (slot->signaled) {
-		queue->riders = slot->riders;
+		ep->riders = slot->riders;
 		/* So that the next one is signalled for sure */
-		queue->quiet = queue->size;
+		ep->quiet = ep->tx.size;
 	} else {
-		queue->riders = slot->link;
+		ep->riders = slot->link;
 	}
 }

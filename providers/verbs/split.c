@@ -24,11 +24,12 @@
  * that is refused, the client hears of the end at once, and the buffers stay mapped
  * until the close, as nobody knows what the device still does with them.
  *
- * Nothing is allocated: work requests and elements stand in memory of the queue,
+ * Nothing is allocated: work requests and elements stand in memory of the endpoint,
  * which one poster at a time may use, as long as split_lock is its own.  It maps the
  * list under this lock only, so that others may post meanwhile.
  */
 #include <linux/module.h>
+#include <linux/slab.h>
 #include "ep.h"
 #include "op.h"
 #include "queue.h"
@@ -52,6 +53,13 @@ size_t verbs_split_limit(const struct verbs_ep *ep)
 	return ep->read_limit * (verbs_has_split(ep) ? verbs_max_parts(ep) : 1);
 }
 
+/* Room for an operation that takes more than one work request */
+int verbs_parts_init(struct verbs_ep *ep)
+{
+	ep->parts = kvcalloc(VERBS_PARTS, sizeof(*ep->parts), GFP_KERNEL);
+	return ep->parts ? 0 : -ENOMEM;
+}
+
 static bool verbs_op_splits(const struct verbs_ep *ep, const struct verbs_op *op)
 {
 	return verbs_has_split(ep) && !op->atomic &&
@@ -65,7 +73,7 @@ static void verbs_split_unmap(struct verbs_ep *ep, const struct verbs_op *op,
 {
 	while (--count)
 		verbs_map_undo(ep->domain, verbs_op_dir(op),
-			       &ep->tx.parts[count].map);
+			       &ep->parts[count].map);
 }
 
 /* Returns the number of parts, or an errno; then only the first is mapped */
@@ -83,7 +91,7 @@ static int verbs_split_map(struct verbs_ep *ep, const struct verbs_op *op,
 			ret = -EINVAL;
 			break;
 		}
-		map = &ep->tx.parts[count].map;
+		map = &ep->parts[count].map;
 		map->count = 0;
 		map->mapped = 0;
 		map->len = 0;
@@ -99,13 +107,13 @@ static int verbs_split_map(struct verbs_ep *ep, const struct verbs_op *op,
 }
 
 /* Here and below the caller holds the queue's lock, too */
-static int verbs_split_take(struct verbs_queue *queue, unsigned int count)
+static int verbs_split_take(struct verbs_ep *ep, unsigned int count)
 {
-	struct verbs_part *parts = queue->parts;
+	struct verbs_part *parts = ep->parts;
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		if (verbs_slot_take(queue, &parts[i].slot))
+		if (verbs_slot_take(&ep->tx, &parts[i].slot))
 			continue;
 		while (i--)
 			verbs_slot_put(parts[i].slot);
@@ -140,7 +148,7 @@ static void verbs_part_done(struct ib_cq *cq, struct ib_wc *wc)
  */
 void verbs_part_watch(struct verbs_slot *part, struct ib_send_wr *wr)
 {
-	struct verbs_ep *ep = part->queue->ep;
+	struct verbs_ep *ep = verbs_tx_ep(part->queue);
 	size_t len = 0;
 	int i;
 
@@ -154,16 +162,16 @@ void verbs_part_watch(struct verbs_slot *part, struct ib_send_wr *wr)
 	wr->send_flags |= IB_SEND_SIGNALED;
 }
 
-static void verbs_split_fill(struct verbs_queue *queue,
-			     const struct verbs_op *op, unsigned int count)
+static void verbs_split_fill(struct verbs_ep *ep, const struct verbs_op *op,
+			     unsigned int count)
 {
-	struct verbs_part *part, *last = &queue->parts[count - 1];
+	struct verbs_part *part, *last = &ep->parts[count - 1];
 	struct verbs_op one = *op;
 	size_t len = 0;
 
-	for (part = queue->parts; part <= last; part++) {
+	for (part = ep->parts; part <= last; part++) {
 		one.addr = op->addr + len;
-		one.flags = verbs_part_flags(op, part == queue->parts,
+		one.flags = verbs_part_flags(op, part == ep->parts,
 					     part == last);
 		len += part->map.len;
 		verbs_slot_fill(part->slot, op, verbs_comp_flags(op));
@@ -184,12 +192,12 @@ static void verbs_split_fill(struct verbs_queue *queue,
 }
 
 /* As if they had never been there */
-static void verbs_split_undo(struct verbs_queue *queue, unsigned int count)
+static void verbs_split_undo(struct verbs_ep *ep, unsigned int count)
 {
 	struct verbs_slot *slot;
 
 	while (count--) {
-		slot = queue->parts[count].slot;
+		slot = ep->parts[count].slot;
 		verbs_slot_over(slot);
 		slot->mapped = false;
 		verbs_slot_alight(slot);
@@ -210,20 +218,19 @@ static void verbs_split_ended(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /* Returns an errno only if the device has taken no part */
-static int verbs_split_post(struct verbs_queue *queue, const struct verbs_op *op,
+static int verbs_split_post(struct verbs_ep *ep, const struct verbs_op *op,
 			    unsigned int count)
 {
 	struct verbs_slot *whole;
 	unsigned int taken;
 	int ret;
 
-	ret = verbs_queue_ends(queue) ? -ESHUTDOWN :
-					verbs_split_take(queue, count);
+	ret = verbs_ep_ends(ep) ? -ESHUTDOWN : verbs_split_take(ep, count);
 	if (ret)
 		return ret;
-	whole = queue->parts[count - 1].slot;
-	verbs_split_fill(queue, op, count);
-	ret = verbs_chain_post(queue, &queue->parts[0].any.wr, &taken);
+	whole = ep->parts[count - 1].slot;
+	verbs_split_fill(ep, op, count);
+	ret = verbs_chain_post(ep, &ep->parts[0].any.wr, &taken);
 	if (!ret)
 		return 0;
 	if (taken) {
@@ -231,8 +238,8 @@ static int verbs_split_post(struct verbs_queue *queue, const struct verbs_op *op
 		verbs_strand(whole, -ret);
 		return 0;
 	}
-	verbs_split_undo(queue, count);
-	verbs_chain_abandon(queue);
+	verbs_split_undo(ep, count);
+	verbs_chain_abandon(ep);
 	return ret;
 }
 
@@ -250,26 +257,25 @@ static int verbs_split_post(struct verbs_queue *queue, const struct verbs_op *op
 int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 		     struct verbs_iter *iter, const struct verbs_map *first)
 {
-	struct verbs_queue *queue = &ep->tx;
 	unsigned long flags;
 	int ret, count;
 
 	if (!verbs_op_splits(ep, op) || !first->count)
 		return -EINVAL;
 
-	spin_lock_irqsave(&queue->split_lock, flags);
-	queue->parts[0].map = *first;
+	spin_lock_irqsave(&ep->split_lock, flags);
+	ep->parts[0].map = *first;
 	count = verbs_split_map(ep, op, iter);
 	ret = count;
 	if (count > 0) {
-		spin_lock(&queue->lock);
-		ret = verbs_split_post(queue, op, count);
-		verbs_queue_settle(queue);
-		spin_unlock(&queue->lock);
+		spin_lock(&ep->tx.lock);
+		ret = verbs_split_post(ep, op, count);
+		verbs_queue_settle(ep, &ep->tx);
+		spin_unlock(&ep->tx.lock);
 		if (ret)
 			verbs_split_unmap(ep, op, count);
 	}
-	spin_unlock_irqrestore(&queue->split_lock, flags);
+	spin_unlock_irqrestore(&ep->split_lock, flags);
 	return verbs_post_errno(ret);
 }
 
@@ -282,23 +288,23 @@ int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
  */
 void verbs_strand(struct verbs_slot *slot, int err)
 {
-	struct verbs_queue *queue = slot->queue;
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
-	slot->comp.next = queue->stranded;
-	queue->stranded = &slot->comp;
+	slot->comp.next = ep->stranded;
+	ep->stranded = &slot->comp;
 	verbs_slot_blame(slot, err, 0);
 }
 
 /**
  * verbs_end_stranded() - End what the device has taken in part
- * @queue: the queue; its queue pair is in the error state, as far as that could be had
+ * @ep: the endpoint; its queue pair is in the error state, as far as that could be had
  * @drained: nothing will be flushed any more, so a marker would not come back
  *
- * What gets no marker ends in @queue's worker.
+ * What gets no marker ends in @ep's worker.
  *
  * Context: any.
  */
-void verbs_end_stranded(struct verbs_queue *queue, bool drained)
+void verbs_end_stranded(struct verbs_ep *ep, bool drained)
 {
 	struct ib_rdma_wr marker = {
 		.wr.opcode	= IB_WR_RDMA_WRITE,
@@ -308,16 +314,16 @@ void verbs_end_stranded(struct verbs_queue *queue, bool drained)
 	struct verbs_slot *slot;
 	unsigned long flags;
 
-	spin_lock_irqsave(&queue->lock, flags);
-	comp = queue->stranded;
-	queue->stranded = NULL;
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	comp = ep->stranded;
+	ep->stranded = NULL;
 	for (; comp; comp = next) {
 		/* It may be over before the call returns */
 		next = comp->next;
 		slot = container_of(comp, struct verbs_slot, comp);
 		marker.wr.wr_cqe = &slot->cqe;
-		if (drained || ib_post_send(queue->ep->qp, &marker.wr, NULL))
+		if (drained || ib_post_send(ep->qp, &marker.wr, NULL))
 			verbs_refuse(slot);
 	}
-	spin_unlock_irqrestore(&queue->lock, flags);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
 }
