@@ -3,8 +3,8 @@
  * An event queue that any provider may use as its own.
  *
  * An event is a struct kofi_event that the provider embeds in what the event is
- * about: an endpoint has one for "connected", one for "shutdown" and one for an
- * error, so that telling its client never needs memory.  A connection request
+ * about: an endpoint has one for "connected" and one for the end, which is "shutdown"
+ * or an error, so that telling its client never needs memory.  A connection request
  * carries its own.  The queue links them and owns none.
  */
 #ifndef _KOFI_EQ_H

@@ -86,10 +86,10 @@ static void verbs_ep_tell_error(struct verbs_ep *ep, int err, int prov_errno)
 	if (ep->closing || ep->told)
 		return;
 	ep->told = true;
-	ep->error.err = err;
-	ep->error.prov_errno = prov_errno;
+	ep->ended.err = err;
+	ep->ended.prov_errno = prov_errno;
 	if (ep->eq)
-		kofi_eq_post(ep->eq, &ep->error);
+		kofi_eq_post(ep->eq, &ep->ended);
 }
 
 static void verbs_ep_tell_shutdown(struct verbs_ep *ep)
@@ -97,8 +97,8 @@ static void verbs_ep_tell_shutdown(struct verbs_ep *ep)
 	if (ep->closing || ep->told)
 		return;
 	ep->told = true;
-	ep->shutdown.event = FI_SHUTDOWN;
-	kofi_eq_post(ep->eq, &ep->shutdown);
+	ep->ended.event = FI_SHUTDOWN;
+	kofi_eq_post(ep->eq, &ep->ended);
 }
 
 static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno)
@@ -174,20 +174,19 @@ static void verbs_ep_established(struct verbs_ep *ep,
 	if (ep->state != VERBS_EP_CONNECTING)
 		return;
 	cancel_delayed_work(&ep->late);
-	/* The passive side has had its data with the request */
-	if (!ep->passive &&
-	    verbs_cm_unpack(&ep->peer_frame, event->param.conn.private_data,
-			    event->param.conn.private_data_len)) {
-		rdma_disconnect(ep->id);
-		verbs_ep_fail(ep, EPROTO, 0);
-		return;
-	}
-
-	ep->connected.event = FI_CONNECTED;
-	ep->connected.cm_data = verbs_cm_data(&ep->peer_frame);
-	ep->connected.cm_len = ep->peer_frame.len;
-	if (!ep->passive)
+	/* The passive side has had all this with the request */
+	if (!ep->passive) {
+		if (verbs_cm_unpack(&ep->frame, event->param.conn.private_data,
+				    event->param.conn.private_data_len)) {
+			rdma_disconnect(ep->id);
+			verbs_ep_fail(ep, EPROTO, 0);
+			return;
+		}
+		ep->connected.cm_data = verbs_cm_data(&ep->frame);
+		ep->connected.cm_len = ep->frame.len;
 		ep->may_read = verbs_may_read(ep, &event->param.conn);
+	}
+	ep->connected.event = FI_CONNECTED;
 	verbs_ep_set_state(ep, VERBS_EP_CONNECTED);
 	if (!ep->closing)
 		kofi_eq_post(ep->eq, &ep->connected);
@@ -216,9 +215,9 @@ static void verbs_ep_rejected(struct verbs_ep *ep, struct rdma_cm_event *event)
 
 	data = verbs_reject_data(ep, event, &len);
 	/* A frame out of form is as good as none: refused it is anyway */
-	verbs_cm_unpack(&ep->peer_frame, data, len);
-	ep->error.cm_data = verbs_cm_data(&ep->peer_frame);
-	ep->error.cm_len = ep->peer_frame.len;
+	verbs_cm_unpack(&ep->frame, data, len);
+	ep->ended.cm_data = verbs_cm_data(&ep->frame);
+	ep->ended.cm_len = ep->frame.len;
 	verbs_ep_fail(ep, ep->passive ? ECONNABORTED : ECONNREFUSED,
 		      -event->status);
 }
@@ -436,7 +435,8 @@ static int verbs_ep_dest(struct verbs_ep *ep, const void *addr,
 	u16 family;
 
 	if (!addr) {
-		*dest = ep->dest;
+		*dest = (struct sockaddr_storage) {};
+		memcpy(dest, &ep->dest, sizeof(ep->dest));
 		return dest->ss_family ? 0 : -EADDRNOTAVAIL;
 	}
 	/* The format is the info's, and so is the length */

@@ -202,7 +202,6 @@ static void verbs_connreq_hand_over(struct verbs_connreq *req,
 	ep->id = id;
 	ep->conn = req->conn;
 	ep->frame.raw = req->frame.raw;
-	ep->peer_frame.raw = req->frame.raw;
 	if (req->dead)
 		verbs_ep_set_state(ep, VERBS_EP_DOWN);
 	id->context = ep;

@@ -482,8 +482,7 @@ static void verbs_ep_free(struct verbs_ep *ep)
 	}
 	if (ep->eq) {
 		kofi_eq_withdraw(ep->eq, &ep->connected);
-		kofi_eq_withdraw(ep->eq, &ep->shutdown);
-		kofi_eq_withdraw(ep->eq, &ep->error);
+		kofi_eq_withdraw(ep->eq, &ep->ended);
 	}
 	kfree(ep);
 }
@@ -548,13 +547,9 @@ static int verbs_ep_getopt(struct fid *fid, int level, int optname,
 static int verbs_ep_set_raw(struct verbs_ep *ep, const void *optval,
 			    size_t optlen)
 {
-	int ret;
-
 	if (ep->state > VERBS_EP_ENABLED || ep->passive)
 		return -FI_EOPBADSTATE;
-	ret = verbs_set_raw(&ep->frame.raw, optval, optlen);
-	ep->peer_frame.raw = ep->frame.raw;
-	return ret;
+	return verbs_set_raw(&ep->frame.raw, optval, optlen);
 }
 
 static int verbs_ep_set_moves(struct verbs_ep *ep, const void *optval,
@@ -701,15 +696,16 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 static int verbs_ep_bind_addr(struct verbs_ep *ep, const struct fi_info *info)
 {
 	u32 tclass = ep->tclass ? : ep->domain->tclass;
-	struct sockaddr_storage src;
+	struct sockaddr_storage src, dest;
 	struct rdma_cm_id *id;
 	int ret;
 
 	if (info->dest_addr) {
-		ret = verbs_addr_from_info(&ep->dest, info->dest_addr,
+		ret = verbs_addr_from_info(&dest, info->dest_addr,
 					   info->dest_addrlen);
 		if (ret)
 			return ret;
+		memcpy(&ep->dest, &dest, sizeof(ep->dest));
 	}
 	ret = verbs_addr_from_info(&src, info->src_addr, info->src_addrlen);
 	if (ret)
@@ -754,8 +750,7 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 	ep->domain = domain;
 	ep->state = VERBS_EP_OPEN;
 	kofi_event_init(&ep->connected, &ep->ep.fid);
-	kofi_event_init(&ep->shutdown, &ep->ep.fid);
-	kofi_event_init(&ep->error, &ep->ep.fid);
+	kofi_event_init(&ep->ended, &ep->ep.fid);
 	verbs_queue_prepare(&ep->tx);
 	verbs_queue_prepare(&ep->rx);
 	ep->chain_end = &ep->chain;

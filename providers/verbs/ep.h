@@ -8,6 +8,7 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/in6.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/workqueue.h>
@@ -106,12 +107,11 @@ struct verbs_wr {
  * @told: FI_SHUTDOWN or the error has been queued once
  * @settled: completed when the peer, too, has answered fi_accept()
  * @conn: limits of reads and atomics for the connection
- * @frame: connection data to send
- * @peer_frame: connection data received, for @connected and @error
- * @dest: where to connect if fi_connect() does not say
+ * @frame: connection data to send; from the peer's answer on, its data, for @connected
+ *	or @ended
+ * @dest: where to connect if fi_connect() does not say, of either family
  * @connected: FI_CONNECTED
- * @shutdown: FI_SHUTDOWN
- * @error: an error of the connection
+ * @ended: FI_SHUTDOWN, or an error of the connection
  * @broken: ends the connection after a failed operation
  * @connect_ms: FI_OPT_CONNECT_TIMEOUT
  * @late: ends the attempt to connect or to accept when the time is over
@@ -172,11 +172,9 @@ struct verbs_ep {
 	struct completion	settled;
 	struct rdma_conn_param	conn;
 	struct verbs_cm_frame	frame;
-	struct verbs_cm_frame	peer_frame;
-	struct sockaddr_storage	dest;
+	struct sockaddr_in6	dest;
 	struct kofi_event	connected;
-	struct kofi_event	shutdown;
-	struct kofi_event	error;
+	struct kofi_event	ended;
 	struct work_struct	broken;
 	unsigned int		connect_ms;
 	struct delayed_work	late;
