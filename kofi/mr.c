@@ -131,11 +131,18 @@ int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, u64 flags)
 }
 EXPORT_SYMBOL_GPL(fi_mr_bind);
 
+/* As fi_control(), which need not look any more whether there is a region and @arg */
+static int kofi_mr_control(struct fid_mr *mr, int command, void *arg)
+{
+	return kofi_call(command == FI_ENABLE ? "enable" : "control", &mr->fid,
+			 mr->fid.ops->control(&mr->fid, command, arg));
+}
+
 int fi_mr_enable(struct fid_mr *mr)
 {
 	if (!kofi_is(mr, FI_CLASS_MR))
 		return -EINVAL;
-	return fi_control(&mr->fid, FI_ENABLE, NULL);
+	return kofi_mr_control(mr, FI_ENABLE, NULL);
 }
 EXPORT_SYMBOL_GPL(fi_mr_enable);
 
@@ -147,14 +154,12 @@ int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context)
 		return -EINVAL;
 	if (flags & ~FI_REMOTE_INV)
 		return -FI_EBADFLAGS;
-	return fi_control(&mr->fid, FI_DISABLE, &end);
+	return kofi_mr_control(mr, FI_DISABLE, &end);
 }
 EXPORT_SYMBOL_GPL(fi_mr_disable);
 
 int fi_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr, u64 flags)
 {
-	struct fi_mr_modify modify = { .flags = flags };
-
 	if (!kofi_is(mr, FI_CLASS_MR) || !attr)
 		return -EINVAL;
 	if (flags)
@@ -162,7 +167,7 @@ int fi_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr, u64 flags)
 	if (!kofi_mr_attr_is_valid(attr) || attr->access & ~KOFI_MR_ACCESS ||
 	    attr->offset)
 		return -EINVAL;
-	modify.attr = *attr;
-	return fi_control(&mr->fid, FI_REFRESH, &modify);
+	return kofi_mr_control(mr, FI_REFRESH,
+			       &(struct fi_mr_modify) { .attr = *attr });
 }
 EXPORT_SYMBOL_GPL(fi_mr_refresh);

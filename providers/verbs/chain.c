@@ -142,13 +142,15 @@ void verbs_ring(struct verbs_ep *ep)
 /* Silent even if it fails, as the operation behind it then fails, too */
 static int verbs_chain_reg(struct verbs_ep *ep, struct verbs_mr *mr)
 {
-	const struct verbs_op op = { .silent = true, .region = mr };
 	struct ib_reg_wr *reg = &mr->reg;
 	struct verbs_slot *slot;
 
 	if (!verbs_slot_take(&ep->tx, &slot))
 		return -EAGAIN;
-	verbs_slot_fill(slot, &op, 0);
+	slot->comp.flags = 0;
+	slot->silent = true;
+	slot->region = mr;
+	slot->cqe.done = ep->tx.done;
 	mr->slot = slot;
 	reg->wr.wr_cqe = &slot->cqe;
 	reg->wr.send_flags = 0;

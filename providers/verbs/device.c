@@ -8,7 +8,8 @@
  *	verbs_device_enter()	around each control call, percpu_ref; from the moment
  *				when a removal begins nobody enters any more
  *	verbs_device_hold()	around posting, from the look at the endpoint's state
- *				to the doorbell
+ *				to the doorbell, and around the steps of a region for
+ *				single operations (mr_ep.c)
  *	poll_lock		around direct polling (cq.c)
  *
  * Every object with something of the device's has a struct verbs_kid in a list here.

@@ -130,50 +130,36 @@ static int verbs_mr_walk(const struct fi_mr_attr *attr,
 	return 0;
 }
 
-/*
- * The one buffer that most requests expose is one segment, without a walk.  Returns
- * false if it is not of that kind.
- */
-static bool verbs_mr_add_single(struct verbs_mr *mr,
-				const struct fi_mr_attr *attr,
-				struct verbs_mr_builder *builder)
+/* What is in the table that is there is over, and the next list goes there */
+static void verbs_mr_clear_table(struct verbs_mr *mr)
 {
-	const struct kvec *kvec = attr->mr_iov;
-
-	if (attr->type != FI_BUF_KVEC || attr->iov_count != 1 ||
-	    kvec->iov_len - 1 >= builder->max_seg ||
-	    !verbs_finds_memory(&mr->block, kvec->iov_base, kvec->iov_len))
-		return false;
-	builder->sg = builder->table;
-	sg_set_page(builder->sg, virt_to_page(kvec->iov_base), kvec->iov_len,
-		    offset_in_page(kvec->iov_base));
-	builder->count = 1;
-	builder->len = kvec->iov_len;
-	builder->addr = (uintptr_t)kvec->iov_base;
-	return true;
+	if (mr->sgt.orig_nents)
+		sg_unmark_end(&mr->segs[mr->sgt.orig_nents - 1]);
+	mr->sgt.orig_nents = 0;
 }
 
-/* Into the table that is there */
+static void verbs_mr_end_table(struct verbs_mr *mr, struct scatterlist *last,
+			       unsigned int count)
+{
+	sg_mark_end(last);
+	mr->sgt.sgl = mr->segs;
+	mr->sgt.nents = count;
+	mr->sgt.orig_nents = count;
+}
+
 static int verbs_mr_reuse_table(struct verbs_mr *mr,
 				const struct fi_mr_attr *attr,
 				struct verbs_mr_builder *builder)
 {
 	int ret;
 
-	if (mr->sgt.orig_nents)
-		sg_unmark_end(&mr->segs[mr->sgt.orig_nents - 1]);
-	mr->sgt.orig_nents = 0;
+	verbs_mr_clear_table(mr);
 	builder->table = mr->segs;
 	builder->limit = mr->seg_limit;
-	ret = verbs_mr_add_single(mr, attr, builder) ? 0 :
-						       verbs_mr_walk(attr, builder);
-	if (ret)
-		return ret;
-	sg_mark_end(builder->sg);
-	mr->sgt.sgl = mr->segs;
-	mr->sgt.nents = builder->count;
-	mr->sgt.orig_nents = builder->count;
-	return 0;
+	ret = verbs_mr_walk(attr, builder);
+	if (!ret)
+		verbs_mr_end_table(mr, builder->sg, builder->count);
+	return ret;
 }
 
 /* Counts first; the list is the same, and so is what follows from it */
@@ -195,13 +181,20 @@ static int verbs_mr_new_table(struct verbs_mr *mr,
 	return verbs_mr_walk(attr, builder);
 }
 
-/* On success the region has its table, address and length */
-static int verbs_mr_build_table(struct verbs_mr *mr,
-				const struct fi_mr_attr *attr, u64 *addr)
+/* Whole pages */
+static size_t verbs_mr_max_seg(const struct verbs_mr *mr)
 {
-	struct ib_device *ibdev = mr->domain->dev->ibdev;
+	return ALIGN_DOWN(ib_dma_max_seg_size(mr->domain->dev->ibdev),
+			  PAGE_SIZE);
+}
+
+/* On success the region has its table, address and length */
+static noinline int verbs_mr_build_table(struct verbs_mr *mr,
+					 const struct fi_mr_attr *attr,
+					 u64 *addr)
+{
 	struct verbs_mr_builder builder = {
-		.max_seg = ALIGN_DOWN(ib_dma_max_seg_size(ibdev), PAGE_SIZE),
+		.max_seg = verbs_mr_max_seg(mr),
 		.linear	 = true,
 	};
 	int ret;
@@ -214,6 +207,29 @@ static int verbs_mr_build_table(struct verbs_mr *mr,
 	mr->linear = builder.linear;
 	*addr = builder.addr;
 	return 0;
+}
+
+/*
+ * The one buffer that most requests expose is one segment, without a walk.  Returns
+ * false if it is not of that kind.
+ */
+static bool verbs_mr_build_single(struct verbs_mr *mr,
+				  const struct fi_mr_attr *attr, u64 *addr)
+{
+	const struct kvec *kvec = attr->mr_iov;
+
+	if (!mr->segs || attr->type != FI_BUF_KVEC || attr->iov_count != 1 ||
+	    kvec->iov_len - 1 >= verbs_mr_max_seg(mr) ||
+	    !verbs_finds_memory(&mr->block, kvec->iov_base, kvec->iov_len))
+		return false;
+	verbs_mr_clear_table(mr);
+	sg_set_page(mr->segs, virt_to_page(kvec->iov_base), kvec->iov_len,
+		    offset_in_page(kvec->iov_base));
+	verbs_mr_end_table(mr, mr->segs, 1);
+	mr->len = kvec->iov_len;
+	mr->linear = true;
+	*addr = (uintptr_t)kvec->iov_base;
+	return true;
 }
 
 /* The largest page size whose boundaries all gaps between segments respect */
@@ -325,6 +341,18 @@ static int verbs_mr_alloc_ibmr(struct verbs_mr *mr, u64 addr)
 	return ret;
 }
 
+/* Do the smallest pages do for what is one piece to the device, too? */
+static bool verbs_mr_is_small(const struct verbs_mr *mr, u64 addr)
+{
+	const struct ib_device_attr *attrs = &mr->domain->dev->ibdev->attrs;
+	u64 start = sg_dma_address(mr->sgt.sgl) % VERBS_MR_MIN_PAGE;
+
+	return mr->sgt.nents == 1 && start == addr % VERBS_MR_MIN_PAGE &&
+	       start + mr->len <= mr->page_limit * VERBS_MR_MIN_PAGE &&
+	       attrs->page_size_cap & VERBS_MR_MIN_PAGE &&
+	       mr->len <= attrs->max_mr_size;
+}
+
 /* Other memory for a registration that is there and not in use */
 static int verbs_mr_refill(struct verbs_mr *mr, u64 addr)
 {
@@ -332,6 +360,8 @@ static int verbs_mr_refill(struct verbs_mr *mr, u64 addr)
 	u32 entries, page_size;
 	int ret;
 
+	if (verbs_mr_is_small(mr, addr))
+		return verbs_mr_fill(mr, addr, VERBS_MR_MIN_PAGE);
 	ret = verbs_mr_choose(mr, addr, &type, &entries, &page_size);
 	if (ret)
 		return ret;
@@ -443,6 +473,7 @@ static const struct fi_ops verbs_mr_fid_ops = {
 
 static void verbs_mr_set_access(struct verbs_mr *mr, u64 access)
 {
+	mr->asked = access;
 	mr->access = verbs_mr_ib_access(mr->domain->dev, access);
 	mr->dir = verbs_mr_dir(access, mr->access);
 }
@@ -473,10 +504,11 @@ static int verbs_mr_map(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 	u64 addr;
 	int ret;
 
-	verbs_mr_set_access(mr, attr->access);
-	ret = verbs_mr_build_table(mr, attr, &addr);
-	if (ret)
-		goto free_table;
+	if (!verbs_mr_build_single(mr, attr, &addr)) {
+		ret = verbs_mr_build_table(mr, attr, &addr);
+		if (ret)
+			goto free_table;
+	}
 	ret = ib_dma_map_sgtable_attrs(mr->domain->dev->ibdev, &mr->sgt,
 				       mr->dir, 0);
 	if (ret)
@@ -495,12 +527,15 @@ free_table:
 /* A new region with a registration that has no key yet */
 int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
+	verbs_mr_set_access(mr, attr->access);
 	return verbs_mr_map(mr, attr, verbs_mr_alloc_ibmr);
 }
 
 /* Other memory for a region of an endpoint */
 int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
+	if (mr->asked != attr->access)
+		verbs_mr_set_access(mr, attr->access);
 	return verbs_mr_map(mr, attr, verbs_mr_refill);
 }
 

@@ -38,7 +38,8 @@ enum verbs_mr_state {
  * @len: bytes
  * @sgt: the memory, mapped for the device
  * @dir: of that mapping
- * @access: IB_ACCESS_*
+ * @asked: access that the client has asked for last, FI_*
+ * @access: IB_ACCESS_* for it
  * @linear: the kernel address of each byte is its address in the region
  * @plain: @domain if it is linear and may be named by plain operations, else NULL
  * @start: its first address
@@ -65,6 +66,7 @@ struct verbs_mr {
 	struct sg_table		sgt;
 	enum dma_data_direction	dir;
 	int			access;
+	u64			asked;
 	bool			linear;
 	bool			mapped;
 	const struct verbs_domain *plain;

@@ -93,27 +93,31 @@ void verbs_mr_ep_ended(struct verbs_mr *mr)
 	WRITE_ONCE(mr->state, VERBS_MR_EMPTY);
 }
 
-static int verbs_mr_ep_disable(struct verbs_mr *mr, const struct fi_mr_end *end)
+static noinline int verbs_mr_ep_invalidate(struct verbs_mr *mr, void *context)
 {
-	struct verbs_op op = {
+	const struct verbs_op op = {
 		.opcode		= IB_WR_LOCAL_INV,
-		.context	= end->context,
+		.context	= context,
 		.region		= mr,
 	};
 	int ret;
 
-	if (mr->state != VERBS_MR_ENABLED)
-		return -FI_EOPBADSTATE;
-	if (end->flags & FI_REMOTE_INV) {
-		verbs_mr_ep_ended(mr);
-		return 0;
-	}
 	/* It may be done before the call returns */
 	mr->state = VERBS_MR_ENDING;
 	ret = verbs_post(mr->ep, &op);
 	if (ret)
 		mr->state = VERBS_MR_ENABLED;
 	return ret;
+}
+
+static int verbs_mr_ep_disable(struct verbs_mr *mr, const struct fi_mr_end *end)
+{
+	if (mr->state != VERBS_MR_ENABLED)
+		return -FI_EOPBADSTATE;
+	if (!(end->flags & FI_REMOTE_INV))
+		return verbs_mr_ep_invalidate(mr, end->context);
+	verbs_mr_ep_ended(mr);
+	return 0;
 }
 
 static int verbs_mr_ep_do(struct verbs_mr *mr, int command, void *arg)
@@ -133,12 +137,13 @@ static int verbs_mr_ep_do(struct verbs_mr *mr, int command, void *arg)
 static int verbs_mr_ep_control(struct fid *fid, int command, void *arg)
 {
 	struct verbs_mr *mr = to_verbs_mr(fid);
-	int ret = verbs_domain_enter(mr->domain);
+	int ret;
 
-	if (ret)
-		return ret;
-	ret = verbs_mr_ep_do(mr, command, arg);
-	verbs_domain_leave(mr->domain);
+	/* Several times per request, and nothing here sleeps */
+	verbs_device_hold();
+	ret = verbs_device_going(mr->domain->dev) ?
+	      -ENODEV : verbs_mr_ep_do(mr, command, arg);
+	verbs_device_release();
 	return ret;
 }
 

@@ -215,7 +215,7 @@ static inline struct verbs_domain *to_verbs_domain(struct fid_domain *domain)
 	return container_of(domain, struct verbs_domain, domain);
 }
 
-/* Has its removal begun?  For who has entered */
+/* Has its removal begun?  For who has entered, or holds the device */
 static inline bool verbs_device_going(struct verbs_device *dev)
 {
 	return percpu_ref_is_dying(&dev->calls);
