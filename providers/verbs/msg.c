@@ -95,12 +95,12 @@ static ssize_t verbs_recvmsg(struct fid_ep *fid_ep, const struct fi_msg *msg,
 	return verbs_post_recv(ep, &op);
 }
 
-static ssize_t verbs_sendv(struct fid_ep *fid_ep, const struct kvec *iov,
-			   void **desc, size_t count, fi_addr_t dest_addr,
-			   void *context)
+static __always_inline ssize_t verbs_send_kvec(struct verbs_ep *ep,
+					       const struct kvec *iov,
+					       void **desc, size_t count,
+					       void *context)
 {
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct verbs_op op = {
+	const struct verbs_op op = {
 		.opcode		= IB_WR_SEND,
 		.list		= iov,
 		.count		= count,
@@ -113,13 +113,20 @@ static ssize_t verbs_sendv(struct fid_ep *fid_ep, const struct kvec *iov,
 	return verbs_post(ep, &op);
 }
 
-static noinline ssize_t verbs_send_list(struct fid_ep *fid_ep, const void *buf,
-					size_t len, void *desc,
-					fi_addr_t dest_addr, void *context)
+static ssize_t verbs_sendv(struct fid_ep *fid_ep, const struct kvec *iov,
+			   void **desc, size_t count, fi_addr_t dest_addr,
+			   void *context)
+{
+	return verbs_send_kvec(to_verbs_ep(&fid_ep->fid), iov, desc, count,
+			       context);
+}
+
+static noinline ssize_t verbs_send_list(struct verbs_ep *ep, const void *buf,
+					size_t len, void *desc, void *context)
 {
 	struct kvec kvec = { (void *)buf, len };
 
-	return verbs_sendv(fid_ep, &kvec, &desc, 1, dest_addr, context);
+	return verbs_send_kvec(ep, &kvec, &desc, 1, context);
 }
 
 static noinline ssize_t verbs_send_mapped(struct fid_ep *fid_ep, const void *buf,
@@ -138,7 +145,7 @@ static noinline ssize_t verbs_send_mapped(struct fid_ep *fid_ep, const void *buf
 	verbs_device_release();
 	if (likely(ret != -ENOMSG))
 		return ret;
-	return verbs_send_list(fid_ep, buf, len, desc, dest_addr, context);
+	return verbs_send_list(ep, buf, len, desc, context);
 }
 
 static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
@@ -156,8 +163,7 @@ static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
 	if (unlikely(!verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
 				      &slot))) {
 		verbs_device_release();
-		return verbs_send_list(fid_ep, buf, len, desc, dest_addr,
-				       context);
+		return verbs_send_list(ep, buf, len, desc, context);
 	}
 	ret = verbs_fast_send(ep, slot, &sge, context);
 	verbs_device_release();
