@@ -108,6 +108,46 @@ static void each_operation_calls_its_own(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf + 32, 20, 1));
 }
 
+/* The short way that receives have for it must leave nothing for the next one either */
+static void the_end_of_a_key_is_told(struct kunit *test)
+{
+	struct vt_request *tx = vt_request(test), *rx = vt_request(test);
+	struct vt_request *next = vt_request(test);
+	u8 *buf = vt_buf(test, 64);
+	struct kvec iov = { buf, 20 };
+	struct fi_msg msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.context	= &tx->done,
+	};
+	struct vt_pair pair = {};
+	struct fid_mr *mr;
+
+	open_pair(test, &pair, test->param_value);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, vt_buf(test, 64),
+					64, FI_REMOTE_WRITE, 0, 0, 0, &mr,
+					NULL), 0);
+	vt_adopt(test, &mr->fid);
+	msg.data = fi_mr_key(mr);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf + 32, 32, NULL, 0,
+				      &rx->done), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf + 32, 32, NULL, 0,
+				      &next->done), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION |
+					 FI_REMOTE_INV), 0);
+	vt_finished(test, rx);
+	vt_finished(test, tx);
+	KUNIT_EXPECT_EQ(test, rx->entry.err, 0);
+	KUNIT_EXPECT_EQ(test, rx->entry.flags, FI_MSG | FI_RECV | FI_REMOTE_INV);
+	KUNIT_EXPECT_EQ(test, rx->entry.len, 20);
+	KUNIT_EXPECT_EQ(test, rx->entry.data, msg.data);
+
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL), 0);
+	vt_finished(test, next);
+	KUNIT_EXPECT_EQ(test, next->entry.flags, FI_MSG | FI_RECV);
+	KUNIT_EXPECT_EQ(test, next->entry.data, 0);
+}
+
 static void there_is_nothing_to_read(struct kunit *test)
 {
 	const struct vt_kind *kind = test->param_value;
@@ -265,6 +305,7 @@ static void a_threshold_beside_callbacks_is_refused(struct kunit *test)
 
 static struct kunit_case vt_done_cases[] = {
 	KUNIT_CASE_PARAM(each_operation_calls_its_own, vt_done_kind_gen_params),
+	KUNIT_CASE_PARAM(the_end_of_a_key_is_told, vt_done_kind_gen_params),
 	KUNIT_CASE_PARAM(there_is_nothing_to_read, vt_done_kind_gen_params),
 	KUNIT_CASE_PARAM(what_is_flushed_says_so, vt_done_kind_gen_params),
 	KUNIT_CASE_PARAM(without_a_context_nothing_is_called,

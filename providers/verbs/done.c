@@ -119,10 +119,14 @@ void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
  * slot stays clean but for what the next operation fills in.
  */
 static __always_inline void verbs_call_plain(struct verbs_slot *slot, u64 flags,
-					     size_t len)
+					     size_t len, u64 data)
 {
 	struct fi_done *done = slot->comp.op_context;
-	struct fi_done_entry entry = { .flags = flags, .len = len };
+	struct fi_done_entry entry = {
+		.flags	= flags,
+		.len	= len,
+		.data	= data,
+	};
 
 	verbs_slots_push(slot->queue, slot, slot);
 	if (done)
@@ -134,7 +138,7 @@ void verbs_call_sent(struct ib_cq *cq, struct ib_wc *wc)
 	struct verbs_slot *slot = to_verbs_slot(wc);
 
 	if (likely(wc->status == IB_WC_SUCCESS))
-		verbs_call_plain(slot, slot->comp.flags, 0);
+		verbs_call_plain(slot, slot->comp.flags, 0, 0);
 	else
 		verbs_send_done(cq, wc);
 }
@@ -154,7 +158,10 @@ void verbs_call_received(struct ib_cq *cq, struct ib_wc *wc)
 	struct verbs_slot *slot = to_verbs_slot(wc);
 
 	if (likely(verbs_wc_is_plain(wc)))
-		verbs_call_plain(slot, FI_MSG | FI_RECV, wc->byte_len);
+		verbs_call_plain(slot, FI_MSG | FI_RECV, wc->byte_len, 0);
+	else if (verbs_wc_ends_key(wc))
+		verbs_call_plain(slot, FI_MSG | FI_RECV | FI_REMOTE_INV,
+				 wc->byte_len, wc->ex.invalidate_rkey);
 	else
 		verbs_recv_done(cq, wc);
 }

@@ -255,6 +255,14 @@ static inline bool verbs_wc_is_plain(const struct ib_wc *wc)
 	       !(wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE));
 }
 
+/* Or only the end of a key, as an answer does to a storage client */
+static inline bool verbs_wc_ends_key(const struct ib_wc *wc)
+{
+	return wc->status == IB_WC_SUCCESS &&
+	       (wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE)) ==
+	       IB_WC_WITH_INVALIDATE;
+}
+
 /* Where a slot is, in bytes from one in front of all of them; never 0 */
 static __always_inline u32 verbs_slot_place(const struct verbs_queue *queue,
 					    const struct verbs_slot *slot)
