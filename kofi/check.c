@@ -247,8 +247,8 @@ static int kofi_check_table(struct kofi_obj *obj, struct fid *fid, u64 caps,
 	return 0;
 }
 
-/* Puts a longer copy in the place of a table that is shorter than ours */
-static int kofi_lengthen_table(void **copy, struct fid *fid,
+/* Puts a longer copy in the place of a table, the @nth, that is shorter than ours */
+static int kofi_lengthen_table(struct kofi_obj *obj, size_t nth, struct fid *fid,
 			       const struct kofi_table_ref *ref)
 {
 	const struct kofi_ops **ops = kofi_ops_at(fid, ref);
@@ -257,12 +257,17 @@ static int kofi_lengthen_table(void **copy, struct fid *fid,
 	if ((*ops)->size >= ref->table->size)
 		return 0;
 
+	if (!obj->tables)
+		obj->tables = kcalloc(KOFI_MAX_TABLES, sizeof(*obj->tables),
+				      GFP_KERNEL);
+	if (!obj->tables)
+		return -ENOMEM;
 	longer = kmemdup(ref->table->fillers, ref->table->size, GFP_KERNEL);
 	if (!longer)
 		return -ENOMEM;
 	memcpy(longer->slot, (*ops)->slot, (*ops)->size - sizeof(*longer));
 	*ops = longer;
-	*copy = longer;
+	obj->tables[nth] = longer;
 	return 0;
 }
 
@@ -293,7 +298,7 @@ static int kofi_check_tables(struct kofi_obj *obj, struct fid *fid, u64 caps)
 		return kofi_refuse(obj, "it cannot be closed");
 
 	for (ref = refs; ref->table; ref++) {
-		ret = kofi_lengthen_table(&obj->tables[ref - refs], fid, ref);
+		ret = kofi_lengthen_table(obj, ref - refs, fid, ref);
 		if (ret)
 			return ret;
 	}
@@ -333,6 +338,7 @@ void kofi_check_undo(struct kofi_obj *obj)
 {
 	int i;
 
-	for (i = 0; i < KOFI_MAX_TABLES; i++)
+	for (i = 0; obj->tables && i < KOFI_MAX_TABLES; i++)
 		kfree(obj->tables[i]);
+	kfree(obj->tables);
 }

@@ -55,26 +55,27 @@ void kofi_prov_load(const char *name);
  * @entry: place in the list of all open objects
  * @fid: the provider's side
  * @fclass: FI_CLASS_*, as it was asked for
+ * @users: children, objects it is bound to, and calls that bind it;
+ *	KOFI_CLOSING while it is being closed
  * @parent: what it was opened on; NULL for a fabric
  * @prov: whose it is; a fabric holds the reference
  * @net: fabric: namespace it holds, or NULL
  * @name: fabric, domain: the name it was opened with, or NULL
- * @users: children, objects it is bound to, and calls that bind it;
- *	KOFI_CLOSING while it is being closed
  * @bindings: &struct kofi_binding of what is bound to it
- * @tables: longer copies of tables that were too short, check.c
+ * @tables: KOFI_MAX_TABLES longer copies of tables that were too short, check.c; NULL:
+ *	none was
  */
 struct kofi_obj {
 	struct list_head	entry;
 	struct fid		*fid;
 	u32			fclass;
+	atomic_t		users;
 	struct kofi_obj		*parent;
 	struct kofi_prov	*prov;
 	struct net		*net;
 	char			*name;
-	atomic_t		users;
 	struct list_head	bindings;
-	void			*tables[KOFI_MAX_TABLES];
+	void			**tables;
 };
 
 #define KOFI_CLOSING		(-1)
