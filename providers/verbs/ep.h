@@ -233,6 +233,9 @@ void verbs_ep_set_state(struct verbs_ep *ep, enum verbs_ep_state state);
 void verbs_ep_unlock(struct verbs_ep *ep);
 void verbs_ep_flush(struct verbs_ep *ep);
 void verbs_ep_hang_up(struct verbs_ep *ep);
+
+/* opt.c */
+extern const struct fi_ops_ep verbs_ep_ops;
 int verbs_opt_copy_out(size_t value, void *optval, size_t *optlen);
 int verbs_get_raw(bool raw, void *optval, size_t *optlen);
 int verbs_set_raw(bool *raw, const void *optval, size_t optlen);
