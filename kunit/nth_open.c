@@ -482,7 +482,7 @@ const struct nth_path nth_open_paths[] = {
 	{ "fi_ep_bind, counter", prepare_cntr, call_bind_cntr },
 	{ "fi_ep_bind, srx", nth_shared, call_bind_srx },
 	{ "fi_setopt, raw", call_endpoint, call_set_raw, NTH_SURE },
-	{ "fi_setopt, moves", call_endpoint, call_set_moves, NTH_SURE },
+	{ "fi_setopt, moves", call_endpoint, call_set_moves },
 	{ "fi_enable", prepare_bound, call_enable, NTH_QUEUES },
 	{ "fi_enable, moves", prepare_moves, call_enable, NTH_QUEUES },
 	{ "fi_enable, srx", prepare_shared, call_enable, NTH_QUEUES },

@@ -315,7 +315,8 @@ ssize_t fi_cancel(fid_t fid, void *context);
  *
  * Context: may sleep.
  * Return: 0; -ENOPROTOOPT: unknown level or option; -EINVAL; -FI_ENOEQ:
- * FI_OPT_SRX_LIMIT, and no event queue is bound; or an error of the provider.
+ * FI_OPT_SRX_LIMIT, and no event queue is bound; -ENOMEM: FI_OPT_MAX_MOVES; or an error
+ * of the provider.
  */
 int fi_setopt(fid_t fid, int level, int optname, const void *optval,
 	      size_t optlen);

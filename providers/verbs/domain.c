@@ -60,6 +60,7 @@ static int verbs_domain_close(struct fid *fid)
 	verbs_kid_strip(domain->dev, &domain->kid);
 	verbs_device_put(domain->dev);
 	mutex_destroy(&domain->reg_lock);
+	mutex_destroy(&domain->drain_lock);
 	kfree(domain);
 	return 0;
 }
@@ -165,6 +166,7 @@ static int verbs_domain_init(struct verbs_domain *domain, struct fi_info *info)
 				 info->src_addrlen))
 		domain->src.ss_family = AF_UNSPEC;
 	mutex_init(&domain->reg_lock);
+	mutex_init(&domain->drain_lock);
 	init_waitqueue_head(&domain->reg_wait);
 	atomic_set(&domain->next_key, get_random_u32());
 	domain->tclass = info->domain_attr->tclass;

@@ -10,7 +10,6 @@
 #include <linux/completion.h>
 #include <linux/in6.h>
 #include <linux/llist.h>
-#include <linux/mutex.h>
 #include <linux/workqueue.h>
 #include <kofi/eq.h>
 #include "cm.h"
@@ -83,13 +82,7 @@ struct verbs_wr {
  * @sinks: regions that reads may take (sink.c)
  * @all_sinks: all of them
  * @nr_sinks: how many
- * @max_moves: moves in flight, at most (move.c)
- * @nr_moves: moves in flight; this and @moves guarded by the lock of @tx
- * @move_wrs: work requests of a round, at most
- * @moves: these
- * @moves_due: those whose next round is to be posted
- * @move_work: posts it
- * @mr_drain: held by who waits for everything in flight, see verbs_mr_ep_drain()
+ * @moves: what is known of its moves (move.c); NULL: it may have none
  * @srx: the shared receive context it uses, or NULL
  * @srx_cq: what @srx knows of the completion queue of @rx, from fi_enable() on
  * @last_wqe: completed when the device takes no more from @srx for the queue pair
@@ -146,13 +139,7 @@ struct verbs_ep {
 	struct verbs_sink	*all_sinks;
 	spinlock_t		split_lock;	/* of parts */
 	u32			nr_sinks;
-	u32			max_moves;
-	u32			nr_moves;
-	u32			move_wrs;
-	struct list_head	moves;
-	struct llist_head	moves_due;
-	struct work_struct	move_work;
-	struct mutex		mr_drain;	/* see above */
+	struct verbs_moves	*moves;
 
 	struct verbs_srx	*srx;
 	struct verbs_srx_cq	*srx_cq;

@@ -2,8 +2,8 @@
 /*
  * kofi_verbs: FI_EP_MSG endpoints on RC queue pairs and rdma_cm.
  *
- * Module life: the devices come first, so that the first fi_getinfo() finds
- * them; the registration goes first at exit, because it waits for the objects.
+ * Module life: the devices come before the registration, so that the first
+ * fi_getinfo() finds them; the registration goes first at exit, because it waits for the objects.
  */
 #include <linux/module.h>
 #include "verbs.h"
@@ -34,9 +34,12 @@ static int __init verbs_init(void)
 	if (!verbs_wq)
 		return -ENOMEM;
 
-	ret = verbs_devices_init();
+	ret = verbs_eps_init();
 	if (ret)
 		goto destroy_wq;
+	ret = verbs_devices_init();
+	if (ret)
+		goto exit_eps;
 
 	ret = kofi_provider_register(KOFI_PROVIDER_VERSION, &verbs_provider);
 	if (ret)
@@ -45,6 +48,8 @@ static int __init verbs_init(void)
 
 exit_devices:
 	verbs_devices_exit();
+exit_eps:
+	verbs_eps_exit();
 destroy_wq:
 	destroy_workqueue(verbs_wq);
 	return ret;
@@ -54,6 +59,7 @@ static void __exit verbs_exit(void)
 {
 	kofi_provider_deregister(&verbs_provider);
 	verbs_devices_exit();
+	verbs_eps_exit();
 	destroy_workqueue(verbs_wq);
 }
 

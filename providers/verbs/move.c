@@ -19,7 +19,7 @@
  *
  * Slots are credits for work requests.  A move takes all it needs with the first
  * round, or gets -EAGAIN, and keeps them to its end: a list for one round, what that
- * round has; a longer one, what any round may have (move_wrs).  One of them is the
+ * round has; a longer one, what any round may have (moves->wrs).  One of them is the
  * move's own: the last work request of each round, and in the end the client's
  * completion, on which nothing else has a claim.  The others point to it (whole), so
  * the first error in a round is the error of the move (split.c).  The registrations
@@ -60,6 +60,26 @@
 
 #define VERBS_MOVE_FLAGS	(FI_COMPLETION | FI_FENCE | \
 				 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
+
+/**
+ * struct verbs_moves - The moves of an endpoint
+ * @ep: the endpoint
+ * @max: in flight, at most
+ * @nr: in flight; this and @list guarded by the lock of the transmit side
+ * @wrs: work requests of a round, at most
+ * @list: those in flight
+ * @due: those whose next round is to be posted
+ * @work: posts it
+ */
+struct verbs_moves {
+	struct verbs_ep		*ep;
+	u32			max;
+	u32			nr;
+	u32			wrs;
+	struct list_head	list;
+	struct llist_head	due;
+	struct work_struct	work;
+};
 
 /* A place in the client's list, and the bytes from there on */
 struct verbs_cursor {
@@ -257,7 +277,7 @@ static int verbs_move_add_ctx(struct verbs_move *move, struct verbs_cursor *at,
  */
 static int verbs_move_build(struct verbs_move *move)
 {
-	unsigned int wrs = move->ep->move_wrs, used = 0;
+	unsigned int wrs = move->ep->moves->wrs, used = 0;
 	struct verbs_cursor at = move->at;
 	int ret = 0;
 
@@ -276,7 +296,7 @@ static int verbs_move_build(struct verbs_move *move)
 		return -EINVAL;
 	move->addr += move->at.left - at.left;
 	move->at = at;
-	return move->ep->move_wrs - wrs;
+	return move->ep->moves->wrs - wrs;
 }
 
 /* The caller holds the queue's lock, here and below */
@@ -397,7 +417,7 @@ static void verbs_move_end(struct verbs_move *move)
 	verbs_move_put_parts(move);
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	list_del(&move->entry);
-	ep->nr_moves--;
+	ep->moves->nr--;
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	kfree(move);
 
@@ -457,8 +477,8 @@ static void verbs_move_done(struct ib_cq *cq, struct ib_wc *wc)
 		verbs_move_end(move);
 		return;
 	}
-	llist_add(&move->due, &ep->moves_due);
-	queue_work(verbs_wq, &ep->move_work);
+	llist_add(&move->due, &ep->moves->due);
+	queue_work(verbs_wq, &ep->moves->work);
 }
 
 /* The caller holds the handler lock, and the endpoint is not being closed */
@@ -482,15 +502,16 @@ static void verbs_move_go_on(struct verbs_move *move, int err)
 }
 
 /* Work: the next round of whatever has completed one */
-void verbs_moves_work(struct work_struct *work)
+static void verbs_moves_work(struct work_struct *work)
 {
-	struct verbs_ep *ep = container_of(work, struct verbs_ep, move_work);
+	struct verbs_moves *moves = container_of(work, struct verbs_moves, work);
+	struct verbs_ep *ep = moves->ep;
 	unsigned int noio = memalloc_noio_save();
 	struct llist_node *due, *next;
 	struct verbs_move *move;
 	int ret;
 
-	due = llist_reverse_order(llist_del_all(&ep->moves_due));
+	due = llist_reverse_order(llist_del_all(&moves->due));
 	for (; due; due = next) {
 		next = due->next;
 		move = llist_entry(due, struct verbs_move, due);
@@ -506,21 +527,29 @@ void verbs_moves_work(struct work_struct *work)
 /* The queue pair is drained: what has not ended by now ends here */
 void verbs_moves_abandon(struct verbs_ep *ep)
 {
+	struct verbs_moves *moves = ep->moves;
 	struct verbs_move *move, *next;
 	unsigned long flags;
 
-	cancel_work_sync(&ep->move_work);
+	if (!moves)
+		return;
+	cancel_work_sync(&moves->work);
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	list_for_each_entry(move, &ep->moves, entry)
+	list_for_each_entry(move, &moves->list, entry)
 		if (move->slot)
 			verbs_refuse(move->slot);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	flush_work(&ep->broken);
-	list_for_each_entry_safe(move, next, &ep->moves, entry) {
+	list_for_each_entry_safe(move, next, &moves->list, entry) {
 		verbs_move_unmap(move);
 		kfree(move);
 	}
-	INIT_LIST_HEAD(&ep->moves);
+	INIT_LIST_HEAD(&moves->list);
+}
+
+void verbs_moves_free(struct verbs_ep *ep)
+{
+	kfree(ep->moves);
 }
 
 /* Work requests of a queue that a move may have at once; 0: too few */
@@ -531,20 +560,46 @@ static unsigned int verbs_move_budget(const struct verbs_ep *ep)
 	return min_t(size_t, ep->tx.size, VERBS_MOVE_WRS);
 }
 
+static int verbs_moves_alloc(struct verbs_ep *ep)
+{
+	struct verbs_moves *moves = kzalloc(sizeof(*moves), GFP_KERNEL);
+
+	if (!moves)
+		return -ENOMEM;
+	moves->ep = ep;
+	moves->wrs = verbs_move_budget(ep);
+	INIT_LIST_HEAD(&moves->list);
+	init_llist_head(&moves->due);
+	INIT_WORK(&moves->work, verbs_moves_work);
+	/* Whoever moves without waiting for fi_enable() finds all of it */
+	smp_store_release(&ep->moves, moves);
+	return 0;
+}
+
 /* FI_OPT_MAX_MOVES; the caller holds the handler lock */
 int verbs_moves_set(struct verbs_ep *ep, size_t moves)
 {
+	int ret;
+
 	if (moves > ep->tx.size || (moves && !verbs_move_budget(ep)))
 		return -EINVAL;
-	ep->max_moves = moves;
-	ep->move_wrs = verbs_move_budget(ep);
-	return 0;
+	ret = moves && !ep->moves ? verbs_moves_alloc(ep) : 0;
+	if (!ret && ep->moves)
+		WRITE_ONCE(ep->moves->max, moves);
+	return ret;
+}
+
+u32 verbs_moves_max(const struct verbs_ep *ep)
+{
+	const struct verbs_moves *moves = READ_ONCE(ep->moves);
+
+	return moves ? READ_ONCE(moves->max) : 0;
 }
 
 /* For the attributes of the queue pair */
 u32 verbs_moves_ctxs(const struct verbs_ep *ep)
 {
-	return ep->max_moves * VERBS_MOVE_CTXS;
+	return verbs_moves_max(ep) * VERBS_MOVE_CTXS;
 }
 
 /* Is all of the range memory that a device can reach?  Finds where it begins. */
@@ -625,8 +680,8 @@ static int verbs_move_claim(struct verbs_ep *ep)
 	int ret = -EAGAIN;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	if (ep->nr_moves < ep->max_moves) {
-		ep->nr_moves++;
+	if (ep->moves->nr < ep->moves->max) {
+		ep->moves->nr++;
 		ret = 0;
 	}
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
@@ -638,7 +693,7 @@ static void verbs_move_unclaim(struct verbs_ep *ep)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	ep->nr_moves--;
+	ep->moves->nr--;
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 }
 
@@ -655,10 +710,10 @@ static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 		ret = -ESHUTDOWN;
 	else
 		ret = verbs_move_take_slots(move, move->at.left ?
-					    ep->move_wrs : wrs);
+					    ep->moves->wrs : wrs);
 	if (!ret) {
 		verbs_move_own_slot(move, silent);
-		list_add_tail(&move->entry, &ep->moves);
+		list_add_tail(&move->entry, &ep->moves->list);
 		ret = verbs_move_post(move);
 		if (ret) {
 			verbs_slot_over(move->slot);
@@ -749,7 +804,7 @@ static ssize_t verbs_move_list(struct verbs_ep *ep,
 	};
 	int ret;
 
-	if (!ep->max_moves)
+	if (!verbs_moves_max(ep))
 		return -ENOSYS;
 	ret = verbs_ep_check(ep, true);
 	if (ret)
@@ -766,7 +821,7 @@ static ssize_t verbs_move_list(struct verbs_ep *ep,
 	if (!to->len)
 		return verbs_move_nothing(ep, &move, flags);
 	/* Hints that spare the mapping */
-	if (READ_ONCE(ep->nr_moves) >= ep->max_moves ||
+	if (READ_ONCE(ep->moves->nr) >= ep->moves->max ||
 	    verbs_queue_full(&ep->tx))
 		return -EAGAIN;
 	return verbs_move_start(&move, verbs_is_silent(&ep->tx, flags));

@@ -169,8 +169,8 @@ static bool verbs_mr_in_flight(const struct verbs_mr *mr)
 }
 
 /*
- * The connection is over: the device gives back everything it has.  There is room for
- * one marker at a time.
+ * The connection is over: the device gives back everything it has.  A queue pair has
+ * room for one marker at a time.
  */
 static void verbs_mr_ep_drain(struct verbs_mr *mr)
 {
@@ -180,9 +180,9 @@ static void verbs_mr_ep_drain(struct verbs_mr *mr)
 	rdma_lock_handler(ep->id);
 	verbs_ep_flush(ep);
 	rdma_unlock_handler(ep->id);
-	mutex_lock(&ep->mr_drain);
+	mutex_lock(&mr->domain->drain_lock);
 	verbs_drain_sq(ep->qp, ep->tx.cq);
-	mutex_unlock(&ep->mr_drain);
+	mutex_unlock(&mr->domain->drain_lock);
 
 	/* What has succeeded unsignalled has a slot until the close */
 	spin_lock_irqsave(&ep->tx.lock, flags);

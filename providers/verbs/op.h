@@ -218,9 +218,10 @@ int verbs_parts_init(struct verbs_ep *ep);
 
 /* move.c */
 int verbs_moves_set(struct verbs_ep *ep, size_t moves);
+u32 verbs_moves_max(const struct verbs_ep *ep);
 u32 verbs_moves_ctxs(const struct verbs_ep *ep);
-void verbs_moves_work(struct work_struct *work);
 void verbs_moves_abandon(struct verbs_ep *ep);
+void verbs_moves_free(struct verbs_ep *ep);
 ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
 		   struct scatterlist *sgl, unsigned int nents, size_t offset,
 		   u64 flags);

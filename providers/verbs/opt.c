@@ -63,7 +63,7 @@ static int verbs_ep_get(struct verbs_ep *ep, int level, int optname,
 		value = ep->inject_size;
 		break;
 	case FI_OPT_MAX_MOVES:
-		value = ep->max_moves;
+		value = verbs_moves_max(ep);
 		break;
 	case FI_OPT_MAX_RMA_IOV:
 		value = verbs_split_limit(ep);

@@ -129,6 +129,7 @@ struct verbs_reg;
  * @reg: the registration connection, once one has been needed
  * @reg_wait: who waits for a step of it
  * @next_key: variable byte of the key given out last
+ * @drain_lock: held by who waits for everything in flight, see verbs_mr_ep_drain()
  * @tclass: FI_TC_* of endpoints that name none
  * @kid: stands on @dev
  */
@@ -142,6 +143,7 @@ struct verbs_domain {
 	struct verbs_reg	*reg;
 	wait_queue_head_t	reg_wait;
 	atomic_t		next_key;
+	struct mutex		drain_lock;	/* see above */
 	u32			tclass;
 	struct verbs_kid	kid;
 };
@@ -162,6 +164,10 @@ void verbs_kid_add(struct verbs_device *dev, struct verbs_kid *kid,
 bool verbs_kid_enter(struct verbs_device *dev);
 void verbs_kid_del(struct verbs_device *dev, struct verbs_kid *kid);
 void verbs_kid_strip(struct verbs_device *dev, struct verbs_kid *kid);
+
+/* ep.c */
+int verbs_eps_init(void);
+void verbs_eps_exit(void);
 
 /* probe.c */
 void verbs_probe(struct verbs_device *dev);
