@@ -25,12 +25,12 @@
  * @event: FI_CONNECTED, ...; ignored for errors
  * @err: positive error code; 0: not an error
  * @prov_errno: provider's code of the error
+ * @written: came from fi_eq_write(); the queue's own
  * @fid: whom it concerns
  * @info: FI_CONNREQ: passes to the client when read
  * @data: the data field of fi_eq_entry and fi_eq_err_entry
  * @cm_data: connection data, or NULL
  * @cm_len: bytes of @cm_data
- * @written: came from fi_eq_write(); the queue's own
  * @release: called without locks when the event has been read; may be NULL.
  *	An event that has one must not be withdrawn at the same time.
  */
@@ -39,12 +39,12 @@ struct kofi_event {
 	u32			event;
 	int			err;
 	int			prov_errno;
+	bool			written;
 	struct fid		*fid;
 	struct fi_info		*info;
 	u64			data;
 	const void		*cm_data;
 	size_t			cm_len;
-	bool			written;
 	void			(*release)(struct kofi_event *event);
 };
 
