@@ -66,7 +66,7 @@ cases_rxe()
 	shared.64 stream depth=4 links=64 count=512 rounds=20
 	shared.1024 stream depth=4 links=1024 count=4096 rounds=5
 	connect setup count=10 rounds=15
-	mem.ep memory ep 100 128
+	mem.ep memory ep 400 128
 	mem.ep.rma memory ep-rma 100 128
 	mem.cq memory cq 200 128
 	mem.mr memory mr 2000 1
