@@ -16,7 +16,8 @@
 
 #include "perf.h"
 
-void perf_flow_begin(struct perf_flow *flow, struct perf_bed *bed, int parts)
+/* Not inlined: scripts/profile counts from here to perf_sample() */
+noinline void perf_flow_begin(struct perf_flow *flow, struct perf_bed *bed, int parts)
 {
 	flow->bed = bed;
 	flow->err = 0;
