@@ -62,8 +62,9 @@ END {
 	fflush()
 	ranked(module_cost, modules, sorted)
 	print "\n" heading("instructions of a function")
+	fflush()
 	print heading("function") >all
 	close(all)
-	fflush()
-	ranked(cost, names, sorted " | tee -a '" all "' | head -n " shown)
+	ranked(cost, names, sorted " >>'" all "'")
+	system("tail -n +2 '" all "' | head -n " shown)
 }
