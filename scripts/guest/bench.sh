@@ -56,9 +56,17 @@ cases_rxe()
 	rate.4k.d16 stream size=4096 depth=16 count=50 rounds=40
 	write.64.d1 stream op=write depth=1 count=50 rounds=60
 	write.64.d16 stream op=write depth=16 count=100 rounds=60
+	write.64.d128 stream op=write depth=128 count=256 rounds=40
+	write.64.d1.c4 stream op=write depth=1 links=4 count=100 rounds=40
+	write.64.d16.c4 stream op=write depth=16 links=4 count=200 rounds=30
+	write.64.d128.c4 stream op=write depth=128 links=4 count=1024 rounds=10
 	write.4k.d16 stream op=write size=4096 depth=16 count=50 rounds=40
 	read.64.d1 stream op=read depth=1 count=50 rounds=60
 	read.64.d16 stream op=read depth=16 count=100 rounds=60
+	read.64.d128 stream op=read depth=128 count=256 rounds=40
+	read.64.d1.c4 stream op=read depth=1 links=4 count=100 rounds=40
+	read.64.d16.c4 stream op=read depth=16 links=4 count=200 rounds=30
+	read.64.d128.c4 stream op=read depth=128 links=4 count=1024 rounds=10
 	read.4k.d16 stream op=read size=4096 depth=16 count=50 rounds=40
 	perio perio depth=1 count=20 rounds=200
 	perio.d16 perio depth=16 count=64 rounds=60
