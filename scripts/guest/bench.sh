@@ -81,7 +81,7 @@ cases_rxe()
 	- cpus 2
 	lat.64.smp pingpong size=64 count=20 rounds=200
 	rate.64.d128.smp stream depth=128 count=256 rounds=100
-	lat.64.user user 64 100 9
+	lat.64.user user 64 100 25
 	lat.64.user.poll user_poll 64 100 7
 	END
 }
