@@ -11,12 +11,13 @@
  * one of these from the same thread sees it; between threads there is no order that
  * one could expect.
  *
- * A call has two short ways: verbs_fast_slot() begins an operation on a buffer in a
- * region, verbs_fast_begin() one on a buffer that has to be mapped.  They are in
- * functions of their own, as the first has nothing to keep while it looks, and so
- * hardly uses the stack.  Whatever is not plain, or finds the queue full, goes the
- * long way (post.c), which begins with sends and writes of one buffer in the same way;
- * nothing has happened then.
+ * A call has two short ways.  verbs_fast_slot() begins an operation on a buffer in a
+ * region, or in memory that has been found to be memory, if the device needs no mapping.
+ * As it calls nobody, the call has nothing to keep but the slot, and hardly uses the
+ * stack.  verbs_fast_begin() finds out about memory and maps it; it is in functions of
+ * its own.  Whatever is not plain, or finds the queue full, goes the long way (post.c),
+ * which begins with sends and writes of one buffer in the same way; nothing has happened
+ * then.
  */
 #ifndef _KOFI_VERBS_FAST_H
 #define _KOFI_VERBS_FAST_H
@@ -52,7 +53,24 @@ verbs_slot_in_region(const struct verbs_ep *ep, struct verbs_queue *queue,
 	return true;
 }
 
-/* The same in no region; @dir: what the device does with it */
+/* The same in no region, where nothing is left to be done */
+static __always_inline bool
+verbs_slot_in_block(struct verbs_queue *queue, const void *buf, size_t len,
+		    struct ib_sge *sge, struct verbs_slot **slot)
+{
+	if (unlikely(!verbs_knows_memory(READ_ONCE(queue->block), buf, len) ||
+		     queue->maps))
+		return false;
+	/* The device takes addresses of the kernel's */
+	sge->addr = (uintptr_t)buf;
+	sge->length = len;
+	if (unlikely(!verbs_slot_take(queue, slot)))
+		return false;
+	sge->lkey = queue->lkey;
+	return true;
+}
+
+/* The same in any memory; @dir: what the device does with it */
 static __always_inline bool
 verbs_slot_on_memory(struct verbs_queue *queue, const void *buf, size_t len,
 		     enum dma_data_direction dir, struct ib_sge *sge,
@@ -71,12 +89,12 @@ verbs_slot_on_memory(struct verbs_queue *queue, const void *buf, size_t len,
 }
 
 /**
- * verbs_fast_slot() - Begin a plain operation on a buffer in a region
+ * verbs_fast_slot() - Begin a plain operation on a buffer in a region, or known memory
  * @ep: the endpoint
  * @queue: @ep's, of one direction
  * @buf: the buffer
  * @len: bytes
- * @mr: the region that the client names
+ * @mr: the region that the client names, or NULL
  * @sge: the element
  * @slot: a slot to be filled in
  *
@@ -88,8 +106,10 @@ verbs_fast_slot(const struct verbs_ep *ep, struct verbs_queue *queue,
 		const void *buf, size_t len, const struct verbs_mr *mr,
 		struct ib_sge *sge, struct verbs_slot **slot)
 {
-	return likely(verbs_fast_open(ep, queue, len)) &&
-	       verbs_slot_in_region(ep, queue, buf, len, mr, sge, slot);
+	if (unlikely(!verbs_fast_open(ep, queue, len)))
+		return false;
+	return mr ? verbs_slot_in_region(ep, queue, buf, len, mr, sge, slot) :
+		    verbs_slot_in_block(queue, buf, len, sge, slot);
 }
 
 /**
@@ -112,6 +132,13 @@ verbs_fast_begin(struct verbs_ep *ep, struct verbs_queue *queue,
 {
 	return likely(verbs_fast_open(ep, queue, len)) &&
 	       verbs_slot_on_memory(queue, buf, len, dir, sge, slot);
+}
+
+/* Where verbs_fast_slot() has not begun it: may verbs_fast_begin()? */
+static __always_inline bool verbs_fast_maps(const struct verbs_queue *queue,
+					    const void *desc)
+{
+	return !desc && READ_ONCE(queue->plain);
 }
 
 /* What a plain operation has in its slot; the rest of it is clean */

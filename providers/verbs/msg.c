@@ -54,6 +54,16 @@ static noinline ssize_t verbs_recv_mapped(struct fid_ep *fid_ep, void *buf,
 	return verbs_recv_list(fid_ep, buf, len, desc, src_addr, context);
 }
 
+static noinline ssize_t verbs_recv_other(struct fid_ep *fid_ep, void *buf,
+					 size_t len, void *desc,
+					 fi_addr_t src_addr, void *context)
+{
+	if (verbs_fast_maps(&to_verbs_ep(&fid_ep->fid)->rx, desc))
+		return verbs_recv_mapped(fid_ep, buf, len, desc, src_addr,
+					 context);
+	return verbs_recv_list(fid_ep, buf, len, desc, src_addr, context);
+}
+
 static ssize_t verbs_recv(struct fid_ep *fid_ep, void *buf, size_t len,
 			  void *desc, fi_addr_t src_addr, void *context)
 {
@@ -62,15 +72,12 @@ static ssize_t verbs_recv(struct fid_ep *fid_ep, void *buf, size_t len,
 	struct verbs_slot *slot;
 	int ret;
 
-	if (!desc)
-		return verbs_recv_mapped(fid_ep, buf, len, desc, src_addr,
-					 context);
 	verbs_device_hold();
 	if (unlikely(!verbs_fast_slot(ep, &ep->rx, buf, len, desc, &sge,
 				      &slot))) {
 		verbs_device_release();
-		return verbs_recv_list(fid_ep, buf, len, desc, src_addr,
-				       context);
+		return verbs_recv_other(fid_ep, buf, len, desc, src_addr,
+					context);
 	}
 	ret = verbs_fast_recv(ep, slot, &sge, buf, context);
 	verbs_device_release();
@@ -148,6 +155,18 @@ static noinline ssize_t verbs_send_mapped(struct fid_ep *fid_ep, const void *buf
 	return verbs_send_list(ep, buf, len, desc, context);
 }
 
+static noinline ssize_t verbs_send_other(struct fid_ep *fid_ep, const void *buf,
+					 size_t len, void *desc,
+					 fi_addr_t dest_addr, void *context)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+
+	if (verbs_fast_maps(&ep->tx, desc))
+		return verbs_send_mapped(fid_ep, buf, len, desc, dest_addr,
+					 context);
+	return verbs_send_list(ep, buf, len, desc, context);
+}
+
 static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
 			  void *desc, fi_addr_t dest_addr, void *context)
 {
@@ -156,14 +175,12 @@ static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
 	struct verbs_slot *slot;
 	int ret;
 
-	if (!desc)
-		return verbs_send_mapped(fid_ep, buf, len, desc, dest_addr,
-					 context);
 	verbs_device_hold();
 	if (unlikely(!verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
 				      &slot))) {
 		verbs_device_release();
-		return verbs_send_list(ep, buf, len, desc, context);
+		return verbs_send_other(fid_ep, buf, len, desc, dest_addr,
+					context);
 	}
 	ret = verbs_fast_send(ep, slot, &sge, context);
 	verbs_device_release();

@@ -227,21 +227,29 @@ ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
 		   u64 flags);
 
 /*
- * Does one piece of memory begin at @buf and go on for @len bytes?  Clients use their
- * buffers over and over, so a queue, and a region, remembers in *@block where it has
- * found memory last; VERBS_NO_BLOCK at first.  A stack may be anywhere.
+ * Is all of it in the block where memory was found last?  Clients use their buffers over
+ * and over, so a queue, and a region, remembers the number of that block; VERBS_NO_BLOCK
+ * at first.  A stack may be anywhere, unless the kernel maps its stacks page by page.
  */
-static __always_inline bool verbs_finds_memory(unsigned long *block,
+static __always_inline bool verbs_knows_memory(unsigned long block,
 					       const void *buf, size_t len)
 {
 	unsigned long first = (unsigned long)buf >> VERBS_BLOCK_SHIFT;
 	unsigned long last = ((unsigned long)buf + len - 1) >> VERBS_BLOCK_SHIFT;
 
-	if (likely(first == READ_ONCE(*block) && first == last))
-		return !object_is_on_stack(buf);
+	return likely(first == block && first == last) &&
+	       (IS_ENABLED(CONFIG_VMAP_STACK) || !object_is_on_stack(buf));
+}
+
+/* Does one piece of memory begin at @buf and go on for @len bytes?  See above for @block */
+static __always_inline bool verbs_finds_memory(unsigned long *block,
+					       const void *buf, size_t len)
+{
+	if (verbs_knows_memory(READ_ONCE(*block), buf, len))
+		return true;
 	if (!verbs_is_plain_memory(buf, len))
 		return false;
-	WRITE_ONCE(*block, last);
+	WRITE_ONCE(*block, ((unsigned long)buf + len - 1) >> VERBS_BLOCK_SHIFT);
 	return true;
 }
 

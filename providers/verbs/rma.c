@@ -90,6 +90,18 @@ static noinline ssize_t verbs_read_mapped(struct fid_ep *fid_ep,
 			       context);
 }
 
+static noinline ssize_t verbs_read_other(struct fid_ep *fid_ep, void *buf,
+					 size_t len, void *desc,
+					 fi_addr_t src_addr, u64 addr, u64 key,
+					 void *context)
+{
+	if (verbs_fast_maps(&to_verbs_ep(&fid_ep->fid)->tx, desc))
+		return verbs_read_mapped(fid_ep, buf, len, desc, src_addr, addr,
+					 key, context);
+	return verbs_read_list(fid_ep, buf, len, desc, src_addr, addr, key,
+			       context);
+}
+
 static ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len,
 			  void *desc, fi_addr_t src_addr, u64 addr, u64 key,
 			  void *context)
@@ -99,16 +111,13 @@ static ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len,
 	struct verbs_slot *slot;
 	int ret;
 
-	if (!desc)
-		return verbs_read_mapped(fid_ep, buf, len, desc, src_addr, addr,
-					 key, context);
 	verbs_device_hold();
 	if (unlikely(!verbs_rma_fits(ep, IB_WR_RDMA_READ, key) ||
 		     !verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
 				      &slot))) {
 		verbs_device_release();
-		return verbs_read_list(fid_ep, buf, len, desc, src_addr, addr,
-				       key, context);
+		return verbs_read_other(fid_ep, buf, len, desc, src_addr, addr,
+					key, context);
 	}
 	ret = verbs_fast_rdma(ep, IB_WR_RDMA_READ, slot, &sge, context, addr, key);
 	verbs_device_release();
@@ -160,6 +169,18 @@ static noinline ssize_t verbs_write_mapped(struct fid_ep *fid_ep,
 				context);
 }
 
+static noinline ssize_t verbs_write_other(struct fid_ep *fid_ep, const void *buf,
+					  size_t len, void *desc,
+					  fi_addr_t dest_addr, u64 addr, u64 key,
+					  void *context)
+{
+	if (verbs_fast_maps(&to_verbs_ep(&fid_ep->fid)->tx, desc))
+		return verbs_write_mapped(fid_ep, buf, len, desc, dest_addr, addr,
+					 key, context);
+	return verbs_write_list(fid_ep, buf, len, desc, dest_addr, addr, key,
+			       context);
+}
+
 static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
 			   void *desc, fi_addr_t dest_addr, u64 addr, u64 key,
 			   void *context)
@@ -169,15 +190,12 @@ static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
 	struct verbs_slot *slot;
 	int ret;
 
-	if (!desc)
-		return verbs_write_mapped(fid_ep, buf, len, desc, dest_addr, addr,
-					  key, context);
 	verbs_device_hold();
 	if (unlikely(!verbs_rma_fits(ep, IB_WR_RDMA_WRITE, key) ||
 		     !verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
 				      &slot))) {
 		verbs_device_release();
-		return verbs_write_list(fid_ep, buf, len, desc, dest_addr, addr,
+		return verbs_write_other(fid_ep, buf, len, desc, dest_addr, addr,
 					key, context);
 	}
 	ret = verbs_fast_rdma(ep, IB_WR_RDMA_WRITE, slot, &sge, context, addr, key);
