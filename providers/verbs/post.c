@@ -100,6 +100,9 @@ enum dma_data_direction verbs_op_dir(const struct verbs_op *op)
 	       DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
+/* FI_* that make another work request */
+#define VERBS_WR_FLAGS	(FI_INJECT | FI_FENCE | FI_REMOTE_CQ_DATA | FI_REMOTE_INV)
+
 /* What FI_* make of a work request whose opcode is set */
 static void verbs_wr_flags(struct ib_send_wr *wr, const struct verbs_op *op)
 {
@@ -389,9 +392,15 @@ static void verbs_one_wr(struct ib_rdma_wr *wr, const struct verbs_op *op,
 			 struct verbs_slot *slot, struct ib_sge *sge)
 {
 	verbs_fast_wr(&wr->wr, op->opcode, slot, sge);
-	wr->wr.send_flags = op->flags & FI_INJECT ? IB_SEND_INLINE : 0;
-	wr->remote_addr = op->addr;
-	wr->rkey = op->key;
+	wr->wr.send_flags = 0;
+	if (op->opcode == IB_WR_RDMA_WRITE) {
+		wr->remote_addr = op->addr;
+		wr->rkey = op->key;
+	}
+	if (!(op->flags & VERBS_WR_FLAGS))
+		return;
+	if (op->flags & FI_INJECT)
+		wr->wr.send_flags = IB_SEND_INLINE;
 	verbs_wr_flags(&wr->wr, op);
 }
 
