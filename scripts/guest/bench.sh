@@ -40,7 +40,7 @@ cases_rxe()
 	cat <<-END
 	- cpus 1
 	lat.1 pingpong size=1 count=20 rounds=60
-	lat.64 again 5 pingpong size=64 count=20 rounds=400
+	lat.64 again 20 pingpong size=64 count=20 rounds=100
 	lat.1k pingpong size=1024 count=20 rounds=60
 	lat.4k pingpong size=4096 count=10 rounds=60
 	lat.16k pingpong size=16384 count=10 rounds=40
@@ -82,8 +82,8 @@ cases_rxe()
 	- cpus 2
 	lat.64.smp pingpong size=64 count=20 rounds=200
 	rate.64.d128.smp stream depth=128 count=256 rounds=100
-	lat.64.user user 64 100 25
-	lat.64.user.poll user_poll 64 100 7
+	lat.64.user user 64 1000 15
+	lat.64.user.poll user_poll 64 1000 7
 	END
 }
 
