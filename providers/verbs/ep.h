@@ -55,6 +55,8 @@ struct verbs_wr {
 /**
  * struct verbs_ep - An endpoint
  * @ep: what the client sees
+ * @qp: the queue pair, from fi_enable() on
+ * @domain: parent
  * @state: see &enum verbs_ep_state
  * @tclass: FI_TC_* of its own
  * @tx_flags: what fi_sendmsg() and fi_writemsg() may be asked
@@ -86,9 +88,7 @@ struct verbs_wr {
  * @srx: the shared receive context it uses, or NULL
  * @srx_cq: what @srx knows of the completion queue of @rx, from fi_enable() on
  * @last_wqe: completed when the device takes no more from @srx for the queue pair
- * @qp: the queue pair, from fi_enable() on
- * @id: its connection
- * @domain: parent
+ * @id: the connection of @qp
  * @eq: event queue
  * @shared: opened to use a shared receive context
  * @iwarp: the device speaks iWARP
@@ -109,9 +109,13 @@ struct verbs_wr {
  * @connect_ms: FI_OPT_CONNECT_TIMEOUT
  * @late: ends the attempt to connect or to accept when the time is over
  * @kid: stands on the device
+ *
+ * What plain operations look at stands at the begin, and so, mostly, on one page.
  */
 struct verbs_ep {
 	struct fid_ep		ep;
+	struct ib_qp		*qp;
+	struct verbs_domain	*domain;
 	enum verbs_ep_state	state;
 	u32			tclass;
 	u64			tx_flags;
@@ -144,9 +148,7 @@ struct verbs_ep {
 	struct verbs_srx	*srx;
 	struct verbs_srx_cq	*srx_cq;
 	struct completion	last_wqe;
-	struct ib_qp		*qp;
 	struct rdma_cm_id	*id;
-	struct verbs_domain	*domain;
 	struct kofi_eq		*eq;
 	bool			shared;
 	bool			iwarp;
