@@ -85,7 +85,7 @@ cases_rxe()
 	perio.d16 perio depth=16 count=64 rounds=60
 	shared.1 stream depth=4 links=1 count=200 rounds=40
 	shared.64 stream depth=4 links=64 count=512 rounds=20
-	shared.1024 stream depth=4 links=1024 count=4096 rounds=5
+	shared.1024 stream depth=4 links=1024 count=4096 rounds=20
 	connect setup count=10 rounds=15
 	mem.ep memory ep 400 128
 	mem.ep.rma memory ep-rma 100 128
