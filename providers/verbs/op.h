@@ -12,7 +12,10 @@
 
 #define VERBS_PARTS		16	/* most work requests of an operation */
 
-/* All pages of a block are memory, or none is (pfn_valid()) */
+/*
+ * All pages of a block are memory, or none is (pfn_valid()); and all are a device's, or
+ * none is (memremap_compat_align())
+ */
 #ifdef CONFIG_SPARSEMEM_VMEMMAP
 #define VERBS_BLOCK_SHIFT	SUBSECTION_SHIFT
 #else
@@ -229,7 +232,8 @@ ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
 /*
  * Is all of it in the block where memory was found last?  Clients use their buffers over
  * and over, so a queue, and a region, remembers the number of that block; VERBS_NO_BLOCK
- * at first.  A stack may be anywhere, unless the kernel maps its stacks page by page.
+ * at first.  A stack may be anywhere, unless the kernel maps its stacks page by page; the
+ * one that is part of the kernel's image has no client on it.
  */
 static __always_inline bool verbs_knows_memory(unsigned long block,
 					       const void *buf, size_t len)

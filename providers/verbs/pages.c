@@ -81,6 +81,13 @@ u64 verbs_iter_addr(const struct verbs_iter *iter)
 	return (uintptr_t)base + iter->skip;
 }
 
+/* Peer device memory may stand among the kernel's own */
+static bool verbs_is_memory(const void *addr)
+{
+	return virt_addr_valid(addr) &&
+	       !is_pci_p2pdma_page(virt_to_page(addr));
+}
+
 static int verbs_page_piece(struct page *page, size_t offset, size_t len,
 			    struct verbs_piece *piece)
 {
@@ -101,7 +108,8 @@ static int verbs_vmalloc_piece(void *base, size_t len,
 	piece->offset = offset_in_page(base);
 	piece->len = min(len, PAGE_SIZE - piece->offset);
 	/* Registers of a device are mapped there, too */
-	if (!piece->page || !pfn_valid(page_to_pfn(piece->page)))
+	if (!piece->page || !pfn_valid(page_to_pfn(piece->page)) ||
+	    is_pci_p2pdma_page(piece->page))
 		return -EINVAL;
 	return 0;
 }
@@ -117,7 +125,7 @@ static int verbs_kvec_piece(const struct kvec *kvec, size_t skip,
 		return -EINVAL;
 	if (is_vmalloc_or_module_addr(base))
 		return verbs_vmalloc_piece(base, len, piece);
-	if (!virt_addr_valid(base) || !virt_addr_valid(base + len - 1))
+	if (!verbs_is_memory(base) || !verbs_is_memory(base + len - 1))
 		return -EINVAL;
 	return verbs_page_piece(virt_to_page(base), offset_in_page(base), len,
 				piece);
@@ -131,11 +139,9 @@ bool verbs_is_plain_memory(const void *buf, size_t len)
 {
 	const void *last = buf + len - 1;
 
-	if (last < buf || object_is_on_stack(buf) || is_vmalloc_addr(buf) ||
-	    !virt_addr_valid(buf))
-		return false;
-	return !((unsigned long)buf ^ (unsigned long)last) >> PAGE_SHIFT ||
-	       virt_addr_valid(last);
+	return buf && last >= buf && !object_is_on_stack(buf) &&
+	       !is_vmalloc_addr(buf) && verbs_is_memory(buf) &&
+	       verbs_is_memory(last);
 }
 
 /*
