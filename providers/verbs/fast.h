@@ -58,8 +58,8 @@ static __always_inline bool
 verbs_slot_in_block(struct verbs_queue *queue, const void *buf, size_t len,
 		    struct ib_sge *sge, struct verbs_slot **slot)
 {
-	if (unlikely(!verbs_knows_memory(READ_ONCE(queue->block), buf, len) ||
-		     queue->maps))
+	if (unlikely(queue->maps ||
+		     !verbs_knows_memory(READ_ONCE(queue->block), buf, len)))
 		return false;
 	/* The device takes addresses of the kernel's */
 	sge->addr = (uintptr_t)buf;

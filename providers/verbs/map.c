@@ -137,14 +137,25 @@ static void verbs_slot_keep(struct verbs_slot *slot, const struct ib_sge *sge,
 			    u32 mapped)
 {
 	struct verbs_sge *maps = verbs_slot_maps(slot);
-	size_t i;
+	size_t i, kept = 0;
 
-	for (i = 0; i < slot->queue->iov_limit; i++) {
-		maps[i].len = 0;
+	for (i = 0; mapped >> i; i++)
 		if (mapped & 1U << i)
-			maps[i] = (struct verbs_sge) { sge[i].addr,
-						       sge[i].length };
-	}
+			maps[kept++] = (struct verbs_sge) { sge[i].addr,
+							    sge[i].length };
+	if (kept < slot->queue->iov_limit)
+		maps[kept].len = 0;
+	slot->mapped = true;
+}
+
+static __always_inline void verbs_slot_keep_one(struct verbs_slot *slot,
+						const struct ib_sge *sge)
+{
+	struct verbs_sge *maps = verbs_slot_maps(slot);
+
+	maps[0] = (struct verbs_sge) { sge->addr, sge->length };
+	if (slot->queue->iov_limit > 1)
+		maps[1].len = 0;
 	slot->mapped = true;
 }
 
@@ -172,7 +183,7 @@ bool verbs_fast_map(struct verbs_queue *queue, const void *buf,
 		verbs_slot_put(*slot);
 		return false;
 	}
-	verbs_slot_keep(*slot, sge, BIT(0));
+	verbs_slot_keep_one(*slot, sge);
 	(*slot)->cqe.done = queue->done;
 	return true;
 }
@@ -186,11 +197,9 @@ void verbs_unmap(struct verbs_slot *slot)
 	if (!slot->mapped)
 		return;
 	maps = verbs_slot_maps(slot);
-	for (i = 0; i < queue->iov_limit; i++)
-		if (maps[i].len)
-			ib_dma_unmap_page(queue->domain->dev->ibdev,
-					  maps[i].addr, maps[i].len,
-					  verbs_slot_dir(slot));
+	for (i = 0; i < queue->iov_limit && maps[i].len; i++)
+		ib_dma_unmap_page(queue->domain->dev->ibdev, maps[i].addr,
+				  maps[i].len, verbs_slot_dir(slot));
 	slot->mapped = false;
 }
 

@@ -42,7 +42,7 @@ struct verbs_cq {
 /**
  * struct verbs_sge - Where a buffer was mapped, for unmapping
  * @addr: DMA address
- * @len: bytes; 0: nothing is to be unmapped
+ * @len: bytes; 0: this one and those behind it are not used
  */
 struct verbs_sge {
 	u64			addr;
