@@ -7,6 +7,7 @@
 #include "hca_test.h"
 
 #define INJECT_SIZE	256
+#define LIST_LEN	256
 
 /* Posts a list that ends in what is no memory; none of it stays mapped */
 static void a_bad_element_unmaps_the_good_ones(struct kunit *test)
@@ -50,6 +51,57 @@ static void a_list_too_long_is_unmapped_again(struct kunit *test)
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base);
 	ht_ping(test, &pair.a, &pair.b);
+}
+
+/* Sends @count quarters of @buf as a list, of which the device is to map @mapped */
+static void list_maps(struct kunit *test, struct ht_pair *pair, u8 *buf,
+		      void **desc, size_t count, unsigned int mapped)
+{
+	u8 *in = ht_buf(test, LIST_LEN);
+	struct kvec kvec[4];
+	unsigned int base;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		kvec[i] = (struct kvec) { buf + i * LIST_LEN / 4, LIST_LEN / 4 };
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, in, LIST_LEN, NULL, 0,
+				      ht_ctx(2)), 0);
+	fakehca_hold(ht_of(test)->hca);
+	base = ht_stats(test).mapped;
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair->a.ep, kvec, desc, count, 0,
+				       ht_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base + mapped);
+	fakehca_release(ht_of(test)->hca);
+
+	ht_done(test, pair->a.cq, ht_ctx(1));
+	ht_done(test, pair->b.cq, ht_ctx(2));
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base - 1);
+	KUNIT_EXPECT_EQ(test, memcmp(in, buf, count * LIST_LEN / 4), 0);
+}
+
+/* One after the other in the same slot, so what one leaves there the next must not see */
+static void a_list_may_lie_in_regions_in_part(struct kunit *test)
+{
+	u8 *buf = ht_buf(test, LIST_LEN);
+	struct ht_pair pair = {};
+	struct fid_mr *mr;
+	void *in;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	ht_fill(buf, LIST_LEN, 3);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(ht_of(test)->domain, buf, LIST_LEN,
+					FI_SEND, 0, 0, 0, &mr, NULL), 0);
+	ht_adopt(test, &mr->fid);
+	in = fi_mr_desc(mr);
+
+	list_maps(test, &pair, buf, (void *[]) { NULL, NULL, NULL, NULL }, 4, 4);
+	list_maps(test, &pair, buf, (void *[]) { in, NULL, in, NULL }, 4, 2);
+	list_maps(test, &pair, buf, (void *[]) { in, in, in, NULL }, 4, 1);
+	list_maps(test, &pair, buf, (void *[]) { NULL, in, in, in }, 4, 1);
+	list_maps(test, &pair, buf, (void *[]) { in, in, in, in }, 4, 0);
+	list_maps(test, &pair, buf, (void *[]) { NULL, NULL, in, NULL }, 4, 3);
+	list_maps(test, &pair, buf, NULL, 1, 1);
 }
 
 static void inject_copies_before_it_returns(struct kunit *test)
@@ -123,6 +175,7 @@ static void refused_inline_data_needs_a_bounce_buffer(struct kunit *test)
 static struct kunit_case inject_cases[] = {
 	KUNIT_CASE(a_bad_element_unmaps_the_good_ones),
 	KUNIT_CASE(a_list_too_long_is_unmapped_again),
+	KUNIT_CASE(a_list_may_lie_in_regions_in_part),
 	KUNIT_CASE(inject_copies_before_it_returns),
 	KUNIT_CASE(inline_devices_need_no_bounce_buffer),
 	KUNIT_CASE(no_inline_data_needs_a_bounce_buffer),
