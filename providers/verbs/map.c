@@ -167,7 +167,7 @@ void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map)
 
 /*
  * The piece of memory of an operation of one buffer (fast.h), with a slot that remembers
- * what there is to unmap and completes like all others.  @sge has the length and the key.
+ * what there is to unmap.  @sge has the length and the key.
  * False: nothing has happened.
  */
 bool verbs_fast_map(struct verbs_queue *queue, const void *buf,
@@ -184,7 +184,7 @@ bool verbs_fast_map(struct verbs_queue *queue, const void *buf,
 		return false;
 	}
 	verbs_slot_keep_one(*slot, sge);
-	(*slot)->cqe.done = queue->done;
+	(*slot)->cqe.done = verbs_mapped_done;
 	return true;
 }
 

@@ -140,7 +140,8 @@ enum verbs_kind {
  * @home: whose slots they are: this queue, or the shared one
  * @slots: all slots, @size of them
  * @base: one slot in front of them, see verbs_slot_place()
- * @plain_done: done function of a free slot, and of plain operations
+ * @plain_done: done function of a free slot, and of plain operations once their buffer
+ *	is mapped no more (verbs_mapped_done())
  * @done: done function of all others
  * @block: number of a block that has been found to be memory, see VERBS_BLOCK_SHIFT
  * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
@@ -227,6 +228,7 @@ void verbs_sent(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_received(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_call_sent(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_call_received(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_mapped_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_slot_succeed(struct verbs_slot *slot, size_t len);
 void verbs_slot_blame(struct verbs_slot *slot, int err, int prov_errno);
