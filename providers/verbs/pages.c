@@ -137,9 +137,12 @@ static int verbs_kvec_piece(const struct kvec *kvec, size_t skip,
  */
 bool verbs_is_plain_memory(const void *buf, size_t len)
 {
-	const void *last = buf + len - 1;
+	const void *last;
 
-	return buf && last >= buf && !object_is_on_stack(buf) &&
+	if (!buf)
+		return false;
+	last = buf + len - 1;
+	return last >= buf && !object_is_on_stack(buf) &&
 	       !is_vmalloc_addr(buf) && verbs_is_memory(buf) &&
 	       verbs_is_memory(last);
 }
