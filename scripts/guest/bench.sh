@@ -65,28 +65,28 @@ cases_rxe()
 	rate.64.d1 stream depth=1 count=50 rounds=60
 	rate.64.d16 stream depth=16 count=100 rounds=100
 	rate.64.d1.c4 stream depth=1 links=4 count=100 rounds=60
-	rate.64.d16.c4 stream depth=16 links=4 count=200 rounds=40
-	rate.64.d128.c4 stream depth=128 links=4 count=1024 rounds=15
+	rate.64.d16.c4 stream depth=16 links=4 count=200 rounds=60
+	rate.64.d128.c4 stream depth=128 links=4 count=1024 rounds=60
 	rate.4k.d16 stream size=4096 depth=16 count=50 rounds=40
 	write.64.d1 stream op=write depth=1 count=50 rounds=60
 	write.64.d16 stream op=write depth=16 count=100 rounds=60
 	write.64.d128 stream op=write depth=128 count=256 rounds=40
 	write.64.d1.c4 stream op=write depth=1 links=4 count=100 rounds=40
-	write.64.d16.c4 stream op=write depth=16 links=4 count=200 rounds=30
-	write.64.d128.c4 stream op=write depth=128 links=4 count=1024 rounds=10
+	write.64.d16.c4 stream op=write depth=16 links=4 count=200 rounds=60
+	write.64.d128.c4 stream op=write depth=128 links=4 count=1024 rounds=60
 	write.4k.d16 stream op=write size=4096 depth=16 count=50 rounds=40
 	read.64.d1 stream op=read depth=1 count=50 rounds=60
 	read.64.d16 stream op=read depth=16 count=100 rounds=60
 	read.64.d128 stream op=read depth=128 count=256 rounds=40
 	read.64.d1.c4 stream op=read depth=1 links=4 count=100 rounds=40
-	read.64.d16.c4 stream op=read depth=16 links=4 count=200 rounds=30
-	read.64.d128.c4 stream op=read depth=128 links=4 count=1024 rounds=10
+	read.64.d16.c4 stream op=read depth=16 links=4 count=200 rounds=60
+	read.64.d128.c4 stream op=read depth=128 links=4 count=1024 rounds=60
 	read.4k.d16 stream op=read size=4096 depth=16 count=50 rounds=40
 	perio.d16 perio depth=16 count=64 rounds=60
 	shared.1 stream depth=4 links=1 count=200 rounds=40
 	shared.64 stream depth=4 links=64 count=512 rounds=20
 	shared.1024 stream depth=4 links=1024 count=4096 rounds=20
-	connect setup count=10 rounds=15
+	connect setup count=10 rounds=30
 	mem.ep memory ep 400 128
 	mem.ep.rma memory ep-rma 100 128
 	mem.cq memory cq 200 128
