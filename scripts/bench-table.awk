@@ -45,7 +45,8 @@ $1 == "case" {
 		found[$1] = 1
 		text = wanted($1) (ok ? ": met" : ": MISSED")
 	}
-	printf "%-27s %9s %9s %8.4g %7s %-6s %4s %7s  %s\n", $1, $2, $3, $2 - $3, $4, $5, $6, $7, text
+	extra = sprintf($5 == "B" ? "%d" : "%.4g", $2 - $3)
+	printf "%-27s %9s %9s %8s %7s %-6s %4s %7s  %s\n", $1, $2, $3, extra, $4, $5, $6, $7, text
 }
 
 END {

@@ -67,7 +67,7 @@ $1 == "sample" && NF == 7 && $7 > 0 {
 	}
 }
 
-function figures(key,	i, n, at, k, r, q, median)
+function figures(key,	i, n, at, k, r, q, median, value_format)
 {
 	n = rounds[key]
 	for (i = 1; i <= n; i++) {
@@ -85,7 +85,9 @@ function figures(key,	i, n, at, k, r, q, median)
 	sort(r, n)
 	sort(q, n)
 	median = quantile(q, n, 0.5)
-	printf "%s\t%.4g\t%.4g\t%.3f\t%s\t%d\t%.1f%%\n", key,
+	# A target may be a difference of a tenth
+	value_format = unit[key] == "bytes" ? "%.0f" : "%.4g"
+	printf "%s\t" value_format "\t" value_format "\t%.3f\t%s\t%d\t%.1f%%\n", key,
 		quantile(k, n, 0.5) + 0, quantile(r, n, 0.5) + 0, median,
 		shown[unit[key]], n,
 		(median > 0 ? 50 * (quantile(q, n, 0.75) - quantile(q, n, 0.25)) / median : 0)

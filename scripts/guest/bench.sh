@@ -51,10 +51,15 @@ cases_goal()
 	END
 }
 
+# Memory first, as what else has run leaves holes that objects may fit into.
 cases_rxe()
 {
 	cat <<-END
 	- cpus 1
+	mem.ep memory ep 400 128
+	mem.ep.rma memory ep-rma 100 128
+	mem.cq memory cq 200 128
+	mem.mr memory mr 2000 1
 	lat.1 pingpong size=1 count=20 rounds=60
 	lat.1k pingpong size=1024 count=20 rounds=60
 	lat.4k pingpong size=4096 count=10 rounds=60
@@ -87,10 +92,6 @@ cases_rxe()
 	shared.64 stream depth=4 links=64 count=512 rounds=20
 	shared.1024 stream depth=4 links=1024 count=4096 rounds=20
 	connect setup count=10 rounds=30
-	mem.ep memory ep 400 128
-	mem.ep.rma memory ep-rma 100 128
-	mem.cq memory cq 200 128
-	mem.mr memory mr 2000 1
 	- cpus 2
 	lat.64.smp pingpong size=64 count=20 rounds=200
 	rate.64.d128.smp stream depth=128 count=256 rounds=100
