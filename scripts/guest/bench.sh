@@ -51,12 +51,13 @@ cases_goal()
 	END
 }
 
-# Memory first, as what else has run leaves holes that objects may fit into.
+# Memory first, as what else has run leaves holes that objects may fit into; and of many
+# objects, as allocators take several pages at a time.
 cases_rxe()
 {
 	cat <<-END
 	- cpus 1
-	mem.ep memory ep 400 128
+	mem.ep memory ep 1200 128
 	mem.ep.rma memory ep-rma 100 128
 	mem.cq memory cq 200 128
 	mem.mr memory mr 2000 1
