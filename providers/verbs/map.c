@@ -148,6 +148,7 @@ static void verbs_slot_keep(struct verbs_slot *slot, const struct ib_sge *sge,
 	slot->mapped = true;
 }
 
+/* The same of one element, without the walk: every mapped plain operation comes here */
 static __always_inline void verbs_slot_keep_one(struct verbs_slot *slot,
 						const struct ib_sge *sge)
 {
@@ -167,8 +168,7 @@ void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map)
 
 /*
  * The piece of memory of an operation of one buffer (fast.h), with a slot that remembers
- * what there is to unmap.  @sge has the length and the key.
- * False: nothing has happened.
+ * what there is to unmap.  @sge has the length and the key.  False: nothing has happened.
  */
 bool verbs_fast_map(struct verbs_queue *queue, const void *buf,
 		    enum dma_data_direction dir, struct ib_sge *sge,
