@@ -3,7 +3,14 @@
  * Connections that do not come about: rejected, refused, unreachable, one
  * request too many, and peers that vanish halfway.
  */
+#include <linux/iopoll.h>
+#include <linux/kprobes.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_cm.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
 #include "verbs_test.h"
 
 static void rejected(struct kunit *test, const void *data, size_t len,
@@ -296,6 +303,102 @@ static void a_peer_gone_before_the_accept_aborts_only_itself(struct kunit *test)
 	vt_ping(test, &pair.a, &pair.b);
 }
 
+#if IS_ENABLED(CONFIG_KPROBES)
+/*
+ * The peer of a request goes while fi_enable() creates the queue pair: that call of
+ * rdma_create_qp() is led to vanish_create_qp().
+ */
+static struct {
+	struct kunit		*test;
+	struct task_struct	*enabler;	/* NULL: all calls go their way */
+	struct vt_end		*client;
+	struct work_struct	close;
+} vanish;
+
+/* Not by the enabler: it holds a lock of this class */
+static void vanish_close(struct work_struct *work)
+{
+	vt_end_close(vanish.test, vanish.client);
+}
+
+static int vanish_create_qp(struct rdma_cm_id *id, struct ib_pd *pd,
+			    struct ib_qp_init_attr *init)
+{
+	struct ib_qp_attr attr = {
+		.qp_state	= IB_QPS_INIT,
+	};
+	int mask = 0;
+	int gone;
+
+	queue_work(system_wq, &vanish.close);
+	/*
+	 * Nobody is told, as the caller holds the handler lock.  iWARP learns of it
+	 * from the accept only.
+	 */
+	if (!vt_is_iwarp(vanish.test)) {
+		read_poll_timeout(rdma_init_qp_attr, gone, gone, USEC_PER_MSEC,
+				  VT_PATIENCE_MS * USEC_PER_MSEC, false, id, &attr,
+				  &mask);
+		KUNIT_EXPECT_EQ(vanish.test, gone, -EINVAL);
+	}
+	return rdma_create_qp(id, pd, init);
+}
+
+static int vanish_hit(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (current != vanish.enabler)
+		return 0;
+	vanish.enabler = NULL;
+	instruction_pointer_set(regs, (unsigned long)vanish_create_qp);
+	return 1;
+}
+
+/* Without it the probe may become a jump, which always comes back */
+static void vanish_passed(struct kprobe *probe, struct pt_regs *regs,
+			  unsigned long flags)
+{
+}
+
+static void a_peer_may_go_while_the_endpoint_is_enabled(struct kunit *test)
+{
+	struct kprobe probe = {
+		.symbol_name	= "rdma_create_qp",
+		.pre_handler	= vanish_hit,
+		.post_handler	= vanish_passed,
+	};
+	struct vt_end client = {}, server = {};
+	struct fi_eq_err_entry error = {};
+	struct vt_pair pair = {};
+	struct fi_info *info;
+	int ret;
+
+	vt_serve(test, AF_INET, NULL);
+	vt_client(test, &client, &vt_default_kind);
+	vt_connect(test, &client, NULL, 0);
+	info = vt_connreq(test, NULL);
+
+	vanish.test = test;
+	vanish.client = &client;
+	vanish.enabler = current;
+	INIT_WORK(&vanish.close, vanish_close);
+	ret = register_kprobe(&probe);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	ret = serve_nobody(test, info, &server);
+	unregister_kprobe(&probe);
+	flush_work(&vanish.close);
+
+	KUNIT_EXPECT_PTR_EQ(test, vanish.enabler, NULL);
+	KUNIT_EXPECT_EQ(test, ret, -ECONNABORTED);
+	if (!vt_is_iwarp(test)) {
+		vt_error(test, server.eq, &error);
+		KUNIT_EXPECT_EQ(test, error.err, ECONNABORTED);
+		KUNIT_EXPECT_EQ(test, fi_enable(server.ep), -ECONNABORTED);
+	}
+	vt_join(test, &pair, &vt_default_kind);
+	vt_ping(test, &pair.a, &pair.b);
+}
+#endif
+
 static void open_for_a_peer_that_goes(struct kunit *test, struct vt_end *server)
 {
 	struct fi_eq_err_entry error = {};
@@ -381,6 +484,9 @@ static struct kunit_case reject_cases[] = {
 	KUNIT_CASE(reading_a_request_makes_room_for_the_next),
 	KUNIT_CASE(closing_the_passive_endpoint_rejects_what_waits),
 	KUNIT_CASE(a_peer_gone_before_the_accept_aborts_only_itself),
+#if IS_ENABLED(CONFIG_KPROBES)
+	KUNIT_CASE(a_peer_may_go_while_the_endpoint_is_enabled),
+#endif
 	KUNIT_CASE(an_aborted_endpoint_says_so_from_then_on),
 	KUNIT_CASE(rejecting_a_peer_that_has_gone_uses_the_request_up),
 	{}

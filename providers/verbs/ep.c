@@ -214,6 +214,17 @@ static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 	return 0;
 }
 
+/* No queue pair for who has gone: rdma_cm knows it before the endpoint is told */
+static bool verbs_ep_peer_gone(struct verbs_ep *ep)
+{
+	struct ib_qp_attr attr = {
+		.qp_state	= IB_QPS_INIT,
+	};
+	int mask = 0;
+
+	return ep->passive && rdma_init_qp_attr(ep->id, &attr, &mask) == -EINVAL;
+}
+
 /*
  * No attribute of a device says how much it takes inline, and siw refuses who
  * asks for too much.  What does not go inline is copied.
@@ -224,6 +235,8 @@ static int verbs_ep_create_qp(struct verbs_ep *ep)
 
 	if (ret == -EINVAL && ep->inject_size)
 		ret = verbs_ep_try_qp(ep, 0);
+	if (ret == -EINVAL && verbs_ep_peer_gone(ep))
+		ret = -ECONNABORTED;
 	return ret;
 }
 
