@@ -135,6 +135,28 @@ static void enable_that_failed_gives_its_room_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_enable(pair.a.ep), 0);
 }
 
+/* A peer that has gone has this errno, too, but this one waits */
+static void enable_that_failed_leaves_the_request(struct kunit *test)
+{
+	struct ht *ht = ht_of(test);
+	struct ht_pair pair = {};
+
+	ht_serve(test, NULL);
+	ht_end_open(test, &pair.a, ht->info);
+	ht_end_enable(test, &pair.a);
+	KUNIT_ASSERT_EQ(test, fi_connect(pair.a.ep, &ht->name, NULL, 0), 0);
+	ht_end_open(test, &pair.b, ht_connreq(test));
+	/* Twice, as it is tried without inline data, too */
+	fakehca_fail_again(ht->hca, FAKEHCA_CREATE_QP, 1, -EINVAL, 2);
+
+	KUNIT_EXPECT_EQ(test, fi_enable(pair.b.ep), -EINVAL);
+	ht_end_enable(test, &pair.b);
+	KUNIT_ASSERT_EQ(test, fi_accept(pair.b.ep, NULL, 0), 0);
+	ht_event(test, pair.b.eq, FI_CONNECTED);
+	ht_event(test, pair.a.eq, FI_CONNECTED);
+	ht_ping(test, &pair.a, &pair.b);
+}
+
 static void close_after_a_failed_enable(struct kunit *test)
 {
 	struct ht_end end = {};
@@ -366,6 +388,7 @@ static struct kunit_case fail_cases[] = {
 	KUNIT_CASE_PARAM(cq_open_fails_with_the_verb, cq_point_gen_params),
 	KUNIT_CASE_PARAM(enable_fails_with_the_verb, enable_point_gen_params),
 	KUNIT_CASE(enable_that_failed_gives_its_room_back),
+	KUNIT_CASE(enable_that_failed_leaves_the_request),
 	KUNIT_CASE(close_after_a_failed_enable),
 	KUNIT_CASE_PARAM(listen_fails_with_the_device, listen_point_gen_params),
 	KUNIT_CASE_PARAM(connect_ends_in_an_error_event,
