@@ -3,6 +3,11 @@
  * Connections that come about: addresses, connection data, several at once, and
  * their end.
  */
+#include <linux/inetdevice.h>
+#include <linux/netdevice.h>
+#include <net/arp.h>
+#include <net/neighbour.h>
+#include <net/netevent.h>
 #include "verbs_test.h"
 
 struct vt_family {
@@ -325,6 +330,41 @@ static void closing_one_end_is_told_to_the_other(struct kunit *test)
 }
 
 /* Either it never was a connection, or it was one that ended */
+/*
+ * What a neighbour has on a new link address: rdma_cm ends the connections that were
+ * made to the old one from here.  It does not see iWARP's, which TCP moves along.
+ */
+static void a_new_link_address_of_the_peer_is_a_shutdown(struct kunit *test)
+{
+	const struct sockaddr_in *name = (void *)&vt_of(test)->name;
+	struct vt_pair pair = {};
+	struct neighbour *neigh;
+	union vt_event event;
+
+	vt_serve(test, AF_INET, NULL);
+	vt_join(test, &pair, &vt_default_kind);
+	neigh = kunit_kzalloc(test, sizeof(*neigh) + sizeof(name->sin_addr),
+			      GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, neigh);
+	neigh->tbl = &arp_tbl;
+	neigh->dev = ip_dev_find(&init_net, name->sin_addr.s_addr);
+	KUNIT_ASSERT_NOT_NULL(test, neigh->dev);
+	memcpy(neigh->primary_key, &name->sin_addr, sizeof(name->sin_addr));
+	memset(neigh->ha, 0x6e, sizeof(neigh->ha));
+
+	call_netevent_notifiers(NETEVENT_NEIGH_UPDATE, neigh);
+	dev_put(neigh->dev);
+
+	if (vt_is_iwarp(test)) {
+		vt_ping(test, &pair.a, &pair.b);
+		return;
+	}
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, &event);
+	vt_event(test, pair.b.eq, FI_SHUTDOWN, &event);
+	vt_no_event(test, pair.a.eq);
+	vt_no_event(test, pair.b.eq);
+}
+
 static void expect_short_life(struct kunit *test, struct vt_end *end)
 {
 	struct fi_eq_err_entry error = {};
@@ -381,6 +421,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(many_connections_share_one_event_queue),
 	KUNIT_CASE(shutdown_is_told_to_both_ends_once),
 	KUNIT_CASE(closing_one_end_is_told_to_the_other),
+	KUNIT_CASE(a_new_link_address_of_the_peer_is_a_shutdown),
 	KUNIT_CASE(an_accept_followed_by_a_close_is_no_refusal),
 	{}
 };

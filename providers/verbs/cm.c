@@ -222,6 +222,15 @@ static void verbs_ep_rejected(struct verbs_ep *ep, struct rdma_cm_event *event)
 		      -event->status);
 }
 
+/* Nobody answers, or the way to the peer has changed; a connection may stand then */
+static void verbs_ep_unreachable(struct verbs_ep *ep, int status)
+{
+	if (ep->state == VERBS_EP_CONNECTED)
+		verbs_ep_disconnected(ep);
+	else
+		verbs_ep_fail(ep, ETIMEDOUT, -status);
+}
+
 static void verbs_ep_addr_resolved(struct verbs_ep *ep)
 {
 	int ret;
@@ -294,7 +303,7 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
-		verbs_ep_fail(ep, ETIMEDOUT, -event->status);
+		verbs_ep_unreachable(ep, event->status);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_ADDR_CHANGE:
