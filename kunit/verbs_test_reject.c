@@ -423,8 +423,8 @@ static void open_for_a_peer_that_goes(struct kunit *test, struct vt_end *server)
 
 static void an_aborted_endpoint_says_so_from_then_on(struct kunit *test)
 {
+	size_t moves = 0, ms = 1000;
 	struct vt_end server = {};
-	size_t moves = 0;
 
 	vt_serve(test, AF_INET, NULL);
 	open_for_a_peer_that_goes(test, &server);
@@ -433,6 +433,9 @@ static void an_aborted_endpoint_says_so_from_then_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_setopt(&server.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_MAX_MOVES, &moves,
 					sizeof(moves)), 0);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&server.ep->fid, FI_OPT_ENDPOINT,
+					FI_OPT_CONNECT_TIMEOUT, &ms,
+					sizeof(ms)), 0);
 	KUNIT_EXPECT_EQ(test, fi_ep_bind(server.ep, &server.tx->cq->fid,
 					 FI_TRANSMIT | FI_RECV), 0);
 	if (vt_is_iwarp(test)) {

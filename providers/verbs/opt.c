@@ -110,12 +110,20 @@ static int verbs_ep_set_moves(struct verbs_ep *ep, const void *optval,
 	return verbs_moves_set(ep, *(const size_t *)optval);
 }
 
+/* Not so if the peer of a request has gone: fi_enable() or fi_accept() will say it */
+static bool verbs_ep_has_started(const struct verbs_ep *ep)
+{
+	if (ep->passive && !ep->accepted && ep->state == VERBS_EP_DOWN)
+		return false;
+	return ep->state > VERBS_EP_ENABLED;
+}
+
 static int verbs_ep_set_timeout(struct verbs_ep *ep, const void *optval,
 				size_t optlen)
 {
 	size_t ms;
 
-	if (ep->state > VERBS_EP_ENABLED)
+	if (verbs_ep_has_started(ep))
 		return -FI_EOPBADSTATE;
 	if (optlen != sizeof(ms))
 		return -EINVAL;
