@@ -173,7 +173,7 @@ static void sread_waits_for_its_threshold(struct kunit *test)
 	struct fi_cq_data_entry entries[8];
 	u8 *buf = vt_buf(test, 16);
 	struct vt_pair pair = {};
-	size_t threshold = 3;
+	size_t two = 2, threshold = 3;
 	int i;
 
 	vt_serve(test, AF_INET, NULL);
@@ -183,6 +183,9 @@ static void sread_waits_for_its_threshold(struct kunit *test)
 		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
 
 	send_some(test, &pair, buf + 8, 2);
+	/* Waits for them, and takes none */
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.b.rx->cq, entries, 0, &two,
+					  VT_PATIENCE_MS), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.b.rx->cq, entries, 8, &threshold,
 					  1000), 2);
 	send_some(test, &pair, buf + 8, 3);

@@ -454,7 +454,8 @@ static void a_peer_that_never_confirms_times_the_accept_out(struct kunit *test)
 	vt_raw_connect(test, raw, NULL, 0);
 	vt_end_open(test, &server, vt_connreq(test, NULL), &vt_default_kind);
 	vt_recv(test, &server, vt_buf(test, 8), 8, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, set_timeout(server.ep, 200), 0);
+	KUNIT_ASSERT_EQ(test, set_timeout(server.ep, raw->id->qp ?
+					  VT_PATIENCE_MS : 200), 0);
 	KUNIT_ASSERT_EQ(test, fi_accept(server.ep, NULL, 0), 0);
 	if (raw->id->qp) {
 		vt_event(test, server.eq, FI_CONNECTED, &event);

@@ -90,8 +90,12 @@ static void the_sample_sends_its_message(struct kunit *test)
 	vt_load_sample(name, ntohs(name->sin_port));
 
 	vt_end_open(test, &server, vt_connreq(test, NULL), &vt_default_kind);
-	vt_recv(test, &server, buf, 64, vt_ctx(1));
+	/* Who has sent hangs up; where messages wait, not before the news is here */
+	if (!vt_has_patience(test))
+		vt_recv(test, &server, buf, 64, vt_ctx(1));
 	vt_accept(test, &server, NULL, 0);
+	if (vt_has_patience(test))
+		vt_recv(test, &server, buf, 64, vt_ctx(1));
 	comp = vt_done(test, server.rx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, comp.len, strlen(VT_TEXT));
 	KUNIT_EXPECT_STREQ(test, (char *)buf, VT_TEXT);
