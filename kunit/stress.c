@@ -37,9 +37,8 @@ static const struct st_rule st_rules[ST_CALLS] = {
 	[ST_PASSIVE_EP]	= { "fi_passive_ep" },
 	[ST_ENDPOINT]	= { "fi_endpoint", { -EINVAL, -ECONNABORTED } },
 	[ST_BIND]	= { "bind", { -EINVAL, -FI_EOPBADSTATE } },
-	/* -EINVAL: a counter to sleep for, and a queue that only readers poll */
-	[ST_ENABLE]	= { "fi_enable", { -EINVAL, -FI_EOPBADSTATE,
-					   -ECONNABORTED, -ENODEV } },
+	[ST_ENABLE]	= { "fi_enable", { -FI_EOPBADSTATE, -ECONNABORTED,
+					   -ENODEV } },
 	[ST_OPTIONS]	= { "fi_getopt", { -ENOPROTOOPT } },
 	[ST_LISTEN]	= { "fi_listen" },
 	[ST_CONNECT]	= { "fi_connect", { -FI_EOPBADSTATE, -EALREADY,
