@@ -11,6 +11,9 @@
 
 #define VT_TEXT	"hello from the sample"
 
+/* One run of the sample may lose its message to siw, hardly all of them */
+#define VT_IWARP_RUNS	5
+
 /**
  * struct vt_modprobe - A run of modprobe
  * @work: runs it
@@ -18,7 +21,9 @@
  * @service: parameter of that name
  * @args: command line
  * @env: environment
+ * @loads: not a run that unloads
  * @status: how it ended
+ * @loaded: the sample is loaded
  */
 struct vt_modprobe {
 	struct work_struct	work;
@@ -26,7 +31,9 @@ struct vt_modprobe {
 	char			service[32];
 	char			*args[6];
 	char			*env[3];
+	bool			loads;
 	int			status;
+	bool			loaded;
 };
 
 /* One at a time; a case that is given up leaves it to vt_sample_exit() */
@@ -41,6 +48,8 @@ static void vt_modprobe_work(struct work_struct *work)
 	run->args[0] = "/sbin/modprobe";
 	run->status = call_usermodehelper(run->args[0], run->args, run->env,
 					  UMH_WAIT_PROC);
+	if (!run->status)
+		run->loaded = run->loads;
 }
 
 static void vt_load_sample(const struct sockaddr_in *peer, int port)
@@ -53,6 +62,7 @@ static void vt_load_sample(const struct sockaddr_in *peer, int port)
 	run->args[2] = run->node;
 	run->args[3] = run->service;
 	run->args[4] = "text=\"" VT_TEXT "\"";
+	run->loads = true;
 	queue_work(system_unbound_wq, &run->work);
 }
 
@@ -61,6 +71,7 @@ static int vt_unload_sample(void)
 	vt_modprobe.args[1] = "-r";
 	vt_modprobe.args[2] = "kofi_sample";
 	vt_modprobe.args[3] = NULL;
+	vt_modprobe.loads = false;
 	queue_work(system_unbound_wq, &vt_modprobe.work);
 	flush_work(&vt_modprobe.work);
 	return vt_modprobe.status;
@@ -75,18 +86,37 @@ static int vt_sample_init(struct kunit *test)
 static void vt_sample_exit(struct kunit *test)
 {
 	flush_work(&vt_modprobe.work);
+	if (vt_modprobe.loaded)
+		vt_unload_sample();
 	vt_exit(test);
 }
 
-static void the_sample_sends_its_message(struct kunit *test)
+/*
+ * siw does not look at what arrives between its answer to the peer and the end of its
+ * accept, and forgets it if the peer has hung up by then.
+ */
+static bool vt_message_comes(struct kunit *test, struct vt_cq *rx, const char *buf)
+{
+	struct vt_comp comp;
+
+	KUNIT_ASSERT_EQ(test, vt_wait(rx, &comp), 1);
+	if (vt_is_iwarp(test) && comp.err == ECANCELED)
+		return false;
+	KUNIT_ASSERT_EQ(test, comp.err, 0);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.len, strlen(VT_TEXT));
+	KUNIT_EXPECT_STREQ(test, buf, VT_TEXT);
+	return true;
+}
+
+static bool vt_run_sample(struct kunit *test)
 {
 	const struct sockaddr_in *name = (void *)&vt_of(test)->name;
 	u8 *buf = vt_buf(test, 64);
 	struct vt_end server = {};
 	union vt_event event;
-	struct vt_comp comp;
+	bool comes;
 
-	vt_serve(test, AF_INET, NULL);
 	vt_load_sample(name, ntohs(name->sin_port));
 
 	vt_end_open(test, &server, vt_connreq(test, NULL), &vt_default_kind);
@@ -96,14 +126,25 @@ static void the_sample_sends_its_message(struct kunit *test)
 	vt_accept(test, &server, NULL, 0);
 	if (vt_has_patience(test))
 		vt_recv(test, &server, buf, 64, vt_ctx(1));
-	comp = vt_done(test, server.rx, vt_ctx(1));
-	KUNIT_EXPECT_EQ(test, comp.len, strlen(VT_TEXT));
-	KUNIT_EXPECT_STREQ(test, (char *)buf, VT_TEXT);
+	comes = vt_message_comes(test, server.rx, (char *)buf);
 	vt_event(test, server.eq, FI_SHUTDOWN, &event);
 
 	flush_work(&vt_modprobe.work);
 	KUNIT_EXPECT_EQ(test, vt_modprobe.status, 0);
 	KUNIT_EXPECT_EQ(test, vt_unload_sample(), 0);
+	return comes;
+}
+
+static void the_sample_sends_its_message(struct kunit *test)
+{
+	bool came = false;
+	int runs;
+
+	vt_serve(test, AF_INET, NULL);
+	runs = vt_is_iwarp(test) ? VT_IWARP_RUNS : 1;
+	while (!came && runs--)
+		came = vt_run_sample(test);
+	KUNIT_EXPECT_TRUE(test, came);
 }
 
 static void the_sample_does_not_load_without_a_peer(struct kunit *test)
