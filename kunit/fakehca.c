@@ -120,6 +120,16 @@ void fakehca_flush_late(struct fakehca *hca)
 }
 EXPORT_SYMBOL_GPL(fakehca_flush_late);
 
+void fakehca_flush_twice(struct fakehca *hca)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	hca->flush_twice = true;
+	spin_unlock_irqrestore(&hca->lock, flags);
+}
+EXPORT_SYMBOL_GPL(fakehca_flush_twice);
+
 void fakehca_idle(struct fakehca *hca)
 {
 	queue_work(hca->wq, &hca->engine);

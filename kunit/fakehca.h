@@ -298,6 +298,17 @@ void fakehca_on_connect(struct fakehca *hca,
 void fakehca_flush_late(struct fakehca *hca);
 
 /**
+ * fakehca_flush_twice() - Flush reads as siw does
+ * @hca: the device
+ *
+ * Each read that is flushed from now on has two completions.  siw does so with the one
+ * that it was about to begin.
+ *
+ * Context: any.
+ */
+void fakehca_flush_twice(struct fakehca *hca);
+
+/**
  * fakehca_idle() - Wait until the device has nothing left that it could do
  * @hca: the device
  */

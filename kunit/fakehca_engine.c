@@ -83,8 +83,8 @@ enum ib_wc_opcode fakehca_wc_opcode(enum ib_wr_opcode opcode)
 }
 
 /* The caller holds the lock, here and below */
-static void fakehca_complete_send(struct fakehca_qp *qp,
-				  enum ib_wc_status status)
+static void fakehca_report_send(struct fakehca_qp *qp,
+				enum ib_wc_status status)
 {
 	struct fakehca_wqe *wqe = fakehca_ring_first(&qp->sq);
 	struct ib_wc wc = {
@@ -94,9 +94,15 @@ static void fakehca_complete_send(struct fakehca_qp *qp,
 		.qp	= &qp->ibqp,
 	};
 
-	qp->sq.tail++;
 	if (status || qp->signal_all || wqe->flags & IB_SEND_SIGNALED)
 		fakehca_cq_push(qp->ibqp.send_cq, &wc);
+}
+
+static void fakehca_complete_send(struct fakehca_qp *qp,
+				  enum ib_wc_status status)
+{
+	fakehca_report_send(qp, status);
+	qp->sq.tail++;
 }
 
 static void fakehca_complete_recv(struct fakehca_qp *qp,
@@ -128,10 +134,18 @@ static void fakehca_complete_recv(struct fakehca_qp *qp,
 	fakehca_cq_push(qp->ibqp.recv_cq, &wc);
 }
 
+static void fakehca_flush_send(struct fakehca_qp *qp)
+{
+	if (qp->hca->flush_twice &&
+	    fakehca_is_read(fakehca_ring_first(&qp->sq)->opcode))
+		fakehca_report_send(qp, IB_WC_WR_FLUSH_ERR);
+	fakehca_complete_send(qp, IB_WC_WR_FLUSH_ERR);
+}
+
 static void fakehca_flush(struct fakehca_qp *qp)
 {
 	while (!qp->sq.late && !fakehca_ring_empty(&qp->sq))
-		fakehca_complete_send(qp, IB_WC_WR_FLUSH_ERR);
+		fakehca_flush_send(qp);
 	while (!qp->rq.late && !fakehca_ring_empty(&qp->rq))
 		fakehca_complete_recv(qp, NULL, IB_WC_WR_FLUSH_ERR);
 }

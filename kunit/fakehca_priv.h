@@ -69,6 +69,7 @@ struct fakehca_failure {
  * @dma: mapped memory
  * @held: no work request is executed
  * @flush_late: queues flush when one more work request is posted
+ * @flush_twice: reads that are flushed are completed twice
  * @no_last_wqe: no IB_EVENT_QP_LAST_WQE_REACHED is sent
  * @quick: work requests are noted and not executed, see fakehca_quick.c
  * @port_up: state of the port
@@ -99,6 +100,7 @@ struct fakehca {
 	struct fakehca_dma	dma;
 	bool			held;
 	bool			flush_late;
+	bool			flush_twice;
 	bool			no_last_wqe;
 	bool			quick;
 	bool			port_up;
