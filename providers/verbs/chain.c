@@ -149,6 +149,7 @@ static int verbs_chain_reg(struct verbs_ep *ep, struct verbs_mr *mr)
 		return -EAGAIN;
 	slot->comp.flags = 0;
 	slot->silent = true;
+	slot->due = true;
 	slot->region = mr;
 	slot->cqe.done = ep->tx.done;
 	mr->slot = slot;

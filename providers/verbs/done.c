@@ -96,6 +96,26 @@ static void verbs_slot_failed(struct verbs_slot *slot)
 }
 
 /*
+ * siw flushes a read twice that it was about to begin.  The second time may be for nobody,
+ * or for the slot's next operation, which will be flushed as well: then this is its end,
+ * and not what follows.  Once the lock has been ours, its poster has left the driver.
+ */
+static bool verbs_slot_is_due(struct verbs_slot *slot)
+{
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+	unsigned long flags;
+	bool due;
+
+	if (!ep->iwarp)
+		return true;
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	due = slot->due;
+	slot->due = false;
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	return due;
+}
+
+/*
  * An operation of the transmit side has failed, or a part of one, which ends when the
  * last one does.
  */
@@ -105,6 +125,8 @@ void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
 		verbs_slot_blame(slot->whole, err, prov_errno);
 		return;
 	}
+	if (!verbs_slot_is_due(slot))
+		return;
 	verbs_slot_blame(slot, err, prov_errno);
 	verbs_slot_over(slot);
 	verbs_unmap(slot);

@@ -289,12 +289,14 @@ static inline bool verbs_ep_ends(const struct verbs_ep *ep)
 }
 
 /* An operation, or a part of one, begins; its slot is filled */
-static inline void verbs_slot_begun(const struct verbs_slot *slot)
+static inline void verbs_slot_begun(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
-	if (ep->iwarp)
+	if (ep->iwarp) {
+		slot->due = true;
 		atomic_inc(&ep->busy);
+	}
 }
 
 /* It is over, if it has been counted */

@@ -65,6 +65,7 @@ struct verbs_sge {
  * @signaled: the device reports success to us
  * @mapped: its part of the queue's maps is to be unmapped
  * @part: of another operation
+ * @due: over iWARP: it has begun, and has not failed yet; see verbs_slot_is_due()
  * @cqe: entry point of the device's completion
  * @queue: the queue it belongs to, or if that is shared and an endpoint has taken the
  *	receive, this endpoint's
@@ -100,6 +101,7 @@ struct verbs_slot {
 			u8			signaled : 1;
 			u8			mapped : 1;
 			u8			part : 1;
+			u8			due : 1;
 		};
 	};
 	struct ib_cqe		cqe;
