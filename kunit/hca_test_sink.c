@@ -165,6 +165,24 @@ static void reads_in_flight_end_at_shutdown(struct kunit *test)
 	ht_none(test, hs.pair.a.cq);
 }
 
+/* Of each the completion waits for the client by then */
+static void reads_that_are_flushed_twice_end_once(struct kunit *test)
+{
+	struct hs hs = {};
+
+	hs_open(test, &hs);
+	fakehca_hold(ht_of(test)->hca);
+	fakehca_flush_twice(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, hs_read(&hs, 1), 0);
+	KUNIT_ASSERT_EQ(test, hs_read(&hs, 2), 0);
+	KUNIT_EXPECT_EQ(test, fi_shutdown(hs.pair.a.ep, 0), 0);
+	ht_event(test, hs.pair.a.eq, FI_SHUTDOWN);
+	ht_each_once(test, hs.pair.a.cq, 2, ECANCELED);
+	ht_close(test, &hs.pair.a.ep->fid);
+	ht_none(test, hs.pair.a.cq);
+	fakehca_release(ht_of(test)->hca);
+}
+
 static struct kunit_case hs_cases[] = {
 	KUNIT_CASE(a_read_in_parts_is_one_operation),
 	KUNIT_CASE(enable_fails_with_a_sink),
@@ -173,6 +191,7 @@ static struct kunit_case hs_cases[] = {
 			 hs_refusal_gen_params),
 	KUNIT_CASE(a_part_that_fails_fails_the_read),
 	KUNIT_CASE(reads_in_flight_end_at_shutdown),
+	KUNIT_CASE(reads_that_are_flushed_twice_end_once),
 	{}
 };
 
