@@ -3,8 +3,8 @@
  * Chains: work requests that wait for the doorbell.
  *
  * With FI_MORE a work request is kept, and goes to the device together with the next
- * one that has no FI_MORE, or when there are VERBS_CHAIN of them or no room for one
- * more, or when the connection ends.  The registration of a region for single operations (mr_ep.c)
+ * one that has no FI_MORE, or when there is no room for one more behind that, or when
+ * the connection ends.  The registration of a region for single operations (mr_ep.c)
  * always waits like that.  The call has returned 0 by then, so a work request of a
  * chain that the device refuses completes with an error, which ends the connection
  * like any other.  It completes from a worker: who has rung the bell may hold locks
@@ -23,7 +23,7 @@
 /* Keeps a copy of the work request until the doorbell */
 void verbs_chain_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 {
-	struct verbs_wr *copy = verbs_chain_place(ep, wr->wr.num_sge);
+	struct verbs_wr *copy = verbs_chain_place(ep);
 
 	copy->rdma = *wr;
 	if (wr->wr.sg_list) {
@@ -31,6 +31,7 @@ void verbs_chain_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 		       wr->wr.num_sge * sizeof(*copy->sge));
 		copy->rdma.wr.sg_list = copy->sge;
 	}
+	ep->chain_used += verbs_wr_size(wr->wr.num_sge);
 	verbs_chain_link(ep, &copy->rdma.wr);
 }
 
@@ -91,9 +92,18 @@ int verbs_chain_post(struct verbs_ep *ep, struct ib_send_wr *first,
 	}
 	ep->chain = NULL;
 	ep->chain_end = &ep->chain;
-	ep->chained = 0;
 	ep->chain_used = 0;
 	return ret;
+}
+
+/* Rings the doorbell for a work request, and for what waits for that */
+int verbs_post_now(struct verbs_ep *ep, struct ib_send_wr *wr)
+{
+	unsigned int taken;
+
+	if (ep->chain)
+		return verbs_chain_post(ep, wr, &taken);
+	return ib_post_send(ep->qp, wr, NULL);
 }
 
 /*

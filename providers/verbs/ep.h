@@ -47,8 +47,8 @@ struct verbs_wr {
 	struct ib_sge		sge[];
 };
 
-#define VERBS_CHAIN	8	/* most work requests per doorbell */
-/* Memory for so many of one buffer, or fewer of more */
+#define VERBS_CHAIN	8	/* work requests of one buffer per doorbell */
+/* Memory for so many, or fewer of more buffers; the last place is never taken by a chain */
 #define VERBS_CHAIN_ROOM \
 	(VERBS_CHAIN * (sizeof(struct verbs_wr) + sizeof(struct ib_sge)))
 
@@ -71,9 +71,8 @@ struct verbs_wr {
  * @riders: in flight: those of @quiet
  * @chain: in flight: work requests posted with FI_MORE, or NULL
  * @chain_end: where the next one is linked
- * @chained: how many there are in @chain_room
- * @chain_used: bytes of it
- * @chain_room: memory for copies of them
+ * @chain_used: bytes of @chain_room that they take
+ * @chain_room: memory for copies of them, and for what rings the bell (one.h)
  * @stranded: in flight: operations that the device has taken in part; their comp.next
  * @refused: in flight: operations that were refused when their call had returned;
  *	likewise
@@ -131,7 +130,6 @@ struct verbs_ep {
 	struct verbs_slot	*riders;
 	struct ib_send_wr	*chain;
 	struct ib_send_wr	**chain_end;
-	u32			chained;
 	u32			chain_used;
 	u8			chain_room[VERBS_CHAIN_ROOM] __aligned(8);
 	struct kofi_comp	*stranded;
@@ -250,6 +248,16 @@ static inline struct verbs_ep *to_verbs_ep(struct fid *fid)
 static inline struct verbs_srx *to_verbs_srx(struct fid *fid)
 {
 	return container_of(fid, struct verbs_srx, srx.fid);
+}
+
+/*
+ * Are @len bytes to be copied by the device when they are posted?  It has not to fetch
+ * them then, and they need no mapping.  libfabric's verbs provider does the same with as
+ * much as may be injected.
+ */
+static __always_inline bool verbs_copies(const struct verbs_ep *ep, size_t len)
+{
+	return len <= ep->inline_size;
 }
 
 /* The endpoint of a transmit queue */

@@ -53,15 +53,24 @@ verbs_slot_in_region(const struct verbs_ep *ep, struct verbs_queue *queue,
 	return true;
 }
 
+/* Does the device take the address of the kernel's, of this buffer at least? */
+static __always_inline bool verbs_takes_address(struct verbs_queue *queue,
+						size_t len,
+						enum dma_data_direction dir)
+{
+	return likely(!queue->maps) ||
+	       (dir == DMA_TO_DEVICE && verbs_copies(verbs_tx_ep(queue), len));
+}
+
 /* The same in no region, where nothing is left to be done */
 static __always_inline bool
 verbs_slot_in_block(struct verbs_queue *queue, const void *buf, size_t len,
-		    struct ib_sge *sge, struct verbs_slot **slot)
+		    enum dma_data_direction dir, struct ib_sge *sge,
+		    struct verbs_slot **slot)
 {
-	if (unlikely(queue->maps ||
+	if (unlikely(!verbs_takes_address(queue, len, dir) ||
 		     !verbs_knows_memory(READ_ONCE(queue->block), buf, len)))
 		return false;
-	/* The device takes addresses of the kernel's */
 	sge->addr = (uintptr_t)buf;
 	sge->length = len;
 	if (unlikely(!verbs_slot_take(queue, slot)))
@@ -78,14 +87,16 @@ verbs_slot_on_memory(struct verbs_queue *queue, const void *buf, size_t len,
 {
 	if (unlikely(!verbs_finds_memory(&queue->block, buf, len)))
 		return false;
+	sge->addr = (uintptr_t)buf;
 	sge->length = len;
 	sge->lkey = queue->lkey;
-	if (likely(!queue->maps)) {
-		/* The device takes addresses of the kernel's */
-		sge->addr = (uintptr_t)buf;
+	if (verbs_takes_address(queue, len, dir))
 		return verbs_slot_take(queue, slot);
-	}
-	return verbs_fast_map(queue, buf, dir, sge, slot);
+	*slot = verbs_fast_map(queue, buf, len, dir);
+	if (unlikely(!*slot))
+		return false;
+	sge->addr = verbs_slot_maps(*slot)->addr;
+	return true;
 }
 
 /**
@@ -95,6 +106,7 @@ verbs_slot_on_memory(struct verbs_queue *queue, const void *buf, size_t len,
  * @buf: the buffer
  * @len: bytes
  * @mr: the region that the client names, or NULL
+ * @dir: what the device does with it
  * @sge: the element
  * @slot: a slot to be filled in
  *
@@ -104,12 +116,13 @@ verbs_slot_on_memory(struct verbs_queue *queue, const void *buf, size_t len,
 static __always_inline bool
 verbs_fast_slot(const struct verbs_ep *ep, struct verbs_queue *queue,
 		const void *buf, size_t len, const struct verbs_mr *mr,
-		struct ib_sge *sge, struct verbs_slot **slot)
+		enum dma_data_direction dir, struct ib_sge *sge,
+		struct verbs_slot **slot)
 {
 	if (unlikely(!verbs_fast_open(ep, queue, len)))
 		return false;
 	return mr ? verbs_slot_in_region(ep, queue, buf, len, mr, sge, slot) :
-		    verbs_slot_in_block(queue, buf, len, sge, slot);
+		    verbs_slot_in_block(queue, buf, len, dir, sge, slot);
 }
 
 /**
@@ -170,6 +183,14 @@ static __always_inline void verbs_fast_wr(struct ib_send_wr *wr,
 	wr->ex.imm_data = 0;
 }
 
+/* What the device need not fetch it copies when it is posted */
+static __always_inline void verbs_wr_copy(const struct verbs_ep *ep,
+					  struct ib_send_wr *wr)
+{
+	if (verbs_copies(ep, wr->sg_list->length))
+		wr->send_flags |= IB_SEND_INLINE;
+}
+
 static __always_inline int verbs_fast_send(struct verbs_ep *ep,
 					   struct verbs_slot *slot,
 					   struct ib_sge *sge, void *context)
@@ -177,6 +198,7 @@ static __always_inline int verbs_fast_send(struct verbs_ep *ep,
 	struct ib_send_wr wr __uninitialized;
 
 	verbs_fast_wr(&wr, IB_WR_SEND, slot, sge);
+	verbs_wr_copy(ep, &wr);
 	verbs_fast_fill(slot, context, FI_MSG | FI_SEND);
 	return verbs_fast_end(slot, ib_post_send(ep->qp, &wr, NULL));
 }
@@ -190,6 +212,8 @@ static __always_inline int verbs_fast_rdma(struct verbs_ep *ep,
 	struct ib_rdma_wr wr __uninitialized;
 
 	verbs_fast_wr(&wr.wr, opcode, slot, sge);
+	if (opcode != IB_WR_RDMA_READ)
+		verbs_wr_copy(ep, &wr.wr);
 	wr.remote_addr = addr;
 	wr.rkey = key;
 	verbs_fast_fill(slot, context, FI_RMA | (opcode == IB_WR_RDMA_READ ?

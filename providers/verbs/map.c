@@ -118,13 +118,6 @@ void verbs_map_undo(struct verbs_domain *domain, enum dma_data_direction dir,
 	map->mapped = 0;
 }
 
-static struct verbs_sge *verbs_slot_maps(struct verbs_slot *slot)
-{
-	struct verbs_queue *queue = slot->queue;
-
-	return &queue->maps[(slot - queue->slots) * queue->iov_limit];
-}
-
 /* What the device does with the buffers */
 static enum dma_data_direction verbs_slot_dir(const struct verbs_slot *slot)
 {
@@ -149,12 +142,12 @@ static void verbs_slot_keep(struct verbs_slot *slot, const struct ib_sge *sge,
 }
 
 /* The same of one element, without the walk: every mapped plain operation comes here */
-static __always_inline void verbs_slot_keep_one(struct verbs_slot *slot,
-						const struct ib_sge *sge)
+static __always_inline void verbs_slot_keep_one(struct verbs_slot *slot, u64 addr,
+						u32 len)
 {
 	struct verbs_sge *maps = verbs_slot_maps(slot);
 
-	maps[0] = (struct verbs_sge) { sge->addr, sge->length };
+	maps[0] = (struct verbs_sge) { addr, len };
 	if (slot->queue->iov_limit > 1)
 		maps[1].len = 0;
 	slot->mapped = true;
@@ -167,25 +160,26 @@ void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map)
 }
 
 /*
- * The piece of memory of an operation of one buffer (fast.h), with a slot that remembers
- * what there is to unmap.  @sge has the length and the key.  False: nothing has happened.
+ * A slot for an operation of one buffer (fast.h), which is mapped; the slot remembers
+ * where (verbs_slot_mapped()).  NULL: nothing has happened.
  */
-bool verbs_fast_map(struct verbs_queue *queue, const void *buf,
-		    enum dma_data_direction dir, struct ib_sge *sge,
-		    struct verbs_slot **slot)
+struct verbs_slot *verbs_fast_map(struct verbs_queue *queue, const void *buf,
+				  size_t len, enum dma_data_direction dir)
 {
 	struct ib_device *ibdev = queue->domain->dev->ibdev;
+	struct verbs_slot *slot;
+	u64 addr;
 
-	if (!verbs_slot_take(queue, slot))
-		return false;
-	sge->addr = ib_dma_map_single(ibdev, (void *)buf, sge->length, dir);
-	if (ib_dma_mapping_error(ibdev, sge->addr)) {
-		verbs_slot_put(*slot);
-		return false;
+	if (!verbs_slot_take(queue, &slot))
+		return NULL;
+	addr = ib_dma_map_single(ibdev, (void *)buf, len, dir);
+	if (ib_dma_mapping_error(ibdev, addr)) {
+		verbs_slot_put(slot);
+		return NULL;
 	}
-	verbs_slot_keep_one(*slot, sge);
-	(*slot)->cqe.done = verbs_mapped_done;
-	return true;
+	verbs_slot_keep_one(slot, addr, len);
+	slot->cqe.done = verbs_mapped_done;
+	return slot;
 }
 
 void verbs_unmap(struct verbs_slot *slot)

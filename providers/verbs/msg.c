@@ -3,7 +3,7 @@
  * Messages: the calls of fi_endpoint.h as operations for post.c.
  */
 #include <linux/module.h>
-#include "fast.h"
+#include "one.h"
 
 #define VERBS_TX_FLAGS	 (FI_COMPLETION | FI_REMOTE_CQ_DATA | FI_MORE | \
 			  FI_FENCE | FI_INJECT | FI_INJECT_COMPLETE | \
@@ -73,8 +73,8 @@ static ssize_t verbs_recv(struct fid_ep *fid_ep, void *buf, size_t len,
 	int ret;
 
 	verbs_device_hold();
-	if (unlikely(!verbs_fast_slot(ep, &ep->rx, buf, len, desc, &sge,
-				      &slot))) {
+	if (unlikely(!verbs_fast_slot(ep, &ep->rx, buf, len, desc,
+				      DMA_FROM_DEVICE, &sge, &slot))) {
 		verbs_device_release();
 		return verbs_recv_other(fid_ep, buf, len, desc, src_addr,
 					context);
@@ -102,38 +102,70 @@ static ssize_t verbs_recvmsg(struct fid_ep *fid_ep, const struct fi_msg *msg,
 	return verbs_post_recv(ep, &op);
 }
 
-static __always_inline ssize_t verbs_send_kvec(struct verbs_ep *ep,
-					       const struct kvec *iov,
-					       void **desc, size_t count,
-					       void *context)
+/* @flags: with FI_COMPLETION if success is reported; here and below */
+static noinline ssize_t verbs_send_list(struct verbs_ep *ep,
+					const struct fi_msg *msg, u64 flags)
 {
 	const struct verbs_op op = {
 		.opcode		= IB_WR_SEND,
-		.list		= iov,
-		.count		= count,
-		.desc		= desc,
-		.context	= context,
-		.flags		= ep->tx.op_flags,
-		.silent		= verbs_is_silent(&ep->tx, ep->tx.op_flags),
+		.type		= msg->type,
+		.list		= msg->msg_iov,
+		.count		= msg->iov_count,
+		.desc		= msg->desc,
+		.context	= msg->context,
+		.flags		= flags,
+		.data		= msg->data,
+		.silent		= !(flags & FI_COMPLETION),
 	};
 
 	return verbs_post(ep, &op);
+}
+
+static noinline ssize_t verbs_send_one_list(struct verbs_ep *ep,
+					    const struct kvec *kvec, void *desc,
+					    void *context, u64 data, u64 flags)
+{
+	const struct fi_msg msg = {
+		.msg_iov	= kvec,
+		.iov_count	= 1,
+		.desc		= &desc,
+		.context	= context,
+		.data		= data,
+	};
+
+	return verbs_send_list(ep, &msg, flags);
+}
+
+static noinline ssize_t verbs_send_one(struct verbs_ep *ep,
+				       const struct kvec *kvec, void *desc,
+				       void *context, u64 data, u64 flags)
+{
+	const struct verbs_one one = {
+		.opcode		= IB_WR_SEND,
+		.context	= context,
+		.flags		= flags,
+		.data		= data,
+	};
+	int ret = verbs_one_post(ep, kvec, desc, &one);
+
+	if (likely(ret != -ENOMSG))
+		return ret;
+	return verbs_send_one_list(ep, kvec, desc, context, data, flags);
 }
 
 static ssize_t verbs_sendv(struct fid_ep *fid_ep, const struct kvec *iov,
 			   void **desc, size_t count, fi_addr_t dest_addr,
 			   void *context)
 {
-	return verbs_send_kvec(to_verbs_ep(&fid_ep->fid), iov, desc, count,
-			       context);
-}
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	const struct fi_msg msg = {
+		.msg_iov	= iov,
+		.iov_count	= count,
+		.desc		= desc,
+		.context	= context,
+	};
 
-static noinline ssize_t verbs_send_list(struct verbs_ep *ep, const void *buf,
-					size_t len, void *desc, void *context)
-{
-	struct kvec kvec = { (void *)buf, len };
-
-	return verbs_send_kvec(ep, &kvec, &desc, 1, context);
+	return verbs_send_list(ep, &msg, verbs_told(&ep->tx, ep->tx.op_flags));
 }
 
 static noinline ssize_t verbs_send_mapped(struct fid_ep *fid_ep, const void *buf,
@@ -152,7 +184,9 @@ static noinline ssize_t verbs_send_mapped(struct fid_ep *fid_ep, const void *buf
 	verbs_device_release();
 	if (likely(ret != -ENOMSG))
 		return ret;
-	return verbs_send_list(ep, buf, len, desc, context);
+	return verbs_send_one_list(ep, &(struct kvec) { (void *)buf, len }, desc,
+				   context, 0,
+				   verbs_told(&ep->tx, ep->tx.op_flags));
 }
 
 static noinline ssize_t verbs_send_other(struct fid_ep *fid_ep, const void *buf,
@@ -164,7 +198,8 @@ static noinline ssize_t verbs_send_other(struct fid_ep *fid_ep, const void *buf,
 	if (verbs_fast_maps(&ep->tx, desc))
 		return verbs_send_mapped(fid_ep, buf, len, desc, dest_addr,
 					 context);
-	return verbs_send_list(ep, buf, len, desc, context);
+	return verbs_send_one(ep, &(struct kvec) { (void *)buf, len }, desc,
+			      context, 0, verbs_told(&ep->tx, ep->tx.op_flags));
 }
 
 static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
@@ -176,8 +211,8 @@ static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
 	int ret;
 
 	verbs_device_hold();
-	if (unlikely(!verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
-				      &slot))) {
+	if (unlikely(!verbs_fast_slot(ep, &ep->tx, buf, len, desc,
+				      DMA_TO_DEVICE, &sge, &slot))) {
 		verbs_device_release();
 		return verbs_send_other(fid_ep, buf, len, desc, dest_addr,
 					context);
@@ -191,75 +226,59 @@ static ssize_t verbs_sendmsg(struct fid_ep *fid_ep, const struct fi_msg *msg,
 			     u64 flags)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct verbs_op op = {
-		.opcode		= IB_WR_SEND,
-		.type		= msg->type,
-		.list		= msg->msg_iov,
-		.count		= msg->iov_count,
-		.desc		= msg->desc,
-		.context	= msg->context,
-		.flags		= flags,
-		.data		= msg->data,
-		.silent		= verbs_is_silent(&ep->tx, flags),
-	};
 
-	if (flags & ~(ep->tx_flags | FI_REMOTE_INV))
+	if (unlikely(flags & ~(ep->tx_flags | FI_REMOTE_INV)))
 		return -FI_EBADFLAGS;
 	/* The wire has one field for both */
-	if (flags & FI_REMOTE_INV &&
-	    (flags & FI_REMOTE_CQ_DATA || msg->data > U32_MAX))
+	if (unlikely(flags & FI_REMOTE_INV &&
+		     (flags & FI_REMOTE_CQ_DATA || msg->data > U32_MAX)))
 		return -EINVAL;
-	return verbs_post(ep, &op);
+	flags = verbs_told(&ep->tx, flags);
+	if (likely(msg->type == FI_BUF_KVEC && msg->iov_count == 1 &&
+		   msg->msg_iov))
+		return verbs_send_one(ep, msg->msg_iov,
+				      msg->desc ? *msg->desc : NULL,
+				      msg->context, msg->data, flags);
+	return verbs_send_list(ep, msg, flags);
 }
 
 /* @flags: what the call stands for, beside the endpoint's defaults */
-static ssize_t verbs_send_one(struct verbs_ep *ep, const struct kvec *kvec,
-			      void **desc, void *context, u64 data, u64 flags)
+static __always_inline ssize_t verbs_send_as(struct verbs_ep *ep, const void *buf,
+					     size_t len, void *desc,
+					     void *context, u64 data, u64 flags)
 {
-	struct verbs_op op = {
-		.opcode		= IB_WR_SEND,
-		.list		= kvec,
-		.count		= 1,
-		.desc		= desc,
-		.context	= context,
-		.flags		= flags | ep->tx.op_flags,
-		.data		= data,
-		.silent		= flags & FI_INJECT ||
-				  verbs_is_silent(&ep->tx, ep->tx.op_flags),
-	};
+	struct kvec kvec = { (void *)buf, len };
+	u64 told = verbs_told(&ep->tx, ep->tx.op_flags);
 
 	/* iWARP carries no immediate data */
-	if (flags & ~ep->tx_flags)
+	if (unlikely(flags & ~ep->tx_flags))
 		return -ENOSYS;
-	return verbs_post(ep, &op);
+	/* fi_inject() is never told of */
+	if (flags & FI_INJECT)
+		told &= ~FI_COMPLETION;
+	return verbs_send_one(ep, &kvec, desc, context, data, flags | told);
 }
 
 static ssize_t verbs_inject(struct fid_ep *fid_ep, const void *buf, size_t len,
 			    fi_addr_t dest_addr)
 {
-	struct kvec kvec = { (void *)buf, len };
-
-	return verbs_send_one(to_verbs_ep(&fid_ep->fid), &kvec, NULL, NULL, 0,
-			      FI_INJECT);
+	return verbs_send_as(to_verbs_ep(&fid_ep->fid), buf, len, NULL, NULL, 0,
+			     FI_INJECT);
 }
 
 static ssize_t verbs_senddata(struct fid_ep *fid_ep, const void *buf,
 			      size_t len, void *desc, u64 data,
 			      fi_addr_t dest_addr, void *context)
 {
-	struct kvec kvec = { (void *)buf, len };
-
-	return verbs_send_one(to_verbs_ep(&fid_ep->fid), &kvec, &desc, context,
-			      data, FI_REMOTE_CQ_DATA);
+	return verbs_send_as(to_verbs_ep(&fid_ep->fid), buf, len, desc, context,
+			     data, FI_REMOTE_CQ_DATA);
 }
 
 static ssize_t verbs_injectdata(struct fid_ep *fid_ep, const void *buf,
 				size_t len, u64 data, fi_addr_t dest_addr)
 {
-	struct kvec kvec = { (void *)buf, len };
-
-	return verbs_send_one(to_verbs_ep(&fid_ep->fid), &kvec, NULL, NULL,
-			      data, FI_INJECT | FI_REMOTE_CQ_DATA);
+	return verbs_send_as(to_verbs_ep(&fid_ep->fid), buf, len, NULL, NULL,
+			     data, FI_INJECT | FI_REMOTE_CQ_DATA);
 }
 
 /* What fi_sendmsg() and fi_writemsg() may be asked on this device */

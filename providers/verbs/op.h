@@ -157,9 +157,8 @@ int verbs_each_piece(enum fi_buf_type type, const void *list, size_t count,
 		     verbs_piece_fn fn, void *context);
 
 /* map.c */
-bool verbs_fast_map(struct verbs_queue *queue, const void *buf,
-		    enum dma_data_direction dir, struct ib_sge *sge,
-		    struct verbs_slot **slot);
+struct verbs_slot *verbs_fast_map(struct verbs_queue *queue, const void *buf,
+				  size_t len, enum dma_data_direction dir);
 int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
 		   struct verbs_iter *iter, size_t limit, struct verbs_map *map);
 void verbs_map_undo(struct verbs_domain *domain, enum dma_data_direction dir,
@@ -196,11 +195,15 @@ u64 verbs_comp_flags(const struct verbs_op *op);
 enum dma_data_direction verbs_op_dir(const struct verbs_op *op);
 void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
 		     u64 comp_flags);
+void verbs_wr_flags(struct ib_send_wr *wr, u64 flags, u64 data);
+void verbs_one_board(struct verbs_slot *slot, struct ib_send_wr *wr, u64 flags);
+int verbs_one_refused(struct verbs_slot *slot, int err);
 void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 		   struct verbs_map *map, int send_flags);
 
 /* chain.c */
 void verbs_chain_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr);
+int verbs_post_now(struct verbs_ep *ep, struct ib_send_wr *wr);
 int verbs_chain_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		     unsigned int *taken);
 void verbs_chain_abandon(struct verbs_ep *ep);
@@ -268,26 +271,24 @@ static inline u32 verbs_wr_size(int num_sge)
  */
 static inline bool verbs_chain_takes(const struct verbs_ep *ep, int num_sge)
 {
-	return ep->chained < VERBS_CHAIN &&
-	       verbs_wr_size(num_sge) <= VERBS_CHAIN_ROOM - ep->chain_used &&
+	return ep->chain_used + verbs_wr_size(num_sge) <=
+	       VERBS_CHAIN_ROOM - verbs_wr_size(1) &&
 	       READ_ONCE(ep->state) == VERBS_EP_CONNECTED;
 }
 
-/* Memory for it, which is taken with that */
-static inline struct verbs_wr *verbs_chain_place(struct verbs_ep *ep, int num_sge)
+/* Memory for the next one, of a buffer at least; whoever waits takes it */
+static inline struct verbs_wr *verbs_chain_place(struct verbs_ep *ep)
 {
-	struct verbs_wr *wr = (void *)&ep->chain_room[ep->chain_used];
-
-	ep->chain_used += verbs_wr_size(num_sge);
-	ep->chained++;
-	return wr;
+	return (void *)&ep->chain_room[ep->chain_used];
 }
 
+/* What waits for the doorbell is passed by no plain operation */
 static inline void verbs_chain_link(struct verbs_ep *ep, struct ib_send_wr *wr)
 {
 	wr->next = NULL;
 	*ep->chain_end = wr;
 	ep->chain_end = &wr->next;
+	WRITE_ONCE(ep->tx.plain, false);
 }
 
 /* A fetch and add, or a compare and swap */

@@ -3,7 +3,7 @@
  * Posting: from an operation to a work request in the device's queue.
  *
  * This is the long way; most operations of most clients are plain and pass by all
- * of it (fast.h).
+ * of it (fast.h), and what has one buffer passes by most of it (one.h).
  *
  * Look at the state, map the buffers, take a slot, then, under the queue's lock, settle
  * which operation rides on which, and hand the work request to the device.  Nothing is
@@ -12,8 +12,7 @@
  * is that of the device's queue, which is what unsignalled operations (slot.c) and
  * chains stand on.  Receives need no order, and no lock.
  *
- * With FI_MORE it is kept instead, until the bell is rung for it (chain.c).  What has one
- * buffer passes by the lists, and by what only lists need: verbs_post_one().
+ * With FI_MORE it is kept instead, until the bell is rung for it (chain.c).
  *
  * The state may change at any moment after it was looked at; the work request
  * then completes with an error.  RCU keeps the device there from the look at the
@@ -21,7 +20,6 @@
  */
 #include <linux/module.h>
 #include "ep.h"
-#include "fast.h"
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
@@ -100,23 +98,18 @@ enum dma_data_direction verbs_op_dir(const struct verbs_op *op)
 	       DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
-/* FI_* that make another work request */
-#define VERBS_WR_FLAGS	(FI_INJECT | FI_FENCE | FI_REMOTE_CQ_DATA | FI_REMOTE_INV)
-
-/* What FI_* make of a work request whose opcode is set */
-static void verbs_wr_flags(struct ib_send_wr *wr, const struct verbs_op *op)
+/* What FI_* make of a work request whose opcode is set; @data: as fi_msg's */
+void verbs_wr_flags(struct ib_send_wr *wr, u64 flags, u64 data)
 {
-	if (op->flags & FI_FENCE)
+	if (flags & FI_FENCE)
 		wr->send_flags |= IB_SEND_FENCE;
-	if (op->flags & FI_REMOTE_CQ_DATA) {
-		wr->opcode = op->opcode == IB_WR_SEND ?
+	if (flags & FI_REMOTE_CQ_DATA) {
+		wr->opcode = wr->opcode == IB_WR_SEND ?
 			     IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE_WITH_IMM;
-		wr->ex.imm_data = cpu_to_be32((u32)op->data);
-	} else if (op->flags & FI_REMOTE_INV) {
+		wr->ex.imm_data = cpu_to_be32((u32)data);
+	} else if (flags & FI_REMOTE_INV) {
 		wr->opcode = IB_WR_SEND_WITH_INV;
-		wr->ex.invalidate_rkey = op->data;
-	} else if (op->region) {
-		wr->ex.invalidate_rkey = op->region->ibmr->rkey;
+		wr->ex.invalidate_rkey = data;
 	}
 }
 
@@ -144,20 +137,12 @@ void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 		any->rdma.remote_addr = op->addr;
 		any->rdma.rkey = op->key;
 	}
-	verbs_wr_flags(&any->wr, op);
+	verbs_wr_flags(&any->wr, op->flags, op->data);
+	if (op->region)
+		any->wr.ex.invalidate_rkey = op->region->ibmr->rkey;
 }
 
 /* Up to verbs_post_map() the caller holds the transmit side's lock */
-static __always_inline int verbs_post_now(struct verbs_ep *ep,
-					  struct ib_send_wr *wr)
-{
-	unsigned int taken;
-
-	if (ep->chain)
-		return verbs_chain_post(ep, wr, &taken);
-	return ib_post_send(ep->qp, wr, NULL);
-}
-
 static int verbs_doorbell(struct verbs_ep *ep, union verbs_any_wr *any,
 			  bool more)
 {
@@ -254,10 +239,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	return ret;
 }
 
-/*
- * The device, or the slot's piece of the bounce buffer, copies now.  One buffer that the
- * device is to copy is for verbs_post_one().
- */
+/* The device, or the slot's piece of the bounce buffer, copies now */
 static int verbs_post_inject(struct verbs_ep *ep, const struct verbs_op *op,
 			     size_t len)
 {
@@ -352,134 +334,34 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 }
 
 /*
- * What most operations are, whatever their flags: a send or a write of one buffer, on
- * memory, in a region that plain operations may name, or copied by the device.  Nothing
- * is walked, and the work request is made where it stays, on the stack or in the chain.
+ * An operation of one.h that is not bare: unsignalled, or with others that ride on it, or
+ * counted.  The caller holds the transmit side's lock.
  */
-static bool verbs_op_is_one(const struct verbs_ep *ep, const struct verbs_op *op)
+void verbs_one_board(struct verbs_slot *slot, struct ib_send_wr *wr, u64 flags)
 {
-	const struct kvec *kvec = op->list;
-	size_t max = op->flags & FI_INJECT ?
-		     min_t(size_t, ep->inline_size, ep->inject_size) :
-		     ep->max_msg_size;
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
-	return (op->opcode == IB_WR_SEND || op->opcode == IB_WR_RDMA_WRITE) &&
-	       op->type == FI_BUF_KVEC && op->count == 1 && kvec &&
-	       kvec->iov_len - 1 < max;
+	slot->silent = !(flags & FI_COMPLETION);
+	slot->bytes = wr->sg_list->length;
+	slot->cqe.done = ep->tx.done;
+	wr->send_flags &= ~IB_SEND_SIGNALED;
+	verbs_slot_begun(slot);
+	verbs_slot_board(slot, wr, slot->bytes);
 }
 
-static bool verbs_one_slot(struct verbs_ep *ep, const struct verbs_op *op,
-			   struct ib_sge *sge, struct verbs_slot **slot)
+/* The device did not take it; returns the errno for the client */
+int verbs_one_refused(struct verbs_slot *slot, int err)
 {
-	const struct verbs_mr *mr = op->desc ? *op->desc : NULL;
-	const struct kvec *kvec = op->list;
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
-	if (op->flags & FI_INJECT) {
-		*sge = (struct ib_sge) {
-			.addr	= (uintptr_t)kvec->iov_base,
-			.length	= kvec->iov_len,
-		};
-		return verbs_slot_take(&ep->tx, slot);
+	if (slot->silent || slot->signaled) {
+		verbs_slot_over(slot);
+		verbs_slot_alight(slot);
 	}
-	if (mr)
-		return verbs_slot_in_region(ep, &ep->tx, kvec->iov_base,
-					    kvec->iov_len, mr, sge, slot);
-	return verbs_slot_on_memory(&ep->tx, kvec->iov_base, kvec->iov_len,
-				    DMA_TO_DEVICE, sge, slot);
+	verbs_chain_abandon(ep);
+	return verbs_post_refused(slot, err);
 }
 
-static void verbs_one_wr(struct ib_rdma_wr *wr, const struct verbs_op *op,
-			 struct verbs_slot *slot, struct ib_sge *sge)
-{
-	verbs_fast_wr(&wr->wr, op->opcode, slot, sge);
-	wr->wr.send_flags = 0;
-	if (op->opcode == IB_WR_RDMA_WRITE) {
-		wr->remote_addr = op->addr;
-		wr->rkey = op->key;
-	}
-	if (!(op->flags & VERBS_WR_FLAGS))
-		return;
-	if (op->flags & FI_INJECT)
-		wr->wr.send_flags = IB_SEND_INLINE;
-	verbs_wr_flags(&wr->wr, op);
-}
-
-/* Is there nothing to be done when it succeeds but to report it? */
-static bool verbs_one_is_plain(const struct verbs_ep *ep,
-			       const struct verbs_slot *slot)
-{
-	return !slot->silent && !slot->riders && !ep->tx.counted && !ep->iwarp;
-}
-
-/* The caller holds the transmit side's lock */
-static int verbs_one_launch(struct verbs_ep *ep, const struct verbs_op *op,
-			    struct verbs_slot *slot, struct ib_sge *sge)
-{
-	/* What the device copies is not there any more when the bell is rung */
-	bool waits = (op->flags & (FI_MORE | FI_INJECT)) == FI_MORE &&
-		     verbs_chain_takes(ep, 1);
-	struct ib_rdma_wr own __uninitialized, *wr = &own;
-	struct verbs_wr *place;
-
-	if (waits) {
-		place = verbs_chain_place(ep, 1);
-		place->sge[0] = *sge;
-		wr = &place->rdma;
-		sge = place->sge;
-	}
-	verbs_one_wr(wr, op, slot, sge);
-	verbs_slot_board(slot, &wr->wr, sge->length);
-	if (!verbs_one_is_plain(ep, slot)) {
-		slot->bytes = sge->length;
-		slot->cqe.done = ep->tx.done;
-	}
-	if (!waits)
-		return verbs_post_now(ep, &wr->wr);
-	verbs_chain_link(ep, &wr->wr);
-	return 0;
-}
-
-/* -ENOMSG: it is none of these, or there is no slot, and nothing has happened */
-static int verbs_post_one(struct verbs_ep *ep, const struct verbs_op *op)
-{
-	struct ib_sge sge __uninitialized;
-	struct verbs_slot *slot;
-	unsigned long flags;
-	int ret;
-
-	if (!verbs_op_is_one(ep, op) || !verbs_one_slot(ep, op, &sge, &slot))
-		return -ENOMSG;
-	slot->comp.op_context = op->context;
-	slot->comp.flags = op->opcode == IB_WR_SEND ? FI_MSG | FI_SEND :
-						      verbs_comp_flags(op);
-	slot->silent = op->silent;
-
-	spin_lock_irqsave(&ep->tx.lock, flags);
-	if (verbs_ep_ends(ep)) {
-		ret = verbs_post_refused(slot, -ESHUTDOWN);
-	} else {
-		verbs_slot_begun(slot);
-		ret = verbs_one_launch(ep, op, slot, &sge);
-		if (ret) {
-			verbs_unmap(slot);
-			ret = verbs_slot_refused(slot, op, ret);
-			verbs_chain_abandon(ep);
-		}
-	}
-	verbs_queue_unlock(ep, &ep->tx, flags);
-	return ret;
-}
-
-/* Everything else */
-static int verbs_post_other(struct verbs_ep *ep, const struct verbs_op *op)
-{
-	enum dma_data_direction dir = verbs_op_dir(op);
-
-	/* Some devices would wait for ever, others lose count (siw) */
-	if (dir == DMA_FROM_DEVICE && !ep->may_read)
-		return -EACCES;
-	return verbs_post_list(ep, op, dir);
-}
 
 /**
  * verbs_post() - Post an operation to the transmit queue
@@ -491,14 +373,16 @@ static int verbs_post_other(struct verbs_ep *ep, const struct verbs_op *op)
  */
 ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 {
+	enum dma_data_direction dir = verbs_op_dir(op);
 	ssize_t ret;
 
 	verbs_device_hold();
 	ret = verbs_ep_check(ep, true);
+	/* Some devices would wait for ever, others lose count (siw) */
+	if (!ret && dir == DMA_FROM_DEVICE && !ep->may_read)
+		ret = -EACCES;
 	if (!ret)
-		ret = verbs_post_one(ep, op);
-	if (ret == -ENOMSG)
-		ret = verbs_post_other(ep, op);
+		ret = verbs_post_list(ep, op, dir);
 	verbs_device_release();
 	return ret;
 }

@@ -136,6 +136,7 @@ enum verbs_kind {
  *	taken with interrupts off; see verbs_queue_unlock()
  * @plain: plain operations may go the short way now (fast.h)
  * @fits: and may as far as the endpoint is concerned
+ * @bare: nothing is to be done when an operation succeeds but to report it
  * @selective: success is reported only with FI_COMPLETION
  * @counted: a counter is bound, so everything is signalled
  * @free: place of the first free slot, and below a count of takings (slot.c)
@@ -164,6 +165,7 @@ struct verbs_queue {
 	spinlock_t		lock;		/* see above */
 	bool			plain;
 	bool			fits;
+	bool			bare;
 	bool			selective;
 	bool			counted;
 	atomic64_t		free;
@@ -293,6 +295,14 @@ static __always_inline bool verbs_slot_take(struct verbs_queue *queue,
 	return true;
 }
 
+/* Where the slot keeps what is mapped of it */
+static inline struct verbs_sge *verbs_slot_maps(const struct verbs_slot *slot)
+{
+	const struct verbs_queue *queue = slot->queue;
+
+	return &queue->maps[(slot - queue->slots) * queue->iov_limit];
+}
+
 /* Gives clean slots back, from @first to @last by their next */
 static __always_inline void verbs_slots_push(struct verbs_queue *queue,
 					     const struct verbs_slot *first,
@@ -311,6 +321,12 @@ static __always_inline void verbs_slots_push(struct verbs_queue *queue,
 static inline struct kofi_cntr *verbs_cntr_of(const struct verbs_slot *slot)
 {
 	return slot->queue->counted ? verbs_cntr_find(slot) : NULL;
+}
+
+/* @flags of an operation, with FI_COMPLETION if its success is to be reported */
+static inline u64 verbs_told(const struct verbs_queue *queue, u64 flags)
+{
+	return queue->selective ? flags : flags | FI_COMPLETION;
 }
 
 /* Is success of an operation with @flags to be kept from the client? */

@@ -7,7 +7,7 @@
  * other is for the peer's device to judge.
  */
 #include <linux/module.h>
-#include "fast.h"
+#include "one.h"
 
 #define VERBS_READ_FLAGS	(FI_COMPLETION | FI_MORE | FI_FENCE | \
 				 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
@@ -113,8 +113,8 @@ static ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len,
 
 	verbs_device_hold();
 	if (unlikely(!verbs_rma_fits(ep, IB_WR_RDMA_READ, key) ||
-		     !verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
-				      &slot))) {
+		     !verbs_fast_slot(ep, &ep->tx, buf, len, desc,
+				      DMA_FROM_DEVICE, &sge, &slot))) {
 		verbs_device_release();
 		return verbs_read_other(fid_ep, buf, len, desc, src_addr, addr,
 					key, context);
@@ -124,35 +124,79 @@ static ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len,
 	return ret;
 }
 
-static ssize_t verbs_writev(struct fid_ep *fid_ep, const struct kvec *iov,
-			    void **desc, size_t count, fi_addr_t dest_addr,
-			    u64 addr, u64 key, void *context)
+/* @flags: with FI_COMPLETION if success is reported; here and below */
+static noinline ssize_t verbs_write_list(struct verbs_ep *ep,
+					 const struct fi_msg_rma *msg,
+					 const struct fi_rma_iov *to, u64 flags)
 {
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct verbs_op op = {
+	const struct verbs_op op = {
 		.opcode		= IB_WR_RDMA_WRITE,
-		.list		= iov,
-		.count		= count,
-		.desc		= desc,
-		.context	= context,
-		.flags		= ep->tx.op_flags,
-		.addr		= addr,
-		.key		= key,
-		.silent		= verbs_is_silent(&ep->tx, ep->tx.op_flags),
+		.type		= msg->type,
+		.list		= msg->msg_iov,
+		.count		= msg->iov_count,
+		.desc		= msg->desc,
+		.context	= msg->context,
+		.flags		= flags,
+		.data		= msg->data,
+		.addr		= to->addr,
+		.key		= to->key,
+		.silent		= !(flags & FI_COMPLETION),
 	};
 
 	return verbs_rma_post(ep, &op);
 }
 
-static noinline ssize_t verbs_write_list(struct fid_ep *fid_ep, const void *buf,
-					 size_t len, void *desc,
-					 fi_addr_t dest_addr, u64 addr, u64 key,
-					 void *context)
+static noinline ssize_t verbs_write_one_list(struct verbs_ep *ep,
+					     const struct kvec *kvec, void *desc,
+					     const struct verbs_one *one)
 {
-	struct kvec kvec = { (void *)buf, len };
+	const struct fi_msg_rma msg = {
+		.msg_iov	= kvec,
+		.iov_count	= 1,
+		.desc		= &desc,
+		.context	= one->context,
+		.data		= one->data,
+	};
 
-	return verbs_writev(fid_ep, &kvec, &desc, 1, dest_addr, addr, key,
-			    context);
+	return verbs_write_list(ep, &msg, &one->to, one->flags);
+}
+
+static noinline ssize_t verbs_write_one(struct verbs_ep *ep,
+					const struct kvec *kvec, void *desc,
+					void *context, u64 data, u64 flags,
+					const struct fi_rma_iov *to)
+{
+	const struct verbs_one one = {
+		.opcode		= IB_WR_RDMA_WRITE,
+		.context	= context,
+		.flags		= flags,
+		.data		= data,
+		.to		= *to,
+	};
+	int ret = -ENOMSG;
+
+	if (likely(verbs_rma_fits(ep, IB_WR_RDMA_WRITE, to->key)))
+		ret = verbs_one_post(ep, kvec, desc, &one);
+	if (likely(ret != -ENOMSG))
+		return ret;
+	return verbs_write_one_list(ep, kvec, desc, &one);
+}
+
+static ssize_t verbs_writev(struct fid_ep *fid_ep, const struct kvec *iov,
+			    void **desc, size_t count, fi_addr_t dest_addr,
+			    u64 addr, u64 key, void *context)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	const struct fi_msg_rma msg = {
+		.msg_iov	= iov,
+		.iov_count	= count,
+		.desc		= desc,
+		.context	= context,
+	};
+	const struct fi_rma_iov to = { .addr = addr, .key = key };
+
+	return verbs_write_list(ep, &msg, &to,
+				verbs_told(&ep->tx, ep->tx.op_flags));
 }
 
 static noinline ssize_t verbs_write_mapped(struct fid_ep *fid_ep,
@@ -160,13 +204,15 @@ static noinline ssize_t verbs_write_mapped(struct fid_ep *fid_ep,
 					   void *desc, fi_addr_t dest_addr,
 					   u64 addr, u64 key, void *context)
 {
-	int ret = verbs_rma_mapped(to_verbs_ep(&fid_ep->fid), IB_WR_RDMA_WRITE, buf,
-				   len, addr, key, context);
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct kvec kvec = { (void *)buf, len };
+	int ret = verbs_rma_mapped(ep, IB_WR_RDMA_WRITE, buf, len, addr, key,
+				   context);
 
 	if (likely(ret != -ENOMSG))
 		return ret;
-	return verbs_write_list(fid_ep, buf, len, desc, dest_addr, addr, key,
-				context);
+	return verbs_writev(fid_ep, &kvec, &desc, 1, dest_addr, addr, key,
+			    context);
 }
 
 static noinline ssize_t verbs_write_other(struct fid_ep *fid_ep, const void *buf,
@@ -174,11 +220,15 @@ static noinline ssize_t verbs_write_other(struct fid_ep *fid_ep, const void *buf
 					  fi_addr_t dest_addr, u64 addr, u64 key,
 					  void *context)
 {
-	if (verbs_fast_maps(&to_verbs_ep(&fid_ep->fid)->tx, desc))
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	const struct fi_rma_iov to = { addr, len, key };
+	struct kvec kvec = { (void *)buf, len };
+
+	if (verbs_fast_maps(&ep->tx, desc))
 		return verbs_write_mapped(fid_ep, buf, len, desc, dest_addr, addr,
-					 key, context);
-	return verbs_write_list(fid_ep, buf, len, desc, dest_addr, addr, key,
-			       context);
+					  key, context);
+	return verbs_write_one(ep, &kvec, desc, context, 0,
+			       verbs_told(&ep->tx, ep->tx.op_flags), &to);
 }
 
 static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
@@ -192,8 +242,8 @@ static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
 
 	verbs_device_hold();
 	if (unlikely(!verbs_rma_fits(ep, IB_WR_RDMA_WRITE, key) ||
-		     !verbs_fast_slot(ep, &ep->tx, buf, len, desc, &sge,
-				      &slot))) {
+		     !verbs_fast_slot(ep, &ep->tx, buf, len, desc,
+				      DMA_TO_DEVICE, &sge, &slot))) {
 		verbs_device_release();
 		return verbs_write_other(fid_ep, buf, len, desc, dest_addr, addr,
 					key, context);
@@ -203,93 +253,96 @@ static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
 	return ret;
 }
 
-/* The remote range, if it says how long it is, is as long as the local list */
-static ssize_t verbs_rma_msg(struct verbs_ep *ep, const struct fi_msg_rma *msg,
-			     enum ib_wr_opcode opcode, u64 flags)
+/* One remote range, which is as long as the local list */
+static int verbs_rma_check(const struct verbs_ep *ep, const struct fi_msg_rma *msg)
 {
 	const struct fi_rma_iov *remote = msg->rma_iov;
-	struct verbs_op op = {
-		.opcode		= opcode,
-		.type		= msg->type,
-		.list		= msg->msg_iov,
-		.count		= msg->iov_count,
-		.desc		= msg->desc,
-		.context	= msg->context,
-		.flags		= flags,
-		.data		= msg->data,
-		.silent		= verbs_is_silent(&ep->tx, flags),
-	};
 	ssize_t len;
 
 	if (!remote || msg->rma_iov_count != 1)
 		return -EINVAL;
-	len = verbs_list_len(op.type, op.list, op.count, ep->max_msg_size);
+	len = verbs_list_len(msg->type, msg->msg_iov, msg->iov_count,
+			     ep->max_msg_size);
 	if (len < 0)
 		return len;
-	if (remote->len != len)
-		return -EINVAL;
-	op.addr = remote->addr;
-	op.key = remote->key;
-	return verbs_rma_post(ep, &op);
+	return remote->len == len ? 0 : -EINVAL;
 }
 
 static ssize_t verbs_readmsg(struct fid_ep *fid_ep, const struct fi_msg_rma *msg,
 			     u64 flags)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct verbs_op op = {
+		.opcode		= IB_WR_RDMA_READ,
+		.type		= msg->type,
+		.list		= msg->msg_iov,
+		.count		= msg->iov_count,
+		.desc		= msg->desc,
+		.context	= msg->context,
+		.flags		= flags,
+		.silent		= verbs_is_silent(&ep->tx, flags),
+	};
+	int ret;
 
 	if (flags & ~(ep->tx_flags & VERBS_READ_FLAGS))
 		return -FI_EBADFLAGS;
 	/* iWARP knows no fence in front of a read */
 	if (flags & FI_FENCE && ep->iwarp)
 		return -FI_EBADFLAGS;
-	return verbs_rma_msg(ep, msg, IB_WR_RDMA_READ, flags);
+	ret = verbs_rma_check(ep, msg);
+	if (ret)
+		return ret;
+	op.addr = msg->rma_iov->addr;
+	op.key = msg->rma_iov->key;
+	return verbs_rma_post(ep, &op);
 }
 
 static ssize_t verbs_writemsg(struct fid_ep *fid_ep,
 			      const struct fi_msg_rma *msg, u64 flags)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	int ret;
 
 	if (flags & ~ep->tx_flags)
 		return -FI_EBADFLAGS;
-	return verbs_rma_msg(ep, msg, IB_WR_RDMA_WRITE, flags);
+	ret = verbs_rma_check(ep, msg);
+	if (ret)
+		return ret;
+	flags = verbs_told(&ep->tx, flags);
+	if (likely(msg->type == FI_BUF_KVEC && msg->iov_count == 1))
+		return verbs_write_one(ep, msg->msg_iov,
+				       msg->desc ? *msg->desc : NULL,
+				       msg->context, msg->data, flags,
+				       msg->rma_iov);
+	return verbs_write_list(ep, msg, msg->rma_iov, flags);
 }
 
 /* @flags: what the call stands for, beside the endpoint's defaults */
-static ssize_t verbs_write_one(struct verbs_ep *ep, const struct fi_rma_iov *to,
-			       const struct kvec *kvec, void **desc,
-			       void *context, u64 data, u64 flags)
+static __always_inline ssize_t verbs_write_as(struct verbs_ep *ep,
+					      const void *buf, size_t len,
+					      void *desc, void *context,
+					      u64 data, u64 addr, u64 key,
+					      u64 flags)
 {
-	struct verbs_op op = {
-		.opcode		= IB_WR_RDMA_WRITE,
-		.list		= kvec,
-		.count		= 1,
-		.desc		= desc,
-		.context	= context,
-		.flags		= flags | ep->tx.op_flags,
-		.data		= data,
-		.addr		= to->addr,
-		.key		= to->key,
-		.silent		= flags & FI_INJECT ||
-				  verbs_is_silent(&ep->tx, ep->tx.op_flags),
-	};
+	const struct fi_rma_iov to = { addr, len, key };
+	struct kvec kvec = { (void *)buf, len };
+	u64 told = verbs_told(&ep->tx, ep->tx.op_flags);
 
 	/* iWARP carries no immediate data */
-	if (flags & ~ep->tx_flags)
+	if (unlikely(flags & ~ep->tx_flags))
 		return -ENOSYS;
-	return verbs_rma_post(ep, &op);
+	/* fi_inject_write() is never told of */
+	if (flags & FI_INJECT)
+		told &= ~FI_COMPLETION;
+	return verbs_write_one(ep, &kvec, desc, context, data, flags | told, &to);
 }
 
 static ssize_t verbs_inject_write(struct fid_ep *fid_ep, const void *buf,
 				  size_t len, fi_addr_t dest_addr, u64 addr,
 				  u64 key)
 {
-	struct fi_rma_iov to = { addr, len, key };
-	struct kvec kvec = { (void *)buf, len };
-
-	return verbs_write_one(to_verbs_ep(&fid_ep->fid), &to, &kvec, NULL,
-			       NULL, 0, FI_INJECT);
+	return verbs_write_as(to_verbs_ep(&fid_ep->fid), buf, len, NULL, NULL, 0,
+			      addr, key, FI_INJECT);
 }
 
 static ssize_t verbs_writedata(struct fid_ep *fid_ep, const void *buf,
@@ -297,22 +350,16 @@ static ssize_t verbs_writedata(struct fid_ep *fid_ep, const void *buf,
 			       fi_addr_t dest_addr, u64 addr, u64 key,
 			       void *context)
 {
-	struct fi_rma_iov to = { addr, len, key };
-	struct kvec kvec = { (void *)buf, len };
-
-	return verbs_write_one(to_verbs_ep(&fid_ep->fid), &to, &kvec, &desc,
-			       context, data, FI_REMOTE_CQ_DATA);
+	return verbs_write_as(to_verbs_ep(&fid_ep->fid), buf, len, desc, context,
+			      data, addr, key, FI_REMOTE_CQ_DATA);
 }
 
 static ssize_t verbs_inject_writedata(struct fid_ep *fid_ep, const void *buf,
 				      size_t len, u64 data, fi_addr_t dest_addr,
 				      u64 addr, u64 key)
 {
-	struct fi_rma_iov to = { addr, len, key };
-	struct kvec kvec = { (void *)buf, len };
-
-	return verbs_write_one(to_verbs_ep(&fid_ep->fid), &to, &kvec, NULL,
-			       NULL, data, FI_INJECT | FI_REMOTE_CQ_DATA);
+	return verbs_write_as(to_verbs_ep(&fid_ep->fid), buf, len, NULL, NULL,
+			      data, addr, key, FI_INJECT | FI_REMOTE_CQ_DATA);
 }
 
 static ssize_t verbs_readsgl(struct fid_ep *fid_ep, struct scatterlist *sgl,

@@ -61,8 +61,9 @@ static void (*verbs_plain_done(const struct verbs_queue *queue))
  */
 void verbs_queue_tune(struct verbs_queue *queue)
 {
-	queue->fits = queue->ep && !queue->ep->iwarp && !queue->selective &&
-		      !queue->counted && !(queue->op_flags & ~FI_COMPLETION);
+	queue->bare = queue->ep && !queue->ep->iwarp && !queue->counted;
+	queue->fits = queue->bare && !queue->selective &&
+		      !(queue->op_flags & ~FI_COMPLETION);
 }
 
 /* From the beginning; the rest follows when there is a queue pair to be */
