@@ -168,6 +168,6 @@ int fi_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr, u64 flags)
 	    attr->offset)
 		return -EINVAL;
 	return kofi_mr_control(mr, FI_REFRESH,
-			       &(struct fi_mr_modify) { .attr = *attr });
+			       &(struct fi_mr_modify) { .attr = attr });
 }
 EXPORT_SYMBOL_GPL(fi_mr_refresh);

@@ -123,10 +123,10 @@ struct fi_mr_attr {
 	size_t			page_limit;
 };
 
-/* What FI_REFRESH takes */
+/* What FI_REFRESH takes; kernel: the attributes stay where they are */
 struct fi_mr_modify {
 	u64			flags;
-	struct fi_mr_attr	attr;
+	const struct fi_mr_attr	*attr;
 };
 
 /* kernel: what FI_DISABLE takes */

@@ -149,12 +149,33 @@ void verbs_ring(struct verbs_ep *ep)
 	verbs_queue_unlock(ep, &ep->tx, flags);
 }
 
-/* Silent even if it fails, as the operation behind it then fails, too */
-static int verbs_chain_reg(struct verbs_ep *ep, struct verbs_mr *mr)
+/*
+ * A registration rides with an operation behind it, and is silent even if it fails, as
+ * that then fails, too.  The lock of the transmit side is held.
+ */
+static void verbs_chain_reg(struct verbs_ep *ep, struct verbs_slot *slot,
+			    struct ib_send_wr *wr)
 {
-	struct ib_reg_wr *reg = &mr->reg;
-	struct verbs_slot *slot;
+	wr->wr_cqe = &slot->cqe;
+	wr->send_flags = 0;
+	if (unlikely(ep->tx.counted || ++ep->quiet >= ep->tx.size / 2))
+		verbs_slot_carry(slot, wr);
+	else
+		verbs_slot_ride(slot);
+	verbs_chain_link(ep, wr);
+}
 
+/* Puts a registration in front of the endpoint's next operation */
+int verbs_post_reg(struct verbs_mr *mr)
+{
+	struct verbs_ep *ep = mr->ep;
+	struct verbs_slot *slot;
+	unsigned long flags;
+	int ret;
+
+	ret = verbs_ep_check(ep, true);
+	if (ret)
+		return ret;
 	if (!verbs_slot_take(&ep->tx, &slot))
 		return -EAGAIN;
 	slot->comp.flags = 0;
@@ -163,28 +184,11 @@ static int verbs_chain_reg(struct verbs_ep *ep, struct verbs_mr *mr)
 	slot->region = mr;
 	slot->cqe.done = ep->tx.done;
 	mr->slot = slot;
-	reg->wr.wr_cqe = &slot->cqe;
-	reg->wr.send_flags = 0;
-	verbs_slot_board(slot, &reg->wr, 0);
-	verbs_chain_link(ep, &reg->wr);
-	return 0;
-}
-
-/* Puts a registration in front of the endpoint's next operation */
-int verbs_post_reg(struct verbs_mr *mr)
-{
-	struct verbs_ep *ep = mr->ep;
-	unsigned long flags;
-	int ret;
-
-	ret = verbs_ep_check(ep, true);
-	if (ret)
-		return ret;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	ret = verbs_chain_reg(ep, mr);
-	verbs_queue_unlock(ep, &ep->tx, flags);
-	return ret;
+	verbs_chain_reg(ep, slot, &mr->reg.wr);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	return 0;
 }
 
 /*

@@ -165,6 +165,33 @@ void verbs_call_sent(struct ib_cq *cq, struct ib_wc *wc)
 		verbs_send_done(cq, wc);
 }
 
+/* A plain operation behind a registration, which has succeeded with it (verbs_one_carry()) */
+void verbs_call_carrier(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_slot *slot = to_verbs_slot(wc), *reg = slot->riders;
+	struct verbs_queue *queue = slot->queue;
+	struct fi_done *done = slot->comp.op_context;
+	struct fi_done_entry entry = {
+		.flags	= slot->comp.flags,
+	};
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		verbs_send_done(cq, wc);
+		return;
+	}
+	reg->comp.own = 0;
+	reg->cqe.done = queue->plain_done;
+	/* See verbs_mr_in_flight() */
+	smp_store_release(&reg->region, NULL);
+	slot->riders = NULL;
+	slot->comp.own = 0;
+	slot->cqe.done = queue->plain_done;
+	slot->next = verbs_slot_place(queue, reg);
+	verbs_slots_push(queue, slot, reg);
+	if (done)
+		done->done(done, &entry);
+}
+
 void verbs_sent(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);

@@ -329,6 +329,16 @@ static inline void verbs_slot_carry(struct verbs_slot *slot, struct ib_send_wr *
 	ep->quiet = 0;
 }
 
+/* The device reports it with the next one that it reports.  The queue's lock is held */
+static inline void verbs_slot_ride(struct verbs_slot *slot)
+{
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+
+	slot->signaled = false;
+	slot->link = ep->riders;
+	ep->riders = slot;
+}
+
 /*
  * Decides whether the device is to report the success of @len bytes, and who rides on
  * whom.  The queue's lock is held.

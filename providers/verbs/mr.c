@@ -189,7 +189,7 @@ static size_t verbs_mr_max_seg(const struct verbs_mr *mr)
 }
 
 /* On success the region has its table, address and length */
-static noinline int verbs_mr_build_table(struct verbs_mr *mr,
+static int verbs_mr_build_table(struct verbs_mr *mr,
 					 const struct fi_mr_attr *attr,
 					 u64 *addr)
 {
@@ -207,29 +207,6 @@ static noinline int verbs_mr_build_table(struct verbs_mr *mr,
 	mr->linear = builder.linear;
 	*addr = builder.addr;
 	return 0;
-}
-
-/*
- * The one buffer that most requests expose is one segment, without a walk.  Returns
- * false if it is not of that kind.
- */
-static bool verbs_mr_build_single(struct verbs_mr *mr,
-				  const struct fi_mr_attr *attr, u64 *addr)
-{
-	const struct kvec *kvec = attr->mr_iov;
-
-	if (!mr->segs || attr->type != FI_BUF_KVEC || attr->iov_count != 1 ||
-	    kvec->iov_len - 1 >= verbs_mr_max_seg(mr) ||
-	    !verbs_finds_memory(&mr->block, kvec->iov_base, kvec->iov_len))
-		return false;
-	verbs_mr_clear_table(mr);
-	sg_set_page(mr->segs, virt_to_page(kvec->iov_base), kvec->iov_len,
-		    offset_in_page(kvec->iov_base));
-	verbs_mr_end_table(mr, mr->segs, 1);
-	mr->len = kvec->iov_len;
-	mr->linear = true;
-	*addr = (uintptr_t)kvec->iov_base;
-	return true;
 }
 
 /* The largest page size whose boundaries all gaps between segments respect */
@@ -341,18 +318,6 @@ static int verbs_mr_alloc_ibmr(struct verbs_mr *mr, u64 addr)
 	return ret;
 }
 
-/* Do the smallest pages do for what is one piece to the device, too? */
-static bool verbs_mr_is_small(const struct verbs_mr *mr, u64 addr)
-{
-	const struct ib_device_attr *attrs = &mr->domain->dev->ibdev->attrs;
-	u64 start = sg_dma_address(mr->sgt.sgl) % VERBS_MR_MIN_PAGE;
-
-	return mr->sgt.nents == 1 && start == addr % VERBS_MR_MIN_PAGE &&
-	       start + mr->len <= mr->page_limit * VERBS_MR_MIN_PAGE &&
-	       attrs->page_size_cap & VERBS_MR_MIN_PAGE &&
-	       mr->len <= attrs->max_mr_size;
-}
-
 /* Other memory for a registration that is there and not in use */
 static int verbs_mr_refill(struct verbs_mr *mr, u64 addr)
 {
@@ -360,8 +325,6 @@ static int verbs_mr_refill(struct verbs_mr *mr, u64 addr)
 	u32 entries, page_size;
 	int ret;
 
-	if (verbs_mr_is_small(mr, addr))
-		return verbs_mr_fill(mr, addr, VERBS_MR_MIN_PAGE);
 	ret = verbs_mr_choose(mr, addr, &type, &entries, &page_size);
 	if (ret)
 		return ret;
@@ -504,11 +467,9 @@ static int verbs_mr_map(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 	u64 addr;
 	int ret;
 
-	if (!verbs_mr_build_single(mr, attr, &addr)) {
-		ret = verbs_mr_build_table(mr, attr, &addr);
-		if (ret)
-			goto free_table;
-	}
+	ret = verbs_mr_build_table(mr, attr, &addr);
+	if (ret)
+		goto free_table;
 	ret = ib_dma_map_sgtable_attrs(mr->domain->dev->ibdev, &mr->sgt,
 				       mr->dir, 0);
 	if (ret)
@@ -531,12 +492,65 @@ int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	return verbs_mr_map(mr, attr, verbs_mr_alloc_ibmr);
 }
 
+/* In the smallest pages */
+size_t verbs_mr_one_limit(const struct verbs_mr *mr)
+{
+	const struct ib_device_attr *attrs = &mr->domain->dev->ibdev->attrs;
+
+	if (!(attrs->page_size_cap & VERBS_MR_MIN_PAGE))
+		return 0;
+	return min3((u64)mr->page_limit * VERBS_MR_MIN_PAGE, attrs->max_mr_size,
+		    (u64)verbs_mr_max_seg(mr));
+}
+
+/* Is it one buffer, as most requests expose? */
+static bool verbs_mr_is_one(struct verbs_mr *mr, const struct fi_mr_attr *attr)
+{
+	const struct kvec *kvec = attr->mr_iov;
+
+	return attr->type == FI_BUF_KVEC && attr->iov_count == 1 &&
+	       kvec->iov_len - 1 < mr->one_limit &&
+	       (uintptr_t)kvec->iov_base % VERBS_MR_MIN_PAGE + kvec->iov_len <=
+	       mr->one_limit &&
+	       verbs_finds_memory(&mr->block, kvec->iov_base, kvec->iov_len);
+}
+
+/* One segment, without a walk, and without a choice unless mapping has moved it */
+static int verbs_mr_remap_one(struct verbs_mr *mr, const struct kvec *kvec)
+{
+	u64 addr = (uintptr_t)kvec->iov_base;
+	int ret;
+
+	if (unlikely(mr->sgt.orig_nents != 1)) {
+		verbs_mr_clear_table(mr);
+		verbs_mr_end_table(mr, mr->segs, 1);
+	}
+	sg_set_page(mr->segs, virt_to_page(kvec->iov_base), kvec->iov_len,
+		    offset_in_page(kvec->iov_base));
+	ret = ib_dma_map_sgtable_attrs(mr->domain->dev->ibdev, &mr->sgt,
+				       mr->dir, 0);
+	if (unlikely(ret))
+		return ret;
+	mr->mapped = true;
+	mr->len = kvec->iov_len;
+	mr->linear = true;
+	if (likely(!((sg_dma_address(mr->segs) ^ addr) % VERBS_MR_MIN_PAGE)))
+		ret = verbs_mr_fill(mr, addr, VERBS_MR_MIN_PAGE);
+	else
+		ret = verbs_mr_refill(mr, addr);
+	if (unlikely(ret))
+		verbs_mr_unmap(mr);
+	return ret;
+}
+
 /* Other memory for a region of an endpoint */
 int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
 	if (mr->asked != attr->access)
 		verbs_mr_set_access(mr, attr->access);
-	return verbs_mr_map(mr, attr, verbs_mr_refill);
+	return verbs_mr_is_one(mr, attr) ?
+	       verbs_mr_remap_one(mr, attr->mr_iov) :
+	       verbs_mr_map(mr, attr, verbs_mr_refill);
 }
 
 /* A new region with a key */

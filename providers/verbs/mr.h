@@ -51,6 +51,8 @@ enum verbs_mr_state {
  * @state: see &enum verbs_mr_state
  * @page_limit: most pages; 0: not of this kind
  * @seg_limit: most entries of @segs
+ * @one_limit: longest buffer that is one segment whatever it is, with what is before it
+ *	in its page
  * @segs: memory for @sgt
  * @block: as a &struct verbs_queue's
  * @ep: where it is registered
@@ -77,6 +79,7 @@ struct verbs_mr {
 	enum verbs_mr_state	state;
 	size_t			page_limit;
 	size_t			seg_limit;
+	size_t			one_limit;
 	struct scatterlist	*segs;
 	unsigned long		block;
 	struct verbs_ep		*ep;
@@ -88,6 +91,7 @@ struct verbs_mr {
 /* mr.c */
 extern const struct fi_ops_mr verbs_mr_ops;
 int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+size_t verbs_mr_one_limit(const struct verbs_mr *mr);
 int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr);
 void verbs_mr_unmap(struct verbs_mr *mr);
 int verbs_mr_close(struct fid *fid);

@@ -50,7 +50,7 @@ static int verbs_mr_ep_refresh(struct verbs_mr *mr,
 	default:
 		return -FI_EOPBADSTATE;
 	}
-	ret = verbs_mr_remap(mr, &modify->attr);
+	ret = verbs_mr_remap(mr, modify->attr);
 	mr->state = ret ? VERBS_MR_EMPTY : VERBS_MR_READY;
 	return ret == -ENOMEM ? -EAGAIN : ret;
 }
@@ -262,6 +262,7 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	if (ret)
 		return ret;
 	mr->seg_limit = mr->page_limit;
+	mr->one_limit = verbs_mr_one_limit(mr);
 	mr->segs = kvcalloc(mr->seg_limit, sizeof(*mr->segs), GFP_KERNEL);
 	if (!mr->segs)
 		return -ENOMEM;

@@ -334,13 +334,35 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 }
 
 /*
- * An operation of one.h that is not bare: unsignalled, or with others that ride on it, or
- * counted.  The caller holds the transmit side's lock.
+ * What rides is the registration of a region and nothing else, as for a storage client's
+ * request.  Both have succeeded when this one has, and the client is called.
+ */
+static bool verbs_one_carry(struct verbs_slot *slot)
+{
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+	struct verbs_slot *reg = ep->riders;
+
+	if (reg->comp.flags || reg->link || slot->mapped ||
+	    ep->tx.cq->kcq.wait_obj != FI_WAIT_DONE)
+		return false;
+	slot->signaled = true;
+	slot->cqe.done = verbs_call_carrier;
+	slot->riders = reg;
+	ep->riders = NULL;
+	ep->quiet = 0;
+	return true;
+}
+
+/*
+ * An operation of one.h that is unsignalled, counted, or the carrier of others.  The
+ * caller holds the transmit side's lock.
  */
 void verbs_one_board(struct verbs_slot *slot, struct ib_send_wr *wr, u64 flags)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
+	if (ep->tx.bare && flags & FI_COMPLETION && verbs_one_carry(slot))
+		return;
 	slot->silent = !(flags & FI_COMPLETION);
 	slot->bytes = wr->sg_list->length;
 	slot->cqe.done = ep->tx.done;

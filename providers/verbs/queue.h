@@ -216,7 +216,6 @@ void verbs_slot_put(struct verbs_slot *slot);
 void verbs_slot_put_chain(struct kofi_comp *chain);
 void verbs_slot_put_riders(struct verbs_slot *slot);
 void verbs_slot_put_parts(struct verbs_slot *slot);
-void verbs_slot_ride(struct verbs_slot *slot);
 void verbs_slot_board_silent(struct verbs_slot *slot, struct ib_send_wr *wr,
 			     size_t len);
 void verbs_slot_alight(struct verbs_slot *slot);
@@ -232,6 +231,7 @@ void verbs_sent(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_received(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_call_sent(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_call_received(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_call_carrier(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_mapped_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_slot_succeed(struct verbs_slot *slot, size_t len);

@@ -189,17 +189,7 @@ static bool verbs_wr_is_alone(const struct ib_send_wr *wr)
 	       wr->opcode == IB_WR_RDMA_READ_WITH_INV;
 }
 
-/* Here and below the caller holds the queue's lock */
-void verbs_slot_ride(struct verbs_slot *slot)
-{
-	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-
-	slot->signaled = false;
-	slot->link = ep->riders;
-	ep->riders = slot;
-}
-
-/* Nobody wants to know of its success; @len: bytes */
+/* Nobody wants to know of its success; @len: bytes.  The caller holds the queue's lock */
 void verbs_slot_board_silent(struct verbs_slot *slot, struct ib_send_wr *wr,
 			     size_t len)
 {
