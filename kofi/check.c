@@ -59,6 +59,8 @@ KOFI_TABLE(domain, fi_ops_domain, kofi_no_ops_domain,
 	   "av_open", "cq_open", "endpoint", "cntr_open", "srx_ctx",
 	   "query_atomic");
 KOFI_TABLE(mr, fi_ops_mr, kofi_no_ops_mr, "reg", "regv", "regattr");
+KOFI_TABLE(mr_ep, fi_ops_mr_ep, kofi_no_ops_mr_ep,
+	   "refresh", "enable", "disable");
 KOFI_TABLE(ep, fi_ops_ep, kofi_no_ops_ep, "cancel", "getopt", "setopt");
 KOFI_TABLE(cm, fi_ops_cm, kofi_no_ops_cm,
 	   "setname", "getname", "getpeer", "connect", "listen", "accept",
@@ -151,6 +153,7 @@ static const struct kofi_table_ref av_refs[] = {
 
 static const struct kofi_table_ref mr_refs[] = {
 	{ offsetof(struct fid_mr, fid.ops), &fid_table },
+	{ offsetof(struct fid_mr, ops), &mr_ep_table },
 	{ }
 };
 

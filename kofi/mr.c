@@ -5,13 +5,14 @@
  * Three calls describe the same thing in different words; each goes to its own
  * slot, so that a provider need not build lists for a single buffer.  The core
  * checks the words: what lies behind the addresses is for the provider to see.
+ *
+ * What a storage client calls for each request, fi_mr_refresh() and the like, goes from
+ * the header straight to the provider.
  */
 #include <linux/err.h>
 #include <linux/module.h>
+#include <kofi/provider.h>
 #include "kofi.h"
-
-#define KOFI_MR_ACCESS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
-			 FI_REMOTE_READ | FI_REMOTE_WRITE)
 
 static int kofi_mr_check(struct fid_domain *domain, struct fid_mr **mr,
 			 u64 access, u64 offset, u64 flags, u64 known)
@@ -23,22 +24,6 @@ static int kofi_mr_check(struct fid_domain *domain, struct fid_mr **mr,
 	if (access & ~KOFI_MR_ACCESS || offset)
 		return -EINVAL;
 	return 0;
-}
-
-/* All views of the list are pointers in one union */
-static bool kofi_mr_attr_is_valid(const struct fi_mr_attr *attr)
-{
-	switch (attr->type) {
-	case FI_BUF_KVEC:
-	case FI_BUF_BVEC:
-	case FI_BUF_SGL:
-		break;
-	default:
-		return false;
-	}
-	return attr->mr_iov && attr->iov_count &&
-	       attr->iface == FI_HMEM_SYSTEM &&
-	       (attr->auth_key || !attr->auth_key_size);
 }
 
 int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
@@ -130,44 +115,3 @@ int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, u64 flags)
 	return kofi_bind(&mr->fid, bfid, flags);
 }
 EXPORT_SYMBOL_GPL(fi_mr_bind);
-
-/* As fi_control(), which need not look any more whether there is a region and @arg */
-static int kofi_mr_control(struct fid_mr *mr, int command, void *arg)
-{
-	return kofi_call(command == FI_ENABLE ? "enable" : "control", &mr->fid,
-			 mr->fid.ops->control(&mr->fid, command, arg));
-}
-
-int fi_mr_enable(struct fid_mr *mr)
-{
-	if (!kofi_is(mr, FI_CLASS_MR))
-		return -EINVAL;
-	return kofi_mr_control(mr, FI_ENABLE, NULL);
-}
-EXPORT_SYMBOL_GPL(fi_mr_enable);
-
-int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context)
-{
-	struct fi_mr_end end = { .flags = flags, .context = context };
-
-	if (!kofi_is(mr, FI_CLASS_MR))
-		return -EINVAL;
-	if (flags & ~FI_REMOTE_INV)
-		return -FI_EBADFLAGS;
-	return kofi_mr_control(mr, FI_DISABLE, &end);
-}
-EXPORT_SYMBOL_GPL(fi_mr_disable);
-
-int fi_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr, u64 flags)
-{
-	if (!kofi_is(mr, FI_CLASS_MR) || !attr)
-		return -EINVAL;
-	if (flags)
-		return -FI_EBADFLAGS;
-	if (!kofi_mr_attr_is_valid(attr) || attr->access & ~KOFI_MR_ACCESS ||
-	    attr->offset)
-		return -EINVAL;
-	return kofi_mr_control(mr, FI_REFRESH,
-			       &(struct fi_mr_modify) { .attr = attr });
-}
-EXPORT_SYMBOL_GPL(fi_mr_refresh);

@@ -178,6 +178,30 @@ const struct fi_ops_mr kofi_no_ops_mr = {
 };
 EXPORT_SYMBOL_GPL(kofi_no_ops_mr);
 
+static int kofi_no_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr,
+			      u64 flags)
+{
+	return -ENOSYS;
+}
+
+static int kofi_no_mr_enable(struct fid_mr *mr)
+{
+	return -ENOSYS;
+}
+
+static int kofi_no_mr_disable(struct fid_mr *mr, u64 flags, void *context)
+{
+	return -ENOSYS;
+}
+
+const struct fi_ops_mr_ep kofi_no_ops_mr_ep = {
+	.size		= sizeof(struct fi_ops_mr_ep),
+	.refresh	= kofi_no_mr_refresh,
+	.enable		= kofi_no_mr_enable,
+	.disable	= kofi_no_mr_disable,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_mr_ep);
+
 /* Endpoints: control */
 
 ssize_t fi_no_cancel(fid_t fid, void *context)

@@ -21,7 +21,7 @@ static const struct row rows[] = {
 	{ MOCK_CQ, 0 }, { MOCK_CQ, 1 },
 	{ MOCK_EP, 0 }, { MOCK_EP, 1 }, { MOCK_EP, 2 }, { MOCK_EP, 3 },
 	{ MOCK_EP, 4 }, { MOCK_EP, 5 }, { MOCK_EP, 6 },
-	{ MOCK_MR, 0 },
+	{ MOCK_MR, 0 }, { MOCK_MR, 1 },
 	{ MOCK_CNTR, 0 }, { MOCK_CNTR, 1 },
 	{ MOCK_AV, 0 }, { MOCK_AV, 1 },
 	{ MOCK_SRX, 0 }, { MOCK_SRX, 1 }, { MOCK_SRX, 2 }, { MOCK_SRX, 3 },

@@ -135,11 +135,6 @@ static long call_mr_bind(struct core_set *set, struct fid *fid)
 	return fi_mr_bind((struct fid_mr *)fid, set->fid[MOCK_EP], 0);
 }
 
-static long call_mr_enable(struct core_set *set, struct fid *fid)
-{
-	return fi_mr_enable((struct fid_mr *)fid);
-}
-
 static long call_enable(struct core_set *set, struct fid *fid)
 {
 	return fi_enable((struct fid_ep *)fid);
@@ -252,7 +247,6 @@ static const struct fid_call fid_calls[] = {
 	{ "fi_ep_bind", BIT(MOCK_EP) | BIT(MOCK_SRX), call_ep_bind },
 	{ "fi_pep_bind", BIT(MOCK_PEP), call_pep_bind },
 	{ "fi_mr_bind", BIT(MOCK_MR), call_mr_bind },
-	{ "fi_mr_enable", BIT(MOCK_MR), call_mr_enable },
 	{ "fi_enable", BIT(MOCK_EP), call_enable },
 	{ "fi_cancel", BIT(MOCK_EP) | BIT(MOCK_SRX), call_cancel },
 	{ "fi_setopt", BIT(MOCK_EP) | BIT(MOCK_PEP) | BIT(MOCK_SRX),

@@ -429,9 +429,11 @@ const struct mock_class_desc mock_classes[MOCK_NR_CLASSES] = {
 		MOCK_TABLE(fid_ep, atomic, fi_ops_atomic, &kofi_no_ops_atomic,
 			   &kofi_no_ops_atomic),
 	} },
-	[MOCK_MR] = { "mr", FI_CLASS_MR, 1, {
+	[MOCK_MR] = { "mr", FI_CLASS_MR, 2, {
 		MOCK_TABLE(fid_mr, fid.ops, fi_ops, &mock_fid_ops,
 			   &kofi_no_ops),
+		MOCK_TABLE(fid_mr, ops, fi_ops_mr_ep, &kofi_no_ops_mr_ep,
+			   &kofi_no_ops_mr_ep),
 	} },
 	[MOCK_CNTR] = { "cntr", FI_CLASS_CNTR, 2, {
 		MOCK_TABLE(fid_cntr, fid.ops, fi_ops, &mock_cntr_fid_ops,

@@ -8,10 +8,18 @@
 
 #include "kofi.h"
 
-/* @buf: PERF_IO_LEN bytes */
+/**
+ * struct kofi_io - A request's region
+ * @mr: the region
+ * @attr: what it is to be, of @iov
+ * @iov: the memory
+ * @buf: PERF_IO_LEN bytes
+ */
 struct kofi_io {
-	struct fid_mr	*mr;
-	void		*buf;
+	struct fid_mr		*mr;
+	struct fi_mr_attr	attr;
+	struct kvec		iov;
+	void			*buf;
 };
 
 int kofi_expose(struct kofi_bed *bed, size_t len)
@@ -31,26 +39,20 @@ int kofi_expose(struct kofi_bed *bed, size_t len)
 	return 0;
 }
 
-static struct fi_mr_attr kofi_io_attr(const struct kvec *iov)
-{
-	return (struct fi_mr_attr) {
-		.mr_iov		= iov,
-		.iov_count	= 1,
-		.access		= FI_REMOTE_READ | FI_REMOTE_WRITE,
-	};
-}
-
 static int kofi_io_open(struct kofi_bed *bed, struct kofi_io *io)
 {
-	struct kvec iov = { .iov_len = PERF_IO_LEN };
-	struct fi_mr_attr attr = kofi_io_attr(&iov);
 	int ret;
 
 	io->buf = kzalloc(PERF_IO_LEN, GFP_KERNEL);
 	if (!io->buf)
 		return -ENOMEM;
-	iov.iov_base = io->buf;
-	ret = fi_mr_regattr(bed->f.domain, &attr, FI_MR_ENDPOINT, &io->mr);
+	io->iov = (struct kvec) { io->buf, PERF_IO_LEN };
+	io->attr = (struct fi_mr_attr) {
+		.mr_iov		= &io->iov,
+		.iov_count	= 1,
+		.access		= FI_REMOTE_READ | FI_REMOTE_WRITE,
+	};
+	ret = fi_mr_regattr(bed->f.domain, &io->attr, FI_MR_ENDPOINT, &io->mr);
 	if (!ret)
 		ret = fi_mr_bind(io->mr, &bed->links[0].a->fid, 0);
 	return ret;
@@ -89,12 +91,11 @@ int kofi_begin(struct perf_req *req, unsigned int nth)
 {
 	struct kofi_bed *bed = to_kofi_bed(req->bed);
 	struct kofi_io *io = &bed->ios[nth];
-	struct kvec iov = { io->buf, PERF_IO_LEN };
-	struct fi_mr_attr attr = kofi_io_attr(&iov);
 	u32 *message = req->buf;
 	int ret;
 
-	ret = fi_mr_refresh(io->mr, &attr, 0);
+	io->iov = (struct kvec) { io->buf, PERF_IO_LEN };
+	ret = fi_mr_refresh(io->mr, &io->attr, 0);
 	if (!ret)
 		ret = fi_mr_enable(io->mr);
 	if (ret)

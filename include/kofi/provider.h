@@ -20,6 +20,8 @@
  *
  *  - It checks the arguments that any provider would check: NULL, object
  *    classes, objects of different fabrics or domains, unknown flags of bind.
+ *    Not those of data transfers and of regions for single operations
+ *    (&struct fi_ops_mr_ep), which reach a provider as the client made them.
  *    An fi_info to open something with has all attribute structures and is
  *    this provider's.
  *  - It keeps parents and bound objects alive: ->close of an object is called
@@ -44,7 +46,8 @@
  *  - Claim nothing in fi_info that is not true.
  *
  * What calls the calls: control calls come from process context and may sleep;
- * data transfers, and reads of queues that do not wait, come from any context.
+ * data transfers, regions for single operations, and reads of queues that do not wait,
+ * come from any context.
  * Calls on different objects come at the same time, calls on one object too,
  * unless fi_domain_attr.threading says otherwise; nothing comes during or after
  * ->close.  No lock of the core is held while a provider is called.
@@ -140,6 +143,29 @@ int kofi_provider_deregister(struct kofi_provider *provider);
  */
 bool kofi_info_match(const struct fi_info *info, const struct fi_info *hints);
 
+/* What a region may be for */
+#define KOFI_MR_ACCESS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
+			 FI_REMOTE_READ | FI_REMOTE_WRITE)
+
+/**
+ * kofi_mr_attr_is_valid() - Do the attributes of a region make sense?
+ * @attr: the attributes
+ *
+ * What lies behind the addresses is not looked at.  fi_mr_regattr() has asked this before
+ * it calls a provider, fi_mr_refresh() has not.
+ *
+ * Context: any.
+ * Return: whether they do.
+ */
+static inline bool kofi_mr_attr_is_valid(const struct fi_mr_attr *attr)
+{
+	/* All views of the list are pointers in one union */
+	return attr->type <= FI_BUF_SGL && attr->mr_iov && attr->iov_count &&
+	       attr->iface == FI_HMEM_SYSTEM &&
+	       !(attr->access & ~KOFI_MR_ACCESS) && !attr->offset &&
+	       (attr->auth_key || !attr->auth_key_size);
+}
+
 /**
  * kofi_parse_addr() - Numeric address and port to a socket address
  * @net: namespace for an IPv6 scope name
@@ -159,6 +185,7 @@ extern const struct fi_ops		kofi_no_ops;
 extern const struct fi_ops_fabric	kofi_no_ops_fabric;
 extern const struct fi_ops_domain	kofi_no_ops_domain;
 extern const struct fi_ops_mr		kofi_no_ops_mr;
+extern const struct fi_ops_mr_ep	kofi_no_ops_mr_ep;
 extern const struct fi_ops_ep		kofi_no_ops_ep;
 extern const struct fi_ops_cm		kofi_no_ops_cm;
 extern const struct fi_ops_msg		kofi_no_ops_msg;

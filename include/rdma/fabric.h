@@ -739,13 +739,12 @@ enum {
 	FI_QUEUE_WORK,
 	FI_CANCEL_WORK,
 	FI_FLUSH_WORK,
-	FI_REFRESH,		/* struct fi_mr_modify *: fi_mr_refresh() */
+	FI_REFRESH,
 	FI_DUP,
 	FI_GETWAITOBJ,		/* enum fi_wait_obj * */
 	FI_GET_VAL,
 	FI_SET_VAL,
 	FI_EXPORT_FID,
-	FI_DISABLE = 0x100,	/* kernel: struct fi_mr_end *: fi_mr_disable() */
 };
 
 /**

@@ -60,16 +60,29 @@ struct fid_av {
 	const struct fi_ops_av		*ops;
 };
 
+struct fi_mr_attr;
+
+/* kernel: what a region for single operations does, see fi_mr_regattr() */
+struct fi_ops_mr_ep {
+	size_t	size;
+	int	(*refresh)(struct fid_mr *mr, const struct fi_mr_attr *attr,
+			   u64 flags);
+	int	(*enable)(struct fid_mr *mr);
+	int	(*disable)(struct fid_mr *mr, u64 flags, void *context);
+};
+
 /**
  * struct fid_mr - An open memory region
  * @fid: what it has in common with other objects
+ * @ops: calls of regions for single operations
  * @mem_desc: see fi_mr_desc()
  * @key: see fi_mr_key()
  */
 struct fid_mr {
-	struct fid		fid;
-	void			*mem_desc;
-	u64			key;
+	struct fid			fid;
+	const struct fi_ops_mr_ep	*ops;
+	void				*mem_desc;
+	u64				key;
 };
 
 /* Flags of fi_mr_regattr() */
@@ -121,18 +134,6 @@ struct fi_mr_attr {
 	u8			*auth_key;
 	enum fi_hmem_iface	iface;
 	size_t			page_limit;
-};
-
-/* What FI_REFRESH takes; kernel: the attributes stay where they are */
-struct fi_mr_modify {
-	u64			flags;
-	const struct fi_mr_attr	*attr;
-};
-
-/* kernel: what FI_DISABLE takes */
-struct fi_mr_end {
-	u64			flags;
-	void			*context;
 };
 
 enum fi_datatype {
@@ -313,7 +314,8 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  *
  * With FI_MR_ENDPOINT the region is one for single operations: it has no key
  * until it has been bound to an endpoint and enabled, and it can be disabled and
- * get other memory again and again, without allocation and from any context:
+ * get other memory again and again, without allocation and from any context, by calls
+ * that go straight to the provider as those that transfer data do:
  *
  *	fi_mr_regattr(), fi_mr_bind()			once
  *	fi_mr_enable(), a send that tells the peer	per operation
@@ -352,7 +354,10 @@ int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, u64 flags);
  * Return: 0; -EAGAIN: the transmit queue is full; -FI_EOPBADSTATE: not bound, or
  * enabled already; -ENOTCONN; -ESHUTDOWN; -ENOSYS.
  */
-int fi_mr_enable(struct fid_mr *mr);
+static inline int fi_mr_enable(struct fid_mr *mr)
+{
+	return mr->ops->enable(mr);
+}
 
 /**
  * fi_mr_disable() - kernel: End the key and take the memory back
@@ -376,7 +381,10 @@ int fi_mr_enable(struct fid_mr *mr);
  * fi_mr_enable(), or fi_mr_disable() itself.  Wait for its completion, or call
  * fi_shutdown() first.
  */
-int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context);
+static inline int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context)
+{
+	return mr->ops->disable(mr, flags, context);
+}
 
 /**
  * fi_mr_refresh() - Give a region other memory
@@ -389,7 +397,11 @@ int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context);
  * -EMSGSIZE: as fi_mr_reg(); -EAGAIN: the IOMMU is full; -FI_EBADFLAGS; -ENOSYS.
  * After an error the region has no memory.
  */
-int fi_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr, u64 flags);
+static inline int fi_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr,
+				u64 flags)
+{
+	return mr->ops->refresh(mr, attr, flags);
+}
 
 /**
  * fi_mr_desc() - What operations of the same domain are told to use a region

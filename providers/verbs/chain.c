@@ -63,6 +63,38 @@ static void verbs_chain_refuse(const struct ib_send_wr *bad,
 	}
 }
 
+/* How many of the list from @first on the device has taken when it refused @bad */
+static unsigned int verbs_chain_taken(const struct ib_send_wr *first,
+				      const struct ib_send_wr *bad, int err)
+{
+	const struct ib_send_wr *wr;
+	unsigned int taken = 0;
+
+	for (wr = first; wr && wr != bad; wr = wr->next)
+		taken++;
+	if (wr)
+		return taken;
+	verbs_chain_refuse(bad, first, err);
+	return 0;
+}
+
+static __always_inline int verbs_chain_ring(struct verbs_ep *ep,
+					    struct ib_send_wr *first,
+					    unsigned int *taken)
+{
+	const struct ib_send_wr *bad = NULL;
+	int ret;
+
+	*ep->chain_end = first;
+	ret = ib_post_send(ep->qp, ep->chain, &bad);
+	if (unlikely(ret))
+		*taken = verbs_chain_taken(first, bad, ret);
+	ep->chain = NULL;
+	ep->chain_end = &ep->chain;
+	ep->chain_used = 0;
+	return ret;
+}
+
 /**
  * verbs_chain_post() - Post what waits for the doorbell, and more behind it
  * @ep: the endpoint; the caller holds the transmit side's lock
@@ -76,33 +108,16 @@ static void verbs_chain_refuse(const struct ib_send_wr *bad,
 int verbs_chain_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		     unsigned int *taken)
 {
-	const struct ib_send_wr *bad = NULL, *wr;
-	int ret;
-
-	*ep->chain_end = first;
-	ret = ib_post_send(ep->qp, ep->chain, &bad);
-	if (ret) {
-		*taken = 0;
-		for (wr = first; wr && wr != bad; wr = wr->next)
-			++*taken;
-		if (!wr) {
-			*taken = 0;
-			verbs_chain_refuse(bad, first, ret);
-		}
-	}
-	ep->chain = NULL;
-	ep->chain_end = &ep->chain;
-	ep->chain_used = 0;
-	return ret;
+	return verbs_chain_ring(ep, first, taken);
 }
 
-/* Rings the doorbell for a work request, and for what waits for that */
+/* The same for one work request, whether there is a chain or not */
 int verbs_post_now(struct verbs_ep *ep, struct ib_send_wr *wr)
 {
 	unsigned int taken;
 
 	if (ep->chain)
-		return verbs_chain_post(ep, wr, &taken);
+		return verbs_chain_ring(ep, wr, &taken);
 	return ib_post_send(ep->qp, wr, NULL);
 }
 
@@ -171,11 +186,9 @@ int verbs_post_reg(struct verbs_mr *mr)
 	struct verbs_ep *ep = mr->ep;
 	struct verbs_slot *slot;
 	unsigned long flags;
-	int ret;
 
-	ret = verbs_ep_check(ep, true);
-	if (ret)
-		return ret;
+	if (unlikely(smp_load_acquire(&ep->state) != VERBS_EP_CONNECTED))
+		return verbs_ep_check(ep, true);
 	if (!verbs_slot_take(&ep->tx, &slot))
 		return -EAGAIN;
 	slot->comp.flags = 0;

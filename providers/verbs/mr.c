@@ -453,6 +453,7 @@ static struct verbs_mr *verbs_mr_alloc(struct verbs_domain *domain,
 	mr->mr.fid.fclass = FI_CLASS_MR;
 	mr->mr.fid.context = attr->context;
 	mr->mr.fid.ops = &verbs_mr_fid_ops;
+	mr->mr.ops = &kofi_no_ops_mr_ep;
 	mr->mr.mem_desc = mr;
 	return mr;
 }

@@ -36,23 +36,51 @@
 #include "queue.h"
 #include "verbs.h"
 
-static int verbs_mr_ep_refresh(struct verbs_mr *mr,
-			       const struct fi_mr_modify *modify)
+static struct verbs_mr *verbs_mr_of(struct fid_mr *fid_mr)
 {
+	return container_of(fid_mr, struct verbs_mr, mr);
+}
+
+/* The calls come several times per request, and nothing here sleeps */
+static __always_inline int verbs_mr_ep_hold(const struct verbs_mr *mr)
+{
+	verbs_device_hold();
+	if (likely(!verbs_device_going(mr->domain->dev)))
+		return 0;
+	verbs_device_release();
+	return -ENODEV;
+}
+
+static int verbs_mr_ep_take(struct verbs_mr *mr, const struct fi_mr_attr *attr)
+{
+	enum verbs_mr_state state = READ_ONCE(mr->state);
 	int ret;
 
-	switch (READ_ONCE(mr->state)) {
-	case VERBS_MR_READY:
+	if (unlikely(state == VERBS_MR_READY))
 		verbs_mr_unmap(mr);
-		break;
-	case VERBS_MR_EMPTY:
-		break;
-	default:
+	else if (unlikely(state != VERBS_MR_EMPTY))
 		return -FI_EOPBADSTATE;
-	}
-	ret = verbs_mr_remap(mr, modify->attr);
+	ret = verbs_mr_remap(mr, attr);
 	mr->state = ret ? VERBS_MR_EMPTY : VERBS_MR_READY;
 	return ret == -ENOMEM ? -EAGAIN : ret;
+}
+
+static int verbs_mr_ep_refresh(struct fid_mr *fid_mr,
+			       const struct fi_mr_attr *attr, u64 flags)
+{
+	struct verbs_mr *mr = verbs_mr_of(fid_mr);
+	int ret;
+
+	if (unlikely(flags))
+		return -FI_EBADFLAGS;
+	if (unlikely(!attr || !kofi_mr_attr_is_valid(attr)))
+		return -EINVAL;
+	ret = verbs_mr_ep_hold(mr);
+	if (unlikely(ret))
+		return ret;
+	ret = verbs_mr_ep_take(mr, attr);
+	verbs_device_release();
+	return ret;
 }
 
 /* A new key, and the work request for it */
@@ -65,20 +93,25 @@ void verbs_mr_prepare_reg(struct verbs_mr *mr)
 	mr->reg.access = mr->access;
 }
 
-static int verbs_mr_ep_enable(struct verbs_mr *mr)
+static int verbs_mr_ep_enable(struct fid_mr *fid_mr)
 {
+	struct verbs_mr *mr = verbs_mr_of(fid_mr);
 	int ret;
 
-	if (!mr->ep || mr->state != VERBS_MR_READY)
-		return -FI_EOPBADSTATE;
-
-	verbs_mr_prepare_reg(mr);
-	ret = verbs_post_reg(mr);
-	if (ret)
+	ret = verbs_mr_ep_hold(mr);
+	if (unlikely(ret))
 		return ret;
-	mr->mr.key = mr->ibmr->rkey;
-	mr->state = VERBS_MR_ENABLED;
-	return 0;
+	ret = -FI_EOPBADSTATE;
+	if (likely(mr->ep && mr->state == VERBS_MR_READY)) {
+		verbs_mr_prepare_reg(mr);
+		ret = verbs_post_reg(mr);
+	}
+	if (likely(!ret)) {
+		mr->mr.key = mr->ibmr->rkey;
+		mr->state = VERBS_MR_ENABLED;
+	}
+	verbs_device_release();
+	return ret;
 }
 
 /* The key is over: by our own work request, or by the peer */
@@ -110,39 +143,22 @@ static noinline int verbs_mr_ep_invalidate(struct verbs_mr *mr, void *context)
 	return ret;
 }
 
-static int verbs_mr_ep_disable(struct verbs_mr *mr, const struct fi_mr_end *end)
+static int verbs_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 {
-	if (mr->state != VERBS_MR_ENABLED)
-		return -FI_EOPBADSTATE;
-	if (!(end->flags & FI_REMOTE_INV))
-		return verbs_mr_ep_invalidate(mr, end->context);
-	verbs_mr_ep_ended(mr);
-	return 0;
-}
-
-static int verbs_mr_ep_do(struct verbs_mr *mr, int command, void *arg)
-{
-	switch (command) {
-	case FI_ENABLE:
-		return verbs_mr_ep_enable(mr);
-	case FI_DISABLE:
-		return arg ? verbs_mr_ep_disable(mr, arg) : -EINVAL;
-	case FI_REFRESH:
-		return arg ? verbs_mr_ep_refresh(mr, arg) : -EINVAL;
-	default:
-		return -ENOSYS;
-	}
-}
-
-static int verbs_mr_ep_control(struct fid *fid, int command, void *arg)
-{
-	struct verbs_mr *mr = to_verbs_mr(fid);
+	struct verbs_mr *mr = verbs_mr_of(fid_mr);
 	int ret;
 
-	/* Several times per request, and nothing here sleeps */
-	verbs_device_hold();
-	ret = verbs_device_going(mr->domain->dev) ?
-	      -ENODEV : verbs_mr_ep_do(mr, command, arg);
+	if (unlikely(flags & ~FI_REMOTE_INV))
+		return -FI_EBADFLAGS;
+	ret = verbs_mr_ep_hold(mr);
+	if (unlikely(ret))
+		return ret;
+	if (unlikely(mr->state != VERBS_MR_ENABLED))
+		ret = -FI_EOPBADSTATE;
+	else if (flags)
+		verbs_mr_ep_ended(mr);
+	else
+		ret = verbs_mr_ep_invalidate(mr, context);
 	verbs_device_release();
 	return ret;
 }
@@ -222,10 +238,17 @@ static const struct fi_ops verbs_mr_ep_fid_ops = {
 	.size		= sizeof(struct fi_ops),
 	.close		= verbs_mr_ep_close,
 	.bind		= verbs_mr_ep_bind,
-	.control	= verbs_mr_ep_control,
+	.control	= fi_no_control,
 	.ops_open	= fi_no_ops_open,
 	.tostr		= fi_no_tostr,
 	.ops_set	= fi_no_ops_set,
+};
+
+static const struct fi_ops_mr_ep verbs_mr_ep_ops = {
+	.size		= sizeof(struct fi_ops_mr_ep),
+	.refresh	= verbs_mr_ep_refresh,
+	.enable		= verbs_mr_ep_enable,
+	.disable	= verbs_mr_ep_disable,
 };
 
 static int verbs_count_pages(void *context, const struct verbs_piece *piece)
@@ -270,6 +293,7 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	if (ret)
 		return ret;
 	mr->mr.fid.ops = &verbs_mr_ep_fid_ops;
+	mr->mr.ops = &verbs_mr_ep_ops;
 	mr->mr.key = FI_KEY_NOTAVAIL;
 	/* Local operations have no use for a key that comes and goes */
 	mr->mr.mem_desc = NULL;

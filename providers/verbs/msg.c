@@ -173,6 +173,7 @@ static noinline ssize_t verbs_send_mapped(struct fid_ep *fid_ep, const void *buf
 					  fi_addr_t dest_addr, void *context)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct kvec kvec = { (void *)buf, len };
 	struct ib_sge sge __uninitialized;
 	struct verbs_slot *slot;
 	int ret = -ENOMSG;
@@ -184,9 +185,7 @@ static noinline ssize_t verbs_send_mapped(struct fid_ep *fid_ep, const void *buf
 	verbs_device_release();
 	if (likely(ret != -ENOMSG))
 		return ret;
-	return verbs_send_one_list(ep, &(struct kvec) { (void *)buf, len }, desc,
-				   context, 0,
-				   verbs_told(&ep->tx, ep->tx.op_flags));
+	return verbs_sendv(fid_ep, &kvec, &desc, 1, dest_addr, context);
 }
 
 static noinline ssize_t verbs_send_other(struct fid_ep *fid_ep, const void *buf,
@@ -194,12 +193,13 @@ static noinline ssize_t verbs_send_other(struct fid_ep *fid_ep, const void *buf,
 					 fi_addr_t dest_addr, void *context)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct kvec kvec = { (void *)buf, len };
 
-	if (verbs_fast_maps(&ep->tx, desc))
+	if (unlikely(verbs_fast_maps(&ep->tx, desc)))
 		return verbs_send_mapped(fid_ep, buf, len, desc, dest_addr,
 					 context);
-	return verbs_send_one(ep, &(struct kvec) { (void *)buf, len }, desc,
-			      context, 0, verbs_told(&ep->tx, ep->tx.op_flags));
+	return verbs_send_one(ep, &kvec, desc, context, 0,
+			      verbs_told(&ep->tx, ep->tx.op_flags));
 }
 
 static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,

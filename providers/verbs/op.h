@@ -195,7 +195,6 @@ u64 verbs_comp_flags(const struct verbs_op *op);
 enum dma_data_direction verbs_op_dir(const struct verbs_op *op);
 void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
 		     u64 comp_flags);
-void verbs_wr_flags(struct ib_send_wr *wr, u64 flags, u64 data);
 void verbs_one_board(struct verbs_slot *slot, struct ib_send_wr *wr, u64 flags);
 int verbs_one_refused(struct verbs_slot *slot, int err);
 void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
@@ -289,6 +288,22 @@ static inline void verbs_chain_link(struct verbs_ep *ep, struct ib_send_wr *wr)
 	*ep->chain_end = wr;
 	ep->chain_end = &wr->next;
 	WRITE_ONCE(ep->tx.plain, false);
+}
+
+/* What FI_* make of a work request whose opcode is set; @data: as fi_msg's */
+static __always_inline void verbs_wr_flags(struct ib_send_wr *wr, u64 flags,
+					   u64 data)
+{
+	if (flags & FI_FENCE)
+		wr->send_flags |= IB_SEND_FENCE;
+	if (flags & FI_REMOTE_CQ_DATA) {
+		wr->opcode = wr->opcode == IB_WR_SEND ?
+			     IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE_WITH_IMM;
+		wr->ex.imm_data = cpu_to_be32((u32)data);
+	} else if (flags & FI_REMOTE_INV) {
+		wr->opcode = IB_WR_SEND_WITH_INV;
+		wr->ex.invalidate_rkey = data;
+	}
 }
 
 /* A fetch and add, or a compare and swap */

@@ -98,21 +98,6 @@ enum dma_data_direction verbs_op_dir(const struct verbs_op *op)
 	       DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
-/* What FI_* make of a work request whose opcode is set; @data: as fi_msg's */
-void verbs_wr_flags(struct ib_send_wr *wr, u64 flags, u64 data)
-{
-	if (flags & FI_FENCE)
-		wr->send_flags |= IB_SEND_FENCE;
-	if (flags & FI_REMOTE_CQ_DATA) {
-		wr->opcode = wr->opcode == IB_WR_SEND ?
-			     IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE_WITH_IMM;
-		wr->ex.imm_data = cpu_to_be32((u32)data);
-	} else if (flags & FI_REMOTE_INV) {
-		wr->opcode = IB_WR_SEND_WITH_INV;
-		wr->ex.invalidate_rkey = data;
-	}
-}
-
 /* Where there is a list, some drivers take its first element uncounted (irdma) */
 static struct ib_sge *verbs_sg_list(struct verbs_map *map)
 {
