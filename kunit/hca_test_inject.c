@@ -4,7 +4,9 @@
  * that are copied instead of mapped, by the device (inline data) or through the
  * endpoint's bounce buffer.
  */
+#include <rdma/fi_rma.h>
 #include "hca_test.h"
+#include "hca_test_mr.h"
 
 #define INJECT_SIZE	256
 #define LIST_LEN	256
@@ -172,6 +174,128 @@ static void refused_inline_data_needs_a_bounce_buffer(struct kunit *test)
 	ht_ping(test, &pair.a, &pair.b);
 }
 
+#define COPY_INLINE	64
+
+/**
+ * struct copy_call - A call whose buffer is the provider's until it has completed
+ * @name: of the call
+ * @write: it writes to the peer's memory
+ * @post: makes it; @desc: of the buffer, or NULL
+ */
+struct copy_call {
+	const char	*name;
+	bool		write;
+	ssize_t		(*post)(struct fid_ep *ep, const struct kvec *kvec,
+				void *desc, struct fi_rma_iov *to);
+};
+
+static ssize_t copy_send(struct fid_ep *ep, const struct kvec *kvec, void *desc,
+			 struct fi_rma_iov *to)
+{
+	return fi_send(ep, kvec->iov_base, kvec->iov_len, desc, 0, ht_ctx(1));
+}
+
+static ssize_t copy_sendmsg(struct fid_ep *ep, const struct kvec *kvec,
+			    void *desc, struct fi_rma_iov *to)
+{
+	const struct fi_msg msg = {
+		.msg_iov	= kvec,
+		.desc		= &desc,
+		.iov_count	= 1,
+		.context	= ht_ctx(1),
+	};
+
+	return fi_sendmsg(ep, &msg, FI_COMPLETION | FI_FENCE);
+}
+
+static ssize_t copy_write(struct fid_ep *ep, const struct kvec *kvec, void *desc,
+			  struct fi_rma_iov *to)
+{
+	return fi_write(ep, kvec->iov_base, kvec->iov_len, desc, 0, to->addr,
+			to->key, ht_ctx(1));
+}
+
+static ssize_t copy_writemsg(struct fid_ep *ep, const struct kvec *kvec,
+			     void *desc, struct fi_rma_iov *to)
+{
+	const struct fi_msg_rma msg = {
+		.msg_iov	= kvec,
+		.desc		= &desc,
+		.iov_count	= 1,
+		.rma_iov	= to,
+		.rma_iov_count	= 1,
+		.context	= ht_ctx(1),
+	};
+
+	return fi_writemsg(ep, &msg, FI_COMPLETION | FI_FENCE);
+}
+
+static const struct copy_call copy_calls[] = {
+	{ "send", false, copy_send },
+	{ "sendmsg", false, copy_sendmsg },
+	{ "write", true, copy_write },
+	{ "writemsg", true, copy_writemsg },
+};
+
+KUNIT_ARRAY_PARAM_DESC(copy_call, copy_calls, name);
+
+/* Posts @len bytes; the device is to map @mapped buffers, and has a copy if there is none */
+static void copy_expect(struct kunit *test, struct ht_pair *pair, u8 *buf,
+			size_t len, struct fid_mr *mr, unsigned int mapped)
+{
+	const struct copy_call *call = test->param_value;
+	struct kvec kvec = { buf, len };
+	u8 *in = ht_buf(test, len);
+	struct fi_rma_iov to = { (uintptr_t)in, len };
+	struct fid_mr *there = NULL;
+	unsigned int base;
+
+	if (call->write) {
+		KUNIT_ASSERT_EQ(test, hm_reg(test, in, len, &there), 0);
+		to.key = fi_mr_key(there);
+	} else {
+		KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, in, len, NULL, 0,
+					      ht_ctx(2)), 0);
+	}
+	ht_fill(buf, len, len);
+	fakehca_hold(ht_of(test)->hca);
+	base = ht_stats(test).mapped;
+	KUNIT_ASSERT_EQ(test, call->post(pair->a.ep, &kvec,
+					 mr ? fi_mr_desc(mr) : NULL, &to), 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base + mapped);
+	if (len <= COPY_INLINE)
+		memset(buf, 0xee, len);
+	fakehca_release(ht_of(test)->hca);
+
+	ht_done(test, pair->a.cq, ht_ctx(1));
+	if (!call->write)
+		ht_done(test, pair->b.cq, ht_ctx(2));
+	KUNIT_EXPECT_TRUE(test, ht_filled(in, len, len));
+	if (there)
+		ht_close(test, &there->fid);
+}
+
+/* The device copies what it can copy when it is posted, so there is nothing to map */
+static void what_fits_inline_is_not_mapped(struct kunit *test)
+{
+	struct fakehca_attr attr = { .roce = true, .max_inline = COPY_INLINE };
+	u8 *buf = ht_buf(test, 2 * COPY_INLINE);
+	u8 *in_mr = ht_buf(test, 2 * COPY_INLINE);
+	struct ht_pair pair = {};
+	struct fid_mr *mr;
+
+	hm_open(test, &attr);
+	ht_listen(test);
+	ht_join(test, &pair);
+	KUNIT_ASSERT_EQ(test, hm_reg(test, in_mr, 2 * COPY_INLINE, &mr), 0);
+	copy_expect(test, &pair, buf, 1, NULL, 0);
+	copy_expect(test, &pair, buf, COPY_INLINE, NULL, 0);
+	copy_expect(test, &pair, buf, COPY_INLINE + 1, NULL, 1);
+	copy_expect(test, &pair, buf, COPY_INLINE, NULL, 0);
+	copy_expect(test, &pair, in_mr, COPY_INLINE, mr, 0);
+	copy_expect(test, &pair, in_mr, COPY_INLINE + 1, mr, 0);
+}
+
 static struct kunit_case inject_cases[] = {
 	KUNIT_CASE(a_bad_element_unmaps_the_good_ones),
 	KUNIT_CASE(a_list_too_long_is_unmapped_again),
@@ -180,6 +304,7 @@ static struct kunit_case inject_cases[] = {
 	KUNIT_CASE(inline_devices_need_no_bounce_buffer),
 	KUNIT_CASE(no_inline_data_needs_a_bounce_buffer),
 	KUNIT_CASE(refused_inline_data_needs_a_bounce_buffer),
+	KUNIT_CASE_PARAM(what_fits_inline_is_not_mapped, copy_call_gen_params),
 	{}
 };
 

@@ -276,15 +276,37 @@ static void po_told(struct fi_done *done, const struct fi_done_entry *entry)
 	complete(&told->ended);
 }
 
+/* @told has what the completion queue of the pair's end a tells */
+static void po_join(struct kunit *test, struct ht_pair *pair,
+		    struct po_told *told)
+{
+	struct fi_cq_attr attr = { .wait_obj = FI_WAIT_DONE };
+
+	*told = (struct po_told) { .done.done = po_told, .caller = current };
+	init_completion(&told->ended);
+	ht_serve(test, NULL);
+	attr.size = ht_of(test)->info->tx_attr->size +
+		    ht_of(test)->info->rx_attr->size;
+	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr,
+					 &pair->a.cq, NULL), 0);
+	ht_adopt(test, &pair->a.cq->fid);
+	ht_join(test, pair);
+}
+
+static void po_ended(struct kunit *test, struct po_told *told, int err)
+{
+	unsigned long limit = msecs_to_jiffies(HT_PATIENCE_MS);
+
+	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&told->ended, limit),
+			0);
+	KUNIT_EXPECT_EQ(test, told->err, err);
+}
+
 /* The client may hold a lock that its callback takes */
 static void a_refused_chain_calls_nobody_back_from_a_post(struct kunit *test)
 {
-	struct fi_cq_attr attr = { .size = 64, .wait_obj = FI_WAIT_DONE };
-	struct po_told told = {
-		.done.done	= po_told,
-		.caller		= current,
-	};
 	struct kvec kvec = { ht_buf(test, 64), 64 };
+	struct po_told told;
 	const struct fi_msg msg = {
 		.msg_iov	= &kvec,
 		.iov_count	= 1,
@@ -293,31 +315,56 @@ static void a_refused_chain_calls_nobody_back_from_a_post(struct kunit *test)
 	struct ht_pair pair = {};
 	int i;
 
-	init_completion(&told.ended);
-	ht_serve(test, NULL);
-	attr.size = ht_of(test)->info->tx_attr->size +
-		    ht_of(test)->info->rx_attr->size;
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr,
-					 &pair.a.cq, NULL), 0);
-	ht_adopt(test, &pair.a.cq->fid);
-	ht_join(test, &pair);
+	po_join(test, &pair, &told);
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg,
 						 FI_COMPLETION | FI_MORE), 0);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
 	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION), -EIO);
-	for (i = 0; i < 3; i++) {
-		KUNIT_ASSERT_GT(test,
-				wait_for_completion_timeout(&told.ended,
-							    msecs_to_jiffies(HT_PATIENCE_MS)),
-				0);
-		KUNIT_EXPECT_EQ(test, told.err, EIO);
-	}
+	for (i = 0; i < 3; i++)
+		po_ended(test, &told, EIO);
 	KUNIT_EXPECT_EQ(test, told.own, 0);
 	ht_event(test, pair.a.eq, FI_SHUTDOWN);
 	ht_end_close(test, &pair.a);
 	KUNIT_EXPECT_FALSE(test, try_wait_for_completion(&told.ended));
 }
+
+/* Work requests: the registration, and the send that carries it */
+static void a_refused_request_is_told_to_its_caller(struct kunit *test)
+{
+	const unsigned int *nth = test->param_value;
+	struct ht_pair pair = {};
+	struct po_told told;
+	struct fid_mr *mr;
+
+	po_join(test, &pair, &told);
+	mr = hm_reg_ep(test, pair.a.ep);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
+				      ht_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, *nth, -EIO);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, ht_buf(test, 8), 8, NULL, 0,
+				      &told.done), -EIO);
+	if (*nth == 1) {
+		/* Nothing works without the key that was promised */
+		ht_event(test, pair.a.eq, FI_SHUTDOWN);
+	} else {
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, ht_buf(test, 8), 8,
+					      NULL, 0, &told.done), 0);
+		po_ended(test, &told, 0);
+		ht_done(test, pair.b.cq, ht_ctx(2));
+	}
+	KUNIT_EXPECT_FALSE(test, try_wait_for_completion(&told.ended));
+}
+
+static const unsigned int po_nth[] = { 1, 2 };
+
+static void po_nth_desc(const unsigned int *nth, char *desc)
+{
+	strscpy(desc, *nth == 1 ? "registration" : "send", KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(po_nth, po_nth, po_nth_desc);
 
 static void a_registration_shares_the_doorbell_of_a_send(struct kunit *test)
 {
@@ -348,6 +395,8 @@ static struct kunit_case kofi_hca_post_cases[] = {
 			 po_call_gen_params),
 	KUNIT_CASE(a_chain_has_one_doorbell),
 	KUNIT_CASE(a_refused_chain_calls_nobody_back_from_a_post),
+	KUNIT_CASE_PARAM(a_refused_request_is_told_to_its_caller,
+			 po_nth_gen_params),
 	KUNIT_CASE(a_registration_shares_the_doorbell_of_a_send),
 	{}
 };

@@ -148,6 +148,47 @@ static void the_end_of_a_key_is_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next->entry.data, 0);
 }
 
+/* A place in the queue that does not come back would be missed soon */
+static void a_send_gives_the_place_of_its_registration_back(struct kunit *test)
+{
+	struct vt_request *tx = vt_request(test), *rx = vt_request(test);
+	struct kvec iov = { vt_buf(test, PAGE_SIZE), PAGE_SIZE };
+	struct fi_mr_attr attr = {
+		.mr_iov		= &iov,
+		.iov_count	= 1,
+		.access		= FI_REMOTE_WRITE,
+	};
+	u8 *buf = vt_buf(test, 8);
+	struct vt_pair pair = {};
+	struct fid_mr *mr;
+	int i;
+
+	open_pair(test, &pair, test->param_value);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr,
+					    FI_MR_ENDPOINT, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &pair.a.ep->fid, 0), 0);
+	for (i = 0; i < 3 * VT_DEPTH; i++) {
+		vt_request_init(tx);
+		vt_request_init(rx);
+		KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0,
+					      &rx->done), 0);
+		KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0,
+					      &tx->done), 0);
+		vt_finished(test, tx);
+		vt_finished(test, rx);
+		KUNIT_EXPECT_EQ(test, tx->entry.flags, FI_MSG | FI_SEND);
+		KUNIT_EXPECT_EQ(test, tx->entry.err, 0);
+
+		vt_request_init(tx);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, &tx->done), 0);
+		vt_finished(test, tx);
+		KUNIT_EXPECT_EQ(test, tx->entry.flags, FI_RMA);
+		KUNIT_ASSERT_EQ(test, fi_mr_refresh(mr, &attr, 0), 0);
+	}
+}
+
 static void there_is_nothing_to_read(struct kunit *test)
 {
 	const struct vt_kind *kind = test->param_value;
@@ -306,6 +347,7 @@ static void a_threshold_beside_callbacks_is_refused(struct kunit *test)
 static struct kunit_case vt_done_cases[] = {
 	KUNIT_CASE_PARAM(each_operation_calls_its_own, vt_done_kind_gen_params),
 	KUNIT_CASE_PARAM(the_end_of_a_key_is_told, vt_done_kind_gen_params),
+	KUNIT_CASE_PARAM(a_send_gives_the_place_of_its_registration_back, vt_done_kind_gen_params),
 	KUNIT_CASE_PARAM(there_is_nothing_to_read, vt_done_kind_gen_params),
 	KUNIT_CASE_PARAM(what_is_flushed_says_so, vt_done_kind_gen_params),
 	KUNIT_CASE_PARAM(without_a_context_nothing_is_called,
