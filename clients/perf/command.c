@@ -8,7 +8,8 @@
  *
  * Both sides are made ready, then run in turn.  Who is first changes with each
  * round, so that what drifts meets both.  The first run of each is not counted.
- * With side=kofi or side=raw there is only that one.
+ * With side=kofi or side=raw there is only that one.  base=inline compares with another
+ * baseline (raw.c).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,6 +19,7 @@
 #include <linux/string.h>
 
 #include "perf.h"
+#include "raw.h"
 
 #define PERF_MAX_ROUNDS	400
 
@@ -26,7 +28,7 @@
 
 static const struct perf_cmd perf_defaults = {
 	.node = "10.77.0.1", .op = "send", .size = 64, .count = 200,
-	.depth = 16, .links = 1, .rounds = 10,
+	.depth = 16, .links = 1, .rounds = 10, .base = "map",
 };
 
 static const struct perf_test *const perf_tests[] = {
@@ -62,6 +64,9 @@ static int perf_set(struct perf_cmd *cmd, char *word)
 		return strscpy(cmd->op, word, sizeof(cmd->op)) < 0 ? -EINVAL : 0;
 	if (!strcmp(name, "side"))
 		return strscpy(cmd->side, word, sizeof(cmd->side)) < 0 ?
+		       -EINVAL : 0;
+	if (!strcmp(name, "base"))
+		return strscpy(cmd->base, word, sizeof(cmd->base)) < 0 ?
 		       -EINVAL : 0;
 	if (!strcmp(name, "node"))
 		return strscpy(cmd->node, word, sizeof(cmd->node)) < 0 ?
@@ -139,12 +144,23 @@ static const struct perf_side *const perf_sides[2] = {
 	&perf_kofi_side, &perf_raw_side,
 };
 
+static const struct perf_side *perf_baseline(const struct perf_cmd *cmd)
+{
+	if (!strcmp(cmd->base, "map"))
+		return &perf_raw_side;
+	return !strcmp(cmd->base, "inline") && cmd->size <= RAW_INLINE ?
+	       &perf_raw_inline_side : NULL;
+}
+
 static int perf_measure(const struct perf_test *test, const struct perf_cmd *cmd)
 {
-	const struct perf_side *const *sides = perf_sides;
+	const struct perf_side *sides[2] = { &perf_kofi_side };
 	void *states[2] = { };
 	int i, ret = 0;
 
+	sides[1] = perf_baseline(cmd);
+	if (!sides[1])
+		return -EINVAL;
 	for (i = 0; i < 2 && !ret; i++) {
 		if (*cmd->side && strcmp(cmd->side, sides[i]->name))
 			continue;

@@ -170,6 +170,7 @@ struct perf_flow {
  * @rounds: runs of each side
  * @op: send, more, write, read; or the kind of object
  * @side: kofi or raw alone; empty: both, in turn
+ * @base: the baseline: map, or inline (raw.c)
  */
 struct perf_cmd {
 	char		key[40];
@@ -177,6 +178,7 @@ struct perf_cmd {
 	char		node[48];
 	char		op[16];
 	char		side[8];
+	char		base[8];
 	unsigned int	size;
 	unsigned int	count;
 	unsigned int	depth;
@@ -201,7 +203,7 @@ struct perf_test {
 	void		(*close)(void *state);
 };
 
-extern const struct perf_side perf_kofi_side, perf_raw_side;
+extern const struct perf_side perf_kofi_side, perf_raw_side, perf_raw_inline_side;
 extern const struct perf_test perf_pingpong, perf_stream, perf_perio;
 extern const struct perf_test perf_setup;
 

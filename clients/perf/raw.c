@@ -4,6 +4,10 @@
  * as nvme-rdma and others have it.
  *
  * Every buffer is mapped for its operation and unmapped when that is over.
+ *
+ * base=inline is another baseline: what fits is copied by the device when it is posted
+ * (IB_SEND_INLINE) and not mapped.  Hardly any kernel client takes that trouble; kOFI
+ * does it for its clients.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -56,6 +60,14 @@ static int raw_posted(struct raw_req *r, int ret)
 	return ret;
 }
 
+/* What the device has copied was not mapped */
+void raw_sent_copy(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct raw_req *r = container_of(wc->wr_cqe, struct raw_req, cqe);
+
+	r->req.done(&r->req, wc->status == IB_WC_SUCCESS ? 0 : -EIO);
+}
+
 static int raw_recv(struct perf_req *req)
 {
 	struct raw_req *r = to_raw_req(req);
@@ -73,7 +85,7 @@ static int raw_recv(struct perf_req *req)
 	return raw_posted(r, ib_post_recv(req->end, &wr, NULL));
 }
 
-static int raw_send(struct perf_req *req)
+static __always_inline int raw_send_as(struct perf_req *req, bool copy)
 {
 	struct raw_req *r = to_raw_req(req);
 	struct ib_send_wr wr = {
@@ -81,42 +93,62 @@ static int raw_send(struct perf_req *req)
 		.sg_list	= &r->sge,
 		.num_sge	= 1,
 		.opcode		= IB_WR_SEND,
-		.send_flags	= IB_SEND_SIGNALED,
+		.send_flags	= raw_send_flags(copy),
 	};
 	int ret;
 
-	ret = raw_map(r, DMA_TO_DEVICE);
+	ret = raw_source(r, copy);
 	if (ret)
 		return ret;
-	r->cqe.done = raw_sent;
-	return raw_posted(r, ib_post_send(req->end, &wr, NULL));
+	return raw_source_posted(r, copy, ib_post_send(req->end, &wr, NULL));
 }
 
-static int raw_prepare(struct raw_req *r, struct raw_req *next)
+static int raw_send(struct perf_req *req)
 {
-	r->cqe.done = raw_sent;
+	return raw_send_as(req, false);
+}
+
+static int raw_send_copy(struct perf_req *req)
+{
+	return raw_send_as(req, true);
+}
+
+static __always_inline int raw_prepare(struct raw_req *r, struct raw_req *next,
+				       bool copy)
+{
 	r->wr = (struct ib_send_wr) {
 		.next		= next ? &next->wr : NULL,
 		.wr_cqe		= &r->cqe,
 		.sg_list	= &r->sge,
 		.num_sge	= 1,
 		.opcode		= IB_WR_SEND,
-		.send_flags	= IB_SEND_SIGNALED,
+		.send_flags	= raw_send_flags(copy),
 	};
-	return raw_map(r, DMA_TO_DEVICE);
+	return raw_source(r, copy);
 }
 
-static int raw_chain(struct perf_req **reqs, unsigned int count)
+static __always_inline int raw_chain_as(struct perf_req **reqs,
+					unsigned int count, bool copy)
 {
 	struct raw_req *next = NULL;
 	unsigned int i = count;
 	int ret = 0;
 
 	while (i-- && !ret) {
-		ret = raw_prepare(to_raw_req(reqs[i]), next);
+		ret = raw_prepare(to_raw_req(reqs[i]), next, copy);
 		next = to_raw_req(reqs[i]);
 	}
 	return ret ? : ib_post_send(reqs[0]->end, &next->wr, NULL);
+}
+
+static int raw_chain(struct perf_req **reqs, unsigned int count)
+{
+	return raw_chain_as(reqs, count, false);
+}
+
+static int raw_chain_copy(struct perf_req **reqs, unsigned int count)
+{
+	return raw_chain_as(reqs, count, true);
 }
 
 static int raw_rma(struct perf_req *req, enum ib_wr_opcode opcode,
@@ -211,15 +243,16 @@ static int raw_open_links(struct raw_bed *bed, const struct perf_spec *spec)
 	return ret;
 }
 
-static struct perf_bed *raw_open(const struct perf_spec *spec)
+static struct perf_bed *raw_open_on(const struct perf_spec *spec,
+				    const struct perf_side *side, u32 inline_size)
 {
 	struct raw_bed *bed = kzalloc(sizeof(*bed), GFP_KERNEL);
 	int ret;
 
 	if (!bed)
 		return ERR_PTR(-ENOMEM);
-	bed->bed.side = &perf_raw_side;
-	ret = perf_raw_cm_open(&bed->cm, spec->node, spec->depth, 0);
+	bed->bed.side = side;
+	ret = perf_raw_cm_open(&bed->cm, spec->node, spec->depth, inline_size);
 	if (!ret)
 		ret = raw_open_links(bed, spec);
 	if (!ret && spec->rma)
@@ -230,6 +263,16 @@ static struct perf_bed *raw_open(const struct perf_spec *spec)
 		return &bed->bed;
 	raw_close(&bed->bed);
 	return ERR_PTR(ret);
+}
+
+static struct perf_bed *raw_open(const struct perf_spec *spec)
+{
+	return raw_open_on(spec, &perf_raw_side, 0);
+}
+
+static struct perf_bed *raw_open_copy(const struct perf_spec *spec)
+{
+	return raw_open_on(spec, &perf_raw_inline_side, RAW_INLINE);
 }
 
 const struct perf_side perf_raw_side = {
@@ -245,6 +288,24 @@ const struct perf_side perf_raw_side = {
 	.read		= raw_read,
 	.begin		= raw_begin,
 	.answer		= raw_answer,
+	.finish		= raw_finish,
+	.mem		= &raw_mem_ops,
+};
+
+/* For messages of RAW_INLINE bytes at most; reads and writes are not copied */
+const struct perf_side perf_raw_inline_side = {
+	.name		= "raw",
+	.req_size	= sizeof(struct raw_req),
+	.open		= raw_open_copy,
+	.close		= raw_close,
+	.end		= raw_end,
+	.recv		= raw_recv,
+	.send		= raw_send_copy,
+	.chain		= raw_chain_copy,
+	.write		= raw_write,
+	.read		= raw_read,
+	.begin		= raw_begin_copy,
+	.answer		= raw_answer_copy,
 	.finish		= raw_finish,
 	.mem		= &raw_mem_ops,
 };

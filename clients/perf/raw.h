@@ -68,10 +68,40 @@ static inline struct ib_device *raw_ibdev(struct perf_bed *bed)
 	return to_raw_bed(bed)->cm.pd->device;
 }
 
+/* Bytes that a queue pair of base=inline takes inline */
+#define RAW_INLINE	256
+
 /* raw.c */
 int raw_map(struct raw_req *r, enum dma_data_direction dir);
 void raw_unmap(struct raw_req *r);
 void raw_sent(struct ib_cq *cq, struct ib_wc *wc);
+void raw_sent_copy(struct ib_cq *cq, struct ib_wc *wc);
+
+/* What is sent: for the device to copy, or mapped */
+static __always_inline int raw_source(struct raw_req *r, bool copy)
+{
+	if (!copy) {
+		r->cqe.done = raw_sent;
+		return raw_map(r, DMA_TO_DEVICE);
+	}
+	r->cqe.done = raw_sent_copy;
+	r->sge.addr = (uintptr_t)r->req.buf;
+	r->sge.length = r->req.len;
+	return 0;
+}
+
+static __always_inline int raw_send_flags(bool copy)
+{
+	return IB_SEND_SIGNALED | (copy ? IB_SEND_INLINE : 0);
+}
+
+/* What the device does not take is not mapped any more */
+static __always_inline int raw_source_posted(struct raw_req *r, bool copy, int ret)
+{
+	if (ret && !copy)
+		raw_unmap(r);
+	return ret;
+}
 
 /* raw_mr.c */
 int raw_expose(struct raw_bed *bed, size_t len);
@@ -79,6 +109,8 @@ int raw_ios_open(struct raw_bed *bed, unsigned int count);
 void raw_mrs_close(struct raw_bed *bed);
 int raw_begin(struct perf_req *req, unsigned int io);
 int raw_answer(struct perf_req *req, u32 key);
+int raw_begin_copy(struct perf_req *req, unsigned int io);
+int raw_answer_copy(struct perf_req *req, u32 key);
 int raw_finish(struct perf_bed *bed, unsigned int io, u32 key);
 
 /* mem_raw.c */

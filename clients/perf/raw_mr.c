@@ -168,7 +168,8 @@ static void raw_reg_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 }
 
-int raw_begin(struct perf_req *req, unsigned int nth)
+static __always_inline int raw_begin_as(struct perf_req *req, unsigned int nth,
+					bool copy)
 {
 	struct raw_io *io = &to_raw_bed(req->bed)->ios[nth];
 	struct raw_req *r = to_raw_req(req);
@@ -177,7 +178,7 @@ int raw_begin(struct perf_req *req, unsigned int nth)
 		.sg_list	= &r->sge,
 		.num_sge	= 1,
 		.opcode		= IB_WR_SEND,
-		.send_flags	= IB_SEND_SIGNALED,
+		.send_flags	= raw_send_flags(copy),
 	};
 	u32 *message = req->buf;
 	int ret;
@@ -189,21 +190,28 @@ int raw_begin(struct perf_req *req, unsigned int nth)
 	io->cqe.done = raw_reg_done;
 	raw_reg_init(&io->reg, io->mr, &io->cqe);
 	message[1] = io->mr->rkey;
-	ret = raw_map(r, DMA_TO_DEVICE);
+	ret = raw_source(r, copy);
+	if (!ret) {
+		io->reg.wr.next = &wr;
+		ret = raw_source_posted(r, copy, ib_post_send(req->end,
+							      &io->reg.wr, NULL));
+	}
 	if (ret)
-		goto unmap_mr;
-	r->cqe.done = raw_sent;
-	io->reg.wr.next = &wr;
-	ret = ib_post_send(req->end, &io->reg.wr, NULL);
-	if (!ret)
-		return 0;
-	raw_unmap(r);
-unmap_mr:
-	ib_dma_unmap_sg(io->mr->device, &io->sg, 1, DMA_BIDIRECTIONAL);
+		ib_dma_unmap_sg(io->mr->device, &io->sg, 1, DMA_BIDIRECTIONAL);
 	return ret;
 }
 
-int raw_answer(struct perf_req *req, u32 key)
+int raw_begin(struct perf_req *req, unsigned int nth)
+{
+	return raw_begin_as(req, nth, false);
+}
+
+int raw_begin_copy(struct perf_req *req, unsigned int nth)
+{
+	return raw_begin_as(req, nth, true);
+}
+
+static __always_inline int raw_answer_as(struct perf_req *req, u32 key, bool copy)
 {
 	struct raw_req *r = to_raw_req(req);
 	struct ib_send_wr wr = {
@@ -211,19 +219,25 @@ int raw_answer(struct perf_req *req, u32 key)
 		.sg_list	= &r->sge,
 		.num_sge	= 1,
 		.opcode		= IB_WR_SEND_WITH_INV,
-		.send_flags	= IB_SEND_SIGNALED,
+		.send_flags	= raw_send_flags(copy),
 		.ex.invalidate_rkey = key,
 	};
 	int ret;
 
-	ret = raw_map(r, DMA_TO_DEVICE);
+	ret = raw_source(r, copy);
 	if (ret)
 		return ret;
-	r->cqe.done = raw_sent;
-	ret = ib_post_send(req->end, &wr, NULL);
-	if (ret)
-		raw_unmap(r);
-	return ret;
+	return raw_source_posted(r, copy, ib_post_send(req->end, &wr, NULL));
+}
+
+int raw_answer(struct perf_req *req, u32 key)
+{
+	return raw_answer_as(req, key, false);
+}
+
+int raw_answer_copy(struct perf_req *req, u32 key)
+{
+	return raw_answer_as(req, key, true);
 }
 
 int raw_finish(struct perf_bed *bed, unsigned int nth, u32 key)
