@@ -36,28 +36,25 @@ static int kofi_send(struct perf_req *req)
 	return fi_send(req->end, req->buf, req->len, NULL, 0, &r->done);
 }
 
-static int kofi_send_more(struct perf_req *req, bool more)
+static int kofi_chain(struct perf_req **reqs, unsigned int count)
 {
-	struct kofi_req *r = to_kofi_req(req);
-	struct kvec iov = { req->buf, req->len };
+	struct kvec iov;
 	struct fi_msg msg = {
 		.msg_iov	= &iov,
 		.iov_count	= 1,
-		.context	= &r->done,
 	};
-
-	r->done.done = kofi_done;
-	return fi_sendmsg(req->end, &msg,
-			  FI_COMPLETION | (more ? FI_MORE : 0));
-}
-
-static int kofi_chain(struct perf_req **reqs, unsigned int count)
-{
+	struct kofi_req *r;
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; i < count && !ret; i++)
-		ret = kofi_send_more(reqs[i], i < count - 1);
+	for (i = 0; i < count && !ret; i++) {
+		r = to_kofi_req(reqs[i]);
+		r->done.done = kofi_done;
+		iov = (struct kvec) { r->req.buf, r->req.len };
+		msg.context = &r->done;
+		ret = fi_sendmsg(r->req.end, &msg, FI_COMPLETION |
+				 (i < count - 1 ? FI_MORE : 0));
+	}
 	return ret;
 }
 
