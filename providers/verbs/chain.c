@@ -165,46 +165,6 @@ void verbs_ring(struct verbs_ep *ep)
 }
 
 /*
- * A registration rides with an operation behind it, and is silent even if it fails, as
- * that then fails, too.  The lock of the transmit side is held.
- */
-static void verbs_chain_reg(struct verbs_ep *ep, struct verbs_slot *slot,
-			    struct ib_send_wr *wr)
-{
-	wr->wr_cqe = &slot->cqe;
-	wr->send_flags = 0;
-	if (unlikely(ep->tx.counted || ++ep->quiet >= ep->tx.size / 2))
-		verbs_slot_carry(slot, wr);
-	else
-		verbs_slot_ride(slot);
-	verbs_chain_link(ep, wr);
-}
-
-/* Puts a registration in front of the endpoint's next operation */
-int verbs_post_reg(struct verbs_mr *mr)
-{
-	struct verbs_ep *ep = mr->ep;
-	struct verbs_slot *slot;
-	unsigned long flags;
-
-	if (unlikely(smp_load_acquire(&ep->state) != VERBS_EP_CONNECTED))
-		return verbs_ep_check(ep, true);
-	if (!verbs_slot_take(&ep->tx, &slot))
-		return -EAGAIN;
-	slot->comp.flags = 0;
-	slot->silent = true;
-	slot->due = true;
-	slot->region = mr;
-	slot->cqe.done = ep->tx.done;
-	mr->slot = slot;
-
-	spin_lock_irqsave(&ep->tx.lock, flags);
-	verbs_chain_reg(ep, slot, &mr->reg.wr);
-	spin_unlock_irqrestore(&ep->tx.lock, flags);
-	return 0;
-}
-
-/*
  * Out of those that ride with the next one, or from the end of the queue.  What rides
  * and is newer than a work request that waits for the doorbell does so, too: it has not
  * ended, and its link is one.

@@ -31,7 +31,6 @@
 #include "op.h"
 #include "verbs.h"
 
-#define VERBS_MR_MIN_PAGE	SZ_4K
 #define VERBS_MR_MAX_PAGE	SZ_2M
 
 /**
@@ -110,13 +109,6 @@ static int verbs_mr_add_piece(void *context, const struct verbs_piece *piece)
 	return ret;
 }
 
-/* A region of an endpoint keeps its table */
-static void verbs_mr_free_table(struct verbs_mr *mr)
-{
-	if (!mr->segs)
-		sg_free_table(&mr->sgt);
-}
-
 static int verbs_mr_walk(const struct fi_mr_attr *attr,
 			 struct verbs_mr_builder *builder)
 {
@@ -145,6 +137,13 @@ static void verbs_mr_end_table(struct verbs_mr *mr, struct scatterlist *last,
 	mr->sgt.sgl = mr->segs;
 	mr->sgt.nents = count;
 	mr->sgt.orig_nents = count;
+}
+
+/* A table of one entry, which is to be filled in */
+void verbs_mr_single_table(struct verbs_mr *mr)
+{
+	verbs_mr_clear_table(mr);
+	verbs_mr_end_table(mr, mr->segs, 1);
 }
 
 static int verbs_mr_reuse_table(struct verbs_mr *mr,
@@ -182,7 +181,7 @@ static int verbs_mr_new_table(struct verbs_mr *mr,
 }
 
 /* Whole pages */
-static size_t verbs_mr_max_seg(const struct verbs_mr *mr)
+size_t verbs_mr_max_seg(const struct verbs_mr *mr)
 {
 	return ALIGN_DOWN(ib_dma_max_seg_size(mr->domain->dev->ibdev),
 			  PAGE_SIZE);
@@ -285,18 +284,6 @@ static int verbs_mr_choose(const struct verbs_mr *mr, u64 addr,
 	return 0;
 }
 
-static int verbs_mr_fill(struct verbs_mr *mr, u64 addr, u32 page_size)
-{
-	int ret = ib_map_mr_sg(mr->ibmr, mr->sgt.sgl, mr->sgt.nents, NULL,
-			       page_size);
-
-	if (ret != mr->sgt.nents || mr->ibmr->length != mr->len)
-		return ret < 0 ? ret : -EINVAL;
-	mr->ibmr->iova = addr;
-	return 0;
-}
-
-/* A registration that is filled, but not registered */
 static int verbs_mr_alloc_ibmr(struct verbs_mr *mr, u64 addr)
 {
 	enum ib_mr_type type;
@@ -319,7 +306,7 @@ static int verbs_mr_alloc_ibmr(struct verbs_mr *mr, u64 addr)
 }
 
 /* Other memory for a registration that is there and not in use */
-static int verbs_mr_refill(struct verbs_mr *mr, u64 addr)
+int verbs_mr_refill(struct verbs_mr *mr, u64 addr)
 {
 	enum ib_mr_type type;
 	u32 entries, page_size;
@@ -361,17 +348,6 @@ static enum dma_data_direction verbs_mr_dir(u64 access, int ib_access)
 	    ib_access & IB_ACCESS_REMOTE_ATOMIC)
 		return DMA_BIDIRECTIONAL;
 	return DMA_FROM_DEVICE;
-}
-
-/* The memory is the client's again */
-void verbs_mr_unmap(struct verbs_mr *mr)
-{
-	if (!mr->mapped)
-		return;
-	ib_dma_unmap_sgtable_attrs(mr->domain->dev->ibdev, &mr->sgt, mr->dir,
-				   0);
-	mr->mapped = false;
-	verbs_mr_free_table(mr);
 }
 
 /* Without a device, whether it lets go of the region or not */
@@ -493,65 +469,12 @@ int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	return verbs_mr_map(mr, attr, verbs_mr_alloc_ibmr);
 }
 
-/* In the smallest pages */
-size_t verbs_mr_one_limit(const struct verbs_mr *mr)
-{
-	const struct ib_device_attr *attrs = &mr->domain->dev->ibdev->attrs;
-
-	if (!(attrs->page_size_cap & VERBS_MR_MIN_PAGE))
-		return 0;
-	return min3((u64)mr->page_limit * VERBS_MR_MIN_PAGE, attrs->max_mr_size,
-		    (u64)verbs_mr_max_seg(mr));
-}
-
-/* Is it one buffer, as most requests expose? */
-static bool verbs_mr_is_one(struct verbs_mr *mr, const struct fi_mr_attr *attr)
-{
-	const struct kvec *kvec = attr->mr_iov;
-
-	return attr->type == FI_BUF_KVEC && attr->iov_count == 1 &&
-	       kvec->iov_len - 1 < mr->one_limit &&
-	       (uintptr_t)kvec->iov_base % VERBS_MR_MIN_PAGE + kvec->iov_len <=
-	       mr->one_limit &&
-	       verbs_finds_memory(&mr->block, kvec->iov_base, kvec->iov_len);
-}
-
-/* One segment, without a walk, and without a choice unless mapping has moved it */
-static int verbs_mr_remap_one(struct verbs_mr *mr, const struct kvec *kvec)
-{
-	u64 addr = (uintptr_t)kvec->iov_base;
-	int ret;
-
-	if (unlikely(mr->sgt.orig_nents != 1)) {
-		verbs_mr_clear_table(mr);
-		verbs_mr_end_table(mr, mr->segs, 1);
-	}
-	sg_set_page(mr->segs, virt_to_page(kvec->iov_base), kvec->iov_len,
-		    offset_in_page(kvec->iov_base));
-	ret = ib_dma_map_sgtable_attrs(mr->domain->dev->ibdev, &mr->sgt,
-				       mr->dir, 0);
-	if (unlikely(ret))
-		return ret;
-	mr->mapped = true;
-	mr->len = kvec->iov_len;
-	mr->linear = true;
-	if (likely(!((sg_dma_address(mr->segs) ^ addr) % VERBS_MR_MIN_PAGE)))
-		ret = verbs_mr_fill(mr, addr, VERBS_MR_MIN_PAGE);
-	else
-		ret = verbs_mr_refill(mr, addr);
-	if (unlikely(ret))
-		verbs_mr_unmap(mr);
-	return ret;
-}
-
 /* Other memory for a region of an endpoint */
 int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
 	if (mr->asked != attr->access)
 		verbs_mr_set_access(mr, attr->access);
-	return verbs_mr_is_one(mr, attr) ?
-	       verbs_mr_remap_one(mr, attr->mr_iov) :
-	       verbs_mr_map(mr, attr, verbs_mr_refill);
+	return verbs_mr_map(mr, attr, verbs_mr_refill);
 }
 
 /* A new region with a key */

@@ -6,8 +6,10 @@
 #define _KOFI_VERBS_MR_H
 
 #include <linux/scatterlist.h>
+#include <linux/sizes.h>
 #include "verbs.h"
 
+#define VERBS_MR_MIN_PAGE	SZ_4K
 #define VERBS_SINKS		16	/* regions for reads over iWARP */
 #define VERBS_SINK_IOV		8	/* elements of a list there */
 
@@ -91,9 +93,10 @@ struct verbs_mr {
 /* mr.c */
 extern const struct fi_ops_mr verbs_mr_ops;
 int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr);
-size_t verbs_mr_one_limit(const struct verbs_mr *mr);
 int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr);
-void verbs_mr_unmap(struct verbs_mr *mr);
+int verbs_mr_refill(struct verbs_mr *mr, u64 addr);
+void verbs_mr_single_table(struct verbs_mr *mr);
+size_t verbs_mr_max_seg(const struct verbs_mr *mr);
 int verbs_mr_close(struct fid *fid);
 
 /* reg.c */
@@ -115,6 +118,36 @@ u32 verbs_sinks_max_len(const struct ib_device *ibdev);
 bool verbs_needs_sink(const struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op,
 			size_t len);
+
+/* What is in the table, in pages of @page_size, for a registration that is not in use */
+static inline int verbs_mr_fill(struct verbs_mr *mr, u64 addr, u32 page_size)
+{
+	int ret = ib_map_mr_sg(mr->ibmr, mr->sgt.sgl, mr->sgt.nents, NULL,
+			       page_size);
+
+	if (unlikely(ret != mr->sgt.nents || mr->ibmr->length != mr->len))
+		return ret < 0 ? ret : -EINVAL;
+	mr->ibmr->iova = addr;
+	return 0;
+}
+
+/* A region of an endpoint keeps its table */
+static inline void verbs_mr_free_table(struct verbs_mr *mr)
+{
+	if (unlikely(!mr->segs))
+		sg_free_table(&mr->sgt);
+}
+
+/* The memory is the client's again */
+static inline void verbs_mr_unmap(struct verbs_mr *mr)
+{
+	if (unlikely(!mr->mapped))
+		return;
+	ib_dma_unmap_sgtable_attrs(mr->domain->dev->ibdev, &mr->sgt, mr->dir,
+				   0);
+	mr->mapped = false;
+	verbs_mr_free_table(mr);
+}
 
 static inline struct verbs_mr *to_verbs_mr(struct fid *fid)
 {

@@ -41,17 +41,68 @@ static struct verbs_mr *verbs_mr_of(struct fid_mr *fid_mr)
 	return container_of(fid_mr, struct verbs_mr, mr);
 }
 
-/* The calls come several times per request, and nothing here sleeps */
-static __always_inline int verbs_mr_ep_hold(const struct verbs_mr *mr)
+/* With the device held: do the client's calls have to end here? */
+static bool verbs_mr_ep_gone(const struct verbs_mr *mr)
 {
-	verbs_device_hold();
-	if (likely(!verbs_device_going(mr->domain->dev)))
-		return 0;
-	verbs_device_release();
-	return -ENODEV;
+	/* All endpoints are told before the removal waits for who holds the device */
+	return mr->ep ? READ_ONCE(mr->ep->state) == VERBS_EP_GONE :
+			verbs_device_going(mr->domain->dev);
 }
 
-static int verbs_mr_ep_take(struct verbs_mr *mr, const struct fi_mr_attr *attr)
+/* In the smallest pages, whatever is in front of it in the first one */
+static size_t verbs_mr_ep_one_limit(const struct verbs_mr *mr)
+{
+	const struct ib_device_attr *attrs = &mr->domain->dev->ibdev->attrs;
+
+	if (!(attrs->page_size_cap & VERBS_MR_MIN_PAGE))
+		return 0;
+	return min3((u64)mr->page_limit * VERBS_MR_MIN_PAGE, attrs->max_mr_size,
+		    (u64)verbs_mr_max_seg(mr));
+}
+
+/* Is it one buffer, and for the same as the one before, as for most requests? */
+static __always_inline bool verbs_mr_ep_is_one(struct verbs_mr *mr,
+					       const struct fi_mr_attr *attr)
+{
+	const struct kvec *kvec = attr->mr_iov;
+
+	return attr->access == mr->asked && attr->type == FI_BUF_KVEC &&
+	       attr->iov_count == 1 && kvec && !attr->offset &&
+	       attr->iface == FI_HMEM_SYSTEM && !attr->auth_key_size &&
+	       kvec->iov_len - 1 < mr->one_limit &&
+	       (uintptr_t)kvec->iov_base % VERBS_MR_MIN_PAGE + kvec->iov_len <=
+	       mr->one_limit &&
+	       verbs_finds_memory(&mr->block, kvec->iov_base, kvec->iov_len);
+}
+
+/* One segment, without a walk, and without a choice unless mapping has moved it */
+static __always_inline int verbs_mr_ep_take_one(struct verbs_mr *mr,
+						const struct kvec *kvec)
+{
+	u64 addr = (uintptr_t)kvec->iov_base;
+	int ret;
+
+	if (unlikely(mr->sgt.orig_nents != 1))
+		verbs_mr_single_table(mr);
+	sg_set_page(mr->segs, virt_to_page(kvec->iov_base), kvec->iov_len,
+		    offset_in_page(kvec->iov_base));
+	ret = ib_dma_map_sgtable_attrs(mr->ibmr->device, &mr->sgt, mr->dir, 0);
+	if (unlikely(ret))
+		return ret;
+	mr->mapped = true;
+	mr->len = kvec->iov_len;
+	mr->linear = true;
+	if (likely(!((sg_dma_address(mr->segs) ^ addr) % VERBS_MR_MIN_PAGE)))
+		ret = verbs_mr_fill(mr, addr, VERBS_MR_MIN_PAGE);
+	else
+		ret = verbs_mr_refill(mr, addr);
+	if (unlikely(ret))
+		verbs_mr_unmap(mr);
+	return ret;
+}
+
+static __always_inline int verbs_mr_ep_take(struct verbs_mr *mr,
+					    const struct fi_mr_attr *attr, bool one)
 {
 	enum verbs_mr_state state = READ_ONCE(mr->state);
 	int ret;
@@ -60,25 +111,30 @@ static int verbs_mr_ep_take(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 		verbs_mr_unmap(mr);
 	else if (unlikely(state != VERBS_MR_EMPTY))
 		return -FI_EOPBADSTATE;
-	ret = verbs_mr_remap(mr, attr);
+	ret = one ? verbs_mr_ep_take_one(mr, attr->mr_iov) :
+		    verbs_mr_remap(mr, attr);
 	mr->state = ret ? VERBS_MR_EMPTY : VERBS_MR_READY;
 	return ret == -ENOMEM ? -EAGAIN : ret;
 }
 
+/* The calls come several times per request, and nothing here sleeps */
 static int verbs_mr_ep_refresh(struct fid_mr *fid_mr,
 			       const struct fi_mr_attr *attr, u64 flags)
 {
 	struct verbs_mr *mr = verbs_mr_of(fid_mr);
-	int ret;
+	int ret = -ENODEV;
+	bool one;
 
 	if (unlikely(flags))
 		return -FI_EBADFLAGS;
-	if (unlikely(!attr || !kofi_mr_attr_is_valid(attr)))
+	if (unlikely(!attr))
 		return -EINVAL;
-	ret = verbs_mr_ep_hold(mr);
-	if (unlikely(ret))
-		return ret;
-	ret = verbs_mr_ep_take(mr, attr);
+	one = verbs_mr_ep_is_one(mr, attr);
+	if (unlikely(!one && !kofi_mr_attr_is_valid(attr)))
+		return -EINVAL;
+	verbs_device_hold();
+	if (likely(!verbs_mr_ep_gone(mr)))
+		ret = verbs_mr_ep_take(mr, attr, one);
 	verbs_device_release();
 	return ret;
 }
@@ -93,18 +149,57 @@ void verbs_mr_prepare_reg(struct verbs_mr *mr)
 	mr->reg.access = mr->access;
 }
 
+/*
+ * A registration rides with an operation behind it, and is silent even if it fails, as
+ * that then fails, too.  The lock of the transmit side is held.
+ */
+static void verbs_mr_ep_ride(struct verbs_ep *ep, struct verbs_slot *slot,
+			    struct ib_send_wr *wr)
+{
+	wr->wr_cqe = &slot->cqe;
+	wr->send_flags = 0;
+	if (unlikely(ep->tx.counted || ++ep->quiet >= ep->tx.size / 2))
+		verbs_slot_carry(slot, wr);
+	else
+		verbs_slot_ride(slot);
+	verbs_chain_link(ep, wr);
+}
+
+/* Puts the registration in front of the endpoint's next operation */
+static int verbs_mr_ep_post(struct verbs_mr *mr)
+{
+	struct verbs_ep *ep = mr->ep;
+	struct verbs_slot *slot;
+	unsigned long flags;
+
+	if (unlikely(smp_load_acquire(&ep->state) != VERBS_EP_CONNECTED))
+		return verbs_ep_check(ep, true);
+	if (!verbs_slot_take(&ep->tx, &slot))
+		return -EAGAIN;
+	slot->comp.flags = 0;
+	slot->silent = true;
+	slot->due = true;
+	slot->region = mr;
+	slot->cqe.done = ep->tx.done;
+	mr->slot = slot;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	verbs_mr_ep_ride(ep, slot, &mr->reg.wr);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	return 0;
+}
+
 static int verbs_mr_ep_enable(struct fid_mr *fid_mr)
 {
 	struct verbs_mr *mr = verbs_mr_of(fid_mr);
 	int ret;
 
-	ret = verbs_mr_ep_hold(mr);
-	if (unlikely(ret))
-		return ret;
-	ret = -FI_EOPBADSTATE;
+	verbs_device_hold();
 	if (likely(mr->ep && mr->state == VERBS_MR_READY)) {
 		verbs_mr_prepare_reg(mr);
-		ret = verbs_post_reg(mr);
+		ret = verbs_mr_ep_post(mr);
+	} else {
+		ret = verbs_mr_ep_gone(mr) ? -ENODEV : -FI_EOPBADSTATE;
 	}
 	if (likely(!ret)) {
 		mr->mr.key = mr->ibmr->rkey;
@@ -146,19 +241,19 @@ static noinline int verbs_mr_ep_invalidate(struct verbs_mr *mr, void *context)
 static int verbs_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 {
 	struct verbs_mr *mr = verbs_mr_of(fid_mr);
-	int ret;
+	int ret = 0;
 
 	if (unlikely(flags & ~FI_REMOTE_INV))
 		return -FI_EBADFLAGS;
-	ret = verbs_mr_ep_hold(mr);
-	if (unlikely(ret))
-		return ret;
-	if (unlikely(mr->state != VERBS_MR_ENABLED))
+	verbs_device_hold();
+	if (unlikely(verbs_mr_ep_gone(mr)))
+		ret = -ENODEV;
+	else if (unlikely(mr->state != VERBS_MR_ENABLED))
 		ret = -FI_EOPBADSTATE;
-	else if (flags)
-		verbs_mr_ep_ended(mr);
-	else
+	else if (!flags)
 		ret = verbs_mr_ep_invalidate(mr, context);
+	else
+		verbs_mr_ep_ended(mr);
 	verbs_device_release();
 	return ret;
 }
@@ -285,7 +380,7 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	if (ret)
 		return ret;
 	mr->seg_limit = mr->page_limit;
-	mr->one_limit = verbs_mr_one_limit(mr);
+	mr->one_limit = verbs_mr_ep_one_limit(mr);
 	mr->segs = kvcalloc(mr->seg_limit, sizeof(*mr->segs), GFP_KERNEL);
 	if (!mr->segs)
 		return -ENOMEM;

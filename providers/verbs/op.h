@@ -209,7 +209,6 @@ void verbs_chain_abandon(struct verbs_ep *ep);
 void verbs_ring(struct verbs_ep *ep);
 void verbs_refuse(struct verbs_slot *slot);
 void verbs_end_refused(struct verbs_ep *ep);
-int verbs_post_reg(struct verbs_mr *mr);
 void verbs_post_unreg(struct verbs_mr *mr);
 
 /* split.c */
