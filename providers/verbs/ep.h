@@ -63,7 +63,6 @@ struct verbs_wr {
  * @max_msg_size: bytes
  * @inject_size: bytes
  * @inline_size: bytes the queue pair takes inline
- * @read_limit: most elements of the local list of a read
  * @tx: transmit side; its lock guards what is called in flight below, too
  * @rx: receive side
  * @quiet: in flight: operations posted unsignalled since the last signalled one
@@ -72,6 +71,7 @@ struct verbs_wr {
  * @chain: in flight: work requests posted with FI_MORE, or NULL
  * @chain_end: where the next one is linked
  * @chain_used: bytes of @chain_room that they take
+ * @read_limit: most elements of the local list of a read
  * @chain_room: memory for copies of them, and for what rings the bell (one.h)
  * @stranded: in flight: operations that the device has taken in part; their comp.next
  * @refused: in flight: operations that were refused when their call had returned;
@@ -120,8 +120,7 @@ struct verbs_ep {
 	u64			tx_flags;
 	size_t			max_msg_size;
 	size_t			inject_size;
-	u32			inline_size;
-	u32			read_limit;
+	size_t			inline_size;
 	struct verbs_queue	tx;
 	struct verbs_queue	rx;
 
@@ -131,6 +130,7 @@ struct verbs_ep {
 	struct ib_send_wr	*chain;
 	struct ib_send_wr	**chain_end;
 	u32			chain_used;
+	u32			read_limit;
 	u8			chain_room[VERBS_CHAIN_ROOM] __aligned(8);
 	struct kofi_comp	*stranded;
 	struct kofi_comp	*refused;
@@ -251,9 +251,9 @@ static inline struct verbs_srx *to_verbs_srx(struct fid *fid)
 }
 
 /*
- * Are @len bytes to be copied by the device when they are posted?  It has not to fetch
- * them then, and they need no mapping.  libfabric's verbs provider does the same with as
- * much as may be injected.
+ * Does the device copy @len bytes when they are posted?  It need not fetch them then, and
+ * they need no mapping.  libfabric's verbs provider does the same with as much as may be
+ * injected (2.6, VERBS_INJECT_FLAGS).
  */
 static __always_inline bool verbs_copies(const struct verbs_ep *ep, size_t len)
 {

@@ -168,37 +168,33 @@ static __always_inline int verbs_fast_end(struct verbs_slot *slot, int ret)
 	return likely(!ret) ? ret : verbs_post_refused(slot, ret);
 }
 
-/* Each field of its own, as no compiler clears less than all of the rest */
+/*
+ * Each field of its own, as no compiler clears less than all of the rest; and not ex,
+ * which a device looks at only for the opcodes that have something there.
+ */
 static __always_inline void verbs_fast_wr(struct ib_send_wr *wr,
 					  enum ib_wr_opcode opcode,
 					  struct verbs_slot *slot,
-					  struct ib_sge *sge)
+					  struct ib_sge *sge, bool copy)
 {
 	wr->next = NULL;
 	wr->wr_cqe = &slot->cqe;
 	wr->sg_list = sge;
 	wr->num_sge = 1;
 	wr->opcode = opcode;
-	wr->send_flags = IB_SEND_SIGNALED;
-	wr->ex.imm_data = 0;
+	wr->send_flags = copy ? IB_SEND_SIGNALED | IB_SEND_INLINE :
+				IB_SEND_SIGNALED;
 }
 
-/* What the device need not fetch it copies when it is posted */
-static __always_inline void verbs_wr_copy(const struct verbs_ep *ep,
-					  struct ib_send_wr *wr)
-{
-	if (verbs_copies(ep, wr->sg_list->length))
-		wr->send_flags |= IB_SEND_INLINE;
-}
-
+/* @len: bytes of @sge, as the caller has them at hand */
 static __always_inline int verbs_fast_send(struct verbs_ep *ep,
 					   struct verbs_slot *slot,
-					   struct ib_sge *sge, void *context)
+					   struct ib_sge *sge, size_t len,
+					   void *context)
 {
 	struct ib_send_wr wr __uninitialized;
 
-	verbs_fast_wr(&wr, IB_WR_SEND, slot, sge);
-	verbs_wr_copy(ep, &wr);
+	verbs_fast_wr(&wr, IB_WR_SEND, slot, sge, verbs_copies(ep, len));
 	verbs_fast_fill(slot, context, FI_MSG | FI_SEND);
 	return verbs_fast_end(slot, ib_post_send(ep->qp, &wr, NULL));
 }
@@ -206,14 +202,13 @@ static __always_inline int verbs_fast_send(struct verbs_ep *ep,
 static __always_inline int verbs_fast_rdma(struct verbs_ep *ep,
 					   enum ib_wr_opcode opcode,
 					   struct verbs_slot *slot,
-					   struct ib_sge *sge, void *context,
-					   u64 addr, u64 key)
+					   struct ib_sge *sge, size_t len,
+					   void *context, u64 addr, u64 key)
 {
 	struct ib_rdma_wr wr __uninitialized;
 
-	verbs_fast_wr(&wr.wr, opcode, slot, sge);
-	if (opcode != IB_WR_RDMA_READ)
-		verbs_wr_copy(ep, &wr.wr);
+	verbs_fast_wr(&wr.wr, opcode, slot, sge,
+		      opcode != IB_WR_RDMA_READ && verbs_copies(ep, len));
 	wr.remote_addr = addr;
 	wr.rkey = key;
 	verbs_fast_fill(slot, context, FI_RMA | (opcode == IB_WR_RDMA_READ ?

@@ -181,7 +181,7 @@ static noinline ssize_t verbs_send_mapped(struct fid_ep *fid_ep, const void *buf
 	verbs_device_hold();
 	if (likely(verbs_fast_begin(ep, &ep->tx, buf, len, DMA_TO_DEVICE, &sge,
 				    &slot)))
-		ret = verbs_fast_send(ep, slot, &sge, context);
+		ret = verbs_fast_send(ep, slot, &sge, len, context);
 	verbs_device_release();
 	if (likely(ret != -ENOMSG))
 		return ret;
@@ -217,7 +217,7 @@ static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
 		return verbs_send_other(fid_ep, buf, len, desc, dest_addr,
 					context);
 	}
-	ret = verbs_fast_send(ep, slot, &sge, context);
+	ret = verbs_fast_send(ep, slot, &sge, len, context);
 	verbs_device_release();
 	return ret;
 }

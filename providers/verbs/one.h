@@ -63,8 +63,8 @@ static __always_inline void verbs_one_wr(const struct verbs_ep *ep,
 					 struct verbs_slot *slot,
 					 struct ib_sge *sge)
 {
-	verbs_fast_wr(&wr->wr, one->opcode, slot, sge);
-	verbs_wr_copy(ep, &wr->wr);
+	verbs_fast_wr(&wr->wr, one->opcode, slot, sge,
+		      verbs_copies(ep, sge->length));
 	if (one->opcode == IB_WR_RDMA_WRITE) {
 		wr->remote_addr = one->to.addr;
 		wr->rkey = one->to.key;

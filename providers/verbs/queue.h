@@ -136,7 +136,6 @@ enum verbs_kind {
  *	taken with interrupts off; see verbs_queue_unlock()
  * @plain: plain operations may go the short way now (fast.h)
  * @fits: and may as far as the endpoint is concerned
- * @bare: nothing is to be done when an operation succeeds but to report it
  * @selective: success is reported only with FI_COMPLETION
  * @counted: a counter is bound, so everything is signalled
  * @free: place of the first free slot, and below a count of takings (slot.c)
@@ -149,6 +148,7 @@ enum verbs_kind {
  * @block: number of a block that has been found to be memory, see VERBS_BLOCK_SHIFT
  * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
  * @lkey: key of memory that is in no region
+ * @bare: nothing is to be done when an operation succeeds but to report it
  * @size: depth
  * @iov_limit: SGEs of an operation
  * @op_flags: FI_* of calls without flags
@@ -165,7 +165,6 @@ struct verbs_queue {
 	spinlock_t		lock;		/* see above */
 	bool			plain;
 	bool			fits;
-	bool			bare;
 	bool			selective;
 	bool			counted;
 	atomic64_t		free;
@@ -177,6 +176,7 @@ struct verbs_queue {
 	unsigned long		block;
 	struct verbs_sge	*maps;
 	u32			lkey;
+	bool			bare;
 	size_t			size;
 	size_t			iov_limit;
 	u64			op_flags;

@@ -40,8 +40,8 @@ static __always_inline int verbs_rma_mapped(struct verbs_ep *ep,
 	verbs_device_hold();
 	if (likely(verbs_rma_fits(ep, opcode, key) &&
 		   verbs_fast_begin(ep, &ep->tx, buf, len, dir, &sge, &slot)))
-		ret = verbs_fast_rdma(ep, opcode, slot, &sge, context, addr,
-				      key);
+		ret = verbs_fast_rdma(ep, opcode, slot, &sge, len, context,
+				      addr, key);
 	verbs_device_release();
 	return ret;
 }
@@ -119,7 +119,8 @@ static ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len,
 		return verbs_read_other(fid_ep, buf, len, desc, src_addr, addr,
 					key, context);
 	}
-	ret = verbs_fast_rdma(ep, IB_WR_RDMA_READ, slot, &sge, context, addr, key);
+	ret = verbs_fast_rdma(ep, IB_WR_RDMA_READ, slot, &sge, len, context,
+			      addr, key);
 	verbs_device_release();
 	return ret;
 }
@@ -248,7 +249,8 @@ static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
 		return verbs_write_other(fid_ep, buf, len, desc, dest_addr, addr,
 					key, context);
 	}
-	ret = verbs_fast_rdma(ep, IB_WR_RDMA_WRITE, slot, &sge, context, addr, key);
+	ret = verbs_fast_rdma(ep, IB_WR_RDMA_WRITE, slot, &sge, len, context,
+			      addr, key);
 	verbs_device_release();
 	return ret;
 }
