@@ -30,6 +30,10 @@ cases_insn()
 	insn.rxe.rate.64.d128 stream depth=128 count=512 rounds=11
 	insn.rxe.rate.64.d128.more stream op=more depth=128 count=512 rounds=11
 	insn.rxe.perio perio depth=1 count=50 rounds=25
+	insn.rxe.lat.64.inline pingpong size=64 count=50 rounds=25 base=inline
+	insn.rxe.rate.64.d128.inline stream depth=128 count=512 rounds=11 base=inline
+	insn.rxe.rate.64.d128.more.inline stream op=more depth=128 count=512 rounds=11 base=inline
+	insn.rxe.perio.inline perio depth=1 count=50 rounds=25 base=inline
 	END
 }
 
@@ -61,6 +65,10 @@ cases_rxe()
 	mem.ep.rma memory ep-rma 100 128
 	mem.cq memory cq 200 128
 	mem.mr memory mr 2000 1
+	lat.64.inline again 4 pingpong size=64 count=20 rounds=80 base=inline
+	rate.64.d128.inline again 2 stream depth=128 count=256 rounds=100 base=inline
+	rate.64.d128.more.inline again 2 stream op=more depth=128 count=256 rounds=100 base=inline
+	perio.inline again 2 perio depth=1 count=20 rounds=100 base=inline
 	lat.1 pingpong size=1 count=20 rounds=60
 	lat.1k pingpong size=1024 count=20 rounds=60
 	lat.4k pingpong size=4096 count=10 rounds=60
