@@ -15,9 +15,12 @@
  * region, or in memory that has been found to be memory, if the device needs no mapping.
  * As it calls nobody, the call has nothing to keep but the slot, and hardly uses the
  * stack.  verbs_fast_begin() finds out about memory and maps it; it is in functions of
- * its own.  Whatever is not plain, or finds the queue full, goes the long way (post.c),
- * which begins with sends and writes of one buffer in the same way; nothing has happened
- * then.
+ * its own.  Whatever is not plain, or finds the queue full, goes another way (one.h, then
+ * post.c); nothing has happened then.
+ *
+ * Data that fit inline are copied by the device when they are posted, as those of
+ * fi_inject() are: it need not fetch them, and they need no mapping.  The buffer is the
+ * provider's until the completion all the same.
  */
 #ifndef _KOFI_VERBS_FAST_H
 #define _KOFI_VERBS_FAST_H

@@ -189,8 +189,7 @@ size_t verbs_mr_max_seg(const struct verbs_mr *mr)
 
 /* On success the region has its table, address and length */
 static int verbs_mr_build_table(struct verbs_mr *mr,
-					 const struct fi_mr_attr *attr,
-					 u64 *addr)
+				const struct fi_mr_attr *attr, u64 *addr)
 {
 	struct verbs_mr_builder builder = {
 		.max_seg = verbs_mr_max_seg(mr),
@@ -284,6 +283,7 @@ static int verbs_mr_choose(const struct verbs_mr *mr, u64 addr,
 	return 0;
 }
 
+/* A registration that is filled, but not registered */
 static int verbs_mr_alloc_ibmr(struct verbs_mr *mr, u64 addr)
 {
 	enum ib_mr_type type;

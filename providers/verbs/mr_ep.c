@@ -154,8 +154,9 @@ void verbs_mr_prepare_reg(struct verbs_mr *mr)
  * that then fails, too.  The lock of the transmit side is held.
  */
 static void verbs_mr_ep_ride(struct verbs_ep *ep, struct verbs_slot *slot,
-			    struct ib_send_wr *wr)
+			     struct ib_send_wr *wr)
 {
+	slot->due = true;
 	wr->wr_cqe = &slot->cqe;
 	wr->send_flags = 0;
 	if (unlikely(ep->tx.counted || ++ep->quiet >= ep->tx.size / 2))
@@ -172,13 +173,13 @@ static int verbs_mr_ep_post(struct verbs_mr *mr)
 	struct verbs_slot *slot;
 	unsigned long flags;
 
+	/* See verbs_ep_enable() */
 	if (unlikely(smp_load_acquire(&ep->state) != VERBS_EP_CONNECTED))
 		return verbs_ep_check(ep, true);
-	if (!verbs_slot_take(&ep->tx, &slot))
+	if (unlikely(!verbs_slot_take(&ep->tx, &slot)))
 		return -EAGAIN;
 	slot->comp.flags = 0;
 	slot->silent = true;
-	slot->due = true;
 	slot->region = mr;
 	slot->cqe.done = ep->tx.done;
 	mr->slot = slot;

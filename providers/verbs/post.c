@@ -369,7 +369,6 @@ int verbs_one_refused(struct verbs_slot *slot, int err)
 	return verbs_post_refused(slot, err);
 }
 
-
 /**
  * verbs_post() - Post an operation to the transmit queue
  * @ep: the endpoint
