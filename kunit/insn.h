@@ -30,6 +30,7 @@
 #define INSN_BATCH	16
 
 #define INSN_LEN	64
+#define INSN_LONG	512	/* more than goes inline */
 #define INSN_DEPTH	128
 
 /* How completions come to their reader */
@@ -112,7 +113,7 @@ struct insn_raw {
 /**
  * struct insn_bed - Both sides, with completions of one kind
  * @hca: the device
- * @buf: INSN_LEN bytes for all operations
+ * @buf: INSN_LONG bytes for all operations
  * @page: to register
  * @kofi: one side
  * @raw: the other one
@@ -155,6 +156,7 @@ enum insn_op {
 	INSN_READ,
 	INSN_INJECT,
 	INSN_SEND_MAP,
+	INSN_LONG_MAP,
 	INSN_SENDMSG,
 	INSN_OPS,
 };

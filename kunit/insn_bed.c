@@ -151,7 +151,7 @@ int insn_bed_open(struct insn_bed *bed, enum insn_kind kind)
 	int ret;
 
 	*bed = (struct insn_bed) { .kofi.kind = kind, .raw.kind = kind };
-	bed->buf = kzalloc(INSN_LEN, GFP_KERNEL);
+	bed->buf = kzalloc(INSN_LONG, GFP_KERNEL);
 	bed->page = (void *)get_zeroed_page(GFP_KERNEL);
 	if (!bed->buf || !bed->page)
 		return -ENOMEM;

@@ -43,7 +43,7 @@ static void insn_raw_unmap_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct insn_req *req = container_of(wc->wr_cqe, struct insn_req, cqe);
 	struct insn_raw *r = cq->cq_context;
 
-	ib_dma_unmap_single(r->cm.pd->device, req->dma, INSN_LEN,
+	ib_dma_unmap_single(r->cm.pd->device, req->dma, INSN_LONG,
 			    DMA_TO_DEVICE);
 	req->dma = 0;
 	req->len = wc->byte_len;
@@ -66,7 +66,7 @@ static int insn_raw_prepare(struct insn_raw *r, int op)
 
 	for (i = 0; i < INSN_BATCH; i++) {
 		r->reqs[i].cqe.done = r->kind == INSN_SREAD ? insn_raw_list :
-				      op == INSN_SEND_MAP ? insn_raw_unmap_done :
+				      op == INSN_LONG_MAP ? insn_raw_unmap_done :
 							    insn_raw_done;
 		ret |= insn_raw_ops[op](r, &r->reqs[i]);
 	}
@@ -240,7 +240,7 @@ const struct insn_case insn_comp_cases[] = {
 	INSN_DONES(".recv", INSN_RECV),
 	INSN_DONES(".write", INSN_WRITE),
 	INSN_DONES(".read", INSN_READ),
-	INSN_DONES(".map", INSN_SEND_MAP),
+	INSN_DONES(".map", INSN_LONG_MAP),
 };
 
 const unsigned int insn_nr_comp_cases = ARRAY_SIZE(insn_comp_cases);

@@ -31,6 +31,12 @@ static noinline int kofi_send_map(struct insn_kofi *k, struct insn_req *req)
 		       insn_context(k, req));
 }
 
+static noinline int kofi_long_map(struct insn_kofi *k, struct insn_req *req)
+{
+	return fi_send(k->link.a, k->buf, INSN_LONG, NULL, 0,
+		       insn_context(k, req));
+}
+
 static noinline int kofi_recv(struct insn_kofi *k, struct insn_req *req)
 {
 	return fi_recv(k->link.a, k->buf, INSN_LEN, k->desc, 0,
@@ -74,6 +80,7 @@ const insn_kofi_fn insn_kofi_ops[INSN_OPS] = {
 	[INSN_READ]	= kofi_read,
 	[INSN_INJECT]	= kofi_inject,
 	[INSN_SEND_MAP]	= kofi_send_map,
+	[INSN_LONG_MAP]	= kofi_long_map,
 	[INSN_SENDMSG]	= kofi_sendmsg,
 };
 
@@ -95,13 +102,13 @@ static noinline int raw_send(struct insn_raw *r, struct insn_req *req)
 	return ib_post_send(r->qp, &wr, NULL);
 }
 
-static noinline int raw_send_map(struct insn_raw *r, struct insn_req *req)
+static __always_inline int raw_map_len(struct insn_raw *r, struct insn_req *req,
+				       u32 len)
 {
 	struct ib_device *ibdev = r->cm.pd->device;
 	struct ib_sge sge = {
-		.addr	= ib_dma_map_single(ibdev, r->buf, INSN_LEN,
-					    DMA_TO_DEVICE),
-		.length	= INSN_LEN,
+		.addr	= ib_dma_map_single(ibdev, r->buf, len, DMA_TO_DEVICE),
+		.length	= len,
 		.lkey	= r->cm.pd->local_dma_lkey,
 	};
 	struct ib_send_wr wr = {
@@ -116,6 +123,16 @@ static noinline int raw_send_map(struct insn_raw *r, struct insn_req *req)
 		return -EAGAIN;
 	req->dma = sge.addr;
 	return ib_post_send(r->qp, &wr, NULL);
+}
+
+static noinline int raw_send_map(struct insn_raw *r, struct insn_req *req)
+{
+	return raw_map_len(r, req, INSN_LEN);
+}
+
+static noinline int raw_long_map(struct insn_raw *r, struct insn_req *req)
+{
+	return raw_map_len(r, req, INSN_LONG);
 }
 
 static noinline int raw_recv(struct insn_raw *r, struct insn_req *req)
@@ -194,6 +211,7 @@ const insn_raw_fn insn_raw_ops[INSN_OPS] = {
 	[INSN_READ]	= raw_read,
 	[INSN_INJECT]	= raw_inject,
 	[INSN_SEND_MAP]	= raw_send_map,
+	[INSN_LONG_MAP]	= raw_long_map,
 	[INSN_SENDMSG]	= raw_send,
 };
 
@@ -216,14 +234,14 @@ static s64 insn_kofi_post(struct insn_bed *bed, int op)
 	return ret ? : (s64)(stop - start) - insn_overhead;
 }
 
-static void insn_raw_unmap(struct insn_raw *r)
+static void insn_raw_unmap(struct insn_raw *r, u32 len)
 {
 	int i;
 
 	for (i = 0; i < INSN_BATCH; i++) {
 		if (r->reqs[i].dma)
 			ib_dma_unmap_single(r->cm.pd->device, r->reqs[i].dma,
-					    INSN_LEN, DMA_TO_DEVICE);
+					    len, DMA_TO_DEVICE);
 		r->reqs[i].dma = 0;
 	}
 }
@@ -242,7 +260,7 @@ static s64 insn_raw_post(struct insn_bed *bed, int op)
 		ret |= post(r, &r->reqs[i]);
 	stop = get_cycles();
 	local_irq_restore(flags);
-	insn_raw_unmap(r);
+	insn_raw_unmap(r, op == INSN_LONG_MAP ? INSN_LONG : INSN_LEN);
 	if (!ret)
 		ret = insn_raw_settle(bed);
 	return ret ? : (s64)(stop - start) - insn_overhead;
@@ -258,6 +276,7 @@ const struct insn_case insn_post_cases[] = {
 	INSN_POST("read64", INSN_READ),
 	INSN_POST("inject64", INSN_INJECT),
 	INSN_POST("send64.map", INSN_SEND_MAP),
+	INSN_POST("send512.map", INSN_LONG_MAP),
 	INSN_POST("sendmsg64", INSN_SENDMSG),
 };
 

@@ -93,13 +93,12 @@ verbs_slot_on_memory(struct verbs_queue *queue, const void *buf, size_t len,
 	sge->addr = (uintptr_t)buf;
 	sge->length = len;
 	sge->lkey = queue->lkey;
-	if (verbs_takes_address(queue, len, dir))
-		return verbs_slot_take(queue, slot);
-	*slot = verbs_fast_map(queue, buf, len, dir);
-	if (unlikely(!*slot))
+	if (unlikely(!verbs_slot_take(queue, slot)))
 		return false;
-	sge->addr = verbs_slot_maps(*slot)->addr;
-	return true;
+	if (verbs_takes_address(queue, len, dir))
+		return true;
+	sge->addr = verbs_fast_map(*slot, buf, len, dir);
+	return sge->addr != DMA_MAPPING_ERROR;
 }
 
 /**

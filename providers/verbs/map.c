@@ -118,6 +118,13 @@ void verbs_map_undo(struct verbs_domain *domain, enum dma_data_direction dir,
 	map->mapped = 0;
 }
 
+static struct verbs_sge *verbs_slot_maps(const struct verbs_slot *slot)
+{
+	const struct verbs_queue *queue = slot->queue;
+
+	return &queue->maps[(slot - queue->slots) * queue->iov_limit];
+}
+
 /* What the device does with the buffers */
 static enum dma_data_direction verbs_slot_dir(const struct verbs_slot *slot)
 {
@@ -160,26 +167,23 @@ void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map)
 }
 
 /*
- * A slot for an operation of one buffer (fast.h), which is mapped; the slot remembers
- * where (verbs_slot_mapped()).  NULL: nothing has happened.
+ * Maps the buffer of an operation of one (fast.h), whose slot remembers what there is to
+ * unmap.  Returns the address for the device, or DMA_MAPPING_ERROR; then the slot has
+ * been given back.
  */
-struct verbs_slot *verbs_fast_map(struct verbs_queue *queue, const void *buf,
-				  size_t len, enum dma_data_direction dir)
+u64 verbs_fast_map(struct verbs_slot *slot, const void *buf, size_t len,
+		   enum dma_data_direction dir)
 {
-	struct ib_device *ibdev = queue->domain->dev->ibdev;
-	struct verbs_slot *slot;
-	u64 addr;
+	struct ib_device *ibdev = slot->queue->domain->dev->ibdev;
+	u64 addr = ib_dma_map_single(ibdev, (void *)buf, len, dir);
 
-	if (!verbs_slot_take(queue, &slot))
-		return NULL;
-	addr = ib_dma_map_single(ibdev, (void *)buf, len, dir);
-	if (ib_dma_mapping_error(ibdev, addr)) {
+	if (unlikely(ib_dma_mapping_error(ibdev, addr))) {
 		verbs_slot_put(slot);
-		return NULL;
+		return DMA_MAPPING_ERROR;
 	}
 	verbs_slot_keep_one(slot, addr, len);
 	slot->cqe.done = verbs_mapped_done;
-	return slot;
+	return addr;
 }
 
 void verbs_unmap(struct verbs_slot *slot)

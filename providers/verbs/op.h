@@ -157,8 +157,8 @@ int verbs_each_piece(enum fi_buf_type type, const void *list, size_t count,
 		     verbs_piece_fn fn, void *context);
 
 /* map.c */
-struct verbs_slot *verbs_fast_map(struct verbs_queue *queue, const void *buf,
-				  size_t len, enum dma_data_direction dir);
+u64 verbs_fast_map(struct verbs_slot *slot, const void *buf, size_t len,
+		   enum dma_data_direction dir);
 int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
 		   struct verbs_iter *iter, size_t limit, struct verbs_map *map);
 void verbs_map_undo(struct verbs_domain *domain, enum dma_data_direction dir,

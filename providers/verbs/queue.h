@@ -295,14 +295,6 @@ static __always_inline bool verbs_slot_take(struct verbs_queue *queue,
 	return true;
 }
 
-/* Where the slot keeps what is mapped of it */
-static inline struct verbs_sge *verbs_slot_maps(const struct verbs_slot *slot)
-{
-	const struct verbs_queue *queue = slot->queue;
-
-	return &queue->maps[(slot - queue->slots) * queue->iov_limit];
-}
-
 /* Gives clean slots back, from @first to @last by their next */
 static __always_inline void verbs_slots_push(struct verbs_queue *queue,
 					     const struct verbs_slot *first,
@@ -332,7 +324,7 @@ static inline u64 verbs_told(const struct verbs_queue *queue, u64 flags)
 /* Is success of an operation with @flags to be kept from the client? */
 static inline bool verbs_is_silent(const struct verbs_queue *queue, u64 flags)
 {
-	return queue->selective && !(flags & FI_COMPLETION);
+	return !(verbs_told(queue, flags) & FI_COMPLETION);
 }
 
 #endif /* _KOFI_VERBS_QUEUE_H */
