@@ -11,6 +11,7 @@
 #include <rdma/fi_rma.h>
 #include "busy.h"
 #include "hca_test.h"
+#include "hca_test_mr.h"
 
 #define REMOVE_OPS	8
 #define REMOVE_LEN	64
@@ -193,31 +194,20 @@ struct remove_all {
 	struct ht_pair	pair;
 	struct fid_mr	*mr;
 	struct fid_mr	*ep_mr;
+	struct fid_mr	*ready_mr;
 	struct fid_ep	*srx;
 	u8		*buf;
 };
 
 static void remove_open_mrs(struct kunit *test, struct remove_all *all)
 {
-	struct kvec kvec;
-	struct fi_mr_attr attr = {
-		.type		= FI_BUF_KVEC,
-		.mr_iov		= &kvec,
-		.iov_count	= 1,
-		.access		= FI_REMOTE_WRITE,
-	};
-
 	all->buf = ht_buf(test, PAGE_SIZE);
-	kvec = (struct kvec){ ht_buf(test, PAGE_SIZE), PAGE_SIZE };
 	KUNIT_ASSERT_EQ(test, fi_mr_reg(ht_of(test)->domain, all->buf,
 					PAGE_SIZE, FI_REMOTE_WRITE, 0, 0, 0,
 					&all->mr, NULL), 0);
 	ht_adopt(test, &all->mr->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &attr,
-					    FI_MR_ENDPOINT, &all->ep_mr), 0);
-	ht_adopt(test, &all->ep_mr->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_bind(all->ep_mr, &all->pair.a.ep->fid, 0),
-			0);
+	all->ready_mr = hm_reg_ep(test, all->pair.a.ep);
+	all->ep_mr = hm_reg_ep(test, all->pair.a.ep);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(all->ep_mr), 0);
 }
 
@@ -234,6 +224,21 @@ static void remove_open_all(struct kunit *test, struct remove_all *all)
 	KUNIT_ASSERT_EQ(test, fi_recv(all->srx, ht_buf(test, REMOVE_LEN),
 				      REMOVE_LEN, NULL, 0, NULL), 0);
 	remove_device(test);
+}
+
+/* Whatever its state was */
+static void remove_expect_lent(struct kunit *test, struct fid_mr *mr)
+{
+	struct kvec kvec = { ht_buf(test, 8), 8 };
+	const struct fi_mr_attr attr = {
+		.mr_iov		= &kvec,
+		.iov_count	= 1,
+		.access		= FI_REMOTE_WRITE,
+	};
+
+	KUNIT_EXPECT_EQ(test, fi_mr_enable(mr), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, 0, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, 0), -ENODEV);
 }
 
 static void every_data_call_answers(struct kunit *test)
@@ -253,7 +258,8 @@ static void every_data_call_answers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_write(ep, buf, 8, NULL, 0, 0, 1, NULL),
 			-ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_read(ep, buf, 8, NULL, 0, 0, 1, NULL), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_mr_enable(all.ep_mr), -ENODEV);
+	remove_expect_lent(test, all.ep_mr);
+	remove_expect_lent(test, all.ready_mr);
 	remove_expect_end(test, all.pair.a.cq);
 }
 

@@ -59,10 +59,13 @@ static int vt_refresh(struct fid_mr *mr, void *buf, size_t len)
 	return fi_mr_refresh(mr, &attr, 0);
 }
 
-static void vt_server(struct kunit *test, struct vt_server *server, void *buf)
+/* @inject: bytes that may be injected */
+static void vt_server_inject(struct kunit *test, struct vt_server *server,
+			     void *buf, size_t inject)
 {
 	struct fi_info *hints = vt_hints(test);
 
+	hints->tx_attr->inject_size = inject;
 	hints->caps = FI_MSG | FI_RMA;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
 				      FI_MR_PROV_KEY;
@@ -75,6 +78,11 @@ static void vt_server(struct kunit *test, struct vt_server *server, void *buf)
 	KUNIT_ASSERT_EQ(test, vt_open_mr(test, buf, VT_LEN, &server->mr), 0);
 	KUNIT_ASSERT_EQ(test, fi_mr_bind(server->mr, &server->pair.a.ep->fid, 0),
 			0);
+}
+
+static void vt_server(struct kunit *test, struct vt_server *server, void *buf)
+{
+	vt_server_inject(test, server, buf, 0);
 }
 
 /* The client asks, key and doorbell in one; the server hears of it */
@@ -103,8 +111,9 @@ static void vt_serve_write(struct kunit *test, struct vt_server *server,
 	vt_done(test, server->pair.b.tx, vt_ctx(4));
 }
 
-/* The server answers, and ends the key unless @key is 0 */
-static void vt_answer(struct kunit *test, struct vt_server *server, u64 key)
+/* The server answers with @flags, and ends the key unless @key is 0 */
+static void vt_answer_flags(struct kunit *test, struct vt_server *server, u64 key,
+			    u64 flags)
 {
 	struct kvec iov = { server->note + 8, 8 };
 	struct fi_msg msg = {
@@ -115,13 +124,18 @@ static void vt_answer(struct kunit *test, struct vt_server *server, u64 key)
 	};
 	struct vt_comp comp;
 
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(server->pair.b.ep, &msg, FI_COMPLETION |
-					 (key ? FI_REMOTE_INV : 0)), 0);
+	flags |= FI_COMPLETION | (key ? FI_REMOTE_INV : 0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(server->pair.b.ep, &msg, flags), 0);
 	vt_done(test, server->pair.b.tx, vt_ctx(5));
 	vt_done(test, server->pair.a.tx, vt_ctx(3));
 	comp = vt_done(test, server->pair.a.rx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, !!(comp.flags & FI_REMOTE_INV), !!key);
 	KUNIT_EXPECT_EQ(test, comp.data, key);
+}
+
+static void vt_answer(struct kunit *test, struct vt_server *server, u64 key)
+{
+	vt_answer_flags(test, server, key, 0);
 }
 
 static void the_peer_ends_the_key_of_every_operation(struct kunit *test)
@@ -152,6 +166,27 @@ static void the_peer_ends_the_key_of_every_operation(struct kunit *test)
 	}
 	vt_close(test, &server.mr->fid);
 	vfree(buf);
+}
+
+/* siw takes 80 bytes inline, if that is enough for the client, but no end of a key */
+static void a_short_answer_ends_the_key(struct kunit *test)
+{
+	static const u64 flags[] = { 0, FI_INJECT };
+	u8 *buf = vt_buf(test, VT_LEN);
+	struct vt_server server = {};
+	u64 key;
+	int i;
+
+	vt_server_inject(test, &server, buf, 64);
+	for (i = 0; i < 4; i++) {
+		if (i)
+			KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, buf, VT_LEN),
+					0);
+		key = vt_ask(test, &server);
+		vt_answer_flags(test, &server, key, flags[i % 2]);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV,
+						    NULL), 0);
+	}
 }
 
 static void the_client_ends_the_key_itself(struct kunit *test)
@@ -418,6 +453,7 @@ KUNIT_ARRAY_PARAM_DESC(vt_memory, vt_memories, name);
 
 static struct kunit_case vt_mr_ep_cases[] = {
 	KUNIT_CASE(the_peer_ends_the_key_of_every_operation),
+	KUNIT_CASE(a_short_answer_ends_the_key),
 	KUNIT_CASE(the_client_ends_the_key_itself),
 	KUNIT_CASE_PARAM(memory_of_every_kind_serves_an_operation,
 			 vt_memory_gen_params),

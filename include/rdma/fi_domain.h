@@ -352,7 +352,8 @@ int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, u64 flags);
  *
  * Context: any.
  * Return: 0; -EAGAIN: the transmit queue is full; -FI_EOPBADSTATE: not bound, or
- * enabled already; -ENOTCONN; -ESHUTDOWN; -ENOSYS.
+ * enabled already; -ENOTCONN; -ESHUTDOWN; -ENODEV: the device has gone; -ENOSYS: the
+ * region is of another kind.
  */
 static inline int fi_mr_enable(struct fid_mr *mr)
 {
@@ -374,7 +375,7 @@ static inline int fi_mr_enable(struct fid_mr *mr)
  * Context: any.
  * Return: 0; -EAGAIN: the transmit queue is full; -FI_EOPBADSTATE: it is not
  * enabled; -FI_EBADFLAGS; -ENOTCONN; -ESHUTDOWN: the connection is over, close the
- * region; -ENOSYS.
+ * region; -ENODEV: the device has gone; -ENOSYS: the region is of another kind.
  *
  * fi_close() of a region answers -EBUSY, and nothing has changed, while its endpoint is
  * connected and an operation is in flight that begins or ends its key: the one behind
@@ -393,9 +394,10 @@ static inline int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context)
  * @flags: 0
  *
  * Context: any.
- * Return: 0; -FI_EOPBADSTATE: it is enabled, or not of that kind; -EINVAL and
- * -EMSGSIZE: as fi_mr_reg(); -EAGAIN: the IOMMU is full; -FI_EBADFLAGS; -ENOSYS.
- * After an error the region has no memory.
+ * Return: 0; -FI_EOPBADSTATE: it is enabled; -EINVAL and -EMSGSIZE: as fi_mr_reg();
+ * -EAGAIN: the IOMMU is full; -FI_EBADFLAGS; -ENODEV: the device has gone; -ENOSYS: the
+ * region is of another kind.  After -EINVAL, -EMSGSIZE and -EAGAIN take it that the region
+ * has no memory.
  */
 static inline int fi_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr,
 				u64 flags)

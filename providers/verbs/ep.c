@@ -226,14 +226,17 @@ static bool verbs_ep_peer_gone(struct verbs_ep *ep)
 }
 
 /*
- * No attribute of a device says how much it takes inline, and siw refuses who
- * asks for too much.  What does not go inline is copied.
+ * No attribute of a device says how much it takes inline, and some refuse who asks for
+ * too much.  What does not go inline is copied.  Over iWARP nothing does: siw takes a send
+ * that ends a key inline and never sends it, and cxgb4 does not look whether a write is
+ * inline if the send behind it is.
  */
 static int verbs_ep_create_qp(struct verbs_ep *ep)
 {
-	int ret = verbs_ep_try_qp(ep, ep->inject_size);
+	u32 inline_size = ep->iwarp ? 0 : ep->inject_size;
+	int ret = verbs_ep_try_qp(ep, inline_size);
 
-	if (ret == -EINVAL && ep->inject_size)
+	if (ret == -EINVAL && inline_size)
 		ret = verbs_ep_try_qp(ep, 0);
 	if (ret == -EINVAL && verbs_ep_peer_gone(ep))
 		ret = -ECONNABORTED;

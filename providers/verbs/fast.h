@@ -172,7 +172,7 @@ static __always_inline int verbs_fast_end(struct verbs_slot *slot, int ret)
 
 /*
  * Each field of its own, as no compiler clears less than all of the rest; and not ex,
- * which a device looks at only for the opcodes that have something there.
+ * which drivers do not look at for a send, nor for a write unless they speak iWARP.
  */
 static __always_inline void verbs_fast_wr(struct ib_send_wr *wr,
 					  enum ib_wr_opcode opcode,
@@ -211,6 +211,9 @@ static __always_inline int verbs_fast_rdma(struct verbs_ep *ep,
 
 	verbs_fast_wr(&wr.wr, opcode, slot, sge,
 		      opcode != IB_WR_RDMA_READ && verbs_copies(ep, len));
+	/* bnxt_re hands on what is there, though it means nothing */
+	if (opcode == IB_WR_RDMA_READ)
+		wr.wr.ex.imm_data = 0;
 	wr.remote_addr = addr;
 	wr.rkey = key;
 	verbs_fast_fill(slot, context, FI_RMA | (opcode == IB_WR_RDMA_READ ?

@@ -156,6 +156,7 @@ void verbs_mr_prepare_reg(struct verbs_mr *mr)
 static void verbs_mr_ep_ride(struct verbs_ep *ep, struct verbs_slot *slot,
 			     struct ib_send_wr *wr)
 {
+	slot->silent = true;
 	slot->due = true;
 	wr->wr_cqe = &slot->cqe;
 	wr->send_flags = 0;
@@ -166,20 +167,27 @@ static void verbs_mr_ep_ride(struct verbs_ep *ep, struct verbs_slot *slot,
 	verbs_chain_link(ep, wr);
 }
 
-/* Puts the registration in front of the endpoint's next operation */
+/*
+ * Puts the registration in front of the endpoint's next operation.  Once its device has
+ * gone, the region has no registration to look at any more; the endpoint says so.
+ */
 static int verbs_mr_ep_post(struct verbs_mr *mr)
 {
 	struct verbs_ep *ep = mr->ep;
 	struct verbs_slot *slot;
 	unsigned long flags;
+	int ret;
 
 	/* See verbs_ep_enable() */
-	if (unlikely(smp_load_acquire(&ep->state) != VERBS_EP_CONNECTED))
-		return verbs_ep_check(ep, true);
+	if (unlikely(smp_load_acquire(&ep->state) != VERBS_EP_CONNECTED)) {
+		ret = verbs_ep_check(ep, true);
+		if (ret)
+			return ret;
+	}
 	if (unlikely(!verbs_slot_take(&ep->tx, &slot)))
 		return -EAGAIN;
+	verbs_mr_prepare_reg(mr);
 	slot->comp.flags = 0;
-	slot->silent = true;
 	slot->region = mr;
 	slot->cqe.done = ep->tx.done;
 	mr->slot = slot;
@@ -196,12 +204,10 @@ static int verbs_mr_ep_enable(struct fid_mr *fid_mr)
 	int ret;
 
 	verbs_device_hold();
-	if (likely(mr->ep && mr->state == VERBS_MR_READY)) {
-		verbs_mr_prepare_reg(mr);
+	if (likely(mr->ep && mr->state == VERBS_MR_READY))
 		ret = verbs_mr_ep_post(mr);
-	} else {
+	else
 		ret = verbs_mr_ep_gone(mr) ? -ENODEV : -FI_EOPBADSTATE;
-	}
 	if (likely(!ret)) {
 		mr->mr.key = mr->ibmr->rkey;
 		mr->state = VERBS_MR_ENABLED;

@@ -66,6 +66,7 @@ static __always_inline void verbs_one_wr(const struct verbs_ep *ep,
 	verbs_fast_wr(&wr->wr, one->opcode, slot, sge,
 		      verbs_copies(ep, sge->length));
 	if (one->opcode == IB_WR_RDMA_WRITE) {
+		wr->wr.ex.imm_data = 0;
 		wr->remote_addr = one->to.addr;
 		wr->rkey = one->to.key;
 	}

@@ -339,8 +339,8 @@ static bool verbs_one_carry(struct verbs_slot *slot)
 }
 
 /*
- * An operation of one.h that is unsignalled, counted, or the carrier of others.  The
- * caller holds the transmit side's lock.
+ * An operation of one.h that is unsignalled, counted, or the carrier of others; and all of
+ * them over iWARP.  The caller holds the transmit side's lock.
  */
 void verbs_one_board(struct verbs_slot *slot, struct ib_send_wr *wr, u64 flags)
 {

@@ -132,8 +132,8 @@ enum verbs_kind {
 
 /**
  * struct verbs_queue - One direction of an endpoint, or a shared receive context's
- * @lock: guards the transmit side from the choice of a slot to the doorbell;
- *	taken with interrupts off; see verbs_queue_unlock()
+ * @lock: guards the transmit side from the choice of who rides with whom to the
+ *	doorbell; taken with interrupts off; see verbs_queue_unlock()
  * @plain: plain operations may go the short way now (fast.h)
  * @fits: and may as far as the endpoint is concerned
  * @selective: success is reported only with FI_COMPLETION
