@@ -138,10 +138,11 @@ static void enable_that_failed_gives_its_room_back(struct kunit *test)
 /* A peer that has gone has this errno, too, but this one waits */
 static void enable_that_failed_leaves_the_request(struct kunit *test)
 {
+	static const struct fakehca_attr attr = { .roce = true };
 	struct ht *ht = ht_of(test);
 	struct ht_pair pair = {};
 
-	ht_serve(test, NULL);
+	ht_serve(test, &attr);
 	ht_end_open(test, &pair.a, ht->info);
 	ht_end_enable(test, &pair.a);
 	KUNIT_ASSERT_EQ(test, fi_connect(pair.a.ep, &ht->name, NULL, 0), 0);

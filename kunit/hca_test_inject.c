@@ -108,7 +108,7 @@ static void a_list_may_lie_in_regions_in_part(struct kunit *test)
 
 static void inject_copies_before_it_returns(struct kunit *test)
 {
-	struct fakehca_attr attr = { .max_inline = 64 };
+	struct fakehca_attr attr = { .roce = true, .max_inline = 64 };
 	static const size_t lens[] = { 0, 1, 64, 65, INJECT_SIZE };
 	u8 *out, *in = ht_buf(test, ARRAY_SIZE(lens) * INJECT_SIZE);
 	struct ht_pair pair = {};
@@ -142,12 +142,38 @@ static void inject_copies_before_it_returns(struct kunit *test)
 
 static void inline_devices_need_no_bounce_buffer(struct kunit *test)
 {
-	struct fakehca_attr attr = { .max_inline = INJECT_SIZE };
+	struct fakehca_attr attr = { .roce = true, .max_inline = INJECT_SIZE };
 	struct ht_pair pair = {};
 
 	ht_serve(test, &attr);
 	ht_join(test, &pair);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 0);
+}
+
+/* Whatever the device would take; what it makes of that is not the same for all */
+static void over_iwarp_nothing_goes_inline(struct kunit *test)
+{
+	struct fakehca_attr attr = { .max_inline = INJECT_SIZE };
+	u8 *out = ht_buf(test, 8);
+	struct ht_pair pair = {};
+
+	ht_serve(test, &attr);
+	ht_join(test, &pair);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 2);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
+				      ht_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
+				      ht_ctx(2)), 0);
+	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, 8, 0), 0);
+	ht_done(test, pair.b.cq, ht_ctx(1));
+	KUNIT_EXPECT_EQ(test, ht_stats(test).syncs, 1);
+
+	fakehca_hold(ht_of(test)->hca);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, 8, NULL, 0, ht_ctx(3)), 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 4);
+	fakehca_release(ht_of(test)->hca);
+	ht_done(test, pair.a.cq, ht_ctx(3));
+	ht_done(test, pair.b.cq, ht_ctx(2));
 }
 
 static void no_inline_data_needs_a_bounce_buffer(struct kunit *test)
@@ -164,7 +190,7 @@ static void no_inline_data_needs_a_bounce_buffer(struct kunit *test)
 /* Some devices refuse a queue pair that asks for more than they take inline */
 static void refused_inline_data_needs_a_bounce_buffer(struct kunit *test)
 {
-	struct fakehca_attr attr = { .max_inline = INJECT_SIZE };
+	struct fakehca_attr attr = { .roce = true, .max_inline = INJECT_SIZE };
 	struct ht_pair pair = {};
 
 	ht_serve(test, &attr);
@@ -302,6 +328,7 @@ static struct kunit_case inject_cases[] = {
 	KUNIT_CASE(a_list_may_lie_in_regions_in_part),
 	KUNIT_CASE(inject_copies_before_it_returns),
 	KUNIT_CASE(inline_devices_need_no_bounce_buffer),
+	KUNIT_CASE(over_iwarp_nothing_goes_inline),
 	KUNIT_CASE(no_inline_data_needs_a_bounce_buffer),
 	KUNIT_CASE(refused_inline_data_needs_a_bounce_buffer),
 	KUNIT_CASE_PARAM(what_fits_inline_is_not_mapped, copy_call_gen_params),

@@ -210,6 +210,7 @@ static void receives_are_mapped_until_they_are_taken_or_closed(struct kunit *tes
 {
 	/* No bounce buffers, which would be mapped, too */
 	static const struct fakehca_attr attr = {
+		.roce = true,
 		.max_inline = FAKEHCA_MAX_INLINE,
 	};
 	struct srx_set set = {};
