@@ -192,10 +192,11 @@ cpus()
 		trouble cpus "cannot switch a processor on or off"
 }
 
-# hold SIDE KIND COUNT DEPTH: open so many objects, and keep them
+# hold SIDE KIND COUNT DEPTH: open so many objects, and keep them. No program does that,
+# as the memory of one that has ended is on its way back when pages are counted.
 hold()
 {
-	timeout "$LIMIT" sh -c "echo 'hold hold side=$1 op=$2 count=$3 depth=$4 node=$NODE' >$perf/run"
+	echo "hold hold side=$1 op=$2 count=$3 depth=$4 node=$NODE" >$perf/run
 }
 
 # memory CASE KIND COUNT DEPTH: the pages that are gone when as many objects have been
