@@ -19,14 +19,15 @@
 #include "trace.h"
 
 #define KOFI_CQ_DIRS	(FI_TRANSMIT | FI_RECV)
-#define KOFI_CNTR_DIRS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
-			 FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define KOFI_TX_CNTR	(FI_SEND | FI_READ | FI_WRITE)
+#define KOFI_RX_CNTR	(FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define KOFI_CNTR_DIRS	(KOFI_TX_CNTR | KOFI_RX_CNTR)
 
 /**
  * struct kofi_bind_rule - One allowed pair
  * @fclass: class of the object that is bound to
  * @bclass: class of the object that is bound
- * @same_domain: both are children of one domain; else they share the fabric
+ * @same_domain: both stand in one domain; else they share the fabric
  * @flags: flags that are known
  * @dirs: of these, one must be set, and each can be bound once; 0: only one
  *	object of @bclass can be bound
@@ -48,8 +49,19 @@ static const struct kofi_bind_rule kofi_bind_rules[] = {
 	{ FI_CLASS_EP, FI_CLASS_CNTR, true, KOFI_CNTR_DIRS, KOFI_CNTR_DIRS },
 	{ FI_CLASS_EP, FI_CLASS_AV, true },
 	{ FI_CLASS_EP, FI_CLASS_SRX_CTX, true },
+	{ FI_CLASS_EP, FI_CLASS_STX_CTX, true },
+	{ FI_CLASS_SEP, FI_CLASS_EQ },
+	{ FI_CLASS_SEP, FI_CLASS_AV, true },
+	{ FI_CLASS_TX_CTX, FI_CLASS_CQ, true,
+	  FI_TRANSMIT | FI_SELECTIVE_COMPLETION, FI_TRANSMIT },
+	{ FI_CLASS_TX_CTX, FI_CLASS_CNTR, true, KOFI_TX_CNTR, KOFI_TX_CNTR },
+	{ FI_CLASS_RX_CTX, FI_CLASS_CQ, true,
+	  FI_RECV | FI_SELECTIVE_COMPLETION, FI_RECV },
+	{ FI_CLASS_RX_CTX, FI_CLASS_CNTR, true, KOFI_RX_CNTR, KOFI_RX_CNTR },
 	{ FI_CLASS_SRX_CTX, FI_CLASS_EQ },
+	{ FI_CLASS_AV, FI_CLASS_EQ },
 	{ FI_CLASS_MR, FI_CLASS_EP, true, ~0ULL },
+	{ FI_CLASS_MR, FI_CLASS_SEP, true, ~0ULL },
 	{ FI_CLASS_MR, FI_CLASS_CNTR, true, ~0ULL },
 };
 
@@ -63,9 +75,10 @@ static const struct kofi_bind_rule *kofi_bind_rule(u32 fclass, u32 bclass)
 	return NULL;
 }
 
-static const struct kofi_obj *kofi_fabric_of(const struct kofi_obj *obj)
+/* A context's is that of its scalable endpoint */
+static const struct kofi_obj *kofi_domain_of(const struct kofi_obj *obj)
 {
-	while (obj->parent)
+	while (obj && obj->fclass != FI_CLASS_DOMAIN)
 		obj = obj->parent;
 	return obj;
 }
@@ -78,7 +91,7 @@ static int kofi_bind_check(const struct kofi_bind_rule *rule,
 		return -EINVAL;
 	if (flags & ~rule->flags || (rule->dirs && !(flags & rule->dirs)))
 		return -FI_EBADFLAGS;
-	if (rule->same_domain ? obj->parent != to->parent :
+	if (rule->same_domain ? kofi_domain_of(obj) != kofi_domain_of(to) :
 				kofi_fabric_of(obj) != kofi_fabric_of(to))
 		return -FI_EDOMAIN;
 	return 0;

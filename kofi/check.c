@@ -56,15 +56,17 @@ KOFI_TABLE(fid, fi_ops, kofi_no_ops,
 KOFI_TABLE(fabric, fi_ops_fabric, kofi_no_ops_fabric,
 	   "domain", "passive_ep", "eq_open");
 KOFI_TABLE(domain, fi_ops_domain, kofi_no_ops_domain,
-	   "av_open", "cq_open", "endpoint", "cntr_open", "srx_ctx",
-	   "query_atomic");
+	   "av_open", "cq_open", "endpoint", "scalable_ep", "cntr_open",
+	   "stx_ctx", "srx_ctx", "query_atomic", "dma_device");
 KOFI_TABLE(mr, fi_ops_mr, kofi_no_ops_mr, "reg", "regv", "regattr");
 KOFI_TABLE(mr_ep, fi_ops_mr_ep, kofi_no_ops_mr_ep,
 	   "refresh", "enable", "disable");
-KOFI_TABLE(ep, fi_ops_ep, kofi_no_ops_ep, "cancel", "getopt", "setopt");
+KOFI_TABLE(ep, fi_ops_ep, kofi_no_ops_ep,
+	   "cancel", "getopt", "setopt", "tx_ctx", "rx_ctx", "rx_size_left",
+	   "tx_size_left", "drain");
 KOFI_TABLE(cm, fi_ops_cm, kofi_no_ops_cm,
 	   "setname", "getname", "getpeer", "connect", "listen", "accept",
-	   "reject", "shutdown");
+	   "reject", "shutdown", "join");
 KOFI_TABLE(msg, fi_ops_msg, kofi_no_ops_msg,
 	   "recv", "recvv", "recvmsg", "send", "sendv", "sendmsg", "inject",
 	   "senddata", "injectdata");
@@ -75,7 +77,8 @@ KOFI_TABLE(tagged, fi_ops_tagged, kofi_no_ops_tagged,
 	   "recv", "recvv", "recvmsg", "send", "sendv", "sendmsg", "inject",
 	   "senddata", "injectdata");
 KOFI_TABLE(atomic, fi_ops_atomic, kofi_no_ops_atomic,
-	   "write", "writemsg", "inject", "readwrite", "compwrite",
+	   "write", "writev", "writemsg", "inject", "readwrite", "readwritev",
+	   "readwritemsg", "compwrite", "compwritev", "compwritemsg",
 	   "writevalid", "readwritevalid", "compwritevalid");
 KOFI_TABLE(eq, fi_ops_eq, kofi_no_ops_eq,
 	   "read", "readerr", "write", "sread", "strerror");
@@ -85,7 +88,8 @@ KOFI_TABLE(cq, fi_ops_cq, kofi_no_ops_cq,
 KOFI_TABLE(cntr, fi_ops_cntr, kofi_no_ops_cntr,
 	   "read", "readerr", "add", "set", "wait", "adderr", "seterr");
 KOFI_TABLE(av, fi_ops_av, kofi_no_ops_av,
-	   "insert", "insertsvc", "remove", "lookup", "straddr");
+	   "insert", "insertsvc", "insertsym", "remove", "lookup", "straddr",
+	   "insert_auth_key", "lookup_auth_key", "set_user_id");
 
 /* Where an object points to a table, and which capability promises it */
 struct kofi_table_ref {
@@ -127,6 +131,17 @@ static const struct kofi_table_ref pep_refs[] = {
 	{ }
 };
 
+static const struct kofi_table_ref stx_refs[] = {
+	{ offsetof(struct fid_stx, fid.ops), &fid_table },
+	{ offsetof(struct fid_stx, ops), &ep_table },
+	{ }
+};
+
+static const struct kofi_table_ref mc_refs[] = {
+	{ offsetof(struct fid_mc, fid.ops), &fid_table },
+	{ }
+};
+
 static const struct kofi_table_ref eq_refs[] = {
 	{ offsetof(struct fid_eq, fid.ops), &fid_table },
 	{ offsetof(struct fid_eq, ops), &eq_table },
@@ -164,13 +179,18 @@ static const struct {
 	[FI_CLASS_FABRIC]	= { "fabric", fabric_refs },
 	[FI_CLASS_DOMAIN]	= { "domain", domain_refs },
 	[FI_CLASS_EP]		= { "endpoint", ep_refs },
+	[FI_CLASS_SEP]		= { "scalable endpoint", ep_refs },
+	[FI_CLASS_RX_CTX]	= { "receive context", ep_refs },
 	[FI_CLASS_SRX_CTX]	= { "shared receive context", ep_refs },
+	[FI_CLASS_TX_CTX]	= { "transmit context", ep_refs },
+	[FI_CLASS_STX_CTX]	= { "shared transmit context", stx_refs },
 	[FI_CLASS_PEP]		= { "passive endpoint", pep_refs },
 	[FI_CLASS_AV]		= { "address vector", av_refs },
 	[FI_CLASS_MR]		= { "memory region", mr_refs },
 	[FI_CLASS_EQ]		= { "event queue", eq_refs },
 	[FI_CLASS_CQ]		= { "completion queue", cq_refs },
 	[FI_CLASS_CNTR]		= { "counter", cntr_refs },
+	[FI_CLASS_MC]		= { "multicast group", mc_refs },
 };
 
 const char *kofi_class_name(u32 fclass)

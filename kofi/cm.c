@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Connection calls: names, listen, connect, accept, reject, shutdown.
+ * Connection calls: names, listen, connect, accept, reject, shutdown; and multicast
+ * groups.
  *
  * All that the core can check is classes and pointers.  Lengths of connection
  * data and states of endpoints differ between providers and are theirs to
- * check; so is the handle of a connection request, which may point to a request
- * that is gone and is therefore not looked into here.
+ * check; so is the handle of a connection request, which is an id and points nowhere
+ * (include/kofi/connreq.h).
  */
+#include <linux/err.h>
 #include <linux/module.h>
 #include <rdma/fi_cm.h>
 #include "kofi.h"
 
+/* A scalable endpoint has one address, and at most one connection, for all contexts */
+static bool kofi_is_active(const struct fid_ep *ep)
+{
+	return kofi_is(ep, FI_CLASS_EP) || kofi_is(ep, FI_CLASS_SEP);
+}
+
 static const struct fi_ops_cm *kofi_cm_ops(fid_t fid)
 {
-	if (kofi_fid_is(fid, FI_CLASS_EP))
+	if (kofi_fid_is(fid, FI_CLASS_EP) || kofi_fid_is(fid, FI_CLASS_SEP))
 		return container_of(fid, struct fid_ep, fid)->cm;
 	if (kofi_fid_is(fid, FI_CLASS_PEP))
 		return container_of(fid, struct fid_pep, fid)->cm;
@@ -42,7 +50,7 @@ EXPORT_SYMBOL_GPL(fi_getname);
 
 int fi_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen)
 {
-	if (!kofi_is(ep, FI_CLASS_EP) || !addrlen || (!addr && *addrlen))
+	if (!kofi_is_active(ep) || !addrlen || (!addr && *addrlen))
 		return -EINVAL;
 	return kofi_call("getpeer", &ep->fid,
 			 ep->cm->getpeer(ep, addr, addrlen));
@@ -60,7 +68,7 @@ EXPORT_SYMBOL_GPL(fi_listen);
 int fi_connect(struct fid_ep *ep, const void *addr, const void *param,
 	       size_t paramlen)
 {
-	if (!kofi_is(ep, FI_CLASS_EP) || (!param && paramlen))
+	if (!kofi_is_active(ep) || (!param && paramlen))
 		return -EINVAL;
 	return kofi_call("connect", &ep->fid,
 			 ep->cm->connect(ep, addr, param, paramlen));
@@ -69,7 +77,7 @@ EXPORT_SYMBOL_GPL(fi_connect);
 
 int fi_accept(struct fid_ep *ep, const void *param, size_t paramlen)
 {
-	if (!kofi_is(ep, FI_CLASS_EP) || (!param && paramlen))
+	if (!kofi_is_active(ep) || (!param && paramlen))
 		return -EINVAL;
 	return kofi_call("accept", &ep->fid,
 			 ep->cm->accept(ep, param, paramlen));
@@ -88,10 +96,34 @@ EXPORT_SYMBOL_GPL(fi_reject);
 
 int fi_shutdown(struct fid_ep *ep, u64 flags)
 {
-	if (!kofi_is(ep, FI_CLASS_EP))
+	if (!kofi_is_active(ep))
 		return -EINVAL;
 	if (flags)
 		return -FI_EBADFLAGS;
 	return kofi_call("shutdown", &ep->fid, ep->cm->shutdown(ep, flags));
 }
 EXPORT_SYMBOL_GPL(fi_shutdown);
+
+int fi_join(struct fid_ep *ep, const void *addr, u64 flags, struct fid_mc **mc,
+	    void *context)
+{
+	struct fid_mc *new = NULL;
+	struct kofi_obj *obj;
+	int ret;
+
+	if (!kofi_is(ep, FI_CLASS_EP) || !addr || !mc)
+		return -EINVAL;
+	if (flags & ~(FI_SEND | FI_RECV))
+		return -FI_EBADFLAGS;
+
+	obj = kofi_open_child(&ep->fid, FI_CLASS_MC, NULL);
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+
+	ret = ep->cm->join(ep, addr, flags, &new, context);
+	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
+	if (!ret)
+		*mc = new;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(fi_join);

@@ -19,7 +19,8 @@ bool kofi_info_suits(const struct fi_info *info, const struct fid *fid)
 		return false;
 
 	prov_name = info->fabric_attr->prov_name;
-	return !prov_name || !strcmp(prov_name, fid->obj->prov->provider->name);
+	return !prov_name ||
+	       !strcmp(prov_name, kofi_fabric_of(fid->obj)->root->prov_name);
 }
 
 int fi_domain(struct fid_fabric *fabric, struct fi_info *info,
@@ -37,6 +38,7 @@ int fi_domain(struct fid_fabric *fabric, struct fi_info *info,
 			      info->domain_attr->name);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
+	obj->caps = info->caps;
 
 	ret = fabric->ops->domain(fabric, info, &new, context);
 	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
@@ -53,6 +55,14 @@ int fi_domain_bind(struct fid_domain *domain, struct fid *fid, u64 flags)
 	return kofi_bind(&domain->fid, fid, flags);
 }
 EXPORT_SYMBOL_GPL(fi_domain_bind);
+
+struct device *fi_domain_device(struct fid_domain *domain)
+{
+	if (!kofi_is(domain, FI_CLASS_DOMAIN))
+		return NULL;
+	return domain->ops->dma_device(domain);
+}
+EXPORT_SYMBOL_GPL(fi_domain_device);
 
 int fi_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
 		    enum fi_op op, struct fi_atomic_attr *attr, u64 flags)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoints of all kinds: open, bind, enable, options.
+ * Endpoints of all kinds: open, bind, enable, options, drain.
  *
- * Active endpoints and shared receive contexts are struct fid_ep and belong to
- * a domain, passive endpoints are struct fid_pep and belong to a fabric.  The
- * calls which take either get a fid and find the table by its class.
+ * Active endpoints are struct fid_ep and belong to a domain, as do the objects of
+ * context.c, which are opened there; passive endpoints are struct fid_pep and belong to
+ * a fabric.  The calls which take any of them get a fid and find the table by its class.
  */
 #include <linux/err.h>
+#include <linux/kernel.h>
 #include <linux/module.h>
 #include "kofi.h"
 
@@ -56,31 +57,17 @@ int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
 }
 EXPORT_SYMBOL_GPL(fi_endpoint);
 
-int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
-		   struct fid_ep **rx_ep, void *context)
+/* What is struct fid_ep and can be enabled; the contexts carry data on their own */
+static bool kofi_is_ctx(const struct fid_ep *ep)
 {
-	struct fid_ep *new = NULL;
-	struct kofi_obj *obj;
-	int ret;
-
-	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !attr || !rx_ep)
-		return -EINVAL;
-
-	obj = kofi_open_child(&domain->fid, FI_CLASS_SRX_CTX, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = domain->ops->srx_ctx(domain, attr, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*rx_ep = new;
-	return ret;
+	return kofi_is(ep, FI_CLASS_EP) || kofi_is(ep, FI_CLASS_TX_CTX) ||
+	       kofi_is(ep, FI_CLASS_RX_CTX);
 }
-EXPORT_SYMBOL_GPL(fi_srx_context);
 
 int fi_ep_bind(struct fid_ep *ep, struct fid *bfid, u64 flags)
 {
-	if (!kofi_is(ep, FI_CLASS_EP) && !kofi_is(ep, FI_CLASS_SRX_CTX))
+	if (!kofi_is_ctx(ep) && !kofi_is(ep, FI_CLASS_SEP) &&
+	    !kofi_is(ep, FI_CLASS_SRX_CTX))
 		return -EINVAL;
 	return kofi_bind(&ep->fid, bfid, flags);
 }
@@ -96,26 +83,76 @@ EXPORT_SYMBOL_GPL(fi_pep_bind);
 
 int fi_enable(struct fid_ep *ep)
 {
-	if (!kofi_is(ep, FI_CLASS_EP))
+	if (!kofi_is_ctx(ep) && !kofi_is(ep, FI_CLASS_SEP))
 		return -EINVAL;
 	return fi_control(&ep->fid, FI_ENABLE, NULL);
 }
 EXPORT_SYMBOL_GPL(fi_enable);
 
+int fi_ep_alias(struct fid_ep *ep, struct fid_ep **alias_ep, u64 flags)
+{
+	struct fi_alias alias = { .flags = flags };
+	struct fid *new = NULL;
+	struct kofi_obj *obj;
+	int ret;
+
+	if (!kofi_is_ctx(ep) || !alias_ep)
+		return -EINVAL;
+
+	obj = kofi_open_child(&ep->fid, ep->fid.fclass, NULL);
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+
+	alias.fid = &new;
+	ret = ep->fid.ops->control(&ep->fid, FI_ALIAS, &alias);
+	ret = kofi_opened(obj, new, 0, ret);
+	if (!ret)
+		*alias_ep = container_of(new, struct fid_ep, fid);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(fi_ep_alias);
+
+int fi_ep_drain(struct fid_ep *ep, int timeout)
+{
+	might_sleep();
+	if (!kofi_is_ctx(ep))
+		return -EINVAL;
+	return kofi_call("drain", &ep->fid, ep->ops->drain(ep, timeout));
+}
+EXPORT_SYMBOL_GPL(fi_ep_drain);
+
 static const struct fi_ops_ep *kofi_ep_ops(fid_t fid)
 {
-	if (kofi_fid_is(fid, FI_CLASS_EP) || kofi_fid_is(fid, FI_CLASS_SRX_CTX))
+	if (!fid || !fid->obj)
+		return NULL;
+	switch (fid->fclass) {
+	case FI_CLASS_EP:
+	case FI_CLASS_SEP:
+	case FI_CLASS_TX_CTX:
+	case FI_CLASS_RX_CTX:
+	case FI_CLASS_SRX_CTX:
 		return container_of(fid, struct fid_ep, fid)->ops;
-	if (kofi_fid_is(fid, FI_CLASS_PEP))
+	case FI_CLASS_STX_CTX:
+		return container_of(fid, struct fid_stx, fid)->ops;
+	case FI_CLASS_PEP:
 		return container_of(fid, struct fid_pep, fid)->ops;
-	return NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* Can anything be posted to it? */
+static bool kofi_takes_operations(const struct fid *fid)
+{
+	return fid->fclass != FI_CLASS_PEP && fid->fclass != FI_CLASS_SEP &&
+	       fid->fclass != FI_CLASS_STX_CTX;
 }
 
 ssize_t fi_cancel(fid_t fid, void *context)
 {
 	const struct fi_ops_ep *ops = kofi_ep_ops(fid);
 
-	if (!ops || fid->fclass == FI_CLASS_PEP)
+	if (!ops || !kofi_takes_operations(fid))
 		return -EINVAL;
 	return kofi_call("cancel", fid, ops->cancel(fid, context));
 }

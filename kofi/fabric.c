@@ -8,23 +8,28 @@
  */
 #include <linux/err.h>
 #include <linux/module.h>
+#include <linux/string.h>
 #include "kofi.h"
 
+/* Of providers on providers the uppermost, which opens the others itself */
 static struct kofi_prov *kofi_fabric_prov(const struct fi_fabric_attr *attr)
 {
+	const char *name = strrchr(attr->prov_name, ';');
 	struct kofi_prov *prov;
 
-	prov = kofi_prov_get(attr->prov_name, attr->prov_version);
+	name = name ? name + 1 : attr->prov_name;
+	prov = kofi_prov_get(name, attr->prov_version);
 	if (prov)
 		return prov;
 
-	kofi_prov_load(attr->prov_name);
-	return kofi_prov_get(attr->prov_name, attr->prov_version);
+	kofi_prov_load(name);
+	return kofi_prov_get(name, attr->prov_version);
 }
 
-int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
-	      void *context)
+int __fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
+		void *context, struct module *client)
 {
+	struct fi_fabric_attr own_attr;
 	struct fid_fabric *new = NULL;
 	struct kofi_prov *prov;
 	struct kofi_obj *obj;
@@ -33,15 +38,17 @@ int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 	if (!attr || !attr->prov_name || !fabric)
 		return -EINVAL;
 
+	own_attr = *attr;
+	own_attr.net = attr->net ?: kofi_callers_net();
 	prov = kofi_fabric_prov(attr);
 	if (!prov)
 		return -ENODEV;
 
-	obj = kofi_open_fabric(prov, attr);
+	obj = kofi_open_fabric(prov, &own_attr, client);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
-	ret = prov->provider->fabric(attr, &new, context);
+	ret = prov->provider->fabric(&own_attr, &new, context);
 	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
 	if (ret)
 		return ret;
@@ -51,4 +58,4 @@ int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 	*fabric = new;
 	return 0;
 }
-EXPORT_SYMBOL_GPL(fi_fabric);
+EXPORT_SYMBOL_GPL(__fi_fabric);

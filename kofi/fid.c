@@ -22,6 +22,10 @@ static bool kofi_control_needs_arg(int command)
 	case FI_ALIAS:
 	case FI_GETWAIT:
 	case FI_BACKLOG:
+	case FI_GET_RAW_MR:
+	case FI_MAP_RAW_MR:
+	case FI_UNMAP_KEY:
+	case FI_DUP:
 	case FI_GETWAITOBJ:
 	case FI_GET_VAL:
 	case FI_SET_VAL:

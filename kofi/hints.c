@@ -10,14 +10,17 @@
  *
  * Works on its arguments only.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/kernel.h>
 #include <linux/socket.h>
 #include <rdma/ib.h>
 #include "info.h"
+#include "tostr.h"
+#include "why.h"
+
+/* Long enough for what contradicts itself */
+#define KOFI_HINTS_TEXT		128
 
 /* Each of these needs one of those */
 static const struct {
@@ -33,6 +36,7 @@ static const struct {
 	{ FI_RMA_EVENT,				KOFI_TARGET_DIRECTIONS },
 	{ FI_RMA_PMEM,				FI_RMA },
 	{ FI_SOURCE_ERR,			FI_SOURCE },
+	{ FI_REMOTE_INV,			FI_MSG },
 };
 
 u64 kofi_caps_orphans(u64 caps)
@@ -49,28 +53,41 @@ u64 kofi_caps_orphans(u64 caps)
 
 static bool caps_make_sense(u64 caps)
 {
+	char lost[KOFI_HINTS_TEXT], needs[KOFI_HINTS_TEXT];
 	u64 orphans = kofi_caps_orphans(caps);
+	size_t i = 0;
 
 	if (!orphans)
 		return true;
 
-	pr_debug("hints: caps %#llx modify others that are missing\n", orphans);
+	/* One rule at a time; a client sees the next when it has mended this */
+	while (!(caps_rules[i].caps & orphans) ||
+	       kofi_caps_expand(caps) & caps_rules[i].needs)
+		i++;
+	kofi_why_say(FI_REASON_CALL, -EINVAL, NULL, "caps",
+		     "caps: %s without any of %s",
+		     kofi_value_tostr(orphans & caps_rules[i].caps,
+				      FI_TYPE_CAPS, lost, sizeof(lost)),
+		     kofi_value_tostr(caps_rules[i].needs, FI_TYPE_CAPS, needs,
+				      sizeof(needs)));
 	return false;
 }
 
 /* A side of an endpoint cannot have what the endpoint has not got */
-static bool side_makes_sense(const char *side, u64 caps, u64 side_caps,
+static bool side_makes_sense(const char *field, u64 caps, u64 side_caps,
 			     u64 ignored)
 {
 	u64 extra = kofi_caps_expand(side_caps) & ~ignored &
 		    ~KOFI_SECONDARY_CAPS & ~KOFI_COSTLY_CAPS &
 		    ~kofi_caps_expand(caps);
+	char text[KOFI_HINTS_TEXT];
 
 	if (!caps || !extra)
 		return true;
 
-	pr_debug("hints: %s caps %#llx are not in the endpoint's\n", side,
-		 extra);
+	kofi_why_say(FI_REASON_CALL, -EINVAL, NULL, field,
+		     "%s: %s are not in caps", field,
+		     kofi_value_tostr(extra, FI_TYPE_CAPS, text, sizeof(text)));
 	return false;
 }
 
@@ -78,13 +95,14 @@ static bool side_makes_sense(const char *side, u64 caps, u64 side_caps,
 static size_t addr_min_len(u32 format, sa_family_t family)
 {
 	bool any = format == FI_SOCKADDR || format == FI_FORMAT_UNSPEC;
+	bool any_ip = any || format == FI_SOCKADDR_IP;
 
 	switch (family) {
 	case AF_INET:
-		return any || format == FI_SOCKADDR_IN ?
+		return any_ip || format == FI_SOCKADDR_IN ?
 		       sizeof(struct sockaddr_in) : 0;
 	case AF_INET6:
-		return any || format == FI_SOCKADDR_IN6 ?
+		return any_ip || format == FI_SOCKADDR_IN6 ?
 		       sizeof(struct sockaddr_in6) : 0;
 	case AF_IB:
 		return any || format == FI_SOCKADDR_IB ?
@@ -98,11 +116,12 @@ static bool addr_makes_sense(const char *which, u32 format, const void *addr,
 			     size_t len)
 {
 	const struct sockaddr *sa = addr;
+	char text[KOFI_HINTS_TEXT];
 	size_t min_len;
 
 	if (!addr)
 		return true;
-	if (format > FI_SOCKADDR_IB)
+	if (format > FI_SOCKADDR_IB && format != FI_SOCKADDR_IP)
 		return len > 0;
 
 	min_len = len < sizeof(sa->sa_family) ? 0 :
@@ -110,17 +129,20 @@ static bool addr_makes_sense(const char *which, u32 format, const void *addr,
 	if (min_len && len >= min_len)
 		return true;
 
-	pr_debug("hints: %s of %zu bytes is not in address format %u\n", which,
-		 len, format);
+	kofi_why_say(FI_REASON_CALL, -EINVAL, NULL, which,
+		     "%s: %zu bytes are no address in the addr_format %s", which,
+		     len, kofi_value_tostr(format, FI_TYPE_ADDR_FORMAT, text,
+					   sizeof(text)));
 	return false;
 }
 
-static bool key_makes_sense(const u8 *key, size_t size)
+static bool key_makes_sense(const char *field, const u8 *key, size_t size)
 {
 	if (!key || (size && size <= PAGE_SIZE))
 		return true;
 
-	pr_debug("hints: authorization key of %zu bytes\n", size);
+	kofi_why_say(FI_REASON_CALL, -EINVAL, NULL, field,
+		     "%s: the authorization key has %zu bytes", field, size);
 	return false;
 }
 
@@ -132,9 +154,9 @@ int kofi_hints_check(const struct fi_info *hints)
 	u64 rx_caps = hints->rx_attr ? hints->rx_attr->caps : 0;
 
 	if (!caps_make_sense(hints->caps) ||
-	    !side_makes_sense("tx_attr", hints->caps, tx_caps,
+	    !side_makes_sense("tx_attr->caps", hints->caps, tx_caps,
 			      KOFI_RX_ONLY_CAPS) ||
-	    !side_makes_sense("rx_attr", hints->caps, rx_caps,
+	    !side_makes_sense("rx_attr->caps", hints->caps, rx_caps,
 			      KOFI_TX_ONLY_CAPS))
 		return -EINVAL;
 
@@ -144,8 +166,10 @@ int kofi_hints_check(const struct fi_info *hints)
 			      hints->dest_addrlen))
 		return -EINVAL;
 
-	if ((ep && !key_makes_sense(ep->auth_key, ep->auth_key_size)) ||
-	    (domain && !key_makes_sense(domain->auth_key,
+	if ((ep && !key_makes_sense("ep_attr->auth_key_size", ep->auth_key,
+				    ep->auth_key_size)) ||
+	    (domain && !key_makes_sense("domain_attr->auth_key_size",
+					domain->auth_key,
 					domain->auth_key_size)))
 		return -EINVAL;
 	return 0;

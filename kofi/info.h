@@ -23,7 +23,8 @@
 /* Capabilities that a result may have without having been asked for them */
 #define KOFI_SECONDARY_CAPS \
 	(FI_MULTI_RECV | FI_TAGGED_MULTI_RECV | FI_RMA_EVENT | FI_SHARED_AV | \
-	 FI_TRIGGER | FI_FENCE | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_RMA_PMEM)
+	 FI_TRIGGER | FI_FENCE | FI_LOCAL_COMM | FI_REMOTE_COMM | \
+	 FI_RMA_PMEM | FI_REMOTE_INV)
 
 /* The same, but each completion pays for them: only for those who ask */
 #define KOFI_COSTLY_CAPS	(FI_SOURCE | FI_SOURCE_ERR)
@@ -64,8 +65,20 @@ u64 kofi_caps_orphans(u64 caps);
 /* Registration modes of @mr_mode that a client with @caps has to follow */
 u32 kofi_mr_mode_needed(u64 caps, u32 mr_mode);
 
-/* Does @wish, a hint for the provider's name, allow @name? */
+/*
+ * Names of providers, and of providers on providers, layers.c.
+ *
+ * Does @wish, a hint for the provider's name, allow @name, the name of a result?
+ * Does it exclude the provider @name?  Which one does it ask, and how many names are
+ * in it: 0: all, as it names none; -EINVAL: it is longer than any name.  Is @name one
+ * of a provider that stands on others, and of one that stands only where a client puts
+ * it?
+ */
 bool kofi_prov_name_fits(const char *wish, const char *name);
+bool kofi_prov_name_denied(const char *wish, const char *name);
+int kofi_prov_name_top(const char *wish, char *top, size_t len);
+bool kofi_is_layer(const char *name);
+bool kofi_is_hook(const char *name);
 
 /*
  * Do the hints make sense by themselves, whatever there is?  0, or -EINVAL.

@@ -47,6 +47,28 @@ struct kofi_prov *kofi_prov_get(const char *name, u32 version);
 void kofi_prov_put(struct kofi_prov *prov);
 void kofi_prov_load(const char *name);
 
+/**
+ * struct kofi_root - What only a fabric has, for all that is below it, object.c
+ * @client: the module that has opened it; NULL: built into the kernel, or unloaded
+ * @unloaded: @client has left the fabric open
+ * @client_name: its name, which outlives it
+ * @prov_name: the provider, and those it stands on: "verbs;ofi_rxm"
+ * @net: its namespace, which it does not hold; NULL: that has gone
+ * @net_entry: place in the namespace's fabrics
+ * @busy: ->close or ->net_exit is under way
+ * @obj: the fabric
+ */
+struct kofi_root {
+	struct module		*client;
+	bool			unloaded;
+	char			client_name[MODULE_NAME_LEN];
+	char			*prov_name;
+	struct net		*net;
+	struct list_head	net_entry;
+	bool			busy;
+	struct kofi_obj		*obj;
+};
+
 /* Most tables of calls that one object has, fid.ops included */
 #define KOFI_MAX_TABLES		7
 
@@ -59,7 +81,8 @@ void kofi_prov_load(const char *name);
  *	KOFI_CLOSING while it is being closed
  * @parent: what it was opened on; NULL for a fabric
  * @prov: whose it is; a fabric holds the reference
- * @net: fabric: namespace it holds, or NULL
+ * @root: fabric: what only a fabric has; else NULL
+ * @caps: domain, scalable endpoint: capabilities it was opened with
  * @name: fabric, domain: the name it was opened with, or NULL
  * @bindings: &struct kofi_binding of what is bound to it
  * @tables: KOFI_MAX_TABLES longer copies of tables that were too short, check.c; NULL:
@@ -72,7 +95,8 @@ struct kofi_obj {
 	atomic_t		users;
 	struct kofi_obj		*parent;
 	struct kofi_prov	*prov;
-	struct net		*net;
+	struct kofi_root	*root;
+	u64			caps;
 	char			*name;
 	struct list_head	bindings;
 	void			**tables;
@@ -113,7 +137,8 @@ static inline bool kofi_fid_is(const struct fid *fid, u32 fclass)
  * result and either completes the object or undoes the first.
  */
 struct kofi_obj *kofi_open_fabric(struct kofi_prov *prov,
-				  const struct fi_fabric_attr *attr);
+				  const struct fi_fabric_attr *attr,
+				  struct module *client);
 struct kofi_obj *kofi_open_child(struct fid *parent, u32 fclass,
 				 const char *name);
 int kofi_opened(struct kofi_obj *obj, struct fid *fid, u64 caps, int ret);
@@ -140,6 +165,31 @@ const char *kofi_class_name(u32 fclass);
 
 /* Traces a provider's answer to a control call and passes it on, trace.c */
 long kofi_call(const char *call, const struct fid *fid, long ret);
+
+/* The fabric that an object belongs to; a fabric: itself */
+static inline const struct kofi_obj *kofi_fabric_of(const struct kofi_obj *obj)
+{
+	while (obj->parent)
+		obj = obj->parent;
+	return obj;
+}
+
+/*
+ * Namespaces, net.c.  An open fabric enters its namespace and leaves it when it is
+ * freed, under kofi_objects_lock.  Its close is framed by kofi_root_begin() and, if it
+ * fails, kofi_root_end().
+ */
+struct net *kofi_callers_net(void);
+void kofi_net_enter(struct kofi_root *root);
+void kofi_net_leave(struct kofi_root *root);
+void kofi_root_begin(struct kofi_root *root);
+void kofi_root_end(struct kofi_root *root);
+int kofi_nets_init(void);
+void kofi_nets_exit(void);
+
+/* Clients that are unloaded with open objects are named from init to exit */
+int kofi_objects_init(void);
+void kofi_objects_exit(void);
 
 int kofi_providers_show(struct seq_file *file, void *unused);
 int kofi_objects_show(struct seq_file *file, void *unused);

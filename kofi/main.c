@@ -8,6 +8,7 @@
  */
 #include <linux/module.h>
 #include "kofi.h"
+#include "util/cq.h"
 
 u32 fi_version(void)
 {
@@ -22,13 +23,33 @@ static int __init kofi_init(void)
 	ret = kofi_eq_init();
 	if (ret)
 		return ret;
+	ret = kofi_cq_run_init();
+	if (ret)
+		goto exit_eq;
+	ret = kofi_nets_init();
+	if (ret)
+		goto exit_cq;
+	ret = kofi_objects_init();
+	if (ret)
+		goto exit_nets;
 	kofi_debugfs_init();
 	return 0;
+
+exit_nets:
+	kofi_nets_exit();
+exit_cq:
+	kofi_cq_run_exit();
+exit_eq:
+	kofi_eq_exit();
+	return ret;
 }
 
 static void __exit kofi_exit(void)
 {
 	kofi_debugfs_exit();
+	kofi_objects_exit();
+	kofi_nets_exit();
+	kofi_cq_run_exit();
 	kofi_eq_exit();
 }
 

@@ -9,6 +9,7 @@
  * What a storage client calls for each request, fi_mr_refresh() and the like, goes from
  * the header straight to the provider.
  */
+#include <linux/dma-buf.h>
 #include <linux/err.h>
 #include <linux/module.h>
 #include <kofi/provider.h>
@@ -80,6 +81,26 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
 }
 EXPORT_SYMBOL_GPL(fi_mr_regv);
 
+/* A domain that was opened for the memory of peers knows dma-bufs */
+static u64 kofi_mr_flags(const struct fid_domain *domain)
+{
+	u64 flags = FI_MR_ENDPOINT | FI_MR_LEND | FI_MR_SINGLE_USE |
+		    FI_RMA_EVENT | FI_RMA_PMEM | FI_AUTH_KEY;
+
+	if (kofi_is(domain, FI_CLASS_DOMAIN) && domain->fid.obj->caps & FI_HMEM)
+		flags |= FI_MR_DMABUF;
+	return flags;
+}
+
+static bool kofi_mr_dmabuf_is_valid(const struct fi_mr_attr *attr)
+{
+	const struct fi_mr_dmabuf *piece = attr->dmabuf;
+
+	return !attr->type && attr->iov_count == 1 && piece->dmabuf &&
+	       piece->len && piece->len <= piece->dmabuf->size &&
+	       piece->offset <= piece->dmabuf->size - piece->len;
+}
+
 int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 		  u64 flags, struct fid_mr **mr)
 {
@@ -90,10 +111,14 @@ int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 	if (!attr)
 		return -EINVAL;
 	ret = kofi_mr_check(domain, mr, attr->access, attr->offset, flags,
-			    FI_MR_ENDPOINT);
+			    kofi_mr_flags(domain));
 	if (ret)
 		return ret;
-	if (!kofi_mr_attr_is_valid(attr))
+	if (flags & FI_MR_LEND && !(flags & FI_MR_ENDPOINT))
+		return -FI_EBADFLAGS;
+	if (!kofi_mr_attr_is_valid(attr) ||
+	    (flags & FI_MR_LEND && attr->type != FI_BUF_SGL) ||
+	    (flags & FI_MR_DMABUF && !kofi_mr_dmabuf_is_valid(attr)))
 		return -EINVAL;
 
 	obj = kofi_open_child(&domain->fid, FI_CLASS_MR, NULL);

@@ -22,6 +22,7 @@ const struct kofi_name kofi_names_caps[] = {
 	NAME(FI_SEND),
 	NAME(FI_REMOTE_READ),
 	NAME(FI_REMOTE_WRITE),
+	NAME(FI_REMOTE_INV),
 	NAME(FI_MULTI_RECV),
 	NAME(FI_REMOTE_CQ_DATA),
 	NAME(FI_TRIGGER),
@@ -46,6 +47,7 @@ const struct kofi_name kofi_names_caps[] = {
 
 const struct kofi_name kofi_names_op_flags[] = {
 	NAME(FI_MULTICAST),
+	NAME(FI_REMOTE_INV),
 	NAME(FI_MULTI_RECV),
 	NAME(FI_REMOTE_CQ_DATA),
 	NAME(FI_MORE),
@@ -60,6 +62,7 @@ const struct kofi_name kofi_names_op_flags[] = {
 	NAME(FI_AFFINITY),
 	NAME(FI_COMMIT_COMPLETE),
 	NAME(FI_MATCH_COMPLETE),
+	NAME(FI_SAVE),
 	NAME(FI_AUTH_KEY),
 	NAME(FI_DISCARD),
 	NAME(FI_CLAIM),
@@ -79,6 +82,7 @@ const struct kofi_name kofi_names_cq_flags[] = {
 	NAME(FI_SEND),
 	NAME(FI_REMOTE_READ),
 	NAME(FI_REMOTE_WRITE),
+	NAME(FI_REMOTE_INV),
 	NAME(FI_MULTI_RECV),
 	NAME(FI_REMOTE_CQ_DATA),
 	NAME(FI_MORE),
@@ -136,18 +140,10 @@ const struct kofi_name kofi_names_addr_format[] = {
 	NAME(FI_SOCKADDR_IN),
 	NAME(FI_SOCKADDR_IN6),
 	NAME(FI_SOCKADDR_IB),
-	NAME(FI_ADDR_PSMX),
-	NAME(FI_ADDR_GNI),
-	NAME(FI_ADDR_BGQ),
-	NAME(FI_ADDR_MLX),
 	NAME(FI_ADDR_STR),
-	NAME(FI_ADDR_PSMX2),
 	NAME(FI_ADDR_IB_UD),
-	NAME(FI_ADDR_EFA),
-	NAME(FI_ADDR_PSMX3),
-	NAME(FI_ADDR_OPX),
 	NAME(FI_ADDR_CXI),
-	NAME(FI_ADDR_UCX),
+	NAME(FI_SOCKADDR_IP),
 	{}
 };
 
@@ -164,33 +160,19 @@ const struct kofi_name kofi_names_protocol[] = {
 	NAME(FI_PROTO_RDMA_CM_IB_RC),
 	NAME(FI_PROTO_IWARP),
 	NAME(FI_PROTO_IB_UD),
-	NAME(FI_PROTO_PSMX),
 	NAME(FI_PROTO_UDP),
 	NAME(FI_PROTO_SOCK_TCP),
-	NAME(FI_PROTO_MXM),
 	NAME(FI_PROTO_IWARP_RDM),
 	NAME(FI_PROTO_IB_RDM),
-	NAME(FI_PROTO_GNI),
 	NAME(FI_PROTO_RXM),
 	NAME(FI_PROTO_RXD),
-	NAME(FI_PROTO_MLX),
-	NAME(FI_PROTO_NETWORKDIRECT),
-	NAME(FI_PROTO_PSMX2),
 	NAME(FI_PROTO_SHM),
 	NAME(FI_PROTO_MRAIL),
-	NAME(FI_PROTO_RSTREAM),
 	NAME(FI_PROTO_RDMA_CM_IB_XRC),
-	NAME(FI_PROTO_EFA),
-	NAME(FI_PROTO_PSMX3),
 	NAME(FI_PROTO_RXM_TCP),
-	NAME(FI_PROTO_OPX),
 	NAME(FI_PROTO_CXI),
 	NAME(FI_PROTO_XNET),
-	NAME(FI_PROTO_COLL),
-	NAME(FI_PROTO_UCX),
-	NAME(FI_PROTO_SM2),
 	NAME(FI_PROTO_CXI_RNR),
-	NAME(FI_PROTO_LPP),
 	NAME(FI_PROTO_LNX),
 	{}
 };
@@ -294,6 +276,13 @@ const struct kofi_name kofi_names_eq_event[] = {
 	{}
 };
 
+const struct kofi_name kofi_names_av_flags[] = {
+	NAME(FI_EVENT),
+	NAME(FI_AV_USER_ID),
+	NAME(FI_SYMMETRIC),
+	{}
+};
+
 const struct kofi_name kofi_names_cq_format[] = {
 	NAME(FI_CQ_FORMAT_UNSPEC),
 	NAME(FI_CQ_FORMAT_CONTEXT),
@@ -312,6 +301,7 @@ const struct kofi_name kofi_names_wait_obj[] = {
 	NAME(FI_WAIT_YIELD),
 	NAME(FI_WAIT_POLLFD),
 	NAME(FI_WAIT_CALLBACK),
+	NAME(FI_WAIT_DONE),
 	{}
 };
 
@@ -342,11 +332,6 @@ const struct kofi_name kofi_names_buf_type[] = {
 
 const struct kofi_name kofi_names_hmem_iface[] = {
 	NAME(FI_HMEM_SYSTEM),
-	NAME(FI_HMEM_CUDA),
-	NAME(FI_HMEM_ROCR),
-	NAME(FI_HMEM_ZE),
-	NAME(FI_HMEM_NEURON),
-	NAME(FI_HMEM_SYNAPSEAI),
 	{}
 };
 
@@ -374,20 +359,8 @@ const struct kofi_name kofi_names_class[] = {
 	NAME(FI_CLASS_EQ),
 	NAME(FI_CLASS_CQ),
 	NAME(FI_CLASS_CNTR),
-	NAME(FI_CLASS_WAIT),
-	NAME(FI_CLASS_POLL),
 	NAME(FI_CLASS_CONNREQ),
 	NAME(FI_CLASS_MC),
 	NAME(FI_CLASS_NIC),
-	NAME(FI_CLASS_AV_SET),
-	NAME(FI_CLASS_MR_CACHE),
-	NAME(FI_CLASS_MEM_MONITOR),
-	NAME(FI_CLASS_PEER_CQ),
-	NAME(FI_CLASS_PEER_SRX),
-	NAME(FI_CLASS_LOG),
-	NAME(FI_CLASS_PEER_AV),
-	NAME(FI_CLASS_PEER_AV_SET),
-	NAME(FI_CLASS_PEER_CNTR),
-	NAME(FI_CLASS_PROFILE),
 	{}
 };

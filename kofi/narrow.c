@@ -16,12 +16,17 @@
  * What says how the provider is (limits of the domain, sizes of keys, message
  * order, resource management) is left as it is, at least what was asked for.
  *
+ * Which of these holds for a field stands in the table of rules, rules.h.  Here is
+ * what depends on more than one field: capabilities and registration modes.
+ *
  * So a result still matches the hints it was made for, and itself.
  *
  * Works on its arguments only; the info belongs to the caller alone.
  */
 #include <kofi/provider.h>
 #include "info.h"
+#include "rules.h"
+#include "tostr.h"
 
 static u64 narrow_caps(u64 offer, u64 wish)
 {
@@ -69,70 +74,70 @@ static u64 narrow_side(u64 offer, u64 wish, u64 whole, u64 other_side)
 	return caps & ~kofi_caps_orphans(caps);
 }
 
-static void narrow_tx_attr(struct fi_tx_attr *attr,
-			   const struct fi_tx_attr *wish, u64 caps)
+/* Only numbers are narrowed, 4 or 8 bytes of them */
+static void narrow_field(const struct kofi_rule *rule, void *offer, u64 wish)
 {
-	attr->caps = narrow_side(attr->caps, wish->caps, caps,
-				 KOFI_RX_ONLY_CAPS);
-	attr->op_flags = wish->op_flags;
-	attr->inject_size = wish->inject_size ?: attr->inject_size;
-	attr->size = wish->size ?: attr->size;
-	attr->iov_limit = wish->iov_limit ?: attr->iov_limit;
-	attr->rma_iov_limit = wish->rma_iov_limit ?: attr->rma_iov_limit;
+	if (rule->narrow == KEEP || (rule->narrow == TAKE && !wish))
+		return;
+	if (kofi_value_size(rule->type) == sizeof(u64))
+		*(u64 *)(offer + rule->offset) = wish;
+	else
+		*(u32 *)(offer + rule->offset) = wish;
 }
 
-static void narrow_rx_attr(struct fi_rx_attr *attr,
-			   const struct fi_rx_attr *wish, u64 caps)
+static void narrow_fields(struct fi_info *info, const struct fi_info *hints)
 {
-	attr->caps = narrow_side(attr->caps, wish->caps, caps,
-				 KOFI_TX_ONLY_CAPS);
-	attr->op_flags = wish->op_flags;
-	attr->size = wish->size ?: attr->size;
-	attr->iov_limit = wish->iov_limit ?: attr->iov_limit;
+	const struct kofi_rule *rule;
+	const void *wish;
+
+	for (rule = kofi_rules; rule->field; rule++) {
+		wish = kofi_part_of(hints, rule->part);
+		narrow_field(rule, (void *)kofi_part_of(info, rule->part),
+			     wish ? kofi_value(wish + rule->offset, rule->type) :
+				    0);
+	}
 }
 
-static void narrow_ep_attr(struct fi_ep_attr *attr,
-			   const struct fi_ep_attr *wish)
+/* What has no limit of its own has that of other lists */
+static void narrow_rma_lists(struct fi_tx_attr *attr)
 {
-	attr->tx_ctx_cnt = wish->tx_ctx_cnt ?: attr->tx_ctx_cnt;
-	attr->rx_ctx_cnt = wish->rx_ctx_cnt ?: attr->rx_ctx_cnt;
-}
-
-static void narrow_domain_attr(struct fi_domain_attr *attr,
-			       const struct fi_domain_attr *wish)
-{
-	attr->domain = wish->domain;
-	attr->threading = wish->threading ?: attr->threading;
-	attr->control_progress = wish->control_progress ?:
-				 attr->control_progress;
-	attr->data_progress = wish->data_progress ?: attr->data_progress;
-	attr->av_type = wish->av_type ?: attr->av_type;
-	attr->caps = narrow_caps(attr->caps, wish->caps);
+	attr->rma_read_iov_limit = attr->rma_read_iov_limit ?: attr->iov_limit;
+	attr->rma_write_iov_limit = attr->rma_write_iov_limit ?:
+				    attr->iov_limit;
 }
 
 void kofi_info_narrow(struct fi_info *info, const struct fi_info *hints)
 {
-	static const struct fi_fabric_attr no_fabric;
-	static const struct fi_domain_attr no_domain;
-	static const struct fi_ep_attr no_ep;
-	static const struct fi_tx_attr no_tx;
-	static const struct fi_rx_attr no_rx;
 	static const struct fi_info no_hints;
-	const struct fi_fabric_attr *fabric;
+	u64 tx_caps, rx_caps;
 
 	if (!hints)
 		hints = &no_hints;
-	fabric = hints->fabric_attr ?: &no_fabric;
 
 	narrow_info_caps(info, hints);
-	narrow_tx_attr(info->tx_attr, hints->tx_attr ?: &no_tx, info->caps);
-	narrow_rx_attr(info->rx_attr, hints->rx_attr ?: &no_rx, info->caps);
-	narrow_ep_attr(info->ep_attr, hints->ep_attr ?: &no_ep);
-	narrow_domain_attr(info->domain_attr, hints->domain_attr ?: &no_domain);
-	info->fabric_attr->fabric = fabric->fabric;
+	tx_caps = hints->tx_attr ? hints->tx_attr->caps : 0;
+	info->tx_attr->caps = narrow_side(info->tx_attr->caps, tx_caps,
+					  info->caps, KOFI_RX_ONLY_CAPS);
+	rx_caps = hints->rx_attr ? hints->rx_attr->caps : 0;
+	info->rx_attr->caps = narrow_side(info->rx_attr->caps, rx_caps,
+					  info->caps, KOFI_TX_ONLY_CAPS);
+	narrow_fields(info, hints);
+	narrow_rma_lists(info->tx_attr);
+
 	info->handle = hints->handle;
+	info->fabric_attr->fabric = hints->fabric_attr ?
+				    hints->fabric_attr->fabric : NULL;
+	info->domain_attr->domain = NULL;
+	if (hints->domain_attr) {
+		info->domain_attr->domain = hints->domain_attr->domain;
+		info->domain_attr->caps = narrow_caps(info->domain_attr->caps,
+						      hints->domain_attr->caps);
+	}
 
 	/* The client that asked for any socket address takes what it gets */
-	if (info->addr_format == FI_SOCKADDR && hints->addr_format)
+	if (hints->addr_format &&
+	    (info->addr_format == FI_SOCKADDR ||
+	     (info->addr_format == FI_SOCKADDR_IP &&
+	      hints->addr_format != FI_SOCKADDR)))
 		info->addr_format = hints->addr_format;
 }

@@ -22,18 +22,25 @@
  * concern.
  *
  * A fabric has no parent.  It holds the reference on the provider (and thereby
- * on its module) and on the network namespace for everything below it.
+ * on its module) for everything below it.  Its network namespace it does not hold; what
+ * happens when that goes is in net.c.
  *
- * Locking: kofi_objects_lock guards the list of open objects and all lists of
- * bindings.  No provider is called with it held.
+ * It also knows the module of the client, which it does not hold: a client has to
+ * close what it has opened before its exit function returns.  If it does not, each
+ * of its objects is named in the log, once, when the module goes, and debugfs shows
+ * that its client has been unloaded.
+ *
+ * Locking: kofi_objects_lock guards the list of open objects, all lists of bindings,
+ * and struct kofi_root.  No provider is called with it held.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/err.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/notifier.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <net/net_namespace.h>
 #include "kofi.h"
 #include "trace.h"
 
@@ -78,34 +85,56 @@ static struct kofi_obj *kofi_obj_alloc(struct kofi_prov *prov, u32 fclass,
 /* The fid is gone, or has never been there */
 static void kofi_obj_free(struct kofi_obj *obj)
 {
-	scoped_guard(mutex, &kofi_objects_lock)
+	scoped_guard(mutex, &kofi_objects_lock) {
 		list_del(&obj->entry);
+		if (obj->root)
+			kofi_net_leave(obj->root);
+	}
 
 	kofi_check_undo(obj);
 	kofi_unbind_all(obj);
-	if (obj->parent) {
+	if (obj->parent)
 		kofi_obj_unuse(obj->parent);
-	} else {
-		if (obj->net)
-			put_net(obj->net);
+	else
 		kofi_prov_put(obj->prov);
+	if (obj->root) {
+		kfree(obj->root->prov_name);
+		kfree(obj->root);
 	}
 	kfree(obj->name);
 	kfree(obj);
 }
 
 struct kofi_obj *kofi_open_fabric(struct kofi_prov *prov,
-				  const struct fi_fabric_attr *attr)
+				  const struct fi_fabric_attr *attr,
+				  struct module *client)
 {
 	struct kofi_obj *obj = kofi_obj_alloc(prov, FI_CLASS_FABRIC, attr->name);
+	struct kofi_root *root;
 
 	if (!obj) {
 		kofi_prov_put(prov);
 		return ERR_PTR(-ENOMEM);
 	}
-	if (attr->net)
-		obj->net = get_net(attr->net);
+
+	root = kzalloc(sizeof(*root), GFP_KERNEL);
+	if (!root)
+		goto err_free;
+	obj->root = root;
+	root->obj = obj;
+	root->net = attr->net;
+	INIT_LIST_HEAD(&root->net_entry);
+	root->prov_name = kstrdup(attr->prov_name, GFP_KERNEL);
+	if (!root->prov_name)
+		goto err_free;
+	root->client = client;
+	strscpy(root->client_name, client ? client->name : "kernel",
+		sizeof(root->client_name));
 	return obj;
+
+err_free:
+	kofi_obj_free(obj);
+	return ERR_PTR(-ENOMEM);
 }
 
 struct kofi_obj *kofi_open_child(struct fid *parent, u32 fclass,
@@ -129,8 +158,11 @@ static void kofi_obj_attach(struct kofi_obj *obj, struct fid *fid)
 {
 	obj->fid = fid;
 	fid->obj = obj;
-	scoped_guard(mutex, &kofi_objects_lock)
+	scoped_guard(mutex, &kofi_objects_lock) {
 		list_add_tail(&obj->entry, &objects);
+		if (obj->root)
+			kofi_net_enter(obj->root);
+	}
 }
 
 int kofi_opened(struct kofi_obj *obj, struct fid *fid, u64 caps, int ret)
@@ -160,18 +192,68 @@ int fi_close(struct fid *fid)
 		return -EBUSY;
 	}
 
+	if (obj->root)
+		kofi_root_begin(obj->root);
 	ret = fid->ops->close(fid);
 	trace_kofi_close(obj, fid, ret);
-	if (ret)
-		atomic_set_release(&obj->users, 0);
-	else
+	if (!ret) {
 		kofi_obj_free(obj);
+		return 0;
+	}
+	if (obj->root)
+		kofi_root_end(obj->root);
+	atomic_set_release(&obj->users, 0);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(fi_close);
 
+/* Newest first, as they should have been closed */
+static void kofi_client_gone(const struct module *module)
+{
+	struct kofi_root *root;
+	struct kofi_obj *obj;
+
+	guard(mutex)(&kofi_objects_lock);
+	list_for_each_entry_reverse(obj, &objects, entry) {
+		root = kofi_fabric_of(obj)->root;
+		if (root->client != module)
+			continue;
+		root->unloaded = true;
+		pr_err("client %s is unloaded with open objects: %s %p of provider %s; fi_close() it in the module's exit, or its callbacks crash\n",
+		       root->client_name, kofi_class_name(obj->fclass), obj->fid,
+		       obj->prov->provider->name);
+	}
+	/* Another module may come to stand in its place */
+	list_for_each_entry(obj, &objects, entry)
+		if (obj->root && obj->root->client == module)
+			obj->root->client = NULL;
+}
+
+static int kofi_module_event(struct notifier_block *nb, unsigned long state,
+			     void *module)
+{
+	if (state == MODULE_STATE_GOING)
+		kofi_client_gone(module);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block kofi_module_nb = {
+	.notifier_call	= kofi_module_event,
+};
+
+int kofi_objects_init(void)
+{
+	return register_module_notifier(&kofi_module_nb);
+}
+
+void kofi_objects_exit(void)
+{
+	unregister_module_notifier(&kofi_module_nb);
+}
+
 static void kofi_obj_show(struct seq_file *file, struct kofi_obj *obj)
 {
+	const struct kofi_root *root = kofi_fabric_of(obj)->root;
 	struct kofi_binding *binding;
 
 	seq_printf(file, "%p: %s, provider %s, users %d", obj->fid,
@@ -181,6 +263,8 @@ static void kofi_obj_show(struct seq_file *file, struct kofi_obj *obj)
 		seq_printf(file, ", name %s", obj->name);
 	if (obj->parent)
 		seq_printf(file, ", opened on %p", obj->parent->fid);
+	seq_printf(file, ", client %s%s", root->client_name,
+		   root->unloaded ? " (unloaded)" : "");
 	list_for_each_entry(binding, &obj->bindings, entry)
 		seq_printf(file, ", bound to %p flags %#llx", binding->to->fid,
 			   binding->flags);

@@ -7,8 +7,8 @@
  * core puts them at the end of tables of older providers and compares tables
  * with them to see whether a capability is more than a promise (check.c).
  *
- * Slots that return text return a text, and counters read as 0: nothing that a
- * client could stumble over.
+ * Slots that return text return a text, counters read as 0, and a device is NULL:
+ * nothing that a client could stumble over.
  */
 #include <linux/module.h>
 #include <linux/string.h>
@@ -118,12 +118,26 @@ int fi_no_endpoint(struct fid_domain *domain, struct fi_info *info,
 }
 EXPORT_SYMBOL_GPL(fi_no_endpoint);
 
+int fi_no_scalable_ep(struct fid_domain *domain, struct fi_info *info,
+		      struct fid_ep **sep, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_scalable_ep);
+
 int fi_no_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 		    struct fid_cntr **cntr, void *context)
 {
 	return -ENOSYS;
 }
 EXPORT_SYMBOL_GPL(fi_no_cntr_open);
+
+int fi_no_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
+		  struct fid_stx **stx, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_stx_ctx);
 
 int fi_no_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
 		  struct fid_ep **rx_ep, void *context)
@@ -139,14 +153,23 @@ int fi_no_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
 }
 EXPORT_SYMBOL_GPL(fi_no_query_atomic);
 
+struct device *fi_no_dma_device(struct fid_domain *domain)
+{
+	return NULL;
+}
+EXPORT_SYMBOL_GPL(fi_no_dma_device);
+
 const struct fi_ops_domain kofi_no_ops_domain = {
 	.size		= sizeof(struct fi_ops_domain),
 	.av_open	= fi_no_av_open,
 	.cq_open	= fi_no_cq_open,
 	.endpoint	= fi_no_endpoint,
+	.scalable_ep	= fi_no_scalable_ep,
 	.cntr_open	= fi_no_cntr_open,
+	.stx_ctx	= fi_no_stx_ctx,
 	.srx_ctx	= fi_no_srx_ctx,
 	.query_atomic	= fi_no_query_atomic,
+	.dma_device	= fi_no_dma_device,
 };
 EXPORT_SYMBOL_GPL(kofi_no_ops_domain);
 
@@ -224,11 +247,42 @@ int fi_no_setopt(fid_t fid, int level, int optname, const void *optval,
 }
 EXPORT_SYMBOL_GPL(fi_no_setopt);
 
+int fi_no_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
+		 struct fid_ep **tx_ep, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_tx_ctx);
+
+int fi_no_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
+		 struct fid_ep **rx_ep, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_rx_ctx);
+
+ssize_t fi_no_size_left(struct fid_ep *ep)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_size_left);
+
+int fi_no_drain(struct fid_ep *ep, int timeout)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_drain);
+
 const struct fi_ops_ep kofi_no_ops_ep = {
 	.size		= sizeof(struct fi_ops_ep),
 	.cancel		= fi_no_cancel,
 	.getopt		= fi_no_getopt,
 	.setopt		= fi_no_setopt,
+	.tx_ctx		= fi_no_tx_ctx,
+	.rx_ctx		= fi_no_rx_ctx,
+	.rx_size_left	= fi_no_size_left,
+	.tx_size_left	= fi_no_size_left,
+	.drain		= fi_no_drain,
 };
 EXPORT_SYMBOL_GPL(kofi_no_ops_ep);
 
@@ -282,6 +336,13 @@ int fi_no_shutdown(struct fid_ep *ep, u64 flags)
 }
 EXPORT_SYMBOL_GPL(fi_no_shutdown);
 
+int fi_no_join(struct fid_ep *ep, const void *addr, u64 flags,
+	       struct fid_mc **mc, void *context)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_join);
+
 const struct fi_ops_cm kofi_no_ops_cm = {
 	.size		= sizeof(struct fi_ops_cm),
 	.setname	= fi_no_setname,
@@ -292,6 +353,7 @@ const struct fi_ops_cm kofi_no_ops_cm = {
 	.accept		= fi_no_accept,
 	.reject		= fi_no_reject,
 	.shutdown	= fi_no_shutdown,
+	.join		= fi_no_join,
 };
 EXPORT_SYMBOL_GPL(kofi_no_ops_cm);
 
@@ -447,6 +509,13 @@ static int kofi_no_av_insertsvc(struct fid_av *av, const char *node,
 	return -ENOSYS;
 }
 
+static int kofi_no_av_insertsym(struct fid_av *av, const char *node,
+				size_t nodecnt, int service, size_t svccnt,
+				fi_addr_t *fi_addr, u64 flags, void *context)
+{
+	return -ENOSYS;
+}
+
 static int kofi_no_av_remove(struct fid_av *av, fi_addr_t *fi_addr,
 			     size_t count, u64 flags)
 {
@@ -465,12 +534,37 @@ static const char *kofi_no_av_straddr(struct fid_av *av, const void *addr,
 	return kofi_no_text(buf, len ? *len : 0);
 }
 
+int fi_no_av_insert_auth_key(struct fid_av *av, const void *auth_key,
+			     size_t auth_key_size, fi_addr_t *fi_addr,
+			     u64 flags)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_av_insert_auth_key);
+
+int fi_no_av_lookup_auth_key(struct fid_av *av, fi_addr_t fi_addr,
+			     void *auth_key, size_t *auth_key_size)
+{
+	return -ENOSYS;
+}
+EXPORT_SYMBOL_GPL(fi_no_av_lookup_auth_key);
+
+static int kofi_no_av_set_user_id(struct fid_av *av, fi_addr_t fi_addr,
+				  fi_addr_t user_id, u64 flags)
+{
+	return -ENOSYS;
+}
+
 const struct fi_ops_av kofi_no_ops_av = {
 	.size		= sizeof(struct fi_ops_av),
 	.insert		= kofi_no_av_insert,
 	.insertsvc	= kofi_no_av_insertsvc,
+	.insertsym	= kofi_no_av_insertsym,
 	.remove		= kofi_no_av_remove,
 	.lookup		= kofi_no_av_lookup,
 	.straddr	= kofi_no_av_straddr,
+	.insert_auth_key = fi_no_av_insert_auth_key,
+	.lookup_auth_key = fi_no_av_lookup_auth_key,
+	.set_user_id	= kofi_no_av_set_user_id,
 };
 EXPORT_SYMBOL_GPL(kofi_no_ops_av);

@@ -270,6 +270,16 @@ static ssize_t kofi_no_atomic_write(struct fid_ep *ep, const void *buf,
 	return -ENOSYS;
 }
 
+static ssize_t kofi_no_atomic_writev(struct fid_ep *ep,
+				     const struct fi_ioc *iov, void **desc,
+				     size_t count, fi_addr_t dest_addr,
+				     u64 addr, u64 key,
+				     enum fi_datatype datatype, enum fi_op op,
+				     void *context)
+{
+	return -ENOSYS;
+}
+
 static ssize_t kofi_no_atomic_writemsg(struct fid_ep *ep,
 				       const struct fi_msg_atomic *msg,
 				       u64 flags)
@@ -295,6 +305,27 @@ static ssize_t kofi_no_atomic_readwrite(struct fid_ep *ep, const void *buf,
 	return -ENOSYS;
 }
 
+static ssize_t kofi_no_atomic_readwritev(struct fid_ep *ep,
+					 const struct fi_ioc *iov, void **desc,
+					 size_t count, struct fi_ioc *resultv,
+					 void **result_desc,
+					 size_t result_count,
+					 fi_addr_t dest_addr, u64 addr, u64 key,
+					 enum fi_datatype datatype,
+					 enum fi_op op, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_atomic_readwritemsg(struct fid_ep *ep,
+					   const struct fi_msg_atomic *msg,
+					   struct fi_ioc *resultv,
+					   void **result_desc,
+					   size_t result_count, u64 flags)
+{
+	return -ENOSYS;
+}
+
 static ssize_t kofi_no_atomic_compwrite(struct fid_ep *ep, const void *buf,
 					size_t count, void *desc,
 					const void *compare, void *compare_desc,
@@ -302,6 +333,34 @@ static ssize_t kofi_no_atomic_compwrite(struct fid_ep *ep, const void *buf,
 					fi_addr_t dest_addr, u64 addr, u64 key,
 					enum fi_datatype datatype,
 					enum fi_op op, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_atomic_compwritev(struct fid_ep *ep,
+					 const struct fi_ioc *iov, void **desc,
+					 size_t count,
+					 const struct fi_ioc *comparev,
+					 void **compare_desc,
+					 size_t compare_count,
+					 struct fi_ioc *resultv,
+					 void **result_desc,
+					 size_t result_count,
+					 fi_addr_t dest_addr, u64 addr, u64 key,
+					 enum fi_datatype datatype,
+					 enum fi_op op, void *context)
+{
+	return -ENOSYS;
+}
+
+static ssize_t kofi_no_atomic_compwritemsg(struct fid_ep *ep,
+					   const struct fi_msg_atomic *msg,
+					   const struct fi_ioc *comparev,
+					   void **compare_desc,
+					   size_t compare_count,
+					   struct fi_ioc *resultv,
+					   void **result_desc,
+					   size_t result_count, u64 flags)
 {
 	return -ENOSYS;
 }
@@ -330,10 +389,15 @@ static int kofi_no_atomic_compwritevalid(struct fid_ep *ep,
 const struct fi_ops_atomic kofi_no_ops_atomic = {
 	.size		= sizeof(struct fi_ops_atomic),
 	.write		= kofi_no_atomic_write,
+	.writev		= kofi_no_atomic_writev,
 	.writemsg	= kofi_no_atomic_writemsg,
 	.inject		= kofi_no_atomic_inject,
 	.readwrite	= kofi_no_atomic_readwrite,
+	.readwritev	= kofi_no_atomic_readwritev,
+	.readwritemsg	= kofi_no_atomic_readwritemsg,
 	.compwrite	= kofi_no_atomic_compwrite,
+	.compwritev	= kofi_no_atomic_compwritev,
+	.compwritemsg	= kofi_no_atomic_compwritemsg,
 	.writevalid	= kofi_no_atomic_writevalid,
 	.readwritevalid	= kofi_no_atomic_readwritevalid,
 	.compwritevalid	= kofi_no_atomic_compwritevalid,

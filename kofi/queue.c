@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * What completions and events end up in: opening of event queues, completion
- * queues, counters and address vectors, and the calls on event queues.
+ * queues and counters, and the calls on event queues.
  *
  * Reading completions is a data path and goes straight through the queue's
  * table (fi_eq.h).  Events are rare, so their calls check arguments; they may
@@ -78,28 +78,6 @@ int fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 	return ret;
 }
 EXPORT_SYMBOL_GPL(fi_cntr_open);
-
-int fi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
-	       struct fid_av **av, void *context)
-{
-	struct fid_av *new = NULL;
-	struct kofi_obj *obj;
-	int ret;
-
-	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !attr || !av)
-		return -EINVAL;
-
-	obj = kofi_open_child(&domain->fid, FI_CLASS_AV, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = domain->ops->av_open(domain, attr, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*av = new;
-	return ret;
-}
-EXPORT_SYMBOL_GPL(fi_av_open);
 
 static bool kofi_is_eq(const struct fid_eq *eq)
 {

@@ -163,10 +163,16 @@ void kofi_prov_load(const char *name)
 
 static int kofi_provider_check(u32 version, const struct kofi_provider *provider)
 {
-	const char *name = provider ? provider->name : NULL;
+	const char *name;
 
-	if (!name)
+	if (!provider)
 		return -EINVAL;
+
+	name = provider->name;
+	if (!name) {
+		pr_err("provider refused: it has no name\n");
+		return -EINVAL;
+	}
 
 	if (!kofi_name_is_valid(name)) {
 		pr_err("provider name \"%*pE\" refused: it must be 1 to %d characters of a-z, 0-9, _ and -\n",
@@ -211,8 +217,12 @@ static int kofi_prov_add(struct kofi_prov *prov)
 	struct kofi_prov *best;
 
 	guard(rwsem_write)(&providers_lock);
-	if (kofi_prov_exact(provider->name, provider->version))
+	if (kofi_prov_exact(provider->name, provider->version)) {
+		pr_err("provider %s refused: version %u.%u of it is registered already\n",
+		       provider->name, FI_MAJOR(provider->version),
+		       FI_MINOR(provider->version));
 		return -EEXIST;
+	}
 
 	best = kofi_prov_best(provider->name);
 	if (best && best->provider->version < provider->version)

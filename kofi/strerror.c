@@ -77,6 +77,7 @@ static const char * const fi_text[] = {
 	[FI_EOVERRUN - FI_ERRNO_OFFSET]	   = "A queue ran over",
 	[FI_ENORX - FI_ERRNO_OFFSET]	   = "Peer had no receive posted",
 	[FI_ENOMR - FI_ERRNO_OFFSET]	   = "No more memory registrations",
+	[FI_EFIREWALLADDR - FI_ERRNO_OFFSET] = "Peer takes no connections",
 };
 
 const char *fi_strerror(int errnum)

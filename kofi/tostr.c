@@ -23,32 +23,6 @@
 #include "info.h"
 #include "tostr.h"
 
-/* Types of fields beyond those of enum fi_type, and after them */
-enum {
-	TYPE_SIZE = FI_TYPE_CQ_ERR_ENTRY + 1,
-	TYPE_U32,
-	TYPE_INT,
-	TYPE_HEX64,
-	TYPE_STRING,
-	TYPE_POINTER,
-	TYPE_CTX_CNT,
-	TYPE_ERRNO,
-	TYPE_PROV_VERSION,
-	TYPE_RESOURCE_MGMT,
-	TYPE_TCLASS,
-	TYPE_WAIT_OBJ,
-	TYPE_WAIT_COND,
-	TYPE_COMP_CTX,
-	TYPE_CNTR_EVENTS,
-	TYPE_BUF_TYPE,
-	TYPE_LINK_STATE,
-	TYPE_DEVICE_ATTR,
-	TYPE_BUS_ATTR,
-	TYPE_LINK_ATTR,
-	TYPE_NIC,
-	NR_TYPES
-};
-
 struct text {
 	char	*buf;
 	size_t	len;
@@ -290,22 +264,28 @@ static void print_struct(struct text *text, const struct type *type,
 		print_fields(text, type->fields, data, depth + 1);
 }
 
-static void print_addr(struct text *text, const char *name, const void *addr,
-		       size_t len, int depth)
+static void print_addr(struct text *text, const void *addr, size_t len)
 {
 	sa_family_t family = addr ? kofi_ip_family(addr, len) : AF_UNSPEC;
 	const struct sockaddr_in6 *sin6 = addr;
 
-	text_indent(text, depth);
 	if (!addr || !len)
-		text_add(text, "%s: (null)\n", name);
+		text_add(text, "(null)");
 	else if (family == AF_INET6 && sin6->sin6_scope_id)
-		text_add(text, "%s: %pISpsc\n", name, addr);
+		text_add(text, "%pISpsc", addr);
 	else if (family)
-		text_add(text, "%s: %pISpc\n", name, addr);
+		text_add(text, "%pISpc", addr);
 	else
-		text_add(text, "%s: %*ph\n", name, (int)min_t(size_t, len, 64),
-			 addr);
+		text_add(text, "%*ph", (int)min_t(size_t, len, 64), addr);
+}
+
+static void print_addr_field(struct text *text, const char *name,
+			     const void *addr, size_t len, int depth)
+{
+	text_indent(text, depth);
+	text_add(text, "%s: ", name);
+	print_addr(text, addr, len);
+	text_add(text, "\n");
 }
 
 #define FIELD(type, member, how) { #member, offsetof(type, member), how }
@@ -322,6 +302,8 @@ static const struct field tx_attr_fields[] = {
 	FIELD(struct fi_tx_attr, iov_limit, TYPE_SIZE),
 	FIELD(struct fi_tx_attr, rma_iov_limit, TYPE_SIZE),
 	FIELD(struct fi_tx_attr, tclass, TYPE_TCLASS),
+	FIELD(struct fi_tx_attr, rma_read_iov_limit, TYPE_SIZE),
+	FIELD(struct fi_tx_attr, rma_write_iov_limit, TYPE_SIZE),
 	{}
 };
 
@@ -382,6 +364,11 @@ static const struct field domain_attr_fields[] = {
 	FIELD(struct fi_domain_attr, tclass, TYPE_TCLASS),
 	FIELD(struct fi_domain_attr, max_ep_auth_key, TYPE_SIZE),
 	FIELD(struct fi_domain_attr, max_group_id, TYPE_U32),
+	FIELD(struct fi_domain_attr, max_cntr_value, TYPE_HEX64),
+	FIELD(struct fi_domain_attr, max_err_cntr_value, TYPE_HEX64),
+	FIELD(struct fi_domain_attr, numa_node, TYPE_INT),
+	FIELD(struct fi_domain_attr, max_cq_size, TYPE_SIZE),
+	FIELD(struct fi_domain_attr, mr_gap_align, TYPE_SIZE),
 	{}
 };
 
@@ -446,7 +433,7 @@ static const struct field av_attr_fields[] = {
 	FIELD(struct fi_av_attr, count, TYPE_SIZE),
 	FIELD(struct fi_av_attr, ep_per_node, TYPE_SIZE),
 	POINTER(struct fi_av_attr, name, TYPE_STRING),
-	FIELD(struct fi_av_attr, flags, TYPE_HEX64),
+	FIELD(struct fi_av_attr, flags, TYPE_AV_FLAGS),
 	{}
 };
 
@@ -454,9 +441,9 @@ static const struct field cq_attr_fields[] = {
 	FIELD(struct fi_cq_attr, size, TYPE_SIZE),
 	FIELD(struct fi_cq_attr, flags, FI_TYPE_OP_FLAGS),
 	FIELD(struct fi_cq_attr, format, FI_TYPE_CQ_FORMAT),
-	FIELD(struct fi_cq_attr, wait_obj, TYPE_WAIT_OBJ),
+	FIELD(struct fi_cq_attr, wait_obj, FI_TYPE_WAIT_OBJ),
 	FIELD(struct fi_cq_attr, signaling_vector, TYPE_INT),
-	FIELD(struct fi_cq_attr, wait_cond, TYPE_WAIT_COND),
+	FIELD(struct fi_cq_attr, wait_cond, FI_TYPE_CQ_WAIT_COND),
 	FIELD(struct fi_cq_attr, comp_ctx, TYPE_COMP_CTX),
 	{}
 };
@@ -475,7 +462,7 @@ static const struct field mr_attr_fields[] = {
 
 static const struct field cntr_attr_fields[] = {
 	FIELD(struct fi_cntr_attr, events, TYPE_CNTR_EVENTS),
-	FIELD(struct fi_cntr_attr, wait_obj, TYPE_WAIT_OBJ),
+	FIELD(struct fi_cntr_attr, wait_obj, FI_TYPE_WAIT_OBJ),
 	FIELD(struct fi_cntr_attr, flags, TYPE_HEX64),
 	{}
 };
@@ -491,6 +478,7 @@ static const struct field cq_err_entry_fields[] = {
 	FIELD(struct fi_cq_err_entry, err, TYPE_ERRNO),
 	FIELD(struct fi_cq_err_entry, prov_errno, TYPE_INT),
 	FIELD(struct fi_cq_err_entry, err_data_size, TYPE_SIZE),
+	FIELD(struct fi_cq_err_entry, src_addr, TYPE_HEX64),
 	{}
 };
 
@@ -503,10 +491,10 @@ static void print_info(struct text *text, const struct type *type,
 	print_struct(text, type, info, depth);
 	if (!info)
 		return;
-	print_addr(text, "src_addr", info->src_addr, info->src_addrlen,
-		   depth + 1);
-	print_addr(text, "dest_addr", info->dest_addr, info->dest_addrlen,
-		   depth + 1);
+	print_addr_field(text, "src_addr", info->src_addr, info->src_addrlen,
+			 depth + 1);
+	print_addr_field(text, "dest_addr", info->dest_addr, info->dest_addrlen,
+			 depth + 1);
 	print_fields(text, info_attrs, info, depth + 1);
 }
 
@@ -548,6 +536,8 @@ static const struct type types[NR_TYPES] = {
 	[FI_TYPE_MR_ATTR]	 = STRUCT(mr_attr),
 	[FI_TYPE_CNTR_ATTR]	 = STRUCT(cntr_attr),
 	[FI_TYPE_CQ_ERR_ENTRY]	 = STRUCT(cq_err_entry),
+	[FI_TYPE_CQ_WAIT_COND]	 = ENUM(wait_cond),
+	[FI_TYPE_WAIT_OBJ]	 = ENUM(wait_obj),
 	[TYPE_SIZE]		 = VALUE(number, size_t),
 	[TYPE_U32]		 = VALUE(number, u32),
 	[TYPE_INT]		 = VALUE(int, int),
@@ -560,8 +550,7 @@ static const struct type types[NR_TYPES] = {
 	[TYPE_RESOURCE_MGMT]	 = ENUM(resource_mgmt),
 	[TYPE_TCLASS]		 = { print_tclass, sizeof(u32),
 				     kofi_names_tclass },
-	[TYPE_WAIT_OBJ]		 = ENUM(wait_obj),
-	[TYPE_WAIT_COND]	 = ENUM(wait_cond),
+	[TYPE_AV_FLAGS]		 = FLAGS(u64, av_flags),
 	[TYPE_COMP_CTX]		 = ENUM(comp_ctx),
 	[TYPE_CNTR_EVENTS]	 = ENUM(cntr_events),
 	[TYPE_BUF_TYPE]		 = ENUM(buf_type),
@@ -573,7 +562,8 @@ static const struct type types[NR_TYPES] = {
 				     .fields = nic_fields },
 };
 
-char *fi_tostr(const void *data, enum fi_type datatype, char *buf, size_t len)
+static char *tostr(const void *data, u32 datatype, u32 last, char *buf,
+		   size_t len)
 {
 	struct text text = { .buf = buf, .len = min_t(size_t, len, INT_MAX) };
 	const struct type *type;
@@ -582,7 +572,7 @@ char *fi_tostr(const void *data, enum fi_type datatype, char *buf, size_t len)
 		return buf;
 	*buf = '\0';
 
-	type = (u32)datatype <= FI_TYPE_CQ_ERR_ENTRY ? &types[datatype] : NULL;
+	type = datatype <= last ? &types[datatype] : NULL;
 	if (!type || !type->print)
 		text_add(&text, "unknown type %u", datatype);
 	else if (!data && !type->fields)
@@ -591,4 +581,42 @@ char *fi_tostr(const void *data, enum fi_type datatype, char *buf, size_t len)
 		type->print(&text, type, data, 0);
 	return buf;
 }
+
+char *fi_tostr(const void *data, enum fi_type datatype, char *buf, size_t len)
+{
+	return tostr(data, datatype, FI_TYPE_WAIT_OBJ, buf, len);
+}
 EXPORT_SYMBOL_GPL(fi_tostr);
+
+u64 kofi_value(const void *data, u32 datatype)
+{
+	return types[datatype].size ? value_of(&types[datatype], data) : 0;
+}
+
+size_t kofi_value_size(u32 datatype)
+{
+	return types[datatype].size;
+}
+
+char *kofi_tostr(const void *data, u32 datatype, char *buf, size_t len)
+{
+	return tostr(data, datatype, NR_TYPES - 1, buf, len);
+}
+
+char *kofi_value_tostr(u64 value, u32 datatype, char *buf, size_t len)
+{
+	u32 narrow = value;
+
+	if (kofi_value_size(datatype) == sizeof(u64))
+		return kofi_tostr(&value, datatype, buf, len);
+	return kofi_tostr(&narrow, datatype, buf, len);
+}
+
+char *kofi_addr_tostr(const void *addr, size_t addrlen, char *buf, size_t len)
+{
+	struct text text = { .buf = buf, .len = len };
+
+	*buf = '\0';
+	print_addr(&text, addr, addrlen);
+	return buf;
+}

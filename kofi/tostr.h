@@ -1,12 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The tables that fi_tostr() works from: names.c has the names of constants,
- * tostr.c the fields of structures.
+ * tostr.c the fields of structures.  And values in words, for files of the core.
  */
 #ifndef _KOFI_TOSTR_H
 #define _KOFI_TOSTR_H
 
 #include <linux/types.h>
+#include <rdma/fabric.h>
+
+/* Types of fields beyond those of enum fi_type, and after them */
+enum {
+	TYPE_SIZE = FI_TYPE_WAIT_OBJ + 1,
+	TYPE_U32,
+	TYPE_INT,
+	TYPE_HEX64,
+	TYPE_STRING,
+	TYPE_POINTER,
+	TYPE_CTX_CNT,
+	TYPE_ERRNO,
+	TYPE_PROV_VERSION,
+	TYPE_RESOURCE_MGMT,
+	TYPE_TCLASS,
+	TYPE_AV_FLAGS,
+	TYPE_COMP_CTX,
+	TYPE_CNTR_EVENTS,
+	TYPE_BUF_TYPE,
+	TYPE_LINK_STATE,
+	TYPE_DEVICE_ATTR,
+	TYPE_BUS_ATTR,
+	TYPE_LINK_ATTR,
+	TYPE_NIC,
+	NR_TYPES
+};
 
 /* A constant; the table ends with one that has no name */
 struct kofi_name {
@@ -17,6 +43,7 @@ struct kofi_name {
 extern const struct kofi_name kofi_names_addr_format[];
 extern const struct kofi_name kofi_names_atomic_op[];
 extern const struct kofi_name kofi_names_atomic_type[];
+extern const struct kofi_name kofi_names_av_flags[];
 extern const struct kofi_name kofi_names_av_type[];
 extern const struct kofi_name kofi_names_buf_type[];
 extern const struct kofi_name kofi_names_caps[];
@@ -40,5 +67,18 @@ extern const struct kofi_name kofi_names_tclass[];
 extern const struct kofi_name kofi_names_threading[];
 extern const struct kofi_name kofi_names_wait_cond[];
 extern const struct kofi_name kofi_names_wait_obj[];
+
+/* As fi_tostr(), of type TYPE_* as well */
+char *kofi_tostr(const void *data, u32 datatype, char *buf, size_t len);
+
+/*
+ * A number, constant or set of flags, from where it stands; and how many bytes it
+ * has there.  0: the type is none of these.
+ */
+u64 kofi_value(const void *data, u32 datatype);
+size_t kofi_value_size(u32 datatype);
+char *kofi_value_tostr(u64 value, u32 datatype, char *buf, size_t len);
+
+char *kofi_addr_tostr(const void *addr, size_t addrlen, char *buf, size_t len);
 
 #endif /* _KOFI_TOSTR_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Trace events of the control path: what was opened, bound, called and closed,
- * with which result.  Objects appear as the hashed pointers which debugfs
+ * Trace events of the control path: what was found, opened, bound, called and
+ * closed, with which result.  Objects appear as the hashed pointers which debugfs
  * (kofi/objects) shows too.  Data transfers are not traced here: the core is not
  * on their way.
  *
@@ -16,31 +16,42 @@
 
 #include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <rdma/fi_reason.h>
 #include "kofi.h"
 
 TRACE_DEFINE_ENUM(FI_CLASS_FABRIC);
 TRACE_DEFINE_ENUM(FI_CLASS_DOMAIN);
 TRACE_DEFINE_ENUM(FI_CLASS_EP);
+TRACE_DEFINE_ENUM(FI_CLASS_SEP);
+TRACE_DEFINE_ENUM(FI_CLASS_RX_CTX);
 TRACE_DEFINE_ENUM(FI_CLASS_SRX_CTX);
+TRACE_DEFINE_ENUM(FI_CLASS_TX_CTX);
+TRACE_DEFINE_ENUM(FI_CLASS_STX_CTX);
 TRACE_DEFINE_ENUM(FI_CLASS_PEP);
 TRACE_DEFINE_ENUM(FI_CLASS_AV);
 TRACE_DEFINE_ENUM(FI_CLASS_MR);
 TRACE_DEFINE_ENUM(FI_CLASS_EQ);
 TRACE_DEFINE_ENUM(FI_CLASS_CQ);
 TRACE_DEFINE_ENUM(FI_CLASS_CNTR);
+TRACE_DEFINE_ENUM(FI_CLASS_MC);
 
 #define show_kofi_class(fclass)					\
 	__print_symbolic(fclass,				\
 			 { FI_CLASS_FABRIC, "fabric" },		\
 			 { FI_CLASS_DOMAIN, "domain" },		\
 			 { FI_CLASS_EP, "ep" },			\
+			 { FI_CLASS_SEP, "sep" },		\
+			 { FI_CLASS_RX_CTX, "rx" },		\
 			 { FI_CLASS_SRX_CTX, "srx" },		\
+			 { FI_CLASS_TX_CTX, "tx" },		\
+			 { FI_CLASS_STX_CTX, "stx" },		\
 			 { FI_CLASS_PEP, "pep" },		\
 			 { FI_CLASS_AV, "av" },			\
 			 { FI_CLASS_MR, "mr" },			\
 			 { FI_CLASS_EQ, "eq" },			\
 			 { FI_CLASS_CQ, "cq" },			\
-			 { FI_CLASS_CNTR, "cntr" })
+			 { FI_CLASS_CNTR, "cntr" },		\
+			 { FI_CLASS_MC, "mc" })
 
 DECLARE_EVENT_CLASS(kofi_obj,
 	TP_PROTO(const struct kofi_obj *obj, const void *fid, int ret),
@@ -119,6 +130,36 @@ TRACE_EVENT(kofi_call,
 	TP_printk("prov=%s call=%s class=%s fid=%p ret=%ld", __entry->prov,
 		  __entry->call, show_kofi_class(__entry->fclass),
 		  __entry->fid, __entry->ret)
+);
+
+/* @ret: number of results, or an error; @reason: the nearest one, or NULL */
+TRACE_EVENT(kofi_getinfo,
+	TP_PROTO(const char *prov, u64 caps, int ret,
+		 const struct fi_reason *reason),
+	TP_ARGS(prov, caps, ret, reason),
+	TP_STRUCT__entry(
+		__array(char, prov, 64)
+		__field(u64, caps)
+		__field(int, ret)
+		__array(char, reason_prov, 64)
+		__array(char, reason_domain, 64)
+		__array(char, reason, 256)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->prov, prov ?: "*", 64);
+		__entry->caps = caps;
+		__entry->ret = ret;
+		strscpy_pad(__entry->reason_prov,
+			    reason && *reason->prov_name ?
+			    reason->prov_name : "-", 64);
+		strscpy_pad(__entry->reason_domain,
+			    reason && *reason->domain_name ?
+			    reason->domain_name : "-", 64);
+		strscpy_pad(__entry->reason, reason ? reason->text : "-", 256);
+	),
+	TP_printk("prov=%s caps=%#llx ret=%d left out: %s %s %s",
+		  __entry->prov, __entry->caps, __entry->ret,
+		  __entry->reason_prov, __entry->reason_domain, __entry->reason)
 );
 
 #endif /* _KOFI_TRACE_H */

@@ -3,7 +3,7 @@
 #
 # The cases of scripts/two in which a peer lies or dies (sourced by it). Guest b is the
 # bad peer, and runs a good client beside it; guest a is the victim. Both have
-# kofi_hostile.ko; the top of kunit/hostile.c says what its steps are.
+# kofi_hostile.ko; the top of kunit/hostile/main.c says what its steps are.
 #
 # shellcheck disable=SC2154 # $device, $why and most functions are those of scripts/two
 #

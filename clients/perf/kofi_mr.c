@@ -34,7 +34,7 @@ int kofi_expose(struct kofi_bed *bed, size_t len)
 			NULL);
 	if (ret)
 		return ret;
-	bed->bed.addr = (uintptr_t)bed->memory;
+	bed->bed.addr = fi_mr_addr(bed->mr);
 	bed->bed.key = fi_mr_key(bed->mr);
 	return 0;
 }

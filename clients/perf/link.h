@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Connections of this machine with itself, over kOFI: what kofi_perf.ko gives to
- * other modules that measure (kunit/insn.c).  raw_cm.h has the same on rdma_cm.
+ * other modules that measure (kunit/insn).  raw_cm.h has the same on rdma_cm.
  *
  * Each call belongs to one thread and may sleep.
  */

@@ -34,7 +34,7 @@ static const char *pp_no_device(int err)
 {
 	if (err != -ENODATA)
 		return NULL;
-	return "does an RDMA device have that address (see rdma link), and is the provider there?";
+	return "is the provider there, and has a device of it that address (see rdma link)?";
 }
 
 static struct fi_info *pp_hints(void)

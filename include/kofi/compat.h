@@ -24,6 +24,13 @@ static inline bool kofi_is_vmalloc_or_module_addr(const void *addr)
 #define is_vmalloc_or_module_addr kofi_is_vmalloc_or_module_addr
 #endif
 
+/* 6.2 lets a socket not use the page fragment of its task */
+#if KERNEL_VERSION(6, 2, 0) > LINUX_VERSION_CODE
+#define kofi_sock_no_task_frag(sk)	((void)(sk))
+#else
+#define kofi_sock_no_task_frag(sk)	((sk)->sk_use_task_frag = false)
+#endif
+
 /* 6.11 hands a device's create_cq more than what its user space library says */
 #if KERNEL_VERSION(6, 11, 0) > LINUX_VERSION_CODE
 #define KOFI_IB_CQ_UDATA	struct ib_udata
@@ -43,6 +50,11 @@ static inline bool kofi_is_vmalloc_or_module_addr(const void *addr)
 #define KOFI_KUNIT_PARAM_TEST
 #else
 #define KOFI_KUNIT_PARAM_TEST	struct kunit *test,
+#endif
+
+/* 6.19 has a type for addresses whose length is said apart */
+#if KERNEL_VERSION(6, 19, 0) > LINUX_VERSION_CODE
+#define sockaddr_unsized sockaddr
 #endif
 
 #endif /* _KOFI_COMPAT_H */

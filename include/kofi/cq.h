@@ -1,134 +1,283 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A completion queue that any provider may build its own on.
+ * The completion queue of every provider.
  *
- * A completion is a struct kofi_comp that the provider embeds in the slot of
- * the operation.  The queue is a list of the slots that have completed and have
- * not been read, so it needs no memory of its own and cannot run over: a slot
- * is free again when its completion has been read.  Errors stand in the same
- * list, in order.
+ * A completion is a struct kofi_comp that the provider embeds in an object of
+ * its own: in the slot of an operation, which needs no memory beyond it, or in
+ * an object of a bounded pool (multi-receive, peek, a remote write that uses no
+ * receive).  The queue links the completions and owns none, so it cannot
+ * overrun; a pool that is empty is back-pressure for the provider.
  *
- * Reading is in two steps under one hold of the queue's lock: kofi_cq_read()
- * takes slots off the list, copies them into the client's entries and hands the
- * chain back; the provider returns the slots of the chain to their endpoints and
- * then unlocks.  So once kofi_cq_purge() has taken an endpoint's completions out,
- * no reader of a shared queue is still looking at its slots, and its close may
- * free them.
+ * The provider hands a completion over with one of two calls:
  *
- * With FI_WAIT_DONE the list stays empty: the provider calls the operation's
- * callback in place of kofi_cq_complete(), and frees the slot before it does.
+ *	kofi_cq_complete()	from any context.  The core calls the client in the
+ *				context that the client asked for
+ *				(fi_cq_attr.comp_ctx, .signaling_vector).
+ *	kofi_cq_complete_here()	from the context that the client asked for, as a
+ *				device's poller has it.  The core calls the client
+ *				from inside, unless another call of it is running
+ *				or due.
+ *
+ * Both may be mixed on one queue.  Calls of the client never run at the same
+ * time on one queue, whichever way the completions came.
+ *
+ * A completion is the core's until the core gives it back by ops->release(): when
+ * a reader has copied it, or right before its callback is called.
+ *
+ * The core implements struct fi_ops_cq.  A provider embeds struct kofi_cq, calls
+ * kofi_cq_init(), and sets cq.fid.ops with a ->close of its own, which begins
+ * with kofi_cq_may_close() and ends with kofi_cq_fini().
  */
 #ifndef _KOFI_CQ_H
 #define _KOFI_CQ_H
 
+#include <linux/interrupt.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <rdma/fi_eq.h>
 
+/* In kofi_comp.flags: the completion is a struct kofi_msg_comp.  Clients do not see it */
+#define KOFI_COMP_MSG		BIT_ULL(63)
+
 /**
- * struct kofi_comp - A completion, embedded in the slot of an operation
+ * struct kofi_comp - A completion, embedded in an object of the provider's
  * @next: next in the queue or chain
  * @op_context: the operation's context
- * @flags: FI_SEND | FI_MSG and the like, the lower half of the client's 64 bits, where
- *	all are that completions have, but for FI_CLAIM
- * @len: bytes received; so no provider's messages may have more than U32_MAX
+ * @flags: FI_SEND | FI_MSG and the like, and KOFI_COMP_MSG
+ * @len: bytes received
  * @buf: buffer of a receive
  * @data: remote CQ data
  * @err: positive error code; 0: success
- * @prov_errno: provider's code of the error, at most U16_MAX
- * @own: the provider's, which finds room here that would be lost
- *
- * There is one for each operation that may be in flight, so its size counts: 48 bytes
- * on a machine of 64 bits.
+ * @prov_errno: provider's code of the error
  */
 struct kofi_comp {
 	struct kofi_comp	*next;
 	void			*op_context;
-	u32			flags;
-	u32			len;
+	u64			flags;
+	size_t			len;
 	void			*buf;
 	u64			data;
 	int			err;
-	u16			prov_errno;
-	u8			own;
+	int			prov_errno;
 };
 
 /**
- * struct kofi_tagged_comp - The completion of a tagged message
- * @comp: with FI_TAGGED in its flags
- * @tag: of the message
+ * struct kofi_msg_comp - A completion that has more to say; KOFI_COMP_MSG is set
+ * @comp: what every completion has
+ * @msg: the rest; err_data stays valid until the completion is released
  */
-struct kofi_tagged_comp {
+struct kofi_msg_comp {
 	struct kofi_comp	comp;
-	u64			tag;
+	struct fi_done_msg	msg;
 };
 
-/* What a callback of FI_WAIT_DONE is told */
-static inline void kofi_comp_entry(const struct kofi_comp *comp,
-				   struct fi_done_entry *entry)
-{
-	entry->flags = comp->flags;
-	entry->len = comp->len;
-	entry->data = comp->data;
-	entry->err = comp->err;
-	entry->prov_errno = comp->err ? comp->prov_errno : 0;
-}
+struct kofi_cq;
+
+/**
+ * struct kofi_cq_ops - What a provider does for its queue
+ * @release: take the completions of a chain (linked by next) back: each has been
+ *	read, purged, or is about to be reported by its callback.  They may belong to
+ *	several endpoints.  Called without a lock, in any context; must not sleep.
+ * @progress: look for completions, for a queue that only its reader polls; or
+ *	NULL.  Called without a lock from fi_cq_read(), possibly on several
+ *	processors at the same time.
+ * @strerror: text of a prov_errno, never NULL; or NULL: there are no texts
+ */
+struct kofi_cq_ops {
+	void		(*release)(struct kofi_comp *chain);
+	void		(*progress)(struct kofi_cq *cq);
+	const char	*(*strerror)(int prov_errno);
+};
+
+/**
+ * struct kofi_cq_call - Something else to call in the context of a queue
+ * @entry: place among the calls that are due; empty otherwise
+ * @fn: called once per kofi_cq_call(), never beside another call of the queue
+ */
+struct kofi_cq_call {
+	struct list_head	entry;
+	void			(*fn)(struct kofi_cq_call *call);
+};
+
+/**
+ * struct kofi_cqs - The queues that end together, such as those of a fabric
+ * @lock: guards what follows
+ * @list: &struct kofi_cq of kofi_cq_open()
+ * @ended: they have: negative errno for readers; else 0
+ */
+struct kofi_cqs {
+	struct mutex		lock;		/* see above */
+	struct list_head	list;
+	int			ended;
+};
 
 /**
  * struct kofi_cq - The queue; the provider embeds it in its own
  * @cq: what the client sees
- * @lock: guards @head to @ended, and the slots of a chain that was read
- *	until they are back with their endpoint; taken with interrupts off
+ * @ops: the provider's
+ * @lock: guards @head to @ended and @calls; taken with interrupts off
  * @head: oldest completion
  * @tail: where the next one is linked
  * @count: completions in the list
  * @errors: how many of these are errors
  * @reserved: operations that bound, enabled endpoints may have
  * @armed: the handler is due at the next completion
- * @handling: the handler runs
- * @due: it is due again as soon as it returns
- * @signalled: fi_cq_signal() was called and nobody has woken for it yet
+ * @handler_due: the handler is to be called
+ * @pending: something is left for the runner: a callback, the handler, a call
+ * @signalled: fi_cq_signal() was called and no sleeper has woken for it yet
  * @ended: nothing completes any more: negative errno for readers; else 0
+ * @calls: struct kofi_cq_call that are due
+ * @runner: the task that calls the client at the moment, or NULL; this is the
+ *	token that keeps calls of one queue from running at the same time
+ * @calling: the call that runs
  * @size: most of @reserved
  * @format: layout of entries
  * @wait_obj: kind of queue
  * @wait_cond: fi_cq_sread() takes a threshold
+ * @comp_ctx: where the client is called
+ * @calls_here: kofi_cq_complete_here() may call a callback from inside
+ * @cpu: on which processor; -1: any
  * @wait: sleepers in fi_cq_sread()
  * @handler: client's handler
+ * @tasklet: runs the queue with FI_COMP_SOFTIRQ
+ * @work: runs the queue with FI_COMP_WORKQUEUE
+ * @csd: schedules @tasklet on @cpu
+ * @csd_busy: @csd is on its way
+ * @purge_lock: one kofi_cq_purge() at a time
+ * @cqs: of kofi_cq_open(): the queues that it ends with
+ * @of_cqs: place among these
  */
 struct kofi_cq {
-	struct fid_cq		cq;
-	spinlock_t		lock;		/* see above */
-	struct kofi_comp	*head;
-	struct kofi_comp	**tail;
-	size_t			count;
-	size_t			errors;
-	size_t			reserved;
-	bool			armed;
-	bool			handling;
-	bool			due;
-	bool			signalled;
-	int			ended;
-	size_t			size;
-	enum fi_cq_format	format;
-	enum fi_wait_obj	wait_obj;
-	enum fi_cq_wait_cond	wait_cond;
-	wait_queue_head_t	wait;
-	void			(*handler)(struct fid_cq *cq, void *context);
+	struct fid_cq			cq;
+	const struct kofi_cq_ops	*ops;
+	spinlock_t			lock;		/* see above */
+	struct kofi_comp		*head;
+	struct kofi_comp		**tail;
+	size_t				count;
+	size_t				errors;
+	size_t				reserved;
+	bool				armed;
+	bool				handler_due;
+	bool				pending;
+	bool				signalled;
+	int				ended;
+	struct list_head		calls;
+	struct task_struct		*runner;
+	struct kofi_cq_call		*calling;
+	size_t				size;
+	enum fi_cq_format		format;
+	enum fi_wait_obj		wait_obj;
+	enum fi_cq_wait_cond		wait_cond;
+	enum fi_comp_ctx		comp_ctx;
+	bool				calls_here;
+	int				cpu;
+	wait_queue_head_t		wait;
+	void				(*handler)(struct fid_cq *cq,
+						   void *context);
+	struct tasklet_struct		tasklet;
+	struct work_struct		work;
+	call_single_data_t		csd;
+	unsigned long			csd_busy;
+	struct mutex			purge_lock;	/* see above */
+	struct kofi_cqs			*cqs;
+	struct list_head		of_cqs;
 };
+
+static inline struct kofi_cq *to_kofi_cq(struct fid *fid)
+{
+	return container_of(fid, struct kofi_cq, cq.fid);
+}
 
 /**
  * kofi_cq_init() - Check the attributes and set the queue up
- * @cq: the queue; the provider sets cq.fid.ops and cq.ops
+ * @cq: the queue; the provider sets cq.fid.ops
  * @attr: the client's wishes, may be NULL
  * @size: operations it has room for
+ * @ops: the provider's
  * @context: the client's pointer
  *
- * Context: any.
- * Return: 0; -EINVAL; -FI_EBADFLAGS; -ENOSYS: that kind of wait object.
+ * Context: may sleep.
+ * Return: 0, and kofi_cq_fini() is due; -EINVAL; -FI_EBADFLAGS; -ENOSYS: that
+ * kind of wait object.
  */
 int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
+		 const struct kofi_cq_ops *ops, void *context);
+
+/**
+ * kofi_cq_open() - A queue that the provider has nothing to add to
+ * @cqs: the queues that it ends with, which stay as long
+ * @attr: the client's wishes, may be NULL
+ * @ops: the provider's
+ * @cq: the queue, allocated; its ->close frees it
+ * @context: the client's pointer
+ *
+ * It has room for as many operations as the client says, at most INT_MAX, which is also
+ * the default.
+ *
+ * Context: may sleep.
+ * Return: as kofi_cq_init(); -ENOMEM.
+ */
+int kofi_cq_open(struct kofi_cqs *cqs, const struct fi_cq_attr *attr,
+		 const struct kofi_cq_ops *ops, struct fid_cq **cq,
 		 void *context);
+
+/**
+ * kofi_cqs_init() - Set a group of queues up
+ * @cqs: the group, without queues
+ *
+ * Context: any.
+ */
+static inline void kofi_cqs_init(struct kofi_cqs *cqs)
+{
+	mutex_init(&cqs->lock);
+	INIT_LIST_HEAD(&cqs->list);
+	cqs->ended = 0;
+}
+
+/**
+ * kofi_cqs_end() - Nothing completes any more in a group of queues
+ * @cqs: the group; queues that are opened from now on have ended, too
+ * @err: as kofi_cq_end()
+ *
+ * Context: may sleep.
+ */
+void kofi_cqs_end(struct kofi_cqs *cqs, int err);
+
+/**
+ * kofi_cq_may_close() - May the caller close the queue?
+ * @cq: the queue
+ *
+ * Also for the close of an endpoint that uses the queue.
+ *
+ * Context: may sleep.
+ * Return: 0; -EDEADLK: the caller is inside a callback of the queue.
+ */
+int kofi_cq_may_close(const struct kofi_cq *cq);
+
+/**
+ * kofi_cq_fini() - The end of a queue
+ * @cq: the queue; nothing completes any more, and every endpoint has purged it
+ *
+ * When this returns, no callback of the queue runs.
+ *
+ * Context: may sleep.
+ */
+void kofi_cq_fini(struct kofi_cq *cq);
+
+/**
+ * kofi_cq_control() - Ready-made ->control: FI_GETWAITOBJ
+ * @fid: of a &struct kofi_cq
+ * @command: as fi_control()
+ * @arg: as fi_control()
+ *
+ * Context: any.
+ * Return: 0; -EINVAL; -ENOSYS: any other command.
+ */
+int kofi_cq_control(struct fid *fid, int command, void *arg);
 
 /**
  * kofi_cq_reserve() - Set room aside for an endpoint's operations
@@ -150,87 +299,97 @@ int kofi_cq_reserve(struct kofi_cq *cq, size_t count);
 void kofi_cq_unreserve(struct kofi_cq *cq, size_t count);
 
 /**
- * kofi_cq_complete() - Queue a completion and tell the client
+ * kofi_cq_complete() - Complete an operation
  * @cq: the queue
- * @comp: the completion
+ * @comp: the completion; the core's until it is released
  *
- * Context: any; the handler is called from here, unless it runs already: then
- * from there, once more.
+ * Completions of one caller are reported in the order of its calls.
+ *
+ * Context: any; locks may be held, as no client is called from here.
  */
 void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
+
+/**
+ * kofi_cq_complete_chain() - Complete several operations at once
+ * @cq: the queue
+ * @chain: completions, linked by next, in the order in which they are reported
+ *
+ * Takes the lock of the queue once.
+ *
+ * Context: as kofi_cq_complete().
+ */
+void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain);
+
+/**
+ * kofi_cq_complete_here() - Complete an operation in the context of the queue
+ * @cq: the queue
+ * @comp: the completion; the core's until it is released
+ *
+ * The client is called from here if no other call of it is running or due.  On a queue
+ * that is direct nothing is called, as with kofi_cq_complete(); there a lock may be held.
+ *
+ * Context: what fi_cq_attr.comp_ctx asks for; no lock is held.
+ */
+void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp);
+
+/**
+ * kofi_cq_call() - Have a function called in the context of the queue
+ * @cq: the queue
+ * @call: what to call; nothing happens if it is due already
+ *
+ * On a queue that only its reader polls, the function is called by fi_cq_read().
+ *
+ * Context: any; locks may be held.
+ */
+void kofi_cq_call(struct kofi_cq *cq, struct kofi_cq_call *call);
+
+/**
+ * kofi_cq_cancel_call() - Have a function not called any more
+ * @cq: the queue
+ * @call: as kofi_cq_call(), which is not called for it at the same time
+ *
+ * When this returns, the function does not run.
+ *
+ * Context: may sleep; not from inside a callback of the queue.
+ */
+void kofi_cq_cancel_call(struct kofi_cq *cq, struct kofi_cq_call *call);
 
 /**
  * kofi_cq_end() - Nothing completes any more
  * @cq: the queue
  * @err: negative errno, what readers get from an empty queue from now on
  *
- * What has completed can still be read.  Sleepers wake up, and the handler is told.
+ * What has completed can still be read.  Sleepers wake up, and the handler is due.
  *
- * Context: any; the handler is called from here, as by kofi_cq_complete().
+ * Context: any; locks may be held.
  */
 void kofi_cq_end(struct kofi_cq *cq, int err);
 
 /**
- * kofi_cq_read() - Take completions off the queue
- * @cq: the queue
- * @buf: the client's entries
- * @count: most of them
- * @chain: the slots of the completions taken, linked by @next
+ * kofi_cq_flush() - Wait until the callbacks of what has completed so far have returned
+ * @cq: the queue; without FI_WAIT_DONE nothing is waited for
  *
- * Context: any; the caller holds @cq->lock and keeps it until the slots of
- * @chain are back with their endpoints.
- * Return: number of entries; -EAGAIN, or why nothing will come; -FI_EAVAIL; as
- * fi_cq_read().
+ * On a queue that only its reader polls, those that are due are called from here.
+ *
+ * Context: may sleep; not from inside a callback of the queue.
  */
-ssize_t kofi_cq_read(struct kofi_cq *cq, void *buf, size_t count,
-		     struct kofi_comp **chain);
+void kofi_cq_flush(struct kofi_cq *cq);
 
 /**
- * kofi_cq_readerr() - Take the error at the head of the queue
- * @cq: the queue
- * @buf: the client's entry
- * @flags: 0
- * @chain: the slot of the error
- *
- * Context: any; the caller holds @cq->lock, as for kofi_cq_read().
- * Return: as fi_cq_readerr().
- */
-ssize_t kofi_cq_readerr(struct kofi_cq *cq, struct fi_cq_err_entry *buf,
-			u64 flags, struct kofi_comp **chain);
-
-/**
- * kofi_cq_wait() - Sleep until fi_cq_sread() should read
- * @cq: the queue
- * @cond: as fi_cq_sread()
- * @timeout: as fi_cq_sread()
- *
- * Context: may sleep.
- * Return: 0: read now; -EAGAIN: signalled, nothing to read; -EINTR; -EINVAL: no
- * wait object.  The time running out also gives 0.
- */
-int kofi_cq_wait(struct kofi_cq *cq, const void *cond, int timeout);
-
-/**
- * kofi_cq_signal() - Ready-made ->signal
- * @cq: the queue
- *
- * Context: any.
- * Return: as fi_cq_signal().
- */
-int kofi_cq_signal(struct fid_cq *cq);
-
-/**
- * kofi_cq_purge() - Take all completions out that belong to an owner
- * @cq: the queue
- * @belongs: says whether a completion belongs to @owner
+ * kofi_cq_purge() - See to it that a queue has no completion of an owner any more
+ * @cq: the queue; nothing of @owner completes any more
+ * @belongs: says whether a completion belongs to @owner; called with the queue's
+ *	lock held
  * @owner: passed to @belongs
  *
- * Context: any; @belongs is called with the queue's lock held.
- * Return: the chain of what was taken out.
+ * With FI_WAIT_DONE this waits until every callback that is due has been called.
+ * Otherwise it takes what is unread out of the queue, releases it, and waits for
+ * readers that have taken some of it.
+ *
+ * Context: may sleep; not from inside a callback of the queue.
  */
-struct kofi_comp *kofi_cq_purge(struct kofi_cq *cq,
-				bool (*belongs)(struct kofi_comp *comp,
-						void *owner),
-				void *owner);
+void kofi_cq_purge(struct kofi_cq *cq,
+		   bool (*belongs)(struct kofi_comp *comp, void *owner),
+		   void *owner);
 
 #endif /* _KOFI_CQ_H */

@@ -45,6 +45,27 @@
  *    the core's.
  *  - Claim nothing in fi_info that is not true.
  *
+ * A provider may stand on others, "verbs;ofi_rxm".  It asks for what is below it with
+ * kofi_lower_getinfo() in its ->getinfo, and opens it with kofi_lower_fabric() in its
+ * ->fabric, then with fi_domain(), fi_endpoint() and so on, as a client does: all rules
+ * for clients hold.  Lower objects are its own, not its client's; it translates where
+ * they come to light: fids in events, infos of connection requests.  In the results of
+ * its ->getinfo prov_name is the lower one's, and the core appends its own.
+ *
+ * An upper object has one or several lower ones, and its ->close must not fail half
+ * way.  Few calls of fi_close() can fail, and each has its place:
+ *
+ *  - -EBUSY of the core, because something uses the object: not if users are closed
+ *    first.
+ *  - What the lower provider refuses.  That may be a region whose key is still on its
+ *    way, and any object from inside a callback of its own.  Nothing else: a ->close
+ *    that cannot fail is what all others count on.
+ *
+ * So ->close of an upper object asks first whether it is called from inside one of its
+ * own callbacks, then closes the lower object that may be refused, of which it has at
+ * most one, and returns its error: nothing has changed.  Everything after that goes by
+ * kofi_lower_close().
+ *
  * What calls the calls: control calls come from process context and may sleep;
  * data transfers, regions for single operations, and reads of queues that do not wait,
  * come from any context.
@@ -88,7 +109,14 @@
  *	hints->fabric_attr->net NULL, or no hints, the caller's namespace is
  *	meant.  -ENODATA: nothing.
  * @freeinfo: free a list that @getinfo returned
- * @fabric: open a fabric.  @attr->prov_name is this provider's
+ * @fabric: open a fabric.  @attr->prov_name is this provider's, @attr->net is never NULL;
+ *	the namespace stays during the call and must not be held by the fabric
+ * @net_exit: the namespace of an open fabric goes; NULL: the provider uses none.  Nothing
+ *	of @fabric may use it any more when this returns.  To the client it is the
+ *	removal of a device: everything posted completes, event queues get ENODEV, calls
+ *	answer -ENODEV, shells stay until they are closed.  Called once, in process
+ *	context, not during or after ->close of @fabric but at the same time as other
+ *	calls; it must not wait for clients.
  * @owner: THIS_MODULE
  */
 struct kofi_provider {
@@ -101,6 +129,7 @@ struct kofi_provider {
 	void		(*freeinfo)(struct fi_info *info);
 	int		(*fabric)(struct fi_fabric_attr *attr,
 				  struct fid_fabric **fabric, void *context);
+	void		(*net_exit)(struct fid_fabric *fabric);
 	struct module	*owner;
 };
 
@@ -138,10 +167,90 @@ int kofi_provider_deregister(struct kofi_provider *provider);
  * @info: one result
  * @hints: the hints; NULL matches everything
  *
+ * Inside ->getinfo each field that does not fit becomes a reason of
+ * fi_getinfo_why().
+ *
  * Context: any.
  * Return: true if every non-zero field of @hints is satisfied.
  */
 bool kofi_info_match(const struct fi_info *info, const struct fi_info *hints);
+
+/**
+ * kofi_getinfo_reason() - Say why something is not among the results
+ * @domain_name: the domain it is about, or NULL
+ * @fmt: format of one sentence without a period: "port 1 is down"
+ *
+ * For ->getinfo, which calls it in the task that called ->getinfo.  The sentence goes
+ * to dynamic debug and to fi_getinfo_why(); if nobody wants it, it is not even
+ * formatted.  What a field of the hints excludes need not be said: the core says it of
+ * what ->getinfo returns, and kofi_info_match() of what it compares.
+ *
+ * Context: any; outside ->getinfo it does nothing.
+ */
+__printf(2, 3) void kofi_getinfo_reason(const char *domain_name,
+					const char *fmt, ...);
+
+/**
+ * kofi_lower_name() - Which provider is a provider to stand on?
+ * @hints: what ->getinfo got, may be NULL
+ * @upper: the provider that asks
+ * @buf: where the name goes: "verbs", or "verbs;ofi_rxm" if @upper is the third
+ * @len: bytes of @buf, FI_NAME_MAX will do
+ *
+ * An empty name: @hints allow any.
+ *
+ * Context: any.
+ * Return: 1: @hints name @upper on top of that provider; 0: they do not; -EINVAL: the
+ * name is too long.
+ */
+int kofi_lower_name(const struct fi_info *hints,
+		    const struct kofi_provider *upper, char *buf, size_t len);
+
+/**
+ * kofi_lower_getinfo() - Ask the provider below
+ * @version: as fi_getinfo()
+ * @prov_name: its name; NULL: every provider that is registered and is no layer itself
+ * @node: as fi_getinfo()
+ * @service: as fi_getinfo()
+ * @flags: as fi_getinfo()
+ * @hints: what the lower provider has to fit, may be NULL; their prov_name is ignored,
+ *	and fabric and domain, if they are there, are lower ones
+ * @info: copies of what fits, the caller's; prov_name is the lower provider's own
+ *
+ * For ->getinfo.  No other provider is asked, least of all the caller.  What does not
+ * fit becomes a reason of the query in whose midst this is.
+ *
+ * Context: may sleep, as fi_getinfo().
+ * Return: as fi_getinfo().
+ */
+int kofi_lower_getinfo(u32 version, const char *prov_name, const char *node,
+		       int service, u64 flags, const struct fi_info *hints,
+		       struct fi_info **info);
+
+/**
+ * kofi_lower_fabric() - Open the fabric of the provider below
+ * @attr: what ->fabric got; its prov_name has the lower provider in it
+ * @fabric: the lower fabric
+ * @context: kept in its fid.context
+ * @upper: the provider that opens it
+ *
+ * Context: may sleep.
+ * Return: as fi_fabric(); -EINVAL, too: there is no lower provider in the name.
+ */
+int kofi_lower_fabric(const struct fi_fabric_attr *attr,
+		      struct fid_fabric **fabric, void *context,
+		      const struct kofi_provider *upper);
+
+/**
+ * kofi_lower_close() - Close a lower object for good
+ * @fid: an object of the provider below
+ *
+ * As fi_close(), for where nothing can be done if it fails: something has been closed
+ * before.  Then the log has a line, and the object stays open and keeps its provider.
+ *
+ * Context: may sleep.
+ */
+void kofi_lower_close(struct fid *fid);
 
 /* What a region may be for */
 #define KOFI_MR_ACCESS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
@@ -151,8 +260,9 @@ bool kofi_info_match(const struct fi_info *info, const struct fi_info *hints);
  * kofi_mr_attr_is_valid() - Do the attributes of a region make sense?
  * @attr: the attributes
  *
- * What lies behind the addresses is not looked at.  fi_mr_regattr() has asked this before
- * it calls a provider, fi_mr_refresh() has not.
+ * What lies behind the addresses is not looked at, and nothing of a dma-buf.
+ * fi_mr_regattr() has asked this before it calls a provider, and has checked a dma-buf;
+ * fi_mr_refresh() has not.
  *
  * Context: any.
  * Return: whether they do.
@@ -218,18 +328,29 @@ int fi_no_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		  struct fid_cq **cq, void *context);
 int fi_no_endpoint(struct fid_domain *domain, struct fi_info *info,
 		   struct fid_ep **ep, void *context);
+int fi_no_scalable_ep(struct fid_domain *domain, struct fi_info *info,
+		      struct fid_ep **sep, void *context);
 int fi_no_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 		    struct fid_cntr **cntr, void *context);
+int fi_no_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
+		  struct fid_stx **stx, void *context);
 int fi_no_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
 		  struct fid_ep **rx_ep, void *context);
 int fi_no_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
 		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags);
+struct device *fi_no_dma_device(struct fid_domain *domain);
 
 ssize_t fi_no_cancel(fid_t fid, void *context);
 int fi_no_getopt(fid_t fid, int level, int optname, void *optval,
 		 size_t *optlen);
 int fi_no_setopt(fid_t fid, int level, int optname, const void *optval,
 		 size_t optlen);
+int fi_no_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
+		 struct fid_ep **tx_ep, void *context);
+int fi_no_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
+		 struct fid_ep **rx_ep, void *context);
+ssize_t fi_no_size_left(struct fid_ep *ep);
+int fi_no_drain(struct fid_ep *ep, int timeout);
 
 ssize_t fi_no_msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
 		       fi_addr_t src_addr, void *context);
@@ -261,5 +382,13 @@ int fi_no_accept(struct fid_ep *ep, const void *param, size_t paramlen);
 int fi_no_reject(struct fid_pep *pep, fid_t handle, const void *param,
 		 size_t paramlen);
 int fi_no_shutdown(struct fid_ep *ep, u64 flags);
+int fi_no_join(struct fid_ep *ep, const void *addr, u64 flags,
+	       struct fid_mc **mc, void *context);
+
+int fi_no_av_insert_auth_key(struct fid_av *av, const void *auth_key,
+			     size_t auth_key_size, fi_addr_t *fi_addr,
+			     u64 flags);
+int fi_no_av_lookup_auth_key(struct fid_av *av, fi_addr_t fi_addr,
+			     void *auth_key, size_t *auth_key_size);
 
 #endif /* _KOFI_PROVIDER_H */

@@ -3,14 +3,18 @@
  * The root of the client's view: capability bits, attributes, discovery,
  * fabrics, and what every object has in common.
  *
- * Names and values are those of libfabric 2.1 (fabric.h) so that knowledge and
+ * Names and values are those of libfabric 2.6 (fabric.h) so that knowledge and
  * code carry over from user space.  Where the kernel needs something else, the
- * line is marked "kernel:" and Documentation/differences.rst gives the reason.
+ * line is marked "kernel:" and Documentation/differences.rst gives the reason; it
+ * also lists what libfabric has beyond this.  A gap in the values of an enum is
+ * such a place.
  *
  * Life of the objects
  *
- *	fabric -> domain -> { endpoint, cq, cntr, mr, av, srx }
+ *	fabric -> domain -> { endpoint, cq, cntr, mr, av, srx, stx }
  *	fabric -> { eq, passive endpoint }
+ *	domain -> scalable endpoint -> { tx context, rx context }
+ *	endpoint -> multicast group
  *
  * A parent outlives its children and a bound object outlives what it is bound
  * to: fi_close() answers -EBUSY otherwise.  An open fabric pins its provider's
@@ -20,6 +24,7 @@
 #define _RDMA_FABRIC_H
 
 #include <linux/limits.h>
+#include <linux/module.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
 #include <linux/uio.h>
@@ -30,7 +35,7 @@ struct kofi_obj;
 
 /* The API these headers describe; fi_getinfo() takes the client's */
 #define FI_MAJOR_VERSION	2
-#define FI_MINOR_VERSION	1
+#define FI_MINOR_VERSION	6
 #define FI_REVISION_VERSION	0
 
 #define FI_VERSION(major, minor)	(((major) << 16) | (minor))
@@ -56,6 +61,7 @@ struct fid_ep;
 struct fid_pep;
 struct fid_stx;
 struct fid_mr;
+struct fid_mc;
 struct fid_nic;
 
 typedef struct fid *fid_t;
@@ -83,6 +89,11 @@ typedef u64 fi_addr_t;
 #define FI_REMOTE_WRITE		BIT_ULL(13)
 #define FI_REMOTE_INV		BIT_ULL(15)	/* kernel: see fi_sendmsg() */
 
+/*
+ * FI_REMOTE_INV as a capability: a message can end a key of its receiver's
+ * (transmit side), and a completion says so (receive side).
+ */
+
 #define FI_MULTI_RECV		BIT_ULL(16)
 #define FI_REMOTE_CQ_DATA	BIT_ULL(17)
 #define FI_MORE			BIT_ULL(18)
@@ -99,13 +110,16 @@ typedef u64 fi_addr_t;
 #define FI_AFFINITY		BIT_ULL(29)
 #define FI_COMMIT_COMPLETE	BIT_ULL(30)
 #define FI_MATCH_COMPLETE	BIT_ULL(31)
+#define FI_SAVE			BIT_ULL(32)	/* kernel: see fi_writemsg() */
 
-#define FI_PEER_TRANSFER	BIT_ULL(36)
+#define FI_RESCAN		BIT_ULL(35)
 #define FI_AV_USER_ID		BIT_ULL(41)
+#define FI_FIREWALL_ADDR	BIT_ULL(42)
 #define FI_PEER			BIT_ULL(43)
 #define FI_TAGGED_DIRECTED_RECV	BIT_ULL(45)
 #define FI_TAGGED_MULTI_RECV	BIT_ULL(46)
 #define FI_HMEM			BIT_ULL(47)
+#define FI_P2P			FI_HMEM		/* kernel: another name */
 #define FI_EXACT_DIRECTED_RECV	BIT_ULL(48)
 #define FI_RMA_PMEM		BIT_ULL(49)
 #define FI_SOURCE_ERR		BIT_ULL(50)
@@ -119,13 +133,23 @@ typedef u64 fi_addr_t;
 #define FI_NAMED_RX_CTX		BIT_ULL(58)
 #define FI_DIRECTED_RECV	BIT_ULL(59)
 
-/* Tagged receives */
+/* Tagged receives, see fi_trecvmsg(); FI_AUTH_KEY: see fi_av_insert_auth_key() */
 #define FI_CLAIM		BIT_ULL(59)
 #define FI_DISCARD		BIT_ULL(58)
 #define FI_AUTH_KEY		BIT_ULL(57)
 
 /* Binding a completion queue to an endpoint */
 #define FI_SELECTIVE_COMPLETION	BIT_ULL(59)
+
+/**
+ * struct fi_ioc - Local elements of an atomic operation
+ * @addr: the first one
+ * @count: how many
+ */
+struct fi_ioc {
+	void			*addr;
+	size_t			count;
+};
 
 /* Format of the addresses in struct fi_info */
 enum {
@@ -134,18 +158,10 @@ enum {
 	FI_SOCKADDR_IN,		/* struct sockaddr_in */
 	FI_SOCKADDR_IN6,	/* struct sockaddr_in6 */
 	FI_SOCKADDR_IB,		/* struct sockaddr_ib */
-	FI_ADDR_PSMX,
-	FI_ADDR_GNI,
-	FI_ADDR_BGQ,
-	FI_ADDR_MLX,
-	FI_ADDR_STR,
-	FI_ADDR_PSMX2,
-	FI_ADDR_IB_UD,
-	FI_ADDR_EFA,
-	FI_ADDR_PSMX3,
-	FI_ADDR_OPX,
-	FI_ADDR_CXI,
-	FI_ADDR_UCX,
+	FI_ADDR_STR	= 9,	/* text */
+	FI_ADDR_IB_UD	= 11,
+	FI_ADDR_CXI	= 15,
+	FI_SOCKADDR_IP	= 17,	/* struct sockaddr_in or sockaddr_in6 */
 };
 
 #define FI_ADDR_UNSPEC		((u64)-1)
@@ -170,6 +186,7 @@ enum fi_av_type {
 #define FI_MR_RMA_EVENT		BIT(8)
 #define FI_MR_ENDPOINT		BIT(9)
 #define FI_MR_HMEM		BIT(10)
+#define FI_MR_P2P		FI_MR_HMEM	/* kernel: another name */
 #define FI_MR_COLLECTIVE	BIT(11)
 
 enum fi_progress {
@@ -227,34 +244,20 @@ enum {
 	FI_PROTO_RDMA_CM_IB_RC,
 	FI_PROTO_IWARP,
 	FI_PROTO_IB_UD,
-	FI_PROTO_PSMX,
-	FI_PROTO_UDP,
-	FI_PROTO_SOCK_TCP,
-	FI_PROTO_MXM,
-	FI_PROTO_IWARP_RDM,
-	FI_PROTO_IB_RDM,
-	FI_PROTO_GNI,
-	FI_PROTO_RXM,
-	FI_PROTO_RXD,
-	FI_PROTO_MLX,
-	FI_PROTO_NETWORKDIRECT,
-	FI_PROTO_PSMX2,
-	FI_PROTO_SHM,
-	FI_PROTO_MRAIL,
-	FI_PROTO_RSTREAM,
-	FI_PROTO_RDMA_CM_IB_XRC,
-	FI_PROTO_EFA,
-	FI_PROTO_PSMX3,
-	FI_PROTO_RXM_TCP,
-	FI_PROTO_OPX,
-	FI_PROTO_CXI,
-	FI_PROTO_XNET,
-	FI_PROTO_COLL,
-	FI_PROTO_UCX,
-	FI_PROTO_SM2,
-	FI_PROTO_CXI_RNR,
-	FI_PROTO_LPP,
-	FI_PROTO_LNX,
+	FI_PROTO_UDP		= 5,
+	FI_PROTO_SOCK_TCP	= 6,
+	FI_PROTO_IWARP_RDM	= 8,
+	FI_PROTO_IB_RDM		= 9,
+	FI_PROTO_RXM		= 11,
+	FI_PROTO_RXD		= 12,
+	FI_PROTO_SHM		= 16,
+	FI_PROTO_MRAIL		= 17,
+	FI_PROTO_RDMA_CM_IB_XRC	= 19,
+	FI_PROTO_RXM_TCP	= 22,
+	FI_PROTO_CXI		= 24,
+	FI_PROTO_XNET		= 25,
+	FI_PROTO_CXI_RNR	= 29,
+	FI_PROTO_LNX		= 31,
 };
 
 /* Traffic classes, fi_tx_attr.tclass */
@@ -288,6 +291,26 @@ static inline u8 fi_tc_dscp_get(u32 tclass)
 #define FI_CONTEXT2		BIT_ULL(52)
 
 /**
+ * struct fi_context - What an operation's context points to, with mode FI_CONTEXT
+ * @internal: the provider's, from the call until the completion has been read
+ *
+ * The client embeds it in its own request and finds the request from it.  Where an
+ * operation reports nothing, the provider does not look at its context.  FI_PEEK with
+ * FI_CLAIM needs one in every mode, see fi_trecvmsg().
+ */
+struct fi_context {
+	void			*internal[4];
+};
+
+/**
+ * struct fi_context2 - Likewise, with mode FI_CONTEXT2
+ * @internal: as in &struct fi_context
+ */
+struct fi_context2 {
+	void			*internal[8];
+};
+
+/**
  * struct fi_tx_attr - The transmit side of an endpoint
  * @caps: capabilities of this side, a subset of fi_info.caps
  * @mode: mode bits of this side
@@ -300,6 +323,13 @@ static inline u8 fi_tc_dscp_get(u32 tclass)
  *	memory counts once for each page it touches
  * @rma_iov_limit: most elements of a remote buffer list
  * @tclass: FI_TC_*
+ * @rma_read_iov_limit: kernel: most elements of the local list of a read; an
+ *	element counts as for @iov_limit.  A provider leaves 0 where @iov_limit holds,
+ *	and clients get that
+ * @rma_write_iov_limit: kernel: of a write, as @rma_read_iov_limit
+ *
+ * A read or a write of more elements than @iov_limit takes several places of the
+ * queue.  FI_OPT_MAX_RMA_IOV has the smaller limit of an open endpoint.
  */
 struct fi_tx_attr {
 	u64			caps;
@@ -312,6 +342,8 @@ struct fi_tx_attr {
 	size_t			iov_limit;
 	size_t			rma_iov_limit;
 	u32			tclass;
+	size_t			rma_read_iov_limit;
+	size_t			rma_write_iov_limit;
 };
 
 /**
@@ -399,7 +431,16 @@ struct fi_ep_attr {
  * @mr_cnt: registrations the domain can have
  * @tclass: default FI_TC_*
  * @max_ep_auth_key: authorization keys of one endpoint
- * @max_group_id: highest collective group
+ * @max_group_id: highest group of peers, see fi_group_addr()
+ * @max_cntr_value: highest value of fi_cntr_read(); 0: all 64 bits
+ * @max_err_cntr_value: highest value of fi_cntr_readerr(); 0: all 64 bits
+ * @numa_node: kernel: NUMA node of the device, NUMA_NO_NODE if it has none.  As a
+ *	hint 0 is no wish, so that node 0 cannot be asked for
+ * @max_cq_size: kernel: operations of the largest completion queue; 0: memory is
+ *	the only limit, or the limit is unknown
+ * @mr_gap_align: kernel: where elements of a registered list may meet: at multiples
+ *	of this power of two; the first one's begin and the last one's end may lie
+ *	anywhere.  0: anywhere, too.  As a hint: where the client's elements meet
  */
 struct fi_domain_attr {
 	struct fid_domain	*domain;
@@ -434,6 +475,11 @@ struct fi_domain_attr {
 	u32			tclass;
 	size_t			max_ep_auth_key;
 	u32			max_group_id;
+	u64			max_cntr_value;
+	u64			max_err_cntr_value;
+	int			numa_node;
+	size_t			max_cq_size;
+	size_t			mr_gap_align;
 };
 
 /**
@@ -443,9 +489,10 @@ struct fi_domain_attr {
  * @prov_name: name of the provider
  * @prov_version: version of the provider
  * @api_version: API version the client asked for
- * @net: kernel: network namespace of the addresses; NULL in hints means the
- *	caller's.  The caller keeps it alive as long as it holds the fi_info;
- *	an open fabric holds its own reference.
+ * @net: kernel: network namespace of the addresses; NULL means the caller's.  The
+ *	caller keeps it alive during fi_getinfo() and fi_fabric().  An open fabric
+ *	does not: when its namespace goes, that is to the client as if the devices
+ *	of the fabric had been removed.
  */
 struct fi_fabric_attr {
 	struct fid_fabric	*fabric;
@@ -466,7 +513,10 @@ struct fi_fabric_attr {
  * @dest_addrlen: bytes of @dest_addr
  * @src_addr: local address
  * @dest_addr: peer address
- * @handle: connection request that an endpoint will accept
+ * @handle: connection request that an endpoint will accept, or NULL.  An opaque value,
+ *	which points nowhere: it comes with FI_CONNREQ, goes to fi_endpoint() or to
+ *	fi_reject(), and is used up then.  A value that is used up, or made up, is
+ *	refused (-EINVAL), and never means another request.
  * @tx_attr: transmit side
  * @rx_attr: receive side
  * @ep_attr: endpoint
@@ -554,21 +604,9 @@ enum {
 	FI_CLASS_EQ,
 	FI_CLASS_CQ,
 	FI_CLASS_CNTR,
-	FI_CLASS_WAIT,
-	FI_CLASS_POLL,
-	FI_CLASS_CONNREQ,
+	FI_CLASS_CONNREQ	= 18,
 	FI_CLASS_MC,
 	FI_CLASS_NIC,
-	FI_CLASS_AV_SET,
-	FI_CLASS_MR_CACHE,
-	FI_CLASS_MEM_MONITOR,
-	FI_CLASS_PEER_CQ,
-	FI_CLASS_PEER_SRX,
-	FI_CLASS_LOG,
-	FI_CLASS_PEER_AV,
-	FI_CLASS_PEER_AV_SET,
-	FI_CLASS_PEER_CNTR,
-	FI_CLASS_PROFILE,
 };
 
 /**
@@ -648,7 +686,8 @@ u32 fi_version(void);
  *	the peer, or the local side with FI_SOURCE.  kernel: names are not
  *	resolved.
  * @service: kernel: port in host byte order, 0 for none
- * @flags: FI_SOURCE, FI_NUMERICHOST, FI_PROV_ATTR_ONLY
+ * @flags: FI_SOURCE, FI_NUMERICHOST, FI_PROV_ATTR_ONLY, FI_RESCAN (which changes
+ *	nothing: providers always answer from what is there)
  * @hints: what the client needs, or NULL for everything there is
  * @info: filled with a list of results, best first; free with fi_freeinfo()
  *
@@ -692,13 +731,17 @@ static inline struct fi_info *fi_allocinfo(void)
 	return fi_dupinfo(NULL);
 }
 
+int __fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
+		void *context, struct module *client);
+
 /**
  * fi_fabric() - Open a fabric
  * @attr: from a result of fi_getinfo()
  * @fabric: the fabric; fi_close() it
  * @context: the client's pointer, kept in fid.context
  *
- * The provider's module is pinned until the fabric is closed.
+ * The provider's module is pinned until the fabric is closed.  The caller's is not:
+ * if it is unloaded with the fabric open, the log names what it should have closed.
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: no provider name; -ENODEV: no such provider (any more);
@@ -706,18 +749,23 @@ static inline struct fi_info *fi_allocinfo(void)
  * the answer when the provider's object is incomplete; the log then says what it
  * lacks.
  */
-int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
-	      void *context);
+static inline int fi_fabric(struct fi_fabric_attr *attr,
+			    struct fid_fabric **fabric, void *context)
+{
+	return __fi_fabric(attr, fabric, context, THIS_MODULE);
+}
 
 /**
  * fi_close() - Close any object
  * @fid: the object
  *
- * When fi_close() of an endpoint returns, no callback of it runs and no
- * completion of it will be read.  Do not call it from a callback.
+ * When fi_close() returns, no callback of the object runs: no callback of an endpoint's
+ * operations, no handler of a queue.  No completion of an endpoint will be read.
  *
  * Context: may sleep.
  * Return: 0; -EBUSY: the object has open children or is bound to another;
+ * -EDEADLK: the caller is inside a callback of the queue, or of a queue that the
+ * endpoint is bound to;
  * -EINVAL: no object; or an error of the provider.  After an error nothing has
  * changed.
  */
@@ -733,18 +781,13 @@ enum {
 	FI_GETWAIT,
 	FI_ENABLE,		/* NULL */
 	FI_BACKLOG,		/* int *: before fi_listen() */
-	FI_GET_RAW_MR,
-	FI_MAP_RAW_MR,
-	FI_UNMAP_KEY,
-	FI_QUEUE_WORK,
-	FI_CANCEL_WORK,
-	FI_FLUSH_WORK,
-	FI_REFRESH,
-	FI_DUP,
-	FI_GETWAITOBJ,		/* enum fi_wait_obj * */
-	FI_GET_VAL,
-	FI_SET_VAL,
-	FI_EXPORT_FID,
+	FI_GET_RAW_MR,		/* struct fi_mr_raw_attr *: fi_mr_raw_attr() */
+	FI_MAP_RAW_MR,		/* struct fi_mr_map_raw *: fi_mr_map_raw() */
+	FI_UNMAP_KEY,		/* u64 *: fi_mr_unmap_key() */
+	FI_DUP		= 15,
+	FI_GETWAITOBJ	= 16,	/* enum fi_wait_obj * */
+	FI_GET_VAL	= 17,	/* struct fi_fid_var *: fi_get_val() */
+	FI_SET_VAL	= 18,	/* struct fi_fid_var *: fi_set_val() */
 };
 
 /**
@@ -768,6 +811,48 @@ struct fi_alias {
  * or a bad @arg; or an error of the command.
  */
 int fi_control(struct fid *fid, int command, void *arg);
+
+/**
+ * struct fi_fid_var - Argument of FI_GET_VAL and FI_SET_VAL
+ * @name: which variable; those of a provider have the uppermost bit set
+ * @val: its value, or where that goes
+ */
+struct fi_fid_var {
+	int			name;
+	void			*val;
+};
+
+/**
+ * fi_get_val() - Read a variable of an object
+ * @fid: the object
+ * @name: which one
+ * @val: where the value goes
+ *
+ * Context: may sleep.
+ * Return: as fi_control().
+ */
+static inline int fi_get_val(struct fid *fid, int name, void *val)
+{
+	struct fi_fid_var var = { .name = name, .val = val };
+
+	return fi_control(fid, FI_GET_VAL, &var);
+}
+
+/**
+ * fi_set_val() - Set a variable of an object
+ * @fid: the object
+ * @name: which one
+ * @val: the value
+ *
+ * Context: may sleep.
+ * Return: as fi_control().
+ */
+static inline int fi_set_val(struct fid *fid, int name, void *val)
+{
+	struct fi_fid_var var = { .name = name, .val = val };
+
+	return fi_control(fid, FI_SET_VAL, &var);
+}
 
 /**
  * fi_open_ops() - Find a provider specific table of calls
@@ -821,18 +906,16 @@ enum fi_type {
 	FI_TYPE_EQ_EVENT,
 	FI_TYPE_CQ_EVENT_FLAGS,
 	FI_TYPE_MR_MODE,
-	FI_TYPE_OP_TYPE,
-	FI_TYPE_FID,
-	FI_TYPE_COLLECTIVE_OP,
-	FI_TYPE_HMEM_IFACE,
-	FI_TYPE_CQ_FORMAT,
-	FI_TYPE_LOG_LEVEL,
-	FI_TYPE_LOG_SUBSYS,
-	FI_TYPE_AV_ATTR,
+	FI_TYPE_FID		= 23,
+	FI_TYPE_HMEM_IFACE	= 25,
+	FI_TYPE_CQ_FORMAT	= 26,
+	FI_TYPE_AV_ATTR		= 29,
 	FI_TYPE_CQ_ATTR,
 	FI_TYPE_MR_ATTR,
 	FI_TYPE_CNTR_ATTR,
 	FI_TYPE_CQ_ERR_ENTRY,
+	FI_TYPE_CQ_WAIT_COND,
+	FI_TYPE_WAIT_OBJ,
 };
 
 /**

@@ -1,8 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Atomic operations on remote memory.  Names: libfabric 2.1, fi_atomic.h.
+ * Atomic operations on remote memory.  Names: libfabric 2.6, fi_atomic.h.
  *
- * An endpoint without FI_ATOMIC answers each of the calls with -ENOSYS.
+ * Each family has a call with one buffer, one with vectors, and one with a message and
+ * flags of its own:
+ *
+ *	fi_atomic		changes remote memory
+ *	fi_fetch_atomic		and brings back what was there
+ *	fi_compare_atomic	if it was as expected, and brings back what was there
+ *
+ * What is atomic is each element, not the operation.  The vectors of one call, local
+ * and remote, have the same number of elements in sum.
+ *
+ * Each call answers as the top of fi_endpoint.h says, and
+ *
+ *	-ENOSYS		there is no such operation; an endpoint without FI_ATOMIC has
+ *			none
+ *	-EINVAL		not on this type, or an address that is no multiple of its
+ *			size, or vectors of different lengths
+ *	-E2BIG		more elements than the valid calls tell
  */
 #ifndef _RDMA_FI_ATOMIC_H
 #define _RDMA_FI_ATOMIC_H
@@ -15,16 +31,29 @@
 #define FI_FETCH_ATOMIC		BIT_ULL(58)
 #define FI_COMPARE_ATOMIC	BIT_ULL(59)
 
-struct fi_ioc {
-	void			*addr;
-	size_t			count;
-};
-
+/**
+ * struct fi_atomic_attr - What fi_query_atomic() tells
+ * @count: most elements of one call
+ * @size: bytes of an element
+ */
 struct fi_atomic_attr {
 	size_t			count;
 	size_t			size;
 };
 
+/**
+ * struct fi_msg_atomic - An operation, for the calls that take flags
+ * @msg_iov: operands; unused by FI_ATOMIC_READ
+ * @desc: one fi_mr_desc() per element of @msg_iov, or NULL
+ * @iov_count: elements of @msg_iov
+ * @addr: peer, for connectionless endpoints
+ * @rma_iov: remote memory
+ * @rma_iov_count: elements of @rma_iov
+ * @datatype: type of the elements
+ * @op: operation
+ * @context: comes back with the completion
+ * @data: remote CQ data, with FI_REMOTE_CQ_DATA
+ */
 struct fi_msg_atomic {
 	const struct fi_ioc	*msg_iov;
 	void			**desc;
@@ -44,6 +73,10 @@ struct fi_ops_atomic {
 			 void *desc, fi_addr_t dest_addr, u64 addr, u64 key,
 			 enum fi_datatype datatype, enum fi_op op,
 			 void *context);
+	ssize_t	(*writev)(struct fid_ep *ep, const struct fi_ioc *iov,
+			  void **desc, size_t count, fi_addr_t dest_addr,
+			  u64 addr, u64 key, enum fi_datatype datatype,
+			  enum fi_op op, void *context);
 	ssize_t	(*writemsg)(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 			    u64 flags);
 	ssize_t	(*inject)(struct fid_ep *ep, const void *buf, size_t count,
@@ -54,12 +87,36 @@ struct fi_ops_atomic {
 			     fi_addr_t dest_addr, u64 addr, u64 key,
 			     enum fi_datatype datatype, enum fi_op op,
 			     void *context);
+	ssize_t	(*readwritev)(struct fid_ep *ep, const struct fi_ioc *iov,
+			      void **desc, size_t count, struct fi_ioc *resultv,
+			      void **result_desc, size_t result_count,
+			      fi_addr_t dest_addr, u64 addr, u64 key,
+			      enum fi_datatype datatype, enum fi_op op,
+			      void *context);
+	ssize_t	(*readwritemsg)(struct fid_ep *ep,
+				const struct fi_msg_atomic *msg,
+				struct fi_ioc *resultv, void **result_desc,
+				size_t result_count, u64 flags);
 	ssize_t	(*compwrite)(struct fid_ep *ep, const void *buf, size_t count,
 			     void *desc, const void *compare,
 			     void *compare_desc, void *result,
 			     void *result_desc, fi_addr_t dest_addr, u64 addr,
 			     u64 key, enum fi_datatype datatype, enum fi_op op,
 			     void *context);
+	ssize_t	(*compwritev)(struct fid_ep *ep, const struct fi_ioc *iov,
+			      void **desc, size_t count,
+			      const struct fi_ioc *comparev,
+			      void **compare_desc, size_t compare_count,
+			      struct fi_ioc *resultv, void **result_desc,
+			      size_t result_count, fi_addr_t dest_addr,
+			      u64 addr, u64 key, enum fi_datatype datatype,
+			      enum fi_op op, void *context);
+	ssize_t	(*compwritemsg)(struct fid_ep *ep,
+				const struct fi_msg_atomic *msg,
+				const struct fi_ioc *comparev,
+				void **compare_desc, size_t compare_count,
+				struct fi_ioc *resultv, void **result_desc,
+				size_t result_count, u64 flags);
 	int	(*writevalid)(struct fid_ep *ep, enum fi_datatype datatype,
 			      enum fi_op op, size_t *count);
 	int	(*readwritevalid)(struct fid_ep *ep, enum fi_datatype datatype,
@@ -82,9 +139,7 @@ struct fi_ops_atomic {
  * @context: comes back with the completion
  *
  * Context: any.
- * Return: see the top of fi_endpoint.h; -ENOSYS: there is no such operation;
- * -EINVAL: not on this type, or an address that is no multiple of its size; -E2BIG:
- * more elements than the valid calls tell.
+ * Return: see the top of this file.
  */
 static inline ssize_t fi_atomic(struct fid_ep *ep, const void *buf,
 				size_t count, void *desc, fi_addr_t dest_addr,
@@ -96,15 +151,38 @@ static inline ssize_t fi_atomic(struct fid_ep *ep, const void *buf,
 }
 
 /**
+ * fi_atomicv() - fi_atomic() with a vector of operands
+ * @ep: the endpoint
+ * @iov: operands; the array itself is free when the call returns
+ * @desc: one fi_mr_desc() per element of @iov, or NULL
+ * @count: elements of @iov
+ * @dest_addr: as fi_write()
+ * @addr: remote address
+ * @key: remote key
+ * @datatype: type of the elements
+ * @op: operation
+ * @context: comes back with the completion
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_atomicv(struct fid_ep *ep, const struct fi_ioc *iov,
+				 void **desc, size_t count, fi_addr_t dest_addr,
+				 u64 addr, u64 key, enum fi_datatype datatype,
+				 enum fi_op op, void *context)
+{
+	return ep->atomic->writev(ep, iov, desc, count, dest_addr, addr, key,
+				  datatype, op, context);
+}
+
+/**
  * fi_atomicmsg() - fi_atomic() with flags of its own
  * @ep: the endpoint
  * @msg: the operation
  * @flags: as fi_writemsg()
  *
  * Context: any.
- * Return: see the top of fi_endpoint.h; -ENOSYS: there is no such operation;
- * -EINVAL: not on this type, or an address that is no multiple of its size; -E2BIG:
- * more elements than the valid calls tell.
+ * Return: see the top of this file.
  */
 static inline ssize_t fi_atomicmsg(struct fid_ep *ep,
 				   const struct fi_msg_atomic *msg, u64 flags)
@@ -126,9 +204,7 @@ static inline ssize_t fi_atomicmsg(struct fid_ep *ep,
  * There is no completion for it, unless it fails.
  *
  * Context: any.
- * Return: see the top of fi_endpoint.h; -ENOSYS: there is no such operation;
- * -EINVAL: not on this type, or an address that is no multiple of its size; -E2BIG:
- * more elements than the valid calls tell.
+ * Return: see the top of this file.
  */
 static inline ssize_t fi_inject_atomic(struct fid_ep *ep, const void *buf,
 				       size_t count, fi_addr_t dest_addr,
@@ -155,9 +231,7 @@ static inline ssize_t fi_inject_atomic(struct fid_ep *ep, const void *buf,
  * @context: comes back with the completion
  *
  * Context: any.
- * Return: see the top of fi_endpoint.h; -ENOSYS: there is no such operation;
- * -EINVAL: not on this type, or an address that is no multiple of its size; -E2BIG:
- * more elements than the valid calls tell.
+ * Return: see the top of this file.
  */
 static inline ssize_t fi_fetch_atomic(struct fid_ep *ep, const void *buf,
 				      size_t count, void *desc, void *result,
@@ -169,6 +243,60 @@ static inline ssize_t fi_fetch_atomic(struct fid_ep *ep, const void *buf,
 	return ep->atomic->readwrite(ep, buf, count, desc, result, result_desc,
 				     dest_addr, addr, key, datatype, op,
 				     context);
+}
+
+/**
+ * fi_fetch_atomicv() - fi_fetch_atomic() with vectors
+ * @ep: the endpoint
+ * @iov: operands; unused by FI_ATOMIC_READ
+ * @desc: one fi_mr_desc() per element of @iov, or NULL
+ * @count: elements of @iov
+ * @resultv: where the old values go; the array itself is free when the call returns
+ * @result_desc: one fi_mr_desc() per element of @resultv, or NULL
+ * @result_count: elements of @resultv
+ * @dest_addr: as fi_write()
+ * @addr: remote address
+ * @key: remote key
+ * @datatype: type of the elements
+ * @op: operation
+ * @context: comes back with the completion
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_fetch_atomicv(struct fid_ep *ep,
+				       const struct fi_ioc *iov, void **desc,
+				       size_t count, struct fi_ioc *resultv,
+				       void **result_desc, size_t result_count,
+				       fi_addr_t dest_addr, u64 addr, u64 key,
+				       enum fi_datatype datatype, enum fi_op op,
+				       void *context)
+{
+	return ep->atomic->readwritev(ep, iov, desc, count, resultv,
+				      result_desc, result_count, dest_addr,
+				      addr, key, datatype, op, context);
+}
+
+/**
+ * fi_fetch_atomicmsg() - fi_fetch_atomic() with flags of its own
+ * @ep: the endpoint
+ * @msg: the operation
+ * @resultv: as fi_fetch_atomicv()
+ * @result_desc: as fi_fetch_atomicv()
+ * @result_count: as fi_fetch_atomicv()
+ * @flags: as fi_readmsg()
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_fetch_atomicmsg(struct fid_ep *ep,
+					 const struct fi_msg_atomic *msg,
+					 struct fi_ioc *resultv,
+					 void **result_desc,
+					 size_t result_count, u64 flags)
+{
+	return ep->atomic->readwritemsg(ep, msg, resultv, result_desc,
+					result_count, flags);
 }
 
 /**
@@ -189,9 +317,7 @@ static inline ssize_t fi_fetch_atomic(struct fid_ep *ep, const void *buf,
  * @context: comes back with the completion
  *
  * Context: any.
- * Return: see the top of fi_endpoint.h; -ENOSYS: there is no such operation;
- * -EINVAL: not on this type, or an address that is no multiple of its size; -E2BIG:
- * more elements than the valid calls tell.
+ * Return: see the top of this file.
  */
 static inline ssize_t fi_compare_atomic(struct fid_ep *ep, const void *buf,
 					size_t count, void *desc,
@@ -205,6 +331,76 @@ static inline ssize_t fi_compare_atomic(struct fid_ep *ep, const void *buf,
 				     compare_desc, result, result_desc,
 				     dest_addr, addr, key, datatype, op,
 				     context);
+}
+
+/**
+ * fi_compare_atomicv() - fi_compare_atomic() with vectors
+ * @ep: the endpoint
+ * @iov: operands
+ * @desc: one fi_mr_desc() per element of @iov, or NULL
+ * @count: elements of @iov
+ * @comparev: what is expected
+ * @compare_desc: one fi_mr_desc() per element of @comparev, or NULL
+ * @compare_count: elements of @comparev
+ * @resultv: as fi_fetch_atomicv()
+ * @result_desc: as fi_fetch_atomicv()
+ * @result_count: as fi_fetch_atomicv()
+ * @dest_addr: as fi_write()
+ * @addr: remote address
+ * @key: remote key
+ * @datatype: type of the elements
+ * @op: operation
+ * @context: comes back with the completion
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_compare_atomicv(struct fid_ep *ep,
+					 const struct fi_ioc *iov, void **desc,
+					 size_t count,
+					 const struct fi_ioc *comparev,
+					 void **compare_desc,
+					 size_t compare_count,
+					 struct fi_ioc *resultv,
+					 void **result_desc,
+					 size_t result_count,
+					 fi_addr_t dest_addr, u64 addr, u64 key,
+					 enum fi_datatype datatype,
+					 enum fi_op op, void *context)
+{
+	return ep->atomic->compwritev(ep, iov, desc, count, comparev,
+				      compare_desc, compare_count, resultv,
+				      result_desc, result_count, dest_addr,
+				      addr, key, datatype, op, context);
+}
+
+/**
+ * fi_compare_atomicmsg() - fi_compare_atomic() with flags of its own
+ * @ep: the endpoint
+ * @msg: the operation
+ * @comparev: as fi_compare_atomicv()
+ * @compare_desc: as fi_compare_atomicv()
+ * @compare_count: as fi_compare_atomicv()
+ * @resultv: as fi_fetch_atomicv()
+ * @result_desc: as fi_fetch_atomicv()
+ * @result_count: as fi_fetch_atomicv()
+ * @flags: as fi_readmsg()
+ *
+ * Context: any.
+ * Return: see the top of this file.
+ */
+static inline ssize_t fi_compare_atomicmsg(struct fid_ep *ep,
+					   const struct fi_msg_atomic *msg,
+					   const struct fi_ioc *comparev,
+					   void **compare_desc,
+					   size_t compare_count,
+					   struct fi_ioc *resultv,
+					   void **result_desc,
+					   size_t result_count, u64 flags)
+{
+	return ep->atomic->compwritemsg(ep, msg, comparev, compare_desc,
+					compare_count, resultv, result_desc,
+					result_count, flags);
 }
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connections.  Names: libfabric 2.1, fi_cm.h.
+ * Connections.  Names: libfabric 2.6, fi_cm.h.
  *
  * Active side: fi_connect(), then FI_CONNECTED or an error on the endpoint's
  * event queue.  Passive side: fi_listen(), FI_CONNREQ on the event queue, then
@@ -13,6 +13,16 @@
 #define _RDMA_FI_CM_H
 
 #include <rdma/fi_endpoint.h>
+
+/**
+ * struct fid_mc - A multicast group that an endpoint has joined
+ * @fid: what it has in common with other objects
+ * @fi_addr: see fi_mc_addr()
+ */
+struct fid_mc {
+	struct fid			fid;
+	fi_addr_t			fi_addr;
+};
 
 struct fi_ops_cm {
 	size_t	size;
@@ -27,11 +37,13 @@ struct fi_ops_cm {
 	int	(*reject)(struct fid_pep *pep, fid_t handle, const void *param,
 			  size_t paramlen);
 	int	(*shutdown)(struct fid_ep *ep, u64 flags);
+	int	(*join)(struct fid_ep *ep, const void *addr, u64 flags,
+			struct fid_mc **mc, void *context);
 };
 
 /**
  * fi_setname() - Set the local address before listen or connect
- * @fid: endpoint or passive endpoint
+ * @fid: endpoint, scalable endpoint or passive endpoint
  * @addr: address in the format of its fi_info
  * @addrlen: bytes of @addr
  *
@@ -43,7 +55,7 @@ int fi_setname(fid_t fid, void *addr, size_t addrlen);
 
 /**
  * fi_getname() - Local address
- * @fid: endpoint or passive endpoint
+ * @fid: endpoint, scalable endpoint or passive endpoint
  * @addr: where it goes
  * @addrlen: in: bytes of @addr; out: bytes of the address
  *
@@ -118,7 +130,7 @@ int fi_accept(struct fid_ep *ep, const void *param, size_t paramlen);
  * @paramlen: bytes of @param
  *
  * Context: may sleep.
- * Return: 0; -EINVAL: no request of this @pep, used up, or bad @paramlen;
+ * Return: 0; -EINVAL: no request of this @pep, used up, made up, or bad @paramlen;
  * -ECONNABORTED: the peer has gone already.
  */
 int fi_reject(struct fid_pep *pep, fid_t handle, const void *param,
@@ -136,5 +148,36 @@ int fi_reject(struct fid_pep *pep, fid_t handle, const void *param,
  * Return: 0; -ENOTCONN: was never connected; -FI_EBADFLAGS; -EINVAL.
  */
 int fi_shutdown(struct fid_ep *ep, u64 flags);
+
+/**
+ * fi_join() - Join a multicast group
+ * @ep: an enabled endpoint with FI_MULTICAST, bound to an event queue
+ * @addr: the group, in the format of its fi_info
+ * @flags: 0, FI_SEND: to send only, or FI_RECV: to receive only
+ * @mc: the membership, a child of @ep; fi_close() it to leave
+ * @context: the client's pointer
+ *
+ * FI_JOIN_COMPLETE, or an error, comes on the event queue.  Then operations with
+ * FI_MULTICAST go to fi_mc_addr().
+ *
+ * Context: may sleep.
+ * Return: 0: the outcome comes as an event; -FI_EBADFLAGS; -FI_ENOEQ; -FI_EOPBADSTATE:
+ * not enabled; -EINVAL; -ENOSYS: the provider has no groups; -EBUSY: @ep is being
+ * closed; -ENOMEM.
+ */
+int fi_join(struct fid_ep *ep, const void *addr, u64 flags, struct fid_mc **mc,
+	    void *context);
+
+/**
+ * fi_mc_addr() - What operations name a multicast group by
+ * @mc: a group whose FI_JOIN_COMPLETE has come
+ *
+ * Context: any.
+ * Return: the address.
+ */
+static inline fi_addr_t fi_mc_addr(struct fid_mc *mc)
+{
+	return mc->fi_addr;
+}
 
 #endif /* _RDMA_FI_CM_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Domains, memory regions and address vectors.  Names and values: libfabric
- * 2.1, fi_domain.h.
+ * 2.6, fi_domain.h.
  *
  * Local buffers need no registration: the provider maps them.  A region is
  * registered to let a peer reach it.
@@ -17,6 +17,8 @@
 #include <rdma/fi_eq.h>
 
 struct bio_vec;
+struct device;
+struct dma_buf;
 struct scatterlist;
 
 /**
@@ -31,6 +33,26 @@ enum fi_buf_type {
 	FI_BUF_SGL,
 };
 
+/* Flags of address vectors; more are FI_AV_USER_ID, FI_MORE, FI_FIREWALL_ADDR */
+#define FI_SYMMETRIC		BIT_ULL(59)
+#define FI_SYNC_ERR		BIT_ULL(58)
+
+/**
+ * struct fi_av_attr - An address vector
+ * @type: FI_AV_TABLE: the n-th address that is inserted has the fi_addr_t n, from 0 on;
+ *	FI_AV_MAP: it has what fi_av_insert() says; FI_AV_UNSPEC: the provider chooses,
+ *	and says here what it has chosen
+ * @rx_ctx_bits: upper bits of each fi_addr_t that are kept 0, for fi_rx_addr(): so
+ *	many that they count the receive contexts of a peer
+ * @count: addresses that are expected, a hint
+ * @ep_per_node: endpoints of each node that are expected, a hint; 0: unknown
+ * @name: NULL; libfabric shares a vector that has a name between processes
+ * @map_addr: NULL; likewise
+ * @flags: FI_AV_USER_ID: fi_av_set_user_id() will be used, and an address has the id
+ *	FI_ADDR_NOTAVAIL until it is; FI_SYMMETRIC: every node has as many endpoints,
+ *	with the same service numbers in a row, a hint; FI_EVENT: insertions end by an
+ *	FI_AV_COMPLETE on the event queue of fi_av_bind(); libfabric deprecates it
+ */
 struct fi_av_attr {
 	enum fi_av_type		type;
 	int			rx_ctx_bits;
@@ -47,12 +69,22 @@ struct fi_ops_av {
 			  fi_addr_t *fi_addr, u64 flags, void *context);
 	int	(*insertsvc)(struct fid_av *av, const char *node, int service,
 			     fi_addr_t *fi_addr, u64 flags, void *context);
+	int	(*insertsym)(struct fid_av *av, const char *node, size_t nodecnt,
+			     int service, size_t svccnt, fi_addr_t *fi_addr,
+			     u64 flags, void *context);
 	int	(*remove)(struct fid_av *av, fi_addr_t *fi_addr, size_t count,
 			  u64 flags);
 	int	(*lookup)(struct fid_av *av, fi_addr_t fi_addr, void *addr,
 			  size_t *addrlen);
 	const char *(*straddr)(struct fid_av *av, const void *addr, char *buf,
 			       size_t *len);
+	int	(*insert_auth_key)(struct fid_av *av, const void *auth_key,
+				   size_t auth_key_size, fi_addr_t *fi_addr,
+				   u64 flags);
+	int	(*lookup_auth_key)(struct fid_av *av, fi_addr_t fi_addr,
+				   void *auth_key, size_t *auth_key_size);
+	int	(*set_user_id)(struct fid_av *av, fi_addr_t fi_addr,
+			       fi_addr_t user_id, u64 flags);
 };
 
 struct fid_av {
@@ -77,34 +109,60 @@ struct fi_ops_mr_ep {
  * @ops: calls of regions for single operations
  * @mem_desc: see fi_mr_desc()
  * @key: see fi_mr_key()
+ * @addr: see fi_mr_addr()
  */
 struct fid_mr {
 	struct fid			fid;
 	const struct fi_ops_mr_ep	*ops;
 	void				*mem_desc;
 	u64				key;
+	u64				addr;
 };
 
 /* Flags of fi_mr_regattr() */
 #define FI_MR_DMABUF		BIT_ULL(40)
 #define FI_MR_SINGLE_USE	BIT_ULL(41)
+#define FI_MR_LEND		BIT_ULL(42)	/* kernel: see fi_mr_regattr() */
 
 enum fi_hmem_iface {
 	FI_HMEM_SYSTEM,
-	FI_HMEM_CUDA,
-	FI_HMEM_ROCR,
-	FI_HMEM_ZE,
-	FI_HMEM_NEURON,
-	FI_HMEM_SYNAPSEAI,
+};
+
+/**
+ * struct fi_mr_dmabuf - A piece of a dma-buf, for fi_mr_regattr() with FI_MR_DMABUF
+ * @dmabuf: kernel: the dma-buf itself; libfabric has its file descriptor.  The caller
+ *	keeps its reference until the call has returned; the region has one of its own
+ * @offset: where in the dma-buf the region begins
+ * @len: bytes of the region
+ * @base_addr: address that peers use for the dma-buf's first byte, with
+ *	FI_MR_VIRT_ADDR; any address will do, as nothing is accessed there
+ */
+struct fi_mr_dmabuf {
+	struct dma_buf		*dmabuf;
+	u64			offset;
+	size_t			len;
+	void			*base_addr;
+};
+
+/**
+ * struct fi_mr_auth_key - Who may use a region, in a domain with FI_AV_AUTH_KEY
+ * @av: the address vector
+ * @src_addr: the only peer that may use it; with FI_AUTH_KEY, the authorization key
+ *	that a peer must have.  &struct fi_mr_attr's auth_key points to this structure
+ */
+struct fi_mr_auth_key {
+	struct fid_av		*av;
+	fi_addr_t		src_addr;
 };
 
 /**
  * struct fi_mr_attr - A memory region to be registered
- * @type: kernel: what the list consists of
+ * @type: kernel: what the list consists of; 0 with FI_MR_DMABUF
  * @mr_iov: the list, if @type is FI_BUF_KVEC
  * @mr_bvec: the list, if @type is FI_BUF_BVEC
  * @mr_sgl: the list, if @type is FI_BUF_SGL
- * @iov_count: elements of the list
+ * @dmabuf: with FI_MR_DMABUF: a piece of a dma-buf in place of a list
+ * @iov_count: elements of the list; 1 with FI_MR_DMABUF
  * @access: what for: peers may read it (FI_REMOTE_READ) or write it and, if the
  *	endpoint knows them, do atomics on it (FI_REMOTE_WRITE); operations of this
  *	domain use it as the buffer of a send (FI_SEND), receive (FI_RECV), read
@@ -114,7 +172,7 @@ enum fi_hmem_iface {
  * @context: the client's pointer
  * @auth_key_size: bytes of @auth_key
  * @auth_key: authorization key
- * @iface: FI_HMEM_SYSTEM
+ * @iface: FI_HMEM_SYSTEM; of a dma-buf, too: what it is does not show
  * @page_limit: kernel: with FI_MR_ENDPOINT: pages of PAGE_SIZE that
  *	fi_mr_refresh() may ask for later; 0: as many as this list has
  */
@@ -124,6 +182,7 @@ struct fi_mr_attr {
 		const struct kvec	*mr_iov;
 		const struct bio_vec	*mr_bvec;
 		struct scatterlist	*mr_sgl;
+		const struct fi_mr_dmabuf *dmabuf;
 	};
 	size_t			iov_count;
 	u64			access;
@@ -188,14 +247,19 @@ struct fi_ops_domain {
 			   struct fid_cq **cq, void *context);
 	int	(*endpoint)(struct fid_domain *domain, struct fi_info *info,
 			    struct fid_ep **ep, void *context);
+	int	(*scalable_ep)(struct fid_domain *domain, struct fi_info *info,
+			       struct fid_ep **sep, void *context);
 	int	(*cntr_open)(struct fid_domain *domain,
 			     struct fi_cntr_attr *attr, struct fid_cntr **cntr,
 			     void *context);
+	int	(*stx_ctx)(struct fid_domain *domain, struct fi_tx_attr *attr,
+			   struct fid_stx **stx, void *context);
 	int	(*srx_ctx)(struct fid_domain *domain, struct fi_rx_attr *attr,
 			   struct fid_ep **rx_ep, void *context);
 	int	(*query_atomic)(struct fid_domain *domain,
 				enum fi_datatype datatype, enum fi_op op,
 				struct fi_atomic_attr *attr, u64 flags);
+	struct device *(*dma_device)(struct fid_domain *domain);
 };
 
 struct fi_ops_mr {
@@ -241,6 +305,19 @@ int fi_domain(struct fid_fabric *fabric, struct fi_info *info,
  * they belong to different fabrics.
  */
 int fi_domain_bind(struct fid_domain *domain, struct fid *fid, u64 flags);
+
+/**
+ * fi_domain_device() - kernel: The device that memory of operations is mapped for
+ * @domain: the domain
+ *
+ * For a client that maps by itself, or allocates where the device reaches it best.
+ * The pointer is good until @domain is closed, even if the device is removed before.
+ *
+ * Context: any.
+ * Return: the device; NULL: the provider maps nothing (its memory is accessed by a
+ * CPU), or @domain is none.
+ */
+struct device *fi_domain_device(struct fid_domain *domain);
 
 /**
  * fi_mr_reg() - Register one buffer
@@ -307,10 +384,19 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  * fi_mr_regattr() - Register what the attributes describe
  * @domain: where
  * @attr: the region; it and its list are the caller's again when this returns
- * @flags: 0, or kernel: FI_MR_ENDPOINT
+ * @flags: FI_MR_DMABUF, FI_MR_SINGLE_USE, FI_RMA_EVENT, FI_RMA_PMEM, FI_AUTH_KEY, and
+ *	kernel: FI_MR_ENDPOINT and FI_MR_LEND, as far as the provider knows them
  * @mr: as fi_mr_reg()
  *
  * As fi_mr_regv(), for every kind of list.
+ *
+ * With FI_MR_DMABUF the region is a piece of a dma-buf, &struct fi_mr_dmabuf.  Only a
+ * domain that was opened with FI_HMEM (FI_P2P) knows the flag.
+ *
+ * FI_MR_SINGLE_USE: the key ends with the first operation that uses it.  FI_RMA_EVENT:
+ * a counter that counts the peer's operations will be bound.  FI_RMA_PMEM: the memory
+ * is persistent, and operations with FI_COMMIT_COMPLETE shall make it so.  FI_AUTH_KEY:
+ * see &struct fi_mr_auth_key.
  *
  * With FI_MR_ENDPOINT the region is one for single operations: it has no key
  * until it has been bound to an endpoint and enabled, and it can be disabled and
@@ -321,8 +407,18 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  *	fi_mr_enable(), a send that tells the peer	per operation
  *	fi_mr_disable(), fi_mr_refresh()		before the next one
  *
+ * If the send fails, fi_mr_disable() with FI_DISCARD undoes fi_mr_enable().
+ *
+ * Such a region keeps a list of its own, for as many pages as page_limit says.  With
+ * FI_MR_LEND, too, it keeps none: the client lends it the scatterlists (FI_BUF_SGL) that are
+ * registered, this first one among them.  A list that is lent, and what it has of DMA
+ * addresses, stays untouched until fi_mr_refresh() gives the region another one, until its
+ * fi_mr_disable() has completed, or until fi_close().  A provider that does not map memory
+ * copies the list, and the same rule holds there.
+ *
  * Context: may sleep, as fi_mr_reg().
- * Return: as fi_mr_regv().
+ * Return: as fi_mr_regv(); -FI_EBADFLAGS, too: the provider, or this domain, does not
+ * know one of @flags.
  */
 int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 		  u64 flags, struct fid_mr **mr);
@@ -331,7 +427,8 @@ int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
  * fi_mr_bind() - Bind a region to an endpoint or a counter
  * @mr: the region
  * @bfid: endpoint (a region with FI_MR_ENDPOINT) or counter
- * @flags: 0
+ * @flags: of an endpoint 0; of a counter the accesses of peers that it counts:
+ *	FI_REMOTE_WRITE, kernel: FI_REMOTE_READ, or both, and 0 is both
  *
  * Context: may sleep.
  * Return: 0; -ENOSYS: the provider binds no regions to such an object; -EINVAL: bad
@@ -363,19 +460,29 @@ static inline int fi_mr_enable(struct fid_mr *mr)
 /**
  * fi_mr_disable() - kernel: End the key and take the memory back
  * @mr: a region that is enabled
- * @flags: 0, or FI_REMOTE_INV: a completion with FI_REMOTE_INV has brought the
- *	region's key in its data, so the peer has ended it
- * @context: comes back with the completion
+ * @flags: 0; or FI_REMOTE_INV: a completion with FI_REMOTE_INV has brought the
+ *	region's key in its data, so the peer has ended it; or FI_DISCARD: take back a
+ *	registration that no operation has followed
+ * @context: with @flags 0: comes back with the completion
  *
  * With flags 0 this is an operation of the endpoint; the memory is the client's
  * when it has completed (FI_RMA, with the key as data).  With FI_REMOTE_INV there
  * is nothing left to do for the device: the memory is the client's at once, and
  * there is no completion.
  *
+ * FI_DISCARD is for a client whose operation behind fi_mr_enable() has failed.  As long
+ * as the registration has not gone to the device, it is taken out of the transmit queue,
+ * and its place there is free: the memory is the client's at once, and there is no
+ * completion.  This needs no place, so it works when the transmit queue is full.
+ * -EALREADY says that the doorbell of another operation of the endpoint has taken the
+ * registration along; nothing has changed then, and flags 0 end the key.
+ *
  * Context: any.
- * Return: 0; -EAGAIN: the transmit queue is full; -FI_EOPBADSTATE: it is not
- * enabled; -FI_EBADFLAGS; -ENOTCONN; -ESHUTDOWN: the connection is over, close the
- * region; -ENODEV: the device has gone; -ENOSYS: the region is of another kind.
+ * Return: 0; -EAGAIN: the transmit queue is full; -EALREADY: with FI_DISCARD: it has gone
+ * to the device; -FI_EOPBADSTATE: it is not enabled, or, with FI_REMOTE_INV, it has not
+ * gone to the device, so that no peer knows the key; -FI_EBADFLAGS; -ENOTCONN;
+ * -ESHUTDOWN: the connection is over, close the region; -ENODEV: the device has gone;
+ * -ENOSYS: the region is of another kind.
  *
  * fi_close() of a region answers -EBUSY, and nothing has changed, while its endpoint is
  * connected and an operation is in flight that begins or ends its key: the one behind
@@ -394,7 +501,8 @@ static inline int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context)
  * @flags: 0
  *
  * Context: any.
- * Return: 0; -FI_EOPBADSTATE: it is enabled; -EINVAL and -EMSGSIZE: as fi_mr_reg();
+ * Return: 0; -FI_EOPBADSTATE: it is enabled; -EINVAL and -EMSGSIZE: as fi_mr_reg(), and
+ * -EINVAL, too: with FI_MR_LEND another list than a scatterlist;
  * -EAGAIN: the IOMMU is full; -FI_EBADFLAGS; -ENODEV: the device has gone; -ENOSYS: the
  * region is of another kind.  After -EINVAL, -EMSGSIZE and -EAGAIN take it that the region
  * has no memory.
@@ -433,6 +541,118 @@ static inline u64 fi_mr_key(struct fid_mr *mr)
 }
 
 /**
+ * fi_mr_addr() - kernel: Where peers find the first byte of a region
+ * @mr: an open region that has a key
+ *
+ * It goes to the peer together with the key.  With FI_MR_VIRT_ADDR it is a kernel address;
+ * otherwise, and for a region of an endpoint in any case, it is an offset.
+ *
+ * Context: any.
+ * Return: the address, for fi_read() and the like.
+ */
+static inline u64 fi_mr_addr(const struct fid_mr *mr)
+{
+	return mr->addr;
+}
+
+/**
+ * struct fi_mr_raw_attr - Argument of FI_GET_RAW_MR
+ * @flags: 0
+ * @base_addr: where the address for peers goes
+ * @raw_key: where the key goes
+ * @key_size: in: bytes of @raw_key; out: bytes of the key
+ */
+struct fi_mr_raw_attr {
+	u64			flags;
+	u64			*base_addr;
+	u8			*raw_key;
+	size_t			*key_size;
+};
+
+/**
+ * struct fi_mr_map_raw - Argument of FI_MAP_RAW_MR
+ * @flags: 0
+ * @base_addr: the peer's address
+ * @raw_key: the peer's key
+ * @key_size: bytes of @raw_key
+ * @key: where the key to use goes
+ */
+struct fi_mr_map_raw {
+	u64			flags;
+	u64			base_addr;
+	u8			*raw_key;
+	size_t			key_size;
+	u64			*key;
+};
+
+/**
+ * fi_mr_raw_attr() - What peers need to reach a region, where a key has any length
+ * @mr: an open region
+ * @base_addr: where the address for peers goes
+ * @raw_key: where the key goes, as bytes to be sent to the peer
+ * @key_size: in: bytes of @raw_key; out: bytes of the key
+ * @flags: 0
+ *
+ * With FI_MR_RAW in mr_mode keys are longer than 64 bits, and fi_mr_key() has none.
+ *
+ * Context: may sleep.
+ * Return: 0; -FI_ETOOSMALL: @key_size says how much is needed; -ENOSYS: the provider
+ * has no such keys; -EINVAL.
+ */
+static inline int fi_mr_raw_attr(struct fid_mr *mr, u64 *base_addr,
+				 u8 *raw_key, size_t *key_size, u64 flags)
+{
+	struct fi_mr_raw_attr attr = {
+		.flags		= flags,
+		.base_addr	= base_addr,
+		.raw_key	= raw_key,
+		.key_size	= key_size,
+	};
+
+	return fi_control(&mr->fid, FI_GET_RAW_MR, &attr);
+}
+
+/**
+ * fi_mr_map_raw() - Make a key of 64 bits of a peer's that has any length
+ * @domain: where it is used
+ * @base_addr: the peer's address
+ * @raw_key: the peer's key
+ * @key_size: bytes of @raw_key
+ * @key: where the key for RMA calls goes; fi_mr_unmap_key() it
+ * @flags: 0
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSYS: the provider has no such keys; -EINVAL; -ENOMEM.
+ */
+static inline int fi_mr_map_raw(struct fid_domain *domain, u64 base_addr,
+				u8 *raw_key, size_t key_size, u64 *key,
+				u64 flags)
+{
+	struct fi_mr_map_raw map = {
+		.flags		= flags,
+		.base_addr	= base_addr,
+		.raw_key	= raw_key,
+		.key_size	= key_size,
+		.key		= key,
+	};
+
+	return fi_control(&domain->fid, FI_MAP_RAW_MR, &map);
+}
+
+/**
+ * fi_mr_unmap_key() - Give back what fi_mr_map_raw() has made
+ * @domain: the domain
+ * @key: the key
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSYS: the provider has no such keys; -EINVAL: no such key.
+ */
+static inline int fi_mr_unmap_key(struct fid_domain *domain, u64 key)
+{
+	return fi_control(&domain->fid, FI_UNMAP_KEY, &key);
+}
+
+/**
  * fi_av_open() - Open an address vector
  * @domain: where
  * @attr: what kind
@@ -440,42 +660,210 @@ static inline u64 fi_mr_key(struct fid_mr *mr)
  * @context: the client's pointer
  *
  * Context: may sleep.
- * Return: 0; -ENOSYS: the provider has no connectionless endpoints; -EINVAL;
- * -EBUSY; -ENOMEM.
+ * Return: 0; -ENOSYS: the provider has no connectionless endpoints; -EINVAL: bad
+ * argument; -FI_EBADFLAGS: a flag of @attr; -EBUSY: @domain is being closed; -ENOMEM;
+ * or an error of the provider.
  */
 int fi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 	       struct fid_av **av, void *context);
 
-static inline int fi_av_insert(struct fid_av *av, const void *addr,
-			       size_t count, fi_addr_t *fi_addr, u64 flags,
-			       void *context)
+/**
+ * fi_av_bind() - Bind an event queue to an address vector
+ * @av: an address vector with FI_EVENT
+ * @fid: the event queue
+ * @flags: 0
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSYS: the provider always inserts before it returns; -EINVAL: wrong
+ * kind of object, or bound before; -FI_EBADFLAGS; -FI_EDOMAIN: they belong to different
+ * fabrics; -EBUSY: one of them is being closed; -ENOMEM.
+ */
+int fi_av_bind(struct fid_av *av, struct fid *fid, u64 flags);
+
+/**
+ * fi_av_insert() - Insert addresses
+ * @av: the address vector
+ * @addr: array of @count addresses in the format of the domain's fi_info
+ * @count: how many
+ * @fi_addr: array of @count: what data transfer calls name the peers by;
+ *	FI_ADDR_NOTAVAIL where an address could not be inserted.  NULL will do for
+ *	FI_AV_TABLE.  With FI_AV_USER_ID each brings in the id of its address, with
+ *	FI_AUTH_KEY its authorization key
+ * @flags: FI_MORE: another call follows at once; FI_SYNC_ERR: @context is an array of
+ *	@count int, which get 0 or a positive error code each; FI_AV_USER_ID: completions
+ *	name the address by the caller's id (not in a vector that was opened with
+ *	FI_AV_USER_ID); FI_AUTH_KEY; FI_FIREWALL_ADDR: the peers connect to us, we cannot
+ *	connect to them
+ * @context: with FI_SYNC_ERR see there; with FI_EVENT it comes back with the event
+ *
+ * An address that is in the vector already counts as inserted, and has the fi_addr_t
+ * that it has.  The addresses are the caller's again when this returns.
+ *
+ * Context: may sleep.
+ * Return: how many addresses were inserted; -EINVAL: bad argument; -FI_EBADFLAGS;
+ * -FI_ENOEQ: a vector with FI_EVENT has no event queue; -ENOSYS: no such call;
+ * -ENOMEM; or an error of the provider.
+ */
+int fi_av_insert(struct fid_av *av, const void *addr, size_t count,
+		 fi_addr_t *fi_addr, u64 flags, void *context);
+
+/**
+ * fi_av_insertsvc() - Insert the address that a node and a service make
+ * @av: the address vector
+ * @node: as fi_getinfo(): a numeric address
+ * @service: as fi_getinfo(): a port in host byte order
+ * @fi_addr: as fi_av_insert(), of one address
+ * @flags: as fi_av_insert()
+ * @context: as fi_av_insert()
+ *
+ * Context: may sleep.
+ * Return: as fi_av_insert(): 1, or 0 or an error.
+ */
+int fi_av_insertsvc(struct fid_av *av, const char *node, int service,
+		    fi_addr_t *fi_addr, u64 flags, void *context);
+
+/**
+ * fi_av_insertsym() - Insert rows of addresses
+ * @av: the address vector
+ * @node: the first node: a numeric address
+ * @nodecnt: how many nodes, the addresses of which follow each other
+ * @service: the first service: a port in host byte order
+ * @svccnt: services of each node, which follow each other
+ * @fi_addr: as fi_av_insert(), of @nodecnt * @svccnt addresses, all services of a node
+ *	before the next node
+ * @flags: as fi_av_insert()
+ * @context: as fi_av_insert()
+ *
+ * Context: may sleep.
+ * Return: as fi_av_insert().
+ */
+int fi_av_insertsym(struct fid_av *av, const char *node, size_t nodecnt,
+		    int service, size_t svccnt, fi_addr_t *fi_addr, u64 flags,
+		    void *context);
+
+/**
+ * fi_av_remove() - Remove addresses
+ * @av: the address vector
+ * @fi_addr: what they were inserted as
+ * @count: how many
+ * @flags: 0, or FI_AUTH_KEY: they are authorization keys
+ *
+ * Nothing may be posted to them any more, and what is in flight may end either way.
+ * A peer may go on sending; its messages have no source then.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: one of them is not in the vector; -FI_EBADFLAGS; -EBUSY: an
+ * endpoint uses the authorization key; -ENOSYS: no such call; or an error of the
+ * provider.
+ */
+int fi_av_remove(struct fid_av *av, fi_addr_t *fi_addr, size_t count, u64 flags);
+
+/**
+ * fi_av_lookup() - Address of a peer
+ * @av: the address vector
+ * @fi_addr: what it was inserted as
+ * @addr: where it goes; cut if it is longer than @addrlen
+ * @addrlen: in: bytes of @addr; out: bytes of the address
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: bad argument, or it is not in the vector; -ENOSYS: no such call.
+ */
+int fi_av_lookup(struct fid_av *av, fi_addr_t fi_addr, void *addr,
+		 size_t *addrlen);
+
+/**
+ * fi_av_straddr() - Text of an address
+ * @av: the address vector
+ * @addr: an address in its format, which need not be in the vector
+ * @buf: gets the text, always terminated if there is room for anything
+ * @len: in: bytes of @buf; out: bytes that the text needs
+ *
+ * Context: any.
+ * Return: the text, never NULL; text of an error if an argument is bad or the provider
+ * has no such call.
+ */
+const char *fi_av_straddr(struct fid_av *av, const void *addr, char *buf,
+			  size_t *len);
+
+/**
+ * fi_av_insert_auth_key() - Insert an authorization key
+ * @av: an address vector of a domain that was opened with auth_key_size FI_AV_AUTH_KEY
+ * @auth_key: the key, in the provider's format
+ * @auth_key_size: bytes of @auth_key
+ * @fi_addr: what calls with FI_AUTH_KEY name it by: all peers that have this key
+ * @flags: 0
+ *
+ * Endpoints and regions use the keys that are there when they are enabled.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: bad argument; -FI_EBADFLAGS; -ENOSYS: the provider has no
+ * such keys; -ENOMEM; or an error of the provider.
+ */
+int fi_av_insert_auth_key(struct fid_av *av, const void *auth_key,
+			  size_t auth_key_size, fi_addr_t *fi_addr, u64 flags);
+
+/**
+ * fi_av_lookup_auth_key() - Authorization key of a peer, or one that was inserted
+ * @av: the address vector
+ * @fi_addr: what the peer, or the key, was inserted as
+ * @auth_key: where the key goes; cut if it is longer than @auth_key_size
+ * @auth_key_size: in: bytes of @auth_key; out: bytes of the key
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: bad argument, or it is not in the vector; -ENOSYS: the provider
+ * has no such keys.
+ */
+int fi_av_lookup_auth_key(struct fid_av *av, fi_addr_t fi_addr, void *auth_key,
+			  size_t *auth_key_size);
+
+/**
+ * fi_av_set_user_id() - What completions name a peer by
+ * @av: an address vector that was opened with FI_AV_USER_ID
+ * @fi_addr: what the peer was inserted as
+ * @user_id: the client's id of it
+ * @flags: 0, or FI_AUTH_KEY: @fi_addr is an authorization key
+ *
+ * From now on fi_cq_readfrom() and fi_cq_err_entry.src_addr give @user_id for its
+ * messages.  Calls that post go on to take @fi_addr.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: it is not in the vector, or the vector has no such ids;
+ * -FI_EBADFLAGS; -ENOSYS: the provider has none.
+ */
+int fi_av_set_user_id(struct fid_av *av, fi_addr_t fi_addr, fi_addr_t user_id,
+		      u64 flags);
+
+/**
+ * fi_rx_addr() - Address of one of a peer's receive contexts
+ * @fi_addr: what the peer was inserted as; FI_ADDR_NOTAVAIL for the peer of a connected
+ *	endpoint
+ * @rx_index: which receive context
+ * @rx_ctx_bits: as fi_av_attr.rx_ctx_bits of the address vector
+ *
+ * For data transfer calls of an endpoint with FI_NAMED_RX_CTX.
+ *
+ * Context: any.
+ * Return: the address.
+ */
+static inline fi_addr_t fi_rx_addr(fi_addr_t fi_addr, int rx_index,
+				   int rx_ctx_bits)
 {
-	return av->ops->insert(av, addr, count, fi_addr, flags, context);
+	if (!rx_ctx_bits)
+		return fi_addr;
+	return (u64)rx_index << (64 - rx_ctx_bits) | fi_addr;
 }
 
-static inline int fi_av_insertsvc(struct fid_av *av, const char *node,
-				  int service, fi_addr_t *fi_addr, u64 flags,
-				  void *context)
+/**
+ * fi_group_addr() - Address of a peer, as a member of a group
+ * @fi_addr: what the peer was inserted as
+ * @group_id: at most fi_domain_attr.max_group_id
+ *
+ * Context: any.
+ * Return: the address.
+ */
+static inline fi_addr_t fi_group_addr(fi_addr_t fi_addr, u32 group_id)
 {
-	return av->ops->insertsvc(av, node, service, fi_addr, flags, context);
-}
-
-static inline int fi_av_remove(struct fid_av *av, fi_addr_t *fi_addr,
-			       size_t count, u64 flags)
-{
-	return av->ops->remove(av, fi_addr, count, flags);
-}
-
-static inline int fi_av_lookup(struct fid_av *av, fi_addr_t fi_addr, void *addr,
-			       size_t *addrlen)
-{
-	return av->ops->lookup(av, fi_addr, addr, addrlen);
-}
-
-static inline const char *fi_av_straddr(struct fid_av *av, const void *addr,
-					char *buf, size_t *len)
-{
-	return av->ops->straddr(av, addr, buf, len);
+	return (u64)group_id << 32 | fi_addr;
 }
 
 #endif /* _RDMA_FI_DOMAIN_H */

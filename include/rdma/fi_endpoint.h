@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Endpoints and messages.  Names and values: libfabric 2.1, fi_endpoint.h.
+ * Endpoints and messages.  Names and values: libfabric 2.6, fi_endpoint.h.
  *
  * Control calls are functions of kofi.ko and check their arguments.  Data
  * transfers go straight through the endpoint's table: one indirect call, no
@@ -14,7 +14,8 @@
  * Every data transfer call returns 0 or
  *
  *	-EAGAIN		the queue is full, or the device busy; read completions and
- *			call again
+ *			call again, or wait for the ready callback (&struct
+ *			fi_ep_callbacks)
  *	-EINVAL		list too long, or a buffer the device cannot reach
  *	-EMSGSIZE	longer than max_msg_size (or inject_size)
  *	-FI_EBADFLAGS	a flag the call does not know
@@ -67,26 +68,30 @@ enum {
 
 /* Options of FI_OPT_ENDPOINT */
 enum {
+	/*
+	 * size_t: a receive with FI_MULTI_RECV ends when fewer bytes than that are
+	 * left of its buffer; for receives that are posted afterwards
+	 */
 	FI_OPT_MIN_MULTI_RECV,
 	FI_OPT_CM_DATA_SIZE,		/* size_t, most bytes of connection data */
-	FI_OPT_BUFFERED_MIN,
-	FI_OPT_BUFFERED_LIMIT,
-	FI_OPT_SEND_BUF_SIZE,
-	FI_OPT_RECV_BUF_SIZE,
-	FI_OPT_TX_SIZE,
-	FI_OPT_RX_SIZE,
-	FI_OPT_FI_HMEM_P2P,
-	FI_OPT_XPU_TRIGGER,
-	FI_OPT_CUDA_API_PERMITTED,
-	FI_OPT_SHARED_MEMORY_PERMITTED,
-	FI_OPT_MAX_MSG_SIZE,		/* size_t */
+	FI_OPT_SEND_BUF_SIZE	= 4,
+	FI_OPT_RECV_BUF_SIZE	= 5,
+	FI_OPT_TX_SIZE		= 6,
+	FI_OPT_RX_SIZE		= 7,
+	FI_OPT_FI_HMEM_P2P	= 8,	/* int, FI_HMEM_P2P_* */
+	/*
+	 * size_t, read only: most bytes of one operation of a kind, and most bytes
+	 * that may be injected
+	 */
+	FI_OPT_MAX_MSG_SIZE	= 12,
 	FI_OPT_MAX_TAGGED_SIZE,
 	FI_OPT_MAX_RMA_SIZE,
 	FI_OPT_MAX_ATOMIC_SIZE,
-	FI_OPT_INJECT_MSG_SIZE,		/* size_t */
+	FI_OPT_INJECT_MSG_SIZE,
 	FI_OPT_INJECT_TAGGED_SIZE,
 	FI_OPT_INJECT_RMA_SIZE,
 	FI_OPT_INJECT_ATOMIC_SIZE,
+	FI_OPT_FIREWALL_ADDR,		/* bool: nobody can connect to us */
 	/*
 	 * kernel: int, before fi_connect() or fi_listen(): connection data as
 	 * they are, without the framing of the provider, for peers that are not
@@ -102,8 +107,9 @@ enum {
 	 */
 	FI_OPT_SRX_LIMIT,
 	/*
-	 * kernel: size_t, read only: elements that the local list of a read or a
+	 * kernel: size_t, read only: elements that the local list of a read and of a
 	 * write may have; a kvec of vmalloc memory counts once for each page.
+	 * fi_tx_attr has the limit of each.
 	 */
 	FI_OPT_MAX_RMA_IOV = 0x1010,
 	/*
@@ -117,6 +123,44 @@ enum {
 	 * ETIMEDOUT.  0: when the transport gives up, which a peer can put off.
 	 */
 	FI_OPT_CONNECT_TIMEOUT,
+	/*
+	 * kernel: struct fi_ep_callbacks, before fi_enable(); of a shared receive
+	 * context before the first receive.
+	 */
+	FI_OPT_CALLBACKS,
+};
+
+/**
+ * struct fi_ep_callbacks - kernel: what an endpoint calls its client for
+ * @done: with FI_WAIT_DONE, an operation without a context has completed: one whose
+ *	context is NULL, a write of the peer's with remote CQ data, or an inject that has
+ *	failed; NULL: such completions are not reported
+ * @ready: a call has answered -EAGAIN and is worth trying again; @flags is FI_TRANSMIT
+ *	or FI_RECV, its direction.  Comes once after one or more -EAGAIN, even if nothing
+ *	of the endpoint is in flight.  NULL: the client finds out by itself.
+ *
+ * Both are called in the context of the completion queue of that direction, never beside
+ * another callback of that queue; those of a shared receive context in a worker.  They
+ * may post.  fi_close() of the endpoint answers -EDEADLK from here.
+ */
+struct fi_ep_callbacks {
+	void	(*done)(struct fid_ep *ep, const struct fi_done_entry *entry);
+	void	(*ready)(struct fid_ep *ep, u64 flags);
+};
+
+/**
+ * enum fi_hmem_p2p - Values of FI_OPT_FI_HMEM_P2P
+ * @FI_HMEM_P2P_ENABLED: the provider decides for each transfer of peer memory whether
+ *	its device accesses it; the default
+ * @FI_HMEM_P2P_REQUIRED: the device accesses it, or the transfer fails
+ * @FI_HMEM_P2P_PREFERRED: the device accesses it where it can, else it is copied
+ * @FI_HMEM_P2P_DISABLED: it is copied
+ */
+enum fi_hmem_p2p {
+	FI_HMEM_P2P_ENABLED,
+	FI_HMEM_P2P_REQUIRED,
+	FI_HMEM_P2P_PREFERRED,
+	FI_HMEM_P2P_DISABLED,
 };
 
 struct fi_ops_ep {
@@ -126,6 +170,15 @@ struct fi_ops_ep {
 			  size_t *optlen);
 	int	(*setopt)(fid_t fid, int level, int optname,
 			  const void *optval, size_t optlen);
+	int	(*tx_ctx)(struct fid_ep *sep, int index,
+			  struct fi_tx_attr *attr, struct fid_ep **tx_ep,
+			  void *context);
+	int	(*rx_ctx)(struct fid_ep *sep, int index,
+			  struct fi_rx_attr *attr, struct fid_ep **rx_ep,
+			  void *context);
+	ssize_t	(*rx_size_left)(struct fid_ep *ep);
+	ssize_t	(*tx_size_left)(struct fid_ep *ep);
+	int	(*drain)(struct fid_ep *ep, int timeout);
 };
 
 struct fi_ops_msg {
@@ -170,6 +223,11 @@ struct fid_pep {
 	struct fid			fid;
 	const struct fi_ops_ep		*ops;
 	const struct fi_ops_cm		*cm;
+};
+
+struct fid_stx {
+	struct fid			fid;
+	const struct fi_ops_ep		*ops;
 };
 
 /**
@@ -232,12 +290,89 @@ int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 		   struct fid_ep **rx_ep, void *context);
 
 /**
+ * fi_stx_context() - Open a transmit queue that several endpoints share
+ * @domain: where
+ * @attr: its attributes; those of the endpoints must not ask for more
+ * @stx: the shared transmit context
+ * @context: the client's pointer
+ *
+ * An endpoint takes part if it was opened with ep_attr->tx_ctx_cnt FI_SHARED_CONTEXT
+ * and is bound to it before its fi_enable().  Operations are posted to the endpoints,
+ * and complete in their queues.
+ *
+ * Context: may sleep.
+ * Return: as fi_srx_context().
+ */
+int fi_stx_context(struct fid_domain *domain, struct fi_tx_attr *attr,
+		   struct fid_stx **stx, void *context);
+
+/**
+ * fi_scalable_ep() - Open an endpoint of several transmit and receive queues
+ * @domain: where
+ * @info: as fi_endpoint(); ep_attr->tx_ctx_cnt and rx_ctx_cnt say how many queues
+ * @sep: the scalable endpoint
+ * @context: the client's pointer
+ *
+ * It has one address.  Nothing can be posted to it: its contexts, which
+ * fi_tx_context() and fi_rx_context() open, are its queues, each with an order, a
+ * completion queue and counters of its own.  They are its children: -EBUSY for
+ * fi_close() of the endpoint while one is open.
+ *
+ *	fi_scalable_ep_bind()		its address vector, which all contexts use
+ *	fi_tx_context(), fi_rx_context()
+ *	fi_ep_bind()			each context to its queue
+ *	fi_enable()			each context, and the scalable endpoint
+ *
+ * Peers choose one of its receive contexts if it has FI_NAMED_RX_CTX: fi_rx_addr().
+ * Otherwise the provider does.
+ *
+ * Context: may sleep.
+ * Return: as fi_endpoint(); -ENOSYS: the provider has none.
+ */
+int fi_scalable_ep(struct fid_domain *domain, struct fi_info *info,
+		   struct fid_ep **sep, void *context);
+
+/**
+ * fi_tx_context() - Open one of the transmit queues of a scalable endpoint
+ * @sep: the scalable endpoint
+ * @index: which one, from 0 on
+ * @attr: what it shall have, not more than the endpoint, and then what it has; or NULL
+ * @tx_ep: the transmit context: an endpoint that only sends
+ * @context: the client's pointer
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: there is no such context, or bad attributes; -EBUSY: it is open,
+ * or @sep is being closed; -ENOSYS: the provider has none; -ENOMEM; or an error of
+ * the provider.
+ */
+int fi_tx_context(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
+		  struct fid_ep **tx_ep, void *context);
+
+/**
+ * fi_rx_context() - Open one of the receive queues of a scalable endpoint
+ * @sep: the scalable endpoint
+ * @index: which one, from 0 on; peers name it by this
+ * @attr: as fi_tx_context()
+ * @rx_ep: the receive context: an endpoint that only receives
+ * @context: the client's pointer
+ *
+ * Context: may sleep.
+ * Return: as fi_tx_context().
+ */
+int fi_rx_context(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
+		  struct fid_ep **rx_ep, void *context);
+
+/**
  * fi_ep_bind() - Bind a queue, counter or address vector to an endpoint
- * @ep: an endpoint that is not enabled yet, or a shared receive context
- * @bfid: event queue, completion queue, shared receive context, ...; to a shared
- *	receive context an event queue, which hears of its limit and its end
- * @flags: for a completion queue FI_TRANSMIT, FI_RECV or both, and
- *	FI_SELECTIVE_COMPLETION; for an event queue 0
+ * @ep: an endpoint, scalable endpoint, transmit or receive context that is not enabled
+ *	yet, or a shared receive context
+ * @bfid: event queue, completion queue, shared context, ...; to a shared receive
+ *	context an event queue, which hears of its limit and its end; to a scalable
+ *	endpoint an address vector or an event queue; to one of its contexts a
+ *	completion queue or counters
+ * @flags: for a completion queue FI_TRANSMIT, FI_RECV or both, as far as the endpoint
+ *	has these directions, and FI_SELECTIVE_COMPLETION; for a counter FI_SEND,
+ *	FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE; for others 0
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: wrong kind of object, or bound before; -FI_EBADFLAGS;
@@ -245,6 +380,17 @@ int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
  * enabled already; -EBUSY: @bfid is being closed; -ENOMEM.
  */
 int fi_ep_bind(struct fid_ep *ep, struct fid *bfid, u64 flags);
+
+/**
+ * fi_scalable_ep_bind() - Bind an address vector to a scalable endpoint
+ * @sep: a scalable endpoint none of whose contexts is enabled
+ * @bfid: address vector or event queue
+ * @flags: 0
+ *
+ * Context: may sleep.
+ * Return: as fi_ep_bind().
+ */
+int fi_scalable_ep_bind(struct fid_ep *sep, struct fid *bfid, u64 flags);
 
 /**
  * fi_pep_bind() - Bind an event queue to a passive endpoint
@@ -259,7 +405,11 @@ int fi_pep_bind(struct fid_pep *pep, struct fid *bfid, u64 flags);
 
 /**
  * fi_enable() - Make an endpoint ready for receives and a connection
- * @ep: the endpoint, with its queues bound
+ * @ep: the endpoint, or one context of a scalable endpoint, with its queues bound; or
+ *	a scalable endpoint, with its address vector bound
+ *
+ * A context of a scalable endpoint can be used when both have been enabled, in any
+ * order.
  *
  * Context: may sleep.
  * Return: 0; -FI_ENOEQ, -FI_ENOCQ: not bound; -FI_ENORX: it was opened with
@@ -273,31 +423,20 @@ int fi_enable(struct fid_ep *ep);
 
 /**
  * fi_ep_alias() - Open a second view of an endpoint, with default flags of its own
- * @ep: the endpoint
- * @alias_ep: the alias, for the caller to close before @ep; untouched on error
+ * @ep: the endpoint, or transmit or receive context
+ * @alias_ep: the alias, a child of @ep, for the caller to close; untouched on error
  * @flags: FI_TRANSMIT or FI_RECV, and default flags of its operations
  *
  * Context: may sleep.
  * Return: 0; -ENOSYS: the provider has none (verbs has none; use the calls that
- * take flags, or FI_SETOPSFLAG); -EINVAL: no endpoint.
+ * take flags, or FI_SETOPSFLAG); -EINVAL: no endpoint; -EBUSY: @ep is being closed;
+ * -ENOMEM; or an error of the provider.
  */
-static inline int fi_ep_alias(struct fid_ep *ep, struct fid_ep **alias_ep,
-			      u64 flags)
-{
-	struct fi_alias alias = { .flags = flags };
-	struct fid *fid = NULL;
-	int ret;
-
-	alias.fid = &fid;
-	ret = fi_control(&ep->fid, FI_ALIAS, &alias);
-	if (!ret)
-		*alias_ep = container_of(fid, struct fid_ep, fid);
-	return ret;
-}
+int fi_ep_alias(struct fid_ep *ep, struct fid_ep **alias_ep, u64 flags);
 
 /**
  * fi_cancel() - Take back a receive
- * @fid: the endpoint or shared receive context
+ * @fid: the endpoint, transmit or receive context, or shared receive context
  * @context: context of the receive
  *
  * Context: may sleep.
@@ -307,7 +446,7 @@ ssize_t fi_cancel(fid_t fid, void *context);
 
 /**
  * fi_setopt() - Set an option of an endpoint
- * @fid: endpoint, passive endpoint or shared receive context
+ * @fid: endpoint of any kind, or shared context
  * @level: FI_OPT_ENDPOINT
  * @optname: FI_OPT_*
  * @optval: the value
@@ -323,7 +462,7 @@ int fi_setopt(fid_t fid, int level, int optname, const void *optval,
 
 /**
  * fi_getopt() - Read an option of an endpoint
- * @fid: endpoint, passive endpoint or shared receive context
+ * @fid: endpoint of any kind, or shared context
  * @level: FI_OPT_ENDPOINT
  * @optname: FI_OPT_*
  * @optval: where the value goes
@@ -336,13 +475,67 @@ int fi_setopt(fid_t fid, int level, int optname, const void *optval,
 int fi_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen);
 
 /**
+ * fi_ep_drain() - kernel: Wait until everything posted has been reported
+ * @ep: an enabled endpoint, or transmit or receive context
+ * @timeout: milliseconds; negative: no limit; 0: begin, and do not wait
+ *
+ * Ends the connection as fi_shutdown() does, if there is one.  From the moment this
+ * begins every call that posts to @ep answers -ESHUTDOWN, in other threads, too, which
+ * need not know of it.  Operations in flight end, most of them with ECANCELED.
+ *
+ * After 0 the completion of every operation that was posted is in its queue or has been
+ * read, every callback of one has returned, all counters have counted, and nothing more
+ * comes.  What a silent operation (FI_SELECTIVE_COMPLETION, inject) has used is the
+ * client's again, too.  Regions are still bound to @ep and can be closed at any time.
+ * @ep itself can only be closed.  Receives of a shared receive context that no message
+ * for @ep has taken stay.
+ *
+ * After -ETIMEDOUT the drain goes on.  Another call waits for the same drain, and
+ * fi_close() waits for its end.
+ *
+ * Context: may sleep.  Not from a callback of @ep's, nor from a handler of its
+ * completion queue: it would wait for itself.
+ * Return: 0; -FI_EOPBADSTATE: not enabled; -ETIMEDOUT; -ENODEV: the device has gone
+ * and has not ended all operations in time; -ENOSYS: the provider has no drain;
+ * -EINVAL: no endpoint.
+ */
+int fi_ep_drain(struct fid_ep *ep, int timeout);
+
+/**
+ * fi_rx_size_left() - Receives that can be posted without -EAGAIN, at least
+ * @ep: the endpoint, receive context or shared receive context
+ *
+ * libfabric deprecates it and fi_tx_size_left(): -EAGAIN says the same.
+ *
+ * Context: any.
+ * Return: the number; -ENOSYS: the provider does not count.
+ */
+static inline ssize_t fi_rx_size_left(struct fid_ep *ep)
+{
+	return ep->ops->rx_size_left(ep);
+}
+
+/**
+ * fi_tx_size_left() - Sends that can be posted without -EAGAIN, at least
+ * @ep: the endpoint or transmit context
+ *
+ * Context: any.
+ * Return: the number; -ENOSYS: the provider does not count.
+ */
+static inline ssize_t fi_tx_size_left(struct fid_ep *ep)
+{
+	return ep->ops->tx_size_left(ep);
+}
+
+/**
  * fi_recv() - Post a buffer for one message
  * @ep: an enabled endpoint, it need not be connected; or a shared receive
  *	context
  * @buf: where the message goes
  * @len: bytes of @buf; a longer message completes with FI_ETRUNC
  * @desc: fi_mr_desc() of @buf, or NULL
- * @src_addr: ignored by connected endpoints
+ * @src_addr: ignored by connected endpoints.  With FI_DIRECTED_RECV: the only peer whose
+ *	messages may take the buffer, FI_ADDR_UNSPEC for any; without it, ignored, too
  * @context: comes back with the completion
  *
  * Context: any.
@@ -377,7 +570,18 @@ static inline ssize_t fi_recvv(struct fid_ep *ep, const struct kvec *iov,
  * fi_recvmsg() - Post buffers of any kind for one message
  * @ep: as fi_recv()
  * @msg: the buffers
- * @flags: FI_COMPLETION
+ * @flags: FI_COMPLETION, FI_MORE, FI_MULTI_RECV, FI_AUTH_KEY; they replace op_flags
+ *
+ * FI_MULTI_RECV (capability FI_MULTI_RECV): the buffer, one element, takes one message
+ * behind the other.  Each has a completion, with the context of the receive and buf
+ * where it begins.  When less than FI_OPT_MIN_MULTI_RECV bytes are left, the buffer is
+ * the client's again: the completion of the last message has FI_MULTI_RECV, or if that
+ * message is not reported, a completion of its own has, of length 0.  It comes even
+ * where FI_SELECTIVE_COMPLETION holds others back.  A message that is longer than what
+ * is left gives the buffer back, too, and takes the next receive; one that is longer than
+ * the whole buffer is cut (FI_ETRUNC).
+ *
+ * FI_AUTH_KEY: @msg->addr is an authorization key: any peer that has it will do.
  *
  * Context: any.
  * Return: see the top of this file.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Event queues (control events), completion queues (data transfers) and
- * counters.  Names and values: libfabric 2.1, fi_eq.h.
+ * counters.  Names and values: libfabric 2.6, fi_eq.h.
  *
  * A completion queue serves one of these kinds of client, chosen by the wait
  * object at fi_cq_open():
@@ -19,8 +19,13 @@
  *
  * With FI_WAIT_DONE the context of every operation is NULL or points to a struct
  * fi_done, which the client embeds in its own request; its function is called
- * with the completion, in softirq or workqueue context, and there is nothing to
- * read.  By then the operation's queue slot is free.
+ * with the completion, and there is nothing to read.  By then the operation's queue
+ * slot is free.  What has no context goes to the endpoint's default callback
+ * (&struct fi_ep_callbacks).
+ *
+ * All calls that one queue makes run in the context that the client asked for
+ * (fi_cq_attr.comp_ctx), whether an operation succeeds, fails, is flushed or ends with
+ * its device; and no two of them run at the same time.
  */
 #ifndef _RDMA_FI_EQ_H
 #define _RDMA_FI_EQ_H
@@ -40,13 +45,18 @@ enum fi_wait_obj {
 };
 
 /**
- * enum fi_comp_ctx - kernel: where the handler of a completion queue runs
+ * enum fi_comp_ctx - kernel: where a completion queue calls its client
  * @FI_COMP_SOFTIRQ: softirq; lowest latency, must not sleep
  * @FI_COMP_WORKQUEUE: a kernel worker; may sleep
+ * @FI_COMP_DIRECT: nowhere but in fi_cq_read(), with FI_WAIT_DONE: for poll queues,
+ *	as those of block devices.  What fi_ep_drain() and fi_close() of an endpoint wait
+ *	for, they call or a worker does, as no reader may come any more.  A queue with
+ *	FI_WAIT_NONE is always direct.
  */
 enum fi_comp_ctx {
 	FI_COMP_SOFTIRQ,
 	FI_COMP_WORKQUEUE,
+	FI_COMP_DIRECT,
 };
 
 /**
@@ -56,7 +66,8 @@ enum fi_comp_ctx {
  * @flags: FI_WRITE: fi_eq_write() will be used
  * @wait_obj: FI_WAIT_NONE, FI_WAIT_UNSPEC or FI_WAIT_CALLBACK
  * @signaling_vector: ignored
- * @handler: kernel: for FI_WAIT_CALLBACK; must not close the queue
+ * @handler: kernel: for FI_WAIT_CALLBACK; fi_close() of the queue answers -EDEADLK from
+ *	here
  */
 struct fi_eq_attr {
 	size_t			size;
@@ -109,9 +120,9 @@ struct fi_eq_err_entry {
 /**
  * struct fi_eq_cm_entry - FI_CONNREQ, FI_CONNECTED, FI_SHUTDOWN
  * @fid: passive endpoint (FI_CONNREQ) or endpoint
- * @info: FI_CONNREQ: what to open the endpoint with; fi_freeinfo() it.  A
- *	request that is neither given to fi_endpoint() nor to fi_reject() stays
- *	until its passive endpoint is closed.
+ * @info: FI_CONNREQ: what to open the endpoint with; the reader's to fi_freeinfo().
+ *	NULL if the event was read with FI_PEEK.  A request that is neither given to
+ *	fi_endpoint() nor to fi_reject() stays until its passive endpoint is closed.
  * @data: the peer's connection data, as much as fits
  */
 struct fi_eq_cm_entry {
@@ -182,12 +193,17 @@ struct fi_cq_tagged_entry {
  * @buf: buffer of a receive
  * @data: remote CQ data
  * @tag: tag of a tagged receive
- * @olen: bytes of the message that did not fit, 0 if unknown
+ * @olen: with FI_ETRUNC: bytes of the message that did not fit; 0: unknown
  * @err: positive error code
  * @prov_errno: the provider's own code, for fi_cq_strerror()
- * @err_data: in: a buffer, or NULL; out: data of the error
- * @err_data_size: in: bytes of the buffer; out: bytes of data
- * @src_addr: sender, if known
+ * @err_data: in: a buffer, or NULL: the data are not wanted; out: what the provider
+ *	knows of the error beside @prov_errno, cut if need be
+ * @err_data_size: in: bytes of the buffer; out: bytes of data in it, at most
+ *	fi_domain_attr.max_err_data; 0: there are none
+ * @src_addr: the peer of the operation, if that is known, or FI_ADDR_NOTAVAIL.  Of a
+ *	message with FI_SOURCE_ERR whose sender is in no address vector, the error is
+ *	EADDRNOTAVAIL and @err_data is the sender's address, for fi_av_insert(); the
+ *	message itself has arrived
  */
 struct fi_cq_err_entry {
 	void			*op_context;
@@ -205,25 +221,46 @@ struct fi_cq_err_entry {
 };
 
 /**
+ * struct fi_done_msg - kernel: what only some completions have
+ * @tag: tag of a tagged message
+ * @src_addr: sender; FI_ADDR_NOTAVAIL: unknown
+ * @olen: bytes of the message that did not fit
+ * @err_data: data of the error
+ * @err_data_size: bytes of @err_data
+ */
+struct fi_done_msg {
+	u64			tag;
+	fi_addr_t		src_addr;
+	size_t			olen;
+	const void		*err_data;
+	size_t			err_data_size;
+};
+
+/**
  * struct fi_done_entry - kernel: a completion, with FI_WAIT_DONE
  * @flags: what the operation was (FI_MSG | FI_RECV, ...) and what came with it
  * @len: bytes received
+ * @buf: buffer of a receive
  * @data: remote CQ data, or with FI_REMOTE_INV the key
  * @err: positive error code; 0: success
  * @prov_errno: the provider's own code, for fi_cq_strerror()
+ * @msg: tag, sender and the like; NULL: the provider has no such thing
  */
 struct fi_done_entry {
-	u64			flags;
-	size_t			len;
-	u64			data;
-	int			err;
-	int			prov_errno;
+	u64				flags;
+	size_t				len;
+	void				*buf;
+	u64				data;
+	int				err;
+	int				prov_errno;
+	const struct fi_done_msg	*msg;
 };
 
 /**
  * struct fi_done - kernel: what a context points to, with FI_WAIT_DONE
- * @done: called once; @entry is good until it returns.  It may post, but must
- *	not close the queue or an endpoint bound to it.
+ * @done: called once; @entry is good until it returns.  It may post.  fi_close() of the
+ *	queue, or of an endpoint bound to it, answers -EDEADLK from here.  NULL: the
+ *	operation completes, and nothing is called.
  */
 struct fi_done {
 	void	(*done)(struct fi_done *done, const struct fi_done_entry *entry);
@@ -241,11 +278,12 @@ enum fi_cq_wait_cond {
  * @flags: FI_AFFINITY: @signaling_vector is meant
  * @format: layout of the entries; FI_CQ_FORMAT_UNSPEC means CONTEXT
  * @wait_obj: FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_CALLBACK or FI_WAIT_DONE
- * @signaling_vector: kernel: completion vector, a hint at the CPU
+ * @signaling_vector: kernel: completion vector of a device, else the number of the
+ *	processor on which the queue calls its client
  * @wait_cond: FI_CQ_COND_THRESHOLD: fi_cq_sread() takes a threshold
- * @comp_ctx: kernel: where completions are processed
- * @handler: kernel: for FI_WAIT_CALLBACK; must not close the queue or an
- *	endpoint bound to it
+ * @comp_ctx: kernel: where the queue calls its client
+ * @handler: kernel: for FI_WAIT_CALLBACK; fi_close() of the queue, or of an endpoint
+ *	bound to it, answers -EDEADLK from here
  */
 struct fi_cq_attr {
 	size_t			size;
@@ -342,6 +380,9 @@ int fi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
  * @len: bytes of @buf
  * @flags: FI_PEEK: leave the event in the queue
  *
+ * An FI_CONNREQ that is read with FI_PEEK shows everything but its fi_info: info is NULL,
+ * as the fi_info belongs to the read that takes the event.
+ *
  * Context: any.
  * Return: bytes written to @buf; -EAGAIN: none there; -FI_EAVAIL: an error is
  * next, read it with fi_eq_readerr(); -FI_ETOOSMALL: @len does not hold the
@@ -429,10 +470,14 @@ int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
  *
  * An operation's queue slot is free again once its completion has been read.
  *
+ * kernel: with FI_WAIT_DONE and FI_COMP_DIRECT, calls the callbacks of at most @count
+ * operations that have completed; @buf is not used.  -EAGAIN is also the answer while
+ * another task does so.
+ *
  * Context: any.
- * Return: number of entries; -EAGAIN: none there; -FI_EAVAIL: an error is next,
+ * Return: number of entries or callbacks; -EAGAIN: none there; -FI_EAVAIL: an error is next,
  * read it with fi_cq_readerr(); -ENODEV: none there, and none will come, as the
- * device has gone; -EINVAL: the queue is one with FI_WAIT_DONE.
+ * device has gone; -EINVAL: the queue is one with FI_WAIT_DONE, and not direct.
  */
 static inline ssize_t fi_cq_read(struct fid_cq *cq, void *buf, size_t count)
 {
@@ -444,7 +489,13 @@ static inline ssize_t fi_cq_read(struct fid_cq *cq, void *buf, size_t count)
  * @cq: the queue
  * @buf: array of entries in the queue's format
  * @count: most entries to take
- * @src_addr: array of @count addresses; FI_ADDR_NOTAVAIL where unknown
+ * @src_addr: array of @count: the sender of each message, as fi_av_insert() has named
+ *	it, or by its id (FI_AV_USER_ID)
+ *
+ * A sender is known to an endpoint with FI_SOURCE if it is in the endpoint's address
+ * vector.  For others, and for operations that receive nothing, the address is
+ * FI_ADDR_NOTAVAIL.  With FI_SOURCE_ERR a message whose sender is not in the vector is
+ * an error entry, see &struct fi_cq_err_entry.
  *
  * Context: any.
  * Return: as fi_cq_read().

@@ -5,7 +5,7 @@
  * Every call returns zero or a count on success and a plain negative errno on
  * failure, so that "return -EAGAIN" means the same here as everywhere else in
  * the kernel.  The codes which only libfabric has keep their libfabric values
- * (256 and up, libfabric 2.1 fi_errno.h); none of them collides with an errno
+ * (256 and up, libfabric 2.6 fi_errno.h); none of them collides with an errno
  * of the kernel that may leave kOFI (ERESTARTSYS and its kin, 512 and up, never
  * do: an interrupted wait returns -EINTR).
  */
@@ -79,6 +79,7 @@ enum {
 	FI_EOVERRUN	= 268,	/* a queue ran over */
 	FI_ENORX	= 269,	/* the peer had no receive posted */
 	FI_ENOMR	= 270,	/* no more memory registrations */
+	FI_EFIREWALLADDR = 271,	/* the peer takes no connections, see FI_FIREWALL_ADDR */
 	FI_ERRNO_MAX
 };
 

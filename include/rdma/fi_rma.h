@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Remote memory access.  Names: libfabric 2.1, fi_rma.h.
+ * Remote memory access.  Names: libfabric 2.6, fi_rma.h.
  *
  * The calls follow the rules at the top of fi_endpoint.h.  An endpoint without
  * FI_RMA answers each of them with -ENOSYS.  -EACCES for a read, or an atomic
@@ -13,13 +13,24 @@
 #include <rdma/fabric.h>
 #include <rdma/fi_endpoint.h>
 
-/* Remote memory: address (or offset, see FI_MR_VIRT_ADDR), bytes and key */
+/**
+ * struct fi_rma_iov - Remote memory
+ * @addr: address, or without FI_MR_VIRT_ADDR offset in the region
+ * @len: bytes
+ * @key: key of the region
+ */
 struct fi_rma_iov {
 	u64			addr;
 	size_t			len;
 	u64			key;
 };
 
+/**
+ * struct fi_rma_ioc - Remote elements of an atomic operation
+ * @addr: as in &struct fi_rma_iov
+ * @count: how many
+ * @key: key of the region
+ */
 struct fi_rma_ioc {
 	u64			addr;
 	size_t			count;
@@ -202,7 +213,12 @@ static inline ssize_t fi_writev(struct fid_ep *ep, const struct kvec *iov,
  * fi_writemsg() - Write remote memory with flags of its own
  * @ep: the endpoint
  * @msg: the transfer
- * @flags: as fi_sendmsg(), but for FI_REMOTE_INV
+ * @flags: as fi_sendmsg(), but for FI_REMOTE_INV; FI_SAVE
+ *
+ * FI_SAVE (kernel): the call writes nothing.  @msg has remote memory and no local list,
+ * and the operation completes when all writes to this memory that were posted before
+ * have reached what its completion flag says: with FI_COMMIT_COMPLETE they are
+ * persistent.
  *
  * Context: any.
  * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the

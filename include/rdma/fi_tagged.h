@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tagged messages.  Names: libfabric 2.1, fi_tagged.h.
+ * Tagged messages.  Names: libfabric 2.6, fi_tagged.h.
  *
  * A receive takes the first message whose tag equals its own in all bits that
- * ignore does not set.  The calls follow the rules at the top of fi_endpoint.h.
- * An endpoint without FI_TAGGED answers each of them with -ENOSYS.
+ * ignore does not set, a message the first receive for which that holds.  Tagged
+ * messages and those of fi_send() do not meet.  A message for which there is no receive
+ * waits at the receiver, as far as the provider has room.
+ *
+ * The calls follow the rules at the top of fi_endpoint.h.  An endpoint without FI_TAGGED
+ * answers each of them with -ENOSYS.
  */
 #ifndef _RDMA_FI_TAGGED_H
 #define _RDMA_FI_TAGGED_H
@@ -12,6 +16,20 @@
 #include <rdma/fabric.h>
 #include <rdma/fi_endpoint.h>
 
+/**
+ * struct fi_msg_tagged - A tagged message, for fi_tsendmsg() and fi_trecvmsg()
+ * @type: kernel: what the list consists of; 0 is FI_BUF_KVEC
+ * @msg_iov: the list, if @type is FI_BUF_KVEC
+ * @msg_bvec: the list, if @type is FI_BUF_BVEC
+ * @msg_sgl: the list, if @type is FI_BUF_SGL
+ * @desc: one fi_mr_desc() per element, or NULL
+ * @iov_count: elements of the list
+ * @addr: peer, for connectionless endpoints
+ * @tag: the tag
+ * @ignore: of a receive: bits of the tag that do not matter
+ * @context: comes back with the completion
+ * @data: remote CQ data, with FI_REMOTE_CQ_DATA
+ */
 struct fi_msg_tagged {
 	enum fi_buf_type	type;
 	union {
@@ -54,6 +72,20 @@ struct fi_ops_tagged {
 			      u64 data, fi_addr_t dest_addr, u64 tag);
 };
 
+/**
+ * fi_trecv() - Post a buffer for one message with a certain tag
+ * @ep: an enabled endpoint, it need not be connected; or a shared receive context
+ * @buf: where the message goes
+ * @len: bytes of @buf; a longer message completes with FI_ETRUNC
+ * @desc: fi_mr_desc() of @buf, or NULL
+ * @src_addr: as fi_recv(), with FI_TAGGED_DIRECTED_RECV or FI_DIRECTED_RECV
+ * @tag: the tag
+ * @ignore: bits of the tag that do not matter
+ * @context: comes back with the completion
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h.
+ */
 static inline ssize_t fi_trecv(struct fid_ep *ep, void *buf, size_t len,
 			       void *desc, fi_addr_t src_addr, u64 tag,
 			       u64 ignore, void *context)
@@ -62,6 +94,20 @@ static inline ssize_t fi_trecv(struct fid_ep *ep, void *buf, size_t len,
 				context);
 }
 
+/**
+ * fi_trecvv() - Post a list of buffers for one message with a certain tag
+ * @ep: as fi_trecv()
+ * @iov: the buffers; the array itself is free when the call returns
+ * @desc: one fi_mr_desc() per element, or NULL
+ * @count: elements of @iov
+ * @src_addr: as fi_trecv()
+ * @tag: as fi_trecv()
+ * @ignore: as fi_trecv()
+ * @context: as fi_trecv()
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h.
+ */
 static inline ssize_t fi_trecvv(struct fid_ep *ep, const struct kvec *iov,
 				void **desc, size_t count, fi_addr_t src_addr,
 				u64 tag, u64 ignore, void *context)
@@ -70,12 +116,49 @@ static inline ssize_t fi_trecvv(struct fid_ep *ep, const struct kvec *iov,
 				 context);
 }
 
+/**
+ * fi_trecvmsg() - Post buffers of any kind for one message, or ask for one
+ * @ep: as fi_trecv()
+ * @msg: the buffers and the tag
+ * @flags: FI_COMPLETION, FI_MORE, FI_AUTH_KEY; FI_MULTI_RECV as in fi_recvmsg(), with
+ *	FI_TAGGED_MULTI_RECV; FI_PEEK, FI_CLAIM, FI_DISCARD; they replace op_flags
+ *
+ * FI_PEEK: has such a message arrived?  Nothing is posted, and the list is not looked
+ * at.  The answer is a completion with the message's length, tag, remote CQ data and
+ * source, or the error FI_ENOMSG.  It comes even where FI_SELECTIVE_COMPLETION holds
+ * others back.  The message stays where it is, for a receive to take.
+ *
+ * FI_PEEK | FI_CLAIM: the message, if there is one, is kept for the caller, and no
+ * receive can take it.  The context has to be a &struct fi_context, which belongs to
+ * the provider until a call with FI_CLAIM alone and this context has taken the message.
+ *
+ * FI_PEEK | FI_DISCARD: the message, if there is one, is dropped.  FI_CLAIM |
+ * FI_DISCARD: the message that was claimed with this context is dropped; the completion
+ * has no data.
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h; -EINVAL also for a context that has claimed
+ * nothing.
+ */
 static inline ssize_t fi_trecvmsg(struct fid_ep *ep,
 				  const struct fi_msg_tagged *msg, u64 flags)
 {
 	return ep->tagged->recvmsg(ep, msg, flags);
 }
 
+/**
+ * fi_tsend() - Send one message with a tag
+ * @ep: as fi_send()
+ * @buf: the message
+ * @len: bytes of @buf; 0 is a message
+ * @desc: fi_mr_desc() of @buf, or NULL
+ * @dest_addr: as fi_send()
+ * @tag: the tag
+ * @context: comes back with the completion
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h.
+ */
 static inline ssize_t fi_tsend(struct fid_ep *ep, const void *buf, size_t len,
 			       void *desc, fi_addr_t dest_addr, u64 tag,
 			       void *context)
@@ -83,6 +166,19 @@ static inline ssize_t fi_tsend(struct fid_ep *ep, const void *buf, size_t len,
 	return ep->tagged->send(ep, buf, len, desc, dest_addr, tag, context);
 }
 
+/**
+ * fi_tsendv() - Send one message with a tag, gathered from a list of buffers
+ * @ep: as fi_send()
+ * @iov: the buffers; the array itself is free when the call returns
+ * @desc: one fi_mr_desc() per element, or NULL
+ * @count: elements of @iov
+ * @dest_addr: as fi_send()
+ * @tag: the tag
+ * @context: as fi_tsend()
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h.
+ */
 static inline ssize_t fi_tsendv(struct fid_ep *ep, const struct kvec *iov,
 				void **desc, size_t count, fi_addr_t dest_addr,
 				u64 tag, void *context)
@@ -90,18 +186,55 @@ static inline ssize_t fi_tsendv(struct fid_ep *ep, const struct kvec *iov,
 	return ep->tagged->sendv(ep, iov, desc, count, dest_addr, tag, context);
 }
 
+/**
+ * fi_tsendmsg() - Send one message with a tag and flags of its own
+ * @ep: as fi_send()
+ * @msg: the message
+ * @flags: as fi_sendmsg(), but for FI_REMOTE_INV; FI_MATCH_COMPLETE: the operation
+ *	completes when a receive has taken the message, or the peer has dropped it
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h.
+ */
 static inline ssize_t fi_tsendmsg(struct fid_ep *ep,
 				  const struct fi_msg_tagged *msg, u64 flags)
 {
 	return ep->tagged->sendmsg(ep, msg, flags);
 }
 
+/**
+ * fi_tinject() - Send a short message with a tag, whose buffer is free at once
+ * @ep: as fi_send()
+ * @buf: the message; any kernel address
+ * @len: bytes of @buf, at most inject_size
+ * @dest_addr: as fi_send()
+ * @tag: the tag
+ *
+ * There is no completion for it, unless it fails.
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h.
+ */
 static inline ssize_t fi_tinject(struct fid_ep *ep, const void *buf, size_t len,
 				 fi_addr_t dest_addr, u64 tag)
 {
 	return ep->tagged->inject(ep, buf, len, dest_addr, tag);
 }
 
+/**
+ * fi_tsenddata() - Send one message with a tag and remote CQ data
+ * @ep: as fi_send()
+ * @buf: as fi_tsend()
+ * @len: as fi_tsend()
+ * @desc: as fi_tsend()
+ * @data: as fi_senddata()
+ * @dest_addr: as fi_send()
+ * @tag: the tag
+ * @context: as fi_tsend()
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h.
+ */
 static inline ssize_t fi_tsenddata(struct fid_ep *ep, const void *buf,
 				   size_t len, void *desc, u64 data,
 				   fi_addr_t dest_addr, u64 tag, void *context)
@@ -110,6 +243,18 @@ static inline ssize_t fi_tsenddata(struct fid_ep *ep, const void *buf,
 				    context);
 }
 
+/**
+ * fi_tinjectdata() - fi_tinject() with remote CQ data
+ * @ep: as fi_send()
+ * @buf: as fi_tinject()
+ * @len: as fi_tinject()
+ * @data: as fi_senddata()
+ * @dest_addr: as fi_send()
+ * @tag: the tag
+ *
+ * Context: any.
+ * Return: see the top of fi_endpoint.h.
+ */
 static inline ssize_t fi_tinjectdata(struct fid_ep *ep, const void *buf,
 				     size_t len, u64 data, fi_addr_t dest_addr,
 				     u64 tag)

@@ -164,54 +164,105 @@ void verbs_ring(struct verbs_ep *ep)
 	verbs_queue_unlock(ep, &ep->tx, flags);
 }
 
-/*
- * Out of those that ride with the next one, or from the end of the queue.  What rides
- * and is newer than a work request that waits for the doorbell does so, too: it has not
- * ended, and its link is one.
- */
-static bool verbs_slot_get_off(struct verbs_slot *slot, bool last)
+static struct verbs_slot *verbs_wr_slot(const struct ib_send_wr *wr)
 {
-	struct verbs_slot **rider = &verbs_tx_ep(slot->queue)->riders;
-
-	while (*rider && *rider != slot)
-		rider = &(*rider)->link;
-	if (*rider)
-		*rider = slot->link;
-	else if (last)
-		verbs_slot_alight(slot);
-	else
-		return false;
-	return true;
+	return container_of(wr->wr_cqe, struct verbs_slot, cqe);
 }
 
-/* Returns whether the registration waits for the doorbell and has to be posted */
-static bool verbs_unchain_reg(struct verbs_ep *ep, struct verbs_mr *mr)
+/* The first operation behind @wr in the chain that reports for others, or NULL */
+static struct verbs_slot *verbs_chain_signaled(const struct ib_send_wr *wr)
+{
+	while ((wr = wr->next))
+		if (!verbs_wr_is_sinks(wr) && verbs_wr_slot(wr)->signaled)
+			return verbs_wr_slot(wr);
+	return NULL;
+}
+
+/*
+ * @wr of the chain will not be posted.  If it is unsignaled, the next signaled operation
+ * does not report for it.  If it is signaled, that one, or if there is none, the next
+ * one to be posted, reports for those that @wr was to report for.  It reports as any
+ * operation then, not as one with a single registration (verbs_one_carry()).
+ */
+static void verbs_slot_leave_chain(struct verbs_ep *ep,
+				   const struct ib_send_wr *wr)
+{
+	struct verbs_slot *slot = verbs_wr_slot(wr);
+	struct verbs_slot *next = verbs_chain_signaled(wr);
+	struct verbs_slot **link = next ? &next->riders : &ep->riders;
+
+	lockdep_assert_held(&ep->tx.lock);
+	if (next)
+		next->cqe.done = ep->tx.done;
+	while (*link && *link != slot)
+		link = &(*link)->link;
+	if (slot->signaled) {
+		*link = slot->riders;
+		/* They may be many, so the next one is to be signaled for sure */
+		if (!next)
+			ep->quiet = ep->tx.size;
+	} else if (*link) {
+		*link = slot->link;
+	}
+}
+
+/* Where the registration of @mr is linked while it waits for the doorbell, or NULL */
+static struct ib_send_wr **verbs_chain_find(struct verbs_ep *ep,
+					    const struct verbs_mr *mr)
 {
 	struct ib_send_wr **link = &ep->chain;
 
+	lockdep_assert_held(&ep->tx.lock);
 	while (*link && *link != &mr->reg.wr)
 		link = &(*link)->next;
-	if (!*link)
-		return false;
-	if (!verbs_slot_get_off(mr->slot, !mr->reg.wr.next))
-		return true;
-	*link = mr->reg.wr.next;
-	if (!*link)
-		ep->chain_end = link;
-	verbs_slot_put(mr->slot);
-	return false;
+	return *link ? link : NULL;
 }
 
-/* Takes a registration back that still waits, or rings the doorbell for it */
-void verbs_post_unreg(struct verbs_mr *mr)
+/**
+ * verbs_reg_waits() - Does a registration wait for the doorbell?
+ * @mr: a region that is enabled
+ *
+ * If it does not, the device has it, or has refused it: the lock is not released between
+ * the doorbell and the end of the chain.
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+bool verbs_reg_waits(struct verbs_mr *mr)
 {
 	struct verbs_ep *ep = mr->ep;
 	unsigned long flags;
 	bool waits;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	waits = verbs_unchain_reg(ep, mr);
+	waits = verbs_chain_find(ep, mr);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	return waits;
+}
+
+/**
+ * verbs_reg_take_back() - Take back a registration that waits for the doorbell
+ * @mr: a region that is enabled
+ *
+ * Context: any.
+ * Return: true: the device will not hear of it, and its place in the queue is free;
+ * false: it does not wait.
+ */
+bool verbs_reg_take_back(struct verbs_mr *mr)
+{
+	struct verbs_ep *ep = mr->ep;
+	struct ib_send_wr **link;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	link = verbs_chain_find(ep, mr);
+	if (link) {
+		verbs_slot_leave_chain(ep, *link);
+		*link = mr->reg.wr.next;
+		if (!*link)
+			ep->chain_end = link;
+		verbs_slot_put(mr->slot);
+	}
 	verbs_queue_unlock(ep, &ep->tx, flags);
-	if (waits)
-		verbs_ring(ep);
+	return link;
 }

@@ -80,32 +80,17 @@ int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len)
 	return 0;
 }
 
-/* The caller holds the handler lock, here and below */
-static void verbs_ep_tell_error(struct verbs_ep *ep, int err, int prov_errno)
+/*
+ * The attempt to connect has failed, and nobody has to be told but the client; @len: of
+ * the peer's connection data.  The caller holds the handler lock, here and below.
+ */
+static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno,
+			  size_t len)
 {
-	if (ep->closing || ep->told)
-		return;
-	ep->told = true;
-	ep->ended.err = err;
-	ep->ended.prov_errno = prov_errno;
-	if (ep->eq)
-		kofi_eq_post(ep->eq, &ep->ended);
-}
-
-static void verbs_ep_tell_shutdown(struct verbs_ep *ep)
-{
-	if (ep->closing || ep->told)
-		return;
-	ep->told = true;
-	ep->ended.event = FI_SHUTDOWN;
-	kofi_eq_post(ep->eq, &ep->ended);
-}
-
-static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno)
-{
-	verbs_ep_set_state(ep, VERBS_EP_DOWN);
+	kofi_conn_end(&ep->kep.conn, err, prov_errno, verbs_cm_data(&ep->frame),
+		      len);
+	verbs_ep_state_changed(ep);
 	verbs_ep_flush(ep);
-	verbs_ep_tell_error(ep, err, prov_errno);
 }
 
 /*
@@ -135,29 +120,18 @@ void verbs_ep_hang_up(struct verbs_ep *ep)
  */
 static void verbs_ep_end(struct verbs_ep *ep, int err)
 {
-	bool stood = ep->state == VERBS_EP_CONNECTED;
+	bool stood = ep->kep.conn.state == KOFI_CONN_CONNECTED;
 
-	verbs_ep_set_state(ep, VERBS_EP_DOWN);
+	kofi_conn_end(&ep->kep.conn, err, 0, NULL, 0);
+	verbs_ep_state_changed(ep);
 	if (stood || !rdma_cap_iw_cm(ep->id->device, ep->id->port_num))
 		verbs_ep_hang_up(ep);
 	verbs_ep_flush(ep);
-	if (stood)
-		verbs_ep_tell_shutdown(ep);
-	else
-		verbs_ep_tell_error(ep, err, 0);
 }
 
-static void verbs_ep_disconnected(struct verbs_ep *ep)
+void verbs_ep_disconnected(struct verbs_ep *ep)
 {
 	verbs_ep_end(ep, ECONNABORTED);
-}
-
-/* From now on the peer has so much time, unless it has all of it */
-static void verbs_ep_start_clock(struct verbs_ep *ep)
-{
-	if (ep->connect_ms)
-		mod_delayed_work(verbs_wq, &ep->late,
-				 msecs_to_jiffies(ep->connect_ms));
 }
 
 /* Over iWARP drivers do not agree on which is which in the answer to a request */
@@ -171,25 +145,24 @@ static bool verbs_may_read(const struct verbs_ep *ep,
 static void verbs_ep_established(struct verbs_ep *ep,
 				 const struct rdma_cm_event *event)
 {
-	if (ep->state != VERBS_EP_CONNECTING)
+	const struct rdma_conn_param *param = &event->param.conn;
+	const void *data = NULL;
+
+	if (ep->kep.conn.state != KOFI_CONN_CONNECTING)
 		return;
-	cancel_delayed_work(&ep->late);
 	/* The passive side has had all this with the request */
-	if (!ep->passive) {
-		if (verbs_cm_unpack(&ep->frame, event->param.conn.private_data,
-				    event->param.conn.private_data_len)) {
+	if (!ep->kep.conn.passive) {
+		if (verbs_cm_unpack(&ep->frame, param->private_data,
+				    param->private_data_len)) {
 			rdma_disconnect(ep->id);
-			verbs_ep_fail(ep, EPROTO, 0);
+			verbs_ep_fail(ep, EPROTO, 0, 0);
 			return;
 		}
-		ep->connected.cm_data = verbs_cm_data(&ep->frame);
-		ep->connected.cm_len = ep->frame.len;
-		ep->may_read = verbs_may_read(ep, &event->param.conn);
+		data = verbs_cm_data(&ep->frame);
+		ep->may_read = verbs_may_read(ep, param);
 	}
-	ep->connected.event = FI_CONNECTED;
-	verbs_ep_set_state(ep, VERBS_EP_CONNECTED);
-	if (!ep->closing)
-		kofi_eq_post(ep->eq, &ep->connected);
+	kofi_conn_establish(&ep->kep.conn, data, ep->frame.len);
+	verbs_ep_state_changed(ep);
 }
 
 /* Who refused shows in the status on InfiniBand only; siw says it is a reset */
@@ -208,7 +181,7 @@ static void verbs_ep_rejected(struct verbs_ep *ep, struct rdma_cm_event *event)
 	u8 len = 0;
 
 	/* The peer closed its end before it heard that the connection stands */
-	if (ep->state == VERBS_EP_CONNECTED) {
+	if (ep->kep.conn.state == KOFI_CONN_CONNECTED) {
 		verbs_ep_disconnected(ep);
 		return;
 	}
@@ -216,19 +189,17 @@ static void verbs_ep_rejected(struct verbs_ep *ep, struct rdma_cm_event *event)
 	data = verbs_reject_data(ep, event, &len);
 	/* A frame out of form is as good as none: refused it is anyway */
 	verbs_cm_unpack(&ep->frame, data, len);
-	ep->ended.cm_data = verbs_cm_data(&ep->frame);
-	ep->ended.cm_len = ep->frame.len;
-	verbs_ep_fail(ep, ep->passive ? ECONNABORTED : ECONNREFUSED,
-		      -event->status);
+	verbs_ep_fail(ep, ep->kep.conn.passive ? ECONNABORTED : ECONNREFUSED,
+		      -event->status, ep->frame.len);
 }
 
 /* Nobody answers, or the way to the peer has changed; a connection may stand then */
 static void verbs_ep_unreachable(struct verbs_ep *ep, int status)
 {
-	if (ep->state == VERBS_EP_CONNECTED)
+	if (ep->kep.conn.state == KOFI_CONN_CONNECTED)
 		verbs_ep_disconnected(ep);
 	else
-		verbs_ep_fail(ep, ETIMEDOUT, -status);
+		verbs_ep_fail(ep, ETIMEDOUT, -status, 0);
 }
 
 static void verbs_ep_addr_resolved(struct verbs_ep *ep)
@@ -237,7 +208,7 @@ static void verbs_ep_addr_resolved(struct verbs_ep *ep)
 
 	ret = rdma_resolve_route(ep->id, VERBS_RESOLVE_MS);
 	if (ret)
-		verbs_ep_fail(ep, -ret, -ret);
+		verbs_ep_fail(ep, -ret, -ret, 0);
 }
 
 static void verbs_ep_conn_param(struct verbs_ep *ep,
@@ -255,7 +226,7 @@ static void verbs_ep_conn_param(struct verbs_ep *ep,
 		.retry_count		= VERBS_RETRY_COUNT,
 		.rnr_retry_count	= VERBS_RNR_FOR_EVER,
 	};
-	if (!ep->passive)
+	if (!ep->kep.conn.passive)
 		return;
 	param->responder_resources = min(param->responder_resources,
 					 ep->conn.responder_resources);
@@ -271,16 +242,16 @@ static void verbs_ep_route_resolved(struct verbs_ep *ep)
 	verbs_ep_conn_param(ep, &param);
 	ret = rdma_connect_locked(ep->id, &param);
 	if (ret)
-		verbs_ep_fail(ep, -ret, -ret);
+		verbs_ep_fail(ep, -ret, -ret, 0);
 }
 
 int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct verbs_ep *ep = id->context;
 
-	if (ep->passive)
+	if (ep->kep.conn.passive)
 		complete_all(&ep->settled);
-	if (ep->closing || ep->state >= VERBS_EP_DOWN) {
+	if (ep->kep.conn.closing || ep->kep.conn.state >= KOFI_CONN_DOWN) {
 		if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 			rdma_disconnect(id);
 		return 0;
@@ -310,7 +281,7 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		verbs_ep_disconnected(ep);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		verbs_ep_fail(ep, ENODEV, 0);
+		verbs_ep_fail(ep, ENODEV, 0, 0);
 		break;
 	default:
 		break;
@@ -325,14 +296,15 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 void verbs_cm_broken(struct work_struct *work)
 {
 	struct verbs_ep *ep = container_of(work, struct verbs_ep, broken);
+	const struct kofi_conn *conn = &ep->kep.conn;
 	unsigned int noio = memalloc_noio_save();
 
 	rdma_lock_handler(ep->id);
 	/* What arrives may fail before the peer's last word has come */
-	if (!ep->closing && (ep->state == VERBS_EP_CONNECTED ||
-			     ep->state == VERBS_EP_CONNECTING))
+	if (conn->state == KOFI_CONN_CONNECTED ||
+	    conn->state == KOFI_CONN_CONNECTING)
 		verbs_ep_disconnected(ep);
-	else if (!ep->closing)
+	else if (!conn->closing)
 		verbs_end_stranded(ep, false);
 	rdma_unlock_handler(ep->id);
 	verbs_end_refused(ep);
@@ -343,11 +315,11 @@ void verbs_cm_broken(struct work_struct *work)
 void verbs_cm_late(struct work_struct *work)
 {
 	struct verbs_ep *ep = container_of(to_delayed_work(work),
-					   struct verbs_ep, late);
+					   struct verbs_ep, kep.conn.late);
 	unsigned int noio = memalloc_noio_save();
 
 	rdma_lock_handler(ep->id);
-	if (!ep->closing && ep->state == VERBS_EP_CONNECTING)
+	if (ep->kep.conn.state == KOFI_CONN_CONNECTING)
 		verbs_ep_end(ep, ETIMEDOUT);
 	rdma_unlock_handler(ep->id);
 	memalloc_noio_restore(noio);
@@ -358,9 +330,9 @@ void verbs_cm_device_gone(struct verbs_kid *kid)
 	struct verbs_ep *ep = container_of(kid, struct verbs_ep, kid);
 
 	rdma_lock_handler(ep->id);
-	verbs_ep_tell_error(ep, ENODEV, 0);
-	if (!ep->closing)
-		verbs_ep_set_state(ep, VERBS_EP_GONE);
+	/* Regions look at the state after a drain, too */
+	kofi_conn_gone(&ep->kep.conn);
+	verbs_ep_state_changed(ep);
 	rdma_unlock_handler(ep->id);
 }
 
@@ -369,7 +341,7 @@ void verbs_cm_halt(struct verbs_kid *kid)
 	struct verbs_ep *ep = container_of(kid, struct verbs_ep, kid);
 
 	rdma_lock_handler(ep->id);
-	if (!ep->closing)
+	if (!ep->kep.conn.closing)
 		verbs_ep_flush(ep);
 	rdma_unlock_handler(ep->id);
 }
@@ -387,7 +359,7 @@ static int verbs_ep_getname(fid_t fid, void *addr, size_t *addrlen)
 
 	if (ret)
 		return ret;
-	ret = verbs_addr_copy_out(&ep->id->route.addr.src_addr, addr, addrlen);
+	ret = kofi_addr_copy_out(&ep->id->route.addr.src_addr, addr, addrlen);
 	verbs_ep_leave(ep);
 	return ret;
 }
@@ -400,28 +372,11 @@ static int verbs_ep_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
 	if (ret)
 		return ret;
 	ret = -ENOTCONN;
-	if (READ_ONCE(ep->state) == VERBS_EP_CONNECTED)
-		ret = verbs_addr_copy_out(&ep->id->route.addr.dst_addr, addr,
-					  addrlen);
+	if (READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED)
+		ret = kofi_addr_copy_out(&ep->id->route.addr.dst_addr, addr,
+					 addrlen);
 	verbs_ep_leave(ep);
 	return ret;
-}
-
-/* May the endpoint start to connect or to accept? */
-static int verbs_ep_may_start(const struct verbs_ep *ep, bool passive)
-{
-	switch (ep->state) {
-	case VERBS_EP_ENABLED:
-		return ep->passive == passive ? 0 : -FI_EOPBADSTATE;
-	case VERBS_EP_CONNECTING:
-		return -EALREADY;
-	case VERBS_EP_CONNECTED:
-		return -EISCONN;
-	case VERBS_EP_DOWN:
-		return passive ? -ECONNABORTED : -ESHUTDOWN;
-	default:
-		return -FI_EOPBADSTATE;
-	}
 }
 
 /* A failure is an event, whether rdma_cm knows of it now or later */
@@ -430,12 +385,11 @@ static void verbs_ep_start_connect(struct verbs_ep *ep,
 {
 	int ret;
 
-	verbs_ep_set_state(ep, VERBS_EP_CONNECTING);
-	verbs_ep_start_clock(ep);
+	kofi_conn_start(&ep->kep.conn, verbs_wq);
 	ret = rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)dest,
 				VERBS_RESOLVE_MS);
 	if (ret)
-		verbs_ep_fail(ep, -ret, -ret);
+		verbs_ep_fail(ep, -ret, -ret, 0);
 }
 
 static int verbs_ep_dest(struct verbs_ep *ep, const void *addr,
@@ -452,9 +406,9 @@ static int verbs_ep_dest(struct verbs_ep *ep, const void *addr,
 	family = ((const struct sockaddr *)addr)->sa_family;
 	if (family != ep->id->route.addr.src_addr.ss_family)
 		return -EINVAL;
-	return verbs_addr_from_info(dest, addr, family == AF_INET6 ?
-				    sizeof(struct sockaddr_in6) :
-				    sizeof(struct sockaddr_in));
+	return kofi_addr_from_info(dest, addr, family == AF_INET6 ?
+				   sizeof(struct sockaddr_in6) :
+				   sizeof(struct sockaddr_in));
 }
 
 static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
@@ -467,14 +421,14 @@ static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
 	ret = verbs_ep_lock(ep);
 	if (ret)
 		return ret;
-	ret = verbs_ep_may_start(ep, false);
+	ret = kofi_conn_may_start(&ep->kep.conn, false);
 	if (ret)
 		goto unlock;
 	ret = verbs_ep_dest(ep, addr, &dest);
 	if (ret)
 		goto unlock;
 	ret = -EINVAL;
-	if (verbs_addr_any(&dest))
+	if (kofi_addr_any(&dest))
 		goto unlock;
 	ret = verbs_cm_pack(&ep->frame, param, paramlen, VERBS_CM_REQ);
 	if (!ret)
@@ -494,7 +448,7 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 	ret = verbs_ep_lock(ep);
 	if (ret)
 		return ret;
-	ret = verbs_ep_may_start(ep, true);
+	ret = kofi_conn_may_start(&ep->kep.conn, true);
 	if (!ret)
 		ret = verbs_cm_pack(&ep->frame, param, paramlen, VERBS_CM_REP);
 	if (ret)
@@ -502,16 +456,16 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 
 	verbs_ep_conn_param(ep, &conn);
 	ep->may_read = conn.initiator_depth;
-	verbs_ep_set_state(ep, VERBS_EP_CONNECTING);
+	kofi_conn_start(&ep->kep.conn, verbs_wq);
 	ret = rdma_accept(ep->id, &conn);
 	if (ret) {
 		/* rdma_cm has rejected the request */
-		verbs_ep_set_state(ep, VERBS_EP_DOWN);
+		verbs_ep_set_state(ep, KOFI_CONN_DOWN);
 		verbs_ep_flush(ep);
 		ret = -ECONNABORTED;
 	} else {
 		ep->accepted = true;
-		verbs_ep_start_clock(ep);
+		ep->accepted_at = jiffies;
 	}
 unlock:
 	verbs_ep_unlock(ep);
@@ -529,9 +483,9 @@ static int verbs_ep_shutdown(struct fid_ep *fid_ep, u64 flags)
 	ret = verbs_ep_lock(ep);
 	if (ret)
 		return ret;
-	if (ep->state == VERBS_EP_CONNECTED || ep->state == VERBS_EP_CONNECTING)
+	if (ep->kep.conn.state == KOFI_CONN_CONNECTED || ep->kep.conn.state == KOFI_CONN_CONNECTING)
 		verbs_ep_disconnected(ep);
-	else if (ep->state != VERBS_EP_DOWN)
+	else if (ep->kep.conn.state != KOFI_CONN_DOWN)
 		ret = -ENOTCONN;
 	verbs_ep_unlock(ep);
 	return ret;
@@ -547,4 +501,5 @@ const struct fi_ops_cm verbs_ep_cm_ops = {
 	.accept		= verbs_ep_accept,
 	.reject		= fi_no_reject,
 	.shutdown	= verbs_ep_shutdown,
+	.join		= fi_no_join,
 };

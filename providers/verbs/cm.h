@@ -5,12 +5,13 @@
 #ifndef _KOFI_VERBS_CM_H
 #define _KOFI_VERBS_CM_H
 
+#include <kofi/connreq.h>
 #include <kofi/eq.h>
 #include "verbs.h"
 
 #define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
 #define VERBS_CONNECT_MS	60000	/* default of FI_OPT_CONNECT_TIMEOUT */
-#define VERBS_SETTLE_MS		2000	/* longest wait of a close for the peer */
+#define VERBS_SETTLE_MS		2000	/* what a close leaves the peer, from the accept on */
 
 struct verbs_ep;
 
@@ -68,22 +69,18 @@ struct verbs_pep {
 
 /**
  * struct verbs_connreq - A connection request
- * @fid: what fi_info.handle points to
- * @entry: in the list of all requests
- * @pep: where it came in
+ * @req: in the registry of all requests
+ * @pep: where it came in; of no use once it has left the registry
  * @id: the connection to be
  * @conn: what the peer proposes
- * @event: FI_CONNREQ; its info is set until the client has read it
  * @frame: the peer's connection data
  * @dead: the peer has gone
  */
 struct verbs_connreq {
-	struct fid		fid;
-	struct list_head	entry;
+	struct kofi_connreq	req;
 	struct verbs_pep	*pep;
 	struct rdma_cm_id	*id;
 	struct rdma_conn_param	conn;
-	struct kofi_event	event;
 	struct verbs_cm_frame	frame;
 	bool			dead;
 };
@@ -95,10 +92,10 @@ int verbs_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 /* connreq.c */
 int verbs_connreq_new(struct verbs_pep *pep, struct rdma_cm_id *id,
 		      const struct rdma_cm_event *event);
-int verbs_connreq_take(const struct fid *handle, struct verbs_ep *ep);
-int verbs_connreq_reject(struct verbs_pep *pep, const struct fid *handle,
+int verbs_connreq_take(fid_t handle, struct verbs_ep *ep);
+int verbs_connreq_reject(struct verbs_pep *pep, fid_t handle,
 			 const struct verbs_cm_frame *frame);
-void verbs_connreq_drop_all(struct verbs_pep *pep);
+void verbs_connreqs_drop_pep(const struct verbs_pep *pep);
 void verbs_connreqs_drop_device(const struct ib_device *ibdev);
 
 /* cm.c */

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Connection requests, from their arrival until an endpoint takes them over or
- * they are rejected.
+ * Connection requests: the rdma_cm_id of each, until an endpoint takes it over or it is
+ * rejected.  The registry that they wait in, and what decides who gets a request, are
+ * the core's (include/kofi/connreq.h).
  *
- * All requests stand in one list under one mutex.  A handle from a client is
- * looked up there by its address before it is believed, so one that is used up,
- * or never was a request, is refused.  Leaving the list is what decides among
- * fi_endpoint(), fi_reject(), the close of the passive endpoint and the removal of
- * the device: whoever takes a request out of the list owns it.  As long as it is in
- * the list, its passive endpoint is there.
+ * A request's rdma_cm_id has its events handled here until an endpoint has taken it; the
+ * handler lock of the id makes the handing over atomic.  Nothing but the news that the
+ * peer has gone can come.
  *
- * The request's rdma_cm_id has its events handled here until an endpoint has
- * taken it; the handler lock of the id makes the handing over atomic.  Nothing
- * but the news that the peer has gone can come.
- *
- * rdma_cm holds handler locks while a request arrives, and the list's mutex is
- * taken inside; so no rdma_cm call is made under the mutex.
+ * rdma_cm holds handler locks while a request arrives, and the registry's lock is taken
+ * inside; what may be called under that lock makes no rdma_cm call that sleeps.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -25,8 +19,12 @@
 #include "ep.h"
 #include "verbs.h"
 
-static LIST_HEAD(verbs_connreqs);
-static DEFINE_MUTEX(verbs_connreqs_lock);
+static struct kofi_connreqs verbs_connreqs = KOFI_CONNREQS_INIT(verbs_connreqs);
+
+static struct verbs_connreq *to_verbs_connreq(const struct kofi_connreq *req)
+{
+	return container_of(req, struct verbs_connreq, req);
+}
 
 static int verbs_connreq_handler(struct rdma_cm_id *id,
 				 struct rdma_cm_event *event)
@@ -35,33 +33,6 @@ static int verbs_connreq_handler(struct rdma_cm_id *id,
 
 	WRITE_ONCE(req->dead, true);
 	return 0;
-}
-
-static void verbs_connreq_list(struct verbs_connreq *req)
-{
-	mutex_lock(&verbs_connreqs_lock);
-	list_add_tail(&req->entry, &verbs_connreqs);
-	mutex_unlock(&verbs_connreqs_lock);
-}
-
-/* From now on it is the caller's, who holds the mutex, and knows no passive endpoint */
-static void verbs_connreq_unlist(struct verbs_connreq *req)
-{
-	list_del(&req->entry);
-	if (kofi_eq_withdraw(req->pep->eq, &req->event))
-		fi_freeinfo(req->event.info);
-	req->pep = NULL;
-}
-
-static struct verbs_connreq *verbs_connreq_find(const struct fid *handle)
-{
-	struct verbs_connreq *req;
-
-	lockdep_assert_held(&verbs_connreqs_lock);
-	list_for_each_entry(req, &verbs_connreqs, entry)
-		if (&req->fid == handle)
-			return req;
-	return NULL;
 }
 
 /* Through a wildcard address a request may come in on any device */
@@ -88,9 +59,9 @@ static struct fi_info *verbs_connreq_own_info(struct verbs_connreq *req)
 	struct fi_info info = *req->pep->info;
 
 	info.src_addr = &addr->src_addr;
-	info.src_addrlen = verbs_addr_len(&addr->src_addr);
+	info.src_addrlen = kofi_addr_len(&addr->src_addr);
 	info.dest_addr = &addr->dst_addr;
-	info.dest_addrlen = verbs_addr_len(&addr->dst_addr);
+	info.dest_addrlen = kofi_addr_len(&addr->dst_addr);
 	return fi_dupinfo(&info);
 }
 
@@ -108,7 +79,7 @@ static struct fi_info *verbs_connreq_info(struct verbs_connreq *req,
 		return NULL;
 
 	info->tx_attr->tclass = verbs_tclass_of_id(req->id);
-	info->handle = &req->fid;
+	/* The passive endpoint's id keeps it */
 	info->fabric_attr->net = req->pep->fabric->net;
 	info->fabric_attr->api_version = req->pep->fabric->fabric.api_version;
 	return info;
@@ -120,34 +91,38 @@ static struct verbs_connreq *verbs_connreq_alloc(struct verbs_pep *pep,
 						 const struct rdma_cm_event *ev)
 {
 	struct verbs_connreq *req;
+	struct kofi_event *event;
 
 	req = kzalloc(sizeof(*req), GFP_KERNEL);
 	if (!req)
 		return NULL;
+	if (kofi_connreq_add(&verbs_connreqs, &req->req, GFP_KERNEL))
+		goto free_req;
 
-	req->fid.fclass = FI_CLASS_CONNREQ;
 	req->pep = pep;
 	req->id = id;
 	req->conn.responder_resources = ev->param.conn.responder_resources;
 	req->conn.initiator_depth = ev->param.conn.initiator_depth;
-	kofi_event_init(&req->event, &pep->pep.fid);
-	req->event.event = FI_CONNREQ;
 	req->frame.raw = pep->raw;
-	req->event.cm_data = verbs_cm_data(&req->frame);
-
-	if (!verbs_cm_unpack(&req->frame, ev->param.conn.private_data,
-			     ev->param.conn.private_data_len)) {
-		req->event.cm_len = req->frame.len;
-		req->event.info = verbs_connreq_info(req, dev);
-	}
-	if (!req->event.info) {
-		kfree(req);
-		return NULL;
-	}
+	if (verbs_cm_unpack(&req->frame, ev->param.conn.private_data,
+			    ev->param.conn.private_data_len))
+		goto cancel;
+	event = &req->req.event;
+	event->cm_data = verbs_cm_data(&req->frame);
+	event->cm_len = req->frame.len;
+	event->info = verbs_connreq_info(req, dev);
+	if (!event->info)
+		goto cancel;
 	return req;
+
+cancel:
+	kofi_connreq_cancel(&verbs_connreqs, &req->req);
+free_req:
+	kfree(req);
+	return NULL;
 }
 
-/* On a device that has been entered: if it is removed, the request is in the list */
+/* On a device that has been entered: if it is removed, the registry has the request */
 static int verbs_connreq_announce(struct verbs_pep *pep,
 				  struct verbs_device *dev,
 				  struct rdma_cm_id *id,
@@ -161,15 +136,12 @@ static int verbs_connreq_announce(struct verbs_pep *pep,
 
 	id->context = req;
 	id->event_handler = verbs_connreq_handler;
-	verbs_connreq_list(req);
-	if (!kofi_eq_post(pep->eq, &req->event))
+	if (!kofi_connreq_post(&verbs_connreqs, &req->req, &pep->pep.fid,
+			       pep->eq))
 		return 0;
 
-	/* Never announced, so nobody else can know it */
-	mutex_lock(&verbs_connreqs_lock);
-	verbs_connreq_unlist(req);
-	mutex_unlock(&verbs_connreqs_lock);
-	fi_freeinfo(req->event.info);
+	kofi_connreq_cancel(&verbs_connreqs, &req->req);
+	fi_freeinfo(req->req.event.info);
 	kfree(req);
 	return -ECONNREFUSED;
 }
@@ -203,7 +175,7 @@ static void verbs_connreq_hand_over(struct verbs_connreq *req,
 	ep->conn = req->conn;
 	ep->frame.raw = req->frame.raw;
 	if (req->dead)
-		verbs_ep_set_state(ep, VERBS_EP_DOWN);
+		verbs_ep_set_state(ep, KOFI_CONN_DOWN);
 	id->context = ep;
 	id->event_handler = verbs_cm_handler;
 	rdma_unlock_handler(id);
@@ -216,51 +188,52 @@ static bool verbs_connreq_class_fits(const struct verbs_connreq *req,
 	u32 tclass = verbs_tclass_of_id(req->id);
 
 	return !ep->tclass || !tclass ||
-	       verbs_tclass_tos(ep->tclass) == verbs_tclass_tos(tclass);
+	       kofi_tclass_tos(ep->tclass) == kofi_tclass_tos(tclass);
 }
 
-int verbs_connreq_take(const struct fid *handle, struct verbs_ep *ep)
+/* With the registry's lock held: may this endpoint have it? */
+static int verbs_connreq_suits(const struct kofi_connreq *kreq,
+			       const void *context)
+{
+	const struct verbs_connreq *req = to_verbs_connreq(kreq);
+	const struct verbs_ep *ep = context;
+
+	if (req->id->device != ep->domain->dev->ibdev)
+		return -FI_EDOMAIN;
+	if (!verbs_connreq_class_fits(req, ep))
+		return -EINVAL;
+	return READ_ONCE(req->dead) ? -ECONNABORTED : 0;
+}
+
+int verbs_connreq_take(fid_t handle, struct verbs_ep *ep)
 {
 	struct verbs_connreq *req;
-	int ret = 0;
+	struct kofi_connreq *kreq;
 
-	mutex_lock(&verbs_connreqs_lock);
-	req = verbs_connreq_find(handle);
-	if (!req)
-		ret = -EINVAL;
-	else if (req->id->device != ep->domain->dev->ibdev)
-		ret = -FI_EDOMAIN;
-	else if (!verbs_connreq_class_fits(req, ep))
-		ret = -EINVAL;
-	else if (READ_ONCE(req->dead))
-		ret = -ECONNABORTED;
-	else
-		verbs_connreq_unlist(req);
-	mutex_unlock(&verbs_connreqs_lock);
-	if (ret)
-		return ret;
+	kreq = kofi_connreq_take(&verbs_connreqs, handle, verbs_connreq_suits,
+				 ep);
+	if (IS_ERR(kreq))
+		return PTR_ERR(kreq);
 
+	req = to_verbs_connreq(kreq);
 	verbs_connreq_hand_over(req, ep);
 	kfree(req);
 	return 0;
 }
 
-int verbs_connreq_reject(struct verbs_pep *pep, const struct fid *handle,
+int verbs_connreq_reject(struct verbs_pep *pep, fid_t handle,
 			 const struct verbs_cm_frame *frame)
 {
 	struct verbs_connreq *req;
+	struct kofi_connreq *kreq;
 	int ret = 0;
 
-	mutex_lock(&verbs_connreqs_lock);
-	req = verbs_connreq_find(handle);
-	if (req && req->pep == pep)
-		verbs_connreq_unlist(req);
-	else
-		ret = -EINVAL;
-	mutex_unlock(&verbs_connreqs_lock);
-	if (ret)
-		return ret;
+	kreq = kofi_connreq_take(&verbs_connreqs, handle, kofi_connreq_is_of,
+				 &pep->pep.fid);
+	if (IS_ERR(kreq))
+		return PTR_ERR(kreq);
 
+	req = to_verbs_connreq(kreq);
 	if (READ_ONCE(req->dead) ||
 	    rdma_reject(req->id, frame->wire, verbs_cm_wire_len(frame),
 			IB_CM_REJ_CONSUMER_DEFINED))
@@ -270,43 +243,31 @@ int verbs_connreq_reject(struct verbs_pep *pep, const struct fid *handle,
 	return ret;
 }
 
-/* One of a passive endpoint, or on a device */
-static struct verbs_connreq *verbs_connreq_pop(const struct verbs_pep *pep,
-					       const struct ib_device *ibdev)
-{
-	struct verbs_connreq *req, *found = NULL;
-
-	mutex_lock(&verbs_connreqs_lock);
-	list_for_each_entry(req, &verbs_connreqs, entry) {
-		if (req->pep == pep || req->id->device == ibdev) {
-			verbs_connreq_unlist(req);
-			found = req;
-			break;
-		}
-	}
-	mutex_unlock(&verbs_connreqs_lock);
-	return found;
-}
-
 /* Destroying the id of a request rejects it */
-static void verbs_connreq_drop(const struct verbs_pep *pep,
-			       const struct ib_device *ibdev)
+static void verbs_connreqs_drop(kofi_connreq_check_fn check, const void *context)
 {
-	struct verbs_connreq *req;
+	struct verbs_connreq *req, *next;
+	LIST_HEAD(dropped);
 
-	while ((req = verbs_connreq_pop(pep, ibdev))) {
+	kofi_connreqs_drop(&verbs_connreqs, check, context, &dropped);
+	list_for_each_entry_safe(req, next, &dropped, req.entry) {
 		rdma_destroy_id(req->id);
 		kfree(req);
 	}
 }
 
-void verbs_connreq_drop_all(struct verbs_pep *pep)
+void verbs_connreqs_drop_pep(const struct verbs_pep *pep)
 {
-	verbs_connreq_drop(pep, NULL);
+	verbs_connreqs_drop(kofi_connreq_is_of, &pep->pep.fid);
+}
+
+static int verbs_connreq_is_on(const struct kofi_connreq *req, const void *ibdev)
+{
+	return to_verbs_connreq(req)->id->device == ibdev ? 0 : -ENODEV;
 }
 
 /* The device is being removed, and no new request of it comes in */
 void verbs_connreqs_drop_device(const struct ib_device *ibdev)
 {
-	verbs_connreq_drop(NULL, ibdev);
+	verbs_connreqs_drop(verbs_connreq_is_on, ibdev);
 }

@@ -2,9 +2,9 @@
 /*
  * Completion queues: a kofi_cq fed by an ib_cq.
  *
- * ib_alloc_cq() brings the context: with FI_WAIT_NONE nobody but fi_cq_read()
+ * ib_alloc_cq() brings the context: if the queue is direct, only fi_cq_read()
  * polls (IB_POLL_DIRECT); otherwise ib_core polls from softirq or a worker, and
- * the completion's done function appends the slot to the kofi_cq.  Drivers call
+ * the completion's done function hands the slot to the kofi_cq.  Drivers call
  * the device's completion handler with locks held; as ib_core does no more than
  * schedule there, none of them is held when we or the client run.
  *
@@ -31,11 +31,6 @@
 
 #define VERBS_DEF_CQ		(4 * VERBS_DEF_QUEUE)
 #define VERBS_DIRECT		16	/* completions per poll of a reader */
-
-static struct verbs_cq *fid_to_verbs_cq(struct fid_cq *cq)
-{
-	return to_verbs_cq(&cq->fid);
-}
 
 /* Entries of the device's queue for each of the client's */
 static int verbs_cqe_factor(const struct ib_device *ibdev)
@@ -65,185 +60,24 @@ size_t verbs_tx_max(const struct ib_device *ibdev)
 					       wrs - 2 * VERBS_SINKS);
 }
 
-static noinline ssize_t verbs_cq_take(struct verbs_cq *cq, void *buf, size_t count)
+/* For a reader that polls; one that comes while another polls takes what is there */
+static void verbs_cq_progress(struct kofi_cq *kcq)
 {
-	struct kofi_comp *chain;
+	struct verbs_cq *cq = container_of(kcq, struct verbs_cq, kcq);
 	unsigned long flags;
-	ssize_t ret;
 
-	spin_lock_irqsave(&cq->kcq.lock, flags);
-	ret = kofi_cq_read(&cq->kcq, buf, count, &chain);
-	verbs_slot_put_chain(chain);
-	spin_unlock_irqrestore(&cq->kcq.lock, flags);
-	return ret;
-}
-
-/* Slots on their way back, from @first to @last, all of one queue */
-struct verbs_slot_run {
-	struct verbs_slot	*first;
-	struct verbs_slot	*last;
-};
-
-static __always_inline void verbs_run_end(struct verbs_slot_run *run)
-{
-	if (run->last)
-		verbs_slots_push(run->last->queue, run->first, run->last);
-	run->last = NULL;
-}
-
-static __always_inline void verbs_run_add(struct verbs_slot_run *run,
-					  struct verbs_slot *slot)
-{
-	if (run->last && run->last->queue == slot->queue) {
-		WRITE_ONCE(slot->next,
-			   verbs_slot_place(slot->queue, run->first));
-	} else {
-		verbs_run_end(run);
-		run->last = slot;
-	}
-	run->first = slot;
-}
-
-/* A success of a plain operation (fast.h) goes to the reader as it is */
-static __always_inline bool verbs_wc_is_direct(const struct ib_wc *wc)
-{
-	if (wc->wr_cqe->done == verbs_sent)
-		return likely(wc->status == IB_WC_SUCCESS);
-	return wc->wr_cqe->done == verbs_received && verbs_wc_is_plain(wc);
-}
-
-static __always_inline void *verbs_cq_put(enum fi_cq_format format, void *buf,
-					  const struct verbs_slot *slot,
-					  size_t len)
-{
-	struct fi_cq_tagged_entry *entry = buf;
-
-	entry->op_context = slot->comp.op_context;
-	if (format == FI_CQ_FORMAT_CONTEXT)
-		return buf + sizeof(struct fi_cq_entry);
-	entry->flags = slot->comp.flags;
-	entry->len = len;
-	if (format == FI_CQ_FORMAT_MSG)
-		return buf + sizeof(struct fi_cq_msg_entry);
-	entry->buf = slot->comp.buf;
-	entry->data = 0;
-	if (format == FI_CQ_FORMAT_DATA)
-		return buf + sizeof(struct fi_cq_data_entry);
-	entry->tag = 0;
-	return buf + sizeof(struct fi_cq_tagged_entry);
-}
-
-/*
- * The list is empty, and poll_lock ours, so what the device has next is what the
- * reader gets next.  From the first completion on that is not plain, all go through
- * the list.
- */
-static ssize_t verbs_cq_read_wcs(struct verbs_cq *cq, void *buf, size_t count)
-{
-	enum fi_cq_format format = cq->kcq.format;
-	struct ib_wc wcs[VERBS_DIRECT] __uninitialized;
-	struct verbs_slot_run run = {};
-	struct verbs_slot *slot;
-	struct ib_wc *wc = wcs, *end;
-	int n;
-
-	n = ib_poll_cq(cq->ibcq, min_t(size_t, count ? : VERBS_DIRECT,
-				       VERBS_DIRECT), wcs);
-	end = wcs + n;
-	/* Without entries it is for progress only */
-	for (; count && wc < end && verbs_wc_is_direct(wc); wc++) {
-		slot = to_verbs_slot(wc);
-		buf = verbs_cq_put(format, buf, slot,
-				   slot->cqe.done == verbs_received ?
-				   wc->byte_len : 0);
-		verbs_run_add(&run, slot);
-	}
-	verbs_run_end(&run);
-	n = wc - wcs;
-	for (; wc < end; wc++)
-		wc->wr_cqe->done(cq->ibcq, wc);
-	return n ? : -EAGAIN;
-}
-
-static ssize_t verbs_cq_read_direct(struct verbs_cq *cq, void *buf, size_t count)
-{
-	unsigned long flags;
-	ssize_t ret = -EAGAIN;
-
-	if (!spin_trylock_irqsave(&cq->poll_lock, flags))
-		return verbs_cq_take(cq, buf, count);
-	/* Only who polls adds to the list */
-	if (!READ_ONCE(cq->kcq.head) && cq->ibcq && !cq->drained)
-		ret = verbs_cq_read_wcs(cq, buf, count);
+	if (!cq->direct || !spin_trylock_irqsave(&cq->poll_lock, flags))
+		return;
+	if (cq->ibcq && !cq->drained)
+		ib_process_cq_direct(cq->ibcq, VERBS_DIRECT);
 	spin_unlock_irqrestore(&cq->poll_lock, flags);
-	return ret == -EAGAIN ? verbs_cq_take(cq, buf, count) : ret;
 }
 
-static ssize_t verbs_cq_read(struct fid_cq *fid_cq, void *buf, size_t count)
-{
-	struct verbs_cq *cq = fid_to_verbs_cq(fid_cq);
-
-	return cq->direct ? verbs_cq_read_direct(cq, buf, count) :
-			    verbs_cq_take(cq, buf, count);
-}
-
-static ssize_t verbs_cq_readfrom(struct fid_cq *cq, void *buf, size_t count,
-				 fi_addr_t *src_addr)
-{
-	ssize_t i, ret = verbs_cq_read(cq, buf, count);
-
-	for (i = 0; i < ret; i++)
-		src_addr[i] = FI_ADDR_NOTAVAIL;
-	return ret;
-}
-
-static ssize_t verbs_cq_readerr(struct fid_cq *fid_cq,
-				struct fi_cq_err_entry *buf, u64 flags)
-{
-	struct verbs_cq *cq = fid_to_verbs_cq(fid_cq);
-	struct kofi_comp *chain;
-	unsigned long irq;
-	ssize_t ret;
-
-	spin_lock_irqsave(&cq->kcq.lock, irq);
-	ret = kofi_cq_readerr(&cq->kcq, buf, flags, &chain);
-	verbs_slot_put_chain(chain);
-	spin_unlock_irqrestore(&cq->kcq.lock, irq);
-	return ret;
-}
-
-/* One completion wakes all sleepers; those that come too late sleep again */
-static ssize_t verbs_cq_sread(struct fid_cq *fid_cq, void *buf, size_t count,
-			      const void *cond, int timeout)
-{
-	struct verbs_cq *cq = fid_to_verbs_cq(fid_cq);
-	ktime_t end = ktime_add_ms(ktime_get(), timeout);
-	ssize_t ret;
-
-	for (;;) {
-		ret = kofi_cq_wait(&cq->kcq, cond, timeout);
-		if (!ret)
-			ret = verbs_cq_take(cq, buf, count);
-		else
-			return ret;
-		/* Who has no room for any would wait for ever for none */
-		if (ret != -EAGAIN || !timeout || !count)
-			return ret;
-		if (timeout > 0)
-			timeout = max_t(s64, 0, ktime_ms_delta(end, ktime_get()));
-	}
-}
-
-static ssize_t verbs_cq_sreadfrom(struct fid_cq *cq, void *buf, size_t count,
-				  fi_addr_t *src_addr, const void *cond,
-				  int timeout)
-{
-	ssize_t i, ret = verbs_cq_sread(cq, buf, count, cond, timeout);
-
-	for (i = 0; i < ret; i++)
-		src_addr[i] = FI_ADDR_NOTAVAIL;
-	return ret;
-}
+static const struct kofi_cq_ops verbs_cq_ops = {
+	.release	= verbs_slots_release,
+	.progress	= verbs_cq_progress,
+	.strerror	= verbs_cq_strerror,
+};
 
 static bool verbs_comp_of_queue(struct kofi_comp *comp, void *queue)
 {
@@ -311,8 +145,7 @@ void verbs_cq_quiesce(struct verbs_cq *cq)
  */
 void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue)
 {
-	verbs_slot_put_chain(kofi_cq_purge(&cq->kcq, verbs_comp_of_queue,
-					   queue));
+	kofi_cq_purge(&cq->kcq, verbs_comp_of_queue, queue);
 }
 
 /*
@@ -357,20 +190,14 @@ static int verbs_cq_close(struct fid *fid)
 {
 	struct verbs_cq *cq = to_verbs_cq(fid);
 	struct verbs_device *dev = cq->domain->dev;
+	int ret = kofi_cq_may_close(&cq->kcq);
 
+	if (ret)
+		return ret;
 	verbs_kid_strip(dev, &cq->kid);
+	kofi_cq_fini(&cq->kcq);
 	mutex_destroy(&cq->drain_lock);
 	kfree(cq);
-	return 0;
-}
-
-static int verbs_cq_control(struct fid *fid, int command, void *arg)
-{
-	if (command != FI_GETWAITOBJ)
-		return -ENOSYS;
-	if (!arg)
-		return -EINVAL;
-	*(enum fi_wait_obj *)arg = to_verbs_cq(fid)->kcq.wait_obj;
 	return 0;
 }
 
@@ -378,37 +205,29 @@ static const struct fi_ops verbs_cq_fid_ops = {
 	.size		= sizeof(struct fi_ops),
 	.close		= verbs_cq_close,
 	.bind		= fi_no_bind,
-	.control	= verbs_cq_control,
+	.control	= kofi_cq_control,
 	.ops_open	= fi_no_ops_open,
 	.tostr		= fi_no_tostr,
 	.ops_set	= fi_no_ops_set,
 };
 
-static const struct fi_ops_cq verbs_cq_ops = {
-	.size		= sizeof(struct fi_ops_cq),
-	.read		= verbs_cq_read,
-	.readfrom	= verbs_cq_readfrom,
-	.readerr	= verbs_cq_readerr,
-	.sread		= verbs_cq_sread,
-	.sreadfrom	= verbs_cq_sreadfrom,
-	.signal		= kofi_cq_signal,
-	.strerror	= verbs_cq_strerror,
-};
-
-static enum ib_poll_context verbs_cq_context(const struct fi_cq_attr *attr)
+static enum ib_poll_context verbs_cq_context(const struct verbs_cq *cq)
 {
-	if (attr && attr->wait_obj == FI_WAIT_NONE)
+	switch (cq->kcq.comp_ctx) {
+	case FI_COMP_DIRECT:
 		return IB_POLL_DIRECT;
-	if (attr && attr->comp_ctx == FI_COMP_WORKQUEUE)
+	case FI_COMP_WORKQUEUE:
 		return IB_POLL_WORKQUEUE;
-	return IB_POLL_SOFTIRQ;
+	default:
+		return IB_POLL_SOFTIRQ;
+	}
 }
 
 static struct ib_cq *verbs_cq_alloc(struct verbs_cq *cq,
 				    struct ib_device *ibdev,
 				    const struct fi_cq_attr *attr)
 {
-	enum ib_poll_context context = verbs_cq_context(attr);
+	enum ib_poll_context context = verbs_cq_context(cq);
 	int nr_cqe = verbs_cqe_factor(ibdev) * cq->kcq.size;
 
 	cq->direct = context == IB_POLL_DIRECT;
@@ -436,24 +255,25 @@ int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
 	if (!cq)
 		return -ENOMEM;
 
-	ret = kofi_cq_init(&cq->kcq, attr, size, context);
+	ret = kofi_cq_init(&cq->kcq, attr, size, &verbs_cq_ops, context);
 	if (ret)
 		goto free_cq;
 	cq->domain = domain;
 	spin_lock_init(&cq->poll_lock);
 	mutex_init(&cq->drain_lock);
 	cq->kcq.cq.fid.ops = &verbs_cq_fid_ops;
-	cq->kcq.cq.ops = &verbs_cq_ops;
 
 	cq->ibcq = verbs_cq_alloc(cq, ibdev, attr);
 	if (IS_ERR(cq->ibcq)) {
 		ret = PTR_ERR(cq->ibcq);
-		goto free_cq;
+		goto fini_cq;
 	}
 	verbs_kid_add(domain->dev, &cq->kid, &verbs_cq_kid_ops);
 	*fid_cq = &cq->kcq.cq;
 	return 0;
 
+fini_cq:
+	kofi_cq_fini(&cq->kcq);
 free_cq:
 	kfree(cq);
 	return ret;

@@ -25,7 +25,10 @@
  *	5. strips the kids, those that use others first: queue pairs are drained and
  *	   destroyed, memory unmapped, and so on, until nothing of ours is left
  *
- * and returns.  What the client still has are shells: calls answer -ENODEV, what has
+ * and returns.  All queue pairs are in the error state before the first is drained, and
+ * what one waits for the device in step 5 counts for the others, too (drain_until), so
+ * the time does not grow with their number.
+ *  What the client still has are shells: calls answer -ENODEV, what has
  * completed can be read, fi_close() frees the memory.  A close is either in time, and
  * strips its object itself, which the removal waits for in step 3, or too late, and
  * waits for step 5.
@@ -37,6 +40,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include "cm.h"
+#include "ep.h"
 #include "mr.h"
 #include "verbs.h"
 
@@ -192,11 +196,14 @@ static void verbs_device_remove(struct ib_device *ibdev, void *client_data)
 	mutex_unlock(&verbs_devices_lock);
 
 	percpu_ref_kill(&dev->calls);
+	/* For a close that is under way and sees that the device goes */
+	WRITE_ONCE(dev->drain_until, verbs_last_wqe_until(dev));
 	verbs_device_tell(dev);
 	wait_for_completion(&dev->idle);
 	verbs_device_tell(dev);
 	verbs_connreqs_drop_device(ibdev);
 	synchronize_rcu();
+	WRITE_ONCE(dev->drain_until, verbs_last_wqe_until(dev));
 	verbs_device_strip(dev);
 	verbs_device_end(dev);
 	complete_all(&dev->stripped);

@@ -3,13 +3,18 @@
  * Fabrics and domains.
  *
  * A fabric is no more than the network namespace in which addresses are looked
- * up.  A domain is a protection domain on one device.  Its calls enter the device,
+ * up, and does not keep it.  But each rdma_cm_id does, as rdma_cm takes a reference
+ * that lasts until the id is destroyed: endpoints, passive endpoints and the
+ * connections for registering keep the namespace, and verbs_net_exit() is called when
+ * there are none.  What is left then, domains, queues and regions, has nothing of the
+ * namespace, and what would need it answers -ENODEV.
+ *
+ * A domain is a protection domain on one device.  Its calls enter the device,
  * so whatever they open need not look whether it is still there.  The first
  * registration of memory gives it a connection of its own (reg.c), which lasts until
  * it is closed.
  */
 #include <linux/module.h>
-#include <linux/nsproxy.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -58,9 +63,9 @@ static int verbs_domain_close(struct fid *fid)
 		container_of(fid, struct verbs_domain, domain.fid);
 
 	verbs_kid_strip(domain->dev, &domain->kid);
+	put_device(domain->dma_device);
 	verbs_device_put(domain->dev);
 	mutex_destroy(&domain->reg_lock);
-	mutex_destroy(&domain->drain_lock);
 	kfree(domain);
 	return 0;
 }
@@ -135,6 +140,11 @@ static int verbs_domain_query_atomic(struct fid_domain *fid_domain,
 	return ret;
 }
 
+static struct device *verbs_domain_dma_device(struct fid_domain *fid_domain)
+{
+	return to_verbs_domain(fid_domain)->dma_device;
+}
+
 static const struct fi_ops verbs_domain_fid_ops = {
 	.size		= sizeof(struct fi_ops),
 	.close		= verbs_domain_close,
@@ -150,9 +160,12 @@ static const struct fi_ops_domain verbs_domain_ops = {
 	.av_open	= fi_no_av_open,
 	.cq_open	= verbs_domain_cq_open,
 	.endpoint	= verbs_domain_endpoint,
+	.scalable_ep	= fi_no_scalable_ep,
 	.cntr_open	= verbs_domain_cntr_open,
+	.stx_ctx	= fi_no_stx_ctx,
 	.srx_ctx	= verbs_domain_srx_ctx,
 	.query_atomic	= verbs_domain_query_atomic,
+	.dma_device	= verbs_domain_dma_device,
 };
 
 /* On a device that has been entered */
@@ -162,14 +175,15 @@ static int verbs_domain_init(struct verbs_domain *domain, struct fi_info *info)
 	if (IS_ERR(domain->pd))
 		return PTR_ERR(domain->pd);
 
-	if (verbs_addr_from_info(&domain->src, info->src_addr,
-				 info->src_addrlen))
+	if (kofi_addr_from_info(&domain->src, info->src_addr,
+				info->src_addrlen))
 		domain->src.ss_family = AF_UNSPEC;
 	mutex_init(&domain->reg_lock);
-	mutex_init(&domain->drain_lock);
 	init_waitqueue_head(&domain->reg_wait);
 	atomic_set(&domain->next_key, get_random_u32());
 	domain->tclass = info->domain_attr->tclass;
+	/* Devices that map by themselves have none */
+	domain->dma_device = get_device(domain->dev->ibdev->dma_device);
 	verbs_device_get(domain->dev);
 	verbs_kid_add(domain->dev, &domain->kid, &verbs_domain_kid_ops);
 	return 0;
@@ -182,7 +196,7 @@ static int verbs_domain(struct fid_fabric *fabric, struct fi_info *info,
 	int ret = -ENODEV;
 
 	if (!info->domain_attr || !info->domain_attr->name ||
-	    !verbs_tclass_known(info->domain_attr->tclass))
+	    !kofi_tclass_known(info->domain_attr->tclass))
 		return -EINVAL;
 
 	domain = kzalloc(sizeof(*domain), GFP_KERNEL);
@@ -215,9 +229,44 @@ static int verbs_fabric_close(struct fid *fid)
 	struct verbs_fabric *fabric =
 		container_of(fid, struct verbs_fabric, fabric.fid);
 
-	put_net(fabric->net);
 	kfree(fabric);
 	return 0;
+}
+
+void verbs_net_exit(struct fid_fabric *fid_fabric)
+{
+	struct verbs_fabric *fabric = to_verbs_fabric(fid_fabric);
+
+	spin_lock(&fabric->lock);
+	fabric->net = NULL;
+	spin_unlock(&fabric->lock);
+}
+
+/* The caller's to put_net(); NULL: it has gone, or is about to */
+struct net *verbs_get_net(struct verbs_fabric *fabric)
+{
+	struct net *net;
+
+	/* A namespace that goes stays until verbs_net_exit() has had the lock */
+	spin_lock(&fabric->lock);
+	net = fabric->net ? maybe_get_net(fabric->net) : NULL;
+	spin_unlock(&fabric->lock);
+	return net;
+}
+
+/* The id has a reference of its own; -ENODEV: the namespace has gone */
+struct rdma_cm_id *verbs_create_id(struct verbs_fabric *fabric,
+				   rdma_cm_event_handler handler,
+				   void *context)
+{
+	struct net *net = verbs_get_net(fabric);
+	struct rdma_cm_id *id;
+
+	if (!net)
+		return ERR_PTR(-ENODEV);
+	id = rdma_create_id(net, handler, context, RDMA_PS_TCP, IB_QPT_RC);
+	put_net(net);
+	return id;
 }
 
 static int verbs_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
@@ -247,16 +296,13 @@ int verbs_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fid_fabric,
 		 void *context)
 {
 	struct verbs_fabric *fabric;
-	struct net *net = attr->net;
-
-	if (!net)
-		net = current->nsproxy ? current->nsproxy->net_ns : &init_net;
 
 	fabric = kzalloc(sizeof(*fabric), GFP_KERNEL);
 	if (!fabric)
 		return -ENOMEM;
 
-	fabric->net = get_net(net);
+	spin_lock_init(&fabric->lock);
+	fabric->net = attr->net;
 	fabric->fabric.fid.fclass = FI_CLASS_FABRIC;
 	fabric->fabric.fid.context = context;
 	fabric->fabric.fid.ops = &verbs_fabric_fid_ops;

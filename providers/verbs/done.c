@@ -19,40 +19,42 @@
 #include "verbs.h"
 
 /*
- * FI_WAIT_DONE: the callback gets what the slot knows, and the slot is free by
- * then, so that the callback may post again in a full queue.
+ * @cq: the device's queue if its poller has called, which then has the context that the
+ * client has asked for; else NULL
  */
-static void verbs_call_done(struct verbs_slot *slot)
+static void verbs_report(const struct ib_cq *cq, struct verbs_slot *slot)
 {
-	struct fi_done *done = slot->comp.op_context;
-	struct fi_done_entry entry;
+	struct kofi_cq *kcq = slot->queue->side->cq;
 
-	kofi_comp_entry(&slot->comp, &entry);
-	verbs_slot_put(slot);
-	if (done)
-		done->done(done, &entry);
-}
-
-static void verbs_report(struct verbs_slot *slot)
-{
-	struct kofi_cq *kcq = &slot->queue->cq->kcq;
-
-	if (kcq->wait_obj == FI_WAIT_DONE)
-		verbs_call_done(slot);
+	if (cq)
+		kofi_cq_complete_here(kcq, &slot->comp);
 	else
 		kofi_cq_complete(kcq, &slot->comp);
 }
 
-/* Reports and counts a success; who sees it counted finds it reported */
-void verbs_slot_succeed(struct verbs_slot *slot, size_t len)
+/*
+ * Counts an operation whose slot may be another one's by now: a client that sees it
+ * counted finds it reported.
+ */
+static void verbs_count(const struct verbs_queue *queue, u64 flags, int err,
+			size_t len)
 {
-	struct kofi_cntr *cntr = verbs_cntr_of(slot);
+	if (queue->counted)
+		kofi_ep_count(queue->side->ep, flags, err, len);
+}
+
+/* Reports and counts a success */
+void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
+			size_t len)
+{
+	const struct verbs_queue *queue = slot->queue;
+	u64 flags = slot->comp.flags;
 
 	if (slot->silent)
 		verbs_slot_put(slot);
 	else
-		verbs_report(slot);
-	kofi_cntr_done(cntr, 0, len);
+		verbs_report(cq, slot);
+	verbs_count(queue, flags, 0, len);
 }
 
 /* What went wrong first is the error of the operation; @err is positive */
@@ -72,27 +74,26 @@ static u64 verbs_slot_key(const struct verbs_slot *slot)
 	return slot->comp.flags && mr && !mr->sink ? mr->ibmr->rkey : 0;
 }
 
-/* What has been lent is the completion's again, and the region is nobody's any more */
+/* The operation is over; the region is nobody's any more */
 static void verbs_slot_clean(struct verbs_slot *slot, u64 data)
 {
-	slot->comp.len = 0;
-	slot->comp.buf = NULL;
+	slot->comp.data = data;
 	/* See verbs_mr_in_flight() */
 	smp_store_release(&slot->region, NULL);
-	slot->comp.data = data;
 }
 
 /* Errors are always reported, but a registration is no operation of the client's */
-static void verbs_slot_failed(struct verbs_slot *slot)
+static void verbs_slot_failed(const struct ib_cq *cq, struct verbs_slot *slot)
 {
-	struct kofi_cntr *cntr = verbs_cntr_of(slot);
+	const struct verbs_queue *queue = slot->queue;
+	u64 flags = slot->comp.flags;
 	int err = slot->comp.err;
 
-	if (slot->comp.flags)
-		verbs_report(slot);
+	if (flags)
+		verbs_report(cq, slot);
 	else
 		verbs_slot_put(slot);
-	kofi_cntr_done(cntr, err, 0);
+	verbs_count(queue, flags, err, 0);
 }
 
 /*
@@ -119,7 +120,8 @@ static bool verbs_slot_is_due(struct verbs_slot *slot)
  * An operation of the transmit side has failed, or a part of one, which ends when the
  * last one does.
  */
-void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
+void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
+		     int prov_errno)
 {
 	if (slot->part) {
 		verbs_slot_blame(slot->whole, err, prov_errno);
@@ -132,87 +134,21 @@ void verbs_slot_fail(struct verbs_slot *slot, int err, int prov_errno)
 	verbs_unmap(slot);
 	verbs_slot_put_parts(slot);
 	verbs_slot_clean(slot, verbs_slot_key(slot));
-	verbs_slot_failed(slot);
+	verbs_slot_failed(cq, slot);
 }
 
 /*
- * Plain operations (fast.h) that have succeeded: there is nothing to be done but to
- * report them.  One function for each direction and kind of completion queue; the
- * slot stays clean but for what the next operation fills in.
+ * Plain operations (fast.h): when they have succeeded there is nothing to be done but to
+ * report them.
  */
-static __always_inline void verbs_call_plain(struct verbs_slot *slot, u64 flags,
-					     size_t len, u64 data)
-{
-	struct fi_done *done = slot->comp.op_context;
-	struct fi_done_entry entry = {
-		.flags	= flags,
-		.len	= len,
-		.data	= data,
-	};
-
-	verbs_slots_push(slot->queue, slot, slot);
-	if (done)
-		done->done(done, &entry);
-}
-
-void verbs_call_sent(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct verbs_slot *slot = to_verbs_slot(wc);
-
-	if (likely(wc->status == IB_WC_SUCCESS))
-		verbs_call_plain(slot, slot->comp.flags, 0, 0);
-	else
-		verbs_send_done(cq, wc);
-}
-
-/* A plain operation behind a registration, which has succeeded with it (verbs_one_carry()) */
-void verbs_call_carrier(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct verbs_slot *slot = to_verbs_slot(wc), *reg = slot->riders;
-	struct verbs_queue *queue = slot->queue;
-	struct fi_done *done = slot->comp.op_context;
-	struct fi_done_entry entry = {
-		.flags	= slot->comp.flags,
-	};
-
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		verbs_send_done(cq, wc);
-		return;
-	}
-	reg->comp.own = 0;
-	reg->cqe.done = queue->plain_done;
-	/* See verbs_mr_in_flight() */
-	smp_store_release(&reg->region, NULL);
-	slot->riders = NULL;
-	slot->comp.own = 0;
-	slot->cqe.done = queue->plain_done;
-	slot->next = verbs_slot_place(queue, reg);
-	verbs_slots_push(queue, slot, reg);
-	if (done)
-		done->done(done, &entry);
-}
-
 void verbs_sent(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
 
 	if (likely(wc->status == IB_WC_SUCCESS))
-		kofi_cq_complete(&slot->queue->cq->kcq, &slot->comp);
+		kofi_cq_complete_here(slot->queue->side->cq, &slot->comp);
 	else
 		verbs_send_done(cq, wc);
-}
-
-void verbs_call_received(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct verbs_slot *slot = to_verbs_slot(wc);
-
-	if (likely(verbs_wc_is_plain(wc)))
-		verbs_call_plain(slot, FI_MSG | FI_RECV, wc->byte_len, 0);
-	else if (verbs_wc_ends_key(wc))
-		verbs_call_plain(slot, FI_MSG | FI_RECV | FI_REMOTE_INV,
-				 wc->byte_len, wc->ex.invalidate_rkey);
-	else
-		verbs_recv_done(cq, wc);
 }
 
 void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
@@ -224,7 +160,7 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	slot->comp.len = wc->byte_len;
-	kofi_cq_complete(&slot->queue->cq->kcq, &slot->comp);
+	kofi_cq_complete_here(slot->queue->side->cq, &slot->comp);
 }
 
 /* A plain operation on a buffer that had to be mapped; unmapped, it ends as all of them */
@@ -256,14 +192,14 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	size_t len = slot->bytes;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		verbs_slot_fail(slot, -verbs_wc_errno(wc->status, false),
+		verbs_slot_fail(cq, slot, -verbs_wc_errno(wc->status, false),
 				wc->status);
 		return;
 	}
 	verbs_slot_over(slot);
 	verbs_unmap(slot);
 	verbs_slot_end(slot);
-	verbs_slot_succeed(slot, len);
+	verbs_slot_succeed(cq, slot, len);
 }
 
 /* What came with the message, or instead of one */
@@ -290,12 +226,12 @@ void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		verbs_slot_blame(slot, -verbs_wc_errno(wc->status, true),
 				 wc->status);
-		verbs_slot_failed(slot);
+		verbs_slot_failed(cq, slot);
 		return;
 	}
 	slot->comp.len = wc->byte_len;
 	verbs_recv_flags(&slot->comp, wc);
-	verbs_slot_succeed(slot, wc->byte_len);
+	verbs_slot_succeed(cq, slot, wc->byte_len);
 }
 
 /*
@@ -310,6 +246,7 @@ void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc)
 	/* While it is the shared queue's */
 	verbs_unmap(slot);
 	slot->queue = &ep->rx;
-	slot->silent &= ep->rx.selective;
+	slot->comp.op_context = verbs_context(&ep->rx, slot->comp.op_context);
+	slot->silent &= ep->kep.rx.selective;
 	verbs_recv_done(cq, wc);
 }

@@ -3,39 +3,24 @@
  * Endpoints and shared receive contexts, and what their queues do because of whose they
  * are.
  */
-#ifndef _KOFI_VERBS_EP_H
-#define _KOFI_VERBS_EP_H
+#ifndef _KOFI_KOFI_CONN_H
+#define _KOFI_KOFI_CONN_H
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/in6.h>
 #include <linux/llist.h>
+#include <linux/mutex.h>
 #include <linux/workqueue.h>
-#include <kofi/eq.h>
+#include <kofi/ep.h>
 #include "cm.h"
 #include "mr.h"
 #include "queue.h"
 #include "verbs.h"
 
-#define VERBS_LAST_WQE_MS	1000	/* longest wait of a close for the device, see srx.c */
-
-/**
- * enum verbs_ep_state - State of an endpoint
- * @VERBS_EP_OPEN: fi_enable() is to come
- * @VERBS_EP_ENABLED: receives may be posted
- * @VERBS_EP_CONNECTING: fi_connect() or fi_accept() is on its way
- * @VERBS_EP_CONNECTED: sends may be posted
- * @VERBS_EP_DOWN: the connection, or the attempt, is over
- * @VERBS_EP_GONE: the device has gone
- */
-enum verbs_ep_state {
-	VERBS_EP_OPEN,
-	VERBS_EP_ENABLED,
-	VERBS_EP_CONNECTING,
-	VERBS_EP_CONNECTED,
-	VERBS_EP_DOWN,
-	VERBS_EP_GONE,
-};
+/* Longest wait of a close, or of a removal, for the device; see srx.c */
+#define VERBS_LAST_WQE_MS	1000
+#define VERBS_LAST_WQE_BRIEF_MS	5	/* for one that has missed the longest before */
 
 /**
  * struct verbs_wr - A work request that waits for the doorbell
@@ -53,15 +38,27 @@ struct verbs_wr {
 	(VERBS_CHAIN * (sizeof(struct verbs_wr) + sizeof(struct ib_sge)))
 
 /**
+ * struct verbs_drain_job - fi_ep_drain() of an endpoint
+ * @work: drains
+ * @done: completed when it has
+ * @lock: held while the queue pair is being drained, for whatever reason
+ * @err: why nothing has been drained, negative; 0: it has been
+ * @begun: there is a drain; under the handler lock
+ */
+struct verbs_drain_job {
+	struct work_struct	work;
+	struct completion	done;
+	struct mutex		lock;		/* see above */
+	int			err;
+	bool			begun;
+};
+
+/**
  * struct verbs_ep - An endpoint
- * @ep: what the client sees
+ * @kep: what endpoints of all providers have; the handler lock of @id guards kep.conn
  * @qp: the queue pair, from fi_enable() on
  * @domain: parent
- * @state: see &enum verbs_ep_state
  * @tclass: FI_TC_* of its own
- * @tx_flags: what fi_sendmsg() and fi_writemsg() may be asked
- * @max_msg_size: bytes
- * @inject_size: bytes
  * @inline_size: bytes the queue pair takes inline
  * @tx: transmit side; its lock guards what is called in flight below, too
  * @rx: receive side
@@ -78,49 +75,37 @@ struct verbs_wr {
  *	likewise
  * @split_lock: guards @parts; taken outside of the lock of @tx, with interrupts off
  * @parts: memory for VERBS_PARTS of them, or NULL
- * @bounce: @inject_size bytes per slot; NULL if the device takes data inline
+ * @bounce: kep.inject_size bytes per slot; NULL if the device takes data inline
  * @bounce_dma: DMA address of @bounce
  * @sinks: regions that reads may take (sink.c)
  * @all_sinks: all of them
  * @nr_sinks: how many
  * @moves: what is known of its moves (move.c); NULL: it may have none
- * @srx: the shared receive context it uses, or NULL
- * @srx_cq: what @srx knows of the completion queue of @rx, from fi_enable() on
- * @last_wqe: completed when the device takes no more from @srx for the queue pair
+ * @srx_cq: what its shared receive context knows of the completion queue of @rx, from
+ *	fi_enable() on
+ * @last_wqe: completed when the device takes no more shared receives for the queue pair
  * @id: the connection of @qp
- * @eq: event queue
- * @shared: opened to use a shared receive context
  * @iwarp: the device speaks iWARP
- * @rma: opened for remote memory access, too
- * @passive: opened from a connection request
- * @closing: no event may be told any more
  * @accepted: fi_accept() has answered the peer
  * @may_read: the peer lets us have at least one of them in flight
- * @told: FI_SHUTDOWN or the error has been queued once
  * @settled: completed when the peer, too, has answered fi_accept()
  * @conn: limits of reads and atomics for the connection
- * @frame: connection data to send; from the peer's answer on, its data, for @connected
- *	or @ended
+ * @frame: connection data to send; from the peer's answer on, its data, for the events
+ *	of kep.conn
  * @dest: where to connect if fi_connect() does not say, of either family
- * @connected: FI_CONNECTED
- * @ended: FI_SHUTDOWN, or an error of the connection
  * @broken: ends the connection after a failed operation
- * @connect_ms: FI_OPT_CONNECT_TIMEOUT
- * @late: ends the attempt to connect or to accept when the time is over
+ * @accepted_at: if @accepted: when, the lower half of jiffies
+ * @drain: fi_ep_drain()
  * @kid: stands on the device
  *
  * What plain operations look at stands at the begin, and so, mostly, on one page.
  */
 struct verbs_ep {
-	struct fid_ep		ep;
+	struct kofi_ep		kep;
 	struct ib_qp		*qp;
 	struct verbs_domain	*domain;
-	enum verbs_ep_state	state;
-	u32			tclass;
-	u64			tx_flags;
-	size_t			max_msg_size;
-	size_t			inject_size;
 	size_t			inline_size;
+	u32			tclass;
 	struct verbs_queue	tx;
 	struct verbs_queue	rx;
 
@@ -143,39 +128,29 @@ struct verbs_ep {
 	u32			nr_sinks;
 	struct verbs_moves	*moves;
 
-	struct verbs_srx	*srx;
 	struct verbs_srx_cq	*srx_cq;
 	struct completion	last_wqe;
 	struct rdma_cm_id	*id;
-	struct kofi_eq		*eq;
-	bool			shared;
 	bool			iwarp;
-	bool			rma;
-	bool			passive;
-	bool			closing;
 	bool			accepted;
 	bool			may_read;
-	bool			told;
 	struct completion	settled;
 	struct rdma_conn_param	conn;
 	struct verbs_cm_frame	frame;
 	struct sockaddr_in6	dest;
-	struct kofi_event	connected;
-	struct kofi_event	ended;
 	struct work_struct	broken;
-	unsigned int		connect_ms;
-	struct delayed_work	late;
+	u32			accepted_at;
+	struct verbs_drain_job	drain;
 	struct verbs_kid	kid;
 };
 
 /**
  * struct verbs_srx - A shared receive context
- * @srx: what the client sees
+ * @kep: what it has in common with endpoints; of kep.conn only the event queue counts
  * @rx: its queue
  * @lock: guards @cqs, their queue pairs, and arming
  * @cqs: struct verbs_srx_cq of the endpoints that are bound to it
- * @event_lock: guards @eq and @err; taken with interrupts off
- * @eq: event queue, or NULL
+ * @event_lock: guards kep.conn.eq and @err; taken with interrupts off
  * @limit: limit that is armed, or 0
  * @reached: FI_SRX_LIMIT
  * @error: its end
@@ -183,12 +158,11 @@ struct verbs_ep {
  * @kid: stands on the device
  */
 struct verbs_srx {
-	struct fid_ep		srx;
+	struct kofi_ep		kep;
 	struct verbs_queue	rx;
 	struct mutex		lock;		/* of cqs and arming */
 	struct list_head	cqs;
 	spinlock_t		event_lock;	/* of eq and err */
-	struct kofi_eq		*eq;
 	size_t			limit;
 	struct kofi_event	reached;
 	struct kofi_event	error;
@@ -216,14 +190,22 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 int verbs_ep_enter(struct verbs_ep *ep);
 void verbs_ep_leave(struct verbs_ep *ep);
 int verbs_ep_lock(struct verbs_ep *ep);
-void verbs_ep_set_state(struct verbs_ep *ep, enum verbs_ep_state state);
+void verbs_ep_set_state(struct verbs_ep *ep, enum kofi_conn_state state);
+void verbs_ep_state_changed(struct verbs_ep *ep);
+void verbs_ep_stop(struct verbs_ep *ep);
 void verbs_ep_unlock(struct verbs_ep *ep);
 void verbs_ep_flush(struct verbs_ep *ep);
 void verbs_ep_hang_up(struct verbs_ep *ep);
+void verbs_ep_disconnected(struct verbs_ep *ep);
+
+/* ep_drain.c */
+void verbs_drain_init(struct verbs_drain_job *drain);
+int verbs_ep_drain(struct fid_ep *ep, int timeout);
+bool verbs_ep_drained(struct verbs_ep *ep);
+void verbs_ep_drain_qp(struct verbs_ep *ep);
 
 /* opt.c */
 extern const struct fi_ops_ep verbs_ep_ops;
-int verbs_opt_copy_out(size_t value, void *optval, size_t *optlen);
 int verbs_get_raw(bool raw, void *optval, size_t *optlen);
 int verbs_set_raw(bool *raw, const void *optval, size_t optlen);
 
@@ -237,17 +219,30 @@ size_t verbs_srx_iov_max(const struct ib_device *ibdev);
 int verbs_srx_context(struct verbs_domain *domain, struct fi_rx_attr *attr,
 		      struct fid_ep **srx, void *context);
 int verbs_srx_attach(struct verbs_ep *ep);
+unsigned long verbs_last_wqe_until(const struct verbs_device *dev);
+void verbs_last_wqe_reached(struct verbs_ep *ep);
 void verbs_srx_drain(struct verbs_ep *ep);
 void verbs_srx_detach(struct verbs_ep *ep);
 
 static inline struct verbs_ep *to_verbs_ep(struct fid *fid)
 {
-	return container_of(fid, struct verbs_ep, ep.fid);
+	return container_of(fid, struct verbs_ep, kep.ep.fid);
 }
 
 static inline struct verbs_srx *to_verbs_srx(struct fid *fid)
 {
-	return container_of(fid, struct verbs_srx, srx.fid);
+	return container_of(fid, struct verbs_srx, kep.ep.fid);
+}
+
+/* The shared receive context that an endpoint uses, or NULL */
+static inline struct verbs_srx *verbs_ep_srx(const struct verbs_ep *ep)
+{
+	return ep->kep.srx ? to_verbs_srx(&ep->kep.srx->fid) : NULL;
+}
+
+static inline bool verbs_ep_has_rma(const struct verbs_ep *ep)
+{
+	return ep->kep.caps & FI_RMA;
 }
 
 /*
@@ -275,7 +270,7 @@ static inline void verbs_queue_settle(struct verbs_ep *ep,
 				      struct verbs_queue *queue)
 {
 	bool plain = queue->fits &&
-		     READ_ONCE(ep->state) == VERBS_EP_CONNECTED &&
+		     READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED &&
 		     (queue == &ep->rx || (!ep->chain && !ep->riders));
 
 	/* Who posts because of it sees what the state stands for, too */
@@ -293,7 +288,7 @@ static inline void verbs_queue_unlock(struct verbs_ep *ep,
 /* Over iWARP nothing begins once the connection is ending; see verbs_ep_hang_up() */
 static inline bool verbs_ep_ends(const struct verbs_ep *ep)
 {
-	return ep->iwarp && READ_ONCE(ep->state) >= VERBS_EP_DOWN;
+	return ep->iwarp && READ_ONCE(ep->kep.conn.state) >= KOFI_CONN_DOWN;
 }
 
 /* An operation, or a part of one, begins; its slot is filled */
@@ -362,4 +357,4 @@ static inline bool verbs_wr_lingers(const struct verbs_ep *ep, size_t len)
 	return ep->iwarp && len >= PAGE_SIZE;
 }
 
-#endif /* _KOFI_VERBS_EP_H */
+#endif /* _KOFI_KOFI_CONN_H */

@@ -50,14 +50,9 @@ int verbs_wc_errno(enum ib_wc_status status, bool receive)
 	}
 }
 
-const char *verbs_cq_strerror(struct fid_cq *cq, int prov_errno,
-			      const void *err_data, char *buf, size_t len)
+const char *verbs_cq_strerror(int prov_errno)
 {
-	const char *text = ib_wc_status_msg(prov_errno);
-
-	if (buf && len)
-		strscpy(buf, text, len);
-	return text;
+	return ib_wc_status_msg(prov_errno);
 }
 
 const char *verbs_eq_strerror(int prov_errno)

@@ -36,7 +36,7 @@ static __always_inline bool verbs_fast_open(const struct verbs_ep *ep,
 {
 	/* What is empty is rare, too */
 	return likely(smp_load_acquire(&queue->plain) &&
-		      len - 1 < ep->max_msg_size);
+		      len - 1 < ep->kep.max_msg_size);
 }
 
 /* The element and a slot for a buffer in a region; else nothing has happened */
@@ -160,7 +160,7 @@ static __always_inline bool verbs_fast_maps(const struct verbs_queue *queue,
 static __always_inline void verbs_fast_fill(struct verbs_slot *slot,
 					    void *context, u64 comp_flags)
 {
-	slot->comp.op_context = context;
+	slot->comp.op_context = verbs_context(slot->queue, context);
 	slot->comp.flags = comp_flags;
 }
 

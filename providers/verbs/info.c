@@ -2,10 +2,11 @@
 /*
  * What there is: one fi_info per RDMA device, port and IP address.
  *
- * rdma_cm is asked which device an address belongs to, so that RoCE, iWARP and
- * InfiniBand (addresses of IPoIB interfaces) need no code of their own: an
- * rdma_cm_id is bound to the address, or, for a peer's address, resolved.  Such
- * an id lives for one question.
+ * rdma_cm knows which device an address belongs to, so RoCE, iWARP and InfiniBand
+ * (addresses of IPoIB interfaces) need no code of their own: an rdma_cm_id is bound to
+ * a local address, or resolves a peer's address.  Such an id lives for one address
+ * resolution.  While it is bound, its handler may get an event at any time (the device
+ * goes, its interface gets another hardware address), also behind the first one.
  *
  * Nothing is said of a device that the device has not said itself.
  *
@@ -21,7 +22,6 @@
  */
 #include <linux/err.h>
 #include <linux/module.h>
-#include <linux/nsproxy.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 #include "cm.h"
@@ -36,12 +36,22 @@
 			   FI_ORDER_SAS)
 #define VERBS_ORDER_IWARP (FI_ORDER_SAW | FI_ORDER_SAS)
 
-#define VERBS_TX_CAPS	  (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE)
+/*
+ * FI_REMOTE_INV is what IB_DEVICE_MEM_MGT_EXTENSIONS stands for, among other things, and
+ * a device without that is none of ours (verbs_device_add()).
+ */
+#define VERBS_TX_CAPS	  (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | \
+			   FI_REMOTE_INV)
 #define VERBS_RX_CAPS	  (FI_MSG | FI_RECV | FI_RMA | FI_REMOTE_READ | \
-			   FI_REMOTE_WRITE)
+			   FI_REMOTE_WRITE | FI_REMOTE_INV)
 
-struct verbs_question {
-	struct completion	answered;
+/**
+ * struct verbs_resolution - An address resolution, and the context of its rdma_cm_id
+ * @done: completed by the first event
+ * @status: what that event said, once @done is completed: 0, or negative errno
+ */
+struct verbs_resolution {
+	struct completion	done;
 	int			status;
 };
 
@@ -54,17 +64,30 @@ static int verbs_no_data(int err)
 	return err == -ENOMEM ? err : -ENODATA;
 }
 
-static int verbs_question_handler(struct rdma_cm_id *id,
-				  struct rdma_cm_event *event)
+/* The first event is the result; what comes behind it meets a caller that reads it */
+static int verbs_resolution_handler(struct rdma_cm_id *id,
+				    struct rdma_cm_event *event)
 {
-	struct verbs_question *question = id->context;
+	struct verbs_resolution *resolution = id->context;
 
+	if (completion_done(&resolution->done))
+		return 0;
 	if (event->event == RDMA_CM_EVENT_ADDR_RESOLVED)
-		question->status = 0;
+		resolution->status = 0;
 	else
-		question->status = verbs_no_data(event->status);
-	complete(&question->answered);
+		resolution->status = verbs_no_data(event->status);
+	complete_all(&resolution->done);
 	return 0;
+}
+
+/* @resolution: stays until the id is destroyed */
+static struct rdma_cm_id *verbs_resolution_id(struct verbs_resolution *resolution,
+					      struct net *net)
+{
+	resolution->status = 0;
+	init_completion(&resolution->done);
+	return rdma_create_id(net, verbs_resolution_handler, resolution,
+			      RDMA_PS_TCP, IB_QPT_RC);
 }
 
 /* What hints may raise above the default, up to what the device has */
@@ -78,6 +101,12 @@ size_t verbs_tx_iov_max(const struct ib_device *ibdev)
 {
 	return min(ibdev->attrs.max_send_sge,
 		   verbs_is_iwarp(ibdev) ? VERBS_SINK_IOV : VERBS_MAX_IOV);
+}
+
+/* What a client that gets as much as it asked for will have (kofi/narrow.c) */
+static size_t verbs_given(size_t wish, size_t offer)
+{
+	return wish ? min(wish, offer) : offer;
 }
 
 static u64 verbs_atomic_cap(const struct verbs_device *dev)
@@ -95,18 +124,23 @@ static void verbs_info_tx(struct fi_tx_attr *tx, const struct verbs_device *dev,
 			  bool iwarp, const struct fi_tx_attr *hints)
 {
 	struct ib_device *ibdev = dev->ibdev;
+	size_t size, iov_limit;
 
 	tx->caps = verbs_tx_caps(dev, iwarp);
-	tx->op_flags = verbs_op_flags(iwarp);
+	tx->op_flags = verbs_ep_limits(iwarp)->tx_op_flags;
 	tx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
 	tx->rma_iov_limit = 1;
-	if (hints && verbs_tclass_known(hints->tclass))
+	if (hints && kofi_tclass_known(hints->tclass))
 		tx->tclass = hints->tclass;
 	tx->inject_size = VERBS_MAX_INJECT;
 	tx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
 			      verbs_tx_max(ibdev));
 	tx->iov_limit = verbs_wish(hints ? hints->iov_limit : 0, VERBS_DEF_IOV,
 				   verbs_tx_iov_max(ibdev));
+	size = verbs_given(hints ? hints->size : 0, tx->size);
+	iov_limit = verbs_given(hints ? hints->iov_limit : 0, tx->iov_limit);
+	tx->rma_read_iov_limit = verbs_read_iov_max(ibdev, size, iov_limit);
+	tx->rma_write_iov_limit = verbs_write_iov_max(size, iov_limit);
 }
 
 /* Does the client ask for a shared receive context, and can it have one? */
@@ -173,8 +207,13 @@ static void verbs_info_domain(struct fi_domain_attr *domain,
 	domain->max_ep_tx_ctx = 1;
 	domain->max_ep_rx_ctx = 1;
 	domain->max_ep_srx_ctx = verbs_has_srx(ibdev) ? ibdev->attrs.max_qp : 0;
+	domain->max_cntr_value = U64_MAX;
+	domain->max_err_cntr_value = U64_MAX;
+	domain->numa_node = ibdev_to_node(ibdev);
+	domain->max_cq_size = verbs_cq_max(ibdev);
+	domain->mr_gap_align = verbs_mr_gap_align(ibdev);
 	domain->caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
-	if (hints && verbs_tclass_known(hints->tclass))
+	if (hints && kofi_tclass_known(hints->tclass))
 		domain->tclass = hints->tclass;
 }
 
@@ -211,7 +250,11 @@ static int verbs_query_active(struct ib_device *ibdev, u32 port,
 
 	if (ret)
 		return verbs_no_data(ret);
-	return attr->state == IB_PORT_ACTIVE ? 0 : -ENODATA;
+	if (attr->state == IB_PORT_ACTIVE)
+		return 0;
+	kofi_getinfo_reason(dev_name(&ibdev->dev), "port %u is not active",
+			    port);
+	return -ENODATA;
 }
 
 /*
@@ -243,9 +286,9 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 		.addr_format	= src->ss_family == AF_INET6 ?
 				  FI_SOCKADDR_IN6 : FI_SOCKADDR_IN,
 		.src_addr	= (void *)src,
-		.src_addrlen	= verbs_addr_len(src),
+		.src_addrlen	= kofi_addr_len(src),
 		.dest_addr	= (void *)dest,
-		.dest_addrlen	= dest ? verbs_addr_len(dest) : 0,
+		.dest_addrlen	= dest ? kofi_addr_len(dest) : 0,
 		.tx_attr	= &tx,
 		.rx_attr	= &rx,
 		.ep_attr	= &ep,
@@ -285,43 +328,41 @@ static struct fi_info *verbs_info_of_id(struct rdma_cm_id *id, int src_port,
 	struct fi_info *info;
 
 	dev = id->device ? verbs_device_find(id->device) : NULL;
-	if (!dev)
+	if (!dev) {
+		kofi_getinfo_reason(NULL, "%pISc: no RDMA device has this address",
+				    &src);
 		return ERR_PTR(-ENODATA);
-	verbs_addr_set_port(&src, src_port);
+	}
+	kofi_addr_set_port(&src, src_port);
 	info = verbs_info_build(dev, id->port_num, &src, dest, hints);
 	verbs_device_leave(dev);
 	return info;
-}
-
-static int verbs_addr_port(const struct sockaddr_storage *addr)
-{
-	return ntohs(addr->ss_family == AF_INET6 ?
-		     ((struct sockaddr_in6 *)addr)->sin6_port :
-		     ((struct sockaddr_in *)addr)->sin_port);
 }
 
 static struct fi_info *verbs_info_local(struct net *net,
 					struct sockaddr_storage *src,
 					const struct fi_info *hints)
 {
-	int port = verbs_addr_port(src);
-	struct verbs_question question;
+	int port = kofi_addr_port(src);
+	struct verbs_resolution resolution;
 	struct rdma_cm_id *id;
 	struct fi_info *info;
 	int ret;
 
-	id = rdma_create_id(net, verbs_question_handler, &question, RDMA_PS_TCP,
-			    IB_QPT_RC);
+	id = verbs_resolution_id(&resolution, net);
 	if (IS_ERR(id))
 		return ERR_CAST(id);
-	/* The port may be taken, the question is for the device only */
-	verbs_addr_set_port(src, 0);
+	/* The port may be taken, and it says nothing of the device */
+	kofi_addr_set_port(src, 0);
 	ret = rdma_bind_addr(id, (struct sockaddr *)src);
-	if (ret)
+	if (ret) {
+		kofi_getinfo_reason(NULL, "%pISc: no local address: %s", src,
+				    fi_strerror(ret));
 		info = ERR_PTR(verbs_no_data(ret));
-	else
+	} else {
 		info = verbs_info_of_id(id, port, NULL, hints);
-	verbs_addr_set_port(src, port);
+	}
+	kofi_addr_set_port(src, port);
 	rdma_destroy_id(id);
 	return info;
 }
@@ -332,16 +373,14 @@ static struct fi_info *verbs_info_remote(struct net *net,
 					 struct sockaddr_storage *dest,
 					 const struct fi_info *hints)
 {
-	struct verbs_question question;
+	struct verbs_resolution resolution;
 	struct rdma_cm_id *id;
 	struct fi_info *info;
 	int ret;
 
 	if (!src->ss_family)
 		src = NULL;
-	init_completion(&question.answered);
-	id = rdma_create_id(net, verbs_question_handler, &question, RDMA_PS_TCP,
-			    IB_QPT_RC);
+	id = verbs_resolution_id(&resolution, net);
 	if (IS_ERR(id))
 		return ERR_CAST(id);
 	ret = rdma_resolve_addr(id, (struct sockaddr *)src,
@@ -349,14 +388,17 @@ static struct fi_info *verbs_info_remote(struct net *net,
 	if (ret) {
 		ret = verbs_no_data(ret);
 	} else {
-		wait_for_completion(&question.answered);
-		ret = question.status;
+		wait_for_completion(&resolution.done);
+		ret = resolution.status;
 	}
-	if (ret)
+	if (ret) {
+		kofi_getinfo_reason(NULL, "%pISc: no RDMA device reaches this address",
+				    dest);
 		info = ERR_PTR(ret);
-	else
-		info = verbs_info_of_id(id, src ? verbs_addr_port(src) : 0,
+	} else {
+		info = verbs_info_of_id(id, src ? kofi_addr_port(src) : 0,
 					dest, hints);
+	}
 	rdma_destroy_id(id);
 	return info;
 }
@@ -382,15 +424,17 @@ static int verbs_info_all(struct net *net, const struct sockaddr_storage *src,
 	struct sockaddr_storage *addrs;
 	int i, count, ret = 0;
 
-	if (src->ss_family && verbs_addr_port(src))
-		service = verbs_addr_port(src);
-	count = verbs_addr_list(net, &addrs);
+	if (src->ss_family && kofi_addr_port(src))
+		service = kofi_addr_port(src);
+	count = kofi_addr_list(net, &addrs);
 	if (count < 0)
 		return count;
+	if (!count)
+		kofi_getinfo_reason(NULL, "no interface that is up has an address");
 	for (i = 0; i < count && !ret; i++) {
 		if (src->ss_family && src->ss_family != addrs[i].ss_family)
 			continue;
-		verbs_addr_set_port(&addrs[i], service);
+		kofi_addr_set_port(&addrs[i], service);
 		ret = verbs_info_add(&end, verbs_info_local(net, &addrs[i],
 							    hints));
 	}
@@ -398,62 +442,22 @@ static int verbs_info_all(struct net *net, const struct sockaddr_storage *src,
 	return ret;
 }
 
-static int verbs_hint_family(const struct fi_info *hints)
-{
-	if (hints && hints->addr_format == FI_SOCKADDR_IN)
-		return AF_INET;
-	if (hints && hints->addr_format == FI_SOCKADDR_IN6)
-		return AF_INET6;
-	return AF_UNSPEC;
-}
-
-/* @src and @dest: what @node, @service and @hints say; family 0: nothing */
-static int verbs_wanted_addrs(struct net *net, const char *node, int service,
-			      u64 flags, const struct fi_info *hints,
-			      struct sockaddr_storage *src,
-			      struct sockaddr_storage *dest)
-{
-	int ret = 0;
-
-	src->ss_family = AF_UNSPEC;
-	dest->ss_family = AF_UNSPEC;
-	if (node)
-		ret = kofi_parse_addr(net, node, service,
-				      verbs_hint_family(hints),
-				      flags & FI_SOURCE ? src : dest);
-	if (!ret && !src->ss_family && hints && hints->src_addr)
-		ret = verbs_addr_from_info(src, hints->src_addr,
-					   hints->src_addrlen);
-	if (!ret && !dest->ss_family && hints && hints->dest_addr &&
-	    !(flags & FI_SOURCE))
-		ret = verbs_addr_from_info(dest, hints->dest_addr,
-					   hints->dest_addrlen);
-	return ret;
-}
-
-static struct net *verbs_wanted_net(const struct fi_info *hints)
-{
-	if (hints && hints->fabric_attr && hints->fabric_attr->net)
-		return hints->fabric_attr->net;
-	return current->nsproxy ? current->nsproxy->net_ns : &init_net;
-}
-
 int verbs_getinfo(u32 version, const char *node, const int service, u64 flags,
 		  struct fi_info *hints, struct fi_info **info)
 {
-	struct net *net = verbs_wanted_net(hints);
+	struct net *net = kofi_hints_net(hints);
 	struct sockaddr_storage src, dest;
 	struct fi_info *list = NULL, **end = &list;
 	int ret;
 
-	ret = verbs_wanted_addrs(net, node, service, flags, hints, &src, &dest);
+	ret = kofi_hints_addrs(net, node, service, flags, hints, &src, &dest);
 	if (ret)
 		return ret;
 
 	if (dest.ss_family)
 		ret = verbs_info_add(&end, verbs_info_remote(net, &src, &dest,
 							     hints));
-	else if (src.ss_family && !verbs_addr_any(&src))
+	else if (src.ss_family && !kofi_addr_any(&src))
 		ret = verbs_info_add(&end, verbs_info_local(net, &src, hints));
 	else
 		ret = verbs_info_all(net, &src, flags & FI_SOURCE ? service : 0,

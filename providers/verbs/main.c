@@ -11,6 +11,9 @@
 /* Ends connections after a failed operation; storage may wait for it */
 struct workqueue_struct *verbs_wq;
 
+/* Waits for that */
+struct workqueue_struct *verbs_drain_wq;
+
 static void verbs_freeinfo(struct fi_info *info)
 {
 	fi_freeinfo(info);
@@ -22,6 +25,7 @@ static struct kofi_provider verbs_provider = {
 	.getinfo	= verbs_getinfo,
 	.freeinfo	= verbs_freeinfo,
 	.fabric		= verbs_fabric,
+	.net_exit	= verbs_net_exit,
 	.owner		= THIS_MODULE,
 };
 
@@ -34,9 +38,14 @@ static int __init verbs_init(void)
 	if (!verbs_wq)
 		return -ENOMEM;
 
+	ret = -ENOMEM;
+	verbs_drain_wq = alloc_workqueue("kofi_verbs_drain",
+					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!verbs_drain_wq)
+		goto destroy_wq;
 	ret = verbs_eps_init();
 	if (ret)
-		goto destroy_wq;
+		goto destroy_drain_wq;
 	ret = verbs_devices_init();
 	if (ret)
 		goto exit_eps;
@@ -50,6 +59,8 @@ exit_devices:
 	verbs_devices_exit();
 exit_eps:
 	verbs_eps_exit();
+destroy_drain_wq:
+	destroy_workqueue(verbs_drain_wq);
 destroy_wq:
 	destroy_workqueue(verbs_wq);
 	return ret;
@@ -60,6 +71,7 @@ static void __exit verbs_exit(void)
 	kofi_provider_deregister(&verbs_provider);
 	verbs_devices_exit();
 	verbs_eps_exit();
+	destroy_workqueue(verbs_drain_wq);
 	destroy_workqueue(verbs_wq);
 }
 

@@ -4,7 +4,7 @@
  *
  * A buffer that comes with a descriptor (fi_mr_desc()) lies in a region, and is
  * one element under the region's own key, whatever it is made of.  Everything
- * else is mapped piece by piece (pages.c) under the domain's local DMA key; no
+ * else is mapped piece by piece (kofi/pages.h) under the domain's local DMA key; no
  * registration.  What was mapped is kept per slot for unmapping, except for
  * devices without DMA (rxe, siw), for which there is nothing to undo.
  *
@@ -19,7 +19,7 @@
 
 static int verbs_map_piece(struct verbs_domain *domain,
 			   enum dma_data_direction dir,
-			   const struct verbs_piece *piece,
+			   const struct kofi_piece *piece,
 			   struct verbs_map *map)
 {
 	struct ib_sge *sge = &map->sge[map->count];
@@ -40,11 +40,11 @@ static int verbs_map_piece(struct verbs_domain *domain,
  * if there were no region.
  */
 static int verbs_map_region(struct verbs_domain *domain,
-			    struct verbs_iter *iter, const struct verbs_mr *mr,
-			    struct verbs_map *map)
+			    struct kofi_list_iter *iter,
+			    const struct verbs_mr *mr, struct verbs_map *map)
 {
-	u64 addr = verbs_iter_addr(iter), offset = addr - mr->ibmr->iova;
-	size_t len = verbs_iter_left(iter);
+	u64 addr = kofi_list_addr(iter), offset = addr - mr->ibmr->iova;
+	size_t len = kofi_list_left(iter);
 
 	if (mr->domain != domain || offset > mr->len || len > mr->len - offset)
 		return -EINVAL;
@@ -54,27 +54,27 @@ static int verbs_map_region(struct verbs_domain *domain,
 		.lkey	= mr->ibmr->lkey,
 	};
 	map->len += len;
-	verbs_iter_advance(iter, len);
+	kofi_list_advance(iter, len);
 	return 0;
 }
 
 static int verbs_map_next(struct verbs_domain *domain,
-			  enum dma_data_direction dir, struct verbs_iter *iter,
-			  struct verbs_map *map)
+			  enum dma_data_direction dir,
+			  struct kofi_list_iter *iter, struct verbs_map *map)
 {
 	const struct verbs_mr *mr = iter->desc ? *iter->desc : NULL;
-	struct verbs_piece piece;
+	struct kofi_piece piece;
 	int ret;
 
 	if (mr && mr->linear)
 		return verbs_map_region(domain, iter, mr, map);
-	ret = verbs_iter_piece(iter, &piece);
+	ret = kofi_list_piece(iter, &piece);
 	if (!ret)
 		ret = verbs_map_piece(domain, dir, &piece, map);
 	if (ret)
 		return ret;
 	map->len += piece.len;
-	verbs_iter_advance(iter, piece.len);
+	kofi_list_advance(iter, piece.len);
 	return 0;
 }
 
@@ -91,11 +91,12 @@ static int verbs_map_next(struct verbs_domain *domain,
  * nothing is mapped.
  */
 int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
-		   struct verbs_iter *iter, size_t limit, struct verbs_map *map)
+		   struct kofi_list_iter *iter, size_t limit,
+		   struct verbs_map *map)
 {
 	int ret;
 
-	while (verbs_iter_more(iter) && map->count < limit) {
+	while (kofi_list_more(iter) && map->count < limit) {
 		ret = verbs_map_next(domain, dir, iter, map);
 		if (ret) {
 			verbs_map_undo(domain, dir, map);
@@ -205,7 +206,7 @@ void verbs_unmap(struct verbs_slot *slot)
 int verbs_bounce_init(struct verbs_ep *ep)
 {
 	struct ib_device *ibdev = ep->domain->dev->ibdev;
-	size_t len = ep->tx.size * ep->inject_size;
+	size_t len = ep->tx.size * ep->kep.inject_size;
 
 	/* For the deepest queues this is more than kmalloc() ever has */
 	ep->bounce = kmalloc(len, GFP_KERNEL | __GFP_NOWARN);
@@ -225,7 +226,7 @@ void verbs_bounce_destroy(struct verbs_ep *ep)
 {
 	if (ep->bounce)
 		ib_dma_unmap_single(ep->domain->dev->ibdev, ep->bounce_dma,
-				    ep->tx.size * ep->inject_size,
+				    ep->tx.size * ep->kep.inject_size,
 				    DMA_TO_DEVICE);
 	kfree(ep->bounce);
 	ep->bounce = NULL;
@@ -236,9 +237,10 @@ void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
 		  struct ib_sge *sge)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-	size_t offset = (slot - ep->tx.slots) * ep->inject_size;
+	size_t offset = (slot - ep->tx.slots) * ep->kep.inject_size;
 
-	verbs_gather(ep->bounce + offset, op->type, op->list, op->count);
+	kofi_list_gather(ep->bounce + offset, op->type, op->list, op->count,
+			 sge->length);
 	sge->addr = ep->bounce_dma + offset;
 	sge->lkey = ep->tx.lkey;
 	ib_dma_sync_single_for_device(ep->domain->dev->ibdev, sge->addr,

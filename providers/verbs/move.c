@@ -51,17 +51,13 @@
 /* The caller holds the queue's lock, here and below */
 static int verbs_move_take_slots(struct verbs_move *move, unsigned int count)
 {
-	struct verbs_queue *queue = &move->ep->tx;
-	struct verbs_slot *slot;
+	struct verbs_slot *slots;
+	int ret = verbs_slots_claim(move->ep, count, &slots);
 
-	while (count--) {
-		if (!verbs_slot_take(queue, &slot))
-			return -EAGAIN;
-		slot->link = move->parts;
-		move->parts = slot;
-	}
-	move->slot = move->parts;
-	move->parts = move->parts->link;
+	if (ret)
+		return ret;
+	move->slot = slots;
+	move->parts = slots->link;
 	return 0;
 }
 
@@ -77,8 +73,7 @@ static void verbs_move_put_parts(struct verbs_move *move)
 
 static void verbs_move_untake_slots(struct verbs_move *move)
 {
-	if (move->slot)
-		verbs_slot_put(move->slot);
+	verbs_slot_put(move->slot);
 	move->slot = NULL;
 	verbs_move_put_parts(move);
 }
@@ -129,8 +124,18 @@ static int verbs_move_post(struct verbs_move *move)
 	return ret;
 }
 
+/* There is one less; only those who were refused for that are called */
+static void verbs_move_put(struct verbs_ep *ep)
+{
+	lockdep_assert_held(&ep->tx.lock);
+	ep->moves->nr--;
+	if (ep->moves->wanted)
+		kofi_ep_room(&ep->kep.tx);
+	ep->moves->wanted = false;
+}
+
 /* Done function: all is moved, or the move has failed */
-static void verbs_move_end(struct verbs_move *move)
+static void verbs_move_end(const struct ib_cq *cq, struct verbs_move *move)
 {
 	struct verbs_slot *slot = move->slot;
 	struct verbs_ep *ep = move->ep;
@@ -138,20 +143,21 @@ static void verbs_move_end(struct verbs_move *move)
 	unsigned long flags;
 
 	slot->cqe.done = verbs_send_done;
-	slot->comp.op_context = move->context;
+	slot->comp.op_context = verbs_context(slot->queue, move->context);
 	verbs_move_put_parts(move);
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	list_del(&move->entry);
-	ep->moves->nr--;
+	verbs_move_put(ep);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	kfree(move);
 
 	if (slot->comp.err) {
-		verbs_slot_fail(slot, slot->comp.err, slot->comp.prov_errno);
+		verbs_slot_fail(cq, slot, slot->comp.err,
+				slot->comp.prov_errno);
 		return;
 	}
 	verbs_slot_over(slot);
-	verbs_slot_succeed(slot, len);
+	verbs_slot_succeed(cq, slot, len);
 }
 
 /*
@@ -173,8 +179,8 @@ static void verbs_move_orphan(struct verbs_move *move)
 
 	move->slot = NULL;
 	slot->cqe.done = verbs_send_done;
-	slot->comp.op_context = move->context;
-	verbs_slot_fail(slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
+	slot->comp.op_context = verbs_context(slot->queue, move->context);
+	verbs_slot_fail(NULL, slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
 }
 
 /* A round is over; without @cq see verbs_end_stranded() */
@@ -194,12 +200,12 @@ static void verbs_move_done(struct ib_cq *cq, struct ib_wc *wc)
 	verbs_move_await_poster(&ep->tx);
 	verbs_move_unmap(move);
 	if (slot->comp.err) {
-		verbs_move_end(move);
+		verbs_move_end(cq, move);
 		return;
 	}
 	verbs_slot_put_riders(slot);
 	if (!move->at.left) {
-		verbs_move_end(move);
+		verbs_move_end(cq, move);
 		return;
 	}
 	llist_add(&move->due, &ep->moves->due);
@@ -214,7 +220,7 @@ static void verbs_move_go_on(struct verbs_move *move, int err)
 	int ret = err;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	if (verbs_ep_check(ep, true)) {
+	if (kofi_conn_check(&ep->kep.conn, true)) {
 		verbs_slot_blame(move->slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
 		ret = -ECANCELED;
 	}
@@ -242,7 +248,7 @@ static void verbs_moves_work(struct work_struct *work)
 		move = llist_entry(due, struct verbs_move, due);
 		ret = verbs_move_build(move);
 		rdma_lock_handler(ep->id);
-		if (!ep->closing)
+		if (!ep->kep.conn.closing)
 			verbs_move_go_on(move, min(ret, 0));
 		rdma_unlock_handler(ep->id);
 	}
@@ -354,13 +360,17 @@ static void verbs_move_own_slot(struct verbs_move *move, bool silent)
 /* Before it takes registrations, as there are as many as moves may be in flight */
 static int verbs_move_claim(struct verbs_ep *ep)
 {
+	struct verbs_moves *moves = ep->moves;
 	unsigned long flags;
-	int ret = -EAGAIN;
+	int ret = 0;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	if (ep->moves->nr < ep->moves->max) {
-		ep->moves->nr++;
-		ret = 0;
+	if (moves->nr < moves->max) {
+		moves->nr++;
+	} else {
+		moves->wanted = true;
+		kofi_ep_want_room(&ep->kep.tx);
+		ret = -EAGAIN;
 	}
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	return ret;
@@ -371,7 +381,7 @@ static void verbs_move_unclaim(struct verbs_ep *ep)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	ep->moves->nr--;
+	verbs_move_put(ep);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 }
 
@@ -384,9 +394,9 @@ static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 	int ret;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	if (verbs_ep_ends(ep))
-		ret = -ESHUTDOWN;
-	else
+	/* Once more, as a drain does not wait for who maps a list */
+	ret = kofi_conn_check(&ep->kep.conn, true);
+	if (!ret)
 		ret = verbs_move_take_slots(move, move->at.left ?
 					    ep->moves->wrs : wrs);
 	if (!ret) {
@@ -397,12 +407,12 @@ static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 			verbs_slot_over(move->slot);
 			move->slot->cqe.done = verbs_send_done;
 			list_del(&move->entry);
+			verbs_move_untake_slots(move);
+			ret = verbs_post_errno(&ep->tx, ret);
 		}
 	}
-	if (ret)
-		verbs_move_untake_slots(move);
 	verbs_queue_unlock(ep, &ep->tx, flags);
-	return verbs_post_errno(ret);
+	return ret;
 }
 
 static int verbs_move_begin(const struct verbs_move *template, bool silent)
@@ -412,7 +422,8 @@ static int verbs_move_begin(const struct verbs_move *template, bool silent)
 
 	if (!move)
 		return -ENOMEM;
-	ret = verbs_move_build(move);
+	/* Of its registrations there may be none at the moment */
+	ret = verbs_try_later(&move->ep->tx, verbs_move_build(move));
 	if (ret < 0)
 		goto free_move;
 	ret = verbs_move_first(move, ret, silent);
@@ -444,7 +455,7 @@ static bool verbs_move_flags_fit(const struct verbs_ep *ep, bool read, u64 flags
 	/* iWARP knows no fence in front of a read */
 	if (read && ep->iwarp && flags & FI_FENCE)
 		return false;
-	return !(flags & ~(ep->tx_flags & VERBS_MOVE_FLAGS));
+	return !(flags & ~(ep->kep.limits->tx_flags & VERBS_MOVE_FLAGS));
 }
 
 /* A move of nothing is an operation like any other */
@@ -458,7 +469,7 @@ static ssize_t verbs_move_nothing(struct verbs_ep *ep,
 		.flags		= flags,
 		.addr		= move->addr,
 		.key		= move->key,
-		.silent		= verbs_is_silent(&ep->tx, flags),
+		.silent		= verbs_is_silent(&ep->kep.tx, flags),
 	};
 
 	return verbs_post(ep, &op);
@@ -484,7 +495,7 @@ static ssize_t verbs_move_list(struct verbs_ep *ep,
 
 	if (!verbs_moves_max(ep))
 		return -ENOSYS;
-	ret = verbs_ep_check(ep, true);
+	ret = kofi_conn_check(&ep->kep.conn, true);
 	if (ret)
 		return ret;
 	if (!verbs_move_flags_fit(ep, verbs_move_is_read(&move), flags))
@@ -498,11 +509,10 @@ static ssize_t verbs_move_list(struct verbs_ep *ep,
 		return ret;
 	if (!to->len)
 		return verbs_move_nothing(ep, &move, flags);
-	/* Hints that spare the mapping */
-	if (READ_ONCE(ep->moves->nr) >= ep->moves->max ||
-	    verbs_queue_full(&ep->tx))
+	/* A hint that spares the mapping */
+	if (verbs_queue_full(&ep->tx) && verbs_slot_await(ep, NULL))
 		return -EAGAIN;
-	return verbs_move_start(&move, verbs_is_silent(&ep->tx, flags));
+	return verbs_move_start(&move, verbs_is_silent(&ep->kep.tx, flags));
 }
 
 /**

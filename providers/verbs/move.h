@@ -19,7 +19,8 @@
  * struct verbs_moves - The moves of an endpoint
  * @ep: the endpoint
  * @max: in flight, at most
- * @nr: in flight; this and @list guarded by the lock of the transmit side
+ * @nr: in flight; guarded by the lock of the transmit side, as @wanted and @list are
+ * @wanted: a call has been refused for want of one
  * @wrs: work requests of a round, at most
  * @list: those in flight
  * @due: those whose next round is to be posted
@@ -29,6 +30,7 @@ struct verbs_moves {
 	struct verbs_ep		*ep;
 	u32			max;
 	u32			nr;
+	bool			wanted;
 	u32			wrs;
 	struct list_head	list;
 	struct llist_head	due;

@@ -12,7 +12,8 @@
  *
  * A region is exactly the bytes of the list, one after the other, at the address
  * of the first one: peers and work requests name a byte by that address plus its
- * offset in the list.
+ * offset in the list.  A region of an endpoint begins at the offset that its first byte
+ * has in the first page, so its peer learns no kernel address (verbs_mr_fill()).
  *
  * A device describes memory by a list of pages of one size.  So every segment but
  * the first has to begin, and every one but the last to end, at the boundary of a
@@ -81,7 +82,7 @@ static void verbs_mr_grow_segment(struct verbs_mr_builder *builder, size_t len)
 		builder->sg->length += len;
 }
 
-static int verbs_mr_add_piece(void *context, const struct verbs_piece *piece)
+static int verbs_mr_add_piece(void *context, const struct kofi_piece *piece)
 {
 	phys_addr_t start = page_to_phys(piece->page) + piece->offset;
 	struct verbs_mr_builder *builder = context;
@@ -112,8 +113,9 @@ static int verbs_mr_add_piece(void *context, const struct verbs_piece *piece)
 static int verbs_mr_walk(const struct fi_mr_attr *attr,
 			 struct verbs_mr_builder *builder)
 {
-	int ret = verbs_each_piece(attr->type, attr->mr_iov, attr->iov_count,
-				   verbs_mr_add_piece, builder);
+	int ret = kofi_list_each_piece(attr->type, attr->mr_iov,
+				       attr->iov_count, verbs_mr_add_piece,
+				       builder);
 
 	if (ret)
 		return ret;
@@ -161,6 +163,32 @@ static int verbs_mr_reuse_table(struct verbs_mr *mr,
 	return ret;
 }
 
+/* The client's list is the table, as long as the region has the memory */
+static int verbs_mr_lend_table(struct verbs_mr *mr,
+			       const struct fi_mr_attr *attr,
+			       struct verbs_mr_builder *builder)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+	int ret;
+
+	if (attr->type != FI_BUF_SGL)
+		return -EINVAL;
+	ret = verbs_mr_walk(attr, builder);
+	if (ret)
+		return ret;
+	if (builder->count > mr->seg_limit)
+		return -EMSGSIZE;
+	for_each_sg(attr->mr_sgl, sg, attr->iov_count, i)
+		if (!sg->length || sg->length > builder->max_seg)
+			return -EINVAL;
+	builder->linear = false;
+	mr->sgt.sgl = attr->mr_sgl;
+	mr->sgt.nents = attr->iov_count;
+	mr->sgt.orig_nents = attr->iov_count;
+	return 0;
+}
+
 /* Counts first; the list is the same, and so is what follows from it */
 static int verbs_mr_new_table(struct verbs_mr *mr,
 			      const struct fi_mr_attr *attr,
@@ -197,8 +225,12 @@ static int verbs_mr_build_table(struct verbs_mr *mr,
 	};
 	int ret;
 
-	ret = mr->segs ? verbs_mr_reuse_table(mr, attr, &builder) :
-			 verbs_mr_new_table(mr, attr, &builder);
+	if (mr->segs)
+		ret = verbs_mr_reuse_table(mr, attr, &builder);
+	else if (mr->page_limit)
+		ret = verbs_mr_lend_table(mr, attr, &builder);
+	else
+		ret = verbs_mr_new_table(mr, attr, &builder);
 	if (ret)
 		return ret;
 	mr->len = builder.len;
@@ -238,6 +270,22 @@ static u64 verbs_mr_count_pages(const struct verbs_mr *mr, u64 size)
 		pages += (round_up(end, size) - start) >> ilog2(size);
 	}
 	return pages;
+}
+
+/* The smallest page that the device can register, of those that we make use of */
+u32 verbs_mr_min_page(const struct ib_device *ibdev)
+{
+	u64 cap = ibdev->attrs.page_size_cap & ~(u64)(VERBS_MR_MIN_PAGE - 1);
+
+	return cap ? 1UL << __ffs64(cap) : PAGE_SIZE;
+}
+
+/* Where elements of a list meet, if they do not continue each other; 0: anywhere */
+size_t verbs_mr_gap_align(const struct ib_device *ibdev)
+{
+	if (ibdev->attrs.kernel_cap_flags & IBK_SG_GAPS_REG)
+		return 0;
+	return verbs_mr_min_page(ibdev);
 }
 
 /* Returns the page size, 0 if none fits; *@pages: how many it takes */
@@ -306,7 +354,7 @@ static int verbs_mr_alloc_ibmr(struct verbs_mr *mr, u64 addr)
 }
 
 /* Other memory for a registration that is there and not in use */
-int verbs_mr_refill(struct verbs_mr *mr, u64 addr)
+static int verbs_mr_refill(struct verbs_mr *mr, u64 addr)
 {
 	enum ib_mr_type type;
 	u32 entries, page_size;
@@ -452,6 +500,8 @@ static int verbs_mr_map(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 	if (ret)
 		goto free_table;
 	mr->mapped = true;
+	if (mr->page_limit)
+		addr = sg_dma_address(mr->sgt.sgl);
 	ret = fill_ibmr(mr, addr);
 	if (ret)
 		verbs_mr_unmap(mr);
@@ -491,6 +541,7 @@ static int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	mr->mr.key = mr->ibmr->rkey;
 	mr->plain = mr->linear ? mr->domain : NULL;
 	mr->start = mr->ibmr->iova;
+	mr->mr.addr = mr->start;
 	mr->lkey = mr->ibmr->lkey;
 	return 0;
 
@@ -511,8 +562,9 @@ static int verbs_mr_new(struct verbs_domain *domain,
 
 	if (!mr)
 		return -ENOMEM;
-	ret = flags & FI_MR_ENDPOINT ? verbs_mr_ep_init(mr, attr) :
-				       verbs_mr_init(mr, attr);
+	ret = flags & FI_MR_ENDPOINT ?
+	      verbs_mr_ep_init(mr, attr, flags & FI_MR_LEND) :
+	      verbs_mr_init(mr, attr);
 	if (ret) {
 		verbs_mr_free(mr);
 		return ret;
@@ -527,8 +579,12 @@ static int verbs_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 {
 	struct verbs_domain *domain =
 		container_of(fid, struct verbs_domain, domain.fid);
-	int ret = verbs_domain_enter(domain);
+	int ret;
 
+	/* No peer memory, no counters for regions, and nothing makes memory persist */
+	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND))
+		return -FI_EBADFLAGS;
+	ret = verbs_domain_enter(domain);
 	if (ret)
 		return ret;
 	ret = verbs_mr_new(domain, attr, flags, mr);

@@ -55,7 +55,7 @@ enum verbs_mr_state {
  * @seg_limit: most entries of @segs
  * @one_limit: longest buffer that is one segment whatever it is, with what is before it
  *	in its page
- * @segs: memory for @sgt
+ * @segs: memory for @sgt; NULL: the client lends its lists (FI_MR_LEND)
  * @block: as a &struct verbs_queue's
  * @ep: where it is registered
  * @reg: the work request that registers it
@@ -94,9 +94,10 @@ struct verbs_mr {
 extern const struct fi_ops_mr verbs_mr_ops;
 int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr);
 int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr);
-int verbs_mr_refill(struct verbs_mr *mr, u64 addr);
 void verbs_mr_single_table(struct verbs_mr *mr);
 size_t verbs_mr_max_seg(const struct verbs_mr *mr);
+u32 verbs_mr_min_page(const struct ib_device *ibdev);
+size_t verbs_mr_gap_align(const struct ib_device *ibdev);
 int verbs_mr_close(struct fid *fid);
 
 /* reg.c */
@@ -104,7 +105,8 @@ int verbs_reg_mr(struct verbs_domain *domain, struct ib_mr *ibmr, int access);
 void verbs_reg_close(struct verbs_domain *domain);
 
 /* mr_ep.c */
-int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
+		     bool lent);
 void verbs_mr_prepare_reg(struct verbs_mr *mr);
 void verbs_mr_ep_ended(struct verbs_mr *mr);
 
@@ -119,7 +121,11 @@ bool verbs_needs_sink(const struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op,
 			size_t len);
 
-/* What is in the table, in pages of @page_size, for a registration that is not in use */
+/*
+ * What is in the table, in pages of @page_size, for a registration that is not in use.
+ * @addr: where the first byte is for peers; of a region of an endpoint, where the device
+ * has it: peers get its offset in the first page
+ */
 static inline int verbs_mr_fill(struct verbs_mr *mr, u64 addr, u32 page_size)
 {
 	int ret = ib_map_mr_sg(mr->ibmr, mr->sgt.sgl, mr->sgt.nents, NULL,
@@ -127,14 +133,14 @@ static inline int verbs_mr_fill(struct verbs_mr *mr, u64 addr, u32 page_size)
 
 	if (unlikely(ret != mr->sgt.nents || mr->ibmr->length != mr->len))
 		return ret < 0 ? ret : -EINVAL;
-	mr->ibmr->iova = addr;
+	mr->ibmr->iova = mr->page_limit ? addr & (page_size - 1) : addr;
 	return 0;
 }
 
-/* A region of an endpoint keeps its table */
+/* A region of an endpoint keeps its table, or it is the client's */
 static inline void verbs_mr_free_table(struct verbs_mr *mr)
 {
-	if (unlikely(!mr->segs))
+	if (unlikely(!mr->page_limit))
 		sg_free_table(&mr->sgt);
 }
 

@@ -7,9 +7,11 @@
  *
  *	EMPTY --fi_mr_refresh()--> READY --fi_mr_enable()--> ENABLED
  *	ENABLED --fi_mr_disable(), the peer has ended the key--> EMPTY
+ *	ENABLED --fi_mr_disable(), it waits for the doorbell--> EMPTY
  *	ENABLED --fi_mr_disable()--> ENDING --its completion--> EMPTY
  *
- * Everything these steps need was allocated when the region was opened.  The
+ * Everything these steps need was allocated when the region was opened, or is lent by the
+ * client (FI_MR_LEND): the scatterlist that is mapped.  The
  * registration's work request lies in the region and is linked in front of the
  * endpoint's next operation, so both share a doorbell; the key counts up each
  * time.  The device is told of the end of a key by a work request of its own, or
@@ -17,7 +19,12 @@
  *
  * The memory must not change under a registration that is not over, so the states
  * are kept strictly; that the peer has ended a key, and that a completion has been
- * waited for, is the client's word.
+ * waited for, is the client's word.  But while the registration waits for the doorbell,
+ * its work request is linked in the endpoint's chain, and no peer can have ended a key
+ * that no device knows: FI_REMOTE_INV is refused then.  FI_DISCARD takes the work request
+ * out of the chain, and refuses when it is not there any more.  A chain that is empty
+ * says without a lock that the registration is not in it, since fi_mr_enable() has
+ * returned.
  *
  * Locking: calls on one region come one after the other.  The completion of
  * fi_mr_disable() sets EMPTY before the client hears of it.
@@ -45,7 +52,7 @@ static struct verbs_mr *verbs_mr_of(struct fid_mr *fid_mr)
 static bool verbs_mr_ep_gone(const struct verbs_mr *mr)
 {
 	/* All endpoints are told before the removal waits for who holds the device */
-	return mr->ep ? READ_ONCE(mr->ep->state) == VERBS_EP_GONE :
+	return mr->ep ? READ_ONCE(mr->ep->kep.conn.state) == KOFI_CONN_GONE :
 			verbs_device_going(mr->domain->dev);
 }
 
@@ -75,11 +82,10 @@ static __always_inline bool verbs_mr_ep_is_one(struct verbs_mr *mr,
 	       verbs_finds_memory(&mr->block, kvec->iov_base, kvec->iov_len);
 }
 
-/* One segment, without a walk, and without a choice unless mapping has moved it */
+/* One segment, without a walk and without a choice of the page size */
 static __always_inline int verbs_mr_ep_take_one(struct verbs_mr *mr,
 						const struct kvec *kvec)
 {
-	u64 addr = (uintptr_t)kvec->iov_base;
 	int ret;
 
 	if (unlikely(mr->sgt.orig_nents != 1))
@@ -92,10 +98,7 @@ static __always_inline int verbs_mr_ep_take_one(struct verbs_mr *mr,
 	mr->mapped = true;
 	mr->len = kvec->iov_len;
 	mr->linear = true;
-	if (likely(!((sg_dma_address(mr->segs) ^ addr) % VERBS_MR_MIN_PAGE)))
-		ret = verbs_mr_fill(mr, addr, VERBS_MR_MIN_PAGE);
-	else
-		ret = verbs_mr_refill(mr, addr);
+	ret = verbs_mr_fill(mr, sg_dma_address(mr->segs), VERBS_MR_MIN_PAGE);
 	if (unlikely(ret))
 		verbs_mr_unmap(mr);
 	return ret;
@@ -114,7 +117,9 @@ static __always_inline int verbs_mr_ep_take(struct verbs_mr *mr,
 	ret = one ? verbs_mr_ep_take_one(mr, attr->mr_iov) :
 		    verbs_mr_remap(mr, attr);
 	mr->state = ret ? VERBS_MR_EMPTY : VERBS_MR_READY;
-	return ret == -ENOMEM ? -EAGAIN : ret;
+	if (unlikely(ret == -ENOMEM))
+		ret = mr->ep ? verbs_try_later(&mr->ep->tx, -EAGAIN) : -EAGAIN;
+	return ret;
 }
 
 /* The calls come several times per request, and nothing here sleeps */
@@ -179,12 +184,13 @@ static int verbs_mr_ep_post(struct verbs_mr *mr)
 	int ret;
 
 	/* See verbs_ep_enable() */
-	if (unlikely(smp_load_acquire(&ep->state) != VERBS_EP_CONNECTED)) {
-		ret = verbs_ep_check(ep, true);
+	if (unlikely(smp_load_acquire(&ep->kep.conn.state) != KOFI_CONN_CONNECTED)) {
+		ret = kofi_conn_check(&ep->kep.conn, true);
 		if (ret)
 			return ret;
 	}
-	if (unlikely(!verbs_slot_take(&ep->tx, &slot)))
+	if (unlikely(!verbs_slot_take(&ep->tx, &slot) &&
+		     verbs_slot_await(ep, &slot)))
 		return -EAGAIN;
 	verbs_mr_prepare_reg(mr);
 	slot->comp.flags = 0;
@@ -210,6 +216,7 @@ static int verbs_mr_ep_enable(struct fid_mr *fid_mr)
 		ret = verbs_mr_ep_gone(mr) ? -ENODEV : -FI_EOPBADSTATE;
 	if (likely(!ret)) {
 		mr->mr.key = mr->ibmr->rkey;
+		mr->mr.addr = mr->ibmr->iova;
 		mr->state = VERBS_MR_ENABLED;
 	}
 	verbs_device_release();
@@ -245,12 +252,20 @@ static noinline int verbs_mr_ep_invalidate(struct verbs_mr *mr, void *context)
 	return ret;
 }
 
+static noinline int verbs_mr_ep_discard(struct verbs_mr *mr)
+{
+	if (!verbs_reg_take_back(mr))
+		return -EALREADY;
+	verbs_mr_ep_ended(mr);
+	return 0;
+}
+
 static int verbs_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 {
 	struct verbs_mr *mr = verbs_mr_of(fid_mr);
 	int ret = 0;
 
-	if (unlikely(flags & ~FI_REMOTE_INV))
+	if (unlikely(flags & ~FI_REMOTE_INV && flags != FI_DISCARD))
 		return -FI_EBADFLAGS;
 	verbs_device_hold();
 	if (unlikely(verbs_mr_ep_gone(mr)))
@@ -259,6 +274,10 @@ static int verbs_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 		ret = -FI_EOPBADSTATE;
 	else if (!flags)
 		ret = verbs_mr_ep_invalidate(mr, context);
+	else if (unlikely(flags == FI_DISCARD))
+		ret = verbs_mr_ep_discard(mr);
+	else if (unlikely(READ_ONCE(mr->ep->chain) && verbs_reg_waits(mr)))
+		ret = -FI_EOPBADSTATE;
 	else
 		verbs_mr_ep_ended(mr);
 	verbs_device_release();
@@ -296,11 +315,14 @@ static void verbs_mr_ep_drain(struct verbs_mr *mr)
 	unsigned long flags;
 
 	rdma_lock_handler(ep->id);
-	verbs_ep_flush(ep);
+	if (!ep->drain.begun)
+		verbs_ep_flush(ep);
 	rdma_unlock_handler(ep->id);
-	mutex_lock(&mr->domain->drain_lock);
-	verbs_drain_sq(ep->qp, ep->tx.cq);
-	mutex_unlock(&mr->domain->drain_lock);
+	if (verbs_ep_drained(ep))
+		return;
+	mutex_lock(&ep->drain.lock);
+	verbs_drain_sq(ep->qp, verbs_queue_cq(&ep->tx));
+	mutex_unlock(&ep->drain.lock);
 
 	/* What has succeeded unsignalled has a slot until the close */
 	spin_lock_irqsave(&ep->tx.lock, flags);
@@ -314,11 +336,11 @@ static int verbs_mr_ep_quiesce(struct verbs_mr *mr)
 {
 	if (!mr->ep || !mr->ep->qp)
 		return 0;
-	if (mr->state == VERBS_MR_ENABLED)
-		verbs_post_unreg(mr);
+	if (mr->state == VERBS_MR_ENABLED && verbs_reg_take_back(mr))
+		return 0;
 	if (!verbs_mr_in_flight(mr))
 		return 0;
-	if (!verbs_ep_check(mr->ep, true))
+	if (!kofi_conn_check(&mr->ep->kep.conn, true))
 		return -EBUSY;
 	verbs_mr_ep_drain(mr);
 	return 0;
@@ -353,25 +375,14 @@ static const struct fi_ops_mr_ep verbs_mr_ep_ops = {
 	.disable	= verbs_mr_ep_disable,
 };
 
-static int verbs_count_pages(void *context, const struct verbs_piece *piece)
-{
-	size_t *pages = context;
-
-	*pages += DIV_ROUND_UP(offset_in_page(piece->addr) + piece->len,
-			       PAGE_SIZE);
-	return 0;
-}
-
 static int verbs_mr_ep_limit(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
-	size_t pages = 0;
-	int ret;
+	ssize_t pages = kofi_list_pages(attr->type, attr->mr_iov,
+					attr->iov_count);
 
-	ret = verbs_each_piece(attr->type, attr->mr_iov, attr->iov_count,
-			       verbs_count_pages, &pages);
-	if (ret)
-		return ret;
-	mr->page_limit = max(pages, attr->page_limit);
+	if (pages < 0)
+		return pages;
+	mr->page_limit = max_t(size_t, pages, attr->page_limit);
 	if (mr->page_limit >
 	    mr->domain->dev->ibdev->attrs.max_fast_reg_page_list_len)
 		return -EMSGSIZE;
@@ -379,7 +390,8 @@ static int verbs_mr_ep_limit(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 }
 
 /* Makes a new region one of this kind, with its first memory */
-int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
+int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
+		     bool lent)
 {
 	int ret;
 
@@ -387,10 +399,12 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	if (ret)
 		return ret;
 	mr->seg_limit = mr->page_limit;
-	mr->one_limit = verbs_mr_ep_one_limit(mr);
-	mr->segs = kvcalloc(mr->seg_limit, sizeof(*mr->segs), GFP_KERNEL);
-	if (!mr->segs)
-		return -ENOMEM;
+	if (!lent) {
+		mr->one_limit = verbs_mr_ep_one_limit(mr);
+		mr->segs = kvcalloc(mr->seg_limit, sizeof(*mr->segs), GFP_KERNEL);
+		if (!mr->segs)
+			return -ENOMEM;
+	}
 	ret = verbs_mr_prepare(mr, attr);
 	if (ret)
 		return ret;

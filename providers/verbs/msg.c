@@ -19,7 +19,7 @@ static ssize_t verbs_recvv(struct fid_ep *fid_ep, const struct kvec *iov,
 		.count		= count,
 		.desc		= desc,
 		.context	= context,
-		.silent		= verbs_is_silent(&ep->rx, ep->rx.op_flags),
+		.silent		= verbs_is_silent(&ep->kep.rx, ep->kep.rx.op_flags),
 	};
 
 	return verbs_post_recv(ep, &op);
@@ -94,7 +94,7 @@ static ssize_t verbs_recvmsg(struct fid_ep *fid_ep, const struct fi_msg *msg,
 		.count		= msg->iov_count,
 		.desc		= msg->desc,
 		.context	= msg->context,
-		.silent		= verbs_is_silent(&ep->rx, flags),
+		.silent		= verbs_is_silent(&ep->kep.rx, flags),
 	};
 
 	if (flags & ~VERBS_RECV_FLAGS)
@@ -165,7 +165,7 @@ static ssize_t verbs_sendv(struct fid_ep *fid_ep, const struct kvec *iov,
 		.context	= context,
 	};
 
-	return verbs_send_list(ep, &msg, verbs_told(&ep->tx, ep->tx.op_flags));
+	return verbs_send_list(ep, &msg, kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags));
 }
 
 static noinline ssize_t verbs_send_mapped(struct fid_ep *fid_ep, const void *buf,
@@ -199,7 +199,7 @@ static noinline ssize_t verbs_send_other(struct fid_ep *fid_ep, const void *buf,
 		return verbs_send_mapped(fid_ep, buf, len, desc, dest_addr,
 					 context);
 	return verbs_send_one(ep, &kvec, desc, context, 0,
-			      verbs_told(&ep->tx, ep->tx.op_flags));
+			      kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags));
 }
 
 static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
@@ -227,13 +227,13 @@ static ssize_t verbs_sendmsg(struct fid_ep *fid_ep, const struct fi_msg *msg,
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 
-	if (unlikely(flags & ~(ep->tx_flags | FI_REMOTE_INV)))
+	if (unlikely(flags & ~(ep->kep.limits->tx_flags | FI_REMOTE_INV)))
 		return -FI_EBADFLAGS;
 	/* The wire has one field for both */
 	if (unlikely(flags & FI_REMOTE_INV &&
 		     (flags & FI_REMOTE_CQ_DATA || msg->data > U32_MAX)))
 		return -EINVAL;
-	flags = verbs_told(&ep->tx, flags);
+	flags = kofi_ep_flags(&ep->kep.tx, flags);
 	if (likely(msg->type == FI_BUF_KVEC && msg->iov_count == 1 &&
 		   msg->msg_iov))
 		return verbs_send_one(ep, msg->msg_iov,
@@ -248,10 +248,10 @@ static __always_inline ssize_t verbs_send_as(struct verbs_ep *ep, const void *bu
 					     void *context, u64 data, u64 flags)
 {
 	struct kvec kvec = { (void *)buf, len };
-	u64 told = verbs_told(&ep->tx, ep->tx.op_flags);
+	u64 told = kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags);
 
 	/* iWARP carries no immediate data */
-	if (unlikely(flags & ~ep->tx_flags))
+	if (unlikely(flags & ~ep->kep.limits->tx_flags))
 		return -ENOSYS;
 	/* fi_inject() is never told of */
 	if (flags & FI_INJECT)
@@ -281,21 +281,37 @@ static ssize_t verbs_injectdata(struct fid_ep *fid_ep, const void *buf,
 			     data, FI_INJECT | FI_REMOTE_CQ_DATA);
 }
 
-/* What fi_sendmsg() and fi_writemsg() may be asked on this device */
-u64 verbs_tx_flags(bool iwarp)
-{
-	if (iwarp)
-		return VERBS_TX_FLAGS &
-		       ~(FI_REMOTE_CQ_DATA | FI_TRANSMIT_COMPLETE);
-	return VERBS_TX_FLAGS;
-}
-
 /* What may be the default of calls without flags */
-u64 verbs_op_flags(bool iwarp)
+#define VERBS_OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
+			 FI_TRANSMIT_COMPLETE)
+#define VERBS_IWARP_NOT	(FI_REMOTE_CQ_DATA | FI_TRANSMIT_COMPLETE)
+
+/*
+ * What a peer reads and writes is not counted: an RC queue pair has no event for it.  A
+ * write with remote CQ data takes a receive, but it is not a message that was received.
+ */
+#define VERBS_LIMITS						\
+	.cntr_dirs	 = FI_SEND | FI_RECV | FI_READ | FI_WRITE,	\
+	.rx_op_flags	 = FI_COMPLETION,			\
+	.recv_flags	 = VERBS_RECV_FLAGS,			\
+	.cm_data_size	 = VERBS_CM_DATA,			\
+	.max_atomic_size = sizeof(u64)
+
+static const struct kofi_ep_limits verbs_limits = {
+	VERBS_LIMITS,
+	.tx_op_flags	= VERBS_OP_FLAGS,
+	.tx_flags	= VERBS_TX_FLAGS,
+};
+
+static const struct kofi_ep_limits verbs_iwarp_limits = {
+	VERBS_LIMITS,
+	.tx_op_flags	= VERBS_OP_FLAGS & ~VERBS_IWARP_NOT,
+	.tx_flags	= VERBS_TX_FLAGS & ~VERBS_IWARP_NOT,
+};
+
+const struct kofi_ep_limits *verbs_ep_limits(bool iwarp)
 {
-	return verbs_tx_flags(iwarp) & (FI_COMPLETION | FI_INJECT |
-					FI_INJECT_COMPLETE |
-					FI_TRANSMIT_COMPLETE);
+	return iwarp ? &verbs_iwarp_limits : &verbs_limits;
 }
 
 const struct fi_ops_msg verbs_msg_ops = {

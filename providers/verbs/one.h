@@ -45,12 +45,12 @@ verbs_one_slot(struct verbs_ep *ep, const struct kvec *kvec,
 	size_t len = kvec->iov_len;
 
 	if (unlikely(flags & FI_INJECT)) {
-		if (len - 1 >= min_t(size_t, ep->inline_size, ep->inject_size))
+		if (len - 1 >= min_t(size_t, ep->inline_size, ep->kep.inject_size))
 			return false;
 		*sge = (struct ib_sge) { .addr = (uintptr_t)buf, .length = len };
 		return verbs_slot_take(&ep->tx, slot);
 	}
-	if (unlikely(len - 1 >= ep->max_msg_size))
+	if (unlikely(len - 1 >= ep->kep.max_msg_size))
 		return false;
 	if (mr)
 		return verbs_slot_in_region(ep, &ep->tx, buf, len, mr, sge, slot);
@@ -126,7 +126,7 @@ static __always_inline int verbs_one_post(struct verbs_ep *ep,
 
 	verbs_device_hold();
 	/* See verbs_ep_enable() */
-	if (unlikely(smp_load_acquire(&ep->state) != VERBS_EP_CONNECTED ||
+	if (unlikely(smp_load_acquire(&ep->kep.conn.state) != KOFI_CONN_CONNECTED ||
 		     !verbs_one_slot(ep, kvec, mr, one->flags, &sge, &slot)))
 		goto release;
 	verbs_fast_fill(slot, one->context,

@@ -8,6 +8,7 @@
 
 #include <linux/mmzone.h>
 #include <linux/sched/task_stack.h>
+#include <kofi/pages.h>
 #include "ep.h"
 
 #define VERBS_PARTS		16	/* most work requests of an operation */
@@ -24,38 +25,6 @@
 
 /* What fi_recvmsg() may be asked */
 #define VERBS_RECV_FLAGS	(FI_COMPLETION | FI_MORE)
-
-/**
- * struct verbs_piece - Memory that is physically contiguous
- * @addr: kernel address of the first byte, as the client gave it
- * @page: page
- * @offset: from the start of @page, which it may exceed
- * @len: bytes
- */
-struct verbs_piece {
-	void			*addr;
-	struct page		*page;
-	size_t			offset;
-	size_t			len;
-};
-
-typedef int (*verbs_piece_fn)(void *context, const struct verbs_piece *piece);
-
-/**
- * struct verbs_iter - A place in a list of local buffers
- * @type: what the list consists of
- * @elem: current element
- * @count: elements from here on
- * @skip: bytes of @elem that are done
- * @desc: descriptor of @elem, or NULL
- */
-struct verbs_iter {
-	enum fi_buf_type	type;
-	const void		*elem;
-	size_t			count;
-	size_t			skip;
-	void			**desc;
-};
 
 /**
  * struct verbs_map - Elements for the device
@@ -142,25 +111,12 @@ struct verbs_move_to {
 	void			*context;
 };
 
-/* pages.c */
-bool verbs_is_plain_memory(const void *buf, size_t len);
-bool verbs_iter_more(struct verbs_iter *iter);
-int verbs_iter_piece(const struct verbs_iter *iter, struct verbs_piece *piece);
-void verbs_iter_advance(struct verbs_iter *iter, size_t len);
-size_t verbs_iter_left(const struct verbs_iter *iter);
-u64 verbs_iter_addr(const struct verbs_iter *iter);
-ssize_t verbs_list_len(enum fi_buf_type type, const void *list, size_t count,
-		       size_t max);
-void verbs_gather(void *to, enum fi_buf_type type, const void *list,
-		  size_t count);
-int verbs_each_piece(enum fi_buf_type type, const void *list, size_t count,
-		     verbs_piece_fn fn, void *context);
-
 /* map.c */
 u64 verbs_fast_map(struct verbs_slot *slot, const void *buf, size_t len,
 		   enum dma_data_direction dir);
 int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
-		   struct verbs_iter *iter, size_t limit, struct verbs_map *map);
+		   struct kofi_list_iter *iter, size_t limit,
+		   struct verbs_map *map);
 void verbs_map_undo(struct verbs_domain *domain, enum dma_data_direction dir,
 		    struct verbs_map *map);
 void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map);
@@ -174,8 +130,7 @@ void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
 extern const struct fi_ops_msg verbs_msg_ops;
 extern const struct fi_ops_msg verbs_shared_msg_ops;
 extern const struct fi_ops_rma verbs_rma_ops;
-u64 verbs_tx_flags(bool iwarp);
-u64 verbs_op_flags(bool iwarp);
+const struct kofi_ep_limits *verbs_ep_limits(bool iwarp);
 
 /* atomic.c */
 extern const struct fi_ops_atomic verbs_atomic_ops;
@@ -183,13 +138,12 @@ int verbs_query_atomic(struct verbs_domain *domain, enum fi_datatype datatype,
 		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags);
 
 /* post.c */
-int verbs_ep_check(const struct verbs_ep *ep, bool send);
 int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
 		      size_t len);
 ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op);
-int verbs_post_errno(int ret);
+int verbs_post_errno(const struct verbs_queue *queue, int ret);
 int verbs_post_refused(struct verbs_slot *slot, int err);
 u64 verbs_comp_flags(const struct verbs_op *op);
 enum dma_data_direction verbs_op_dir(const struct verbs_op *op);
@@ -200,6 +154,11 @@ int verbs_one_refused(struct verbs_slot *slot, int err);
 void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 		   struct verbs_map *map, int send_flags);
 
+/* room.c */
+int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
+		      struct verbs_slot **list);
+int verbs_slot_await(struct verbs_ep *ep, struct verbs_slot **slot);
+
 /* chain.c */
 void verbs_chain_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr);
 int verbs_post_now(struct verbs_ep *ep, struct ib_send_wr *wr);
@@ -209,12 +168,16 @@ void verbs_chain_abandon(struct verbs_ep *ep);
 void verbs_ring(struct verbs_ep *ep);
 void verbs_refuse(struct verbs_slot *slot);
 void verbs_end_refused(struct verbs_ep *ep);
-void verbs_post_unreg(struct verbs_mr *mr);
+bool verbs_reg_waits(struct verbs_mr *mr);
+bool verbs_reg_take_back(struct verbs_mr *mr);
 
 /* split.c */
+size_t verbs_read_iov_max(const struct ib_device *ibdev, size_t size,
+			  size_t iov_limit);
+size_t verbs_write_iov_max(size_t size, size_t iov_limit);
 size_t verbs_split_limit(const struct verbs_ep *ep);
 int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
-		     struct verbs_iter *iter, const struct verbs_map *first);
+		     struct kofi_list_iter *iter, const struct verbs_map *first);
 void verbs_part_watch(struct verbs_slot *part, struct ib_send_wr *wr);
 void verbs_strand(struct verbs_slot *slot, int err);
 void verbs_end_stranded(struct verbs_ep *ep, bool drained);
@@ -252,7 +215,7 @@ static __always_inline bool verbs_finds_memory(unsigned long *block,
 {
 	if (verbs_knows_memory(READ_ONCE(*block), buf, len))
 		return true;
-	if (!verbs_is_plain_memory(buf, len))
+	if (!kofi_is_plain_memory(buf, len))
 		return false;
 	WRITE_ONCE(*block, ((unsigned long)buf + len - 1) >> VERBS_BLOCK_SHIFT);
 	return true;
@@ -271,7 +234,7 @@ static inline bool verbs_chain_takes(const struct verbs_ep *ep, int num_sge)
 {
 	return ep->chain_used + verbs_wr_size(num_sge) <=
 	       VERBS_CHAIN_ROOM - verbs_wr_size(1) &&
-	       READ_ONCE(ep->state) == VERBS_EP_CONNECTED;
+	       READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED;
 }
 
 /* Memory for the next one, of a buffer at least; whoever waits takes it */

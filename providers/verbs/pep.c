@@ -13,6 +13,7 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <kofi/opt.h>
 #include "cm.h"
 #include "ep.h"
 #include "verbs.h"
@@ -139,7 +140,7 @@ static int verbs_pep_setname(fid_t fid, void *addr, size_t addrlen)
 	struct sockaddr_storage src;
 	int ret;
 
-	ret = verbs_addr_from_info(&src, addr, addrlen);
+	ret = kofi_addr_from_info(&src, addr, addrlen);
 	if (ret)
 		return ret;
 	mutex_lock(&pep->lock);
@@ -156,8 +157,8 @@ static int verbs_pep_getname(fid_t fid, void *addr, size_t *addrlen)
 	mutex_lock(&pep->lock);
 	ret = verbs_pep_check(pep) ? : pep->bound ? 0 : -EADDRNOTAVAIL;
 	if (!ret)
-		ret = verbs_addr_copy_out(&pep->id->route.addr.src_addr, addr,
-					  addrlen);
+		ret = kofi_addr_copy_out(&pep->id->route.addr.src_addr, addr,
+					 addrlen);
 	mutex_unlock(&pep->lock);
 	return ret;
 }
@@ -230,9 +231,8 @@ static int verbs_pep_getopt(struct fid *fid, int level, int optname,
 		return -ENOPROTOOPT;
 	switch (optname) {
 	case FI_OPT_CM_DATA_SIZE:
-		return verbs_opt_copy_out(pep->raw ? VERBS_CM_REQ :
-						     VERBS_CM_DATA,
-					  optval, optlen);
+		return kofi_opt_put_size(pep->raw ? VERBS_CM_REQ : VERBS_CM_DATA,
+					 optval, optlen);
 	case FI_OPT_CM_DATA_RAW:
 		return verbs_get_raw(pep->raw, optval, optlen);
 	default:
@@ -263,7 +263,7 @@ static int verbs_pep_close(struct fid *fid)
 	if (pep->dev)
 		verbs_kid_strip(pep->dev, &pep->kid);
 	verbs_pep_destroy_id(pep);
-	verbs_connreq_drop_all(pep);
+	verbs_connreqs_drop_pep(pep);
 	if (pep->dev)
 		verbs_device_put(pep->dev);
 	if (pep->eq)
@@ -289,6 +289,11 @@ static const struct fi_ops_ep verbs_pep_ops = {
 	.cancel		= fi_no_cancel,
 	.getopt		= verbs_pep_getopt,
 	.setopt		= verbs_pep_setopt,
+	.tx_ctx		= fi_no_tx_ctx,
+	.rx_ctx		= fi_no_rx_ctx,
+	.rx_size_left	= fi_no_size_left,
+	.tx_size_left	= fi_no_size_left,
+	.drain		= fi_no_drain,
 };
 
 static const struct fi_ops_cm verbs_pep_cm_ops = {
@@ -301,6 +306,7 @@ static const struct fi_ops_cm verbs_pep_cm_ops = {
 	.accept		= fi_no_accept,
 	.reject		= verbs_pep_reject,
 	.shutdown	= fi_no_shutdown,
+	.join		= fi_no_join,
 };
 
 static int verbs_pep_open_id(struct verbs_pep *pep, const struct fi_info *info)
@@ -308,14 +314,13 @@ static int verbs_pep_open_id(struct verbs_pep *pep, const struct fi_info *info)
 	struct sockaddr_storage src;
 	int ret = 0;
 
-	pep->id = rdma_create_id(pep->fabric->net, verbs_pep_handler, pep,
-				 RDMA_PS_TCP, IB_QPT_RC);
+	pep->id = verbs_create_id(pep->fabric, verbs_pep_handler, pep);
 	if (IS_ERR(pep->id))
 		return PTR_ERR(pep->id);
 
 	if (info->src_addr)
-		ret = verbs_addr_from_info(&src, info->src_addr,
-					   info->src_addrlen) ? :
+		ret = kofi_addr_from_info(&src, info->src_addr,
+					  info->src_addrlen) ? :
 		      verbs_pep_bind_addr(pep, &src);
 	if (ret)
 		verbs_pep_destroy_id(pep);

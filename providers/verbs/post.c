@@ -25,50 +25,40 @@
 #include "queue.h"
 #include "verbs.h"
 
-int verbs_ep_check(const struct verbs_ep *ep, bool send)
-{
-	switch (smp_load_acquire(&ep->state)) {	/* see verbs_ep_enable() */
-	case VERBS_EP_CONNECTED:
-		return 0;
-	case VERBS_EP_OPEN:
-		return -FI_EOPBADSTATE;
-	case VERBS_EP_DOWN:
-		return -ESHUTDOWN;
-	case VERBS_EP_GONE:
-		return -ENODEV;
-	default:
-		return send ? -ENOTCONN : 0;
-	}
-}
-
 /*
  * A device without room says -ENOMEM; it has room when operations are done.  siw says
  * -ENOTCONN while somebody changes the state of the queue pair; either nothing has
  * happened to the connection, or its end is on the way to us.
  */
-int verbs_post_errno(int ret)
+int verbs_post_errno(const struct verbs_queue *queue, int ret)
 {
-	return ret == -ENOMEM || ret == -ENOTCONN ? -EAGAIN : ret;
+	if (ret == -ENOMEM || ret == -ENOTCONN)
+		ret = -EAGAIN;
+	return verbs_try_later(queue, ret);
 }
 
 /* Of a plain operation, whose slot goes back; returns the errno for the client */
 int verbs_post_refused(struct verbs_slot *slot, int err)
 {
+	const struct verbs_queue *queue = slot->queue;
+
 	verbs_unmap(slot);
 	verbs_slot_put(slot);
-	return verbs_post_errno(err);
+	return verbs_post_errno(queue, err);
 }
 
 void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
 		     u64 comp_flags)
 {
-	slot->comp.op_context = op->context;
+	slot->comp.op_context = verbs_context(slot->queue, op->context);
 	slot->comp.flags = comp_flags;
 	slot->comp.len = 0;
 	slot->comp.buf = NULL;
 	slot->comp.data = 0;
 	slot->comp.err = 0;
-	slot->comp.own = 0;
+	slot->riders = NULL;
+	slot->bytes = 0;
+	slot->marks = 0;
 	slot->silent = op->silent;
 	slot->region = op->region;
 	slot->cqe.done = slot->queue->done;
@@ -143,7 +133,7 @@ static int verbs_op_admit(struct verbs_ep *ep, const struct verbs_op *op,
 {
 	if (verbs_ep_ends(ep))
 		return -ESHUTDOWN;
-	if (!verbs_slot_take(&ep->tx, slot))
+	if (verbs_slots_claim(ep, 1, slot))
 		return -EAGAIN;
 	if (op->opcode == IB_WR_RDMA_READ_WITH_INV)
 		verbs_sinks_chain(ep, op->region);
@@ -158,16 +148,18 @@ static int verbs_op_admit(struct verbs_ep *ep, const struct verbs_op *op,
 static int verbs_slot_refused(struct verbs_slot *slot,
 			      const struct verbs_op *op, int err)
 {
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+
 	verbs_slot_over(slot);
 	slot->mapped = false;
 	verbs_slot_alight(slot);
 	if (op->opcode != IB_WR_RDMA_READ_WITH_INV) {
 		verbs_slot_put(slot);
-		return verbs_post_errno(err);
+		return verbs_post_errno(&ep->tx, err);
 	}
 	slot->comp.flags = 0;
 	slot->region = NULL;
-	queue_work(verbs_wq, &verbs_tx_ep(slot->queue)->broken);
+	queue_work(verbs_wq, &ep->broken);
 	return err == -ENOMEM ? -EIO : err;
 }
 
@@ -238,15 +230,15 @@ static int verbs_post_inject(struct verbs_ep *ep, const struct verbs_op *op,
 	if (len > ep->inline_size)
 		return verbs_post_map(ep, op, &map, 0, true);
 
-	verbs_gather(copy, op->type, op->list, op->count);
+	kofi_list_gather(copy, op->type, op->list, op->count, len);
 	map.sge[0].addr = (uintptr_t)copy;
 	return verbs_post_map(ep, op, &map, len ? IB_SEND_INLINE : 0, false);
 }
 
-static void verbs_map_begin(const struct verbs_op *op, struct verbs_iter *iter,
-			    struct verbs_map *map)
+static void verbs_map_begin(const struct verbs_op *op,
+			    struct kofi_list_iter *iter, struct verbs_map *map)
 {
-	*iter = (struct verbs_iter) {
+	*iter = (struct kofi_list_iter) {
 		.type	= op->type,
 		.elem	= op->list,
 		.count	= op->count,
@@ -278,8 +270,8 @@ int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
 }
 
 static int verbs_map_list(struct verbs_ep *ep, const struct verbs_op *op,
-			  enum dma_data_direction dir, struct verbs_iter *iter,
-			  struct verbs_map *map)
+			  enum dma_data_direction dir,
+			  struct kofi_list_iter *iter, struct verbs_map *map)
 {
 	bool read = op->opcode == IB_WR_RDMA_READ;
 
@@ -293,15 +285,15 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 {
 	bool inject = op->flags & FI_INJECT;
 	struct verbs_map map __uninitialized;
-	struct verbs_iter iter = {};
+	struct kofi_list_iter iter = {};
 	ssize_t len;
 	int ret;
 
-	len = verbs_list_len(op->type, op->list, op->count,
-			     inject ? ep->inject_size : ep->max_msg_size);
+	len = kofi_list_len(op->type, op->list, op->count,
+			    inject ? ep->kep.inject_size : ep->kep.max_msg_size);
 	if (len < 0)
 		return len;
-	if (verbs_queue_full(&ep->tx))
+	if (verbs_queue_full(&ep->tx) && verbs_slot_await(ep, NULL))
 		return -EAGAIN;
 	if (inject)
 		return verbs_post_inject(ep, op, len);
@@ -310,32 +302,12 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 
 	ret = verbs_map_list(ep, op, dir, &iter, &map);
 	if (ret)
-		return ret;
+		return verbs_try_later(&ep->tx, ret);
 	ret = iter.count ? verbs_post_split(ep, op, &iter, &map) :
 			   verbs_post_map(ep, op, &map, 0, false);
 	if (ret)
 		verbs_map_undo(ep->domain, dir, &map);
 	return ret;
-}
-
-/*
- * What rides is the registration of a region and nothing else, as for a storage client's
- * request.  Both have succeeded when this one has, and the client is called.
- */
-static bool verbs_one_carry(struct verbs_slot *slot)
-{
-	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-	struct verbs_slot *reg = ep->riders;
-
-	if (reg->comp.flags || reg->link || slot->mapped ||
-	    ep->tx.cq->kcq.wait_obj != FI_WAIT_DONE)
-		return false;
-	slot->signaled = true;
-	slot->cqe.done = verbs_call_carrier;
-	slot->riders = reg;
-	ep->riders = NULL;
-	ep->quiet = 0;
-	return true;
 }
 
 /*
@@ -346,8 +318,6 @@ void verbs_one_board(struct verbs_slot *slot, struct ib_send_wr *wr, u64 flags)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
-	if (ep->tx.bare && flags & FI_COMPLETION && verbs_one_carry(slot))
-		return;
 	slot->silent = !(flags & FI_COMPLETION);
 	slot->bytes = wr->sg_list->length;
 	slot->cqe.done = ep->tx.done;
@@ -383,7 +353,7 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 	ssize_t ret;
 
 	verbs_device_hold();
-	ret = verbs_ep_check(ep, true);
+	ret = kofi_conn_check(&ep->kep.conn, true);
 	/* Some devices would wait for ever, others lose count (siw) */
 	if (!ret && dir == DMA_FROM_DEVICE && !ep->may_read)
 		ret = -EACCES;
@@ -411,19 +381,20 @@ static int verbs_recv_map(struct verbs_queue *queue, const struct verbs_op *op,
 	struct verbs_slot *slot;
 	int ret;
 
-	if (!verbs_slot_take(queue, &slot))
+	if (!verbs_slot_take(queue, &slot) &&
+	    (verbs_queue_stays_full(queue) || !verbs_slot_take(queue, &slot)))
 		return -EAGAIN;
 	verbs_slot_fill(slot, op, FI_MSG | FI_RECV);
 	if (op->type == FI_BUF_KVEC && op->count)
 		slot->comp.buf = ((const struct kvec *)op->list)->iov_base;
 	verbs_map_keep(slot, map);
 	wr.wr_cqe = &slot->cqe;
-	ret = verbs_post_errno(verbs_ring_recv(queue, &wr));
-	if (ret) {
-		slot->mapped = false;
-		verbs_slot_put(slot);
-	}
-	return ret;
+	ret = verbs_ring_recv(queue, &wr);
+	if (!ret)
+		return 0;
+	slot->mapped = false;
+	verbs_slot_put(slot);
+	return verbs_post_errno(queue, ret);
 }
 
 /* Of at most @max bytes */
@@ -431,21 +402,21 @@ static ssize_t verbs_queue_recv(struct verbs_queue *queue,
 				const struct verbs_op *op, size_t max)
 {
 	struct verbs_domain *domain = queue->domain;
-	struct verbs_iter iter;
+	struct kofi_list_iter iter;
 	struct verbs_map map;
 	ssize_t len;
 	int ret;
 
-	len = verbs_list_len(op->type, op->list, op->count, max);
+	len = kofi_list_len(op->type, op->list, op->count, max);
 	if (len < 0)
 		return len;
-	if (verbs_queue_full(queue))
+	if (verbs_queue_full(queue) && verbs_queue_stays_full(queue))
 		return -EAGAIN;
 	verbs_map_begin(op, &iter, &map);
 	ret = verbs_map_some(domain, DMA_FROM_DEVICE, &iter, queue->iov_limit,
 			     &map);
 	if (ret)
-		return ret;
+		return verbs_try_later(queue, ret);
 	ret = iter.count ? -EINVAL : verbs_recv_map(queue, op, &map);
 	if (ret)
 		verbs_map_undo(domain, DMA_FROM_DEVICE, &map);
@@ -465,9 +436,9 @@ ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op)
 	ssize_t ret;
 
 	verbs_device_hold();
-	ret = verbs_ep_check(ep, false);
+	ret = kofi_conn_check(&ep->kep.conn, false);
 	if (!ret)
-		ret = verbs_queue_recv(&ep->rx, op, ep->max_msg_size);
+		ret = verbs_queue_recv(&ep->rx, op, ep->kep.max_msg_size);
 	verbs_device_release();
 	return ret;
 }

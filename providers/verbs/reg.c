@@ -184,8 +184,7 @@ static int verbs_reg_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 static struct rdma_cm_id *verbs_reg_create_id(struct verbs_reg *reg)
 {
-	return rdma_create_id(reg->domain->fabric->net, verbs_reg_handler, reg,
-			      RDMA_PS_TCP, IB_QPT_RC);
+	return verbs_create_id(reg->domain->fabric, verbs_reg_handler, reg);
 }
 
 /* -EADDRNOTAVAIL: the address is not, or no longer, one of the device's */
@@ -200,7 +199,7 @@ static int verbs_reg_listen_at(struct verbs_reg *reg,
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 
-	verbs_addr_set_port(&any_port, 0);
+	kofi_addr_set_port(&any_port, 0);
 	if (rdma_bind_addr(id, (struct sockaddr *)&any_port) ||
 	    id->device != reg->domain->dev->ibdev)
 		ret = -EADDRNOTAVAIL;
@@ -219,14 +218,19 @@ static int verbs_reg_listen(struct verbs_reg *reg)
 	struct verbs_domain *domain = reg->domain;
 	struct sockaddr_storage *addrs;
 	int ret = -EADDRNOTAVAIL;
+	struct net *net;
 	int i, count;
 
-	if (domain->src.ss_family && !verbs_addr_any(&domain->src))
+	if (domain->src.ss_family && !kofi_addr_any(&domain->src))
 		ret = verbs_reg_listen_at(reg, &domain->src);
 	if (ret != -EADDRNOTAVAIL)
 		return ret;
 
-	count = verbs_addr_list(domain->fabric->net, &addrs);
+	net = verbs_get_net(domain->fabric);
+	if (!net)
+		return -ENODEV;
+	count = kofi_addr_list(net, &addrs);
+	put_net(net);
 	if (count < 0)
 		return count;
 	for (i = 0; i < count && ret == -EADDRNOTAVAIL; i++)
@@ -242,7 +246,7 @@ static int verbs_reg_resolve(struct verbs_reg *reg)
 	struct rdma_cm_id *id = reg->active.id;
 	int ret;
 
-	verbs_addr_set_port(&from, 0);
+	kofi_addr_set_port(&from, 0);
 	ret = rdma_resolve_addr(id, (struct sockaddr *)&from,
 				(struct sockaddr *)&to, VERBS_RESOLVE_MS);
 	if (!ret)

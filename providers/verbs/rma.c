@@ -59,7 +59,7 @@ static ssize_t verbs_readv(struct fid_ep *fid_ep, const struct kvec *iov,
 		.context	= context,
 		.addr		= addr,
 		.key		= key,
-		.silent		= verbs_is_silent(&ep->tx, ep->tx.op_flags),
+		.silent		= verbs_is_silent(&ep->kep.tx, ep->kep.tx.op_flags),
 	};
 
 	return verbs_rma_post(ep, &op);
@@ -197,7 +197,7 @@ static ssize_t verbs_writev(struct fid_ep *fid_ep, const struct kvec *iov,
 	const struct fi_rma_iov to = { .addr = addr, .key = key };
 
 	return verbs_write_list(ep, &msg, &to,
-				verbs_told(&ep->tx, ep->tx.op_flags));
+				kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags));
 }
 
 static noinline ssize_t verbs_write_mapped(struct fid_ep *fid_ep,
@@ -229,7 +229,7 @@ static noinline ssize_t verbs_write_other(struct fid_ep *fid_ep, const void *buf
 		return verbs_write_mapped(fid_ep, buf, len, desc, dest_addr, addr,
 					  key, context);
 	return verbs_write_one(ep, &kvec, desc, context, 0,
-			       verbs_told(&ep->tx, ep->tx.op_flags), &to);
+			       kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags), &to);
 }
 
 static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
@@ -263,8 +263,8 @@ static int verbs_rma_check(const struct verbs_ep *ep, const struct fi_msg_rma *m
 
 	if (!remote || msg->rma_iov_count != 1)
 		return -EINVAL;
-	len = verbs_list_len(msg->type, msg->msg_iov, msg->iov_count,
-			     ep->max_msg_size);
+	len = kofi_list_len(msg->type, msg->msg_iov, msg->iov_count,
+			    ep->kep.max_msg_size);
 	if (len < 0)
 		return len;
 	return remote->len == len ? 0 : -EINVAL;
@@ -282,11 +282,11 @@ static ssize_t verbs_readmsg(struct fid_ep *fid_ep, const struct fi_msg_rma *msg
 		.desc		= msg->desc,
 		.context	= msg->context,
 		.flags		= flags,
-		.silent		= verbs_is_silent(&ep->tx, flags),
+		.silent		= verbs_is_silent(&ep->kep.tx, flags),
 	};
 	int ret;
 
-	if (flags & ~(ep->tx_flags & VERBS_READ_FLAGS))
+	if (flags & ~(ep->kep.limits->tx_flags & VERBS_READ_FLAGS))
 		return -FI_EBADFLAGS;
 	/* iWARP knows no fence in front of a read */
 	if (flags & FI_FENCE && ep->iwarp)
@@ -305,12 +305,12 @@ static ssize_t verbs_writemsg(struct fid_ep *fid_ep,
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 	int ret;
 
-	if (flags & ~ep->tx_flags)
+	if (flags & ~ep->kep.limits->tx_flags)
 		return -FI_EBADFLAGS;
 	ret = verbs_rma_check(ep, msg);
 	if (ret)
 		return ret;
-	flags = verbs_told(&ep->tx, flags);
+	flags = kofi_ep_flags(&ep->kep.tx, flags);
 	if (likely(msg->type == FI_BUF_KVEC && msg->iov_count == 1))
 		return verbs_write_one(ep, msg->msg_iov,
 				       msg->desc ? *msg->desc : NULL,
@@ -328,10 +328,10 @@ static __always_inline ssize_t verbs_write_as(struct verbs_ep *ep,
 {
 	const struct fi_rma_iov to = { addr, len, key };
 	struct kvec kvec = { (void *)buf, len };
-	u64 told = verbs_told(&ep->tx, ep->tx.op_flags);
+	u64 told = kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags);
 
 	/* iWARP carries no immediate data */
-	if (unlikely(flags & ~ep->tx_flags))
+	if (unlikely(flags & ~ep->kep.limits->tx_flags))
 		return -ENOSYS;
 	/* fi_inject_write() is never told of */
 	if (flags & FI_INJECT)

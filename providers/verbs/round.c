@@ -40,7 +40,7 @@ static size_t verbs_move_cut(const struct verbs_move *move,
 	*start = page_to_phys(sg_page(at->sg)) + at->sg->offset + at->skip;
 	len = min_t(size_t, len, ALIGN_DOWN(ib_dma_max_seg_size(ibdev),
 					    PAGE_SIZE));
-	len = min(len, move->ep->max_msg_size);
+	len = min(len, move->ep->kep.max_msg_size);
 	return move->fine ? min(len, PAGE_SIZE - offset_in_page(*start)) : len;
 }
 
@@ -55,7 +55,7 @@ static unsigned int verbs_move_fill(struct verbs_move *move,
 
 	for (n = 0; n < limit && at->left; n++) {
 		len = verbs_move_cut(move, at, &start);
-		if (total + len > move->ep->max_msg_size)
+		if (total + len > move->ep->kep.max_msg_size)
 			break;
 		if (move->fine && n && (offset_in_page(start) ||
 					offset_in_page(end)))

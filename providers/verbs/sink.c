@@ -70,17 +70,9 @@ static u32 verbs_sink_pages(const struct ib_device *ibdev)
 		     ibdev->attrs.max_fast_reg_page_list_len);
 }
 
-/* The smallest page that the device can register */
-static size_t verbs_sink_page_size(const struct ib_device *ibdev)
-{
-	u64 cap = ibdev->attrs.page_size_cap & ~(u64)(SZ_4K - 1);
-
-	return cap ? 1UL << __ffs64(cap) : PAGE_SIZE;
-}
-
 static size_t verbs_sink_bytes(const struct ib_device *ibdev)
 {
-	return verbs_sink_pages(ibdev) * verbs_sink_page_size(ibdev);
+	return verbs_sink_pages(ibdev) * verbs_mr_min_page(ibdev);
 }
 
 /*
@@ -198,6 +190,7 @@ static void verbs_sinks_give(struct verbs_sink *sink)
 void verbs_sinks_put(struct verbs_mr *mr)
 {
 	verbs_sinks_give(to_verbs_sink(mr));
+	kofi_ep_room(&mr->ep->kep.tx);
 }
 
 /* Does @op read into what the device takes as a sink as it is? */
@@ -236,7 +229,7 @@ struct verbs_span {
 
 /* Can it go on with @piece?  Only the first begins, and the last ends, in a page */
 static bool verbs_span_takes(struct verbs_span *span, size_t page_size,
-			     const struct verbs_piece *piece)
+			     const struct kofi_piece *piece)
 {
 	phys_addr_t start = page_to_phys(piece->page) + piece->offset;
 
@@ -249,7 +242,7 @@ static bool verbs_span_takes(struct verbs_span *span, size_t page_size,
 }
 
 static size_t verbs_span_add(struct verbs_span *span,
-			     const struct verbs_piece *piece)
+			     const struct kofi_piece *piece)
 {
 	size_t len = min(piece->len, span->room);
 
@@ -262,16 +255,16 @@ static size_t verbs_span_add(struct verbs_span *span,
 
 /* As much of the list as goes under one key; @left: pieces that it may still have */
 static int verbs_span_fill(struct verbs_span *span, const struct verbs_mr *mr,
-			   struct verbs_iter *iter, size_t *left)
+			   struct kofi_list_iter *iter, size_t *left)
 {
-	size_t page_size = verbs_sink_page_size(mr->domain->dev->ibdev), len;
-	struct verbs_piece piece;
+	size_t page_size = verbs_mr_min_page(mr->domain->dev->ibdev), len;
+	struct kofi_piece piece;
 	int ret;
 
 	span->count = 0;
 	span->room = mr->page_limit * page_size;
-	while (verbs_iter_more(iter)) {
-		ret = verbs_iter_piece(iter, &piece);
+	while (kofi_list_more(iter)) {
+		ret = kofi_list_piece(iter, &piece);
 		if (ret)
 			return ret;
 		if (!verbs_span_takes(span, page_size, &piece))
@@ -280,7 +273,7 @@ static int verbs_span_fill(struct verbs_span *span, const struct verbs_mr *mr,
 			return -EINVAL;
 		len = verbs_span_add(span, &piece);
 		*left -= len == piece.len;
-		verbs_iter_advance(iter, len);
+		kofi_list_advance(iter, len);
 	}
 	return 0;
 }
@@ -312,7 +305,7 @@ static void verbs_sink_link(struct verbs_sink *sink, u64 addr, u64 key)
 		sink->before->read.wr.next = &mr->reg.wr;
 }
 
-static int verbs_sink_map(struct verbs_sink *sink, struct verbs_iter *iter,
+static int verbs_sink_map(struct verbs_sink *sink, struct kofi_list_iter *iter,
 			  size_t *left)
 {
 	struct verbs_span span;
@@ -338,7 +331,7 @@ static int verbs_sink_map(struct verbs_sink *sink, struct verbs_iter *iter,
 static int verbs_sinks_take(struct verbs_ep *ep, const struct verbs_op *op,
 			    struct verbs_sink **last)
 {
-	struct verbs_iter iter = {
+	struct kofi_list_iter iter = {
 		.type	= op->type,
 		.elem	= op->list,
 		.count	= op->count,
@@ -348,7 +341,7 @@ static int verbs_sinks_take(struct verbs_ep *ep, const struct verbs_op *op,
 	u64 addr = op->addr;
 	int ret;
 
-	for (taken = 0; verbs_iter_more(&iter); taken++) {
+	for (taken = 0; kofi_list_more(&iter); taken++) {
 		sink = verbs_sink_take(ep);
 		if (!sink)
 			return taken == ep->nr_sinks ? -EMSGSIZE : -EAGAIN;
@@ -383,17 +376,17 @@ ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op,
 	int ret;
 
 	ret = verbs_sinks_take(ep, op, &last);
-	if (ret)
-		goto give;
+	if (ret) {
+		verbs_sinks_give(last);
+		return verbs_try_later(&ep->tx, ret);
+	}
 
 	read.opcode = IB_WR_RDMA_READ_WITH_INV;
 	read.region = &last->mr;
 	read.addr = last->read.remote_addr;
 	ret = verbs_post_region(ep, &read, len);
 	/* What the device has refused otherwise it may have taken in part */
-	if (ret != -EAGAIN && ret != -ESHUTDOWN)
-		return ret;
-give:
-	verbs_sinks_give(last);
+	if (ret == -EAGAIN || ret == -ESHUTDOWN)
+		verbs_sinks_give(last);
 	return ret;
 }

@@ -17,10 +17,9 @@
  * A free slot is clean: nothing in it is left from an operation, and its completion
  * would go to the queue's plain_done.  So a plain operation has little to fill in.
  *
- * What is in flight is linked through the place of comp.next, so it must be in no such
- * list any more, or never looked for there again, when it ends by a completion of its
- * own: riders that failed are followed by their carrier's failure, and those that were
- * refused by verbs_chain_abandon().
+ * A slot that is in flight must not be linked any more when it ends by a completion of
+ * its own: riders that failed are followed by their carrier's failure, and those that
+ * were refused by verbs_chain_abandon().
  *
  * Operations whose success nobody wants to know are posted unsignalled, and the
  * device says nothing of them unless they fail.  Their slots ride on that of the
@@ -42,33 +41,47 @@
 #include "queue.h"
 #include "verbs.h"
 
-/* Plain operations have a done function that knows the kind of completion queue */
+/* Plain operations of an endpoint have a done function with nothing to look for */
 static void (*verbs_plain_done(const struct verbs_queue *queue))
 	    (struct ib_cq *cq, struct ib_wc *wc)
 {
-	bool send = queue->done == verbs_send_done;
-
 	if (!queue->ep)
 		return queue->done;
-	if (queue->cq->kcq.wait_obj == FI_WAIT_DONE)
-		return send ? verbs_call_sent : verbs_call_received;
-	return send ? verbs_sent : verbs_received;
+	return queue->done == verbs_send_done ? verbs_sent : verbs_received;
+}
+
+static bool verbs_queue_is_counted(const struct verbs_queue *queue)
+{
+	struct kofi_cntr *const *cntrs = queue->side->ep->cntrs;
+
+	if (queue->side->dir == FI_RECV)
+		return cntrs[KOFI_CNTR_RECV];
+	return cntrs[KOFI_CNTR_SEND] || cntrs[KOFI_CNTR_READ] ||
+	       cntrs[KOFI_CNTR_WRITE];
 }
 
 /*
  * May operations with the endpoint's flags be plain?  Not if there is more to be done
  * when they begin or end than to report them.
+ *
+ * The device says nothing of unsignalled operations, and a client that sleeps for a number
+ * of them would sleep until somebody posts a signalled one.  So as long as a counter is
+ * bound, every operation is signalled.
  */
 void verbs_queue_tune(struct verbs_queue *queue)
 {
+	const struct kofi_ep_side *side = queue->side;
+
+	queue->counted = verbs_queue_is_counted(queue);
 	queue->bare = queue->ep && !queue->ep->iwarp && !queue->counted;
-	queue->fits = queue->bare && !queue->selective &&
-		      !(queue->op_flags & ~FI_COMPLETION);
+	queue->fits = queue->bare && !side->selective &&
+		      !(READ_ONCE(side->op_flags) & ~FI_COMPLETION);
 }
 
 /* From the beginning; the rest follows when there is a queue pair to be */
-void verbs_queue_prepare(struct verbs_queue *queue)
+void verbs_queue_prepare(struct verbs_queue *queue, struct kofi_ep_side *side)
 {
+	queue->side = side;
 	spin_lock_init(&queue->lock);
 	queue->block = VERBS_NO_BLOCK;
 }
@@ -112,7 +125,7 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	return 0;
 }
 
-/* The queue pair is gone; what had no completion of its own is still mapped */
+/* Nothing is in flight any more; what had no completion of its own is still mapped */
 void verbs_queue_unmap(struct verbs_queue *queue)
 {
 	size_t i;
@@ -138,13 +151,19 @@ void verbs_slot_put(struct verbs_slot *slot)
 	slot->comp.buf = NULL;
 	slot->comp.data = 0;
 	slot->comp.err = 0;
-	slot->comp.own = 0;
+	slot->comp.prov_errno = 0;
+	slot->riders = NULL;
+	slot->region = NULL;
+	slot->bytes = 0;
+	slot->marks = 0;
 	slot->cqe.done = home->plain_done;
 	slot->queue = home;
 	verbs_slots_push(home, slot, slot);
+	kofi_ep_room_after_atomic(home->side);
 }
 
-void verbs_slot_put_chain(struct kofi_comp *chain)
+/* See &struct kofi_cq_ops */
+void verbs_slots_release(struct kofi_comp *chain)
 {
 	struct kofi_comp *comp;
 

@@ -41,16 +41,34 @@ static unsigned int verbs_max_parts(const struct verbs_ep *ep)
 
 static bool verbs_has_split(const struct verbs_ep *ep)
 {
-	return ep->rma && verbs_max_parts(ep) > 1;
+	return verbs_ep_has_rma(ep) && verbs_max_parts(ep) > 1;
+}
+
+/* Most elements of a read, on an endpoint with FI_RMA; @size: of its transmit queue */
+size_t verbs_read_iov_max(const struct ib_device *ibdev, size_t size,
+			  size_t iov_limit)
+{
+	/* A list to read into is one sink there (sink.c) */
+	if (verbs_is_iwarp(ibdev))
+		return iov_limit;
+	return min_t(size_t, iov_limit, ibdev->attrs.max_sge_rd) *
+	       min_t(size_t, VERBS_PARTS, size);
+}
+
+/* Of a write */
+size_t verbs_write_iov_max(size_t size, size_t iov_limit)
+{
+	return iov_limit * min_t(size_t, VERBS_PARTS, size);
 }
 
 /* Elements that any read and any write may have */
 size_t verbs_split_limit(const struct verbs_ep *ep)
 {
-	/* A list to read into is one sink there (sink.c) */
-	if (ep->iwarp)
-		return ep->tx.iov_limit;
-	return ep->read_limit * (verbs_has_split(ep) ? verbs_max_parts(ep) : 1);
+	if (!verbs_ep_has_rma(ep))
+		return ep->read_limit;
+	return min(verbs_read_iov_max(ep->domain->dev->ibdev, ep->tx.size,
+				      ep->tx.iov_limit),
+		   verbs_write_iov_max(ep->tx.size, ep->tx.iov_limit));
 }
 
 /* Room for an operation that takes more than one work request */
@@ -78,7 +96,7 @@ static void verbs_split_unmap(struct verbs_ep *ep, const struct verbs_op *op,
 
 /* Returns the number of parts, or an errno; then only the first is mapped */
 static int verbs_split_map(struct verbs_ep *ep, const struct verbs_op *op,
-			   struct verbs_iter *iter)
+			   struct kofi_list_iter *iter)
 {
 	size_t limit = op->opcode == IB_WR_RDMA_READ ? ep->read_limit :
 						       ep->tx.iov_limit;
@@ -86,7 +104,7 @@ static int verbs_split_map(struct verbs_ep *ep, const struct verbs_op *op,
 	struct verbs_map *map;
 	int ret = 0;
 
-	while (!ret && verbs_iter_more(iter)) {
+	while (!ret && kofi_list_more(iter)) {
 		if (count == verbs_max_parts(ep)) {
 			ret = -EINVAL;
 			break;
@@ -109,17 +127,14 @@ static int verbs_split_map(struct verbs_ep *ep, const struct verbs_op *op,
 /* Here and below the caller holds the queue's lock, too */
 static int verbs_split_take(struct verbs_ep *ep, unsigned int count)
 {
-	struct verbs_part *parts = ep->parts;
+	struct verbs_slot *slot;
 	unsigned int i;
+	int ret;
 
-	for (i = 0; i < count; i++) {
-		if (verbs_slot_take(&ep->tx, &parts[i].slot))
-			continue;
-		while (i--)
-			verbs_slot_put(parts[i].slot);
-		return -EAGAIN;
-	}
-	return 0;
+	ret = verbs_slots_claim(ep, count, &slot);
+	for (i = 0; i < count && !ret; i++, slot = slot->link)
+		ep->parts[i].slot = slot;
+	return ret;
 }
 
 /* What of the operation's flags is the part's own */
@@ -214,7 +229,7 @@ static void verbs_split_ended(struct ib_cq *cq, struct ib_wc *wc)
 	if (!cq)
 		slot->riders = NULL;
 	slot->cqe.done = verbs_send_done;
-	verbs_slot_fail(slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
+	verbs_slot_fail(cq, slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
 }
 
 /* Returns an errno only if the device has taken no part */
@@ -240,7 +255,7 @@ static int verbs_split_post(struct verbs_ep *ep, const struct verbs_op *op,
 	}
 	verbs_split_undo(ep, count);
 	verbs_chain_abandon(ep);
-	return ret;
+	return verbs_post_errno(&ep->tx, ret);
 }
 
 /**
@@ -255,7 +270,7 @@ static int verbs_split_post(struct verbs_ep *ep, const struct verbs_op *op,
  * -EAGAIN; or another errno.  After an error @first is still the caller's.
  */
 int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
-		     struct verbs_iter *iter, const struct verbs_map *first)
+		     struct kofi_list_iter *iter, const struct verbs_map *first)
 {
 	unsigned long flags;
 	int ret, count;
@@ -266,7 +281,7 @@ int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 	spin_lock_irqsave(&ep->split_lock, flags);
 	ep->parts[0].map = *first;
 	count = verbs_split_map(ep, op, iter);
-	ret = count;
+	ret = verbs_try_later(&ep->tx, count);
 	if (count > 0) {
 		spin_lock(&ep->tx.lock);
 		ret = verbs_split_post(ep, op, count);
@@ -276,7 +291,7 @@ int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 			verbs_split_unmap(ep, op, count);
 	}
 	spin_unlock_irqrestore(&ep->split_lock, flags);
-	return verbs_post_errno(ret);
+	return ret;
 }
 
 /**

@@ -42,11 +42,19 @@
  * send marker of the queue pair itself, and if its sends complete elsewhere, that
  * of a queue pair without any other use, which is never connected.
  *
- * Step 2 has a limit because siw never sends the event, nor does rxe in 6.1.  siw
- * has everything in the completion queue when the error state is reached, and rxe
- * needs microseconds.  Should a device be late, then receives of its queue pair
+ * Step 2 has a limit, a second, because siw and bnxt_re never report the event, nor does
+ * rxe in 6.1.  siw has everything in the completion queue when the error state is reached,
+ * and rxe needs microseconds.  Should a device be late, then receives of its queue pair
  * are lost until the shared receive context is closed; nothing worse, as drivers
  * of hardware leave no completion of a queue pair that is gone.
+ *
+ * Nothing tells in advance whether a device reports the event, so each device is learnt
+ * (struct verbs_device.last_wqe).  One that has reported it once is always waited for.
+ * One that has not, when a queue pair that had been connected was drained, is waited for
+ * only as long as rxe needs, many times over: if it was late for once, it is found out,
+ * since the event counts whenever it comes.  So a client that closes many endpoints one
+ * after the other waits the second once.  When a device is removed, all its queue pairs
+ * have one second in common.
  *
  * Receives that nobody has taken stay.  The close of the shared receive context
  * destroys the device's queue, which reports nothing of what was still in it, and
@@ -67,6 +75,7 @@
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <kofi/opt.h>
 #include "ep.h"
 #include "op.h"
 #include "queue.h"
@@ -97,8 +106,8 @@ static void verbs_srx_tell_error(struct verbs_srx *srx, int err)
 	if (!srx->err) {
 		srx->error.err = err;
 		WRITE_ONCE(srx->err, err);
-		if (srx->eq)
-			kofi_eq_post(srx->eq, &srx->error);
+		if (srx->kep.conn.eq)
+			kofi_eq_post(srx->kep.conn.eq, &srx->error);
 	}
 	spin_unlock_irqrestore(&srx->event_lock, flags);
 }
@@ -107,7 +116,7 @@ static void verbs_srx_tell_limit(struct verbs_srx *srx)
 {
 	WRITE_ONCE(srx->limit, 0);
 	/* There is one, or it would not have been armed */
-	kofi_eq_post(READ_ONCE(srx->eq), &srx->reached);
+	kofi_eq_post(READ_ONCE(srx->kep.conn.eq), &srx->reached);
 }
 
 static void verbs_srx_event(struct ib_event *event, void *context)
@@ -206,17 +215,17 @@ static void verbs_srx_cq_put(struct verbs_srx *srx, struct verbs_srx_cq *srx_cq)
  */
 int verbs_srx_attach(struct verbs_ep *ep)
 {
-	struct verbs_srx *srx = ep->srx;
+	struct verbs_srx *srx = verbs_ep_srx(ep);
 	struct verbs_srx_cq *srx_cq;
 	int ret = 0;
 
 	mutex_lock(&srx->lock);
-	srx_cq = verbs_srx_cq_get(srx, ep->rx.cq);
+	srx_cq = verbs_srx_cq_get(srx, verbs_queue_cq(&ep->rx));
 	if (IS_ERR(srx_cq)) {
 		ret = PTR_ERR(srx_cq);
 		goto unlock;
 	}
-	if (ep->tx.cq != ep->rx.cq)
+	if (verbs_queue_cq(&ep->tx) != verbs_queue_cq(&ep->rx))
 		ret = verbs_srx_cq_add_marker(srx, srx_cq);
 	if (ret)
 		verbs_srx_cq_put(srx, srx_cq);
@@ -229,9 +238,55 @@ unlock:
 
 void verbs_srx_detach(struct verbs_ep *ep)
 {
-	mutex_lock(&ep->srx->lock);
-	verbs_srx_cq_put(ep->srx, ep->srx_cq);
-	mutex_unlock(&ep->srx->lock);
+	mutex_lock(&verbs_ep_srx(ep)->lock);
+	verbs_srx_cq_put(verbs_ep_srx(ep), ep->srx_cq);
+	mutex_unlock(&verbs_ep_srx(ep)->lock);
+}
+
+/**
+ * verbs_last_wqe_until() - How long may a queue pair wait for its last shared receive?
+ * @dev: its device
+ *
+ * Context: any.
+ * Return: until then, in jiffies, if it is in the error state now.
+ */
+unsigned long verbs_last_wqe_until(const struct verbs_device *dev)
+{
+	bool brief = READ_ONCE(dev->last_wqe) == VERBS_LAST_WQE_MISSED;
+
+	return jiffies + msecs_to_jiffies(brief ? VERBS_LAST_WQE_BRIEF_MS :
+						  VERBS_LAST_WQE_MS);
+}
+
+/* The device reports that the queue pair takes no more; in any context */
+void verbs_last_wqe_reached(struct verbs_ep *ep)
+{
+	WRITE_ONCE(ep->domain->dev->last_wqe, VERBS_LAST_WQE_REPORTED);
+	complete_all(&ep->last_wqe);
+}
+
+static void verbs_last_wqe_wait(struct verbs_ep *ep)
+{
+	const struct verbs_device *dev = ep->domain->dev;
+	unsigned long now = jiffies, until;
+
+	until = READ_ONCE(ep->kep.conn.state) == KOFI_CONN_GONE ?
+		READ_ONCE(dev->drain_until) : verbs_last_wqe_until(dev);
+	if (time_before(now, until))
+		wait_for_completion_timeout(&ep->last_wqe, until - now);
+}
+
+/*
+ * Everything else has been drained, so the device has handled the error state.  That it
+ * has reported nothing means something only if the queue pair was ready to receive.
+ */
+static void verbs_last_wqe_learn(struct verbs_ep *ep)
+{
+	if (READ_ONCE(ep->kep.conn.state) != KOFI_CONN_GONE &&
+	    ep->kep.conn.connected.event == FI_CONNECTED &&
+	    !completion_done(&ep->last_wqe))
+		cmpxchg(&ep->domain->dev->last_wqe, VERBS_LAST_WQE_UNKNOWN,
+			VERBS_LAST_WQE_MISSED);
 }
 
 /**
@@ -245,17 +300,17 @@ void verbs_srx_detach(struct verbs_ep *ep)
 void verbs_srx_drain(struct verbs_ep *ep)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-	struct verbs_srx *srx = ep->srx;
+	struct verbs_srx *srx = verbs_ep_srx(ep);
 
 	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
-	wait_for_completion_timeout(&ep->last_wqe,
-				    msecs_to_jiffies(VERBS_LAST_WQE_MS));
-	verbs_drain_sq(ep->qp, ep->tx.cq);
-	if (ep->tx.cq == ep->rx.cq)
+	verbs_last_wqe_wait(ep);
+	verbs_drain_sq(ep->qp, verbs_queue_cq(&ep->tx));
+	verbs_last_wqe_learn(ep);
+	if (verbs_queue_cq(&ep->tx) == verbs_queue_cq(&ep->rx))
 		return;
 
 	mutex_lock(&srx->lock);
-	verbs_drain_sq(ep->srx_cq->marker, ep->rx.cq);
+	verbs_drain_sq(ep->srx_cq->marker, verbs_queue_cq(&ep->rx));
 	mutex_unlock(&srx->lock);
 }
 
@@ -269,7 +324,8 @@ static ssize_t verbs_srx_recvv(struct fid_ep *fid_ep, const struct kvec *iov,
 		.count		= count,
 		.desc		= desc,
 		.context	= context,
-		.silent		= !(srx->rx.op_flags & FI_COMPLETION),
+		.silent		= verbs_is_silent(&srx->kep.rx,
+						  srx->kep.rx.op_flags),
 	};
 
 	return verbs_post_srx(srx, &op);
@@ -286,18 +342,19 @@ static ssize_t verbs_srx_recv(struct fid_ep *srx, void *buf, size_t len,
 static ssize_t verbs_srx_recvmsg(struct fid_ep *fid_ep,
 				 const struct fi_msg *msg, u64 flags)
 {
+	struct verbs_srx *srx = to_verbs_srx(&fid_ep->fid);
 	struct verbs_op op = {
 		.type		= msg->type,
 		.list		= msg->msg_iov,
 		.count		= msg->iov_count,
 		.desc		= msg->desc,
 		.context	= msg->context,
-		.silent		= !(flags & FI_COMPLETION),
+		.silent		= verbs_is_silent(&srx->kep.rx, flags),
 	};
 
 	if (flags & ~VERBS_RECV_FLAGS)
 		return -FI_EBADFLAGS;
-	return verbs_post_srx(to_verbs_srx(&fid_ep->fid), &op);
+	return verbs_post_srx(srx, &op);
 }
 
 /* The core lets one event queue through */
@@ -308,7 +365,7 @@ static int verbs_srx_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	unsigned long irq;
 
 	spin_lock_irqsave(&srx->event_lock, irq);
-	WRITE_ONCE(srx->eq, eq);
+	WRITE_ONCE(srx->kep.conn.eq, eq);
 	if (srx->err)
 		kofi_eq_post(eq, &srx->error);
 	spin_unlock_irqrestore(&srx->event_lock, irq);
@@ -324,7 +381,7 @@ static int verbs_srx_arm(struct verbs_srx *srx, size_t limit)
 
 	if (limit > srx->rx.size)
 		return -EINVAL;
-	if (!READ_ONCE(srx->eq))
+	if (!READ_ONCE(srx->kep.conn.eq))
 		return -FI_ENOEQ;
 	if (err)
 		return -err;
@@ -345,20 +402,28 @@ static int verbs_srx_arm(struct verbs_srx *srx, size_t limit)
 static int verbs_srx_setopt(struct fid *fid, int level, int optname,
 			    const void *optval, size_t optlen)
 {
-	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_SRX_LIMIT)
+	struct verbs_srx *srx = to_verbs_srx(fid);
+	size_t limit;
+	int ret;
+
+	if (level != FI_OPT_ENDPOINT)
 		return -ENOPROTOOPT;
-	if (optlen != sizeof(size_t))
-		return -EINVAL;
-	return verbs_srx_arm(to_verbs_srx(fid), *(const size_t *)optval);
+	if (optname != FI_OPT_SRX_LIMIT)
+		return kofi_ep_setopt(&srx->kep, optname, optval, optlen);
+	ret = kofi_opt_get_size(&limit, SIZE_MAX, optval, optlen);
+	return ret ? : verbs_srx_arm(srx, limit);
 }
 
 static int verbs_srx_getopt(struct fid *fid, int level, int optname,
 			    void *optval, size_t *optlen)
 {
-	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_SRX_LIMIT)
+	struct verbs_srx *srx = to_verbs_srx(fid);
+
+	if (level != FI_OPT_ENDPOINT)
 		return -ENOPROTOOPT;
-	return verbs_opt_copy_out(READ_ONCE(to_verbs_srx(fid)->limit), optval,
-				  optlen);
+	if (optname != FI_OPT_SRX_LIMIT)
+		return kofi_ep_getopt(&srx->kep, optname, optval, optlen);
+	return kofi_opt_put_size(READ_ONCE(srx->limit), optval, optlen);
 }
 
 static int verbs_srx_close(struct fid *fid)
@@ -366,11 +431,12 @@ static int verbs_srx_close(struct fid *fid)
 	struct verbs_srx *srx = to_verbs_srx(fid);
 
 	verbs_kid_strip(srx->rx.domain->dev, &srx->kid);
-	if (srx->eq) {
-		kofi_eq_withdraw(srx->eq, &srx->reached);
-		kofi_eq_withdraw(srx->eq, &srx->error);
+	if (srx->kep.conn.eq) {
+		kofi_eq_withdraw(srx->kep.conn.eq, &srx->reached);
+		kofi_eq_withdraw(srx->kep.conn.eq, &srx->error);
 	}
 	verbs_queue_destroy(&srx->rx);
+	kofi_ep_fini(&srx->kep);
 	mutex_destroy(&srx->lock);
 	kfree(srx);
 	return 0;
@@ -391,6 +457,11 @@ static const struct fi_ops_ep verbs_srx_ops = {
 	.cancel		= fi_no_cancel,
 	.getopt		= verbs_srx_getopt,
 	.setopt		= verbs_srx_setopt,
+	.tx_ctx		= fi_no_tx_ctx,
+	.rx_ctx		= fi_no_rx_ctx,
+	.rx_size_left	= fi_no_size_left,
+	.tx_size_left	= fi_no_size_left,
+	.drain		= fi_no_drain,
 };
 
 static const struct fi_ops_msg verbs_srx_msg_ops = {
@@ -406,28 +477,35 @@ static const struct fi_ops_msg verbs_srx_msg_ops = {
 	.injectdata	= fi_no_msg_injectdata,
 };
 
-static struct verbs_srx *verbs_srx_alloc(void *context)
+static struct verbs_srx *verbs_srx_alloc(const struct ib_device *ibdev,
+					 const struct fi_rx_attr *attr,
+					 void *context)
 {
 	struct verbs_srx *srx = kzalloc(sizeof(*srx), GFP_KERNEL);
+	int ret;
 
 	if (!srx)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
+	ret = kofi_ep_init_srx(&srx->kep, attr,
+			       verbs_ep_limits(verbs_is_iwarp(ibdev)), context);
+	if (ret) {
+		kfree(srx);
+		return ERR_PTR(ret);
+	}
 	mutex_init(&srx->lock);
 	INIT_LIST_HEAD(&srx->cqs);
-	verbs_queue_prepare(&srx->rx);
+	verbs_queue_prepare(&srx->rx, &srx->kep.rx);
 	spin_lock_init(&srx->event_lock);
-	kofi_event_init(&srx->reached, &srx->srx.fid);
+	kofi_event_init(&srx->reached, &srx->kep.ep.fid);
 	srx->reached.event = FI_SRX_LIMIT;
-	kofi_event_init(&srx->error, &srx->srx.fid);
-	srx->srx.fid.fclass = FI_CLASS_SRX_CTX;
-	srx->srx.fid.context = context;
-	srx->srx.fid.ops = &verbs_srx_fid_ops;
-	srx->srx.ops = &verbs_srx_ops;
-	srx->srx.cm = &kofi_no_ops_cm;
-	srx->srx.msg = &verbs_srx_msg_ops;
-	srx->srx.rma = &kofi_no_ops_rma;
-	srx->srx.tagged = &kofi_no_ops_tagged;
-	srx->srx.atomic = &kofi_no_ops_atomic;
+	kofi_event_init(&srx->error, &srx->kep.ep.fid);
+	srx->kep.ep.fid.ops = &verbs_srx_fid_ops;
+	srx->kep.ep.ops = &verbs_srx_ops;
+	srx->kep.ep.cm = &kofi_no_ops_cm;
+	srx->kep.ep.msg = &verbs_srx_msg_ops;
+	srx->kep.ep.rma = &kofi_no_ops_rma;
+	srx->kep.ep.tagged = &kofi_no_ops_tagged;
+	srx->kep.ep.atomic = &kofi_no_ops_atomic;
 	return srx;
 }
 
@@ -439,10 +517,8 @@ static int verbs_srx_set_attrs(struct verbs_srx *srx,
 
 	srx->rx.size = attr->size ? : min_t(size_t, VERBS_DEF_QUEUE, max);
 	srx->rx.iov_limit = attr->iov_limit ? : 1;
-	srx->rx.op_flags = attr->op_flags;
 	if (srx->rx.size > max ||
-	    srx->rx.iov_limit > verbs_srx_iov_max(ibdev) ||
-	    srx->rx.op_flags & ~FI_COMPLETION)
+	    srx->rx.iov_limit > verbs_srx_iov_max(ibdev))
 		return -EINVAL;
 	return 0;
 }
@@ -476,9 +552,9 @@ int verbs_srx_context(struct verbs_domain *domain, struct fi_rx_attr *attr,
 
 	if (!verbs_has_srx(ibdev))
 		return -ENOSYS;
-	srx = verbs_srx_alloc(context);
-	if (!srx)
-		return -ENOMEM;
+	srx = verbs_srx_alloc(ibdev, attr, context);
+	if (IS_ERR(srx))
+		return PTR_ERR(srx);
 
 	ret = verbs_srx_set_attrs(srx, ibdev, attr);
 	if (ret)
@@ -490,12 +566,13 @@ int verbs_srx_context(struct verbs_domain *domain, struct fi_rx_attr *attr,
 	if (ret)
 		goto destroy_queue;
 	verbs_kid_add(domain->dev, &srx->kid, &verbs_srx_kid_ops);
-	*fid_srx = &srx->srx;
+	*fid_srx = &srx->kep.ep;
 	return 0;
 
 destroy_queue:
 	verbs_queue_destroy(&srx->rx);
 free_srx:
+	kofi_ep_fini(&srx->kep);
 	mutex_destroy(&srx->lock);
 	kfree(srx);
 	return ret;

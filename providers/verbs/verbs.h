@@ -35,8 +35,10 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
+#include <kofi/addr.h>
 #include <kofi/compat.h>
 #include <kofi/provider.h>
+#include <kofi/tclass.h>
 
 #define VERBS_NAME		"verbs"
 #define VERBS_VERSION		FI_VERSION(0, 1)
@@ -86,11 +88,27 @@ struct verbs_kid_ops {
 };
 
 /**
+ * enum verbs_last_wqe - Does a device report that a queue pair takes no more receives
+ *	from a shared receive context?  See srx.c
+ * @VERBS_LAST_WQE_UNKNOWN: it has not had to
+ * @VERBS_LAST_WQE_REPORTED: it has done so
+ * @VERBS_LAST_WQE_MISSED: it has not, although a queue pair was drained
+ */
+enum verbs_last_wqe {
+	VERBS_LAST_WQE_UNKNOWN,
+	VERBS_LAST_WQE_REPORTED,
+	VERBS_LAST_WQE_MISSED,
+};
+
+/**
  * struct verbs_device - An RDMA device that is there, or was
  * @entry: in the list of devices
  * @ibdev: the device; only for who has entered (device.c)
  * @max_msg_size: bytes of the longest message
  * @atomics: its driver takes atomics, and registrations for them (probe.c)
+ * @last_wqe: what is known of its events, written without a lock
+ * @drain_until: of a removal: until then, in jiffies, all queue pairs may wait for the
+ *	event that @last_wqe is about
  * @refs: the list, and whoever points to this structure
  * @calls: calls that use @ibdev; dies when it is removed
  * @idle: completed when @calls has gone
@@ -103,6 +121,8 @@ struct verbs_device {
 	struct ib_device	*ibdev;
 	u32			max_msg_size;
 	bool			atomics;
+	enum verbs_last_wqe	last_wqe;
+	unsigned long		drain_until;
 	refcount_t		refs;
 	struct percpu_ref	calls;
 	struct completion	idle;
@@ -111,8 +131,15 @@ struct verbs_device {
 	struct list_head	kids[VERBS_NR_KIDS];
 };
 
+/**
+ * struct verbs_fabric - A network namespace to look addresses up in
+ * @fabric: what the client sees
+ * @lock: guards @net
+ * @net: the namespace, without a reference; NULL: it has gone
+ */
 struct verbs_fabric {
 	struct fid_fabric	fabric;
+	spinlock_t		lock;		/* of net */
 	struct net		*net;
 };
 
@@ -124,12 +151,12 @@ struct verbs_reg;
  * @fabric: parent
  * @dev: the device
  * @pd: the protection domain
+ * @dma_device: what the device's memory is mapped for, or NULL; the domain's reference
  * @src: the device's address that the client meant; family 0: none
  * @reg_lock: guards @reg and its use
  * @reg: the registration connection, once one has been needed
  * @reg_wait: who waits for a step of it
  * @next_key: variable byte of the key given out last
- * @drain_lock: held by who waits for everything in flight, see verbs_mr_ep_drain()
  * @tclass: FI_TC_* of endpoints that name none
  * @kid: stands on @dev
  */
@@ -138,17 +165,18 @@ struct verbs_domain {
 	struct verbs_fabric	*fabric;
 	struct verbs_device	*dev;
 	struct ib_pd		*pd;
+	struct device		*dma_device;
 	struct sockaddr_storage	src;
 	struct mutex		reg_lock;	/* of reg */
 	struct verbs_reg	*reg;
 	wait_queue_head_t	reg_wait;
 	atomic_t		next_key;
-	struct mutex		drain_lock;	/* see above */
 	u32			tclass;
 	struct verbs_kid	kid;
 };
 
 extern struct workqueue_struct *verbs_wq;
+extern struct workqueue_struct *verbs_drain_wq;
 
 /* device.c */
 int verbs_devices_init(void);
@@ -173,19 +201,9 @@ void verbs_eps_exit(void);
 void verbs_probe(struct verbs_device *dev);
 
 /* tclass.c */
-bool verbs_tclass_known(u32 tclass);
-u8 verbs_tclass_tos(u32 tclass);
 u32 verbs_tclass_of_id(const struct rdma_cm_id *id);
 
 /* addr.c */
-size_t verbs_addr_len(const struct sockaddr_storage *addr);
-bool verbs_addr_any(const struct sockaddr_storage *addr);
-void verbs_addr_set_port(struct sockaddr_storage *addr, int port);
-int verbs_addr_from_info(struct sockaddr_storage *to, const void *addr,
-			 size_t len);
-int verbs_addr_copy_out(const struct sockaddr_storage *addr, void *to,
-			size_t *len);
-int verbs_addr_list(struct net *net, struct sockaddr_storage **list);
 
 /* info.c, nic.c */
 size_t verbs_tx_iov_max(const struct ib_device *ibdev);
@@ -204,11 +222,15 @@ int verbs_domain_enter(struct verbs_domain *domain);
 void verbs_domain_leave(struct verbs_domain *domain);
 int verbs_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 		 void *context);
+void verbs_net_exit(struct fid_fabric *fabric);
+struct net *verbs_get_net(struct verbs_fabric *fabric);
+struct rdma_cm_id *verbs_create_id(struct verbs_fabric *fabric,
+				   rdma_cm_event_handler handler,
+				   void *context);
 
 /* errno.c */
 int verbs_wc_errno(enum ib_wc_status status, bool receive);
-const char *verbs_cq_strerror(struct fid_cq *cq, int prov_errno,
-			      const void *err_data, char *buf, size_t len);
+const char *verbs_cq_strerror(int prov_errno);
 const char *verbs_eq_strerror(int prov_errno);
 
 static inline struct verbs_fabric *to_verbs_fabric(struct fid_fabric *fabric)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The four ping-pong runs. Each one prints its table and then "run N: ok" or
-# "run N: FAILED: reason". Exit status 0 only when all four are ok.
+# The ping-pong runs: four over an RDMA device, three without. Each prints its table and
+# then "run N: ok" or "run N: FAILED: reason". Exit status 0 only when all are ok.
 # The data of every message is checked by its receiver in all of them.
 
 V4=10.77.0.1
@@ -78,10 +78,11 @@ user_listens()
 	return 1
 }
 
+# both N ADDRESS PROVIDER
 both()
 {
-	say "run $1: kernel client <-> kernel server over kOFI, $2"
-	kernel_start role=both addr="$2" ||
+	say "run $1: kernel client <-> kernel server over kOFI, $2, provider $3"
+	kernel_start role=both addr="$2" prov="$3" ||
 		{ verdict "$1" 1 "kofi_pingpong did not load"; return; }
 	kernel_wait
 	status=$?
@@ -89,46 +90,48 @@ both()
 	verdict "$1" $status "$outcome"
 }
 
+# kernel_server N ADDRESS PROVIDER
 kernel_server()
 {
-	say "run 2: kernel kOFI server <-> fi_pingpong client, $V4"
-	kernel_start role=server addr=$V4 ||
-		{ verdict 2 1 "kofi_pingpong did not load"; return; }
+	say "run $1: kernel kOFI server <-> fi_pingpong client, $2, provider $3"
+	kernel_start role=server addr="$2" prov="$3" ||
+		{ verdict "$1" 1 "kofi_pingpong did not load"; return; }
 	if ! timeout "$LIMIT" cat $dbg/listening >/dev/null; then
 		kernel_stop
-		verdict 2 1 "the kernel server did not listen within $LIMIT s"
+		verdict "$1" 1 "the kernel server did not listen within $LIMIT s"
 		return
 	fi
-	timeout "$LIMIT" fi_pingpong -p verbs -e msg -c -I "$ITER" $V4 >/tmp/user 2>&1
+	timeout "$LIMIT" fi_pingpong -p "$3" -e msg -c -I "$ITER" "$2" >/tmp/user 2>&1
 	status=$?
 	cat /tmp/user
 	if ! user_ok /tmp/user $status; then
 		kernel_stop
-		verdict 2 1 "fi_pingpong exited with $status (124: no end within $LIMIT s)"
+		verdict "$1" 1 "fi_pingpong exited with $status (124: no end within $LIMIT s)"
 		return
 	fi
 	kernel_wait >/dev/null
 	status=$?
 	kernel_stop || { status=1; outcome="kofi_pingpong cannot be unloaded"; }
-	verdict 2 $status "kernel server: $outcome"
+	verdict "$1" $status "kernel server: $outcome"
 }
 
+# kernel_client N ADDRESS PROVIDER
 kernel_client()
 {
-	say "run 3: fi_pingpong server <-> kernel kOFI client, $V4"
-	timeout "$LIMIT" fi_pingpong -p verbs -e msg -c -I "$ITER" >/tmp/user 2>&1 &
+	say "run $1: fi_pingpong server <-> kernel kOFI client, $2, provider $3"
+	timeout "$LIMIT" fi_pingpong -p "$3" -e msg -c -I "$ITER" >/tmp/user 2>&1 &
 	server=$!
 	if ! user_listens $server; then
 		wait $server
 		status=$?
 		cat /tmp/user
-		verdict 3 1 "the fi_pingpong server ended with $status before it listened"
+		verdict "$1" 1 "the fi_pingpong server ended with $status before it listened"
 		return
 	fi
-	if ! kernel_start role=client addr=$V4; then
+	if ! kernel_start role=client addr="$2" prov="$3"; then
 		kill $server
 		wait $server
-		verdict 3 1 "kofi_pingpong did not load"
+		verdict "$1" 1 "kofi_pingpong did not load"
 		return
 	fi
 	kernel_wait
@@ -142,7 +145,7 @@ kernel_client()
 		outcome="the fi_pingpong server exited with $user"
 		cat /tmp/user
 	fi
-	verdict 3 $status "$outcome"
+	verdict "$1" $status "$outcome"
 }
 
 # shellcheck source=scripts/guest/leaks.sh
@@ -151,12 +154,17 @@ kernel_client()
 say "kernel $(uname -r), $(rdma link show rxe0/1)"
 say ""
 modprobe -a kofi kofi_verbs || { say "kofi.ko or kofi_verbs.ko did not load"; exit 1; }
-both 1 $V4
-kernel_server
-kernel_client
-both 4 $V6
+both 1 $V4 verbs
+kernel_server 2 $V4 verbs
+kernel_client 3 $V4 verbs
+both 4 $V6 verbs
+rmmod kofi_verbs || { say "kofi_verbs cannot be unloaded"; failed=$((failed + 1)); }
+modprobe -a kofi_loop kofi_tcp || { say "kofi_loop.ko or kofi_tcp.ko did not load"; exit 1; }
+both 5 127.0.0.1 loop
+kernel_server 6 127.0.0.1 tcp
+kernel_client 7 127.0.0.1 tcp
 leaks_names
-for m in kofi_verbs kofi; do
+for m in kofi_tcp kofi_loop kofi; do
 	rmmod $m || { say "$m cannot be unloaded"; failed=$((failed + 1)); }
 done
 if leaks_watched && leaks_found; then

@@ -9,7 +9,8 @@
 # suites and cases with these words, which may be patterns, in their names or in
 # suite.case. Then lines "#suite NAME" tell which suites there are. DEVICE=siw runs
 # on siw0, made here, in a guest that has been started without rxe0. REMOVALS=N is how
-# often a device is removed under load, default 10, or 1 where DEVICE is set.
+# often a device is removed under load, default 10, or 1 where DEVICE is set. PROV=loop
+# loads another provider than verbs, and has the suites for any provider check that one.
 
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
@@ -43,6 +44,7 @@ load()
 		[ -n "$other_net" ] || enter_other_net
 		modprobe "$1" net_pid="$other_net" removals="$REMOVALS" ;;
 	kofi_hca_test) modprobe "$1" removals="$REMOVALS" ;;
+	kofi_conformance_test) modprobe "$1" prov="$PROV" ;;
 	*) modprobe "$1" ;;
 	esac
 }
@@ -63,6 +65,7 @@ new_results()
 kunit=/sys/module/kunit/parameters
 : "${REMOVALS:=${DEVICE:+1}}"
 : "${REMOVALS:=10}"
+: "${PROV:=verbs}"
 
 # list_cases MODULE: its cases, as "suite case". The filter fits no case, and
 # what does not fit is reported as skipped.
@@ -213,8 +216,8 @@ fi
 case " $SUITES " in
 *" kofi_nth_test "* | *" kofi_core_test "*) echo 0 >/proc/sys/vm/mem_profiling ;;
 esac
-modprobe kofi_verbs
-check $? "kofi_verbs loads"
+modprobe "kofi_$PROV"
+check $? "kofi_$PROV loads"
 for ko in /kofi/*_test.ko; do
 	name=${ko##*/} name=${name%.ko}
 	case " ${SUITES:-$name} " in

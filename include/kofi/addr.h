@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Socket addresses, IPv4 and IPv6.
+ *
+ * A provider keeps addresses as &struct sockaddr_storage, zeroed behind what the family
+ * uses.  kofi_addr_from_info() makes one of a client's bytes; all other calls here take
+ * one whose family is AF_INET or AF_INET6.  kofi_parse_addr() of kofi/provider.h makes
+ * one of text.
+ *
+ * What has "Context: any" sleeps nowhere, and allocates nothing.
+ */
+#ifndef _KOFI_ADDR_H
+#define _KOFI_ADDR_H
+
+#include <linux/socket.h>
+#include <linux/types.h>
+
+struct fi_info;
+struct net;
+
+/**
+ * kofi_addr_format_len() - How long is an address of a format?
+ * @addr_format: FI_SOCKADDR_IN and so on
+ *
+ * Context: any.
+ * Return: bytes; of FI_SOCKADDR those of &struct sockaddr_storage; 0: such addresses
+ * are no socket addresses of IP.
+ */
+size_t kofi_addr_format_len(u32 addr_format);
+
+/**
+ * kofi_addr_len() - How long is an address?
+ * @addr: the address
+ *
+ * Context: any.
+ * Return: bytes of &struct sockaddr_in or &struct sockaddr_in6.
+ */
+size_t kofi_addr_len(const struct sockaddr_storage *addr);
+
+/**
+ * kofi_addr_any() - Is it the wildcard address?
+ * @addr: the address
+ *
+ * Context: any.
+ * Return: whether it is, with any port.
+ */
+bool kofi_addr_any(const struct sockaddr_storage *addr);
+
+/**
+ * kofi_addr_port() - Get the port of an address
+ * @addr: the address
+ *
+ * Context: any.
+ * Return: the port, host byte order.
+ */
+int kofi_addr_port(const struct sockaddr_storage *addr);
+
+/**
+ * kofi_addr_set_port() - Set the port of an address
+ * @addr: the address
+ * @port: host byte order
+ *
+ * Context: any.
+ */
+void kofi_addr_set_port(struct sockaddr_storage *addr, int port);
+
+/**
+ * kofi_addr_equal() - Do two addresses name one endpoint?
+ * @a: an address
+ * @b: an address
+ *
+ * The scope counts for link-local addresses, as others mean one thing on each interface;
+ * flow labels and padding do not count.
+ *
+ * Context: any.
+ * Return: whether they do.
+ */
+bool kofi_addr_equal(const struct sockaddr_storage *a,
+		     const struct sockaddr_storage *b);
+
+/**
+ * kofi_addr_from_info() - Take an address from a client
+ * @to: the address
+ * @addr: the client's bytes, or NULL
+ * @len: how many
+ *
+ * The bytes are believed only as far as their family and length go.
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: no address, of another family, or shorter than its family says.
+ */
+int kofi_addr_from_info(struct sockaddr_storage *to, const void *addr,
+			size_t len);
+
+/**
+ * kofi_addr_copy_out() - Give an address to a client, as fi_getname() does
+ * @addr: the address
+ * @to: where to, or NULL
+ * @len: in: bytes at @to; out: bytes of the address
+ *
+ * As much as there is room for is copied.
+ *
+ * Context: any.
+ * Return: 0; -FI_ETOOSMALL.
+ */
+int kofi_addr_copy_out(const struct sockaddr_storage *addr, void *to,
+		       size_t *len);
+
+/**
+ * kofi_addr_straddr() - Put an address into words, as fi_av_straddr() does
+ * @addr: the address
+ * @buf: where the text goes; cut if there is not room for all of it
+ * @len: in: bytes of @buf; out: bytes that the text needs, with the 0 behind it
+ *
+ * The text is libfabric's: fi_sockaddr_in://10.0.0.1:7471,
+ * fi_sockaddr_in6://[fd00::1]:7471.
+ *
+ * Context: any.
+ * Return: @buf.
+ */
+const char *kofi_addr_straddr(const struct sockaddr_storage *addr, char *buf,
+			      size_t *len);
+
+/**
+ * kofi_addr_list() - Get the addresses of a namespace
+ * @net: the namespace
+ * @list: the addresses, with port 0, IPv4 before IPv6; kvfree() them
+ *
+ * Those of interfaces that are up, without loopback interfaces.
+ *
+ * Context: may sleep.
+ * Return: how many; -ENOMEM.
+ */
+int kofi_addr_list(struct net *net, struct sockaddr_storage **list);
+
+/**
+ * kofi_addr_is_local() - Has the namespace an address?
+ * @net: the namespace
+ * @addr: the address
+ *
+ * Context: any.
+ * Return: whether an interface has it, loopback interfaces included.
+ */
+bool kofi_addr_is_local(struct net *net, const struct sockaddr_storage *addr);
+
+/**
+ * kofi_hints_net() - In which namespace does a client ask?
+ * @hints: as fi_getinfo()
+ *
+ * Context: may sleep.
+ * Return: the namespace.
+ */
+struct net *kofi_hints_net(const struct fi_info *hints);
+
+/**
+ * kofi_hints_addrs() - Which addresses does a client ask for?
+ * @net: namespace of the addresses
+ * @node: as fi_getinfo()
+ * @service: as fi_getinfo()
+ * @flags: as fi_getinfo()
+ * @hints: as fi_getinfo()
+ * @src: its own address; family 0: any
+ * @dest: the peer's; family 0: none is given
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: what is there makes no address.
+ */
+int kofi_hints_addrs(struct net *net, const char *node, int service, u64 flags,
+		     const struct fi_info *hints, struct sockaddr_storage *src,
+		     struct sockaddr_storage *dest);
+
+#endif /* _KOFI_ADDR_H */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A pool of equal objects that never grows.
+ *
+ * An endpoint has a bound on what it can have in flight, so the objects for that,
+ * slots of operations and completions that use no receive, are allocated when it
+ * opens.  An empty pool is back-pressure: the call that finds it empty answers
+ * -EAGAIN, and the pool reports once when an object has come back.
+ *
+ * An object keeps its contents while it is in the pool.
+ *
+ * A pool has a spinlock of its own, held for a few instructions; a provider gives
+ * each endpoint a pool, so endpoints do not share one.
+ */
+#ifndef _KOFI_BUFPOOL_H
+#define _KOFI_BUFPOOL_H
+
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct completion;
+struct kofi_bufpool;
+
+/*
+ * An object has come back after kofi_bufpool_get() found the pool empty.  Called in
+ * the context of kofi_bufpool_put(), with no lock held.  May get and put.
+ */
+typedef void (*kofi_bufpool_fn)(struct kofi_bufpool *pool);
+
+/**
+ * struct kofi_bufpool - A pool of equal objects
+ * @lock: protects what follows it
+ * @nfree: objects in the pool
+ * @calls: calls of @refilled under way
+ * @starved: a get has failed since the last call of @refilled
+ * @drained: kofi_bufpool_drain() waits for it, or NULL
+ * @free: the objects in the pool, @nfree of them
+ * @refilled: see kofi_bufpool_fn, or NULL: nobody wants to know
+ * @count: objects there are
+ * @size: bytes from one object to the next
+ * @objs: the objects
+ */
+struct kofi_bufpool {
+	spinlock_t		lock; /* of the pool */
+	u32			nfree;
+	u32			calls;
+	bool			starved;
+	struct completion	*drained;
+	void			**free;
+	kofi_bufpool_fn		refilled;
+	u32			count;
+	size_t			size;
+	void			*objs;
+};
+
+/**
+ * kofi_bufpool_init() - Allocate the objects of a pool
+ * @pool: the pool
+ * @size: bytes of an object; each is aligned for 64-bit integers
+ * @count: objects
+ * @refilled: see kofi_bufpool_fn, or NULL
+ *
+ * The objects are zeroed.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: no objects, or of no size; -ENOMEM.
+ */
+int kofi_bufpool_init(struct kofi_bufpool *pool, size_t size, u32 count,
+		      kofi_bufpool_fn refilled);
+
+/**
+ * kofi_bufpool_destroy() - Free the objects of a pool
+ * @pool: a pool that all objects have come back to
+ *
+ * Context: may sleep.
+ */
+void kofi_bufpool_destroy(struct kofi_bufpool *pool);
+
+/**
+ * kofi_bufpool_obj() - Find an object by number
+ * @pool: the pool
+ * @i: less than @pool->count
+ *
+ * For a provider that prepares each object once.
+ *
+ * Context: any.
+ * Return: the object, whether it is in the pool or not.
+ */
+static inline void *kofi_bufpool_obj(const struct kofi_bufpool *pool, u32 i)
+{
+	return pool->objs + i * pool->size;
+}
+
+/**
+ * kofi_bufpool_get() - Take an object out of a pool
+ * @pool: the pool
+ *
+ * Context: any.
+ * Return: the object that came back last; NULL: the pool is empty, and @refilled
+ * will be called, once for all that fail until then.
+ */
+void *kofi_bufpool_get(struct kofi_bufpool *pool);
+
+/**
+ * kofi_bufpool_put() - Give an object back
+ * @pool: the pool
+ * @obj: one of its objects, taken out before
+ *
+ * Context: any.
+ */
+void kofi_bufpool_put(struct kofi_bufpool *pool, void *obj);
+
+/**
+ * kofi_bufpool_busy() - How many objects are out?
+ * @pool: the pool
+ *
+ * Context: any.
+ * Return: how many; 0: all are back, and no call of @refilled is under way.
+ */
+u32 kofi_bufpool_busy(struct kofi_bufpool *pool);
+
+/**
+ * kofi_bufpool_drain() - Wait until all objects are back
+ * @pool: a pool that nothing is taken out of any more
+ *
+ * When it returns, no call of @refilled is under way, and the pool may be
+ * destroyed.
+ *
+ * Context: may sleep.  One caller at a time.
+ */
+void kofi_bufpool_drain(struct kofi_bufpool *pool);
+
+#endif /* _KOFI_BUFPOOL_H */

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Connection requests that wait for their client's answer, for any provider that has
+ * connections.
+ *
+ * A provider embeds a struct kofi_connreq in its own request and has one registry,
+ * struct kofi_connreqs.  The life of a request:
+ *
+ *	kofi_connreq_add()	it has a handle, and nobody knows it yet
+ *	   (provider)		fills in @event: info, connection data
+ *	kofi_connreq_post()	FI_CONNREQ is queued, and the handle finds the request
+ *	kofi_connreq_take()	fi_endpoint() or fi_reject() has the handle
+ *	kofi_connreqs_drop()	the passive endpoint or the device goes
+ *
+ * The request leaves the registry by one of the last two, and belongs to the caller that
+ * it went to.  That is what decides among fi_endpoint(), fi_reject(), the close of the
+ * passive endpoint and the removal of a device, when they come at the same time.
+ *
+ * A handle (fi_info.handle) is an id in the form of a pointer that points nowhere
+ * (xa_mk_value()).  An id is not given out again, so a handle that is used up finds
+ * nothing, whatever the memory of its request has become.
+ *
+ * A registry must be empty before its module goes: each passive endpoint drops its
+ * requests when it is closed.
+ */
+#ifndef _KOFI_CONNREQ_H
+#define _KOFI_CONNREQ_H
+
+#include <linux/list.h>
+#include <linux/xarray.h>
+#include <kofi/eq.h>
+
+/**
+ * struct kofi_connreqs - The requests of a provider that nobody has taken
+ * @requests: &struct kofi_connreq by id; reserved places are those of requests that have
+ *	not been posted
+ */
+struct kofi_connreqs {
+	struct xarray	requests;
+};
+
+/* What a registry is defined with; @name: of the variable */
+#define KOFI_CONNREQS_INIT(name) \
+	{ .requests = XARRAY_INIT((name).requests, XA_FLAGS_LOCK_IRQ) }
+
+/**
+ * struct kofi_connreq - A connection request; the provider embeds it in its own
+ * @event: FI_CONNREQ; once posted, its fid is the passive endpoint, and its info is the
+ *	request's until the client has read it
+ * @eq: event queue of the passive endpoint, once posted
+ * @id: what the handle stands for
+ * @entry: in the list that kofi_connreqs_drop() fills; the caller's afterwards
+ */
+struct kofi_connreq {
+	struct kofi_event	event;
+	struct kofi_eq		*eq;
+	unsigned long		id;
+	struct list_head	entry;
+};
+
+/*
+ * Is this the request that is meant?  0, or negative errno: it is not, and stays in the
+ * registry.  Called with the registry's lock held and interrupts off.
+ */
+typedef int (*kofi_connreq_check_fn)(const struct kofi_connreq *req,
+				     const void *context);
+
+/**
+ * kofi_connreq_handle() - What a client names a request by
+ * @req: a request that has been added
+ *
+ * kofi_connreq_post() puts it into the request's fi_info.
+ *
+ * Context: any.
+ * Return: the handle; nobody may dereference it.
+ */
+static inline fid_t kofi_connreq_handle(const struct kofi_connreq *req)
+{
+	return xa_mk_value(req->id);
+}
+
+/**
+ * kofi_connreq_add() - Give a request its handle
+ * @reqs: the registry
+ * @req: the request, not initialised
+ * @gfp: how memory may be had
+ *
+ * kofi_connreq_post() is due, or kofi_connreq_cancel().
+ *
+ * Context: interrupts are on; may sleep if @gfp says so.
+ * Return: 0; -ENOMEM.
+ */
+int kofi_connreq_add(struct kofi_connreqs *reqs, struct kofi_connreq *req,
+		     gfp_t gfp);
+
+/**
+ * kofi_connreq_cancel() - Forget a request that was never posted
+ * @reqs: the registry
+ * @req: the request; it and its info are the caller's again
+ *
+ * Context: any.
+ */
+void kofi_connreq_cancel(struct kofi_connreqs *reqs, struct kofi_connreq *req);
+
+/**
+ * kofi_connreq_post() - Tell the client of a request
+ * @reqs: the registry
+ * @req: a request that has been added; info, cm_data and cm_len of its event are set
+ * @pep: the passive endpoint it came to
+ * @eq: the event queue of @pep; stays until the request has left the registry
+ *
+ * When this has succeeded, the request is the registry's, and may be gone already: the
+ * caller looks at it no more.  After an error it is still the caller's.
+ *
+ * Context: any.
+ * Return: 0; -ENOSPC: as many requests as the queue's size wait.
+ */
+int kofi_connreq_post(struct kofi_connreqs *reqs, struct kofi_connreq *req,
+		      struct fid *pep, struct kofi_eq *eq);
+
+/**
+ * kofi_connreq_take() - Take the request of a handle out of the registry
+ * @reqs: the registry
+ * @handle: what the client says, of any value
+ * @check: says whether the caller may have it; NULL: it may
+ * @context: for @check
+ *
+ * An event that the client has not read is withdrawn, and its info freed.
+ *
+ * Context: any.
+ * Return: the request, the caller's; ERR_PTR(-EINVAL): there is no request of that
+ * handle, or not any more; an error of @check.
+ */
+struct kofi_connreq *kofi_connreq_take(struct kofi_connreqs *reqs, fid_t handle,
+				       kofi_connreq_check_fn check,
+				       const void *context);
+
+/**
+ * kofi_connreqs_drop() - Take requests out of the registry
+ * @reqs: the registry
+ * @check: 0 for those that are meant
+ * @context: for @check
+ * @dropped: a list that they are put at the end of, oldest first; the caller's
+ *
+ * Events that the client has not read are withdrawn, and their infos freed.
+ *
+ * Context: any.
+ */
+void kofi_connreqs_drop(struct kofi_connreqs *reqs, kofi_connreq_check_fn check,
+			const void *context, struct list_head *dropped);
+
+/**
+ * kofi_connreq_is_of() - Ready-made check: did it come to this passive endpoint?
+ * @req: a request in the registry
+ * @pep: the passive endpoint's fid
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: it did not.
+ */
+int kofi_connreq_is_of(const struct kofi_connreq *req, const void *pep);
+
+#endif /* _KOFI_CONNREQ_H */

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What endpoints of all providers have in common: what is bound to them, default flags,
+ * which completions are reported, counters, options, and the word that a call is worth
+ * trying again.
+ *
+ * A provider embeds struct kofi_ep in its endpoint.  Binding, default flags and common
+ * options are ready-made (kofi_ep_bind(), kofi_ep_control(), kofi_ep_getopt(),
+ * kofi_ep_setopt()); fi_enable() is the provider's, between kofi_ep_may_enable() and
+ * setting the state of kofi_ep.conn.
+ *
+ * What binding and options set up is written before the state allows an operation, and
+ * does not change until close.  Default flags (FI_SETOPSFLAG) may change at any time;
+ * an operation sees the old ones or the new ones.
+ *
+ * A call that answers -EAGAIN.  Before it does, the provider calls kofi_ep_want_room().
+ * Where something comes back for which a call may have waited (a slot, a registration),
+ * it calls kofi_ep_room(), which costs a look at one word while nobody waits.  Then the
+ * client's ready callback is due, once, in the context of the queue of that direction.
+ * To lose no wake-up the provider looks for room once more between kofi_ep_want_room()
+ * and -EAGAIN.  Where no event tells of room, as with a device that was busy,
+ * kofi_ep_want_later() has the client try again after a moment.
+ */
+#ifndef _KOFI_EP_H
+#define _KOFI_EP_H
+
+#include <linux/list.h>
+#include <linux/workqueue.h>
+#include <kofi/cntr.h>
+#include <kofi/conn.h>
+#include <kofi/cq.h>
+#include <rdma/fi_endpoint.h>
+
+struct kofi_av;
+struct kofi_ep;
+
+/**
+ * struct kofi_ep_side - One direction of an endpoint, or a shared receive context
+ * @cq: where completions go; NULL: none is bound, or it is a shared receive context's
+ * @op_flags: default flags of calls that take none
+ * @selective: success is reported only with FI_COMPLETION
+ * @wanted: a call has answered -EAGAIN, and its client has not been called since
+ * @dir: FI_TRANSMIT or FI_RECV
+ * @ep: whose direction it is
+ * @call: calls the client's ready callback
+ * @later: the same without an event, or without a queue
+ */
+struct kofi_ep_side {
+	struct kofi_cq		*cq;
+	u64			op_flags;
+	bool			selective;
+	bool			wanted;
+	u64			dir;
+	struct kofi_ep		*ep;
+	struct kofi_cq_call	call;
+	struct delayed_work	later;
+};
+
+/* What a counter may be bound for */
+enum kofi_ep_cntr {
+	KOFI_CNTR_SEND,
+	KOFI_CNTR_RECV,
+	KOFI_CNTR_READ,
+	KOFI_CNTR_WRITE,
+	KOFI_CNTR_REMOTE_READ,
+	KOFI_CNTR_REMOTE_WRITE,
+	KOFI_NR_CNTRS,
+};
+
+/**
+ * struct kofi_ep_limits - What a provider's endpoints can do
+ * @cntr_dirs: FI_SEND, ... that a counter may be bound for
+ * @tx_op_flags: flags that may be the default of operations that send
+ * @rx_op_flags: and of those that receive
+ * @tx_flags: flags that fi_sendmsg() and the like may have
+ * @recv_flags: and fi_recvmsg()
+ * @trecv_flags: and fi_trecvmsg()
+ * @av: an address vector has to be bound
+ * @cm_data_size: most bytes of connection data, or 0
+ * @max_atomic_size: most bytes of an atomic operation, or 0
+ */
+struct kofi_ep_limits {
+	u64	cntr_dirs;
+	u64	tx_op_flags;
+	u64	rx_op_flags;
+	u64	tx_flags;
+	u64	recv_flags;
+	u64	trecv_flags;
+	bool	av;
+	size_t	cm_data_size;
+	size_t	max_atomic_size;
+};
+
+/**
+ * struct kofi_ep - The common part of an endpoint; the provider embeds it in its own
+ * @ep: what the client sees
+ * @limits: the provider's
+ * @conn: the connection, with the event queue
+ * @tx: transmit side
+ * @rx: receive side
+ * @cntrs: counters, or NULL
+ * @av: address vector, or NULL
+ * @srx: shared receive context, or NULL
+ * @shared: opened to use a shared receive context
+ * @caps: capabilities it was opened with
+ * @max_msg_size: most bytes of an operation
+ * @inject_size: most bytes that may be injected
+ * @callbacks: what the client has set by FI_OPT_CALLBACKS
+ * @no_context: the context of operations that have none, see kofi_ep_context()
+ * @rx_msgs: messages for it that wait for a receive; guarded, as the next one, by the lock
+ *	of the &struct kofi_srx where it receives
+ * @rx_left: it takes no message any more
+ */
+struct kofi_ep {
+	struct fid_ep			ep;
+	const struct kofi_ep_limits	*limits;
+	struct kofi_conn		conn;
+	struct kofi_ep_side		tx;
+	struct kofi_ep_side		rx;
+	struct kofi_cntr		*cntrs[KOFI_NR_CNTRS];
+	struct fid_av			*av;
+	struct fid_ep			*srx;
+	bool				shared;
+	u64				caps;
+	size_t				max_msg_size;
+	size_t				inject_size;
+	struct fi_ep_callbacks		callbacks;
+	struct fi_done			no_context;
+	struct list_head		rx_msgs;
+	bool				rx_left;
+};
+
+static inline struct kofi_ep *to_kofi_ep(struct fid *fid)
+{
+	return container_of(fid, struct kofi_ep, ep.fid);
+}
+
+/**
+ * kofi_ep_init() - Set the common part of a new endpoint up
+ * @ep: the endpoint, zeroed; the provider sets its tables
+ * @info: what the client opens it with
+ * @limits: the provider's; they stay
+ * @context: the client's pointer
+ *
+ * Context: may sleep.
+ * Return: 0, and kofi_ep_fini() is due; -EINVAL: default flags that @limits do not allow.
+ */
+int kofi_ep_init(struct kofi_ep *ep, const struct fi_info *info,
+		 const struct kofi_ep_limits *limits, void *context);
+
+/**
+ * kofi_ep_init_srx() - Set the common part of a new shared receive context up
+ * @ep: the shared receive context, zeroed; the provider sets its tables
+ * @attr: what the client opens it with
+ * @limits: the provider's; they stay
+ * @context: the client's pointer
+ *
+ * It has no completion queue and no connection, only a receive side.  Which successes are
+ * reported is up to the endpoints that use it, so kofi_ep_flags() adds nothing to the flags
+ * of its receives.
+ *
+ * Context: may sleep.
+ * Return: 0, and kofi_ep_fini() is due; -EINVAL: default flags that @limits do not allow.
+ */
+int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
+		     const struct kofi_ep_limits *limits, void *context);
+
+/**
+ * kofi_ep_may_close() - May the caller close the endpoint?
+ * @ep: the endpoint
+ *
+ * Context: may sleep.
+ * Return: 0; -EDEADLK: the caller is inside a callback of one of its queues.
+ */
+int kofi_ep_may_close(const struct kofi_ep *ep);
+
+/**
+ * kofi_ep_fini() - The end of the common part
+ * @ep: an endpoint that posts and completes nothing any more, and has been purged from
+ *	its completion queues
+ *
+ * When this returns, no callback of the endpoint runs.
+ *
+ * Context: may sleep.
+ */
+void kofi_ep_fini(struct kofi_ep *ep);
+
+/**
+ * kofi_ep_bind() - Ready-made ->bind of an endpoint
+ * @fid: of a &struct kofi_ep
+ * @bfid: completion queue, event queue, counter, address vector or shared receive context
+ * @flags: as fi_ep_bind()
+ *
+ * The core lets nothing be bound twice, nor what belongs elsewhere.
+ *
+ * Context: may sleep; fi_enable() is not called at the same time.
+ * Return: 0; -FI_EOPBADSTATE: enabled already; -ENOSYS: a counter for something that the
+ * provider does not count; -EINVAL: wrong kind of object; -ENODEV.
+ */
+int kofi_ep_bind(struct fid *fid, struct fid *bfid, u64 flags);
+
+/**
+ * kofi_ep_may_enable() - Is everything bound that fi_enable() needs?
+ * @ep: the endpoint
+ *
+ * Context: may sleep, with the provider's lock held.
+ * Return: 0; -FI_ENOEQ: it has connections and no event queue; -FI_ENOCQ; -FI_ENOAV;
+ * -FI_ENORX: it is to use a shared receive context, and none is bound; -EINVAL: a counter
+ * to sleep on, and a completion queue that only its reader polls; or as
+ * kofi_conn_may_enable().
+ */
+int kofi_ep_may_enable(const struct kofi_ep *ep);
+
+/**
+ * kofi_ep_control() - Ready-made ->control: FI_GETOPSFLAG, FI_SETOPSFLAG
+ * @fid: of a &struct kofi_ep
+ * @command: as fi_control()
+ * @arg: as fi_control()
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: no direction, or both; -FI_EBADFLAGS; -ENOSYS: another command.
+ */
+int kofi_ep_control(struct fid *fid, int command, void *arg);
+
+/**
+ * kofi_ep_setopt() - The options that endpoints of all providers have
+ * @ep: the endpoint
+ * @optname: FI_OPT_CALLBACKS, or FI_OPT_CONNECT_TIMEOUT after kofi_conn_set_late()
+ * @optval: as fi_setopt()
+ * @optlen: as fi_setopt()
+ *
+ * Context: may sleep, with the provider's lock held.
+ * Return: 0; -FI_EOPBADSTATE: it is too late for this option; -EINVAL; -ENOPROTOOPT:
+ * another option.
+ */
+int kofi_ep_setopt(struct kofi_ep *ep, int optname, const void *optval,
+		   size_t optlen);
+
+/**
+ * kofi_ep_getopt() - The options that endpoints of all providers have
+ * @ep: the endpoint
+ * @optname: those of kofi_ep_setopt(), FI_OPT_CM_DATA_SIZE, or one of the sizes from
+ *	FI_OPT_MAX_MSG_SIZE to FI_OPT_INJECT_ATOMIC_SIZE that the endpoint has the
+ *	capability for
+ * @optval: as fi_getopt()
+ * @optlen: as fi_getopt()
+ *
+ * Context: may sleep.
+ * Return: 0; -FI_ETOOSMALL; -ENOPROTOOPT: another option.
+ */
+int kofi_ep_getopt(struct kofi_ep *ep, int optname, void *optval,
+		   size_t *optlen);
+
+/**
+ * kofi_ep_context() - The context of an operation's completion
+ * @ep: the endpoint
+ * @side: the direction
+ * @context: the client's
+ *
+ * Context: any; the endpoint is enabled.
+ * Return: @context, or if that is NULL, and the queue calls back, the endpoint's own.
+ */
+static inline void *kofi_ep_context(struct kofi_ep *ep,
+				    const struct kofi_ep_side *side,
+				    void *context)
+{
+	if (context || side->cq->wait_obj != FI_WAIT_DONE)
+		return context;
+	return &ep->no_context;
+}
+
+/**
+ * kofi_ep_flags() - Flags of an operation as the provider sees them
+ * @side: the direction
+ * @flags: of the call; a call without flags passes @side->op_flags
+ *
+ * Context: any.
+ * Return: @flags, with FI_COMPLETION if success is to be reported.
+ */
+static inline u64 kofi_ep_flags(const struct kofi_ep_side *side, u64 flags)
+{
+	return side->selective ? flags : flags | FI_COMPLETION;
+}
+
+/**
+ * kofi_ep_count() - Count an operation that has been reported
+ * @ep: the endpoint
+ * @flags: of its completion
+ * @err: positive error code, or 0
+ * @len: its bytes
+ *
+ * Context: any.
+ */
+void kofi_ep_count(struct kofi_ep *ep, u64 flags, int err, size_t len);
+
+/**
+ * kofi_ep_want_room() - A call is about to answer -EAGAIN
+ * @side: its direction
+ *
+ * The caller looks for room once more before it answers.
+ *
+ * Context: any.
+ */
+static inline void kofi_ep_want_room(struct kofi_ep_side *side)
+{
+	WRITE_ONCE(side->wanted, true);
+	/* Pairs with kofi_ep_room(): the caller sees the room, or it sees the wish */
+	smp_mb();
+}
+
+void kofi_ep_call_ready(struct kofi_ep_side *side);
+
+/**
+ * kofi_ep_room() - Something has come back for which a call may have waited
+ * @side: the direction
+ *
+ * Context: any; locks may be held.  What has come back can be had by any processor.
+ */
+static inline void kofi_ep_room(struct kofi_ep_side *side)
+{
+	/* Pairs with kofi_ep_want_room() */
+	smp_mb();
+	if (unlikely(READ_ONCE(side->wanted)))
+		kofi_ep_call_ready(side);
+}
+
+/**
+ * kofi_ep_room_after_atomic() - kofi_ep_room() behind a full barrier
+ * @side: the direction
+ *
+ * Context: as kofi_ep_room().  What has come back was given back by an atomic operation
+ * that is a full barrier, as those that return a value are.
+ */
+static inline void kofi_ep_room_after_atomic(struct kofi_ep_side *side)
+{
+	if (unlikely(READ_ONCE(side->wanted)))
+		kofi_ep_call_ready(side);
+}
+
+/**
+ * kofi_ep_want_later() - A call is about to answer -EAGAIN, and no event will end that
+ * @side: its direction
+ *
+ * Context: any; the endpoint is not being closed.
+ */
+void kofi_ep_want_later(struct kofi_ep_side *side);
+
+#endif /* _KOFI_EP_H */

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Hooks: providers that stand on one other provider, object by object, and see every
+ * call on its way.
+ *
+ *	static struct fi_ops_msg foo_msg;
+ *
+ *	static const struct kofi_hook foo_hook = {
+ *		.provider	= &foo_provider,	name "ofi_hook_foo"
+ *		.msg		= &foo_msg,
+ *	};
+ *
+ *	In module init: what it does itself, and the rest forwarded
+ *		foo_msg = kofi_hook_msg;
+ *		foo_msg.send = foo_send;
+ *
+ *	static int foo_getinfo(u32 version, const char *node, const int service,
+ *			       u64 flags, struct fi_info *hints,
+ *			       struct fi_info **info)
+ *	{
+ *		return kofi_hook_getinfo(&foo_hook, version, node, service,
+ *					 flags, hints, info);
+ *	}
+ *
+ *	static int foo_fabric(struct fi_fabric_attr *attr,
+ *			      struct fid_fabric **fabric, void *context)
+ *	{
+ *		return kofi_hook_fabric(&foo_hook, attr, fabric, context);
+ *	}
+ *
+ * ->freeinfo is fi_freeinfo().  Clients get the hook by name only: "verbs;ofi_hook_foo".
+ *
+ * Everything that a hook does not do itself is forwarded to the lower object, with
+ * lower objects in the place of upper ones; on the way back it is the other way round.
+ * foo_send() goes on with kofi_hook_msg.send().
+ *
+ * Not forwarded (-ENOSYS): fi_ep_alias(), fi_open_ops() and fi_set_ops(), whose results
+ * would work on lower objects.
+ */
+#ifndef _KOFI_HOOK_H
+#define _KOFI_HOOK_H
+
+#include <linux/hashtable.h>
+#include <linux/spinlock.h>
+#include <kofi/provider.h>
+#include <rdma/fi_cm.h>
+
+/**
+ * struct kofi_hook - A hook; the tables that it leaves out are forwarded as a whole
+ * @provider: the provider that it is
+ * @cm: connections of endpoints and passive endpoints
+ * @msg: messages
+ * @rma: RMA
+ * @tagged: tagged messages
+ * @atomic: atomics
+ * @eq: event queues
+ * @cq: completion queues
+ * @cntr: counters
+ */
+struct kofi_hook {
+	const struct kofi_provider	*provider;
+	const struct fi_ops_cm		*cm;
+	const struct fi_ops_msg		*msg;
+	const struct fi_ops_rma		*rma;
+	const struct fi_ops_tagged	*tagged;
+	const struct fi_ops_atomic	*atomic;
+	const struct fi_ops_eq		*eq;
+	const struct fi_ops_cq		*cq;
+	const struct fi_ops_cntr	*cntr;
+};
+
+struct kofi_hook_fabric;
+
+/**
+ * struct kofi_hook_obj - An object of a hook, above one of the lower provider
+ * @fid: what the client sees
+ * @lower: the object below, as a class of its own
+ * @root: its fabric
+ * @entry: in the objects of @root, found by @lower
+ * @cq_handler: the client's, of a queue that has one
+ * @eq_handler: the client's, of a queue that has one
+ * @ep_callbacks: the client's, of an endpoint
+ */
+struct kofi_hook_obj {
+	union {
+		struct fid		fid;
+		/* private: @fid, as a class of its own */
+		struct fid_fabric	fabric;
+		struct fid_domain	domain;
+		struct fid_ep		ep;
+		struct fid_pep		pep;
+		struct fid_stx		stx;
+		struct fid_mc		mc;
+		struct fid_mr		mr;
+		struct fid_eq		eq;
+		struct fid_cq		cq;
+		struct fid_cntr		cntr;
+		struct fid_av		av;
+		/* public: */
+	};
+	union {
+		struct fid		*fid;
+		struct fid_fabric	*fabric;
+		struct fid_domain	*domain;
+		struct fid_ep		*ep;
+		struct fid_pep		*pep;
+		struct fid_stx		*stx;
+		struct fid_mc		*mc;
+		struct fid_mr		*mr;
+		struct fid_eq		*eq;
+		struct fid_cq		*cq;
+		struct fid_cntr		*cntr;
+		struct fid_av		*av;
+	} lower;
+	struct kofi_hook_fabric		*root;
+	struct hlist_node		entry;
+	union {
+		void	(*cq_handler)(struct fid_cq *cq, void *context);
+		void	(*eq_handler)(struct fid_eq *eq, void *context);
+		struct fi_ep_callbacks	ep_callbacks;
+	};
+};
+
+/**
+ * struct kofi_hook_fabric - A fabric of a hook
+ * @obj: the object
+ * @hook: the hook
+ * @prov_name: "verbs;ofi_hook_foo"
+ * @lock: guards @objs
+ * @objs: all objects below it, found by their lower ones
+ */
+struct kofi_hook_fabric {
+	struct kofi_hook_obj		obj;
+	const struct kofi_hook		*hook;
+	char				*prov_name;
+	spinlock_t			lock;	/* see above */
+	DECLARE_HASHTABLE(objs, 6);
+};
+
+static inline struct kofi_hook_obj *to_kofi_hook_obj(struct fid *fid)
+{
+	return container_of(fid, struct kofi_hook_obj, fid);
+}
+
+/* The endpoint below, for a hook that calls it itself */
+static inline struct fid_ep *kofi_hook_lower_ep(struct fid_ep *ep)
+{
+	return to_kofi_hook_obj(&ep->fid)->lower.ep;
+}
+
+/**
+ * kofi_hook_getinfo() - ->getinfo of a hook
+ * @hook: the hook
+ * @version: as ->getinfo
+ * @node: as ->getinfo
+ * @service: as ->getinfo
+ * @flags: as ->getinfo
+ * @hints: as ->getinfo
+ * @info: as ->getinfo; fi_freeinfo() it
+ *
+ * Context: may sleep.
+ * Return: 0; also if @hints do not name the hook, which then has no results; or an error
+ * of kofi_lower_getinfo().
+ */
+int kofi_hook_getinfo(const struct kofi_hook *hook, u32 version,
+		      const char *node, int service, u64 flags,
+		      const struct fi_info *hints, struct fi_info **info);
+
+/**
+ * kofi_hook_fabric() - ->fabric of a hook
+ * @hook: the hook
+ * @attr: as ->fabric
+ * @fabric: as ->fabric
+ * @context: as ->fabric
+ *
+ * Context: may sleep.
+ * Return: as kofi_lower_fabric(); -ENOMEM.
+ */
+int kofi_hook_fabric(const struct kofi_hook *hook,
+		     const struct fi_fabric_attr *attr,
+		     struct fid_fabric **fabric, void *context);
+
+/* The forwarding tables */
+extern const struct fi_ops_cm		kofi_hook_cm;
+extern const struct fi_ops_msg		kofi_hook_msg;
+extern const struct fi_ops_rma		kofi_hook_rma;
+extern const struct fi_ops_tagged	kofi_hook_tagged;
+extern const struct fi_ops_atomic	kofi_hook_atomic;
+extern const struct fi_ops_eq		kofi_hook_eq;
+extern const struct fi_ops_cq		kofi_hook_cq;
+extern const struct fi_ops_cntr		kofi_hook_cntr;
+
+#endif /* _KOFI_HOOK_H */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A client's list of local buffers, kept by a provider that copies.
+ *
+ * A list belongs to the client again as soon as the call returns, the buffers when
+ * the operation has completed.  An operation that outlives its call keeps a
+ * &struct kofi_iov, which is a copy of the list: kvecs stay kvecs, and bio_vecs and
+ * scatterlists become bio_vecs, so there are two kinds to work on, and both fit a
+ * &struct iov_iter.
+ *
+ * The provider decides how many elements there is room for, and brings the memory:
+ * KOFI_IOV_SIZE() bytes in the slot of an operation, kofi_iov_size() for a list of
+ * any length.
+ *
+ * Nothing here sleeps, takes a lock or allocates.  A list is the owner's to
+ * protect; several may read it at a time.
+ */
+#ifndef _KOFI_IOV_H
+#define _KOFI_IOV_H
+
+#include <linux/bvec.h>
+#include <linux/overflow.h>
+#include <linux/stddef.h>
+#include <linux/uio.h>
+#include <rdma/fi_domain.h>
+
+/**
+ * struct kofi_iov - A copy of a list of local buffers
+ * @len: bytes
+ * @count: elements; none is empty
+ * @pages: the elements are @bvec, not @kvec
+ * @kvec: kernel addresses
+ * @bvec: pages
+ */
+struct kofi_iov {
+	size_t	len;
+	u32	count;
+	bool	pages;
+	union {
+		DECLARE_FLEX_ARRAY(struct kvec, kvec);
+		DECLARE_FLEX_ARRAY(struct bio_vec, bvec);
+	};
+};
+
+#define KOFI_IOV_ELEM_SIZE						\
+	(sizeof(struct kvec) > sizeof(struct bio_vec) ?			\
+	 sizeof(struct kvec) : sizeof(struct bio_vec))
+
+/* Bytes of a list with room for @max elements, which is a constant */
+#define KOFI_IOV_SIZE(max)						\
+	(sizeof(struct kofi_iov) + (max) * KOFI_IOV_ELEM_SIZE)
+
+/**
+ * kofi_iov_size() - How much memory does a list need?
+ * @max: elements that there is to be room for
+ *
+ * Context: any.
+ * Return: bytes; SIZE_MAX, which no allocator has: @max is too many.
+ */
+static inline size_t kofi_iov_size(size_t max)
+{
+	return size_add(sizeof(struct kofi_iov),
+			size_mul(max, KOFI_IOV_ELEM_SIZE));
+}
+
+/**
+ * kofi_iov_set() - Copy a client's list
+ * @iov: the copy
+ * @max: elements that @iov has room for
+ * @type: what the list consists of
+ * @list: the list; NULL if @count is 0
+ * @count: its elements
+ * @max_len: most bytes
+ *
+ * Empty elements are left out.  A buffer has to be memory that is there when the
+ * call has returned, which the stack is not: see kofi/pages.h.  Of each kvec the
+ * first byte and the last are looked at.
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: @type is unknown, @list is NULL and @count is not 0, more
+ * than @max elements, a list of scatterlists that ends early, or no memory;
+ * -EMSGSIZE: more than @max_len bytes, or than can be counted.  After an error
+ * @iov is empty.
+ */
+int kofi_iov_set(struct kofi_iov *iov, size_t max, enum fi_buf_type type,
+		 const void *list, size_t count, size_t max_len);
+
+/**
+ * kofi_iov_set_buf() - Make a list of one buffer that the provider trusts
+ * @iov: the list; with room for one element
+ * @buf: the buffer, for instance of the provider's own
+ * @len: its bytes; may be 0
+ *
+ * Context: any.
+ */
+void kofi_iov_set_buf(struct kofi_iov *iov, void *buf, size_t len);
+
+/**
+ * kofi_iov_iter() - Address a part of a list
+ * @iov: the list, which must stay as long as @iter is used
+ * @direction: ITER_SOURCE: the buffers are read; ITER_DEST: they are written
+ * @offset: where the part begins; behind the end there is nothing
+ * @len: its bytes; it ends where the list ends
+ * @iter: set up
+ *
+ * Context: any.  Walks over the elements in front of @offset.
+ */
+void kofi_iov_iter(const struct kofi_iov *iov, unsigned int direction,
+		   size_t offset, size_t len, struct iov_iter *iter);
+
+/**
+ * kofi_iter_map() - Map what an iterator stands at
+ * @iter: of kvecs or bio_vecs, with something left
+ * @len: in: bytes that are wanted, not 0; out: bytes that are mapped, which end where
+ *	the element ends, or a page of it
+ *
+ * Context: any; until kofi_iter_unmap() the caller must not sleep, and mappings nest.
+ * Return: the address.
+ */
+void *kofi_iter_map(const struct iov_iter *iter, size_t *len);
+
+/**
+ * kofi_iter_unmap() - Undo kofi_iter_map()
+ * @iter: the iterator
+ * @addr: what kofi_iter_map() has returned
+ *
+ * Context: any.
+ */
+void kofi_iter_unmap(const struct iov_iter *iter, const void *addr);
+
+/**
+ * kofi_iov_copy() - Copy from buffers to buffers
+ * @to: where to, of kvecs or bio_vecs; stands behind what was copied afterwards
+ * @from: where from, as @to
+ * @len: most bytes; the caller chooses how much it copies at a time
+ *
+ * Neither may have empty elements, and they must not overlap.
+ *
+ * Context: any.
+ * Return: bytes that were copied: @len, or what the shorter of the two has.
+ */
+size_t kofi_iov_copy(struct iov_iter *to, struct iov_iter *from, size_t len);
+
+/**
+ * kofi_iov_gather() - Copy a part of a list into one buffer
+ * @to: the buffer
+ * @iov: the list
+ * @offset: where the part begins
+ * @len: most bytes
+ *
+ * Context: any.
+ * Return: bytes that were copied.
+ */
+size_t kofi_iov_gather(void *to, const struct kofi_iov *iov, size_t offset,
+		       size_t len);
+
+/**
+ * kofi_iov_scatter() - Copy one buffer into a part of a list
+ * @iov: the list
+ * @offset: where the part begins
+ * @from: the buffer
+ * @len: most bytes
+ *
+ * Context: any.
+ * Return: bytes that were copied.
+ */
+size_t kofi_iov_scatter(const struct kofi_iov *iov, size_t offset,
+			const void *from, size_t len);
+
+#endif /* _KOFI_IOV_H */

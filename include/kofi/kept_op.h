@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Operations that are kept: what a provider that executes operations later, and not by a
+ * device, has of the call of its client.
+ *
+ * struct kofi_op points to lists that are the client's again when its call returns.
+ * kofi_keep_op() checks them and copies them into a struct kofi_kept_op, which the
+ * provider embeds in the slot of the operation.  The buffers are not copied, but for the
+ * data of an injected operation.
+ *
+ * Where the target is in this kernel, or what a peer asks for is described in the same
+ * way, kofi_execute() does the whole of a read, a write or an atomic operation.
+ *
+ * No lock is needed: a slot has one owner at a time.
+ */
+#ifndef _KOFI_KEPT_OP_H
+#define _KOFI_KEPT_OP_H
+
+#include <linux/scatterlist.h>
+#include <kofi/atomic.h>
+#include <kofi/iov.h>
+#include <kofi/mr_map.h>
+#include <kofi/xfer.h>
+
+#define KOFI_OP_IOV		16	/* elements of a list of local buffers */
+#define KOFI_OP_ATOMIC_IOV	4	/* and of each of the lists of an atomic operation */
+#define KOFI_OP_INJECT		256	/* bytes of an injected operation */
+
+/**
+ * struct kofi_kept_op - A data transfer, without the memory of the call
+ * @kind: what is to be done
+ * @flags: as &struct kofi_op.flags
+ * @addr: peer
+ * @data: remote CQ data
+ * @tag: tag
+ * @len: bytes, without what the operation brings back
+ * @rma: remote memory of a read or a write
+ * @ioc: remote memory of an atomic operation
+ * @remote_count: elements of @rma or @ioc
+ * @datatype: atomic operations
+ * @op: atomic operations
+ * @sgl: the list of fi_readsgl() and fi_writesgl(), which the client keeps; or NULL
+ * @next: element of @sgl that kofi_kept_next() begins at
+ * @nents: elements from there
+ * @skip: bytes of them that are left out in front
+ * @done: bytes that kofi_kept_next() has given out
+ * @local: local buffers, or some of @sgl
+ * @local_mem: the same, with its elements
+ * @compare: atomic operations
+ * @compare_mem: the same
+ * @result: atomic operations
+ * @result_mem: the same
+ * @inject: data of an injected operation
+ */
+struct kofi_kept_op {
+	enum kofi_op_kind	kind;
+	u64			flags;
+	fi_addr_t		addr;
+	u64			data;
+	u64			tag;
+	size_t			len;
+	union {
+		struct fi_rma_iov	rma[KOFI_RMA_MAX_IOV];
+		struct fi_rma_ioc	ioc[KOFI_RMA_MAX_IOV];
+	};
+	u32			remote_count;
+	enum fi_datatype	datatype;
+	enum fi_op		op;
+	struct scatterlist	*sgl;
+	struct scatterlist	*next;
+	u32			nents;
+	size_t			skip;
+	size_t			done;
+	union {
+		struct kofi_iov	local;
+		u8		local_mem[KOFI_IOV_SIZE(KOFI_OP_IOV)];
+	};
+	union {
+		struct kofi_iov	compare;
+		u8		compare_mem[KOFI_IOV_SIZE(KOFI_OP_ATOMIC_IOV)];
+	};
+	union {
+		struct kofi_iov	result;
+		u8		result_mem[KOFI_IOV_SIZE(KOFI_OP_ATOMIC_IOV)];
+	};
+	u8			inject[KOFI_OP_INJECT];
+};
+
+/**
+ * kofi_keep_op() - Check an operation and copy what the client's call has
+ * @kept: the copy; it must not move afterwards
+ * @ep: the endpoint, whose max_msg_size, inject_size and max_atomic_size are kept to
+ * @op: any operation but a receive
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: a list that is too long or malformed, or lengths that do not agree;
+ * -EMSGSIZE: too many bytes; -E2BIG: too many bytes of an atomic operation; -ENOSYS: no
+ * such atomic operation.
+ */
+int kofi_keep_op(struct kofi_kept_op *kept, const struct kofi_ep *ep,
+		 const struct kofi_op *op);
+
+/**
+ * kofi_kept_next() - Address the next part of the local buffers
+ * @kept: the operation; not an atomic one
+ * @direction: ITER_SOURCE: they are read; ITER_DEST: they are written
+ * @iter: set up, if there is something
+ *
+ * A list of any length has several parts, any other list one.
+ *
+ * Context: any.
+ * Return: bytes of @iter; 0: there is nothing left.
+ */
+size_t kofi_kept_next(struct kofi_kept_op *kept, unsigned int direction,
+		      struct iov_iter *iter);
+
+/**
+ * kofi_execute() - Execute a read, a write or an atomic operation
+ * @kept: the operation
+ * @target: the endpoint that it goes to; its counters of remote accesses count it
+ * @map: where the target's keys are looked up
+ *
+ * Long copies look at the scheduler now and then.
+ *
+ * Context: may sleep; no memory of @target goes meanwhile.
+ * Return: 0; as kofi_rma_get() or kofi_atomic_get(), and nothing has been accessed.
+ */
+int kofi_execute(struct kofi_kept_op *kept, struct kofi_ep *target,
+		 struct kofi_mr_map *map);
+
+#endif /* _KOFI_KEPT_OP_H */

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Memory regions of providers without hardware: from a key to memory.
+ *
+ * A provider has a &struct kofi_mr_map for each domain, and its regions begin with a
+ * &struct kofi_mr.  The calls on regions and those that register them are ready-made;
+ * what the provider adds are the hooks of &struct kofi_mr_ops, and the accesses: it
+ * takes a reference by kofi_mr_get() with what the peer has sent, copies by
+ * kofi_mr_iter(), and gives the reference back by kofi_mr_put().  kofi/rma.h does
+ * that for the ranges of an operation.
+ *
+ * A peer names a byte by its offset in the region, or with FI_MR_VIRT_ADDR by the
+ * kernel address of the region's first byte plus that offset.  The key is chosen by
+ * the map with FI_MR_PROV_KEY, and is the client's requested_key without.
+ *
+ * A region of an endpoint (FI_MR_ENDPOINT) has a key that the map chooses, a new one
+ * each time it is enabled, and is reached by offset, whatever the mode of the domain;
+ * an access has to come through the endpoint.
+ *
+ * No data transfer allocates here, and none takes a lock: a key is looked up under
+ * RCU, and a reference of an access is one counter of the region's.
+ */
+#ifndef _KOFI_MR_MAP_H
+#define _KOFI_MR_MAP_H
+
+#include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
+#include <linux/uio.h>
+#include <linux/xarray.h>
+#include <rdma/fi_domain.h>
+
+struct kofi_cntr;
+struct kofi_iov;
+struct kofi_mr;
+
+/**
+ * struct kofi_mr_ops - What a provider adds to its regions
+ * @size: bytes of the provider's region, which begins with &struct kofi_mr; the rest
+ *	is zeroed when the region is made
+ * @enable: may this region of an endpoint get a key now?  0, or the error of
+ *	fi_mr_enable(), such as -ENOTCONN.  Any context
+ * @disable: fi_mr_disable() is about to end the key; keep @context and a place in the
+ *	transmit queue for the completion.  0, or the error of the call, -EAGAIN for
+ *	instance.  Any context
+ * @disabled: the key that a successful @disable was called for has ended, and no
+ *	access is under way: complete fi_mr_disable() with @key as data.  Called once
+ *	for each @disable, maybe before fi_mr_disable() returns, in the context of the
+ *	last access or look-up; it must not sleep.  No lock is held.  The client may
+ *	use the region again at once.  fi_close() of the region waits until it returns
+ */
+struct kofi_mr_ops {
+	size_t	size;
+	int	(*enable)(struct kofi_mr *mr);
+	int	(*disable)(struct kofi_mr *mr, void *context);
+	void	(*disabled)(struct kofi_mr *mr, u64 key);
+};
+
+/**
+ * struct kofi_mr_map - The regions of a domain that peers reach
+ * @ops: the provider's hooks
+ * @mr_mode: FI_MR_VIRT_ADDR and FI_MR_PROV_KEY, or one of them, or none
+ * @next: index in @chosen where the search for a free one begins
+ * @max: highest index in @chosen
+ * @chosen: regions whose key the map chooses, by its lower bits
+ * @requested: regions whose key is the client's
+ */
+struct kofi_mr_map {
+	const struct kofi_mr_ops	*ops;
+	int				mr_mode;
+	u32				next;
+	u32				max;
+	struct xarray			chosen;
+	struct rhashtable		requested;
+};
+
+/**
+ * enum kofi_mr_state - What may be called for a region
+ * @KOFI_MR_EMPTY: of an endpoint: it has no memory
+ * @KOFI_MR_READY: of an endpoint: it has memory and no key
+ * @KOFI_MR_ENABLED: it has memory and a key, unless no peer may reach it
+ * @KOFI_MR_ENDING: of an endpoint: its key has ended, and accesses are under way
+ */
+enum kofi_mr_state {
+	KOFI_MR_EMPTY,
+	KOFI_MR_READY,
+	KOFI_MR_ENABLED,
+	KOFI_MR_ENDING,
+};
+
+/**
+ * struct kofi_mr - A region; the provider's own begins with it
+ * @mr: what the client sees; its key is FI_KEY_NOTAVAIL while there is none
+ * @map: where the key is looked up
+ * @refs: the key, and each access under way
+ * @access: rights, as the client gave them
+ * @ep: the only endpoint that accesses may come through, or NULL: any
+ * @iov: the memory
+ * @ends: offset behind each element of @iov; not there if it has room for only one
+ * @cntr: counter that is bound, or NULL
+ * @counted: FI_REMOTE_READ and FI_REMOTE_WRITE: what @cntr counts
+ * @state: see &enum kofi_mr_state
+ * @lent: of an endpoint: FI_MR_LEND, so its lists are scatterlists
+ * @used: of an endpoint: a peer has used the key
+ * @report: @ops->disabled is to be called when @refs are gone
+ * @ended: the key that is ending
+ * @index: in @chosen of the map; 0: it is not there
+ * @limit: of an endpoint: pages, and elements that @iov has room for
+ * @holds: the open region, and each time that it is enabled, until accesses are over
+ * @idle: completed when @holds are gone
+ * @node: in @requested of the map
+ * @rcu: look-ups may still see the region after its close
+ */
+struct kofi_mr {
+	struct fid_mr		mr;
+	struct kofi_mr_map	*map;
+	atomic_t		refs;
+	u64			access;
+	const struct fid_ep	*ep;
+	struct kofi_iov		*iov;
+	size_t			*ends;
+	struct kofi_cntr	*cntr;
+	u64			counted;
+	enum kofi_mr_state	state;
+	bool			lent;
+	bool			used;
+	bool			report;
+	u64			ended;
+	u32			index;
+	size_t			limit;
+	refcount_t		holds;
+	struct completion	idle;
+	struct rhash_head	node;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct kofi_mr_domain - What a provider's domain begins with to have the calls
+ * @domain: what the client sees; its mr is &kofi_mr_domain_ops
+ * @map: the regions
+ */
+struct kofi_mr_domain {
+	struct fid_domain	domain;
+	struct kofi_mr_map	map;
+};
+
+/* fi_mr_reg() and so on, for a &struct kofi_mr_domain */
+extern const struct fi_ops_mr kofi_mr_domain_ops;
+
+/**
+ * kofi_mr_map_init() - Set a map up
+ * @map: the map
+ * @mr_mode: FI_MR_* of the domain; FI_MR_VIRT_ADDR and FI_MR_PROV_KEY count
+ * @ops: the provider's hooks, all of them
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOMEM.
+ */
+int kofi_mr_map_init(struct kofi_mr_map *map, int mr_mode,
+		     const struct kofi_mr_ops *ops);
+
+/**
+ * kofi_mr_map_destroy() - Free a map
+ * @map: a map whose regions are closed, and that nothing is looked up in any more
+ *
+ * Context: may sleep.
+ */
+void kofi_mr_map_destroy(struct kofi_mr_map *map);
+
+/**
+ * kofi_mr_regattr() - Make a region
+ * @map: the map of its domain
+ * @attr: the region, checked by kofi_mr_attr_is_valid()
+ * @flags: FI_RMA_EVENT, FI_MR_ENDPOINT and, with that, FI_MR_LEND
+ * @mr: the region; its calls are ready-made
+ *
+ * The list may have any length.  A region that no peer may reach has no key.  For a
+ * provider whose domain does not begin with a &struct kofi_mr_domain.
+ *
+ * Context: may sleep.
+ * Return: 0; -FI_EBADFLAGS; -EINVAL: no bytes, or what kofi_iov_set() refuses;
+ * -EMSGSIZE: more than a quarter of SIZE_MAX; -FI_ENOKEY: another region has the
+ * requested key; -FI_EKEYREJECTED: no region can have FI_KEY_NOTAVAIL; -FI_ENOMR: there
+ * are too many regions; -ENOMEM.
+ */
+int kofi_mr_regattr(struct kofi_mr_map *map, const struct fi_mr_attr *attr,
+		    u64 flags, struct fid_mr **mr);
+
+static inline struct kofi_mr *to_kofi_mr(struct fid *fid)
+{
+	return container_of(fid, struct kofi_mr, mr.fid);
+}
+
+/**
+ * kofi_mr_get() - Begin an access
+ * @map: where to look
+ * @ep: the endpoint that the access comes through
+ * @key: the key, from the peer
+ * @addr: the address, from the peer
+ * @len: bytes, from the peer
+ * @access: FI_REMOTE_READ, FI_REMOTE_WRITE or both
+ * @offset: of the first byte in the region
+ *
+ * An access of no bytes needs a valid key and an address within the region, or
+ * right behind it, as in libfabric.
+ *
+ * Context: any.
+ * Return: the region, with a reference for the caller to kofi_mr_put(); or
+ * ERR_PTR(-EACCES): no region has that key, or it is not for @ep, has not the right,
+ * or does not have all the bytes.  The peer learns no more than that.
+ */
+struct kofi_mr *kofi_mr_get(struct kofi_mr_map *map, const struct fid_ep *ep,
+			    u64 key, u64 addr, size_t len, u64 access,
+			    size_t *offset);
+
+/**
+ * kofi_mr_put() - End an access
+ * @mr: a region from kofi_mr_get()
+ *
+ * Context: any.  May call @disabled of &struct kofi_mr_ops.
+ */
+void kofi_mr_put(struct kofi_mr *mr);
+
+/**
+ * kofi_mr_iter() - Address a part of a region
+ * @mr: a region with a reference
+ * @direction: ITER_SOURCE: the memory is read; ITER_DEST: it is written
+ * @offset: from kofi_mr_get(), and what is done
+ * @len: bytes, of those that kofi_mr_get() was called with
+ * @iter: set up
+ *
+ * Context: any.  The time grows with the logarithm of the length of the list.
+ */
+void kofi_mr_iter(const struct kofi_mr *mr, unsigned int direction,
+		  size_t offset, size_t len, struct iov_iter *iter);
+
+/**
+ * kofi_mr_count() - Count an access in the counter of a region (FI_RMA_EVENT)
+ * @mr: a region with a reference
+ * @access: FI_REMOTE_READ, FI_REMOTE_WRITE or both, as for kofi_mr_get()
+ * @err: 0: the access has succeeded
+ * @len: its bytes
+ *
+ * Context: any.
+ */
+void kofi_mr_count(struct kofi_mr *mr, u64 access, int err, size_t len);
+
+#endif /* _KOFI_MR_MAP_H */

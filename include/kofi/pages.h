@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Lists of local buffers as pieces of memory that are physically contiguous.
+ *
+ * A provider whose device maps memory walks a client's list piece by piece;
+ * &struct kofi_list_iter is a place in such a list, and can stop anywhere.
+ *
+ * Memory here is kernel memory that has pages: from kmalloc(), of pages, of the
+ * data of the kernel or of a module, each of which is one piece, and from
+ * vmalloc(), which is one piece for each page.  Anything else is refused: the
+ * stack, because the frame may be gone before the device is done with it;
+ * registers of a device; peer device memory; and what is no kernel address.
+ *
+ * A list belongs to one call, so nothing here takes a lock.
+ */
+#ifndef _KOFI_PAGES_H
+#define _KOFI_PAGES_H
+
+#include <linux/types.h>
+#include <rdma/fi_domain.h>
+
+struct page;
+
+/**
+ * struct kofi_piece - Memory that is physically contiguous
+ * @addr: kernel address of the first byte, as the client gave it
+ * @page: page
+ * @offset: from the start of @page, which it may exceed
+ * @len: bytes
+ */
+struct kofi_piece {
+	void		*addr;
+	struct page	*page;
+	size_t		offset;
+	size_t		len;
+};
+
+typedef int (*kofi_piece_fn)(void *context, const struct kofi_piece *piece);
+
+/**
+ * struct kofi_list_iter - A place in a list of local buffers
+ * @type: what the list consists of
+ * @elem: current element
+ * @count: elements from here on
+ * @skip: bytes of @elem that are done
+ * @desc: descriptor of @elem, or NULL: the list has none
+ */
+struct kofi_list_iter {
+	enum fi_buf_type	type;
+	const void		*elem;
+	size_t			count;
+	size_t			skip;
+	void			**desc;
+};
+
+/**
+ * kofi_is_plain_memory() - Is a buffer one piece of memory?
+ * @buf: the buffer
+ * @len: its bytes, not 0
+ *
+ * Context: any.
+ * Return: whether all of it is in the kernel's linear mapping, and not on the
+ * stack.
+ */
+bool kofi_is_plain_memory(const void *buf, size_t len);
+
+/**
+ * kofi_is_memory() - Is a buffer memory that a provider can use later?
+ * @buf: the buffer
+ * @len: its bytes, not 0
+ *
+ * Looks at the first byte and at the last.
+ *
+ * Context: any.
+ * Return: whether kofi_list_piece() takes both.
+ */
+bool kofi_is_memory(const void *buf, size_t len);
+
+/**
+ * kofi_page_is_memory() - May an element of pages begin with this one?
+ * @page: the page, or NULL
+ *
+ * Context: any.
+ * Return: false: there is no page, or it is peer device memory.
+ */
+bool kofi_page_is_memory(const struct page *page);
+
+/**
+ * kofi_list_more() - Is there something left?
+ * @iter: a place in a list; it skips empty elements
+ *
+ * A list of scatterlists that ends before its count is up has nothing left, but
+ * @iter->count is not 0 then.
+ *
+ * Context: any.
+ * Return: whether there is.
+ */
+bool kofi_list_more(struct kofi_list_iter *iter);
+
+/**
+ * kofi_list_piece() - Get the piece at a place
+ * @iter: a place where kofi_list_more() has found something
+ * @piece: filled in
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: it is no memory, see the top of this file.
+ */
+int kofi_list_piece(const struct kofi_list_iter *iter, struct kofi_piece *piece);
+
+/**
+ * kofi_list_advance() - Go on in a list
+ * @iter: a place in a list
+ * @len: by so many bytes; at most what is left of the current element
+ *
+ * Context: any.
+ */
+void kofi_list_advance(struct kofi_list_iter *iter, size_t len);
+
+/**
+ * kofi_list_left() - How much is left of the current element?
+ * @iter: a place in a list
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t kofi_list_left(const struct kofi_list_iter *iter);
+
+/**
+ * kofi_list_addr() - What is the kernel address of a place?
+ * @iter: a place in a list
+ *
+ * Context: any.
+ * Return: the address; it means nothing for a page of high memory.
+ */
+u64 kofi_list_addr(const struct kofi_list_iter *iter);
+
+/**
+ * kofi_list_each_piece() - Call a function for each piece of a list
+ * @type: what the list consists of
+ * @list: the list
+ * @count: its elements
+ * @fn: called in order, until it fails
+ * @context: passed to @fn
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: @type is unknown, @list is NULL and @count is not 0, a
+ * list of scatterlists ends early, or there is something else than memory in it;
+ * or an error of @fn.
+ */
+int kofi_list_each_piece(enum fi_buf_type type, const void *list, size_t count,
+			 kofi_piece_fn fn, void *context);
+
+/**
+ * kofi_list_len() - Count the bytes of a list
+ * @type: what the list consists of
+ * @list: the list
+ * @count: its elements
+ * @max: most bytes
+ *
+ * Context: any.
+ * Return: bytes; -EINVAL: as kofi_list_each_piece(); -EMSGSIZE: there are more
+ * than @max.
+ */
+ssize_t kofi_list_len(enum fi_buf_type type, const void *list, size_t count,
+		      size_t max);
+
+/**
+ * kofi_list_pages() - Count the pages of a list
+ * @type: what the list consists of
+ * @list: the list
+ * @count: its elements
+ *
+ * Each element counts in whole pages of PAGE_SIZE.
+ *
+ * Context: any.
+ * Return: pages; -EINVAL: as kofi_list_each_piece().
+ */
+ssize_t kofi_list_pages(enum fi_buf_type type, const void *list, size_t count);
+
+/**
+ * kofi_list_gather() - Copy a list into one buffer
+ * @to: the buffer
+ * @type: what the list consists of
+ * @list: the list
+ * @count: its elements
+ * @len: its bytes, from kofi_list_len()
+ *
+ * The list may be of any kernel memory, the stack included.
+ *
+ * Context: any.
+ */
+void kofi_list_gather(void *to, enum fi_buf_type type, const void *list,
+		      size_t count, size_t len);
+
+#endif /* _KOFI_PAGES_H */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Reads and writes of peers, executed on regions by the CPU.
+ *
+ * The target of an operation is up to KOFI_RMA_MAX_IOV ranges, which lie one behind
+ * the other as the data do.  kofi_rma_get() resolves all of them, or none; then the
+ * provider copies, as much at a time as it likes and wherever the data come from:
+ *
+ *	kofi_rma_get()			addresses, lengths and keys from the peer
+ *	kofi_rma_write(), _read()	to or from other buffers
+ *	kofi_rma_iter()			to or from what knows iterators, such as an skb
+ *	kofi_rma_done()			counts and gives the references back
+ *
+ * Between the first and the last of these fi_close() of the regions waits, as does the
+ * completion of fi_mr_disable(), so a provider keeps an operation only as long as data
+ * can still come for it.
+ *
+ * Nothing here allocates, sleeps or takes a lock.
+ */
+#ifndef _KOFI_RMA_H
+#define _KOFI_RMA_H
+
+#include <linux/types.h>
+#include <rdma/fi_rma.h>
+
+struct iov_iter;
+struct kofi_mr;
+struct kofi_mr_map;
+
+/* As many as those providers of libfabric have that copy */
+#define KOFI_RMA_MAX_IOV	4
+
+/**
+ * struct kofi_rma_range - A part of a region
+ * @mr: the region, with a reference
+ * @offset: of the first byte in the region
+ * @len: bytes
+ */
+struct kofi_rma_range {
+	struct kofi_mr	*mr;
+	size_t		offset;
+	size_t		len;
+};
+
+/**
+ * struct kofi_rma - The target of an operation
+ * @len: bytes of all ranges
+ * @access: what peers need the right for
+ * @count: ranges
+ * @range: the ranges
+ */
+struct kofi_rma {
+	size_t			len;
+	u64			access;
+	u32			count;
+	struct kofi_rma_range	range[KOFI_RMA_MAX_IOV];
+};
+
+/**
+ * kofi_rma_get() - Resolve the target of an operation
+ * @rma: the target, filled in
+ * @map: where keys are looked up
+ * @ep: the endpoint that the operation came through
+ * @iov: the ranges, from the peer
+ * @count: how many, from the peer
+ * @access: FI_REMOTE_READ, FI_REMOTE_WRITE or both
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: no ranges, or too many; -EACCES: as kofi_mr_get(), for one of
+ * them.  After an error nothing is held, and nothing has been accessed.  Both are what
+ * the initiator's completion says; kofi_verbs reports -EACCES for every key, address
+ * and right that a peer refuses, too.
+ */
+int kofi_rma_get(struct kofi_rma *rma, struct kofi_mr_map *map,
+		 const struct fid_ep *ep, const struct fi_rma_iov *iov,
+		 size_t count, u64 access);
+
+/**
+ * kofi_rma_put() - Give up an operation that has not been executed
+ * @rma: the target
+ *
+ * Context: any.  May call @disabled of &struct kofi_mr_ops.
+ */
+void kofi_rma_put(struct kofi_rma *rma);
+
+/**
+ * kofi_rma_done() - End an operation that has been executed
+ * @rma: the target
+ * @err: 0, or why it has failed
+ *
+ * Each region that has a counter counts the operation once.
+ *
+ * Context: any.  May call @disabled of &struct kofi_mr_ops.
+ */
+void kofi_rma_done(struct kofi_rma *rma, int err);
+
+/**
+ * kofi_rma_iter() - Address the next part of the target
+ * @rma: the target
+ * @direction: ITER_SOURCE: the memory is read; ITER_DEST: it is written
+ * @offset: bytes of the target that are done
+ * @len: most bytes
+ * @iter: set up, if there is something
+ *
+ * Context: any.
+ * Return: bytes of @iter, which ends where a range ends; 0: all is done, or @len is 0.
+ */
+size_t kofi_rma_iter(const struct kofi_rma *rma, unsigned int direction,
+		     size_t offset, size_t len, struct iov_iter *iter);
+
+/**
+ * kofi_rma_write() - Copy into the target
+ * @rma: the target
+ * @offset: bytes of the target that are done
+ * @from: where from; stands behind what was copied afterwards
+ * @len: most bytes; the caller chooses how much it copies at a time
+ *
+ * Context: any.
+ * Return: bytes that were copied: @len, or what @from or the target has left.
+ */
+size_t kofi_rma_write(const struct kofi_rma *rma, size_t offset,
+		      struct iov_iter *from, size_t len);
+
+/**
+ * kofi_rma_read() - Copy out of the target
+ * @rma: the target
+ * @offset: bytes of the target that are done
+ * @to: where to; stands behind what was copied afterwards
+ * @len: most bytes; the caller chooses how much it copies at a time
+ *
+ * Context: any.
+ * Return: bytes that were copied: @len, or what @to or the target has left.
+ */
+size_t kofi_rma_read(const struct kofi_rma *rma, size_t offset,
+		     struct iov_iter *to, size_t len);
+
+#endif /* _KOFI_RMA_H */

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Providers that move the data themselves: what their objects have in common.
+ *
+ * A provider on top of sockets or of nothing at all differs from another in how operations
+ * get to the peer, and how connections are made.  The rest is here:
+ *
+ *	kofi_soft_fabric	a network namespace, and what ends with it
+ *	kofi_soft_domain	a map of regions
+ *	kofi_soft_ep		an endpoint: from open to close, its options, its receives
+ *	kofi_soft_op		an operation, from the call to the completion
+ *	kofi_soft_event		the completion of a peer's write
+ *	kofi_soft_pep		a listener
+ *
+ * The provider embeds them, and describes itself by a &struct kofi_soft_type.
+ *
+ * Life of an endpoint
+ *
+ *	fi_endpoint()	the provider's: kofi_soft_ep_init(), and the place among the
+ *			endpoints of the fabric
+ *	fi_enable()	room in the completion queues, and the shared receive context
+ *	the end		the client, the peer or the provider ends the connection; after
+ *			kofi_soft_ep_over() nothing is posted any more, and the worker
+ *			completes what was posted
+ *	fi_ep_drain()	it ends, and what was posted is waited for
+ *	fi_close()	it ends; when all users have gone, it is purged from its completion
+ *			queues, and the provider frees it
+ *
+ * References (kofi_soft_ep.users): an endpoint is there as long as its client has it open
+ * and not drained, an operation of it is not over, or the provider has taken one.
+ *
+ * Operations.  A call takes a slot, copies what the client may change after its call, and
+ * puts the operation into &kofi_soft_ep.posted, which the end of the endpoint closes under
+ * the same lock.  Then the worker runs (&kofi_soft_ep.work, the provider's), takes the
+ * operations out of the list, and calls kofi_soft_op_done() for each, once.  So posting is
+ * short in any context, and all copying is done by one task of each endpoint.
+ *
+ * Locks, from the outside to the inside:
+ *
+ *	kofi_soft_type.lock	mutex of the provider's: connections, listeners, requests
+ *	kofi_soft_ep.lock	the list of operations, and its end
+ *
+ * No lock is held inside a call into the rest of kofi/util that may call a client.
+ */
+#ifndef _KOFI_SOFT_H
+#define _KOFI_SOFT_H
+
+#include <linux/completion.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/socket.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <kofi/bufpool.h>
+#include <kofi/ep.h>
+#include <kofi/kept_op.h>
+#include <kofi/pep.h>
+#include <kofi/provider.h>
+#include <kofi/srx.h>
+
+#define KOFI_SOFT_EVENTS	64	/* writes with data of the peer's that may be unread */
+
+struct kofi_soft_ep;
+
+/**
+ * struct kofi_soft_type - A provider that moves the data itself
+ * @wq: where its workers run; WQ_MEM_RECLAIM.  Set before the provider is registered
+ * @lock: guards the lists of fabrics, and states of connections
+ * @fabric: calls of a fabric; ->domain and ->eq_open are kofi_soft_domain_open() and
+ *	kofi_soft_eq_open()
+ * @domain: calls of a domain; ->cq_open is kofi_soft_cq_open()
+ * @own_rx: what the receives of an endpoint that shares none call
+ * @mr_mode: FI_MR_VIRT_ADDR and the like that a domain may have
+ * @op_size: bytes of an operation of the provider's, which begins with &struct
+ *	kofi_soft_op
+ * @max_queue: most operations of a queue
+ * @max_msg: most bytes of an operation
+ * @work: the worker of an endpoint
+ * @event_room: a &struct kofi_soft_event is there again.  Any context
+ * @join: the endpoint receives from its shared receive context from now on, or (false) is
+ *	being closed; it may have none.  Sets kofi_soft_ep.srx.  May sleep
+ * @shut: end the connection, or the attempt; the error is reported if it did not stand,
+ *	positive.  @lock is held
+ * @gone: the namespace goes; the connection has been told.  @lock is held
+ * @close: fi_close() has begun: nobody finds the endpoint any more, and as @shut.  @lock
+ *	is held
+ * @free: nobody uses the endpoint any more, and kofi_soft_ep_fini() is due.  May sleep
+ * @fabrics: &struct kofi_soft_fabric; guarded by @lock
+ */
+struct kofi_soft_type {
+	struct workqueue_struct		*wq;
+	struct mutex			*lock;		/* see above */
+	const struct fi_ops_fabric	*fabric;
+	const struct fi_ops_domain	*domain;
+	const struct kofi_srx_ops	*own_rx;
+	int				mr_mode;
+	size_t				op_size;
+	size_t				max_queue;
+	size_t				max_msg;
+	void				(*work)(struct work_struct *work);
+	void				(*event_room)(struct kofi_soft_ep *ep);
+	void				(*join)(struct kofi_soft_ep *ep, bool join);
+	void				(*shut)(struct kofi_soft_ep *ep, int err);
+	void				(*gone)(struct kofi_soft_ep *ep);
+	void				(*close)(struct kofi_soft_ep *ep);
+	void				(*free)(struct kofi_soft_ep *ep);
+	struct list_head		fabrics;
+};
+
+/**
+ * struct kofi_soft_fabric - A fabric: a network namespace
+ * @fabric: what the client sees
+ * @type: the provider
+ * @of_type: place in the list of its provider
+ * @net: the namespace, which it does not keep; NULL: has gone.  Written under the
+ *	provider's mutex, which guards the lists, too
+ * @eps: &struct kofi_soft_ep
+ * @peps: &struct kofi_soft_pep
+ * @cqs: completion queues of all domains
+ */
+struct kofi_soft_fabric {
+	struct fid_fabric		fabric;
+	const struct kofi_soft_type	*type;
+	struct list_head		of_type;
+	struct net			*net;
+	struct list_head		eps;
+	struct list_head		peps;
+	struct kofi_cqs			cqs;
+};
+
+/**
+ * struct kofi_soft_domain - A domain
+ * @mrs: what the client sees, and its regions
+ * @fabric: parent
+ * @addr_format: format of the addresses in its vectors
+ */
+struct kofi_soft_domain {
+	struct kofi_mr_domain	mrs;
+	struct kofi_soft_fabric	*fabric;
+	u32			addr_format;
+};
+
+/**
+ * struct kofi_soft_pep - A listener
+ * @kpep: the common part
+ * @fabric: parent
+ * @of_fabric: place in the list of its fabric
+ */
+struct kofi_soft_pep {
+	struct kofi_pep		kpep;
+	struct kofi_soft_fabric	*fabric;
+	struct list_head	of_fabric;
+};
+
+/**
+ * struct kofi_soft_op - An operation of a transmit queue
+ * @comp: its completion
+ * @ep: whose it is
+ * @entry: in &kofi_soft_ep.posted, then in a list of the provider's
+ * @kept: what is to be done
+ */
+struct kofi_soft_op {
+	struct kofi_comp	comp;
+	struct kofi_soft_ep	*ep;
+	struct list_head	entry;
+	struct kofi_kept_op	kept;
+};
+
+/**
+ * struct kofi_soft_event - What a peer has done without a receive
+ * @comp: its completion
+ * @ep: where
+ */
+struct kofi_soft_event {
+	struct kofi_msg_comp	comp;
+	struct kofi_soft_ep	*ep;
+};
+
+/**
+ * struct kofi_soft_ep - An endpoint
+ * @kep: the common part
+ * @domain: parent
+ * @type: the provider
+ * @of_fabric: place in the list of its fabric; guarded by the provider's mutex
+ * @srx: where it receives: @own_srx, or that of a shared receive context
+ * @own_srx: its own receives
+ * @enabled: it has room in its completion queues; guarded by the provider's mutex
+ * @drained: the client's reference has been given back; guarded by the provider's mutex
+ * @users: see the top
+ * @unused: completed when @users have gone
+ * @slots: operations
+ * @events: &struct kofi_soft_event
+ * @lock: guards @posted to @over, and lists of the provider's; taken with interrupts off
+ * @posted: operations that the worker has not taken, oldest first
+ * @moves: fi_readsgl() and fi_writesgl() that are not over
+ * @over: nothing is posted any more
+ * @max_moves: FI_OPT_MAX_MOVES
+ * @work: the worker
+ * @dest: where to connect if fi_connect() does not say; family 0: nowhere
+ */
+struct kofi_soft_ep {
+	struct kofi_ep			kep;
+	struct kofi_soft_domain		*domain;
+	const struct kofi_soft_type	*type;
+	struct list_head		of_fabric;
+	struct kofi_srx			*srx;
+	struct kofi_srx			own_srx;
+	bool				enabled;
+	bool				drained;
+	refcount_t			users;
+	struct completion		unused;
+	struct kofi_bufpool		slots;
+	struct kofi_bufpool		events;
+	spinlock_t			lock;		/* see above */
+	struct list_head		posted;
+	size_t				moves;
+	bool				over;
+	size_t				max_moves;
+	struct work_struct		work;
+	struct sockaddr_storage		dest;
+};
+
+static inline struct kofi_soft_domain *to_kofi_soft_domain(struct fid_domain *domain)
+{
+	return container_of(domain, struct kofi_soft_domain, mrs.domain);
+}
+
+static inline struct kofi_soft_ep *to_kofi_soft_ep(struct fid *fid)
+{
+	return container_of(fid, struct kofi_soft_ep, kep.ep.fid);
+}
+
+/* There is something for the worker of @ep to do.  Any context */
+static inline void kofi_soft_kick(struct kofi_soft_ep *ep)
+{
+	queue_work(ep->type->wq, &ep->work);
+}
+
+/* One more user of an endpoint that has one */
+static inline void kofi_soft_ep_get(struct kofi_soft_ep *ep)
+{
+	refcount_inc(&ep->users);
+}
+
+/* The same for an endpoint that may be on its way out; whether there is one more */
+static inline bool kofi_soft_ep_try_get(struct kofi_soft_ep *ep)
+{
+	return refcount_inc_not_zero(&ep->users);
+}
+
+/**
+ * kofi_soft_fabric_open() - Make a fabric: what ->fabric of a provider does
+ * @type: the provider
+ * @attr: as ->fabric
+ * @fabric: as ->fabric
+ * @context: as ->fabric
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOMEM.
+ */
+int kofi_soft_fabric_open(struct kofi_soft_type *type,
+			  struct fi_fabric_attr *attr,
+			  struct fid_fabric **fabric, void *context);
+
+/**
+ * kofi_soft_net_exit() - Ready-made ->net_exit of a provider
+ * @fabric: of the namespace that goes
+ *
+ * All endpoints, listeners and completion queues end.  When it returns, workers have
+ * finished what that was for them, and no endpoint looks at the namespace any more.
+ *
+ * Context: may sleep.
+ */
+void kofi_soft_net_exit(struct fid_fabric *fabric);
+
+/**
+ * kofi_soft_end_some() - The device of some endpoints and listeners has gone
+ * @type: the provider
+ * @ep_gone: has that of this endpoint?  Called with the provider's mutex held
+ * @pep_gone: has that of this listener?  Called with the provider's mutex held
+ *
+ * They end as with their namespace; their completion queues stay.
+ *
+ * Context: may sleep.
+ */
+void kofi_soft_end_some(struct kofi_soft_type *type,
+			bool (*ep_gone)(struct kofi_soft_ep *ep),
+			bool (*pep_gone)(struct kofi_soft_pep *pep));
+
+/**
+ * kofi_soft_eq_open() - Ready-made ->eq_open of a fabric
+ * @fabric: parent
+ * @attr: as fi_eq_open()
+ * @eq: as fi_eq_open()
+ * @context: as fi_eq_open()
+ *
+ * Context: may sleep.
+ * Return: as kofi_eq_open().
+ */
+int kofi_soft_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
+		      struct fid_eq **eq, void *context);
+
+/**
+ * kofi_soft_domain_open() - Ready-made ->domain of a fabric
+ * @fabric: parent
+ * @info: as fi_domain()
+ * @domain: as fi_domain()
+ * @context: as fi_domain()
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: another mr_mode; -ENOMEM.
+ */
+int kofi_soft_domain_open(struct fid_fabric *fabric, struct fi_info *info,
+			  struct fid_domain **domain, void *context);
+
+/**
+ * kofi_soft_cq_open() - Ready-made ->cq_open of a domain
+ * @domain: parent
+ * @attr: as fi_cq_open()
+ * @cq: as fi_cq_open()
+ * @context: as fi_cq_open()
+ *
+ * Context: may sleep.
+ * Return: as kofi_cq_open().
+ */
+int kofi_soft_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+		      struct fid_cq **cq, void *context);
+
+/**
+ * kofi_soft_pep_init() - Set a new listener up, and have the namespace's end find it
+ * @pep: the listener, zeroed but for what belongs to the provider
+ * @fabric: parent
+ * @type: the provider's listeners
+ * @info: as fi_passive_ep()
+ * @context: as fi_passive_ep()
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: not FI_EP_MSG; or as kofi_pep_init().
+ */
+int kofi_soft_pep_init(struct kofi_soft_pep *pep, struct fid_fabric *fabric,
+		       const struct kofi_pep_type *type, const struct fi_info *info,
+		       void *context);
+
+/**
+ * kofi_soft_pep_fini() - The end of a listener, in kofi_pep_ops.free()
+ * @pep: the listener
+ *
+ * Context: may sleep.
+ */
+void kofi_soft_pep_fini(struct kofi_soft_pep *pep);
+
+/**
+ * kofi_soft_ep_init() - Set a new endpoint up
+ * @ep: the endpoint, zeroed
+ * @type: the provider
+ * @domain: parent
+ * @info: as fi_endpoint(); the provider has looked at the type
+ * @limits: the provider's; they stay
+ * @room: of its own receives
+ * @context: as fi_endpoint()
+ *
+ * The tables of data transfers are those that @info has the capability and @limits the
+ * flags for.  The table of connections is the provider's, and so is putting the endpoint
+ * into the list of its fabric, under the mutex, unless the namespace has gone.
+ *
+ * Context: may sleep.
+ * Return: 0, and kofi_soft_ep_fini() is due; -EINVAL: a size beyond the limits, or an
+ * address that is none; -ENOMEM.
+ */
+int kofi_soft_ep_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type,
+		      struct fid_domain *domain, const struct fi_info *info,
+		      const struct kofi_ep_limits *limits,
+		      const struct kofi_srx_attr *room, void *context);
+
+/**
+ * kofi_soft_ep_fini() - The end of an endpoint
+ * @ep: the endpoint, in kofi_soft_type.free(), or before it was in a list
+ *
+ * The worker does not run any more.
+ *
+ * Context: may sleep.
+ */
+void kofi_soft_ep_fini(struct kofi_soft_ep *ep);
+
+/**
+ * kofi_soft_ep_put() - One user less
+ * @ep: an endpoint that may go afterwards
+ *
+ * Context: any.
+ */
+void kofi_soft_ep_put(struct kofi_soft_ep *ep);
+
+/**
+ * kofi_soft_ep_over() - Nothing is posted any more, and the worker runs
+ * @ep: an endpoint whose state says so
+ *
+ * Context: may sleep, with the provider's mutex held.
+ */
+void kofi_soft_ep_over(struct kofi_soft_ep *ep);
+
+/**
+ * kofi_soft_dest() - Where fi_connect() is to connect
+ * @ep: the endpoint
+ * @src: its own address
+ * @addr: what the client says; NULL: what it has said when it opened the endpoint
+ * @dest: the answer
+ *
+ * Context: any.
+ * Return: 0; -EADDRNOTAVAIL: it has not said; -EINVAL: another family than @src, or no
+ * address of a host.
+ */
+int kofi_soft_dest(const struct kofi_soft_ep *ep, const struct sockaddr_storage *src,
+		   const void *addr, struct sockaddr_storage *dest);
+
+/**
+ * kofi_soft_shutdown() - Ready-made ->shutdown of an endpoint with connections
+ * @ep: as fi_shutdown()
+ * @flags: as fi_shutdown()
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOTCONN; -ENODEV: the namespace has gone.
+ */
+int kofi_soft_shutdown(struct fid_ep *ep, u64 flags);
+
+/**
+ * kofi_soft_setname() - ->setname of an endpoint that has its address from the start
+ * @fid: as fi_setname()
+ * @addr: as fi_setname()
+ * @addrlen: as fi_setname()
+ *
+ * Context: any.
+ * Return: -FI_EOPBADSTATE.
+ */
+int kofi_soft_setname(fid_t fid, void *addr, size_t addrlen);
+
+/**
+ * kofi_soft_op_done() - An operation is over
+ * @op: in no list
+ * @err: positive error code; 0: success
+ *
+ * Context: any, without a lock.  The endpoint may go afterwards.
+ */
+void kofi_soft_op_done(struct kofi_soft_op *op, int err);
+
+/**
+ * kofi_soft_event_get() - A completion for a write of the peer's
+ * @ep: the endpoint
+ *
+ * Context: any.
+ * Return: it, and kofi_soft_event_report() or kofi_soft_event_put() is due; NULL: the
+ * client has not read those that there are, and kofi_soft_type.event_room() will be called.
+ */
+static inline struct kofi_soft_event *kofi_soft_event_get(struct kofi_soft_ep *ep)
+{
+	return kofi_bufpool_get(&ep->events);
+}
+
+/* Gives back an event that is not reported.  Any context */
+static inline void kofi_soft_event_put(struct kofi_soft_ep *ep,
+				       struct kofi_soft_event *event)
+{
+	kofi_bufpool_put(&ep->events, event);
+}
+
+/**
+ * kofi_soft_event_report() - A write of the peer's with remote CQ data is over
+ * @event: from kofi_soft_event_get()
+ * @ep: the endpoint
+ * @len: its bytes
+ * @data: remote CQ data
+ * @src_addr: address of the peer, or FI_ADDR_NOTAVAIL
+ *
+ * Context: any, without a lock.
+ */
+void kofi_soft_event_report(struct kofi_soft_event *event, struct kofi_soft_ep *ep,
+			    size_t len, u64 data, fi_addr_t src_addr);
+
+#endif /* _KOFI_SOFT_H */

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One form of all data transfers.
+ *
+ * Clients have some forty calls for data transfers, which say the same things in
+ * different words.  struct kofi_op says all of them in one; a provider that includes
+ * kofi/xfer_ops.h writes each kind of operation once and has all calls;
+ * kofi/xfer_atomic_ops.h does that for atomic operations.
+ */
+#ifndef _KOFI_XFER_H
+#define _KOFI_XFER_H
+
+#include <kofi/ep.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+
+enum kofi_op_kind {
+	KOFI_OP_SEND,
+	KOFI_OP_TSEND,
+	KOFI_OP_RECV,
+	KOFI_OP_TRECV,
+	KOFI_OP_READ,
+	KOFI_OP_WRITE,
+	KOFI_OP_ATOMIC,
+	KOFI_OP_FETCH,
+	KOFI_OP_COMPARE,
+};
+
+/**
+ * struct kofi_op - A data transfer, as its call describes it
+ * @kind: what is to be done
+ * @type: what @list consists of
+ * @list: local buffers: to be sent or written, to receive or read into; operands of an
+ *	atomic operation are a list of &struct fi_ioc
+ * @count: elements of @list
+ * @any_length: fi_readsgl() or fi_writesgl(): the list may have any number of elements
+ * @offset: of these, bytes of the list that are left out in front
+ * @desc: descriptors of the elements, or NULL
+ * @flags: of the call, with FI_COMPLETION if success is to be reported
+ * @addr: peer: of a receive the only sender, or FI_ADDR_UNSPEC
+ * @context: the client's
+ * @data: remote CQ data, or with FI_REMOTE_INV the key
+ * @tag: tagged messages: the tag
+ * @ignore: tagged receives: bits of the tag that do not count
+ * @rma: remote memory of reads and writes
+ * @ioc: remote memory of atomic operations
+ * @remote_count: elements of @rma or @ioc
+ * @result: atomic operations that bring something back: where to, &struct fi_ioc
+ * @result_count: elements of @result
+ * @result_desc: descriptors of these, or NULL
+ * @compare: atomic operations that compare: with what, &struct fi_ioc
+ * @compare_count: elements of @compare
+ * @compare_desc: descriptors of these, or NULL
+ * @datatype: atomic operations
+ * @op: atomic operations
+ *
+ * Everything that it points to is the caller's again when the call returns, but for the
+ * buffers.
+ */
+struct kofi_op {
+	enum kofi_op_kind		kind;
+	enum fi_buf_type		type;
+	const void			*list;
+	size_t				count;
+	bool				any_length;
+	size_t				offset;
+	void				**desc;
+	u64				flags;
+	fi_addr_t			addr;
+	void				*context;
+	u64				data;
+	u64				tag;
+	u64				ignore;
+	union {
+		const struct fi_rma_iov	*rma;
+		const struct fi_rma_ioc	*ioc;
+	};
+	size_t				remote_count;
+	const struct fi_ioc		*result;
+	size_t				result_count;
+	void				**result_desc;
+	const struct fi_ioc		*compare;
+	size_t				compare_count;
+	void				**compare_desc;
+	enum fi_datatype		datatype;
+	enum fi_op			op;
+};
+
+/* Is it one that waits for a message? */
+static inline bool kofi_op_is_recv(const struct kofi_op *op)
+{
+	return op->kind == KOFI_OP_RECV || op->kind == KOFI_OP_TRECV;
+}
+
+/**
+ * kofi_op_check() - Does the endpoint have such an operation, with such flags?
+ * @ep: the endpoint, or shared receive context
+ * @op: the operation
+ *
+ * Context: any.
+ * Return: 0; -ENOSYS: a receive of an endpoint that uses a shared receive context, or
+ * anything else of such a context; -FI_EBADFLAGS.
+ */
+static inline int kofi_op_check(const struct kofi_ep *ep, const struct kofi_op *op)
+{
+	bool recv = kofi_op_is_recv(op);
+	u64 known;
+
+	if (recv ? ep->shared : ep->ep.fid.fclass == FI_CLASS_SRX_CTX)
+		return -ENOSYS;
+	known = op->kind == KOFI_OP_RECV ? ep->limits->recv_flags :
+		op->kind == KOFI_OP_TRECV ? ep->limits->trecv_flags :
+					    ep->limits->tx_flags;
+	/* What is read is not there yet, and brings the peer nothing to report */
+	if (op->kind == KOFI_OP_READ || op->kind >= KOFI_OP_FETCH)
+		known &= ~(FI_INJECT | FI_REMOTE_CQ_DATA);
+	if (op->any_length)
+		known &= FI_COMPLETION | FI_FENCE | FI_INJECT_COMPLETE |
+			 FI_TRANSMIT_COMPLETE;
+	return op->flags & ~known ? -FI_EBADFLAGS : 0;
+}
+
+/**
+ * kofi_op_comp_flags() - Flags of the completion of an operation
+ * @op: the operation
+ *
+ * Context: any.
+ * Return: FI_MSG | FI_SEND and the like.
+ */
+static inline u64 kofi_op_comp_flags(const struct kofi_op *op)
+{
+	switch (op->kind) {
+	case KOFI_OP_SEND:
+		return FI_MSG | FI_SEND;
+	case KOFI_OP_TSEND:
+		return FI_TAGGED | FI_SEND;
+	case KOFI_OP_RECV:
+		return FI_MSG | FI_RECV;
+	case KOFI_OP_TRECV:
+		return FI_TAGGED | FI_RECV;
+	case KOFI_OP_READ:
+		return FI_RMA | FI_READ;
+	case KOFI_OP_WRITE:
+		return FI_RMA | FI_WRITE;
+	case KOFI_OP_ATOMIC:
+		return FI_ATOMIC | FI_WRITE;
+	default:
+		return FI_ATOMIC | FI_READ;
+	}
+}
+
+#endif /* _KOFI_XFER_H */

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Queues that are no endpoint's own: scalable endpoints, which have several of each
+ * kind, and shared contexts, which several endpoints have.
+ *
+ *	domain -> scalable endpoint -> { transmit context, receive context }
+ *	domain -> { shared transmit context, shared receive context }
+ *
+ * The contexts of a scalable endpoint are its children, so it outlives them; they
+ * belong to its domain for what may be bound to them (bind.c).  A shared context
+ * outlives the endpoints because it is bound to them.
+ *
+ * Which contexts there are, and which are open, the provider knows: it may have all of
+ * them from the start, or make one when it is asked for.
+ */
+#include <linux/err.h>
+#include <linux/module.h>
+#include "kofi.h"
+
+/* What an endpoint that only sends, or only receives, can have calls for */
+#define KOFI_TX_TABLES	(FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC)
+#define KOFI_RX_TABLES	(FI_MSG | FI_TAGGED)
+
+int fi_scalable_ep(struct fid_domain *domain, struct fi_info *info,
+		   struct fid_ep **sep, void *context)
+{
+	struct fid_ep *new = NULL;
+	struct kofi_obj *obj;
+	int ret;
+
+	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !sep ||
+	    !kofi_info_suits(info, &domain->fid))
+		return -EINVAL;
+
+	obj = kofi_open_child(&domain->fid, FI_CLASS_SEP, NULL);
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+	obj->caps = info->caps;
+
+	ret = domain->ops->scalable_ep(domain, info, &new, context);
+	/* Its contexts have the calls that its caps promise */
+	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
+	if (!ret)
+		*sep = new;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(fi_scalable_ep);
+
+int fi_scalable_ep_bind(struct fid_ep *sep, struct fid *bfid, u64 flags)
+{
+	if (!kofi_is(sep, FI_CLASS_SEP))
+		return -EINVAL;
+	return kofi_bind(&sep->fid, bfid, flags);
+}
+EXPORT_SYMBOL_GPL(fi_scalable_ep_bind);
+
+int fi_tx_context(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
+		  struct fid_ep **tx_ep, void *context)
+{
+	struct fid_ep *new = NULL;
+	struct kofi_obj *obj;
+	u64 caps;
+	int ret;
+
+	if (!kofi_is(sep, FI_CLASS_SEP) || index < 0 || !tx_ep)
+		return -EINVAL;
+
+	obj = kofi_open_child(&sep->fid, FI_CLASS_TX_CTX, NULL);
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+
+	caps = attr && attr->caps ? attr->caps : sep->fid.obj->caps;
+	ret = sep->ops->tx_ctx(sep, index, attr, &new, context);
+	ret = kofi_opened(obj, kofi_fid(new), caps & KOFI_TX_TABLES, ret);
+	if (!ret)
+		*tx_ep = new;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(fi_tx_context);
+
+int fi_rx_context(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
+		  struct fid_ep **rx_ep, void *context)
+{
+	struct fid_ep *new = NULL;
+	struct kofi_obj *obj;
+	u64 caps;
+	int ret;
+
+	if (!kofi_is(sep, FI_CLASS_SEP) || index < 0 || !rx_ep)
+		return -EINVAL;
+
+	obj = kofi_open_child(&sep->fid, FI_CLASS_RX_CTX, NULL);
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+
+	caps = attr && attr->caps ? attr->caps : sep->fid.obj->caps;
+	ret = sep->ops->rx_ctx(sep, index, attr, &new, context);
+	ret = kofi_opened(obj, kofi_fid(new), caps & KOFI_RX_TABLES, ret);
+	if (!ret)
+		*rx_ep = new;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(fi_rx_context);
+
+int fi_stx_context(struct fid_domain *domain, struct fi_tx_attr *attr,
+		   struct fid_stx **stx, void *context)
+{
+	struct fid_stx *new = NULL;
+	struct kofi_obj *obj;
+	int ret;
+
+	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !attr || !stx)
+		return -EINVAL;
+
+	obj = kofi_open_child(&domain->fid, FI_CLASS_STX_CTX, NULL);
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+
+	ret = domain->ops->stx_ctx(domain, attr, &new, context);
+	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
+	if (!ret)
+		*stx = new;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(fi_stx_context);
+
+int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
+		   struct fid_ep **rx_ep, void *context)
+{
+	struct fid_ep *new = NULL;
+	struct kofi_obj *obj;
+	int ret;
+
+	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !attr || !rx_ep)
+		return -EINVAL;
+
+	obj = kofi_open_child(&domain->fid, FI_CLASS_SRX_CTX, NULL);
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+
+	ret = domain->ops->srx_ctx(domain, attr, &new, context);
+	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
+	if (!ret)
+		*rx_ep = new;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(fi_srx_context);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One call of fi_getinfo(): getinfo.c runs it, query.c checks its arguments, results.c
+ * takes what providers return.
+ */
+#ifndef _KOFI_QUERY_H
+#define _KOFI_QUERY_H
+
+#include <rdma/fabric.h>
+
+struct kofi_obj;
+struct kofi_prov;
+struct kofi_why;
+
+/**
+ * struct kofi_query - One call of fi_getinfo()
+ * @version: API version of the client
+ * @node: checked
+ * @service: checked
+ * @flags: checked
+ * @hints: what is left of the client's hints, or NULL
+ * @only_fabric: open fabric that the results must belong to, or NULL
+ * @only_domain: open domain of it that they must belong to, or NULL
+ * @prov_name: the hint for the provider's name, or NULL
+ * @prov_version: least version of the provider
+ * @net: namespace of the results
+ * @results: what has been found
+ * @is_lower: a layer asks for what is below it
+ * @asked: providers that have been asked
+ * @err: what to return if there are no results
+ * @why: collects the reasons for what is left out, or NULL
+ */
+struct kofi_query {
+	u32			version;
+	const char		*node;
+	int			service;
+	u64			flags;
+	struct fi_info		*hints;
+	const struct kofi_obj	*only_fabric;
+	const struct kofi_obj	*only_domain;
+	const char		*prov_name;
+	u32			prov_version;
+	struct net		*net;
+	struct fi_info		*results;
+	bool			is_lower;
+	int			asked;
+	int			err;
+	struct kofi_why		*why;
+};
+
+/* 0, or what fi_getinfo() refuses the arguments with */
+int kofi_query_check(struct kofi_query *query);
+
+/* Adds what fits of a provider's list to the results: 0 or -ENOMEM */
+int kofi_take_list(struct kofi_query *query, struct kofi_prov *prov,
+		   const struct fi_info *list);
+/* Adds a result that has nothing but the name of a provider: 0 or -ENOMEM */
+int kofi_take_name(struct kofi_query *query, struct kofi_prov *prov);
+
+#endif /* _KOFI_QUERY_H */

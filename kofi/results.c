@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The results of fi_getinfo(): what fits of that which providers return.
+ *
+ * What a provider returns stays its own.  The client gets a copy, which has the name of
+ * the provider, and of what that stands on; if the copy fits, it is narrowed to the
+ * hints and completed with what only the core knows: the versions and the network
+ * namespace.
+ *
+ * Order: results with a device first, by the speed of its link, the fastest
+ * first; then those without.  Equals stay in the order in which they were found.
+ *
+ * Works on one query, which belongs to its caller; all that queries share is the bit
+ * that says that a complaint has been logged.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bitops.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "info.h"
+#include "kofi.h"
+#include "query.h"
+#include "why.h"
+
+/* Is it whole?  Everybody after this counts on it */
+static bool info_is_whole(const struct fi_info *info)
+{
+	return info->tx_attr && info->rx_attr && info->ep_attr &&
+	       info->domain_attr && info->domain_attr->name &&
+	       info->fabric_attr && info->fabric_attr->name &&
+	       !info->src_addr == !info->src_addrlen &&
+	       !info->dest_addr == !info->dest_addrlen;
+}
+
+static void complain(struct kofi_prov *prov, const struct fi_info *info)
+{
+	const struct fi_domain_attr *domain = info->domain_attr;
+
+	kofi_why_say(FI_REASON_MALFORMED, 0, domain ? domain->name : NULL, NULL,
+		     "the fi_info of the provider is incomplete");
+	if (!test_and_set_bit(FI_CLASS_UNSPEC, &prov->refused))
+		pr_warn("provider %s: skipping an incomplete fi_info: it needs all five attribute structures, names of fabric and domain, and a length for each address\n",
+			prov->provider->name);
+}
+
+static bool is_in_net(const struct net *net, const struct fi_info *info)
+{
+	if (!info->fabric_attr->net || info->fabric_attr->net == net)
+		return true;
+
+	kofi_why_differ(FI_REASON_SKIPPED, info->domain_attr->name,
+			"fabric_attr->net", "that", "another");
+	return false;
+}
+
+/* A stands before B although it was found later */
+static bool is_faster(const struct fi_info *a, const struct fi_info *b)
+{
+	size_t speed_a, speed_b;
+
+	if (!a->nic || !b->nic)
+		return a->nic && !b->nic;
+
+	speed_a = a->nic->link_attr ? a->nic->link_attr->speed : 0;
+	speed_b = b->nic->link_attr ? b->nic->link_attr->speed : 0;
+	return speed_a > speed_b;
+}
+
+static void add_result(struct kofi_query *query, struct fi_info *info)
+{
+	struct fi_info **place = &query->results;
+
+	while (*place && !is_faster(info, *place))
+		place = &(*place)->next;
+	info->next = *place;
+	*place = info;
+}
+
+/* "lower;upper", if the result says what it stands on; else the provider's own */
+static int name_result(const struct kofi_provider *provider,
+		       struct fi_fabric_attr *attr)
+{
+	char *name;
+
+	if (!attr->prov_name || !strcmp(attr->prov_name, provider->name))
+		name = kstrdup(provider->name, GFP_KERNEL);
+	else
+		name = kasprintf(GFP_KERNEL, "%s;%s", attr->prov_name,
+				 provider->name);
+	if (!name)
+		return -ENOMEM;
+
+	kfree(attr->prov_name);
+	attr->prov_name = name;
+	attr->prov_version = provider->version;
+	return 0;
+}
+
+/* Does the result belong to what the hints say is open? */
+static bool is_in_open(const struct fi_info *info, const char *field,
+		       const char *open, const char *name)
+{
+	if (open && !strcmp(open, name))
+		return true;
+
+	kofi_why_differ(FI_REASON_SKIPPED, info->domain_attr->name, field,
+			open ?: "none", name);
+	return false;
+}
+
+static bool result_fits(const struct kofi_query *query,
+			const struct fi_info *info)
+{
+	const struct kofi_obj *fabric = query->only_fabric;
+	const struct kofi_obj *domain = query->only_domain;
+
+	if (fabric &&
+	    (!is_in_open(info, "fabric_attr->fabric", fabric->root->prov_name,
+			 info->fabric_attr->prov_name) ||
+	     !is_in_open(info, "fabric_attr->fabric", fabric->name,
+			 info->fabric_attr->name)))
+		return false;
+	if (domain && !is_in_open(info, "domain_attr->domain", domain->name,
+				  info->domain_attr->name))
+		return false;
+	return kofi_info_match(info, query->hints);
+}
+
+static void complete_result(struct kofi_query *query, struct fi_info *result)
+{
+	result->fabric_attr->api_version = query->version;
+	result->fabric_attr->net = query->net;
+	kofi_info_narrow(result, query->hints);
+	add_result(query, result);
+}
+
+static int take_info(struct kofi_query *query, struct kofi_prov *prov,
+		     const struct fi_info *info)
+{
+	struct fi_info *result;
+
+	if (!info_is_whole(info)) {
+		complain(prov, info);
+		return 0;
+	}
+	if (!is_in_net(query->net, info))
+		return 0;
+
+	result = fi_dupinfo(info);
+	if (!result)
+		return -ENOMEM;
+	if (name_result(prov->provider, result->fabric_attr)) {
+		fi_freeinfo(result);
+		return -ENOMEM;
+	}
+
+	if (result_fits(query, result))
+		complete_result(query, result);
+	else
+		fi_freeinfo(result);
+	return 0;
+}
+
+int kofi_take_list(struct kofi_query *query, struct kofi_prov *prov,
+		   const struct fi_info *list)
+{
+	const struct fi_info *info;
+	int err = 0;
+
+	for (info = list; info && !err; info = info->next)
+		err = take_info(query, prov, info);
+	return err;
+}
+
+int kofi_take_name(struct kofi_query *query, struct kofi_prov *prov)
+{
+	struct fi_info *result = fi_allocinfo();
+
+	if (!result)
+		return -ENOMEM;
+
+	if (name_result(prov->provider, result->fabric_attr)) {
+		fi_freeinfo(result);
+		return -ENOMEM;
+	}
+	result->fabric_attr->api_version = query->version;
+	result->fabric_attr->net = query->net;
+	add_result(query, result);
+	return 0;
+}

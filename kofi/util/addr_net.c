@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The addresses of a namespace, and those that a client asks for.
+ *
+ * Interfaces are walked under the RTNL into an array; everything that may take
+ * long happens afterwards.
+ */
+#include <linux/inetdevice.h>
+#include <linux/module.h>
+#include <linux/nsproxy.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <kofi/addr.h>
+#include <kofi/provider.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
+#include <net/route.h>
+
+/* Addresses looked at in one namespace; more than any sane host has */
+#define KOFI_MAX_ADDRS		256
+
+struct kofi_addrs {
+	struct sockaddr_storage	*addr;
+	int			count;
+};
+
+static struct sockaddr_storage *kofi_addrs_next(struct kofi_addrs *addrs,
+						int family)
+{
+	struct sockaddr_storage *addr;
+
+	if (addrs->count == KOFI_MAX_ADDRS)
+		return NULL;
+	addr = &addrs->addr[addrs->count++];
+	addr->ss_family = family;
+	return addr;
+}
+
+static void kofi_addrs_add_in(struct kofi_addrs *addrs,
+			      struct net_device *netdev)
+{
+	struct in_device *in_dev = __in_dev_get_rtnl(netdev);
+	const struct in_ifaddr *ifa;
+	struct sockaddr_in *sin;
+
+	if (!in_dev)
+		return;
+	in_dev_for_each_ifa_rtnl(ifa, in_dev) {
+		sin = (struct sockaddr_in *)kofi_addrs_next(addrs, AF_INET);
+		if (!sin)
+			return;
+		sin->sin_addr.s_addr = ifa->ifa_local;
+	}
+}
+
+static void kofi_addrs_add_in6(struct kofi_addrs *addrs,
+			       struct net_device *netdev)
+{
+	struct inet6_dev *in6_dev = NULL;
+	struct inet6_ifaddr *ifa;
+	struct sockaddr_in6 *sin6;
+
+	if (IS_ENABLED(CONFIG_IPV6))
+		in6_dev = __in6_dev_get(netdev);
+	if (!in6_dev)
+		return;
+
+	read_lock_bh(&in6_dev->lock);
+	list_for_each_entry(ifa, &in6_dev->addr_list, if_list) {
+		if (ifa->flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED))
+			continue;
+		sin6 = (struct sockaddr_in6 *)kofi_addrs_next(addrs, AF_INET6);
+		if (!sin6)
+			break;
+		sin6->sin6_addr = ifa->addr;
+		if (ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL)
+			sin6->sin6_scope_id = netdev->ifindex;
+	}
+	read_unlock_bh(&in6_dev->lock);
+}
+
+int kofi_addr_list(struct net *net, struct sockaddr_storage **list)
+{
+	struct kofi_addrs addrs = {};
+	struct net_device *netdev;
+
+	addrs.addr = kvcalloc(KOFI_MAX_ADDRS, sizeof(*addrs.addr), GFP_KERNEL);
+	if (!addrs.addr)
+		return -ENOMEM;
+
+	rtnl_lock();
+	for_each_netdev(net, netdev)
+		if ((netdev->flags & (IFF_UP | IFF_LOOPBACK)) == IFF_UP)
+			kofi_addrs_add_in(&addrs, netdev);
+	for_each_netdev(net, netdev)
+		if ((netdev->flags & (IFF_UP | IFF_LOOPBACK)) == IFF_UP)
+			kofi_addrs_add_in6(&addrs, netdev);
+	rtnl_unlock();
+
+	*list = addrs.addr;
+	return addrs.count;
+}
+EXPORT_SYMBOL_GPL(kofi_addr_list);
+
+bool kofi_addr_is_local(struct net *net, const struct sockaddr_storage *addr)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
+	struct net_device *netdev = NULL;
+	bool local;
+
+	if (addr->ss_family == AF_INET)
+		return inet_addr_type(net, sin->sin_addr.s_addr) == RTN_LOCAL;
+	if (!IS_ENABLED(CONFIG_IPV6))
+		return false;
+	rcu_read_lock();
+	if (sin6->sin6_scope_id)
+		netdev = dev_get_by_index_rcu(net, sin6->sin6_scope_id);
+	local = ipv6_chk_addr(net, &sin6->sin6_addr, netdev, 0);
+	rcu_read_unlock();
+	return local;
+}
+EXPORT_SYMBOL_GPL(kofi_addr_is_local);
+
+struct net *kofi_hints_net(const struct fi_info *hints)
+{
+	if (hints && hints->fabric_attr && hints->fabric_attr->net)
+		return hints->fabric_attr->net;
+	return current->nsproxy ? current->nsproxy->net_ns : &init_net;
+}
+EXPORT_SYMBOL_GPL(kofi_hints_net);
+
+static int kofi_hints_family(const struct fi_info *hints)
+{
+	if (hints && hints->addr_format == FI_SOCKADDR_IN)
+		return AF_INET;
+	if (hints && hints->addr_format == FI_SOCKADDR_IN6)
+		return AF_INET6;
+	return AF_UNSPEC;
+}
+
+int kofi_hints_addrs(struct net *net, const char *node, int service, u64 flags,
+		     const struct fi_info *hints, struct sockaddr_storage *src,
+		     struct sockaddr_storage *dest)
+{
+	int ret = 0;
+
+	src->ss_family = AF_UNSPEC;
+	dest->ss_family = AF_UNSPEC;
+	if (node)
+		ret = kofi_parse_addr(net, node, service,
+				      kofi_hints_family(hints),
+				      flags & FI_SOURCE ? src : dest);
+	if (!ret && !src->ss_family && hints && hints->src_addr)
+		ret = kofi_addr_from_info(src, hints->src_addr,
+					  hints->src_addrlen);
+	if (!ret && !dest->ss_family && hints && hints->dest_addr &&
+	    !(flags & FI_SOURCE))
+		ret = kofi_addr_from_info(dest, hints->dest_addr,
+					  hints->dest_addrlen);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_hints_addrs);

@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Address vectors.
+ *
+ * An address is an entry that two structures point to: an xarray by index, and a hash
+ * table by value.  Both are read under RCU, and changed under the vector's mutex.  The
+ * value of an entry never changes; an entry is freed after a grace period.
+ *
+ * The value is what tells endpoints apart: family, address, port, and of a link-local
+ * address the scope.  Flow labels and padding are not kept.
+ *
+ * fi_av_remove() has to let the provider forget what it keeps by an index before
+ * another address gets it, and calls the provider without the mutex.  So it first
+ * takes the address out of the hash table and leaves the index reserved (XA_ZERO_ENTRY),
+ * which look-ups take for free and xa_alloc() does not; then it calls the provider, and
+ * gives the index back.
+ *
+ * Completions name a peer by the entry's user_id, which is its fi_addr_t unless the
+ * client has given another one.
+ */
+#include <linux/err.h>
+#include <linux/limits.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <kofi/addr.h>
+#include <kofi/av.h>
+#include <kofi/provider.h>
+
+#define KOFI_AV_FLAGS		(FI_SYMMETRIC | FI_AV_USER_ID)
+#define KOFI_AV_INSERT_FLAGS	(FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID)
+
+/**
+ * struct kofi_av_key - An address, as far as it counts
+ * @addr: the address; of IPv4 in the last word
+ * @scope: of a link-local address; else 0
+ * @port: the port
+ * @family: AF_INET or AF_INET6
+ */
+struct kofi_av_key {
+	struct in6_addr	addr;
+	u32		scope;
+	__be16		port;
+	u16		family;
+};
+
+/**
+ * struct kofi_av_entry - An address in a vector
+ * @node: place in the hash table
+ * @key: the address
+ * @user_id: what completions say
+ * @index: place in the table
+ * @uses: insertions less removals
+ * @rcu: readers may still see the entry when it has been removed
+ */
+struct kofi_av_entry {
+	struct rhash_head	node;
+	struct kofi_av_key	key;
+	fi_addr_t		user_id;
+	u32			index;
+	u32			uses;
+	struct rcu_head		rcu;
+};
+
+/* Ten thousand peers are nothing special */
+static_assert(sizeof(struct kofi_av_entry) <= 64);
+
+static const struct rhashtable_params kofi_av_hash = {
+	.key_len		= sizeof(struct kofi_av_key),
+	.key_offset		= offsetof(struct kofi_av_entry, key),
+	.head_offset		= offsetof(struct kofi_av_entry, node),
+	.automatic_shrinking	= true,
+};
+
+static void kofi_av_to_key(const struct sockaddr_storage *addr,
+			   struct kofi_av_key *key)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
+
+	memset(key, 0, sizeof(*key));
+	key->family = addr->ss_family;
+	if (addr->ss_family != AF_INET6) {
+		key->addr.s6_addr32[3] = sin->sin_addr.s_addr;
+		key->port = sin->sin_port;
+		return;
+	}
+	key->addr = sin6->sin6_addr;
+	key->port = sin6->sin6_port;
+	if (ipv6_addr_type(&key->addr) & IPV6_ADDR_LINKLOCAL)
+		key->scope = sin6->sin6_scope_id;
+}
+
+static void kofi_av_from_key(const struct kofi_av_key *key,
+			     struct sockaddr_storage *addr)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)addr;
+	struct sockaddr_in *sin = (struct sockaddr_in *)addr;
+
+	memset(addr, 0, sizeof(*addr));
+	addr->ss_family = key->family;
+	if (key->family != AF_INET6) {
+		sin->sin_addr.s_addr = key->addr.s6_addr32[3];
+		sin->sin_port = key->port;
+		return;
+	}
+	sin6->sin6_addr = key->addr;
+	sin6->sin6_port = key->port;
+	sin6->sin6_scope_id = key->scope;
+}
+
+/* The caller is a reader of RCU, or holds the vector's mutex */
+static struct kofi_av_entry *kofi_av_entry(struct kofi_av *av,
+					   fi_addr_t fi_addr)
+{
+	u32 index = kofi_av_index(av, fi_addr);
+
+	return index == U32_MAX ? NULL : xa_load(&av->table, index);
+}
+
+bool kofi_av_addr(struct kofi_av *av, fi_addr_t fi_addr,
+		  struct sockaddr_storage *addr)
+{
+	const struct kofi_av_entry *entry;
+
+	rcu_read_lock();
+	entry = kofi_av_entry(av, fi_addr);
+	if (entry)
+		kofi_av_from_key(&entry->key, addr);
+	rcu_read_unlock();
+	return entry;
+}
+EXPORT_SYMBOL_GPL(kofi_av_addr);
+
+fi_addr_t kofi_av_find(struct kofi_av *av, const struct sockaddr_storage *addr)
+{
+	fi_addr_t fi_addr = FI_ADDR_NOTAVAIL;
+	const struct kofi_av_entry *entry;
+	struct kofi_av_key key;
+
+	kofi_av_to_key(addr, &key);
+	rcu_read_lock();
+	entry = rhashtable_lookup(&av->hash, &key, kofi_av_hash);
+	if (entry)
+		fi_addr = entry->index;
+	rcu_read_unlock();
+	return fi_addr;
+}
+EXPORT_SYMBOL_GPL(kofi_av_find);
+
+fi_addr_t kofi_av_source(struct kofi_av *av,
+			 const struct sockaddr_storage *addr)
+{
+	fi_addr_t id = FI_ADDR_NOTAVAIL;
+	const struct kofi_av_entry *entry;
+	struct kofi_av_key key;
+
+	kofi_av_to_key(addr, &key);
+	rcu_read_lock();
+	entry = rhashtable_lookup(&av->hash, &key, kofi_av_hash);
+	if (entry)
+		id = READ_ONCE(entry->user_id);
+	rcu_read_unlock();
+	return id;
+}
+EXPORT_SYMBOL_GPL(kofi_av_source);
+
+/* Can it be an address of a peer in this vector?  Its bytes are the client's */
+static int kofi_av_check_addr(const struct kofi_av *av,
+			      const struct sockaddr_storage *addr)
+{
+	if (addr->ss_family != AF_INET && addr->ss_family != AF_INET6)
+		return -EAFNOSUPPORT;
+	if (av->addr_format != FI_SOCKADDR &&
+	    kofi_addr_len(addr) != kofi_addr_format_len(av->addr_format))
+		return -EAFNOSUPPORT;
+	if (kofi_addr_any(addr) || !kofi_addr_port(addr))
+		return -EADDRNOTAVAIL;
+	return 0;
+}
+
+static struct kofi_av_entry *kofi_av_new(struct kofi_av *av,
+					 const struct kofi_av_key *key)
+{
+	struct kofi_av_entry *entry;
+	int ret;
+
+	lockdep_assert_held(&av->lock);
+	entry = kmalloc(sizeof(*entry), GFP_KERNEL);
+	if (!entry)
+		return ERR_PTR(-ENOMEM);
+	entry->key = *key;
+	entry->uses = 0;
+	ret = xa_alloc(&av->table, &entry->index, entry,
+		       XA_LIMIT(0, av->max - 1), GFP_KERNEL);
+	if (ret) {
+		ret = ret == -EBUSY ? -ENOSPC : ret;
+		goto free_entry;
+	}
+	entry->user_id = av->user_ids ? FI_ADDR_NOTAVAIL : entry->index;
+	ret = rhashtable_insert_fast(&av->hash, &entry->node, kofi_av_hash);
+	if (ret)
+		goto erase;
+	return entry;
+
+erase:
+	xa_erase(&av->table, entry->index);
+free_entry:
+	kfree(entry);
+	return ERR_PTR(ret);
+}
+
+/* One more insertion of an address, maybe the first; @id counts with FI_AV_USER_ID */
+static int kofi_av_add(struct kofi_av *av, const struct sockaddr_storage *addr,
+		       u64 flags, fi_addr_t id, fi_addr_t *fi_addr)
+{
+	struct kofi_av_entry *entry;
+	struct kofi_av_key key;
+	int ret;
+
+	ret = kofi_av_check_addr(av, addr);
+	if (ret)
+		return ret;
+	kofi_av_to_key(addr, &key);
+
+	guard(mutex)(&av->lock);
+	entry = rhashtable_lookup_fast(&av->hash, &key, kofi_av_hash);
+	if (!entry)
+		entry = kofi_av_new(av, &key);
+	if (IS_ERR(entry))
+		return PTR_ERR(entry);
+	entry->uses++;
+	if (flags & FI_AV_USER_ID)
+		WRITE_ONCE(entry->user_id, id);
+	*fi_addr = entry->index;
+	return 0;
+}
+
+/* Inserts what is to stand at @i of the client's arrays; returns whether it did */
+static bool kofi_av_insert_at(struct kofi_av *av,
+			      const struct sockaddr_storage *addr, size_t i,
+			      fi_addr_t *fi_addr, u64 flags, int *errors)
+{
+	fi_addr_t at = FI_ADDR_NOTAVAIL;
+	int ret;
+
+	/* With FI_AV_USER_ID there is an array, and the id stands in it */
+	ret = kofi_av_add(av, addr, flags, fi_addr ? fi_addr[i] : at, &at);
+	if (fi_addr)
+		fi_addr[i] = at;
+	if (flags & FI_SYNC_ERR)
+		errors[i] = -ret;
+	return !ret;
+}
+
+static int kofi_av_check_insert(const struct kofi_av *av,
+				const fi_addr_t *fi_addr, u64 flags,
+				const void *context)
+{
+	if (flags & ~KOFI_AV_INSERT_FLAGS)
+		return -FI_EBADFLAGS;
+	if (flags & FI_SYNC_ERR && !context)
+		return -EINVAL;
+	if (flags & FI_AV_USER_ID && (!fi_addr || av->user_ids))
+		return -EINVAL;
+	return 0;
+}
+
+static int kofi_av_insert(struct fid_av *fid_av, const void *addr, size_t count,
+			  fi_addr_t *fi_addr, u64 flags, void *context)
+{
+	struct kofi_av *av = to_kofi_av(&fid_av->fid);
+	size_t len = kofi_addr_format_len(av->addr_format), i;
+	struct sockaddr_storage one = {};
+	int ret, inserted = 0;
+
+	ret = kofi_av_check_insert(av, fi_addr, flags, context);
+	if (ret)
+		return ret;
+	if ((count && !addr) || count > INT_MAX)
+		return -EINVAL;
+	for (i = 0; i < count; i++, addr += len) {
+		memcpy(&one, addr, len);
+		inserted += kofi_av_insert_at(av, &one, i, fi_addr, flags,
+					      context);
+	}
+	return inserted;
+}
+
+static int kofi_av_family(const struct kofi_av *av)
+{
+	switch (av->addr_format) {
+	case FI_SOCKADDR_IN:
+		return AF_INET;
+	case FI_SOCKADDR_IN6:
+		return AF_INET6;
+	default:
+		return AF_UNSPEC;
+	}
+}
+
+/* The next address; behind the last one there is the first */
+static void kofi_av_next_node(struct sockaddr_storage *addr)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)addr;
+	struct sockaddr_in *sin = (struct sockaddr_in *)addr;
+	int word;
+
+	if (addr->ss_family == AF_INET) {
+		be32_add_cpu(&sin->sin_addr.s_addr, 1);
+		return;
+	}
+	for (word = 3; word >= 0; word--) {
+		be32_add_cpu(&sin6->sin6_addr.s6_addr32[word], 1);
+		if (sin6->sin6_addr.s6_addr32[word])
+			return;
+	}
+}
+
+static int kofi_av_insertsym(struct fid_av *fid_av, const char *node,
+			     size_t nodecnt, int service, size_t svccnt,
+			     fi_addr_t *fi_addr, u64 flags, void *context)
+{
+	struct kofi_av *av = to_kofi_av(&fid_av->fid);
+	struct sockaddr_storage addr;
+	int ret, inserted = 0;
+	size_t i, port;
+
+	ret = kofi_av_check_insert(av, fi_addr, flags, context);
+	if (ret)
+		return ret;
+	if (!node || !nodecnt || !svccnt || service < 0 ||
+	    service > U16_MAX || svccnt > U16_MAX + 1 - service ||
+	    nodecnt > INT_MAX / svccnt)
+		return -EINVAL;
+	ret = kofi_parse_addr(av->net, node, service, kofi_av_family(av),
+			      &addr);
+	if (ret)
+		return ret;
+
+	for (i = 0; i < nodecnt * svccnt; kofi_av_next_node(&addr)) {
+		for (port = 0; port < svccnt; port++, i++) {
+			kofi_addr_set_port(&addr, service + port);
+			inserted += kofi_av_insert_at(av, &addr, i, fi_addr,
+						      flags, context);
+		}
+	}
+	return inserted;
+}
+
+static int kofi_av_insertsvc(struct fid_av *fid_av, const char *node,
+			     int service, fi_addr_t *fi_addr, u64 flags,
+			     void *context)
+{
+	return kofi_av_insertsym(fid_av, node, 1, service, 1, fi_addr, flags,
+				 context);
+}
+
+/*
+ * One removal less to go.  Returns whether it was the last one; then the address is
+ * found no more, but keeps its index.
+ */
+static int kofi_av_drop(struct kofi_av *av, fi_addr_t fi_addr)
+{
+	struct kofi_av_entry *entry;
+
+	guard(mutex)(&av->lock);
+	entry = kofi_av_entry(av, fi_addr);
+	if (!entry)
+		return -EINVAL;
+	if (--entry->uses)
+		return false;
+	rhashtable_remove_fast(&av->hash, &entry->node, kofi_av_hash);
+	/* The place is there, so this needs no memory */
+	xa_store(&av->table, entry->index, XA_ZERO_ENTRY, GFP_KERNEL);
+	kfree_rcu(entry, rcu);
+	return true;
+}
+
+static int kofi_av_remove(struct fid_av *fid_av, fi_addr_t *fi_addr,
+			  size_t count, u64 flags)
+{
+	struct kofi_av *av = to_kofi_av(&fid_av->fid);
+	int ret = 0, last;
+	u32 index;
+
+	if (flags)
+		return -FI_EBADFLAGS;
+	if (count && !fi_addr)
+		return -EINVAL;
+	for (; count; count--, fi_addr++) {
+		last = kofi_av_drop(av, *fi_addr);
+		if (last < 0)
+			ret = last;
+		if (last <= 0)
+			continue;
+		index = kofi_av_index(av, *fi_addr);
+		if (av->removed)
+			av->removed(av, index);
+		xa_erase(&av->table, index);
+	}
+	return ret;
+}
+
+static int kofi_av_lookup(struct fid_av *fid_av, fi_addr_t fi_addr, void *addr,
+			  size_t *addrlen)
+{
+	struct kofi_av *av = to_kofi_av(&fid_av->fid);
+	struct sockaddr_storage found;
+
+	if (!kofi_av_addr(av, fi_addr, &found))
+		return -EINVAL;
+	/* An address that is cut is no error here, unlike in fi_getname() */
+	kofi_addr_copy_out(&found, addr, addrlen);
+	return 0;
+}
+
+static const char *kofi_av_straddr(struct fid_av *fid_av, const void *addr,
+				   char *buf, size_t *len)
+{
+	struct kofi_av *av = to_kofi_av(&fid_av->fid);
+	struct sockaddr_storage one;
+
+	if (!kofi_addr_from_info(&one, addr,
+				 kofi_addr_format_len(av->addr_format)))
+		return kofi_addr_straddr(&one, buf, len);
+	*len = snprintf(buf, *len, "%s", fi_strerror(EAFNOSUPPORT)) + 1;
+	return buf;
+}
+
+static int kofi_av_set_user_id(struct fid_av *fid_av, fi_addr_t fi_addr,
+			       fi_addr_t user_id, u64 flags)
+{
+	struct kofi_av *av = to_kofi_av(&fid_av->fid);
+	struct kofi_av_entry *entry;
+
+	if (flags)
+		return -FI_EBADFLAGS;
+	if (!av->user_ids)
+		return -EINVAL;
+
+	guard(mutex)(&av->lock);
+	entry = kofi_av_entry(av, fi_addr);
+	if (!entry)
+		return -EINVAL;
+	WRITE_ONCE(entry->user_id, user_id);
+	return 0;
+}
+
+static const struct fi_ops_av kofi_av_ops = {
+	.size		= sizeof(struct fi_ops_av),
+	.insert		= kofi_av_insert,
+	.insertsvc	= kofi_av_insertsvc,
+	.insertsym	= kofi_av_insertsym,
+	.remove		= kofi_av_remove,
+	.lookup		= kofi_av_lookup,
+	.straddr	= kofi_av_straddr,
+	.insert_auth_key = fi_no_av_insert_auth_key,
+	.lookup_auth_key = fi_no_av_lookup_auth_key,
+	.set_user_id	= kofi_av_set_user_id,
+};
+
+static int kofi_av_check_attr(const struct fi_av_attr *attr, u32 addr_format)
+{
+	if (!attr)
+		return -EINVAL;
+	if (attr->flags & ~KOFI_AV_FLAGS)
+		return -FI_EBADFLAGS;
+	if (attr->name || !kofi_addr_format_len(addr_format))
+		return -ENOSYS;
+	if (attr->type > FI_AV_TABLE || attr->count > KOFI_AV_MAX_ADDRS ||
+	    attr->rx_ctx_bits < 0 || attr->rx_ctx_bits > KOFI_AV_MAX_RX_BITS)
+		return -EINVAL;
+	return 0;
+}
+
+int kofi_av_init(struct kofi_av *av, struct fi_av_attr *attr, u32 addr_format,
+		 struct net *net, kofi_av_fn removed, void *context)
+{
+	int ret;
+
+	ret = kofi_av_check_attr(attr, addr_format);
+	if (ret)
+		return ret;
+	memset(av, 0, sizeof(*av));
+	ret = rhashtable_init(&av->hash, &kofi_av_hash);
+	if (ret)
+		return ret;
+	xa_init_flags(&av->table, XA_FLAGS_ALLOC);
+	mutex_init(&av->lock);
+	av->av.fid.fclass = FI_CLASS_AV;
+	av->av.fid.context = context;
+	av->av.ops = &kofi_av_ops;
+	av->removed = removed;
+	av->net = net;
+	av->addr_format = addr_format;
+	av->rx_ctx_bits = attr->rx_ctx_bits;
+	av->user_ids = attr->flags & FI_AV_USER_ID;
+	av->max = KOFI_AV_MAX_ADDRS;
+	if (attr->type == FI_AV_UNSPEC)
+		attr->type = FI_AV_TABLE;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_av_init);
+
+static void kofi_av_free_entry(void *entry, void *unused)
+{
+	kfree(entry);
+}
+
+void kofi_av_destroy(struct kofi_av *av)
+{
+	rhashtable_free_and_destroy(&av->hash, kofi_av_free_entry, NULL);
+	xa_destroy(&av->table);
+	mutex_destroy(&av->lock);
+}
+EXPORT_SYMBOL_GPL(kofi_av_destroy);
+
+static int kofi_av_close(struct fid *fid)
+{
+	struct kofi_av *av = to_kofi_av(fid);
+
+	kofi_av_destroy(av);
+	kfree(av);
+	return 0;
+}
+
+static const struct fi_ops kofi_av_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= kofi_av_close,
+	.bind		= fi_no_bind,
+	.control	= fi_no_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+int kofi_av_open(struct fi_av_attr *attr, u32 addr_format, struct net *net,
+		 kofi_av_fn removed, struct fid_av **av, void *context)
+{
+	struct kofi_av *new = kmalloc(sizeof(*new), GFP_KERNEL);
+	int ret;
+
+	if (!new)
+		return -ENOMEM;
+	ret = kofi_av_init(new, attr, addr_format, net, removed, context);
+	if (ret) {
+		kfree(new);
+		return ret;
+	}
+	new->av.fid.ops = &kofi_av_fid_ops;
+	*av = &new->av;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_av_open);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Pools of equal objects.
+ *
+ * The objects in the pool stand in an array of pointers, a stack, so the one that
+ * came back last, which is likely in a cache, leaves first.  Nothing of the pool is
+ * written into an object.
+ *
+ * Everything is under the pool's lock, which makes two promises exact: a get that
+ * fails is followed by one call of refilled() when the next object has come back;
+ * and a drain returns when nothing touches the pool any more.  For the second one,
+ * a put that calls refilled() counts as an object that is out until it has come
+ * back from there, and kofi_bufpool_drain() takes the lock once more after it was
+ * woken, as the last put releases it after it has woken.
+ */
+#include <linux/bug.h>
+#include <linux/completion.h>
+#include <linux/limits.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <kofi/bufpool.h>
+
+int kofi_bufpool_init(struct kofi_bufpool *pool, size_t size, u32 count,
+		      kofi_bufpool_fn refilled)
+{
+	u32 i;
+
+	if (!size || size > INT_MAX || !count)
+		return -EINVAL;
+
+	memset(pool, 0, sizeof(*pool));
+	spin_lock_init(&pool->lock);
+	pool->refilled = refilled;
+	pool->count = count;
+	pool->size = ALIGN(size, sizeof(u64));
+	pool->objs = kvcalloc(count, pool->size, GFP_KERNEL | __GFP_NOWARN);
+	if (!pool->objs)
+		return -ENOMEM;
+	pool->free = kvmalloc_array(count, sizeof(*pool->free),
+				    GFP_KERNEL | __GFP_NOWARN);
+	if (!pool->free)
+		goto free_objs;
+
+	/* The first object is taken first */
+	for (i = 0; i < count; i++)
+		pool->free[i] = kofi_bufpool_obj(pool, count - 1 - i);
+	pool->nfree = count;
+	return 0;
+
+free_objs:
+	kvfree(pool->objs);
+	return -ENOMEM;
+}
+EXPORT_SYMBOL_GPL(kofi_bufpool_init);
+
+void kofi_bufpool_destroy(struct kofi_bufpool *pool)
+{
+	WARN_ON_ONCE(kofi_bufpool_busy(pool));
+	kvfree(pool->free);
+	kvfree(pool->objs);
+}
+EXPORT_SYMBOL_GPL(kofi_bufpool_destroy);
+
+void *kofi_bufpool_get(struct kofi_bufpool *pool)
+{
+	unsigned long flags;
+	void *obj = NULL;
+
+	spin_lock_irqsave(&pool->lock, flags);
+	if (likely(pool->nfree))
+		obj = pool->free[--pool->nfree];
+	else
+		pool->starved = true;
+	spin_unlock_irqrestore(&pool->lock, flags);
+	return obj;
+}
+EXPORT_SYMBOL_GPL(kofi_bufpool_get);
+
+static u32 kofi_bufpool_out(const struct kofi_bufpool *pool)
+{
+	lockdep_assert_held(&pool->lock);
+
+	return pool->count - pool->nfree + pool->calls;
+}
+
+static void kofi_bufpool_wake(struct kofi_bufpool *pool)
+{
+	if (unlikely(pool->drained) && !kofi_bufpool_out(pool)) {
+		complete(pool->drained);
+		pool->drained = NULL;
+	}
+}
+
+void kofi_bufpool_put(struct kofi_bufpool *pool, void *obj)
+{
+	unsigned long flags;
+	bool call;
+
+	spin_lock_irqsave(&pool->lock, flags);
+	if (WARN_ON_ONCE(pool->nfree == pool->count)) {
+		spin_unlock_irqrestore(&pool->lock, flags);
+		return;
+	}
+	pool->free[pool->nfree++] = obj;
+	call = unlikely(pool->starved) && pool->refilled;
+	pool->starved = false;
+	pool->calls += call;
+	kofi_bufpool_wake(pool);
+	spin_unlock_irqrestore(&pool->lock, flags);
+	if (likely(!call))
+		return;
+
+	pool->refilled(pool);
+	spin_lock_irqsave(&pool->lock, flags);
+	pool->calls--;
+	kofi_bufpool_wake(pool);
+	spin_unlock_irqrestore(&pool->lock, flags);
+}
+EXPORT_SYMBOL_GPL(kofi_bufpool_put);
+
+u32 kofi_bufpool_busy(struct kofi_bufpool *pool)
+{
+	unsigned long flags;
+	u32 out;
+
+	spin_lock_irqsave(&pool->lock, flags);
+	out = kofi_bufpool_out(pool);
+	spin_unlock_irqrestore(&pool->lock, flags);
+	return out;
+}
+EXPORT_SYMBOL_GPL(kofi_bufpool_busy);
+
+void kofi_bufpool_drain(struct kofi_bufpool *pool)
+{
+	DECLARE_COMPLETION_ONSTACK(drained);
+	bool wait;
+
+	spin_lock_irq(&pool->lock);
+	wait = kofi_bufpool_out(pool);
+	if (wait)
+		pool->drained = &drained;
+	spin_unlock_irq(&pool->lock);
+	if (!wait)
+		return;
+
+	wait_for_completion(&drained);
+	/* The last put has released the lock */
+	spin_lock_irq(&pool->lock);
+	spin_unlock_irq(&pool->lock);
+}
+EXPORT_SYMBOL_GPL(kofi_bufpool_drain);

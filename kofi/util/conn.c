@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The states of include/kofi/conn.h.
+ *
+ * Two events are embedded in the endpoint, as a connection begins once and ends once;
+ * so reporting never needs memory.  All of this happens under the provider's lock;
+ * kofi_eq_post() takes the lock of the event queue inside.
+ */
+#include <linux/module.h>
+#include <kofi/conn.h>
+
+void kofi_conn_init(struct kofi_conn *conn, struct fid *fid)
+{
+	*conn = (struct kofi_conn) { .state = KOFI_CONN_OPEN };
+	kofi_event_init(&conn->connected, fid);
+	kofi_event_init(&conn->ended, fid);
+}
+EXPORT_SYMBOL_GPL(kofi_conn_init);
+
+int kofi_conn_may_enable(const struct kofi_conn *conn)
+{
+	switch (conn->state) {
+	case KOFI_CONN_OPEN:
+		return 0;
+	case KOFI_CONN_DOWN:
+		return -ECONNABORTED;
+	case KOFI_CONN_GONE:
+		return -ENODEV;
+	default:
+		return -FI_EOPBADSTATE;
+	}
+}
+EXPORT_SYMBOL_GPL(kofi_conn_may_enable);
+
+int kofi_conn_may_start(const struct kofi_conn *conn, bool passive)
+{
+	switch (conn->state) {
+	case KOFI_CONN_ENABLED:
+		return conn->passive == passive ? 0 : -FI_EOPBADSTATE;
+	case KOFI_CONN_CONNECTING:
+		return -EALREADY;
+	case KOFI_CONN_CONNECTED:
+		return -EISCONN;
+	case KOFI_CONN_DOWN:
+		return passive ? -ECONNABORTED : -ESHUTDOWN;
+	case KOFI_CONN_GONE:
+		return -ENODEV;
+	default:
+		return -FI_EOPBADSTATE;
+	}
+}
+EXPORT_SYMBOL_GPL(kofi_conn_may_start);
+
+void kofi_conn_start(struct kofi_conn *conn, struct workqueue_struct *wq)
+{
+	kofi_conn_set_state(conn, KOFI_CONN_CONNECTING);
+	if (conn->timeout)
+		queue_delayed_work(wq, &conn->late,
+				   msecs_to_jiffies(conn->timeout));
+}
+EXPORT_SYMBOL_GPL(kofi_conn_start);
+
+/* What has begun to run already finds another state */
+static void kofi_conn_stop_late(struct kofi_conn *conn)
+{
+	if (conn->late.work.func)
+		cancel_delayed_work(&conn->late);
+}
+
+static void kofi_conn_post(struct kofi_conn *conn, struct kofi_event *event,
+			   const void *data, size_t len)
+{
+	event->cm_data = data;
+	event->cm_len = data ? len : 0;
+	if (conn->eq && !conn->closing)
+		kofi_eq_post(conn->eq, event);
+}
+
+void kofi_conn_establish(struct kofi_conn *conn, const void *data, size_t len)
+{
+	if (conn->state != KOFI_CONN_CONNECTING)
+		return;
+	kofi_conn_stop_late(conn);
+	kofi_conn_set_state(conn, KOFI_CONN_CONNECTED);
+	conn->connected.event = FI_CONNECTED;
+	kofi_conn_post(conn, &conn->connected, data, len);
+}
+EXPORT_SYMBOL_GPL(kofi_conn_establish);
+
+static void kofi_conn_report_end(struct kofi_conn *conn, int err,
+				 int prov_errno, const void *data, size_t len)
+{
+	if (conn->reported)
+		return;
+	conn->reported = true;
+	conn->ended.event = FI_SHUTDOWN;
+	conn->ended.err = err;
+	conn->ended.prov_errno = prov_errno;
+	kofi_conn_post(conn, &conn->ended, data, len);
+}
+
+void kofi_conn_end(struct kofi_conn *conn, int err, int prov_errno,
+		   const void *data, size_t len)
+{
+	bool stood = conn->state == KOFI_CONN_CONNECTED;
+
+	if (conn->state >= KOFI_CONN_DOWN)
+		return;
+	kofi_conn_stop_late(conn);
+	kofi_conn_set_state(conn, KOFI_CONN_DOWN);
+	if (stood)
+		kofi_conn_report_end(conn, 0, 0, NULL, 0);
+	else
+		kofi_conn_report_end(conn, err, prov_errno, data, len);
+}
+EXPORT_SYMBOL_GPL(kofi_conn_end);
+
+void kofi_conn_gone(struct kofi_conn *conn)
+{
+	kofi_conn_set_state(conn, KOFI_CONN_GONE);
+	kofi_conn_report_end(conn, ENODEV, 0, NULL, 0);
+}
+EXPORT_SYMBOL_GPL(kofi_conn_gone);
+
+void kofi_conn_close(struct kofi_conn *conn)
+{
+	conn->closing = true;
+	if (conn->state != KOFI_CONN_GONE)
+		kofi_conn_set_state(conn, KOFI_CONN_DOWN);
+}
+EXPORT_SYMBOL_GPL(kofi_conn_close);
+
+void kofi_conn_fini(struct kofi_conn *conn)
+{
+	if (conn->late.work.func)
+		cancel_delayed_work_sync(&conn->late);
+	if (!conn->eq)
+		return;
+	kofi_eq_withdraw(conn->eq, &conn->connected);
+	kofi_eq_withdraw(conn->eq, &conn->ended);
+}
+EXPORT_SYMBOL_GPL(kofi_conn_fini);

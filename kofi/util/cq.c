@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The completion queue of include/kofi/cq.h: the list, and its life.
+ *
+ * A singly linked list of completions.  With FI_WAIT_DONE those that wait for their
+ * callback stand in it, otherwise those that no reader has taken.  cq->lock guards
+ * it, and is held for KOFI_CQ_BATCH completions at most, whatever the client asks for.
+ * Neither clients nor providers are called with the lock held.
+ *
+ * Readers (cq_read.c) take completions out of the list under the lock, and copy and
+ * release them afterwards, under rcu_read_lock().  kofi_cq_purge() takes an endpoint's
+ * completions out and then waits for readers by RCU; so when it returns, no reader
+ * looks at a slot of the endpoint, and the slots may be freed.  A callback (cq_run.c)
+ * may sleep; there the purge waits for a mark at the end of the list.
+ *
+ * A handler is armed at the start and whenever a reader finds the queue empty; the
+ * next completion disarms it and makes it due.
+ */
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <kofi/provider.h>
+#include "cq.h"
+
+static int kofi_cq_check(const struct fi_cq_attr *attr)
+{
+	if (attr->flags & ~FI_AFFINITY)
+		return -FI_EBADFLAGS;
+	if (attr->format > FI_CQ_FORMAT_TAGGED ||
+	    attr->wait_cond > FI_CQ_COND_THRESHOLD ||
+	    attr->comp_ctx > FI_COMP_DIRECT || attr->signaling_vector < 0)
+		return -EINVAL;
+	if (attr->wait_obj != FI_WAIT_NONE &&
+	    attr->wait_obj != FI_WAIT_UNSPEC &&
+	    attr->wait_obj != FI_WAIT_CALLBACK &&
+	    attr->wait_obj != FI_WAIT_DONE)
+		return -ENOSYS;
+	if (attr->wait_cond && attr->wait_obj != FI_WAIT_UNSPEC)
+		return -EINVAL;
+	if (attr->wait_obj == FI_WAIT_CALLBACK ? !attr->handler :
+						 !!attr->handler)
+		return -EINVAL;
+	/* Without a context nobody would wake a sleeper or call a handler */
+	if (attr->comp_ctx == FI_COMP_DIRECT &&
+	    attr->wait_obj != FI_WAIT_NONE && attr->wait_obj != FI_WAIT_DONE)
+		return -EINVAL;
+	return 0;
+}
+
+int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
+		 const struct kofi_cq_ops *ops, void *context)
+{
+	static const struct fi_cq_attr defaults = { .wait_obj = FI_WAIT_UNSPEC };
+	int ret;
+
+	if (!attr)
+		attr = &defaults;
+	ret = kofi_cq_check(attr);
+	if (ret)
+		return ret;
+
+	*cq = (struct kofi_cq) {
+		.cq = {
+			.fid = {
+				.fclass		= FI_CLASS_CQ,
+				.context	= context,
+			},
+			.ops = attr->wait_obj == FI_WAIT_DONE ?
+			       &kofi_cq_done_ops : &kofi_cq_ops,
+		},
+		.ops		= ops,
+		.armed		= attr->wait_obj == FI_WAIT_CALLBACK,
+		.size		= size,
+		.format		= attr->format ? : FI_CQ_FORMAT_CONTEXT,
+		.wait_obj	= attr->wait_obj,
+		.wait_cond	= attr->wait_cond,
+		.handler	= attr->handler,
+	};
+	cq->tail = &cq->head;
+	spin_lock_init(&cq->lock);
+	mutex_init(&cq->purge_lock);
+	init_waitqueue_head(&cq->wait);
+	kofi_cq_run_setup(cq, attr);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_cq_init);
+
+void kofi_cq_fini(struct kofi_cq *cq)
+{
+	kofi_cq_run_stop(cq);
+	mutex_destroy(&cq->purge_lock);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_fini);
+
+int kofi_cq_control(struct fid *fid, int command, void *arg)
+{
+	if (command != FI_GETWAITOBJ)
+		return -ENOSYS;
+	if (!arg)
+		return -EINVAL;
+	*(enum fi_wait_obj *)arg = to_kofi_cq(fid)->wait_obj;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_cq_control);
+
+static int kofi_cq_close(struct fid *fid)
+{
+	struct kofi_cq *cq = to_kofi_cq(fid);
+	int ret = kofi_cq_may_close(cq);
+
+	if (ret)
+		return ret;
+	mutex_lock(&cq->cqs->lock);
+	list_del(&cq->of_cqs);
+	mutex_unlock(&cq->cqs->lock);
+	kofi_cq_fini(cq);
+	kfree(cq);
+	return 0;
+}
+
+static const struct fi_ops kofi_cq_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= kofi_cq_close,
+	.bind		= fi_no_bind,
+	.control	= kofi_cq_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+int kofi_cq_open(struct kofi_cqs *cqs, const struct fi_cq_attr *attr,
+		 const struct kofi_cq_ops *ops, struct fid_cq **fid_cq,
+		 void *context)
+{
+	struct kofi_cq *cq;
+	int ret;
+
+	if (attr && attr->size > INT_MAX)
+		return -EINVAL;
+	cq = kzalloc(sizeof(*cq), GFP_KERNEL);
+	if (!cq)
+		return -ENOMEM;
+	ret = kofi_cq_init(cq, attr, attr && attr->size ? attr->size : INT_MAX,
+			   ops, context);
+	if (ret) {
+		kfree(cq);
+		return ret;
+	}
+	cq->cq.fid.ops = &kofi_cq_fid_ops;
+	cq->cqs = cqs;
+	mutex_lock(&cqs->lock);
+	list_add_tail(&cq->of_cqs, &cqs->list);
+	if (cqs->ended)
+		kofi_cq_end(cq, cqs->ended);
+	mutex_unlock(&cqs->lock);
+	*fid_cq = &cq->cq;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_cq_open);
+
+void kofi_cqs_end(struct kofi_cqs *cqs, int err)
+{
+	struct kofi_cq *cq;
+
+	mutex_lock(&cqs->lock);
+	cqs->ended = err;
+	list_for_each_entry(cq, &cqs->list, of_cqs)
+		kofi_cq_end(cq, err);
+	mutex_unlock(&cqs->lock);
+}
+EXPORT_SYMBOL_GPL(kofi_cqs_end);
+
+int kofi_cq_reserve(struct kofi_cq *cq, size_t count)
+{
+	unsigned long flags;
+	int ret = -ENOSPC;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (count <= cq->size - cq->reserved) {
+		cq->reserved += count;
+		ret = 0;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_cq_reserve);
+
+void kofi_cq_unreserve(struct kofi_cq *cq, size_t count)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->reserved -= count;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_unreserve);
+
+/* Makes the handler due if it is armed */
+static void kofi_cq_disarm(struct kofi_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+	if (!cq->armed)
+		return;
+	cq->armed = false;
+	cq->handler_due = true;
+	cq->pending = true;
+}
+
+/* Puts a chain of @count completions into the list; returns whether a run is due */
+static bool kofi_cq_append_chain(struct kofi_cq *cq, struct kofi_comp *first,
+				 struct kofi_comp *last, size_t count,
+				 size_t errors)
+{
+	unsigned long flags;
+	bool pending;
+
+	last->next = NULL;
+	spin_lock_irqsave(&cq->lock, flags);
+	*cq->tail = first;
+	cq->tail = &last->next;
+	cq->count += count;
+	cq->errors += errors;
+	if (kofi_cq_has_callbacks(cq))
+		cq->pending = true;
+	else
+		kofi_cq_disarm(cq);
+	pending = cq->pending;
+	if (cq->wait_obj == FI_WAIT_UNSPEC)
+		wake_up(&cq->wait);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return pending;
+}
+
+bool kofi_cq_append(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	return kofi_cq_append_chain(cq, comp, comp, 1, !!comp->err);
+}
+
+void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	if (kofi_cq_append(cq, comp))
+		kofi_cq_schedule(cq);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_complete);
+
+void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain)
+{
+	struct kofi_comp *last = chain;
+	size_t count = 1, errors = !!chain->err;
+
+	for (; last->next; last = last->next) {
+		count++;
+		errors += !!last->next->err;
+	}
+	if (kofi_cq_append_chain(cq, chain, last, count, errors))
+		kofi_cq_schedule(cq);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_complete_chain);
+
+void kofi_cq_end(struct kofi_cq *cq, int err)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->ended = err;
+	kofi_cq_disarm(cq);
+	wake_up_all(&cq->wait);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	kofi_cq_schedule(cq);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_end);
+
+/* Takes out what belongs to @owner among the next completions; returns where it stopped */
+static struct kofi_comp **kofi_cq_purge_some(struct kofi_cq *cq,
+					     struct kofi_comp **at,
+					     bool (*belongs)(struct kofi_comp *,
+							     void *),
+					     void *owner,
+					     struct kofi_comp **purged)
+{
+	struct kofi_comp *comp;
+	int i;
+
+	lockdep_assert_held(&cq->lock);
+	for (i = 0; i < KOFI_CQ_BATCH && (comp = *at); i++) {
+		if (!belongs(comp, owner)) {
+			at = &comp->next;
+			continue;
+		}
+		*at = comp->next;
+		if (!comp->next)
+			cq->tail = at;
+		comp->next = *purged;
+		*purged = comp;
+		cq->count--;
+		cq->errors -= !!comp->err;
+	}
+	return at;
+}
+
+/* Lets go of the lock for a moment; returns where to go on */
+static struct kofi_comp **kofi_cq_purge_pause(struct kofi_cq *cq,
+					      struct kofi_comp **at,
+					      unsigned long *flags)
+{
+	struct kofi_cq_mark mark = {
+		.comp = { .next = *at, .flags = KOFI_COMP_MARK, .err = EIO },
+	};
+
+	*at = &mark.comp;
+	spin_unlock_irqrestore(&cq->lock, *flags);
+	cond_resched();
+	spin_lock_irqsave(&cq->lock, *flags);
+	/* What stood before the mark has been read, and perhaps the mark, too */
+	if (mark.popped)
+		return &cq->head;
+	if (cq->head == &mark.comp)
+		at = &cq->head;
+	*at = mark.comp.next;
+	if (!*at)
+		cq->tail = at;
+	return at;
+}
+
+static void kofi_cq_purge_unread(struct kofi_cq *cq,
+				 bool (*belongs)(struct kofi_comp *comp,
+						 void *owner),
+				 void *owner)
+{
+	struct kofi_comp *purged = NULL, **at = &cq->head;
+	unsigned long flags;
+
+	mutex_lock(&cq->purge_lock);
+	spin_lock_irqsave(&cq->lock, flags);
+	for (;;) {
+		at = kofi_cq_purge_some(cq, at, belongs, owner, &purged);
+		if (!*at)
+			break;
+		at = kofi_cq_purge_pause(cq, at, &flags);
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	mutex_unlock(&cq->purge_lock);
+	if (purged)
+		cq->ops->release(purged);
+	/* Readers that had taken some before; expedited, as devices have many endpoints */
+	synchronize_rcu_expedited();
+}
+
+void kofi_cq_purge(struct kofi_cq *cq,
+		   bool (*belongs)(struct kofi_comp *comp, void *owner),
+		   void *owner)
+{
+	if (kofi_cq_has_callbacks(cq))
+		kofi_cq_flush(cq);
+	else
+		kofi_cq_purge_unread(cq, belongs, owner);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_purge);

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Where the client of a completion queue is called, and by whom.
+ *
+ * Three things are called in the context of a queue: the callback of an operation
+ * (FI_WAIT_DONE), the handler (FI_WAIT_CALLBACK), and struct kofi_cq_call.
+ * Whoever calls one holds the token, cq->runner, which is the task; so no two of
+ * them run at the same time, and a close from inside a callback is recognised.
+ *
+ * The runner is
+ *
+ *	- a tasklet (FI_COMP_SOFTIRQ) or a work item (FI_COMP_WORKQUEUE), on the
+ *	  processor that the client asked for, if it asked for one and it is online;
+ *	- the caller of fi_cq_read() (FI_COMP_DIRECT, and FI_WAIT_NONE);
+ *	- the caller of kofi_cq_complete_here(), which has the right context already.
+ *
+ * Handing over.  What is to be done is put into the queue and cq->pending set, both
+ * under the lock; then a runner is scheduled.  A runner that finds the token taken
+ * goes away: the holder looks at cq->pending once more after it has let go of the
+ * token.  There is a full barrier between the two steps on either side, so one of the
+ * two sees the other.  kofi_cq_complete_here() passes by the list only while nothing is
+ * pending, so completions of one caller keep their order.
+ *
+ * A run ends after KOFI_CQ_BATCH calls and schedules the next one, so that a busy queue
+ * keeps neither softirqs nor workers from others.
+ */
+#include <linux/cpumask.h>
+#include <linux/sched.h>
+#include <linux/wait_bit.h>
+#include "../kofi.h"
+#include "cq.h"
+
+static struct workqueue_struct *kofi_comp_wq;
+
+static bool kofi_cq_try_run(struct kofi_cq *cq)
+{
+	return !READ_ONCE(cq->runner) && !cmpxchg(&cq->runner, NULL, current);
+}
+
+static void kofi_cq_end_run(struct kofi_cq *cq)
+{
+	/* What the call has done is seen by the next runner */
+	smp_store_release(&cq->runner, NULL);
+	/* Pairs with kofi_cq_run(): it sees that the token is free, or we what is pending */
+	smp_mb();
+	if (READ_ONCE(cq->pending))
+		kofi_cq_schedule(cq);
+}
+
+/* The slot is free before the callback runs, so that the callback finds room to post */
+static void kofi_cq_report(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	struct fi_done *done = comp->op_context;
+	struct fi_done_entry entry = {
+		.flags		= comp->flags & ~KOFI_COMP_MSG,
+		.len		= comp->len,
+		.buf		= comp->buf,
+		.data		= comp->data,
+		.err		= comp->err,
+		.prov_errno	= comp->prov_errno,
+	};
+	struct fi_done_msg msg;
+
+	comp->next = NULL;
+	if (unlikely(comp->flags & KOFI_COMP_MSG)) {
+		msg = container_of(comp, struct kofi_msg_comp, comp)->msg;
+		entry.msg = &msg;
+		/* Error data are the provider's until the completion is released */
+		if (msg.err_data_size && done && done->done) {
+			done->done(done, &entry);
+			done = NULL;
+		}
+	}
+	cq->ops->release(comp);
+	if (done && done->done)
+		done->done(done, &entry);
+}
+
+static void kofi_cq_run_call(struct kofi_cq *cq, struct kofi_cq_call *call)
+{
+	call->fn(call);
+	/* From now on @call may be gone; kofi_cq_cancel_call() acquires */
+	smp_store_release(&cq->calling, NULL);
+	wake_up_var(&cq->calling);
+}
+
+/* Calls what is due next; returns false if nothing is */
+static bool kofi_cq_run_one(struct kofi_cq *cq)
+{
+	struct kofi_cq_call *call;
+	struct kofi_comp *comp;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	call = list_first_entry_or_null(&cq->calls, struct kofi_cq_call, entry);
+	if (call) {
+		list_del_init(&call->entry);
+		cq->calling = call;
+		spin_unlock_irqrestore(&cq->lock, flags);
+		kofi_cq_run_call(cq, call);
+		return true;
+	}
+	if (cq->handler_due) {
+		cq->handler_due = false;
+		spin_unlock_irqrestore(&cq->lock, flags);
+		cq->handler(&cq->cq, cq->cq.fid.context);
+		return true;
+	}
+	comp = kofi_cq_has_callbacks(cq) ? cq->head : NULL;
+	if (!comp) {
+		cq->pending = false;
+		spin_unlock_irqrestore(&cq->lock, flags);
+		return false;
+	}
+	cq->head = comp->next;
+	if (!cq->head)
+		cq->tail = &cq->head;
+	cq->count--;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (kofi_comp_is_mark(comp))
+		complete(&to_kofi_cq_mark(comp)->passed);
+	else
+		kofi_cq_report(cq, comp);
+	return true;
+}
+
+/* Returns how many calls were made; 0 also if another task makes them */
+static size_t kofi_cq_run(struct kofi_cq *cq, size_t budget)
+{
+	size_t n = 0;
+
+	/* Pairs with kofi_cq_end_run() */
+	smp_mb();
+	if (!kofi_cq_try_run(cq))
+		return 0;
+	while (n < budget && kofi_cq_run_one(cq))
+		n++;
+	kofi_cq_end_run(cq);
+	return n;
+}
+
+/* The caller has the queue's context, and something is pending */
+void kofi_cq_run_here(struct kofi_cq *cq)
+{
+	kofi_cq_run(cq, KOFI_CQ_BATCH);
+}
+
+static void kofi_cq_tasklet(struct tasklet_struct *tasklet)
+{
+	struct kofi_cq *cq = from_tasklet(cq, tasklet, tasklet);
+
+	kofi_cq_run(cq, KOFI_CQ_BATCH);
+}
+
+static void kofi_cq_work(struct work_struct *work)
+{
+	kofi_cq_run(container_of(work, struct kofi_cq, work), KOFI_CQ_BATCH);
+}
+
+/* On the processor that the client asked for */
+static void kofi_cq_csd(void *context)
+{
+	struct kofi_cq *cq = context;
+
+	tasklet_schedule(&cq->tasklet);
+	clear_and_wake_up_bit(0, &cq->csd_busy);
+}
+
+/* Has the tasklet run on cq->cpu; false: that is here, or offline */
+static bool kofi_cq_send_ipi(struct kofi_cq *cq)
+{
+	bool sent = false;
+
+	if (cq->cpu < 0)
+		return false;
+	if (cq->cpu != get_cpu() && cpu_online(cq->cpu)) {
+		sent = true;
+		if (!test_and_set_bit(0, &cq->csd_busy) &&
+		    smp_call_function_single_async(cq->cpu, &cq->csd)) {
+			clear_and_wake_up_bit(0, &cq->csd_busy);
+			sent = false;
+		}
+	}
+	put_cpu();
+	return sent;
+}
+
+void kofi_cq_schedule(struct kofi_cq *cq)
+{
+	switch (cq->comp_ctx) {
+	case FI_COMP_SOFTIRQ:
+		if (!kofi_cq_send_ipi(cq))
+			tasklet_schedule(&cq->tasklet);
+		break;
+	case FI_COMP_WORKQUEUE:
+		queue_work_on(cq->cpu >= 0 && cpu_online(cq->cpu) ?
+			      cq->cpu : WORK_CPU_UNBOUND, kofi_comp_wq,
+			      &cq->work);
+		break;
+	case FI_COMP_DIRECT:
+		/* kofi_cq_poll() will look */
+		break;
+	}
+}
+
+void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	if (!cq->calls_here || unlikely(READ_ONCE(cq->pending)) ||
+	    unlikely(!kofi_cq_try_run(cq))) {
+		if (kofi_cq_append(cq, comp) && cq->comp_ctx != FI_COMP_DIRECT)
+			kofi_cq_run_here(cq);
+		return;
+	}
+	kofi_cq_report(cq, comp);
+	kofi_cq_end_run(cq);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_complete_here);
+
+/* For a reader that polls; returns how many calls were made */
+ssize_t kofi_cq_poll(struct kofi_cq *cq, size_t count)
+{
+	size_t n = 0;
+
+	if (!kofi_cq_try_run(cq))
+		return 0;
+	/* What completes meanwhile finds the token taken, and is reported here */
+	if (cq->ops->progress)
+		cq->ops->progress(cq);
+	while (n < count && kofi_cq_run_one(cq))
+		n++;
+	kofi_cq_end_run(cq);
+	/* kofi_cq_flush_direct() may wait for the token, or for its mark */
+	wake_up_var(&cq->runner);
+	return n;
+}
+
+/* No reader may come any more, so the caller makes the calls that are due */
+static void kofi_cq_flush_direct(struct kofi_cq *cq, struct kofi_cq_mark *mark)
+{
+	bool mine = false;
+
+	wait_var_event(&cq->runner,
+		       completion_done(&mark->passed) ||
+		       (mine = kofi_cq_try_run(cq)));
+	if (!mine)
+		return;
+	while (!completion_done(&mark->passed)) {
+		kofi_cq_run_one(cq);
+		cond_resched();
+	}
+	kofi_cq_end_run(cq);
+	wake_up_var(&cq->runner);
+}
+
+void kofi_cq_flush(struct kofi_cq *cq)
+{
+	struct kofi_cq_mark mark = {
+		.comp = { .flags = KOFI_COMP_MARK, .err = EIO },
+	};
+
+	if (!kofi_cq_has_callbacks(cq))
+		return;
+	init_completion(&mark.passed);
+	kofi_cq_complete(cq, &mark.comp);
+	if (cq->comp_ctx == FI_COMP_DIRECT)
+		kofi_cq_flush_direct(cq, &mark);
+	else
+		wait_for_completion(&mark.passed);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_flush);
+
+void kofi_cq_call(struct kofi_cq *cq, struct kofi_cq_call *call)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (list_empty(&call->entry))
+		list_add_tail(&call->entry, &cq->calls);
+	cq->pending = true;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	kofi_cq_schedule(cq);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_call);
+
+void kofi_cq_cancel_call(struct kofi_cq *cq, struct kofi_cq_call *call)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	list_del_init(&call->entry);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	/* Pairs with kofi_cq_run_call() */
+	wait_var_event(&cq->calling, smp_load_acquire(&cq->calling) != call);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_cancel_call);
+
+int kofi_cq_may_close(const struct kofi_cq *cq)
+{
+	return READ_ONCE(cq->runner) == current ? -EDEADLK : 0;
+}
+EXPORT_SYMBOL_GPL(kofi_cq_may_close);
+
+void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr)
+{
+	INIT_LIST_HEAD(&cq->calls);
+	tasklet_setup(&cq->tasklet, kofi_cq_tasklet);
+	INIT_WORK(&cq->work, kofi_cq_work);
+	INIT_CSD(&cq->csd, kofi_cq_csd, cq);
+	cq->comp_ctx = attr->wait_obj == FI_WAIT_NONE ? FI_COMP_DIRECT :
+							 attr->comp_ctx;
+	cq->calls_here = kofi_cq_has_callbacks(cq) &&
+			 cq->comp_ctx != FI_COMP_DIRECT;
+	cq->cpu = attr->flags & FI_AFFINITY ?
+		  attr->signaling_vector % nr_cpu_ids : -1;
+}
+
+/* Nothing becomes due any more */
+void kofi_cq_run_stop(struct kofi_cq *cq)
+{
+	wait_on_bit(&cq->csd_busy, 0, TASK_UNINTERRUPTIBLE);
+	tasklet_kill(&cq->tasklet);
+	cancel_work_sync(&cq->work);
+}
+
+/* Callbacks may be in the way of memory reclaim */
+int kofi_cq_run_init(void)
+{
+	kofi_comp_wq = alloc_workqueue("kofi_comp", WQ_MEM_RECLAIM | WQ_HIGHPRI,
+				       0);
+	return kofi_comp_wq ? 0 : -ENOMEM;
+}
+
+void kofi_cq_run_exit(void)
+{
+	destroy_workqueue(kofi_comp_wq);
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The common part of endpoints, include/kofi/ep.h.
+ *
+ * Everything here but kofi_ep_count() and the word that there is room belongs to control
+ * calls.  kofi_ep_side.wanted is set by a call that fails, and cleared by whoever makes
+ * the ready call due, in one atomic step; so one -EAGAIN is followed by one call at most.
+ */
+#include <linux/module.h>
+#include <kofi/ep.h>
+#include <kofi/opt.h>
+
+/* How long a client waits to try again if no event tells it when */
+#define KOFI_LATER_MS		2
+
+static void kofi_ep_run_ready(struct kofi_ep_side *side)
+{
+	struct kofi_ep *ep = side->ep;
+
+	if (ep->callbacks.ready)
+		ep->callbacks.ready(&ep->ep, side->dir);
+}
+
+static void kofi_ep_ready_call(struct kofi_cq_call *call)
+{
+	kofi_ep_run_ready(container_of(call, struct kofi_ep_side, call));
+}
+
+void kofi_ep_call_ready(struct kofi_ep_side *side)
+{
+	if (side->cq) {
+		if (xchg(&side->wanted, false))
+			kofi_cq_call(side->cq, &side->call);
+	} else {
+		mod_delayed_work(system_wq, &side->later, 0);
+	}
+}
+EXPORT_SYMBOL_GPL(kofi_ep_call_ready);
+
+static void kofi_ep_later(struct work_struct *work)
+{
+	struct kofi_ep_side *side = container_of(to_delayed_work(work),
+						 struct kofi_ep_side, later);
+
+	if (side->cq)
+		kofi_ep_call_ready(side);
+	else if (xchg(&side->wanted, false))
+		kofi_ep_run_ready(side);
+}
+
+void kofi_ep_want_later(struct kofi_ep_side *side)
+{
+	if (!side->ep->callbacks.ready)
+		return;
+	kofi_ep_want_room(side);
+	schedule_delayed_work(&side->later, msecs_to_jiffies(KOFI_LATER_MS));
+}
+EXPORT_SYMBOL_GPL(kofi_ep_want_later);
+
+static void kofi_ep_no_context_done(struct fi_done *done,
+				    const struct fi_done_entry *entry)
+{
+	struct kofi_ep *ep = container_of(done, struct kofi_ep, no_context);
+
+	if (ep->callbacks.done)
+		ep->callbacks.done(&ep->ep, entry);
+}
+
+static void kofi_ep_side_init(struct kofi_ep *ep, struct kofi_ep_side *side,
+			      u64 dir)
+{
+	side->ep = ep;
+	side->dir = dir;
+	side->call.fn = kofi_ep_ready_call;
+	INIT_LIST_HEAD(&side->call.entry);
+	INIT_DELAYED_WORK(&side->later, kofi_ep_later);
+}
+
+static void kofi_ep_setup(struct kofi_ep *ep, u32 fclass,
+			  const struct kofi_ep_limits *limits, void *context)
+{
+	ep->ep.fid.fclass = fclass;
+	ep->ep.fid.context = context;
+	ep->limits = limits;
+	ep->no_context.done = kofi_ep_no_context_done;
+	INIT_LIST_HEAD(&ep->rx_msgs);
+	kofi_conn_init(&ep->conn, &ep->ep.fid);
+	kofi_ep_side_init(ep, &ep->tx, FI_TRANSMIT);
+	kofi_ep_side_init(ep, &ep->rx, FI_RECV);
+}
+
+int kofi_ep_init(struct kofi_ep *ep, const struct fi_info *info,
+		 const struct kofi_ep_limits *limits, void *context)
+{
+	if (info->tx_attr->op_flags & ~limits->tx_op_flags ||
+	    info->rx_attr->op_flags & ~limits->rx_op_flags)
+		return -EINVAL;
+
+	kofi_ep_setup(ep, FI_CLASS_EP, limits, context);
+	ep->shared = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
+	ep->caps = info->caps;
+	ep->max_msg_size = info->ep_attr->max_msg_size;
+	ep->inject_size = info->tx_attr->inject_size;
+	ep->conn.connless = info->ep_attr->type != FI_EP_MSG;
+	ep->tx.op_flags = info->tx_attr->op_flags;
+	ep->rx.op_flags = info->rx_attr->op_flags;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_ep_init);
+
+int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
+		     const struct kofi_ep_limits *limits, void *context)
+{
+	if (attr->op_flags & ~limits->rx_op_flags)
+		return -EINVAL;
+	kofi_ep_setup(ep, FI_CLASS_SRX_CTX, limits, context);
+	ep->conn.connless = true;
+	ep->rx.op_flags = attr->op_flags;
+	ep->rx.selective = true;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_ep_init_srx);
+
+int kofi_ep_may_close(const struct kofi_ep *ep)
+{
+	int ret = 0;
+
+	if (ep->tx.cq)
+		ret = kofi_cq_may_close(ep->tx.cq);
+	if (!ret && ep->rx.cq)
+		ret = kofi_cq_may_close(ep->rx.cq);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_ep_may_close);
+
+static void kofi_ep_side_fini(struct kofi_ep_side *side)
+{
+	cancel_delayed_work_sync(&side->later);
+	if (side->cq)
+		kofi_cq_cancel_call(side->cq, &side->call);
+}
+
+void kofi_ep_fini(struct kofi_ep *ep)
+{
+	kofi_ep_side_fini(&ep->tx);
+	kofi_ep_side_fini(&ep->rx);
+	kofi_conn_fini(&ep->conn);
+}
+EXPORT_SYMBOL_GPL(kofi_ep_fini);
+
+static const struct {
+	u64			dir;
+	enum kofi_ep_cntr	cntr;
+} kofi_ep_cntrs[] = {
+	{ FI_SEND, KOFI_CNTR_SEND },
+	{ FI_RECV, KOFI_CNTR_RECV },
+	{ FI_READ, KOFI_CNTR_READ },
+	{ FI_WRITE, KOFI_CNTR_WRITE },
+	{ FI_REMOTE_READ, KOFI_CNTR_REMOTE_READ },
+	{ FI_REMOTE_WRITE, KOFI_CNTR_REMOTE_WRITE },
+};
+
+static int kofi_ep_bind_cntr(struct kofi_ep *ep, struct kofi_cntr *cntr,
+			     u64 flags)
+{
+	int i;
+
+	if (flags & ~ep->limits->cntr_dirs)
+		return -ENOSYS;
+	for (i = 0; i < ARRAY_SIZE(kofi_ep_cntrs); i++)
+		if (flags & kofi_ep_cntrs[i].dir)
+			ep->cntrs[kofi_ep_cntrs[i].cntr] = cntr;
+	return 0;
+}
+
+static void kofi_ep_bind_cq(struct kofi_ep_side *side, struct kofi_cq *cq,
+			    u64 flags)
+{
+	if (!(flags & side->dir))
+		return;
+	side->cq = cq;
+	side->selective = flags & FI_SELECTIVE_COMPLETION;
+}
+
+int kofi_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
+{
+	struct kofi_ep *ep = to_kofi_ep(fid);
+
+	if (ep->conn.state == KOFI_CONN_GONE)
+		return -ENODEV;
+	/* If the peer of its request has gone meanwhile, fi_enable() says so */
+	if (ep->conn.state != KOFI_CONN_OPEN && ep->conn.state != KOFI_CONN_DOWN)
+		return -FI_EOPBADSTATE;
+
+	switch (bfid->fclass) {
+	case FI_CLASS_CQ:
+		kofi_ep_bind_cq(&ep->tx, to_kofi_cq(bfid), flags);
+		kofi_ep_bind_cq(&ep->rx, to_kofi_cq(bfid), flags);
+		return 0;
+	case FI_CLASS_EQ:
+		ep->conn.eq = to_kofi_eq(bfid);
+		return 0;
+	case FI_CLASS_CNTR:
+		return kofi_ep_bind_cntr(ep, to_kofi_cntr(bfid), flags);
+	case FI_CLASS_AV:
+		if (!ep->limits->av)
+			return -EINVAL;
+		ep->av = container_of(bfid, struct fid_av, fid);
+		return 0;
+	case FI_CLASS_SRX_CTX:
+		if (!ep->shared)
+			return -EINVAL;
+		ep->srx = container_of(bfid, struct fid_ep, fid);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+EXPORT_SYMBOL_GPL(kofi_ep_bind);
+
+/* May a client sleep for a counter of what is reported to @cq? */
+static bool kofi_cntr_fits(const struct kofi_cntr *cntr, const struct kofi_cq *cq)
+{
+	return !cntr || cntr->wait_obj == FI_WAIT_NONE ||
+	       cq->comp_ctx != FI_COMP_DIRECT;
+}
+
+static bool kofi_ep_cntrs_fit(const struct kofi_ep *ep)
+{
+	return kofi_cntr_fits(ep->cntrs[KOFI_CNTR_SEND], ep->tx.cq) &&
+	       kofi_cntr_fits(ep->cntrs[KOFI_CNTR_READ], ep->tx.cq) &&
+	       kofi_cntr_fits(ep->cntrs[KOFI_CNTR_WRITE], ep->tx.cq) &&
+	       kofi_cntr_fits(ep->cntrs[KOFI_CNTR_RECV], ep->rx.cq);
+}
+
+int kofi_ep_may_enable(const struct kofi_ep *ep)
+{
+	if (!ep->conn.eq && !ep->conn.connless)
+		return -FI_ENOEQ;
+	if (!ep->tx.cq || !ep->rx.cq)
+		return -FI_ENOCQ;
+	if (!ep->av && ep->limits->av)
+		return -FI_ENOAV;
+	if (ep->shared && !ep->srx)
+		return -FI_ENORX;
+	if (!kofi_ep_cntrs_fit(ep))
+		return -EINVAL;
+	return kofi_conn_may_enable(&ep->conn);
+}
+EXPORT_SYMBOL_GPL(kofi_ep_may_enable);
+
+static struct kofi_ep_side *kofi_ep_find_side(struct kofi_ep *ep, u64 flags)
+{
+	switch (flags & (FI_TRANSMIT | FI_RECV)) {
+	case FI_TRANSMIT:
+		return &ep->tx;
+	case FI_RECV:
+		return &ep->rx;
+	default:
+		return NULL;
+	}
+}
+
+int kofi_ep_control(struct fid *fid, int command, void *arg)
+{
+	struct kofi_ep *ep = to_kofi_ep(fid);
+	struct kofi_ep_side *side;
+	u64 flags, allowed;
+
+	if (command != FI_GETOPSFLAG && command != FI_SETOPSFLAG)
+		return -ENOSYS;
+	side = arg ? kofi_ep_find_side(ep, *(u64 *)arg) : NULL;
+	if (!side)
+		return -EINVAL;
+	if (command == FI_GETOPSFLAG) {
+		*(u64 *)arg = READ_ONCE(side->op_flags);
+		return 0;
+	}
+	flags = *(u64 *)arg & ~(FI_TRANSMIT | FI_RECV);
+	allowed = side == &ep->tx ? ep->limits->tx_op_flags :
+				    ep->limits->rx_op_flags;
+	if (flags & ~allowed)
+		return -FI_EBADFLAGS;
+	WRITE_ONCE(side->op_flags, flags);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_ep_control);
+
+static int kofi_ep_set_timeout(struct kofi_ep *ep, const void *optval,
+			       size_t optlen)
+{
+	struct kofi_conn *conn = &ep->conn;
+	size_t timeout;
+	int ret;
+
+	/* If the peer of its request has gone, fi_enable() or fi_accept() says so */
+	if (conn->state > KOFI_CONN_ENABLED &&
+	    !(conn->passive && conn->state == KOFI_CONN_DOWN))
+		return -FI_EOPBADSTATE;
+	ret = kofi_opt_get_size(&timeout, INT_MAX, optval, optlen);
+	if (!ret)
+		conn->timeout = timeout;
+	return ret;
+}
+
+int kofi_ep_setopt(struct kofi_ep *ep, int optname, const void *optval,
+		   size_t optlen)
+{
+	if (optname == FI_OPT_CONNECT_TIMEOUT && ep->conn.late.work.func)
+		return kofi_ep_set_timeout(ep, optval, optlen);
+	if (optname != FI_OPT_CALLBACKS)
+		return -ENOPROTOOPT;
+	if (ep->conn.state != KOFI_CONN_OPEN)
+		return -FI_EOPBADSTATE;
+	return kofi_opt_get(&ep->callbacks, sizeof(ep->callbacks), optval,
+			    optlen);
+}
+EXPORT_SYMBOL_GPL(kofi_ep_setopt);
+
+/* A size that only endpoints with a capability have; 0: the endpoint has not */
+static size_t kofi_ep_size(const struct kofi_ep *ep, int optname)
+{
+	size_t max = ep->max_msg_size, inject = ep->inject_size;
+
+	switch (optname) {
+	case FI_OPT_CM_DATA_SIZE:
+		return ep->conn.connless ? 0 : ep->limits->cm_data_size;
+	case FI_OPT_MAX_MSG_SIZE:
+		return ep->caps & FI_MSG ? max : 0;
+	case FI_OPT_MAX_TAGGED_SIZE:
+		return ep->caps & FI_TAGGED ? max : 0;
+	case FI_OPT_MAX_RMA_SIZE:
+		return ep->caps & FI_RMA ? max : 0;
+	case FI_OPT_MAX_ATOMIC_SIZE:
+		return ep->caps & FI_ATOMIC ? ep->limits->max_atomic_size : 0;
+	case FI_OPT_INJECT_MSG_SIZE:
+		return ep->caps & FI_MSG ? inject : 0;
+	case FI_OPT_INJECT_TAGGED_SIZE:
+		return ep->caps & FI_TAGGED ? inject : 0;
+	case FI_OPT_INJECT_RMA_SIZE:
+		return ep->caps & FI_RMA ? inject : 0;
+	case FI_OPT_INJECT_ATOMIC_SIZE:
+		return ep->caps & FI_ATOMIC ?
+		       min(inject, ep->limits->max_atomic_size) : 0;
+	default:
+		return 0;
+	}
+}
+
+int kofi_ep_getopt(struct kofi_ep *ep, int optname, void *optval, size_t *optlen)
+{
+	size_t size;
+
+	if (optname == FI_OPT_CALLBACKS)
+		return kofi_opt_put(&ep->callbacks, sizeof(ep->callbacks),
+				    optval, optlen);
+	if (optname == FI_OPT_CONNECT_TIMEOUT && ep->conn.late.work.func)
+		return kofi_opt_put_size(ep->conn.timeout, optval, optlen);
+	size = kofi_ep_size(ep, optname);
+	return size ? kofi_opt_put_size(size, optval, optlen) : -ENOPROTOOPT;
+}
+EXPORT_SYMBOL_GPL(kofi_ep_getopt);
+
+/* The counter of an operation with these flags of its completion */
+static struct kofi_cntr *kofi_ep_find_cntr(struct kofi_ep *ep, u64 flags)
+{
+	if (flags & FI_REMOTE_WRITE)
+		return ep->cntrs[KOFI_CNTR_REMOTE_WRITE];
+	if (flags & FI_REMOTE_READ)
+		return ep->cntrs[KOFI_CNTR_REMOTE_READ];
+	if (flags & FI_SEND)
+		return ep->cntrs[KOFI_CNTR_SEND];
+	if (flags & FI_RECV)
+		return ep->cntrs[KOFI_CNTR_RECV];
+	if (flags & FI_READ)
+		return ep->cntrs[KOFI_CNTR_READ];
+	if (flags & FI_WRITE)
+		return ep->cntrs[KOFI_CNTR_WRITE];
+	return NULL;
+}
+
+void kofi_ep_count(struct kofi_ep *ep, u64 flags, int err, size_t len)
+{
+	kofi_cntr_done(kofi_ep_find_cntr(ep, flags), err, len);
+}
+EXPORT_SYMBOL_GPL(kofi_ep_count);

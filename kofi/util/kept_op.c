@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Operations that are kept; see include/kofi/kept_op.h.
+ */
+#include <linux/module.h>
+#include <linux/overflow.h>
+#include <linux/sched.h>
+#include <kofi/kept_op.h>
+#include <kofi/pages.h>
+
+/* Bytes between two looks at the scheduler */
+#define KOFI_COPY_STEP	SZ_256K
+
+static u64 kofi_atomic_form(enum kofi_op_kind kind)
+{
+	return kind == KOFI_OP_FETCH ? FI_FETCH_ATOMIC :
+	       kind == KOFI_OP_COMPARE ? FI_COMPARE_ATOMIC : 0;
+}
+
+/* The data of an injected operation, which may stand on the stack of the caller */
+static int kofi_keep_inject(struct kofi_kept_op *kept, const struct kofi_ep *ep,
+			    enum fi_buf_type type, const void *list,
+			    size_t count)
+{
+	size_t max = min_t(size_t, ep->inject_size, KOFI_OP_INJECT);
+	ssize_t len = kofi_list_len(type, list, count, max);
+
+	if (len < 0)
+		return len;
+	kofi_list_gather(kept->inject, type, list, count, len);
+	kofi_iov_set_buf(&kept->local, kept->inject, len);
+	return 0;
+}
+
+static int kofi_keep_local(struct kofi_kept_op *kept, const struct kofi_ep *ep,
+			   const struct kofi_op *op)
+{
+	int ret;
+
+	if (op->count > KOFI_OP_IOV)
+		return -EINVAL;
+	if (op->flags & FI_INJECT)
+		ret = kofi_keep_inject(kept, ep, op->type, op->list, op->count);
+	else
+		ret = kofi_iov_set(&kept->local, KOFI_OP_IOV, op->type,
+				   op->list, op->count, ep->max_msg_size);
+	kept->len = kept->local.len;
+	return ret;
+}
+
+/* The list stays the client's until the operation is over: note where it begins */
+static int kofi_keep_sgl(struct kofi_kept_op *kept, const struct kofi_ep *ep,
+			 const struct kofi_op *op)
+{
+	struct scatterlist *sg = (struct scatterlist *)op->list;
+	size_t skip = op->offset, left, len = op->rma->len;
+	u32 nents = op->count;
+
+	if (len > ep->max_msg_size)
+		return -EMSGSIZE;
+	while (nents && sg && skip >= sg->length) {
+		skip -= sg->length;
+		sg = sg_next(sg);
+		nents--;
+	}
+	kept->sgl = (struct scatterlist *)op->list;
+	kept->next = sg;
+	kept->nents = nents;
+	kept->skip = skip;
+	kept->len = len;
+	for (left = size_add(skip, len); nents && sg && left > sg->length; nents--) {
+		left -= sg->length;
+		sg = sg_next(sg);
+	}
+	return len && !(nents && sg) ? -EINVAL : 0;
+}
+
+static int kofi_keep_rma(struct kofi_kept_op *kept, const struct kofi_ep *ep,
+			 const struct kofi_op *op)
+{
+	size_t len = 0;
+	int ret;
+	u32 i;
+
+	ret = op->any_length ? kofi_keep_sgl(kept, ep, op) :
+			       kofi_keep_local(kept, ep, op);
+	if (ret)
+		return ret;
+	if (!op->remote_count || op->remote_count > KOFI_RMA_MAX_IOV)
+		return -EINVAL;
+	for (i = 0; i < op->remote_count; i++) {
+		if (check_add_overflow(len, op->rma[i].len, &len))
+			return -EINVAL;
+		kept->rma[i] = op->rma[i];
+	}
+	kept->remote_count = op->remote_count;
+	return len == kept->len ? 0 : -EINVAL;
+}
+
+/* One of the lists of an atomic operation, with elements of @size bytes */
+static int kofi_keep_ioc(struct kofi_kept_op *kept, struct kofi_iov *iov,
+			 const struct kofi_ep *inject, const struct fi_ioc *ioc,
+			 size_t count, size_t size)
+{
+	struct kvec kvec[KOFI_OP_ATOMIC_IOV];
+	size_t i;
+	int ret;
+
+	if (count > KOFI_OP_ATOMIC_IOV || (count && !ioc))
+		return -EINVAL;
+	for (i = 0; i < count; i++)
+		kvec[i] = (struct kvec) {
+			ioc[i].addr, size_mul(ioc[i].count, size)
+		};
+	ret = inject ? kofi_keep_inject(kept, inject, FI_BUF_KVEC, kvec, count) :
+		       kofi_iov_set(iov, KOFI_OP_ATOMIC_IOV, FI_BUF_KVEC, kvec,
+				    count, SIZE_MAX);
+	if (ret)
+		return ret;
+	/* All lists of an operation have as many elements as its target */
+	return iov->len == kept->len ? 0 : -EINVAL;
+}
+
+static int kofi_keep_atomic(struct kofi_kept_op *kept, const struct kofi_ep *ep,
+			    const struct kofi_op *op)
+{
+	u64 form = kofi_atomic_form(op->kind);
+	size_t size, count = 0;
+	int ret;
+	u32 i;
+
+	ret = kofi_atomic_valid(op->datatype, op->op, form, &size);
+	if (ret)
+		return ret;
+	if (!op->remote_count || op->remote_count > KOFI_RMA_MAX_IOV)
+		return -EINVAL;
+	for (i = 0; i < op->remote_count; i++) {
+		count = size_add(count, op->ioc[i].count);
+		kept->ioc[i] = op->ioc[i];
+	}
+	kept->remote_count = op->remote_count;
+	kept->datatype = op->datatype;
+	kept->op = op->op;
+	kept->len = size_mul(count, size);
+	if (kept->len > ep->limits->max_atomic_size)
+		return -E2BIG;
+
+	kofi_iov_set_buf(&kept->local, NULL, 0);
+	if (op->op != FI_ATOMIC_READ)
+		ret = kofi_keep_ioc(kept, &kept->local,
+				    op->flags & FI_INJECT ? ep : NULL, op->list,
+				    op->count, size);
+	if (!ret && form)
+		ret = kofi_keep_ioc(kept, &kept->result, NULL, op->result,
+				    op->result_count, size);
+	if (!ret && form == FI_COMPARE_ATOMIC)
+		ret = kofi_keep_ioc(kept, &kept->compare, NULL, op->compare,
+				    op->compare_count, size);
+	return ret;
+}
+
+int kofi_keep_op(struct kofi_kept_op *kept, const struct kofi_ep *ep,
+		 const struct kofi_op *op)
+{
+	kept->kind = op->kind;
+	kept->flags = op->flags;
+	kept->addr = op->addr;
+	kept->data = op->data;
+	kept->tag = op->tag;
+	kept->sgl = NULL;
+	kept->done = 0;
+	switch (op->kind) {
+	case KOFI_OP_SEND:
+	case KOFI_OP_TSEND:
+		return kofi_keep_local(kept, ep, op);
+	case KOFI_OP_READ:
+	case KOFI_OP_WRITE:
+		return kofi_keep_rma(kept, ep, op);
+	default:
+		return kofi_keep_atomic(kept, ep, op);
+	}
+}
+EXPORT_SYMBOL_GPL(kofi_keep_op);
+
+static size_t kofi_copy_rma(const struct kofi_rma *rma, size_t offset,
+			    bool write, struct iov_iter *iter)
+{
+	size_t done = 0, len;
+
+	do {
+		len = write ? kofi_rma_write(rma, offset + done, iter,
+					     KOFI_COPY_STEP) :
+			      kofi_rma_read(rma, offset + done, iter,
+					    KOFI_COPY_STEP);
+		done += len;
+		cond_resched();
+	} while (len);
+	return done;
+}
+
+size_t kofi_kept_next(struct kofi_kept_op *kept, unsigned int direction,
+		      struct iov_iter *iter)
+{
+	size_t offset = kept->done, len = kept->len - kept->done;
+	u32 i, n;
+
+	if (!len)
+		return 0;
+	if (kept->sgl) {
+		n = min_t(u32, kept->nents, KOFI_OP_IOV);
+		kofi_iov_set(&kept->local, KOFI_OP_IOV, FI_BUF_SGL, kept->next,
+			     n, SIZE_MAX);
+		for (i = 0; i < n; i++)
+			kept->next = sg_next(kept->next);
+		kept->nents -= n;
+		offset = kept->skip;
+		kept->skip = 0;
+	}
+	kofi_iov_iter(&kept->local, direction, offset, len, iter);
+	kept->done += iov_iter_count(iter);
+	return iov_iter_count(iter);
+}
+EXPORT_SYMBOL_GPL(kofi_kept_next);
+
+static void kofi_execute_copy(struct kofi_kept_op *kept,
+			      const struct kofi_rma *rma)
+{
+	bool write = kept->kind == KOFI_OP_WRITE;
+	struct iov_iter iter;
+	size_t done = 0;
+
+	while (kofi_kept_next(kept, write ? ITER_SOURCE : ITER_DEST, &iter))
+		done += kofi_copy_rma(rma, done, write, &iter);
+}
+
+static int kofi_execute_rma(struct kofi_kept_op *kept, struct kofi_ep *target,
+			    struct kofi_mr_map *map)
+{
+	u64 access = kept->kind == KOFI_OP_WRITE ? FI_REMOTE_WRITE :
+						   FI_REMOTE_READ;
+	struct kofi_rma rma;
+	int ret;
+
+	ret = kofi_rma_get(&rma, map, &target->ep, kept->rma,
+			   kept->remote_count, access);
+	if (ret)
+		return ret;
+	kofi_execute_copy(kept, &rma);
+	kofi_rma_done(&rma, 0);
+	kofi_ep_count(target, access, 0, kept->len);
+	return 0;
+}
+
+static int kofi_execute_atomic(struct kofi_kept_op *kept,
+			       struct kofi_ep *target, struct kofi_mr_map *map)
+{
+	struct kofi_atomic atomic = {
+		.datatype	= kept->datatype,
+		.op		= kept->op,
+		.form		= kofi_atomic_form(kept->kind),
+	};
+	u64 access = kept->op == FI_ATOMIC_READ ? FI_REMOTE_READ :
+						  FI_REMOTE_WRITE;
+	struct kofi_rma rma;
+	int ret;
+
+	ret = kofi_atomic_get(&rma, map, &target->ep, kept->ioc,
+			      kept->remote_count, &atomic);
+	if (ret)
+		return ret;
+	kofi_iov_iter(&kept->local, ITER_SOURCE, 0, SIZE_MAX, &atomic.operand);
+	if (atomic.form)
+		kofi_iov_iter(&kept->result, ITER_DEST, 0, SIZE_MAX,
+			      &atomic.result);
+	if (atomic.form == FI_COMPARE_ATOMIC)
+		kofi_iov_iter(&kept->compare, ITER_SOURCE, 0, SIZE_MAX,
+			      &atomic.compare);
+	ret = kofi_atomic_run(&rma, &atomic);
+	kofi_rma_done(&rma, -ret);
+	if (!ret)
+		kofi_ep_count(target, access, 0, kept->len);
+	return ret;
+}
+
+int kofi_execute(struct kofi_kept_op *kept, struct kofi_ep *target,
+		 struct kofi_mr_map *map)
+{
+	return kept->kind == KOFI_OP_READ || kept->kind == KOFI_OP_WRITE ?
+	       kofi_execute_rma(kept, target, map) :
+	       kofi_execute_atomic(kept, target, map);
+}
+EXPORT_SYMBOL_GPL(kofi_execute);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory regions of an endpoint, of providers without hardware.
+ *
+ *	    fi_mr_refresh()     fi_mr_enable()
+ *	EMPTY ------------> READY ------------> ENABLED
+ *	  ^                                        | fi_mr_disable()
+ *	  |        the last access is over         v
+ *	  +------------------------------------- ENDING
+ *
+ * Nothing is allocated after the registration: the region keeps its index in the map,
+ * and a list with room for as many elements as it may have pages.
+ *
+ * fi_mr_enable() waits for nothing and queues nothing, so fi_mr_disable() can follow
+ * at once, whether the peer has been told the key or not.  With FI_DISCARD the key ends
+ * at once, unless a peer has used it.
+ *
+ * Calls on one region come one after the other; the client promises that.  The end of
+ * a key may come in any context at the same time, but only while the state is ENDING.
+ */
+#include <linux/module.h>
+#include <linux/random.h>
+#include <kofi/pages.h>
+#include <kofi/provider.h>
+#include "mr.h"
+
+static int kofi_mr_ep_refresh(struct fid_mr *fid_mr,
+			      const struct fi_mr_attr *attr, u64 flags)
+{
+	struct kofi_mr *mr = to_kofi_mr(&fid_mr->fid);
+	enum kofi_mr_state state = READ_ONCE(mr->state);
+	int ret;
+
+	if (flags)
+		return -FI_EBADFLAGS;
+	if (!attr || !kofi_mr_attr_is_valid(attr) ||
+	    (mr->lent && attr->type != FI_BUF_SGL))
+		return -EINVAL;
+	if (state != KOFI_MR_EMPTY && state != KOFI_MR_READY)
+		return -FI_EOPBADSTATE;
+
+	mr->state = KOFI_MR_EMPTY;
+	ret = kofi_mr_fill(mr, mr->limit, attr);
+	/* The list may have been too long for the room */
+	if (ret == -EINVAL &&
+	    kofi_list_pages(attr->type, attr->mr_iov, attr->iov_count) >
+	    (ssize_t)mr->limit)
+		ret = -EMSGSIZE;
+	if (!ret)
+		mr->state = KOFI_MR_READY;
+	return ret;
+}
+
+static int kofi_mr_ep_enable(struct fid_mr *fid_mr)
+{
+	struct kofi_mr *mr = to_kofi_mr(&fid_mr->fid);
+	int ret;
+
+	if (!mr->ep || READ_ONCE(mr->state) != KOFI_MR_READY)
+		return -FI_EOPBADSTATE;
+	ret = mr->map->ops->enable(mr);
+	if (ret)
+		return ret;
+	kofi_mr_choose_key(mr, mr->ended);
+	kofi_mr_begin(mr);
+	return 0;
+}
+
+static int kofi_mr_ep_discard(struct kofi_mr *mr)
+{
+	/* The key has a reference of its own; a second one is a peer's */
+	if (READ_ONCE(mr->used) || atomic_cmpxchg(&mr->refs, 1, 0) != 1)
+		return -EALREADY;
+	mr->ended = mr->mr.key;
+	mr->state = KOFI_MR_EMPTY;
+	WRITE_ONCE(mr->mr.key, FI_KEY_NOTAVAIL);
+	refcount_dec(&mr->holds);
+	return 0;
+}
+
+static int kofi_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
+{
+	struct kofi_mr *mr = to_kofi_mr(&fid_mr->fid);
+	int ret;
+
+	if (flags && flags != FI_REMOTE_INV && flags != FI_DISCARD)
+		return -FI_EBADFLAGS;
+	/* A peer of such a provider ends no keys */
+	if (READ_ONCE(mr->state) != KOFI_MR_ENABLED || flags == FI_REMOTE_INV)
+		return -FI_EOPBADSTATE;
+	if (flags == FI_DISCARD)
+		return kofi_mr_ep_discard(mr);
+	ret = mr->map->ops->disable(mr, context);
+	if (ret)
+		return ret;
+	kofi_mr_end(mr, true);
+	return 0;
+}
+
+static const struct fi_ops_mr_ep kofi_mr_ep_ops = {
+	.size		= sizeof(struct fi_ops_mr_ep),
+	.refresh	= kofi_mr_ep_refresh,
+	.enable		= kofi_mr_ep_enable,
+	.disable	= kofi_mr_ep_disable,
+};
+
+/* A region for single operations; its first memory need not be its longest */
+int kofi_mr_ep_init(struct kofi_mr *mr, const struct fi_mr_attr *attr)
+{
+	ssize_t pages = kofi_list_pages(attr->type, attr->mr_iov,
+					attr->iov_count);
+	int ret;
+
+	if (pages <= 0)
+		return -EINVAL;
+	mr->limit = max_t(size_t, pages, attr->page_limit);
+	ret = kofi_mr_alloc_list(mr, mr->limit);
+	if (!ret)
+		ret = kofi_mr_fill(mr, mr->limit, attr);
+	if (!ret)
+		ret = kofi_mr_insert_chosen(mr);
+	if (ret)
+		return ret;
+
+	mr->mr.ops = &kofi_mr_ep_ops;
+	mr->ended = mr->index + KOFI_MR_GENERATION * get_random_u64();
+	mr->state = KOFI_MR_READY;
+	return 0;
+}

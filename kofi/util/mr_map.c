@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory regions of providers without hardware.
+ *
+ * Keys
+ *
+ * The lower bits of a key that the map chooses are an index, which the region has as
+ * long as it is open; the upper ones are a generation that begins at random and counts
+ * up each time that the region is enabled.  Indices are handed out round robin.  So a
+ * look-up is one load of an array and a comparison, a new key needs no memory and no
+ * lock, and a key that is over does not become another region's: that region has
+ * another index, or one from a 2^24th earlier and another 40 random bits.
+ *
+ * Keys that clients request are in a hash table, which changes only when a region is
+ * registered or closed.  A domain may have both, as regions of an endpoint have chosen
+ * keys always.  Then one key could be both.  Registering and enabling first write
+ * their own key, then look for the other one; so at least one of two at the same time
+ * sees it.  Registering is refused then, and enabling takes the next generation.
+ *
+ * Accesses
+ *
+ * @refs counts the accesses, and one more for the key.  An access takes a reference
+ * only if there is one already, and compares the key afterwards, as the region may
+ * have got another one.  fi_mr_disable() and the close overwrite the key and give its
+ * reference back; the put that brings the counter to 0 ends the key.  From then on
+ * nothing reads or writes the memory until kofi_mr_begin() sets the counter to 1.
+ *
+ * The atomic operations on @refs are fully ordered, and the store of 1 is a release:
+ * an access that gets a reference sees the memory, the rights and the key of that
+ * time, and the put that finds the counter at 0 sees all that accesses have written.
+ *
+ * @holds keeps fi_close() waiting while a key ends, and while the provider reports it.
+ * Look-ups may stand at a region without a reference, so the region is freed after a
+ * grace period.  The list is freed before that: only an access looks at it.
+ *
+ * mr_ep.c has the calls that give a region a key and take it back.  Every other region
+ * has its key from the registration to the close.
+ */
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+#include <kofi/cntr.h>
+#include <kofi/iov.h>
+#include <kofi/mr_map.h>
+#include <kofi/pages.h>
+#include <kofi/provider.h>
+#include <kofi/rma.h>
+#include "mr.h"
+
+#define KOFI_MR_INDEX_MASK	(BIT_ULL(KOFI_MR_INDEX_BITS) - 1)
+/* Neither 0 nor FI_KEY_NOTAVAIL is a key that the map chooses */
+#define KOFI_MR_MIN_INDEX	1
+#define KOFI_MR_MAX_INDEX	(KOFI_MR_INDEX_MASK - 1)
+
+/* So that the lengths of an operation's ranges can be added up */
+#define KOFI_MR_MAX_LEN		(SIZE_MAX / KOFI_RMA_MAX_IOV)
+
+#define KOFI_MR_REMOTE		(FI_REMOTE_READ | FI_REMOTE_WRITE)
+
+static const struct rhashtable_params kofi_mr_hash = {
+	.key_len		= sizeof_field(struct kofi_mr, mr.key),
+	.key_offset		= offsetof(struct kofi_mr, mr.key),
+	.head_offset		= offsetof(struct kofi_mr, node),
+	.automatic_shrinking	= true,
+};
+
+int kofi_mr_map_init(struct kofi_mr_map *map, int mr_mode,
+		     const struct kofi_mr_ops *ops)
+{
+	map->ops = ops;
+	map->mr_mode = mr_mode & (FI_MR_VIRT_ADDR | FI_MR_PROV_KEY);
+	map->next = KOFI_MR_MIN_INDEX;
+	map->max = KOFI_MR_MAX_INDEX;
+	xa_init_flags(&map->chosen, XA_FLAGS_ALLOC1);
+	return rhashtable_init(&map->requested, &kofi_mr_hash);
+}
+EXPORT_SYMBOL_GPL(kofi_mr_map_init);
+
+void kofi_mr_map_destroy(struct kofi_mr_map *map)
+{
+	WARN_ON_ONCE(!xa_empty(&map->chosen));
+	xa_destroy(&map->chosen);
+	rhashtable_destroy(&map->requested);
+}
+EXPORT_SYMBOL_GPL(kofi_mr_map_destroy);
+
+static struct kofi_mr *kofi_mr_chosen(struct kofi_mr_map *map, u64 key)
+{
+	struct kofi_mr *mr = xa_load(&map->chosen, key & KOFI_MR_INDEX_MASK);
+
+	return mr && READ_ONCE(mr->mr.key) == key ? mr : NULL;
+}
+
+static struct kofi_mr *kofi_mr_requested(struct kofi_mr_map *map, u64 key)
+{
+	if (map->mr_mode & FI_MR_PROV_KEY)
+		return NULL;
+	return rhashtable_lookup(&map->requested, &key, kofi_mr_hash);
+}
+
+/* The key has ended and no access is under way */
+static void kofi_mr_ended(struct kofi_mr *mr)
+{
+	u64 key = mr->ended;
+
+	if (mr->report) {
+		mr->report = false;
+		/* The client may use the region again before the call returns */
+		WRITE_ONCE(mr->state, KOFI_MR_EMPTY);
+		mr->map->ops->disabled(mr, key);
+	}
+	if (refcount_dec_and_test(&mr->holds))
+		complete(&mr->idle);
+}
+
+void kofi_mr_put(struct kofi_mr *mr)
+{
+	if (unlikely(atomic_dec_and_test(&mr->refs)))
+		kofi_mr_ended(mr);
+}
+EXPORT_SYMBOL_GPL(kofi_mr_put);
+
+static bool kofi_mr_try_get(struct kofi_mr *mr, u64 key)
+{
+	if (!atomic_inc_not_zero(&mr->refs))
+		return false;
+	if (likely(READ_ONCE(mr->mr.key) == key))
+		return true;
+	kofi_mr_put(mr);
+	return false;
+}
+
+static bool kofi_mr_allows(const struct kofi_mr *mr, const struct fid_ep *ep,
+			   u64 addr, size_t len, u64 access, size_t *offset)
+{
+	u64 first = addr - mr->mr.addr;
+
+	if ((mr->ep && mr->ep != ep) || (mr->access & access) != access)
+		return false;
+	if (first > mr->iov->len || len > mr->iov->len - first)
+		return false;
+	*offset = first;
+	return true;
+}
+
+struct kofi_mr *kofi_mr_get(struct kofi_mr_map *map, const struct fid_ep *ep,
+			    u64 key, u64 addr, size_t len, u64 access,
+			    size_t *offset)
+{
+	struct kofi_mr *mr;
+
+	rcu_read_lock();
+	mr = kofi_mr_requested(map, key) ? : kofi_mr_chosen(map, key);
+	if (mr && !kofi_mr_try_get(mr, key))
+		mr = NULL;
+	rcu_read_unlock();
+	if (!mr)
+		return ERR_PTR(-EACCES);
+
+	if (unlikely(!kofi_mr_allows(mr, ep, addr, len, access, offset))) {
+		kofi_mr_put(mr);
+		return ERR_PTR(-EACCES);
+	}
+	if (mr->ep && !READ_ONCE(mr->used))
+		WRITE_ONCE(mr->used, true);
+	return mr;
+}
+EXPORT_SYMBOL_GPL(kofi_mr_get);
+
+/* The element that has the byte at @offset, or that ends there if it is the last */
+static size_t kofi_mr_find(const struct kofi_mr *mr, size_t offset)
+{
+	size_t low = 0, high = mr->iov->count - 1, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (mr->ends[mid] > offset)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+void kofi_mr_iter(const struct kofi_mr *mr, unsigned int direction,
+		  size_t offset, size_t len, struct iov_iter *iter)
+{
+	size_t first = kofi_mr_find(mr, offset);
+	size_t skip = first ? offset - mr->ends[first - 1] : offset;
+	const struct kofi_iov *iov = mr->iov;
+
+	if (iov->pages)
+		iov_iter_bvec(iter, direction, &iov->bvec[first],
+			      iov->count - first, skip + len);
+	else
+		iov_iter_kvec(iter, direction, &iov->kvec[first],
+			      iov->count - first, skip + len);
+	iov_iter_advance(iter, skip);
+}
+EXPORT_SYMBOL_GPL(kofi_mr_iter);
+
+void kofi_mr_count(struct kofi_mr *mr, u64 access, int err, size_t len)
+{
+	/* Pairs with kofi_mr_bind(): the region may be in use already */
+	struct kofi_cntr *cntr = smp_load_acquire(&mr->cntr);
+
+	if (cntr && mr->counted & access)
+		kofi_cntr_done(cntr, err, len);
+}
+EXPORT_SYMBOL_GPL(kofi_mr_count);
+
+int kofi_mr_fill(struct kofi_mr *mr, size_t max,
+		 const struct fi_mr_attr *attr)
+{
+	size_t pages = 0, end = 0, begin, len;
+	struct kofi_iov *iov = mr->iov;
+	int ret;
+	u32 i;
+
+	ret = kofi_iov_set(iov, max, attr->type, attr->mr_iov, attr->iov_count,
+			   KOFI_MR_MAX_LEN);
+	if (ret)
+		return ret;
+	if (!iov->len)
+		return -EINVAL;
+	for (i = 0; i < iov->count; i++) {
+		begin = iov->pages ? iov->bvec[i].bv_offset :
+				     (uintptr_t)iov->kvec[i].iov_base;
+		len = iov->pages ? iov->bvec[i].bv_len : iov->kvec[i].iov_len;
+		pages += DIV_ROUND_UP(offset_in_page(begin) + len, PAGE_SIZE);
+		end += len;
+		if (max > 1)
+			mr->ends[i] = end;
+	}
+	if (mr->limit && pages > mr->limit)
+		return -EMSGSIZE;
+	mr->access = attr->access;
+	return 0;
+}
+
+int kofi_mr_alloc_list(struct kofi_mr *mr, size_t max)
+{
+	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN;
+
+	mr->iov = kvmalloc(kofi_iov_size(max), gfp);
+	if (!mr->iov)
+		return -ENOMEM;
+	if (max == 1)
+		return 0;
+	mr->ends = kvmalloc_array(max, sizeof(*mr->ends), gfp);
+	return mr->ends ? 0 : -ENOMEM;
+}
+
+static void kofi_mr_free(struct kofi_mr *mr)
+{
+	kvfree(mr->ends);
+	kvfree(mr->iov);
+	kfree_rcu(mr, rcu);
+}
+
+void kofi_mr_begin(struct kofi_mr *mr)
+{
+	refcount_inc(&mr->holds);
+	mr->used = false;
+	mr->state = KOFI_MR_ENABLED;
+	atomic_set_release(&mr->refs, 1);
+}
+
+void kofi_mr_end(struct kofi_mr *mr, bool report)
+{
+	mr->report = report;
+	mr->ended = mr->mr.key;
+	mr->state = KOFI_MR_ENDING;
+	WRITE_ONCE(mr->mr.key, FI_KEY_NOTAVAIL);
+	kofi_mr_put(mr);
+}
+
+int kofi_mr_insert_chosen(struct kofi_mr *mr)
+{
+	struct kofi_mr_map *map = mr->map;
+	u32 index;
+	int ret;
+
+	ret = xa_alloc_cyclic(&map->chosen, &index, mr,
+			      XA_LIMIT(KOFI_MR_MIN_INDEX, map->max),
+			      &map->next, GFP_KERNEL);
+	if (ret < 0)
+		return ret == -EBUSY ? -FI_ENOMR : ret;
+	mr->index = index;
+	return 0;
+}
+
+static void kofi_mr_remove_requested(struct kofi_mr *mr)
+{
+	rhashtable_remove_fast(&mr->map->requested, &mr->node, kofi_mr_hash);
+}
+
+static int kofi_mr_insert_requested(struct kofi_mr *mr, u64 key)
+{
+	struct kofi_mr_map *map = mr->map;
+	bool chosen;
+	int ret;
+
+	if (key == FI_KEY_NOTAVAIL)
+		return -FI_EKEYREJECTED;
+	mr->mr.key = key;
+	ret = rhashtable_lookup_insert_fast(&map->requested, &mr->node,
+					    kofi_mr_hash);
+	if (ret)
+		return ret == -EEXIST ? -FI_ENOKEY : ret;
+	/* Pairs with kofi_mr_choose_key() */
+	smp_mb();
+	rcu_read_lock();
+	chosen = kofi_mr_chosen(map, key);
+	rcu_read_unlock();
+	if (!chosen)
+		return 0;
+	kofi_mr_remove_requested(mr);
+	return -FI_ENOKEY;
+}
+
+void kofi_mr_choose_key(struct kofi_mr *mr, u64 key)
+{
+	bool requested;
+
+	do {
+		key += KOFI_MR_GENERATION;
+		WRITE_ONCE(mr->mr.key, key);
+		/* Pairs with kofi_mr_insert_requested() */
+		smp_mb();
+		rcu_read_lock();
+		requested = kofi_mr_requested(mr->map, key);
+		rcu_read_unlock();
+	} while (unlikely(requested));
+}
+
+static int kofi_mr_close(struct fid *fid)
+{
+	struct kofi_mr *mr = to_kofi_mr(fid);
+	struct kofi_mr_map *map = mr->map;
+
+	if (mr->index)
+		xa_erase(&map->chosen, mr->index);
+	else if (mr->mr.key != FI_KEY_NOTAVAIL)
+		kofi_mr_remove_requested(mr);
+
+	if (READ_ONCE(mr->state) == KOFI_MR_ENABLED)
+		kofi_mr_end(mr, false);
+	if (!refcount_dec_and_test(&mr->holds))
+		wait_for_completion(&mr->idle);
+	kofi_mr_free(mr);
+	return 0;
+}
+
+/* A region of an endpoint is bound before it is enabled, any region to a counter */
+static int kofi_mr_bind(struct fid *fid, struct fid *bfid, u64 flags)
+{
+	struct kofi_mr *mr = to_kofi_mr(fid);
+
+	if (bfid->fclass == FI_CLASS_CNTR) {
+		if (flags & ~KOFI_MR_REMOTE)
+			return -FI_EBADFLAGS;
+		mr->counted = flags ? : KOFI_MR_REMOTE;
+		/* Pairs with kofi_mr_count() */
+		smp_store_release(&mr->cntr, to_kofi_cntr(bfid));
+		return 0;
+	}
+	if (bfid->fclass != FI_CLASS_EP || !mr->limit)
+		return -ENOSYS;
+	if (flags)
+		return -FI_EBADFLAGS;
+	mr->ep = container_of(bfid, struct fid_ep, fid);
+	return 0;
+}
+
+static const struct fi_ops kofi_mr_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= kofi_mr_close,
+	.bind		= kofi_mr_bind,
+	.control	= fi_no_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+static struct kofi_mr *kofi_mr_alloc(struct kofi_mr_map *map,
+				     const struct fi_mr_attr *attr)
+{
+	struct kofi_mr *mr = kzalloc(map->ops->size, GFP_KERNEL);
+
+	if (!mr)
+		return NULL;
+	mr->mr.fid.fclass = FI_CLASS_MR;
+	mr->mr.fid.context = attr->context;
+	mr->mr.fid.ops = &kofi_mr_fid_ops;
+	mr->mr.ops = &kofi_no_ops_mr_ep;
+	mr->mr.key = FI_KEY_NOTAVAIL;
+	mr->map = map;
+	refcount_set(&mr->holds, 1);
+	init_completion(&mr->idle);
+	return mr;
+}
+
+/* Kernel address of the first byte; the list is not empty */
+static u64 kofi_mr_addr(const struct kofi_iov *iov)
+{
+	if (!iov->pages)
+		return (uintptr_t)iov->kvec[0].iov_base;
+	return (uintptr_t)page_address(iov->bvec[0].bv_page) +
+	       iov->bvec[0].bv_offset;
+}
+
+/* A region that has its key at once */
+static int kofi_mr_init(struct kofi_mr *mr, const struct fi_mr_attr *attr)
+{
+	bool prov_key = mr->map->mr_mode & FI_MR_PROV_KEY;
+	int ret;
+
+	ret = kofi_mr_alloc_list(mr, attr->iov_count);
+	if (!ret)
+		ret = kofi_mr_fill(mr, attr->iov_count, attr);
+	if (ret)
+		return ret;
+
+	if (mr->map->mr_mode & FI_MR_VIRT_ADDR)
+		mr->mr.addr = kofi_mr_addr(mr->iov);
+	if (attr->access & KOFI_MR_REMOTE)
+		ret = prov_key ? kofi_mr_insert_chosen(mr) :
+				 kofi_mr_insert_requested(mr, attr->requested_key);
+	if (ret)
+		return ret;
+	if (mr->index)
+		kofi_mr_choose_key(mr, mr->index +
+				   KOFI_MR_GENERATION * get_random_u64());
+	kofi_mr_begin(mr);
+	return 0;
+}
+
+int kofi_mr_regattr(struct kofi_mr_map *map, const struct fi_mr_attr *attr,
+		    u64 flags, struct fid_mr **mr)
+{
+	struct kofi_mr *new;
+	int ret;
+
+	/* Any region counts, if a counter is bound to it */
+	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND | FI_RMA_EVENT))
+		return -FI_EBADFLAGS;
+	new = kofi_mr_alloc(map, attr);
+	if (!new)
+		return -ENOMEM;
+	new->lent = flags & FI_MR_LEND;
+	ret = flags & FI_MR_ENDPOINT ? kofi_mr_ep_init(new, attr) :
+				       kofi_mr_init(new, attr);
+	if (ret) {
+		kofi_mr_free(new);
+		return ret;
+	}
+	*mr = &new->mr;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_mr_regattr);
+
+static int kofi_mr_domain_regattr(struct fid *fid,
+				  const struct fi_mr_attr *attr, u64 flags,
+				  struct fid_mr **mr)
+{
+	struct kofi_mr_domain *domain =
+		container_of(fid, struct kofi_mr_domain, domain.fid);
+
+	return kofi_mr_regattr(&domain->map, attr, flags, mr);
+}
+
+static int kofi_mr_domain_regv(struct fid *fid, const struct kvec *iov,
+			       size_t count, u64 access, u64 offset,
+			       u64 requested_key, u64 flags,
+			       struct fid_mr **mr, void *context)
+{
+	struct fi_mr_attr attr = {
+		.type		= FI_BUF_KVEC,
+		.mr_iov		= iov,
+		.iov_count	= count,
+		.access		= access,
+		.requested_key	= requested_key,
+		.context	= context,
+	};
+
+	return kofi_mr_domain_regattr(fid, &attr, flags, mr);
+}
+
+static int kofi_mr_domain_reg(struct fid *fid, const void *buf, size_t len,
+			      u64 access, u64 offset, u64 requested_key,
+			      u64 flags, struct fid_mr **mr, void *context)
+{
+	struct kvec kvec = { .iov_base = (void *)buf, .iov_len = len };
+
+	return kofi_mr_domain_regv(fid, &kvec, 1, access, offset,
+				   requested_key, flags, mr, context);
+}
+
+const struct fi_ops_mr kofi_mr_domain_ops = {
+	.size		= sizeof(struct fi_ops_mr),
+	.reg		= kofi_mr_domain_reg,
+	.regv		= kofi_mr_domain_regv,
+	.regattr	= kofi_mr_domain_regattr,
+};
+EXPORT_SYMBOL_GPL(kofi_mr_domain_ops);

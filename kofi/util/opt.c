@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Values of options.  Works on its arguments only.
+ */
+#include <linux/module.h>
+#include <linux/string.h>
+#include <kofi/opt.h>
+#include <rdma/fi_errno.h>
+
+int kofi_opt_put(const void *value, size_t size, void *optval, size_t *optlen)
+{
+	bool fits = *optlen >= size;
+
+	*optlen = size;
+	if (!fits)
+		return -FI_ETOOSMALL;
+	memcpy(optval, value, size);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_opt_put);
+
+int kofi_opt_put_size(size_t value, void *optval, size_t *optlen)
+{
+	return kofi_opt_put(&value, sizeof(value), optval, optlen);
+}
+EXPORT_SYMBOL_GPL(kofi_opt_put_size);
+
+int kofi_opt_get(void *value, size_t size, const void *optval, size_t optlen)
+{
+	if (optlen != size)
+		return -EINVAL;
+	memcpy(value, optval, size);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_opt_get);
+
+int kofi_opt_get_size(size_t *value, size_t max, const void *optval,
+		      size_t optlen)
+{
+	size_t wanted;
+	int ret;
+
+	ret = kofi_opt_get(&wanted, sizeof(wanted), optval, optlen);
+	if (ret)
+		return ret;
+	if (wanted > max)
+		return -EINVAL;
+	*value = wanted;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_opt_get_size);

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Fabrics, domains, completion queues and listeners of providers that move the data
+ * themselves; see kofi/soft.h.
+ */
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include "soft.h"
+
+static struct kofi_soft_fabric *to_kofi_soft_fabric(struct fid_fabric *fabric)
+{
+	return container_of(fabric, struct kofi_soft_fabric, fabric);
+}
+
+static const struct kofi_cq_ops kofi_soft_cq_ops = {
+	.release	= kofi_soft_release,
+};
+
+int kofi_soft_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
+		      struct fid_cq **cq, void *context)
+{
+	return kofi_cq_open(&to_kofi_soft_domain(domain)->fabric->cqs, attr,
+			    &kofi_soft_cq_ops, cq, context);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_cq_open);
+
+int kofi_soft_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
+		      struct fid_eq **eq, void *context)
+{
+	return kofi_eq_open(attr, NULL, eq, context);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_eq_open);
+
+static int kofi_soft_domain_close(struct fid *fid)
+{
+	struct kofi_soft_domain *domain =
+		container_of(fid, struct kofi_soft_domain, mrs.domain.fid);
+
+	kofi_mr_map_destroy(&domain->mrs.map);
+	kfree(domain);
+	return 0;
+}
+
+static const struct fi_ops kofi_soft_domain_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= kofi_soft_domain_close,
+	.bind		= fi_no_bind,
+	.control	= fi_no_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+int kofi_soft_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
+			  struct fid_domain **fid_domain, void *context)
+{
+	struct kofi_soft_fabric *fabric = to_kofi_soft_fabric(fid_fabric);
+	struct kofi_soft_domain *domain;
+	int ret;
+
+	if (info->domain_attr->mr_mode & ~fabric->type->mr_mode)
+		return -EINVAL;
+	domain = kzalloc(sizeof(*domain), GFP_KERNEL);
+	if (!domain)
+		return -ENOMEM;
+	ret = kofi_mr_map_init(&domain->mrs.map, info->domain_attr->mr_mode,
+			       &kofi_soft_mr_ops);
+	if (ret) {
+		kfree(domain);
+		return ret;
+	}
+	domain->fabric = fabric;
+	domain->addr_format = info->addr_format ? : FI_SOCKADDR;
+	domain->mrs.domain.fid.fclass = FI_CLASS_DOMAIN;
+	domain->mrs.domain.fid.context = context;
+	domain->mrs.domain.fid.ops = &kofi_soft_domain_fid_ops;
+	domain->mrs.domain.ops = fabric->type->domain;
+	domain->mrs.domain.mr = &kofi_mr_domain_ops;
+	*fid_domain = &domain->mrs.domain;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_soft_domain_open);
+
+static int kofi_soft_fabric_close(struct fid *fid)
+{
+	struct kofi_soft_fabric *fabric =
+		container_of(fid, struct kofi_soft_fabric, fabric.fid);
+
+	mutex_lock(fabric->type->lock);
+	list_del(&fabric->of_type);
+	mutex_unlock(fabric->type->lock);
+	kfree(fabric);
+	return 0;
+}
+
+static const struct fi_ops kofi_soft_fabric_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= kofi_soft_fabric_close,
+	.bind		= fi_no_bind,
+	.control	= fi_no_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+int kofi_soft_fabric_open(struct kofi_soft_type *type,
+			  struct fi_fabric_attr *attr,
+			  struct fid_fabric **fid_fabric, void *context)
+{
+	struct kofi_soft_fabric *fabric = kzalloc(sizeof(*fabric), GFP_KERNEL);
+
+	if (!fabric)
+		return -ENOMEM;
+	fabric->type = type;
+	fabric->net = attr->net;
+	INIT_LIST_HEAD(&fabric->eps);
+	INIT_LIST_HEAD(&fabric->peps);
+	kofi_cqs_init(&fabric->cqs);
+	fabric->fabric.fid.fclass = FI_CLASS_FABRIC;
+	fabric->fabric.fid.context = context;
+	fabric->fabric.fid.ops = &kofi_soft_fabric_fid_ops;
+	fabric->fabric.ops = type->fabric;
+	fabric->fabric.api_version = attr->api_version;
+	mutex_lock(type->lock);
+	list_add_tail(&fabric->of_type, &type->fabrics);
+	mutex_unlock(type->lock);
+	*fid_fabric = &fabric->fabric;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_soft_fabric_open);
+
+static void kofi_soft_end_of(struct kofi_soft_fabric *fabric,
+			     bool (*ep_gone)(struct kofi_soft_ep *ep),
+			     bool (*pep_gone)(struct kofi_soft_pep *pep))
+{
+	struct kofi_soft_pep *pep;
+	struct kofi_soft_ep *ep;
+
+	lockdep_assert_held(fabric->type->lock);
+	list_for_each_entry(pep, &fabric->peps, of_fabric)
+		if (pep_gone(pep))
+			kofi_pep_gone(&pep->kpep);
+	/* All hear of it before any of them hangs up on another */
+	list_for_each_entry(ep, &fabric->eps, of_fabric)
+		if (ep_gone(ep))
+			kofi_conn_gone(&ep->kep.conn);
+	list_for_each_entry(ep, &fabric->eps, of_fabric)
+		if (ep->kep.conn.state == KOFI_CONN_GONE)
+			fabric->type->gone(ep);
+}
+
+void kofi_soft_end_some(struct kofi_soft_type *type,
+			bool (*ep_gone)(struct kofi_soft_ep *ep),
+			bool (*pep_gone)(struct kofi_soft_pep *pep))
+{
+	struct kofi_soft_fabric *fabric;
+
+	mutex_lock(type->lock);
+	list_for_each_entry(fabric, &type->fabrics, of_type)
+		kofi_soft_end_of(fabric, ep_gone, pep_gone);
+	mutex_unlock(type->lock);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_end_some);
+
+static bool kofi_soft_ep_with_net(struct kofi_soft_ep *ep)
+{
+	return true;
+}
+
+static bool kofi_soft_pep_with_net(struct kofi_soft_pep *pep)
+{
+	return true;
+}
+
+void kofi_soft_net_exit(struct fid_fabric *fid_fabric)
+{
+	struct kofi_soft_fabric *fabric = to_kofi_soft_fabric(fid_fabric);
+
+	mutex_lock(fabric->type->lock);
+	kofi_soft_end_of(fabric, kofi_soft_ep_with_net, kofi_soft_pep_with_net);
+	WRITE_ONCE(fabric->net, NULL);
+	mutex_unlock(fabric->type->lock);
+	/* Nobody looks anything of that namespace up any more, and what was found is done with */
+	synchronize_rcu_expedited();
+	flush_workqueue(fabric->type->wq);
+	kofi_cqs_end(&fabric->cqs, -ENODEV);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_net_exit);
+
+int kofi_soft_pep_init(struct kofi_soft_pep *pep, struct fid_fabric *fid_fabric,
+		       const struct kofi_pep_type *type, const struct fi_info *info,
+		       void *context)
+{
+	struct kofi_soft_fabric *fabric = to_kofi_soft_fabric(fid_fabric);
+	int ret;
+
+	if (info->ep_attr->type != FI_EP_MSG)
+		return -EINVAL;
+	pep->fabric = fabric;
+	ret = kofi_pep_init(&pep->kpep, type, info, context);
+	if (ret)
+		return ret;
+	mutex_lock(fabric->type->lock);
+	list_add_tail(&pep->of_fabric, &fabric->peps);
+	/* Its namespace may have gone meanwhile */
+	if (!fabric->net)
+		kofi_pep_gone(&pep->kpep);
+	mutex_unlock(fabric->type->lock);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_soft_pep_init);
+
+void kofi_soft_pep_fini(struct kofi_soft_pep *pep)
+{
+	mutex_lock(pep->fabric->type->lock);
+	list_del(&pep->of_fabric);
+	mutex_unlock(pep->fabric->type->lock);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_pep_fini);

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Endpoints of providers that move the data themselves, from open to close; see
+ * kofi/soft.h.
+ */
+#include <linux/module.h>
+#include <kofi/addr.h>
+#include <kofi/opt.h>
+#include "soft.h"
+
+void kofi_soft_ep_put(struct kofi_soft_ep *ep)
+{
+	if (refcount_dec_and_test(&ep->users))
+		complete_all(&ep->unused);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_ep_put);
+
+void kofi_soft_ep_over(struct kofi_soft_ep *ep)
+{
+	unsigned long flags;
+
+	lockdep_assert_held(ep->type->lock);
+	spin_lock_irqsave(&ep->lock, flags);
+	ep->over = true;
+	spin_unlock_irqrestore(&ep->lock, flags);
+	kofi_soft_kick(ep);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_ep_over);
+
+/* fi_enable() */
+
+static int kofi_soft_reserve(struct kofi_soft_ep *ep)
+{
+	int ret;
+
+	ret = kofi_cq_reserve(ep->kep.tx.cq, ep->slots.count);
+	if (ret || ep->kep.shared)
+		return ret;
+	ret = kofi_cq_reserve(ep->kep.rx.cq, ep->own_srx.size);
+	if (ret)
+		kofi_cq_unreserve(ep->kep.tx.cq, ep->slots.count);
+	return ret;
+}
+
+static void kofi_soft_unreserve(struct kofi_soft_ep *ep)
+{
+	if (!ep->enabled)
+		return;
+	kofi_cq_unreserve(ep->kep.tx.cq, ep->slots.count);
+	if (!ep->kep.shared)
+		kofi_cq_unreserve(ep->kep.rx.cq, ep->own_srx.size);
+}
+
+static int kofi_soft_enable(struct kofi_soft_ep *ep)
+{
+	int ret;
+
+	mutex_lock(ep->type->lock);
+	ret = kofi_ep_may_enable(&ep->kep);
+	if (!ret)
+		ret = kofi_soft_reserve(ep);
+	if (ret)
+		goto unlock;
+	if (ep->kep.shared)
+		ep->type->join(ep, true);
+	ep->enabled = true;
+	kofi_conn_set_state(&ep->kep.conn, KOFI_CONN_ENABLED);
+unlock:
+	mutex_unlock(ep->type->lock);
+	return ret;
+}
+
+static int kofi_soft_control(struct fid *fid, int command, void *arg)
+{
+	if (command == FI_ENABLE)
+		return kofi_soft_enable(to_kofi_soft_ep(fid));
+	return kofi_ep_control(fid, command, arg);
+}
+
+/* Options */
+
+static ssize_t kofi_soft_cancel(struct fid *fid, void *context)
+{
+	struct kofi_soft_ep *ep = to_kofi_soft_ep(fid);
+
+	return ep->kep.shared ? -ENOENT : kofi_srx_cancel(&ep->own_srx, context);
+}
+
+static int kofi_soft_getopt(struct fid *fid, int level, int optname, void *optval,
+			    size_t *optlen)
+{
+	struct kofi_soft_ep *ep = to_kofi_soft_ep(fid);
+	int ret;
+
+	if (level != FI_OPT_ENDPOINT)
+		return -ENOPROTOOPT;
+	if (optname == FI_OPT_MAX_MOVES)
+		return kofi_opt_put_size(ep->max_moves, optval, optlen);
+	if (optname == FI_OPT_MAX_RMA_IOV)
+		return kofi_opt_put_size(KOFI_OP_IOV, optval, optlen);
+	ret = kofi_ep_getopt(&ep->kep, optname, optval, optlen);
+	if (ret == -ENOPROTOOPT && !ep->kep.shared)
+		ret = kofi_srx_getopt(&ep->own_srx, optname, optval, optlen);
+	return ret;
+}
+
+static int kofi_soft_set_moves(struct kofi_soft_ep *ep, const void *optval,
+			       size_t optlen)
+{
+	if (ep->enabled)
+		return -FI_EOPBADSTATE;
+	return kofi_opt_get_size(&ep->max_moves, ep->slots.count, optval,
+				 optlen);
+}
+
+static int kofi_soft_setopt(struct fid *fid, int level, int optname,
+			    const void *optval, size_t optlen)
+{
+	struct kofi_soft_ep *ep = to_kofi_soft_ep(fid);
+	int ret;
+
+	if (level != FI_OPT_ENDPOINT)
+		return -ENOPROTOOPT;
+	mutex_lock(ep->type->lock);
+	if (optname == FI_OPT_MAX_MOVES)
+		ret = kofi_soft_set_moves(ep, optval, optlen);
+	else
+		ret = kofi_ep_setopt(&ep->kep, optname, optval, optlen);
+	if (ret == -ENOPROTOOPT && !ep->kep.shared)
+		ret = kofi_srx_setopt(&ep->own_srx, optname, optval, optlen);
+	mutex_unlock(ep->type->lock);
+	return ret;
+}
+
+/* The end */
+
+/*
+ * Gives the client's reference back, once.  The receives of others are not flushed, but no
+ * message is for this endpoint any more.
+ */
+static void kofi_soft_drop(struct kofi_soft_ep *ep)
+{
+	bool first;
+
+	mutex_lock(ep->type->lock);
+	kofi_conn_close(&ep->kep.conn);
+	first = !ep->drained;
+	ep->drained = true;
+	mutex_unlock(ep->type->lock);
+	if (!first)
+		return;
+	if (ep->kep.shared && ep->enabled)
+		kofi_srx_leave(ep->srx, &ep->kep);
+	kofi_soft_ep_put(ep);
+}
+
+static int kofi_soft_drain(struct fid_ep *fid_ep, int timeout)
+{
+	struct kofi_soft_ep *ep = to_kofi_soft_ep(&fid_ep->fid);
+
+	mutex_lock(ep->type->lock);
+	if (ep->enabled)
+		ep->type->shut(ep, ECONNABORTED);
+	mutex_unlock(ep->type->lock);
+	if (!ep->enabled)
+		return -FI_EOPBADSTATE;
+	kofi_soft_drop(ep);
+	if (timeout < 0)
+		wait_for_completion(&ep->unused);
+	else if (!try_wait_for_completion(&ep->unused) &&
+		 !wait_for_completion_timeout(&ep->unused,
+					      msecs_to_jiffies(timeout)))
+		return -ETIMEDOUT;
+	/* What the connection had for receives is given back by the worker, too */
+	flush_work(&ep->work);
+	kofi_cq_flush(ep->kep.tx.cq);
+	kofi_cq_flush(ep->kep.rx.cq);
+	return 0;
+}
+
+static void kofi_soft_purge(struct kofi_soft_ep *ep)
+{
+	if (ep->kep.tx.cq)
+		kofi_cq_purge(ep->kep.tx.cq, kofi_soft_comp_is_of, ep);
+	if (ep->kep.rx.cq && ep->kep.rx.cq != ep->kep.tx.cq)
+		kofi_cq_purge(ep->kep.rx.cq, kofi_soft_comp_is_of, ep);
+}
+
+static int kofi_soft_close(struct fid *fid)
+{
+	struct kofi_soft_ep *ep = to_kofi_soft_ep(fid);
+	int ret = kofi_ep_may_close(&ep->kep);
+
+	if (ret)
+		return ret;
+	mutex_lock(ep->type->lock);
+	list_del(&ep->of_fabric);
+	kofi_conn_close(&ep->kep.conn);
+	ep->type->close(ep);
+	mutex_unlock(ep->type->lock);
+	kofi_soft_drop(ep);
+	wait_for_completion(&ep->unused);
+	flush_work(&ep->work);
+
+	if (ep->kep.shared)
+		ep->type->join(ep, false);
+	kofi_soft_purge(ep);
+	kofi_soft_unreserve(ep);
+	kofi_bufpool_drain(&ep->events);
+	kofi_bufpool_drain(&ep->slots);
+	/* RCU readers that have found it, and callbacks of its receives, may still kick it */
+	synchronize_rcu_expedited();
+	cancel_work_sync(&ep->work);
+	ep->type->free(ep);
+	return 0;
+}
+
+/* The beginning */
+
+static const struct fi_ops kofi_soft_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= kofi_soft_close,
+	.bind		= kofi_ep_bind,
+	.control	= kofi_soft_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+static const struct fi_ops_ep kofi_soft_ep_ops = {
+	.size		= sizeof(struct fi_ops_ep),
+	.cancel		= kofi_soft_cancel,
+	.getopt		= kofi_soft_getopt,
+	.setopt		= kofi_soft_setopt,
+	.tx_ctx		= fi_no_tx_ctx,
+	.rx_ctx		= fi_no_rx_ctx,
+	.rx_size_left	= fi_no_size_left,
+	.tx_size_left	= fi_no_size_left,
+	.drain		= kofi_soft_drain,
+};
+
+static void kofi_soft_events_refilled(struct kofi_bufpool *pool)
+{
+	struct kofi_soft_ep *ep = container_of(pool, struct kofi_soft_ep, events);
+
+	ep->type->event_room(ep);
+}
+
+static bool kofi_soft_info_is_ok(const struct kofi_soft_type *type,
+				 const struct fi_info *info)
+{
+	return info->tx_attr->size && info->tx_attr->size <= type->max_queue &&
+	       info->tx_attr->iov_limit <= KOFI_OP_IOV &&
+	       info->tx_attr->inject_size <= KOFI_OP_INJECT &&
+	       info->rx_attr->size && info->rx_attr->size <= type->max_queue &&
+	       info->rx_attr->iov_limit <= KOFI_OP_IOV &&
+	       info->ep_attr->max_msg_size <= type->max_msg;
+}
+
+static int kofi_soft_alloc(struct kofi_soft_ep *ep, size_t tx_size,
+			   const struct kofi_srx_attr *room)
+{
+	int ret;
+
+	ret = kofi_bufpool_init(&ep->slots, ep->type->op_size, tx_size,
+				kofi_soft_slots_refilled);
+	if (ret)
+		return ret;
+	ret = kofi_bufpool_init(&ep->events, sizeof(struct kofi_soft_event),
+				KOFI_SOFT_EVENTS, kofi_soft_events_refilled);
+	if (ret)
+		goto destroy_slots;
+	if (ep->kep.shared)
+		return 0;
+	ret = kofi_srx_init(&ep->own_srx, &ep->kep, room, ep->type->own_rx);
+	if (ret)
+		goto destroy_events;
+	return 0;
+
+destroy_events:
+	kofi_bufpool_destroy(&ep->events);
+destroy_slots:
+	kofi_bufpool_destroy(&ep->slots);
+	return ret;
+}
+
+int kofi_soft_ep_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type,
+		      struct fid_domain *domain, const struct fi_info *info,
+		      const struct kofi_ep_limits *limits,
+		      const struct kofi_srx_attr *room, void *context)
+{
+	int ret;
+
+	if (!kofi_soft_info_is_ok(type, info))
+		return -EINVAL;
+	if (info->dest_addr) {
+		ret = kofi_addr_from_info(&ep->dest, info->dest_addr,
+					  info->dest_addrlen);
+		if (ret)
+			return ret;
+	}
+	ret = kofi_ep_init(&ep->kep, info, limits, context);
+	if (ret)
+		return ret;
+	ep->type = type;
+	ep->domain = to_kofi_soft_domain(domain);
+	ep->srx = &ep->own_srx;
+	ep->kep.ep.fid.ops = &kofi_soft_fid_ops;
+	ep->kep.ep.ops = &kofi_soft_ep_ops;
+	kofi_soft_set_ops(&ep->kep);
+	refcount_set(&ep->users, 1);
+	init_completion(&ep->unused);
+	spin_lock_init(&ep->lock);
+	INIT_LIST_HEAD(&ep->posted);
+	INIT_WORK(&ep->work, type->work);
+	ret = kofi_soft_alloc(ep, info->tx_attr->size, room);
+	if (ret)
+		kofi_ep_fini(&ep->kep);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_soft_ep_init);
+
+void kofi_soft_ep_fini(struct kofi_soft_ep *ep)
+{
+	kofi_ep_fini(&ep->kep);
+	if (!ep->kep.shared)
+		kofi_srx_destroy(&ep->own_srx);
+	kofi_bufpool_destroy(&ep->events);
+	kofi_bufpool_destroy(&ep->slots);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_ep_fini);
+
+/* Connections */
+
+int kofi_soft_dest(const struct kofi_soft_ep *ep, const struct sockaddr_storage *src,
+		   const void *addr, struct sockaddr_storage *dest)
+{
+	const struct sockaddr *sa = addr;
+	int ret;
+
+	*dest = ep->dest;
+	if (!addr)
+		return dest->ss_family ? 0 : -EADDRNOTAVAIL;
+	if (sa->sa_family != src->ss_family)
+		return -EINVAL;
+	ret = kofi_addr_from_info(dest, addr, kofi_addr_len(src));
+	return ret ? : kofi_addr_any(dest) ? -EINVAL : 0;
+}
+EXPORT_SYMBOL_GPL(kofi_soft_dest);
+
+int kofi_soft_shutdown(struct fid_ep *fid_ep, u64 flags)
+{
+	struct kofi_soft_ep *ep = to_kofi_soft_ep(&fid_ep->fid);
+	int ret = 0;
+
+	mutex_lock(ep->type->lock);
+	switch (ep->kep.conn.state) {
+	case KOFI_CONN_CONNECTING:
+	case KOFI_CONN_CONNECTED:
+		ep->type->shut(ep, ECONNABORTED);
+		break;
+	case KOFI_CONN_DOWN:
+		break;
+	case KOFI_CONN_GONE:
+		ret = -ENODEV;
+		break;
+	default:
+		ret = -ENOTCONN;
+	}
+	mutex_unlock(ep->type->lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_soft_shutdown);
+
+int kofi_soft_setname(fid_t fid, void *addr, size_t addrlen)
+{
+	return -FI_EOPBADSTATE;
+}
+EXPORT_SYMBOL_GPL(kofi_soft_setname);

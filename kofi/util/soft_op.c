@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Operations of providers that move the data themselves: from the call of the client until
+ * the worker has them, and their completions; see kofi/soft.h.
+ *
+ * All calls come to kofi_xfer_post().  Receives are kofi_srx_post()'s.  The completion of
+ * fi_mr_disable() is an operation, too, which waits for accesses and not for the worker.
+ */
+#include <linux/module.h>
+#include <kofi/xfer_atomic_ops.h>
+#include "soft.h"
+
+void kofi_soft_slots_refilled(struct kofi_bufpool *pool)
+{
+	kofi_ep_room(&container_of(pool, struct kofi_soft_ep, slots)->kep.tx);
+}
+
+static struct kofi_soft_op *kofi_soft_op_get(struct kofi_soft_ep *ep)
+{
+	struct kofi_soft_op *op = kofi_bufpool_get(&ep->slots);
+
+	if (!op) {
+		kofi_ep_want_room(&ep->kep.tx);
+		op = kofi_bufpool_get(&ep->slots);
+	}
+	if (op)
+		op->ep = ep;
+	return op;
+}
+
+static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct kofi_op *kop)
+{
+	struct kofi_ep *kep = &op->ep->kep;
+
+	op->comp = (struct kofi_comp) {
+		.op_context	= kofi_ep_context(kep, &kep->tx, kop->context),
+		.flags		= kofi_op_comp_flags(kop),
+	};
+	if (kop->any_length && !op->ep->max_moves)
+		return -ENOSYS;
+	return kofi_keep_op(&op->kept, kep, kop);
+}
+
+/* One more operation that is not over, unless the end of the endpoint has come */
+static int kofi_soft_op_begin(struct kofi_soft_op *op)
+{
+	struct kofi_soft_ep *ep = op->ep;
+
+	lockdep_assert_held(&ep->lock);
+	if (ep->over)
+		return kofi_conn_check(&ep->kep.conn, true);
+	if (op->kept.sgl && ep->moves == ep->max_moves) {
+		kofi_ep_want_room(&ep->kep.tx);
+		return -EAGAIN;
+	}
+	ep->moves += !!op->kept.sgl;
+	kofi_soft_ep_get(ep);
+	return 0;
+}
+
+static int kofi_soft_op_queue(struct kofi_soft_op *op)
+{
+	struct kofi_soft_ep *ep = op->ep;
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&ep->lock, flags);
+	ret = kofi_soft_op_begin(op);
+	if (!ret) {
+		list_add_tail(&op->entry, &ep->posted);
+		/* Under the lock, as the endpoint may go when the operation is over */
+		kofi_soft_kick(ep);
+	}
+	spin_unlock_irqrestore(&ep->lock, flags);
+	return ret;
+}
+
+static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
+{
+	struct kofi_soft_ep *ep = to_kofi_soft_ep(&kep->ep.fid);
+	struct kofi_soft_op *op;
+	int ret;
+
+	ret = kofi_op_check(kep, kop);
+	if (ret)
+		return ret;
+	ret = kofi_conn_check(&kep->conn, !kofi_op_is_recv(kop));
+	if (ret)
+		return ret;
+	if (kofi_op_is_recv(kop))
+		return kofi_srx_post(&ep->own_srx, kop);
+	op = kofi_soft_op_get(ep);
+	if (!op)
+		return -EAGAIN;
+	ret = kofi_soft_op_fill(op, kop);
+	if (!ret)
+		ret = kofi_soft_op_queue(op);
+	if (ret)
+		kofi_bufpool_put(&ep->slots, op);
+	return ret;
+}
+
+static int kofi_xfer_atomic_attr(struct kofi_ep *kep, enum fi_datatype datatype,
+				 enum fi_op op, u64 form,
+				 struct fi_atomic_attr *attr)
+{
+	int ret = kofi_atomic_valid(datatype, op, form, &attr->size);
+
+	if (!ret)
+		attr->count = kep->limits->max_atomic_size / attr->size;
+	return ret;
+}
+
+/* What the client has asked for, as far as the provider has it */
+void kofi_soft_set_ops(struct kofi_ep *kep)
+{
+	const struct kofi_ep_limits *limits = kep->limits;
+	bool tagged = kep->caps & FI_TAGGED && limits->trecv_flags;
+	bool atomic = kep->caps & FI_ATOMIC && limits->max_atomic_size;
+
+	kep->ep.msg = kep->caps & FI_MSG ? &kofi_xfer_msg_ops : &kofi_no_ops_msg;
+	kep->ep.rma = kep->caps & FI_RMA ? &kofi_xfer_rma_ops : &kofi_no_ops_rma;
+	kep->ep.tagged = tagged ? &kofi_xfer_tagged_ops : &kofi_no_ops_tagged;
+	kep->ep.atomic = atomic ? &kofi_xfer_atomic_ops : &kofi_no_ops_atomic;
+}
+
+/* Completions */
+
+void kofi_soft_op_done(struct kofi_soft_op *op, int err)
+{
+	struct kofi_soft_ep *ep = op->ep;
+	u64 comp_flags = op->comp.flags;
+	size_t len = op->kept.len;
+	unsigned long flags;
+
+	if (op->kept.sgl) {
+		spin_lock_irqsave(&ep->lock, flags);
+		ep->moves--;
+		spin_unlock_irqrestore(&ep->lock, flags);
+	}
+	op->comp.err = err;
+	op->comp.prov_errno = err;
+	if (err || op->kept.flags & FI_COMPLETION)
+		kofi_cq_complete(ep->kep.tx.cq, &op->comp);
+	else
+		kofi_bufpool_put(&ep->slots, op);
+	kofi_ep_count(&ep->kep, comp_flags, err, len);
+	kofi_soft_ep_put(ep);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_op_done);
+
+void kofi_soft_event_report(struct kofi_soft_event *event, struct kofi_soft_ep *ep,
+			    size_t len, u64 data, fi_addr_t src_addr)
+{
+	struct kofi_ep *kep = &ep->kep;
+
+	event->ep = ep;
+	event->comp.comp = (struct kofi_comp) {
+		.op_context	= kofi_ep_context(kep, &kep->rx, NULL),
+		.flags		= FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA |
+				  KOFI_COMP_MSG,
+		.len		= len,
+		.data		= data,
+	};
+	event->comp.msg = (struct fi_done_msg) { .src_addr = src_addr };
+	kofi_cq_complete(kep->rx.cq, &event->comp.comp);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_event_report);
+
+/* A completion is a receive's, an event's, or an operation's */
+static bool kofi_soft_comp_is_event(const struct kofi_comp *comp)
+{
+	return comp->flags & (FI_REMOTE_WRITE | FI_REMOTE_READ);
+}
+
+static struct kofi_soft_event *to_kofi_soft_event(struct kofi_comp *comp)
+{
+	return container_of(comp, struct kofi_soft_event, comp.comp);
+}
+
+static struct kofi_soft_op *to_kofi_soft_op(struct kofi_comp *comp)
+{
+	return container_of(comp, struct kofi_soft_op, comp);
+}
+
+void kofi_soft_release(struct kofi_comp *chain)
+{
+	struct kofi_comp *comp;
+
+	while ((comp = chain)) {
+		chain = comp->next;
+		if (kofi_comp_is_rx(comp))
+			kofi_srx_release(comp);
+		else if (kofi_soft_comp_is_event(comp))
+			kofi_bufpool_put(&to_kofi_soft_event(comp)->ep->events,
+					 to_kofi_soft_event(comp));
+		else
+			kofi_bufpool_put(&to_kofi_soft_op(comp)->ep->slots,
+					 to_kofi_soft_op(comp));
+	}
+}
+
+bool kofi_soft_comp_is_of(struct kofi_comp *comp, void *ep)
+{
+	if (kofi_comp_is_rx(comp))
+		return to_kofi_rx(comp)->ep == &((struct kofi_soft_ep *)ep)->kep;
+	if (kofi_soft_comp_is_event(comp))
+		return to_kofi_soft_event(comp)->ep == ep;
+	return to_kofi_soft_op(comp)->ep == ep;
+}
+
+/* Regions of an endpoint: fi_mr_disable() completes when all accesses are over */
+
+/**
+ * struct kofi_soft_mr - A region
+ * @mr: the common part
+ * @end: completion of fi_mr_disable()
+ */
+struct kofi_soft_mr {
+	struct kofi_mr		mr;
+	struct kofi_soft_op	*end;
+};
+
+static struct kofi_soft_ep *kofi_soft_mr_ep(const struct kofi_mr *mr)
+{
+	return to_kofi_soft_ep((struct fid *)&mr->ep->fid);
+}
+
+static int kofi_soft_mr_enable(struct kofi_mr *mr)
+{
+	return kofi_conn_check(&kofi_soft_mr_ep(mr)->kep.conn, true);
+}
+
+static int kofi_soft_mr_disable(struct kofi_mr *mr, void *context)
+{
+	struct kofi_soft_ep *ep = kofi_soft_mr_ep(mr);
+	struct kofi_soft_op *op;
+	unsigned long flags;
+	int ret;
+
+	ret = kofi_conn_check(&ep->kep.conn, true);
+	if (ret)
+		return ret;
+	op = kofi_soft_op_get(ep);
+	if (!op)
+		return -EAGAIN;
+	op->kept.sgl = NULL;
+	op->kept.len = 0;
+	op->kept.flags = FI_COMPLETION;
+	op->comp = (struct kofi_comp) {
+		.op_context	= kofi_ep_context(&ep->kep, &ep->kep.tx, context),
+		.flags		= FI_RMA,
+	};
+	spin_lock_irqsave(&ep->lock, flags);
+	ret = kofi_soft_op_begin(op);
+	spin_unlock_irqrestore(&ep->lock, flags);
+	if (ret)
+		kofi_bufpool_put(&ep->slots, op);
+	else
+		container_of(mr, struct kofi_soft_mr, mr)->end = op;
+	return ret;
+}
+
+static void kofi_soft_mr_disabled(struct kofi_mr *mr, u64 key)
+{
+	struct kofi_soft_op *op = container_of(mr, struct kofi_soft_mr, mr)->end;
+
+	op->comp.data = key;
+	kofi_soft_op_done(op, 0);
+}
+
+const struct kofi_mr_ops kofi_soft_mr_ops = {
+	.size		= sizeof(struct kofi_soft_mr),
+	.enable		= kofi_soft_mr_enable,
+	.disable	= kofi_soft_mr_disable,
+	.disabled	= kofi_soft_mr_disabled,
+};

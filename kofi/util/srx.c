@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Matching receives and messages, include/kofi/srx.h.
+ *
+ * Life of a receive
+ *
+ *	free		in kofi_srx.pool
+ *	deferred	kofi_srx_post() has accepted it.  It is looked at by kofi_srx_step(), in
+ *			the order of posting: it takes a message that waits, or it is
+ *	posted		in kofi_srx.posted, and in the table of receives or in kofi_srx.wild.
+ *			A message may take it, a cancel or a flush may end it
+ *	matched		the provider's; in no list
+ *	completed	the completion queue's, until kofi_srx_release()
+ *
+ * As a rule a receive is deferred within one hold of the lock.  A buffer with FI_MULTI_RECV
+ * stays deferred while it takes messages that wait, one with each hold of the lock, and as
+ * long as there is no completion for the next of them; receives that are posted meanwhile
+ * stand behind it, so that they do not take messages that are the buffer's.  Messages that
+ * arrive meanwhile find the posted receives, which are older; otherwise they wait.
+ *
+ * A buffer with FI_MULTI_RECV is posted, or deferred, as long as it takes messages, and
+ * spent afterwards.  Each of its messages is a &struct kofi_rx from kofi_srx.multi, which
+ * goes through the states from matched on (srx_rx.c).
+ *
+ * Life of a message that waits: kofi_srx_arrive() puts it into the table of messages; it
+ * leaves the table, and is the provider's again, by a receive (ops->start()), by
+ * ops->discard(), or by kofi_srx_withdraw().  FI_PEEK with FI_CLAIM gives it another key.
+ *
+ * Matching.  Untagged receives are receives of tag 0 of another kind, so there is one way
+ * for both.  A receive without bits to ignore is in a table under its tag and its sender,
+ * or "any sender"; a message looks for both keys.  Receives with bits to ignore stand in a
+ * list, which a message walks over until it matches, or until what is left is younger than
+ * what it has found in the table.  Messages that wait stand in a table under both of their
+ * keys, as a receive looks for one of them, and in a list for receives with bits to ignore.
+ *
+ * Who may run at the same time
+ *
+ * All steps of a match are made under kofi_srx.lock, so a message and a receive that meet
+ * find each other: whichever comes second sees the first.  Completions, calls of the
+ * provider's and copies are made after the lock has been released, by the task that has
+ * taken what they are for out of the lists; a cancel, flush or withdraw that comes then
+ * does not find it any more:
+ *
+ *	post and arrive		one of the two takes the other
+ *	cancel and arrive	the receive is cancelled, or it takes the message
+ *	cancel and start	the receive is matched already; -ENOENT
+ *	flush and post		kofi_srx.ended: the receive is flushed, or it is refused
+ *	flush and arrive	the message takes a receive before it is flushed, or is refused
+ *	leave and arrive	kofi_ep.rx_left: the message is discarded, or it is refused
+ *	leave and start		kofi_srx_leave() waits for an RCU grace period.  From the
+ *				time a message leaves the table until ops->start(),
+ *				ops->discard() or the completion that concerns its endpoint
+ *				has been made, the task is in an RCU read-side section
+ *	withdraw and start	as leave and start
+ *	destroy and release	kofi_bufpool_drain() waits for releases under way
+ */
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include "srx.h"
+
+void kofi_srx_due_init(struct kofi_srx_due *due)
+{
+	*due = (struct kofi_srx_due) {};
+	INIT_LIST_HEAD(&due->spent);
+}
+
+static void kofi_srx_run(struct kofi_srx *srx);
+
+/* Does what is due; without the lock */
+void kofi_srx_settle(struct kofi_srx *srx, struct kofi_srx_due *due)
+{
+	struct kofi_rx *buf, *next;
+
+	if (due->rx)
+		srx->ops->start(due->rx, due->msg);
+	list_for_each_entry_safe(buf, next, &due->spent, entry) {
+		list_del(&buf->entry);
+		kofi_rx_give_back(buf, due->ep);
+	}
+	if (unlikely(due->run))
+		kofi_srx_run(srx);
+	if (unlikely(due->limit))
+		kofi_eq_post(srx->ep->conn.eq, &srx->limit_event);
+	if (unlikely(due->resume))
+		srx->ops->resume(srx);
+}
+
+/* Is the provider to be called, as one of @reasons to wait is gone? */
+bool kofi_srx_unstall(struct kofi_srx *srx, u32 reasons)
+{
+	lockdep_assert_held(&srx->lock);
+	if (likely(!(srx->stalled & reasons)))
+		return false;
+	srx->stalled = 0;
+	return true;
+}
+
+static bool kofi_rx_is_directed(const struct kofi_rx *rx)
+{
+	return !kofi_rx_is_wild(rx) && rx->link.key.src != FI_ADDR_UNSPEC;
+}
+
+/* A deferred receive has seen all messages that wait */
+static void kofi_srx_enqueue(struct kofi_srx *srx, struct kofi_rx *rx)
+{
+	lockdep_assert_held(&srx->lock);
+	list_move_tail(&rx->entry, &srx->posted);
+	rx->seq = srx->next_seq++;
+	rx->linked = true;
+	srx->ndirected += kofi_rx_is_directed(rx);
+	if (kofi_rx_is_wild(rx))
+		list_add_tail(&rx->link.same, &srx->wild);
+	else
+		kofi_srx_link(srx, &srx->receives, &rx->link);
+}
+
+/* Takes a receive out of all lists */
+void kofi_srx_unpost(struct kofi_srx *srx, struct kofi_rx *rx,
+		     struct kofi_srx_due *due)
+{
+	lockdep_assert_held(&srx->lock);
+	list_del(&rx->entry);
+	if (rx->linked) {
+		kofi_srx_unlink(&rx->link);
+		srx->ndirected -= kofi_rx_is_directed(rx);
+		rx->linked = false;
+	}
+	/* A message may have waited for a completion to take it with */
+	if (unlikely(kofi_rx_is_multi(rx)))
+		due->resume |= kofi_srx_unstall(srx, KOFI_SRX_NO_MULTI);
+	if (--srx->nposted < srx->limit) {
+		srx->limit = 0;
+		due->limit = true;
+	}
+}
+
+/* The two keys of a message */
+struct kofi_srx_keys {
+	struct kofi_srx_key	any;
+	struct kofi_srx_key	from;
+};
+
+static void kofi_srx_keys_set(const struct kofi_srx *srx,
+			      struct kofi_srx_keys *keys,
+			      const struct kofi_srx_arrival *what)
+{
+	u32 kind = what->flags & FI_TAGGED ? KOFI_SRX_TAGGED : KOFI_SRX_UNTAGGED;
+	u64 tag = kind == KOFI_SRX_TAGGED ? what->tag : 0;
+
+	kofi_srx_key_set(srx, &keys->any, kind, tag, FI_ADDR_UNSPEC);
+	keys->from.src = FI_ADDR_UNSPEC;
+	if (srx->directed && what->src_addr != FI_ADDR_UNSPEC)
+		kofi_srx_key_set(srx, &keys->from, kind, tag, what->src_addr);
+}
+
+static struct kofi_rx *kofi_srx_find_exact(struct kofi_srx *srx,
+					   const struct kofi_srx_key *key)
+{
+	struct kofi_srx_link *link = kofi_srx_find(srx, &srx->receives, key);
+
+	return link ? container_of(link, struct kofi_rx, link) : NULL;
+}
+
+/* Does a receive match a tagged message? */
+static bool kofi_rx_matches(struct kofi_srx *srx, const struct kofi_rx *rx,
+			    const struct kofi_srx_arrival *what)
+{
+	srx->compared++;
+	return !((rx->link.key.tag ^ what->tag) & ~rx->ignore) &&
+	       (rx->link.key.src == FI_ADDR_UNSPEC ||
+		rx->link.key.src == what->src_addr);
+}
+
+static struct kofi_rx *kofi_rx_older(struct kofi_rx *a, struct kofi_rx *b)
+{
+	if (!a || !b)
+		return a ? : b;
+	return a->seq < b->seq ? a : b;
+}
+
+/* The oldest posted receive that matches a message, or NULL */
+static struct kofi_rx *kofi_srx_find_rx(struct kofi_srx *srx,
+					const struct kofi_srx_keys *keys,
+					const struct kofi_srx_arrival *what)
+{
+	struct kofi_rx *rx, *wild;
+
+	lockdep_assert_held(&srx->lock);
+	rx = kofi_srx_find_exact(srx, &keys->any);
+	if (srx->ndirected && keys->from.src != FI_ADDR_UNSPEC)
+		rx = kofi_rx_older(rx, kofi_srx_find_exact(srx, &keys->from));
+	if (keys->any.kind != KOFI_SRX_TAGGED)
+		return rx;
+	list_for_each_entry(wild, &srx->wild, link.same) {
+		if (rx && rx->seq < wild->seq)
+			break;
+		if (kofi_rx_matches(srx, wild, what))
+			return wild;
+	}
+	return rx;
+}
+
+/* The oldest waiting message that matches a receive, or NULL */
+struct kofi_srx_msg *kofi_srx_find_msg(struct kofi_srx *srx,
+				       const struct kofi_rx *rx)
+{
+	struct kofi_srx_link *link;
+	struct kofi_srx_msg *msg;
+
+	lockdep_assert_held(&srx->lock);
+	if (kofi_rx_is_wild(rx)) {
+		list_for_each_entry(msg, &srx->order, order)
+			if (kofi_rx_matches(srx, rx, &msg->what))
+				return msg;
+		return NULL;
+	}
+	if (!srx->nmsgs)
+		return NULL;
+	link = kofi_srx_find(srx, &srx->messages, &rx->link.key);
+	if (!link)
+		return NULL;
+	return kofi_rx_is_directed(rx) ?
+	       container_of(link, struct kofi_srx_msg, from) :
+	       container_of(link, struct kofi_srx_msg, any);
+}
+
+/* Makes a message wait */
+static void kofi_srx_queue_msg(struct kofi_srx *srx, struct kofi_srx_msg *msg,
+			       const struct kofi_srx_keys *keys)
+{
+	lockdep_assert_held(&srx->lock);
+	kofi_srx_link_init(&msg->any);
+	kofi_srx_link_init(&msg->from);
+	INIT_LIST_HEAD(&msg->order);
+	msg->any.key = keys->any;
+	kofi_srx_link(srx, &srx->messages, &msg->any);
+	msg->from.key = keys->from;
+	if (keys->from.src != FI_ADDR_UNSPEC)
+		kofi_srx_link(srx, &srx->messages, &msg->from);
+	if (keys->any.kind == KOFI_SRX_TAGGED)
+		list_add_tail(&msg->order, &srx->order);
+	list_add_tail(&msg->of_ep, &msg->what.ep->rx_msgs);
+	msg->queued = true;
+	srx->nmsgs++;
+}
+
+/* Takes a message out of all lists */
+void kofi_srx_take_msg(struct kofi_srx *srx, struct kofi_srx_msg *msg,
+		       struct kofi_srx_due *due)
+{
+	lockdep_assert_held(&srx->lock);
+	kofi_srx_unlink(&msg->any);
+	kofi_srx_unlink(&msg->from);
+	list_del_init(&msg->order);
+	list_del(&msg->of_ep);
+	msg->queued = false;
+	srx->nmsgs--;
+	/* It may have been what keeps the oldest deferred receive there */
+	due->run = !list_empty(&srx->deferred);
+	due->resume |= kofi_srx_unstall(srx, KOFI_SRX_NO_ROOM);
+}
+
+static int kofi_srx_match(struct kofi_srx *srx,
+			  const struct kofi_srx_keys *keys,
+			  const struct kofi_srx_arrival *what,
+			  struct kofi_srx_msg *msg, struct kofi_rx **rx,
+			  struct kofi_srx_due *due)
+{
+	struct kofi_rx *posted;
+
+	lockdep_assert_held(&srx->lock);
+	if (unlikely(srx->ended || what->ep->rx_left))
+		return -ESHUTDOWN;
+	while ((posted = kofi_srx_find_rx(srx, keys, what))) {
+		*rx = kofi_rx_take(posted, what, due);
+		if (IS_ERR(*rx)) {
+			srx->stalled |= KOFI_SRX_NO_MULTI;
+			return PTR_ERR(*rx);
+		}
+		if (*rx)
+			return KOFI_SRX_MATCHED;
+		/* It did not fit into what was left of a buffer, which is spent now */
+	}
+	if (!msg) {
+		srx->stalled |= BIT(keys->any.kind);
+		return -EAGAIN;
+	}
+	if (srx->nmsgs >= srx->max_msgs) {
+		srx->stalled |= BIT(keys->any.kind) | KOFI_SRX_NO_ROOM;
+		return -EAGAIN;
+	}
+	msg->what = *what;
+	kofi_srx_queue_msg(srx, msg, keys);
+	return KOFI_SRX_QUEUED;
+}
+
+int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
+		    struct kofi_srx_msg *msg, struct kofi_rx **rx)
+{
+	struct kofi_srx_keys keys;
+	struct kofi_srx_due due;
+	unsigned long flags;
+	int ret;
+
+	kofi_srx_due_init(&due);
+	kofi_srx_keys_set(srx, &keys, what);
+	spin_lock_irqsave(&srx->lock, flags);
+	ret = kofi_srx_match(srx, &keys, what, msg, rx, &due);
+	spin_unlock_irqrestore(&srx->lock, flags);
+	kofi_srx_settle(srx, &due);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_srx_arrive);
+
+/* Looks at the oldest deferred receive; due->run says whether another look is worth it */
+static void kofi_srx_step(struct kofi_srx *srx, struct kofi_srx_due *due)
+{
+	struct kofi_srx_msg *msg;
+	struct kofi_rx *rx;
+
+	lockdep_assert_held(&srx->lock);
+	rx = list_first_entry_or_null(&srx->deferred, struct kofi_rx, entry);
+	if (!rx)
+		return;
+	msg = kofi_srx_find_msg(srx, rx);
+	if (likely(!msg)) {
+		kofi_srx_enqueue(srx, rx);
+		due->resume |= kofi_srx_unstall(srx, BIT(rx->link.key.kind));
+	} else {
+		rx = kofi_rx_take(rx, &msg->what, due);
+		if (IS_ERR(rx))
+			return;
+		if (rx) {
+			kofi_srx_take_msg(srx, msg, due);
+			due->rx = rx;
+			due->msg = msg;
+		}
+	}
+	due->run = !list_empty(&srx->deferred);
+}
+
+/* Looks at the deferred receives as far as that leads */
+static void kofi_srx_run(struct kofi_srx *srx)
+{
+	struct kofi_srx_due due;
+	unsigned long flags;
+	bool more;
+
+	do {
+		kofi_srx_due_init(&due);
+		rcu_read_lock();
+		spin_lock_irqsave(&srx->lock, flags);
+		kofi_srx_step(srx, &due);
+		spin_unlock_irqrestore(&srx->lock, flags);
+		more = due.run;
+		due.run = false;
+		kofi_srx_settle(srx, &due);
+		rcu_read_unlock();
+	} while (more);
+}
+
+/* A message of a buffer with FI_MULTI_RECV can be reported again */
+void kofi_srx_multi_refilled(struct kofi_bufpool *pool)
+{
+	struct kofi_srx *srx = container_of(pool, struct kofi_srx, multi);
+	unsigned long flags;
+	bool resume;
+
+	kofi_srx_run(srx);
+	spin_lock_irqsave(&srx->lock, flags);
+	resume = kofi_srx_unstall(srx, KOFI_SRX_NO_MULTI);
+	spin_unlock_irqrestore(&srx->lock, flags);
+	if (resume)
+		srx->ops->resume(srx);
+}
+
+static int kofi_srx_post_rx(struct kofi_srx *srx, struct kofi_rx *rx)
+{
+	struct kofi_srx_due due;
+	unsigned long flags;
+	int ret = 0;
+
+	kofi_srx_due_init(&due);
+	rcu_read_lock();
+	spin_lock_irqsave(&srx->lock, flags);
+	if (unlikely(srx->ended)) {
+		ret = -ESHUTDOWN;
+	} else {
+		srx->nposted++;
+		list_add_tail(&rx->entry, &srx->deferred);
+		kofi_srx_step(srx, &due);
+	}
+	spin_unlock_irqrestore(&srx->lock, flags);
+	kofi_srx_settle(srx, &due);
+	rcu_read_unlock();
+	return ret;
+}
+
+static int kofi_srx_check_flags(const struct kofi_srx *srx,
+				const struct kofi_op *op)
+{
+	switch (op->flags & (FI_PEEK | FI_CLAIM | FI_DISCARD)) {
+	case 0:
+		return op->flags & FI_MULTI_RECV && !srx->multi.count ?
+		       -FI_EBADFLAGS : 0;
+	case FI_DISCARD:
+	case FI_PEEK | FI_CLAIM | FI_DISCARD:
+		return -FI_EBADFLAGS;
+	default:
+		return op->kind != KOFI_OP_TRECV || op->flags & FI_MULTI_RECV ?
+		       -FI_EBADFLAGS : 0;
+	}
+}
+
+ssize_t kofi_srx_post(struct kofi_srx *srx, const struct kofi_op *op)
+{
+	struct kofi_rx *rx;
+	int ret;
+
+	ret = kofi_srx_check_flags(srx, op);
+	if (ret)
+		return ret;
+	if (op->flags & FI_CLAIM && !op->context)
+		return -EINVAL;
+	rx = kofi_rx_get(srx, op);
+	if (!rx)
+		return -EAGAIN;
+
+	if (op->flags & FI_PEEK) {
+		ret = kofi_srx_peek(srx, rx, op);
+	} else if (op->flags & FI_CLAIM) {
+		ret = kofi_srx_claim(srx, rx, op);
+	} else {
+		ret = kofi_rx_set_list(rx, op);
+		if (!ret)
+			ret = kofi_srx_post_rx(srx, rx);
+	}
+	if (ret)
+		kofi_rx_put(rx);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_srx_post);

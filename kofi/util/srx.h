@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the files of the receive side share: srx.c (matching), srx_table.c (look-up by
+ * key), srx_rx.c (receives, from match to release), srx_peek.c (FI_PEEK and FI_CLAIM),
+ * srx_end.c (cancel, withdraw, close), srx_opt.c (init, options) and srx_ctx.c (shared
+ * receive contexts).
+ */
+#ifndef _KOFI_UTIL_SRX_H
+#define _KOFI_UTIL_SRX_H
+
+#include <kofi/srx.h>
+
+/* Kinds of keys */
+#define KOFI_SRX_UNTAGGED	0
+#define KOFI_SRX_TAGGED		1
+#define KOFI_SRX_CLAIMED	2
+
+/* In kofi_srx.stalled: BIT() of a kind: a receive of that kind; and */
+#define KOFI_SRX_NO_ROOM	BIT(2)	/* fewer messages that wait */
+#define KOFI_SRX_NO_MULTI	BIT(3)	/* one of kofi_srx.multi */
+
+/* Messages that are discarded under one hold of the lock */
+#define KOFI_SRX_BATCH		64
+
+/**
+ * struct kofi_srx_due - What is to be done when the lock has been released
+ * @rx: ops->start() for this receive
+ * @msg: and this message
+ * @spent: buffers that are given back, linked by entry
+ * @ep: endpoint that these complete for
+ * @run: kofi_srx_run()
+ * @resume: ops->resume()
+ * @limit: FI_SRX_LIMIT
+ */
+struct kofi_srx_due {
+	struct kofi_rx		*rx;
+	struct kofi_srx_msg	*msg;
+	struct list_head	spent;
+	struct kofi_ep		*ep;
+	bool			run;
+	bool			resume;
+	bool			limit;
+};
+
+/* A receive with bits to ignore is in no table */
+static inline bool kofi_rx_is_wild(const struct kofi_rx *rx)
+{
+	return rx->ignore;
+}
+
+static inline bool kofi_rx_is_multi(const struct kofi_rx *rx)
+{
+	return rx->flags & FI_MULTI_RECV;
+}
+
+static inline bool kofi_srx_is_shared(const struct kofi_srx *srx)
+{
+	return srx->ep->ep.fid.fclass == FI_CLASS_SRX_CTX;
+}
+
+/* srx_table.c */
+int kofi_srx_table_init(struct kofi_srx_table *table, size_t entries);
+void kofi_srx_table_destroy(struct kofi_srx_table *table);
+void kofi_srx_key_set(const struct kofi_srx *srx, struct kofi_srx_key *key,
+		      u32 kind, u64 tag, fi_addr_t src);
+struct kofi_srx_link *kofi_srx_find(struct kofi_srx *srx,
+				    const struct kofi_srx_table *table,
+				    const struct kofi_srx_key *key);
+void kofi_srx_link_init(struct kofi_srx_link *link);
+void kofi_srx_link(struct kofi_srx *srx, const struct kofi_srx_table *table,
+		   struct kofi_srx_link *link);
+void kofi_srx_unlink(struct kofi_srx_link *link);
+
+/* srx.c */
+void kofi_srx_due_init(struct kofi_srx_due *due);
+void kofi_srx_settle(struct kofi_srx *srx, struct kofi_srx_due *due);
+bool kofi_srx_unstall(struct kofi_srx *srx, u32 reasons);
+void kofi_srx_unpost(struct kofi_srx *srx, struct kofi_rx *rx,
+		     struct kofi_srx_due *due);
+struct kofi_srx_msg *kofi_srx_find_msg(struct kofi_srx *srx,
+				       const struct kofi_rx *rx);
+void kofi_srx_take_msg(struct kofi_srx *srx, struct kofi_srx_msg *msg,
+		       struct kofi_srx_due *due);
+void kofi_srx_multi_refilled(struct kofi_bufpool *pool);
+
+/* srx_rx.c */
+struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct kofi_op *op);
+int kofi_rx_set_list(struct kofi_rx *rx, const struct kofi_op *op);
+struct kofi_rx *kofi_rx_take(struct kofi_rx *rx,
+			     const struct kofi_srx_arrival *what,
+			     struct kofi_srx_due *due);
+void kofi_rx_fill(struct kofi_rx *rx, const struct kofi_srx_arrival *what,
+		  size_t room);
+void kofi_rx_put(struct kofi_rx *rx);
+void kofi_rx_give_back(struct kofi_rx *rx, struct kofi_ep *ep);
+struct kofi_comp *kofi_rx_refuse(struct kofi_rx *rx, int err);
+
+/* srx_opt.c */
+void kofi_srx_free(struct kofi_srx *srx);
+
+/* srx_peek.c */
+int kofi_srx_peek(struct kofi_srx *srx, struct kofi_rx *rx,
+		  const struct kofi_op *op);
+int kofi_srx_claim(struct kofi_srx *srx, struct kofi_rx *rx,
+		   const struct kofi_op *op);
+
+#endif /* _KOFI_UTIL_SRX_H */

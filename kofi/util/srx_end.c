@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What takes receives and messages back: cancel, withdraw, the end of an endpoint and of
+ * a receive side.
+ *
+ * A cancel or a flush takes receives out of the lists under the lock and completes them
+ * afterwards, so neither meets a message that arrives.  After kofi_srx_flush() nobody looks
+ * receives up any more, so it takes the whole list at once and leaves the table as it is.
+ *
+ * Messages of an endpoint stand in a list of the endpoint, so its close costs nothing for
+ * the messages of others; they are taken out KOFI_SRX_BATCH at a time, and discarded
+ * without the lock.
+ *
+ * Calls of ops->start() and ops->discard() are made in RCU read-side sections that begin
+ * before the message leaves its lists.  So after a grace period there is no such call for a
+ * message that is in no list; the wait is expedited, as devices have many endpoints.
+ */
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include "srx.h"
+
+bool kofi_srx_withdraw(struct kofi_srx *srx, struct kofi_srx_msg *msg)
+{
+	struct kofi_srx_due due;
+	unsigned long flags;
+	bool queued;
+
+	kofi_srx_due_init(&due);
+	spin_lock_irqsave(&srx->lock, flags);
+	queued = msg->queued;
+	if (queued)
+		kofi_srx_take_msg(srx, msg, &due);
+	spin_unlock_irqrestore(&srx->lock, flags);
+	kofi_srx_settle(srx, &due);
+	if (!queued)
+		synchronize_rcu_expedited();
+	return queued;
+}
+EXPORT_SYMBOL_GPL(kofi_srx_withdraw);
+
+static struct kofi_rx *kofi_srx_find_context(struct list_head *list,
+					     void *context)
+{
+	struct kofi_rx *rx;
+
+	list_for_each_entry(rx, list, entry)
+		if (rx->comp.comp.op_context == context)
+			return rx;
+	return NULL;
+}
+
+/* Ends a receive that is in no list any more; of an endpoint's own with a completion */
+static void kofi_srx_end_rx(struct kofi_srx *srx, struct kofi_rx *rx, int err)
+{
+	struct kofi_ep *ep = srx->ep;
+	u64 flags = rx->comp.comp.flags;
+
+	if (kofi_srx_is_shared(srx)) {
+		kofi_rx_put(rx);
+		return;
+	}
+	kofi_cq_complete(ep->rx.cq, kofi_rx_refuse(rx, err));
+	kofi_ep_count(ep, flags, err, 0);
+}
+
+int kofi_srx_cancel(struct kofi_srx *srx, void *context)
+{
+	struct kofi_srx_due due;
+	unsigned long flags;
+	struct kofi_rx *rx;
+	bool ends = false;
+
+	if (!context)
+		return -ENOENT;
+	kofi_srx_due_init(&due);
+	spin_lock_irqsave(&srx->lock, flags);
+	rx = kofi_srx_find_context(&srx->posted, context) ? :
+	     kofi_srx_find_context(&srx->deferred, context);
+	if (rx) {
+		kofi_srx_unpost(srx, rx, &due);
+		due.run = !list_empty(&srx->deferred);
+		rx->spent = true;
+		/* Otherwise it comes back with the last of its messages */
+		ends = !rx->nmsgs;
+	}
+	spin_unlock_irqrestore(&srx->lock, flags);
+	if (ends)
+		kofi_srx_end_rx(srx, rx, ECANCELED);
+	kofi_srx_settle(srx, &due);
+	return rx ? 0 : -ENOENT;
+}
+EXPORT_SYMBOL_GPL(kofi_srx_cancel);
+
+/* Discards the messages of an endpoint */
+static void kofi_srx_drop(struct kofi_srx *srx, struct kofi_ep *ep)
+{
+	struct kofi_srx_msg *msg, *next;
+	struct kofi_srx_due due;
+	unsigned long flags;
+	LIST_HEAD(batch);
+	bool more;
+	int i;
+
+	do {
+		kofi_srx_due_init(&due);
+		rcu_read_lock();
+		spin_lock_irqsave(&srx->lock, flags);
+		for (i = 0; i < KOFI_SRX_BATCH && !list_empty(&ep->rx_msgs); i++) {
+			msg = list_first_entry(&ep->rx_msgs,
+					       struct kofi_srx_msg, of_ep);
+			kofi_srx_take_msg(srx, msg, &due);
+			list_add_tail(&msg->of_ep, &batch);
+		}
+		more = !list_empty(&ep->rx_msgs);
+		spin_unlock_irqrestore(&srx->lock, flags);
+		list_for_each_entry_safe(msg, next, &batch, of_ep) {
+			list_del(&msg->of_ep);
+			srx->ops->discard(msg);
+		}
+		kofi_srx_settle(srx, &due);
+		rcu_read_unlock();
+	} while (more);
+}
+
+void kofi_srx_leave(struct kofi_srx *srx, struct kofi_ep *ep)
+{
+	unsigned long flags;
+	bool resume;
+
+	spin_lock_irqsave(&srx->lock, flags);
+	ep->rx_left = true;
+	resume = kofi_srx_unstall(srx, ~0);
+	spin_unlock_irqrestore(&srx->lock, flags);
+	if (resume)
+		srx->ops->resume(srx);
+	kofi_srx_drop(srx, ep);
+	synchronize_rcu_expedited();
+}
+EXPORT_SYMBOL_GPL(kofi_srx_leave);
+
+/* May a receive that is in no list end now?  Otherwise its last message brings it back */
+static bool kofi_srx_spend(struct kofi_srx *srx, struct kofi_rx *rx)
+{
+	unsigned long flags;
+	bool ends;
+
+	spin_lock_irqsave(&srx->lock, flags);
+	rx->spent = true;
+	ends = !rx->nmsgs;
+	spin_unlock_irqrestore(&srx->lock, flags);
+	return ends;
+}
+
+/* Takes everything that is posted; returns whether ops->resume() is due */
+static bool kofi_srx_end(struct kofi_srx *srx, struct list_head *posted)
+{
+	unsigned long flags;
+	bool resume;
+
+	spin_lock_irqsave(&srx->lock, flags);
+	srx->ended = true;
+	srx->nposted = 0;
+	srx->limit = 0;
+	list_splice_tail_init(&srx->posted, posted);
+	list_splice_tail_init(&srx->deferred, posted);
+	resume = kofi_srx_unstall(srx, ~0);
+	spin_unlock_irqrestore(&srx->lock, flags);
+	return resume;
+}
+
+void kofi_srx_flush(struct kofi_srx *srx, int err)
+{
+	struct kofi_comp *chain = NULL, **tail = &chain;
+	struct kofi_ep *ep = srx->ep;
+	struct kofi_rx *rx, *next;
+	u64 counted = 0;
+	LIST_HEAD(posted);
+
+	if (kofi_srx_end(srx, &posted))
+		srx->ops->resume(srx);
+	list_for_each_entry_safe(rx, next, &posted, entry) {
+		list_del(&rx->entry);
+		if (!kofi_srx_spend(srx, rx))
+			continue;
+		*tail = kofi_rx_refuse(rx, err);
+		tail = &(*tail)->next;
+		counted++;
+	}
+	*tail = NULL;
+	if (chain)
+		kofi_cq_complete_chain(ep->rx.cq, chain);
+	if (counted && ep->cntrs[KOFI_CNTR_RECV])
+		kofi_cntr_adderr(ep->cntrs[KOFI_CNTR_RECV], counted);
+	kofi_srx_drop(srx, ep);
+}
+EXPORT_SYMBOL_GPL(kofi_srx_flush);
+
+void kofi_srx_destroy(struct kofi_srx *srx)
+{
+	struct kofi_rx *rx, *next;
+	LIST_HEAD(posted);
+
+	kofi_srx_end(srx, &posted);
+	/* Nobody posts any more, so nobody is to be called */
+	WRITE_ONCE(srx->ep->rx.wanted, false);
+	list_for_each_entry_safe(rx, next, &posted, entry)
+		kofi_rx_put(rx);
+	if (srx->ep->conn.eq)
+		kofi_eq_withdraw(srx->ep->conn.eq, &srx->limit_event);
+	kofi_srx_free(srx);
+}
+EXPORT_SYMBOL_GPL(kofi_srx_destroy);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Setting a receive side up, its memory, and its options.
+ *
+ * All memory is allocated here: one object for each receive, one for each message of
+ * buffers with FI_MULTI_RECV, and tables with a bucket for each key that there can be.  A
+ * receive has one key, a message that waits has two if receives can name their sender.
+ *
+ * Options are read and written under the lock of the receive side, but for
+ * FI_OPT_MIN_MULTI_RECV, which a post reads without it.
+ */
+#include <linux/module.h>
+#include <linux/random.h>
+#include <kofi/opt.h>
+#include "srx.h"
+
+/* Tables of pointers of this size can still be allocated */
+#define KOFI_SRX_MAX		BIT(22)
+
+static void kofi_srx_refilled(struct kofi_bufpool *pool)
+{
+	struct kofi_srx *srx = container_of(pool, struct kofi_srx, pool);
+
+	kofi_ep_room(&srx->ep->rx);
+}
+
+/* What an object keeps for all its lives */
+static void kofi_srx_prepare(struct kofi_srx *srx, struct kofi_bufpool *pool)
+{
+	struct kofi_rx *rx;
+	u32 i;
+
+	for (i = 0; i < pool->count; i++) {
+		rx = kofi_bufpool_obj(pool, i);
+		rx->srx = srx;
+		rx->pool = pool;
+		spin_lock_init(&rx->order);
+	}
+}
+
+static int kofi_srx_init_pools(struct kofi_srx *srx,
+			       const struct kofi_srx_attr *attr)
+{
+	size_t size = size_add(offsetof(struct kofi_rx, iov),
+			       kofi_iov_size(attr->iov_limit));
+	int ret;
+
+	ret = kofi_bufpool_init(&srx->pool, size, attr->size,
+				kofi_srx_refilled);
+	if (ret)
+		return ret;
+	kofi_srx_prepare(srx, &srx->pool);
+	if (!attr->multi)
+		return 0;
+
+	ret = kofi_bufpool_init(&srx->multi, sizeof(struct kofi_rx),
+				attr->multi, kofi_srx_multi_refilled);
+	if (ret) {
+		kofi_bufpool_destroy(&srx->pool);
+		return ret;
+	}
+	kofi_srx_prepare(srx, &srx->multi);
+	return 0;
+}
+
+static void kofi_srx_destroy_pool(struct kofi_bufpool *pool)
+{
+	if (!pool->count)
+		return;
+	kofi_bufpool_drain(pool);
+	kofi_bufpool_destroy(pool);
+}
+
+void kofi_srx_free(struct kofi_srx *srx)
+{
+	/* A message that comes back may be the last of its buffer */
+	kofi_srx_destroy_pool(&srx->multi);
+	kofi_srx_destroy_pool(&srx->pool);
+	kofi_srx_table_destroy(&srx->messages);
+	kofi_srx_table_destroy(&srx->receives);
+}
+
+static bool kofi_srx_ops_ok(const struct kofi_srx_ops *ops)
+{
+	return ops->start && ops->discard && ops->resume;
+}
+
+int kofi_srx_init(struct kofi_srx *srx, struct kofi_ep *ep,
+		  const struct kofi_srx_attr *attr,
+		  const struct kofi_srx_ops *ops)
+{
+	size_t keys = (size_t)attr->max_msgs << attr->directed;
+	int ret;
+
+	if (!kofi_srx_ops_ok(ops) || !attr->size || attr->size > KOFI_SRX_MAX ||
+	    attr->max_msgs > KOFI_SRX_MAX || attr->multi > KOFI_SRX_MAX)
+		return -EINVAL;
+
+	*srx = (struct kofi_srx) {
+		.ep		= ep,
+		.ops		= ops,
+		.min_multi_recv	= attr->min_multi_recv,
+		.size		= attr->size,
+		.iov_limit	= attr->iov_limit,
+		.max_msgs	= attr->max_msgs,
+		.directed	= attr->directed,
+	};
+	spin_lock_init(&srx->lock);
+	INIT_LIST_HEAD(&srx->wild);
+	INIT_LIST_HEAD(&srx->posted);
+	INIT_LIST_HEAD(&srx->deferred);
+	INIT_LIST_HEAD(&srx->order);
+	kofi_event_init(&srx->limit_event, &ep->ep.fid);
+	srx->limit_event.event = FI_SRX_LIMIT;
+	get_random_bytes(&srx->secret, sizeof(srx->secret));
+
+	ret = kofi_srx_table_init(&srx->receives, attr->size);
+	if (ret)
+		return ret;
+	ret = kofi_srx_table_init(&srx->messages, keys);
+	if (ret)
+		goto destroy_receives;
+	ret = kofi_srx_init_pools(srx, attr);
+	if (ret)
+		goto destroy_messages;
+	return 0;
+
+destroy_messages:
+	kofi_srx_table_destroy(&srx->messages);
+destroy_receives:
+	kofi_srx_table_destroy(&srx->receives);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_srx_init);
+
+static int kofi_srx_set_limit(struct kofi_srx *srx, const void *optval,
+			      size_t optlen)
+{
+	unsigned long flags;
+	bool reached = false;
+	size_t limit;
+	int ret;
+
+	if (!srx->ep->conn.eq)
+		return -FI_ENOEQ;
+	ret = kofi_opt_get_size(&limit, srx->size, optval, optlen);
+	if (ret)
+		return ret;
+	spin_lock_irqsave(&srx->lock, flags);
+	reached = srx->nposted < limit;
+	srx->limit = reached ? 0 : limit;
+	spin_unlock_irqrestore(&srx->lock, flags);
+	if (reached)
+		kofi_eq_post(srx->ep->conn.eq, &srx->limit_event);
+	return 0;
+}
+
+int kofi_srx_setopt(struct kofi_srx *srx, int optname, const void *optval,
+		    size_t optlen)
+{
+	size_t min_multi_recv;
+	int ret;
+
+	if (optname == FI_OPT_SRX_LIMIT && kofi_srx_is_shared(srx))
+		return kofi_srx_set_limit(srx, optval, optlen);
+	if (optname != FI_OPT_MIN_MULTI_RECV || !srx->multi.count)
+		return -ENOPROTOOPT;
+	ret = kofi_opt_get_size(&min_multi_recv, SIZE_MAX, optval, optlen);
+	if (!ret)
+		WRITE_ONCE(srx->min_multi_recv, min_multi_recv);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_srx_setopt);
+
+int kofi_srx_getopt(struct kofi_srx *srx, int optname, void *optval,
+		    size_t *optlen)
+{
+	if (optname == FI_OPT_SRX_LIMIT && kofi_srx_is_shared(srx))
+		return kofi_opt_put_size(READ_ONCE(srx->limit), optval, optlen);
+	if (optname == FI_OPT_MIN_MULTI_RECV && srx->multi.count)
+		return kofi_opt_put_size(READ_ONCE(srx->min_multi_recv), optval,
+					 optlen);
+	return -ENOPROTOOPT;
+}
+EXPORT_SYMBOL_GPL(kofi_srx_getopt);

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Receives, from the match to the release.
+ *
+ * A receive that a message takes is filled in with all that its completion says, and is
+ * in no list then, so it belongs to the provider alone.  The completion takes the place of
+ * the provider, and kofi_srx_release() puts the object into its pool.
+ *
+ * A buffer with FI_MULTI_RECV is never matched itself.  Each message gets an object from
+ * kofi_srx.multi and the next bytes of the buffer, as many as it has; nmsgs of the buffer
+ * counts those that have not completed.  A buffer is spent when it is out of the list of
+ * posted receives, as too little is left, a message did not fit, or it was cancelled or
+ * flushed.  Of a spent buffer the last message to complete has FI_MULTI_RECV and puts the
+ * buffer into its pool.  Nobody else refers to it then.
+ *
+ * FI_MULTI_RECV must be the last of all completions of a buffer.  The lock order of the
+ * buffer is held from the decision whether a message is the last one until its completion
+ * is in the queue.  A buffer that is spent with no message in transfer has a completion of
+ * its own; it is queued after the lock order has been taken and released, so behind those
+ * of its messages.  The locks nest: order, kofi_srx.lock, and order, the lock of the queue.
+ * An object keeps the lock for all its lives.
+ *
+ * A receive whose success is not to be reported goes straight to the pool.  Whether it is
+ * reported is up to the endpoint that the message arrived at.
+ */
+#include <linux/err.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include "srx.h"
+
+/* An object for a receive; NULL: there is none, and the poster will be called */
+struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct kofi_op *op)
+{
+	bool tagged = op->kind == KOFI_OP_TRECV;
+	struct kofi_rx *rx;
+
+	rx = kofi_bufpool_get(&srx->pool);
+	if (unlikely(!rx)) {
+		kofi_ep_want_room(&srx->ep->rx);
+		rx = kofi_bufpool_get(&srx->pool);
+		if (!rx)
+			return NULL;
+	}
+	rx->ep = srx->ep;
+	rx->comp.comp = (struct kofi_comp) {
+		.op_context	= op->context,
+		.flags		= FI_RECV | (tagged ? FI_TAGGED : FI_MSG) |
+				  KOFI_COMP_MSG,
+	};
+	rx->comp.msg = (struct fi_done_msg) {
+		.tag		= tagged ? op->tag : 0,
+		.src_addr	= FI_ADDR_NOTAVAIL,
+	};
+	rx->flags = op->flags;
+	rx->ignore = tagged ? op->ignore : 0;
+	rx->offset = 0;
+	rx->used = 0;
+	rx->nmsgs = 0;
+	rx->spent = false;
+	kofi_srx_link_init(&rx->link);
+	kofi_srx_key_set(srx, &rx->link.key,
+			 tagged ? KOFI_SRX_TAGGED : KOFI_SRX_UNTAGGED,
+			 tagged ? op->tag : 0,
+			 srx->directed ? op->addr : FI_ADDR_UNSPEC);
+	return rx;
+}
+
+int kofi_rx_set_list(struct kofi_rx *rx, const struct kofi_op *op)
+{
+	int ret = kofi_iov_set(&rx->iov, rx->srx->iov_limit, op->type, op->list,
+			       op->count, SIZE_MAX);
+
+	if (ret || !kofi_rx_is_multi(rx))
+		return ret;
+	if (rx->iov.count > 1)
+		return -EINVAL;
+	/* With nothing left it takes no more in any case */
+	rx->min_left = max_t(size_t, READ_ONCE(rx->srx->min_multi_recv), 1);
+	return 0;
+}
+
+void kofi_rx_put(struct kofi_rx *rx)
+{
+	kofi_bufpool_put(rx->pool, rx);
+}
+
+void kofi_srx_release(struct kofi_comp *comp)
+{
+	kofi_rx_put(to_kofi_rx(comp));
+}
+EXPORT_SYMBOL_GPL(kofi_srx_release);
+
+static const struct kofi_iov *kofi_rx_iov(const struct kofi_rx *rx)
+{
+	return rx->buf ? &rx->buf->iov : &rx->iov;
+}
+
+/* Where the message begins, as far as that is an address */
+static void *kofi_rx_addr(const struct kofi_rx *rx)
+{
+	const struct kofi_iov *iov = kofi_rx_iov(rx);
+	void *page;
+
+	if (!iov->count)
+		return NULL;
+	if (!iov->pages)
+		return iov->kvec[0].iov_base + rx->offset;
+	page = page_address(iov->bvec[0].bv_page);
+	return page ? page + iov->bvec[0].bv_offset + rx->offset : NULL;
+}
+
+/* A message takes a receive that has @room for it */
+void kofi_rx_fill(struct kofi_rx *rx, const struct kofi_srx_arrival *what,
+		  size_t room)
+{
+	struct kofi_comp *comp = &rx->comp.comp;
+
+	rx->ep = what->ep;
+	comp->flags = FI_RECV | what->flags | KOFI_COMP_MSG;
+	comp->len = min(what->len, room);
+	comp->buf = kofi_rx_addr(rx);
+	comp->data = what->data;
+	comp->err = what->len > room ? FI_ETRUNC : 0;
+	comp->prov_errno = comp->err;
+	rx->comp.msg = (struct fi_done_msg) {
+		.tag		= what->flags & FI_TAGGED ? what->tag : 0,
+		.src_addr	= what->source,
+		.olen		= what->len - comp->len,
+	};
+}
+
+/* The next bytes of a buffer for a message; see kofi_rx_take() */
+static struct kofi_rx *kofi_rx_take_part(struct kofi_rx *buf,
+					 const struct kofi_srx_arrival *what,
+					 struct kofi_srx_due *due)
+{
+	struct kofi_srx *srx = buf->srx;
+	size_t room = buf->iov.len - buf->used;
+	struct kofi_rx *rx;
+
+	lockdep_assert_held(&srx->lock);
+	if (what->len > room && buf->used) {
+		buf->spent = true;
+		kofi_srx_unpost(srx, buf, due);
+		due->ep = what->ep;
+		if (!buf->nmsgs)
+			list_add_tail(&buf->entry, &due->spent);
+		return NULL;
+	}
+	rx = kofi_bufpool_get(&srx->multi);
+	if (!rx)
+		return ERR_PTR(-EAGAIN);
+	rx->buf = buf;
+	rx->offset = buf->used;
+	rx->flags = buf->flags;
+	rx->comp.comp.op_context = buf->comp.comp.op_context;
+	kofi_rx_fill(rx, what, room);
+	buf->used += kofi_rx_len(rx);
+	buf->nmsgs++;
+	if (buf->iov.len - buf->used < buf->min_left) {
+		buf->spent = true;
+		kofi_srx_unpost(srx, buf, due);
+	}
+	return rx;
+}
+
+/*
+ * A message takes a receive; returns what the provider fills.  NULL: it does not fit into
+ * what is left of a buffer, and takes the next receive.  An error: there is no completion
+ * for it.
+ */
+struct kofi_rx *kofi_rx_take(struct kofi_rx *rx,
+			     const struct kofi_srx_arrival *what,
+			     struct kofi_srx_due *due)
+{
+	lockdep_assert_held(&rx->srx->lock);
+	if (kofi_rx_is_multi(rx))
+		return kofi_rx_take_part(rx, what, due);
+	kofi_srx_unpost(rx->srx, rx, due);
+	kofi_rx_fill(rx, what, rx->iov.len);
+	return rx;
+}
+
+void kofi_rx_iter(const struct kofi_rx *rx, size_t offset, struct iov_iter *iter)
+{
+	size_t len = kofi_rx_len(rx);
+
+	offset = min(offset, len);
+	kofi_iov_iter(kofi_rx_iov(rx), ITER_DEST, rx->offset + offset,
+		      len - offset, iter);
+}
+EXPORT_SYMBOL_GPL(kofi_rx_iter);
+
+static bool kofi_rx_is_reported(const struct kofi_rx *rx)
+{
+	return rx->comp.comp.err || rx->flags & FI_COMPLETION ||
+	       !rx->ep->rx.selective;
+}
+
+/* A message of a buffer */
+static void kofi_rx_finish_part(struct kofi_rx *rx)
+{
+	struct kofi_rx *buf = rx->buf;
+	bool last, reported;
+	unsigned long flags;
+
+	spin_lock_irqsave(&buf->order, flags);
+	spin_lock(&buf->srx->lock);
+	last = !--buf->nmsgs && buf->spent;
+	spin_unlock(&buf->srx->lock);
+	reported = last || kofi_rx_is_reported(rx);
+	if (last)
+		rx->comp.comp.flags |= FI_MULTI_RECV;
+	if (reported)
+		kofi_cq_complete(rx->ep->rx.cq, &rx->comp.comp);
+	spin_unlock_irqrestore(&buf->order, flags);
+	if (!reported)
+		kofi_rx_put(rx);
+	if (last)
+		kofi_rx_put(buf);
+}
+
+static void kofi_rx_finish(struct kofi_rx *rx, bool here)
+{
+	struct kofi_comp *comp = &rx->comp.comp;
+	struct kofi_ep *ep = rx->ep;
+	u64 flags = comp->flags;
+	size_t len = comp->len;
+	int err = comp->err;
+
+	comp->op_context = kofi_ep_context(ep, &ep->rx, comp->op_context);
+	if (rx->buf)
+		kofi_rx_finish_part(rx);
+	else if (!kofi_rx_is_reported(rx))
+		kofi_rx_put(rx);
+	else if (here)
+		kofi_cq_complete_here(ep->rx.cq, comp);
+	else
+		kofi_cq_complete(ep->rx.cq, comp);
+	kofi_ep_count(ep, flags, err, len);
+}
+
+void kofi_rx_complete(struct kofi_rx *rx)
+{
+	kofi_rx_finish(rx, false);
+}
+EXPORT_SYMBOL_GPL(kofi_rx_complete);
+
+void kofi_rx_complete_here(struct kofi_rx *rx)
+{
+	kofi_rx_finish(rx, true);
+}
+EXPORT_SYMBOL_GPL(kofi_rx_complete_here);
+
+void kofi_rx_fail(struct kofi_rx *rx, size_t len, int err, int prov_errno)
+{
+	rx->comp.comp.len = min(len, kofi_rx_len(rx));
+	rx->comp.comp.err = err;
+	rx->comp.comp.prov_errno = prov_errno;
+	kofi_rx_finish(rx, false);
+}
+EXPORT_SYMBOL_GPL(kofi_rx_fail);
+
+/* Waits until the completions of the messages of a buffer are in the queue */
+static void kofi_rx_wait_order(struct kofi_rx *rx)
+{
+	unsigned long flags;
+
+	if (!kofi_rx_is_multi(rx))
+		return;
+	spin_lock_irqsave(&rx->order, flags);
+	spin_unlock_irqrestore(&rx->order, flags);
+}
+
+/* A spent buffer whose messages have completed comes back by itself */
+void kofi_rx_give_back(struct kofi_rx *rx, struct kofi_ep *ep)
+{
+	struct kofi_comp *comp = &rx->comp.comp;
+
+	rx->ep = ep;
+	comp->flags = FI_MULTI_RECV | KOFI_COMP_MSG;
+	comp->op_context = kofi_ep_context(ep, &ep->rx, comp->op_context);
+	rx->comp.msg.tag = 0;
+	kofi_rx_wait_order(rx);
+	kofi_cq_complete(ep->rx.cq, comp);
+}
+
+/* Makes the completion of a receive that no message takes any more, of an endpoint's own */
+struct kofi_comp *kofi_rx_refuse(struct kofi_rx *rx, int err)
+{
+	struct kofi_comp *comp = &rx->comp.comp;
+
+	comp->err = err;
+	comp->prov_errno = err;
+	comp->flags |= rx->flags & FI_MULTI_RECV;
+	comp->op_context = kofi_ep_context(rx->ep, &rx->ep->rx,
+					   comp->op_context);
+	kofi_rx_wait_order(rx);
+	return comp;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Collecting the reasons why something is not among the results of
+ * fi_getinfo(), why.c.
+ */
+#ifndef _KOFI_WHY_H
+#define _KOFI_WHY_H
+
+#include <linux/list.h>
+#include <rdma/fi_reason.h>
+
+/**
+ * struct kofi_why - Collects the reasons of one query
+ * @entry: in the list of those that listen
+ * @task: runs the query
+ * @prov_name: provider that is being asked, or NULL
+ * @reasons: the nearest reasons so far, nearest first
+ * @room: room in @reasons
+ * @count: how many there are
+ * @next: the reason that is being written
+ */
+struct kofi_why {
+	struct list_head	entry;
+	struct task_struct	*task;
+	const char		*prov_name;
+	struct fi_reason	*reasons;
+	size_t			room;
+	size_t			count;
+	struct fi_reason	next;
+};
+
+void kofi_why_listen(struct kofi_why *why, struct fi_reason *reasons,
+		     size_t room);
+void kofi_why_unlisten(struct kofi_why *why);
+
+/* Who listens to the query that runs in this task; NULL: nobody does */
+struct kofi_why *kofi_why_current(void);
+
+/* @why->next is complete but for the provider's name */
+void kofi_why_add(struct kofi_why *why);
+
+/* A reason in words, for dynamic debug and for whoever listens */
+__printf(5, 6) void kofi_why_say(enum fi_reason_kind kind, int err,
+				 const char *domain_name, const char *field,
+				 const char *fmt, ...);
+
+/* A field that has to be @wanted and is @offered */
+void kofi_why_differ(enum fi_reason_kind kind, const char *domain_name,
+		     const char *field, const char *wanted, const char *offered);
+
+#endif /* _KOFI_WHY_H */

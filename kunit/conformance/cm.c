@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connections: addresses, data of every length, rejection, the end from both sides,
+ * many of them.
+ */
+#include "conformance.h"
+
+static size_t max_data(struct kunit *test, struct fid *fid)
+{
+	size_t value = 0, len = sizeof(value);
+
+	KUNIT_ASSERT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT,
+					FI_OPT_CM_DATA_SIZE, &value, &len), 0);
+	KUNIT_ASSERT_LE(test, value, VT_EVENT_DATA);
+	return value;
+}
+
+static struct fi_info *connreq_with(struct kunit *test, size_t n)
+{
+	union vt_event event;
+
+	KUNIT_ASSERT_EQ(test, vt_event(test, vt_of(test)->eq, FI_CONNREQ,
+				       &event), n);
+	KUNIT_ASSERT_TRUE(test, vt_filled(event.cm.data, n, n));
+	return event.cm.info;
+}
+
+/* @n bytes go to the passive side, the rest of @max comes back */
+static void exchange(struct kunit *test, size_t n, size_t max)
+{
+	u8 *data = vt_buf(test, max + 1);
+	struct vt_pair pair = {};
+	union vt_event event;
+	struct fi_info *info;
+
+	vt_client(test, &pair.a, &vt_default_kind);
+	vt_fill(data, n, n);
+	vt_connect(test, &pair.a, data, n);
+	memset(data, 0, max);
+	info = connreq_with(test, n);
+
+	vt_end_open(test, &pair.b, info, &vt_default_kind);
+	vt_fill(data, max - n, ~n);
+	vt_accept(test, &pair.b, data, max - n);
+	KUNIT_ASSERT_EQ(test, vt_event(test, pair.a.eq, FI_CONNECTED, &event),
+			max - n);
+	KUNIT_ASSERT_TRUE(test, vt_filled(event.cm.data, max - n, ~n));
+	vt_pair_close(test, &pair);
+	kunit_kfree(test, data);
+}
+
+static void data_of_every_length_come_with_request_and_reply(struct kunit *test)
+{
+	size_t n, max;
+
+	conf_serve(test);
+	max = max_data(test, &vt_of(test)->pep->fid);
+	for (n = 0; n <= max; n++)
+		exchange(test, n, max);
+}
+
+static void reject(struct kunit *test, size_t n)
+{
+	u8 data[VT_EVENT_DATA], got[VT_EVENT_DATA];
+	struct fi_eq_err_entry error = {
+		.err_data	= got,
+		.err_data_size	= sizeof(got),
+	};
+	struct vt_end end = {};
+	struct fi_info *info;
+
+	vt_client(test, &end, &vt_default_kind);
+	vt_connect(test, &end, NULL, 0);
+	info = connreq_with(test, 0);
+	vt_fill(data, n, n);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, data,
+					n), 0);
+	vt_error(test, end.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+	KUNIT_EXPECT_PTR_EQ(test, error.fid, &end.ep->fid);
+	KUNIT_ASSERT_EQ(test, error.err_data_size, n);
+	KUNIT_EXPECT_LE(test, n, vt_of(test)->info->domain_attr->max_err_data);
+	KUNIT_ASSERT_TRUE(test, vt_filled(got, n, n));
+	vt_end_close(test, &end);
+}
+
+static void data_of_every_length_come_with_a_rejection(struct kunit *test)
+{
+	size_t n, max;
+
+	conf_serve(test);
+	max = max_data(test, &vt_of(test)->pep->fid);
+	for (n = 0; n <= max; n++)
+		reject(test, n);
+}
+
+static void longer_data_are_refused_and_nothing_is_sent(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct vt_pair pair = {};
+	union vt_event event;
+	struct fi_info *info;
+	size_t max;
+	u8 *data;
+
+	conf_serve(test);
+	vt_client(test, &pair.a, &vt_default_kind);
+	max = max_data(test, &pair.a.ep->fid);
+	data = vt_buf(test, max + 1);
+
+	KUNIT_EXPECT_EQ(test, fi_connect(pair.a.ep, &vt->name, data, max + 1),
+			-EINVAL);
+	vt_no_event(test, pair.a.eq);
+	vt_connect(test, &pair.a, NULL, 0);
+	info = connreq_with(test, 0);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, data, max + 1),
+			-EINVAL);
+	vt_end_open(test, &pair.b, info, &vt_default_kind);
+	KUNIT_EXPECT_EQ(test, fi_accept(pair.b.ep, data, max + 1), -EINVAL);
+	vt_accept(test, &pair.b, NULL, 0);
+	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
+static void both_ends_know_each_other_by_name(struct kunit *test)
+{
+	struct sockaddr_storage a = {}, b = {}, peer = {};
+	size_t len, info_len;
+	struct vt_pair pair = {};
+
+	conf_join(test, &pair);
+	info_len = vt_of(test)->info->src_addrlen;
+	len = sizeof(peer);
+	KUNIT_ASSERT_EQ(test, fi_getpeer(pair.a.ep, &peer, &len), 0);
+	KUNIT_EXPECT_EQ(test, len, info_len);
+	KUNIT_EXPECT_MEMEQ(test, &peer, &vt_of(test)->name, len);
+	len = sizeof(a);
+	KUNIT_ASSERT_EQ(test, fi_getname(&pair.a.ep->fid, &a, &len), 0);
+	KUNIT_EXPECT_EQ(test, len, info_len);
+	len = sizeof(b);
+	KUNIT_ASSERT_EQ(test, fi_getname(&pair.b.ep->fid, &b, &len), 0);
+	KUNIT_EXPECT_EQ(test, len, info_len);
+	len = 0;
+	KUNIT_EXPECT_EQ(test, fi_getname(&pair.a.ep->fid, NULL, &len),
+			-FI_ETOOSMALL);
+	KUNIT_EXPECT_EQ(test, len, info_len);
+}
+
+static void steps_out_of_turn_are_refused(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct sockaddr_storage peer;
+	size_t len = sizeof(peer);
+	struct vt_pair pair = {};
+	u8 *buf = vt_buf(test, 8);
+	struct fid_ep *ep;
+
+	conf_serve(test);
+	ep = vt_ep(test, vt->info);
+	KUNIT_EXPECT_EQ(test, fi_connect(ep, &vt->name, NULL, 0),
+			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_enable(ep), -FI_ENOEQ);
+	vt_client(test, &pair.a, &vt_default_kind);
+	KUNIT_EXPECT_EQ(test, fi_accept(pair.a.ep, NULL, 0), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_getpeer(pair.a.ep, &peer, &len), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, fi_shutdown(pair.a.ep, 0), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, fi_enable(pair.a.ep), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_listen(vt->pep), -FI_EOPBADSTATE);
+	if (conf_has(test, FI_MSG | FI_SEND))
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL),
+				-ENOTCONN);
+}
+
+static void an_end_that_is_shut_down_tells_the_other(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	union vt_event event;
+	struct vt_end *ends[] = { &pair.a, &pair.b };
+	u8 *buf = vt_buf(test, 8);
+	int i;
+
+	conf_serve(test);
+	for (i = 0; i < 2; i++) {
+		vt_join(test, &pair, &vt_default_kind);
+		vt_recv(test, ends[!i], buf, 8, vt_ctx(1));
+		KUNIT_ASSERT_EQ(test, fi_shutdown(ends[i]->ep, 0), 0);
+		vt_event(test, ends[!i]->eq, FI_SHUTDOWN, &event);
+		KUNIT_EXPECT_PTR_EQ(test, event.cm.fid, &ends[!i]->ep->fid);
+		KUNIT_EXPECT_EQ(test, vt_failed(test, ends[!i]->rx).err,
+				ECANCELED);
+		KUNIT_EXPECT_EQ(test, fi_send(ends[!i]->ep, buf, 8, NULL, 0,
+					      NULL), -ESHUTDOWN);
+		vt_pair_close(test, &pair);
+	}
+}
+
+static void an_end_that_is_closed_tells_the_other(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	union vt_event event;
+	struct vt_end *ends[] = { &pair.a, &pair.b };
+	int i;
+
+	conf_serve(test);
+	for (i = 0; i < 2; i++) {
+		vt_join(test, &pair, &vt_default_kind);
+		vt_end_close(test, ends[i]);
+		vt_event(test, ends[!i]->eq, FI_SHUTDOWN, &event);
+		vt_end_close(test, ends[!i]);
+	}
+}
+
+static void nobody_listens_is_an_error(struct kunit *test)
+{
+	struct fi_eq_err_entry error = {};
+	struct vt *vt = vt_of(test);
+	struct vt_end end = {};
+
+	conf_serve(test);
+	vt_close(test, &vt->pep->fid);
+	vt_client(test, &end, &vt_default_kind);
+	vt_connect(test, &end, NULL, 0);
+	vt_error(test, end.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+	KUNIT_EXPECT_PTR_EQ(test, error.fid, &end.ep->fid);
+}
+
+static void connections_come_and_go_many_times(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	int i;
+
+	conf_serve(test);
+	for (i = 0; i < 20; i++) {
+		vt_join(test, &pair, &vt_default_kind);
+		if (i % 10 == 0)
+			vt_ping(test, &pair.b, &pair.a);
+		vt_pair_close(test, &pair);
+	}
+	vt_no_event(test, vt_of(test)->eq);
+}
+
+static void requests_wait_until_they_are_answered(struct kunit *test)
+{
+	struct vt_end ends[4] = {};
+	struct fi_info *infos[4] = {};
+	struct fi_eq_err_entry error = {};
+	size_t i;
+
+	conf_serve(test);
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		vt_client(test, &ends[i], &vt_default_kind);
+		vt_connect(test, &ends[i], NULL, 0);
+	}
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		infos[i] = connreq_with(test, 0);
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep,
+						infos[i]->handle, NULL, 0), 0);
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		vt_error(test, ends[i].eq, &error);
+		KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+	}
+	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, infos[0]->handle,
+					NULL, 0), -EINVAL);
+}
+
+static struct kunit_case cm_cases[] = {
+	KUNIT_CASE_PARAM(data_of_every_length_come_with_request_and_reply,
+			 conf_gen_msg),
+	KUNIT_CASE_PARAM(data_of_every_length_come_with_a_rejection,
+			 conf_gen_msg),
+	KUNIT_CASE_PARAM(longer_data_are_refused_and_nothing_is_sent,
+			 conf_gen_msg),
+	KUNIT_CASE_PARAM(both_ends_know_each_other_by_name, conf_gen_msg),
+	KUNIT_CASE_PARAM(steps_out_of_turn_are_refused, conf_gen_msg),
+	KUNIT_CASE_PARAM(an_end_that_is_shut_down_tells_the_other,
+			 conf_gen_msg),
+	KUNIT_CASE_PARAM(an_end_that_is_closed_tells_the_other,
+			 conf_gen_msg),
+	KUNIT_CASE_PARAM(nobody_listens_is_an_error, conf_gen_msg),
+	KUNIT_CASE_PARAM(connections_come_and_go_many_times, conf_gen_msg),
+	KUNIT_CASE_PARAM(requests_wait_until_they_are_answered,
+			 conf_gen_msg),
+	{}
+};
+
+struct kunit_suite conf_cm_suite = {
+	.name		= "kofi_conformance_cm",
+	.init		= conf_init,
+	.exit		= vt_exit,
+	.test_cases	= cm_cases,
+};

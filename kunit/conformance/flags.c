@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Flags: those that fi_getinfo() agrees to as defaults work, as defaults and with a
+ * call; the others are refused everywhere.  Selective completion, levels of
+ * completion, FI_MORE.
+ */
+#include "conformance.h"
+
+/* Every flag that can be a default of the transmit side */
+static const struct {
+	const char	*name;
+	u64		flag;
+} tx_flags[] = {
+	{ "FI_COMPLETION", FI_COMPLETION },
+	{ "FI_INJECT", FI_INJECT },
+	{ "FI_INJECT_COMPLETE", FI_INJECT_COMPLETE },
+	{ "FI_TRANSMIT_COMPLETE", FI_TRANSMIT_COMPLETE },
+	{ "FI_DELIVERY_COMPLETE", FI_DELIVERY_COMPLETE },
+	{ "FI_COMMIT_COMPLETE", FI_COMMIT_COMPLETE },
+	{ "FI_MATCH_COMPLETE", FI_MATCH_COMPLETE },
+	{ "FI_MULTICAST", FI_MULTICAST },
+};
+
+static ssize_t sendmsg(struct vt_end *end, void *buf, size_t len, u64 flags,
+		       u64 data, unsigned long nr)
+{
+	struct kvec iov = { buf, len };
+	struct fi_msg msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.context	= vt_ctx(nr),
+		.data		= data,
+	};
+
+	return fi_sendmsg(end->ep, &msg, flags);
+}
+
+/* One call without flags, then one that has the flag */
+static void use_flag(struct kunit *test, struct vt_pair *pair, u64 flag)
+{
+	u8 *buf = vt_buf(test, 16);
+
+	vt_recv(test, &pair->b, buf, 8, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, buf + 8, 8, NULL, 0,
+				      vt_ctx(2)), 0);
+	vt_done(test, pair->b.rx, vt_ctx(1));
+	vt_done(test, pair->a.tx, vt_ctx(2));
+
+	vt_recv(test, &pair->b, buf, 8, vt_ctx(3));
+	KUNIT_ASSERT_EQ(test, sendmsg(&pair->a, buf + 8, 8, flag, 0, 4), 0);
+	vt_done(test, pair->b.rx, vt_ctx(3));
+	vt_done(test, pair->a.tx, vt_ctx(4));
+}
+
+static void check_tx_flag(struct kunit *test, const char *name, u64 flag)
+{
+	struct vt *vt = vt_of(test);
+	struct fi_info *mine = vt->info, *info;
+	u64 arg = FI_TRANSMIT | flag;
+	struct vt_pair pair = {};
+	struct fid_ep *ep;
+
+	info = conf_with_flags(test, flag, 0);
+	vt->info = info ?: mine;
+	vt_join(test, &pair, &vt_default_kind);
+	if (info) {
+		use_flag(test, &pair, flag);
+		KUNIT_EXPECT_EQ_MSG(test, fi_control(&pair.a.ep->fid,
+						     FI_SETOPSFLAG, &arg), 0,
+				    "%s", name);
+	} else {
+		mine->tx_attr->op_flags = flag;
+		KUNIT_EXPECT_EQ_MSG(test, fi_endpoint(vt->domain, mine, &ep,
+						      NULL), -EINVAL, "%s",
+				    name);
+		mine->tx_attr->op_flags = 0;
+		KUNIT_EXPECT_EQ_MSG(test, fi_control(&pair.a.ep->fid,
+						     FI_SETOPSFLAG, &arg),
+				    -FI_EBADFLAGS, "%s", name);
+		KUNIT_EXPECT_EQ_MSG(test, sendmsg(&pair.a, NULL, 0, flag, 0, 0),
+				    -FI_EBADFLAGS, "%s", name);
+	}
+	vt->info = mine;
+	vt_pair_close(test, &pair);
+}
+
+static void default_flags_work_if_and_only_if_claimed(struct kunit *test)
+{
+	size_t i;
+
+	conf_serve(test);
+	for (i = 0; i < ARRAY_SIZE(tx_flags); i++)
+		check_tx_flag(test, tx_flags[i].name, tx_flags[i].flag);
+}
+
+static void default_flags_of_receives_are_told_truly(struct kunit *test)
+{
+	static const u64 flags[] = { FI_COMPLETION, FI_MULTI_RECV };
+	u8 *buf = vt_buf(test, 8);
+	struct kvec iov = { buf, 8 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	struct vt_end end = {};
+	u64 arg;
+	size_t i;
+	int ret;
+
+	vt_open_info(test, vt_of(test)->info);
+	vt_client(test, &end, &vt_default_kind);
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		ret = conf_with_flags(test, 0, flags[i]) ? 0 : -FI_EBADFLAGS;
+		arg = FI_RECV | flags[i];
+		KUNIT_EXPECT_EQ(test, fi_control(&end.ep->fid, FI_SETOPSFLAG,
+						 &arg), ret);
+		KUNIT_EXPECT_EQ(test, fi_recvmsg(end.ep, &msg, flags[i]), ret);
+	}
+	KUNIT_EXPECT_NOT_NULL(test, conf_with_flags(test, 0, FI_COMPLETION));
+}
+
+static void default_flags_can_be_read_back(struct kunit *test)
+{
+	struct vt_end end = {};
+	u64 arg = FI_TRANSMIT | FI_COMPLETION;
+
+	vt_open_info(test, vt_of(test)->info);
+	vt_client(test, &end, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_control(&end.ep->fid, FI_SETOPSFLAG, &arg), 0);
+	arg = FI_TRANSMIT;
+	KUNIT_ASSERT_EQ(test, fi_control(&end.ep->fid, FI_GETOPSFLAG, &arg), 0);
+	KUNIT_EXPECT_EQ(test, arg, FI_COMPLETION);
+	arg = FI_RECV;
+	KUNIT_ASSERT_EQ(test, fi_control(&end.ep->fid, FI_GETOPSFLAG, &arg), 0);
+	KUNIT_EXPECT_EQ(test, arg, 0);
+	arg = FI_TRANSMIT | FI_RECV;
+	KUNIT_EXPECT_EQ(test, fi_control(&end.ep->fid, FI_GETOPSFLAG, &arg),
+			-EINVAL);
+}
+
+/* Bits that no call knows */
+static void unknown_flags_are_refused(struct kunit *test)
+{
+	static const u64 unknown[] = {
+		FI_PEEK, FI_CLAIM, FI_TRIGGER, FI_SOURCE, FI_READ, BIT_ULL(63),
+	};
+	u8 *buf = vt_buf(test, 8);
+	struct kvec iov = { buf, 8 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	struct vt_pair pair = {};
+	size_t i;
+
+	conf_join(test, &pair);
+	for (i = 0; i < ARRAY_SIZE(unknown); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, fi_sendmsg(pair.a.ep, &msg,
+						     unknown[i]),
+				    -FI_EBADFLAGS, "%#llx", unknown[i]);
+		KUNIT_EXPECT_EQ_MSG(test, fi_recvmsg(pair.a.ep, &msg,
+						     unknown[i]),
+				    -FI_EBADFLAGS, "%#llx", unknown[i]);
+	}
+	if (!vt_is_rdm(vt_of(test)->info))
+		KUNIT_EXPECT_EQ(test, fi_shutdown(pair.a.ep, 1), -FI_EBADFLAGS);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
+/* Also of what the provider sends from where it is */
+static void a_buffer_is_free_when_its_send_completes(struct kunit *test)
+{
+	static const size_t lens[] = { 1, SZ_4K - 1, SZ_4K, SZ_64K };
+	u8 *out = vt_buf(test, SZ_64K), *in[ARRAY_SIZE(lens)];
+	struct vt_pair pair = {};
+	struct fi_info *info;
+	size_t i;
+
+	info = conf_with_flags(test, FI_INJECT_COMPLETE, 0);
+	/* default_flags_work_if_and_only_if_claimed sees to the refusal */
+	if (!info)
+		return;
+	vt_of(test)->info = info;
+	conf_join(test, &pair);
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		in[i] = vt_buf(test, lens[i]);
+		vt_recv(test, &pair.b, in[i], lens[i], vt_ctx(i));
+	}
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		vt_fill(out, lens[i], i);
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, lens[i], NULL, 0,
+					      vt_ctx(i)), 0);
+		vt_done(test, pair.a.tx, vt_ctx(i));
+	}
+	memset(out, 0xff, SZ_64K);
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		vt_done(test, pair.b.rx, vt_ctx(i));
+		KUNIT_EXPECT_TRUE(test, vt_filled(in[i], lens[i], i));
+	}
+}
+
+/* By then it needs nothing of the sender any more */
+static void a_transmitted_message_arrives_without_its_sender(struct kunit *test)
+{
+	u8 *out = vt_buf(test, SZ_64K), *in = vt_buf(test, SZ_64K);
+	struct vt_pair pair = {};
+	struct fi_info *info;
+
+	info = conf_with_flags(test, FI_TRANSMIT_COMPLETE, 0);
+	/* default_flags_work_if_and_only_if_claimed sees to the refusal */
+	if (!info)
+		return;
+	vt_of(test)->info = info;
+	conf_join(test, &pair);
+	vt_fill(out, SZ_64K, 1);
+	vt_recv(test, &pair.b, in, SZ_64K, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, SZ_64K, NULL, 0,
+				      vt_ctx(2)), 0);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	vt_close(test, &pair.a.ep->fid);
+	vt_done(test, pair.b.rx, vt_ctx(1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, SZ_64K, 1));
+}
+
+static void a_delivered_message_has_arrived(struct kunit *test)
+{
+	struct fi_info *info;
+	struct vt *vt = vt_of(test);
+	u8 *out = vt_buf(test, SZ_64K), *in = vt_buf(test, SZ_64K);
+	struct fi_cq_data_entry entry;
+	struct vt_pair pair = {};
+
+	info = conf_with_flags(test, FI_DELIVERY_COMPLETE, 0);
+	/* default_flags_work_if_and_only_if_claimed sees to the refusal */
+	if (!info)
+		return;
+	vt->info = info;
+	conf_join(test, &pair);
+	vt_fill(out, SZ_64K, 1);
+	vt_recv(test, &pair.b, in, SZ_64K, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, SZ_64K, NULL, 0,
+				      vt_ctx(2)), 0);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	KUNIT_EXPECT_EQ(test, fi_cq_read(pair.b.rx->cq, &entry, 1), 1);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, SZ_64K, 1));
+}
+
+/* The place of a silent one is free again a little later than its message arrives */
+static void sendmsg_surely(struct kunit *test, struct vt_end *end, void *buf,
+			   u64 flags, unsigned long nr)
+{
+	ktime_t limit = ktime_add_ms(ktime_get(), VT_PATIENCE_MS);
+	ssize_t ret;
+
+	while ((ret = sendmsg(end, buf, 8, flags, 0, nr)) == -EAGAIN &&
+	       ktime_before(ktime_get(), limit))
+		cond_resched();
+	KUNIT_ASSERT_EQ(test, ret, 0);
+}
+
+/* Silent ones, more than the queue is deep, then one that is told */
+static void only_chosen_operations_complete(struct kunit *test)
+{
+	struct vt_pair pair = {
+		.a.bind_flags = FI_SELECTIVE_COMPLETION,
+		.b.bind_flags = FI_SELECTIVE_COMPLETION,
+	};
+	u8 *buf = vt_buf(test, 8);
+	struct kvec iov = { buf, 8 };
+	struct fi_msg msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.context	= vt_ctx(1),
+	};
+	size_t rounds, i;
+
+	conf_shallow(test, 16);
+	conf_join(test, &pair);
+	rounds = 3 * vt_of(test)->info->tx_attr->size;
+	for (i = 0; i < rounds; i++) {
+		KUNIT_ASSERT_EQ(test, fi_recvmsg(pair.b.ep, &msg,
+						 FI_COMPLETION), 0);
+		sendmsg_surely(test, &pair.a, buf, 0, 2);
+		vt_done(test, pair.b.rx, vt_ctx(1));
+	}
+	vt_recv(test, &pair.b, buf, 8, vt_ctx(3));
+	sendmsg_surely(test, &pair.a, buf, FI_COMPLETION, 4);
+	vt_done(test, pair.a.tx, vt_ctx(4));
+	vt_none(test, pair.a.tx);
+	vt_none(test, pair.b.rx);
+}
+
+static void more_is_a_hint_that_loses_nothing(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	u32 *in, *out;
+	u64 flags;
+	size_t i, n;
+
+	conf_shallow(test, 32);
+	conf_join(test, &pair);
+	n = min(vt_of(test)->info->tx_attr->size,
+		vt_of(test)->info->rx_attr->size);
+	out = vt_buf(test, n * sizeof(*out));
+	in = vt_buf(test, n * sizeof(*in));
+	for (i = 0; i < n; i++)
+		vt_recv(test, &pair.b, &in[i], sizeof(*in), vt_ctx(i));
+	for (i = 0; i < n; i++) {
+		out[i] = 7 * i;
+		flags = FI_COMPLETION | (i < n - 1 ? FI_MORE : 0);
+		KUNIT_ASSERT_EQ(test, sendmsg(&pair.a, &out[i], sizeof(*out),
+					      flags, 0, i), 0);
+	}
+	for (i = 0; i < n; i++) {
+		vt_done(test, pair.a.tx, vt_ctx(i));
+		vt_done(test, pair.b.rx, vt_ctx(i));
+		KUNIT_EXPECT_EQ(test, in[i], 7 * i);
+	}
+}
+
+static void a_fence_is_known_to_who_claims_an_order(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	u8 *buf = vt_buf(test, 16);
+	int ret;
+
+	conf_join(test, &pair);
+	vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
+	ret = sendmsg(&pair.a, buf + 8, 8, FI_FENCE | FI_COMPLETION, 0, 2);
+	if (ret) {
+		KUNIT_EXPECT_EQ(test, ret, -FI_EBADFLAGS);
+		KUNIT_EXPECT_FALSE(test, conf_has(test, FI_FENCE));
+		return;
+	}
+	vt_done(test, pair.b.rx, vt_ctx(1));
+	vt_done(test, pair.a.tx, vt_ctx(2));
+}
+
+static struct kunit_case flags_cases[] = {
+	KUNIT_CASE_PARAM(default_flags_work_if_and_only_if_claimed,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(default_flags_of_receives_are_told_truly,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(default_flags_can_be_read_back, conf_gen_params),
+	KUNIT_CASE_PARAM(unknown_flags_are_refused, conf_gen_params),
+	KUNIT_CASE_PARAM(a_buffer_is_free_when_its_send_completes,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_transmitted_message_arrives_without_its_sender,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_delivered_message_has_arrived, conf_gen_params),
+	KUNIT_CASE_PARAM(only_chosen_operations_complete, conf_gen_params),
+	KUNIT_CASE_PARAM(more_is_a_hint_that_loses_nothing, conf_gen_params),
+	KUNIT_CASE_PARAM(a_fence_is_known_to_who_claims_an_order,
+			 conf_gen_params),
+	{}
+};
+
+struct kunit_suite conf_flags_suite = {
+	.name		= "kofi_conformance_flags",
+	.init		= conf_init,
+	.exit		= vt_exit,
+	.test_cases	= flags_cases,
+};

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Messages: every call that sends to every call that receives, memory of every
+ * kind, injection, lists, what is too long.
+ */
+#include "../lib/memory.h"
+#include "conformance.h"
+
+/**
+ * struct send_call - A call that sends
+ * @name: of the call
+ * @post: makes it
+ * @silent: there is no completion
+ * @short_only: carries inject_size bytes at most, and the buffer is free at once
+ * @with_data: carries remote CQ data
+ * @refusal: what it answers if there are none
+ */
+struct send_call {
+	const char	*name;
+	ssize_t		(*post)(struct fid_ep *ep, void *buf, size_t len,
+				size_t count, u64 data, void *context);
+	bool		silent;
+	bool		short_only;
+	bool		with_data;
+	int		refusal;
+};
+
+static void split(struct kvec *iov, void *buf, size_t len, size_t count)
+{
+	iov[0] = (struct kvec) { buf, count > 1 ? len / 3 : len };
+	iov[1] = (struct kvec) { buf + len / 3, len - len / 3 };
+}
+
+static ssize_t post_send(struct fid_ep *ep, void *buf, size_t len, size_t count,
+			 u64 data, void *context)
+{
+	return fi_send(ep, buf, len, NULL, 0, context);
+}
+
+static ssize_t post_sendv(struct fid_ep *ep, void *buf, size_t len,
+			  size_t count, u64 data, void *context)
+{
+	struct kvec iov[2];
+
+	split(iov, buf, len, count);
+	return fi_sendv(ep, iov, NULL, count, 0, context);
+}
+
+static ssize_t post_flags(struct fid_ep *ep, void *buf, size_t len,
+			  size_t count, u64 data, void *context, u64 flags)
+{
+	struct kvec iov[2];
+	struct fi_msg msg = {
+		.msg_iov	= iov,
+		.iov_count	= count,
+		.context	= context,
+		.data		= data,
+	};
+
+	split(iov, buf, len, count);
+	return fi_sendmsg(ep, &msg, flags | FI_COMPLETION);
+}
+
+static ssize_t post_sendmsg(struct fid_ep *ep, void *buf, size_t len,
+			    size_t count, u64 data, void *context)
+{
+	return post_flags(ep, buf, len, count, data, context, 0);
+}
+
+static ssize_t post_sendmsg_data(struct fid_ep *ep, void *buf, size_t len,
+				 size_t count, u64 data, void *context)
+{
+	return post_flags(ep, buf, len, count, data, context,
+			  FI_REMOTE_CQ_DATA);
+}
+
+static ssize_t post_sendmsg_inject(struct fid_ep *ep, void *buf, size_t len,
+				   size_t count, u64 data, void *context)
+{
+	return post_flags(ep, buf, len, count, data, context, FI_INJECT);
+}
+
+static ssize_t post_inject(struct fid_ep *ep, void *buf, size_t len,
+			   size_t count, u64 data, void *context)
+{
+	return fi_inject(ep, buf, len, 0);
+}
+
+static ssize_t post_senddata(struct fid_ep *ep, void *buf, size_t len,
+			     size_t count, u64 data, void *context)
+{
+	return fi_senddata(ep, buf, len, NULL, data, 0, context);
+}
+
+static ssize_t post_injectdata(struct fid_ep *ep, void *buf, size_t len,
+			       size_t count, u64 data, void *context)
+{
+	return fi_injectdata(ep, buf, len, data, 0);
+}
+
+static const struct send_call send_calls[] = {
+	{ "send", post_send },
+	{ "sendv", post_sendv },
+	{ "sendmsg", post_sendmsg },
+	{ "sendmsg with data", post_sendmsg_data, .with_data = true,
+	  .refusal = -FI_EBADFLAGS },
+	{ "sendmsg, injected", post_sendmsg_inject, .short_only = true },
+	{ "inject", post_inject, .silent = true, .short_only = true },
+	{ "senddata", post_senddata, .with_data = true, .refusal = -ENOSYS },
+	{ "injectdata", post_injectdata, .silent = true, .short_only = true,
+	  .with_data = true, .refusal = -ENOSYS },
+};
+
+/* The three calls that receive, in turn */
+static ssize_t post_recv(struct fid_ep *ep, int call, void *buf, size_t len,
+			 size_t count, void *context)
+{
+	struct kvec iov[2];
+	struct fi_msg msg = {
+		.msg_iov	= iov,
+		.iov_count	= count,
+		.context	= context,
+	};
+
+	split(iov, buf, len, count);
+	switch (call % 3) {
+	case 0:
+		return fi_recv(ep, buf, len, NULL, 0, context);
+	case 1:
+		return fi_recvv(ep, iov, NULL, count, 0, context);
+	default:
+		return fi_recvmsg(ep, &msg, FI_COMPLETION);
+	}
+}
+
+static void carry(struct kunit *test, struct vt_pair *pair,
+		  const struct send_call *call, int recv_call, size_t len)
+{
+	u64 data = call->with_data ? conf_data(test) : 0;
+	u8 *out = vt_buf(test, len + 1), *in = vt_buf(test, len + 1);
+	size_t count = conf_min_iov(test, 2);
+	struct vt_comp comp;
+
+	vt_fill(out, len, len);
+	memset(in, 0x5a, len + 1);
+	KUNIT_ASSERT_EQ(test, post_recv(vt_rx(&pair->b), recv_call, in, len, count,
+					vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ_MSG(test, call->post(pair->a.ep, out, len, count, data,
+					     vt_ctx(2)), 0, "%s", call->name);
+	if (call->short_only)
+		memset(out, 0, len);
+	comp = vt_done(test, pair->b.rx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.len, len);
+	KUNIT_EXPECT_EQ(test, comp.data, data);
+	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV |
+			(call->with_data ? FI_REMOTE_CQ_DATA : 0));
+	if (!call->silent) {
+		comp = vt_done(test, pair->a.tx, vt_ctx(2));
+		KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_SEND);
+	}
+	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(in, len, len), "%s, %zu bytes",
+			      call->name, len);
+	KUNIT_EXPECT_EQ(test, in[len], 0x5a);
+	kunit_kfree(test, in);
+	kunit_kfree(test, out);
+}
+
+static void carry_sizes(struct kunit *test, struct vt_pair *pair,
+			const struct send_call *call)
+{
+	const struct fi_info *info = vt_of(test)->info;
+	const size_t sizes[] = {
+		0, 1, info->tx_attr->inject_size, 4097, 10000
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		if (sizes[i] > info->ep_attr->max_msg_size ||
+		    (call->short_only &&
+		     sizes[i] > info->tx_attr->inject_size))
+			continue;
+		carry(test, pair, call, i, sizes[i]);
+	}
+}
+
+static void no_shared_context_is_possible(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct fid_ep *srx;
+	int ret;
+
+	vt_open_info(test, vt->info);
+	ret = fi_srx_context(vt->domain, vt->info->rx_attr, &srx, NULL);
+	if (!ret)
+		vt_adopt(test, &srx->fid);
+	KUNIT_EXPECT_EQ(test, ret, -ENOSYS);
+}
+
+/*
+ * The info of a case in the suite of shared receive contexts wishes for one.  Returns
+ * whether the ends are connected; if none is claimed, they are not, and it is refused.
+ */
+static bool join(struct kunit *test, struct vt_pair *pair)
+{
+	const struct fi_info *info = vt_of(test)->info;
+
+	if (info->ep_attr->rx_ctx_cnt != FI_SHARED_CONTEXT) {
+		conf_join(test, pair);
+		return true;
+	}
+	if (!info->domain_attr->max_ep_srx_ctx) {
+		no_shared_context_is_possible(test);
+		return false;
+	}
+	conf_serve(test);
+	pair->b.srx = conf_srx(test);
+	conf_accept_shared(test, pair);
+	return true;
+}
+
+static void no_message_is_possible(struct kunit *test, struct vt_end *end)
+{
+	u8 *buf = vt_buf(test, 8);
+	size_t i;
+
+	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, buf, 8, NULL, 0, NULL), -ENOSYS);
+	for (i = 0; i < ARRAY_SIZE(send_calls); i++)
+		KUNIT_EXPECT_EQ(test, send_calls[i].post(end->ep, buf, 8, 1, 0,
+							 NULL), -ENOSYS);
+}
+
+static void each_send_call_reaches_each_receive_call(struct kunit *test)
+{
+	const struct send_call *call;
+	struct vt_pair pair = {};
+	u8 *buf = vt_buf(test, 8);
+
+	if (!join(test, &pair))
+		return;
+	if (!conf_has(test, FI_MSG)) {
+		no_message_is_possible(test, &pair.a);
+		return;
+	}
+	for (call = send_calls; call < send_calls + ARRAY_SIZE(send_calls);
+	     call++) {
+		if (call->with_data && !conf_data(test))
+			KUNIT_EXPECT_EQ_MSG(test, call->post(pair.a.ep, buf, 1,
+							     1, 1, NULL),
+					    call->refusal, "%s", call->name);
+		else
+			carry_sizes(test, &pair, call);
+	}
+	vt_none(test, pair.a.tx);
+	vt_none(test, pair.b.rx);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
+/* As many pieces as the lists may have; a page of vmalloc is one */
+static void carry_memory(struct kunit *test, struct vt_pair *pair,
+			 const struct vt_memory *kind, size_t len, u64 flags)
+{
+	struct vt_list *from = vt_buf(test, sizeof(*from));
+	struct vt_list *to = vt_buf(test, sizeof(*to));
+	struct vt_memory memory = *kind;
+	u8 *out, *in;
+
+	memory.pieces = clamp(conf_min_iov(test, VT_IOV) / 2, 1, kind->pieces);
+	out = memory.alloc(test) + memory.offset;
+	in = memory.alloc(test) + memory.offset;
+	vt_make_list(from, &memory, out, len);
+	vt_make_list(to, &memory, in, len);
+	from->msg.context = vt_ctx(1);
+	to->msg.context = vt_ctx(2);
+	vt_fill(out, len, 3);
+	KUNIT_ASSERT_EQ_MSG(test, fi_recvmsg(vt_rx(&pair->b), &to->msg, 0), 0, "%s",
+			    memory.name);
+	KUNIT_ASSERT_EQ_MSG(test, fi_sendmsg(pair->a.ep, &from->msg, flags), 0,
+			    "%s", memory.name);
+	/* Lists belong to the caller again; what was injected, too */
+	kunit_kfree(test, from);
+	kunit_kfree(test, to);
+	if (flags & FI_INJECT)
+		memset(out, 0, len);
+
+	KUNIT_EXPECT_EQ(test, vt_done(test, pair->b.rx, vt_ctx(2)).len, len);
+	vt_done(test, pair->a.tx, vt_ctx(1));
+	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(in, len, 3), "%s", memory.name);
+}
+
+static void memory_of_every_kind_carries_messages(struct kunit *test)
+{
+	size_t len = conf_min_iov(test, 4) == 4 ? 3000 : 1;
+	struct vt_pair pair = {};
+	int i;
+
+	if (!join(test, &pair))
+		return;
+	for (i = 0; i < VT_MEMORIES; i++)
+		carry_memory(test, &pair, &vt_memories[i], len, 0);
+}
+
+static void memory_of_every_kind_can_be_injected(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	int i;
+
+	if (!join(test, &pair))
+		return;
+	for (i = 0; i < VT_MEMORIES; i++)
+		carry_memory(test, &pair, &vt_memories[i],
+			     vt_of(test)->info->tx_attr->inject_size,
+			     FI_INJECT);
+}
+
+static void the_stack_can_be_injected(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	u8 *in = vt_buf(test, 32), out[32];
+	size_t len;
+
+	conf_join(test, &pair);
+	len = min(sizeof(out), vt_of(test)->info->tx_attr->inject_size);
+	vt_fill(out, len, 6);
+	vt_recv(test, &pair.b, in, 32, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, out, len, 0), 0);
+	memset(out, 0, len);
+	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.rx, vt_ctx(1)).len, len);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, len, 6));
+}
+
+static void a_shorter_message_says_its_length(struct kunit *test)
+{
+	u8 *out = vt_buf(test, 100), *in = vt_buf(test, 100);
+	struct vt_pair pair = {};
+
+	if (!join(test, &pair))
+		return;
+	memset(in, 0x5a, 100);
+	vt_recv(test, &pair.b, in, 100, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 40, NULL, 0, vt_ctx(2)),
+			0);
+	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.rx, vt_ctx(1)).len, 40);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	KUNIT_EXPECT_EQ(test, in[39], 0);
+	KUNIT_EXPECT_EQ(test, in[40], 0x5a);
+}
+
+static void a_longer_message_is_a_truncation(struct kunit *test)
+{
+	u8 *out = vt_buf(test, 100), *in = vt_buf(test, 100);
+	struct vt_pair pair = {};
+	struct vt_comp comp;
+
+	if (!join(test, &pair))
+		return;
+	memset(in, 0x5a, 100);
+	vt_recv(test, &pair.b, in, 50, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 100, NULL, 0, vt_ctx(2)),
+			0);
+	comp = vt_failed(test, pair.b.rx);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
+	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV);
+	KUNIT_EXPECT_EQ(test, in[50], 0x5a);
+}
+
+static void bad_lists_are_refused(struct kunit *test)
+{
+	struct kvec iov = { vt_buf(test, 8), 8 };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	struct vt_pair pair = {};
+
+	conf_join(test, &pair);
+	msg.type = FI_BUF_SGL + 1;
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvmsg(pair.a.ep, &msg, 0), -EINVAL);
+	msg.type = FI_BUF_KVEC;
+	msg.msg_iov = NULL;
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, NULL, 8, NULL, 0, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, NULL, 8, NULL, 0, NULL),
+			-EINVAL);
+	vt_none(test, pair.a.tx);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
+static void a_receive_is_cancelled_or_stays(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	u8 *buf = vt_buf(test, 8);
+	struct vt_comp comp;
+	ssize_t ret;
+
+	conf_join(test, &pair);
+	vt_recv(test, &pair.b, buf, 8, vt_ctx(5));
+	ret = fi_cancel(&pair.b.ep->fid, vt_ctx(5));
+	if (ret == -ENOSYS) {
+		/* Then the receive is still there */
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 0, NULL, 0,
+					      vt_ctx(6)), 0);
+		vt_done(test, pair.b.rx, vt_ctx(5));
+		return;
+	}
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	comp = vt_failed(test, pair.b.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(5));
+	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV);
+	KUNIT_EXPECT_EQ(test, fi_cancel(&pair.b.ep->fid, vt_ctx(5)), -ENOENT);
+	KUNIT_EXPECT_EQ(test, fi_cancel(&pair.b.ep->fid, NULL), -ENOENT);
+	vt_none(test, pair.b.rx);
+	vt_ping(test, &pair.a, &pair.b);
+	/* That one has taken its message */
+	KUNIT_EXPECT_EQ(test, fi_cancel(&pair.b.ep->fid, vt_ctx(1001)),
+			-ENOENT);
+}
+
+static struct kunit_case msg_cases[] = {
+	KUNIT_CASE_PARAM(each_send_call_reaches_each_receive_call,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_carries_messages,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_can_be_injected,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(the_stack_can_be_injected, conf_gen_params),
+	KUNIT_CASE_PARAM(a_shorter_message_says_its_length, conf_gen_params),
+	KUNIT_CASE_PARAM(a_longer_message_is_a_truncation, conf_gen_params),
+	KUNIT_CASE_PARAM(bad_lists_are_refused, conf_gen_params),
+	KUNIT_CASE_PARAM(a_receive_is_cancelled_or_stays, conf_gen_params),
+	{}
+};
+
+struct kunit_suite conf_msg_suite = {
+	.name		= "kofi_conformance_msg",
+	.init		= conf_init,
+	.exit		= vt_exit,
+	.test_cases	= msg_cases,
+};
+
+static int shared_init(struct kunit *test)
+{
+	int ret = conf_init(test);
+	bool claimed;
+
+	if (ret)
+		return ret;
+	claimed = vt_of(test)->info->domain_attr->max_ep_srx_ctx;
+	KUNIT_EXPECT_EQ(test, conf_wants_shared(test), claimed);
+	vt_of(test)->info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	return 0;
+}
+
+/* Received through a shared receive context, or refused if there is none */
+static struct kunit_case shared_cases[] = {
+	KUNIT_CASE_PARAM(each_send_call_reaches_each_receive_call,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_carries_messages,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_can_be_injected,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_shorter_message_says_its_length, conf_gen_params),
+	KUNIT_CASE_PARAM(a_longer_message_is_a_truncation, conf_gen_params),
+	{}
+};
+
+struct kunit_suite conf_shared_suite = {
+	.name		= "kofi_conformance_shared",
+	.init		= shared_init,
+	.exit		= vt_exit,
+	.test_cases	= shared_cases,
+};

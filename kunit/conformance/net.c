@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * A network namespace that goes: everything in it ends, as with a removed device, and
+ * objects stay as shells until their client closes them.
+ *
+ * The namespace is new and has loopback addresses only.  A provider that finds nothing
+ * there, as an RDMA device does, has to say so.
+ */
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include "../lib/netns.h"
+#include "conformance.h"
+
+#define LEN	64
+
+/* Goes on in the namespace; false: nothing is found there */
+static bool enter(struct kunit *test, struct vt_netns *netns)
+{
+	struct fi_info *hints = conf_hints_new(vt_of(test)->info->ep_attr->type);
+	const struct fi_info *given = vt_of(test)->info;
+	struct fi_info *info;
+	int ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	rtnl_lock();
+	ret = dev_open(netns->net->loopback_dev, NULL);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	hints->addr_format = given->addr_format;
+	hints->fabric_attr->net = netns->net;
+	hints->fabric_attr->prov_name = kstrdup(given->fabric_attr->prov_name,
+						GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, hints->fabric_attr->prov_name);
+	ret = conf_getinfo(test, hints, &info);
+	if (ret) {
+		KUNIT_EXPECT_EQ(test, ret, -ENODATA);
+		return false;
+	}
+	KUNIT_EXPECT_PTR_EQ(test, info->fabric_attr->net, netns->net);
+	vt_of(test)->info = info;
+	return true;
+}
+
+/* The completion queue says so when nothing is left in it */
+static void ended(struct kunit *test, struct fid_cq *cq)
+{
+	struct fi_cq_err_entry error = {};
+	struct fi_cq_data_entry entry;
+	ssize_t ret;
+
+	do {
+		ret = fi_cq_sread(cq, &entry, 1, NULL, VT_PATIENCE_MS);
+		if (ret == -FI_EAVAIL)
+			fi_cq_readerr(cq, &error, 0);
+	} while (ret == 1 || ret == -FI_EAVAIL);
+	KUNIT_EXPECT_EQ(test, ret, -ENODEV);
+}
+
+static void end_is_a_shell(struct kunit *test, struct vt_end *end)
+{
+	struct fi_eq_err_entry error = {};
+	u8 *buf = vt_buf(test, LEN);
+
+	if (end->eq) {
+		vt_error(test, end->eq, &error);
+		KUNIT_EXPECT_EQ(test, error.err, ENODEV);
+		KUNIT_EXPECT_PTR_EQ(test, error.fid, &end->ep->fid);
+		vt_no_event(test, end->eq);
+	}
+	KUNIT_EXPECT_EQ(test, fi_send(end->ep, buf, LEN, NULL, 0, vt_ctx(9)),
+			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, buf, LEN, NULL, 0, vt_ctx(9)),
+			-ENODEV);
+	ended(test, end->rx->cq);
+}
+
+static void what_is_in_a_namespace_goes_with_it(struct kunit *test)
+{
+	struct vt_netns *netns = vt_netns_new(test);
+	struct fi_eq_err_entry error = {};
+	struct vt_pair pair = {};
+	struct vt_comp comp;
+
+	if (!enter(test, netns))
+		return;
+	conf_join(test, &pair);
+	vt_ping(test, &pair.a, &pair.b);
+	vt_recv(test, &pair.b, vt_buf(test, LEN), LEN, vt_ctx(1));
+
+	vt_netns_let_go(netns);
+	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
+	comp = vt_failed(test, pair.b.rx);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	end_is_a_shell(test, &pair.a);
+	end_is_a_shell(test, &pair.b);
+	if (vt_of(test)->pep) {
+		vt_error(test, vt_of(test)->eq, &error);
+		KUNIT_EXPECT_EQ(test, error.err, ENODEV);
+		KUNIT_EXPECT_EQ(test, fi_listen(vt_of(test)->pep), -ENODEV);
+	}
+}
+
+static void nothing_is_opened_where_no_namespace_is(struct kunit *test)
+{
+	struct vt_netns *netns = vt_netns_new(test);
+	struct vt *vt = vt_of(test);
+	struct fid_pep *pep = NULL;
+	struct fid_ep *ep = NULL;
+	struct fid_cq *cq = NULL;
+
+	if (!enter(test, netns))
+		return;
+	vt_open_info(test, vt->info);
+	vt_netns_let_go(netns);
+	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, vt->info, &ep, NULL),
+			-ENODEV);
+	if (!vt_is_rdm(vt->info))
+		KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep,
+						    NULL), -ENODEV);
+	if (!fi_cq_open(vt->domain, NULL, &cq, NULL)) {
+		vt_adopt(test, &cq->fid);
+		ended(test, cq);
+	}
+}
+
+static struct kunit_case net_cases[] = {
+	KUNIT_CASE_PARAM(what_is_in_a_namespace_goes_with_it, conf_gen_params),
+	KUNIT_CASE_PARAM(nothing_is_opened_where_no_namespace_is,
+			 conf_gen_params),
+	{}
+};
+
+struct kunit_suite conf_net_suite = {
+	.name		= "kofi_conformance_net",
+	.init		= conf_init,
+	.exit		= vt_exit,
+	.test_cases	= net_cases,
+};

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The tables of a provider's objects: which are refused, and which shorter ones
+ * are made complete.
+ *
+ * The rows are the tables of all classes, taken from the mock's own description
+ * of them, so that a table or a slot that is added later is tested at once.
+ */
+#include "core.h"
+
+struct row {
+	enum mock_class	class;
+	unsigned int	table;
+};
+
+static const struct row rows[] = {
+	{ MOCK_FABRIC, 0 }, { MOCK_FABRIC, 1 },
+	{ MOCK_DOMAIN, 0 }, { MOCK_DOMAIN, 1 }, { MOCK_DOMAIN, 2 },
+	{ MOCK_EQ, 0 }, { MOCK_EQ, 1 },
+	{ MOCK_PEP, 0 }, { MOCK_PEP, 1 }, { MOCK_PEP, 2 },
+	{ MOCK_CQ, 0 }, { MOCK_CQ, 1 },
+	{ MOCK_EP, 0 }, { MOCK_EP, 1 }, { MOCK_EP, 2 }, { MOCK_EP, 3 },
+	{ MOCK_EP, 4 }, { MOCK_EP, 5 }, { MOCK_EP, 6 },
+	{ MOCK_MR, 0 }, { MOCK_MR, 1 },
+	{ MOCK_CNTR, 0 }, { MOCK_CNTR, 1 },
+	{ MOCK_AV, 0 }, { MOCK_AV, 1 },
+	{ MOCK_SRX, 0 }, { MOCK_SRX, 1 }, { MOCK_SRX, 2 }, { MOCK_SRX, 3 },
+	{ MOCK_SRX, 4 }, { MOCK_SRX, 5 }, { MOCK_SRX, 6 },
+	{ MOCK_SEP, 0 }, { MOCK_SEP, 1 }, { MOCK_SEP, 2 }, { MOCK_SEP, 3 },
+	{ MOCK_SEP, 4 }, { MOCK_SEP, 5 }, { MOCK_SEP, 6 },
+	{ MOCK_TX, 0 }, { MOCK_TX, 1 }, { MOCK_TX, 2 }, { MOCK_TX, 3 },
+	{ MOCK_TX, 4 }, { MOCK_TX, 5 }, { MOCK_TX, 6 },
+	{ MOCK_RX, 0 }, { MOCK_RX, 1 }, { MOCK_RX, 2 }, { MOCK_RX, 3 },
+	{ MOCK_RX, 4 }, { MOCK_RX, 5 }, { MOCK_RX, 6 },
+	{ MOCK_STX, 0 }, { MOCK_STX, 1 },
+	{ MOCK_MC, 0 },
+};
+
+static const struct mock_table *row_table(const struct row *row)
+{
+	return &mock_classes[row->class].tables[row->table];
+}
+
+static void row_desc(const struct row *row, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s %s",
+		 mock_classes[row->class].name, row_table(row)->name);
+}
+
+KUNIT_ARRAY_PARAM(row, rows, row_desc);
+
+static void every_table_has_a_row(struct kunit *test)
+{
+	enum mock_class class;
+	size_t tables = 0;
+
+	for (class = 0; class < MOCK_NR_CLASSES; class++)
+		tables += mock_classes[class].nr_tables;
+
+	KUNIT_EXPECT_EQ(test, tables, ARRAY_SIZE(rows));
+}
+
+static void open_row(struct kunit *test, struct core_set *set,
+		     const struct row *row)
+{
+	core_open_parents(test, set, core_mock(test, "mock", 1), row->class);
+}
+
+static void spoil(struct core_set *set, const struct row *row,
+		  enum mock_flaw flaw, size_t arg)
+{
+	set->mock->knob = (struct mock_knob) {
+		.flaw = flaw,
+		.class = row->class,
+		.table = row->table,
+		.arg = arg,
+	};
+}
+
+/* Refused, and closed again unless that cannot be done */
+static void expect_refused(struct kunit *test, struct core_set *set,
+			   const struct row *row, bool closable)
+{
+	struct fid *fid = NULL;
+	int live = mock_live(set->mock);
+
+	KUNIT_EXPECT_EQ_MSG(test, core_open(test, set, row->class, &fid),
+			    -EINVAL, "argument %zu", set->mock->knob.arg);
+
+	KUNIT_EXPECT_NULL(test, fid);
+	KUNIT_EXPECT_EQ_MSG(test, mock_live(set->mock), live + !closable,
+			    "argument %zu", set->mock->knob.arg);
+}
+
+static void null_slot_is_refused(struct kunit *test)
+{
+	const struct row *row = test->param_value;
+	unsigned int slot, slots = mock_table_slots(row_table(row));
+	struct core_set set;
+
+	open_row(test, &set, row);
+
+	for (slot = row->table ? 0 : 1; slot < slots; slot++) {
+		spoil(&set, row, MOCK_HOLE, slot);
+		expect_refused(test, &set, row, true);
+	}
+}
+
+static const struct row fid_rows[] = {
+	{ MOCK_FABRIC }, { MOCK_DOMAIN }, { MOCK_EQ }, { MOCK_PEP },
+	{ MOCK_CQ }, { MOCK_EP }, { MOCK_MR }, { MOCK_CNTR }, { MOCK_AV },
+	{ MOCK_SRX }, { MOCK_SEP }, { MOCK_TX }, { MOCK_RX }, { MOCK_STX },
+	{ MOCK_MC },
+};
+
+KUNIT_ARRAY_PARAM(fid_row, fid_rows, row_desc);
+
+/* The core has let go of an object that it could not close */
+static void expect_let_go(struct kunit *test, struct core_set *set)
+{
+	static const enum mock_class parents[] = {
+		MOCK_EP, MOCK_SEP, MOCK_DOMAIN, MOCK_FABRIC,
+	};
+	struct fid *fid;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(parents); i++) {
+		fid = set->fid[parents[i]];
+		if (fid)
+			KUNIT_EXPECT_EQ(test, core_close(test, fid), 0);
+	}
+	KUNIT_EXPECT_EQ(test, mock_reap(set->mock), 1);
+}
+
+static void null_close_is_refused(struct kunit *test)
+{
+	const struct row *row = test->param_value;
+	struct core_set set;
+
+	open_row(test, &set, row);
+	spoil(&set, row, MOCK_HOLE, 0);
+
+	expect_refused(test, &set, row, false);
+
+	expect_let_go(test, &set);
+}
+
+static void missing_fid_table_is_refused(struct kunit *test)
+{
+	const struct row *row = test->param_value;
+	struct core_set set;
+
+	open_row(test, &set, row);
+	spoil(&set, row, MOCK_NO_TABLE, 0);
+
+	expect_refused(test, &set, row, false);
+
+	expect_let_go(test, &set);
+}
+
+static void missing_table_is_refused(struct kunit *test)
+{
+	const struct row *row = test->param_value;
+	struct core_set set;
+	unsigned int table;
+
+	open_row(test, &set, row);
+
+	for (table = 1; table < mock_classes[row->class].nr_tables; table++) {
+		struct row other = { row->class, table };
+
+		spoil(&set, &other, MOCK_NO_TABLE, table);
+		expect_refused(test, &set, &other, true);
+	}
+}
+
+static void wrong_class_is_refused(struct kunit *test)
+{
+	const struct row *row = test->param_value;
+	struct core_set set;
+
+	open_row(test, &set, row);
+	spoil(&set, row, MOCK_WRONG_CLASS, 0);
+
+	expect_refused(test, &set, row, true);
+}
+
+static void absurd_size_is_refused(struct kunit *test)
+{
+	static const size_t sizes[] = { 0, 1, sizeof(size_t) - 1 };
+	const struct row *row = test->param_value;
+	size_t size = row_table(row)->size;
+	struct core_set set;
+	int i;
+
+	open_row(test, &set, row);
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		spoil(&set, row, MOCK_SIZE, sizes[i]);
+		expect_refused(test, &set, row, true);
+	}
+	spoil(&set, row, MOCK_SIZE, size + 1);
+	expect_refused(test, &set, row, true);
+	spoil(&set, row, MOCK_SIZE, size - 1);
+	expect_refused(test, &set, row, true);
+}
+
+/* The last slot of a table of an open object, and of the core's filler */
+static void *last_slot(const struct row *row, struct fid *fid)
+{
+	void ***table = (void *)fid + row_table(row)->where;
+
+	return (*table)[mock_table_slots(row_table(row))];
+}
+
+static void *last_filler(const struct row *row)
+{
+	void *const *fillers = row_table(row)->fillers;
+
+	return fillers[mock_table_slots(row_table(row))];
+}
+
+static void *first_slot(const struct row *row, struct fid *fid)
+{
+	void ***table = (void *)fid + row_table(row)->where;
+
+	return (*table)[1];
+}
+
+static void shorter_table_is_filled_up(struct kunit *test)
+{
+	const struct row *row = test->param_value;
+	struct fid *whole, *fid;
+	struct core_set set;
+	size_t size;
+
+	open_row(test, &set, row);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, row->class, &whole), 0);
+
+	for (size = row_table(row)->size - sizeof(void *);
+	     size > sizeof(size_t); size -= sizeof(void *)) {
+		spoil(&set, row, MOCK_SIZE, size);
+		KUNIT_ASSERT_EQ(test, core_open(test, &set, row->class, &fid),
+				0);
+		KUNIT_EXPECT_PTR_EQ(test, last_slot(row, fid),
+				    last_filler(row));
+		KUNIT_EXPECT_PTR_EQ(test, first_slot(row, fid),
+				    first_slot(row, whole));
+		KUNIT_EXPECT_EQ(test, core_close(test, fid), 0);
+	}
+}
+
+static void longer_table_is_accepted(struct kunit *test)
+{
+	const struct row *row = test->param_value;
+	struct core_set set;
+	struct fid *fid;
+
+	open_row(test, &set, row);
+	spoil(&set, row, MOCK_SIZE, row_table(row)->size + 3 * sizeof(void *));
+
+	KUNIT_EXPECT_EQ(test, core_open(test, &set, row->class, &fid), 0);
+}
+
+static void send_beyond_a_short_table_answers_enosys(struct kunit *test)
+{
+	static const struct row msg = { MOCK_EP, 3 };
+	struct core_set set;
+	struct fid_ep *ep;
+	struct fid *fid;
+
+	open_row(test, &set, &msg);
+	spoil(&set, &msg, MOCK_SIZE, offsetof(struct fi_ops_msg, send));
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_EP, &fid), 0);
+	ep = container_of(fid, struct fid_ep, fid);
+
+	KUNIT_EXPECT_EQ(test, fi_send(ep, "x", 1, NULL, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_inject(ep, "x", 1, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_injectdata(ep, "x", 1, 0, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_recv(ep, NULL, 0, NULL, 0, NULL),
+			-FI_EOPBADSTATE);
+}
+
+static void control_beyond_a_short_table_answers_enosys(struct kunit *test)
+{
+	static const struct row cm = { MOCK_EP, 2 };
+	struct core_set set;
+	struct fid_ep *ep;
+	struct fid *fid;
+
+	open_row(test, &set, &cm);
+	spoil(&set, &cm, MOCK_SIZE, offsetof(struct fi_ops_cm, accept));
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_EP, &fid), 0);
+	ep = container_of(fid, struct fid_ep, fid);
+
+	KUNIT_EXPECT_EQ(test, fi_accept(ep, NULL, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_shutdown(ep, 0), -ENOSYS);
+}
+
+static void open_beyond_a_short_table_answers_enosys(struct kunit *test)
+{
+	static const struct row fabric = { MOCK_FABRIC, 1 };
+	struct core_set set;
+	struct fid *fid;
+
+	open_row(test, &set, &fabric);
+	spoil(&set, &fabric, MOCK_SIZE, offsetof(struct fi_ops_fabric, eq_open));
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC,
+					&set.fid[MOCK_FABRIC]), 0);
+
+	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_EQ, &fid), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_DOMAIN, &fid), 0);
+}
+
+/* Which capability promises which table of an endpoint */
+static const struct promise {
+	const char	*name;
+	u64		cap;
+	unsigned int	table;
+} promises[] = {
+	{ "FI_MSG", FI_MSG, 3 },
+	{ "FI_RMA", FI_RMA, 4 },
+	{ "FI_TAGGED", FI_TAGGED, 5 },
+	{ "FI_ATOMIC", FI_ATOMIC, 6 },
+};
+
+static void promise_desc(const struct promise *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(promise, promises, promise_desc);
+
+static struct row open_promise(struct kunit *test, struct core_set *set)
+{
+	const struct promise *promise = test->param_value;
+	struct row row = { MOCK_EP, promise->table };
+
+	open_row(test, set, &row);
+	set->info->caps = promise->cap;
+	return row;
+}
+
+static void promised_table_of_the_cores_fillers_is_refused(struct kunit *test)
+{
+	struct core_set set;
+	struct row row = open_promise(test, &set);
+
+	spoil(&set, &row, MOCK_FILLERS, 0);
+
+	expect_refused(test, &set, &row, true);
+}
+
+static void promised_table_of_copied_fillers_is_refused(struct kunit *test)
+{
+	struct core_set set;
+	struct row row = open_promise(test, &set);
+
+	spoil(&set, &row, MOCK_FILLER_COPY, 0);
+
+	expect_refused(test, &set, &row, true);
+}
+
+static void promised_short_table_of_nothing_is_refused(struct kunit *test)
+{
+	struct core_set set;
+	struct row row = open_promise(test, &set);
+
+	spoil(&set, &row, MOCK_SIZE, sizeof(size_t));
+
+	expect_refused(test, &set, &row, true);
+}
+
+static void promised_table_with_one_call_is_accepted(struct kunit *test)
+{
+	struct core_set set;
+	struct row row = open_promise(test, &set);
+	struct fid *fid;
+
+	spoil(&set, &row, MOCK_REAL,
+	      mock_table_slots(row_table(&row)) - 1);
+
+	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_EP, &fid), 0);
+}
+
+static void table_of_fillers_that_nobody_promised_is_accepted(struct kunit *test)
+{
+	struct core_set set;
+	struct row row = open_promise(test, &set);
+	struct fid *fid;
+
+	set.info->caps = 0;
+	spoil(&set, &row, MOCK_FILLERS, 0);
+
+	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_EP, &fid), 0);
+}
+
+static struct kunit_case complete_cases[] = {
+	KUNIT_CASE(every_table_has_a_row),
+	KUNIT_CASE_PARAM(null_slot_is_refused, row_gen_params),
+	KUNIT_CASE_PARAM(null_close_is_refused, fid_row_gen_params),
+	KUNIT_CASE_PARAM(missing_fid_table_is_refused, fid_row_gen_params),
+	KUNIT_CASE_PARAM(missing_table_is_refused, fid_row_gen_params),
+	KUNIT_CASE_PARAM(wrong_class_is_refused, fid_row_gen_params),
+	KUNIT_CASE_PARAM(absurd_size_is_refused, row_gen_params),
+	KUNIT_CASE_PARAM(shorter_table_is_filled_up, row_gen_params),
+	KUNIT_CASE_PARAM(longer_table_is_accepted, row_gen_params),
+	KUNIT_CASE(send_beyond_a_short_table_answers_enosys),
+	KUNIT_CASE(control_beyond_a_short_table_answers_enosys),
+	KUNIT_CASE(open_beyond_a_short_table_answers_enosys),
+	KUNIT_CASE_PARAM(promised_table_of_the_cores_fillers_is_refused,
+			 promise_gen_params),
+	KUNIT_CASE_PARAM(promised_table_of_copied_fillers_is_refused,
+			 promise_gen_params),
+	KUNIT_CASE_PARAM(promised_short_table_of_nothing_is_refused,
+			 promise_gen_params),
+	KUNIT_CASE_PARAM(promised_table_with_one_call_is_accepted,
+			 promise_gen_params),
+	KUNIT_CASE_PARAM(table_of_fillers_that_nobody_promised_is_accepted,
+			 promise_gen_params),
+	{}
+};
+
+struct kunit_suite kofi_complete_suite = {
+	.name = "kofi_complete",
+	.init = core_init,
+	.exit = core_exit,
+	.test_cases = complete_cases,
+};

@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite kofi_layers: providers on providers.  Names, who is asked, what is opened, and
+ * who keeps whom.
+ *
+ * The upper provider is the hook of kunit/hook, or a mock whose name begins with "ofi_"
+ * and whose results say what they stand on.  That a hook forwards everything is shown by
+ * the suites that run over it, whose names end in _hooked.
+ */
+#include <linux/in.h>
+#include <linux/slab.h>
+#include <rdma/fi_reason.h>
+#include "info.h"
+
+#define HOOKED(name)	name ";" HOOK_NAME
+
+static struct fi_info *named(struct kunit *test, const char *prov_name)
+{
+	struct fi_info *hints = core_hints(test);
+
+	core_set_string(test, &hints->fabric_attr->prov_name, prov_name);
+	return hints;
+}
+
+/* The results' names, in order, each with a blank behind it */
+static void expect_found(struct kunit *test, const char *wish,
+			 const char *expected)
+{
+	struct fi_info *info = NULL;
+	char found[256] = "";
+	int err;
+
+	err = core_getinfo(test, wish ? named(test, wish) : NULL, &info);
+	KUNIT_EXPECT_EQ(test, err, *expected ? 0 : -ENODATA);
+	for (; info; info = info->next) {
+		strlcat(found, info->fabric_attr->prov_name, sizeof(found));
+		strlcat(found, " ", sizeof(found));
+	}
+	KUNIT_EXPECT_STREQ_MSG(test, found, expected, "asked for %s", wish);
+}
+
+/* A mock that says that it stands on another provider */
+static struct mock *core_layer(struct kunit *test, const char *name,
+			       const char *lower)
+{
+	struct mock *mock = core_mock(test, name, 1);
+
+	core_set_string(test, &mock->infos->fabric_attr->prov_name, lower);
+	return mock;
+}
+
+static const struct {
+	const char	*wish;
+	const char	*name;
+	bool		fits;
+} name_cases[] = {
+	{ "verbs;ofi_rxm", "verbs;ofi_rxm", true },
+	{ "ofi_rxm;verbs", "verbs;ofi_rxm", true },
+	{ "verbs;ofi_rxm", "verbs", false },
+	{ "verbs;ofi_rxm", "tcp;ofi_rxm", false },
+	{ "verbs;ofi_rxm", "verbs;ofi_rxm;ofi_hook", false },
+	{ "verbs", "verbs;ofi_rxm", true },
+	{ "ofi_rxm", "verbs;ofi_rxm", true },
+	{ "tcp", "verbs;ofi_rxm", false },
+	{ "ofi_rx", "verbs;ofi_rxm", false },
+	{ "verb", "verbs;ofi_rxm", false },
+	{ "ofi_rxm", "verbs;ofi_rxm;ofi_hook", false },
+	{ "verbs;ofi_rxm;ofi_hook", "verbs;ofi_rxm;ofi_hook", true },
+	{ "ofi_rxm;verbs;ofi_hook", "verbs;ofi_rxm;ofi_hook", false },
+	{ "^verbs", "verbs;ofi_rxm", false },
+	{ "^ofi_rxm", "verbs;ofi_rxm", false },
+	{ "^tcp;^loop", "verbs;ofi_rxm", true },
+	{ "ofi_rxm;^verbs", "verbs;ofi_rxm", false },
+	{ "ofi_rxm;^verbs", "tcp;ofi_rxm", true },
+	{ "a;b;c;d", "a;b;c;d", true },
+	{ "a;b;c;d;e", "a;b;c;d;e", false },
+	{ "verbs;", "verbs", true },
+	{ ";verbs", "verbs", false },
+	{ "", "verbs", false },
+};
+
+static void name_fits_its_layers(struct kunit *test)
+{
+	struct fi_info *offer = core_hints(test), *hints;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(name_cases); i++) {
+		core_set_string(test, &offer->fabric_attr->prov_name,
+				name_cases[i].name);
+		hints = named(test, name_cases[i].wish);
+		KUNIT_EXPECT_EQ_MSG(test, kofi_info_match(offer, hints),
+				    name_cases[i].fits, "%s for %s",
+				    name_cases[i].name, name_cases[i].wish);
+	}
+}
+
+static const struct {
+	const char	*wish;
+	const char	*lower;
+	int		ret;
+} lower_cases[] = {
+	{ "verbs;ofi_up", "verbs", 1 },
+	{ "ofi_up;verbs", "verbs", 1 },
+	{ "verbs;ofi_rxm;ofi_up", "verbs;ofi_rxm", 1 },
+	{ "ofi_up", "", 0 },
+	{ "verbs", "verbs", 0 },
+	{ "^verbs", "", 0 },
+	{ "a;b;c;d;ofi_up", "", -EINVAL },
+};
+
+static void lower_name_is_what_is_below(struct kunit *test)
+{
+	static const struct kofi_provider up = { .name = "ofi_up" };
+	char name[FI_NAME_MAX];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lower_cases); i++) {
+		KUNIT_EXPECT_EQ_MSG(test,
+				    kofi_lower_name(named(test,
+							  lower_cases[i].wish),
+						    &up, name, sizeof(name)),
+				    lower_cases[i].ret, "%s",
+				    lower_cases[i].wish);
+		KUNIT_EXPECT_STREQ(test, name, lower_cases[i].lower);
+	}
+	KUNIT_EXPECT_EQ(test, kofi_lower_name(NULL, &up, name, sizeof(name)), 0);
+	KUNIT_EXPECT_STREQ(test, name, "");
+	KUNIT_EXPECT_EQ(test, kofi_lower_name(named(test, "verbs;ofi_up"), &up,
+					      name, 5), -EINVAL);
+}
+
+static void result_has_the_names_of_all_layers(struct kunit *test)
+{
+	core_mock(test, "mock", 1);
+
+	expect_found(test, HOOKED("mock"), HOOKED("mock") " ");
+	expect_found(test, HOOK_NAME ";mock", HOOKED("mock") " ");
+	expect_found(test, HOOKED(HOOKED("mock")), HOOKED(HOOKED("mock")) " ");
+}
+
+static void too_many_layers_are_not_found(struct kunit *test)
+{
+	struct fi_reason *reason;
+	struct fi_info *hints;
+
+	core_mock(test, "mock", 1);
+	reason = kunit_kzalloc(test, sizeof(*reason), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, reason);
+	hints = named(test, HOOKED(HOOKED(HOOKED(HOOKED("mock")))));
+
+	expect_found(test, hints->fabric_attr->prov_name, "");
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(KOFI_PROVIDER_VERSION, NULL, 0, 0,
+					     hints, reason, 1), 1);
+	KUNIT_EXPECT_EQ(test, reason->kind, FI_REASON_ABSENT);
+	KUNIT_EXPECT_STREQ(test, reason->field, "fabric_attr->prov_name");
+}
+
+static void hook_is_not_found_unless_it_is_named(struct kunit *test)
+{
+	core_mock(test, "mock", 1);
+
+	expect_found(test, NULL, "mock ");
+	expect_found(test, "mock", "mock ");
+	expect_found(test, "^other", "mock ");
+	expect_found(test, HOOK_NAME, "");
+}
+
+static void hook_over_an_absent_provider_is_not_found(struct kunit *test)
+{
+	expect_found(test, HOOKED("absent"), "");
+}
+
+/* As libfabric's utility providers */
+static void layer_is_found_with_what_it_stands_on(struct kunit *test)
+{
+	core_mock(test, "one", 1);
+	core_mock(test, "two", 1);
+	core_layer(test, "ofi_up", "one");
+
+	expect_found(test, NULL, "one two one;ofi_up ");
+	expect_found(test, "one", "one one;ofi_up ");
+	expect_found(test, "two", "two ");
+	expect_found(test, "ofi_up", "one;ofi_up ");
+	expect_found(test, "one;ofi_up", "one;ofi_up ");
+	expect_found(test, "two;ofi_up", "");
+	expect_found(test, "^one", "two ");
+	expect_found(test, "^ofi_up", "one two ");
+}
+
+static void lower_query_asks_the_named_provider_only(struct kunit *test)
+{
+	struct mock *two = core_mock(test, "two", 1);
+	struct mock *up = core_layer(test, "ofi_up", "one");
+	struct fi_info *info = NULL;
+
+	core_mock(test, "one", 1);
+	KUNIT_ASSERT_EQ(test, kofi_lower_getinfo(KOFI_PROVIDER_VERSION, "one",
+						 NULL, 0, 0, NULL, &info), 0);
+	core_free_later(test, info);
+
+	KUNIT_EXPECT_EQ(test, core_count(info), 1);
+	KUNIT_EXPECT_STREQ(test, info->fabric_attr->prov_name, "one");
+	KUNIT_EXPECT_EQ(test, mock_calls(two), 0);
+	KUNIT_EXPECT_EQ(test, mock_calls(up), 0);
+}
+
+static void lower_query_without_a_name_asks_no_layer(struct kunit *test)
+{
+	struct mock *up = core_layer(test, "ofi_up", "one");
+	struct fi_info *hints = named(test, "ofi_up"), *info = NULL;
+
+	core_mock(test, "one", 1);
+	core_mock(test, "two", 1);
+	core_set_string(test, &hints->fabric_attr->name, MOCK_FABRIC_NAME);
+	KUNIT_ASSERT_EQ(test, kofi_lower_getinfo(KOFI_PROVIDER_VERSION, NULL,
+						 NULL, 0, 0, hints, &info), 0);
+	core_free_later(test, info);
+
+	KUNIT_EXPECT_EQ(test, core_count(info), 2);
+	KUNIT_EXPECT_EQ(test, mock_calls(up), 0);
+}
+
+/* NULL hints: modes do not matter */
+static void lower_query_without_hints_follows_all_modes(struct kunit *test)
+{
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct fi_info *info = NULL;
+
+	mock->infos->mode = FI_CONTEXT;
+	KUNIT_EXPECT_EQ(test, kofi_lower_getinfo(KOFI_PROVIDER_VERSION, "mock",
+						 NULL, 0, 0, NULL, &info), 0);
+	fi_freeinfo(info);
+}
+
+static void misfit_below_is_a_reason(struct kunit *test)
+{
+	struct fi_info *hints = named(test, HOOKED("mock"));
+	struct fi_reason *reason;
+
+	core_mock(test, "mock", 1);
+	reason = kunit_kzalloc(test, sizeof(*reason), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, reason);
+	hints->ep_attr->type = FI_EP_RDM;
+
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(KOFI_PROVIDER_VERSION, NULL, 0, 0,
+					     hints, reason, 1), 1);
+
+	KUNIT_EXPECT_STREQ(test, reason->prov_name, "mock");
+	KUNIT_EXPECT_STREQ(test, reason->field, "ep_attr->type");
+}
+
+static int find_on(struct kunit *test, struct fid_fabric *fabric,
+		   struct fid_domain *domain, struct fi_info **info)
+{
+	struct fi_info *hints = core_hints(test);
+
+	hints->fabric_attr->fabric = fabric;
+	hints->domain_attr->domain = domain;
+	return core_getinfo(test, hints, info);
+}
+
+static void open_layers_are_found_again(struct kunit *test)
+{
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set set = { .mock = mock };
+	struct fi_info *info;
+
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED("mock")),
+					   &set.info), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC,
+					&set.fid[MOCK_FABRIC]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_DOMAIN,
+					&set.fid[MOCK_DOMAIN]), 0);
+
+	KUNIT_ASSERT_EQ(test, find_on(test, core_fabric(&set), NULL, &info), 0);
+	KUNIT_EXPECT_STREQ(test, info->fabric_attr->prov_name, HOOKED("mock"));
+	KUNIT_EXPECT_PTR_EQ(test, info->fabric_attr->fabric, core_fabric(&set));
+	KUNIT_ASSERT_EQ(test, find_on(test, NULL, core_domain(&set), &info), 0);
+	KUNIT_EXPECT_PTR_EQ(test, info->domain_attr->domain, core_domain(&set));
+}
+
+static void layers_of_another_fabric_are_refused(struct kunit *test)
+{
+	struct fi_info *other, *plain;
+	struct fid_domain *domain;
+	struct core_set set;
+
+	core_mock(test, "other", 1);
+	set.mock = core_mock(test, "mock", 1);
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED("mock")),
+					   &set.info), 0);
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED("other")),
+					   &other), 0);
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, "mock"), &plain),
+			0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC,
+					&set.fid[MOCK_FABRIC]), 0);
+
+	KUNIT_EXPECT_EQ(test, fi_domain(core_fabric(&set), other, &domain,
+					NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_domain(core_fabric(&set), plain, &domain,
+					NULL), -EINVAL);
+}
+
+static int open_hooked(const char *lower, struct fid_fabric **fabric)
+{
+	char name[FI_NAME_MAX];
+	struct fi_fabric_attr attr = { .name = "mock", .prov_name = name };
+
+	snprintf(name, sizeof(name), "%s;" HOOK_NAME, lower);
+	return fi_fabric(&attr, fabric, NULL);
+}
+
+static int deregister(void *mock)
+{
+	return kofi_provider_deregister(&((struct mock *)mock)->provider);
+}
+
+static void open_layers_keep_the_lower_provider(struct kunit *test)
+{
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct vt_async *thread;
+	struct fid_fabric *fabric;
+
+	KUNIT_ASSERT_EQ(test, open_hooked("mock", &fabric), 0);
+	thread = vt_async_start(test, deregister, mock);
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(thread));
+
+	KUNIT_EXPECT_EQ(test, fi_close(&fabric->fid), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), 0);
+	KUNIT_EXPECT_EQ(test, mock_live(mock), 0);
+}
+
+#define REFS	"exit $(cat /sys/module/kofi_hook_count/refcnt)"
+
+static void open_layers_keep_the_upper_module(struct kunit *test)
+{
+	struct fid_fabric *fabric;
+	int before;
+
+	core_mock(test, "mock", 1);
+	before = core_shell(REFS);
+	KUNIT_ASSERT_EQ(test, open_hooked("mock", &fabric), 0);
+
+	/* An exit status is shifted */
+	KUNIT_EXPECT_EQ(test, core_shell(REFS), before + (1 << 8));
+	KUNIT_EXPECT_EQ(test, fi_close(&fabric->fid), 0);
+	KUNIT_EXPECT_EQ(test, core_shell(REFS), before);
+}
+
+static void layers_over_an_absent_provider_do_not_open(struct kunit *test)
+{
+	struct fid_fabric *fabric;
+
+	KUNIT_EXPECT_EQ(test, open_hooked("absent", &fabric), -ENODEV);
+}
+
+static void refused_close_below_changes_nothing(struct kunit *test)
+{
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct fid_fabric *fabric;
+	struct fid_eq *eq;
+
+	KUNIT_ASSERT_EQ(test, open_hooked("mock", &fabric), 0);
+	core_adopt(test, &fabric->fid);
+	mock->fail[MOCK_CALL_CLOSE] = -EIO;
+	KUNIT_EXPECT_EQ(test, fi_close(&fabric->fid), -EIO);
+
+	KUNIT_EXPECT_EQ(test, fi_eq_open(fabric, NULL, &eq, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_close(&fabric->fid), -EBUSY);
+	KUNIT_EXPECT_EQ(test, fi_close(&eq->fid), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, &fabric->fid), 0);
+}
+
+static void lower_close_that_is_refused_is_logged(struct kunit *test)
+{
+	struct fi_fabric_attr attr = { .name = "mock",
+				       .prov_name = HOOKED("mock") };
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct fid_fabric *lower;
+
+	KUNIT_ASSERT_EQ(test, kofi_lower_fabric(&attr, &lower, NULL,
+						&mock->provider), 0);
+	core_log_clear(test);
+	mock->fail[MOCK_CALL_CLOSE] = -EIO;
+	kofi_lower_close(&lower->fid);
+	KUNIT_EXPECT_EQ(test, mock_live(mock), 1);
+	KUNIT_EXPECT_EQ(test, core_log_count("mock: the fabric below another"),
+			1);
+
+	kofi_lower_close(&lower->fid);
+	KUNIT_EXPECT_EQ(test, mock_live(mock), 0);
+	KUNIT_EXPECT_EQ(test, core_log_count("refuses to close"), 1);
+}
+
+static void lower_fabric_needs_a_lower_name(struct kunit *test)
+{
+	struct fi_fabric_attr attr = { .name = "mock", .prov_name = "mock" };
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct fid_fabric *lower;
+
+	KUNIT_EXPECT_EQ(test, kofi_lower_fabric(&attr, &lower, NULL,
+						&mock->provider), -EINVAL);
+}
+
+#define PORT	7
+
+static struct fid_ep *open_ep(struct kunit *test, const struct core_set *set,
+			      struct fi_info *info)
+{
+	struct fid_ep *ep;
+
+	KUNIT_ASSERT_EQ(test, fi_endpoint(core_domain(set), info, &ep, NULL),
+			0);
+	core_adopt(test, &ep->fid);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, set->fid[MOCK_EQ], 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, set->fid[MOCK_CQ],
+					 FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_enable(ep), 0);
+	return ep;
+}
+
+static struct fi_eq_cm_entry next_event(struct kunit *test,
+					const struct core_set *set, u32 wanted)
+{
+	struct fi_eq_cm_entry entry = {};
+	u32 event = U32_MAX;
+
+	KUNIT_ASSERT_EQ(test, fi_eq_sread(core_eq(set), &event, &entry,
+					  sizeof(entry), 10000, 0),
+			(ssize_t)sizeof(entry));
+	KUNIT_ASSERT_EQ(test, event, wanted);
+	return entry;
+}
+
+/* Opened by hand, hooked twice: an event passes two tables */
+static void open_twice_hooked(struct kunit *test, struct core_set *set)
+{
+	enum mock_class class;
+
+	memset(set, 0, sizeof(*set));
+	set->mock = core_mock(test, "mock", 1);
+	core_set_string(test, &set->mock->infos->fabric_attr->prov_name,
+			"mock");
+	info_set_addr(test, &set->mock->infos->src_addr,
+		      &set->mock->infos->src_addrlen, "10.0.0.1", PORT);
+	KUNIT_ASSERT_EQ(test, core_getinfo(test,
+					   named(test, HOOKED(HOOKED("mock"))),
+					   &set->info), 0);
+	for (class = 0; class <= MOCK_CQ; class++)
+		KUNIT_ASSERT_EQ(test, core_open(test, set, class,
+						&set->fid[class]), 0);
+}
+
+static void events_bring_upper_objects(struct kunit *test)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+				    .sin_port = htons(PORT) };
+	struct fi_eq_cm_entry entry;
+	struct fid_ep *active, *passive;
+	struct fid *first, *second;
+	struct core_set set;
+
+	open_twice_hooked(test, &set);
+	KUNIT_ASSERT_EQ(test, fi_pep_bind(core_pep(&set), set.fid[MOCK_EQ], 0),
+			0);
+	KUNIT_ASSERT_EQ(test, fi_listen(core_pep(&set)), 0);
+	active = open_ep(test, &set, set.info);
+	KUNIT_ASSERT_EQ(test, fi_connect(active, &addr, NULL, 0), 0);
+
+	entry = next_event(test, &set, FI_CONNREQ);
+	core_free_later(test, entry.info);
+	KUNIT_EXPECT_PTR_EQ(test, entry.fid, set.fid[MOCK_PEP]);
+	KUNIT_EXPECT_STREQ(test, entry.info->fabric_attr->prov_name,
+			   HOOKED(HOOKED("mock")));
+
+	passive = open_ep(test, &set, entry.info);
+	KUNIT_ASSERT_EQ(test, fi_accept(passive, NULL, 0), 0);
+	first = next_event(test, &set, FI_CONNECTED).fid;
+	second = next_event(test, &set, FI_CONNECTED).fid;
+	KUNIT_EXPECT_TRUE(test, first == &active->fid || first == &passive->fid);
+	KUNIT_EXPECT_TRUE(test, second == &active->fid || second == &passive->fid);
+	KUNIT_EXPECT_PTR_NE(test, first, second);
+}
+
+static void failed_connection_brings_the_upper_endpoint(struct kunit *test)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+				    .sin_port = htons(PORT) };
+	struct fi_eq_err_entry error = {};
+	struct fi_eq_cm_entry entry;
+	struct core_set set;
+	struct fid_ep *ep;
+	u32 event;
+
+	open_twice_hooked(test, &set);
+	ep = open_ep(test, &set, set.info);
+	ep->fid.context = &set;
+	KUNIT_ASSERT_EQ(test, fi_connect(ep, &addr, NULL, 0), 0);
+
+	KUNIT_ASSERT_EQ(test, fi_eq_sread(core_eq(&set), &event, &entry,
+					  sizeof(entry), 10000, 0),
+			(ssize_t)-FI_EAVAIL);
+	KUNIT_ASSERT_EQ(test, fi_eq_readerr(core_eq(&set), &error, 0),
+			(ssize_t)sizeof(error));
+	KUNIT_EXPECT_PTR_EQ(test, error.fid, &ep->fid);
+	KUNIT_EXPECT_PTR_EQ(test, error.context, (void *)&set);
+}
+
+static void each_hook_sees_each_message(struct kunit *test)
+{
+	unsigned long before = hook_sent();
+	struct core_set set;
+	struct fid_ep *ep;
+	u8 buf[8] = {};
+
+	open_twice_hooked(test, &set);
+	set.mock->loop = true;
+	ep = open_ep(test, &set, set.info);
+
+	KUNIT_EXPECT_EQ(test, fi_send(ep, buf, sizeof(buf), NULL, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_inject(ep, buf, sizeof(buf), 0), 0);
+
+	KUNIT_EXPECT_EQ(test, hook_sent(), before + 4);
+}
+
+static void what_would_show_lower_objects_is_refused(struct kunit *test)
+{
+	struct core_set set;
+	struct fid_ep *ep, *alias;
+	void *ops;
+
+	open_twice_hooked(test, &set);
+	ep = open_ep(test, &set, set.info);
+
+	KUNIT_EXPECT_EQ(test, fi_ep_alias(ep, &alias, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_open_ops(&ep->fid, "any", 0, &ops, NULL),
+			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_set_ops(&ep->fid, "any", 0, &ops, NULL),
+			-ENOSYS);
+}
+
+static struct kunit_case layers_cases[] = {
+	KUNIT_CASE(name_fits_its_layers),
+	KUNIT_CASE(lower_name_is_what_is_below),
+	KUNIT_CASE(result_has_the_names_of_all_layers),
+	KUNIT_CASE(too_many_layers_are_not_found),
+	KUNIT_CASE(hook_is_not_found_unless_it_is_named),
+	KUNIT_CASE(hook_over_an_absent_provider_is_not_found),
+	KUNIT_CASE(layer_is_found_with_what_it_stands_on),
+	KUNIT_CASE(lower_query_asks_the_named_provider_only),
+	KUNIT_CASE(lower_query_without_a_name_asks_no_layer),
+	KUNIT_CASE(lower_query_without_hints_follows_all_modes),
+	KUNIT_CASE(misfit_below_is_a_reason),
+	KUNIT_CASE(open_layers_are_found_again),
+	KUNIT_CASE(layers_of_another_fabric_are_refused),
+	KUNIT_CASE(open_layers_keep_the_lower_provider),
+	KUNIT_CASE(open_layers_keep_the_upper_module),
+	KUNIT_CASE(layers_over_an_absent_provider_do_not_open),
+	KUNIT_CASE(refused_close_below_changes_nothing),
+	KUNIT_CASE(lower_close_that_is_refused_is_logged),
+	KUNIT_CASE(lower_fabric_needs_a_lower_name),
+	KUNIT_CASE(events_bring_upper_objects),
+	KUNIT_CASE(failed_connection_brings_the_upper_endpoint),
+	KUNIT_CASE(each_hook_sees_each_message),
+	KUNIT_CASE(what_would_show_lower_objects_is_refused),
+	{}
+};
+
+struct kunit_suite kofi_layers_suite = {
+	.name = "kofi_layers",
+	.init = core_init,
+	.exit = core_exit,
+	.test_cases = layers_cases,
+};

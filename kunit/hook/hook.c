@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The provider ofi_hook_count: a complete hook, on any provider.  It counts the
+ * messages that are sent through it, by any of the calls that send, and forwards
+ * everything.
+ *
+ * A counter is all it has, so calls from any context need no lock.
+ */
+#include <linux/atomic.h>
+#include <linux/module.h>
+#include <kofi/hook.h>
+#include "hook.h"
+
+static atomic_long_t sent;
+
+unsigned long hook_sent(void)
+{
+	return atomic_long_read(&sent);
+}
+EXPORT_SYMBOL_GPL(hook_sent);
+
+static ssize_t counted(ssize_t ret)
+{
+	if (!ret)
+		atomic_long_inc(&sent);
+	return ret;
+}
+
+static ssize_t count_send(struct fid_ep *ep, const void *buf, size_t len,
+			  void *desc, fi_addr_t dest_addr, void *context)
+{
+	return counted(kofi_hook_msg.send(ep, buf, len, desc, dest_addr,
+					  context));
+}
+
+static ssize_t count_sendv(struct fid_ep *ep, const struct kvec *iov,
+			   void **desc, size_t count, fi_addr_t dest_addr,
+			   void *context)
+{
+	return counted(kofi_hook_msg.sendv(ep, iov, desc, count, dest_addr,
+					   context));
+}
+
+static ssize_t count_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
+			     u64 flags)
+{
+	return counted(kofi_hook_msg.sendmsg(ep, msg, flags));
+}
+
+static ssize_t count_inject(struct fid_ep *ep, const void *buf, size_t len,
+			    fi_addr_t dest_addr)
+{
+	return counted(kofi_hook_msg.inject(ep, buf, len, dest_addr));
+}
+
+static ssize_t count_senddata(struct fid_ep *ep, const void *buf, size_t len,
+			      void *desc, u64 data, fi_addr_t dest_addr,
+			      void *context)
+{
+	return counted(kofi_hook_msg.senddata(ep, buf, len, desc, data,
+					      dest_addr, context));
+}
+
+static ssize_t count_injectdata(struct fid_ep *ep, const void *buf, size_t len,
+				u64 data, fi_addr_t dest_addr)
+{
+	return counted(kofi_hook_msg.injectdata(ep, buf, len, data, dest_addr));
+}
+
+static struct kofi_provider count_provider;
+static struct fi_ops_msg count_msg;
+
+static const struct kofi_hook count_hook = {
+	.provider	= &count_provider,
+	.msg		= &count_msg,
+};
+
+static int count_getinfo(u32 version, const char *node, const int service,
+			 u64 flags, struct fi_info *hints,
+			 struct fi_info **info)
+{
+	return kofi_hook_getinfo(&count_hook, version, node, service, flags,
+				 hints, info);
+}
+
+static int count_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
+			void *context)
+{
+	return kofi_hook_fabric(&count_hook, attr, fabric, context);
+}
+
+static struct kofi_provider count_provider = {
+	.name		= HOOK_NAME,
+	.version	= FI_VERSION(1, 0),
+	.getinfo	= count_getinfo,
+	.freeinfo	= fi_freeinfo,
+	.fabric		= count_fabric,
+	.owner		= THIS_MODULE,
+};
+
+static int __init count_init(void)
+{
+	count_msg = kofi_hook_msg;
+	count_msg.send = count_send;
+	count_msg.sendv = count_sendv;
+	count_msg.sendmsg = count_sendmsg;
+	count_msg.inject = count_inject;
+	count_msg.senddata = count_senddata;
+	count_msg.injectdata = count_injectdata;
+	return kofi_provider_register(KOFI_PROVIDER_VERSION, &count_provider);
+}
+
+static void __exit count_exit(void)
+{
+	kofi_provider_deregister(&count_provider);
+}
+
+module_init(count_init);
+module_exit(count_exit);
+MODULE_ALIAS_KOFI(HOOK_NAME);
+MODULE_DESCRIPTION("kOFI hook that counts, for tests");
+MODULE_AUTHOR("the kOFI authors");
+MODULE_LICENSE("Dual BSD/GPL");

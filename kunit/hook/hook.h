@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A hook that counts what is sent through it: "PROVIDER;ofi_hook_count".
+ */
+#ifndef _KUNIT_HOOK_H
+#define _KUNIT_HOOK_H
+
+#define HOOK_NAME	"ofi_hook_count"
+
+/* Messages that have been accepted since the module was loaded */
+unsigned long hook_sent(void);
+
+#endif /* _KUNIT_HOOK_H */

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What suites share that are clients: objects, connections of a case with itself,
+ * completions, whatever the provider.  They are in kofi_client.ko.
+ *
+ * vt_init() and vt_exit() frame each case.  A case opens what it needs with the
+ * calls below; vt_exit() closes whatever is still open, newest first, and fails
+ * the case if one of these closes fails.  Memory from kunit_kzalloc() outlives
+ * the objects, so posted buffers may come from there.
+ *
+ * Everything belongs to the thread of the case.  Handlers of queues touch their
+ * struct vt_cq only.
+ */
+#ifndef _KUNIT_CLIENT_H
+#define _KUNIT_CLIENT_H
+
+#include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/slab.h>
+#include <linux/socket.h>
+#include <kunit/test.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+
+#define VT_API		FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
+/* Emulated and with all sanitizers on, an exchange may take seconds */
+#define VT_PATIENCE_MS	30000
+/* Connection data of any provider, at most */
+#define VT_EVENT_DATA	256
+
+/**
+ * struct vt_kind - Kind of completion queue
+ * @name: of the kind, for parameterised cases
+ * @wait_obj: as in &struct fi_cq_attr
+ * @comp_ctx: the same
+ * @format: the same
+ */
+struct vt_kind {
+	const char		*name;
+	enum fi_wait_obj	wait_obj;
+	enum fi_comp_ctx	comp_ctx;
+	enum fi_cq_format	format;
+};
+
+/* Sleeping reader, DATA format: what most cases use */
+extern const struct vt_kind vt_default_kind;
+
+/**
+ * struct vt_cq - A completion queue and what its handler tells
+ * @cq: the queue
+ * @kind: as opened
+ * @event: completed by the handler
+ * @calls: how often the handler was called
+ * @in_task: the last time in process context
+ * @empties: how often vt_wait() found a queue with a handler empty
+ */
+struct vt_cq {
+	struct fid_cq		*cq;
+	const struct vt_kind	*kind;
+	struct completion	event;
+	atomic_t		calls;
+	bool			in_task;
+	int			empties;
+};
+
+/**
+ * struct vt_comp - A completion in whatever format, or an error
+ * @context: of the operation
+ * @flags: 0 if the format has none, like the rest
+ * @len: bytes received
+ * @buf: buffer of a receive
+ * @data: remote CQ data
+ * @tag: tag
+ * @err: positive error code
+ * @prov_errno: of the error
+ */
+struct vt_comp {
+	void	*context;
+	u64	flags;
+	size_t	len;
+	void	*buf;
+	u64	data;
+	u64	tag;
+	int	err;
+	int	prov_errno;
+};
+
+/**
+ * struct vt - A case
+ * @info: the local address in use
+ * @fabric: fabric of @info
+ * @domain: domain of @info
+ * @eq: event queue of @pep
+ * @pep: listens on @info's address, any port
+ * @name: where @pep listens
+ * @name_len: bytes of @name
+ * @fids: struct vt_fid, newest first
+ */
+struct vt {
+	struct fi_info		*info;
+	struct fid_fabric	*fabric;
+	struct fid_domain	*domain;
+	struct fid_eq		*eq;
+	struct fid_pep		*pep;
+	struct sockaddr_storage	name;
+	size_t			name_len;
+	struct list_head	fids;
+};
+
+/**
+ * struct vt_end - One end of a connection, or an endpoint without connections
+ * @info: what its endpoint was opened with
+ * @eq: its event queue; NULL: it has no connections
+ * @av: its address vector; NULL: it has connections
+ * @tx: completions of its sends
+ * @rx: completions of its receives; the same as @tx unless set before
+ * @bind_flags: FI_SELECTIVE_COMPLETION, or 0
+ * @srx: the shared receive context it uses, if set before
+ * @moves: FI_OPT_MAX_MOVES, if set before
+ * @callbacks: FI_OPT_CALLBACKS, if set before
+ * @ep: the endpoint
+ */
+struct vt_end {
+	struct fi_info		*info;
+	struct fid_eq		*eq;
+	struct fid_av		*av;
+	struct vt_cq		*tx;
+	struct vt_cq		*rx;
+	u64			bind_flags;
+	struct fid_ep		*srx;
+	size_t			moves;
+	const struct fi_ep_callbacks *callbacks;
+	struct fid_ep		*ep;
+};
+
+/* @a connected, @b accepted; or they are address 0 of each other */
+struct vt_pair {
+	struct vt_end a, b;
+};
+
+/* An event and room for all connection data */
+union vt_event {
+	struct fi_eq_cm_entry	cm;
+	struct fi_eq_entry	entry;
+	u8			raw[sizeof(struct fi_eq_cm_entry) + VT_EVENT_DATA];
+};
+
+static inline struct vt *vt_of(struct kunit *test)
+{
+	return test->priv;
+}
+
+/* Endpoints of this kind have no connections */
+static inline bool vt_is_rdm(const struct fi_info *info)
+{
+	return info->ep_attr->type == FI_EP_RDM;
+}
+
+/* Where its receives are posted */
+static inline struct fid_ep *vt_rx(const struct vt_end *end)
+{
+	return end->srx ?: end->ep;
+}
+
+/* client.c: the case */
+int vt_init(struct kunit *test);
+void vt_exit(struct kunit *test);
+void vt_adopt(struct kunit *test, struct fid *fid);
+void vt_close(struct kunit *test, struct fid *fid);
+void vt_free_later(struct kunit *test, struct fi_info *info);
+
+/* client.c: objects */
+/* Fabric and domain of an info, which becomes the case's */
+void vt_open_info(struct kunit *test, struct fi_info *info);
+struct fid_eq *vt_eq(struct kunit *test, size_t size);
+struct vt_cq *vt_cq(struct kunit *test, const struct vt_kind *kind,
+		    size_t size);
+struct fid_ep *vt_ep(struct kunit *test, struct fi_info *info);
+void vt_listen(struct kunit *test, struct fid_eq *eq);
+
+/* rdm.c: endpoints without connections */
+struct fid_av *vt_av(struct kunit *test, u64 flags);
+/* Inserts the address of another end; returns what it has become */
+fi_addr_t vt_know(struct kunit *test, struct vt_end *end,
+		  const struct vt_end *other);
+/* The first addresses that both insert */
+void vt_meet(struct kunit *test, struct vt_pair *pair);
+
+/* conn.c: connections */
+/*
+ * The queues, as far as they are not set, and what else an endpoint needs.  They come
+ * first, as what is opened last is closed first.
+ */
+void vt_end_queues(struct kunit *test, struct vt_end *end,
+		   struct fi_info *info, const struct vt_kind *kind);
+void vt_end_open(struct kunit *test, struct vt_end *end, struct fi_info *info,
+		 const struct vt_kind *kind);
+void vt_end_close(struct kunit *test, struct vt_end *end);
+void vt_client(struct kunit *test, struct vt_end *end,
+	       const struct vt_kind *kind);
+void vt_connect(struct kunit *test, struct vt_end *end, const void *data,
+		size_t len);
+size_t vt_event(struct kunit *test, struct fid_eq *eq, u32 want,
+		union vt_event *event);
+/* Without a buffer in @error for its data, that is where the queue has it */
+void vt_error(struct kunit *test, struct fid_eq *eq,
+	      struct fi_eq_err_entry *error);
+void vt_no_event(struct kunit *test, struct fid_eq *eq);
+/* The info of the next request; @event may be NULL */
+struct fi_info *vt_connreq(struct kunit *test, union vt_event *event);
+void vt_accept(struct kunit *test, struct vt_end *end, const void *data,
+	       size_t len);
+/* Binds and enables an endpoint that is open */
+void vt_end_enable(struct kunit *test, struct vt_end *end,
+		   const struct vt_kind *kind);
+/* Connects the ends, or has them meet; queues that are set in them are used */
+void vt_join(struct kunit *test, struct vt_pair *pair,
+	     const struct vt_kind *kind);
+void vt_pair_close(struct kunit *test, struct vt_pair *pair);
+/* One message from one end to the other arrives */
+void vt_ping(struct kunit *test, struct vt_end *from, struct vt_end *to);
+
+/* netns.c: what user space does for a case; the status of wait(), or a negative errno */
+int vt_shell(const char *command);
+
+/* comp.c: completions and contents */
+struct vt_cq *vt_cq_new(struct kunit *test, struct fid_domain *domain,
+			const struct fi_cq_attr *attr,
+			const struct vt_kind *kind);
+int vt_wait(struct vt_cq *cq, struct vt_comp *comp);
+/* The next completion, which must be a success of this operation */
+struct vt_comp vt_done(struct kunit *test, struct vt_cq *cq, void *context);
+/* The next completion, which must be an error */
+struct vt_comp vt_failed(struct kunit *test, struct vt_cq *cq);
+void vt_none(struct kunit *test, struct vt_cq *cq);
+void *vt_buf(struct kunit *test, size_t len);
+void vt_fill(void *buf, size_t len, u8 seed);
+bool vt_filled(const void *buf, size_t len, u8 seed);
+void vt_recv(struct kunit *test, struct vt_end *end, void *buf, size_t len,
+	     void *context);
+
+/* Operations are told apart by numbers */
+static inline void *vt_ctx(unsigned long nr)
+{
+	return (void *)nr;
+}
+
+#endif /* _KUNIT_CLIENT_H */

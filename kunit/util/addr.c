@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Socket addresses: what is taken from a client and given to it, comparisons, text.
+ */
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <kofi/addr.h>
+#include <kofi/provider.h>
+#include "util.h"
+
+/**
+ * struct sample - An address
+ * @name: its text
+ * @family: AF_INET or AF_INET6
+ * @node: without a port
+ * @any: it is the wildcard address
+ * @straddr: as fi_av_straddr() has it, with port 7471
+ */
+struct sample {
+	const char	*name;
+	int		family;
+	const char	*node;
+	bool		any;
+	const char	*straddr;
+};
+
+static const struct sample samples[] = {
+	{ "IPv4", AF_INET, "10.77.0.1", false,
+	  "fi_sockaddr_in://10.77.0.1:7471" },
+	{ "IPv4, any", AF_INET, "0.0.0.0", true,
+	  "fi_sockaddr_in://0.0.0.0:7471" },
+	{ "IPv6", AF_INET6, "fd77::1", false,
+	  "fi_sockaddr_in6://[fd77::1]:7471" },
+	{ "IPv6, any", AF_INET6, "::", true, "fi_sockaddr_in6://[::]:7471" },
+	{ "IPv6, link-local", AF_INET6, "fe80::7%3", false,
+	  "fi_sockaddr_in6://[fe80::7]:7471" },
+};
+
+static struct sockaddr_storage parse(struct kunit *test, const char *node,
+				     int port)
+{
+	struct sockaddr_storage addr;
+
+	KUNIT_ASSERT_EQ(test, kofi_parse_addr(NULL, node, port, AF_UNSPEC,
+					      &addr), 0);
+	return addr;
+}
+
+static size_t family_len(int family)
+{
+	return family == AF_INET ? sizeof(struct sockaddr_in) :
+				   sizeof(struct sockaddr_in6);
+}
+
+static void an_address_is_as_long_as_its_family_says(struct kunit *test)
+{
+	const struct sample *sample = test->param_value;
+	struct sockaddr_storage addr = parse(test, sample->node, 7471);
+
+	KUNIT_EXPECT_EQ(test, addr.ss_family, sample->family);
+	KUNIT_EXPECT_EQ(test, kofi_addr_len(&addr), family_len(sample->family));
+	KUNIT_EXPECT_EQ(test, kofi_addr_any(&addr), sample->any);
+	KUNIT_EXPECT_EQ(test, kofi_addr_port(&addr), 7471);
+}
+
+static void formats_have_the_length_of_their_addresses(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_SOCKADDR_IN),
+			sizeof(struct sockaddr_in));
+	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_SOCKADDR_IN6),
+			sizeof(struct sockaddr_in6));
+	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_SOCKADDR),
+			sizeof(struct sockaddr_storage));
+	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_FORMAT_UNSPEC), 0);
+	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_SOCKADDR_IB), 0);
+}
+
+static void a_port_can_be_set(struct kunit *test)
+{
+	const struct sample *sample = test->param_value;
+	struct sockaddr_storage addr = parse(test, sample->node, 0);
+
+	KUNIT_EXPECT_EQ(test, kofi_addr_port(&addr), 0);
+	kofi_addr_set_port(&addr, 65535);
+	KUNIT_EXPECT_EQ(test, kofi_addr_port(&addr), 65535);
+	KUNIT_EXPECT_EQ(test, kofi_addr_any(&addr), sample->any);
+}
+
+static void a_clients_bytes_become_an_address(struct kunit *test)
+{
+	const struct sample *sample = test->param_value;
+	struct sockaddr_storage from = parse(test, sample->node, 7471), to;
+	size_t len = kofi_addr_len(&from);
+
+	memset(&to, 0xa5, sizeof(to));
+	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, len), 0);
+	KUNIT_EXPECT_MEMEQ(test, &to, &from, sizeof(to));
+	/* It may be in a larger structure */
+	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, sizeof(from)), 0);
+	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, len - 1),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from,
+						  sizeof(from) + 1), -EINVAL);
+}
+
+static void bytes_that_are_no_address_are_refused(struct kunit *test)
+{
+	struct sockaddr_storage from = { .ss_family = AF_UNIX }, to;
+
+	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, NULL, 16), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, sizeof(from)),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, 0), -EINVAL);
+}
+
+static void an_address_is_cut_where_the_clients_room_ends(struct kunit *test)
+{
+	const struct sample *sample = test->param_value;
+	struct sockaddr_storage addr = parse(test, sample->node, 7471);
+	size_t need = kofi_addr_len(&addr), len, i;
+	u8 to[sizeof(addr)];
+
+	for (i = 0; i < need + 2; i++) {
+		memset(to, 0xa5, sizeof(to));
+		len = i;
+		KUNIT_EXPECT_EQ(test, kofi_addr_copy_out(&addr, to, &len),
+				i < need ? -FI_ETOOSMALL : 0);
+		KUNIT_EXPECT_EQ(test, len, need);
+		KUNIT_EXPECT_MEMEQ(test, to, &addr, min(i, need));
+		KUNIT_EXPECT_EQ(test, to[min(i, need)], 0xa5);
+	}
+	len = 0;
+	KUNIT_EXPECT_EQ(test, kofi_addr_copy_out(&addr, NULL, &len),
+			-FI_ETOOSMALL);
+	KUNIT_EXPECT_EQ(test, len, need);
+	KUNIT_EXPECT_EQ(test, kofi_addr_copy_out(&addr, NULL, &len),
+			-FI_ETOOSMALL);
+}
+
+static void equal_addresses_are_equal_to_no_others(struct kunit *test)
+{
+	static const char *const nodes[] = { "10.77.0.1", "10.77.0.2",
+					     "fd77::1", "fd77::2",
+					     "::ffff:10.77.0.1", "fe80::7%3",
+					     "fe80::7%4" };
+	struct sockaddr_storage a, b;
+	int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(nodes); i++) {
+		a = parse(test, nodes[i], 7471);
+		for (k = 0; k < ARRAY_SIZE(nodes); k++) {
+			b = parse(test, nodes[k], 7471);
+			KUNIT_EXPECT_EQ_MSG(test, kofi_addr_equal(&a, &b),
+					    i == k, "%s, %s", nodes[i],
+					    nodes[k]);
+		}
+		b = parse(test, nodes[i], 7472);
+		KUNIT_EXPECT_FALSE(test, kofi_addr_equal(&a, &b));
+	}
+}
+
+static void what_means_nothing_makes_no_difference(struct kunit *test)
+{
+	struct sockaddr_storage a = parse(test, "10.77.0.1", 7471), b = a;
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)&b;
+
+	memset(((struct sockaddr_in *)&b)->__pad, 0xa5, 8);
+	KUNIT_EXPECT_TRUE(test, kofi_addr_equal(&a, &b));
+
+	a = parse(test, "fd77::1", 7471);
+	b = a;
+	sin6->sin6_flowinfo = htonl(7);
+	sin6->sin6_scope_id = 3;
+	KUNIT_EXPECT_TRUE(test, kofi_addr_equal(&a, &b));
+}
+
+static void an_address_is_put_into_words(struct kunit *test)
+{
+	const struct sample *sample = test->param_value;
+	struct sockaddr_storage addr = parse(test, sample->node, 7471);
+	size_t need = strlen(sample->straddr) + 1, len, i;
+	char buf[80];
+
+	for (i = 1; i < need + 2; i++) {
+		memset(buf, 'x', sizeof(buf));
+		len = i;
+		KUNIT_EXPECT_PTR_EQ(test, kofi_addr_straddr(&addr, buf, &len),
+				    (const char *)buf);
+		KUNIT_EXPECT_EQ(test, len, need);
+		KUNIT_EXPECT_EQ(test, strlen(buf), min(i, need) - 1);
+		KUNIT_EXPECT_MEMEQ(test, buf, sample->straddr,
+				   min(i, need) - 1);
+		KUNIT_EXPECT_EQ(test, buf[i], 'x');
+	}
+}
+
+KUNIT_ARRAY_PARAM_DESC(sample, samples, name);
+
+static struct kunit_case addr_cases[] = {
+	KUNIT_CASE_PARAM(an_address_is_as_long_as_its_family_says,
+			 sample_gen_params),
+	KUNIT_CASE(formats_have_the_length_of_their_addresses),
+	KUNIT_CASE_PARAM(a_port_can_be_set, sample_gen_params),
+	KUNIT_CASE_PARAM(a_clients_bytes_become_an_address, sample_gen_params),
+	KUNIT_CASE(bytes_that_are_no_address_are_refused),
+	KUNIT_CASE_PARAM(an_address_is_cut_where_the_clients_room_ends,
+			 sample_gen_params),
+	KUNIT_CASE(equal_addresses_are_equal_to_no_others),
+	KUNIT_CASE(what_means_nothing_makes_no_difference),
+	KUNIT_CASE_PARAM(an_address_is_put_into_words, sample_gen_params),
+	{}
+};
+
+static struct kunit_suite addr_suite = {
+	.name		= "kofi_util_addr",
+	.test_cases	= addr_cases,
+};
+
+kunit_test_suite(addr_suite);

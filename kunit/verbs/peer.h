@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A peer that is not kOFI: a queue pair of its own on the same device, connected
+ * to an endpoint of the case, which reads and writes whatever the case asks for.
+ */
+#ifndef _KUNIT_VERBS_TEST_PEER_H
+#define _KUNIT_VERBS_TEST_PEER_H
+
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+#include "verbs.h"
+
+#define VT_PEER_BUF	SZ_128K
+
+/**
+ * struct vt_peer - A peer
+ * @test: the case
+ * @end: the case's end of the connection
+ * @id: the peer's end
+ * @pd: protection domain of the peer
+ * @cq: completions of the peer
+ * @buf: VT_PEER_BUF bytes that its operations use
+ * @dma: where the device finds @buf
+ * @event: an event of @id has come
+ * @last: which one
+ * @done: the operation is done
+ * @sge: what of @buf it uses
+ * @cqe: entry point of its completion
+ * @status: how it ended
+ */
+struct vt_peer {
+	struct kunit			*test;
+	struct vt_end			end;
+	struct rdma_cm_id		*id;
+	struct ib_pd			*pd;
+	struct ib_cq			*cq;
+	u8				*buf;
+	u64				dma;
+	struct completion		event;
+	enum rdma_cm_event_type		last;
+	struct completion		done;
+	struct ib_sge			sge;
+	struct ib_cqe			cqe;
+	enum ib_wc_status		status;
+};
+
+/* A peer connected to the case's listener, the case's to close or to leave */
+struct vt_peer *vt_peer(struct kunit *test);
+/* The same, of which so many reads and atomics at a time may be asked */
+struct vt_peer *vt_peer_granting(struct kunit *test, u8 reads);
+void vt_peer_close(struct vt_peer *peer);
+/*
+ * How an operation on @len bytes at @addr ends; @buf has them then.  Over iWARP
+ * IB_WC_REM_ACCESS_ERR stands for the end of the connection: nothing else is heard
+ * of the reason.
+ */
+enum ib_wc_status vt_peer_read(struct vt_peer *peer, u64 addr, u64 key,
+			       size_t len);
+enum ib_wc_status vt_peer_write(struct vt_peer *peer, u64 addr, u64 key,
+				size_t len);
+enum ib_wc_status vt_peer_fetch_add(struct vt_peer *peer, u64 addr, u64 key);
+
+#endif /* _KUNIT_VERBS_TEST_PEER_H */

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The device is deleted ("rdma link delete") under busy connections that nobody has
+ * closed, and comes back: each operation ends exactly once, each event queue tells,
+ * the deletion returns in time, and new connections work beside the old shells.
+ *
+ * The number of cycles is the module parameter removals.  The time begins when ib_core
+ * tells its clients, of whom we are the last and so the first to hear; what the
+ * command needs until then is not the removal's.
+ */
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/sched/prio.h>
+#include <linux/umh.h>
+#include <rdma/ib_verbs.h>
+#include <kofi/compat.h>
+#include "../lib/busy.h"
+#include "srx.h"
+
+#define REMOVAL_CONNS	32
+#define REMOVAL_MS	5000
+
+static int removals = 10;
+module_param(removals, int, 0444);
+MODULE_PARM_DESC(removals, "how often the device is deleted under load");
+
+static int removal_ms = REMOVAL_MS;
+module_param(removal_ms, int, 0444);
+MODULE_PARM_DESC(removal_ms, "how long a deletion may take, where other guests share the processors");
+
+/* Among what is busy a shell and a command take half a minute under an emulator */
+static int removal_hurry(struct subprocess_info *info, struct cred *new)
+{
+	set_user_nice(current, MIN_NICE);
+	return 0;
+}
+
+static int removal_run(const char *command)
+{
+	char *argv[4] = { "/bin/sh", "-c", (char *)command };
+	char *envp[2] = { "PATH=/sbin:/bin:/usr/sbin:/usr/bin" };
+	struct subprocess_info *info;
+
+	info = call_usermodehelper_setup(argv[0], argv, envp, GFP_KERNEL,
+					 removal_hurry, NULL, NULL);
+	return info ? call_usermodehelper_exec(info, UMH_WAIT_PROC) : -ENOMEM;
+}
+
+/* The device, without its number: "rxe" */
+static void removal_type(struct kunit *test, char *type, size_t size)
+{
+	strscpy(type, vt_info(test)->domain_attr->name, size);
+	type[strcspn(type, "0123456789")] = '\0';
+}
+
+static ktime_t removal_began;
+
+static int removal_watch(struct ib_device *ibdev)
+{
+	return 0;
+}
+
+/* In the command's process, which is one of many again */
+static void removal_begins(struct ib_device *ibdev, void *client_data)
+{
+	set_user_nice(current, 0);
+	removal_began = ktime_get();
+}
+
+static struct ib_client removal_client = {
+	.name	= "kofi_removal",
+	.add	= removal_watch,
+	.remove	= removal_begins,
+};
+
+/* Returns how long it took, in milliseconds */
+static s64 removal_delete(struct kunit *test, const char *type)
+{
+	char command[64];
+	s64 ms;
+
+	snprintf(command, sizeof(command), "rdma link delete %s0", type);
+	KUNIT_ASSERT_EQ(test, ib_register_client(&removal_client), 0);
+	KUNIT_EXPECT_EQ(test, removal_run(command), 0);
+	ms = ktime_ms_delta(ktime_get(), removal_began);
+	ib_unregister_client(&removal_client);
+	return ms;
+}
+
+static void removal_undo(void *data)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "/kofi/guest/rxe.sh %s",
+		 (const char *)data);
+	removal_run(command);
+}
+
+/* A device, a domain and a connection beside those that have gone */
+static void removal_join_again(struct kunit *test, struct busy *busy)
+{
+	struct vt_pair pair = {};
+
+	vt_serve(test, AF_INET, NULL);
+	vt_join(test, &pair, &vt_default_kind);
+	vt_ping(test, &pair.a, &pair.b);
+	busy_stop(busy);
+	vt_ping(test, &pair.b, &pair.a);
+}
+
+static void the_device_is_deleted_under_load(struct kunit *test)
+{
+	struct fi_info *hints = vt_hints(test);
+	struct busy_count count;
+	struct busy *busy;
+	char *type = vt_buf(test, 16);
+	s64 ms;
+
+	hints->caps |= FI_RMA;
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+				      FI_MR_PROV_KEY;
+	vt_open(test, AF_INET, hints);
+	removal_type(test, type, 16);
+	busy = busy_start(test, vt_info(test), REMOVAL_CONNS);
+
+	KUNIT_EXPECT_TRUE(test, busy_is_busy(busy));
+	/* Of an accept that waits, siw touches its device when that has been freed */
+	if (vt_is_iwarp(test))
+		busy_end_joins(busy);
+	ms = removal_delete(test, type);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, removal_undo,
+							type), 0);
+	count = busy_expect_gone(busy);
+	kunit_info(test, "%d connections: %lu operations, %lu failed, %lu twice, %lu lost; %lu registrations, %lu connects; deleted in %lld ms\n",
+		   REMOVAL_CONNS, count.posted, count.failed, count.twice,
+		   count.out, count.regs, count.joins, ms);
+	KUNIT_EXPECT_LE(test, ms, removal_ms);
+
+	kunit_release_action(test, removal_undo, type);
+	removal_join_again(test, busy);
+}
+
+/* Each of them has receives that the device may have taken, and siw never reports that */
+static void the_device_is_deleted_under_endpoints_that_share(struct kunit *test)
+{
+	struct vt_pair *pairs = vt_buf(test, SRX_MANY * sizeof(*pairs));
+	struct srx_set set = {};
+	char *type = vt_buf(test, 16);
+	s64 ms;
+	int i;
+
+	srx_serve(test, &set);
+	removal_type(test, type, 16);
+	for (i = 0; i < SRX_MANY; i++)
+		srx_join_pair(test, &pairs[i], set.srx);
+	srx_post_all(test, &set);
+
+	ms = removal_delete(test, type);
+
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, removal_undo,
+							type), 0);
+	kunit_info(test, "%d endpoints deleted in %lld ms\n", SRX_MANY, ms);
+	KUNIT_EXPECT_LE(test, ms, removal_ms);
+	kunit_release_action(test, removal_undo, type);
+}
+
+static const void *removal_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
+				      char *desc)
+{
+	uintptr_t nr = prev ? (uintptr_t)prev + 1 : 1;
+
+	if (nr > removals)
+		return NULL;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "removal %lu", (unsigned long)nr);
+	return (const void *)nr;
+}
+
+static struct kunit_case removal_cases[] = {
+	KUNIT_CASE_PARAM(the_device_is_deleted_under_load, removal_gen_params),
+	KUNIT_CASE(the_device_is_deleted_under_endpoints_that_share),
+	{}
+};
+
+struct kunit_suite kofi_verbs_removal_suite = {
+	.name		= "kofi_verbs_removal",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= removal_cases,
+};

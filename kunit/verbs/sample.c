@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The sample clients, loaded as a user would: that of README.md against a server here,
+ * and that of the client guide, which is its own server.
+ *
+ * They work while they are being loaded, so modprobe runs from a work item; its exit
+ * status tells how the client fared.
+ */
+#include <linux/umh.h>
+#include <linux/workqueue.h>
+#include "verbs.h"
+
+#define VT_TEXT	"hello from the sample"
+
+/* One run of the sample may lose its message to siw, hardly all of them */
+#define VT_IWARP_RUNS	5
+
+/**
+ * struct vt_modprobe - A run of modprobe
+ * @work: runs it
+ * @node: parameter of that name
+ * @service: parameter of that name
+ * @args: command line
+ * @env: environment
+ * @loads: not a run that unloads
+ * @status: how it ended
+ * @loaded: the sample that is loaded, or NULL
+ */
+struct vt_modprobe {
+	struct work_struct	work;
+	char			node[32];
+	char			service[32];
+	char			*args[6];
+	char			*env[3];
+	bool			loads;
+	int			status;
+	char			*loaded;
+};
+
+/* One at a time; a case that is given up leaves it to vt_sample_exit() */
+static struct vt_modprobe vt_modprobe;
+
+static void vt_modprobe_work(struct work_struct *work)
+{
+	struct vt_modprobe *run = container_of(work, struct vt_modprobe, work);
+
+	run->env[0] = "HOME=/";
+	run->env[1] = "PATH=/sbin:/bin:/usr/sbin:/usr/bin";
+	run->args[0] = "/sbin/modprobe";
+	run->status = call_usermodehelper(run->args[0], run->args, run->env,
+					  UMH_WAIT_PROC);
+	if (!run->status)
+		run->loaded = run->loads ? run->args[1] : NULL;
+}
+
+static void vt_load_sample(const struct sockaddr_in *peer, int port)
+{
+	struct vt_modprobe *run = &vt_modprobe;
+
+	snprintf(run->node, sizeof(run->node), "node=%pI4", &peer->sin_addr);
+	snprintf(run->service, sizeof(run->service), "service=%d", port);
+	run->args[1] = "kofi_sample";
+	run->args[2] = run->node;
+	run->args[3] = run->service;
+	run->args[4] = "text=\"" VT_TEXT "\"";
+	run->loads = true;
+	queue_work(system_unbound_wq, &run->work);
+}
+
+/* Both ends are the sample's; returns how it fared */
+static int vt_load_rma_sample(const struct sockaddr_in *addr, char *prov)
+{
+	struct vt_modprobe *run = &vt_modprobe;
+
+	snprintf(run->node, sizeof(run->node), "node=%pI4", &addr->sin_addr);
+	run->args[1] = "kofi_rma_sample";
+	run->args[2] = run->node;
+	run->args[3] = prov;
+	run->args[4] = NULL;
+	run->loads = true;
+	queue_work(system_unbound_wq, &run->work);
+	flush_work(&run->work);
+	return run->status;
+}
+
+static int vt_unload_sample(void)
+{
+	vt_modprobe.args[2] = vt_modprobe.loaded;
+	vt_modprobe.args[1] = "-r";
+	vt_modprobe.args[3] = NULL;
+	vt_modprobe.loads = false;
+	queue_work(system_unbound_wq, &vt_modprobe.work);
+	flush_work(&vt_modprobe.work);
+	return vt_modprobe.status;
+}
+
+static int vt_sample_init(struct kunit *test)
+{
+	INIT_WORK(&vt_modprobe.work, vt_modprobe_work);
+	return vt_init(test);
+}
+
+static void vt_sample_exit(struct kunit *test)
+{
+	flush_work(&vt_modprobe.work);
+	if (vt_modprobe.loaded)
+		vt_unload_sample();
+	vt_exit(test);
+}
+
+/*
+ * siw does not look at what arrives between its answer to the peer and the end of its
+ * accept, and forgets it if the peer has hung up by then.
+ */
+static bool vt_message_comes(struct kunit *test, struct vt_cq *rx, const char *buf)
+{
+	struct vt_comp comp;
+
+	KUNIT_ASSERT_EQ(test, vt_wait(rx, &comp), 1);
+	if (vt_is_iwarp(test) && comp.err == ECANCELED)
+		return false;
+	KUNIT_ASSERT_EQ(test, comp.err, 0);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.len, strlen(VT_TEXT));
+	KUNIT_EXPECT_STREQ(test, buf, VT_TEXT);
+	return true;
+}
+
+static bool vt_run_sample(struct kunit *test)
+{
+	const struct sockaddr_in *name = (void *)&vt_of(test)->name;
+	u8 *buf = vt_buf(test, 64);
+	struct vt_end server = {};
+	union vt_event event;
+	bool comes;
+
+	vt_load_sample(name, ntohs(name->sin_port));
+
+	vt_end_open(test, &server, vt_connreq(test, NULL), &vt_default_kind);
+	/* Who has sent hangs up; where messages wait, not before the news is here */
+	if (!vt_has_patience(test))
+		vt_recv(test, &server, buf, 64, vt_ctx(1));
+	vt_accept(test, &server, NULL, 0);
+	if (vt_has_patience(test))
+		vt_recv(test, &server, buf, 64, vt_ctx(1));
+	comes = vt_message_comes(test, server.rx, (char *)buf);
+	vt_event(test, server.eq, FI_SHUTDOWN, &event);
+
+	flush_work(&vt_modprobe.work);
+	KUNIT_EXPECT_EQ(test, vt_modprobe.status, 0);
+	KUNIT_EXPECT_EQ(test, vt_unload_sample(), 0);
+	return comes;
+}
+
+static void the_sample_sends_its_message(struct kunit *test)
+{
+	bool came = false;
+	int runs;
+
+	vt_serve(test, AF_INET, NULL);
+	runs = vt_is_iwarp(test) ? VT_IWARP_RUNS : 1;
+	while (!came && runs--)
+		came = vt_run_sample(test);
+	KUNIT_EXPECT_TRUE(test, came);
+}
+
+static void the_sample_does_not_load_without_a_peer(struct kunit *test)
+{
+	vt_open(test, AF_INET, NULL);
+	vt_load_sample(vt_of(test)->info->src_addr, 1);
+	flush_work(&vt_modprobe.work);
+	KUNIT_EXPECT_NE(test, vt_modprobe.status, 0);
+}
+
+static void the_rma_sample_reads_and_writes(struct kunit *test)
+{
+	static char * const provs[] = { "prov=verbs", NULL };
+	int i;
+
+	vt_open(test, AF_INET, NULL);
+	for (i = 0; i < ARRAY_SIZE(provs); i++) {
+		KUNIT_ASSERT_EQ(test,
+				vt_load_rma_sample(vt_of(test)->info->src_addr,
+						   provs[i]), 0);
+		KUNIT_EXPECT_EQ(test, vt_unload_sample(), 0);
+	}
+}
+
+static void the_rma_sample_does_not_load_without_a_provider(struct kunit *test)
+{
+	vt_open(test, AF_INET, NULL);
+	KUNIT_EXPECT_NE(test, vt_load_rma_sample(vt_of(test)->info->src_addr,
+						 "prov=nosuch"), 0);
+}
+
+static struct kunit_case vt_sample_cases[] = {
+	KUNIT_CASE(the_sample_sends_its_message),
+	KUNIT_CASE(the_sample_does_not_load_without_a_peer),
+	KUNIT_CASE(the_rma_sample_reads_and_writes),
+	KUNIT_CASE(the_rma_sample_does_not_load_without_a_provider),
+	{}
+};
+
+struct kunit_suite kofi_verbs_sample_suite = {
+	.name		= "kofi_verbs_sample",
+	.init		= vt_sample_init,
+	.exit		= vt_sample_exit,
+	.test_cases	= vt_sample_cases,
+};

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Control calls at the wrong time, on the wrong object or with a handle that is
+ * used up: each answers with its documented error, and what was open before goes
+ * on as if it had not been called.
+ */
+#include "verbs.h"
+
+static int connect_to_server(struct kunit *test, struct vt_end *end)
+{
+	return fi_connect(end->ep, &vt_of(test)->name, NULL, 0);
+}
+
+static void connecting_twice_is_refused(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	union vt_event event;
+
+	vt_serve(test, AF_INET, NULL);
+	vt_client(test, &pair.a, &vt_default_kind);
+	vt_connect(test, &pair.a, NULL, 0);
+
+	KUNIT_EXPECT_EQ(test, connect_to_server(test, &pair.a), -EALREADY);
+
+	vt_end_open(test, &pair.b, vt_connreq(test, NULL), &vt_default_kind);
+	vt_accept(test, &pair.b, NULL, 0);
+	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
+	KUNIT_EXPECT_EQ(test, connect_to_server(test, &pair.a), -EISCONN);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
+static void accepting_twice_is_refused(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	union vt_event event;
+	int ret;
+
+	vt_serve(test, AF_INET, NULL);
+	vt_client(test, &pair.a, &vt_default_kind);
+	vt_connect(test, &pair.a, NULL, 0);
+	vt_end_open(test, &pair.b, vt_connreq(test, NULL), &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_accept(pair.b.ep, NULL, 0), 0);
+
+	ret = fi_accept(pair.b.ep, NULL, 0);
+	KUNIT_EXPECT_TRUE(test, ret == -EALREADY || ret == -EISCONN);
+
+	vt_event(test, pair.b.eq, FI_CONNECTED, &event);
+	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
+	KUNIT_EXPECT_EQ(test, fi_accept(pair.b.ep, NULL, 0), -EISCONN);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
+static void connecting_again_after_shutdown_is_refused(struct kunit *test)
+{
+	struct vt_pair pair = {};
+
+	vt_serve(test, AF_INET, NULL);
+	vt_join(test, &pair, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
+
+	KUNIT_EXPECT_EQ(test, connect_to_server(test, &pair.a), -ESHUTDOWN);
+}
+
+static void an_endpoint_keeps_to_its_side(struct kunit *test)
+{
+	struct vt_pair pair = {};
+
+	vt_serve(test, AF_INET, NULL);
+	vt_client(test, &pair.a, &vt_default_kind);
+	KUNIT_EXPECT_EQ(test, fi_accept(pair.a.ep, NULL, 0), -FI_EOPBADSTATE);
+	vt_connect(test, &pair.a, NULL, 0);
+	vt_end_open(test, &pair.b, vt_connreq(test, NULL), &vt_default_kind);
+
+	KUNIT_EXPECT_EQ(test, connect_to_server(test, &pair.b),
+			-FI_EOPBADSTATE);
+
+	vt_accept(test, &pair.b, NULL, 0);
+}
+
+static void connections_need_an_enabled_endpoint(struct kunit *test)
+{
+	struct vt_end client = {}, a = {}, b = {};
+
+	vt_serve(test, AF_INET, NULL);
+	a.ep = vt_ep(test, vt_of(test)->info);
+	vt_client(test, &client, &vt_default_kind);
+	vt_connect(test, &client, NULL, 0);
+	b.ep = vt_ep(test, vt_connreq(test, NULL));
+
+	KUNIT_EXPECT_EQ(test, connect_to_server(test, &a), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_accept(b.ep, NULL, 0), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_shutdown(a.ep, 0), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, fi_shutdown(b.ep, 0), -ENOTCONN);
+}
+
+static void an_unconnected_endpoint_cannot_be_shut_down(struct kunit *test)
+{
+	struct vt_end end = {};
+
+	vt_open(test, AF_INET, NULL);
+	vt_client(test, &end, &vt_default_kind);
+
+	KUNIT_EXPECT_EQ(test, fi_shutdown(end.ep, 0), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, fi_shutdown(end.ep, 1), -FI_EBADFLAGS);
+}
+
+static void calls_of_the_other_kind_of_endpoint_are_refused(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct vt_end end = {};
+	struct fid_ep *as_ep;
+	struct fid_pep *as_pep;
+	struct fi_info *info;
+
+	vt_serve(test, AF_INET, NULL);
+	vt_client(test, &end, &vt_default_kind);
+	vt_connect(test, &end, NULL, 0);
+	info = vt_connreq(test, NULL);
+	as_ep = (struct fid_ep *)vt->pep;
+	as_pep = (struct fid_pep *)end.ep;
+
+	KUNIT_EXPECT_EQ(test, fi_connect(as_ep, &vt->name, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_accept(as_ep, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_enable(as_ep), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_shutdown(as_ep, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_listen(as_pep), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(as_pep, info->handle, NULL, 0),
+			-EINVAL);
+}
+
+static void bad_peer_addresses_are_refused(struct kunit *test)
+{
+	struct sockaddr_storage addr = { .ss_family = AF_INET6 };
+	struct vt_end end = {};
+
+	vt_serve(test, AF_INET, NULL);
+	vt_client(test, &end, &vt_default_kind);
+
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &addr, NULL, 0), -EINVAL);
+	addr.ss_family = AF_UNIX;
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &addr, NULL, 0), -EINVAL);
+	addr.ss_family = AF_INET;
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &addr, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, NULL, NULL, 0),
+			-EADDRNOTAVAIL);
+	KUNIT_EXPECT_EQ(test, connect_to_server(test, &end), 0);
+}
+
+static struct fi_info *request(struct kunit *test, struct vt_end *client)
+{
+	vt_client(test, client, &vt_default_kind);
+	vt_connect(test, client, NULL, 0);
+	return vt_connreq(test, NULL);
+}
+
+static void a_request_serves_one_endpoint(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct vt_pair pair = {};
+	union vt_event event;
+	struct fi_info *info;
+	struct fid_ep *ep;
+
+	vt_serve(test, AF_INET, NULL);
+	info = request(test, &pair.a);
+	vt_end_open(test, &pair.b, info, &vt_default_kind);
+
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0),
+			-EINVAL);
+
+	vt_accept(test, &pair.b, NULL, 0);
+	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
+static void a_rejected_request_is_used_up(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct vt_end client = {};
+	struct fi_info *info;
+	struct fid_ep *ep;
+
+	vt_serve(test, AF_INET, NULL);
+	info = request(test, &client);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0), 0);
+
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0),
+			-EINVAL);
+}
+
+#define OLD_REQUESTS	32
+
+/* A request has been rejected for good; its memory is free, and will be another's */
+static struct fi_info *used_up(struct kunit *test)
+{
+	struct vt_end client = {};
+	struct fi_info *info = request(test, &client);
+
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0),
+			0);
+	vt_end_close(test, &client);
+	return info;
+}
+
+static void an_old_handle_reaches_no_other_request(struct kunit *test)
+{
+	struct fi_info *old[OLD_REQUESTS], *info;
+	struct vt *vt = vt_of(test);
+	struct vt_pair pair = {};
+	union vt_event event;
+	struct fid_ep *ep;
+	int i, j;
+
+	vt_serve(test, AF_INET, NULL);
+	for (i = 0; i < OLD_REQUESTS; i++) {
+		old[i] = used_up(test);
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_PTR_NE(test, old[j]->handle, old[i]->handle);
+	}
+	info = request(test, &pair.a);
+
+	for (i = 0; i < OLD_REQUESTS; i++) {
+		KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, old[i], &ep, NULL),
+				-EINVAL);
+		KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, old[i]->handle, NULL, 0),
+				-EINVAL);
+	}
+	vt_end_open(test, &pair.b, info, &vt_default_kind);
+	vt_accept(test, &pair.b, NULL, 0);
+	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
+static void a_request_dies_with_its_passive_endpoint(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct vt_end client = {};
+	struct fi_info *info;
+	struct fid_ep *ep;
+
+	vt_serve(test, AF_INET, NULL);
+	info = request(test, &client);
+	vt_close(test, &vt->pep->fid);
+
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
+			-EINVAL);
+}
+
+static void an_endpoint_outlives_its_passive_endpoint(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	union vt_event event;
+
+	vt_serve(test, AF_INET, NULL);
+	vt_end_open(test, &pair.b, request(test, &pair.a), &vt_default_kind);
+
+	vt_close(test, &vt_of(test)->pep->fid);
+
+	vt_accept(test, &pair.b, NULL, 0);
+	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
+static void only_handles_of_the_passive_endpoint_can_be_rejected(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct vt_end client = {};
+	struct fid_pep *pep;
+	struct fi_info *info;
+
+	vt_serve(test, AF_INET, NULL);
+	pep = vt->pep;
+	vt_listen(test, vt_eq(test, 0));
+	info = request(test, &client);
+
+	KUNIT_EXPECT_EQ(test, fi_reject(pep, info->handle, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(pep, &client.ep->fid, NULL, 0),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(pep, NULL, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0), 0);
+}
+
+static void made_up_handles_open_no_endpoint(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct fi_info *info;
+	struct fid_ep *ep;
+
+	vt_serve(test, AF_INET, NULL);
+	info = fi_dupinfo(vt->info);
+	KUNIT_ASSERT_NOT_NULL(test, info);
+	vt_free_later(test, info);
+	info->handle = &vt->pep->fid;
+
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
+			-EINVAL);
+}
+
+static struct fid_pep *open_pep(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct fid_pep *pep;
+
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep, NULL),
+			0);
+	vt_adopt(test, &pep->fid);
+	return pep;
+}
+
+static void listening_needs_an_event_queue(struct kunit *test)
+{
+	struct fid_pep *pep;
+	struct fid_eq *eq;
+
+	vt_open(test, AF_INET, NULL);
+	eq = vt_eq(test, 0);
+	pep = open_pep(test);
+
+	KUNIT_EXPECT_EQ(test, fi_listen(pep), -FI_ENOEQ);
+	KUNIT_EXPECT_EQ(test, fi_pep_bind(pep, &eq->fid, 0), 0);
+	KUNIT_EXPECT_EQ(test, fi_pep_bind(pep, &eq->fid, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_listen(pep), 0);
+	KUNIT_EXPECT_EQ(test, fi_listen(pep), -FI_EOPBADSTATE);
+}
+
+static void the_backlog_is_set_before_listening(struct kunit *test)
+{
+	int backlog = 5, none = 0;
+	struct fid_pep *pep;
+	struct fid_eq *eq;
+
+	vt_open(test, AF_INET, NULL);
+	eq = vt_eq(test, 0);
+	pep = open_pep(test);
+	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_BACKLOG, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_BACKLOG, &none),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_BACKLOG, &backlog), 0);
+	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_GETOPSFLAG, &backlog),
+			-ENOSYS);
+	KUNIT_ASSERT_EQ(test, fi_pep_bind(pep, &eq->fid, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_listen(pep), 0);
+
+	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_BACKLOG, &backlog),
+			-FI_EOPBADSTATE);
+}
+
+static void an_address_in_use_is_refused(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct fi_info *info;
+	struct fid_pep *pep;
+
+	vt_serve(test, AF_INET, NULL);
+	info = fi_dupinfo(vt->info);
+	KUNIT_ASSERT_NOT_NULL(test, info);
+	vt_free_later(test, info);
+	memcpy(info->src_addr, &vt->name, info->src_addrlen);
+
+	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, info, &pep, NULL),
+			-EADDRINUSE);
+}
+
+static void an_address_that_is_set_stays(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct vt_end end = {};
+
+	vt_serve(test, AF_INET, NULL);
+	vt_client(test, &end, &vt_default_kind);
+
+	KUNIT_EXPECT_EQ(test, fi_setname(&vt->pep->fid, &vt->name,
+					 vt->name_len), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_setname(&end.ep->fid, &vt->name, vt->name_len),
+			-FI_EOPBADSTATE);
+}
+
+static void an_endpoint_is_enabled_once_and_with_its_queues(struct kunit *test)
+{
+	struct fid_eq *eq;
+	struct vt_cq *cq;
+	struct fid_ep *ep;
+
+	vt_open(test, AF_INET, NULL);
+	eq = vt_eq(test, 0);
+	cq = vt_cq(test, &vt_default_kind, 0);
+	ep = vt_ep(test, vt_of(test)->info);
+
+	KUNIT_EXPECT_EQ(test, fi_enable(ep), -FI_ENOEQ);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &eq->fid, 0), 0);
+	KUNIT_EXPECT_EQ(test, fi_enable(ep), -FI_ENOCQ);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &cq->cq->fid, FI_RECV), 0);
+	KUNIT_EXPECT_EQ(test, fi_enable(ep), -FI_ENOCQ);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &cq->cq->fid, FI_TRANSMIT), 0);
+	KUNIT_EXPECT_EQ(test, fi_enable(ep), 0);
+	KUNIT_EXPECT_EQ(test, fi_enable(ep), -FI_EOPBADSTATE);
+}
+
+static struct kunit_case state_cases[] = {
+	KUNIT_CASE(connecting_twice_is_refused),
+	KUNIT_CASE(accepting_twice_is_refused),
+	KUNIT_CASE(connecting_again_after_shutdown_is_refused),
+	KUNIT_CASE(an_endpoint_keeps_to_its_side),
+	KUNIT_CASE(connections_need_an_enabled_endpoint),
+	KUNIT_CASE(an_unconnected_endpoint_cannot_be_shut_down),
+	KUNIT_CASE(calls_of_the_other_kind_of_endpoint_are_refused),
+	KUNIT_CASE(bad_peer_addresses_are_refused),
+	KUNIT_CASE(a_request_serves_one_endpoint),
+	KUNIT_CASE(a_rejected_request_is_used_up),
+	KUNIT_CASE(an_old_handle_reaches_no_other_request),
+	KUNIT_CASE(a_request_dies_with_its_passive_endpoint),
+	KUNIT_CASE(an_endpoint_outlives_its_passive_endpoint),
+	KUNIT_CASE(only_handles_of_the_passive_endpoint_can_be_rejected),
+	KUNIT_CASE(made_up_handles_open_no_endpoint),
+	KUNIT_CASE(listening_needs_an_event_queue),
+	KUNIT_CASE(the_backlog_is_set_before_listening),
+	KUNIT_CASE(an_address_in_use_is_refused),
+	KUNIT_CASE(an_address_that_is_set_stays),
+	KUNIT_CASE(an_endpoint_is_enabled_once_and_with_its_queues),
+	{}
+};
+
+struct kunit_suite kofi_verbs_state_suite = {
+	.name		= "kofi_verbs_state",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= state_cases,
+};

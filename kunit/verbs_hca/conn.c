@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connections of a case with itself, completions, and contents of buffers.
+ */
+#include <linux/bitmap.h>
+#include "hca.h"
+
+/* An event and room for all connection data */
+union ht_event {
+	struct fi_eq_cm_entry	cm;
+	u8			raw[sizeof(struct fi_eq_cm_entry) + 64];
+};
+
+void ht_end_open(struct kunit *test, struct ht_end *end, struct fi_info *info)
+{
+	struct ht *ht = ht_of(test);
+
+	end->info = info;
+	end->eq = end->eq ?: ht_eq(test);
+	end->cq = end->cq ?: ht_cq(test, info->tx_attr->size +
+					 info->rx_attr->size);
+	KUNIT_ASSERT_EQ(test, fi_endpoint(ht->domain, info, &end->ep, NULL), 0);
+	ht_adopt(test, &end->ep->fid);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->cq->fid,
+					 FI_TRANSMIT | FI_RECV |
+					 end->bind_flags), 0);
+}
+
+void ht_end_enable(struct kunit *test, struct ht_end *end)
+{
+	KUNIT_ASSERT_EQ(test, fi_enable(end->ep), 0);
+	end->qpn = fakehca_last_qp(ht_of(test)->hca);
+}
+
+void ht_end_close(struct kunit *test, struct ht_end *end)
+{
+	ht_close(test, &end->ep->fid);
+	ht_close(test, &end->cq->fid);
+	ht_close(test, &end->eq->fid);
+	*end = (struct ht_end) {};
+}
+
+void ht_event(struct kunit *test, struct fid_eq *eq, u32 want)
+{
+	struct fi_eq_err_entry error = {};
+	union ht_event event;
+	u32 got = U32_MAX;
+	ssize_t ret;
+
+	ret = fi_eq_sread(eq, &got, &event, sizeof(event), HT_PATIENCE_MS, 0);
+	if (ret == -FI_EAVAIL)
+		fi_eq_readerr(eq, &error, 0);
+	KUNIT_ASSERT_GE_MSG(test, ret, (ssize_t)sizeof(event.cm),
+			    "waited for event %u, got error %d, prov_errno %d",
+			    want, error.err, error.prov_errno);
+	KUNIT_ASSERT_EQ(test, got, want);
+}
+
+struct fi_eq_err_entry ht_error(struct kunit *test, struct fid_eq *eq)
+{
+	struct fi_eq_err_entry error = {};
+	union ht_event event;
+	u32 got = U32_MAX;
+
+	KUNIT_ASSERT_EQ_MSG(test, fi_eq_sread(eq, &got, &event, sizeof(event),
+					      HT_PATIENCE_MS, 0), -FI_EAVAIL,
+			    "event %u", got);
+	KUNIT_ASSERT_EQ(test, fi_eq_readerr(eq, &error, 0),
+			(ssize_t)sizeof(error));
+	return error;
+}
+
+void ht_no_event(struct kunit *test, struct fid_eq *eq)
+{
+	union ht_event event;
+	u32 got = U32_MAX;
+
+	KUNIT_ASSERT_EQ_MSG(test, fi_eq_read(eq, &got, &event, sizeof(event),
+					     0), -EAGAIN, "event %u", got);
+}
+
+void ht_stays_quiet(struct kunit *test, struct fid_eq *eq)
+{
+	union ht_event event;
+	u32 got = U32_MAX;
+
+	KUNIT_ASSERT_EQ_MSG(test, fi_eq_sread(eq, &got, &event, sizeof(event),
+					      HT_QUIET_MS, 0), -EAGAIN,
+			    "event %u", got);
+}
+
+struct fi_info *ht_connreq(struct kunit *test)
+{
+	union ht_event event;
+	struct fi_info *info;
+	u32 got = U32_MAX;
+
+	KUNIT_ASSERT_GE(test, fi_eq_sread(ht_of(test)->eq, &got, &event,
+					  sizeof(event), HT_PATIENCE_MS, 0),
+			(ssize_t)sizeof(event.cm));
+	KUNIT_ASSERT_EQ(test, got, FI_CONNREQ);
+	info = ht_dup(test, event.cm.info);
+	fi_freeinfo(event.cm.info);
+	return info;
+}
+
+void ht_join(struct kunit *test, struct ht_pair *pair)
+{
+	struct ht *ht = ht_of(test);
+
+	if (!pair->a.ep)
+		ht_end_open(test, &pair->a, ht->info);
+	if (!pair->a.qpn)
+		ht_end_enable(test, &pair->a);
+	KUNIT_ASSERT_EQ(test, fi_connect(pair->a.ep, &ht->name, NULL, 0), 0);
+	ht_end_open(test, &pair->b, ht_connreq(test));
+	ht_end_enable(test, &pair->b);
+	KUNIT_ASSERT_EQ(test, fi_accept(pair->b.ep, NULL, 0), 0);
+	ht_event(test, pair->b.eq, FI_CONNECTED);
+	ht_event(test, pair->a.eq, FI_CONNECTED);
+}
+
+void ht_pair_close(struct kunit *test, struct ht_pair *pair)
+{
+	ht_end_close(test, &pair->a);
+	ht_end_close(test, &pair->b);
+}
+
+/* Returns 1 with a completion or an error in @comp, or why there is none */
+int ht_wait(struct fid_cq *cq, struct ht_comp *comp)
+{
+	struct fi_cq_err_entry error = {};
+	struct fi_cq_data_entry entry;
+	ssize_t ret;
+
+	ret = fi_cq_sread(cq, &entry, 1, NULL, HT_PATIENCE_MS);
+	if (ret == 1)
+		*comp = (struct ht_comp) {
+			.context	= entry.op_context,
+			.flags		= entry.flags,
+			.len		= entry.len,
+			.data		= entry.data,
+		};
+	if (ret != -FI_EAVAIL)
+		return ret;
+
+	ret = fi_cq_readerr(cq, &error, 0);
+	*comp = (struct ht_comp) {
+		.context	= error.op_context,
+		.flags		= error.flags,
+		.len		= error.len,
+		.err		= error.err,
+		.prov_errno	= error.prov_errno,
+	};
+	return ret;
+}
+
+struct ht_comp ht_done(struct kunit *test, struct fid_cq *cq, void *context)
+{
+	struct ht_comp comp = {};
+
+	KUNIT_ASSERT_EQ(test, ht_wait(cq, &comp), 1);
+	KUNIT_ASSERT_EQ_MSG(test, comp.err, 0, "operation %lu failed: %s",
+			    (unsigned long)comp.context,
+			    fi_cq_strerror(cq, comp.prov_errno, NULL, NULL, 0));
+	KUNIT_ASSERT_PTR_EQ(test, comp.context, context);
+	return comp;
+}
+
+struct ht_comp ht_failed(struct kunit *test, struct fid_cq *cq, int err)
+{
+	struct ht_comp comp = {};
+
+	KUNIT_ASSERT_EQ(test, ht_wait(cq, &comp), 1);
+	KUNIT_ASSERT_EQ_MSG(test, comp.err, err, "operation %lu: %s",
+			    (unsigned long)comp.context,
+			    fi_cq_strerror(cq, comp.prov_errno, NULL, NULL, 0));
+	return comp;
+}
+
+void ht_none(struct kunit *test, struct fid_cq *cq)
+{
+	struct fi_cq_data_entry entry;
+
+	KUNIT_ASSERT_EQ(test, fi_cq_read(cq, &entry, 1), -EAGAIN);
+}
+
+void ht_each_once(struct kunit *test, struct fid_cq *cq, unsigned long count,
+		  int err)
+{
+	unsigned long *seen = bitmap_zalloc(count + 1, GFP_KERNEL);
+	struct ht_comp comp = {};
+	unsigned long i, nr;
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	for (i = 0; i < count; i++) {
+		if (ht_wait(cq, &comp) != 1)
+			break;
+		KUNIT_EXPECT_EQ(test, comp.err, err);
+		nr = (unsigned long)comp.context;
+		if (nr < 1 || nr > count || test_and_set_bit(nr, seen))
+			KUNIT_FAIL(test, "completion of %lu, unknown or again",
+				   nr);
+	}
+	bitmap_free(seen);
+	KUNIT_EXPECT_EQ(test, i, count);
+	ht_none(test, cq);
+}
+
+/*
+ * No two receive buffers in one cache line: the kernel's DMA debugging takes
+ * that for a mistake.
+ */
+void *ht_buf(struct kunit *test, size_t len)
+{
+	void *buf = kunit_kzalloc(test, roundup_pow_of_two(max(len, 64UL)),
+				  GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	return buf;
+}
+
+static u8 ht_byte(size_t i, u8 seed)
+{
+	return seed + i * 5 + (i >> 8) * 11;
+}
+
+void ht_fill(void *buf, size_t len, u8 seed)
+{
+	u8 *bytes = buf;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		bytes[i] = ht_byte(i, seed);
+}
+
+bool ht_filled(const void *buf, size_t len, u8 seed)
+{
+	const u8 *bytes = buf;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (bytes[i] != ht_byte(i, seed))
+			return false;
+	return true;
+}
+
+void ht_ping(struct kunit *test, struct ht_end *from, struct ht_end *to)
+{
+	u8 *out = ht_buf(test, 64), *in = ht_buf(test, 64);
+
+	ht_fill(out, 64, 1);
+	KUNIT_ASSERT_EQ(test, fi_recv(to->ep, in, 64, NULL, 0, ht_ctx(1001)), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(from->ep, out, 64, NULL, 0, ht_ctx(1002)),
+			0);
+	ht_done(test, to->cq, ht_ctx(1001));
+	ht_done(test, from->cq, ht_ctx(1002));
+	KUNIT_ASSERT_TRUE(test, ht_filled(in, 64, 1));
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * fi_ep_drain() on a device that refuses, that says too little, or that goes; and what
+ * it leaves mapped.
+ */
+#include <linux/completion.h>
+#include <linux/err.h>
+#include <rdma/ib_verbs.h>
+#include "hca.h"
+#include "mr.h"
+
+#define EP_DRAIN_SHORT_MS	50
+#define EP_DRAIN_OPS		8
+#define EP_DRAIN_LEN		64
+
+static void a_device_that_refuses_is_told_of(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	u8 *in = ht_buf(test, EP_DRAIN_LEN);
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, in, EP_DRAIN_LEN, NULL, 0,
+				      ht_ctx(1)), 0);
+	fakehca_fail_again(ht_of(test)->hca, FAKEHCA_MODIFY_QP, 1, -EIO, 100);
+
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, HT_PATIENCE_MS), -EIO);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, HT_PATIENCE_MS), -EIO);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, in, EP_DRAIN_LEN, NULL, 0,
+				      NULL), -ESHUTDOWN);
+
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_MODIFY_QP, 0, 0);
+	ht_close(test, &pair.a.ep->fid);
+}
+
+/* What has succeeded and was not to be reported is mapped until then */
+static void silent_operations_give_their_memory_back(struct kunit *test)
+{
+	struct fakehca_attr attr = { .roce = true };
+	u8 *out = ht_buf(test, EP_DRAIN_OPS * EP_DRAIN_LEN), *in;
+	struct ht_pair pair = { .a.bind_flags = FI_SELECTIVE_COMPLETION };
+	struct kvec iov = { .iov_len = EP_DRAIN_LEN };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	unsigned int before;
+	int i;
+
+	ht_serve(test, &attr);
+	ht_join(test, &pair);
+	in = ht_buf(test, EP_DRAIN_OPS * EP_DRAIN_LEN);
+	before = ht_stats(test).mapped;
+	for (i = 0; i < EP_DRAIN_OPS; i++) {
+		KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in + i * EP_DRAIN_LEN,
+					      EP_DRAIN_LEN, NULL, 0,
+					      ht_ctx(i)), 0);
+		iov.iov_base = out + i * EP_DRAIN_LEN;
+		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, 0), 0);
+	}
+	for (i = 0; i < EP_DRAIN_OPS; i++)
+		ht_done(test, pair.b.cq, ht_ctx(i));
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + EP_DRAIN_OPS);
+
+	KUNIT_ASSERT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
+
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before);
+	ht_none(test, pair.a.cq);
+}
+
+/* An operation whose callback waits until it is told to go on */
+struct ep_drain_op {
+	struct fi_done		done;
+	struct completion	begun;
+	struct completion	go;
+	bool			returned;
+};
+
+static void ep_drain_op_done(struct fi_done *done,
+			     const struct fi_done_entry *entry)
+{
+	struct ep_drain_op *op = container_of(done, struct ep_drain_op, done);
+
+	complete(&op->begun);
+	wait_for_completion(&op->go);
+	WRITE_ONCE(op->returned, true);
+}
+
+/* Posts it as a receive of a new connection's first end, which ends with it */
+static struct ep_drain_op *ep_drain_open(struct kunit *test,
+					 struct ht_pair *pair)
+{
+	struct fi_cq_attr attr = {
+		.wait_obj	= FI_WAIT_DONE,
+		.comp_ctx	= FI_COMP_WORKQUEUE,
+	};
+	struct ep_drain_op *op = ht_buf(test, sizeof(*op));
+	struct ht *ht = ht_of(test);
+
+	hm_open(test, NULL);
+	ht_listen(test);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(ht->domain, &attr, &pair->a.cq, NULL),
+			0);
+	ht_adopt(test, &pair->a.cq->fid);
+	ht_join(test, pair);
+	op->done.done = ep_drain_op_done;
+	init_completion(&op->begun);
+	init_completion(&op->go);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->a.ep, ht_buf(test, EP_DRAIN_LEN),
+				      EP_DRAIN_LEN, NULL, 0, &op->done), 0);
+	return op;
+}
+
+/* Its callback is called */
+static void ep_drain_await(struct kunit *test, struct ep_drain_op *op)
+{
+	unsigned long limit = msecs_to_jiffies(HT_PATIENCE_MS);
+
+	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&op->begun, limit), 0);
+}
+
+static int ep_drain_refresh(struct kunit *test, struct fid_mr *mr)
+{
+	struct kvec iov = { ht_buf(test, EP_DRAIN_LEN), EP_DRAIN_LEN };
+	struct fi_mr_attr attr = {
+		.mr_iov		= &iov,
+		.iov_count	= 1,
+		.access		= HM_REMOTE,
+	};
+
+	return fi_mr_refresh(mr, &attr, 0);
+}
+
+static void a_removal_waits_for_a_drain_under_way(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	struct ep_drain_op *op = ep_drain_open(test, &pair);
+	struct fakehca *hca = ht_of(test)->hca;
+	struct fid_mr *mr = hm_reg_ep(test, pair.a.ep);
+
+	KUNIT_ASSERT_EQ(test, ep_drain_refresh(test, mr), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), -ETIMEDOUT);
+	ep_drain_await(test, op);
+
+	fakehca_remove_begin(hca);
+	KUNIT_EXPECT_FALSE(test, fakehca_remove_wait(hca, EP_DRAIN_SHORT_MS));
+	complete(&op->go);
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(hca, HT_PATIENCE_MS));
+
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(op->returned));
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), 0);
+	/* The region has no device to look at */
+	KUNIT_EXPECT_EQ(test, ep_drain_refresh(test, mr), -ENODEV);
+}
+
+static void a_removal_drains_itself(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	struct ep_drain_op *op = ep_drain_open(test, &pair);
+	struct fakehca *hca = ht_of(test)->hca;
+
+	fakehca_remove_begin(hca);
+	ep_drain_await(test, op);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, EP_DRAIN_SHORT_MS),
+			-ENODEV);
+	complete(&op->go);
+
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(op->returned));
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(hca, HT_PATIENCE_MS));
+}
+
+static void an_endpoint_not_enabled_has_nothing_to_drain(struct kunit *test)
+{
+	struct ht_end end = {};
+
+	ht_serve(test, NULL);
+	ht_end_open(test, &end, ht_of(test)->info);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(end.ep, -1), -FI_EOPBADSTATE);
+	/* Nor has it been changed */
+	KUNIT_EXPECT_EQ(test, fi_enable(end.ep), 0);
+	ht_close(test, &end.ep->fid);
+
+	ht_end_open(test, &end, ht_of(test)->info);
+	fakehca_remove_begin(ht_of(test)->hca);
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
+						    HT_PATIENCE_MS));
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(end.ep, -1), -FI_EOPBADSTATE);
+}
+
+static struct kunit_case ep_drain_cases[] = {
+	KUNIT_CASE(a_device_that_refuses_is_told_of),
+	KUNIT_CASE(silent_operations_give_their_memory_back),
+	KUNIT_CASE(a_removal_waits_for_a_drain_under_way),
+	KUNIT_CASE(a_removal_drains_itself),
+	KUNIT_CASE(an_endpoint_not_enabled_has_nothing_to_drain),
+	{}
+};
+
+struct kunit_suite kofi_hca_ep_drain_suite = {
+	.name		= "kofi_hca_ep_drain",
+	.init		= ht_init,
+	.exit		= ht_exit,
+	.test_cases	= ep_drain_cases,
+};

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Verbs that fail, one at a time, in each call of the client that uses them: the
+ * error comes out, nothing is left behind, and the next try succeeds.
+ */
+#include <rdma/ib_verbs.h>
+#include "hca.h"
+
+/**
+ * struct fail_point - A verb that fails
+ * @name: of the verb
+ * @point: the verb
+ * @nth: at which call
+ * @error: with what
+ */
+struct fail_point {
+	const char		*name;
+	enum fakehca_point	point;
+	unsigned int		nth;
+	int			error;
+};
+
+static void fail_arm(struct kunit *test, const struct fail_point *fail)
+{
+	fakehca_fail(ht_of(test)->hca, fail->point, fail->nth, fail->error);
+}
+
+/* Nothing but @before is left of a call that failed */
+static void fail_expect_same(struct kunit *test,
+			     const struct fakehca_stats *before)
+{
+	struct fakehca_stats now = ht_stats(test);
+
+	KUNIT_EXPECT_EQ(test, now.pds, before->pds);
+	KUNIT_EXPECT_EQ(test, now.cqs, before->cqs);
+	KUNIT_EXPECT_EQ(test, now.qps, before->qps);
+	KUNIT_EXPECT_EQ(test, now.srqs, before->srqs);
+	KUNIT_EXPECT_EQ(test, now.mrs, before->mrs);
+	KUNIT_EXPECT_EQ(test, now.mapped, before->mapped);
+}
+
+static const struct fail_point domain_points[] = {
+	{ "alloc_pd", FAKEHCA_ALLOC_PD, 1, -ENOMEM },
+	{ "alloc_pd", FAKEHCA_ALLOC_PD, 1, -EIO },
+	{ "get_dma_mr", FAKEHCA_GET_DMA_MR, 1, -ENOMEM },
+};
+
+KUNIT_ARRAY_PARAM_DESC(domain_point, domain_points, name);
+
+static void domain_fails_with_the_verb(struct kunit *test)
+{
+	const struct fail_point *fail = test->param_value;
+	struct fakehca_stats before;
+	struct fid_domain *domain = NULL;
+	struct ht *ht = ht_of(test);
+
+	ht_device(test, NULL);
+	ht_fabric(test, ht_hints(test));
+	before = ht_stats(test);
+	fail_arm(test, fail);
+
+	KUNIT_EXPECT_EQ(test, fi_domain(ht->fabric, ht->info, &domain, NULL),
+			fail->error);
+	KUNIT_EXPECT_NULL(test, domain);
+	fail_expect_same(test, &before);
+	KUNIT_ASSERT_EQ(test, fi_domain(ht->fabric, ht->info, &domain, NULL),
+			0);
+	ht_adopt(test, &domain->fid);
+}
+
+static const struct fail_point cq_points[] = {
+	{ "create_cq", FAKEHCA_CREATE_CQ, 1, -ENOMEM },
+	{ "create_cq", FAKEHCA_CREATE_CQ, 1, -EINVAL },
+	{ "create_cq", FAKEHCA_CREATE_CQ, 1, -EIO },
+};
+
+KUNIT_ARRAY_PARAM_DESC(cq_point, cq_points, name);
+
+static void cq_open_fails_with_the_verb(struct kunit *test)
+{
+	const struct fail_point *fail = test->param_value;
+	struct fakehca_stats before;
+	struct fid_cq *cq = NULL;
+
+	ht_open(test, NULL);
+	before = ht_stats(test);
+	fail_arm(test, fail);
+
+	KUNIT_EXPECT_EQ(test, fi_cq_open(ht_of(test)->domain, NULL, &cq, NULL),
+			fail->error);
+	KUNIT_EXPECT_NULL(test, cq);
+	fail_expect_same(test, &before);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, NULL, &cq, NULL),
+			0);
+	ht_adopt(test, &cq->fid);
+}
+
+static const struct fail_point enable_points[] = {
+	{ "create_qp", FAKEHCA_CREATE_QP, 1, -ENOMEM },
+	{ "create_qp", FAKEHCA_CREATE_QP, 1, -EPERM },
+	{ "modify_qp to INIT", FAKEHCA_MODIFY_QP, 1, -EIO },
+};
+
+KUNIT_ARRAY_PARAM_DESC(enable_point, enable_points, name);
+
+static void enable_fails_with_the_verb(struct kunit *test)
+{
+	const struct fail_point *fail = test->param_value;
+	struct fakehca_stats before;
+	struct ht_pair pair = {};
+
+	ht_serve(test, NULL);
+	ht_end_open(test, &pair.a, ht_of(test)->info);
+	before = ht_stats(test);
+	fail_arm(test, fail);
+
+	KUNIT_EXPECT_EQ(test, fi_enable(pair.a.ep), fail->error);
+	fail_expect_same(test, &before);
+	ht_join(test, &pair);
+	ht_ping(test, &pair.a, &pair.b);
+}
+
+/* What the failed enable reserved in the queue is free again */
+static void enable_that_failed_gives_its_room_back(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	struct fi_info *info;
+
+	ht_serve(test, NULL);
+	info = ht_of(test)->info;
+	pair.a.cq = ht_cq(test, info->tx_attr->size + info->rx_attr->size);
+	ht_end_open(test, &pair.a, info);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_CREATE_QP, 1, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, fi_enable(pair.a.ep), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, fi_enable(pair.a.ep), 0);
+}
+
+/* A peer that has gone has this errno, too, but this one waits */
+static void enable_that_failed_leaves_the_request(struct kunit *test)
+{
+	static const struct fakehca_attr attr = { .roce = true };
+	struct ht *ht = ht_of(test);
+	struct ht_pair pair = {};
+
+	ht_serve(test, &attr);
+	ht_end_open(test, &pair.a, ht->info);
+	ht_end_enable(test, &pair.a);
+	KUNIT_ASSERT_EQ(test, fi_connect(pair.a.ep, &ht->name, NULL, 0), 0);
+	ht_end_open(test, &pair.b, ht_connreq(test));
+	/* Twice, as it is tried without inline data, too */
+	fakehca_fail_again(ht->hca, FAKEHCA_CREATE_QP, 1, -EINVAL, 2);
+
+	KUNIT_EXPECT_EQ(test, fi_enable(pair.b.ep), -EINVAL);
+	ht_end_enable(test, &pair.b);
+	KUNIT_ASSERT_EQ(test, fi_accept(pair.b.ep, NULL, 0), 0);
+	ht_event(test, pair.b.eq, FI_CONNECTED);
+	ht_event(test, pair.a.eq, FI_CONNECTED);
+	ht_ping(test, &pair.a, &pair.b);
+}
+
+static void close_after_a_failed_enable(struct kunit *test)
+{
+	struct ht_end end = {};
+
+	ht_serve(test, NULL);
+	ht_end_open(test, &end, ht_of(test)->info);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_CREATE_QP, 1, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, fi_enable(end.ep), -ENOMEM);
+	ht_end_close(test, &end);
+}
+
+static const struct fail_point listen_points[] = {
+	{ "listen", FAKEHCA_LISTEN, 1, -ENOMEM },
+	{ "listen", FAKEHCA_LISTEN, 1, -EADDRINUSE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(listen_point, listen_points, name);
+
+static void listen_fails_with_the_device(struct kunit *test)
+{
+	const struct fail_point *fail = test->param_value;
+	struct ht_pair pair = {};
+	struct ht *ht = ht_of(test);
+
+	ht_open(test, NULL);
+	ht->eq = ht_eq(test);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(ht->fabric, ht->info, &ht->pep,
+					    NULL), 0);
+	ht_adopt(test, &ht->pep->fid);
+	KUNIT_ASSERT_EQ(test, fi_pep_bind(ht->pep, &ht->eq->fid, 0), 0);
+	fail_arm(test, fail);
+
+	KUNIT_EXPECT_EQ(test, fi_listen(ht->pep), fail->error);
+	KUNIT_ASSERT_EQ(test, fi_listen(ht->pep), 0);
+	ht->name_len = sizeof(ht->name);
+	KUNIT_ASSERT_EQ(test, fi_getname(&ht->pep->fid, &ht->name,
+					 &ht->name_len), 0);
+	ht_join(test, &pair);
+	ht_ping(test, &pair.a, &pair.b);
+}
+
+static const struct fail_point connect_points[] = {
+	{ "modify_qp to INIT", FAKEHCA_MODIFY_QP, 1, -EIO },
+	{ "modify_qp to RTR", FAKEHCA_MODIFY_QP, 2, -EIO },
+	{ "connect", FAKEHCA_CONNECT, 1, -ENOMEM },
+};
+
+KUNIT_ARRAY_PARAM_DESC(connect_point, connect_points, name);
+
+/* fi_connect() only starts, so the error is an event */
+static void connect_ends_in_an_error_event(struct kunit *test)
+{
+	const struct fail_point *fail = test->param_value;
+	struct ht *ht = ht_of(test);
+	struct ht_pair pair = {};
+	struct fi_eq_err_entry error;
+	struct ht_end end = {};
+
+	ht_serve(test, NULL);
+	ht_end_open(test, &end, ht->info);
+	ht_end_enable(test, &end);
+	fail_arm(test, fail);
+
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
+	error = ht_error(test, end.eq);
+	KUNIT_EXPECT_EQ(test, error.err, -fail->error);
+	KUNIT_EXPECT_PTR_EQ(test, error.fid, &end.ep->fid);
+	ht_no_event(test, end.eq);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0),
+			-ESHUTDOWN);
+	ht_end_close(test, &end);
+	ht_join(test, &pair);
+	ht_ping(test, &pair.a, &pair.b);
+}
+
+static void a_failed_connect_flushes_receives(struct kunit *test)
+{
+	struct ht *ht = ht_of(test);
+	struct ht_end end = {};
+	u8 *buf = ht_buf(test, 64);
+
+	ht_serve(test, NULL);
+	ht_end_open(test, &end, ht->info);
+	ht_end_enable(test, &end);
+	KUNIT_EXPECT_EQ(test, fi_recv(end.ep, buf, 64, NULL, 0, ht_ctx(1)), 0);
+	fakehca_fail(ht->hca, FAKEHCA_CONNECT, 1, -ENOMEM);
+
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
+	ht_error(test, end.eq);
+	ht_each_once(test, end.cq, 1, ECANCELED);
+}
+
+static const struct fail_point accept_points[] = {
+	{ "modify_qp to INIT", FAKEHCA_MODIFY_QP, 1, -EIO },
+	{ "modify_qp to RTR", FAKEHCA_MODIFY_QP, 2, -EIO },
+	{ "accept", FAKEHCA_ACCEPT, 1, -ENOMEM },
+};
+
+KUNIT_ARRAY_PARAM_DESC(accept_point, accept_points, name);
+
+static void accept_fails_and_the_peer_is_told(struct kunit *test)
+{
+	const struct fail_point *fail = test->param_value;
+	struct ht *ht = ht_of(test);
+	struct ht_pair pair = {}, again = {};
+
+	ht_serve(test, NULL);
+	ht_end_open(test, &pair.a, ht->info);
+	ht_end_enable(test, &pair.a);
+	KUNIT_ASSERT_EQ(test, fi_connect(pair.a.ep, &ht->name, NULL, 0), 0);
+	ht_end_open(test, &pair.b, ht_connreq(test));
+	ht_end_enable(test, &pair.b);
+	fail_arm(test, fail);
+
+	KUNIT_EXPECT_EQ(test, fi_accept(pair.b.ep, NULL, 0), -ECONNABORTED);
+	KUNIT_EXPECT_EQ(test, ht_error(test, pair.a.eq).err, ECONNREFUSED);
+	KUNIT_EXPECT_EQ(test, fi_accept(pair.b.ep, NULL, 0), -ECONNABORTED);
+	ht_no_event(test, pair.b.eq);
+	ht_pair_close(test, &pair);
+	ht_join(test, &again);
+	ht_ping(test, &again.a, &again.b);
+}
+
+/* It has no room, or its queue pair is changing its state */
+static void a_device_that_is_busy_says_try_again(struct kunit *test)
+{
+	static const int errnos[] = { -ENOMEM, -ENOTCONN };
+	struct ht_pair pair = {};
+	u8 *buf = ht_buf(test, 64);
+	size_t i;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	for (i = 0; i < ARRAY_SIZE(errnos); i++) {
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, errnos[i]);
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0,
+					      NULL), -EAGAIN);
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_RECV, 1, errnos[i]);
+		KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, buf, 64, NULL, 0,
+					      NULL), -EAGAIN);
+	}
+	ht_ping(test, &pair.a, &pair.b);
+	ht_ping(test, &pair.b, &pair.a);
+}
+
+/* More often than there are slots, so none may get lost */
+static void failed_posts_lose_no_slot(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	u8 *buf = ht_buf(test, 64);
+	size_t i;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	for (i = 0; i < 2 * pair.a.info->tx_attr->size; i++) {
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0,
+					      NULL), -EIO);
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_RECV, 1, -EIO);
+		KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, buf, 64, NULL, 0,
+					      NULL), -EIO);
+	}
+	ht_ping(test, &pair.a, &pair.b);
+	ht_ping(test, &pair.b, &pair.a);
+}
+
+struct fail_status {
+	const char		*name;
+	enum ib_wc_status	status;
+	int			err;
+};
+
+static const struct fail_status send_statuses[] = {
+	{ "local length", IB_WC_LOC_LEN_ERR, EMSGSIZE },
+	{ "local protection", IB_WC_LOC_PROT_ERR, EFAULT },
+	{ "remote access", IB_WC_REM_ACCESS_ERR, EACCES },
+	{ "remote operation", IB_WC_REM_OP_ERR, EREMOTEIO },
+	{ "retries exceeded", IB_WC_RETRY_EXC_ERR, ETIMEDOUT },
+	{ "receiver not ready", IB_WC_RNR_RETRY_EXC_ERR, FI_ENORX },
+	{ "fatal", IB_WC_FATAL_ERR, EIO },
+};
+
+KUNIT_ARRAY_PARAM_DESC(send_status, send_statuses, name);
+
+static void a_failed_send_ends_the_connection(struct kunit *test)
+{
+	const struct fail_status *param = test->param_value;
+	struct ht_pair pair = {};
+	u8 *buf = ht_buf(test, 64);
+	struct ht_comp comp;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, param->status);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf, 64, NULL, 0, ht_ctx(1)),
+			0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, ht_ctx(2)),
+			0);
+
+	comp = ht_failed(test, pair.a.cq, param->err);
+	KUNIT_EXPECT_EQ(test, comp.prov_errno, param->status);
+	ht_event(test, pair.a.eq, FI_SHUTDOWN);
+	ht_event(test, pair.b.eq, FI_SHUTDOWN);
+	ht_failed(test, pair.b.cq, ECANCELED);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, NULL),
+			-ESHUTDOWN);
+	ht_no_event(test, pair.a.eq);
+	ht_no_event(test, pair.b.eq);
+}
+
+static void a_message_too_long_for_the_receive_is_truncated(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	u8 *buf = ht_buf(test, 128), *in = ht_buf(test, 64);
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 64, NULL, 0, ht_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 65, NULL, 0, ht_ctx(2)),
+			0);
+	ht_failed(test, pair.b.cq, FI_ETRUNC);
+	ht_failed(test, pair.a.cq, EREMOTEIO);
+	ht_event(test, pair.a.eq, FI_SHUTDOWN);
+	ht_event(test, pair.b.eq, FI_SHUTDOWN);
+}
+
+static struct kunit_case fail_cases[] = {
+	KUNIT_CASE_PARAM(domain_fails_with_the_verb, domain_point_gen_params),
+	KUNIT_CASE_PARAM(cq_open_fails_with_the_verb, cq_point_gen_params),
+	KUNIT_CASE_PARAM(enable_fails_with_the_verb, enable_point_gen_params),
+	KUNIT_CASE(enable_that_failed_gives_its_room_back),
+	KUNIT_CASE(enable_that_failed_leaves_the_request),
+	KUNIT_CASE(close_after_a_failed_enable),
+	KUNIT_CASE_PARAM(listen_fails_with_the_device, listen_point_gen_params),
+	KUNIT_CASE_PARAM(connect_ends_in_an_error_event,
+			 connect_point_gen_params),
+	KUNIT_CASE(a_failed_connect_flushes_receives),
+	KUNIT_CASE_PARAM(accept_fails_and_the_peer_is_told,
+			 accept_point_gen_params),
+	KUNIT_CASE(a_device_that_is_busy_says_try_again),
+	KUNIT_CASE(failed_posts_lose_no_slot),
+	KUNIT_CASE_PARAM(a_failed_send_ends_the_connection,
+			 send_status_gen_params),
+	KUNIT_CASE(a_message_too_long_for_the_receive_is_truncated),
+	{}
+};
+
+struct kunit_suite kofi_hca_fail_suite = {
+	.name		= "kofi_hca_fail",
+	.init		= ht_init,
+	.exit		= ht_exit,
+	.test_cases	= fail_cases,
+};

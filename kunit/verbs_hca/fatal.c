@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Devices that break with operations posted: the client is told once, every
+ * operation completes exactly once, and close works and ends.
+ */
+#include <rdma/fi_reason.h>
+#include <rdma/ib_verbs.h>
+#include "hca.h"
+
+#define FATAL_OPS	8
+
+/* Posts FATAL_OPS operations, 1 to FATAL_OPS, half of them receives */
+static void fatal_post(struct kunit *test, struct ht_end *end)
+{
+	u8 *buf = ht_buf(test, (FATAL_OPS + 1) * 64);
+	unsigned long i;
+
+	for (i = 1; i <= FATAL_OPS; i++) {
+		if (i % 2)
+			KUNIT_ASSERT_EQ(test, fi_recv(end->ep, buf + i * 64, 64,
+						      NULL, 0, ht_ctx(i)), 0);
+		else
+			KUNIT_ASSERT_EQ(test, fi_send(end->ep, buf + i * 64, 64,
+						      NULL, 0, ht_ctx(i)), 0);
+	}
+}
+
+static void fatal_begin(struct kunit *test, struct ht_pair *pair)
+{
+	ht_serve(test, NULL);
+	ht_join(test, pair);
+	fakehca_hold(ht_of(test)->hca);
+	fatal_post(test, &pair->a);
+	fatal_post(test, &pair->b);
+}
+
+static void fatal_expect_over(struct kunit *test, struct ht_end *end)
+{
+	ht_event(test, end->eq, FI_SHUTDOWN);
+	ht_each_once(test, end->cq, FATAL_OPS, ECANCELED);
+	KUNIT_EXPECT_EQ(test, fi_send(end->ep, NULL, 0, NULL, 0, NULL),
+			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, NULL, 0, NULL, 0, NULL),
+			-ESHUTDOWN);
+}
+
+static void qp_fatal_shuts_both_ends_down(struct kunit *test)
+{
+	struct ht_pair pair = {};
+
+	fatal_begin(test, &pair);
+
+	KUNIT_EXPECT_EQ(test, fakehca_qp_fatal(ht_of(test)->hca, pair.a.qpn), 0);
+
+	fatal_expect_over(test, &pair.a);
+	fatal_expect_over(test, &pair.b);
+	ht_no_event(test, pair.a.eq);
+	ht_no_event(test, pair.b.eq);
+}
+
+static void qp_fatal_twice_is_told_once(struct kunit *test)
+{
+	struct ht_pair pair = {};
+
+	fatal_begin(test, &pair);
+
+	fakehca_qp_fatal(ht_of(test)->hca, pair.a.qpn);
+	fakehca_qp_fatal(ht_of(test)->hca, pair.a.qpn);
+	fakehca_qp_fatal(ht_of(test)->hca, pair.b.qpn);
+
+	fatal_expect_over(test, &pair.a);
+	fatal_expect_over(test, &pair.b);
+	ht_close(test, &pair.a.ep->fid);
+	ht_close(test, &pair.b.ep->fid);
+	ht_no_event(test, pair.a.eq);
+	ht_no_event(test, pair.b.eq);
+}
+
+static void qp_fatal_before_connect_fails_the_connect(struct kunit *test)
+{
+	struct ht *ht = ht_of(test);
+	struct ht_end end = {};
+
+	ht_serve(test, NULL);
+	ht_end_open(test, &end, ht->info);
+	ht_end_enable(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, NULL, 0, NULL, 0, ht_ctx(1)), 0);
+
+	fakehca_qp_fatal(ht->hca, end.qpn);
+
+	ht_each_once(test, end.cq, 1, ECANCELED);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
+	ht_error(test, end.eq);
+	ht_no_event(test, end.eq);
+}
+
+/* Begins to connect; returns the request */
+static struct fi_info *fatal_connect(struct kunit *test, struct ht_end *end)
+{
+	struct ht *ht = ht_of(test);
+
+	ht_serve(test, NULL);
+	ht_end_open(test, end, ht->info);
+	ht_end_enable(test, end);
+	KUNIT_ASSERT_EQ(test, fi_connect(end->ep, &ht->name, NULL, 0), 0);
+	return ht_connreq(test);
+}
+
+static void qp_fatal_while_connecting_is_an_error(struct kunit *test)
+{
+	struct ht_end end = {};
+
+	fatal_connect(test, &end);
+
+	fakehca_qp_fatal(ht_of(test)->hca, end.qpn);
+
+	/* At once, although the peer might still accept */
+	KUNIT_EXPECT_EQ(test, ht_error(test, end.eq).err, ECONNABORTED);
+	ht_no_event(test, end.eq);
+}
+
+static void qp_fatal_after_a_refusal_is_not_told(struct kunit *test)
+{
+	struct ht *ht = ht_of(test);
+	struct ht_end end = {};
+	struct fi_info *req = fatal_connect(test, &end);
+
+	KUNIT_ASSERT_EQ(test, fi_reject(ht->pep, req->handle, NULL, 0), 0);
+	KUNIT_EXPECT_EQ(test, ht_error(test, end.eq).err, ECONNREFUSED);
+
+	KUNIT_EXPECT_EQ(test, fakehca_qp_fatal(ht->hca, end.qpn), 0);
+	ht_stays_quiet(test, end.eq);
+}
+
+static void shutdown_while_connecting_ends(struct kunit *test)
+{
+	struct ht_end end = {};
+
+	fatal_connect(test, &end);
+
+	KUNIT_EXPECT_EQ(test, fi_shutdown(end.ep, 0), 0);
+
+	ht_error(test, end.eq);
+	ht_no_event(test, end.eq);
+}
+
+/* On iWARP it takes until the peer, or the device for it, has answered */
+static void close_while_connecting_ends(struct kunit *test)
+{
+	struct ht_end end = {};
+
+	fatal_connect(test, &end);
+
+	ht_end_close(test, &end);
+}
+
+static void qp_fatal_during_close_is_not_told(struct kunit *test)
+{
+	struct ht_pair pair = {};
+
+	fatal_begin(test, &pair);
+
+	fakehca_qp_fatal(ht_of(test)->hca, pair.a.qpn);
+	ht_close(test, &pair.a.ep->fid);
+
+	ht_no_event(test, pair.a.eq);
+	ht_none(test, pair.a.cq);
+	fatal_expect_over(test, &pair.b);
+}
+
+static void cq_error_shuts_its_endpoints_down(struct kunit *test)
+{
+	struct ht_pair pair = {};
+
+	fatal_begin(test, &pair);
+
+	KUNIT_EXPECT_EQ(test, fakehca_cq_error(ht_of(test)->hca, pair.b.qpn), 0);
+
+	fatal_expect_over(test, &pair.a);
+	fatal_expect_over(test, &pair.b);
+}
+
+static void port_down_hides_the_device_until_it_is_up(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	struct fi_info *info;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+
+	fakehca_port(ht_of(test)->hca, false);
+	KUNIT_EXPECT_EQ(test, ht_getinfo(test, ht_hints(test), &info), -ENODATA);
+	fakehca_port(ht_of(test)->hca, true);
+	KUNIT_EXPECT_EQ(test, ht_getinfo(test, ht_hints(test), &info), 0);
+	/* Connections outlive the port's pause, as on hardware */
+	ht_ping(test, &pair.a, &pair.b);
+	ht_no_event(test, pair.a.eq);
+}
+
+static void port_that_is_down_is_the_reason(struct kunit *test)
+{
+	struct fi_reason *reason;
+	int count;
+
+	reason = kunit_kzalloc(test, sizeof(*reason), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, reason);
+	ht_device(test, NULL);
+
+	fakehca_port(ht_of(test)->hca, false);
+	count = fi_getinfo_why(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
+			       FAKEHCA_ADDR, 0, FI_SOURCE, ht_hints(test),
+			       reason, 1);
+	fakehca_port(ht_of(test)->hca, true);
+
+	KUNIT_ASSERT_EQ(test, count, 1);
+	KUNIT_EXPECT_EQ(test, reason->kind, FI_REASON_PROVIDER);
+	KUNIT_EXPECT_STREQ(test, reason->domain_name,
+			   fakehca_name(ht_of(test)->hca));
+	KUNIT_EXPECT_STREQ(test, reason->text, "port 1 is not active");
+}
+
+static struct kunit_case fatal_cases[] = {
+	KUNIT_CASE(qp_fatal_shuts_both_ends_down),
+	KUNIT_CASE(qp_fatal_twice_is_told_once),
+	KUNIT_CASE(qp_fatal_before_connect_fails_the_connect),
+	KUNIT_CASE(qp_fatal_while_connecting_is_an_error),
+	KUNIT_CASE(qp_fatal_after_a_refusal_is_not_told),
+	KUNIT_CASE(qp_fatal_during_close_is_not_told),
+	KUNIT_CASE(cq_error_shuts_its_endpoints_down),
+	KUNIT_CASE(port_down_hides_the_device_until_it_is_up),
+	KUNIT_CASE(port_that_is_down_is_the_reason),
+	KUNIT_CASE_SLOW(close_while_connecting_ends),
+	KUNIT_CASE(shutdown_while_connecting_ends),
+	{}
+};
+
+struct kunit_suite kofi_hca_fatal_suite = {
+	.name		= "kofi_hca_fatal",
+	.init		= ht_init,
+	.exit		= ht_exit,
+	.test_cases	= fatal_cases,
+};

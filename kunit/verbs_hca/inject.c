@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * DMA mappings, the special cases: lists that are refused half-way, and messages
+ * that are copied instead of mapped, by the device (inline data) or through the
+ * endpoint's bounce buffer.
+ */
+#include <rdma/fi_rma.h>
+#include "hca.h"
+#include "mr.h"
+
+#define INJECT_SIZE	256
+#define LIST_LEN	256
+
+/* Posts a list that ends in what is no memory; none of it stays mapped */
+static void a_bad_element_unmaps_the_good_ones(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	struct kvec kvec[4];
+	unsigned int base;
+	int i;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	base = ht_stats(test).mapped;
+	for (i = 0; i < 4; i++)
+		kvec[i] = (struct kvec) { ht_buf(test, 64), 64 };
+	kvec[3].iov_base = NULL;
+
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 4, 0, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvv(pair.a.ep, kvec, NULL, 4, 0, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base);
+	ht_ping(test, &pair.a, &pair.b);
+}
+
+static void a_list_too_long_is_unmapped_again(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	struct kvec kvec[5];
+	unsigned int base;
+	int i;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	base = ht_stats(test).mapped;
+	for (i = 0; i < 5; i++)
+		kvec[i] = (struct kvec) { ht_buf(test, 64), 64 };
+
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 5, 0, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvv(pair.a.ep, kvec, NULL, 5, 0, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base);
+	ht_ping(test, &pair.a, &pair.b);
+}
+
+/* Sends @count quarters of @buf as a list, of which the device is to map @mapped */
+static void list_maps(struct kunit *test, struct ht_pair *pair, u8 *buf,
+		      void **desc, size_t count, unsigned int mapped)
+{
+	u8 *in = ht_buf(test, LIST_LEN);
+	struct kvec kvec[4];
+	unsigned int base;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		kvec[i] = (struct kvec) { buf + i * LIST_LEN / 4, LIST_LEN / 4 };
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, in, LIST_LEN, NULL, 0,
+				      ht_ctx(2)), 0);
+	fakehca_hold(ht_of(test)->hca);
+	base = ht_stats(test).mapped;
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair->a.ep, kvec, desc, count, 0,
+				       ht_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base + mapped);
+	fakehca_release(ht_of(test)->hca);
+
+	ht_done(test, pair->a.cq, ht_ctx(1));
+	ht_done(test, pair->b.cq, ht_ctx(2));
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base - 1);
+	KUNIT_EXPECT_EQ(test, memcmp(in, buf, count * LIST_LEN / 4), 0);
+}
+
+/* One after the other in the same slot, so what one leaves there the next must not see */
+static void a_list_may_lie_in_regions_in_part(struct kunit *test)
+{
+	u8 *buf = ht_buf(test, LIST_LEN);
+	struct ht_pair pair = {};
+	struct fid_mr *mr;
+	void *in;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	ht_fill(buf, LIST_LEN, 3);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(ht_of(test)->domain, buf, LIST_LEN,
+					FI_SEND, 0, 0, 0, &mr, NULL), 0);
+	ht_adopt(test, &mr->fid);
+	in = fi_mr_desc(mr);
+
+	list_maps(test, &pair, buf, (void *[]) { NULL, NULL, NULL, NULL }, 4, 4);
+	list_maps(test, &pair, buf, (void *[]) { in, NULL, in, NULL }, 4, 2);
+	list_maps(test, &pair, buf, (void *[]) { in, in, in, NULL }, 4, 1);
+	list_maps(test, &pair, buf, (void *[]) { NULL, in, in, in }, 4, 1);
+	list_maps(test, &pair, buf, (void *[]) { in, in, in, in }, 4, 0);
+	list_maps(test, &pair, buf, (void *[]) { NULL, NULL, in, NULL }, 4, 3);
+	list_maps(test, &pair, buf, NULL, 1, 1);
+}
+
+static void inject_copies_before_it_returns(struct kunit *test)
+{
+	struct fakehca_attr attr = { .roce = true, .max_inline = 64 };
+	static const size_t lens[] = { 0, 1, 64, 65, INJECT_SIZE };
+	u8 *out, *in = ht_buf(test, ARRAY_SIZE(lens) * INJECT_SIZE);
+	struct ht_pair pair = {};
+	struct ht_comp comp;
+	size_t i;
+
+	ht_serve(test, &attr);
+	ht_join(test, &pair);
+	fakehca_hold(ht_of(test)->hca);
+	out = ht_buf(test, INJECT_SIZE);
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in + i * INJECT_SIZE,
+					      INJECT_SIZE, NULL, 0, ht_ctx(i)),
+				0);
+		ht_fill(out, lens[i], i);
+		KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, lens[i], 0), 0);
+		memset(out, 0xee, INJECT_SIZE);
+	}
+	fakehca_release(ht_of(test)->hca);
+
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		comp = ht_done(test, pair.b.cq, ht_ctx(i));
+		KUNIT_EXPECT_EQ(test, comp.len, lens[i]);
+		KUNIT_EXPECT_TRUE(test, ht_filled(in + i * INJECT_SIZE, lens[i],
+						  i));
+	}
+	/* What is longer than the device takes inline was handed over to it */
+	KUNIT_EXPECT_EQ(test, ht_stats(test).syncs, 2);
+	ht_none(test, pair.a.cq);
+}
+
+static void inline_devices_need_no_bounce_buffer(struct kunit *test)
+{
+	struct fakehca_attr attr = { .roce = true, .max_inline = INJECT_SIZE };
+	struct ht_pair pair = {};
+
+	ht_serve(test, &attr);
+	ht_join(test, &pair);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 0);
+}
+
+/* Whatever the device would take; what it makes of that is not the same for all */
+static void over_iwarp_nothing_goes_inline(struct kunit *test)
+{
+	struct fakehca_attr attr = { .max_inline = INJECT_SIZE };
+	u8 *out = ht_buf(test, 8);
+	struct ht_pair pair = {};
+
+	ht_serve(test, &attr);
+	ht_join(test, &pair);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 2);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
+				      ht_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
+				      ht_ctx(2)), 0);
+	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, 8, 0), 0);
+	ht_done(test, pair.b.cq, ht_ctx(1));
+	KUNIT_EXPECT_EQ(test, ht_stats(test).syncs, 1);
+
+	fakehca_hold(ht_of(test)->hca);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, 8, NULL, 0, ht_ctx(3)), 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 4);
+	fakehca_release(ht_of(test)->hca);
+	ht_done(test, pair.a.cq, ht_ctx(3));
+	ht_done(test, pair.b.cq, ht_ctx(2));
+}
+
+static void no_inline_data_needs_a_bounce_buffer(struct kunit *test)
+{
+	struct ht_pair pair = {};
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 2);
+	ht_close(test, &pair.a.ep->fid);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 1);
+}
+
+/* Some devices refuse a queue pair that asks for more than they take inline */
+static void refused_inline_data_needs_a_bounce_buffer(struct kunit *test)
+{
+	struct fakehca_attr attr = { .roce = true, .max_inline = INJECT_SIZE };
+	struct ht_pair pair = {};
+
+	ht_serve(test, &attr);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_CREATE_QP, 1, -EINVAL);
+	ht_join(test, &pair);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 1);
+	ht_ping(test, &pair.a, &pair.b);
+}
+
+#define COPY_INLINE	64
+
+/**
+ * struct copy_call - A call whose buffer is the provider's until it has completed
+ * @name: of the call
+ * @write: it writes to the peer's memory
+ * @post: makes it; @desc: of the buffer, or NULL
+ */
+struct copy_call {
+	const char	*name;
+	bool		write;
+	ssize_t		(*post)(struct fid_ep *ep, const struct kvec *kvec,
+				void *desc, struct fi_rma_iov *to);
+};
+
+static ssize_t copy_send(struct fid_ep *ep, const struct kvec *kvec, void *desc,
+			 struct fi_rma_iov *to)
+{
+	return fi_send(ep, kvec->iov_base, kvec->iov_len, desc, 0, ht_ctx(1));
+}
+
+static ssize_t copy_sendmsg(struct fid_ep *ep, const struct kvec *kvec,
+			    void *desc, struct fi_rma_iov *to)
+{
+	const struct fi_msg msg = {
+		.msg_iov	= kvec,
+		.desc		= &desc,
+		.iov_count	= 1,
+		.context	= ht_ctx(1),
+	};
+
+	return fi_sendmsg(ep, &msg, FI_COMPLETION | FI_FENCE);
+}
+
+static ssize_t copy_write(struct fid_ep *ep, const struct kvec *kvec, void *desc,
+			  struct fi_rma_iov *to)
+{
+	return fi_write(ep, kvec->iov_base, kvec->iov_len, desc, 0, to->addr,
+			to->key, ht_ctx(1));
+}
+
+static ssize_t copy_writemsg(struct fid_ep *ep, const struct kvec *kvec,
+			     void *desc, struct fi_rma_iov *to)
+{
+	const struct fi_msg_rma msg = {
+		.msg_iov	= kvec,
+		.desc		= &desc,
+		.iov_count	= 1,
+		.rma_iov	= to,
+		.rma_iov_count	= 1,
+		.context	= ht_ctx(1),
+	};
+
+	return fi_writemsg(ep, &msg, FI_COMPLETION | FI_FENCE);
+}
+
+static const struct copy_call copy_calls[] = {
+	{ "send", false, copy_send },
+	{ "sendmsg", false, copy_sendmsg },
+	{ "write", true, copy_write },
+	{ "writemsg", true, copy_writemsg },
+};
+
+KUNIT_ARRAY_PARAM_DESC(copy_call, copy_calls, name);
+
+/* Posts @len bytes; the device is to map @mapped buffers, and has a copy if there is none */
+static void copy_expect(struct kunit *test, struct ht_pair *pair, u8 *buf,
+			size_t len, struct fid_mr *mr, unsigned int mapped)
+{
+	const struct copy_call *call = test->param_value;
+	struct kvec kvec = { buf, len };
+	u8 *in = ht_buf(test, len);
+	struct fi_rma_iov to = { (uintptr_t)in, len };
+	struct fid_mr *there = NULL;
+	unsigned int base;
+
+	if (call->write) {
+		KUNIT_ASSERT_EQ(test, hm_reg(test, in, len, &there), 0);
+		to.key = fi_mr_key(there);
+	} else {
+		KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, in, len, NULL, 0,
+					      ht_ctx(2)), 0);
+	}
+	ht_fill(buf, len, len);
+	fakehca_hold(ht_of(test)->hca);
+	base = ht_stats(test).mapped;
+	KUNIT_ASSERT_EQ(test, call->post(pair->a.ep, &kvec,
+					 mr ? fi_mr_desc(mr) : NULL, &to), 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base + mapped);
+	if (len <= COPY_INLINE)
+		memset(buf, 0xee, len);
+	fakehca_release(ht_of(test)->hca);
+
+	ht_done(test, pair->a.cq, ht_ctx(1));
+	if (!call->write)
+		ht_done(test, pair->b.cq, ht_ctx(2));
+	KUNIT_EXPECT_TRUE(test, ht_filled(in, len, len));
+	if (there)
+		ht_close(test, &there->fid);
+}
+
+/* The device copies what it can copy when it is posted, so there is nothing to map */
+static void what_fits_inline_is_not_mapped(struct kunit *test)
+{
+	struct fakehca_attr attr = { .roce = true, .max_inline = COPY_INLINE };
+	u8 *buf = ht_buf(test, 2 * COPY_INLINE);
+	u8 *in_mr = ht_buf(test, 2 * COPY_INLINE);
+	struct ht_pair pair = {};
+	struct fid_mr *mr;
+
+	hm_open(test, &attr);
+	ht_listen(test);
+	ht_join(test, &pair);
+	KUNIT_ASSERT_EQ(test, hm_reg(test, in_mr, 2 * COPY_INLINE, &mr), 0);
+	copy_expect(test, &pair, buf, 1, NULL, 0);
+	copy_expect(test, &pair, buf, COPY_INLINE, NULL, 0);
+	copy_expect(test, &pair, buf, COPY_INLINE + 1, NULL, 1);
+	copy_expect(test, &pair, buf, COPY_INLINE, NULL, 0);
+	copy_expect(test, &pair, in_mr, COPY_INLINE, mr, 0);
+	copy_expect(test, &pair, in_mr, COPY_INLINE + 1, mr, 0);
+}
+
+static struct kunit_case inject_cases[] = {
+	KUNIT_CASE(a_bad_element_unmaps_the_good_ones),
+	KUNIT_CASE(a_list_too_long_is_unmapped_again),
+	KUNIT_CASE(a_list_may_lie_in_regions_in_part),
+	KUNIT_CASE(inject_copies_before_it_returns),
+	KUNIT_CASE(inline_devices_need_no_bounce_buffer),
+	KUNIT_CASE(over_iwarp_nothing_goes_inline),
+	KUNIT_CASE(no_inline_data_needs_a_bounce_buffer),
+	KUNIT_CASE(refused_inline_data_needs_a_bounce_buffer),
+	KUNIT_CASE_PARAM(what_fits_inline_is_not_mapped, copy_call_gen_params),
+	{}
+};
+
+struct kunit_suite kofi_hca_inject_suite = {
+	.name		= "kofi_hca_inject",
+	.init		= ht_init,
+	.exit		= ht_exit,
+	.test_cases	= inject_cases,
+};

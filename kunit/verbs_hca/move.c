@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Moves on devices that register for them (iWARP, reads) and that do not, and on
+ * devices that fail at any place.
+ *
+ * That everything is unmapped once and nothing is left is for ht_exit() to check.
+ */
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/vmalloc.h>
+#include <rdma/fi_rma.h>
+#include <rdma/ib_verbs.h>
+#include "mr.h"
+
+#define HV_PAGES	8
+/* An element leaves something out at either end of its page: a gap */
+#define HV_GAP		16
+#define HV_ELEM		(PAGE_SIZE - 2 * HV_GAP)
+#define HV_LEN		(HV_PAGES * HV_ELEM)
+/* Slots, so that a move of HV_PAGES takes several rounds */
+#define HV_DEPTH	3
+
+/**
+ * struct hv_param - Kind of device, and direction
+ * @name: of that
+ * @roce: reads need no registration
+ * @read: fi_readsgl()
+ * @round: work requests of the first round
+ */
+struct hv_param {
+	const char	*name;
+	bool		roce;
+	bool		read;
+	unsigned int	round;
+};
+
+static const struct hv_param hv_params[] = {
+	{ "RoCE, read", true, true, 3 },
+	{ "RoCE, write", true, false, 3 },
+	{ "iWARP, read", false, true, 2 },
+	{ "iWARP, write", false, false, 3 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(hv_param, hv_params, name);
+
+/**
+ * struct hv - A connection, a list, and a region
+ * @pair: the list is a's, the region b's
+ * @buf: HV_PAGES pages of vmalloc
+ * @sgl: an element in each of them
+ * @target: HV_LEN bytes
+ * @mr: of @target
+ * @mapped: mappings that there are anyway
+ */
+struct hv {
+	struct ht_pair		pair;
+	u8			*buf;
+	struct scatterlist	sgl[HV_PAGES];
+	u8			*target;
+	struct fid_mr		*mr;
+	unsigned int		mapped;
+};
+
+static void hv_vfree(void *mem)
+{
+	vfree(mem);
+}
+
+static int hv_set_moves(struct hv *hv, size_t moves)
+{
+	return fi_setopt(&hv->pair.a.ep->fid, FI_OPT_ENDPOINT,
+			 FI_OPT_MAX_MOVES, &moves, sizeof(moves));
+}
+
+/* One element per work request, or per registration */
+static void hv_device(struct kunit *test)
+{
+	const struct hv_param *param = test->param_value;
+	struct fakehca_attr attr = {
+		.roce		= param->roce,
+		.max_send_sge	= 1,
+	};
+
+	hm_open(test, &attr);
+	ht_listen(test);
+}
+
+/* Not enabled yet */
+static void hv_begin(struct kunit *test, struct hv *hv, size_t depth,
+		     size_t moves)
+{
+	struct fi_info *info = ht_dup(test, ht_of(test)->info);
+	int i;
+
+	info->tx_attr->size = depth;
+	ht_end_open(test, &hv->pair.a, info);
+	KUNIT_ASSERT_EQ(test, hv_set_moves(hv, moves), 0);
+
+	hv->buf = vzalloc(HV_PAGES * PAGE_SIZE);
+	KUNIT_ASSERT_NOT_NULL(test, hv->buf);
+	KUNIT_ASSERT_EQ(test,
+			kunit_add_action_or_reset(test, hv_vfree, hv->buf), 0);
+	sg_init_table(hv->sgl, HV_PAGES);
+	for (i = 0; i < HV_PAGES; i++)
+		sg_set_page(&hv->sgl[i],
+			    vmalloc_to_page(hv->buf + i * PAGE_SIZE), HV_ELEM,
+			    HV_GAP);
+}
+
+static void hv_join(struct kunit *test, struct hv *hv)
+{
+	ht_join(test, &hv->pair);
+	hv->target = hm_pages(test);
+	KUNIT_ASSERT_EQ(test, hm_reg(test, hv->target, HV_LEN, &hv->mr), 0);
+	hv->mapped = ht_stats(test).mapped;
+}
+
+static void hv_open(struct kunit *test, struct hv *hv, size_t depth,
+		    size_t moves)
+{
+	hv_device(test);
+	hv_begin(test, hv, depth, moves);
+	hv_join(test, hv);
+}
+
+static ssize_t hv_post(struct kunit *test, struct hv *hv, size_t offset,
+		       size_t len, unsigned long nr)
+{
+	const struct hv_param *param = test->param_value;
+	u64 addr = (uintptr_t)hv->target + offset, key = fi_mr_key(hv->mr);
+
+	if (param->read)
+		return fi_readsgl(hv->pair.a.ep, hv->sgl, HV_PAGES, offset,
+				  len, 0, addr, key, ht_ctx(nr), FI_COMPLETION);
+	return fi_writesgl(hv->pair.a.ep, hv->sgl, HV_PAGES, offset, len, 0,
+			   addr, key, ht_ctx(nr), FI_COMPLETION);
+}
+
+/* All but a byte at either end */
+static ssize_t hv_post_long(struct kunit *test, struct hv *hv,
+			    unsigned long nr)
+{
+	return hv_post(test, hv, 1, HV_LEN - 2, nr);
+}
+
+static void hv_expect_unmapped(struct kunit *test, struct hv *hv)
+{
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, hv->mapped);
+}
+
+/* Copies between the elements and @to or @from */
+static void hv_gather(struct hv *hv, u8 *to)
+{
+	int i;
+
+	for (i = 0; i < HV_PAGES; i++)
+		memcpy(to + i * HV_ELEM, hv->buf + i * PAGE_SIZE + HV_GAP,
+		       HV_ELEM);
+}
+
+static void hv_scatter(struct hv *hv, const u8 *from)
+{
+	int i;
+
+	memset(hv->buf, 0x5a, HV_PAGES * PAGE_SIZE);
+	for (i = 0; i < HV_PAGES; i++)
+		memcpy(hv->buf + i * PAGE_SIZE + HV_GAP, from + i * HV_ELEM,
+		       HV_ELEM);
+}
+
+static bool hv_gaps_untouched(const struct hv *hv)
+{
+	const u8 *page;
+
+	for (page = hv->buf; page < hv->buf + HV_PAGES * PAGE_SIZE;
+	     page += PAGE_SIZE)
+		if (memchr_inv(page, 0x5a, HV_GAP) ||
+		    memchr_inv(page + HV_GAP + HV_ELEM, 0x5a, HV_GAP))
+			return false;
+	return true;
+}
+
+static void hv_move(struct kunit *test, struct hv *hv, u8 seed)
+{
+	const struct hv_param *param = test->param_value;
+	u8 *bytes = ht_buf(test, HV_LEN);
+
+	ht_fill(param->read ? hv->target : bytes, HV_LEN, seed);
+	hv_scatter(hv, bytes);
+	KUNIT_ASSERT_EQ(test, hv_post_long(test, hv, seed), 0);
+	ht_done(test, hv->pair.a.cq, ht_ctx(seed));
+	hv_gather(hv, bytes);
+	KUNIT_EXPECT_MEMEQ(test, bytes + 1, hv->target + 1, HV_LEN - 2);
+	KUNIT_EXPECT_TRUE(test, hv_gaps_untouched(hv));
+	hv_expect_unmapped(test, hv);
+	kunit_kfree(test, bytes);
+}
+
+static u64 hv_flags(struct kunit *test)
+{
+	const struct hv_param *param = test->param_value;
+
+	return FI_RMA | (param->read ? FI_READ : FI_WRITE);
+}
+
+/* One error of the move, and the end of the connection */
+static void hv_expect_error(struct kunit *test, struct hv *hv, int err)
+{
+	struct ht_comp comp;
+
+	comp = ht_failed(test, hv->pair.a.cq, err);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, ht_ctx(8));
+	KUNIT_EXPECT_EQ(test, comp.flags, hv_flags(test));
+	ht_event(test, hv->pair.a.eq, FI_SHUTDOWN);
+	ht_none(test, hv->pair.a.cq);
+	KUNIT_EXPECT_EQ(test, hv_post_long(test, hv, 9), -ESHUTDOWN);
+}
+
+static void hv_expect_failure(struct kunit *test, struct hv *hv, int err)
+{
+	hv_expect_error(test, hv, err);
+	hv_expect_unmapped(test, hv);
+}
+
+static void a_move_takes_as_many_rounds_as_it_needs(struct kunit *test)
+{
+	struct hv hv = {};
+	int i;
+
+	hv_open(test, &hv, HV_DEPTH, 1);
+	for (i = 1; i < 6; i++)
+		hv_move(test, &hv, i);
+	ht_none(test, hv.pair.a.cq);
+}
+
+static void moves_in_flight_are_counted(struct kunit *test)
+{
+	struct hv hv = {};
+	int i;
+
+	hv_open(test, &hv, 64, 2);
+	for (i = 0; i < 3; i++) {
+		fakehca_hold(ht_of(test)->hca);
+		KUNIT_ASSERT_EQ(test, hv_post(test, &hv, 0, 100, 1), 0);
+		KUNIT_ASSERT_EQ(test, hv_post(test, &hv, PAGE_SIZE, 100, 2), 0);
+		KUNIT_EXPECT_EQ(test, hv_post(test, &hv, 2 * PAGE_SIZE, 100, 3),
+				-EAGAIN);
+		fakehca_release(ht_of(test)->hca);
+		ht_each_once(test, hv.pair.a.cq, 2, 0);
+		hv_expect_unmapped(test, &hv);
+	}
+}
+
+/* One for each operation, as a sink of reads, and four for each move */
+static void enable_fails_without_registrations(struct kunit *test)
+{
+	const struct hv_param *param = test->param_value;
+	struct hv hv = {};
+
+	hv_device(test);
+	hv_begin(test, &hv, HV_DEPTH, 2);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_ALLOC_MR,
+		     param->roce ? 0 : HV_DEPTH + 7, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, fi_enable(hv.pair.a.ep),
+			param->roce ? 0 : -ENOMEM);
+	if (!param->roce)
+		KUNIT_EXPECT_EQ(test, ht_stats(test).mrs, 0);
+}
+
+/*
+ * More often than there are slots, so none may get lost.  What rdma_rw has registered
+ * cannot be taken back.
+ */
+static void a_refused_first_work_request_moves_nothing(struct kunit *test)
+{
+	const struct hv_param *param = test->param_value;
+	struct hv hv = {};
+	int i;
+
+	hv_open(test, &hv, HV_DEPTH, 1);
+	if (!param->roce && param->read) {
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
+		KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
+		hv_expect_failure(test, &hv, EIO);
+		return;
+	}
+	for (i = 0; i < 2 * HV_DEPTH; i++) {
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
+		KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), -EIO);
+	}
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -ENOMEM);
+	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), -EAGAIN);
+	hv_expect_unmapped(test, &hv);
+	ht_none(test, hv.pair.a.cq);
+	hv_move(test, &hv, 1);
+}
+
+/* What rdma_rw has registered fails the move; else nothing has moved */
+static void what_waits_in_front_is_refused_once(struct kunit *test)
+{
+	const struct hv_param *param = test->param_value;
+	bool stays = !param->roce && param->read;
+	struct kvec iov = { ht_buf(test, 64), 64 };
+	const struct fi_msg msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.context	= ht_ctx(1),
+	};
+	struct hv hv = {};
+
+	hv_open(test, &hv, HV_DEPTH, 1);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(hv.pair.a.ep, &msg, FI_COMPLETION |
+					 FI_MORE), 0);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
+	KUNIT_ASSERT_EQ(test, hv_post(test, &hv, 0, HV_ELEM, 2),
+			stays ? 0 : -EIO);
+	ht_each_once(test, hv.pair.a.cq, 1 + stays, EIO);
+	ht_event(test, hv.pair.a.eq, FI_SHUTDOWN);
+	ht_none(test, hv.pair.a.cq);
+	hv_expect_unmapped(test, &hv);
+}
+
+static void hv_refuse(struct kunit *test, unsigned int nth, unsigned int times)
+{
+	struct hv hv = {};
+
+	hv_open(test, &hv, HV_DEPTH, 1);
+	fakehca_fail_again(ht_of(test)->hca, FAKEHCA_POST_SEND, nth, -EIO,
+			   times);
+	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
+	/* Without the marker nobody knows before the close what the device does */
+	if (times == 1)
+		hv_expect_failure(test, &hv, EIO);
+	else
+		hv_expect_error(test, &hv, EIO);
+	ht_close(test, &hv.pair.a.ep->fid);
+	hv.mapped--;
+	hv_expect_unmapped(test, &hv);
+}
+
+static void a_refusal_in_the_middle_of_a_round_fails_the_move(struct kunit *test)
+{
+	hv_refuse(test, 2, 1);
+}
+
+static void and_so_it_does_if_the_marker_is_refused(struct kunit *test)
+{
+	hv_refuse(test, 2, 2);
+}
+
+static void a_refusal_of_a_later_round_fails_the_move(struct kunit *test)
+{
+	const struct hv_param *param = test->param_value;
+
+	hv_refuse(test, param->round + 1, 1);
+}
+
+static void a_device_that_cannot_map_fails_the_call(struct kunit *test)
+{
+	const struct hv_param *param = test->param_value;
+	struct hv hv = {};
+
+	if (param->roce || !param->read)
+		return;
+	hv_open(test, &hv, HV_DEPTH, 1);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_MAP_MR_SG, 1, -EINVAL);
+	KUNIT_EXPECT_EQ(test, hv_post_long(test, &hv, 8), -EINVAL);
+	hv_expect_unmapped(test, &hv);
+	ht_none(test, hv.pair.a.cq);
+	hv_move(test, &hv, 1);
+}
+
+static void an_error_in_a_later_round_is_the_moves(struct kunit *test)
+{
+	const struct hv_param *param = test->param_value;
+	struct hv hv = {};
+
+	hv_open(test, &hv, HV_DEPTH, 1);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, param->round + 1,
+		     IB_WC_REM_OP_ERR);
+	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
+	hv_expect_failure(test, &hv, EREMOTEIO);
+}
+
+static void the_first_error_of_a_round_is_the_moves(struct kunit *test)
+{
+	struct hv hv = {};
+
+	hv_open(test, &hv, HV_DEPTH, 1);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_REM_OP_ERR);
+	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
+	hv_expect_failure(test, &hv, EREMOTEIO);
+}
+
+static void a_connection_that_ends_cancels_the_move_once(struct kunit *test)
+{
+	struct ht_comp comp;
+	struct hv hv = {};
+
+	hv_open(test, &hv, HV_DEPTH, 1);
+	fakehca_hold(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
+	KUNIT_ASSERT_EQ(test, fi_shutdown(hv.pair.a.ep, 0), 0);
+	comp = ht_failed(test, hv.pair.a.cq, ECANCELED);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, ht_ctx(8));
+	hv_expect_unmapped(test, &hv);
+	ht_none(test, hv.pair.a.cq);
+	fakehca_release(ht_of(test)->hca);
+}
+
+/* Over iWARP, where siw may flush reads twice */
+static void an_endpoint_closes_with_a_round_in_flight(struct kunit *test)
+{
+	const struct hv_param *param = test->param_value;
+	struct hv hv = {};
+
+	hv_open(test, &hv, HV_DEPTH, 1);
+	fakehca_hold(ht_of(test)->hca);
+	if (!param->roce)
+		fakehca_flush_twice(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
+	ht_close(test, &hv.pair.a.ep->fid);
+	ht_none(test, hv.pair.a.cq);
+	fakehca_release(ht_of(test)->hca);
+}
+
+static void a_device_that_goes_ends_the_move(struct kunit *test)
+{
+	struct hv hv = {};
+
+	hv_open(test, &hv, HV_DEPTH, 1);
+	fakehca_hold(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
+	fakehca_remove_begin(ht_of(test)->hca);
+	KUNIT_EXPECT_EQ(test, ht_error(test, hv.pair.a.eq).err, ENODEV);
+	ht_failed(test, hv.pair.a.cq, ECANCELED);
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
+						    HT_PATIENCE_MS));
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 0);
+}
+
+/*
+ * Nobody but the reader polls, so a round that is done stays unseen until the case
+ * reads.
+ */
+static void hv_open_polled(struct kunit *test, struct hv *hv)
+{
+	struct fi_cq_attr attr = {
+		.size		= 2 * HV_DEPTH + 1024,
+		.format		= FI_CQ_FORMAT_DATA,
+		.wait_obj	= FI_WAIT_NONE,
+	};
+
+	hv_device(test);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr,
+					 &hv->pair.a.cq, NULL), 0);
+	ht_adopt(test, &hv->pair.a.cq->fid);
+	hv_begin(test, hv, HV_DEPTH, 1);
+	hv_join(test, hv);
+}
+
+static void a_connection_that_ends_between_rounds_cancels_once(struct kunit *test)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(HT_PATIENCE_MS);
+	struct fi_cq_err_entry error = {};
+	struct fi_cq_data_entry entry;
+	struct hv hv = {};
+	ssize_t ret;
+
+	hv_open_polled(test, &hv);
+	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
+	fakehca_idle(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, fi_shutdown(hv.pair.a.ep, 0), 0);
+	while ((ret = fi_cq_read(hv.pair.a.cq, &entry, 1)) == -EAGAIN &&
+	       time_before(jiffies, end))
+		cond_resched();
+	KUNIT_ASSERT_EQ(test, ret, -FI_EAVAIL);
+	KUNIT_ASSERT_EQ(test, fi_cq_readerr(hv.pair.a.cq, &error, 0), 1);
+	KUNIT_EXPECT_EQ(test, error.err, ECANCELED);
+	KUNIT_EXPECT_PTR_EQ(test, error.op_context, ht_ctx(8));
+	hv_expect_unmapped(test, &hv);
+	ht_none(test, hv.pair.a.cq);
+}
+
+static void an_endpoint_closes_between_rounds(struct kunit *test)
+{
+	struct hv hv = {};
+
+	hv_open_polled(test, &hv);
+	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
+	fakehca_idle(ht_of(test)->hca);
+	ht_close(test, &hv.pair.a.ep->fid);
+	ht_none(test, hv.pair.a.cq);
+}
+
+static struct kunit_case move_cases[] = {
+	KUNIT_CASE_PARAM(a_move_takes_as_many_rounds_as_it_needs,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(moves_in_flight_are_counted, hv_param_gen_params),
+	KUNIT_CASE_PARAM(enable_fails_without_registrations,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_refused_first_work_request_moves_nothing,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(what_waits_in_front_is_refused_once,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_refusal_in_the_middle_of_a_round_fails_the_move,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(and_so_it_does_if_the_marker_is_refused,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_refusal_of_a_later_round_fails_the_move,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_device_that_cannot_map_fails_the_call,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(an_error_in_a_later_round_is_the_moves,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(the_first_error_of_a_round_is_the_moves,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_connection_that_ends_cancels_the_move_once,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_closes_with_a_round_in_flight,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_device_that_goes_ends_the_move, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_connection_that_ends_between_rounds_cancels_once,
+			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_closes_between_rounds,
+			 hv_param_gen_params),
+	{}
+};
+
+struct kunit_suite kofi_hca_move_suite = {
+	.name		= "kofi_hca_move",
+	.init		= ht_init,
+	.exit		= ht_exit,
+	.test_cases	= move_cases,
+};

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What the device is handed, and how: doorbells, fences, and which work requests it
+ * is to report.  A peer cannot tell.
+ */
+#include <linux/completion.h>
+#include <linux/mm.h>
+#include <linux/preempt.h>
+#include <linux/scatterlist.h>
+#include <linux/sched.h>
+#include <rdma/fi_rma.h>
+#include "mr.h"
+
+/* One more than a work request has elements for */
+#define PO_PAGES	BIT(HM_ORDER)
+#define PO_LEN		(PO_PAGES * PAGE_SIZE)
+
+/**
+ * struct po - A connection, memory, and a region
+ * @pair: the memory is a's, the region is b's
+ * @buf: PO_PAGES pages
+ * @list: them, one for each element
+ * @sgl: the same
+ * @target: PO_LEN bytes
+ * @in: a page that b receives into
+ * @key: of @target
+ * @remote: as much of @target as a call is for
+ */
+struct po {
+	struct ht_pair		pair;
+	u8			*buf;
+	struct kvec		list[PO_PAGES];
+	struct scatterlist	sgl[PO_PAGES];
+	u8			*target;
+	u8			*in;
+	u64			key;
+	struct fi_rma_iov	remote;
+};
+
+static void po_open(struct kunit *test, struct po *po, bool roce)
+{
+	struct fakehca_attr attr = { .roce = roce, .max_send_sge = 4 };
+	size_t moves = 1;
+	struct fid_mr *mr;
+	int i;
+
+	hm_open(test, &attr);
+	ht_listen(test);
+	ht_end_open(test, &po->pair.a, ht_of(test)->info);
+	KUNIT_ASSERT_EQ(test, fi_setopt(&po->pair.a.ep->fid, FI_OPT_ENDPOINT,
+					FI_OPT_MAX_MOVES, &moves,
+					sizeof(moves)), 0);
+	ht_join(test, &po->pair);
+
+	po->buf = hm_pages(test);
+	sg_init_table(po->sgl, PO_PAGES);
+	for (i = 0; i < PO_PAGES; i++) {
+		po->list[i] = (struct kvec) { po->buf + i * PAGE_SIZE,
+					      PAGE_SIZE };
+		sg_set_buf(&po->sgl[i], po->list[i].iov_base, PAGE_SIZE);
+	}
+	po->in = ht_buf(test, PAGE_SIZE);
+	po->target = hm_pages(test);
+	KUNIT_ASSERT_EQ(test, hm_reg(test, po->target, PO_LEN, &mr), 0);
+	po->key = fi_mr_key(mr);
+}
+
+static struct fi_msg_rma po_rma(struct po *po, size_t count)
+{
+	po->remote = (struct fi_rma_iov) { (uintptr_t)po->target,
+					   count * PAGE_SIZE, po->key };
+	return (struct fi_msg_rma) {
+		.msg_iov	= po->list,
+		.iov_count	= count,
+		.rma_iov	= &po->remote,
+		.rma_iov_count	= 1,
+		.context	= ht_ctx(1),
+	};
+}
+
+static ssize_t po_send(struct po *po, u64 flags)
+{
+	const struct fi_msg msg = {
+		.msg_iov	= po->list,
+		.iov_count	= 1,
+		.context	= ht_ctx(1),
+	};
+	ssize_t ret = fi_recv(po->pair.b.ep, po->in, PAGE_SIZE, NULL, 0,
+			      ht_ctx(2));
+
+	return ret ? : fi_sendmsg(po->pair.a.ep, &msg, flags);
+}
+
+static ssize_t po_write(struct po *po, u64 flags)
+{
+	const struct fi_msg_rma msg = po_rma(po, 1);
+
+	return fi_writemsg(po->pair.a.ep, &msg, flags);
+}
+
+static ssize_t po_read(struct po *po, u64 flags)
+{
+	const struct fi_msg_rma msg = po_rma(po, 1);
+
+	return fi_readmsg(po->pair.a.ep, &msg, flags);
+}
+
+static ssize_t po_split(struct po *po, u64 flags)
+{
+	const struct fi_msg_rma msg = po_rma(po, PO_PAGES);
+
+	return fi_writemsg(po->pair.a.ep, &msg, flags);
+}
+
+static ssize_t po_move(struct po *po, u64 flags)
+{
+	return fi_writesgl(po->pair.a.ep, po->sgl, PO_PAGES, 0, PO_LEN, 0,
+			   (uintptr_t)po->target, po->key, ht_ctx(1), flags);
+}
+
+/**
+ * struct po_call - A call, and on which device
+ * @name: of that
+ * @post: makes it
+ * @roce: not iWARP
+ * @send: the peer has a completion, too
+ * @alone: not two at a time
+ * @no_fence: FI_FENCE is refused
+ */
+struct po_call {
+	const char	*name;
+	ssize_t		(*post)(struct po *po, u64 flags);
+	bool		roce;
+	bool		send;
+	bool		alone;
+	bool		no_fence;
+};
+
+static const struct po_call po_calls[] = {
+	{ "RoCE, send", po_send, true, true },
+	{ "RoCE, write", po_write, true },
+	{ "RoCE, read", po_read, true, .alone = true },
+	{ "RoCE, write in parts", po_split, true, .alone = true },
+	{ "RoCE, move", po_move, true, .alone = true },
+	{ "iWARP, send", po_send, false, true },
+	{ "iWARP, write", po_write, false },
+	{ "iWARP, read", po_read, false, .alone = true, .no_fence = true },
+	{ "iWARP, write in parts", po_split, false, .alone = true },
+	{ "iWARP, move", po_move, false, .alone = true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(po_call, po_calls, name);
+
+static void po_do(struct kunit *test, struct po *po, u64 flags)
+{
+	const struct po_call *call = test->param_value;
+
+	KUNIT_ASSERT_EQ(test, call->post(po, flags | FI_COMPLETION), 0);
+	ht_done(test, po->pair.a.cq, ht_ctx(1));
+	if (call->send)
+		ht_done(test, po->pair.b.cq, ht_ctx(2));
+}
+
+/* Once, whatever the operation is made of */
+static void a_fence_reaches_the_device(struct kunit *test)
+{
+	const struct po_call *call = test->param_value;
+	struct po po = {};
+	unsigned int base;
+
+	po_open(test, &po, call->roce);
+	base = ht_stats(test).fences;
+	po_do(test, &po, 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).fences, base);
+	if (call->no_fence) {
+		KUNIT_EXPECT_EQ(test, call->post(&po, FI_FENCE), -FI_EBADFLAGS);
+		return;
+	}
+	po_do(test, &po, FI_FENCE);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).fences, base + 1);
+	po_do(test, &po, 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).fences, base + 1);
+}
+
+static void an_operation_has_one_doorbell(struct kunit *test)
+{
+	const struct po_call *call = test->param_value;
+	struct po po = {};
+	unsigned int base;
+
+	po_open(test, &po, call->roce);
+	base = ht_stats(test).doorbells;
+	po_do(test, &po, 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
+}
+
+/*
+ * Over TCP what is not reported may still have to be sent again.  On other devices
+ * it is as it should be: nobody is told what nobody wants to know.
+ */
+static void large_data_over_iwarp_are_reported(struct kunit *test)
+{
+	const struct po_call *call = test->param_value;
+	struct po po = { .pair.a.bind_flags = FI_SELECTIVE_COMPLETION };
+	bool unsaid = call->roce && call->post != po_read;
+	unsigned int base, i;
+
+	po_open(test, &po, call->roce);
+	base = ht_stats(test).unsaid;
+	/* More often than there are slots, so none may get lost */
+	for (i = 0; i < po.pair.a.info->tx_attr->size; i++) {
+		if (!call->alone) {
+			KUNIT_ASSERT_EQ(test, call->post(&po, 0), 0);
+			if (call->send)
+				ht_done(test, po.pair.b.cq, ht_ctx(2));
+		}
+		po_do(test, &po, 0);
+	}
+	if (unsaid)
+		KUNIT_EXPECT_GT(test, ht_stats(test).unsaid, base);
+	else
+		KUNIT_EXPECT_EQ(test, ht_stats(test).unsaid, base);
+}
+
+static void a_chain_has_one_doorbell(struct kunit *test)
+{
+	struct kvec kvec = { ht_buf(test, 64), 64 };
+	const struct fi_msg msg = {
+		.msg_iov	= &kvec,
+		.iov_count	= 1,
+		.context	= ht_ctx(1),
+	};
+	struct ht_pair pair = {};
+	unsigned int base, i;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	for (i = 0; i < 4; i++)
+		KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 64), 64,
+					      NULL, 0, ht_ctx(2)), 0);
+	base = ht_stats(test).doorbells;
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg,
+						 FI_COMPLETION | FI_MORE), 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION), 0);
+	for (i = 0; i < 4; i++) {
+		ht_done(test, pair.a.cq, ht_ctx(1));
+		ht_done(test, pair.b.cq, ht_ctx(2));
+	}
+	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
+}
+
+/**
+ * struct po_told - What a callback saw
+ * @done: what the client posted with
+ * @caller: who posted
+ * @ended: once for each operation
+ * @own: how many callbacks the poster has run himself
+ * @err: of the last one
+ */
+struct po_told {
+	struct fi_done		done;
+	struct task_struct	*caller;
+	struct completion	ended;
+	int			own;
+	int			err;
+};
+
+static void po_told(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct po_told *told = container_of(done, struct po_told, done);
+
+	told->own += in_task() && current == told->caller;
+	told->err = entry->err;
+	complete(&told->ended);
+}
+
+/* @told has what the completion queue of the pair's end a tells */
+static void po_join(struct kunit *test, struct ht_pair *pair,
+		    struct po_told *told)
+{
+	struct fi_cq_attr attr = { .wait_obj = FI_WAIT_DONE };
+
+	*told = (struct po_told) { .done.done = po_told, .caller = current };
+	init_completion(&told->ended);
+	ht_serve(test, NULL);
+	attr.size = ht_of(test)->info->tx_attr->size +
+		    ht_of(test)->info->rx_attr->size;
+	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr,
+					 &pair->a.cq, NULL), 0);
+	ht_adopt(test, &pair->a.cq->fid);
+	ht_join(test, pair);
+}
+
+static void po_ended(struct kunit *test, struct po_told *told, int err)
+{
+	unsigned long limit = msecs_to_jiffies(HT_PATIENCE_MS);
+
+	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&told->ended, limit),
+			0);
+	KUNIT_EXPECT_EQ(test, told->err, err);
+}
+
+/* The client may hold a lock that its callback takes */
+static void a_refused_chain_calls_nobody_back_from_a_post(struct kunit *test)
+{
+	struct kvec kvec = { ht_buf(test, 64), 64 };
+	struct po_told told;
+	const struct fi_msg msg = {
+		.msg_iov	= &kvec,
+		.iov_count	= 1,
+		.context	= &told.done,
+	};
+	struct ht_pair pair = {};
+	int i;
+
+	po_join(test, &pair, &told);
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg,
+						 FI_COMPLETION | FI_MORE), 0);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION), -EIO);
+	for (i = 0; i < 3; i++)
+		po_ended(test, &told, EIO);
+	KUNIT_EXPECT_EQ(test, told.own, 0);
+	ht_event(test, pair.a.eq, FI_SHUTDOWN);
+	ht_end_close(test, &pair.a);
+	KUNIT_EXPECT_FALSE(test, try_wait_for_completion(&told.ended));
+}
+
+/* Work requests: the registration, and the send that carries it */
+static void a_refused_request_is_told_to_its_caller(struct kunit *test)
+{
+	const unsigned int *nth = test->param_value;
+	struct ht_pair pair = {};
+	struct po_told told;
+	struct fid_mr *mr;
+
+	po_join(test, &pair, &told);
+	mr = hm_reg_ep(test, pair.a.ep);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
+				      ht_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, *nth, -EIO);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, ht_buf(test, 8), 8, NULL, 0,
+				      &told.done), -EIO);
+	if (*nth == 1) {
+		/* Nothing works without the key that was promised */
+		ht_event(test, pair.a.eq, FI_SHUTDOWN);
+	} else {
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, ht_buf(test, 8), 8,
+					      NULL, 0, &told.done), 0);
+		po_ended(test, &told, 0);
+		ht_done(test, pair.b.cq, ht_ctx(2));
+	}
+	KUNIT_EXPECT_FALSE(test, try_wait_for_completion(&told.ended));
+}
+
+static const unsigned int po_nth[] = { 1, 2 };
+
+static void po_nth_desc(const unsigned int *nth, char *desc)
+{
+	strscpy(desc, *nth == 1 ? "registration" : "send", KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(po_nth, po_nth, po_nth_desc);
+
+static void a_registration_shares_the_doorbell_of_a_send(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	struct fid_mr *mr;
+	unsigned int base;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	mr = hm_reg_ep(test, pair.a.ep);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, NULL, 0, NULL, 0, ht_ctx(2)),
+			0);
+
+	base = ht_stats(test).doorbells;
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+			0);
+	ht_done(test, pair.a.cq, ht_ctx(1));
+	ht_done(test, pair.b.cq, ht_ctx(2));
+	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
+}
+
+static struct kunit_case kofi_hca_post_cases[] = {
+	KUNIT_CASE_PARAM(a_fence_reaches_the_device, po_call_gen_params),
+	KUNIT_CASE_PARAM(an_operation_has_one_doorbell, po_call_gen_params),
+	KUNIT_CASE_PARAM(large_data_over_iwarp_are_reported,
+			 po_call_gen_params),
+	KUNIT_CASE(a_chain_has_one_doorbell),
+	KUNIT_CASE(a_refused_chain_calls_nobody_back_from_a_post),
+	KUNIT_CASE_PARAM(a_refused_request_is_told_to_its_caller,
+			 po_nth_gen_params),
+	KUNIT_CASE(a_registration_shares_the_doorbell_of_a_send),
+	{}
+};
+
+struct kunit_suite kofi_hca_post_suite = {
+	.name		= "kofi_hca_post",
+	.init		= ht_init,
+	.exit		= ht_exit,
+	.test_cases	= kofi_hca_post_cases,
+};

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * A device is unplugged, and no client has closed anything: the removal ends, nothing
+ * is left on the device, every operation completes exactly once, event queues tell,
+ * every call answers -ENODEV, and another device works beside the shells.
+ */
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <kofi/compat.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_rma.h>
+#include "../lib/busy.h"
+#include "hca.h"
+#include "mr.h"
+
+#define REMOVE_OPS	8
+#define REMOVE_LEN	64
+#define REMOVE_CONNS	32
+
+int ht_removal_ms = 5000;
+module_param_named(removal_ms, ht_removal_ms, int, 0444);
+MODULE_PARM_DESC(removal_ms, "how long a removal may take, where other guests share the processors");
+
+static int removals = 10;
+module_param(removals, int, 0444);
+MODULE_PARM_DESC(removals, "how often the device is removed under load");
+
+/* Posts operations 1 to REMOVE_OPS, half of them receives */
+static void remove_post(struct kunit *test, struct ht_end *end)
+{
+	u8 *buf = ht_buf(test, (REMOVE_OPS + 1) * REMOVE_LEN);
+	unsigned long i;
+	ssize_t ret;
+
+	for (i = 1; i <= REMOVE_OPS; i++, buf += REMOVE_LEN) {
+		if (i % 2)
+			ret = fi_recv(end->ep, buf, REMOVE_LEN, NULL, 0,
+				      ht_ctx(i));
+		else
+			ret = fi_send(end->ep, buf, REMOVE_LEN, NULL, 0,
+				      ht_ctx(i));
+		KUNIT_ASSERT_EQ(test, ret, 0);
+	}
+}
+
+static void remove_open(struct kunit *test, struct ht_pair *pair)
+{
+	ht_serve(test, NULL);
+	ht_join(test, pair);
+	fakehca_hold(ht_of(test)->hca);
+	remove_post(test, &pair->a);
+	remove_post(test, &pair->b);
+}
+
+/* Nothing has been closed, and nothing is left */
+static void remove_device(struct kunit *test)
+{
+	fakehca_remove_begin(ht_of(test)->hca);
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
+						    ht_removal_ms));
+	ht_expect_clean(test);
+}
+
+static void remove_expect_told(struct kunit *test, struct fid_eq *eq,
+			       struct fid *fid)
+{
+	struct fi_eq_err_entry error = ht_error(test, eq);
+
+	KUNIT_EXPECT_EQ(test, error.err, ENODEV);
+	KUNIT_EXPECT_PTR_EQ(test, error.fid, fid);
+	ht_no_event(test, eq);
+}
+
+static void remove_expect_end(struct kunit *test, struct fid_cq *cq)
+{
+	struct fi_cq_data_entry entry;
+	struct fi_cq_err_entry error;
+
+	KUNIT_EXPECT_EQ(test, fi_cq_read(cq, &entry, 1), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_cq_readerr(cq, &error, 0), -ENODEV);
+}
+
+/* Each of them exactly once, and nothing more */
+static void remove_expect_ops(struct kunit *test, struct fid_cq *cq)
+{
+	unsigned long seen = 0, i;
+	struct ht_comp comp;
+
+	for (i = 0; i < REMOVE_OPS; i++) {
+		comp = ht_failed(test, cq, ECANCELED);
+		seen |= BIT((unsigned long)comp.context);
+	}
+	KUNIT_EXPECT_EQ(test, seen, GENMASK(REMOVE_OPS, 1));
+	remove_expect_end(test, cq);
+}
+
+static void it_waits_for_no_client(struct kunit *test)
+{
+	struct ht_pair pair = {};
+
+	remove_open(test, &pair);
+
+	remove_device(test);
+
+	remove_expect_told(test, pair.a.eq, &pair.a.ep->fid);
+	remove_expect_told(test, pair.b.eq, &pair.b.ep->fid);
+	remove_expect_told(test, ht_of(test)->eq, &ht_of(test)->pep->fid);
+	remove_expect_ops(test, pair.a.cq);
+	remove_expect_ops(test, pair.b.cq);
+}
+
+static void close_frees_what_was_not_read(struct kunit *test)
+{
+	struct ht_pair pair = {};
+
+	remove_open(test, &pair);
+	remove_device(test);
+
+	ht_end_close(test, &pair.a);
+	ht_close(test, &pair.b.ep->fid);
+	remove_expect_end(test, pair.b.cq);
+}
+
+static void an_endpoint_not_enabled_goes(struct kunit *test)
+{
+	struct ht_end end = {};
+
+	ht_serve(test, NULL);
+	ht_end_open(test, &end, ht_of(test)->info);
+	remove_device(test);
+
+	remove_expect_told(test, end.eq, &end.ep->fid);
+	KUNIT_EXPECT_EQ(test, fi_enable(end.ep), -ENODEV);
+}
+
+static void an_enabled_endpoint_goes(struct kunit *test)
+{
+	struct ht_end end = {};
+
+	ht_serve(test, NULL);
+	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_enable(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, REMOVE_LEN),
+				      REMOVE_LEN, NULL, 0, ht_ctx(1)), 0);
+	remove_device(test);
+
+	remove_expect_told(test, end.eq, &end.ep->fid);
+	ht_failed(test, end.cq, ECANCELED);
+	remove_expect_end(test, end.cq);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht_of(test)->name, NULL, 0),
+			-ENODEV);
+}
+
+/* With the request that nobody has answered */
+static void a_connection_on_its_way_goes(struct kunit *test)
+{
+	struct ht *ht = ht_of(test);
+	struct ht_end end = {};
+	struct fi_info *info;
+	struct fid_ep *ep;
+
+	ht_serve(test, NULL);
+	ht_end_open(test, &end, ht->info);
+	ht_end_enable(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
+	info = ht_connreq(test);
+	remove_device(test);
+
+	remove_expect_told(test, end.eq, &end.ep->fid);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->domain, info, &ep, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_reject(ht->pep, info->handle, NULL, 0),
+			-ENODEV);
+}
+
+/* One nobody has read about goes without a word */
+static void an_unread_request_goes(struct kunit *test)
+{
+	struct ht *ht = ht_of(test);
+	struct ht_end end = {};
+
+	ht_serve(test, NULL);
+	ht_end_open(test, &end, ht->info);
+	ht_end_enable(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
+	fakehca_idle(ht->hca);
+	remove_device(test);
+
+	remove_expect_told(test, ht->eq, &ht->pep->fid);
+}
+
+/* What a client may have open on a domain */
+struct remove_all {
+	struct ht_pair	pair;
+	struct fid_mr	*mr;
+	struct fid_mr	*ep_mr;
+	struct fid_mr	*ready_mr;
+	struct fid_ep	*srx;
+	u8		*buf;
+};
+
+static void remove_open_mrs(struct kunit *test, struct remove_all *all)
+{
+	all->buf = ht_buf(test, PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(ht_of(test)->domain, all->buf,
+					PAGE_SIZE, FI_REMOTE_WRITE, 0, 0, 0,
+					&all->mr, NULL), 0);
+	ht_adopt(test, &all->mr->fid);
+	all->ready_mr = hm_reg_ep(test, all->pair.a.ep);
+	all->ep_mr = hm_reg_ep(test, all->pair.a.ep);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(all->ep_mr), 0);
+}
+
+static void remove_open_all(struct kunit *test, struct remove_all *all)
+{
+	struct fi_rx_attr attr = { .size = 4 };
+
+	ht_serve(test, NULL);
+	ht_join(test, &all->pair);
+	remove_open_mrs(test, all);
+	KUNIT_ASSERT_EQ(test, fi_srx_context(ht_of(test)->domain, &attr,
+					     &all->srx, NULL), 0);
+	ht_adopt(test, &all->srx->fid);
+	KUNIT_ASSERT_EQ(test, fi_recv(all->srx, ht_buf(test, REMOVE_LEN),
+				      REMOVE_LEN, NULL, 0, NULL), 0);
+	remove_device(test);
+}
+
+/* Whatever its state was */
+static void remove_expect_lent(struct kunit *test, struct fid_mr *mr)
+{
+	struct kvec kvec = { ht_buf(test, 8), 8 };
+	const struct fi_mr_attr attr = {
+		.mr_iov		= &kvec,
+		.iov_count	= 1,
+		.access		= FI_REMOTE_WRITE,
+	};
+
+	KUNIT_EXPECT_EQ(test, fi_mr_enable(mr), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, 0, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, 0), -ENODEV);
+}
+
+static void every_data_call_answers(struct kunit *test)
+{
+	struct remove_all all = {};
+	struct fid_ep *ep;
+	u8 *buf;
+
+	remove_open_all(test, &all);
+	ep = all.pair.a.ep;
+	buf = all.buf;
+
+	KUNIT_EXPECT_EQ(test, fi_send(ep, buf, 8, NULL, 0, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_inject(ep, buf, 8, 0), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_recv(ep, buf, 8, NULL, 0, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_recv(all.srx, buf, 8, NULL, 0, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_write(ep, buf, 8, NULL, 0, 0, 1, NULL),
+			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_read(ep, buf, 8, NULL, 0, 0, 1, NULL), -ENODEV);
+	remove_expect_lent(test, all.ep_mr);
+	remove_expect_lent(test, all.ready_mr);
+	remove_expect_end(test, all.pair.a.cq);
+}
+
+static void every_call_on_the_endpoint_answers(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+	struct remove_all all = {};
+	size_t len = sizeof(addr), value;
+	struct fid_ep *ep;
+
+	remove_open_all(test, &all);
+	ep = all.pair.a.ep;
+
+	KUNIT_EXPECT_EQ(test, fi_enable(ep), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_connect(ep, &ht_of(test)->name, NULL, 0),
+			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_accept(ep, NULL, 0), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_shutdown(ep, 0), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_getname(&ep->fid, &addr, &len), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_getpeer(ep, &addr, &len), -ENODEV);
+	len = sizeof(value);
+	KUNIT_EXPECT_EQ(test, fi_getopt(&ep->fid, FI_OPT_ENDPOINT,
+					FI_OPT_MAX_MSG_SIZE, &value, &len),
+			-ENODEV);
+	value = 1;
+	KUNIT_EXPECT_EQ(test, fi_setopt(&ep->fid, FI_OPT_ENDPOINT,
+					FI_OPT_MAX_MOVES, &value, sizeof(value)),
+			-ENODEV);
+}
+
+static void every_call_on_the_domain_answers(struct kunit *test)
+{
+	struct fi_cntr_attr cntr_attr = {};
+	struct fi_atomic_attr atomic_attr;
+	struct fi_rx_attr rx_attr = {};
+	struct ht *ht = ht_of(test);
+	struct remove_all all = {};
+	struct fid_domain *domain;
+	struct fid_cntr *cntr;
+	struct fi_info *info;
+	struct fid_mr *mr;
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+
+	remove_open_all(test, &all);
+
+	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->domain, ht->info, &ep, NULL),
+			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(ht->domain, NULL, &cq, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_cntr_open(ht->domain, &cntr_attr, &cntr, NULL),
+			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->domain, &rx_attr, &ep, NULL),
+			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(ht->domain, all.buf, 8, FI_REMOTE_READ,
+					0, 0, 0, &mr, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_query_atomic(ht->domain, FI_UINT64, FI_SUM,
+					      &atomic_attr, 0), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_domain(ht->fabric, ht->info, &domain, NULL),
+			-ENODEV);
+	KUNIT_EXPECT_EQ(test, ht_getinfo(test, ht_hints(test), &info),
+			-ENODATA);
+}
+
+static void every_call_on_the_listener_answers(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+	size_t len = sizeof(addr);
+	struct ht *ht = ht_of(test);
+
+	ht_serve(test, NULL);
+	remove_device(test);
+
+	KUNIT_EXPECT_EQ(test, fi_listen(ht->pep), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_getname(&ht->pep->fid, &addr, &len), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_setname(&ht->pep->fid, &ht->name,
+					 ht->name_len), -ENODEV);
+	remove_expect_told(test, ht->eq, &ht->pep->fid);
+}
+
+/* An end that nobody waits for any more, were it not for the device */
+static void a_sleeping_reader_wakes(struct kunit *test)
+{
+	struct ht_pair pair = {};
+	struct fi_cq_data_entry entry;
+
+	ht_serve(test, NULL);
+	ht_join(test, &pair);
+	fakehca_remove_begin(ht_of(test)->hca);
+
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.a.cq, &entry, 1, NULL,
+					  HT_PATIENCE_MS), -ENODEV);
+}
+
+static void remove_count(struct fid_cq *cq, void *context)
+{
+	struct fi_cq_data_entry entry;
+
+	if (fi_cq_read(cq, &entry, 1) == -ENODEV)
+		complete(context);
+}
+
+static void a_handler_is_told(struct kunit *test)
+{
+	struct fi_cq_attr attr = {
+		.size		= 4,
+		.format		= FI_CQ_FORMAT_DATA,
+		.wait_obj	= FI_WAIT_CALLBACK,
+		.handler	= remove_count,
+	};
+	struct completion *told;
+	unsigned long left;
+	struct fid_cq *cq;
+
+	told = kunit_kzalloc(test, sizeof(*told), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, told);
+	init_completion(told);
+	ht_open(test, NULL);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr, &cq,
+					 told), 0);
+	ht_adopt(test, &cq->fid);
+	remove_device(test);
+
+	left = wait_for_completion_timeout(told, msecs_to_jiffies(HT_PATIENCE_MS));
+	KUNIT_EXPECT_NE(test, left, 0);
+}
+
+static void a_poller_reads_the_rest(struct kunit *test)
+{
+	struct fi_cq_attr attr = {
+		.size		= 16,
+		.format		= FI_CQ_FORMAT_DATA,
+		.wait_obj	= FI_WAIT_NONE,
+	};
+	struct fi_cq_err_entry error = {};
+	struct fi_cq_data_entry entry;
+	struct ht_end end = {};
+
+	ht_serve(test, NULL);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr, &end.cq,
+					 NULL), 0);
+	ht_adopt(test, &end.cq->fid);
+	end.info = ht_dup(test, ht_of(test)->info);
+	end.info->tx_attr->size = 8;
+	end.info->rx_attr->size = 8;
+	ht_end_open(test, &end, end.info);
+	ht_end_enable(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, REMOVE_LEN),
+				      REMOVE_LEN, NULL, 0, ht_ctx(1)), 0);
+	remove_device(test);
+
+	KUNIT_EXPECT_EQ(test, fi_cq_read(end.cq, &entry, 1), -FI_EAVAIL);
+	KUNIT_EXPECT_EQ(test, fi_cq_readerr(end.cq, &error, 0), 1);
+	KUNIT_EXPECT_EQ(test, error.err, ECANCELED);
+	remove_expect_end(test, end.cq);
+}
+
+/* The shells of the first one are still open */
+static void another_device_works_beside_the_shells(struct kunit *test)
+{
+	struct ht *ht = ht_of(test);
+	struct ht_pair pair = {}, again = {};
+	struct fakehca *gone;
+
+	remove_open(test, &pair);
+	remove_device(test);
+	gone = ht->hca;
+	ht->hca = NULL;
+
+	ht_serve(test, NULL);
+	ht_join(test, &again);
+	ht_ping(test, &again.a, &again.b);
+	remove_expect_ops(test, pair.a.cq);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, NULL),
+			-ENODEV);
+	fakehca_destroy(gone);
+}
+
+static void a_busy_device_goes(struct kunit *test)
+{
+	struct busy_count count;
+	struct busy *busy;
+	ktime_t start;
+	s64 ms;
+
+	ht_open(test, NULL);
+	busy = busy_start(test, ht_of(test)->info, REMOVE_CONNS);
+
+	KUNIT_EXPECT_TRUE(test, busy_is_busy(busy));
+	start = ktime_get();
+	remove_device(test);
+	ms = ktime_ms_delta(ktime_get(), start);
+	count = busy_expect_gone(busy);
+	kunit_info(test, "%d connections: %lu operations, %lu failed, %lu twice, %lu lost; %lu registrations, %lu connects; removed in %lld ms\n",
+		   REMOVE_CONNS, count.posted, count.failed, count.twice,
+		   count.out, count.regs, count.joins, ms);
+	busy_stop(busy);
+}
+
+static const void *remove_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
+				     char *desc)
+{
+	uintptr_t nr = prev ? (uintptr_t)prev + 1 : 1;
+
+	if (nr > removals)
+		return NULL;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "removal %lu", (unsigned long)nr);
+	return (const void *)nr;
+}
+
+static struct kunit_case remove_cases[] = {
+	KUNIT_CASE(it_waits_for_no_client),
+	KUNIT_CASE(close_frees_what_was_not_read),
+	KUNIT_CASE(an_endpoint_not_enabled_goes),
+	KUNIT_CASE(an_enabled_endpoint_goes),
+	KUNIT_CASE(a_connection_on_its_way_goes),
+	KUNIT_CASE(an_unread_request_goes),
+	KUNIT_CASE(every_data_call_answers),
+	KUNIT_CASE(every_call_on_the_endpoint_answers),
+	KUNIT_CASE(every_call_on_the_domain_answers),
+	KUNIT_CASE(every_call_on_the_listener_answers),
+	KUNIT_CASE(a_sleeping_reader_wakes),
+	KUNIT_CASE(a_handler_is_told),
+	KUNIT_CASE(a_poller_reads_the_rest),
+	KUNIT_CASE(another_device_works_beside_the_shells),
+	KUNIT_CASE_PARAM(a_busy_device_goes, remove_gen_params),
+	{}
+};
+
+struct kunit_suite kofi_hca_remove_suite = {
+	.name		= "kofi_hca_remove",
+	.init		= ht_init,
+	.exit		= ht_exit,
+	.test_cases	= remove_cases,
+};

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kofi_loop: endpoints of one kernel that reach each other without any device.
+ *
+ * Fabrics, domains, and what endpoints of such providers have in common, from the open to
+ * the close, are kofi/soft.h's.
+ *
+ *	loop_ep		an endpoint, with or without connections (ep.c)
+ *	loop_op		an operation (exec.c)
+ *	loop_srx	a shared receive context (ep.c)
+ *	loop_pep	a listener; loop_req a connection request (cm.c)
+ *	loop_name	an address that an endpoint or a listener has (name.c)
+ *
+ * An operation is posted into a list of its endpoint; the endpoint's worker takes the
+ * operations in order and executes each: it finds the target, matches or looks up the
+ * key, copies, and completes both sides.  So all copying is done in process context, by
+ * one task per sending endpoint, and posting is short in any context.
+ *
+ * An operation that cannot go on yet stays at the head of its list: a message for which
+ * no receive is posted at the end of a connection, or a remote write that finds no
+ * completion to report its data with.  The endpoint then waits in a list of the target
+ * (&struct loop_waiters), and its worker runs again when the target has room.  A message
+ * to an endpoint without connections, and one with a tag, does not wait there: it becomes
+ * an unexpected message of the target, of which there is a bounded number.  So a receive
+ * for one tag finds its message behind those with other tags.
+ *
+ * References (kofi_soft_ep.users): an endpoint is also there as long as it is the peer of
+ * another, or another looks at it.
+ *
+ * Locks, from the outside to the inside:
+ *
+ *	loop_cm_lock		mutex: connections, listeners, requests
+ *	kofi_soft_ep.lock	the lists of operations of an endpoint, its peer, and its end
+ *	loop_waiters.lock
+ *
+ * None of the spinlocks is held while data are copied, nor inside a call into kofi/util.
+ */
+#ifndef _KOFI_LOOP_H
+#define _KOFI_LOOP_H
+
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/list.h>
+#include <linux/rhashtable-types.h>
+#include <linux/sizes.h>
+#include <linux/socket.h>
+#include <linux/spinlock.h>
+#include <kofi/addr.h>
+#include <kofi/av.h>
+#include <kofi/connreq.h>
+#include <kofi/soft.h>
+#include <kofi/srx.h>
+
+#define LOOP_NAME		"loop"
+#define LOOP_VERSION		FI_VERSION(0, 1)
+
+/* A protocol of the provider's own, as no other provider can be at the other end */
+#define LOOP_PROTO		0x80000001
+#define LOOP_MR_MODE		(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY)
+#define LOOP_MAX_MSG		SZ_1G
+#define LOOP_MANY		65536	/* of what only memory limits */
+
+#define LOOP_DEF_QUEUE		128	/* operations of a queue */
+#define LOOP_MAX_QUEUE		4096
+#define LOOP_ATOMIC_BYTES	4096	/* of an atomic operation */
+#define LOOP_CM_DATA		KOFI_CM_DATA_MAX
+#define LOOP_UNEXPECTED		1024	/* messages that wait for their receive */
+#define LOOP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
+#define LOOP_COPY		SZ_256K	/* bytes between two looks at the scheduler */
+#define LOOP_CONNECT_MS		60000	/* FI_OPT_CONNECT_TIMEOUT */
+
+/**
+ * struct loop_key - What an address is looked up by
+ * @net: its namespace
+ * @type: FI_EP_MSG: a listener; FI_EP_RDM: an endpoint without connections;
+ *	FI_EP_UNSPEC: one that connects, which nobody looks up
+ * @family: AF_INET or AF_INET6
+ * @port: in network byte order
+ * @scope: scope of an IPv6 address
+ * @addr: IPv6 address, or an IPv4 address in the last four bytes
+ *
+ * Made by loop_key_set(), so that there is nothing in its gaps.
+ */
+struct loop_key {
+	struct net		*net;
+	u32			type;
+	u16			family;
+	__be16			port;
+	u32			scope;
+	struct in6_addr		addr;
+};
+
+/**
+ * struct loop_name - An address that is taken
+ * @node: in the table of names
+ * @key: the address
+ * @addr: the same for clients
+ * @taken: it is in the table
+ */
+struct loop_name {
+	struct rhash_head	node;
+	struct loop_key		key;
+	struct sockaddr_storage	addr;
+	bool			taken;
+};
+
+/**
+ * struct loop_waiters - Endpoints whose workers wait for something of a target
+ * @lock: guards @list; taken with interrupts off
+ * @list: struct loop_ep, by waiting
+ */
+struct loop_waiters {
+	spinlock_t		lock;		/* of list */
+	struct list_head	list;
+};
+
+/**
+ * struct loop_srx - A shared receive context
+ * @ctx: what the client sees, and its receives
+ * @waiters: senders whose message finds no receive
+ */
+struct loop_srx {
+	struct kofi_srx_ctx	ctx;
+	struct loop_waiters	waiters;
+};
+
+struct loop_ep;
+
+/**
+ * struct loop_op - An operation of a transmit queue
+ * @op: the common part
+ * @msg: as an unexpected message
+ * @rx: receive that it has been matched with
+ * @target: where it is parked, with a reference
+ */
+struct loop_op {
+	struct kofi_soft_op	op;
+	struct kofi_srx_msg	msg;
+	struct kofi_rx		*rx;
+	struct loop_ep		*target;
+};
+
+/**
+ * struct loop_ep - An endpoint
+ * @soft: the common part, whose lock guards @parked, @matched and @peer, too
+ * @type: FI_EP_MSG or FI_EP_RDM
+ * @name: its address
+ * @waiters: senders that wait for a receive: @own_waiters, or those of a shared context
+ * @own_waiters: senders that wait for a receive of its own
+ * @event_waiters: senders that wait for a &struct kofi_soft_event
+ * @parked: unexpected messages of their targets
+ * @matched: those for which a receive has been posted since
+ * @peer: at the other end of the connection, with a reference; or NULL
+ * @waiting: place among the waiters of a target; it and the next two are the worker's own
+ * @waits_at: these waiters, or NULL
+ * @waits_for: the target, with a reference
+ * @req: request that it was opened with, until accepted; guarded by loop_cm_lock
+ * @asks: its own request, until answered; guarded by loop_cm_lock
+ * @cm_data: connection data of the peer
+ */
+struct loop_ep {
+	struct kofi_soft_ep	soft;
+	enum fi_ep_type		type;
+	struct loop_name	name;
+	struct loop_waiters	*waiters;
+	struct loop_waiters	own_waiters;
+	struct loop_waiters	event_waiters;
+	struct list_head	parked;
+	struct list_head	matched;
+	struct loop_ep		*peer;
+	struct list_head	waiting;
+	struct loop_waiters	*waits_at;
+	struct loop_ep		*waits_for;
+	struct loop_req		*req;
+	struct loop_req		*asks;
+	u8			cm_data[LOOP_CM_DATA];
+};
+
+/**
+ * struct loop_req - A connection request
+ * @req: its handle and event
+ * @active: who asks; NULL: has gone
+ * @net: namespace it came to
+ * @data: connection data
+ */
+struct loop_req {
+	struct kofi_connreq	req;
+	struct loop_ep		*active;
+	struct net		*net;
+	u8			data[LOOP_CM_DATA];
+};
+
+/**
+ * struct loop_pep - A listener
+ * @soft: the common part
+ * @name: its address
+ */
+struct loop_pep {
+	struct kofi_soft_pep	soft;
+	struct loop_name	name;
+};
+
+extern struct kofi_soft_type loop_type;
+extern struct mutex loop_cm_lock;
+extern const struct kofi_ep_limits loop_msg_limits;
+
+/* info.c */
+int loop_getinfo(u32 version, const char *node, const int service, u64 flags,
+		 struct fi_info *hints, struct fi_info **info);
+
+/* name.c */
+int loop_names_init(void);
+void loop_names_exit(void);
+int loop_name_claim(struct loop_name *name, struct net *net,
+		    enum fi_ep_type type, const struct sockaddr_storage *addr);
+void loop_name_drop(struct loop_name *name);
+struct loop_ep *loop_find_ep(struct net *net,
+			     const struct sockaddr_storage *addr);
+struct loop_pep *loop_find_pep(struct net *net,
+			       const struct sockaddr_storage *addr);
+
+/* domain.c */
+int loop_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
+		void *context);
+
+extern const struct fi_ops_domain loop_domain_ops;
+extern const struct fi_ops_fabric loop_fabric_ops;
+
+/* ep.c */
+int loop_endpoint(struct fid_domain *domain, struct fi_info *info,
+		  struct fid_ep **ep, void *context);
+int loop_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
+		     struct fid_ep **srx, void *context);
+void loop_end(struct loop_ep *ep);
+
+/* cm.c */
+extern const struct fi_ops_cm loop_ep_cm_ops;
+extern const struct fi_ops_cm loop_rdm_cm_ops;
+int loop_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
+		    struct fid_pep **pep, void *context);
+int loop_req_adopt(struct loop_ep *ep, fid_t handle);
+void loop_disconnect(struct loop_ep *ep, int err);
+void loop_connect_late(struct work_struct *work);
+void loop_gone(struct kofi_soft_ep *soft);
+
+/* exec.c */
+extern const struct kofi_srx_ops loop_srx_ops;
+void loop_waiters_init(struct loop_waiters *waiters);
+void loop_waiters_wake(struct loop_waiters *waiters);
+void loop_event_room(struct kofi_soft_ep *soft);
+void loop_work(struct work_struct *work);
+
+static inline struct loop_ep *to_loop_soft(struct kofi_soft_ep *soft)
+{
+	return container_of(soft, struct loop_ep, soft);
+}
+
+static inline struct loop_ep *to_loop_ep(struct fid *fid)
+{
+	return to_loop_soft(to_kofi_soft_ep(fid));
+}
+
+static inline struct loop_ep *loop_op_ep(const struct loop_op *op)
+{
+	return to_loop_soft(op->op.ep);
+}
+
+static inline struct loop_srx *to_loop_srx(struct fid *fid)
+{
+	return container_of(fid, struct loop_srx, ctx.kep.ep.fid);
+}
+
+static inline void loop_ep_put(struct loop_ep *ep)
+{
+	kofi_soft_ep_put(&ep->soft);
+}
+
+static inline void loop_kick(struct loop_ep *ep)
+{
+	kofi_soft_kick(&ep->soft);
+}
+
+#endif /* _KOFI_LOOP_H */

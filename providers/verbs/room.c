@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Room in the transmit queue, and the client that waits for it.
+ *
+ * A call that finds no room answers -EAGAIN, and its client is called when it is worth
+ * trying again (kofi/ep.h).  Who says when:
+ *
+ *	slots		verbs_slot_put()
+ *	rw operations	move.c, when one of them has ended
+ *	sinks		verbs_sinks_put(), and a timer
+ *	the IOMMU, the device, registrations of rdma_rw
+ *			a timer, as there is no event
+ *
+ * The client may wait although nothing of its own is in flight, so whatever keeps a slot
+ * has to come back by itself:
+ *
+ *	- what waits for the doorbell (FI_MORE) does not wait for a call that is refused
+ *	- what was posted unsignaled is reported by an empty write, if a call needs several
+ *	  slots.  One slot is always to be had: at least every size/2th operation is
+ *	  signaled
+ *	- registrations that wait for the doorbell are the client's to take back
+ *	  (FI_DISCARD), so the doorbell is not rung for a slot of theirs.  A queue that is
+ *	  full of them gives back nothing, and the client is called after a while
+ *
+ * A call that takes several slots and does not get all of them gives them back without
+ * a word, or it would call its own client.  No other call waits for these: calls that
+ * take several do so under the lock, and whoever has the slot that was missing gives it
+ * back.
+ */
+#include <linux/module.h>
+#include "ep.h"
+#include "op.h"
+#include "queue.h"
+
+/* Counts registrations at the doorbell; -1: operations wait there, too */
+static int verbs_chain_count_regs(const struct verbs_ep *ep)
+{
+	const struct ib_send_wr *wr;
+	int count = 0;
+
+	lockdep_assert_held(&ep->tx.lock);
+	for (wr = ep->chain; wr; wr = wr->next, count++)
+		if (verbs_wr_is_sinks(wr) ||
+		    container_of(wr->wr_cqe, struct verbs_slot, cqe)->comp.flags)
+			return -1;
+	return count;
+}
+
+/* Has the device report what was posted unsignaled, and nobody reports */
+static void verbs_report_unsignaled(struct verbs_ep *ep)
+{
+	static const struct verbs_op op = { .silent = true };
+	struct ib_rdma_wr marker = { .wr.opcode = IB_WR_RDMA_WRITE };
+	struct verbs_slot *slot;
+
+	lockdep_assert_held(&ep->tx.lock);
+	if (!ep->riders || verbs_ep_ends(ep) || !verbs_slot_take(&ep->tx, &slot))
+		return;
+	verbs_slot_fill(slot, &op, 0);
+	slot->due = true;
+	marker.wr.wr_cqe = &slot->cqe;
+	verbs_slot_carry(slot, &marker.wr);
+	if (!verbs_post_now(ep, &marker.wr))
+		return;
+	verbs_slot_alight(slot);
+	verbs_slot_put(slot);
+	verbs_chain_abandon(ep);
+}
+
+static void verbs_slots_return(struct verbs_queue *queue, struct verbs_slot *list)
+{
+	struct verbs_slot *slot;
+
+	while ((slot = list)) {
+		list = slot->link;
+		verbs_slots_push(queue, slot, slot);
+	}
+}
+
+static bool verbs_slots_take(struct verbs_queue *queue, unsigned int count,
+			     struct verbs_slot **list)
+{
+	struct verbs_slot *slot;
+
+	for (*list = NULL; count; count--) {
+		if (!verbs_slot_take(queue, &slot)) {
+			verbs_slots_return(queue, *list);
+			return false;
+		}
+		slot->link = *list;
+		*list = slot;
+	}
+	return true;
+}
+
+/* Nothing may keep a slot that does not come back by itself */
+static void verbs_free_slots(struct verbs_ep *ep, unsigned int count)
+{
+	int regs = verbs_chain_count_regs(ep);
+	unsigned int taken;
+
+	if (count > 1)
+		verbs_report_unsignaled(ep);
+	if (regs < 0 && ep->chain) {
+		verbs_chain_post(ep, NULL, &taken);
+		verbs_chain_abandon(ep);
+	}
+	if (regs == ep->tx.size)
+		kofi_ep_want_later(&ep->kep.tx);
+}
+
+/**
+ * verbs_slots_claim() - Take slots of the transmit queue, all or none
+ * @ep: the endpoint; the caller holds the transmit side's lock
+ * @count: how many
+ * @list: the slots, by their link
+ *
+ * Context: any.
+ * Return: 0; -EAGAIN: there are not so many, and the client will be called.
+ */
+int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
+		      struct verbs_slot **list)
+{
+	lockdep_assert_held(&ep->tx.lock);
+	if (likely(verbs_slots_take(&ep->tx, count, list)))
+		return 0;
+	verbs_free_slots(ep, count);
+	kofi_ep_want_room(&ep->kep.tx);
+	return verbs_slots_take(&ep->tx, count, list) ? 0 : -EAGAIN;
+}
+
+/**
+ * verbs_slot_await() - Take a slot of a transmit queue that has been found full
+ * @ep: the endpoint
+ * @slot: the slot; or NULL: only find out whether there is one now
+ *
+ * Context: any.
+ * Return: as verbs_slots_claim().
+ */
+int verbs_slot_await(struct verbs_ep *ep, struct verbs_slot **slot)
+{
+	struct verbs_slot *taken;
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	ret = verbs_slots_claim(ep, 1, &taken);
+	if (!ret && slot)
+		*slot = taken;
+	else if (!ret)
+		verbs_slots_push(&ep->tx, taken, taken);
+	verbs_queue_unlock(ep, &ep->tx, flags);
+	return ret;
+}
