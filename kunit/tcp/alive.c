@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Peers that are gone without a word, and peers that only look like that.
+ *
+ * A peer goes by a filter that drops all that comes to its socket: nothing is answered.
+ */
+#include <linux/filter.h>
+#include <linux/fs.h>
+#include <linux/jiffies.h>
+#include <net/sock.h>
+#include "tcp.h"
+
+#define PARAM		"/sys/module/kofi_tcp/parameters/"
+#define PEER_S		5
+#define WINDOW_S	6
+#define SLACK_S		3	/* other guests share the processors */
+#define LEN		SZ_64K
+
+static void set_param(const char *path, const char *value)
+{
+	struct file *file = filp_open(path, O_WRONLY, 0);
+	loff_t pos = 0;
+
+	if (IS_ERR(file))
+		return;
+	kernel_write(file, value, strlen(value), &pos);
+	filp_close(file, NULL);
+}
+
+static void restore(void *unused)
+{
+	set_param(PARAM "peer_timeout", "10");
+	set_param(PARAM "window_timeout", "60");
+}
+
+static int alive_init(struct kunit *test)
+{
+	set_param(PARAM "peer_timeout", __stringify(PEER_S));
+	set_param(PARAM "window_timeout", __stringify(WINDOW_S));
+	return kunit_add_action_or_reset(test, restore, NULL) ? : bed_init(test);
+}
+
+/* Nothing reaches the socket any more; the filter goes with it */
+static void die(struct kunit *test, struct socket *sock)
+{
+	struct sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog_kern fprog = { .len = 1, .filter = &drop };
+	struct sk_filter *filter = kzalloc(sizeof(*filter), GFP_KERNEL);
+	struct sock *sk = sock->sk;
+
+	KUNIT_ASSERT_NOT_NULL(test, filter);
+	KUNIT_ASSERT_EQ(test, bpf_prog_create(&filter->prog, &fprog), 0);
+	refcount_set(&filter->refcnt, 1);
+	/* Its close does not wait for answers that cannot come */
+	sock_no_linger(sk);
+	lock_sock(sk);
+	atomic_add(bpf_prog_size(filter->prog->len), &sk->sk_omem_alloc);
+	rcu_assign_pointer(sk->sk_filter, filter);
+	release_sock(sk);
+}
+
+static void expect_gone(struct kunit *test, struct vt_end *end,
+			unsigned long since, unsigned int seconds)
+{
+	union vt_event event;
+
+	vt_event(test, end->eq, FI_SHUTDOWN, &event);
+	KUNIT_EXPECT_LE(test, jiffies - since, (seconds + SLACK_S) * HZ);
+	KUNIT_EXPECT_EQ(test, fi_send(end->ep, &event, 1, NULL, 0, NULL),
+			-ESHUTDOWN);
+}
+
+static void expect_there(struct kunit *test, struct vt_end *end, int ms)
+{
+	struct fi_eq_cm_entry entry;
+	u32 event;
+
+	KUNIT_EXPECT_EQ(test, fi_eq_sread(end->eq, &event, &entry, sizeof(entry),
+					  ms, 0), -EAGAIN);
+}
+
+/* Until no more is taken; returns how many */
+static unsigned long fill_window(struct kunit *test, struct vt_end *end, u8 *out)
+{
+	unsigned long n = 0;
+	ssize_t ret;
+
+	do {
+		ret = fi_send(end->ep, out, LEN, NULL, 0, vt_ctx(n + 1));
+		n += !ret;
+	} while (!ret);
+	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
+	return n;
+}
+
+static void an_idle_peer_that_dies_is_noticed(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	unsigned long since = jiffies;
+
+	die(test, sock);
+	expect_gone(test, &end, since, PEER_S);
+}
+
+/* The message is in the socket, and that is all the client wanted to know */
+static void a_peer_that_dies_under_a_message_is_noticed(struct kunit *test)
+{
+	u8 *out = vt_buf(test, LEN);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	unsigned long since = jiffies;
+
+	die(test, sock);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, 1, NULL, 0, vt_ctx(1)), 0);
+	vt_done(test, end.tx, vt_ctx(1));
+	expect_gone(test, &end, since, PEER_S);
+}
+
+static void a_peer_that_dies_before_it_acknowledges_fails_the_operation(struct kunit *test)
+{
+	u8 *out = vt_buf(test, LEN);
+	const struct kvec kvec = { out, LEN };
+	const struct fi_msg msg = {
+		.msg_iov	= &kvec,
+		.iov_count	= 1,
+		.context	= vt_ctx(1),
+	};
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	unsigned long since = jiffies;
+	struct vt_comp comp;
+
+	die(test, sock);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, FI_COMPLETION |
+					 FI_DELIVERY_COMPLETE), 0);
+	comp = vt_failed(test, end.tx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	vt_none(test, end.tx);
+	expect_gone(test, &end, since, PEER_S);
+}
+
+/* It reads when the limit of a peer that is gone is over, and that of a window is not */
+static void a_peer_that_takes_nothing_is_not_gone(struct kunit *test)
+{
+	u8 *out = vt_buf(test, LEN), *in = vt_buf(test, PEER_BASE + LEN);
+	struct vt_end end = {};
+	struct socket *sock;
+	unsigned long i, n;
+
+	set_param(PARAM "window_timeout", "60");
+	sock = peer_join(test, &end);
+	vt_fill(out, LEN, 3);
+	n = fill_window(test, &end, out);
+	expect_there(test, &end, 2 * PEER_S * 1000);
+	for (i = 0; i < n; i++) {
+		peer_recv(test, sock, in, PEER_BASE + LEN);
+		KUNIT_ASSERT_TRUE(test, vt_filled(in + PEER_BASE, LEN, 3));
+		vt_done(test, end.tx, vt_ctx(i + 1));
+	}
+	expect_there(test, &end, 0);
+}
+
+static void a_window_may_be_closed_for_a_time(struct kunit *test)
+{
+	u8 *out = vt_buf(test, LEN);
+	struct vt_end end = {};
+	unsigned long since;
+
+	peer_join(test, &end);
+	since = jiffies;
+	fill_window(test, &end, out);
+	expect_gone(test, &end, since, WINDOW_S);
+	KUNIT_EXPECT_GE(test, jiffies - since, WINDOW_S * HZ);
+}
+
+static struct kunit_case alive_cases[] = {
+	KUNIT_CASE_SLOW(an_idle_peer_that_dies_is_noticed),
+	KUNIT_CASE_SLOW(a_peer_that_dies_under_a_message_is_noticed),
+	KUNIT_CASE_SLOW(a_peer_that_dies_before_it_acknowledges_fails_the_operation),
+	KUNIT_CASE_SLOW(a_peer_that_takes_nothing_is_not_gone),
+	KUNIT_CASE_SLOW(a_window_may_be_closed_for_a_time),
+	{}
+};
+
+static struct kunit_suite alive_suite = {
+	.name		= "kofi_tcp_alive",
+	.init		= alive_init,
+	.exit		= vt_exit,
+	.test_cases	= alive_cases,
+};
+
+kunit_test_suite(alive_suite);

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connections with a peer that writes the wire by hand, in both roles.
+ */
+#include "tcp.h"
+
+#define DATA	256
+
+static void a_request_is_answered_as_libfabric_answers(struct kunit *test)
+{
+	struct socket *sock = peer_connect(test);
+	u8 *data = vt_buf(test, DATA), buf[PEER_CM + DATA], want[PEER_CM + 5];
+	union vt_event event;
+	struct vt_end end = {};
+	struct fi_info *info;
+
+	vt_fill(data, DATA, 3);
+	peer_send(test, sock, buf, peer_cm(buf, 0, data, DATA));
+	info = vt_connreq(test, &event);
+	KUNIT_EXPECT_MEMEQ(test, event.cm.data, data, DATA);
+	vt_end_open(test, &end, info, &vt_default_kind);
+	vt_accept(test, &end, "hello", 5);
+	peer_cm(want, 1, "hello", 5);
+	peer_recv(test, sock, buf, sizeof(want));
+	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
+}
+
+static void a_request_may_come_byte_by_byte(struct kunit *test)
+{
+	struct socket *sock = peer_connect(test);
+	union vt_event event;
+	u8 buf[PEER_CM + 3];
+	size_t i;
+
+	peer_cm(buf, 0, "abc", 3);
+	for (i = 0; i < sizeof(buf); i++) {
+		peer_send(test, sock, buf + i, 1);
+		cond_resched();
+	}
+	vt_connreq(test, &event);
+	KUNIT_EXPECT_MEMEQ(test, event.cm.data, "abc", 3);
+}
+
+static void a_rejection_has_its_data(struct kunit *test)
+{
+	struct socket *sock = peer_connect(test);
+	u8 buf[PEER_CM + 2], want[PEER_CM + 2];
+	struct fi_info *info;
+
+	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	info = vt_connreq(test, NULL);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, "no", 2),
+			0);
+	peer_cm(want, 6, "no", 2);
+	peer_recv(test, sock, buf, sizeof(want));
+	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
+	peer_hung_up(test, sock);
+}
+
+static const struct garbage_case {
+	const char	*name;
+	size_t		at;
+	u8		byte;
+} garbage_cases[] = {
+	{ "another version", 0, 4 },
+	{ "an answer", 1, 1 },
+	{ "a rejection", 1, 6 },
+	{ "no type", 1, 77 },
+	{ "too many bytes", 2, 2 },
+	{ "no byte order", 24, 0 },
+};
+
+static void garbage_desc(const struct garbage_case *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(garbage, garbage_cases, garbage_desc);
+
+/* And the listener goes on */
+static void what_is_no_request_is_hung_up_on(struct kunit *test)
+{
+	const struct garbage_case *row = test->param_value;
+	struct socket *sock = peer_connect(test);
+	struct vt_end end = {};
+	u8 buf[PEER_CM];
+
+	peer_cm(buf, 0, NULL, 0);
+	buf[row->at] = row->byte;
+	peer_send(test, sock, buf, sizeof(buf));
+	peer_hung_up(test, sock);
+	vt_no_event(test, vt_of(test)->eq);
+	peer_join(test, &end);
+}
+
+static void a_peer_that_says_nothing_is_hung_up_on(struct kunit *test)
+{
+	struct socket *sock = peer_connect(test);
+	struct vt_end end = {};
+
+	/* Others are served meanwhile */
+	peer_join(test, &end);
+	peer_hung_up(test, sock);
+	vt_no_event(test, vt_of(test)->eq);
+}
+
+static void a_peer_that_hangs_up_is_not_accepted(struct kunit *test)
+{
+	struct socket *sock = peer_connect(test);
+	struct fi_eq_err_entry error = {};
+	struct vt_end end = {};
+	u8 buf[PEER_CM];
+
+	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	vt_end_open(test, &end, vt_connreq(test, NULL), &vt_default_kind);
+	peer_close(test, sock);
+	KUNIT_ASSERT_EQ(test, fi_accept(end.ep, NULL, 0), 0);
+	vt_error(test, end.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ECONNABORTED);
+}
+
+static void the_end_of_a_listener_refuses_its_requests(struct kunit *test)
+{
+	struct socket *pending = peer_connect(test), *silent = peer_connect(test);
+	u8 buf[PEER_CM], want[PEER_CM];
+
+	peer_send(test, pending, buf, peer_cm(buf, 0, NULL, 0));
+	vt_connreq(test, NULL);
+	vt_close(test, &vt_of(test)->pep->fid);
+	peer_cm(want, 6, NULL, 0);
+	peer_recv(test, pending, buf, PEER_CM);
+	KUNIT_EXPECT_MEMEQ(test, buf, want, PEER_CM);
+	peer_hung_up(test, pending);
+	peer_hung_up(test, silent);
+}
+
+/* An endpoint that asks; returns the peer's end of the connection */
+static struct socket *asked(struct kunit *test, struct vt_end *end,
+			    const void *data, size_t len)
+{
+	struct sockaddr_storage addr;
+	struct socket *listener = peer_listen(test, &addr);
+
+	vt_client(test, end, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_connect(end->ep, &addr, data, len), 0);
+	return peer_accept(test, listener);
+}
+
+static void a_request_is_sent_as_libfabric_sends_it(struct kunit *test)
+{
+	u8 *data = vt_buf(test, DATA), buf[PEER_CM + DATA];
+	u8 want[PEER_CM + DATA];
+	struct vt_end end = {};
+	union vt_event event;
+	struct socket *sock;
+	size_t i, len;
+
+	vt_fill(data, DATA, 5);
+	sock = asked(test, &end, data, DATA);
+	peer_cm(want, 0, data, DATA);
+	peer_recv(test, sock, buf, sizeof(want));
+	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
+	len = peer_cm(buf, 1, "yes", 3);
+	for (i = 0; i < len; i++)
+		peer_send(test, sock, buf + i, 1);
+	KUNIT_EXPECT_EQ(test, vt_event(test, end.eq, FI_CONNECTED, &event), 3);
+	KUNIT_EXPECT_MEMEQ(test, event.cm.data, "yes", 3);
+}
+
+/* Its request was in its own; what follows is in network byte order */
+static void an_answer_tells_the_byte_order(struct kunit *test)
+{
+	u8 buf[PEER_CM], hdr[PEER_BASE], want[PEER_BASE];
+	u8 *out = vt_buf(test, 1);
+	struct vt_end end = {};
+	union vt_event event;
+	struct socket *sock;
+
+	sock = asked(test, &end, NULL, 0);
+	peer_recv(test, sock, buf, PEER_CM);
+	peer_foreign = true;
+	peer_send(test, sock, buf, peer_cm(buf, 1, NULL, 0));
+	vt_event(test, end.eq, FI_CONNECTED, &event);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, 1, NULL, 0, vt_ctx(1)), 0);
+	peer_hdr(want, 0, 0, NULL, NULL, 0, 1);
+	peer_recv(test, sock, hdr, sizeof(hdr));
+	KUNIT_EXPECT_MEMEQ(test, hdr, want, sizeof(hdr));
+	vt_done(test, end.tx, vt_ctx(1));
+}
+
+static void a_refusal_is_an_error_with_data(struct kunit *test)
+{
+	struct fi_eq_err_entry error = {};
+	struct vt_end end = {};
+	struct socket *sock = asked(test, &end, NULL, 0);
+	u8 buf[PEER_CM + 2];
+
+	peer_recv(test, sock, buf, PEER_CM);
+	peer_send(test, sock, buf, peer_cm(buf, 6, "no", 2));
+	vt_error(test, end.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+	KUNIT_ASSERT_EQ(test, error.err_data_size, 2);
+	KUNIT_EXPECT_MEMEQ(test, error.err_data, "no", 2);
+	peer_hung_up(test, sock);
+}
+
+static void an_answer_that_is_none_is_an_error(struct kunit *test)
+{
+	const struct garbage_case *row = test->param_value;
+	struct fi_eq_err_entry error = {};
+	struct vt_end end = {};
+	struct socket *sock = asked(test, &end, NULL, 0);
+	u8 buf[PEER_CM];
+
+	peer_recv(test, sock, buf, PEER_CM);
+	peer_cm(buf, 1, NULL, 0);
+	if (row->at == 1)
+		buf[1] = row->byte == 1 ? 0 : 77;
+	else
+		buf[row->at] = row->byte;
+	peer_send(test, sock, buf, PEER_CM);
+	vt_error(test, end.eq, &error);
+	KUNIT_EXPECT_NE(test, error.err, 0);
+	peer_hung_up(test, sock);
+}
+
+static void a_peer_that_hangs_up_has_refused(struct kunit *test)
+{
+	struct fi_eq_err_entry error = {};
+	struct vt_end end = {};
+	struct socket *sock = asked(test, &end, NULL, 0);
+	u8 buf[PEER_CM];
+
+	peer_recv(test, sock, buf, PEER_CM);
+	peer_close(test, sock);
+	vt_error(test, end.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+}
+
+static void nobody_listens(struct kunit *test)
+{
+	struct fi_eq_err_entry error = {};
+	struct sockaddr_storage addr;
+	struct vt_end end = {};
+
+	peer_close(test, peer_listen(test, &addr));
+	vt_client(test, &end, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &addr, NULL, 0), 0);
+	vt_error(test, end.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+}
+
+static void an_answer_that_does_not_come_ends_in_time(struct kunit *test)
+{
+	struct fi_eq_err_entry error = {};
+	struct sockaddr_storage addr;
+	struct vt_end end = {};
+	size_t ms = 500;
+
+	peer_listen(test, &addr);
+	vt_client(test, &end, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_setopt(&end.ep->fid, FI_OPT_ENDPOINT,
+					FI_OPT_CONNECT_TIMEOUT, &ms,
+					sizeof(ms)), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &addr, NULL, 0), 0);
+	vt_error(test, end.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ETIMEDOUT);
+}
+
+static struct kunit_case cm_cases[] = {
+	KUNIT_CASE(a_request_is_answered_as_libfabric_answers),
+	KUNIT_CASE(a_request_may_come_byte_by_byte),
+	KUNIT_CASE(a_rejection_has_its_data),
+	KUNIT_CASE_PARAM(what_is_no_request_is_hung_up_on, garbage_gen_params),
+	KUNIT_CASE(a_peer_that_says_nothing_is_hung_up_on),
+	KUNIT_CASE(a_peer_that_hangs_up_is_not_accepted),
+	KUNIT_CASE(the_end_of_a_listener_refuses_its_requests),
+	KUNIT_CASE(a_request_is_sent_as_libfabric_sends_it),
+	KUNIT_CASE(an_answer_tells_the_byte_order),
+	KUNIT_CASE(a_refusal_is_an_error_with_data),
+	KUNIT_CASE_PARAM(an_answer_that_is_none_is_an_error, garbage_gen_params),
+	KUNIT_CASE(a_peer_that_hangs_up_has_refused),
+	KUNIT_CASE(nobody_listens),
+	KUNIT_CASE(an_answer_that_does_not_come_ends_in_time),
+	{}
+};
+
+static struct kunit_suite cm_suite = {
+	.name		= "kofi_tcp_cm",
+	.init		= bed_init,
+	.exit		= vt_exit,
+	.test_cases	= cm_cases,
+};
+
+kunit_test_suite(cm_suite);

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Data messages to and from a peer that writes the wire by hand.
+ */
+#include <rdma/fi_rma.h>
+#include "tcp.h"
+
+#define LEN	64
+
+static const u64 cq_data = 0xfedcba9876543210ULL;
+
+/* Exactly these bytes come; the number of the header counts from 0 */
+static void expect(struct kunit *test, struct socket *sock, u8 *want, u8 id,
+		   size_t len)
+{
+	u8 *got = vt_buf(test, len);
+
+	want[7] = id;
+	peer_recv(test, sock, got, len);
+	KUNIT_EXPECT_MEMEQ(test, got, want, len);
+}
+
+static void expect_ack(struct kunit *test, struct socket *sock, u8 id)
+{
+	u8 want[PEER_BASE];
+
+	peer_hdr(want, 0, 0, NULL, NULL, 0, 0);
+	want[4] = 2;
+	expect(test, sock, want, id, PEER_BASE);
+}
+
+static struct fi_rma_iov region(struct kunit *test, u8 *buf, size_t len)
+{
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, len,
+					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 5,
+					0, &mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	return (struct fi_rma_iov) {
+		.addr = fi_mr_addr(mr), .len = len, .key = fi_mr_key(mr),
+	};
+}
+
+static void a_message_comes_however_it_is_split(struct kunit *test)
+{
+	u8 *in = vt_buf(test, LEN), msg[PEER_BASE + 8 + LEN];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct vt_comp comp;
+	size_t len, split;
+
+	len = peer_hdr(msg, 0, 1, &cq_data, NULL, 0, LEN);
+	vt_fill(msg + len, LEN, 9);
+	len += LEN;
+	for (split = 1; split < len; split++) {
+		memset(in, 0, LEN);
+		vt_recv(test, &end, in, LEN, vt_ctx(split));
+		peer_send(test, sock, msg, split);
+		cond_resched();
+		peer_send(test, sock, msg + split, len - split);
+		comp = vt_done(test, end.rx, vt_ctx(split));
+		KUNIT_ASSERT_EQ(test, comp.len, LEN);
+		KUNIT_ASSERT_EQ(test, comp.data, cq_data);
+		KUNIT_ASSERT_TRUE(test, vt_filled(in, LEN, 9));
+	}
+}
+
+static void a_message_waits_for_its_receive(struct kunit *test)
+{
+	u8 *in = vt_buf(test, LEN), msg[PEER_BASE + LEN];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	size_t len;
+
+	len = peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
+	vt_fill(msg + len, LEN, 1);
+	peer_send(test, sock, msg, len + LEN);
+	peer_send(test, sock, msg, len + LEN);
+	vt_none(test, end.rx);
+	vt_recv(test, &end, in, LEN, vt_ctx(1));
+	vt_done(test, end.rx, vt_ctx(1));
+	vt_none(test, end.rx);
+	vt_recv(test, &end, in, LEN, vt_ctx(2));
+	vt_done(test, end.rx, vt_ctx(2));
+}
+
+static void a_message_that_is_too_long_is_cut(struct kunit *test)
+{
+	u8 *in = vt_buf(test, LEN), msg[PEER_BASE + 2 * LEN];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct vt_comp comp;
+	size_t len;
+
+	len = peer_hdr(msg, 0, 4, NULL, NULL, 0, 2 * LEN);
+	vt_fill(msg + len, 2 * LEN, 1);
+	vt_recv(test, &end, in, LEN, vt_ctx(1));
+	vt_recv(test, &end, in, LEN, vt_ctx(2));
+	peer_send(test, sock, msg, len + 2 * LEN);
+	comp = vt_failed(test, end.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	/* The connection goes on */
+	expect_ack(test, sock, 0);
+	len = peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
+	vt_fill(msg + len, LEN, 2);
+	peer_send(test, sock, msg, len + LEN);
+	vt_done(test, end.rx, vt_ctx(2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 2));
+}
+
+static void what_is_sent_is_what_libfabric_sends(struct kunit *test)
+{
+	u8 *out = vt_buf(test, LEN), want[PEER_BASE + 8 + LEN];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	size_t len;
+
+	vt_fill(out, LEN, 4);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, 0, vt_ctx(1)), 0);
+	len = peer_hdr(want, 0, 0, NULL, NULL, 0, LEN);
+	vt_fill(want + len, LEN, 4);
+	expect(test, sock, want, 0, len + LEN);
+	vt_done(test, end.tx, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_senddata(end.ep, out, LEN, NULL, cq_data, 0,
+					  vt_ctx(2)), 0);
+	len = peer_hdr(want, 0, 1, &cq_data, NULL, 0, LEN);
+	vt_fill(want + len, LEN, 4);
+	expect(test, sock, want, 1, len + LEN);
+	vt_done(test, end.tx, vt_ctx(2));
+	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, NULL, 0, 0), 0);
+	len = peer_hdr(want, 0, 0, NULL, NULL, 0, 0);
+	expect(test, sock, want, 2, len);
+}
+
+static void delivery_is_complete_when_it_is_acknowledged(struct kunit *test)
+{
+	static const u64 levels[] = { FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE };
+	u8 *out = vt_buf(test, LEN), want[PEER_BASE + LEN], ack[PEER_BASE];
+	const struct kvec kvec = { out, LEN };
+	const struct fi_msg msg = {
+		.msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(1),
+	};
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	size_t len;
+	int i;
+
+	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
+	ack[4] = 2;
+	for (i = 0; i < ARRAY_SIZE(levels); i++) {
+		KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, levels[i]), 0);
+		len = peer_hdr(want, 0, 4, NULL, NULL, 0, LEN);
+		memset(want + len, 0, LEN);
+		expect(test, sock, want, i, len + LEN);
+		vt_none(test, end.tx);
+		peer_send(test, sock, ack, sizeof(ack));
+		vt_done(test, end.tx, vt_ctx(1));
+	}
+}
+
+static void a_write_goes_where_it_says(struct kunit *test)
+{
+	u8 *target = vt_buf(test, LEN), msg[PEER_BASE + 8 + 2 * PEER_RMA + LEN];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct fi_rma_iov all = region(test, target, LEN);
+	struct fi_rma_iov rma[] = { all, all };
+	struct vt_comp comp;
+	size_t len;
+
+	rma[0].addr += 40;
+	rma[0].len = 24;
+	rma[1].len = 40;
+	len = peer_hdr(msg, 4, 5, &cq_data, rma, 2, LEN);
+	vt_fill(msg + len, LEN, 6);
+	peer_send(test, sock, msg, len + LEN);
+	KUNIT_ASSERT_EQ(test, vt_wait(end.rx, &comp), 1);
+	KUNIT_EXPECT_EQ(test, comp.err, 0);
+	KUNIT_EXPECT_EQ(test, comp.data, cq_data);
+	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | FI_REMOTE_WRITE |
+					  FI_REMOTE_CQ_DATA);
+	expect_ack(test, sock, 0);
+	KUNIT_EXPECT_MEMEQ(test, target + 40, msg + len, 24);
+	KUNIT_EXPECT_MEMEQ(test, target, msg + len + 24, 40);
+}
+
+static void a_read_is_answered(struct kunit *test)
+{
+	u8 *target = vt_buf(test, LEN), msg[PEER_BASE + PEER_RMA];
+	u8 want[PEER_BASE + LEN];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct fi_rma_iov all = region(test, target, LEN);
+	size_t len;
+
+	vt_fill(target, LEN, 8);
+	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &all, 1, 0));
+	len = peer_hdr(want, 3, 0, NULL, NULL, 0, LEN);
+	vt_fill(want + len, LEN, 8);
+	expect(test, sock, want, 0, len + LEN);
+}
+
+static void reads_are_answered_in_their_order(struct kunit *test)
+{
+	u8 *in = vt_buf(test, 2 * LEN), buf[PEER_BASE + LEN];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct fi_rma_iov rma = { .addr = 1, .len = LEN, .key = 2 };
+	size_t len;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		KUNIT_ASSERT_EQ(test, fi_read(end.ep, in + i * LEN, LEN, NULL, 0,
+					      rma.addr, rma.key, vt_ctx(i + 1)),
+				0);
+	for (i = 0; i < 2; i++) {
+		len = peer_hdr(buf, 2, 0, NULL, &rma, 1, 0);
+		expect(test, sock, buf, i, len);
+	}
+	vt_none(test, end.tx);
+	for (i = 0; i < 2; i++) {
+		len = peer_hdr(buf, 3, 0, NULL, NULL, 0, LEN);
+		vt_fill(buf + len, LEN, i);
+		peer_send(test, sock, buf, len + LEN);
+		vt_done(test, end.tx, vt_ctx(i + 1));
+		KUNIT_EXPECT_TRUE(test, vt_filled(in + i * LEN, LEN, i));
+	}
+}
+
+static struct kunit_case data_cases[] = {
+	KUNIT_CASE(a_message_comes_however_it_is_split),
+	KUNIT_CASE(a_message_waits_for_its_receive),
+	KUNIT_CASE(a_message_that_is_too_long_is_cut),
+	KUNIT_CASE(what_is_sent_is_what_libfabric_sends),
+	KUNIT_CASE(delivery_is_complete_when_it_is_acknowledged),
+	KUNIT_CASE(a_write_goes_where_it_says),
+	KUNIT_CASE(a_read_is_answered),
+	KUNIT_CASE(reads_are_answered_in_their_order),
+	{}
+};
+
+static struct kunit_suite data_suite = {
+	.name		= "kofi_tcp_data",
+	.init		= bed_init,
+	.exit		= vt_exit,
+	.test_cases	= data_cases,
+};
+
+/* Headers are in network byte order, payload is as it is */
+static struct kunit_suite foreign_suite = {
+	.name		= "kofi_tcp_data_foreign",
+	.init		= bed_init_foreign,
+	.exit		= vt_exit,
+	.test_cases	= data_cases,
+};
+
+kunit_test_suites(&data_suite, &foreign_suite);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The interface that an endpoint's address is on goes.
+ */
+#include <linux/in.h>
+#include "tcp.h"
+
+#define ADDR	"10.99.0.1"
+
+#define NEW(name)	"dev=" name "; ip link add $dev type dummy && " \
+			"ip link set $dev up && ip addr add " ADDR "/32 dev $dev"
+
+static void cleanup(void *unused)
+{
+	vt_shell("ip link del kofi0; ip link del kofi1");
+}
+
+static int netdev_init(struct kunit *test)
+{
+	int ret = kunit_add_action_or_reset(test, cleanup, NULL);
+
+	if (ret)
+		return ret;
+	if (vt_shell(NEW("kofi0")))
+		return -ENODEV;
+	return bed_init_at(test, ADDR);
+}
+
+static void drop(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, vt_shell("ip link del kofi0"), 0);
+}
+
+static void expect_gone(struct kunit *test, struct fid_eq *eq, struct fid *fid)
+{
+	struct fi_eq_err_entry error = {};
+
+	vt_error(test, eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ENODEV);
+	KUNIT_EXPECT_PTR_EQ(test, error.fid, fid);
+}
+
+static void a_connection_goes_with_its_address(struct kunit *test)
+{
+	u8 *in = vt_buf(test, 1);
+	struct vt_end end = {};
+	struct vt_comp comp;
+
+	peer_join(test, &end);
+	vt_recv(test, &end, in, 1, vt_ctx(1));
+	drop(test);
+	expect_gone(test, end.eq, &end.ep->fid);
+	comp = vt_failed(test, end.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, fi_send(end.ep, in, 1, NULL, 0, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_shutdown(end.ep, 0), -ENODEV);
+}
+
+static void a_listener_goes_with_its_address(struct kunit *test)
+{
+	drop(test);
+	expect_gone(test, vt_of(test)->eq, &vt_of(test)->pep->fid);
+	KUNIT_EXPECT_EQ(test, fi_listen(vt_of(test)->pep), -ENODEV);
+}
+
+static void an_endpoint_that_has_not_connected_goes_too(struct kunit *test)
+{
+	struct vt_end end = {};
+
+	vt_end_open(test, &end, vt_of(test)->info, &vt_default_kind);
+	drop(test);
+	expect_gone(test, end.eq, &end.ep->fid);
+}
+
+static void an_address_that_moves_keeps_its_connections(struct kunit *test)
+{
+	u8 *in = vt_buf(test, 1), msg[PEER_BASE + 1] = {};
+	struct fi_eq_cm_entry entry;
+	struct vt_end end = {};
+	struct socket *sock;
+	u32 event;
+
+	sock = peer_join(test, &end);
+	KUNIT_ASSERT_EQ(test, vt_shell(NEW("kofi1")), 0);
+	drop(test);
+	KUNIT_EXPECT_EQ(test, fi_eq_sread(end.eq, &event, &entry, sizeof(entry),
+					  500, 0), -EAGAIN);
+	vt_no_event(test, vt_of(test)->eq);
+	vt_recv(test, &end, in, 1, vt_ctx(1));
+	peer_hdr(msg, 0, 0, NULL, NULL, 0, 1);
+	peer_send(test, sock, msg, sizeof(msg));
+	vt_done(test, end.rx, vt_ctx(1));
+}
+
+static void a_wildcard_listener_stays(struct kunit *test)
+{
+	struct fi_info *info = fi_dupinfo(vt_of(test)->info);
+	struct fi_eq_cm_entry entry;
+	struct sockaddr_in *sin;
+	struct fid_pep *pep;
+	struct fid_eq *eq;
+	u32 event;
+
+	KUNIT_ASSERT_NOT_NULL(test, info);
+	vt_free_later(test, info);
+	sin = info->src_addr;
+	sin->sin_addr.s_addr = htonl(INADDR_ANY);
+	sin->sin_port = 0;
+	eq = vt_eq(test, 0);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt_of(test)->fabric, info, &pep, NULL),
+			0);
+	vt_adopt(test, &pep->fid);
+	KUNIT_ASSERT_EQ(test, fi_pep_bind(pep, &eq->fid, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_listen(pep), 0);
+	drop(test);
+	/* The other one has heard of it */
+	expect_gone(test, vt_of(test)->eq, &vt_of(test)->pep->fid);
+	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &event, &entry, sizeof(entry), 0),
+			-EAGAIN);
+}
+
+static struct kunit_case netdev_cases[] = {
+	KUNIT_CASE(a_connection_goes_with_its_address),
+	KUNIT_CASE(a_listener_goes_with_its_address),
+	KUNIT_CASE(an_endpoint_that_has_not_connected_goes_too),
+	KUNIT_CASE(an_address_that_moves_keeps_its_connections),
+	KUNIT_CASE(a_wildcard_listener_stays),
+	{}
+};
+
+static struct kunit_suite netdev_suite = {
+	.name		= "kofi_tcp_netdev",
+	.init		= netdev_init,
+	.exit		= vt_exit,
+	.test_cases	= netdev_cases,
+};
+
+kunit_test_suite(netdev_suite);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * A peer that is a socket, and writes the wire by hand.
+ */
+#include <linux/in.h>
+#include <linux/jiffies.h>
+#include <linux/tcp.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+#include "tcp.h"
+
+bool peer_foreign;
+
+size_t peer_cm(u8 *buf, u8 type, const void *data, size_t len)
+{
+	const u64 probe = type == 6 ? 0 : peer_foreign ? 1ULL << 56 : 1;
+
+	memset(buf, 0, PEER_CM);
+	buf[0] = 3;
+	buf[1] = type;
+	buf[2] = len >> 8;
+	buf[3] = len;
+	memcpy(buf + 24, &probe, sizeof(probe));
+	if (len)
+		memcpy(buf + PEER_CM, data, len);
+	return PEER_CM + len;
+}
+
+/* As it stands on the wire; returns the byte behind */
+static u8 *put64(u8 *at, u64 value)
+{
+	__be64 net = cpu_to_be64(value);
+
+	memcpy(at, peer_foreign ? (void *)&net : (void *)&value, sizeof(value));
+	return at + sizeof(value);
+}
+
+size_t peer_hdr(u8 *buf, u8 op, u16 flags, const u64 *data,
+		const struct fi_rma_iov *rma, u8 count, u64 payload)
+{
+	__be16 net_flags = cpu_to_be16(flags);
+	u8 *at = buf + PEER_BASE;
+	size_t len;
+	u8 i;
+
+	if (data)
+		at = put64(at, *data);
+	for (i = 0; rma && i < count; i++) {
+		at = put64(at, rma[i].addr);
+		at = put64(at, rma[i].len);
+		at = put64(at, rma[i].key);
+	}
+	len = at - buf;
+	buf[0] = 3;
+	buf[1] = op;
+	memcpy(buf + 2, peer_foreign ? (void *)&net_flags : (void *)&flags,
+	       sizeof(flags));
+	buf[4] = 0;
+	buf[5] = count;
+	buf[6] = len;
+	buf[7] = 0;
+	put64(buf + 8, len + payload);
+	return len;
+}
+
+static void release(void *sock)
+{
+	sock_release(sock);
+}
+
+static void adopt(struct kunit *test, struct socket *sock)
+{
+	tcp_sock_set_nodelay(sock->sk);
+	sock->sk->sk_rcvtimeo = msecs_to_jiffies(VT_PATIENCE_MS);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, release, sock), 0);
+}
+
+static struct socket *new_socket(struct kunit *test)
+{
+	struct socket *sock;
+
+	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, AF_INET, SOCK_STREAM,
+					       IPPROTO_TCP, &sock), 0);
+	adopt(test, sock);
+	return sock;
+}
+
+struct socket *peer_connect(struct kunit *test)
+{
+	struct socket *sock = new_socket(test);
+
+	KUNIT_ASSERT_EQ(test, kernel_connect(sock, (void *)&vt_of(test)->name,
+					     sizeof(struct sockaddr_in), 0), 0);
+	return sock;
+}
+
+struct socket *peer_listen(struct kunit *test, struct sockaddr_storage *addr)
+{
+	struct sockaddr_in *sin = (struct sockaddr_in *)addr;
+	struct socket *sock = new_socket(test);
+
+	memset(addr, 0, sizeof(*addr));
+	sin->sin_family = AF_INET;
+	sin->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	KUNIT_ASSERT_EQ(test, kernel_bind(sock, (void *)sin, sizeof(*sin)), 0);
+	KUNIT_ASSERT_EQ(test, kernel_listen(sock, 4), 0);
+	KUNIT_ASSERT_GE(test, kernel_getsockname(sock, (void *)sin), 0);
+	return sock;
+}
+
+struct socket *peer_accept(struct kunit *test, struct socket *listener)
+{
+	struct socket *sock;
+
+	KUNIT_ASSERT_EQ(test, kernel_accept(listener, &sock, 0), 0);
+	adopt(test, sock);
+	return sock;
+}
+
+void peer_close(struct kunit *test, struct socket *sock)
+{
+	kunit_release_action(test, release, sock);
+}
+
+void peer_send(struct kunit *test, struct socket *sock, const void *buf,
+	       size_t len)
+{
+	struct kvec kvec = { (void *)buf, len };
+	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
+
+	KUNIT_ASSERT_EQ(test, kernel_sendmsg(sock, &msg, &kvec, 1, len),
+			(int)len);
+}
+
+void peer_recv(struct kunit *test, struct socket *sock, void *buf, size_t len)
+{
+	struct kvec kvec = { buf, len };
+	struct msghdr msg = {};
+
+	KUNIT_ASSERT_EQ(test, kernel_recvmsg(sock, &msg, &kvec, 1, len,
+					     MSG_WAITALL), (int)len);
+}
+
+void peer_hung_up(struct kunit *test, struct socket *sock)
+{
+	struct msghdr msg = {};
+	struct kvec kvec;
+	u8 byte;
+	int ret;
+
+	kvec = (struct kvec) { &byte, 1 };
+	ret = kernel_recvmsg(sock, &msg, &kvec, 1, 1, 0);
+	KUNIT_EXPECT_TRUE_MSG(test, !ret || ret == -ECONNRESET,
+			      "recvmsg() returns %d", ret);
+}
+
+struct socket *peer_join(struct kunit *test, struct vt_end *end)
+{
+	struct socket *sock = peer_connect(test);
+	u8 buf[PEER_CM];
+
+	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	vt_end_open(test, end, vt_connreq(test, NULL), &vt_default_kind);
+	vt_accept(test, end, NULL, 0);
+	peer_recv(test, sock, buf, PEER_CM);
+	return sock;
+}

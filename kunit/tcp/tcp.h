@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the suites of kofi_tcp share: a case with an endpoint of kofi_tcp, and a peer that
+ * is a socket.
+ *
+ * The peer knows the wire from Documentation/wire-tcp.rst and writes it by hand: nothing of
+ * the provider is used for that.  It waits for what it expects, VT_PATIENCE_MS at most.
+ */
+#ifndef _KUNIT_TCP_H
+#define _KUNIT_TCP_H
+
+#include <linux/net.h>
+#include <rdma/fi_rma.h>
+#include "../lib/client.h"
+
+/* Bytes of the headers, and where things stand in them */
+#define PEER_CM		32
+#define PEER_BASE	16
+#define PEER_RMA	24
+
+/* Each suite is registered in its own file */
+int bed_init(struct kunit *test);
+/* The same at another address */
+int bed_init_at(struct kunit *test, const char *node);
+/* And with a peer of the other byte order */
+int bed_init_foreign(struct kunit *test);
+
+/* The peer's byte order is not ours; cases run one after the other */
+extern bool peer_foreign;
+
+/* A message of connection management: header and @len bytes of data; returns its bytes */
+size_t peer_cm(u8 *buf, u8 type, const void *data, size_t len);
+
+/*
+ * The header of a data message with @payload bytes behind it; @data and @rma are left out
+ * if they are NULL.  Returns its bytes.
+ */
+size_t peer_hdr(u8 *buf, u8 op, u16 flags, const u64 *data,
+		const struct fi_rma_iov *rma, u8 count, u64 payload);
+
+/* A connection to where the case listens, closed after the case; or one to the peer */
+struct socket *peer_connect(struct kunit *test);
+struct socket *peer_listen(struct kunit *test, struct sockaddr_storage *addr);
+struct socket *peer_accept(struct kunit *test, struct socket *listener);
+void peer_close(struct kunit *test, struct socket *sock);
+void peer_send(struct kunit *test, struct socket *sock, const void *buf,
+	       size_t len);
+/* All of @len bytes */
+void peer_recv(struct kunit *test, struct socket *sock, void *buf, size_t len);
+/* The other end has hung up, and nothing is left to be read */
+void peer_hung_up(struct kunit *test, struct socket *sock);
+
+/* A peer's connection with an endpoint that has accepted it */
+struct socket *peer_join(struct kunit *test, struct vt_end *end);
+
+#endif /* _KUNIT_TCP_H */

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The parsers of providers/tcp/wire.c, which is compiled into this module: they keep no
+ * state and know no socket.
+ */
+#include <linux/prandom.h>
+#include "tcp.h"
+#include "../../providers/tcp/wire.c"
+
+static const u64 some_data = 0xfedcba9876543210ULL;
+static const struct fi_rma_iov some_rma[] = {
+	{ .addr = 0x1000, .len = 10, .key = 7 },
+	{ .addr = 0x2000, .len = 20, .key = 8 },
+	{ .addr = 0, .len = 30, .key = U64_MAX - 1 },
+	{ .addr = U64_MAX, .len = 0, .key = 0 },
+};
+
+static const struct header_case {
+	const char	*name;
+	u8		op;
+	u16		flags;
+	bool		data;
+	u8		count;
+	u64		payload;
+} header_cases[] = {
+	{ "message", 0, 0, false, 0, 100 },
+	{ "message without bytes", 0, 4, false, 0, 0 },
+	{ "message with data", 0, 1, true, 0, 100 },
+	{ "write", 4, 0, false, 1, 10 },
+	{ "write of two ranges with data", 4, 5, true, 2, 30 },
+	{ "write of four ranges", 4, 0, false, 4, 60 },
+	{ "read request", 2, 0, false, 1, 0 },
+	{ "read request of four ranges", 2, 0, false, 4, 0 },
+	{ "answer", 3, 0, false, 0, 60 },
+	{ "the longest message", 0, 0, false, 0, SIZE_MAX - PEER_BASE },
+};
+
+static void header_desc(const struct header_case *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(header, header_cases, header_desc);
+
+static size_t make(u8 *buf, const struct header_case *row)
+{
+	return peer_hdr(buf, row->op, row->flags, row->data ? &some_data : NULL,
+			row->count ? some_rma : NULL, row->count, row->payload);
+}
+
+static void parse(struct kunit *test, bool net_order)
+{
+	const struct header_case *row = test->param_value;
+	u8 buf[TCP_WIRE_MAX_HDR];
+	struct ktcp_hdr hdr;
+	size_t len, have;
+	int ret;
+
+	len = make(buf, row);
+	for (have = 0; have < len; have++) {
+		ret = ktcp_hdr_parse(&hdr, buf, have, net_order);
+		KUNIT_EXPECT_GT(test, ret, (int)have);
+		KUNIT_EXPECT_LE(test, ret, (int)len);
+	}
+	KUNIT_ASSERT_EQ(test, ktcp_hdr_parse(&hdr, buf, len, net_order), 0);
+	KUNIT_EXPECT_EQ(test, hdr.op, row->op);
+	KUNIT_EXPECT_EQ(test, hdr.flags, row->flags);
+	KUNIT_EXPECT_FALSE(test, hdr.ack);
+	KUNIT_EXPECT_EQ(test, hdr.len, row->payload);
+	KUNIT_EXPECT_EQ(test, hdr.data, row->data ? some_data : 0);
+	KUNIT_EXPECT_EQ(test, hdr.count, row->count);
+	KUNIT_EXPECT_MEMEQ(test, hdr.rma, some_rma,
+			   row->count * sizeof(some_rma[0]));
+}
+
+static void a_header_is_parsed_wherever_it_is_split(struct kunit *test)
+{
+	parse(test, false);
+}
+
+static void a_header_of_another_order_is_parsed(struct kunit *test)
+{
+	peer_foreign = true;
+	parse(test, true);
+}
+
+static void build(struct kunit *test, bool net_order)
+{
+	const struct header_case *row = test->param_value;
+	u8 buf[TCP_WIRE_MAX_HDR], built[TCP_WIRE_MAX_HDR];
+	struct ktcp_hdr hdr;
+	size_t len = make(buf, row);
+
+	KUNIT_ASSERT_EQ(test, ktcp_hdr_parse(&hdr, buf, len, net_order), 0);
+	KUNIT_ASSERT_EQ(test, ktcp_hdr_build(built, &hdr, 0x77, net_order), len);
+	buf[7] = 0x77;
+	KUNIT_EXPECT_MEMEQ(test, built, buf, len);
+}
+
+static void a_header_is_built_as_peers_build_it(struct kunit *test)
+{
+	build(test, false);
+}
+
+static void a_header_of_another_order_is_built(struct kunit *test)
+{
+	peer_foreign = true;
+	build(test, true);
+}
+
+static void an_acknowledgment_is_told_from_a_message(struct kunit *test)
+{
+	const struct ktcp_hdr ack = { .op = TCP_WIRE_MSG, .ack = true };
+	u8 buf[TCP_WIRE_MAX_HDR];
+	struct ktcp_hdr hdr;
+
+	KUNIT_EXPECT_EQ(test, ktcp_hdr_build(buf, &ack, 0, false), PEER_BASE);
+	KUNIT_EXPECT_EQ(test, buf[4], 2);
+	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, PEER_BASE, false), 0);
+	KUNIT_EXPECT_TRUE(test, hdr.ack);
+	/* It has no payload */
+	buf[8]++;
+	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, PEER_BASE, false), -EPROTO);
+}
+
+/* What libfabric leaves in fields that an operation does not have is ignored */
+static void stale_fields_are_ignored(struct kunit *test)
+{
+	u8 buf[TCP_WIRE_MAX_HDR];
+	struct ktcp_hdr hdr;
+	size_t len;
+
+	len = peer_hdr(buf, 0, 0, NULL, NULL, 200, 5);
+	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, len, false), 0);
+	KUNIT_EXPECT_EQ(test, hdr.count, 0);
+	/* An answer repeats the flags of its request */
+	len = peer_hdr(buf, 3, 5, NULL, NULL, 4, 5);
+	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, len, false), 0);
+	KUNIT_EXPECT_EQ(test, hdr.len, 5);
+	buf[0] = 99;
+	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, len, false), 0);
+}
+
+static const struct bad_case {
+	const char	*name;
+	u8		op;
+	u16		flags;
+	u8		count;
+	u8		hdr_size;
+	u64		size;
+} bad_cases[] = {
+	{ "tagged", 1, 0, 0, 24, 24 },
+	{ "request to send", 5, 0, 0, 32, 32 },
+	{ "clear to send", 6, 0, 0, 16, 16 },
+	{ "data of a rendezvous", 7, 0, 0, 16, 20 },
+	{ "no operation", 8, 0, 0, 16, 16 },
+	{ "no operation at all", 255, 0, 0, 16, 16 },
+	{ "short header", 0, 0, 0, 15, 16 },
+	{ "no header", 0, 0, 0, 0, 16 },
+	{ "long header", 0, 0, 0, 24, 24 },
+	{ "header without its data", 0, 1, 0, 16, 16 },
+	{ "message shorter than its header", 0, 0, 0, 16, 15 },
+	{ "message of no bytes", 0, 0, 0, 16, 0 },
+	{ "write without ranges", 4, 0, 0, 16, 16 },
+	{ "write with five ranges", 4, 0, 5, 136, 136 },
+	{ "write with 255 ranges", 4, 0, 255, 120, 120 },
+	{ "read without ranges", 2, 0, 0, 16, 16 },
+	{ "read with five ranges", 2, 0, 5, 136, 136 },
+	{ "write with more payload than range", 4, 0, 1, 40, 51 },
+	{ "write with less payload than range", 4, 0, 1, 40, 49 },
+	{ "read with payload", 2, 0, 1, 40, 41 },
+	{ "commit", 4, 8, 1, 40, 50 },
+	{ "commit of a message", 0, 8, 0, 16, 16 },
+};
+
+static void bad_desc(const struct bad_case *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(bad, bad_cases, bad_desc);
+
+static void what_is_no_header_is_refused(struct kunit *test)
+{
+	const struct bad_case *row = test->param_value;
+	u8 buf[256] = {};
+	struct ktcp_hdr hdr;
+
+	peer_hdr(buf, row->op, row->flags, NULL, NULL, 0, 0);
+	memcpy(buf + PEER_BASE, some_rma, sizeof(some_rma));
+	buf[5] = row->count;
+	buf[6] = row->hdr_size;
+	memcpy(buf + 8, &row->size, sizeof(row->size));
+	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, sizeof(buf), false),
+			-EPROTO);
+}
+
+static void ranges_that_cannot_be_added_are_refused(struct kunit *test)
+{
+	struct fi_rma_iov rma[] = { { .len = U64_MAX }, { .len = 11 } };
+	u8 buf[TCP_WIRE_MAX_HDR];
+	struct ktcp_hdr hdr;
+	size_t len;
+
+	len = peer_hdr(buf, 4, 0, NULL, rma, 2, 10);
+	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, len, false), -EPROTO);
+	len = peer_hdr(buf, 2, 0, NULL, rma, 2, 0);
+	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, len, false), -EPROTO);
+}
+
+/* Whatever comes, a parser says how many bytes it wants, or that it wants none */
+static void random_bytes_are_parsed_or_refused(struct kunit *test)
+{
+	struct rnd_state rnd;
+	u8 buf[TCP_WIRE_MAX_HDR];
+	struct ktcp_hdr hdr;
+	int i, have, ret;
+
+	prandom_seed_state(&rnd, 4711);
+	for (i = 0; i < 20000; i++) {
+		prandom_bytes_state(&rnd, buf, sizeof(buf));
+		buf[1] &= 7;
+		buf[3] = 0;
+		buf[5] &= 7;
+		if (i & 1)
+			buf[6] = PEER_BASE + PEER_RMA * (i % 5);
+		have = 0;
+		while ((ret = ktcp_hdr_parse(&hdr, buf, have, false)) > have)
+			have = ret;
+		KUNIT_ASSERT_LE_MSG(test, have, (int)TCP_WIRE_MAX_HDR,
+				    "at %d", i);
+		KUNIT_ASSERT_TRUE_MSG(test, !ret || ret == -EPROTO,
+				      "%d at %d", ret, i);
+		if (!ret)
+			KUNIT_ASSERT_LE(test, hdr.count, KOFI_RMA_MAX_IOV);
+	}
+}
+
+static void requests_and_answers_are_parsed(struct kunit *test)
+{
+	static const u8 types[] = { 0, 1, 6 };
+	u8 buf[PEER_CM + TCP_WIRE_CM_DATA] = {};
+	struct ktcp_wire_cm cm;
+	bool net_order;
+	size_t len, i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		peer_cm(buf, types[i], buf + PEER_CM, TCP_WIRE_CM_DATA);
+		memcpy(&cm, buf, sizeof(cm));
+		KUNIT_EXPECT_EQ(test, ktcp_cm_parse(&cm, &len, &net_order),
+				types[i]);
+		KUNIT_EXPECT_FALSE(test, net_order);
+		KUNIT_EXPECT_EQ(test, len, TCP_WIRE_CM_DATA);
+		ktcp_cm_build(&cm, types[i], TCP_WIRE_CM_DATA);
+		KUNIT_EXPECT_MEMEQ(test, &cm, buf, sizeof(cm));
+	}
+}
+
+static void a_request_tells_the_byte_order(struct kunit *test)
+{
+	struct ktcp_wire_cm cm;
+	bool net_order = false;
+	u8 buf[PEER_CM];
+	size_t len;
+
+	peer_foreign = true;
+	peer_cm(buf, 0, NULL, 0);
+	memcpy(&cm, buf, sizeof(cm));
+	KUNIT_EXPECT_EQ(test, ktcp_cm_parse(&cm, &len, &net_order), 0);
+	KUNIT_EXPECT_TRUE(test, net_order);
+}
+
+static void malformed_requests_are_refused(struct kunit *test)
+{
+	u8 buf[PEER_CM];
+	struct ktcp_wire_cm cm;
+	bool net_order;
+	size_t len;
+
+	peer_cm(buf, 0, NULL, 0);
+	memcpy(&cm, buf, sizeof(cm));
+	cm.version = 2;
+	KUNIT_EXPECT_EQ(test, ktcp_cm_parse(&cm, &len, &net_order), -ENOPROTOOPT);
+	memcpy(&cm, buf, sizeof(cm));
+	cm.seg_size = cpu_to_be16(TCP_WIRE_CM_DATA + 1);
+	KUNIT_EXPECT_EQ(test, ktcp_cm_parse(&cm, &len, &net_order), -EPROTO);
+	/* Neither byte order */
+	memcpy(&cm, buf, sizeof(cm));
+	cm.conn_data = 1ULL << 48;
+	KUNIT_EXPECT_EQ(test, ktcp_cm_parse(&cm, &len, &net_order), -EPROTO);
+}
+
+static struct kunit_case wire_cases[] = {
+	KUNIT_CASE_PARAM(a_header_is_parsed_wherever_it_is_split,
+			 header_gen_params),
+	KUNIT_CASE_PARAM(a_header_of_another_order_is_parsed, header_gen_params),
+	KUNIT_CASE_PARAM(a_header_is_built_as_peers_build_it, header_gen_params),
+	KUNIT_CASE_PARAM(a_header_of_another_order_is_built, header_gen_params),
+	KUNIT_CASE(an_acknowledgment_is_told_from_a_message),
+	KUNIT_CASE(stale_fields_are_ignored),
+	KUNIT_CASE_PARAM(what_is_no_header_is_refused, bad_gen_params),
+	KUNIT_CASE(ranges_that_cannot_be_added_are_refused),
+	KUNIT_CASE(random_bytes_are_parsed_or_refused),
+	KUNIT_CASE(requests_and_answers_are_parsed),
+	KUNIT_CASE(a_request_tells_the_byte_order),
+	KUNIT_CASE(malformed_requests_are_refused),
+	{}
+};
+
+static int wire_init(struct kunit *test)
+{
+	peer_foreign = false;
+	return 0;
+}
+
+static struct kunit_suite wire_suite = {
+	.name		= "kofi_tcp_wire",
+	.init		= wire_init,
+	.test_cases	= wire_cases,
+};
+
+kunit_test_suite(wire_suite);

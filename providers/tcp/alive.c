@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Is the peer still there?
+ *
+ * Of an idle connection TCP's keepalive tells.  It is silent as long as data are on their
+ * way, and for those TCP itself waits a quarter of an hour.  TCP_USER_TIMEOUT does not know
+ * a peer that has gone from one whose window is closed as it posts no receive.  So the
+ * worker looks itself, as long as something is on its way:
+ *
+ *	data or probes unanswered	the peer has gone when no acknowledgment has come for
+ *					peer_timeout
+ *	data that may not be sent	the window is closed; TCP probes it, and the peer
+ *					answers.  It may stay closed for window_timeout
+ *
+ * A delayed work item wakes the worker for that, and is queued only as long as there is
+ * something to look at.
+ */
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include <linux/tcp.h>
+#include <net/inet_connection_sock.h>
+#include "tcp.h"
+
+#define KTCP_LOOK	(HZ / 2)
+#define KTCP_MIN_S	5
+#define KTCP_MAX_S	3600
+
+static unsigned int peer_timeout = 10;
+module_param(peer_timeout, uint, 0644);
+MODULE_PARM_DESC(peer_timeout, "seconds after which a peer that answers nothing has gone, 5 to 3600");
+
+static unsigned int window_timeout = 60;
+module_param(window_timeout, uint, 0644);
+MODULE_PARM_DESC(window_timeout, "seconds that a peer may take nothing of what is sent to it, 5 to 3600");
+
+static unsigned int ktcp_seconds(const unsigned int *param)
+{
+	return clamp(READ_ONCE(*param), KTCP_MIN_S, KTCP_MAX_S);
+}
+
+/**
+ * ktcp_alive_setup() - Have keepalive tell of an idle peer that has gone
+ * @sk: the socket
+ *
+ * Context: may sleep.
+ */
+void ktcp_alive_setup(struct sock *sk)
+{
+	unsigned int timeout = ktcp_seconds(&peer_timeout);
+
+	/* Three probes in the last three fifths */
+	sock_set_keepalive(sk);
+	tcp_sock_set_keepidle(sk, timeout - 3 * (timeout / 5));
+	tcp_sock_set_keepintvl(sk, timeout / 5);
+	tcp_sock_set_keepcnt(sk, 3);
+}
+
+static void ktcp_alive_look(struct work_struct *work)
+{
+	ktcp_kick(container_of(to_delayed_work(work), struct ktcp_ep, alive.look));
+}
+
+void ktcp_alive_init(struct ktcp_alive *alive)
+{
+	INIT_DELAYED_WORK(&alive->look, ktcp_alive_look);
+}
+
+/**
+ * ktcp_alive_check() - Look whether the peer is still there
+ * @ep: an endpoint in KTCP_OPEN, by its worker when it has sent and received
+ *
+ * Context: any.
+ * Return: 0; -ETIMEDOUT: it is not.
+ */
+int ktcp_alive_check(struct ktcp_ep *ep)
+{
+	const struct sock *sk = ep->sk.sock->sk;
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct ktcp_alive *alive = &ep->alive;
+	bool asked = READ_ONCE(tp->packets_out) ||
+		     READ_ONCE(inet_csk(sk)->icsk_probes_out);
+	bool closed = !READ_ONCE(tp->packets_out) &&
+		      READ_ONCE(tp->write_seq) != READ_ONCE(tp->snd_nxt);
+	u32 answered = READ_ONCE(tp->rcv_tstamp);
+	unsigned long now = jiffies;
+
+	if (!asked && !closed) {
+		alive->looking = false;
+		return 0;
+	}
+	if (alive->looking && time_before(now, alive->next))
+		return 0;
+	if (!alive->looking || !asked || answered != alive->answered)
+		alive->heard = now;
+	if (!alive->looking || !closed)
+		alive->open = now;
+	alive->looking = true;
+	alive->answered = answered;
+	alive->next = now + KTCP_LOOK;
+	queue_delayed_work(ktcp_type.wq, &alive->look, KTCP_LOOK);
+	/* A second is for the looks before and after */
+	if (time_after(now, alive->heard + (ktcp_seconds(&peer_timeout) - 1) * HZ) ||
+	    time_after(now, alive->open + ktcp_seconds(&window_timeout) * HZ))
+		return -ETIMEDOUT;
+	return 0;
+}
+
+/**
+ * ktcp_alive_stop() - Nobody looks any more
+ * @alive: of an endpoint whose connection is over, by its worker
+ *
+ * Context: may sleep.
+ */
+void ktcp_alive_stop(struct ktcp_alive *alive)
+{
+	cancel_delayed_work_sync(&alive->look);
+}

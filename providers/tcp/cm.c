@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The connection of an endpoint.
+ *
+ *	fi_connect()	makes a socket and has TCP connect; the worker sends the request when
+ *			it has (ktcp_dial()), and waits for the answer (ktcp_answered())
+ *	fi_accept()	answers the request that the endpoint was opened with
+ *	the end		fi_shutdown(), fi_close(), the peer's end of the stream, a mistake of
+ *			the peer's, a failure of the socket, or time: ktcp_ep_end()
+ *
+ * A state changes under ktcp_cm_lock.  The worker takes the mutex for that only, and not
+ * while data flow.
+ */
+#include <linux/module.h>
+#include <net/tcp.h>
+#include <kofi/compat.h>
+#include "tcp.h"
+
+/* Connections, listeners and requests; see tcp.h */
+DEFINE_MUTEX(ktcp_cm_lock);
+
+/**
+ * ktcp_ep_stop() - Nothing is posted any more, and the worker gives everything back
+ * @ep: an endpoint whose state says so
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_ep_stop(struct ktcp_ep *ep)
+{
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (ep->req)
+		ktcp_req_free(ep->req);
+	ep->req = NULL;
+	kofi_soft_ep_over(&ep->soft);
+}
+
+/**
+ * ktcp_ep_end() - End the connection, or the attempt, of an endpoint
+ * @ep: the endpoint
+ * @err: what is reported if it did not stand, positive
+ * @data: connection data of a refusal, which stay; or NULL
+ * @len: bytes of @data
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_ep_end(struct ktcp_ep *ep, int err, const void *data, size_t len)
+{
+	lockdep_assert_held(&ktcp_cm_lock);
+	kofi_conn_end(&ep->soft.kep.conn, err, 0, data, len);
+	ktcp_ep_stop(ep);
+}
+
+/* Delayed work: the peer has not answered in time */
+void ktcp_connect_late(struct work_struct *work)
+{
+	struct ktcp_ep *ep = container_of(to_delayed_work(work), struct ktcp_ep,
+					  soft.kep.conn.late);
+
+	mutex_lock(&ktcp_cm_lock);
+	if (ep->soft.kep.conn.state == KOFI_CONN_CONNECTING)
+		ktcp_ep_end(ep, ETIMEDOUT, NULL, 0);
+	mutex_unlock(&ktcp_cm_lock);
+}
+
+/**
+ * ktcp_dial() - Send the request when TCP has connected
+ * @ep: an endpoint in KTCP_DIALLING, by its worker
+ *
+ * Context: may sleep.
+ * Return: 0: the answer is to come; -EAGAIN: TCP has not connected yet; another negative
+ * errno: it will not.
+ */
+int ktcp_dial(struct ktcp_ep *ep)
+{
+	struct sock *sk = ep->sk.sock->sk;
+	int ret;
+
+	switch (READ_ONCE(sk->sk_state)) {
+	case TCP_SYN_SENT:
+	case TCP_SYN_RECV:
+		return -EAGAIN;
+	case TCP_ESTABLISHED:
+	case TCP_CLOSE_WAIT:
+		break;
+	default:
+		return sock_error(sk) ? : -ECONNREFUSED;
+	}
+	ret = ktcp_cm_send(ep->sk.sock, TCP_WIRE_CONNREQ, ep->cm_msg.data,
+			   ep->cm_msg.have);
+	if (ret)
+		return ret;
+	ep->cm_msg.have = 0;
+	ep->phase = KTCP_ASKED;
+	return 0;
+}
+
+/**
+ * ktcp_answered() - Look for the answer to the request
+ * @ep: an endpoint in KTCP_ASKED, by its worker
+ *
+ * Context: may sleep.
+ * Return: 0: the connection stands; -EAGAIN: the answer is to come; another negative
+ * errno: there is none.
+ */
+int ktcp_answered(struct ktcp_ep *ep)
+{
+	int type = ktcp_cm_recv(ep->sk.sock, &ep->cm_msg);
+	size_t len = ep->cm_msg.have - sizeof(ep->cm_msg.cm);
+
+	if (type < 0)
+		return type == -ESHUTDOWN ? -ECONNREFUSED : type;
+	mutex_lock(&ktcp_cm_lock);
+	if (type == TCP_WIRE_CONNRESP) {
+		ep->net_order = ep->cm_msg.net_order;
+		kofi_conn_establish(&ep->soft.kep.conn, ep->cm_msg.data, len);
+		ep->phase = KTCP_OPEN;
+	} else {
+		ktcp_ep_end(ep, ECONNREFUSED, ep->cm_msg.data,
+			    type == TCP_WIRE_NACK ? len : 0);
+	}
+	mutex_unlock(&ktcp_cm_lock);
+	return type == TCP_WIRE_CONNRESP ? 0 : -ECONNREFUSED;
+}
+
+/* A socket that has begun to connect */
+static int ktcp_sock_dial(struct ktcp_ep *ep, struct sockaddr_storage *dest,
+			  struct socket **sock)
+{
+	struct sockaddr_unsized *src = (struct sockaddr_unsized *)&ep->src;
+	int ret;
+
+	ret = ktcp_sock_new(ep->soft.domain->fabric->net, dest->ss_family, sock);
+	if (ret)
+		return ret;
+	ktcp_sock_setup(*sock, ep->tclass);
+	sock_set_reuseaddr((*sock)->sk);
+	if (!kofi_addr_any(&ep->src) || kofi_addr_port(&ep->src))
+		ret = kernel_bind(*sock, src, kofi_addr_len(&ep->src));
+	if (!ret)
+		ret = kernel_connect(*sock, (struct sockaddr_unsized *)dest,
+				     kofi_addr_len(dest), O_NONBLOCK);
+	if (!ret || ret == -EINPROGRESS)
+		return 0;
+	sock_release(*sock);
+	return ret;
+}
+
+static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
+			const void *param, size_t paramlen)
+{
+	struct ktcp_ep *ep = to_ktcp_ep(&fid_ep->fid);
+	struct sockaddr_storage dest;
+	struct socket *sock;
+	int ret;
+
+	if (paramlen > TCP_WIRE_CM_DATA)
+		return -EINVAL;
+	mutex_lock(&ktcp_cm_lock);
+	ret = kofi_conn_may_start(&ep->soft.kep.conn, false);
+	if (!ret)
+		ret = kofi_soft_dest(&ep->soft, &ep->src, addr, &dest);
+	if (ret)
+		goto unlock;
+	kofi_conn_start(&ep->soft.kep.conn, ktcp_type.wq);
+	if (paramlen)
+		memcpy(ep->cm_msg.data, param, paramlen);
+	ep->cm_msg.have = paramlen;
+	ret = ktcp_sock_dial(ep, &dest, &sock);
+	if (ret) {
+		/* A failure is an event, whenever it comes */
+		ktcp_ep_end(ep, -ret, NULL, 0);
+		ret = 0;
+		goto unlock;
+	}
+	ep->phase = KTCP_DIALLING;
+	ktcp_sock_attach(&ep->sk, sock, &ep->soft.work);
+unlock:
+	mutex_unlock(&ktcp_cm_lock);
+	return ret;
+}
+
+static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen)
+{
+	struct ktcp_ep *ep = to_ktcp_ep(&fid_ep->fid);
+	struct socket *sock;
+	int ret;
+
+	if (paramlen > TCP_WIRE_CM_DATA)
+		return -EINVAL;
+	mutex_lock(&ktcp_cm_lock);
+	ret = kofi_conn_may_start(&ep->soft.kep.conn, true);
+	if (ret)
+		goto unlock;
+	kofi_conn_start(&ep->soft.kep.conn, ktcp_type.wq);
+	sock = ep->req->sk.sock;
+	/* It may have gone while the request waited */
+	if (READ_ONCE(sock->sk->sk_state) != TCP_ESTABLISHED ||
+	    ktcp_cm_send(sock, TCP_WIRE_CONNRESP, param, paramlen)) {
+		ktcp_ep_end(ep, ECONNABORTED, NULL, 0);
+		goto unlock;
+	}
+	ep->net_order = ep->req->msg.net_order;
+	sock = ktcp_sock_detach(&ep->req->sk);
+	kfree(ep->req);
+	ep->req = NULL;
+	ep->phase = KTCP_OPEN;
+	kofi_conn_establish(&ep->soft.kep.conn, NULL, 0);
+	ktcp_sock_attach(&ep->sk, sock, &ep->soft.work);
+unlock:
+	mutex_unlock(&ktcp_cm_lock);
+	return ret;
+}
+
+static int ktcp_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	struct ktcp_ep *ep = to_ktcp_ep(fid);
+	struct sockaddr_storage name;
+	int ret = 0;
+
+	mutex_lock(&ktcp_cm_lock);
+	name = ep->src;
+	if (ep->sk.sock)
+		ret = ktcp_sock_name(ep->sk.sock, false, &name);
+	mutex_unlock(&ktcp_cm_lock);
+	return ret ? : kofi_addr_copy_out(&name, addr, addrlen);
+}
+
+static int ktcp_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
+{
+	struct ktcp_ep *ep = to_ktcp_ep(&fid_ep->fid);
+	struct sockaddr_storage name = {};
+	int ret = -ENOTCONN;
+
+	mutex_lock(&ktcp_cm_lock);
+	if (ep->sk.sock && ep->soft.kep.conn.state == KOFI_CONN_CONNECTED)
+		ret = ktcp_sock_name(ep->sk.sock, true, &name);
+	mutex_unlock(&ktcp_cm_lock);
+	return ret ? : kofi_addr_copy_out(&name, addr, addrlen);
+}
+
+const struct fi_ops_cm ktcp_ep_cm_ops = {
+	.size		= sizeof(struct fi_ops_cm),
+	.setname	= kofi_soft_setname,
+	.getname	= ktcp_getname,
+	.getpeer	= ktcp_getpeer,
+	.connect	= ktcp_connect,
+	.listen		= fi_no_listen,
+	.accept		= ktcp_accept,
+	.reject		= fi_no_reject,
+	.shutdown	= kofi_soft_shutdown,
+	.join		= fi_no_join,
+};

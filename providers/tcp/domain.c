@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The tables of fabrics and domains, most of which kofi/soft.h fills. */
+#include <linux/module.h>
+#include "tcp.h"
+
+const struct fi_ops_domain ktcp_domain_ops = {
+	.size		= sizeof(struct fi_ops_domain),
+	.av_open	= fi_no_av_open,
+	.cq_open	= kofi_soft_cq_open,
+	.endpoint	= ktcp_endpoint,
+	.scalable_ep	= fi_no_scalable_ep,
+	.cntr_open	= kofi_cntr_open,
+	.stx_ctx	= fi_no_stx_ctx,
+	.srx_ctx	= ktcp_srx_context,
+	.query_atomic	= fi_no_query_atomic,
+	.dma_device	= fi_no_dma_device,
+};
+
+const struct fi_ops_fabric ktcp_fabric_ops = {
+	.size		= sizeof(struct fi_ops_fabric),
+	.domain		= kofi_soft_domain_open,
+	.passive_ep	= ktcp_passive_ep,
+	.eq_open	= kofi_soft_eq_open,
+};
+
+int ktcp_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
+		void *context)
+{
+	return kofi_soft_fabric_open(&ktcp_type, attr, fabric, context);
+}

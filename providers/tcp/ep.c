@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Endpoints and shared receive contexts: what kofi/soft.h leaves to the provider.
+ *
+ *	fi_connect(), fi_accept()
+ *			a socket, and from then on the worker (io.c)
+ *	the end		ktcp_ep_end(): nothing is posted any more, and the worker gives back
+ *			what the connection has, the socket, too
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "tcp.h"
+
+#define KTCP_TX_OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
+				 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+#define KTCP_RX_OP_FLAGS	(FI_COMPLETION | FI_MULTI_RECV)
+
+const struct kofi_ep_limits ktcp_limits = {
+	.cntr_dirs	= FI_SEND | FI_RECV | FI_READ | FI_WRITE |
+			  FI_REMOTE_READ | FI_REMOTE_WRITE,
+	.tx_op_flags	= KTCP_TX_OP_FLAGS,
+	.rx_op_flags	= KTCP_RX_OP_FLAGS,
+	.tx_flags	= KTCP_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE,
+	.recv_flags	= KTCP_RX_OP_FLAGS | FI_MORE,
+	.cm_data_size	= TCP_WIRE_CM_DATA,
+};
+
+/* Receives: messages wait in the socket, so none waits here */
+
+static void ktcp_no_start(struct kofi_rx *rx, struct kofi_srx_msg *msg)
+{
+}
+
+static void ktcp_no_discard(struct kofi_srx_msg *msg)
+{
+}
+
+static void ktcp_resume(struct kofi_srx *srx)
+{
+	ktcp_kick(container_of(srx, struct ktcp_ep, soft.own_srx));
+}
+
+static const struct kofi_srx_ops ktcp_own_srx_ops = {
+	.start		= ktcp_no_start,
+	.discard	= ktcp_no_discard,
+	.resume		= ktcp_resume,
+};
+
+static void ktcp_srx_resume(struct kofi_srx *ksrx)
+{
+	struct ktcp_srx *srx = container_of(ksrx, struct ktcp_srx, ctx.srx);
+	struct ktcp_ep *ep;
+	unsigned long flags;
+
+	spin_lock_irqsave(&srx->lock, flags);
+	list_for_each_entry(ep, &srx->eps, of_srx)
+		ktcp_kick(ep);
+	spin_unlock_irqrestore(&srx->lock, flags);
+}
+
+static const struct kofi_srx_ops ktcp_srx_ops = {
+	.start		= ktcp_no_start,
+	.discard	= ktcp_no_discard,
+	.resume		= ktcp_srx_resume,
+};
+
+static struct kofi_srx_attr ktcp_rx_room(size_t size)
+{
+	return (struct kofi_srx_attr) {
+		.size		= size,
+		.iov_limit	= KOFI_OP_IOV,
+		.multi		= size,
+		.min_multi_recv	= KTCP_MIN_MULTI,
+	};
+}
+
+/* It receives from its shared receive context from now on, or no more */
+static void ktcp_join(struct kofi_soft_ep *soft, bool join)
+{
+	struct ktcp_ep *ep = to_ktcp_soft(soft);
+	struct ktcp_srx *srx;
+	unsigned long flags;
+
+	if (!soft->kep.srx)
+		return;
+	srx = to_ktcp_srx(&soft->kep.srx->fid);
+	spin_lock_irqsave(&srx->lock, flags);
+	if (join)
+		list_add_tail(&ep->of_srx, &srx->eps);
+	else
+		list_del_init(&ep->of_srx);
+	spin_unlock_irqrestore(&srx->lock, flags);
+	if (join)
+		soft->srx = &srx->ctx.srx;
+}
+
+static void ktcp_event_room(struct kofi_soft_ep *soft)
+{
+	kofi_soft_kick(soft);
+}
+
+static void ktcp_answers_refilled(struct kofi_bufpool *pool)
+{
+	ktcp_kick(container_of(pool, struct ktcp_ep, answers));
+}
+
+/* struct kofi_soft_type */
+
+static void ktcp_shut(struct kofi_soft_ep *soft, int err)
+{
+	ktcp_ep_end(to_ktcp_soft(soft), err, NULL, 0);
+}
+
+static void ktcp_gone(struct kofi_soft_ep *soft)
+{
+	ktcp_ep_stop(to_ktcp_soft(soft));
+}
+
+static void ktcp_close(struct kofi_soft_ep *soft)
+{
+	ktcp_ep_end(to_ktcp_soft(soft), ECANCELED, NULL, 0);
+}
+
+static void ktcp_free(struct kofi_soft_ep *soft)
+{
+	struct ktcp_ep *ep = to_ktcp_soft(soft);
+
+	kofi_soft_ep_fini(soft);
+	kofi_bufpool_destroy(&ep->answers);
+	kfree(ep);
+}
+
+struct kofi_soft_type ktcp_type = {
+	.lock		= &ktcp_cm_lock,
+	.fabric		= &ktcp_fabric_ops,
+	.domain		= &ktcp_domain_ops,
+	.own_rx		= &ktcp_own_srx_ops,
+	.mr_mode	= KTCP_MR_MODE,
+	.op_size	= sizeof(struct kofi_soft_op),
+	.max_queue	= KTCP_MAX_QUEUE,
+	.max_msg	= KTCP_MAX_MSG,
+	.work		= ktcp_work,
+	.event_room	= ktcp_event_room,
+	.join		= ktcp_join,
+	.shut		= ktcp_shut,
+	.gone		= ktcp_gone,
+	.close		= ktcp_close,
+	.free		= ktcp_free,
+	.fabrics	= LIST_HEAD_INIT(ktcp_type.fabrics),
+};
+
+/* From now on the end of its namespace finds it */
+static int ktcp_ep_add(struct ktcp_ep *ep, const struct fi_info *info)
+{
+	struct kofi_soft_fabric *fabric = ep->soft.domain->fabric;
+	int ret = 0;
+
+	mutex_lock(&ktcp_cm_lock);
+	if (!fabric->net)
+		ret = -ENODEV;
+	else if (info->handle)
+		ret = ktcp_req_adopt(ep, info->handle);
+	else if (!kofi_addr_any(&ep->src) &&
+		 !kofi_addr_is_local(fabric->net, &ep->src))
+		ret = -EADDRNOTAVAIL;
+	if (!ret)
+		list_add_tail(&ep->soft.of_fabric, &fabric->eps);
+	mutex_unlock(&ktcp_cm_lock);
+	return ret;
+}
+
+static int ktcp_ep_setup(struct ktcp_ep *ep, const struct fi_info *info)
+{
+	ep->soft.kep.ep.cm = &ktcp_ep_cm_ops;
+	ep->tclass = info->tx_attr->tclass ? : info->domain_attr->tclass;
+	INIT_LIST_HEAD(&ep->of_srx);
+	ktcp_tx_init(&ep->tx);
+	ktcp_rx_init(&ep->rx);
+	ktcp_alive_init(&ep->alive);
+	kofi_conn_set_late(&ep->soft.kep.conn, ktcp_connect_late,
+			   KTCP_CONNECT_MS);
+	ep->src.ss_family = info->addr_format == FI_SOCKADDR_IN6 ? AF_INET6 :
+								  AF_INET;
+	if (!info->src_addr)
+		return 0;
+	return kofi_addr_from_info(&ep->src, info->src_addr, info->src_addrlen);
+}
+
+int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
+		  struct fid_ep **fid_ep, void *context)
+{
+	const struct kofi_srx_attr room = ktcp_rx_room(info->rx_attr->size);
+	struct ktcp_ep *ep;
+	int ret;
+
+	if (info->ep_attr->type != FI_EP_MSG)
+		return -EINVAL;
+	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
+	if (!ep)
+		return -ENOMEM;
+	ret = kofi_bufpool_init(&ep->answers, sizeof(struct ktcp_answer),
+				KTCP_ANSWERS, ktcp_answers_refilled);
+	if (ret)
+		goto free_ep;
+	ret = kofi_soft_ep_init(&ep->soft, &ktcp_type, domain, info, &ktcp_limits,
+				&room, context);
+	if (ret)
+		goto destroy_answers;
+	ret = ktcp_ep_setup(ep, info);
+	if (!ret)
+		ret = ktcp_ep_add(ep, info);
+	if (ret)
+		goto fini_soft;
+	*fid_ep = &ep->soft.kep.ep;
+	return 0;
+
+fini_soft:
+	kofi_soft_ep_fini(&ep->soft);
+destroy_answers:
+	kofi_bufpool_destroy(&ep->answers);
+free_ep:
+	kfree(ep);
+	return ret;
+}
+
+/* Messages with tags are not for endpoints with connections */
+int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
+		     struct fid_ep **fid_srx, void *context)
+{
+	const struct kofi_srx_attr room =
+		ktcp_rx_room(attr->size ? : KTCP_DEF_QUEUE);
+	struct kofi_srx_ctx *ctx;
+	struct ktcp_srx *srx;
+
+	if (attr->size > KTCP_MAX_QUEUE || attr->iov_limit > KOFI_OP_IOV)
+		return -EINVAL;
+	ctx = kofi_srx_ctx_open(sizeof(*srx), attr, &ktcp_limits, &room,
+				&ktcp_srx_ops, context);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	ctx->kep.ep.tagged = &kofi_no_ops_tagged;
+	srx = to_ktcp_srx(&ctx->kep.ep.fid);
+	spin_lock_init(&srx->lock);
+	INIT_LIST_HEAD(&srx->eps);
+	*fid_srx = &ctx->kep.ep;
+	return 0;
+}

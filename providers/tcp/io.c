@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The worker of an endpoint: all sending and receiving, and the end of both.
+ *
+ * A work item does not run twice at the same time, so what it uses needs no lock.  It stops
+ * when the socket has neither data nor room, and is queued by the callbacks of the socket,
+ * by a post, or by what a message waits for: a receive, a completion, an answer that has
+ * been sent.  And by time (alive.c).  After KTCP_BUDGET messages it lets others run.
+ */
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <net/tcp.h>
+#include "tcp.h"
+
+#define KTCP_BUDGET	64
+
+/* -EAGAIN: nothing to do now; 0: there is more; another negative errno: the end */
+static int ktcp_transfer(struct ktcp_ep *ep)
+{
+	int budget = KTCP_BUDGET, received, sent;
+	unsigned int noreclaim;
+
+	do {
+		received = ktcp_recv(ep, &budget);
+		if (received && received != -EAGAIN)
+			return received;
+		/* What frees memory may wait for it */
+		noreclaim = memalloc_noreclaim_save();
+		sent = ktcp_send(ep, &budget);
+		memalloc_noreclaim_restore(noreclaim);
+		if (sent && sent != -EAGAIN)
+			return sent;
+		if (received && sent)
+			break;
+	} while (budget > 0);
+	if (budget <= 0)
+		return 0;
+	/* It waits for a receive, and does not see the end of the stream behind the message */
+	if (ktcp_recv_waits(ep) &&
+	    READ_ONCE(ep->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
+		return -ESHUTDOWN;
+	return ktcp_alive_check(ep) ? : -EAGAIN;
+}
+
+static int ktcp_run(struct ktcp_ep *ep)
+{
+	int ret;
+
+	switch (ep->phase) {
+	case KTCP_DIALLING:
+		ret = ktcp_dial(ep);
+		if (ret)
+			return ret;
+		fallthrough;
+	case KTCP_ASKED:
+		ret = ktcp_answered(ep);
+		if (ret)
+			return ret;
+		fallthrough;
+	case KTCP_OPEN:
+		return ktcp_transfer(ep);
+	default:
+		return -EAGAIN;
+	}
+}
+
+/* Gives back whatever the connection has */
+static void ktcp_finish(struct ktcp_ep *ep)
+{
+	struct socket *sock;
+	struct kofi_soft_op *op;
+
+	mutex_lock(&ktcp_cm_lock);
+	ep->phase = KTCP_OVER;
+	sock = ktcp_sock_detach(&ep->sk);
+	mutex_unlock(&ktcp_cm_lock);
+	ktcp_alive_stop(&ep->alive);
+	ktcp_rx_abort(ep);
+	ktcp_tx_abort(ep);
+	while ((op = ktcp_next_posted(ep, false)))
+		kofi_soft_op_done(op, ECANCELED);
+	if (!ep->soft.kep.shared)
+		kofi_srx_flush(&ep->soft.own_srx, ECANCELED);
+	if (!sock)
+		return;
+	kernel_sock_shutdown(sock, SHUT_RDWR);
+	sock_release(sock);
+}
+
+void ktcp_work(struct work_struct *work)
+{
+	struct ktcp_ep *ep = container_of(work, struct ktcp_ep, soft.work);
+	int ret = -EAGAIN;
+
+	if (!READ_ONCE(ep->soft.over))
+		ret = ktcp_run(ep);
+	if (!ret) {
+		ktcp_kick(ep);
+	} else if (ret != -EAGAIN) {
+		mutex_lock(&ktcp_cm_lock);
+		ktcp_ep_end(ep, -ret, NULL, 0);
+		mutex_unlock(&ktcp_cm_lock);
+	}
+	if (READ_ONCE(ep->soft.over) && ep->phase != KTCP_OVER)
+		ktcp_finish(ep);
+}

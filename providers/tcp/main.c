@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The module kofi_tcp.ko.
+ *
+ * An open fabric pins the module, so when it goes nothing is open.
+ */
+#include <linux/module.h>
+#include "tcp.h"
+
+static struct kofi_provider ktcp_provider = {
+	.name		= KTCP_NAME,
+	.version	= KTCP_VERSION,
+	.getinfo	= ktcp_getinfo,
+	.freeinfo	= fi_freeinfo,
+	.fabric		= ktcp_fabric,
+	.net_exit	= kofi_soft_net_exit,
+	.owner		= THIS_MODULE,
+};
+
+static int __init ktcp_init(void)
+{
+	int ret;
+
+	/* Writeback may wait for what is sent here */
+	ktcp_type.wq = alloc_workqueue("kofi_tcp", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	if (!ktcp_type.wq)
+		return -ENOMEM;
+	ret = ktcp_netdev_init();
+	if (ret)
+		goto destroy_wq;
+	ret = kofi_provider_register(KOFI_PROVIDER_VERSION, &ktcp_provider);
+	if (ret)
+		goto exit_netdev;
+	return 0;
+
+exit_netdev:
+	ktcp_netdev_exit();
+destroy_wq:
+	destroy_workqueue(ktcp_type.wq);
+	return ret;
+}
+module_init(ktcp_init);
+
+static void __exit ktcp_exit(void)
+{
+	kofi_provider_deregister(&ktcp_provider);
+	ktcp_netdev_exit();
+	destroy_workqueue(ktcp_type.wq);
+	/* Regions that RCU frees */
+	rcu_barrier();
+}
+module_exit(ktcp_exit);
+
+MODULE_DESCRIPTION("kOFI provider for TCP");
+MODULE_AUTHOR("the kOFI authors");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_ALIAS_KOFI(KTCP_NAME);

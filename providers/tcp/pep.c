@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Listeners, and connections until an endpoint has them.
+ *
+ *	accepted	the worker of the listener has taken the connection; it reads until the
+ *			request is there, for KTCP_GREETING_MS at most
+ *	asked		the request is in the registry (kofi/connreq.h), and the client hears
+ *			FI_CONNREQ
+ *	adopted		fi_endpoint() has taken it (ktcp_req_adopt()), and fi_accept() answers
+ *	refused		fi_reject(), the close of the listener, or a mistake of the peer's
+ *
+ * A listener reads from KTCP_GREETINGS connections at a time, so peers that connect and say
+ * nothing cost that much memory and no more; others wait in the backlog of the socket.
+ *
+ * All of this happens under ktcp_cm_lock.
+ */
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/tcp.h>
+#include <kofi/compat.h>
+#include "tcp.h"
+
+static struct kofi_connreqs ktcp_reqs = KOFI_CONNREQS_INIT(ktcp_reqs);
+
+static struct ktcp_req *to_ktcp_req(struct kofi_connreq *req)
+{
+	return container_of(req, struct ktcp_req, req);
+}
+
+static struct ktcp_pep *to_ktcp_pep(struct kofi_pep *kpep)
+{
+	return container_of(kpep, struct ktcp_pep, soft.kpep);
+}
+
+void ktcp_req_free(struct ktcp_req *req)
+{
+	ktcp_sock_close(&req->sk);
+	kfree(req);
+}
+
+static int ktcp_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
+			   size_t len)
+{
+	struct ktcp_req *req = to_ktcp_req(kreq);
+	int ret;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, data, len);
+	ktcp_req_free(req);
+	return ret ? -ECONNABORTED : 0;
+}
+
+static void ktcp_greeting_drop(struct ktcp_pep *pep, struct ktcp_req *req)
+{
+	lockdep_assert_held(&ktcp_cm_lock);
+	list_del(&req->entry);
+	pep->nr_greetings--;
+}
+
+/* What the accepting endpoint is opened with: as the listener, with both addresses */
+static struct fi_info *ktcp_req_info(const struct ktcp_pep *pep,
+				     struct socket *sock)
+{
+	struct sockaddr_storage src, dest;
+	struct fi_info info = *pep->soft.kpep.info;
+
+	if (ktcp_sock_name(sock, false, &src) ||
+	    ktcp_sock_name(sock, true, &dest))
+		return NULL;
+	info.addr_format = src.ss_family == AF_INET6 ? FI_SOCKADDR_IN6 :
+						       FI_SOCKADDR_IN;
+	info.src_addr = &src;
+	info.src_addrlen = kofi_addr_len(&src);
+	info.dest_addr = &dest;
+	info.dest_addrlen = kofi_addr_len(&dest);
+	return fi_dupinfo(&info);
+}
+
+/* The client hears of the request; after an error it is still the caller's */
+static int ktcp_req_post(struct ktcp_pep *pep, struct ktcp_req *req)
+{
+	struct kofi_event *event = &req->req.event;
+	int ret;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	ret = kofi_connreq_add(&ktcp_reqs, &req->req, GFP_KERNEL);
+	if (ret)
+		return ret;
+	event->info = ktcp_req_info(pep, req->sk.sock);
+	event->cm_data = req->msg.data;
+	event->cm_len = req->msg.have - sizeof(req->msg.cm);
+	ret = -ENOMEM;
+	if (!event->info)
+		goto cancel;
+	ret = kofi_connreq_post(&ktcp_reqs, &req->req, &pep->soft.kpep.pep.fid,
+				pep->soft.kpep.eq);
+	if (ret)
+		goto free_info;
+	return 0;
+
+free_info:
+	fi_freeinfo(event->info);
+cancel:
+	kofi_connreq_cancel(&ktcp_reqs, &req->req);
+	return ret;
+}
+
+/* Reads what has come of a request */
+static void ktcp_greet(struct ktcp_pep *pep, struct ktcp_req *req)
+{
+	int type = ktcp_cm_recv(req->sk.sock, &req->msg);
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (type == -EAGAIN && time_before(jiffies, req->deadline))
+		return;
+	ktcp_greeting_drop(pep, req);
+	if (type != TCP_WIRE_CONNREQ) {
+		ktcp_req_free(req);
+		return;
+	}
+	/* Nobody reads it any more until an endpoint has it */
+	ktcp_sock_mute(&req->sk);
+	if (ktcp_req_post(pep, req))
+		ktcp_req_refuse(&req->req, ECONNREFUSED, NULL, 0);
+}
+
+/* Takes one connection; false: there is none, or no room for it now */
+static bool ktcp_accept_one(struct ktcp_pep *pep)
+{
+	struct ktcp_req *req;
+	struct socket *sock;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (pep->nr_greetings == KTCP_GREETINGS ||
+	    kernel_accept(pep->sk.sock, &sock, O_NONBLOCK))
+		return false;
+	req = kzalloc(sizeof(*req), GFP_KERNEL);
+	if (!req) {
+		sock_release(sock);
+		return false;
+	}
+	/* It has inherited the listener's */
+	sock->sk->sk_data_ready = pep->sk.data_ready;
+	ktcp_sock_setup(sock, pep->soft.kpep.info->tx_attr->tclass);
+	req->net = pep->soft.fabric->net;
+	req->deadline = jiffies + msecs_to_jiffies(KTCP_GREETING_MS);
+	list_add_tail(&req->entry, &pep->greetings);
+	pep->nr_greetings++;
+	ktcp_sock_attach(&req->sk, sock, &pep->work);
+	return true;
+}
+
+static void ktcp_pep_work(struct work_struct *work)
+{
+	struct ktcp_pep *pep = container_of(work, struct ktcp_pep, work);
+	struct ktcp_req *req, *next;
+
+	mutex_lock(&ktcp_cm_lock);
+	if (!pep->soft.kpep.listening)
+		goto unlock;
+	do {
+		list_for_each_entry_safe(req, next, &pep->greetings, entry)
+			ktcp_greet(pep, req);
+	} while (ktcp_accept_one(pep));
+	req = list_first_entry_or_null(&pep->greetings, struct ktcp_req, entry);
+	if (req)
+		mod_delayed_work(ktcp_type.wq, &pep->late,
+				 max_t(long, 1, req->deadline - jiffies));
+unlock:
+	mutex_unlock(&ktcp_cm_lock);
+}
+
+static void ktcp_pep_late(struct work_struct *work)
+{
+	struct ktcp_pep *pep = container_of(to_delayed_work(work),
+					    struct ktcp_pep, late);
+
+	queue_work(ktcp_type.wq, &pep->work);
+}
+
+static int ktcp_pep_claim(struct kofi_pep *kpep, const struct sockaddr_storage *addr)
+{
+	static const struct sockaddr_storage any = { .ss_family = AF_INET };
+	struct ktcp_pep *pep = to_ktcp_pep(kpep);
+	struct sockaddr_storage at = addr->ss_family ? *addr : any;
+	struct socket *sock;
+	int ret;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (!pep->soft.fabric->net)
+		return -ENODEV;
+	ret = ktcp_sock_new(pep->soft.fabric->net, at.ss_family, &sock);
+	if (ret)
+		return ret;
+	sock_set_reuseaddr(sock->sk);
+	ret = kernel_bind(sock, (struct sockaddr_unsized *)&at,
+			  kofi_addr_len(&at));
+	if (!ret)
+		ret = ktcp_sock_name(sock, false, &kpep->addr);
+	if (ret) {
+		sock_release(sock);
+		return ret;
+	}
+	ktcp_sock_listen(&pep->sk, sock, &pep->work);
+	return 0;
+}
+
+static int ktcp_pep_listen(struct kofi_pep *kpep)
+{
+	return kernel_listen(to_ktcp_pep(kpep)->sk.sock,
+			     kpep->backlog ? : KTCP_BACKLOG);
+}
+
+static void ktcp_pep_stop(struct kofi_pep *kpep)
+{
+	struct ktcp_pep *pep = to_ktcp_pep(kpep);
+	struct ktcp_req *req, *next;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	ktcp_sock_close(&pep->sk);
+	list_for_each_entry_safe(req, next, &pep->greetings, entry) {
+		ktcp_greeting_drop(pep, req);
+		ktcp_req_free(req);
+	}
+}
+
+static void ktcp_pep_free(struct kofi_pep *kpep)
+{
+	struct ktcp_pep *pep = to_ktcp_pep(kpep);
+
+	kofi_soft_pep_fini(&pep->soft);
+	/* Either may queue the other once more */
+	cancel_work_sync(&pep->work);
+	cancel_delayed_work_sync(&pep->late);
+	cancel_work_sync(&pep->work);
+	kfree(pep);
+}
+
+static const struct kofi_pep_type ktcp_pep_type = {
+	.ops = {
+		.claim	= ktcp_pep_claim,
+		.listen	= ktcp_pep_listen,
+		.stop	= ktcp_pep_stop,
+		.refuse	= ktcp_req_refuse,
+		.free	= ktcp_pep_free,
+	},
+	.reqs		= &ktcp_reqs,
+	.lock		= &ktcp_cm_lock,
+	.cm_data_size	= TCP_WIRE_CM_DATA,
+};
+
+int ktcp_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
+		    struct fid_pep **fid_pep, void *context)
+{
+	struct ktcp_pep *pep;
+	int ret;
+
+	pep = kzalloc(sizeof(*pep), GFP_KERNEL);
+	if (!pep)
+		return -ENOMEM;
+	INIT_WORK(&pep->work, ktcp_pep_work);
+	INIT_DELAYED_WORK(&pep->late, ktcp_pep_late);
+	INIT_LIST_HEAD(&pep->greetings);
+	ret = kofi_soft_pep_init(&pep->soft, fabric, &ktcp_pep_type, info,
+				 context);
+	if (ret) {
+		kfree(pep);
+		return ret;
+	}
+	*fid_pep = &pep->soft.kpep.pep;
+	return 0;
+}
+
+static int ktcp_req_is_near(const struct kofi_connreq *req, const void *net)
+{
+	return container_of(req, struct ktcp_req, req)->net == net ?
+	       0 : -FI_EDOMAIN;
+}
+
+/**
+ * ktcp_req_adopt() - Have an endpoint answer a connection request
+ * @ep: a new endpoint
+ * @handle: fi_info.handle
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ * Return: 0; -EINVAL: there is no such request any more; -FI_EDOMAIN: it came to another
+ * namespace.
+ */
+int ktcp_req_adopt(struct ktcp_ep *ep, fid_t handle)
+{
+	struct kofi_connreq *req;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	req = kofi_connreq_take(&ktcp_reqs, handle, ktcp_req_is_near,
+				ep->soft.domain->fabric->net);
+	if (IS_ERR(req))
+		return PTR_ERR(req);
+	ep->req = to_ktcp_req(req);
+	ep->soft.kep.conn.passive = true;
+	return 0;
+}

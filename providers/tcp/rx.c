@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The receiving half of a connection, run by the endpoint's worker only.
+ *
+ * A header comes first (KTCP_RX_HEADER).  When it is there (KTCP_RX_START) it may have to
+ * wait for what only this side can give: a receive, a completion for remote CQ data, a place
+ * among the answers.  Then nothing more is read, and TCP holds the peer back.  The payload
+ * goes from the socket straight to its target.
+ *
+ * The peer may send anything.  What the wire does not allow (wire.c), a key or a range that
+ * no region has, an answer to nothing: the wire has no word for a refusal, so the connection
+ * ends.  A message that is longer than its receive does not end it: the receive fails with
+ * FI_ETRUNC, and the rest is dropped.
+ */
+#include <linux/module.h>
+#include <linux/uio.h>
+#include "tcp.h"
+
+void ktcp_rx_init(struct ktcp_rx *rx)
+{
+	rx->state = KTCP_RX_HEADER;
+}
+
+static int ktcp_rx_header(struct ktcp_ep *ep)
+{
+	struct ktcp_rx *rx = &ep->rx;
+	int need, ret;
+
+	for (;;) {
+		need = ktcp_hdr_parse(&rx->hdr, rx->buf, rx->have,
+				      ep->net_order);
+		if (need <= 0)
+			break;
+		ret = ktcp_sock_recv(ep->sk.sock, rx->buf + rx->have,
+				     need - rx->have);
+		if (ret < 0)
+			return ret;
+		rx->have += ret;
+	}
+	rx->state = KTCP_RX_START;
+	return need;
+}
+
+/* The message has been dealt with; it is acknowledged if the peer wants that */
+static void ktcp_rx_next(struct ktcp_ep *ep)
+{
+	struct ktcp_rx *rx = &ep->rx;
+
+	if ((rx->hdr.op == TCP_WIRE_MSG || rx->hdr.op == TCP_WIRE_WRITE) &&
+	    !rx->hdr.ack && rx->hdr.flags & TCP_WIRE_ACK_WANTED)
+		ep->tx.acks++;
+	rx->have = 0;
+	rx->state = KTCP_RX_HEADER;
+}
+
+/* The oldest operation that waits for an answer, out of its list */
+static struct kofi_soft_op *ktcp_rx_op(struct list_head *ops)
+{
+	struct kofi_soft_op *op = list_first_entry_or_null(ops, struct kofi_soft_op, entry);
+
+	if (op)
+		list_del(&op->entry);
+	return op;
+}
+
+static int ktcp_start_ack(struct ktcp_ep *ep)
+{
+	struct kofi_soft_op *op = ktcp_rx_op(&ep->tx.acked);
+
+	if (!op)
+		return -EPROTO;
+	kofi_soft_op_done(op, 0);
+	ktcp_rx_next(ep);
+	return 0;
+}
+
+static int ktcp_start_msg(struct ktcp_ep *ep)
+{
+	struct ktcp_rx *rx = &ep->rx;
+	const struct kofi_srx_arrival what = {
+		.ep		= &ep->soft.kep,
+		.flags		= FI_MSG | (rx->hdr.flags & TCP_WIRE_CQ_DATA ?
+					    FI_REMOTE_CQ_DATA : 0),
+		.src_addr	= FI_ADDR_NOTAVAIL,
+		.source		= FI_ADDR_NOTAVAIL,
+		.len		= rx->hdr.len,
+		.data		= rx->hdr.data,
+	};
+	int ret = kofi_srx_arrive(ep->soft.srx, &what, NULL, &rx->rx);
+
+	if (!ret)
+		rx->state = KTCP_RX_MSG;
+	return ret;
+}
+
+static int ktcp_start_write(struct ktcp_ep *ep)
+{
+	struct ktcp_rx *rx = &ep->rx;
+	int ret;
+
+	if (rx->hdr.flags & TCP_WIRE_CQ_DATA && !rx->event) {
+		rx->event = kofi_soft_event_get(&ep->soft);
+		if (!rx->event)
+			return -EAGAIN;
+	}
+	ret = kofi_rma_get(&rx->rma, &ep->soft.domain->mrs.map, &ep->soft.kep.ep,
+			   rx->hdr.rma, rx->hdr.count, FI_REMOTE_WRITE);
+	if (ret)
+		return ret;
+	rx->state = KTCP_RX_WRITE;
+	return 0;
+}
+
+static int ktcp_start_read(struct ktcp_ep *ep)
+{
+	struct ktcp_rx *rx = &ep->rx;
+	struct ktcp_answer *answer = kofi_bufpool_get(&ep->answers);
+	int ret;
+
+	if (!answer)
+		return -EAGAIN;
+	ret = kofi_rma_get(&answer->rma, &ep->soft.domain->mrs.map, &ep->soft.kep.ep,
+			   rx->hdr.rma, rx->hdr.count, FI_REMOTE_READ);
+	if (ret) {
+		kofi_bufpool_put(&ep->answers, answer);
+		return ret;
+	}
+	list_add_tail(&answer->entry, &ep->tx.answers);
+	ktcp_rx_next(ep);
+	return 0;
+}
+
+static int ktcp_start_answer(struct ktcp_ep *ep)
+{
+	struct ktcp_rx *rx = &ep->rx;
+	struct kofi_soft_op *op = list_first_entry_or_null(&ep->tx.reads,
+						      struct kofi_soft_op, entry);
+
+	if (!op || op->kept.len != rx->hdr.len)
+		return -EPROTO;
+	rx->state = KTCP_RX_READ;
+	return 0;
+}
+
+static int ktcp_rx_start(struct ktcp_ep *ep)
+{
+	struct ktcp_rx *rx = &ep->rx;
+
+	rx->done = 0;
+	iov_iter_kvec(&rx->iter, ITER_DEST, NULL, 0, 0);
+	switch (rx->hdr.op) {
+	case TCP_WIRE_MSG:
+		return rx->hdr.ack ? ktcp_start_ack(ep) : ktcp_start_msg(ep);
+	case TCP_WIRE_WRITE:
+		return ktcp_start_write(ep);
+	case TCP_WIRE_READ_REQ:
+		return ktcp_start_read(ep);
+	case TCP_WIRE_READ_RSP:
+		return ktcp_start_answer(ep);
+	default:
+		return -EPROTO;
+	}
+}
+
+/* Bytes of the payload that are wanted */
+static size_t ktcp_rx_want(const struct ktcp_rx *rx)
+{
+	return rx->state == KTCP_RX_MSG ? kofi_rx_len(rx->rx) : rx->hdr.len;
+}
+
+/* The next part of the target */
+static void ktcp_rx_part(struct ktcp_ep *ep)
+{
+	struct ktcp_rx *rx = &ep->rx;
+
+	switch (rx->state) {
+	case KTCP_RX_MSG:
+		kofi_rx_iter(rx->rx, rx->done, &rx->iter);
+		break;
+	case KTCP_RX_WRITE:
+		kofi_rma_iter(&rx->rma, ITER_DEST, rx->done, SIZE_MAX, &rx->iter);
+		break;
+	case KTCP_RX_READ:
+		kofi_kept_next(&list_first_entry(&ep->tx.reads, struct kofi_soft_op,
+						 entry)->kept, ITER_DEST,
+			       &rx->iter);
+		break;
+	default:
+		/* What nobody wants */
+		iov_iter_discard(&rx->iter, ITER_DEST, rx->hdr.len - rx->done);
+		break;
+	}
+}
+
+/* All of the payload is where it belongs */
+static void ktcp_rx_placed(struct ktcp_ep *ep)
+{
+	struct ktcp_rx *rx = &ep->rx;
+
+	switch (rx->state) {
+	case KTCP_RX_MSG:
+		if (rx->done < rx->hdr.len) {
+			rx->state = KTCP_RX_DROP;
+			iov_iter_kvec(&rx->iter, ITER_DEST, NULL, 0, 0);
+			return;
+		}
+		fallthrough;
+	case KTCP_RX_DROP:
+		ktcp_rx_next(ep);
+		kofi_rx_complete(rx->rx);
+		break;
+	case KTCP_RX_WRITE:
+		ktcp_rx_next(ep);
+		kofi_rma_done(&rx->rma, 0);
+		kofi_ep_count(&ep->soft.kep, FI_REMOTE_WRITE, 0, rx->hdr.len);
+		if (rx->event)
+			kofi_soft_event_report(rx->event, &ep->soft, rx->hdr.len,
+					       rx->hdr.data, FI_ADDR_NOTAVAIL);
+		rx->event = NULL;
+		break;
+	default:
+		ktcp_rx_next(ep);
+		kofi_soft_op_done(ktcp_rx_op(&ep->tx.reads), 0);
+		break;
+	}
+}
+
+static int ktcp_rx_payload(struct ktcp_ep *ep)
+{
+	struct ktcp_rx *rx = &ep->rx;
+	struct msghdr msg;
+	int ret;
+
+	while (rx->done < ktcp_rx_want(rx)) {
+		if (!iov_iter_count(&rx->iter))
+			ktcp_rx_part(ep);
+		msg = (struct msghdr) { .msg_iter = rx->iter };
+		ret = sock_recvmsg(ep->sk.sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (ret <= 0)
+			return ret ? : -ESHUTDOWN;
+		iov_iter_advance(&rx->iter, ret);
+		rx->done += ret;
+	}
+	ktcp_rx_placed(ep);
+	return 0;
+}
+
+/**
+ * ktcp_recv() - Receive what has arrived
+ * @ep: an endpoint in KTCP_OPEN, by its worker
+ * @budget: steps that may be made; counted down
+ *
+ * Context: may sleep, but does not wait for the peer.
+ * Return: 0: the budget is used up; -EAGAIN: there is nothing, or it has to wait; another
+ * negative errno: the connection is over.
+ */
+int ktcp_recv(struct ktcp_ep *ep, int *budget)
+{
+	int ret;
+
+	while (*budget > 0) {
+		switch (ep->rx.state) {
+		case KTCP_RX_HEADER:
+			ret = ktcp_rx_header(ep);
+			break;
+		case KTCP_RX_START:
+			ret = ktcp_rx_start(ep);
+			break;
+		default:
+			ret = ktcp_rx_payload(ep);
+			break;
+		}
+		if (ret)
+			return ret;
+		--*budget;
+	}
+	return 0;
+}
+
+/**
+ * ktcp_recv_waits() - Does a message wait for something of this side's?
+ * @ep: an endpoint in KTCP_OPEN, by its worker
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+bool ktcp_recv_waits(const struct ktcp_ep *ep)
+{
+	return ep->rx.state == KTCP_RX_START;
+}
+
+/**
+ * ktcp_rx_abort() - Give back what the receiving half has
+ * @ep: an endpoint whose connection is over, by its worker
+ *
+ * Context: may sleep.
+ */
+void ktcp_rx_abort(struct ktcp_ep *ep)
+{
+	struct ktcp_rx *rx = &ep->rx;
+
+	switch (rx->state) {
+	case KTCP_RX_MSG:
+	case KTCP_RX_DROP:
+		kofi_rx_fail(rx->rx, min(rx->done, kofi_rx_len(rx->rx)),
+			     ECANCELED, 0);
+		break;
+	case KTCP_RX_WRITE:
+		kofi_rma_done(&rx->rma, ECANCELED);
+		break;
+	default:
+		break;
+	}
+	if (rx->event)
+		kofi_soft_event_put(&ep->soft, rx->event);
+	rx->event = NULL;
+	rx->state = KTCP_RX_HEADER;
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Sockets: options, events, and messages of connection management.
+ *
+ * A socket that is attached has a pointer to its struct ktcp_sock in sk_user_data, and the
+ * callbacks below.  They run in softirq, with sk_callback_lock held for reading, and do
+ * nothing but queue a work item; ktcp_sock_detach() takes the lock for writing, so no
+ * callback finds the struct afterwards.
+ *
+ * Connections that a listener has not accepted yet inherit its callbacks, and its
+ * sk_user_data or NULL; a socket that does not listen itself ignores those.
+ */
+#include <linux/in6.h>
+#include <linux/module.h>
+#include <linux/tcp.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/tcp.h>
+#include <kofi/compat.h>
+#include <kofi/tclass.h>
+#include "tcp.h"
+
+static void ktcp_wake(struct sock *sk)
+{
+	struct ktcp_sock *ksk;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	ksk = sk->sk_user_data;
+	if (ksk)
+		queue_work(ktcp_type.wq, ksk->work);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void ktcp_data_ready(struct sock *sk)
+{
+	ktcp_wake(sk);
+}
+
+static void ktcp_write_space(struct sock *sk)
+{
+	struct ktcp_sock *ksk;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	ksk = sk->sk_user_data;
+	if (ksk && sk_stream_is_writeable(sk)) {
+		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		queue_work(ktcp_type.wq, ksk->work);
+	}
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void ktcp_state_change(struct sock *sk)
+{
+	ktcp_wake(sk);
+}
+
+static void ktcp_listen_ready(struct sock *sk)
+{
+	if (sk->sk_state == TCP_LISTEN)
+		ktcp_wake(sk);
+}
+
+/**
+ * ktcp_sock_new() - Make a socket
+ * @net: its namespace, which it does not keep
+ * @family: AF_INET or AF_INET6
+ * @sock: the socket
+ *
+ * Context: may sleep.
+ * Return: 0 or negative errno.
+ */
+int ktcp_sock_new(struct net *net, int family, struct socket **sock)
+{
+	int ret = sock_create_kern(net, family, SOCK_STREAM, IPPROTO_TCP, sock);
+
+	if (!ret && family == AF_INET6)
+		ip6_sock_set_v6only((*sock)->sk);
+	return ret;
+}
+
+/**
+ * ktcp_sock_setup() - Set the options of a connection
+ * @sock: its socket
+ * @tclass: traffic class, or FI_TC_UNSPEC
+ *
+ * Memory for what is sent must not make the kernel write back pages: that may wait for
+ * this very socket.
+ *
+ * Context: may sleep.
+ */
+void ktcp_sock_setup(struct socket *sock, u32 tclass)
+{
+	struct sock *sk = sock->sk;
+
+	sk->sk_allocation = GFP_ATOMIC;
+	kofi_sock_no_task_frag(sk);
+	if (tclass != FI_TC_BULK_DATA)
+		tcp_sock_set_nodelay(sk);
+	if (tclass != FI_TC_UNSPEC)
+		ip_sock_set_tos(sk, kofi_tclass_tos(tclass));
+	sock_no_linger(sk);
+	ktcp_alive_setup(sk);
+}
+
+static void ktcp_sock_hook(struct ktcp_sock *ksk, struct socket *sock,
+			   struct work_struct *work,
+			   void (*data_ready)(struct sock *sk))
+{
+	struct sock *sk = sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	ksk->sock = sock;
+	ksk->work = work;
+	ksk->data_ready = sk->sk_data_ready;
+	ksk->write_space = sk->sk_write_space;
+	ksk->state_change = sk->sk_state_change;
+	sk->sk_user_data = ksk;
+	sk->sk_data_ready = data_ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * ktcp_sock_attach() - Have the events of a connection queue a work item
+ * @ksk: where it is noted
+ * @sock: the socket
+ * @work: the work item
+ *
+ * The work is queued once, for what has happened before.
+ *
+ * Context: may sleep.
+ */
+void ktcp_sock_attach(struct ktcp_sock *ksk, struct socket *sock,
+		      struct work_struct *work)
+{
+	struct sock *sk = sock->sk;
+
+	ktcp_sock_hook(ksk, sock, work, ktcp_data_ready);
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_write_space = ktcp_write_space;
+	sk->sk_state_change = ktcp_state_change;
+	write_unlock_bh(&sk->sk_callback_lock);
+	queue_work(ktcp_type.wq, work);
+}
+
+/**
+ * ktcp_sock_listen() - Have new connections queue a work item
+ * @ksk: where it is noted
+ * @sock: the socket
+ * @work: the work item
+ *
+ * Context: may sleep.
+ */
+void ktcp_sock_listen(struct ktcp_sock *ksk, struct socket *sock,
+		      struct work_struct *work)
+{
+	ktcp_sock_hook(ksk, sock, work, ktcp_listen_ready);
+}
+
+/**
+ * ktcp_sock_mute() - Have the events of an attached socket queue nothing for now
+ * @ksk: where it is noted
+ *
+ * Context: may sleep.
+ */
+void ktcp_sock_mute(struct ktcp_sock *ksk)
+{
+	struct sock *sk = ksk->sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = NULL;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * ktcp_sock_detach() - Give a socket its own callbacks back
+ * @ksk: where it is noted
+ *
+ * Context: may sleep.
+ * Return: the socket, the caller's; NULL: there is none.
+ */
+struct socket *ktcp_sock_detach(struct ktcp_sock *ksk)
+{
+	struct socket *sock = ksk->sock;
+	struct sock *sk;
+
+	if (!sock)
+		return NULL;
+	sk = sock->sk;
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = NULL;
+	sk->sk_data_ready = ksk->data_ready;
+	sk->sk_write_space = ksk->write_space;
+	sk->sk_state_change = ksk->state_change;
+	write_unlock_bh(&sk->sk_callback_lock);
+	ksk->sock = NULL;
+	return sock;
+}
+
+/**
+ * ktcp_sock_close() - Close a socket
+ * @ksk: where it is noted; there may be none
+ *
+ * Context: may sleep.
+ */
+void ktcp_sock_close(struct ktcp_sock *ksk)
+{
+	struct socket *sock = ktcp_sock_detach(ksk);
+
+	if (!sock)
+		return;
+	kernel_sock_shutdown(sock, SHUT_RDWR);
+	sock_release(sock);
+}
+
+/**
+ * ktcp_sock_name() - Get an address of a socket
+ * @sock: the socket
+ * @peer: of its peer
+ * @addr: the address
+ *
+ * Context: may sleep.
+ * Return: 0 or negative errno.
+ */
+int ktcp_sock_name(struct socket *sock, bool peer, struct sockaddr_storage *addr)
+{
+	int ret;
+
+	memset(addr, 0, sizeof(*addr));
+	ret = peer ? kernel_getpeername(sock, (struct sockaddr *)addr) :
+		     kernel_getsockname(sock, (struct sockaddr *)addr);
+	return ret < 0 ? ret : 0;
+}
+
+/**
+ * ktcp_sock_recv() - Take bytes that have arrived
+ * @sock: the socket
+ * @buf: where they go
+ * @len: most bytes, not 0
+ *
+ * Context: may sleep, but does not wait for the peer.
+ * Return: how many; -EAGAIN: none; -ESHUTDOWN: the peer sends no more; another negative
+ * errno.
+ */
+int ktcp_sock_recv(struct socket *sock, void *buf, size_t len)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct kvec kvec = { buf, len };
+	int ret = kernel_recvmsg(sock, &msg, &kvec, 1, len, msg.msg_flags);
+
+	return ret ? : -ESHUTDOWN;
+}
+
+/**
+ * ktcp_cm_send() - Send a message of connection management
+ * @sock: a socket that nothing else is sent on at the same time
+ * @type: what it is
+ * @data: connection data
+ * @len: bytes of @data
+ *
+ * libfabric wants all of it in one piece, for which a new socket has room.
+ *
+ * Context: may sleep, but does not wait for the peer.
+ * Return: 0; -ECONNRESET: it has gone, or has no room; another negative errno.
+ */
+int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type,
+		 const void *data, size_t len)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct ktcp_wire_cm cm;
+	struct kvec kvec[] = { { &cm, sizeof(cm) }, { (void *)data, len } };
+	int ret;
+
+	ktcp_cm_build(&cm, type, len);
+	ret = kernel_sendmsg(sock, &msg, kvec, len ? 2 : 1, sizeof(cm) + len);
+	if (ret < 0)
+		return ret;
+	return ret == sizeof(cm) + len ? 0 : -ECONNRESET;
+}
+
+/**
+ * ktcp_cm_recv() - Receive a message of connection management
+ * @sock: the socket
+ * @msg: the message, as far as it is there
+ *
+ * Context: may sleep, but does not wait for the peer.
+ * Return: its type, when all of it is there; -EAGAIN: more is to come; -ESHUTDOWN: the
+ * peer has hung up; -ENOPROTOOPT, -EPROTO: as ktcp_cm_parse(); another negative errno.
+ */
+int ktcp_cm_recv(struct socket *sock, struct ktcp_cm_msg *msg)
+{
+	size_t need = sizeof(msg->cm), len;
+	int ret, type;
+
+	for (;;) {
+		if (msg->have >= sizeof(msg->cm)) {
+			type = ktcp_cm_parse(&msg->cm, &len, &msg->net_order);
+			if (type < 0)
+				return type;
+			need = sizeof(msg->cm) + len;
+			if (msg->have == need)
+				return type;
+		}
+		ret = ktcp_sock_recv(sock, (u8 *)&msg->cm + msg->have,
+				     need - msg->have);
+		if (ret < 0)
+			return ret;
+		msg->have += ret;
+	}
+}

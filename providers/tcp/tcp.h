@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kofi_tcp: connected endpoints over TCP, on the wire of libfabric's tcp provider.
+ *
+ * Fabrics, domains, operations until the worker has them, and what endpoints of such
+ * providers have in common, from the open to the close, are kofi/soft.h's.
+ *
+ *	ktcp_pep	a listener, and connections that have not asked yet (pep.c)
+ *	ktcp_req	a connection request (pep.c)
+ *	ktcp_ep		an endpoint: its life (ep.c) and its connection (cm.c)
+ *	ktcp_sock	a socket whose events wake a worker (sock.c)
+ *
+ * All that is sent and received goes through one work item of the endpoint, kofi_soft_ep.work
+ * (io.c).  It sends what is posted (tx.c) and takes what has arrived (rx.c) until the
+ * socket has neither room nor data, or its share of the processor is used up.  Posting puts
+ * an operation into a list and queues the work; the socket's callbacks queue it, too.  So
+ * the state of a message that is half sent or half received has one user and no lock.
+ *
+ * The end of a connection has one place, too: whoever wants it says so (ktcp_ep_end()) and
+ * queues the work, and the work gives everything back: operations, the message that was
+ * being received, answers that were due, and the socket.
+ *
+ * Locks, from the outside to the inside:
+ *
+ *	ktcp_cm_lock	mutex: states of connections, listeners, requests
+ *	kofi_soft_ep.lock	the list of posted operations, and its end
+ *	sk_callback_lock of a socket: which worker its events wake
+ *
+ * No lock is held while data are moved, nor inside a call to kofi/util that may call a
+ * client.
+ */
+#ifndef _KOFI_TCP_H
+#define _KOFI_TCP_H
+
+#include <linux/list.h>
+#include <linux/net.h>
+#include <linux/sizes.h>
+#include <linux/socket.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <net/sock.h>
+#include <kofi/addr.h>
+#include <kofi/connreq.h>
+#include <kofi/soft.h>
+#include <kofi/srx.h>
+#include "wire.h"
+
+#define KTCP_NAME		"tcp"
+#define KTCP_VERSION		FI_VERSION(0, 1)
+
+#define KTCP_MR_MODE		(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY)
+#define KTCP_MAX_MSG		SZ_1G
+#define KTCP_MANY		65536	/* of what only memory limits */
+#define KTCP_DEF_QUEUE		128	/* operations of a queue */
+#define KTCP_MAX_QUEUE		4096
+#define KTCP_ANSWERS		64	/* reads of the peer's that are being answered */
+#define KTCP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
+#define KTCP_GREETINGS		128	/* connections of a listener that have not asked yet */
+#define KTCP_GREETING_MS	10000	/* and how long they may take */
+#define KTCP_CONNECT_MS		60000	/* FI_OPT_CONNECT_TIMEOUT */
+#define KTCP_BACKLOG		128	/* of a listener whose client has not said */
+
+/**
+ * struct ktcp_sock - A socket whose events wake a worker
+ * @sock: the socket, or NULL
+ * @work: is queued when something has happened
+ * @data_ready: the socket's own
+ * @write_space: the socket's own
+ * @state_change: the socket's own
+ */
+struct ktcp_sock {
+	struct socket		*sock;
+	struct work_struct	*work;
+	void			(*data_ready)(struct sock *sk);
+	void			(*write_space)(struct sock *sk);
+	void			(*state_change)(struct sock *sk);
+};
+
+/**
+ * struct ktcp_cm_msg - A message of connection management that comes piece by piece
+ * @have: bytes that are there
+ * @net_order: the sender's byte order is not ours
+ * @cm: its header
+ * @data: connection data
+ */
+struct ktcp_cm_msg {
+	size_t			have;
+	bool			net_order;
+	struct ktcp_wire_cm	cm;
+	u8			data[TCP_WIRE_CM_DATA];
+} __packed __aligned(8);
+
+/**
+ * struct ktcp_srx - A shared receive context
+ * @ctx: what the client sees, and its receives
+ * @lock: guards @eps; taken with interrupts off
+ * @eps: struct ktcp_ep that receive here
+ */
+struct ktcp_srx {
+	struct kofi_srx_ctx	ctx;
+	spinlock_t		lock;		/* of eps */
+	struct list_head	eps;
+};
+
+struct ktcp_ep;
+
+/**
+ * struct ktcp_answer - The answer to a read of the peer's
+ * @entry: in the list of the endpoint
+ * @rma: what it reads
+ */
+struct ktcp_answer {
+	struct list_head	entry;
+	struct kofi_rma		rma;
+};
+
+/**
+ * enum ktcp_tx_kind - What is being sent
+ * @KTCP_TX_IDLE: nothing
+ * @KTCP_TX_ACK: an acknowledgment
+ * @KTCP_TX_ANSWER: the answer to a read
+ * @KTCP_TX_OP: an operation
+ */
+enum ktcp_tx_kind {
+	KTCP_TX_IDLE,
+	KTCP_TX_ACK,
+	KTCP_TX_ANSWER,
+	KTCP_TX_OP,
+};
+
+/**
+ * struct ktcp_tx - The sending half of a connection, the worker's own
+ * @kind: what is being sent
+ * @op: the operation, of KTCP_TX_OP
+ * @hdr: header of the message
+ * @hdr_len: its bytes
+ * @hdr_sent: bytes of it that the socket has
+ * @iter: part of the payload that is being sent
+ * @left: bytes of the payload that the socket has not taken
+ * @id: number of the next header
+ * @acks: acknowledgments that are due
+ * @answers: struct ktcp_answer, oldest first
+ * @reads: struct kofi_soft_op that wait for their data, oldest first
+ * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
+ */
+struct ktcp_tx {
+	enum ktcp_tx_kind	kind;
+	struct kofi_soft_op		*op;
+	u8			hdr[TCP_WIRE_MAX_HDR];
+	size_t			hdr_len;
+	size_t			hdr_sent;
+	struct iov_iter		iter;
+	size_t			left;
+	u8			id;
+	u32			acks;
+	struct list_head	answers;
+	struct list_head	reads;
+	struct list_head	acked;
+};
+
+/**
+ * enum ktcp_rx_state - Where the receiving half of a connection is
+ * @KTCP_RX_HEADER: a header is to come
+ * @KTCP_RX_START: a header is there; what it needs may not be (a receive, an event)
+ * @KTCP_RX_MSG: the payload of a message goes to its receive
+ * @KTCP_RX_WRITE: the payload of a write goes to its regions
+ * @KTCP_RX_READ: the payload of an answer goes to its operation
+ * @KTCP_RX_DROP: what a receive has no room for is dropped
+ */
+enum ktcp_rx_state {
+	KTCP_RX_HEADER,
+	KTCP_RX_START,
+	KTCP_RX_MSG,
+	KTCP_RX_WRITE,
+	KTCP_RX_READ,
+	KTCP_RX_DROP,
+};
+
+/**
+ * struct ktcp_rx - The receiving half of a connection, the worker's own
+ * @state: see &enum ktcp_rx_state
+ * @buf: header that comes piece by piece
+ * @have: bytes of it that are there
+ * @hdr: the header
+ * @done: bytes of the payload that are there
+ * @iter: part of the target that is being filled
+ * @rx: receive that the message goes to
+ * @rma: target of a write
+ * @event: completion of a write with remote CQ data, or NULL
+ */
+struct ktcp_rx {
+	enum ktcp_rx_state	state;
+	u8			buf[TCP_WIRE_MAX_HDR];
+	size_t			have;
+	struct ktcp_hdr		hdr;
+	size_t			done;
+	struct iov_iter		iter;
+	struct kofi_rx		*rx;
+	struct kofi_rma		rma;
+	struct kofi_soft_event	*event;
+};
+
+/**
+ * struct ktcp_alive - Whether the peer is still there, the worker's own
+ * @look: has the worker look
+ * @looking: something was on its way when the worker looked last
+ * @next: jiffies: when it looks again
+ * @answered: when the peer's last acknowledgment came, in TCP's time
+ * @heard: jiffies: last look at which the peer had answered, or was asked nothing
+ * @open: jiffies: last look at which the window was open
+ */
+struct ktcp_alive {
+	struct delayed_work	look;
+	bool			looking;
+	unsigned long		next;
+	u32			answered;
+	unsigned long		heard;
+	unsigned long		open;
+};
+
+/**
+ * enum ktcp_phase - Where a connection is, for the worker
+ * @KTCP_IDLE: there is no socket yet
+ * @KTCP_DIALLING: TCP connects
+ * @KTCP_ASKED: the answer to the request is to come
+ * @KTCP_OPEN: data flow
+ * @KTCP_OVER: the worker has given everything back
+ */
+enum ktcp_phase {
+	KTCP_IDLE,
+	KTCP_DIALLING,
+	KTCP_ASKED,
+	KTCP_OPEN,
+	KTCP_OVER,
+};
+
+/**
+ * struct ktcp_ep - An endpoint
+ * @soft: the common part; its worker sends and receives, and has @phase to @cm_msg for
+ *	itself, once there is a socket
+ * @of_srx: place in the list of its shared receive context
+ * @answers: struct ktcp_answer
+ * @tclass: traffic class
+ * @phase: see &enum ktcp_phase
+ * @net_order: the peer's byte order is not ours
+ * @sk: the socket
+ * @tx: the sending half
+ * @rx: the receiving half
+ * @alive: whether the peer is still there
+ * @cm_msg: the request's data, then the peer's answer
+ * @req: request that it was opened with, until accepted; guarded by ktcp_cm_lock
+ * @src: its address, as far as the client has said
+ */
+struct ktcp_ep {
+	struct kofi_soft_ep	soft;
+	struct list_head	of_srx;
+	struct kofi_bufpool	answers;
+	u32			tclass;
+	enum ktcp_phase		phase;
+	bool			net_order;
+	struct ktcp_sock	sk;
+	struct ktcp_tx		tx;
+	struct ktcp_rx		rx;
+	struct ktcp_alive	alive;
+	struct ktcp_cm_msg	cm_msg;
+	struct ktcp_req		*req;
+	struct sockaddr_storage	src;
+};
+
+/**
+ * struct ktcp_req - A connection, from accept() until an endpoint has it
+ * @req: its place in the registry, once it has asked
+ * @entry: in ktcp_pep.greetings until then
+ * @sk: the socket
+ * @msg: the request
+ * @deadline: jiffies: when it must have asked
+ * @net: namespace it came to
+ */
+struct ktcp_req {
+	struct kofi_connreq	req;
+	struct list_head	entry;
+	struct ktcp_sock	sk;
+	struct ktcp_cm_msg	msg;
+	unsigned long		deadline;
+	struct net		*net;
+};
+
+/**
+ * struct ktcp_pep - A listener
+ * @soft: the common part
+ * @sk: the socket that listens
+ * @work: accepts, and reads requests
+ * @late: queues @work when a greeting has taken too long
+ * @greetings: struct ktcp_req that have not asked yet; guarded by ktcp_cm_lock
+ * @nr_greetings: how many
+ */
+struct ktcp_pep {
+	struct kofi_soft_pep	soft;
+	struct ktcp_sock	sk;
+	struct work_struct	work;
+	struct delayed_work	late;
+	struct list_head	greetings;
+	unsigned int		nr_greetings;
+};
+
+extern struct kofi_soft_type ktcp_type;
+extern struct mutex ktcp_cm_lock;
+extern const struct kofi_ep_limits ktcp_limits;
+
+/* info.c */
+int ktcp_getinfo(u32 version, const char *node, const int service, u64 flags,
+		 struct fi_info *hints, struct fi_info **info);
+
+/* domain.c */
+int ktcp_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
+		void *context);
+extern const struct fi_ops_domain ktcp_domain_ops;
+extern const struct fi_ops_fabric ktcp_fabric_ops;
+
+/* sock.c */
+int ktcp_sock_new(struct net *net, int family, struct socket **sock);
+void ktcp_sock_setup(struct socket *sock, u32 tclass);
+void ktcp_sock_attach(struct ktcp_sock *sk, struct socket *sock,
+		      struct work_struct *work);
+void ktcp_sock_listen(struct ktcp_sock *sk, struct socket *sock,
+		      struct work_struct *work);
+void ktcp_sock_mute(struct ktcp_sock *sk);
+struct socket *ktcp_sock_detach(struct ktcp_sock *sk);
+void ktcp_sock_close(struct ktcp_sock *sk);
+int ktcp_sock_name(struct socket *sock, bool peer, struct sockaddr_storage *addr);
+int ktcp_sock_recv(struct socket *sock, void *buf, size_t len);
+int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type,
+		 const void *data, size_t len);
+int ktcp_cm_recv(struct socket *sock, struct ktcp_cm_msg *msg);
+
+/* ep.c */
+int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
+		  struct fid_ep **ep, void *context);
+int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
+		     struct fid_ep **srx, void *context);
+
+/* cm.c */
+extern const struct fi_ops_cm ktcp_ep_cm_ops;
+void ktcp_ep_end(struct ktcp_ep *ep, int err, const void *data, size_t len);
+void ktcp_ep_stop(struct ktcp_ep *ep);
+void ktcp_connect_late(struct work_struct *work);
+int ktcp_dial(struct ktcp_ep *ep);
+int ktcp_answered(struct ktcp_ep *ep);
+
+/* pep.c */
+int ktcp_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
+		    struct fid_pep **pep, void *context);
+int ktcp_req_adopt(struct ktcp_ep *ep, fid_t handle);
+void ktcp_req_free(struct ktcp_req *req);
+
+/* io.c */
+void ktcp_work(struct work_struct *work);
+
+/* alive.c */
+void ktcp_alive_setup(struct sock *sk);
+void ktcp_alive_init(struct ktcp_alive *alive);
+int ktcp_alive_check(struct ktcp_ep *ep);
+void ktcp_alive_stop(struct ktcp_alive *alive);
+
+/* netdev.c */
+int ktcp_netdev_init(void);
+void ktcp_netdev_exit(void);
+
+/* tx.c */
+void ktcp_tx_init(struct ktcp_tx *tx);
+struct kofi_soft_op *ktcp_next_posted(struct ktcp_ep *ep, bool busy);
+int ktcp_send(struct ktcp_ep *ep, int *budget);
+void ktcp_tx_abort(struct ktcp_ep *ep);
+
+/* rx.c */
+void ktcp_rx_init(struct ktcp_rx *rx);
+int ktcp_recv(struct ktcp_ep *ep, int *budget);
+bool ktcp_recv_waits(const struct ktcp_ep *ep);
+void ktcp_rx_abort(struct ktcp_ep *ep);
+
+static inline struct ktcp_ep *to_ktcp_soft(struct kofi_soft_ep *soft)
+{
+	return container_of(soft, struct ktcp_ep, soft);
+}
+
+static inline struct ktcp_ep *to_ktcp_ep(struct fid *fid)
+{
+	return to_ktcp_soft(to_kofi_soft_ep(fid));
+}
+
+static inline struct ktcp_srx *to_ktcp_srx(struct fid *fid)
+{
+	return container_of(fid, struct ktcp_srx, ctx.kep.ep.fid);
+}
+
+static inline void ktcp_kick(struct ktcp_ep *ep)
+{
+	kofi_soft_kick(&ep->soft);
+}
+
+#endif /* _KOFI_TCP_H */

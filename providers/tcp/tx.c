@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The sending half of a connection, run by the endpoint's worker only.
+ *
+ * A message is sent to its end before another begins.  The next one is, in this order, an
+ * acknowledgment, an answer to a read of the peer's, or the oldest posted operation.
+ *
+ * The socket copies what it takes.  So an operation has completed when all of it is in the
+ * socket, unless the client wants to know more (FI_TRANSMIT_COMPLETE,
+ * FI_DELIVERY_COMPLETE): then the peer acknowledges, in the order of arrival.  A read has
+ * completed when its answer is there, and answers come in the order of requests.
+ */
+#include <linux/module.h>
+#include <linux/uio.h>
+#include "tcp.h"
+
+#define KTCP_ACKED	(FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+
+void ktcp_tx_init(struct ktcp_tx *tx)
+{
+	INIT_LIST_HEAD(&tx->answers);
+	INIT_LIST_HEAD(&tx->reads);
+	INIT_LIST_HEAD(&tx->acked);
+}
+
+static struct ktcp_answer *ktcp_first_answer(struct ktcp_tx *tx)
+{
+	return list_first_entry(&tx->answers, struct ktcp_answer, entry);
+}
+
+static void ktcp_op_hdr(const struct kofi_soft_op *op, struct ktcp_hdr *hdr)
+{
+	const struct kofi_kept_op *kept = &op->kept;
+
+	*hdr = (struct ktcp_hdr) {
+		.op	= kept->kind == KOFI_OP_SEND ? TCP_WIRE_MSG :
+			  kept->kind == KOFI_OP_READ ? TCP_WIRE_READ_REQ :
+						       TCP_WIRE_WRITE,
+		.data	= kept->data,
+	};
+	if (kept->flags & FI_REMOTE_CQ_DATA)
+		hdr->flags |= TCP_WIRE_CQ_DATA;
+	if (kept->kind != KOFI_OP_READ) {
+		hdr->len = kept->len;
+		if (kept->flags & KTCP_ACKED)
+			hdr->flags |= TCP_WIRE_ACK_WANTED;
+	}
+	if (kept->kind != KOFI_OP_SEND) {
+		hdr->count = kept->remote_count;
+		memcpy(hdr->rma, kept->rma, hdr->count * sizeof(hdr->rma[0]));
+	}
+}
+
+/**
+ * ktcp_next_posted() - Take the oldest posted operation
+ * @ep: the endpoint, by its worker
+ * @busy: operations before it are not over, for which a fence waits
+ *
+ * Context: any.
+ * Return: the operation, out of its list; NULL: there is none, or it has to wait.
+ */
+struct kofi_soft_op *ktcp_next_posted(struct ktcp_ep *ep, bool busy)
+{
+	struct kofi_soft_op *op;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	op = list_first_entry_or_null(&ep->soft.posted, struct kofi_soft_op, entry);
+	if (op && busy && op->kept.flags & FI_FENCE)
+		op = NULL;
+	if (op)
+		list_del(&op->entry);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	return op;
+}
+
+/* Begins the next message; false: there is none */
+static bool ktcp_tx_next(struct ktcp_ep *ep)
+{
+	struct ktcp_tx *tx = &ep->tx;
+	struct ktcp_hdr hdr = {};
+
+	if (tx->acks) {
+		tx->acks--;
+		tx->kind = KTCP_TX_ACK;
+		hdr.op = TCP_WIRE_MSG;
+		hdr.ack = true;
+	} else if (!list_empty(&tx->answers)) {
+		tx->kind = KTCP_TX_ANSWER;
+		hdr.op = TCP_WIRE_READ_RSP;
+		hdr.len = ktcp_first_answer(tx)->rma.len;
+	} else {
+		bool busy = !list_empty(&tx->reads) || !list_empty(&tx->acked);
+
+		tx->op = ktcp_next_posted(ep, busy);
+		if (!tx->op)
+			return false;
+		tx->kind = KTCP_TX_OP;
+		ktcp_op_hdr(tx->op, &hdr);
+	}
+	tx->hdr_len = ktcp_hdr_build(tx->hdr, &hdr, tx->id++, ep->net_order);
+	tx->hdr_sent = 0;
+	tx->left = hdr.len;
+	iov_iter_kvec(&tx->iter, ITER_SOURCE, NULL, 0, 0);
+	return true;
+}
+
+static int ktcp_tx_hdr(struct ktcp_ep *ep)
+{
+	struct ktcp_tx *tx = &ep->tx;
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct kvec kvec;
+	int ret;
+
+	if (tx->left)
+		msg.msg_flags |= MSG_MORE;
+	while (tx->hdr_sent < tx->hdr_len) {
+		kvec.iov_base = tx->hdr + tx->hdr_sent;
+		kvec.iov_len = tx->hdr_len - tx->hdr_sent;
+		ret = kernel_sendmsg(ep->sk.sock, &msg, &kvec, 1, kvec.iov_len);
+		if (ret < 0)
+			return ret;
+		tx->hdr_sent += ret;
+	}
+	return 0;
+}
+
+/* The next part of the payload */
+static void ktcp_tx_part(struct ktcp_tx *tx)
+{
+	const struct kofi_rma *rma;
+
+	if (tx->kind == KTCP_TX_OP) {
+		kofi_kept_next(&tx->op->kept, ITER_SOURCE, &tx->iter);
+		return;
+	}
+	rma = &ktcp_first_answer(tx)->rma;
+	kofi_rma_iter(rma, ITER_SOURCE, rma->len - tx->left, SIZE_MAX, &tx->iter);
+}
+
+static int ktcp_tx_payload(struct ktcp_ep *ep)
+{
+	struct ktcp_tx *tx = &ep->tx;
+	struct msghdr msg;
+	int ret;
+
+	while (tx->left) {
+		if (!iov_iter_count(&tx->iter))
+			ktcp_tx_part(tx);
+		msg = (struct msghdr) {
+			.msg_flags	= MSG_DONTWAIT | MSG_NOSIGNAL,
+			.msg_iter	= tx->iter,
+		};
+		if (iov_iter_count(&tx->iter) < tx->left)
+			msg.msg_flags |= MSG_MORE;
+		ret = sock_sendmsg(ep->sk.sock, &msg);
+		if (ret < 0)
+			return ret;
+		iov_iter_advance(&tx->iter, ret);
+		tx->left -= ret;
+	}
+	return 0;
+}
+
+/* The socket has all of the message */
+static void ktcp_tx_sent(struct ktcp_ep *ep)
+{
+	struct ktcp_tx *tx = &ep->tx;
+	struct ktcp_answer *answer;
+	struct kofi_soft_op *op = tx->op;
+
+	switch (tx->kind) {
+	case KTCP_TX_ANSWER:
+		answer = ktcp_first_answer(tx);
+		list_del(&answer->entry);
+		kofi_ep_count(&ep->soft.kep, FI_REMOTE_READ, 0, answer->rma.len);
+		kofi_rma_done(&answer->rma, 0);
+		kofi_bufpool_put(&ep->answers, answer);
+		break;
+	case KTCP_TX_OP:
+		tx->op = NULL;
+		if (op->kept.kind == KOFI_OP_READ)
+			list_add_tail(&op->entry, &tx->reads);
+		else if (op->kept.flags & KTCP_ACKED)
+			list_add_tail(&op->entry, &tx->acked);
+		else
+			kofi_soft_op_done(op, 0);
+		break;
+	default:
+		break;
+	}
+	tx->kind = KTCP_TX_IDLE;
+}
+
+/**
+ * ktcp_send() - Send what there is to be sent
+ * @ep: an endpoint in KTCP_OPEN, by its worker
+ * @budget: messages that may be sent; counted down
+ *
+ * Context: may sleep, but does not wait for the peer.
+ * Return: 0: the budget is used up; -EAGAIN: there is nothing to be sent, or no room; another
+ * negative errno: the connection is over.
+ */
+int ktcp_send(struct ktcp_ep *ep, int *budget)
+{
+	int ret;
+
+	while (*budget > 0) {
+		if (ep->tx.kind == KTCP_TX_IDLE && !ktcp_tx_next(ep))
+			return -EAGAIN;
+		ret = ktcp_tx_hdr(ep);
+		if (!ret)
+			ret = ktcp_tx_payload(ep);
+		if (ret)
+			return ret;
+		ktcp_tx_sent(ep);
+		--*budget;
+	}
+	return 0;
+}
+
+static void ktcp_cancel(struct list_head *ops)
+{
+	struct kofi_soft_op *op, *next;
+
+	list_for_each_entry_safe(op, next, ops, entry) {
+		list_del(&op->entry);
+		kofi_soft_op_done(op, ECANCELED);
+	}
+}
+
+/**
+ * ktcp_tx_abort() - Give back what the sending half has
+ * @ep: an endpoint whose connection is over, by its worker
+ *
+ * Operations end in the order in which they were posted, each kind by itself.
+ *
+ * Context: may sleep.
+ */
+void ktcp_tx_abort(struct ktcp_ep *ep)
+{
+	struct ktcp_tx *tx = &ep->tx;
+	struct ktcp_answer *answer, *next;
+
+	list_for_each_entry_safe(answer, next, &tx->answers, entry) {
+		list_del(&answer->entry);
+		kofi_rma_put(&answer->rma);
+		kofi_bufpool_put(&ep->answers, answer);
+	}
+	ktcp_cancel(&tx->acked);
+	ktcp_cancel(&tx->reads);
+	if (tx->op)
+		kofi_soft_op_done(tx->op, ECANCELED);
+	tx->op = NULL;
+	tx->kind = KTCP_TX_IDLE;
+}

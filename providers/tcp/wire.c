@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The wire of wire.h: from bytes to headers and back.
+ *
+ * The bytes come from a peer and may have any value.  What a length says is compared with
+ * all other lengths before anybody uses it.
+ */
+#include <linux/errno.h>
+#include <linux/overflow.h>
+#include <linux/string.h>
+#include <linux/swab.h>
+#include <asm/byteorder.h>
+#include "wire.h"
+
+/* Integers of data messages, to the peer's order or from it */
+
+static u16 ktcp_order16(u16 value, bool net_order)
+{
+	return net_order ? be16_to_cpu((__force __be16)value) : value;
+}
+
+static u64 ktcp_order64(u64 value, bool net_order)
+{
+	return net_order ? be64_to_cpu((__force __be64)value) : value;
+}
+
+static void ktcp_order_rma(struct fi_rma_iov *rma, u32 count, bool net_order)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		rma[i].addr = ktcp_order64(rma[i].addr, net_order);
+		rma[i].len = ktcp_order64(rma[i].len, net_order);
+		rma[i].key = ktcp_order64(rma[i].key, net_order);
+	}
+}
+
+/* Which operations have ranges */
+static bool ktcp_op_has_rma(u8 op)
+{
+	return op == TCP_WIRE_READ_REQ || op == TCP_WIRE_WRITE;
+}
+
+/* Bytes of the header that the base announces; negative errno */
+static int ktcp_hdr_len(const struct ktcp_wire_base *base)
+{
+	size_t len = sizeof(*base);
+
+	switch (base->op) {
+	case TCP_WIRE_MSG:
+	case TCP_WIRE_READ_REQ:
+	case TCP_WIRE_WRITE:
+		if (base->flags & TCP_WIRE_CQ_DATA)
+			len += sizeof(u64);
+		break;
+	case TCP_WIRE_READ_RSP:
+		/* It repeats the flags of its request */
+		break;
+	default:
+		return -EPROTO;
+	}
+	if (ktcp_op_has_rma(base->op)) {
+		if (!base->rma_iov_cnt || base->rma_iov_cnt > KOFI_RMA_MAX_IOV)
+			return -EPROTO;
+		len += base->rma_iov_cnt * sizeof(struct fi_rma_iov);
+	}
+	return len;
+}
+
+/* Does the payload have the length that the rest of the header says? */
+static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
+{
+	size_t len = 0;
+	u32 i;
+
+	if (hdr->flags & TCP_WIRE_COMMIT)
+		return -EPROTO;
+	for (i = 0; i < hdr->count; i++)
+		if (check_add_overflow(len, (size_t)hdr->rma[i].len, &len))
+			return -EPROTO;
+	if (hdr->op == TCP_WIRE_WRITE && len != hdr->len)
+		return -EPROTO;
+	if ((hdr->op == TCP_WIRE_READ_REQ || hdr->ack) && hdr->len)
+		return -EPROTO;
+	return 0;
+}
+
+int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_order)
+{
+	struct ktcp_wire_base base;
+	const u8 *next;
+	int len;
+
+	if (have < sizeof(base))
+		return sizeof(base);
+	memcpy(&base, buf, sizeof(base));
+	base.flags = ktcp_order16(base.flags, net_order);
+	base.size = ktcp_order64(base.size, net_order);
+	len = ktcp_hdr_len(&base);
+	if (len < 0 || base.hdr_size != len || base.size < len ||
+	    base.size - len > SIZE_MAX)
+		return -EPROTO;
+	if (have < len)
+		return len;
+
+	*hdr = (struct ktcp_hdr) {
+		.op	= base.op,
+		.flags	= base.flags,
+		.ack	= base.op == TCP_WIRE_MSG &&
+			  base.op_data == TCP_WIRE_OP_ACK,
+		.len	= base.size - len,
+	};
+	next = buf + sizeof(base);
+	if (base.op != TCP_WIRE_READ_RSP && base.flags & TCP_WIRE_CQ_DATA) {
+		memcpy(&hdr->data, next, sizeof(hdr->data));
+		hdr->data = ktcp_order64(hdr->data, net_order);
+		next += sizeof(hdr->data);
+	}
+	if (ktcp_op_has_rma(base.op)) {
+		hdr->count = base.rma_iov_cnt;
+		memcpy(hdr->rma, next, hdr->count * sizeof(hdr->rma[0]));
+		ktcp_order_rma(hdr->rma, hdr->count, net_order);
+	}
+	return ktcp_hdr_check(hdr);
+}
+
+size_t ktcp_hdr_build(u8 *buf, const struct ktcp_hdr *hdr, u8 id, bool net_order)
+{
+	struct fi_rma_iov rma[KOFI_RMA_MAX_IOV];
+	struct ktcp_wire_base base = {
+		.version	= TCP_WIRE_VERSION,
+		.op		= hdr->op,
+		.flags		= ktcp_order16(hdr->flags, net_order),
+		.op_data	= hdr->ack ? TCP_WIRE_OP_ACK : 0,
+		.rma_iov_cnt	= hdr->count,
+		.id		= id,
+	};
+	size_t len = sizeof(base);
+	u64 data;
+
+	if (hdr->flags & TCP_WIRE_CQ_DATA) {
+		data = ktcp_order64(hdr->data, net_order);
+		memcpy(buf + len, &data, sizeof(data));
+		len += sizeof(data);
+	}
+	memcpy(rma, hdr->rma, hdr->count * sizeof(rma[0]));
+	ktcp_order_rma(rma, hdr->count, net_order);
+	memcpy(buf + len, rma, hdr->count * sizeof(rma[0]));
+	len += hdr->count * sizeof(rma[0]);
+	base.hdr_size = len;
+	base.size = ktcp_order64(len + hdr->len, net_order);
+	memcpy(buf, &base, sizeof(base));
+	return len;
+}
+
+int ktcp_cm_parse(const struct ktcp_wire_cm *cm, size_t *len, bool *net_order)
+{
+	if (cm->version != TCP_WIRE_VERSION)
+		return -ENOPROTOOPT;
+	*len = be16_to_cpu(cm->seg_size);
+	if (*len > TCP_WIRE_CM_DATA)
+		return -EPROTO;
+	*net_order = cm->conn_data == swab64(TCP_WIRE_PROBE);
+	if (cm->type != TCP_WIRE_NACK && cm->conn_data != TCP_WIRE_PROBE &&
+	    !*net_order)
+		return -EPROTO;
+	return cm->type;
+}
+
+void ktcp_cm_build(struct ktcp_wire_cm *cm, enum ktcp_wire_cm_type type, size_t len)
+{
+	*cm = (struct ktcp_wire_cm) {
+		.version	= TCP_WIRE_VERSION,
+		.type		= type,
+		.seg_size	= cpu_to_be16(len),
+		.conn_data	= type == TCP_WIRE_NACK ? 0 : TCP_WIRE_PROBE,
+	};
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The wire of libfabric's tcp provider, protocol version 3 (prov/tcp/src/xnet_proto.h of
+ * libfabric 2.x; the same since 1.11).
+ *
+ * A connection is one TCP stream.  It begins with a message of connection management in
+ * each direction, and goes on with data messages:
+ *
+ *	connection management	struct ktcp_wire_cm, then seg_size bytes of the client's
+ *	data			struct ktcp_wire_base, then, in this order, where the operation
+ *				and its flags have them:
+ *				u64 remote CQ data, u64 tag, u64 length of the message,
+ *				struct fi_rma_iov[rma_iov_cnt], and the payload
+ *
+ * Integers are in the sender's byte order; conn_data of the first message is 1, and tells
+ * which that is.  If the two ends differ, flags and all 64-bit integers of data messages
+ * are in network byte order.  Payload and connection data are the client's, and stay as
+ * they are.
+ *
+ * Nothing here sleeps, allocates or keeps state: bytes go in, a header comes out.
+ */
+#ifndef _KOFI_TCP_WIRE_H
+#define _KOFI_TCP_WIRE_H
+
+#include <linux/build_bug.h>
+#include <linux/types.h>
+#include <kofi/rma.h>
+
+#define TCP_WIRE_VERSION	3
+#define TCP_WIRE_PROBE		1ULL	/* conn_data, in the sender's byte order */
+#define TCP_WIRE_CM_DATA	256	/* most bytes of the client's in a CM message */
+
+enum ktcp_wire_cm_type {
+	TCP_WIRE_CONNREQ	= 0,
+	TCP_WIRE_CONNRESP	= 1,
+	TCP_WIRE_NACK		= 6,
+};
+
+/**
+ * struct ktcp_wire_cm - Message of connection management
+ * @version: TCP_WIRE_VERSION
+ * @type: enum ktcp_wire_cm_type
+ * @seg_size: bytes that follow
+ * @seg_no: 0
+ * @conn_id: 0
+ * @msg_id: 0
+ * @conn_data: TCP_WIRE_PROBE; 0 in a NACK
+ */
+struct ktcp_wire_cm {
+	u8	version;
+	u8	type;
+	__be16	seg_size;
+	u32	seg_no;
+	u64	conn_id;
+	u64	msg_id;
+	u64	conn_data;
+} __packed;
+static_assert(sizeof(struct ktcp_wire_cm) == 32);
+
+enum ktcp_wire_op {
+	TCP_WIRE_MSG		= 0,
+	TCP_WIRE_TAGGED		= 1,
+	TCP_WIRE_READ_REQ	= 2,
+	TCP_WIRE_READ_RSP	= 3,
+	TCP_WIRE_WRITE		= 4,
+};
+
+#define TCP_WIRE_CQ_DATA	0x1	/* u64 of remote CQ data follows */
+#define TCP_WIRE_ACK_WANTED	0x4	/* answer when the data are placed */
+#define TCP_WIRE_COMMIT		0x8	/* make them durable, then answer */
+
+#define TCP_WIRE_OP_ACK		2	/* op_data of TCP_WIRE_MSG: this is an answer */
+
+/**
+ * struct ktcp_wire_base - What each data message begins with
+ * @version: TCP_WIRE_VERSION; receivers do not look at it
+ * @op: enum ktcp_wire_op
+ * @flags: TCP_WIRE_*
+ * @op_data: 0, or TCP_WIRE_OP_ACK
+ * @rma_iov_cnt: of a read request or a write; anything in others
+ * @hdr_size: bytes of the header, this included
+ * @id: number of the header, modulo 256; receivers of debug builds look at it
+ * @size: bytes of the message, header included
+ */
+struct ktcp_wire_base {
+	u8	version;
+	u8	op;
+	u16	flags;
+	u8	op_data;
+	u8	rma_iov_cnt;
+	u8	hdr_size;
+	u8	id;
+	u64	size;
+} __packed;
+static_assert(sizeof(struct ktcp_wire_base) == 16);
+
+/* The longest header: base, CQ data and four ranges */
+#define TCP_WIRE_MAX_HDR	\
+	(sizeof(struct ktcp_wire_base) + sizeof(u64) + \
+	 KOFI_RMA_MAX_IOV * sizeof(struct fi_rma_iov))
+
+/**
+ * struct ktcp_hdr - A header of a data message, in the form of the processor
+ * @op: enum ktcp_wire_op
+ * @flags: TCP_WIRE_*
+ * @ack: it is an answer
+ * @len: bytes of payload
+ * @data: remote CQ data, if the flags say so
+ * @count: ranges
+ * @rma: the ranges
+ */
+struct ktcp_hdr {
+	enum ktcp_wire_op	op;
+	u16			flags;
+	bool			ack;
+	size_t			len;
+	u64			data;
+	u32			count;
+	struct fi_rma_iov	rma[KOFI_RMA_MAX_IOV];
+};
+
+/**
+ * ktcp_hdr_parse() - Parse the header of a data message
+ * @hdr: the header, if all of it is there
+ * @buf: bytes from the peer
+ * @have: how many
+ * @net_order: the peer's byte order is not ours
+ *
+ * Context: any.
+ * Return: 0: @hdr is filled in; > 0: so many bytes have to be there; -EPROTO: these bytes
+ * are no message, or one that no peer sends to an endpoint with a connection.
+ */
+int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_order);
+
+/**
+ * ktcp_hdr_build() - Build the header of a data message
+ * @buf: TCP_WIRE_MAX_HDR bytes
+ * @hdr: the header
+ * @id: its number
+ * @net_order: the peer's byte order is not ours
+ *
+ * Context: any.
+ * Return: bytes of the header.
+ */
+size_t ktcp_hdr_build(u8 *buf, const struct ktcp_hdr *hdr, u8 id, bool net_order);
+
+/**
+ * ktcp_cm_parse() - Parse the header of a message of connection management
+ * @cm: the header, sizeof(*cm) bytes from the peer
+ * @len: bytes that follow
+ * @net_order: the peer's byte order is not ours; a refusal does not tell
+ *
+ * Context: any.
+ * Return: the type; -ENOPROTOOPT: another version; -EPROTO: too many bytes, or nothing that
+ * tells the byte order.
+ */
+int ktcp_cm_parse(const struct ktcp_wire_cm *cm, size_t *len, bool *net_order);
+
+/**
+ * ktcp_cm_build() - Build a message of connection management
+ * @cm: the header
+ * @type: what it is
+ * @len: bytes that follow
+ *
+ * Context: any.
+ */
+void ktcp_cm_build(struct ktcp_wire_cm *cm, enum ktcp_wire_cm_type type, size_t len);
+
+#endif /* _KOFI_TCP_WIRE_H */
