@@ -101,6 +101,12 @@ bool conf_tagged_join(struct kunit *test, struct vt_pair *pair);
 bool conf_wants_shared(struct kunit *test);
 struct fid_ep *conf_srx(struct kunit *test);
 void conf_accept_shared(struct kunit *test, struct vt_pair *pair);
+/*
+ * 8 bytes for which the peer has no receive.  false: not posted, as over iWARP one before
+ * it has ended the connection (RFC 5041, 7.1).
+ */
+bool conf_send_untaken(struct kunit *test, struct fid_ep *ep, const void *buf,
+		       void *context);
 /* Queues of at most @depth operations; to be called before conf_serve() */
 void conf_shallow(struct kunit *test, size_t depth);
 /* A copy of what the case was given, to be asked for again */

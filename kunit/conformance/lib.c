@@ -133,6 +133,17 @@ void conf_accept_shared(struct kunit *test, struct vt_pair *pair)
 	vt_event(test, pair->a.eq, FI_CONNECTED, &event);
 }
 
+bool conf_send_untaken(struct kunit *test, struct fid_ep *ep, const void *buf,
+		       void *context)
+{
+	ssize_t ret = fi_send(ep, buf, 8, NULL, 0, context);
+
+	if (ret == -ESHUTDOWN)
+		return false;
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	return true;
+}
+
 void conf_shallow(struct kunit *test, size_t depth)
 {
 	struct fi_info *info = vt_of(test)->info;

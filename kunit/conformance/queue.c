@@ -44,6 +44,7 @@ void conf_queue_enter(struct conf_queue *queue)
 	if (hook) {
 		queue->hook = NULL;
 		queue->hook_ret = hook(queue->hook_arg);
+		complete(&queue->hooked);
 	}
 }
 
@@ -52,6 +53,23 @@ void conf_queue_leave(struct conf_queue *queue)
 	atomic_dec(&queue->busy);
 	atomic_inc(&queue->calls);
 	wake_up(&queue->wait);
+}
+
+void conf_queue_hook(struct conf_queue *queue, int (*hook)(void *arg),
+		     void *arg)
+{
+	reinit_completion(&queue->hooked);
+	queue->hook_arg = arg;
+	queue->hook = hook;
+}
+
+void conf_queue_hooked(struct kunit *test, struct conf_queue *queue)
+{
+	unsigned long limit = msecs_to_jiffies(VT_PATIENCE_MS);
+
+	KUNIT_ASSERT_NE_MSG(test, wait_for_completion_timeout(&queue->hooked,
+							      limit), 0, "%s",
+			    queue->cq.kind->name);
 }
 
 static void count(struct conf_queue *queue, int err, u64 flags)
@@ -97,6 +115,7 @@ struct conf_queue *conf_queue(struct kunit *test, const struct vt_kind *kind,
 	queue->done.done = queue_done;
 	queue->reader = current;
 	init_waitqueue_head(&queue->wait);
+	init_completion(&queue->hooked);
 	if (kind->wait_obj == FI_WAIT_CALLBACK)
 		attr.handler = queue_handler;
 	KUNIT_ASSERT_EQ_MSG(test, fi_cq_open(vt_of(test)->domain, &attr,

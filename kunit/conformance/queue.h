@@ -7,6 +7,7 @@
 #define _KUNIT_CONFORMANCE_QUEUE_H
 
 #include <linux/atomic.h>
+#include <linux/completion.h>
 #include <linux/wait.h>
 #include "conformance.h"
 
@@ -33,6 +34,7 @@ extern const struct vt_kind conf_queue_kinds[CONF_QUEUE_KINDS];
  * @hook: called from inside the next call, once; or NULL
  * @hook_arg: its argument
  * @hook_ret: what it returned
+ * @hooked: it has returned
  */
 struct conf_queue {
 	struct vt_cq		cq;
@@ -51,6 +53,7 @@ struct conf_queue {
 	int			(*hook)(void *arg);
 	void			*hook_arg;
 	int			hook_ret;
+	struct completion	hooked;
 };
 
 struct conf_queue *conf_queue(struct kunit *test, const struct vt_kind *kind,
@@ -79,6 +82,11 @@ static inline int conf_queue_ended(struct conf_queue *queue)
 /* Around each call of the client: where is it, and is it alone? */
 void conf_queue_enter(struct conf_queue *queue);
 void conf_queue_leave(struct conf_queue *queue);
+/* From inside the next call of the client, @hook is called, once */
+void conf_queue_hook(struct conf_queue *queue, int (*hook)(void *arg),
+		     void *arg);
+/* Waits until it has returned: a handler may run after what it announces was read */
+void conf_queue_hooked(struct kunit *test, struct conf_queue *queue);
 /* Takes what has completed, at most @count, without waiting */
 void conf_queue_read(struct conf_queue *queue, int count);
 /* Waits until so many operations have ended since the queue was opened */

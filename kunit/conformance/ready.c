@@ -304,10 +304,10 @@ static void an_endpoint_does_not_close_in_its_own_callback(struct kunit *test)
 		ready = ready_join(test, &pair, &conf_queue_kinds[may_sleep[i]],
 				   FI_TRANSMIT);
 		n = fill(test, ready);
-		ready->queue->hook_arg = ready;
-		ready->queue->hook = close_ep;
+		conf_queue_hook(ready->queue, close_ep, ready);
 		take(test, &pair, 1);
 		expect_call(test, ready);
+		conf_queue_hooked(test, ready->queue);
 		KUNIT_EXPECT_EQ_MSG(test, ready->queue->hook_ret, -EDEADLK,
 				    "%s", ready->queue->cq.kind->name);
 		take(test, &pair, n - 1);
