@@ -432,7 +432,7 @@ static void mr_ep_expect_called(struct kunit *test, struct mr_ep_call *call)
 	KUNIT_EXPECT_EQ(test, call->err, 0);
 }
 
-/* With FI_MORE, inline, behind the registration that it reports for (verbs_call_carrier()) */
+/* With FI_MORE, behind the registration that it reports for */
 static void mr_ep_send_more(struct kunit *test, struct mr_ep *me,
 			    struct mr_ep_call *call)
 {

@@ -4,14 +4,17 @@
  *
  * With FI_MORE a work request is kept, and goes to the device together with the next
  * one that has no FI_MORE, or when there is no room for one more behind that, or when
- * the connection ends.  The registration of a region for single operations (mr_ep.c)
- * always waits like that.  The call has returned 0 by then, so a work request of a
+ * the connection ends.  The call has returned 0 by then, so a work request of a
  * chain that the device refuses completes with an error, which ends the connection
  * like any other.  It completes from a worker: who has rung the bell may hold locks
  * that the client's callbacks take.
  *
- * The chain is guarded by the lock of the transmit side.  A function here that does not
- * take that lock is called with it held.
+ * The registration of a region for single operations (mr_ep.c) waits in a list of its
+ * own, where it can be taken back, and goes in front of the chain when the doorbell is
+ * rung for an operation (verbs_regs_ride()).  At the end of the connection it goes
+ * nowhere, as nothing will need it.
+ *
+ * Chain and list are guarded by the lock of the transmit side.
  */
 #include <linux/module.h>
 #include "ep.h"
@@ -23,8 +26,9 @@
 /* Keeps a copy of the work request until the doorbell */
 void verbs_chain_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 {
-	struct verbs_wr *copy = verbs_chain_place(ep);
+	struct verbs_wr *copy = (void *)&ep->chain_room[ep->chain_used];
 
+	lockdep_assert_held(&ep->tx.lock);
 	copy->rdma = *wr;
 	if (wr->wr.sg_list) {
 		memcpy(copy->sge, wr->wr.sg_list,
@@ -32,7 +36,9 @@ void verbs_chain_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 		copy->rdma.wr.sg_list = copy->sge;
 	}
 	ep->chain_used += verbs_wr_size(wr->wr.num_sge);
-	verbs_chain_link(ep, &copy->rdma.wr);
+	copy->rdma.wr.next = NULL;
+	*ep->chain_end = &copy->rdma.wr;
+	ep->chain_end = &copy->rdma.wr.next;
 }
 
 /* A worker ends it, behind those that were refused before */
@@ -78,26 +84,9 @@ static unsigned int verbs_chain_taken(const struct ib_send_wr *first,
 	return 0;
 }
 
-static __always_inline int verbs_chain_ring(struct verbs_ep *ep,
-					    struct ib_send_wr *first,
-					    unsigned int *taken)
-{
-	const struct ib_send_wr *bad = NULL;
-	int ret;
-
-	*ep->chain_end = first;
-	ret = ib_post_send(ep->qp, ep->chain, &bad);
-	if (unlikely(ret))
-		*taken = verbs_chain_taken(first, bad, ret);
-	ep->chain = NULL;
-	ep->chain_end = &ep->chain;
-	ep->chain_used = 0;
-	return ret;
-}
-
 /**
  * verbs_chain_post() - Post what waits for the doorbell, and more behind it
- * @ep: the endpoint; the caller holds the transmit side's lock
+ * @ep: the endpoint
  * @first: the first of a list of work requests, or NULL
  * @taken: set on error: how many of this list the device has taken
  *
@@ -108,17 +97,18 @@ static __always_inline int verbs_chain_ring(struct verbs_ep *ep,
 int verbs_chain_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		     unsigned int *taken)
 {
-	return verbs_chain_ring(ep, first, taken);
-}
+	const struct ib_send_wr *bad = NULL;
+	int ret;
 
-/* The same for one work request, whether there is a chain or not */
-int verbs_post_now(struct verbs_ep *ep, struct ib_send_wr *wr)
-{
-	unsigned int taken;
-
-	if (ep->chain)
-		return verbs_chain_ring(ep, wr, &taken);
-	return ib_post_send(ep->qp, wr, NULL);
+	lockdep_assert_held(&ep->tx.lock);
+	*ep->chain_end = first;
+	ret = ib_post_send(ep->qp, ep->chain, &bad);
+	if (unlikely(ret))
+		*taken = verbs_chain_taken(first, bad, ret);
+	ep->chain = NULL;
+	ep->chain_end = &ep->chain;
+	ep->chain_used = 0;
+	return ret;
 }
 
 /*
@@ -151,93 +141,69 @@ void verbs_end_refused(struct verbs_ep *ep)
 	}
 }
 
-/* Rings the doorbell for what is waiting for it */
-void verbs_ring(struct verbs_ep *ep)
+/* A registration waits for the doorbell */
+void verbs_reg_wait(struct verbs_mr *mr)
 {
-	unsigned long flags;
-	unsigned int taken;
+	struct verbs_ep *ep = mr->ep;
 
-	spin_lock_irqsave(&ep->tx.lock, flags);
-	if (ep->chain)
-		verbs_chain_post(ep, NULL, &taken);
-	verbs_chain_abandon(ep);
-	verbs_queue_unlock(ep, &ep->tx, flags);
+	lockdep_assert_held(&ep->tx.lock);
+	list_add_tail(&mr->waits, &ep->regs);
+	ep->nr_regs++;
+	/* No plain operation passes it by */
+	WRITE_ONCE(ep->tx.plain, false);
 }
 
-static struct verbs_slot *verbs_wr_slot(const struct ib_send_wr *wr)
+static void verbs_reg_unwait(struct verbs_mr *mr)
 {
-	return container_of(wr->wr_cqe, struct verbs_slot, cqe);
-}
-
-/* The first operation behind @wr in the chain that reports for others, or NULL */
-static struct verbs_slot *verbs_chain_signaled(const struct ib_send_wr *wr)
-{
-	while ((wr = wr->next))
-		if (!verbs_wr_is_sinks(wr) && verbs_wr_slot(wr)->signaled)
-			return verbs_wr_slot(wr);
-	return NULL;
+	lockdep_assert_held(&mr->ep->tx.lock);
+	list_del_init(&mr->waits);
+	mr->ep->nr_regs--;
 }
 
 /*
- * @wr of the chain will not be posted.  If it is unsignaled, the next signaled operation
- * does not report for it.  If it is signaled, that one, or if there is none, the next
- * one to be posted, reports for those that @wr was to report for.  It reports as any
- * operation then, not as one with a single registration (verbs_one_carry()).
+ * A registration is silent even if it fails, as the operation behind it then fails, too.
+ * Whatever is signaled next reports for it.
  */
-static void verbs_slot_leave_chain(struct verbs_ep *ep,
-				   const struct ib_send_wr *wr)
+static void verbs_reg_ride(struct verbs_ep *ep, struct verbs_mr *mr)
 {
-	struct verbs_slot *slot = verbs_wr_slot(wr);
-	struct verbs_slot *next = verbs_chain_signaled(wr);
-	struct verbs_slot **link = next ? &next->riders : &ep->riders;
+	struct verbs_slot *slot = mr->slot;
+	struct ib_send_wr *wr = &mr->reg.wr;
 
-	lockdep_assert_held(&ep->tx.lock);
-	if (next)
-		next->cqe.done = ep->tx.done;
-	while (*link && *link != slot)
-		link = &(*link)->link;
-	if (slot->signaled) {
-		*link = slot->riders;
-		/* They may be many, so the next one is to be signaled for sure */
-		if (!next)
-			ep->quiet = ep->tx.size;
-	} else if (*link) {
-		*link = slot->link;
-	}
-}
-
-/* Where the registration of @mr is linked while it waits for the doorbell, or NULL */
-static struct ib_send_wr **verbs_chain_find(struct verbs_ep *ep,
-					    const struct verbs_mr *mr)
-{
-	struct ib_send_wr **link = &ep->chain;
-
-	lockdep_assert_held(&ep->tx.lock);
-	while (*link && *link != &mr->reg.wr)
-		link = &(*link)->next;
-	return *link ? link : NULL;
+	slot->silent = true;
+	slot->due = true;
+	wr->wr_cqe = &slot->cqe;
+	wr->send_flags = 0;
+	if (unlikely(ep->tx.counted || ++ep->quiet >= ep->tx.size / 2))
+		verbs_slot_carry(slot, wr);
+	else
+		verbs_slot_ride(slot);
 }
 
 /**
- * verbs_reg_waits() - Does a registration wait for the doorbell?
- * @mr: a region that is enabled
+ * verbs_regs_ride() - Put the registrations that wait in front of the chain
+ * @ep: the endpoint; the caller rings the bell before it releases the lock
  *
- * If it does not, the device has it, or has refused it: the lock is not released between
- * the doorbell and the end of the chain.
- *
- * Context: any.
- * Return: whether it does.
+ * Called before it is settled who reports for whom of what is to be posted, so that a
+ * signaled operation reports for its registrations.
  */
-bool verbs_reg_waits(struct verbs_mr *mr)
+void verbs_regs_ride(struct verbs_ep *ep)
 {
-	struct verbs_ep *ep = mr->ep;
-	unsigned long flags;
-	bool waits;
+	struct ib_send_wr *first = NULL, **link = &first;
+	struct verbs_mr *mr, *next;
 
-	spin_lock_irqsave(&ep->tx.lock, flags);
-	waits = verbs_chain_find(ep, mr);
-	spin_unlock_irqrestore(&ep->tx.lock, flags);
-	return waits;
+	lockdep_assert_held(&ep->tx.lock);
+	list_for_each_entry_safe(mr, next, &ep->regs, waits) {
+		verbs_reg_unwait(mr);
+		verbs_reg_ride(ep, mr);
+		*link = &mr->reg.wr;
+		link = &mr->reg.wr.next;
+	}
+	if (!first)
+		return;
+	*link = ep->chain;
+	if (!ep->chain)
+		ep->chain_end = link;
+	ep->chain = first;
 }
 
 /**
@@ -251,18 +217,45 @@ bool verbs_reg_waits(struct verbs_mr *mr)
 bool verbs_reg_take_back(struct verbs_mr *mr)
 {
 	struct verbs_ep *ep = mr->ep;
-	struct ib_send_wr **link;
 	unsigned long flags;
+	bool waits;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	link = verbs_chain_find(ep, mr);
-	if (link) {
-		verbs_slot_leave_chain(ep, *link);
-		*link = mr->reg.wr.next;
-		if (!*link)
-			ep->chain_end = link;
+	waits = verbs_reg_waits(mr);
+	if (waits) {
+		verbs_reg_unwait(mr);
 		verbs_slot_put(mr->slot);
 	}
 	verbs_queue_unlock(ep, &ep->tx, flags);
-	return link;
+	return waits;
+}
+
+/*
+ * Rings the doorbell for operations that wait for it.  Registrations alone go on waiting.
+ */
+void verbs_ring_locked(struct verbs_ep *ep)
+{
+	unsigned int taken;
+
+	lockdep_assert_held(&ep->tx.lock);
+	if (!ep->chain)
+		return;
+	verbs_regs_ride(ep);
+	verbs_chain_post(ep, NULL, &taken);
+	verbs_chain_abandon(ep);
+}
+
+/* The connection has ended: rings the doorbell, and nothing waits for it any more */
+void verbs_ring_last(struct verbs_ep *ep)
+{
+	struct verbs_mr *mr, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	verbs_ring_locked(ep);
+	list_for_each_entry_safe(mr, next, &ep->regs, waits) {
+		verbs_reg_unwait(mr);
+		verbs_slot_put(mr->slot);
+	}
+	verbs_queue_unlock(ep, &ep->tx, flags);
 }

@@ -163,16 +163,6 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	kofi_cq_complete_here(slot->queue->side->cq, &slot->comp);
 }
 
-/* A plain operation on a buffer that had to be mapped; unmapped, it ends as all of them */
-void verbs_mapped_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct verbs_slot *slot = to_verbs_slot(wc);
-
-	verbs_unmap(slot);
-	slot->cqe.done = slot->queue->plain_done;
-	slot->cqe.done(cq, wc);
-}
-
 /* Of the transmit side */
 static void verbs_slot_end(struct verbs_slot *slot)
 {

@@ -355,7 +355,7 @@ void verbs_ep_flush(struct verbs_ep *ep)
 	if (!ep->qp)
 		return;
 	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
-	verbs_ring(ep);
+	verbs_ring_last(ep);
 	verbs_end_stranded(ep, false);
 }
 
@@ -562,6 +562,7 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 		goto fini_ep;
 	verbs_queue_prepare(&ep->tx, &ep->kep.tx);
 	verbs_queue_prepare(&ep->rx, &ep->kep.rx);
+	INIT_LIST_HEAD(&ep->regs);
 	ep->chain_end = &ep->chain;
 	spin_lock_init(&ep->split_lock);
 	INIT_WORK(&ep->broken, verbs_cm_broken);

@@ -32,10 +32,10 @@ struct verbs_wr {
 	struct ib_sge		sge[];
 };
 
-#define VERBS_CHAIN	8	/* work requests of one buffer per doorbell */
-/* Memory for so many, or fewer of more buffers; the last place is never taken by a chain */
+#define VERBS_CHAIN	8	/* operations of one buffer per doorbell */
+/* Memory for all but the last of them, or for fewer of more buffers */
 #define VERBS_CHAIN_ROOM \
-	(VERBS_CHAIN * (sizeof(struct verbs_wr) + sizeof(struct ib_sge)))
+	((VERBS_CHAIN - 1) * (sizeof(struct verbs_wr) + sizeof(struct ib_sge)))
 
 /**
  * struct verbs_drain_job - fi_ep_drain() of an endpoint
@@ -65,11 +65,13 @@ struct verbs_drain_job {
  * @quiet: in flight: operations posted unsignalled since the last signalled one
  * @busy: over iWARP, operations in flight that are not known to be done
  * @riders: in flight: those of @quiet
+ * @regs: in flight: registrations that wait for the doorbell, by verbs_mr.waits (chain.c)
+ * @nr_regs: in flight: how many
  * @chain: in flight: work requests posted with FI_MORE, or NULL
  * @chain_end: where the next one is linked
  * @chain_used: bytes of @chain_room that they take
  * @read_limit: most elements of the local list of a read
- * @chain_room: memory for copies of them, and for what rings the bell (one.h)
+ * @chain_room: memory for copies of them
  * @stranded: in flight: operations that the device has taken in part; their comp.next
  * @refused: in flight: operations that were refused when their call had returned;
  *	likewise
@@ -112,6 +114,8 @@ struct verbs_ep {
 	u32			quiet;
 	atomic_t		busy;
 	struct verbs_slot	*riders;
+	struct list_head	regs;
+	u32			nr_regs;
 	struct ib_send_wr	*chain;
 	struct ib_send_wr	**chain_end;
 	u32			chain_used;
@@ -263,15 +267,16 @@ static inline struct verbs_ep *verbs_tx_ep(const struct verbs_queue *tx)
 
 /*
  * Who is about to release the lock of a queue says whether plain operations may pass by
- * it: only while the endpoint is connected, and on the transmit side not by a chain, and
- * not without those that have to ride with somebody.
+ * it: only while the endpoint is connected, and on the transmit side not by a chain or
+ * registrations, and not without those that have to ride with somebody.
  */
 static inline void verbs_queue_settle(struct verbs_ep *ep,
 				      struct verbs_queue *queue)
 {
 	bool plain = queue->fits &&
 		     READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED &&
-		     (queue == &ep->rx || (!ep->chain && !ep->riders));
+		     (queue == &ep->rx ||
+		      (!ep->chain && !ep->riders && list_empty(&ep->regs)));
 
 	/* Who posts because of it sees what the state stands for, too */
 	smp_store_release(&queue->plain, plain);

@@ -70,7 +70,7 @@ static int verbs_drain_break(struct verbs_ep *ep)
 
 	rdma_lock_handler(ep->id);
 	ret = ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
-	verbs_ring(ep);
+	verbs_ring_last(ep);
 	rdma_unlock_handler(ep->id);
 	return ret;
 }

@@ -11,12 +11,9 @@
  * one of these from the same thread sees it; between threads there is no order that
  * one could expect.
  *
- * A call has two short ways.  verbs_fast_slot() begins an operation on a buffer in a
- * region, or in memory that has been found to be memory, if the device needs no mapping.
- * As it calls nobody, the call has nothing to keep but the slot, and hardly uses the
- * stack.  verbs_fast_begin() finds out about memory and maps it; it is in functions of
- * its own.  Whatever is not plain, or finds the queue full, goes another way (one.h, then
- * post.c); nothing has happened then.
+ * The buffer lies in a region, or in memory that the device reaches under the address
+ * that the kernel has for it; whatever has to be mapped goes the long way, as does
+ * everything that is not plain or finds the queue full.  Nothing has happened then.
  *
  * Data that fit inline are copied by the device when they are posted, as those of
  * fi_inject() are: it need not fetch them, and they need no mapping.  The buffer is the
@@ -30,79 +27,25 @@
 #include "op.h"
 #include "queue.h"
 
-static __always_inline bool verbs_fast_open(const struct verbs_ep *ep,
-					    const struct verbs_queue *queue,
-					    size_t len)
-{
-	/* What is empty is rare, too */
-	return likely(smp_load_acquire(&queue->plain) &&
-		      len - 1 < ep->kep.max_msg_size);
-}
-
-/* The element and a slot for a buffer in a region; else nothing has happened */
-static __always_inline bool
-verbs_slot_in_region(const struct verbs_ep *ep, struct verbs_queue *queue,
-		     const void *buf, size_t len, const struct verbs_mr *mr,
-		     struct ib_sge *sge, struct verbs_slot **slot)
-{
-	if (unlikely(mr->plain != ep->domain || len > mr->len ||
-		     (uintptr_t)buf - mr->start > mr->len - len))
-		return false;
-	sge->addr = (uintptr_t)buf;
-	sge->length = len;
-	if (unlikely(!verbs_slot_take(queue, slot)))
-		return false;
-	sge->lkey = mr->lkey;
-	return true;
-}
-
 /* Does the device take the address of the kernel's, of this buffer at least? */
 static __always_inline bool verbs_takes_address(struct verbs_queue *queue,
 						size_t len,
 						enum dma_data_direction dir)
 {
-	return likely(!queue->maps) ||
+	return !queue->maps ||
 	       (dir == DMA_TO_DEVICE && verbs_copies(verbs_tx_ep(queue), len));
 }
 
-/* The same in no region, where nothing is left to be done */
-static __always_inline bool
-verbs_slot_in_block(struct verbs_queue *queue, const void *buf, size_t len,
-		    enum dma_data_direction dir, struct ib_sge *sge,
-		    struct verbs_slot **slot)
+static __always_inline bool verbs_mr_holds(const struct verbs_mr *mr,
+					   const struct verbs_ep *ep,
+					   const void *buf, size_t len)
 {
-	if (unlikely(!verbs_takes_address(queue, len, dir) ||
-		     !verbs_knows_memory(READ_ONCE(queue->block), buf, len)))
-		return false;
-	sge->addr = (uintptr_t)buf;
-	sge->length = len;
-	if (unlikely(!verbs_slot_take(queue, slot)))
-		return false;
-	sge->lkey = queue->lkey;
-	return true;
-}
-
-/* The same in any memory; @dir: what the device does with it */
-static __always_inline bool
-verbs_slot_on_memory(struct verbs_queue *queue, const void *buf, size_t len,
-		     enum dma_data_direction dir, struct ib_sge *sge,
-		     struct verbs_slot **slot)
-{
-	if (unlikely(!verbs_finds_memory(&queue->block, buf, len)))
-		return false;
-	sge->addr = (uintptr_t)buf;
-	sge->length = len;
-	sge->lkey = queue->lkey;
-	if (unlikely(!verbs_slot_take(queue, slot)))
-		return false;
-	if (verbs_takes_address(queue, len, dir))
-		return true;
-	sge->addr = verbs_fast_map(*slot, buf, len, dir);
-	return sge->addr != DMA_MAPPING_ERROR;
+	return mr->plain == ep->domain && len <= mr->len &&
+	       (uintptr_t)buf - mr->start <= mr->len - len;
 }
 
 /**
- * verbs_fast_slot() - Begin a plain operation on a buffer in a region, or known memory
+ * verbs_fast_begin() - Begin a plain operation
  * @ep: the endpoint
  * @queue: @ep's, of one direction
  * @buf: the buffer
@@ -113,53 +56,34 @@ verbs_slot_on_memory(struct verbs_queue *queue, const void *buf, size_t len,
  * @slot: a slot to be filled in
  *
  * Context: any; the device is held (verbs_device_hold()).
- * Return: true, or false: try another way.
- */
-static __always_inline bool
-verbs_fast_slot(const struct verbs_ep *ep, struct verbs_queue *queue,
-		const void *buf, size_t len, const struct verbs_mr *mr,
-		enum dma_data_direction dir, struct ib_sge *sge,
-		struct verbs_slot **slot)
-{
-	if (unlikely(!verbs_fast_open(ep, queue, len)))
-		return false;
-	return mr ? verbs_slot_in_region(ep, queue, buf, len, mr, sge, slot) :
-		    verbs_slot_in_block(queue, buf, len, dir, sge, slot);
-}
-
-/**
- * verbs_fast_begin() - Begin a plain operation on a buffer in no region
- * @ep: the endpoint
- * @queue: @ep's, of one direction
- * @buf: the buffer
- * @len: bytes
- * @dir: what the device does with it
- * @sge: the element
- * @slot: a slot to be filled in
- *
- * Context: any; the device is held (verbs_device_hold()).
  * Return: true, or false: go the long way.
  */
 static __always_inline bool
-verbs_fast_begin(struct verbs_ep *ep, struct verbs_queue *queue,
-		 const void *buf, size_t len, enum dma_data_direction dir,
-		 struct ib_sge *sge, struct verbs_slot **slot)
+verbs_fast_begin(const struct verbs_ep *ep, struct verbs_queue *queue,
+		 const void *buf, size_t len, const struct verbs_mr *mr,
+		 enum dma_data_direction dir, struct ib_sge *sge,
+		 struct verbs_slot **slot)
 {
-	return likely(verbs_fast_open(ep, queue, len)) &&
-	       verbs_slot_on_memory(queue, buf, len, dir, sge, slot);
-}
-
-/* Where verbs_fast_slot() has not begun it: may verbs_fast_begin()? */
-static __always_inline bool verbs_fast_maps(const struct verbs_queue *queue,
-					    const void *desc)
-{
-	return !desc && READ_ONCE(queue->plain);
+	/* What is empty is rare, too */
+	if (unlikely(!smp_load_acquire(&queue->plain) ||
+		     len - 1 >= ep->kep.max_msg_size))
+		return false;
+	if (mr ? !verbs_mr_holds(mr, ep, buf, len) :
+		 !(verbs_takes_address(queue, len, dir) &&
+		   kofi_is_plain_memory(buf, len)))
+		return false;
+	sge->addr = (uintptr_t)buf;
+	sge->length = len;
+	sge->lkey = mr ? mr->lkey : queue->lkey;
+	return verbs_slot_take(queue, slot);
 }
 
 /* What a plain operation has in its slot; the rest of it is clean */
-static __always_inline void verbs_fast_fill(struct verbs_slot *slot,
-					    void *context, u64 comp_flags)
+static __always_inline void
+verbs_fast_fill(struct verbs_slot *slot, void *context, u64 comp_flags,
+		void (*done)(struct ib_cq *cq, struct ib_wc *wc))
 {
+	slot->cqe.done = done;
 	slot->comp.op_context = verbs_context(slot->queue, context);
 	slot->comp.flags = comp_flags;
 }
@@ -167,12 +91,17 @@ static __always_inline void verbs_fast_fill(struct verbs_slot *slot,
 /* The device has said @ret to the work request */
 static __always_inline int verbs_fast_end(struct verbs_slot *slot, int ret)
 {
-	return likely(!ret) ? ret : verbs_post_refused(slot, ret);
+	const struct verbs_queue *queue = slot->queue;
+
+	if (likely(!ret))
+		return 0;
+	verbs_slot_put(slot);
+	return verbs_post_errno(queue, ret);
 }
 
 /*
  * Each field of its own, as no compiler clears less than all of the rest; and not ex,
- * which drivers do not look at for a send, nor for a write unless they speak iWARP.
+ * which drivers look at only if the opcode or iWARP's read says so.
  */
 static __always_inline void verbs_fast_wr(struct ib_send_wr *wr,
 					  enum ib_wr_opcode opcode,
@@ -197,7 +126,7 @@ static __always_inline int verbs_fast_send(struct verbs_ep *ep,
 	struct ib_send_wr wr __uninitialized;
 
 	verbs_fast_wr(&wr, IB_WR_SEND, slot, sge, verbs_copies(ep, len));
-	verbs_fast_fill(slot, context, FI_MSG | FI_SEND);
+	verbs_fast_fill(slot, context, FI_MSG | FI_SEND, verbs_sent);
 	return verbs_fast_end(slot, ib_post_send(ep->qp, &wr, NULL));
 }
 
@@ -216,8 +145,9 @@ static __always_inline int verbs_fast_rdma(struct verbs_ep *ep,
 		wr.wr.ex.imm_data = 0;
 	wr.remote_addr = addr;
 	wr.rkey = key;
-	verbs_fast_fill(slot, context, FI_RMA | (opcode == IB_WR_RDMA_READ ?
-						 FI_READ : FI_WRITE));
+	verbs_fast_fill(slot, context,
+			FI_RMA | (opcode == IB_WR_RDMA_READ ? FI_READ : FI_WRITE),
+			verbs_sent);
 	return verbs_fast_end(slot, ib_post_send(ep->qp, &wr.wr, NULL));
 }
 
@@ -232,7 +162,7 @@ static __always_inline int verbs_fast_recv(struct verbs_ep *ep,
 		.wr_cqe		= &slot->cqe,
 	};
 
-	verbs_fast_fill(slot, context, FI_MSG | FI_RECV);
+	verbs_fast_fill(slot, context, FI_MSG | FI_RECV, verbs_received);
 	slot->comp.buf = buf;
 	return verbs_fast_end(slot, ib_post_recv(ep->qp, &wr, NULL));
 }

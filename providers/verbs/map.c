@@ -24,13 +24,18 @@ static int verbs_map_piece(struct verbs_domain *domain,
 {
 	struct ib_sge *sge = &map->sge[map->count];
 
-	sge->addr = ib_dma_map_page(domain->dev->ibdev, piece->page,
-				    piece->offset, piece->len, dir);
-	if (ib_dma_mapping_error(domain->dev->ibdev, sge->addr))
-		return -EAGAIN;
 	sge->length = piece->len;
 	sge->lkey = domain->pd->local_dma_lkey;
-	map->mapped |= 1U << map->count++;
+	if (map->copied) {
+		sge->addr = (uintptr_t)piece->addr;
+	} else {
+		sge->addr = ib_dma_map_page(domain->dev->ibdev, piece->page,
+					    piece->offset, piece->len, dir);
+		if (ib_dma_mapping_error(domain->dev->ibdev, sge->addr))
+			return -EAGAIN;
+		map->mapped |= 1U << map->count;
+	}
+	map->count++;
 	return 0;
 }
 
@@ -84,7 +89,7 @@ static int verbs_map_next(struct verbs_domain *domain,
  * @dir: what the device does with the buffers
  * @iter: where to go on; stands behind what was mapped afterwards
  * @limit: most elements, at most VERBS_MAX_IOV
- * @map: the elements, empty before
+ * @map: the elements, empty before; if they are to be @map->copied, nothing is mapped
  *
  * Return: 0, @iter->count tells whether the list is finished; -EINVAL: not
  * memory that a device can reach; -EAGAIN: the IOMMU is full.  After an error
@@ -149,42 +154,10 @@ static void verbs_slot_keep(struct verbs_slot *slot, const struct ib_sge *sge,
 	slot->mapped = true;
 }
 
-/* The same of one element, without the walk: every mapped plain operation comes here */
-static __always_inline void verbs_slot_keep_one(struct verbs_slot *slot, u64 addr,
-						u32 len)
-{
-	struct verbs_sge *maps = verbs_slot_maps(slot);
-
-	maps[0] = (struct verbs_sge) { addr, len };
-	if (slot->queue->iov_limit > 1)
-		maps[1].len = 0;
-	slot->mapped = true;
-}
-
 void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map)
 {
 	if (slot->queue->maps && map->mapped)
 		verbs_slot_keep(slot, map->sge, map->mapped);
-}
-
-/*
- * Maps the buffer of an operation of one (fast.h), whose slot remembers what there is to
- * unmap.  Returns the address for the device, or DMA_MAPPING_ERROR; then the slot has
- * been given back.
- */
-u64 verbs_fast_map(struct verbs_slot *slot, const void *buf, size_t len,
-		   enum dma_data_direction dir)
-{
-	struct ib_device *ibdev = slot->queue->domain->dev->ibdev;
-	u64 addr = ib_dma_map_single(ibdev, (void *)buf, len, dir);
-
-	if (unlikely(ib_dma_mapping_error(ibdev, addr))) {
-		verbs_slot_put(slot);
-		return DMA_MAPPING_ERROR;
-	}
-	verbs_slot_keep_one(slot, addr, len);
-	slot->cqe.done = verbs_mapped_done;
-	return addr;
 }
 
 void verbs_unmap(struct verbs_slot *slot)

@@ -106,11 +106,13 @@ static bool verbs_move_board(struct verbs_move *move, struct ib_send_wr *wr)
 static int verbs_move_post(struct verbs_move *move)
 {
 	struct ib_send_wr *first = verbs_move_wrs(move);
-	bool registers = verbs_move_board(move, first);
 	struct verbs_ep *ep = move->ep;
 	unsigned int taken;
+	bool registers;
 	int ret;
 
+	verbs_regs_ride(ep);
+	registers = verbs_move_board(move, first);
 	ret = verbs_chain_post(ep, first, &taken);
 	if (!ret)
 		return 0;

@@ -473,7 +473,6 @@ static struct verbs_mr *verbs_mr_alloc(struct verbs_domain *domain,
 	if (!mr)
 		return NULL;
 	mr->domain = domain;
-	mr->block = VERBS_NO_BLOCK;
 	mr->mr.fid.fclass = FI_CLASS_MR;
 	mr->mr.fid.context = attr->context;
 	mr->mr.fid.ops = &verbs_mr_fid_ops;

@@ -56,9 +56,9 @@ enum verbs_mr_state {
  * @one_limit: longest buffer that is one segment whatever it is, with what is before it
  *	in its page
  * @segs: memory for @sgt; NULL: the client lends its lists (FI_MR_LEND)
- * @block: as a &struct verbs_queue's
  * @ep: where it is registered
  * @reg: the work request that registers it
+ * @waits: among the registrations that wait for the doorbell, or empty
  * @slot: of its last work request; in flight if that one still has it as @region
  * @sink: it is a part of a &struct verbs_sink
  */
@@ -83,9 +83,9 @@ struct verbs_mr {
 	size_t			seg_limit;
 	size_t			one_limit;
 	struct scatterlist	*segs;
-	unsigned long		block;
 	struct verbs_ep		*ep;
 	struct ib_reg_wr	reg;
+	struct list_head	waits;
 	struct verbs_slot	*slot;
 	bool			sink;
 };
@@ -153,6 +153,16 @@ static inline void verbs_mr_unmap(struct verbs_mr *mr)
 				   0);
 	mr->mapped = false;
 	verbs_mr_free_table(mr);
+}
+
+/*
+ * Does a registration of a region that is enabled wait for the doorbell?  If it does not,
+ * the device has it, or has refused it, or is about to get it from whoever holds the
+ * transmit side's lock.
+ */
+static inline bool verbs_reg_waits(const struct verbs_mr *mr)
+{
+	return !list_empty_careful(&mr->waits);
 }
 
 static inline struct verbs_mr *to_verbs_mr(struct fid *fid)

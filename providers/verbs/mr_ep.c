@@ -12,19 +12,16 @@
  *
  * Everything these steps need was allocated when the region was opened, or is lent by the
  * client (FI_MR_LEND): the scatterlist that is mapped.  The
- * registration's work request lies in the region and is linked in front of the
- * endpoint's next operation, so both share a doorbell; the key counts up each
- * time.  The device is told of the end of a key by a work request of its own, or
+ * registration's work request lies in the region and waits in the endpoint; it goes in
+ * front of the endpoint's next operation, so both share a doorbell; the key counts up
+ * each time.  The device is told of the end of a key by a work request of its own, or
  * not at all if the peer's last message ended it.
  *
  * The memory must not change under a registration that is not over, so the states
  * are kept strictly; that the peer has ended a key, and that a completion has been
  * waited for, is the client's word.  But while the registration waits for the doorbell,
- * its work request is linked in the endpoint's chain, and no peer can have ended a key
- * that no device knows: FI_REMOTE_INV is refused then.  FI_DISCARD takes the work request
- * out of the chain, and refuses when it is not there any more.  A chain that is empty
- * says without a lock that the registration is not in it, since fi_mr_enable() has
- * returned.
+ * no peer can have ended a key that no device knows: FI_REMOTE_INV is refused then.
+ * FI_DISCARD takes the registration back, and refuses when it does not wait any more.
  *
  * Locking: calls on one region come one after the other.  The completion of
  * fi_mr_disable() sets EMPTY before the client hears of it.
@@ -79,7 +76,7 @@ static __always_inline bool verbs_mr_ep_is_one(struct verbs_mr *mr,
 	       kvec->iov_len - 1 < mr->one_limit &&
 	       (uintptr_t)kvec->iov_base % VERBS_MR_MIN_PAGE + kvec->iov_len <=
 	       mr->one_limit &&
-	       verbs_finds_memory(&mr->block, kvec->iov_base, kvec->iov_len);
+	       kofi_is_plain_memory(kvec->iov_base, kvec->iov_len);
 }
 
 /* One segment, without a walk and without a choice of the page size */
@@ -155,24 +152,6 @@ void verbs_mr_prepare_reg(struct verbs_mr *mr)
 }
 
 /*
- * A registration rides with an operation behind it, and is silent even if it fails, as
- * that then fails, too.  The lock of the transmit side is held.
- */
-static void verbs_mr_ep_ride(struct verbs_ep *ep, struct verbs_slot *slot,
-			     struct ib_send_wr *wr)
-{
-	slot->silent = true;
-	slot->due = true;
-	wr->wr_cqe = &slot->cqe;
-	wr->send_flags = 0;
-	if (unlikely(ep->tx.counted || ++ep->quiet >= ep->tx.size / 2))
-		verbs_slot_carry(slot, wr);
-	else
-		verbs_slot_ride(slot);
-	verbs_chain_link(ep, wr);
-}
-
-/*
  * Puts the registration in front of the endpoint's next operation.  Once its device has
  * gone, the region has no registration to look at any more; the endpoint says so.
  */
@@ -181,7 +160,7 @@ static int verbs_mr_ep_post(struct verbs_mr *mr)
 	struct verbs_ep *ep = mr->ep;
 	struct verbs_slot *slot;
 	unsigned long flags;
-	int ret;
+	int ret = 0;
 
 	/* See verbs_ep_enable() */
 	if (unlikely(smp_load_acquire(&ep->kep.conn.state) != KOFI_CONN_CONNECTED)) {
@@ -199,9 +178,15 @@ static int verbs_mr_ep_post(struct verbs_mr *mr)
 	mr->slot = slot;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	verbs_mr_ep_ride(ep, slot, &mr->reg.wr);
+	/* The last bell may have been rung meanwhile, see verbs_ring_last() */
+	if (unlikely(READ_ONCE(ep->kep.conn.state) != KOFI_CONN_CONNECTED))
+		ret = kofi_conn_check(&ep->kep.conn, true);
+	if (likely(!ret))
+		verbs_reg_wait(mr);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
-	return 0;
+	if (unlikely(ret))
+		verbs_slot_put(slot);
+	return ret;
 }
 
 static int verbs_mr_ep_enable(struct fid_mr *fid_mr)
@@ -276,7 +261,7 @@ static int verbs_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 		ret = verbs_mr_ep_invalidate(mr, context);
 	else if (unlikely(flags == FI_DISCARD))
 		ret = verbs_mr_ep_discard(mr);
-	else if (unlikely(READ_ONCE(mr->ep->chain) && verbs_reg_waits(mr)))
+	else if (unlikely(verbs_reg_waits(mr)))
 		ret = -FI_EOPBADSTATE;
 	else
 		verbs_mr_ep_ended(mr);
@@ -414,5 +399,6 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 	/* Local operations have no use for a key that comes and goes */
 	mr->mr.mem_desc = NULL;
 	mr->state = VERBS_MR_READY;
+	INIT_LIST_HEAD(&mr->waits);
 	return 0;
 }

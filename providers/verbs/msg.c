@@ -3,7 +3,7 @@
  * Messages: the calls of fi_endpoint.h as operations for post.c.
  */
 #include <linux/module.h>
-#include "one.h"
+#include "fast.h"
 
 #define VERBS_TX_FLAGS	 (FI_COMPLETION | FI_REMOTE_CQ_DATA | FI_MORE | \
 			  FI_FENCE | FI_INJECT | FI_INJECT_COMPLETE | \
@@ -25,43 +25,12 @@ static ssize_t verbs_recvv(struct fid_ep *fid_ep, const struct kvec *iov,
 	return verbs_post_recv(ep, &op);
 }
 
-static noinline ssize_t verbs_recv_list(struct fid_ep *fid_ep, void *buf,
-					size_t len, void *desc,
-					fi_addr_t src_addr, void *context)
+static noinline ssize_t verbs_recv_buf(struct fid_ep *fid_ep, void *buf,
+				       size_t len, void *desc, void *context)
 {
 	struct kvec kvec = { buf, len };
 
-	return verbs_recvv(fid_ep, &kvec, &desc, 1, src_addr, context);
-}
-
-/* See fast.h for the ways of this call, and of others like it */
-static noinline ssize_t verbs_recv_mapped(struct fid_ep *fid_ep, void *buf,
-					  size_t len, void *desc,
-					  fi_addr_t src_addr, void *context)
-{
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct ib_sge sge __uninitialized;
-	struct verbs_slot *slot;
-	int ret = -ENOMSG;
-
-	verbs_device_hold();
-	if (likely(verbs_fast_begin(ep, &ep->rx, buf, len, DMA_FROM_DEVICE,
-				    &sge, &slot)))
-		ret = verbs_fast_recv(ep, slot, &sge, buf, context);
-	verbs_device_release();
-	if (likely(ret != -ENOMSG))
-		return ret;
-	return verbs_recv_list(fid_ep, buf, len, desc, src_addr, context);
-}
-
-static noinline ssize_t verbs_recv_other(struct fid_ep *fid_ep, void *buf,
-					 size_t len, void *desc,
-					 fi_addr_t src_addr, void *context)
-{
-	if (verbs_fast_maps(&to_verbs_ep(&fid_ep->fid)->rx, desc))
-		return verbs_recv_mapped(fid_ep, buf, len, desc, src_addr,
-					 context);
-	return verbs_recv_list(fid_ep, buf, len, desc, src_addr, context);
+	return verbs_recvv(fid_ep, &kvec, &desc, 1, 0, context);
 }
 
 static ssize_t verbs_recv(struct fid_ep *fid_ep, void *buf, size_t len,
@@ -73,11 +42,10 @@ static ssize_t verbs_recv(struct fid_ep *fid_ep, void *buf, size_t len,
 	int ret;
 
 	verbs_device_hold();
-	if (unlikely(!verbs_fast_slot(ep, &ep->rx, buf, len, desc,
-				      DMA_FROM_DEVICE, &sge, &slot))) {
+	if (unlikely(!verbs_fast_begin(ep, &ep->rx, buf, len, desc,
+				       DMA_FROM_DEVICE, &sge, &slot))) {
 		verbs_device_release();
-		return verbs_recv_other(fid_ep, buf, len, desc, src_addr,
-					context);
+		return verbs_recv_buf(fid_ep, buf, len, desc, context);
 	}
 	ret = verbs_fast_recv(ep, slot, &sge, buf, context);
 	verbs_device_release();
@@ -102,9 +70,9 @@ static ssize_t verbs_recvmsg(struct fid_ep *fid_ep, const struct fi_msg *msg,
 	return verbs_post_recv(ep, &op);
 }
 
-/* @flags: with FI_COMPLETION if success is reported; here and below */
-static noinline ssize_t verbs_send_list(struct verbs_ep *ep,
-					const struct fi_msg *msg, u64 flags)
+/* @flags: with FI_COMPLETION if success is reported */
+static ssize_t verbs_send_list(struct verbs_ep *ep, const struct fi_msg *msg,
+			       u64 flags)
 {
 	const struct verbs_op op = {
 		.opcode		= IB_WR_SEND,
@@ -121,36 +89,47 @@ static noinline ssize_t verbs_send_list(struct verbs_ep *ep,
 	return verbs_post(ep, &op);
 }
 
-static noinline ssize_t verbs_send_one_list(struct verbs_ep *ep,
-					    const struct kvec *kvec, void *desc,
-					    void *context, u64 data, u64 flags)
+/* @flags: what the call stands for, beside the endpoint's defaults */
+static noinline ssize_t verbs_send_buf(struct verbs_ep *ep, const void *buf,
+				       size_t len, void *desc, void *context,
+				       u64 data, u64 flags)
 {
+	struct kvec kvec = { (void *)buf, len };
 	const struct fi_msg msg = {
-		.msg_iov	= kvec,
+		.msg_iov	= &kvec,
 		.iov_count	= 1,
 		.desc		= &desc,
 		.context	= context,
 		.data		= data,
 	};
+	u64 told = kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags);
 
-	return verbs_send_list(ep, &msg, flags);
+	/* iWARP carries no immediate data */
+	if (unlikely(flags & ~ep->kep.limits->tx_flags))
+		return -ENOSYS;
+	/* fi_inject() is never told of */
+	if (flags & FI_INJECT)
+		told &= ~FI_COMPLETION;
+	return verbs_send_list(ep, &msg, flags | told);
 }
 
-static noinline ssize_t verbs_send_one(struct verbs_ep *ep,
-				       const struct kvec *kvec, void *desc,
-				       void *context, u64 data, u64 flags)
+static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
+			  void *desc, fi_addr_t dest_addr, void *context)
 {
-	const struct verbs_one one = {
-		.opcode		= IB_WR_SEND,
-		.context	= context,
-		.flags		= flags,
-		.data		= data,
-	};
-	int ret = verbs_one_post(ep, kvec, desc, &one);
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct ib_sge sge __uninitialized;
+	struct verbs_slot *slot;
+	int ret;
 
-	if (likely(ret != -ENOMSG))
-		return ret;
-	return verbs_send_one_list(ep, kvec, desc, context, data, flags);
+	verbs_device_hold();
+	if (unlikely(!verbs_fast_begin(ep, &ep->tx, buf, len, desc,
+				       DMA_TO_DEVICE, &sge, &slot))) {
+		verbs_device_release();
+		return verbs_send_buf(ep, buf, len, desc, context, 0, 0);
+	}
+	ret = verbs_fast_send(ep, slot, &sge, len, context);
+	verbs_device_release();
+	return ret;
 }
 
 static ssize_t verbs_sendv(struct fid_ep *fid_ep, const struct kvec *iov,
@@ -168,60 +147,6 @@ static ssize_t verbs_sendv(struct fid_ep *fid_ep, const struct kvec *iov,
 	return verbs_send_list(ep, &msg, kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags));
 }
 
-static noinline ssize_t verbs_send_mapped(struct fid_ep *fid_ep, const void *buf,
-					  size_t len, void *desc,
-					  fi_addr_t dest_addr, void *context)
-{
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct kvec kvec = { (void *)buf, len };
-	struct ib_sge sge __uninitialized;
-	struct verbs_slot *slot;
-	int ret = -ENOMSG;
-
-	verbs_device_hold();
-	if (likely(verbs_fast_begin(ep, &ep->tx, buf, len, DMA_TO_DEVICE, &sge,
-				    &slot)))
-		ret = verbs_fast_send(ep, slot, &sge, len, context);
-	verbs_device_release();
-	if (likely(ret != -ENOMSG))
-		return ret;
-	return verbs_sendv(fid_ep, &kvec, &desc, 1, dest_addr, context);
-}
-
-static noinline ssize_t verbs_send_other(struct fid_ep *fid_ep, const void *buf,
-					 size_t len, void *desc,
-					 fi_addr_t dest_addr, void *context)
-{
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct kvec kvec = { (void *)buf, len };
-
-	if (unlikely(verbs_fast_maps(&ep->tx, desc)))
-		return verbs_send_mapped(fid_ep, buf, len, desc, dest_addr,
-					 context);
-	return verbs_send_one(ep, &kvec, desc, context, 0,
-			      kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags));
-}
-
-static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
-			  void *desc, fi_addr_t dest_addr, void *context)
-{
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct ib_sge sge __uninitialized;
-	struct verbs_slot *slot;
-	int ret;
-
-	verbs_device_hold();
-	if (unlikely(!verbs_fast_slot(ep, &ep->tx, buf, len, desc,
-				      DMA_TO_DEVICE, &sge, &slot))) {
-		verbs_device_release();
-		return verbs_send_other(fid_ep, buf, len, desc, dest_addr,
-					context);
-	}
-	ret = verbs_fast_send(ep, slot, &sge, len, context);
-	verbs_device_release();
-	return ret;
-}
-
 static ssize_t verbs_sendmsg(struct fid_ep *fid_ep, const struct fi_msg *msg,
 			     u64 flags)
 {
@@ -233,52 +158,29 @@ static ssize_t verbs_sendmsg(struct fid_ep *fid_ep, const struct fi_msg *msg,
 	if (unlikely(flags & FI_REMOTE_INV &&
 		     (flags & FI_REMOTE_CQ_DATA || msg->data > U32_MAX)))
 		return -EINVAL;
-	flags = kofi_ep_flags(&ep->kep.tx, flags);
-	if (likely(msg->type == FI_BUF_KVEC && msg->iov_count == 1 &&
-		   msg->msg_iov))
-		return verbs_send_one(ep, msg->msg_iov,
-				      msg->desc ? *msg->desc : NULL,
-				      msg->context, msg->data, flags);
-	return verbs_send_list(ep, msg, flags);
-}
-
-/* @flags: what the call stands for, beside the endpoint's defaults */
-static __always_inline ssize_t verbs_send_as(struct verbs_ep *ep, const void *buf,
-					     size_t len, void *desc,
-					     void *context, u64 data, u64 flags)
-{
-	struct kvec kvec = { (void *)buf, len };
-	u64 told = kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags);
-
-	/* iWARP carries no immediate data */
-	if (unlikely(flags & ~ep->kep.limits->tx_flags))
-		return -ENOSYS;
-	/* fi_inject() is never told of */
-	if (flags & FI_INJECT)
-		told &= ~FI_COMPLETION;
-	return verbs_send_one(ep, &kvec, desc, context, data, flags | told);
+	return verbs_send_list(ep, msg, kofi_ep_flags(&ep->kep.tx, flags));
 }
 
 static ssize_t verbs_inject(struct fid_ep *fid_ep, const void *buf, size_t len,
 			    fi_addr_t dest_addr)
 {
-	return verbs_send_as(to_verbs_ep(&fid_ep->fid), buf, len, NULL, NULL, 0,
-			     FI_INJECT);
+	return verbs_send_buf(to_verbs_ep(&fid_ep->fid), buf, len, NULL, NULL, 0,
+			      FI_INJECT);
 }
 
 static ssize_t verbs_senddata(struct fid_ep *fid_ep, const void *buf,
 			      size_t len, void *desc, u64 data,
 			      fi_addr_t dest_addr, void *context)
 {
-	return verbs_send_as(to_verbs_ep(&fid_ep->fid), buf, len, desc, context,
-			     data, FI_REMOTE_CQ_DATA);
+	return verbs_send_buf(to_verbs_ep(&fid_ep->fid), buf, len, desc, context,
+			      data, FI_REMOTE_CQ_DATA);
 }
 
 static ssize_t verbs_injectdata(struct fid_ep *fid_ep, const void *buf,
 				size_t len, u64 data, fi_addr_t dest_addr)
 {
-	return verbs_send_as(to_verbs_ep(&fid_ep->fid), buf, len, NULL, NULL,
-			     data, FI_INJECT | FI_REMOTE_CQ_DATA);
+	return verbs_send_buf(to_verbs_ep(&fid_ep->fid), buf, len, NULL, NULL,
+			      data, FI_INJECT | FI_REMOTE_CQ_DATA);
 }
 
 /* What may be the default of calls without flags */

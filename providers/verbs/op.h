@@ -6,22 +6,10 @@
 #ifndef _KOFI_VERBS_OP_H
 #define _KOFI_VERBS_OP_H
 
-#include <linux/mmzone.h>
-#include <linux/sched/task_stack.h>
 #include <kofi/pages.h>
 #include "ep.h"
 
 #define VERBS_PARTS		16	/* most work requests of an operation */
-
-/*
- * All pages of a block are memory, or none is (pfn_valid()); and all are a device's, or
- * none is (memremap_compat_align())
- */
-#ifdef CONFIG_SPARSEMEM_VMEMMAP
-#define VERBS_BLOCK_SHIFT	SUBSECTION_SHIFT
-#else
-#define VERBS_BLOCK_SHIFT	PAGE_SHIFT
-#endif
 
 /* What fi_recvmsg() may be asked */
 #define VERBS_RECV_FLAGS	(FI_COMPLETION | FI_MORE)
@@ -30,12 +18,14 @@
  * struct verbs_map - Elements for the device
  * @count: of @sge
  * @mapped: bit n: @sge n is to be unmapped
+ * @copied: the device copies the data when they are posted; addresses are the kernel's
  * @len: bytes
  * @sge: the elements
  */
 struct verbs_map {
 	u32			count;
 	u32			mapped;
+	bool			copied;
 	size_t			len;
 	struct ib_sge		sge[VERBS_MAX_IOV];
 };
@@ -112,8 +102,6 @@ struct verbs_move_to {
 };
 
 /* map.c */
-u64 verbs_fast_map(struct verbs_slot *slot, const void *buf, size_t len,
-		   enum dma_data_direction dir);
 int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
 		   struct kofi_list_iter *iter, size_t limit,
 		   struct verbs_map *map);
@@ -144,15 +132,12 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op);
 int verbs_post_errno(const struct verbs_queue *queue, int ret);
-int verbs_post_refused(struct verbs_slot *slot, int err);
 u64 verbs_comp_flags(const struct verbs_op *op);
 enum dma_data_direction verbs_op_dir(const struct verbs_op *op);
 void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
 		     u64 comp_flags);
-void verbs_one_board(struct verbs_slot *slot, struct ib_send_wr *wr, u64 flags);
-int verbs_one_refused(struct verbs_slot *slot, int err);
 void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
-		   struct verbs_map *map, int send_flags);
+		   struct verbs_map *map);
 
 /* room.c */
 int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
@@ -161,14 +146,15 @@ int verbs_slot_await(struct verbs_ep *ep, struct verbs_slot **slot);
 
 /* chain.c */
 void verbs_chain_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr);
-int verbs_post_now(struct verbs_ep *ep, struct ib_send_wr *wr);
 int verbs_chain_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		     unsigned int *taken);
 void verbs_chain_abandon(struct verbs_ep *ep);
-void verbs_ring(struct verbs_ep *ep);
+void verbs_ring_last(struct verbs_ep *ep);
 void verbs_refuse(struct verbs_slot *slot);
 void verbs_end_refused(struct verbs_ep *ep);
-bool verbs_reg_waits(struct verbs_mr *mr);
+void verbs_ring_locked(struct verbs_ep *ep);
+void verbs_reg_wait(struct verbs_mr *mr);
+void verbs_regs_ride(struct verbs_ep *ep);
 bool verbs_reg_take_back(struct verbs_mr *mr);
 
 /* split.c */
@@ -193,34 +179,6 @@ ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
 		   struct scatterlist *sgl, unsigned int nents, size_t offset,
 		   u64 flags);
 
-/*
- * Is all of it in the block where memory was found last?  Clients use their buffers over
- * and over, so a queue, and a region, remembers the number of that block; VERBS_NO_BLOCK
- * at first.  A stack may be anywhere, unless the kernel maps its stacks page by page; the
- * one that is part of the kernel's image has no client on it.
- */
-static __always_inline bool verbs_knows_memory(unsigned long block,
-					       const void *buf, size_t len)
-{
-	unsigned long first = (unsigned long)buf >> VERBS_BLOCK_SHIFT;
-	unsigned long last = ((unsigned long)buf + len - 1) >> VERBS_BLOCK_SHIFT;
-
-	return likely(first == block && first == last) &&
-	       (IS_ENABLED(CONFIG_VMAP_STACK) || !object_is_on_stack(buf));
-}
-
-/* Does one piece of memory begin at @buf and go on for @len bytes?  See above for @block */
-static __always_inline bool verbs_finds_memory(unsigned long *block,
-					       const void *buf, size_t len)
-{
-	if (verbs_knows_memory(READ_ONCE(*block), buf, len))
-		return true;
-	if (!kofi_is_plain_memory(buf, len))
-		return false;
-	WRITE_ONCE(*block, ((unsigned long)buf + len - 1) >> VERBS_BLOCK_SHIFT);
-	return true;
-}
-
 static inline u32 verbs_wr_size(int num_sge)
 {
 	return sizeof(struct verbs_wr) + num_sge * sizeof(struct ib_sge);
@@ -232,40 +190,8 @@ static inline u32 verbs_wr_size(int num_sge)
  */
 static inline bool verbs_chain_takes(const struct verbs_ep *ep, int num_sge)
 {
-	return ep->chain_used + verbs_wr_size(num_sge) <=
-	       VERBS_CHAIN_ROOM - verbs_wr_size(1) &&
+	return ep->chain_used + verbs_wr_size(num_sge) <= VERBS_CHAIN_ROOM &&
 	       READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED;
-}
-
-/* Memory for the next one, of a buffer at least; whoever waits takes it */
-static inline struct verbs_wr *verbs_chain_place(struct verbs_ep *ep)
-{
-	return (void *)&ep->chain_room[ep->chain_used];
-}
-
-/* What waits for the doorbell is passed by no plain operation */
-static inline void verbs_chain_link(struct verbs_ep *ep, struct ib_send_wr *wr)
-{
-	wr->next = NULL;
-	*ep->chain_end = wr;
-	ep->chain_end = &wr->next;
-	WRITE_ONCE(ep->tx.plain, false);
-}
-
-/* What FI_* make of a work request whose opcode is set; @data: as fi_msg's */
-static __always_inline void verbs_wr_flags(struct ib_send_wr *wr, u64 flags,
-					   u64 data)
-{
-	if (flags & FI_FENCE)
-		wr->send_flags |= IB_SEND_FENCE;
-	if (flags & FI_REMOTE_CQ_DATA) {
-		wr->opcode = wr->opcode == IB_WR_SEND ?
-			     IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE_WITH_IMM;
-		wr->ex.imm_data = cpu_to_be32((u32)data);
-	} else if (flags & FI_REMOTE_INV) {
-		wr->opcode = IB_WR_SEND_WITH_INV;
-		wr->ex.invalidate_rkey = data;
-	}
 }
 
 /* A fetch and add, or a compare and swap */

@@ -2,8 +2,8 @@
 /*
  * Posting: from an operation to a work request in the device's queue.
  *
- * This is the long way; most operations of most clients are plain and pass by all
- * of it (fast.h), and what has one buffer passes by most of it (one.h).
+ * This is the way of everything; most operations of most clients are plain and pass by
+ * it (fast.h).
  *
  * Look at the state, map the buffers, take a slot, then, under the queue's lock, settle
  * which operation rides on which, and hand the work request to the device.  Nothing is
@@ -35,16 +35,6 @@ int verbs_post_errno(const struct verbs_queue *queue, int ret)
 	if (ret == -ENOMEM || ret == -ENOTCONN)
 		ret = -EAGAIN;
 	return verbs_try_later(queue, ret);
-}
-
-/* Of a plain operation, whose slot goes back; returns the errno for the client */
-int verbs_post_refused(struct verbs_slot *slot, int err)
-{
-	const struct verbs_queue *queue = slot->queue;
-
-	verbs_unmap(slot);
-	verbs_slot_put(slot);
-	return verbs_post_errno(queue, err);
 }
 
 void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
@@ -94,14 +84,29 @@ static struct ib_sge *verbs_sg_list(struct verbs_map *map)
 	return map->count ? map->sge : NULL;
 }
 
+/* What FI_* make of a work request whose opcode is set; @data: as fi_msg's */
+static void verbs_wr_flags(struct ib_send_wr *wr, u64 flags, u64 data)
+{
+	if (flags & FI_FENCE)
+		wr->send_flags |= IB_SEND_FENCE;
+	if (flags & FI_REMOTE_CQ_DATA) {
+		wr->opcode = wr->opcode == IB_WR_SEND ?
+			     IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE_WITH_IMM;
+		wr->ex.imm_data = cpu_to_be32((u32)data);
+	} else if (flags & FI_REMOTE_INV) {
+		wr->opcode = IB_WR_SEND_WITH_INV;
+		wr->ex.invalidate_rkey = data;
+	}
+}
+
 void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
-		   struct verbs_map *map, int send_flags)
+		   struct verbs_map *map)
 {
 	any->wr.next = NULL;
 	any->wr.sg_list = verbs_sg_list(map);
 	any->wr.num_sge = map->count;
 	any->wr.opcode = op->opcode;
-	any->wr.send_flags = send_flags;
+	any->wr.send_flags = map->copied ? IB_SEND_INLINE : 0;
 	any->wr.ex.imm_data = 0;
 	if (verbs_op_is_swap(op)) {
 		any->atomic.remote_addr = op->addr;
@@ -117,20 +122,20 @@ void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 		any->wr.ex.invalidate_rkey = op->region->ibmr->rkey;
 }
 
-/* Up to verbs_post_map() the caller holds the transmit side's lock */
-static int verbs_doorbell(struct verbs_ep *ep, union verbs_any_wr *any,
-			  bool more)
+/* Does the work request wait for the doorbell? */
+static bool verbs_wr_waits(const struct verbs_ep *ep, const struct verbs_op *op,
+			   const struct verbs_map *map)
 {
-	if (!more || !verbs_chain_takes(ep, any->wr.num_sge))
-		return verbs_post_now(ep, &any->wr);
-	verbs_chain_add(ep, &any->rdma);
-	return 0;
+	/* What was copied is the client's again, and an atomic has a longer request */
+	return op->flags & FI_MORE && !map->copied && !verbs_op_is_swap(op) &&
+	       verbs_chain_takes(ep, map->count);
 }
 
 /* A slot for the operation, with what goes in front of it in the chain */
 static int verbs_op_admit(struct verbs_ep *ep, const struct verbs_op *op,
 			  struct verbs_slot **slot)
 {
+	lockdep_assert_held(&ep->tx.lock);
 	if (verbs_ep_ends(ep))
 		return -ESHUTDOWN;
 	if (verbs_slots_claim(ep, 1, slot))
@@ -163,39 +168,50 @@ static int verbs_slot_refused(struct verbs_slot *slot,
 	return err == -ENOMEM ? -EIO : err;
 }
 
+/* The work request goes to the device, or waits */
+static int verbs_wr_launch(struct verbs_ep *ep, const struct verbs_op *op,
+			   const struct verbs_map *map, struct verbs_slot *slot,
+			   union verbs_any_wr *any)
+{
+	bool waits = verbs_wr_waits(ep, op, map);
+	unsigned int taken;
+
+	lockdep_assert_held(&ep->tx.lock);
+	if (!waits)
+		verbs_regs_ride(ep);
+	verbs_slot_board(slot, &any->wr, map->len);
+	if (!waits)
+		return verbs_chain_post(ep, &any->wr, &taken);
+	verbs_chain_add(ep, &any->rdma);
+	return 0;
+}
+
 /**
  * verbs_post_map() - Post an operation whose buffers are ready for the device
  * @ep: the endpoint
  * @op: the operation
  * @map: its buffers; if this is @bounce, one element with a length only
- * @wr_flags: IB_SEND_INLINE or 0
  * @bounce: the data go through the slot's piece of the bounce buffer
  *
  * Return: 0, or an errno; then @map is still the caller's.
  */
 static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
-			  struct verbs_map *map, int wr_flags, bool bounce)
+			  struct verbs_map *map, bool bounce)
 {
-	struct verbs_slot *slot;
 	union verbs_any_wr any __uninitialized;
+	struct verbs_slot *slot;
 	unsigned long flags;
-	bool more;
 	int ret, err;
 
-	verbs_wr_init(&any, op, map, wr_flags);
+	verbs_wr_init(&any, op, map);
 	/* siw may answer a read of nothing with something; this is as good */
 	if (ep->iwarp && op->opcode == IB_WR_RDMA_READ && !map->len)
 		any.wr.opcode = IB_WR_RDMA_WRITE;
-	/* Inline data are not there any more when a chain is posted */
-	more = op->flags & FI_MORE && !(wr_flags & IB_SEND_INLINE) &&
-	       !verbs_op_is_swap(op);
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	ret = verbs_op_admit(ep, op, &slot);
-	if (ret) {
-		verbs_queue_unlock(ep, &ep->tx, flags);
-		return ret;
-	}
+	if (ret)
+		goto unlock;
 	verbs_slot_fill(slot, op, verbs_comp_flags(op));
 	verbs_slot_begun(slot);
 	slot->bytes = map->len;
@@ -204,14 +220,14 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	else
 		verbs_map_keep(slot, map);
 	any.wr.wr_cqe = &slot->cqe;
-	verbs_slot_board(slot, &any.wr, map->len);
-	err = verbs_doorbell(ep, &any, more);
+	err = verbs_wr_launch(ep, op, map, slot, &any);
 	if (err) {
 		ret = verbs_slot_refused(slot, op, err);
 		verbs_chain_abandon(ep);
 	} else if (op->region) {
 		op->region->slot = slot;
 	}
+unlock:
 	verbs_queue_unlock(ep, &ep->tx, flags);
 	return ret;
 }
@@ -225,14 +241,15 @@ static int verbs_post_inject(struct verbs_ep *ep, const struct verbs_op *op,
 
 	map.count = !!len;
 	map.mapped = 0;
+	map.copied = len && verbs_copies(ep, len);
 	map.len = len;
 	map.sge[0].length = len;
-	if (len > ep->inline_size)
-		return verbs_post_map(ep, op, &map, 0, true);
+	if (len && !map.copied)
+		return verbs_post_map(ep, op, &map, true);
 
 	kofi_list_gather(copy, op->type, op->list, op->count, len);
 	map.sge[0].addr = (uintptr_t)copy;
-	return verbs_post_map(ep, op, &map, len ? IB_SEND_INLINE : 0, false);
+	return verbs_post_map(ep, op, &map, false);
 }
 
 static void verbs_map_begin(const struct verbs_op *op,
@@ -246,6 +263,7 @@ static void verbs_map_begin(const struct verbs_op *op,
 	};
 	map->count = 0;
 	map->mapped = 0;
+	map->copied = false;
 	map->len = 0;
 }
 
@@ -260,24 +278,25 @@ int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
 
 	map.count = 1;
 	map.mapped = 0;
+	map.copied = false;
 	map.len = len;
 	map.sge[0] = (struct ib_sge) {
 		.addr	= op->region->ibmr->iova,
 		.length	= op->region->len,
 		.lkey	= op->region->ibmr->lkey,
 	};
-	return verbs_post_map(ep, op, &map, 0, false);
+	return verbs_post_map(ep, op, &map, false);
 }
 
-static int verbs_map_list(struct verbs_ep *ep, const struct verbs_op *op,
-			  enum dma_data_direction dir,
-			  struct kofi_list_iter *iter, struct verbs_map *map)
+/*
+ * The device copies short data when they are posted (see fast.h), unless they wait for the
+ * doorbell.  Not every device takes more than one element then.
+ */
+static bool verbs_op_is_copied(const struct verbs_ep *ep, const struct verbs_op *op,
+			       enum dma_data_direction dir, size_t len)
 {
-	bool read = op->opcode == IB_WR_RDMA_READ;
-
-	verbs_map_begin(op, iter, map);
-	return verbs_map_some(ep->domain, dir, iter,
-			      read ? ep->read_limit : ep->tx.iov_limit, map);
+	return dir == DMA_TO_DEVICE && op->count == 1 && len &&
+	       verbs_copies(ep, len) && !(op->flags & FI_MORE);
 }
 
 static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
@@ -285,7 +304,7 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 {
 	bool inject = op->flags & FI_INJECT;
 	struct verbs_map map __uninitialized;
-	struct kofi_list_iter iter = {};
+	struct kofi_list_iter iter;
 	ssize_t len;
 	int ret;
 
@@ -300,43 +319,21 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 	if (len && verbs_needs_sink(ep, op))
 		return verbs_post_sink(ep, op, len);
 
-	ret = verbs_map_list(ep, op, dir, &iter, &map);
+	verbs_map_begin(op, &iter, &map);
+	map.copied = verbs_op_is_copied(ep, op, dir, len);
+	ret = verbs_map_some(ep->domain, dir, &iter,
+			     op->opcode == IB_WR_RDMA_READ ? ep->read_limit :
+							     ep->tx.iov_limit,
+			     &map);
 	if (ret)
 		return verbs_try_later(&ep->tx, ret);
+	if (map.copied && (iter.count || map.count > 1))
+		return verbs_post_inject(ep, op, len);
 	ret = iter.count ? verbs_post_split(ep, op, &iter, &map) :
-			   verbs_post_map(ep, op, &map, 0, false);
+			   verbs_post_map(ep, op, &map, false);
 	if (ret)
 		verbs_map_undo(ep->domain, dir, &map);
 	return ret;
-}
-
-/*
- * An operation of one.h that is unsignalled, counted, or the carrier of others; and all of
- * them over iWARP.  The caller holds the transmit side's lock.
- */
-void verbs_one_board(struct verbs_slot *slot, struct ib_send_wr *wr, u64 flags)
-{
-	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-
-	slot->silent = !(flags & FI_COMPLETION);
-	slot->bytes = wr->sg_list->length;
-	slot->cqe.done = ep->tx.done;
-	wr->send_flags &= ~IB_SEND_SIGNALED;
-	verbs_slot_begun(slot);
-	verbs_slot_board(slot, wr, slot->bytes);
-}
-
-/* The device did not take it; returns the errno for the client */
-int verbs_one_refused(struct verbs_slot *slot, int err)
-{
-	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-
-	if (slot->silent || slot->signaled) {
-		verbs_slot_over(slot);
-		verbs_slot_alight(slot);
-	}
-	verbs_chain_abandon(ep);
-	return verbs_post_refused(slot, err);
 }
 
 /**

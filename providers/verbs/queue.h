@@ -63,7 +63,7 @@ struct verbs_sge {
  *	by their @link
  * @region: whose key ends with the operation, or begins if there are no comp.flags; or
  *	NULL
- * @bytes: length of the buffers; 0 if it is plain
+ * @bytes: length of the buffers; 0 if it is plain (fast.h)
  * @marks: all of the following; 0 if it is plain
  * @silent: success is not reported
  * @signaled: the device reports success to us
@@ -106,13 +106,9 @@ struct verbs_slot {
  * @home: whose slots they are: this queue, or the shared one
  * @slots: all slots, @size of them
  * @base: one slot in front of them, see verbs_slot_place()
- * @plain_done: done function of a free slot, and of plain operations once their buffer
- *	is mapped no more (verbs_mapped_done())
- * @done: done function of all others
- * @block: number of a block that has been found to be memory, see VERBS_BLOCK_SHIFT
+ * @done: done function of operations that are not plain
  * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
  * @lkey: key of memory that is in no region
- * @bare: nothing is to be done when an operation succeeds but to report it
  * @size: depth
  * @iov_limit: SGEs of an operation
  * @side: the direction: completion queue, flags, and who waits for a slot
@@ -132,12 +128,9 @@ struct verbs_queue {
 	struct verbs_queue	*home;
 	struct verbs_slot	*slots;
 	void			*base;
-	void			(*plain_done)(struct ib_cq *cq, struct ib_wc *wc);
 	void			(*done)(struct ib_cq *cq, struct ib_wc *wc);
-	unsigned long		block;
 	struct verbs_sge	*maps;
 	u32			lkey;
-	bool			bare;
 	size_t			size;
 	size_t			iov_limit;
 	struct kofi_ep_side	*side;
@@ -183,7 +176,6 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_sent(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_received(struct ib_cq *cq, struct ib_wc *wc);
-void verbs_mapped_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
 			size_t len);

@@ -7,7 +7,7 @@
  * other is for the peer's device to judge.
  */
 #include <linux/module.h>
-#include "one.h"
+#include "fast.h"
 
 #define VERBS_READ_FLAGS	(FI_COMPLETION | FI_MORE | FI_FENCE | \
 				 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
@@ -17,33 +17,6 @@ static ssize_t verbs_rma_post(struct verbs_ep *ep, const struct verbs_op *op)
 	if (op->key > U32_MAX)
 		return -EINVAL;
 	return verbs_post(ep, op);
-}
-
-static __always_inline bool verbs_rma_fits(const struct verbs_ep *ep,
-					   enum ib_wr_opcode opcode, u64 key)
-{
-	return key <= U32_MAX && (opcode == IB_WR_RDMA_WRITE || ep->may_read);
-}
-
-/* See fast.h.  -ENOMSG: go the long way */
-static __always_inline int verbs_rma_mapped(struct verbs_ep *ep,
-					    enum ib_wr_opcode opcode,
-					    const void *buf, size_t len,
-					    u64 addr, u64 key, void *context)
-{
-	enum dma_data_direction dir = opcode == IB_WR_RDMA_READ ?
-				      DMA_FROM_DEVICE : DMA_TO_DEVICE;
-	struct ib_sge sge __uninitialized;
-	struct verbs_slot *slot;
-	int ret = -ENOMSG;
-
-	verbs_device_hold();
-	if (likely(verbs_rma_fits(ep, opcode, key) &&
-		   verbs_fast_begin(ep, &ep->tx, buf, len, dir, &sge, &slot)))
-		ret = verbs_fast_rdma(ep, opcode, slot, &sge, len, context,
-				      addr, key);
-	verbs_device_release();
-	return ret;
 }
 
 static ssize_t verbs_readv(struct fid_ep *fid_ep, const struct kvec *iov,
@@ -65,41 +38,13 @@ static ssize_t verbs_readv(struct fid_ep *fid_ep, const struct kvec *iov,
 	return verbs_rma_post(ep, &op);
 }
 
-static noinline ssize_t verbs_read_list(struct fid_ep *fid_ep, void *buf,
-					size_t len, void *desc,
-					fi_addr_t src_addr, u64 addr, u64 key,
-					void *context)
+static noinline ssize_t verbs_read_buf(struct fid_ep *fid_ep, void *buf,
+				       size_t len, void *desc, u64 addr, u64 key,
+				       void *context)
 {
 	struct kvec kvec = { buf, len };
 
-	return verbs_readv(fid_ep, &kvec, &desc, 1, src_addr, addr, key,
-			   context);
-}
-
-static noinline ssize_t verbs_read_mapped(struct fid_ep *fid_ep,
-					  void *buf, size_t len,
-					  void *desc, fi_addr_t src_addr,
-					  u64 addr, u64 key, void *context)
-{
-	int ret = verbs_rma_mapped(to_verbs_ep(&fid_ep->fid), IB_WR_RDMA_READ, buf,
-				   len, addr, key, context);
-
-	if (likely(ret != -ENOMSG))
-		return ret;
-	return verbs_read_list(fid_ep, buf, len, desc, src_addr, addr, key,
-			       context);
-}
-
-static noinline ssize_t verbs_read_other(struct fid_ep *fid_ep, void *buf,
-					 size_t len, void *desc,
-					 fi_addr_t src_addr, u64 addr, u64 key,
-					 void *context)
-{
-	if (verbs_fast_maps(&to_verbs_ep(&fid_ep->fid)->tx, desc))
-		return verbs_read_mapped(fid_ep, buf, len, desc, src_addr, addr,
-					 key, context);
-	return verbs_read_list(fid_ep, buf, len, desc, src_addr, addr, key,
-			       context);
+	return verbs_readv(fid_ep, &kvec, &desc, 1, 0, addr, key, context);
 }
 
 static ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len,
@@ -112,12 +57,11 @@ static ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len,
 	int ret;
 
 	verbs_device_hold();
-	if (unlikely(!verbs_rma_fits(ep, IB_WR_RDMA_READ, key) ||
-		     !verbs_fast_slot(ep, &ep->tx, buf, len, desc,
-				      DMA_FROM_DEVICE, &sge, &slot))) {
+	if (unlikely(key > U32_MAX || !ep->may_read ||
+		     !verbs_fast_begin(ep, &ep->tx, buf, len, desc,
+				       DMA_FROM_DEVICE, &sge, &slot))) {
 		verbs_device_release();
-		return verbs_read_other(fid_ep, buf, len, desc, src_addr, addr,
-					key, context);
+		return verbs_read_buf(fid_ep, buf, len, desc, addr, key, context);
 	}
 	ret = verbs_fast_rdma(ep, IB_WR_RDMA_READ, slot, &sge, len, context,
 			      addr, key);
@@ -125,10 +69,9 @@ static ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len,
 	return ret;
 }
 
-/* @flags: with FI_COMPLETION if success is reported; here and below */
-static noinline ssize_t verbs_write_list(struct verbs_ep *ep,
-					 const struct fi_msg_rma *msg,
-					 const struct fi_rma_iov *to, u64 flags)
+/* @flags: with FI_COMPLETION if success is reported */
+static ssize_t verbs_write_list(struct verbs_ep *ep, const struct fi_msg_rma *msg,
+				const struct fi_rma_iov *to, u64 flags)
 {
 	const struct verbs_op op = {
 		.opcode		= IB_WR_RDMA_WRITE,
@@ -147,40 +90,52 @@ static noinline ssize_t verbs_write_list(struct verbs_ep *ep,
 	return verbs_rma_post(ep, &op);
 }
 
-static noinline ssize_t verbs_write_one_list(struct verbs_ep *ep,
-					     const struct kvec *kvec, void *desc,
-					     const struct verbs_one *one)
+/* @flags: what the call stands for, beside the endpoint's defaults */
+static noinline ssize_t verbs_write_buf(struct verbs_ep *ep, const void *buf,
+					size_t len, void *desc, void *context,
+					u64 data, u64 addr, u64 key, u64 flags)
 {
+	const struct fi_rma_iov to = { addr, len, key };
+	struct kvec kvec = { (void *)buf, len };
 	const struct fi_msg_rma msg = {
-		.msg_iov	= kvec,
+		.msg_iov	= &kvec,
 		.iov_count	= 1,
 		.desc		= &desc,
-		.context	= one->context,
-		.data		= one->data,
+		.context	= context,
+		.data		= data,
 	};
+	u64 told = kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags);
 
-	return verbs_write_list(ep, &msg, &one->to, one->flags);
+	/* iWARP carries no immediate data */
+	if (unlikely(flags & ~ep->kep.limits->tx_flags))
+		return -ENOSYS;
+	/* fi_inject_write() is never told of */
+	if (flags & FI_INJECT)
+		told &= ~FI_COMPLETION;
+	return verbs_write_list(ep, &msg, &to, flags | told);
 }
 
-static noinline ssize_t verbs_write_one(struct verbs_ep *ep,
-					const struct kvec *kvec, void *desc,
-					void *context, u64 data, u64 flags,
-					const struct fi_rma_iov *to)
+static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
+			   void *desc, fi_addr_t dest_addr, u64 addr, u64 key,
+			   void *context)
 {
-	const struct verbs_one one = {
-		.opcode		= IB_WR_RDMA_WRITE,
-		.context	= context,
-		.flags		= flags,
-		.data		= data,
-		.to		= *to,
-	};
-	int ret = -ENOMSG;
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct ib_sge sge __uninitialized;
+	struct verbs_slot *slot;
+	int ret;
 
-	if (likely(verbs_rma_fits(ep, IB_WR_RDMA_WRITE, to->key)))
-		ret = verbs_one_post(ep, kvec, desc, &one);
-	if (likely(ret != -ENOMSG))
-		return ret;
-	return verbs_write_one_list(ep, kvec, desc, &one);
+	verbs_device_hold();
+	if (unlikely(key > U32_MAX ||
+		     !verbs_fast_begin(ep, &ep->tx, buf, len, desc,
+				       DMA_TO_DEVICE, &sge, &slot))) {
+		verbs_device_release();
+		return verbs_write_buf(ep, buf, len, desc, context, 0, addr, key,
+				       0);
+	}
+	ret = verbs_fast_rdma(ep, IB_WR_RDMA_WRITE, slot, &sge, len, context,
+			      addr, key);
+	verbs_device_release();
+	return ret;
 }
 
 static ssize_t verbs_writev(struct fid_ep *fid_ep, const struct kvec *iov,
@@ -198,61 +153,6 @@ static ssize_t verbs_writev(struct fid_ep *fid_ep, const struct kvec *iov,
 
 	return verbs_write_list(ep, &msg, &to,
 				kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags));
-}
-
-static noinline ssize_t verbs_write_mapped(struct fid_ep *fid_ep,
-					   const void *buf, size_t len,
-					   void *desc, fi_addr_t dest_addr,
-					   u64 addr, u64 key, void *context)
-{
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct kvec kvec = { (void *)buf, len };
-	int ret = verbs_rma_mapped(ep, IB_WR_RDMA_WRITE, buf, len, addr, key,
-				   context);
-
-	if (likely(ret != -ENOMSG))
-		return ret;
-	return verbs_writev(fid_ep, &kvec, &desc, 1, dest_addr, addr, key,
-			    context);
-}
-
-static noinline ssize_t verbs_write_other(struct fid_ep *fid_ep, const void *buf,
-					  size_t len, void *desc,
-					  fi_addr_t dest_addr, u64 addr, u64 key,
-					  void *context)
-{
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	const struct fi_rma_iov to = { addr, len, key };
-	struct kvec kvec = { (void *)buf, len };
-
-	if (verbs_fast_maps(&ep->tx, desc))
-		return verbs_write_mapped(fid_ep, buf, len, desc, dest_addr, addr,
-					  key, context);
-	return verbs_write_one(ep, &kvec, desc, context, 0,
-			       kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags), &to);
-}
-
-static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
-			   void *desc, fi_addr_t dest_addr, u64 addr, u64 key,
-			   void *context)
-{
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct ib_sge sge __uninitialized;
-	struct verbs_slot *slot;
-	int ret;
-
-	verbs_device_hold();
-	if (unlikely(!verbs_rma_fits(ep, IB_WR_RDMA_WRITE, key) ||
-		     !verbs_fast_slot(ep, &ep->tx, buf, len, desc,
-				      DMA_TO_DEVICE, &sge, &slot))) {
-		verbs_device_release();
-		return verbs_write_other(fid_ep, buf, len, desc, dest_addr, addr,
-					key, context);
-	}
-	ret = verbs_fast_rdma(ep, IB_WR_RDMA_WRITE, slot, &sge, len, context,
-			      addr, key);
-	verbs_device_release();
-	return ret;
 }
 
 /* One remote range, which is as long as the local list */
@@ -310,41 +210,16 @@ static ssize_t verbs_writemsg(struct fid_ep *fid_ep,
 	ret = verbs_rma_check(ep, msg);
 	if (ret)
 		return ret;
-	flags = kofi_ep_flags(&ep->kep.tx, flags);
-	if (likely(msg->type == FI_BUF_KVEC && msg->iov_count == 1))
-		return verbs_write_one(ep, msg->msg_iov,
-				       msg->desc ? *msg->desc : NULL,
-				       msg->context, msg->data, flags,
-				       msg->rma_iov);
-	return verbs_write_list(ep, msg, msg->rma_iov, flags);
-}
-
-/* @flags: what the call stands for, beside the endpoint's defaults */
-static __always_inline ssize_t verbs_write_as(struct verbs_ep *ep,
-					      const void *buf, size_t len,
-					      void *desc, void *context,
-					      u64 data, u64 addr, u64 key,
-					      u64 flags)
-{
-	const struct fi_rma_iov to = { addr, len, key };
-	struct kvec kvec = { (void *)buf, len };
-	u64 told = kofi_ep_flags(&ep->kep.tx, ep->kep.tx.op_flags);
-
-	/* iWARP carries no immediate data */
-	if (unlikely(flags & ~ep->kep.limits->tx_flags))
-		return -ENOSYS;
-	/* fi_inject_write() is never told of */
-	if (flags & FI_INJECT)
-		told &= ~FI_COMPLETION;
-	return verbs_write_one(ep, &kvec, desc, context, data, flags | told, &to);
+	return verbs_write_list(ep, msg, msg->rma_iov,
+				kofi_ep_flags(&ep->kep.tx, flags));
 }
 
 static ssize_t verbs_inject_write(struct fid_ep *fid_ep, const void *buf,
 				  size_t len, fi_addr_t dest_addr, u64 addr,
 				  u64 key)
 {
-	return verbs_write_as(to_verbs_ep(&fid_ep->fid), buf, len, NULL, NULL, 0,
-			      addr, key, FI_INJECT);
+	return verbs_write_buf(to_verbs_ep(&fid_ep->fid), buf, len, NULL, NULL,
+			       0, addr, key, FI_INJECT);
 }
 
 static ssize_t verbs_writedata(struct fid_ep *fid_ep, const void *buf,
@@ -352,16 +227,16 @@ static ssize_t verbs_writedata(struct fid_ep *fid_ep, const void *buf,
 			       fi_addr_t dest_addr, u64 addr, u64 key,
 			       void *context)
 {
-	return verbs_write_as(to_verbs_ep(&fid_ep->fid), buf, len, desc, context,
-			      data, addr, key, FI_REMOTE_CQ_DATA);
+	return verbs_write_buf(to_verbs_ep(&fid_ep->fid), buf, len, desc,
+			       context, data, addr, key, FI_REMOTE_CQ_DATA);
 }
 
 static ssize_t verbs_inject_writedata(struct fid_ep *fid_ep, const void *buf,
 				      size_t len, u64 data, fi_addr_t dest_addr,
 				      u64 addr, u64 key)
 {
-	return verbs_write_as(to_verbs_ep(&fid_ep->fid), buf, len, NULL, NULL,
-			      data, addr, key, FI_INJECT | FI_REMOTE_CQ_DATA);
+	return verbs_write_buf(to_verbs_ep(&fid_ep->fid), buf, len, NULL, NULL,
+			       data, addr, key, FI_INJECT | FI_REMOTE_CQ_DATA);
 }
 
 static ssize_t verbs_readsgl(struct fid_ep *fid_ep, struct scatterlist *sgl,

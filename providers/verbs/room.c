@@ -32,20 +32,6 @@
 #include "op.h"
 #include "queue.h"
 
-/* Counts registrations at the doorbell; -1: operations wait there, too */
-static int verbs_chain_count_regs(const struct verbs_ep *ep)
-{
-	const struct ib_send_wr *wr;
-	int count = 0;
-
-	lockdep_assert_held(&ep->tx.lock);
-	for (wr = ep->chain; wr; wr = wr->next, count++)
-		if (verbs_wr_is_sinks(wr) ||
-		    container_of(wr->wr_cqe, struct verbs_slot, cqe)->comp.flags)
-			return -1;
-	return count;
-}
-
 /* Has the device report what was posted unsignaled, and nobody reports */
 static void verbs_report_unsignaled(struct verbs_ep *ep)
 {
@@ -60,11 +46,10 @@ static void verbs_report_unsignaled(struct verbs_ep *ep)
 	slot->due = true;
 	marker.wr.wr_cqe = &slot->cqe;
 	verbs_slot_carry(slot, &marker.wr);
-	if (!verbs_post_now(ep, &marker.wr))
+	if (!ib_post_send(ep->qp, &marker.wr, NULL))
 		return;
 	verbs_slot_alight(slot);
 	verbs_slot_put(slot);
-	verbs_chain_abandon(ep);
 }
 
 static void verbs_slots_return(struct verbs_queue *queue, struct verbs_slot *list)
@@ -96,16 +81,10 @@ static bool verbs_slots_take(struct verbs_queue *queue, unsigned int count,
 /* Nothing may keep a slot that does not come back by itself */
 static void verbs_free_slots(struct verbs_ep *ep, unsigned int count)
 {
-	int regs = verbs_chain_count_regs(ep);
-	unsigned int taken;
-
+	verbs_ring_locked(ep);
 	if (count > 1)
 		verbs_report_unsignaled(ep);
-	if (regs < 0 && ep->chain) {
-		verbs_chain_post(ep, NULL, &taken);
-		verbs_chain_abandon(ep);
-	}
-	if (regs == ep->tx.size)
+	if (ep->nr_regs == ep->tx.size)
 		kofi_ep_want_later(&ep->kep.tx);
 }
 

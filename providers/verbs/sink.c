@@ -111,7 +111,6 @@ static int verbs_sink_new(struct verbs_ep *ep)
 	mr = &sink->mr;
 	mr->domain = ep->domain;
 	mr->ep = ep;
-	mr->block = VERBS_NO_BLOCK;
 	mr->page_limit = verbs_sink_pages(ibdev);
 	mr->seg_limit = ep->tx.iov_limit + verbs_sink_bytes(ibdev) /
 			ALIGN_DOWN(ib_dma_max_seg_size(ibdev), PAGE_SIZE);

@@ -14,8 +14,8 @@
  * quicker; then the count has moved on, and the exchange of the word fails (this is
  * the ABA problem and its customary cure).
  *
- * A free slot is clean: nothing in it is left from an operation, and its completion
- * would go to the queue's plain_done.  So a plain operation has little to fill in.
+ * A free slot is clean: nothing in it is left from an operation, so a plain operation
+ * has little to fill in.
  *
  * A slot that is in flight must not be linked any more when it ends by a completion of
  * its own: riders that failed are followed by their carrier's failure, and those that
@@ -41,15 +41,6 @@
 #include "queue.h"
 #include "verbs.h"
 
-/* Plain operations of an endpoint have a done function with nothing to look for */
-static void (*verbs_plain_done(const struct verbs_queue *queue))
-	    (struct ib_cq *cq, struct ib_wc *wc)
-{
-	if (!queue->ep)
-		return queue->done;
-	return queue->done == verbs_send_done ? verbs_sent : verbs_received;
-}
-
 static bool verbs_queue_is_counted(const struct verbs_queue *queue)
 {
 	struct kofi_cntr *const *cntrs = queue->side->ep->cntrs;
@@ -73,8 +64,8 @@ void verbs_queue_tune(struct verbs_queue *queue)
 	const struct kofi_ep_side *side = queue->side;
 
 	queue->counted = verbs_queue_is_counted(queue);
-	queue->bare = queue->ep && !queue->ep->iwarp && !queue->counted;
-	queue->fits = queue->bare && !side->selective &&
+	queue->fits = queue->ep && !queue->ep->iwarp && !queue->counted &&
+		      !side->selective &&
 		      !(READ_ONCE(side->op_flags) & ~FI_COMPLETION);
 }
 
@@ -83,7 +74,6 @@ void verbs_queue_prepare(struct verbs_queue *queue, struct kofi_ep_side *side)
 {
 	queue->side = side;
 	spin_lock_init(&queue->lock);
-	queue->block = VERBS_NO_BLOCK;
 }
 
 /* @ep: whose queue it is, or NULL if it is shared */
@@ -113,12 +103,10 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	queue->ep = ep;
 	queue->lkey = domain->pd->local_dma_lkey;
 	queue->done = done;
-	queue->plain_done = verbs_plain_done(queue);
 	verbs_queue_tune(queue);
 	for (i = 0; i < queue->size; i++) {
 		queue->slots[i].queue = queue;
 		queue->slots[i].next = i * sizeof(*queue->slots);
-		queue->slots[i].cqe.done = queue->plain_done;
 	}
 	atomic64_set(&queue->free,
 		     (u64)(queue->size * sizeof(*queue->slots)) << 32);
@@ -156,7 +144,6 @@ void verbs_slot_put(struct verbs_slot *slot)
 	slot->region = NULL;
 	slot->bytes = 0;
 	slot->marks = 0;
-	slot->cqe.done = home->plain_done;
 	slot->queue = home;
 	verbs_slots_push(home, slot, slot);
 	kofi_ep_room_after_atomic(home->side);

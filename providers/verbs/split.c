@@ -112,6 +112,7 @@ static int verbs_split_map(struct verbs_ep *ep, const struct verbs_op *op,
 		map = &ep->parts[count].map;
 		map->count = 0;
 		map->mapped = 0;
+		map->copied = false;
 		map->len = 0;
 		ret = verbs_map_some(ep->domain, verbs_op_dir(op), iter, limit,
 				     map);
@@ -192,7 +193,7 @@ static void verbs_split_fill(struct verbs_ep *ep, const struct verbs_op *op,
 		verbs_slot_fill(part->slot, op, verbs_comp_flags(op));
 		verbs_slot_begun(part->slot);
 		verbs_map_keep(part->slot, &part->map);
-		verbs_wr_init(&part->any, &one, &part->map, 0);
+		verbs_wr_init(&part->any, &one, &part->map);
 		part->any.wr.wr_cqe = &part->slot->cqe;
 		if (part == last)
 			break;
@@ -244,6 +245,7 @@ static int verbs_split_post(struct verbs_ep *ep, const struct verbs_op *op,
 	if (ret)
 		return ret;
 	whole = ep->parts[count - 1].slot;
+	verbs_regs_ride(ep);
 	verbs_split_fill(ep, op, count);
 	ret = verbs_chain_post(ep, &ep->parts[0].any.wr, &taken);
 	if (!ret)

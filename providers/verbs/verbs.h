@@ -47,7 +47,6 @@
 #define VERBS_DEF_IOV		4	/* elements of a list */
 #define VERBS_MAX_IOV		16	/* the same, on the caller's stack */
 #define VERBS_MAX_INJECT	256	/* bytes, on the caller's stack */
-#define VERBS_NO_BLOCK		ULONG_MAX	/* of memory, see verbs_finds_memory() */
 
 /* What stands on a device, in the order in which a removal takes it down */
 enum verbs_kid_kind {
