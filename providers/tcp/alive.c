@@ -27,7 +27,7 @@
 
 static unsigned int peer_timeout = 10;
 module_param(peer_timeout, uint, 0644);
-MODULE_PARM_DESC(peer_timeout, "seconds after which a peer that answers nothing has gone, 5 to 3600");
+MODULE_PARM_DESC(peer_timeout, "seconds after which a peer that answers nothing has gone, 5 to 3600; connections that are idle keep the value they began with");
 
 static unsigned int window_timeout = 60;
 module_param(window_timeout, uint, 0644);
