@@ -12,7 +12,7 @@ STAGE ?=
 T ?=
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install install clean demo shell check coverage test two soak interop bench lint mutants help check-kdir
+.PHONY: modules modules_install install clean demo shell check coverage test two soak fuzz interop bench lint mutants help check-kdir
 
 modules: check-kdir	## build every module against KDIR
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -44,6 +44,9 @@ two:	## two guests joined by a network: loss, reordering, death (scripts/two)
 
 soak:	## MINUTES=n (60): all that takes long, KCSAN=1: data races (scripts/soak)
 	@MINUTES='$(MINUTES)' KCSAN='$(KCSAN)' scripts/soak $(PARTS)
+
+fuzz:	## MINUTES=n (5): what peers may send, under libFuzzer (scripts/fuzz)
+	@scripts/fuzz $(MINUTES)
 
 interop:	## the kernel against stock user-space libfabric, both ways (scripts/interop)
 	@scripts/interop
