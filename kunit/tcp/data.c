@@ -42,6 +42,14 @@ static struct fi_rma_iov region(struct kunit *test, u8 *buf, size_t len)
 	};
 }
 
+static void send_split(struct kunit *test, struct socket *sock, const u8 *msg,
+		       size_t len, size_t split)
+{
+	peer_send(test, sock, msg, split);
+	cond_resched();
+	peer_send(test, sock, msg + split, len - split);
+}
+
 static void a_message_comes_however_it_is_split(struct kunit *test)
 {
 	u8 *in = vt_buf(test, LEN), msg[PEER_BASE + 8 + LEN];
@@ -56,13 +64,90 @@ static void a_message_comes_however_it_is_split(struct kunit *test)
 	for (split = 1; split < len; split++) {
 		memset(in, 0, LEN);
 		vt_recv(test, &end, in, LEN, vt_ctx(split));
-		peer_send(test, sock, msg, split);
-		cond_resched();
-		peer_send(test, sock, msg + split, len - split);
+		send_split(test, sock, msg, len, split);
 		comp = vt_done(test, end.rx, vt_ctx(split));
 		KUNIT_ASSERT_EQ(test, comp.len, LEN);
 		KUNIT_ASSERT_EQ(test, comp.data, cq_data);
 		KUNIT_ASSERT_TRUE(test, vt_filled(in, LEN, 9));
+	}
+}
+
+static void a_write_comes_however_it_is_split(struct kunit *test)
+{
+	u8 *target = vt_buf(test, LEN), msg[PEER_BASE + 8 + 2 * PEER_RMA + LEN];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct fi_rma_iov all = region(test, target, LEN);
+	struct fi_rma_iov rma[] = { all, all };
+	struct vt_comp comp;
+	size_t len, split;
+
+	rma[0].len = 24;
+	rma[1].addr += 24;
+	rma[1].len = LEN - 24;
+	len = peer_hdr(msg, 4, 5, &cq_data, rma, 2, LEN);
+	vt_fill(msg + len, LEN, 6);
+	len += LEN;
+	for (split = 1; split < len; split++) {
+		memset(target, 0, LEN);
+		send_split(test, sock, msg, len, split);
+		expect_ack(test, sock, split - 1);
+		KUNIT_ASSERT_EQ(test, vt_wait(end.rx, &comp), 1);
+		KUNIT_ASSERT_EQ(test, comp.data, cq_data);
+		KUNIT_ASSERT_TRUE(test, vt_filled(target, LEN, 6));
+	}
+}
+
+static void a_read_is_answered_however_it_is_split(struct kunit *test)
+{
+	u8 *target = vt_buf(test, LEN), msg[PEER_BASE + PEER_RMA];
+	u8 want[PEER_BASE + LEN];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct fi_rma_iov all = region(test, target, LEN);
+	size_t len, split, answer;
+
+	vt_fill(target, LEN, 8);
+	len = peer_hdr(msg, 2, 0, NULL, &all, 1, 0);
+	answer = peer_hdr(want, 3, 0, NULL, NULL, 0, LEN);
+	vt_fill(want + answer, LEN, 8);
+	for (split = 1; split < len; split++) {
+		send_split(test, sock, msg, len, split);
+		expect(test, sock, want, split - 1, answer + LEN);
+	}
+}
+
+/* The answer to a read, then an acknowledgment */
+static void an_answer_comes_however_it_is_split(struct kunit *test)
+{
+	u8 *in = vt_buf(test, LEN), buf[2 * PEER_BASE + LEN];
+	const struct kvec kvec = { in, 0 };
+	const struct fi_msg msg = {
+		.msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(2),
+	};
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	size_t len, split;
+
+	len = peer_hdr(buf, 3, 0, NULL, NULL, 0, LEN);
+	vt_fill(buf + len, LEN, 3);
+	len += LEN;
+	peer_hdr(buf + len, 0, 0, NULL, NULL, 0, 0);
+	buf[len + 4] = 2;
+	len += PEER_BASE;
+	for (split = 1; split < len; split++) {
+		u8 asked[2 * PEER_BASE + PEER_RMA];
+
+		memset(in, 0, LEN);
+		KUNIT_ASSERT_EQ(test, fi_read(end.ep, in, LEN, NULL, 0, 0, 1,
+					      vt_ctx(1)), 0);
+		KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg,
+						 FI_DELIVERY_COMPLETE), 0);
+		peer_recv(test, sock, asked, sizeof(asked));
+		send_split(test, sock, buf, len, split);
+		vt_done(test, end.tx, vt_ctx(1));
+		vt_done(test, end.tx, vt_ctx(2));
+		KUNIT_ASSERT_TRUE(test, vt_filled(in, LEN, 3));
 	}
 }
 
@@ -231,6 +316,9 @@ static void reads_are_answered_in_their_order(struct kunit *test)
 
 static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_message_comes_however_it_is_split),
+	KUNIT_CASE(a_write_comes_however_it_is_split),
+	KUNIT_CASE(a_read_is_answered_however_it_is_split),
+	KUNIT_CASE(an_answer_comes_however_it_is_split),
 	KUNIT_CASE(a_message_waits_for_its_receive),
 	KUNIT_CASE(a_message_that_is_too_long_is_cut),
 	KUNIT_CASE(what_is_sent_is_what_libfabric_sends),
