@@ -63,6 +63,16 @@ size_t peer_hdr(u8 *buf, u8 op, u16 flags, const u64 *data,
 	return len;
 }
 
+size_t peer_tagged(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 payload)
+{
+	size_t len = peer_hdr(buf, 1, flags, data, NULL, 0, sizeof(tag) + payload);
+
+	put64(buf + len, tag);
+	len += sizeof(tag);
+	buf[6] = len;
+	return len;
+}
+
 static void release(void *sock)
 {
 	sock_release(sock);

@@ -12,7 +12,8 @@
 static bool replay_same(const struct ktcp_hdr *a, const struct ktcp_hdr *b)
 {
 	return a->op == b->op && a->flags == b->flags && a->ack == b->ack &&
-	       a->len == b->len && a->data == b->data && a->count == b->count &&
+	       a->len == b->len && a->data == b->data && a->tag == b->tag &&
+	       a->count == b->count &&
 	       !memcmp(a->rma, b->rma, a->count * sizeof(a->rma[0]));
 }
 

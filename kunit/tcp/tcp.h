@@ -38,6 +38,9 @@ size_t peer_cm(u8 *buf, u8 type, const void *data, size_t len);
 size_t peer_hdr(u8 *buf, u8 op, u16 flags, const u64 *data,
 		const struct fi_rma_iov *rma, u8 count, u64 payload);
 
+/* The same of a tagged message */
+size_t peer_tagged(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 payload);
+
 /* A connection to where the case listens, closed after the case; or one to the peer */
 struct socket *peer_connect(struct kunit *test);
 struct socket *peer_listen(struct kunit *test, struct sockaddr_storage *addr);

@@ -8,6 +8,7 @@
 #include "../../providers/tcp/wire.c"
 
 static const u64 some_data = 0xfedcba9876543210ULL;
+static const u64 some_tag = 0x0123456789abcdefULL;
 static const struct fi_rma_iov some_rma[] = {
 	{ .addr = 0x1000, .len = 10, .key = 7 },
 	{ .addr = 0x2000, .len = 20, .key = 8 },
@@ -32,6 +33,8 @@ static const struct header_case {
 	{ "read request", 2, 0, false, 1, 0 },
 	{ "read request of four ranges", 2, 0, false, 4, 0 },
 	{ "answer", 3, 0, false, 0, 60 },
+	{ "tagged message", 1, 4, false, 0, 100 },
+	{ "tagged message with data", 1, 1, true, 0, 100 },
 	{ "the longest message", 0, 0, false, 0, SIZE_MAX - PEER_BASE },
 };
 
@@ -44,6 +47,9 @@ KUNIT_ARRAY_PARAM(header, header_cases, header_desc);
 
 static size_t make(u8 *buf, const struct header_case *row)
 {
+	if (row->op == 1)
+		return peer_tagged(buf, row->flags, row->data ? &some_data : NULL,
+				   some_tag, row->payload);
 	return peer_hdr(buf, row->op, row->flags, row->data ? &some_data : NULL,
 			row->count ? some_rma : NULL, row->count, row->payload);
 }
@@ -68,6 +74,7 @@ static void parse(struct kunit *test, bool net_order)
 	KUNIT_EXPECT_FALSE(test, hdr.ack);
 	KUNIT_EXPECT_EQ(test, hdr.len, row->payload);
 	KUNIT_EXPECT_EQ(test, hdr.data, row->data ? some_data : 0);
+	KUNIT_EXPECT_EQ(test, hdr.tag, row->op == 1 ? some_tag : 0);
 	KUNIT_EXPECT_EQ(test, hdr.count, row->count);
 	KUNIT_EXPECT_MEMEQ(test, hdr.rma, some_rma,
 			   row->count * sizeof(some_rma[0]));
@@ -149,7 +156,8 @@ static const struct bad_case {
 	u8		hdr_size;
 	u64		size;
 } bad_cases[] = {
-	{ "tagged", 1, 0, 0, 24, 24 },
+	{ "tagged message without its tag", 1, 0, 0, 16, 16 },
+	{ "commit of a tagged message", 1, 8, 0, 24, 24 },
 	{ "request to send", 5, 0, 0, 32, 32 },
 	{ "clear to send", 6, 0, 0, 16, 16 },
 	{ "data of a rendezvous", 7, 0, 0, 16, 20 },

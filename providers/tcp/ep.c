@@ -25,6 +25,14 @@ const struct kofi_ep_limits ktcp_limits = {
 	.cm_data_size	= TCP_WIRE_CM_DATA,
 };
 
+/* Of a shared receive context, which also has receives with tags */
+static const struct kofi_ep_limits ktcp_srx_limits = {
+	.rx_op_flags	= KTCP_RX_OP_FLAGS,
+	.recv_flags	= KTCP_RX_OP_FLAGS | FI_MORE,
+	.trecv_flags	= KTCP_RX_OP_FLAGS | FI_MORE,
+	.cm_data_size	= TCP_WIRE_CM_DATA,
+};
+
 /* Receives: messages wait in the socket, so none waits here */
 
 static void ktcp_no_start(struct kofi_rx *rx, struct kofi_srx_msg *msg)
@@ -223,7 +231,6 @@ free_ep:
 	return ret;
 }
 
-/* Messages with tags are not for endpoints with connections */
 int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 		     struct fid_ep **fid_srx, void *context)
 {
@@ -234,11 +241,10 @@ int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 
 	if (attr->size > KTCP_MAX_QUEUE || attr->iov_limit > KOFI_OP_IOV)
 		return -EINVAL;
-	ctx = kofi_srx_ctx_open(sizeof(*srx), attr, &ktcp_limits, &room,
+	ctx = kofi_srx_ctx_open(sizeof(*srx), attr, &ktcp_srx_limits, &room,
 				&ktcp_srx_ops, context);
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
-	ctx->kep.ep.tagged = &kofi_no_ops_tagged;
 	srx = to_ktcp_srx(&ctx->kep.ep.fid);
 	spin_lock_init(&srx->lock);
 	INIT_LIST_HEAD(&srx->eps);

@@ -46,7 +46,7 @@ static void ktcp_rx_next(struct ktcp_ep *ep)
 {
 	struct ktcp_rx *rx = &ep->rx;
 
-	if ((rx->hdr.op == TCP_WIRE_MSG || rx->hdr.op == TCP_WIRE_WRITE) &&
+	if (rx->hdr.op != TCP_WIRE_READ_REQ && rx->hdr.op != TCP_WIRE_READ_RSP &&
 	    !rx->hdr.ack && rx->hdr.flags & TCP_WIRE_ACK_WANTED)
 		ep->tx.acks++;
 	rx->have = 0;
@@ -74,20 +74,27 @@ static int ktcp_start_ack(struct ktcp_ep *ep)
 	return 0;
 }
 
+/* One with a tag that no receive has waits in the stream, with all that is behind it */
 static int ktcp_start_msg(struct ktcp_ep *ep)
 {
 	struct ktcp_rx *rx = &ep->rx;
+	bool tagged = rx->hdr.op == TCP_WIRE_TAGGED;
 	const struct kofi_srx_arrival what = {
 		.ep		= &ep->soft.kep,
-		.flags		= FI_MSG | (rx->hdr.flags & TCP_WIRE_CQ_DATA ?
-					    FI_REMOTE_CQ_DATA : 0),
+		.flags		= (tagged ? FI_TAGGED : FI_MSG) |
+				  (rx->hdr.flags & TCP_WIRE_CQ_DATA ?
+				   FI_REMOTE_CQ_DATA : 0),
+		.tag		= rx->hdr.tag,
 		.src_addr	= FI_ADDR_NOTAVAIL,
 		.source		= FI_ADDR_NOTAVAIL,
 		.len		= rx->hdr.len,
 		.data		= rx->hdr.data,
 	};
-	int ret = kofi_srx_arrive(ep->soft.srx, &what, NULL, &rx->rx);
+	int ret;
 
+	if (tagged && !ep->soft.kep.shared)
+		return -EPROTO;
+	ret = kofi_srx_arrive(ep->soft.srx, &what, NULL, &rx->rx);
 	if (!ret)
 		rx->state = KTCP_RX_MSG;
 	return ret;
@@ -151,6 +158,8 @@ static int ktcp_rx_start(struct ktcp_ep *ep)
 	switch (rx->hdr.op) {
 	case TCP_WIRE_MSG:
 		return rx->hdr.ack ? ktcp_start_ack(ep) : ktcp_start_msg(ep);
+	case TCP_WIRE_TAGGED:
+		return ktcp_start_msg(ep);
 	case TCP_WIRE_WRITE:
 		return ktcp_start_write(ep);
 	case TCP_WIRE_READ_REQ:

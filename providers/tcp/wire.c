@@ -47,6 +47,9 @@ static int ktcp_hdr_len(const struct ktcp_wire_base *base)
 	size_t len = sizeof(*base);
 
 	switch (base->op) {
+	case TCP_WIRE_TAGGED:
+		len += sizeof(u64);
+		fallthrough;
 	case TCP_WIRE_MSG:
 	case TCP_WIRE_READ_REQ:
 	case TCP_WIRE_WRITE:
@@ -116,6 +119,11 @@ int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_or
 		hdr->data = ktcp_order64(hdr->data, net_order);
 		next += sizeof(hdr->data);
 	}
+	if (base.op == TCP_WIRE_TAGGED) {
+		memcpy(&hdr->tag, next, sizeof(hdr->tag));
+		hdr->tag = ktcp_order64(hdr->tag, net_order);
+		next += sizeof(hdr->tag);
+	}
 	if (ktcp_op_has_rma(base.op)) {
 		hdr->count = base.rma_iov_cnt;
 		memcpy(hdr->rma, next, hdr->count * sizeof(hdr->rma[0]));
@@ -136,12 +144,17 @@ size_t ktcp_hdr_build(u8 *buf, const struct ktcp_hdr *hdr, u8 id, bool net_order
 		.id		= id,
 	};
 	size_t len = sizeof(base);
-	u64 data;
+	u64 data, tag;
 
 	if (hdr->flags & TCP_WIRE_CQ_DATA) {
 		data = ktcp_order64(hdr->data, net_order);
 		memcpy(buf + len, &data, sizeof(data));
 		len += sizeof(data);
+	}
+	if (hdr->op == TCP_WIRE_TAGGED) {
+		tag = ktcp_order64(hdr->tag, net_order);
+		memcpy(buf + len, &tag, sizeof(tag));
+		len += sizeof(tag);
 	}
 	memcpy(rma, hdr->rma, hdr->count * sizeof(rma[0]));
 	ktcp_order_rma(rma, hdr->count, net_order);

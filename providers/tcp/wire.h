@@ -106,6 +106,7 @@ static_assert(sizeof(struct ktcp_wire_base) == 16);
  * @ack: it is an answer
  * @len: bytes of payload
  * @data: remote CQ data, if the flags say so
+ * @tag: of TCP_WIRE_TAGGED
  * @count: ranges
  * @rma: the ranges
  */
@@ -115,6 +116,7 @@ struct ktcp_hdr {
 	bool			ack;
 	size_t			len;
 	u64			data;
+	u64			tag;
 	u32			count;
 	struct fi_rma_iov	rma[KOFI_RMA_MAX_IOV];
 };

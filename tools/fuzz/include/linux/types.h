@@ -20,6 +20,7 @@ typedef uint16_t __be16;
 typedef uint64_t __be64;
 
 #define __force
+#define fallthrough		__attribute__((__fallthrough__))
 #define U64_MAX			UINT64_MAX
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define min_t(type, x, y)	({ type _x = (x), _y = (y); _x < _y ? _x : _y; })
