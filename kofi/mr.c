@@ -96,9 +96,20 @@ static bool kofi_mr_dmabuf_is_valid(const struct fi_mr_attr *attr)
 {
 	const struct fi_mr_dmabuf *piece = attr->dmabuf;
 
-	return !attr->type && attr->iov_count == 1 && piece->dmabuf &&
+	return !attr->type && attr->iov_count == 1 && piece && piece->dmabuf &&
 	       piece->len && piece->len <= piece->dmabuf->size &&
 	       piece->offset <= piece->dmabuf->size - piece->len;
+}
+
+/* A region of an endpoint may get its memory later */
+static bool kofi_mr_regattr_is_valid(const struct fi_mr_attr *attr, u64 flags)
+{
+	if (flags & FI_MR_LEND && attr->type != FI_BUF_SGL)
+		return false;
+	if (flags & FI_MR_DMABUF && !kofi_mr_dmabuf_is_valid(attr))
+		return false;
+	return kofi_mr_attr_is_valid(attr) ||
+	       (flags & FI_MR_ENDPOINT && kofi_mr_attr_is_empty(attr));
 }
 
 int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
@@ -116,9 +127,7 @@ int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 		return ret;
 	if (flags & FI_MR_LEND && !(flags & FI_MR_ENDPOINT))
 		return -FI_EBADFLAGS;
-	if (!kofi_mr_attr_is_valid(attr) ||
-	    (flags & FI_MR_LEND && attr->type != FI_BUF_SGL) ||
-	    (flags & FI_MR_DMABUF && !kofi_mr_dmabuf_is_valid(attr)))
+	if (!kofi_mr_regattr_is_valid(attr, flags))
 		return -EINVAL;
 
 	obj = kofi_open_child(&domain->fid, FI_CLASS_MR, NULL);

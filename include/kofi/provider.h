@@ -256,24 +256,44 @@ void kofi_lower_close(struct fid *fid);
 #define KOFI_MR_ACCESS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 			 FI_REMOTE_READ | FI_REMOTE_WRITE)
 
+/* What both kinds of attributes below have in common */
+static inline bool kofi_mr_attr_is_known(const struct fi_mr_attr *attr)
+{
+	return attr->type <= FI_BUF_SGL && attr->iface == FI_HMEM_SYSTEM &&
+	       !(attr->access & ~KOFI_MR_ACCESS) && !attr->offset &&
+	       (attr->auth_key || !attr->auth_key_size);
+}
+
+/**
+ * kofi_mr_attr_is_empty() - Do the attributes describe a region without memory?
+ * @attr: the attributes
+ *
+ * A region of an endpoint may be opened so, with the number of pages that will come.
+ *
+ * Context: any.
+ * Return: whether they do.
+ */
+static inline bool kofi_mr_attr_is_empty(const struct fi_mr_attr *attr)
+{
+	/* All views of the list are pointers in one union */
+	return !attr->mr_iov && !attr->iov_count && attr->page_limit &&
+	       kofi_mr_attr_is_known(attr);
+}
+
 /**
  * kofi_mr_attr_is_valid() - Do the attributes of a region make sense?
  * @attr: the attributes
  *
  * What lies behind the addresses is not looked at, and nothing of a dma-buf.
- * fi_mr_regattr() has asked this before it calls a provider, and has checked a dma-buf;
- * fi_mr_refresh() has not.
+ * fi_mr_regattr() has asked this before it calls a provider, or, of a region of an endpoint,
+ * whether they are empty; and it has checked a dma-buf.  fi_mr_refresh() has not.
  *
  * Context: any.
  * Return: whether they do.
  */
 static inline bool kofi_mr_attr_is_valid(const struct fi_mr_attr *attr)
 {
-	/* All views of the list are pointers in one union */
-	return attr->type <= FI_BUF_SGL && attr->mr_iov && attr->iov_count &&
-	       attr->iface == FI_HMEM_SYSTEM &&
-	       !(attr->access & ~KOFI_MR_ACCESS) && !attr->offset &&
-	       (attr->auth_key || !attr->auth_key_size);
+	return attr->mr_iov && attr->iov_count && kofi_mr_attr_is_known(attr);
 }
 
 /**

@@ -174,7 +174,8 @@ struct fi_mr_auth_key {
  * @auth_key: authorization key
  * @iface: FI_HMEM_SYSTEM; of a dma-buf, too: what it is does not show
  * @page_limit: kernel: with FI_MR_ENDPOINT: pages of PAGE_SIZE that
- *	fi_mr_refresh() may ask for later; 0: as many as this list has
+ *	fi_mr_refresh() may ask for later; 0: as many as this list has.  Without
+ *	a list (NULL, iov_count 0) the region has no memory until fi_mr_refresh()
  */
 struct fi_mr_attr {
 	enum fi_buf_type	type;
@@ -407,11 +408,12 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  *	fi_mr_enable(), a send that tells the peer	per operation
  *	fi_mr_disable(), fi_mr_refresh()		before the next one
  *
- * If the send fails, fi_mr_disable() with FI_DISCARD undoes fi_mr_enable().
+ * If the send fails, fi_mr_disable() with FI_DISCARD undoes fi_mr_enable().  A client that
+ * has no memory for it yet registers an empty list, and begins with fi_mr_refresh().
  *
  * Such a region keeps a list of its own, for as many pages as page_limit says.  With
  * FI_MR_LEND, too, it keeps none: the client lends it the scatterlists (FI_BUF_SGL) that are
- * registered, this first one among them.  A list that is lent, and what it has of DMA
+ * registered, the first one, if any, among them.  A list that is lent, and what it has of DMA
  * addresses, stays untouched until fi_mr_refresh() gives the region another one, until its
  * fi_mr_disable() has completed, or until fi_close().  A provider that does not map memory
  * copies the list, and the same rule holds there.
@@ -462,7 +464,7 @@ static inline int fi_mr_enable(struct fid_mr *mr)
  * @mr: a region that is enabled
  * @flags: 0; or FI_REMOTE_INV: a completion with FI_REMOTE_INV has brought the
  *	region's key in its data, so the peer has ended it; or FI_DISCARD: take back a
- *	registration that no operation has followed
+ *	registration that no operation has followed, or memory that is not enabled
  * @context: with @flags 0: comes back with the completion
  *
  * With flags 0 this is an operation of the endpoint; the memory is the client's
@@ -474,12 +476,14 @@ static inline int fi_mr_enable(struct fid_mr *mr)
  * as the registration has not gone to the device, it is taken out of the transmit queue,
  * and its place there is free: the memory is the client's at once, and there is no
  * completion.  This needs no place, so it works when the transmit queue is full.
+ * Of a region that is not enabled it takes the memory back, too.
  * -EALREADY says that the doorbell of another operation of the endpoint has taken the
  * registration along; nothing has changed then, and flags 0 end the key.
  *
  * Context: any.
  * Return: 0; -EAGAIN: the transmit queue is full; -EALREADY: with FI_DISCARD: it has gone
- * to the device; -FI_EOPBADSTATE: it is not enabled, or, with FI_REMOTE_INV, it has not
+ * to the device; -FI_EOPBADSTATE: it is not enabled, or, with FI_DISCARD, has no
+ * memory, or, with FI_REMOTE_INV, it has not
  * gone to the device, so that no peer knows the key; -FI_EBADFLAGS; -ENOTCONN;
  * -ESHUTDOWN: the connection is over, close the region; -ENODEV: the device has gone;
  * -ENOSYS: the region is of another kind.

@@ -3,8 +3,8 @@
  * Memory regions of an endpoint, of providers without hardware.
  *
  *	    fi_mr_refresh()     fi_mr_enable()
- *	EMPTY ------------> READY ------------> ENABLED
- *	  ^                                        | fi_mr_disable()
+ *	EMPTY <-----------> READY ------------> ENABLED
+ *	  ^    FI_DISCARD                          | fi_mr_disable()
  *	  |        the last access is over         v
  *	  +------------------------------------- ENDING
  *
@@ -68,6 +68,10 @@ static int kofi_mr_ep_enable(struct fid_mr *fid_mr)
 
 static int kofi_mr_ep_discard(struct kofi_mr *mr)
 {
+	if (mr->state == KOFI_MR_READY) {
+		mr->state = KOFI_MR_EMPTY;
+		return 0;
+	}
 	/* The key has a reference of its own; a second one is a peer's */
 	if (READ_ONCE(mr->used) || atomic_cmpxchg(&mr->refs, 1, 0) != 1)
 		return -EALREADY;
@@ -81,12 +85,15 @@ static int kofi_mr_ep_discard(struct kofi_mr *mr)
 static int kofi_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 {
 	struct kofi_mr *mr = to_kofi_mr(&fid_mr->fid);
+	enum kofi_mr_state state = READ_ONCE(mr->state);
 	int ret;
 
 	if (flags && flags != FI_REMOTE_INV && flags != FI_DISCARD)
 		return -FI_EBADFLAGS;
 	/* A peer of such a provider ends no keys */
-	if (READ_ONCE(mr->state) != KOFI_MR_ENABLED || flags == FI_REMOTE_INV)
+	if (flags == FI_REMOTE_INV ||
+	    (state != KOFI_MR_ENABLED &&
+	     !(state == KOFI_MR_READY && flags == FI_DISCARD)))
 		return -FI_EOPBADSTATE;
 	if (flags == FI_DISCARD)
 		return kofi_mr_ep_discard(mr);
@@ -107,15 +114,19 @@ static const struct fi_ops_mr_ep kofi_mr_ep_ops = {
 /* A region for single operations; its first memory need not be its longest */
 int kofi_mr_ep_init(struct kofi_mr *mr, const struct fi_mr_attr *attr)
 {
-	ssize_t pages = kofi_list_pages(attr->type, attr->mr_iov,
-					attr->iov_count);
+	bool empty = kofi_mr_attr_is_empty(attr);
+	ssize_t pages = 0;
 	int ret;
 
-	if (pages <= 0)
-		return -EINVAL;
+	if (!empty)
+		pages = kofi_list_pages(attr->type, attr->mr_iov, attr->iov_count);
+	if (pages < 0)
+		return pages;
 	mr->limit = max_t(size_t, pages, attr->page_limit);
+	if (!mr->limit)
+		return -EINVAL;
 	ret = kofi_mr_alloc_list(mr, mr->limit);
-	if (!ret)
+	if (!ret && !empty)
 		ret = kofi_mr_fill(mr, mr->limit, attr);
 	if (!ret)
 		ret = kofi_mr_insert_chosen(mr);
@@ -124,6 +135,6 @@ int kofi_mr_ep_init(struct kofi_mr *mr, const struct fi_mr_attr *attr)
 
 	mr->mr.ops = &kofi_mr_ep_ops;
 	mr->ended = mr->index + KOFI_MR_GENERATION * get_random_u64();
-	mr->state = KOFI_MR_READY;
+	mr->state = empty ? KOFI_MR_EMPTY : KOFI_MR_READY;
 	return 0;
 }

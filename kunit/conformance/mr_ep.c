@@ -233,12 +233,53 @@ static void a_registration_is_taken_back_before_a_send(struct kunit *test)
 	vt_done(test, bound.pair.b.tx, vt_ctx(3));
 }
 
+/* It waits for its memory, and gives it back unused */
+static void a_region_begins_without_memory(struct kunit *test)
+{
+	struct fi_mr_attr empty = { .access = FI_REMOTE_READ, .page_limit = 2 };
+	struct fid_mr *mr = NULL;
+	struct bound bound = {};
+	int i;
+
+	if (!bound_open(test, &bound))
+		return;
+	vt_close(test, &bound.mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &empty,
+					    FI_MR_ENDPOINT, &bound.mr), 0);
+	vt_adopt(test, &bound.mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(bound.mr, &bound.pair.b.ep->fid, 0), 0);
+	for (i = 0; i < ROUNDS; i++) {
+		KUNIT_EXPECT_EQ(test, fi_mr_enable(bound.mr), -FI_EOPBADSTATE);
+		KUNIT_EXPECT_EQ(test, fi_mr_disable(bound.mr, FI_DISCARD, NULL),
+				-FI_EOPBADSTATE);
+		KUNIT_EXPECT_EQ(test, fi_mr_refresh(bound.mr, &empty, 0),
+				-EINVAL);
+		KUNIT_ASSERT_EQ(test, fi_mr_refresh(bound.mr, &bound.attr, 0), 0);
+		if (i % 2)
+			read_once(test, &bound, i);
+		KUNIT_EXPECT_EQ(test, fi_mr_disable(bound.mr, FI_DISCARD, NULL),
+				i % 2 ? -EALREADY : 0);
+		if (i % 2) {
+			KUNIT_ASSERT_EQ(test, fi_mr_disable(bound.mr, 0,
+							    vt_ctx(3)), 0);
+			vt_done(test, bound.pair.b.tx, vt_ctx(3));
+		}
+	}
+
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &empty, 0, &mr),
+			-EINVAL);
+	empty.page_limit = 0;
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &empty,
+					    FI_MR_ENDPOINT, &mr), -EINVAL);
+}
+
 static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE_PARAM(an_owner_ends_a_key_and_has_a_new_one,
 			 conf_gen_msg),
 	KUNIT_CASE_PARAM(a_list_that_is_lent_is_registered_again_and_again,
 			 conf_gen_msg),
 	KUNIT_CASE_PARAM(other_lists_are_not_lent, conf_gen_msg),
+	KUNIT_CASE_PARAM(a_region_begins_without_memory, conf_gen_msg),
 	KUNIT_CASE_PARAM(a_peer_ends_a_key_with_its_answer, conf_gen_msg),
 	KUNIT_CASE_PARAM(a_registration_is_taken_back_before_a_send,
 			 conf_gen_msg),

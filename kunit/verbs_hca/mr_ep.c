@@ -314,8 +314,10 @@ static void a_discard_waits_for_its_turn(struct kunit *test)
 
 	mr_ep_begin(test, &me, false);
 
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL), 0);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL),
 			-FI_EOPBADSTATE);
+	mr_ep_expect_back(test, me.mr[0]);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[0]), 0);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD | FI_REMOTE_INV,
 					    NULL), -FI_EBADFLAGS);

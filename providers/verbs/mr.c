@@ -518,6 +518,14 @@ int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	return verbs_mr_map(mr, attr, verbs_mr_alloc_ibmr);
 }
 
+/* A new region of an endpoint whose memory comes later */
+int verbs_mr_reserve(struct verbs_mr *mr, u64 access)
+{
+	verbs_mr_set_access(mr, access);
+	mr->ibmr = ib_alloc_mr(mr->domain->pd, IB_MR_TYPE_MEM_REG, mr->page_limit);
+	return PTR_ERR_OR_ZERO(mr->ibmr);
+}
+
 /* Other memory for a region of an endpoint */
 int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {

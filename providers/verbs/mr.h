@@ -93,6 +93,7 @@ struct verbs_mr {
 /* mr.c */
 extern const struct fi_ops_mr verbs_mr_ops;
 int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+int verbs_mr_reserve(struct verbs_mr *mr, u64 access);
 int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr);
 void verbs_mr_single_table(struct verbs_mr *mr);
 size_t verbs_mr_max_seg(const struct verbs_mr *mr);

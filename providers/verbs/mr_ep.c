@@ -6,6 +6,7 @@
  * request it may have in flight, and uses them over and over:
  *
  *	EMPTY --fi_mr_refresh()--> READY --fi_mr_enable()--> ENABLED
+ *	READY --fi_mr_disable(FI_DISCARD)--> EMPTY
  *	ENABLED --fi_mr_disable(), the peer has ended the key--> EMPTY
  *	ENABLED --fi_mr_disable(), it waits for the doorbell--> EMPTY
  *	ENABLED --fi_mr_disable()--> ENDING --its completion--> EMPTY
@@ -239,7 +240,7 @@ static noinline int verbs_mr_ep_invalidate(struct verbs_mr *mr, void *context)
 
 static noinline int verbs_mr_ep_discard(struct verbs_mr *mr)
 {
-	if (!verbs_reg_take_back(mr))
+	if (mr->state == VERBS_MR_ENABLED && !verbs_reg_take_back(mr))
 		return -EALREADY;
 	verbs_mr_ep_ended(mr);
 	return 0;
@@ -255,7 +256,8 @@ static int verbs_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 	verbs_device_hold();
 	if (unlikely(verbs_mr_ep_gone(mr)))
 		ret = -ENODEV;
-	else if (unlikely(mr->state != VERBS_MR_ENABLED))
+	else if (unlikely(mr->state != VERBS_MR_ENABLED &&
+			  !(mr->state == VERBS_MR_READY && flags == FI_DISCARD)))
 		ret = -FI_EOPBADSTATE;
 	else if (!flags)
 		ret = verbs_mr_ep_invalidate(mr, context);
@@ -362,9 +364,10 @@ static const struct fi_ops_mr_ep verbs_mr_ep_ops = {
 
 static int verbs_mr_ep_limit(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
-	ssize_t pages = kofi_list_pages(attr->type, attr->mr_iov,
-					attr->iov_count);
+	ssize_t pages = 0;
 
+	if (!kofi_mr_attr_is_empty(attr))
+		pages = kofi_list_pages(attr->type, attr->mr_iov, attr->iov_count);
 	if (pages < 0)
 		return pages;
 	mr->page_limit = max_t(size_t, pages, attr->page_limit);
@@ -374,7 +377,7 @@ static int verbs_mr_ep_limit(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	return mr->page_limit ? 0 : -EINVAL;
 }
 
-/* Makes a new region one of this kind, with its first memory */
+/* Makes a new region one of this kind, with its first memory or none */
 int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 		     bool lent)
 {
@@ -390,7 +393,8 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 		if (!mr->segs)
 			return -ENOMEM;
 	}
-	ret = verbs_mr_prepare(mr, attr);
+	ret = kofi_mr_attr_is_empty(attr) ? verbs_mr_reserve(mr, attr->access) :
+					    verbs_mr_prepare(mr, attr);
 	if (ret)
 		return ret;
 	mr->mr.fid.ops = &verbs_mr_ep_fid_ops;
@@ -398,7 +402,7 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 	mr->mr.key = FI_KEY_NOTAVAIL;
 	/* Local operations have no use for a key that comes and goes */
 	mr->mr.mem_desc = NULL;
-	mr->state = VERBS_MR_READY;
+	mr->state = mr->mapped ? VERBS_MR_READY : VERBS_MR_EMPTY;
 	INIT_LIST_HEAD(&mr->waits);
 	return 0;
 }
