@@ -476,17 +476,16 @@ static inline int fi_mr_enable(struct fid_mr *mr)
  * as the registration has not gone to the device, it is taken out of the transmit queue,
  * and its place there is free: the memory is the client's at once, and there is no
  * completion.  This needs no place, so it works when the transmit queue is full.
- * Of a region that is not enabled it takes the memory back, too.
  * -EALREADY says that the doorbell of another operation of the endpoint has taken the
- * registration along; nothing has changed then, and flags 0 end the key.
+ * registration along; nothing has changed then, and flags 0 end the key.  A region that
+ * fi_mr_refresh() has given memory, and that is not enabled, gives it back by FI_DISCARD.
  *
  * Context: any.
  * Return: 0; -EAGAIN: the transmit queue is full; -EALREADY: with FI_DISCARD: it has gone
- * to the device; -FI_EOPBADSTATE: it is not enabled, or, with FI_DISCARD, has no
- * memory, or, with FI_REMOTE_INV, it has not
- * gone to the device, so that no peer knows the key; -FI_EBADFLAGS; -ENOTCONN;
- * -ESHUTDOWN: the connection is over, close the region; -ENODEV: the device has gone;
- * -ENOSYS: the region is of another kind.
+ * to the device; -FI_EOPBADSTATE: it is not enabled; with FI_DISCARD: nor has it memory;
+ * with FI_REMOTE_INV, too: it has not gone to the device, so that no peer knows the key;
+ * -FI_EBADFLAGS; -ENOTCONN; -ESHUTDOWN: the connection is over, close the region;
+ * -ENODEV: the device has gone; -ENOSYS: the region is of another kind.
  *
  * fi_close() of a region answers -EBUSY, and nothing has changed, while its endpoint is
  * connected and an operation is in flight that begins or ends its key: the one behind
