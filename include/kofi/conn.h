@@ -50,6 +50,8 @@ enum kofi_conn_state {
  * @ended: FI_SHUTDOWN, or an error
  * @timeout: FI_OPT_CONNECT_TIMEOUT, milliseconds; 0: none
  * @late: runs when that time has passed; the provider's
+ * @changed: the state is another one, of which the client has not been told yet; for
+ *	providers whose data path looks at something else than @state; or NULL
  */
 struct kofi_conn {
 	enum kofi_conn_state	state;
@@ -62,6 +64,7 @@ struct kofi_conn {
 	struct kofi_event	ended;
 	unsigned int		timeout;
 	struct delayed_work	late;
+	void			(*changed)(struct kofi_conn *conn);
 };
 
 /**
@@ -126,6 +129,8 @@ static inline int kofi_conn_check(const struct kofi_conn *conn, bool send)
  * @conn: the connection
  * @state: the state; what it stands for has been set up
  *
+ * When this returns, every operation that is posted meets the new state.
+ *
  * Context: any.
  */
 static inline void kofi_conn_set_state(struct kofi_conn *conn,
@@ -133,6 +138,8 @@ static inline void kofi_conn_set_state(struct kofi_conn *conn,
 {
 	/* Pairs with kofi_conn_check() */
 	smp_store_release(&conn->state, state);
+	if (conn->changed)
+		conn->changed(conn);
 }
 
 /**

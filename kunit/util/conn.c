@@ -10,6 +10,8 @@ struct conn_test {
 	struct kofi_conn	conn;
 	struct fid		fid;
 	struct fid_eq		*eq;
+	int			changes;
+	bool			told_before;
 };
 
 static void close_eq(void *eq)
@@ -137,6 +139,31 @@ static void establishing_reports_the_data_of_the_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next_event(ct, NULL, NULL), 0);
 }
 
+static void told_of_change(struct kofi_conn *conn)
+{
+	struct conn_test *ct = container_of(conn, struct conn_test, conn);
+
+	ct->changes++;
+	ct->told_before |= next_event(ct, NULL, NULL) != 0;
+}
+
+/* Who has read the event meets the state in the data path */
+static void a_provider_hears_of_a_state_before_the_client(struct kunit *test)
+{
+	struct conn_test *ct = open_conn(test, KOFI_CONN_CONNECTING);
+
+	ct->conn.changed = told_of_change;
+	kofi_conn_establish(&ct->conn, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ct->changes, 1);
+	KUNIT_EXPECT_EQ(test, next_event(ct, NULL, NULL), FI_CONNECTED);
+	kofi_conn_end(&ct->conn, 0, 0, NULL, 0);
+	KUNIT_EXPECT_EQ(test, ct->changes, 2);
+	KUNIT_EXPECT_EQ(test, next_event(ct, NULL, NULL), FI_SHUTDOWN);
+	kofi_conn_gone(&ct->conn);
+	KUNIT_EXPECT_EQ(test, ct->changes, 3);
+	KUNIT_EXPECT_FALSE(test, ct->told_before);
+}
+
 static void only_what_connects_is_established(struct kunit *test)
 {
 	struct conn_test *ct = open_conn(test, KOFI_CONN_DOWN);
@@ -239,6 +266,7 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE_PARAM(each_state_allows_what_it_stands_for, state_gen_params),
 	KUNIT_CASE(an_endpoint_connects_or_accepts),
 	KUNIT_CASE(establishing_reports_the_data_of_the_peer),
+	KUNIT_CASE(a_provider_hears_of_a_state_before_the_client),
 	KUNIT_CASE(only_what_connects_is_established),
 	KUNIT_CASE(the_end_of_a_connection_is_a_shutdown_once),
 	KUNIT_CASE(the_end_of_an_attempt_is_an_error_with_data),

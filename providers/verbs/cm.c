@@ -89,7 +89,6 @@ static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno,
 {
 	kofi_conn_end(&ep->kep.conn, err, prov_errno, verbs_cm_data(&ep->frame),
 		      len);
-	verbs_ep_state_changed(ep);
 	verbs_ep_flush(ep);
 }
 
@@ -123,7 +122,6 @@ static void verbs_ep_end(struct verbs_ep *ep, int err)
 	bool stood = ep->kep.conn.state == KOFI_CONN_CONNECTED;
 
 	kofi_conn_end(&ep->kep.conn, err, 0, NULL, 0);
-	verbs_ep_state_changed(ep);
 	if (stood || !rdma_cap_iw_cm(ep->id->device, ep->id->port_num))
 		verbs_ep_hang_up(ep);
 	verbs_ep_flush(ep);
@@ -162,7 +160,6 @@ static void verbs_ep_established(struct verbs_ep *ep,
 		ep->may_read = verbs_may_read(ep, param);
 	}
 	kofi_conn_establish(&ep->kep.conn, data, ep->frame.len);
-	verbs_ep_state_changed(ep);
 }
 
 /* Who refused shows in the status on InfiniBand only; siw says it is a reset */
@@ -332,7 +329,6 @@ void verbs_cm_device_gone(struct verbs_kid *kid)
 	rdma_lock_handler(ep->id);
 	/* Regions look at the state after a drain, too */
 	kofi_conn_gone(&ep->kep.conn);
-	verbs_ep_state_changed(ep);
 	rdma_unlock_handler(ep->id);
 }
 
@@ -460,7 +456,7 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 	ret = rdma_accept(ep->id, &conn);
 	if (ret) {
 		/* rdma_cm has rejected the request */
-		verbs_ep_set_state(ep, KOFI_CONN_DOWN);
+		kofi_conn_set_state(&ep->kep.conn, KOFI_CONN_DOWN);
 		verbs_ep_flush(ep);
 		ret = -ECONNABORTED;
 	} else {

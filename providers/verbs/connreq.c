@@ -175,7 +175,7 @@ static void verbs_connreq_hand_over(struct verbs_connreq *req,
 	ep->conn = req->conn;
 	ep->frame.raw = req->frame.raw;
 	if (req->dead)
-		verbs_ep_set_state(ep, KOFI_CONN_DOWN);
+		kofi_conn_set_state(&ep->kep.conn, KOFI_CONN_DOWN);
 	id->context = ep;
 	id->event_handler = verbs_cm_handler;
 	rdma_unlock_handler(id);

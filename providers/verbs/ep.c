@@ -127,9 +127,13 @@ void verbs_ep_unlock(struct verbs_ep *ep)
 	verbs_ep_leave(ep);
 }
 
-/* May plain operations be posted in the state that it has now? */
-void verbs_ep_state_changed(struct verbs_ep *ep)
+/*
+ * May plain operations be posted in the state that it has now?  The caller holds the
+ * handler lock, or nobody else knows the endpoint.
+ */
+static void verbs_ep_state_changed(struct kofi_conn *conn)
 {
+	struct verbs_ep *ep = container_of(conn, struct verbs_ep, kep.conn);
 	struct verbs_queue *queues[] = { &ep->tx, &ep->rx };
 	unsigned long flags;
 	int i;
@@ -138,13 +142,6 @@ void verbs_ep_state_changed(struct verbs_ep *ep)
 		spin_lock_irqsave(&queues[i]->lock, flags);
 		verbs_queue_unlock(ep, queues[i], flags);
 	}
-}
-
-/* The caller holds the handler lock, or nobody else knows the endpoint */
-void verbs_ep_set_state(struct verbs_ep *ep, enum kofi_conn_state state)
-{
-	kofi_conn_set_state(&ep->kep.conn, state);
-	verbs_ep_state_changed(ep);
 }
 
 static void verbs_ep_unreserve(struct verbs_ep *ep)
@@ -298,7 +295,7 @@ static int verbs_ep_enable(struct verbs_ep *ep)
 	if (!ret)
 		ret = verbs_ep_build(ep);
 	if (!ret)
-		verbs_ep_set_state(ep, KOFI_CONN_ENABLED);
+		kofi_conn_set_state(&ep->kep.conn, KOFI_CONN_ENABLED);
 	verbs_ep_unlock(ep);
 	return ret;
 }
@@ -398,7 +395,6 @@ void verbs_ep_stop(struct verbs_ep *ep)
 	if (ep->kep.conn.state <= KOFI_CONN_ENABLED)
 		complete_all(&ep->last_wqe);
 	kofi_conn_close(&ep->kep.conn);
-	verbs_ep_state_changed(ep);
 }
 
 static void verbs_ep_strip(struct verbs_kid *kid)
@@ -566,6 +562,7 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 	ep->chain_end = &ep->chain;
 	spin_lock_init(&ep->split_lock);
 	INIT_WORK(&ep->broken, verbs_cm_broken);
+	ep->kep.conn.changed = verbs_ep_state_changed;
 	kofi_conn_set_late(&ep->kep.conn, verbs_cm_late, VERBS_CONNECT_MS);
 	init_completion(&ep->settled);
 	init_completion(&ep->last_wqe);

@@ -194,8 +194,6 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 int verbs_ep_enter(struct verbs_ep *ep);
 void verbs_ep_leave(struct verbs_ep *ep);
 int verbs_ep_lock(struct verbs_ep *ep);
-void verbs_ep_set_state(struct verbs_ep *ep, enum kofi_conn_state state);
-void verbs_ep_state_changed(struct verbs_ep *ep);
 void verbs_ep_stop(struct verbs_ep *ep);
 void verbs_ep_unlock(struct verbs_ep *ep);
 void verbs_ep_flush(struct verbs_ep *ep);
