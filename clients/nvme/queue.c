@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queues: an endpoint each, with a completion queue and an event queue of its own.
+ *
+ * A queue is opened (connected, with its regions and receives), started (the connect
+ * command of NVMe over Fabrics, which travels as a request), stopped and closed.
+ *
+ * Stopping is fi_ep_drain(): when it returns, no callback of the queue runs or will, and
+ * each post answers -ESHUTDOWN.  A region that was told to the target then still has the
+ * memory of its request, and only fi_close() gives it back; so the regions are closed
+ * before nvme-core may end the requests.  Nobody posts meanwhile: the callers have
+ * quiesced the block queues.
+ *
+ * A request that times out while its controller is not live ends by itself
+ * (knvme_queue_give_up()).  Other requests of the queue may be on their way into
+ * queue_rq() then, so only its own region is closed, which nobody else uses.
+ *
+ * The event queue is the queue's own, too: its handler gets the queue as context, and
+ * fi_close() of it returns when no handler runs.
+ */
+#include <linux/inet.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <net/net_namespace.h>
+#include "knvme.h"
+
+/* A target that does not answer is given up then */
+#define KNVME_CONNECT_MS	3000
+
+/*
+ * What the NVMe/RDMA transport speaks: messages over a transport whose peers read and
+ * write memory.  Keys come and go with each request, and a response may end one.
+ */
+static struct fi_info *knvme_hints(const struct nvmf_ctrl_options *opts)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	if (!hints)
+		return NULL;
+	hints->caps = FI_MSG | FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE;
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+				      FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+	hints->fabric_attr->net = &init_net;
+	if (opts->mask & NVMF_OPT_TOS && opts->tos >= 0)
+		hints->tx_attr->tclass = fi_tc_dscp_set(opts->tos >> 2);
+	return hints;
+}
+
+/* The address to connect from, if the user has one in mind */
+static int knvme_hint_source(struct fi_info *hints,
+			     const struct nvmf_ctrl_options *opts)
+{
+	struct sockaddr_storage addr = {};
+	int ret;
+
+	if (!(opts->mask & NVMF_OPT_HOST_TRADDR))
+		return 0;
+	ret = inet_pton_with_scope(&init_net, AF_UNSPEC, opts->host_traddr, NULL,
+				   &addr);
+	if (ret)
+		return ret;
+	hints->addr_format = addr.ss_family == AF_INET ? FI_SOCKADDR_IN :
+							 FI_SOCKADDR_IN6;
+	hints->src_addrlen = addr.ss_family == AF_INET ?
+			     sizeof(struct sockaddr_in) :
+			     sizeof(struct sockaddr_in6);
+	hints->src_addr = kmemdup(&addr, hints->src_addrlen, GFP_KERNEL);
+	return hints->src_addr ? 0 : -ENOMEM;
+}
+
+/* The target's wire is that of an RDMA transport, whoever provides it here */
+static bool knvme_wire_fits(const struct fi_info *info)
+{
+	return info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_RC ||
+	       info->ep_attr->protocol == FI_PROTO_IWARP;
+}
+
+static int knvme_find(struct knvme_ctrl *ctrl)
+{
+	const struct nvmf_ctrl_options *opts = ctrl->ctrl.opts;
+	struct fi_info *hints, *found = NULL, *info;
+	u16 port;
+	int ret;
+
+	ret = kstrtou16(opts->trsvcid, 10, &port);
+	if (ret)
+		return ret;
+	hints = knvme_hints(opts);
+	if (!hints)
+		return -ENOMEM;
+	ret = knvme_hint_source(hints, opts);
+	if (!ret)
+		ret = fi_getinfo(FI_VERSION(2, 6), opts->traddr, port, 0, hints,
+				 &found);
+	fi_freeinfo(hints);
+	if (ret)
+		return ret;
+	for (info = found; info && !knvme_wire_fits(info); info = info->next)
+		;
+	if (info)
+		ctrl->info = fi_dupinfo(info);
+	fi_freeinfo(found);
+	if (!info)
+		return -ENODATA;
+	return ctrl->info ? 0 : -ENOMEM;
+}
+
+/* The way to the target, as long as there is an admin queue */
+int knvme_port_open(struct knvme_ctrl *ctrl)
+{
+	const struct fi_domain_attr *attr;
+	int ret;
+
+	ret = knvme_find(ctrl);
+	if (ret == -ENODATA)
+		dev_err(ctrl->ctrl.device,
+			"no RDMA device reaches %s; the trace event kofi_getinfo says why\n",
+			ctrl->ctrl.opts->traddr);
+	if (ret)
+		return ret == -ENODATA ? -EADDRNOTAVAIL : ret;
+	attr = ctrl->info->domain_attr;
+	ctrl->max_pages = min_t(size_t, KNVME_MAX_PAGES, attr->mr_iov_limit);
+	if (ctrl->max_pages < 2) {
+		ret = -EOPNOTSUPP;
+		goto close;
+	}
+	ctrl->ctrl.numa_node = attr->numa_node;
+	ret = fi_fabric(ctrl->info->fabric_attr, &ctrl->fabric, NULL);
+	if (!ret)
+		ret = fi_domain(ctrl->fabric, ctrl->info, &ctrl->domain, NULL);
+	if (!ret)
+		return 0;
+close:
+	knvme_port_close(ctrl);
+	return ret;
+}
+
+void knvme_port_close(struct knvme_ctrl *ctrl)
+{
+	if (ctrl->domain)
+		fi_close(&ctrl->domain->fid);
+	if (ctrl->fabric)
+		fi_close(&ctrl->fabric->fid);
+	fi_freeinfo(ctrl->info);
+	ctrl->domain = NULL;
+	ctrl->fabric = NULL;
+	ctrl->info = NULL;
+}
+
+static void knvme_conn_ended(struct knvme_queue *queue, int error)
+{
+	queue->conn_error = error;
+	complete(&queue->connected);
+}
+
+/* The attempt, or the connection, has failed; a refusal says why in its data */
+static void knvme_conn_failed(struct knvme_queue *queue)
+{
+	struct device *dev = queue->ctrl->ctrl.device;
+	const struct nvme_rdma_cm_rej *rej;
+	struct fi_eq_err_entry error = {};
+
+	if (fi_eq_readerr(queue->eq, &error, 0) < 0)
+		return;
+	rej = error.err_data;
+	if (rej && error.err_data_size >= sizeof(*rej)) {
+		u16 status = le16_to_cpu(rej->sts);
+
+		dev_err(dev, "queue %d: connection refused: NVMe status %u (%s)\n",
+			knvme_queue_index(queue), status,
+			nvme_rdma_cm_msg(status));
+	} else {
+		dev_info(dev, "queue %d: connection failed: %s\n",
+			 knvme_queue_index(queue), fi_strerror(error.err));
+	}
+	knvme_conn_ended(queue, -error.err);
+	knvme_ctrl_recover(queue->ctrl);
+}
+
+static void knvme_conn_events(struct fid_eq *eq, void *context)
+{
+	struct {
+		struct fi_eq_cm_entry	entry;
+		u8			data[sizeof(struct nvme_rdma_cm_rep)];
+	} event;
+	struct knvme_queue *queue = context;
+	ssize_t ret;
+	u32 kind;
+
+	for (;;) {
+		ret = fi_eq_read(eq, &kind, &event, sizeof(event), 0);
+		if (ret == -FI_EAVAIL) {
+			knvme_conn_failed(queue);
+			continue;
+		}
+		if (ret < 0)
+			return;
+		if (kind == FI_CONNECTED)
+			knvme_conn_ended(queue, 0);
+		else if (kind == FI_SHUTDOWN)
+			knvme_ctrl_recover(queue->ctrl);
+	}
+}
+
+static int knvme_open_queues(struct knvme_queue *queue)
+{
+	int index = knvme_queue_index(queue);
+	struct fi_eq_attr eq_attr = {
+		.wait_obj	= FI_WAIT_CALLBACK,
+		.handler	= knvme_conn_events,
+	};
+	struct fi_cq_attr cq_attr = {
+		.size		= 4 * queue->depth + 1,
+		.flags		= FI_AFFINITY,
+		.wait_obj	= FI_WAIT_DONE,
+		.comp_ctx	= knvme_queue_polls(queue) ? FI_COMP_DIRECT :
+							     FI_COMP_SOFTIRQ,
+		.signaling_vector = index ? index - 1 : 0,
+	};
+	int ret;
+
+	ret = fi_eq_open(queue->ctrl->fabric, &eq_attr, &queue->eq, queue);
+	if (ret)
+		return ret;
+	return fi_cq_open(queue->ctrl->domain, &cq_attr, &queue->cq, NULL);
+}
+
+/* Registration, send and end of key of each command, and the asynchronous event's send */
+static int knvme_open_ep(struct knvme_queue *queue)
+{
+	struct fi_info *info = fi_dupinfo(queue->ctrl->info);
+	size_t timeout = KNVME_CONNECT_MS;
+	int ret, raw = 1;
+
+	if (!info)
+		return -ENOMEM;
+	info->tx_attr->size = 3 * queue->depth + 1;
+	info->rx_attr->size = queue->depth;
+	queue->capsule_vecs = min_t(size_t, KNVME_MAX_CAPSULE_VECS,
+				    info->tx_attr->iov_limit - 1);
+	ret = fi_endpoint(queue->ctrl->domain, info, &queue->ep, queue);
+	fi_freeinfo(info);
+	if (ret)
+		return ret;
+	ret = fi_setopt(&queue->ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW,
+			&raw, sizeof(raw));
+	if (!ret)
+		ret = fi_setopt(&queue->ep->fid, FI_OPT_ENDPOINT,
+				FI_OPT_CONNECT_TIMEOUT, &timeout,
+				sizeof(timeout));
+	if (!ret)
+		ret = fi_ep_bind(queue->ep, &queue->eq->fid, 0);
+	if (!ret)
+		ret = fi_ep_bind(queue->ep, &queue->cq->fid,
+				 FI_TRANSMIT | FI_RECV);
+	return ret ?: fi_enable(queue->ep);
+}
+
+static int knvme_open_regions(struct knvme_queue *queue)
+{
+	const struct fi_mr_attr attr = {
+		.type		= FI_BUF_SGL,
+		.access		= FI_REMOTE_READ | FI_REMOTE_WRITE,
+		.page_limit	= queue->ctrl->max_pages,
+	};
+	int i, ret;
+
+	queue->regions = kvcalloc(queue->depth, sizeof(*queue->regions),
+				  GFP_KERNEL);
+	if (!queue->regions)
+		return -ENOMEM;
+	for (i = 0; i < queue->depth; i++) {
+		ret = fi_mr_regattr(queue->ctrl->domain, &attr,
+				    FI_MR_ENDPOINT | FI_MR_LEND,
+				    &queue->regions[i]);
+		if (ret)
+			return ret;
+		ret = fi_mr_bind(queue->regions[i], &queue->ep->fid, 0);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Receives are there before anybody can send */
+static int knvme_open_responses(struct knvme_queue *queue)
+{
+	int i, ret;
+
+	queue->responses = kvcalloc(queue->depth, sizeof(*queue->responses),
+				    GFP_KERNEL);
+	if (!queue->responses)
+		return -ENOMEM;
+	for (i = 0; i < queue->depth; i++) {
+		queue->responses[i].queue = queue;
+		ret = knvme_post_response(&queue->responses[i]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* The connection of NVMe/RDMA, 7.2 of the transport's specification */
+static int knvme_connect(struct knvme_queue *queue)
+{
+	struct knvme_ctrl *ctrl = queue->ctrl;
+	int index = knvme_queue_index(queue);
+	struct nvme_rdma_cm_req req = {
+		.recfmt		= cpu_to_le16(NVME_RDMA_CM_FMT_1_0),
+		.qid		= cpu_to_le16(index),
+		.hrqsize	= cpu_to_le16(queue->depth),
+		.hsqsize	= cpu_to_le16(queue->depth - 1),
+		.cntlid		= index ? cpu_to_le16(ctrl->ctrl.cntlid) : 0,
+	};
+	int ret;
+
+	queue->conn_error = -ETIMEDOUT;
+	ret = fi_connect(queue->ep, NULL, &req, sizeof(req));
+	if (ret)
+		return ret;
+	/* FI_OPT_CONNECT_TIMEOUT sees to it that an event comes */
+	wait_for_completion(&queue->connected);
+	return queue->conn_error;
+}
+
+static void knvme_close_region(struct knvme_queue *queue, unsigned int tag)
+{
+	lockdep_assert_held(&queue->lock);
+	if (!queue->regions || !queue->regions[tag])
+		return;
+	fi_close(&queue->regions[tag]->fid);
+	queue->regions[tag] = NULL;
+}
+
+static void knvme_queue_free(struct knvme_queue *queue)
+{
+	unsigned int i;
+
+	scoped_guard(mutex, &queue->lock) {
+		for (i = 0; i < queue->depth; i++)
+			knvme_close_region(queue, i);
+	}
+	if (queue->ep)
+		fi_close(&queue->ep->fid);
+	if (queue->cq)
+		fi_close(&queue->cq->fid);
+	if (queue->eq)
+		fi_close(&queue->eq->fid);
+	kvfree(queue->regions);
+	kvfree(queue->responses);
+	queue->ep = NULL;
+	queue->cq = NULL;
+	queue->eq = NULL;
+	queue->regions = NULL;
+	queue->responses = NULL;
+	mutex_destroy(&queue->lock);
+}
+
+/**
+ * knvme_queue_open() - Connect a queue
+ * @queue: one that is not open; its controller's port is
+ * @depth: commands in flight, at most
+ *
+ * Return: 0 or an error; a target that refuses has been reported.
+ */
+int knvme_queue_open(struct knvme_queue *queue, unsigned int depth)
+{
+	struct nvme_ctrl *ctrl = &queue->ctrl->ctrl;
+	int ret;
+
+	mutex_init(&queue->lock);
+	init_completion(&queue->connected);
+	queue->drained = false;
+	queue->started = false;
+	queue->depth = depth;
+	queue->capsule_len = knvme_queue_index(queue) ?
+			     ctrl->ioccsz * 16 : sizeof(struct nvme_command);
+	ret = knvme_open_queues(queue);
+	if (!ret)
+		ret = knvme_open_ep(queue);
+	if (!ret)
+		ret = knvme_open_regions(queue);
+	if (!ret)
+		ret = knvme_open_responses(queue);
+	if (!ret)
+		ret = knvme_connect(queue);
+	if (ret) {
+		knvme_queue_free(queue);
+		return ret;
+	}
+	set_bit(KNVME_Q_OPEN, &queue->flags);
+	return 0;
+}
+
+/**
+ * knvme_queue_start() - Send the connect command
+ * @queue: an open queue
+ *
+ * Return: 0; a negative error code, or a positive status of NVMe.
+ */
+int knvme_queue_start(struct knvme_queue *queue)
+{
+	struct nvme_ctrl *ctrl = &queue->ctrl->ctrl;
+	int index = knvme_queue_index(queue);
+	int ret;
+
+	/* Pairs with knvme_take_response(): the tags of the queue are there */
+	smp_store_release(&queue->started, true);
+	ret = index ? nvmf_connect_io_queue(ctrl, index) :
+		      nvmf_connect_admin_queue(ctrl);
+	if (!ret) {
+		set_bit(KNVME_Q_LIVE, &queue->flags);
+		return 0;
+	}
+	dev_info(ctrl->device, "queue %d: connect command failed: %d\n", index,
+		 ret);
+	knvme_queue_stop(queue);
+	return ret;
+}
+
+/* After an error the device has gone, and ends what is posted in its own time */
+static int knvme_drain(struct knvme_queue *queue)
+{
+	int ret;
+
+	lockdep_assert_held(&queue->lock);
+	clear_bit(KNVME_Q_LIVE, &queue->flags);
+	if (queue->drained)
+		return 0;
+	ret = fi_ep_drain(queue->ep, -1);
+	queue->drained = !ret;
+	return ret;
+}
+
+/**
+ * knvme_queue_stop() - Let nothing be in flight, and give all memory back
+ * @queue: a queue to which nobody posts; one that is not open will do
+ *
+ * Its requests can be ended then.
+ */
+void knvme_queue_stop(struct knvme_queue *queue)
+{
+	unsigned int i;
+
+	if (!test_bit(KNVME_Q_OPEN, &queue->flags))
+		return;
+	guard(mutex)(&queue->lock);
+	knvme_drain(queue);
+	for (i = 0; i < queue->depth; i++)
+		knvme_close_region(queue, i);
+	if (queue->drained)
+		return;
+	/* fi_close() waits until the device is done with everything */
+	fi_close(&queue->ep->fid);
+	queue->ep = NULL;
+	queue->drained = true;
+}
+
+/**
+ * knvme_queue_give_up() - Let nothing be in flight, for the sake of one request
+ * @queue: an open queue
+ * @tag: of a request that has timed out
+ *
+ * Return: 0: the request can be ended; or an error: it is not known what its memory is
+ * used for.
+ */
+int knvme_queue_give_up(struct knvme_queue *queue, unsigned int tag)
+{
+	int ret;
+
+	guard(mutex)(&queue->lock);
+	ret = knvme_drain(queue);
+	if (!ret)
+		knvme_close_region(queue, tag);
+	return ret;
+}
+
+/**
+ * knvme_queue_close() - Close what knvme_queue_open() has opened
+ * @queue: a queue that has been stopped; one that is not open will do
+ */
+void knvme_queue_close(struct knvme_queue *queue)
+{
+	if (test_and_clear_bit(KNVME_Q_OPEN, &queue->flags))
+		knvme_queue_free(queue);
+}

@@ -1,0 +1,384 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The host of clients/nvme against the stock target, nvmet-rdma, in one guest: cases by
+# name, each of which begins without a controller and ends so.
+#
+# usage: nvme.sh list KERNEL | CASE...
+# Prints "case NAME: ok" or "case NAME: failed: WHY" for each; exits 1 if one failed.
+#
+# The target: one subsystem whose namespaces are RAM disks (the kernel's brd), at rxe0.
+
+nqn=nqn.2026-01.org.example:kofi
+addr=10.77.0.1
+cfg=/sys/kernel/config/nvmet
+# How a controller is connected; reconnecting comes fast, so that cases are short.
+transport=${KOFI_NVME_TRANSPORT:-kofi}
+uuid=6f1cd8a2-47ee-4d38-9c0b-0d7c8b5f2a10
+host=(--hostnqn="nqn.2014-08.org.nvmexpress:uuid:$uuid" --hostid=$uuid
+	--reconnect-delay=1 --ctrl-loss-tmo=120)
+
+fail()
+{
+	echo "case $case: failed: $*"
+	# What a reader wants to see next
+	for c in /sys/class/nvme/nvme*; do
+		[ -e "$c/state" ] && echo "    ${c##*/}: $(cat "$c/state")"
+	done
+	exit 1
+}
+
+run()
+{
+	"$@" >/tmp/out 2>&1 || fail "$* exits with $?: $(tail -n 3 /tmp/out | tr '\n' ' ')"
+}
+
+# await SECONDS WHAT CMD...: until CMD succeeds
+await()
+{
+	local limit=$(($1 * 10)) what=$2 n=0
+
+	shift 2
+	until "$@" >/dev/null 2>&1; do
+		n=$((n + 1))
+		[ $n -lt $limit ] || fail "$what: not within $((limit / 10)) s"
+		usleep 100000
+	done
+}
+
+port_up()
+{
+	mkdir -p "$cfg/ports/$1"
+	echo "$2" >"$cfg/ports/$1/addr_traddr"
+	echo rdma >"$cfg/ports/$1/addr_trtype"
+	echo "${3:-4420}" >"$cfg/ports/$1/addr_trsvcid"
+	echo ipv4 >"$cfg/ports/$1/addr_adrfam"
+	ln -s "$cfg/subsystems/$nqn" "$cfg/ports/$1/subsystems/$nqn"
+}
+
+port_down()
+{
+	rm -f "$cfg/ports/$1/subsystems/$nqn"
+	rmdir "$cfg/ports/$1" 2>/dev/null
+}
+
+namespace_up()
+{
+	mkdir "$cfg/subsystems/$nqn/namespaces/$1"
+	echo -n "/dev/ram$(($1 - 1))" >"$cfg/subsystems/$nqn/namespaces/$1/device_path"
+	echo 1 >"$cfg/subsystems/$nqn/namespaces/$1/enable"
+}
+
+target_up()
+{
+	modprobe -qa brd nvmet nvmet_rdma
+	[ -d "$cfg" ] || mount -t configfs config /sys/kernel/config
+	mkdir "$cfg/subsystems/$nqn" || fail "no target: is nvmet_rdma there?"
+	echo 1 >"$cfg/subsystems/$nqn/attr_allow_any_host"
+	namespace_up 1
+	port_up 1 $addr
+}
+
+target_down()
+{
+	local n
+
+	for n in "$cfg"/ports/*; do
+		[ -e "$n" ] && port_down "${n##*/}"
+	done
+	for n in "$cfg/subsystems/$nqn/namespaces"/*; do
+		[ -e "$n" ] && rmdir "$n"
+	done
+	rmdir "$cfg/subsystems/$nqn"
+}
+
+# connect [options of nvme connect]
+connect()
+{
+	run nvme connect -t "$transport" -a $addr -s 4420 -n $nqn "${host[@]}" "$@"
+	await 10 "the disk appears" disk
+}
+
+# disk: sets $dev to the block device of the subsystem
+disk()
+{
+	local d
+
+	for d in /sys/block/nvme*n1; do
+		[ -e "$d" ] && [ "${d##*/}" != "nvme*n1" ] || continue
+		case ${d##*/} in
+		*c*n*) continue ;;
+		esac
+		dev=/dev/${d##*/}
+		[ -b "$dev" ] && return 0
+	done
+	return 1
+}
+
+no_controller()
+{
+	[ -z "$(ls /sys/class/nvme 2>/dev/null)" ]
+}
+
+disconnect()
+{
+	run nvme disconnect -n $nqn
+	await 10 "the controller goes" no_controller
+}
+
+ctrl_state()
+{
+	local c
+
+	for c in /sys/class/nvme/nvme*/state; do
+		read -r state <"$c" 2>/dev/null && [ "$state" = "$1" ] && return 0
+	done
+	return 1
+}
+
+# verify NAME [options of fio]: written, and read back with checksums
+verify()
+{
+	local name=$1
+
+	shift
+	run fio --name="$name" --filename="$dev" --direct=1 --ioengine=libaio \
+		--rw=randrw --verify=crc32c --verify_fatal=1 --do_verify=1 \
+		--size=16m --bsrange=512-1m --bs_unaligned=0 --blockalign=512 \
+		--output=/tmp/fio.out "$@"
+}
+
+# in_background CMD...: its process number is $io
+in_background()
+{
+	( "$@" ) >/tmp/bg.out 2>&1 &
+	io=$!
+}
+
+# I/O that goes on for $1 seconds and notices what is wrong on the disk
+io_for()
+{
+	in_background fio --name=under --filename="$dev" --direct=1 --ioengine=libaio \
+		--iodepth=8 --rw=randwrite --bs=4k --size=8m --time_based --runtime="$1" \
+		--verify=crc32c --verify_fatal=1 --verify_backlog=256
+	await 10 "fio writes" writes
+}
+
+writes()
+{
+	local f
+
+	read -r -a f <"/sys/block/${dev##*/}/stat"
+	[ "${f[4]}" -gt 0 ]
+}
+
+io_ends()
+{
+	wait "$io" || fail "I/O ends with $?: $(tail -n 3 /tmp/bg.out | tr '\n' ' ')"
+}
+
+dmesg_has()
+{
+	dmesg | grep -q "$1"
+}
+
+case_connect()
+{
+	connect
+	[ "$(cat /sys/class/nvme/nvme*/transport)" = "$transport" ] || fail "another transport"
+	run nvme id-ctrl "$(echo /dev/nvme[0-9])"
+	disconnect
+}
+
+case_files()
+{
+	connect
+	run mkfs.ext4 -q -F "$dev"
+	mkdir -p /mnt
+	run mount -t ext4 "$dev" /mnt
+	mkdir /mnt/tree
+	run cp -r /kofi /sbin /lib/modules /mnt/tree/
+	(cd /mnt/tree && find . -type f | sort | xargs sha256sum) >/tmp/sums
+	run umount /mnt
+	echo 3 >/proc/sys/vm/drop_caches
+	disconnect
+	connect
+	run mount -t ext4 "$dev" /mnt
+	(cd /mnt/tree && run sha256sum -c /tmp/sums)
+	files=$(wc -l </tmp/sums)
+	echo "    $files files, checksums equal after a new mount"
+	run umount /mnt
+	disconnect
+}
+
+case_verify()
+{
+	local depth
+
+	connect --nr-io-queues=2
+	for depth in 1 8 64; do
+		verify "depth$depth" --iodepth=$depth
+	done
+	verify threads --numjobs=2 --thread --iodepth=16 --size=8m --offset_increment=8m
+	disconnect
+}
+
+case_polled()
+{
+	connect --nr-io-queues=1 --nr-poll-queues=1
+	run fio --name=polled --filename="$dev" --direct=1 --ioengine=pvsync2 --hipri=1 \
+		--rw=randrw --bs=4k --size=4m --verify=crc32c --verify_fatal=1 \
+		--output=/tmp/fio.out
+	disconnect
+}
+
+case_passthru()
+{
+	local dir=/tmp/pass
+
+	connect
+	mkdir -p $dir
+	dd if=/dev/urandom of=$dir/in bs=4k count=8 2>/dev/null
+	run nvme io-passthru "$dev" --opcode=1 --namespace-id=1 --data-len=32768 --write \
+		--cdw10=0 --cdw12=$((32768 / 512 - 1)) --input-file=$dir/in
+	nvme io-passthru "$dev" --opcode=2 --namespace-id=1 --data-len=32768 --read \
+		--cdw10=0 --cdw12=$((32768 / 512 - 1)) --raw-binary >$dir/out 2>/tmp/out ||
+		fail "reading through: $(cat /tmp/out)"
+	cmp -s $dir/in $dir/out || fail "what was read is not what was written"
+	nvme admin-passthru "$(echo /dev/nvme[0-9])" --opcode=0xff >/tmp/out 2>&1 &&
+		fail "an unknown command succeeded"
+	disconnect
+}
+
+case_rescan()
+{
+	connect
+	namespace_up 2
+	await 10 "a new namespace appears" test -b "${dev%n1}n2"
+	echo 0 >"$cfg/subsystems/$nqn/namespaces/2/enable"
+	rmdir "$cfg/subsystems/$nqn/namespaces/2"
+	await 10 "a removed namespace goes" test ! -b "${dev%n1}n2"
+	disconnect
+}
+
+case_reset()
+{
+	local i
+
+	connect
+	io_for 12
+	for i in 1 2 3 4 5; do
+		run nvme reset "$(echo /dev/nvme[0-9])"
+		await 20 "reset $i ends" ctrl_state live
+	done
+	io_ends
+	disconnect
+}
+
+# The target goes and comes back while I/O waits for it
+case_target()
+{
+	connect
+	io_for 12
+	port_down 1
+	await 20 "the host notices" ctrl_state connecting
+	await 20 "an attempt to reconnect fails" dmesg_has "attempt 1 of"
+	port_up 1 $addr
+	await 30 "the host is connected again" ctrl_state live
+	io_ends
+	disconnect
+}
+
+case_device()
+{
+	connect
+	io_for 12
+	rdma link delete rxe0 || fail "cannot delete rxe0"
+	await 20 "the host notices" ctrl_state connecting
+	# The target's listener went with the device
+	port_down 1
+	/kofi/guest/rxe.sh || fail "no new rxe0"
+	port_up 1 $addr
+	await 30 "the host is connected again" ctrl_state live
+	io_ends
+	disconnect
+}
+
+# Two paths to one disk: each goes while there is I/O
+case_paths()
+{
+	ip addr add 10.77.0.2/24 dev dummy0
+	await 10 "rxe0 has the address" \
+		grep -q 'ffff:0a4d:0002$' /sys/class/infiniband/rxe0/ports/1/gids/0 \
+		/sys/class/infiniband/rxe0/ports/1/gids/{1,2,3,4,5}
+	port_up 2 10.77.0.2
+	connect
+	run nvme connect -t "$transport" -a 10.77.0.2 -s 4420 -n $nqn "${host[@]}"
+	[ "$(ls /sys/class/nvme | wc -l)" -eq 2 ] || fail "no second path"
+	io_for 15
+	port_down 2
+	await 20 "a path is lost" ctrl_state connecting
+	port_up 2 10.77.0.2
+	await 30 "it comes back" no_path_missing
+	port_down 1
+	await 20 "the other path is lost" ctrl_state connecting
+	port_up 1 $addr
+	await 30 "it comes back" no_path_missing
+	io_ends
+	disconnect
+	port_down 2
+	ip addr del 10.77.0.2/24 dev dummy0
+}
+
+no_path_missing()
+{
+	! ctrl_state connecting
+}
+
+# What a user gets wrong is said, and leaves nothing behind
+case_refused()
+{
+	nvme connect -t "$transport" -a $addr -s 4420 -n nqn.nobody "${host[@]}" >/tmp/out 2>&1 &&
+		fail "a subsystem that is not there"
+	nvme connect -t "$transport" -a $addr -s 4499 -n $nqn "${host[@]}" >/tmp/out 2>&1 &&
+		fail "a port that is not there"
+	nvme connect -t "$transport" -a 192.0.2.1 -s 4420 -n $nqn "${host[@]}" >/tmp/out 2>&1 &&
+		fail "an address without a device"
+	echo "transport=$transport,traddr=nowhere,nqn=$nqn" >/dev/nvme-fabrics 2>/dev/null &&
+		fail "an address that is none"
+	no_controller || fail "a controller is left"
+	connect
+	nvme connect -t "$transport" -a $addr -s 4420 -n $nqn "${host[@]}" >/tmp/out 2>&1 &&
+		fail "the same controller twice"
+	disconnect
+}
+
+# Unloading deletes the controllers
+case_unload()
+{
+	connect
+	run rmmod kofi_nvme
+	no_controller || fail "a controller is left"
+	run modprobe kofi_nvme
+	connect
+	disconnect
+}
+
+cases="connect files verify polled passthru rescan refused reset target device paths unload"
+if [ "$1" = list ]; then
+	echo "$cases"
+	exit 0
+fi
+modprobe -qa nvme_fabrics kofi_verbs || exit 1
+modprobe kofi_nvme || { echo "kofi_nvme cannot be loaded; see the console"; exit 1; }
+bad=0
+for case in "$@"; do
+	(
+		target_up
+		"case_$case"
+		target_down
+		echo "case $case: ok"
+	) || { bad=1; break; }
+done
+[ $bad -eq 1 ] || rmmod kofi_nvme || { echo "kofi_nvme stays in use"; bad=1; }
+exit $bad
