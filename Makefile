@@ -12,7 +12,7 @@ STAGE ?=
 T ?=
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install install clean demo shell check coverage test two soak fuzz interop bench lint mutants help check-kdir
+.PHONY: modules modules_install install clean demo shell check coverage test two soak fuzz interop nvme bench lint mutants help check-kdir
 
 modules: check-kdir	## build every module against KDIR
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
@@ -50,6 +50,9 @@ fuzz:	## MINUTES=n (5): what peers may send, under libFuzzer (scripts/fuzz)
 
 interop:	## the kernel against stock user-space libfabric, both ways (scripts/interop)
 	@scripts/interop
+
+nvme:	## the NVMe host against the stock target (scripts/nvme)
+	@scripts/nvme
 
 bench:	## what it costs: figures and build/bench.svg (scripts/bench)
 	@scripts/bench

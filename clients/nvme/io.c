@@ -197,8 +197,8 @@ static void knvme_no_data(struct nvme_command *cmd)
 }
 
 /*
- * The command and the data of @rq, in one capsule.  @vecs has room for @limit elements of
- * data behind the command's.
+ * The command and the data of @rq, in one capsule.  @vecs has room for
+ * KNVME_MAX_CAPSULE_VECS elements of data behind that of the command.
  * Return: elements; 0: they do not fit.
  */
 static int knvme_capsule(struct knvme_queue *queue, struct request *rq,
@@ -454,21 +454,13 @@ static int knvme_init_request(struct blk_mq_tag_set *set, struct request *rq,
 	return 0;
 }
 
-static int knvme_init_admin_hctx(struct blk_mq_hw_ctx *hctx, void *data,
-				 unsigned int index)
-{
-	struct knvme_ctrl *ctrl = to_knvme_ctrl(data);
-
-	hctx->driver_data = &ctrl->queues[0];
-	return 0;
-}
-
 static int knvme_init_hctx(struct blk_mq_hw_ctx *hctx, void *data,
 			   unsigned int index)
 {
 	struct knvme_ctrl *ctrl = to_knvme_ctrl(data);
+	bool admin = hctx->tags == ctrl->admin_tag_set.tags[0];
 
-	hctx->driver_data = &ctrl->queues[index + 1];
+	hctx->driver_data = &ctrl->queues[admin ? 0 : index + 1];
 	return 0;
 }
 
@@ -483,7 +475,7 @@ const struct blk_mq_ops knvme_admin_mq_ops = {
 	.queue_rq	= knvme_queue_rq,
 	.complete	= knvme_complete_rq,
 	.init_request	= knvme_init_request,
-	.init_hctx	= knvme_init_admin_hctx,
+	.init_hctx	= knvme_init_hctx,
 	.timeout	= knvme_timeout,
 };
 

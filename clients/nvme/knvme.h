@@ -45,44 +45,26 @@ enum knvme_request_flags {
 	KNVME_R_MAPPED,		/* its region has the memory of the data */
 };
 
-/**
- * struct knvme_request - What a block request carries for this transport
- * @req: what nvme-core keeps; first
- * @queue: where it is sent
- * @flags: &enum knvme_request_flags
- * @ref: send and response; the request ends with the last one
- * @status: of the response
- * @result: of the response
- * @sent: completion of the send
- * @ended: completion of fi_mr_disable()
- * @table: the data, lent to the region while the key is good
- * @cmd: the command
- * @inline_sg: first entries of @table
- */
+/* What a block request carries for this transport */
 struct knvme_request {
-	struct nvme_request	req;
+	struct nvme_request	req;		/* nvme-core's part; first */
 	struct knvme_queue	*queue;
-	unsigned long		flags;
-	refcount_t		ref;
-	__le16			status;
+	unsigned long		flags;		/* enum knvme_request_flags */
+	refcount_t		ref;		/* send and response */
+	__le16			status;		/* of the response */
 	union nvme_result	result;
-	struct fi_done		sent;
-	struct fi_done		ended;
-	struct sg_table		table;
+	struct fi_done		sent;		/* completion of the send */
+	struct fi_done		ended;		/* of fi_mr_disable() */
+	struct sg_table		table;		/* lent to the region */
 	struct nvme_command	cmd;
 	struct scatterlist	inline_sg[NVME_INLINE_SG_CNT];
 };
 
-/**
- * struct knvme_response - A receive, which is posted again and again
- * @done: its completion
- * @queue: where it is posted
- * @cqe: what the target sends
- */
+/* A receive, which is posted again and again */
 struct knvme_response {
 	struct fi_done		done;
 	struct knvme_queue	*queue;
-	struct nvme_completion	cqe;
+	struct nvme_completion	cqe;		/* what the target sends */
 };
 
 /* Bits of knvme_queue.flags */
@@ -91,76 +73,43 @@ enum knvme_queue_flags {
 	KNVME_Q_LIVE,		/* takes requests */
 };
 
-/**
- * struct knvme_queue - A queue of the controller: one connection
- * @ctrl: whose it is
- * @flags: &enum knvme_queue_flags
- * @depth: commands in flight, at most
- * @capsule_len: bytes of a command capsule
- * @capsule_vecs: elements of data that a capsule may have
- * @lock: protects @drained, and the regions from being closed twice
- * @started: a response may name a request
- * @drained: nothing is in flight, and nothing can be posted any more
- * @eq: events of the connection
- * @cq: completions
- * @ep: the endpoint
- * @regions: @depth of them, by the tag of the request that uses it; NULL: closed
- * @responses: @depth of them
- * @connected: the attempt to connect has ended
- * @conn_error: how; 0 or a negative error code
- */
+/* A queue of the controller: one connection */
 struct knvme_queue {
 	struct knvme_ctrl	*ctrl;
-	unsigned long		flags;
-	unsigned int		depth;
-	size_t			capsule_len;
-	unsigned int		capsule_vecs;
+	unsigned long		flags;		/* enum knvme_queue_flags */
+	unsigned int		depth;		/* commands in flight, at most */
+	size_t			capsule_len;	/* bytes of a command capsule */
+	unsigned int		capsule_vecs;	/* its elements of data */
+	/* Protects @drained, and each of @regions from being closed twice */
 	struct mutex		lock;
-	bool			started;
-	bool			drained;
+	bool			started;	/* a response may name a request */
+	bool			drained;	/* nothing in flight, nor ever */
 	struct fid_eq		*eq;
 	struct fid_cq		*cq;
 	struct fid_ep		*ep;
-	struct fid_mr		**regions;
+	struct fid_mr		**regions;	/* by tag; NULL: closed */
 	struct knvme_response	*responses;
-	struct completion	connected;
-	int			conn_error;
+	struct completion	connected;	/* the attempt has ended */
+	int			conn_error;	/* how: 0 or a negative code */
 };
 
-/**
- * struct knvme_ctrl - A controller
- * @ctrl: nvme-core's part
- * @info: how to reach the target
- * @fabric: as long as the admin queue
- * @domain: as long as the admin queue
- * @queues: the admin queue and the I/O queues
- * @admin_tag_set: tags of the admin queue
- * @tag_set: tags of the I/O queues
- * @err_work: error recovery
- * @reconnect_work: the next attempt
- * @aen: the asynchronous event command, which has no request
- * @aen_sent: its completion
- * @node: of knvme_ctrls
- * @io_queues: I/O queues of each kind
- * @max_pages: pages of one request
- * @capsule_data: the target takes data in capsules
- */
+/* A controller */
 struct knvme_ctrl {
-	struct nvme_ctrl	ctrl;
-	struct fi_info		*info;
-	struct fid_fabric	*fabric;
-	struct fid_domain	*domain;
-	struct knvme_queue	*queues;
+	struct nvme_ctrl	ctrl;		/* nvme-core's part */
+	struct fi_info		*info;		/* how to reach the target */
+	struct fid_fabric	*fabric;	/* as long as the admin queue */
+	struct fid_domain	*domain;	/* as long as the admin queue */
+	struct knvme_queue	*queues;	/* the admin queue first */
 	struct blk_mq_tag_set	admin_tag_set;
-	struct blk_mq_tag_set	tag_set;
-	struct work_struct	err_work;
-	struct delayed_work	reconnect_work;
-	struct nvme_command	aen;
+	struct blk_mq_tag_set	tag_set;	/* of the I/O queues */
+	struct work_struct	err_work;	/* error recovery */
+	struct delayed_work	reconnect_work;	/* the next attempt */
+	struct nvme_command	aen;		/* has no request */
 	struct fi_done		aen_sent;
-	struct list_head	node;
+	struct list_head	node;		/* in knvme_ctrls */
 	u32			io_queues[HCTX_MAX_TYPES];
-	unsigned int		max_pages;
-	bool			capsule_data;
+	unsigned int		max_pages;	/* of one request */
+	bool			capsule_data;	/* the target takes it */
 };
 
 static inline struct knvme_ctrl *to_knvme_ctrl(struct nvme_ctrl *ctrl)
