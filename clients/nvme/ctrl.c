@@ -239,6 +239,7 @@ int knvme_ctrl_setup(struct knvme_ctrl *ctrl, bool new)
 {
 	int ret;
 
+	WRITE_ONCE(ctrl->failed, false);
 	ret = knvme_setup_admin(ctrl, new);
 	if (ret)
 		return ret;
@@ -250,12 +251,15 @@ int knvme_ctrl_setup(struct knvme_ctrl *ctrl, bool new)
 		if (ret)
 			goto teardown_admin;
 	}
-	if (nvme_change_ctrl_state(&ctrl->ctrl, NVME_CTRL_LIVE)) {
+	ret = -ECONNABORTED;
+	if (!READ_ONCE(ctrl->failed) &&
+	    nvme_change_ctrl_state(&ctrl->ctrl, NVME_CTRL_LIVE)) {
 		nvme_start_ctrl(&ctrl->ctrl);
+		/* What failed just before was nobody's to recover */
+		if (READ_ONCE(ctrl->failed))
+			knvme_ctrl_recover(ctrl);
 		return 0;
 	}
-	/* Somebody deletes it */
-	ret = -EINVAL;
 	knvme_teardown_io(ctrl, new);
 teardown_admin:
 	nvme_stop_keep_alive(&ctrl->ctrl);
@@ -321,12 +325,15 @@ static void knvme_recovery(struct work_struct *work)
 
 /**
  * knvme_ctrl_recover() - Something is wrong with a controller's connections
- * @ctrl: the controller; nothing happens unless it is live
+ * @ctrl: the controller
+ *
+ * One that is live is taken down and set up again; a set-up under way fails.
  *
  * Context: any.
  */
 void knvme_ctrl_recover(struct knvme_ctrl *ctrl)
 {
+	WRITE_ONCE(ctrl->failed, true);
 	if (!nvme_change_ctrl_state(&ctrl->ctrl, NVME_CTRL_RESETTING))
 		return;
 	dev_warn(ctrl->ctrl.device, "starting error recovery\n");

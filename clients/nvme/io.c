@@ -163,11 +163,13 @@ static void knvme_response(struct fi_done *done,
 		return;
 	}
 	/* An asynchronous event has no request */
-	if (nvme_is_aen_req(knvme_queue_index(queue), cqe->command_id)) {
+	if (!nvme_is_aen_req(knvme_queue_index(queue), cqe->command_id)) {
+		ret = knvme_take_response(queue, cqe, entry);
+	} else if (test_and_clear_bit(KNVME_Q_EVENT, &queue->flags)) {
 		nvme_complete_async_event(ctrl, cqe->status, &cqe->result);
 		ret = 0;
 	} else {
-		ret = knvme_take_response(queue, cqe, entry);
+		ret = -EPROTO;
 	}
 	if (ret == -EPROTO)
 		dev_err(ctrl->device,
@@ -357,6 +359,7 @@ static blk_status_t knvme_queue_rq(struct blk_mq_hw_ctx *hctx,
 	struct nvme_ns *ns = hctx->queue->queuedata;
 	struct request *rq = bd->rq;
 	blk_status_t status;
+	int ret;
 
 	if (!nvme_check_ready(ctrl, rq, test_bit(KNVME_Q_LIVE, &queue->flags)))
 		return nvme_fail_nonready_command(ctrl, rq);
@@ -364,7 +367,8 @@ static blk_status_t knvme_queue_rq(struct blk_mq_hw_ctx *hctx,
 	if (status)
 		return status;
 	nvme_start_request(rq);
-	switch (knvme_post(queue, rq)) {
+	ret = knvme_post(queue, rq);
+	switch (ret) {
 	case 0:
 		return BLK_STS_OK;
 	case -EAGAIN:
@@ -377,6 +381,7 @@ static blk_status_t knvme_queue_rq(struct blk_mq_hw_ctx *hctx,
 		return BLK_STS_IOERR;
 	default:
 		/* The connection is over; another path may do */
+		knvme_op_failed(queue, "post", -ret);
 		return nvme_host_path_error(rq);
 	}
 }
@@ -404,6 +409,7 @@ void knvme_submit_async_event(struct nvme_ctrl *nctrl)
 	};
 	knvme_no_data(&ctrl->aen);
 	ctrl->aen_sent.done = knvme_aen_sent;
+	set_bit(KNVME_Q_EVENT, &ctrl->queues[0].flags);
 	ret = fi_send(ctrl->queues[0].ep, &ctrl->aen, sizeof(ctrl->aen), NULL,
 		      0, &ctrl->aen_sent);
 	if (ret)

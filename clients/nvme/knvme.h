@@ -71,6 +71,7 @@ struct knvme_response {
 enum knvme_queue_flags {
 	KNVME_Q_OPEN,		/* has an endpoint */
 	KNVME_Q_LIVE,		/* takes requests */
+	KNVME_Q_EVENT,		/* an asynchronous event may come */
 };
 
 /* A queue of the controller: one connection */
@@ -110,6 +111,7 @@ struct knvme_ctrl {
 	u32			io_queues[HCTX_MAX_TYPES];
 	unsigned int		max_pages;	/* of one request */
 	bool			capsule_data;	/* the target takes it */
+	bool			failed;		/* since the set-up began */
 };
 
 static inline struct knvme_ctrl *to_knvme_ctrl(struct nvme_ctrl *ctrl)

@@ -371,6 +371,7 @@ int knvme_queue_open(struct knvme_queue *queue, unsigned int depth)
 
 	mutex_init(&queue->lock);
 	init_completion(&queue->connected);
+	queue->flags = 0;
 	queue->drained = false;
 	queue->started = false;
 	queue->depth = depth;

@@ -364,15 +364,130 @@ case_unload()
 	disconnect
 }
 
-# What takes minutes under KASAN, and shows nothing there that it does not show without,
-# is for the stock kernel.
-cases="connect files passthru rescan refused reset target device unload"
-[ "$2" = debug ] || cases+=" verify polled paths"
+# A target that breaks the standard, at port 4430, with one I/O queue
+hostile_up()
+{
+	: >/tmp/target.out
+	/kofi/files/nvme-target "$addr" 4430 "$1" >/tmp/target.out 2>&1 &
+	hostile=$!
+	await 10 "the target listens" grep -q listening /tmp/target.out
+	dmesg -c >/dev/null
+}
+
+hostile_connect()
+{
+	timeout 60 nvme connect -t "$transport" -a "$addr" -s 4430 -n "$nqn" "${host[@]}" \
+		--nr-io-queues=1 "$@" >/tmp/out 2>&1
+}
+
+hostile_down()
+{
+	kill "$hostile"
+	wait "$hostile" 2>/dev/null
+}
+
+# Each has to keep the controller from coming up, and nothing may be left
+case_setups()
+{
+	local fault status
+
+	for fault in $(/kofi/files/nvme-target --setups); do
+		hostile_up "$fault"
+		hostile_connect
+		status=$?
+		[ "$status" -eq 1 ] || fail "$fault: nvme connect exits with $status"
+		no_controller || fail "$fault: a controller is left"
+		echo "    $fault: $(tail -n 1 /tmp/out)"
+		hostile_down
+	done
+}
+
+# sane: the target's answer is good, and the data are its own
+sane()
+{
+	nvme admin-passthru "$(echo /dev/nvme[0-9])" --opcode=0xc6 --read --data-len=4096 \
+		--raw-binary >/tmp/sane 2>/tmp/out && cmp -s /tmp/sane /tmp/wanted
+}
+
+# The controller recovers from each, and can be used again
+case_answers()
+{
+	local fault
+
+	/kofi/files/nvme-target --data >/tmp/wanted
+	for fault in $(/kofi/files/nvme-target --answers); do
+		hostile_up "$fault"
+		hostile_connect || fail "$fault: $(tail -n 1 /tmp/out)"
+		sane || fail "$fault: no good answer at first"
+		nvme admin-passthru "$(echo /dev/nvme[0-9])" --opcode=0xc2 --read \
+			--data-len=4096 --timeout=2000 >/tmp/ask 2>&1
+		await 20 "$fault: the host notices" dmesg_has "starting error recovery"
+		await 20 "$fault: the controller is live again" ctrl_state live
+		sane || fail "$fault: no good answer afterwards"
+		echo "    $fault: $(tail -n 1 /tmp/ask | cut -c1-60)"
+		disconnect
+		hostile_down
+	done
+}
+
+# Each allocation that connecting makes in the caller's context fails once: an error, or a
+# controller that works.  Points are tried one by one at first; later ones mostly repeat
+# for one more region or tag, and every 17th is tried.
+case_memory()
+{
+	local nth=0 left=0 refused=0 worked=0 opts what
+
+	opts="transport=$transport,traddr=$addr,trsvcid=4420,nqn=$nqn,nr_io_queues=1"
+	opts+=",queue_size=16,hostnqn=nqn.2014-08.org.nvmexpress:uuid:$uuid,hostid=$uuid"
+	for what in failslab fail_page_alloc; do
+		echo N >"/sys/kernel/debug/$what/ignore-gfp-wait"
+		echo 0 >"/sys/kernel/debug/$what/verbose"
+	done
+	until [ "$left" -gt 0 ]; do
+		nth=$((nth + (nth < 150 ? 1 : 17)))
+		left=$(bash -c 'exec 7</proc/self/fail-nth 8>/proc/self/fail-nth 9<>/dev/nvme-fabrics
+			echo "$1" >&8
+			echo "$2" >&9
+			status=$?
+			read -r left <&7
+			echo 0 >&8
+			echo "$left"
+			exit $status' memory "$nth" "$opts" 2>/tmp/out) && {
+			worked=$((worked + 1))
+			await 30 "after failure $nth: the disk" disk
+			run dd if="$dev" of=/dev/null bs=64k count=1
+			disconnect
+			continue
+		}
+		refused=$((refused + 1))
+		no_controller || fail "a controller is left after failure $nth"
+	done
+	echo "    $nth: $refused times refused, $worked times it worked"
+	[ "$refused" -gt 50 ] || fail "hardly any failure was injected"
+}
+
+# A target that does not answer keep-alives is given up, and connected to again
+case_keepalive()
+{
+	hostile_up no-answer-to-keep-alive
+	hostile_connect --keep-alive-tmo=2 || fail "$(tail -n 1 /tmp/out)"
+	await 20 "the host notices" dmesg_has "starting error recovery"
+	await 20 "the controller is live again" ctrl_state live
+	disconnect
+	hostile_down
+}
+
+cases="connect files verify polled passthru rescan refused reset target device paths"
+cases+=" setups answers keepalive unload"
+# What injects failures of memory is in no stock kernel
+[ "$2" != debug ] || cases+=" memory"
 if [ "$1" = list ]; then
 	tr ' ' '\n' <<<"$cases"
 	exit 0
 fi
-modprobe -qa nvme_fabrics kofi_verbs || exit 1
+modprobe -qa nvme_fabrics kofi_verbs ib_uverbs rdma_ucm || exit 1
+# What the target leaves unanswered need not take a minute
+echo 5 >/sys/module/nvme_core/parameters/admin_timeout
 modprobe kofi_nvme || { echo "kofi_nvme cannot be loaded; see the console"; exit 1; }
 bad=0
 for case in "$@"; do
