@@ -31,14 +31,6 @@ static int knvme_start_io(struct knvme_ctrl *ctrl, int first, int end)
 	return 0;
 }
 
-static void knvme_stop_io(struct knvme_ctrl *ctrl)
-{
-	int i;
-
-	for (i = 1; i < ctrl->ctrl.queue_count; i++)
-		knvme_queue_stop(&ctrl->queues[i]);
-}
-
 static void knvme_close_io(struct knvme_ctrl *ctrl)
 {
 	int i;
@@ -49,11 +41,14 @@ static void knvme_close_io(struct knvme_ctrl *ctrl)
 
 static void knvme_teardown_io(struct knvme_ctrl *ctrl, bool remove)
 {
+	int i;
+
 	if (ctrl->ctrl.queue_count <= 1)
 		return;
 	nvme_quiesce_io_queues(&ctrl->ctrl);
 	nvme_sync_io_queues(&ctrl->ctrl);
-	knvme_stop_io(ctrl);
+	for (i = 1; i < ctrl->ctrl.queue_count; i++)
+		knvme_queue_stop(&ctrl->queues[i]);
 	nvme_cancel_tagset(&ctrl->ctrl);
 	if (remove) {
 		nvme_unquiesce_io_queues(&ctrl->ctrl);
@@ -112,7 +107,6 @@ teardown:
 	knvme_teardown_admin(ctrl, new);
 	return ret;
 close_queue:
-	knvme_queue_stop(&ctrl->queues[0]);
 	knvme_queue_close(&ctrl->queues[0]);
 close_port:
 	knvme_port_close(ctrl);
@@ -186,7 +180,6 @@ static int knvme_setup_io(struct knvme_ctrl *ctrl, bool new)
 	nvme_unquiesce_io_queues(&ctrl->ctrl);
 	return ret;
 close:
-	knvme_stop_io(ctrl);
 	knvme_close_io(ctrl);
 	return ret;
 }
@@ -196,44 +189,32 @@ static int knvme_check_target(struct knvme_ctrl *ctrl, bool new)
 {
 	struct nvme_ctrl *nctrl = &ctrl->ctrl;
 	u16 depth = min_t(u16, NVME_RDMA_MAX_QUEUE_SIZE, nctrl->maxcmd);
+	const char *wrong = NULL;
 
-	if (nctrl->icdoff) {
-		dev_err(nctrl->device,
-			"the target wants an offset of data in capsules (%u), which is not supported\n",
-			nctrl->icdoff);
-		return -EOPNOTSUPP;
-	}
-	if (!(nctrl->sgls & BIT(2))) {
-		dev_err(nctrl->device,
-			"the target does not support keyed SGLs, which are mandatory\n");
-		return -EOPNOTSUPP;
-	}
-	if (nctrl->ioccsz < sizeof(struct nvme_command) / 16 || depth < 2 ||
-	    !nctrl->sqsize) {
-		dev_err(nctrl->device,
-			"the target's capsules or queues are too small (%u bytes, %u commands)\n",
-			nctrl->ioccsz * 16, depth);
-		return -EPROTO;
-	}
+	if (nctrl->icdoff)
+		wrong = "an offset of data in capsules";
+	else if (!(nctrl->sgls & BIT(2)))
+		wrong = "no keyed SGLs, which are mandatory";
+	else if (nctrl->ioccsz < sizeof(struct nvme_command) / 16)
+		wrong = "capsules with no room for a command";
+	else if (depth < 2 || !nctrl->sqsize)
+		wrong = "no room for two commands in a queue";
 	nctrl->sqsize = min_t(u16, nctrl->sqsize, depth - 1);
 	/* Requests have their tags for good; regions and receives go by them */
-	if (!new && nctrl->tagset &&
-	    nctrl->tagset->queue_depth > nctrl->sqsize + 1) {
-		dev_err(nctrl->device,
-			"the target's queues have become smaller (%u commands)\n",
-			nctrl->sqsize + 1);
-		return -EPROTO;
+	if (!wrong && !new && nctrl->tagset &&
+	    nctrl->tagset->queue_depth > nctrl->sqsize + 1)
+		wrong = "queues smaller than at first";
+	if (wrong) {
+		dev_err(nctrl->device, "refused: the target has %s\n", wrong);
+		return -EOPNOTSUPP;
 	}
 	ctrl->capsule_data = nctrl->sgls & BIT(20);
 	return 0;
 }
 
-/**
- * knvme_ctrl_setup() - Connect a controller
- * @ctrl: one whose queues are not open, in the state CONNECTING
- * @new: for the first time
- *
- * Return: 0; a negative error code, or a positive status of NVMe.
+/*
+ * Connects a controller in the state CONNECTING, whose queues are not open.  Returns 0, a
+ * negative error code, or a positive status of NVMe.
  */
 int knvme_ctrl_setup(struct knvme_ctrl *ctrl, bool new)
 {
@@ -285,11 +266,8 @@ static void knvme_reconnect_or_remove(struct knvme_ctrl *ctrl, int status)
 	}
 }
 
-static void knvme_reconnect(struct work_struct *work)
+static void knvme_set_up_again(struct knvme_ctrl *ctrl)
 {
-	struct knvme_ctrl *ctrl = container_of(to_delayed_work(work),
-					       struct knvme_ctrl,
-					       reconnect_work);
 	struct nvme_ctrl *nctrl = &ctrl->ctrl;
 	int ret;
 
@@ -304,6 +282,12 @@ static void knvme_reconnect(struct work_struct *work)
 	dev_info(nctrl->device, "attempt %d of %d to reconnect has failed: %d\n",
 		 nctrl->nr_reconnects, nctrl->opts->max_reconnects, ret);
 	knvme_reconnect_or_remove(ctrl, ret);
+}
+
+static void knvme_reconnect(struct work_struct *work)
+{
+	knvme_set_up_again(container_of(to_delayed_work(work),
+					struct knvme_ctrl, reconnect_work));
 }
 
 static void knvme_recovery(struct work_struct *work)
@@ -323,13 +307,9 @@ static void knvme_recovery(struct work_struct *work)
 		knvme_reconnect_or_remove(ctrl, 0);
 }
 
-/**
- * knvme_ctrl_recover() - Something is wrong with a controller's connections
- * @ctrl: the controller
- *
- * One that is live is taken down and set up again; a set-up under way fails.
- *
- * Context: any.
+/*
+ * Something is wrong with a connection.  A controller that is live is taken down and set
+ * up again; a set-up under way fails.  Any context.
  */
 void knvme_ctrl_recover(struct knvme_ctrl *ctrl)
 {
@@ -352,17 +332,11 @@ static void knvme_reset(struct work_struct *work)
 {
 	struct knvme_ctrl *ctrl = container_of(work, struct knvme_ctrl,
 					       ctrl.reset_work);
-	int ret;
 
 	nvme_stop_ctrl(&ctrl->ctrl);
 	knvme_shutdown(ctrl, false);
-	if (!nvme_change_ctrl_state(&ctrl->ctrl, NVME_CTRL_CONNECTING))
-		return;
-	ret = knvme_ctrl_setup(ctrl, false);
-	if (!ret)
-		return;
-	ctrl->ctrl.nr_reconnects++;
-	knvme_reconnect_or_remove(ctrl, ret);
+	if (nvme_change_ctrl_state(&ctrl->ctrl, NVME_CTRL_CONNECTING))
+		knvme_set_up_again(ctrl);
 }
 
 static void knvme_delete(struct nvme_ctrl *ctrl)
@@ -387,7 +361,6 @@ static void knvme_free(struct nvme_ctrl *nctrl)
 		knvme_ctrl_forget(ctrl);
 		nvmf_free_options(nctrl->opts);
 	}
-	kfree(ctrl->queues);
 	kfree(ctrl);
 }
 

@@ -27,11 +27,6 @@ static struct knvme_request *knvme_request_of(struct request *rq)
 	return blk_mq_rq_to_pdu(rq);
 }
 
-static unsigned int knvme_tag(struct knvme_request *req)
-{
-	return blk_mq_rq_from_pdu(req)->tag;
-}
-
 /* An operation has failed; once the controller recovers, that is no news */
 static void knvme_op_failed(struct knvme_queue *queue, const char *op, int err)
 {
@@ -99,7 +94,8 @@ static struct blk_mq_tags *knvme_tags(const struct knvme_queue *queue)
 static int knvme_end_key(struct knvme_request *req,
 			 const struct fi_done_entry *entry)
 {
-	struct fid_mr *region = req->queue->regions[knvme_tag(req)];
+	unsigned int tag = blk_mq_rq_from_pdu(req)->tag;
+	struct fid_mr *region = req->queue->regions[tag];
 	bool told = test_bit(KNVME_R_MAPPED, &req->flags);
 	int ret;
 
@@ -156,14 +152,10 @@ static void knvme_response(struct fi_done *done,
 		knvme_op_failed(queue, "receive", entry->err);
 		return;
 	}
-	if (entry->len < sizeof(*cqe)) {
-		dev_err(ctrl->device, "queue %d: response of %zu bytes\n",
-			knvme_queue_index(queue), entry->len);
-		knvme_ctrl_recover(queue->ctrl);
-		return;
-	}
 	/* An asynchronous event has no request */
-	if (!nvme_is_aen_req(knvme_queue_index(queue), cqe->command_id)) {
+	if (entry->len < sizeof(*cqe)) {
+		ret = -EPROTO;
+	} else if (!nvme_is_aen_req(knvme_queue_index(queue), cqe->command_id)) {
 		ret = knvme_take_response(queue, cqe, entry);
 	} else if (test_and_clear_bit(KNVME_Q_EVENT, &queue->flags)) {
 		nvme_complete_async_event(ctrl, cqe->status, &cqe->result);
@@ -172,9 +164,8 @@ static void knvme_response(struct fi_done *done,
 		ret = -EPROTO;
 	}
 	if (ret == -EPROTO)
-		dev_err(ctrl->device,
-			"queue %d: unexpected response to command %#x\n",
-			knvme_queue_index(queue), cqe->command_id);
+		dev_err(ctrl->device, "queue %d: unexpected response (%zu bytes)\n",
+			knvme_queue_index(queue), entry->len);
 	if (!ret)
 		ret = knvme_post_response(response);
 	if (ret)
@@ -198,11 +189,7 @@ static void knvme_no_data(struct nvme_command *cmd)
 	sgl->type = NVME_KEY_SGL_FMT_DATA_DESC << 4;
 }
 
-/*
- * The command and the data of @rq, in one capsule.  @vecs has room for
- * KNVME_MAX_CAPSULE_VECS elements of data behind that of the command.
- * Return: elements; 0: they do not fit.
- */
+/* The command and the data in one capsule.  Returns its elements; 0: they do not fit */
 static int knvme_capsule(struct knvme_queue *queue, struct request *rq,
 			 struct bio_vec *vecs)
 {
@@ -233,19 +220,6 @@ static int knvme_capsule(struct knvme_queue *queue, struct request *rq,
 	return count;
 }
 
-static int knvme_make_table(struct request *rq)
-{
-	struct knvme_request *req = knvme_request_of(rq);
-
-	req->table.sgl = req->inline_sg;
-	if (sg_alloc_table_chained(&req->table, blk_rq_nr_phys_segments(rq),
-				   req->table.sgl, NVME_INLINE_SG_CNT))
-		return -ENOMEM;
-	__set_bit(KNVME_R_TABLE, &req->flags);
-	req->table.nents = blk_rq_map_sg(rq->q, rq, req->table.sgl);
-	return 0;
-}
-
 /* Tells the target where the data are; the caller undoes what has been done */
 static int knvme_map(struct knvme_queue *queue, struct request *rq)
 {
@@ -261,9 +235,12 @@ static int knvme_map(struct knvme_queue *queue, struct request *rq)
 
 	if (!region)
 		return -ESHUTDOWN;
-	ret = knvme_make_table(rq);
-	if (ret)
-		return ret;
+	req->table.sgl = req->inline_sg;
+	if (sg_alloc_table_chained(&req->table, blk_rq_nr_phys_segments(rq),
+				   req->table.sgl, NVME_INLINE_SG_CNT))
+		return -ENOMEM;
+	__set_bit(KNVME_R_TABLE, &req->flags);
+	req->table.nents = blk_rq_map_sg(rq->q, rq, req->table.sgl);
 	attr.mr_sgl = req->table.sgl;
 	attr.iov_count = req->table.nents;
 	ret = fi_mr_refresh(region, &attr, 0);
@@ -281,68 +258,48 @@ static int knvme_map(struct knvme_queue *queue, struct request *rq)
 	return 0;
 }
 
-/*
- * Gives back what the region has of a request that is not on its way.  Fails if the
- * registration has left with another command's doorbell, or if the device has gone.
- */
-static int knvme_unmap(struct knvme_queue *queue, struct request *rq)
-{
-	struct knvme_request *req = knvme_request_of(rq);
-
-	if (!test_and_clear_bit(KNVME_R_MAPPED, &req->flags))
-		return 0;
-	return fi_mr_disable(queue->regions[rq->tag], FI_DISCARD, NULL);
-}
-
-static int knvme_send(struct knvme_queue *queue, struct request *rq,
-		      const struct bio_vec *vecs, int count)
-{
-	struct knvme_request *req = knvme_request_of(rq);
-	const struct fi_msg msg = {
-		.type		= FI_BUF_BVEC,
-		.msg_bvec	= vecs,
-		.iov_count	= count,
-		.context	= &req->sent,
-	};
-	int ret;
-
-	/* The response may be there before the call returns */
-	set_bit(KNVME_R_WAITS, &req->flags);
-	if (count)
-		ret = fi_sendmsg(queue->ep, &msg, FI_COMPLETION);
-	else
-		ret = fi_send(queue->ep, &req->cmd, sizeof(req->cmd), NULL, 0,
-			      &req->sent);
-	/* Who has answered a command that was never sent? */
-	if (ret && !test_and_clear_bit(KNVME_R_WAITS, &req->flags))
-		return -EPROTO;
-	return ret;
-}
-
-/*
- * Return: 0: the request is the target's, or the recovery's to end; or an error: nothing
- * has happened.
- */
+/* 0: the request is the target's, or the recovery's to end; else nothing has happened */
 static int knvme_post(struct knvme_queue *queue, struct request *rq)
 {
 	struct bio_vec vecs[1 + KNVME_MAX_CAPSULE_VECS];
 	struct knvme_request *req = knvme_request_of(rq);
-	int count = 0, ret = 0;
+	struct fi_msg msg = {
+		.type		= FI_BUF_BVEC,
+		.msg_bvec	= vecs,
+		.context	= &req->sent,
+	};
+	int ret = 0;
 
 	refcount_set(&req->ref, 2);
 	req->cmd.common.flags |= NVME_CMD_SGL_METABUF;
 	if (!blk_rq_nr_phys_segments(rq)) {
 		knvme_no_data(&req->cmd);
 	} else {
-		count = knvme_capsule(queue, rq, vecs);
-		if (!count)
+		msg.iov_count = knvme_capsule(queue, rq, vecs);
+		if (!msg.iov_count)
 			ret = knvme_map(queue, rq);
 	}
-	if (!ret)
-		ret = knvme_send(queue, rq, vecs, count);
-	if (!ret)
-		return 0;
-	if (ret == -EPROTO || knvme_unmap(queue, rq)) {
+	if (!ret) {
+		/* The response may be there before the call returns */
+		set_bit(KNVME_R_WAITS, &req->flags);
+		if (msg.iov_count)
+			ret = fi_sendmsg(queue->ep, &msg, FI_COMPLETION);
+		else
+			ret = fi_send(queue->ep, &req->cmd, sizeof(req->cmd),
+				      NULL, 0, &req->sent);
+		if (!ret)
+			return 0;
+		/* Who has answered a command that was never sent? */
+		if (!test_and_clear_bit(KNVME_R_WAITS, &req->flags))
+			ret = -EPROTO;
+	}
+	/*
+	 * The region cannot be given back if its registration has left with the doorbell
+	 * of another command, or if the device has gone.
+	 */
+	if (ret == -EPROTO ||
+	    (test_and_clear_bit(KNVME_R_MAPPED, &req->flags) &&
+	     fi_mr_disable(queue->regions[rq->tag], FI_DISCARD, NULL))) {
 		knvme_op_failed(queue, "post", -ret);
 		return 0;
 	}

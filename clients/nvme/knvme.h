@@ -100,7 +100,6 @@ struct knvme_ctrl {
 	struct fi_info		*info;		/* how to reach the target */
 	struct fid_fabric	*fabric;	/* as long as the admin queue */
 	struct fid_domain	*domain;	/* as long as the admin queue */
-	struct knvme_queue	*queues;	/* the admin queue first */
 	struct blk_mq_tag_set	admin_tag_set;
 	struct blk_mq_tag_set	tag_set;	/* of the I/O queues */
 	struct work_struct	err_work;	/* error recovery */
@@ -112,6 +111,7 @@ struct knvme_ctrl {
 	unsigned int		max_pages;	/* of one request */
 	bool			capsule_data;	/* the target takes it */
 	bool			failed;		/* since the set-up began */
+	struct knvme_queue	queues[];	/* the admin queue first */
 };
 
 static inline struct knvme_ctrl *to_knvme_ctrl(struct nvme_ctrl *ctrl)
@@ -122,14 +122,6 @@ static inline struct knvme_ctrl *to_knvme_ctrl(struct nvme_ctrl *ctrl)
 static inline int knvme_queue_index(const struct knvme_queue *queue)
 {
 	return queue - queue->ctrl->queues;
-}
-
-static inline bool knvme_queue_polls(const struct knvme_queue *queue)
-{
-	const u32 *count = queue->ctrl->io_queues;
-
-	return knvme_queue_index(queue) >
-	       count[HCTX_TYPE_DEFAULT] + count[HCTX_TYPE_READ];
 }
 
 /* ctrl.c */

@@ -69,29 +69,24 @@ static int knvme_check_opts(struct nvmf_ctrl_options *opts)
 static struct knvme_ctrl *knvme_alloc(struct device *dev,
 				      struct nvmf_ctrl_options *opts)
 {
+	int queues = opts->nr_io_queues + opts->nr_write_queues +
+		     opts->nr_poll_queues + 1;
 	struct knvme_ctrl *ctrl;
-	int i, ret = -ENOMEM;
+	int i, ret;
 
-	ctrl = kzalloc(sizeof(*ctrl), GFP_KERNEL);
+	ctrl = kzalloc(struct_size(ctrl, queues, queues), GFP_KERNEL);
 	if (!ctrl)
 		return ERR_PTR(-ENOMEM);
 	knvme_ctrl_init(ctrl);
 	ctrl->ctrl.opts = opts;
-	ctrl->ctrl.queue_count = opts->nr_io_queues + opts->nr_write_queues +
-				 opts->nr_poll_queues + 1;
+	ctrl->ctrl.queue_count = queues;
 	ctrl->ctrl.sqsize = opts->queue_size - 1;
 	ctrl->ctrl.kato = opts->kato;
-	ctrl->queues = kcalloc(ctrl->ctrl.queue_count, sizeof(*ctrl->queues),
-			       GFP_KERNEL);
-	if (!ctrl->queues)
-		goto free;
-	for (i = 0; i < ctrl->ctrl.queue_count; i++)
+	for (i = 0; i < queues; i++)
 		ctrl->queues[i].ctrl = ctrl;
 	ret = nvme_init_ctrl(&ctrl->ctrl, dev, &knvme_ctrl_ops, 0);
 	if (!ret)
 		return ctrl;
-free:
-	kfree(ctrl->queues);
 	kfree(ctrl);
 	return ERR_PTR(ret);
 }

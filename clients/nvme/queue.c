@@ -31,12 +31,13 @@
  * What the NVMe/RDMA transport speaks: messages over a transport whose peers read and
  * write memory.  Keys come and go with each request, and a response may end one.
  */
-static struct fi_info *knvme_hints(const struct nvmf_ctrl_options *opts)
+static int knvme_hint(struct fi_info *hints,
+		      const struct nvmf_ctrl_options *opts)
 {
-	struct fi_info *hints = fi_allocinfo();
+	struct sockaddr_storage addr = {};
+	bool v4;
+	int ret;
 
-	if (!hints)
-		return NULL;
 	hints->caps = FI_MSG | FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE;
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
@@ -44,27 +45,17 @@ static struct fi_info *knvme_hints(const struct nvmf_ctrl_options *opts)
 	hints->fabric_attr->net = &init_net;
 	if (opts->mask & NVMF_OPT_TOS && opts->tos >= 0)
 		hints->tx_attr->tclass = fi_tc_dscp_set(opts->tos >> 2);
-	return hints;
-}
-
-/* The address to connect from, if the user has one in mind */
-static int knvme_hint_source(struct fi_info *hints,
-			     const struct nvmf_ctrl_options *opts)
-{
-	struct sockaddr_storage addr = {};
-	int ret;
-
+	/* The address to connect from, if the user has one in mind */
 	if (!(opts->mask & NVMF_OPT_HOST_TRADDR))
 		return 0;
 	ret = inet_pton_with_scope(&init_net, AF_UNSPEC, opts->host_traddr, NULL,
 				   &addr);
 	if (ret)
 		return ret;
-	hints->addr_format = addr.ss_family == AF_INET ? FI_SOCKADDR_IN :
-							 FI_SOCKADDR_IN6;
-	hints->src_addrlen = addr.ss_family == AF_INET ?
-			     sizeof(struct sockaddr_in) :
-			     sizeof(struct sockaddr_in6);
+	v4 = addr.ss_family == AF_INET;
+	hints->addr_format = v4 ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6;
+	hints->src_addrlen = v4 ? sizeof(struct sockaddr_in) :
+				  sizeof(struct sockaddr_in6);
 	hints->src_addr = kmemdup(&addr, hints->src_addrlen, GFP_KERNEL);
 	return hints->src_addr ? 0 : -ENOMEM;
 }
@@ -86,10 +77,10 @@ static int knvme_find(struct knvme_ctrl *ctrl)
 	ret = kstrtou16(opts->trsvcid, 10, &port);
 	if (ret)
 		return ret;
-	hints = knvme_hints(opts);
+	hints = fi_allocinfo();
 	if (!hints)
 		return -ENOMEM;
-	ret = knvme_hint_source(hints, opts);
+	ret = knvme_hint(hints, opts);
 	if (!ret)
 		ret = fi_getinfo(FI_VERSION(2, 6), opts->traddr, port, 0, hints,
 				 &found);
@@ -206,6 +197,8 @@ static void knvme_conn_events(struct fid_eq *eq, void *context)
 static int knvme_open_queues(struct knvme_queue *queue)
 {
 	int index = knvme_queue_index(queue);
+	const u32 *count = queue->ctrl->io_queues;
+	bool polls = index > count[HCTX_TYPE_DEFAULT] + count[HCTX_TYPE_READ];
 	struct fi_eq_attr eq_attr = {
 		.wait_obj	= FI_WAIT_CALLBACK,
 		.handler	= knvme_conn_events,
@@ -214,8 +207,7 @@ static int knvme_open_queues(struct knvme_queue *queue)
 		.size		= 4 * queue->depth + 1,
 		.flags		= FI_AFFINITY,
 		.wait_obj	= FI_WAIT_DONE,
-		.comp_ctx	= knvme_queue_polls(queue) ? FI_COMP_DIRECT :
-							     FI_COMP_SOFTIRQ,
+		.comp_ctx	= polls ? FI_COMP_DIRECT : FI_COMP_SOFTIRQ,
 		.signaling_vector = index ? index - 1 : 0,
 	};
 	int ret;
@@ -257,48 +249,33 @@ static int knvme_open_ep(struct knvme_queue *queue)
 	return ret ?: fi_enable(queue->ep);
 }
 
-static int knvme_open_regions(struct knvme_queue *queue)
+/* A region and a receive for each command; receives are there before anybody can send */
+static int knvme_open_slots(struct knvme_queue *queue)
 {
 	const struct fi_mr_attr attr = {
 		.type		= FI_BUF_SGL,
 		.access		= FI_REMOTE_READ | FI_REMOTE_WRITE,
 		.page_limit	= queue->ctrl->max_pages,
 	};
-	int i, ret;
+	int i, ret = 0;
 
 	queue->regions = kvcalloc(queue->depth, sizeof(*queue->regions),
 				  GFP_KERNEL);
-	if (!queue->regions)
+	queue->responses = kvcalloc(queue->depth, sizeof(*queue->responses),
+				    GFP_KERNEL);
+	if (!queue->regions || !queue->responses)
 		return -ENOMEM;
-	for (i = 0; i < queue->depth; i++) {
+	for (i = 0; i < queue->depth && !ret; i++) {
 		ret = fi_mr_regattr(queue->ctrl->domain, &attr,
 				    FI_MR_ENDPOINT | FI_MR_LEND,
 				    &queue->regions[i]);
-		if (ret)
-			return ret;
-		ret = fi_mr_bind(queue->regions[i], &queue->ep->fid, 0);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-/* Receives are there before anybody can send */
-static int knvme_open_responses(struct knvme_queue *queue)
-{
-	int i, ret;
-
-	queue->responses = kvcalloc(queue->depth, sizeof(*queue->responses),
-				    GFP_KERNEL);
-	if (!queue->responses)
-		return -ENOMEM;
-	for (i = 0; i < queue->depth; i++) {
+		if (!ret)
+			ret = fi_mr_bind(queue->regions[i], &queue->ep->fid, 0);
 		queue->responses[i].queue = queue;
-		ret = knvme_post_response(&queue->responses[i]);
-		if (ret)
-			return ret;
+		if (!ret)
+			ret = knvme_post_response(&queue->responses[i]);
 	}
-	return 0;
+	return ret;
 }
 
 /* The connection of NVMe/RDMA, 7.2 of the transport's specification */
@@ -349,41 +326,25 @@ static void knvme_queue_free(struct knvme_queue *queue)
 		fi_close(&queue->eq->fid);
 	kvfree(queue->regions);
 	kvfree(queue->responses);
-	queue->ep = NULL;
-	queue->cq = NULL;
-	queue->eq = NULL;
-	queue->regions = NULL;
-	queue->responses = NULL;
 	mutex_destroy(&queue->lock);
 }
 
-/**
- * knvme_queue_open() - Connect a queue
- * @queue: one that is not open; its controller's port is
- * @depth: commands in flight, at most
- *
- * Return: 0 or an error; a target that refuses has been reported.
- */
+/* Connects a queue that is not open, for so many commands in flight */
 int knvme_queue_open(struct knvme_queue *queue, unsigned int depth)
 {
-	struct nvme_ctrl *ctrl = &queue->ctrl->ctrl;
+	struct knvme_ctrl *ctrl = queue->ctrl;
 	int ret;
 
+	*queue = (struct knvme_queue) { .ctrl = ctrl, .depth = depth };
+	queue->capsule_len = knvme_queue_index(queue) ? ctrl->ctrl.ioccsz * 16 :
+			     sizeof(struct nvme_command);
 	mutex_init(&queue->lock);
 	init_completion(&queue->connected);
-	queue->flags = 0;
-	queue->drained = false;
-	queue->started = false;
-	queue->depth = depth;
-	queue->capsule_len = knvme_queue_index(queue) ?
-			     ctrl->ioccsz * 16 : sizeof(struct nvme_command);
 	ret = knvme_open_queues(queue);
 	if (!ret)
 		ret = knvme_open_ep(queue);
 	if (!ret)
-		ret = knvme_open_regions(queue);
-	if (!ret)
-		ret = knvme_open_responses(queue);
+		ret = knvme_open_slots(queue);
 	if (!ret)
 		ret = knvme_connect(queue);
 	if (ret) {
@@ -394,11 +355,9 @@ int knvme_queue_open(struct knvme_queue *queue, unsigned int depth)
 	return 0;
 }
 
-/**
- * knvme_queue_start() - Send the connect command
- * @queue: an open queue
- *
- * Return: 0; a negative error code, or a positive status of NVMe.
+/*
+ * Sends the connect command of an open queue.  Returns 0, a negative error code, or a
+ * positive status of NVMe.
  */
 int knvme_queue_start(struct knvme_queue *queue)
 {
@@ -434,11 +393,9 @@ static int knvme_drain(struct knvme_queue *queue)
 	return ret;
 }
 
-/**
- * knvme_queue_stop() - Let nothing be in flight, and give all memory back
- * @queue: a queue to which nobody posts; one that is not open will do
- *
- * Its requests can be ended then.
+/*
+ * Lets nothing be in flight, and gives all memory back: the requests can be ended then.
+ * Nobody posts to the queue; it need not be open.
  */
 void knvme_queue_stop(struct knvme_queue *queue)
 {
@@ -458,13 +415,9 @@ void knvme_queue_stop(struct knvme_queue *queue)
 	queue->drained = true;
 }
 
-/**
- * knvme_queue_give_up() - Let nothing be in flight, for the sake of one request
- * @queue: an open queue
- * @tag: of a request that has timed out
- *
- * Return: 0: the request can be ended; or an error: it is not known what its memory is
- * used for.
+/*
+ * Lets nothing be in flight for the sake of one request, which can be ended if this
+ * succeeds.  After an error it is not known what its memory is used for.
  */
 int knvme_queue_give_up(struct knvme_queue *queue, unsigned int tag)
 {
@@ -477,10 +430,7 @@ int knvme_queue_give_up(struct knvme_queue *queue, unsigned int tag)
 	return ret;
 }
 
-/**
- * knvme_queue_close() - Close what knvme_queue_open() has opened
- * @queue: a queue that has been stopped; one that is not open will do
- */
+/* Closes a queue that has been stopped, or not been started; it need not be open */
 void knvme_queue_close(struct knvme_queue *queue)
 {
 	if (test_and_clear_bit(KNVME_Q_OPEN, &queue->flags))
