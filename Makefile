@@ -24,7 +24,7 @@ clean: check-kdir	## remove what "make" built here, and build/
 	$(MAKE) -C $(KDIR) M=$(CURDIR) clean
 	$(RM) -r build
 
-demo:	## boot QEMU and show seven ping-pong runs
+demo:	## boot QEMU and show ping-pong runs and an NVMe disk
 	@scripts/demo
 
 shell:	## the demo's guest, with a prompt

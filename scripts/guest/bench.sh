@@ -5,7 +5,7 @@
 #
 # usage: bench.sh PART GUEST        bench.sh count PART
 #
-# PART is insn, goal, rxe or uml, GUEST the number of this one among those that measure it.
+# PART is insn, goal, rxe, nvme or uml, GUEST the number of this one among those that measure it.
 # Prints a line "sample CASE SIDE UNIT ROUND VALUE OPERATIONS" for each run of each
 # side, "case CASE" before each case, and exits 0 only when all cases were
 # measured. "count" prints how many cases there are, and measures nothing.
@@ -34,6 +34,7 @@ cases_insn()
 	insn.rxe.rate.64.d128.inline stream depth=128 count=512 rounds=11 base=inline
 	insn.rxe.rate.64.d128.more.inline stream op=more depth=128 count=512 rounds=11 base=inline
 	insn.rxe.perio.inline perio depth=1 count=50 rounds=25 base=inline
+	insn.nvme.4k.r disk_io randread 4k 1 200 11
 	END
 }
 
@@ -106,6 +107,20 @@ cases_rxe()
 	rate.64.d128.smp stream depth=128 count=256 rounds=100
 	lat.64.user user 64 1000 15
 	lat.64.user.poll user_poll 64 1000 7
+	END
+}
+
+# The baseline is the kernel's own host, nvme_rdma.
+cases_nvme()
+{
+	cat <<-END
+	- cpus 1
+	nvme.lat.4k.r disk_io randread 4k 1 800 15
+	nvme.lat.4k.w disk_io randwrite 4k 1 800 15
+	nvme.iops.4k.r disk_io randread 4k 32 2000 15
+	nvme.iops.4k.w disk_io randwrite 4k 32 2000 15
+	nvme.bw.1m.r disk_io read 1m 4 100 15
+	nvme.bw.1m.w disk_io write 1m 4 100 15
 	END
 }
 
@@ -286,6 +301,72 @@ user_poll()
 	against_user "$@" poll_run
 }
 
+# disks_up: two subsystems with one RAM disk, one by each host; once
+disks_up()
+{
+	[ -z "$disks" ] || return 0
+	modprobe -a nvme_fabrics nvme_rdma kofi_nvme || return
+	for host in kofi rdma; do
+		nqn=nqn.2026-01.org.example:$host
+		subsystem_up || return
+		if [ $host = kofi ]; then
+			port_up 1 "$addr"
+		else
+			ln -s "$cfg/subsystems/$nqn" "$cfg/ports/1/subsystems/"
+		fi
+		nvme connect -t $host -a "$addr" -s 4420 -n "$nqn" --hostnqn="$hostnqn" \
+			--hostid="$hostid" --nr-io-queues=1 || return
+		tries=0
+		until disk; do
+			tries=$((tries + 1))
+			[ $tries -lt 100 ] || return
+			usleep 100000
+		done
+		disks="$disks $host=$dev"
+	done
+}
+
+disks_down()
+{
+	nvme disconnect-all && rmmod kofi_nvme
+}
+
+# fio_ns RW BS DEPTH COUNT: nanoseconds of $dev, for COUNT operations in all
+fio_ns()
+{
+	fio --name=x --filename="$dev" --direct=1 --ioengine=libaio --rw="$1" --bs="$2" \
+		--iodepth="$3" --number_ios="$4" --size=48m --io_size=1g --randrepeat=1 \
+		--output-format=terse --terse-version=3 >/tmp/fio || return
+	# Terse: completed KiB and mean latency in us, reads from column 6, writes from 47
+	awk -F ';' -v depth="$3" -v count="$4" '
+		{ at = $6 > 0 ? 40 : 81; n++; ns = $at * 1000 * count / depth }
+		END { if (n != 1 || ns <= 0) exit 1; printf "%.0f\n", ns }' /tmp/fio
+}
+
+# disk_io CASE RW BS DEPTH COUNT ROUNDS: the hosts take turns. With DEPTH in flight all the
+# time an operation begins when one ends, so the time of all is their latencies' sum over
+# DEPTH; fio's own is in milliseconds.
+disk_io()
+{
+	disks_up >/tmp/out 2>&1 || { trouble "$1" "no disks: $(tail -n 1 /tmp/out)"; return; }
+	unit=ns
+	[ "$4" -eq 1 ] || unit=rate
+	round=0
+	: >/tmp/lines
+	while [ $round -lt "$6" ]; do
+		round=$((round + 1))
+		for side in $disks; do
+			dev=${side#*=}
+			ns=$(fio_ns "$2" "$3" "$4" "$5") ||
+				{ trouble "$1" "fio: $(tail -n 1 /tmp/fio)"; return; }
+			side=${side%=*}
+			[ "$side" = kofi ] || side=raw
+			echo "$1 $side $unit $round $ns $5" >>/tmp/lines
+		done
+	done
+	as_measured </tmp/lines
+}
+
 # run_cases: those on stdin
 run_cases()
 {
@@ -293,14 +374,18 @@ run_cases()
 		[ "$key" = - ] || echo "case $key"
 		# shellcheck disable=SC2086 # a list of words
 		case $test in
-		again | insn_all | memory | user | user_poll | cpus) $test "$key" $words ;;
+		again | insn_all | memory | user | user_poll | cpus | disk_io) $test "$key" $words ;;
 		*) perf_case "$key" "$test" $words ;;
 		esac
 	done
 }
 
+# shellcheck source=scripts/guest/nvmet.sh
+. "${0%/*}/nvmet.sh"
+
 part=$1
 guest=1
+disks=
 if [ "$part" = count ]; then
 	"cases_$2" | grep -vc '^-'
 	exit
@@ -311,5 +396,5 @@ modprobe -a kofi kofi_verbs kofi_perf || exit
 # A file, as the loop's end in a pipe would be a process of its own.
 "cases_$part" >/tmp/cases
 run_cases </tmp/cases
-rmmod kofi_perf && rmmod kofi_verbs || failed=$((failed + 1))
+{ [ -z "$disks" ] || disks_down; } && rmmod kofi_perf && rmmod kofi_verbs || failed=$((failed + 1))
 [ $failed -eq 0 ]

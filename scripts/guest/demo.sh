@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The ping-pong runs: four over an RDMA device, three without. Each prints its table and
-# then "run N: ok" or "run N: FAILED: reason". Exit status 0 only when all are ok.
-# The data of every message is checked by its receiver in all of them.
+# The ping-pong runs: four over an RDMA device, three without; and, as "demo.sh storage", a
+# file system over NVMe over Fabrics. Each prints its table and then "run N: ok" or
+# "run N: FAILED: reason". Exit status 0 only when all are ok. The data of every message is
+# checked by its receiver in all of them, those of files by their checksums.
 
 V4=10.77.0.1
 V6=fd77::1
@@ -12,6 +13,7 @@ ITER=${ITER:-20}
 LIMIT=${LIMIT:-60}
 dbg=/sys/kernel/debug/kofi_pingpong
 failed=0
+modules=
 
 say()
 {
@@ -163,9 +165,15 @@ modprobe -a kofi_loop kofi_tcp || { say "kofi_loop.ko or kofi_tcp.ko did not loa
 both 5 127.0.0.1 loop
 kernel_server 6 127.0.0.1 tcp
 kernel_client 7 127.0.0.1 tcp
+if [ "$1" = storage ]; then
+	say "run 8: files on ext4 <-> NVMe over Fabrics over kOFI <-> the kernel's target nvmet"
+	/kofi/guest/nvme.sh files
+	verdict 8 $? "what failed is named above"
+fi
 leaks_names
-for m in kofi_tcp kofi_loop kofi; do
-	rmmod $m || { say "$m cannot be unloaded"; failed=$((failed + 1)); }
+! [ "$1" = storage ] || modules=kofi_verbs
+for m in $modules kofi_tcp kofi_loop kofi; do
+	rmmod "$m" || { say "$m cannot be unloaded"; failed=$((failed + 1)); }
 done
 if leaks_watched && leaks_found; then
 	say "the runs leaked memory; see above"

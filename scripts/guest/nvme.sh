@@ -6,18 +6,14 @@
 #
 # usage: nvme.sh CASE...; nvme.sh list KERNEL
 # Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed.
-#
-# The target: one subsystem whose namespaces are RAM disks (the kernel's brd), at rxe0.
 # shellcheck disable=SC2317  # cases are called by name
 
-nqn=nqn.2026-01.org.example:kofi
-addr=10.77.0.1
-cfg=/sys/kernel/config/nvmet
+# shellcheck source=scripts/guest/nvmet.sh
+. "${0%/*}/nvmet.sh"
+
 # How a controller is connected; reconnecting comes fast, so that cases are short.
 transport=${KOFI_NVME_TRANSPORT:-kofi}
-uuid=6f1cd8a2-47ee-4d38-9c0b-0d7c8b5f2a10
-host=(--hostnqn="nqn.2014-08.org.nvmexpress:uuid:$uuid" --hostid="$uuid"
-	--reconnect-delay=1 --ctrl-loss-tmo=120)
+host=(--hostnqn="$hostnqn" --hostid="$hostid" --reconnect-delay=1 --ctrl-loss-tmo=120)
 
 fail()
 {
@@ -47,72 +43,11 @@ await()
 	done
 }
 
-port_up()
-{
-	mkdir -p "$cfg/ports/$1"
-	echo "$2" >"$cfg/ports/$1/addr_traddr"
-	echo rdma >"$cfg/ports/$1/addr_trtype"
-	echo "${3:-4420}" >"$cfg/ports/$1/addr_trsvcid"
-	echo ipv4 >"$cfg/ports/$1/addr_adrfam"
-	ln -s "$cfg/subsystems/$nqn" "$cfg/ports/$1/subsystems/$nqn"
-}
-
-port_down()
-{
-	rm -f "$cfg/ports/$1/subsystems/$nqn"
-	rmdir "$cfg/ports/$1" 2>/dev/null
-}
-
-namespace_up()
-{
-	mkdir "$cfg/subsystems/$nqn/namespaces/$1"
-	echo -n "/dev/ram$(($1 - 1))" >"$cfg/subsystems/$nqn/namespaces/$1/device_path"
-	echo 1 >"$cfg/subsystems/$nqn/namespaces/$1/enable"
-}
-
-target_up()
-{
-	modprobe -qa brd nvmet nvmet_rdma
-	[ -d "$cfg" ] || mount -t configfs config /sys/kernel/config
-	mkdir "$cfg/subsystems/$nqn" || fail "no target: is nvmet_rdma there?"
-	echo 1 >"$cfg/subsystems/$nqn/attr_allow_any_host"
-	namespace_up 1
-	port_up 1 "$addr"
-}
-
-target_down()
-{
-	local n
-
-	for n in "$cfg"/ports/*; do
-		[ -e "$n" ] && port_down "${n##*/}"
-	done
-	for n in "$cfg/subsystems/$nqn/namespaces"/*; do
-		[ -e "$n" ] && rmdir "$n"
-	done
-	rmdir "$cfg/subsystems/$nqn"
-}
-
 # connect [options of nvme connect]
 connect()
 {
 	run nvme connect -t "$transport" -a "$addr" -s 4420 -n "$nqn" "${host[@]}" "$@"
 	await 10 "the disk appears" disk
-}
-
-# disk: sets $dev to the block device of the subsystem
-disk()
-{
-	local d
-
-	for d in /sys/block/nvme*n1; do
-		case ${d##*/} in
-		*c*n* | 'nvme*n1') continue ;;
-		esac
-		dev=/dev/${d##*/}
-		[ -b "$dev" ] && return 0
-	done
-	return 1
 }
 
 no_controller()
@@ -438,7 +373,7 @@ case_memory()
 	local nth=0 left=0 refused=0 worked=0 opts what
 
 	opts="transport=$transport,traddr=$addr,trsvcid=4420,nqn=$nqn,nr_io_queues=1"
-	opts+=",queue_size=16,hostnqn=nqn.2014-08.org.nvmexpress:uuid:$uuid,hostid=$uuid"
+	opts+=",queue_size=16,hostnqn=$hostnqn,hostid=$hostid"
 	for what in failslab fail_page_alloc; do
 		echo N >"/sys/kernel/debug/$what/ignore-gfp-wait"
 		echo 0 >"/sys/kernel/debug/$what/verbose"
@@ -492,7 +427,7 @@ modprobe kofi_nvme || { echo "kofi_nvme cannot be loaded; see the console"; exit
 bad=0
 for case in "$@"; do
 	(
-		target_up
+		target_up || fail "no target: is nvmet_rdma there?"
 		"case_$case"
 		target_down
 		echo "case $case: ok"
