@@ -10,6 +10,8 @@
 
 # shellcheck source=scripts/guest/nvmet.sh
 . "${0%/*}/nvmet.sh"
+# shellcheck source=scripts/guest/leaks.sh
+. "${0%/*}/leaks.sh"
 
 # How a controller is connected; reconnecting comes fast, so that cases are short.
 transport=${KOFI_NVME_TRANSPORT:-kofi}
@@ -367,7 +369,7 @@ case_answers()
 
 # Each allocation that connecting makes in the caller's context fails once: an error, or a
 # controller that works.  Points are tried one by one at first; later ones mostly repeat
-# for one more region or tag, and every 17th is tried.
+# for one more region or tag, and every 23rd is tried.
 case_memory()
 {
 	local nth=0 left=0 refused=0 worked=0 opts what
@@ -379,7 +381,7 @@ case_memory()
 		echo 0 >"/sys/kernel/debug/$what/verbose"
 	done
 	until [ "$left" -gt 0 ]; do
-		nth=$((nth + (nth < 150 ? 1 : 17)))
+		nth=$((nth + (nth < 100 ? 1 : 23)))
 		left=$(bash -c 'exec 7</proc/self/fail-nth 8>/proc/self/fail-nth 9<>/dev/nvme-fabrics
 			echo "$1" >&8
 			echo "$2" >&9
@@ -412,14 +414,27 @@ case_keepalive()
 	hostile_down
 }
 
+# The last case: our modules have gone, and what they have lost is found
+case_leaks()
+{
+	leaks_watched || fail "this kernel does not watch for leaks"
+	leaks_names
+	run rmmod kofi_nvme kofi_verbs kofi
+	! leaks_found || fail "memory is lost; see above"
+}
+
 cases="connect files verify polled passthru rescan refused reset target device paths"
 cases+=" setups answers keepalive unload"
-# What injects failures of memory is in no stock kernel
-[ "$2" != debug ] || cases+=" memory"
+# What injects failures of memory, and what finds lost memory, is in no stock kernel
+[ "$2" != debug ] || cases+=" memory leaks"
 if [ "$1" = list ]; then
 	tr ' ' '\n' <<<"$cases"
 	exit 0
 fi
+# Where memory fails on purpose, the kernel's own accounts of memory would warn, too
+case " $* " in
+*" memory "*) echo 0 >/proc/sys/vm/mem_profiling ;;
+esac
 modprobe -qa nvme_fabrics kofi_verbs ib_uverbs rdma_ucm || exit 1
 # What the target leaves unanswered need not take a minute
 echo 5 >/sys/module/nvme_core/parameters/admin_timeout
@@ -433,5 +448,6 @@ for case in "$@"; do
 		echo "case $case: ok"
 	) || { bad=1; break; }
 done
-[ $bad -eq 1 ] || rmmod kofi_nvme || { echo "kofi_nvme stays in use"; bad=1; }
+[ ! -d /sys/module/kofi_nvme ] || [ $bad -eq 1 ] || rmmod kofi_nvme ||
+	{ echo "kofi_nvme stays in use"; bad=1; }
 exit $bad
