@@ -15,6 +15,7 @@ T ?=
 .PHONY: modules modules_install install clean demo shell check coverage test two soak fuzz interop nvme bench lint mutants help check-kdir
 
 modules: check-kdir	## build every module against KDIR
+	@[ -n '$(KOFI_NVME_HEADERS)' ] || echo "clients/nvme is left out without KOFI_NVME_HEADERS; see Documentation/clients/nvme.rst"
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
 modules_install install: check-kdir	## install the built modules (as root)

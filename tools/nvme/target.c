@@ -5,7 +5,8 @@
  *
  *	nvme-target ADDRESS PORT FAULT	says "listening" when it does
  *	nvme-target --setups		faults that keep a controller from coming up
- *	nvme-target --answers		faults in the answer to the command ASK
+ *	nvme-target --answers		faults in the answer to the command ASK, if FAULT is
+ *					"answers"; Dword 10 says which one, from 0
  *	nvme-target --data		what SANE reads
  *
  * It has an admin queue, I/O queues and no namespaces.  ASK is a vendor's command which
@@ -171,6 +172,9 @@ static bool answer_with_fault(struct conn *conn, const uint8_t *cmd)
 	uint32_t key = get32(cmd + 35);
 	uint8_t bytes[64];
 
+	if (cmd[40] >= sizeof(answers) / sizeof(*answers) - 1)
+		return respond(conn, cid, 0, NO_SUCH);
+	fault = answers[cmd[40]];
 	fill(conn->data);
 	make_response(bytes, cid, 0, 0);
 	if (is("no-such-command"))
@@ -215,7 +219,7 @@ static uint64_t property(uint32_t offset)
 {
 	switch (offset) {
 	case PROP_CAP:	/* NVM command set; ready within TO x 500 ms; queues of MQES + 1 */
-		return 1ULL << 37 | (uint64_t)(is("not-ready") ? 2 : 20) << 24 | (DEPTH - 1);
+		return 1ULL << 37 | 2ULL << 24 | (DEPTH - 1);
 	case PROP_VS:
 		return 0x10300;
 	case PROP_CC:
