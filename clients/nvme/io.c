@@ -289,7 +289,7 @@ static int knvme_post(struct knvme_queue *queue, struct request *rq)
 				      NULL, 0, &req->sent);
 		if (!ret)
 			return 0;
-		/* Who has answered a command that was never sent? */
+		/* A response has come to a command that was never sent */
 		if (!test_and_clear_bit(KNVME_R_WAITS, &req->flags))
 			ret = -EPROTO;
 	}
