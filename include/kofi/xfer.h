@@ -112,6 +112,9 @@ static inline int kofi_op_check(const struct kofi_ep *ep, const struct kofi_op *
 	known = op->kind == KOFI_OP_RECV ? ep->limits->recv_flags :
 		op->kind == KOFI_OP_TRECV ? ep->limits->trecv_flags :
 					    ep->limits->tx_flags;
+	/* Only a message ends a key of the peer's */
+	if (op->kind != KOFI_OP_SEND)
+		known &= ~FI_REMOTE_INV;
 	/* What is read is not there yet, and brings the peer nothing to report */
 	if (op->kind == KOFI_OP_READ || op->kind >= KOFI_OP_FETCH)
 		known &= ~(FI_INJECT | FI_REMOTE_CQ_DATA);
@@ -148,6 +151,13 @@ static inline u64 kofi_op_comp_flags(const struct kofi_op *op)
 	default:
 		return FI_ATOMIC | FI_READ;
 	}
+}
+
+/* The form of an atomic operation, as fi_query_atomic() has it */
+static inline u64 kofi_atomic_form(enum kofi_op_kind kind)
+{
+	return kind == KOFI_OP_FETCH ? FI_FETCH_ATOMIC :
+	       kind == KOFI_OP_COMPARE ? FI_COMPARE_ATOMIC : 0;
 }
 
 #endif /* _KOFI_XFER_H */

@@ -12,7 +12,8 @@
  *
  * Flags: the message calls pass the client's, all others the default flags of the
  * endpoint and what their name says.  kofi_ep_flags() has added FI_COMPLETION where the
- * endpoint reports every success; fi_inject() and the like never have it.
+ * endpoint reports every success; fi_inject() and the like never have it.  A call whose
+ * name says what the endpoint does not have is absent: -ENOSYS.
  * kofi_op_check() finds calls and flags that the endpoint does not have.
  */
 #ifndef _KOFI_XFER_OPS_H
@@ -115,6 +116,8 @@ static ssize_t kofi_xfer_send_one(struct fid_ep *fid_ep, const void *buf,
 		.data		= data,
 	};
 
+	if (flags & ~ep->limits->tx_flags)
+		return -ENOSYS;
 	return kofi_xfer_post(ep, &op);
 }
 
@@ -278,6 +281,8 @@ static ssize_t kofi_xfer_tsend_one(struct fid_ep *fid_ep, const void *buf,
 		.tag		= tag,
 	};
 
+	if (flags & ~ep->limits->tx_flags)
+		return -ENOSYS;
 	return kofi_xfer_post(ep, &op);
 }
 
@@ -389,6 +394,8 @@ static ssize_t kofi_xfer_rma(struct fid_ep *fid_ep, enum kofi_op_kind kind,
 	};
 	size_t i;
 
+	if (flags & ~ep->limits->tx_flags)
+		return -ENOSYS;
 	for (i = 0; i < count; i++)
 		if (check_add_overflow(rma.len, iov[i].iov_len, &rma.len))
 			return -EMSGSIZE;

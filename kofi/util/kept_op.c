@@ -11,12 +11,6 @@
 /* Bytes between two looks at the scheduler */
 #define KOFI_COPY_STEP	SZ_256K
 
-static u64 kofi_atomic_form(enum kofi_op_kind kind)
-{
-	return kind == KOFI_OP_FETCH ? FI_FETCH_ATOMIC :
-	       kind == KOFI_OP_COMPARE ? FI_COMPARE_ATOMIC : 0;
-}
-
 /* The data of an injected operation, which may stand on the stack of the caller */
 static int kofi_keep_inject(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 			    enum fi_buf_type type, const void *list,

@@ -138,7 +138,7 @@ void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
 }
 
 /*
- * Plain operations (fast.h): when they have succeeded there is nothing to be done but to
+ * Plain operations (xfer.c): when they have succeeded there is nothing to be done but to
  * report them.
  */
 void verbs_sent(struct ib_cq *cq, struct ib_wc *wc)

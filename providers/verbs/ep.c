@@ -572,11 +572,7 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 	fid->fid.ops = &verbs_ep_fid_ops;
 	fid->ops = &verbs_ep_ops;
 	fid->cm = &verbs_ep_cm_ops;
-	fid->tagged = &kofi_no_ops_tagged;
-	fid->msg = ep->kep.shared ? &verbs_shared_msg_ops : &verbs_msg_ops;
-	fid->rma = verbs_ep_has_rma(ep) ? &verbs_rma_ops : &kofi_no_ops_rma;
-	fid->atomic = info->caps & FI_ATOMIC && domain->dev->atomics ?
-		      &verbs_atomic_ops : &kofi_no_ops_atomic;
+	verbs_ep_set_ops(ep);
 	ret = verbs_ep_get_id(ep, info);
 	if (ret)
 		goto fini_ep;

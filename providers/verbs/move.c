@@ -45,9 +45,6 @@
 
 #define VERBS_MOVE_WRS		32	/* most work requests of a round */
 
-#define VERBS_MOVE_FLAGS	(FI_COMPLETION | FI_FENCE | \
-				 FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
-
 /* The caller holds the queue's lock, here and below */
 static int verbs_move_take_slots(struct verbs_move *move, unsigned int count)
 {
@@ -452,92 +449,62 @@ static int verbs_move_start(const struct verbs_move *template, bool silent)
 	return ret;
 }
 
-static bool verbs_move_flags_fit(const struct verbs_ep *ep, bool read, u64 flags)
-{
-	/* iWARP knows no fence in front of a read */
-	if (read && ep->iwarp && flags & FI_FENCE)
-		return false;
-	return !(flags & ~(ep->kep.limits->tx_flags & VERBS_MOVE_FLAGS));
-}
-
-/* A move of nothing is an operation like any other */
-static ssize_t verbs_move_nothing(struct verbs_ep *ep,
-				  const struct verbs_move *move, u64 flags)
-{
-	const struct verbs_op op = {
-		.opcode		= verbs_move_is_read(move) ? IB_WR_RDMA_READ :
-							     IB_WR_RDMA_WRITE,
-		.context	= move->context,
-		.flags		= flags,
-		.addr		= move->addr,
-		.key		= move->key,
-		.silent		= verbs_is_silent(&ep->kep.tx, flags),
-	};
-
-	return verbs_post(ep, &op);
-}
-
 /* On a device that does not go away meanwhile */
-static ssize_t verbs_move_list(struct verbs_ep *ep,
-			       const struct verbs_move_to *to,
-			       struct scatterlist *sgl, unsigned int nents,
-			       size_t offset, u64 flags)
+static ssize_t verbs_move_list(struct verbs_ep *ep, const struct verbs_op *op,
+			       size_t offset)
 {
+	bool read = op->opcode == IB_WR_RDMA_READ;
 	struct verbs_move move = {
 		.ep		= ep,
-		.context	= to->context,
-		.len		= to->len,
-		.addr		= to->addr,
-		.key		= to->key,
-		.dir		= to->dir,
-		.fence		= flags & FI_FENCE,
-		.fine		= verbs_move_registers(ep, to->dir),
+		.context	= op->context,
+		.len		= op->remote_len,
+		.addr		= op->addr,
+		.key		= op->key,
+		.dir		= verbs_op_dir(op),
+		.fence		= op->flags & FI_FENCE,
+		.fine		= verbs_move_registers(ep, verbs_op_dir(op)),
 	};
+	/* One of nothing is an operation like any other */
+	struct verbs_op nothing = *op;
 	int ret;
 
-	if (!verbs_moves_max(ep))
-		return -ENOSYS;
 	ret = kofi_conn_check(&ep->kep.conn, true);
 	if (ret)
 		return ret;
-	if (!verbs_move_flags_fit(ep, verbs_move_is_read(&move), flags))
-		return -FI_EBADFLAGS;
-	if (verbs_move_is_read(&move) && !ep->may_read)
+	if (read && !ep->may_read)
 		return -EACCES;
-	if (to->key > U32_MAX)
-		return -EINVAL;
-	ret = verbs_move_find(&move.at, sgl, nents, offset, to->len);
+	/* The list may end in front of the offset, or be no memory */
+	ret = verbs_move_find(&move.at, (void *)op->list, op->count, offset, move.len);
 	if (ret)
 		return ret;
-	if (!to->len)
-		return verbs_move_nothing(ep, &move, flags);
+	nothing.count = 0;
+	if (!move.len)
+		return verbs_post(ep, &nothing);
 	/* A hint that spares the mapping */
 	if (verbs_queue_full(&ep->tx) && verbs_slot_await(ep, NULL))
 		return -EAGAIN;
-	return verbs_move_start(&move, verbs_is_silent(&ep->kep.tx, flags));
+	return verbs_move_start(&move, op->silent);
 }
 
 /**
  * verbs_move() - Move a list
  * @ep: the endpoint
- * @to: what to move: context, len, addr, key and dir
- * @sgl: the list
- * @nents: its elements
+ * @op: a read or write; its list is a &struct scatterlist
  * @offset: where in the list it begins
- * @flags: FI_*
  *
  * Context: may sleep.
  * Return: as fi_readsgl().
  */
-ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
-		   struct scatterlist *sgl, unsigned int nents, size_t offset,
-		   u64 flags)
+ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_op *op, size_t offset)
 {
-	ssize_t ret = verbs_ep_enter(ep);
+	ssize_t ret;
 
+	if (!verbs_moves_max(ep))
+		return -ENOSYS;
+	ret = verbs_ep_enter(ep);
 	if (ret)
 		return ret;
-	ret = verbs_move_list(ep, to, sgl, nents, offset, flags);
+	ret = verbs_move_list(ep, op, offset);
 	verbs_ep_leave(ep);
 	return ret;
 }

@@ -11,9 +11,6 @@
 
 #define VERBS_PARTS		16	/* most work requests of an operation */
 
-/* What fi_recvmsg() may be asked */
-#define VERBS_RECV_FLAGS	(FI_COMPLETION | FI_MORE)
-
 /**
  * struct verbs_map - Elements for the device
  * @count: of @sge
@@ -43,6 +40,7 @@ struct verbs_map {
  * @data: remote CQ data
  * @addr: remote address
  * @key: remote key
+ * @remote_len: bytes of the remote memory; of reads and writes
  * @region: whose key ends with the operation, or NULL
  * @swap: what a compare and swap puts in; it compares with @data, as fetch and add
  *	adds @data
@@ -60,6 +58,7 @@ struct verbs_op {
 	u64			data;
 	u64			addr;
 	u64			key;
+	size_t			remote_len;
 	struct verbs_mr		*region;
 	u64			swap;
 	bool			atomic;
@@ -85,22 +84,6 @@ struct verbs_part {
 	struct verbs_slot	*slot;
 };
 
-/**
- * struct verbs_move_to - A move, seen from the call
- * @dir: DMA_FROM_DEVICE: a read; DMA_TO_DEVICE: a write
- * @len: bytes
- * @addr: remote address
- * @key: remote key
- * @context: the client's
- */
-struct verbs_move_to {
-	enum dma_data_direction	dir;
-	size_t			len;
-	u64			addr;
-	u64			key;
-	void			*context;
-};
-
 /* map.c */
 int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
 		   struct kofi_list_iter *iter, size_t limit,
@@ -114,16 +97,12 @@ void verbs_bounce_destroy(struct verbs_ep *ep);
 void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
 		  struct ib_sge *sge);
 
-/* msg.c, rma.c */
-extern const struct fi_ops_msg verbs_msg_ops;
-extern const struct fi_ops_msg verbs_shared_msg_ops;
-extern const struct fi_ops_rma verbs_rma_ops;
+/* xfer.c */
 const struct kofi_ep_limits *verbs_ep_limits(bool iwarp);
-
-/* atomic.c */
-extern const struct fi_ops_atomic verbs_atomic_ops;
 int verbs_query_atomic(struct verbs_domain *domain, enum fi_datatype datatype,
 		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags);
+void verbs_ep_set_ops(struct verbs_ep *ep);
+void verbs_srx_set_ops(struct verbs_srx *srx);
 
 /* post.c */
 int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
@@ -175,9 +154,7 @@ u32 verbs_moves_max(const struct verbs_ep *ep);
 u32 verbs_moves_ctxs(const struct verbs_ep *ep);
 void verbs_moves_abandon(struct verbs_ep *ep);
 void verbs_moves_free(struct verbs_ep *ep);
-ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_move_to *to,
-		   struct scatterlist *sgl, unsigned int nents, size_t offset,
-		   u64 flags);
+ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_op *op, size_t offset);
 
 static inline u32 verbs_wr_size(int num_sge)
 {

@@ -3,7 +3,7 @@
  * Posting: from an operation to a work request in the device's queue.
  *
  * This is the way of everything; most operations of most clients are plain and pass by
- * it (fast.h).
+ * it (xfer.c).
  *
  * Look at the state, map the buffers, take a slot, then, under the queue's lock, settle
  * which operation rides on which, and hand the work request to the device.  Nothing is
@@ -289,7 +289,7 @@ int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
 }
 
 /*
- * The device copies short data when they are posted (see fast.h), unless they wait for the
+ * The device copies short data when they are posted (see xfer.c), unless they wait for the
  * doorbell.  Not every device takes more than one element then.
  */
 static bool verbs_op_is_copied(const struct verbs_ep *ep, const struct verbs_op *op,
@@ -312,6 +312,8 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 			    inject ? ep->kep.inject_size : ep->kep.max_msg_size);
 	if (len < 0)
 		return len;
+	if (op->opcode != IB_WR_SEND && op->remote_len != len)
+		return -EINVAL;
 	if (verbs_queue_full(&ep->tx) && verbs_slot_await(ep, NULL))
 		return -EAGAIN;
 	if (inject)

@@ -63,7 +63,7 @@ struct verbs_sge {
  *	by their @link
  * @region: whose key ends with the operation, or begins if there are no comp.flags; or
  *	NULL
- * @bytes: length of the buffers; 0 if it is plain (fast.h)
+ * @bytes: length of the buffers; 0 if it is plain (xfer.c)
  * @marks: all of the following; 0 if it is plain
  * @silent: success is not reported
  * @signaled: the device reports success to us
@@ -99,7 +99,7 @@ struct verbs_slot {
  * struct verbs_queue - One direction of an endpoint, or a shared receive context's
  * @lock: guards the transmit side from the choice of who rides with whom to the
  *	doorbell; taken with interrupts off; see verbs_queue_unlock()
- * @plain: plain operations may go the short way now (fast.h)
+ * @plain: plain operations may go the short way now (xfer.c)
  * @fits: and may as far as the endpoint is concerned
  * @counted: a counter is bound, so everything is signalled (verbs_queue_tune())
  * @free: place of the first free slot, and below a count of takings (slot.c)

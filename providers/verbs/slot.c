@@ -8,7 +8,7 @@
  * completion always has a place.
  *
  * Free slots stand in a list without a lock, as posters of plain operations
- * (fast.h) and readers take none.  The list is one 64-bit word: the place of its
+ * (xfer.c) and readers take none.  The list is one 64-bit word: the place of its
  * first slot, and a count of takings below.  Who takes the first slot reads the
  * place of the second from it, and may find nonsense there if another has been
  * quicker; then the count has moved on, and the exchange of the word fails (this is
@@ -64,7 +64,7 @@ void verbs_queue_tune(struct verbs_queue *queue)
 	const struct kofi_ep_side *side = queue->side;
 
 	queue->counted = verbs_queue_is_counted(queue);
-	queue->fits = queue->ep && !queue->ep->iwarp && !queue->counted &&
+	queue->fits = queue->slots && queue->ep && !queue->ep->iwarp && !queue->counted &&
 		      !side->selective &&
 		      !(READ_ONCE(side->op_flags) & ~FI_COMPLETION);
 }

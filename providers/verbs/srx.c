@@ -314,49 +314,6 @@ void verbs_srx_drain(struct verbs_ep *ep)
 	mutex_unlock(&srx->lock);
 }
 
-static ssize_t verbs_srx_recvv(struct fid_ep *fid_ep, const struct kvec *iov,
-			       void **desc, size_t count, fi_addr_t src_addr,
-			       void *context)
-{
-	struct verbs_srx *srx = to_verbs_srx(&fid_ep->fid);
-	struct verbs_op op = {
-		.list		= iov,
-		.count		= count,
-		.desc		= desc,
-		.context	= context,
-		.silent		= verbs_is_silent(&srx->kep.rx,
-						  srx->kep.rx.op_flags),
-	};
-
-	return verbs_post_srx(srx, &op);
-}
-
-static ssize_t verbs_srx_recv(struct fid_ep *srx, void *buf, size_t len,
-			      void *desc, fi_addr_t src_addr, void *context)
-{
-	struct kvec kvec = { buf, len };
-
-	return verbs_srx_recvv(srx, &kvec, &desc, 1, src_addr, context);
-}
-
-static ssize_t verbs_srx_recvmsg(struct fid_ep *fid_ep,
-				 const struct fi_msg *msg, u64 flags)
-{
-	struct verbs_srx *srx = to_verbs_srx(&fid_ep->fid);
-	struct verbs_op op = {
-		.type		= msg->type,
-		.list		= msg->msg_iov,
-		.count		= msg->iov_count,
-		.desc		= msg->desc,
-		.context	= msg->context,
-		.silent		= verbs_is_silent(&srx->kep.rx, flags),
-	};
-
-	if (flags & ~VERBS_RECV_FLAGS)
-		return -FI_EBADFLAGS;
-	return verbs_post_srx(srx, &op);
-}
-
 /* The core lets one event queue through */
 static int verbs_srx_bind(struct fid *fid, struct fid *bfid, u64 flags)
 {
@@ -464,19 +421,6 @@ static const struct fi_ops_ep verbs_srx_ops = {
 	.drain		= fi_no_drain,
 };
 
-static const struct fi_ops_msg verbs_srx_msg_ops = {
-	.size		= sizeof(struct fi_ops_msg),
-	.recv		= verbs_srx_recv,
-	.recvv		= verbs_srx_recvv,
-	.recvmsg	= verbs_srx_recvmsg,
-	.send		= fi_no_msg_send,
-	.sendv		= fi_no_msg_sendv,
-	.sendmsg	= fi_no_msg_sendmsg,
-	.inject		= fi_no_msg_inject,
-	.senddata	= fi_no_msg_senddata,
-	.injectdata	= fi_no_msg_injectdata,
-};
-
 static struct verbs_srx *verbs_srx_alloc(const struct ib_device *ibdev,
 					 const struct fi_rx_attr *attr,
 					 void *context)
@@ -502,10 +446,7 @@ static struct verbs_srx *verbs_srx_alloc(const struct ib_device *ibdev,
 	srx->kep.ep.fid.ops = &verbs_srx_fid_ops;
 	srx->kep.ep.ops = &verbs_srx_ops;
 	srx->kep.ep.cm = &kofi_no_ops_cm;
-	srx->kep.ep.msg = &verbs_srx_msg_ops;
-	srx->kep.ep.rma = &kofi_no_ops_rma;
-	srx->kep.ep.tagged = &kofi_no_ops_tagged;
-	srx->kep.ep.atomic = &kofi_no_ops_atomic;
+	verbs_srx_set_ops(srx);
 	return srx;
 }
 

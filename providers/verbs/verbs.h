@@ -20,7 +20,7 @@
  *	verbs_ep	an RC queue pair and its rdma_cm_id (ep.c, cm.c)
  *	verbs_srx	a receive queue that endpoints share (srx.c)
  *   op.h
- *	verbs_op	an operation on its way into the queue (msg.c, rma.c, post.c)
+ *	verbs_op	an operation on its way into the queue (xfer.c, post.c)
  *	verbs_part	one of several work requests of an operation (split.c)
  *	verbs_move	a list of any length on its way (move.c)
  */

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Data transfers: from the call of a client to an operation for post.c.
+ *
+ * fi_send(), fi_recv(), fi_read() and fi_write() of one buffer are what clients post most.
+ * They have a fast path, which ends in the work request and the slot that post.c would
+ * make of them, and leaves out the list and the lock of the queue.  It is open
+ *
+ *	- while the endpoint is connected, and its default flags ask for nothing but
+ *	  completions
+ *	- while no operation waits for a doorbell or for another one's completion; the lock
+ *	  of a transmit queue keeps the order of such operations.  A thread that has posted
+ *	  one of them finds the fast path closed (verbs_queue_settle()).  Between threads
+ *	  there is no order that a client could expect
+ *	- for a buffer in a region, or in memory that the device reaches under its kernel
+ *	  address
+ *
+ * Every other call is written as struct kofi_op by kofi/xfer_ops.h and takes the slow path:
+ * kofi_xfer_post(), then verbs_post(), verbs_post_recv(), verbs_post_srx(), or verbs_move()
+ * for lists of any length.  So does a call for which the fast path is closed, or that finds
+ * the queue full; nothing has happened then.
+ *
+ * Data that fit inline are copied by the device when they are posted, as those of
+ * fi_inject() are: the device need not fetch them, and they need no mapping.  The buffer
+ * belongs to the provider until the completion all the same.
+ *
+ * Remote memory: one range per operation, as in libfabric's verbs provider.  Keys have 32
+ * bits; a longer one cannot come from this provider and is refused here.
+ *
+ * Atomic operations on 64 bits of remote memory, as in libfabric's verbs provider (1.17 and
+ * 2.x):
+ *
+ *	fi_atomic, FI_ATOMIC_WRITE		a fenced RDMA write
+ *	fi_fetch_atomic, FI_ATOMIC_READ		an RDMA read
+ *	fi_fetch_atomic, FI_SUM			fetch and add
+ *	fi_compare_atomic, FI_CSWAP		compare and swap
+ *
+ * on FI_INT64 and FI_UINT64, and except for the sum on FI_DOUBLE.  (libfabric also answers
+ * yes to the sum of doubles, and to FI_FLOAT, of which it moves eight bytes.)  One element
+ * per call, at an address that is a multiple of its size.
+ */
+#include <linux/module.h>
+#include <kofi/xfer_atomic_ops.h>
+#include "ep.h"
+#include "mr.h"
+#include "op.h"
+#include "queue.h"
+#include "verbs.h"
+
+#define VERBS_ATOMIC_SIZE	sizeof(u64)
+
+/* What may be the default of calls without flags */
+#define VERBS_OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
+			 FI_TRANSMIT_COMPLETE)
+#define VERBS_TX_FLAGS	(VERBS_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_REMOTE_INV | \
+			 FI_MORE | FI_FENCE)
+/* iWARP has no immediate data, and does not say when data have arrived */
+#define VERBS_IWARP_NOT	(FI_REMOTE_CQ_DATA | FI_TRANSMIT_COMPLETE)
+
+/*
+ * What a peer reads and writes is not counted: an RC queue pair has no event for it.  A
+ * write with remote CQ data takes a receive, but it is not a message that was received.
+ */
+#define VERBS_LIMITS						\
+	.cntr_dirs	 = FI_SEND | FI_RECV | FI_READ | FI_WRITE,	\
+	.rx_op_flags	 = FI_COMPLETION,			\
+	.recv_flags	 = FI_COMPLETION | FI_MORE,		\
+	.cm_data_size	 = VERBS_CM_DATA,			\
+	.max_atomic_size = VERBS_ATOMIC_SIZE
+
+static const struct kofi_ep_limits verbs_limits = {
+	VERBS_LIMITS,
+	.tx_op_flags	= VERBS_OP_FLAGS,
+	.tx_flags	= VERBS_TX_FLAGS,
+};
+
+static const struct kofi_ep_limits verbs_iwarp_limits = {
+	VERBS_LIMITS,
+	.tx_op_flags	= VERBS_OP_FLAGS & ~VERBS_IWARP_NOT,
+	.tx_flags	= VERBS_TX_FLAGS & ~VERBS_IWARP_NOT,
+};
+
+const struct kofi_ep_limits *verbs_ep_limits(bool iwarp)
+{
+	return iwarp ? &verbs_iwarp_limits : &verbs_limits;
+}
+
+/* Atomic operations */
+
+static bool verbs_atomic_has_op(enum fi_op op, u64 form)
+{
+	switch (form) {
+	case 0:
+		return op == FI_ATOMIC_WRITE;
+	case FI_FETCH_ATOMIC:
+		return op == FI_ATOMIC_READ || op == FI_SUM;
+	default:
+		return op == FI_CSWAP;
+	}
+}
+
+static int verbs_atomic_attr(enum fi_datatype type, enum fi_op op, u64 form,
+			     struct fi_atomic_attr *attr)
+{
+	if (!verbs_atomic_has_op(op, form))
+		return -ENOSYS;
+	if (type != FI_INT64 && type != FI_UINT64 &&
+	    (type != FI_DOUBLE || op == FI_SUM))
+		return -EINVAL;
+	attr->count = 1;
+	attr->size = VERBS_ATOMIC_SIZE;
+	return 0;
+}
+
+static int kofi_xfer_atomic_attr(struct kofi_ep *ep, enum fi_datatype type,
+				 enum fi_op op, u64 form,
+				 struct fi_atomic_attr *attr)
+{
+	return verbs_atomic_attr(type, op, form, attr);
+}
+
+int verbs_query_atomic(struct verbs_domain *domain, enum fi_datatype type,
+		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags)
+{
+	if (!domain->dev->atomics)
+		return -ENOSYS;
+	if (flags && flags != FI_FETCH_ATOMIC && flags != FI_COMPARE_ATOMIC)
+		return -FI_EBADFLAGS;
+	return verbs_atomic_attr(type, op, flags, attr);
+}
+
+/* Every list has one element, as long as the remote memory, which is one element */
+static int verbs_atomic_check(const struct kofi_op *kop)
+{
+	bool compare = kop->kind == KOFI_OP_COMPARE;
+	bool operand = kop->op != FI_ATOMIC_READ;
+	bool result = kop->kind != KOFI_OP_ATOMIC;
+	const struct fi_ioc *list = kop->list;
+	struct fi_atomic_attr attr;
+	int ret;
+
+	ret = verbs_atomic_attr(kop->datatype, kop->op, kofi_atomic_form(kop->kind), &attr);
+	if (ret)
+		return ret;
+	if (kop->remote_count != 1 || (operand && kop->count != 1) ||
+	    (result && kop->result_count != 1) || (compare && kop->compare_count != 1))
+		return -E2BIG;
+	if ((operand && list->count != kop->ioc->count) ||
+	    (result && kop->result->count != kop->ioc->count) ||
+	    (compare && kop->compare->count != kop->ioc->count))
+		return -EINVAL;
+	if (kop->ioc->count != attr.count)
+		return -E2BIG;
+	return kop->ioc->addr % attr.size ? -EINVAL : 0;
+}
+
+/* @local: memory for the only element of the local list */
+static int verbs_atomic_fill(struct verbs_op *op, const struct kofi_op *kop,
+			     struct kvec *local)
+{
+	const struct fi_ioc *operand = kop->list;
+	int ret = verbs_atomic_check(kop);
+
+	if (ret)
+		return ret;
+	*local = (struct kvec) { NULL, VERBS_ATOMIC_SIZE };
+	op->atomic = true;
+	op->type = FI_BUF_KVEC;
+	op->list = local;
+	op->count = 1;
+	op->addr = kop->ioc->addr;
+	op->key = kop->ioc->key;
+	op->remote_len = VERBS_ATOMIC_SIZE;
+	if (kop->kind == KOFI_OP_ATOMIC) {
+		op->opcode = IB_WR_RDMA_WRITE;
+		op->flags |= FI_FENCE;
+		local->iov_base = operand->addr;
+		return 0;
+	}
+	local->iov_base = kop->result->addr;
+	op->desc = kop->result_desc;
+	if (kop->op == FI_ATOMIC_READ) {
+		op->opcode = IB_WR_RDMA_READ;
+		return 0;
+	}
+	if (!operand->addr || (kop->kind == KOFI_OP_COMPARE && !kop->compare->addr))
+		return -EINVAL;
+	if (kop->kind == KOFI_OP_FETCH) {
+		op->opcode = IB_WR_ATOMIC_FETCH_AND_ADD;
+		op->data = *(const u64 *)operand->addr;
+	} else {
+		op->opcode = IB_WR_ATOMIC_CMP_AND_SWP;
+		op->data = *(const u64 *)kop->compare->addr;
+		op->swap = *(const u64 *)operand->addr;
+	}
+	return 0;
+}
+
+/* The slow path */
+
+static int verbs_rma_fill(struct verbs_op *op, const struct kofi_op *kop)
+{
+	if (!kop->rma || kop->remote_count != 1)
+		return -EINVAL;
+	op->opcode = kop->kind == KOFI_OP_READ ? IB_WR_RDMA_READ : IB_WR_RDMA_WRITE;
+	op->addr = kop->rma->addr;
+	op->key = kop->rma->key;
+	op->remote_len = kop->rma->len;
+	return 0;
+}
+
+static int verbs_send_fill(struct verbs_op *op, const struct kofi_op *kop)
+{
+	/* The wire has one field for both */
+	if (kop->flags & FI_REMOTE_INV &&
+	    (kop->flags & FI_REMOTE_CQ_DATA || kop->data > U32_MAX))
+		return -EINVAL;
+	op->opcode = IB_WR_SEND;
+	return 0;
+}
+
+static int verbs_op_fill(struct verbs_op *op, const struct kofi_op *kop,
+			 struct kvec *local)
+{
+	int ret;
+
+	*op = (struct verbs_op) {
+		.type		= kop->type,
+		.list		= kop->list,
+		.count		= kop->count,
+		.desc		= kop->desc,
+		.context	= kop->context,
+		.flags		= kop->flags,
+		.data		= kop->data,
+		.silent		= !(kop->flags & FI_COMPLETION),
+	};
+	if (kofi_op_is_recv(kop))
+		return 0;
+	if (kop->kind == KOFI_OP_SEND)
+		return verbs_send_fill(op, kop);
+	ret = kop->kind < KOFI_OP_ATOMIC ? verbs_rma_fill(op, kop) :
+					   verbs_atomic_fill(op, kop, local);
+	return ret ? : op->key > U32_MAX ? -EINVAL : 0;
+}
+
+static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
+{
+	struct verbs_ep *ep = to_verbs_ep(&kep->ep.fid);
+	struct verbs_op op;
+	struct kvec local;
+	int ret;
+
+	ret = kofi_op_check(kep, kop);
+	if (!ret)
+		ret = verbs_op_fill(&op, kop, &local);
+	if (ret)
+		return ret;
+	if (kep->ep.fid.fclass == FI_CLASS_SRX_CTX)
+		return verbs_post_srx(to_verbs_srx(&kep->ep.fid), &op);
+	if (kofi_op_is_recv(kop))
+		return verbs_post_recv(ep, &op);
+	/* iWARP has no fence in front of a read */
+	if (ep->iwarp && op.flags & FI_FENCE && op.opcode == IB_WR_RDMA_READ)
+		return -FI_EBADFLAGS;
+	return kop->any_length ? verbs_move(ep, &op, kop->offset) : verbs_post(ep, &op);
+}
+
+/* The fast path */
+
+/* Does the device take the kernel's address of this buffer at least? */
+static __always_inline bool verbs_takes_address(struct verbs_queue *queue,
+						size_t len,
+						enum dma_data_direction dir)
+{
+	return !queue->maps ||
+	       (dir == DMA_TO_DEVICE && verbs_copies(verbs_tx_ep(queue), len));
+}
+
+static __always_inline bool verbs_mr_holds(const struct verbs_mr *mr,
+					   const struct verbs_ep *ep,
+					   const void *buf, size_t len)
+{
+	return mr->plain == ep->domain && len <= mr->len &&
+	       (uintptr_t)buf - mr->start <= mr->len - len;
+}
+
+/**
+ * verbs_fast_begin() - Take the fast path, if it is open
+ * @ep: the endpoint
+ * @queue: @ep's, of one direction
+ * @buf: the buffer
+ * @len: bytes
+ * @mr: the region that the client names, or NULL
+ * @dir: what the device does with it
+ * @sge: the element
+ * @slot: a slot to be filled in
+ *
+ * Context: any; the device is held (verbs_device_hold()).
+ * Return: true, or false: take the slow path.
+ */
+static __always_inline bool
+verbs_fast_begin(const struct verbs_ep *ep, struct verbs_queue *queue,
+		 const void *buf, size_t len, const struct verbs_mr *mr,
+		 enum dma_data_direction dir, struct ib_sge *sge,
+		 struct verbs_slot **slot)
+{
+	/* An empty buffer is rare, too */
+	if (unlikely(!smp_load_acquire(&queue->plain) ||
+		     len - 1 >= ep->kep.max_msg_size))
+		return false;
+	if (mr ? !verbs_mr_holds(mr, ep, buf, len) :
+		 !(verbs_takes_address(queue, len, dir) &&
+		   kofi_is_plain_memory(buf, len)))
+		return false;
+	sge->addr = (uintptr_t)buf;
+	sge->length = len;
+	sge->lkey = mr ? mr->lkey : queue->lkey;
+	return verbs_slot_take(queue, slot);
+}
+
+/* The rest of a free slot is clean */
+static __always_inline void
+verbs_fast_fill(struct verbs_slot *slot, void *context, u64 comp_flags,
+		void (*done)(struct ib_cq *cq, struct ib_wc *wc))
+{
+	slot->cqe.done = done;
+	slot->comp.op_context = verbs_context(slot->queue, context);
+	slot->comp.flags = comp_flags;
+}
+
+/* @ret: what the device has said to the work request */
+static __always_inline int verbs_fast_end(struct verbs_slot *slot, int ret)
+{
+	const struct verbs_queue *queue = slot->queue;
+
+	if (likely(!ret))
+		return 0;
+	verbs_slot_put(slot);
+	return verbs_post_errno(queue, ret);
+}
+
+static __always_inline int verbs_fast_rdma(struct verbs_ep *ep,
+					   enum ib_wr_opcode opcode,
+					   struct verbs_slot *slot,
+					   struct ib_sge *sge, size_t len,
+					   void *context, u64 addr, u64 key)
+{
+	bool copy = opcode != IB_WR_RDMA_READ && verbs_copies(ep, len);
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe	= &slot->cqe,
+		.wr.sg_list	= sge,
+		.wr.num_sge	= 1,
+		.wr.opcode	= opcode,
+		.wr.send_flags	= IB_SEND_SIGNALED | (copy ? IB_SEND_INLINE : 0),
+		.remote_addr	= addr,
+		.rkey		= key,
+	};
+
+	verbs_fast_fill(slot, context,
+			FI_RMA | (opcode == IB_WR_RDMA_READ ? FI_READ : FI_WRITE),
+			verbs_sent);
+	return verbs_fast_end(slot, ib_post_send(ep->qp, &wr.wr, NULL));
+}
+
+static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
+			  void *desc, fi_addr_t dest_addr, void *context)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct ib_send_wr wr = { .num_sge = 1, .opcode = IB_WR_SEND };
+	struct verbs_slot *slot;
+	struct ib_sge sge;
+	int ret;
+
+	verbs_device_hold();
+	if (unlikely(!verbs_fast_begin(ep, &ep->tx, buf, len, desc,
+				       DMA_TO_DEVICE, &sge, &slot))) {
+		verbs_device_release();
+		return kofi_xfer_send(fid_ep, buf, len, desc, dest_addr, context);
+	}
+	wr.wr_cqe = &slot->cqe;
+	wr.sg_list = &sge;
+	wr.send_flags = IB_SEND_SIGNALED |
+			(verbs_copies(ep, len) ? IB_SEND_INLINE : 0);
+	verbs_fast_fill(slot, context, FI_MSG | FI_SEND, verbs_sent);
+	ret = verbs_fast_end(slot, ib_post_send(ep->qp, &wr, NULL));
+	verbs_device_release();
+	return ret;
+}
+
+static ssize_t verbs_recv(struct fid_ep *fid_ep, void *buf, size_t len,
+			  void *desc, fi_addr_t src_addr, void *context)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct ib_recv_wr wr = { .num_sge = 1 };
+	struct verbs_slot *slot;
+	struct ib_sge sge;
+	int ret;
+
+	verbs_device_hold();
+	if (unlikely(!verbs_fast_begin(ep, &ep->rx, buf, len, desc,
+				       DMA_FROM_DEVICE, &sge, &slot))) {
+		verbs_device_release();
+		return kofi_xfer_recv(fid_ep, buf, len, desc, src_addr, context);
+	}
+	wr.wr_cqe = &slot->cqe;
+	wr.sg_list = &sge;
+	verbs_fast_fill(slot, context, FI_MSG | FI_RECV, verbs_received);
+	slot->comp.buf = buf;
+	ret = verbs_fast_end(slot, ib_post_recv(ep->qp, &wr, NULL));
+	verbs_device_release();
+	return ret;
+}
+
+static ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len,
+			  void *desc, fi_addr_t src_addr, u64 addr, u64 key,
+			  void *context)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct verbs_slot *slot;
+	struct ib_sge sge;
+	int ret;
+
+	verbs_device_hold();
+	if (unlikely(key > U32_MAX || !ep->may_read ||
+		     !verbs_fast_begin(ep, &ep->tx, buf, len, desc,
+				       DMA_FROM_DEVICE, &sge, &slot))) {
+		verbs_device_release();
+		return kofi_xfer_read(fid_ep, buf, len, desc, src_addr, addr, key,
+				      context);
+	}
+	ret = verbs_fast_rdma(ep, IB_WR_RDMA_READ, slot, &sge, len, context,
+			      addr, key);
+	verbs_device_release();
+	return ret;
+}
+
+static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
+			   void *desc, fi_addr_t dest_addr, u64 addr, u64 key,
+			   void *context)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct verbs_slot *slot;
+	struct ib_sge sge;
+	int ret;
+
+	verbs_device_hold();
+	if (unlikely(key > U32_MAX ||
+		     !verbs_fast_begin(ep, &ep->tx, buf, len, desc,
+				       DMA_TO_DEVICE, &sge, &slot))) {
+		verbs_device_release();
+		return kofi_xfer_write(fid_ep, buf, len, desc, dest_addr, addr,
+				       key, context);
+	}
+	ret = verbs_fast_rdma(ep, IB_WR_RDMA_WRITE, slot, &sge, len, context,
+			      addr, key);
+	verbs_device_release();
+	return ret;
+}
+
+static const struct fi_ops_msg verbs_msg_ops = {
+	.size		= sizeof(struct fi_ops_msg),
+	.recv		= verbs_recv,
+	.recvv		= kofi_xfer_recvv,
+	.recvmsg	= kofi_xfer_recvmsg,
+	.send		= verbs_send,
+	.sendv		= kofi_xfer_sendv,
+	.sendmsg	= kofi_xfer_sendmsg,
+	.inject		= kofi_xfer_inject,
+	.senddata	= kofi_xfer_senddata,
+	.injectdata	= kofi_xfer_injectdata,
+};
+
+static const struct fi_ops_rma verbs_rma_ops = {
+	.size		= sizeof(struct fi_ops_rma),
+	.read		= verbs_read,
+	.readv		= kofi_xfer_readv,
+	.readmsg	= kofi_xfer_readmsg,
+	.write		= verbs_write,
+	.writev		= kofi_xfer_writev,
+	.writemsg	= kofi_xfer_writemsg,
+	.inject		= kofi_xfer_inject_write,
+	.writedata	= kofi_xfer_writedata,
+	.injectdata	= kofi_xfer_inject_writedata,
+	.readsgl	= kofi_xfer_readsgl,
+	.writesgl	= kofi_xfer_writesgl,
+};
+
+/* The data transfer calls of an endpoint, as far as the client has asked for them */
+void verbs_ep_set_ops(struct verbs_ep *ep)
+{
+	struct kofi_ep *kep = &ep->kep;
+
+	kep->ep.msg = &verbs_msg_ops;
+	kep->ep.tagged = &kofi_no_ops_tagged;
+	kep->ep.rma = verbs_ep_has_rma(ep) ? &verbs_rma_ops : &kofi_no_ops_rma;
+	kep->ep.atomic = kep->caps & FI_ATOMIC && ep->domain->dev->atomics ?
+			 &kofi_xfer_atomic_ops : &kofi_no_ops_atomic;
+}
+
+/* And those of a shared receive context */
+void verbs_srx_set_ops(struct verbs_srx *srx)
+{
+	srx->kep.ep.msg = &kofi_xfer_msg_ops;
+	srx->kep.ep.rma = &kofi_no_ops_rma;
+	srx->kep.ep.tagged = &kofi_no_ops_tagged;
+	srx->kep.ep.atomic = &kofi_no_ops_atomic;
+}
