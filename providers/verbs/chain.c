@@ -61,8 +61,6 @@ static void verbs_chain_refuse(const struct ib_send_wr *bad,
 	struct verbs_slot *slot;
 
 	for (; bad && bad != end; bad = bad->next) {
-		if (verbs_wr_is_sinks(bad))
-			continue;
 		slot = container_of(bad->wr_cqe, struct verbs_slot, cqe);
 		verbs_slot_blame(slot, -err, 0);
 		verbs_refuse(slot);

@@ -302,7 +302,7 @@ void verbs_cm_broken(struct work_struct *work)
 	    conn->state == KOFI_CONN_CONNECTING)
 		verbs_ep_disconnected(ep);
 	else if (!conn->closing)
-		verbs_end_stranded(ep, false);
+		verbs_batch_end_partial(ep, false);
 	rdma_unlock_handler(ep->id);
 	verbs_end_refused(ep);
 	memalloc_noio_restore(noio);

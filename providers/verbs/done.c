@@ -170,6 +170,8 @@ static void verbs_slot_end(struct verbs_slot *slot)
 
 	if (slot->riders)
 		verbs_slot_put_riders(slot);
+	if (slot->parts)
+		verbs_slot_put_parts(slot);
 	/* It has been in flight for its region; a registration is not over */
 	if (slot->region && slot->comp.flags)
 		verbs_mr_ep_ended(slot->region);

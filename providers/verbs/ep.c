@@ -353,7 +353,7 @@ void verbs_ep_flush(struct verbs_ep *ep)
 		return;
 	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
 	verbs_ring_last(ep);
-	verbs_end_stranded(ep, false);
+	verbs_batch_end_partial(ep, false);
 }
 
 static void verbs_ep_destroy_qp(struct verbs_ep *ep)

@@ -57,7 +57,7 @@ void verbs_ep_drain_qp(struct verbs_ep *ep)
 	mutex_unlock(&ep->drain.lock);
 	verbs_cq_quiesce(verbs_queue_cq(&ep->tx));
 	verbs_cq_quiesce(verbs_queue_cq(&ep->rx));
-	verbs_end_stranded(ep, true);
+	verbs_batch_end_partial(ep, true);
 	flush_work(&ep->broken);
 	verbs_moves_abandon(ep);
 }

@@ -5,7 +5,7 @@
  *
  * A move goes in rounds.  A round has a few contexts of rdma_rw's, which round.c makes
  * out of a piece of the list.  Their work requests form one chain, posted in order under
- * the queue's lock; the last one is signalled, others only where verbs_part_watch() has
+ * the queue's lock; the last one is signalled, others only where batch.c has
  * to.  The client's thread posts the first round, a worker of the endpoint the next one
  * when a round has completed.  So progress depends on nobody but whoever polls the
  * completion queue.
@@ -18,13 +18,11 @@
  * round, or gets -EAGAIN, and keeps them to its end: a list for one round, what that
  * round has; a longer one, what any round may have (moves->wrs).  One of them is the
  * move's own: the last work request of each round, and in the end the client's
- * completion, on which nothing else has a claim.  The others point to it (whole), so
- * the first error in a round is the error of the move (split.c).  The registrations
+ * completion, on which nothing else has a claim.  The others are its parts (batch.c).  The registrations
  * of an endpoint are made when it is enabled, as many as the moves that the client
  * has asked for can use at once, so no round ever waits for one.
  *
- * If the next round cannot be posted, the move is stranded like an operation under
- * way (split.c), and its end comes with the marker, in the context of any other.
+ * If the next round cannot be posted, the move is partial (batch.c), and its end comes with the marker, in the context of any other.
  *
  * Locking: the list of moves and their number by the queue's lock.  A move belongs to
  * one at a time: the poster, the device, the done function, the worker.  The worker
@@ -45,82 +43,24 @@
 
 #define VERBS_MOVE_WRS		32	/* most work requests of a round */
 
-/* The caller holds the queue's lock, here and below */
-static int verbs_move_take_slots(struct verbs_move *move, unsigned int count)
-{
-	struct verbs_slot *slots;
-	int ret = verbs_slots_claim(move->ep, count, &slots);
-
-	if (ret)
-		return ret;
-	move->slot = slots;
-	move->parts = slots->link;
-	return 0;
-}
-
-static void verbs_move_put_parts(struct verbs_move *move)
-{
-	struct verbs_slot *part;
-
-	while ((part = move->parts)) {
-		move->parts = part->link;
-		verbs_slot_put(part);
-	}
-}
-
-static void verbs_move_untake_slots(struct verbs_move *move)
-{
-	verbs_slot_put(move->slot);
-	move->slot = NULL;
-	verbs_move_put_parts(move);
-}
-
-/* Returns whether one of them registers memory */
-static bool verbs_move_board(struct verbs_move *move, struct ib_send_wr *wr)
+/*
+ * Posts the batch.  Returns an errno only if nothing has been posted, and rdma_rw has no
+ * registration that it takes for done.
+ */
+static int verbs_move_post(struct verbs_move *move)
 {
 	static const struct verbs_op op = { .silent = true };
-	struct verbs_slot *part = move->parts;
+	struct ib_send_wr *first = verbs_move_wrs(move), *wr;
+	struct verbs_slot *part = move->slot->parts;
 	bool registers = false;
 
-	for (; wr->next; wr = wr->next, part = part->link) {
+	for (wr = first; wr->next; wr = wr->next, part = part->link) {
 		verbs_slot_fill(part, &op, 0);
-		part->whole = move->slot;
-		part->part = true;
-		wr->wr_cqe = &part->cqe;
-		verbs_part_watch(part, wr);
 		registers |= wr->opcode == IB_WR_REG_MR;
 		verbs_move_fix_inv(wr);
 	}
 	verbs_move_fix_inv(wr);
-	verbs_slot_carry(move->slot, wr);
-	return registers;
-}
-
-/*
- * Posts the round.  An errno only if nothing has been posted, and rdma_rw has no
- * registration that it takes for done; else the move is stranded.
- */
-static int verbs_move_post(struct verbs_move *move)
-{
-	struct ib_send_wr *first = verbs_move_wrs(move);
-	struct verbs_ep *ep = move->ep;
-	unsigned int taken;
-	bool registers;
-	int ret;
-
-	verbs_regs_ride(ep);
-	registers = verbs_move_board(move, first);
-	ret = verbs_chain_post(ep, first, &taken);
-	if (!ret)
-		return 0;
-	if (taken || registers) {
-		verbs_strand(move->slot, -ret);
-		ret = 0;
-	} else {
-		verbs_slot_alight(move->slot);
-	}
-	verbs_chain_abandon(ep);
-	return ret;
+	return verbs_batch_post(move->ep, first, move->slot, !registers);
 }
 
 /* There is one less; only those who were refused for that are called */
@@ -143,7 +83,7 @@ static void verbs_move_end(const struct ib_cq *cq, struct verbs_move *move)
 
 	slot->cqe.done = verbs_send_done;
 	slot->comp.op_context = verbs_context(slot->queue, move->context);
-	verbs_move_put_parts(move);
+	verbs_slot_put_parts(slot);
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	list_del(&move->entry);
 	verbs_move_put(ep);
@@ -177,12 +117,13 @@ static void verbs_move_orphan(struct verbs_move *move)
 	struct verbs_slot *slot = move->slot;
 
 	move->slot = NULL;
+	slot->parts = NULL;
 	slot->cqe.done = verbs_send_done;
 	slot->comp.op_context = verbs_context(slot->queue, move->context);
 	verbs_slot_fail(NULL, slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
 }
 
-/* A round is over; without @cq see verbs_end_stranded() */
+/* A round is over; without @cq see verbs_batch_end_partial() */
 static void verbs_move_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
@@ -227,7 +168,7 @@ static void verbs_move_go_on(struct verbs_move *move, int err)
 		ret = verbs_move_post(move);
 	/* Once it is posted, the move is not ours any more */
 	if (ret)
-		verbs_strand(move->slot, -ret);
+		verbs_batch_fail(move->slot, -ret);
 	verbs_queue_unlock(ep, &ep->tx, flags);
 }
 
@@ -396,17 +337,15 @@ static int verbs_move_first(struct verbs_move *move, unsigned int wrs,
 	/* Once more, as a drain does not wait for who maps a list */
 	ret = kofi_conn_check(&ep->kep.conn, true);
 	if (!ret)
-		ret = verbs_move_take_slots(move, move->at.left ?
-					    ep->moves->wrs : wrs);
+		ret = verbs_batch_claim(ep, move->at.left ? ep->moves->wrs : wrs,
+					&move->slot);
 	if (!ret) {
 		verbs_move_own_slot(move, silent);
 		list_add_tail(&move->entry, &ep->moves->list);
 		ret = verbs_move_post(move);
 		if (ret) {
-			verbs_slot_over(move->slot);
-			move->slot->cqe.done = verbs_send_done;
 			list_del(&move->entry);
-			verbs_move_untake_slots(move);
+			verbs_batch_drop(move->slot);
 			ret = verbs_post_errno(&ep->tx, ret);
 		}
 	}

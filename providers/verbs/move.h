@@ -56,7 +56,6 @@ struct verbs_move_ctx {
  * @due: link while it waits for the worker
  * @ep: the endpoint
  * @slot: its own; comp.op_context points here until the end
- * @parts: more of them
  * @context: the client's
  * @at: where the next round begins
  * @len: bytes of all
@@ -75,7 +74,6 @@ struct verbs_move {
 	struct llist_node	due;
 	struct verbs_ep		*ep;
 	struct verbs_slot	*slot;
-	struct verbs_slot	*parts;
 	void			*context;
 	struct verbs_cursor	at;
 	size_t			len;

@@ -115,8 +115,6 @@ void verbs_mr_ep_ended(struct verbs_mr *mr);
 int verbs_sinks_init(struct verbs_ep *ep);
 void verbs_sinks_destroy(struct verbs_ep *ep);
 void verbs_sinks_put(struct verbs_mr *mr);
-void verbs_sinks_chain(struct verbs_ep *ep, struct verbs_mr *mr);
-bool verbs_wr_is_sinks(const struct ib_send_wr *wr);
 u32 verbs_sinks_max_len(const struct ib_device *ibdev);
 bool verbs_needs_sink(const struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op,

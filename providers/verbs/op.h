@@ -76,12 +76,10 @@ union verbs_any_wr {
  * struct verbs_part - One of the work requests of an operation
  * @any: the work request
  * @map: its elements
- * @slot: what it takes in the queue
  */
 struct verbs_part {
 	union verbs_any_wr	any;
 	struct verbs_map	map;
-	struct verbs_slot	*slot;
 };
 
 /* map.c */
@@ -136,6 +134,14 @@ void verbs_reg_wait(struct verbs_mr *mr);
 void verbs_regs_ride(struct verbs_ep *ep);
 bool verbs_reg_take_back(struct verbs_mr *mr);
 
+/* batch.c */
+int verbs_batch_claim(struct verbs_ep *ep, unsigned int count, struct verbs_slot **whole);
+int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
+		     struct verbs_slot *whole, bool undo);
+void verbs_batch_fail(struct verbs_slot *whole, int err);
+void verbs_batch_drop(struct verbs_slot *whole);
+void verbs_batch_end_partial(struct verbs_ep *ep, bool drained);
+
 /* split.c */
 size_t verbs_read_iov_max(const struct ib_device *ibdev, size_t size,
 			  size_t iov_limit);
@@ -143,9 +149,6 @@ size_t verbs_write_iov_max(size_t size, size_t iov_limit);
 size_t verbs_split_limit(const struct verbs_ep *ep);
 int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 		     struct kofi_list_iter *iter, const struct verbs_map *first);
-void verbs_part_watch(struct verbs_slot *part, struct ib_send_wr *wr);
-void verbs_strand(struct verbs_slot *slot, int err);
-void verbs_end_stranded(struct verbs_ep *ep, bool drained);
 int verbs_parts_init(struct verbs_ep *ep);
 
 /* move.c */

@@ -131,43 +131,6 @@ static bool verbs_wr_waits(const struct verbs_ep *ep, const struct verbs_op *op,
 	       verbs_chain_takes(ep, map->count);
 }
 
-/* A slot for the operation, with what goes in front of it in the chain */
-static int verbs_op_admit(struct verbs_ep *ep, const struct verbs_op *op,
-			  struct verbs_slot **slot)
-{
-	lockdep_assert_held(&ep->tx.lock);
-	if (verbs_ep_ends(ep))
-		return -ESHUTDOWN;
-	if (verbs_slots_claim(ep, 1, slot))
-		return -EAGAIN;
-	if (op->opcode == IB_WR_RDMA_READ_WITH_INV)
-		verbs_sinks_chain(ep, op->region);
-	return 0;
-}
-
-/*
- * The device did not take it.  Of a read with sinks it may have taken a part, or
- * keep what it refuses (siw): then the slot stays out of use, a completion that
- * comes nevertheless is nobody's, and the connection ends.
- */
-static int verbs_slot_refused(struct verbs_slot *slot,
-			      const struct verbs_op *op, int err)
-{
-	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-
-	verbs_slot_over(slot);
-	slot->mapped = false;
-	verbs_slot_alight(slot);
-	if (op->opcode != IB_WR_RDMA_READ_WITH_INV) {
-		verbs_slot_put(slot);
-		return verbs_post_errno(&ep->tx, err);
-	}
-	slot->comp.flags = 0;
-	slot->region = NULL;
-	queue_work(verbs_wq, &ep->broken);
-	return err == -ENOMEM ? -EIO : err;
-}
-
 /* The work request goes to the device, or waits */
 static int verbs_wr_launch(struct verbs_ep *ep, const struct verbs_op *op,
 			   const struct verbs_map *map, struct verbs_slot *slot,
@@ -201,7 +164,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	union verbs_any_wr any __uninitialized;
 	struct verbs_slot *slot;
 	unsigned long flags;
-	int ret, err;
+	int ret;
 
 	verbs_wr_init(&any, op, map);
 	/* siw may answer a read of nothing with something; this is as good */
@@ -209,7 +172,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 		any.wr.opcode = IB_WR_RDMA_WRITE;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	ret = verbs_op_admit(ep, op, &slot);
+	ret = verbs_ep_ends(ep) ? -ESHUTDOWN : verbs_slots_claim(ep, 1, &slot);
 	if (ret)
 		goto unlock;
 	verbs_slot_fill(slot, op, verbs_comp_flags(op));
@@ -220,9 +183,13 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	else
 		verbs_map_keep(slot, map);
 	any.wr.wr_cqe = &slot->cqe;
-	err = verbs_wr_launch(ep, op, map, slot, &any);
-	if (err) {
-		ret = verbs_slot_refused(slot, op, err);
+	ret = verbs_wr_launch(ep, op, map, slot, &any);
+	if (ret) {
+		verbs_slot_over(slot);
+		slot->mapped = false;
+		verbs_slot_alight(slot);
+		verbs_slot_put(slot);
+		ret = verbs_post_errno(&ep->tx, ret);
 		verbs_chain_abandon(ep);
 	} else if (op->region) {
 		op->region->slot = slot;

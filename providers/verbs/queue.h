@@ -55,10 +55,11 @@ struct verbs_sge {
  * @cqe: entry point of the device's completion
  * @queue: the queue it belongs to, or if that is shared and an endpoint has taken the
  *	receive, this endpoint's
- * @link: while it is in flight, on the transmit side: among the @riders of another; or
- *	among the slots that wait for a move's work requests (move.c)
+ * @link: while it is in flight, on the transmit side: among the @riders, or the @parts, of
+ *	another
  * @next: while it is free: place of the next one, see verbs_slot_place(); 0: none
- * @whole: if @part: the slot of the operation that it is a part of (split.c)
+ * @whole: if @part: the slot of the operation that it is a part of (batch.c)
+ * @parts: else: those of it, by their @link; NULL: it has none
  * @riders: unsignalled operations posted before, which have succeeded if this one has;
  *	by their @link
  * @region: whose key ends with the operation, or begins if there are no comp.flags; or
@@ -79,7 +80,10 @@ struct verbs_slot {
 		struct verbs_slot	*link;
 		u32			next;
 	};
-	struct verbs_slot	*whole;
+	union {
+		struct verbs_slot	*whole;
+		struct verbs_slot	*parts;
+	};
 	struct verbs_slot	*riders;
 	struct verbs_mr		*region;
 	u32			bytes;

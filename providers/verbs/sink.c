@@ -13,9 +13,9 @@
  *
  *	REG_MR, READ_WITH_INV, REG_MR, READ_WITH_INV, ..., REG_MR, READ_WITH_INV
  *
- * Only the last one is the operation, with its slot, and reports; answers come in
- * the order of the requests, so its success is that of all.  The others report
- * failures only, to nobody but verbs_sink_done(), and the last is flushed then.
+ * They are a batch (batch.c).  Only the last one has a slot, and reports; answers come in
+ * the order of the requests, so its success is that of all.  A failure of another
+ * leaves its error with the operation, whose work request is flushed then.
  *
  * An endpoint has a few regions for it, made when it is enabled: the regions of
  * mr_ep.c, without a fid that a client could see, each with its work requests.  The
@@ -43,7 +43,7 @@
  * struct verbs_sink - A region for a part of a read
  * @mr: the region
  * @cqe: entry point of its work requests' failures
- * @read: the part's work request, unless it is the last part
+ * @read: the work request behind the registration
  * @sge: its only element
  * @before: the part before this one of the same read, or NULL
  * @free: link while no read has it
@@ -90,13 +90,10 @@ static void verbs_sink_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct verbs_sink *sink = container_of(wc->wr_cqe, struct verbs_sink,
 					       cqe);
 
+	/* The operation ends after this, as its work request is flushed */
 	if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
-		queue_work(verbs_wq, &sink->mr.ep->broken);
-}
-
-bool verbs_wr_is_sinks(const struct ib_send_wr *wr)
-{
-	return wr->wr_cqe->done == verbs_sink_done;
+		verbs_slot_blame(sink->mr.slot, -verbs_wc_errno(wc->status, false),
+				 wc->status);
 }
 
 static int verbs_sink_new(struct verbs_ep *ep)
@@ -300,6 +297,7 @@ static void verbs_sink_link(struct verbs_sink *sink, u64 addr, u64 key)
 	wr->send_flags = 0;
 	wr->sg_list = &sink->sge;
 	wr->num_sge = 1;
+	wr->next = NULL;
 	if (sink->before)
 		sink->before->read.wr.next = &mr->reg.wr;
 }
@@ -355,15 +353,30 @@ static int verbs_sinks_take(struct verbs_ep *ep, const struct verbs_op *op,
 	return iter.count ? -EINVAL : 0;
 }
 
-/* All but the operation itself; the caller holds the lock */
-void verbs_sinks_chain(struct verbs_ep *ep, struct verbs_mr *mr)
+/* The slot is the one of the last read */
+static int verbs_sinks_launch(struct verbs_ep *ep, const struct verbs_op *op,
+			      struct verbs_sink *last, size_t len)
 {
-	struct verbs_sink *last = to_verbs_sink(mr), *first = last;
+	struct verbs_sink *first = last, *sink;
+	struct verbs_slot *slot;
+	unsigned long flags;
+	int ret;
 
 	while (first->before)
 		first = first->before;
-	*ep->chain_end = &first->mr.reg.wr;
-	ep->chain_end = &last->mr.reg.wr.next;
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	ret = verbs_batch_claim(ep, 1, &slot);
+	if (!ret) {
+		verbs_slot_fill(slot, op, verbs_comp_flags(op));
+		verbs_slot_begun(slot);
+		slot->bytes = len;
+		for (sink = last; sink; sink = sink->before)
+			sink->mr.slot = slot;
+		/* siw may keep what it refuses */
+		ret = verbs_batch_post(ep, &first->mr.reg.wr, slot, false);
+	}
+	verbs_queue_unlock(ep, &ep->tx, flags);
+	return ret;
 }
 
 /* @op: a read of @len bytes that needs sinks */
@@ -374,18 +387,12 @@ ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op,
 	struct verbs_op read = *op;
 	int ret;
 
-	ret = verbs_sinks_take(ep, op, &last);
-	if (ret) {
-		verbs_sinks_give(last);
-		return verbs_try_later(&ep->tx, ret);
+	ret = verbs_try_later(&ep->tx, verbs_sinks_take(ep, op, &last));
+	if (!ret) {
+		read.region = &last->mr;
+		ret = verbs_sinks_launch(ep, &read, last, len);
 	}
-
-	read.opcode = IB_WR_RDMA_READ_WITH_INV;
-	read.region = &last->mr;
-	read.addr = last->read.remote_addr;
-	ret = verbs_post_region(ep, &read, len);
-	/* What the device has refused otherwise it may have taken in part */
-	if (ret == -EAGAIN || ret == -ESHUTDOWN)
+	if (ret)
 		verbs_sinks_give(last);
 	return ret;
 }

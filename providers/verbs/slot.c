@@ -31,8 +31,7 @@
  * When the carrier has failed, its riders are left alone: those that failed, too,
  * have completions of their own, and the queue pair is of no more use anyway.
  *
- * Parts of an operation (split.c) ride on the last of them, and end with it in any
- * case.
+ * The parts of an operation (batch.c) are none of them: they end with it in any case.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -175,17 +174,21 @@ void verbs_slot_put_riders(struct verbs_slot *slot)
 	slot->riders = NULL;
 }
 
-/* @slot has failed; its parts, posted right before it, have ended somehow */
+/* @slot has ended, and its parts with it */
 void verbs_slot_put_parts(struct verbs_slot *slot)
 {
-	struct verbs_slot *part, *next = slot->riders;
+	struct verbs_slot *part, *next = slot->parts;
 
-	while ((part = next) && part->whole == slot && part->part) {
+	while ((part = next)) {
 		next = part->link;
-		verbs_slot_over(part);
+		/* It may have had no work request */
+		if (part->part)
+			verbs_slot_over(part);
 		verbs_unmap(part);
+		part->whole = NULL;
 		verbs_slot_put(part);
 	}
+	slot->parts = NULL;
 }
 
 /* Its success follows from no other's */
