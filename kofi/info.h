@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What the files of discovery share: getinfo.c, which runs it, hints.c, match.c
- * and narrow.c, which know the rules of the attributes.
+ * and apply_hints.c, which know the rules of the attributes.
  */
 #ifndef _KOFI_INFO_H
 #define _KOFI_INFO_H
@@ -91,6 +91,6 @@ int kofi_hints_check(const struct fi_info *hints);
  * more capabilities and mode bits than asked for, queues of the size asked for.
  * @hints may be NULL.
  */
-void kofi_info_narrow(struct fi_info *info, const struct fi_info *hints);
+void kofi_info_apply_hints(struct fi_info *info, const struct fi_info *hints);
 
 #endif /* _KOFI_INFO_H */

@@ -3,8 +3,8 @@
  * The results of fi_getinfo(): what fits of that which providers return.
  *
  * What a provider returns stays its own.  The client gets a copy, which has the name of
- * the provider, and of what that stands on; if the copy fits, it is narrowed to the
- * hints and completed with what only the core knows: the versions and the network
+ * the provider, and of what that stands on.  If the copy fits, the hints are applied to it,
+ * and the core adds what only the core knows: the versions and the network
  * namespace.
  *
  * Order: results with a device first, by the speed of its link, the fastest
@@ -131,7 +131,7 @@ static void complete_result(struct kofi_query *query, struct fi_info *result)
 {
 	result->fabric_attr->api_version = query->version;
 	result->fabric_attr->net = query->net;
-	kofi_info_narrow(result, query->hints);
+	kofi_info_apply_hints(result, query->hints);
 	add_result(query, result);
 }
 

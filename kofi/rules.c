@@ -394,14 +394,14 @@ static bool addr_format_fits(struct kofi_pair *pair)
 	return is_equal(pair);
 }
 
-#define RULE(_prefix, _part, _struct, _member, _fits, _type, _narrow)	\
+#define RULE(_prefix, _part, _struct, _member, _fits, _type, _apply)	\
 	{								\
 		.field = _prefix #_member,				\
 		.part = _part,						\
 		.offset = offsetof(_struct, _member),			\
 		.fits = _fits,						\
 		.type = _type,						\
-		.narrow = _narrow,					\
+		.apply = _apply,					\
 	}
 /* The part itself, in front of its fields */
 #define WHOLE(_field, _part)	{ .field = _field, .part = _part }

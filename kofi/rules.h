@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The rules of the attributes: how each field of the hints is compared with that
- * of a result, match.c, and what the result shows of it, narrow.c.  One table, a
+ * of a result, match.c, and what the result shows of it, apply_hints.c.  One table, a
  * line for each field: a new field is a new line.
  */
 #ifndef _KOFI_RULES_H
@@ -25,8 +25,8 @@ enum kofi_part {
 };
 
 /* What a result shows of a field of its provider's info */
-enum kofi_narrow {
-	KEEP,			/* what the provider has, or narrow.c knows better */
+enum kofi_apply {
+	KEEP,			/* what the provider has, or apply_hints.c knows better */
 	TAKE,			/* what the hint asks for, if it does */
 	ONLY,			/* what the hint asks for, even if that is nothing */
 };
@@ -61,7 +61,7 @@ struct kofi_pair {
  * @offset: where it is in its part
  * @part: PART_*
  * @type: FI_TYPE_* or TYPE_*: how it is read and put into words
- * @narrow: what a result shows of it
+ * @apply: what a result shows of it
  */
 struct kofi_rule {
 	const char	*field;
@@ -71,7 +71,7 @@ struct kofi_rule {
 	u16		offset;
 	u8		part;
 	u8		type;
-	u8		narrow;
+	u8		apply;
 };
 
 extern const struct kofi_rule kofi_rules[];

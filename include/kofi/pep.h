@@ -5,8 +5,8 @@
  * The provider embeds a struct kofi_pep in its listener and says in struct kofi_pep_ops
  * how an address is taken and how a request is refused.  All calls of the client are
  * ready-made: names, the event queue, options, FI_BACKLOG, fi_listen(), fi_reject() and
- * fi_close().  Requests are those of include/kofi/connreq.h, in a registry of the
- * provider's.
+ * fi_close(); once the device or the namespace has gone they answer -ENODEV.  Requests are
+ * those of include/kofi/connreq.h, in a registry of the provider's.
  *
  * The provider has a mutex under which its connections are made and end.  All functions
  * of struct kofi_pep_ops are called with it held, but for ->free().
@@ -51,12 +51,14 @@ struct kofi_pep_ops {
  * @reqs: its registry
  * @lock: its mutex
  * @cm_data_size: most bytes of connection data
+ * @reject_data_size: and of fi_reject()
  */
 struct kofi_pep_type {
 	struct kofi_pep_ops	ops;
 	struct kofi_connreqs	*reqs;
 	struct mutex		*lock;		/* see above */
 	size_t			cm_data_size;
+	size_t			reject_data_size;
 };
 
 /**
@@ -66,6 +68,8 @@ struct kofi_pep_type {
  * @info: what it was opened with
  * @eq: event queue, or NULL; guarded, like all that follows, by the provider's mutex
  * @ended: reports that the device or the namespace has gone
+ * @cm_data_size: as its type's, unless an option has changed it
+ * @reject_data_size: the same
  * @addr: the address that it has
  * @backlog: FI_BACKLOG; 0: the client has not said
  * @named: it has an address
@@ -78,6 +82,8 @@ struct kofi_pep {
 	struct fi_info			*info;
 	struct kofi_eq			*eq;
 	struct kofi_event		ended;
+	size_t				cm_data_size;
+	size_t				reject_data_size;
 	struct sockaddr_storage		addr;
 	int				backlog;
 	bool				named;
@@ -103,6 +109,20 @@ static inline struct kofi_pep *to_kofi_pep(struct fid *fid)
  */
 int kofi_pep_init(struct kofi_pep *pep, const struct kofi_pep_type *type,
 		  const struct fi_info *info, void *context);
+
+/**
+ * kofi_pep_getopt() - The options that passive endpoints of all providers have
+ * @fid: of a &struct kofi_pep
+ * @level: as fi_getopt()
+ * @optname: FI_OPT_CM_DATA_SIZE
+ * @optval: as fi_getopt()
+ * @optlen: as fi_getopt()
+ *
+ * Context: may sleep.
+ * Return: 0; -FI_ETOOSMALL; -ENOPROTOOPT: another option.
+ */
+int kofi_pep_getopt(struct fid *fid, int level, int optname, void *optval,
+		    size_t *optlen);
 
 /**
  * kofi_pep_gone() - The device or the namespace of a passive endpoint goes

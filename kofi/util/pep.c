@@ -48,7 +48,9 @@ static int kofi_pep_getname(fid_t fid, void *addr, size_t *addrlen)
 	int ret = -EADDRNOTAVAIL;
 
 	mutex_lock(pep->type->lock);
-	if (pep->named)
+	if (pep->gone)
+		ret = -ENODEV;
+	else if (pep->named)
 		ret = kofi_addr_copy_out(&pep->addr, addr, addrlen);
 	mutex_unlock(pep->type->lock);
 	return ret;
@@ -80,16 +82,21 @@ static int kofi_pep_listen(struct fid_pep *fid_pep)
 static int kofi_pep_reject(struct fid_pep *fid_pep, fid_t handle,
 			   const void *param, size_t paramlen)
 {
-	const struct kofi_pep_type *type = to_kofi_pep(&fid_pep->fid)->type;
+	struct kofi_pep *pep = to_kofi_pep(&fid_pep->fid);
+	const struct kofi_pep_type *type = pep->type;
 	struct kofi_connreq *req;
-	int ret;
+	int ret = 0;
 
-	if (paramlen > type->cm_data_size)
-		return -EINVAL;
 	mutex_lock(type->lock);
-	req = kofi_connreq_take(type->reqs, handle, kofi_connreq_is_of,
-				&fid_pep->fid);
-	ret = PTR_ERR_OR_ZERO(req);
+	if (pep->gone)
+		ret = -ENODEV;
+	else if (paramlen > pep->reject_data_size || (paramlen && !param))
+		ret = -EINVAL;
+	if (!ret) {
+		req = kofi_connreq_take(type->reqs, handle, kofi_connreq_is_of,
+					&fid_pep->fid);
+		ret = PTR_ERR_OR_ZERO(req);
+	}
 	if (!ret)
 		ret = type->ops.refuse(req, ECONNREFUSED, param, paramlen);
 	mutex_unlock(type->lock);
@@ -109,14 +116,15 @@ static const struct fi_ops_cm kofi_pep_cm_ops = {
 	.join		= fi_no_join,
 };
 
-static int kofi_pep_getopt(struct fid *fid, int level, int optname, void *optval,
-			   size_t *optlen)
+int kofi_pep_getopt(struct fid *fid, int level, int optname, void *optval,
+		    size_t *optlen)
 {
 	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_CM_DATA_SIZE)
 		return -ENOPROTOOPT;
-	return kofi_opt_put_size(to_kofi_pep(fid)->type->cm_data_size, optval,
+	return kofi_opt_put_size(READ_ONCE(to_kofi_pep(fid)->cm_data_size), optval,
 				 optlen);
 }
+EXPORT_SYMBOL_GPL(kofi_pep_getopt);
 
 static int kofi_pep_setopt(struct fid *fid, int level, int optname,
 			   const void *optval, size_t optlen)
@@ -142,7 +150,9 @@ static int kofi_pep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	int ret = 0;
 
 	mutex_lock(pep->type->lock);
-	if (pep->listening)
+	if (pep->gone)
+		ret = -ENODEV;
+	else if (pep->listening)
 		ret = -FI_EOPBADSTATE;
 	else
 		pep->eq = to_kofi_eq(bfid);
@@ -161,7 +171,9 @@ static int kofi_pep_control(struct fid *fid, int command, void *arg)
 	if (!arg || *(int *)arg < 1)
 		return -EINVAL;
 	mutex_lock(pep->type->lock);
-	if (pep->listening)
+	if (pep->gone)
+		ret = -ENODEV;
+	else if (pep->listening)
 		ret = -FI_EOPBADSTATE;
 	else
 		pep->backlog = *(int *)arg;
@@ -233,6 +245,8 @@ int kofi_pep_init(struct kofi_pep *pep, const struct kofi_pep_type *type,
 	int ret = 0;
 
 	pep->type = type;
+	pep->cm_data_size = type->cm_data_size;
+	pep->reject_data_size = type->reject_data_size;
 	kofi_event_init(&pep->ended, &pep->pep.fid);
 	pep->pep.fid.fclass = FI_CLASS_PEP;
 	pep->pep.fid.context = context;

@@ -112,6 +112,7 @@ static const struct kofi_pep_type pep_type = {
 	.reqs		= &pep_reqs,
 	.lock		= &pep_lock,
 	.cm_data_size	= CM_DATA,
+	.reject_data_size = CM_DATA,
 };
 
 static void close_pep(void *data)
@@ -400,7 +401,9 @@ static void a_close_refuses_what_nobody_has_taken(struct kunit *test)
 static void what_has_gone_is_a_shell(struct kunit *test)
 {
 	struct pep_test *pt = listening_pep(test);
+	struct fid *fid = &pt->kpep.pep.fid;
 	struct pep_req *req = new_req(test, pt);
+	int backlog = 4;
 
 	mutex_lock(&pep_lock);
 	kofi_pep_gone(&pt->kpep);
@@ -411,7 +414,10 @@ static void what_has_gone_is_a_shell(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next_event(pt), 0);
 	KUNIT_EXPECT_EQ(test, start(pt), -ENODEV);
 	KUNIT_EXPECT_EQ(test, set_port(pt, 4001), -ENODEV);
-	KUNIT_EXPECT_EQ(test, get_port(pt), -EADDRNOTAVAIL);
+	KUNIT_EXPECT_EQ(test, get_port(pt), -ENODEV);
+	KUNIT_EXPECT_EQ(test, bind_eq(pt), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fid->ops->control(fid, FI_BACKLOG, &backlog), -ENODEV);
+	KUNIT_EXPECT_EQ(test, pt->kpep.pep.cm->reject(&pt->kpep.pep, NULL, NULL, 0), -ENODEV);
 
 	pt->open = false;
 	KUNIT_EXPECT_EQ(test, pt->kpep.pep.fid.ops->close(&pt->kpep.pep.fid), 0);

@@ -130,9 +130,10 @@ static void namespace_goes_with_fabric_and_domain_open(struct kunit *test)
 			-ENODEV);
 }
 
-/* rdma_cm keeps it, by a reference that each of its ids has */
+/* rdma_cm keeps it, by a reference that each of its ids has; a listener with a name has one */
 static void namespace_stays_as_long_as_an_id_is_open(struct kunit *test)
 {
+	struct sockaddr_in any = { .sin_family = AF_INET };
 	struct vt_netns *netns = vt_netns_new(test);
 	struct fi_info *info = info_in(test, netns);
 	struct fid_pep *pep;
@@ -143,6 +144,7 @@ static void namespace_stays_as_long_as_an_id_is_open(struct kunit *test)
 	vt_open_info(test, info);
 	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt_of(test)->fabric, info, &pep,
 					    NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_setname(&pep->fid, &any, sizeof(any)), 0);
 
 	vt_netns_let_go(netns);
 

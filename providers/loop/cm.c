@@ -368,6 +368,7 @@ static const struct kofi_pep_type loop_pep_type = {
 	.reqs		= &loop_reqs,
 	.lock		= &loop_cm_lock,
 	.cm_data_size	= LOOP_CM_DATA,
+	.reject_data_size = LOOP_CM_DATA,
 };
 
 int loop_passive_ep(struct fid_fabric *fabric, struct fi_info *info,

@@ -248,6 +248,7 @@ static const struct kofi_pep_type ktcp_pep_type = {
 	.reqs		= &ktcp_reqs,
 	.lock		= &ktcp_cm_lock,
 	.cm_data_size	= TCP_WIRE_CM_DATA,
+	.reject_data_size = TCP_WIRE_CM_DATA,
 };
 
 int ktcp_passive_ep(struct fid_fabric *fabric, struct fi_info *info,

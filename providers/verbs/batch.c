@@ -3,13 +3,13 @@
  * Batches: several work requests that end as one operation.
  *
  *	split.c		reads and writes of more elements than a work request has
- *	move.c		fi_readsgl() and fi_writesgl(), a batch at a time
- *	sink.c		reads over iWARP, behind the registrations of their buffers
+ *	rw.c		fi_readsgl() and fi_writesgl(), a batch at a time
+ *	rmr.c		reads over iWARP, behind the registrations of their buffers
  *
  * All of them go to the device with one doorbell.  The last work request has the slot of
  * the operation, which is called the whole: it is always signaled, and has the client's
  * completion.  The work requests in front of it have slots of their own, its parts; those
- * of sink.c have none, as sink.c looks after them itself.
+ * of rmr.c have none, as rmr.c looks after them itself.
  *
  * The device executes and reports work requests in their order, so when the last one has
  * ended, all have.  A part that fails only leaves its error with the whole; what follows is
@@ -83,9 +83,9 @@ void verbs_batch_fail(struct verbs_slot *whole, int err)
 	struct verbs_ep *ep = verbs_tx_ep(whole->queue);
 
 	lockdep_assert_held(&ep->tx.lock);
-	whole->comp.next = ep->stranded;
-	ep->stranded = &whole->comp;
-	verbs_slot_blame(whole, err, 0);
+	whole->comp.next = ep->partial;
+	ep->partial = &whole->comp;
+	verbs_slot_set_err(whole, err, 0);
 }
 
 /**
@@ -108,7 +108,7 @@ int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
 	int ret;
 
 	lockdep_assert_held(&ep->tx.lock);
-	verbs_regs_ride(ep);
+	verbs_regs_post(ep);
 	for (wr = first; wr->next; wr = wr->next) {
 		if (!part)
 			continue;
@@ -116,17 +116,17 @@ int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		part = part->link;
 	}
 	wr->wr_cqe = &whole->cqe;
-	verbs_slot_carry(whole, wr);
-	ret = verbs_chain_post(ep, first, &taken);
+	verbs_slot_set_signaled(whole, wr);
+	ret = verbs_wrs_post(ep, first, &taken);
 	if (!ret)
 		return 0;
 	if (taken || !undo) {
 		verbs_batch_fail(whole, -ret);
 		ret = 0;
 	} else {
-		verbs_slot_alight(whole);
+		verbs_slot_undo_signaling(whole);
 	}
-	verbs_chain_abandon(ep);
+	verbs_wrs_abandon(ep);
 	return ret;
 }
 
@@ -163,8 +163,8 @@ void verbs_batch_end_partial(struct verbs_ep *ep, bool drained)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	comp = ep->stranded;
-	ep->stranded = NULL;
+	comp = ep->partial;
+	ep->partial = NULL;
 	for (; comp; comp = next) {
 		/* It may be over before the call returns */
 		next = comp->next;

@@ -322,9 +322,9 @@ void verbs_cm_late(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
-void verbs_cm_device_gone(struct verbs_kid *kid)
+void verbs_cm_device_gone(struct verbs_res *res)
 {
-	struct verbs_ep *ep = container_of(kid, struct verbs_ep, kid);
+	struct verbs_ep *ep = container_of(res, struct verbs_ep, res);
 
 	rdma_lock_handler(ep->id);
 	/* Regions look at the state after a drain, too */
@@ -332,9 +332,9 @@ void verbs_cm_device_gone(struct verbs_kid *kid)
 	rdma_unlock_handler(ep->id);
 }
 
-void verbs_cm_halt(struct verbs_kid *kid)
+void verbs_cm_halt(struct verbs_res *res)
 {
-	struct verbs_ep *ep = container_of(kid, struct verbs_ep, kid);
+	struct verbs_ep *ep = container_of(res, struct verbs_ep, res);
 
 	rdma_lock_handler(ep->id);
 	if (!ep->kep.conn.closing)

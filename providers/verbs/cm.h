@@ -7,6 +7,7 @@
 
 #include <kofi/connreq.h>
 #include <kofi/eq.h>
+#include <kofi/pep.h>
 #include "verbs.h"
 
 #define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
@@ -37,34 +38,20 @@ struct verbs_cm_frame {
 
 /**
  * struct verbs_pep - A passive endpoint
- * @pep: what the client sees
+ * @kpep: what passive endpoints of all providers have
  * @fabric: parent
- * @eq: event queue
- * @info: for connection requests
- * @raw: FI_OPT_CM_DATA_RAW
- * @lock: guards what follows
- * @id: what listens; NULL: its device has gone
+ * @raw: FI_OPT_CM_DATA_RAW; verbs_pep_lock guards it and what follows
+ * @id: what listens; NULL: there is no address yet, or the device has gone
  * @dev: the device it is bound to; NULL: none, or all
- * @kid: stands on @dev
- * @error: the device's end
- * @bound: it has an address
- * @listening: it listens
- * @backlog: requests that rdma_cm keeps
+ * @res: stands on @dev
  */
 struct verbs_pep {
-	struct fid_pep		pep;
+	struct kofi_pep		kpep;
 	struct verbs_fabric	*fabric;
-	struct kofi_eq		*eq;
-	struct fi_info		*info;
 	bool			raw;
-	struct mutex		lock;		/* of what follows */
 	struct rdma_cm_id	*id;
 	struct verbs_device	*dev;
-	struct verbs_kid	kid;
-	struct kofi_event	error;
-	bool			bound;
-	bool			listening;
-	int			backlog;
+	struct verbs_res	res;
 };
 
 /**
@@ -90,12 +77,12 @@ int verbs_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		     struct fid_pep **pep, void *context);
 
 /* connreq.c */
+extern struct kofi_connreqs verbs_connreqs;
 int verbs_connreq_new(struct verbs_pep *pep, struct rdma_cm_id *id,
 		      const struct rdma_cm_event *event);
 int verbs_connreq_take(fid_t handle, struct verbs_ep *ep);
-int verbs_connreq_reject(struct verbs_pep *pep, fid_t handle,
-			 const struct verbs_cm_frame *frame);
-void verbs_connreqs_drop_pep(const struct verbs_pep *pep);
+int verbs_connreq_refuse(struct kofi_connreq *req, int err, const void *data,
+			 size_t len);
 void verbs_connreqs_drop_device(const struct ib_device *ibdev);
 
 /* cm.c */
@@ -103,15 +90,15 @@ extern const struct fi_ops_cm verbs_ep_cm_ops;
 int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 void verbs_cm_broken(struct work_struct *work);
 void verbs_cm_late(struct work_struct *work);
-void verbs_cm_device_gone(struct verbs_kid *kid);
-void verbs_cm_halt(struct verbs_kid *kid);
+void verbs_cm_device_gone(struct verbs_res *res);
+void verbs_cm_halt(struct verbs_res *res);
 int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
 		  size_t limit);
 int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len);
 
-static inline struct verbs_pep *to_verbs_pep(struct fid *fid)
+static inline struct verbs_pep *to_verbs_pep(struct kofi_pep *kpep)
 {
-	return container_of(fid, struct verbs_pep, pep.fid);
+	return container_of(kpep, struct verbs_pep, kpep);
 }
 
 static inline u8 *verbs_cm_data(struct verbs_cm_frame *frame)

@@ -19,7 +19,7 @@
 #include "ep.h"
 #include "verbs.h"
 
-static struct kofi_connreqs verbs_connreqs = KOFI_CONNREQS_INIT(verbs_connreqs);
+struct kofi_connreqs verbs_connreqs = KOFI_CONNREQS_INIT(verbs_connreqs);
 
 static struct verbs_connreq *to_verbs_connreq(const struct kofi_connreq *req)
 {
@@ -43,12 +43,12 @@ static struct fi_info *verbs_connreq_other_info(struct verbs_connreq *req,
 	struct fi_info *info;
 
 	info = verbs_info_build(dev, req->id->port_num, &addr->src_addr,
-				&addr->dst_addr, req->pep->info);
+				&addr->dst_addr, req->pep->kpep.info);
 	if (IS_ERR(info))
 		return NULL;
-	*info->tx_attr = *req->pep->info->tx_attr;
-	*info->rx_attr = *req->pep->info->rx_attr;
-	info->caps = req->pep->info->caps;
+	*info->tx_attr = *req->pep->kpep.info->tx_attr;
+	*info->rx_attr = *req->pep->kpep.info->rx_attr;
+	info->caps = req->pep->kpep.info->caps;
 	return info;
 }
 
@@ -56,7 +56,7 @@ static struct fi_info *verbs_connreq_other_info(struct verbs_connreq *req,
 static struct fi_info *verbs_connreq_own_info(struct verbs_connreq *req)
 {
 	struct rdma_addr *addr = &req->id->route.addr;
-	struct fi_info info = *req->pep->info;
+	struct fi_info info = *req->pep->kpep.info;
 
 	info.src_addr = &addr->src_addr;
 	info.src_addrlen = kofi_addr_len(&addr->src_addr);
@@ -68,7 +68,7 @@ static struct fi_info *verbs_connreq_own_info(struct verbs_connreq *req)
 static struct fi_info *verbs_connreq_info(struct verbs_connreq *req,
 					  struct verbs_device *dev)
 {
-	const char *name = req->pep->info->domain_attr->name;
+	const char *name = req->pep->kpep.info->domain_attr->name;
 	struct fi_info *info;
 
 	if (name && !strcmp(name, dev_name(&req->id->device->dev)))
@@ -136,8 +136,8 @@ static int verbs_connreq_announce(struct verbs_pep *pep,
 
 	id->context = req;
 	id->event_handler = verbs_connreq_handler;
-	if (!kofi_connreq_post(&verbs_connreqs, &req->req, &pep->pep.fid,
-			       pep->eq))
+	if (!kofi_connreq_post(&verbs_connreqs, &req->req, &pep->kpep.pep.fid,
+			       pep->kpep.eq))
 		return 0;
 
 	kofi_connreq_cancel(&verbs_connreqs, &req->req);
@@ -221,44 +221,22 @@ int verbs_connreq_take(fid_t handle, struct verbs_ep *ep)
 	return 0;
 }
 
-int verbs_connreq_reject(struct verbs_pep *pep, fid_t handle,
-			 const struct verbs_cm_frame *frame)
+/* See &struct kofi_pep_ops; the size of the data has been checked */
+int verbs_connreq_refuse(struct kofi_connreq *kreq, int err, const void *data,
+			 size_t len)
 {
-	struct verbs_connreq *req;
-	struct kofi_connreq *kreq;
-	int ret = 0;
+	struct verbs_connreq *req = to_verbs_connreq(kreq);
+	struct verbs_cm_frame frame = { .raw = req->frame.raw };
+	int ret;
 
-	kreq = kofi_connreq_take(&verbs_connreqs, handle, kofi_connreq_is_of,
-				 &pep->pep.fid);
-	if (IS_ERR(kreq))
-		return PTR_ERR(kreq);
-
-	req = to_verbs_connreq(kreq);
-	if (READ_ONCE(req->dead) ||
-	    rdma_reject(req->id, frame->wire, verbs_cm_wire_len(frame),
+	ret = verbs_cm_pack(&frame, data, len, VERBS_CM_REJ);
+	if (ret || READ_ONCE(req->dead) ||
+	    rdma_reject(req->id, frame.wire, verbs_cm_wire_len(&frame),
 			IB_CM_REJ_CONSUMER_DEFINED))
 		ret = -ECONNABORTED;
 	rdma_destroy_id(req->id);
 	kfree(req);
 	return ret;
-}
-
-/* Destroying the id of a request rejects it */
-static void verbs_connreqs_drop(kofi_connreq_check_fn check, const void *context)
-{
-	struct verbs_connreq *req, *next;
-	LIST_HEAD(dropped);
-
-	kofi_connreqs_drop(&verbs_connreqs, check, context, &dropped);
-	list_for_each_entry_safe(req, next, &dropped, req.entry) {
-		rdma_destroy_id(req->id);
-		kfree(req);
-	}
-}
-
-void verbs_connreqs_drop_pep(const struct verbs_pep *pep)
-{
-	verbs_connreqs_drop(kofi_connreq_is_of, &pep->pep.fid);
 }
 
 static int verbs_connreq_is_on(const struct kofi_connreq *req, const void *ibdev)
@@ -269,5 +247,13 @@ static int verbs_connreq_is_on(const struct kofi_connreq *req, const void *ibdev
 /* The device is being removed, and no new request of it comes in */
 void verbs_connreqs_drop_device(const struct ib_device *ibdev)
 {
-	verbs_connreqs_drop(verbs_connreq_is_on, ibdev);
+	struct verbs_connreq *req, *next;
+	LIST_HEAD(dropped);
+
+	kofi_connreqs_drop(&verbs_connreqs, verbs_connreq_is_on, ibdev, &dropped);
+	/* Destroying the id of a request rejects it */
+	list_for_each_entry_safe(req, next, &dropped, req.entry) {
+		rdma_destroy_id(req->id);
+		kfree(req);
+	}
 }

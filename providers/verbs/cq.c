@@ -12,7 +12,7 @@
  * operations, and each reservation of at least one operation may add one more,
  * the marker with which ib_drain_qp() empties a queue at close.  So the device's
  * queue has twice the size the client asked for.  Over iWARP an endpoint has two
- * work requests for each of its sinks, which are no more than its operations, and
+ * work requests for each of its read regions, which are no more than its operations, and
  * the device's queue four times the size.
  *
  * Direct polling is done by one thread at a time under poll_lock, which keeps
@@ -49,15 +49,15 @@ size_t verbs_rx_max(const struct ib_device *ibdev)
 	return min_t(size_t, ibdev->attrs.max_qp_wr - 1, verbs_cq_max(ibdev));
 }
 
-/* The same of transmit queues, where iWARP has two more for each sink */
+/* The same of transmit queues, where iWARP has two more for each read region */
 size_t verbs_tx_max(const struct ib_device *ibdev)
 {
 	size_t max = verbs_rx_max(ibdev), wrs = ibdev->attrs.max_qp_wr - 1;
 
 	if (!verbs_is_iwarp(ibdev))
 		return max;
-	return min(max, wrs < 3 * VERBS_SINKS ? wrs / 3 :
-					       wrs - 2 * VERBS_SINKS);
+	return min(max, wrs < 3 * VERBS_READ_MRS ? wrs / 3 :
+					       wrs - 2 * VERBS_READ_MRS);
 }
 
 /* For a reader that polls; one that comes while another polls takes what is there */
@@ -162,9 +162,9 @@ static void verbs_cq_await_softirq(struct ib_cq *ibcq)
 	irq_poll_enable(&ibcq->iop);
 }
 
-static void verbs_cq_strip(struct verbs_kid *kid)
+static void verbs_cq_strip(struct verbs_res *res)
 {
-	struct verbs_cq *cq = container_of(kid, struct verbs_cq, kid);
+	struct verbs_cq *cq = container_of(res, struct verbs_cq, res);
 	struct ib_cq *ibcq = cq->ibcq;
 	unsigned long flags;
 
@@ -175,12 +175,12 @@ static void verbs_cq_strip(struct verbs_kid *kid)
 	ib_free_cq(ibcq);
 }
 
-static void verbs_cq_end(struct verbs_kid *kid)
+static void verbs_cq_end(struct verbs_res *res)
 {
-	kofi_cq_end(&container_of(kid, struct verbs_cq, kid)->kcq, -ENODEV);
+	kofi_cq_end(&container_of(res, struct verbs_cq, res)->kcq, -ENODEV);
 }
 
-static const struct verbs_kid_ops verbs_cq_kid_ops = {
+static const struct verbs_res_ops verbs_cq_res_ops = {
 	.kind	= VERBS_KID_CQ,
 	.strip	= verbs_cq_strip,
 	.end	= verbs_cq_end,
@@ -194,7 +194,7 @@ static int verbs_cq_close(struct fid *fid)
 
 	if (ret)
 		return ret;
-	verbs_kid_strip(dev, &cq->kid);
+	verbs_res_strip(dev, &cq->res);
 	kofi_cq_fini(&cq->kcq);
 	mutex_destroy(&cq->drain_lock);
 	kfree(cq);
@@ -268,7 +268,7 @@ int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
 		ret = PTR_ERR(cq->ibcq);
 		goto fini_cq;
 	}
-	verbs_kid_add(domain->dev, &cq->kid, &verbs_cq_kid_ops);
+	verbs_res_add(domain->dev, &cq->res, &verbs_cq_res_ops);
 	*fid_cq = &cq->kcq.cq;
 	return 0;
 

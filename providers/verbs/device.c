@@ -12,17 +12,17 @@
  *				single operations (mr_ep.c)
  *	poll_lock		around direct polling (cq.c)
  *
- * Every object with something of the device's has a struct verbs_kid in a list here.
+ * Every object with something of the device's has a struct verbs_res in a list here.
  * A removal
  *
  *	1. takes the device off the list, and lets nobody enter any more
- *	2. tells the kids: clients get -ENODEV from their event queues.  When all have been
+ *	2. tells the resources: clients get -ENODEV from their event queues.  When all have been
  *	   told, so that none takes another's end for its peer's, queue pairs go to the
  *	   error state, and everything posted completes
  *	3. waits for the calls under way, which that brings to an end
  *	4. tells those that came meanwhile, drops unanswered connection requests, and
  *	   waits until nobody is posting (RCU)
- *	5. strips the kids, those that use others first: queue pairs are drained and
+ *	5. strips the resources, those that use others first: queue pairs are drained and
  *	   destroyed, memory unmapped, and so on, until nothing of ours is left
  *
  * and returns.  All queue pairs are in the error state before the first is drained, and
@@ -35,7 +35,7 @@
  *
  * The list's mutex is held for look-ups only.  A device's own mutex guards its lists
  * and is held while those in them are told; it is taken outside of the handler locks
- * of connections, so no handler adds a kid.
+ * of connections, so no handler adds a res.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -73,7 +73,7 @@ static int verbs_device_query(struct verbs_device *dev)
 	/* Nothing else tells how long a read may be */
 	if (verbs_is_iwarp(dev->ibdev))
 		dev->max_msg_size = min(dev->max_msg_size,
-					verbs_sinks_max_len(dev->ibdev));
+					verbs_read_mrs_max_len(dev->ibdev));
 	return 0;
 }
 
@@ -103,7 +103,7 @@ static struct verbs_device *verbs_device_alloc(struct ib_device *ibdev)
 	init_completion(&dev->stripped);
 	mutex_init(&dev->lock);
 	for (i = 0; i < VERBS_NR_KIDS; i++)
-		INIT_LIST_HEAD(&dev->kids[i]);
+		INIT_LIST_HEAD(&dev->resources[i]);
 	return dev;
 }
 
@@ -150,41 +150,41 @@ static int verbs_device_add(struct ib_device *ibdev)
 
 static void verbs_device_tell(struct verbs_device *dev)
 {
-	struct verbs_kid *kid;
+	struct verbs_res *res;
 	int i;
 
 	mutex_lock(&dev->lock);
 	for (i = 0; i < VERBS_NR_KIDS; i++)
-		list_for_each_entry(kid, &dev->kids[i], entry)
-			if (kid->ops->tell)
-				kid->ops->tell(kid);
+		list_for_each_entry(res, &dev->resources[i], entry)
+			if (res->ops->tell)
+				res->ops->tell(res);
 	for (i = 0; i < VERBS_NR_KIDS; i++)
-		list_for_each_entry(kid, &dev->kids[i], entry)
-			if (kid->ops->halt)
-				kid->ops->halt(kid);
+		list_for_each_entry(res, &dev->resources[i], entry)
+			if (res->ops->halt)
+				res->ops->halt(res);
 	mutex_unlock(&dev->lock);
 }
 
-/* Nobody adds or deletes a kid any more */
+/* Nobody adds or deletes a res any more */
 static void verbs_device_strip(struct verbs_device *dev)
 {
-	struct verbs_kid *kid;
+	struct verbs_res *res;
 	int i;
 
 	for (i = 0; i < VERBS_NR_KIDS; i++)
-		list_for_each_entry(kid, &dev->kids[i], entry)
-			kid->ops->strip(kid);
+		list_for_each_entry(res, &dev->resources[i], entry)
+			res->ops->strip(res);
 }
 
 static void verbs_device_end(struct verbs_device *dev)
 {
-	struct verbs_kid *kid;
+	struct verbs_res *res;
 	int i;
 
 	for (i = 0; i < VERBS_NR_KIDS; i++)
-		list_for_each_entry(kid, &dev->kids[i], entry)
-			if (kid->ops->end)
-				kid->ops->end(kid);
+		list_for_each_entry(res, &dev->resources[i], entry)
+			if (res->ops->end)
+				res->ops->end(res);
 }
 
 static void verbs_device_remove(struct ib_device *ibdev, void *client_data)
@@ -261,32 +261,32 @@ struct verbs_device *verbs_device_find_by_name(const char *name)
 }
 
 /* The caller has entered */
-void verbs_kid_add(struct verbs_device *dev, struct verbs_kid *kid,
-		   const struct verbs_kid_ops *ops)
+void verbs_res_add(struct verbs_device *dev, struct verbs_res *res,
+		   const struct verbs_res_ops *ops)
 {
-	kid->ops = ops;
+	res->ops = ops;
 	mutex_lock(&dev->lock);
-	list_add_tail(&kid->entry, &dev->kids[ops->kind]);
+	list_add_tail(&res->entry, &dev->resources[ops->kind]);
 	mutex_unlock(&dev->lock);
 }
 
 /* The same */
-void verbs_kid_del(struct verbs_device *dev, struct verbs_kid *kid)
+void verbs_res_del(struct verbs_device *dev, struct verbs_res *res)
 {
 	mutex_lock(&dev->lock);
-	list_del(&kid->entry);
+	list_del(&res->entry);
 	mutex_unlock(&dev->lock);
 }
 
 /**
- * verbs_kid_enter() - Begin to close an object
+ * verbs_res_enter() - Begin to close an object
  * @dev: the device it stands on
  *
  * Context: may sleep.
  * Return: true: the device has been entered, and the object is the caller's to strip;
  * false: the removal has done so.
  */
-bool verbs_kid_enter(struct verbs_device *dev)
+bool verbs_res_enter(struct verbs_device *dev)
 {
 	if (!verbs_device_enter(dev))
 		return true;
@@ -295,18 +295,18 @@ bool verbs_kid_enter(struct verbs_device *dev)
 }
 
 /**
- * verbs_kid_strip() - See to it that an object has nothing of its device any more
+ * verbs_res_strip() - See to it that an object has nothing of its device any more
  * @dev: the device it stands on
- * @kid: the object's
+ * @res: the object's
  *
  * Context: may sleep.
  */
-void verbs_kid_strip(struct verbs_device *dev, struct verbs_kid *kid)
+void verbs_res_strip(struct verbs_device *dev, struct verbs_res *res)
 {
-	if (!verbs_kid_enter(dev))
+	if (!verbs_res_enter(dev))
 		return;
-	verbs_kid_del(dev, kid);
-	kid->ops->strip(kid);
+	verbs_res_del(dev, res);
+	res->ops->strip(res);
 	verbs_device_leave(dev);
 }
 

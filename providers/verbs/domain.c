@@ -37,21 +37,21 @@ void verbs_domain_leave(struct verbs_domain *domain)
 }
 
 /* Who registers waits for a step that may never come */
-static void verbs_domain_tell(struct verbs_kid *kid)
+static void verbs_domain_tell(struct verbs_res *res)
 {
-	wake_up(&container_of(kid, struct verbs_domain, kid)->reg_wait);
+	wake_up(&container_of(res, struct verbs_domain, res)->reg_wait);
 }
 
-static void verbs_domain_strip(struct verbs_kid *kid)
+static void verbs_domain_strip(struct verbs_res *res)
 {
-	struct verbs_domain *domain = container_of(kid, struct verbs_domain,
-						   kid);
+	struct verbs_domain *domain = container_of(res, struct verbs_domain,
+						   res);
 
 	verbs_reg_close(domain);
 	ib_dealloc_pd(domain->pd);
 }
 
-static const struct verbs_kid_ops verbs_domain_kid_ops = {
+static const struct verbs_res_ops verbs_domain_res_ops = {
 	.kind	= VERBS_KID_DOMAIN,
 	.tell	= verbs_domain_tell,
 	.strip	= verbs_domain_strip,
@@ -62,7 +62,7 @@ static int verbs_domain_close(struct fid *fid)
 	struct verbs_domain *domain =
 		container_of(fid, struct verbs_domain, domain.fid);
 
-	verbs_kid_strip(domain->dev, &domain->kid);
+	verbs_res_strip(domain->dev, &domain->res);
 	put_device(domain->dma_device);
 	verbs_device_put(domain->dev);
 	mutex_destroy(&domain->reg_lock);
@@ -185,7 +185,7 @@ static int verbs_domain_init(struct verbs_domain *domain, struct fi_info *info)
 	/* Devices that map by themselves have none */
 	domain->dma_device = get_device(domain->dev->ibdev->dma_device);
 	verbs_device_get(domain->dev);
-	verbs_kid_add(domain->dev, &domain->kid, &verbs_domain_kid_ops);
+	verbs_res_add(domain->dev, &domain->res, &verbs_domain_res_ops);
 	return 0;
 }
 

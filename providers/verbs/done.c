@@ -50,7 +50,7 @@ void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
 	const struct verbs_queue *queue = slot->queue;
 	u64 flags = slot->comp.flags;
 
-	if (slot->silent)
+	if (slot->unreported)
 		verbs_slot_put(slot);
 	else
 		verbs_report(cq, slot);
@@ -58,7 +58,7 @@ void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
 }
 
 /* What went wrong first is the error of the operation; @err is positive */
-void verbs_slot_blame(struct verbs_slot *slot, int err, int prov_errno)
+void verbs_slot_set_err(struct verbs_slot *slot, int err, int prov_errno)
 {
 	if (!cmpxchg(&slot->comp.err, 0, err))
 		slot->comp.prov_errno = prov_errno;
@@ -66,12 +66,12 @@ void verbs_slot_blame(struct verbs_slot *slot, int err, int prov_errno)
 		queue_work(verbs_wq, &slot->queue->ep->broken);
 }
 
-/* The key that the client ends with the operation, or 0; a read's sinks are ours */
+/* The key that the client ends with the operation, or 0; a read's read regions are ours */
 static u64 verbs_slot_key(const struct verbs_slot *slot)
 {
 	const struct verbs_mr *mr = slot->region;
 
-	return slot->comp.flags && mr && !mr->sink ? mr->ibmr->rkey : 0;
+	return slot->comp.flags && mr && !mr->is_read_mr ? mr->ibmr->rkey : 0;
 }
 
 /* The operation is over; the region is nobody's any more */
@@ -124,12 +124,12 @@ void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
 		     int prov_errno)
 {
 	if (slot->part) {
-		verbs_slot_blame(slot->whole, err, prov_errno);
+		verbs_slot_set_err(slot->whole, err, prov_errno);
 		return;
 	}
 	if (!verbs_slot_is_due(slot))
 		return;
-	verbs_slot_blame(slot, err, prov_errno);
+	verbs_slot_set_err(slot, err, prov_errno);
 	verbs_slot_over(slot);
 	verbs_unmap(slot);
 	verbs_slot_put_parts(slot);
@@ -168,8 +168,8 @@ static void verbs_slot_end(struct verbs_slot *slot)
 {
 	u64 key = verbs_slot_key(slot);
 
-	if (slot->riders)
-		verbs_slot_put_riders(slot);
+	if (slot->unsignaled)
+		verbs_slot_put_unsignaled(slot);
 	if (slot->parts)
 		verbs_slot_put_parts(slot);
 	/* It has been in flight for its region; a registration is not over */
@@ -216,8 +216,8 @@ void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	verbs_unmap(slot);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		verbs_slot_blame(slot, -verbs_wc_errno(wc->status, true),
-				 wc->status);
+		verbs_slot_set_err(slot, -verbs_wc_errno(wc->status, true),
+				   wc->status);
 		verbs_slot_failed(cq, slot);
 		return;
 	}
@@ -239,6 +239,6 @@ void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc)
 	verbs_unmap(slot);
 	slot->queue = &ep->rx;
 	slot->comp.op_context = verbs_context(&ep->rx, slot->comp.op_context);
-	slot->silent &= ep->kep.rx.selective;
+	slot->unreported &= ep->kep.rx.selective;
 	verbs_recv_done(cq, wc);
 }

@@ -188,7 +188,7 @@ destroy_tx:
 	return ret;
 }
 
-/* More work requests than the client has: ib_drain_qp()'s marker, and for sinks */
+/* More work requests than the client has: ib_drain_qp()'s marker, and for read regions */
 static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 {
 	struct verbs_srx *srx = verbs_ep_srx(ep);
@@ -199,12 +199,12 @@ static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 		.recv_cq	= verbs_queue_cq(&ep->rx)->ibcq,
 		.srq		= srx ? srx->rx.srq : NULL,
 		.cap = {
-			.max_send_wr	= ep->tx.size + 1 + 2 * ep->nr_sinks,
+			.max_send_wr	= ep->tx.size + 1 + 2 * ep->nr_read_mrs,
 			.max_recv_wr	= srx ? 0 : ep->rx.size + 1,
 			.max_send_sge	= ep->tx.iov_limit,
 			.max_recv_sge	= srx ? 0 : ep->rx.iov_limit,
 			.max_inline_data = inline_size,
-			.max_rdma_ctxs	= verbs_moves_ctxs(ep),
+			.max_rdma_ctxs	= verbs_rws_ctxs(ep),
 		},
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
@@ -260,7 +260,7 @@ static int verbs_ep_build(struct verbs_ep *ep)
 	ret = verbs_ep_init_queues(ep);
 	if (ret)
 		goto unreserve;
-	ret = verbs_sinks_init(ep);
+	ret = verbs_read_mrs_init(ep);
 	if (ret)
 		goto destroy_queues;
 	ret = verbs_ep_create_qp(ep);
@@ -277,7 +277,7 @@ destroy_qp:
 	rdma_destroy_qp(ep->id);
 	ep->qp = NULL;
 destroy_sinks:
-	verbs_sinks_destroy(ep);
+	verbs_read_mrs_destroy(ep);
 destroy_queues:
 	verbs_ep_destroy_queues(ep);
 unreserve:
@@ -363,7 +363,7 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 		verbs_ep_drain_qp(ep);
 	rdma_destroy_qp(ep->id);
 	ep->qp = NULL;
-	verbs_sinks_destroy(ep);
+	verbs_read_mrs_destroy(ep);
 	/* An event of the queue pair may have come after the drain */
 	cancel_work_sync(&ep->broken);
 	verbs_queue_unmap(&ep->tx);
@@ -397,9 +397,9 @@ void verbs_ep_stop(struct verbs_ep *ep)
 	kofi_conn_close(&ep->kep.conn);
 }
 
-static void verbs_ep_strip(struct verbs_kid *kid)
+static void verbs_ep_strip(struct verbs_res *res)
 {
-	struct verbs_ep *ep = container_of(kid, struct verbs_ep, kid);
+	struct verbs_ep *ep = container_of(res, struct verbs_ep, res);
 
 	rdma_lock_handler(ep->id);
 	verbs_ep_stop(ep);
@@ -415,7 +415,7 @@ static void verbs_ep_strip(struct verbs_kid *kid)
 	ep->id = NULL;
 }
 
-static const struct verbs_kid_ops verbs_ep_kid_ops = {
+static const struct verbs_res_ops verbs_ep_res_ops = {
 	.kind	= VERBS_KID_EP,
 	.tell	= verbs_cm_device_gone,
 	.halt	= verbs_cm_halt,
@@ -431,7 +431,7 @@ static void verbs_ep_free(struct verbs_ep *ep)
 	}
 	kofi_ep_fini(&ep->kep);
 	verbs_ep_destroy_queues(ep);
-	verbs_moves_free(ep);
+	verbs_rws_free(ep);
 	kmem_cache_free(verbs_eps, ep);
 }
 
@@ -442,7 +442,7 @@ static int verbs_ep_close(struct fid *fid)
 
 	if (ret)
 		return ret;
-	verbs_kid_strip(ep->domain->dev, &ep->kid);
+	verbs_res_strip(ep->domain->dev, &ep->res);
 	verbs_ep_free(ep);
 	return 0;
 }
@@ -559,7 +559,7 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 	verbs_queue_prepare(&ep->tx, &ep->kep.tx);
 	verbs_queue_prepare(&ep->rx, &ep->kep.rx);
 	INIT_LIST_HEAD(&ep->regs);
-	ep->chain_end = &ep->chain;
+	ep->wrs_end = &ep->wrs;
 	spin_lock_init(&ep->split_lock);
 	INIT_WORK(&ep->broken, verbs_cm_broken);
 	ep->kep.conn.changed = verbs_ep_state_changed;
@@ -576,7 +576,7 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 	ret = verbs_ep_get_id(ep, info);
 	if (ret)
 		goto fini_ep;
-	verbs_kid_add(domain->dev, &ep->kid, &verbs_ep_kid_ops);
+	verbs_res_add(domain->dev, &ep->res, &verbs_ep_res_ops);
 	*fid_ep = fid;
 	return 0;
 

@@ -32,10 +32,10 @@ struct verbs_wr {
 	struct ib_sge		sge[];
 };
 
-#define VERBS_CHAIN	8	/* operations of one buffer per doorbell */
+#define VERBS_WRS	8	/* operations of one buffer per doorbell */
 /* Memory for all but the last of them, or for fewer of more buffers */
-#define VERBS_CHAIN_ROOM \
-	((VERBS_CHAIN - 1) * (sizeof(struct verbs_wr) + sizeof(struct ib_sge)))
+#define VERBS_WRS_ROOM \
+	((VERBS_WRS - 1) * (sizeof(struct verbs_wr) + sizeof(struct ib_sge)))
 
 /**
  * struct verbs_drain_job - fi_ep_drain() of an endpoint
@@ -62,27 +62,27 @@ struct verbs_drain_job {
  * @inline_size: bytes the queue pair takes inline
  * @tx: transmit side; its lock guards what is called in flight below, too
  * @rx: receive side
- * @quiet: in flight: operations posted unsignalled since the last signalled one
+ * @nr_unsignaled: in flight: operations posted unsignaled since the last signaled one
  * @busy: over iWARP, operations in flight that are not known to be done
- * @riders: in flight: those of @quiet
- * @regs: in flight: registrations that wait for the doorbell, by verbs_mr.waits (chain.c)
+ * @unsignaled: in flight: those of @nr_unsignaled
+ * @regs: in flight: registrations that wait for the doorbell, by verbs_mr.waits (wr_list.c)
  * @nr_regs: in flight: how many
- * @chain: in flight: work requests posted with FI_MORE, or NULL
- * @chain_end: where the next one is linked
- * @chain_used: bytes of @chain_room that they take
+ * @wrs: in flight: work requests posted with FI_MORE, or NULL
+ * @wrs_end: where the next one is linked
+ * @wrs_used: bytes of @wrs_room that they take
  * @read_limit: most elements of the local list of a read
- * @chain_room: memory for copies of them
- * @stranded: in flight: operations that the device has taken in part; their comp.next
- * @refused: in flight: operations that were refused when their call had returned;
- *	likewise
+ * @wrs_room: memory for copies of them
+ * @partial: in flight: operations that the device has taken in part; by their comp.next
+ * @refused: in flight: operations that were refused when their call had returned; by their
+ *	comp.next
  * @split_lock: guards @parts; taken outside of the lock of @tx, with interrupts off
  * @parts: memory for VERBS_PARTS of them, or NULL
  * @bounce: kep.inject_size bytes per slot; NULL if the device takes data inline
  * @bounce_dma: DMA address of @bounce
- * @sinks: regions that reads may take (sink.c)
- * @all_sinks: all of them
- * @nr_sinks: how many
- * @moves: what is known of its moves (move.c); NULL: it may have none
+ * @read_mrs: those of @all_read_mrs that no read has (read_mr.c)
+ * @all_read_mrs: regions for reads over iWARP
+ * @nr_read_mrs: how many
+ * @rws: what is known of its rw operations (rw.c); NULL: it may have none
  * @srx_cq: what its shared receive context knows of the completion queue of @rx, from
  *	fi_enable() on
  * @last_wqe: completed when the device takes no more shared receives for the queue pair
@@ -98,7 +98,7 @@ struct verbs_drain_job {
  * @broken: ends the connection after a failed operation
  * @accepted_at: if @accepted: when, the lower half of jiffies
  * @drain: fi_ep_drain()
- * @kid: stands on the device
+ * @res: stands on the device
  *
  * What plain operations look at stands at the begin, and so, mostly, on one page.
  */
@@ -111,26 +111,26 @@ struct verbs_ep {
 	struct verbs_queue	tx;
 	struct verbs_queue	rx;
 
-	u32			quiet;
+	u32			nr_unsignaled;
 	atomic_t		busy;
-	struct verbs_slot	*riders;
+	struct verbs_slot	*unsignaled;
 	struct list_head	regs;
 	u32			nr_regs;
-	struct ib_send_wr	*chain;
-	struct ib_send_wr	**chain_end;
-	u32			chain_used;
+	struct ib_send_wr	*wrs;
+	struct ib_send_wr	**wrs_end;
+	u32			wrs_used;
 	u32			read_limit;
-	u8			chain_room[VERBS_CHAIN_ROOM] __aligned(8);
-	struct kofi_comp	*stranded;
+	u8			wrs_room[VERBS_WRS_ROOM] __aligned(8);
+	struct kofi_comp	*partial;
 	struct kofi_comp	*refused;
 	struct verbs_part	*parts;
 	void			*bounce;
 	u64			bounce_dma;
-	struct llist_head	sinks;
-	struct verbs_sink	*all_sinks;
+	struct llist_head	read_mrs;
+	struct verbs_read_mr	*all_read_mrs;
 	spinlock_t		split_lock;	/* of parts */
-	u32			nr_sinks;
-	struct verbs_moves	*moves;
+	u32			nr_read_mrs;
+	struct verbs_rws	*rws;
 
 	struct verbs_srx_cq	*srx_cq;
 	struct completion	last_wqe;
@@ -145,7 +145,7 @@ struct verbs_ep {
 	struct work_struct	broken;
 	u32			accepted_at;
 	struct verbs_drain_job	drain;
-	struct verbs_kid	kid;
+	struct verbs_res	res;
 };
 
 /**
@@ -159,7 +159,7 @@ struct verbs_ep {
  * @reached: FI_SRX_LIMIT
  * @error: its end
  * @err: positive error code of @error; 0: it works
- * @kid: stands on the device
+ * @res: stands on the device
  */
 struct verbs_srx {
 	struct kofi_ep		kep;
@@ -171,7 +171,7 @@ struct verbs_srx {
 	struct kofi_event	reached;
 	struct kofi_event	error;
 	int			err;
-	struct verbs_kid	kid;
+	struct verbs_res	res;
 };
 
 /**
@@ -264,9 +264,9 @@ static inline struct verbs_ep *verbs_tx_ep(const struct verbs_queue *tx)
 }
 
 /*
- * Who is about to release the lock of a queue says whether plain operations may pass by
- * it: only while the endpoint is connected, and on the transmit side not by a chain or
- * registrations, and not without those that have to ride with somebody.
+ * Opens or closes the fast path (xfer.c), right before the lock of @queue is released.  It is
+ * open while the endpoint is connected, and on the transmit side while no work request or
+ * registration waits for the doorbell and no unsignaled operation for another's completion.
  */
 static inline void verbs_queue_settle(struct verbs_ep *ep,
 				      struct verbs_queue *queue)
@@ -274,9 +274,9 @@ static inline void verbs_queue_settle(struct verbs_ep *ep,
 	bool plain = queue->fits &&
 		     READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED &&
 		     (queue == &ep->rx ||
-		      (!ep->chain && !ep->riders && list_empty(&ep->regs)));
+		      (!ep->wrs && !ep->unsignaled && list_empty(&ep->regs)));
 
-	/* Who posts because of it sees what the state stands for, too */
+	/* A poster that finds it open sees what the state stands for, too */
 	smp_store_release(&queue->plain, plain);
 }
 
@@ -315,39 +315,38 @@ static inline void verbs_slot_over(const struct verbs_slot *slot)
 		atomic_dec(&ep->busy);
 }
 
-/* The device reports it, and with it those that ride.  The queue's lock is held */
-static inline void verbs_slot_carry(struct verbs_slot *slot, struct ib_send_wr *wr)
+/* The device reports it, and the unsignaled operations in front of it end with it */
+static inline void verbs_slot_set_signaled(struct verbs_slot *slot, struct ib_send_wr *wr)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
+	lockdep_assert_held(&ep->tx.lock);
 	slot->signaled = true;
 	wr->send_flags |= IB_SEND_SIGNALED;
-	slot->riders = ep->riders;
-	ep->riders = NULL;
-	ep->quiet = 0;
+	slot->unsignaled = ep->unsignaled;
+	ep->unsignaled = NULL;
+	ep->nr_unsignaled = 0;
 }
 
-/* The device reports it with the next one that it reports.  The queue's lock is held */
-static inline void verbs_slot_ride(struct verbs_slot *slot)
+/* It ends with the next operation that the device reports */
+static inline void verbs_slot_set_unsignaled(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
+	lockdep_assert_held(&ep->tx.lock);
 	slot->signaled = false;
-	slot->link = ep->riders;
-	ep->riders = slot;
+	slot->link = ep->unsignaled;
+	ep->unsignaled = slot;
 }
 
-/*
- * Decides whether the device is to report the success of @len bytes, and who rides on
- * whom.  The queue's lock is held.
- */
-static inline void verbs_slot_board(struct verbs_slot *slot,
-				    struct ib_send_wr *wr, size_t len)
+/* Decides whether the device is to report the operation; @len: its bytes */
+static inline void verbs_slot_set_signaling(struct verbs_slot *slot,
+					    struct ib_send_wr *wr, size_t len)
 {
-	if (slot->silent)
-		verbs_slot_board_silent(slot, wr, len);
+	if (slot->unreported)
+		verbs_slot_signal_seldom(slot, wr, len);
 	else
-		verbs_slot_carry(slot, wr);
+		verbs_slot_set_signaled(slot, wr);
 }
 
 /*

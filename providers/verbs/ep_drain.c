@@ -11,7 +11,7 @@
  *
  *	1. under the handler lock: the connection ends, if there is one, and the state is
  *	   DOWN, so posters turn away.  As in a close, the client is told nothing from
- *	   now on, and moves get no further round: whatever the device has not ended by
+ *	   now on, and rw operations get no further batch: whatever the device has not ended by
  *	   the end of the drain, the drain ends
  *	2. in a worker: waits for posters that have seen another state (RCU), rings the
  *	   doorbell for what they have left there, and drains
@@ -59,7 +59,7 @@ void verbs_ep_drain_qp(struct verbs_ep *ep)
 	verbs_cq_quiesce(verbs_queue_cq(&ep->rx));
 	verbs_batch_end_partial(ep, true);
 	flush_work(&ep->broken);
-	verbs_moves_abandon(ep);
+	verbs_rws_abandon(ep);
 }
 
 /* Returns whether the device has let go of what it cannot transfer any more */

@@ -100,10 +100,10 @@ static size_t verbs_wish(size_t wish, size_t def, size_t max)
 size_t verbs_tx_iov_max(const struct ib_device *ibdev)
 {
 	return min(ibdev->attrs.max_send_sge,
-		   verbs_is_iwarp(ibdev) ? VERBS_SINK_IOV : VERBS_MAX_IOV);
+		   verbs_is_iwarp(ibdev) ? VERBS_READ_MR_IOV : VERBS_MAX_IOV);
 }
 
-/* What a client that gets as much as it asked for will have (kofi/narrow.c) */
+/* What a client that gets as much as it asked for will have (kofi/apply_hints.c) */
 static size_t verbs_given(size_t wish, size_t offer)
 {
 	return wish ? min(wish, offer) : offer;

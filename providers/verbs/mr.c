@@ -368,7 +368,7 @@ static int verbs_mr_refill(struct verbs_mr *mr, u64 addr)
 	return verbs_mr_fill(mr, addr, page_size);
 }
 
-/* iWARP names the sink of a read by a key, with which the peer then writes */
+/* iWARP names the read region of a read by a key, with which the peer then writes */
 static int verbs_mr_ib_access(const struct verbs_device *dev, u64 access)
 {
 	const struct ib_device *ibdev = dev->ibdev;
@@ -399,15 +399,15 @@ static enum dma_data_direction verbs_mr_dir(u64 access, int ib_access)
 }
 
 /* Without a device, whether it lets go of the region or not */
-static void verbs_mr_strip(struct verbs_kid *kid)
+static void verbs_mr_strip(struct verbs_res *res)
 {
-	struct verbs_mr *mr = container_of(kid, struct verbs_mr, kid);
+	struct verbs_mr *mr = container_of(res, struct verbs_mr, res);
 
 	ib_dereg_mr(mr->ibmr);
 	verbs_mr_unmap(mr);
 }
 
-static const struct verbs_kid_ops verbs_mr_kid_ops = {
+static const struct verbs_res_ops verbs_mr_res_ops = {
 	.kind	= VERBS_KID_MR,
 	.strip	= verbs_mr_strip,
 };
@@ -429,7 +429,7 @@ static int verbs_mr_dereg(struct verbs_mr *mr)
 	if (ret)
 		return ret;
 	verbs_mr_unmap(mr);
-	verbs_kid_del(mr->domain->dev, &mr->kid);
+	verbs_res_del(mr->domain->dev, &mr->res);
 	return 0;
 }
 
@@ -439,7 +439,7 @@ int verbs_mr_close(struct fid *fid)
 	struct verbs_device *dev = mr->domain->dev;
 	int ret = 0;
 
-	if (verbs_kid_enter(dev)) {
+	if (verbs_res_enter(dev)) {
 		ret = verbs_mr_dereg(mr);
 		verbs_device_leave(dev);
 	}
@@ -576,7 +576,7 @@ static int verbs_mr_new(struct verbs_domain *domain,
 		verbs_mr_free(mr);
 		return ret;
 	}
-	verbs_kid_add(domain->dev, &mr->kid, &verbs_mr_kid_ops);
+	verbs_res_add(domain->dev, &mr->res, &verbs_mr_res_ops);
 	*fid_mr = &mr->mr;
 	return 0;
 }

@@ -10,12 +10,12 @@
 #include "verbs.h"
 
 #define VERBS_MR_MIN_PAGE	SZ_4K
-#define VERBS_SINKS		16	/* regions for reads over iWARP */
-#define VERBS_SINK_IOV		8	/* elements of a list there */
+#define VERBS_READ_MRS		16	/* regions for reads over iWARP */
+#define VERBS_READ_MR_IOV		8	/* elements of a list there */
 
 struct verbs_ep;
 struct verbs_op;
-struct verbs_sink;
+struct verbs_read_mr;
 struct verbs_slot;
 
 /**
@@ -47,7 +47,7 @@ enum verbs_mr_state {
  * @start: its first address
  * @lkey: its local key
  * @mapped: @sgt is mapped
- * @kid: stands on the device
+ * @res: stands on the device
  *
  * Of a region for single operations (mr_ep.c):
  * @state: see &enum verbs_mr_state
@@ -60,7 +60,7 @@ enum verbs_mr_state {
  * @reg: the work request that registers it
  * @waits: among the registrations that wait for the doorbell, or empty
  * @slot: of its last work request; in flight if that one still has it as @region
- * @sink: it is a part of a &struct verbs_sink
+ * @is_read_mr: it is a part of a &struct verbs_read_mr
  */
 struct verbs_mr {
 	struct fid_mr		mr;
@@ -76,7 +76,7 @@ struct verbs_mr {
 	const struct verbs_domain *plain;
 	u64			start;
 	u32			lkey;
-	struct verbs_kid	kid;
+	struct verbs_res	res;
 
 	enum verbs_mr_state	state;
 	size_t			page_limit;
@@ -87,7 +87,7 @@ struct verbs_mr {
 	struct ib_reg_wr	reg;
 	struct list_head	waits;
 	struct verbs_slot	*slot;
-	bool			sink;
+	bool			is_read_mr;
 };
 
 /* mr.c */
@@ -111,13 +111,13 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 void verbs_mr_prepare_reg(struct verbs_mr *mr);
 void verbs_mr_ep_ended(struct verbs_mr *mr);
 
-/* sink.c */
-int verbs_sinks_init(struct verbs_ep *ep);
-void verbs_sinks_destroy(struct verbs_ep *ep);
-void verbs_sinks_put(struct verbs_mr *mr);
-u32 verbs_sinks_max_len(const struct ib_device *ibdev);
-bool verbs_needs_sink(const struct verbs_ep *ep, const struct verbs_op *op);
-ssize_t verbs_post_sink(struct verbs_ep *ep, const struct verbs_op *op,
+/* rmr.c */
+int verbs_read_mrs_init(struct verbs_ep *ep);
+void verbs_read_mrs_destroy(struct verbs_ep *ep);
+void verbs_read_mrs_put(struct verbs_mr *mr);
+u32 verbs_read_mrs_max_len(const struct ib_device *ibdev);
+bool verbs_needs_read_mr(const struct verbs_ep *ep, const struct verbs_op *op);
+ssize_t verbs_post_read(struct verbs_ep *ep, const struct verbs_op *op,
 			size_t len);
 
 /*

@@ -212,8 +212,8 @@ static int verbs_mr_ep_enable(struct fid_mr *fid_mr)
 /* The key is over: by our own work request, or by the peer */
 void verbs_mr_ep_ended(struct verbs_mr *mr)
 {
-	if (mr->sink) {
-		verbs_sinks_put(mr);
+	if (mr->is_read_mr) {
+		verbs_read_mrs_put(mr);
 		return;
 	}
 	verbs_mr_unmap(mr);
@@ -311,7 +311,7 @@ static void verbs_mr_ep_drain(struct verbs_mr *mr)
 	verbs_drain_sq(ep->qp, verbs_queue_cq(&ep->tx));
 	mutex_unlock(&ep->drain.lock);
 
-	/* What has succeeded unsignalled has a slot until the close */
+	/* An unsignaled operation that has succeeded may have its slot until the close */
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	if (mr->slot->region == mr)
 		mr->slot->region = NULL;

@@ -45,7 +45,7 @@ struct verbs_map {
  * @swap: what a compare and swap puts in; it compares with @data, as fetch and add
  *	adds @data
  * @atomic: counts as an atomic operation
- * @silent: success is not reported
+ * @unreported: success is not reported
  */
 struct verbs_op {
 	enum ib_wr_opcode	opcode;
@@ -62,7 +62,7 @@ struct verbs_op {
 	struct verbs_mr		*region;
 	u64			swap;
 	bool			atomic;
-	bool			silent;
+	bool			unreported;
 };
 
 /* A work request of any kind that has data or none */
@@ -121,17 +121,17 @@ int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
 		      struct verbs_slot **list);
 int verbs_slot_await(struct verbs_ep *ep, struct verbs_slot **slot);
 
-/* chain.c */
-void verbs_chain_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr);
-int verbs_chain_post(struct verbs_ep *ep, struct ib_send_wr *first,
-		     unsigned int *taken);
-void verbs_chain_abandon(struct verbs_ep *ep);
+/* wr_list.c */
+void verbs_wrs_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr);
+int verbs_wrs_post(struct verbs_ep *ep, struct ib_send_wr *first,
+		   unsigned int *taken);
+void verbs_wrs_abandon(struct verbs_ep *ep);
 void verbs_ring_last(struct verbs_ep *ep);
 void verbs_refuse(struct verbs_slot *slot);
 void verbs_end_refused(struct verbs_ep *ep);
 void verbs_ring_locked(struct verbs_ep *ep);
 void verbs_reg_wait(struct verbs_mr *mr);
-void verbs_regs_ride(struct verbs_ep *ep);
+void verbs_regs_post(struct verbs_ep *ep);
 bool verbs_reg_take_back(struct verbs_mr *mr);
 
 /* batch.c */
@@ -151,13 +151,13 @@ int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 		     struct kofi_list_iter *iter, const struct verbs_map *first);
 int verbs_parts_init(struct verbs_ep *ep);
 
-/* move.c */
-int verbs_moves_set(struct verbs_ep *ep, size_t moves);
-u32 verbs_moves_max(const struct verbs_ep *ep);
-u32 verbs_moves_ctxs(const struct verbs_ep *ep);
-void verbs_moves_abandon(struct verbs_ep *ep);
-void verbs_moves_free(struct verbs_ep *ep);
-ssize_t verbs_move(struct verbs_ep *ep, const struct verbs_op *op, size_t offset);
+/* rw.c */
+int verbs_rws_set(struct verbs_ep *ep, size_t rws);
+u32 verbs_rws_max(const struct verbs_ep *ep);
+u32 verbs_rws_ctxs(const struct verbs_ep *ep);
+void verbs_rws_abandon(struct verbs_ep *ep);
+void verbs_rws_free(struct verbs_ep *ep);
+ssize_t verbs_rw(struct verbs_ep *ep, const struct verbs_op *op, size_t offset);
 
 static inline u32 verbs_wr_size(int num_sge)
 {
@@ -168,9 +168,9 @@ static inline u32 verbs_wr_size(int num_sge)
  * May another work request wait for the doorbell?  At the end of a connection the bell
  * is rung once more, and then no more.
  */
-static inline bool verbs_chain_takes(const struct verbs_ep *ep, int num_sge)
+static inline bool verbs_wrs_has_room(const struct verbs_ep *ep, int num_sge)
 {
-	return ep->chain_used + verbs_wr_size(num_sge) <= VERBS_CHAIN_ROOM &&
+	return ep->wrs_used + verbs_wr_size(num_sge) <= VERBS_WRS_ROOM &&
 	       READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED;
 }
 

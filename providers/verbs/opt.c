@@ -46,7 +46,7 @@ static int verbs_ep_getopt(struct fid *fid, int level, int optname,
 	else if (optname == FI_OPT_CM_DATA_SIZE && ep->frame.raw)
 		ret = kofi_opt_put_size(VERBS_CM_REQ, optval, optlen);
 	else if (optname == FI_OPT_MAX_MOVES)
-		ret = kofi_opt_put_size(verbs_moves_max(ep), optval, optlen);
+		ret = kofi_opt_put_size(verbs_rws_max(ep), optval, optlen);
 	else if (optname == FI_OPT_MAX_RMA_IOV)
 		ret = kofi_opt_put_size(verbs_split_limit(ep), optval, optlen);
 	else
@@ -67,14 +67,14 @@ static int verbs_ep_set_raw(struct verbs_ep *ep, const void *optval,
 static int verbs_ep_set_moves(struct verbs_ep *ep, const void *optval,
 			      size_t optlen)
 {
-	size_t moves;
+	size_t rws;
 	int ret;
 
 	/* As with what is bound, fi_enable() will say if the peer has gone meanwhile */
 	if (ep->qp)
 		return -FI_EOPBADSTATE;
-	ret = kofi_opt_get_size(&moves, SIZE_MAX, optval, optlen);
-	return ret ? : verbs_moves_set(ep, moves);
+	ret = kofi_opt_get_size(&rws, SIZE_MAX, optval, optlen);
+	return ret ? : verbs_rws_set(ep, rws);
 }
 
 static int verbs_ep_setopt(struct fid *fid, int level, int optname,

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Posting: from an operation to a work request in the device's queue.
+ * Posting: the slow path from an operation to a work request in the device's queue.  xfer.c
+ * has the fast path.
  *
- * This is the way of everything; most operations of most clients are plain and pass by
- * it (xfer.c).
+ * verbs_post() looks at the state, maps the buffers and takes a slot.  Under the lock of the
+ * transmit side it settles whether the device is to report the operation, and hands the work
+ * request to the device.  Nothing is allocated.  The lock is the endpoint's own; the device's
+ * driver would serialize the posters of one queue pair anyway.  It is held until the doorbell
+ * has rung, so our order is the order of the device's queue; unsignaled operations (slot.c),
+ * the work request list (wr_list.c) and batches (batch.c) rely on that.  Receives need no
+ * order, and no lock.
  *
- * Look at the state, map the buffers, take a slot, then, under the queue's lock, settle
- * which operation rides on which, and hand the work request to the device.  Nothing is
- * allocated.  The lock is the endpoint's own; the device's driver would serialize the
- * posters of one queue pair anyway.  As it is held until the bell has rung, our order
- * is that of the device's queue, which is what unsignalled operations (slot.c) and
- * chains stand on.  Receives need no order, and no lock.
+ * With FI_MORE the work request is kept until the doorbell is rung for it (wr_list.c).
  *
- * With FI_MORE it is kept instead, until the bell is rung for it (chain.c).
- *
- * The state may change at any moment after it was looked at; the work request
- * then completes with an error.  RCU keeps the device there from the look at the
- * state to the doorbell (device.c).
+ * The state may change at any moment after verbs_post() has looked at it; the work request
+ * then completes with an error.  RCU keeps the device there from the look at the state to
+ * the doorbell (device.c).
  */
 #include <linux/module.h>
 #include "ep.h"
@@ -46,10 +45,10 @@ void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
 	slot->comp.buf = NULL;
 	slot->comp.data = 0;
 	slot->comp.err = 0;
-	slot->riders = NULL;
+	slot->unsignaled = NULL;
 	slot->bytes = 0;
 	slot->marks = 0;
-	slot->silent = op->silent;
+	slot->unreported = op->unreported;
 	slot->region = op->region;
 	slot->cqe.done = slot->queue->done;
 }
@@ -128,7 +127,7 @@ static bool verbs_wr_waits(const struct verbs_ep *ep, const struct verbs_op *op,
 {
 	/* What was copied is the client's again, and an atomic has a longer request */
 	return op->flags & FI_MORE && !map->copied && !verbs_op_is_swap(op) &&
-	       verbs_chain_takes(ep, map->count);
+	       verbs_wrs_has_room(ep, map->count);
 }
 
 /* The work request goes to the device, or waits */
@@ -141,11 +140,11 @@ static int verbs_wr_launch(struct verbs_ep *ep, const struct verbs_op *op,
 
 	lockdep_assert_held(&ep->tx.lock);
 	if (!waits)
-		verbs_regs_ride(ep);
-	verbs_slot_board(slot, &any->wr, map->len);
+		verbs_regs_post(ep);
+	verbs_slot_set_signaling(slot, &any->wr, map->len);
 	if (!waits)
-		return verbs_chain_post(ep, &any->wr, &taken);
-	verbs_chain_add(ep, &any->rdma);
+		return verbs_wrs_post(ep, &any->wr, &taken);
+	verbs_wrs_add(ep, &any->rdma);
 	return 0;
 }
 
@@ -187,10 +186,10 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	if (ret) {
 		verbs_slot_over(slot);
 		slot->mapped = false;
-		verbs_slot_alight(slot);
+		verbs_slot_undo_signaling(slot);
 		verbs_slot_put(slot);
 		ret = verbs_post_errno(&ep->tx, ret);
-		verbs_chain_abandon(ep);
+		verbs_wrs_abandon(ep);
 	} else if (op->region) {
 		op->region->slot = slot;
 	}
@@ -285,8 +284,8 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 		return -EAGAIN;
 	if (inject)
 		return verbs_post_inject(ep, op, len);
-	if (len && verbs_needs_sink(ep, op))
-		return verbs_post_sink(ep, op, len);
+	if (len && verbs_needs_read_mr(ep, op))
+		return verbs_post_read(ep, op, len);
 
 	verbs_map_begin(op, &iter, &map);
 	map.copied = verbs_op_is_copied(ep, op, dir, len);
@@ -392,7 +391,7 @@ static ssize_t verbs_queue_recv(struct verbs_queue *queue,
 /**
  * verbs_post_recv() - Post a receive
  * @ep: the endpoint
- * @op: the operation; list, context and silent count
+ * @op: the operation; list, context and unreported count
  *
  * Context: any.
  * Return: as the data transfer calls of fi_endpoint.h.
@@ -412,7 +411,7 @@ ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op)
 /**
  * verbs_post_srx() - Post a receive for whichever endpoint needs it first
  * @srx: the shared receive context
- * @op: as verbs_post_recv(); silent if success is not to be reported by an
+ * @op: as verbs_post_recv(); unreported if success is not to be reported by an
  *	endpoint that is bound with FI_SELECTIVE_COMPLETION
  *
  * Context: any.

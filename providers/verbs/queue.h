@@ -26,7 +26,7 @@ struct verbs_mr;
  *	@ibcq and @drained, if @direct
  * @drained: a driver drains a queue pair and polls itself (drain.c)
  * @drain_lock: one driver at a time
- * @kid: stands on the device
+ * @res: stands on the device
  */
 struct verbs_cq {
 	struct kofi_cq		kcq;
@@ -36,7 +36,7 @@ struct verbs_cq {
 	bool			drained;
 	spinlock_t		poll_lock;	/* see above */
 	struct mutex		drain_lock;	/* see above */
-	struct verbs_kid	kid;
+	struct verbs_res	res;
 };
 
 /**
@@ -55,18 +55,18 @@ struct verbs_sge {
  * @cqe: entry point of the device's completion
  * @queue: the queue it belongs to, or if that is shared and an endpoint has taken the
  *	receive, this endpoint's
- * @link: while it is in flight, on the transmit side: among the @riders, or the @parts, of
- *	another
+ * @link: while it is in flight, on the transmit side: in the list @unsignaled, or @parts, of
+ *	another slot
  * @next: while it is free: place of the next one, see verbs_slot_place(); 0: none
  * @whole: if @part: the slot of the operation that it is a part of (batch.c)
  * @parts: else: those of it, by their @link; NULL: it has none
- * @riders: unsignalled operations posted before, which have succeeded if this one has;
- *	by their @link
+ * @unsignaled: operations posted before that the device does not report, and that have
+ *	succeeded if this one has; by their @link
  * @region: whose key ends with the operation, or begins if there are no comp.flags; or
  *	NULL
- * @bytes: length of the buffers; 0 if it is plain (xfer.c)
- * @marks: all of the following; 0 if it is plain
- * @silent: success is not reported
+ * @bytes: length of the buffers; 0 on the fast path
+ * @marks: all of the following; 0 on the fast path
+ * @unreported: success is not reported
  * @signaled: the device reports success to us
  * @mapped: its part of the queue's maps is to be unmapped
  * @part: of another operation
@@ -84,13 +84,13 @@ struct verbs_slot {
 		struct verbs_slot	*whole;
 		struct verbs_slot	*parts;
 	};
-	struct verbs_slot	*riders;
+	struct verbs_slot	*unsignaled;
 	struct verbs_mr		*region;
 	u32			bytes;
 	union {
 		u8		marks;
 		struct {
-			u8	silent : 1;
+			u8	unreported : 1;
 			u8	signaled : 1;
 			u8	mapped : 1;
 			u8	part : 1;
@@ -101,11 +101,11 @@ struct verbs_slot {
 
 /**
  * struct verbs_queue - One direction of an endpoint, or a shared receive context's
- * @lock: guards the transmit side from the choice of who rides with whom to the
- *	doorbell; taken with interrupts off; see verbs_queue_unlock()
- * @plain: plain operations may go the short way now (xfer.c)
- * @fits: and may as far as the endpoint is concerned
- * @counted: a counter is bound, so everything is signalled (verbs_queue_tune())
+ * @lock: guards the transmit side from the choice of what is signaled to the doorbell;
+ *	taken with interrupts off; see verbs_queue_unlock()
+ * @plain: the fast path is open (xfer.c)
+ * @fits: it may be open, as far as flags and counters of the endpoint are concerned
+ * @counted: a counter is bound, so everything is signaled (verbs_queue_tune())
  * @free: place of the first free slot, and below a count of takings (slot.c)
  * @home: whose slots they are: this queue, or the shared one
  * @slots: all slots, @size of them
@@ -165,11 +165,11 @@ void verbs_queue_destroy(struct verbs_queue *queue);
 void verbs_queue_tune(struct verbs_queue *queue);
 void verbs_slot_put(struct verbs_slot *slot);
 void verbs_slots_release(struct kofi_comp *chain);
-void verbs_slot_put_riders(struct verbs_slot *slot);
+void verbs_slot_put_unsignaled(struct verbs_slot *slot);
 void verbs_slot_put_parts(struct verbs_slot *slot);
-void verbs_slot_board_silent(struct verbs_slot *slot, struct ib_send_wr *wr,
-			     size_t len);
-void verbs_slot_alight(struct verbs_slot *slot);
+void verbs_slot_signal_seldom(struct verbs_slot *slot, struct ib_send_wr *wr,
+			      size_t len);
+void verbs_slot_undo_signaling(struct verbs_slot *slot);
 
 /* drain.c */
 void verbs_drain_sq(struct ib_qp *qp, struct verbs_cq *cq);
@@ -183,7 +183,7 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
 			size_t len);
-void verbs_slot_blame(struct verbs_slot *slot, int err, int prov_errno);
+void verbs_slot_set_err(struct verbs_slot *slot, int err, int prov_errno);
 void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
 		     int prov_errno);
 
@@ -253,7 +253,7 @@ static __always_inline bool verbs_slot_take(struct verbs_queue *queue,
 		if (unlikely(!place))
 			return false;
 		*slot = queue->base + place;
-		/* Nonsense if somebody else has taken it; then the count has moved on */
+		/* Nonsense if another processor has taken it; then the count has moved on */
 		next = data_race(READ_ONCE((*slot)->next));
 		next = next << 32 | (u32)(head + 1);
 	} while (unlikely(!atomic64_try_cmpxchg(&queue->free, &head, next)));
@@ -290,7 +290,7 @@ static __always_inline void *verbs_context(const struct verbs_queue *queue,
 }
 
 /* Is success of an operation with @flags to be kept from the client? */
-static inline bool verbs_is_silent(const struct kofi_ep_side *side, u64 flags)
+static inline bool verbs_is_unreported(const struct kofi_ep_side *side, u64 flags)
 {
 	return !(kofi_ep_flags(side, flags) & FI_COMPLETION);
 }

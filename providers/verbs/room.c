@@ -6,8 +6,8 @@
  * trying again (kofi/ep.h).  Who says when:
  *
  *	slots		verbs_slot_put()
- *	rw operations	move.c, when one of them has ended
- *	sinks		verbs_sinks_put(), and a timer
+ *	rw operations	rw.c, when one of them has ended
+ *	read regions		verbs_read_mrs_put(), and a timer
  *	the IOMMU, the device, registrations of rdma_rw
  *			a timer, as there is no event
  *
@@ -35,20 +35,20 @@
 /* Has the device report what was posted unsignaled, and nobody reports */
 static void verbs_report_unsignaled(struct verbs_ep *ep)
 {
-	static const struct verbs_op op = { .silent = true };
+	static const struct verbs_op op = { .unreported = true };
 	struct ib_rdma_wr marker = { .wr.opcode = IB_WR_RDMA_WRITE };
 	struct verbs_slot *slot;
 
 	lockdep_assert_held(&ep->tx.lock);
-	if (!ep->riders || verbs_ep_ends(ep) || !verbs_slot_take(&ep->tx, &slot))
+	if (!ep->unsignaled || verbs_ep_ends(ep) || !verbs_slot_take(&ep->tx, &slot))
 		return;
 	verbs_slot_fill(slot, &op, 0);
 	slot->due = true;
 	marker.wr.wr_cqe = &slot->cqe;
-	verbs_slot_carry(slot, &marker.wr);
+	verbs_slot_set_signaled(slot, &marker.wr);
 	if (!ib_post_send(ep->qp, &marker.wr, NULL))
 		return;
-	verbs_slot_alight(slot);
+	verbs_slot_undo_signaling(slot);
 	verbs_slot_put(slot);
 }
 

@@ -2,36 +2,35 @@
 /*
  * The slots of an endpoint's queues, and of a shared receive context.
  *
- * A slot is an operation in flight: taken when it is posted, given back when its
- * completion has been read, or at once if there is none to read.  So the depth
- * of a queue bounds what is in flight and what is unread together, and a
- * completion always has a place.
+ * A slot is an operation in flight: taken when the operation is posted, given back when its
+ * completion has been read, or at once if there is none to read.  So the depth of a queue
+ * bounds what is in flight and what is unread together, and a completion always has a place.
  *
- * Free slots stand in a list without a lock, as posters of plain operations
- * (xfer.c) and readers take none.  The list is one 64-bit word: the place of its
- * first slot, and a count of takings below.  Who takes the first slot reads the
- * place of the second from it, and may find nonsense there if another has been
- * quicker; then the count has moved on, and the exchange of the word fails (this is
- * the ABA problem and its customary cure).
+ * Free slots stand in a list without a lock, as the fast path (xfer.c) and readers take none.
+ * The list is one 64-bit word: the place of its first slot, and a count of takings below.
+ * verbs_slot_take() reads the place of the second slot from the first, and may find nonsense
+ * there if another processor has been quicker; then the count has moved on, and the exchange
+ * of the word fails (this is the ABA problem and its customary cure).
  *
- * A free slot is clean: nothing in it is left from an operation, so a plain operation
- * has little to fill in.
+ * A free slot is clean: nothing in it is left from an operation, so the fast path has little
+ * to fill in.
  *
- * A slot that is in flight must not be linked any more when it ends by a completion of
- * its own: riders that failed are followed by their carrier's failure, and those that
- * were refused by verbs_chain_abandon().
+ * Unsignaled operations: if the client does not want to know of the success of an operation,
+ * it is posted unsignaled, and the device says nothing of it unless it fails.  Its slot hangs
+ * on the next signaled operation and is free when that one has succeeded.  At least every
+ * size/2th operation is signaled, so a queue never stays full.  Always signaled are
  *
- * Operations whose success nobody wants to know are posted unsignalled, and the
- * device says nothing of them unless they fail.  Their slots ride on that of the
- * next signalled operation and are free when that one has succeeded; at least
- * every size/2th operation is signalled, so a queue always comes to itself again.
- * Always signalled is what siw would send without a copy (verbs_wr_lingers()), and
- * reads: siw reports what was posted behind a read before the read itself has been
- * answered, and the sinks of sink.c wait for the completion.
- * When the carrier has failed, its riders are left alone: those that failed, too,
- * have completions of their own, and the queue pair is of no more use anyway.
+ *	- what siw would send without a copy (verbs_wr_lingers())
+ *	- reads: siw reports what was posted behind a read before the read itself has been
+ *	  answered, and the read regions of read_mr.c wait for the completion
  *
- * The parts of an operation (batch.c) are none of them: they end with it in any case.
+ * When the signaled operation has failed, the unsignaled ones that hang on it are left alone:
+ * those that failed, too, have completions of their own, and the queue pair is of no more use
+ * anyway.  A slot that ends by a completion of its own must not hang on another any more:
+ * an unsignaled operation that failed is followed by the failure of the signaled one, and
+ * verbs_wrs_abandon() unlinks those that were refused.
+ *
+ * The parts of an operation (batch.c) are none of these: they end with it in any case.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -54,9 +53,9 @@ static bool verbs_queue_is_counted(const struct verbs_queue *queue)
  * May operations with the endpoint's flags be plain?  Not if there is more to be done
  * when they begin or end than to report them.
  *
- * The device says nothing of unsignalled operations, and a client that sleeps for a number
- * of them would sleep until somebody posts a signalled one.  So as long as a counter is
- * bound, every operation is signalled.
+ * The device says nothing of unsignaled operations, and a client that sleeps for a number
+ * of them would sleep until somebody posts a signaled one.  So as long as a counter is
+ * bound, every operation is signaled.
  */
 void verbs_queue_tune(struct verbs_queue *queue)
 {
@@ -139,7 +138,7 @@ void verbs_slot_put(struct verbs_slot *slot)
 	slot->comp.data = 0;
 	slot->comp.err = 0;
 	slot->comp.prov_errno = 0;
-	slot->riders = NULL;
+	slot->unsignaled = NULL;
 	slot->region = NULL;
 	slot->bytes = 0;
 	slot->marks = 0;
@@ -160,18 +159,18 @@ void verbs_slots_release(struct kofi_comp *chain)
 	}
 }
 
-/* @slot has succeeded, and with it what was posted unsignalled before */
-void verbs_slot_put_riders(struct verbs_slot *slot)
+/* @slot has succeeded, and with it the unsignaled operations in front of it */
+void verbs_slot_put_unsignaled(struct verbs_slot *slot)
 {
-	struct verbs_slot *rider, *next = slot->riders;
+	struct verbs_slot *other, *next = slot->unsignaled;
 
-	while ((rider = next)) {
-		next = rider->link;
-		verbs_slot_over(rider);
-		verbs_unmap(rider);
-		verbs_slot_put(rider);
+	while ((other = next)) {
+		next = other->link;
+		verbs_slot_over(other);
+		verbs_unmap(other);
+		verbs_slot_put(other);
 	}
-	slot->riders = NULL;
+	slot->unsignaled = NULL;
 }
 
 /* @slot has ended, and its parts with it */
@@ -198,29 +197,29 @@ static bool verbs_wr_is_alone(const struct ib_send_wr *wr)
 	       wr->opcode == IB_WR_RDMA_READ_WITH_INV;
 }
 
-/* Nobody wants to know of its success; @len: bytes.  The caller holds the queue's lock */
-void verbs_slot_board_silent(struct verbs_slot *slot, struct ib_send_wr *wr,
-			     size_t len)
+/* The client does not want to know of its success; @len: bytes */
+void verbs_slot_signal_seldom(struct verbs_slot *slot, struct ib_send_wr *wr,
+			      size_t len)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
 	if (ep->tx.counted || verbs_wr_is_alone(wr) ||
-	    verbs_wr_lingers(ep, len) || ++ep->quiet >= ep->tx.size / 2)
-		verbs_slot_carry(slot, wr);
+	    verbs_wr_lingers(ep, len) || ++ep->nr_unsignaled >= ep->tx.size / 2)
+		verbs_slot_set_signaled(slot, wr);
 	else
-		verbs_slot_ride(slot);
+		verbs_slot_set_unsignaled(slot);
 }
 
 /* The device did not take it, and has taken nothing since */
-void verbs_slot_alight(struct verbs_slot *slot)
+void verbs_slot_undo_signaling(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
 	if (slot->signaled) {
-		ep->riders = slot->riders;
-		/* So that the next one is signalled for sure */
-		ep->quiet = ep->tx.size;
+		ep->unsignaled = slot->unsignaled;
+		/* The next one is signaled for sure */
+		ep->nr_unsignaled = ep->tx.size;
 	} else {
-		ep->riders = slot->link;
+		ep->unsignaled = slot->link;
 	}
 }

@@ -33,7 +33,7 @@ static bool verbs_has_split(const struct verbs_ep *ep)
 size_t verbs_read_iov_max(const struct ib_device *ibdev, size_t size,
 			  size_t iov_limit)
 {
-	/* A list to read into is one sink there (sink.c) */
+	/* A list to read into is one read region there (read_mr.c) */
 	if (verbs_is_iwarp(ibdev))
 		return iov_limit;
 	return min_t(size_t, iov_limit, ibdev->attrs.max_sge_rd) *

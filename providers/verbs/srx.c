@@ -133,20 +133,20 @@ static void verbs_srx_event(struct ib_event *event, void *context)
 	}
 }
 
-static void verbs_srx_tell(struct verbs_kid *kid)
+static void verbs_srx_tell(struct verbs_res *res)
 {
-	verbs_srx_tell_error(container_of(kid, struct verbs_srx, kid), ENODEV);
+	verbs_srx_tell_error(container_of(res, struct verbs_srx, res), ENODEV);
 }
 
-static void verbs_srx_strip(struct verbs_kid *kid)
+static void verbs_srx_strip(struct verbs_res *res)
 {
-	struct verbs_srx *srx = container_of(kid, struct verbs_srx, kid);
+	struct verbs_srx *srx = container_of(res, struct verbs_srx, res);
 
 	ib_destroy_srq(srx->rx.srq);
 	verbs_queue_unmap(&srx->rx);
 }
 
-static const struct verbs_kid_ops verbs_srx_kid_ops = {
+static const struct verbs_res_ops verbs_srx_res_ops = {
 	.kind	= VERBS_KID_SRX,
 	.tell	= verbs_srx_tell,
 	.strip	= verbs_srx_strip,
@@ -255,7 +255,7 @@ unsigned long verbs_last_wqe_until(const struct verbs_device *dev)
 	bool brief = READ_ONCE(dev->last_wqe) == VERBS_LAST_WQE_MISSED;
 
 	return jiffies + msecs_to_jiffies(brief ? VERBS_LAST_WQE_BRIEF_MS :
-						  VERBS_LAST_WQE_MS);
+					  VERBS_LAST_WQE_MS);
 }
 
 /* The device reports that the queue pair takes no more; in any context */
@@ -387,7 +387,7 @@ static int verbs_srx_close(struct fid *fid)
 {
 	struct verbs_srx *srx = to_verbs_srx(fid);
 
-	verbs_kid_strip(srx->rx.domain->dev, &srx->kid);
+	verbs_res_strip(srx->rx.domain->dev, &srx->res);
 	if (srx->kep.conn.eq) {
 		kofi_eq_withdraw(srx->kep.conn.eq, &srx->reached);
 		kofi_eq_withdraw(srx->kep.conn.eq, &srx->error);
@@ -506,7 +506,7 @@ int verbs_srx_context(struct verbs_domain *domain, struct fi_rx_attr *attr,
 	ret = verbs_srx_create_srq(srx, domain);
 	if (ret)
 		goto destroy_queue;
-	verbs_kid_add(domain->dev, &srx->kid, &verbs_srx_kid_ops);
+	verbs_res_add(domain->dev, &srx->res, &verbs_srx_res_ops);
 	*fid_srx = &srx->kep.ep;
 	return 0;
 

@@ -22,7 +22,7 @@
  *   op.h
  *	verbs_op	an operation on its way into the queue (xfer.c, post.c)
  *	verbs_part	one of several work requests of an operation (split.c)
- *	verbs_move	a list of any length on its way (move.c)
+ *	verbs_rw	a list of any length on its way (rw.c)
  */
 #ifndef _KOFI_VERBS_H
 #define _KOFI_VERBS_H
@@ -49,7 +49,7 @@
 #define VERBS_MAX_INJECT	256	/* bytes, on the caller's stack */
 
 /* What stands on a device, in the order in which a removal takes it down */
-enum verbs_kid_kind {
+enum verbs_res_kind {
 	VERBS_KID_PEP,
 	VERBS_KID_EP,
 	VERBS_KID_SRX,
@@ -60,17 +60,17 @@ enum verbs_kid_kind {
 };
 
 /**
- * struct verbs_kid - Part of an object that stands on a device
+ * struct verbs_res - Part of an object that stands on a device
  * @entry: in the device's list
  * @ops: what its kind does when the device is removed
  */
-struct verbs_kid {
+struct verbs_res {
 	struct list_head		entry;
-	const struct verbs_kid_ops	*ops;
+	const struct verbs_res_ops	*ops;
 };
 
 /**
- * struct verbs_kid_ops - What a kind of object does when its device is removed
+ * struct verbs_res_ops - What a kind of object does when its device is removed
  * @kind: which
  * @tell: let nothing begin any more, and tell the client; or NULL; may come twice
  * @halt: end what is under way, when all have been told; or NULL; may come twice
@@ -78,12 +78,12 @@ struct verbs_kid {
  *	any more; also called by the close of an object
  * @end: the removal has stripped it, and the client has not closed it; or NULL
  */
-struct verbs_kid_ops {
-	enum verbs_kid_kind	kind;
-	void			(*tell)(struct verbs_kid *kid);
-	void			(*halt)(struct verbs_kid *kid);
-	void			(*strip)(struct verbs_kid *kid);
-	void			(*end)(struct verbs_kid *kid);
+struct verbs_res_ops {
+	enum verbs_res_kind	kind;
+	void			(*tell)(struct verbs_res *res);
+	void			(*halt)(struct verbs_res *res);
+	void			(*strip)(struct verbs_res *res);
+	void			(*end)(struct verbs_res *res);
 };
 
 /**
@@ -112,8 +112,8 @@ enum verbs_last_wqe {
  * @calls: calls that use @ibdev; dies when it is removed
  * @idle: completed when @calls has gone
  * @stripped: completed when nothing of ours is left on @ibdev
- * @lock: guards @kids
- * @kids: what stands on it, by kind
+ * @lock: guards @resources
+ * @resources: what stands on it, by kind
  */
 struct verbs_device {
 	struct list_head	entry;
@@ -126,8 +126,8 @@ struct verbs_device {
 	struct percpu_ref	calls;
 	struct completion	idle;
 	struct completion	stripped;
-	struct mutex		lock;		/* of kids */
-	struct list_head	kids[VERBS_NR_KIDS];
+	struct mutex		lock;		/* of resources */
+	struct list_head	resources[VERBS_NR_KIDS];
 };
 
 /**
@@ -157,7 +157,7 @@ struct verbs_reg;
  * @reg_wait: who waits for a step of it
  * @next_key: variable byte of the key given out last
  * @tclass: FI_TC_* of endpoints that name none
- * @kid: stands on @dev
+ * @res: stands on @dev
  */
 struct verbs_domain {
 	struct fid_domain	domain;
@@ -171,7 +171,7 @@ struct verbs_domain {
 	wait_queue_head_t	reg_wait;
 	atomic_t		next_key;
 	u32			tclass;
-	struct verbs_kid	kid;
+	struct verbs_res	res;
 };
 
 extern struct workqueue_struct *verbs_wq;
@@ -186,11 +186,11 @@ int verbs_device_enter(struct verbs_device *dev);
 void verbs_device_leave(struct verbs_device *dev);
 void verbs_device_get(struct verbs_device *dev);
 void verbs_device_put(struct verbs_device *dev);
-void verbs_kid_add(struct verbs_device *dev, struct verbs_kid *kid,
-		   const struct verbs_kid_ops *ops);
-bool verbs_kid_enter(struct verbs_device *dev);
-void verbs_kid_del(struct verbs_device *dev, struct verbs_kid *kid);
-void verbs_kid_strip(struct verbs_device *dev, struct verbs_kid *kid);
+void verbs_res_add(struct verbs_device *dev, struct verbs_res *res,
+		   const struct verbs_res_ops *ops);
+bool verbs_res_enter(struct verbs_device *dev);
+void verbs_res_del(struct verbs_device *dev, struct verbs_res *res);
+void verbs_res_strip(struct verbs_device *dev, struct verbs_res *res);
 
 /* ep.c */
 int verbs_eps_init(void);

@@ -16,7 +16,7 @@
  *	  address
  *
  * Every other call is written as struct kofi_op by kofi/xfer_ops.h and takes the slow path:
- * kofi_xfer_post(), then verbs_post(), verbs_post_recv(), verbs_post_srx(), or verbs_move()
+ * kofi_xfer_post(), then verbs_post(), verbs_post_recv(), verbs_post_srx(), or verbs_rw()
  * for lists of any length.  So does a call for which the fast path is closed, or that finds
  * the queue full; nothing has happened then.
  *
@@ -232,7 +232,7 @@ static int verbs_op_fill(struct verbs_op *op, const struct kofi_op *kop,
 		.context	= kop->context,
 		.flags		= kop->flags,
 		.data		= kop->data,
-		.silent		= !(kop->flags & FI_COMPLETION),
+		.unreported		= !(kop->flags & FI_COMPLETION),
 	};
 	if (kofi_op_is_recv(kop))
 		return 0;
@@ -262,7 +262,7 @@ static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
 	/* iWARP has no fence in front of a read */
 	if (ep->iwarp && op.flags & FI_FENCE && op.opcode == IB_WR_RDMA_READ)
 		return -FI_EBADFLAGS;
-	return kop->any_length ? verbs_move(ep, &op, kop->offset) : verbs_post(ep, &op);
+	return kop->any_length ? verbs_rw(ep, &op, kop->offset) : verbs_post(ep, &op);
 }
 
 /* The fast path */
@@ -309,8 +309,8 @@ verbs_fast_begin(const struct verbs_ep *ep, struct verbs_queue *queue,
 		     len - 1 >= ep->kep.max_msg_size))
 		return false;
 	if (mr ? !verbs_mr_holds(mr, ep, buf, len) :
-		 !(verbs_takes_address(queue, len, dir) &&
-		   kofi_is_plain_memory(buf, len)))
+	    !(verbs_takes_address(queue, len, dir) &&
+	      kofi_is_plain_memory(buf, len)))
 		return false;
 	sge->addr = (uintptr_t)buf;
 	sge->length = len;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A move, between its life (move.c) and its rounds (round.c).
+ * An rw operation, between its life (rw.c) and its batches (rw_batch.c).
  */
-#ifndef _KOFI_VERBS_MOVE_H
-#define _KOFI_VERBS_MOVE_H
+#ifndef _KOFI_VERBS_RW_H
+#define _KOFI_VERBS_RW_H
 
 #include <linux/llist.h>
 #include <linux/scatterlist.h>
@@ -11,22 +11,22 @@
 #include <rdma/rw.h>
 #include "ep.h"
 
-#define VERBS_MOVE_MIN_WRS	3	/* of a context that registers */
-#define VERBS_MOVE_CTXS		4	/* most contexts of a round */
-#define VERBS_MOVE_SEGS		512	/* most elements of a round */
+#define VERBS_RW_MIN_WRS	3	/* of a context that registers */
+#define VERBS_RW_CTXS		4	/* most contexts of a batch */
+#define VERBS_RW_SEGS		512	/* most elements of a batch */
 
 /**
- * struct verbs_moves - The moves of an endpoint
+ * struct verbs_rws - The rw operations of an endpoint
  * @ep: the endpoint
  * @max: in flight, at most
  * @nr: in flight; guarded by the lock of the transmit side, as @wanted and @list are
- * @wanted: a call has been refused for want of one
- * @wrs: work requests of a round, at most
+ * @wanted: a call has been refused because there were @max
+ * @wrs: work requests of a batch, at most
  * @list: those in flight
- * @due: those whose next round is to be posted
+ * @due: those whose next batch is to be posted
  * @work: posts it
  */
-struct verbs_moves {
+struct verbs_rws {
 	struct verbs_ep		*ep;
 	u32			max;
 	u32			nr;
@@ -44,32 +44,32 @@ struct verbs_cursor {
 	size_t			left;
 };
 
-struct verbs_move_ctx {
+struct verbs_rw_ctx {
 	struct rdma_rw_ctx	rw;
 	struct scatterlist	*sg;
 	unsigned int		nents;
 };
 
 /**
- * struct verbs_move - A move
+ * struct verbs_rw - An rw operation
  * @entry: in the endpoint's list
  * @due: link while it waits for the worker
  * @ep: the endpoint
  * @slot: its own; comp.op_context points here until the end
  * @context: the client's
- * @at: where the next round begins
+ * @at: where the next batch begins
  * @len: bytes of all
  * @addr: remote address of @at
  * @key: remote key
  * @dir: DMA_FROM_DEVICE: a read
  * @fence: the first work request waits for earlier reads
  * @fine: elements are cut at pages
- * @nr_ctxs: contexts of the round
+ * @nr_ctxs: contexts of the batch
  * @ctxs: these
  * @nr_segs: entries of @segs
- * @segs: elements of the round
+ * @segs: elements of the batch
  */
-struct verbs_move {
+struct verbs_rw {
 	struct list_head	entry;
 	struct llist_node	due;
 	struct verbs_ep		*ep;
@@ -83,23 +83,23 @@ struct verbs_move {
 	bool			fence;
 	bool			fine;
 	unsigned int		nr_ctxs;
-	struct verbs_move_ctx	ctxs[VERBS_MOVE_CTXS];
+	struct verbs_rw_ctx	ctxs[VERBS_RW_CTXS];
 	unsigned int		nr_segs;
 	struct scatterlist	segs[];
 };
 
-static inline bool verbs_move_is_read(const struct verbs_move *move)
+static inline bool verbs_rw_is_read(const struct verbs_rw *rw)
 {
-	return move->dir == DMA_FROM_DEVICE;
+	return rw->dir == DMA_FROM_DEVICE;
 }
 
-int verbs_move_find(struct verbs_cursor *at, struct scatterlist *sgl,
-		    unsigned int nents, size_t offset, size_t len);
-bool verbs_move_registers(const struct verbs_ep *ep, enum dma_data_direction dir);
-unsigned int verbs_move_count(const struct verbs_move *move);
-int verbs_move_build(struct verbs_move *move);
-void verbs_move_unmap(struct verbs_move *move);
-struct ib_send_wr *verbs_move_wrs(struct verbs_move *move);
-void verbs_move_fix_inv(struct ib_send_wr *wr);
+int verbs_rw_find(struct verbs_cursor *at, struct scatterlist *sgl,
+		  unsigned int nents, size_t offset, size_t len);
+bool verbs_rw_registers(const struct verbs_ep *ep, enum dma_data_direction dir);
+unsigned int verbs_rw_count(const struct verbs_rw *rw);
+int verbs_rw_build(struct verbs_rw *rw);
+void verbs_rw_unmap(struct verbs_rw *rw);
+struct ib_send_wr *verbs_rw_wrs(struct verbs_rw *rw);
+void verbs_rw_fix_inv(struct ib_send_wr *wr);
 
-#endif /* _KOFI_VERBS_MOVE_H */
+#endif /* _KOFI_VERBS_RW_H */

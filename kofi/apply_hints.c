@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * From an info that fits to the result for these hints.
+ * Apply hints: from an info that fits to the result for these hints.
  *
  * A client gets no more than it asked for.  Primary capabilities cost resources
  * or open memory to peers: those asked for stay.  Secondary ones stay too, as
@@ -28,7 +28,7 @@
 #include "rules.h"
 #include "tostr.h"
 
-static u64 narrow_caps(u64 offer, u64 wish)
+static u64 apply_caps(u64 offer, u64 wish)
 {
 	u64 caps;
 
@@ -48,11 +48,11 @@ static u64 without_target(u64 caps)
 	return caps & ~kofi_caps_orphans(caps);
 }
 
-static void narrow_info_caps(struct fi_info *info, const struct fi_info *hints)
+static void apply_caps_hints(struct fi_info *info, const struct fi_info *hints)
 {
 	struct fi_domain_attr *domain = info->domain_attr;
 
-	info->caps = narrow_caps(info->caps, hints->caps);
+	info->caps = apply_caps(info->caps, hints->caps);
 	if (!hints->domain_attr)
 		return;
 
@@ -62,9 +62,9 @@ static void narrow_info_caps(struct fi_info *info, const struct fi_info *hints)
 }
 
 /* One side has no more than the whole, and nothing without a direction */
-static u64 narrow_side(u64 offer, u64 wish, u64 whole, u64 other_side)
+static u64 apply_side(u64 offer, u64 wish, u64 whole, u64 other_side)
 {
-	u64 caps = narrow_caps(offer, wish ?: whole) & kofi_caps_expand(whole) &
+	u64 caps = apply_caps(offer, wish ?: whole) & kofi_caps_expand(whole) &
 		   ~other_side;
 
 	if (!(caps & KOFI_MSG_DIRECTIONS))
@@ -74,10 +74,10 @@ static u64 narrow_side(u64 offer, u64 wish, u64 whole, u64 other_side)
 	return caps & ~kofi_caps_orphans(caps);
 }
 
-/* Only numbers are narrowed, 4 or 8 bytes of them */
-static void narrow_field(const struct kofi_rule *rule, void *offer, u64 wish)
+/* Hints are applied to numbers only, of 4 or 8 bytes */
+static void apply_field(const struct kofi_rule *rule, void *offer, u64 wish)
 {
-	if (rule->narrow == KEEP || (rule->narrow == TAKE && !wish))
+	if (rule->apply == KEEP || (rule->apply == TAKE && !wish))
 		return;
 	if (kofi_value_size(rule->type) == sizeof(u64))
 		*(u64 *)(offer + rule->offset) = wish;
@@ -85,28 +85,28 @@ static void narrow_field(const struct kofi_rule *rule, void *offer, u64 wish)
 		*(u32 *)(offer + rule->offset) = wish;
 }
 
-static void narrow_fields(struct fi_info *info, const struct fi_info *hints)
+static void apply_fields(struct fi_info *info, const struct fi_info *hints)
 {
 	const struct kofi_rule *rule;
 	const void *wish;
 
 	for (rule = kofi_rules; rule->field; rule++) {
 		wish = kofi_part_of(hints, rule->part);
-		narrow_field(rule, (void *)kofi_part_of(info, rule->part),
-			     wish ? kofi_value(wish + rule->offset, rule->type) :
-				    0);
+		apply_field(rule, (void *)kofi_part_of(info, rule->part),
+			    wish ? kofi_value(wish + rule->offset, rule->type) :
+			    0);
 	}
 }
 
 /* What has no limit of its own has that of other lists */
-static void narrow_rma_lists(struct fi_tx_attr *attr)
+static void apply_rma_lists(struct fi_tx_attr *attr)
 {
 	attr->rma_read_iov_limit = attr->rma_read_iov_limit ?: attr->iov_limit;
 	attr->rma_write_iov_limit = attr->rma_write_iov_limit ?:
 				    attr->iov_limit;
 }
 
-void kofi_info_narrow(struct fi_info *info, const struct fi_info *hints)
+void kofi_info_apply_hints(struct fi_info *info, const struct fi_info *hints)
 {
 	static const struct fi_info no_hints;
 	u64 tx_caps, rx_caps;
@@ -114,15 +114,15 @@ void kofi_info_narrow(struct fi_info *info, const struct fi_info *hints)
 	if (!hints)
 		hints = &no_hints;
 
-	narrow_info_caps(info, hints);
+	apply_caps_hints(info, hints);
 	tx_caps = hints->tx_attr ? hints->tx_attr->caps : 0;
-	info->tx_attr->caps = narrow_side(info->tx_attr->caps, tx_caps,
-					  info->caps, KOFI_RX_ONLY_CAPS);
+	info->tx_attr->caps = apply_side(info->tx_attr->caps, tx_caps,
+					 info->caps, KOFI_RX_ONLY_CAPS);
 	rx_caps = hints->rx_attr ? hints->rx_attr->caps : 0;
-	info->rx_attr->caps = narrow_side(info->rx_attr->caps, rx_caps,
-					  info->caps, KOFI_TX_ONLY_CAPS);
-	narrow_fields(info, hints);
-	narrow_rma_lists(info->tx_attr);
+	info->rx_attr->caps = apply_side(info->rx_attr->caps, rx_caps,
+					 info->caps, KOFI_TX_ONLY_CAPS);
+	apply_fields(info, hints);
+	apply_rma_lists(info->tx_attr);
 
 	info->handle = hints->handle;
 	info->fabric_attr->fabric = hints->fabric_attr ?
@@ -130,8 +130,8 @@ void kofi_info_narrow(struct fi_info *info, const struct fi_info *hints)
 	info->domain_attr->domain = NULL;
 	if (hints->domain_attr) {
 		info->domain_attr->domain = hints->domain_attr->domain;
-		info->domain_attr->caps = narrow_caps(info->domain_attr->caps,
-						      hints->domain_attr->caps);
+		info->domain_attr->caps = apply_caps(info->domain_attr->caps,
+						     hints->domain_attr->caps);
 	}
 
 	/* The client that asked for any socket address takes what it gets */

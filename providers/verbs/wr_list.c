@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Chains: work requests that wait for the doorbell.
+ * The work request list: what waits for the doorbell.
  *
- * With FI_MORE a work request is kept, and goes to the device together with the next
- * one that has no FI_MORE, or when there is no room for one more behind that, or when
- * the connection ends.  The call has returned 0 by then, so a work request of a
- * chain that the device refuses completes with an error, which ends the connection
- * like any other.  It completes from a worker: who has rung the bell may hold locks
- * that the client's callbacks take.
+ * A work request with FI_MORE is kept here.  It goes to the device together with the next
+ * one that has no FI_MORE, or when there is no room for one more behind that, or when the
+ * connection ends.  The call has returned 0 by then, so a work request of the list that the
+ * device refuses completes with an error, which ends the connection like any other error.
+ * It completes from a worker: the caller that has rung the doorbell may hold locks that the
+ * client's callbacks take.
  *
- * The registration of a region for single operations (mr_ep.c) waits in a list of its
- * own, where it can be taken back, and goes in front of the chain when the doorbell is
- * rung for an operation (verbs_regs_ride()).  At the end of the connection it goes
- * nowhere, as nothing will need it.
+ * The registration of a region of an endpoint (mr_ep.c) waits in a list of its own, where it
+ * can be taken back.  It goes in front of the work request list when the doorbell is rung
+ * for an operation (verbs_regs_post()).  At the end of the connection it goes nowhere, as
+ * nothing will need it.
  *
- * Chain and list are guarded by the lock of the transmit side.
+ * The lock of the transmit side guards both lists.
  */
 #include <linux/module.h>
 #include "ep.h"
@@ -24,9 +24,9 @@
 #include "verbs.h"
 
 /* Keeps a copy of the work request until the doorbell */
-void verbs_chain_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
+void verbs_wrs_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 {
-	struct verbs_wr *copy = (void *)&ep->chain_room[ep->chain_used];
+	struct verbs_wr *copy = (void *)&ep->wrs_room[ep->wrs_used];
 
 	lockdep_assert_held(&ep->tx.lock);
 	copy->rdma = *wr;
@@ -35,10 +35,10 @@ void verbs_chain_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 		       wr->wr.num_sge * sizeof(*copy->sge));
 		copy->rdma.wr.sg_list = copy->sge;
 	}
-	ep->chain_used += verbs_wr_size(wr->wr.num_sge);
+	ep->wrs_used += verbs_wr_size(wr->wr.num_sge);
 	copy->rdma.wr.next = NULL;
-	*ep->chain_end = &copy->rdma.wr;
-	ep->chain_end = &copy->rdma.wr.next;
+	*ep->wrs_end = &copy->rdma.wr;
+	ep->wrs_end = &copy->rdma.wr.next;
 }
 
 /* A worker ends it, behind those that were refused before */
@@ -54,22 +54,22 @@ void verbs_refuse(struct verbs_slot *slot)
 	queue_work(verbs_wq, &ep->broken);
 }
 
-/* The device refused what is in the chain from @bad on, up to @end */
-static void verbs_chain_refuse(const struct ib_send_wr *bad,
-			       const struct ib_send_wr *end, int err)
+/* The device refused what is in the list from @bad on, up to @end */
+static void verbs_wrs_refuse(const struct ib_send_wr *bad,
+			     const struct ib_send_wr *end, int err)
 {
 	struct verbs_slot *slot;
 
 	for (; bad && bad != end; bad = bad->next) {
 		slot = container_of(bad->wr_cqe, struct verbs_slot, cqe);
-		verbs_slot_blame(slot, -err, 0);
+		verbs_slot_set_err(slot, -err, 0);
 		verbs_refuse(slot);
 	}
 }
 
 /* How many of the list from @first on the device has taken when it refused @bad */
-static unsigned int verbs_chain_taken(const struct ib_send_wr *first,
-				      const struct ib_send_wr *bad, int err)
+static unsigned int verbs_wrs_taken(const struct ib_send_wr *first,
+				    const struct ib_send_wr *bad, int err)
 {
 	const struct ib_send_wr *wr;
 	unsigned int taken = 0;
@@ -78,46 +78,46 @@ static unsigned int verbs_chain_taken(const struct ib_send_wr *first,
 		taken++;
 	if (wr)
 		return taken;
-	verbs_chain_refuse(bad, first, err);
+	verbs_wrs_refuse(bad, first, err);
 	return 0;
 }
 
 /**
- * verbs_chain_post() - Post what waits for the doorbell, and more behind it
+ * verbs_wrs_post() - Post what waits for the doorbell, and more behind it
  * @ep: the endpoint
  * @first: the first of a list of work requests, or NULL
  * @taken: set on error: how many of this list the device has taken
  *
- * What was refused of the chain ends on its own.
+ * A work request of the list that was refused ends on its own.
  *
  * Return: 0, or the errno for the first work request that was refused.
  */
-int verbs_chain_post(struct verbs_ep *ep, struct ib_send_wr *first,
-		     unsigned int *taken)
+int verbs_wrs_post(struct verbs_ep *ep, struct ib_send_wr *first,
+		   unsigned int *taken)
 {
 	const struct ib_send_wr *bad = NULL;
 	int ret;
 
 	lockdep_assert_held(&ep->tx.lock);
-	*ep->chain_end = first;
-	ret = ib_post_send(ep->qp, ep->chain, &bad);
+	*ep->wrs_end = first;
+	ret = ib_post_send(ep->qp, ep->wrs, &bad);
 	if (unlikely(ret))
-		*taken = verbs_chain_taken(first, bad, ret);
-	ep->chain = NULL;
-	ep->chain_end = &ep->chain;
-	ep->chain_used = 0;
+		*taken = verbs_wrs_taken(first, bad, ret);
+	ep->wrs = NULL;
+	ep->wrs_end = &ep->wrs;
+	ep->wrs_used = 0;
 	return ret;
 }
 
 /*
- * What was refused frees its slot by a completion of its own, and must not ride
- * on anything any more.  Other riders are lost until the endpoint is closed; the
- * connection ends now.
+ * What was refused frees its slot by a completion of its own, and must not hang on another
+ * slot any more.  Other unsignaled operations keep their slots until the endpoint is closed;
+ * the connection ends now.
  */
-void verbs_chain_abandon(struct verbs_ep *ep)
+void verbs_wrs_abandon(struct verbs_ep *ep)
 {
 	if (ep->refused)
-		ep->riders = NULL;
+		ep->unsignaled = NULL;
 }
 
 /* Without @cq, the device has not said it */
@@ -159,32 +159,32 @@ static void verbs_reg_unwait(struct verbs_mr *mr)
 }
 
 /*
- * A registration is silent even if it fails, as the operation behind it then fails, too.
+ * A registration is unreported even if it fails, as the operation behind it then fails, too.
  * Whatever is signaled next reports for it.
  */
-static void verbs_reg_ride(struct verbs_ep *ep, struct verbs_mr *mr)
+static void verbs_reg_fill(struct verbs_ep *ep, struct verbs_mr *mr)
 {
 	struct verbs_slot *slot = mr->slot;
 	struct ib_send_wr *wr = &mr->reg.wr;
 
-	slot->silent = true;
+	slot->unreported = true;
 	slot->due = true;
 	wr->wr_cqe = &slot->cqe;
 	wr->send_flags = 0;
-	if (unlikely(ep->tx.counted || ++ep->quiet >= ep->tx.size / 2))
-		verbs_slot_carry(slot, wr);
+	if (unlikely(ep->tx.counted || ++ep->nr_unsignaled >= ep->tx.size / 2))
+		verbs_slot_set_signaled(slot, wr);
 	else
-		verbs_slot_ride(slot);
+		verbs_slot_set_unsignaled(slot);
 }
 
 /**
- * verbs_regs_ride() - Put the registrations that wait in front of the chain
+ * verbs_regs_post() - Put the registrations that wait in front of the work request list
  * @ep: the endpoint; the caller rings the bell before it releases the lock
  *
  * Called before it is settled who reports for whom of what is to be posted, so that a
  * signaled operation reports for its registrations.
  */
-void verbs_regs_ride(struct verbs_ep *ep)
+void verbs_regs_post(struct verbs_ep *ep)
 {
 	struct ib_send_wr *first = NULL, **link = &first;
 	struct verbs_mr *mr, *next;
@@ -192,16 +192,16 @@ void verbs_regs_ride(struct verbs_ep *ep)
 	lockdep_assert_held(&ep->tx.lock);
 	list_for_each_entry_safe(mr, next, &ep->regs, waits) {
 		verbs_reg_unwait(mr);
-		verbs_reg_ride(ep, mr);
+		verbs_reg_fill(ep, mr);
 		*link = &mr->reg.wr;
 		link = &mr->reg.wr.next;
 	}
 	if (!first)
 		return;
-	*link = ep->chain;
-	if (!ep->chain)
-		ep->chain_end = link;
-	ep->chain = first;
+	*link = ep->wrs;
+	if (!ep->wrs)
+		ep->wrs_end = link;
+	ep->wrs = first;
 }
 
 /**
@@ -236,11 +236,11 @@ void verbs_ring_locked(struct verbs_ep *ep)
 	unsigned int taken;
 
 	lockdep_assert_held(&ep->tx.lock);
-	if (!ep->chain)
+	if (!ep->wrs)
 		return;
-	verbs_regs_ride(ep);
-	verbs_chain_post(ep, NULL, &taken);
-	verbs_chain_abandon(ep);
+	verbs_regs_post(ep);
+	verbs_wrs_post(ep, NULL, &taken);
+	verbs_wrs_abandon(ep);
 }
 
 /* The connection has ended: rings the doorbell, and nothing waits for it any more */

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Read regions: what reads on iWARP need.
+ *
+ * There the answer to a read is a write by the peer, into one element under a key that
+ * allows remote writing and that the peer gets to know.  The local DMA key cannot be used
+ * for that, and one that covers more than this read would be dangerous.  So every read
+ * registers its buffers, in front of it and with the same doorbell, and ends the key with
+ * its own completion (READ_WITH_INV).
+ *
+ * A region has so many pages and no gaps within them.  A read that does not fit one is
+ * several work requests, each with a registration of its own:
+ *
+ *	REG_MR, READ_WITH_INV, REG_MR, READ_WITH_INV, ..., REG_MR, READ_WITH_INV
+ *
+ * They are a batch (batch.c).  Only the last one has a slot, and reports; answers come in
+ * the order of the requests, so its success is that of all.  If another fails, it leaves its
+ * error with the operation, whose work request is flushed then.
+ *
+ * An endpoint has a few read regions, made when it is enabled: the regions of mr_ep.c,
+ * without a fid that a client could see, each with its work requests.  The queue pair and
+ * the completion queue have room for these beside the operations'.  A region belongs to one
+ * read from verbs_read_mr_take() until the read has succeeded.  Those of a read that failed
+ * stay with it until the endpoint is closed, as the connection is over.
+ *
+ * Locking: verbs_read_mr_take() takes regions under the lock of the transmit side,
+ * completions give them back without a lock.
+ */
+#include <linux/bvec.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "ep.h"
+#include "mr.h"
+#include "op.h"
+#include "queue.h"
+#include "verbs.h"
+
+/* Pages of a read region */
+#define VERBS_READ_MR_PAGES	256
+
+/**
+ * struct verbs_read_mr - A region for a part of a read
+ * @mr: the region
+ * @cqe: entry point of its work requests' failures
+ * @read: the work request behind the registration
+ * @sge: its only element
+ * @before: the part before this one of the same read, or NULL
+ * @free: link while no read has it
+ * @next: next of the endpoint's
+ */
+struct verbs_read_mr {
+	struct verbs_mr		mr;
+	struct ib_cqe		cqe;
+	struct ib_rdma_wr	read;
+	struct ib_sge		sge;
+	struct verbs_read_mr	*before;
+	struct llist_node	free;
+	struct verbs_read_mr	*next;
+};
+
+static struct verbs_read_mr *to_verbs_read_mr(struct verbs_mr *mr)
+{
+	return container_of(mr, struct verbs_read_mr, mr);
+}
+
+static u32 verbs_read_mr_pages(const struct ib_device *ibdev)
+{
+	return min_t(u32, VERBS_READ_MR_PAGES,
+		     ibdev->attrs.max_fast_reg_page_list_len);
+}
+
+static size_t verbs_read_mr_bytes(const struct ib_device *ibdev)
+{
+	return verbs_read_mr_pages(ibdev) * verbs_mr_min_page(ibdev);
+}
+
+/*
+ * Bytes of the longest read that the read regions of one endpoint are always enough for.
+ * An element takes one read region and another for each time that it has the pages of one
+ * more; that it begins and ends within a page has been counted with the first.
+ */
+u32 verbs_read_mrs_max_len(const struct ib_device *ibdev)
+{
+	return (VERBS_READ_MRS - VERBS_READ_MR_IOV) * verbs_read_mr_bytes(ibdev);
+}
+
+static void verbs_read_mr_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_read_mr *rmr = container_of(wc->wr_cqe, struct verbs_read_mr,
+						 cqe);
+
+	/* The operation ends after this, as its work request is flushed */
+	if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
+		verbs_slot_set_err(rmr->mr.slot, -verbs_wc_errno(wc->status, false),
+				   wc->status);
+}
+
+static int verbs_read_mr_new(struct verbs_ep *ep)
+{
+	struct ib_device *ibdev = ep->domain->dev->ibdev;
+	struct verbs_read_mr *rmr = kzalloc(sizeof(*rmr), GFP_KERNEL);
+	struct verbs_mr *mr;
+
+	if (!rmr)
+		return -ENOMEM;
+	rmr->cqe.done = verbs_read_mr_done;
+	mr = &rmr->mr;
+	mr->domain = ep->domain;
+	mr->ep = ep;
+	mr->page_limit = verbs_read_mr_pages(ibdev);
+	mr->seg_limit = ep->tx.iov_limit + verbs_read_mr_bytes(ibdev) /
+			ALIGN_DOWN(ib_dma_max_seg_size(ibdev), PAGE_SIZE);
+	mr->is_read_mr = true;
+	mr->segs = kcalloc(mr->seg_limit, sizeof(*mr->segs), GFP_KERNEL);
+	if (!mr->segs)
+		goto free_sink;
+	mr->ibmr = ib_alloc_mr(ep->domain->pd, IB_MR_TYPE_MEM_REG, mr->page_limit);
+	if (IS_ERR(mr->ibmr))
+		goto free_segs;
+	rmr->next = ep->all_read_mrs;
+	ep->all_read_mrs = rmr;
+	llist_add(&rmr->free, &ep->read_mrs);
+	return 0;
+
+free_segs:
+	kfree(mr->segs);
+free_sink:
+	kfree(rmr);
+	return -ENOMEM;
+}
+
+int verbs_read_mrs_init(struct verbs_ep *ep)
+{
+	size_t i, count = ep->iwarp ? min_t(size_t, VERBS_READ_MRS, ep->tx.size) : 0;
+	int ret = 0;
+
+	init_llist_head(&ep->read_mrs);
+	for (i = 0; i < count && !ret; i++)
+		ret = verbs_read_mr_new(ep);
+	if (ret)
+		verbs_read_mrs_destroy(ep);
+	else
+		ep->nr_read_mrs = count;
+	return ret;
+}
+
+/* The queue pair is drained, or has never been */
+void verbs_read_mrs_destroy(struct verbs_ep *ep)
+{
+	struct verbs_read_mr *rmr;
+
+	while ((rmr = ep->all_read_mrs)) {
+		ep->all_read_mrs = rmr->next;
+		ib_dereg_mr(rmr->mr.ibmr);
+		verbs_mr_unmap(&rmr->mr);
+		kfree(rmr->mr.segs);
+		kfree(rmr);
+	}
+	init_llist_head(&ep->read_mrs);
+}
+
+static struct verbs_read_mr *verbs_read_mr_take(struct verbs_ep *ep)
+{
+	struct llist_node *node;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	node = llist_del_first(&ep->read_mrs);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	return node ? llist_entry(node, struct verbs_read_mr, free) : NULL;
+}
+
+static void verbs_read_mrs_give(struct verbs_read_mr *rmr)
+{
+	struct verbs_read_mr *before;
+
+	for (; rmr; rmr = before) {
+		before = rmr->before;
+		verbs_mr_unmap(&rmr->mr);
+		llist_add(&rmr->free, &rmr->mr.ep->read_mrs);
+	}
+}
+
+/* The read whose last part is @mr is over, or was never posted */
+void verbs_read_mrs_put(struct verbs_mr *mr)
+{
+	verbs_read_mrs_give(to_verbs_read_mr(mr));
+	kofi_ep_room(&mr->ep->kep.tx);
+}
+
+/* Does @op read into what the device takes as a read region as it is? */
+static bool verbs_read_mr_is_region(const struct verbs_op *op)
+{
+	const struct verbs_mr *mr;
+	size_t i;
+
+	for (i = 0; i < op->count; i++) {
+		mr = op->desc ? op->desc[i] : NULL;
+		if (!mr || !mr->linear || !(mr->access & IB_ACCESS_REMOTE_WRITE))
+			return false;
+	}
+	return true;
+}
+
+bool verbs_needs_read_mr(const struct verbs_ep *ep, const struct verbs_op *op)
+{
+	return ep->iwarp && op->opcode == IB_WR_RDMA_READ &&
+	       !verbs_read_mr_is_region(op);
+}
+
+/**
+ * struct verbs_run - What one read region can take of a list
+ * @bvec: elements
+ * @count: how many
+ * @end: physical address behind the last one
+ * @room: bytes that the pages have left
+ */
+struct verbs_run {
+	struct bio_vec	bvec[VERBS_READ_MR_IOV];
+	size_t		count;
+	phys_addr_t	end;
+	size_t		room;
+};
+
+/* Can it go on with @piece?  Only the first begins, and the last ends, in a page */
+static bool verbs_run_takes(struct verbs_run *run, size_t page_size,
+			    const struct kofi_piece *piece)
+{
+	phys_addr_t start = page_to_phys(piece->page) + piece->offset;
+
+	if (!run->count) {
+		run->room -= start & (page_size - 1);
+		return true;
+	}
+	return run->room && run->count < VERBS_READ_MR_IOV &&
+	       (start == run->end || IS_ALIGNED(start | run->end, page_size));
+}
+
+static size_t verbs_run_add(struct verbs_run *run,
+			    const struct kofi_piece *piece)
+{
+	size_t len = min(piece->len, run->room);
+
+	bvec_set_page(&run->bvec[run->count++], piece->page, len,
+		      piece->offset);
+	run->end = page_to_phys(piece->page) + piece->offset + len;
+	run->room -= len;
+	return len;
+}
+
+/* As much of the list as goes under one key; @left: pieces that it may still have */
+static int verbs_run_fill(struct verbs_run *run, const struct verbs_mr *mr,
+			  struct kofi_list_iter *iter, size_t *left)
+{
+	size_t page_size = verbs_mr_min_page(mr->domain->dev->ibdev), len;
+	struct kofi_piece piece;
+	int ret;
+
+	run->count = 0;
+	run->room = mr->page_limit * page_size;
+	while (kofi_list_more(iter)) {
+		ret = kofi_list_piece(iter, &piece);
+		if (ret)
+			return ret;
+		if (!verbs_run_takes(run, page_size, &piece))
+			break;
+		if (!*left)
+			return -EINVAL;
+		len = verbs_run_add(run, &piece);
+		*left -= len == piece.len;
+		kofi_list_advance(iter, len);
+	}
+	return 0;
+}
+
+/* The work requests of @rmr behind those of the part before it */
+static void verbs_read_mr_link(struct verbs_read_mr *rmr, u64 addr, u64 key)
+{
+	struct verbs_mr *mr = &rmr->mr;
+	struct ib_send_wr *wr = &rmr->read.wr;
+
+	verbs_mr_prepare_reg(mr);
+	mr->reg.wr.wr_cqe = &rmr->cqe;
+	mr->reg.wr.send_flags = 0;
+	mr->reg.wr.next = wr;
+	rmr->sge = (struct ib_sge) {
+		.addr	= mr->ibmr->iova,
+		.length	= mr->len,
+		.lkey	= mr->ibmr->lkey,
+	};
+	rmr->read.remote_addr = addr;
+	rmr->read.rkey = key;
+	wr->wr_cqe = &rmr->cqe;
+	wr->opcode = IB_WR_RDMA_READ_WITH_INV;
+	wr->ex.invalidate_rkey = mr->ibmr->rkey;
+	wr->send_flags = 0;
+	wr->sg_list = &rmr->sge;
+	wr->num_sge = 1;
+	wr->next = NULL;
+	if (rmr->before)
+		rmr->before->read.wr.next = &mr->reg.wr;
+}
+
+static int verbs_read_mr_map(struct verbs_read_mr *rmr, struct kofi_list_iter *iter,
+			     size_t *left)
+{
+	struct verbs_run run;
+	struct fi_mr_attr attr = {
+		.type		= FI_BUF_BVEC,
+		.mr_bvec	= run.bvec,
+		.access		= FI_READ,
+	};
+	int ret;
+
+	ret = verbs_run_fill(&run, &rmr->mr, iter, left);
+	if (ret)
+		return ret;
+	attr.iov_count = run.count;
+	ret = verbs_mr_remap(&rmr->mr, &attr);
+	return ret == -ENOMEM ? -EAGAIN : ret;
+}
+
+/*
+ * Read regions for all of the list, whose last one is *@last, even after an error.  Only a
+ * read on an endpoint of few can need more than there are, see verbs_read_mrs_init().
+ */
+static int verbs_read_mrs_take(struct verbs_ep *ep, const struct verbs_op *op,
+			       struct verbs_read_mr **last)
+{
+	struct kofi_list_iter iter = {
+		.type	= op->type,
+		.elem	= op->list,
+		.count	= op->count,
+	};
+	size_t left = ep->tx.iov_limit, taken;
+	struct verbs_read_mr *rmr;
+	u64 addr = op->addr;
+	int ret;
+
+	for (taken = 0; kofi_list_more(&iter); taken++) {
+		rmr = verbs_read_mr_take(ep);
+		if (!rmr)
+			return taken == ep->nr_read_mrs ? -EMSGSIZE : -EAGAIN;
+		rmr->before = *last;
+		*last = rmr;
+		ret = verbs_read_mr_map(rmr, &iter, &left);
+		if (ret)
+			return ret;
+		verbs_read_mr_link(rmr, addr, op->key);
+		addr += rmr->mr.len;
+	}
+	return iter.count ? -EINVAL : 0;
+}
+
+/* The slot is the one of the last read */
+static int verbs_read_mrs_launch(struct verbs_ep *ep, const struct verbs_op *op,
+				 struct verbs_read_mr *last, size_t len)
+{
+	struct verbs_read_mr *first = last, *rmr;
+	struct verbs_slot *slot;
+	unsigned long flags;
+	int ret;
+
+	while (first->before)
+		first = first->before;
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	ret = verbs_batch_claim(ep, 1, &slot);
+	if (!ret) {
+		verbs_slot_fill(slot, op, verbs_comp_flags(op));
+		verbs_slot_begun(slot);
+		slot->bytes = len;
+		for (rmr = last; rmr; rmr = rmr->before)
+			rmr->mr.slot = slot;
+		/* siw may keep what it refuses */
+		ret = verbs_batch_post(ep, &first->mr.reg.wr, slot, false);
+	}
+	verbs_queue_unlock(ep, &ep->tx, flags);
+	return ret;
+}
+
+/* @op: a read of @len bytes that needs read regions */
+ssize_t verbs_post_read(struct verbs_ep *ep, const struct verbs_op *op,
+			size_t len)
+{
+	struct verbs_read_mr *last = NULL;
+	struct verbs_op read = *op;
+	int ret;
+
+	ret = verbs_try_later(&ep->tx, verbs_read_mrs_take(ep, op, &last));
+	if (!ret) {
+		read.region = &last->mr;
+		ret = verbs_read_mrs_launch(ep, &read, last, len);
+	}
+	if (ret)
+		verbs_read_mrs_give(last);
+	return ret;
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * rw operations: fi_readsgl() and fi_writesgl(), scatterlists of any length to or from the
+ * peer's (address, key).
+ *
+ * An rw operation goes in batches (batch.c).  rw_batch.c makes a few contexts of rdma_rw's
+ * out of a piece of the list, and their work requests are one batch.  The client's thread
+ * posts the first batch.  When a batch has completed, a worker of the endpoint posts the
+ * next one.  So progress depends on nothing but the polling of the completion queue.
+ *
+ *	fi_readsgl() --build--> batch --post--> in flight --done--> reported
+ *	                          ^                 |
+ *	                          +---- worker <----+ the list goes on
+ *
+ * Slots are credits for work requests.  An rw operation takes all it needs with the first
+ * batch, or gets -EAGAIN, and keeps them to its end: a list of one batch takes what that
+ * batch has, a longer one what any batch may have (rws->wrs).  The whole of these slots is
+ * the last work request of each batch, and in the end the client's completion.
+ *
+ * The registrations of an endpoint are made when it is enabled, as many as the rw operations
+ * that the client has asked for can use at once, so no batch ever waits for one.
+ *
+ * If the next batch cannot be posted, the operation is partial (batch.c).  Its end comes with
+ * the marker, in the context of any other.
+ *
+ * Locking: the lock of the transmit side guards the list of rw operations and their number.
+ * An rw operation belongs to one at a time: the poster, the device, the done function, the
+ * worker.  The worker posts under the handler lock of the rdma_cm_id, under which closing is
+ * decided.  After that nothing is posted any more; when the queue pair has been drained, the
+ * close ends the rw operations that are left.  Contexts are destroyed when their batch has
+ * ended and its poster has left the driver, at the latest before the queue pair is, as that
+ * has the registrations.
+ */
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "ep.h"
+#include "rw.h"
+#include "op.h"
+#include "queue.h"
+#include "verbs.h"
+
+#define VERBS_RW_WRS		32	/* most work requests of a batch */
+
+/*
+ * Posts the batch.  Returns an errno only if nothing has been posted, and rdma_rw has no
+ * registration that it takes for done.
+ */
+static int verbs_rw_post(struct verbs_rw *rw)
+{
+	static const struct verbs_op op = { .unreported = true };
+	struct ib_send_wr *first = verbs_rw_wrs(rw), *wr;
+	struct verbs_slot *part = rw->slot->parts;
+	bool registers = false;
+
+	for (wr = first; wr->next; wr = wr->next, part = part->link) {
+		verbs_slot_fill(part, &op, 0);
+		registers |= wr->opcode == IB_WR_REG_MR;
+		verbs_rw_fix_inv(wr);
+	}
+	verbs_rw_fix_inv(wr);
+	return verbs_batch_post(rw->ep, first, rw->slot, !registers);
+}
+
+/* There is one less; only those who were refused for that are called */
+static void verbs_rw_put(struct verbs_ep *ep)
+{
+	lockdep_assert_held(&ep->tx.lock);
+	ep->rws->nr--;
+	if (ep->rws->wanted)
+		kofi_ep_room(&ep->kep.tx);
+	ep->rws->wanted = false;
+}
+
+/* Done function: all is transferred, or the rw operation has failed */
+static void verbs_rw_end(const struct ib_cq *cq, struct verbs_rw *rw)
+{
+	struct verbs_slot *slot = rw->slot;
+	struct verbs_ep *ep = rw->ep;
+	size_t len = rw->len;
+	unsigned long flags;
+
+	slot->cqe.done = verbs_send_done;
+	slot->comp.op_context = verbs_context(slot->queue, rw->context);
+	verbs_slot_put_parts(slot);
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	list_del(&rw->entry);
+	verbs_rw_put(ep);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	kfree(rw);
+
+	if (slot->comp.err) {
+		verbs_slot_fail(cq, slot, slot->comp.err,
+				slot->comp.prov_errno);
+		return;
+	}
+	verbs_slot_over(slot);
+	verbs_slot_succeed(cq, slot, len);
+}
+
+/*
+ * A device may complete a work request while its driver still looks at it, on the way
+ * to the next one; once the lock has been ours, it does not.
+ */
+static void verbs_rw_await_poster(struct verbs_queue *queue)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+/* The device will not say when it is done; the rest is for verbs_rws_abandon() */
+static void verbs_rw_orphan(struct verbs_rw *rw)
+{
+	struct verbs_slot *slot = rw->slot;
+
+	rw->slot = NULL;
+	slot->parts = NULL;
+	slot->cqe.done = verbs_send_done;
+	slot->comp.op_context = verbs_context(slot->queue, rw->context);
+	verbs_slot_fail(NULL, slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
+}
+
+/* A batch is over; for one without @cq see verbs_batch_end_partial() */
+static void verbs_rw_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_slot *slot = to_verbs_slot(wc);
+	struct verbs_rw *rw = slot->comp.op_context;
+	struct verbs_ep *ep = rw->ep;
+
+	if (!cq) {
+		verbs_rw_orphan(rw);
+		return;
+	}
+	if (wc->status != IB_WC_SUCCESS)
+		verbs_slot_set_err(slot, -verbs_wc_errno(wc->status, false),
+				   wc->status);
+	verbs_rw_await_poster(&ep->tx);
+	verbs_rw_unmap(rw);
+	if (slot->comp.err) {
+		verbs_rw_end(cq, rw);
+		return;
+	}
+	verbs_slot_put_unsignaled(slot);
+	if (!rw->at.left) {
+		verbs_rw_end(cq, rw);
+		return;
+	}
+	llist_add(&rw->due, &ep->rws->due);
+	queue_work(verbs_wq, &ep->rws->work);
+}
+
+/* The caller holds the handler lock, and the endpoint is not being closed */
+static void verbs_rw_go_on(struct verbs_rw *rw, int err)
+{
+	struct verbs_ep *ep = rw->ep;
+	unsigned long flags;
+	int ret = err;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	if (kofi_conn_check(&ep->kep.conn, true)) {
+		verbs_slot_set_err(rw->slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
+		ret = -ECANCELED;
+	}
+	if (!ret)
+		ret = verbs_rw_post(rw);
+	/* Once it is posted, the rw operation is not ours any more */
+	if (ret)
+		verbs_batch_fail(rw->slot, -ret);
+	verbs_queue_unlock(ep, &ep->tx, flags);
+}
+
+/* Work: the next batch of whatever has completed one */
+static void verbs_rws_work(struct work_struct *work)
+{
+	struct verbs_rws *rws = container_of(work, struct verbs_rws, work);
+	struct verbs_ep *ep = rws->ep;
+	unsigned int noio = memalloc_noio_save();
+	struct llist_node *due, *next;
+	struct verbs_rw *rw;
+	int ret;
+
+	due = llist_reverse_order(llist_del_all(&rws->due));
+	for (; due; due = next) {
+		next = due->next;
+		rw = llist_entry(due, struct verbs_rw, due);
+		ret = verbs_rw_build(rw);
+		rdma_lock_handler(ep->id);
+		if (!ep->kep.conn.closing)
+			verbs_rw_go_on(rw, min(ret, 0));
+		rdma_unlock_handler(ep->id);
+	}
+	memalloc_noio_restore(noio);
+}
+
+/* The queue pair is drained: what has not ended by now ends here */
+void verbs_rws_abandon(struct verbs_ep *ep)
+{
+	struct verbs_rws *rws = ep->rws;
+	struct verbs_rw *rw, *next;
+	unsigned long flags;
+
+	if (!rws)
+		return;
+	cancel_work_sync(&rws->work);
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	list_for_each_entry(rw, &rws->list, entry)
+		if (rw->slot)
+			verbs_refuse(rw->slot);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	flush_work(&ep->broken);
+	list_for_each_entry_safe(rw, next, &rws->list, entry) {
+		verbs_rw_unmap(rw);
+		kfree(rw);
+	}
+	INIT_LIST_HEAD(&rws->list);
+}
+
+void verbs_rws_free(struct verbs_ep *ep)
+{
+	kfree(ep->rws);
+}
+
+/* Work requests of a queue that an rw operation may have at once; 0: too few */
+static unsigned int verbs_rw_budget(const struct verbs_ep *ep)
+{
+	if (ep->tx.size < VERBS_RW_MIN_WRS)
+		return 0;
+	return min_t(size_t, ep->tx.size, VERBS_RW_WRS);
+}
+
+static int verbs_rws_alloc(struct verbs_ep *ep)
+{
+	struct verbs_rws *rws = kzalloc(sizeof(*rws), GFP_KERNEL);
+
+	if (!rws)
+		return -ENOMEM;
+	rws->ep = ep;
+	rws->wrs = verbs_rw_budget(ep);
+	INIT_LIST_HEAD(&rws->list);
+	init_llist_head(&rws->due);
+	INIT_WORK(&rws->work, verbs_rws_work);
+	/* verbs_rw(), called before fi_enable() has returned, finds all of it */
+	smp_store_release(&ep->rws, rws);
+	return 0;
+}
+
+/* FI_OPT_MAX_MOVES; the caller holds the handler lock */
+int verbs_rws_set(struct verbs_ep *ep, size_t rws)
+{
+	int ret;
+
+	if (rws > ep->tx.size || (rws && !verbs_rw_budget(ep)))
+		return -EINVAL;
+	ret = rws && !ep->rws ? verbs_rws_alloc(ep) : 0;
+	if (!ret && ep->rws)
+		WRITE_ONCE(ep->rws->max, rws);
+	return ret;
+}
+
+u32 verbs_rws_max(const struct verbs_ep *ep)
+{
+	const struct verbs_rws *rws = READ_ONCE(ep->rws);
+
+	return rws ? READ_ONCE(rws->max) : 0;
+}
+
+/* For the attributes of the queue pair */
+u32 verbs_rws_ctxs(const struct verbs_ep *ep)
+{
+	return verbs_rws_max(ep) * VERBS_RW_CTXS;
+}
+
+/* A copy of @template with as many elements as it needs */
+static struct verbs_rw *verbs_rw_new(const struct verbs_rw *template)
+{
+	unsigned int count = verbs_rw_count(template);
+	struct verbs_rw *rw;
+
+	rw = kzalloc(struct_size(rw, segs, count), GFP_KERNEL);
+	if (!rw)
+		return NULL;
+	*rw = *template;
+	rw->nr_segs = count;
+	return rw;
+}
+
+static void verbs_rw_own_slot(struct verbs_rw *rw, bool unreported)
+{
+	const struct verbs_op op = { .context = rw, .unreported = unreported };
+
+	verbs_slot_fill(rw->slot, &op, FI_RMA | (verbs_rw_is_read(rw) ?
+						 FI_READ : FI_WRITE));
+	verbs_slot_begun(rw->slot);
+	rw->slot->cqe.done = verbs_rw_done;
+}
+
+/* Before it takes registrations, as there are as many as rw operations may be in flight */
+static int verbs_rw_claim(struct verbs_ep *ep)
+{
+	struct verbs_rws *rws = ep->rws;
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	if (rws->nr < rws->max) {
+		rws->nr++;
+	} else {
+		rws->wanted = true;
+		kofi_ep_want_room(&ep->kep.tx);
+		ret = -EAGAIN;
+	}
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	return ret;
+}
+
+static void verbs_rw_unclaim(struct verbs_ep *ep)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	verbs_rw_put(ep);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+}
+
+/* Posts the first batch, of so many work requests */
+static int verbs_rw_first(struct verbs_rw *rw, unsigned int wrs,
+			  bool unreported)
+{
+	struct verbs_ep *ep = rw->ep;
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	/* Once more, as a drain does not wait for who maps a list */
+	ret = kofi_conn_check(&ep->kep.conn, true);
+	if (!ret)
+		ret = verbs_batch_claim(ep, rw->at.left ? ep->rws->wrs : wrs,
+					&rw->slot);
+	if (!ret) {
+		verbs_rw_own_slot(rw, unreported);
+		list_add_tail(&rw->entry, &ep->rws->list);
+		ret = verbs_rw_post(rw);
+		if (ret) {
+			list_del(&rw->entry);
+			verbs_batch_drop(rw->slot);
+			ret = verbs_post_errno(&ep->tx, ret);
+		}
+	}
+	verbs_queue_unlock(ep, &ep->tx, flags);
+	return ret;
+}
+
+static int verbs_rw_begin(const struct verbs_rw *template, bool unreported)
+{
+	struct verbs_rw *rw = verbs_rw_new(template);
+	int ret;
+
+	if (!rw)
+		return -ENOMEM;
+	/* Of its registrations there may be none at the moment */
+	ret = verbs_try_later(&rw->ep->tx, verbs_rw_build(rw));
+	if (ret < 0)
+		goto free_move;
+	ret = verbs_rw_first(rw, ret, unreported);
+	if (ret)
+		goto unmap;
+	return 0;
+
+unmap:
+	verbs_rw_unmap(rw);
+free_move:
+	kfree(rw);
+	return ret;
+}
+
+static int verbs_rw_start(const struct verbs_rw *template, bool unreported)
+{
+	int ret = verbs_rw_claim(template->ep);
+
+	if (ret)
+		return ret;
+	ret = verbs_rw_begin(template, unreported);
+	if (ret)
+		verbs_rw_unclaim(template->ep);
+	return ret;
+}
+
+/* On a device that does not go away meanwhile */
+static ssize_t verbs_rw_list(struct verbs_ep *ep, const struct verbs_op *op,
+			     size_t offset)
+{
+	bool read = op->opcode == IB_WR_RDMA_READ;
+	struct verbs_rw rw = {
+		.ep		= ep,
+		.context	= op->context,
+		.len		= op->remote_len,
+		.addr		= op->addr,
+		.key		= op->key,
+		.dir		= verbs_op_dir(op),
+		.fence		= op->flags & FI_FENCE,
+		.fine		= verbs_rw_registers(ep, verbs_op_dir(op)),
+	};
+	/* One of nothing is an operation like any other */
+	struct verbs_op nothing = *op;
+	int ret;
+
+	ret = kofi_conn_check(&ep->kep.conn, true);
+	if (ret)
+		return ret;
+	if (read && !ep->may_read)
+		return -EACCES;
+	/* The list may end in front of the offset, or be no memory */
+	ret = verbs_rw_find(&rw.at, (void *)op->list, op->count, offset, rw.len);
+	if (ret)
+		return ret;
+	nothing.count = 0;
+	if (!rw.len)
+		return verbs_post(ep, &nothing);
+	/* A hint that spares the mapping */
+	if (verbs_queue_full(&ep->tx) && verbs_slot_await(ep, NULL))
+		return -EAGAIN;
+	return verbs_rw_start(&rw, op->unreported);
+}
+
+/**
+ * verbs_rw() - Post an rw operation
+ * @ep: the endpoint
+ * @op: a read or write; its list is a &struct scatterlist
+ * @offset: where in the list it begins
+ *
+ * Context: may sleep.
+ * Return: as fi_readsgl().
+ */
+ssize_t verbs_rw(struct verbs_ep *ep, const struct verbs_op *op, size_t offset)
+{
+	ssize_t ret;
+
+	if (!verbs_rws_max(ep))
+		return -ENOSYS;
+	ret = verbs_ep_enter(ep);
+	if (ret)
+		return ret;
+	ret = verbs_rw_list(ep, op, offset);
+	verbs_ep_leave(ep);
+	return ret;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The batches of an rw operation (rw.c): from a piece of the client's list to work requests.
+ *
+ * How a device transfers long lists best is the kernel's knowledge (rdma_rw): many elements,
+ * or a registration in front, which iWARP needs for reads.  rdma_rw makes contexts out of
+ * pieces of a list; the list is cut here.
+ *
+ * Where rdma_rw registers, it takes pages, no more than fit, and no gap between them.  A
+ * context ends in front of a gap then.  Lists are cut at pages where that is known beforehand,
+ * or when rdma_rw refuses anything else.
+ *
+ * Nothing is locked here: an rw operation belongs to one at a time.
+ */
+#include <linux/memremap.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include "ep.h"
+#include "rw.h"
+#include "verbs.h"
+
+#define VERBS_RW_MR_PAGES	256	/* most pages that rdma_rw registers */
+
+static void verbs_cursor_skip(struct verbs_cursor *at, size_t len)
+{
+	at->skip += len;
+	while (at->sg && at->skip >= at->sg->length) {
+		at->skip -= at->sg->length;
+		at->sg = sg_next(at->sg);
+	}
+}
+
+/* The next element, as long as it may be */
+static size_t verbs_rw_cut(const struct verbs_rw *rw,
+			   const struct verbs_cursor *at, phys_addr_t *start)
+{
+	struct ib_device *ibdev = rw->ep->domain->dev->ibdev;
+	size_t len = min_t(size_t, at->sg->length - at->skip, at->left);
+
+	*start = page_to_phys(sg_page(at->sg)) + at->sg->offset + at->skip;
+	len = min_t(size_t, len, ALIGN_DOWN(ib_dma_max_seg_size(ibdev),
+					    PAGE_SIZE));
+	len = min(len, rw->ep->kep.max_msg_size);
+	return rw->fine ? min(len, PAGE_SIZE - offset_in_page(*start)) : len;
+}
+
+/* Elements, and bytes, of the list from @at on, that one context may have */
+static unsigned int verbs_rw_fill(struct verbs_rw *rw,
+				  struct verbs_cursor *at,
+				  struct scatterlist *sg, unsigned int limit)
+{
+	size_t len, total = 0;
+	phys_addr_t start, end = 0;
+	unsigned int n;
+
+	for (n = 0; n < limit && at->left; n++) {
+		len = verbs_rw_cut(rw, at, &start);
+		if (total + len > rw->ep->kep.max_msg_size)
+			break;
+		if (rw->fine && n && (offset_in_page(start) ||
+				      offset_in_page(end)))
+			break;
+		sg[n] = (struct scatterlist) {};
+		sg_set_page(&sg[n], pfn_to_page(PHYS_PFN(start)), len,
+			    offset_in_page(start));
+		end = start + len;
+		total += len;
+		at->left -= len;
+		verbs_cursor_skip(at, len);
+	}
+	sg_mark_end(&sg[n - 1]);
+	return n;
+}
+
+/* Elements that a context may have for so many work requests; 0: none */
+static unsigned int verbs_rw_limit(const struct verbs_rw *rw,
+				   unsigned int wrs)
+{
+	const struct ib_device *ibdev = rw->ep->domain->dev->ibdev;
+	const struct ib_qp *qp = rw->ep->qp;
+	u32 per_wr = verbs_rw_is_read(rw) ? qp->max_read_sge :
+						qp->max_write_sge;
+	u32 pages = min_t(u32, ibdev->attrs.max_fast_reg_page_list_len,
+			  VERBS_RW_MR_PAGES);
+
+	if (!rw->fine)
+		return per_wr ? per_wr * wrs : min(wrs, 1U);
+	if (wrs < VERBS_RW_MIN_WRS)
+		return 0;
+	if (rw->ep->iwarp)
+		return pages;
+	/* It is rdma_rw that decides whether to register */
+	return min(pages, per_wr ? per_wr * wrs : 1U);
+}
+
+static int verbs_rw_ctx_init(struct verbs_rw *rw,
+			     struct verbs_rw_ctx *ctx,
+			     struct verbs_cursor *at, unsigned int limit)
+{
+	struct verbs_ep *ep = rw->ep;
+	u64 addr = rw->addr + rw->at.left - at->left;
+
+	ctx->nents = verbs_rw_fill(rw, at, ctx->sg, limit);
+	return rdma_rw_ctx_init(&ctx->rw, ep->qp, ep->id->port_num, ctx->sg,
+				ctx->nents, 0, addr, rw->key, rw->dir);
+}
+
+static void verbs_rw_ctx_destroy(struct verbs_rw *rw,
+				 struct verbs_rw_ctx *ctx)
+{
+	struct verbs_ep *ep = rw->ep;
+
+	rdma_rw_ctx_destroy(&ctx->rw, ep->qp, ep->id->port_num, ctx->sg,
+			    ctx->nents, rw->dir);
+}
+
+void verbs_rw_unmap(struct verbs_rw *rw)
+{
+	while (rw->nr_ctxs)
+		verbs_rw_ctx_destroy(rw, &rw->ctxs[--rw->nr_ctxs]);
+}
+
+/*
+ * Adds a context to the batch.  Returns how many work requests it has; 0: it does not
+ * fit into the batch; or an errno.
+ */
+static int verbs_rw_add_ctx(struct verbs_rw *rw, struct verbs_cursor *at,
+			    unsigned int used, unsigned int wrs)
+{
+	struct verbs_rw_ctx *ctx = &rw->ctxs[rw->nr_ctxs];
+	unsigned int limit = min(verbs_rw_limit(rw, wrs),
+				 rw->nr_segs - used);
+	struct verbs_cursor from = *at;
+	int ret;
+
+	if (!limit)
+		return 0;
+	ctx->sg = &rw->segs[used];
+	ret = verbs_rw_ctx_init(rw, ctx, at, limit);
+	if (ret == -EINVAL && !rw->fine) {
+		rw->fine = true;
+		*at = from;
+		return verbs_rw_add_ctx(rw, at, used, wrs);
+	}
+	if (ret < 0)
+		return ret;
+	if (ret > wrs) {
+		verbs_rw_ctx_destroy(rw, ctx);
+		*at = from;
+		return 0;
+	}
+	rw->nr_ctxs++;
+	return ret;
+}
+
+/*
+ * Makes the contexts of a batch.  Returns how many work requests they have, or an
+ * errno; there are no contexts then.  The rw operation then stands behind the batch.
+ */
+int verbs_rw_build(struct verbs_rw *rw)
+{
+	unsigned int wrs = rw->ep->rws->wrs, used = 0;
+	struct verbs_cursor at = rw->at;
+	int ret = 0;
+
+	while (at.left && rw->nr_ctxs < VERBS_RW_CTXS) {
+		ret = verbs_rw_add_ctx(rw, &at, used, wrs);
+		if (ret <= 0)
+			break;
+		wrs -= ret;
+		used += rw->ctxs[rw->nr_ctxs - 1].nents;
+	}
+	if (ret < 0) {
+		verbs_rw_unmap(rw);
+		return ret;
+	}
+	if (!rw->nr_ctxs)
+		return -EINVAL;
+	rw->addr += rw->at.left - at.left;
+	rw->at = at;
+	return rw->ep->rws->wrs - wrs;
+}
+
+/* rdma_rw names the key to end before it counts the key up, so say it again */
+void verbs_rw_fix_inv(struct ib_send_wr *wr)
+{
+	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV)
+		wr->ex.invalidate_rkey = wr->sg_list->lkey;
+}
+
+/* The work requests of the batch as one list, without their slots */
+struct ib_send_wr *verbs_rw_wrs(struct verbs_rw *rw)
+{
+	struct verbs_ep *ep = rw->ep;
+	struct ib_send_wr *first = NULL;
+	unsigned int i = rw->nr_ctxs;
+
+	while (i--)
+		first = rdma_rw_ctx_wrs(&rw->ctxs[i].rw, ep->qp,
+					ep->id->port_num, &rw->slot->cqe,
+					first);
+	if (rw->fence)
+		first->send_flags |= IB_SEND_FENCE;
+	rw->fence = false;
+	return first;
+}
+
+/* Is all of the range memory that a device can reach?  Finds where it begins. */
+int verbs_rw_find(struct verbs_cursor *at, struct scatterlist *sgl,
+		  unsigned int nents, size_t offset, size_t len)
+{
+	size_t end = offset + len, seen = 0;
+	struct scatterlist *sg = sgl;
+
+	if (end < offset)
+		return -EINVAL;
+	for (; seen < end; sg = sg_next(sg)) {
+		if (!nents-- || !sg)
+			return -EINVAL;
+		if (!sg_page(sg) || is_pci_p2pdma_page(sg_page(sg)))
+			return -EINVAL;
+		seen += sg->length;
+	}
+	*at = (struct verbs_cursor) { .sg = sgl, .left = len };
+	verbs_cursor_skip(at, offset);
+	return 0;
+}
+
+/* Elements of the first batch, at most */
+unsigned int verbs_rw_count(const struct verbs_rw *rw)
+{
+	struct verbs_cursor at = rw->at;
+	unsigned int count;
+	phys_addr_t start;
+	size_t len;
+
+	for (count = 0; at.left && count < VERBS_RW_SEGS; count++) {
+		len = verbs_rw_cut(rw, &at, &start);
+		at.left -= len;
+		verbs_cursor_skip(&at, len);
+	}
+	return count;
+}
+
+/* Where reads are registered in any case, or beyond so many elements */
+bool verbs_rw_registers(const struct verbs_ep *ep, enum dma_data_direction dir)
+{
+	const struct ib_device *ibdev = ep->domain->dev->ibdev;
+
+	return dir == DMA_FROM_DEVICE &&
+	       (ep->iwarp || ibdev->attrs.max_sgl_rd);
+}
