@@ -131,13 +131,6 @@ static struct verbs_sge *verbs_slot_maps(const struct verbs_slot *slot)
 	return &queue->maps[(slot - queue->slots) * queue->iov_limit];
 }
 
-/* What the device does with the buffers */
-static enum dma_data_direction verbs_slot_dir(const struct verbs_slot *slot)
-{
-	return slot->comp.flags & (FI_RECV | FI_READ) ? DMA_FROM_DEVICE :
-							DMA_TO_DEVICE;
-}
-
 /* The slot remembers what there is to unmap; @mapped: bit n: element n */
 static void verbs_slot_keep(struct verbs_slot *slot, const struct ib_sge *sge,
 			    u32 mapped)
@@ -163,15 +156,17 @@ void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map)
 void verbs_unmap(struct verbs_slot *slot)
 {
 	struct verbs_queue *queue = slot->queue;
+	enum dma_data_direction dir;
 	struct verbs_sge *maps;
 	size_t i;
 
 	if (!slot->mapped)
 		return;
+	dir = slot->comp.flags & (FI_RECV | FI_READ) ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 	maps = verbs_slot_maps(slot);
 	for (i = 0; i < queue->iov_limit && maps[i].len; i++)
 		ib_dma_unmap_page(queue->domain->dev->ibdev, maps[i].addr,
-				  maps[i].len, verbs_slot_dir(slot));
+				  maps[i].len, dir);
 	slot->mapped = false;
 }
 

@@ -121,21 +121,14 @@ void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 		any->wr.ex.invalidate_rkey = op->region->ibmr->rkey;
 }
 
-/* Does the work request wait for the doorbell? */
-static bool verbs_wr_waits(const struct verbs_ep *ep, const struct verbs_op *op,
-			   const struct verbs_map *map)
-{
-	/* What was copied is the client's again, and an atomic has a longer request */
-	return op->flags & FI_MORE && !map->copied && !verbs_op_is_swap(op) &&
-	       verbs_wrs_has_room(ep, map->count);
-}
-
 /* The work request goes to the device, or waits */
 static int verbs_wr_launch(struct verbs_ep *ep, const struct verbs_op *op,
 			   const struct verbs_map *map, struct verbs_slot *slot,
 			   union verbs_any_wr *any)
 {
-	bool waits = verbs_wr_waits(ep, op, map);
+	/* What was copied is the client's again, and an atomic has a longer request */
+	bool waits = op->flags & FI_MORE && !map->copied && !verbs_op_is_swap(op) &&
+		     verbs_wrs_has_room(ep, map->count);
 	unsigned int taken;
 
 	lockdep_assert_held(&ep->tx.lock);
@@ -254,17 +247,6 @@ int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
 	return verbs_post_map(ep, op, &map, false);
 }
 
-/*
- * The device copies short data when they are posted (see xfer.c), unless they wait for the
- * doorbell.  Not every device takes more than one element then.
- */
-static bool verbs_op_is_copied(const struct verbs_ep *ep, const struct verbs_op *op,
-			       enum dma_data_direction dir, size_t len)
-{
-	return dir == DMA_TO_DEVICE && op->count == 1 && len &&
-	       verbs_copies(ep, len) && !(op->flags & FI_MORE);
-}
-
 static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 			       enum dma_data_direction dir)
 {
@@ -288,7 +270,12 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 		return verbs_post_read(ep, op, len);
 
 	verbs_map_begin(op, &iter, &map);
-	map.copied = verbs_op_is_copied(ep, op, dir, len);
+	/*
+	 * The device copies short data when they are posted (see xfer.c), unless they wait
+	 * for the doorbell.  Not every device takes more than one element then.
+	 */
+	map.copied = dir == DMA_TO_DEVICE && op->count == 1 && len &&
+		     verbs_copies(ep, len) && !(op->flags & FI_MORE);
 	ret = verbs_map_some(ep->domain, dir, &iter,
 			     op->opcode == IB_WR_RDMA_READ ? ep->read_limit :
 							     ep->tx.iov_limit,
@@ -328,14 +315,6 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 	return ret;
 }
 
-static int verbs_ring_recv(struct verbs_queue *queue,
-			   const struct ib_recv_wr *wr)
-{
-	if (queue->srq)
-		return ib_post_srq_recv(queue->srq, wr, NULL);
-	return ib_post_recv(queue->ep->qp, wr, NULL);
-}
-
 static int verbs_recv_map(struct verbs_queue *queue, const struct verbs_op *op,
 			  struct verbs_map *map)
 {
@@ -354,7 +333,8 @@ static int verbs_recv_map(struct verbs_queue *queue, const struct verbs_op *op,
 		slot->comp.buf = ((const struct kvec *)op->list)->iov_base;
 	verbs_map_keep(slot, map);
 	wr.wr_cqe = &slot->cqe;
-	ret = verbs_ring_recv(queue, &wr);
+	ret = queue->srq ? ib_post_srq_recv(queue->srq, &wr, NULL) :
+			   ib_post_recv(queue->ep->qp, &wr, NULL);
 	if (!ret)
 		return 0;
 	slot->mapped = false;

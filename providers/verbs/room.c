@@ -52,40 +52,22 @@ static void verbs_report_unsignaled(struct verbs_ep *ep)
 	verbs_slot_put(slot);
 }
 
-static void verbs_slots_return(struct verbs_queue *queue, struct verbs_slot *list)
-{
-	struct verbs_slot *slot;
-
-	while ((slot = list)) {
-		list = slot->link;
-		verbs_slots_push(queue, slot, slot);
-	}
-}
-
 static bool verbs_slots_take(struct verbs_queue *queue, unsigned int count,
 			     struct verbs_slot **list)
 {
 	struct verbs_slot *slot;
 
-	for (*list = NULL; count; count--) {
-		if (!verbs_slot_take(queue, &slot)) {
-			verbs_slots_return(queue, *list);
-			return false;
-		}
+	for (*list = NULL; count && verbs_slot_take(queue, &slot); count--) {
 		slot->link = *list;
 		*list = slot;
 	}
-	return true;
-}
-
-/* Nothing may keep a slot that does not come back by itself */
-static void verbs_free_slots(struct verbs_ep *ep, unsigned int count)
-{
-	verbs_ring_locked(ep);
-	if (count > 1)
-		verbs_report_unsignaled(ep);
-	if (ep->nr_regs == ep->tx.size)
-		kofi_ep_want_later(&ep->kep.tx);
+	if (!count)
+		return true;
+	while ((slot = *list)) {
+		*list = slot->link;
+		verbs_slots_push(queue, slot, slot);
+	}
+	return false;
 }
 
 /**
@@ -103,7 +85,12 @@ int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
 	lockdep_assert_held(&ep->tx.lock);
 	if (likely(verbs_slots_take(&ep->tx, count, list)))
 		return 0;
-	verbs_free_slots(ep, count);
+	/* Nothing may keep a slot that does not come back by itself */
+	verbs_ring_locked(ep);
+	if (count > 1)
+		verbs_report_unsignaled(ep);
+	if (ep->nr_regs == ep->tx.size)
+		kofi_ep_want_later(&ep->kep.tx);
 	kofi_ep_want_room(&ep->kep.tx);
 	return verbs_slots_take(&ep->tx, count, list) ? 0 : -EAGAIN;
 }

@@ -98,18 +98,6 @@ static void verbs_rw_end(const struct ib_cq *cq, struct verbs_rw *rw)
 	verbs_slot_succeed(cq, slot, len);
 }
 
-/*
- * A device may complete a work request while its driver still looks at it, on the way
- * to the next one; once the lock has been ours, it does not.
- */
-static void verbs_rw_await_poster(struct verbs_queue *queue)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->lock, flags);
-	spin_unlock_irqrestore(&queue->lock, flags);
-}
-
 /* The device will not say when it is done; the rest is for verbs_rws_abandon() */
 static void verbs_rw_orphan(struct verbs_rw *rw)
 {
@@ -128,6 +116,7 @@ static void verbs_rw_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct verbs_slot *slot = to_verbs_slot(wc);
 	struct verbs_rw *rw = slot->comp.op_context;
 	struct verbs_ep *ep = rw->ep;
+	unsigned long flags;
 
 	if (!cq) {
 		verbs_rw_orphan(rw);
@@ -136,7 +125,12 @@ static void verbs_rw_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status != IB_WC_SUCCESS)
 		verbs_slot_set_err(slot, -verbs_wc_errno(wc->status, false),
 				   wc->status);
-	verbs_rw_await_poster(&ep->tx);
+	/*
+	 * A device may complete a work request while its driver still looks at it, on the way
+	 * to the next one; once the lock has been ours, it does not.
+	 */
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	verbs_rw_unmap(rw);
 	if (slot->comp.err) {
 		verbs_rw_end(cq, rw);

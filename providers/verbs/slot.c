@@ -39,16 +39,6 @@
 #include "queue.h"
 #include "verbs.h"
 
-static bool verbs_queue_is_counted(const struct verbs_queue *queue)
-{
-	struct kofi_cntr *const *cntrs = queue->side->ep->cntrs;
-
-	if (queue->side->dir == FI_RECV)
-		return cntrs[KOFI_CNTR_RECV];
-	return cntrs[KOFI_CNTR_SEND] || cntrs[KOFI_CNTR_READ] ||
-	       cntrs[KOFI_CNTR_WRITE];
-}
-
 /*
  * May operations with the endpoint's flags be plain?  Not if there is more to be done
  * when they begin or end than to report them.
@@ -60,8 +50,11 @@ static bool verbs_queue_is_counted(const struct verbs_queue *queue)
 void verbs_queue_tune(struct verbs_queue *queue)
 {
 	const struct kofi_ep_side *side = queue->side;
+	struct kofi_cntr *const *cntrs = side->ep->cntrs;
 
-	queue->counted = verbs_queue_is_counted(queue);
+	queue->counted = side->dir == FI_RECV ? cntrs[KOFI_CNTR_RECV] :
+			 cntrs[KOFI_CNTR_SEND] || cntrs[KOFI_CNTR_READ] ||
+			 cntrs[KOFI_CNTR_WRITE];
 	queue->fits = queue->slots && queue->ep && !queue->ep->iwarp && !queue->counted &&
 		      !side->selective &&
 		      !(READ_ONCE(side->op_flags) & ~FI_COMPLETION);
@@ -190,20 +183,16 @@ void verbs_slot_put_parts(struct verbs_slot *slot)
 	slot->parts = NULL;
 }
 
-/* Its success follows from no other's */
-static bool verbs_wr_is_alone(const struct ib_send_wr *wr)
-{
-	return wr->opcode == IB_WR_RDMA_READ ||
-	       wr->opcode == IB_WR_RDMA_READ_WITH_INV;
-}
-
 /* The client does not want to know of its success; @len: bytes */
 void verbs_slot_signal_seldom(struct verbs_slot *slot, struct ib_send_wr *wr,
 			      size_t len)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+	/* The success of a read follows from no other's */
+	bool read = wr->opcode == IB_WR_RDMA_READ ||
+		    wr->opcode == IB_WR_RDMA_READ_WITH_INV;
 
-	if (ep->tx.counted || verbs_wr_is_alone(wr) ||
+	if (ep->tx.counted || read ||
 	    verbs_wr_lingers(ep, len) || ++ep->nr_unsignaled >= ep->tx.size / 2)
 		verbs_slot_set_signaled(slot, wr);
 	else

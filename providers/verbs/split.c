@@ -24,11 +24,6 @@ static unsigned int verbs_max_parts(const struct verbs_ep *ep)
 	return min_t(size_t, VERBS_PARTS, ep->tx.size);
 }
 
-static bool verbs_has_split(const struct verbs_ep *ep)
-{
-	return verbs_ep_has_rma(ep) && verbs_max_parts(ep) > 1;
-}
-
 /* Most elements of a read, on an endpoint with FI_RMA; @size: of its transmit queue */
 size_t verbs_read_iov_max(const struct ib_device *ibdev, size_t size,
 			  size_t iov_limit)
@@ -61,13 +56,6 @@ int verbs_parts_init(struct verbs_ep *ep)
 {
 	ep->parts = kvcalloc(VERBS_PARTS, sizeof(*ep->parts), GFP_KERNEL);
 	return ep->parts ? 0 : -ENOMEM;
-}
-
-static bool verbs_op_splits(const struct verbs_ep *ep, const struct verbs_op *op)
-{
-	return verbs_has_split(ep) && !op->atomic &&
-	       (op->opcode == IB_WR_RDMA_WRITE ||
-		op->opcode == IB_WR_RDMA_READ);
 }
 
 /* The first part stays mapped */
@@ -192,7 +180,8 @@ int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 	unsigned long flags;
 	int ret, count;
 
-	if (!verbs_op_splits(ep, op) || !first->count)
+	if (op->atomic || (op->opcode != IB_WR_RDMA_WRITE && op->opcode != IB_WR_RDMA_READ) ||
+	    verbs_max_parts(ep) == 1 || !first->count)
 		return -EINVAL;
 
 	spin_lock_irqsave(&ep->split_lock, flags);
