@@ -14,17 +14,20 @@
  */
 #include "interop.h"
 
-/* Connection data of any kind; more than libfabric's may be there */
-#define INTEROP_EVENT_DATA	256
-
 union interop_event {
 	struct fi_eq_cm_entry	cm;
 	__u8			raw[sizeof(struct fi_eq_cm_entry) +
-				    INTEROP_EVENT_DATA];
+				    INTEROP_CM_DATA];
 };
 
+/* How often the end is looked at where only the completion queue shows it */
+#define INTEROP_LOOK_MS		10
+
 /* Attempts, two for each length; then the connection for the data */
-#define INTEROP_ATTEMPTS	(2 * (INTEROP_CM_DATA + 1))
+static unsigned int interop_attempts(const struct interop_end *end)
+{
+	return 2 * (end->plan->cm_data / end->plan->cm_step + 1);
+}
 
 static bool interop_is_rejected(unsigned int attempt)
 {
@@ -32,27 +35,30 @@ static bool interop_is_rejected(unsigned int attempt)
 }
 
 /* All lengths occur in each kind, and differ from each other in an attempt. */
-static size_t interop_cm_len(enum interop_case which, unsigned int attempt)
+static size_t interop_cm_len(const struct interop_end *end,
+			     enum interop_case which, unsigned int attempt)
 {
-	unsigned int nr = attempt / 2;
+	unsigned int len = attempt / 2 * end->plan->cm_step;
 
 	switch (which) {
 	case INTEROP_REQUEST:
-		return nr;
+		return len;
 	case INTEROP_ACCEPT:
-		return INTEROP_CM_DATA - nr;
+		return end->plan->cm_data - len;
 	default:
-		return (nr + 19) % (INTEROP_CM_DATA + 1);
+		return (len + 19) % (end->plan->cm_data + 1);
 	}
 }
 
-static size_t interop_cm_fill(enum interop_case which, unsigned int attempt,
+static size_t interop_cm_fill(const struct interop_end *end,
+			      enum interop_case which, unsigned int attempt,
 			      __u8 *data)
 {
-	size_t len = interop_cm_len(which, attempt), i;
+	size_t len = interop_cm_len(end, which, attempt), i;
 
 	for (i = 0; i < len; i++)
-		data[i] = interop_hash(which * INTEROP_ATTEMPTS + attempt, i);
+		data[i] = interop_hash(which * interop_attempts(end) + attempt,
+				       i);
 	return len;
 }
 
@@ -61,7 +67,7 @@ static void interop_cm_check(struct interop_end *end, enum interop_case which,
 			     unsigned int attempt, const void *data, size_t len)
 {
 	__u8 want[INTEROP_CM_DATA];
-	size_t want_len = interop_cm_fill(which, attempt, want);
+	size_t want_len = interop_cm_fill(end, which, attempt, want);
 
 	interop_count(end, false, which, 1, len);
 	if (len != want_len)
@@ -82,6 +88,23 @@ static int interop_event_error(struct interop_end *end,
 	return -error->err;
 }
 
+/* The next event, as fi_eq_sread() gives it */
+static ssize_t interop_event(struct interop_end *end, __u32 *got,
+			     union interop_event *event)
+{
+	int step = end->cq_moves_eq ? INTEROP_LOOK_MS : INTEROP_PATIENCE_MS;
+	int waited = 0;
+	ssize_t ret;
+
+	do {
+		if (end->cq_moves_eq && end->cq)
+			fi_cq_read(end->cq, NULL, 0);
+		ret = fi_eq_sread(end->eq, got, event, sizeof(*event), step, 0);
+		waited += step;
+	} while (ret == -EAGAIN && waited < INTEROP_PATIENCE_MS);
+	return ret;
+}
+
 /* Wait for this event; the connection data are in @event and *@len long. */
 static int interop_await(struct interop_end *end, __u32 want,
 			 union interop_event *event, size_t *len)
@@ -90,8 +113,7 @@ static int interop_await(struct interop_end *end, __u32 want,
 	__u32 got;
 	ssize_t ret;
 
-	ret = fi_eq_sread(end->eq, &got, event, sizeof(*event),
-			  INTEROP_PATIENCE_MS, 0);
+	ret = interop_event(end, &got, event);
 	if (ret == -FI_EAVAIL) {
 		ret = interop_event_error(end, &error);
 		interop_say("instead of event %u: %s, provider's error %d",
@@ -112,7 +134,7 @@ static int interop_await(struct interop_end *end, __u32 want,
 static int interop_await_rejection(struct interop_end *end,
 				   unsigned int attempt)
 {
-	__u8 data[INTEROP_EVENT_DATA];
+	__u8 data[INTEROP_CM_DATA];
 	struct fi_eq_err_entry error = {
 		.err_data	= data,
 		.err_data_size	= sizeof(data),
@@ -121,8 +143,7 @@ static int interop_await_rejection(struct interop_end *end,
 	__u32 got;
 	ssize_t ret;
 
-	ret = fi_eq_sread(end->eq, &got, &event, sizeof(event),
-			  INTEROP_PATIENCE_MS, 0);
+	ret = interop_event(end, &got, &event);
 	if (ret != -FI_EAVAIL) {
 		interop_say("%zd, event %u instead of a rejection", ret, got);
 		return ret < 0 ? ret : -EPROTO;
@@ -138,22 +159,27 @@ static int interop_await_rejection(struct interop_end *end,
 static int interop_open_fabric(struct interop_end *end, const char *node,
 			       int service, __u64 flags)
 {
+	const struct interop_plan *plan = end->plan;
 	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct fi_info *hints = fi_allocinfo();
 	int ret;
 
 	if (!hints)
 		return -ENOMEM;
-	hints->caps = FI_MSG | FI_RMA | FI_ATOMIC;
+	hints->caps = plan->caps;
 	hints->mode = FI_RX_CQ_DATA;
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->tx_attr->size = INTEROP_DEPTH;
-	hints->tx_attr->iov_limit = INTEROP_PIECES;
+	hints->tx_attr->iov_limit = INTEROP_IOV_LIMIT;
 	hints->rx_attr->size = INTEROP_DEPTH;
-	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR |
-				      FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-	hints->domain_attr->cq_data_size = sizeof(__u32);
-	ret = interop_getinfo(node, service, flags, hints, &end->info);
+	if (plan->virt)
+		hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR |
+					      FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	hints->domain_attr->cq_data_size = plan->data_size;
+	hints->fabric_attr->prov_name = interop_strdup(plan->prov);
+	ret = hints->fabric_attr->prov_name ? 0 : -ENOMEM;
+	if (!ret)
+		ret = interop_getinfo(node, service, flags, hints, &end->info);
 	fi_freeinfo(hints);
 	if (!ret)
 		ret = fi_fabric(end->info->fabric_attr, &end->fabric, NULL);
@@ -256,7 +282,7 @@ static int interop_request(struct interop_end *end, unsigned int attempt)
 {
 	union interop_event event;
 	__u8 data[INTEROP_CM_DATA];
-	size_t len = interop_cm_fill(INTEROP_REQUEST, attempt, data);
+	size_t len = interop_cm_fill(end, INTEROP_REQUEST, attempt, data);
 	int ret;
 
 	ret = interop_open_ep(end, end->info);
@@ -279,7 +305,7 @@ static int interop_request(struct interop_end *end, unsigned int attempt)
 static int interop_reject(struct interop_end *end, unsigned int attempt)
 {
 	__u8 data[INTEROP_CM_DATA];
-	size_t len = interop_cm_fill(INTEROP_REJECT, attempt, data);
+	size_t len = interop_cm_fill(end, INTEROP_REJECT, attempt, data);
 	int ret = fi_reject(end->pep, end->request->handle, data, len);
 
 	interop_count(end, true, INTEROP_REJECT, 1, len);
@@ -302,7 +328,7 @@ static int interop_accept(struct interop_end *end, const void *data, size_t len)
 static int interop_accept_attempt(struct interop_end *end, unsigned int attempt)
 {
 	__u8 data[INTEROP_CM_DATA];
-	size_t len = interop_cm_fill(INTEROP_ACCEPT, attempt, data);
+	size_t len = interop_cm_fill(end, INTEROP_ACCEPT, attempt, data);
 	int ret;
 
 	ret = interop_open_ep(end, end->request);
@@ -374,7 +400,7 @@ static int interop_connected(struct interop_end *end, bool connected)
 
 /**
  * interop_listen() - Wait for a peer from now on
- * @end: zeroed; interop_close() it, whatever this returns
+ * @end: after interop_choose(); interop_close() it, whatever this returns
  * @node: address to listen on
  * @service: port
  *
@@ -409,7 +435,7 @@ int interop_serve(struct interop_end *end)
 	size_t len;
 	int ret = 0;
 
-	for (i = 0; !ret && i < INTEROP_ATTEMPTS; i++)
+	for (i = 0; !ret && i < interop_attempts(end); i++)
 		ret = interop_answer(end, i);
 	if (!ret)
 		ret = interop_await(end, FI_CONNREQ, &event, &len);
@@ -426,7 +452,7 @@ int interop_serve(struct interop_end *end)
 
 /**
  * interop_connect() - Do all there is to do, as the end that connects
- * @end: zeroed; interop_close() it, whatever this returns
+ * @end: after interop_choose(); interop_close() it, whatever this returns
  * @node: address of the peer
  * @service: its port
  *
@@ -441,7 +467,7 @@ int interop_connect(struct interop_end *end, const char *node, int service)
 	int ret;
 
 	ret = interop_open_fabric(end, node, service, 0);
-	for (i = 0; !ret && i < INTEROP_ATTEMPTS; i++)
+	for (i = 0; !ret && i < interop_attempts(end); i++)
 		ret = interop_request(end, i);
 	if (!ret)
 		ret = interop_open_ep(end, end->info);

@@ -27,9 +27,8 @@ static const __u32 interop_lens[] = {
 #define INTEROP_PAGE	4096
 #define INTEROP_PAGES	4
 #define INTEROP_PLACES	3
-/* Writes with CQ data that are posted at a time, and how often */
+/* Operations with CQ data that are posted at a time */
 #define INTEROP_BATCH	16
-#define INTEROP_BATCHES	8
 #define INTEROP_ATOMICS	64	/* operations */
 #define INTEROP_WORD	4096	/* offset of the word they work on */
 
@@ -38,22 +37,25 @@ static __u64 interop_seed(enum interop_case which, unsigned int nr, size_t len)
 	return (__u64)(which + 1) << 56 | (__u64)nr << 40 | len;
 }
 
-/* The @nr-th value that goes with a write */
-__u64 interop_datum(__u64 seed, unsigned int nr)
+/* The @nr-th value that goes with a write or a message */
+__u64 interop_datum(const struct interop_end *end, __u64 seed, unsigned int nr)
 {
-	static const __u32 special[] = {
-		0, 1, 0xffffffff, 0x80000000, 0x7fffffff, 0x01020304,
+	static const __u64 special[] = {
+		0, 1, ~0ULL, 0x8000000080000000ULL, 0x7fffffff7fffffffULL,
+		0x0506070801020304ULL,
 	};
+	__u64 data = nr < ARRAY_SIZE(special) ? special[nr] :
+						interop_hash(seed, nr);
 
-	if (nr < ARRAY_SIZE(special))
-		return special[nr];
-	return (__u32)interop_hash(seed, nr);
+	return end->plan->data_size == sizeof(__u32) ? (__u32)data : data;
 }
 
 /* And how many bytes it goes with */
-size_t interop_datum_len(unsigned int nr)
+size_t interop_datum_len(enum interop_case which, unsigned int nr)
 {
-	return nr * nr * nr * nr;
+	if (which == INTEROP_WRITEDATA)
+		return nr * nr * nr * nr;
+	return nr * sizeof(struct interop_msg) / (INTEROP_BATCH - 1);
 }
 
 static int interop_ask(struct interop_end *end, enum interop_case which,
@@ -105,6 +107,7 @@ static ssize_t interop_post_rma(struct interop_end *end, enum interop_case which
 	};
 	INTEROP_IOV iov[INTEROP_PIECES];
 	void *desc[INTEROP_PIECES], *context = interop_tx(end);
+	__u64 flags = FI_COMPLETION;
 	struct fi_msg_rma msg = {
 		.msg_iov	= iov,
 		.iov_count	= interop_list(&end->local, local, len, iov),
@@ -118,12 +121,14 @@ static ssize_t interop_post_rma(struct interop_end *end, enum interop_case which
 
 	for (i = 0; i < msg.iov_count; i++)
 		desc[i] = interop_desc(&end->local);
-	if (msg.iov_count > 1) {
+	if (which == INTEROP_WRITEDATA)
+		flags |= FI_REMOTE_CQ_DATA;
+	if (which == INTEROP_DELIVERY)
+		flags |= FI_DELIVERY_COMPLETE;
+	if (msg.iov_count > 1 || which == INTEROP_DELIVERY) {
 		if (which == INTEROP_READ)
-			return fi_readmsg(end->ep, &msg, FI_COMPLETION);
-		return fi_writemsg(end->ep, &msg, which == INTEROP_WRITE ?
-				   FI_COMPLETION :
-				   FI_COMPLETION | FI_REMOTE_CQ_DATA);
+			return fi_readmsg(end->ep, &msg, flags);
+		return fi_writemsg(end->ep, &msg, flags);
 	}
 	switch (which) {
 	case INTEROP_READ:
@@ -157,18 +162,17 @@ static int interop_rma(struct interop_end *end, enum interop_case which,
 	return ret;
 }
 
-static int interop_write_one(struct interop_end *end, size_t local,
-			     size_t offset, size_t len, __u64 seed)
+static int interop_write_one(struct interop_end *end, enum interop_case which,
+			     size_t local, size_t offset, size_t len, __u64 seed)
 {
 	int ret;
 
 	interop_fill(&end->local, local, len, seed);
-	ret = interop_rma(end, INTEROP_WRITE, local, offset, len);
+	ret = interop_rma(end, which, local, offset, len);
 	if (ret)
 		return ret;
 	interop_clear(&end->local, local, len);
-	return interop_ask_range(end, INTEROP_WRITE, INTEROP_CHECK, offset, len,
-				 seed);
+	return interop_ask_range(end, which, INTEROP_CHECK, offset, len, seed);
 }
 
 static int interop_read_one(struct interop_end *end, size_t local,
@@ -202,7 +206,7 @@ static int interop_place(struct interop_end *end, enum interop_case which,
 
 	if (which == INTEROP_READ)
 		return interop_read_one(end, local, offset, len, seed);
-	return interop_write_one(end, local, offset, len, seed);
+	return interop_write_one(end, which, local, offset, len, seed);
 }
 
 static unsigned int interop_places(size_t len)
@@ -220,6 +224,8 @@ static int interop_all_lens(struct interop_end *end, enum interop_case which)
 
 	for (i = 0; i < ARRAY_SIZE(interop_lens); i++) {
 		len = interop_lens[i];
+		if (len > end->plan->max_len)
+			break;
 		for (place = 0; !ret && place < interop_places(len); place++)
 			ret = interop_place(end, which, nr++, len);
 	}
@@ -229,45 +235,78 @@ static int interop_all_lens(struct interop_end *end, enum interop_case which)
 /* Where the @nr-th write of a batch goes; there is background between two */
 static size_t interop_batch_at(unsigned int nr)
 {
-	return INTEROP_FRONT + nr * (interop_datum_len(INTEROP_BATCH) +
-				     2 * INTEROP_GUARD);
+	return INTEROP_FRONT +
+	       nr * (interop_datum_len(INTEROP_WRITEDATA, INTEROP_BATCH) +
+		     2 * INTEROP_GUARD);
 }
 
-static int interop_batch(struct interop_end *end, unsigned int batch)
+/* Post a message with CQ data. */
+static ssize_t interop_post_msg(struct interop_end *end, enum interop_case which,
+				size_t local, size_t len, __u64 data)
 {
-	const enum interop_case which = INTEROP_WRITEDATA;
-	__u64 seed = interop_seed(which, batch, 0);
+	INTEROP_IOV iov = {
+		.iov_base	= interop_at(&end->local, local),
+		.iov_len	= len,
+	};
+	void *desc = interop_desc(&end->local);
+	struct fi_msg msg = {
+		.msg_iov	= &iov,
+		.desc		= &desc,
+		.iov_count	= 1,
+		.context	= interop_tx(end),
+		.data		= data,
+	};
+
+	if (which == INTEROP_SENDDATA)
+		return fi_senddata(end->ep, iov.iov_base, len, desc, data, 0,
+				   msg.context);
+	return fi_sendmsg(end->ep, &msg, FI_COMPLETION | FI_REMOTE_CQ_DATA |
+			  FI_DELIVERY_COMPLETE);
+}
+
+static int interop_batch(struct interop_end *end, enum interop_case which,
+			 unsigned int batch)
+{
+	bool write = which == INTEROP_WRITEDATA;
+	__u64 want = write ? FI_RMA | FI_WRITE : FI_MSG | FI_SEND;
+	__u64 seed = interop_seed(which, batch, 0), data;
 	size_t at, len;
 	unsigned int i;
 	int ret = 0;
 
 	for (i = 0; !ret && i < INTEROP_BATCH; i++) {
 		at = interop_batch_at(i);
-		len = interop_datum_len(i);
+		len = interop_datum_len(which, i);
+		data = interop_datum(end, seed, i);
 		interop_fill(&end->local, at, len, seed + i);
-		ret = interop_post_rma(end, which, at, at, len,
-				       interop_datum(seed, i));
+		if (write)
+			ret = interop_post_rma(end, which, at, at, len, data);
+		else
+			ret = interop_post_msg(end, which, at, len, data);
 		interop_count(end, true, which, 1, len);
 	}
 	if (!ret)
 		ret = interop_tx_wait(end);
+	if (!ret && end->tx_flags != want)
+		interop_bad(end, true, which, "its completion has flags %#llx",
+			    (unsigned long long)end->tx_flags);
 	if (!ret)
 		ret = interop_ask_range(end, which, INTEROP_DATA, 0,
 					INTEROP_BATCH, seed);
-	for (i = 0; !ret && i < INTEROP_BATCH; i++)
+	for (i = 0; !ret && write && i < INTEROP_BATCH; i++)
 		ret = interop_ask_range(end, which, INTEROP_CHECK,
 					interop_batch_at(i),
-					interop_datum_len(i), seed + i);
+					interop_datum_len(which, i), seed + i);
 	return ret;
 }
 
-static int interop_writedata(struct interop_end *end)
+static int interop_batches(struct interop_end *end, enum interop_case which)
 {
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < INTEROP_BATCHES; i++)
-		ret = interop_batch(end, i);
+	for (i = 0; !ret && i < end->plan->batches; i++)
+		ret = interop_batch(end, which, i);
 	return ret;
 }
 
@@ -439,7 +478,13 @@ static int interop_run(struct interop_end *end, enum interop_case which)
 		ret = interop_all_lens(end, which);
 		break;
 	case INTEROP_WRITEDATA:
-		ret = interop_writedata(end);
+	case INTEROP_SENDDATA:
+		ret = interop_batches(end, which);
+		break;
+	case INTEROP_DELIVERY:
+		ret = interop_all_lens(end, which);
+		if (!ret)
+			ret = interop_batches(end, which);
 		break;
 	default:
 		ret = interop_atomics(end, which);
@@ -453,6 +498,8 @@ int interop_initiate(struct interop_end *end)
 	int ret = 0;
 
 	for (which = INTEROP_WRITE; !ret && which < INTEROP_CASES; which++) {
+		if (!interop_has(end, which))
+			continue;
 		ret = interop_run(end, which);
 		if (ret)
 			interop_bad(end, true, which, "ended by: %s",

@@ -9,12 +9,15 @@
  * both ends make the same fi_* calls.  The programs run what follows in both
  * arrangements, the kernel connecting and the kernel listening.
  *
+ * A plan (plan.c) says over which provider, in which form memory is addressed, and
+ * how much of what follows is done.  Both programs are given its name.
+ *
  * Connections
  *
- *	For each length n from 0 to 55 two requests with n bytes of data.  The
- *	first is rejected, the second accepted, each with data of another length,
- *	so that in the end each length has been in a request, in a reply and in a
- *	rejection.  Then one connection without data.
+ *	For each length n up to the most that the provider takes, two requests with
+ *	n bytes of data.  The first is rejected, the second accepted, each with data
+ *	of another length, so that in the end each length has been in a request, in a
+ *	reply and in a rejection.  Then one connection without data.
  *
  * Data
  *
@@ -32,8 +35,9 @@
  *	GET	offset len	the initiator has done len atomics there.  Reply:
  *				value, which is there; the background is around it
  *	CLEAR	offset len	put the background there
- *	DATA	len seed	what came with the last len writes with CQ data was
- *				right: values, lengths, order, receives used
+ *	DATA	len seed	what came with the last len writes or messages with
+ *				CQ data was right: values, lengths, order, receives
+ *				used, and the contents of messages
  *	CLOSE			the background is everywhere; unregister
  *	SWAP			the other end is the initiator now
  *	BYE			the end
@@ -62,6 +66,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kernel.h>
+#include <linux/slab.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -78,7 +83,10 @@
 #define INTEROP_ME	"kernel"
 #define INTEROP_PEER	"user"
 #define INTEROP_IOV	struct kvec
+#define INTEROP_IOV_LIMIT INTEROP_PIECES
 #define INTEROP_OPERAND_MAY_BE_VALUE 0 /* see initiator.c */
+#define INTEROP_LIB_BEFORE(major, minor) false /* see interop_learn_lib() */
+#define interop_strdup(s) kstrdup(s, GFP_KERNEL)
 
 #define interop_say(fmt, ...) pr_info(fmt "\n", ##__VA_ARGS__)
 
@@ -104,7 +112,10 @@
 #define INTEROP_ME	"user"
 #define INTEROP_PEER	"kernel"
 #define INTEROP_IOV	struct iovec
+#define INTEROP_IOV_LIMIT 1
 #define INTEROP_OPERAND_MAY_BE_VALUE 1
+#define INTEROP_LIB_BEFORE(major, minor) (fi_version() < FI_VERSION(major, minor))
+#define interop_strdup(s) strdup(s)
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define __printf(...)	/* the kernel's compiler checks the formats */
@@ -122,7 +133,7 @@
 /* An emulated kernel with all sanitizers on may take seconds for an exchange */
 #define INTEROP_PATIENCE_MS	60000
 
-#define INTEROP_CM_DATA	55	/* bytes in a request, reply or rejection */
+#define INTEROP_CM_DATA	256	/* most bytes in a request, reply or rejection */
 #define INTEROP_MAX	(8 << 20) /* bytes of the longest transfer */
 #define INTEROP_FRONT	4096	/* bytes of the region in front of transfers */
 #define INTEROP_GUARD	4096	/* bytes around a transfer that are checked */
@@ -142,7 +153,38 @@ enum interop_case {
 	INTEROP_WRITEDATA,
 	INTEROP_FETCH_ADD,
 	INTEROP_CSWAP,
+	INTEROP_SENDDATA,
+	INTEROP_DELIVERY,
 	INTEROP_CASES,
+};
+
+/**
+ * struct interop_plan - What is done
+ * @name: its name
+ * @prov: the provider
+ * @caps: capabilities that are asked for
+ * @cases: the bit of each enum interop_case that transfers data
+ * @cm_data: most bytes in a request, reply or rejection
+ * @cm_step: from one length of connection data to the next
+ * @data_size: bytes of remote CQ data
+ * @data_takes_receive: a write with CQ data uses up a receive of the target's
+ * @virt: the target's memory has virtual addresses, and its domain chooses keys;
+ *	else a region begins at 0, and has the key that was asked for
+ * @max_len: bytes of the longest transfer
+ * @batches: of operations with CQ data
+ */
+struct interop_plan {
+	const char		*name;
+	const char		*prov;
+	__u64			caps;
+	unsigned int		cases;
+	unsigned int		cm_data;
+	unsigned int		cm_step;
+	unsigned int		data_size;
+	bool			data_takes_receive;
+	bool			virt;
+	size_t			max_len;
+	unsigned int		batches;
 };
 
 #define INTEROP_MAGIC	0x49464f6b /* "kOFI" */
@@ -187,13 +229,20 @@ struct interop_result {
 	char			why[96];	/* what was wrong first */
 };
 
-/* What came with a write with CQ data */
+/* What came with CQ data */
 struct interop_datum {
 	__u64			data;
 	size_t			len;
+	bool			write;
+	__u8			bytes[sizeof(struct interop_msg)]; /* of a message */
 };
 
 struct interop_end {
+	const struct interop_plan *plan;
+	__u64			write_flags; /* of a peer's write with CQ data */
+	bool			write_has_len;
+	bool			cq_moves_eq; /* see interop_learn_lib() */
+
 	struct fi_info		*info;
 	struct fi_info		*request;	/* that the endpoint was opened with */
 	struct fid_fabric	*fabric;
@@ -239,6 +288,8 @@ void interop_free(struct interop_mem *mem);
 __u64 interop_hash(__u64 seed, __u64 nr);
 void interop_fill(struct interop_mem *mem, size_t offset, size_t len,
 		  __u64 seed);
+/* Are these the first bytes of a pattern?  No more than fit into a message */
+bool interop_is_pattern(const __u8 *bytes, size_t len, __u64 seed);
 /* The background */
 void interop_clear(struct interop_mem *mem, size_t offset, size_t len);
 __u64 interop_check_clear(struct interop_mem *mem, size_t offset, size_t len);
@@ -280,10 +331,18 @@ static inline void *interop_desc(const struct interop_mem *mem)
 /* initiator.c, target.c: until the peer is the initiator or says goodbye */
 int interop_initiate(struct interop_end *end);
 int interop_target(struct interop_end *end, enum interop_type until);
-__u64 interop_datum(__u64 seed, unsigned int nr);
-size_t interop_datum_len(unsigned int nr);
+__u64 interop_datum(const struct interop_end *end, __u64 seed, unsigned int nr);
+size_t interop_datum_len(enum interop_case which, unsigned int nr);
 
-/* conn.c: all that there is to do, 0 or a negative errno */
+/* plan.c: 0 or a negative errno */
+int interop_choose(struct interop_end *end, const char *plan);
+static inline bool interop_has(const struct interop_end *end,
+			       enum interop_case which)
+{
+	return end->plan->cases & (1U << which);
+}
+
+/* conn.c: all that there is to do after interop_choose(), 0 or a negative errno */
 int interop_listen(struct interop_end *end, const char *node, int service);
 int interop_serve(struct interop_end *end);
 int interop_connect(struct interop_end *end, const char *node, int service);

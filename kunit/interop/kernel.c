@@ -2,12 +2,12 @@
 /*
  * kofi_interop.ko: the end of scripts/interop that is in the kernel.
  *
- * A step is a word written to /sys/kernel/debug/kofi_interop/step; the write
+ * A step is what is written to /sys/kernel/debug/kofi_interop/step; the write
  * returns when the step is done, with its error if it failed.
  *
- *	listen	wait at node= and service= for a peer
- *	serve	do everything with the peer that connects
- *	connect	do everything with the peer that listens there
+ *	listen PLAN	wait at node= and service= for a peer
+ *	serve		do everything with the peer that connects
+ *	connect PLAN	do everything with the peer that listens there
  *
  * "serve" and "connect" fail, too, when something was wrong; they close
  * everything at their end.  The file "report" has a line per case then: who was
@@ -24,7 +24,6 @@
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
-#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 static char *node = "10.77.0.1";
@@ -99,38 +98,38 @@ static int interop_done(const char *what, int ret)
 }
 
 /* A new run: zeroed, but for nothing that is open */
-static int interop_begin(void)
+static int interop_begin(const char *plan)
 {
 	if (interop_end && interop_end->fabric)
 		return -EBUSY;
 	kfree(interop_end);
 	interop_end = kzalloc(sizeof(*interop_end), GFP_KERNEL);
-	return interop_end ? 0 : -ENOMEM;
+	return interop_end ? interop_choose(interop_end, plan) : -ENOMEM;
 }
 
-static int interop_step_listen(void)
+static int interop_step_listen(const char *plan)
 {
 	int ret;
 
-	ret = interop_begin();
+	ret = interop_begin(plan);
 	if (ret)
 		return ret;
 	ret = interop_listen(interop_end, node, service);
 	return ret ? interop_done("listen", ret) : 0;
 }
 
-static int interop_step_serve(void)
+static int interop_step_serve(const char *plan)
 {
 	if (!interop_end || !interop_end->pep)
 		return -EINVAL;
 	return interop_done("serve", interop_serve(interop_end));
 }
 
-static int interop_step_connect(void)
+static int interop_step_connect(const char *plan)
 {
 	int ret;
 
-	ret = interop_begin();
+	ret = interop_begin(plan);
 	if (ret)
 		return ret;
 	return interop_done("connect",
@@ -139,7 +138,7 @@ static int interop_step_connect(void)
 
 static const struct {
 	const char	*name;
-	int		(*step)(void);
+	int		(*step)(const char *plan);
 } interop_steps[] = {
 	{ "listen", interop_step_listen },
 	{ "serve", interop_step_serve },
@@ -149,20 +148,22 @@ static const struct {
 static ssize_t interop_step_write(struct file *file, const char __user *buf,
 				  size_t len, loff_t *pos)
 {
-	char word[16] = "";
+	char text[40] = "", *word, *plan;
 	size_t i;
 	int ret;
 
-	if (len >= sizeof(word))
+	if (len >= sizeof(text))
 		return -EINVAL;
-	if (copy_from_user(word, buf, len))
+	if (copy_from_user(text, buf, len))
 		return -EFAULT;
+	plan = strim(text);
+	word = strsep(&plan, " ");
 	for (i = 0; i < ARRAY_SIZE(interop_steps); i++) {
-		if (strcmp(strim(word), interop_steps[i].name))
+		if (strcmp(word, interop_steps[i].name))
 			continue;
 		if (mutex_lock_interruptible(&interop_lock))
 			return -EINTR;
-		ret = interop_steps[i].step();
+		ret = interop_steps[i].step(plan ? : "");
 		mutex_unlock(&interop_lock);
 		return ret ? ret : len;
 	}

@@ -95,6 +95,14 @@ void interop_fill(struct interop_mem *mem, size_t offset, size_t len,
 	interop_pattern(mem, offset, len, seed, 0, true);
 }
 
+bool interop_is_pattern(const __u8 *bytes, size_t len, __u64 seed)
+{
+	__le64 block[INTEROP_BLOCK / sizeof(__le64)];
+
+	interop_block(block, seed, 0);
+	return len <= sizeof(block) && !memcmp(bytes, block, len);
+}
+
 void interop_clear(struct interop_mem *mem, size_t offset, size_t len)
 {
 	interop_pattern(mem, offset, len, INTEROP_BACKGROUND, offset, true);

@@ -2,9 +2,10 @@
 /*
  * Completions and messages of an end.
  *
- * Receives are a ring.  A message and a write with CQ data use up one each, in
- * the order in which they were posted, and that is checked; the receive is posted
- * again at once.  A write with CQ data must leave its bytes alone.
+ * Receives are a ring.  A message uses up one, and so does a write with CQ data over
+ * verbs, in the order in which they were posted, and that is checked; the receive is
+ * posted again at once.  A write with CQ data must leave its bytes alone.  Over tcp it
+ * uses up none: the next message takes the receive that is next in the ring.
  *
  * The context of what an end sends, writes or reads is its number, so that each
  * completion shows that none is missing and none comes twice.
@@ -51,32 +52,42 @@ void *interop_tx(struct interop_end *end)
 	return (void *)end->tx_posted;
 }
 
-static bool interop_is_unused(const struct interop_msg *slot)
+/* Are the bytes from @from on as they were? */
+static bool interop_is_unused(const struct interop_msg *slot, size_t from)
 {
 	const __u8 *byte = (const __u8 *)slot;
 	size_t i;
 
-	for (i = 0; i < sizeof(*slot); i++)
+	for (i = from; i < sizeof(*slot); i++)
 		if (byte[i] != INTEROP_UNUSED)
 			return false;
 	return true;
 }
 
+/* @slot: the receive that was used up, if one was */
 static int interop_got_data(struct interop_end *end,
 			    const struct fi_cq_data_entry *entry,
 			    const struct interop_msg *slot)
 {
-	const __u64 want = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;
+	bool write = entry->flags & FI_REMOTE_WRITE;
+	__u64 want = write ? end->write_flags :
+			     FI_MSG | FI_RECV | FI_REMOTE_CQ_DATA;
+	struct interop_datum *datum = &end->data[end->data_count];
+	bool unused = !slot || interop_is_unused(slot, write ? 0 : entry->len);
 
-	if (entry->flags != want || !interop_is_unused(slot) ||
-	    end->data_count == INTEROP_RING) {
-		interop_say("write with CQ data %u: flags %#llx, buffer %s",
-			    end->data_count, (unsigned long long)entry->flags,
-			    interop_is_unused(slot) ? "unused" : "changed");
+	if (entry->flags != want || !unused || end->data_count == INTEROP_RING) {
+		interop_say("%s with CQ data %u: flags %#llx, buffer %s",
+			    write ? "write" : "message", end->data_count,
+			    (unsigned long long)entry->flags,
+			    unused ? "as it was" : "changed");
 		return -EPROTO;
 	}
-	end->data[end->data_count].data = entry->data;
-	end->data[end->data_count++].len = entry->len;
+	datum->data = entry->data;
+	datum->len = entry->len;
+	datum->write = write;
+	if (!write)
+		memcpy(datum->bytes, slot, sizeof(datum->bytes));
+	end->data_count++;
 	return 0;
 }
 
@@ -104,6 +115,8 @@ static int interop_received(struct interop_end *end,
 	struct interop_msg *slot = interop_slot(end, end->next);
 	int ret;
 
+	if (entry->flags & FI_REMOTE_WRITE && !end->plan->data_takes_receive)
+		return interop_got_data(end, entry, NULL);
 	if (entry->op_context != slot) {
 		interop_say("receive %p was used instead of %p",
 			    entry->op_context, slot);

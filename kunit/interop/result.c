@@ -19,6 +19,8 @@ static const char *const interop_names[INTEROP_CASES] = {
 	[INTEROP_WRITEDATA]	= "writedata",
 	[INTEROP_FETCH_ADD]	= "fetch-add",
 	[INTEROP_CSWAP]		= "compare-swap",
+	[INTEROP_SENDDATA]	= "senddata",
+	[INTEROP_DELIVERY]	= "delivery",
 };
 
 /* @me: I am the initiator, or who sends the data, of this case */

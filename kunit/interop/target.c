@@ -59,7 +59,12 @@ static int interop_do_open(struct interop_end *end, struct interop_msg *msg,
 			    fi_strerror(-ret));
 		return ret;
 	}
-	msg->addr = cpu_to_le64((uintptr_t)interop_at(&end->region, 0));
+	if (!end->plan->virt && fi_mr_key(end->region_mr) != value)
+		interop_bad(end, false, *which, "the region has key %#llx",
+			    (unsigned long long)fi_mr_key(end->region_mr));
+	msg->addr = 0;
+	if (end->plan->virt)
+		msg->addr = cpu_to_le64((uintptr_t)interop_at(&end->region, 0));
 	msg->key = cpu_to_le64(fi_mr_key(end->region_mr));
 	msg->len = cpu_to_le64(end->region.size);
 	return 0;
@@ -99,6 +104,7 @@ static __u64 interop_do_data(struct interop_end *end, enum interop_case which,
 {
 	unsigned int i, came = end->data_count;
 	const struct interop_datum *datum;
+	size_t len;
 
 	end->data_count = 0;
 	if (came != count) {
@@ -108,14 +114,25 @@ static __u64 interop_do_data(struct interop_end *end, enum interop_case which,
 	}
 	for (i = 0; i < count; i++) {
 		datum = &end->data[i];
-		if (datum->data == interop_datum(seed, i) &&
-		    datum->len == interop_datum_len(i))
+		len = interop_datum_len(which, i);
+		if (datum->write != (which == INTEROP_WRITEDATA) ||
+		    (!datum->write &&
+		     !interop_is_pattern(datum->bytes, len, seed + i))) {
+			interop_bad(end, false, which, "datum %u came with wrong bytes",
+				    i);
+			return 1 + i;
+		}
+		/* The bytes of a write are counted when they are checked */
+		if (!datum->write)
+			interop_count(end, false, which, 1, len);
+		else if (!end->write_has_len)
+			len = 0;
+		if (datum->data == interop_datum(end, seed, i) && datum->len == len)
 			continue;
 		interop_bad(end, false, which,
 			    "datum %u is %#llx, %zu bytes instead of %#llx, %zu bytes",
 			    i, (unsigned long long)datum->data, datum->len,
-			    (unsigned long long)interop_datum(seed, i),
-			    interop_datum_len(i));
+			    (unsigned long long)interop_datum(end, seed, i), len);
 		return 1 + i;
 	}
 	return 0;

@@ -2,22 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Interoperation of kofi_interop.ko with /kofi/files/interop, which uses the
-# libfabric of this guest: first the kernel connects, then the process does. Prints
-# a table for each, a line "case NAME: ok" or "case NAME: FAILED: reason" for each
-# case, and what both ends had to say. Exits 0 only when all is well.
+# libfabric of this guest, or that of /kofi/files/libfabric: for each plan
+# (kunit/interop/plan.c) first the kernel connects, then the process does. Prints a
+# table for each, a line "case NAME: ok" or "case NAME: FAILED: reason" for each case,
+# and what both ends had to say. Exits 0 only when all is well.
 #
 # The ends count for themselves; a case is ok when both have counted the same and
 # neither has found anything wrong. If one end gives up, the other one does, too,
 # when nothing has come for a minute.
 
 V4=10.77.0.1
-PORT=7473
+SERVICE=7473
 LIMIT=${LIMIT:-400}
-user=/kofi/files/interop
+# Of fi_pingpong; sourced below
+ITER=2
+SIZES=all
 dbg=/sys/kernel/debug/kofi_interop
 failed=0
-# Other providers have nothing to do here, and psm3 talks while it looks around.
-export FI_PROVIDER=verbs
 
 # verdict NAME STATUS REASON
 verdict()
@@ -33,15 +34,23 @@ verdict()
 # kernel STEP
 kernel()
 {
-	timeout "$LIMIT" sh -c "echo $1 >$dbg/step" 2>/tmp/kernel.err
+	timeout "$LIMIT" sh -c "echo '$1' >$dbg/step" 2>/tmp/kernel.err
 }
 
-# join_reports RUN CONNECTS LISTENS: the table and the cases, from /tmp/kernel and
-# /tmp/user. Each length of connection data comes once in each kind, in a request
-# twice, as each is both rejected and accepted.
+# process ARGUMENTS
+process()
+{
+	# shellcheck disable=SC2086 # a command line, or nothing
+	timeout "$LIMIT" $loader /kofi/files/interop "$@" 2>/tmp/user.err
+}
+
+# join_reports RUN CONNECTS LISTENS LENGTHS CASES: the table and the cases, from
+# /tmp/kernel and /tmp/user. Each of so many lengths of connection data comes once in
+# each kind, in a request twice, as each is both rejected and accepted.
 join_reports()
 {
-	awk -v run="$1" -v connects="$2" -v listens="$3" '
+	awk -v run="$1" -v connects="$2" -v listens="$3" -v lengths="$4" -v cases="$5" '
+	$1 == "libfabric" { next }
 	{
 		why = ""
 		for (i = 6; i <= NF; i++)
@@ -73,13 +82,13 @@ join_reports()
 	}
 	END {
 		printf "%-8s %-14s %6s %10s %10s\n", "by", "what", "times", "kernel B", "process B"
-		row(connects, "request", 112)
-		row(listens, "accept", 56)
-		row(listens, "reject", 56)
+		row(connects, "request", 2 * lengths)
+		row(listens, "accept", lengths)
+		row(listens, "reject", lengths)
 		split(connects " " listens, by)
-		split("write read writedata fetch-add compare-swap", what)
+		last = split(cases, what)
 		for (i = 1; i <= 2; i++)
-			for (j = 1; j <= 5; j++)
+			for (j = 1; j <= last; j++)
 				row(by[i], what[j], 0)
 		printf "%s", verdicts
 		exit status
@@ -87,68 +96,95 @@ join_reports()
 	failed=$((failed + $?))
 }
 
-# ended RUN KERNEL_STATUS USER_STATUS: both ends have come to their end.
+# ended RUN CONNECTS KERNEL_STATUS USER_STATUS: both ends have come to their end.
 ended()
 {
 	cat $dbg/report >/tmp/kernel
 	sed 's/^/    process: /' /tmp/user.err
-	case $1 in
-	kernel-connects) join_reports "$1" kernel user ;;
-	*) join_reports "$1" user kernel ;;
+	case $plan in
+	verbs) set -- "$@" 56 "write read writedata fetch-add compare-swap" ;;
+	tcp-brief) set -- "$@" 9 "write read writedata senddata delivery" ;;
+	*) set -- "$@" 257 "write read writedata senddata delivery" ;;
 	esac
-	[ "$2" -eq 0 ] && [ "$3" -eq 0 ]
-	verdict "$1/ends" $? "the kernel: $2 $(cat /tmp/kernel.err), the process: $3"
+	case $2 in
+	kernel) join_reports "$1" kernel user "$5" "$6" ;;
+	*) join_reports "$1" user kernel "$5" "$6" ;;
+	esac
+	[ "$3" -eq 0 ] && [ "$4" -eq 0 ] && grep -qx "libfabric $version" /tmp/user
+	verdict "$1/ends" $? "the kernel: $3 $(cat /tmp/kernel.err), the process: $4, $(grep ^libfabric /tmp/user)"
 	echo
 }
 
+# kernel_connects RUN: as $plan says
 kernel_connects()
 {
+	rm -f /tmp/says
 	mkfifo /tmp/says
-	timeout "$LIMIT" $user listen $V4 $PORT >/tmp/says 2>/tmp/user.err &
+	process listen $plan $V4 $SERVICE >/tmp/says &
 	pid=$!
 	exec 3</tmp/says
-	: >/tmp/user
+	read -r line <&3 && echo "$line" >/tmp/user
 	if read -r line <&3 && [ "$line" = listening ]; then
-		kernel connect
+		kernel "connect $plan"
 		status=$?
-		cat <&3 >/tmp/user
 	else
 		status=1
 		echo "the process does not listen" >/tmp/kernel.err
 	fi
+	cat <&3 >>/tmp/user
 	wait $pid
-	ended kernel-connects $status $?
+	ended "$1" kernel $status $?
 }
 
+# user_connects RUN: as $plan says
 user_connects()
 {
-	if ! kernel listen; then
-		verdict user-connects/ends 1 "the kernel does not listen: $(cat /tmp/kernel.err)"
+	if ! kernel "listen $plan"; then
+		verdict "$1/ends" 1 "the kernel does not listen: $(cat /tmp/kernel.err)"
 		return
 	fi
 	kernel serve &
 	pid=$!
-	timeout "$LIMIT" $user connect $V4 $PORT >/tmp/user 2>/tmp/user.err
+	process connect $plan $V4 $SERVICE >/tmp/user
 	status=$?
 	wait $pid
-	ended user-connects $? $status
+	ended "$1" user $? $status
 }
 
+# over_tcp: all there is over tcp, with libfabric $version
+over_tcp()
+{
+	FI_PROVIDER=tcp
+	plan=tcp-virtual
+	kernel_connects tcp-$version-virtual/kernel-connects
+	plan=tcp-offset
+	user_connects tcp-$version-offset/user-connects
+	kernel_server tcp-$version/pingpong-user-connects $V4 tcp
+	kernel_client tcp-$version/pingpong-kernel-connects $V4 tcp
+}
+
+# shellcheck source=scripts/guest/pingpong.sh
+. /kofi/guest/pingpong.sh
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
+
+# Other providers have nothing to do here, and psm3 talks while it looks around.
+export FI_PROVIDER=verbs
 
 # The packets of RoCE then have up to 4096 bytes, and there are a quarter as many.
 ip link set dummy0 mtu 9000
 echo "kernel $(uname -r), $(fi_info --version | tr '\n' ' ')"
-modprobe -a kofi kofi_verbs kofi_interop ||
+modprobe -a kofi kofi_verbs kofi_tcp kofi_interop ||
 	{ echo "the modules did not load"; exit 1; }
 read -r from rest </proc/uptime
-kernel_connects
-user_connects
+loader='' version=1.17 plan=verbs
+kernel_connects kernel-connects
+user_connects user-connects
+over_tcp
 read -r to rest </proc/uptime
-awk "BEGIN { printf \"both took %.1f s\n\n\", $to - $from }"
+awk "BEGIN { printf \"all took %.1f s\n\n\", $to - $from }"
 leaks_names
-rmmod kofi_interop && rmmod kofi_verbs && rmmod kofi && rdma link delete rxe0
+rmmod kofi_interop && rmmod kofi_tcp && rmmod kofi_verbs && rmmod kofi && rdma link delete rxe0
 verdict unload $? "what could not be removed is named above"
 if leaks_watched; then
 	! leaks_found

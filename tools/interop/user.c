@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The end of scripts/interop that is a process, over libfabric's verbs provider
- * as it is installed.  kunit/interop/interop.h says what is done.
+ * The end of scripts/interop that is a process, over whatever libfabric its loader
+ * finds.  kunit/interop/interop.h says what is done.
  *
- *	interop listen ADDRESS PORT	says "listening" when it does
- *	interop connect ADDRESS PORT
+ *	interop listen PLAN ADDRESS PORT	says "listening" when it does
+ *	interop connect PLAN ADDRESS PORT
  *
- * The last that it prints is the report, a line per case: who was the initiator,
- * the case, operations, bytes, errors, and what was wrong first.  Exits 0 only
- * when nothing was wrong.
+ * It begins with the version of libfabric, "libfabric 1.17".  The last that it prints
+ * is the report, a line per case: who was the initiator, the case, operations, bytes,
+ * errors, and what was wrong first.  Exits 0 only when nothing was wrong.
  */
 #include "../../kunit/interop/interop.h"
 
@@ -23,7 +23,10 @@ int interop_getinfo(const char *node, int service, __u64 flags,
 
 	if (!wanted)
 		return -ENOMEM;
-	wanted->fabric_attr->prov_name = strdup("verbs");
+	/* By no other hint does libfabric's tcp take virtual addresses */
+	if (!strcmp(hints->fabric_attr->prov_name, "tcp") &&
+	    hints->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
+		wanted->domain_attr->mr_mode = FI_MR_BASIC;
 	snprintf(port, sizeof(port), "%d", service);
 	ret = fi_getinfo(INTEROP_API, node, port, flags, wanted, info);
 	fi_freeinfo(wanted);
@@ -57,11 +60,14 @@ static void report(const struct interop_end *end)
 		fputs(line, stdout);
 }
 
-static int run(struct interop_end *end, const char *role, const char *node,
-	       int service)
+static int run(struct interop_end *end, const char *role, const char *plan,
+	       const char *node, int service)
 {
 	int ret;
 
+	ret = interop_choose(end, plan);
+	if (ret)
+		return ret;
 	if (!strcmp(role, "connect"))
 		return interop_connect(end, node, service);
 	ret = interop_listen(end, node, service);
@@ -77,11 +83,12 @@ int main(int argc, char **argv)
 	static struct interop_end end;
 	int ret, closed;
 
-	if (argc != 4 || (strcmp(argv[1], "listen") && strcmp(argv[1], "connect"))) {
-		fputs("usage: interop listen|connect ADDRESS PORT\n", stderr);
+	if (argc != 5 || (strcmp(argv[1], "listen") && strcmp(argv[1], "connect"))) {
+		fputs("usage: interop listen|connect PLAN ADDRESS PORT\n", stderr);
 		return 2;
 	}
-	ret = run(&end, argv[1], argv[2], atoi(argv[3]));
+	printf("libfabric %u.%u\n", FI_MAJOR(fi_version()), FI_MINOR(fi_version()));
+	ret = run(&end, argv[1], argv[2], argv[3], atoi(argv[4]));
 	if (ret)
 		interop_say("%s: %s (%d)", argv[1], fi_strerror(-ret), ret);
 	closed = interop_close(&end);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What there is to do, by name; interop.h says what the fields are.
+ *
+ * "tcp-brief" is for a capture of all that goes over the wire: it makes each kind of
+ * message, and few bytes.
+ */
+#include "interop.h"
+
+#define INTEROP_CASE(which) (1U << (which))
+#define INTEROP_RMA	(INTEROP_CASE(INTEROP_WRITE) | INTEROP_CASE(INTEROP_READ) | \
+			 INTEROP_CASE(INTEROP_WRITEDATA))
+#define INTEROP_ATOMICS	(INTEROP_CASE(INTEROP_FETCH_ADD) | \
+			 INTEROP_CASE(INTEROP_CSWAP))
+#define INTEROP_TCP	(INTEROP_RMA | INTEROP_CASE(INTEROP_SENDDATA) | \
+			 INTEROP_CASE(INTEROP_DELIVERY))
+
+static const struct interop_plan interop_plans[] = {
+	{
+		.name			= "verbs",
+		.prov			= "verbs",
+		.caps			= FI_MSG | FI_RMA | FI_ATOMIC,
+		.cases			= INTEROP_RMA | INTEROP_ATOMICS,
+		.cm_data		= 55,
+		.cm_step		= 1,
+		.data_size		= sizeof(__u32),
+		.data_takes_receive	= true,
+		.virt			= true,
+		.max_len		= INTEROP_MAX,
+		.batches		= 8,
+	},
+	{
+		.name			= "tcp-virtual",
+		.prov			= "tcp",
+		.caps			= FI_MSG | FI_RMA,
+		.cases			= INTEROP_TCP,
+		.cm_data		= INTEROP_CM_DATA,
+		.cm_step		= 1,
+		.data_size		= sizeof(__u64),
+		.virt			= true,
+		.max_len		= INTEROP_MAX,
+		.batches		= 8,
+	},
+	{
+		.name			= "tcp-offset",
+		.prov			= "tcp",
+		.caps			= FI_MSG | FI_RMA,
+		.cases			= INTEROP_TCP,
+		.cm_data		= INTEROP_CM_DATA,
+		.cm_step		= 1,
+		.data_size		= sizeof(__u64),
+		.max_len		= INTEROP_MAX,
+		.batches		= 8,
+	},
+	{
+		.name			= "tcp-brief",
+		.prov			= "tcp",
+		.caps			= FI_MSG | FI_RMA,
+		.cases			= INTEROP_TCP,
+		.cm_data		= INTEROP_CM_DATA,
+		.cm_step		= 32,
+		.data_size		= sizeof(__u64),
+		.max_len		= 4097,
+		.batches		= 1,
+	},
+};
+
+/*
+ * What stock libfabric is known to do over tcp:
+ *
+ *	before 2.4	the completion of a peer's write has no FI_RMA
+ *	before 1.18	nor a length; and the end of a connection is noticed while its
+ *			completion queue is read, not its event queue
+ */
+static void interop_learn_lib(struct interop_end *end)
+{
+	bool tcp = !strcmp(end->plan->prov, "tcp");
+
+	end->write_flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;
+	if (tcp && INTEROP_LIB_BEFORE(2, 4))
+		end->write_flags &= ~FI_RMA;
+	end->write_has_len = !tcp || !INTEROP_LIB_BEFORE(1, 18);
+	end->cq_moves_eq = tcp && INTEROP_LIB_BEFORE(1, 18);
+}
+
+/**
+ * interop_choose() - Choose what is to be done
+ * @end: zeroed
+ * @plan: the name of a plan
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: there is none of this name.
+ */
+int interop_choose(struct interop_end *end, const char *plan)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(interop_plans); i++) {
+		if (strcmp(plan, interop_plans[i].name))
+			continue;
+		end->plan = &interop_plans[i];
+		interop_learn_lib(end);
+		return 0;
+	}
+	return -EINVAL;
+}
