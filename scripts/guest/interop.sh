@@ -181,6 +181,11 @@ loader='' version=1.17 plan=verbs
 kernel_connects kernel-connects
 user_connects user-connects
 over_tcp
+libfabric=/kofi/files/libfabric
+loader="$libfabric/ld.so --inhibit-cache --library-path $libfabric"
+PINGPONG="$loader $libfabric/fi_pingpong"
+version=2.1
+over_tcp
 read -r to rest </proc/uptime
 awk "BEGIN { printf \"all took %.1f s\n\n\", $to - $from }"
 leaks_names
