@@ -51,10 +51,13 @@ __u64 interop_datum(const struct interop_end *end, __u64 seed, unsigned int nr)
 }
 
 /* And how many bytes it goes with */
-size_t interop_datum_len(enum interop_case which, unsigned int nr)
+size_t interop_datum_len(const struct interop_end *end, enum interop_case which,
+			 unsigned int nr)
 {
+	size_t len = nr * nr * nr * nr;
+
 	if (which == INTEROP_WRITEDATA)
-		return nr * nr * nr * nr;
+		return len < end->plan->max_len ? len : end->plan->max_len;
 	return nr * sizeof(struct interop_msg) / (INTEROP_BATCH - 1);
 }
 
@@ -233,10 +236,10 @@ static int interop_all_lens(struct interop_end *end, enum interop_case which)
 }
 
 /* Where the @nr-th write of a batch goes; there is background between two */
-static size_t interop_batch_at(unsigned int nr)
+static size_t interop_batch_at(const struct interop_end *end, unsigned int nr)
 {
 	return INTEROP_FRONT +
-	       nr * (interop_datum_len(INTEROP_WRITEDATA, INTEROP_BATCH) +
+	       nr * (interop_datum_len(end, INTEROP_WRITEDATA, INTEROP_BATCH) +
 		     2 * INTEROP_GUARD);
 }
 
@@ -275,8 +278,8 @@ static int interop_batch(struct interop_end *end, enum interop_case which,
 	int ret = 0;
 
 	for (i = 0; !ret && i < INTEROP_BATCH; i++) {
-		at = interop_batch_at(i);
-		len = interop_datum_len(which, i);
+		at = interop_batch_at(end, i);
+		len = interop_datum_len(end, which, i);
 		data = interop_datum(end, seed, i);
 		interop_fill(&end->local, at, len, seed + i);
 		if (write)
@@ -295,8 +298,9 @@ static int interop_batch(struct interop_end *end, enum interop_case which,
 					INTEROP_BATCH, seed);
 	for (i = 0; !ret && write && i < INTEROP_BATCH; i++)
 		ret = interop_ask_range(end, which, INTEROP_CHECK,
-					interop_batch_at(i),
-					interop_datum_len(which, i), seed + i);
+					interop_batch_at(end, i),
+					interop_datum_len(end, which, i),
+					seed + i);
 	return ret;
 }
 

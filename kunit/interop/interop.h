@@ -332,7 +332,8 @@ static inline void *interop_desc(const struct interop_mem *mem)
 int interop_initiate(struct interop_end *end);
 int interop_target(struct interop_end *end, enum interop_type until);
 __u64 interop_datum(const struct interop_end *end, __u64 seed, unsigned int nr);
-size_t interop_datum_len(enum interop_case which, unsigned int nr);
+size_t interop_datum_len(const struct interop_end *end, enum interop_case which,
+			 unsigned int nr);
 
 /* plan.c: 0 or a negative errno */
 int interop_choose(struct interop_end *end, const char *plan);

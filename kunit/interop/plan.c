@@ -60,7 +60,7 @@ static const struct interop_plan interop_plans[] = {
 		.cm_data		= INTEROP_CM_DATA,
 		.cm_step		= 32,
 		.data_size		= sizeof(__u64),
-		.max_len		= 4097,
+		.max_len		= 1025,
 		.batches		= 1,
 	},
 };

@@ -114,7 +114,7 @@ static __u64 interop_do_data(struct interop_end *end, enum interop_case which,
 	}
 	for (i = 0; i < count; i++) {
 		datum = &end->data[i];
-		len = interop_datum_len(which, i);
+		len = interop_datum_len(end, which, i);
 		if (datum->write != (which == INTEROP_WRITEDATA) ||
 		    (!datum->write &&
 		     !interop_is_pattern(datum->bytes, len, seed + i))) {

@@ -151,6 +151,19 @@ user_connects()
 	ended "$1" user $? $status
 }
 
+# captured NAME FUNCTION: a run of which all segments go to scripts/interop, whose case
+# it is to look into them.
+captured()
+{
+	capture_begin $V4 $SERVICE || { verdict "$1/capture" 1 "tcpdump does not start"; return; }
+	$2 "$1"
+	if capture_end; then
+		capture_print "$1" /tmp/kernel
+	else
+		verdict "$1/capture" 1 "tcpdump gave not all"
+	fi
+}
+
 # over_tcp: all there is over tcp, with libfabric $version
 over_tcp()
 {
@@ -159,12 +172,17 @@ over_tcp()
 	kernel_connects tcp-$version-virtual/kernel-connects
 	plan=tcp-offset
 	user_connects tcp-$version-offset/user-connects
+	plan=tcp-brief
+	captured tcp-$version-brief/kernel-connects kernel_connects
+	captured tcp-$version-brief/user-connects user_connects
 	kernel_server tcp-$version/pingpong-user-connects $V4 tcp
 	kernel_client tcp-$version/pingpong-kernel-connects $V4 tcp
 }
 
 # shellcheck source=scripts/guest/pingpong.sh
 . /kofi/guest/pingpong.sh
+# shellcheck source=scripts/guest/capture.sh
+. /kofi/guest/capture.sh
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
 
