@@ -85,7 +85,7 @@
 #define INTEROP_IOV	struct kvec
 #define INTEROP_IOV_LIMIT INTEROP_PIECES
 #define INTEROP_OPERAND_MAY_BE_VALUE 0 /* see initiator.c */
-#define INTEROP_LIB_BEFORE(major, minor) false /* see interop_learn_lib() */
+#define INTEROP_LIB_BEFORE(...) false /* see interop_learn_lib() */
 #define interop_strdup(s) kstrdup(s, GFP_KERNEL)
 
 #define interop_say(fmt, ...) pr_info(fmt "\n", ##__VA_ARGS__)

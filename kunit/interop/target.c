@@ -103,6 +103,7 @@ static __u64 interop_do_data(struct interop_end *end, enum interop_case which,
 			     unsigned int count, __u64 seed)
 {
 	unsigned int i, came = end->data_count;
+	bool write = which == INTEROP_WRITEDATA;
 	const struct interop_datum *datum;
 	size_t len;
 
@@ -115,15 +116,15 @@ static __u64 interop_do_data(struct interop_end *end, enum interop_case which,
 	for (i = 0; i < count; i++) {
 		datum = &end->data[i];
 		len = interop_datum_len(end, which, i);
-		if (datum->write != (which == INTEROP_WRITEDATA) ||
-		    (!datum->write &&
+		if (datum->write != write ||
+		    (!write &&
 		     !interop_is_pattern(datum->bytes, len, seed + i))) {
 			interop_bad(end, false, which, "datum %u came with wrong bytes",
 				    i);
 			return 1 + i;
 		}
 		/* The bytes of a write are counted when they are checked */
-		if (!datum->write)
+		if (!write)
 			interop_count(end, false, which, 1, len);
 		else if (!end->write_has_len)
 			len = 0;
