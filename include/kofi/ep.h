@@ -106,6 +106,7 @@ struct kofi_ep_limits {
  * @max_msg_size: most bytes of an operation
  * @inject_size: most bytes that may be injected
  * @callbacks: what the client has set by FI_OPT_CALLBACKS
+ * @may_sleep: FI_OPT_MAY_SLEEP: its client posts in process context only
  * @no_context: the context of operations that have none, see kofi_ep_context()
  * @rx_msgs: messages for it that wait for a receive; guarded, as the next one, by the lock
  *	of the &struct kofi_srx where it receives
@@ -125,6 +126,7 @@ struct kofi_ep {
 	size_t				max_msg_size;
 	size_t				inject_size;
 	struct fi_ep_callbacks		callbacks;
+	bool				may_sleep;
 	struct fi_done			no_context;
 	struct list_head		rx_msgs;
 	bool				rx_left;

@@ -128,6 +128,13 @@ enum {
 	 * context before the first receive.
 	 */
 	FI_OPT_CALLBACKS,
+	/*
+	 * kernel: int, of an endpoint, before fi_enable(): not 0: the client posts to it
+	 * in process context only, where it may sleep.  A provider that sends by software
+	 * may then do so within the call, which costs no switch to a worker; others take
+	 * no notice.  0, the default: operations are posted in any context.
+	 */
+	FI_OPT_MAY_SLEEP,
 };
 
 /**

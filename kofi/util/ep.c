@@ -303,9 +303,23 @@ static int kofi_ep_set_timeout(struct kofi_ep *ep, const void *optval,
 	return ret;
 }
 
+static int kofi_ep_set_may_sleep(struct kofi_ep *ep, const void *optval, size_t optlen)
+{
+	int value, ret;
+
+	if (ep->conn.state != KOFI_CONN_OPEN)
+		return -FI_EOPBADSTATE;
+	ret = kofi_opt_get(&value, sizeof(value), optval, optlen);
+	if (!ret)
+		ep->may_sleep = value;
+	return ret;
+}
+
 int kofi_ep_setopt(struct kofi_ep *ep, int optname, const void *optval,
 		   size_t optlen)
 {
+	if (optname == FI_OPT_MAY_SLEEP && ep->ep.fid.fclass == FI_CLASS_EP)
+		return kofi_ep_set_may_sleep(ep, optval, optlen);
 	if (optname == FI_OPT_CONNECT_TIMEOUT && ep->conn.late.work.func)
 		return kofi_ep_set_timeout(ep, optval, optlen);
 	if (optname != FI_OPT_CALLBACKS)
@@ -349,8 +363,11 @@ static size_t kofi_ep_size(const struct kofi_ep *ep, int optname)
 
 int kofi_ep_getopt(struct kofi_ep *ep, int optname, void *optval, size_t *optlen)
 {
+	int may_sleep = ep->may_sleep;
 	size_t size;
 
+	if (optname == FI_OPT_MAY_SLEEP && ep->ep.fid.fclass == FI_CLASS_EP)
+		return kofi_opt_put(&may_sleep, sizeof(may_sleep), optval, optlen);
 	if (optname == FI_OPT_CALLBACKS)
 		return kofi_opt_put(&ep->callbacks, sizeof(ep->callbacks),
 				    optval, optlen);

@@ -69,6 +69,37 @@ static void options_say_what_the_info_says(struct kunit *test)
 					sizeof(value)), -ENOPROTOOPT);
 }
 
+/* Whatever the provider makes of it */
+static void a_client_may_promise_to_post_in_process_context(struct kunit *test)
+{
+	struct vt_pair pair = { .a.may_sleep = 1, .b.may_sleep = 1 };
+	int value = 0, i;
+	size_t len = sizeof(value);
+	struct fid *fid;
+
+	vt_open_info(test, vt_of(test)->info);
+	if (!vt_is_rdm(vt_of(test)->info))
+		vt_listen(test, vt_eq(test, 0));
+	fid = &vt_ep(test, vt_of(test)->info)->fid;
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP,
+					&value, &len), 0);
+	KUNIT_EXPECT_EQ(test, value, 0);
+	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP,
+					&value, sizeof(value) - 1), -EINVAL);
+
+	vt_join(test, &pair, &vt_default_kind);
+	fid = &pair.a.ep->fid;
+	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP,
+					&value, sizeof(value)), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP,
+					&value, &len), 0);
+	KUNIT_EXPECT_EQ(test, value, 1);
+	for (i = 0; i < 16; i++) {
+		vt_ping(test, &pair.a, &pair.b);
+		vt_ping(test, &pair.b, &pair.a);
+	}
+}
+
 /* As much of the longest message as an emulated machine carries in a second */
 static void long_messages_arrive_and_longer_ones_are_refused(struct kunit *test)
 {
@@ -292,6 +323,8 @@ static void remote_cq_data_have_as_many_bits_as_claimed(struct kunit *test)
 static struct kunit_case limits_cases[] = {
 	KUNIT_CASE_PARAM(injects_are_as_long_as_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(options_say_what_the_info_says, conf_gen_params),
+	KUNIT_CASE_PARAM(a_client_may_promise_to_post_in_process_context,
+			 conf_gen_params),
 	KUNIT_CASE_PARAM(long_messages_arrive_and_longer_ones_are_refused,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(an_endpoint_can_be_given_less, conf_gen_params),

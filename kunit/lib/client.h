@@ -121,6 +121,7 @@ struct vt {
  * @srx: the shared receive context it uses, if set before
  * @moves: FI_OPT_MAX_MOVES, if set before
  * @callbacks: FI_OPT_CALLBACKS, if set before
+ * @may_sleep: FI_OPT_MAY_SLEEP, if set before
  * @ep: the endpoint
  */
 struct vt_end {
@@ -133,6 +134,7 @@ struct vt_end {
 	struct fid_ep		*srx;
 	size_t			moves;
 	const struct fi_ep_callbacks *callbacks;
+	int			may_sleep;
 	struct fid_ep		*ep;
 };
 

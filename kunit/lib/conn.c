@@ -56,6 +56,10 @@ void vt_end_enable(struct kunit *test, struct vt_end *end,
 						FI_OPT_CALLBACKS,
 						end->callbacks,
 						sizeof(*end->callbacks)), 0);
+	if (end->may_sleep)
+		KUNIT_ASSERT_EQ(test, fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT,
+						FI_OPT_MAY_SLEEP, &end->may_sleep,
+						sizeof(end->may_sleep)), 0);
 	KUNIT_ASSERT_EQ(test, fi_enable(end->ep), 0);
 }
 EXPORT_SYMBOL_GPL(vt_end_enable);
