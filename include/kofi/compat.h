@@ -31,6 +31,20 @@ static inline bool kofi_is_vmalloc_or_module_addr(const void *addr)
 #define kofi_sock_no_task_frag(sk)	((sk)->sk_use_task_frag = false)
 #endif
 
+/* 6.10 gives those who wait for the pages of a send a table of calls */
+#if KERNEL_VERSION(6, 10, 0) > LINUX_VERSION_CODE
+struct sk_buff;
+struct ubuf_info;
+
+struct ubuf_info_ops {
+	void (*complete)(struct sk_buff *skb, struct ubuf_info *ubuf, bool success);
+};
+
+#define kofi_ubuf_set_ops(ubuf, table)	((void)((ubuf)->callback = (table)->complete))
+#else
+#define kofi_ubuf_set_ops(ubuf, table)	((void)((ubuf)->ops = (table)))
+#endif
+
 /* 6.11 hands a device's create_cq more than what its user space library says */
 #if KERNEL_VERSION(6, 11, 0) > LINUX_VERSION_CODE
 #define KOFI_IB_CQ_UDATA	struct ib_udata

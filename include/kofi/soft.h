@@ -33,7 +33,13 @@
  * puts the operation into &kofi_soft_ep.posted, which the end of the endpoint closes under
  * the same lock.  Then the worker runs (&kofi_soft_ep.work, the provider's), takes the
  * operations out of the list, and calls kofi_soft_op_done() for each, once.  So posting is
- * short in any context, and all copying is done by one task of each endpoint.
+ * short in any context.  A client that has promised to post in process context
+ * (FI_OPT_MAY_SLEEP) has the provider take them within the call, if the provider can do
+ * that (kofi_soft_type.now).
+ *
+ * The worker runs on the processor kofi_soft_ep.cpu.  That one may go offline: work items
+ * that are queued on it run on others then, which is the workqueue's affair.  It does need
+ * a processor that has been online once.
  *
  * Locks, from the outside to the inside:
  *
@@ -77,6 +83,8 @@ struct kofi_soft_ep;
  * @max_queue: most operations of a queue
  * @max_msg: most bytes of an operation
  * @work: the worker of an endpoint
+ * @now: take what is posted, for a client that may sleep; NULL: the worker does that.
+ *	May sleep
  * @event_room: a &struct kofi_soft_event is there again.  Any context
  * @join: the endpoint receives from its shared receive context from now on, or (false) is
  *	being closed; it may have none.  Sets kofi_soft_ep.srx.  May sleep
@@ -99,6 +107,7 @@ struct kofi_soft_type {
 	size_t				max_queue;
 	size_t				max_msg;
 	void				(*work)(struct work_struct *work);
+	void				(*now)(struct kofi_soft_ep *ep);
 	void				(*event_room)(struct kofi_soft_ep *ep);
 	void				(*join)(struct kofi_soft_ep *ep, bool join);
 	void				(*shut)(struct kofi_soft_ep *ep, int err);
@@ -197,6 +206,7 @@ struct kofi_soft_event {
  * @over: nothing is posted any more
  * @max_moves: FI_OPT_MAX_MOVES
  * @work: the worker
+ * @cpu: where it runs, see the top; WORK_CPU_UNBOUND: where it is queued
  * @dest: where to connect if fi_connect() does not say; family 0: nowhere
  */
 struct kofi_soft_ep {
@@ -218,6 +228,7 @@ struct kofi_soft_ep {
 	bool				over;
 	size_t				max_moves;
 	struct work_struct		work;
+	int				cpu;
 	struct sockaddr_storage		dest;
 };
 
@@ -234,7 +245,7 @@ static inline struct kofi_soft_ep *to_kofi_soft_ep(struct fid *fid)
 /* There is something for the worker of @ep to do.  Any context */
 static inline void kofi_soft_kick(struct kofi_soft_ep *ep)
 {
-	queue_work(ep->type->wq, &ep->work);
+	queue_work_on(READ_ONCE(ep->cpu), ep->type->wq, &ep->work);
 }
 
 /* One more user of an endpoint that has one */
@@ -439,7 +450,9 @@ int kofi_soft_setname(fid_t fid, void *addr, size_t addrlen);
  * @op: in no list
  * @err: positive error code; 0: success
  *
- * Context: any, without a lock.  The endpoint may go afterwards.
+ * No client is called from here.
+ *
+ * Context: any, without &kofi_soft_ep.lock.  The endpoint may go afterwards.
  */
 void kofi_soft_op_done(struct kofi_soft_op *op, int err);
 

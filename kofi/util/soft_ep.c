@@ -313,6 +313,7 @@ int kofi_soft_ep_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type
 	spin_lock_init(&ep->lock);
 	INIT_LIST_HEAD(&ep->posted);
 	INIT_WORK(&ep->work, type->work);
+	ep->cpu = WORK_CPU_UNBOUND;
 	ret = kofi_soft_alloc(ep, info->tx_attr->size, room);
 	if (ret)
 		kofi_ep_fini(&ep->kep);

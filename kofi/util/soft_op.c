@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Operations of providers that move the data themselves: from the call of the client until
- * the worker has them, and their completions; see kofi/soft.h.
+ * the provider takes them, and their completions; see kofi/soft.h.
  *
  * All calls come to kofi_xfer_post().  Receives are kofi_srx_post()'s.  The completion of
  * fi_mr_disable() is an operation, too, which waits for accesses and not for the worker.
@@ -61,6 +61,7 @@ static int kofi_soft_op_begin(struct kofi_soft_op *op)
 static int kofi_soft_op_queue(struct kofi_soft_op *op)
 {
 	struct kofi_soft_ep *ep = op->ep;
+	bool now = ep->kep.may_sleep && ep->type->now;
 	unsigned long flags;
 	int ret;
 
@@ -69,9 +70,16 @@ static int kofi_soft_op_queue(struct kofi_soft_op *op)
 	if (!ret) {
 		list_add_tail(&op->entry, &ep->posted);
 		/* Under the lock, as the endpoint may go when the operation is over */
-		kofi_soft_kick(ep);
+		if (now)
+			kofi_soft_ep_get(ep);
+		else
+			kofi_soft_kick(ep);
 	}
 	spin_unlock_irqrestore(&ep->lock, flags);
+	if (!ret && now) {
+		ep->type->now(ep);
+		kofi_soft_ep_put(ep);
+	}
 	return ret;
 }
 

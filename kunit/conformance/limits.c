@@ -77,9 +77,7 @@ static void a_client_may_promise_to_post_in_process_context(struct kunit *test)
 	size_t len = sizeof(value);
 	struct fid *fid;
 
-	vt_open_info(test, vt_of(test)->info);
-	if (!vt_is_rdm(vt_of(test)->info))
-		vt_listen(test, vt_eq(test, 0));
+	conf_serve(test);
 	fid = &vt_ep(test, vt_of(test)->info)->fid;
 	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP,
 					&value, &len), 0);

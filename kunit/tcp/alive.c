@@ -2,9 +2,8 @@
 /*
  * Peers that are gone without a word, and peers that only look like that.
  *
- * A peer goes by a filter that drops all that comes to its socket: nothing is answered.
+ * A peer goes when all that comes to its socket is dropped: nothing is answered.
  */
-#include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <net/sock.h>
@@ -38,25 +37,6 @@ static int alive_init(struct kunit *test)
 	set_param(PARAM "peer_timeout", __stringify(PEER_S));
 	set_param(PARAM "window_timeout", __stringify(WINDOW_S));
 	return kunit_add_action_or_reset(test, restore, NULL) ? : bed_init(test);
-}
-
-/* Nothing reaches the socket any more; the filter goes with it */
-static void die(struct kunit *test, struct socket *sock)
-{
-	struct sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
-	struct sock_fprog_kern fprog = { .len = 1, .filter = &drop };
-	struct sk_filter *filter = kzalloc(sizeof(*filter), GFP_KERNEL);
-	struct sock *sk = sock->sk;
-
-	KUNIT_ASSERT_NOT_NULL(test, filter);
-	KUNIT_ASSERT_EQ(test, bpf_prog_create(&filter->prog, &fprog), 0);
-	refcount_set(&filter->refcnt, 1);
-	/* Its close does not wait for answers that cannot come */
-	sock_no_linger(sk);
-	lock_sock(sk);
-	atomic_add(bpf_prog_size(filter->prog->len), &sk->sk_omem_alloc);
-	rcu_assign_pointer(sk->sk_filter, filter);
-	release_sock(sk);
 }
 
 static void expect_gone(struct kunit *test, struct vt_end *end,
@@ -99,7 +79,7 @@ static void an_idle_peer_that_dies_is_noticed(struct kunit *test)
 	struct socket *sock = peer_join(test, &end);
 	unsigned long since = jiffies;
 
-	die(test, sock);
+	peer_dies(test, sock);
 	expect_gone(test, &end, since, PEER_S);
 }
 
@@ -111,7 +91,7 @@ static void a_peer_that_dies_under_a_message_is_noticed(struct kunit *test)
 	struct socket *sock = peer_join(test, &end);
 	unsigned long since = jiffies;
 
-	die(test, sock);
+	peer_dies(test, sock);
 	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, 1, NULL, 0, vt_ctx(1)), 0);
 	vt_done(test, end.tx, vt_ctx(1));
 	expect_gone(test, &end, since, PEER_S);
@@ -131,7 +111,7 @@ static void a_peer_that_dies_before_it_acknowledges_fails_the_operation(struct k
 	unsigned long since = jiffies;
 	struct vt_comp comp;
 
-	die(test, sock);
+	peer_dies(test, sock);
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, FI_COMPLETION |
 					 FI_DELIVERY_COMPLETE), 0);
 	comp = vt_failed(test, end.tx);

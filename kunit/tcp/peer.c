@@ -2,6 +2,7 @@
 /*
  * A peer that is a socket, and writes the wire by hand.
  */
+#include <linux/filter.h>
 #include <linux/in.h>
 #include <linux/jiffies.h>
 #include <linux/tcp.h>
@@ -10,6 +11,7 @@
 #include "tcp.h"
 
 bool peer_foreign;
+struct net *peer_net = &init_net;
 
 size_t peer_cm(u8 *buf, u8 type, const void *data, size_t len)
 {
@@ -89,7 +91,7 @@ static struct socket *new_socket(struct kunit *test)
 {
 	struct socket *sock;
 
-	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, AF_INET, SOCK_STREAM,
+	KUNIT_ASSERT_EQ(test, sock_create_kern(peer_net, AF_INET, SOCK_STREAM,
 					       IPPROTO_TCP, &sock), 0);
 	adopt(test, sock);
 	return sock;
@@ -174,4 +176,31 @@ struct socket *peer_join(struct kunit *test, struct vt_end *end)
 	vt_accept(test, end, NULL, 0);
 	peer_recv(test, sock, buf, PEER_CM);
 	return sock;
+}
+
+/* What comes to the socket is dropped, and nothing answered; the filter goes with it */
+void peer_dies(struct kunit *test, struct socket *sock)
+{
+	struct sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog_kern fprog = { .len = 1, .filter = &drop };
+	struct sk_filter *filter = kzalloc(sizeof(*filter), GFP_KERNEL);
+	struct sock *sk = sock->sk;
+
+	KUNIT_ASSERT_NOT_NULL(test, filter);
+	KUNIT_ASSERT_EQ(test, bpf_prog_create(&filter->prog, &fprog), 0);
+	refcount_set(&filter->refcnt, 1);
+	/* Its close does not wait for answers that cannot come */
+	sock_no_linger(sk);
+	lock_sock(sk);
+	atomic_add(bpf_prog_size(filter->prog->len), &sk->sk_omem_alloc);
+	rcu_assign_pointer(sk->sk_filter, filter);
+	release_sock(sk);
+}
+
+/* TCP hears of it when the other end tries again */
+void peer_revives(struct kunit *test, struct socket *sock)
+{
+	lock_sock(sock->sk);
+	KUNIT_EXPECT_EQ(test, sk_detach_filter(sock->sk), 0);
+	release_sock(sock->sk);
 }

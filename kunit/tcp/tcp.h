@@ -28,6 +28,9 @@ int bed_init_foreign(struct kunit *test);
 /* The peer's byte order is not ours; cases run one after the other */
 extern bool peer_foreign;
 
+/* Where its sockets are; the machine's own namespace unless a suite says otherwise */
+extern struct net *peer_net;
+
 /* A message of connection management: header and @len bytes of data; returns its bytes */
 size_t peer_cm(u8 *buf, u8 type, const void *data, size_t len);
 
@@ -52,6 +55,10 @@ void peer_send(struct kunit *test, struct socket *sock, const void *buf,
 void peer_recv(struct kunit *test, struct socket *sock, void *buf, size_t len);
 /* The other end has hung up, and nothing is left to be read */
 void peer_hung_up(struct kunit *test, struct socket *sock);
+
+/* The peer answers nothing any more, and answers again */
+void peer_dies(struct kunit *test, struct socket *sock);
+void peer_revives(struct kunit *test, struct socket *sock);
 
 /* A peer's connection with an endpoint that has accepted it */
 struct socket *peer_join(struct kunit *test, struct vt_end *end);

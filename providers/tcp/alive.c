@@ -67,7 +67,7 @@ void ktcp_alive_init(struct ktcp_alive *alive)
 
 /**
  * ktcp_alive_check() - Look whether the peer is still there
- * @ep: an endpoint in KTCP_OPEN, by its worker when it has sent and received
+ * @ep: an endpoint in KTCP_OPEN, with ktcp_ep.run held, when it has sent
  *
  * Context: any.
  * Return: 0; -ETIMEDOUT: it is not.

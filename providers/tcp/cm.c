@@ -11,6 +11,7 @@
  * A state changes under ktcp_cm_lock.  The worker takes the mutex for that only, and not
  * while data flow.
  */
+#include <linux/cpumask.h>
 #include <linux/module.h>
 #include <net/tcp.h>
 #include <kofi/compat.h>
@@ -111,15 +112,37 @@ int ktcp_answered(struct ktcp_ep *ep)
 		return type == -ESHUTDOWN ? -ECONNREFUSED : type;
 	mutex_lock(&ktcp_cm_lock);
 	if (type == TCP_WIRE_CONNRESP) {
+		mutex_lock(&ep->run);
 		ep->net_order = ep->cm_msg.net_order;
-		kofi_conn_establish(&ep->soft.kep.conn, ep->cm_msg.data, len);
 		ep->phase = KTCP_OPEN;
+		mutex_unlock(&ep->run);
+		kofi_conn_establish(&ep->soft.kep.conn, ep->cm_msg.data, len);
 	} else {
 		ktcp_ep_end(ep, ECONNREFUSED, ep->cm_msg.data,
 			    type == TCP_WIRE_NACK ? len : 0);
 	}
 	mutex_unlock(&ktcp_cm_lock);
 	return type == TCP_WIRE_CONNRESP ? 0 : -ECONNREFUSED;
+}
+
+/*
+ * Where the worker of an endpoint runs, and its socket has it queued: on the processor that
+ * the client wants its completions on, or on one after the other.
+ */
+static int ktcp_set_cpu(struct ktcp_ep *ep)
+{
+	static int last = -1;
+	int cpu = ep->soft.kep.rx.cq->cpu;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (cpu < 0 || !cpu_online(cpu)) {
+		last = cpumask_next(last, cpu_online_mask);
+		if (last >= nr_cpu_ids)
+			last = cpumask_first(cpu_online_mask);
+		cpu = last;
+	}
+	WRITE_ONCE(ep->soft.cpu, cpu);
+	return cpu;
 }
 
 /* A socket that has begun to connect */
@@ -173,7 +196,7 @@ static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
 		goto unlock;
 	}
 	ep->phase = KTCP_DIALLING;
-	ktcp_sock_attach(&ep->sk, sock, &ep->soft.work);
+	ktcp_sock_attach(&ep->sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
 unlock:
 	mutex_unlock(&ktcp_cm_lock);
 	return ret;
@@ -199,13 +222,15 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 		ktcp_ep_end(ep, ECONNABORTED, NULL, 0);
 		goto unlock;
 	}
+	mutex_lock(&ep->run);
 	ep->net_order = ep->req->msg.net_order;
 	sock = ktcp_sock_detach(&ep->req->sk);
 	kfree(ep->req);
 	ep->req = NULL;
 	ep->phase = KTCP_OPEN;
 	kofi_conn_establish(&ep->soft.kep.conn, NULL, 0);
-	ktcp_sock_attach(&ep->sk, sock, &ep->soft.work);
+	ktcp_sock_attach(&ep->sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
+	mutex_unlock(&ep->run);
 unlock:
 	mutex_unlock(&ktcp_cm_lock);
 	return ret;

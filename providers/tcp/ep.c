@@ -144,10 +144,11 @@ struct kofi_soft_type ktcp_type = {
 	.domain		= &ktcp_domain_ops,
 	.own_rx		= &ktcp_own_srx_ops,
 	.mr_mode	= KTCP_MR_MODE,
-	.op_size	= sizeof(struct kofi_soft_op),
+	.op_size	= sizeof(struct ktcp_op),
 	.max_queue	= KTCP_MAX_QUEUE,
 	.max_msg	= KTCP_MAX_MSG,
 	.work		= ktcp_work,
+	.now		= ktcp_send_now,
 	.event_room	= ktcp_event_room,
 	.join		= ktcp_join,
 	.shut		= ktcp_shut,
@@ -182,6 +183,8 @@ static int ktcp_ep_setup(struct ktcp_ep *ep, const struct fi_info *info)
 	ep->soft.kep.ep.cm = &ktcp_ep_cm_ops;
 	ep->tclass = info->tx_attr->tclass ? : info->domain_attr->tclass;
 	INIT_LIST_HEAD(&ep->of_srx);
+	mutex_init(&ep->run);
+	init_llist_head(&ep->zc_done);
 	ktcp_tx_init(&ep->tx);
 	ktcp_rx_init(&ep->rx);
 	ktcp_alive_init(&ep->alive);

@@ -2,10 +2,13 @@
 /*
  * The worker of an endpoint: all sending and receiving, and the end of both.
  *
- * A work item does not run twice at the same time, so what it uses needs no lock.  It stops
- * when the socket has neither data nor room, and is queued by the callbacks of the socket,
- * by a post, or by what a message waits for: a receive, a completion, an answer that has
- * been sent.  And by time (alive.c).  After KTCP_BUDGET messages it lets others run.
+ * It stops when the socket has neither data nor room, and is queued by the callbacks of the
+ * socket, by a post, or by what a message waits for: a receive, a completion, an answer that
+ * has been sent.  And by time (alive.c).  After KTCP_BUDGET messages it lets others run.
+ *
+ * A client that may sleep sends within its call (ktcp_send_now()).  It takes ktcp_ep.run only
+ * if nobody has it, so a call waits for nobody, and may be made while memory is reclaimed.
+ * It does no more than that: what it finds wrong is the worker's to see.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -14,20 +17,29 @@
 
 #define KTCP_BUDGET	64
 
+/* What frees memory may wait for what is sent */
+static int ktcp_send_noreclaim(struct ktcp_ep *ep, int *budget)
+{
+	unsigned int noreclaim = memalloc_noreclaim_save();
+	int ret = ktcp_send(ep, budget);
+
+	memalloc_noreclaim_restore(noreclaim);
+	return ret;
+}
+
 /* -EAGAIN: nothing to do now; 0: there is more; another negative errno: the end */
 static int ktcp_transfer(struct ktcp_ep *ep)
 {
 	int budget = KTCP_BUDGET, received, sent;
-	unsigned int noreclaim;
 
+	lockdep_assert_held(&ep->run);
+	if (ep->failed)
+		return ep->failed;
 	do {
 		received = ktcp_recv(ep, &budget);
 		if (received && received != -EAGAIN)
 			return received;
-		/* What frees memory may wait for it */
-		noreclaim = memalloc_noreclaim_save();
-		sent = ktcp_send(ep, &budget);
-		memalloc_noreclaim_restore(noreclaim);
+		sent = ktcp_send_noreclaim(ep, &budget);
 		if (sent && sent != -EAGAIN)
 			return sent;
 		if (received && sent)
@@ -58,10 +70,42 @@ static int ktcp_run(struct ktcp_ep *ep)
 			return ret;
 		fallthrough;
 	case KTCP_OPEN:
-		return ktcp_transfer(ep);
+		mutex_lock(&ep->run);
+		ret = ktcp_transfer(ep);
+		mutex_unlock(&ep->run);
+		return ret;
 	default:
 		return -EAGAIN;
 	}
+}
+
+/**
+ * ktcp_send_now() - Send what is posted within the call of a client that may sleep
+ * @soft: the endpoint
+ *
+ * Context: may sleep, but waits neither for the peer nor for the worker.
+ */
+void ktcp_send_now(struct kofi_soft_ep *soft)
+{
+	struct ktcp_ep *ep = to_ktcp_soft(soft);
+	int budget = KTCP_BUDGET, ret = 0;
+
+	might_sleep();
+	if (!mutex_trylock(&ep->run)) {
+		/* Whoever has it may have looked for posted operations for the last time */
+		ktcp_kick(ep);
+		return;
+	}
+	if (ep->phase == KTCP_OPEN && !ep->failed) {
+		ret = ktcp_send_noreclaim(ep, &budget);
+		if (ret == -EAGAIN)
+			ret = ktcp_alive_check(ep) ? : -EAGAIN;
+		if (ret != -EAGAIN)
+			ep->failed = ret;
+	}
+	mutex_unlock(&ep->run);
+	if (ret != -EAGAIN)
+		ktcp_kick(ep);
 }
 
 /* Gives back whatever the connection has */
@@ -70,8 +114,13 @@ static void ktcp_finish(struct ktcp_ep *ep)
 	struct socket *sock;
 	struct kofi_soft_op *op;
 
-	mutex_lock(&ktcp_cm_lock);
+	mutex_lock(&ep->run);
+	/* What the peer has acknowledged has ended well */
+	ktcp_zc_reap(ep);
 	ep->phase = KTCP_OVER;
+	mutex_unlock(&ep->run);
+	/* From now on nobody else uses the socket, and what is sent and received on it */
+	mutex_lock(&ktcp_cm_lock);
 	sock = ktcp_sock_detach(&ep->sk);
 	mutex_unlock(&ktcp_cm_lock);
 	ktcp_alive_stop(&ep->alive);
@@ -103,4 +152,10 @@ void ktcp_work(struct work_struct *work)
 	}
 	if (READ_ONCE(ep->soft.over) && ep->phase != KTCP_OVER)
 		ktcp_finish(ep);
+	if (ep->phase != KTCP_OVER)
+		return;
+	/* What TCP and the device have let go of since */
+	mutex_lock(&ep->run);
+	ktcp_zc_reap(ep);
+	mutex_unlock(&ep->run);
 }

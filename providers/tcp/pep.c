@@ -147,7 +147,7 @@ static bool ktcp_accept_one(struct ktcp_pep *pep)
 	req->deadline = jiffies + msecs_to_jiffies(KTCP_GREETING_MS);
 	list_add_tail(&req->entry, &pep->greetings);
 	pep->nr_greetings++;
-	ktcp_sock_attach(&req->sk, sock, &pep->work);
+	ktcp_sock_attach(&req->sk, sock, &pep->work, WORK_CPU_UNBOUND);
 	return true;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The receiving half of a connection, run by the endpoint's worker only.
+ * The receiving half of a connection, run by the endpoint's worker with ktcp_ep.run held.
  *
  * A header comes first (KTCP_RX_HEADER).  When it is there (KTCP_RX_START) it may have to
  * wait for what only this side can give: a receive, a completion for remote CQ data, a place
@@ -69,7 +69,7 @@ static int ktcp_start_ack(struct ktcp_ep *ep)
 
 	if (!op)
 		return -EPROTO;
-	kofi_soft_op_done(op, 0);
+	ktcp_op_put(op, 0);
 	ktcp_rx_next(ep);
 	return 0;
 }
@@ -229,7 +229,7 @@ static void ktcp_rx_placed(struct ktcp_ep *ep)
 		break;
 	default:
 		ktcp_rx_next(ep);
-		kofi_soft_op_done(ktcp_rx_op(&ep->tx.reads), 0);
+		ktcp_op_put(ktcp_rx_op(&ep->tx.reads), 0);
 		break;
 	}
 }
@@ -256,7 +256,7 @@ static int ktcp_rx_payload(struct ktcp_ep *ep)
 
 /**
  * ktcp_recv() - Receive what has arrived
- * @ep: an endpoint in KTCP_OPEN, by its worker
+ * @ep: an endpoint in KTCP_OPEN, with ktcp_ep.run held
  * @budget: steps that may be made; counted down
  *
  * Context: may sleep, but does not wait for the peer.
@@ -267,6 +267,7 @@ int ktcp_recv(struct ktcp_ep *ep, int *budget)
 {
 	int ret;
 
+	lockdep_assert_held(&ep->run);
 	while (*budget > 0) {
 		switch (ep->rx.state) {
 		case KTCP_RX_HEADER:
@@ -288,7 +289,7 @@ int ktcp_recv(struct ktcp_ep *ep, int *budget)
 
 /**
  * ktcp_recv_waits() - Does a message wait for something of this side's?
- * @ep: an endpoint in KTCP_OPEN, by its worker
+ * @ep: an endpoint in KTCP_OPEN, with ktcp_ep.run held
  *
  * Context: any.
  * Return: whether it does.

@@ -27,7 +27,7 @@ static void ktcp_wake(struct sock *sk)
 	read_lock_bh(&sk->sk_callback_lock);
 	ksk = sk->sk_user_data;
 	if (ksk)
-		queue_work(ktcp_type.wq, ksk->work);
+		queue_work_on(ksk->cpu, ktcp_type.wq, ksk->work);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -44,7 +44,7 @@ static void ktcp_write_space(struct sock *sk)
 	ksk = sk->sk_user_data;
 	if (ksk && sk_stream_is_writeable(sk)) {
 		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		queue_work(ktcp_type.wq, ksk->work);
+		queue_work_on(ksk->cpu, ktcp_type.wq, ksk->work);
 	}
 	read_unlock_bh(&sk->sk_callback_lock);
 }
@@ -103,7 +103,7 @@ void ktcp_sock_setup(struct socket *sock, u32 tclass)
 }
 
 static void ktcp_sock_hook(struct ktcp_sock *ksk, struct socket *sock,
-			   struct work_struct *work,
+			   struct work_struct *work, int cpu,
 			   void (*data_ready)(struct sock *sk))
 {
 	struct sock *sk = sock->sk;
@@ -111,6 +111,7 @@ static void ktcp_sock_hook(struct ktcp_sock *ksk, struct socket *sock,
 	write_lock_bh(&sk->sk_callback_lock);
 	ksk->sock = sock;
 	ksk->work = work;
+	ksk->cpu = cpu;
 	ksk->data_ready = sk->sk_data_ready;
 	ksk->write_space = sk->sk_write_space;
 	ksk->state_change = sk->sk_state_change;
@@ -124,22 +125,23 @@ static void ktcp_sock_hook(struct ktcp_sock *ksk, struct socket *sock,
  * @ksk: where it is noted
  * @sock: the socket
  * @work: the work item
+ * @cpu: where it runs; WORK_CPU_UNBOUND: where the events are
  *
  * The work is queued once, for what has happened before.
  *
  * Context: may sleep.
  */
 void ktcp_sock_attach(struct ktcp_sock *ksk, struct socket *sock,
-		      struct work_struct *work)
+		      struct work_struct *work, int cpu)
 {
 	struct sock *sk = sock->sk;
 
-	ktcp_sock_hook(ksk, sock, work, ktcp_data_ready);
+	ktcp_sock_hook(ksk, sock, work, cpu, ktcp_data_ready);
 	write_lock_bh(&sk->sk_callback_lock);
 	sk->sk_write_space = ktcp_write_space;
 	sk->sk_state_change = ktcp_state_change;
 	write_unlock_bh(&sk->sk_callback_lock);
-	queue_work(ktcp_type.wq, work);
+	queue_work_on(cpu, ktcp_type.wq, work);
 }
 
 /**
@@ -153,7 +155,7 @@ void ktcp_sock_attach(struct ktcp_sock *ksk, struct socket *sock,
 void ktcp_sock_listen(struct ktcp_sock *ksk, struct socket *sock,
 		      struct work_struct *work)
 {
-	ktcp_sock_hook(ksk, sock, work, ktcp_listen_ready);
+	ktcp_sock_hook(ksk, sock, work, WORK_CPU_UNBOUND, ktcp_listen_ready);
 }
 
 /**

@@ -8,13 +8,18 @@
  *	ktcp_pep	a listener, and connections that have not asked yet (pep.c)
  *	ktcp_req	a connection request (pep.c)
  *	ktcp_ep		an endpoint: its life (ep.c) and its connection (cm.c)
+ *	ktcp_op		an operation (tx.c), and its pages while TCP has them (zerocopy.c)
  *	ktcp_sock	a socket whose events wake a worker (sock.c)
  *
  * All that is sent and received goes through one work item of the endpoint, kofi_soft_ep.work
  * (io.c).  It sends what is posted (tx.c) and takes what has arrived (rx.c) until the
  * socket has neither room nor data, or its share of the processor is used up.  Posting puts
- * an operation into a list and queues the work; the socket's callbacks queue it, too.  So
- * the state of a message that is half sent or half received has one user and no lock.
+ * an operation into a list and queues the work; the socket's callbacks queue it, too.  It
+ * runs on one processor, the endpoint's.
+ *
+ * A client that posts in process context only (FI_OPT_MAY_SLEEP) sends within its call
+ * (ktcp_send_now()), unless somebody is at it: then the worker does.  ktcp_ep.run says who is
+ * at it: the state of a message that is half sent or half received has one user at a time.
  *
  * The end of a connection has one place, too: whoever wants it says so (ktcp_ep_end()) and
  * queues the work, and the work gives everything back: operations, the message that was
@@ -23,17 +28,21 @@
  * Locks, from the outside to the inside:
  *
  *	ktcp_cm_lock	mutex: states of connections, listeners, requests
+ *	ktcp_ep.run	mutex: what is sent and received; a post only tries to take it
+ *	lock of a socket
  *	kofi_soft_ep.lock	the list of posted operations, and its end
  *	sk_callback_lock of a socket: which worker its events wake
  *
- * No lock is held while data are moved, nor inside a call to kofi/util that may call a
- * client.
+ * No lock but ktcp_ep.run is held while data are moved.  Completions are queued under it;
+ * their clients are called by others.
  */
 #ifndef _KOFI_TCP_H
 #define _KOFI_TCP_H
 
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/net.h>
+#include <linux/skbuff.h>
 #include <linux/sizes.h>
 #include <linux/socket.h>
 #include <linux/spinlock.h>
@@ -53,6 +62,8 @@
 #define KTCP_MANY		65536	/* of what only memory limits */
 #define KTCP_DEF_QUEUE		128	/* operations of a queue */
 #define KTCP_MAX_QUEUE		4096
+#define KTCP_COPY_MAX		SZ_16K	/* longer messages are sent without a copy */
+#define KTCP_ZC_PAGES		16	/* that one call of sendmsg() takes */
 #define KTCP_ANSWERS		64	/* reads of the peer's that are being answered */
 #define KTCP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
 #define KTCP_GREETINGS		128	/* connections of a listener that have not asked yet */
@@ -64,6 +75,7 @@
  * struct ktcp_sock - A socket whose events wake a worker
  * @sock: the socket, or NULL
  * @work: is queued when something has happened
+ * @cpu: on this processor; WORK_CPU_UNBOUND: where it happens
  * @data_ready: the socket's own
  * @write_space: the socket's own
  * @state_change: the socket's own
@@ -71,6 +83,7 @@
 struct ktcp_sock {
 	struct socket		*sock;
 	struct work_struct	*work;
+	int			cpu;
 	void			(*data_ready)(struct sock *sk);
 	void			(*write_space)(struct sock *sk);
 	void			(*state_change)(struct sock *sk);
@@ -105,16 +118,6 @@ struct ktcp_srx {
 struct ktcp_ep;
 
 /**
- * struct ktcp_answer - The answer to a read of the peer's
- * @entry: in the list of the endpoint
- * @rma: what it reads
- */
-struct ktcp_answer {
-	struct list_head	entry;
-	struct kofi_rma		rma;
-};
-
-/**
  * enum ktcp_tx_kind - What is being sent
  * @KTCP_TX_IDLE: nothing
  * @KTCP_TX_ACK: an acknowledgment
@@ -129,12 +132,57 @@ enum ktcp_tx_kind {
 };
 
 /**
- * struct ktcp_tx - The sending half of a connection, the worker's own
+ * struct ktcp_zc - A message that is sent without a copy; see zerocopy.c
+ * @ubuf: counts what points to its pages
+ * @entry: in &ktcp_ep.zc_done, when nothing does
+ * @ep: whose it is
+ * @kind: KTCP_TX_ANSWER or KTCP_TX_OP
+ * @sent: the socket has all of it
+ * @end_seq: TCP's number of the byte behind its last page that was not copied
+ */
+struct ktcp_zc {
+	struct ubuf_info	ubuf;
+	struct llist_node	entry;
+	struct ktcp_ep		*ep;
+	enum ktcp_tx_kind	kind;
+	bool			sent;
+	u32			end_seq;
+};
+
+/**
+ * struct ktcp_op - An operation
+ * @soft: the common part
+ * @zc: its payload
+ * @waits: what it waits for: to be sent, or for the answer of the peer's; and for its pages
+ * @err: positive error code, if one of these has failed
+ */
+struct ktcp_op {
+	struct kofi_soft_op	soft;
+	struct ktcp_zc		zc;
+	unsigned int		waits;
+	int			err;
+};
+
+/**
+ * struct ktcp_answer - The answer to a read of the peer's
+ * @entry: in the list of the endpoint
+ * @zc: its payload
+ * @rma: what it reads
+ */
+struct ktcp_answer {
+	struct list_head	entry;
+	struct ktcp_zc		zc;
+	struct kofi_rma		rma;
+};
+
+/**
+ * struct ktcp_tx - The sending half of a connection; guarded by ktcp_ep.run
  * @kind: what is being sent
  * @op: the operation, of KTCP_TX_OP
  * @hdr: header of the message
  * @hdr_len: its bytes
  * @hdr_sent: bytes of it that the socket has
+ * @zc: the message, if it is sent without a copy, or NULL
  * @iter: part of the payload that is being sent
  * @left: bytes of the payload that the socket has not taken
  * @id: number of the next header
@@ -142,13 +190,15 @@ enum ktcp_tx_kind {
  * @answers: struct ktcp_answer, oldest first
  * @reads: struct kofi_soft_op that wait for their data, oldest first
  * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
+ * @lent: operations whose pages TCP may have
  */
 struct ktcp_tx {
 	enum ktcp_tx_kind	kind;
-	struct kofi_soft_op		*op;
+	struct kofi_soft_op	*op;
 	u8			hdr[TCP_WIRE_MAX_HDR];
 	size_t			hdr_len;
 	size_t			hdr_sent;
+	struct ktcp_zc		*zc;
 	struct iov_iter		iter;
 	size_t			left;
 	u8			id;
@@ -156,6 +206,7 @@ struct ktcp_tx {
 	struct list_head	answers;
 	struct list_head	reads;
 	struct list_head	acked;
+	unsigned int		lent;
 };
 
 /**
@@ -177,7 +228,7 @@ enum ktcp_rx_state {
 };
 
 /**
- * struct ktcp_rx - The receiving half of a connection, the worker's own
+ * struct ktcp_rx - The receiving half of a connection; guarded by ktcp_ep.run
  * @state: see &enum ktcp_rx_state
  * @buf: header that comes piece by piece
  * @have: bytes of it that are there
@@ -201,10 +252,10 @@ struct ktcp_rx {
 };
 
 /**
- * struct ktcp_alive - Whether the peer is still there, the worker's own
+ * struct ktcp_alive - Whether the peer is still there; guarded by ktcp_ep.run
  * @look: has the worker look
- * @looking: something was on its way when the worker looked last
- * @next: jiffies: when it looks again
+ * @looking: something was on its way at the last look
+ * @next: jiffies: when the next one is due
  * @answered: when the peer's last acknowledgment came, in TCP's time
  * @heard: jiffies: last look at which the peer had answered, or was asked nothing
  * @open: jiffies: last look at which the window was open
@@ -236,14 +287,17 @@ enum ktcp_phase {
 
 /**
  * struct ktcp_ep - An endpoint
- * @soft: the common part; its worker sends and receives, and has @phase to @cm_msg for
- *	itself, once there is a socket
+ * @soft: the common part; its worker sends and receives, and has @cm_msg for itself, once
+ *	there is a socket
  * @of_srx: place in the list of its shared receive context
  * @answers: struct ktcp_answer
  * @tclass: traffic class
- * @phase: see &enum ktcp_phase
+ * @run: whoever sends or receives holds it
+ * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
+ * @failed: why sending has failed within a call, for the worker to see; 0: it has not
  * @net_order: the peer's byte order is not ours
- * @sk: the socket
+ * @sk: the socket; from KTCP_OPEN until KTCP_OVER it stays
+ * @zc_done: struct ktcp_zc that TCP has let go of
  * @tx: the sending half
  * @rx: the receiving half
  * @alive: whether the peer is still there
@@ -256,9 +310,12 @@ struct ktcp_ep {
 	struct list_head	of_srx;
 	struct kofi_bufpool	answers;
 	u32			tclass;
+	struct mutex		run;		/* see above */
 	enum ktcp_phase		phase;
+	int			failed;
 	bool			net_order;
 	struct ktcp_sock	sk;
+	struct llist_head	zc_done;
 	struct ktcp_tx		tx;
 	struct ktcp_rx		rx;
 	struct ktcp_alive	alive;
@@ -321,7 +378,7 @@ extern const struct fi_ops_fabric ktcp_fabric_ops;
 int ktcp_sock_new(struct net *net, int family, struct socket **sock);
 void ktcp_sock_setup(struct socket *sock, u32 tclass);
 void ktcp_sock_attach(struct ktcp_sock *sk, struct socket *sock,
-		      struct work_struct *work);
+		      struct work_struct *work, int cpu);
 void ktcp_sock_listen(struct ktcp_sock *sk, struct socket *sock,
 		      struct work_struct *work);
 void ktcp_sock_mute(struct ktcp_sock *sk);
@@ -355,6 +412,7 @@ void ktcp_req_free(struct ktcp_req *req);
 
 /* io.c */
 void ktcp_work(struct work_struct *work);
+void ktcp_send_now(struct kofi_soft_ep *soft);
 
 /* alive.c */
 void ktcp_alive_setup(struct sock *sk);
@@ -372,6 +430,16 @@ struct kofi_soft_op *ktcp_next_posted(struct ktcp_ep *ep, bool busy);
 int ktcp_send(struct ktcp_ep *ep, int *budget);
 void ktcp_tx_abort(struct ktcp_ep *ep);
 
+void ktcp_op_put(struct kofi_soft_op *soft, int err);
+void ktcp_tx_let_go(struct ktcp_ep *ep, struct ktcp_zc *zc, int err);
+
+/* zerocopy.c */
+bool ktcp_zc_begin(struct ktcp_ep *ep, struct ktcp_zc *zc, size_t len);
+void ktcp_zc_fill(struct ktcp_zc *zc, struct msghdr *msg, struct bio_vec *bvec);
+void ktcp_zc_taken(struct ktcp_zc *zc, const struct msghdr *msg);
+void ktcp_zc_end(struct ktcp_zc *zc, bool sent);
+void ktcp_zc_reap(struct ktcp_ep *ep);
+
 /* rx.c */
 void ktcp_rx_init(struct ktcp_rx *rx);
 int ktcp_recv(struct ktcp_ep *ep, int *budget);
@@ -386,6 +454,11 @@ static inline struct ktcp_ep *to_ktcp_soft(struct kofi_soft_ep *soft)
 static inline struct ktcp_ep *to_ktcp_ep(struct fid *fid)
 {
 	return to_ktcp_soft(to_kofi_soft_ep(fid));
+}
+
+static inline struct ktcp_op *to_ktcp_op(struct kofi_soft_op *soft)
+{
+	return container_of(soft, struct ktcp_op, soft);
 }
 
 static inline struct ktcp_srx *to_ktcp_srx(struct fid *fid)

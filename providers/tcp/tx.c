@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The sending half of a connection, run by the endpoint's worker only.
+ * The sending half of a connection, run by whoever has ktcp_ep.run.
  *
  * A message is sent to its end before another begins.  The next one is, in this order, an
  * acknowledgment, an answer to a read of the peer's, or the oldest posted operation.
  *
- * The socket copies what it takes.  So an operation has completed when all of it is in the
+ * The socket copies short messages.  So an operation has completed when all of it is in the
  * socket, unless the client wants to know more (FI_TRANSMIT_COMPLETE,
- * FI_DELIVERY_COMPLETE): then the peer acknowledges, in the order of arrival.  A read has
- * completed when its answer is there, and answers come in the order of requests.
+ * FI_DELIVERY_COMPLETE): then the peer acknowledges, in the order of arrival.  A long one is
+ * sent without a copy (zerocopy.c), and has not completed before TCP has let go of its pages.
+ * A read has completed when its answer is there, and answers come in the order of requests.
  */
 #include <linux/module.h>
 #include <linux/uio.h>
@@ -53,7 +54,7 @@ static void ktcp_op_hdr(const struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 
 /**
  * ktcp_next_posted() - Take the oldest posted operation
- * @ep: the endpoint, by its worker
+ * @ep: the endpoint, with ktcp_ep.run held, or when it is over
  * @busy: operations before it are not over, for which a fence waits
  *
  * Context: any.
@@ -74,6 +75,75 @@ struct kofi_soft_op *ktcp_next_posted(struct ktcp_ep *ep, bool busy)
 	return op;
 }
 
+/**
+ * ktcp_op_put() - An operation waits for one thing less
+ * @soft: the operation, in no list; it is over if that was the last
+ * @err: positive error code; 0: that went well
+ *
+ * Context: with ktcp_ep.run held, or when the connection is over, by its worker.
+ */
+void ktcp_op_put(struct kofi_soft_op *soft, int err)
+{
+	struct ktcp_op *op = to_ktcp_op(soft);
+
+	if (err)
+		op->err = err;
+	if (!--op->waits)
+		kofi_soft_op_done(soft, op->err);
+}
+
+static void ktcp_answer_done(struct ktcp_ep *ep, struct ktcp_answer *answer, int err)
+{
+	if (err) {
+		kofi_rma_put(&answer->rma);
+	} else {
+		kofi_ep_count(&ep->soft.kep, FI_REMOTE_READ, 0, answer->rma.len);
+		kofi_rma_done(&answer->rma, 0);
+	}
+	kofi_bufpool_put(&ep->answers, answer);
+}
+
+/**
+ * ktcp_tx_let_go() - TCP has let go of the pages of a message
+ * @ep: the endpoint, which may go afterwards
+ * @zc: the message
+ * @err: positive error code; 0: the peer's TCP has acknowledged it
+ *
+ * Context: with ktcp_ep.run held.
+ */
+void ktcp_tx_let_go(struct ktcp_ep *ep, struct ktcp_zc *zc, int err)
+{
+	if (zc->kind == KTCP_TX_OP) {
+		ep->tx.lent--;
+		ktcp_op_put(&container_of(zc, struct ktcp_op, zc)->soft, err);
+	} else {
+		ktcp_answer_done(ep, container_of(zc, struct ktcp_answer, zc), err);
+		kofi_soft_ep_put(&ep->soft);
+	}
+}
+
+/* Sends the message that begins without a copy, if that is possible */
+static void ktcp_tx_begin_zc(struct ktcp_ep *ep)
+{
+	struct ktcp_tx *tx = &ep->tx;
+	struct ktcp_zc *zc;
+
+	tx->zc = NULL;
+	if (tx->kind == KTCP_TX_ACK)
+		return;
+	zc = tx->kind == KTCP_TX_OP ? &to_ktcp_op(tx->op)->zc : &ktcp_first_answer(tx)->zc;
+	if (!ktcp_zc_begin(ep, zc, tx->left))
+		return;
+	zc->kind = tx->kind;
+	tx->zc = zc;
+	if (tx->kind == KTCP_TX_OP) {
+		to_ktcp_op(tx->op)->waits++;
+		tx->lent++;
+	} else {
+		kofi_soft_ep_get(&ep->soft);
+	}
+}
+
 /* Begins the next message; false: there is none */
 static bool ktcp_tx_next(struct ktcp_ep *ep)
 {
@@ -90,17 +160,20 @@ static bool ktcp_tx_next(struct ktcp_ep *ep)
 		hdr.op = TCP_WIRE_READ_RSP;
 		hdr.len = ktcp_first_answer(tx)->rma.len;
 	} else {
-		bool busy = !list_empty(&tx->reads) || !list_empty(&tx->acked);
+		bool busy = !list_empty(&tx->reads) || !list_empty(&tx->acked) || tx->lent;
 
 		tx->op = ktcp_next_posted(ep, busy);
 		if (!tx->op)
 			return false;
 		tx->kind = KTCP_TX_OP;
+		to_ktcp_op(tx->op)->waits = 1;
+		to_ktcp_op(tx->op)->err = 0;
 		ktcp_op_hdr(tx->op, &hdr);
 	}
 	tx->hdr_len = ktcp_hdr_build(tx->hdr, &hdr, tx->id++, ep->net_order);
 	tx->hdr_sent = 0;
 	tx->left = hdr.len;
+	ktcp_tx_begin_zc(ep);
 	iov_iter_kvec(&tx->iter, ITER_SOURCE, NULL, 0, 0);
 	return true;
 }
@@ -140,6 +213,7 @@ static void ktcp_tx_part(struct ktcp_tx *tx)
 
 static int ktcp_tx_payload(struct ktcp_ep *ep)
 {
+	struct bio_vec bvec[KTCP_ZC_PAGES];
 	struct ktcp_tx *tx = &ep->tx;
 	struct msghdr msg;
 	int ret;
@@ -151,11 +225,15 @@ static int ktcp_tx_payload(struct ktcp_ep *ep)
 			.msg_flags	= MSG_DONTWAIT | MSG_NOSIGNAL,
 			.msg_iter	= tx->iter,
 		};
-		if (iov_iter_count(&tx->iter) < tx->left)
+		if (tx->zc)
+			ktcp_zc_fill(tx->zc, &msg, bvec);
+		if (msg_data_left(&msg) < tx->left)
 			msg.msg_flags |= MSG_MORE;
 		ret = sock_sendmsg(ep->sk.sock, &msg);
 		if (ret < 0)
 			return ret;
+		if (tx->zc)
+			ktcp_zc_taken(tx->zc, &msg);
 		iov_iter_advance(&tx->iter, ret);
 		tx->left -= ret;
 	}
@@ -169,13 +247,14 @@ static void ktcp_tx_sent(struct ktcp_ep *ep)
 	struct ktcp_answer *answer;
 	struct kofi_soft_op *op = tx->op;
 
+	if (tx->zc)
+		ktcp_zc_end(tx->zc, true);
 	switch (tx->kind) {
 	case KTCP_TX_ANSWER:
 		answer = ktcp_first_answer(tx);
 		list_del(&answer->entry);
-		kofi_ep_count(&ep->soft.kep, FI_REMOTE_READ, 0, answer->rma.len);
-		kofi_rma_done(&answer->rma, 0);
-		kofi_bufpool_put(&ep->answers, answer);
+		if (!tx->zc)
+			ktcp_answer_done(ep, answer, 0);
 		break;
 	case KTCP_TX_OP:
 		tx->op = NULL;
@@ -184,17 +263,18 @@ static void ktcp_tx_sent(struct ktcp_ep *ep)
 		else if (op->kept.flags & KTCP_ACKED)
 			list_add_tail(&op->entry, &tx->acked);
 		else
-			kofi_soft_op_done(op, 0);
+			ktcp_op_put(op, 0);
 		break;
 	default:
 		break;
 	}
+	tx->zc = NULL;
 	tx->kind = KTCP_TX_IDLE;
 }
 
 /**
  * ktcp_send() - Send what there is to be sent
- * @ep: an endpoint in KTCP_OPEN, by its worker
+ * @ep: an endpoint in KTCP_OPEN, with ktcp_ep.run held
  * @budget: messages that may be sent; counted down
  *
  * Context: may sleep, but does not wait for the peer.
@@ -205,7 +285,9 @@ int ktcp_send(struct ktcp_ep *ep, int *budget)
 {
 	int ret;
 
+	lockdep_assert_held(&ep->run);
 	while (*budget > 0) {
+		ktcp_zc_reap(ep);
 		if (ep->tx.kind == KTCP_TX_IDLE && !ktcp_tx_next(ep))
 			return -EAGAIN;
 		ret = ktcp_tx_hdr(ep);
@@ -225,7 +307,7 @@ static void ktcp_cancel(struct list_head *ops)
 
 	list_for_each_entry_safe(op, next, ops, entry) {
 		list_del(&op->entry);
-		kofi_soft_op_done(op, ECANCELED);
+		ktcp_op_put(op, ECANCELED);
 	}
 }
 
@@ -233,7 +315,8 @@ static void ktcp_cancel(struct list_head *ops)
  * ktcp_tx_abort() - Give back what the sending half has
  * @ep: an endpoint whose connection is over, by its worker
  *
- * Operations end in the order in which they were posted, each kind by itself.
+ * Operations end in the order in which they were posted, each kind by itself; those whose
+ * pages TCP has, when it lets go of them.
  *
  * Context: may sleep.
  */
@@ -242,15 +325,20 @@ void ktcp_tx_abort(struct ktcp_ep *ep)
 	struct ktcp_tx *tx = &ep->tx;
 	struct ktcp_answer *answer, *next;
 
+	if (tx->zc) {
+		if (tx->kind == KTCP_TX_ANSWER)
+			list_del(&ktcp_first_answer(tx)->entry);
+		ktcp_zc_end(tx->zc, false);
+	}
+	tx->zc = NULL;
 	list_for_each_entry_safe(answer, next, &tx->answers, entry) {
 		list_del(&answer->entry);
-		kofi_rma_put(&answer->rma);
-		kofi_bufpool_put(&ep->answers, answer);
+		ktcp_answer_done(ep, answer, ECANCELED);
 	}
 	ktcp_cancel(&tx->acked);
 	ktcp_cancel(&tx->reads);
 	if (tx->op)
-		kofi_soft_op_done(tx->op, ECANCELED);
+		ktcp_op_put(tx->op, ECANCELED);
 	tx->op = NULL;
 	tx->kind = KTCP_TX_IDLE;
 }

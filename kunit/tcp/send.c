@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Who sends: the call of a client that may sleep, or a worker on the endpoint's processor.
+ *
+ * The case keeps that processor to itself: it runs there, and no worker does before it
+ * sleeps.  So what has completed when the call returns has been sent by the call.
+ */
+#include <linux/cpumask.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include "tcp.h"
+
+#define LEN	64
+#define TRIES	64
+#define THREADS	4
+#define EACH	64
+
+/* A peer's connection with an endpoint whose worker runs on this processor */
+static struct socket *join_here(struct kunit *test, struct vt_end *end)
+{
+	struct fi_cq_attr attr = { .flags = FI_AFFINITY };
+
+	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
+	attr.signaling_vector = raw_smp_processor_id();
+	end->tx = vt_cq_new(test, vt_of(test)->domain, &attr, &vt_default_kind);
+	return peer_join(test, end);
+}
+
+/* How many of so many sends have completed when their calls return */
+static int within_calls(struct kunit *test, struct vt_end *end, struct socket *sock)
+{
+	u8 *out = vt_buf(test, LEN), in[PEER_BASE + LEN];
+	struct fi_cq_data_entry entry;
+	ssize_t ret, done;
+	int i, within = 0;
+
+	for (i = 0; i < TRIES; i++) {
+		sched_set_fifo(current);
+		ret = fi_send(end->ep, out, LEN, NULL, 0, vt_ctx(i + 1));
+		done = fi_cq_read(end->tx->cq, &entry, 1);
+		sched_set_normal(current, 0);
+		KUNIT_ASSERT_EQ(test, ret, 0);
+		within += done == 1;
+		if (done != 1)
+			vt_done(test, end->tx, vt_ctx(i + 1));
+		peer_recv(test, sock, in, sizeof(in));
+		/* Whoever is still at it has ended when the next one is tried */
+		cond_resched();
+	}
+	return within;
+}
+
+static void a_client_that_may_sleep_sends_within_its_call(struct kunit *test)
+{
+	struct vt_end end = { .may_sleep = 1 };
+	struct socket *sock = join_here(test, &end);
+	int within = within_calls(test, &end, sock);
+
+	kunit_info(test, "%d of %d sends within their calls\n", within, TRIES);
+	/* Now and then the worker is at it, for what the peer has acknowledged */
+	KUNIT_EXPECT_GE(test, within, TRIES / 2);
+}
+
+static void other_clients_have_a_worker_send(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct socket *sock = join_here(test, &end);
+
+	KUNIT_EXPECT_EQ(test, within_calls(test, &end, sock), 0);
+}
+
+/**
+ * struct sender - One of the threads that send
+ * @end: on which endpoint
+ * @buf: its message
+ * @task: runs it
+ * @done: it has sent all
+ * @failed: calls that have failed otherwise than with -EAGAIN
+ */
+struct sender {
+	struct vt_end		*end;
+	u8			*buf;
+	struct task_struct	*task;
+	struct completion	done;
+	int			failed;
+};
+
+static int sender_run(void *data)
+{
+	struct sender *sender = data;
+	ssize_t ret;
+	int n = 0;
+
+	while (n < EACH) {
+		ret = fi_send(sender->end->ep, sender->buf, LEN, NULL, 0,
+			      sender->buf);
+		if (ret == -EAGAIN) {
+			schedule_timeout_idle(1);
+			continue;
+		}
+		sender->failed += !!ret;
+		n++;
+	}
+	complete(&sender->done);
+	return 0;
+}
+
+static void senders_start(struct kunit *test, struct sender *senders,
+			  struct vt_end *end)
+{
+	int i;
+
+	for (i = 0; i < THREADS; i++) {
+		senders[i].end = end;
+		senders[i].buf = vt_buf(test, LEN);
+		vt_fill(senders[i].buf, LEN, i + 1);
+		init_completion(&senders[i].done);
+		senders[i].task = kthread_run(sender_run, &senders[i],
+					      "kofi_tcp_test/%d", i);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(senders[i].task));
+	}
+}
+
+/* No message is lost, sent twice, or mixed with another */
+static void calls_of_many_threads_send_each_message_once(struct kunit *test)
+{
+	struct sender *senders = vt_buf(test, THREADS * sizeof(*senders));
+	u8 in[PEER_BASE + LEN], want[PEER_BASE];
+	struct vt_end end = { .may_sleep = 1 };
+	struct socket *sock = peer_join(test, &end);
+	int i, k, got[THREADS] = {};
+	struct vt_comp comp;
+
+	senders_start(test, senders, &end);
+	peer_hdr(want, 0, 0, NULL, NULL, 0, LEN);
+	for (i = 0; i < THREADS * EACH; i++) {
+		KUNIT_ASSERT_EQ(test, vt_wait(end.tx, &comp), 1);
+		KUNIT_ASSERT_EQ(test, comp.err, 0);
+		peer_recv(test, sock, in, sizeof(in));
+		want[7] = i;
+		KUNIT_ASSERT_MEMEQ(test, in, want, PEER_BASE);
+		for (k = 0; k < THREADS; k++)
+			got[k] += vt_filled(in + PEER_BASE, LEN, k + 1);
+	}
+	for (k = 0; k < THREADS; k++) {
+		wait_for_completion(&senders[k].done);
+		KUNIT_EXPECT_EQ(test, senders[k].failed, 0);
+		KUNIT_EXPECT_EQ(test, got[k], EACH);
+	}
+	vt_none(test, end.tx);
+}
+
+/* What the call finds wrong is reported as what the worker finds */
+static void a_call_that_finds_the_peer_gone_ends_the_connection(struct kunit *test)
+{
+	struct vt_end end = { .may_sleep = 1 };
+	struct socket *sock = peer_join(test, &end);
+	u8 *out = vt_buf(test, LEN);
+	union vt_event event;
+	struct vt_comp comp;
+	int posted = 0, ended = 0;
+	ssize_t ret;
+
+	/* A reset, as there is something that it has not read */
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, 0, vt_ctx(1)), 0);
+	vt_done(test, end.tx, vt_ctx(1));
+	peer_close(test, sock);
+	do {
+		ret = fi_send(end.ep, out, LEN, NULL, 0, vt_ctx(2));
+		posted += !ret;
+		cond_resched();
+	} while (!ret || ret == -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ret, -ESHUTDOWN);
+	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	KUNIT_ASSERT_EQ(test, fi_ep_drain(end.ep, VT_PATIENCE_MS), 0);
+	for (; ended < posted; ended++)
+		KUNIT_ASSERT_EQ(test, vt_wait(end.tx, &comp), 1);
+	vt_none(test, end.tx);
+	vt_no_event(test, end.eq);
+}
+
+static struct kunit_case send_cases[] = {
+	KUNIT_CASE(a_client_that_may_sleep_sends_within_its_call),
+	KUNIT_CASE(other_clients_have_a_worker_send),
+	KUNIT_CASE(calls_of_many_threads_send_each_message_once),
+	KUNIT_CASE(a_call_that_finds_the_peer_gone_ends_the_connection),
+	{}
+};
+
+static struct kunit_suite send_suite = {
+	.name		= "kofi_tcp_send",
+	.init		= bed_init,
+	.exit		= vt_exit,
+	.test_cases	= send_cases,
+};
+
+kunit_test_suite(send_suite);

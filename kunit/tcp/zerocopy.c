@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Long messages, which are sent without a copy: TCP has references to their pages, and they
+ * have completed when the peer's TCP has acknowledged them.
+ *
+ * What stays on the machine is copied, so the peer is in another network namespace, behind a
+ * pair of virtual Ethernet devices.  A peer that is dead acknowledges nothing.
+ */
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include "../lib/async.h"
+#include "../lib/memory.h"
+#include "../lib/netns.h"
+#include "tcp.h"
+
+#define HERE	"10.98.0.1"
+#define LEN	SZ_64K
+#define SHORT	SZ_16K
+#define KEY	5
+
+#define LINK	"ip link add kofi0 type veth peer name kofi1 && " \
+		"ip addr add " HERE "/24 dev kofi0 && ip link set kofi0 up && " \
+		"ip link set kofi1 netns %d && nsenter -t %d -n /bin/sh -c " \
+		"'ip addr add 10.98.0.2/24 dev kofi1 && ip link set kofi1 up'"
+
+static void unlink_peer(void *unused)
+{
+	peer_net = &init_net;
+	vt_shell("ip link del kofi0");
+}
+
+static int far_init(struct kunit *test)
+{
+	struct vt_netns *netns = vt_netns_new(test);
+	char *command = kunit_kzalloc(test, 512, GFP_KERNEL);
+
+	if (!command)
+		return -ENOMEM;
+	snprintf(command, 512, LINK, netns->pid, netns->pid);
+	if (kunit_add_action_or_reset(test, unlink_peer, NULL) || vt_shell(command))
+		return -ENODEV;
+	peer_net = netns->net;
+	return bed_init_at(test, HERE);
+}
+
+/* Has somebody else a reference to one of the pages? */
+static bool is_lent(const u8 *buf, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i += PAGE_SIZE)
+		if (page_count(vmalloc_to_page(buf + i)) > 1)
+			return true;
+	return false;
+}
+
+static void wait_lent(struct kunit *test, const u8 *buf, size_t len, bool want)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
+
+	while (is_lent(buf, len) != want && time_before(jiffies, until))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_ASSERT_EQ(test, is_lent(buf, len), want);
+}
+
+static void peer_takes(struct kunit *test, struct socket *sock, u8 op, size_t len,
+		       u8 seed)
+{
+	u8 *in = vt_buf(test, PEER_BASE + len), want[PEER_BASE];
+
+	peer_hdr(want, op, 0, NULL, NULL, 0, len);
+	peer_recv(test, sock, in, PEER_BASE + len);
+	KUNIT_EXPECT_EQ(test, in[1], op);
+	KUNIT_EXPECT_MEMEQ(test, in + 8, want + 8, 8);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in + PEER_BASE, len, seed));
+}
+
+static void a_long_message_completes_when_the_peer_has_it(struct kunit *test)
+{
+	u8 *out = vt_alloc_vmalloc(test);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+
+	vt_fill(out, LEN, 3);
+	peer_dies(test, sock);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, 0, vt_ctx(1)), 0);
+	wait_lent(test, out, LEN, true);
+	vt_none(test, end.tx);
+	peer_revives(test, sock);
+	vt_done(test, end.tx, vt_ctx(1));
+	wait_lent(test, out, LEN, false);
+	peer_takes(test, sock, 0, LEN, 3);
+	vt_none(test, end.tx);
+}
+
+static void a_short_message_is_copied(struct kunit *test)
+{
+	u8 *out = vt_alloc_vmalloc(test);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+
+	vt_fill(out, SHORT, 3);
+	peer_dies(test, sock);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, SHORT, NULL, 0, vt_ctx(1)), 0);
+	vt_done(test, end.tx, vt_ctx(1));
+	KUNIT_EXPECT_FALSE(test, is_lent(out, SHORT));
+	memset(out, 0, SHORT);
+	peer_revives(test, sock);
+	peer_takes(test, sock, 0, SHORT, 3);
+}
+
+/* Delivery is more than that the peer's TCP has it */
+static void a_long_message_waits_for_its_acknowledgment_too(struct kunit *test)
+{
+	u8 *out = vt_alloc_vmalloc(test), *in = vt_buf(test, PEER_BASE + LEN);
+	const struct kvec kvec = { out, LEN };
+	const struct fi_msg msg = {
+		.msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(1),
+	};
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	u8 ack[PEER_BASE];
+
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, FI_DELIVERY_COMPLETE), 0);
+	peer_recv(test, sock, in, PEER_BASE + LEN);
+	wait_lent(test, out, LEN, false);
+	vt_none(test, end.tx);
+	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
+	ack[4] = 2;
+	peer_send(test, sock, ack, sizeof(ack));
+	vt_done(test, end.tx, vt_ctx(1));
+}
+
+/* One that is in the socket, and one that is on its way into it */
+static void the_end_cancels_what_the_peer_has_not(struct kunit *test)
+{
+	u8 *out = vt_alloc_vmalloc(test), *more = vt_alloc_vmalloc(test);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	union vt_event event;
+	struct vt_comp comp;
+	int i;
+
+	peer_dies(test, sock);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN / 2, NULL, 0, vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, more, LEN, NULL, 0, vt_ctx(2)), 0);
+	wait_lent(test, out, LEN / 2, true);
+	vt_none(test, end.tx);
+	KUNIT_ASSERT_EQ(test, fi_shutdown(end.ep, 0), 0);
+	for (i = 0; i < 2; i++) {
+		comp = vt_failed(test, end.tx);
+		KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	}
+	vt_none(test, end.tx);
+	wait_lent(test, out, LEN / 2, false);
+	wait_lent(test, more, LEN, false);
+	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+}
+
+static int close_region(void *mr)
+{
+	return fi_close(&((struct fid_mr *)mr)->fid);
+}
+
+static void a_region_that_is_read_is_closed_when_the_peer_has_it(struct kunit *test)
+{
+	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + PEER_RMA];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
+	struct vt_async *closer;
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_READ, 0,
+					KEY, 0, &mr, NULL), 0);
+	vt_fill(mem, LEN, 7);
+	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+	peer_dies(test, sock);
+	wait_lent(test, mem, LEN, true);
+	closer = vt_async_start(test, close_region, mr);
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(closer));
+	peer_revives(test, sock);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, closer), 0);
+	wait_lent(test, mem, LEN, false);
+	peer_takes(test, sock, 3, LEN, 7);
+}
+
+/* The end of the connection gives the region back, too */
+static void an_answer_that_the_peer_has_not_holds_no_region(struct kunit *test)
+{
+	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + PEER_RMA];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_READ, 0,
+					KEY, 0, &mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+	peer_dies(test, sock);
+	wait_lent(test, mem, LEN, true);
+	vt_close(test, &end.ep->fid);
+	wait_lent(test, mem, LEN, false);
+	vt_close(test, &mr->fid);
+}
+
+/* Some of it may be lent, and some not */
+static void a_message_may_be_of_any_memory(struct kunit *test)
+{
+	u8 *slab = vt_buf(test, 4000), *mem = vt_alloc_vmalloc(test), *all = vt_buf(test, LEN);
+	const struct kvec kvec[] = {
+		{ slab, 1000 }, { mem + 17, 20000 }, { slab + 1000, 3000 },
+		{ mem + 20017, 30000 },
+	};
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	size_t at = 0;
+	int i;
+
+	vt_fill(all, LEN, 9);
+	for (i = 0; i < ARRAY_SIZE(kvec); i++) {
+		memcpy(kvec[i].iov_base, all + at, kvec[i].iov_len);
+		at += kvec[i].iov_len;
+	}
+	KUNIT_ASSERT_EQ(test, fi_sendv(end.ep, kvec, NULL, ARRAY_SIZE(kvec), 0,
+				       vt_ctx(1)), 0);
+	peer_takes(test, sock, 0, at, 9);
+	vt_done(test, end.tx, vt_ctx(1));
+}
+
+static void a_list_may_be_of_any_kind(struct kunit *test)
+{
+	const struct vt_memory *memory = test->param_value;
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct vt_list *list = vt_buf(test, sizeof(*list));
+	size_t len = VT_AREA - memory->offset;
+	u8 *mem = memory->alloc(test);
+
+	vt_fill(mem + memory->offset, len, 5);
+	vt_make_list(list, memory, mem + memory->offset, len);
+	list->msg.context = vt_ctx(1);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &list->msg, FI_COMPLETION), 0);
+	peer_takes(test, sock, 0, len, 5);
+	vt_done(test, end.tx, vt_ctx(1));
+}
+
+static void memory_desc(const struct vt_memory *memory, char *desc)
+{
+	strscpy(desc, memory->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(memory, vt_memories, memory_desc);
+
+static struct kunit_case far_cases[] = {
+	KUNIT_CASE(a_long_message_completes_when_the_peer_has_it),
+	KUNIT_CASE(a_short_message_is_copied),
+	KUNIT_CASE(a_long_message_waits_for_its_acknowledgment_too),
+	KUNIT_CASE(the_end_cancels_what_the_peer_has_not),
+	KUNIT_CASE(a_region_that_is_read_is_closed_when_the_peer_has_it),
+	KUNIT_CASE(an_answer_that_the_peer_has_not_holds_no_region),
+	KUNIT_CASE(a_message_may_be_of_any_memory),
+	KUNIT_CASE_PARAM(a_list_may_be_of_any_kind, memory_gen_params),
+	{}
+};
+
+static struct kunit_suite far_suite = {
+	.name		= "kofi_tcp_zerocopy",
+	.init		= far_init,
+	.exit		= vt_exit,
+	.test_cases	= far_cases,
+};
+
+/* The network would copy it on its way to the receiver */
+static void what_stays_on_the_machine_is_copied(struct kunit *test)
+{
+	u8 *out = vt_alloc_vmalloc(test);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+
+	peer_dies(test, sock);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN / 2, NULL, 0, vt_ctx(1)), 0);
+	vt_done(test, end.tx, vt_ctx(1));
+	KUNIT_EXPECT_FALSE(test, is_lent(out, LEN / 2));
+}
+
+static struct kunit_case near_cases[] = {
+	KUNIT_CASE(what_stays_on_the_machine_is_copied),
+	{}
+};
+
+static struct kunit_suite near_suite = {
+	.name		= "kofi_tcp_copy",
+	.init		= bed_init,
+	.exit		= vt_exit,
+	.test_cases	= near_cases,
+};
+
+kunit_test_suites(&far_suite, &near_suite);
