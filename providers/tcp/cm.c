@@ -224,6 +224,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	}
 	mutex_lock(&ep->run);
 	ep->net_order = ep->req->msg.net_order;
+	ktcp_sock_unlimit(&ep->req->sk);
 	sock = ktcp_sock_detach(&ep->req->sk);
 	kfree(ep->req);
 	ep->req = NULL;

@@ -31,6 +31,7 @@ static int __init ktcp_init(void)
 	ret = kofi_provider_register(KOFI_PROVIDER_VERSION, &ktcp_provider);
 	if (ret)
 		goto exit_netdev;
+	ktcp_debugfs_init();
 	return 0;
 
 exit_netdev:
@@ -43,6 +44,7 @@ module_init(ktcp_init);
 
 static void __exit ktcp_exit(void)
 {
+	ktcp_debugfs_exit();
 	kofi_provider_deregister(&ktcp_provider);
 	ktcp_netdev_exit();
 	destroy_workqueue(ktcp_type.wq);

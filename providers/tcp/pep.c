@@ -10,12 +10,16 @@
  *	refused		fi_reject(), the close of the listener, or a mistake of the peer's
  *
  * A listener reads from KTCP_GREETINGS connections at a time, so peers that connect and say
- * nothing cost that much memory and no more; others wait in the backlog of the socket.
+ * nothing cost that much memory and no more; others wait in the backlog of the socket.  As
+ * many requests may be unread as the event queue has room for; the next ones are refused.
+ * Until the client accepts, the socket of each takes KTCP_EARLY_BUF bytes, and what comes in
+ * one piece beyond that; debugfs.c shows all of it.
  *
  * All of this happens under ktcp_cm_lock.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
 #include <kofi/compat.h>
@@ -148,6 +152,7 @@ static bool ktcp_accept_one(struct ktcp_pep *pep)
 	list_add_tail(&req->entry, &pep->greetings);
 	pep->nr_greetings++;
 	ktcp_sock_attach(&req->sk, sock, &pep->work, WORK_CPU_UNBOUND);
+	ktcp_sock_limit(&req->sk);
 	return true;
 }
 
@@ -271,6 +276,40 @@ int ktcp_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 	}
 	*fid_pep = &pep->soft.kpep.pep;
 	return 0;
+}
+
+/**
+ * ktcp_show_listener() - Show what peers hold that have not been accepted
+ * @file: where
+ * @soft: the listener
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_show_listener(struct seq_file *file, struct kofi_soft_pep *soft)
+{
+	struct ktcp_pep *pep = to_ktcp_pep(&soft->kpep);
+	struct kofi_connreq *kreq;
+	unsigned int requests = 0;
+	struct ktcp_req *req;
+	unsigned long id;
+	long bytes = 0;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (!soft->kpep.listening)
+		return;
+	list_for_each_entry(req, &pep->greetings, entry)
+		bytes += sk_rmem_alloc_get(req->sk.sock->sk);
+	/* Requests come and go under the mutex only */
+	xa_for_each(&ktcp_reqs.requests, id, kreq) {
+		if (kofi_connreq_is_of(kreq, &soft->kpep.pep.fid))
+			continue;
+		requests++;
+		bytes += sk_rmem_alloc_get(to_ktcp_req(kreq)->sk.sock->sk);
+	}
+	seq_printf(file, "%pISpc greetings %u/%u requests %u/%zu rx %ld/%ld\n",
+		   &soft->kpep.addr, pep->nr_greetings, KTCP_GREETINGS, requests,
+		   soft->kpep.eq->size, bytes,
+		   (long)(pep->nr_greetings + requests) * KTCP_EARLY_BUF);
 }
 
 static int ktcp_req_is_near(const struct kofi_connreq *req, const void *net)

@@ -215,6 +215,42 @@ void ktcp_sock_close(struct ktcp_sock *ksk)
 }
 
 /**
+ * ktcp_sock_limit() - Let a peer send little more than its request
+ * @ksk: where its socket is noted
+ *
+ * Nobody reads the rest before the client has accepted.
+ *
+ * Context: may sleep.
+ */
+void ktcp_sock_limit(struct ktcp_sock *ksk)
+{
+	struct sock *sk = ksk->sock->sk;
+
+	lock_sock(sk);
+	ksk->rcvbuf = sk->sk_rcvbuf;
+	WRITE_ONCE(sk->sk_rcvbuf, min(ksk->rcvbuf, KTCP_EARLY_BUF));
+	/* TCP does not let it grow */
+	sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
+	release_sock(sk);
+}
+
+/**
+ * ktcp_sock_unlimit() - Give a limited socket its room back
+ * @ksk: where it is noted
+ *
+ * Context: may sleep.
+ */
+void ktcp_sock_unlimit(struct ktcp_sock *ksk)
+{
+	struct sock *sk = ksk->sock->sk;
+
+	lock_sock(sk);
+	WRITE_ONCE(sk->sk_rcvbuf, ksk->rcvbuf);
+	sk->sk_userlocks &= ~SOCK_RCVBUF_LOCK;
+	release_sock(sk);
+}
+
+/**
  * ktcp_sock_name() - Get an address of a socket
  * @sock: the socket
  * @peer: of its peer

@@ -68,6 +68,7 @@
 #define KTCP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
 #define KTCP_GREETINGS		128	/* connections of a listener that have not asked yet */
 #define KTCP_GREETING_MS	10000	/* and how long they may take */
+#define KTCP_EARLY_BUF		SZ_16K	/* of the socket of each until a client accepts it */
 #define KTCP_CONNECT_MS		60000	/* FI_OPT_CONNECT_TIMEOUT */
 #define KTCP_BACKLOG		128	/* of a listener whose client has not said */
 
@@ -76,6 +77,7 @@
  * @sock: the socket, or NULL
  * @work: is queued when something has happened
  * @cpu: on this processor; WORK_CPU_UNBOUND: where it happens
+ * @rcvbuf: of a socket that is limited: what it has otherwise
  * @data_ready: the socket's own
  * @write_space: the socket's own
  * @state_change: the socket's own
@@ -84,6 +86,7 @@ struct ktcp_sock {
 	struct socket		*sock;
 	struct work_struct	*work;
 	int			cpu;
+	int			rcvbuf;
 	void			(*data_ready)(struct sock *sk);
 	void			(*write_space)(struct sock *sk);
 	void			(*state_change)(struct sock *sk);
@@ -116,6 +119,7 @@ struct ktcp_srx {
 };
 
 struct ktcp_ep;
+struct seq_file;
 
 /**
  * enum ktcp_tx_kind - What is being sent
@@ -384,6 +388,8 @@ void ktcp_sock_listen(struct ktcp_sock *sk, struct socket *sock,
 void ktcp_sock_mute(struct ktcp_sock *sk);
 struct socket *ktcp_sock_detach(struct ktcp_sock *sk);
 void ktcp_sock_close(struct ktcp_sock *sk);
+void ktcp_sock_limit(struct ktcp_sock *sk);
+void ktcp_sock_unlimit(struct ktcp_sock *sk);
 int ktcp_sock_name(struct socket *sock, bool peer, struct sockaddr_storage *addr);
 int ktcp_sock_recv(struct socket *sock, void *buf, size_t len);
 int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type,
@@ -409,6 +415,11 @@ int ktcp_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		    struct fid_pep **pep, void *context);
 int ktcp_req_adopt(struct ktcp_ep *ep, fid_t handle);
 void ktcp_req_free(struct ktcp_req *req);
+void ktcp_show_listener(struct seq_file *file, struct kofi_soft_pep *soft);
+
+/* debugfs.c */
+void ktcp_debugfs_init(void);
+void ktcp_debugfs_exit(void);
 
 /* io.c */
 void ktcp_work(struct work_struct *work);

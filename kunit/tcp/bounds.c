@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What one peer can make this side hold, and that debugfs counts it
+ * (/sys/kernel/debug/kofi_tcp).  Each case has a peer that asks for more.
+ */
+#include <linux/fs.h>
+#include <linux/jiffies.h>
+#include <linux/sched.h>
+#include <linux/tcp.h>
+#include <net/sock.h>
+#include <rdma/fi_rma.h>
+#include "tcp.h"
+
+#define DIR		"/sys/kernel/debug/kofi_tcp/"
+#define COPY		"/tmp/kofi_tcp_held"
+#define TEXT		SZ_16K
+#define GREETINGS	128	/* of a listener */
+#define ANSWERS		64	/* of a connection */
+#define EVENTS		64	/* of a connection */
+#define EARLY		SZ_16K	/* bytes of a connection that is not accepted */
+#define PIECE		(SZ_64K + SZ_16K) /* what TCP may take beyond a limit: a segment */
+#define LEN		SZ_64K
+#define KEY		5
+
+static int bounds_init(struct kunit *test)
+{
+	if (vt_shell("[ -d " DIR " ] || mount -t debugfs none /sys/kernel/debug"))
+		return -ENODEV;
+	return bed_init(test);
+}
+
+/* A file of debugfs is for user space to read, so a shell copies it */
+static void read_file(struct kunit *test, const char *path, char *text, size_t size)
+{
+	char command[96];
+	struct file *file;
+	loff_t pos = 0;
+	ssize_t len;
+
+	snprintf(command, sizeof(command), "cat %s >" COPY, path);
+	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
+	file = filp_open(COPY, O_RDONLY, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	len = kernel_read(file, text, size - 1, &pos);
+	filp_close(file, NULL);
+	KUNIT_ASSERT_GE(test, len, (ssize_t)0);
+	text[len] = 0;
+}
+
+/* A number and its limit in the line of the case's listener, or of its one connection */
+static long held(struct kunit *test, const char *path, const char *what, long *limit)
+{
+	char *text = vt_buf(test, TEXT), name[64], *at = text;
+	long value = -1;
+
+	read_file(test, path, text, TEXT);
+	if (!strcmp(path, DIR "listeners")) {
+		snprintf(name, sizeof(name), "%pISpc ", &vt_of(test)->name);
+		at = strstr(text, name);
+		KUNIT_ASSERT_NOT_NULL(test, at);
+	}
+	at = strstr(at, what);
+	KUNIT_ASSERT_NOT_NULL_MSG(test, at, "no %s in %s", what, text);
+	KUNIT_ASSERT_EQ(test, sscanf(at + strlen(what), " %ld/%ld", &value, limit), 2);
+	kunit_kfree(test, text);
+	return value;
+}
+
+/* It comes to that, and has this limit */
+static void wait_held(struct kunit *test, const char *path, const char *what, long want,
+		      long want_limit)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
+	long limit, value;
+
+	while ((value = held(test, path, what, &limit)) != want &&
+	       time_before(jiffies, until))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_EQ(test, value, want);
+	KUNIT_EXPECT_EQ(test, limit, want_limit);
+}
+
+/* Sends until no more is taken for a while; returns the bytes */
+static long flood(struct kunit *test, struct socket *sock, const u8 *buf, size_t len)
+{
+	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
+	struct kvec kvec = { (void *)buf, len };
+	long total = 0;
+	int ret;
+
+	sock->sk->sk_sndtimeo = HZ / 2;
+	for (;;) {
+		ret = kernel_sendmsg(sock, &msg, &kvec, 1, len);
+		if (ret <= 0)
+			break;
+		total += ret;
+	}
+	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
+	return total;
+}
+
+static void connections_that_ask_nothing_have_so_many_places(struct kunit *test)
+{
+	struct socket *silent[GREETINGS], *sock;
+	u8 buf[PEER_CM];
+	int i;
+
+	for (i = 0; i < GREETINGS; i++)
+		silent[i] = peer_connect(test);
+	wait_held(test, DIR "listeners", "greetings", GREETINGS, GREETINGS);
+	/* The next one waits for a place */
+	sock = peer_connect(test);
+	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	vt_no_event(test, vt_of(test)->eq);
+	wait_held(test, DIR "listeners", "greetings", GREETINGS, GREETINGS);
+	peer_close(test, silent[0]);
+	vt_connreq(test, NULL);
+	wait_held(test, DIR "listeners", "greetings", GREETINGS - 1, GREETINGS);
+}
+
+static void requests_have_the_places_of_the_event_queue(struct kunit *test)
+{
+	u8 buf[PEER_CM], want[PEER_CM];
+	struct socket *sock;
+	int i;
+
+	vt_listen(test, vt_eq(test, 2));
+	for (i = 0; i < 3; i++) {
+		sock = peer_connect(test);
+		peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+		wait_held(test, DIR "listeners", "requests", min(i + 1, 2), 2);
+	}
+	peer_cm(want, 6, NULL, 0);
+	peer_recv(test, sock, buf, PEER_CM);
+	KUNIT_EXPECT_MEMEQ(test, buf, want, PEER_CM);
+	peer_hung_up(test, sock);
+	vt_connreq(test, NULL);
+	vt_connreq(test, NULL);
+	vt_no_event(test, vt_of(test)->eq);
+}
+
+/* And what it has sent meanwhile comes when it has been */
+static void a_peer_that_is_not_accepted_sends_so_much(struct kunit *test)
+{
+	u8 buf[PEER_CM], *msg = vt_buf(test, PEER_BASE + LEN), *in = vt_buf(test, LEN);
+	struct socket *sock = peer_connect(test);
+	struct vt_end end = {};
+	struct fi_info *info;
+	long limit, sent;
+
+	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	info = vt_connreq(test, NULL);
+	peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
+	vt_fill(msg + PEER_BASE, LEN, 4);
+	sent = flood(test, sock, msg, PEER_BASE + LEN);
+	KUNIT_EXPECT_LE(test, held(test, DIR "listeners", "rx", &limit), EARLY + PIECE);
+	KUNIT_EXPECT_EQ(test, limit, EARLY);
+	kunit_info(test, "%ld bytes sent, %ld held\n", sent,
+		   held(test, DIR "listeners", "rx", &limit));
+	vt_end_open(test, &end, info, &vt_default_kind);
+	vt_accept(test, &end, NULL, 0);
+	peer_recv(test, sock, buf, PEER_CM);
+	wait_held(test, DIR "listeners", "rx", 0, 0);
+	for (; sent >= PEER_BASE + LEN; sent -= PEER_BASE + LEN) {
+		vt_recv(test, &end, in, LEN, vt_ctx(1));
+		vt_done(test, end.rx, vt_ctx(1));
+		KUNIT_ASSERT_TRUE(test, vt_filled(in, LEN, 4));
+		memset(in, 0, LEN);
+	}
+}
+
+/* What has no receive waits in the socket: nothing is taken out of it and kept */
+static void messages_without_receives_wait_in_the_socket(struct kunit *test)
+{
+	const long most = READ_ONCE(init_net.ipv4.sysctl_tcp_rmem[2]);
+	u8 *msg = vt_buf(test, PEER_BASE + LEN), *in = vt_buf(test, LEN);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	long limit, sent, value;
+
+	peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
+	sent = flood(test, sock, msg, PEER_BASE + LEN);
+	value = held(test, DIR "connections", "rx", &limit);
+	kunit_info(test, "%ld bytes sent, %ld of %ld held\n", sent, value, limit);
+	KUNIT_EXPECT_GT(test, value, 0L);
+	KUNIT_EXPECT_LE(test, limit, most);
+	KUNIT_EXPECT_LE(test, value, limit + PIECE);
+	KUNIT_EXPECT_LE(test, sent, value + sock->sk->sk_sndbuf + PIECE);
+	/* The header that is there is all that has been read */
+	KUNIT_EXPECT_EQ(test, held(test, DIR "connections", "header", &limit), PEER_BASE);
+	vt_recv(test, &end, in, LEN, vt_ctx(1));
+	vt_done(test, end.rx, vt_ctx(1));
+}
+
+static void a_header_that_is_not_all_there_holds_its_bytes(struct kunit *test)
+{
+	struct fi_rma_iov rma[4] = {};
+	const u64 data = 1;
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	u8 msg[PEER_BASE + 8 + 4 * PEER_RMA];
+	size_t len = peer_hdr(msg, 4, 1, &data, rma, 4, 0);
+
+	peer_send(test, sock, msg, len - 1);
+	wait_held(test, DIR "connections", "header", len - 1, len);
+}
+
+static struct fi_rma_iov region(struct kunit *test, u8 *buf)
+{
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN,
+					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, KEY, 0,
+					&mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	return (struct fi_rma_iov) { .len = LEN, .key = KEY };
+}
+
+/* It asks for more than the socket takes, and reads nothing */
+static void a_peer_that_reads_no_answers_has_so_many_under_way(struct kunit *test)
+{
+	const long most = READ_ONCE(init_net.ipv4.sysctl_tcp_wmem[2]) +
+			  READ_ONCE(init_net.ipv4.sysctl_tcp_rmem[2]);
+	u8 *in = vt_buf(test, PEER_BASE + LEN), msg[PEER_BASE + PEER_RMA];
+	int i, n = most / LEN + 2 * ANSWERS;
+	struct fi_rma_iov rma = region(test, vt_buf(test, LEN));
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	size_t len = peer_hdr(msg, 2, 0, NULL, &rma, 1, 0);
+
+	for (i = 0; i < n; i++)
+		peer_send(test, sock, msg, len);
+	wait_held(test, DIR "connections", "answers", ANSWERS, ANSWERS);
+	/* All of them are answered when it does */
+	for (i = 0; i < n; i++)
+		peer_recv(test, sock, in, PEER_BASE + LEN);
+	wait_held(test, DIR "connections", "answers", 0, ANSWERS);
+}
+
+static void writes_that_nobody_reads_of_are_so_many(struct kunit *test)
+{
+	u8 *mem = vt_buf(test, LEN), msg[PEER_BASE + 8 + PEER_RMA];
+	struct fi_rma_iov rma = region(test, mem);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct vt_comp comp;
+	size_t len;
+	u64 i;
+
+	rma.len = 0;
+	for (i = 0; i < 2 * EVENTS; i++) {
+		len = peer_hdr(msg, 4, 1, &i, &rma, 1, 0);
+		peer_send(test, sock, msg, len);
+	}
+	wait_held(test, DIR "connections", "events", EVENTS, EVENTS);
+	for (i = 0; i < 2 * EVENTS; i++) {
+		KUNIT_ASSERT_EQ(test, vt_wait(end.rx, &comp), 1);
+		KUNIT_ASSERT_EQ(test, comp.data, i);
+	}
+	wait_held(test, DIR "connections", "events", 0, EVENTS);
+}
+
+static struct kunit_case bounds_cases[] = {
+	KUNIT_CASE(connections_that_ask_nothing_have_so_many_places),
+	KUNIT_CASE(requests_have_the_places_of_the_event_queue),
+	KUNIT_CASE(a_peer_that_is_not_accepted_sends_so_much),
+	KUNIT_CASE(messages_without_receives_wait_in_the_socket),
+	KUNIT_CASE(a_header_that_is_not_all_there_holds_its_bytes),
+	KUNIT_CASE(a_peer_that_reads_no_answers_has_so_many_under_way),
+	KUNIT_CASE(writes_that_nobody_reads_of_are_so_many),
+	{}
+};
+
+static struct kunit_suite bounds_suite = {
+	.name		= "kofi_tcp_bounds",
+	.init		= bounds_init,
+	.exit		= vt_exit,
+	.test_cases	= bounds_cases,
+};
+
+kunit_test_suite(bounds_suite);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What peers hold here, and how much each may hold:
+ *
+ *	/sys/kernel/debug/kofi_tcp/connections
+ *	/sys/kernel/debug/kofi_tcp/listeners
+ *
+ * One line each.  All of it is read under ktcp_cm_lock, which keeps the sockets; the numbers
+ * of a connection change meanwhile.  Without debugfs in the kernel all this does nothing.
+ */
+#include <linux/debugfs.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <net/sock.h>
+#include "tcp.h"
+
+static struct dentry *ktcp_debugfs;
+
+static void ktcp_show_pool(struct seq_file *file, const char *name, struct kofi_bufpool *pool)
+{
+	seq_printf(file, " %s %u/%u", name, kofi_bufpool_busy(pool), pool->count);
+}
+
+static void ktcp_show_connection(struct seq_file *file, struct ktcp_ep *ep)
+{
+	struct sockaddr_storage name, peer;
+	const struct sock *sk;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (!ep->sk.sock || ktcp_sock_name(ep->sk.sock, false, &name) ||
+	    ktcp_sock_name(ep->sk.sock, true, &peer))
+		return;
+	sk = ep->sk.sock->sk;
+	seq_printf(file, "%pISpc %pISpc rx %d/%d tx %d/%d header %zu/%zu", &name, &peer,
+		   sk_rmem_alloc_get(sk), READ_ONCE(sk->sk_rcvbuf),
+		   READ_ONCE(sk->sk_wmem_queued), READ_ONCE(sk->sk_sndbuf),
+		   READ_ONCE(ep->rx.have), sizeof(ep->rx.buf));
+	ktcp_show_pool(file, "answers", &ep->answers);
+	ktcp_show_pool(file, "events", &ep->soft.events);
+	seq_putc(file, '\n');
+}
+
+static int ktcp_connections_show(struct seq_file *file, void *unused)
+{
+	struct kofi_soft_fabric *fabric;
+	struct kofi_soft_ep *ep;
+
+	mutex_lock(&ktcp_cm_lock);
+	list_for_each_entry(fabric, &ktcp_type.fabrics, of_type)
+		list_for_each_entry(ep, &fabric->eps, of_fabric)
+			ktcp_show_connection(file, to_ktcp_soft(ep));
+	mutex_unlock(&ktcp_cm_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ktcp_connections);
+
+static int ktcp_listeners_show(struct seq_file *file, void *unused)
+{
+	struct kofi_soft_fabric *fabric;
+	struct kofi_soft_pep *pep;
+
+	mutex_lock(&ktcp_cm_lock);
+	list_for_each_entry(fabric, &ktcp_type.fabrics, of_type)
+		list_for_each_entry(pep, &fabric->peps, of_fabric)
+			ktcp_show_listener(file, pep);
+	mutex_unlock(&ktcp_cm_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ktcp_listeners);
+
+void ktcp_debugfs_init(void)
+{
+	ktcp_debugfs = debugfs_create_dir("kofi_tcp", NULL);
+	debugfs_create_file("connections", 0400, ktcp_debugfs, NULL, &ktcp_connections_fops);
+	debugfs_create_file("listeners", 0400, ktcp_debugfs, NULL, &ktcp_listeners_fops);
+}
+
+void ktcp_debugfs_exit(void)
+{
+	debugfs_remove(ktcp_debugfs);
+}
