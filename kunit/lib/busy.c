@@ -543,13 +543,24 @@ static void busy_await(struct busy *busy, struct busy_thread *thread)
 }
 
 /* A thread that is stopped would not wait for its last event */
+static void busy_end(struct busy *busy, struct busy_thread *thread)
+{
+	WRITE_ONCE(thread->enough, true);
+	busy_await(busy, thread);
+	KUNIT_EXPECT_EQ(busy->test, busy_thread_stop(thread), 0);
+}
+
 void busy_end_joins(struct busy *busy)
 {
-	WRITE_ONCE(busy->joins.enough, true);
-	busy_await(busy, &busy->joins);
-	KUNIT_EXPECT_EQ(busy->test, busy_thread_stop(&busy->joins), 0);
+	busy_end(busy, &busy->joins);
 }
 EXPORT_SYMBOL_GPL(busy_end_joins);
+
+void busy_end_regs(struct busy *busy)
+{
+	busy_end(busy, &busy->regs);
+}
+EXPORT_SYMBOL_GPL(busy_end_regs);
 
 /* Endpoints whose end the event queue tells; nothing else may be there */
 static unsigned int busy_told(struct busy_conn *conn)

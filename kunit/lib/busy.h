@@ -64,6 +64,16 @@ bool busy_is_busy(struct busy *busy);
 void busy_end_joins(struct busy *busy);
 
 /**
+ * busy_end_regs() - Register memory no more
+ * @busy: the connections, which go on
+ *
+ * For providers whose regions need nothing that could go.
+ *
+ * Context: may sleep.
+ */
+void busy_end_regs(struct busy *busy);
+
+/**
  * busy_expect_gone() - Wait until all have seen that the device has gone
  * @busy: the connections
  *
