@@ -2,6 +2,7 @@
 /*
  * Connections with a peer that writes the wire by hand, in both roles.
  */
+#include "../../providers/tcp/trace.h"
 #include "tcp.h"
 
 #define DATA	256
@@ -85,12 +86,15 @@ static void what_is_no_request_is_hung_up_on(struct kunit *test)
 	struct vt_end end = {};
 	u8 buf[PEER_CM];
 
+	violations_begin(test);
 	peer_cm(buf, 0, NULL, 0);
 	buf[row->at] = row->byte;
 	peer_send(test, sock, buf, sizeof(buf));
 	peer_hung_up(test, sock);
 	vt_no_event(test, vt_of(test)->eq);
 	peer_join(test, &end);
+	KUNIT_EXPECT_EQ(test, violations(), 1);
+	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_REQUEST);
 }
 
 static void a_peer_that_says_nothing_is_hung_up_on(struct kunit *test)
@@ -98,10 +102,12 @@ static void a_peer_that_says_nothing_is_hung_up_on(struct kunit *test)
 	struct socket *sock = peer_connect(test);
 	struct vt_end end = {};
 
+	violations_begin(test);
 	/* Others are served meanwhile */
 	peer_join(test, &end);
 	peer_hung_up(test, sock);
 	vt_no_event(test, vt_of(test)->eq);
+	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
 
 static void a_peer_that_hangs_up_is_not_accepted(struct kunit *test)
@@ -212,6 +218,7 @@ static void an_answer_that_is_none_is_an_error(struct kunit *test)
 	struct socket *sock = asked(test, &end, NULL, 0);
 	u8 buf[PEER_CM];
 
+	violations_begin(test);
 	peer_recv(test, sock, buf, PEER_CM);
 	peer_cm(buf, 1, NULL, 0);
 	if (row->at == 1)
@@ -222,6 +229,8 @@ static void an_answer_that_is_none_is_an_error(struct kunit *test)
 	vt_error(test, end.eq, &error);
 	KUNIT_EXPECT_NE(test, error.err, 0);
 	peer_hung_up(test, sock);
+	KUNIT_EXPECT_EQ(test, violations(), 1);
+	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_RESPONSE);
 }
 
 static void a_peer_that_hangs_up_has_refused(struct kunit *test)

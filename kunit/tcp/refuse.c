@@ -3,6 +3,7 @@
  * Peers that do not keep to the wire: that connection ends, and nothing else.
  */
 #include <rdma/fi_rma.h>
+#include "../../providers/tcp/trace.h"
 #include "tcp.h"
 
 #define LEN	64
@@ -10,6 +11,7 @@
 
 static const struct foul_case {
 	const char		*name;
+	enum ktcp_violation	reason;
 	u8			op;
 	u16			flags;
 	u8			op_data;
@@ -18,20 +20,20 @@ static const struct foul_case {
 	u64			payload;
 	struct fi_rma_iov	rma;
 } foul_cases[] = {
-	{ "tagged message", 1, 0, 0, 0, 24, 0, {} },
-	{ "no operation", 9, 0, 0, 0, 16, 0, {} },
-	{ "short header", 0, 0, 0, 0, 3, 0, {} },
-	{ "long header", 0, 0, 0, 0, 255, 0, {} },
-	{ "too many ranges", 4, 0, 0, 5, 136, 0, {} },
-	{ "acknowledgment of nothing", 0, 0, 2, 0, 16, 0, {} },
-	{ "answer to nothing", 3, 0, 0, 0, 16, 8, {} },
-	{ "write with a wrong key", 4, 0, 0, 1, 40, 8, { 0, 8, KEY + 1 } },
-	{ "write behind the end", 4, 0, 0, 1, 40, 8, { LEN - 7, 8, KEY } },
-	{ "write before the begin", 4, 0, 0, 1, 40, 8, { -1ULL, 8, KEY } },
-	{ "write of another length", 4, 0, 0, 1, 40, 8, { 0, 9, KEY } },
-	{ "read with a wrong key", 2, 0, 0, 1, 40, 0, { 0, 8, KEY + 1 } },
-	{ "read behind the end", 2, 0, 0, 1, 40, 0, { LEN, 1, KEY } },
-	{ "read of too much", 2, 0, 0, 1, 40, 0, { 0, -1ULL, KEY } },
+	{ "tagged message", KTCP_BAD_TAGGED, 1, 0, 0, 0, 24, 0, {} },
+	{ "no operation", KTCP_BAD_HEADER, 9, 0, 0, 0, 16, 0, {} },
+	{ "short header", KTCP_BAD_HEADER, 0, 0, 0, 0, 3, 0, {} },
+	{ "long header", KTCP_BAD_HEADER, 0, 0, 0, 0, 255, 0, {} },
+	{ "too many ranges", KTCP_BAD_HEADER, 4, 0, 0, 5, 136, 0, {} },
+	{ "acknowledgment of nothing", KTCP_BAD_ACK, 0, 0, 2, 0, 16, 0, {} },
+	{ "answer to nothing", KTCP_BAD_ANSWER, 3, 0, 0, 0, 16, 8, {} },
+	{ "write with a wrong key", KTCP_BAD_ACCESS, 4, 0, 0, 1, 40, 8, { 0, 8, KEY + 1 } },
+	{ "write behind the end", KTCP_BAD_ACCESS, 4, 0, 0, 1, 40, 8, { LEN - 7, 8, KEY } },
+	{ "write before the begin", KTCP_BAD_ACCESS, 4, 0, 0, 1, 40, 8, { -1ULL, 8, KEY } },
+	{ "write of another length", KTCP_BAD_HEADER, 4, 0, 0, 1, 40, 8, { 0, 9, KEY } },
+	{ "read with a wrong key", KTCP_BAD_ACCESS, 2, 0, 0, 1, 40, 0, { 0, 8, KEY + 1 } },
+	{ "read behind the end", KTCP_BAD_ACCESS, 2, 0, 0, 1, 40, 0, { LEN, 1, KEY } },
+	{ "read of too much", KTCP_BAD_ACCESS, 2, 0, 0, 1, 40, 0, { 0, -1ULL, KEY } },
 };
 
 static void foul_desc(const struct foul_case *row, char *desc)
@@ -64,6 +66,7 @@ static void a_foul_message_ends_its_connection(struct kunit *test)
 	struct vt_comp comp;
 	u64 size = row->hdr_size + row->payload;
 
+	violations_begin(test);
 	vt_join(test, &other, &vt_default_kind);
 	sock = peer_join(test, &end);
 	vt_recv(test, &end, in, LEN, vt_ctx(1));
@@ -84,6 +87,8 @@ static void a_foul_message_ends_its_connection(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(target, 0, LEN));
 	KUNIT_EXPECT_NULL(test, memchr_inv(in, 0, LEN));
 	vt_ping(test, &other.a, &other.b);
+	KUNIT_EXPECT_EQ(test, violations(), 1);
+	KUNIT_EXPECT_EQ(test, violation_reason(), row->reason);
 }
 
 static void an_answer_of_another_length_ends_the_connection(struct kunit *test)
@@ -93,6 +98,7 @@ static void an_answer_of_another_length_ends_the_connection(struct kunit *test)
 	struct socket *sock = peer_join(test, &end);
 	struct vt_comp comp;
 
+	violations_begin(test);
 	KUNIT_ASSERT_EQ(test, fi_read(end.ep, in, LEN, NULL, 0, 0, 1, vt_ctx(1)),
 			0);
 	peer_recv(test, sock, buf, PEER_BASE + PEER_RMA);
@@ -101,9 +107,11 @@ static void an_answer_of_another_length_ends_the_connection(struct kunit *test)
 	comp = vt_failed(test, end.tx);
 	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
 	peer_hung_up(test, sock);
+	KUNIT_EXPECT_EQ(test, violations(), 1);
+	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_ANSWER);
 }
 
-/* Each of what is under way ends once */
+/* Each of what is under way ends once.  The peer has broken no rule */
 static void a_peer_that_leaves_in_a_message_cancels_it(struct kunit *test)
 {
 	u8 *in = vt_buf(test, LEN), *mem = vt_buf(test, LEN);
@@ -114,6 +122,7 @@ static void a_peer_that_leaves_in_a_message_cancels_it(struct kunit *test)
 	struct vt_comp comp;
 	size_t len;
 
+	violations_begin(test);
 	vt_recv(test, &end, in, LEN, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem, LEN, NULL, 0, 0, 1, vt_ctx(2)),
 			0);
@@ -129,6 +138,7 @@ static void a_peer_that_leaves_in_a_message_cancels_it(struct kunit *test)
 	vt_none(test, end.rx);
 	KUNIT_EXPECT_EQ(test, fi_send(end.ep, mem, 1, NULL, 0, NULL),
 			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
 
 static void a_peer_that_leaves_is_noticed_behind_a_message(struct kunit *test)

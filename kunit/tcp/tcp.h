@@ -18,6 +18,14 @@
 #define PEER_BASE	16
 #define PEER_RMA	24
 
+/*
+ * Trace events of violations since violations_begin(); and the reason of the last one, which
+ * is an enum ktcp_violation
+ */
+void violations_begin(struct kunit *test);
+int violations(void);
+int violation_reason(void);
+
 /* Each suite is registered in its own file */
 int bed_init(struct kunit *test);
 /* The same at another address */

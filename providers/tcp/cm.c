@@ -108,6 +108,8 @@ int ktcp_answered(struct ktcp_ep *ep)
 	int type = ktcp_cm_recv(ep->sk.sock, &ep->cm_msg);
 	size_t len = ep->cm_msg.have - sizeof(ep->cm_msg.cm);
 
+	if (ktcp_cm_is_foul(type, TCP_WIRE_CONNRESP, TCP_WIRE_NACK))
+		ktcp_ep_violated(ep, KTCP_BAD_RESPONSE);
 	if (type < 0)
 		return type == -ESHUTDOWN ? -ECONNREFUSED : type;
 	mutex_lock(&ktcp_cm_lock);

@@ -119,6 +119,8 @@ static void ktcp_greet(struct ktcp_pep *pep, struct ktcp_req *req)
 	if (type == -EAGAIN && time_before(jiffies, req->deadline))
 		return;
 	ktcp_greeting_drop(pep, req);
+	if (ktcp_cm_is_foul(type, TCP_WIRE_CONNREQ, TCP_WIRE_CONNREQ))
+		ktcp_violated(&pep->soft.kpep.pep.fid, req->sk.sock, KTCP_BAD_REQUEST);
 	if (type != TCP_WIRE_CONNREQ) {
 		ktcp_req_free(req);
 		return;

@@ -37,8 +37,10 @@ static int ktcp_rx_header(struct ktcp_ep *ep)
 			return ret;
 		rx->have += ret;
 	}
+	if (need)
+		return ktcp_ep_violated(ep, KTCP_BAD_HEADER);
 	rx->state = KTCP_RX_START;
-	return need;
+	return 0;
 }
 
 /* The message has been dealt with; it is acknowledged if the peer wants that */
@@ -68,7 +70,7 @@ static int ktcp_start_ack(struct ktcp_ep *ep)
 	struct kofi_soft_op *op = ktcp_rx_op(&ep->tx.acked);
 
 	if (!op)
-		return -EPROTO;
+		return ktcp_ep_violated(ep, KTCP_BAD_ACK);
 	ktcp_op_put(op, 0);
 	ktcp_rx_next(ep);
 	return 0;
@@ -93,7 +95,7 @@ static int ktcp_start_msg(struct ktcp_ep *ep)
 	int ret;
 
 	if (tagged && !ep->soft.kep.shared)
-		return -EPROTO;
+		return ktcp_ep_violated(ep, KTCP_BAD_TAGGED);
 	ret = kofi_srx_arrive(ep->soft.srx, &what, NULL, &rx->rx);
 	if (!ret)
 		rx->state = KTCP_RX_MSG;
@@ -113,7 +115,7 @@ static int ktcp_start_write(struct ktcp_ep *ep)
 	ret = kofi_rma_get(&rx->rma, &ep->soft.domain->mrs.map, &ep->soft.kep.ep,
 			   rx->hdr.rma, rx->hdr.count, FI_REMOTE_WRITE);
 	if (ret)
-		return ret;
+		return ktcp_ep_violated(ep, KTCP_BAD_ACCESS);
 	rx->state = KTCP_RX_WRITE;
 	return 0;
 }
@@ -130,7 +132,7 @@ static int ktcp_start_read(struct ktcp_ep *ep)
 			   rx->hdr.rma, rx->hdr.count, FI_REMOTE_READ);
 	if (ret) {
 		kofi_bufpool_put(&ep->answers, answer);
-		return ret;
+		return ktcp_ep_violated(ep, KTCP_BAD_ACCESS);
 	}
 	list_add_tail(&answer->entry, &ep->tx.answers);
 	ktcp_rx_next(ep);
@@ -144,7 +146,7 @@ static int ktcp_start_answer(struct ktcp_ep *ep)
 						      struct kofi_soft_op, entry);
 
 	if (!op || op->kept.len != rx->hdr.len)
-		return -EPROTO;
+		return ktcp_ep_violated(ep, KTCP_BAD_ANSWER);
 	rx->state = KTCP_RX_READ;
 	return 0;
 }
@@ -167,7 +169,7 @@ static int ktcp_rx_start(struct ktcp_ep *ep)
 	case TCP_WIRE_READ_RSP:
 		return ktcp_start_answer(ep);
 	default:
-		return -EPROTO;
+		return ktcp_ep_violated(ep, KTCP_BAD_HEADER);
 	}
 }
 

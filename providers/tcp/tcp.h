@@ -52,6 +52,7 @@
 #include <kofi/connreq.h>
 #include <kofi/soft.h>
 #include <kofi/srx.h>
+#include "trace.h"
 #include "wire.h"
 
 #define KTCP_NAME		"tcp"
@@ -417,6 +418,9 @@ int ktcp_req_adopt(struct ktcp_ep *ep, fid_t handle);
 void ktcp_req_free(struct ktcp_req *req);
 void ktcp_show_listener(struct seq_file *file, struct kofi_soft_pep *soft);
 
+/* trace.c */
+int ktcp_violated(const struct fid *fid, struct socket *sock, enum ktcp_violation reason);
+
 /* debugfs.c */
 void ktcp_debugfs_init(void);
 void ktcp_debugfs_exit(void);
@@ -457,6 +461,13 @@ int ktcp_recv(struct ktcp_ep *ep, int *budget);
 bool ktcp_recv_waits(const struct ktcp_ep *ep);
 void ktcp_rx_abort(struct ktcp_ep *ep);
 
+/* Is an answer of ktcp_cm_recv()'s a breach of the wire, where one of two types may come? */
+static inline bool ktcp_cm_is_foul(int type, int may, int may_too)
+{
+	return type < 0 ? type == -EPROTO || type == -ENOPROTOOPT :
+			  type != may && type != may_too;
+}
+
 static inline struct ktcp_ep *to_ktcp_soft(struct kofi_soft_ep *soft)
 {
 	return container_of(soft, struct ktcp_ep, soft);
@@ -475,6 +486,11 @@ static inline struct ktcp_op *to_ktcp_op(struct kofi_soft_op *soft)
 static inline struct ktcp_srx *to_ktcp_srx(struct fid *fid)
 {
 	return container_of(fid, struct ktcp_srx, ctx.kep.ep.fid);
+}
+
+static inline int ktcp_ep_violated(struct ktcp_ep *ep, enum ktcp_violation reason)
+{
+	return ktcp_violated(&ep->soft.kep.ep.fid, ep->sk.sock, reason);
 }
 
 static inline void ktcp_kick(struct ktcp_ep *ep)

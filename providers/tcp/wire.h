@@ -122,6 +122,26 @@ struct ktcp_hdr {
 };
 
 /**
+ * enum ktcp_violation - What a peer has done that the wire does not allow
+ * @KTCP_BAD_REQUEST: what came to a listener is no request
+ * @KTCP_BAD_RESPONSE: what came upon a request is no answer
+ * @KTCP_BAD_HEADER: what came is no message
+ * @KTCP_BAD_TAGGED: a tagged message came to an endpoint with receives of its own
+ * @KTCP_BAD_ACK: an acknowledgment of nothing
+ * @KTCP_BAD_ANSWER: an answer to nothing, or of another length than was asked for
+ * @KTCP_BAD_ACCESS: a read or a write with a key or a range that no region has
+ */
+enum ktcp_violation {
+	KTCP_BAD_REQUEST,
+	KTCP_BAD_RESPONSE,
+	KTCP_BAD_HEADER,
+	KTCP_BAD_TAGGED,
+	KTCP_BAD_ACK,
+	KTCP_BAD_ANSWER,
+	KTCP_BAD_ACCESS,
+};
+
+/**
  * ktcp_hdr_parse() - Parse the header of a data message
  * @hdr: the header, if all of it is there
  * @buf: bytes from the peer
