@@ -154,6 +154,55 @@ static void a_window_may_be_closed_for_a_time(struct kunit *test)
 	KUNIT_EXPECT_GE(test, jiffies - since, WINDOW_S * HZ);
 }
 
+/* What @from has sent arrives at @to, and has been sent then */
+static void take_all(struct kunit *test, struct vt_end *to, struct vt_end *from,
+		     unsigned long n)
+{
+	u8 *in = vt_buf(test, LEN);
+	unsigned long i;
+
+	for (i = 0; i < n; i++) {
+		vt_recv(test, to, in, LEN, vt_ctx(n + 1));
+		vt_done(test, to->rx, vt_ctx(n + 1));
+		KUNIT_ASSERT_TRUE(test, vt_filled(in, LEN, 3));
+		vt_done(test, from->tx, vt_ctx(i + 1));
+	}
+}
+
+/* With the times that a client finds.  Either end is the peer of the other, in each role */
+static void peers_that_post_no_receive_are_not_gone(struct kunit *test)
+{
+	u8 *out = vt_buf(test, LEN);
+	struct vt_pair pair = {};
+	unsigned long n, m;
+
+	/* Receives and sends are told apart by their queues */
+	pair.a.rx = vt_cq(test, &vt_default_kind, 1024);
+	pair.b.rx = vt_cq(test, &vt_default_kind, 1024);
+	vt_join(test, &pair, &vt_default_kind);
+	vt_fill(out, LEN, 3);
+	n = fill_window(test, &pair.a, out);
+	m = fill_window(test, &pair.b, out);
+	expect_there(test, &pair.a, 30 * 1000);
+	expect_there(test, &pair.b, 0);
+	take_all(test, &pair.b, &pair.a, n);
+	take_all(test, &pair.a, &pair.b, m);
+	expect_there(test, &pair.a, 0);
+	expect_there(test, &pair.b, 0);
+}
+
+static struct kunit_case patient_cases[] = {
+	KUNIT_CASE_SLOW(peers_that_post_no_receive_are_not_gone),
+	{}
+};
+
+static struct kunit_suite patient_suite = {
+	.name		= "kofi_tcp_patient",
+	.init		= bed_init,
+	.exit		= vt_exit,
+	.test_cases	= patient_cases,
+};
+
 static struct kunit_case alive_cases[] = {
 	KUNIT_CASE_SLOW(an_idle_peer_that_dies_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_dies_under_a_message_is_noticed),
@@ -170,4 +219,4 @@ static struct kunit_suite alive_suite = {
 	.test_cases	= alive_cases,
 };
 
-kunit_test_suite(alive_suite);
+kunit_test_suites(&alive_suite, &patient_suite);

@@ -3,6 +3,7 @@
  * The interface that an endpoint's address is on goes.
  */
 #include <linux/in.h>
+#include "load.h"
 #include "tcp.h"
 
 #define ADDR	"10.99.0.1"
@@ -54,6 +55,24 @@ static void a_connection_goes_with_its_address(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
 	KUNIT_EXPECT_EQ(test, fi_send(end.ep, in, 1, NULL, 0, NULL), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_shutdown(end.ep, 0), -ENODEV);
+}
+
+/* Both ends are told, and each operation of theirs ends once */
+static void a_busy_connection_goes_with_its_address(struct kunit *test)
+{
+	const struct fi_cq_attr attr = {};
+	struct vt_pair pair = {};
+	struct load *load;
+
+	load_join(test, &pair, &attr);
+	load = load_start(test, &pair);
+	KUNIT_EXPECT_EQ(test, vt_shell("ip link del kofi0"), 0);
+	load_expect_over(test, load);
+	expect_gone(test, pair.a.eq, &pair.a.ep->fid);
+	expect_gone(test, pair.b.eq, &pair.b.ep->fid);
+	vt_no_event(test, pair.a.eq);
+	vt_no_event(test, pair.b.eq);
+	vt_none(test, pair.a.tx);
 }
 
 static void a_listener_goes_with_its_address(struct kunit *test)
@@ -121,6 +140,7 @@ static void a_wildcard_listener_stays(struct kunit *test)
 
 static struct kunit_case netdev_cases[] = {
 	KUNIT_CASE(a_connection_goes_with_its_address),
+	KUNIT_CASE(a_busy_connection_goes_with_its_address),
 	KUNIT_CASE(a_listener_goes_with_its_address),
 	KUNIT_CASE(an_endpoint_that_has_not_connected_goes_too),
 	KUNIT_CASE(an_address_that_moves_keeps_its_connections),

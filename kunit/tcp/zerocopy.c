@@ -158,6 +158,26 @@ static void the_end_cancels_what_the_peer_has_not(struct kunit *test)
 	vt_event(test, end.eq, FI_SHUTDOWN, &event);
 }
 
+static void an_interface_that_goes_gives_pages_back(struct kunit *test)
+{
+	struct fi_eq_err_entry error = {};
+	u8 *out = vt_alloc_vmalloc(test);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct vt_comp comp;
+
+	peer_dies(test, sock);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, 0, vt_ctx(1)), 0);
+	wait_lent(test, out, LEN, true);
+	KUNIT_ASSERT_EQ(test, vt_shell("ip link del kofi0"), 0);
+	comp = vt_failed(test, end.tx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	vt_none(test, end.tx);
+	wait_lent(test, out, LEN, false);
+	vt_error(test, end.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ENODEV);
+}
+
 static int close_region(void *mr)
 {
 	return fi_close(&((struct fid_mr *)mr)->fid);
@@ -259,6 +279,7 @@ static struct kunit_case far_cases[] = {
 	KUNIT_CASE(a_short_message_is_copied),
 	KUNIT_CASE(a_long_message_waits_for_its_acknowledgment_too),
 	KUNIT_CASE(the_end_cancels_what_the_peer_has_not),
+	KUNIT_CASE(an_interface_that_goes_gives_pages_back),
 	KUNIT_CASE(a_region_that_is_read_is_closed_when_the_peer_has_it),
 	KUNIT_CASE(an_answer_that_the_peer_has_not_holds_no_region),
 	KUNIT_CASE(a_message_may_be_of_any_memory),
