@@ -52,6 +52,7 @@ static long held(struct kunit *test, const char *path, const char *what, long *l
 {
 	char *text = vt_buf(test, TEXT), name[64], *at = text;
 	long value = -1;
+	int numbers;
 
 	read_file(test, path, text, TEXT);
 	if (!strcmp(path, DIR "listeners")) {
@@ -61,7 +62,8 @@ static long held(struct kunit *test, const char *path, const char *what, long *l
 	}
 	at = strstr(at, what);
 	KUNIT_ASSERT_NOT_NULL_MSG(test, at, "no %s in %s", what, text);
-	KUNIT_ASSERT_EQ(test, sscanf(at + strlen(what), " %ld/%ld", &value, limit), 2);
+	numbers = sscanf(at + strlen(what), " %ld/%ld", &value, limit);
+	KUNIT_ASSERT_EQ(test, numbers, 2);
 	kunit_kfree(test, text);
 	return value;
 }

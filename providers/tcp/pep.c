@@ -290,7 +290,7 @@ int ktcp_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 void ktcp_show_listener(struct seq_file *file, struct kofi_soft_pep *soft)
 {
 	struct ktcp_pep *pep = to_ktcp_pep(&soft->kpep);
-	struct kofi_connreq *kreq;
+	struct kofi_connreq *kreq = NULL;
 	unsigned int requests = 0;
 	struct ktcp_req *req;
 	unsigned long id;

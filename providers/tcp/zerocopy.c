@@ -186,11 +186,13 @@ void ktcp_zc_end(struct ktcp_zc *zc, bool sent)
 void ktcp_zc_reap(struct ktcp_ep *ep)
 {
 	struct llist_node *done = llist_reverse_order(llist_del_all(&ep->zc_done));
-	struct ktcp_zc *zc, *next;
+	struct ktcp_zc *zc;
 	bool acked;
 
 	lockdep_assert_held(&ep->run);
-	llist_for_each_entry_safe(zc, next, done, entry) {
+	while (done) {
+		zc = llist_entry(done, struct ktcp_zc, entry);
+		done = done->next;
 		acked = zc->sent && ep->phase == KTCP_OPEN &&
 			!before(READ_ONCE(tcp_sk(ep->sk.sock->sk)->snd_una), zc->end_seq);
 		ktcp_tx_let_go(ep, zc, acked ? 0 : ECANCELED);
