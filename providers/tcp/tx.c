@@ -134,14 +134,15 @@ static void ktcp_tx_begin_zc(struct ktcp_ep *ep)
 	zc = tx->kind == KTCP_TX_OP ? &to_ktcp_op(tx->op)->zc : &ktcp_first_answer(tx)->zc;
 	if (!ktcp_zc_begin(ep, zc, tx->left))
 		return;
-	zc->kind = tx->kind;
-	tx->zc = zc;
 	if (tx->kind == KTCP_TX_OP) {
 		to_ktcp_op(tx->op)->waits++;
 		tx->lent++;
-	} else {
-		kofi_soft_ep_get(&ep->soft);
+	} else if (!kofi_soft_ep_try_get(&ep->soft)) {
+		/* It is being closed, and waits for nobody any more */
+		return;
 	}
+	zc->kind = tx->kind;
+	tx->zc = zc;
 }
 
 /* Begins the next message; false: there is none */
