@@ -61,8 +61,8 @@ bench:	## what it costs: figures and build/bench.svg (scripts/bench)
 lint:	## checkpatch, layout, cppcheck, kernel-doc, shellcheck on everything
 	@scripts/lint
 
-mutants:	## plant known bugs in a copy, one by one: do the tests notice?
-	@scripts/mutants
+mutants:	## plant bugs in a copy: do the tests notice? SAMPLE=n SEED=s IN=folder
+	@$(if $(SAMPLE),scripts/mutants-sample '$(SAMPLE)' '$(or $(SEED),1)' $(IN),scripts/mutants)
 
 help:	## this list
 	@scripts/help
