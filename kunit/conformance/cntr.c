@@ -208,8 +208,7 @@ static void check_direction(struct kunit *test, const struct direction *dir,
 	if (!cntr || !join(test, &pair, dir, cntr))
 		return;
 	operate(test, &pair, dir);
-	KUNIT_EXPECT_EQ_MSG(test, fi_cntr_wait(cntr, want, VT_PATIENCE_MS), 0,
-			    "%s", dir->name);
+	KUNIT_EXPECT_EQ_MSG(test, vt_cntr_wait(cntr, want), 0, "%s", dir->name);
 	vt_close(test, &pair.a.ep->fid);
 	vt_close(test, &pair.b.ep->fid);
 	KUNIT_EXPECT_EQ_MSG(test, fi_cntr_read(cntr), want, "%s", dir->name);
@@ -252,8 +251,7 @@ static void failures_are_counted_apart(struct kunit *test)
 	for (i = 0; i < NR_OPS; i++)
 		KUNIT_EXPECT_EQ(test, vt_failed(test, pair.b.rx).err,
 				ECANCELED);
-	KUNIT_EXPECT_EQ(test, fi_cntr_wait(cntr, 1, VT_PATIENCE_MS),
-			-FI_EAVAIL);
+	KUNIT_EXPECT_EQ(test, vt_cntr_wait(cntr, 1), -FI_EAVAIL);
 	vt_close(test, &pair.b.ep->fid);
 	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(cntr), NR_OPS);
 	KUNIT_EXPECT_EQ(test, fi_cntr_read(cntr), 0);

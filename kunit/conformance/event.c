@@ -275,7 +275,7 @@ static void a_region_counts_its_accesses_if_claimed(struct kunit *test)
 				      counted.key, vt_ctx(2)), 0);
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	vt_ping(test, &pair.a, &pair.b);
-	KUNIT_EXPECT_EQ(test, fi_cntr_wait(cntr, 3, VT_PATIENCE_MS), 0);
+	KUNIT_EXPECT_EQ(test, vt_cntr_wait(cntr, 3), 0);
 	KUNIT_EXPECT_EQ(test, fi_cntr_read(cntr), 3);
 	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(cntr), 0);
 	KUNIT_EXPECT_EQ(test, fi_close(&cntr->fid), -EBUSY);

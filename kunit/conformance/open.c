@@ -181,9 +181,8 @@ static void written_events_are_read_in_order(struct kunit *test)
 			(ssize_t)sizeof(in));
 	KUNIT_EXPECT_EQ(test, event, FI_NOTIFY);
 	for (i = 0; i < NR; i++) {
-		KUNIT_ASSERT_EQ(test, fi_eq_sread(eq, &event, &in, sizeof(in),
-						  VT_PATIENCE_MS, 0),
-				(ssize_t)sizeof(in));
+		KUNIT_ASSERT_EQ(test, vt_eq_sread(eq, &event, &in, sizeof(in),
+						  0), (ssize_t)sizeof(in));
 		KUNIT_EXPECT_EQ(test, event, FI_NOTIFY + i);
 		KUNIT_EXPECT_EQ(test, in.data, i);
 		KUNIT_EXPECT_PTR_EQ(test, in.context, vt_ctx(i));

@@ -154,10 +154,12 @@ void conf_queue_read(struct conf_queue *queue, int count)
 		;
 }
 
-/* Sleeps until a call, if there are calls; a reader that polls looks again later */
-static void wait_for_call(struct conf_queue *queue, int ended)
+/*
+ * Sleeps until a call that has not been among @calls, if there are calls; a reader that
+ * polls looks again later.
+ */
+static void wait_for_call(struct conf_queue *queue, int calls, int ended)
 {
-	int calls = atomic_read(&queue->calls);
 	long jiffies = msecs_to_jiffies(VT_PATIENCE_MS);
 
 	switch (queue->cq.kind->wait_obj) {
@@ -173,8 +175,10 @@ static void wait_for_call(struct conf_queue *queue, int ended)
 		usleep_range(100, 200);
 		return;
 	case FI_WAIT_CALLBACK:
-		wait_event_timeout(queue->wait,
-				   atomic_read(&queue->calls) != calls, 1);
+		if (!wait_event_timeout(queue->wait,
+					atomic_read(&queue->calls) != calls,
+					jiffies))
+			queue->late = true;
 		return;
 	}
 }
@@ -182,11 +186,13 @@ static void wait_for_call(struct conf_queue *queue, int ended)
 void conf_queue_wait(struct conf_queue *queue, int ended)
 {
 	ktime_t limit = ktime_add_ms(ktime_get(), VT_PATIENCE_MS);
+	int calls = atomic_read(&queue->calls);
 
 	conf_queue_read(queue, INT_MAX);
 	while (conf_queue_ended(queue) < ended &&
 	       ktime_before(ktime_get(), limit)) {
-		wait_for_call(queue, ended);
+		wait_for_call(queue, calls, ended);
+		calls = atomic_read(&queue->calls);
 		conf_queue_read(queue, INT_MAX);
 	}
 }
@@ -196,6 +202,7 @@ void conf_queue_expect(struct kunit *test, struct conf_queue *queue, int ended)
 	conf_queue_wait(queue, ended);
 	KUNIT_ASSERT_EQ_MSG(test, conf_queue_ended(queue), ended, "%s",
 			    queue->cq.kind->name);
+	KUNIT_ASSERT_FALSE_MSG(test, queue->late, "%s", queue->cq.kind->name);
 }
 
 void conf_queue_check(struct kunit *test, struct conf_queue *queue)

@@ -24,6 +24,7 @@ extern const struct vt_kind conf_queue_kinds[CONF_QUEUE_KINDS];
  * @drains: an endpoint is being drained, so not only the reader calls
  * @wait: woken by each call
  * @calls: calls of the client
+ * @late: a call has not come, though there was something to read
  * @ok: operations that have succeeded
  * @failed: operations that have failed
  * @err: of the last one that has failed
@@ -43,6 +44,7 @@ struct conf_queue {
 	bool			drains;
 	wait_queue_head_t	wait;
 	atomic_t		calls;
+	bool			late;
 	atomic_t		ok;
 	atomic_t		failed;
 	int			err;

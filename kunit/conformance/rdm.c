@@ -50,8 +50,8 @@ static fi_addr_t source_of_next(struct kunit *test, struct vt_end *end)
 	struct fi_cq_data_entry entry;
 	fi_addr_t addr = 77;
 
-	KUNIT_ASSERT_EQ(test, fi_cq_sreadfrom(end->rx->cq, &entry, 1, &addr,
-					      NULL, VT_PATIENCE_MS), 1);
+	KUNIT_ASSERT_EQ(test, vt_cq_sreadfrom(end->rx->cq, &entry, 1, &addr,
+					      NULL), 1);
 	return addr;
 }
 

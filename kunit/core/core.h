@@ -14,6 +14,7 @@
 #include <kunit/test.h>
 #include "../hook/hook.h"
 #include "../lib/async.h"
+#include "../lib/patience.h"
 #include "../mock/mock.h"
 
 struct kofi_cntr;

@@ -8,8 +8,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include "async.h"
-
-#define VT_ASYNC_PATIENCE	(30 * HZ)
+#include "patience.h"
 
 static int vt_async_run(void *data)
 {
@@ -42,15 +41,19 @@ EXPORT_SYMBOL_GPL(vt_async_start);
 
 int vt_async_join(struct kunit *test, struct vt_async *thread)
 {
+	unsigned long patience = msecs_to_jiffies(VT_PATIENCE_MS);
+	bool late = !wait_for_completion_timeout(&thread->done, patience);
 	int ret;
 
-	if (!wait_for_completion_timeout(&thread->done, VT_ASYNC_PATIENCE)) {
+	if (late) {
 		KUNIT_FAIL(test, "the call of the other thread does not return");
-		return -ETIMEDOUT;
+		/* Where it has a time-out of its own, it lets go of its objects */
+		if (!wait_for_completion_timeout(&thread->done, 2 * patience))
+			return -ETIMEDOUT;
 	}
 	kthread_stop(thread->task);
 	put_task_struct(thread->task);
-	ret = thread->ret;
+	ret = late ? -ETIMEDOUT : thread->ret;
 	kfree(thread);
 	return ret;
 }

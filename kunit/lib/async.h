@@ -27,7 +27,9 @@ struct vt_async {
 
 /*
  * Between the two a case must not abort: KUNIT_EXPECT_* only.  The join fails
- * the case, and gives -ETIMEDOUT, if the call does not return.
+ * the case, and gives -ETIMEDOUT, if the call does not return in VT_PATIENCE_MS.
+ * A call that has to be woken needs a longer time-out than that, or none: when its
+ * own time is over it may find what it was not woken for, and look well.
  */
 struct vt_async *vt_async_start(struct kunit *test, int (*fn)(void *arg),
 				void *arg);

@@ -24,10 +24,9 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
+#include "patience.h"
 
 #define VT_API		FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
-/* Emulated and with all sanitizers on, an exchange may take seconds */
-#define VT_PATIENCE_MS	30000
 /* Connection data of any provider, at most */
 #define VT_EVENT_DATA	256
 

@@ -62,18 +62,18 @@ static ssize_t vt_read(struct vt_cq *cq, void *entry)
 	ssize_t ret;
 
 	if (cq->kind->wait_obj == FI_WAIT_UNSPEC)
-		return fi_cq_sread(cq->cq, entry, 1, NULL, VT_PATIENCE_MS);
+		return vt_cq_sread(cq->cq, entry, 1, NULL);
 
 	for (;;) {
 		ret = fi_cq_read(cq->cq, entry, 1);
 		if (ret != -EAGAIN || time_after(jiffies, until))
 			return ret;
 		cq->empties++;
-		if (cq->kind->wait_obj == FI_WAIT_CALLBACK)
-			wait_for_completion_timeout(&cq->event,
-						    until - jiffies + 1);
-		else
+		if (cq->kind->wait_obj != FI_WAIT_CALLBACK)
 			cond_resched();
+		else if (!wait_for_completion_timeout(&cq->event,
+						      until - jiffies + 1))
+			return -ETIMEDOUT;
 	}
 }
 

@@ -108,7 +108,7 @@ size_t vt_event(struct kunit *test, struct fid_eq *eq, u32 want,
 	ssize_t ret;
 	u32 got;
 
-	ret = fi_eq_sread(eq, &got, event, sizeof(*event), VT_PATIENCE_MS, 0);
+	ret = vt_eq_sread(eq, &got, event, sizeof(*event), 0);
 	if (ret == -FI_EAVAIL)
 		fi_eq_readerr(eq, &error, 0);
 	KUNIT_ASSERT_GE_MSG(test, ret, (ssize_t)sizeof(event->cm),
@@ -127,9 +127,8 @@ void vt_error(struct kunit *test, struct fid_eq *eq,
 	union vt_event event;
 	u32 got = 0;
 
-	KUNIT_ASSERT_EQ_MSG(test, fi_eq_sread(eq, &got, &event, sizeof(event),
-					      VT_PATIENCE_MS, 0), -FI_EAVAIL,
-			    "event %u", got);
+	KUNIT_ASSERT_EQ_MSG(test, vt_eq_sread(eq, &got, &event, sizeof(event),
+					      0), -FI_EAVAIL, "event %u", got);
 	KUNIT_ASSERT_EQ(test, fi_eq_readerr(eq, error, 0),
 			(ssize_t)sizeof(*error));
 }

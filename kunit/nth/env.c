@@ -259,7 +259,8 @@ int nth_await(struct fid_cq *cq)
 	struct fi_cq_data_entry entry;
 	ssize_t ret;
 
-	ret = fi_cq_sread(cq, &entry, 1, NULL, NTH_PATIENCE_MS);
+	ret = vt_in_time(NTH_PATIENCE_MS,
+			 fi_cq_sread(cq, &entry, 1, NULL, NTH_PATIENCE_MS));
 	if (ret == -FI_EAVAIL)
 		ret = fi_cq_readerr(cq, &error, 0) == 1 ? -error.err : -EUCLEAN;
 	return ret == 1 ? 0 : ret;

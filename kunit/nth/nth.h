@@ -23,6 +23,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include "../fakehca/fakehca.h"
+#include "../lib/patience.h"
 
 extern struct kunit_suite kofi_nth_hca_suite;
 extern struct kunit_suite kofi_nth_verbs_suite;

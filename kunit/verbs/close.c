@@ -143,8 +143,8 @@ static void reach_rejected_unread(struct kunit *test, struct vt_end *end,
 	info = vt_connreq(test, NULL);
 	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL,
 					0), 0);
-	KUNIT_ASSERT_EQ(test, fi_eq_sread(end->eq, &got, &event, sizeof(event),
-					  VT_PATIENCE_MS, FI_PEEK), -FI_EAVAIL);
+	KUNIT_ASSERT_EQ(test, vt_eq_sread(end->eq, &got, &event, sizeof(event),
+					  FI_PEEK), -FI_EAVAIL);
 }
 
 static void reach_connected(struct kunit *test, struct vt_end *end,
@@ -258,7 +258,7 @@ static void an_endpoint_can_be_closed_in_every_state(struct kunit *test)
 static void check_drain(struct kunit *test, const struct vt_stage *stage,
 			struct vt_end *end)
 {
-	int ret = fi_ep_drain(end->ep, VT_PATIENCE_MS);
+	int ret = vt_ep_drain(end->ep);
 	u8 *buf = vt_buf(test, 8);
 
 	/* There is nothing to be drained */
@@ -408,8 +408,8 @@ static void events_of_a_closed_endpoint_are_not_read(struct kunit *test)
 	vt_join(test, &pair, &vt_default_kind);
 	vt_join(test, &other, &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
-	KUNIT_ASSERT_GT(test, fi_eq_sread(eq, &got, &event, sizeof(event),
-					  VT_PATIENCE_MS, FI_PEEK), 0);
+	KUNIT_ASSERT_GT(test, vt_eq_sread(eq, &got, &event, sizeof(event),
+					  FI_PEEK), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(other.a.ep, 0), 0);
 
 	vt_close(test, &pair.b.ep->fid);

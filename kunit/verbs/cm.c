@@ -194,9 +194,9 @@ static void data_that_does_not_fit_the_event_is_cut(struct kunit *test)
 	vt_connect(test, &client, data, sizeof(data));
 
 	memset(&event, 0x5a, sizeof(event));
-	KUNIT_ASSERT_EQ(test, fi_eq_sread(vt_of(test)->eq, &got, &event,
-					  sizeof(event.cm) + 3, VT_PATIENCE_MS,
-					  0), (ssize_t)sizeof(event.cm) + 3);
+	KUNIT_ASSERT_EQ(test, vt_eq_sread(vt_of(test)->eq, &got, &event,
+					  sizeof(event.cm) + 3, 0),
+			(ssize_t)sizeof(event.cm) + 3);
 
 	vt_free_later(test, event.cm.info);
 	KUNIT_EXPECT_EQ(test, got, FI_CONNREQ);
@@ -372,8 +372,7 @@ static void expect_short_life(struct kunit *test, struct vt_end *end)
 	ssize_t ret;
 	u32 got;
 
-	ret = fi_eq_sread(end->eq, &got, &event, sizeof(event), VT_PATIENCE_MS,
-			  0);
+	ret = vt_eq_sread(end->eq, &got, &event, sizeof(event), 0);
 	if (ret == -FI_EAVAIL) {
 		KUNIT_EXPECT_GT(test, fi_eq_readerr(end->eq, &error, 0), 0);
 	} else {

@@ -48,7 +48,7 @@ static size_t next_event(struct kunit *test, struct fid_eq *eq, u32 want,
 	ssize_t ret;
 	u32 got;
 
-	ret = fi_eq_sread(eq, &got, event, sizeof(*event), VT_PATIENCE_MS, 0);
+	ret = vt_eq_sread(eq, &got, event, sizeof(*event), 0);
 	KUNIT_ASSERT_GE(test, ret, (ssize_t)sizeof(event->cm));
 	if (got == FI_CONNREQ)
 		vt_free_later(test, event->cm.info);

@@ -51,7 +51,7 @@ static struct vt_cntr bytes(struct kunit *test, u64 dirs)
 
 static int wait_for(struct vt_cntr *cntr, u64 threshold)
 {
-	return fi_cntr_wait(cntr->cntr, threshold, VT_PATIENCE_MS);
+	return vt_cntr_wait(cntr->cntr, threshold);
 }
 
 /* A case that may use remote memory */

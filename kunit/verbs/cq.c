@@ -113,8 +113,7 @@ static void the_default_format_is_context(struct kunit *test)
 	vt_recv(test, &pair.b, NULL, 0, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, NULL, 0, 0), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.b.rx->cq, entries, 1, NULL,
-					  VT_PATIENCE_MS), 1);
+	KUNIT_EXPECT_EQ(test, vt_cq_sread(pair.b.rx->cq, entries, 1, NULL), 1);
 	KUNIT_EXPECT_PTR_EQ(test, entries[0], vt_ctx(1));
 	KUNIT_EXPECT_PTR_EQ(test, entries[1], vt_ctx(7));
 }
@@ -184,17 +183,16 @@ static void sread_waits_for_its_threshold(struct kunit *test)
 
 	send_some(test, &pair, buf + 8, 2);
 	/* Waits for them, and takes none */
-	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.b.rx->cq, entries, 0, &two,
-					  VT_PATIENCE_MS), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, vt_cq_sread(pair.b.rx->cq, entries, 0, &two),
+			-EAGAIN);
 	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.b.rx->cq, entries, 8, &threshold,
 					  1000), 2);
 	send_some(test, &pair, buf + 8, 3);
-	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.b.rx->cq, entries, 8, &threshold,
-					  VT_PATIENCE_MS), 3);
+	KUNIT_EXPECT_EQ(test, vt_cq_sread(pair.b.rx->cq, entries, 8, &threshold),
+			3);
 	KUNIT_EXPECT_PTR_EQ(test, entries[2].op_context, vt_ctx(4));
 	send_some(test, &pair, buf + 8, 1);
-	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.b.rx->cq, entries, 8, NULL,
-					  VT_PATIENCE_MS), 1);
+	KUNIT_EXPECT_EQ(test, vt_cq_sread(pair.b.rx->cq, entries, 8, NULL), 1);
 }
 
 static void an_error_ends_the_wait_for_a_threshold(struct kunit *test)
@@ -209,8 +207,8 @@ static void an_error_ends_the_wait_for_a_threshold(struct kunit *test)
 	vt_recv(test, &pair.b, vt_buf(test, 8), 8, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_cq_sread(pair.b.rx->cq, entries, 8, &threshold,
-					  VT_PATIENCE_MS), -FI_EAVAIL);
+	KUNIT_EXPECT_EQ(test, vt_cq_sread(pair.b.rx->cq, entries, 8, &threshold),
+			-FI_EAVAIL);
 }
 
 static void a_signal_ends_the_next_wait_and_only_that(struct kunit *test)
@@ -368,8 +366,8 @@ static void many_completions_are_read_at_once_in_order(struct kunit *test)
 		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
 	send_some(test, &pair, buf + 8, 5);
 
-	KUNIT_EXPECT_EQ(test, fi_cq_sreadfrom(pair.b.rx->cq, entries, 3, addrs,
-					      &threshold, VT_PATIENCE_MS), 3);
+	KUNIT_EXPECT_EQ(test, vt_cq_sreadfrom(pair.b.rx->cq, entries, 3, addrs,
+					      &threshold), 3);
 	KUNIT_EXPECT_EQ(test, fi_cq_readfrom(pair.b.rx->cq, entries + 3, 5,
 					     addrs + 3), 2);
 	for (i = 0; i < 5; i++) {

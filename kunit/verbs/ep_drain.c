@@ -269,7 +269,7 @@ static void patience_ends_and_the_drain_goes_on(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(request->returned));
 
 	complete(&request->go);
-	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, VT_PATIENCE_MS), 0);
+	KUNIT_EXPECT_EQ(test, vt_ep_drain(pair.a.ep), 0);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(request->returned));
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&request->calls), 1);

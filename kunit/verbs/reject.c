@@ -223,8 +223,8 @@ static void closing_the_passive_endpoint_rejects_what_waits(struct kunit *test)
 	vt_connect(test, &one, NULL, 0);
 	vt_connreq(test, NULL);
 	vt_connect(test, &two, NULL, 0);
-	KUNIT_ASSERT_GT(test, fi_eq_sread(vt->eq, &got, &event, sizeof(event),
-					  VT_PATIENCE_MS, FI_PEEK), 0);
+	KUNIT_ASSERT_GT(test, vt_eq_sread(vt->eq, &got, &event, sizeof(event),
+					  FI_PEEK), 0);
 
 	vt_close(test, &vt->pep->fid);
 
@@ -249,8 +249,7 @@ static int no_connection(struct kunit *test, struct vt_end *end)
 		vt_error(test, end->eq, &error);
 		return -error.err;
 	}
-	if (fi_eq_sread(end->eq, &got, &event, sizeof(event), VT_PATIENCE_MS,
-			0) == -FI_EAVAIL) {
+	if (vt_eq_sread(end->eq, &got, &event, sizeof(event), 0) == -FI_EAVAIL) {
 		fi_eq_readerr(end->eq, &error, 0);
 		return -error.err;
 	}

@@ -257,9 +257,8 @@ static void srx_limit_event(struct kunit *test, struct srx_set *set)
 	struct fi_eq_entry entry = {};
 	u32 event = 0;
 
-	KUNIT_ASSERT_EQ(test, fi_eq_sread(set->eq, &event, &entry,
-					  sizeof(entry), VT_PATIENCE_MS, 0),
-			(ssize_t)sizeof(entry));
+	KUNIT_ASSERT_EQ(test, vt_eq_sread(set->eq, &event, &entry, sizeof(entry),
+					  0), (ssize_t)sizeof(entry));
 	KUNIT_EXPECT_EQ(test, event, FI_SRX_LIMIT);
 	KUNIT_EXPECT_PTR_EQ(test, entry.fid, &set->srx->fid);
 	KUNIT_EXPECT_PTR_EQ(test, entry.context, vt_ctx(77));
@@ -323,9 +322,8 @@ static void a_limit_nobody_has_read_goes_with_the_context(struct kunit *test)
 	srx_post(test, &set, 0);
 	KUNIT_ASSERT_EQ(test, srx_arm(&set, 1), 0);
 	srx_take(test, &set, 0);
-	KUNIT_ASSERT_EQ(test, fi_eq_sread(set.eq, &event, &entry, sizeof(entry),
-					  VT_PATIENCE_MS, FI_PEEK),
-			(ssize_t)sizeof(entry));
+	KUNIT_ASSERT_EQ(test, vt_eq_sread(set.eq, &event, &entry, sizeof(entry),
+					  FI_PEEK), (ssize_t)sizeof(entry));
 	vt_close(test, &set.pairs[0].b.ep->fid);
 	vt_close(test, &set.srx->fid);
 	vt_no_event(test, set.eq);

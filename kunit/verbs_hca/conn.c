@@ -48,7 +48,7 @@ void ht_event(struct kunit *test, struct fid_eq *eq, u32 want)
 	u32 got = U32_MAX;
 	ssize_t ret;
 
-	ret = fi_eq_sread(eq, &got, &event, sizeof(event), HT_PATIENCE_MS, 0);
+	ret = vt_eq_sread(eq, &got, &event, sizeof(event), 0);
 	if (ret == -FI_EAVAIL)
 		fi_eq_readerr(eq, &error, 0);
 	KUNIT_ASSERT_GE_MSG(test, ret, (ssize_t)sizeof(event.cm),
@@ -63,9 +63,8 @@ struct fi_eq_err_entry ht_error(struct kunit *test, struct fid_eq *eq)
 	union ht_event event;
 	u32 got = U32_MAX;
 
-	KUNIT_ASSERT_EQ_MSG(test, fi_eq_sread(eq, &got, &event, sizeof(event),
-					      HT_PATIENCE_MS, 0), -FI_EAVAIL,
-			    "event %u", got);
+	KUNIT_ASSERT_EQ_MSG(test, vt_eq_sread(eq, &got, &event, sizeof(event),
+					      0), -FI_EAVAIL, "event %u", got);
 	KUNIT_ASSERT_EQ(test, fi_eq_readerr(eq, &error, 0),
 			(ssize_t)sizeof(error));
 	return error;
@@ -96,8 +95,8 @@ struct fi_info *ht_connreq(struct kunit *test)
 	struct fi_info *info;
 	u32 got = U32_MAX;
 
-	KUNIT_ASSERT_GE(test, fi_eq_sread(ht_of(test)->eq, &got, &event,
-					  sizeof(event), HT_PATIENCE_MS, 0),
+	KUNIT_ASSERT_GE(test, vt_eq_sread(ht_of(test)->eq, &got, &event,
+					  sizeof(event), 0),
 			(ssize_t)sizeof(event.cm));
 	KUNIT_ASSERT_EQ(test, got, FI_CONNREQ);
 	info = ht_dup(test, event.cm.info);
@@ -134,7 +133,7 @@ int ht_wait(struct fid_cq *cq, struct ht_comp *comp)
 	struct fi_cq_data_entry entry;
 	ssize_t ret;
 
-	ret = fi_cq_sread(cq, &entry, 1, NULL, HT_PATIENCE_MS);
+	ret = vt_cq_sread(cq, &entry, 1, NULL);
 	if (ret == 1)
 		*comp = (struct ht_comp) {
 			.context	= entry.op_context,

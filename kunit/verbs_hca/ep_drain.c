@@ -24,8 +24,8 @@ static void a_device_that_refuses_is_told_of(struct kunit *test)
 				      ht_ctx(1)), 0);
 	fakehca_fail_again(ht_of(test)->hca, FAKEHCA_MODIFY_QP, 1, -EIO, 100);
 
-	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, HT_PATIENCE_MS), -EIO);
-	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, HT_PATIENCE_MS), -EIO);
+	KUNIT_EXPECT_EQ(test, vt_ep_drain(pair.a.ep), -EIO);
+	KUNIT_EXPECT_EQ(test, vt_ep_drain(pair.a.ep), -EIO);
 	KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, in, EP_DRAIN_LEN, NULL, 0,
 				      NULL), -ESHUTDOWN);
 

@@ -23,6 +23,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include "../fakehca/fakehca.h"
+#include "../lib/patience.h"
 
 extern struct kunit_suite kofi_hca_device_suite;
 extern struct kunit_suite kofi_hca_info_suite;
@@ -50,7 +51,7 @@ extern struct kunit_suite kofi_hca_context_suite;
 /* Module parameter removal_ms: an unplug has to be over by then */
 extern int ht_removal_ms;
 
-#define HT_PATIENCE_MS	30000
+#define HT_PATIENCE_MS	VT_PATIENCE_MS
 #define HT_QUIET_MS	100	/* long enough for what a worker tells */
 
 /**
