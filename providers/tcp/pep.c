@@ -10,10 +10,12 @@
  *	refused		fi_reject(), the close of the listener, or a mistake of the peer's
  *
  * A listener reads from KTCP_GREETINGS connections at a time, so peers that connect and say
- * nothing cost that much memory and no more; others wait in the backlog of the socket.  As
- * many requests may be unread as the event queue has room for; the next ones are refused.
- * Until the client accepts, the socket of each takes KTCP_EARLY_BUF bytes, and what comes in
- * one piece beyond that; debugfs.c shows all of it.
+ * nothing cost that much memory and no more; others wait in the backlog of the socket.  So do
+ * those for which there is no memory, and the listener tries again a moment later: the socket
+ * does not report once more what waits in its backlog.  As many requests may be unread as the
+ * event queue has room for; the next ones are refused.  Until the client accepts, the socket
+ * of each takes KTCP_EARLY_BUF bytes, and what comes in one piece beyond that; debugfs.c shows
+ * all of it.
  *
  * All of this happens under ktcp_cm_lock.
  */
@@ -24,6 +26,8 @@
 #include <net/tcp.h>
 #include <kofi/compat.h>
 #include "tcp.h"
+
+#define KTCP_ACCEPT_AGAIN	(HZ / 10)
 
 static struct kofi_connreqs ktcp_reqs = KOFI_CONNREQS_INIT(ktcp_reqs);
 
@@ -131,20 +135,23 @@ static void ktcp_greet(struct ktcp_pep *pep, struct ktcp_req *req)
 		ktcp_req_refuse(&req->req, ECONNREFUSED, NULL, 0);
 }
 
-/* Takes one connection; false: there is none, or no room for it now */
-static bool ktcp_accept_one(struct ktcp_pep *pep)
+/* Takes one connection; 0; -EAGAIN: there is none, or no room for it; another negative errno */
+static int ktcp_accept_one(struct ktcp_pep *pep)
 {
 	struct ktcp_req *req;
 	struct socket *sock;
+	int ret;
 
 	lockdep_assert_held(&ktcp_cm_lock);
-	if (pep->nr_greetings == KTCP_GREETINGS ||
-	    kernel_accept(pep->sk.sock, &sock, O_NONBLOCK))
-		return false;
+	if (pep->nr_greetings == KTCP_GREETINGS)
+		return -EAGAIN;
+	ret = kernel_accept(pep->sk.sock, &sock, O_NONBLOCK);
+	if (ret)
+		return ret;
 	req = kzalloc(sizeof(*req), GFP_KERNEL);
 	if (!req) {
 		sock_release(sock);
-		return false;
+		return -ENOMEM;
 	}
 	/* It has inherited the listener's */
 	sock->sk->sk_data_ready = pep->sk.data_ready;
@@ -155,13 +162,14 @@ static bool ktcp_accept_one(struct ktcp_pep *pep)
 	pep->nr_greetings++;
 	ktcp_sock_attach(&req->sk, sock, &pep->work, WORK_CPU_UNBOUND);
 	ktcp_sock_limit(&req->sk);
-	return true;
+	return 0;
 }
 
 static void ktcp_pep_work(struct work_struct *work)
 {
 	struct ktcp_pep *pep = container_of(work, struct ktcp_pep, work);
 	struct ktcp_req *req, *next;
+	int ret;
 
 	mutex_lock(&ktcp_cm_lock);
 	if (!pep->soft.kpep.listening)
@@ -169,9 +177,12 @@ static void ktcp_pep_work(struct work_struct *work)
 	do {
 		list_for_each_entry_safe(req, next, &pep->greetings, entry)
 			ktcp_greet(pep, req);
-	} while (ktcp_accept_one(pep));
+		ret = ktcp_accept_one(pep);
+	} while (!ret);
 	req = list_first_entry_or_null(&pep->greetings, struct ktcp_req, entry);
-	if (req)
+	if (ret != -EAGAIN)
+		mod_delayed_work(ktcp_type.wq, &pep->late, KTCP_ACCEPT_AGAIN);
+	else if (req)
 		mod_delayed_work(ktcp_type.wq, &pep->late,
 				 max_t(long, 1, req->deadline - jiffies));
 unlock:
