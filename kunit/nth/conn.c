@@ -165,13 +165,14 @@ const struct nth_path nth_conn_paths[] = {
 	{ "connection", prepare_client, call_connection, NTH_MAKES, NTH_CONN_ERRNOS },
 	{ "fi_connect", prepare_client, call_connect, NTH_FINAL | NTH_WORKS, NTH_CONN_ERRNOS },
 	{ "fi_endpoint, request", prepare_request, call_passive },
-	{ "fi_accept", prepare_accept, call_accept, NTH_FINAL | NTH_JOINS, NTH_CONN_ERRNOS },
+	{ "fi_accept", prepare_accept, call_accept, NTH_FINAL | NTH_JOINS | NTH_DEVICE,
+	  NTH_CONN_ERRNOS },
 	{ "fi_reject", prepare_request, call_reject, NTH_FINAL | NTH_FREE, NTH_CONN_ERRNOS },
 	{ "fi_shutdown", prepare_connected, call_shutdown, NTH_SURE },
 	{ "close, active", prepare_connected, call_close_active, NTH_SURE },
 	{ "close, passive", prepare_connected, call_close_passive, NTH_SURE },
-	{ "fi_readsgl", prepare_target, call_readsgl, NTH_ENDS, { -EINVAL } },
-	{ "fi_writesgl", prepare_target, call_writesgl, NTH_ENDS, { -EINVAL } },
+	{ "fi_readsgl", prepare_target, call_readsgl, NTH_ENDS | NTH_DEVICE, { -EINVAL } },
+	{ "fi_writesgl", prepare_target, call_writesgl, NTH_ENDS | NTH_DEVICE, { -EINVAL } },
 };
 
 const unsigned int nth_conn_count = ARRAY_SIZE(nth_conn_paths);

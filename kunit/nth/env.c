@@ -279,6 +279,11 @@ int nth_ping(struct nth_env *env)
 	return ret ? : memcmp(in, out, 64) ? -EIO : 0;
 }
 
+bool nth_is_verbs(const struct nth_env *env)
+{
+	return !strcmp(env->prov, "verbs");
+}
+
 static struct fi_info *nth_hints(const struct nth_env *env)
 {
 	struct fi_info *hints = fi_allocinfo();
@@ -292,7 +297,7 @@ static struct fi_info *nth_hints(const struct nth_env *env)
 	hints->rx_attr->size = NTH_DEPTH;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
 				      FI_MR_PROV_KEY;
-	hints->fabric_attr->prov_name = kstrdup("verbs", GFP_KERNEL);
+	hints->fabric_attr->prov_name = kstrdup(env->prov, GFP_KERNEL);
 	if (env->hca)
 		hints->domain_attr->name = kstrdup(fakehca_name(env->hca),
 						   GFP_KERNEL);
@@ -302,9 +307,11 @@ static struct fi_info *nth_hints(const struct nth_env *env)
 /* The ways to use the device; no others are asked, which takes its time */
 int nth_getinfo(struct nth_env *env, struct fi_info **info)
 {
-	return fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
-			  env->hca ? FAKEHCA_ADDR : "0.0.0.0", 0, FI_SOURCE,
-			  env->hints, info);
+	const char *node = env->hca ? FAKEHCA_ADDR :
+			   nth_is_verbs(env) ? "0.0.0.0" : "127.0.0.1";
+
+	return fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), node,
+			  0, FI_SOURCE, env->hints, info);
 }
 
 static int nth_find(struct nth_env *env)
@@ -360,10 +367,10 @@ static int nth_base(struct nth_env *env)
 	return nth_listen(env);
 }
 
-int nth_env_open(struct nth_env *env, struct kunit *test,
+int nth_env_open(struct nth_env *env, struct kunit *test, const char *prov,
 		 const struct fakehca_attr *attr)
 {
-	*env = (struct nth_env) { .test = test };
+	*env = (struct nth_env) { .test = test, .prov = prov };
 	env->mem = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, NTH_ORDER);
 	if (!env->mem)
 		return -ENOMEM;

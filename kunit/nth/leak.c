@@ -3,14 +3,18 @@
  * What kOFI has allocated and not freed.
  *
  * kmemleak takes any stale word for a pointer, and then a leak for none.  Here the
- * kernel's tracepoints tell of each allocation by kofi.ko and kofi_verbs.ko, also
+ * kernel's tracepoints tell of each allocation by kofi.ko and the providers, also
  * through kvmalloc(), kstrdup() and the like, and of its end.  When a case has closed
  * all it has opened, nothing may be left.
+ *
+ * Of what kfree_rcu() frees in bulk no tracepoint tells, so that is only counted where
+ * RCU is tiny and frees one by one.
  */
 #include <linux/bits.h>
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
@@ -44,6 +48,9 @@ static const char * const nth_between[] = {
 	"sg_kmalloc", "nth_allocates", "stack_trace", "__traceiter",
 };
 
+/* Functions that allocate what kfree_rcu() frees */
+static const char * const nth_rcu[] = { "kofi_mr_alloc+", "kofi_mr_regattr+" };
+
 static bool nth_is_between(const char *symbol)
 {
 	size_t i;
@@ -56,7 +63,13 @@ static bool nth_is_between(const char *symbol)
 
 static bool nth_is_ours(const char *symbol)
 {
-	return strstr(symbol, "[kofi]") || strstr(symbol, "[kofi_verbs]");
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(nth_rcu); i++)
+		if (!IS_ENABLED(CONFIG_TINY_RCU) && strstr(symbol, nth_rcu[i]))
+			return false;
+	return strstr(symbol, "[kofi]") || strstr(symbol, "[kofi_verbs]") ||
+	       strstr(symbol, "[kofi_loop]") || strstr(symbol, "[kofi_tcp]");
 }
 
 /* Returns who allocates, if it is kOFI; else 0 */
@@ -163,6 +176,7 @@ void nth_leak_end(struct kunit *test)
 {
 	size_t i;
 
+	rcu_barrier(); /* for kfree_rcu() */
 	WRITE_ONCE(nth_leak_watching, false);
 	for (i = 0; i < NTH_LIVE && nth_lives; i++) {
 		if (!nth_live[i].ptr)

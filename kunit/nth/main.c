@@ -4,7 +4,8 @@
  *
  * kofi_nth_hca runs on a fake HCA, where also verbs can be made to fail and what is
  * left on the device is known; kofi_nth_verbs on any other device with an IPv4
- * address.  What was not freed is for kmemleak to find.
+ * address; kofi_nth_loop and kofi_nth_tcp on the loopback address.  What was not freed
+ * is for kmemleak to find.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -62,7 +63,7 @@ static unsigned int nth_measure(struct nth_env *env,
 	return points;
 }
 
-static struct nth_env *nth_env_new(struct kunit *test,
+static struct nth_env *nth_env_new(struct kunit *test, const char *prov,
 				   const struct fakehca_attr *attr)
 {
 	struct nth_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
@@ -70,7 +71,7 @@ static struct nth_env *nth_env_new(struct kunit *test,
 
 	KUNIT_ASSERT_NOT_NULL(test, env);
 	nth_leak_begin();
-	ret = nth_env_open(env, test, attr);
+	ret = nth_env_open(env, test, prov, attr);
 	if (ret)
 		nth_env_close(env);
 	KUNIT_ASSERT_EQ(test, ret, 0);
@@ -83,12 +84,12 @@ static void nth_env_end(struct nth_env *env)
 	nth_leak_end(env->test);
 }
 
-static unsigned int nth_run_path(struct kunit *test,
+static unsigned int nth_run_path(struct kunit *test, const char *prov,
 				 const struct fakehca_attr *attr,
 				 const struct nth_path *path,
 				 const struct nth_means *means)
 {
-	struct nth_env *env = nth_env_new(test, attr);
+	struct nth_env *env = nth_env_new(test, prov, attr);
 	unsigned int points = nth_measure(env, path, means);
 
 	nth_env_end(env);
@@ -117,7 +118,7 @@ static void nth_run_own(struct kunit *test, const struct fakehca_attr *attr,
 
 	if (path->traits & means->never)
 		return;
-	points = nth_run_path(test, attr, path, means);
+	points = nth_run_path(test, "verbs", attr, path, means);
 	if (!(path->traits & (NTH_SURE | NTH_FREE)))
 		KUNIT_EXPECT_GT(test, points, 0);
 }
@@ -130,7 +131,8 @@ static void every_allocation_of_the_caller_fails_once(struct kunit *test)
 static void every_allocation_of_workers_fails_once(struct kunit *test)
 {
 	const struct nth_path *path = test->param_value;
-	unsigned int points = nth_run_path(test, &nth_attr, path, &nth_workers);
+	unsigned int points = nth_run_path(test, "verbs", &nth_attr, path,
+					   &nth_workers);
 
 	if (path->traits & NTH_WORKS)
 		KUNIT_EXPECT_GT(test, points, 0);
@@ -182,7 +184,7 @@ KUNIT_ARRAY_PARAM_DESC(nth_verb, nth_verbs, name);
 static void every_verb_fails_once(struct kunit *test)
 {
 	const struct nth_means *means = test->param_value;
-	struct nth_env *env = nth_env_new(test, &nth_attr);
+	struct nth_env *env = nth_env_new(test, "verbs", &nth_attr);
 	const struct nth_path *path;
 	unsigned int i, points = 0;
 
@@ -196,6 +198,55 @@ static void every_verb_fails_once(struct kunit *test)
 static void every_allocation_on_this_device_fails_once(struct kunit *test)
 {
 	nth_run_own(test, NULL, &nth_own_rxe);
+}
+
+/* Paths that providers without a device have */
+static const void *nth_soft_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
+				       char *desc)
+{
+	const struct nth_path *path;
+
+	nth_param = prev ? nth_param + 1 : 0;
+	while ((path = nth_nth_path(nth_param)) && path->traits & NTH_VERBS)
+		nth_param++;
+	if (path)
+		strscpy(desc, path->name, KUNIT_PARAM_DESC_SIZE);
+	return path;
+}
+
+static void nth_run_soft(struct kunit *test, const char *prov,
+			 const struct nth_means *means, bool allocates)
+{
+	unsigned int points = nth_run_path(test, prov, NULL, test->param_value,
+					   means);
+
+	if (allocates)
+		KUNIT_EXPECT_GT(test, points, 0);
+}
+
+static bool nth_soft_allocates(struct kunit *test)
+{
+	const struct nth_path *path = test->param_value;
+
+	return !(path->traits & (NTH_SURE | NTH_FREE | NTH_DEVICE));
+}
+
+/* Its workers allocate nothing */
+static void every_allocation_of_a_caller_of_loop_fails_once(struct kunit *test)
+{
+	nth_run_soft(test, "loop", &nth_own, nth_soft_allocates(test));
+}
+
+static void every_allocation_of_a_caller_of_tcp_fails_once(struct kunit *test)
+{
+	nth_run_soft(test, "tcp", &nth_own, nth_soft_allocates(test));
+}
+
+static void every_allocation_of_workers_of_tcp_fails_once(struct kunit *test)
+{
+	const struct nth_path *path = test->param_value;
+
+	nth_run_soft(test, "tcp", &nth_workers, path->traits & NTH_WORKS);
 }
 
 static struct kunit_case nth_hca_cases[] = {
@@ -227,10 +278,38 @@ struct kunit_suite kofi_nth_verbs_suite = {
 	.test_cases	= nth_verbs_cases,
 };
 
+static struct kunit_case nth_loop_cases[] = {
+	KUNIT_CASE_PARAM(every_allocation_of_a_caller_of_loop_fails_once,
+			 nth_soft_gen_params),
+	{}
+};
+
+struct kunit_suite kofi_nth_loop_suite = {
+	.name		= "kofi_nth_loop",
+	.suite_init	= nth_suite_init,
+	.suite_exit	= nth_suite_exit,
+	.test_cases	= nth_loop_cases,
+};
+
+static struct kunit_case nth_tcp_cases[] = {
+	KUNIT_CASE_PARAM(every_allocation_of_a_caller_of_tcp_fails_once,
+			 nth_soft_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_of_workers_of_tcp_fails_once,
+			 nth_soft_gen_params),
+	{}
+};
+
+struct kunit_suite kofi_nth_tcp_suite = {
+	.name		= "kofi_nth_tcp",
+	.suite_init	= nth_suite_init,
+	.suite_exit	= nth_suite_exit,
+	.test_cases	= nth_tcp_cases,
+};
+
 kunit_test_suites(&kofi_nth_hca_suite, &kofi_nth_verbs_suite,
-		  &kofi_reclaim_suite);
+		  &kofi_nth_loop_suite, &kofi_nth_tcp_suite, &kofi_reclaim_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kOFI with memory short at every point");
 MODULE_AUTHOR("the kOFI authors");
 MODULE_LICENSE("Dual BSD/GPL");
-MODULE_SOFTDEP("pre: kofi_verbs");
+MODULE_SOFTDEP("pre: kofi_verbs kofi_loop kofi_tcp");

@@ -27,6 +27,8 @@
 
 extern struct kunit_suite kofi_nth_hca_suite;
 extern struct kunit_suite kofi_nth_verbs_suite;
+extern struct kunit_suite kofi_nth_loop_suite;
+extern struct kunit_suite kofi_nth_tcp_suite;
 extern struct kunit_suite kofi_reclaim_suite;
 
 #define NTH_MANY		1000	/* more than any call needs */
@@ -56,7 +58,8 @@ struct nth_end {
 /**
  * struct nth_env - What the calls are made on
  * @test: the case
- * @hca: the fake HCA; NULL: another device
+ * @prov: name of the provider
+ * @hca: the fake HCA; NULL: another device, or none
  * @hints: what is asked of it
  * @info: a way to use the device
  * @fabric: fabric of @info
@@ -83,6 +86,7 @@ struct nth_end {
  */
 struct nth_env {
 	struct kunit		*test;
+	const char		*prov;
 	struct fakehca		*hca;
 	struct fi_info		*hints;
 	struct fi_info		*info;
@@ -118,6 +122,8 @@ struct nth_env {
  * @NTH_QUEUES: the device makes a queue for it
  * @NTH_FREE: the call allocates nothing in its caller's name
  * @NTH_WORKS: workers allocate for it
+ * @NTH_VERBS: only verbs has that
+ * @NTH_DEVICE: where there is no device, it may allocate nothing in its caller's name
  */
 enum nth_trait {
 	NTH_SURE	= 1,
@@ -127,6 +133,8 @@ enum nth_trait {
 	NTH_QUEUES	= 16,
 	NTH_FREE	= 32,
 	NTH_WORKS	= 64,
+	NTH_VERBS	= 128,
+	NTH_DEVICE	= 256,
 };
 
 /**
@@ -207,9 +215,10 @@ void nth_pause(struct nth_env *env);
 void nth_resume(struct nth_env *env);
 
 /* nth_env.c: all of these return 0 or a negative errno */
-/* On a fake HCA, or without @attr on any other device */
-int nth_env_open(struct nth_env *env, struct kunit *test,
+/* Of verbs on a fake HCA, or without @attr on any other device; or of another provider */
+int nth_env_open(struct nth_env *env, struct kunit *test, const char *prov,
 		 const struct fakehca_attr *attr);
+bool nth_is_verbs(const struct nth_env *env);
 void nth_env_close(struct nth_env *env);
 void nth_keep(struct nth_env *env, struct fid *fid);
 void nth_drop(struct nth_env *env, unsigned int to);

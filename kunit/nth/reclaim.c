@@ -423,7 +423,7 @@ static void the_data_path_allocates_nothing(struct kunit *test)
 	const char *failed;
 	int err, ret;
 
-	ret = nth_env_open(&rec->env, test, &param->attr) ? : rec_open(rec);
+	ret = nth_env_open(&rec->env, test, "verbs", &param->attr) ? : rec_open(rec);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	if (!ret) {
 		rec_watch(true);
@@ -448,7 +448,7 @@ static void what_allocates_is_seen(struct kunit *test)
 	struct fid_cntr *cntr;
 	int ret;
 
-	ret = nth_env_open(&rec->env, test, &rec->param->attr);
+	ret = nth_env_open(&rec->env, test, "verbs", &rec->param->attr);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	if (ret)
 		goto close;
@@ -510,7 +510,7 @@ static void handlers_of_events_do_not_wait_for_io(struct kunit *test)
 	int ret;
 
 	init_completion(&heard.called);
-	ret = nth_env_open(&rec->env, test, &rec->param->attr) ? :
+	ret = nth_env_open(&rec->env, test, "verbs", &rec->param->attr) ? :
 	      fi_eq_open(rec->env.fabric, &attr, &eq, &heard);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	if (!ret) {
