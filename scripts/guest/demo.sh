@@ -33,11 +33,11 @@ verdict()
 # shellcheck source=scripts/guest/pingpong.sh
 . /kofi/guest/pingpong.sh
 
-# both N ADDRESS PROVIDER
+# both N ADDRESS PROVIDER CQ: in each of these runs the client waits in another way.
 both()
 {
-	say "run $1: kernel client <-> kernel server over kOFI, $2, provider $3"
-	pingpong_start role=both addr="$2" prov="$3" ||
+	say "run $1: kernel client <-> kernel server over kOFI, $2, provider $3, cq=$4"
+	pingpong_start role=both addr="$2" prov="$3" cq="$4" ||
 		{ verdict "$1" 1 "kofi_pingpong did not load"; return; }
 	pingpong_wait
 	status=$?
@@ -65,13 +65,13 @@ to_user()
 say "kernel $(uname -r), $(rdma link show rxe0/1)"
 say ""
 modprobe -a kofi kofi_verbs || { say "kofi.ko or kofi_verbs.ko did not load"; exit 1; }
-both 1 $V4 verbs
+both 1 $V4 verbs sleep
 from_user 2 $V4 verbs
 to_user 3 $V4 verbs
-both 4 $V6 verbs
+both 4 $V6 verbs callback
 rmmod kofi_verbs || { say "kofi_verbs cannot be unloaded"; failed=$((failed + 1)); }
 modprobe -a kofi_loop kofi_tcp || { say "kofi_loop.ko or kofi_tcp.ko did not load"; exit 1; }
-both 5 127.0.0.1 loop
+both 5 127.0.0.1 loop poll
 from_user 6 127.0.0.1 tcp
 to_user 7 127.0.0.1 tcp
 if [ "$1" = storage ]; then
