@@ -62,7 +62,7 @@ lint:	## checkpatch, layout, cppcheck, kernel-doc, shellcheck on everything
 	@scripts/lint
 
 mutants:	## plant bugs in a copy: do the tests notice? SAMPLE=n SEED=s IN=folder
-	@$(if $(SAMPLE),scripts/mutants-sample '$(SAMPLE)' '$(or $(SEED),1)' $(IN),scripts/mutants)
+	@$(if $(SAMPLE),OPERATORS='$(OPERATORS)' scripts/mutants-sample '$(SAMPLE)' '$(or $(SEED),1)' $(IN),scripts/mutants)
 
 help:	## this list
 	@scripts/help
