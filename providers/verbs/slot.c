@@ -52,9 +52,11 @@ void verbs_queue_tune(struct verbs_queue *queue)
 	const struct kofi_ep_side *side = queue->side;
 	struct kofi_cntr *const *cntrs = side->ep->cntrs;
 
-	queue->counted = side->dir == FI_RECV ? cntrs[KOFI_CNTR_RECV] :
-			 cntrs[KOFI_CNTR_SEND] || cntrs[KOFI_CNTR_READ] ||
-			 cntrs[KOFI_CNTR_WRITE];
+	if (side->dir == FI_RECV)
+		queue->counted = cntrs[KOFI_CNTR_RECV];
+	else
+		queue->counted = cntrs[KOFI_CNTR_SEND] || cntrs[KOFI_CNTR_READ] ||
+				 cntrs[KOFI_CNTR_WRITE];
 	queue->fits = queue->slots && queue->ep && !queue->ep->iwarp && !queue->counted &&
 		      !side->selective &&
 		      !(READ_ONCE(side->op_flags) & ~FI_COMPLETION);
