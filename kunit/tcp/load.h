@@ -18,7 +18,7 @@ void load_join(struct kunit *test, struct vt_pair *pair, const struct fi_cq_attr
 struct load *load_start(struct kunit *test, struct vt_pair *pair);
 /* Waits until as many more have ended well; whether they have */
 bool load_goes_on(struct load *load, unsigned long more);
-/* Whoever waits for the end: each operation has ended once then */
+/* Waits for the end: each operation has ended once then */
 void load_expect_over(struct kunit *test, struct load *load);
 
 #endif /* _KUNIT_TCP_LOAD_H */

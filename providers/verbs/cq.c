@@ -181,7 +181,7 @@ static void verbs_cq_end(struct verbs_res *res)
 }
 
 static const struct verbs_res_ops verbs_cq_res_ops = {
-	.kind	= VERBS_KID_CQ,
+	.kind	= VERBS_RES_CQ,
 	.strip	= verbs_cq_strip,
 	.end	= verbs_cq_end,
 };

@@ -102,7 +102,7 @@ static struct verbs_device *verbs_device_alloc(struct ib_device *ibdev)
 	init_completion(&dev->idle);
 	init_completion(&dev->stripped);
 	mutex_init(&dev->lock);
-	for (i = 0; i < VERBS_NR_KIDS; i++)
+	for (i = 0; i < VERBS_NR_RES; i++)
 		INIT_LIST_HEAD(&dev->resources[i]);
 	return dev;
 }
@@ -154,11 +154,11 @@ static void verbs_device_tell(struct verbs_device *dev)
 	int i;
 
 	mutex_lock(&dev->lock);
-	for (i = 0; i < VERBS_NR_KIDS; i++)
+	for (i = 0; i < VERBS_NR_RES; i++)
 		list_for_each_entry(res, &dev->resources[i], entry)
 			if (res->ops->tell)
 				res->ops->tell(res);
-	for (i = 0; i < VERBS_NR_KIDS; i++)
+	for (i = 0; i < VERBS_NR_RES; i++)
 		list_for_each_entry(res, &dev->resources[i], entry)
 			if (res->ops->halt)
 				res->ops->halt(res);
@@ -171,7 +171,7 @@ static void verbs_device_strip(struct verbs_device *dev)
 	struct verbs_res *res;
 	int i;
 
-	for (i = 0; i < VERBS_NR_KIDS; i++)
+	for (i = 0; i < VERBS_NR_RES; i++)
 		list_for_each_entry(res, &dev->resources[i], entry)
 			res->ops->strip(res);
 }
@@ -181,7 +181,7 @@ static void verbs_device_end(struct verbs_device *dev)
 	struct verbs_res *res;
 	int i;
 
-	for (i = 0; i < VERBS_NR_KIDS; i++)
+	for (i = 0; i < VERBS_NR_RES; i++)
 		list_for_each_entry(res, &dev->resources[i], entry)
 			if (res->ops->end)
 				res->ops->end(res);

@@ -52,7 +52,7 @@ static void verbs_domain_strip(struct verbs_res *res)
 }
 
 static const struct verbs_res_ops verbs_domain_res_ops = {
-	.kind	= VERBS_KID_DOMAIN,
+	.kind	= VERBS_RES_DOMAIN,
 	.tell	= verbs_domain_tell,
 	.strip	= verbs_domain_strip,
 };

@@ -416,7 +416,7 @@ static void verbs_ep_strip(struct verbs_res *res)
 }
 
 static const struct verbs_res_ops verbs_ep_res_ops = {
-	.kind	= VERBS_KID_EP,
+	.kind	= VERBS_RES_EP,
 	.tell	= verbs_cm_device_gone,
 	.halt	= verbs_cm_halt,
 	.strip	= verbs_ep_strip,

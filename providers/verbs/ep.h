@@ -3,8 +3,8 @@
  * Endpoints and shared receive contexts, and what their queues do because of whose they
  * are.
  */
-#ifndef _KOFI_KOFI_CONN_H
-#define _KOFI_KOFI_CONN_H
+#ifndef _KOFI_VERBS_EP_H
+#define _KOFI_VERBS_EP_H
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
@@ -359,4 +359,4 @@ static inline bool verbs_wr_lingers(const struct verbs_ep *ep, size_t len)
 	return ep->iwarp && len >= PAGE_SIZE;
 }
 
-#endif /* _KOFI_KOFI_CONN_H */
+#endif /* _KOFI_VERBS_EP_H */

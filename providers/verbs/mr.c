@@ -408,7 +408,7 @@ static void verbs_mr_strip(struct verbs_res *res)
 }
 
 static const struct verbs_res_ops verbs_mr_res_ops = {
-	.kind	= VERBS_KID_MR,
+	.kind	= VERBS_RES_MR,
 	.strip	= verbs_mr_strip,
 };
 

@@ -40,7 +40,7 @@ static void verbs_pep_strip(struct verbs_res *res)
 }
 
 static const struct verbs_res_ops verbs_pep_res_ops = {
-	.kind	= VERBS_KID_PEP,
+	.kind	= VERBS_RES_PEP,
 	.end	= verbs_pep_end,
 	.strip	= verbs_pep_strip,
 };

@@ -147,7 +147,7 @@ static void verbs_srx_strip(struct verbs_res *res)
 }
 
 static const struct verbs_res_ops verbs_srx_res_ops = {
-	.kind	= VERBS_KID_SRX,
+	.kind	= VERBS_RES_SRX,
 	.tell	= verbs_srx_tell,
 	.strip	= verbs_srx_strip,
 };

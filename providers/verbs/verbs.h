@@ -50,13 +50,13 @@
 
 /* What stands on a device, in the order in which a removal takes it down */
 enum verbs_res_kind {
-	VERBS_KID_PEP,
-	VERBS_KID_EP,
-	VERBS_KID_SRX,
-	VERBS_KID_MR,
-	VERBS_KID_CQ,
-	VERBS_KID_DOMAIN,
-	VERBS_NR_KIDS,
+	VERBS_RES_PEP,
+	VERBS_RES_EP,
+	VERBS_RES_SRX,
+	VERBS_RES_MR,
+	VERBS_RES_CQ,
+	VERBS_RES_DOMAIN,
+	VERBS_NR_RES,
 };
 
 /**
@@ -127,7 +127,7 @@ struct verbs_device {
 	struct completion	idle;
 	struct completion	stripped;
 	struct mutex		lock;		/* of resources */
-	struct list_head	resources[VERBS_NR_KIDS];
+	struct list_head	resources[VERBS_NR_RES];
 };
 
 /**
