@@ -8,7 +8,7 @@
  *	io.c	a request: command capsule, data, response
  *
  * nvme-core and nvme-fabrics do what is not about a fabric.  Their headers are not
- * installed; scripts/nvme-headers fetches those of the running kernel.  The module is
+ * installed; scripts/build/nvme-headers fetches those of the running kernel.  The module is
  * GPL-2.0, as they are.
  */
 #ifndef _KNVME_H

@@ -5,7 +5,7 @@
  *	case side unit round value operations
  *
  * value is nanoseconds or bytes for all operations together; what becomes of it is
- * up to who reads (scripts/bench.awk).
+ * up to who reads (scripts/figures/ratios.awk).
  *
  * Locking: commands come one at a time (command.c), and readers are kept out
  * meanwhile.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Capture what goes between two ends in this guest (sourced). tcpdump is in
-# /kofi/files/tcpdump (scripts/pack-program).
+# /kofi/files/tcpdump (scripts/build/pack-program).
 
 captured=/tmp/capture.pcap
 tcpdump=/kofi/files/tcpdump

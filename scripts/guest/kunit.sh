@@ -3,7 +3,7 @@
 #
 # Load each KUnit module, print its suites' KTAP, unload everything, look for
 # leaks. Lines "#module NAME" and "#check ok|not ok TEXT" are for
-# scripts/test-kunit and scripts/check.
+# scripts/stages/kunit and scripts/check.
 #
 # SUITES="kofi_core_test ..." takes some modules only, ONLY="cq msg*" only the
 # suites and cases with these words, which may be patterns, in their names or in

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# What scripts/longrun has done in one of its guests: functions for
+# What scripts/pairs/longrun has done in one of its guests: functions for
 # scripts/guest/serve.sh, beside those of two.sh.
 
 lr=/sys/kernel/debug/kofi_longrun
