@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What is registered and what is open, for people who look for a leak:
+ * Files that list registered providers and open objects, for the search for a leak:
  *
  *	/sys/kernel/debug/kofi/providers
  *	/sys/kernel/debug/kofi/objects

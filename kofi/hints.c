@@ -5,8 +5,8 @@
  * Most wishes are just compared with what there is; one that cannot be had ends
  * in "nothing fits".  Here are the few that no provider could ever make sense
  * of: a capability without the one it modifies, an address shorter than its
- * family, a key without a length.  A client with such hints has a bug and is
- * told so, because "nothing fits" would send it looking at the hardware.
+ * family, a key without a length.  Such hints are a bug of the client, which gets -EINVAL:
+ * "nothing fits" would send its author looking at the hardware.
  *
  * Works on its arguments only.
  */

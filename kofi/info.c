@@ -12,8 +12,8 @@
  * not be had is NULL in the copy, which is therefore complete enough for
  * fi_freeinfo(), the only undo there is.  One look at the end decides.
  *
- * Nothing here is shared between threads, hence no locks: who holds a fi_info
- * sees to it that nobody changes it meanwhile.
+ * No function here shares data between threads, so there are no locks: the holder of a
+ * fi_info keeps it unchanged during the call.
  */
 #include <linux/module.h>
 #include <linux/slab.h>

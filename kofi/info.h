@@ -26,14 +26,14 @@
 	 FI_TRIGGER | FI_FENCE | FI_LOCAL_COMM | FI_REMOTE_COMM | \
 	 FI_RMA_PMEM | FI_REMOTE_INV)
 
-/* The same, but each completion pays for them: only for those who ask */
+/* Secondary capabilities that cost each completion: only where hints ask for them */
 #define KOFI_COSTLY_CAPS	(FI_SOURCE | FI_SOURCE_ERR)
 
 #define KOFI_MSG_DIRECTIONS	(FI_SEND | FI_RECV)
 #define KOFI_TARGET_DIRECTIONS	(FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define KOFI_RMA_DIRECTIONS	(FI_READ | FI_WRITE | KOFI_TARGET_DIRECTIONS)
 
-/* Registration modes that matter only to who is the target of RMA */
+/* Registration modes that matter to a target of RMA only */
 #define KOFI_TARGET_MR_MODES \
 	(FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_RMA_EVENT)
 

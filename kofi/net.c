@@ -4,17 +4,17 @@
  *
  * A fabric belongs to a namespace and does not keep it: a container that is gone must
  * not live on because a kernel client in it has something open.  When a namespace goes,
- * each fabric in it is taken out of the namespace's list and its provider is told, by
- * ->net_exit, the newest fabric first, so that a provider on another comes before that
- * one.  After that nothing of ours uses the namespace; what the client has open are
- * shells, as after the removal of a device.
+ * the core takes each fabric in it out of the namespace's list and calls the
+ * ->net_exit of its provider, for the newest fabric first, so that a provider that stands on
+ * another comes first.  After that nothing of ours uses the namespace; the client's objects
+ * are shells, as after the removal of a device.
  *
  * This is the exit of a pernet device, not of a pernet subsystem: it comes while
  * addresses, routes and interfaces are still there, so that connections can be ended
  * in good order, and before the exit of what providers stand on (rdma_cm is a pernet
  * subsystem).
  *
- * A namespace goes when its last reference does.  Whoever opens a fabric holds one
+ * A namespace goes when its last reference does.  fi_fabric() holds one
  * during the call, so a namespace does not go before its fabric is in the list.
  *
  * ->net_exit and ->close of one fabric do not run at the same time: each sets

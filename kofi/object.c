@@ -14,9 +14,9 @@
  *	   (provider's close)	may refuse; then the object is open again
  *	kofi_obj_free()		lets go of what it is bound to and of the parent
  *
- * users counts who needs the object: its children, the objects it is bound to,
+ * users counts what needs the object: its children, the objects it is bound to,
  * and bind calls in progress.  It goes from 0 to KOFI_CLOSING by one atomic
- * step, and nobody can become a user from then on; so an open or a bind that
+ * step, and from then on the count cannot grow; so an open or a bind that
  * meets fi_close() gets -EBUSY, or fi_close() does.  The memory of an object
  * that one thread closes while another still uses the pointer is the client's
  * concern.

@@ -120,7 +120,7 @@ u32 kofi_mr_mode_needed(u64 caps, u32 mr_mode)
 	if (kofi_caps_expand(caps) & KOFI_TARGET_DIRECTIONS)
 		return mr_mode;
 
-	/* Who needs no registration at all need not know how to do it */
+	/* A client that needs no registration need not say how it registers */
 	if (!(mr_mode & (FI_MR_LOCAL | FI_MR_HMEM | FI_MR_COLLECTIVE)))
 		return 0;
 	return mr_mode & ~KOFI_TARGET_MR_MODES;

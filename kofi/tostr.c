@@ -14,8 +14,8 @@
  * All output goes through text_add(), which stops at the end of the buffer: a
  * text that does not fit is cut, and always terminated.
  *
- * No locks and no allocations: the data belongs to the caller, who keeps it as
- * it is meanwhile, and the tables are constant.
+ * No locks and no allocations: the caller keeps its data unchanged during the call, and the
+ * tables are constant.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>

@@ -33,13 +33,13 @@ void kofi_why_listen(struct kofi_why *why, struct fi_reason *reasons,
 		     size_t room);
 void kofi_why_unlisten(struct kofi_why *why);
 
-/* Who listens to the query that runs in this task; NULL: nobody does */
+/* The list of reasons of the query that runs in this task; NULL: there is none */
 struct kofi_why *kofi_why_current(void);
 
 /* @why->next is complete but for the provider's name */
 void kofi_why_add(struct kofi_why *why);
 
-/* A reason in words, for dynamic debug and for whoever listens */
+/* A reason in words, for dynamic debug and for the list of reasons, if there is one */
 __printf(5, 6) void kofi_why_say(enum fi_reason_kind kind, int err,
 				 const char *domain_name, const char *field,
 				 const char *fmt, ...);

@@ -5,11 +5,11 @@
  * A counter is two numbers: what has succeeded, and how many operations have
  * failed.  The provider adds to them when operations complete, from wherever
  * that happens; the client reads, adds, sets and sleeps in fi_cntr_wait().
- * Nothing has to be told apart or given back, so a counter has no limit and
+ * Counts are not distinguished and not given back, so a counter has no limit and
  * needs no memory of its own beyond the two.
  *
- * A provider that also queues completions queues first and counts then: who has
- * seen the counter move finds the completion.
+ * A provider that also queues completions queues first and counts then: a client
+ * that has seen the counter move finds the completion.
  */
 #ifndef _KOFI_CNTR_H
 #define _KOFI_CNTR_H

@@ -31,7 +31,7 @@ static inline bool kofi_is_vmalloc_or_module_addr(const void *addr)
 #define kofi_sock_no_task_frag(sk)	((sk)->sk_use_task_frag = false)
 #endif
 
-/* 6.10 gives those who wait for the pages of a send a table of calls */
+/* Since 6.10 a ubuf_info points to a table of calls */
 #if KERNEL_VERSION(6, 10, 0) > LINUX_VERSION_CODE
 struct sk_buff;
 struct ubuf_info;
@@ -52,14 +52,14 @@ struct ubuf_info_ops {
 #define KOFI_IB_CQ_UDATA	struct uverbs_attr_bundle
 #endif
 
-/* 6.17 tells a device's reg_user_mr about DMA handles */
+/* Since 6.17 reg_user_mr of a device has a parameter for DMA handles */
 #if KERNEL_VERSION(6, 17, 0) > LINUX_VERSION_CODE
 #define KOFI_IB_DMAH_PARAM
 #else
 #define KOFI_IB_DMAH_PARAM	struct ib_dmah *dmah,
 #endif
 
-/* 6.18 tells a generator of KUnit parameters which case they are for */
+/* Since 6.18 a generator of KUnit parameters has the test as a parameter */
 #if KERNEL_VERSION(6, 18, 0) > LINUX_VERSION_CODE
 #define KOFI_KUNIT_PARAM_TEST
 #else

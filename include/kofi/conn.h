@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The states of an endpoint and of its connection, and what its client is told.
+ * The states of an endpoint and of its connection, and the events of its client.
  *
  *	OPEN --enable--> ENABLED --connect, accept--> CONNECTING --> CONNECTED
  *	any --refused, shut down, broken--> DOWN
@@ -50,7 +50,7 @@ enum kofi_conn_state {
  * @ended: FI_SHUTDOWN, or an error
  * @timeout: FI_OPT_CONNECT_TIMEOUT, milliseconds; 0: none
  * @late: runs when that time has passed; the provider's
- * @changed: the state is another one, of which the client has not been told yet; for
+ * @changed: the state has changed, and its event is not queued yet; for
  *	providers whose data path looks at something else than @state; or NULL
  */
 struct kofi_conn {

@@ -18,7 +18,7 @@
  * it calls kofi_ep_room(), which costs a look at one word while nobody waits.  Then the
  * client's ready callback is due, once, in the context of the queue of that direction.
  * To lose no wake-up the provider looks for room once more between kofi_ep_want_room()
- * and -EAGAIN.  Where no event tells of room, as with a device that was busy,
+ * and -EAGAIN.  Where no event announces room, as with a device that was busy,
  * kofi_ep_want_later() has the client try again after a moment.
  */
 #ifndef _KOFI_EP_H

@@ -108,7 +108,7 @@ static inline struct kofi_eq *to_kofi_eq(struct fid *fid)
 }
 
 /**
- * kofi_eq_post() - Queue an event and tell the client
+ * kofi_eq_post() - Queue an event and wake the client
  * @eq: the queue
  * @event: filled; not queued at the moment
  *

@@ -29,9 +29,9 @@ struct kofi_pep;
  *	-EADDRINUSE, -EADDRNOTAVAIL, -ENODEV and the like
  * @listen: from now on requests may come; 0 or negative errno
  * @stop: once: no request comes any more, and the address, if there was one, is free
- * @refuse: tell the peer, with @err and connection data, that there is no connection, and
+ * @refuse: reject the peer's request, with @err and connection data, and
  *	free the request; returns -ECONNABORTED if the peer has given up, or 0
- * @free: free the object, which nobody uses any more
+ * @free: free the object, which is in use no more
  *
  * All of them may sleep.
  */

@@ -154,7 +154,7 @@ int kofi_provider_register(u32 version, struct kofi_provider *provider);
  * @provider: a registered provider
  *
  * New calls do not see it from now on.  Returns when every call inside it has
- * come back and every object of it is closed; the log tells every ten seconds
+ * come back and every object of it is closed; the log says every ten seconds
  * that it waits.  Not to be called from inside one of its own calls.
  *
  * Context: may sleep, for as long as clients keep objects open.

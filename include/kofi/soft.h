@@ -90,10 +90,10 @@ struct kofi_soft_ep;
  *	being closed; it may have none.  Sets kofi_soft_ep.srx.  May sleep
  * @shut: end the connection, or the attempt; the error is reported if it did not stand,
  *	positive.  @lock is held
- * @gone: the namespace goes; the connection has been told.  @lock is held
- * @close: fi_close() has begun: nobody finds the endpoint any more, and as @shut.  @lock
+ * @gone: the namespace goes; the connection has had its event.  @lock is held
+ * @close: fi_close() has begun: no lookup finds the endpoint any more, and as @shut.  @lock
  *	is held
- * @free: nobody uses the endpoint any more, and kofi_soft_ep_fini() is due.  May sleep
+ * @free: the endpoint is in use no more, and kofi_soft_ep_fini() is due.  May sleep
  * @fabrics: &struct kofi_soft_fabric; guarded by @lock
  */
 struct kofi_soft_type {

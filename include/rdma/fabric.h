@@ -405,8 +405,8 @@ struct fi_ep_attr {
  * @domain: an open domain that the result must belong to (hints only)
  * @name: name of the domain
  * @threading: which calls the client promises not to make at the same time
- * @control_progress: who moves control operations along
- * @data_progress: who moves data transfers along
+ * @control_progress: whether control operations progress without the client
+ * @data_progress: whether data transfers progress without the client
  * @progress: another name of @data_progress
  * @resource_mgmt: FI_RM_ENABLED: queues cannot be overrun
  * @av_type: kind of address vector

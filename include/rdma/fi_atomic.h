@@ -18,7 +18,7 @@
  *			none
  *	-EINVAL		not on this type, or an address that is no multiple of its
  *			size, or vectors of different lengths
- *	-E2BIG		more elements than the valid calls tell
+ *	-E2BIG		more elements than the valid calls report
  */
 #ifndef _RDMA_FI_ATOMIC_H
 #define _RDMA_FI_ATOMIC_H
@@ -32,7 +32,7 @@
 #define FI_COMPARE_ATOMIC	BIT_ULL(59)
 
 /**
- * struct fi_atomic_attr - What fi_query_atomic() tells
+ * struct fi_atomic_attr - The limits that fi_query_atomic() reports
  * @count: most elements of one call
  * @size: bytes of an element
  */

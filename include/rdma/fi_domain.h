@@ -47,7 +47,7 @@ enum fi_buf_type {
  * @count: addresses that are expected, a hint
  * @ep_per_node: endpoints of each node that are expected, a hint; 0: unknown
  * @name: NULL; libfabric shares a vector that has a name between processes
- * @map_addr: NULL; likewise
+ * @map_addr: NULL; libfabric maps a shared vector there
  * @flags: FI_AV_USER_ID: fi_av_set_user_id() will be used, and an address has the id
  *	FI_ADDR_NOTAVAIL until it is; FI_SYMMETRIC: every node has as many endpoints,
  *	with the same service numbers in a row, a hint; FI_EVENT: insertions end by an
@@ -145,7 +145,7 @@ struct fi_mr_dmabuf {
 };
 
 /**
- * struct fi_mr_auth_key - Who may use a region, in a domain with FI_AV_AUTH_KEY
+ * struct fi_mr_auth_key - The peers that may use a region, in a domain with FI_AV_AUTH_KEY
  * @av: the address vector
  * @src_addr: the only peer that may use it; with FI_AUTH_KEY, the authorization key
  *	that a peer must have.  &struct fi_mr_attr's auth_key points to this structure
@@ -405,7 +405,7 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  * that go straight to the provider as those that transfer data do:
  *
  *	fi_mr_regattr(), fi_mr_bind()			once
- *	fi_mr_enable(), a send that tells the peer	per operation
+ *	fi_mr_enable(), a send with the key		per operation
  *	fi_mr_disable(), fi_mr_refresh()		before the next one
  *
  * If the send fails, fi_mr_disable() with FI_DISCARD undoes fi_mr_enable().  A client that
@@ -444,8 +444,8 @@ int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, u64 flags);
  * @mr: the region
  *
  * The registration is queued at the endpoint and goes to the device together
- * with the endpoint's next operation, in front of it: the one that tells the
- * peer.  fi_mr_key() is new each time and good as soon as the call returns.
+ * with the endpoint's next operation, in front of it: the send that has the
+ * key.  fi_mr_key() is new each time and good as soon as the call returns.
  * Takes a place in the transmit queue.  There is no completion; if the
  * registration fails, so does the operation behind it.
  *
@@ -517,7 +517,7 @@ static inline int fi_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr
 }
 
 /**
- * fi_mr_desc() - What operations of the same domain are told to use a region
+ * fi_mr_desc() - The descriptor by which operations of the same domain use a region
  * @mr: an open region
  *
  * Passed as the descriptor of a buffer within the region, it saves the mapping of

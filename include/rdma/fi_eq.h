@@ -8,13 +8,13 @@
  *
  *	FI_WAIT_NONE		the caller polls with fi_cq_read(); no interrupt
  *	FI_WAIT_UNSPEC		the caller sleeps in fi_cq_sread()
- *	FI_WAIT_CALLBACK	a handler is told that the queue is not empty
+ *	FI_WAIT_CALLBACK	a handler runs when the queue is not empty
  *	FI_WAIT_DONE		each operation has a callback of its own
  *
  * The handler of FI_WAIT_CALLBACK runs in softirq or workqueue context, never
  * twice at the same time for one queue.  It is called when the first entry
  * arrives after a read found the queue empty (and for the very first entry), so
- * it, or whoever it wakes, reads until -EAGAIN.  An event queue knows the first
+ * it, or the thread that it wakes, reads until -EAGAIN.  An event queue knows the first
  * three kinds; its handler runs in process context.
  *
  * With FI_WAIT_DONE the context of every operation is NULL or points to a struct
@@ -563,7 +563,7 @@ static inline ssize_t fi_cq_sreadfrom(struct fid_cq *cq, void *buf,
 }
 
 /**
- * fi_cq_signal() - Wake whoever sleeps in fi_cq_sread(), or the next to do so
+ * fi_cq_signal() - Wake the callers of fi_cq_sread(), or the next one
  * @cq: the queue
  *
  * Context: any.
@@ -600,7 +600,7 @@ static inline const char *fi_cq_strerror(struct fid_cq *cq, int prov_errno,
  * @context: the client's pointer
  *
  * fi_ep_bind() it with FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ or
- * FI_REMOTE_WRITE, as far as the provider can tell these: it counts the
+ * FI_REMOTE_WRITE, as far as the provider can distinguish them: it counts the
  * operations of that kind.  Several endpoints may share a counter.
  *
  * Context: may sleep.
@@ -687,7 +687,7 @@ static inline int fi_cntr_set(struct fid_cntr *cntr, u64 value)
  * @value: the number
  *
  * What fails at the same time may be lost.  The caller counts as having read
- * the number; who sleeps in fi_cntr_wait() is told of a change.
+ * the number; a change wakes the callers of fi_cntr_wait().
  *
  * Context: any.
  * Return: 0.

@@ -253,7 +253,7 @@ static inline ssize_t fi_inject_write(struct fid_ep *ep, const void *buf,
 }
 
 /**
- * fi_writedata() - Write remote memory and tell the peer
+ * fi_writedata() - Write remote memory and give the peer a completion with data
  * @ep: the endpoint
  * @buf: as fi_write()
  * @len: as fi_write()
@@ -316,8 +316,8 @@ static inline ssize_t fi_inject_writedata(struct fid_ep *ep, const void *buf,
  * @flags: FI_COMPLETION, FI_FENCE, FI_INJECT_COMPLETE, FI_TRANSMIT_COMPLETE; they
  *	replace op_flags
  *
- * kernel: for those who serve requests, each with memory that the peer has exposed
- * for it.  A move is one operation: one completion, one error, which may come when
+ * kernel: for servers of requests, each with memory that the peer has exposed
+ * for it.  The call is one operation: one completion, one error, which may come when
  * part of the bytes have been moved.  Its order to other operations of the endpoint
  * is not defined; wait for the completion.
  *

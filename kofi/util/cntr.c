@@ -2,16 +2,16 @@
 /*
  * The counter of include/kofi/cntr.h.
  *
- * The numbers are atomic and no lock guards them.  Whoever changes one looks for
- * sleepers afterwards; a sleeper enters the wait queue before it looks at the
+ * The numbers are atomic and no lock guards them.  A thread that changes one looks
+ * for sleepers afterwards; a sleeper enters the wait queue before it looks at the
  * numbers.  With a full barrier on each side one of the two sees the other, so
  * no wake-up is lost.  A sleeper's entry in the wait queue has its threshold: it
- * is woken when there is something to tell, not for each operation that counts.
+ * is woken when its threshold is reached, not for each operation that counts.
  * Its time is that of the clock and not of jiffies, which may lag behind and then
  * catch up: a wait is never shorter than the client asked for.
  *
- * An error is told (-FI_EAVAIL) to whoever sleeps when it happens, and to whoever
- * comes until the client has looked at the number of errors.  So an operation
+ * An error ends (-FI_EAVAIL) the waits that sleep when it happens, and each wait that
+ * begins before the client has looked at the number of errors.  So an operation
  * that fails between its post and fi_cntr_wait() does not leave its client
  * asleep.  @changes and @seen know about that; comparing numbers of errors would
  * miss one that is set back while a sleeper wakes up.
@@ -44,7 +44,7 @@ static struct kofi_cntr *to_cntr(struct fid_cntr *cntr)
 	return container_of(cntr, struct kofi_cntr, cntr);
 }
 
-/* What to tell the sleeper; -EAGAIN: nothing yet */
+/* The result of a wait; -EAGAIN: it goes on */
 static int kofi_cntr_look(const struct kofi_cntr_waiter *waiter)
 {
 	struct kofi_cntr *cntr = waiter->cntr;
@@ -72,7 +72,7 @@ static void kofi_cntr_changed(struct kofi_cntr *cntr)
 {
 	/* Pairs with the barrier of prepare_to_wait_event() */
 	smp_mb__after_atomic();
-	/* Who enters the queue after this look sees the new numbers */
+	/* A sleeper that enters the queue after this look sees the new numbers */
 	if (waitqueue_active(&cntr->wait))
 		wake_up(&cntr->wait);
 }
@@ -89,7 +89,7 @@ void kofi_cntr_adderr(struct kofi_cntr *cntr, u64 value)
 	if (!value)
 		return;
 	atomic64_add(value, &cntr->errors);
-	/* Who sees the change sees the number; pairs with kofi_cntr_readerr() */
+	/* A thread that sees the change sees the number; pairs with kofi_cntr_readerr() */
 	smp_mb__before_atomic();
 	atomic_inc(&cntr->changes);
 	kofi_cntr_changed(cntr);
@@ -101,7 +101,7 @@ static u64 kofi_cntr_read(struct fid_cntr *cntr)
 	return atomic64_read(&to_cntr(cntr)->value);
 }
 
-/* At worst, what happens meanwhile is in the number and told once more */
+/* At worst an error that happens meanwhile is in the number and reported once more */
 static u64 kofi_cntr_readerr(struct fid_cntr *fid_cntr)
 {
 	struct kofi_cntr *cntr = to_cntr(fid_cntr);
@@ -134,7 +134,7 @@ static int kofi_cntr_client_adderr(struct fid_cntr *cntr, u64 value)
 	return 0;
 }
 
-/* Who sets the number knows it; but those who sleep are told */
+/* The caller knows the number it sets; sleepers are woken by it */
 static int kofi_cntr_seterr(struct fid_cntr *fid_cntr, u64 value)
 {
 	struct kofi_cntr *cntr = to_cntr(fid_cntr);

@@ -4,7 +4,7 @@
  *
  * Three things are called in the context of a queue: the callback of an operation
  * (FI_WAIT_DONE), the handler (FI_WAIT_CALLBACK), and struct kofi_cq_call.
- * Whoever calls one holds the token, cq->runner, which is the task; so no two of
+ * The task that calls one holds the token, cq->runner, which names the task; so no two of
  * them run at the same time, and a close from inside a callback is recognised.
  *
  * The runner is

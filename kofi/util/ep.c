@@ -3,8 +3,8 @@
  * The common part of endpoints, include/kofi/ep.h.
  *
  * Everything here but kofi_ep_count() and the word that there is room belongs to control
- * calls.  kofi_ep_side.wanted is set by a call that fails, and cleared by whoever makes
- * the ready call due, in one atomic step; so one -EAGAIN is followed by one call at most.
+ * calls.  kofi_ep_side.wanted is set by a call that fails, and cleared by the thread that
+ * makes the ready call due, in one atomic step; so one -EAGAIN is followed by one call at most.
  */
 #include <linux/module.h>
 #include <kofi/ep.h>

@@ -12,7 +12,7 @@
  * and a list with room for as many elements as it may have pages.
  *
  * fi_mr_enable() waits for nothing and queues nothing, so fi_mr_disable() can follow
- * at once, whether the peer has been told the key or not.  With FI_DISCARD the key ends
+ * at once, whether the peer knows the key or not.  With FI_DISCARD the key ends
  * at once, unless a peer has used it.
  *
  * Calls on one region come one after the other; the client promises that.  The end of

@@ -33,7 +33,7 @@
  * what it has found in the table.  Messages that wait stand in a table under both of their
  * keys, as a receive looks for one of them, and in a list for receives with bits to ignore.
  *
- * Who may run at the same time
+ * What may run at the same time
  *
  * All steps of a match are made under kofi_srx.lock, so a message and a receive that meet
  * find each other: whichever comes second sees the first.  Completions, calls of the
