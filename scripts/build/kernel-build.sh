@@ -1,9 +1,21 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Build a kernel from Debian's linux-source-6.12 (sourced, after lib.sh). The
-# result is cached under the version of the source and a hash of the
+# Build a kernel from Debian's linux-source-6.12, or from another source (sourced, after
+# lib.sh). The result is cached under the version of the source and a hash of the
 # configuration and the patches, if there are any, so it is built once.
+
+# config NAME: the file with its options
+config()
+{
+	local file=$KOFI_TOP/scripts/configs/$1
+
+	if [ -e "$file.config" ]; then
+		echo "$file.config"
+	else
+		echo "$file-6.12.config"
+	fi
+}
 
 # check_config NAME HOME: every option of HOME/fragment must have survived Kconfig.
 check_config()
@@ -19,7 +31,7 @@ check_config()
 		say "    $line did not survive Kconfig"
 		bad=1
 	done <"$2/fragment"
-	[ $bad -eq 0 ] || die "fix scripts/configs/$1-6.12.config: a dependency is missing"
+	[ $bad -eq 0 ] || die "fix $(config "$1"): a dependency is missing"
 }
 
 # patches NAME: those of a kernel, and those of all.
@@ -45,33 +57,40 @@ patch_source()
 # what is different from that other one.
 fragment()
 {
-	local file=$KOFI_TOP/scripts/configs/$1-6.12.config base
+	local file base
 
+	file=$(config "$1")
 	base=$(sed -n 's/^# base: //p' "$file")
 	[ -z "$base" ] ||
 		awk -F = 'FNR == NR { mine[$1]; next }
 			!/^CONFIG_/ || !($1 in mine)' \
-			"$file" "$KOFI_TOP/scripts/configs/$base-6.12.config"
+			"$file" "$(config "$base")"
 	cat "$file"
 }
 
-# build_kernel NAME ARCH IMAGE TARGET OBJECTS TIME: make it ready and print its
+# build_kernel NAME ARCH IMAGE TARGET OBJECTS TIME [DEB]: make it ready and print its
 # home (see scripts/build/kernel); the build log is build.log in it. IMAGE is what
 # boots, inside the build folder; TARGET makes it. OBJECTS, the number of object
-# files of a finished build, and TIME are only told.
+# files of a finished build, and TIME are shown only. DEB is another source than that of
+# 6.12, and is built without patches.
 build_kernel()
 {
-	local name=$1 arch=$2 image=$3 target=$4 objects=$5 time=$6
+	local name=$1 arch=$2 image=$3 target=$4 objects=$5 time=$6 deb=${7:-} patches=''
 	local patch version home src make inputs
 
-	[ -n "$(candidate linux-source-6.12)" ] || "$KOFI_TOP/scripts/deps" update
-	version=$(candidate linux-source-6.12)
-	inputs=$({ fragment "$name"; patches "$name" | xargs -r cat; } | sha256sum | cut -c1-8)
+	if [ -n "$deb" ]; then
+		version=$(basename "$deb" _all.deb)
+	else
+		[ -n "$(candidate linux-source-6.12)" ] || "$KOFI_TOP/scripts/deps" update
+		version=$(candidate linux-source-6.12)
+		patches=$(patches "$name")
+	fi
+	inputs=$({ fragment "$name"; xargs -r cat <<<"$patches"; } | sha256sum | cut -c1-8)
 	home=$KOFI_CACHE/kernel/$name-$version-$inputs
 	lock "$home.lock"
 	if [ ! -e "$home/release" ]; then
-		src=$(unpack_source "$(fetch_deb linux-source-6.12)")
-		for patch in $(patches "$name"); do
+		src=$(unpack_source "${deb:-$(fetch_deb linux-source-6.12)}")
+		for patch in $patches; do
 			patch_source "$src" "$patch"
 		done
 		mkdir -p "$home"
