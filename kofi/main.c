@@ -8,7 +8,7 @@
  */
 #include <linux/module.h>
 #include "kofi.h"
-#include "util/cq.h"
+#include "util/cq/cq.h"
 
 u32 fi_version(void)
 {

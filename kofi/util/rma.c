@@ -7,7 +7,7 @@
  * byte is copied, so an operation with a range that is refused changes nothing.
  *
  * The lengths of the ranges come from a peer, but each is at most that of its region,
- * and a region is so short that the sum of all cannot overflow (mr_map.c).
+ * and a region is so short that the sum of all cannot overflow (mr/map.c).
  */
 #include <linux/err.h>
 #include <linux/module.h>

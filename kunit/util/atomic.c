@@ -10,7 +10,7 @@
 #include <kofi/atomic.h>
 #include <kofi/iov.h>
 #include "atomic_model.h"
-#include "mr.h"
+#include "mr/mr.h"
 
 #define BOTH		(FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define KEY		7

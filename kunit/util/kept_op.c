@@ -5,7 +5,7 @@
  */
 #include <linux/sizes.h>
 #include <kofi/kept_op.h>
-#include "mr.h"
+#include "mr/mr.h"
 
 #define MAX_MSG		(2 * PAGE_SIZE)
 #define INJECT		64

@@ -7,7 +7,7 @@
 #include <kofi/cntr.h>
 #include <kofi/iov.h>
 #include <kofi/rma.h>
-#include "mr.h"
+#include "mr/mr.h"
 
 #define BOTH		(FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define NR_REGIONS	3

@@ -10,7 +10,7 @@
 
 #include <kofi/mr_map.h>
 #include <kofi/provider.h>
-#include "util.h"
+#include "../util.h"
 
 /**
  * struct ut_domain - A domain

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Between soft_domain.c, soft_ep.c and soft_op.c; see kofi/soft.h. */
+/* Between domain.c, ep.c and op.c; see kofi/soft.h. */
 #ifndef _KOFI_UTIL_SOFT_H
 #define _KOFI_UTIL_SOFT_H
 

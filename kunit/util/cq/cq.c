@@ -5,8 +5,8 @@
  * where clients are called in cq_run.c.
  */
 #include <kofi/cq.h>
-#include "../lib/async.h"
-#include "util.h"
+#include "../../lib/async.h"
+#include "../util.h"
 
 #define NR_COMPS	200
 

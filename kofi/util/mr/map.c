@@ -33,7 +33,7 @@
  * Look-ups may stand at a region without a reference, so the region is freed after a
  * grace period.  The list is freed before that: only an access looks at it.
  *
- * mr_ep.c has the calls that give a region a key and take it back.  Every other region
+ * ep.c has the calls that give a region a key and take it back.  Every other region
  * has its key from the registration to the close.
  */
 #include <linux/err.h>

@@ -9,8 +9,8 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <kofi/cq.h>
-#include "../lib/async.h"
-#include "util.h"
+#include "../../lib/async.h"
+#include "../util.h"
 
 #define NR_OPS		300
 #define PATIENCE	(20 * HZ)

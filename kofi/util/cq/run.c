@@ -27,7 +27,7 @@
 #include <linux/cpumask.h>
 #include <linux/sched.h>
 #include <linux/wait_bit.h>
-#include "../kofi.h"
+#include "../../kofi.h"
 #include "cq.h"
 
 static struct workqueue_struct *kofi_comp_wq;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the files of the receive side share: srx.c (matching), srx_table.c (look-up by
- * key), srx_rx.c (receives, from match to release), srx_peek.c (FI_PEEK and FI_CLAIM),
- * srx_end.c (cancel, withdraw, close), srx_opt.c (init, options) and srx_ctx.c (shared
+ * What the files of the receive side share: srx.c (matching), table.c (look-up by
+ * key), rx.c (receives, from match to release), peek.c (FI_PEEK and FI_CLAIM),
+ * end.c (cancel, withdraw, close), opt.c (init, options) and ctx.c (shared
  * receive contexts).
  */
 #ifndef _KOFI_UTIL_SRX_H
@@ -58,7 +58,7 @@ static inline bool kofi_srx_is_shared(const struct kofi_srx *srx)
 	return srx->ep->ep.fid.fclass == FI_CLASS_SRX_CTX;
 }
 
-/* srx_table.c */
+/* table.c */
 int kofi_srx_table_init(struct kofi_srx_table *table, size_t entries);
 void kofi_srx_table_destroy(struct kofi_srx_table *table);
 void kofi_srx_key_set(const struct kofi_srx *srx, struct kofi_srx_key *key,
@@ -83,7 +83,7 @@ void kofi_srx_take_msg(struct kofi_srx *srx, struct kofi_srx_msg *msg,
 		       struct kofi_srx_due *due);
 void kofi_srx_multi_refilled(struct kofi_bufpool *pool);
 
-/* srx_rx.c */
+/* rx.c */
 struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct kofi_op *op);
 int kofi_rx_set_list(struct kofi_rx *rx, const struct kofi_op *op);
 struct kofi_rx *kofi_rx_take(struct kofi_rx *rx,
@@ -95,10 +95,10 @@ void kofi_rx_put(struct kofi_rx *rx);
 void kofi_rx_give_back(struct kofi_rx *rx, struct kofi_ep *ep);
 struct kofi_comp *kofi_rx_refuse(struct kofi_rx *rx, int err);
 
-/* srx_opt.c */
+/* opt.c */
 void kofi_srx_free(struct kofi_srx *srx);
 
-/* srx_peek.c */
+/* peek.c */
 int kofi_srx_peek(struct kofi_srx *srx, struct kofi_rx *rx,
 		  const struct kofi_op *op);
 int kofi_srx_claim(struct kofi_srx *srx, struct kofi_rx *rx,

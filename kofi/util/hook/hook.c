@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Hooks: discovery, objects and control calls of include/kofi/hook.h.  Data transfers
- * are in hook_data.c, queues and counters in hook_queue.c.
+ * are in data.c, queues and counters in queue.c.
  *
  * Each object has exactly one lower object, opened with it.  ->close closes the lower
  * one first; if that is refused, nothing has changed.  Nothing after it can fail.
@@ -18,7 +18,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <kofi/hook.h>
-#include "../kofi.h"
+#include "../../kofi.h"
 #include "hook.h"
 
 static int hook_close(struct fid *fid)

@@ -7,10 +7,10 @@
  * it, and is held for KOFI_CQ_BATCH completions at most, whatever the client asks for.
  * Neither clients nor providers are called with the lock held.
  *
- * Readers (cq_read.c) take completions out of the list under the lock, and copy and
+ * Readers (read.c) take completions out of the list under the lock, and copy and
  * release them afterwards, under rcu_read_lock().  kofi_cq_purge() takes an endpoint's
  * completions out and then waits for readers by RCU; so when it returns, no reader
- * looks at a slot of the endpoint, and the slots may be freed.  A callback (cq_run.c)
+ * looks at a slot of the endpoint, and the slots may be freed.  A callback (run.c)
  * may sleep; there the purge waits for a mark at the end of the list.
  *
  * A handler is armed at the start and whenever a reader finds the queue empty; the

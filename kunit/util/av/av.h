@@ -7,7 +7,7 @@
 
 #include <linux/in.h>
 #include <kofi/av.h>
-#include "util.h"
+#include "../util.h"
 
 #define UT_PORT		7471
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the files of the completion queue share: cq.c (the list), cq_run.c (where
- * clients are called), cq_read.c (readers).
+ * What the files of the completion queue share: cq.c (the list), run.c (where
+ * clients are called), read.c (readers).
  */
 #ifndef _KOFI_UTIL_CQ_H
 #define _KOFI_UTIL_CQ_H
@@ -49,7 +49,7 @@ static inline bool kofi_cq_has_callbacks(const struct kofi_cq *cq)
 /* cq.c: returns whether a run is due */
 bool kofi_cq_append(struct kofi_cq *cq, struct kofi_comp *comp);
 
-/* cq_run.c */
+/* run.c */
 void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr);
 void kofi_cq_run_stop(struct kofi_cq *cq);
 void kofi_cq_schedule(struct kofi_cq *cq);
@@ -58,7 +58,7 @@ ssize_t kofi_cq_poll(struct kofi_cq *cq, size_t count);
 int kofi_cq_run_init(void);
 void kofi_cq_run_exit(void);
 
-/* cq_read.c */
+/* read.c */
 extern const struct fi_ops_cq kofi_cq_ops;
 extern const struct fi_ops_cq kofi_cq_done_ops;
 

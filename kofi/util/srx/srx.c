@@ -20,7 +20,7 @@
  *
  * A buffer with FI_MULTI_RECV is posted, or deferred, as long as it takes messages, and
  * spent afterwards.  Each of its messages is a &struct kofi_rx from kofi_srx.multi, which
- * goes through the states from matched on (srx_rx.c).
+ * goes through the states from matched on (rx.c).
  *
  * Life of a message that waits: kofi_srx_arrive() puts it into the table of messages; it
  * leaves the table, and is the provider's again, by a receive (ops->start()), by

@@ -10,7 +10,7 @@
 #define _KUNIT_UTIL_SRX_H
 
 #include <kofi/srx.h>
-#include "util.h"
+#include "../util.h"
 
 #define UT_SRX_EPS	2
 #define UT_SRX_NRS	160	/* of buffers, and of messages */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What mr_map.c and mr_ep.c share.
+ * What map.c and ep.c share.
  */
 #ifndef _KOFI_UTIL_MR_H
 #define _KOFI_UTIL_MR_H
@@ -32,7 +32,7 @@ void kofi_mr_choose_key(struct kofi_mr *mr, u64 key);
 void kofi_mr_begin(struct kofi_mr *mr);
 void kofi_mr_end(struct kofi_mr *mr, bool report);
 
-/* mr_ep.c: makes a new region one of an endpoint */
+/* ep.c: makes a new region one of an endpoint */
 int kofi_mr_ep_init(struct kofi_mr *mr, const struct fi_mr_attr *attr);
 
 #endif /* _KOFI_UTIL_MR_H */

@@ -11,12 +11,12 @@
  * takes it.
  *
  * A queue with FI_WAIT_DONE has nothing to read.  With FI_COMP_DIRECT its client
- * makes the callbacks run by fi_cq_read() (cq_run.c).
+ * makes the callbacks run by fi_cq_read() (run.c).
  */
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
-#include "../kofi.h"
+#include "../../kofi.h"
 #include "cq.h"
 
 static struct kofi_cq *to_cq(struct fid_cq *cq)

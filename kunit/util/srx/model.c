@@ -8,7 +8,7 @@
  * meaning: ops->resume() comes only after -EAGAIN, once, and a message for which it has
  * not come would be answered -EAGAIN again.
  */
-#include "srx_model.h"
+#include "model.h"
 
 #define NR_SEEDS	20
 #define NR_STEPS	4000

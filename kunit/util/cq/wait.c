@@ -11,8 +11,8 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <kofi/cq.h>
-#include "../lib/async.h"
-#include "util.h"
+#include "../../lib/async.h"
+#include "../util.h"
 
 #define A_MOMENT_MS	20
 #define FOR_EVER_MS	20000
