@@ -202,9 +202,9 @@ struct kofi_soft_event {
  * @events: &struct kofi_soft_event
  * @lock: guards @posted to @over, and lists of the provider's; taken with interrupts off
  * @posted: operations that the worker has not taken, oldest first
- * @moves: fi_readsgl() and fi_writesgl() that are not over
+ * @rw_ops: fi_readsgl() and fi_writesgl() that are not over
  * @over: nothing is posted any more
- * @max_moves: FI_OPT_MAX_MOVES
+ * @max_rw_ops: FI_OPT_MAX_RW_OPS
  * @work: the worker
  * @cpu: where it runs, see the top; WORK_CPU_UNBOUND: where it is queued
  * @dest: where to connect if fi_connect() does not say; family 0: nowhere
@@ -224,9 +224,9 @@ struct kofi_soft_ep {
 	struct kofi_bufpool		events;
 	spinlock_t			lock;		/* see above */
 	struct list_head		posted;
-	size_t				moves;
+	size_t				rw_ops;
 	bool				over;
-	size_t				max_moves;
+	size_t				max_rw_ops;
 	struct work_struct		work;
 	int				cpu;
 	struct sockaddr_storage		dest;

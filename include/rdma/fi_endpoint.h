@@ -116,7 +116,7 @@ enum {
 	 * kernel: size_t, before fi_enable(): fi_readsgl() and fi_writesgl() in
 	 * flight, at most; 0, the default: none.
 	 */
-	FI_OPT_MAX_MOVES,
+	FI_OPT_MAX_RW_OPS,
 	/*
 	 * kernel: size_t, milliseconds, before fi_connect() or fi_accept(): when
 	 * so much time has passed without FI_CONNECTED, the endpoint fails with
@@ -461,7 +461,7 @@ ssize_t fi_cancel(fid_t fid, void *context);
  *
  * Context: may sleep.
  * Return: 0; -ENOPROTOOPT: unknown level or option; -EINVAL; -FI_ENOEQ:
- * FI_OPT_SRX_LIMIT, and no event queue is bound; -ENOMEM: FI_OPT_MAX_MOVES; or an error
+ * FI_OPT_SRX_LIMIT, and no event queue is bound; -ENOMEM: FI_OPT_MAX_RW_OPS; or an error
  * of the provider.
  */
 int fi_setopt(fid_t fid, int level, int optname, const void *optval,

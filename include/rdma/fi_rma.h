@@ -304,7 +304,7 @@ static inline ssize_t fi_inject_writedata(struct fid_ep *ep, const void *buf,
 
 /**
  * fi_readsgl() - Read remote memory into a scatterlist of any length
- * @ep: an endpoint with FI_OPT_MAX_MOVES
+ * @ep: an endpoint with FI_OPT_MAX_RW_OPS
  * @sgl: the list, of pages that a device can reach
  * @nents: its elements
  * @offset: bytes of the list that are left out in front
@@ -324,13 +324,13 @@ static inline ssize_t fi_inject_writedata(struct fid_ep *ep, const void *buf,
  * The list itself, too, belongs to the provider until the completion has been read,
  * and is not written to.
  *
- * A long move takes as many slots of the transmit queue as the provider posts at
- * once, and works on them for itself, one round after the other.
+ * A long list takes as many slots of the transmit queue as the provider posts at
+ * once.  The provider posts one batch after the other by itself.
  *
  * Context: may sleep.
- * Return: see the top of fi_endpoint.h; -EAGAIN also for FI_OPT_MAX_MOVES moves in
+ * Return: see the top of fi_endpoint.h; -EAGAIN also with FI_OPT_MAX_RW_OPS of them in
  * flight; -EINVAL also for a list with less than @offset + @len bytes; -ENOSYS also
- * for an endpoint without FI_OPT_MAX_MOVES; -ENOMEM.
+ * for an endpoint without FI_OPT_MAX_RW_OPS; -ENOMEM.
  */
 static inline ssize_t fi_readsgl(struct fid_ep *ep, struct scatterlist *sgl,
 				 unsigned int nents, size_t offset, size_t len,

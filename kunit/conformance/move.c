@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Moves: lists of any length between here and the peer's memory.  A provider without
+ * rw operations: lists of any length between here and the peer's memory.  A provider without
  * them does not know the option that asks for them.
  */
 #include <linux/scatterlist.h>
@@ -39,19 +39,19 @@ static void moved_list(struct kunit *test, struct moved *moved)
 }
 
 /* The answer of the option; on success the pair is connected */
-static int moved_join(struct kunit *test, struct moved *moved, size_t moves)
+static int moved_join(struct kunit *test, struct moved *moved, size_t rw_ops)
 {
 	struct fid_ep *ep;
 	int ret;
 
 	conf_serve(test);
 	ep = vt_ep(test, vt_of(test)->info);
-	ret = fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_MOVES, &moves,
-			sizeof(moves));
+	ret = fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS, &rw_ops,
+			sizeof(rw_ops));
 	vt_close(test, &ep->fid);
 	if (ret)
 		return ret;
-	moved->pair.a.moves = moves;
+	moved->pair.a.rw_ops = rw_ops;
 	vt_join(test, &moved->pair, &vt_default_kind);
 	return 0;
 }

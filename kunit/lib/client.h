@@ -118,7 +118,7 @@ struct vt {
  * @rx: completions of its receives; the same as @tx unless set before
  * @bind_flags: FI_SELECTIVE_COMPLETION, or 0
  * @srx: the shared receive context it uses, if set before
- * @moves: FI_OPT_MAX_MOVES, if set before
+ * @rw_ops: FI_OPT_MAX_RW_OPS, if set before
  * @callbacks: FI_OPT_CALLBACKS, if set before
  * @may_sleep: FI_OPT_MAY_SLEEP, if set before
  * @ep: the endpoint
@@ -131,7 +131,7 @@ struct vt_end {
 	struct vt_cq		*rx;
 	u64			bind_flags;
 	struct fid_ep		*srx;
-	size_t			moves;
+	size_t			rw_ops;
 	const struct fi_ep_callbacks *callbacks;
 	int			may_sleep;
 	struct fid_ep		*ep;

@@ -47,10 +47,10 @@ void vt_end_enable(struct kunit *test, struct vt_end *end,
 	if (end->srx)
 		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->srx->fid, 0),
 				0);
-	if (end->moves)
+	if (end->rw_ops)
 		KUNIT_ASSERT_EQ(test, fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT,
-						FI_OPT_MAX_MOVES, &end->moves,
-						sizeof(end->moves)), 0);
+						FI_OPT_MAX_RW_OPS, &end->rw_ops,
+						sizeof(end->rw_ops)), 0);
 	if (end->callbacks)
 		KUNIT_ASSERT_EQ(test, fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT,
 						FI_OPT_CALLBACKS,

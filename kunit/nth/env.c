@@ -151,15 +151,15 @@ int nth_ep_open(struct nth_env *env, struct nth_end *end, struct fi_info *info)
 	return ret;
 }
 
-static int nth_set_moves(struct nth_end *end, size_t moves)
+static int nth_set_rw_ops(struct nth_end *end, size_t rw_ops)
 {
-	return moves ? fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT,
-				 FI_OPT_MAX_MOVES, &moves, sizeof(moves)) : 0;
+	return rw_ops ? fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT,
+				  FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops)) : 0;
 }
 
 /* With its queues, and enabled; the completion queues may be set before */
 int nth_end_open(struct nth_env *env, struct nth_end *end, struct fi_info *info,
-		 size_t moves)
+		 size_t rw_ops)
 {
 	bool shared = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
 	int ret = 0;
@@ -176,7 +176,7 @@ int nth_end_open(struct nth_env *env, struct nth_end *end, struct fi_info *info,
 		ret = fi_ep_bind(end->ep, &end->rx_cq->fid, FI_RECV);
 	if (!ret && shared)
 		ret = fi_ep_bind(end->ep, &env->srx->fid, 0);
-	ret = ret ? : nth_set_moves(end, moves);
+	ret = ret ? : nth_set_rw_ops(end, rw_ops);
 	return ret ? : fi_enable(end->ep);
 }
 

@@ -229,7 +229,7 @@ int nth_cq_open(struct nth_env *env, enum fi_wait_obj wait_obj,
 		struct fid_cq **cq);
 int nth_ep_open(struct nth_env *env, struct nth_end *end, struct fi_info *info);
 int nth_end_open(struct nth_env *env, struct nth_end *end, struct fi_info *info,
-		 size_t moves);
+		 size_t rw_ops);
 /* Asks for a connection of a, waits for the request */
 int nth_request(struct nth_env *env);
 /* Waits until both ends have heard the same; 0: they are connected */

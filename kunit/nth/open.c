@@ -237,12 +237,12 @@ static int call_set_raw(struct nth_env *env)
 			 &raw, sizeof(raw));
 }
 
-static int call_set_moves(struct nth_env *env)
+static int call_set_rw_ops(struct nth_env *env)
 {
-	size_t moves = 2;
+	size_t rw_ops = 2;
 
-	return fi_setopt(&env->a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_MOVES,
-			 &moves, sizeof(moves));
+	return fi_setopt(&env->a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS,
+			 &rw_ops, sizeof(rw_ops));
 }
 
 static int prepare_bound(struct nth_env *env)
@@ -255,9 +255,9 @@ static int call_enable(struct nth_env *env)
 	return fi_enable(env->a.ep);
 }
 
-static int prepare_moves(struct nth_env *env)
+static int prepare_rw_ops(struct nth_env *env)
 {
-	return prepare_bound(env) ? : call_set_moves(env);
+	return prepare_bound(env) ? : call_set_rw_ops(env);
 }
 
 static struct fi_info *nth_shared_info(struct nth_env *env)
@@ -298,7 +298,7 @@ static int prepare_shared(struct nth_env *env)
 
 static int prepare_enabled(struct nth_env *env)
 {
-	return prepare_moves(env) ? : call_enable(env);
+	return prepare_rw_ops(env) ? : call_enable(env);
 }
 
 static int prepare_shared_enabled(struct nth_env *env)
@@ -482,9 +482,9 @@ const struct nth_path nth_open_paths[] = {
 	{ "fi_ep_bind, counter", prepare_cntr, call_bind_cntr },
 	{ "fi_ep_bind, srx", nth_shared, call_bind_srx },
 	{ "fi_setopt, raw", call_endpoint, call_set_raw, NTH_SURE | NTH_VERBS },
-	{ "fi_setopt, moves", call_endpoint, call_set_moves, NTH_DEVICE },
+	{ "fi_setopt, rw operations", call_endpoint, call_set_rw_ops, NTH_DEVICE },
 	{ "fi_enable", prepare_bound, call_enable, NTH_QUEUES | NTH_DEVICE },
-	{ "fi_enable, moves", prepare_moves, call_enable, NTH_QUEUES | NTH_DEVICE },
+	{ "fi_enable, rw operations", prepare_rw_ops, call_enable, NTH_QUEUES | NTH_DEVICE },
 	{ "fi_enable, srx", prepare_shared, call_enable, NTH_QUEUES | NTH_DEVICE },
 	{ "fi_endpoint, close", prepare_enabled, call_ep_close, NTH_SURE },
 	{ "fi_endpoint, close, srx", prepare_shared_enabled, call_ep_close, NTH_SURE },

@@ -42,17 +42,17 @@ static struct st_ep *st_free_ep(struct st_thread *thread, bool accepts)
 static int st_ep_choose(struct st_thread *thread, struct st_ep *ep)
 {
 	struct st_world *world = thread->world;
-	size_t moves = ST_MOVES;
+	size_t rw_ops = ST_RW_OPS;
 	u64 flags = FI_TRANSMIT | FI_RECV;
 
 	ep->selective = world->rma && !st_below(thread, 4);
-	ep->moves = world->rma && !st_below(thread, 2);
+	ep->rw_ops = world->rma && !st_below(thread, 2);
 	if (ep->selective)
 		flags |= FI_SELECTIVE_COMPLETION;
-	if (ep->moves && st_said(world, ST_OPTIONS,
-				 fi_setopt(&ep->ep->fid, FI_OPT_ENDPOINT,
-					   FI_OPT_MAX_MOVES, &moves,
-					   sizeof(moves))))
+	if (ep->rw_ops && st_said(world, ST_OPTIONS,
+				  fi_setopt(&ep->ep->fid, FI_OPT_ENDPOINT,
+					    FI_OPT_MAX_RW_OPS, &rw_ops,
+					    sizeof(rw_ops))))
 		return -EIO;
 	return st_said(world, ST_BIND,
 		       fi_ep_bind(ep->ep, &ep->cq->cq->fid, flags));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Moves, atomic operations, and regions for single operations.
+ * rw operations, atomic operations, and regions for single operations.
  *
  * A region for single operations belongs to an endpoint and is closed before it.
  * Calls on one region come one after the other, in any order: what its state does not
@@ -159,7 +159,7 @@ static void act_move(struct st_thread *thread)
 
 	if (!ep)
 		return;
-	if (ep->moves)
+	if (ep->rw_ops)
 		st_more(thread, ep, ST_MOVE);
 	up_read(&ep->lock);
 }

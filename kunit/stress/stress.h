@@ -39,7 +39,7 @@
 #define ST_PATIENCE_MS	60000
 #define ST_ERRNOS	12
 #define ST_PIECES	3	/* of the list of a move */
-#define ST_MOVES	2	/* of an endpoint in flight */
+#define ST_RW_OPS	2	/* of an endpoint in flight */
 
 /* Everything that is called; the table in stress.c has the names */
 enum st_call {
@@ -110,7 +110,7 @@ struct st_cq {
  * @dead: it has been seen without a connection that it had
  * @shared: its receives are those of the shared receive context
  * @selective: it reports success only where that is asked for
- * @moves: it has moves
+ * @rw_ops: it may have rw operations
  * @scratch: memory of operations that report nothing
  * @mr_lock: of calls on @mr
  * @mr: a region for single operations, or NULL; its memory is @mr_mem
@@ -129,7 +129,7 @@ struct st_ep {
 	bool			dead;
 	bool			shared;
 	bool			selective;
-	bool			moves;
+	bool			rw_ops;
 	u8			*scratch;
 	struct mutex		mr_lock;	/* see above */
 	struct fid_mr		*mr;

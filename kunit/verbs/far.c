@@ -30,7 +30,7 @@ static void vt_far_open_end(struct kunit *test, struct vt_far *far)
 	end->eq = vt_eq(test, 0);
 	end->tx = end->tx ? : vt_cq(test, kind, end->info->tx_attr->size +
 						end->info->rx_attr->size);
-	end->moves = far->moves;
+	end->rw_ops = far->rw_ops;
 	end->ep = vt_ep(test, end->info);
 	if (far->cntr)
 		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &far->cntr->fid,

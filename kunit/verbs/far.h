@@ -17,7 +17,7 @@
  * @kind: of its completion queues; NULL: vt_default_kind
  * @size: depth of a's transmit queue; 0: the default
  * @iov_limit: of the hints
- * @moves: FI_OPT_MAX_MOVES of a
+ * @rw_ops: FI_OPT_MAX_RW_OPS of a
  * @cntr: bound to a for @cntr_dirs, or NULL
  * @cntr_dirs: FI_READ, FI_WRITE
  * @len: bytes of @target
@@ -29,7 +29,7 @@ struct vt_far {
 	const struct vt_kind	*kind;
 	size_t			size;
 	size_t			iov_limit;
-	size_t			moves;
+	size_t			rw_ops;
 	struct fid_cntr		*cntr;
 	u64			cntr_dirs;
 	size_t			len;

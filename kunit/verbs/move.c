@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Moves: lists of any length to and from a region at the other end.  For the client
- * a move is one operation, whatever becomes of it.
+ * rw operations: lists of any length to and from a region at the other end.  For the client
+ * it is one operation, whatever becomes of it.
  *
  * siw completes writes when TCP has them, and says nothing of what the peer thinks:
  * where that matters, iWARP is asked for less.
@@ -12,7 +12,7 @@
 #include <linux/string.h>
 #include "move.h"
 
-#define VT_MOVES	4
+#define VT_RW_OPS	4
 #define VT_CHUNK	SZ_64K
 #define VT_BIG		SZ_2M
 
@@ -78,7 +78,7 @@ static void every_size_is_moved(struct kunit *test)
 		1, 63, 4095, 4096, 4097, 65536, 131077, 524287, VT_LONG - 4500,
 	};
 	const struct move_dir *param = test->param_value;
-	struct vt_far far = { .moves = 1 };
+	struct vt_far far = { .rw_ops = 1 };
 	struct move_mem *mem = move_mem(test, VT_LONG);
 	size_t i;
 
@@ -125,7 +125,7 @@ static struct kvec *move_chunks(struct kunit *test, struct vt_far *far,
 static void a_big_list_is_moved_in_one_call(struct kunit *test)
 {
 	const struct move_dir *param = test->param_value;
-	struct vt_far far = { .moves = 1 };
+	struct vt_far far = { .rw_ops = 1 };
 	struct kvec *chunks;
 	struct move_mem *mem;
 	size_t count, i;
@@ -159,7 +159,7 @@ static void a_list_with_gaps_is_moved(struct kunit *test)
 {
 	const struct move_dir *param = test->param_value;
 	struct vt_pieces *pieces = vt_pieces(test, VT_PIECES);
-	struct vt_far far = { .moves = 1 };
+	struct vt_far far = { .rw_ops = 1 };
 
 	vt_far_open_for(test, &far, pieces);
 	vt_pieces_fill(pieces, param->read ? 0 : 5);
@@ -177,7 +177,7 @@ static void a_move_of_nothing_completes(struct kunit *test)
 {
 	const struct move_dir *param = test->param_value;
 	struct move_mem *mem = move_mem(test, PAGE_SIZE);
-	struct vt_far far = { .moves = 1 };
+	struct vt_far far = { .rw_ops = 1 };
 	struct vt_comp comp;
 
 	vt_far_open(test, &far, SZ_4K);
@@ -192,21 +192,21 @@ static void a_move_of_nothing_completes(struct kunit *test)
 static void several_moves_share_a_shallow_queue(struct kunit *test)
 {
 	const struct move_dir *param = test->param_value;
-	struct vt_far far = { .moves = VT_MOVES, .size = 3 * VT_MOVES };
-	size_t len = VT_LONG / VT_MOVES - 100;
-	struct move_mem *mem[VT_MOVES];
+	struct vt_far far = { .rw_ops = VT_RW_OPS, .size = 3 * VT_RW_OPS };
+	size_t len = VT_LONG / VT_RW_OPS - 100;
+	struct move_mem *mem[VT_RW_OPS];
 	unsigned long seen = 0;
 	struct vt_comp comp;
 	ssize_t ret;
 	int i;
 
 	vt_far_open(test, &far, VT_LONG);
-	for (i = 0; i < VT_MOVES; i++) {
+	for (i = 0; i < VT_RW_OPS; i++) {
 		mem[i] = move_mem(test, len);
 		move_fill(mem[i]->mem, mem[i]->len, param->read ? 0 : i);
 	}
 	move_fill(far.target, far.len, 99);
-	for (i = 0; i < VT_MOVES; i++) {
+	for (i = 0; i < VT_RW_OPS; i++) {
 		while ((ret = move_post(&far, param->read, mem[i]->sgt.sgl,
 					mem[i]->sgt.nents, 0, len, i * len,
 					vt_ctx(i), FI_COMPLETION)) == -EAGAIN) {
@@ -216,14 +216,14 @@ static void several_moves_share_a_shallow_queue(struct kunit *test)
 		}
 		KUNIT_ASSERT_EQ(test, ret, 0);
 	}
-	while (seen != GENMASK(VT_MOVES - 1, 0)) {
+	while (seen != GENMASK(VT_RW_OPS - 1, 0)) {
 		KUNIT_ASSERT_EQ(test, vt_wait(far.pair.a.tx, &comp), 1);
 		KUNIT_ASSERT_EQ(test, comp.err, 0);
 		KUNIT_ASSERT_FALSE(test, seen & BIT((unsigned long)comp.context));
 		seen |= BIT((unsigned long)comp.context);
 	}
 	vt_ping(test, &far.pair.a, &far.pair.b);
-	for (i = 0; i < VT_MOVES; i++)
+	for (i = 0; i < VT_RW_OPS; i++)
 		KUNIT_EXPECT_TRUE_MSG(test, !memcmp(mem[i]->mem,
 						    far.target + i * len, len),
 				      "move %d", i);
@@ -249,7 +249,7 @@ static void what_the_peer_refuses_fails_once(struct kunit *test)
 {
 	const struct move_fault *param = test->param_value;
 	struct move_mem *mem = move_mem(test, VT_LONG);
-	struct vt_far far = { .moves = 1, .size = 16 };
+	struct vt_far far = { .rw_ops = 1, .size = 16 };
 	union vt_event event;
 	struct vt_comp comp;
 
@@ -277,7 +277,7 @@ static void post_all(struct kunit *test, struct vt_far *far, bool read)
 	struct move_mem *mem;
 	int i;
 
-	for (i = 0; i < VT_MOVES; i++) {
+	for (i = 0; i < VT_RW_OPS; i++) {
 		mem = move_mem(test, VT_LONG);
 		KUNIT_ASSERT_EQ(test, move_post(far, read, mem->sgt.sgl,
 						mem->sgt.nents, 0, VT_LONG, 0,
@@ -288,7 +288,7 @@ static void post_all(struct kunit *test, struct vt_far *far, bool read)
 static void a_connection_that_ends_ends_each_move_once(struct kunit *test)
 {
 	const struct move_dir *param = test->param_value;
-	struct vt_far far = { .moves = VT_MOVES, .size = 32 * VT_MOVES };
+	struct vt_far far = { .rw_ops = VT_RW_OPS, .size = 32 * VT_RW_OPS };
 	unsigned long seen = 0;
 	struct vt_comp comp;
 	int i;
@@ -296,12 +296,12 @@ static void a_connection_that_ends_ends_each_move_once(struct kunit *test)
 	vt_far_open(test, &far, VT_LONG);
 	post_all(test, &far, param->read);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(far.pair.b.ep, 0), 0);
-	for (i = 0; i < VT_MOVES; i++) {
+	for (i = 0; i < VT_RW_OPS; i++) {
 		KUNIT_ASSERT_EQ(test, vt_wait(far.pair.a.tx, &comp), 1);
 		KUNIT_ASSERT_FALSE(test, seen & BIT((unsigned long)comp.context));
 		seen |= BIT((unsigned long)comp.context);
 	}
-	KUNIT_EXPECT_EQ(test, seen, GENMASK(VT_MOVES - 1, 0));
+	KUNIT_EXPECT_EQ(test, seen, GENMASK(VT_RW_OPS - 1, 0));
 	vt_close(test, &far.pair.a.ep->fid);
 	vt_none(test, far.pair.a.tx);
 }
@@ -309,7 +309,7 @@ static void a_connection_that_ends_ends_each_move_once(struct kunit *test)
 static void an_endpoint_closes_with_moves_in_flight(struct kunit *test)
 {
 	const struct move_dir *param = test->param_value;
-	struct vt_far far = { .moves = VT_MOVES, .size = 32 * VT_MOVES };
+	struct vt_far far = { .rw_ops = VT_RW_OPS, .size = 32 * VT_RW_OPS };
 
 	vt_far_open(test, &far, VT_LONG);
 	post_all(test, &far, param->read);
@@ -321,7 +321,7 @@ static void a_move_counts_as_one(struct kunit *test)
 {
 	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct vt_far far = {
-		.moves = 1, .size = 8, .cntr_dirs = FI_READ | FI_WRITE,
+		.rw_ops = 1, .size = 8, .cntr_dirs = FI_READ | FI_WRITE,
 	};
 	struct move_mem *mem = move_mem(test, VT_CHUNK);
 	int i;
@@ -375,7 +375,7 @@ static void a_callback_is_called_once(struct kunit *test)
 	struct move_request *request = vt_buf(test, sizeof(*request));
 	struct move_mem *mem = move_mem(test, VT_CHUNK);
 	struct vt_far far = {
-		.moves = 1, .size = 8, .kind = test->param_value,
+		.rw_ops = 1, .size = 8, .kind = test->param_value,
 	};
 
 	vt_far_open(test, &far, VT_CHUNK);
@@ -402,7 +402,7 @@ static void a_polled_queue_moves_too(struct kunit *test)
 		.wait_obj	= FI_WAIT_NONE,
 		.format		= FI_CQ_FORMAT_DATA,
 	};
-	struct vt_far far = { .moves = 1, .size = 8, .kind = &kind };
+	struct vt_far far = { .rw_ops = 1, .size = 8, .kind = &kind };
 	struct move_mem *mem = move_mem(test, VT_CHUNK);
 
 	vt_far_open(test, &far, VT_CHUNK);
@@ -417,7 +417,7 @@ static void a_polled_queue_moves_too(struct kunit *test)
 static void a_silent_move_says_nothing(struct kunit *test)
 {
 	struct vt_far far = {
-		.moves = 1, .size = 8,
+		.rw_ops = 1, .size = 8,
 		.pair.a.bind_flags = FI_SELECTIVE_COMPLETION,
 	};
 	struct move_mem *mem = move_mem(test, VT_CHUNK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the suites about moves share.
+ * What the suites about rw operations share.
  */
 #ifndef _KUNIT_VERBS_TEST_MOVE_H
 #define _KUNIT_VERBS_TEST_MOVE_H

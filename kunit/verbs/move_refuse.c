@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Moves that are refused: for good, or for now.
+ * rw operations that are refused: for good, or for now.
  */
 #include <linux/bits.h>
 #include <linux/mm.h>
@@ -48,7 +48,7 @@ struct move_mem *move_mem(struct kunit *test, size_t len)
 static void a_queue_without_room_is_not_waited_for(struct kunit *test)
 {
 	struct move_mem *mem = move_mem(test, VT_LONG);
-	struct vt_far far = { .moves = 1, .size = 8 };
+	struct vt_far far = { .rw_ops = 1, .size = 8 };
 	int i;
 
 	vt_far_open(test, &far, VT_LONG);
@@ -76,7 +76,7 @@ static void bad_moves_are_refused(struct kunit *test)
 {
 	struct move_mem *mem = move_mem(test, 2 * PAGE_SIZE);
 	struct scatterlist *sgl = mem->sgt.sgl;
-	struct vt_far far = { .moves = 1 };
+	struct vt_far far = { .rw_ops = 1 };
 	struct fid_ep *ep;
 	u64 key;
 
@@ -113,17 +113,17 @@ static void bad_moves_are_refused(struct kunit *test)
 	vt_none(test, far.pair.a.tx);
 }
 
-/* Who does not ask for moves pays nothing for them */
+/* An endpoint without FI_OPT_MAX_RW_OPS pays nothing for rw operations */
 static void an_endpoint_has_no_moves_by_default(struct kunit *test)
 {
 	struct move_mem *mem = move_mem(test, PAGE_SIZE);
-	size_t moves = 7, len = sizeof(moves);
+	size_t rw_ops = 7, len = sizeof(rw_ops);
 	struct vt_far far = {};
 
 	vt_far_open(test, &far, PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, fi_getopt(&far.pair.a.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_MOVES, &moves, &len), 0);
-	KUNIT_EXPECT_EQ(test, moves, 0);
+					FI_OPT_MAX_RW_OPS, &rw_ops, &len), 0);
+	KUNIT_EXPECT_EQ(test, rw_ops, 0);
 	KUNIT_EXPECT_EQ(test, move_post(&far, true, mem->sgt.sgl, 1, 0, 1, 0,
 					NULL, 0), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, move_post(&far, false, mem->sgt.sgl, 1, 0, 1, 0,
@@ -131,16 +131,16 @@ static void an_endpoint_has_no_moves_by_default(struct kunit *test)
 	vt_none(test, far.pair.a.tx);
 }
 
-static int set_moves(struct fid_ep *ep, size_t moves)
+static int set_rw_ops(struct fid_ep *ep, size_t rw_ops)
 {
-	return fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_MOVES, &moves,
-			 sizeof(moves));
+	return fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS, &rw_ops,
+			 sizeof(rw_ops));
 }
 
 static void the_number_of_moves_is_checked(struct kunit *test)
 {
 	struct move_mem *mem = move_mem(test, PAGE_SIZE);
-	size_t moves = 0, len = sizeof(moves);
+	size_t rw_ops = 0, len = sizeof(rw_ops);
 	struct fid_ep *ep, *shallow;
 	struct vt_end end = {};
 	struct fi_info *info;
@@ -150,23 +150,23 @@ static void the_number_of_moves_is_checked(struct kunit *test)
 	info->caps |= FI_RMA;
 	ep = vt_ep(test, info);
 	KUNIT_EXPECT_EQ(test, fi_setopt(&ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_MOVES, &moves, 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, set_moves(ep, info->tx_attr->size + 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, set_moves(ep, info->tx_attr->size), 0);
-	KUNIT_EXPECT_EQ(test, set_moves(ep, 2), 0);
+					FI_OPT_MAX_RW_OPS, &rw_ops, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, set_rw_ops(ep, info->tx_attr->size + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, set_rw_ops(ep, info->tx_attr->size), 0);
+	KUNIT_EXPECT_EQ(test, set_rw_ops(ep, 2), 0);
 	KUNIT_EXPECT_EQ(test, fi_getopt(&ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_MOVES, &moves, &len), 0);
-	KUNIT_EXPECT_EQ(test, moves, 2);
+					FI_OPT_MAX_RW_OPS, &rw_ops, &len), 0);
+	KUNIT_EXPECT_EQ(test, rw_ops, 2);
 	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, mem->sgt.sgl, 1, 0, 1, 0, 0, 0,
 					 NULL, 0), -FI_EOPBADSTATE);
 
 	info->tx_attr->size = 2;
 	shallow = vt_ep(test, info);
-	KUNIT_EXPECT_EQ(test, set_moves(shallow, 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, set_moves(shallow, 0), 0);
+	KUNIT_EXPECT_EQ(test, set_rw_ops(shallow, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, set_rw_ops(shallow, 0), 0);
 
 	vt_end_open(test, &end, info, &vt_default_kind);
-	KUNIT_EXPECT_EQ(test, set_moves(end.ep, 1), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, set_rw_ops(end.ep, 1), -FI_EOPBADSTATE);
 }
 
 /*
@@ -227,7 +227,7 @@ static unsigned int move_fail_left(void)
 static void a_move_short_of_memory_says_so(struct kunit *test)
 {
 	struct vt_pieces *pieces = vt_pieces(test, 8);
-	struct vt_far far = { .moves = 1 };
+	struct vt_far far = { .rw_ops = 1 };
 	unsigned int n, left = 0;
 	ssize_t ret = 0;
 	bool read;

@@ -122,7 +122,7 @@ static void peer_connect(struct vt_peer *peer, u8 reads)
 	union vt_event event;
 
 	KUNIT_ASSERT_EQ(test, rdma_connect(peer->id, &param), 0);
-	peer->end.moves = 1;
+	peer->end.rw_ops = 1;
 	vt_end_open(test, &peer->end, vt_connreq(test, NULL), &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_accept(peer->end.ep, NULL, 0), 0);
 	peer_wait(peer, RDMA_CM_EVENT_ESTABLISHED);

@@ -422,7 +422,7 @@ static void open_for_a_peer_that_goes(struct kunit *test, struct vt_end *server)
 
 static void an_aborted_endpoint_says_so_from_then_on(struct kunit *test)
 {
-	size_t moves = 0, ms = 1000;
+	size_t rw_ops = 0, ms = 1000;
 	struct vt_end server = {};
 
 	vt_serve(test, AF_INET, NULL);
@@ -430,8 +430,8 @@ static void an_aborted_endpoint_says_so_from_then_on(struct kunit *test)
 
 	/* What prepares for fi_enable() leaves the news to it */
 	KUNIT_EXPECT_EQ(test, fi_setopt(&server.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_MOVES, &moves,
-					sizeof(moves)), 0);
+					FI_OPT_MAX_RW_OPS, &rw_ops,
+					sizeof(rw_ops)), 0);
 	KUNIT_EXPECT_EQ(test, fi_setopt(&server.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_CONNECT_TIMEOUT, &ms,
 					sizeof(ms)), 0);

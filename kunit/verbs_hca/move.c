@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Moves on devices that register for them (iWARP, reads) and that do not, and on
+ * rw operations on devices that register for them (iWARP, reads) and that do not, and on
  * devices that fail at any place.
  *
  * That everything is unmapped once and nothing is left is for ht_exit() to check.
@@ -66,10 +66,10 @@ static void hv_vfree(void *mem)
 	vfree(mem);
 }
 
-static int hv_set_moves(struct hv *hv, size_t moves)
+static int hv_set_rw_ops(struct hv *hv, size_t rw_ops)
 {
 	return fi_setopt(&hv->pair.a.ep->fid, FI_OPT_ENDPOINT,
-			 FI_OPT_MAX_MOVES, &moves, sizeof(moves));
+			 FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops));
 }
 
 /* One element per work request, or per registration */
@@ -87,14 +87,14 @@ static void hv_device(struct kunit *test)
 
 /* Not enabled yet */
 static void hv_begin(struct kunit *test, struct hv *hv, size_t depth,
-		     size_t moves)
+		     size_t rw_ops)
 {
 	struct fi_info *info = ht_dup(test, ht_of(test)->info);
 	int i;
 
 	info->tx_attr->size = depth;
 	ht_end_open(test, &hv->pair.a, info);
-	KUNIT_ASSERT_EQ(test, hv_set_moves(hv, moves), 0);
+	KUNIT_ASSERT_EQ(test, hv_set_rw_ops(hv, rw_ops), 0);
 
 	hv->buf = vzalloc(HV_PAGES * PAGE_SIZE);
 	KUNIT_ASSERT_NOT_NULL(test, hv->buf);
@@ -116,10 +116,10 @@ static void hv_join(struct kunit *test, struct hv *hv)
 }
 
 static void hv_open(struct kunit *test, struct hv *hv, size_t depth,
-		    size_t moves)
+		    size_t rw_ops)
 {
 	hv_device(test);
-	hv_begin(test, hv, depth, moves);
+	hv_begin(test, hv, depth, rw_ops);
 	hv_join(test, hv);
 }
 

@@ -40,7 +40,7 @@ struct po {
 static void po_open(struct kunit *test, struct po *po, bool roce)
 {
 	struct fakehca_attr attr = { .roce = roce, .max_send_sge = 4 };
-	size_t moves = 1;
+	size_t rw_ops = 1;
 	struct fid_mr *mr;
 	int i;
 
@@ -48,8 +48,8 @@ static void po_open(struct kunit *test, struct po *po, bool roce)
 	ht_listen(test);
 	ht_end_open(test, &po->pair.a, ht_of(test)->info);
 	KUNIT_ASSERT_EQ(test, fi_setopt(&po->pair.a.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_MOVES, &moves,
-					sizeof(moves)), 0);
+					FI_OPT_MAX_RW_OPS, &rw_ops,
+					sizeof(rw_ops)), 0);
 	ht_join(test, &po->pair);
 
 	po->buf = hm_pages(test);

@@ -375,10 +375,10 @@ static void an_rw_operation_that_ends_calls_for_the_next(struct kunit *test)
 	const struct fakehca_attr attr = { .roce = true };
 	struct ready *r = ready_begin(test, &attr, 64, 0);
 	struct scatterlist sg[2];
-	size_t moves = 1;
+	size_t rw_ops = 1;
 
 	KUNIT_ASSERT_EQ(test, fi_setopt(&r->pair.a.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_MOVES, &moves, sizeof(moves)),
+					FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops)),
 			0);
 	ready_join(test, r);
 	sg_init_one(&sg[0], r->buf, READY_LEN);

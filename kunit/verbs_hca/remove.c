@@ -285,7 +285,7 @@ static void every_call_on_the_endpoint_answers(struct kunit *test)
 			-ENODEV);
 	value = 1;
 	KUNIT_EXPECT_EQ(test, fi_setopt(&ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_MOVES, &value, sizeof(value)),
+					FI_OPT_MAX_RW_OPS, &value, sizeof(value)),
 			-ENODEV);
 }
 

@@ -45,7 +45,7 @@ static int verbs_ep_getopt(struct fid *fid, int level, int optname,
 		ret = verbs_get_raw(ep->frame.raw, optval, optlen);
 	else if (optname == FI_OPT_CM_DATA_SIZE && ep->frame.raw)
 		ret = kofi_opt_put_size(VERBS_CM_REQ, optval, optlen);
-	else if (optname == FI_OPT_MAX_MOVES)
+	else if (optname == FI_OPT_MAX_RW_OPS)
 		ret = kofi_opt_put_size(verbs_rws_max(ep), optval, optlen);
 	else if (optname == FI_OPT_MAX_RMA_IOV)
 		ret = kofi_opt_put_size(verbs_split_limit(ep), optval, optlen);
@@ -64,8 +64,8 @@ static int verbs_ep_set_raw(struct verbs_ep *ep, const void *optval,
 	return verbs_set_raw(&ep->frame.raw, optval, optlen);
 }
 
-static int verbs_ep_set_moves(struct verbs_ep *ep, const void *optval,
-			      size_t optlen)
+static int verbs_ep_set_rw_ops(struct verbs_ep *ep, const void *optval,
+			       size_t optlen)
 {
 	size_t rws;
 	int ret;
@@ -90,8 +90,8 @@ static int verbs_ep_setopt(struct fid *fid, int level, int optname,
 		return ret;
 	if (optname == FI_OPT_CM_DATA_RAW)
 		ret = verbs_ep_set_raw(ep, optval, optlen);
-	else if (optname == FI_OPT_MAX_MOVES)
-		ret = verbs_ep_set_moves(ep, optval, optlen);
+	else if (optname == FI_OPT_MAX_RW_OPS)
+		ret = verbs_ep_set_rw_ops(ep, optval, optlen);
 	else
 		ret = kofi_ep_setopt(&ep->kep, optname, optval, optlen);
 	verbs_ep_unlock(ep);

@@ -240,7 +240,7 @@ static int verbs_rws_alloc(struct verbs_ep *ep)
 	return 0;
 }
 
-/* FI_OPT_MAX_MOVES; the caller holds the handler lock */
+/* FI_OPT_MAX_RW_OPS; the caller holds the handler lock */
 int verbs_rws_set(struct verbs_ep *ep, size_t rws)
 {
 	int ret;

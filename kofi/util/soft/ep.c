@@ -94,8 +94,8 @@ static int kofi_soft_getopt(struct fid *fid, int level, int optname, void *optva
 
 	if (level != FI_OPT_ENDPOINT)
 		return -ENOPROTOOPT;
-	if (optname == FI_OPT_MAX_MOVES)
-		return kofi_opt_put_size(ep->max_moves, optval, optlen);
+	if (optname == FI_OPT_MAX_RW_OPS)
+		return kofi_opt_put_size(ep->max_rw_ops, optval, optlen);
 	if (optname == FI_OPT_MAX_RMA_IOV)
 		return kofi_opt_put_size(KOFI_OP_IOV, optval, optlen);
 	ret = kofi_ep_getopt(&ep->kep, optname, optval, optlen);
@@ -104,12 +104,12 @@ static int kofi_soft_getopt(struct fid *fid, int level, int optname, void *optva
 	return ret;
 }
 
-static int kofi_soft_set_moves(struct kofi_soft_ep *ep, const void *optval,
-			       size_t optlen)
+static int kofi_soft_set_rw_ops(struct kofi_soft_ep *ep, const void *optval,
+				size_t optlen)
 {
 	if (ep->enabled)
 		return -FI_EOPBADSTATE;
-	return kofi_opt_get_size(&ep->max_moves, ep->slots.count, optval,
+	return kofi_opt_get_size(&ep->max_rw_ops, ep->slots.count, optval,
 				 optlen);
 }
 
@@ -122,8 +122,8 @@ static int kofi_soft_setopt(struct fid *fid, int level, int optname,
 	if (level != FI_OPT_ENDPOINT)
 		return -ENOPROTOOPT;
 	mutex_lock(ep->type->lock);
-	if (optname == FI_OPT_MAX_MOVES)
-		ret = kofi_soft_set_moves(ep, optval, optlen);
+	if (optname == FI_OPT_MAX_RW_OPS)
+		ret = kofi_soft_set_rw_ops(ep, optval, optlen);
 	else
 		ret = kofi_ep_setopt(&ep->kep, optname, optval, optlen);
 	if (ret == -ENOPROTOOPT && !ep->kep.shared)

@@ -36,7 +36,7 @@ static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct kofi_op *kop)
 		.op_context	= kofi_ep_context(kep, &kep->tx, kop->context),
 		.flags		= kofi_op_comp_flags(kop),
 	};
-	if (kop->any_length && !op->ep->max_moves)
+	if (kop->any_length && !op->ep->max_rw_ops)
 		return -ENOSYS;
 	return kofi_keep_op(&op->kept, kep, kop);
 }
@@ -49,11 +49,11 @@ static int kofi_soft_op_begin(struct kofi_soft_op *op)
 	lockdep_assert_held(&ep->lock);
 	if (ep->over)
 		return kofi_conn_check(&ep->kep.conn, true);
-	if (op->kept.sgl && ep->moves == ep->max_moves) {
+	if (op->kept.sgl && ep->rw_ops == ep->max_rw_ops) {
 		kofi_ep_want_room(&ep->kep.tx);
 		return -EAGAIN;
 	}
-	ep->moves += !!op->kept.sgl;
+	ep->rw_ops += !!op->kept.sgl;
 	kofi_soft_ep_get(ep);
 	return 0;
 }
@@ -143,7 +143,7 @@ void kofi_soft_op_done(struct kofi_soft_op *op, int err)
 
 	if (op->kept.sgl) {
 		spin_lock_irqsave(&ep->lock, flags);
-		ep->moves--;
+		ep->rw_ops--;
 		spin_unlock_irqrestore(&ep->lock, flags);
 	}
 	op->comp.err = err;
