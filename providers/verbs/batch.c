@@ -4,27 +4,26 @@
  *
  *	split.c		reads and writes of more elements than a work request has
  *	rw.c		fi_readsgl() and fi_writesgl(), a batch at a time
- *	rmr.c		reads over iWARP, behind the registrations of their buffers
+ *	read_mr.c	reads over iWARP, behind the registrations of their buffers
  *
- * All of them go to the device with one doorbell.  The last work request has the slot of
- * the operation, which is called the whole: it is always signaled, and has the client's
- * completion.  The work requests in front of it have slots of their own, its parts; those
- * of rmr.c have none, as rmr.c looks after them itself.
+ * A batch goes to the device with one doorbell.  Its last work request has the slot of the
+ * operation, the whole, which is always signaled and has the client's completion.  The work
+ * requests in front of it have slots of their own, the parts; those of read_mr.c have none,
+ * as read_mr.c has completions of its own for them.
  *
  * The device executes and reports work requests in their order, so when the last one has
- * ended, all have.  A part that fails only leaves its error with the whole; what follows is
- * flushed, the last one too, and that ends the operation: the client hears of it once, and
- * not before the device is done with all of its buffers.
+ * ended, all have.  A part that fails leaves its error with the whole; the device flushes
+ * the work requests behind it, and the flush of the last one ends the operation: it
+ * completes once, and not before the device is done with all of its buffers.
  *
  * All or nothing: without slots for all of them nothing is posted.  If the device refuses a
  * work request in the middle, some are on their way, and the operation cannot be taken
  * back.  It is partial then, and ends the connection: the worker that does that puts the
  * queue pair into the error state and posts a marker in the place of the last work request.
- * The marker is flushed behind all that the device has taken.  If even the marker is
- * refused, the client hears of the end at once, and the buffers stay mapped until the
- * close, as nobody knows what the device still does with them.
+ * The device flushes the marker behind all that it has taken.  If it refuses even the
+ * marker, the operation ends at once, and the buffers stay mapped until the close, as the
+ * device may still use them.
  */
-#include <linux/module.h>
 #include "ep.h"
 #include "op.h"
 #include "queue.h"
@@ -33,7 +32,7 @@
  * verbs_batch_claim() - Take the slots of a batch, all or none
  * @ep: the endpoint
  * @count: of work requests that have a slot
- * @whole: the operation's; the others are its parts, by their link
+ * @whole: slot of the operation; the remaining slots are its parts, by their link
  *
  * Context: any; the caller holds the lock of the transmit side.
  * Return: 0; -EAGAIN: there are not so many, and the client will be called; -ESHUTDOWN.
@@ -51,14 +50,14 @@ int verbs_batch_claim(struct verbs_ep *ep, unsigned int count, struct verbs_slot
 	return ret;
 }
 
-/* A part that has succeeded says nothing; the whole does */
+/* Only the whole reports success */
 static void verbs_part_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	if (wc->status != IB_WC_SUCCESS)
 		verbs_send_done(cq, wc);
 }
 
-/* @part: of @whole, filled; it ends with @whole whether the device reports it or not */
+/* @part is filled, and ends with @whole whether the device reports it or not */
 static void verbs_part_set(struct verbs_slot *part, struct verbs_slot *whole,
 			   struct ib_send_wr *wr)
 {
@@ -77,7 +76,7 @@ static void verbs_part_set(struct verbs_slot *part, struct verbs_slot *whole,
 		wr->send_flags |= IB_SEND_SIGNALED;
 }
 
-/* An operation is partial: the worker ends the connection, then it; @err: why, positive */
+/* The operation is partial: the worker ends the connection, then it; @err is positive */
 void verbs_batch_fail(struct verbs_slot *whole, int err)
 {
 	struct verbs_ep *ep = verbs_tx_ep(whole->queue);
@@ -96,8 +95,8 @@ void verbs_batch_fail(struct verbs_slot *whole, int err)
  * @undo: if the device refuses the first work request, nothing has happened
  *
  * Context: any; the caller holds the lock of the transmit side.
- * Return: 0: the done function of @whole will be called; the device's errno only with
- * @undo: then the slots are still the caller's.
+ * Return: 0: the done function of @whole will be called; or, only with @undo, the device's
+ * errno: the caller has the slots.
  */
 int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		     struct verbs_slot *whole, bool undo)
@@ -130,7 +129,7 @@ int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
 	return ret;
 }
 
-/* Gives the slots of a batch back that was not posted; the buffers stay mapped */
+/* Gives back the slots of a batch that was not posted; the buffers stay mapped */
 void verbs_batch_drop(struct verbs_slot *whole)
 {
 	struct verbs_slot *part;
@@ -144,11 +143,11 @@ void verbs_batch_drop(struct verbs_slot *whole)
 }
 
 /**
- * verbs_batch_end_partial() - End what the device has taken in part
- * @ep: the endpoint; its queue pair is in the error state, as far as that could be had
- * @drained: nothing will be flushed any more, so a marker would not come back
+ * verbs_batch_end_partial() - End operations that the device has taken in part
+ * @ep: the endpoint; its queue pair is in the error state, unless the driver has refused
+ * @drained: the device flushes nothing any more, so a marker would not come back
  *
- * What gets no marker ends in @ep's worker.
+ * An operation without a marker ends in @ep's worker.
  *
  * Context: any.
  */

@@ -7,13 +7,12 @@
  *	any --fi_shutdown(), the peer, an error--> DOWN
  *	any --the device's end--> GONE
  *
- * CONNECTING ends after the time of FI_OPT_CONNECT_TIMEOUT at the latest: rdma_cm
- * gives up, too, but the peer has a say in when, and could make it days.
+ * CONNECTING ends after the time of FI_OPT_CONNECT_TIMEOUT at the latest: rdma_cm gives up,
+ * too, but the peer can put that off, for days.
  *
- * DOWN leads to nothing but GONE.  Whatever leads to either, the queue pair goes to
- * the error state, so that everything posted completes, and the client is told once:
- * by FI_SHUTDOWN if the connection stood, by an error if it did not or if the device
- * has gone.
+ * DOWN leads to nothing but GONE.  With each of them the queue pair goes to the error state,
+ * so that everything posted completes, and the client gets one event: FI_SHUTDOWN if the
+ * connection stood, an error if it did not or if the device has gone.
  *
  * Every transition is made under the handler lock of the rdma_cm_id, by its
  * event handler or by a control call.  Events are queued from there; the client's
@@ -24,7 +23,6 @@
  * set; rnr_retry 7, that is, for ever; depths of reads and atomics as large as both
  * devices can.
  */
-#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <rdma/ib_cm.h>
 #include "cm.h"
@@ -32,7 +30,7 @@
 #include "op.h"
 #include "verbs.h"
 
-/* 7 would do in InfiniBand, but rxe takes it for ever and never misses a peer */
+/* 7 would do in InfiniBand, but rxe retries for ever with 7 and never misses a peer */
 #define VERBS_RETRY_COUNT	6
 #define VERBS_RNR_FOR_EVER	7
 
@@ -50,39 +48,32 @@ int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
 	return 0;
 }
 
-/* As long as the field is, whatever was sent */
-static int verbs_cm_unpack_raw(struct verbs_cm_frame *frame, const void *data,
-			       size_t len)
-{
-	frame->len = data ? min(len, sizeof(frame->wire)) : 0;
-	if (frame->len)
-		memcpy(frame->wire, data, frame->len);
-	return 0;
-}
-
 /*
- * InfiniBand delivers the whole field, whatever was sent, iWARP what was sent;
- * no field at all means no data.  The length byte is the peer's claim.
+ * InfiniBand delivers the whole field, however little the peer has sent in it; iWARP
+ * delivers what the peer has sent.  Without a field there are no data.  Raw data are the
+ * field; otherwise the length byte is the peer's claim.
  */
 int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len)
 {
 	const u8 *bytes = data;
 
-	if (frame->raw)
-		return verbs_cm_unpack_raw(frame, data, len);
 	frame->len = 0;
 	if (!data || !len)
 		return 0;
-	if (bytes[0] > VERBS_CM_DATA || bytes[0] > len - 1)
-		return -EPROTO;
-	frame->len = bytes[0];
-	memcpy(verbs_cm_data(frame), bytes + 1, frame->len);
+	if (frame->raw) {
+		frame->len = min(len, sizeof(frame->wire));
+	} else {
+		if (bytes[0] > VERBS_CM_DATA || bytes[0] > len - 1)
+			return -EPROTO;
+		frame->len = *bytes++;
+	}
+	memcpy(verbs_cm_data(frame), bytes, frame->len);
 	return 0;
 }
 
 /*
- * The attempt to connect has failed, and nobody has to be told but the client; @len: of
- * the peer's connection data.  The caller holds the handler lock, here and below.
+ * The attempt to connect has failed, and only the client has to hear of it; @len: bytes of
+ * the peer's connection data.  The caller holds the handler lock.
  */
 static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno,
 			  size_t len)
@@ -94,16 +85,16 @@ static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno,
 
 /*
  * Ends the connection from this side; the state is DOWN.  iWARP closes it in good
- * order: what was sent arrives.  But siw then forgets reads that wait for an answer
- * and what it has not begun to send.  As long as anything may be on its way, the
- * error state comes first, which flushes it and breaks the connection off.
+ * order: sent messages arrive.  But siw then forgets reads that wait for an answer
+ * and messages that it has not begun to send.  As long as operations may be on their way,
+ * the error state comes first, which flushes them and breaks the connection off.
  */
 void verbs_ep_hang_up(struct verbs_ep *ep)
 {
 	unsigned long flags;
 
 	if (ep->iwarp && ep->qp) {
-		/* Who has seen another state than DOWN has counted his operation */
+		/* Waits for posters that have seen another state, until they are in ->busy */
 		spin_lock_irqsave(&ep->tx.lock, flags);
 		spin_unlock_irqrestore(&ep->tx.lock, flags);
 		if (atomic_read(&ep->busy))
@@ -113,9 +104,9 @@ void verbs_ep_hang_up(struct verbs_ep *ep)
 }
 
 /*
- * The iWARP connection manager disconnects what is being connected only when the
- * peer has answered, and the answer waits for the handler lock.  The error state
- * of the queue pair has to do; if the peer accepts, the answer disconnects.
+ * The iWARP connection manager disconnects during CONNECTING only when the peer has
+ * answered, and the answer waits for the handler lock.  So only the queue pair goes to the
+ * error state; if the peer accepts, verbs_cm_handler() disconnects.
  */
 static void verbs_ep_end(struct verbs_ep *ep, int err)
 {
@@ -130,14 +121,6 @@ static void verbs_ep_end(struct verbs_ep *ep, int err)
 void verbs_ep_disconnected(struct verbs_ep *ep)
 {
 	verbs_ep_end(ep, ECONNABORTED);
-}
-
-/* Over iWARP drivers do not agree on which is which in the answer to a request */
-static bool verbs_may_read(const struct verbs_ep *ep,
-			   const struct rdma_conn_param *param)
-{
-	return param->initiator_depth ||
-	       (ep->iwarp && param->responder_resources);
 }
 
 static void verbs_ep_established(struct verbs_ep *ep,
@@ -157,55 +140,40 @@ static void verbs_ep_established(struct verbs_ep *ep,
 			return;
 		}
 		data = verbs_cm_data(&ep->frame);
-		ep->may_read = verbs_may_read(ep, param);
+		/* Drivers of iWARP do not agree which of the two limits the reads */
+		ep->may_read = param->initiator_depth ||
+			       (ep->iwarp && param->responder_resources);
 	}
 	kofi_conn_establish(&ep->kep.conn, data, ep->frame.len);
 }
 
-/* Who refused shows in the status on InfiniBand only; siw says it is a reset */
-static const void *verbs_reject_data(struct verbs_ep *ep,
-				     struct rdma_cm_event *event, u8 *len)
-{
-	if (!ep->iwarp)
-		return rdma_consumer_reject_data(ep->id, event, len);
-	*len = event->param.conn.private_data_len;
-	return event->param.conn.private_data;
-}
-
 static void verbs_ep_rejected(struct verbs_ep *ep, struct rdma_cm_event *event)
 {
-	const void *data;
-	u8 len = 0;
+	const void *data = event->param.conn.private_data;
+	u8 len = event->param.conn.private_data_len;
 
-	/* The peer closed its end before it heard that the connection stands */
+	/* The peer closed its end before the last message that connects it */
 	if (ep->kep.conn.state == KOFI_CONN_CONNECTED) {
 		verbs_ep_disconnected(ep);
 		return;
 	}
 
-	data = verbs_reject_data(ep, event, &len);
-	/* A frame out of form is as good as none: refused it is anyway */
+	/* Only InfiniBand's status says that the client has rejected; siw's says reset */
+	if (!ep->iwarp)
+		data = rdma_consumer_reject_data(ep->id, event, &len);
+	/* Data out of form count as none; the connection is refused anyway */
 	verbs_cm_unpack(&ep->frame, data, len);
 	verbs_ep_fail(ep, ep->kep.conn.passive ? ECONNABORTED : ECONNREFUSED,
 		      -event->status, ep->frame.len);
 }
 
-/* Nobody answers, or the way to the peer has changed; a connection may stand then */
+/* No peer answers, or the way to it has changed; a connection may stand then */
 static void verbs_ep_unreachable(struct verbs_ep *ep, int status)
 {
 	if (ep->kep.conn.state == KOFI_CONN_CONNECTED)
 		verbs_ep_disconnected(ep);
 	else
 		verbs_ep_fail(ep, ETIMEDOUT, -status, 0);
-}
-
-static void verbs_ep_addr_resolved(struct verbs_ep *ep)
-{
-	int ret;
-
-	ret = rdma_resolve_route(ep->id, VERBS_RESOLVE_MS);
-	if (ret)
-		verbs_ep_fail(ep, -ret, -ret, 0);
 }
 
 static void verbs_ep_conn_param(struct verbs_ep *ep,
@@ -231,20 +199,11 @@ static void verbs_ep_conn_param(struct verbs_ep *ep,
 				     ep->conn.initiator_depth);
 }
 
-static void verbs_ep_route_resolved(struct verbs_ep *ep)
-{
-	struct rdma_conn_param param;
-	int ret;
-
-	verbs_ep_conn_param(ep, &param);
-	ret = rdma_connect_locked(ep->id, &param);
-	if (ret)
-		verbs_ep_fail(ep, -ret, -ret, 0);
-}
-
 int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct verbs_ep *ep = id->context;
+	struct rdma_conn_param param;
+	int ret = 0;
 
 	if (ep->kep.conn.passive)
 		complete_all(&ep->settled);
@@ -256,10 +215,11 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		verbs_ep_addr_resolved(ep);
+		ret = rdma_resolve_route(id, VERBS_RESOLVE_MS);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		verbs_ep_route_resolved(ep);
+		verbs_ep_conn_param(ep, &param);
+		ret = rdma_connect_locked(id, &param);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		verbs_ep_established(ep, event);
@@ -283,6 +243,8 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	default:
 		break;
 	}
+	if (ret)
+		verbs_ep_fail(ep, -ret, -ret, 0);
 	return 0;
 }
 
@@ -297,7 +259,7 @@ void verbs_cm_broken(struct work_struct *work)
 	unsigned int noio = memalloc_noio_save();
 
 	rdma_lock_handler(ep->id);
-	/* What arrives may fail before the peer's last word has come */
+	/* A message may fail before the last message that connects the peer has come */
 	if (conn->state == KOFI_CONN_CONNECTED ||
 	    conn->state == KOFI_CONN_CONNECTING)
 		verbs_ep_disconnected(ep);
@@ -308,7 +270,7 @@ void verbs_cm_broken(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
-/* Delayed work: whoever is to answer has not */
+/* Delayed work: the peer has not answered in time */
 void verbs_cm_late(struct work_struct *work)
 {
 	struct verbs_ep *ep = container_of(to_delayed_work(work),
@@ -375,19 +337,6 @@ static int verbs_ep_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
 	return ret;
 }
 
-/* A failure is an event, whether rdma_cm knows of it now or later */
-static void verbs_ep_start_connect(struct verbs_ep *ep,
-				   const struct sockaddr_storage *dest)
-{
-	int ret;
-
-	kofi_conn_start(&ep->kep.conn, verbs_wq);
-	ret = rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)dest,
-				VERBS_RESOLVE_MS);
-	if (ret)
-		verbs_ep_fail(ep, -ret, -ret, 0);
-}
-
 static int verbs_ep_dest(struct verbs_ep *ep, const void *addr,
 			 struct sockaddr_storage *dest)
 {
@@ -398,7 +347,7 @@ static int verbs_ep_dest(struct verbs_ep *ep, const void *addr,
 		memcpy(dest, &ep->dest, sizeof(ep->dest));
 		return dest->ss_family ? 0 : -EADDRNOTAVAIL;
 	}
-	/* The format is the info's, and so is the length */
+	/* The family must be that of the info */
 	family = ((const struct sockaddr *)addr)->sa_family;
 	if (family != ep->id->route.addr.src_addr.ss_family)
 		return -EINVAL;
@@ -423,12 +372,17 @@ static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
 	ret = verbs_ep_dest(ep, addr, &dest);
 	if (ret)
 		goto unlock;
-	ret = -EINVAL;
-	if (kofi_addr_any(&dest))
+	ret = kofi_addr_any(&dest) ? -EINVAL :
+	      verbs_cm_pack(&ep->frame, param, paramlen, VERBS_CM_REQ);
+	if (ret)
 		goto unlock;
-	ret = verbs_cm_pack(&ep->frame, param, paramlen, VERBS_CM_REQ);
-	if (!ret)
-		verbs_ep_start_connect(ep, &dest);
+
+	kofi_conn_start(&ep->kep.conn, verbs_wq);
+	ret = rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)&dest, VERBS_RESOLVE_MS);
+	/* A failure is an event, whether rdma_cm knows of it now or later */
+	if (ret)
+		verbs_ep_fail(ep, -ret, -ret, 0);
+	ret = 0;
 unlock:
 	verbs_ep_unlock(ep);
 	return ret;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connections: their data, who listens, and who asks.
+ * Connections: their data, passive endpoints and connection requests.
  */
 #ifndef _KOFI_VERBS_CM_H
 #define _KOFI_VERBS_CM_H
@@ -12,7 +12,7 @@
 
 #define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
 #define VERBS_CONNECT_MS	60000	/* default of FI_OPT_CONNECT_TIMEOUT */
-#define VERBS_SETTLE_MS		2000	/* what a close leaves the peer, from the accept on */
+#define VERBS_SETTLE_MS		2000	/* longest wait of a close, from the accept on */
 
 struct verbs_ep;
 
@@ -20,15 +20,15 @@ struct verbs_ep;
 #define VERBS_CM_REQ		56
 #define VERBS_CM_REP		196
 #define VERBS_CM_REJ		148
-/* With the length byte, in every message what fits into a REQ */
+/* Most data of the client's behind the length byte, for all messages */
 #define VERBS_CM_DATA		(VERBS_CM_REQ - 1)
 
 /**
  * struct verbs_cm_frame - Connection data
  * @raw: as they are, for peers that are not libfabric (FI_OPT_CM_DATA_RAW); else
  *	behind one length byte, as libfabric's verbs provider has it (1.17 and 2.x)
- * @len: bytes of the client's
- * @wire: what is sent
+ * @len: bytes of the client's data
+ * @wire: the private data of the message
  */
 struct verbs_cm_frame {
 	bool	raw;
@@ -38,10 +38,10 @@ struct verbs_cm_frame {
 
 /**
  * struct verbs_pep - A passive endpoint
- * @kpep: what passive endpoints of all providers have
+ * @kpep: the passive endpoint of the core
  * @fabric: parent
- * @raw: FI_OPT_CM_DATA_RAW; verbs_pep_lock guards it and what follows
- * @id: what listens; NULL: there is no address yet, or the device has gone
+ * @raw: FI_OPT_CM_DATA_RAW; verbs_pep_lock guards it and the fields behind it
+ * @id: the listening id; NULL: there is no address yet, or the device has gone
  * @dev: the device it is bound to; NULL: none, or all
  * @res: stands on @dev
  */
@@ -57,9 +57,9 @@ struct verbs_pep {
 /**
  * struct verbs_connreq - A connection request
  * @req: in the registry of all requests
- * @pep: where it came in; of no use once it has left the registry
- * @id: the connection to be
- * @conn: what the peer proposes
+ * @pep: the passive endpoint it came to; of no use once it has left the registry
+ * @id: of the connection to be
+ * @conn: the limits that the peer proposes
  * @frame: the peer's connection data
  * @dead: the peer has gone
  */

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Connection requests: the rdma_cm_id of each, until an endpoint takes it over or it is
- * rejected.  The registry that they wait in, and what decides who gets a request, are
- * the core's (include/kofi/connreq.h).
+ * rejected.  The core has the registry in which they wait, and the rules by which an
+ * endpoint gets one (include/kofi/connreq.h).
  *
- * A request's rdma_cm_id has its events handled here until an endpoint has taken it; the
- * handler lock of the id makes the handing over atomic.  Nothing but the news that the
- * peer has gone can come.
+ * verbs_connreq_handler() gets the events of a request's rdma_cm_id until an endpoint has
+ * taken it; verbs_connreq_hand_over() makes the change under the handler lock of the id.
+ * The only event that can come says that the peer has gone.
  *
  * rdma_cm holds handler locks while a request arrives, and the registry's lock is taken
- * inside; what may be called under that lock makes no rdma_cm call that sleeps.
+ * inside; the functions that the registry calls under its lock make no rdma_cm call that
+ * sleeps.
  */
 #include <linux/err.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
 #include "cm.h"
@@ -35,7 +35,7 @@ static int verbs_connreq_handler(struct rdma_cm_id *id,
 	return 0;
 }
 
-/* Through a wildcard address a request may come in on any device */
+/* For a request through a wildcard address, which may come in on any device */
 static struct fi_info *verbs_connreq_other_info(struct verbs_connreq *req,
 						struct verbs_device *dev)
 {
@@ -52,7 +52,7 @@ static struct fi_info *verbs_connreq_other_info(struct verbs_connreq *req,
 	return info;
 }
 
-/* As the listener's, with this connection's addresses; no device is asked */
+/* The listener's info with this connection's addresses */
 static struct fi_info *verbs_connreq_own_info(struct verbs_connreq *req)
 {
 	struct rdma_addr *addr = &req->id->route.addr;
@@ -79,7 +79,7 @@ static struct fi_info *verbs_connreq_info(struct verbs_connreq *req,
 		return NULL;
 
 	info->tx_attr->tclass = verbs_tclass_of_id(req->id);
-	/* The passive endpoint's id keeps it */
+	/* The passive endpoint's id has a reference to the namespace */
 	info->fabric_attr->net = req->pep->fabric->net;
 	info->fabric_attr->api_version = req->pep->fabric->fabric.api_version;
 	return info;
@@ -122,32 +122,8 @@ free_req:
 	return NULL;
 }
 
-/* On a device that has been entered: if it is removed, the registry has the request */
-static int verbs_connreq_announce(struct verbs_pep *pep,
-				  struct verbs_device *dev,
-				  struct rdma_cm_id *id,
-				  const struct rdma_cm_event *event)
-{
-	struct verbs_connreq *req;
-
-	req = verbs_connreq_alloc(pep, dev, id, event);
-	if (!req)
-		return -ECONNREFUSED;
-
-	id->context = req;
-	id->event_handler = verbs_connreq_handler;
-	if (!kofi_connreq_post(&verbs_connreqs, &req->req, &pep->kpep.pep.fid,
-			       pep->kpep.eq))
-		return 0;
-
-	kofi_connreq_cancel(&verbs_connreqs, &req->req);
-	fi_freeinfo(req->req.event.info);
-	kfree(req);
-	return -ECONNREFUSED;
-}
-
 /*
- * Called by rdma_cm with the handler lock of @id held.  An error makes rdma_cm
+ * rdma_cm calls this with the handler lock of @id held.  An error makes rdma_cm
  * reject the request and destroy @id: connection data out of form, no memory, or
  * too many requests waiting in the event queue.
  */
@@ -155,16 +131,32 @@ int verbs_connreq_new(struct verbs_pep *pep, struct rdma_cm_id *id,
 		      const struct rdma_cm_event *event)
 {
 	struct verbs_device *dev = verbs_device_find(id->device);
-	int ret;
+	struct verbs_connreq *req;
+	int ret = -ECONNREFUSED;
 
 	if (!dev)
-		return -ECONNREFUSED;
-	ret = verbs_connreq_announce(pep, dev, id, event);
+		return ret;
+	req = verbs_connreq_alloc(pep, dev, id, event);
+	if (!req)
+		goto leave;
+
+	id->context = req;
+	id->event_handler = verbs_connreq_handler;
+	if (!kofi_connreq_post(&verbs_connreqs, &req->req, &pep->kpep.pep.fid,
+			       pep->kpep.eq)) {
+		ret = 0;
+	} else {
+		kofi_connreq_cancel(&verbs_connreqs, &req->req);
+		fi_freeinfo(req->req.event.info);
+		kfree(req);
+	}
+leave:
+	/* A removal of the device finds the request in the registry from here on */
 	verbs_device_leave(dev);
 	return ret;
 }
 
-/* The endpoint handles the id's events from now on */
+/* From now on verbs_cm_handler() gets the events of the id */
 static void verbs_connreq_hand_over(struct verbs_connreq *req,
 				    struct verbs_ep *ep)
 {
@@ -181,26 +173,19 @@ static void verbs_connreq_hand_over(struct verbs_connreq *req,
 	rdma_unlock_handler(id);
 }
 
-/* The peer has chosen a class, if it could; another one cannot be had */
-static bool verbs_connreq_class_fits(const struct verbs_connreq *req,
-				     const struct verbs_ep *ep)
-{
-	u32 tclass = verbs_tclass_of_id(req->id);
-
-	return !ep->tclass || !tclass ||
-	       kofi_tclass_tos(ep->tclass) == kofi_tclass_tos(tclass);
-}
-
-/* With the registry's lock held: may this endpoint have it? */
+/* May this endpoint have the request?  The registry calls this with its lock held */
 static int verbs_connreq_suits(const struct kofi_connreq *kreq,
 			       const void *context)
 {
 	const struct verbs_connreq *req = to_verbs_connreq(kreq);
 	const struct verbs_ep *ep = context;
+	u32 tclass;
 
 	if (req->id->device != ep->domain->dev->ibdev)
 		return -FI_EDOMAIN;
-	if (!verbs_connreq_class_fits(req, ep))
+	/* The connection has the class that the peer has chosen, if it could */
+	tclass = verbs_tclass_of_id(req->id);
+	if (ep->tclass && tclass && kofi_tclass_tos(ep->tclass) != kofi_tclass_tos(tclass))
 		return -EINVAL;
 	return READ_ONCE(req->dead) ? -ECONNABORTED : 0;
 }

@@ -2,11 +2,11 @@
 /*
  * Completion queues: a kofi_cq fed by an ib_cq.
  *
- * ib_alloc_cq() brings the context: if the queue is direct, only fi_cq_read()
- * polls (IB_POLL_DIRECT); otherwise ib_core polls from softirq or a worker, and
- * the completion's done function hands the slot to the kofi_cq.  Drivers call
- * the device's completion handler with locks held; as ib_core does no more than
- * schedule there, none of them is held when we or the client run.
+ * ib_alloc_cq() chooses the context: only fi_cq_read() polls a direct queue
+ * (IB_POLL_DIRECT); ib_core polls any other from softirq or a worker, and the completion's
+ * done function hands the slot to the kofi_cq.  Drivers call the device's completion handler
+ * with locks held; as ib_core only schedules there, done functions and the client's
+ * callbacks run without these locks.
  *
  * The device's queue never overruns: enabling an endpoint reserves room for its
  * operations, and each reservation of at least one operation may add one more,
@@ -15,14 +15,13 @@
  * work requests for each of its read regions, which are no more than its operations, and
  * the device's queue four times the size.
  *
- * Direct polling is done by one thread at a time under poll_lock, which keeps
- * completions in order; a second reader takes what is there and does not wait.  Who
- * closes an endpoint polls, too (drain.c).
+ * The holder of poll_lock polls a direct queue, which keeps completions in order; a second
+ * reader takes the completions in the list and does not wait.  The close of an endpoint
+ * polls, too (drain.c).
  *
- * When the device has gone, its queue has, too.  What had completed can be read, and
- * then readers get -ENODEV.
+ * The removal of the device frees its queue.  Readers get the completions in the list, and
+ * then -ENODEV.
  */
-#include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "mr.h"
@@ -49,7 +48,7 @@ size_t verbs_rx_max(const struct ib_device *ibdev)
 	return min_t(size_t, ibdev->attrs.max_qp_wr - 1, verbs_cq_max(ibdev));
 }
 
-/* The same of transmit queues, where iWARP has two more for each read region */
+/* Deepest transmit queue; over iWARP two work requests more are each read region's */
 size_t verbs_tx_max(const struct ib_device *ibdev)
 {
 	size_t max = verbs_rx_max(ibdev), wrs = ibdev->attrs.max_qp_wr - 1;
@@ -60,7 +59,7 @@ size_t verbs_tx_max(const struct ib_device *ibdev)
 					       wrs - 2 * VERBS_READ_MRS);
 }
 
-/* For a reader that polls; one that comes while another polls takes what is there */
+/* Polls for a reader, unless another thread polls */
 static void verbs_cq_progress(struct kofi_cq *kcq)
 {
 	struct verbs_cq *cq = container_of(kcq, struct verbs_cq, kcq);
@@ -84,10 +83,7 @@ static bool verbs_comp_of_queue(struct kofi_comp *comp, void *queue)
 	return container_of(comp, struct verbs_slot, comp)->queue == queue;
 }
 
-/*
- * For who waits for a completion of a queue that only readers poll; everything goes
- * through the list.  Returns how many there were.
- */
+/* Polls for a drain of a direct queue.  Returns the number of completions. */
 int verbs_cq_poll(struct verbs_cq *cq)
 {
 	unsigned long flags;
@@ -108,7 +104,7 @@ static void verbs_cq_set_drained(struct verbs_cq *cq, bool drained)
 	spin_unlock_irqrestore(&cq->poll_lock, flags);
 }
 
-/* Readers do not poll until verbs_cq_give_back(); no reader does when this returns */
+/* No reader polls from the return of this function to verbs_cq_give_back() */
 void verbs_cq_take_over(struct verbs_cq *cq)
 {
 	if (!cq->direct)
@@ -126,8 +122,8 @@ void verbs_cq_give_back(struct verbs_cq *cq)
 }
 
 /*
- * The queue pair is drained.  A direct poller may still be inside a done
- * function of it; once poll_lock has been ours, it is not.
+ * The queue pair is drained, but a reader that polls may still be inside a done function of
+ * it.  Taking poll_lock waits for this reader.
  */
 void verbs_cq_quiesce(struct verbs_cq *cq)
 {
@@ -140,26 +136,12 @@ void verbs_cq_quiesce(struct verbs_cq *cq)
 }
 
 /*
- * Nothing of the queue completes any more.  The slots go back, because those of a
- * shared receive context are still needed.
+ * Drops unread completions of @queue, which has no operation in flight any more.  Their slots
+ * go back, because a shared receive context still needs its own.
  */
 void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue)
 {
 	kofi_cq_purge(&cq->kcq, verbs_comp_of_queue, queue);
-}
-
-/*
- * In softirq ib_core's poller lets go of the queue (irq_poll_complete()), then looks at
- * it once more to arm it, and ib_free_cq() waits for the first only (6.1 to 7.3).
- * Expedited, as a device that is removed has many queues.
- */
-static void verbs_cq_await_softirq(struct ib_cq *ibcq)
-{
-	if (ibcq->poll_ctx != IB_POLL_SOFTIRQ)
-		return;
-	irq_poll_disable(&ibcq->iop);
-	synchronize_rcu_expedited();
-	irq_poll_enable(&ibcq->iop);
 }
 
 static void verbs_cq_strip(struct verbs_res *res)
@@ -171,7 +153,16 @@ static void verbs_cq_strip(struct verbs_res *res)
 	spin_lock_irqsave(&cq->poll_lock, flags);
 	cq->ibcq = NULL;
 	spin_unlock_irqrestore(&cq->poll_lock, flags);
-	verbs_cq_await_softirq(ibcq);
+	/*
+	 * In softirq ib_core's poller lets go of the queue (irq_poll_complete()), then looks
+	 * at it once more to arm it, and ib_free_cq() waits for the first only (6.1 to 7.3).
+	 * Expedited, as a device that is removed has many queues.
+	 */
+	if (ibcq->poll_ctx == IB_POLL_SOFTIRQ) {
+		irq_poll_disable(&ibcq->iop);
+		synchronize_rcu_expedited();
+		irq_poll_enable(&ibcq->iop);
+	}
 	ib_free_cq(ibcq);
 }
 

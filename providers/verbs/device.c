@@ -1,43 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The RDMA devices that are there, and what stands on them.
+ * The RDMA devices, and the objects that stand on them.
  *
- * An ib_client keeps a list of them.  A device can go at any time and waits for no
- * client of ours, so nobody looks at an ib_device without having said so:
+ * verbs_client keeps a list of the devices.  A device can be removed at any time, and the
+ * removal waits for no client of ours.  So code uses an ib_device only within
  *
- *	verbs_device_enter()	around each control call, percpu_ref; from the moment
- *				when a removal begins nobody enters any more
+ *	verbs_device_enter()	around each control call, a percpu_ref; it fails once a
+ *				removal has begun
  *	verbs_device_hold()	around posting, from the look at the endpoint's state
  *				to the doorbell, and around the steps of a region for
  *				single operations (mr_ep.c)
  *	poll_lock		around direct polling (cq.c)
  *
  * Every object with something of the device's has a struct verbs_res in a list here.
- * A removal
+ * verbs_device_remove()
  *
- *	1. takes the device off the list, and lets nobody enter any more
- *	2. tells the resources: clients get -ENODEV from their event queues.  When all have been
- *	   told, so that none takes another's end for its peer's, queue pairs go to the
+ *	1. takes the device off the list, and makes verbs_device_enter() fail
+ *	2. has each object report -ENODEV to its client's event queue.  When all have
+ *	   reported, so that none takes another's end for its peer's, queue pairs go to the
  *	   error state, and everything posted completes
- *	3. waits for the calls under way, which that brings to an end
- *	4. tells those that came meanwhile, drops unanswered connection requests, and
- *	   waits until nobody is posting (RCU)
- *	5. strips the resources, those that use others first: queue pairs are drained and
+ *	3. waits for the calls under way, which end with that
+ *	4. does step 2 for objects that came meanwhile, drops unanswered connection requests,
+ *	   and waits until no call is posting (RCU)
+ *	5. strips the objects, those that use others first: queue pairs are drained and
  *	   destroyed, memory unmapped, and so on, until nothing of ours is left
  *
- * and returns.  All queue pairs are in the error state before the first is drained, and
- * what one waits for the device in step 5 counts for the others, too (drain_until), so
- * the time does not grow with their number.
- *  What the client still has are shells: calls answer -ENODEV, what has
- * completed can be read, fi_close() frees the memory.  A close is either in time, and
- * strips its object itself, which the removal waits for in step 3, or too late, and
- * waits for step 5.
+ * All queue pairs are in the error state before the first is drained, and they share one
+ * time limit for the device in step 5 (drain_until), so the time of a removal does not grow
+ * with their number.  The client keeps shells: calls answer -ENODEV, completions can be
+ * read, fi_close() frees the memory.  A close that enters the device strips its object
+ * itself, and the removal waits for it in step 3; a later one waits for step 5.
  *
- * The list's mutex is held for look-ups only.  A device's own mutex guards its lists
- * and is held while those in them are told; it is taken outside of the handler locks
- * of connections, so no handler adds a res.
+ * verbs_devices_lock is held for look-ups only.  verbs_device.lock guards the lists of
+ * objects and is held while they report; it is taken outside of the handler locks of
+ * connections, so no handler adds a verbs_res.
  */
-#include <linux/module.h>
 #include <linux/slab.h>
 #include "cm.h"
 #include "ep.h"
@@ -56,7 +53,7 @@ static struct ib_client verbs_client = {
 	.remove	= verbs_device_remove,
 };
 
-/* What every port of the device takes; asked once, as drivers may take the RTNL */
+/* Reads the limits that hold for every port; only once, as drivers may take the RTNL */
 static int verbs_device_query(struct verbs_device *dev)
 {
 	struct ib_port_attr attr;
@@ -70,7 +67,7 @@ static int verbs_device_query(struct verbs_device *dev)
 			return ret;
 		dev->max_msg_size = min(dev->max_msg_size, attr.max_msg_sz);
 	}
-	/* Nothing else tells how long a read may be */
+	/* fi_info has no limit of its own for reads */
 	if (verbs_is_iwarp(dev->ibdev))
 		dev->max_msg_size = min(dev->max_msg_size,
 					verbs_read_mrs_max_len(dev->ibdev));
@@ -107,7 +104,7 @@ static struct verbs_device *verbs_device_alloc(struct ib_device *ibdev)
 	return dev;
 }
 
-/* Whoever points to the structure; says nothing about the device */
+/* For pointers to the structure; the device may be removed all the same */
 void verbs_device_get(struct verbs_device *dev)
 {
 	refcount_inc(&dev->refs);
@@ -148,64 +145,50 @@ static int verbs_device_add(struct ib_device *ibdev)
 	return 0;
 }
 
-static void verbs_device_tell(struct verbs_device *dev)
+static void verbs_device_halt(struct verbs_device *dev)
 {
 	struct verbs_res *res;
-	int i;
+	int kind;
 
 	mutex_lock(&dev->lock);
-	for (i = 0; i < VERBS_NR_RES; i++)
-		list_for_each_entry(res, &dev->resources[i], entry)
-			if (res->ops->tell)
-				res->ops->tell(res);
-	for (i = 0; i < VERBS_NR_RES; i++)
-		list_for_each_entry(res, &dev->resources[i], entry)
+	for (kind = 0; kind < VERBS_NR_RES; kind++)
+		list_for_each_entry(res, &dev->resources[kind], entry)
+			if (res->ops->report)
+				res->ops->report(res);
+	for (kind = 0; kind < VERBS_NR_RES; kind++)
+		list_for_each_entry(res, &dev->resources[kind], entry)
 			if (res->ops->halt)
 				res->ops->halt(res);
 	mutex_unlock(&dev->lock);
 }
 
-/* Nobody adds or deletes a res any more */
-static void verbs_device_strip(struct verbs_device *dev)
-{
-	struct verbs_res *res;
-	int i;
-
-	for (i = 0; i < VERBS_NR_RES; i++)
-		list_for_each_entry(res, &dev->resources[i], entry)
-			res->ops->strip(res);
-}
-
-static void verbs_device_end(struct verbs_device *dev)
-{
-	struct verbs_res *res;
-	int i;
-
-	for (i = 0; i < VERBS_NR_RES; i++)
-		list_for_each_entry(res, &dev->resources[i], entry)
-			if (res->ops->end)
-				res->ops->end(res);
-}
-
 static void verbs_device_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct verbs_device *dev = client_data;
+	struct verbs_res *res;
+	int kind;
 
 	mutex_lock(&verbs_devices_lock);
 	list_del(&dev->entry);
 	mutex_unlock(&verbs_devices_lock);
 
 	percpu_ref_kill(&dev->calls);
-	/* For a close that is under way and sees that the device goes */
+	/* For a close that is under way when the removal begins */
 	WRITE_ONCE(dev->drain_until, verbs_last_wqe_until(dev));
-	verbs_device_tell(dev);
+	verbs_device_halt(dev);
 	wait_for_completion(&dev->idle);
-	verbs_device_tell(dev);
+	verbs_device_halt(dev);
 	verbs_connreqs_drop_device(ibdev);
 	synchronize_rcu();
 	WRITE_ONCE(dev->drain_until, verbs_last_wqe_until(dev));
-	verbs_device_strip(dev);
-	verbs_device_end(dev);
+	/* No call adds or deletes an object any more */
+	for (kind = 0; kind < VERBS_NR_RES; kind++)
+		list_for_each_entry(res, &dev->resources[kind], entry)
+			res->ops->strip(res);
+	for (kind = 0; kind < VERBS_NR_RES; kind++)
+		list_for_each_entry(res, &dev->resources[kind], entry)
+			if (res->ops->end)
+				res->ops->end(res);
 	complete_all(&dev->stripped);
 	verbs_device_put(dev);
 }
@@ -228,7 +211,7 @@ void verbs_device_leave(struct verbs_device *dev)
 	percpu_ref_put(&dev->calls);
 }
 
-/* Found devices have been entered */
+/* Enters the device that it finds */
 struct verbs_device *verbs_device_find(const struct ib_device *ibdev)
 {
 	struct verbs_device *dev, *found = NULL;
@@ -236,22 +219,6 @@ struct verbs_device *verbs_device_find(const struct ib_device *ibdev)
 	mutex_lock(&verbs_devices_lock);
 	list_for_each_entry(dev, &verbs_devices, entry) {
 		if (dev->ibdev == ibdev && !verbs_device_enter(dev)) {
-			found = dev;
-			break;
-		}
-	}
-	mutex_unlock(&verbs_devices_lock);
-	return found;
-}
-
-struct verbs_device *verbs_device_find_by_name(const char *name)
-{
-	struct verbs_device *dev, *found = NULL;
-
-	mutex_lock(&verbs_devices_lock);
-	list_for_each_entry(dev, &verbs_devices, entry) {
-		if (!strcmp(dev_name(&dev->ibdev->dev), name) &&
-		    !verbs_device_enter(dev)) {
 			found = dev;
 			break;
 		}
@@ -270,7 +237,7 @@ void verbs_res_add(struct verbs_device *dev, struct verbs_res *res,
 	mutex_unlock(&dev->lock);
 }
 
-/* The same */
+/* The caller has entered, as for verbs_res_add() */
 void verbs_res_del(struct verbs_device *dev, struct verbs_res *res)
 {
 	mutex_lock(&dev->lock);

@@ -2,19 +2,16 @@
 /*
  * Fabrics and domains.
  *
- * A fabric is no more than the network namespace in which addresses are looked
- * up, and does not keep it.  But each rdma_cm_id does, as rdma_cm takes a reference
- * that lasts until the id is destroyed: endpoints, passive endpoints and the
- * connections for registering keep the namespace, and verbs_net_exit() is called when
- * there are none.  What is left then, domains, queues and regions, has nothing of the
- * namespace, and what would need it answers -ENODEV.
+ * A fabric is a pointer to the network namespace in which addresses are looked up, without
+ * a reference.  Each rdma_cm_id has a reference until it is destroyed, so endpoints,
+ * passive endpoints and the connections for registering keep the namespace, and the core
+ * calls verbs_net_exit() when there are none.  Domains, queues and regions may be left
+ * then; they need no namespace, and calls that do answer -ENODEV.
  *
- * A domain is a protection domain on one device.  Its calls enter the device,
- * so whatever they open need not look whether it is still there.  The first
- * registration of memory gives it a connection of its own (reg.c), which lasts until
- * it is closed.
+ * A domain is a protection domain on one device.  Its calls enter the device, so the
+ * objects that they open need not.  The first registration of memory gives it a connection
+ * of its own (reg.c), which lasts until the domain is closed.
  */
-#include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -36,8 +33,8 @@ void verbs_domain_leave(struct verbs_domain *domain)
 	verbs_device_leave(domain->dev);
 }
 
-/* Who registers waits for a step that may never come */
-static void verbs_domain_tell(struct verbs_res *res)
+/* verbs_reg_wait() may wait for a step that never comes */
+static void verbs_domain_report(struct verbs_res *res)
 {
 	wake_up(&container_of(res, struct verbs_domain, res)->reg_wait);
 }
@@ -53,7 +50,7 @@ static void verbs_domain_strip(struct verbs_res *res)
 
 static const struct verbs_res_ops verbs_domain_res_ops = {
 	.kind	= VERBS_RES_DOMAIN,
-	.tell	= verbs_domain_tell,
+	.report	= verbs_domain_report,
 	.strip	= verbs_domain_strip,
 };
 
@@ -182,7 +179,7 @@ static int verbs_domain_init(struct verbs_domain *domain, struct fi_info *info)
 	init_waitqueue_head(&domain->reg_wait);
 	atomic_set(&domain->next_key, get_random_u32());
 	domain->tclass = info->domain_attr->tclass;
-	/* Devices that map by themselves have none */
+	/* Devices that map by themselves have no dma_device */
 	domain->dma_device = get_device(domain->dev->ibdev->dma_device);
 	verbs_device_get(domain->dev);
 	verbs_res_add(domain->dev, &domain->res, &verbs_domain_res_ops);
@@ -193,6 +190,7 @@ static int verbs_domain(struct fid_fabric *fabric, struct fi_info *info,
 			struct fid_domain **fid_domain, void *context)
 {
 	struct verbs_domain *domain;
+	struct ib_device *ibdev;
 	int ret = -ENODEV;
 
 	if (!info->domain_attr || !info->domain_attr->name ||
@@ -209,7 +207,11 @@ static int verbs_domain(struct fid_fabric *fabric, struct fi_info *info,
 	domain->domain.fid.ops = &verbs_domain_fid_ops;
 	domain->domain.ops = &verbs_domain_ops;
 	domain->domain.mr = &verbs_mr_ops;
-	domain->dev = verbs_device_find_by_name(info->domain_attr->name);
+	ibdev = ib_device_get_by_name(info->domain_attr->name, RDMA_DRIVER_UNKNOWN);
+	if (!ibdev)
+		goto free_domain;
+	domain->dev = verbs_device_find(ibdev);
+	ib_device_put(ibdev);
 	if (!domain->dev)
 		goto free_domain;
 	ret = verbs_domain_init(domain, info);
@@ -226,10 +228,7 @@ free_domain:
 
 static int verbs_fabric_close(struct fid *fid)
 {
-	struct verbs_fabric *fabric =
-		container_of(fid, struct verbs_fabric, fabric.fid);
-
-	kfree(fabric);
+	kfree(container_of(fid, struct verbs_fabric, fabric.fid));
 	return 0;
 }
 
@@ -242,12 +241,12 @@ void verbs_net_exit(struct fid_fabric *fid_fabric)
 	spin_unlock(&fabric->lock);
 }
 
-/* The caller's to put_net(); NULL: it has gone, or is about to */
+/* Returns a reference for put_net(); NULL: the namespace has gone, or is about to */
 struct net *verbs_get_net(struct verbs_fabric *fabric)
 {
 	struct net *net;
 
-	/* A namespace that goes stays until verbs_net_exit() has had the lock */
+	/* The structure stays until verbs_net_exit() has had the lock */
 	spin_lock(&fabric->lock);
 	net = fabric->net ? maybe_get_net(fabric->net) : NULL;
 	spin_unlock(&fabric->lock);

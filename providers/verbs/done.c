@@ -2,26 +2,21 @@
 /*
  * Completing: from the device's completion to the client's.
  *
- * ib_core calls the done functions, one at a time per completion queue.  A
- * success that the client did not ask for frees the slot at once, errors are
- * always reported.  The first error other than a flush means that the queue pair
- * has left the connected state; a worker then ends the connection, so that both
- * clients learn of it.
+ * ib_core calls the done functions, one at a time per completion queue.  A success that the
+ * client did not ask for frees the slot at once; every error is reported.  The first error
+ * other than a flush means that the queue pair has left the connected state; a worker then
+ * ends the connection, and both clients get an event.
  *
  * On the wire a message is one SEND and nothing else; remote CQ data is the
  * immediate, 32 bits in network order (libfabric's verbs provider, all versions).
  */
-#include <linux/module.h>
 #include "ep.h"
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
 #include "verbs.h"
 
-/*
- * @cq: the device's queue if its poller has called, which then has the context that the
- * client has asked for; else NULL
- */
+/* @cq: the device's queue if its poller calls, in the context that the client wants; or NULL */
 static void verbs_report(const struct ib_cq *cq, struct verbs_slot *slot)
 {
 	struct kofi_cq *kcq = slot->queue->side->cq;
@@ -33,8 +28,8 @@ static void verbs_report(const struct ib_cq *cq, struct verbs_slot *slot)
 }
 
 /*
- * Counts an operation whose slot may be another one's by now: a client that sees it
- * counted finds it reported.
+ * Counts an operation after its report, so a client that sees it counted finds it reported.
+ * Its slot may be another operation's by now.
  */
 static void verbs_count(const struct verbs_queue *queue, u64 flags, int err,
 			size_t len)
@@ -57,7 +52,7 @@ void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
 	verbs_count(queue, flags, 0, len);
 }
 
-/* What went wrong first is the error of the operation; @err is positive */
+/* The first error of an operation stays; @err is positive */
 void verbs_slot_set_err(struct verbs_slot *slot, int err, int prov_errno)
 {
 	if (!cmpxchg(&slot->comp.err, 0, err))
@@ -74,15 +69,15 @@ static u64 verbs_slot_key(const struct verbs_slot *slot)
 	return slot->comp.flags && mr && !mr->is_read_mr ? mr->ibmr->rkey : 0;
 }
 
-/* The operation is over; the region is nobody's any more */
+/* The operation is over, and lets go of its region */
 static void verbs_slot_clean(struct verbs_slot *slot, u64 data)
 {
 	slot->comp.data = data;
-	/* See verbs_mr_in_flight() */
+	/* Pairs with verbs_mr_ep_quiesce() */
 	smp_store_release(&slot->region, NULL);
 }
 
-/* Errors are always reported, but a registration is no operation of the client's */
+/* Reports every error, except of registrations, which are no operations of the client's */
 static void verbs_slot_failed(const struct ib_cq *cq, struct verbs_slot *slot)
 {
 	const struct verbs_queue *queue = slot->queue;
@@ -97,9 +92,9 @@ static void verbs_slot_failed(const struct ib_cq *cq, struct verbs_slot *slot)
 }
 
 /*
- * siw flushes a read twice that it was about to begin.  The second time may be for nobody,
- * or for the slot's next operation, which will be flushed as well: then this is its end,
- * and not what follows.  Once the lock has been ours, its poster has left the driver.
+ * siw flushes a read twice that it was about to begin.  The second flush may find a free
+ * slot, or the slot's next operation, which will be flushed as well: then this flush is its
+ * end, and the later one is ignored.  Taking the lock waits for its poster to leave the driver.
  */
 static bool verbs_slot_is_due(struct verbs_slot *slot)
 {
@@ -116,10 +111,7 @@ static bool verbs_slot_is_due(struct verbs_slot *slot)
 	return due;
 }
 
-/*
- * An operation of the transmit side has failed, or a part of one, which ends when the
- * last one does.
- */
+/* An operation of the transmit side has failed, or a part, which ends with its whole */
 void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
 		     int prov_errno)
 {
@@ -137,10 +129,7 @@ void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
 	verbs_slot_failed(cq, slot);
 }
 
-/*
- * Plain operations (xfer.c): when they have succeeded there is nothing to be done but to
- * report them.
- */
+/* Done functions of the fast path (xfer.c), which only report a success */
 void verbs_sent(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
@@ -155,7 +144,8 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
 
-	if (unlikely(!verbs_wc_is_plain(wc))) {
+	if (unlikely(wc->status != IB_WC_SUCCESS ||
+		     wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE))) {
 		verbs_recv_done(cq, wc);
 		return;
 	}
@@ -163,7 +153,7 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	kofi_cq_complete_here(slot->queue->side->cq, &slot->comp);
 }
 
-/* Of the transmit side */
+/* An operation of the transmit side has succeeded */
 static void verbs_slot_end(struct verbs_slot *slot)
 {
 	u64 key = verbs_slot_key(slot);
@@ -172,7 +162,7 @@ static void verbs_slot_end(struct verbs_slot *slot)
 		verbs_slot_put_unsignaled(slot);
 	if (slot->parts)
 		verbs_slot_put_parts(slot);
-	/* It has been in flight for its region; a registration is not over */
+	/* The key has ended with the operation, unless it is a registration */
 	if (slot->region && slot->comp.flags)
 		verbs_mr_ep_ended(slot->region);
 	verbs_slot_clean(slot, key);
@@ -194,7 +184,7 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	verbs_slot_succeed(cq, slot, len);
 }
 
-/* What came with the message, or instead of one */
+/* Completes a receive with the data or key of its message, or as a write with data */
 static void verbs_recv_flags(struct kofi_comp *comp, const struct ib_wc *wc)
 {
 	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM) {
@@ -227,15 +217,15 @@ void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * The queue pair that has taken it is not destroyed before all it took has come
- * by here (srx.c), so it and its endpoint are there.
+ * The queue pair that has taken the receive is there, and so is its endpoint: a close waits
+ * for this function before it destroys them (srx.c).
  */
 void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
 	struct verbs_ep *ep = wc->qp->qp_context;
 
-	/* While it is the shared queue's */
+	/* The mapping is the shared queue's */
 	verbs_unmap(slot);
 	slot->queue = &ep->rx;
 	slot->comp.op_context = verbs_context(&ep->rx, slot->comp.op_context);

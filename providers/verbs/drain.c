@@ -3,18 +3,18 @@
  * Draining: every done function of a queue pair has run.
  *
  * ib_drain_sq() and ib_drain_rq() put the queue pair into the error state, post a
- * marker behind everything else, and wait for it.  Of a completion queue that only its
- * readers poll (FI_WAIT_NONE) they poll as well, ten times a second, and beside a
- * reader.  Two who poll have completions that overtake each other: a queue's reader
- * would get them out of order, and an operation end before its parts (split.c).  So
- * for these queues the marker is posted here, and whoever waits for it polls as a reader
- * does, under poll_lock.
+ * marker behind everything else, and wait for it.  A completion queue that only its
+ * readers poll (FI_WAIT_NONE) they poll themselves, ten times a second, and beside a
+ * reader.  With two pollers completions overtake each other: a queue's reader would get
+ * them out of order, and an operation would end before its parts (split.c).  So for these
+ * queues verbs_drain_marked() posts the marker, and polls as a reader does, under
+ * poll_lock.
  *
- * Some drivers drain in a way of their own, because their devices take no marker in
- * every state, and poll, too.  Readers then leave the queue to them.
+ * Some drivers have functions of their own for draining, because their devices take no
+ * marker in every state, and these poll, too.  verbs_cq_take_over() keeps readers away
+ * meanwhile.
  */
 #include <linux/completion.h>
-#include <linux/module.h>
 #include "ep.h"
 #include "queue.h"
 
@@ -26,15 +26,6 @@ struct verbs_drain {
 static void verbs_drain_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	complete(&container_of(wc->wr_cqe, struct verbs_drain, cqe)->done);
-}
-
-/* What was left goes first, so a reader need not come, but may */
-static void verbs_drain_wait(struct verbs_cq *cq, struct verbs_drain *drain)
-{
-	unsigned long patience = 0;
-
-	while (!wait_for_completion_timeout(&drain->done, patience))
-		patience = verbs_cq_poll(cq) ? 0 : 1;
 }
 
 static int verbs_drain_post_send(struct ib_qp *qp, struct ib_cqe *cqe)
@@ -59,19 +50,23 @@ static void verbs_drain_marked(struct ib_qp *qp, struct verbs_cq *cq,
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	struct verbs_drain drain = { .cqe.done = verbs_drain_done };
+	unsigned long patience = 0;
 	int ret;
 
 	init_completion(&drain.done);
 	ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
 	if (!ret)
 		ret = post(qp, &drain.cqe);
-	if (!WARN_ONCE(ret, "failed to drain a queue: %d\n", ret))
-		verbs_drain_wait(cq, &drain);
+	if (WARN_ONCE(ret, "failed to drain a queue: %d\n", ret))
+		return;
+	/* Completions in front of the marker come first, whether a reader polls or not */
+	while (!wait_for_completion_timeout(&drain.done, patience))
+		patience = verbs_cq_poll(cq) ? 0 : 1;
 }
 
 /**
  * verbs_drain_sq() - Wait for the done functions of all that was posted to send
- * @qp: the queue pair; nobody posts any more
+ * @qp: the queue pair; no call posts any more
  * @cq: its completion queue for that
  *
  * Context: may sleep.
@@ -88,7 +83,7 @@ void verbs_drain_sq(struct ib_qp *qp, struct verbs_cq *cq)
 }
 
 /**
- * verbs_drain_rq() - The same for what was posted to receive
+ * verbs_drain_rq() - Wait for the done functions of all that was posted to receive
  * @qp: as verbs_drain_sq()
  * @cq: as verbs_drain_sq()
  *

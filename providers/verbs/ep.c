@@ -4,31 +4,30 @@
  *
  * Life
  *
- *	fi_endpoint()	an rdma_cm_id, new and bound to the local address, or
- *			taken over from a connection request
- *	fi_ep_bind()	pointers to the queues
- *	fi_enable()	slots, queue pair, room in the completion queues
- *	cm.c		connection
- *	fi_close()	state DOWN and no more events; an accept on its way seen
- *			through; queue pair to the error state and drained, unless
- *			the client has had that done before (ep_drain.c), so
- *			every done function has run; queue pair and rdma_cm_id
- *			destroyed, in this order.  Then unread completions taken
- *			out of the completion queues, and slots freed
+ *	fi_endpoint()	takes the rdma_cm_id of a connection request, or makes one
+ *			and binds it to the local address
+ *	fi_ep_bind()	keeps pointers to the queues
+ *	fi_enable()	makes the slots and the queue pair, reserves room in the
+ *			completion queues
+ *	cm.c		connects
+ *	fi_close()	sets the state DOWN, so there are no more events; waits for an
+ *			accept on its way; puts the queue pair into the error state and
+ *			drains it, unless fi_ep_drain() has (ep_drain.c), so every done
+ *			function has run; destroys the queue pair, then the rdma_cm_id.
+ *			Then takes unread completions out of the completion queues,
+ *			and frees the slots
  *
- * When the device is removed, everything but the last step happens without the
- * client (device.c).  The state is GONE then, and the slots stay, with what the client
- * has not read.
+ * verbs_device_remove() does the same but for the last step.  The state is GONE then, and
+ * the slots stay, as the client still reads completions.
  *
  * Locking: the state changes under the rdma_cm_id's handler lock
  * (rdma_lock_handler()), which is also held while an event of the id is handled.
  * Control calls enter the device, as long as they use it or the id.  The data path
- * reads the state under RCU, without the lock; once a removal has set it to GONE and
- * waited for readers, nobody posts any more.  Everything that binding and enabling
- * set up is written before the state allows anyone to use it, and is not changed
- * until close, which no other call may accompany, or a removal.
+ * reads the state under RCU, without the lock; when a removal has set it to GONE and
+ * waited for readers, no call posts any more.  Binding and enabling write all fields before
+ * the state allows the data path to read them, and nothing changes these until the close,
+ * during which the client may not call, or a removal.
  */
-#include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
 #include <kofi/addr.h>
@@ -45,7 +44,7 @@
 
 static struct kmem_cache *verbs_eps;
 
-/* 17 of them take what kmalloc() has for 16 */
+/* A cache of its own has 17 endpoints in the memory that kmalloc() takes for 16 */
 int verbs_eps_init(void)
 {
 	verbs_eps = kmem_cache_create("kofi_verbs_ep", sizeof(struct verbs_ep),
@@ -106,7 +105,7 @@ void verbs_ep_leave(struct verbs_ep *ep)
 	verbs_device_leave(ep->domain->dev);
 }
 
-/* With the state kept from changing, too; it is not GONE */
+/* Enters the device and takes the handler lock, which guards the state; it is not GONE */
 int verbs_ep_lock(struct verbs_ep *ep)
 {
 	int ret = verbs_ep_enter(ep);
@@ -116,7 +115,7 @@ int verbs_ep_lock(struct verbs_ep *ep)
 	rdma_lock_handler(ep->id);
 	if (ep->kep.conn.state != KOFI_CONN_GONE)
 		return 0;
-	/* The removal has begun meanwhile */
+	/* A removal has begun meanwhile */
 	verbs_ep_unlock(ep);
 	return -ENODEV;
 }
@@ -127,21 +126,24 @@ void verbs_ep_unlock(struct verbs_ep *ep)
 	verbs_ep_leave(ep);
 }
 
-/*
- * May plain operations be posted in the state that it has now?  The caller holds the
- * handler lock, or nobody else knows the endpoint.
- */
-static void verbs_ep_state_changed(struct kofi_conn *conn)
+/* Opens or closes the fast path of both queues, as the endpoint's flags and state say */
+static void verbs_ep_tune(struct verbs_ep *ep)
 {
-	struct verbs_ep *ep = container_of(conn, struct verbs_ep, kep.conn);
 	struct verbs_queue *queues[] = { &ep->tx, &ep->rx };
 	unsigned long flags;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(queues); i++) {
 		spin_lock_irqsave(&queues[i]->lock, flags);
+		verbs_queue_tune(queues[i]);
 		verbs_queue_unlock(ep, queues[i], flags);
 	}
+}
+
+/* The caller holds the handler lock, or is the only one that knows the endpoint */
+static void verbs_ep_state_changed(struct kofi_conn *conn)
+{
+	verbs_ep_tune(container_of(conn, struct verbs_ep, kep.conn));
 }
 
 static void verbs_ep_unreserve(struct verbs_ep *ep)
@@ -168,10 +170,13 @@ static int verbs_ep_init_queues(struct verbs_ep *ep)
 	ret = verbs_queue_init(&ep->tx, ep->domain, ep, verbs_send_done);
 	if (ret)
 		return ret;
-	if (verbs_ep_has_rma(ep))
-		ret = verbs_parts_init(ep);
-	if (ret)
-		goto destroy_tx;
+	if (verbs_ep_has_rma(ep)) {
+		ep->parts = kvcalloc(VERBS_PARTS, sizeof(*ep->parts), GFP_KERNEL);
+		if (!ep->parts) {
+			ret = -ENOMEM;
+			goto destroy_queues;
+		}
+	}
 	if (verbs_ep_srx(ep)) {
 		ep->rx.home = &verbs_ep_srx(ep)->rx;
 		verbs_queue_tune(&ep->rx);
@@ -179,16 +184,15 @@ static int verbs_ep_init_queues(struct verbs_ep *ep)
 		ret = verbs_queue_init(&ep->rx, ep->domain, ep,
 				       verbs_recv_done);
 	}
-	if (ret)
-		goto destroy_tx;
-	return 0;
+	if (!ret)
+		return 0;
 
-destroy_tx:
+destroy_queues:
 	verbs_ep_destroy_queues(ep);
 	return ret;
 }
 
-/* More work requests than the client has: ib_drain_qp()'s marker, and for read regions */
+/* The queue pair also has room for ib_drain_qp()'s markers, and for read regions */
 static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 {
 	struct verbs_srx *srx = verbs_ep_srx(ep);
@@ -221,31 +225,24 @@ static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 	return 0;
 }
 
-/* No queue pair for who has gone: rdma_cm knows it before the endpoint is told */
-static bool verbs_ep_peer_gone(struct verbs_ep *ep)
-{
-	struct ib_qp_attr attr = {
-		.qp_state	= IB_QPS_INIT,
-	};
-	int mask = 0;
-
-	return ep->kep.conn.passive && rdma_init_qp_attr(ep->id, &attr, &mask) == -EINVAL;
-}
-
 /*
- * No attribute of a device says how much it takes inline, and some refuse who asks for
- * too much.  What does not go inline is copied.  Over iWARP nothing does: siw takes a send
- * that ends a key inline and never sends it, and cxgb4 does not look whether a write is
- * inline if the send behind it is.
+ * No attribute of a device says how much it takes inline, and some devices refuse a queue
+ * pair that asks for too much.  Data that do not go inline are copied.  Over iWARP nothing
+ * goes inline: siw takes a send that ends a key inline and never sends it, and cxgb4 does
+ * not look whether a write is inline if the send behind it is.
  */
 static int verbs_ep_create_qp(struct verbs_ep *ep)
 {
 	u32 inline_size = ep->iwarp ? 0 : ep->kep.inject_size;
-	int ret = verbs_ep_try_qp(ep, inline_size);
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT };
+	int mask = 0, ret;
 
+	ret = verbs_ep_try_qp(ep, inline_size);
 	if (ret == -EINVAL && inline_size)
 		ret = verbs_ep_try_qp(ep, 0);
-	if (ret == -EINVAL && verbs_ep_peer_gone(ep))
+	/* rdma_cm knows before the endpoint does that the peer has gone */
+	if (ret == -EINVAL && ep->kep.conn.passive &&
+	    rdma_init_qp_attr(ep->id, &attr, &mask) == -EINVAL)
 		ret = -ECONNABORTED;
 	return ret;
 }
@@ -265,7 +262,7 @@ static int verbs_ep_build(struct verbs_ep *ep)
 		goto destroy_queues;
 	ret = verbs_ep_create_qp(ep);
 	if (ret)
-		goto destroy_sinks;
+		goto destroy_read_mrs;
 	if (ep->inline_size < ep->kep.inject_size) {
 		ret = verbs_bounce_init(ep);
 		if (ret)
@@ -276,7 +273,7 @@ static int verbs_ep_build(struct verbs_ep *ep)
 destroy_qp:
 	rdma_destroy_qp(ep->id);
 	ep->qp = NULL;
-destroy_sinks:
+destroy_read_mrs:
 	verbs_read_mrs_destroy(ep);
 destroy_queues:
 	verbs_ep_destroy_queues(ep);
@@ -307,24 +304,10 @@ static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 
 	if (ret)
 		return ret;
-	/* Also when the connection is over */
+	/* A queue pair stays when the connection is over */
 	ret = ep->qp ? -FI_EOPBADSTATE : kofi_ep_bind(fid, bfid, flags);
 	verbs_ep_leave(ep);
 	return ret;
-}
-
-/* The flags may have changed, and with them what plain operations may be */
-static void verbs_ep_tune(struct verbs_ep *ep)
-{
-	struct verbs_queue *queues[] = { &ep->tx, &ep->rx };
-	unsigned long flags;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(queues); i++) {
-		spin_lock_irqsave(&queues[i]->lock, flags);
-		verbs_queue_tune(queues[i]);
-		verbs_queue_unlock(ep, queues[i], flags);
-	}
 }
 
 static int verbs_ep_control(struct fid *fid, int command, void *arg)
@@ -344,7 +327,7 @@ static int verbs_ep_control(struct fid *fid, int command, void *arg)
 	return ret;
 }
 
-/* Everything that is posted completes, whatever rdma_cm is up to */
+/* Puts the queue pair into the error state, in any state of rdma_cm; all that is posted ends */
 void verbs_ep_flush(struct verbs_ep *ep)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -372,26 +355,10 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	verbs_ep_unreserve(ep);
 }
 
-/*
- * Destroying an id whose accept the peer has not answered sends a reject right
- * behind the accept.  ib_cm handles what it receives on all CPUs at once, and if
- * the reject is first, it is dropped: the peer would believe in a connection.  The time
- * counts from the accept: one that is older has arrived, or is lost, and those that are
- * as old as each other share the wait, also if they are closed one after the other.
- */
-static void verbs_ep_settle(struct verbs_ep *ep)
-{
-	u32 limit = msecs_to_jiffies(VERBS_SETTLE_MS);
-	u32 spent = (u32)jiffies - ep->accepted_at;
-
-	if (ep->accepted && spent < limit)
-		wait_for_completion_timeout(&ep->settled, limit - spent);
-}
-
-/* Nothing is posted or reported any more; the caller holds the handler lock */
+/* From now on nothing is posted or reported; the caller holds the handler lock */
 void verbs_ep_stop(struct verbs_ep *ep)
 {
-	/* Nobody could send to it, so it has taken nothing */
+	/* No peer could send to it, so it has taken no shared receive */
 	if (ep->kep.conn.state <= KOFI_CONN_ENABLED)
 		complete_all(&ep->last_wqe);
 	kofi_conn_close(&ep->kep.conn);
@@ -400,14 +367,23 @@ void verbs_ep_stop(struct verbs_ep *ep)
 static void verbs_ep_strip(struct verbs_res *res)
 {
 	struct verbs_ep *ep = container_of(res, struct verbs_ep, res);
+	u32 spent, limit = msecs_to_jiffies(VERBS_SETTLE_MS);
 
 	rdma_lock_handler(ep->id);
 	verbs_ep_stop(ep);
 	rdma_unlock_handler(ep->id);
 
 	cancel_delayed_work_sync(&ep->kep.conn.late);
-	if (ep->kep.conn.state != KOFI_CONN_GONE)
-		verbs_ep_settle(ep);
+	/*
+	 * Destroying an id whose accept the peer has not answered sends a reject right behind
+	 * the accept.  The peer's ib_cm handles what it receives on all CPUs at once, and drops
+	 * a reject that comes first; the peer would believe in a connection.  The time counts
+	 * from the accept: one that is older has arrived, or is lost.  So endpoints that are
+	 * closed one after the other share the wait.
+	 */
+	spent = (u32)jiffies - ep->accepted_at;
+	if (ep->kep.conn.state != KOFI_CONN_GONE && ep->accepted && spent < limit)
+		wait_for_completion_timeout(&ep->settled, limit - spent);
 	if (ep->qp)
 		verbs_ep_destroy_qp(ep);
 	mutex_destroy(&ep->drain.lock);
@@ -417,12 +393,12 @@ static void verbs_ep_strip(struct verbs_res *res)
 
 static const struct verbs_res_ops verbs_ep_res_ops = {
 	.kind	= VERBS_RES_EP,
-	.tell	= verbs_cm_device_gone,
+	.report	= verbs_cm_device_gone,
 	.halt	= verbs_cm_halt,
 	.strip	= verbs_ep_strip,
 };
 
-/* What is left when it has been stripped */
+/* Frees a stripped endpoint */
 static void verbs_ep_free(struct verbs_ep *ep)
 {
 	if (ep->tx.slots) {
@@ -431,7 +407,7 @@ static void verbs_ep_free(struct verbs_ep *ep)
 	}
 	kofi_ep_fini(&ep->kep);
 	verbs_ep_destroy_queues(ep);
-	verbs_rws_free(ep);
+	kfree(ep->rws);
 	kmem_cache_free(verbs_eps, ep);
 }
 
@@ -468,7 +444,7 @@ static int verbs_ep_init(struct verbs_ep *ep, struct verbs_domain *domain,
 	return kofi_ep_init(&ep->kep, info, verbs_ep_limits(ep->iwarp), context);
 }
 
-/* What the info asks for must be what the device has */
+/* Takes the attributes of the info, within the limits of the device */
 static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 {
 	struct ib_device *ibdev = ep->domain->dev->ibdev;
@@ -477,7 +453,7 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 	if (!kep->max_msg_size)
 		kep->max_msg_size = ep->domain->dev->max_msg_size;
 	ep->tx.size = info->tx_attr->size ? : VERBS_DEF_QUEUE;
-	/* A shared receive context has limits of its own */
+	/* A shared receive context has its own limits */
 	ep->rx.size = kep->shared ? 0 : info->rx_attr->size ? : VERBS_DEF_QUEUE;
 	ep->tx.iov_limit = info->tx_attr->iov_limit ? : 1;
 	ep->rx.iov_limit = kep->shared ? 0 : info->rx_attr->iov_limit ? : 1;
@@ -496,13 +472,18 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 	return 0;
 }
 
-static int verbs_ep_bind_addr(struct verbs_ep *ep, const struct fi_info *info)
+/* Takes the id of a connection request, or binds a new one; on success it is in @ep */
+static int verbs_ep_get_id(struct verbs_ep *ep, const struct fi_info *info)
 {
 	u32 tclass = ep->tclass ? : ep->domain->tclass;
 	struct sockaddr_storage src, dest;
 	struct rdma_cm_id *id;
 	int ret;
 
+	if (info->handle) {
+		ep->kep.conn.passive = true;
+		return verbs_connreq_take(info->handle, ep);
+	}
 	if (info->dest_addr) {
 		ret = kofi_addr_from_info(&dest, info->dest_addr,
 					  info->dest_addrlen);
@@ -527,16 +508,6 @@ static int verbs_ep_bind_addr(struct verbs_ep *ep, const struct fi_info *info)
 	else
 		ep->id = id;
 	return ret;
-}
-
-/* On success the endpoint has its id */
-static int verbs_ep_get_id(struct verbs_ep *ep, const struct fi_info *info)
-{
-	if (!info->handle)
-		return verbs_ep_bind_addr(ep, info);
-
-	ep->kep.conn.passive = true;
-	return verbs_connreq_take(info->handle, ep);
 }
 
 int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,

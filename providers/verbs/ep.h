@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Endpoints and shared receive contexts, and what their queues do because of whose they
- * are.
+ * Endpoints and shared receive contexts, and the functions of queues that need to know
+ * their endpoint.
  */
 #ifndef _KOFI_VERBS_EP_H
 #define _KOFI_VERBS_EP_H
@@ -40,10 +40,10 @@ struct verbs_wr {
 /**
  * struct verbs_drain_job - fi_ep_drain() of an endpoint
  * @work: drains
- * @done: completed when it has
+ * @done: completed at the end of @work
  * @lock: held while the queue pair is being drained, for whatever reason
- * @err: why nothing has been drained, negative; 0: it has been
- * @begun: there is a drain; under the handler lock
+ * @err: negative errno if the drain failed, or 0
+ * @begun: there is a drain; the handler lock guards it
  */
 struct verbs_drain_job {
 	struct work_struct	work;
@@ -55,12 +55,12 @@ struct verbs_drain_job {
 
 /**
  * struct verbs_ep - An endpoint
- * @kep: what endpoints of all providers have; the handler lock of @id guards kep.conn
+ * @kep: the endpoint of the core; the handler lock of @id guards kep.conn
  * @qp: the queue pair, from fi_enable() on
  * @domain: parent
  * @tclass: FI_TC_* of its own
  * @inline_size: bytes the queue pair takes inline
- * @tx: transmit side; its lock guards what is called in flight below, too
+ * @tx: transmit side; its lock also guards the fields below that say "in flight"
  * @rx: receive side
  * @nr_unsignaled: in flight: operations posted unsignaled since the last signaled one
  * @busy: over iWARP, operations in flight that are not known to be done
@@ -68,12 +68,12 @@ struct verbs_drain_job {
  * @regs: in flight: registrations that wait for the doorbell, by verbs_mr.waits (wr_list.c)
  * @nr_regs: in flight: how many
  * @wrs: in flight: work requests posted with FI_MORE, or NULL
- * @wrs_end: where the next one is linked
- * @wrs_used: bytes of @wrs_room that they take
+ * @wrs_end: link for the next one
+ * @wrs_used: bytes of @wrs_room that @wrs takes
  * @read_limit: most elements of the local list of a read
- * @wrs_room: memory for copies of them
+ * @wrs_room: memory for @wrs
  * @partial: in flight: operations that the device has taken in part; by their comp.next
- * @refused: in flight: operations that were refused when their call had returned; by their
+ * @refused: in flight: operations that the device has refused after their call; by their
  *	comp.next
  * @split_lock: guards @parts; taken outside of the lock of @tx, with interrupts off
  * @parts: memory for VERBS_PARTS of them, or NULL
@@ -82,25 +82,25 @@ struct verbs_drain_job {
  * @read_mrs: those of @all_read_mrs that no read has (read_mr.c)
  * @all_read_mrs: regions for reads over iWARP
  * @nr_read_mrs: how many
- * @rws: what is known of its rw operations (rw.c); NULL: it may have none
- * @srx_cq: what its shared receive context knows of the completion queue of @rx, from
+ * @rws: its rw operations (rw.c); NULL: it may have none
+ * @srx_cq: record of its shared receive context for the completion queue of @rx, from
  *	fi_enable() on
  * @last_wqe: completed when the device takes no more shared receives for the queue pair
  * @id: the connection of @qp
  * @iwarp: the device speaks iWARP
  * @accepted: fi_accept() has answered the peer
- * @may_read: the peer lets us have at least one of them in flight
- * @settled: completed when the peer, too, has answered fi_accept()
+ * @may_read: the peer allows at least one read in flight
+ * @settled: completed when the peer has answered fi_accept()
  * @conn: limits of reads and atomics for the connection
  * @frame: connection data to send; from the peer's answer on, its data, for the events
  *	of kep.conn
- * @dest: where to connect if fi_connect() does not say, of either family
+ * @dest: address to connect to if fi_connect() has none, of either family
  * @broken: ends the connection after a failed operation
  * @accepted_at: if @accepted: when, the lower half of jiffies
  * @drain: fi_ep_drain()
  * @res: stands on the device
  *
- * What plain operations look at stands at the begin, and so, mostly, on one page.
+ * The fields that the fast path reads come first, so most of them are on one page.
  */
 struct verbs_ep {
 	struct kofi_ep		kep;
@@ -150,7 +150,7 @@ struct verbs_ep {
 
 /**
  * struct verbs_srx - A shared receive context
- * @kep: what it has in common with endpoints; of kep.conn only the event queue counts
+ * @kep: the part that endpoints have, too; of kep.conn only the event queue is used
  * @rx: its queue
  * @lock: guards @cqs, their queue pairs, and arming
  * @cqs: struct verbs_srx_cq of the endpoints that are bound to it
@@ -249,8 +249,8 @@ static inline bool verbs_ep_has_rma(const struct verbs_ep *ep)
 
 /*
  * Does the device copy @len bytes when they are posted?  It need not fetch them then, and
- * they need no mapping.  libfabric's verbs provider does the same with as much as may be
- * injected (2.6, VERBS_INJECT_FLAGS).
+ * they need no mapping.  libfabric's verbs provider sends data inline up to its inject size
+ * (2.6, VERBS_INJECT_FLAGS).
  */
 static __always_inline bool verbs_copies(const struct verbs_ep *ep, size_t len)
 {
@@ -276,7 +276,7 @@ static inline void verbs_queue_settle(struct verbs_ep *ep,
 		     (queue == &ep->rx ||
 		      (!ep->wrs && !ep->unsignaled && list_empty(&ep->regs)));
 
-	/* A poster that finds it open sees what the state stands for, too */
+	/* Pairs with verbs_fast_begin(), which then sees all that came before the state */
 	smp_store_release(&queue->plain, plain);
 }
 
@@ -305,12 +305,11 @@ static inline void verbs_slot_begun(struct verbs_slot *slot)
 	}
 }
 
-/* It is over, if it has been counted */
+/* The operation is over; verbs_slot_begun() has counted it, but no registration */
 static inline void verbs_slot_over(const struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
-	/* Registrations are not */
 	if (slot->comp.flags && ep->iwarp)
 		atomic_dec(&ep->busy);
 }
@@ -339,20 +338,10 @@ static inline void verbs_slot_set_unsignaled(struct verbs_slot *slot)
 	ep->unsignaled = slot;
 }
 
-/* Decides whether the device is to report the operation; @len: its bytes */
-static inline void verbs_slot_set_signaling(struct verbs_slot *slot,
-					    struct ib_send_wr *wr, size_t len)
-{
-	if (slot->unreported)
-		verbs_slot_signal_seldom(slot, wr, len);
-	else
-		verbs_slot_set_signaled(slot, wr);
-}
-
 /*
- * Over TCP what has been sent may have to be sent again.  siw keeps no copy for that of
- * a page or more whose success it is not to report, and what it reports of others says
- * nothing of these buffers.
+ * TCP may have to send data again.  siw keeps no copy of a page or more that was posted
+ * unsignaled, and the completion of a later work request does not say that TCP is done
+ * with these buffers.
  */
 static inline bool verbs_wr_lingers(const struct verbs_ep *ep, size_t len)
 {

@@ -3,36 +3,36 @@
  * The end of all operations of an endpoint: when it is closed, and before, if the client
  * asks for that with fi_ep_drain().
  *
- * verbs_ep_drain_qp() is what both have in common.  It is called when nobody posts any
- * more, and on return every done function of the endpoint has run.  How a queue is
- * drained is drain.c's, and srx.c's for shared receives.
+ * Both call verbs_ep_drain_qp() when no call posts any more; on return every done function
+ * of the endpoint has run.  It drains the queues by drain.c, and by srx.c for shared
+ * receives.
  *
  * fi_ep_drain()
  *
- *	1. under the handler lock: the connection ends, if there is one, and the state is
- *	   DOWN, so posters turn away.  As in a close, the client is told nothing from
- *	   now on, and rw operations get no further batch: whatever the device has not ended by
- *	   the end of the drain, the drain ends
+ *	1. under the handler lock: ends the connection, if there is one, and sets the state
+ *	   DOWN, so posters turn away.  As in a close, there are no more events for the
+ *	   client, and rw operations get no further batch: the drain ends those that the
+ *	   device has not
  *	2. in a worker: waits for posters that have seen another state (RCU), rings the
- *	   doorbell for what they have left there, and drains
- *	3. unmaps what has succeeded without a completion, so that all of the memory is
- *	   the client's again.  The slots stay, and so does the room in the completion
- *	   queues, as the client still reads there
+ *	   doorbell for work requests they have left in the list, and drains
+ *	3. unmaps operations that have succeeded without a completion, so that all of the
+ *	   memory is the client's again.  The slots stay, and so does the room in the
+ *	   completion queues, as the client still reads there
  *
  * A drain waits for the device, for the client's callbacks and, with shared receives, for
- * an event that may be late, so the caller's patience may end first.  The worker goes on
- * then, and whoever needs its end waits for it: the next call, a region that is closed
- * while the device has it, and the close of the endpoint, which then drains no more.
+ * an event that may be late, so the caller's timeout may end first.  The worker goes on
+ * then.  The next call waits for it, the close of a region that the device has, and the
+ * close of the endpoint, which then drains no more.
  *
- * The worker has a workqueue of its own: it waits for the endpoint's other work, and for
- * want of memory a workqueue may be down to one thread.  It has entered the device, so a
- * removal waits for its end.  Once that has begun, a drain that has not is the
- * removal's: what it strips is drained.
+ * The worker has a workqueue of its own: it waits for other work of the endpoint, and
+ * when memory is short a workqueue may be down to one thread.  It has entered the device,
+ * so a removal waits for its end.  A drain that comes after the begin of a removal waits
+ * for the removal, which drains the queue pair.
  *
- * Locking: begun under the handler lock.  lock is held while markers are posted, as a
- * queue pair has room for one of each queue, and regions are closed at any time.
+ * Locking: a drain begins under the handler lock.  drain.lock is held while markers are
+ * posted, as a queue pair has room for one marker in each queue, and regions are closed at
+ * any time.
  */
-#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include "ep.h"
 #include "op.h"
@@ -41,7 +41,7 @@
 
 /**
  * verbs_ep_drain_qp() - Wait for all done functions of an endpoint
- * @ep: the endpoint, with a queue pair; nobody posts any more, and it is closing
+ * @ep: the endpoint, with a queue pair; no call posts any more, and it is closing
  *
  * Context: may sleep.
  */
@@ -62,7 +62,7 @@ void verbs_ep_drain_qp(struct verbs_ep *ep)
 	verbs_rws_abandon(ep);
 }
 
-/* Returns whether the device has let go of what it cannot transfer any more */
+/* Puts the queue pair into the error state.  Returns the driver's errno, or 0. */
 static int verbs_drain_break(struct verbs_ep *ep)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -75,47 +75,30 @@ static int verbs_drain_break(struct verbs_ep *ep)
 	return ret;
 }
 
-/* Of all operations no one is under way; those that had no completion are mapped */
-static void verbs_drain_release(struct verbs_ep *ep)
-{
-	size_t i;
-
-	verbs_queue_unmap(&ep->tx);
-	verbs_queue_unmap(&ep->rx);
-	/* Whoever waits for that waits for the worker */
-	for (i = 0; i < ep->tx.size; i++)
-		WRITE_ONCE(ep->tx.slots[i].region, NULL);
-}
-
-/* Storage may wait for it */
+/* Work: storage may wait for it, so drivers must not wait for I/O when they allocate */
 static void verbs_drain_work(struct work_struct *work)
 {
 	struct verbs_ep *ep = container_of(work, struct verbs_ep, drain.work);
 	unsigned int noio = memalloc_noio_save();
+	size_t i;
 
 	synchronize_rcu();
 	ep->drain.err = verbs_drain_break(ep);
 	if (!ep->drain.err) {
 		verbs_ep_drain_qp(ep);
-		/* What was refused or ended without the device is reported by the core */
+		/* The core reports operations that have ended without the device */
 		kofi_cq_flush(ep->kep.tx.cq);
 		kofi_cq_flush(ep->kep.rx.cq);
-		verbs_drain_release(ep);
+		/* Operations that had no completion are still mapped */
+		verbs_queue_unmap(&ep->tx);
+		verbs_queue_unmap(&ep->rx);
+		/* The close of a region waits for this worker before it looks */
+		for (i = 0; i < ep->tx.size; i++)
+			WRITE_ONCE(ep->tx.slots[i].region, NULL);
 	}
 	complete_all(&ep->drain.done);
 	verbs_ep_leave(ep);
 	memalloc_noio_restore(noio);
-}
-
-/* The device has been entered, and is left by the worker */
-static void verbs_drain_start(struct verbs_ep *ep)
-{
-	ep->drain.begun = true;
-	if (ep->kep.conn.state == KOFI_CONN_CONNECTING ||
-	    ep->kep.conn.state == KOFI_CONN_CONNECTED)
-		verbs_ep_disconnected(ep);
-	verbs_ep_stop(ep);
-	queue_work(verbs_drain_wq, &ep->drain.work);
 }
 
 static int verbs_drain_begin(struct verbs_ep *ep)
@@ -124,15 +107,20 @@ static int verbs_drain_begin(struct verbs_ep *ep)
 
 	if (ret)
 		return ret;
-	if (!ep->qp)
-		ret = -FI_EOPBADSTATE;
-	if (!ret && !ep->drain.begun) {
-		verbs_drain_start(ep);
-		rdma_unlock_handler(ep->id);
-		return 0;
+	if (!ep->qp || ep->drain.begun) {
+		ret = ep->qp ? 0 : -FI_EOPBADSTATE;
+		verbs_ep_unlock(ep);
+		return ret;
 	}
-	verbs_ep_unlock(ep);
-	return ret;
+	ep->drain.begun = true;
+	if (ep->kep.conn.state == KOFI_CONN_CONNECTING ||
+	    ep->kep.conn.state == KOFI_CONN_CONNECTED)
+		verbs_ep_disconnected(ep);
+	verbs_ep_stop(ep);
+	/* The worker leaves the device */
+	queue_work(verbs_drain_wq, &ep->drain.work);
+	rdma_unlock_handler(ep->id);
+	return 0;
 }
 
 static bool verbs_drain_await(struct completion *done, int timeout)
@@ -145,23 +133,18 @@ static bool verbs_drain_await(struct completion *done, int timeout)
 	       wait_for_completion_timeout(done, msecs_to_jiffies(timeout));
 }
 
-/* The device goes, or has gone, and takes the queue pair along */
-static int verbs_drain_removed(struct verbs_ep *ep, int timeout)
-{
-	if (!READ_ONCE(ep->tx.slots))
-		return -FI_EOPBADSTATE;
-	return verbs_drain_await(&ep->domain->dev->stripped, timeout) ? 0 :
-								       -ENODEV;
-}
-
 /* .drain of struct fi_ops_ep */
 int verbs_ep_drain(struct fid_ep *fid_ep, int timeout)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 	int ret = verbs_drain_begin(ep);
 
-	if (ret == -ENODEV)
-		return verbs_drain_removed(ep, timeout);
+	if (ret == -ENODEV) {
+		if (!READ_ONCE(ep->tx.slots))
+			return -FI_EOPBADSTATE;
+		/* The removal of the device drains the queue pair */
+		return verbs_drain_await(&ep->domain->dev->stripped, timeout) ? 0 : -ENODEV;
+	}
 	if (ret)
 		return ret;
 	return verbs_drain_await(&ep->drain.done, timeout) ? ep->drain.err :

@@ -6,23 +6,15 @@
  * minus the status that rdma_cm reported, as in libfabric: a positive errno, or
  * minus the IB reason for which a connection was rejected.
  */
-#include <linux/module.h>
 #include <rdma/ib_cm.h>
 #include "verbs.h"
 
-/*
- * What a receive can get wrong is its length; that the message was longer is
- * said in as many ways as there are devices (rxe: LOC_QP_OP_ERR).
- */
-static bool verbs_is_truncated(enum ib_wc_status status)
-{
-	return status == IB_WC_LOC_LEN_ERR || status == IB_WC_LOC_QP_OP_ERR ||
-	       status == IB_WC_REM_INV_REQ_ERR;
-}
-
 int verbs_wc_errno(enum ib_wc_status status, bool receive)
 {
-	if (receive && verbs_is_truncated(status))
+	/* Devices report a message that is longer than its receive differently */
+	if (receive && (status == IB_WC_LOC_LEN_ERR ||
+			status == IB_WC_LOC_QP_OP_ERR || /* rxe */
+			status == IB_WC_REM_INV_REQ_ERR))
 		return -FI_ETRUNC;
 
 	switch (status) {

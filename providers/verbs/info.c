@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What there is: one fi_info per RDMA device, port and IP address.
+ * fi_getinfo(): one fi_info per RDMA device, port and IP address.
  *
- * rdma_cm knows which device an address belongs to, so RoCE, iWARP and InfiniBand
- * (addresses of IPoIB interfaces) need no code of their own: an rdma_cm_id is bound to
- * a local address, or resolves a peer's address.  Such an id lives for one address
- * resolution.  While it is bound, its handler may get an event at any time (the device
- * goes, its interface gets another hardware address), also behind the first one.
+ * rdma_cm knows the device of an address, so RoCE, iWARP and InfiniBand (addresses of IPoIB
+ * interfaces) need no code of their own: an rdma_cm_id is bound to a local address, or
+ * resolves a peer's address.  Such an id lives for one address resolution.  While it is
+ * bound, its handler may get an event at any time (the device goes, its interface gets
+ * another hardware address), also behind the first one.
  *
- * Nothing is said of a device that the device has not said itself.
+ * All limits are the device's attributes.
  *
  * Order: a reliable connection executes requests at the responder in the order
  * they were posted, but a read's answer may be fetched after a later write or
@@ -21,7 +21,6 @@
  * InfiniBand, and ends the connection on iWARP.
  */
 #include <linux/err.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 #include "cm.h"
@@ -37,8 +36,8 @@
 #define VERBS_ORDER_IWARP (FI_ORDER_SAW | FI_ORDER_SAS)
 
 /*
- * FI_REMOTE_INV is what IB_DEVICE_MEM_MGT_EXTENSIONS stands for, among other things, and
- * a device without that is none of ours (verbs_device_add()).
+ * IB_DEVICE_MEM_MGT_EXTENSIONS includes FI_REMOTE_INV, and verbs_device_add() takes no
+ * device without it.
  */
 #define VERBS_TX_CAPS	  (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | \
 			   FI_REMOTE_INV)
@@ -48,7 +47,7 @@
 /**
  * struct verbs_resolution - An address resolution, and the context of its rdma_cm_id
  * @done: completed by the first event
- * @status: what that event said, once @done is completed: 0, or negative errno
+ * @status: result of that event, once @done is completed: 0, or negative errno
  */
 struct verbs_resolution {
 	struct completion	done;
@@ -56,15 +55,15 @@ struct verbs_resolution {
 };
 
 /*
- * An address without a device, or one that is down, is no answer, whatever the
- * reason; but no answer may be left out because memory was short.
+ * An address without a device, or with one that is down, gives no result, for any reason;
+ * but a shortage of memory may not leave a result out.
  */
 static int verbs_no_data(int err)
 {
 	return err == -ENOMEM ? err : -ENODATA;
 }
 
-/* The first event is the result; what comes behind it meets a caller that reads it */
+/* The first event is the result; the caller may be reading it when a later one comes */
 static int verbs_resolution_handler(struct rdma_cm_id *id,
 				    struct rdma_cm_event *event)
 {
@@ -90,20 +89,20 @@ static struct rdma_cm_id *verbs_resolution_id(struct verbs_resolution *resolutio
 			      RDMA_PS_TCP, IB_QPT_RC);
 }
 
-/* What hints may raise above the default, up to what the device has */
+/* A size that hints may raise above the default, up to the device's limit */
 static size_t verbs_wish(size_t wish, size_t def, size_t max)
 {
 	return min(wish > def ? wish : def, max);
 }
 
-/* Longest list of local buffers; what sends could do counts for reads, too */
+/* Longest list of local buffers, for sends, reads and writes */
 size_t verbs_tx_iov_max(const struct ib_device *ibdev)
 {
 	return min(ibdev->attrs.max_send_sge,
 		   verbs_is_iwarp(ibdev) ? VERBS_READ_MR_IOV : VERBS_MAX_IOV);
 }
 
-/* What a client that gets as much as it asked for will have (kofi/apply_hints.c) */
+/* The size after the core has applied the hints (kofi/apply_hints.c) */
 static size_t verbs_given(size_t wish, size_t offer)
 {
 	return wish ? min(wish, offer) : offer;
@@ -114,7 +113,7 @@ static u64 verbs_atomic_cap(const struct verbs_device *dev)
 	return dev->atomics ? FI_ATOMIC : 0;
 }
 
-/* What a device may add to the capabilities of all */
+/* The capabilities of all devices, and those that only some have */
 static u64 verbs_tx_caps(const struct verbs_device *dev, bool iwarp)
 {
 	return VERBS_TX_CAPS | verbs_atomic_cap(dev) | (iwarp ? 0 : FI_FENCE);
@@ -152,7 +151,7 @@ static bool verbs_info_shared(const struct ib_device *ibdev,
 	       verbs_has_srx(ibdev);
 }
 
-/* @shared: of a shared receive context, which then are those of its endpoints */
+/* @shared: the attributes are those of a shared receive context */
 static void verbs_info_rx(struct fi_rx_attr *rx, const struct verbs_device *dev,
 			  bool iwarp, bool shared,
 			  const struct fi_rx_attr *hints)
@@ -200,7 +199,7 @@ static void verbs_info_domain(struct fi_domain_attr *domain,
 	domain->max_err_data = sizeof_field(struct verbs_cm_frame, wire);
 	domain->cq_cnt = ibdev->attrs.max_cq;
 	domain->ep_cnt = ibdev->attrs.max_qp;
-	/* Memory is the only limit; that many can be bound */
+	/* Memory is the only limit; so many can be bound */
 	domain->cntr_cnt = 4 * (size_t)ibdev->attrs.max_qp;
 	domain->tx_ctx_cnt = ibdev->attrs.max_qp;
 	domain->rx_ctx_cnt = ibdev->attrs.max_qp;
@@ -211,13 +210,14 @@ static void verbs_info_domain(struct fi_domain_attr *domain,
 	domain->max_err_cntr_value = U64_MAX;
 	domain->numa_node = ibdev_to_node(ibdev);
 	domain->max_cq_size = verbs_cq_max(ibdev);
-	domain->mr_gap_align = verbs_mr_gap_align(ibdev);
+	domain->mr_gap_align = ibdev->attrs.kernel_cap_flags & IBK_SG_GAPS_REG ?
+			       0 : verbs_mr_min_page(ibdev);
 	domain->caps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 	if (hints && kofi_tclass_known(hints->tclass))
 		domain->tclass = hints->tclass;
 }
 
-/* libfabric names a fabric after what can reach each other in it */
+/* libfabric's names: one for each InfiniBand subnet, and one for iWARP */
 static void verbs_info_fabric(char *name, size_t len, struct ib_device *ibdev,
 			      u32 port, bool iwarp)
 {
@@ -233,7 +233,7 @@ static void verbs_info_fabric(char *name, size_t len, struct ib_device *ibdev,
 }
 
 /*
- * Remote CQ data that come with a write use up a receive.  Who does not know the
+ * Remote CQ data that come with a write use up a receive.  A client that does not know the
  * mode bit agrees with its peers not to write with data.
  */
 static u64 verbs_info_mode(bool iwarp, const struct fi_info *hints)
@@ -352,7 +352,7 @@ static struct fi_info *verbs_info_local(struct net *net,
 	id = verbs_resolution_id(&resolution, net);
 	if (IS_ERR(id))
 		return ERR_CAST(id);
-	/* The port may be taken, and it says nothing of the device */
+	/* Binds without the port, which may be in use; any port leads to the device */
 	kofi_addr_set_port(src, 0);
 	ret = rdma_bind_addr(id, (struct sockaddr *)src);
 	if (ret) {
@@ -367,7 +367,7 @@ static struct fi_info *verbs_info_local(struct net *net,
 	return info;
 }
 
-/* @src: with family 0 any address will do */
+/* @src: local address; family 0: any */
 static struct fi_info *verbs_info_remote(struct net *net,
 					 struct sockaddr_storage *src,
 					 struct sockaddr_storage *dest,
@@ -403,7 +403,7 @@ static struct fi_info *verbs_info_remote(struct net *net,
 	return info;
 }
 
-/* Adds an answer to the end of a list, or none if there is none */
+/* Adds @info to the end of a list; -ENODATA is no error */
 static int verbs_info_add(struct fi_info ***end, struct fi_info *info)
 {
 	int ret = PTR_ERR_OR_ZERO(info);
@@ -415,7 +415,7 @@ static int verbs_info_add(struct fi_info ***end, struct fi_info *info)
 	return 0;
 }
 
-/* @src: the wildcard address of a family and a port, or nothing */
+/* @src: the wildcard address of a family and a port, or family 0 */
 static int verbs_info_all(struct net *net, const struct sockaddr_storage *src,
 			  int service, const struct fi_info *hints,
 			  struct fi_info **list)

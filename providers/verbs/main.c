@@ -2,28 +2,23 @@
 /*
  * kofi_verbs: FI_EP_MSG endpoints on RC queue pairs and rdma_cm.
  *
- * Module life: the devices come before the registration, so that the first
- * fi_getinfo() finds them; the registration goes first at exit, because it waits for the objects.
+ * verbs_init() finds the devices before it registers the provider, so that the first
+ * fi_getinfo() sees them.  verbs_exit() deregisters first, as that waits for the objects.
  */
 #include <linux/module.h>
 #include "verbs.h"
 
-/* Ends connections after a failed operation; storage may wait for it */
+/* For the ends of connections after failed operations; storage may wait for them */
 struct workqueue_struct *verbs_wq;
 
-/* Waits for that */
+/* For drains, which wait for work of verbs_wq */
 struct workqueue_struct *verbs_drain_wq;
-
-static void verbs_freeinfo(struct fi_info *info)
-{
-	fi_freeinfo(info);
-}
 
 static struct kofi_provider verbs_provider = {
 	.name		= VERBS_NAME,
 	.version	= VERBS_VERSION,
 	.getinfo	= verbs_getinfo,
-	.freeinfo	= verbs_freeinfo,
+	.freeinfo	= fi_freeinfo,
 	.fabric		= verbs_fabric,
 	.net_exit	= verbs_net_exit,
 	.owner		= THIS_MODULE,

@@ -2,15 +2,13 @@
 /*
  * Local buffers as scatter/gather elements of the device.
  *
- * A buffer that comes with a descriptor (fi_mr_desc()) lies in a region, and is
- * one element under the region's own key, whatever it is made of.  Everything
- * else is mapped piece by piece (kofi/pages.h) under the domain's local DMA key; no
- * registration.  What was mapped is kept per slot for unmapping, except for
- * devices without DMA (rxe, siw), for which there is nothing to undo.
+ * A buffer with a descriptor (fi_mr_desc()) lies in a region, and is one element under the
+ * region's own key.  Other buffers are mapped piece by piece (kofi/pages.h) under the
+ * domain's local DMA key, without a registration.  The slot keeps the mappings until they
+ * are unmapped, except for devices without DMA (rxe, siw), which have none.
  *
- * Runs in any context; nothing is locked, as a list belongs to one call.
+ * Runs in any context; there is no lock, as a list belongs to one call.
  */
-#include <linux/module.h>
 #include <linux/slab.h>
 #include "mr.h"
 #include "op.h"
@@ -40,9 +38,8 @@ static int verbs_map_piece(struct verbs_domain *domain,
 }
 
 /*
- * The current element under the key of the region it is said to lie in.  Where
- * addresses of the region are not those of its memory, its elements are mapped as
- * if there were no region.
+ * The current element under the key of its region, which is linear: its addresses are those
+ * of its memory.  Elements in other regions are mapped as if there were no region.
  */
 static int verbs_map_region(struct verbs_domain *domain,
 			    struct kofi_list_iter *iter,
@@ -85,15 +82,14 @@ static int verbs_map_next(struct verbs_domain *domain,
 
 /**
  * verbs_map_some() - Map as much of a list as fits
- * @domain: whose device
- * @dir: what the device does with the buffers
- * @iter: where to go on; stands behind what was mapped afterwards
+ * @domain: the domain
+ * @dir: direction of the transfer
+ * @iter: place in the list; afterwards behind the mapped elements
  * @limit: most elements, at most VERBS_MAX_IOV
  * @map: the elements, empty before; if they are to be @map->copied, nothing is mapped
  *
- * Return: 0, @iter->count tells whether the list is finished; -EINVAL: not
- * memory that a device can reach; -EAGAIN: the IOMMU is full.  After an error
- * nothing is mapped.
+ * Return: 0, and @iter->count is 0 if the list is finished; -EINVAL: not memory that a
+ * device can reach; -EAGAIN: the IOMMU is full.  After an error nothing is mapped.
  */
 int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
 		   struct kofi_list_iter *iter, size_t limit,
@@ -131,26 +127,22 @@ static struct verbs_sge *verbs_slot_maps(const struct verbs_slot *slot)
 	return &queue->maps[(slot - queue->slots) * queue->iov_limit];
 }
 
-/* The slot remembers what there is to unmap; @mapped: bit n: element n */
-static void verbs_slot_keep(struct verbs_slot *slot, const struct ib_sge *sge,
-			    u32 mapped)
+/* The slot remembers which elements are to be unmapped */
+void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map)
 {
-	struct verbs_sge *maps = verbs_slot_maps(slot);
+	struct verbs_sge *maps;
 	size_t i, kept = 0;
 
-	for (i = 0; mapped >> i; i++)
-		if (mapped & 1U << i)
-			maps[kept++] = (struct verbs_sge) { sge[i].addr,
-							    sge[i].length };
+	if (!slot->queue->maps || !map->mapped)
+		return;
+	maps = verbs_slot_maps(slot);
+	for (i = 0; map->mapped >> i; i++)
+		if (map->mapped & 1U << i)
+			maps[kept++] = (struct verbs_sge) { map->sge[i].addr,
+							    map->sge[i].length };
 	if (kept < slot->queue->iov_limit)
 		maps[kept].len = 0;
 	slot->mapped = true;
-}
-
-void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map)
-{
-	if (slot->queue->maps && map->mapped)
-		verbs_slot_keep(slot, map->sge, map->mapped);
 }
 
 void verbs_unmap(struct verbs_slot *slot)
@@ -170,7 +162,7 @@ void verbs_unmap(struct verbs_slot *slot)
 	slot->mapped = false;
 }
 
-/* For devices that take less inline than was promised to fi_inject() */
+/* For devices that take less inline than fi_inject() may have */
 int verbs_bounce_init(struct verbs_ep *ep)
 {
 	struct ib_device *ibdev = ep->domain->dev->ibdev;
@@ -200,7 +192,7 @@ void verbs_bounce_destroy(struct verbs_ep *ep)
 	ep->bounce = NULL;
 }
 
-/* The slot's piece of the bounce buffer takes the place of inline data */
+/* Copies the data into the slot's piece of the bounce buffer */
 void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
 		  struct ib_sge *sge)
 {

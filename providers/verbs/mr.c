@@ -4,14 +4,14 @@
  *
  * Life
  *
- *	fi_mr_reg()	the list as a table of contiguous segments; mapped for the
- *			device; a registration allocated and filled; registered
- *			(reg.c)
- *	fi_close()	the registration destroyed, which ends the key at once and
- *			waits for accesses under way; unmapped
+ *	fi_mr_reg()	makes a table of contiguous segments of the list, maps it for
+ *			the device, allocates a registration, fills it, and registers
+ *			it (reg.c)
+ *	fi_close()	destroys the registration, which ends the key at once and
+ *			waits for accesses under way, and unmaps
  *
- * A region is exactly the bytes of the list, one after the other, at the address
- * of the first one: peers and work requests name a byte by that address plus its
+ * A region is exactly the bytes of the list, without gaps, at the address of the
+ * first one: peers and work requests name a byte by that address plus its
  * offset in the list.  A region of an endpoint begins at the offset that its first byte
  * has in the first page, so its peer learns no kernel address (verbs_mr_fill()).
  *
@@ -19,13 +19,12 @@
  * the first has to begin, and every one but the last to end, at the boundary of a
  * page, and the address within the first page is that of the memory.  Pages are
  * as small as possible, and larger only if there would be too many.  Some devices
- * also take a list of segments as they are; that is for lists with other gaps.
+ * also take a list of segments; lists with gaps within pages need that.
  *
  * Locking: none.  A region is built by one thread and changes no more until it is
  * closed, which no other call may accompany.
  */
 #include <linux/log2.h>
-#include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include "mr.h"
@@ -75,13 +74,6 @@ static int verbs_mr_add_segment(struct verbs_mr_builder *builder,
 	return 0;
 }
 
-static void verbs_mr_grow_segment(struct verbs_mr_builder *builder, size_t len)
-{
-	builder->seg_len += len;
-	if (builder->sg)
-		builder->sg->length += len;
-}
-
 static int verbs_mr_add_piece(void *context, const struct kofi_piece *piece)
 {
 	phys_addr_t start = page_to_phys(piece->page) + piece->offset;
@@ -98,7 +90,9 @@ static int verbs_mr_add_piece(void *context, const struct kofi_piece *piece)
 
 	if (builder->count && start == builder->end) {
 		len = min(left, builder->max_seg - builder->seg_len);
-		verbs_mr_grow_segment(builder, len);
+		builder->seg_len += len;
+		if (builder->sg)
+			builder->sg->length += len;
 		start += len;
 		left -= len;
 	}
@@ -124,7 +118,7 @@ static int verbs_mr_walk(const struct fi_mr_attr *attr,
 	return 0;
 }
 
-/* What is in the table that is there is over, and the next list goes there */
+/* Empties the table for the next list */
 static void verbs_mr_clear_table(struct verbs_mr *mr)
 {
 	if (mr->sgt.orig_nents)
@@ -141,7 +135,7 @@ static void verbs_mr_end_table(struct verbs_mr *mr, struct scatterlist *last,
 	mr->sgt.orig_nents = count;
 }
 
-/* A table of one entry, which is to be filled in */
+/* A table of one entry, for the caller to fill */
 void verbs_mr_single_table(struct verbs_mr *mr)
 {
 	verbs_mr_clear_table(mr);
@@ -163,7 +157,7 @@ static int verbs_mr_reuse_table(struct verbs_mr *mr,
 	return ret;
 }
 
-/* The client's list is the table, as long as the region has the memory */
+/* The client's list is the table while the region has the memory */
 static int verbs_mr_lend_table(struct verbs_mr *mr,
 			       const struct fi_mr_attr *attr,
 			       struct verbs_mr_builder *builder)
@@ -189,7 +183,7 @@ static int verbs_mr_lend_table(struct verbs_mr *mr,
 	return 0;
 }
 
-/* Counts first; the list is the same, and so is what follows from it */
+/* Counts the segments first; both walks see one list */
 static int verbs_mr_new_table(struct verbs_mr *mr,
 			      const struct fi_mr_attr *attr,
 			      struct verbs_mr_builder *builder)
@@ -208,7 +202,7 @@ static int verbs_mr_new_table(struct verbs_mr *mr,
 	return verbs_mr_walk(attr, builder);
 }
 
-/* Whole pages */
+/* Longest segment, in whole pages */
 size_t verbs_mr_max_seg(const struct verbs_mr *mr)
 {
 	return ALIGN_DOWN(ib_dma_max_seg_size(mr->domain->dev->ibdev),
@@ -265,14 +259,14 @@ static u64 verbs_mr_count_pages(const struct verbs_mr *mr, u64 size)
 		start = sg_dma_address(sg);
 		gap = !i || start != end;
 		end = start + sg_dma_len(sg);
-		/* What begins within the last page is already there */
+		/* Without a gap the page in which a segment begins is counted already */
 		start = gap ? round_down(start, size) : round_up(start, size);
 		pages += (round_up(end, size) - start) >> ilog2(size);
 	}
 	return pages;
 }
 
-/* The smallest page that the device can register, of those that we make use of */
+/* The smallest page that the device can register, from VERBS_MR_MIN_PAGE on */
 u32 verbs_mr_min_page(const struct ib_device *ibdev)
 {
 	u64 cap = ibdev->attrs.page_size_cap & ~(u64)(VERBS_MR_MIN_PAGE - 1);
@@ -280,15 +274,7 @@ u32 verbs_mr_min_page(const struct ib_device *ibdev)
 	return cap ? 1UL << __ffs64(cap) : PAGE_SIZE;
 }
 
-/* Where elements of a list meet, if they do not continue each other; 0: anywhere */
-size_t verbs_mr_gap_align(const struct ib_device *ibdev)
-{
-	if (ibdev->attrs.kernel_cap_flags & IBK_SG_GAPS_REG)
-		return 0;
-	return verbs_mr_min_page(ibdev);
-}
-
-/* Returns the page size, 0 if none fits; *@pages: how many it takes */
+/* Returns the page size, 0 if none fits; *@pages: number of pages */
 static u32 verbs_mr_page_size(const struct verbs_mr *mr, u64 alignment,
 			      u32 *pages)
 {
@@ -331,8 +317,11 @@ static int verbs_mr_choose(const struct verbs_mr *mr, u64 addr,
 	return 0;
 }
 
-/* A registration that is filled, but not registered */
-static int verbs_mr_alloc_ibmr(struct verbs_mr *mr, u64 addr)
+/*
+ * Fills the registration, but does not register it.  A new region has none yet; a region of
+ * an endpoint has one that is not in use.
+ */
+static int verbs_mr_fill_ibmr(struct verbs_mr *mr, u64 addr)
 {
 	enum ib_mr_type type;
 	u32 entries, page_size;
@@ -341,6 +330,11 @@ static int verbs_mr_alloc_ibmr(struct verbs_mr *mr, u64 addr)
 	ret = verbs_mr_choose(mr, addr, &type, &entries, &page_size);
 	if (ret)
 		return ret;
+	if (mr->ibmr) {
+		if (type != IB_MR_TYPE_MEM_REG || entries > mr->page_limit)
+			return -EMSGSIZE;
+		return verbs_mr_fill(mr, addr, page_size);
+	}
 	if (mr->page_limit && type != IB_MR_TYPE_MEM_REG)
 		return -EINVAL;
 	mr->ibmr = ib_alloc_mr(mr->domain->pd, type,
@@ -353,25 +347,9 @@ static int verbs_mr_alloc_ibmr(struct verbs_mr *mr, u64 addr)
 	return ret;
 }
 
-/* Other memory for a registration that is there and not in use */
-static int verbs_mr_refill(struct verbs_mr *mr, u64 addr)
-{
-	enum ib_mr_type type;
-	u32 entries, page_size;
-	int ret;
-
-	ret = verbs_mr_choose(mr, addr, &type, &entries, &page_size);
-	if (ret)
-		return ret;
-	if (type != IB_MR_TYPE_MEM_REG || entries > mr->page_limit)
-		return -EMSGSIZE;
-	return verbs_mr_fill(mr, addr, page_size);
-}
-
 /* iWARP names the read region of a read by a key, with which the peer then writes */
 static int verbs_mr_ib_access(const struct verbs_device *dev, u64 access)
 {
-	const struct ib_device *ibdev = dev->ibdev;
 	int ib_access = 0;
 
 	if (access & (FI_RECV | FI_READ | FI_REMOTE_WRITE))
@@ -382,8 +360,7 @@ static int verbs_mr_ib_access(const struct verbs_device *dev, u64 access)
 		ib_access |= IB_ACCESS_REMOTE_WRITE;
 	if (access & FI_REMOTE_WRITE && dev->atomics)
 		ib_access |= IB_ACCESS_REMOTE_ATOMIC;
-	if (access & FI_READ &&
-	    rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev)))
+	if (access & FI_READ && verbs_is_iwarp(dev->ibdev))
 		ib_access |= IB_ACCESS_REMOTE_WRITE;
 	return ib_access;
 }
@@ -398,7 +375,7 @@ static enum dma_data_direction verbs_mr_dir(u64 access, int ib_access)
 	return DMA_FROM_DEVICE;
 }
 
-/* Without a device, whether it lets go of the region or not */
+/* The device goes: the memory is unmapped even if the driver refuses */
 static void verbs_mr_strip(struct verbs_res *res)
 {
 	struct verbs_mr *mr = container_of(res, struct verbs_mr, res);
@@ -418,21 +395,7 @@ static void verbs_mr_free(struct verbs_mr *mr)
 	kfree(mr);
 }
 
-/*
- * The region is as it was before if the device will not let go of it: the memory
- * is still the device's then.
- */
-static int verbs_mr_dereg(struct verbs_mr *mr)
-{
-	int ret = ib_dereg_mr(mr->ibmr);
-
-	if (ret)
-		return ret;
-	verbs_mr_unmap(mr);
-	verbs_res_del(mr->domain->dev, &mr->res);
-	return 0;
-}
-
+/* If the device refuses, the memory is still the device's, and nothing has changed */
 int verbs_mr_close(struct fid *fid)
 {
 	struct verbs_mr *mr = to_verbs_mr(fid);
@@ -440,7 +403,11 @@ int verbs_mr_close(struct fid *fid)
 	int ret = 0;
 
 	if (verbs_res_enter(dev)) {
-		ret = verbs_mr_dereg(mr);
+		ret = ib_dereg_mr(mr->ibmr);
+		if (!ret) {
+			verbs_mr_unmap(mr);
+			verbs_res_del(dev, &mr->res);
+		}
 		verbs_device_leave(dev);
 	}
 	if (!ret)
@@ -482,15 +449,16 @@ static struct verbs_mr *verbs_mr_alloc(struct verbs_domain *domain,
 }
 
 /*
- * Everything but the key, from @fill_ibmr.  After an error the region has no
- * memory.
+ * Gives a new region all but its key, or a region of an endpoint new memory.  After an
+ * error the region has no memory.
  */
-static int verbs_mr_map(struct verbs_mr *mr, const struct fi_mr_attr *attr,
-			int (*fill_ibmr)(struct verbs_mr *mr, u64 addr))
+int verbs_mr_map(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
 	u64 addr;
 	int ret;
 
+	if (!mr->ibmr || mr->asked != attr->access)
+		verbs_mr_set_access(mr, attr->access);
 	ret = verbs_mr_build_table(mr, attr, &addr);
 	if (ret)
 		goto free_table;
@@ -501,7 +469,7 @@ static int verbs_mr_map(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 	mr->mapped = true;
 	if (mr->page_limit)
 		addr = sg_dma_address(mr->sgt.sgl);
-	ret = fill_ibmr(mr, addr);
+	ret = verbs_mr_fill_ibmr(mr, addr);
 	if (ret)
 		verbs_mr_unmap(mr);
 	return ret;
@@ -511,14 +479,7 @@ free_table:
 	return ret;
 }
 
-/* A new region with a registration that has no key yet */
-int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr)
-{
-	verbs_mr_set_access(mr, attr->access);
-	return verbs_mr_map(mr, attr, verbs_mr_alloc_ibmr);
-}
-
-/* A new region of an endpoint whose memory comes later */
+/* Gives a new region of an endpoint a registration; its memory comes later */
 int verbs_mr_reserve(struct verbs_mr *mr, u64 access)
 {
 	verbs_mr_set_access(mr, access);
@@ -526,20 +487,12 @@ int verbs_mr_reserve(struct verbs_mr *mr, u64 access)
 	return PTR_ERR_OR_ZERO(mr->ibmr);
 }
 
-/* Other memory for a region of an endpoint */
-int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr)
-{
-	if (mr->asked != attr->access)
-		verbs_mr_set_access(mr, attr->access);
-	return verbs_mr_map(mr, attr, verbs_mr_refill);
-}
-
 /* A new region with a key */
 static int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
 	int ret;
 
-	ret = verbs_mr_prepare(mr, attr);
+	ret = verbs_mr_map(mr, attr);
 	if (ret)
 		return ret;
 	ret = verbs_reg_mr(mr->domain, mr->ibmr, mr->access);
@@ -553,7 +506,7 @@ static int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	return 0;
 
 release:
-	/* What a device does not let go of even now stays mapped */
+	/* Memory of a registration that the device does not let go of stays mapped */
 	if (!ib_dereg_mr(mr->ibmr))
 		verbs_mr_unmap(mr);
 	return ret;
@@ -588,7 +541,7 @@ static int verbs_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 		container_of(fid, struct verbs_domain, domain.fid);
 	int ret;
 
-	/* No peer memory, no counters for regions, and nothing makes memory persist */
+	/* There is no peer memory, no counter for regions, and no persistent memory */
 	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND))
 		return -FI_EBADFLAGS;
 	ret = verbs_domain_enter(domain);

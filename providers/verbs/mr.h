@@ -22,8 +22,8 @@ struct verbs_slot;
  * enum verbs_mr_state - State of a region for single operations
  * @VERBS_MR_EMPTY: no memory
  * @VERBS_MR_READY: memory, but no key
- * @VERBS_MR_ENABLED: the key is on its way to the device, or there
- * @VERBS_MR_ENDING: and on its way out
+ * @VERBS_MR_ENABLED: the registration waits, is posted, or has been executed
+ * @VERBS_MR_ENDING: the work request that ends the key is posted
  */
 enum verbs_mr_state {
 	VERBS_MR_EMPTY,
@@ -34,14 +34,14 @@ enum verbs_mr_state {
 
 /**
  * struct verbs_mr - A memory region
- * @mr: what the client sees; mem_desc points to the region itself
+ * @mr: the client's part; mem_desc points to the region itself
  * @domain: parent
  * @ibmr: the device's registration; addresses from ->iova on
  * @len: bytes
  * @sgt: the memory, mapped for the device
- * @dir: of that mapping
+ * @dir: direction of the mapping
  * @asked: access that the client has asked for last, FI_*
- * @access: IB_ACCESS_* for it
+ * @access: IB_ACCESS_* for @asked
  * @linear: the kernel address of each byte is its address in the region
  * @plain: @domain if it is linear and may be named by plain operations, else NULL
  * @start: its first address
@@ -53,13 +53,13 @@ enum verbs_mr_state {
  * @state: see &enum verbs_mr_state
  * @page_limit: most pages; 0: not of this kind
  * @seg_limit: most entries of @segs
- * @one_limit: longest buffer that is one segment whatever it is, with what is before it
- *	in its page
+ * @one_limit: longest buffer that is one segment in any case, with the bytes before it in
+ *	its page
  * @segs: memory for @sgt; NULL: the client lends its lists (FI_MR_LEND)
- * @ep: where it is registered
+ * @ep: the endpoint that registers it
  * @reg: the work request that registers it
- * @waits: among the registrations that wait for the doorbell, or empty
- * @slot: of its last work request; in flight if that one still has it as @region
+ * @waits: in the list of registrations that wait for the doorbell, or empty
+ * @slot: of its last work request, which is in flight while slot->region is the region
  * @is_read_mr: it is a part of a &struct verbs_read_mr
  */
 struct verbs_mr {
@@ -92,13 +92,11 @@ struct verbs_mr {
 
 /* mr.c */
 extern const struct fi_ops_mr verbs_mr_ops;
-int verbs_mr_prepare(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+int verbs_mr_map(struct verbs_mr *mr, const struct fi_mr_attr *attr);
 int verbs_mr_reserve(struct verbs_mr *mr, u64 access);
-int verbs_mr_remap(struct verbs_mr *mr, const struct fi_mr_attr *attr);
 void verbs_mr_single_table(struct verbs_mr *mr);
 size_t verbs_mr_max_seg(const struct verbs_mr *mr);
 u32 verbs_mr_min_page(const struct ib_device *ibdev);
-size_t verbs_mr_gap_align(const struct ib_device *ibdev);
 int verbs_mr_close(struct fid *fid);
 
 /* reg.c */
@@ -111,7 +109,7 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 void verbs_mr_prepare_reg(struct verbs_mr *mr);
 void verbs_mr_ep_ended(struct verbs_mr *mr);
 
-/* rmr.c */
+/* read_mr.c */
 int verbs_read_mrs_init(struct verbs_ep *ep);
 void verbs_read_mrs_destroy(struct verbs_ep *ep);
 void verbs_read_mrs_put(struct verbs_mr *mr);
@@ -121,9 +119,9 @@ ssize_t verbs_post_read(struct verbs_ep *ep, const struct verbs_op *op,
 			size_t len);
 
 /*
- * What is in the table, in pages of @page_size, for a registration that is not in use.
- * @addr: where the first byte is for peers; of a region of an endpoint, where the device
- * has it: peers get its offset in the first page
+ * Puts the table, in pages of @page_size, into a registration that is not in use.
+ * @addr: address of the first byte for peers; for a region of an endpoint, its DMA address:
+ * peers get its offset in the first page
  */
 static inline int verbs_mr_fill(struct verbs_mr *mr, u64 addr, u32 page_size)
 {
@@ -136,7 +134,7 @@ static inline int verbs_mr_fill(struct verbs_mr *mr, u64 addr, u32 page_size)
 	return 0;
 }
 
-/* A region of an endpoint keeps its table, or it is the client's */
+/* The table of a region of an endpoint stays, or is the client's */
 static inline void verbs_mr_free_table(struct verbs_mr *mr)
 {
 	if (unlikely(!mr->page_limit))
@@ -155,9 +153,8 @@ static inline void verbs_mr_unmap(struct verbs_mr *mr)
 }
 
 /*
- * Does a registration of a region that is enabled wait for the doorbell?  If it does not,
- * the device has it, or has refused it, or is about to get it from whoever holds the
- * transmit side's lock.
+ * Does the registration of an enabled region wait for the doorbell?  If it does not, the
+ * device has it or has refused it, or the holder of the transmit side's lock is posting it.
  */
 static inline bool verbs_reg_waits(const struct verbs_mr *mr)
 {

@@ -11,29 +11,27 @@
  *	ENABLED --fi_mr_disable(), it waits for the doorbell--> EMPTY
  *	ENABLED --fi_mr_disable()--> ENDING --its completion--> EMPTY
  *
- * Everything these steps need was allocated when the region was opened, or is lent by the
- * client (FI_MR_LEND): the scatterlist that is mapped.  The
- * registration's work request lies in the region and waits in the endpoint; it goes in
- * front of the endpoint's next operation, so both share a doorbell; the key counts up
- * each time.  The device is told of the end of a key by a work request of its own, or
- * not at all if the peer's last message ended it.
+ * The steps allocate nothing: the scatterlist that is mapped was allocated with the region,
+ * or the client lends it (FI_MR_LEND).  The registration's work request lies in the region
+ * and waits in the endpoint; it goes in front of the endpoint's next operation, so both
+ * share a doorbell; the key counts up each time.  A work request of its own ends a key,
+ * unless the peer's last message has ended it.
  *
- * The memory must not change under a registration that is not over, so the states
- * are kept strictly; that the peer has ended a key, and that a completion has been
- * waited for, is the client's word.  But while the registration waits for the doorbell,
- * no peer can have ended a key that no device knows: FI_REMOTE_INV is refused then.
- * FI_DISCARD takes the registration back, and refuses when it does not wait any more.
+ * The memory must not change under a registration that is not over, so every call checks
+ * the state.  The client answers for the peer's having ended a key, and for having waited
+ * for a completion.  While the registration waits for the doorbell, no device knows the key
+ * and no peer can have ended it: fi_mr_disable() refuses FI_REMOTE_INV then.  FI_DISCARD
+ * takes the registration back, and is refused when it does not wait any more.
  *
- * Locking: calls on one region come one after the other.  The completion of
- * fi_mr_disable() sets EMPTY before the client hears of it.
+ * Locking: the client makes one call on a region at a time.  The done function of
+ * fi_mr_disable() sets EMPTY before it reports the completion.
  *
- * The region is bound to its endpoint, so it is closed first.  A registration that
- * still waits for the doorbell is taken back then.  A work request in flight needs the
- * region, and holds up the close (-EBUSY) while the endpoint is connected; once it is
- * not, everything in flight comes back, and the close waits for it.
+ * The region is bound to its endpoint, so the client closes it first.  The close takes back
+ * a registration that still waits for the doorbell.  A work request in flight needs the
+ * region: the close answers -EBUSY while the endpoint is connected, and otherwise waits for
+ * everything in flight to come back.
  */
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 #include "ep.h"
 #include "mr.h"
@@ -41,31 +39,15 @@
 #include "queue.h"
 #include "verbs.h"
 
-static struct verbs_mr *verbs_mr_of(struct fid_mr *fid_mr)
-{
-	return container_of(fid_mr, struct verbs_mr, mr);
-}
-
-/* With the device held: do the client's calls have to end here? */
+/* Has the device gone?  The caller holds it */
 static bool verbs_mr_ep_gone(const struct verbs_mr *mr)
 {
-	/* All endpoints are told before the removal waits for who holds the device */
+	/* A removal sets the state of all endpoints before it waits for callers like this */
 	return mr->ep ? READ_ONCE(mr->ep->kep.conn.state) == KOFI_CONN_GONE :
 			verbs_device_going(mr->domain->dev);
 }
 
-/* In the smallest pages, whatever is in front of it in the first one */
-static size_t verbs_mr_ep_one_limit(const struct verbs_mr *mr)
-{
-	const struct ib_device_attr *attrs = &mr->domain->dev->ibdev->attrs;
-
-	if (!(attrs->page_size_cap & VERBS_MR_MIN_PAGE))
-		return 0;
-	return min3((u64)mr->page_limit * VERBS_MR_MIN_PAGE, attrs->max_mr_size,
-		    (u64)verbs_mr_max_seg(mr));
-}
-
-/* Is it one buffer, and for the same as the one before, as for most requests? */
+/* Is it one buffer, with the access of the one before?  Most requests are */
 static __always_inline bool verbs_mr_ep_is_one(struct verbs_mr *mr,
 					       const struct fi_mr_attr *attr)
 {
@@ -113,18 +95,18 @@ static __always_inline int verbs_mr_ep_take(struct verbs_mr *mr,
 	else if (unlikely(state != VERBS_MR_EMPTY))
 		return -FI_EOPBADSTATE;
 	ret = one ? verbs_mr_ep_take_one(mr, attr->mr_iov) :
-		    verbs_mr_remap(mr, attr);
+		    verbs_mr_map(mr, attr);
 	mr->state = ret ? VERBS_MR_EMPTY : VERBS_MR_READY;
 	if (unlikely(ret == -ENOMEM))
 		ret = mr->ep ? verbs_try_later(&mr->ep->tx, -EAGAIN) : -EAGAIN;
 	return ret;
 }
 
-/* The calls come several times per request, and nothing here sleeps */
+/* Clients call this for each request; it does not sleep */
 static int verbs_mr_ep_refresh(struct fid_mr *fid_mr,
 			       const struct fi_mr_attr *attr, u64 flags)
 {
-	struct verbs_mr *mr = verbs_mr_of(fid_mr);
+	struct verbs_mr *mr = to_verbs_mr(&fid_mr->fid);
 	int ret = -ENODEV;
 	bool one;
 
@@ -142,7 +124,7 @@ static int verbs_mr_ep_refresh(struct fid_mr *fid_mr,
 	return ret;
 }
 
-/* A new key, and the work request for it */
+/* Makes a new key, and the work request for it */
 void verbs_mr_prepare_reg(struct verbs_mr *mr)
 {
 	ib_update_fast_reg_key(mr->ibmr, ib_inc_rkey(mr->ibmr->rkey));
@@ -153,8 +135,8 @@ void verbs_mr_prepare_reg(struct verbs_mr *mr)
 }
 
 /*
- * Puts the registration in front of the endpoint's next operation.  Once its device has
- * gone, the region has no registration to look at any more; the endpoint says so.
+ * Puts the registration in front of the endpoint's next operation.  The state of the
+ * endpoint is checked first: when its device has gone, the region has no registration.
  */
 static int verbs_mr_ep_post(struct verbs_mr *mr)
 {
@@ -163,7 +145,7 @@ static int verbs_mr_ep_post(struct verbs_mr *mr)
 	unsigned long flags;
 	int ret = 0;
 
-	/* See verbs_ep_enable() */
+	/* Acquires what verbs_ep_enable() has built */
 	if (unlikely(smp_load_acquire(&ep->kep.conn.state) != KOFI_CONN_CONNECTED)) {
 		ret = kofi_conn_check(&ep->kep.conn, true);
 		if (ret)
@@ -179,7 +161,7 @@ static int verbs_mr_ep_post(struct verbs_mr *mr)
 	mr->slot = slot;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	/* The last bell may have been rung meanwhile, see verbs_ring_last() */
+	/* verbs_ring_last() may have rung the doorbell for the last time meanwhile */
 	if (unlikely(READ_ONCE(ep->kep.conn.state) != KOFI_CONN_CONNECTED))
 		ret = kofi_conn_check(&ep->kep.conn, true);
 	if (likely(!ret))
@@ -192,7 +174,7 @@ static int verbs_mr_ep_post(struct verbs_mr *mr)
 
 static int verbs_mr_ep_enable(struct fid_mr *fid_mr)
 {
-	struct verbs_mr *mr = verbs_mr_of(fid_mr);
+	struct verbs_mr *mr = to_verbs_mr(&fid_mr->fid);
 	int ret;
 
 	verbs_device_hold();
@@ -248,7 +230,7 @@ static noinline int verbs_mr_ep_discard(struct verbs_mr *mr)
 
 static int verbs_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 {
-	struct verbs_mr *mr = verbs_mr_of(fid_mr);
+	struct verbs_mr *mr = to_verbs_mr(&fid_mr->fid);
 	int ret = 0;
 
 	if (unlikely(flags & ~FI_REMOTE_INV && flags != FI_DISCARD))
@@ -283,19 +265,7 @@ static int verbs_mr_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	return 0;
 }
 
-/* The slot may be another operation's by now, which then has another region or none */
-static bool verbs_mr_in_flight(const struct verbs_mr *mr)
-{
-	if (mr->state != VERBS_MR_ENABLED && mr->state != VERBS_MR_ENDING)
-		return false;
-	/* Who sees that it is not, sees the end of what done.c did with the region */
-	return smp_load_acquire(&mr->slot->region) == mr;
-}
-
-/*
- * The connection is over: the device gives back everything it has.  A queue pair has
- * room for one marker at a time.
- */
+/* The connection is over: waits until the device has given back everything it has */
 static void verbs_mr_ep_drain(struct verbs_mr *mr)
 {
 	struct verbs_ep *ep = mr->ep;
@@ -323,9 +293,15 @@ static int verbs_mr_ep_quiesce(struct verbs_mr *mr)
 {
 	if (!mr->ep || !mr->ep->qp)
 		return 0;
+	if (mr->state != VERBS_MR_ENABLED && mr->state != VERBS_MR_ENDING)
+		return 0;
 	if (mr->state == VERBS_MR_ENABLED && verbs_reg_take_back(mr))
 		return 0;
-	if (!verbs_mr_in_flight(mr))
+	/*
+	 * If the work request is over, its slot has another region or none.  Pairs with
+	 * verbs_slot_clean(): done.c is finished with the region then.
+	 */
+	if (smp_load_acquire(&mr->slot->region) != mr)
 		return 0;
 	if (!kofi_conn_check(&mr->ep->kep.conn, true))
 		return -EBUSY;
@@ -377,10 +353,11 @@ static int verbs_mr_ep_limit(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	return mr->page_limit ? 0 : -EINVAL;
 }
 
-/* Makes a new region one of this kind, with its first memory or none */
+/* Makes a new region one for single operations, with its first memory or none */
 int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 		     bool lent)
 {
+	const struct ib_device_attr *attrs = &mr->domain->dev->ibdev->attrs;
 	int ret;
 
 	ret = verbs_mr_ep_limit(mr, attr);
@@ -388,13 +365,16 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 		return ret;
 	mr->seg_limit = mr->page_limit;
 	if (!lent) {
-		mr->one_limit = verbs_mr_ep_one_limit(mr);
+		/* verbs_mr_ep_take_one() counts on the smallest pages */
+		if (attrs->page_size_cap & VERBS_MR_MIN_PAGE)
+			mr->one_limit = min3((u64)mr->page_limit * VERBS_MR_MIN_PAGE,
+					     attrs->max_mr_size, (u64)verbs_mr_max_seg(mr));
 		mr->segs = kvcalloc(mr->seg_limit, sizeof(*mr->segs), GFP_KERNEL);
 		if (!mr->segs)
 			return -ENOMEM;
 	}
 	ret = kofi_mr_attr_is_empty(attr) ? verbs_mr_reserve(mr, attr->access) :
-					    verbs_mr_prepare(mr, attr);
+					    verbs_mr_map(mr, attr);
 	if (ret)
 		return ret;
 	mr->mr.fid.ops = &verbs_mr_ep_fid_ops;

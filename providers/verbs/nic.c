@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The device behind an fi_info, in the words of struct fid_nic.
+ * The device behind an fi_info, as struct fid_nic.
  *
- * Everything is described on the stack and copied by fi_dupinfo().
+ * verbs_info_with_nic() fills it in on the stack, and fi_dupinfo() copies it.
  */
-#include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/units.h>
 #include "verbs.h"

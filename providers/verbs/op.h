@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Operations on their way: the client's lists, what the device gets for them, and who
- * posts it.
+ * Operations on their way: the client's lists, the elements and work requests that the
+ * device gets for them, and the functions that post these.
  */
 #ifndef _KOFI_VERBS_OP_H
 #define _KOFI_VERBS_OP_H
@@ -29,9 +29,9 @@ struct verbs_map {
 
 /**
  * struct verbs_op - An operation on its way into the transmit queue
- * @opcode: what the device is to do; IB_WR_SEND and IB_WR_RDMA_WRITE become
- *	their variants with immediate data by @flags
- * @type: what the local list consists of
+ * @opcode: of the work request; @flags make IB_WR_SEND and IB_WR_RDMA_WRITE their
+ *	variants with immediate data
+ * @type: kind of the elements of the local list
  * @list: the local list
  * @count: its elements
  * @desc: its descriptors, or NULL
@@ -41,8 +41,8 @@ struct verbs_map {
  * @addr: remote address
  * @key: remote key
  * @remote_len: bytes of the remote memory; of reads and writes
- * @region: whose key ends with the operation, or NULL
- * @swap: what a compare and swap puts in; it compares with @data, as fetch and add
+ * @region: the region whose key ends with the operation, or NULL
+ * @swap: the new value of a compare and swap, which compares with @data; a fetch and add
  *	adds @data
  * @atomic: counts as an atomic operation
  * @unreported: success is not reported
@@ -103,8 +103,6 @@ void verbs_ep_set_ops(struct verbs_ep *ep);
 void verbs_srx_set_ops(struct verbs_srx *srx);
 
 /* post.c */
-int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
-		      size_t len);
 ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op);
 ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op);
@@ -149,29 +147,17 @@ size_t verbs_write_iov_max(size_t size, size_t iov_limit);
 size_t verbs_split_limit(const struct verbs_ep *ep);
 int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 		     struct kofi_list_iter *iter, const struct verbs_map *first);
-int verbs_parts_init(struct verbs_ep *ep);
 
 /* rw.c */
 int verbs_rws_set(struct verbs_ep *ep, size_t rws);
 u32 verbs_rws_max(const struct verbs_ep *ep);
 u32 verbs_rws_ctxs(const struct verbs_ep *ep);
 void verbs_rws_abandon(struct verbs_ep *ep);
-void verbs_rws_free(struct verbs_ep *ep);
 ssize_t verbs_rw(struct verbs_ep *ep, const struct verbs_op *op, size_t offset);
 
 static inline u32 verbs_wr_size(int num_sge)
 {
 	return sizeof(struct verbs_wr) + num_sge * sizeof(struct ib_sge);
-}
-
-/*
- * May another work request wait for the doorbell?  At the end of a connection the bell
- * is rung once more, and then no more.
- */
-static inline bool verbs_wrs_has_room(const struct verbs_ep *ep, int num_sge)
-{
-	return ep->wrs_used + verbs_wr_size(num_sge) <= VERBS_WRS_ROOM &&
-	       READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED;
 }
 
 /* A fetch and add, or a compare and swap */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Options of endpoints: fi_getopt() and fi_setopt(), as far as they are not those of
- * endpoints of all providers (kofi_ep_getopt()).
+ * Options of endpoints: fi_getopt() and fi_setopt().  kofi_ep_getopt() and kofi_ep_setopt()
+ * have the options that all providers share.
  *
- * Locking: an option is set under the handler lock, and only in states in which nobody
- * else looks at it yet; see ep.c.
+ * Locking: an option is set under the handler lock, and only in states in which no other
+ * code reads it yet; see ep.c.
  */
-#include <linux/module.h>
 #include <kofi/opt.h>
 #include "cm.h"
 #include "ep.h"
@@ -55,22 +54,13 @@ static int verbs_ep_getopt(struct fid *fid, int level, int optname,
 	return ret;
 }
 
-/* An accepting endpoint does as its listener did */
-static int verbs_ep_set_raw(struct verbs_ep *ep, const void *optval,
-			    size_t optlen)
-{
-	if (ep->kep.conn.state > KOFI_CONN_ENABLED || ep->kep.conn.passive)
-		return -FI_EOPBADSTATE;
-	return verbs_set_raw(&ep->frame.raw, optval, optlen);
-}
-
 static int verbs_ep_set_rw_ops(struct verbs_ep *ep, const void *optval,
 			       size_t optlen)
 {
 	size_t rws;
 	int ret;
 
-	/* As with what is bound, fi_enable() will say if the peer has gone meanwhile */
+	/* As after fi_ep_bind(), fi_enable() reports if the peer has gone meanwhile */
 	if (ep->qp)
 		return -FI_EOPBADSTATE;
 	ret = kofi_opt_get_size(&rws, SIZE_MAX, optval, optlen);
@@ -88,12 +78,15 @@ static int verbs_ep_setopt(struct fid *fid, int level, int optname,
 	ret = verbs_ep_lock(ep);
 	if (ret)
 		return ret;
-	if (optname == FI_OPT_CM_DATA_RAW)
-		ret = verbs_ep_set_raw(ep, optval, optlen);
-	else if (optname == FI_OPT_MAX_RW_OPS)
+	if (optname == FI_OPT_MAX_RW_OPS)
 		ret = verbs_ep_set_rw_ops(ep, optval, optlen);
-	else
+	else if (optname != FI_OPT_CM_DATA_RAW)
 		ret = kofi_ep_setopt(&ep->kep, optname, optval, optlen);
+	else if (ep->kep.conn.state > KOFI_CONN_ENABLED || ep->kep.conn.passive)
+		/* An accepting endpoint has its listener's setting */
+		ret = -FI_EOPBADSTATE;
+	else
+		ret = verbs_set_raw(&ep->frame.raw, optval, optlen);
 	verbs_ep_unlock(ep);
 	return ret;
 }

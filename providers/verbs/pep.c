@@ -2,14 +2,13 @@
 /*
  * Passive endpoints: a listening rdma_cm_id below a struct kofi_pep.
  *
- * verbs_pep_lock is the mutex that kofi/pep.h asks for.  rdma_cm's handler (connreq.c) does
- * not take it, and uses what does not change once the id listens.  verbs_pep_stop() destroys the
- * id, which waits for a handler in progress, so after it no request can arrive.
+ * verbs_pep_lock is the mutex that kofi/pep.h asks for.  verbs_pep_handler() does not take
+ * it, and reads only fields that do not change once the id listens.  verbs_pep_stop()
+ * destroys the id, which waits for a handler in progress, so after it no request can arrive.
  *
- * An id with an address of a device goes with that device.  One that listens at all
+ * An id with an address of a device goes with that device.  An id that listens at all
  * addresses stays, and takes requests from the device again if it comes back.
  */
-#include <linux/module.h>
 #include <linux/slab.h>
 #include "cm.h"
 #include "ep.h"
@@ -19,7 +18,7 @@
 
 static DEFINE_MUTEX(verbs_pep_lock);	/* see above */
 
-/* Only requests come to a listening id; it dies with the passive endpoint */
+/* A listening id gets requests; an error of another event would destroy it */
 static int verbs_pep_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
@@ -45,7 +44,7 @@ static const struct verbs_res_ops verbs_pep_res_ops = {
 	.strip	= verbs_pep_strip,
 };
 
-/* The id keeps the removal of its device waiting, so it must not stay without us */
+/* A removal of the device waits for the id, so verbs_pep_end() has to hear of the removal */
 static int verbs_pep_join_device(struct verbs_pep *pep, struct rdma_cm_id *id)
 {
 	struct verbs_device *dev;

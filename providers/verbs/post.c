@@ -4,12 +4,12 @@
  * has the fast path.
  *
  * verbs_post() looks at the state, maps the buffers and takes a slot.  Under the lock of the
- * transmit side it settles whether the device is to report the operation, and hands the work
- * request to the device.  Nothing is allocated.  The lock is the endpoint's own; the device's
- * driver would serialize the posters of one queue pair anyway.  It is held until the doorbell
- * has rung, so our order is the order of the device's queue; unsignaled operations (slot.c),
- * the work request list (wr_list.c) and batches (batch.c) rely on that.  Receives need no
- * order, and no lock.
+ * transmit side it decides whether the device is to report the operation, and hands the work
+ * request to the device.  It allocates nothing.  The lock is the endpoint's own; the device's
+ * driver would serialize the posters of one queue pair anyway.  The poster holds it until the
+ * doorbell has rung, so our order is the order of the device's queue; unsignaled operations
+ * (slot.c), the work request list (wr_list.c) and batches (batch.c) rely on that.  Receives
+ * need no order, and no lock.
  *
  * With FI_MORE the work request is kept until the doorbell is rung for it (wr_list.c).
  *
@@ -17,7 +17,6 @@
  * then completes with an error.  RCU keeps the device there from the look at the state to
  * the doorbell (device.c).
  */
-#include <linux/module.h>
 #include "ep.h"
 #include "mr.h"
 #include "op.h"
@@ -26,8 +25,8 @@
 
 /*
  * A device without room says -ENOMEM; it has room when operations are done.  siw says
- * -ENOTCONN while somebody changes the state of the queue pair; either nothing has
- * happened to the connection, or its end is on the way to us.
+ * -ENOTCONN while the state of the queue pair changes; either nothing has happened to the
+ * connection, or its end is on the way to us.
  */
 int verbs_post_errno(const struct verbs_queue *queue, int ret)
 {
@@ -77,25 +76,10 @@ enum dma_data_direction verbs_op_dir(const struct verbs_op *op)
 	       DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
-/* Where there is a list, some drivers take its first element uncounted (irdma) */
+/* An empty list is NULL, as some drivers read its first element all the same (irdma) */
 static struct ib_sge *verbs_sg_list(struct verbs_map *map)
 {
 	return map->count ? map->sge : NULL;
-}
-
-/* What FI_* make of a work request whose opcode is set; @data: as fi_msg's */
-static void verbs_wr_flags(struct ib_send_wr *wr, u64 flags, u64 data)
-{
-	if (flags & FI_FENCE)
-		wr->send_flags |= IB_SEND_FENCE;
-	if (flags & FI_REMOTE_CQ_DATA) {
-		wr->opcode = wr->opcode == IB_WR_SEND ?
-			     IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE_WITH_IMM;
-		wr->ex.imm_data = cpu_to_be32((u32)data);
-	} else if (flags & FI_REMOTE_INV) {
-		wr->opcode = IB_WR_SEND_WITH_INV;
-		wr->ex.invalidate_rkey = data;
-	}
 }
 
 void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
@@ -116,25 +100,42 @@ void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 		any->rdma.remote_addr = op->addr;
 		any->rdma.rkey = op->key;
 	}
-	verbs_wr_flags(&any->wr, op->flags, op->data);
+	if (op->flags & FI_FENCE)
+		any->wr.send_flags |= IB_SEND_FENCE;
+	if (op->flags & FI_REMOTE_CQ_DATA) {
+		any->wr.opcode = op->opcode == IB_WR_SEND ? IB_WR_SEND_WITH_IMM :
+							    IB_WR_RDMA_WRITE_WITH_IMM;
+		any->wr.ex.imm_data = cpu_to_be32((u32)op->data);
+	} else if (op->flags & FI_REMOTE_INV) {
+		any->wr.opcode = IB_WR_SEND_WITH_INV;
+		any->wr.ex.invalidate_rkey = op->data;
+	}
 	if (op->region)
 		any->wr.ex.invalidate_rkey = op->region->ibmr->rkey;
 }
 
-/* The work request goes to the device, or waits */
+/* Posts the work request, or has it wait for the doorbell */
 static int verbs_wr_launch(struct verbs_ep *ep, const struct verbs_op *op,
 			   const struct verbs_map *map, struct verbs_slot *slot,
 			   union verbs_any_wr *any)
 {
-	/* What was copied is the client's again, and an atomic has a longer request */
+	/*
+	 * A buffer that is copied belongs to the client when the call returns, and an atomic's
+	 * request is longer.  At the end of a connection verbs_ring_last() rings the doorbell
+	 * for the last time.
+	 */
 	bool waits = op->flags & FI_MORE && !map->copied && !verbs_op_is_swap(op) &&
-		     verbs_wrs_has_room(ep, map->count);
+		     ep->wrs_used + verbs_wr_size(map->count) <= VERBS_WRS_ROOM &&
+		     READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED;
 	unsigned int taken;
 
 	lockdep_assert_held(&ep->tx.lock);
 	if (!waits)
 		verbs_regs_post(ep);
-	verbs_slot_set_signaling(slot, &any->wr, map->len);
+	if (slot->unreported)
+		verbs_slot_signal_seldom(slot, &any->wr, map->len);
+	else
+		verbs_slot_set_signaled(slot, &any->wr);
 	if (!waits)
 		return verbs_wrs_post(ep, &any->wr, &taken);
 	verbs_wrs_add(ep, &any->rdma);
@@ -148,7 +149,7 @@ static int verbs_wr_launch(struct verbs_ep *ep, const struct verbs_op *op,
  * @map: its buffers; if this is @bounce, one element with a length only
  * @bounce: the data go through the slot's piece of the bounce buffer
  *
- * Return: 0, or an errno; then @map is still the caller's.
+ * Return: 0, or an errno; after an error the caller has @map.
  */
 static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 			  struct verbs_map *map, bool bounce)
@@ -159,7 +160,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	int ret;
 
 	verbs_wr_init(&any, op, map);
-	/* siw may answer a read of nothing with something; this is as good */
+	/* siw may answer a read of nothing with data; a write of nothing is as good */
 	if (ep->iwarp && op->opcode == IB_WR_RDMA_READ && !map->len)
 		any.wr.opcode = IB_WR_RDMA_WRITE;
 
@@ -191,7 +192,7 @@ unlock:
 	return ret;
 }
 
-/* The device, or the slot's piece of the bounce buffer, copies now */
+/* The data are copied before this returns, by the device or into the bounce buffer */
 static int verbs_post_inject(struct verbs_ep *ep, const struct verbs_op *op,
 			     size_t len)
 {
@@ -224,27 +225,6 @@ static void verbs_map_begin(const struct verbs_op *op,
 	map->mapped = 0;
 	map->copied = false;
 	map->len = 0;
-}
-
-/*
- * Post an operation of @len bytes whose only element, or the last one of all its
- * work requests, is all of its region.
- */
-int verbs_post_region(struct verbs_ep *ep, const struct verbs_op *op,
-		      size_t len)
-{
-	struct verbs_map map;
-
-	map.count = 1;
-	map.mapped = 0;
-	map.copied = false;
-	map.len = len;
-	map.sge[0] = (struct ib_sge) {
-		.addr	= op->region->ibmr->iova,
-		.length	= op->region->len,
-		.lkey	= op->region->ibmr->lkey,
-	};
-	return verbs_post_map(ep, op, &map, false);
 }
 
 static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
@@ -342,7 +322,7 @@ static int verbs_recv_map(struct verbs_queue *queue, const struct verbs_op *op,
 	return verbs_post_errno(queue, ret);
 }
 
-/* Of at most @max bytes */
+/* Posts a receive of at most @max bytes */
 static ssize_t verbs_queue_recv(struct verbs_queue *queue,
 				const struct verbs_op *op, size_t max)
 {

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What no attribute of a device tells: whether its driver takes atomics.
+ * Whether a driver takes atomics, which no attribute of its device says.
  *
- * The driver of mlx5 reports what its hardware does (atomic_cap), and refuses
- * every atomic that the kernel posts; on some of its devices, the registration of
- * memory for a peer's atomics, too.  So both are tried, once for each device that
- * claims them, on a queue pair in the error state: by the InfiniBand specification
- * (10.3.1.7) a work request is accepted there and flushed, no peer is needed, and
- * no memory is touched.  The completions are never polled; destroying the queue
- * pair disposes of them.
+ * The driver of mlx5 reports what its hardware does (atomic_cap), and refuses every
+ * atomic that the kernel posts; for some of its devices it also refuses to register
+ * memory for a peer's atomics.  So verbs_probe() tries both, once for each device that
+ * claims atomics, on a queue pair in the error state: by the InfiniBand specification
+ * (10.3.1.7) a device accepts a work request there and flushes it, no peer is needed, and
+ * no memory is touched.  The completions are never polled; destroying the queue pair
+ * disposes of them.
  *
- * Runs while the device is being added, when nobody else knows it.
+ * verbs_device_add() calls it before it makes the device known.
  */
 #include <linux/gfp.h>
-#include <linux/module.h>
 #include "ep.h"
 #include "verbs.h"
 
 #define VERBS_PROBE_WR		2
 
 /**
- * struct verbs_probe - What the attempt needs
+ * struct verbs_probe - The objects of the attempt
  * @pd: protection domain
  * @cq: for both directions of @qp
  * @qp: in the error state
  * @mr: a registration with room for one page
  * @page: memory
- * @sg: the same, mapped for the device
- * @cqe: of both work requests; nobody polls
+ * @sg: @page, mapped for the device
+ * @cqe: of both work requests; no completion is polled
  */
 struct verbs_probe {
 	struct ib_pd		*pd;
@@ -167,8 +166,8 @@ static int verbs_probe_atomics(struct ib_device *ibdev)
 }
 
 /**
- * verbs_probe() - Find out what the attributes of a device do not say
- * @dev: a device that nobody else knows yet; ->atomics is set
+ * verbs_probe() - Find out whether the driver of a device takes atomics
+ * @dev: a device that is not in the list yet; ->atomics is set
  *
  * Context: may sleep.
  */

@@ -2,15 +2,13 @@
 /*
  * Queue pairs that are never connected.
  *
- * In the error state a queue pair takes work requests and flushes them: a device
- * can be asked whether it takes some kind (probe.c), and a completion queue can be
- * drained with one (srx.c).
+ * In the error state a queue pair takes work requests and flushes them.  probe.c tries
+ * with one whether a driver takes a kind of work request, srx.c drains a completion queue.
  */
 #include <linux/err.h>
-#include <linux/module.h>
 #include "ep.h"
 
-/* From here the way leads to the error state; from RESET it does not */
+/* A queue pair can go from INIT to the error state, but not from RESET */
 static int verbs_lone_qp_init(struct ib_qp *qp)
 {
 	u32 port = rdma_start_port(qp->device);
@@ -26,14 +24,14 @@ static int verbs_lone_qp_init(struct ib_qp *qp)
 }
 
 /**
- * verbs_lone_qp() - A queue pair to be brought into the error state
+ * verbs_lone_qp() - Create a queue pair for the error state
  * @pd: protection domain
  * @cq: for both directions
  * @send_wr: depth of the send queue
  *
  * Context: may sleep.
  * Return: the queue pair in the state INIT, for ib_destroy_qp(); or an ERR_PTR() of
- * what the device says.
+ * the device's errno.
  */
 struct ib_qp *verbs_lone_qp(struct ib_pd *pd, struct ib_cq *cq, u32 send_wr)
 {

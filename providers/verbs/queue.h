@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Queues: what is in flight in one direction of an endpoint, and the completion queue
- * where that ends.  What needs to know whose queue it is stands in ep.h.
+ * Queues: the operations in flight in one direction of an endpoint, and the completion
+ * queue where they end.  Functions that need to know the endpoint are in ep.h.
  */
 #ifndef _KOFI_VERBS_QUEUE_H
 #define _KOFI_VERBS_QUEUE_H
@@ -18,10 +18,10 @@ struct verbs_mr;
 
 /**
  * struct verbs_cq - A completion queue
- * @kcq: list of unread completions and its waiters
+ * @kcq: the completion queue of the core
  * @domain: parent
  * @ibcq: the device's queue; ib_core or, if @direct, fi_cq_read() empties it
- * @direct: nobody but the reader polls
+ * @direct: only readers poll
  * @poll_lock: one poller at a time, so that completions stay in order; guards
  *	@ibcq and @drained, if @direct
  * @drained: a driver drains a queue pair and polls itself (drain.c)
@@ -53,23 +53,22 @@ struct verbs_sge {
  * struct verbs_slot - An operation in flight
  * @comp: its completion; between operations only op_context and flags are not 0
  * @cqe: entry point of the device's completion
- * @queue: the queue it belongs to, or if that is shared and an endpoint has taken the
- *	receive, this endpoint's
+ * @queue: its queue; for a shared receive that an endpoint has taken, the endpoint's
  * @link: while it is in flight, on the transmit side: in the list @unsignaled, or @parts, of
  *	another slot
- * @next: while it is free: place of the next one, see verbs_slot_place(); 0: none
+ * @next: while it is free: place of the next one, see &struct verbs_queue; 0: none
  * @whole: if @part: the slot of the operation that it is a part of (batch.c)
- * @parts: else: those of it, by their @link; NULL: it has none
+ * @parts: else: its parts, by their @link, or NULL
  * @unsignaled: operations posted before that the device does not report, and that have
  *	succeeded if this one has; by their @link
- * @region: whose key ends with the operation, or begins if there are no comp.flags; or
- *	NULL
+ * @region: the region whose key ends with the operation, or begins if there are no
+ *	comp.flags; or NULL
  * @bytes: length of the buffers; 0 on the fast path
  * @marks: all of the following; 0 on the fast path
  * @unreported: success is not reported
  * @signaled: the device reports success to us
  * @mapped: its part of the queue's maps is to be unmapped
- * @part: of another operation
+ * @part: it is a part of the operation @whole
  * @due: over iWARP: it has begun, and has not failed yet; see verbs_slot_is_due()
  */
 struct verbs_slot {
@@ -101,27 +100,28 @@ struct verbs_slot {
 
 /**
  * struct verbs_queue - One direction of an endpoint, or a shared receive context's
- * @lock: guards the transmit side from the choice of what is signaled to the doorbell;
- *	taken with interrupts off; see verbs_queue_unlock()
+ * @lock: guards the transmit side from the decision to signal to the doorbell; taken with
+ *	interrupts off; see verbs_queue_unlock()
  * @plain: the fast path is open (xfer.c)
- * @fits: it may be open, as far as flags and counters of the endpoint are concerned
+ * @fits: flags and counters of the endpoint allow an open fast path
  * @counted: a counter is bound, so everything is signaled (verbs_queue_tune())
  * @free: place of the first free slot, and below a count of takings (slot.c)
- * @home: whose slots they are: this queue, or the shared one
+ * @home: the queue that owns the slots: this one, or the shared one
  * @slots: all slots, @size of them
- * @base: one slot in front of them, see verbs_slot_place()
+ * @base: one slot in front of them; a slot's place is its distance from here in bytes,
+ *	which is never 0
  * @done: done function of operations that are not plain
  * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
  * @lkey: key of memory that is in no region
  * @size: depth
  * @iov_limit: SGEs of an operation
- * @side: the direction: completion queue, flags, and who waits for a slot
+ * @side: the direction: completion queue, flags, and clients that wait for a slot
  * @domain: the domain
- * @ep: whose queue it is; NULL: it is shared
+ * @ep: the endpoint; NULL: the queue is shared
  * @srq: the device's queue, if it is shared
  *
- * Of an endpoint's receive side that uses a shared receive context, only @home, @side,
- * @counted and @ep count; it has no slots.
+ * The receive side of an endpoint with a shared receive context has no slots, and only
+ * @home, @side, @counted and @ep.
  */
 struct verbs_queue {
 	spinlock_t		lock;		/* see above */
@@ -192,7 +192,7 @@ static inline struct verbs_cq *to_verbs_cq(struct fid *fid)
 	return container_of(fid, struct verbs_cq, kcq.cq.fid);
 }
 
-/* Where the operations of a queue complete, which a client has bound; or NULL */
+/* The completion queue that the client has bound, or NULL */
 static inline struct verbs_cq *verbs_queue_cq(const struct verbs_queue *queue)
 {
 	return container_of(queue->side->cq, struct verbs_cq, kcq);
@@ -211,7 +211,7 @@ static inline bool verbs_queue_full(const struct verbs_queue *queue)
 
 /*
  * A call is about to answer -EAGAIN as a receive queue is full; or false: a slot has come
- * back meanwhile.  For the other direction see room.c.
+ * back meanwhile.  room.c has the transmit side.
  */
 static inline bool verbs_queue_stays_full(struct verbs_queue *queue)
 {
@@ -219,26 +219,12 @@ static inline bool verbs_queue_stays_full(struct verbs_queue *queue)
 	return verbs_queue_full(queue);
 }
 
-/* @ret of a call; if it is -EAGAIN, no event will tell when it is worth trying again */
+/* Returns @ret.  If it is -EAGAIN, a timer calls the client, as there will be no event. */
 static inline int verbs_try_later(const struct verbs_queue *queue, int ret)
 {
 	if (ret == -EAGAIN)
 		kofi_ep_want_later(queue->side);
 	return ret;
-}
-
-/* A success that brings nothing with it; for receives */
-static inline bool verbs_wc_is_plain(const struct ib_wc *wc)
-{
-	return wc->status == IB_WC_SUCCESS &&
-	       !(wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE));
-}
-
-/* Where a slot is, in bytes from one in front of all of them; never 0 */
-static __always_inline u32 verbs_slot_place(const struct verbs_queue *queue,
-					    const struct verbs_slot *slot)
-{
-	return (void *)slot - queue->base;
 }
 
 /* Takes a slot, or returns false; see slot.c */
@@ -261,15 +247,15 @@ static __always_inline bool verbs_slot_take(struct verbs_queue *queue,
 }
 
 /*
- * Gives clean slots back, from @first to @last by their next.  A full barrier, in front
- * of the look at who waits for a slot.
+ * Gives clean slots back, from @first to @last by their next.  A full barrier: the caller
+ * looks for waiting clients behind it.
  */
 static __always_inline void verbs_slots_push(struct verbs_queue *queue,
 					     const struct verbs_slot *first,
 					     struct verbs_slot *last)
 {
 	s64 head = atomic64_read(&queue->free);
-	u64 place = (u64)verbs_slot_place(queue, first) << 32;
+	u64 place = (u64)((void *)first - queue->base) << 32;
 
 	do
 		WRITE_ONCE(last->next, (u64)head >> 32);
@@ -278,8 +264,8 @@ static __always_inline void verbs_slots_push(struct verbs_queue *queue,
 }
 
 /*
- * What the completion of an operation has as its context.  A shared receive context has
- * no queue yet; verbs_srx_done() knows it.
+ * The context of an operation's completion.  A shared receive has no endpoint yet; it gets
+ * its context in verbs_srx_done().
  */
 static __always_inline void *verbs_context(const struct verbs_queue *queue,
 					   void *context)

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Read regions: what reads on iWARP need.
+ * Read regions: registrations of the buffers of reads over iWARP.
  *
- * There the answer to a read is a write by the peer, into one element under a key that
- * allows remote writing and that the peer gets to know.  The local DMA key cannot be used
- * for that, and one that covers more than this read would be dangerous.  So every read
- * registers its buffers, in front of it and with the same doorbell, and ends the key with
- * its own completion (READ_WITH_INV).
+ * Over iWARP the peer answers a read by a write, into one element under a key that allows
+ * remote writing and that the peer gets to know.  The local DMA key is not for that, and a
+ * key that covers more than this read would be dangerous.  So every read registers its
+ * buffers, in front of it and with the same doorbell, and ends the key with its own
+ * completion (READ_WITH_INV).
  *
  * A region has so many pages and no gaps within them.  A read that does not fit one is
  * several work requests, each with a registration of its own:
  *
  *	REG_MR, READ_WITH_INV, REG_MR, READ_WITH_INV, ..., REG_MR, READ_WITH_INV
  *
- * They are a batch (batch.c).  Only the last one has a slot, and reports; answers come in
- * the order of the requests, so its success is that of all.  If another fails, it leaves its
- * error with the operation, whose work request is flushed then.
+ * They are a batch (batch.c).  Only the last work request has a slot, and reports; answers
+ * come in the order of the requests, so its success is that of all.  Work requests in front
+ * of it leave their error with the operation, and the last one is flushed then.
  *
- * An endpoint has a few read regions, made when it is enabled: the regions of mr_ep.c,
- * without a fid that a client could see, each with its work requests.  The queue pair and
- * the completion queue have room for these beside the operations'.  A region belongs to one
- * read from verbs_read_mr_take() until the read has succeeded.  Those of a read that failed
+ * fi_enable() makes a few read regions: regions as in mr_ep.c, without a fid that a client
+ * could see, each with its work requests.  The queue pair and the completion queue have
+ * room for these beside the operations'.  A region belongs to one read from
+ * verbs_read_mr_take() until the read has succeeded.  The regions of a read that failed
  * stay with it until the endpoint is closed, as the connection is over.
  *
  * Locking: verbs_read_mr_take() takes regions under the lock of the transmit side,
  * completions give them back without a lock.
  */
 #include <linux/bvec.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 #include "ep.h"
 #include "mr.h"
@@ -44,7 +43,7 @@
  * @cqe: entry point of its work requests' failures
  * @read: the work request behind the registration
  * @sge: its only element
- * @before: the part before this one of the same read, or NULL
+ * @before: the part of the read before this one, or NULL
  * @free: link while no read has it
  * @next: next of the endpoint's
  */
@@ -76,8 +75,8 @@ static size_t verbs_read_mr_bytes(const struct ib_device *ibdev)
 
 /*
  * Bytes of the longest read that the read regions of one endpoint are always enough for.
- * An element takes one read region and another for each time that it has the pages of one
- * more; that it begins and ends within a page has been counted with the first.
+ * An element takes one read region, which also counts for its begin and end within pages,
+ * and one more for each full region of pages.
  */
 u32 verbs_read_mrs_max_len(const struct ib_device *ibdev)
 {
@@ -113,7 +112,7 @@ static int verbs_read_mr_new(struct verbs_ep *ep)
 	mr->is_read_mr = true;
 	mr->segs = kcalloc(mr->seg_limit, sizeof(*mr->segs), GFP_KERNEL);
 	if (!mr->segs)
-		goto free_sink;
+		goto free_rmr;
 	mr->ibmr = ib_alloc_mr(ep->domain->pd, IB_MR_TYPE_MEM_REG, mr->page_limit);
 	if (IS_ERR(mr->ibmr))
 		goto free_segs;
@@ -124,7 +123,7 @@ static int verbs_read_mr_new(struct verbs_ep *ep)
 
 free_segs:
 	kfree(mr->segs);
-free_sink:
+free_rmr:
 	kfree(rmr);
 	return -ENOMEM;
 }
@@ -144,7 +143,7 @@ int verbs_read_mrs_init(struct verbs_ep *ep)
 	return ret;
 }
 
-/* The queue pair is drained, or has never been */
+/* The queue pair is drained, or there has never been one */
 void verbs_read_mrs_destroy(struct verbs_ep *ep)
 {
 	struct verbs_read_mr *rmr;
@@ -188,28 +187,24 @@ void verbs_read_mrs_put(struct verbs_mr *mr)
 	kofi_ep_room(&mr->ep->kep.tx);
 }
 
-/* Does @op read into what the device takes as a read region as it is? */
-static bool verbs_read_mr_is_region(const struct verbs_op *op)
+/* Does @op read into memory without a key that allows remote writing? */
+bool verbs_needs_read_mr(const struct verbs_ep *ep, const struct verbs_op *op)
 {
 	const struct verbs_mr *mr;
 	size_t i;
 
+	if (!ep->iwarp || op->opcode != IB_WR_RDMA_READ)
+		return false;
 	for (i = 0; i < op->count; i++) {
 		mr = op->desc ? op->desc[i] : NULL;
 		if (!mr || !mr->linear || !(mr->access & IB_ACCESS_REMOTE_WRITE))
-			return false;
+			return true;
 	}
-	return true;
-}
-
-bool verbs_needs_read_mr(const struct verbs_ep *ep, const struct verbs_op *op)
-{
-	return ep->iwarp && op->opcode == IB_WR_RDMA_READ &&
-	       !verbs_read_mr_is_region(op);
+	return false;
 }
 
 /**
- * struct verbs_run - What one read region can take of a list
+ * struct verbs_run - The part of a list for one read region
  * @bvec: elements
  * @count: how many
  * @end: physical address behind the last one
@@ -222,7 +217,7 @@ struct verbs_run {
 	size_t		room;
 };
 
-/* Can it go on with @piece?  Only the first begins, and the last ends, in a page */
+/* Does @piece fit behind the run?  Only the first may begin, and the last end, in a page */
 static bool verbs_run_takes(struct verbs_run *run, size_t page_size,
 			    const struct kofi_piece *piece)
 {
@@ -248,7 +243,7 @@ static size_t verbs_run_add(struct verbs_run *run,
 	return len;
 }
 
-/* As much of the list as goes under one key; @left: pieces that it may still have */
+/* Fills @run with the list until it is full; @left: pieces that the list may still have */
 static int verbs_run_fill(struct verbs_run *run, const struct verbs_mr *mr,
 			  struct kofi_list_iter *iter, size_t *left)
 {
@@ -273,7 +268,7 @@ static int verbs_run_fill(struct verbs_run *run, const struct verbs_mr *mr,
 	return 0;
 }
 
-/* The work requests of @rmr behind those of the part before it */
+/* Links the work requests of @rmr behind those of the part before it */
 static void verbs_read_mr_link(struct verbs_read_mr *rmr, u64 addr, u64 key)
 {
 	struct verbs_mr *mr = &rmr->mr;
@@ -316,13 +311,14 @@ static int verbs_read_mr_map(struct verbs_read_mr *rmr, struct kofi_list_iter *i
 	if (ret)
 		return ret;
 	attr.iov_count = run.count;
-	ret = verbs_mr_remap(&rmr->mr, &attr);
+	ret = verbs_mr_map(&rmr->mr, &attr);
 	return ret == -ENOMEM ? -EAGAIN : ret;
 }
 
 /*
- * Read regions for all of the list, whose last one is *@last, even after an error.  Only a
- * read on an endpoint of few can need more than there are, see verbs_read_mrs_init().
+ * Takes read regions for all of the list; *@last is the last one, even after an error.  Only
+ * a read on an endpoint with a short queue can need more than there are, see
+ * verbs_read_mrs_init().
  */
 static int verbs_read_mrs_take(struct verbs_ep *ep, const struct verbs_op *op,
 			       struct verbs_read_mr **last)
@@ -352,7 +348,7 @@ static int verbs_read_mrs_take(struct verbs_ep *ep, const struct verbs_op *op,
 	return iter.count ? -EINVAL : 0;
 }
 
-/* The slot is the one of the last read */
+/* Posts the batch of read regions up to @last; only its last work request has a slot */
 static int verbs_read_mrs_launch(struct verbs_ep *ep, const struct verbs_op *op,
 				 struct verbs_read_mr *last, size_t len)
 {

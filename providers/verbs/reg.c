@@ -3,29 +3,26 @@
  * The registration connection of a domain.
  *
  * A device registers memory for a work request (IB_WR_REG_MR), and work requests
- * need a queue pair that is connected, though no packet is ever sent for this
- * one.  A domain has none of its own, its endpoints may come later and their send
- * queues belong to the client; so the first registration connects the device with
- * itself.  This is done by rdma_cm, as it works alike on InfiniBand, RoCE and
- * iWARP, where a queue pair cannot do without a TCP connection.
+ * need a queue pair that is connected, though this one never sends a packet.  A domain
+ * has no queue pair, its endpoints may come later, and their send queues belong to the
+ * client; so the first registration connects the device with itself.  rdma_cm does this, as
+ * it works alike on InfiniBand, RoCE and iWARP, where a queue pair needs a TCP connection.
  *
  *	listener	on the domain's address and any port; destroyed as soon
  *			as the connection stands
- *	active		asks the listener, with a random number as its proof
- *	passive		what the listener got with that number; whoever else asks
- *			is rejected
+ *	active		connects to the listener, with a random number as its proof
+ *	passive		the request with that number; the listener rejects all others
  *
  * The connection stays until the domain is closed.  If it breaks, the next
- * registration makes another; one whose work request was flushed, and so has not
- * been executed, starts again with the new one.
+ * registration makes another.  A registration whose work request was flushed, and so has
+ * not been executed, tries once more with a new connection.
  *
- * Locking: registrations and the connection belong to the holder of the domain's
- * reg_lock, who may sleep.  rdma_cm calls the handler under locks of its own; it
- * takes none but leaves word in the verbs_reg and wakes the holder up.  The
- * listener's handler sets ->passive, and nobody looks at it before it is set or
- * the listener is destroyed.  A removal of the device wakes the holder up, too.
+ * Locking: the holder of the domain's reg_lock, which may sleep, owns registrations and the
+ * connection.  rdma_cm calls verbs_reg_handler() under locks of its own; it takes no lock,
+ * writes to the verbs_reg and wakes the holder up.  The listener's handler sets ->passive,
+ * and the holder reads it when it is set or the listener is destroyed.  A removal of the
+ * device wakes the holder up, too.
  */
-#include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
@@ -45,7 +42,7 @@
 /**
  * struct verbs_reg_end - An end of the connection
  * @id: its rdma_cm_id, with a queue pair from the time it connects
- * @done: the step that was begun last is done
+ * @done: its last step is done
  */
 struct verbs_reg_end {
 	struct rdma_cm_id	*id;
@@ -54,13 +51,13 @@ struct verbs_reg_end {
 
 /**
  * struct verbs_reg - A registration connection
- * @domain: whose it is
+ * @domain: the domain
  * @cq: for both queue pairs
  * @listener: only while connecting
  * @active: the end that registers
- * @passive: the other end
- * @proof: what the peer must know
- * @error: what has broken the connection, or 0
+ * @passive: the end that accepts
+ * @proof: number that the connection request must have
+ * @error: negative errno that has broken the connection, or 0
  */
 struct verbs_reg {
 	struct verbs_domain	*domain;
@@ -73,10 +70,10 @@ struct verbs_reg {
 };
 
 /**
- * struct verbs_reg_op - A work request that somebody waits for
+ * struct verbs_reg_op - A work request that verbs_reg_post() waits for
  * @cqe: entry point of its completion
  * @done: completed by it
- * @status: how it ended
+ * @status: its status
  */
 struct verbs_reg_op {
 	struct ib_cqe		cqe;
@@ -86,7 +83,7 @@ struct verbs_reg_op {
 
 static void verbs_reg_fail(struct verbs_reg *reg, int error)
 {
-	/* The first error is the reason of the others */
+	/* Later errors follow from the first */
 	cmpxchg(&reg->error, 0, error);
 	wake_up(&reg->domain->reg_wait);
 }
@@ -94,27 +91,23 @@ static void verbs_reg_fail(struct verbs_reg *reg, int error)
 static void verbs_reg_step_done(struct verbs_reg *reg,
 				struct verbs_reg_end *end)
 {
-	/* With what the step has left in @end; verbs_reg_wait() acquires */
+	/* verbs_reg_wait() acquires what the step has left in @end */
 	smp_store_release(&end->done, true);
 	wake_up(&reg->domain->reg_wait);
 }
 
-static bool verbs_reg_is_done(const struct verbs_reg *reg,
-			      const struct verbs_reg_end *end)
-{
-	/* Pairs with verbs_reg_step_done() */
-	return smp_load_acquire(&end->done) || READ_ONCE(reg->error) ||
-	       verbs_device_going(reg->domain->dev);
-}
-
-/* Waits for a step of one end, which may begin another one then */
+/* Waits for a step of one end */
 static int verbs_reg_wait(struct verbs_reg *reg, struct verbs_reg_end *end)
 {
-	long left = wait_event_timeout(reg->domain->reg_wait,
-				       verbs_reg_is_done(reg, end),
-				       msecs_to_jiffies(VERBS_REG_MS));
-	int error = READ_ONCE(reg->error);
+	int error;
+	long left;
 
+	left = wait_event_timeout(reg->domain->reg_wait,
+				  /* Pairs with verbs_reg_step_done() */
+				  smp_load_acquire(&end->done) || READ_ONCE(reg->error) ||
+				  verbs_device_going(reg->domain->dev),
+				  msecs_to_jiffies(VERBS_REG_MS));
+	error = READ_ONCE(reg->error);
 	if (error)
 		return error;
 	if (verbs_device_going(reg->domain->dev))
@@ -125,20 +118,14 @@ static int verbs_reg_wait(struct verbs_reg *reg, struct verbs_reg_end *end)
 	return 0;
 }
 
-/* The data is padded by some transports, so it may be longer */
-static bool verbs_reg_is_ours(const struct verbs_reg *reg,
-			      const struct rdma_conn_param *conn)
-{
-	return conn->private_data &&
-	       conn->private_data_len >= sizeof(reg->proof) &&
-	       !memcmp(conn->private_data, &reg->proof, sizeof(reg->proof));
-}
-
 /* Returning an error rejects the request and destroys its id */
 static int verbs_reg_request(struct verbs_reg *reg, struct rdma_cm_id *id,
-			     const struct rdma_cm_event *event)
+			     const struct rdma_conn_param *conn)
 {
-	if (reg->passive.id || !verbs_reg_is_ours(reg, &event->param.conn))
+	/* Some transports pad the data, so they may be longer */
+	if (reg->passive.id || !conn->private_data ||
+	    conn->private_data_len < sizeof(reg->proof) ||
+	    memcmp(conn->private_data, &reg->proof, sizeof(reg->proof)))
 		return -ECONNREFUSED;
 
 	reg->passive.id = id;
@@ -154,7 +141,7 @@ static int verbs_reg_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		return verbs_reg_request(reg, id, event);
+		return verbs_reg_request(reg, id, &event->param.conn);
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 	case RDMA_CM_EVENT_ESTABLISHED:
@@ -278,17 +265,7 @@ static int verbs_reg_create_qp(struct verbs_reg *reg, struct rdma_cm_id *id)
 	return rdma_create_qp(id, reg->domain->pd, &attr);
 }
 
-static int verbs_reg_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn)
-{
-	int ret;
-
-	rdma_lock_handler(id);
-	ret = rdma_accept(id, conn);
-	rdma_unlock_handler(id);
-	return ret;
-}
-
-/* Some devices do not connect for nothing, so allow a read each way */
+/* Some devices do not connect without reads, so allow one each way */
 static int verbs_reg_join(struct verbs_reg *reg)
 {
 	struct rdma_conn_param conn = {
@@ -312,8 +289,11 @@ static int verbs_reg_join(struct verbs_reg *reg)
 	conn.private_data = NULL;
 	conn.private_data_len = 0;
 	ret = verbs_reg_create_qp(reg, reg->passive.id);
-	if (!ret)
-		ret = verbs_reg_accept(reg->passive.id, &conn);
+	if (ret)
+		return ret;
+	rdma_lock_handler(reg->passive.id);
+	ret = rdma_accept(reg->passive.id, &conn);
+	rdma_unlock_handler(reg->passive.id);
 	if (!ret)
 		ret = verbs_reg_wait(reg, &reg->active);
 	if (!ret)
@@ -359,10 +339,10 @@ static void verbs_reg_destroy_end(struct verbs_reg_end *end)
 
 static void verbs_reg_destroy(struct verbs_reg *reg)
 {
-	/* First of all, so that no request comes any more */
+	/* The listener goes first, so that no request comes any more */
 	if (reg->listener)
 		rdma_destroy_id(reg->listener);
-	/* Over iWARP, who has asked cannot leave before he has got an answer */
+	/* Over iWARP the active end cannot go before the passive end has answered */
 	verbs_reg_destroy_end(&reg->passive);
 	verbs_reg_destroy_end(&reg->active);
 	ib_free_cq(reg->cq);
@@ -428,7 +408,7 @@ static int verbs_reg_post(struct verbs_reg *reg, struct ib_mr *ibmr, int access)
 		return -ECANCELED;
 	}
 
-	/* Whatever becomes of the queue pair, this completes */
+	/* It completes also if the queue pair fails */
 	wait_for_completion(&op.done);
 	ret = verbs_wc_errno(op.status, false);
 	if (ret)
@@ -436,7 +416,7 @@ static int verbs_reg_post(struct verbs_reg *reg, struct ib_mr *ibmr, int access)
 	return ret;
 }
 
-/* Returns with a connection that, as far as anybody knows, stands */
+/* Returns with a connection without a known error */
 static int verbs_reg_get(struct verbs_domain *domain)
 {
 	struct verbs_reg *reg;
@@ -465,8 +445,8 @@ static int verbs_reg_try(struct verbs_domain *domain, struct ib_mr *ibmr,
  * Registers what ib_map_mr_sg() has put into @ibmr, with a key that it has not
  * had before.  May sleep.
  *
- * Returns 0; -EADDRNOTAVAIL: the device has no address through which it could be
- * reached; -EIO: it refused; or why it cannot be connected with itself.
+ * Returns 0; -EADDRNOTAVAIL: the device has no address to connect to; -EIO: it has
+ * refused; or the errno of connecting it with itself.
  */
 int verbs_reg_mr(struct verbs_domain *domain, struct ib_mr *ibmr, int access)
 {

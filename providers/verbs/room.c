@@ -3,36 +3,34 @@
  * Room in the transmit queue, and the client that waits for it.
  *
  * A call that finds no room answers -EAGAIN, and its client is called when it is worth
- * trying again (kofi/ep.h).  Who says when:
+ * trying again (kofi/ep.h):
  *
- *	slots		verbs_slot_put()
- *	rw operations	rw.c, when one of them has ended
- *	read regions		verbs_read_mrs_put(), and a timer
- *	the IOMMU, the device, registrations of rdma_rw
- *			a timer, as there is no event
+ *	no slot			by verbs_slot_put()
+ *	no rw operation		by rw.c, when one of them has ended
+ *	no read region		by verbs_read_mrs_put(), and by a timer
+ *	no room in the IOMMU or the device, no registration of rdma_rw
+ *				by a timer, as there is no event
  *
- * The client may wait although nothing of its own is in flight, so whatever keeps a slot
- * has to come back by itself:
+ * The client may wait although it has nothing in flight, so every slot has to come back by
+ * itself:
  *
- *	- what waits for the doorbell (FI_MORE) does not wait for a call that is refused
- *	- what was posted unsignaled is reported by an empty write, if a call needs several
- *	  slots.  One slot is always to be had: at least every size/2th operation is
- *	  signaled
- *	- registrations that wait for the doorbell are the client's to take back
- *	  (FI_DISCARD), so the doorbell is not rung for a slot of theirs.  A queue that is
- *	  full of them gives back nothing, and the client is called after a while
+ *	- a refused call rings the doorbell for operations that wait for it (FI_MORE)
+ *	- a call that needs several slots posts an empty write, which reports the
+ *	  unsignaled operations.  For one slot there is no need: at least every size/2th
+ *	  operation is signaled
+ *	- the client may take registrations back that wait for the doorbell (FI_DISCARD),
+ *	  so a refused call does not ring for a slot of theirs.  A queue that is full of
+ *	  them gives back nothing, and a timer calls the client
  *
  * A call that takes several slots and does not get all of them gives them back without
- * a word, or it would call its own client.  No other call waits for these: calls that
- * take several do so under the lock, and whoever has the slot that was missing gives it
- * back.
+ * calling the client, which would be its own.  No other call waits for these: calls that
+ * take several do so under the lock, and the holder of the missing slot gives it back.
  */
-#include <linux/module.h>
 #include "ep.h"
 #include "op.h"
 #include "queue.h"
 
-/* Has the device report what was posted unsignaled, and nobody reports */
+/* Has the device report the unsignaled operations that no signaled one is behind */
 static void verbs_report_unsignaled(struct verbs_ep *ep)
 {
 	static const struct verbs_op op = { .unreported = true };
@@ -85,7 +83,7 @@ int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
 	lockdep_assert_held(&ep->tx.lock);
 	if (likely(verbs_slots_take(&ep->tx, count, list)))
 		return 0;
-	/* Nothing may keep a slot that does not come back by itself */
+	/* Every slot has to come back by itself, see above */
 	verbs_ring_locked(ep);
 	if (count > 1)
 		verbs_report_unsignaled(ep);

@@ -13,25 +13,25 @@
  *	                          +---- worker <----+ the list goes on
  *
  * Slots are credits for work requests.  An rw operation takes all it needs with the first
- * batch, or gets -EAGAIN, and keeps them to its end: a list of one batch takes what that
- * batch has, a longer one what any batch may have (rws->wrs).  The whole of these slots is
- * the last work request of each batch, and in the end the client's completion.
+ * batch, or gets -EAGAIN, and keeps them to its end: a list of one batch takes as many as
+ * the batch has work requests, a longer one as many as any batch may have (rws->wrs).  The
+ * whole (batch.c) is the last work request of each batch, and at last the client's
+ * completion.
  *
  * The registrations of an endpoint are made when it is enabled, as many as the rw operations
  * that the client has asked for can use at once, so no batch ever waits for one.
  *
- * If the next batch cannot be posted, the operation is partial (batch.c).  Its end comes with
- * the marker, in the context of any other.
+ * If the next batch cannot be posted, the operation is partial (batch.c).  The marker ends it,
+ * in the context of any completion.
  *
  * Locking: the lock of the transmit side guards the list of rw operations and their number.
  * An rw operation belongs to one at a time: the poster, the device, the done function, the
- * worker.  The worker posts under the handler lock of the rdma_cm_id, under which closing is
- * decided.  After that nothing is posted any more; when the queue pair has been drained, the
- * close ends the rw operations that are left.  Contexts are destroyed when their batch has
- * ended and its poster has left the driver, at the latest before the queue pair is, as that
- * has the registrations.
+ * worker.  The worker posts under the handler lock of the rdma_cm_id, which guards closing.
+ * A closing endpoint posts nothing; when its queue pair has been drained, the close ends the
+ * rw operations that are left.  verbs_rw_unmap() destroys the contexts when their batch has
+ * ended and its poster has left the driver, at the latest before the queue pair, which has
+ * the registrations, is destroyed.
  */
-#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "ep.h"
@@ -43,8 +43,8 @@
 #define VERBS_RW_WRS		32	/* most work requests of a batch */
 
 /*
- * Posts the batch.  Returns an errno only if nothing has been posted, and rdma_rw has no
- * registration that it takes for done.
+ * Posts the batch.  Returns an errno only if nothing has been posted, and the batch has no
+ * registration: rdma_rw would believe in it.
  */
 static int verbs_rw_post(struct verbs_rw *rw)
 {
@@ -62,7 +62,7 @@ static int verbs_rw_post(struct verbs_rw *rw)
 	return verbs_batch_post(rw->ep, first, rw->slot, !registers);
 }
 
-/* There is one less; only those who were refused for that are called */
+/* One is over; calls the client only if a call has been refused for want of it */
 static void verbs_rw_put(struct verbs_ep *ep)
 {
 	lockdep_assert_held(&ep->tx.lock);
@@ -72,7 +72,7 @@ static void verbs_rw_put(struct verbs_ep *ep)
 	ep->rws->wanted = false;
 }
 
-/* Done function: all is transferred, or the rw operation has failed */
+/* All is transferred, or the rw operation has failed */
 static void verbs_rw_end(const struct ib_cq *cq, struct verbs_rw *rw)
 {
 	struct verbs_slot *slot = rw->slot;
@@ -98,7 +98,7 @@ static void verbs_rw_end(const struct ib_cq *cq, struct verbs_rw *rw)
 	verbs_slot_succeed(cq, slot, len);
 }
 
-/* The device will not say when it is done; the rest is for verbs_rws_abandon() */
+/* The device will not report the end; verbs_rws_abandon() frees the rw operation */
 static void verbs_rw_orphan(struct verbs_rw *rw)
 {
 	struct verbs_slot *slot = rw->slot;
@@ -110,7 +110,7 @@ static void verbs_rw_orphan(struct verbs_rw *rw)
 	verbs_slot_fail(NULL, slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
 }
 
-/* A batch is over; for one without @cq see verbs_batch_end_partial() */
+/* Done function: a batch is over; without @cq see verbs_batch_end_partial() */
 static void verbs_rw_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
@@ -126,8 +126,8 @@ static void verbs_rw_done(struct ib_cq *cq, struct ib_wc *wc)
 		verbs_slot_set_err(slot, -verbs_wc_errno(wc->status, false),
 				   wc->status);
 	/*
-	 * A device may complete a work request while its driver still looks at it, on the way
-	 * to the next one; once the lock has been ours, it does not.
+	 * A device may complete a work request while its driver still reads it, on the way to
+	 * the next one.  The poster holds the lock until the driver is done.
 	 */
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
@@ -159,13 +159,13 @@ static void verbs_rw_go_on(struct verbs_rw *rw, int err)
 	}
 	if (!ret)
 		ret = verbs_rw_post(rw);
-	/* Once it is posted, the rw operation is not ours any more */
+	/* A posted rw operation belongs to the device */
 	if (ret)
 		verbs_batch_fail(rw->slot, -ret);
 	verbs_queue_unlock(ep, &ep->tx, flags);
 }
 
-/* Work: the next batch of whatever has completed one */
+/* Work: posts the next batch of each rw operation that has completed one */
 static void verbs_rws_work(struct work_struct *work)
 {
 	struct verbs_rws *rws = container_of(work, struct verbs_rws, work);
@@ -188,7 +188,7 @@ static void verbs_rws_work(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
-/* The queue pair is drained: what has not ended by now ends here */
+/* The queue pair is drained: ends the rw operations that are left */
 void verbs_rws_abandon(struct verbs_ep *ep)
 {
 	struct verbs_rws *rws = ep->rws;
@@ -211,12 +211,7 @@ void verbs_rws_abandon(struct verbs_ep *ep)
 	INIT_LIST_HEAD(&rws->list);
 }
 
-void verbs_rws_free(struct verbs_ep *ep)
-{
-	kfree(ep->rws);
-}
-
-/* Work requests of a queue that an rw operation may have at once; 0: too few */
+/* Most work requests of a batch; 0: the queue has too few */
 static unsigned int verbs_rw_budget(const struct verbs_ep *ep)
 {
 	if (ep->tx.size < VERBS_RW_MIN_WRS)
@@ -235,7 +230,7 @@ static int verbs_rws_alloc(struct verbs_ep *ep)
 	INIT_LIST_HEAD(&rws->list);
 	init_llist_head(&rws->due);
 	INIT_WORK(&rws->work, verbs_rws_work);
-	/* verbs_rw(), called before fi_enable() has returned, finds all of it */
+	/* verbs_rw() may read it without a lock before fi_enable() has returned */
 	smp_store_release(&ep->rws, rws);
 	return 0;
 }
@@ -266,7 +261,7 @@ u32 verbs_rws_ctxs(const struct verbs_ep *ep)
 	return verbs_rws_max(ep) * VERBS_RW_CTXS;
 }
 
-/* A copy of @template with as many elements as it needs */
+/* Returns a copy of @template with memory for its elements */
 static struct verbs_rw *verbs_rw_new(const struct verbs_rw *template)
 {
 	unsigned int count = verbs_rw_count(template);
@@ -280,17 +275,10 @@ static struct verbs_rw *verbs_rw_new(const struct verbs_rw *template)
 	return rw;
 }
 
-static void verbs_rw_own_slot(struct verbs_rw *rw, bool unreported)
-{
-	const struct verbs_op op = { .context = rw, .unreported = unreported };
-
-	verbs_slot_fill(rw->slot, &op, FI_RMA | (verbs_rw_is_read(rw) ?
-						 FI_READ : FI_WRITE));
-	verbs_slot_begun(rw->slot);
-	rw->slot->cqe.done = verbs_rw_done;
-}
-
-/* Before it takes registrations, as there are as many as rw operations may be in flight */
+/*
+ * Counts an rw operation before it takes registrations, as there are no more of these than
+ * for rws->max.
+ */
 static int verbs_rw_claim(struct verbs_ep *ep)
 {
 	struct verbs_rws *rws = ep->rws;
@@ -309,31 +297,26 @@ static int verbs_rw_claim(struct verbs_ep *ep)
 	return ret;
 }
 
-static void verbs_rw_unclaim(struct verbs_ep *ep)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&ep->tx.lock, flags);
-	verbs_rw_put(ep);
-	spin_unlock_irqrestore(&ep->tx.lock, flags);
-}
-
-/* Posts the first batch, of so many work requests */
+/* Posts the first batch, of @wrs work requests */
 static int verbs_rw_first(struct verbs_rw *rw, unsigned int wrs,
 			  bool unreported)
 {
+	const struct verbs_op op = { .context = rw, .unreported = unreported };
 	struct verbs_ep *ep = rw->ep;
 	unsigned long flags;
 	int ret;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	/* Once more, as a drain does not wait for who maps a list */
+	/* Looks once more, as a drain does not wait for a call that maps its list */
 	ret = kofi_conn_check(&ep->kep.conn, true);
 	if (!ret)
 		ret = verbs_batch_claim(ep, rw->at.left ? ep->rws->wrs : wrs,
 					&rw->slot);
 	if (!ret) {
-		verbs_rw_own_slot(rw, unreported);
+		verbs_slot_fill(rw->slot, &op,
+				FI_RMA | (verbs_rw_is_read(rw) ? FI_READ : FI_WRITE));
+		verbs_slot_begun(rw->slot);
+		rw->slot->cqe.done = verbs_rw_done;
 		list_add_tail(&rw->entry, &ep->rws->list);
 		ret = verbs_rw_post(rw);
 		if (ret) {
@@ -346,38 +329,35 @@ static int verbs_rw_first(struct verbs_rw *rw, unsigned int wrs,
 	return ret;
 }
 
-static int verbs_rw_begin(const struct verbs_rw *template, bool unreported)
-{
-	struct verbs_rw *rw = verbs_rw_new(template);
-	int ret;
-
-	if (!rw)
-		return -ENOMEM;
-	/* Of its registrations there may be none at the moment */
-	ret = verbs_try_later(&rw->ep->tx, verbs_rw_build(rw));
-	if (ret < 0)
-		goto free_move;
-	ret = verbs_rw_first(rw, ret, unreported);
-	if (ret)
-		goto unmap;
-	return 0;
-
-unmap:
-	verbs_rw_unmap(rw);
-free_move:
-	kfree(rw);
-	return ret;
-}
-
 static int verbs_rw_start(const struct verbs_rw *template, bool unreported)
 {
-	int ret = verbs_rw_claim(template->ep);
+	struct verbs_ep *ep = template->ep;
+	struct verbs_rw *rw;
+	unsigned long flags;
+	int ret;
 
+	ret = verbs_rw_claim(ep);
 	if (ret)
 		return ret;
-	ret = verbs_rw_begin(template, unreported);
-	if (ret)
-		verbs_rw_unclaim(template->ep);
+	ret = -ENOMEM;
+	rw = verbs_rw_new(template);
+	if (!rw)
+		goto put;
+	/* rdma_rw may have no registration left at the moment */
+	ret = verbs_try_later(&ep->tx, verbs_rw_build(rw));
+	if (ret < 0)
+		goto free_rw;
+	ret = verbs_rw_first(rw, ret, unreported);
+	if (!ret)
+		return 0;
+
+	verbs_rw_unmap(rw);
+free_rw:
+	kfree(rw);
+put:
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	verbs_rw_put(ep);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	return ret;
 }
 
@@ -394,9 +374,11 @@ static ssize_t verbs_rw_list(struct verbs_ep *ep, const struct verbs_op *op,
 		.key		= op->key,
 		.dir		= verbs_op_dir(op),
 		.fence		= op->flags & FI_FENCE,
-		.fine		= verbs_rw_registers(ep, verbs_op_dir(op)),
+		/* rdma_rw registers all reads, or those with more than max_sgl_rd elements */
+		.fine		= read && (ep->iwarp ||
+					   ep->domain->dev->ibdev->attrs.max_sgl_rd),
 	};
-	/* One of nothing is an operation like any other */
+	/* Without bytes it is a plain read or write */
 	struct verbs_op nothing = *op;
 	int ret;
 
@@ -422,7 +404,7 @@ static ssize_t verbs_rw_list(struct verbs_ep *ep, const struct verbs_op *op,
  * verbs_rw() - Post an rw operation
  * @ep: the endpoint
  * @op: a read or write; its list is a &struct scatterlist
- * @offset: where in the list it begins
+ * @offset: bytes of the list in front of the operation's
  *
  * Context: may sleep.
  * Return: as fi_readsgl().

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An rw operation, between its life (rw.c) and its batches (rw_batch.c).
+ * rw operations: posted and completed by rw.c, cut into batches by rw_batch.c.
  */
 #ifndef _KOFI_VERBS_RW_H
 #define _KOFI_VERBS_RW_H
@@ -22,9 +22,9 @@
  * @nr: in flight; guarded by the lock of the transmit side, as @wanted and @list are
  * @wanted: a call has been refused because there were @max
  * @wrs: work requests of a batch, at most
- * @list: those in flight
- * @due: those whose next batch is to be posted
- * @work: posts it
+ * @list: rw operations in flight
+ * @due: rw operations whose next batch is to be posted
+ * @work: posts these batches
  */
 struct verbs_rws {
 	struct verbs_ep		*ep;
@@ -57,15 +57,15 @@ struct verbs_rw_ctx {
  * @ep: the endpoint
  * @slot: its own; comp.op_context points here until the end
  * @context: the client's
- * @at: where the next batch begins
- * @len: bytes of all
+ * @at: begin of the next batch
+ * @len: bytes of the operation
  * @addr: remote address of @at
  * @key: remote key
  * @dir: DMA_FROM_DEVICE: a read
  * @fence: the first work request waits for earlier reads
  * @fine: elements are cut at pages
- * @nr_ctxs: contexts of the batch
- * @ctxs: these
+ * @nr_ctxs: entries of @ctxs in use
+ * @ctxs: contexts of the batch
  * @nr_segs: entries of @segs
  * @segs: elements of the batch
  */
@@ -95,7 +95,6 @@ static inline bool verbs_rw_is_read(const struct verbs_rw *rw)
 
 int verbs_rw_find(struct verbs_cursor *at, struct scatterlist *sgl,
 		  unsigned int nents, size_t offset, size_t len);
-bool verbs_rw_registers(const struct verbs_ep *ep, enum dma_data_direction dir);
 unsigned int verbs_rw_count(const struct verbs_rw *rw);
 int verbs_rw_build(struct verbs_rw *rw);
 void verbs_rw_unmap(struct verbs_rw *rw);

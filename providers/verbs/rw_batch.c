@@ -2,19 +2,18 @@
 /*
  * The batches of an rw operation (rw.c): from a piece of the client's list to work requests.
  *
- * How a device transfers long lists best is the kernel's knowledge (rdma_rw): many elements,
- * or a registration in front, which iWARP needs for reads.  rdma_rw makes contexts out of
- * pieces of a list; the list is cut here.
+ * The kernel's rdma_rw knows how a device transfers long lists best: as many elements, or
+ * with a registration in front, which iWARP needs for reads.  verbs_rw_build() cuts the list
+ * into pieces, and rdma_rw makes a context of each.
  *
- * Where rdma_rw registers, it takes pages, no more than fit, and no gap between them.  A
- * context ends in front of a gap then.  Lists are cut at pages where that is known beforehand,
- * or when rdma_rw refuses anything else.
+ * Where rdma_rw registers, it takes pages, a limited number, without gaps between them.  So
+ * a context ends in front of a gap.  verbs_rw_cut() cuts the list at pages if rdma_rw is
+ * going to register, or has refused longer elements.
  *
- * Nothing is locked here: an rw operation belongs to one at a time.
+ * There is no lock: an rw operation belongs to one thread at a time.
  */
 #include <linux/memremap.h>
 #include <linux/mm.h>
-#include <linux/module.h>
 #include "ep.h"
 #include "rw.h"
 #include "verbs.h"
@@ -44,7 +43,7 @@ static size_t verbs_rw_cut(const struct verbs_rw *rw,
 	return rw->fine ? min(len, PAGE_SIZE - offset_in_page(*start)) : len;
 }
 
-/* Elements, and bytes, of the list from @at on, that one context may have */
+/* Puts the elements of one context into @sg; @at is behind them afterwards */
 static unsigned int verbs_rw_fill(struct verbs_rw *rw,
 				  struct verbs_cursor *at,
 				  struct scatterlist *sg, unsigned int limit)
@@ -89,20 +88,8 @@ static unsigned int verbs_rw_limit(const struct verbs_rw *rw,
 		return 0;
 	if (rw->ep->iwarp)
 		return pages;
-	/* It is rdma_rw that decides whether to register */
+	/* rdma_rw decides whether it registers */
 	return min(pages, per_wr ? per_wr * wrs : 1U);
-}
-
-static int verbs_rw_ctx_init(struct verbs_rw *rw,
-			     struct verbs_rw_ctx *ctx,
-			     struct verbs_cursor *at, unsigned int limit)
-{
-	struct verbs_ep *ep = rw->ep;
-	u64 addr = rw->addr + rw->at.left - at->left;
-
-	ctx->nents = verbs_rw_fill(rw, at, ctx->sg, limit);
-	return rdma_rw_ctx_init(&ctx->rw, ep->qp, ep->id->port_num, ctx->sg,
-				ctx->nents, 0, addr, rw->key, rw->dir);
 }
 
 static void verbs_rw_ctx_destroy(struct verbs_rw *rw,
@@ -121,7 +108,7 @@ void verbs_rw_unmap(struct verbs_rw *rw)
 }
 
 /*
- * Adds a context to the batch.  Returns how many work requests it has; 0: it does not
+ * Adds a context to the batch.  Returns the number of its work requests; 0: it does not
  * fit into the batch; or an errno.
  */
 static int verbs_rw_add_ctx(struct verbs_rw *rw, struct verbs_cursor *at,
@@ -131,12 +118,15 @@ static int verbs_rw_add_ctx(struct verbs_rw *rw, struct verbs_cursor *at,
 	unsigned int limit = min(verbs_rw_limit(rw, wrs),
 				 rw->nr_segs - used);
 	struct verbs_cursor from = *at;
+	struct verbs_ep *ep = rw->ep;
 	int ret;
 
 	if (!limit)
 		return 0;
 	ctx->sg = &rw->segs[used];
-	ret = verbs_rw_ctx_init(rw, ctx, at, limit);
+	ctx->nents = verbs_rw_fill(rw, at, ctx->sg, limit);
+	ret = rdma_rw_ctx_init(&ctx->rw, ep->qp, ep->id->port_num, ctx->sg, ctx->nents, 0,
+			       rw->addr + rw->at.left - from.left, rw->key, rw->dir);
 	if (ret == -EINVAL && !rw->fine) {
 		rw->fine = true;
 		*at = from;
@@ -154,8 +144,8 @@ static int verbs_rw_add_ctx(struct verbs_rw *rw, struct verbs_cursor *at,
 }
 
 /*
- * Makes the contexts of a batch.  Returns how many work requests they have, or an
- * errno; there are no contexts then.  The rw operation then stands behind the batch.
+ * Makes the contexts of a batch.  Returns the number of their work requests, and rw->at is
+ * behind the batch; or an errno, and there are no contexts.
  */
 int verbs_rw_build(struct verbs_rw *rw)
 {
@@ -181,7 +171,7 @@ int verbs_rw_build(struct verbs_rw *rw)
 	return rw->ep->rws->wrs - wrs;
 }
 
-/* rdma_rw names the key to end before it counts the key up, so say it again */
+/* rdma_rw sets the key to end before it counts the key up, so set it again */
 void verbs_rw_fix_inv(struct ib_send_wr *wr)
 {
 	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV)
@@ -205,7 +195,7 @@ struct ib_send_wr *verbs_rw_wrs(struct verbs_rw *rw)
 	return first;
 }
 
-/* Is all of the range memory that a device can reach?  Finds where it begins. */
+/* Sets @at to the begin of the range; -EINVAL: a device cannot reach all of it */
 int verbs_rw_find(struct verbs_cursor *at, struct scatterlist *sgl,
 		  unsigned int nents, size_t offset, size_t len)
 {
@@ -240,13 +230,4 @@ unsigned int verbs_rw_count(const struct verbs_rw *rw)
 		verbs_cursor_skip(&at, len);
 	}
 	return count;
-}
-
-/* Where reads are registered in any case, or beyond so many elements */
-bool verbs_rw_registers(const struct verbs_ep *ep, enum dma_data_direction dir)
-{
-	const struct ib_device *ibdev = ep->domain->dev->ibdev;
-
-	return dir == DMA_FROM_DEVICE &&
-	       (ep->iwarp || ibdev->attrs.max_sgl_rd);
 }

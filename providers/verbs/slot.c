@@ -4,7 +4,8 @@
  *
  * A slot is an operation in flight: taken when the operation is posted, given back when its
  * completion has been read, or at once if there is none to read.  So the depth of a queue
- * bounds what is in flight and what is unread together, and a completion always has a place.
+ * bounds operations in flight and unread completions together, and a completion always has
+ * a place.
  *
  * Free slots stand in a list without a lock, as the fast path (xfer.c) and readers take none.
  * The list is one 64-bit word: the place of its first slot, and a count of takings below.
@@ -12,27 +13,27 @@
  * there if another processor has been quicker; then the count has moved on, and the exchange
  * of the word fails (this is the ABA problem and its customary cure).
  *
- * A free slot is clean: nothing in it is left from an operation, so the fast path has little
- * to fill in.
+ * A free slot is clean: verbs_slot_put() clears all that an operation has left in it, so the
+ * fast path has little to fill in.
  *
- * Unsignaled operations: if the client does not want to know of the success of an operation,
- * it is posted unsignaled, and the device says nothing of it unless it fails.  Its slot hangs
- * on the next signaled operation and is free when that one has succeeded.  At least every
- * size/2th operation is signaled, so a queue never stays full.  Always signaled are
+ * Unsignaled operations: an operation whose success the client does not want to know is
+ * posted unsignaled, and the device reports it only if it fails.  Its slot hangs on the next
+ * signaled operation and is free when that one has succeeded.  At least every size/2th
+ * operation is signaled, so a queue never stays full.  Always signaled are
  *
- *	- what siw would send without a copy (verbs_wr_lingers())
- *	- reads: siw reports what was posted behind a read before the read itself has been
+ *	- operations that siw would send without a copy (verbs_wr_lingers())
+ *	- reads: siw reports operations behind a read before the read itself has been
  *	  answered, and the read regions of read_mr.c wait for the completion
  *
- * When the signaled operation has failed, the unsignaled ones that hang on it are left alone:
- * those that failed, too, have completions of their own, and the queue pair is of no more use
- * anyway.  A slot that ends by a completion of its own must not hang on another any more:
- * an unsignaled operation that failed is followed by the failure of the signaled one, and
+ * When the signaled operation has failed, the unsignaled ones that hang on it keep their
+ * slots: those that failed, too, have completions of their own, and the queue pair is of no
+ * more use anyway.  A slot that ends by a completion of its own must not hang on another any
+ * more: the failure of an unsignaled operation is followed by that of the signaled one, and
  * verbs_wrs_abandon() unlinks those that were refused.
  *
- * The parts of an operation (batch.c) are none of these: they end with it in any case.
+ * The parts of an operation (batch.c) are not unsignaled operations: they end with it in any
+ * case.
  */
-#include <linux/module.h>
 #include <linux/slab.h>
 #include "ep.h"
 #include "op.h"
@@ -40,12 +41,12 @@
 #include "verbs.h"
 
 /*
- * May operations with the endpoint's flags be plain?  Not if there is more to be done
- * when they begin or end than to report them.
+ * Looks whether flags and counters of the endpoint allow the fast path: it can do no more at
+ * the begin and the end of an operation than to report it.
  *
- * The device says nothing of unsignaled operations, and a client that sleeps for a number
- * of them would sleep until somebody posts a signaled one.  So as long as a counter is
- * bound, every operation is signaled.
+ * While a counter is bound, every operation is signaled.  The device does not report
+ * unsignaled operations, and a client that waits for a number of them would wait for the
+ * next signaled one.
  */
 void verbs_queue_tune(struct verbs_queue *queue)
 {
@@ -62,14 +63,14 @@ void verbs_queue_tune(struct verbs_queue *queue)
 		      !(READ_ONCE(side->op_flags) & ~FI_COMPLETION);
 }
 
-/* From the beginning; the rest follows when there is a queue pair to be */
+/* For a new endpoint or shared receive context; verbs_queue_init() does the rest */
 void verbs_queue_prepare(struct verbs_queue *queue, struct kofi_ep_side *side)
 {
 	queue->side = side;
 	spin_lock_init(&queue->lock);
 }
 
-/* @ep: whose queue it is, or NULL if it is shared */
+/* @ep: the endpoint, or NULL for a shared queue */
 int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 		     struct verbs_ep *ep,
 		     void (*done)(struct ib_cq *cq, struct ib_wc *wc))
@@ -106,7 +107,7 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	return 0;
 }
 
-/* Nothing is in flight any more; what had no completion of its own is still mapped */
+/* Nothing is in flight any more; operations without a completion are still mapped */
 void verbs_queue_unmap(struct verbs_queue *queue)
 {
 	size_t i;
@@ -115,7 +116,7 @@ void verbs_queue_unmap(struct verbs_queue *queue)
 		verbs_unmap(&queue->slots[i]);
 }
 
-/* Nobody has one of its slots any more */
+/* All slots have been given back */
 void verbs_queue_destroy(struct verbs_queue *queue)
 {
 	kvfree(queue->maps);
@@ -148,7 +149,7 @@ void verbs_slots_release(struct kofi_comp *chain)
 	struct kofi_comp *comp;
 
 	while ((comp = chain)) {
-		/* Once it is free, a poster may use it again */
+		/* A poster may take it as soon as it is free */
 		chain = comp->next;
 		verbs_slot_put(container_of(comp, struct verbs_slot, comp));
 	}
@@ -175,7 +176,7 @@ void verbs_slot_put_parts(struct verbs_slot *slot)
 
 	while ((part = next)) {
 		next = part->link;
-		/* It may have had no work request */
+		/* A slot that had no work request is no part */
 		if (part->part)
 			verbs_slot_over(part);
 		verbs_unmap(part);
@@ -185,12 +186,12 @@ void verbs_slot_put_parts(struct verbs_slot *slot)
 	slot->parts = NULL;
 }
 
-/* The client does not want to know of its success; @len: bytes */
+/* Decides for an operation whose success the client does not want to know; @len: bytes */
 void verbs_slot_signal_seldom(struct verbs_slot *slot, struct ib_send_wr *wr,
 			      size_t len)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-	/* The success of a read follows from no other's */
+	/* No other operation's success means that a read has succeeded */
 	bool read = wr->opcode == IB_WR_RDMA_READ ||
 		    wr->opcode == IB_WR_RDMA_READ_WITH_INV;
 
@@ -201,7 +202,7 @@ void verbs_slot_signal_seldom(struct verbs_slot *slot, struct ib_send_wr *wr,
 		verbs_slot_set_unsignaled(slot);
 }
 
-/* The device did not take it, and has taken nothing since */
+/* The device has not taken the operation, and has taken nothing since */
 void verbs_slot_undo_signaling(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);

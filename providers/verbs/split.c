@@ -2,19 +2,17 @@
 /*
  * Reads and writes whose list is longer than a work request of the device.
  *
- * They become several work requests, the parts, with consecutive remote addresses,
- * behind one doorbell.  Only these calls can be split: the peer cannot tell two
- * writes from one, but it can tell two messages.
+ * They become several work requests, the parts, with consecutive remote addresses, behind
+ * one doorbell.  Only these calls can be split: the peer sees no difference between one
+ * write and two, but it does between one message and two.
  *
- * batch.c says how they end as one operation.  A fence is for the first part, remote CQ
- * data are for the last.
+ * batch.c ends them as one operation.  A fence is for the first part, remote CQ data are
+ * for the last.
  *
- * Nothing is allocated: work requests and elements stand in memory of the endpoint,
- * which one poster at a time may use, as long as split_lock is its own.  It maps the
- * list under this lock only, so that others may post meanwhile.
+ * verbs_post_split() allocates nothing: work requests and elements stand in memory of the
+ * endpoint, which belongs to the holder of split_lock.  It maps the list under this lock
+ * only, so other threads can post meanwhile.
  */
-#include <linux/module.h>
-#include <linux/slab.h>
 #include "ep.h"
 #include "op.h"
 #include "queue.h"
@@ -35,7 +33,7 @@ size_t verbs_read_iov_max(const struct ib_device *ibdev, size_t size,
 	       min_t(size_t, VERBS_PARTS, size);
 }
 
-/* Of a write */
+/* Most elements of a write, on an endpoint with FI_RMA */
 size_t verbs_write_iov_max(size_t size, size_t iov_limit)
 {
 	return iov_limit * min_t(size_t, VERBS_PARTS, size);
@@ -49,13 +47,6 @@ size_t verbs_split_limit(const struct verbs_ep *ep)
 	return min(verbs_read_iov_max(ep->domain->dev->ibdev, ep->tx.size,
 				      ep->tx.iov_limit),
 		   verbs_write_iov_max(ep->tx.size, ep->tx.iov_limit));
-}
-
-/* Room for an operation that takes more than one work request */
-int verbs_parts_init(struct verbs_ep *ep)
-{
-	ep->parts = kvcalloc(VERBS_PARTS, sizeof(*ep->parts), GFP_KERNEL);
-	return ep->parts ? 0 : -ENOMEM;
 }
 
 /* The first part stays mapped */
@@ -99,19 +90,7 @@ static int verbs_split_map(struct verbs_ep *ep, const struct verbs_op *op,
 	return ret;
 }
 
-/* What of the operation's flags is the part's own */
-static u64 verbs_part_flags(const struct verbs_op *op, bool first, bool last)
-{
-	u64 flags = 0;
-
-	if (first)
-		flags |= op->flags & FI_FENCE;
-	if (last)
-		flags |= op->flags & FI_REMOTE_CQ_DATA;
-	return flags;
-}
-
-/* Without @cq the device has not said that it is done, and what it has taken stays mapped */
+/* Without @cq the device has not reported the end, so the parts it has taken stay mapped */
 static void verbs_split_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	if (!cq)
@@ -131,7 +110,8 @@ static void verbs_split_fill(struct verbs_ep *ep, const struct verbs_op *op,
 		if (part == last)
 			slot = whole;
 		one.addr = op->addr + len;
-		one.flags = verbs_part_flags(op, part == ep->parts, part == last);
+		one.flags = op->flags & ((part == ep->parts ? FI_FENCE : 0) |
+					 (part == last ? FI_REMOTE_CQ_DATA : 0));
 		len += part->map.len;
 		verbs_slot_fill(slot, op, verbs_comp_flags(op));
 		verbs_slot_begun(slot);
@@ -167,12 +147,12 @@ static int verbs_split_post(struct verbs_ep *ep, const struct verbs_op *op,
  * verbs_post_split() - Post an operation with more elements than a work request
  * @ep: the endpoint
  * @op: the operation
- * @iter: stands behind what is mapped
+ * @iter: place in the list behind @first
  * @first: the elements of the first part, mapped
  *
  * Context: any.
  * Return: 0; -EINVAL: cannot be split, or has more parts than there may be;
- * -EAGAIN; or another errno.  After an error @first is still the caller's.
+ * -EAGAIN; or another errno.  After an error the caller has @first.
  */
 int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 		     struct kofi_list_iter *iter, const struct verbs_map *first)

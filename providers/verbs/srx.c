@@ -2,17 +2,15 @@
 /*
  * Shared receive contexts: one receive queue (SRQ) for many endpoints.
  *
- * The queue has slots as an endpoint's has; what differs is who completes them.
- * A message takes the oldest receive, whichever endpoint it is for.  The device
- * reports it in the completion queue of that endpoint's queue pair, and there
- * verbs_srx_done() makes the slot one of the endpoint's: completion queue, counters
- * and FI_SELECTIVE_COMPLETION are this endpoint's.  Whoever reads the completion gives
- * the slot back to the shared queue (home), without a lock, as everywhere.
+ * The queue has slots as an endpoint's has.  A message takes the oldest receive, whichever
+ * endpoint it is for.  The device reports it in the completion queue of that endpoint's
+ * queue pair, and there verbs_srx_done() makes the slot one of the endpoint's: completion
+ * queue, counters and FI_SELECTIVE_COMPLETION are this endpoint's.  The reader of the
+ * completion gives the slot back to the shared queue (home), without a lock, as everywhere.
  *
  * Posters of all endpoints meet in the shared queue's list of free slots, which has
- * no lock, and in that of the device's driver.  That is the exception to the rule that
- * endpoints share nothing that is written on the data path, and the nature of the
- * thing.
+ * no lock, and in the queue of the device's driver.  Elsewhere endpoints share nothing that
+ * is written on the data path; here it is the purpose.
  *
  * Room in completion queues
  *
@@ -23,17 +21,16 @@
  *
  * Closing an endpoint
  *
- * Everything that its queue pair has taken must have passed the done function
- * before the queue pair is destroyed: the slots are others' then, and the done
- * function looks at the queue pair.  (mlx5, for one, removes what it finds in the
- * completion queue when it destroys the queue pair, and the slots with it.)  No
- * marker can be posted behind it, as ib_drain_rq() would.  InfiniBand's way
- * (specification 10.3.1) is
+ * Every receive that its queue pair has taken must have passed the done function before
+ * the queue pair is destroyed: other endpoints need the slots, and the done function looks
+ * at the queue pair.  (mlx5, for one, removes a queue pair's completions from the completion
+ * queue when it destroys the queue pair, and the slots with them.)  No marker can be posted
+ * behind them, as ib_drain_rq() would.  InfiniBand's way (specification 10.3.1) is
  *
  *	1. error state
- *	2. IB_EVENT_QP_LAST_WQE_REACHED: no more is taken, and what was taken is
- *	   in the completion queue
- *	3. a work request that completes in the same queue; what comes before it is
+ *	2. IB_EVENT_QP_LAST_WQE_REACHED: the queue pair takes no more receives, and those
+ *	   it has taken are in the completion queue
+ *	3. a work request that completes in the same queue; all completions before it are
  *	   done when it is
  *
  * ib_drain_qp() does part of this: 6.12 waits for the event a whole minute and
@@ -44,28 +41,26 @@
  *
  * Step 2 has a limit, a second, because siw and bnxt_re never report the event, nor does
  * rxe in 6.1.  siw has everything in the completion queue when the error state is reached,
- * and rxe needs microseconds.  Should a device be late, then receives of its queue pair
- * are lost until the shared receive context is closed; nothing worse, as drivers
- * of hardware leave no completion of a queue pair that is gone.
+ * and rxe needs microseconds.  If a device is late, receives of its queue pair are lost
+ * until the shared receive context is closed; nothing worse, as drivers of hardware leave no
+ * completion of a queue pair that is gone.
  *
- * Nothing tells in advance whether a device reports the event, so each device is learnt
- * (struct verbs_device.last_wqe).  One that has reported it once is always waited for.
- * One that has not, when a queue pair that had been connected was drained, is waited for
- * only as long as rxe needs, many times over: if it was late for once, it is found out,
- * since the event counts whenever it comes.  So a client that closes many endpoints one
- * after the other waits the second once.  When a device is removed, all its queue pairs
- * have one second in common.
+ * No attribute says whether a device reports the event, so verbs_device.last_wqe learns it.
+ * A drain always waits for the event of a device that has reported it once.  If a device has
+ * not when a queue pair was drained that had been connected, later drains wait only as long
+ * as rxe needs, many times over; an event that comes late still counts, and ends this.  So a
+ * client that closes many endpoints one after the other waits the second once.  When a
+ * device is removed, all its queue pairs have one second in common.
  *
- * Receives that nobody has taken stay.  The close of the shared receive context
- * destroys the device's queue, which reports nothing of what was still in it, and
- * then unmaps the buffers.
+ * Receives that no message has taken stay.  The close of the shared receive context
+ * destroys the device's queue, which does not report them, and then unmaps the buffers.
  *
  * Events
  *
- * The device tells that few receives are left (once each time it was asked), or
- * that the queue has failed, in any context.  Both events are embedded, as an end
- * is told once, and a limit that is reached again before the client has read that
- * it was is told once as well.
+ * The device reports in any context that few receives are left (once for each
+ * verbs_srx_arm()), or that the queue has failed.  Both events are embedded: a failure is
+ * reported once, and a limit that is reached again before the client has read the event is
+ * reported once, too.
  *
  * Locking: lock is a mutex, held while completion queues come and go, while one is
  * drained through its queue pair, and while a limit is armed.  event_lock is held
@@ -73,7 +68,6 @@
  * the data path.
  */
 #include <linux/err.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 #include <kofi/opt.h>
 #include "ep.h"
@@ -81,7 +75,7 @@
 #include "queue.h"
 #include "verbs.h"
 
-/* mthca has numbers even where its firmware has no calls */
+/* mthca has limits even if its firmware has no calls for them */
 bool verbs_has_srx(const struct ib_device *ibdev)
 {
 	return ibdev->attrs.max_srq > 0 && ibdev->attrs.max_srq_wr > 0 &&
@@ -98,7 +92,7 @@ size_t verbs_srx_iov_max(const struct ib_device *ibdev)
 	return min(ibdev->attrs.max_srq_sge, VERBS_MAX_IOV);
 }
 
-static void verbs_srx_tell_error(struct verbs_srx *srx, int err)
+static void verbs_srx_fail(struct verbs_srx *srx, int err)
 {
 	unsigned long flags;
 
@@ -112,30 +106,27 @@ static void verbs_srx_tell_error(struct verbs_srx *srx, int err)
 	spin_unlock_irqrestore(&srx->event_lock, flags);
 }
 
-static void verbs_srx_tell_limit(struct verbs_srx *srx)
-{
-	WRITE_ONCE(srx->limit, 0);
-	/* There is one, or it would not have been armed */
-	kofi_eq_post(READ_ONCE(srx->kep.conn.eq), &srx->reached);
-}
-
 static void verbs_srx_event(struct ib_event *event, void *context)
 {
+	struct verbs_srx *srx = context;
+
 	switch (event->event) {
 	case IB_EVENT_SRQ_LIMIT_REACHED:
-		verbs_srx_tell_limit(context);
+		WRITE_ONCE(srx->limit, 0);
+		/* verbs_srx_arm() arms no limit without an event queue */
+		kofi_eq_post(READ_ONCE(srx->kep.conn.eq), &srx->reached);
 		break;
 	case IB_EVENT_SRQ_ERR:
-		verbs_srx_tell_error(context, EIO);
+		verbs_srx_fail(srx, EIO);
 		break;
 	default:
 		break;
 	}
 }
 
-static void verbs_srx_tell(struct verbs_res *res)
+static void verbs_srx_report(struct verbs_res *res)
 {
-	verbs_srx_tell_error(container_of(res, struct verbs_srx, res), ENODEV);
+	verbs_srx_fail(container_of(res, struct verbs_srx, res), ENODEV);
 }
 
 static void verbs_srx_strip(struct verbs_res *res)
@@ -148,7 +139,7 @@ static void verbs_srx_strip(struct verbs_res *res)
 
 static const struct verbs_res_ops verbs_srx_res_ops = {
 	.kind	= VERBS_RES_SRX,
-	.tell	= verbs_srx_tell,
+	.report	= verbs_srx_report,
 	.strip	= verbs_srx_strip,
 };
 
@@ -166,7 +157,7 @@ static int verbs_srx_cq_add_marker(struct verbs_srx *srx,
 	return 0;
 }
 
-/* Returns it with one user more */
+/* Returns the record for @cq, with one user more */
 static struct verbs_srx_cq *verbs_srx_cq_get(struct verbs_srx *srx,
 					     struct verbs_cq *cq)
 {
@@ -211,7 +202,7 @@ static void verbs_srx_cq_put(struct verbs_srx *srx, struct verbs_srx_cq *srx_cq)
  *
  * Context: may sleep.
  * Return: 0, and verbs_srx_detach() is due when the queue pair is gone; -ENOSPC: no
- * room in the completion queue; -ENOMEM; or what the device says.
+ * room in the completion queue; -ENOMEM; or the device's errno.
  */
 int verbs_srx_attach(struct verbs_ep *ep)
 {
@@ -244,11 +235,11 @@ void verbs_srx_detach(struct verbs_ep *ep)
 }
 
 /**
- * verbs_last_wqe_until() - How long may a queue pair wait for its last shared receive?
- * @dev: its device
+ * verbs_last_wqe_until() - End of a wait for the event of the last shared receive
+ * @dev: the device of a queue pair that is in the error state
  *
  * Context: any.
- * Return: until then, in jiffies, if it is in the error state now.
+ * Return: the end, in jiffies.
  */
 unsigned long verbs_last_wqe_until(const struct verbs_device *dev)
 {
@@ -276,22 +267,9 @@ static void verbs_last_wqe_wait(struct verbs_ep *ep)
 		wait_for_completion_timeout(&ep->last_wqe, until - now);
 }
 
-/*
- * Everything else has been drained, so the device has handled the error state.  That it
- * has reported nothing means something only if the queue pair was ready to receive.
- */
-static void verbs_last_wqe_learn(struct verbs_ep *ep)
-{
-	if (READ_ONCE(ep->kep.conn.state) != KOFI_CONN_GONE &&
-	    ep->kep.conn.connected.event == FI_CONNECTED &&
-	    !completion_done(&ep->last_wqe))
-		cmpxchg(&ep->domain->dev->last_wqe, VERBS_LAST_WQE_UNKNOWN,
-			VERBS_LAST_WQE_MISSED);
-}
-
 /**
  * verbs_srx_drain() - Drain an endpoint with shared receives
- * @ep: the endpoint; nobody posts any more
+ * @ep: the endpoint; no call posts any more
  *
  * See the top of this file.  On return every done function of the endpoint has run.
  *
@@ -305,7 +283,14 @@ void verbs_srx_drain(struct verbs_ep *ep)
 	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
 	verbs_last_wqe_wait(ep);
 	verbs_drain_sq(ep->qp, verbs_queue_cq(&ep->tx));
-	verbs_last_wqe_learn(ep);
+	/*
+	 * Everything else has been drained, so the device has handled the error state.  Only
+	 * a queue pair that was ready to receive has an event to miss.
+	 */
+	if (READ_ONCE(ep->kep.conn.state) != KOFI_CONN_GONE &&
+	    ep->kep.conn.connected.event == FI_CONNECTED && !completion_done(&ep->last_wqe))
+		cmpxchg(&ep->domain->dev->last_wqe, VERBS_LAST_WQE_UNKNOWN,
+			VERBS_LAST_WQE_MISSED);
 	if (verbs_queue_cq(&ep->tx) == verbs_queue_cq(&ep->rx))
 		return;
 
@@ -314,7 +299,7 @@ void verbs_srx_drain(struct verbs_ep *ep)
 	mutex_unlock(&srx->lock);
 }
 
-/* The core lets one event queue through */
+/* The core allows one event queue */
 static int verbs_srx_bind(struct fid *fid, struct fid *bfid, u64 flags)
 {
 	struct verbs_srx *srx = to_verbs_srx(fid);
@@ -329,7 +314,7 @@ static int verbs_srx_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	return 0;
 }
 
-/* The device may tell before it has returned */
+/* The device may report before ib_modify_srq() returns */
 static int verbs_srx_arm(struct verbs_srx *srx, size_t limit)
 {
 	struct ib_srq_attr attr = { .srq_limit = limit };

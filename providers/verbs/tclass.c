@@ -10,11 +10,10 @@
  * The side that connects chooses.  On RoCE its choice arrives with the request and
  * holds for both directions, so an accepting endpoint can only agree.
  */
-#include <linux/module.h>
 #include <rdma/ib_sa.h>
 #include "verbs.h"
 
-/* What the peer has chosen for a connection it asks for; FI_TC_UNSPEC: unknown */
+/* The class that the peer has chosen for its connection request; FI_TC_UNSPEC: unknown */
 u32 verbs_tclass_of_id(const struct rdma_cm_id *id)
 {
 	const struct sa_path_rec *path = id->route.path_rec;

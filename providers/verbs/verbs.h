@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What all files of kofi_verbs.ko share: the device and what stands on it, the fabric
- * and the domain.  The other objects are in the headers of their part:
+ * The device, the fabric and the domain, for all files of kofi_verbs.ko.  The headers have
+ * these objects:
  *
  *	verbs_device	an RDMA device (device.c)
  *	verbs_fabric	a network namespace (domain.c)
@@ -15,7 +15,7 @@
  *	verbs_slot	an operation in flight (slot.c, done.c)
  *   cm.h
  *	verbs_pep	a listening rdma_cm_id (pep.c)
- *	verbs_connreq	a connection request nobody has taken yet (connreq.c)
+ *	verbs_connreq	a connection request without an endpoint yet (connreq.c)
  *   ep.h
  *	verbs_ep	an RC queue pair and its rdma_cm_id (ep.c, cm.c)
  *	verbs_srx	a receive queue that endpoints share (srx.c)
@@ -45,10 +45,10 @@
 
 #define VERBS_DEF_QUEUE		128	/* depth of a queue, operations */
 #define VERBS_DEF_IOV		4	/* elements of a list */
-#define VERBS_MAX_IOV		16	/* the same, on the caller's stack */
+#define VERBS_MAX_IOV		16	/* elements of a list, on the caller's stack */
 #define VERBS_MAX_INJECT	256	/* bytes, on the caller's stack */
 
-/* What stands on a device, in the order in which a removal takes it down */
+/* The objects on a device, in the order in which a removal strips them */
 enum verbs_res_kind {
 	VERBS_RES_PEP,
 	VERBS_RES_EP,
@@ -60,9 +60,9 @@ enum verbs_res_kind {
 };
 
 /**
- * struct verbs_res - Part of an object that stands on a device
+ * struct verbs_res - Part of every object that stands on a device
  * @entry: in the device's list
- * @ops: what its kind does when the device is removed
+ * @ops: the functions of its kind
  */
 struct verbs_res {
 	struct list_head		entry;
@@ -71,16 +71,16 @@ struct verbs_res {
 
 /**
  * struct verbs_res_ops - What a kind of object does when its device is removed
- * @kind: which
- * @tell: let nothing begin any more, and tell the client; or NULL; may come twice
- * @halt: end what is under way, when all have been told; or NULL; may come twice
- * @strip: give up all that is the device's; nobody else uses the object's hardware
- *	any more; also called by the close of an object
+ * @kind: the kind
+ * @report: let nothing begin any more, and report -ENODEV; or NULL; may come twice
+ * @halt: end what is under way, when all have reported; or NULL; may come twice
+ * @strip: give up all that is the device's; no other code uses the object's hardware
+ *	any more; fi_close() of an object calls it, too
  * @end: the removal has stripped it, and the client has not closed it; or NULL
  */
 struct verbs_res_ops {
 	enum verbs_res_kind	kind;
-	void			(*tell)(struct verbs_res *res);
+	void			(*report)(struct verbs_res *res);
 	void			(*halt)(struct verbs_res *res);
 	void			(*strip)(struct verbs_res *res);
 	void			(*end)(struct verbs_res *res);
@@ -100,20 +100,20 @@ enum verbs_last_wqe {
 };
 
 /**
- * struct verbs_device - An RDMA device that is there, or was
+ * struct verbs_device - An RDMA device; it outlives the removal of @ibdev
  * @entry: in the list of devices
- * @ibdev: the device; only for who has entered (device.c)
+ * @ibdev: the device; only within verbs_device_enter() or verbs_device_hold()
  * @max_msg_size: bytes of the longest message
  * @atomics: its driver takes atomics, and registrations for them (probe.c)
- * @last_wqe: what is known of its events, written without a lock
+ * @last_wqe: whether it reports these events, written without a lock
  * @drain_until: of a removal: until then, in jiffies, all queue pairs may wait for the
  *	event that @last_wqe is about
- * @refs: the list, and whoever points to this structure
+ * @refs: of the list, and of each pointer to this structure
  * @calls: calls that use @ibdev; dies when it is removed
  * @idle: completed when @calls has gone
  * @stripped: completed when nothing of ours is left on @ibdev
  * @lock: guards @resources
- * @resources: what stands on it, by kind
+ * @resources: the objects on it, by kind
  */
 struct verbs_device {
 	struct list_head	entry;
@@ -132,7 +132,7 @@ struct verbs_device {
 
 /**
  * struct verbs_fabric - A network namespace to look addresses up in
- * @fabric: what the client sees
+ * @fabric: the client's part
  * @lock: guards @net
  * @net: the namespace, without a reference; NULL: it has gone
  */
@@ -146,16 +146,16 @@ struct verbs_reg;
 
 /**
  * struct verbs_domain - A protection domain on a device
- * @domain: what the client sees
+ * @domain: the client's part
  * @fabric: parent
  * @dev: the device
  * @pd: the protection domain
- * @dma_device: what the device's memory is mapped for, or NULL; the domain's reference
+ * @dma_device: the struct device that memory is mapped for, or NULL; a reference
  * @src: the device's address that the client meant; family 0: none
  * @reg_lock: guards @reg and its use
  * @reg: the registration connection, once one has been needed
- * @reg_wait: who waits for a step of it
- * @next_key: variable byte of the key given out last
+ * @reg_wait: for waiting for a step of it
+ * @next_key: variable byte of the last key
  * @tclass: FI_TC_* of endpoints that name none
  * @res: stands on @dev
  */
@@ -181,7 +181,6 @@ extern struct workqueue_struct *verbs_drain_wq;
 int verbs_devices_init(void);
 void verbs_devices_exit(void);
 struct verbs_device *verbs_device_find(const struct ib_device *ibdev);
-struct verbs_device *verbs_device_find_by_name(const char *name);
 int verbs_device_enter(struct verbs_device *dev);
 void verbs_device_leave(struct verbs_device *dev);
 void verbs_device_get(struct verbs_device *dev);
@@ -201,8 +200,6 @@ void verbs_probe(struct verbs_device *dev);
 
 /* tclass.c */
 u32 verbs_tclass_of_id(const struct rdma_cm_id *id);
-
-/* addr.c */
 
 /* info.c, nic.c */
 size_t verbs_tx_iov_max(const struct ib_device *ibdev);
@@ -242,16 +239,16 @@ static inline struct verbs_domain *to_verbs_domain(struct fid_domain *domain)
 	return container_of(domain, struct verbs_domain, domain);
 }
 
-/* Has its removal begun?  For who has entered, or holds the device */
+/* Has its removal begun?  The caller has entered, or holds the device */
 static inline bool verbs_device_going(struct verbs_device *dev)
 {
 	return percpu_ref_is_dying(&dev->calls);
 }
 
 /*
- * A device stays from the look at an endpoint's state to the doorbell, as its removal
- * waits for who cannot be preempted, too (synchronize_rcu() in device.c).  Where the
- * holder of a spin lock may sleep, drivers must be able to.
+ * Keeps a device from the look at an endpoint's state to the doorbell: synchronize_rcu() in
+ * device.c also waits for code that cannot be preempted.  With PREEMPT_RT drivers must be
+ * able to sleep on a spin lock.
  */
 static inline void verbs_device_hold(void)
 {

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The work request list: what waits for the doorbell.
+ * The work request list: work requests that wait for the doorbell.
  *
- * A work request with FI_MORE is kept here.  It goes to the device together with the next
- * one that has no FI_MORE, or when there is no room for one more behind that, or when the
+ * verbs_wrs_add() keeps a work request with FI_MORE.  It goes to the device together with
+ * the next one that has no FI_MORE, or when the list has no room for one more, or when the
  * connection ends.  The call has returned 0 by then, so a work request of the list that the
  * device refuses completes with an error, which ends the connection like any other error.
  * It completes from a worker: the caller that has rung the doorbell may hold locks that the
  * client's callbacks take.
  *
- * The registration of a region of an endpoint (mr_ep.c) waits in a list of its own, where it
- * can be taken back.  It goes in front of the work request list when the doorbell is rung
- * for an operation (verbs_regs_post()).  At the end of the connection it goes nowhere, as
- * nothing will need it.
+ * The registration of a region of an endpoint (mr_ep.c) waits in a list of its own, where
+ * the client can take it back.  verbs_regs_post() puts it in front of the work request list
+ * when the doorbell is rung for an operation.  At the end of the connection it is dropped,
+ * as no operation will need it.
  *
  * The lock of the transmit side guards both lists.
  */
-#include <linux/module.h>
 #include "ep.h"
 #include "mr.h"
 #include "op.h"
@@ -41,7 +40,7 @@ void verbs_wrs_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 	ep->wrs_end = &copy->rdma.wr.next;
 }
 
-/* A worker ends it, behind those that were refused before */
+/* Has a worker end the operation, behind those that were refused before */
 void verbs_refuse(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
@@ -54,41 +53,36 @@ void verbs_refuse(struct verbs_slot *slot)
 	queue_work(verbs_wq, &ep->broken);
 }
 
-/* The device refused what is in the list from @bad on, up to @end */
-static void verbs_wrs_refuse(const struct ib_send_wr *bad,
-			     const struct ib_send_wr *end, int err)
-{
-	struct verbs_slot *slot;
-
-	for (; bad && bad != end; bad = bad->next) {
-		slot = container_of(bad->wr_cqe, struct verbs_slot, cqe);
-		verbs_slot_set_err(slot, -err, 0);
-		verbs_refuse(slot);
-	}
-}
-
-/* How many of the list from @first on the device has taken when it refused @bad */
-static unsigned int verbs_wrs_taken(const struct ib_send_wr *first,
-				    const struct ib_send_wr *bad, int err)
+/*
+ * The device has refused @bad.  Returns how many work requests it has taken from @first on;
+ * if @bad is in front of @first, it ends those of the list from @bad on.
+ */
+static unsigned int verbs_wrs_refuse(const struct ib_send_wr *first,
+				     const struct ib_send_wr *bad, int err)
 {
 	const struct ib_send_wr *wr;
+	struct verbs_slot *slot;
 	unsigned int taken = 0;
 
 	for (wr = first; wr && wr != bad; wr = wr->next)
 		taken++;
 	if (wr)
 		return taken;
-	verbs_wrs_refuse(bad, first, err);
+	for (; bad && bad != first; bad = bad->next) {
+		slot = container_of(bad->wr_cqe, struct verbs_slot, cqe);
+		verbs_slot_set_err(slot, -err, 0);
+		verbs_refuse(slot);
+	}
 	return 0;
 }
 
 /**
- * verbs_wrs_post() - Post what waits for the doorbell, and more behind it
+ * verbs_wrs_post() - Post the work request list, and more behind it
  * @ep: the endpoint
- * @first: the first of a list of work requests, or NULL
- * @taken: set on error: how many of this list the device has taken
+ * @first: the first of more work requests, or NULL
+ * @taken: set on error: how many from @first on the device has taken
  *
- * A work request of the list that was refused ends on its own.
+ * verbs_refuse() ends refused work requests of the list.
  *
  * Return: 0, or the errno for the first work request that was refused.
  */
@@ -102,7 +96,7 @@ int verbs_wrs_post(struct verbs_ep *ep, struct ib_send_wr *first,
 	*ep->wrs_end = first;
 	ret = ib_post_send(ep->qp, ep->wrs, &bad);
 	if (unlikely(ret))
-		*taken = verbs_wrs_taken(first, bad, ret);
+		*taken = verbs_wrs_refuse(first, bad, ret);
 	ep->wrs = NULL;
 	ep->wrs_end = &ep->wrs;
 	ep->wrs_used = 0;
@@ -110,9 +104,9 @@ int verbs_wrs_post(struct verbs_ep *ep, struct ib_send_wr *first,
 }
 
 /*
- * What was refused frees its slot by a completion of its own, and must not hang on another
- * slot any more.  Other unsignaled operations keep their slots until the endpoint is closed;
- * the connection ends now.
+ * A refused operation frees its slot by a completion of its own, and must not hang on
+ * another slot any more.  Other unsignaled operations keep their slots until the endpoint is
+ * closed; the connection ends now.
  */
 void verbs_wrs_abandon(struct verbs_ep *ep)
 {
@@ -120,7 +114,7 @@ void verbs_wrs_abandon(struct verbs_ep *ep)
 		ep->unsignaled = NULL;
 }
 
-/* Without @cq, the device has not said it */
+/* Without a queue the done functions know that the device has not reported this */
 void verbs_end_refused(struct verbs_ep *ep)
 {
 	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR };
@@ -147,7 +141,7 @@ void verbs_reg_wait(struct verbs_mr *mr)
 	lockdep_assert_held(&ep->tx.lock);
 	list_add_tail(&mr->waits, &ep->regs);
 	ep->nr_regs++;
-	/* No plain operation passes it by */
+	/* Closes the fast path, so no operation overtakes the registration */
 	WRITE_ONCE(ep->tx.plain, false);
 }
 
@@ -160,7 +154,7 @@ static void verbs_reg_unwait(struct verbs_mr *mr)
 
 /*
  * A registration is unreported even if it fails, as the operation behind it then fails, too.
- * Whatever is signaled next reports for it.
+ * It ends with the next signaled work request.
  */
 static void verbs_reg_fill(struct verbs_ep *ep, struct verbs_mr *mr)
 {
@@ -181,8 +175,8 @@ static void verbs_reg_fill(struct verbs_ep *ep, struct verbs_mr *mr)
  * verbs_regs_post() - Put the registrations that wait in front of the work request list
  * @ep: the endpoint; the caller rings the bell before it releases the lock
  *
- * Called before it is settled who reports for whom of what is to be posted, so that a
- * signaled operation reports for its registrations.
+ * The caller signals its operation after this, so that the operation also ends its
+ * registrations.
  */
 void verbs_regs_post(struct verbs_ep *ep)
 {
@@ -209,8 +203,7 @@ void verbs_regs_post(struct verbs_ep *ep)
  * @mr: a region that is enabled
  *
  * Context: any.
- * Return: true: the device will not hear of it, and its place in the queue is free;
- * false: it does not wait.
+ * Return: true: the device does not get it, and its slot is free; false: it does not wait.
  */
 bool verbs_reg_take_back(struct verbs_mr *mr)
 {
@@ -228,9 +221,7 @@ bool verbs_reg_take_back(struct verbs_mr *mr)
 	return waits;
 }
 
-/*
- * Rings the doorbell for operations that wait for it.  Registrations alone go on waiting.
- */
+/* Rings the doorbell for operations that wait for it.  Registrations alone go on waiting. */
 void verbs_ring_locked(struct verbs_ep *ep)
 {
 	unsigned int taken;

@@ -2,9 +2,9 @@
 /*
  * Data transfers: from the call of a client to an operation for post.c.
  *
- * fi_send(), fi_recv(), fi_read() and fi_write() of one buffer are what clients post most.
- * They have a fast path, which ends in the work request and the slot that post.c would
- * make of them, and leaves out the list and the lock of the queue.  It is open
+ * fi_send(), fi_recv(), fi_read() and fi_write() of one buffer have a fast path.  It makes
+ * the work request and the slot that post.c would make, and leaves out the list and the
+ * lock of the queue.  It is open
  *
  *	- while the endpoint is connected, and its default flags ask for nothing but
  *	  completions
@@ -15,17 +15,17 @@
  *	- for a buffer in a region, or in memory that the device reaches under its kernel
  *	  address
  *
- * Every other call is written as struct kofi_op by kofi/xfer_ops.h and takes the slow path:
+ * kofi/xfer_ops.h writes every other call as struct kofi_op, which takes the slow path:
  * kofi_xfer_post(), then verbs_post(), verbs_post_recv(), verbs_post_srx(), or verbs_rw()
- * for lists of any length.  So does a call for which the fast path is closed, or that finds
- * the queue full; nothing has happened then.
+ * for lists of any length.  A call that finds the fast path closed or the queue full takes
+ * the slow path, too; nothing has happened then.
  *
- * Data that fit inline are copied by the device when they are posted, as those of
- * fi_inject() are: the device need not fetch them, and they need no mapping.  The buffer
- * belongs to the provider until the completion all the same.
+ * The device copies data that fit inline when they are posted, as it does for fi_inject():
+ * it need not fetch them, and they need no mapping.  The buffer belongs to the provider
+ * until the completion all the same.
  *
  * Remote memory: one range per operation, as in libfabric's verbs provider.  Keys have 32
- * bits; a longer one cannot come from this provider and is refused here.
+ * bits; this file refuses a longer one, which cannot come from this provider.
  *
  * Atomic operations on 64 bits of remote memory, as in libfabric's verbs provider (1.17 and
  * 2.x):
@@ -35,11 +35,10 @@
  *	fi_fetch_atomic, FI_SUM			fetch and add
  *	fi_compare_atomic, FI_CSWAP		compare and swap
  *
- * on FI_INT64 and FI_UINT64, and except for the sum on FI_DOUBLE.  (libfabric also answers
- * yes to the sum of doubles, and to FI_FLOAT, of which it moves eight bytes.)  One element
- * per call, at an address that is a multiple of its size.
+ * on FI_INT64 and FI_UINT64, and except for the sum on FI_DOUBLE.  (libfabric also claims
+ * the sum of doubles, and FI_FLOAT, of which it transfers eight bytes.)  One element per
+ * call, at an address that is a multiple of its size.
  */
-#include <linux/module.h>
 #include <kofi/xfer_atomic_ops.h>
 #include "ep.h"
 #include "mr.h"
@@ -49,7 +48,7 @@
 
 #define VERBS_ATOMIC_SIZE	sizeof(u64)
 
-/* What may be the default of calls without flags */
+/* Flags that may be the default of calls without flags */
 #define VERBS_OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
 			 FI_TRANSMIT_COMPLETE)
 #define VERBS_TX_FLAGS	(VERBS_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_REMOTE_INV | \
@@ -58,7 +57,7 @@
 #define VERBS_IWARP_NOT	(FI_REMOTE_CQ_DATA | FI_TRANSMIT_COMPLETE)
 
 /*
- * What a peer reads and writes is not counted: an RC queue pair has no event for it.  A
+ * Counters leave out reads and writes by a peer: an RC queue pair has no event for them.  A
  * write with remote CQ data takes a receive, but it is not a message that was received.
  */
 #define VERBS_LIMITS						\
@@ -209,16 +208,6 @@ static int verbs_rma_fill(struct verbs_op *op, const struct kofi_op *kop)
 	return 0;
 }
 
-static int verbs_send_fill(struct verbs_op *op, const struct kofi_op *kop)
-{
-	/* The wire has one field for both */
-	if (kop->flags & FI_REMOTE_INV &&
-	    (kop->flags & FI_REMOTE_CQ_DATA || kop->data > U32_MAX))
-		return -EINVAL;
-	op->opcode = IB_WR_SEND;
-	return 0;
-}
-
 static int verbs_op_fill(struct verbs_op *op, const struct kofi_op *kop,
 			 struct kvec *local)
 {
@@ -232,12 +221,16 @@ static int verbs_op_fill(struct verbs_op *op, const struct kofi_op *kop,
 		.context	= kop->context,
 		.flags		= kop->flags,
 		.data		= kop->data,
-		.unreported		= !(kop->flags & FI_COMPLETION),
+		.unreported	= !(kop->flags & FI_COMPLETION),
 	};
 	if (kofi_op_is_recv(kop))
 		return 0;
-	if (kop->kind == KOFI_OP_SEND)
-		return verbs_send_fill(op, kop);
+	if (kop->kind == KOFI_OP_SEND) {
+		op->opcode = IB_WR_SEND;
+		/* The wire has one field for the key and the data */
+		return kop->flags & FI_REMOTE_INV &&
+		       (kop->flags & FI_REMOTE_CQ_DATA || kop->data > U32_MAX) ? -EINVAL : 0;
+	}
 	ret = kop->kind < KOFI_OP_ATOMIC ? verbs_rma_fill(op, kop) :
 					   verbs_atomic_fill(op, kop, local);
 	return ret ? : op->key > U32_MAX ? -EINVAL : 0;
@@ -267,23 +260,6 @@ static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
 
 /* The fast path */
 
-/* Does the device take the kernel's address of this buffer at least? */
-static __always_inline bool verbs_takes_address(struct verbs_queue *queue,
-						size_t len,
-						enum dma_data_direction dir)
-{
-	return !queue->maps ||
-	       (dir == DMA_TO_DEVICE && verbs_copies(verbs_tx_ep(queue), len));
-}
-
-static __always_inline bool verbs_mr_holds(const struct verbs_mr *mr,
-					   const struct verbs_ep *ep,
-					   const void *buf, size_t len)
-{
-	return mr->plain == ep->domain && len <= mr->len &&
-	       (uintptr_t)buf - mr->start <= mr->len - len;
-}
-
 /**
  * verbs_fast_begin() - Take the fast path, if it is open
  * @ep: the endpoint
@@ -291,9 +267,9 @@ static __always_inline bool verbs_mr_holds(const struct verbs_mr *mr,
  * @buf: the buffer
  * @len: bytes
  * @mr: the region that the client names, or NULL
- * @dir: what the device does with it
+ * @dir: direction of the transfer
  * @sge: the element
- * @slot: a slot to be filled in
+ * @slot: a slot, to be filled by verbs_fast_fill()
  *
  * Context: any; the device is held (verbs_device_hold()).
  * Return: true, or false: take the slow path.
@@ -308,10 +284,15 @@ verbs_fast_begin(const struct verbs_ep *ep, struct verbs_queue *queue,
 	if (unlikely(!smp_load_acquire(&queue->plain) ||
 		     len - 1 >= ep->kep.max_msg_size))
 		return false;
-	if (mr ? !verbs_mr_holds(mr, ep, buf, len) :
-	    !(verbs_takes_address(queue, len, dir) &&
-	      kofi_is_plain_memory(buf, len)))
+	if (mr) {
+		if (mr->plain != ep->domain || len > mr->len ||
+		    (uintptr_t)buf - mr->start > mr->len - len)
+			return false;
+	} else if ((queue->maps && !(dir == DMA_TO_DEVICE && verbs_copies(ep, len))) ||
+		   !kofi_is_plain_memory(buf, len)) {
+		/* The device does not take the kernel's address of the buffer */
 		return false;
+	}
 	sge->addr = (uintptr_t)buf;
 	sge->length = len;
 	sge->lkey = mr ? mr->lkey : queue->lkey;
@@ -328,7 +309,7 @@ verbs_fast_fill(struct verbs_slot *slot, void *context, u64 comp_flags,
 	slot->comp.flags = comp_flags;
 }
 
-/* @ret: what the device has said to the work request */
+/* @ret: of ib_post_send() or ib_post_recv() */
 static __always_inline int verbs_fast_end(struct verbs_slot *slot, int ret)
 {
 	const struct verbs_queue *queue = slot->queue;
@@ -339,27 +320,35 @@ static __always_inline int verbs_fast_end(struct verbs_slot *slot, int ret)
 	return verbs_post_errno(queue, ret);
 }
 
-static __always_inline int verbs_fast_rdma(struct verbs_ep *ep,
-					   enum ib_wr_opcode opcode,
-					   struct verbs_slot *slot,
-					   struct ib_sge *sge, size_t len,
-					   void *context, u64 addr, u64 key)
+/* Posts a read or a write.  Returns false if the fast path is closed; see @ret otherwise. */
+static __always_inline bool
+verbs_fast_rdma(struct verbs_ep *ep, enum ib_wr_opcode opcode, const void *buf, size_t len,
+		const struct verbs_mr *mr, void *context, u64 addr, u64 key, ssize_t *ret)
 {
-	bool copy = opcode != IB_WR_RDMA_READ && verbs_copies(ep, len);
+	bool read = opcode == IB_WR_RDMA_READ, open;
 	struct ib_rdma_wr wr = {
-		.wr.wr_cqe	= &slot->cqe,
-		.wr.sg_list	= sge,
 		.wr.num_sge	= 1,
 		.wr.opcode	= opcode,
-		.wr.send_flags	= IB_SEND_SIGNALED | (copy ? IB_SEND_INLINE : 0),
+		.wr.send_flags	= IB_SEND_SIGNALED |
+				  (!read && verbs_copies(ep, len) ? IB_SEND_INLINE : 0),
 		.remote_addr	= addr,
 		.rkey		= key,
 	};
+	struct verbs_slot *slot;
+	struct ib_sge sge;
 
-	verbs_fast_fill(slot, context,
-			FI_RMA | (opcode == IB_WR_RDMA_READ ? FI_READ : FI_WRITE),
-			verbs_sent);
-	return verbs_fast_end(slot, ib_post_send(ep->qp, &wr.wr, NULL));
+	verbs_device_hold();
+	open = key <= U32_MAX && (!read || ep->may_read) &&
+	       verbs_fast_begin(ep, &ep->tx, buf, len, mr,
+				read ? DMA_FROM_DEVICE : DMA_TO_DEVICE, &sge, &slot);
+	if (likely(open)) {
+		wr.wr.wr_cqe = &slot->cqe;
+		wr.wr.sg_list = &sge;
+		verbs_fast_fill(slot, context, FI_RMA | (read ? FI_READ : FI_WRITE), verbs_sent);
+		*ret = verbs_fast_end(slot, ib_post_send(ep->qp, &wr.wr, NULL));
+	}
+	verbs_device_release();
+	return open;
 }
 
 static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
@@ -415,46 +404,24 @@ static ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len,
 			  void *desc, fi_addr_t src_addr, u64 addr, u64 key,
 			  void *context)
 {
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct verbs_slot *slot;
-	struct ib_sge sge;
-	int ret;
+	ssize_t ret;
 
-	verbs_device_hold();
-	if (unlikely(key > U32_MAX || !ep->may_read ||
-		     !verbs_fast_begin(ep, &ep->tx, buf, len, desc,
-				       DMA_FROM_DEVICE, &sge, &slot))) {
-		verbs_device_release();
-		return kofi_xfer_read(fid_ep, buf, len, desc, src_addr, addr, key,
-				      context);
-	}
-	ret = verbs_fast_rdma(ep, IB_WR_RDMA_READ, slot, &sge, len, context,
-			      addr, key);
-	verbs_device_release();
-	return ret;
+	if (verbs_fast_rdma(to_verbs_ep(&fid_ep->fid), IB_WR_RDMA_READ, buf, len, desc,
+			    context, addr, key, &ret))
+		return ret;
+	return kofi_xfer_read(fid_ep, buf, len, desc, src_addr, addr, key, context);
 }
 
 static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
 			   void *desc, fi_addr_t dest_addr, u64 addr, u64 key,
 			   void *context)
 {
-	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	struct verbs_slot *slot;
-	struct ib_sge sge;
-	int ret;
+	ssize_t ret;
 
-	verbs_device_hold();
-	if (unlikely(key > U32_MAX ||
-		     !verbs_fast_begin(ep, &ep->tx, buf, len, desc,
-				       DMA_TO_DEVICE, &sge, &slot))) {
-		verbs_device_release();
-		return kofi_xfer_write(fid_ep, buf, len, desc, dest_addr, addr,
-				       key, context);
-	}
-	ret = verbs_fast_rdma(ep, IB_WR_RDMA_WRITE, slot, &sge, len, context,
-			      addr, key);
-	verbs_device_release();
-	return ret;
+	if (verbs_fast_rdma(to_verbs_ep(&fid_ep->fid), IB_WR_RDMA_WRITE, buf, len, desc,
+			    context, addr, key, &ret))
+		return ret;
+	return kofi_xfer_write(fid_ep, buf, len, desc, dest_addr, addr, key, context);
 }
 
 static const struct fi_ops_msg verbs_msg_ops = {
@@ -497,7 +464,7 @@ void verbs_ep_set_ops(struct verbs_ep *ep)
 			 &kofi_xfer_atomic_ops : &kofi_no_ops_atomic;
 }
 
-/* And those of a shared receive context */
+/* The data transfer calls of a shared receive context */
 void verbs_srx_set_ops(struct verbs_srx *srx)
 {
 	srx->kep.ep.msg = &kofi_xfer_msg_ops;
