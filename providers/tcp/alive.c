@@ -57,7 +57,7 @@ void ktcp_alive_setup(struct sock *sk)
 
 static void ktcp_alive_look(struct work_struct *work)
 {
-	ktcp_kick(container_of(to_delayed_work(work), struct ktcp_ep, alive.look));
+	ktcp_kick(container_of(to_delayed_work(work), struct ktcp_conn, alive.look));
 }
 
 void ktcp_alive_init(struct ktcp_alive *alive)
@@ -67,16 +67,16 @@ void ktcp_alive_init(struct ktcp_alive *alive)
 
 /**
  * ktcp_alive_check() - Look whether the peer is still there
- * @ep: an endpoint in KTCP_OPEN, with ktcp_ep.run held, when it has sent
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held, when it has sent
  *
  * Context: any.
  * Return: 0; -ETIMEDOUT: it is not.
  */
-int ktcp_alive_check(struct ktcp_ep *ep)
+int ktcp_alive_check(struct ktcp_conn *conn)
 {
-	const struct sock *sk = ep->sk.sock->sk;
+	const struct sock *sk = conn->sk.sock->sk;
 	const struct tcp_sock *tp = tcp_sk(sk);
-	struct ktcp_alive *alive = &ep->alive;
+	struct ktcp_alive *alive = &conn->alive;
 	bool asked = READ_ONCE(tp->packets_out) ||
 		     READ_ONCE(inet_csk(sk)->icsk_probes_out);
 	bool closed = !READ_ONCE(tp->packets_out) &&

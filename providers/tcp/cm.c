@@ -65,15 +65,15 @@ void ktcp_connect_late(struct work_struct *work)
 
 /**
  * ktcp_dial() - Send the request when TCP has connected
- * @ep: an endpoint in KTCP_DIALLING, by its worker
+ * @conn: a connection in KTCP_DIALLING, by its worker
  *
  * Context: may sleep.
  * Return: 0: the answer is to come; -EAGAIN: TCP has not connected yet; another negative
  * errno: it will not.
  */
-int ktcp_dial(struct ktcp_ep *ep)
+int ktcp_dial(struct ktcp_conn *conn)
 {
-	struct sock *sk = ep->sk.sock->sk;
+	struct sock *sk = conn->sk.sock->sk;
 	int ret;
 
 	switch (READ_ONCE(sk->sk_state)) {
@@ -86,12 +86,12 @@ int ktcp_dial(struct ktcp_ep *ep)
 	default:
 		return sock_error(sk) ? : -ECONNREFUSED;
 	}
-	ret = ktcp_cm_send(ep->sk.sock, TCP_WIRE_CONNREQ, ep->cm_msg.data,
-			   ep->cm_msg.have);
+	ret = ktcp_cm_send(conn->sk.sock, TCP_WIRE_CONNREQ, conn->cm_msg.data,
+			   conn->cm_msg.have);
 	if (ret)
 		return ret;
-	ep->cm_msg.have = 0;
-	ep->phase = KTCP_ASKED;
+	conn->cm_msg.have = 0;
+	conn->phase = KTCP_ASKED;
 	return 0;
 }
 
@@ -105,22 +105,23 @@ int ktcp_dial(struct ktcp_ep *ep)
  */
 int ktcp_answered(struct ktcp_ep *ep)
 {
-	int type = ktcp_cm_recv(ep->sk.sock, &ep->cm_msg);
-	size_t len = ep->cm_msg.have - sizeof(ep->cm_msg.cm);
+	struct ktcp_conn *conn = &ep->conn;
+	int type = ktcp_cm_recv(conn->sk.sock, &conn->cm_msg);
+	size_t len = conn->cm_msg.have - sizeof(conn->cm_msg.cm);
 
 	if (ktcp_cm_is_foul(type, TCP_WIRE_CONNRESP, TCP_WIRE_NACK))
-		ktcp_ep_violated(ep, KTCP_BAD_RESPONSE);
+		ktcp_conn_violated(conn, KTCP_BAD_RESPONSE);
 	if (type < 0)
 		return type == -ESHUTDOWN ? -ECONNREFUSED : type;
 	mutex_lock(&ktcp_cm_lock);
 	if (type == TCP_WIRE_CONNRESP) {
-		mutex_lock(&ep->run);
-		ep->net_order = ep->cm_msg.net_order;
-		ep->phase = KTCP_OPEN;
-		mutex_unlock(&ep->run);
-		kofi_conn_establish(&ep->soft.kep.conn, ep->cm_msg.data, len);
+		mutex_lock(&conn->run);
+		conn->net_order = conn->cm_msg.net_order;
+		conn->phase = KTCP_OPEN;
+		mutex_unlock(&conn->run);
+		kofi_conn_establish(&ep->soft.kep.conn, conn->cm_msg.data, len);
 	} else {
-		ktcp_ep_end(ep, ECONNREFUSED, ep->cm_msg.data,
+		ktcp_ep_end(ep, ECONNREFUSED, conn->cm_msg.data,
 			    type == TCP_WIRE_NACK ? len : 0);
 	}
 	mutex_unlock(&ktcp_cm_lock);
@@ -144,6 +145,7 @@ static int ktcp_set_cpu(struct ktcp_ep *ep)
 		cpu = last;
 	}
 	WRITE_ONCE(ep->soft.cpu, cpu);
+	WRITE_ONCE(ep->conn.cpu, cpu);
 	return cpu;
 }
 
@@ -188,8 +190,8 @@ static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
 		goto unlock;
 	kofi_conn_start(&ep->soft.kep.conn, ktcp_type.wq);
 	if (paramlen)
-		memcpy(ep->cm_msg.data, param, paramlen);
-	ep->cm_msg.have = paramlen;
+		memcpy(ep->conn.cm_msg.data, param, paramlen);
+	ep->conn.cm_msg.have = paramlen;
 	ret = ktcp_sock_dial(ep, &dest, &sock);
 	if (ret) {
 		/* A failure is an event, whenever it comes */
@@ -197,8 +199,8 @@ static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
 		ret = 0;
 		goto unlock;
 	}
-	ep->phase = KTCP_DIALLING;
-	ktcp_sock_attach(&ep->sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
+	ep->conn.phase = KTCP_DIALLING;
+	ktcp_sock_attach(&ep->conn.sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
 unlock:
 	mutex_unlock(&ktcp_cm_lock);
 	return ret;
@@ -224,16 +226,16 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 		ktcp_ep_end(ep, ECONNABORTED, NULL, 0);
 		goto unlock;
 	}
-	mutex_lock(&ep->run);
-	ep->net_order = ep->req->msg.net_order;
+	mutex_lock(&ep->conn.run);
+	ep->conn.net_order = ep->req->msg.net_order;
 	ktcp_sock_unlimit(&ep->req->sk);
 	sock = ktcp_sock_detach(&ep->req->sk);
 	kfree(ep->req);
 	ep->req = NULL;
-	ep->phase = KTCP_OPEN;
+	ep->conn.phase = KTCP_OPEN;
 	kofi_conn_establish(&ep->soft.kep.conn, NULL, 0);
-	ktcp_sock_attach(&ep->sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
-	mutex_unlock(&ep->run);
+	ktcp_sock_attach(&ep->conn.sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
+	mutex_unlock(&ep->conn.run);
 unlock:
 	mutex_unlock(&ktcp_cm_lock);
 	return ret;
@@ -247,8 +249,8 @@ static int ktcp_getname(fid_t fid, void *addr, size_t *addrlen)
 
 	mutex_lock(&ktcp_cm_lock);
 	name = ep->src;
-	if (ep->sk.sock)
-		ret = ktcp_sock_name(ep->sk.sock, false, &name);
+	if (ep->conn.sk.sock)
+		ret = ktcp_sock_name(ep->conn.sk.sock, false, &name);
 	mutex_unlock(&ktcp_cm_lock);
 	return ret ? : kofi_addr_copy_out(&name, addr, addrlen);
 }
@@ -260,8 +262,8 @@ static int ktcp_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
 	int ret = -ENOTCONN;
 
 	mutex_lock(&ktcp_cm_lock);
-	if (ep->sk.sock && ep->soft.kep.conn.state == KOFI_CONN_CONNECTED)
-		ret = ktcp_sock_name(ep->sk.sock, true, &name);
+	if (ep->conn.sk.sock && ep->soft.kep.conn.state == KOFI_CONN_CONNECTED)
+		ret = ktcp_sock_name(ep->conn.sk.sock, true, &name);
 	mutex_unlock(&ktcp_cm_lock);
 	return ret ? : kofi_addr_copy_out(&name, addr, addrlen);
 }

@@ -21,22 +21,22 @@ static void ktcp_show_pool(struct seq_file *file, const char *name, struct kofi_
 	seq_printf(file, " %s %u/%u", name, kofi_bufpool_busy(pool), pool->count);
 }
 
-static void ktcp_show_connection(struct seq_file *file, struct ktcp_ep *ep)
+static void ktcp_show_connection(struct seq_file *file, struct ktcp_conn *conn)
 {
 	struct sockaddr_storage name, peer;
 	const struct sock *sk;
 
 	lockdep_assert_held(&ktcp_cm_lock);
-	if (!ep->sk.sock || ktcp_sock_name(ep->sk.sock, false, &name) ||
-	    ktcp_sock_name(ep->sk.sock, true, &peer))
+	if (!conn->sk.sock || ktcp_sock_name(conn->sk.sock, false, &name) ||
+	    ktcp_sock_name(conn->sk.sock, true, &peer))
 		return;
-	sk = ep->sk.sock->sk;
+	sk = conn->sk.sock->sk;
 	seq_printf(file, "%pISpc %pISpc rx %d/%d tx %d/%d header %zu/%zu", &name, &peer,
 		   sk_rmem_alloc_get(sk), READ_ONCE(sk->sk_rcvbuf),
 		   READ_ONCE(sk->sk_wmem_queued), READ_ONCE(sk->sk_sndbuf),
-		   READ_ONCE(ep->rx.have), sizeof(ep->rx.buf));
-	ktcp_show_pool(file, "answers", &ep->answers);
-	ktcp_show_pool(file, "events", &ep->soft.events);
+		   READ_ONCE(conn->rx.have), sizeof(conn->rx.buf));
+	ktcp_show_pool(file, "answers", &conn->answers);
+	ktcp_show_pool(file, "events", &conn->soft->events);
 	seq_putc(file, '\n');
 }
 
@@ -48,7 +48,7 @@ static int ktcp_connections_show(struct seq_file *file, void *unused)
 	mutex_lock(&ktcp_cm_lock);
 	list_for_each_entry(fabric, &ktcp_type.fabrics, of_type)
 		list_for_each_entry(ep, &fabric->eps, of_fabric)
-			ktcp_show_connection(file, to_ktcp_soft(ep));
+			ktcp_show_connection(file, &to_ktcp_soft(ep)->conn);
 	mutex_unlock(&ktcp_cm_lock);
 	return 0;
 }

@@ -45,7 +45,7 @@ static void ktcp_no_discard(struct kofi_srx_msg *msg)
 
 static void ktcp_resume(struct kofi_srx *srx)
 {
-	ktcp_kick(container_of(srx, struct ktcp_ep, soft.own_srx));
+	kofi_soft_kick(container_of(srx, struct kofi_soft_ep, own_srx));
 }
 
 static const struct kofi_srx_ops ktcp_own_srx_ops = {
@@ -62,7 +62,7 @@ static void ktcp_srx_resume(struct kofi_srx *ksrx)
 
 	spin_lock_irqsave(&srx->lock, flags);
 	list_for_each_entry(ep, &srx->eps, of_srx)
-		ktcp_kick(ep);
+		ktcp_kick(&ep->conn);
 	spin_unlock_irqrestore(&srx->lock, flags);
 }
 
@@ -107,11 +107,6 @@ static void ktcp_event_room(struct kofi_soft_ep *soft)
 	kofi_soft_kick(soft);
 }
 
-static void ktcp_answers_refilled(struct kofi_bufpool *pool)
-{
-	ktcp_kick(container_of(pool, struct ktcp_ep, answers));
-}
-
 /* struct kofi_soft_type */
 
 static void ktcp_shut(struct kofi_soft_ep *soft, int err)
@@ -134,7 +129,7 @@ static void ktcp_free(struct kofi_soft_ep *soft)
 	struct ktcp_ep *ep = to_ktcp_soft(soft);
 
 	kofi_soft_ep_fini(soft);
-	kofi_bufpool_destroy(&ep->answers);
+	kofi_bufpool_destroy(&ep->conn.answers);
 	kfree(ep);
 }
 
@@ -183,11 +178,6 @@ static int ktcp_ep_setup(struct ktcp_ep *ep, const struct fi_info *info)
 	ep->soft.kep.ep.cm = &ktcp_ep_cm_ops;
 	ep->tclass = info->tx_attr->tclass ? : info->domain_attr->tclass;
 	INIT_LIST_HEAD(&ep->of_srx);
-	mutex_init(&ep->run);
-	init_llist_head(&ep->zc_done);
-	ktcp_tx_init(&ep->tx);
-	ktcp_rx_init(&ep->rx);
-	ktcp_alive_init(&ep->alive);
 	kofi_conn_set_late(&ep->soft.kep.conn, ktcp_connect_late,
 			   KTCP_CONNECT_MS);
 	ep->src.ss_family = info->addr_format == FI_SOCKADDR_IN6 ? AF_INET6 :
@@ -209,8 +199,8 @@ int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
 	if (!ep)
 		return -ENOMEM;
-	ret = kofi_bufpool_init(&ep->answers, sizeof(struct ktcp_answer),
-				KTCP_ANSWERS, ktcp_answers_refilled);
+	ret = ktcp_conn_init(&ep->conn, &ep->soft, &ep->soft.work, &ep->soft.posted,
+			     KTCP_ANSWERS);
 	if (ret)
 		goto free_ep;
 	ret = kofi_soft_ep_init(&ep->soft, &ktcp_type, domain, info, &ktcp_limits,
@@ -228,7 +218,7 @@ int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 fini_soft:
 	kofi_soft_ep_fini(&ep->soft);
 destroy_answers:
-	kofi_bufpool_destroy(&ep->answers);
+	kofi_bufpool_destroy(&ep->conn.answers);
 free_ep:
 	kfree(ep);
 	return ret;

@@ -6,7 +6,7 @@
  * socket, by a post, or by what a message waits for: a receive, a completion, an answer that
  * has been sent.  And by time (alive.c).  After KTCP_BUDGET messages it lets others run.
  *
- * A client that may sleep sends within its call (ktcp_send_now()).  It takes ktcp_ep.run only
+ * A client that may sleep sends within its call (ktcp_send_now()).  It takes ktcp_conn.run only
  * if nobody has it, so a call waits for nobody, and may be made while memory is reclaimed.
  * It does no more than that: what it finds wrong is the worker's to see.
  */
@@ -17,29 +17,61 @@
 
 #define KTCP_BUDGET	64
 
+static void ktcp_answers_refilled(struct kofi_bufpool *pool)
+{
+	ktcp_kick(container_of(pool, struct ktcp_conn, answers));
+}
+
+/**
+ * ktcp_conn_init() - Set a new connection up
+ * @conn: the connection, zeroed
+ * @soft: the endpoint that has it
+ * @work: its worker
+ * @posted: operations that it is to send
+ * @answers: reads of the peer's that may be answered at a time
+ *
+ * Context: may sleep.
+ * Return: 0, and kofi_bufpool_destroy() of its answers is due; -ENOMEM.
+ */
+int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct work_struct *work,
+		   struct list_head *posted, u32 answers)
+{
+	conn->soft = soft;
+	conn->work = work;
+	conn->cpu = WORK_CPU_UNBOUND;
+	conn->posted = posted;
+	mutex_init(&conn->run);
+	init_llist_head(&conn->zc_done);
+	ktcp_tx_init(&conn->tx);
+	ktcp_rx_init(&conn->rx);
+	ktcp_alive_init(&conn->alive);
+	return kofi_bufpool_init(&conn->answers, sizeof(struct ktcp_answer), answers,
+				 ktcp_answers_refilled);
+}
+
 /* What frees memory may wait for what is sent */
-static int ktcp_send_noreclaim(struct ktcp_ep *ep, int *budget)
+static int ktcp_send_noreclaim(struct ktcp_conn *conn, int *budget)
 {
 	unsigned int noreclaim = memalloc_noreclaim_save();
-	int ret = ktcp_send(ep, budget);
+	int ret = ktcp_send(conn, budget);
 
 	memalloc_noreclaim_restore(noreclaim);
 	return ret;
 }
 
 /* -EAGAIN: nothing to do now; 0: there is more; another negative errno: the end */
-static int ktcp_transfer(struct ktcp_ep *ep)
+static int ktcp_transfer(struct ktcp_conn *conn)
 {
 	int budget = KTCP_BUDGET, received, sent;
 
-	lockdep_assert_held(&ep->run);
-	if (ep->failed)
-		return ep->failed;
+	lockdep_assert_held(&conn->run);
+	if (conn->failed)
+		return conn->failed;
 	do {
-		received = ktcp_recv(ep, &budget);
+		received = ktcp_recv(conn, &budget);
 		if (received && received != -EAGAIN)
 			return received;
-		sent = ktcp_send_noreclaim(ep, &budget);
+		sent = ktcp_send_noreclaim(conn, &budget);
 		if (sent && sent != -EAGAIN)
 			return sent;
 		if (received && sent)
@@ -48,19 +80,19 @@ static int ktcp_transfer(struct ktcp_ep *ep)
 	if (budget <= 0)
 		return 0;
 	/* It waits for a receive, and does not see the end of the stream behind the message */
-	if (ktcp_recv_waits(ep) &&
-	    READ_ONCE(ep->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
+	if (ktcp_recv_waits(conn) &&
+	    READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
 		return -ESHUTDOWN;
-	return ktcp_alive_check(ep) ? : -EAGAIN;
+	return ktcp_alive_check(conn) ? : -EAGAIN;
 }
 
 static int ktcp_run(struct ktcp_ep *ep)
 {
 	int ret;
 
-	switch (ep->phase) {
+	switch (ep->conn.phase) {
 	case KTCP_DIALLING:
-		ret = ktcp_dial(ep);
+		ret = ktcp_dial(&ep->conn);
 		if (ret)
 			return ret;
 		fallthrough;
@@ -70,9 +102,9 @@ static int ktcp_run(struct ktcp_ep *ep)
 			return ret;
 		fallthrough;
 	case KTCP_OPEN:
-		mutex_lock(&ep->run);
-		ret = ktcp_transfer(ep);
-		mutex_unlock(&ep->run);
+		mutex_lock(&ep->conn.run);
+		ret = ktcp_transfer(&ep->conn);
+		mutex_unlock(&ep->conn.run);
 		return ret;
 	default:
 		return -EAGAIN;
@@ -87,46 +119,47 @@ static int ktcp_run(struct ktcp_ep *ep)
  */
 void ktcp_send_now(struct kofi_soft_ep *soft)
 {
-	struct ktcp_ep *ep = to_ktcp_soft(soft);
+	struct ktcp_conn *conn = &to_ktcp_soft(soft)->conn;
 	int budget = KTCP_BUDGET, ret = 0;
 
 	might_sleep();
-	if (!mutex_trylock(&ep->run)) {
+	if (!mutex_trylock(&conn->run)) {
 		/* Whoever has it may have looked for posted operations for the last time */
-		ktcp_kick(ep);
+		ktcp_kick(conn);
 		return;
 	}
-	if (ep->phase == KTCP_OPEN && !ep->failed) {
-		ret = ktcp_send_noreclaim(ep, &budget);
+	if (conn->phase == KTCP_OPEN && !conn->failed) {
+		ret = ktcp_send_noreclaim(conn, &budget);
 		if (ret == -EAGAIN)
-			ret = ktcp_alive_check(ep) ? : -EAGAIN;
+			ret = ktcp_alive_check(conn) ? : -EAGAIN;
 		if (ret != -EAGAIN)
-			ep->failed = ret;
+			conn->failed = ret;
 	}
-	mutex_unlock(&ep->run);
+	mutex_unlock(&conn->run);
 	if (ret != -EAGAIN)
-		ktcp_kick(ep);
+		ktcp_kick(conn);
 }
 
 /* Gives back whatever the connection has */
 static void ktcp_finish(struct ktcp_ep *ep)
 {
+	struct ktcp_conn *conn = &ep->conn;
 	struct socket *sock;
 	struct kofi_soft_op *op;
 
-	mutex_lock(&ep->run);
+	mutex_lock(&conn->run);
 	/* What the peer has acknowledged has ended well */
-	ktcp_zc_reap(ep);
-	ep->phase = KTCP_OVER;
-	mutex_unlock(&ep->run);
+	ktcp_zc_reap(conn);
+	conn->phase = KTCP_OVER;
+	mutex_unlock(&conn->run);
 	/* From now on nobody else uses the socket, and what is sent and received on it */
 	mutex_lock(&ktcp_cm_lock);
-	sock = ktcp_sock_detach(&ep->sk);
+	sock = ktcp_sock_detach(&conn->sk);
 	mutex_unlock(&ktcp_cm_lock);
-	ktcp_alive_stop(&ep->alive);
-	ktcp_rx_abort(ep);
-	ktcp_tx_abort(ep);
-	while ((op = ktcp_next_posted(ep, false)))
+	ktcp_alive_stop(&conn->alive);
+	ktcp_rx_abort(conn);
+	ktcp_tx_abort(conn);
+	while ((op = ktcp_next_posted(conn, false)))
 		kofi_soft_op_done(op, ECANCELED);
 	if (!ep->soft.kep.shared)
 		kofi_srx_flush(&ep->soft.own_srx, ECANCELED);
@@ -139,23 +172,24 @@ static void ktcp_finish(struct ktcp_ep *ep)
 void ktcp_work(struct work_struct *work)
 {
 	struct ktcp_ep *ep = container_of(work, struct ktcp_ep, soft.work);
+	struct ktcp_conn *conn = &ep->conn;
 	int ret = -EAGAIN;
 
 	if (!READ_ONCE(ep->soft.over))
 		ret = ktcp_run(ep);
 	if (!ret) {
-		ktcp_kick(ep);
+		ktcp_kick(conn);
 	} else if (ret != -EAGAIN) {
 		mutex_lock(&ktcp_cm_lock);
 		ktcp_ep_end(ep, -ret, NULL, 0);
 		mutex_unlock(&ktcp_cm_lock);
 	}
-	if (READ_ONCE(ep->soft.over) && ep->phase != KTCP_OVER)
+	if (READ_ONCE(ep->soft.over) && conn->phase != KTCP_OVER)
 		ktcp_finish(ep);
-	if (ep->phase != KTCP_OVER)
+	if (conn->phase != KTCP_OVER)
 		return;
 	/* What TCP and the device have let go of since */
-	mutex_lock(&ep->run);
-	ktcp_zc_reap(ep);
-	mutex_unlock(&ep->run);
+	mutex_lock(&conn->run);
+	ktcp_zc_reap(conn);
+	mutex_unlock(&conn->run);
 }

@@ -23,7 +23,7 @@ static bool ktcp_addr_has_gone(struct net *net, const struct sockaddr_storage *a
 static bool ktcp_ep_has_gone(struct kofi_soft_ep *soft)
 {
 	struct sockaddr_storage name = to_ktcp_soft(soft)->src;
-	struct socket *sock = to_ktcp_soft(soft)->sk.sock;
+	struct socket *sock = to_ktcp_soft(soft)->conn.sk.sock;
 
 	lockdep_assert_held(&ktcp_cm_lock);
 	if (sock && ktcp_sock_name(sock, false, &name))

@@ -1,33 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Listeners, and connections until an endpoint has them.
+ * Passive endpoints, and requests from the time they are there until an endpoint has them.
  *
- *	accepted	the worker of the listener has taken the connection; it reads until the
- *			request is there, for KTCP_GREETING_MS at most
+ *	accepted	the listener reads the request (listen.c)
  *	asked		the request is in the registry (kofi/connreq.h), and the client hears
  *			FI_CONNREQ
  *	adopted		fi_endpoint() has taken it (ktcp_req_adopt()), and fi_accept() answers
  *	refused		fi_reject(), the close of the listener, or a mistake of the peer's
  *
- * A listener reads from KTCP_GREETINGS connections at a time, so peers that connect and say
- * nothing cost that much memory and no more; others wait in the backlog of the socket.  So do
- * those for which there is no memory, and the listener tries again a moment later: the socket
- * does not report once more what waits in its backlog.  As many requests may be unread as the
- * event queue has room for; the next ones are refused.  Until the client accepts, the socket
- * of each takes KTCP_EARLY_BUF bytes, and what comes in one piece beyond that; debugfs.c shows
- * all of it.
+ * As many requests may be unread as the event queue has room for; the next ones are refused.
+ * Until the client accepts, the socket of each takes KTCP_EARLY_BUF bytes, and what comes in
+ * one piece beyond that; debugfs.c shows all of it.
  *
  * All of this happens under ktcp_cm_lock.
  */
-#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
 #include <kofi/compat.h>
 #include "tcp.h"
-
-#define KTCP_ACCEPT_AGAIN	(HZ / 10)
 
 static struct kofi_connreqs ktcp_reqs = KOFI_CONNREQS_INIT(ktcp_reqs);
 
@@ -57,13 +49,6 @@ static int ktcp_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, data, len);
 	ktcp_req_free(req);
 	return ret ? -ECONNABORTED : 0;
-}
-
-static void ktcp_greeting_drop(struct ktcp_pep *pep, struct ktcp_req *req)
-{
-	lockdep_assert_held(&ktcp_cm_lock);
-	list_del(&req->entry);
-	pep->nr_greetings--;
 }
 
 /* What the accepting endpoint is opened with: as the listener, with both addresses */
@@ -114,133 +99,47 @@ cancel:
 	return ret;
 }
 
-/* Reads what has come of a request */
-static void ktcp_greet(struct ktcp_pep *pep, struct ktcp_req *req)
+static void ktcp_pep_asked(struct ktcp_listener *listener, struct ktcp_req *req)
 {
-	int type = ktcp_cm_recv(req->sk.sock, &req->msg);
+	struct ktcp_pep *pep = container_of(listener, struct ktcp_pep, listener);
 
-	lockdep_assert_held(&ktcp_cm_lock);
-	if (type == -EAGAIN && time_before(jiffies, req->deadline))
-		return;
-	ktcp_greeting_drop(pep, req);
-	if (ktcp_cm_is_foul(type, TCP_WIRE_CONNREQ, TCP_WIRE_CONNREQ))
-		ktcp_violated(&pep->soft.kpep.pep.fid, req->sk.sock, KTCP_BAD_REQUEST);
-	if (type != TCP_WIRE_CONNREQ) {
-		ktcp_req_free(req);
-		return;
-	}
 	/* Nobody reads it any more until an endpoint has it */
 	ktcp_sock_mute(&req->sk);
 	if (ktcp_req_post(pep, req))
 		ktcp_req_refuse(&req->req, ECONNREFUSED, NULL, 0);
 }
 
-/* Takes one connection; 0; -EAGAIN: there is none, or no room for it; another negative errno */
-static int ktcp_accept_one(struct ktcp_pep *pep)
-{
-	struct ktcp_req *req;
-	struct socket *sock;
-	int ret;
-
-	lockdep_assert_held(&ktcp_cm_lock);
-	if (pep->nr_greetings == KTCP_GREETINGS)
-		return -EAGAIN;
-	ret = kernel_accept(pep->sk.sock, &sock, O_NONBLOCK);
-	if (ret)
-		return ret;
-	req = kzalloc(sizeof(*req), GFP_KERNEL);
-	if (!req) {
-		sock_release(sock);
-		return -ENOMEM;
-	}
-	/* It has inherited the listener's */
-	sock->sk->sk_data_ready = pep->sk.data_ready;
-	ktcp_sock_setup(sock, pep->soft.kpep.info->tx_attr->tclass);
-	req->net = pep->soft.fabric->net;
-	req->deadline = jiffies + msecs_to_jiffies(KTCP_GREETING_MS);
-	list_add_tail(&req->entry, &pep->greetings);
-	pep->nr_greetings++;
-	ktcp_sock_attach(&req->sk, sock, &pep->work, WORK_CPU_UNBOUND);
-	ktcp_sock_limit(&req->sk);
-	return 0;
-}
-
-static void ktcp_pep_work(struct work_struct *work)
-{
-	struct ktcp_pep *pep = container_of(work, struct ktcp_pep, work);
-	struct ktcp_req *req, *next;
-	int ret;
-
-	mutex_lock(&ktcp_cm_lock);
-	if (!pep->soft.kpep.listening)
-		goto unlock;
-	do {
-		list_for_each_entry_safe(req, next, &pep->greetings, entry)
-			ktcp_greet(pep, req);
-		ret = ktcp_accept_one(pep);
-	} while (!ret);
-	req = list_first_entry_or_null(&pep->greetings, struct ktcp_req, entry);
-	if (ret != -EAGAIN)
-		mod_delayed_work(ktcp_type.wq, &pep->late, KTCP_ACCEPT_AGAIN);
-	else if (req)
-		mod_delayed_work(ktcp_type.wq, &pep->late,
-				 max_t(long, 1, req->deadline - jiffies));
-unlock:
-	mutex_unlock(&ktcp_cm_lock);
-}
-
-static void ktcp_pep_late(struct work_struct *work)
-{
-	struct ktcp_pep *pep = container_of(to_delayed_work(work),
-					    struct ktcp_pep, late);
-
-	queue_work(ktcp_type.wq, &pep->work);
-}
-
 static int ktcp_pep_claim(struct kofi_pep *kpep, const struct sockaddr_storage *addr)
 {
 	static const struct sockaddr_storage any = { .ss_family = AF_INET };
-	struct ktcp_pep *pep = to_ktcp_pep(kpep);
 	struct sockaddr_storage at = addr->ss_family ? *addr : any;
-	struct socket *sock;
+	struct ktcp_pep *pep = to_ktcp_pep(kpep);
 	int ret;
 
 	lockdep_assert_held(&ktcp_cm_lock);
 	if (!pep->soft.fabric->net)
 		return -ENODEV;
-	ret = ktcp_sock_new(pep->soft.fabric->net, at.ss_family, &sock);
-	if (ret)
-		return ret;
-	sock_set_reuseaddr(sock->sk);
-	ret = kernel_bind(sock, (struct sockaddr_unsized *)&at,
-			  kofi_addr_len(&at));
+	ret = ktcp_listener_bind(&pep->listener, pep->soft.fabric->net, &at);
 	if (!ret)
-		ret = ktcp_sock_name(sock, false, &kpep->addr);
-	if (ret) {
-		sock_release(sock);
-		return ret;
-	}
-	ktcp_sock_listen(&pep->sk, sock, &pep->work);
-	return 0;
+		kpep->addr = at;
+	return ret;
 }
 
 static int ktcp_pep_listen(struct kofi_pep *kpep)
 {
-	return kernel_listen(to_ktcp_pep(kpep)->sk.sock,
-			     kpep->backlog ? : KTCP_BACKLOG);
+	struct ktcp_listener *listener = &to_ktcp_pep(kpep)->listener;
+	int ret;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	ret = kernel_listen(listener->sk.sock, kpep->backlog ? : KTCP_BACKLOG);
+	if (!ret)
+		ktcp_listener_open(listener);
+	return ret;
 }
 
 static void ktcp_pep_stop(struct kofi_pep *kpep)
 {
-	struct ktcp_pep *pep = to_ktcp_pep(kpep);
-	struct ktcp_req *req, *next;
-
-	lockdep_assert_held(&ktcp_cm_lock);
-	ktcp_sock_close(&pep->sk);
-	list_for_each_entry_safe(req, next, &pep->greetings, entry) {
-		ktcp_greeting_drop(pep, req);
-		ktcp_req_free(req);
-	}
+	ktcp_listener_close(&to_ktcp_pep(kpep)->listener);
 }
 
 static void ktcp_pep_free(struct kofi_pep *kpep)
@@ -248,10 +147,7 @@ static void ktcp_pep_free(struct kofi_pep *kpep)
 	struct ktcp_pep *pep = to_ktcp_pep(kpep);
 
 	kofi_soft_pep_fini(&pep->soft);
-	/* Either may queue the other once more */
-	cancel_work_sync(&pep->work);
-	cancel_delayed_work_sync(&pep->late);
-	cancel_work_sync(&pep->work);
+	ktcp_listener_fini(&pep->listener);
 	kfree(pep);
 }
 
@@ -278,9 +174,8 @@ int ktcp_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 	pep = kzalloc(sizeof(*pep), GFP_KERNEL);
 	if (!pep)
 		return -ENOMEM;
-	INIT_WORK(&pep->work, ktcp_pep_work);
-	INIT_DELAYED_WORK(&pep->late, ktcp_pep_late);
-	INIT_LIST_HEAD(&pep->greetings);
+	ktcp_listener_init(&pep->listener, &pep->soft.kpep.pep.fid, info->tx_attr->tclass,
+			   ktcp_pep_asked);
 	ret = kofi_soft_pep_init(&pep->soft, fabric, &ktcp_pep_type, info,
 				 context);
 	if (ret) {
@@ -310,7 +205,7 @@ void ktcp_show_listener(struct seq_file *file, struct kofi_soft_pep *soft)
 	lockdep_assert_held(&ktcp_cm_lock);
 	if (!soft->kpep.listening)
 		return;
-	list_for_each_entry(req, &pep->greetings, entry)
+	list_for_each_entry(req, &pep->listener.greetings, entry)
 		bytes += sk_rmem_alloc_get(req->sk.sock->sk);
 	/* Requests come and go under the mutex only */
 	xa_for_each(&ktcp_reqs.requests, id, kreq) {
@@ -320,9 +215,9 @@ void ktcp_show_listener(struct seq_file *file, struct kofi_soft_pep *soft)
 		bytes += sk_rmem_alloc_get(to_ktcp_req(kreq)->sk.sock->sk);
 	}
 	seq_printf(file, "%pISpc greetings %u/%u requests %u/%zu rx %ld/%ld\n",
-		   &soft->kpep.addr, pep->nr_greetings, KTCP_GREETINGS, requests,
+		   &soft->kpep.addr, pep->listener.nr_greetings, KTCP_GREETINGS, requests,
 		   soft->kpep.eq->size, bytes,
-		   (long)(pep->nr_greetings + requests) * KTCP_EARLY_BUF);
+		   (long)(pep->listener.nr_greetings + requests) * KTCP_EARLY_BUF);
 }
 
 static int ktcp_req_is_near(const struct kofi_connreq *req, const void *net)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The receiving half of a connection, run by the endpoint's worker with ktcp_ep.run held.
+ * The receiving half of a connection, run by the endpoint's worker with ktcp_conn.run held.
  *
  * A header comes first (KTCP_RX_HEADER).  When it is there (KTCP_RX_START) it may have to
  * wait for what only this side can give: a receive, a completion for remote CQ data, a place
@@ -21,36 +21,36 @@ void ktcp_rx_init(struct ktcp_rx *rx)
 	rx->state = KTCP_RX_HEADER;
 }
 
-static int ktcp_rx_header(struct ktcp_ep *ep)
+static int ktcp_rx_header(struct ktcp_conn *conn)
 {
-	struct ktcp_rx *rx = &ep->rx;
+	struct ktcp_rx *rx = &conn->rx;
 	int need, ret;
 
 	for (;;) {
 		need = ktcp_hdr_parse(&rx->hdr, rx->buf, rx->have,
-				      ep->net_order);
+				      conn->net_order);
 		if (need <= 0)
 			break;
-		ret = ktcp_sock_recv(ep->sk.sock, rx->buf + rx->have,
+		ret = ktcp_sock_recv(conn->sk.sock, rx->buf + rx->have,
 				     need - rx->have);
 		if (ret < 0)
 			return ret;
 		rx->have += ret;
 	}
 	if (need)
-		return ktcp_ep_violated(ep, KTCP_BAD_HEADER);
+		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	rx->state = KTCP_RX_START;
 	return 0;
 }
 
 /* The message has been dealt with; it is acknowledged if the peer wants that */
-static void ktcp_rx_next(struct ktcp_ep *ep)
+static void ktcp_rx_next(struct ktcp_conn *conn)
 {
-	struct ktcp_rx *rx = &ep->rx;
+	struct ktcp_rx *rx = &conn->rx;
 
 	if (rx->hdr.op != TCP_WIRE_READ_REQ && rx->hdr.op != TCP_WIRE_READ_RSP &&
 	    !rx->hdr.ack && rx->hdr.flags & TCP_WIRE_ACK_WANTED)
-		ep->tx.acks++;
+		conn->tx.acks++;
 	rx->have = 0;
 	rx->state = KTCP_RX_HEADER;
 }
@@ -65,24 +65,24 @@ static struct kofi_soft_op *ktcp_rx_op(struct list_head *ops)
 	return op;
 }
 
-static int ktcp_start_ack(struct ktcp_ep *ep)
+static int ktcp_start_ack(struct ktcp_conn *conn)
 {
-	struct kofi_soft_op *op = ktcp_rx_op(&ep->tx.acked);
+	struct kofi_soft_op *op = ktcp_rx_op(&conn->tx.acked);
 
 	if (!op)
-		return ktcp_ep_violated(ep, KTCP_BAD_ACK);
+		return ktcp_conn_violated(conn, KTCP_BAD_ACK);
 	ktcp_op_put(op, 0);
-	ktcp_rx_next(ep);
+	ktcp_rx_next(conn);
 	return 0;
 }
 
 /* One with a tag that no receive has waits in the stream, with all that is behind it */
-static int ktcp_start_msg(struct ktcp_ep *ep)
+static int ktcp_start_msg(struct ktcp_conn *conn)
 {
-	struct ktcp_rx *rx = &ep->rx;
+	struct ktcp_rx *rx = &conn->rx;
 	bool tagged = rx->hdr.op == TCP_WIRE_TAGGED;
 	const struct kofi_srx_arrival what = {
-		.ep		= &ep->soft.kep,
+		.ep		= &conn->soft->kep,
 		.flags		= (tagged ? FI_TAGGED : FI_MSG) |
 				  (rx->hdr.flags & TCP_WIRE_CQ_DATA ?
 				   FI_REMOTE_CQ_DATA : 0),
@@ -94,82 +94,82 @@ static int ktcp_start_msg(struct ktcp_ep *ep)
 	};
 	int ret;
 
-	if (tagged && !ep->soft.kep.shared)
-		return ktcp_ep_violated(ep, KTCP_BAD_TAGGED);
-	ret = kofi_srx_arrive(ep->soft.srx, &what, NULL, &rx->rx);
+	if (tagged && !conn->soft->kep.shared)
+		return ktcp_conn_violated(conn, KTCP_BAD_TAGGED);
+	ret = kofi_srx_arrive(conn->soft->srx, &what, NULL, &rx->rx);
 	if (!ret)
 		rx->state = KTCP_RX_MSG;
 	return ret;
 }
 
-static int ktcp_start_write(struct ktcp_ep *ep)
+static int ktcp_start_write(struct ktcp_conn *conn)
 {
-	struct ktcp_rx *rx = &ep->rx;
+	struct ktcp_rx *rx = &conn->rx;
 	int ret;
 
 	if (rx->hdr.flags & TCP_WIRE_CQ_DATA && !rx->event) {
-		rx->event = kofi_soft_event_get(&ep->soft);
+		rx->event = kofi_soft_event_get(conn->soft);
 		if (!rx->event)
 			return -EAGAIN;
 	}
-	ret = kofi_rma_get(&rx->rma, &ep->soft.domain->mrs.map, &ep->soft.kep.ep,
+	ret = kofi_rma_get(&rx->rma, &conn->soft->domain->mrs.map, &conn->soft->kep.ep,
 			   rx->hdr.rma, rx->hdr.count, FI_REMOTE_WRITE);
 	if (ret)
-		return ktcp_ep_violated(ep, KTCP_BAD_ACCESS);
+		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
 	rx->state = KTCP_RX_WRITE;
 	return 0;
 }
 
-static int ktcp_start_read(struct ktcp_ep *ep)
+static int ktcp_start_read(struct ktcp_conn *conn)
 {
-	struct ktcp_rx *rx = &ep->rx;
-	struct ktcp_answer *answer = kofi_bufpool_get(&ep->answers);
+	struct ktcp_rx *rx = &conn->rx;
+	struct ktcp_answer *answer = kofi_bufpool_get(&conn->answers);
 	int ret;
 
 	if (!answer)
 		return -EAGAIN;
-	ret = kofi_rma_get(&answer->rma, &ep->soft.domain->mrs.map, &ep->soft.kep.ep,
+	ret = kofi_rma_get(&answer->rma, &conn->soft->domain->mrs.map, &conn->soft->kep.ep,
 			   rx->hdr.rma, rx->hdr.count, FI_REMOTE_READ);
 	if (ret) {
-		kofi_bufpool_put(&ep->answers, answer);
-		return ktcp_ep_violated(ep, KTCP_BAD_ACCESS);
+		kofi_bufpool_put(&conn->answers, answer);
+		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
 	}
-	list_add_tail(&answer->entry, &ep->tx.answers);
-	ktcp_rx_next(ep);
+	list_add_tail(&answer->entry, &conn->tx.answers);
+	ktcp_rx_next(conn);
 	return 0;
 }
 
-static int ktcp_start_answer(struct ktcp_ep *ep)
+static int ktcp_start_answer(struct ktcp_conn *conn)
 {
-	struct ktcp_rx *rx = &ep->rx;
-	struct kofi_soft_op *op = list_first_entry_or_null(&ep->tx.reads,
+	struct ktcp_rx *rx = &conn->rx;
+	struct kofi_soft_op *op = list_first_entry_or_null(&conn->tx.reads,
 						      struct kofi_soft_op, entry);
 
 	if (!op || op->kept.len != rx->hdr.len)
-		return ktcp_ep_violated(ep, KTCP_BAD_ANSWER);
+		return ktcp_conn_violated(conn, KTCP_BAD_ANSWER);
 	rx->state = KTCP_RX_READ;
 	return 0;
 }
 
-static int ktcp_rx_start(struct ktcp_ep *ep)
+static int ktcp_rx_start(struct ktcp_conn *conn)
 {
-	struct ktcp_rx *rx = &ep->rx;
+	struct ktcp_rx *rx = &conn->rx;
 
 	rx->done = 0;
 	iov_iter_kvec(&rx->iter, ITER_DEST, NULL, 0, 0);
 	switch (rx->hdr.op) {
 	case TCP_WIRE_MSG:
-		return rx->hdr.ack ? ktcp_start_ack(ep) : ktcp_start_msg(ep);
+		return rx->hdr.ack ? ktcp_start_ack(conn) : ktcp_start_msg(conn);
 	case TCP_WIRE_TAGGED:
-		return ktcp_start_msg(ep);
+		return ktcp_start_msg(conn);
 	case TCP_WIRE_WRITE:
-		return ktcp_start_write(ep);
+		return ktcp_start_write(conn);
 	case TCP_WIRE_READ_REQ:
-		return ktcp_start_read(ep);
+		return ktcp_start_read(conn);
 	case TCP_WIRE_READ_RSP:
-		return ktcp_start_answer(ep);
+		return ktcp_start_answer(conn);
 	default:
-		return ktcp_ep_violated(ep, KTCP_BAD_HEADER);
+		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	}
 }
 
@@ -180,9 +180,9 @@ static size_t ktcp_rx_want(const struct ktcp_rx *rx)
 }
 
 /* The next part of the target */
-static void ktcp_rx_part(struct ktcp_ep *ep)
+static void ktcp_rx_part(struct ktcp_conn *conn)
 {
-	struct ktcp_rx *rx = &ep->rx;
+	struct ktcp_rx *rx = &conn->rx;
 
 	switch (rx->state) {
 	case KTCP_RX_MSG:
@@ -192,7 +192,7 @@ static void ktcp_rx_part(struct ktcp_ep *ep)
 		kofi_rma_iter(&rx->rma, ITER_DEST, rx->done, SIZE_MAX, &rx->iter);
 		break;
 	case KTCP_RX_READ:
-		kofi_kept_next(&list_first_entry(&ep->tx.reads, struct kofi_soft_op,
+		kofi_kept_next(&list_first_entry(&conn->tx.reads, struct kofi_soft_op,
 						 entry)->kept, ITER_DEST,
 			       &rx->iter);
 		break;
@@ -204,9 +204,9 @@ static void ktcp_rx_part(struct ktcp_ep *ep)
 }
 
 /* All of the payload is where it belongs */
-static void ktcp_rx_placed(struct ktcp_ep *ep)
+static void ktcp_rx_placed(struct ktcp_conn *conn)
 {
-	struct ktcp_rx *rx = &ep->rx;
+	struct ktcp_rx *rx = &conn->rx;
 
 	switch (rx->state) {
 	case KTCP_RX_MSG:
@@ -217,69 +217,69 @@ static void ktcp_rx_placed(struct ktcp_ep *ep)
 		}
 		fallthrough;
 	case KTCP_RX_DROP:
-		ktcp_rx_next(ep);
+		ktcp_rx_next(conn);
 		kofi_rx_complete(rx->rx);
 		break;
 	case KTCP_RX_WRITE:
-		ktcp_rx_next(ep);
+		ktcp_rx_next(conn);
 		kofi_rma_done(&rx->rma, 0);
-		kofi_ep_count(&ep->soft.kep, FI_REMOTE_WRITE, 0, rx->hdr.len);
+		kofi_ep_count(&conn->soft->kep, FI_REMOTE_WRITE, 0, rx->hdr.len);
 		if (rx->event)
-			kofi_soft_event_report(rx->event, &ep->soft, rx->hdr.len,
+			kofi_soft_event_report(rx->event, conn->soft, rx->hdr.len,
 					       rx->hdr.data, FI_ADDR_NOTAVAIL);
 		rx->event = NULL;
 		break;
 	default:
-		ktcp_rx_next(ep);
-		ktcp_op_put(ktcp_rx_op(&ep->tx.reads), 0);
+		ktcp_rx_next(conn);
+		ktcp_op_put(ktcp_rx_op(&conn->tx.reads), 0);
 		break;
 	}
 }
 
-static int ktcp_rx_payload(struct ktcp_ep *ep)
+static int ktcp_rx_payload(struct ktcp_conn *conn)
 {
-	struct ktcp_rx *rx = &ep->rx;
+	struct ktcp_rx *rx = &conn->rx;
 	struct msghdr msg;
 	int ret;
 
 	while (rx->done < ktcp_rx_want(rx)) {
 		if (!iov_iter_count(&rx->iter))
-			ktcp_rx_part(ep);
+			ktcp_rx_part(conn);
 		msg = (struct msghdr) { .msg_iter = rx->iter };
-		ret = sock_recvmsg(ep->sk.sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ret = sock_recvmsg(conn->sk.sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (ret <= 0)
 			return ret ? : -ESHUTDOWN;
 		iov_iter_advance(&rx->iter, ret);
 		rx->done += ret;
 	}
-	ktcp_rx_placed(ep);
+	ktcp_rx_placed(conn);
 	return 0;
 }
 
 /**
  * ktcp_recv() - Receive what has arrived
- * @ep: an endpoint in KTCP_OPEN, with ktcp_ep.run held
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
  * @budget: steps that may be made; counted down
  *
  * Context: may sleep, but does not wait for the peer.
  * Return: 0: the budget is used up; -EAGAIN: there is nothing, or it has to wait; another
  * negative errno: the connection is over.
  */
-int ktcp_recv(struct ktcp_ep *ep, int *budget)
+int ktcp_recv(struct ktcp_conn *conn, int *budget)
 {
 	int ret;
 
-	lockdep_assert_held(&ep->run);
+	lockdep_assert_held(&conn->run);
 	while (*budget > 0) {
-		switch (ep->rx.state) {
+		switch (conn->rx.state) {
 		case KTCP_RX_HEADER:
-			ret = ktcp_rx_header(ep);
+			ret = ktcp_rx_header(conn);
 			break;
 		case KTCP_RX_START:
-			ret = ktcp_rx_start(ep);
+			ret = ktcp_rx_start(conn);
 			break;
 		default:
-			ret = ktcp_rx_payload(ep);
+			ret = ktcp_rx_payload(conn);
 			break;
 		}
 		if (ret)
@@ -291,25 +291,25 @@ int ktcp_recv(struct ktcp_ep *ep, int *budget)
 
 /**
  * ktcp_recv_waits() - Does a message wait for something of this side's?
- * @ep: an endpoint in KTCP_OPEN, with ktcp_ep.run held
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
  *
  * Context: any.
  * Return: whether it does.
  */
-bool ktcp_recv_waits(const struct ktcp_ep *ep)
+bool ktcp_recv_waits(const struct ktcp_conn *conn)
 {
-	return ep->rx.state == KTCP_RX_START;
+	return conn->rx.state == KTCP_RX_START;
 }
 
 /**
  * ktcp_rx_abort() - Give back what the receiving half has
- * @ep: an endpoint whose connection is over, by its worker
+ * @conn: a connection that is over, by its worker
  *
  * Context: may sleep.
  */
-void ktcp_rx_abort(struct ktcp_ep *ep)
+void ktcp_rx_abort(struct ktcp_conn *conn)
 {
-	struct ktcp_rx *rx = &ep->rx;
+	struct ktcp_rx *rx = &conn->rx;
 
 	switch (rx->state) {
 	case KTCP_RX_MSG:
@@ -324,7 +324,7 @@ void ktcp_rx_abort(struct ktcp_ep *ep)
 		break;
 	}
 	if (rx->event)
-		kofi_soft_event_put(&ep->soft, rx->event);
+		kofi_soft_event_put(conn->soft, rx->event);
 	rx->event = NULL;
 	rx->state = KTCP_RX_HEADER;
 }

@@ -5,9 +5,11 @@
  * Fabrics, domains, operations until the worker has them, and what endpoints of such
  * providers have in common, from the open to the close, are kofi/soft.h's.
  *
- *	ktcp_pep	a listener, and connections that have not asked yet (pep.c)
+ *	ktcp_listener	a socket that listens, and connections that have not asked yet (listen.c)
+ *	ktcp_pep	a passive endpoint (pep.c)
  *	ktcp_req	a connection request (pep.c)
- *	ktcp_ep		an endpoint: its life (ep.c) and its connection (cm.c)
+ *	ktcp_ep		an endpoint: its life (ep.c) and how it connects (cm.c)
+ *	ktcp_conn	a connection: what is sent and received
  *	ktcp_op		an operation (tx.c), and its pages while TCP has them (zerocopy.c)
  *	ktcp_sock	a socket whose events wake a worker (sock.c)
  *
@@ -18,7 +20,7 @@
  * runs on one processor, the endpoint's.
  *
  * A client that posts in process context only (FI_OPT_MAY_SLEEP) sends within its call
- * (ktcp_send_now()), unless somebody is at it: then the worker does.  ktcp_ep.run says who is
+ * (ktcp_send_now()), unless somebody is at it: then the worker does.  ktcp_conn.run says who is
  * at it: the state of a message that is half sent or half received has one user at a time.
  *
  * The end of a connection has one place, too: whoever wants it says so (ktcp_ep_end()) and
@@ -28,12 +30,12 @@
  * Locks, from the outside to the inside:
  *
  *	ktcp_cm_lock	mutex: states of connections, listeners, requests
- *	ktcp_ep.run	mutex: what is sent and received; a post only tries to take it
+ *	ktcp_conn.run	mutex: what is sent and received; a post only tries to take it
  *	lock of a socket
  *	kofi_soft_ep.lock	the list of posted operations, and its end
  *	sk_callback_lock of a socket: which worker its events wake
  *
- * No lock but ktcp_ep.run is held while data are moved.  Completions are queued under it;
+ * No lock but ktcp_conn.run is held while data are moved.  Completions are queued under it;
  * their clients are called by others.
  */
 #ifndef _KOFI_TCP_H
@@ -119,7 +121,7 @@ struct ktcp_srx {
 	struct list_head	eps;
 };
 
-struct ktcp_ep;
+struct ktcp_conn;
 struct seq_file;
 
 /**
@@ -139,8 +141,8 @@ enum ktcp_tx_kind {
 /**
  * struct ktcp_zc - A message that is sent without a copy; see zerocopy.c
  * @ubuf: counts what points to its pages
- * @entry: in &ktcp_ep.zc_done, when nothing does
- * @ep: whose it is
+ * @entry: in &ktcp_conn.zc_done, when nothing does
+ * @conn: whose it is
  * @kind: KTCP_TX_ANSWER or KTCP_TX_OP
  * @sent: the socket has all of it
  * @end_seq: TCP's number of the byte behind its last page that was not copied
@@ -148,7 +150,7 @@ enum ktcp_tx_kind {
 struct ktcp_zc {
 	struct ubuf_info	ubuf;
 	struct llist_node	entry;
-	struct ktcp_ep		*ep;
+	struct ktcp_conn	*conn;
 	enum ktcp_tx_kind	kind;
 	bool			sent;
 	u32			end_seq;
@@ -181,7 +183,7 @@ struct ktcp_answer {
 };
 
 /**
- * struct ktcp_tx - The sending half of a connection; guarded by ktcp_ep.run
+ * struct ktcp_tx - The sending half of a connection; guarded by ktcp_conn.run
  * @kind: what is being sent
  * @op: the operation, of KTCP_TX_OP
  * @hdr: header of the message
@@ -233,7 +235,7 @@ enum ktcp_rx_state {
 };
 
 /**
- * struct ktcp_rx - The receiving half of a connection; guarded by ktcp_ep.run
+ * struct ktcp_rx - The receiving half of a connection; guarded by ktcp_conn.run
  * @state: see &enum ktcp_rx_state
  * @buf: header that comes piece by piece
  * @have: bytes of it that are there
@@ -257,7 +259,7 @@ struct ktcp_rx {
 };
 
 /**
- * struct ktcp_alive - Whether the peer is still there; guarded by ktcp_ep.run
+ * struct ktcp_alive - Whether the peer is still there; guarded by ktcp_conn.run
  * @look: has the worker look
  * @looking: something was on its way at the last look
  * @next: jiffies: when the next one is due
@@ -291,12 +293,13 @@ enum ktcp_phase {
 };
 
 /**
- * struct ktcp_ep - An endpoint
- * @soft: the common part; its worker sends and receives, and has @cm_msg for itself, once
- *	there is a socket
- * @of_srx: place in the list of its shared receive context
+ * struct ktcp_conn - A connection
+ * @soft: the endpoint whose operations it sends, and where its messages arrive
+ * @work: its worker, which sends and receives, and has @cm_msg for itself, once there is a
+ *	socket
+ * @cpu: where the worker runs, see &kofi_soft_ep.cpu
+ * @posted: struct kofi_soft_op that are to be sent; guarded by kofi_soft_ep.lock
  * @answers: struct ktcp_answer
- * @tclass: traffic class
  * @run: whoever sends or receives holds it
  * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
  * @failed: why sending has failed within a call, for the worker to see; 0: it has not
@@ -307,14 +310,13 @@ enum ktcp_phase {
  * @rx: the receiving half
  * @alive: whether the peer is still there
  * @cm_msg: the request's data, then the peer's answer
- * @req: request that it was opened with, until accepted; guarded by ktcp_cm_lock
- * @src: its address, as far as the client has said
  */
-struct ktcp_ep {
-	struct kofi_soft_ep	soft;
-	struct list_head	of_srx;
+struct ktcp_conn {
+	struct kofi_soft_ep	*soft;
+	struct work_struct	*work;
+	int			cpu;
+	struct list_head	*posted;
 	struct kofi_bufpool	answers;
-	u32			tclass;
 	struct mutex		run;		/* see above */
 	enum ktcp_phase		phase;
 	int			failed;
@@ -325,6 +327,22 @@ struct ktcp_ep {
 	struct ktcp_rx		rx;
 	struct ktcp_alive	alive;
 	struct ktcp_cm_msg	cm_msg;
+};
+
+/**
+ * struct ktcp_ep - An endpoint
+ * @soft: the common part; its worker is that of the connection
+ * @conn: its connection
+ * @of_srx: place in the list of its shared receive context
+ * @tclass: traffic class
+ * @req: request that it was opened with, until accepted; guarded by ktcp_cm_lock
+ * @src: its address, as far as the client has said
+ */
+struct ktcp_ep {
+	struct kofi_soft_ep	soft;
+	struct ktcp_conn	conn;
+	struct list_head	of_srx;
+	u32			tclass;
 	struct ktcp_req		*req;
 	struct sockaddr_storage	src;
 };
@@ -332,7 +350,7 @@ struct ktcp_ep {
 /**
  * struct ktcp_req - A connection, from accept() until an endpoint has it
  * @req: its place in the registry, once it has asked
- * @entry: in ktcp_pep.greetings until then
+ * @entry: in ktcp_listener.greetings until then
  * @sk: the socket
  * @msg: the request
  * @deadline: jiffies: when it must have asked
@@ -348,21 +366,39 @@ struct ktcp_req {
 };
 
 /**
- * struct ktcp_pep - A listener
- * @soft: the common part
- * @sk: the socket that listens
+ * struct ktcp_listener - A socket that listens; guarded by ktcp_cm_lock
+ * @fid: whose it is
+ * @asked: a request is there; the struct ktcp_req is the function's
+ * @tclass: traffic class of its connections
+ * @net: its namespace
+ * @open: connections are accepted
+ * @sk: the socket
  * @work: accepts, and reads requests
  * @late: queues @work when a greeting has taken too long
- * @greetings: struct ktcp_req that have not asked yet; guarded by ktcp_cm_lock
+ * @greetings: struct ktcp_req that have not asked yet
  * @nr_greetings: how many
  */
-struct ktcp_pep {
-	struct kofi_soft_pep	soft;
+struct ktcp_listener {
+	const struct fid	*fid;
+	void			(*asked)(struct ktcp_listener *listener, struct ktcp_req *req);
+	u32			tclass;
+	struct net		*net;
+	bool			open;
 	struct ktcp_sock	sk;
 	struct work_struct	work;
 	struct delayed_work	late;
 	struct list_head	greetings;
 	unsigned int		nr_greetings;
+};
+
+/**
+ * struct ktcp_pep - A passive endpoint
+ * @soft: the common part
+ * @listener: its listener
+ */
+struct ktcp_pep {
+	struct kofi_soft_pep	soft;
+	struct ktcp_listener	listener;
 };
 
 extern struct kofi_soft_type ktcp_type;
@@ -408,8 +444,17 @@ extern const struct fi_ops_cm ktcp_ep_cm_ops;
 void ktcp_ep_end(struct ktcp_ep *ep, int err, const void *data, size_t len);
 void ktcp_ep_stop(struct ktcp_ep *ep);
 void ktcp_connect_late(struct work_struct *work);
-int ktcp_dial(struct ktcp_ep *ep);
+int ktcp_dial(struct ktcp_conn *conn);
 int ktcp_answered(struct ktcp_ep *ep);
+
+/* listen.c */
+void ktcp_listener_init(struct ktcp_listener *listener, const struct fid *fid, u32 tclass,
+			void (*asked)(struct ktcp_listener *listener, struct ktcp_req *req));
+int ktcp_listener_bind(struct ktcp_listener *listener, struct net *net,
+		       struct sockaddr_storage *addr);
+void ktcp_listener_open(struct ktcp_listener *listener);
+void ktcp_listener_close(struct ktcp_listener *listener);
+void ktcp_listener_fini(struct ktcp_listener *listener);
 
 /* pep.c */
 int ktcp_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
@@ -426,13 +471,15 @@ void ktcp_debugfs_init(void);
 void ktcp_debugfs_exit(void);
 
 /* io.c */
+int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct work_struct *work,
+		   struct list_head *posted, u32 answers);
 void ktcp_work(struct work_struct *work);
 void ktcp_send_now(struct kofi_soft_ep *soft);
 
 /* alive.c */
 void ktcp_alive_setup(struct sock *sk);
 void ktcp_alive_init(struct ktcp_alive *alive);
-int ktcp_alive_check(struct ktcp_ep *ep);
+int ktcp_alive_check(struct ktcp_conn *conn);
 void ktcp_alive_stop(struct ktcp_alive *alive);
 
 /* netdev.c */
@@ -441,25 +488,25 @@ void ktcp_netdev_exit(void);
 
 /* tx.c */
 void ktcp_tx_init(struct ktcp_tx *tx);
-struct kofi_soft_op *ktcp_next_posted(struct ktcp_ep *ep, bool busy);
-int ktcp_send(struct ktcp_ep *ep, int *budget);
-void ktcp_tx_abort(struct ktcp_ep *ep);
+struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy);
+int ktcp_send(struct ktcp_conn *conn, int *budget);
+void ktcp_tx_abort(struct ktcp_conn *conn);
 
 void ktcp_op_put(struct kofi_soft_op *soft, int err);
-void ktcp_tx_let_go(struct ktcp_ep *ep, struct ktcp_zc *zc, int err);
+void ktcp_tx_let_go(struct ktcp_conn *conn, struct ktcp_zc *zc, int err);
 
 /* zerocopy.c */
-bool ktcp_zc_begin(struct ktcp_ep *ep, struct ktcp_zc *zc, size_t len);
+bool ktcp_zc_begin(struct ktcp_conn *conn, struct ktcp_zc *zc, size_t len);
 void ktcp_zc_fill(struct ktcp_zc *zc, struct msghdr *msg, struct bio_vec *bvec);
 void ktcp_zc_taken(struct ktcp_zc *zc, const struct msghdr *msg);
 void ktcp_zc_end(struct ktcp_zc *zc, bool sent);
-void ktcp_zc_reap(struct ktcp_ep *ep);
+void ktcp_zc_reap(struct ktcp_conn *conn);
 
 /* rx.c */
 void ktcp_rx_init(struct ktcp_rx *rx);
-int ktcp_recv(struct ktcp_ep *ep, int *budget);
-bool ktcp_recv_waits(const struct ktcp_ep *ep);
-void ktcp_rx_abort(struct ktcp_ep *ep);
+int ktcp_recv(struct ktcp_conn *conn, int *budget);
+bool ktcp_recv_waits(const struct ktcp_conn *conn);
+void ktcp_rx_abort(struct ktcp_conn *conn);
 
 /* Is an answer of ktcp_cm_recv()'s a breach of the wire, where one of two types may come? */
 static inline bool ktcp_cm_is_foul(int type, int may, int may_too)
@@ -488,14 +535,15 @@ static inline struct ktcp_srx *to_ktcp_srx(struct fid *fid)
 	return container_of(fid, struct ktcp_srx, ctx.kep.ep.fid);
 }
 
-static inline int ktcp_ep_violated(struct ktcp_ep *ep, enum ktcp_violation reason)
+static inline int ktcp_conn_violated(struct ktcp_conn *conn, enum ktcp_violation reason)
 {
-	return ktcp_violated(&ep->soft.kep.ep.fid, ep->sk.sock, reason);
+	return ktcp_violated(&conn->soft->kep.ep.fid, conn->sk.sock, reason);
 }
 
-static inline void ktcp_kick(struct ktcp_ep *ep)
+/* There is something for the worker of @conn to do.  Any context */
+static inline void ktcp_kick(struct ktcp_conn *conn)
 {
-	kofi_soft_kick(&ep->soft);
+	queue_work_on(READ_ONCE(conn->cpu), conn->soft->type->wq, conn->work);
 }
 
 #endif /* _KOFI_TCP_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The sending half of a connection, run by whoever has ktcp_ep.run.
+ * The sending half of a connection, run by whoever has ktcp_conn.run.
  *
  * A message is sent to its end before another begins.  The next one is, in this order, an
  * acknowledgment, an answer to a read of the peer's, or the oldest posted operation.
@@ -54,24 +54,24 @@ static void ktcp_op_hdr(const struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 
 /**
  * ktcp_next_posted() - Take the oldest posted operation
- * @ep: the endpoint, with ktcp_ep.run held, or when it is over
+ * @conn: the connection, with ktcp_conn.run held, or when it is over
  * @busy: operations before it are not over, for which a fence waits
  *
  * Context: any.
  * Return: the operation, out of its list; NULL: there is none, or it has to wait.
  */
-struct kofi_soft_op *ktcp_next_posted(struct ktcp_ep *ep, bool busy)
+struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy)
 {
 	struct kofi_soft_op *op;
 	unsigned long flags;
 
-	spin_lock_irqsave(&ep->soft.lock, flags);
-	op = list_first_entry_or_null(&ep->soft.posted, struct kofi_soft_op, entry);
+	spin_lock_irqsave(&conn->soft->lock, flags);
+	op = list_first_entry_or_null(conn->posted, struct kofi_soft_op, entry);
 	if (op && busy && op->kept.flags & FI_FENCE)
 		op = NULL;
 	if (op)
 		list_del(&op->entry);
-	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	spin_unlock_irqrestore(&conn->soft->lock, flags);
 	return op;
 }
 
@@ -80,7 +80,7 @@ struct kofi_soft_op *ktcp_next_posted(struct ktcp_ep *ep, bool busy)
  * @soft: the operation, in no list; it is over if that was the last
  * @err: positive error code; 0: that went well
  *
- * Context: with ktcp_ep.run held, or when the connection is over, by its worker.
+ * Context: with ktcp_conn.run held, or when the connection is over, by its worker.
  */
 void ktcp_op_put(struct kofi_soft_op *soft, int err)
 {
@@ -92,52 +92,52 @@ void ktcp_op_put(struct kofi_soft_op *soft, int err)
 		kofi_soft_op_done(soft, op->err);
 }
 
-static void ktcp_answer_done(struct ktcp_ep *ep, struct ktcp_answer *answer, int err)
+static void ktcp_answer_done(struct ktcp_conn *conn, struct ktcp_answer *answer, int err)
 {
 	if (err) {
 		kofi_rma_put(&answer->rma);
 	} else {
-		kofi_ep_count(&ep->soft.kep, FI_REMOTE_READ, 0, answer->rma.len);
+		kofi_ep_count(&conn->soft->kep, FI_REMOTE_READ, 0, answer->rma.len);
 		kofi_rma_done(&answer->rma, 0);
 	}
-	kofi_bufpool_put(&ep->answers, answer);
+	kofi_bufpool_put(&conn->answers, answer);
 }
 
 /**
  * ktcp_tx_let_go() - TCP has let go of the pages of a message
- * @ep: the endpoint, which may go afterwards
+ * @conn: the connection, which may go afterwards
  * @zc: the message
  * @err: positive error code; 0: the peer's TCP has acknowledged it
  *
- * Context: with ktcp_ep.run held.
+ * Context: with ktcp_conn.run held.
  */
-void ktcp_tx_let_go(struct ktcp_ep *ep, struct ktcp_zc *zc, int err)
+void ktcp_tx_let_go(struct ktcp_conn *conn, struct ktcp_zc *zc, int err)
 {
 	if (zc->kind == KTCP_TX_OP) {
-		ep->tx.lent--;
+		conn->tx.lent--;
 		ktcp_op_put(&container_of(zc, struct ktcp_op, zc)->soft, err);
 	} else {
-		ktcp_answer_done(ep, container_of(zc, struct ktcp_answer, zc), err);
-		kofi_soft_ep_put(&ep->soft);
+		ktcp_answer_done(conn, container_of(zc, struct ktcp_answer, zc), err);
+		kofi_soft_ep_put(conn->soft);
 	}
 }
 
 /* Sends the message that begins without a copy, if that is possible */
-static void ktcp_tx_begin_zc(struct ktcp_ep *ep)
+static void ktcp_tx_begin_zc(struct ktcp_conn *conn)
 {
-	struct ktcp_tx *tx = &ep->tx;
+	struct ktcp_tx *tx = &conn->tx;
 	struct ktcp_zc *zc;
 
 	tx->zc = NULL;
 	if (tx->kind == KTCP_TX_ACK)
 		return;
 	zc = tx->kind == KTCP_TX_OP ? &to_ktcp_op(tx->op)->zc : &ktcp_first_answer(tx)->zc;
-	if (!ktcp_zc_begin(ep, zc, tx->left))
+	if (!ktcp_zc_begin(conn, zc, tx->left))
 		return;
 	if (tx->kind == KTCP_TX_OP) {
 		to_ktcp_op(tx->op)->waits++;
 		tx->lent++;
-	} else if (!kofi_soft_ep_try_get(&ep->soft)) {
+	} else if (!kofi_soft_ep_try_get(conn->soft)) {
 		/* It is being closed, and waits for nobody any more */
 		return;
 	}
@@ -146,9 +146,9 @@ static void ktcp_tx_begin_zc(struct ktcp_ep *ep)
 }
 
 /* Begins the next message; false: there is none */
-static bool ktcp_tx_next(struct ktcp_ep *ep)
+static bool ktcp_tx_next(struct ktcp_conn *conn)
 {
-	struct ktcp_tx *tx = &ep->tx;
+	struct ktcp_tx *tx = &conn->tx;
 	struct ktcp_hdr hdr = {};
 
 	if (tx->acks) {
@@ -163,7 +163,7 @@ static bool ktcp_tx_next(struct ktcp_ep *ep)
 	} else {
 		bool busy = !list_empty(&tx->reads) || !list_empty(&tx->acked) || tx->lent;
 
-		tx->op = ktcp_next_posted(ep, busy);
+		tx->op = ktcp_next_posted(conn, busy);
 		if (!tx->op)
 			return false;
 		tx->kind = KTCP_TX_OP;
@@ -171,17 +171,17 @@ static bool ktcp_tx_next(struct ktcp_ep *ep)
 		to_ktcp_op(tx->op)->err = 0;
 		ktcp_op_hdr(tx->op, &hdr);
 	}
-	tx->hdr_len = ktcp_hdr_build(tx->hdr, &hdr, tx->id++, ep->net_order);
+	tx->hdr_len = ktcp_hdr_build(tx->hdr, &hdr, tx->id++, conn->net_order);
 	tx->hdr_sent = 0;
 	tx->left = hdr.len;
-	ktcp_tx_begin_zc(ep);
+	ktcp_tx_begin_zc(conn);
 	iov_iter_kvec(&tx->iter, ITER_SOURCE, NULL, 0, 0);
 	return true;
 }
 
-static int ktcp_tx_hdr(struct ktcp_ep *ep)
+static int ktcp_tx_hdr(struct ktcp_conn *conn)
 {
-	struct ktcp_tx *tx = &ep->tx;
+	struct ktcp_tx *tx = &conn->tx;
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct kvec kvec;
 	int ret;
@@ -191,7 +191,7 @@ static int ktcp_tx_hdr(struct ktcp_ep *ep)
 	while (tx->hdr_sent < tx->hdr_len) {
 		kvec.iov_base = tx->hdr + tx->hdr_sent;
 		kvec.iov_len = tx->hdr_len - tx->hdr_sent;
-		ret = kernel_sendmsg(ep->sk.sock, &msg, &kvec, 1, kvec.iov_len);
+		ret = kernel_sendmsg(conn->sk.sock, &msg, &kvec, 1, kvec.iov_len);
 		if (ret < 0)
 			return ret;
 		tx->hdr_sent += ret;
@@ -212,10 +212,10 @@ static void ktcp_tx_part(struct ktcp_tx *tx)
 	kofi_rma_iter(rma, ITER_SOURCE, rma->len - tx->left, SIZE_MAX, &tx->iter);
 }
 
-static int ktcp_tx_payload(struct ktcp_ep *ep)
+static int ktcp_tx_payload(struct ktcp_conn *conn)
 {
 	struct bio_vec bvec[KTCP_ZC_PAGES];
-	struct ktcp_tx *tx = &ep->tx;
+	struct ktcp_tx *tx = &conn->tx;
 	struct msghdr msg;
 	int ret;
 
@@ -230,7 +230,7 @@ static int ktcp_tx_payload(struct ktcp_ep *ep)
 			ktcp_zc_fill(tx->zc, &msg, bvec);
 		if (msg_data_left(&msg) < tx->left)
 			msg.msg_flags |= MSG_MORE;
-		ret = sock_sendmsg(ep->sk.sock, &msg);
+		ret = sock_sendmsg(conn->sk.sock, &msg);
 		if (ret < 0)
 			return ret;
 		if (tx->zc)
@@ -242,9 +242,9 @@ static int ktcp_tx_payload(struct ktcp_ep *ep)
 }
 
 /* The socket has all of the message */
-static void ktcp_tx_sent(struct ktcp_ep *ep)
+static void ktcp_tx_sent(struct ktcp_conn *conn)
 {
-	struct ktcp_tx *tx = &ep->tx;
+	struct ktcp_tx *tx = &conn->tx;
 	struct ktcp_answer *answer;
 	struct kofi_soft_op *op = tx->op;
 
@@ -255,7 +255,7 @@ static void ktcp_tx_sent(struct ktcp_ep *ep)
 		answer = ktcp_first_answer(tx);
 		list_del(&answer->entry);
 		if (!tx->zc)
-			ktcp_answer_done(ep, answer, 0);
+			ktcp_answer_done(conn, answer, 0);
 		break;
 	case KTCP_TX_OP:
 		tx->op = NULL;
@@ -275,28 +275,28 @@ static void ktcp_tx_sent(struct ktcp_ep *ep)
 
 /**
  * ktcp_send() - Send what there is to be sent
- * @ep: an endpoint in KTCP_OPEN, with ktcp_ep.run held
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
  * @budget: messages that may be sent; counted down
  *
  * Context: may sleep, but does not wait for the peer.
  * Return: 0: the budget is used up; -EAGAIN: there is nothing to be sent, or no room; another
  * negative errno: the connection is over.
  */
-int ktcp_send(struct ktcp_ep *ep, int *budget)
+int ktcp_send(struct ktcp_conn *conn, int *budget)
 {
 	int ret;
 
-	lockdep_assert_held(&ep->run);
+	lockdep_assert_held(&conn->run);
 	while (*budget > 0) {
-		ktcp_zc_reap(ep);
-		if (ep->tx.kind == KTCP_TX_IDLE && !ktcp_tx_next(ep))
+		ktcp_zc_reap(conn);
+		if (conn->tx.kind == KTCP_TX_IDLE && !ktcp_tx_next(conn))
 			return -EAGAIN;
-		ret = ktcp_tx_hdr(ep);
+		ret = ktcp_tx_hdr(conn);
 		if (!ret)
-			ret = ktcp_tx_payload(ep);
+			ret = ktcp_tx_payload(conn);
 		if (ret)
 			return ret;
-		ktcp_tx_sent(ep);
+		ktcp_tx_sent(conn);
 		--*budget;
 	}
 	return 0;
@@ -314,16 +314,16 @@ static void ktcp_cancel(struct list_head *ops)
 
 /**
  * ktcp_tx_abort() - Give back what the sending half has
- * @ep: an endpoint whose connection is over, by its worker
+ * @conn: a connection that is over, by its worker
  *
  * Operations end in the order in which they were posted, each kind by itself; those whose
  * pages TCP has, when it lets go of them.
  *
  * Context: may sleep.
  */
-void ktcp_tx_abort(struct ktcp_ep *ep)
+void ktcp_tx_abort(struct ktcp_conn *conn)
 {
-	struct ktcp_tx *tx = &ep->tx;
+	struct ktcp_tx *tx = &conn->tx;
 	struct ktcp_answer *answer, *next;
 
 	if (tx->zc) {
@@ -334,7 +334,7 @@ void ktcp_tx_abort(struct ktcp_ep *ep)
 	tx->zc = NULL;
 	list_for_each_entry_safe(answer, next, &tx->answers, entry) {
 		list_del(&answer->entry);
-		ktcp_answer_done(ep, answer, ECANCELED);
+		ktcp_answer_done(conn, answer, ECANCELED);
 	}
 	ktcp_cancel(&tx->acked);
 	ktcp_cancel(&tx->reads);

@@ -37,14 +37,14 @@
 static void ktcp_zc_complete(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
 {
 	struct ktcp_zc *zc = container_of(ubuf, struct ktcp_zc, ubuf);
-	struct ktcp_ep *ep = zc->ep;
+	struct ktcp_conn *conn = zc->conn;
 
 	if (!refcount_dec_and_test(&ubuf->refcnt))
 		return;
 	/* When the worker has it, the endpoint may go, but not before RCU readers */
 	rcu_read_lock();
-	llist_add(&zc->entry, &ep->zc_done);
-	ktcp_kick(ep);
+	llist_add(&zc->entry, &conn->zc_done);
+	ktcp_kick(conn);
 	rcu_read_unlock();
 }
 
@@ -68,24 +68,24 @@ static bool ktcp_zc_is_vain(struct sock *sk)
 
 /**
  * ktcp_zc_begin() - May the next message be sent without a copy?
- * @ep: the endpoint, with ktcp_ep.run held
+ * @conn: the connection, with ktcp_conn.run held
  * @zc: of the message
  * @len: bytes of its payload
  *
  * Context: any.
  * Return: whether it may: ktcp_zc_end() and then ktcp_zc_reap() are due.
  */
-bool ktcp_zc_begin(struct ktcp_ep *ep, struct ktcp_zc *zc, size_t len)
+bool ktcp_zc_begin(struct ktcp_conn *conn, struct ktcp_zc *zc, size_t len)
 {
-	struct sock *sk = ep->sk.sock->sk;
+	struct sock *sk = conn->sk.sock->sk;
 
-	lockdep_assert_held(&ep->run);
+	lockdep_assert_held(&conn->run);
 	if (len <= KTCP_COPY_MAX || ktcp_zc_is_vain(sk))
 		return false;
 	kofi_ubuf_set_ops(&zc->ubuf, &ktcp_zc_ops);
 	zc->ubuf.flags = SKBFL_ZEROCOPY_FRAG | SKBFL_DONT_ORPHAN;
 	refcount_set(&zc->ubuf.refcnt, 1);
-	zc->ep = ep;
+	zc->conn = conn;
 	zc->sent = false;
 	/* It waits for nothing as long as all of it is copied */
 	zc->end_seq = READ_ONCE(tcp_sk(sk)->snd_una);
@@ -156,12 +156,12 @@ void ktcp_zc_fill(struct ktcp_zc *zc, struct msghdr *msg, struct bio_vec *bvec)
  * @zc: of the message
  * @msg: what ktcp_zc_fill() has made of it
  *
- * Context: any, with ktcp_ep.run held.
+ * Context: any, with ktcp_conn.run held.
  */
 void ktcp_zc_taken(struct ktcp_zc *zc, const struct msghdr *msg)
 {
 	if (msg->msg_ubuf)
-		zc->end_seq = READ_ONCE(tcp_sk(zc->ep->sk.sock->sk)->write_seq);
+		zc->end_seq = READ_ONCE(tcp_sk(zc->conn->sk.sock->sk)->write_seq);
 }
 
 /**
@@ -169,7 +169,7 @@ void ktcp_zc_taken(struct ktcp_zc *zc, const struct msghdr *msg)
  * @zc: of the message
  * @sent: it has
  *
- * Context: any, with ktcp_ep.run held if the connection is not over.
+ * Context: any, with ktcp_conn.run held if the connection is not over.
  */
 void ktcp_zc_end(struct ktcp_zc *zc, bool sent)
 {
@@ -179,22 +179,22 @@ void ktcp_zc_end(struct ktcp_zc *zc, bool sent)
 
 /**
  * ktcp_zc_reap() - End the messages whose pages TCP has let go of
- * @ep: the endpoint, with ktcp_ep.run held
+ * @conn: the connection, with ktcp_conn.run held
  *
  * Context: may sleep.
  */
-void ktcp_zc_reap(struct ktcp_ep *ep)
+void ktcp_zc_reap(struct ktcp_conn *conn)
 {
-	struct llist_node *done = llist_reverse_order(llist_del_all(&ep->zc_done));
+	struct llist_node *done = llist_reverse_order(llist_del_all(&conn->zc_done));
 	struct ktcp_zc *zc;
 	bool acked;
 
-	lockdep_assert_held(&ep->run);
+	lockdep_assert_held(&conn->run);
 	while (done) {
 		zc = llist_entry(done, struct ktcp_zc, entry);
 		done = done->next;
-		acked = zc->sent && ep->phase == KTCP_OPEN &&
-			!before(READ_ONCE(tcp_sk(ep->sk.sock->sk)->snd_una), zc->end_seq);
-		ktcp_tx_let_go(ep, zc, acked ? 0 : ECANCELED);
+		acked = zc->sent && conn->phase == KTCP_OPEN &&
+			!before(READ_ONCE(tcp_sk(conn->sk.sock->sk)->snd_una), zc->end_seq);
+		ktcp_tx_let_go(conn, zc, acked ? 0 : ECANCELED);
 	}
 }

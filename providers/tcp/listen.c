@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Listeners, and connections until their request is there.
+ *
+ * The worker of a listener accepts connections, and reads from each until the request is
+ * there, for KTCP_GREETING_MS at most; then the owner has it (ktcp_listener.asked).
+ *
+ * A listener reads from KTCP_GREETINGS connections at a time, so peers that connect and say
+ * nothing cost that much memory and no more; others wait in the backlog of the socket.  So do
+ * those for which there is no memory, and the listener tries again a moment later: the socket
+ * does not report once more what waits in its backlog.
+ *
+ * All of this happens under ktcp_cm_lock.
+ */
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <kofi/compat.h>
+#include "tcp.h"
+
+#define KTCP_ACCEPT_AGAIN	(HZ / 10)
+
+static void ktcp_greeting_drop(struct ktcp_listener *listener, struct ktcp_req *req)
+{
+	lockdep_assert_held(&ktcp_cm_lock);
+	list_del(&req->entry);
+	listener->nr_greetings--;
+}
+
+/* Reads what has come of a request */
+static void ktcp_greet(struct ktcp_listener *listener, struct ktcp_req *req)
+{
+	int type = ktcp_cm_recv(req->sk.sock, &req->msg);
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (type == -EAGAIN && time_before(jiffies, req->deadline))
+		return;
+	ktcp_greeting_drop(listener, req);
+	if (ktcp_cm_is_foul(type, TCP_WIRE_CONNREQ, TCP_WIRE_CONNREQ))
+		ktcp_violated(listener->fid, req->sk.sock, KTCP_BAD_REQUEST);
+	if (type == TCP_WIRE_CONNREQ)
+		listener->asked(listener, req);
+	else
+		ktcp_req_free(req);
+}
+
+/* Takes one connection; 0; -EAGAIN: there is none, or no room for it; another negative errno */
+static int ktcp_accept_one(struct ktcp_listener *listener)
+{
+	struct ktcp_req *req;
+	struct socket *sock;
+	int ret;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (listener->nr_greetings == KTCP_GREETINGS)
+		return -EAGAIN;
+	ret = kernel_accept(listener->sk.sock, &sock, O_NONBLOCK);
+	if (ret)
+		return ret;
+	req = kzalloc(sizeof(*req), GFP_KERNEL);
+	if (!req) {
+		sock_release(sock);
+		return -ENOMEM;
+	}
+	/* It has inherited the listener's */
+	sock->sk->sk_data_ready = listener->sk.data_ready;
+	ktcp_sock_setup(sock, listener->tclass);
+	req->net = listener->net;
+	req->deadline = jiffies + msecs_to_jiffies(KTCP_GREETING_MS);
+	list_add_tail(&req->entry, &listener->greetings);
+	listener->nr_greetings++;
+	ktcp_sock_attach(&req->sk, sock, &listener->work, WORK_CPU_UNBOUND);
+	ktcp_sock_limit(&req->sk);
+	return 0;
+}
+
+static void ktcp_listener_work(struct work_struct *work)
+{
+	struct ktcp_listener *listener = container_of(work, struct ktcp_listener, work);
+	struct ktcp_req *req, *next;
+	int ret;
+
+	mutex_lock(&ktcp_cm_lock);
+	if (!listener->open)
+		goto unlock;
+	do {
+		list_for_each_entry_safe(req, next, &listener->greetings, entry)
+			ktcp_greet(listener, req);
+		ret = ktcp_accept_one(listener);
+	} while (!ret);
+	req = list_first_entry_or_null(&listener->greetings, struct ktcp_req, entry);
+	if (ret != -EAGAIN)
+		mod_delayed_work(ktcp_type.wq, &listener->late, KTCP_ACCEPT_AGAIN);
+	else if (req)
+		mod_delayed_work(ktcp_type.wq, &listener->late,
+				 max_t(long, 1, req->deadline - jiffies));
+unlock:
+	mutex_unlock(&ktcp_cm_lock);
+}
+
+static void ktcp_listener_late(struct work_struct *work)
+{
+	struct ktcp_listener *listener = container_of(to_delayed_work(work),
+						      struct ktcp_listener, late);
+
+	queue_work(ktcp_type.wq, &listener->work);
+}
+
+/**
+ * ktcp_listener_init() - Set a listener up
+ * @listener: the listener, zeroed
+ * @fid: whose it is
+ * @tclass: traffic class of its connections
+ * @asked: see there; called with ktcp_cm_lock held
+ *
+ * Context: any.
+ */
+void ktcp_listener_init(struct ktcp_listener *listener, const struct fid *fid, u32 tclass,
+			void (*asked)(struct ktcp_listener *listener, struct ktcp_req *req))
+{
+	listener->fid = fid;
+	listener->tclass = tclass;
+	listener->asked = asked;
+	INIT_WORK(&listener->work, ktcp_listener_work);
+	INIT_DELAYED_WORK(&listener->late, ktcp_listener_late);
+	INIT_LIST_HEAD(&listener->greetings);
+}
+
+/**
+ * ktcp_listener_bind() - Give a listener its socket and its address
+ * @listener: the listener
+ * @net: its namespace, which it does not keep
+ * @addr: the address, which has a port afterwards
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ * Return: 0, and ktcp_listener_close() is due; negative errno.
+ */
+int ktcp_listener_bind(struct ktcp_listener *listener, struct net *net,
+		       struct sockaddr_storage *addr)
+{
+	struct socket *sock;
+	int ret;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	ret = ktcp_sock_new(net, addr->ss_family, &sock);
+	if (ret)
+		return ret;
+	sock_set_reuseaddr(sock->sk);
+	ret = kernel_bind(sock, (struct sockaddr_unsized *)addr, kofi_addr_len(addr));
+	if (!ret)
+		ret = ktcp_sock_name(sock, false, addr);
+	if (ret) {
+		sock_release(sock);
+		return ret;
+	}
+	listener->net = net;
+	ktcp_sock_listen(&listener->sk, sock, &listener->work);
+	return 0;
+}
+
+/**
+ * ktcp_listener_open() - Accept connections from now on
+ * @listener: a listener whose socket listens
+ *
+ * Context: any, with ktcp_cm_lock held.
+ */
+void ktcp_listener_open(struct ktcp_listener *listener)
+{
+	lockdep_assert_held(&ktcp_cm_lock);
+	listener->open = true;
+	queue_work(ktcp_type.wq, &listener->work);
+}
+
+/**
+ * ktcp_listener_close() - Hang up on all that have not asked, and listen no more
+ * @listener: the listener, which may have no socket
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_listener_close(struct ktcp_listener *listener)
+{
+	struct ktcp_req *req, *next;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	listener->open = false;
+	ktcp_sock_close(&listener->sk);
+	list_for_each_entry_safe(req, next, &listener->greetings, entry) {
+		ktcp_greeting_drop(listener, req);
+		ktcp_req_free(req);
+	}
+}
+
+/**
+ * ktcp_listener_fini() - Its work does not run any more
+ * @listener: a listener that has been closed
+ *
+ * Context: may sleep, without ktcp_cm_lock.
+ */
+void ktcp_listener_fini(struct ktcp_listener *listener)
+{
+	/* Either may queue the other once more */
+	cancel_work_sync(&listener->work);
+	cancel_delayed_work_sync(&listener->late);
+	cancel_work_sync(&listener->work);
+}
