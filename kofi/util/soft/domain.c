@@ -147,7 +147,7 @@ static void kofi_soft_end_of(struct kofi_soft_fabric *fabric,
 			kofi_conn_gone(&ep->kep.conn);
 	list_for_each_entry(ep, &fabric->eps, of_fabric)
 		if (ep->kep.conn.state == KOFI_CONN_GONE)
-			fabric->type->gone(ep);
+			ep->type->gone(ep);
 }
 
 void kofi_soft_end_some(struct kofi_soft_type *type,
