@@ -128,14 +128,19 @@ int ktcp_answered(struct ktcp_ep *ep)
 	return type == TCP_WIRE_CONNRESP ? 0 : -ECONNREFUSED;
 }
 
-/*
- * Where the worker of an endpoint runs, and its socket has it queued: on the processor that
- * the client wants its completions on, or on one after the other.
+/**
+ * ktcp_pick_cpu() - Where is the worker of a connection to run?
+ * @soft: the endpoint
+ *
+ * On the processor that the client wants its completions on, or on one after the other.
+ *
+ * Context: any, with ktcp_cm_lock held.
+ * Return: the processor.
  */
-static int ktcp_set_cpu(struct ktcp_ep *ep)
+int ktcp_pick_cpu(const struct kofi_soft_ep *soft)
 {
 	static int last = -1;
-	int cpu = ep->soft.kep.rx.cq->cpu;
+	int cpu = soft->kep.rx.cq->cpu;
 
 	lockdep_assert_held(&ktcp_cm_lock);
 	if (cpu < 0 || !cpu_online(cpu)) {
@@ -144,25 +149,42 @@ static int ktcp_set_cpu(struct ktcp_ep *ep)
 			last = cpumask_first(cpu_online_mask);
 		cpu = last;
 	}
+	return cpu;
+}
+
+/* Its socket has the worker queued there, and so have posts */
+static int ktcp_set_cpu(struct ktcp_ep *ep)
+{
+	int cpu = ktcp_pick_cpu(&ep->soft);
+
 	WRITE_ONCE(ep->soft.cpu, cpu);
 	WRITE_ONCE(ep->conn.cpu, cpu);
 	return cpu;
 }
 
-/* A socket that has begun to connect */
-static int ktcp_sock_dial(struct ktcp_ep *ep, struct sockaddr_storage *dest,
-			  struct socket **sock)
+/**
+ * ktcp_sock_dial() - Make a socket that has begun to connect
+ * @soft: the endpoint
+ * @src: its address, as far as that is known
+ * @dest: where to
+ * @tclass: traffic class
+ * @sock: the socket
+ *
+ * Context: may sleep, but does not wait for the peer.
+ * Return: 0; negative errno.
+ */
+int ktcp_sock_dial(struct kofi_soft_ep *soft, struct sockaddr_storage *src,
+		   struct sockaddr_storage *dest, u32 tclass, struct socket **sock)
 {
-	struct sockaddr_unsized *src = (struct sockaddr_unsized *)&ep->src;
 	int ret;
 
-	ret = ktcp_sock_new(ep->soft.domain->fabric->net, dest->ss_family, sock);
+	ret = ktcp_sock_new(soft->domain->fabric->net, dest->ss_family, sock);
 	if (ret)
 		return ret;
-	ktcp_sock_setup(*sock, ep->tclass);
+	ktcp_sock_setup(*sock, tclass);
 	sock_set_reuseaddr((*sock)->sk);
-	if (!kofi_addr_any(&ep->src) || kofi_addr_port(&ep->src))
-		ret = kernel_bind(*sock, src, kofi_addr_len(&ep->src));
+	if (!kofi_addr_any(src) || kofi_addr_port(src))
+		ret = kernel_bind(*sock, (struct sockaddr_unsized *)src, kofi_addr_len(src));
 	if (!ret)
 		ret = kernel_connect(*sock, (struct sockaddr_unsized *)dest,
 				     kofi_addr_len(dest), O_NONBLOCK);
@@ -192,7 +214,7 @@ static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
 	if (paramlen)
 		memcpy(ep->conn.cm_msg.data, param, paramlen);
 	ep->conn.cm_msg.have = paramlen;
-	ret = ktcp_sock_dial(ep, &dest, &sock);
+	ret = ktcp_sock_dial(&ep->soft, &ep->src, &dest, ep->tclass, &sock);
 	if (ret) {
 		/* A failure is an event, whenever it comes */
 		ktcp_ep_end(ep, -ret, NULL, 0);

@@ -12,7 +12,7 @@
 #include <linux/module.h>
 #include <linux/seq_file.h>
 #include <net/sock.h>
-#include "tcp.h"
+#include "rdm.h"
 
 static struct dentry *ktcp_debugfs;
 
@@ -40,6 +40,18 @@ static void ktcp_show_connection(struct seq_file *file, struct ktcp_conn *conn)
 	seq_putc(file, '\n');
 }
 
+static void ktcp_show_ep(struct seq_file *file, struct kofi_soft_ep *soft)
+{
+	struct ktcp_link *link;
+
+	if (soft->type != &ktcp_rdm_type) {
+		ktcp_show_connection(file, &to_ktcp_soft(soft)->conn);
+		return;
+	}
+	list_for_each_entry(link, &to_ktcp_rdm(soft)->links, entry)
+		ktcp_show_connection(file, &link->conn);
+}
+
 static int ktcp_connections_show(struct seq_file *file, void *unused)
 {
 	struct kofi_soft_fabric *fabric;
@@ -48,7 +60,7 @@ static int ktcp_connections_show(struct seq_file *file, void *unused)
 	mutex_lock(&ktcp_cm_lock);
 	list_for_each_entry(fabric, &ktcp_type.fabrics, of_type)
 		list_for_each_entry(ep, &fabric->eps, of_fabric)
-			ktcp_show_connection(file, &to_ktcp_soft(ep)->conn);
+			ktcp_show_ep(file, ep);
 	mutex_unlock(&ktcp_cm_lock);
 	return 0;
 }

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The tables of fabrics and domains, most of which kofi/soft.h fills. */
+/*
+ * The tables of fabrics and domains, most of which kofi/soft.h fills, and address vectors.
+ */
 #include <linux/module.h>
+#include <kofi/av.h>
 #include "tcp.h"
+
+static int ktcp_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
+			struct fid_av **av, void *context)
+{
+	/* The namespace may go before the vector, so no names of scopes */
+	return kofi_av_open(attr, to_kofi_soft_domain(domain)->addr_format, NULL,
+			    NULL, av, context);
+}
 
 const struct fi_ops_domain ktcp_domain_ops = {
 	.size		= sizeof(struct fi_ops_domain),
-	.av_open	= fi_no_av_open,
+	.av_open	= ktcp_av_open,
 	.cq_open	= kofi_soft_cq_open,
 	.endpoint	= ktcp_endpoint,
 	.scalable_ep	= fi_no_scalable_ep,

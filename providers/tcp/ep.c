@@ -9,18 +9,13 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
-#include "tcp.h"
-
-#define KTCP_TX_OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
-				 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
-#define KTCP_RX_OP_FLAGS	(FI_COMPLETION | FI_MULTI_RECV)
+#include "rdm.h"
 
 const struct kofi_ep_limits ktcp_limits = {
-	.cntr_dirs	= FI_SEND | FI_RECV | FI_READ | FI_WRITE |
-			  FI_REMOTE_READ | FI_REMOTE_WRITE,
+	.cntr_dirs	= KTCP_CNTR_DIRS,
 	.tx_op_flags	= KTCP_TX_OP_FLAGS,
 	.rx_op_flags	= KTCP_RX_OP_FLAGS,
-	.tx_flags	= KTCP_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE,
+	.tx_flags	= KTCP_TX_FLAGS,
 	.recv_flags	= KTCP_RX_OP_FLAGS | FI_MORE,
 	.cm_data_size	= TCP_WIRE_CM_DATA,
 };
@@ -194,6 +189,8 @@ int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 	struct ktcp_ep *ep;
 	int ret;
 
+	if (info->ep_attr->type == FI_EP_RDM)
+		return ktcp_rdm_endpoint(domain, info, fid_ep, context);
 	if (info->ep_attr->type != FI_EP_MSG)
 		return -EINVAL;
 	ep = kzalloc(sizeof(*ep), GFP_KERNEL);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What there is: an endpoint with connections for each address of the namespace that is
- * asked for, loopback addresses last; or the one that a peer is reached from.
+ * What there is: an endpoint with connections and one without for each address of the
+ * namespace that is asked for, loopback addresses last; or for the one that a peer is reached
+ * from.
  *
  * Message order: TCP keeps the order of what is sent, and a receiver deals with one message
  * at a time.  Only the answers to reads may be overtaken, by what the target sends, and a
- * read by a message or a write behind it at its own initiator.
+ * read by a message or a write behind it at its own initiator.  A message to an endpoint
+ * without connections may wait for its receive while what is behind it is dealt with.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -24,8 +26,24 @@
 #define KTCP_ORDER	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | \
 			 FI_ORDER_WAW | FI_ORDER_WAS | FI_ORDER_SAW | \
 			 FI_ORDER_SAS)
+#define KTCP_RDM_RX_CAPS	(FI_DIRECTED_RECV | FI_SOURCE)
+#define KTCP_RDM_ORDER	(KTCP_ORDER & ~(FI_ORDER_RAS | FI_ORDER_WAS))
 
-static struct fi_info *ktcp_info_new(const struct sockaddr_storage *src,
+/* What an endpoint without connections has, and has not */
+static void ktcp_info_set_rdm(struct fi_info *info)
+{
+	info->ep_attr->type = FI_EP_RDM;
+	info->ep_attr->protocol = FI_PROTO_XNET;
+	info->tx_attr->msg_order = KTCP_RDM_ORDER;
+	info->rx_attr->msg_order = KTCP_RDM_ORDER;
+	info->rx_attr->caps |= KTCP_RDM_RX_CAPS;
+	info->domain_attr->caps |= FI_AV_USER_ID;
+	info->domain_attr->max_err_data = 0;
+	info->caps |= KTCP_RDM_RX_CAPS | FI_AV_USER_ID;
+}
+
+static struct fi_info *ktcp_info_new(enum fi_ep_type type,
+				     const struct sockaddr_storage *src,
 				     const struct sockaddr_storage *dest,
 				     const struct fi_info *hints)
 {
@@ -111,8 +129,10 @@ static struct fi_info *ktcp_info_new(const struct sockaddr_storage *src,
 	if (hints && hints->rx_attr)
 		rx.size = clamp_t(size_t, hints->rx_attr->size, rx.size,
 				  KTCP_MAX_QUEUE);
-	if (hints && hints->ep_attr &&
-	    hints->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+	if (type == FI_EP_RDM)
+		ktcp_info_set_rdm(&info);
+	else if (hints && hints->ep_attr &&
+		 hints->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
 		ep.rx_ctx_cnt = FI_SHARED_CONTEXT;
 	/* The client says which of the two forms of keys and addresses it wants */
 	if (hints && hints->domain_attr) {
@@ -122,15 +142,21 @@ static struct fi_info *ktcp_info_new(const struct sockaddr_storage *src,
 	return fi_dupinfo(&info);
 }
 
+/* Adds both kinds of endpoints at an address */
 static int ktcp_info_add(struct fi_info ***end,
 			 const struct sockaddr_storage *src,
 			 const struct sockaddr_storage *dest,
 			 const struct fi_info *hints)
 {
-	**end = ktcp_info_new(src, dest, hints);
-	if (!**end)
-		return -ENOMEM;
-	*end = &(**end)->next;
+	static const enum fi_ep_type types[] = { FI_EP_MSG, FI_EP_RDM };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		**end = ktcp_info_new(types[i], src, dest, hints);
+		if (!**end)
+			return -ENOMEM;
+		*end = &(**end)->next;
+	}
 	return 0;
 }
 

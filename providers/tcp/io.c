@@ -6,7 +6,7 @@
  * socket, by a post, or by what a message waits for: a receive, a completion, an answer that
  * has been sent.  And by time (alive.c).  After KTCP_BUDGET messages it lets others run.
  *
- * A client that may sleep sends within its call (ktcp_send_now()).  It takes ktcp_conn.run only
+ * A client that may sleep sends within its call (ktcp_push()).  It takes ktcp_conn.run only
  * if nobody has it, so a call waits for nobody, and may be made while memory is reclaimed.
  * It does no more than that: what it finds wrong is the worker's to see.
  */
@@ -59,8 +59,15 @@ static int ktcp_send_noreclaim(struct ktcp_conn *conn, int *budget)
 	return ret;
 }
 
-/* -EAGAIN: nothing to do now; 0: there is more; another negative errno: the end */
-static int ktcp_transfer(struct ktcp_conn *conn)
+/**
+ * ktcp_transfer() - Send and receive
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held, by its worker
+ *
+ * Context: may sleep, but does not wait for the peer.
+ * Return: -EAGAIN: there is nothing to do now; 0: there is more; another negative errno: the
+ * connection is over.
+ */
+int ktcp_transfer(struct ktcp_conn *conn)
 {
 	int budget = KTCP_BUDGET, received, sent;
 
@@ -112,14 +119,13 @@ static int ktcp_run(struct ktcp_ep *ep)
 }
 
 /**
- * ktcp_send_now() - Send what is posted within the call of a client that may sleep
- * @soft: the endpoint
+ * ktcp_push() - Send what is posted, if nobody is at it
+ * @conn: the connection
  *
  * Context: may sleep, but waits neither for the peer nor for the worker.
  */
-void ktcp_send_now(struct kofi_soft_ep *soft)
+void ktcp_push(struct ktcp_conn *conn)
 {
-	struct ktcp_conn *conn = &to_ktcp_soft(soft)->conn;
 	int budget = KTCP_BUDGET, ret = 0;
 
 	might_sleep();
@@ -140,12 +146,30 @@ void ktcp_send_now(struct kofi_soft_ep *soft)
 		ktcp_kick(conn);
 }
 
-/* Gives back whatever the connection has */
-static void ktcp_finish(struct ktcp_ep *ep)
+/**
+ * ktcp_send_now() - Send what is posted within the call of a client that may sleep
+ * @soft: the endpoint
+ *
+ * Context: may sleep, but waits neither for the peer nor for the worker.
+ */
+void ktcp_send_now(struct kofi_soft_ep *soft)
 {
-	struct ktcp_conn *conn = &ep->conn;
+	ktcp_push(&to_ktcp_soft(soft)->conn);
+}
+
+/**
+ * ktcp_conn_stop() - Give back whatever a connection has, but for its socket
+ * @conn: a connection that is over, by its worker
+ * @err: how operations and receives end that are under way, positive
+ *
+ * What TCP has not let go of is for ktcp_zc_reap() to give back.
+ *
+ * Context: may sleep.
+ * Return: the socket, the caller's; NULL: there is none.
+ */
+struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err)
+{
 	struct socket *sock;
-	struct kofi_soft_op *op;
 
 	mutex_lock(&conn->run);
 	/* What the peer has acknowledged has ended well */
@@ -157,9 +181,18 @@ static void ktcp_finish(struct ktcp_ep *ep)
 	sock = ktcp_sock_detach(&conn->sk);
 	mutex_unlock(&ktcp_cm_lock);
 	ktcp_alive_stop(&conn->alive);
-	ktcp_rx_abort(conn);
-	ktcp_tx_abort(conn);
-	while ((op = ktcp_next_posted(conn, false)))
+	ktcp_rx_abort(conn, err);
+	ktcp_tx_abort(conn, err);
+	return sock;
+}
+
+/* Gives back whatever the connection has */
+static void ktcp_finish(struct ktcp_ep *ep)
+{
+	struct socket *sock = ktcp_conn_stop(&ep->conn, ECANCELED);
+	struct kofi_soft_op *op;
+
+	while ((op = ktcp_next_posted(&ep->conn, false)))
 		kofi_soft_op_done(op, ECANCELED);
 	if (!ep->soft.kep.shared)
 		kofi_srx_flush(&ep->soft.own_srx, ECANCELED);

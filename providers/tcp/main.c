@@ -5,7 +5,7 @@
  * An open fabric pins the module, so when it goes nothing is open.
  */
 #include <linux/module.h>
-#include "tcp.h"
+#include "rdm.h"
 
 static struct kofi_provider ktcp_provider = {
 	.name		= KTCP_NAME,
@@ -25,6 +25,7 @@ static int __init ktcp_init(void)
 	ktcp_type.wq = alloc_workqueue("kofi_tcp", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	if (!ktcp_type.wq)
 		return -ENOMEM;
+	ktcp_rdm_type.wq = ktcp_type.wq;
 	ret = ktcp_netdev_init();
 	if (ret)
 		goto destroy_wq;

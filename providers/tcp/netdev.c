@@ -13,7 +13,7 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
-#include "tcp.h"
+#include "rdm.h"
 
 static bool ktcp_addr_has_gone(struct net *net, const struct sockaddr_storage *addr)
 {
@@ -22,10 +22,16 @@ static bool ktcp_addr_has_gone(struct net *net, const struct sockaddr_storage *a
 
 static bool ktcp_ep_has_gone(struct kofi_soft_ep *soft)
 {
-	struct sockaddr_storage name = to_ktcp_soft(soft)->src;
-	struct socket *sock = to_ktcp_soft(soft)->conn.sk.sock;
+	struct sockaddr_storage name;
+	struct socket *sock = NULL;
 
 	lockdep_assert_held(&ktcp_cm_lock);
+	if (soft->type == &ktcp_rdm_type) {
+		name = to_ktcp_rdm(soft)->name;
+	} else {
+		name = to_ktcp_soft(soft)->src;
+		sock = to_ktcp_soft(soft)->conn.sk.sock;
+	}
 	if (sock && ktcp_sock_name(sock, false, &name))
 		return false;
 	return ktcp_addr_has_gone(soft->domain->fabric->net, &name);

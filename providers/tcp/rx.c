@@ -14,7 +14,7 @@
  */
 #include <linux/module.h>
 #include <linux/uio.h>
-#include "tcp.h"
+#include "rdm.h"
 
 void ktcp_rx_init(struct ktcp_rx *rx)
 {
@@ -49,7 +49,8 @@ static void ktcp_rx_next(struct ktcp_conn *conn)
 	struct ktcp_rx *rx = &conn->rx;
 
 	if (rx->hdr.op != TCP_WIRE_READ_REQ && rx->hdr.op != TCP_WIRE_READ_RSP &&
-	    !rx->hdr.ack && rx->hdr.flags & TCP_WIRE_ACK_WANTED)
+	    !rx->hdr.ack && rx->hdr.flags & TCP_WIRE_ACK_WANTED &&
+	    !(conn->rdm && ktcp_early_hold_ack(to_ktcp_link(conn))))
 		conn->tx.acks++;
 	rx->have = 0;
 	rx->state = KTCP_RX_HEADER;
@@ -76,12 +77,15 @@ static int ktcp_start_ack(struct ktcp_conn *conn)
 	return 0;
 }
 
-/* One with a tag that no receive has waits in the stream, with all that is behind it */
+/*
+ * In a connection, one with a tag that no receive has waits in the stream, with all that is
+ * behind it; at an endpoint without connections it is early.
+ */
 static int ktcp_start_msg(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
 	bool tagged = rx->hdr.op == TCP_WIRE_TAGGED;
-	const struct kofi_srx_arrival what = {
+	struct kofi_srx_arrival what = {
 		.ep		= &conn->soft->kep,
 		.flags		= (tagged ? FI_TAGGED : FI_MSG) |
 				  (rx->hdr.flags & TCP_WIRE_CQ_DATA ?
@@ -94,6 +98,10 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 	};
 	int ret;
 
+	if (conn->rdm && (!tagged || conn->soft->kep.caps & FI_TAGGED)) {
+		ktcp_link_source(to_ktcp_link(conn), &what.src_addr, &what.source);
+		return ktcp_early_arrive(conn, &what);
+	}
 	if (tagged && !conn->soft->kep.shared)
 		return ktcp_conn_violated(conn, KTCP_BAD_TAGGED);
 	ret = kofi_srx_arrive(conn->soft->srx, &what, NULL, &rx->rx);
@@ -109,6 +117,11 @@ static int ktcp_start_write(struct ktcp_conn *conn)
 
 	if (rx->hdr.flags & TCP_WIRE_CQ_DATA && !rx->event) {
 		rx->event = kofi_soft_event_get(conn->soft);
+		if (!rx->event && conn->rdm) {
+			/* Events are those of all connections of the endpoint */
+			ktcp_link_stall(to_ktcp_link(conn));
+			rx->event = kofi_soft_event_get(conn->soft);
+		}
 		if (!rx->event)
 			return -EAGAIN;
 	}
@@ -156,6 +169,7 @@ static int ktcp_rx_start(struct ktcp_conn *conn)
 	struct ktcp_rx *rx = &conn->rx;
 
 	rx->done = 0;
+	rx->rx = NULL;
 	iov_iter_kvec(&rx->iter, ITER_DEST, NULL, 0, 0);
 	switch (rx->hdr.op) {
 	case TCP_WIRE_MSG:
@@ -173,7 +187,7 @@ static int ktcp_rx_start(struct ktcp_conn *conn)
 	}
 }
 
-/* Bytes of the payload that are wanted */
+/* Bytes of the payload that go where they are to go now */
 static size_t ktcp_rx_want(const struct ktcp_rx *rx)
 {
 	return rx->state == KTCP_RX_MSG ? kofi_rx_len(rx->rx) : rx->hdr.len;
@@ -191,6 +205,10 @@ static void ktcp_rx_part(struct ktcp_conn *conn)
 	case KTCP_RX_WRITE:
 		kofi_rma_iter(&rx->rma, ITER_DEST, rx->done, SIZE_MAX, &rx->iter);
 		break;
+	case KTCP_RX_EARLY:
+		rx->kvec = (struct kvec) { ktcp_early_data(conn), rx->hdr.len - rx->done };
+		iov_iter_kvec(&rx->iter, ITER_DEST, &rx->kvec, 1, rx->kvec.iov_len);
+		break;
 	case KTCP_RX_READ:
 		kofi_kept_next(&list_first_entry(&conn->tx.reads, struct kofi_soft_op,
 						 entry)->kept, ITER_DEST,
@@ -206,6 +224,7 @@ static void ktcp_rx_part(struct ktcp_conn *conn)
 /* All of the payload is where it belongs */
 static void ktcp_rx_placed(struct ktcp_conn *conn)
 {
+	fi_addr_t src_addr, source = FI_ADDR_NOTAVAIL;
 	struct ktcp_rx *rx = &conn->rx;
 
 	switch (rx->state) {
@@ -218,15 +237,24 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 		fallthrough;
 	case KTCP_RX_DROP:
 		ktcp_rx_next(conn);
-		kofi_rx_complete(rx->rx);
+		if (rx->rx)
+			kofi_rx_complete(rx->rx);
+		break;
+	case KTCP_RX_EARLY:
+		/* It is acknowledged when its receive has it */
+		ktcp_early_filled(conn);
+		rx->have = 0;
+		rx->state = KTCP_RX_HEADER;
 		break;
 	case KTCP_RX_WRITE:
+		if (rx->event && conn->rdm)
+			ktcp_link_source(to_ktcp_link(conn), &src_addr, &source);
 		ktcp_rx_next(conn);
 		kofi_rma_done(&rx->rma, 0);
 		kofi_ep_count(&conn->soft->kep, FI_REMOTE_WRITE, 0, rx->hdr.len);
 		if (rx->event)
 			kofi_soft_event_report(rx->event, conn->soft, rx->hdr.len,
-					       rx->hdr.data, FI_ADDR_NOTAVAIL);
+					       rx->hdr.data, source);
 		rx->event = NULL;
 		break;
 	default:
@@ -278,6 +306,9 @@ int ktcp_recv(struct ktcp_conn *conn, int *budget)
 		case KTCP_RX_START:
 			ret = ktcp_rx_start(conn);
 			break;
+		case KTCP_RX_PARKED:
+			ret = ktcp_early_look(conn);
+			break;
 		default:
 			ret = ktcp_rx_payload(conn);
 			break;
@@ -298,24 +329,30 @@ int ktcp_recv(struct ktcp_conn *conn, int *budget)
  */
 bool ktcp_recv_waits(const struct ktcp_conn *conn)
 {
-	return conn->rx.state == KTCP_RX_START;
+	return conn->rx.state == KTCP_RX_START || conn->rx.state == KTCP_RX_PARKED;
 }
 
 /**
  * ktcp_rx_abort() - Give back what the receiving half has
  * @conn: a connection that is over, by its worker
+ * @err: how a receive ends that has a part of its message, positive
  *
  * Context: may sleep.
  */
-void ktcp_rx_abort(struct ktcp_conn *conn)
+void ktcp_rx_abort(struct ktcp_conn *conn, int err)
 {
 	struct ktcp_rx *rx = &conn->rx;
 
 	switch (rx->state) {
 	case KTCP_RX_MSG:
 	case KTCP_RX_DROP:
-		kofi_rx_fail(rx->rx, min(rx->done, kofi_rx_len(rx->rx)),
-			     ECANCELED, 0);
+		if (rx->rx)
+			kofi_rx_fail(rx->rx, min(rx->done, kofi_rx_len(rx->rx)),
+				     err, 0);
+		break;
+	case KTCP_RX_EARLY:
+	case KTCP_RX_PARKED:
+		ktcp_early_abort(conn, err);
 		break;
 	case KTCP_RX_WRITE:
 		kofi_rma_done(&rx->rma, ECANCELED);

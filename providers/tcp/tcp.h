@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kofi_tcp: connected endpoints over TCP, on the wire of libfabric's tcp provider.
+ * kofi_tcp: endpoints over TCP, on the wire of libfabric's tcp provider.
  *
  * Fabrics, domains, operations until the worker has them, and what endpoints of such
  * providers have in common, from the open to the close, are kofi/soft.h's.
@@ -12,6 +12,8 @@
  *	ktcp_conn	a connection: what is sent and received
  *	ktcp_op		an operation (tx.c), and its pages while TCP has them (zerocopy.c)
  *	ktcp_sock	a socket whose events wake a worker (sock.c)
+ *
+ * Endpoints without connections are in rdm.h.
  *
  * All that is sent and received goes through one work item of the endpoint, kofi_soft_ep.work
  * (io.c).  It sends what is posted (tx.c) and takes what has arrived (rx.c) until the
@@ -72,6 +74,12 @@
 #define KTCP_GREETINGS		128	/* connections of a listener that have not asked yet */
 #define KTCP_GREETING_MS	10000	/* and how long they may take */
 #define KTCP_EARLY_BUF		SZ_16K	/* of the socket of each until a client accepts it */
+#define KTCP_TX_OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
+				 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+#define KTCP_RX_OP_FLAGS	(FI_COMPLETION | FI_MULTI_RECV)
+#define KTCP_TX_FLAGS		(KTCP_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE)
+#define KTCP_CNTR_DIRS		(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
+				 FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define KTCP_CONNECT_MS		60000	/* FI_OPT_CONNECT_TIMEOUT */
 #define KTCP_BACKLOG		128	/* of a listener whose client has not said */
 
@@ -122,6 +130,7 @@ struct ktcp_srx {
 };
 
 struct ktcp_conn;
+struct ktcp_early;
 struct seq_file;
 
 /**
@@ -193,11 +202,13 @@ struct ktcp_answer {
  * @iter: part of the payload that is being sent
  * @left: bytes of the payload that the socket has not taken
  * @id: number of the next header
+ * @begun: something has been sent
  * @acks: acknowledgments that are due
  * @answers: struct ktcp_answer, oldest first
  * @reads: struct kofi_soft_op that wait for their data, oldest first
  * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
  * @lent: operations whose pages TCP may have
+ * @zcs: struct ktcp_zc that TCP has not let go of
  */
 struct ktcp_tx {
 	enum ktcp_tx_kind	kind;
@@ -209,11 +220,13 @@ struct ktcp_tx {
 	struct iov_iter		iter;
 	size_t			left;
 	u8			id;
+	bool			begun;
 	u32			acks;
 	struct list_head	answers;
 	struct list_head	reads;
 	struct list_head	acked;
 	unsigned int		lent;
+	unsigned int		zcs;
 };
 
 /**
@@ -223,7 +236,9 @@ struct ktcp_tx {
  * @KTCP_RX_MSG: the payload of a message goes to its receive
  * @KTCP_RX_WRITE: the payload of a write goes to its regions
  * @KTCP_RX_READ: the payload of an answer goes to its operation
- * @KTCP_RX_DROP: what a receive has no room for is dropped
+ * @KTCP_RX_DROP: what a receive has no room for, or nobody wants, is dropped
+ * @KTCP_RX_EARLY: the payload of a message is kept for its receive, which is to come
+ * @KTCP_RX_PARKED: the payload of a message stays in the socket until its receive has come
  */
 enum ktcp_rx_state {
 	KTCP_RX_HEADER,
@@ -232,6 +247,8 @@ enum ktcp_rx_state {
 	KTCP_RX_WRITE,
 	KTCP_RX_READ,
 	KTCP_RX_DROP,
+	KTCP_RX_EARLY,
+	KTCP_RX_PARKED,
 };
 
 /**
@@ -242,7 +259,9 @@ enum ktcp_rx_state {
  * @hdr: the header
  * @done: bytes of the payload that are there
  * @iter: part of the target that is being filled
- * @rx: receive that the message goes to
+ * @rx: receive that the message goes to; NULL: it is dropped
+ * @early: message that waits for its receive
+ * @kvec: where its payload goes
  * @rma: target of a write
  * @event: completion of a write with remote CQ data, or NULL
  */
@@ -254,6 +273,8 @@ struct ktcp_rx {
 	size_t			done;
 	struct iov_iter		iter;
 	struct kofi_rx		*rx;
+	struct ktcp_early	*early;
+	struct kvec		kvec;
 	struct kofi_rma		rma;
 	struct kofi_soft_event	*event;
 };
@@ -299,6 +320,9 @@ enum ktcp_phase {
  *	socket
  * @cpu: where the worker runs, see &kofi_soft_ep.cpu
  * @posted: struct kofi_soft_op that are to be sent; guarded by kofi_soft_ep.lock
+ * @stopped: they stay there; guarded by the same lock
+ * @rdm: it is the &struct ktcp_link of an endpoint without connections
+ * @late_acks: acknowledgments that are due for early messages
  * @answers: struct ktcp_answer
  * @run: whoever sends or receives holds it
  * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
@@ -316,6 +340,9 @@ struct ktcp_conn {
 	struct work_struct	*work;
 	int			cpu;
 	struct list_head	*posted;
+	bool			stopped;
+	bool			rdm;
+	atomic_t		late_acks;
 	struct kofi_bufpool	answers;
 	struct mutex		run;		/* see above */
 	enum ktcp_phase		phase;
@@ -445,6 +472,9 @@ void ktcp_ep_end(struct ktcp_ep *ep, int err, const void *data, size_t len);
 void ktcp_ep_stop(struct ktcp_ep *ep);
 void ktcp_connect_late(struct work_struct *work);
 int ktcp_dial(struct ktcp_conn *conn);
+int ktcp_pick_cpu(const struct kofi_soft_ep *soft);
+int ktcp_sock_dial(struct kofi_soft_ep *soft, struct sockaddr_storage *src,
+		   struct sockaddr_storage *dest, u32 tclass, struct socket **sock);
 int ktcp_answered(struct ktcp_ep *ep);
 
 /* listen.c */
@@ -473,6 +503,9 @@ void ktcp_debugfs_exit(void);
 /* io.c */
 int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct work_struct *work,
 		   struct list_head *posted, u32 answers);
+int ktcp_transfer(struct ktcp_conn *conn);
+void ktcp_push(struct ktcp_conn *conn);
+struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err);
 void ktcp_work(struct work_struct *work);
 void ktcp_send_now(struct kofi_soft_ep *soft);
 
@@ -490,7 +523,7 @@ void ktcp_netdev_exit(void);
 void ktcp_tx_init(struct ktcp_tx *tx);
 struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy);
 int ktcp_send(struct ktcp_conn *conn, int *budget);
-void ktcp_tx_abort(struct ktcp_conn *conn);
+void ktcp_tx_abort(struct ktcp_conn *conn, int err);
 
 void ktcp_op_put(struct kofi_soft_op *soft, int err);
 void ktcp_tx_let_go(struct ktcp_conn *conn, struct ktcp_zc *zc, int err);
@@ -506,7 +539,7 @@ void ktcp_zc_reap(struct ktcp_conn *conn);
 void ktcp_rx_init(struct ktcp_rx *rx);
 int ktcp_recv(struct ktcp_conn *conn, int *budget);
 bool ktcp_recv_waits(const struct ktcp_conn *conn);
-void ktcp_rx_abort(struct ktcp_conn *conn);
+void ktcp_rx_abort(struct ktcp_conn *conn, int err);
 
 /* Is an answer of ktcp_cm_recv()'s a breach of the wire, where one of two types may come? */
 static inline bool ktcp_cm_is_foul(int type, int may, int may_too)

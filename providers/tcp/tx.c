@@ -13,6 +13,7 @@
  */
 #include <linux/module.h>
 #include <linux/uio.h>
+#include <net/tcp_states.h>
 #include "tcp.h"
 
 #define KTCP_ACKED	(FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
@@ -66,7 +67,10 @@ struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->soft->lock, flags);
-	op = list_first_entry_or_null(conn->posted, struct kofi_soft_op, entry);
+	if (conn->stopped)
+		op = NULL;
+	else
+		op = list_first_entry_or_null(conn->posted, struct kofi_soft_op, entry);
 	if (op && busy && op->kept.flags & FI_FENCE)
 		op = NULL;
 	if (op)
@@ -113,6 +117,7 @@ static void ktcp_answer_done(struct ktcp_conn *conn, struct ktcp_answer *answer,
  */
 void ktcp_tx_let_go(struct ktcp_conn *conn, struct ktcp_zc *zc, int err)
 {
+	conn->tx.zcs--;
 	if (zc->kind == KTCP_TX_OP) {
 		conn->tx.lent--;
 		ktcp_op_put(&container_of(zc, struct ktcp_op, zc)->soft, err);
@@ -143,6 +148,7 @@ static void ktcp_tx_begin_zc(struct ktcp_conn *conn)
 	}
 	zc->kind = tx->kind;
 	tx->zc = zc;
+	tx->zcs++;
 }
 
 /* Begins the next message; false: there is none */
@@ -151,6 +157,8 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 	struct ktcp_tx *tx = &conn->tx;
 	struct ktcp_hdr hdr = {};
 
+	if (atomic_read(&conn->late_acks))
+		tx->acks += atomic_xchg(&conn->late_acks, 0);
 	if (tx->acks) {
 		tx->acks--;
 		tx->kind = KTCP_TX_ACK;
@@ -163,9 +171,13 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 	} else {
 		bool busy = !list_empty(&tx->reads) || !list_empty(&tx->acked) || tx->lent;
 
+		/* What waits for a peer that hangs up is sent by the next connection */
+		if (conn->rdm && READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
+			return false;
 		tx->op = ktcp_next_posted(conn, busy);
 		if (!tx->op)
 			return false;
+		tx->begun = true;
 		tx->kind = KTCP_TX_OP;
 		to_ktcp_op(tx->op)->waits = 1;
 		to_ktcp_op(tx->op)->err = 0;
@@ -302,26 +314,27 @@ int ktcp_send(struct ktcp_conn *conn, int *budget)
 	return 0;
 }
 
-static void ktcp_cancel(struct list_head *ops)
+static void ktcp_cancel(struct list_head *ops, int err)
 {
 	struct kofi_soft_op *op, *next;
 
 	list_for_each_entry_safe(op, next, ops, entry) {
 		list_del(&op->entry);
-		ktcp_op_put(op, ECANCELED);
+		ktcp_op_put(op, err);
 	}
 }
 
 /**
  * ktcp_tx_abort() - Give back what the sending half has
  * @conn: a connection that is over, by its worker
+ * @err: how operations end that are under way, positive
  *
  * Operations end in the order in which they were posted, each kind by itself; those whose
  * pages TCP has, when it lets go of them.
  *
  * Context: may sleep.
  */
-void ktcp_tx_abort(struct ktcp_conn *conn)
+void ktcp_tx_abort(struct ktcp_conn *conn, int err)
 {
 	struct ktcp_tx *tx = &conn->tx;
 	struct ktcp_answer *answer, *next;
@@ -336,10 +349,10 @@ void ktcp_tx_abort(struct ktcp_conn *conn)
 		list_del(&answer->entry);
 		ktcp_answer_done(conn, answer, ECANCELED);
 	}
-	ktcp_cancel(&tx->acked);
-	ktcp_cancel(&tx->reads);
+	ktcp_cancel(&tx->acked, err);
+	ktcp_cancel(&tx->reads, err);
 	if (tx->op)
-		ktcp_op_put(tx->op, ECANCELED);
+		ktcp_op_put(tx->op, err);
 	tx->op = NULL;
 	tx->kind = KTCP_TX_IDLE;
 }

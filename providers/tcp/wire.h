@@ -57,6 +57,26 @@ struct ktcp_wire_cm {
 } __packed;
 static_assert(sizeof(struct ktcp_wire_cm) == 32);
 
+/**
+ * struct ktcp_wire_rdm - Connection data of endpoints without connections
+ * @version: of what may be sent; in an answer with TCP_WIRE_RDM_CHECKED, and no larger than in
+ *	its request, unless that was 0
+ * @features: TCP_WIRE_RDM_FIREWALL
+ * @port: where the endpoint listens that sends the request, which the answer repeats
+ * @pid: incarnation of the endpoint, not 0
+ */
+struct ktcp_wire_rdm {
+	u8	version;
+	u8	features;
+	__be16	port;
+	__be32	pid;
+} __packed;
+static_assert(sizeof(struct ktcp_wire_rdm) == 8);
+
+#define TCP_WIRE_RDM_VERSION	0
+#define TCP_WIRE_RDM_CHECKED	0x80
+#define TCP_WIRE_RDM_FIREWALL	0x1	/* nobody can connect to its sender */
+
 enum ktcp_wire_op {
 	TCP_WIRE_MSG		= 0,
 	TCP_WIRE_TAGGED		= 1,

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Messages that come before their receive.
+ *
+ * The engine of kofi/srx.h matches.  It gets a struct ktcp_early with each message, and keeps
+ * it if there is no receive.  What is behind the message in the stream is to go on (an
+ * acknowledgment, a message with another tag), so its payload is taken out of the socket and
+ * kept, within bounds:
+ *
+ *	of an endpoint		KTCP_EARLY_MSGS messages, KTCP_EARLY_BYTES bytes
+ *	of a peer		KTCP_EARLY_PEER_MSGS, KTCP_EARLY_PEER_BYTES, and no more than is
+ *				left for all others (ktcp_early_has_room()): so one peer that
+ *				floods leaves half of it, two leave a third, and so on
+ *	one message		KTCP_EARLY_MAX
+ *
+ * Beyond these, and if there is no memory, the message stays in the socket (KTCP_RX_PARKED),
+ * which is not read until a receive takes the message; TCP holds the peer back.  Receives find
+ * such a message like any other.  So two endpoints that have both run out of room go on when
+ * receives are posted, and nothing is lost.
+ *
+ * Life of an early message
+ *
+ *	waiting		in the engine.  Meanwhile its payload is parked, or comes
+ *			(KTCP_RX_EARLY), or is there (ktcp_early.full)
+ *	settled		a receive has taken it (ktcp_early_start()), or nobody wants it
+ *			(ktcp_early_discard())
+ *	finished	the worker of the connection goes on with what is parked; what is full is
+ *			copied by the worker of the endpoint, or by that of the connection if it
+ *			was settled before it was full (ktcp_early_finish())
+ *
+ * It has a reference to its connection, which may be over: what is full is not lost with it.
+ *
+ * Acknowledgments.  A sender that asked for one may have been promised delivery, so it gets it
+ * when the receive has the data.  The wire says nothing but "one more", in the order of
+ * arrival.  So an early message holds back those behind it, and counts them
+ * (ktcp_early.behind); when it is finished, they go to the early message in front of it, or
+ * to the peer.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include "rdm.h"
+
+/* Of any allocation here: TCP holds the peer back if it fails */
+#define KTCP_EARLY_GFP	(GFP_NOWAIT | __GFP_NOWARN)
+
+static struct ktcp_early *to_ktcp_early(struct kofi_srx_msg *msg)
+{
+	return container_of(msg, struct ktcp_early, msg);
+}
+
+/* Acknowledgments */
+
+/**
+ * ktcp_early_hold_ack() - Does an acknowledgment have to wait?
+ * @link: the connection that its message has come by
+ *
+ * Context: any, by the worker of @link.
+ * Return: whether it does, behind that of an early message.
+ */
+bool ktcp_early_hold_ack(struct ktcp_link *link)
+{
+	struct ktcp_early *last = NULL;
+	unsigned long flags;
+
+	if (list_empty_careful(&link->unacked))
+		return false;
+	spin_lock_irqsave(&link->rdm->soft.lock, flags);
+	if (!list_empty(&link->unacked)) {
+		last = list_last_entry(&link->unacked, struct ktcp_early, ack);
+		last->behind++;
+	}
+	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
+	return last;
+}
+
+/* An early message is acknowledged, as are those behind it, unless one in front is not */
+static void ktcp_early_ack(struct ktcp_early *early)
+{
+	struct ktcp_link *link = early->link;
+	unsigned int acks = 1 + early->behind;
+
+	lockdep_assert_held(&link->rdm->soft.lock);
+	if (list_empty(&early->ack))
+		return;
+	if (list_is_first(&early->ack, &link->unacked))
+		atomic_add(acks, &link->conn.late_acks);
+	else
+		list_prev_entry(early, ack)->behind += acks;
+	list_del_init(&early->ack);
+	ktcp_kick(&link->conn);
+}
+
+/* Objects and bounds */
+
+static struct ktcp_early *ktcp_early_get(struct ktcp_link *link)
+{
+	struct ktcp_early *early = kofi_bufpool_get(&link->rdm->early) ? : &link->head;
+
+	early->link = link;
+	early->behind = 0;
+	early->rx = NULL;
+	early->settled = false;
+	early->full = false;
+	early->data = NULL;
+	INIT_LIST_HEAD(&early->ack);
+	refcount_inc(&link->refs);
+	return early;
+}
+
+static void ktcp_early_put(struct ktcp_early *early)
+{
+	struct ktcp_link *link = early->link;
+
+	if (early != &link->head)
+		kofi_bufpool_put(&link->rdm->early, early);
+	ktcp_link_put(link);
+}
+
+/* May a peer have so much more kept? */
+static bool ktcp_early_has_room(const struct ktcp_link *link, size_t len)
+{
+	const struct ktcp_rdm *rdm = link->rdm;
+	size_t left = KTCP_EARLY_BYTES - rdm->early_bytes;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	return len <= KTCP_EARLY_MAX && link->early_msgs < KTCP_EARLY_PEER_MSGS &&
+	       link->early_bytes + len <= min_t(size_t, left, KTCP_EARLY_PEER_BYTES);
+}
+
+/* Takes room for the payload; whether there is some */
+static bool ktcp_early_keep(struct ktcp_early *early)
+{
+	struct ktcp_link *link = early->link;
+	struct ktcp_rdm *rdm = link->rdm;
+	size_t len = early->msg.what.len;
+	unsigned long flags;
+	bool room;
+
+	if (early == &link->head)
+		return false;
+	spin_lock_irqsave(&rdm->soft.lock, flags);
+	room = ktcp_early_has_room(link, len);
+	if (room) {
+		link->early_msgs++;
+		link->early_bytes += len;
+		rdm->early_bytes += len;
+	}
+	spin_unlock_irqrestore(&rdm->soft.lock, flags);
+	return room;
+}
+
+static void ktcp_early_unkeep(struct ktcp_early *early)
+{
+	struct ktcp_link *link = early->link;
+	size_t len = early->msg.what.len;
+	unsigned long flags;
+
+	kfree(early->data);
+	early->data = NULL;
+	spin_lock_irqsave(&link->rdm->soft.lock, flags);
+	link->early_msgs--;
+	link->early_bytes -= len;
+	link->rdm->early_bytes -= len;
+	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
+}
+
+/* Arrival, by the worker of the connection */
+
+/* Has it look again when receives are posted, or completions read */
+void ktcp_link_stall(struct ktcp_link *link)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&link->rdm->soft.lock, flags);
+	if (list_empty(&link->stalled))
+		list_add_tail(&link->stalled, &link->rdm->stalled);
+	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
+}
+
+/* Where the payload of a message goes that no receive has taken */
+static void ktcp_early_begin(struct ktcp_link *link, struct ktcp_early *early)
+{
+	struct ktcp_rx *rx = &link->conn.rx;
+
+	rx->early = early;
+	rx->state = KTCP_RX_PARKED;
+	if (!ktcp_early_keep(early))
+		return;
+	if (rx->hdr.len) {
+		early->data = kmalloc(rx->hdr.len, KTCP_EARLY_GFP);
+		if (!early->data) {
+			ktcp_early_unkeep(early);
+			return;
+		}
+	}
+	rx->state = KTCP_RX_EARLY;
+}
+
+/**
+ * ktcp_early_arrive() - A message has come
+ * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr is the message's
+ * @what: the message
+ *
+ * Context: may sleep.
+ * Return: 0, and the state says where the payload goes; -EAGAIN: it has to wait; -ESHUTDOWN:
+ * nothing is received any more.
+ */
+int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *what)
+{
+	struct ktcp_link *link = to_ktcp_link(conn);
+	struct kofi_srx *srx = conn->soft->srx;
+	struct ktcp_early *early;
+	int ret;
+
+	lockdep_assert_held(&conn->run);
+	early = ktcp_early_get(link);
+	ret = kofi_srx_arrive(srx, what, &early->msg, &conn->rx.rx);
+	if (ret == -EAGAIN) {
+		ktcp_link_stall(link);
+		ret = kofi_srx_arrive(srx, what, &early->msg, &conn->rx.rx);
+	}
+	if (ret == KOFI_SRX_QUEUED) {
+		ktcp_early_begin(link, early);
+		return 0;
+	}
+	ktcp_early_put(early);
+	if (ret == KOFI_SRX_MATCHED)
+		conn->rx.state = KTCP_RX_MSG;
+	return ret;
+}
+
+/**
+ * ktcp_early_look() - Has the message that is parked been settled?
+ * @conn: a connection in KTCP_RX_PARKED, with ktcp_conn.run held
+ *
+ * Context: any.
+ * Return: 0, and the state says where the payload goes; -EAGAIN: it has not.
+ */
+int ktcp_early_look(struct ktcp_conn *conn)
+{
+	struct ktcp_early *early = conn->rx.early;
+	unsigned long flags;
+	bool settled;
+
+	spin_lock_irqsave(&conn->soft->lock, flags);
+	settled = early->settled;
+	spin_unlock_irqrestore(&conn->soft->lock, flags);
+	if (!settled)
+		return -EAGAIN;
+	conn->rx.early = NULL;
+	conn->rx.rx = early->rx;
+	conn->rx.state = early->rx ? KTCP_RX_MSG : KTCP_RX_DROP;
+	ktcp_early_put(early);
+	return 0;
+}
+
+/* Gives a message that is settled and full to its receive, and forgets it; by a worker */
+static void ktcp_early_finish(struct ktcp_early *early)
+{
+	struct ktcp_link *link = early->link;
+	struct iov_iter iter;
+	unsigned long flags;
+
+	if (early->rx) {
+		kofi_rx_iter(early->rx, 0, &iter);
+		if (iov_iter_count(&iter))
+			copy_to_iter(early->data, iov_iter_count(&iter), &iter);
+		kofi_rx_complete(early->rx);
+	}
+	spin_lock_irqsave(&link->rdm->soft.lock, flags);
+	ktcp_early_ack(early);
+	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
+	ktcp_early_unkeep(early);
+	ktcp_early_put(early);
+}
+
+/**
+ * ktcp_early_filled() - All of the payload of an early message is there
+ * @conn: a connection in KTCP_RX_EARLY, with ktcp_conn.run held
+ *
+ * Context: may sleep.
+ */
+void ktcp_early_filled(struct ktcp_conn *conn)
+{
+	struct ktcp_early *early = conn->rx.early;
+	struct ktcp_link *link = early->link;
+	unsigned long flags;
+	bool settled;
+
+	conn->rx.early = NULL;
+	spin_lock_irqsave(&conn->soft->lock, flags);
+	early->full = true;
+	settled = early->settled;
+	if (conn->rx.hdr.flags & TCP_WIRE_ACK_WANTED)
+		list_add_tail(&early->ack, &link->unacked);
+	spin_unlock_irqrestore(&conn->soft->lock, flags);
+	if (settled)
+		ktcp_early_finish(early);
+}
+
+/* Where the next bytes of the payload go, of a connection in KTCP_RX_EARLY */
+void *ktcp_early_data(const struct ktcp_conn *conn)
+{
+	return conn->rx.early->data + conn->rx.done;
+}
+
+/**
+ * ktcp_early_abort() - The connection is over before the payload was there
+ * @conn: a connection in KTCP_RX_PARKED or KTCP_RX_EARLY that is over, by its worker
+ * @err: what a receive that has taken the message is told, positive
+ *
+ * Context: may sleep.
+ */
+void ktcp_early_abort(struct ktcp_conn *conn, int err)
+{
+	struct ktcp_early *early = conn->rx.early;
+
+	conn->rx.early = NULL;
+	/* Otherwise it has been settled when this returns */
+	if (!kofi_srx_withdraw(conn->soft->srx, &early->msg) && early->rx)
+		kofi_rx_fail(early->rx, 0, err, 0);
+	if (conn->rx.state == KTCP_RX_EARLY)
+		ktcp_early_unkeep(early);
+	ktcp_early_put(early);
+}
+
+/* Settled messages */
+
+/**
+ * ktcp_early_settle() - Finish the early messages that have been settled
+ * @rdm: the endpoint, by its worker
+ *
+ * Context: may sleep.
+ */
+void ktcp_early_settle(struct ktcp_rdm *rdm)
+{
+	struct ktcp_early *early, *next;
+	LIST_HEAD(settled);
+
+	spin_lock_irq(&rdm->soft.lock);
+	list_splice_init(&rdm->settled, &settled);
+	spin_unlock_irq(&rdm->soft.lock);
+	list_for_each_entry_safe(early, next, &settled, entry) {
+		list_del(&early->entry);
+		ktcp_early_finish(early);
+		cond_resched();
+	}
+}
+
+/* struct kofi_srx_ops */
+
+static void ktcp_early_decide(struct kofi_srx_msg *msg, struct kofi_rx *rx)
+{
+	struct ktcp_early *early = to_ktcp_early(msg);
+	struct ktcp_link *link = early->link;
+	struct ktcp_rdm *rdm = link->rdm;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rdm->soft.lock, flags);
+	early->rx = rx;
+	early->settled = true;
+	if (early->full) {
+		list_add_tail(&early->entry, &rdm->settled);
+		kofi_soft_kick(&rdm->soft);
+	} else {
+		ktcp_kick(&link->conn);
+	}
+	spin_unlock_irqrestore(&rdm->soft.lock, flags);
+}
+
+static void ktcp_early_start(struct kofi_rx *rx, struct kofi_srx_msg *msg)
+{
+	ktcp_early_decide(msg, rx);
+}
+
+static void ktcp_early_discard(struct kofi_srx_msg *msg)
+{
+	ktcp_early_decide(msg, NULL);
+}
+
+void ktcp_rdm_resume(struct kofi_srx *srx)
+{
+	struct ktcp_rdm *rdm = container_of(srx, struct ktcp_rdm, soft.own_srx);
+	struct ktcp_link *link, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rdm->soft.lock, flags);
+	list_for_each_entry_safe(link, next, &rdm->stalled, stalled) {
+		list_del_init(&link->stalled);
+		ktcp_kick(&link->conn);
+	}
+	spin_unlock_irqrestore(&rdm->soft.lock, flags);
+}
+
+const struct kofi_srx_ops ktcp_rdm_srx_ops = {
+	.start		= ktcp_early_start,
+	.discard	= ktcp_early_discard,
+	.resume		= ktcp_rdm_resume,
+};

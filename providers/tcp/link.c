@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connections of an endpoint without connections, and their workers.
+ *
+ * A connection is ktcp_peer.link from its beginning until it is over (ktcp_link_end()); its
+ * worker then gives back what it has, and it stays until TCP has let go of its pages and no
+ * early message has come by it.  The endpoint waits for all of them.
+ *
+ * Kicks come from callbacks of the socket, from posts, from receives and from TCP, all of them
+ * in RCU sections or with kofi_soft_ep.lock held if they have no reference.  So the memory is
+ * freed a grace period after the last reference, when the worker has stopped.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <kofi/compat.h>
+#include "rdm.h"
+
+static void ktcp_link_free(struct work_struct *work)
+{
+	struct ktcp_link *link = container_of(to_rcu_work(work), struct ktcp_link, free);
+	struct kofi_soft_ep *soft = &link->rdm->soft;
+
+	cancel_work_sync(&link->work);
+	kofi_bufpool_destroy(&link->conn.answers);
+	kfree(link);
+	/* The endpoint may go now */
+	kofi_soft_ep_put(soft);
+}
+
+/**
+ * ktcp_link_put() - Give a reference back
+ * @link: a connection that may go afterwards
+ *
+ * Context: any.
+ */
+void ktcp_link_put(struct ktcp_link *link)
+{
+	if (refcount_dec_and_test(&link->refs))
+		queue_rcu_work(ktcp_type.wq, &link->free);
+}
+
+/* The end */
+
+/* Gives back whatever the connection has */
+static void ktcp_link_finish(struct ktcp_link *link)
+{
+	struct socket *sock = ktcp_conn_stop(&link->conn, link->err);
+
+	mutex_lock(&ktcp_cm_lock);
+	list_del_init(&link->entry);
+	mutex_unlock(&ktcp_cm_lock);
+	if (!sock)
+		return;
+	kernel_sock_shutdown(sock, SHUT_RDWR);
+	sock_release(sock);
+}
+
+/**
+ * ktcp_link_drop() - A connection, or the attempt, is over
+ * @link: a connection that is not over
+ * @err: why, positive
+ *
+ * ktcp_peer_settle() is due for its peer, if it has one.
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_link_drop(struct ktcp_link *link, int err)
+{
+	struct ktcp_rdm *rdm = link->rdm;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	spin_lock_irq(&rdm->soft.lock);
+	link->conn.stopped = true;
+	if (link->peer)
+		link->peer->link = NULL;
+	spin_unlock_irq(&rdm->soft.lock);
+	link->peer = NULL;
+	link->err = err;
+	/* Pairs with ktcp_link_work() */
+	smp_store_release(&link->over, true);
+	ktcp_kick(&link->conn);
+	if (!link->dialling)
+		return;
+	link->dialling = false;
+	rdm->dialling--;
+	/* It may be the next one's turn */
+	mod_delayed_work(ktcp_type.wq, &rdm->tick, 0);
+}
+
+/**
+ * ktcp_link_end() - As ktcp_link_drop(), and the peer may be dialled
+ * @link: the connection; nothing happens if it is over already
+ * @err: why, positive
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_link_end(struct ktcp_link *link, int err)
+{
+	struct ktcp_peer *peer = link->peer;
+	bool dialling = link->dialling;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (link->over)
+		return;
+	ktcp_link_drop(link, err);
+	if (peer && dialling)
+		ktcp_peer_not_reached(peer, err);
+	else if (peer)
+		ktcp_peer_lost(peer, READ_ONCE(link->conn.tx.begun), err);
+}
+
+/* The worker */
+
+static int ktcp_link_run(struct ktcp_link *link)
+{
+	struct ktcp_conn *conn = &link->conn;
+	int ret;
+
+	switch (conn->phase) {
+	case KTCP_DIALLING:
+		ret = ktcp_dial(conn);
+		if (ret)
+			return ret;
+		fallthrough;
+	case KTCP_ASKED:
+		ret = ktcp_link_answered(link);
+		if (ret)
+			return ret;
+		fallthrough;
+	case KTCP_OPEN:
+		mutex_lock(&conn->run);
+		ret = ktcp_transfer(conn);
+		mutex_unlock(&conn->run);
+		return ret;
+	default:
+		return -EAGAIN;
+	}
+}
+
+static void ktcp_link_work(struct work_struct *work)
+{
+	struct ktcp_link *link = container_of(work, struct ktcp_link, work);
+	struct ktcp_conn *conn = &link->conn;
+	int ret = -EAGAIN;
+	bool lent;
+
+	/* Pairs with ktcp_link_end() */
+	if (!smp_load_acquire(&link->over))
+		ret = ktcp_link_run(link);
+	if (!ret) {
+		ktcp_kick(conn);
+	} else if (ret != -EAGAIN) {
+		mutex_lock(&ktcp_cm_lock);
+		ktcp_link_end(link, ret == -ESHUTDOWN ? ECONNRESET : -ret);
+		mutex_unlock(&ktcp_cm_lock);
+	}
+	if (!smp_load_acquire(&link->over) || link->released)
+		return;
+	if (conn->phase != KTCP_OVER)
+		ktcp_link_finish(link);
+	mutex_lock(&conn->run);
+	ktcp_zc_reap(conn);
+	lent = conn->tx.zcs;
+	mutex_unlock(&conn->run);
+	if (lent)
+		return;
+	link->released = true;
+	ktcp_link_put(link);
+}
+
+/* The beginning */
+
+/**
+ * ktcp_link_new() - Make a connection that does not stand yet
+ * @rdm: whose it is
+ * @addr: address of the other end
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ * Return: the connection, and ktcp_link_end() is due; NULL: there is no memory.
+ */
+struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr)
+{
+	struct ktcp_link *link = kzalloc(sizeof(*link), GFP_KERNEL);
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (!link)
+		return NULL;
+	INIT_LIST_HEAD(&link->none);
+	INIT_LIST_HEAD(&link->unacked);
+	INIT_LIST_HEAD(&link->stalled);
+	INIT_WORK(&link->work, ktcp_link_work);
+	INIT_RCU_WORK(&link->free, ktcp_link_free);
+	refcount_set(&link->refs, 1);
+	link->rdm = rdm;
+	link->addr = *addr;
+	if (ktcp_conn_init(&link->conn, &rdm->soft, &link->work, &link->none,
+			   KTCP_RDM_ANSWERS)) {
+		kfree(link);
+		return NULL;
+	}
+	link->conn.rdm = true;
+	link->conn.cpu = ktcp_pick_cpu(&rdm->soft);
+	list_add_tail(&link->entry, &rdm->links);
+	kofi_soft_ep_get(&rdm->soft);
+	return link;
+}
+
+/* It is the connection with a peer from now on */
+static void ktcp_link_join(struct ktcp_link *link, struct ktcp_peer *peer)
+{
+	link->peer = peer;
+	link->conn.posted = &peer->posted;
+	spin_lock_irq(&link->rdm->soft.lock);
+	peer->link = link;
+	spin_unlock_irq(&link->rdm->soft.lock);
+}
+
+/**
+ * ktcp_link_dial() - Connect to a peer
+ * @peer: a peer without a connection
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ * Return: 0, and the connection is the peer's; negative errno.
+ */
+int ktcp_link_dial(struct ktcp_peer *peer)
+{
+	struct ktcp_rdm *rdm = peer->rdm;
+	struct sockaddr_storage src = rdm->name;
+	struct ktcp_link *link;
+	struct socket *sock;
+	int ret;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	/* The peer knows this endpoint by its address, and the request tells the port */
+	kofi_addr_set_port(&src, 0);
+	ret = ktcp_sock_dial(&rdm->soft, &src, &peer->addr, rdm->tclass, &sock);
+	if (ret)
+		return ret;
+	link = ktcp_link_new(rdm, &peer->addr);
+	if (!link) {
+		sock_release(sock);
+		return -ENOMEM;
+	}
+	link->deadline = jiffies + msecs_to_jiffies(KTCP_DIAL_MS);
+	link->dialling = true;
+	rdm->dialling++;
+	ktcp_link_request(link);
+	ktcp_link_join(link, peer);
+	link->conn.phase = KTCP_DIALLING;
+	ktcp_sock_attach(&link->conn.sk, sock, &link->work, link->conn.cpu);
+	return 0;
+}
+
+/**
+ * ktcp_link_accept() - Take the socket of a request over
+ * @link: a new connection
+ * @peer: the other end; NULL: the endpoint itself, which has dialled
+ * @req: the request, which has been answered and is freed
+ *
+ * ktcp_peer_settle() is due.
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_link_accept(struct ktcp_link *link, struct ktcp_peer *peer, struct ktcp_req *req)
+{
+	struct ktcp_conn *conn = &link->conn;
+	struct socket *sock;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	ktcp_sock_unlimit(&req->sk);
+	sock = ktcp_sock_detach(&req->sk);
+	mutex_lock(&conn->run);
+	conn->net_order = req->msg.net_order;
+	conn->phase = KTCP_OPEN;
+	if (peer)
+		ktcp_link_join(link, peer);
+	ktcp_sock_attach(&conn->sk, sock, &link->work, conn->cpu);
+	mutex_unlock(&conn->run);
+	kfree(req);
+}
+
+/**
+ * ktcp_link_opened() - The peer has accepted
+ * @link: a connection in KTCP_ASKED, by its worker
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_link_opened(struct ktcp_link *link)
+{
+	struct ktcp_conn *conn = &link->conn;
+	struct ktcp_rdm *rdm = link->rdm;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	mutex_lock(&conn->run);
+	conn->net_order = conn->cm_msg.net_order;
+	conn->phase = KTCP_OPEN;
+	mutex_unlock(&conn->run);
+	link->dialling = false;
+	rdm->dialling--;
+	mod_delayed_work(ktcp_type.wq, &rdm->tick, 0);
+	ktcp_peer_settle(link->peer);
+}

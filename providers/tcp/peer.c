@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Peers of an endpoint without connections: their addresses, the operations that wait for
+ * them, and when to connect.
+ *
+ * A peer is made when an operation is posted to its address, or when it connects.  It is
+ * forgotten when it has neither a connection nor an operation; so what peers cost is bounded
+ * by connections and operations, and not by the addresses that somebody has claimed to have.
+ *
+ * ktcp_peer_settle() decides what is to be done for a peer, and is called whenever that may
+ * have changed.  A peer that operations wait for and that has no connection is dialled:
+ * KTCP_DIALS peers of an endpoint at a time, the next ones in their order.
+ *
+ *	refused by its host	nobody listens there: the operations end with ECONNREFUSED
+ *	refused by the peer	it has a connection with us already, or connects to us itself:
+ *				dial again, unless its request comes first
+ *	reset, no answer	its listener was short of something: dial again
+ *	no answer in time	it has gone: the operations end with ETIMEDOUT
+ *
+ * Between attempts a random time passes, longer with each, so that many peers of one endpoint
+ * that is short of something do not come back at once.  KTCP_DIAL_MS after the first attempt
+ * the operations end.
+ *
+ * When a connection ends that has stood, an operation of which a part has been sent ends with
+ * it.  The next ones wait for the next connection, unless the peer has died (ETIMEDOUT): it
+ * would take as long again to find out that it still is.
+ *
+ * Of time there is one work item for the endpoint, which looks at all unsettled peers every
+ * KTCP_DIAL_TICK as long as there are some.
+ */
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include "rdm.h"
+
+static const struct rhashtable_params ktcp_peer_params = {
+	.head_offset		= offsetof(struct ktcp_peer, node),
+	.key_offset		= offsetof(struct ktcp_peer, key),
+	.key_len		= sizeof(struct ktcp_peer_key),
+	.automatic_shrinking	= true,
+};
+
+static void ktcp_peer_key_set(struct ktcp_peer_key *key, const struct sockaddr_storage *addr)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
+
+	memset(key, 0, sizeof(*key));
+	key->family = addr->ss_family;
+	if (addr->ss_family == AF_INET6) {
+		key->addr = sin6->sin6_addr;
+		key->port = sin6->sin6_port;
+		if (ipv6_addr_type(&key->addr) & IPV6_ADDR_LINKLOCAL)
+			key->scope = sin6->sin6_scope_id;
+	} else {
+		key->addr.s6_addr32[3] = sin->sin_addr.s_addr;
+		key->port = sin->sin_port;
+	}
+}
+
+int ktcp_peers_init(struct ktcp_rdm *rdm)
+{
+	return rhashtable_init(&rdm->peers, &ktcp_peer_params);
+}
+
+/* All of them have been forgotten */
+void ktcp_peers_destroy(struct ktcp_rdm *rdm)
+{
+	rhashtable_destroy(&rdm->peers);
+}
+
+/**
+ * ktcp_peer_find() - Look a peer up
+ * @rdm: the endpoint
+ * @addr: its address
+ *
+ * Context: any, in an RCU section, or with ktcp_cm_lock held.
+ * Return: the peer, which may be forgotten if ktcp_cm_lock is not held; or NULL.
+ */
+struct ktcp_peer *ktcp_peer_find(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr)
+{
+	struct ktcp_peer_key key;
+	struct ktcp_peer *peer;
+
+	ktcp_peer_key_set(&key, addr);
+	rcu_read_lock();
+	peer = rhashtable_lookup(&rdm->peers, &key, ktcp_peer_params);
+	rcu_read_unlock();
+	return peer;
+}
+
+/**
+ * ktcp_peer_get() - Find a peer, or make it
+ * @rdm: the endpoint
+ * @addr: its address
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ * Return: the peer, and ktcp_peer_settle() is due; NULL: there is no memory.
+ */
+struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr)
+{
+	struct ktcp_peer *peer = ktcp_peer_find(rdm, addr);
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (peer)
+		return peer;
+	peer = kzalloc(sizeof(*peer), GFP_KERNEL);
+	if (!peer)
+		return NULL;
+	ktcp_peer_key_set(&peer->key, addr);
+	peer->addr = *addr;
+	peer->rdm = rdm;
+	INIT_LIST_HEAD(&peer->entry);
+	INIT_LIST_HEAD(&peer->posted);
+	if (!rhashtable_insert_fast(&rdm->peers, &peer->node, ktcp_peer_params))
+		return peer;
+	kfree(peer);
+	return NULL;
+}
+
+/* Forgets a peer that nothing waits for; whether it has */
+static bool ktcp_peer_forget(struct ktcp_peer *peer)
+{
+	struct ktcp_rdm *rdm = peer->rdm;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	spin_lock_irq(&rdm->soft.lock);
+	peer->forgotten = !peer->link && list_empty(&peer->posted);
+	spin_unlock_irq(&rdm->soft.lock);
+	if (!peer->forgotten)
+		return false;
+	list_del(&peer->entry);
+	rhashtable_remove_fast(&rdm->peers, &peer->node, ktcp_peer_params);
+	kfree_rcu(peer, rcu);
+	return true;
+}
+
+/**
+ * ktcp_peer_cancel() - End the operations that wait for a peer
+ * @peer: the peer, which may be forgotten afterwards
+ * @err: positive error code
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_peer_cancel(struct ktcp_peer *peer, int err)
+{
+	struct kofi_soft_op *op, *next;
+	LIST_HEAD(posted);
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	spin_lock_irq(&peer->rdm->soft.lock);
+	list_splice_init(&peer->posted, &posted);
+	spin_unlock_irq(&peer->rdm->soft.lock);
+	list_for_each_entry_safe(op, next, &posted, entry) {
+		list_del(&op->entry);
+		kofi_soft_op_done(op, err);
+	}
+	peer->tries = 0;
+	ktcp_peer_settle(peer);
+}
+
+/**
+ * ktcp_peer_settle() - Do for a peer what is due
+ * @peer: the peer, which may be forgotten afterwards
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_peer_settle(struct ktcp_peer *peer)
+{
+	struct ktcp_rdm *rdm = peer->rdm;
+	int ret;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (peer->link) {
+		if (peer->link->dialling)
+			return;
+		peer->tries = 0;
+		list_del_init(&peer->entry);
+		return;
+	}
+	if (ktcp_peer_forget(peer))
+		return;
+	if (rdm->ended || peer->firewall) {
+		ktcp_peer_cancel(peer, rdm->ended ? ECANCELED : FI_EFIREWALLADDR);
+		return;
+	}
+	if (list_empty(&peer->entry))
+		list_add_tail(&peer->entry, &rdm->unsettled);
+	queue_delayed_work(ktcp_type.wq, &rdm->tick, KTCP_DIAL_TICK);
+	if (rdm->dialling == KTCP_DIALS ||
+	    (peer->tries && time_before(jiffies, peer->next)))
+		return;
+	if (!peer->tries)
+		peer->give_up = jiffies + msecs_to_jiffies(KTCP_DIAL_MS);
+	ret = ktcp_link_dial(peer);
+	if (ret)
+		ktcp_peer_not_reached(peer, -ret);
+}
+
+/* Is it worth dialling again? */
+static bool ktcp_peer_may_recover(int err)
+{
+	switch (err) {
+	case EALREADY:
+	case ECONNRESET:
+	case EADDRNOTAVAIL:
+	case ENOMEM:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * ktcp_peer_not_reached() - An attempt to connect has failed
+ * @peer: the peer, which may be forgotten afterwards
+ * @err: why, positive; EALREADY: the peer has refused
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_peer_not_reached(struct ktcp_peer *peer, int err)
+{
+	unsigned long pause;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (!ktcp_peer_may_recover(err) ||
+	    (peer->tries && time_after(jiffies, peer->give_up))) {
+		ktcp_peer_cancel(peer, err == EALREADY ? ECONNREFUSED : err);
+		return;
+	}
+	pause = KTCP_DIAL_TICK << min(peer->tries, 4U);
+	peer->tries++;
+	peer->next = jiffies + 1 + get_random_u32() % pause;
+	ktcp_peer_settle(peer);
+}
+
+/**
+ * ktcp_peer_lost() - A connection that has stood is over
+ * @peer: the peer, which may be forgotten afterwards
+ * @sent: something has been sent by it
+ * @err: why, positive
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_peer_lost(struct ktcp_peer *peer, bool sent, int err)
+{
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (err == ETIMEDOUT)
+		ktcp_peer_cancel(peer, err);
+	else if (sent)
+		ktcp_peer_settle(peer);
+	else
+		/* It hangs up on whoever connects */
+		ktcp_peer_not_reached(peer, ECONNRESET);
+}
+
+/**
+ * ktcp_peer_tick() - Look at the peers that are to have a connection
+ * @work: ktcp_rdm.tick
+ *
+ * Context: may sleep.
+ */
+void ktcp_peer_tick(struct work_struct *work)
+{
+	struct ktcp_rdm *rdm = container_of(to_delayed_work(work), struct ktcp_rdm, tick);
+	struct ktcp_peer *peer;
+	LIST_HEAD(todo);
+
+	mutex_lock(&ktcp_cm_lock);
+	list_splice_init(&rdm->unsettled, &todo);
+	/* Each goes back into the list, unless it is settled; one may settle another */
+	while (!list_empty(&todo)) {
+		peer = list_first_entry(&todo, struct ktcp_peer, entry);
+		list_move_tail(&peer->entry, &rdm->unsettled);
+		if (!peer->link)
+			ktcp_peer_settle(peer);
+		else if (time_after(jiffies, peer->link->deadline))
+			ktcp_link_end(peer->link, ETIMEDOUT);
+	}
+	if (!list_empty(&rdm->unsettled))
+		queue_delayed_work(ktcp_type.wq, &rdm->tick, KTCP_DIAL_TICK);
+	mutex_unlock(&ktcp_cm_lock);
+}

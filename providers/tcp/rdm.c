@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Endpoints without connections (FI_EP_RDM).
+ *
+ * Life of an endpoint
+ *
+ *	fi_endpoint()	it has its address from now on; peers that connect wait in the backlog
+ *	fi_enable()	it accepts
+ *	the end		ktcp_rdm_end(): it listens no more, its connections are over, and
+ *			what was posted ends; receives are flushed by the worker
+ *	fi_close()	waits for operations, for connections, and so for early messages
+ *
+ * Life of a peer: peer.c.  Of a connection: link.c; it is made when an operation needs it, or
+ * when the peer connects (rdm_cm.c), and data flow as in any other (rx.c, tx.c).
+ *
+ * Life of an operation
+ *
+ *	posted		in kofi_soft_ep.posted, which holds those for all peers
+ *	waiting		in ktcp_peer.posted: ktcp_rdm_route() has found the peer
+ *	sent		by whoever has ktcp_conn.run of the peer's connection; from then on it
+ *			ends with the connection
+ *
+ * The worker of the endpoint routes what is posted, and sends on the way if the connection
+ * stands and nobody is at it (ktcp_push()).  A client that may sleep does so within its call.
+ * Whoever routes takes operations from the head of the list and puts them at the tail of the
+ * other under one lock, so those for one peer stay in their order.  Only the worker routes to
+ * a peer without a connection, as that may need memory and ktcp_cm_lock.
+ *
+ * Life of an early message: early.c.
+ *
+ * Locks are those of tcp.h.  kofi_soft_ep.lock guards the lists of operations of all peers,
+ * which of them have a connection, and early messages.  Operations are sent by connections
+ * side by side, and so are messages received.
+ */
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "rdm.h"
+
+#define KTCP_RDM_BUDGET	64	/* operations between two looks at the scheduler */
+
+static const struct kofi_ep_limits ktcp_rdm_limits = {
+	.cntr_dirs	= KTCP_CNTR_DIRS,
+	.tx_op_flags	= KTCP_TX_OP_FLAGS,
+	.rx_op_flags	= KTCP_RX_OP_FLAGS,
+	.tx_flags	= KTCP_TX_FLAGS,
+	.recv_flags	= KTCP_RX_OP_FLAGS | FI_MORE,
+	.av		= true,
+};
+
+static struct kofi_av *ktcp_rdm_av(const struct ktcp_rdm *rdm)
+{
+	return to_kofi_av(&rdm->soft.kep.av->fid);
+}
+
+/**
+ * ktcp_link_source() - What completions and receives call the other end
+ * @link: the connection
+ * @src_addr: for receives that name their sender; FI_ADDR_NOTAVAIL: unknown
+ * @source: for completions; FI_ADDR_NOTAVAIL: unknown
+ *
+ * Context: any.
+ */
+void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr_t *source)
+{
+	u64 caps = link->rdm->soft.kep.caps;
+
+	*src_addr = caps & FI_DIRECTED_RECV ?
+		    kofi_av_find(ktcp_rdm_av(link->rdm), &link->addr) : FI_ADDR_NOTAVAIL;
+	*source = caps & FI_SOURCE ?
+		  kofi_av_source(ktcp_rdm_av(link->rdm), &link->addr) : FI_ADDR_NOTAVAIL;
+}
+
+/* Operations on their way to a peer */
+
+/**
+ * struct ktcp_route - Where the operations at the head of the list go
+ * @addr: address of a peer that has to be made, or dialled
+ * @link: connection that has something to send, with a reference; or NULL
+ * @op: one without an address; or NULL
+ * @more: there is another operation
+ */
+struct ktcp_route {
+	struct sockaddr_storage	addr;
+	struct ktcp_link	*link;
+	struct kofi_soft_op	*op;
+	bool			more;
+};
+
+/* Does the connection of a peer stand? */
+static bool ktcp_peer_is_open(const struct ktcp_peer *peer)
+{
+	return peer && !peer->forgotten && peer->link && !peer->link->dialling;
+}
+
+/*
+ * Routes the first operation.  0: done, as far as a connection stands; -ENOTCONN: nothing was
+ * done, and the peer at route->addr is to be dialled.
+ */
+static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
+{
+	struct kofi_soft_op *op;
+	struct ktcp_peer *peer;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	op = list_first_entry_or_null(&rdm->soft.posted, struct kofi_soft_op, entry);
+	route->op = NULL;
+	route->link = NULL;
+	route->more = op;
+	if (!op)
+		return 0;
+	if (!kofi_av_addr(ktcp_rdm_av(rdm), op->kept.addr, &route->addr)) {
+		list_del(&op->entry);
+		route->op = op;
+		return 0;
+	}
+	peer = ktcp_peer_find(rdm, &route->addr);
+	if (!ktcp_peer_is_open(peer))
+		return -ENOTCONN;
+	list_move_tail(&op->entry, &peer->posted);
+	route->link = peer->link;
+	refcount_inc(&route->link->refs);
+	return 0;
+}
+
+/* Puts the first operation to the peer with an address, and has it dialled */
+static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr)
+{
+	struct kofi_soft_op *op, *failed = NULL;
+	struct sockaddr_storage again;
+	struct ktcp_peer *peer;
+
+	mutex_lock(&ktcp_cm_lock);
+	peer = ktcp_peer_get(rdm, addr);
+	spin_lock_irq(&rdm->soft.lock);
+	op = list_first_entry_or_null(&rdm->soft.posted, struct kofi_soft_op, entry);
+	/* Another one may have been faster, if the peer has connected meanwhile */
+	if (op && kofi_av_addr(ktcp_rdm_av(rdm), op->kept.addr, &again) &&
+	    kofi_addr_equal(&again, addr)) {
+		if (peer)
+			list_move_tail(&op->entry, &peer->posted);
+		else
+			list_del(&op->entry);
+		failed = peer ? NULL : op;
+	}
+	spin_unlock_irq(&rdm->soft.lock);
+	if (peer && peer->link)
+		ktcp_kick(&peer->link->conn);
+	if (peer)
+		ktcp_peer_settle(peer);
+	mutex_unlock(&ktcp_cm_lock);
+	if (failed)
+		kofi_soft_op_done(failed, ENOMEM);
+}
+
+/*
+ * Routes what is posted, and sends it if that can be done.  @dial: peers may be dialled,
+ * otherwise an operation that needs it stays.  Returns whether something is left.
+ */
+static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
+{
+	struct ktcp_link *last = NULL;
+	struct ktcp_route route;
+	int i, ret = 0;
+
+	for (i = 0; i < KTCP_RDM_BUDGET; i++) {
+		rcu_read_lock();
+		spin_lock_irq(&rdm->soft.lock);
+		ret = ktcp_rdm_route_one(rdm, &route);
+		spin_unlock_irq(&rdm->soft.lock);
+		rcu_read_unlock();
+		if (last && last != route.link)
+			ktcp_push(&last->conn);
+		if (last)
+			ktcp_link_put(last);
+		last = route.link;
+		if (!route.more || (ret && !dial))
+			break;
+		if (ret)
+			ktcp_rdm_route_dial(rdm, &route.addr);
+		else if (route.op)
+			kofi_soft_op_done(route.op, EINVAL);
+	}
+	if (last) {
+		ktcp_push(&last->conn);
+		ktcp_link_put(last);
+	}
+	return route.more;
+}
+
+/* kofi_soft_type.now */
+static void ktcp_rdm_now(struct kofi_soft_ep *soft)
+{
+	if (ktcp_rdm_route(to_ktcp_rdm(soft), false))
+		kofi_soft_kick(soft);
+}
+
+/* The end */
+
+static void ktcp_rdm_end(struct ktcp_rdm *rdm)
+{
+	struct ktcp_peer *peer;
+	struct ktcp_link *link;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	kofi_soft_ep_over(&rdm->soft);
+	if (rdm->ended)
+		return;
+	rdm->ended = true;
+	ktcp_listener_close(&rdm->listener);
+	/* Each leaves the list later, by its worker, and ends what waits for its peer */
+	list_for_each_entry(link, &rdm->links, entry)
+		ktcp_link_end(link, ECANCELED);
+	while ((peer = list_first_entry_or_null(&rdm->unsettled, struct ktcp_peer, entry)))
+		ktcp_peer_cancel(peer, ECANCELED);
+}
+
+/* Of an endpoint that is over, by its worker */
+static void ktcp_rdm_flush(struct ktcp_rdm *rdm)
+{
+	struct kofi_soft_op *op, *next;
+	LIST_HEAD(posted);
+
+	if (rdm->flushed)
+		return;
+	rdm->flushed = true;
+	spin_lock_irq(&rdm->soft.lock);
+	list_splice_init(&rdm->soft.posted, &posted);
+	spin_unlock_irq(&rdm->soft.lock);
+	list_for_each_entry_safe(op, next, &posted, entry) {
+		list_del(&op->entry);
+		kofi_soft_op_done(op, ECANCELED);
+	}
+	kofi_srx_flush(&rdm->soft.own_srx, ECANCELED);
+}
+
+static void ktcp_rdm_work(struct work_struct *work)
+{
+	struct ktcp_rdm *rdm = container_of(work, struct ktcp_rdm, soft.work);
+
+	if (READ_ONCE(rdm->soft.over))
+		ktcp_rdm_flush(rdm);
+	else if (ktcp_rdm_route(rdm, true))
+		kofi_soft_kick(&rdm->soft);
+	ktcp_early_settle(rdm);
+}
+
+/* struct kofi_soft_type */
+
+static void ktcp_rdm_shut(struct kofi_soft_ep *soft, int err)
+{
+	kofi_conn_end(&soft->kep.conn, err, 0, NULL, 0);
+	ktcp_rdm_end(to_ktcp_rdm(soft));
+}
+
+static void ktcp_rdm_gone(struct kofi_soft_ep *soft)
+{
+	ktcp_rdm_end(to_ktcp_rdm(soft));
+}
+
+static void ktcp_rdm_close(struct kofi_soft_ep *soft)
+{
+	ktcp_rdm_shut(soft, ECANCELED);
+}
+
+/* An endpoint of this kind shares no receives, and has no events to wait for */
+static void ktcp_rdm_join(struct kofi_soft_ep *soft, bool join)
+{
+}
+
+/* Connections whose peer has written more than the client has read look again */
+static void ktcp_rdm_event_room(struct kofi_soft_ep *soft)
+{
+	ktcp_rdm_resume(&soft->own_srx);
+}
+
+static void ktcp_rdm_destroy(struct ktcp_rdm *rdm)
+{
+	ktcp_listener_fini(&rdm->listener);
+	cancel_delayed_work_sync(&rdm->tick);
+	kofi_bufpool_destroy(&rdm->early);
+	ktcp_peers_destroy(rdm);
+	kfree(rdm);
+}
+
+static void ktcp_rdm_free(struct kofi_soft_ep *soft)
+{
+	kofi_soft_ep_fini(soft);
+	ktcp_rdm_destroy(to_ktcp_rdm(soft));
+}
+
+struct kofi_soft_type ktcp_rdm_type = {
+	.lock		= &ktcp_cm_lock,
+	.fabric		= &ktcp_fabric_ops,
+	.domain		= &ktcp_domain_ops,
+	.own_rx		= &ktcp_rdm_srx_ops,
+	.mr_mode	= KTCP_MR_MODE,
+	.op_size	= sizeof(struct ktcp_op),
+	.max_queue	= KTCP_MAX_QUEUE,
+	.max_msg	= KTCP_MAX_MSG,
+	.work		= ktcp_rdm_work,
+	.now		= ktcp_rdm_now,
+	.event_room	= ktcp_rdm_event_room,
+	.join		= ktcp_rdm_join,
+	.shut		= ktcp_rdm_shut,
+	.gone		= ktcp_rdm_gone,
+	.close		= ktcp_rdm_close,
+	.free		= ktcp_rdm_free,
+	.fabrics	= LIST_HEAD_INIT(ktcp_rdm_type.fabrics),
+};
+
+/* fi_enable() has come: peers may come in */
+static void ktcp_rdm_changed(struct kofi_conn *conn)
+{
+	struct ktcp_rdm *rdm = container_of(conn, struct ktcp_rdm, soft.kep.conn);
+
+	if (conn->state == KOFI_CONN_ENABLED)
+		ktcp_listener_open(&rdm->listener);
+}
+
+static int ktcp_rdm_getname(fid_t fid, void *addr, size_t *addrlen)
+{
+	return kofi_addr_copy_out(&to_ktcp_rdm(to_kofi_soft_ep(fid))->name, addr, addrlen);
+}
+
+static const struct fi_ops_cm ktcp_rdm_cm_ops = {
+	.size		= sizeof(struct fi_ops_cm),
+	.setname	= kofi_soft_setname,
+	.getname	= ktcp_rdm_getname,
+	.getpeer	= fi_no_getpeer,
+	.connect	= fi_no_connect,
+	.listen		= fi_no_listen,
+	.accept		= fi_no_accept,
+	.reject		= fi_no_reject,
+	.shutdown	= fi_no_shutdown,
+	.join		= fi_no_join,
+};
+
+/* Peers know it by its address from now on, and the end of its namespace finds it */
+static int ktcp_rdm_claim(struct ktcp_rdm *rdm)
+{
+	struct kofi_soft_fabric *fabric = rdm->soft.domain->fabric;
+	int ret = 0;
+
+	mutex_lock(&ktcp_cm_lock);
+	if (!fabric->net)
+		ret = -ENODEV;
+	if (!ret)
+		ret = ktcp_listener_bind(&rdm->listener, fabric->net, &rdm->name);
+	if (ret)
+		goto unlock;
+	/* At once, as a socket that does not listen shares its address */
+	ret = kernel_listen(rdm->listener.sk.sock, KTCP_RDM_BACKLOG);
+	if (ret)
+		ktcp_listener_close(&rdm->listener);
+	else
+		list_add_tail(&rdm->soft.of_fabric, &fabric->eps);
+unlock:
+	mutex_unlock(&ktcp_cm_lock);
+	return ret;
+}
+
+static struct ktcp_rdm *ktcp_rdm_new(const struct fi_info *info)
+{
+	struct ktcp_rdm *rdm = kzalloc(sizeof(*rdm), GFP_KERNEL);
+
+	if (!rdm)
+		return NULL;
+	rdm->tclass = info->tx_attr->tclass ? : info->domain_attr->tclass;
+	do {
+		rdm->pid = get_random_u32();
+	} while (!rdm->pid);
+	INIT_LIST_HEAD(&rdm->links);
+	INIT_LIST_HEAD(&rdm->unsettled);
+	INIT_LIST_HEAD(&rdm->settled);
+	INIT_LIST_HEAD(&rdm->stalled);
+	INIT_DELAYED_WORK(&rdm->tick, ktcp_peer_tick);
+	ktcp_listener_init(&rdm->listener, &rdm->soft.kep.ep.fid, rdm->tclass, ktcp_rdm_asked);
+	if (kofi_bufpool_init(&rdm->early, sizeof(struct ktcp_early), KTCP_EARLY_MSGS, NULL))
+		goto free_rdm;
+	if (ktcp_peers_init(rdm))
+		goto destroy_early;
+	return rdm;
+
+destroy_early:
+	kofi_bufpool_destroy(&rdm->early);
+free_rdm:
+	kfree(rdm);
+	return NULL;
+}
+
+/* Its address: one of the machine's, as the address is what its peers know it by */
+static int ktcp_rdm_name(struct ktcp_rdm *rdm, const struct fi_info *info)
+{
+	int ret;
+
+	if (!info->src_addr)
+		return -EADDRNOTAVAIL;
+	ret = kofi_addr_from_info(&rdm->name, info->src_addr, info->src_addrlen);
+	if (ret)
+		return ret;
+	return kofi_addr_any(&rdm->name) ? -EADDRNOTAVAIL : 0;
+}
+
+/**
+ * ktcp_rdm_endpoint() - Open an endpoint without connections
+ * @domain: as fi_endpoint()
+ * @info: as fi_endpoint(), FI_EP_RDM
+ * @fid_ep: as fi_endpoint()
+ * @context: as fi_endpoint()
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: with a shared receive context, or as kofi_soft_ep_init();
+ * -EADDRNOTAVAIL: it has no address of its own; -EADDRINUSE; -ENODEV: the namespace has gone;
+ * -ENOMEM.
+ */
+int ktcp_rdm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **fid_ep,
+		      void *context)
+{
+	const struct kofi_srx_attr room = {
+		.size		= info->rx_attr->size,
+		.iov_limit	= KOFI_OP_IOV,
+		.max_msgs	= KTCP_EARLY_WAIT,
+		.multi		= info->rx_attr->size,
+		.min_multi_recv	= KTCP_MIN_MULTI,
+		.directed	= info->caps & FI_DIRECTED_RECV,
+	};
+	struct ktcp_rdm *rdm;
+	int ret;
+
+	if (info->handle || info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+		return -EINVAL;
+	rdm = ktcp_rdm_new(info);
+	if (!rdm)
+		return -ENOMEM;
+	ret = ktcp_rdm_name(rdm, info);
+	if (!ret)
+		ret = kofi_soft_ep_init(&rdm->soft, &ktcp_rdm_type, domain, info,
+					&ktcp_rdm_limits, &room, context);
+	if (ret)
+		goto destroy;
+	rdm->soft.kep.ep.cm = &ktcp_rdm_cm_ops;
+	rdm->soft.kep.conn.changed = ktcp_rdm_changed;
+	ret = ktcp_rdm_claim(rdm);
+	if (ret)
+		goto fini_soft;
+	*fid_ep = &rdm->soft.kep.ep;
+	return 0;
+
+fini_soft:
+	kofi_soft_ep_fini(&rdm->soft);
+destroy:
+	ktcp_rdm_destroy(rdm);
+	return ret;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Endpoints without connections (FI_EP_RDM), on the wire that libfabric's tcp has for them.
+ *
+ *	ktcp_rdm	an endpoint (rdm.c)
+ *	ktcp_peer	an address that the endpoint sends to or hears from (peer.c)
+ *	ktcp_link	a connection with a peer (link.c); how it begins (rdm_cm.c)
+ *	ktcp_early	a message that has come before its receive (early.c)
+ *
+ * rdm.c says how they live.
+ */
+#ifndef _KOFI_TCP_RDM_H
+#define _KOFI_TCP_RDM_H
+
+#include <linux/in6.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
+#include <kofi/av.h>
+#include "tcp.h"
+
+#define KTCP_DIALS		64	/* connections of an endpoint that begin at a time */
+#define KTCP_DIAL_MS		10000	/* until a peer that is not reached is given up */
+#define KTCP_DIAL_TICK		(HZ / 20)
+#define KTCP_RDM_BACKLOG	4096	/* peers that connect at once */
+#define KTCP_RDM_ANSWERS	16	/* reads of a peer's that are being answered */
+#define KTCP_EARLY_MAX		SZ_64K	/* bytes of an early message that is kept */
+#define KTCP_EARLY_MSGS		512	/* early messages of an endpoint */
+#define KTCP_EARLY_BYTES	SZ_16M	/* and their bytes */
+#define KTCP_EARLY_PEER_MSGS	64	/* early messages of a peer */
+#define KTCP_EARLY_PEER_BYTES	SZ_1M	/* and their bytes */
+#define KTCP_EARLY_WAIT		4096	/* early messages, kept or in their sockets */
+
+struct ktcp_link;
+struct ktcp_rdm;
+
+/**
+ * struct ktcp_peer_key - What a peer is known by
+ * @addr: its IPv6 address, or an IPv4 address in the last word
+ * @scope: scope of a link-local address
+ * @port: where it listens, in network byte order
+ * @family: AF_INET or AF_INET6
+ *
+ * Made by ktcp_peer_key_set(), so that there is nothing in its gaps.
+ */
+struct ktcp_peer_key {
+	struct in6_addr		addr;
+	u32			scope;
+	__be16			port;
+	u16			family;
+};
+
+/**
+ * struct ktcp_peer - A peer; there as long as it has a connection, or operations for it wait
+ * @node: place in ktcp_rdm.peers
+ * @key: its address
+ * @addr: the same for sockets
+ * @rdm: whose peer it is
+ * @entry: in ktcp_rdm.unsettled, if it is to have a connection and has none that stands
+ * @link: its connection, or NULL; written with ktcp_cm_lock and kofi_soft_ep.lock held
+ * @posted: struct kofi_soft_op to be sent to it; guarded by kofi_soft_ep.lock
+ * @forgotten: it leaves the table; guarded by kofi_soft_ep.lock
+ * @firewall: it takes no connections
+ * @tries: attempts to connect that have failed in a row
+ * @next: jiffies: not to be tried before
+ * @give_up: jiffies: not to be tried again afterwards
+ * @rcu: readers of the table may still see it
+ *
+ * Guarded by ktcp_cm_lock where nothing else is said.
+ */
+struct ktcp_peer {
+	struct rhash_head	node;
+	struct ktcp_peer_key	key;
+	struct sockaddr_storage	addr;
+	struct ktcp_rdm		*rdm;
+	struct list_head	entry;
+	struct ktcp_link	*link;
+	struct list_head	posted;
+	bool			forgotten;
+	bool			firewall;
+	unsigned int		tries;
+	unsigned long		next;
+	unsigned long		give_up;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct ktcp_early - A message that has come before its receive
+ * @msg: what the receives look at
+ * @link: connection that it has come by, with a reference
+ * @entry: in ktcp_rdm.settled
+ * @ack: in ktcp_link.unacked, if its sender wants an acknowledgment
+ * @behind: acknowledgments that wait for this one
+ * @rx: receive that takes it; NULL: nobody wants it
+ * @settled: @rx has been decided
+ * @full: all of its payload is in @data
+ * @data: its payload; NULL: that is in the socket, or there is none
+ *
+ * From @entry to @full it is guarded by kofi_soft_ep.lock.
+ */
+struct ktcp_early {
+	struct kofi_srx_msg	msg;
+	struct ktcp_link	*link;
+	struct list_head	entry;
+	struct list_head	ack;
+	u32			behind;
+	struct kofi_rx		*rx;
+	bool			settled;
+	bool			full;
+	void			*data;
+};
+
+/**
+ * struct ktcp_link - A connection with a peer
+ * @conn: the common part
+ * @rdm: whose it is
+ * @peer: the other end, as long as this is the connection with it; NULL: it is over, or the
+ *	passive end of a connection of the endpoint with itself; guarded by ktcp_cm_lock
+ * @addr: address of the other end
+ * @entry: in ktcp_rdm.links; guarded by ktcp_cm_lock
+ * @refs: the connection until it is over and TCP has let go of its pages, early messages,
+ *	and calls that send
+ * @work: its worker
+ * @free: frees it
+ * @none: operations of a connection without @peer, of which there are none
+ * @dialling: it counts among ktcp_rdm.dialling
+ * @over: the worker is to give everything back
+ * @released: the worker has put its reference
+ * @err: why it is over, positive
+ * @pid: incarnation of the other end
+ * @deadline: jiffies: when it must stand
+ * @head: the early message whose payload is in the socket, if there is no memory for more
+ * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as the next two
+ * @early_bytes: and their bytes
+ * @unacked: early messages that are to be acknowledged, oldest first
+ * @stalled: in ktcp_rdm.stalled; guarded by kofi_soft_ep.lock
+ */
+struct ktcp_link {
+	struct ktcp_conn	conn;
+	struct ktcp_rdm		*rdm;
+	struct ktcp_peer	*peer;
+	struct sockaddr_storage	addr;
+	struct list_head	entry;
+	refcount_t		refs;
+	struct work_struct	work;
+	struct rcu_work		free;
+	struct list_head	none;
+	bool			dialling;
+	bool			over;
+	bool			released;
+	int			err;
+	u32			pid;
+	unsigned long		deadline;
+	struct ktcp_early	head;
+	u32			early_msgs;
+	size_t			early_bytes;
+	struct list_head	unacked;
+	struct list_head	stalled;
+};
+
+/**
+ * struct ktcp_rdm - An endpoint without connections
+ * @soft: the common part; its worker sends operations on their way to a peer
+ * @listener: where peers connect to
+ * @name: its address
+ * @tclass: traffic class
+ * @pid: its incarnation
+ * @peers: struct ktcp_peer
+ * @links: struct ktcp_link; guarded by ktcp_cm_lock
+ * @unsettled: struct ktcp_peer without a connection that stands; guarded by ktcp_cm_lock
+ * @dialling: connections that begin; guarded by ktcp_cm_lock
+ * @tick: looks at @unsettled
+ * @ended: nothing begins any more; guarded by ktcp_cm_lock
+ * @flushed: receives have been flushed; the worker's own
+ * @early: struct ktcp_early
+ * @early_bytes: bytes of early messages; guarded by kofi_soft_ep.lock
+ * @settled: early messages that are to be given to their receive, or freed; as before
+ * @stalled: connections whose next message finds no place among the receives; as before
+ */
+struct ktcp_rdm {
+	struct kofi_soft_ep	soft;
+	struct ktcp_listener	listener;
+	struct sockaddr_storage	name;
+	u32			tclass;
+	u32			pid;
+	struct rhashtable	peers;
+	struct list_head	links;
+	struct list_head	unsettled;
+	unsigned int		dialling;
+	struct delayed_work	tick;
+	bool			ended;
+	bool			flushed;
+	struct kofi_bufpool	early;
+	size_t			early_bytes;
+	struct list_head	settled;
+	struct list_head	stalled;
+};
+
+static inline struct ktcp_rdm *to_ktcp_rdm(struct kofi_soft_ep *soft)
+{
+	return container_of(soft, struct ktcp_rdm, soft);
+}
+
+static inline struct ktcp_link *to_ktcp_link(struct ktcp_conn *conn)
+{
+	return container_of(conn, struct ktcp_link, conn);
+}
+
+/* peer.c */
+int ktcp_peers_init(struct ktcp_rdm *rdm);
+void ktcp_peers_destroy(struct ktcp_rdm *rdm);
+struct ktcp_peer *ktcp_peer_find(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
+struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
+void ktcp_peer_settle(struct ktcp_peer *peer);
+void ktcp_peer_not_reached(struct ktcp_peer *peer, int err);
+void ktcp_peer_lost(struct ktcp_peer *peer, bool sent, int err);
+void ktcp_peer_cancel(struct ktcp_peer *peer, int err);
+void ktcp_peer_tick(struct work_struct *work);
+
+/* link.c */
+struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
+int ktcp_link_dial(struct ktcp_peer *peer);
+void ktcp_link_accept(struct ktcp_link *link, struct ktcp_peer *peer, struct ktcp_req *req);
+void ktcp_link_opened(struct ktcp_link *link);
+void ktcp_link_drop(struct ktcp_link *link, int err);
+void ktcp_link_end(struct ktcp_link *link, int err);
+void ktcp_link_put(struct ktcp_link *link);
+
+/* rdm_cm.c */
+void ktcp_link_request(struct ktcp_link *link);
+int ktcp_link_answered(struct ktcp_link *link);
+void ktcp_rdm_asked(struct ktcp_listener *listener, struct ktcp_req *req);
+
+/* rdm.c */
+extern struct kofi_soft_type ktcp_rdm_type;
+void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr_t *source);
+int ktcp_rdm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
+		      void *context);
+
+/* early.c */
+extern const struct kofi_srx_ops ktcp_rdm_srx_ops;
+bool ktcp_early_hold_ack(struct ktcp_link *link);
+void ktcp_link_stall(struct ktcp_link *link);
+int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *what);
+int ktcp_early_look(struct ktcp_conn *conn);
+void ktcp_early_filled(struct ktcp_conn *conn);
+void *ktcp_early_data(const struct ktcp_conn *conn);
+void ktcp_early_abort(struct ktcp_conn *conn, int err);
+void ktcp_early_settle(struct ktcp_rdm *rdm);
+void ktcp_rdm_resume(struct kofi_srx *srx);
+
+#endif /* _KOFI_TCP_RDM_H */

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * How a connection between two endpoints without connections begins.
+ *
+ * Each end has a listener, and either may dial.  The request tells the port of the listener
+ * of the end that dials, so that its address, which is that of the connection and this port,
+ * is the one that the accepting end has in its address vector.  It tells the incarnation, too:
+ * a number that an endpoint makes up when it is opened.
+ *
+ * Two ends have one connection.  If both dial at once, the request of the end with the larger
+ * address counts (ktcp_rdm_judge()):
+ *
+ *	no connection		accept
+ *	we dial, too		the peer's address is larger: accept, and drop ours;
+ *				smaller: refuse, the peer will accept ours;
+ *				equal: the endpoint dials itself, and has both ends
+ *	a connection stands	refuse, if it is the same incarnation and the connection has not
+ *				been seen to end; else accept, and drop the old one
+ */
+#include <linux/module.h>
+#include "rdm.h"
+
+/* What is done with a request */
+enum ktcp_verdict {
+	KTCP_REFUSE,
+	KTCP_ACCEPT,
+	KTCP_ACCEPT_SELF,
+};
+
+/* Which of two addresses of a family is larger, in network byte order */
+static int ktcp_addr_cmp(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
+	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
+	int ret;
+
+	if (a->ss_family == AF_INET6)
+		ret = memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr));
+	else
+		ret = memcmp(&a4->sin_addr, &b4->sin_addr, sizeof(a4->sin_addr));
+	return ret ? : kofi_addr_port(a) - kofi_addr_port(b);
+}
+
+static enum ktcp_verdict ktcp_rdm_judge(const struct ktcp_peer *peer, u32 pid)
+{
+	const struct ktcp_link *link = peer->link;
+	int cmp;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (!link)
+		return KTCP_ACCEPT;
+	if (link->dialling) {
+		cmp = ktcp_addr_cmp(&peer->addr, &peer->rdm->name);
+		return cmp < 0 ? KTCP_REFUSE : cmp ? KTCP_ACCEPT : KTCP_ACCEPT_SELF;
+	}
+	return link->pid == pid &&
+	       READ_ONCE(link->conn.sk.sock->sk->sk_state) == TCP_ESTABLISHED ?
+	       KTCP_REFUSE : KTCP_ACCEPT;
+}
+
+/* What we tell a peer of ourselves, which dials, or whose request is answered */
+static void ktcp_rdm_say(const struct ktcp_rdm *rdm, struct ktcp_wire_rdm *msg)
+{
+	*msg = (struct ktcp_wire_rdm) {
+		.version	= TCP_WIRE_RDM_VERSION,
+		.port		= cpu_to_be16(kofi_addr_port(&rdm->name)),
+		.pid		= cpu_to_be32(rdm->pid),
+	};
+}
+
+/**
+ * ktcp_link_request() - Write the request of a connection that dials
+ * @link: the connection
+ *
+ * Context: any, before its worker runs.
+ */
+void ktcp_link_request(struct ktcp_link *link)
+{
+	struct ktcp_wire_rdm msg;
+
+	ktcp_rdm_say(link->rdm, &msg);
+	memcpy(link->conn.cm_msg.data, &msg, sizeof(msg));
+	link->conn.cm_msg.have = sizeof(msg);
+}
+
+/* Reads what a peer tells of itself; whether it is that */
+static bool ktcp_rdm_hear(const struct ktcp_cm_msg *cm, struct ktcp_wire_rdm *msg)
+{
+	if (cm->have != sizeof(cm->cm) + sizeof(*msg))
+		return false;
+	memcpy(msg, cm->data, sizeof(*msg));
+	return msg->pid;
+}
+
+/**
+ * ktcp_link_answered() - Look for the answer to the request
+ * @link: a connection in KTCP_ASKED, by its worker
+ *
+ * Context: may sleep.
+ * Return: 0: the connection stands; -EAGAIN: the answer is to come; -EALREADY: the peer has
+ * refused; another negative errno: there is none.
+ */
+int ktcp_link_answered(struct ktcp_link *link)
+{
+	struct ktcp_conn *conn = &link->conn;
+	int type = ktcp_cm_recv(conn->sk.sock, &conn->cm_msg);
+	struct ktcp_wire_rdm msg;
+	int ret = 0;
+
+	if (ktcp_cm_is_foul(type, TCP_WIRE_CONNRESP, TCP_WIRE_NACK))
+		return ktcp_conn_violated(conn, KTCP_BAD_RESPONSE);
+	if (type < 0)
+		return type;
+	if (type == TCP_WIRE_NACK)
+		return -EALREADY;
+	if (!ktcp_rdm_hear(&conn->cm_msg, &msg))
+		return ktcp_conn_violated(conn, KTCP_BAD_RESPONSE);
+	mutex_lock(&ktcp_cm_lock);
+	if (link->over) {
+		ret = -EAGAIN;
+	} else {
+		link->pid = be32_to_cpu(msg.pid);
+		ktcp_link_opened(link);
+	}
+	mutex_unlock(&ktcp_cm_lock);
+	return ret;
+}
+
+/* Accepts a request of a peer's, or of the endpoint itself; 0, or the request is the caller's */
+static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
+			   const struct ktcp_wire_rdm *msg, bool self)
+{
+	struct ktcp_rdm *rdm = peer->rdm;
+	struct ktcp_wire_rdm answer;
+	struct ktcp_link *link;
+	int ret;
+
+	link = ktcp_link_new(rdm, &peer->addr);
+	if (!link)
+		return -ENOMEM;
+	ktcp_rdm_say(rdm, &answer);
+	/* libfabric's answers do so */
+	answer.port = msg->port;
+	answer.features = msg->features & TCP_WIRE_RDM_FIREWALL;
+	if (answer.version > msg->version)
+		answer.version = msg->version;
+	if (msg->version)
+		answer.version |= TCP_WIRE_RDM_CHECKED;
+	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, &answer, sizeof(answer));
+	if (ret) {
+		ktcp_link_end(link, -ret);
+		return ret;
+	}
+	link->pid = be32_to_cpu(msg->pid);
+	/* Operations that wait for the old one wait for this one now */
+	if (!self && peer->link)
+		ktcp_link_drop(peer->link, ECONNRESET);
+	peer->firewall = answer.features;
+	ktcp_link_accept(link, self ? NULL : peer, req);
+	return 0;
+}
+
+/**
+ * ktcp_rdm_asked() - A peer connects
+ * @listener: of the endpoint
+ * @req: the request
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_rdm_asked(struct ktcp_listener *listener, struct ktcp_req *req)
+{
+	struct ktcp_rdm *rdm = container_of(listener, struct ktcp_rdm, listener);
+	enum ktcp_verdict verdict = KTCP_REFUSE;
+	struct ktcp_peer *peer = NULL;
+	struct sockaddr_storage addr;
+	struct ktcp_wire_rdm msg;
+	bool heard;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	heard = ktcp_rdm_hear(&req->msg, &msg);
+	if (!heard || !msg.port)
+		ktcp_violated(listener->fid, req->sk.sock, KTCP_BAD_REQUEST);
+	else if (!ktcp_sock_name(req->sk.sock, true, &addr)) {
+		kofi_addr_set_port(&addr, be16_to_cpu(msg.port));
+		peer = ktcp_peer_get(rdm, &addr);
+	}
+	if (peer)
+		verdict = ktcp_rdm_judge(peer, be32_to_cpu(msg.pid));
+	if (verdict == KTCP_REFUSE ||
+	    ktcp_rdm_accept(peer, req, &msg, verdict == KTCP_ACCEPT_SELF)) {
+		/* libfabric wants its own words back */
+		ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, &msg, heard ? sizeof(msg) : 0);
+		ktcp_req_free(req);
+	}
+	if (peer)
+		ktcp_peer_settle(peer);
+}
