@@ -37,6 +37,10 @@ static void ktcp_show_connection(struct seq_file *file, struct ktcp_conn *conn)
 		   READ_ONCE(conn->rx.have), sizeof(conn->rx.buf));
 	ktcp_show_pool(file, "answers", &conn->answers);
 	ktcp_show_pool(file, "events", &conn->soft->events);
+	if (conn->rdm)
+		seq_printf(file, " early %u/%u %zu/%u", to_ktcp_link(conn)->early_msgs,
+			   KTCP_EARLY_PEER_MSGS, to_ktcp_link(conn)->early_bytes,
+			   KTCP_EARLY_PEER_BYTES);
 	seq_putc(file, '\n');
 }
 

@@ -35,6 +35,8 @@
  * arrival.  So an early message holds back those behind it, and counts them
  * (ktcp_early.behind); when it is finished, they go to the early message in front of it, or
  * to the peer.
+ *
+ * An early message may be an offer (rts.c), which has no payload that could be kept.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -67,7 +69,7 @@ bool ktcp_early_hold_ack(struct ktcp_link *link)
 		return false;
 	spin_lock_irqsave(&link->rdm->soft.lock, flags);
 	if (!list_empty(&link->unacked)) {
-		last = list_last_entry(&link->unacked, struct ktcp_early, ack);
+		last = list_last_entry(&link->unacked, struct ktcp_early, of_link);
 		last->behind++;
 	}
 	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
@@ -81,13 +83,13 @@ static void ktcp_early_ack(struct ktcp_early *early)
 	unsigned int acks = 1 + early->behind;
 
 	lockdep_assert_held(&link->rdm->soft.lock);
-	if (list_empty(&early->ack))
+	if (list_empty(&early->of_link))
 		return;
-	if (list_is_first(&early->ack, &link->unacked))
+	if (list_is_first(&early->of_link, &link->unacked))
 		atomic_add(acks, &link->conn.late_acks);
 	else
-		list_prev_entry(early, ack)->behind += acks;
-	list_del_init(&early->ack);
+		list_prev_entry(early, of_link)->behind += acks;
+	list_del_init(&early->of_link);
 	ktcp_kick(&link->conn);
 }
 
@@ -95,20 +97,23 @@ static void ktcp_early_ack(struct ktcp_early *early)
 
 static struct ktcp_early *ktcp_early_get(struct ktcp_link *link)
 {
+	const struct ktcp_hdr *hdr = &link->conn.rx.hdr;
 	struct ktcp_early *early = kofi_bufpool_get(&link->rdm->early) ? : &link->head;
 
 	early->link = link;
 	early->behind = 0;
+	early->number = hdr->op == TCP_WIRE_RTS ? hdr->number : 0;
+	early->kept = 0;
 	early->rx = NULL;
 	early->settled = false;
 	early->full = false;
 	early->data = NULL;
-	INIT_LIST_HEAD(&early->ack);
+	INIT_LIST_HEAD(&early->of_link);
 	refcount_inc(&link->refs);
 	return early;
 }
 
-static void ktcp_early_put(struct ktcp_early *early)
+void ktcp_early_put(struct ktcp_early *early)
 {
 	struct ktcp_link *link = early->link;
 
@@ -133,7 +138,7 @@ static bool ktcp_early_keep(struct ktcp_early *early)
 {
 	struct ktcp_link *link = early->link;
 	struct ktcp_rdm *rdm = link->rdm;
-	size_t len = early->msg.what.len;
+	size_t len = early->number ? 0 : early->msg.what.len;
 	unsigned long flags;
 	bool room;
 
@@ -145,23 +150,23 @@ static bool ktcp_early_keep(struct ktcp_early *early)
 		link->early_msgs++;
 		link->early_bytes += len;
 		rdm->early_bytes += len;
+		early->kept = len;
 	}
 	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 	return room;
 }
 
-static void ktcp_early_unkeep(struct ktcp_early *early)
+void ktcp_early_unkeep(struct ktcp_early *early)
 {
 	struct ktcp_link *link = early->link;
-	size_t len = early->msg.what.len;
 	unsigned long flags;
 
 	kfree(early->data);
 	early->data = NULL;
 	spin_lock_irqsave(&link->rdm->soft.lock, flags);
 	link->early_msgs--;
-	link->early_bytes -= len;
-	link->rdm->early_bytes -= len;
+	link->early_bytes -= early->kept;
+	link->rdm->early_bytes -= early->kept;
 	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
 }
 
@@ -187,6 +192,14 @@ static void ktcp_early_begin(struct ktcp_link *link, struct ktcp_early *early)
 	rx->state = KTCP_RX_PARKED;
 	if (!ktcp_early_keep(early))
 		return;
+	if (early->number) {
+		/* It has no payload yet, and does not hold up what is behind it */
+		rx->early = NULL;
+		rx->have = 0;
+		rx->state = KTCP_RX_HEADER;
+		ktcp_offer_wait(early);
+		return;
+	}
 	if (rx->hdr.len) {
 		early->data = kmalloc(rx->hdr.len, KTCP_EARLY_GFP);
 		if (!early->data) {
@@ -195,6 +208,20 @@ static void ktcp_early_begin(struct ktcp_link *link, struct ktcp_early *early)
 		}
 	}
 	rx->state = KTCP_RX_EARLY;
+}
+
+/* A receive takes a message whose payload, or offer, is the next in the socket */
+static void ktcp_early_matched(struct ktcp_conn *conn, struct ktcp_early *early,
+			       struct kofi_rx *rx)
+{
+	if (early->number) {
+		ktcp_offer_take(conn, early->number, rx, conn->rx.hdr.msg_len);
+		conn->rx.have = 0;
+		conn->rx.state = KTCP_RX_HEADER;
+	} else {
+		conn->rx.rx = rx;
+		conn->rx.state = rx ? KTCP_RX_MSG : KTCP_RX_DROP;
+	}
 }
 
 /**
@@ -224,9 +251,9 @@ int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *wha
 		ktcp_early_begin(link, early);
 		return 0;
 	}
-	ktcp_early_put(early);
 	if (ret == KOFI_SRX_MATCHED)
-		conn->rx.state = KTCP_RX_MSG;
+		ktcp_early_matched(conn, early, conn->rx.rx);
+	ktcp_early_put(early);
 	return ret;
 }
 
@@ -249,8 +276,7 @@ int ktcp_early_look(struct ktcp_conn *conn)
 	if (!settled)
 		return -EAGAIN;
 	conn->rx.early = NULL;
-	conn->rx.rx = early->rx;
-	conn->rx.state = early->rx ? KTCP_RX_MSG : KTCP_RX_DROP;
+	ktcp_early_matched(conn, early, early->rx);
 	ktcp_early_put(early);
 	return 0;
 }
@@ -259,13 +285,16 @@ int ktcp_early_look(struct ktcp_conn *conn)
 static void ktcp_early_finish(struct ktcp_early *early)
 {
 	struct ktcp_link *link = early->link;
-	struct iov_iter iter;
+	struct iov_iter to, from;
 	unsigned long flags;
+	struct kvec kvec;
 
 	if (early->rx) {
-		kofi_rx_iter(early->rx, 0, &iter);
-		if (iov_iter_count(&iter))
-			copy_to_iter(early->data, iov_iter_count(&iter), &iter);
+		kvec = (struct kvec) { early->data, kofi_rx_len(early->rx) };
+		iov_iter_kvec(&from, ITER_SOURCE, &kvec, 1, kvec.iov_len);
+		kofi_rx_iter(early->rx, 0, &to);
+		if (kvec.iov_len)
+			kofi_iov_copy(&to, &from, KTCP_EARLY_MAX);
 		kofi_rx_complete(early->rx);
 	}
 	spin_lock_irqsave(&link->rdm->soft.lock, flags);
@@ -293,7 +322,7 @@ void ktcp_early_filled(struct ktcp_conn *conn)
 	early->full = true;
 	settled = early->settled;
 	if (conn->rx.hdr.flags & TCP_WIRE_ACK_WANTED)
-		list_add_tail(&early->ack, &link->unacked);
+		list_add_tail(&early->of_link, &link->unacked);
 	spin_unlock_irqrestore(&conn->soft->lock, flags);
 	if (settled)
 		ktcp_early_finish(early);
@@ -360,10 +389,12 @@ static void ktcp_early_decide(struct kofi_srx_msg *msg, struct kofi_rx *rx)
 	spin_lock_irqsave(&rdm->soft.lock, flags);
 	early->rx = rx;
 	early->settled = true;
-	if (early->full) {
+	if (early->full && !early->number) {
 		list_add_tail(&early->entry, &rdm->settled);
 		kofi_soft_kick(&rdm->soft);
 	} else {
+		if (early->full)
+			list_add_tail(&early->entry, &link->settled);
 		ktcp_kick(&link->conn);
 	}
 	spin_unlock_irqrestore(&rdm->soft.lock, flags);

@@ -26,7 +26,7 @@
 #define KTCP_ORDER	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | \
 			 FI_ORDER_WAW | FI_ORDER_WAS | FI_ORDER_SAW | \
 			 FI_ORDER_SAS)
-#define KTCP_RDM_RX_CAPS	(FI_DIRECTED_RECV | FI_SOURCE)
+#define KTCP_RDM_RX_CAPS	(FI_DIRECTED_RECV | FI_SOURCE | FI_TAGGED_MULTI_RECV)
 #define KTCP_RDM_ORDER	(KTCP_ORDER & ~(FI_ORDER_RAS | FI_ORDER_WAS))
 
 /* What an endpoint without connections has, and has not */
@@ -36,10 +36,13 @@ static void ktcp_info_set_rdm(struct fi_info *info)
 	info->ep_attr->protocol = FI_PROTO_XNET;
 	info->tx_attr->msg_order = KTCP_RDM_ORDER;
 	info->rx_attr->msg_order = KTCP_RDM_ORDER;
-	info->rx_attr->caps |= KTCP_RDM_RX_CAPS;
+	info->ep_attr->mem_tag_format = U64_MAX;
+	info->tx_attr->caps |= FI_TAGGED;
+	info->rx_attr->caps |= FI_TAGGED | KTCP_RDM_RX_CAPS;
 	info->domain_attr->caps |= FI_AV_USER_ID;
+	info->domain_attr->max_ep_srx_ctx = 0;
 	info->domain_attr->max_err_data = 0;
-	info->caps |= KTCP_RDM_RX_CAPS | FI_AV_USER_ID;
+	info->caps |= FI_TAGGED | KTCP_RDM_RX_CAPS | FI_AV_USER_ID;
 }
 
 static struct fi_info *ktcp_info_new(enum fi_ep_type type,

@@ -22,6 +22,7 @@ static void ktcp_link_free(struct work_struct *work)
 
 	cancel_work_sync(&link->work);
 	kofi_bufpool_destroy(&link->conn.answers);
+	kfree(link->taken);
 	kfree(link);
 	/* The endpoint may go now */
 	kofi_soft_ep_put(soft);
@@ -46,6 +47,7 @@ static void ktcp_link_finish(struct ktcp_link *link)
 {
 	struct socket *sock = ktcp_conn_stop(&link->conn, link->err);
 
+	ktcp_offers_abort(&link->conn, link->err);
 	mutex_lock(&ktcp_cm_lock);
 	list_del_init(&link->entry);
 	mutex_unlock(&ktcp_cm_lock);
@@ -141,20 +143,22 @@ static void ktcp_link_work(struct work_struct *work)
 {
 	struct ktcp_link *link = container_of(work, struct ktcp_link, work);
 	struct ktcp_conn *conn = &link->conn;
+	/* Pairs with ktcp_link_drop() */
+	bool over = smp_load_acquire(&link->over), lent;
 	int ret = -EAGAIN;
-	bool lent;
 
-	/* Pairs with ktcp_link_end() */
-	if (!smp_load_acquire(&link->over))
+	if (!over)
 		ret = ktcp_link_run(link);
 	if (!ret) {
 		ktcp_kick(conn);
 	} else if (ret != -EAGAIN) {
 		mutex_lock(&ktcp_cm_lock);
-		ktcp_link_end(link, ret == -ESHUTDOWN ? ECONNRESET : -ret);
+		/* What hangs up is one thing, whichever half sees it */
+		ktcp_link_end(link, ret == -ESHUTDOWN || ret == -EPIPE ? ECONNRESET : -ret);
 		mutex_unlock(&ktcp_cm_lock);
 	}
-	if (!smp_load_acquire(&link->over) || link->released)
+	/* What ends it has queued the work once more */
+	if (!over || link->released)
 		return;
 	if (conn->phase != KTCP_OVER)
 		ktcp_link_finish(link);
@@ -188,6 +192,8 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	INIT_LIST_HEAD(&link->none);
 	INIT_LIST_HEAD(&link->unacked);
 	INIT_LIST_HEAD(&link->stalled);
+	INIT_LIST_HEAD(&link->offers);
+	INIT_LIST_HEAD(&link->settled);
 	INIT_WORK(&link->work, ktcp_link_work);
 	INIT_RCU_WORK(&link->free, ktcp_link_free);
 	refcount_set(&link->refs, 1);

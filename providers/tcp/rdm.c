@@ -45,6 +45,7 @@ static const struct kofi_ep_limits ktcp_rdm_limits = {
 	.rx_op_flags	= KTCP_RX_OP_FLAGS,
 	.tx_flags	= KTCP_TX_FLAGS,
 	.recv_flags	= KTCP_RX_OP_FLAGS | FI_MORE,
+	.trecv_flags	= KTCP_RX_OP_FLAGS | FI_MORE | FI_PEEK | FI_CLAIM | FI_DISCARD,
 	.av		= true,
 };
 

@@ -5,13 +5,14 @@
  *	ktcp_rdm	an endpoint (rdm.c)
  *	ktcp_peer	an address that the endpoint sends to or hears from (peer.c)
  *	ktcp_link	a connection with a peer (link.c); how it begins (rdm_cm.c)
- *	ktcp_early	a message that has come before its receive (early.c)
+ *	ktcp_early	a message that has come before its receive (early.c), or its offer (rts.c)
  *
  * rdm.c says how they live.
  */
 #ifndef _KOFI_TCP_RDM_H
 #define _KOFI_TCP_RDM_H
 
+#include <linux/bitmap.h>
 #include <linux/in6.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
@@ -28,6 +29,7 @@
 #define KTCP_EARLY_BYTES	SZ_16M	/* and their bytes */
 #define KTCP_EARLY_PEER_MSGS	64	/* early messages of a peer */
 #define KTCP_EARLY_PEER_BYTES	SZ_1M	/* and their bytes */
+#define KTCP_RTS_NUMBERS	256	/* of offers of a connection; 0 is none */
 #define KTCP_EARLY_WAIT		4096	/* early messages, kept or in their sockets */
 
 struct ktcp_link;
@@ -87,12 +89,15 @@ struct ktcp_peer {
  * struct ktcp_early - A message that has come before its receive
  * @msg: what the receives look at
  * @link: connection that it has come by, with a reference
- * @entry: in ktcp_rdm.settled
- * @ack: in ktcp_link.unacked, if its sender wants an acknowledgment
+ * @number: of an offer; 0: it is none
+ * @entry: in ktcp_rdm.settled, or of an offer in ktcp_link.settled
+ * @of_link: in ktcp_link.unacked, if its sender wants an acknowledgment; of an offer in
+ *	ktcp_link.offers
  * @behind: acknowledgments that wait for this one
  * @rx: receive that takes it; NULL: nobody wants it
  * @settled: @rx has been decided
- * @full: all of its payload is in @data
+ * @full: all of its payload is in @data; of an offer: it is in its list
+ * @kept: bytes of @data
  * @data: its payload; NULL: that is in the socket, or there is none
  *
  * From @entry to @full it is guarded by kofi_soft_ep.lock.
@@ -100,13 +105,39 @@ struct ktcp_peer {
 struct ktcp_early {
 	struct kofi_srx_msg	msg;
 	struct ktcp_link	*link;
+	u8			number;
 	struct list_head	entry;
-	struct list_head	ack;
+	struct list_head	of_link;
 	u32			behind;
 	struct kofi_rx		*rx;
 	bool			settled;
 	bool			full;
+	size_t			kept;
 	void			*data;
+};
+
+/**
+ * enum ktcp_offer_state - State of the number of an offer
+ * @KTCP_OFFER_NONE: it is free
+ * @KTCP_OFFER_WAITS: the offer waits for a receive
+ * @KTCP_OFFER_TAKEN: the payload has been asked for, or will be
+ */
+enum ktcp_offer_state {
+	KTCP_OFFER_NONE,
+	KTCP_OFFER_WAITS,
+	KTCP_OFFER_TAKEN,
+};
+
+/**
+ * struct ktcp_taken - An offer of a peer's, by its number
+ * @state: see &enum ktcp_offer_state
+ * @rx: where the payload goes; NULL: nowhere
+ * @len: its bytes
+ */
+struct ktcp_taken {
+	enum ktcp_offer_state	state;
+	struct kofi_rx		*rx;
+	size_t			len;
 };
 
 /**
@@ -133,6 +164,11 @@ struct ktcp_early {
  * @early_bytes: and their bytes
  * @unacked: early messages that are to be acknowledged, oldest first
  * @stalled: in ktcp_rdm.stalled; guarded by kofi_soft_ep.lock
+ * @offers: offers that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
+ * @settled: those that have one, or that nobody wants
+ * @taken: KTCP_RTS_NUMBERS elements, or NULL; guarded by ktcp_conn.run, as the next two
+ * @cts: numbers of offers whose payload is to be asked for
+ * @numbers: numbers of our offers that are in use
  */
 struct ktcp_link {
 	struct ktcp_conn	conn;
@@ -155,6 +191,11 @@ struct ktcp_link {
 	size_t			early_bytes;
 	struct list_head	unacked;
 	struct list_head	stalled;
+	struct list_head	offers;
+	struct list_head	settled;
+	struct ktcp_taken	*taken;
+	DECLARE_BITMAP(cts, KTCP_RTS_NUMBERS);
+	DECLARE_BITMAP(numbers, KTCP_RTS_NUMBERS);
 };
 
 /**
@@ -244,8 +285,23 @@ int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *wha
 int ktcp_early_look(struct ktcp_conn *conn);
 void ktcp_early_filled(struct ktcp_conn *conn);
 void *ktcp_early_data(const struct ktcp_conn *conn);
+void ktcp_early_put(struct ktcp_early *early);
+void ktcp_early_unkeep(struct ktcp_early *early);
 void ktcp_early_abort(struct ktcp_conn *conn, int err);
 void ktcp_early_settle(struct ktcp_rdm *rdm);
 void ktcp_rdm_resume(struct kofi_srx *srx);
+
+/* rts.c */
+bool ktcp_rts_is_due(const struct ktcp_conn *conn, const struct kofi_kept_op *kept);
+bool ktcp_rts_has_number(const struct ktcp_conn *conn);
+u8 ktcp_rts_number(struct ktcp_conn *conn);
+void ktcp_rts_done(struct ktcp_conn *conn, u8 number);
+int ktcp_start_cts(struct ktcp_conn *conn);
+int ktcp_offer_begin(struct ktcp_conn *conn);
+void ktcp_offer_take(struct ktcp_conn *conn, u8 number, struct kofi_rx *rx, size_t len);
+void ktcp_offer_wait(struct ktcp_early *early);
+u8 ktcp_cts_next(struct ktcp_conn *conn);
+int ktcp_start_data(struct ktcp_conn *conn);
+void ktcp_offers_abort(struct ktcp_conn *conn, int err);
 
 #endif /* _KOFI_TCP_RDM_H */

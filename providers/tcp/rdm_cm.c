@@ -120,6 +120,8 @@ int ktcp_link_answered(struct ktcp_link *link)
 		ret = -EAGAIN;
 	} else {
 		link->pid = be32_to_cpu(msg.pid);
+		/* One that repeats our version knows of none */
+		conn->rendezvous = msg.version == (TCP_WIRE_RDM_CHECKED | TCP_WIRE_RDM_VERSION);
 		ktcp_link_opened(link);
 	}
 	mutex_unlock(&ktcp_cm_lock);
@@ -152,6 +154,7 @@ static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
 		return ret;
 	}
 	link->pid = be32_to_cpu(msg->pid);
+	link->conn.rendezvous = msg->version >= TCP_WIRE_RDM_VERSION;
 	/* Operations that wait for the old one wait for this one now */
 	if (!self && peer->link)
 		ktcp_link_drop(peer->link, ECONNRESET);
@@ -178,9 +181,9 @@ void ktcp_rdm_asked(struct ktcp_listener *listener, struct ktcp_req *req)
 
 	lockdep_assert_held(&ktcp_cm_lock);
 	heard = ktcp_rdm_hear(&req->msg, &msg);
-	if (!heard || !msg.port)
+	if (!heard || !msg.port) {
 		ktcp_violated(listener->fid, req->sk.sock, KTCP_BAD_REQUEST);
-	else if (!ktcp_sock_name(req->sk.sock, true, &addr)) {
+	} else if (!ktcp_sock_name(req->sk.sock, true, &addr)) {
 		kofi_addr_set_port(&addr, be16_to_cpu(msg.port));
 		peer = ktcp_peer_get(rdm, &addr);
 	}

@@ -49,7 +49,7 @@ static void ktcp_rx_next(struct ktcp_conn *conn)
 	struct ktcp_rx *rx = &conn->rx;
 
 	if (rx->hdr.op != TCP_WIRE_READ_REQ && rx->hdr.op != TCP_WIRE_READ_RSP &&
-	    !rx->hdr.ack && rx->hdr.flags & TCP_WIRE_ACK_WANTED &&
+	    rx->hdr.op != TCP_WIRE_CTS && !rx->hdr.ack && rx->hdr.flags & TCP_WIRE_ACK_WANTED &&
 	    !(conn->rdm && ktcp_early_hold_ack(to_ktcp_link(conn))))
 		conn->tx.acks++;
 	rx->have = 0;
@@ -84,7 +84,7 @@ static int ktcp_start_ack(struct ktcp_conn *conn)
 static int ktcp_start_msg(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
-	bool tagged = rx->hdr.op == TCP_WIRE_TAGGED;
+	bool tagged = rx->hdr.op != TCP_WIRE_MSG;
 	struct kofi_srx_arrival what = {
 		.ep		= &conn->soft->kep,
 		.flags		= (tagged ? FI_TAGGED : FI_MSG) |
@@ -93,11 +93,16 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 		.tag		= rx->hdr.tag,
 		.src_addr	= FI_ADDR_NOTAVAIL,
 		.source		= FI_ADDR_NOTAVAIL,
-		.len		= rx->hdr.len,
+		.len		= rx->hdr.op == TCP_WIRE_RTS ? rx->hdr.msg_len : rx->hdr.len,
 		.data		= rx->hdr.data,
 	};
 	int ret;
 
+	if (rx->hdr.op == TCP_WIRE_RTS) {
+		ret = ktcp_offer_begin(conn);
+		if (ret)
+			return ret;
+	}
 	if (conn->rdm && (!tagged || conn->soft->kep.caps & FI_TAGGED)) {
 		ktcp_link_source(to_ktcp_link(conn), &what.src_addr, &what.source);
 		return ktcp_early_arrive(conn, &what);
@@ -167,6 +172,7 @@ static int ktcp_start_answer(struct ktcp_conn *conn)
 static int ktcp_rx_start(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
+	int ret;
 
 	rx->done = 0;
 	rx->rx = NULL;
@@ -175,7 +181,15 @@ static int ktcp_rx_start(struct ktcp_conn *conn)
 	case TCP_WIRE_MSG:
 		return rx->hdr.ack ? ktcp_start_ack(conn) : ktcp_start_msg(conn);
 	case TCP_WIRE_TAGGED:
+	case TCP_WIRE_RTS:
 		return ktcp_start_msg(conn);
+	case TCP_WIRE_CTS:
+		ret = ktcp_start_cts(conn);
+		if (!ret)
+			ktcp_rx_next(conn);
+		return ret;
+	case TCP_WIRE_DATA:
+		return ktcp_start_data(conn);
 	case TCP_WIRE_WRITE:
 		return ktcp_start_write(conn);
 	case TCP_WIRE_READ_REQ:

@@ -136,7 +136,7 @@ struct seq_file;
 /**
  * enum ktcp_tx_kind - What is being sent
  * @KTCP_TX_IDLE: nothing
- * @KTCP_TX_ACK: an acknowledgment
+ * @KTCP_TX_ACK: an acknowledgment, or a wish for a payload that was offered
  * @KTCP_TX_ANSWER: the answer to a read
  * @KTCP_TX_OP: an operation
  */
@@ -171,12 +171,16 @@ struct ktcp_zc {
  * @zc: its payload
  * @waits: what it waits for: to be sent, or for the answer of the peer's; and for its pages
  * @err: positive error code, if one of these has failed
+ * @number: of its offer (rts.c); 0: its payload is sent at once
+ * @wanted: the peer has asked for the payload that was offered
  */
 struct ktcp_op {
 	struct kofi_soft_op	soft;
 	struct ktcp_zc		zc;
 	unsigned int		waits;
 	int			err;
+	u8			number;
+	bool			wanted;
 };
 
 /**
@@ -207,6 +211,8 @@ struct ktcp_answer {
  * @answers: struct ktcp_answer, oldest first
  * @reads: struct kofi_soft_op that wait for their data, oldest first
  * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
+ * @offered: struct kofi_soft_op whose payload the peer has not asked for, oldest first
+ * @wanted: those whose payload it has asked for
  * @lent: operations whose pages TCP may have
  * @zcs: struct ktcp_zc that TCP has not let go of
  */
@@ -225,6 +231,8 @@ struct ktcp_tx {
 	struct list_head	answers;
 	struct list_head	reads;
 	struct list_head	acked;
+	struct list_head	offered;
+	struct list_head	wanted;
 	unsigned int		lent;
 	unsigned int		zcs;
 };
@@ -322,6 +330,7 @@ enum ktcp_phase {
  * @posted: struct kofi_soft_op that are to be sent; guarded by kofi_soft_ep.lock
  * @stopped: they stay there; guarded by the same lock
  * @rdm: it is the &struct ktcp_link of an endpoint without connections
+ * @rendezvous: both ends speak version 1 of what such endpoints have; set before KTCP_OPEN
  * @late_acks: acknowledgments that are due for early messages
  * @answers: struct ktcp_answer
  * @run: whoever sends or receives holds it
@@ -342,6 +351,7 @@ struct ktcp_conn {
 	struct list_head	*posted;
 	bool			stopped;
 	bool			rdm;
+	bool			rendezvous;
 	atomic_t		late_acks;
 	struct kofi_bufpool	answers;
 	struct mutex		run;		/* see above */

@@ -24,6 +24,7 @@ TRACE_DEFINE_ENUM(KTCP_BAD_TAGGED);
 TRACE_DEFINE_ENUM(KTCP_BAD_ACK);
 TRACE_DEFINE_ENUM(KTCP_BAD_ANSWER);
 TRACE_DEFINE_ENUM(KTCP_BAD_ACCESS);
+TRACE_DEFINE_ENUM(KTCP_BAD_RENDEZVOUS);
 
 #define show_ktcp_violation(reason)				\
 	__print_symbolic(reason,				\
@@ -33,7 +34,8 @@ TRACE_DEFINE_ENUM(KTCP_BAD_ACCESS);
 			 { KTCP_BAD_TAGGED, "tagged" },		\
 			 { KTCP_BAD_ACK, "ack" },		\
 			 { KTCP_BAD_ANSWER, "answer" },		\
-			 { KTCP_BAD_ACCESS, "access" })
+			 { KTCP_BAD_ACCESS, "access" },		\
+			 { KTCP_BAD_RENDEZVOUS, "rendezvous" })
 
 /* @fid: the endpoint, or the listener; @peer: its address; family 0: it is not known */
 TRACE_EVENT(kofi_tcp_violation,

@@ -3,7 +3,8 @@
  * The sending half of a connection, run by whoever has ktcp_conn.run.
  *
  * A message is sent to its end before another begins.  The next one is, in this order, an
- * acknowledgment, an answer to a read of the peer's, or the oldest posted operation.
+ * acknowledgment, a wish for a payload, an answer to a read of the peer's, a payload that the
+ * peer wants, or the oldest posted operation.
  *
  * The socket copies short messages.  So an operation has completed when all of it is in the
  * socket, unless the client wants to know more (FI_TRANSMIT_COMPLETE,
@@ -14,7 +15,7 @@
 #include <linux/module.h>
 #include <linux/uio.h>
 #include <net/tcp_states.h>
-#include "tcp.h"
+#include "rdm.h"
 
 #define KTCP_ACKED	(FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 
@@ -23,6 +24,8 @@ void ktcp_tx_init(struct ktcp_tx *tx)
 	INIT_LIST_HEAD(&tx->answers);
 	INIT_LIST_HEAD(&tx->reads);
 	INIT_LIST_HEAD(&tx->acked);
+	INIT_LIST_HEAD(&tx->offered);
+	INIT_LIST_HEAD(&tx->wanted);
 }
 
 static struct ktcp_answer *ktcp_first_answer(struct ktcp_tx *tx)
@@ -30,15 +33,19 @@ static struct ktcp_answer *ktcp_first_answer(struct ktcp_tx *tx)
 	return list_first_entry(&tx->answers, struct ktcp_answer, entry);
 }
 
-static void ktcp_op_hdr(const struct kofi_soft_op *op, struct ktcp_hdr *hdr)
+static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 {
+	const struct ktcp_op *top = to_ktcp_op(op);
 	const struct kofi_kept_op *kept = &op->kept;
 
 	*hdr = (struct ktcp_hdr) {
 		.op	= kept->kind == KOFI_OP_SEND ? TCP_WIRE_MSG :
+			  kept->kind == KOFI_OP_TSEND ? TCP_WIRE_TAGGED :
 			  kept->kind == KOFI_OP_READ ? TCP_WIRE_READ_REQ :
 						       TCP_WIRE_WRITE,
 		.data	= kept->data,
+		.tag	= kept->tag,
+		.number	= top->number,
 	};
 	if (kept->flags & FI_REMOTE_CQ_DATA)
 		hdr->flags |= TCP_WIRE_CQ_DATA;
@@ -47,7 +54,14 @@ static void ktcp_op_hdr(const struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 		if (kept->flags & KTCP_ACKED)
 			hdr->flags |= TCP_WIRE_ACK_WANTED;
 	}
-	if (kept->kind != KOFI_OP_SEND) {
+	if (top->number && !top->wanted) {
+		hdr->op = TCP_WIRE_RTS;
+		hdr->msg_len = kept->len;
+		hdr->len = 0;
+	} else if (top->number) {
+		hdr->op = TCP_WIRE_DATA;
+	}
+	if (kept->kind == KOFI_OP_READ || kept->kind == KOFI_OP_WRITE) {
 		hdr->count = kept->remote_count;
 		memcpy(hdr->rma, kept->rma, hdr->count * sizeof(hdr->rma[0]));
 	}
@@ -72,6 +86,8 @@ struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy)
 	else
 		op = list_first_entry_or_null(conn->posted, struct kofi_soft_op, entry);
 	if (op && busy && op->kept.flags & FI_FENCE)
+		op = NULL;
+	if (op && ktcp_rts_is_due(conn, &op->kept) && !ktcp_rts_has_number(conn))
 		op = NULL;
 	if (op)
 		list_del(&op->entry);
@@ -151,6 +167,37 @@ static void ktcp_tx_begin_zc(struct ktcp_conn *conn)
 	tx->zcs++;
 }
 
+/* The next operation that is to be sent, or whose payload is; NULL: there is none */
+static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
+{
+	struct ktcp_tx *tx = &conn->tx;
+	bool busy = !list_empty(&tx->reads) || !list_empty(&tx->acked) ||
+		    !list_empty(&tx->offered) || tx->lent;
+	struct kofi_soft_op *op;
+	struct ktcp_op *top;
+
+	op = list_first_entry_or_null(&tx->wanted, struct kofi_soft_op, entry);
+	if (op) {
+		list_del(&op->entry);
+		return op;
+	}
+	/* What waits for a peer that hangs up is sent by the next connection */
+	if (conn->rdm && READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
+		return NULL;
+	op = ktcp_next_posted(conn, busy);
+	if (!op)
+		return NULL;
+	top = to_ktcp_op(op);
+	top->waits = 1;
+	top->err = 0;
+	top->number = 0;
+	top->wanted = false;
+	if (ktcp_rts_is_due(conn, &op->kept))
+		top->number = ktcp_rts_number(conn);
+	tx->begun = true;
+	return op;
+}
+
 /* Begins the next message; false: there is none */
 static bool ktcp_tx_next(struct ktcp_conn *conn)
 {
@@ -164,23 +211,18 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 		tx->kind = KTCP_TX_ACK;
 		hdr.op = TCP_WIRE_MSG;
 		hdr.ack = true;
+	} else if (conn->rendezvous && (hdr.number = ktcp_cts_next(conn))) {
+		tx->kind = KTCP_TX_ACK;
+		hdr.op = TCP_WIRE_CTS;
 	} else if (!list_empty(&tx->answers)) {
 		tx->kind = KTCP_TX_ANSWER;
 		hdr.op = TCP_WIRE_READ_RSP;
 		hdr.len = ktcp_first_answer(tx)->rma.len;
 	} else {
-		bool busy = !list_empty(&tx->reads) || !list_empty(&tx->acked) || tx->lent;
-
-		/* What waits for a peer that hangs up is sent by the next connection */
-		if (conn->rdm && READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
-			return false;
-		tx->op = ktcp_next_posted(conn, busy);
+		tx->op = ktcp_tx_next_op(conn);
 		if (!tx->op)
 			return false;
-		tx->begun = true;
 		tx->kind = KTCP_TX_OP;
-		to_ktcp_op(tx->op)->waits = 1;
-		to_ktcp_op(tx->op)->err = 0;
 		ktcp_op_hdr(tx->op, &hdr);
 	}
 	tx->hdr_len = ktcp_hdr_build(tx->hdr, &hdr, tx->id++, conn->net_order);
@@ -271,6 +313,12 @@ static void ktcp_tx_sent(struct ktcp_conn *conn)
 		break;
 	case KTCP_TX_OP:
 		tx->op = NULL;
+		if (to_ktcp_op(op)->number && !to_ktcp_op(op)->wanted) {
+			list_add_tail(&op->entry, &tx->offered);
+			break;
+		}
+		if (to_ktcp_op(op)->number)
+			ktcp_rts_done(conn, to_ktcp_op(op)->number);
 		if (op->kept.kind == KOFI_OP_READ)
 			list_add_tail(&op->entry, &tx->reads);
 		else if (op->kept.flags & KTCP_ACKED)
@@ -351,6 +399,8 @@ void ktcp_tx_abort(struct ktcp_conn *conn, int err)
 	}
 	ktcp_cancel(&tx->acked, err);
 	ktcp_cancel(&tx->reads, err);
+	ktcp_cancel(&tx->offered, err);
+	ktcp_cancel(&tx->wanted, err);
 	if (tx->op)
 		ktcp_op_put(tx->op, err);
 	tx->op = NULL;

@@ -47,6 +47,9 @@ static int ktcp_hdr_len(const struct ktcp_wire_base *base)
 	size_t len = sizeof(*base);
 
 	switch (base->op) {
+	case TCP_WIRE_RTS:
+		len += sizeof(u64);
+		fallthrough;
 	case TCP_WIRE_TAGGED:
 		len += sizeof(u64);
 		fallthrough;
@@ -57,7 +60,9 @@ static int ktcp_hdr_len(const struct ktcp_wire_base *base)
 			len += sizeof(u64);
 		break;
 	case TCP_WIRE_READ_RSP:
-		/* It repeats the flags of its request */
+	case TCP_WIRE_CTS:
+	case TCP_WIRE_DATA:
+		/* They may repeat the flags of their request or offer */
 		break;
 	default:
 		return -EPROTO;
@@ -68,6 +73,23 @@ static int ktcp_hdr_len(const struct ktcp_wire_base *base)
 		len += base->rma_iov_cnt * sizeof(struct fi_rma_iov);
 	}
 	return len;
+}
+
+/* Has the header remote CQ data, if its flags say so? */
+static bool ktcp_op_has_data(u8 op)
+{
+	return op != TCP_WIRE_READ_RSP && op != TCP_WIRE_CTS && op != TCP_WIRE_DATA;
+}
+
+static bool ktcp_op_has_tag(u8 op)
+{
+	return op == TCP_WIRE_TAGGED || op == TCP_WIRE_RTS;
+}
+
+/* Is it part of a rendezvous, with a number? */
+static bool ktcp_op_has_number(u8 op)
+{
+	return op >= TCP_WIRE_RTS;
 }
 
 /* Does the payload have the length that the rest of the header says? */
@@ -83,7 +105,8 @@ static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
 			return -EPROTO;
 	if (hdr->op == TCP_WIRE_WRITE && len != hdr->len)
 		return -EPROTO;
-	if ((hdr->op == TCP_WIRE_READ_REQ || hdr->ack) && hdr->len)
+	if ((hdr->op == TCP_WIRE_READ_REQ || hdr->op == TCP_WIRE_RTS ||
+	     hdr->op == TCP_WIRE_CTS || hdr->ack) && hdr->len)
 		return -EPROTO;
 	return 0;
 }
@@ -92,6 +115,7 @@ int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_or
 {
 	struct ktcp_wire_base base;
 	const u8 *next;
+	u64 msg_len;
 	int len;
 
 	if (have < sizeof(base))
@@ -114,15 +138,24 @@ int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_or
 		.len	= base.size - len,
 	};
 	next = buf + sizeof(base);
-	if (base.op != TCP_WIRE_READ_RSP && base.flags & TCP_WIRE_CQ_DATA) {
+	if (ktcp_op_has_number(base.op))
+		hdr->number = base.op_data;
+	if (ktcp_op_has_data(base.op) && base.flags & TCP_WIRE_CQ_DATA) {
 		memcpy(&hdr->data, next, sizeof(hdr->data));
 		hdr->data = ktcp_order64(hdr->data, net_order);
 		next += sizeof(hdr->data);
 	}
-	if (base.op == TCP_WIRE_TAGGED) {
+	if (ktcp_op_has_tag(base.op)) {
 		memcpy(&hdr->tag, next, sizeof(hdr->tag));
 		hdr->tag = ktcp_order64(hdr->tag, net_order);
 		next += sizeof(hdr->tag);
+	}
+	if (base.op == TCP_WIRE_RTS) {
+		memcpy(&msg_len, next, sizeof(msg_len));
+		msg_len = ktcp_order64(msg_len, net_order);
+		if (msg_len > SIZE_MAX)
+			return -EPROTO;
+		hdr->msg_len = msg_len;
 	}
 	if (ktcp_op_has_rma(base.op)) {
 		hdr->count = base.rma_iov_cnt;
@@ -139,22 +172,27 @@ size_t ktcp_hdr_build(u8 *buf, const struct ktcp_hdr *hdr, u8 id, bool net_order
 		.version	= TCP_WIRE_VERSION,
 		.op		= hdr->op,
 		.flags		= ktcp_order16(hdr->flags, net_order),
-		.op_data	= hdr->ack ? TCP_WIRE_OP_ACK : 0,
+		.op_data	= hdr->ack ? TCP_WIRE_OP_ACK : hdr->number,
 		.rma_iov_cnt	= hdr->count,
 		.id		= id,
 	};
 	size_t len = sizeof(base);
-	u64 data, tag;
+	u64 data, tag, msg_len;
 
-	if (hdr->flags & TCP_WIRE_CQ_DATA) {
+	if (ktcp_op_has_data(hdr->op) && hdr->flags & TCP_WIRE_CQ_DATA) {
 		data = ktcp_order64(hdr->data, net_order);
 		memcpy(buf + len, &data, sizeof(data));
 		len += sizeof(data);
 	}
-	if (hdr->op == TCP_WIRE_TAGGED) {
+	if (ktcp_op_has_tag(hdr->op)) {
 		tag = ktcp_order64(hdr->tag, net_order);
 		memcpy(buf + len, &tag, sizeof(tag));
 		len += sizeof(tag);
+	}
+	if (hdr->op == TCP_WIRE_RTS) {
+		msg_len = ktcp_order64(hdr->msg_len, net_order);
+		memcpy(buf + len, &msg_len, sizeof(msg_len));
+		len += sizeof(msg_len);
 	}
 	memcpy(rma, hdr->rma, hdr->count * sizeof(rma[0]));
 	ktcp_order_rma(rma, hdr->count, net_order);

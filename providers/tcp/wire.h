@@ -9,7 +9,7 @@
  *	connection management	struct ktcp_wire_cm, then seg_size bytes of the client's
  *	data			struct ktcp_wire_base, then, in this order, where the operation
  *				and its flags have them:
- *				u64 remote CQ data, u64 tag, u64 length of the message,
+ *				u64 remote CQ data, u64 tag, u64 length of a message that is offered,
  *				struct fi_rma_iov[rma_iov_cnt], and the payload
  *
  * Integers are in the sender's byte order; conn_data of the first message is 1, and tells
@@ -73,7 +73,7 @@ struct ktcp_wire_rdm {
 } __packed;
 static_assert(sizeof(struct ktcp_wire_rdm) == 8);
 
-#define TCP_WIRE_RDM_VERSION	0
+#define TCP_WIRE_RDM_VERSION	1	/* 0: without TCP_WIRE_RTS, _CTS and _DATA */
 #define TCP_WIRE_RDM_CHECKED	0x80
 #define TCP_WIRE_RDM_FIREWALL	0x1	/* nobody can connect to its sender */
 
@@ -83,6 +83,9 @@ enum ktcp_wire_op {
 	TCP_WIRE_READ_REQ	= 2,
 	TCP_WIRE_READ_RSP	= 3,
 	TCP_WIRE_WRITE		= 4,
+	TCP_WIRE_RTS		= 5,	/* a tagged message is offered, and its number */
+	TCP_WIRE_CTS		= 6,	/* its payload is wanted */
+	TCP_WIRE_DATA		= 7,	/* its payload */
 };
 
 #define TCP_WIRE_CQ_DATA	0x1	/* u64 of remote CQ data follows */
@@ -96,7 +99,7 @@ enum ktcp_wire_op {
  * @version: TCP_WIRE_VERSION; receivers do not look at it
  * @op: enum ktcp_wire_op
  * @flags: TCP_WIRE_*
- * @op_data: 0, or TCP_WIRE_OP_ACK
+ * @op_data: 0, or TCP_WIRE_OP_ACK; of TCP_WIRE_RTS, _CTS and _DATA: the number of the offer
  * @rma_iov_cnt: of a read request or a write; anything in others
  * @hdr_size: bytes of the header, this included
  * @id: number of the header, modulo 256; receivers of debug builds look at it
@@ -126,7 +129,9 @@ static_assert(sizeof(struct ktcp_wire_base) == 16);
  * @ack: it is an answer
  * @len: bytes of payload
  * @data: remote CQ data, if the flags say so
- * @tag: of TCP_WIRE_TAGGED
+ * @tag: of TCP_WIRE_TAGGED and TCP_WIRE_RTS
+ * @number: of TCP_WIRE_RTS, TCP_WIRE_CTS and TCP_WIRE_DATA
+ * @msg_len: of TCP_WIRE_RTS: bytes that are offered
  * @count: ranges
  * @rma: the ranges
  */
@@ -137,6 +142,8 @@ struct ktcp_hdr {
 	size_t			len;
 	u64			data;
 	u64			tag;
+	u8			number;
+	size_t			msg_len;
 	u32			count;
 	struct fi_rma_iov	rma[KOFI_RMA_MAX_IOV];
 };
@@ -150,6 +157,7 @@ struct ktcp_hdr {
  * @KTCP_BAD_ACK: an acknowledgment of nothing
  * @KTCP_BAD_ANSWER: an answer to nothing, or of another length than was asked for
  * @KTCP_BAD_ACCESS: a read or a write with a key or a range that no region has
+ * @KTCP_BAD_RENDEZVOUS: an offer, a wish or a payload that the state of its number forbids
  */
 enum ktcp_violation {
 	KTCP_BAD_REQUEST,
@@ -159,6 +167,7 @@ enum ktcp_violation {
 	KTCP_BAD_ACK,
 	KTCP_BAD_ANSWER,
 	KTCP_BAD_ACCESS,
+	KTCP_BAD_RENDEZVOUS,
 };
 
 /**

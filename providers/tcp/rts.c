@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Rendezvous: tagged messages whose payload is sent when their receive is known.
+ *
+ *	sender					receiver
+ *	TCP_WIRE_RTS	tag, length, number  -->	finds a receive, or the offer waits
+ *			<--  number  TCP_WIRE_CTS	a receive has taken it
+ *	TCP_WIRE_DATA	number, payload      -->	goes to the receive, and is acknowledged
+ *
+ * The sender chooses the number, 1 to 255, and uses it for nothing else until the payload has
+ * been sent.  It sends like this, if both ends speak version 1:
+ *
+ *	- messages longer than KTCP_EARLY_MAX, which would have to stay in the socket of an
+ *	  endpoint that has no receive for them, and hold up what is behind;
+ *	- messages of which the client wants to know that they were delivered
+ *	  (FI_DELIVERY_COMPLETE): libfabric acknowledges others when it has put them aside.
+ *
+ * Life of an offer (&struct ktcp_early without a payload)
+ *
+ *	waiting		in the engine, and in ktcp_link.offers
+ *	settled		in ktcp_link.settled: a receive has taken it, or nobody wants it
+ *	taken		in ktcp_link.taken under its number, until the payload begins to come;
+ *			that of one that nobody wants is dropped, as the wire has no "no"
+ *
+ * Offers count as early messages.  One beyond the bound is parked.
+ */
+#include <linux/bitmap.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "rdm.h"
+
+/* The sending side */
+
+/**
+ * ktcp_rts_is_due() - Is an operation to be sent by rendezvous?
+ * @conn: the connection
+ * @kept: the operation
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool ktcp_rts_is_due(const struct ktcp_conn *conn, const struct kofi_kept_op *kept)
+{
+	return conn->rendezvous && kept->kind == KOFI_OP_TSEND && kept->len &&
+	       (kept->len > KTCP_EARLY_MAX || kept->flags & FI_DELIVERY_COMPLETE);
+}
+
+/**
+ * ktcp_rts_has_number() - Is there a number for an operation?
+ * @conn: a connection with rendezvous, with ktcp_conn.run held
+ *
+ * Context: any.
+ * Return: whether there is; one is back when a payload has been sent.
+ */
+bool ktcp_rts_has_number(const struct ktcp_conn *conn)
+{
+	const struct ktcp_link *link = container_of(conn, struct ktcp_link, conn);
+
+	lockdep_assert_held(&conn->run);
+	return find_next_zero_bit(link->numbers, KTCP_RTS_NUMBERS, 1) < KTCP_RTS_NUMBERS;
+}
+
+/**
+ * ktcp_rts_number() - Take a number for an operation
+ * @conn: a connection for which ktcp_rts_has_number(), with ktcp_conn.run held
+ *
+ * Context: any.
+ * Return: the number.
+ */
+u8 ktcp_rts_number(struct ktcp_conn *conn)
+{
+	struct ktcp_link *link = to_ktcp_link(conn);
+	unsigned int number;
+
+	lockdep_assert_held(&conn->run);
+	number = find_next_zero_bit(link->numbers, KTCP_RTS_NUMBERS, 1);
+	__set_bit(number, link->numbers);
+	return number;
+}
+
+/* The payload of an operation has been sent: its number is free */
+void ktcp_rts_done(struct ktcp_conn *conn, u8 number)
+{
+	lockdep_assert_held(&conn->run);
+	__clear_bit(number, to_ktcp_link(conn)->numbers);
+}
+
+/**
+ * ktcp_start_cts() - The peer wants the payload of an operation
+ * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr says which
+ *
+ * Context: any.
+ * Return: 0; -EPROTO: it has not been offered.
+ */
+int ktcp_start_cts(struct ktcp_conn *conn)
+{
+	struct kofi_soft_op *op;
+
+	lockdep_assert_held(&conn->run);
+	list_for_each_entry(op, &conn->tx.offered, entry) {
+		if (to_ktcp_op(op)->number != conn->rx.hdr.number)
+			continue;
+		to_ktcp_op(op)->wanted = true;
+		list_move_tail(&op->entry, &conn->tx.wanted);
+		return 0;
+	}
+	return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
+}
+
+/* The receiving side */
+
+/**
+ * ktcp_offer_begin() - An offer has come
+ * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr is the offer
+ *
+ * Context: any.
+ * Return: 0; -EPROTO: rendezvous was not agreed upon, or the number is in use; -ENOMEM.
+ */
+int ktcp_offer_begin(struct ktcp_conn *conn)
+{
+	struct ktcp_link *link = to_ktcp_link(conn);
+	u8 number = conn->rx.hdr.number;
+
+	lockdep_assert_held(&conn->run);
+	if (!conn->rdm || !conn->rendezvous || !number)
+		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
+	/* Once for a connection, and only if its peer does such things */
+	if (!link->taken)
+		link->taken = kcalloc(KTCP_RTS_NUMBERS, sizeof(*link->taken), GFP_NOWAIT);
+	if (!link->taken)
+		return -ENOMEM;
+	if (link->taken[number].state != KTCP_OFFER_NONE)
+		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
+	return 0;
+}
+
+/**
+ * ktcp_offer_take() - Have the payload of an offer sent
+ * @conn: the connection, with ktcp_conn.run held
+ * @number: of the offer
+ * @rx: where it goes; NULL: nowhere
+ * @len: bytes that were offered
+ *
+ * Context: any.
+ */
+void ktcp_offer_take(struct ktcp_conn *conn, u8 number, struct kofi_rx *rx, size_t len)
+{
+	struct ktcp_link *link = to_ktcp_link(conn);
+
+	lockdep_assert_held(&conn->run);
+	link->taken[number] = (struct ktcp_taken) {
+		.state	= KTCP_OFFER_TAKEN,
+		.rx	= rx,
+		.len	= len,
+	};
+	__set_bit(number, link->cts);
+}
+
+/* Takes an offer that has been settled, and forgets it */
+static void ktcp_offer_finish(struct ktcp_early *early)
+{
+	ktcp_offer_take(&early->link->conn, early->number, early->rx, early->msg.what.len);
+	ktcp_early_unkeep(early);
+	ktcp_early_put(early);
+}
+
+/**
+ * ktcp_offer_wait() - No receive has taken an offer yet
+ * @early: the offer, with ktcp_conn.run of its connection held
+ *
+ * Context: any.
+ */
+void ktcp_offer_wait(struct ktcp_early *early)
+{
+	struct ktcp_link *link = early->link;
+	unsigned long flags;
+	bool settled;
+
+	link->taken[early->number].state = KTCP_OFFER_WAITS;
+	spin_lock_irqsave(&link->rdm->soft.lock, flags);
+	early->full = true;
+	settled = early->settled;
+	if (!settled)
+		list_add_tail(&early->of_link, &link->offers);
+	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
+	if (settled)
+		ktcp_offer_finish(early);
+}
+
+/**
+ * ktcp_cts_next() - Is a payload to be asked for?
+ * @conn: a connection with rendezvous, with ktcp_conn.run held
+ *
+ * Context: may sleep.
+ * Return: the number of the offer; 0: none.
+ */
+u8 ktcp_cts_next(struct ktcp_conn *conn)
+{
+	struct ktcp_link *link = to_ktcp_link(conn);
+	struct ktcp_early *early, *next;
+	unsigned int number;
+	LIST_HEAD(settled);
+
+	lockdep_assert_held(&conn->run);
+	if (!list_empty_careful(&link->settled)) {
+		spin_lock_irq(&conn->soft->lock);
+		list_splice_init(&link->settled, &settled);
+		list_for_each_entry(early, &settled, entry)
+			list_del_init(&early->of_link);
+		spin_unlock_irq(&conn->soft->lock);
+	}
+	list_for_each_entry_safe(early, next, &settled, entry)
+		ktcp_offer_finish(early);
+	number = find_first_bit(link->cts, KTCP_RTS_NUMBERS);
+	if (number == KTCP_RTS_NUMBERS)
+		return 0;
+	__clear_bit(number, link->cts);
+	return number;
+}
+
+/**
+ * ktcp_start_data() - The payload of an offer comes
+ * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr says of which
+ *
+ * Context: any.
+ * Return: 0, and the state says where it goes; -EPROTO: it was not asked for, or has another
+ * length.
+ */
+int ktcp_start_data(struct ktcp_conn *conn)
+{
+	struct ktcp_link *link = to_ktcp_link(conn);
+	struct ktcp_rx *rx = &conn->rx;
+	struct ktcp_taken *taken;
+
+	lockdep_assert_held(&conn->run);
+	if (!conn->rdm || !link->taken)
+		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
+	taken = &link->taken[rx->hdr.number];
+	if (taken->state != KTCP_OFFER_TAKEN || test_bit(rx->hdr.number, link->cts) ||
+	    taken->len != rx->hdr.len)
+		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
+	taken->state = KTCP_OFFER_NONE;
+	rx->rx = taken->rx;
+	rx->state = rx->rx ? KTCP_RX_MSG : KTCP_RX_DROP;
+	return 0;
+}
+
+/* Takes an offer out of the list of those that wait; NULL: there is none */
+static struct ktcp_early *ktcp_offer_first(struct ktcp_link *link)
+{
+	struct ktcp_early *early;
+
+	spin_lock_irq(&link->rdm->soft.lock);
+	early = list_first_entry_or_null(&link->offers, struct ktcp_early, of_link);
+	if (early)
+		list_del_init(&early->of_link);
+	spin_unlock_irq(&link->rdm->soft.lock);
+	return early;
+}
+
+/**
+ * ktcp_offers_abort() - No payload comes any more
+ * @conn: a connection that is over, by its worker
+ * @err: how receives end that have taken an offer, positive
+ *
+ * Context: may sleep.
+ */
+void ktcp_offers_abort(struct ktcp_conn *conn, int err)
+{
+	struct ktcp_link *link = to_ktcp_link(conn);
+	struct ktcp_early *early;
+	unsigned int number;
+
+	while ((early = ktcp_offer_first(link))) {
+		/* Otherwise it has been settled when this returns */
+		if (!kofi_srx_withdraw(conn->soft->srx, &early->msg) && early->rx)
+			kofi_rx_fail(early->rx, 0, err, 0);
+		ktcp_early_unkeep(early);
+		ktcp_early_put(early);
+	}
+	INIT_LIST_HEAD(&link->settled);
+	for (number = 1; link->taken && number < KTCP_RTS_NUMBERS; number++)
+		if (link->taken[number].state == KTCP_OFFER_TAKEN && link->taken[number].rx)
+			kofi_rx_fail(link->taken[number].rx, 0, err, 0);
+}
