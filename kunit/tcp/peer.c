@@ -75,6 +75,18 @@ size_t peer_tagged(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 payload)
 	return len;
 }
 
+size_t peer_offer(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 offered, u8 number)
+{
+	size_t len = peer_tagged(buf, flags, data, tag, sizeof(offered));
+
+	buf[1] = 5;
+	buf[4] = number;
+	put64(buf + len, offered);
+	len += sizeof(offered);
+	buf[6] = len;
+	return len;
+}
+
 static void release(void *sock)
 {
 	sock_release(sock);
@@ -106,14 +118,29 @@ struct socket *peer_connect(struct kunit *test)
 	return sock;
 }
 
+struct socket *peer_connect_from(struct kunit *test, u32 host, const void *to)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(host) };
+	struct socket *sock = new_socket(test);
+
+	KUNIT_ASSERT_EQ(test, kernel_bind(sock, (void *)&sin, sizeof(sin)), 0);
+	KUNIT_ASSERT_EQ(test, kernel_connect(sock, (void *)to, sizeof(sin), 0), 0);
+	return sock;
+}
+
 struct socket *peer_listen(struct kunit *test, struct sockaddr_storage *addr)
+{
+	return peer_listen_at(test, INADDR_LOOPBACK, addr);
+}
+
+struct socket *peer_listen_at(struct kunit *test, u32 host, struct sockaddr_storage *addr)
 {
 	struct sockaddr_in *sin = (struct sockaddr_in *)addr;
 	struct socket *sock = new_socket(test);
 
 	memset(addr, 0, sizeof(*addr));
 	sin->sin_family = AF_INET;
-	sin->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	sin->sin_addr.s_addr = htonl(host);
 	KUNIT_ASSERT_EQ(test, kernel_bind(sock, (void *)sin, sizeof(*sin)), 0);
 	KUNIT_ASSERT_EQ(test, kernel_listen(sock, 4), 0);
 	KUNIT_ASSERT_GE(test, kernel_getsockname(sock, (void *)sin), 0);

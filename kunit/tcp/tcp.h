@@ -30,6 +30,8 @@ int violation_reason(void);
 int bed_init(struct kunit *test);
 /* The same at another address */
 int bed_init_at(struct kunit *test, const char *node);
+/* Of an endpoint without connections, which the case opens itself */
+int bed_init_rdm(struct kunit *test);
 /* And with a peer of the other byte order */
 int bed_init_foreign(struct kunit *test);
 
@@ -52,10 +54,16 @@ size_t peer_hdr(u8 *buf, u8 op, u16 flags, const u64 *data,
 /* The same of a tagged message */
 size_t peer_tagged(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 payload);
 
+/* The offer of a tagged message of @offered bytes */
+size_t peer_offer(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 offered, u8 number);
+
 /* A connection to where the case listens, closed after the case; or one to the peer */
 struct socket *peer_connect(struct kunit *test);
 struct socket *peer_listen(struct kunit *test, struct sockaddr_storage *addr);
 struct socket *peer_accept(struct kunit *test, struct socket *listener);
+/* The same from and at an IPv4 address of the machine's */
+struct socket *peer_connect_from(struct kunit *test, u32 host, const void *to);
+struct socket *peer_listen_at(struct kunit *test, u32 host, struct sockaddr_storage *addr);
 void peer_close(struct kunit *test, struct socket *sock);
 void peer_send(struct kunit *test, struct socket *sock, const void *buf,
 	       size_t len);

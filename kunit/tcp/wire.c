@@ -9,6 +9,8 @@
 
 static const u64 some_data = 0xfedcba9876543210ULL;
 static const u64 some_tag = 0x0123456789abcdefULL;
+static const u64 some_offered = 0x123456789ULL;
+static const u8 some_number = 0xfe;
 static const struct fi_rma_iov some_rma[] = {
 	{ .addr = 0x1000, .len = 10, .key = 7 },
 	{ .addr = 0x2000, .len = 20, .key = 8 },
@@ -35,6 +37,10 @@ static const struct header_case {
 	{ "answer", 3, 0, false, 0, 60 },
 	{ "tagged message", 1, 4, false, 0, 100 },
 	{ "tagged message with data", 1, 1, true, 0, 100 },
+	{ "offer", 5, 4, false, 0, 0 },
+	{ "offer with data", 5, 1, true, 0, 0 },
+	{ "wish", 6, 0, false, 0, 0 },
+	{ "payload of an offer with data", 7, 5, false, 0, 100 },
 	{ "the longest message", 0, 0, false, 0, SIZE_MAX - PEER_BASE },
 };
 
@@ -47,11 +53,19 @@ KUNIT_ARRAY_PARAM(header, header_cases, header_desc);
 
 static size_t make(u8 *buf, const struct header_case *row)
 {
+	size_t len;
+
+	if (row->op == 5)
+		return peer_offer(buf, row->flags, row->data ? &some_data : NULL,
+				  some_tag, some_offered, some_number);
 	if (row->op == 1)
 		return peer_tagged(buf, row->flags, row->data ? &some_data : NULL,
 				   some_tag, row->payload);
-	return peer_hdr(buf, row->op, row->flags, row->data ? &some_data : NULL,
-			row->count ? some_rma : NULL, row->count, row->payload);
+	len = peer_hdr(buf, row->op, row->flags, row->data ? &some_data : NULL,
+		       row->count ? some_rma : NULL, row->count, row->payload);
+	if (row->op > 5)
+		buf[4] = some_number;
+	return len;
 }
 
 static void parse(struct kunit *test, bool net_order)
@@ -74,7 +88,9 @@ static void parse(struct kunit *test, bool net_order)
 	KUNIT_EXPECT_FALSE(test, hdr.ack);
 	KUNIT_EXPECT_EQ(test, hdr.len, row->payload);
 	KUNIT_EXPECT_EQ(test, hdr.data, row->data ? some_data : 0);
-	KUNIT_EXPECT_EQ(test, hdr.tag, row->op == 1 ? some_tag : 0);
+	KUNIT_EXPECT_EQ(test, hdr.tag, row->op == 1 || row->op == 5 ? some_tag : 0);
+	KUNIT_EXPECT_EQ(test, hdr.number, row->op >= 5 ? some_number : 0);
+	KUNIT_EXPECT_EQ(test, hdr.msg_len, row->op == 5 ? some_offered : 0);
 	KUNIT_EXPECT_EQ(test, hdr.count, row->count);
 	KUNIT_EXPECT_MEMEQ(test, hdr.rma, some_rma,
 			   row->count * sizeof(some_rma[0]));
@@ -158,9 +174,12 @@ static const struct bad_case {
 } bad_cases[] = {
 	{ "tagged message without its tag", 1, 0, 0, 16, 16 },
 	{ "commit of a tagged message", 1, 8, 0, 24, 24 },
-	{ "request to send", 5, 0, 0, 32, 32 },
-	{ "clear to send", 6, 0, 0, 16, 16 },
-	{ "data of a rendezvous", 7, 0, 0, 16, 20 },
+	{ "offer without its length", 5, 0, 0, 24, 24 },
+	{ "offer with payload", 5, 0, 0, 32, 33 },
+	{ "commit of an offer", 5, 8, 0, 32, 32 },
+	{ "wish with payload", 6, 0, 0, 16, 17 },
+	{ "wish with a tag", 6, 0, 0, 24, 24 },
+	{ "payload with a tag", 7, 0, 0, 24, 30 },
 	{ "no operation", 8, 0, 0, 16, 16 },
 	{ "no operation at all", 255, 0, 0, 16, 16 },
 	{ "short header", 0, 0, 0, 15, 16 },

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connections of endpoints without connections: what is said at their beginning, who wins if
+ * both ends dial, incarnations, and what becomes of operations when a connection ends.
+ */
+#include <linux/delay.h>
+#include <linux/fs.h>
+#include <linux/jiffies.h>
+#include <rdma/fi_tagged.h>
+#include "../../providers/tcp/trace.h"
+#include "rdm.h"
+
+#define LEN	32
+
+static __be16 port_of(struct kunit *test, struct vt_end *end)
+{
+	struct sockaddr_storage name = {};
+	size_t len = sizeof(name);
+
+	KUNIT_ASSERT_EQ(test, fi_getname(&end->ep->fid, &name, &len), 0);
+	return ((struct sockaddr_in *)&name)->sin_port;
+}
+
+static void post(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer,
+		 unsigned long nr)
+{
+	u8 *out = vt_buf(test, LEN);
+
+	vt_fill(out, LEN, nr);
+	KUNIT_ASSERT_EQ(test, fi_send(end->ep, out, LEN, NULL, peer->addr, vt_ctx(nr)), 0);
+}
+
+/* The message that post() has posted with this number */
+static void expect_msg(struct kunit *test, struct socket *sock, unsigned long nr)
+{
+	u8 got[PEER_BASE + LEN];
+
+	peer_recv(test, sock, got, sizeof(got));
+	KUNIT_EXPECT_EQ(test, got[1], 0);
+	KUNIT_EXPECT_TRUE(test, vt_filled(got + PEER_BASE, LEN, nr));
+}
+
+static void put(struct kunit *test, struct socket *sock, u8 seed)
+{
+	u8 msg[PEER_BASE + LEN];
+	size_t len = peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
+
+	vt_fill(msg + len, LEN, seed);
+	peer_send(test, sock, msg, sizeof(msg));
+}
+
+/* The endpoint receives what is sent by a connection */
+static void expect_heard(struct kunit *test, struct vt_end *end, struct socket *sock, u8 seed)
+{
+	u8 *in = vt_buf(test, LEN);
+
+	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, in, LEN, NULL, FI_ADDR_UNSPEC, vt_ctx(77)), 0);
+	put(test, sock, seed);
+	vt_done(test, end->rx, vt_ctx(77));
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, seed));
+}
+
+static void an_endpoint_asks_as_libfabric_asks(struct kunit *test)
+{
+	static const u8 no_pid[4];
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct sockaddr_in from;
+	struct socket *sock;
+	u8 data[RDM_CM];
+	__be16 port;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	post(test, &end, &peer, 1);
+	sock = rdm_asked(test, &peer, data);
+	port = port_of(test, &end);
+	KUNIT_EXPECT_EQ(test, data[0], 1);
+	KUNIT_EXPECT_EQ(test, data[1], 0);
+	KUNIT_EXPECT_MEMEQ(test, data + 2, &port, sizeof(port));
+	KUNIT_EXPECT_MEMNEQ(test, data + 4, no_pid, sizeof(no_pid));
+	/* The address that it is known by */
+	KUNIT_ASSERT_GE(test, kernel_getpeername(sock, (void *)&from), 0);
+	KUNIT_EXPECT_EQ(test, ntohl(from.sin_addr.s_addr), 0x7f000002);
+	rdm_answer(test, sock, data, 0x81, RDM_PID);
+	expect_msg(test, sock, 1);
+	vt_done(test, end.tx, vt_ctx(1));
+}
+
+static const struct version_case {
+	const char	*name;
+	u8		asked;
+	u8		answered;
+} version_cases[] = {
+	{ "0", 0, 0 },
+	{ "1", 1, 0x81 },
+	{ "a later one", 9, 0x81 },
+};
+
+static void version_desc(const struct version_case *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(version, version_cases, version_desc);
+
+static void an_answer_says_the_version_and_repeats_the_port(struct kunit *test)
+{
+	const struct version_case *row = test->param_value;
+	static const u8 no_pid[4];
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *sock;
+	u8 data[RDM_CM];
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	sock = rdm_ask(test, &end, &peer, row->asked, RDM_PID);
+	rdm_expect_cm(test, sock, 1, data);
+	KUNIT_EXPECT_EQ(test, data[0], row->answered);
+	KUNIT_EXPECT_EQ(test, data[1], 0);
+	KUNIT_EXPECT_MEMEQ(test, data + 2, &((struct sockaddr_in *)&peer.name)->sin_port, 2);
+	KUNIT_EXPECT_MEMNEQ(test, data + 4, no_pid, sizeof(no_pid));
+	/* One connection for both directions */
+	post(test, &end, &peer, 2);
+	expect_msg(test, sock, 2);
+	vt_done(test, end.tx, vt_ctx(2));
+	expect_heard(test, &end, sock, 3);
+}
+
+static const struct stranger_case {
+	const char	*name;
+	size_t		len;
+	u8		data[12];
+} stranger_cases[] = {
+	{ "without data", 0, {} },
+	{ "of another length", 7, { 1, 0, 1, 1, 1, 1, 1 } },
+	{ "of rxm", 12, { 1, 2, 4, 3, 1, 1, 2 } },
+	{ "without a port", 8, { 1, 0, 0, 0, 1, 1, 1, 1 } },
+	{ "without an incarnation", 8, { 1, 0, 1, 1, 0, 0, 0, 0 } },
+};
+
+static void stranger_desc(const struct stranger_case *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(stranger, stranger_cases, stranger_desc);
+
+static void a_request_of_something_else_is_refused(struct kunit *test)
+{
+	const struct stranger_case *row = test->param_value;
+	u8 buf[PEER_CM + sizeof(row->data)];
+	struct sockaddr_storage to = {};
+	struct vt_end end = {};
+	size_t len = sizeof(to);
+	struct socket *sock;
+
+	violations_begin(test);
+	rdm_open(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &to, &len), 0);
+	sock = peer_connect_from(test, RDM_LOW, &to);
+	peer_send(test, sock, buf, peer_cm(buf, 0, row->data, row->len));
+	peer_recv(test, sock, buf, PEER_CM);
+	KUNIT_EXPECT_EQ(test, buf[1], 6);
+	KUNIT_EXPECT_EQ(test, violations(), 1);
+	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_REQUEST);
+}
+
+static void an_incarnation_has_one_connection(struct kunit *test)
+{
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *first, *again;
+	u8 data[RDM_CM];
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	first = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	again = rdm_ask(test, &end, &peer, 1, RDM_PID);
+	rdm_expect_cm(test, again, 6, data);
+	peer_hung_up(test, again);
+	expect_heard(test, &end, first, 1);
+}
+
+/* What was under way with the old one ends; the next message goes to the new one */
+static void another_incarnation_is_another_peer(struct kunit *test)
+{
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *first, *second;
+	u8 *in = vt_buf(test, LEN), buf[PEER_BASE + PEER_RMA];
+	struct vt_comp comp;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	first = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	KUNIT_ASSERT_EQ(test, fi_read(end.ep, in, LEN, NULL, peer.addr, 0, 1, vt_ctx(1)), 0);
+	peer_recv(test, first, buf, sizeof(buf));
+	second = rdm_dial(test, &end, &peer, 1, RDM_PID + 1);
+	comp = vt_failed(test, end.tx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	peer_hung_up(test, first);
+	post(test, &end, &peer, 2);
+	expect_msg(test, second, 2);
+	vt_done(test, end.tx, vt_ctx(2));
+}
+
+static void of_two_requests_that_of_the_larger_address_counts(struct kunit *test)
+{
+	u8 request[RDM_CM], data[RDM_CM];
+	struct socket *ours, *theirs;
+	struct rdm_peer low, high;
+	struct vt_end end = {};
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &low, RDM_LOW);
+	rdm_peer_new(test, &end, &high, RDM_HIGH);
+	/* The endpoint's, if the peer's is smaller */
+	post(test, &end, &low, 1);
+	ours = rdm_asked(test, &low, request);
+	theirs = rdm_ask(test, &end, &low, 1, RDM_PID);
+	rdm_expect_cm(test, theirs, 6, data);
+	peer_hung_up(test, theirs);
+	rdm_answer(test, ours, request, 0x81, RDM_PID);
+	expect_msg(test, ours, 1);
+	vt_done(test, end.tx, vt_ctx(1));
+	/* The peer's, if that is larger */
+	post(test, &end, &high, 2);
+	ours = rdm_asked(test, &high, request);
+	theirs = rdm_dial(test, &end, &high, 1, RDM_PID);
+	expect_msg(test, theirs, 2);
+	vt_done(test, end.tx, vt_ctx(2));
+	peer_hung_up(test, ours);
+}
+
+/* It may have a connection that it has not seen to end, or be about to connect itself */
+static void a_peer_that_refuses_is_asked_again(struct kunit *test)
+{
+	u8 request[RDM_CM], buf[PEER_CM];
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *sock;
+	int i;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	post(test, &end, &peer, 1);
+	for (i = 0; i < 3; i++) {
+		sock = rdm_asked(test, &peer, request);
+		peer_send(test, sock, buf, peer_cm(buf, 6, NULL, 0));
+		peer_close(test, sock);
+	}
+	vt_none(test, end.tx);
+	sock = rdm_asked(test, &peer, request);
+	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	expect_msg(test, sock, 1);
+	vt_done(test, end.tx, vt_ctx(1));
+}
+
+static void a_peer_that_hangs_up_is_asked_again(struct kunit *test)
+{
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *sock;
+	u8 request[RDM_CM];
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	post(test, &end, &peer, 1);
+	peer_close(test, rdm_asked(test, &peer, request));
+	sock = rdm_asked(test, &peer, request);
+	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	expect_msg(test, sock, 1);
+	vt_done(test, end.tx, vt_ctx(1));
+}
+
+static void nobody_there_is_an_error_at_once(struct kunit *test)
+{
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct vt_comp comp;
+	unsigned long since;
+	int i;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	peer_close(test, peer.listener);
+	since = jiffies;
+	for (i = 0; i < 3; i++)
+		post(test, &end, &peer, i);
+	for (i = 0; i < 3; i++) {
+		comp = vt_failed(test, end.tx);
+		KUNIT_EXPECT_EQ(test, comp.err, ECONNREFUSED);
+		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(i));
+	}
+	KUNIT_EXPECT_LE(test, jiffies - since, 5 * HZ);
+	vt_none(test, end.tx);
+}
+
+/* Of a message that has not been sent nothing is lost */
+static void a_peer_that_has_left_is_connected_to_anew(struct kunit *test)
+{
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *sock;
+	u8 request[RDM_CM];
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	expect_heard(test, &end, sock, 1);
+	peer_close(test, sock);
+	post(test, &end, &peer, 2);
+	sock = rdm_asked(test, &peer, request);
+	rdm_answer(test, sock, request, 0x81, RDM_PID + 1);
+	expect_msg(test, sock, 2);
+	vt_done(test, end.tx, vt_ctx(2));
+}
+
+static void what_was_sent_ends_with_its_connection_once(struct kunit *test)
+{
+	u8 *mem = vt_buf(test, LEN), buf[PEER_BASE + PEER_RMA], request[RDM_CM];
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct vt_comp comp;
+	struct socket *sock;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem, LEN, NULL, peer.addr, 0, 1, vt_ctx(1)), 0);
+	peer_recv(test, sock, buf, sizeof(buf));
+	peer_close(test, sock);
+	comp = vt_failed(test, end.tx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	post(test, &end, &peer, 2);
+	sock = rdm_asked(test, &peer, request);
+	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	expect_msg(test, sock, 2);
+	vt_done(test, end.tx, vt_ctx(2));
+	vt_none(test, end.tx);
+}
+
+#define PARAM	"/sys/module/kofi_tcp/parameters/peer_timeout"
+#define PEER_S	5
+#define SLACK_S	3	/* other guests share the processors */
+
+static void set_param(const char *value)
+{
+	struct file *file = filp_open(PARAM, O_WRONLY, 0);
+	loff_t pos = 0;
+
+	if (IS_ERR(file))
+		return;
+	kernel_write(file, value, strlen(value), &pos);
+	filp_close(file, NULL);
+}
+
+static void restore(void *unused)
+{
+	set_param("10");
+}
+
+static void a_peer_that_dies_is_noticed_and_dialled_again(struct kunit *test)
+{
+	u8 *mem = vt_buf(test, LEN), buf[PEER_BASE + PEER_RMA], request[RDM_CM];
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct vt_comp comp;
+	struct socket *sock;
+	unsigned long since;
+
+	set_param(__stringify(PEER_S));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, restore, NULL), 0);
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem, LEN, NULL, peer.addr, 0, 1, vt_ctx(1)), 0);
+	peer_recv(test, sock, buf, sizeof(buf));
+	since = jiffies;
+	peer_dies(test, sock);
+	comp = vt_failed(test, end.tx);
+	KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	KUNIT_EXPECT_LE(test, jiffies - since, (PEER_S + SLACK_S) * HZ);
+	vt_none(test, end.tx);
+	post(test, &end, &peer, 2);
+	sock = rdm_asked(test, &peer, request);
+	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	expect_msg(test, sock, 2);
+	vt_done(test, end.tx, vt_ctx(2));
+}
+
+/* One that says nothing holds up nobody else, and is given up */
+static void a_peer_that_does_not_answer_is_given_up(struct kunit *test)
+{
+	struct rdm_peer mute, peer;
+	struct vt_end end = {};
+	struct vt_comp comp;
+	struct socket *sock;
+	unsigned long since;
+	u8 request[RDM_CM];
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &mute, RDM_HIGH);
+	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	since = jiffies;
+	post(test, &end, &mute, 1);
+	rdm_asked(test, &mute, request);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	post(test, &end, &peer, 2);
+	expect_msg(test, sock, 2);
+	vt_done(test, end.tx, vt_ctx(2));
+	comp = vt_failed(test, end.tx);
+	KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	KUNIT_EXPECT_LE(test, jiffies - since, (10 + SLACK_S) * HZ);
+	vt_none(test, end.tx);
+}
+
+static void what_waits_for_a_peer_ends_with_the_endpoint(struct kunit *test)
+{
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct vt_comp comp;
+	u8 request[RDM_CM];
+	int i;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	for (i = 0; i < 4; i++)
+		post(test, &end, &peer, i);
+	rdm_asked(test, &peer, request);
+	KUNIT_ASSERT_EQ(test, fi_ep_drain(end.ep, -1), 0);
+	for (i = 0; i < 4; i++) {
+		comp = vt_failed(test, end.tx);
+		KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(i));
+	}
+	vt_none(test, end.tx);
+	KUNIT_EXPECT_EQ(test, fi_send(end.ep, request, 1, NULL, peer.addr, NULL), -ESHUTDOWN);
+}
+
+static void an_endpoint_needs_an_address_of_its_own(struct kunit *test)
+{
+	struct fi_info *info = fi_dupinfo(vt_of(test)->info);
+	struct sockaddr_in *sin;
+	struct fid_ep *ep;
+
+	KUNIT_ASSERT_NOT_NULL(test, info);
+	vt_free_later(test, info);
+	sin = info->src_addr;
+	sin->sin_addr.s_addr = 0;
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
+			-EADDRNOTAVAIL);
+	/* Not one of this machine */
+	sin->sin_addr.s_addr = htonl(0xc0000201);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
+			-EADDRNOTAVAIL);
+	kfree(info->src_addr);
+	info->src_addr = NULL;
+	info->src_addrlen = 0;
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
+			-EADDRNOTAVAIL);
+}
+
+static struct kunit_case rdm_cases[] = {
+	KUNIT_CASE(an_endpoint_asks_as_libfabric_asks),
+	KUNIT_CASE_PARAM(an_answer_says_the_version_and_repeats_the_port, version_gen_params),
+	KUNIT_CASE_PARAM(a_request_of_something_else_is_refused, stranger_gen_params),
+	KUNIT_CASE(an_incarnation_has_one_connection),
+	KUNIT_CASE(another_incarnation_is_another_peer),
+	KUNIT_CASE(of_two_requests_that_of_the_larger_address_counts),
+	KUNIT_CASE(a_peer_that_refuses_is_asked_again),
+	KUNIT_CASE(a_peer_that_hangs_up_is_asked_again),
+	KUNIT_CASE(nobody_there_is_an_error_at_once),
+	KUNIT_CASE(a_peer_that_has_left_is_connected_to_anew),
+	KUNIT_CASE(what_was_sent_ends_with_its_connection_once),
+	KUNIT_CASE_SLOW(a_peer_that_dies_is_noticed_and_dialled_again),
+	KUNIT_CASE_SLOW(a_peer_that_does_not_answer_is_given_up),
+	KUNIT_CASE(what_waits_for_a_peer_ends_with_the_endpoint),
+	KUNIT_CASE(an_endpoint_needs_an_address_of_its_own),
+	{}
+};
+
+static struct kunit_suite rdm_suite = {
+	.name		= "kofi_tcp_rdm",
+	.init		= bed_init_rdm,
+	.exit		= vt_exit,
+	.test_cases	= rdm_cases,
+};
+
+kunit_test_suite(rdm_suite);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A peer of an endpoint without connections: a listener, whose address the endpoint knows,
+ * and connections in either direction.
+ */
+#ifndef _KUNIT_TCP_RDM_H
+#define _KUNIT_TCP_RDM_H
+
+#include <linux/in.h>
+#include "tcp.h"
+
+#define RDM_CM		8	/* bytes of connection data */
+#define RDM_LOW		0x7f000001	/* 127.0.0.1, below the endpoint's address */
+#define RDM_HIGH	0x7f000003	/* 127.0.0.3, above it */
+#define RDM_PID		0x1234567
+
+/**
+ * struct rdm_peer - A peer
+ * @host: its IPv4 address
+ * @name: where it listens
+ * @listener: its socket
+ * @addr: what the endpoint calls it
+ */
+struct rdm_peer {
+	u32			host;
+	struct sockaddr_storage	name;
+	struct socket		*listener;
+	fi_addr_t		addr;
+};
+
+/* Opens the endpoint of the case, with completions that have tags */
+void rdm_open(struct kunit *test, struct vt_end *end);
+/* A peer that the endpoint knows */
+void rdm_peer_new(struct kunit *test, struct vt_end *end, struct rdm_peer *peer, u32 host);
+/* The peer asks for a connection; nothing has been answered */
+struct socket *rdm_ask(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer,
+		       u8 version, u32 pid);
+/* Reads a message of connection management of this type; @data has RDM_CM bytes */
+void rdm_expect_cm(struct kunit *test, struct socket *sock, u8 type, u8 *data);
+/* The peer has asked, and was accepted */
+struct socket *rdm_dial(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer,
+			u8 version, u32 pid);
+/* The endpoint dials; @data of its request */
+struct socket *rdm_asked(struct kunit *test, const struct rdm_peer *peer, u8 *data);
+/* The peer accepts that */
+void rdm_answer(struct kunit *test, struct socket *sock, const u8 *request, u8 version,
+		u32 pid);
+
+#endif /* _KUNIT_TCP_RDM_H */

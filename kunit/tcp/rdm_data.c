@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Messages that come to an endpoint without connections before their receive, how they are
+ * acknowledged, and rendezvous.
+ */
+#include <rdma/fi_tagged.h>
+#include "../../providers/tcp/trace.h"
+#include "rdm.h"
+
+#define LEN	16
+#define LONG	(SZ_64K + 1)	/* a message of this length is offered */
+#define KEPT	64		/* messages of a peer that are kept */
+
+struct bed {
+	struct vt_end	end;
+	struct rdm_peer	peer;
+	struct socket	*sock;
+};
+
+static void bed_open(struct kunit *test, struct bed *bed, u8 version)
+{
+	rdm_open(test, &bed->end);
+	rdm_peer_new(test, &bed->end, &bed->peer, RDM_LOW);
+	bed->sock = rdm_dial(test, &bed->end, &bed->peer, version, RDM_PID);
+}
+
+static void put(struct kunit *test, struct socket *sock, u16 flags, u64 tag, u8 seed)
+{
+	u8 msg[PEER_BASE + 8 + LEN];
+	size_t len = peer_tagged(msg, flags, NULL, tag, LEN);
+
+	vt_fill(msg + len, LEN, seed);
+	peer_send(test, sock, msg, len + LEN);
+}
+
+static u8 *take(struct kunit *test, struct bed *bed, u64 tag, size_t len)
+{
+	u8 *in = vt_buf(test, len);
+
+	KUNIT_ASSERT_EQ(test, fi_trecv(bed->end.ep, in, len, NULL, FI_ADDR_UNSPEC, tag, 0,
+				       vt_ctx(tag)), 0);
+	return in;
+}
+
+static void taken(struct kunit *test, struct bed *bed, const u8 *in, u64 tag, size_t len, u8 seed)
+{
+	struct vt_comp comp = vt_done(test, bed->end.rx, vt_ctx(tag));
+
+	KUNIT_EXPECT_EQ(test, comp.tag, tag);
+	KUNIT_EXPECT_EQ(test, comp.len, len);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, len, seed));
+}
+
+static void expect_acks(struct kunit *test, struct socket *sock, int count)
+{
+	u8 want[PEER_BASE], got[PEER_BASE];
+
+	peer_hdr(want, 0, 0, NULL, NULL, 0, 0);
+	want[4] = 2;
+	while (count--) {
+		peer_recv(test, sock, got, PEER_BASE);
+		got[7] = 0;
+		KUNIT_EXPECT_MEMEQ(test, got, want, PEER_BASE);
+	}
+}
+
+/* Everything before has been dealt with when the answer is there; it has no acknowledgment */
+static void expect_no_ack(struct kunit *test, struct bed *bed)
+{
+	const struct fi_rma_iov rma = { .addr = 0, .len = 1, .key = 1 };
+	u8 buf[PEER_BASE + PEER_RMA], *mem = vt_buf(test, 1);
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, 1, FI_REMOTE_READ, 0, 1, 0,
+					&mr, NULL), 0);
+	peer_send(test, bed->sock, buf, peer_hdr(buf, 2, 0, NULL, &rma, 1, 0));
+	peer_recv(test, bed->sock, buf, PEER_BASE + 1);
+	KUNIT_EXPECT_EQ(test, buf[1], 3);
+	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), 0);
+}
+
+static void a_message_does_not_hold_up_those_with_other_tags(struct kunit *test)
+{
+	struct bed bed = {};
+	u8 *in;
+
+	bed_open(test, &bed, 1);
+	put(test, bed.sock, 0, 1, 1);
+	put(test, bed.sock, 0, 2, 2);
+	in = take(test, &bed, 2, LEN);
+	taken(test, &bed, in, 2, LEN, 2);
+	in = take(test, &bed, 1, LEN);
+	taken(test, &bed, in, 1, LEN, 1);
+}
+
+/* That is what its sender has asked for, and it cannot tell one from another */
+static void acknowledgments_wait_for_delivery_in_their_order(struct kunit *test)
+{
+	struct bed bed = {};
+	u8 *in;
+
+	bed_open(test, &bed, 1);
+	put(test, bed.sock, 4, 1, 1);
+	put(test, bed.sock, 4, 2, 2);
+	put(test, bed.sock, 4, 3, 3);
+	in = take(test, &bed, 2, LEN);
+	taken(test, &bed, in, 2, LEN, 2);
+	expect_no_ack(test, &bed);
+	in = take(test, &bed, 1, LEN);
+	taken(test, &bed, in, 1, LEN, 1);
+	expect_acks(test, bed.sock, 2);
+	expect_no_ack(test, &bed);
+	in = take(test, &bed, 3, LEN);
+	taken(test, &bed, in, 3, LEN, 3);
+	expect_acks(test, bed.sock, 1);
+	/* One whose receive is there waits behind one that is early */
+	put(test, bed.sock, 4, 4, 4);
+	in = take(test, &bed, 5, LEN);
+	put(test, bed.sock, 4, 5, 5);
+	taken(test, &bed, in, 5, LEN, 5);
+	expect_no_ack(test, &bed);
+	in = take(test, &bed, 4, LEN);
+	taken(test, &bed, in, 4, LEN, 4);
+	expect_acks(test, bed.sock, 2);
+}
+
+/* What comes behind them stays in the socket, but the first of that can be received */
+static void so_many_messages_of_a_peer_are_kept(struct kunit *test)
+{
+	struct bed bed = {};
+	u64 tag;
+	u8 *in;
+
+	bed_open(test, &bed, 1);
+	for (tag = 1; tag <= KEPT + 2; tag++)
+		put(test, bed.sock, 0, tag, tag);
+	in = take(test, &bed, KEPT + 2, LEN);
+	vt_none(test, bed.end.rx);
+	taken(test, &bed, take(test, &bed, KEPT + 1, LEN), KEPT + 1, LEN, KEPT + 1);
+	taken(test, &bed, in, KEPT + 2, LEN, KEPT + 2);
+	for (tag = KEPT; tag; tag--)
+		taken(test, &bed, take(test, &bed, tag, LEN), tag, LEN, tag);
+	vt_none(test, bed.end.rx);
+}
+
+/* And another peer is heard */
+static void a_peer_that_floods_stops_nobody_else(struct kunit *test)
+{
+	struct bed bed = {};
+	struct rdm_peer other;
+	struct socket *sock;
+	u64 tag;
+	u8 *in;
+
+	bed_open(test, &bed, 1);
+	for (tag = 1; tag <= KEPT + 8; tag++)
+		put(test, bed.sock, 0, tag, tag);
+	rdm_peer_new(test, &bed.end, &other, RDM_HIGH);
+	sock = rdm_dial(test, &bed.end, &other, 1, RDM_PID);
+	put(test, sock, 0, 1001, 9);
+	put(test, sock, 0, 1002, 10);
+	in = take(test, &bed, 1002, LEN);
+	taken(test, &bed, in, 1002, LEN, 10);
+	in = take(test, &bed, 1001, LEN);
+	taken(test, &bed, in, 1001, LEN, 9);
+}
+
+/* Its sender has been told that it was sent */
+static void a_message_that_is_kept_outlives_its_connection(struct kunit *test)
+{
+	struct bed bed = {};
+	u8 *in;
+
+	bed_open(test, &bed, 1);
+	put(test, bed.sock, 0, 1, 1);
+	put(test, bed.sock, 0, 2, 2);
+	in = take(test, &bed, 2, LEN);
+	taken(test, &bed, in, 2, LEN, 2);
+	peer_close(test, bed.sock);
+	in = take(test, &bed, 1, LEN);
+	taken(test, &bed, in, 1, LEN, 1);
+}
+
+static void a_receive_ends_with_a_connection_that_ends_in_its_message(struct kunit *test)
+{
+	u8 msg[PEER_BASE + 8 + LEN] = {};
+	struct bed bed = {};
+	struct vt_comp comp;
+	size_t len;
+
+	bed_open(test, &bed, 1);
+	take(test, &bed, 1, LEN);
+	take(test, &bed, 2, LEN);
+	len = peer_tagged(msg, 0, NULL, 1, LEN);
+	peer_send(test, bed.sock, msg, len + LEN / 2);
+	peer_close(test, bed.sock);
+	comp = vt_failed(test, bed.end.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	/* The next one waits for another message */
+	vt_none(test, bed.end.rx);
+}
+
+/* Rendezvous: we receive */
+
+static void offer(struct kunit *test, struct bed *bed, u16 flags, u64 tag, u64 len, u8 number)
+{
+	u8 buf[PEER_BASE + 16];
+
+	peer_send(test, bed->sock, buf, peer_offer(buf, flags, NULL, tag, len, number));
+}
+
+static void expect_wish(struct kunit *test, struct bed *bed, u8 number)
+{
+	u8 want[PEER_BASE], got[PEER_BASE];
+
+	peer_hdr(want, 6, 0, NULL, NULL, 0, 0);
+	want[4] = number;
+	peer_recv(test, bed->sock, got, PEER_BASE);
+	got[7] = 0;
+	KUNIT_EXPECT_MEMEQ(test, got, want, PEER_BASE);
+}
+
+static void give(struct kunit *test, struct bed *bed, u16 flags, u8 number, size_t len, u8 seed)
+{
+	u8 *msg = vt_buf(test, PEER_BASE + len);
+
+	peer_hdr(msg, 7, flags, NULL, NULL, 0, len);
+	msg[4] = number;
+	vt_fill(msg + PEER_BASE, len, seed);
+	peer_send(test, bed->sock, msg, PEER_BASE + len);
+}
+
+static void an_offer_finds_its_receive(struct kunit *test)
+{
+	struct bed bed = {};
+	u8 *in;
+
+	bed_open(test, &bed, 1);
+	in = take(test, &bed, 1, LONG);
+	offer(test, &bed, 4, 1, LONG, 200);
+	expect_wish(test, &bed, 200);
+	expect_no_ack(test, &bed);
+	give(test, &bed, 4, 200, LONG, 5);
+	taken(test, &bed, in, 1, LONG, 5);
+	expect_acks(test, bed.sock, 1);
+}
+
+/* Two of them, which are taken the other way round; the number can be used again */
+static void an_offer_waits_for_its_receive(struct kunit *test)
+{
+	struct bed bed = {};
+	u8 *one, *two;
+
+	bed_open(test, &bed, 1);
+	offer(test, &bed, 0, 1, LONG, 1);
+	offer(test, &bed, 0, 2, 100, 255);
+	put(test, bed.sock, 0, 3, 3);
+	taken(test, &bed, take(test, &bed, 3, LEN), 3, LEN, 3);
+	two = take(test, &bed, 2, 100);
+	expect_wish(test, &bed, 255);
+	one = take(test, &bed, 1, LONG);
+	expect_wish(test, &bed, 1);
+	give(test, &bed, 0, 1, LONG, 6);
+	taken(test, &bed, one, 1, LONG, 6);
+	offer(test, &bed, 0, 4, 8, 1);
+	give(test, &bed, 0, 255, 100, 7);
+	taken(test, &bed, two, 2, 100, 7);
+	one = take(test, &bed, 4, 8);
+	expect_wish(test, &bed, 1);
+	give(test, &bed, 0, 1, 8, 8);
+	taken(test, &bed, one, 4, 8, 8);
+}
+
+static void an_offer_that_nobody_wants_is_taken_and_dropped(struct kunit *test)
+{
+	const struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC, .tag = 1,
+					   .context = vt_ctx(9) };
+	struct bed bed = {};
+
+	bed_open(test, &bed, 1);
+	offer(test, &bed, 4, 1, LONG, 7);
+	put(test, bed.sock, 0, 3, 3);
+	taken(test, &bed, take(test, &bed, 3, LEN), 3, LEN, 3);
+	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed.end.ep, &msg, FI_PEEK | FI_DISCARD), 0);
+	vt_done(test, bed.end.rx, vt_ctx(9));
+	expect_wish(test, &bed, 7);
+	give(test, &bed, 4, 7, LONG, 1);
+	expect_acks(test, bed.sock, 1);
+	put(test, bed.sock, 0, 2, 2);
+	taken(test, &bed, take(test, &bed, 2, LEN), 2, LEN, 2);
+}
+
+static void a_payload_that_is_too_long_is_cut(struct kunit *test)
+{
+	struct bed bed = {};
+	struct vt_comp comp;
+	u8 *in;
+
+	bed_open(test, &bed, 1);
+	in = take(test, &bed, 1, 100);
+	offer(test, &bed, 0, 1, LONG, 3);
+	expect_wish(test, &bed, 3);
+	give(test, &bed, 0, 3, LONG, 4);
+	comp = vt_failed(test, bed.end.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, 100, 4));
+	put(test, bed.sock, 0, 2, 2);
+	taken(test, &bed, take(test, &bed, 2, LEN), 2, LEN, 2);
+}
+
+/* Receives of one that waits for its payload, and of none */
+static void offers_end_with_their_connection(struct kunit *test)
+{
+	struct bed bed = {};
+	struct vt_comp comp;
+
+	bed_open(test, &bed, 1);
+	take(test, &bed, 1, LONG);
+	offer(test, &bed, 0, 1, LONG, 1);
+	offer(test, &bed, 0, 2, LONG, 2);
+	expect_wish(test, &bed, 1);
+	peer_close(test, bed.sock);
+	comp = vt_failed(test, bed.end.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	/* The other is not there any more */
+	take(test, &bed, 2, LONG);
+	vt_none(test, bed.end.rx);
+}
+
+/* Rendezvous: we send */
+
+static const u8 *post(struct kunit *test, struct bed *bed, size_t len, u64 flags)
+{
+	u8 *out = vt_buf(test, len);
+	const struct kvec kvec = { out, len };
+	const struct fi_msg_tagged msg = {
+		.msg_iov	= &kvec,
+		.iov_count	= 1,
+		.addr		= bed->peer.addr,
+		.tag		= 7,
+		.context	= vt_ctx(1),
+	};
+
+	vt_fill(out, len, 3);
+	KUNIT_ASSERT_EQ(test, fi_tsendmsg(bed->end.ep, &msg, flags | FI_COMPLETION), 0);
+	return out;
+}
+
+/* Returns the number of the offer */
+static u8 expect_offer(struct kunit *test, struct bed *bed, u16 flags, size_t len)
+{
+	u8 got[PEER_BASE + 16], want[PEER_BASE + 16];
+
+	peer_recv(test, bed->sock, got, sizeof(got));
+	KUNIT_EXPECT_NE(test, got[4], 0);
+	peer_offer(want, flags, NULL, 7, len, got[4]);
+	got[7] = 0;
+	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
+	return got[4];
+}
+
+static void want(struct kunit *test, struct bed *bed, u8 number)
+{
+	u8 buf[PEER_BASE];
+
+	peer_hdr(buf, 6, 0, NULL, NULL, 0, 0);
+	buf[4] = number;
+	peer_send(test, bed->sock, buf, PEER_BASE);
+}
+
+static void expect_given(struct kunit *test, struct bed *bed, u8 number, const u8 *out, size_t len)
+{
+	u8 *got = vt_buf(test, PEER_BASE + len);
+
+	peer_recv(test, bed->sock, got, PEER_BASE + len);
+	KUNIT_EXPECT_EQ(test, got[1], 7);
+	KUNIT_EXPECT_EQ(test, got[4], number);
+	KUNIT_EXPECT_MEMEQ(test, got + PEER_BASE, out, len);
+}
+
+static void a_long_message_is_offered(struct kunit *test)
+{
+	struct bed bed = {};
+	const u8 *out;
+	u8 number;
+
+	bed_open(test, &bed, 1);
+	out = post(test, &bed, LONG, 0);
+	number = expect_offer(test, &bed, 0, LONG);
+	vt_none(test, bed.end.tx);
+	want(test, &bed, number);
+	expect_given(test, &bed, number, out, LONG);
+	vt_done(test, bed.end.tx, vt_ctx(1));
+}
+
+/* libfabric acknowledges what it has put aside */
+static void a_message_that_is_to_be_delivered_is_offered(struct kunit *test)
+{
+	struct bed bed = {};
+	u8 number, ack[PEER_BASE];
+	const u8 *out;
+
+	bed_open(test, &bed, 1);
+	out = post(test, &bed, LEN, FI_DELIVERY_COMPLETE);
+	number = expect_offer(test, &bed, 4, LEN);
+	want(test, &bed, number);
+	expect_given(test, &bed, number, out, LEN);
+	vt_none(test, bed.end.tx);
+	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
+	ack[4] = 2;
+	peer_send(test, bed.sock, ack, PEER_BASE);
+	vt_done(test, bed.end.tx, vt_ctx(1));
+}
+
+static void expect_sent_at_once(struct kunit *test, struct bed *bed, size_t len)
+{
+	const u8 *out = post(test, bed, len, 0);
+	u8 want[PEER_BASE + 8], *got = vt_buf(test, sizeof(want) + len);
+
+	peer_tagged(want, 0, NULL, 7, len);
+	peer_recv(test, bed->sock, got, sizeof(want) + len);
+	got[7] = 0;
+	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
+	KUNIT_EXPECT_MEMEQ(test, got + sizeof(want), out, len);
+	vt_done(test, bed->end.tx, vt_ctx(1));
+}
+
+static void short_messages_are_not_offered(struct kunit *test)
+{
+	struct bed bed = {};
+
+	bed_open(test, &bed, 1);
+	expect_sent_at_once(test, &bed, 0);
+	expect_sent_at_once(test, &bed, LONG - 1);
+}
+
+static void nothing_is_offered_in_version_0(struct kunit *test)
+{
+	struct bed bed = {};
+
+	bed_open(test, &bed, 0);
+	expect_sent_at_once(test, &bed, LONG);
+}
+
+/* 1.17 repeats the version of the request, and does not know rendezvous */
+static void nothing_is_offered_to_a_peer_that_repeats_the_version(struct kunit *test)
+{
+	u8 request[RDM_CM], *got = vt_buf(test, PEER_BASE + 8 + LONG);
+	struct bed bed = {};
+
+	rdm_open(test, &bed.end);
+	rdm_peer_new(test, &bed.end, &bed.peer, RDM_LOW);
+	post(test, &bed, LONG, 0);
+	bed.sock = rdm_asked(test, &bed.peer, request);
+	rdm_answer(test, bed.sock, request, 1, RDM_PID);
+	peer_recv(test, bed.sock, got, PEER_BASE + 8 + LONG);
+	KUNIT_EXPECT_EQ(test, got[1], 1);
+	vt_done(test, bed.end.tx, vt_ctx(1));
+}
+
+/* The next ones wait until a payload has been sent */
+static void as_many_messages_are_offered_as_there_are_numbers(struct kunit *test)
+{
+	DECLARE_BITMAP(seen, 256) = {};
+	struct bed bed = {};
+	struct fi_info *info = vt_of(test)->info;
+	u8 number = 0;
+	int i;
+
+	info->tx_attr->size = 300;
+	bed_open(test, &bed, 1);
+	for (i = 0; i < 256; i++)
+		post(test, &bed, 8, FI_DELIVERY_COMPLETE);
+	for (i = 0; i < 255; i++) {
+		number = expect_offer(test, &bed, 4, 8);
+		KUNIT_EXPECT_FALSE(test, test_and_set_bit(number, seen));
+	}
+	/* An answer comes before the next offer */
+	expect_no_ack(test, &bed);
+	want(test, &bed, number);
+	peer_recv(test, bed.sock, vt_buf(test, PEER_BASE + 8), PEER_BASE + 8);
+	KUNIT_EXPECT_EQ(test, expect_offer(test, &bed, 4, 8), number);
+}
+
+/* What a peer may not do */
+
+static const struct foul_case {
+	const char	*name;
+	u8		version;
+	u8		offer;		/* number of an offer that is made first; 0: none */
+	bool		take;		/* and that is taken */
+	u8		op;
+	u8		number;
+	u64		len;
+} foul_cases[] = {
+	{ "offer in version 0", 0, 0, false, 5, 1, 8 },
+	{ "offer without a number", 1, 0, false, 5, 0, 8 },
+	{ "number of an offer that waits", 1, 3, false, 5, 3, 8 },
+	{ "number of an offer that is taken", 1, 3, true, 5, 3, 8 },
+	{ "wish for nothing", 1, 0, false, 6, 1, 0 },
+	{ "payload of nothing", 1, 0, false, 7, 1, 8 },
+	{ "payload of another offer", 1, 3, true, 7, 4, 8 },
+	{ "payload that was not asked for", 1, 3, false, 7, 3, 8 },
+	{ "payload of another length", 1, 3, true, 7, 3, 9 },
+};
+
+static void foul_desc(const struct foul_case *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(foul, foul_cases, foul_desc);
+
+static void a_foul_rendezvous_ends_its_connection(struct kunit *test)
+{
+	const struct foul_case *row = test->param_value;
+	struct bed bed = {};
+	struct vt_comp comp;
+
+	violations_begin(test);
+	bed_open(test, &bed, row->version);
+	if (row->take)
+		take(test, &bed, 1, 8);
+	if (row->offer)
+		offer(test, &bed, 0, 1, 8, row->offer);
+	if (row->take)
+		expect_wish(test, &bed, row->offer);
+	if (row->op == 5)
+		offer(test, &bed, 0, 2, row->len, row->number);
+	else if (row->op == 6)
+		want(test, &bed, row->number);
+	else
+		give(test, &bed, 0, row->number, row->len, 1);
+	peer_hung_up(test, bed.sock);
+	KUNIT_EXPECT_EQ(test, violations(), 1);
+	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_RENDEZVOUS);
+	if (row->take) {
+		comp = vt_failed(test, bed.end.rx);
+		KUNIT_EXPECT_EQ(test, comp.err, EPROTO);
+	}
+	vt_none(test, bed.end.rx);
+}
+
+static struct kunit_case rdm_data_cases[] = {
+	KUNIT_CASE(a_message_does_not_hold_up_those_with_other_tags),
+	KUNIT_CASE(acknowledgments_wait_for_delivery_in_their_order),
+	KUNIT_CASE(so_many_messages_of_a_peer_are_kept),
+	KUNIT_CASE(a_peer_that_floods_stops_nobody_else),
+	KUNIT_CASE(a_message_that_is_kept_outlives_its_connection),
+	KUNIT_CASE(a_receive_ends_with_a_connection_that_ends_in_its_message),
+	KUNIT_CASE(an_offer_finds_its_receive),
+	KUNIT_CASE(an_offer_waits_for_its_receive),
+	KUNIT_CASE(an_offer_that_nobody_wants_is_taken_and_dropped),
+	KUNIT_CASE(a_payload_that_is_too_long_is_cut),
+	KUNIT_CASE(offers_end_with_their_connection),
+	KUNIT_CASE(a_long_message_is_offered),
+	KUNIT_CASE(a_message_that_is_to_be_delivered_is_offered),
+	KUNIT_CASE(short_messages_are_not_offered),
+	KUNIT_CASE(nothing_is_offered_in_version_0),
+	KUNIT_CASE(nothing_is_offered_to_a_peer_that_repeats_the_version),
+	KUNIT_CASE(as_many_messages_are_offered_as_there_are_numbers),
+	KUNIT_CASE_PARAM(a_foul_rendezvous_ends_its_connection, foul_gen_params),
+	{}
+};
+
+static struct kunit_suite rdm_data_suite = {
+	.name		= "kofi_tcp_rdm_data",
+	.init		= bed_init_rdm,
+	.exit		= vt_exit,
+	.test_cases	= rdm_data_cases,
+};
+
+kunit_test_suite(rdm_data_suite);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Peers of an endpoint without connections.
+ */
+#include "rdm.h"
+
+static const struct vt_kind rdm_kind = {
+	.wait_obj	= FI_WAIT_UNSPEC,
+	.comp_ctx	= FI_COMP_SOFTIRQ,
+	.format		= FI_CQ_FORMAT_TAGGED,
+};
+
+void rdm_open(struct kunit *test, struct vt_end *end)
+{
+	vt_client(test, end, &rdm_kind);
+}
+
+void rdm_peer_new(struct kunit *test, struct vt_end *end, struct rdm_peer *peer, u32 host)
+{
+	peer->host = host;
+	peer->listener = peer_listen_at(test, host, &peer->name);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(end->av, &peer->name, 1, &peer->addr, 0, NULL), 1);
+}
+
+static void rdm_cm(u8 *data, u8 version, __be16 port, u32 pid)
+{
+	__be32 net_pid = cpu_to_be32(pid);
+
+	data[0] = version;
+	data[1] = 0;
+	memcpy(data + 2, &port, sizeof(port));
+	memcpy(data + 4, &net_pid, sizeof(net_pid));
+}
+
+struct socket *rdm_ask(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer,
+		       u8 version, u32 pid)
+{
+	const struct sockaddr_in *name = (const struct sockaddr_in *)&peer->name;
+	struct sockaddr_storage to = {};
+	u8 data[RDM_CM], buf[PEER_CM + RDM_CM];
+	size_t len = sizeof(to);
+	struct socket *sock;
+
+	KUNIT_ASSERT_EQ(test, fi_getname(&end->ep->fid, &to, &len), 0);
+	sock = peer_connect_from(test, peer->host, &to);
+	rdm_cm(data, version, name->sin_port, pid);
+	peer_send(test, sock, buf, peer_cm(buf, 0, data, sizeof(data)));
+	return sock;
+}
+
+void rdm_expect_cm(struct kunit *test, struct socket *sock, u8 type, u8 *data)
+{
+	u8 want[PEER_CM + RDM_CM], got[PEER_CM + RDM_CM];
+
+	peer_recv(test, sock, got, sizeof(got));
+	peer_cm(want, type, got + PEER_CM, RDM_CM);
+	KUNIT_ASSERT_MEMEQ(test, got, want, sizeof(want));
+	memcpy(data, got + PEER_CM, RDM_CM);
+}
+
+struct socket *rdm_dial(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer,
+			u8 version, u32 pid)
+{
+	struct socket *sock = rdm_ask(test, end, peer, version, pid);
+	u8 data[RDM_CM];
+
+	rdm_expect_cm(test, sock, 1, data);
+	return sock;
+}
+
+struct socket *rdm_asked(struct kunit *test, const struct rdm_peer *peer, u8 *data)
+{
+	struct socket *sock = peer_accept(test, peer->listener);
+
+	rdm_expect_cm(test, sock, 0, data);
+	return sock;
+}
+
+void rdm_answer(struct kunit *test, struct socket *sock, const u8 *request, u8 version, u32 pid)
+{
+	u8 data[RDM_CM], buf[PEER_CM + RDM_CM];
+	__be16 port;
+
+	memcpy(&port, request + 2, sizeof(port));
+	rdm_cm(data, version, port, pid);
+	peer_send(test, sock, buf, peer_cm(buf, 1, data, sizeof(data)));
+}
