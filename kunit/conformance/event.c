@@ -139,15 +139,27 @@ static void a_refused_write_is_not_reported(struct kunit *test)
 	struct conf_region region;
 	struct vt_pair pair = {};
 	u8 *buf = vt_buf(test, 16);
+	const struct kvec kvec = { buf, 8 };
+	struct fi_rma_iov remote = { .len = 8 };
+	const struct fi_msg_rma msg = {
+		.msg_iov	= &kvec,
+		.iov_count	= 1,
+		.rma_iov	= &remote,
+		.rma_iov_count	= 1,
+		.context	= vt_ctx(1),
+		.data		= 5,
+	};
 
 	/* In a connection it may be the end of it, with what is in flight */
 	if (!has_data(test) || !conf_is_rdm(test))
 		return;
 	conf_join(test, &pair);
 	conf_region(test, &region, 8, FI_REMOTE_READ);
-	KUNIT_ASSERT_EQ(test, fi_writedata(pair.a.ep, buf, 8, NULL, 5, 0,
-					   region.addr, region.key, vt_ctx(1)),
-			0);
+	remote.addr = region.addr;
+	remote.key = region.key;
+	/* Without this it may end when it is on its way */
+	KUNIT_ASSERT_EQ(test, fi_writemsg(pair.a.ep, &msg, FI_COMPLETION | FI_REMOTE_CQ_DATA |
+					  FI_DELIVERY_COMPLETE), 0);
 	vt_failed(test, pair.a.tx);
 	vt_ping(test, &pair.a, &pair.b);
 	vt_none(test, pair.b.rx);
