@@ -8,6 +8,9 @@
  *	client	take the name from the control channel; fabric, eq, domain,
  *		queues, endpoint; connect
  *
+ * Endpoints without connections (ep=rdm): the server tells its name, then the client,
+ * and each puts the other's into its address vector.
+ *
  * Both have their first receive posted before the connection can stand, so the
  * peer's first message finds room.
  *
@@ -44,7 +47,7 @@ static struct fi_info *pp_hints(void)
 	if (!hints)
 		return NULL;
 	hints->caps = FI_MSG;
-	hints->ep_attr->type = FI_EP_MSG;
+	hints->ep_attr->type = pp_params.ep_type;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
 				      FI_MR_PROV_KEY;
 	hints->fabric_attr->net = pp_net;
@@ -202,16 +205,16 @@ static int pp_listen(struct pp_role *r)
 	return 0;
 }
 
-static int pp_tell_name(struct pp_role *r)
+static int pp_tell_name(struct pp_role *r, struct fid *fid, u32 format)
 {
 	struct sockaddr_storage name = { };
 	size_t len = sizeof(name);
 	int ret;
 
-	ret = fi_getname(&r->pep->fid, &name, &len);
+	ret = fi_getname(fid, &name, &len);
 	if (ret)
 		return pp_fail(r, ret, NULL, "get the fabric address");
-	return pp_ctrl_send_name(r, r->pep_info->addr_format, &name, len);
+	return pp_ctrl_send_name(r, format, &name, len);
 }
 
 static void pp_comp_handler(struct fid_cq *cq, void *context)
@@ -250,13 +253,26 @@ static int pp_bind(struct pp_role *r)
 {
 	int ret;
 
-	ret = fi_ep_bind(r->ep, &r->eq->fid, 0);
+	ret = fi_ep_bind(r->ep, r->av ? &r->av->fid : &r->eq->fid, 0);
 	if (!ret)
 		ret = fi_ep_bind(r->ep, &r->tx.cq->fid, FI_TRANSMIT);
 	if (!ret)
 		ret = fi_ep_bind(r->ep, &r->rx.cq->fid, FI_RECV);
 	if (ret)
 		return pp_fail(r, ret, NULL, "bind the queues");
+	return 0;
+}
+
+static int pp_open_av(struct pp_role *r)
+{
+	struct fi_av_attr attr = { .type = FI_AV_TABLE };
+	int ret;
+
+	if (pp_params.ep_type == FI_EP_MSG)
+		return 0;
+	ret = fi_av_open(r->domain, &attr, &r->av, r);
+	if (ret)
+		return pp_fail(r, ret, NULL, "open the address vector");
 	return 0;
 }
 
@@ -275,6 +291,9 @@ static int pp_open_ep(struct pp_role *r)
 	if (ret)
 		return ret;
 	ret = pp_open_cq(r, &r->rx, "receive", r->info->rx_attr->size);
+	if (ret)
+		return ret;
+	ret = pp_open_av(r);
 	if (ret)
 		return ret;
 	ret = fi_endpoint(r->domain, r->info, &r->ep, r);
@@ -310,16 +329,49 @@ static int pp_accept(struct pp_role *r)
 	return pp_wait_event(r, FI_CONNECTED, &entry, "accept the connection");
 }
 
+/* The peer becomes address 0, which pingpong.c sends to */
+static int pp_know(struct pp_role *r, const struct sockaddr_storage *peer)
+{
+	int ret = fi_av_insert(r->av, peer, 1, NULL, 0, NULL);
+
+	if (ret != 1)
+		return pp_fail(r, ret < 0 ? ret : -EINVAL, NULL, "insert the address %pISpc",
+			       peer);
+	return 0;
+}
+
+static int pp_rdm_serve(struct pp_role *r)
+{
+	struct sockaddr_storage peer;
+	size_t len;
+	u32 format;
+	int ret;
+
+	r->info = fi_dupinfo(r->pep_info);
+	if (!r->info)
+		return pp_fail(r, -ENOMEM, NULL, "copy what was found");
+	ret = pp_open_fabric(r, r->info);
+	if (!ret)
+		ret = pp_open_ep(r);
+	if (!ret)
+		ret = pp_tell_name(r, &r->ep->fid, r->info->addr_format);
+	if (!ret)
+		ret = pp_ctrl_recv_name(r, &format, &peer, &len);
+	return ret ? : pp_know(r, &peer);
+}
+
 int pp_fabric_serve(struct pp_role *r, const struct sockaddr_storage *local)
 {
 	int ret;
 
 	pp_prefer(r, local);
+	if (pp_params.ep_type == FI_EP_RDM)
+		return pp_rdm_serve(r);
 	ret = pp_open_fabric(r, r->pep_info);
 	if (!ret)
 		ret = pp_listen(r);
 	if (!ret)
-		ret = pp_tell_name(r);
+		ret = pp_tell_name(r, &r->pep->fid, r->pep_info->addr_format);
 	if (!ret)
 		ret = pp_accept(r);
 	r->connected = !ret;
@@ -348,6 +400,10 @@ int pp_fabric_connect(struct pp_role *r)
 	ret = pp_open_ep(r);
 	if (ret)
 		return ret;
+	if (pp_params.ep_type == FI_EP_RDM) {
+		ret = pp_tell_name(r, &r->ep->fid, r->info->addr_format);
+		return ret ? : pp_know(r, &peer);
+	}
 	ret = fi_connect(r->ep, &peer, NULL, 0);
 	if (ret)
 		return pp_fail(r, ret, NULL, "connect to %pISpc", &peer);
@@ -377,6 +433,8 @@ void pp_fabric_close(struct pp_role *r)
 		pp_close(r, &r->ep->fid, "endpoint");
 	if (r->pep)
 		pp_close(r, &r->pep->fid, "passive endpoint");
+	if (r->av)
+		pp_close(r, &r->av->fid, "address vector");
 	if (r->rx.cq)
 		pp_close(r, &r->rx.cq->fid, "receive queue");
 	if (r->tx.cq)

@@ -40,7 +40,7 @@ MODULE_PARM_DESC(domain, "domain (default: the first that fits)");
 
 static char *ep = "msg";
 module_param(ep, charp, 0444);
-MODULE_PARM_DESC(ep, "endpoint type: msg");
+MODULE_PARM_DESC(ep, "endpoint type: msg or rdm (default msg)");
 
 static char *sizes = "default";
 module_param(sizes, charp, 0444);
@@ -110,8 +110,9 @@ static int pp_parse_names(void)
 	if (strlen(domain) >= FI_NAME_MAX)
 		return pp_bad("domain", domain,
 			      "allowed is a domain's name of at most 63 bytes");
-	if (strcmp(ep, "msg"))
-		return pp_bad("ep", ep, "allowed is msg");
+	if (strcmp(ep, "msg") && strcmp(ep, "rdm"))
+		return pp_bad("ep", ep, "allowed are msg and rdm");
+	pp_params.ep_type = strcmp(ep, "rdm") ? FI_EP_MSG : FI_EP_RDM;
 	pp_params.prov = prov;
 	pp_params.domain = *domain ? domain : NULL;
 	return 0;

@@ -68,6 +68,7 @@ enum pp_size_set {
  * @port: control port
  * @prov: provider
  * @domain: domain, or NULL for any
+ * @ep_type: FI_EP_MSG or FI_EP_RDM
  * @size_set: where the sizes come from
  * @sizes: sizes of PP_SIZES_LIST
  * @nr_sizes: elements of @sizes
@@ -84,6 +85,7 @@ struct pp_params {
 	u16			port;
 	const char		*prov;
 	const char		*domain;
+	enum fi_ep_type		ep_type;
 	enum pp_size_set	size_set;
 	u32			sizes[PP_SIZES_MAX];
 	unsigned int		nr_sizes;
@@ -142,6 +144,7 @@ enum pp_state {
  * @domain: domain
  * @tx: completions of sends
  * @rx: completions of receives
+ * @av: of an endpoint without connections, with the peer as its first address
  * @pep: server: where the client connects to
  * @ep: the connection
  * @connected: @ep has a peer
@@ -183,6 +186,7 @@ struct pp_role {
 	struct fid_domain	*domain;
 	struct pp_queue		tx;
 	struct pp_queue		rx;
+	struct fid_av		*av;
 	struct fid_pep		*pep;
 	struct fid_ep		*ep;
 	bool			connected;
