@@ -177,6 +177,19 @@ over_tcp()
 	captured tcp-$version-brief/user-connects user_connects
 	kernel_server tcp-$version/pingpong-user-connects $V4 tcp
 	kernel_client tcp-$version/pingpong-kernel-connects $V4 tcp
+	over_rdm
+}
+
+# over_rdm: endpoints without connections, which libfabric 1.17 has under another name
+over_rdm()
+{
+	EP=rdm
+	if [ $version = 1.17 ]; then
+		FI_PROVIDER=net USER_PROV=net
+	fi
+	kernel_server tcp-$version/rdm-pingpong-user-sends $V4 tcp
+	kernel_client tcp-$version/rdm-pingpong-kernel-sends $V4 tcp
+	EP=msg USER_PROV=
 }
 
 # shellcheck source=scripts/guest/pingpong.sh

@@ -8,18 +8,22 @@
 #	LIMIT		seconds that a run may take
 #	SIZES		default or all; the same in both programs
 #	PINGPONG	how fi_pingpong is started
+#	EP		msg or rdm, for both programs
+#	USER_PROV	what libfabric calls the provider, if it is another name
 
 PORT=47592
 ITER=${ITER:-20}
 LIMIT=${LIMIT:-60}
 SIZES=${SIZES:-default}
+EP=${EP:-msg}
+USER_PROV=${USER_PROV:-}
 PINGPONG=${PINGPONG:-fi_pingpong}
 dbg_pingpong=/sys/kernel/debug/kofi_pingpong
 
 # pingpong_start PARAMETERS: load the kernel's ping-pong with them.
 pingpong_start()
 {
-	modprobe kofi_pingpong iters="$ITER" sizes="$SIZES" check=1 port=$PORT "$@"
+	modprobe kofi_pingpong iters="$ITER" sizes="$SIZES" check=1 port=$PORT ep="$EP" "$@"
 }
 
 # pingpong_wait: wait for the end of the kernel's run, show its table. The
@@ -44,9 +48,9 @@ pingpong_stop()
 # user_pingpong PROVIDER [ADDRESS]: the stock program, with data check.
 user_pingpong()
 {
-	provider=$1
+	provider=${USER_PROV:-$1}
 	shift
-	set -- -p "$provider" -e msg -c -I "$ITER" "$@"
+	set -- -p "$provider" -e "$EP" -c -I "$ITER" "$@"
 	[ "$SIZES" = default ] || set -- -S "$SIZES" "$@"
 	# shellcheck disable=SC2086 # PINGPONG is a command line
 	timeout "$LIMIT" $PINGPONG "$@"
