@@ -206,12 +206,14 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 
 	if (atomic_read(&conn->late_acks))
 		tx->acks += atomic_xchg(&conn->late_acks, 0);
+	if (!tx->acks && conn->rendezvous)
+		hdr.number = ktcp_cts_next(conn);
 	if (tx->acks) {
 		tx->acks--;
 		tx->kind = KTCP_TX_ACK;
 		hdr.op = TCP_WIRE_MSG;
 		hdr.ack = true;
-	} else if (conn->rendezvous && (hdr.number = ktcp_cts_next(conn))) {
+	} else if (hdr.number) {
 		tx->kind = KTCP_TX_ACK;
 		hdr.op = TCP_WIRE_CTS;
 	} else if (!list_empty(&tx->answers)) {

@@ -9,7 +9,7 @@
  *	connection management	struct ktcp_wire_cm, then seg_size bytes of the client's
  *	data			struct ktcp_wire_base, then, in this order, where the operation
  *				and its flags have them:
- *				u64 remote CQ data, u64 tag, u64 length of a message that is offered,
+ *				u64 remote CQ data, u64 tag, u64 length of what is offered,
  *				struct fi_rma_iov[rma_iov_cnt], and the payload
  *
  * Integers are in the sender's byte order; conn_data of the first message is 1, and tells
