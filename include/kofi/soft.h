@@ -143,11 +143,13 @@ struct kofi_soft_fabric {
  * @mrs: what the client sees, and its regions
  * @fabric: parent
  * @addr_format: format of the addresses in its vectors
+ * @shares: it may have shared receive contexts, by the info that it was opened with
  */
 struct kofi_soft_domain {
 	struct kofi_mr_domain	mrs;
 	struct kofi_soft_fabric	*fabric;
 	u32			addr_format;
+	bool			shares;
 };
 
 /**

@@ -72,6 +72,7 @@ int kofi_soft_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 	}
 	domain->fabric = fabric;
 	domain->addr_format = info->addr_format ? : FI_SOCKADDR;
+	domain->shares = info->domain_attr->max_ep_srx_ctx;
 	domain->mrs.domain.fid.fclass = FI_CLASS_DOMAIN;
 	domain->mrs.domain.fid.context = context;
 	domain->mrs.domain.fid.ops = &kofi_soft_domain_fid_ops;
