@@ -229,6 +229,9 @@ int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 	struct kofi_srx_ctx *ctx;
 	struct ktcp_srx *srx;
 
+	/* One of endpoints without connections has none */
+	if (!to_kofi_soft_domain(domain)->shares)
+		return -ENOSYS;
 	if (attr->size > KTCP_MAX_QUEUE || attr->iov_limit > KOFI_OP_IOV)
 		return -EINVAL;
 	ctx = kofi_srx_ctx_open(sizeof(*srx), attr, &ktcp_srx_limits, &room,
