@@ -210,6 +210,8 @@ size_t vt_event(struct kunit *test, struct fid_eq *eq, u32 want,
 void vt_error(struct kunit *test, struct fid_eq *eq,
 	      struct fi_eq_err_entry *error);
 void vt_no_event(struct kunit *test, struct fid_eq *eq);
+/* And none comes for so many milliseconds */
+void vt_no_event_for(struct kunit *test, struct fid_eq *eq, int ms);
 /* The info of the next request; @event may be NULL */
 struct fi_info *vt_connreq(struct kunit *test, union vt_event *event);
 void vt_accept(struct kunit *test, struct vt_end *end, const void *data,

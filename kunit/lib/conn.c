@@ -144,6 +144,16 @@ void vt_no_event(struct kunit *test, struct fid_eq *eq)
 }
 EXPORT_SYMBOL_GPL(vt_no_event);
 
+void vt_no_event_for(struct kunit *test, struct fid_eq *eq, int ms)
+{
+	union vt_event event;
+	u32 got = 0;
+
+	KUNIT_ASSERT_EQ_MSG(test, fi_eq_sread(eq, &got, &event, sizeof(event), ms, 0),
+			    -EAGAIN, "event %u", got);
+}
+EXPORT_SYMBOL_GPL(vt_no_event_for);
+
 struct fi_info *vt_connreq(struct kunit *test, union vt_event *event)
 {
 	struct vt *vt = vt_of(test);

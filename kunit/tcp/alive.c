@@ -50,15 +50,6 @@ static void expect_gone(struct kunit *test, struct vt_end *end,
 			-ESHUTDOWN);
 }
 
-static void expect_there(struct kunit *test, struct vt_end *end, int ms)
-{
-	struct fi_eq_cm_entry entry;
-	u32 event;
-
-	KUNIT_EXPECT_EQ(test, fi_eq_sread(end->eq, &event, &entry, sizeof(entry),
-					  ms, 0), -EAGAIN);
-}
-
 /* Until no more is taken; returns how many */
 static unsigned long fill_window(struct kunit *test, struct vt_end *end, u8 *out)
 {
@@ -132,13 +123,13 @@ static void a_peer_that_takes_nothing_is_not_gone(struct kunit *test)
 	sock = peer_join(test, &end);
 	vt_fill(out, LEN, 3);
 	n = fill_window(test, &end, out);
-	expect_there(test, &end, 2 * PEER_S * 1000);
+	vt_no_event_for(test, end.eq, 2 * PEER_S * 1000);
 	for (i = 0; i < n; i++) {
 		peer_recv(test, sock, in, PEER_BASE + LEN);
 		KUNIT_ASSERT_TRUE(test, vt_filled(in + PEER_BASE, LEN, 3));
 		vt_done(test, end.tx, vt_ctx(i + 1));
 	}
-	expect_there(test, &end, 0);
+	vt_no_event(test, end.eq);
 }
 
 static void a_window_may_be_closed_for_a_time(struct kunit *test)
@@ -183,12 +174,12 @@ static void peers_that_post_no_receive_are_not_gone(struct kunit *test)
 	vt_fill(out, LEN, 3);
 	n = fill_window(test, &pair.a, out);
 	m = fill_window(test, &pair.b, out);
-	expect_there(test, &pair.a, 30 * 1000);
-	expect_there(test, &pair.b, 0);
+	vt_no_event_for(test, pair.a.eq, 30 * 1000);
+	vt_no_event(test, pair.b.eq);
 	take_all(test, &pair.b, &pair.a, n);
 	take_all(test, &pair.a, &pair.b, m);
-	expect_there(test, &pair.a, 0);
-	expect_there(test, &pair.b, 0);
+	vt_no_event(test, pair.a.eq);
+	vt_no_event(test, pair.b.eq);
 }
 
 static struct kunit_case patient_cases[] = {

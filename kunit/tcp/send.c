@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Who sends: the call of a client that may sleep, or a worker on the endpoint's processor.
+ * The call of a client that may sleep sends its message.  For all other clients a worker on
+ * the endpoint's processor sends.
  *
- * The case keeps that processor to itself: it runs there, and no worker does before it
- * sleeps.  So what has completed when the call returns has been sent by the call.
+ * A case keeps that processor to itself: the case runs there with real-time priority, so no
+ * worker runs there before the case sleeps.  A message that has completed when its call
+ * returns was therefore sent by the call.
  */
 #include <linux/cpumask.h>
 #include <linux/kthread.h>
@@ -44,7 +46,7 @@ static int within_calls(struct kunit *test, struct vt_end *end, struct socket *s
 		if (done != 1)
 			vt_done(test, end->tx, vt_ctx(i + 1));
 		peer_recv(test, sock, in, sizeof(in));
-		/* Whoever is still at it has ended when the next one is tried */
+		/* A worker that still holds the endpoint ends before the next call */
 		cond_resched();
 	}
 	return within;
