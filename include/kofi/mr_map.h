@@ -34,11 +34,14 @@
 struct kofi_cntr;
 struct kofi_iov;
 struct kofi_mr;
+struct kofi_mr_map;
 
 /**
  * struct kofi_mr_ops - What a provider adds to its regions
  * @size: bytes of the provider's region, which begins with &struct kofi_mr; the rest
  *	is zeroed when the region is made
+ * @may_register: may a region be registered now?  0, or the error of fi_mr_reg(), such as
+ *	-ENODEV when the network namespace of the domain has gone.  Any context
  * @enable: may this region of an endpoint get a key now?  0, or the error of
  *	fi_mr_enable(), such as -ENOTCONN.  Any context
  * @disable: fi_mr_disable() is about to end the key; keep @context and a place in the
@@ -52,6 +55,7 @@ struct kofi_mr;
  */
 struct kofi_mr_ops {
 	size_t	size;
+	int	(*may_register)(const struct kofi_mr_map *map);
 	int	(*enable)(struct kofi_mr *mr);
 	int	(*disable)(struct kofi_mr *mr, void *context);
 	void	(*disabled)(struct kofi_mr *mr, u64 key);
@@ -182,7 +186,7 @@ void kofi_mr_map_destroy(struct kofi_mr_map *map);
  * Return: 0; -FI_EBADFLAGS; -EINVAL: no bytes, or what kofi_iov_set() refuses;
  * -EMSGSIZE: more than a quarter of SIZE_MAX; -FI_ENOKEY: another region has the
  * requested key; -FI_EKEYREJECTED: no region can have FI_KEY_NOTAVAIL; -FI_ENOMR: there
- * are too many regions; -ENOMEM.
+ * are too many regions; -ENOMEM; an error of &kofi_mr_ops.may_register.
  */
 int kofi_mr_regattr(struct kofi_mr_map *map, const struct fi_mr_attr *attr,
 		    u64 flags, struct fid_mr **mr);

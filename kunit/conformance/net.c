@@ -109,6 +109,7 @@ static void nothing_is_opened_where_no_namespace_is(struct kunit *test)
 	struct fid_pep *pep = NULL;
 	struct fid_ep *ep = NULL;
 	struct fid_cq *cq = NULL;
+	struct fid_mr *mr = NULL;
 
 	if (!enter(test, netns))
 		return;
@@ -120,6 +121,8 @@ static void nothing_is_opened_where_no_namespace_is(struct kunit *test)
 	if (!vt_is_rdm(vt->info))
 		KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep,
 						    NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(vt->domain, vt_buf(test, LEN), LEN, FI_REMOTE_READ,
+					0, 1, 0, &mr, NULL), -ENODEV);
 	if (!fi_cq_open(vt->domain, NULL, &cq, NULL)) {
 		vt_adopt(test, &cq->fid);
 		ended(test, cq);

@@ -449,6 +449,9 @@ int kofi_mr_regattr(struct kofi_mr_map *map, const struct fi_mr_attr *attr,
 	/* Any region counts, if a counter is bound to it */
 	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND | FI_RMA_EVENT))
 		return -FI_EBADFLAGS;
+	ret = map->ops->may_register(map);
+	if (ret)
+		return ret;
 	new = kofi_mr_alloc(map, attr);
 	if (!new)
 		return -ENOMEM;

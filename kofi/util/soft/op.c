@@ -234,6 +234,14 @@ static struct kofi_soft_ep *kofi_soft_mr_ep(const struct kofi_mr *mr)
 	return to_kofi_soft_ep((struct fid *)&mr->ep->fid);
 }
 
+static int kofi_soft_may_register(const struct kofi_mr_map *map)
+{
+	const struct kofi_soft_domain *domain =
+		container_of(map, struct kofi_soft_domain, mrs.map);
+
+	return READ_ONCE(domain->fabric->net) ? 0 : -ENODEV;
+}
+
 static int kofi_soft_mr_enable(struct kofi_mr *mr)
 {
 	return kofi_conn_check(&kofi_soft_mr_ep(mr)->kep.conn, true);
@@ -279,6 +287,7 @@ static void kofi_soft_mr_disabled(struct kofi_mr *mr, u64 key)
 
 const struct kofi_mr_ops kofi_soft_mr_ops = {
 	.size		= sizeof(struct kofi_soft_mr),
+	.may_register	= kofi_soft_may_register,
 	.enable		= kofi_soft_mr_enable,
 	.disable	= kofi_soft_mr_disable,
 	.disabled	= kofi_soft_mr_disabled,

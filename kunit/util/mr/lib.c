@@ -41,8 +41,14 @@ static void ut_mr_disabled(struct kofi_mr *mr, u64 key)
 		wait_for_completion(&ud->leave);
 }
 
+static int ut_may_register(const struct kofi_mr_map *map)
+{
+	return 0;
+}
+
 static const struct kofi_mr_ops ut_mr_ops = {
 	.size		= sizeof(struct ut_mr),
+	.may_register	= ut_may_register,
 	.enable		= ut_mr_enable,
 	.disable	= ut_mr_disable,
 	.disabled	= ut_mr_disabled,
