@@ -15,6 +15,9 @@
 #define COPY		"/tmp/kofi_tcp_held"
 #define TEXT		SZ_16K
 #define GREETINGS	128	/* of a listener */
+#define PRESSED_S	1	/* that each of them has when another one waits */
+#define SLACK_S		3	/* other guests share the processors */
+#define REQUESTS	1024	/* of a listener that the client has not answered */
 #define ANSWERS		64	/* of a connection */
 #define EVENTS		64	/* of a connection */
 #define EARLY		SZ_16K	/* bytes of a connection that is not accepted */
@@ -101,22 +104,24 @@ static long flood(struct kunit *test, struct socket *sock, const u8 *buf, size_t
 	return total;
 }
 
+/* The next one waits for a place, and the oldest gives it up after a second */
 static void connections_that_ask_nothing_have_so_many_places(struct kunit *test)
 {
 	struct socket *silent[GREETINGS], *sock;
+	unsigned long since = jiffies;
 	u8 buf[PEER_CM];
 	int i;
 
 	for (i = 0; i < GREETINGS; i++)
 		silent[i] = peer_connect(test);
 	wait_held(test, DIR "listeners", "greetings", GREETINGS, GREETINGS);
-	/* The next one waits for a place */
 	sock = peer_connect(test);
 	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
-	vt_no_event(test, vt_of(test)->eq);
-	wait_held(test, DIR "listeners", "greetings", GREETINGS, GREETINGS);
-	peer_close(test, silent[0]);
 	vt_connreq(test, NULL);
+	KUNIT_EXPECT_GE(test, jiffies - since, PRESSED_S * HZ);
+	KUNIT_EXPECT_LE(test, jiffies - since, (PRESSED_S + SLACK_S) * HZ);
+	peer_hung_up(test, silent[0]);
+	/* The other ones have theirs as long as nobody else wants it */
 	wait_held(test, DIR "listeners", "greetings", GREETINGS - 1, GREETINGS);
 }
 
@@ -130,7 +135,7 @@ static void requests_have_the_places_of_the_event_queue(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		sock = peer_connect(test);
 		peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
-		wait_held(test, DIR "listeners", "requests", min(i + 1, 2), 2);
+		wait_held(test, DIR "listeners", "unread", min(i + 1, 2), 2);
 	}
 	peer_cm(want, 6, NULL, 0);
 	peer_recv(test, sock, buf, PEER_CM);
@@ -139,6 +144,39 @@ static void requests_have_the_places_of_the_event_queue(struct kunit *test)
 	vt_connreq(test, NULL);
 	vt_connreq(test, NULL);
 	vt_no_event(test, vt_of(test)->eq);
+	wait_held(test, DIR "listeners", "unread", 0, 2);
+	wait_held(test, DIR "listeners", "requests", 2, REQUESTS);
+}
+
+/* A client that reads requests and answers none */
+static void requests_that_are_not_answered_are_so_many(struct kunit *test)
+{
+	u8 buf[PEER_CM], want[PEER_CM];
+	struct fi_info *info = NULL;
+	struct socket *sock;
+	struct vt_end end = {};
+	int i;
+
+	for (i = 0; i < REQUESTS; i++) {
+		sock = peer_connect(test);
+		peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+		info = vt_connreq(test, NULL);
+	}
+	wait_held(test, DIR "listeners", "requests", REQUESTS, REQUESTS);
+	sock = peer_connect(test);
+	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	peer_cm(want, 6, NULL, 0);
+	peer_recv(test, sock, buf, PEER_CM);
+	KUNIT_EXPECT_MEMEQ(test, buf, want, PEER_CM);
+	peer_hung_up(test, sock);
+	vt_no_event(test, vt_of(test)->eq);
+	/* An answer makes room for the next one */
+	vt_end_open(test, &end, info, &vt_default_kind);
+	wait_held(test, DIR "listeners", "requests", REQUESTS - 1, REQUESTS);
+	sock = peer_connect(test);
+	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	vt_connreq(test, NULL);
+	wait_held(test, DIR "listeners", "requests", REQUESTS, REQUESTS);
 }
 
 /* And what it has sent meanwhile comes when it has been */
@@ -265,6 +303,7 @@ static void writes_that_nobody_reads_of_are_so_many(struct kunit *test)
 static struct kunit_case bounds_cases[] = {
 	KUNIT_CASE(connections_that_ask_nothing_have_so_many_places),
 	KUNIT_CASE(requests_have_the_places_of_the_event_queue),
+	KUNIT_CASE_SLOW(requests_that_are_not_answered_are_so_many),
 	KUNIT_CASE(a_peer_that_is_not_accepted_sends_so_much),
 	KUNIT_CASE(messages_without_receives_wait_in_the_socket),
 	KUNIT_CASE(a_header_that_is_not_all_there_holds_its_bytes),

@@ -6,15 +6,18 @@
  * there, for KTCP_GREETING_MS at most; then the owner has it (ktcp_listener.asked).
  *
  * A listener reads from KTCP_GREETINGS connections at a time, so peers that connect and say
- * nothing cost that much memory and no more; others wait in the backlog of the socket.  So do
- * those for which there is no memory, and the listener tries again a moment later: the socket
- * does not report once more what waits in its backlog.
+ * nothing cost that much memory and no more; others wait in the backlog of the socket.  While
+ * one waits there, the oldest greeting has KTCP_PRESSED_MS only, so silent peers keep a place
+ * from others for no longer.  Connections for which there is no memory wait in the backlog,
+ * too, and the listener tries again a moment later: the socket does not report once more what
+ * waits in its backlog.
  *
  * All of this happens under ktcp_cm_lock.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <net/inet_connection_sock.h>
 #include <kofi/compat.h>
 #include "tcp.h"
 
@@ -44,6 +47,38 @@ static void ktcp_greet(struct ktcp_listener *listener, struct ktcp_req *req)
 		ktcp_req_free(req);
 }
 
+/* Does a connection wait for a place? */
+static bool ktcp_listener_is_pressed(const struct ktcp_listener *listener)
+{
+	return listener->nr_greetings == KTCP_GREETINGS &&
+	       !reqsk_queue_empty(&inet_csk(listener->sk.sock->sk)->icsk_accept_queue);
+}
+
+/* When the oldest greeting must have asked */
+static unsigned long ktcp_listener_deadline(const struct ktcp_listener *listener)
+{
+	struct ktcp_req *req = list_first_entry(&listener->greetings, struct ktcp_req, entry);
+
+	if (!ktcp_listener_is_pressed(listener))
+		return req->deadline;
+	return req->deadline - msecs_to_jiffies(KTCP_GREETING_MS - KTCP_PRESSED_MS);
+}
+
+/* The oldest greeting gives way to a connection that waits; false: it has time yet */
+static bool ktcp_listener_make_room(struct ktcp_listener *listener)
+{
+	struct ktcp_req *req;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (!ktcp_listener_is_pressed(listener) ||
+	    time_before(jiffies, ktcp_listener_deadline(listener)))
+		return false;
+	req = list_first_entry(&listener->greetings, struct ktcp_req, entry);
+	ktcp_greeting_drop(listener, req);
+	ktcp_req_free(req);
+	return true;
+}
+
 /* Takes one connection; 0; -EAGAIN: there is none, or no room for it; another negative errno */
 static int ktcp_accept_one(struct ktcp_listener *listener)
 {
@@ -52,7 +87,7 @@ static int ktcp_accept_one(struct ktcp_listener *listener)
 	int ret;
 
 	lockdep_assert_held(&ktcp_cm_lock);
-	if (listener->nr_greetings == KTCP_GREETINGS)
+	if (listener->nr_greetings == KTCP_GREETINGS && !ktcp_listener_make_room(listener))
 		return -EAGAIN;
 	ret = kernel_accept(listener->sk.sock, &sock, O_NONBLOCK);
 	if (ret)
@@ -71,6 +106,8 @@ static int ktcp_accept_one(struct ktcp_listener *listener)
 	listener->nr_greetings++;
 	ktcp_sock_attach(&req->sk, sock, &listener->work, WORK_CPU_UNBOUND);
 	ktcp_sock_limit(&req->sk);
+	/* What has come before is not reported any more */
+	ktcp_greet(listener, req);
 	return 0;
 }
 
@@ -83,17 +120,16 @@ static void ktcp_listener_work(struct work_struct *work)
 	mutex_lock(&ktcp_cm_lock);
 	if (!listener->open)
 		goto unlock;
+	list_for_each_entry_safe(req, next, &listener->greetings, entry)
+		ktcp_greet(listener, req);
 	do {
-		list_for_each_entry_safe(req, next, &listener->greetings, entry)
-			ktcp_greet(listener, req);
 		ret = ktcp_accept_one(listener);
 	} while (!ret);
-	req = list_first_entry_or_null(&listener->greetings, struct ktcp_req, entry);
 	if (ret != -EAGAIN)
 		mod_delayed_work(ktcp_type.wq, &listener->late, KTCP_ACCEPT_AGAIN);
-	else if (req)
+	else if (listener->nr_greetings)
 		mod_delayed_work(ktcp_type.wq, &listener->late,
-				 max_t(long, 1, req->deadline - jiffies));
+				 max_t(long, 1, ktcp_listener_deadline(listener) - jiffies));
 unlock:
 	mutex_unlock(&ktcp_cm_lock);
 }

@@ -8,9 +8,10 @@
  *	adopted		fi_endpoint() has taken it (ktcp_req_adopt()), and fi_accept() answers
  *	refused		fi_reject(), the close of the listener, or a mistake of the peer's
  *
- * As many requests may be unread as the event queue has room for; the next ones are refused.
- * Until the client accepts, the socket of each takes KTCP_EARLY_BUF bytes, and what comes in
- * one piece beyond that; debugfs.c shows all of it.
+ * As many requests may be unread as the event queue has room for, and KTCP_REQUESTS may wait
+ * for the client's answer, read or unread; the next ones are refused.  Until the client
+ * accepts, the socket of each takes KTCP_EARLY_BUF bytes, and what comes in one piece beyond
+ * that; debugfs.c shows all of it.
  *
  * All of this happens under ktcp_cm_lock.
  */
@@ -39,6 +40,7 @@ void ktcp_req_free(struct ktcp_req *req)
 	kfree(req);
 }
 
+/* Refuses a request that has left the registry, or does not come into it */
 static int ktcp_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 			   size_t len)
 {
@@ -46,6 +48,7 @@ static int ktcp_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 	int ret;
 
 	lockdep_assert_held(&ktcp_cm_lock);
+	req->pep->nr_requests--;
 	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, data, len);
 	ktcp_req_free(req);
 	return ret ? -ECONNABORTED : 0;
@@ -103,9 +106,10 @@ static void ktcp_pep_asked(struct ktcp_listener *listener, struct ktcp_req *req)
 {
 	struct ktcp_pep *pep = container_of(listener, struct ktcp_pep, listener);
 
+	req->pep = pep;
 	/* Nobody reads it any more until an endpoint has it */
 	ktcp_sock_mute(&req->sk);
-	if (ktcp_req_post(pep, req))
+	if (++pep->nr_requests > KTCP_REQUESTS || ktcp_req_post(pep, req))
 		ktcp_req_refuse(&req->req, ECONNREFUSED, NULL, 0);
 }
 
@@ -197,7 +201,7 @@ void ktcp_show_listener(struct seq_file *file, struct kofi_soft_pep *soft)
 {
 	struct ktcp_pep *pep = to_ktcp_pep(&soft->kpep);
 	struct kofi_connreq *kreq = NULL;
-	unsigned int requests = 0;
+	unsigned int unread = 0;
 	struct ktcp_req *req;
 	unsigned long id;
 	long bytes = 0;
@@ -211,13 +215,14 @@ void ktcp_show_listener(struct seq_file *file, struct kofi_soft_pep *soft)
 	xa_for_each(&ktcp_reqs.requests, id, kreq) {
 		if (kofi_connreq_is_of(kreq, &soft->kpep.pep.fid))
 			continue;
-		requests++;
+		/* Becomes NULL when the client reads the event */
+		unread += !!READ_ONCE(kreq->event.info);
 		bytes += sk_rmem_alloc_get(to_ktcp_req(kreq)->sk.sock->sk);
 	}
-	seq_printf(file, "%pISpc greetings %u/%u requests %u/%zu rx %ld/%ld\n",
-		   &soft->kpep.addr, pep->listener.nr_greetings, KTCP_GREETINGS, requests,
-		   soft->kpep.eq->size, bytes,
-		   (long)(pep->listener.nr_greetings + requests) * KTCP_EARLY_BUF);
+	seq_printf(file, "%pISpc greetings %u/%u requests %u/%u unread %u/%zu rx %ld/%ld\n",
+		   &soft->kpep.addr, pep->listener.nr_greetings, KTCP_GREETINGS,
+		   pep->nr_requests, KTCP_REQUESTS, unread, soft->kpep.eq->size, bytes,
+		   (long)(pep->listener.nr_greetings + pep->nr_requests) * KTCP_EARLY_BUF);
 }
 
 static int ktcp_req_is_near(const struct kofi_connreq *req, const void *net)
@@ -245,6 +250,7 @@ int ktcp_req_adopt(struct ktcp_ep *ep, fid_t handle)
 	if (IS_ERR(req))
 		return PTR_ERR(req);
 	ep->req = to_ktcp_req(req);
+	ep->req->pep->nr_requests--;
 	ep->soft.kep.conn.passive = true;
 	return 0;
 }

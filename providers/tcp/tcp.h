@@ -73,6 +73,8 @@
 #define KTCP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
 #define KTCP_GREETINGS		128	/* connections of a listener that have not asked yet */
 #define KTCP_GREETING_MS	10000	/* and how long they may take */
+#define KTCP_PRESSED_MS		1000	/* as long as another connection waits for a place */
+#define KTCP_REQUESTS		1024	/* of a listener that its client has not answered */
 #define KTCP_EARLY_BUF		SZ_16K	/* of the socket of each until a client accepts it */
 #define KTCP_TX_OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
 				 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
@@ -391,6 +393,7 @@ struct ktcp_ep {
  * @sk: the socket
  * @msg: the request
  * @deadline: jiffies: when it must have asked
+ * @pep: the listener, until an endpoint has it
  * @net: namespace it came to
  */
 struct ktcp_req {
@@ -399,6 +402,7 @@ struct ktcp_req {
 	struct ktcp_sock	sk;
 	struct ktcp_cm_msg	msg;
 	unsigned long		deadline;
+	struct ktcp_pep		*pep;
 	struct net		*net;
 };
 
@@ -432,10 +436,12 @@ struct ktcp_listener {
  * struct ktcp_pep - A passive endpoint
  * @soft: the common part
  * @listener: its listener
+ * @nr_requests: struct ktcp_req in the registry; guarded by ktcp_cm_lock
  */
 struct ktcp_pep {
 	struct kofi_soft_pep	soft;
 	struct ktcp_listener	listener;
+	unsigned int		nr_requests;
 };
 
 extern struct kofi_soft_type ktcp_type;
