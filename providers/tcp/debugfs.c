@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What peers hold here, and how much each may hold:
+ * What peers hold here, and how much each may hold; and how much went without a copy:
  *
  *	/sys/kernel/debug/kofi_tcp/connections
  *	/sys/kernel/debug/kofi_tcp/listeners
+ *	/sys/kernel/debug/kofi_tcp/zerocopy
  *
- * One line each.  All of it is read under ktcp_cm_lock, which keeps the sockets; the numbers
- * of a connection change meanwhile.  Without debugfs in the kernel all this does nothing.
+ * One line for each connection or listener, read under ktcp_cm_lock, which keeps the sockets;
+ * the numbers of a connection change meanwhile.  Without debugfs in the kernel all this does
+ * nothing.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -84,11 +86,19 @@ static int ktcp_listeners_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(ktcp_listeners);
 
+static int ktcp_zerocopy_show(struct seq_file *file, void *unused)
+{
+	ktcp_zc_show(file);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ktcp_zerocopy);
+
 void ktcp_debugfs_init(void)
 {
 	ktcp_debugfs = debugfs_create_dir("kofi_tcp", NULL);
 	debugfs_create_file("connections", 0400, ktcp_debugfs, NULL, &ktcp_connections_fops);
 	debugfs_create_file("listeners", 0400, ktcp_debugfs, NULL, &ktcp_listeners_fops);
+	debugfs_create_file("zerocopy", 0400, ktcp_debugfs, NULL, &ktcp_zerocopy_fops);
 }
 
 void ktcp_debugfs_exit(void)

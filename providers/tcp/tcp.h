@@ -156,6 +156,8 @@ enum ktcp_tx_kind {
  * @conn: whose it is
  * @kind: KTCP_TX_ANSWER or KTCP_TX_OP
  * @sent: the socket has all of it
+ * @lent: some of its pages went to TCP without a copy
+ * @copied: the network has copied some of those
  * @end_seq: TCP's number of the byte behind its last page that was not copied
  */
 struct ktcp_zc {
@@ -164,6 +166,8 @@ struct ktcp_zc {
 	struct ktcp_conn	*conn;
 	enum ktcp_tx_kind	kind;
 	bool			sent;
+	bool			lent;
+	bool			copied;
 	u32			end_seq;
 };
 
@@ -550,6 +554,7 @@ void ktcp_zc_fill(struct ktcp_zc *zc, struct msghdr *msg, struct bio_vec *bvec);
 void ktcp_zc_taken(struct ktcp_zc *zc, const struct msghdr *msg);
 void ktcp_zc_end(struct ktcp_zc *zc, bool sent);
 void ktcp_zc_reap(struct ktcp_conn *conn);
+void ktcp_zc_show(struct seq_file *file);
 
 /* rx.c */
 void ktcp_rx_init(struct ktcp_rx *rx);

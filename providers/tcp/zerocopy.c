@@ -17,15 +17,20 @@
  *	- what goes to the same machine, as the network would copy it on the way to the
  *	  receiver, and what goes to a device that cannot gather.
  *
+ * The network may still copy pages that TCP has lent it, as on the way to another network
+ * namespace, and says so when it lets go of them.  kofi_tcp/zerocopy in debugfs counts both.
+ *
  * When the connection ends, TCP lets go of what it has, and the device of what it is
  * sending.  A message that the peer's TCP had not acknowledged by then is canceled.
  */
+#include <linux/atomic.h>
 #include <linux/bvec.h>
 #include <linux/llist.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/rcupdate.h>
+#include <linux/seq_file.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/uio.h>
@@ -34,11 +39,17 @@
 #include <kofi/compat.h>
 #include "tcp.h"
 
+/* Messages that the peer has, of all connections */
+static atomic_long_t ktcp_zc_whole = ATOMIC_LONG_INIT(0);
+static atomic_long_t ktcp_zc_copied = ATOMIC_LONG_INIT(0);
+
 static void ktcp_zc_complete(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
 {
 	struct ktcp_zc *zc = container_of(ubuf, struct ktcp_zc, ubuf);
 	struct ktcp_conn *conn = zc->conn;
 
+	if (!success)
+		WRITE_ONCE(zc->copied, true);
 	if (!refcount_dec_and_test(&ubuf->refcnt))
 		return;
 	/* When the worker has it, the endpoint may go, but not before RCU readers */
@@ -87,6 +98,8 @@ bool ktcp_zc_begin(struct ktcp_conn *conn, struct ktcp_zc *zc, size_t len)
 	refcount_set(&zc->ubuf.refcnt, 1);
 	zc->conn = conn;
 	zc->sent = false;
+	zc->lent = false;
+	zc->copied = false;
 	/* It waits for nothing as long as all of it is copied */
 	zc->end_seq = READ_ONCE(tcp_sk(sk)->snd_una);
 	return true;
@@ -160,8 +173,10 @@ void ktcp_zc_fill(struct ktcp_zc *zc, struct msghdr *msg, struct bio_vec *bvec)
  */
 void ktcp_zc_taken(struct ktcp_zc *zc, const struct msghdr *msg)
 {
-	if (msg->msg_ubuf)
-		zc->end_seq = READ_ONCE(tcp_sk(zc->conn->sk.sock->sk)->write_seq);
+	if (!msg->msg_ubuf)
+		return;
+	zc->lent = true;
+	zc->end_seq = READ_ONCE(tcp_sk(zc->conn->sk.sock->sk)->write_seq);
 }
 
 /**
@@ -195,6 +210,21 @@ void ktcp_zc_reap(struct ktcp_conn *conn)
 		done = done->next;
 		acked = zc->sent && conn->phase == KTCP_OPEN &&
 			!before(READ_ONCE(tcp_sk(conn->sk.sock->sk)->snd_una), zc->end_seq);
+		if (acked && zc->lent)
+			atomic_long_inc(READ_ONCE(zc->copied) ? &ktcp_zc_copied :
+								&ktcp_zc_whole);
 		ktcp_tx_let_go(conn, zc, acked ? 0 : ECANCELED);
 	}
+}
+
+/**
+ * ktcp_zc_show() - Show how many messages went without a copy
+ * @file: where
+ *
+ * Context: any.
+ */
+void ktcp_zc_show(struct seq_file *file)
+{
+	seq_printf(file, "whole %ld\ncopied %ld\n", atomic_long_read(&ktcp_zc_whole),
+		   atomic_long_read(&ktcp_zc_copied));
 }
