@@ -24,7 +24,7 @@
 #define KOFI_SECONDARY_CAPS \
 	(FI_MULTI_RECV | FI_TAGGED_MULTI_RECV | FI_RMA_EVENT | FI_SHARED_AV | \
 	 FI_TRIGGER | FI_FENCE | FI_LOCAL_COMM | FI_REMOTE_COMM | \
-	 FI_RMA_PMEM | FI_REMOTE_INV)
+	 FI_RMA_PMEM | FI_ATOMIC_PMEM | FI_REMOTE_INV)
 
 /* Secondary capabilities that cost each completion: only where hints ask for them */
 #define KOFI_COSTLY_CAPS	(FI_SOURCE | FI_SOURCE_ERR)

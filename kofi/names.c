@@ -27,6 +27,7 @@ const struct kofi_name kofi_names_caps[] = {
 	NAME(FI_REMOTE_CQ_DATA),
 	NAME(FI_TRIGGER),
 	NAME(FI_FENCE),
+	NAME(FI_ATOMIC_PMEM),
 	NAME(FI_AV_USER_ID),
 	NAME(FI_PEER),
 	NAME(FI_TAGGED_DIRECTED_RECV),

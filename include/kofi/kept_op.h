@@ -93,7 +93,8 @@ struct kofi_kept_op {
  * @op: any operation but a receive
  *
  * Context: any.
- * Return: 0; -EINVAL: a list that is too long or malformed, or lengths that do not agree;
+ * Return: 0; -EINVAL: a list that is too long or malformed, lengths that do not agree, or a
+ * list of local buffers of a save (FI_SAVE);
  * -EMSGSIZE: too many bytes; -E2BIG: too many bytes of an atomic operation; -ENOSYS: no
  * such atomic operation.
  */
@@ -115,7 +116,7 @@ size_t kofi_kept_next(struct kofi_kept_op *kept, unsigned int direction,
 		      struct iov_iter *iter);
 
 /**
- * kofi_execute() - Execute a read, a write or an atomic operation
+ * kofi_execute() - Execute a read, a write or an atomic operation, or save (FI_SAVE)
  * @kept: the operation
  * @target: the endpoint that it goes to; its counters of remote accesses count it
  * @map: where the target's keys are looked up
@@ -123,7 +124,8 @@ size_t kofi_kept_next(struct kofi_kept_op *kept, unsigned int direction,
  * Long copies look at the scheduler now and then.
  *
  * Context: may sleep; no memory of @target goes meanwhile.
- * Return: 0; as kofi_rma_get() or kofi_atomic_get(), and nothing has been accessed.
+ * Return: 0; as kofi_rma_get() or kofi_atomic_get(), or -EACCES: FI_COMMIT_COMPLETE and memory
+ * that is not persistent; and nothing has been accessed.
  */
 int kofi_execute(struct kofi_kept_op *kept, struct kofi_ep *target,
 		 struct kofi_mr_map *map);

@@ -35,6 +35,7 @@ struct kofi_cntr;
 struct kofi_iov;
 struct kofi_mr;
 struct kofi_mr_map;
+struct kofi_pmem;
 
 /**
  * struct kofi_mr_ops - What a provider adds to its regions
@@ -102,6 +103,7 @@ enum kofi_mr_state {
  * @ep: the only endpoint that accesses may come through, or NULL: any
  * @iov: the memory
  * @ends: offset behind each element of @iov; not there if it has room for only one
+ * @pmem: of persistent memory (FI_RMA_PMEM): what it has in addition; or NULL
  * @cntr: counter that is bound, or NULL
  * @counted: FI_REMOTE_READ and FI_REMOTE_WRITE: what @cntr counts
  * @state: see &enum kofi_mr_state
@@ -124,6 +126,7 @@ struct kofi_mr {
 	const struct fid_ep	*ep;
 	struct kofi_iov		*iov;
 	size_t			*ends;
+	struct kofi_pmem	*pmem;
 	struct kofi_cntr	*cntr;
 	u64			counted;
 	enum kofi_mr_state	state;
@@ -176,14 +179,15 @@ void kofi_mr_map_destroy(struct kofi_mr_map *map);
  * kofi_mr_regattr() - Make a region
  * @map: the map of its domain
  * @attr: the region, checked by kofi_mr_attr_is_valid()
- * @flags: FI_RMA_EVENT, FI_MR_ENDPOINT and, with that, FI_MR_LEND
+ * @flags: FI_RMA_EVENT, FI_MR_ENDPOINT and, with that, FI_MR_LEND; or FI_RMA_PMEM
  * @mr: the region; its calls are ready-made
  *
  * The list may have any length.  A region that no peer may reach has no key.  For a
  * provider whose domain does not begin with a &struct kofi_mr_domain.
  *
  * Context: may sleep.
- * Return: 0; -FI_EBADFLAGS; -EINVAL: no bytes, or what kofi_iov_set() refuses;
+ * Return: 0; -FI_EBADFLAGS; -EINVAL: no bytes, what kofi_iov_set() refuses, or with
+ * FI_RMA_PMEM memory that is not persistent;
  * -EMSGSIZE: more than a quarter of SIZE_MAX; -FI_ENOKEY: another region has the
  * requested key; -FI_EKEYREJECTED: no region can have FI_KEY_NOTAVAIL; -FI_ENOMR: there
  * are too many regions; -ENOMEM; an error of &kofi_mr_ops.may_register.

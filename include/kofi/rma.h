@@ -9,13 +9,16 @@
  *	kofi_rma_get()			addresses, lengths and keys from the peer
  *	kofi_rma_write(), _read()	to or from other buffers
  *	kofi_rma_iter()			to or from what knows iterators, such as an skb
+ *	kofi_rma_commit()		has what was written made durable
+ *	kofi_rma_save()			does so for what was written before, in place of a copy
  *	kofi_rma_done()			counts and gives the references back
  *
  * Between the first and the last of these fi_close() of the regions waits, as does the
  * completion of fi_mr_disable(), so a provider keeps an operation only as long as data
  * can still come for it.
  *
- * Nothing here allocates, sleeps or takes a lock.
+ * Nothing here allocates, and but for kofi_rma_commit() and kofi_rma_save() nothing sleeps.
+ * Only writes to regions of persistent memory take a lock, see kofi/pmem.h.
  */
 #ifndef _KOFI_RMA_H
 #define _KOFI_RMA_H
@@ -46,12 +49,14 @@ struct kofi_rma_range {
  * struct kofi_rma - The target of an operation
  * @len: bytes of all ranges
  * @access: what peers need the right for
+ * @durable: what was written is durable already
  * @count: ranges
  * @range: the ranges
  */
 struct kofi_rma {
 	size_t			len;
 	u64			access;
+	bool			durable;
 	u32			count;
 	struct kofi_rma_range	range[KOFI_RMA_MAX_IOV];
 };
@@ -88,11 +93,45 @@ void kofi_rma_put(struct kofi_rma *rma);
  * @rma: the target
  * @err: 0, or why it has failed
  *
- * Each region that has a counter counts the operation once.
+ * Each region that has a counter counts the operation once.  Regions of persistent memory
+ * note what was written for the next save, also of a write that has failed half way.
  *
  * Context: any.  May call @disabled of &struct kofi_mr_ops.
  */
 void kofi_rma_done(struct kofi_rma *rma, int err);
+
+/**
+ * kofi_rma_is_persistent() - Are all regions of the target persistent memory?
+ * @rma: the target
+ *
+ * Context: any.
+ * Return: whether they are, so that kofi_rma_commit() and a durable kofi_rma_save() may be
+ * called.
+ */
+bool kofi_rma_is_persistent(const struct kofi_rma *rma);
+
+/**
+ * kofi_rma_commit() - Make what was written durable (FI_COMMIT_COMPLETE)
+ * @rma: the target, in persistent memory, all of which has been written
+ *
+ * Exactly the target's own ranges are written back.
+ *
+ * Context: may sleep.
+ */
+void kofi_rma_commit(struct kofi_rma *rma);
+
+/**
+ * kofi_rma_save() - Make durable what was written before (FI_SAVE)
+ * @rma: the target, which names regions; no byte of it is accessed
+ * @durable: FI_COMMIT_COMPLETE: write back; the target is in persistent memory
+ *
+ * The provider calls it behind all writes that the save answers for: without @durable there
+ * is nothing left to do.  The target has no bytes afterwards, so that kofi_rma_done() counts
+ * an operation without bytes.
+ *
+ * Context: may sleep.
+ */
+void kofi_rma_save(struct kofi_rma *rma, bool durable);
 
 /**
  * kofi_rma_iter() - Address the next part of the target

@@ -94,6 +94,42 @@ static inline bool kofi_op_is_recv(const struct kofi_op *op)
 }
 
 /**
+ * kofi_op_pmem_flags() - Flags about persistent memory that an operation may have
+ * @ep: the endpoint
+ * @op: the operation
+ *
+ * A message is not in a region, so it is delivered or not, but not committed; and a save of
+ * messages brings no data, as those need a receive.
+ *
+ * Context: any.
+ * Return: FI_COMMIT_COMPLETE and FI_SAVE, or those of them that @op may have.
+ */
+static inline u64 kofi_op_pmem_flags(const struct kofi_ep *ep, const struct kofi_op *op)
+{
+	u64 save = op->flags & FI_SAVE;
+
+	switch (op->kind) {
+	case KOFI_OP_SEND:
+	case KOFI_OP_TSEND:
+		return ep->caps & FI_RMA_PMEM && !(op->flags & FI_REMOTE_CQ_DATA) ? save : 0;
+	case KOFI_OP_WRITE:
+		return ep->caps & FI_RMA_PMEM ? FI_COMMIT_COMPLETE | save : 0;
+	case KOFI_OP_READ:
+		return ep->caps & FI_RMA_PMEM && save ? FI_COMMIT_COMPLETE | save : 0;
+	case KOFI_OP_ATOMIC:
+		return ep->caps & FI_ATOMIC_PMEM ? FI_COMMIT_COMPLETE | save : 0;
+	case KOFI_OP_FETCH:
+		if (op->op == FI_ATOMIC_READ && !save)
+			return 0;
+		return ep->caps & FI_ATOMIC_PMEM ? FI_COMMIT_COMPLETE | save : 0;
+	case KOFI_OP_COMPARE:
+		return ep->caps & FI_ATOMIC_PMEM ? FI_COMMIT_COMPLETE : 0;
+	default:
+		return 0;
+	}
+}
+
+/**
  * kofi_op_check() - Does the endpoint have such an operation, with such flags?
  * @ep: the endpoint, or shared receive context
  * @op: the operation
@@ -118,6 +154,8 @@ static inline int kofi_op_check(const struct kofi_ep *ep, const struct kofi_op *
 	/* What is read is not there yet, and brings the peer nothing to report */
 	if (op->kind == KOFI_OP_READ || op->kind >= KOFI_OP_FETCH)
 		known &= ~(FI_INJECT | FI_REMOTE_CQ_DATA);
+	if (op->flags & (FI_COMMIT_COMPLETE | FI_SAVE))
+		known &= ~(FI_COMMIT_COMPLETE | FI_SAVE) | kofi_op_pmem_flags(ep, op);
 	if (op->any_length)
 		known &= FI_COMPLETION | FI_FENCE | FI_INJECT_COMPLETE |
 			 FI_TRANSMIT_COMPLETE;

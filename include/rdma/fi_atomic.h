@@ -181,6 +181,12 @@ static inline ssize_t fi_atomicv(struct fid_ep *ep, const struct fi_ioc *iov,
  * @msg: the operation
  * @flags: as fi_writemsg()
  *
+ * An endpoint with the capability FI_ATOMIC_PMEM (kernel) knows FI_COMMIT_COMPLETE and FI_SAVE.
+ * Elements are durable as they are atomic: a crash leaves the old value or the new one of each.
+ * A save has neither operands nor results; its type and operation have to exist, and say how
+ * the memory is aligned, and whether it needs FI_REMOTE_WRITE or (FI_ATOMIC_READ)
+ * FI_REMOTE_READ.
+ *
  * Context: any.
  * Return: see the top of this file.
  */
@@ -284,7 +290,7 @@ static inline ssize_t fi_fetch_atomicv(struct fid_ep *ep,
  * @resultv: as fi_fetch_atomicv()
  * @result_desc: as fi_fetch_atomicv()
  * @result_count: as fi_fetch_atomicv()
- * @flags: as fi_readmsg()
+ * @flags: as fi_readmsg(); FI_COMMIT_COMPLETE and FI_SAVE as fi_atomicmsg()
  *
  * Context: any.
  * Return: see the top of this file.
@@ -384,7 +390,7 @@ static inline ssize_t fi_compare_atomicv(struct fid_ep *ep,
  * @resultv: as fi_fetch_atomicv()
  * @result_desc: as fi_fetch_atomicv()
  * @result_count: as fi_fetch_atomicv()
- * @flags: as fi_readmsg()
+ * @flags: as fi_readmsg(), but for FI_SAVE; FI_COMMIT_COMPLETE as fi_atomicmsg()
  *
  * Context: any.
  * Return: see the top of this file.

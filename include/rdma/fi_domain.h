@@ -396,8 +396,8 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  *
  * FI_MR_SINGLE_USE: the key ends with the first operation that uses it.  FI_RMA_EVENT:
  * a counter that counts the peer's operations will be bound.  FI_RMA_PMEM: the memory
- * is persistent, and operations with FI_COMMIT_COMPLETE shall make it so.  FI_AUTH_KEY:
- * see &struct fi_mr_auth_key.
+ * is persistent, in pages of a DAX device, and operations with FI_COMMIT_COMPLETE shall make it
+ * durable; it excludes FI_MR_ENDPOINT.  FI_AUTH_KEY: see &struct fi_mr_auth_key.
  *
  * With FI_MR_ENDPOINT the region is one for single operations: it has no key
  * until it has been bound to an endpoint and enabled, and it can be disabled and
@@ -420,7 +420,7 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  *
  * Context: may sleep, as fi_mr_reg().
  * Return: as fi_mr_regv(); -FI_EBADFLAGS, too: the provider, or this domain, does not
- * know one of @flags.
+ * know one of @flags; -EINVAL, too: memory with FI_RMA_PMEM that is not persistent.
  */
 int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 		  u64 flags, struct fid_mr **mr);

@@ -650,6 +650,12 @@ static inline ssize_t fi_sendv(struct fid_ep *ep, const struct kvec *iov,
  * @msg->data, before it is delivered; the receiver's completion has the flag, too,
  * and the key in its data.  Excludes FI_REMOTE_CQ_DATA.
  *
+ * FI_SAVE (kernel): the call sends nothing, and @msg has no list.  The operation completes when
+ * all messages to the peer, of this kind of call, that were posted before are in their
+ * receives, or have failed.  An endpoint with the capability FI_RMA_PMEM knows it; a connection
+ * may be to a peer that does not: -EOPNOTSUPP.  Excludes FI_REMOTE_CQ_DATA and
+ * FI_COMMIT_COMPLETE.
+ *
  * Context: any.
  * Return: see the top of this file.
  */

@@ -151,7 +151,11 @@ static inline ssize_t fi_readv(struct fid_ep *ep, const struct kvec *iov,
  * fi_readmsg() - Read remote memory with flags of its own
  * @ep: the endpoint
  * @msg: the transfer
- * @flags: FI_COMPLETION, FI_FENCE, FI_MORE, ...; they replace op_flags
+ * @flags: FI_COMPLETION, FI_FENCE, FI_MORE, ...; they replace op_flags; FI_SAVE
+ *
+ * FI_SAVE (kernel): as fi_writemsg(); the regions need FI_REMOTE_READ.  The operation completes
+ * behind all reads of these regions that the endpoint has posted before, and with
+ * FI_COMMIT_COMPLETE what they have read is durable: no crash of the peer takes it back.
  *
  * Context: any.
  * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
@@ -215,10 +219,17 @@ static inline ssize_t fi_writev(struct fid_ep *ep, const struct kvec *iov,
  * @msg: the transfer
  * @flags: as fi_sendmsg(), but for FI_REMOTE_INV; FI_SAVE
  *
- * FI_SAVE (kernel): the call writes nothing.  @msg has remote memory and no local list,
- * and the operation completes when all writes to this memory that were posted before
- * have reached what its completion flag says: with FI_COMMIT_COMPLETE they are
- * persistent.
+ * FI_COMMIT_COMPLETE: the operation completes when its bytes are durable, in a region that
+ * its owner has registered with FI_RMA_PMEM; it fails with FI_EACCES, or ends the connection,
+ * if the region is another one.  An endpoint with the capability FI_RMA_PMEM knows it.
+ *
+ * FI_SAVE (kernel): the call writes nothing.  @msg has remote memory and no local list.  The
+ * memory says which regions are meant, and a length of 0 is enough for that.  The operation
+ * completes when all writes of the endpoint's to these regions that were posted before have
+ * reached what its completion flag says: with FI_COMMIT_COMPLETE they are durable.  What is
+ * posted behind it does not wait for it.  With FI_REMOTE_CQ_DATA the peer is told, of a write
+ * of no bytes.  An endpoint with the capability FI_RMA_PMEM knows it; a connection may be to a
+ * peer that does not: -EOPNOTSUPP.  Documentation/persistent-memory.rst has more.
  *
  * Context: any.
  * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the

@@ -190,7 +190,7 @@ static inline ssize_t fi_tsendv(struct fid_ep *ep, const struct kvec *iov,
  * fi_tsendmsg() - Send one message with a tag and flags of its own
  * @ep: as fi_send()
  * @msg: the message
- * @flags: as fi_sendmsg(), but for FI_REMOTE_INV; FI_MATCH_COMPLETE: the operation
+ * @flags: as fi_sendmsg(), FI_SAVE too, but for FI_REMOTE_INV; FI_MATCH_COMPLETE: the operation
  *	completes when a receive has taken the message, or the peer has dropped it
  *
  * Context: any.

@@ -26,11 +26,21 @@ static int kofi_keep_inject(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 	return 0;
 }
 
+/* A save (FI_SAVE) moves nothing */
+static int kofi_keep_nothing(struct kofi_kept_op *kept, const struct kofi_op *op)
+{
+	kofi_iov_set_buf(&kept->local, NULL, 0);
+	kept->len = 0;
+	return op->count || op->result_count ? -EINVAL : 0;
+}
+
 static int kofi_keep_local(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 			   const struct kofi_op *op)
 {
 	int ret;
 
+	if (op->flags & FI_SAVE)
+		return kofi_keep_nothing(kept, op);
 	if (op->count > KOFI_OP_IOV)
 		return -EINVAL;
 	if (op->flags & FI_INJECT)
@@ -88,7 +98,7 @@ static int kofi_keep_rma(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 		kept->rma[i] = op->rma[i];
 	}
 	kept->remote_count = op->remote_count;
-	return len == kept->len ? 0 : -EINVAL;
+	return len == kept->len || op->flags & FI_SAVE ? 0 : -EINVAL;
 }
 
 /* One of the lists of an atomic operation, with elements of @size bytes */
@@ -138,6 +148,8 @@ static int kofi_keep_atomic(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 	kept->len = size_mul(count, size);
 	if (kept->len > ep->limits->max_atomic_size)
 		return -E2BIG;
+	if (op->flags & FI_SAVE)
+		return kofi_keep_nothing(kept, op);
 
 	kofi_iov_set_buf(&kept->local, NULL, 0);
 	if (op->op != FI_ATOMIC_READ)
@@ -227,6 +239,15 @@ static void kofi_execute_copy(struct kofi_kept_op *kept,
 		done += kofi_copy_rma(rma, done, write, &iter);
 }
 
+/* Only persistent memory can be made durable; the target is given up otherwise */
+static int kofi_execute_check(const struct kofi_kept_op *kept, struct kofi_rma *rma)
+{
+	if (!(kept->flags & FI_COMMIT_COMPLETE) || kofi_rma_is_persistent(rma))
+		return 0;
+	kofi_rma_put(rma);
+	return -EACCES;
+}
+
 static int kofi_execute_rma(struct kofi_kept_op *kept, struct kofi_ep *target,
 			    struct kofi_mr_map *map)
 {
@@ -237,12 +258,31 @@ static int kofi_execute_rma(struct kofi_kept_op *kept, struct kofi_ep *target,
 
 	ret = kofi_rma_get(&rma, map, &target->ep, kept->rma,
 			   kept->remote_count, access);
+	if (!ret)
+		ret = kofi_execute_check(kept, &rma);
 	if (ret)
 		return ret;
-	kofi_execute_copy(kept, &rma);
+	if (kept->flags & FI_SAVE)
+		kofi_rma_save(&rma, kept->flags & FI_COMMIT_COMPLETE);
+	else
+		kofi_execute_copy(kept, &rma);
+	if (kept->flags & FI_COMMIT_COMPLETE && !(kept->flags & FI_SAVE))
+		kofi_rma_commit(&rma);
 	kofi_rma_done(&rma, 0);
 	kofi_ep_count(target, access, 0, kept->len);
 	return 0;
+}
+
+/* The copy, so to say, of an atomic operation */
+static int kofi_execute_values(struct kofi_kept_op *kept, const struct kofi_rma *rma,
+			       struct kofi_atomic *atomic)
+{
+	kofi_iov_iter(&kept->local, ITER_SOURCE, 0, SIZE_MAX, &atomic->operand);
+	if (atomic->form)
+		kofi_iov_iter(&kept->result, ITER_DEST, 0, SIZE_MAX, &atomic->result);
+	if (atomic->form == FI_COMPARE_ATOMIC)
+		kofi_iov_iter(&kept->compare, ITER_SOURCE, 0, SIZE_MAX, &atomic->compare);
+	return kofi_atomic_run(rma, atomic);
 }
 
 static int kofi_execute_atomic(struct kofi_kept_op *kept,
@@ -260,16 +300,16 @@ static int kofi_execute_atomic(struct kofi_kept_op *kept,
 
 	ret = kofi_atomic_get(&rma, map, &target->ep, kept->ioc,
 			      kept->remote_count, &atomic);
+	if (!ret)
+		ret = kofi_execute_check(kept, &rma);
 	if (ret)
 		return ret;
-	kofi_iov_iter(&kept->local, ITER_SOURCE, 0, SIZE_MAX, &atomic.operand);
-	if (atomic.form)
-		kofi_iov_iter(&kept->result, ITER_DEST, 0, SIZE_MAX,
-			      &atomic.result);
-	if (atomic.form == FI_COMPARE_ATOMIC)
-		kofi_iov_iter(&kept->compare, ITER_SOURCE, 0, SIZE_MAX,
-			      &atomic.compare);
-	ret = kofi_atomic_run(&rma, &atomic);
+	if (kept->flags & FI_SAVE)
+		kofi_rma_save(&rma, kept->flags & FI_COMMIT_COMPLETE);
+	else
+		ret = kofi_execute_values(kept, &rma, &atomic);
+	if (!ret && kept->flags & FI_COMMIT_COMPLETE && !(kept->flags & FI_SAVE))
+		kofi_rma_commit(&rma);
 	kofi_rma_done(&rma, -ret);
 	if (!ret)
 		kofi_ep_count(target, access, 0, kept->len);

@@ -14,6 +14,7 @@
 #include <linux/uio.h>
 #include <kofi/iov.h>
 #include <kofi/mr_map.h>
+#include <kofi/pmem.h>
 #include <kofi/rma.h>
 
 int kofi_rma_get(struct kofi_rma *rma, struct kofi_mr_map *map,
@@ -25,6 +26,7 @@ int kofi_rma_get(struct kofi_rma *rma, struct kofi_mr_map *map,
 
 	rma->len = 0;
 	rma->access = access;
+	rma->durable = false;
 	rma->count = 0;
 	if (!count || count > KOFI_RMA_MAX_IOV)
 		return -EINVAL;
@@ -53,12 +55,62 @@ void kofi_rma_put(struct kofi_rma *rma)
 }
 EXPORT_SYMBOL_GPL(kofi_rma_put);
 
+bool kofi_rma_is_persistent(const struct kofi_rma *rma)
+{
+	u32 i;
+
+	for (i = 0; i < rma->count; i++)
+		if (!rma->range[i].mr->pmem)
+			return false;
+	return true;
+}
+EXPORT_SYMBOL_GPL(kofi_rma_is_persistent);
+
+void kofi_rma_commit(struct kofi_rma *rma)
+{
+	const struct kofi_rma_range *range = rma->range;
+	u32 i;
+
+	for (i = 0; i < rma->count; i++)
+		kofi_pmem_write_back(range[i].mr, range[i].offset, range[i].len);
+	for (i = 0; i < rma->count; i++)
+		range[i].mr->pmem->ops->fence();
+	rma->durable = true;
+}
+EXPORT_SYMBOL_GPL(kofi_rma_commit);
+
+void kofi_rma_save(struct kofi_rma *rma, bool durable)
+{
+	u32 i;
+
+	for (i = 0; i < rma->count; i++) {
+		if (durable)
+			kofi_pmem_save(rma->range[i].mr);
+		rma->range[i].len = 0;
+	}
+	rma->len = 0;
+}
+EXPORT_SYMBOL_GPL(kofi_rma_save);
+
+/* The next save of these regions has to write this back */
+static void kofi_rma_note_written(const struct kofi_rma *rma)
+{
+	const struct kofi_rma_range *range = rma->range;
+	u32 i;
+
+	for (i = 0; i < rma->count; i++)
+		if (range[i].mr->pmem)
+			kofi_pmem_written(range[i].mr, range[i].offset, range[i].len);
+}
+
 void kofi_rma_done(struct kofi_rma *rma, int err)
 {
 	const struct kofi_rma_range *range = rma->range;
 	size_t len;
 	u32 i, k;
 
+	if (rma->access & FI_REMOTE_WRITE && !rma->durable)
+		kofi_rma_note_written(rma);
 	for (i = 0; i < rma->count; i++) {
 		for (k = 0; range[k].mr != range[i].mr; k++)
 			;

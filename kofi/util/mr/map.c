@@ -47,6 +47,7 @@
 #include <kofi/iov.h>
 #include <kofi/mr_map.h>
 #include <kofi/pages.h>
+#include <kofi/pmem.h>
 #include <kofi/provider.h>
 #include <kofi/rma.h>
 #include "mr.h"
@@ -257,6 +258,7 @@ int kofi_mr_alloc_list(struct kofi_mr *mr, size_t max)
 
 static void kofi_mr_free(struct kofi_mr *mr)
 {
+	kofi_pmem_free(mr);
 	kvfree(mr->ends);
 	kvfree(mr->iov);
 	kfree_rcu(mr, rcu);
@@ -415,7 +417,7 @@ static u64 kofi_mr_addr(const struct kofi_iov *iov)
 }
 
 /* A region that has its key at once */
-static int kofi_mr_init(struct kofi_mr *mr, const struct fi_mr_attr *attr)
+static int kofi_mr_init(struct kofi_mr *mr, const struct fi_mr_attr *attr, bool pmem)
 {
 	bool prov_key = mr->map->mr_mode & FI_MR_PROV_KEY;
 	int ret;
@@ -423,6 +425,8 @@ static int kofi_mr_init(struct kofi_mr *mr, const struct fi_mr_attr *attr)
 	ret = kofi_mr_alloc_list(mr, attr->iov_count);
 	if (!ret)
 		ret = kofi_mr_fill(mr, attr->iov_count, attr);
+	if (!ret && pmem)
+		ret = kofi_pmem_init(mr);
 	if (ret)
 		return ret;
 
@@ -447,7 +451,10 @@ int kofi_mr_regattr(struct kofi_mr_map *map, const struct fi_mr_attr *attr,
 	int ret;
 
 	/* Any region counts, if a counter is bound to it */
-	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND | FI_RMA_EVENT))
+	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND | FI_RMA_EVENT | FI_RMA_PMEM))
+		return -FI_EBADFLAGS;
+	/* What single operations use gets other memory again and again */
+	if (flags & FI_MR_ENDPOINT && flags & FI_RMA_PMEM)
 		return -FI_EBADFLAGS;
 	ret = map->ops->may_register(map);
 	if (ret)
@@ -457,7 +464,7 @@ int kofi_mr_regattr(struct kofi_mr_map *map, const struct fi_mr_attr *attr,
 		return -ENOMEM;
 	new->lent = flags & FI_MR_LEND;
 	ret = flags & FI_MR_ENDPOINT ? kofi_mr_ep_init(new, attr) :
-				       kofi_mr_init(new, attr);
+				       kofi_mr_init(new, attr, flags & FI_RMA_PMEM);
 	if (ret) {
 		kofi_mr_free(new);
 		return ret;
