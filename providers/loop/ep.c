@@ -14,7 +14,7 @@
 				 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 #define LOOP_RX_OP_FLAGS	(FI_COMPLETION | FI_MULTI_RECV)
 #define LOOP_TX_FLAGS		(LOOP_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE | \
-				 FI_FENCE)
+				 FI_FENCE | FI_COMMIT_COMPLETE | FI_SAVE)
 #define LOOP_RECV_FLAGS		(LOOP_RX_OP_FLAGS | FI_MORE)
 #define LOOP_TRECV_FLAGS	(LOOP_RECV_FLAGS | FI_PEEK | FI_CLAIM | FI_DISCARD)
 #define LOOP_CNTR_DIRS		(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
@@ -176,6 +176,7 @@ static void loop_ep_setup(struct loop_ep *ep)
 	loop_waiters_init(&ep->event_waiters);
 	INIT_LIST_HEAD(&ep->parked);
 	INIT_LIST_HEAD(&ep->matched);
+	INIT_LIST_HEAD(&ep->saves);
 	INIT_LIST_HEAD(&ep->waiting);
 	if (ep->type == FI_EP_MSG)
 		kofi_conn_set_late(&ep->soft.kep.conn, loop_connect_late,

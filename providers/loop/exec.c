@@ -8,6 +8,7 @@
  *	running		the worker has taken it out of its list
  *	parked		as an unexpected message of its target, which holds a reference
  *	matched		a receive was posted for it (loop_start())
+ *	saving		it moves nothing, and waits until messages before it are delivered
  *	over		kofi_soft_op_done()
  *
  * Only the worker takes operations out of the lists, with two exceptions: a poster of
@@ -159,6 +160,7 @@ static void loop_park(struct loop_op *op, struct loop_ep *target)
 
 	kofi_soft_ep_get(&target->soft);
 	op->target = target;
+	op->parked = ++ep->parkings;
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	list_add_tail(&op->op.entry, &ep->parked);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
@@ -219,6 +221,66 @@ static int loop_message(struct loop_op *op, struct loop_ep *target)
 	if (ret == KOFI_SRX_MATCHED)
 		loop_deliver(op, rx);
 	return ret == -ESHUTDOWN ? -ECONNRESET : ret;
+}
+
+/*
+ * Saves of messages (FI_SAVE).  Messages that are delivered at once have been, as the worker
+ * goes by the order of posting; those that were parked may have to be waited for.  What is
+ * posted behind a save does not wait.
+ */
+
+static void loop_save_messages(struct loop_op *op, struct loop_ep *target)
+{
+	struct loop_ep *ep = loop_op_ep(op);
+
+	kofi_soft_ep_get(&target->soft);
+	op->target = target;
+	op->parked = ep->parkings;
+	list_add_tail(&op->op.entry, &ep->saves);
+}
+
+static bool loop_has_earlier(struct list_head *messages, const struct loop_op *save)
+{
+	struct loop_op *op;
+
+	list_for_each_entry(op, messages, op.entry)
+		if (op->parked <= save->parked && op->target == save->target &&
+		    op->op.kept.kind == save->op.kept.kind)
+			return true;
+	return false;
+}
+
+static bool loop_save_waits(struct loop_ep *ep, const struct loop_op *save)
+{
+	unsigned long flags;
+	bool ret;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	ret = !ep->soft.over && (loop_has_earlier(&ep->parked, save) ||
+				 loop_has_earlier(&ep->matched, save));
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	return ret;
+}
+
+/* Whether a save has ended */
+static bool loop_end_saves(struct loop_ep *ep)
+{
+	struct loop_op *op, *next;
+	struct loop_ep *target;
+	bool ended = false;
+	int err;
+
+	list_for_each_entry_safe(op, next, &ep->saves, op.entry) {
+		if (loop_save_waits(ep, op))
+			continue;
+		target = op->target;
+		err = kofi_conn_check(&target->soft.kep.conn, false) ? ECONNRESET : 0;
+		list_del(&op->op.entry);
+		kofi_soft_op_done(&op->op, READ_ONCE(ep->soft.over) ? ECANCELED : err);
+		loop_ep_put(target);
+		ended = true;
+	}
+	return ended;
 }
 
 /* Reads, writes and atomic operations */
@@ -294,8 +356,14 @@ static int loop_execute(struct loop_op *op)
 
 	if (IS_ERR(target))
 		return PTR_ERR(target);
-	ret = op->op.kept.kind == KOFI_OP_SEND || op->op.kept.kind == KOFI_OP_TSEND ?
-	      loop_message(op, target) : loop_access(op, target);
+	if (op->op.kept.kind != KOFI_OP_SEND && op->op.kept.kind != KOFI_OP_TSEND) {
+		ret = loop_access(op, target);
+	} else if (op->op.kept.flags & FI_SAVE) {
+		loop_save_messages(op, target);
+		ret = -EINPROGRESS;
+	} else {
+		ret = loop_message(op, target);
+	}
 	loop_ep_put(target);
 	return ret;
 }
@@ -312,7 +380,7 @@ static struct loop_op *loop_next(struct loop_ep *ep)
 		op = list_first_entry_or_null(&ep->soft.posted, struct loop_op,
 					      op.entry);
 		if (op && op->op.kept.flags & FI_FENCE && !ep->soft.over &&
-		    !list_empty(&ep->parked))
+		    !(list_empty(&ep->parked) && list_empty(&ep->saves)))
 			op = NULL;
 	}
 	if (op)
@@ -365,14 +433,12 @@ static void loop_withdraw(struct loop_ep *ep)
 	}
 }
 
-void loop_work(struct work_struct *work)
+/* Executes what is posted, until it has to wait */
+static void loop_run(struct loop_ep *ep)
 {
-	struct loop_ep *ep = container_of(work, struct loop_ep, soft.work);
 	struct loop_op *op;
 	int ret;
 
-	loop_stop_waiting(ep);
-	loop_withdraw(ep);
 	while ((op = loop_next(ep))) {
 		if (op->rx) {
 			struct loop_ep *target = op->target;
@@ -392,4 +458,16 @@ void loop_work(struct work_struct *work)
 			kofi_soft_op_done(&op->op, -ret);
 		cond_resched();
 	}
+}
+
+void loop_work(struct work_struct *work)
+{
+	struct loop_ep *ep = container_of(work, struct loop_ep, soft.work);
+
+	loop_stop_waiting(ep);
+	loop_withdraw(ep);
+	/* A fence may wait for a save only */
+	do {
+		loop_run(ep);
+	} while (loop_end_saves(ep));
 }

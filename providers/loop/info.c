@@ -15,7 +15,8 @@
 #include <net/net_namespace.h>
 #include "loop.h"
 
-#define LOOP_CAPS	(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC)
+#define LOOP_CAPS	(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | \
+			 FI_RMA_PMEM | FI_ATOMIC_PMEM)
 #define LOOP_TX_CAPS	(LOOP_CAPS | FI_SEND | FI_READ | FI_WRITE | FI_FENCE)
 #define LOOP_RX_CAPS	(LOOP_CAPS | FI_RECV | FI_REMOTE_READ | \
 			 FI_REMOTE_WRITE | FI_MULTI_RECV | \

@@ -131,13 +131,15 @@ struct loop_ep;
  * @op: the common part
  * @msg: as an unexpected message
  * @rx: receive that it has been matched with
- * @target: where it is parked, with a reference
+ * @target: where it is parked, or whose messages it saves, with a reference
+ * @parked: of a message: number of its parking; of a save: the last number before it
  */
 struct loop_op {
 	struct kofi_soft_op	op;
 	struct kofi_srx_msg	msg;
 	struct kofi_rx		*rx;
 	struct loop_ep		*target;
+	u64			parked;
 };
 
 /**
@@ -150,6 +152,9 @@ struct loop_op {
  * @event_waiters: senders that wait for a &struct kofi_soft_event
  * @parked: unexpected messages of their targets
  * @matched: those for which a receive has been posted since
+ * @saves: saves of messages (FI_SAVE) that wait for some of these; it and the next one are the
+ *	worker's own
+ * @parkings: how many messages have been parked
  * @peer: at the other end of the connection, with a reference; or NULL
  * @waiting: place among the waiters of a target; it and the next two are the worker's own
  * @waits_at: these waiters, or NULL
@@ -167,6 +172,8 @@ struct loop_ep {
 	struct loop_waiters	event_waiters;
 	struct list_head	parked;
 	struct list_head	matched;
+	struct list_head	saves;
+	u64			parkings;
 	struct loop_ep		*peer;
 	struct list_head	waiting;
 	struct loop_waiters	*waits_at;
