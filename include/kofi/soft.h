@@ -206,6 +206,7 @@ struct kofi_soft_event {
  * @posted: operations that the worker has not taken, oldest first
  * @rw_ops: fi_readsgl() and fi_writesgl() that are not over
  * @over: nothing is posted any more
+ * @absent: flags of operations that the peer does not know; set before the connection stands
  * @max_rw_ops: FI_OPT_MAX_RW_OPS
  * @work: the worker
  * @cpu: where it runs, see the top; WORK_CPU_UNBOUND: where it is queued
@@ -228,6 +229,7 @@ struct kofi_soft_ep {
 	struct list_head		posted;
 	size_t				rw_ops;
 	bool				over;
+	u64				absent;
 	size_t				max_rw_ops;
 	struct work_struct		work;
 	int				cpu;

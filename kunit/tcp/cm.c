@@ -22,6 +22,7 @@ static void a_request_is_answered_as_libfabric_answers(struct kunit *test)
 	vt_end_open(test, &end, info, &vt_default_kind);
 	vt_accept(test, &end, "hello", 5);
 	peer_cm(want, 1, "hello", 5);
+	peer_announce(want);
 	peer_recv(test, sock, buf, sizeof(want));
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
 }
@@ -164,6 +165,7 @@ static void a_request_is_sent_as_libfabric_sends_it(struct kunit *test)
 	vt_fill(data, DATA, 5);
 	sock = asked(test, &end, data, DATA);
 	peer_cm(want, 0, data, DATA);
+	peer_announce(want);
 	peer_recv(test, sock, buf, sizeof(want));
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
 	len = peer_cm(buf, 1, "yes", 3);

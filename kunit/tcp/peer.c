@@ -28,6 +28,11 @@ size_t peer_cm(u8 *buf, u8 type, const void *data, size_t len)
 	return PEER_CM + len;
 }
 
+void peer_announce(u8 *buf)
+{
+	memcpy(buf + 16, "kOFI\0\0\0\1", 8);
+}
+
 /* As it stands on the wire; returns the byte behind */
 static u8 *put64(u8 *at, u64 value)
 {
@@ -193,16 +198,29 @@ void peer_hung_up(struct kunit *test, struct socket *sock)
 			      "recvmsg() returns %d", ret);
 }
 
-struct socket *peer_join(struct kunit *test, struct vt_end *end)
+static struct socket *join(struct kunit *test, struct vt_end *end, bool kofi)
 {
 	struct socket *sock = peer_connect(test);
 	u8 buf[PEER_CM];
 
-	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	peer_cm(buf, 0, NULL, 0);
+	if (kofi)
+		peer_announce(buf);
+	peer_send(test, sock, buf, PEER_CM);
 	vt_end_open(test, end, vt_connreq(test, NULL), &vt_default_kind);
 	vt_accept(test, end, NULL, 0);
 	peer_recv(test, sock, buf, PEER_CM);
 	return sock;
+}
+
+struct socket *peer_join(struct kunit *test, struct vt_end *end)
+{
+	return join(test, end, false);
+}
+
+struct socket *peer_join_kofi(struct kunit *test, struct vt_end *end)
+{
+	return join(test, end, true);
 }
 
 /* What comes to the socket is dropped, and nothing answered; the filter goes with it */

@@ -31,6 +31,8 @@ static const struct foul_case {
 	{ "write behind the end", KTCP_BAD_ACCESS, 4, 0, 0, 1, 40, 8, { LEN - 7, 8, KEY } },
 	{ "write before the begin", KTCP_BAD_ACCESS, 4, 0, 0, 1, 40, 8, { -1ULL, 8, KEY } },
 	{ "write of another length", KTCP_BAD_HEADER, 4, 0, 0, 1, 40, 8, { 0, 9, KEY } },
+	{ "commit to ordinary memory", KTCP_BAD_ACCESS, 4, 8, 0, 1, 40, 8, { 0, 8, KEY } },
+	{ "save by a peer without saves", KTCP_BAD_HEADER, 4, 0x18, 0, 1, 40, 0, { 0, 0, KEY } },
 	{ "read with a wrong key", KTCP_BAD_ACCESS, 2, 0, 0, 1, 40, 0, { 0, 8, KEY + 1 } },
 	{ "read behind the end", KTCP_BAD_ACCESS, 2, 0, 0, 1, 40, 0, { LEN, 1, KEY } },
 	{ "read of too much", KTCP_BAD_ACCESS, 2, 0, 0, 1, 40, 0, { 0, -1ULL, KEY } },

@@ -44,6 +44,9 @@ extern struct net *peer_net;
 /* A message of connection management: header and @len bytes of data; returns its bytes */
 size_t peer_cm(u8 *buf, u8 type, const void *data, size_t len);
 
+/* Makes it one of kOFI's, that understands saves (FI_SAVE) */
+void peer_announce(u8 *buf);
+
 /*
  * The header of a data message with @payload bytes behind it; @data and @rma are left out
  * if they are NULL.  Returns its bytes.
@@ -78,5 +81,7 @@ void peer_revives(struct kunit *test, struct socket *sock);
 
 /* A peer's connection with an endpoint that has accepted it */
 struct socket *peer_join(struct kunit *test, struct vt_end *end);
+/* The same with a peer that announces itself as kOFI */
+struct socket *peer_join_kofi(struct kunit *test, struct vt_end *end);
 
 #endif /* _KUNIT_TCP_H */

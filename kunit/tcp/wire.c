@@ -32,6 +32,10 @@ static const struct header_case {
 	{ "write", 4, 0, false, 1, 10 },
 	{ "write of two ranges with data", 4, 5, true, 2, 30 },
 	{ "write of four ranges", 4, 0, false, 4, 60 },
+	{ "committed write with data", 4, 9, true, 1, 10 },
+	{ "save with data", 4, 0x19, true, 1, 0 },
+	{ "save of what was read", 2, 0x18, false, 2, 0 },
+	{ "save of messages", 0, 0x14, false, 0, 0 },
 	{ "read request", 2, 0, false, 1, 0 },
 	{ "read request of four ranges", 2, 0, false, 4, 0 },
 	{ "answer", 3, 0, false, 0, 60 },
@@ -196,8 +200,15 @@ static const struct bad_case {
 	{ "write with more payload than range", 4, 0, 1, 40, 51 },
 	{ "write with less payload than range", 4, 0, 1, 40, 49 },
 	{ "read with payload", 2, 0, 1, 40, 41 },
-	{ "commit", 4, 8, 1, 40, 50 },
+	{ "commit of a read", 2, 8, 1, 40, 40 },
 	{ "commit of a message", 0, 8, 0, 16, 16 },
+	{ "commit of an answer", 3, 8, 0, 16, 16 },
+	{ "save with payload", 4, 0x10, 1, 40, 50 },
+	{ "save of messages with payload", 0, 0x10, 0, 16, 17 },
+	{ "save and commit of messages", 0, 0x18, 0, 16, 16 },
+	{ "save of a tagged message", 1, 0x10, 0, 24, 24 },
+	{ "save of an answer", 3, 0x10, 0, 16, 16 },
+	{ "save without ranges", 4, 0x18, 0, 16, 16 },
 };
 
 static void bad_desc(const struct bad_case *row, char *desc)
@@ -278,9 +289,29 @@ static void requests_and_answers_are_parsed(struct kunit *test)
 				types[i]);
 		KUNIT_EXPECT_FALSE(test, net_order);
 		KUNIT_EXPECT_EQ(test, len, TCP_WIRE_CM_DATA);
+		KUNIT_EXPECT_FALSE(test, ktcp_cm_can_save(&cm));
+		if (types[i] != 6)
+			peer_announce(buf);
 		ktcp_cm_build(&cm, types[i], TCP_WIRE_CM_DATA);
+		KUNIT_EXPECT_EQ(test, ktcp_cm_can_save(&cm), types[i] != 6);
 		KUNIT_EXPECT_MEMEQ(test, &cm, buf, sizeof(cm));
 	}
+}
+
+/* Another number there is another program's, and bits that are not known say nothing */
+static void only_kofi_is_taken_for_kofi(struct kunit *test)
+{
+	static const u64 others[] = { 0, 1, U64_MAX, TCP_WIRE_KOFI, TCP_WIRE_KOFI | 2,
+				      TCP_WIRE_KOFI ^ BIT_ULL(32) ^ 1 };
+	struct ktcp_wire_cm cm = {};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		cm.msg_id = cpu_to_be64(others[i]);
+		KUNIT_EXPECT_FALSE(test, ktcp_cm_can_save(&cm));
+	}
+	cm.msg_id = cpu_to_be64(TCP_WIRE_KOFI | 3);
+	KUNIT_EXPECT_TRUE(test, ktcp_cm_can_save(&cm));
 }
 
 static void a_request_tells_the_byte_order(struct kunit *test)
@@ -329,6 +360,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(ranges_that_cannot_be_added_are_refused),
 	KUNIT_CASE(random_bytes_are_parsed_or_refused),
 	KUNIT_CASE(requests_and_answers_are_parsed),
+	KUNIT_CASE(only_kofi_is_taken_for_kofi),
 	KUNIT_CASE(a_request_tells_the_byte_order),
 	KUNIT_CASE(malformed_requests_are_refused),
 	{}

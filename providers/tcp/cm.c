@@ -95,6 +95,14 @@ int ktcp_dial(struct ktcp_conn *conn)
 	return 0;
 }
 
+/* What the peer's first message says about it */
+static void ktcp_ep_know_peer(struct ktcp_ep *ep, const struct ktcp_cm_msg *msg)
+{
+	ep->conn.net_order = msg->net_order;
+	ep->conn.saves = ktcp_cm_can_save(&msg->cm);
+	ep->soft.absent = ep->conn.saves ? 0 : FI_SAVE;
+}
+
 /**
  * ktcp_answered() - Look for the answer to the request
  * @ep: an endpoint in KTCP_ASKED, by its worker
@@ -116,7 +124,7 @@ int ktcp_answered(struct ktcp_ep *ep)
 	mutex_lock(&ktcp_cm_lock);
 	if (type == TCP_WIRE_CONNRESP) {
 		mutex_lock(&conn->run);
-		conn->net_order = conn->cm_msg.net_order;
+		ktcp_ep_know_peer(ep, &conn->cm_msg);
 		conn->phase = KTCP_OPEN;
 		mutex_unlock(&conn->run);
 		kofi_conn_establish(&ep->soft.kep.conn, conn->cm_msg.data, len);
@@ -249,7 +257,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 		goto unlock;
 	}
 	mutex_lock(&ep->conn.run);
-	ep->conn.net_order = ep->req->msg.net_order;
+	ktcp_ep_know_peer(ep, &ep->req->msg);
 	ktcp_sock_unlimit(&ep->req->sk);
 	sock = ktcp_sock_detach(&ep->req->sk);
 	kfree(ep->req);

@@ -15,7 +15,7 @@ const struct kofi_ep_limits ktcp_limits = {
 	.cntr_dirs	= KTCP_CNTR_DIRS,
 	.tx_op_flags	= KTCP_TX_OP_FLAGS,
 	.rx_op_flags	= KTCP_RX_OP_FLAGS,
-	.tx_flags	= KTCP_TX_FLAGS,
+	.tx_flags	= KTCP_TX_FLAGS | FI_COMMIT_COMPLETE | FI_SAVE,
 	.recv_flags	= KTCP_RX_OP_FLAGS | FI_MORE,
 	.cm_data_size	= TCP_WIRE_CM_DATA,
 };

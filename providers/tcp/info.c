@@ -18,7 +18,7 @@
 #include <kofi/tclass.h>
 #include "tcp.h"
 
-#define KTCP_CAPS	(FI_MSG | FI_RMA)
+#define KTCP_CAPS	(FI_MSG | FI_RMA | FI_RMA_PMEM)
 #define KTCP_TX_CAPS	(KTCP_CAPS | FI_SEND | FI_READ | FI_WRITE | FI_FENCE)
 #define KTCP_RX_CAPS	(KTCP_CAPS | FI_RECV | FI_REMOTE_READ | \
 			 FI_REMOTE_WRITE | FI_MULTI_RECV | FI_RMA_EVENT)

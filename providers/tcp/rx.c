@@ -49,7 +49,8 @@ static void ktcp_rx_next(struct ktcp_conn *conn)
 	struct ktcp_rx *rx = &conn->rx;
 
 	if (rx->hdr.op != TCP_WIRE_READ_REQ && rx->hdr.op != TCP_WIRE_READ_RSP &&
-	    rx->hdr.op != TCP_WIRE_CTS && !rx->hdr.ack && rx->hdr.flags & TCP_WIRE_ACK_WANTED &&
+	    rx->hdr.op != TCP_WIRE_CTS && !rx->hdr.ack &&
+	    rx->hdr.flags & (TCP_WIRE_ACK_WANTED | TCP_WIRE_COMMIT) &&
 	    !(conn->rdm && ktcp_early_hold_ack(to_ktcp_link(conn))))
 		conn->tx.acks++;
 	rx->have = 0;
@@ -115,6 +116,21 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 	return ret;
 }
 
+/* The target of a write or a read, which a commit makes durable if that is possible */
+static int ktcp_rx_rma(struct ktcp_conn *conn, struct kofi_rma *rma, u64 access)
+{
+	const struct ktcp_hdr *hdr = &conn->rx.hdr;
+	int ret;
+
+	ret = kofi_rma_get(rma, &conn->soft->domain->mrs.map, &conn->soft->kep.ep, hdr->rma,
+			   hdr->count, access);
+	if (!ret && hdr->flags & TCP_WIRE_COMMIT && !kofi_rma_is_persistent(rma)) {
+		kofi_rma_put(rma);
+		ret = -EACCES;
+	}
+	return ret ? ktcp_conn_violated(conn, KTCP_BAD_ACCESS) : 0;
+}
+
 static int ktcp_start_write(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
@@ -130,28 +146,25 @@ static int ktcp_start_write(struct ktcp_conn *conn)
 		if (!rx->event)
 			return -EAGAIN;
 	}
-	ret = kofi_rma_get(&rx->rma, &conn->soft->domain->mrs.map, &conn->soft->kep.ep,
-			   rx->hdr.rma, rx->hdr.count, FI_REMOTE_WRITE);
-	if (ret)
-		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
-	rx->state = KTCP_RX_WRITE;
-	return 0;
+	ret = ktcp_rx_rma(conn, &rx->rma, FI_REMOTE_WRITE);
+	if (!ret)
+		rx->state = KTCP_RX_WRITE;
+	return ret;
 }
 
 static int ktcp_start_read(struct ktcp_conn *conn)
 {
-	struct ktcp_rx *rx = &conn->rx;
 	struct ktcp_answer *answer = kofi_bufpool_get(&conn->answers);
 	int ret;
 
 	if (!answer)
 		return -EAGAIN;
-	ret = kofi_rma_get(&answer->rma, &conn->soft->domain->mrs.map, &conn->soft->kep.ep,
-			   rx->hdr.rma, rx->hdr.count, FI_REMOTE_READ);
+	ret = ktcp_rx_rma(conn, &answer->rma, FI_REMOTE_READ);
 	if (ret) {
 		kofi_bufpool_put(&conn->answers, answer);
-		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
+		return ret;
 	}
+	answer->flags = conn->rx.hdr.flags;
 	list_add_tail(&answer->entry, &conn->tx.answers);
 	ktcp_rx_next(conn);
 	return 0;
@@ -177,8 +190,15 @@ static int ktcp_rx_start(struct ktcp_conn *conn)
 	rx->done = 0;
 	rx->rx = NULL;
 	iov_iter_kvec(&rx->iter, ITER_DEST, NULL, 0, 0);
+	if (rx->hdr.flags & TCP_WIRE_SAVE && !conn->saves)
+		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	switch (rx->hdr.op) {
 	case TCP_WIRE_MSG:
+		/* A save: all messages before it are where they belong */
+		if (rx->hdr.flags & TCP_WIRE_SAVE) {
+			ktcp_rx_next(conn);
+			return 0;
+		}
 		return rx->hdr.ack ? ktcp_start_ack(conn) : ktcp_start_msg(conn);
 	case TCP_WIRE_TAGGED:
 	case TCP_WIRE_RTS:
@@ -261,6 +281,10 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 		rx->state = KTCP_RX_HEADER;
 		break;
 	case KTCP_RX_WRITE:
+		if (rx->hdr.flags & TCP_WIRE_SAVE)
+			kofi_rma_save(&rx->rma, rx->hdr.flags & TCP_WIRE_COMMIT);
+		else if (rx->hdr.flags & TCP_WIRE_COMMIT)
+			kofi_rma_commit(&rx->rma);
 		if (rx->event && conn->rdm)
 			ktcp_link_source(to_ktcp_link(conn), &src_addr, &source);
 		ktcp_rx_next(conn);

@@ -193,11 +193,13 @@ struct ktcp_op {
  * struct ktcp_answer - The answer to a read of the peer's
  * @entry: in the list of the endpoint
  * @zc: its payload
- * @rma: what it reads
+ * @flags: TCP_WIRE_SAVE and TCP_WIRE_COMMIT of the request
+ * @rma: what it reads, or saves
  */
 struct ktcp_answer {
 	struct list_head	entry;
 	struct ktcp_zc		zc;
+	u16			flags;
 	struct kofi_rma		rma;
 };
 
@@ -343,6 +345,7 @@ enum ktcp_phase {
  * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
  * @failed: why sending has failed within a call, for the worker to see; 0: it has not
  * @net_order: the peer's byte order is not ours
+ * @saves: the peer understands TCP_WIRE_SAVE
  * @sk: the socket; from KTCP_OPEN until KTCP_OVER it stays
  * @zc_done: struct ktcp_zc that TCP has let go of
  * @tx: the sending half
@@ -364,6 +367,7 @@ struct ktcp_conn {
 	enum ktcp_phase		phase;
 	int			failed;
 	bool			net_order;
+	bool			saves;
 	struct ktcp_sock	sk;
 	struct llist_head	zc_done;
 	struct ktcp_tx		tx;

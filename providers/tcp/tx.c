@@ -8,7 +8,8 @@
  *
  * The socket copies short messages.  So an operation has completed when all of it is in the
  * socket, unless the client wants to know more (FI_TRANSMIT_COMPLETE,
- * FI_DELIVERY_COMPLETE): then the peer acknowledges, in the order of arrival.  A long one is
+ * FI_DELIVERY_COMPLETE, FI_COMMIT_COMPLETE): then the peer acknowledges, in the order of
+ * arrival.  A save (FI_SAVE) has no payload and is else sent as its kind.  A long message is
  * sent without a copy (zerocopy.c), and has not completed before TCP has let go of its pages.
  * A read has completed when its answer is there, and answers come in the order of requests.
  */
@@ -17,7 +18,8 @@
 #include <net/tcp_states.h>
 #include "rdm.h"
 
-#define KTCP_ACKED	(FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+#define KTCP_DELIVERED	(FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+#define KTCP_ACKED	(KTCP_DELIVERED | FI_COMMIT_COMPLETE)
 
 void ktcp_tx_init(struct ktcp_tx *tx)
 {
@@ -49,9 +51,13 @@ static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 	};
 	if (kept->flags & FI_REMOTE_CQ_DATA)
 		hdr->flags |= TCP_WIRE_CQ_DATA;
+	if (kept->flags & FI_SAVE)
+		hdr->flags |= TCP_WIRE_SAVE;
+	if (kept->flags & FI_COMMIT_COMPLETE)
+		hdr->flags |= TCP_WIRE_COMMIT;
 	if (kept->kind != KOFI_OP_READ) {
 		hdr->len = kept->len;
-		if (kept->flags & KTCP_ACKED)
+		if (kept->flags & KTCP_DELIVERED)
 			hdr->flags |= TCP_WIRE_ACK_WANTED;
 	}
 	if (top->number && !top->wanted) {
@@ -218,6 +224,10 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 		hdr.op = TCP_WIRE_CTS;
 	} else if (!list_empty(&tx->answers)) {
 		tx->kind = KTCP_TX_ANSWER;
+		/* All answers to reads before it have been sent */
+		if (ktcp_first_answer(tx)->flags & TCP_WIRE_SAVE)
+			kofi_rma_save(&ktcp_first_answer(tx)->rma,
+				      ktcp_first_answer(tx)->flags & TCP_WIRE_COMMIT);
 		hdr.op = TCP_WIRE_READ_RSP;
 		hdr.len = ktcp_first_answer(tx)->rma.len;
 	} else {

@@ -92,18 +92,38 @@ static bool ktcp_op_has_number(u8 op)
 	return op >= TCP_WIRE_RTS;
 }
 
+/* Is it an operation that may have these flags?  Both are about regions, or messages before */
+static bool ktcp_hdr_may_save(const struct ktcp_hdr *hdr)
+{
+	bool save = hdr->flags & TCP_WIRE_SAVE;
+
+	switch (hdr->op) {
+	case TCP_WIRE_MSG:
+		return !(hdr->flags & TCP_WIRE_COMMIT) && !hdr->ack;
+	case TCP_WIRE_READ_REQ:
+		return save;
+	case TCP_WIRE_WRITE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Does the payload have the length that the rest of the header says? */
 static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
 {
+	bool save = hdr->flags & TCP_WIRE_SAVE;
 	size_t len = 0;
 	u32 i;
 
-	if (hdr->flags & TCP_WIRE_COMMIT)
+	if (hdr->flags & (TCP_WIRE_COMMIT | TCP_WIRE_SAVE) && !ktcp_hdr_may_save(hdr))
+		return -EPROTO;
+	if (save && hdr->len)
 		return -EPROTO;
 	for (i = 0; i < hdr->count; i++)
 		if (check_add_overflow(len, (size_t)hdr->rma[i].len, &len))
 			return -EPROTO;
-	if (hdr->op == TCP_WIRE_WRITE && len != hdr->len)
+	if (hdr->op == TCP_WIRE_WRITE && !save && len != hdr->len)
 		return -EPROTO;
 	if ((hdr->op == TCP_WIRE_READ_REQ || hdr->op == TCP_WIRE_RTS ||
 	     hdr->op == TCP_WIRE_CTS || hdr->ack) && hdr->len)
@@ -218,12 +238,21 @@ int ktcp_cm_parse(const struct ktcp_wire_cm *cm, size_t *len, bool *net_order)
 	return cm->type;
 }
 
+bool ktcp_cm_can_save(const struct ktcp_wire_cm *cm)
+{
+	u64 id = be64_to_cpu(cm->msg_id);
+
+	return (id & TCP_WIRE_KOFI_MASK) == TCP_WIRE_KOFI && id & TCP_WIRE_CAN_SAVE;
+}
+
 void ktcp_cm_build(struct ktcp_wire_cm *cm, enum ktcp_wire_cm_type type, size_t len)
 {
 	*cm = (struct ktcp_wire_cm) {
 		.version	= TCP_WIRE_VERSION,
 		.type		= type,
 		.seg_size	= cpu_to_be16(len),
+		.msg_id		= type == TCP_WIRE_NACK ? 0 :
+				  cpu_to_be64(TCP_WIRE_KOFI | TCP_WIRE_CAN_SAVE),
 		.conn_data	= type == TCP_WIRE_NACK ? 0 : TCP_WIRE_PROBE,
 	};
 }

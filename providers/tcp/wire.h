@@ -22,6 +22,7 @@
 #ifndef _KOFI_TCP_WIRE_H
 #define _KOFI_TCP_WIRE_H
 
+#include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/types.h>
 #include <kofi/rma.h>
@@ -29,6 +30,11 @@
 #define TCP_WIRE_VERSION	3
 #define TCP_WIRE_PROBE		1ULL	/* conn_data, in the sender's byte order */
 #define TCP_WIRE_CM_DATA	256	/* most bytes of the client's in a CM message */
+
+/* msg_id of kOFI, "kOFI" and what the sender can do; other peers send 0 and do not look */
+#define TCP_WIRE_KOFI		(0x6b4f4649ULL << 32)
+#define TCP_WIRE_KOFI_MASK	(0xffffffffULL << 32)
+#define TCP_WIRE_CAN_SAVE	BIT_ULL(0)	/* it understands TCP_WIRE_SAVE */
 
 enum ktcp_wire_cm_type {
 	TCP_WIRE_CONNREQ	= 0,
@@ -43,7 +49,7 @@ enum ktcp_wire_cm_type {
  * @seg_size: bytes that follow
  * @seg_no: 0
  * @conn_id: 0
- * @msg_id: 0
+ * @msg_id: 0; of kOFI TCP_WIRE_KOFI and TCP_WIRE_CAN_*, but 0 in a NACK
  * @conn_data: TCP_WIRE_PROBE; 0 in a NACK
  */
 struct ktcp_wire_cm {
@@ -52,7 +58,7 @@ struct ktcp_wire_cm {
 	__be16	seg_size;
 	u32	seg_no;
 	u64	conn_id;
-	u64	msg_id;
+	__be64	msg_id;
 	u64	conn_data;
 } __packed;
 static_assert(sizeof(struct ktcp_wire_cm) == 32);
@@ -91,6 +97,7 @@ enum ktcp_wire_op {
 #define TCP_WIRE_CQ_DATA	0x1	/* u64 of remote CQ data follows */
 #define TCP_WIRE_ACK_WANTED	0x4	/* answer when the data are placed */
 #define TCP_WIRE_COMMIT		0x8	/* make them durable, then answer */
+#define TCP_WIRE_SAVE		0x10	/* kOFI: there are none; it is about those before */
 
 #define TCP_WIRE_OP_ACK		2	/* op_data of TCP_WIRE_MSG: this is an answer */
 
@@ -206,6 +213,15 @@ size_t ktcp_hdr_build(u8 *buf, const struct ktcp_hdr *hdr, u8 id, bool net_order
  * tells the byte order.
  */
 int ktcp_cm_parse(const struct ktcp_wire_cm *cm, size_t *len, bool *net_order);
+
+/**
+ * ktcp_cm_can_save() - Does the peer understand TCP_WIRE_SAVE?
+ * @cm: the header of its request or answer
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+bool ktcp_cm_can_save(const struct ktcp_wire_cm *cm);
 
 /**
  * ktcp_cm_build() - Build a message of connection management

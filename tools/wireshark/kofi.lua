@@ -32,8 +32,8 @@ local ops = {
 local ACK = 2			-- op_data of a MSG
 
 -- Flags
-local CQ_DATA, DELIVERY, COMMIT, OLD_TAGGED = 0x1, 0x4, 0x8, 0x80
-local flags_known = 0x1 + 0x2 + 0x4 + 0x8 + 0x80
+local CQ_DATA, DELIVERY, COMMIT, SAVE, OLD_TAGGED = 0x1, 0x4, 0x8, 0x10, 0x80
+local flags_known = 0x1 + 0x2 + 0x4 + 0x8 + 0x10 + 0x80
 
 local f = {
 	what		= ProtoField.string("kofi.what", "What it is"),
@@ -52,6 +52,7 @@ local f = {
 	delivery	= ProtoField.bool("kofi.flags.delivery", "Acknowledge", 16, nil, DELIVERY),
 	commit		= ProtoField.bool("kofi.flags.commit",
 					  "Commit to persistent memory and acknowledge", 16, nil, COMMIT),
+	save		= ProtoField.bool("kofi.flags.save", "Save (kOFI)", 16, nil, SAVE),
 	old_tagged	= ProtoField.bool("kofi.flags.tagged", "Tag follows (1.13 to 1.17)", 16, nil,
 					  OLD_TAGGED),
 	op_data		= ProtoField.uint8("kofi.op_data", "Operation data"),
@@ -171,6 +172,9 @@ local function describe(op, flags, op_data)
 	if has(flags, CQ_DATA) then
 		what = what .. ", CQ data"
 	end
+	if has(flags, SAVE) then
+		what = what .. ", save"
+	end
 	if has(flags, COMMIT) then
 		what = what .. ", commit"
 	end
@@ -197,6 +201,7 @@ local function dissect_data(tvb, pinfo, tree, little)
 	add(bits, f.cq_data_flag, tvb(2, 2))
 	add(bits, f.delivery, tvb(2, 2))
 	add(bits, f.commit, tvb(2, 2))
+	add(bits, f.save, tvb(2, 2))
 	add(bits, f.old_tagged, tvb(2, 2))
 	tree:add(f.op_data, tvb(4, 1))
 	tree:add(f.count, tvb(5, 1))
@@ -259,7 +264,7 @@ local function dissect_data(tvb, pinfo, tree, little)
 	if ranges and (count < 1 or count > 4) then
 		complain(tree, count .. " ranges")
 	end
-	if op == WRITE and fits and sum ~= payload then
+	if op == WRITE and fits and sum ~= payload and not has(flags, SAVE) then
 		complain(tree, "ranges of " .. tostring(sum) .. " bytes")
 	end
 	if (op == READ or op == CTS or ack) and payload ~= UInt64(0) then

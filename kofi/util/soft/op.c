@@ -38,6 +38,8 @@ static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct kofi_op *kop)
 	};
 	if (kop->any_length && !op->ep->max_rw_ops)
 		return -ENOSYS;
+	if (kop->flags & op->ep->absent)
+		return -EOPNOTSUPP;
 	return kofi_keep_op(&op->kept, kep, kop);
 }
 
