@@ -78,7 +78,7 @@ struct kofi_pmem_record {
  */
 struct kofi_pmem {
 	const struct kofi_pmem_ops	*ops;
-	struct mutex			save;
+	struct mutex			save;		/* see the top */
 	spinlock_t			lock;		/* of record */
 	struct kofi_pmem_record		record;
 };

@@ -50,6 +50,7 @@ static bool kofi_pmem_arch_is_persistent(const void *addr, size_t len)
 
 static void kofi_pmem_arch_fence(void)
 {
+	/* The processor orders it behind what arch_wb_cache_pmem() has begun */
 	wmb();
 }
 

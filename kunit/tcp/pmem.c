@@ -253,4 +253,5 @@ static struct kunit_suite pmem_suite = {
 	.exit		= vt_exit,
 	.test_cases	= pmem_cases,
 };
+
 kunit_test_suite(pmem_suite);

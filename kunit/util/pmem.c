@@ -446,4 +446,5 @@ static struct kunit_suite pmem_suite = {
 	.name		= "kofi_util_pmem",
 	.test_cases	= pmem_cases,
 };
+
 kunit_test_suite(pmem_suite);
