@@ -54,6 +54,7 @@ extern struct kunit_suite conf_event_suite;
 extern struct kunit_suite conf_key_suite;
 extern struct kunit_suite conf_net_suite;
 extern struct kunit_suite conf_pmem_suite;
+extern struct kunit_suite conf_pmemlog_suite;
 
 /* main.c: what there is to check */
 const void *conf_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc);

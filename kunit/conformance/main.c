@@ -212,7 +212,8 @@ kunit_test_suites(&conf_info_suite,
 		  &conf_event_suite,
 		  &conf_key_suite,
 		  &conf_net_suite,
-		  &conf_pmem_suite);
+		  &conf_pmem_suite,
+		  &conf_pmemlog_suite);
 
 MODULE_DESCRIPTION("KUnit tests that every kOFI provider has to pass");
 MODULE_AUTHOR("the kOFI authors");
