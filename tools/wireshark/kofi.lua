@@ -30,6 +30,7 @@ local ops = {
 	[CTS] = "rendezvous clear to send", [DATA] = "rendezvous data",
 }
 local ACK = 2			-- op_data of a MSG
+local KOFI = 0x6b4f4649		-- message identifier of kOFI's requests and answers: "kOFI"
 
 -- Flags
 local CQ_DATA, DELIVERY, COMMIT, SAVE, OLD_TAGGED = 0x1, 0x4, 0x8, 0x10, 0x80
@@ -331,11 +332,12 @@ function kofi.dissector(tvb, pinfo, root)
 	return tvb:len()
 end
 
--- A connection begins with a request: 28 of its 32 bytes are known.
+-- A connection begins with a request: 28 of its 32 bytes are known, of kOFI 24.
 local function is_request(tvb)
 	if tvb:len() < CM_SIZE or tvb(0, 1):uint() ~= 3 or tvb(1, 1):uint() ~= REQUEST or
 	    tvb(2, 2):uint() > CM_DATA or tvb(4, 4):uint() ~= 0 or
-	    tvb(8, 8):uint64() ~= UInt64(0) or tvb(16, 8):uint64() ~= UInt64(0) then
+	    tvb(8, 8):uint64() ~= UInt64(0) or
+	    (tvb(16, 8):uint64() ~= UInt64(0) and tvb(16, 4):uint() ~= KOFI) then
 		return false
 	end
 	return tvb(24, 8):le_uint64() == UInt64(1) or tvb(24, 8):uint64() == UInt64(1)
