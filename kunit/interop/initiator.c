@@ -128,7 +128,9 @@ static ssize_t interop_post_rma(struct interop_end *end, enum interop_case which
 		flags |= FI_REMOTE_CQ_DATA;
 	if (which == INTEROP_DELIVERY)
 		flags |= FI_DELIVERY_COMPLETE;
-	if (msg.iov_count > 1 || which == INTEROP_DELIVERY) {
+	if (which == INTEROP_COMMIT)
+		flags |= FI_COMMIT_COMPLETE;
+	if (msg.iov_count > 1 || which == INTEROP_DELIVERY || which == INTEROP_COMMIT) {
 		if (which == INTEROP_READ)
 			return fi_readmsg(end->ep, &msg, flags);
 		return fi_writemsg(end->ep, &msg, flags);
@@ -479,6 +481,7 @@ static int interop_run(struct interop_end *end, enum interop_case which)
 	switch (which) {
 	case INTEROP_WRITE:
 	case INTEROP_READ:
+	case INTEROP_COMMIT:
 		ret = interop_all_lens(end, which);
 		break;
 	case INTEROP_WRITEDATA:

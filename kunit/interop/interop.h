@@ -155,6 +155,7 @@ enum interop_case {
 	INTEROP_CSWAP,
 	INTEROP_SENDDATA,
 	INTEROP_DELIVERY,
+	INTEROP_COMMIT,
 	INTEROP_CASES,
 };
 
@@ -279,6 +280,14 @@ struct interop_end {
 int interop_getinfo(const char *node, int service, __u64 flags,
 		    const struct fi_info *hints, struct fi_info **info);
 int interop_alloc(struct interop_mem *mem, size_t size);
+/*
+ * The region of the case INTEROP_COMMIT is persistent memory: flags of its registration.  The
+ * kernel takes its own memory for such and counts what is made durable; libfabric flushes
+ * whatever a commit says, and tells nobody.
+ */
+__u64 interop_persistent(void);
+/* Exactly @len bytes have been made durable since the last call */
+bool interop_durable(size_t len);
 void interop_free(struct interop_mem *mem);
 
 /*

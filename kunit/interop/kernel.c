@@ -25,6 +25,7 @@
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/uaccess.h>
+#include <kofi/pmem.h>
 
 static char *node = "10.77.0.1";
 module_param(node, charp, 0444);
@@ -74,6 +75,46 @@ void interop_free(struct interop_mem *mem)
 	memset(mem, 0, sizeof(*mem));
 }
 
+/* What of our region has been made durable; written by the provider's worker */
+static size_t interop_handed, interop_fenced;
+
+static bool interop_is_persistent(const void *addr, size_t len)
+{
+	return true;
+}
+
+static void interop_write_back(void *addr, size_t len)
+{
+	WRITE_ONCE(interop_handed, interop_handed + len);
+}
+
+static void interop_fence(void)
+{
+	WRITE_ONCE(interop_fenced, interop_handed);
+}
+
+static const struct kofi_pmem_ops interop_pmem_ops = {
+	.is_persistent	= interop_is_persistent,
+	.write_back	= interop_write_back,
+	.fence		= interop_fence,
+	.owner		= THIS_MODULE,
+};
+
+__u64 interop_persistent(void)
+{
+	kofi_pmem_set_ops(&interop_pmem_ops);
+	return FI_RMA_PMEM;
+}
+
+bool interop_durable(size_t len)
+{
+	bool ret = READ_ONCE(interop_fenced) == len && READ_ONCE(interop_handed) == len;
+
+	interop_handed = 0;
+	interop_fenced = 0;
+	return ret;
+}
+
 static int interop_failed(const char *what, int ret)
 {
 	pr_err("%s: %s (%d)\n", what, fi_strerror(-ret), ret);
@@ -85,6 +126,7 @@ static int interop_done(const char *what, int ret)
 {
 	int closed = interop_close(interop_end);
 
+	kofi_pmem_set_ops(NULL);
 	if (!ret)
 		ret = closed;
 	if (ret)

@@ -13,7 +13,7 @@
 #define INTEROP_ATOMICS	(INTEROP_CASE(INTEROP_FETCH_ADD) | \
 			 INTEROP_CASE(INTEROP_CSWAP))
 #define INTEROP_TCP	(INTEROP_RMA | INTEROP_CASE(INTEROP_SENDDATA) | \
-			 INTEROP_CASE(INTEROP_DELIVERY))
+			 INTEROP_CASE(INTEROP_DELIVERY) | INTEROP_CASE(INTEROP_COMMIT))
 
 static const struct interop_plan interop_plans[] = {
 	{
@@ -32,7 +32,7 @@ static const struct interop_plan interop_plans[] = {
 	{
 		.name			= "tcp-virtual",
 		.prov			= "tcp",
-		.caps			= FI_MSG | FI_RMA,
+		.caps			= FI_MSG | FI_RMA | FI_RMA_PMEM,
 		.cases			= INTEROP_TCP,
 		.cm_data		= INTEROP_CM_DATA,
 		.cm_step		= 1,
@@ -44,7 +44,7 @@ static const struct interop_plan interop_plans[] = {
 	{
 		.name			= "tcp-offset",
 		.prov			= "tcp",
-		.caps			= FI_MSG | FI_RMA,
+		.caps			= FI_MSG | FI_RMA | FI_RMA_PMEM,
 		.cases			= INTEROP_TCP,
 		.cm_data		= INTEROP_CM_DATA,
 		.cm_step		= 1,
@@ -55,7 +55,7 @@ static const struct interop_plan interop_plans[] = {
 	{
 		.name			= "tcp-brief",
 		.prov			= "tcp",
-		.caps			= FI_MSG | FI_RMA,
+		.caps			= FI_MSG | FI_RMA | FI_RMA_PMEM,
 		.cases			= INTEROP_TCP,
 		.cm_data		= INTEROP_CM_DATA,
 		.cm_step		= 32,

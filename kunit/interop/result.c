@@ -21,6 +21,7 @@ static const char *const interop_names[INTEROP_CASES] = {
 	[INTEROP_CSWAP]		= "compare-swap",
 	[INTEROP_SENDDATA]	= "senddata",
 	[INTEROP_DELIVERY]	= "delivery",
+	[INTEROP_COMMIT]	= "commit",
 };
 
 /* @me: I am the initiator, or who sends the data, of this case */

@@ -30,7 +30,9 @@ static int interop_register(struct interop_end *end, enum interop_case which)
 		.requested_key	= which,
 	};
 
-	return fi_mr_regattr(end->domain, &attr, 0, &end->region_mr);
+	return fi_mr_regattr(end->domain, &attr,
+			     which == INTEROP_COMMIT ? interop_persistent() : 0,
+			     &end->region_mr);
 }
 
 static int interop_unregister(struct interop_end *end)
@@ -79,6 +81,10 @@ static __u64 interop_do_check(struct interop_end *end, enum interop_case which,
 		interop_bad(end, false, which,
 			    "%zu bytes at %zu: byte %llu of the region is wrong",
 			    len, offset, (unsigned long long)bad - 1);
+	if (which == INTEROP_COMMIT && !interop_durable(len)) {
+		interop_bad(end, false, which, "%zu bytes at %zu are not durable", len, offset);
+		bad = bad ? bad : offset + 1;
+	}
 	interop_clear(&end->region, offset, len);
 	interop_count(end, false, which, 1, len);
 	return bad;

@@ -103,8 +103,8 @@ ended()
 	sed 's/^/    process: /' /tmp/user.err
 	case $plan in
 	verbs) set -- "$@" 56 "write read writedata fetch-add compare-swap" ;;
-	tcp-brief) set -- "$@" 9 "write read writedata senddata delivery" ;;
-	*) set -- "$@" 257 "write read writedata senddata delivery" ;;
+	tcp-brief) set -- "$@" 9 "write read writedata senddata delivery commit" ;;
+	*) set -- "$@" 257 "write read writedata senddata delivery commit" ;;
 	esac
 	case $2 in
 	kernel) join_reports "$1" kernel user "$5" "$6" ;;
