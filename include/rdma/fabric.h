@@ -113,7 +113,7 @@ typedef u64 fi_addr_t;
 #define FI_SAVE			BIT_ULL(32)	/* kernel: see fi_writemsg() */
 
 #define FI_RESCAN		BIT_ULL(35)
-#define FI_ATOMIC_PMEM		BIT_ULL(40)	/* kernel: see fi_atomicmsg() */
+#define FI_ATOMIC_PMEM		BIT_ULL(37)	/* kernel: see fi_atomicmsg() */
 #define FI_AV_USER_ID		BIT_ULL(41)
 #define FI_FIREWALL_ADDR	BIT_ULL(42)
 #define FI_PEER			BIT_ULL(43)
