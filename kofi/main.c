@@ -7,6 +7,7 @@
  * are empty; nothing is left to wait for.
  */
 #include <linux/module.h>
+#include <kofi/dmabuf.h>
 #include "kofi.h"
 #include "util/cq/cq.h"
 
@@ -26,9 +27,12 @@ static int __init kofi_init(void)
 	ret = kofi_cq_run_init();
 	if (ret)
 		goto exit_eq;
-	ret = kofi_nets_init();
+	ret = IS_ENABLED(CONFIG_DMA_SHARED_BUFFER) ? kofi_dmabuf_init() : 0;
 	if (ret)
 		goto exit_cq;
+	ret = kofi_nets_init();
+	if (ret)
+		goto exit_dmabuf;
 	ret = kofi_objects_init();
 	if (ret)
 		goto exit_nets;
@@ -37,6 +41,9 @@ static int __init kofi_init(void)
 
 exit_nets:
 	kofi_nets_exit();
+exit_dmabuf:
+	if (IS_ENABLED(CONFIG_DMA_SHARED_BUFFER))
+		kofi_dmabuf_exit();
 exit_cq:
 	kofi_cq_run_exit();
 exit_eq:
@@ -49,6 +56,8 @@ static void __exit kofi_exit(void)
 	kofi_debugfs_exit();
 	kofi_objects_exit();
 	kofi_nets_exit();
+	if (IS_ENABLED(CONFIG_DMA_SHARED_BUFFER))
+		kofi_dmabuf_exit();
 	kofi_cq_run_exit();
 	kofi_eq_exit();
 }

@@ -31,6 +31,9 @@ static inline bool kofi_is_vmalloc_or_module_addr(const void *addr)
 #define kofi_sock_no_task_frag(sk)	((sk)->sk_use_task_frag = false)
 #endif
 
+/* Since 6.2 a dma-buf is mapped for the processor under its reservation lock */
+#define KOFI_DMABUF_VMAP_IS_LOCKED	(KERNEL_VERSION(6, 2, 0) <= LINUX_VERSION_CODE)
+
 /* Since 6.10 a ubuf_info points to a table of calls */
 #if KERNEL_VERSION(6, 10, 0) > LINUX_VERSION_CODE
 struct sk_buff;
@@ -52,6 +55,13 @@ struct ubuf_info_ops {
 #define KOFI_IB_CQ_UDATA	struct uverbs_attr_bundle
 #endif
 
+/* Since 6.13 namespaces of symbols are strings; those of dma-bufs are in one */
+#if KERNEL_VERSION(6, 13, 0) > LINUX_VERSION_CODE
+#define KOFI_IMPORT_DMA_BUF	MODULE_IMPORT_NS(DMA_BUF)
+#else
+#define KOFI_IMPORT_DMA_BUF	MODULE_IMPORT_NS("DMA_BUF")
+#endif
+
 /* Since 6.17 reg_user_mr of a device has a parameter for DMA handles */
 #if KERNEL_VERSION(6, 17, 0) > LINUX_VERSION_CODE
 #define KOFI_IB_DMAH_PARAM
@@ -69,6 +79,12 @@ struct ubuf_info_ops {
 /* 6.19 has a type for addresses whose length is said apart */
 #if KERNEL_VERSION(6, 19, 0) > LINUX_VERSION_CODE
 #define sockaddr_unsized sockaddr
+#endif
+
+/* The notification of importers had another name before 7.1 */
+#if KERNEL_VERSION(7, 1, 0) > LINUX_VERSION_CODE
+#define invalidate_mappings move_notify
+#define dma_buf_invalidate_mappings dma_buf_move_notify
 #endif
 
 #endif /* _KOFI_COMPAT_H */

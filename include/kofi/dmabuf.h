@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Dma-bufs that the processor accesses, for providers without hardware.
+ *
+ * kofi_dmabuf_open() maps all of a dma-buf into the kernel's addresses.  Its exporter may
+ * take the memory back at any time: the memory moves, or its device goes.  From then on
+ * kofi_dmabuf_is_there() says no, for ever.  So each access is made like this:
+ *
+ *	idx = kofi_dmabuf_enter();
+ *	if (kofi_dmabuf_is_there(memory))
+ *		... kofi_dmabuf_addr(memory) ...
+ *	kofi_dmabuf_leave(idx);
+ *
+ * The exporter waits for those that are between the two calls.  They may sleep, but must
+ * wait for no peer and no client.
+ *
+ * Documentation/peer-memory.rst has the whole of it.
+ */
+#ifndef _KOFI_DMABUF_H
+#define _KOFI_DMABUF_H
+
+#include <linux/err.h>
+#include <linux/kconfig.h>
+#include <linux/types.h>
+#include <rdma/fabric.h>
+
+struct dma_buf;
+struct kofi_dmabuf;
+
+#if IS_ENABLED(CONFIG_DMA_SHARED_BUFFER)
+
+/* What a provider adds to its capabilities whose regions are those of kofi/mr_map.h */
+#define KOFI_DMABUF_CAPS	FI_HMEM
+
+/**
+ * kofi_dmabuf_open() - Map a dma-buf for the processor
+ * @dmabuf: the dma-buf, of which a reference is taken
+ *
+ * What is refused stands in the log, with the name of the exporter.
+ *
+ * Context: may sleep.
+ * Return: the mapping; -EOPNOTSUPP: the exporter has no mapping for the processor, or one
+ * that takes special instructions; or it may take the memory back, and this kernel is older
+ * than 6.2; -ENOMEM; or an error of the exporter.
+ */
+struct kofi_dmabuf *kofi_dmabuf_open(struct dma_buf *dmabuf);
+
+/**
+ * kofi_dmabuf_close() - Undo kofi_dmabuf_open()
+ * @memory: the mapping, which nothing accesses any more
+ *
+ * Context: may sleep.
+ */
+void kofi_dmabuf_close(struct kofi_dmabuf *memory);
+
+/**
+ * kofi_dmabuf_addr() - Where is the first byte?
+ * @memory: the mapping
+ *
+ * Context: any.
+ * Return: the kernel address, for those who have entered.
+ */
+void *kofi_dmabuf_addr(const struct kofi_dmabuf *memory);
+
+/**
+ * kofi_dmabuf_is_there() - Has the exporter not taken the memory back?
+ * @memory: the mapping
+ *
+ * Context: any.
+ * Return: whether it is there; after kofi_dmabuf_enter() that holds until
+ * kofi_dmabuf_leave().
+ */
+bool kofi_dmabuf_is_there(const struct kofi_dmabuf *memory);
+
+/**
+ * kofi_dmabuf_enter() - Keep all dma-bufs that are there
+ *
+ * Context: any; the same context calls kofi_dmabuf_leave().
+ * Return: what kofi_dmabuf_leave() takes, not negative.
+ */
+int kofi_dmabuf_enter(void);
+
+/* Ends what began with kofi_dmabuf_enter().  Any context */
+void kofi_dmabuf_leave(int idx);
+
+#else
+
+#define KOFI_DMABUF_CAPS	0
+
+static inline struct kofi_dmabuf *kofi_dmabuf_open(struct dma_buf *dmabuf)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static inline void kofi_dmabuf_close(struct kofi_dmabuf *memory)
+{
+}
+
+static inline void *kofi_dmabuf_addr(const struct kofi_dmabuf *memory)
+{
+	return NULL;
+}
+
+static inline bool kofi_dmabuf_is_there(const struct kofi_dmabuf *memory)
+{
+	return false;
+}
+
+static inline int kofi_dmabuf_enter(void)
+{
+	return 0;
+}
+
+static inline void kofi_dmabuf_leave(int idx)
+{
+}
+
+#endif /* CONFIG_DMA_SHARED_BUFFER */
+
+/* main.c, if there are dma-bufs: the device that exporters see; 0, or a negative errno */
+int kofi_dmabuf_init(void);
+void kofi_dmabuf_exit(void);
+
+#endif /* _KOFI_DMABUF_H */
