@@ -79,8 +79,8 @@ int kofi_atomic_get(struct kofi_rma *rma, struct kofi_mr_map *map,
  * @atomic: the operation; its iterators stand behind what was used afterwards
  *
  * Context: any.  The provider bounds the number of elements.
- * Return: 0; -EINVAL: an iterator has less than @rma->len bytes, and nothing has been
- * changed.
+ * Return: 0; -EINVAL: an iterator has less than @rma->len bytes; -EACCES: memory of the
+ * target was taken back.  After an error nothing has been changed.
  */
 int kofi_atomic_run(const struct kofi_rma *rma, struct kofi_atomic *atomic);
 

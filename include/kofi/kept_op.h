@@ -125,7 +125,8 @@ size_t kofi_kept_next(struct kofi_kept_op *kept, unsigned int direction,
  *
  * Context: may sleep; no memory of @target goes meanwhile.
  * Return: 0; as kofi_rma_get() or kofi_atomic_get(), or -EACCES: FI_COMMIT_COMPLETE and memory
- * that is not persistent; and nothing has been accessed.
+ * that is not persistent; and nothing has been accessed.  Also -EACCES: memory of the target
+ * was taken back meanwhile, and some of it may have been accessed before.
  */
 int kofi_execute(struct kofi_kept_op *kept, struct kofi_ep *target,
 		 struct kofi_mr_map *map);

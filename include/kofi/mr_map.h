@@ -32,6 +32,7 @@
 #include <rdma/fi_domain.h>
 
 struct kofi_cntr;
+struct kofi_dmabuf;
 struct kofi_iov;
 struct kofi_mr;
 struct kofi_mr_map;
@@ -102,6 +103,7 @@ enum kofi_mr_state {
  * @access: rights, as the client gave them
  * @ep: the only endpoint that accesses may come through, or NULL: any
  * @iov: the memory
+ * @dmabuf: the memory is a piece of this dma-buf, which its exporter may take back; or NULL
  * @ends: offset behind each element of @iov; not there if it has room for only one
  * @pmem: of persistent memory (FI_RMA_PMEM): what it has in addition; or NULL
  * @cntr: counter that is bound, or NULL
@@ -125,6 +127,7 @@ struct kofi_mr {
 	u64			access;
 	const struct fid_ep	*ep;
 	struct kofi_iov		*iov;
+	struct kofi_dmabuf	*dmabuf;
 	size_t			*ends;
 	struct kofi_pmem	*pmem;
 	struct kofi_cntr	*cntr;
@@ -179,18 +182,21 @@ void kofi_mr_map_destroy(struct kofi_mr_map *map);
  * kofi_mr_regattr() - Make a region
  * @map: the map of its domain
  * @attr: the region, checked by kofi_mr_attr_is_valid()
- * @flags: FI_RMA_EVENT, FI_MR_ENDPOINT and, with that, FI_MR_LEND; or FI_RMA_PMEM
+ * @flags: FI_RMA_EVENT, FI_MR_ENDPOINT and, with that, FI_MR_LEND; or FI_RMA_PMEM, or
+ *	FI_MR_DMABUF
  * @mr: the region; its calls are ready-made
  *
  * The list may have any length.  A region that no peer may reach has no key.  For a
- * provider whose domain does not begin with a &struct kofi_mr_domain.
+ * provider whose domain does not begin with a &struct kofi_mr_domain.  A region of a
+ * dma-buf is for peers only, and none of an endpoint.
  *
  * Context: may sleep.
  * Return: 0; -FI_EBADFLAGS; -EINVAL: no bytes, what kofi_iov_set() refuses, or with
  * FI_RMA_PMEM memory that is not persistent;
  * -EMSGSIZE: more than a quarter of SIZE_MAX; -FI_ENOKEY: another region has the
  * requested key; -FI_EKEYREJECTED: no region can have FI_KEY_NOTAVAIL; -FI_ENOMR: there
- * are too many regions; -ENOMEM; an error of &kofi_mr_ops.may_register.
+ * are too many regions; -EOPNOTSUPP: a dma-buf that is to be a local buffer, too; what
+ * kofi_dmabuf_open() answers; -ENOMEM; an error of &kofi_mr_ops.may_register.
  */
 int kofi_mr_regattr(struct kofi_mr_map *map, const struct fi_mr_attr *attr,
 		    u64 flags, struct fid_mr **mr);
@@ -216,7 +222,7 @@ static inline struct kofi_mr *to_kofi_mr(struct fid *fid)
  * Context: any.
  * Return: the region, with a reference for the caller to kofi_mr_put(); or
  * ERR_PTR(-EACCES): no region has that key, or it is not for @ep, has not the right,
- * or does not have all the bytes.  The peer learns no more than that.
+ * does not have all the bytes, or its memory was taken back.  The peer learns no more than that.
  */
 struct kofi_mr *kofi_mr_get(struct kofi_mr_map *map, const struct fid_ep *ep,
 			    u64 key, u64 addr, size_t len, u64 access,
@@ -237,6 +243,8 @@ void kofi_mr_put(struct kofi_mr *mr);
  * @offset: from kofi_mr_get(), and what is done
  * @len: bytes, of those that kofi_mr_get() was called with
  * @iter: set up
+ *
+ * Memory of a dma-buf is accessed between kofi_rma_enter() and kofi_rma_leave() only.
  *
  * Context: any.  The time grows with the logarithm of the length of the list.
  */

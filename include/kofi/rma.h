@@ -13,6 +13,10 @@
  *	kofi_rma_save()			does so for what was written before, in place of a copy
  *	kofi_rma_done()			counts and gives the references back
  *
+ * A target may lie in a dma-buf, which its exporter can take back in between
+ * (kofi/dmabuf.h).  kofi_rma_write() and kofi_rma_read() see to that.  What accesses the
+ * memory by an iterator does so between kofi_rma_enter() and kofi_rma_leave().
+ *
  * Between the first and the last of these fi_close() of the regions waits, as does the
  * completion of fi_mr_disable(), so a provider keeps an operation only as long as data
  * can still come for it.
@@ -51,6 +55,7 @@ struct kofi_rma_range {
  * @access: what peers need the right for
  * @durable: what was written is durable already
  * @count: ranges
+ * @revocable: some of its memory may be taken back
  * @range: the ranges
  */
 struct kofi_rma {
@@ -58,6 +63,7 @@ struct kofi_rma {
 	u64			access;
 	bool			durable;
 	u32			count;
+	bool			revocable;
 	struct kofi_rma_range	range[KOFI_RMA_MAX_IOV];
 };
 
@@ -134,6 +140,28 @@ void kofi_rma_commit(struct kofi_rma *rma);
 void kofi_rma_save(struct kofi_rma *rma, bool durable);
 
 /**
+ * kofi_rma_enter() - Keep the memory of a target where it is
+ * @rma: the target
+ *
+ * Exporters of dma-bufs wait until kofi_rma_leave(), so the caller may sleep in between,
+ * but waits for no peer and no client.
+ *
+ * Context: any; the same context calls kofi_rma_leave().
+ * Return: what kofi_rma_leave() takes, not negative; -EACCES: some of the memory was taken
+ * back, and kofi_rma_leave() is not due.
+ */
+int kofi_rma_enter(const struct kofi_rma *rma);
+
+/**
+ * kofi_rma_leave() - Undo kofi_rma_enter()
+ * @rma: the target
+ * @idx: what kofi_rma_enter() has returned
+ *
+ * Context: that of kofi_rma_enter().
+ */
+void kofi_rma_leave(const struct kofi_rma *rma, int idx);
+
+/**
  * kofi_rma_iter() - Address the next part of the target
  * @rma: the target
  * @direction: ITER_SOURCE: the memory is read; ITER_DEST: it is written
@@ -155,7 +183,8 @@ size_t kofi_rma_iter(const struct kofi_rma *rma, unsigned int direction,
  * @len: most bytes; the caller chooses how much it copies at a time
  *
  * Context: any.
- * Return: bytes that were copied: @len, or what @from or the target has left.
+ * Return: bytes that were copied: @len, or what @from or the target has left; 0, too, if
+ * memory of the target was taken back.
  */
 size_t kofi_rma_write(const struct kofi_rma *rma, size_t offset,
 		      struct iov_iter *from, size_t len);
@@ -168,7 +197,8 @@ size_t kofi_rma_write(const struct kofi_rma *rma, size_t offset,
  * @len: most bytes; the caller chooses how much it copies at a time
  *
  * Context: any.
- * Return: bytes that were copied: @len, or what @to or the target has left.
+ * Return: bytes that were copied: @len, or what @to or the target has left; 0, too, if
+ * memory of the target was taken back.
  */
 size_t kofi_rma_read(const struct kofi_rma *rma, size_t offset,
 		     struct iov_iter *to, size_t len);

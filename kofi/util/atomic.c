@@ -293,9 +293,13 @@ int kofi_atomic_run(const struct kofi_rma *rma, struct kofi_atomic *atomic)
 	size_t done, len, part, at;
 	struct iov_iter iter;
 	void *addr;
+	int idx;
 
 	if (!kofi_atomic_has_all(atomic, rma->len))
 		return -EINVAL;
+	idx = kofi_rma_enter(rma);
+	if (idx < 0)
+		return idx;
 	for (done = 0; done < rma->len; done += len) {
 		len = kofi_rma_iter(rma, ITER_DEST, done, SIZE_MAX, &iter);
 		while (iov_iter_count(&iter)) {
@@ -307,6 +311,7 @@ int kofi_atomic_run(const struct kofi_rma *rma, struct kofi_atomic *atomic)
 			iov_iter_advance(&iter, part);
 		}
 	}
+	kofi_rma_leave(rma, idx);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kofi_atomic_run);

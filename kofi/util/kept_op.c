@@ -228,15 +228,20 @@ size_t kofi_kept_next(struct kofi_kept_op *kept, unsigned int direction,
 }
 EXPORT_SYMBOL_GPL(kofi_kept_next);
 
-static void kofi_execute_copy(struct kofi_kept_op *kept,
-			      const struct kofi_rma *rma)
+static int kofi_execute_copy(struct kofi_kept_op *kept,
+			     const struct kofi_rma *rma)
 {
 	bool write = kept->kind == KOFI_OP_WRITE;
 	struct iov_iter iter;
 	size_t done = 0;
 
-	while (kofi_kept_next(kept, write ? ITER_SOURCE : ITER_DEST, &iter))
+	while (kofi_kept_next(kept, write ? ITER_SOURCE : ITER_DEST, &iter)) {
 		done += kofi_copy_rma(rma, done, write, &iter);
+		/* Its memory was taken back */
+		if (iov_iter_count(&iter))
+			return -EACCES;
+	}
+	return 0;
 }
 
 /* Only persistent memory can be made durable; the target is given up otherwise */
@@ -265,12 +270,13 @@ static int kofi_execute_rma(struct kofi_kept_op *kept, struct kofi_ep *target,
 	if (kept->flags & FI_SAVE)
 		kofi_rma_save(&rma, kept->flags & FI_COMMIT_COMPLETE);
 	else
-		kofi_execute_copy(kept, &rma);
-	if (kept->flags & FI_COMMIT_COMPLETE && !(kept->flags & FI_SAVE))
+		ret = kofi_execute_copy(kept, &rma);
+	if (!ret && kept->flags & FI_COMMIT_COMPLETE && !(kept->flags & FI_SAVE))
 		kofi_rma_commit(&rma);
-	kofi_rma_done(&rma, 0);
-	kofi_ep_count(target, access, 0, kept->len);
-	return 0;
+	kofi_rma_done(&rma, -ret);
+	if (!ret)
+		kofi_ep_count(target, access, 0, kept->len);
+	return ret;
 }
 
 /* The copy, so to say, of an atomic operation */

@@ -12,6 +12,7 @@
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/uio.h>
+#include <kofi/dmabuf.h>
 #include <kofi/iov.h>
 #include <kofi/mr_map.h>
 #include <kofi/pmem.h>
@@ -28,6 +29,7 @@ int kofi_rma_get(struct kofi_rma *rma, struct kofi_mr_map *map,
 	rma->access = access;
 	rma->durable = false;
 	rma->count = 0;
+	rma->revocable = false;
 	if (!count || count > KOFI_RMA_MAX_IOV)
 		return -EINVAL;
 
@@ -41,6 +43,7 @@ int kofi_rma_get(struct kofi_rma *rma, struct kofi_mr_map *map,
 		}
 		range->mr = mr;
 		range->len = iov->len;
+		rma->revocable |= !!mr->dmabuf;
 		rma->len += iov->len;
 		rma->count++;
 	}
@@ -126,6 +129,33 @@ void kofi_rma_done(struct kofi_rma *rma, int err)
 }
 EXPORT_SYMBOL_GPL(kofi_rma_done);
 
+int kofi_rma_enter(const struct kofi_rma *rma)
+{
+	const struct kofi_mr *mr;
+	int idx;
+	u32 i;
+
+	if (likely(!rma->revocable))
+		return 0;
+	idx = kofi_dmabuf_enter();
+	for (i = 0; i < rma->count; i++) {
+		mr = rma->range[i].mr;
+		if (mr->dmabuf && !kofi_dmabuf_is_there(mr->dmabuf)) {
+			kofi_dmabuf_leave(idx);
+			return -EACCES;
+		}
+	}
+	return idx;
+}
+EXPORT_SYMBOL_GPL(kofi_rma_enter);
+
+void kofi_rma_leave(const struct kofi_rma *rma, int idx)
+{
+	if (unlikely(rma->revocable))
+		kofi_dmabuf_leave(idx);
+}
+EXPORT_SYMBOL_GPL(kofi_rma_leave);
+
 size_t kofi_rma_iter(const struct kofi_rma *rma, unsigned int direction,
 		     size_t offset, size_t len, struct iov_iter *iter)
 {
@@ -149,7 +179,11 @@ size_t kofi_rma_write(const struct kofi_rma *rma, size_t offset,
 {
 	size_t left, part;
 	struct iov_iter to;
+	int idx;
 
+	idx = kofi_rma_enter(rma);
+	if (idx < 0)
+		return 0;
 	len = min(len, iov_iter_count(from));
 	for (left = len; left; left -= part) {
 		part = kofi_rma_iter(rma, ITER_DEST, offset, left, &to);
@@ -158,6 +192,7 @@ size_t kofi_rma_write(const struct kofi_rma *rma, size_t offset,
 		kofi_iov_copy(&to, from, part);
 		offset += part;
 	}
+	kofi_rma_leave(rma, idx);
 	return len - left;
 }
 EXPORT_SYMBOL_GPL(kofi_rma_write);
@@ -167,7 +202,11 @@ size_t kofi_rma_read(const struct kofi_rma *rma, size_t offset,
 {
 	size_t left, part;
 	struct iov_iter from;
+	int idx;
 
+	idx = kofi_rma_enter(rma);
+	if (idx < 0)
+		return 0;
 	len = min(len, iov_iter_count(to));
 	for (left = len; left; left -= part) {
 		part = kofi_rma_iter(rma, ITER_SOURCE, offset, left, &from);
@@ -176,6 +215,7 @@ size_t kofi_rma_read(const struct kofi_rma *rma, size_t offset,
 		kofi_iov_copy(to, &from, part);
 		offset += part;
 	}
+	kofi_rma_leave(rma, idx);
 	return len - left;
 }
 EXPORT_SYMBOL_GPL(kofi_rma_read);

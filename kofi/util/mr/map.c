@@ -44,6 +44,7 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <kofi/cntr.h>
+#include <kofi/dmabuf.h>
 #include <kofi/iov.h>
 #include <kofi/mr_map.h>
 #include <kofi/pages.h>
@@ -143,6 +144,8 @@ static bool kofi_mr_allows(const struct kofi_mr *mr, const struct fid_ep *ep,
 	if ((mr->ep && mr->ep != ep) || (mr->access & access) != access)
 		return false;
 	if (first > mr->iov->len || len > mr->iov->len - first)
+		return false;
+	if (mr->dmabuf && !kofi_dmabuf_is_there(mr->dmabuf))
 		return false;
 	*offset = first;
 	return true;
@@ -256,9 +259,31 @@ int kofi_mr_alloc_list(struct kofi_mr *mr, size_t max)
 	return mr->ends ? 0 : -ENOMEM;
 }
 
+/* The whole dma-buf is mapped, and the region is a piece of it */
+static int kofi_mr_fill_dmabuf(struct kofi_mr *mr, const struct fi_mr_attr *attr)
+{
+	const struct fi_mr_dmabuf *piece = attr->dmabuf;
+	struct kofi_dmabuf *dmabuf;
+
+	/* As a local buffer it has no address that an operation could name */
+	if (attr->access & ~KOFI_MR_REMOTE)
+		return -EOPNOTSUPP;
+	if (piece->len > KOFI_MR_MAX_LEN)
+		return -EMSGSIZE;
+	dmabuf = kofi_dmabuf_open(piece->dmabuf);
+	if (IS_ERR(dmabuf))
+		return PTR_ERR(dmabuf);
+	mr->dmabuf = dmabuf;
+	mr->access = attr->access;
+	kofi_iov_set_buf(mr->iov, kofi_dmabuf_addr(dmabuf) + piece->offset, piece->len);
+	return 0;
+}
+
 static void kofi_mr_free(struct kofi_mr *mr)
 {
 	kofi_pmem_free(mr);
+	if (mr->dmabuf)
+		kofi_dmabuf_close(mr->dmabuf);
 	kvfree(mr->ends);
 	kvfree(mr->iov);
 	kfree_rcu(mr, rcu);
@@ -407,9 +432,13 @@ static struct kofi_mr *kofi_mr_alloc(struct kofi_mr_map *map,
 	return mr;
 }
 
-/* Kernel address of the first byte; the list is not empty */
-static u64 kofi_mr_addr(const struct kofi_iov *iov)
+/* What peers call the first byte, with FI_MR_VIRT_ADDR; the list is not empty */
+static u64 kofi_mr_addr(const struct kofi_mr *mr, const struct fi_mr_attr *attr)
 {
+	const struct kofi_iov *iov = mr->iov;
+
+	if (mr->dmabuf)
+		return (uintptr_t)attr->dmabuf->base_addr + attr->dmabuf->offset;
 	if (!iov->pages)
 		return (uintptr_t)iov->kvec[0].iov_base;
 	return (uintptr_t)page_address(iov->bvec[0].bv_page) +
@@ -417,21 +446,22 @@ static u64 kofi_mr_addr(const struct kofi_iov *iov)
 }
 
 /* A region that has its key at once */
-static int kofi_mr_init(struct kofi_mr *mr, const struct fi_mr_attr *attr, bool pmem)
+static int kofi_mr_init(struct kofi_mr *mr, const struct fi_mr_attr *attr, u64 flags)
 {
 	bool prov_key = mr->map->mr_mode & FI_MR_PROV_KEY;
 	int ret;
 
 	ret = kofi_mr_alloc_list(mr, attr->iov_count);
 	if (!ret)
-		ret = kofi_mr_fill(mr, attr->iov_count, attr);
-	if (!ret && pmem)
+		ret = flags & FI_MR_DMABUF ? kofi_mr_fill_dmabuf(mr, attr) :
+					     kofi_mr_fill(mr, attr->iov_count, attr);
+	if (!ret && flags & FI_RMA_PMEM)
 		ret = kofi_pmem_init(mr);
 	if (ret)
 		return ret;
 
 	if (mr->map->mr_mode & FI_MR_VIRT_ADDR)
-		mr->mr.addr = kofi_mr_addr(mr->iov);
+		mr->mr.addr = kofi_mr_addr(mr, attr);
 	if (attr->access & KOFI_MR_REMOTE)
 		ret = prov_key ? kofi_mr_insert_chosen(mr) :
 				 kofi_mr_insert_requested(mr, attr->requested_key);
@@ -451,7 +481,10 @@ int kofi_mr_regattr(struct kofi_mr_map *map, const struct fi_mr_attr *attr,
 	int ret;
 
 	/* Any region counts, if a counter is bound to it */
-	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND | FI_RMA_EVENT | FI_RMA_PMEM))
+	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND | FI_MR_DMABUF | FI_RMA_EVENT | FI_RMA_PMEM))
+		return -FI_EBADFLAGS;
+	/* A region of an endpoint would be given other memory without a call that sleeps */
+	if (flags & FI_MR_DMABUF && flags & (FI_MR_ENDPOINT | FI_MR_LEND | FI_RMA_PMEM))
 		return -FI_EBADFLAGS;
 	/* What single operations use gets other memory again and again */
 	if (flags & FI_MR_ENDPOINT && flags & FI_RMA_PMEM)
@@ -464,7 +497,7 @@ int kofi_mr_regattr(struct kofi_mr_map *map, const struct fi_mr_attr *attr,
 		return -ENOMEM;
 	new->lent = flags & FI_MR_LEND;
 	ret = flags & FI_MR_ENDPOINT ? kofi_mr_ep_init(new, attr) :
-				       kofi_mr_init(new, attr, flags & FI_RMA_PMEM);
+				       kofi_mr_init(new, attr, flags);
 	if (ret) {
 		kofi_mr_free(new);
 		return ret;

@@ -378,7 +378,7 @@ static void what_is_no_region_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, 0, &mr),
 			-EMSGSIZE);
 	list->count = 1;
-	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, FI_MR_DMABUF, &mr),
+	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, FI_MR_SINGLE_USE, &mr),
 			-FI_EBADFLAGS);
 	/* None of these has taken the key */
 	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, 0, &mr), 0);
