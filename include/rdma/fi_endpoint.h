@@ -162,6 +162,10 @@ struct fi_ep_callbacks {
  * @FI_HMEM_P2P_REQUIRED: the device accesses it, or the transfer fails
  * @FI_HMEM_P2P_PREFERRED: the device accesses it where it can, else it is copied
  * @FI_HMEM_P2P_DISABLED: it is copied
+ *
+ * Only an endpoint with FI_HMEM has the option (-ENOPROTOOPT).  fi_setopt() answers
+ * -EOPNOTSUPP to what the endpoint cannot keep to, such as FI_HMEM_P2P_REQUIRED where the
+ * processor copies; fi_getopt() says FI_HMEM_P2P_DISABLED there, whatever was set.
  */
 enum fi_hmem_p2p {
 	FI_HMEM_P2P_ENABLED,

@@ -13,9 +13,10 @@
 #include <linux/module.h>
 #include <linux/nsproxy.h>
 #include <net/net_namespace.h>
+#include <kofi/dmabuf.h>
 #include "loop.h"
 
-#define LOOP_CAPS	(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | \
+#define LOOP_CAPS	(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | KOFI_DMABUF_CAPS | \
 			 FI_RMA_PMEM | FI_ATOMIC_PMEM)
 #define LOOP_TX_CAPS	(LOOP_CAPS | FI_SEND | FI_READ | FI_WRITE | FI_FENCE)
 #define LOOP_RX_CAPS	(LOOP_CAPS | FI_RECV | FI_REMOTE_READ | \
