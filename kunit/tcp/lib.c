@@ -11,7 +11,7 @@ static struct fi_info *tcp_info(enum fi_ep_type type, const char *node)
 
 	if (!hints)
 		return NULL;
-	hints->caps = type == FI_EP_MSG ? FI_MSG | FI_RMA | FI_RMA_PMEM :
+	hints->caps = type == FI_EP_MSG ? FI_MSG | FI_RMA | FI_RMA_PMEM | FI_HMEM :
 		      FI_MSG | FI_RMA | FI_TAGGED | FI_SOURCE | FI_DIRECTED_RECV;
 	hints->ep_attr->type = type;
 	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);

@@ -10,6 +10,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include "../lib/async.h"
+#include "../lib/dmabuf.h"
 #include "../lib/memory.h"
 #include "../lib/netns.h"
 #include "tcp.h"
@@ -229,6 +230,41 @@ static void an_answer_that_the_peer_has_not_holds_no_region(struct kunit *test)
 	vt_close(test, &mr->fid);
 }
 
+/* Its exporter need not wait for the peer */
+static void an_answer_from_a_dma_buf_is_copied(struct kunit *test)
+{
+	const struct fi_rma_iov rma = { .len = LEN / 2, .key = KEY };
+	struct vt_dmabuf *db = vt_dmabuf(test, VT_DMABUF_MOVES, LEN / 2);
+	const struct fi_mr_dmabuf piece = { .dmabuf = db->dmabuf, .len = LEN / 2 };
+	const struct fi_mr_attr attr = {
+		.dmabuf		= &piece,
+		.iov_count	= 1,
+		.access		= FI_REMOTE_READ,
+		.requested_key	= KEY,
+	};
+	struct fi_cntr_attr cntr_attr = { .wait_obj = FI_WAIT_UNSPEC };
+	u8 msg[PEER_BASE + PEER_RMA];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct fid_cntr *cntr;
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &cntr_attr, &cntr, NULL), 0);
+	vt_adopt(test, &cntr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_DMABUF, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &cntr->fid, FI_REMOTE_READ), 0);
+	vt_fill(db->mem, LEN / 2, 7);
+	peer_dies(test, sock);
+	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+	KUNIT_EXPECT_EQ(test, vt_cntr_wait(cntr, 1), 0);
+	KUNIT_EXPECT_FALSE(test, is_lent(db->mem, LEN / 2));
+	KUNIT_ASSERT_EQ(test, vt_dmabuf_move(db), 0);
+	memset(db->mem, 0, LEN / 2);
+	peer_revives(test, sock);
+	peer_takes(test, sock, 3, LEN / 2, 7);
+}
+
 /* Some of it may be lent, and some not */
 static void a_message_may_be_of_any_memory(struct kunit *test)
 {
@@ -285,6 +321,7 @@ static struct kunit_case far_cases[] = {
 	KUNIT_CASE(an_interface_that_goes_gives_pages_back),
 	KUNIT_CASE(a_region_that_is_read_is_closed_when_the_peer_has_it),
 	KUNIT_CASE(an_answer_that_the_peer_has_not_holds_no_region),
+	KUNIT_CASE(an_answer_from_a_dma_buf_is_copied),
 	KUNIT_CASE(a_message_may_be_of_any_memory),
 	KUNIT_CASE_PARAM(a_list_may_be_of_any_kind, memory_gen_params),
 	{}

@@ -15,10 +15,11 @@
 #include <linux/mm.h>
 #include <net/net_namespace.h>
 #include <kofi/compat.h>
+#include <kofi/dmabuf.h>
 #include <kofi/tclass.h>
 #include "tcp.h"
 
-#define KTCP_CAPS	(FI_MSG | FI_RMA | FI_RMA_PMEM)
+#define KTCP_CAPS	(FI_MSG | FI_RMA | FI_RMA_PMEM | KOFI_DMABUF_CAPS)
 #define KTCP_TX_CAPS	(KTCP_CAPS | FI_SEND | FI_READ | FI_WRITE | FI_FENCE)
 #define KTCP_RX_CAPS	(KTCP_CAPS | FI_RECV | FI_REMOTE_READ | \
 			 FI_REMOTE_WRITE | FI_MULTI_RECV | FI_RMA_EVENT)

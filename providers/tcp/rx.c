@@ -8,9 +8,9 @@
  * goes from the socket straight to its target.
  *
  * The peer may send anything.  What the wire does not allow (wire.c), a key or a range that
- * no region has, an answer to nothing: the wire has no word for a refusal, so the connection
- * ends.  A message that is longer than its receive does not end it: the receive fails with
- * FI_ETRUNC, and the rest is dropped.
+ * no region has, or has no more, an answer to nothing: the wire has no word for a refusal, so
+ * the connection ends.  A message that is longer than its receive does not end it: the receive
+ * fails with FI_ETRUNC, and the rest is dropped.
  */
 #include <linux/module.h>
 #include <linux/uio.h>
@@ -302,6 +302,20 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 	}
 }
 
+/* The target of a write may be taken back while the peer sends (kofi_rma_enter()) */
+static int ktcp_rx_write(struct ktcp_conn *conn, struct msghdr *msg)
+{
+	const struct kofi_rma *rma = &conn->rx.rma;
+	int idx, ret;
+
+	idx = kofi_rma_enter(rma);
+	if (idx < 0)
+		return idx;
+	ret = sock_recvmsg(conn->sk.sock, msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	kofi_rma_leave(rma, idx);
+	return ret;
+}
+
 static int ktcp_rx_payload(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
@@ -312,7 +326,10 @@ static int ktcp_rx_payload(struct ktcp_conn *conn)
 		if (!iov_iter_count(&rx->iter))
 			ktcp_rx_part(conn);
 		msg = (struct msghdr) { .msg_iter = rx->iter };
-		ret = sock_recvmsg(conn->sk.sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (rx->state == KTCP_RX_WRITE)
+			ret = ktcp_rx_write(conn, &msg);
+		else
+			ret = sock_recvmsg(conn->sk.sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (ret <= 0)
 			return ret ? : -ESHUTDOWN;
 		iov_iter_advance(&rx->iter, ret);

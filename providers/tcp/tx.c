@@ -158,6 +158,9 @@ static void ktcp_tx_begin_zc(struct ktcp_conn *conn)
 	tx->zc = NULL;
 	if (tx->kind == KTCP_TX_ACK)
 		return;
+	/* TCP would keep pages that may be taken back */
+	if (tx->kind == KTCP_TX_ANSWER && ktcp_first_answer(tx)->rma.revocable)
+		return;
 	zc = tx->kind == KTCP_TX_OP ? &to_ktcp_op(tx->op)->zc : &ktcp_first_answer(tx)->zc;
 	if (!ktcp_zc_begin(conn, zc, tx->left))
 		return;
@@ -278,6 +281,20 @@ static void ktcp_tx_part(struct ktcp_tx *tx)
 	kofi_rma_iter(rma, ITER_SOURCE, rma->len - tx->left, SIZE_MAX, &tx->iter);
 }
 
+/* What an answer reads may be taken back before the socket has all of it */
+static int ktcp_tx_answer(struct ktcp_conn *conn, struct msghdr *msg)
+{
+	const struct kofi_rma *rma = &ktcp_first_answer(&conn->tx)->rma;
+	int idx, ret;
+
+	idx = kofi_rma_enter(rma);
+	if (idx < 0)
+		return idx;
+	ret = sock_sendmsg(conn->sk.sock, msg);
+	kofi_rma_leave(rma, idx);
+	return ret;
+}
+
 static int ktcp_tx_payload(struct ktcp_conn *conn)
 {
 	struct bio_vec bvec[KTCP_ZC_PAGES];
@@ -296,7 +313,8 @@ static int ktcp_tx_payload(struct ktcp_conn *conn)
 			ktcp_zc_fill(tx->zc, &msg, bvec);
 		if (msg_data_left(&msg) < tx->left)
 			msg.msg_flags |= MSG_MORE;
-		ret = sock_sendmsg(conn->sk.sock, &msg);
+		ret = tx->kind == KTCP_TX_ANSWER ? ktcp_tx_answer(conn, &msg) :
+						   sock_sendmsg(conn->sk.sock, &msg);
 		if (ret < 0)
 			return ret;
 		if (tx->zc)

@@ -163,7 +163,8 @@ struct ktcp_hdr {
  * @KTCP_BAD_TAGGED: a tagged message came to an endpoint with receives of its own
  * @KTCP_BAD_ACK: an acknowledgment of nothing
  * @KTCP_BAD_ANSWER: an answer to nothing, or of another length than was asked for
- * @KTCP_BAD_ACCESS: a read or a write with a key or a range that no region has
+ * @KTCP_BAD_ACCESS: a read or a write with a key or a range that no region has, or whose
+ *	memory was taken back
  * @KTCP_BAD_RENDEZVOUS: an offer, a wish or a payload that the state of its number forbids
  */
 enum ktcp_violation {
