@@ -392,7 +392,8 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  * As fi_mr_regv(), for every kind of list.
  *
  * With FI_MR_DMABUF the region is a piece of a dma-buf, &struct fi_mr_dmabuf.  Only a
- * domain that was opened with FI_HMEM (FI_P2P) knows the flag.
+ * domain that was opened with FI_HMEM (FI_P2P) knows the flag.  When the exporter takes
+ * the memory back peers are refused, until the region is closed and another one made.
  *
  * FI_MR_SINGLE_USE: the key ends with the first operation that uses it.  FI_RMA_EVENT:
  * a counter that counts the peer's operations will be bound.  FI_RMA_PMEM: the memory
@@ -420,7 +421,9 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  *
  * Context: may sleep, as fi_mr_reg().
  * Return: as fi_mr_regv(); -FI_EBADFLAGS, too: the provider, or this domain, does not
- * know one of @flags; -EINVAL, too: memory with FI_RMA_PMEM that is not persistent.
+ * know one of @flags; -EINVAL, too: memory with FI_RMA_PMEM that is not persistent; of a
+ * dma-buf -EOPNOTSUPP: the provider does not reach its memory, or it is to be a local
+ * buffer, too; or an error of its exporter.
  */
 int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 		  u64 flags, struct fid_mr **mr);
