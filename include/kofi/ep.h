@@ -227,13 +227,14 @@ int kofi_ep_control(struct fid *fid, int command, void *arg);
 /**
  * kofi_ep_setopt() - The options that endpoints of all providers have
  * @ep: the endpoint
- * @optname: FI_OPT_CALLBACKS, or FI_OPT_CONNECT_TIMEOUT after kofi_conn_set_late()
+ * @optname: FI_OPT_CALLBACKS, FI_OPT_CONNECT_TIMEOUT after kofi_conn_set_late(), or with
+ *	FI_HMEM FI_OPT_FI_HMEM_P2P
  * @optval: as fi_setopt()
  * @optlen: as fi_setopt()
  *
  * Context: may sleep, with the provider's lock held.
- * Return: 0; -FI_EOPBADSTATE: it is too late for this option; -EINVAL; -ENOPROTOOPT:
- * another option.
+ * Return: 0; -FI_EOPBADSTATE: it is too late for this option; -EINVAL; -EOPNOTSUPP: a
+ * device's access to peer memory cannot be required; -ENOPROTOOPT: another option.
  */
 int kofi_ep_setopt(struct kofi_ep *ep, int optname, const void *optval,
 		   size_t optlen);

@@ -90,8 +90,6 @@ static int kofi_soft_getopt(struct fid *fid, int level, int optname, void *optva
 			    size_t *optlen)
 {
 	struct kofi_soft_ep *ep = to_kofi_soft_ep(fid);
-	/* The processor copies, whatever the client prefers */
-	int p2p = FI_HMEM_P2P_DISABLED;
 	int ret;
 
 	if (level != FI_OPT_ENDPOINT)
@@ -100,8 +98,6 @@ static int kofi_soft_getopt(struct fid *fid, int level, int optname, void *optva
 		return kofi_opt_put_size(ep->max_rw_ops, optval, optlen);
 	if (optname == FI_OPT_MAX_RMA_IOV)
 		return kofi_opt_put_size(KOFI_OP_IOV, optval, optlen);
-	if (optname == FI_OPT_FI_HMEM_P2P && ep->kep.caps & FI_HMEM)
-		return kofi_opt_put(&p2p, sizeof(p2p), optval, optlen);
 	ret = kofi_ep_getopt(&ep->kep, optname, optval, optlen);
 	if (ret == -ENOPROTOOPT && !ep->kep.shared)
 		ret = kofi_srx_getopt(&ep->own_srx, optname, optval, optlen);
@@ -117,19 +113,6 @@ static int kofi_soft_set_rw_ops(struct kofi_soft_ep *ep, const void *optval,
 				 optlen);
 }
 
-/* No device accesses peer memory here, so that cannot be required */
-static int kofi_soft_set_p2p(const void *optval, size_t optlen)
-{
-	int p2p, ret;
-
-	ret = kofi_opt_get(&p2p, sizeof(p2p), optval, optlen);
-	if (ret)
-		return ret;
-	if (p2p < FI_HMEM_P2P_ENABLED || p2p > FI_HMEM_P2P_DISABLED)
-		return -EINVAL;
-	return p2p == FI_HMEM_P2P_REQUIRED ? -EOPNOTSUPP : 0;
-}
-
 static int kofi_soft_setopt(struct fid *fid, int level, int optname,
 			    const void *optval, size_t optlen)
 {
@@ -141,8 +124,6 @@ static int kofi_soft_setopt(struct fid *fid, int level, int optname,
 	mutex_lock(ep->type->lock);
 	if (optname == FI_OPT_MAX_RW_OPS)
 		ret = kofi_soft_set_rw_ops(ep, optval, optlen);
-	else if (optname == FI_OPT_FI_HMEM_P2P && ep->kep.caps & FI_HMEM)
-		ret = kofi_soft_set_p2p(optval, optlen);
 	else
 		ret = kofi_ep_setopt(&ep->kep, optname, optval, optlen);
 	if (ret == -ENOPROTOOPT && !ep->kep.shared)
