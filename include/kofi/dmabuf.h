@@ -27,23 +27,35 @@
 struct dma_buf;
 struct kofi_dmabuf;
 
+/**
+ * enum kofi_dmabuf_user - What can a provider do when an exporter takes memory back?
+ * @KOFI_DMABUF_STOPS: each access is made as the top of this file says
+ * @KOFI_DMABUF_GOES_ON: nothing, so only an exporter that cannot move will do, which keeps
+ *	the memory where it is until kofi_dmabuf_close()
+ */
+enum kofi_dmabuf_user {
+	KOFI_DMABUF_STOPS,
+	KOFI_DMABUF_GOES_ON,
+};
+
 #if IS_ENABLED(CONFIG_DMA_SHARED_BUFFER)
 
-/* What a provider adds to its capabilities whose regions are those of kofi/mr_map.h */
+/* What a provider adds to its capabilities that opens dma-bufs */
 #define KOFI_DMABUF_CAPS	FI_HMEM
 
 /**
  * kofi_dmabuf_open() - Map a dma-buf for the processor
  * @dmabuf: the dma-buf, of which a reference is taken
+ * @user: see &enum kofi_dmabuf_user
  *
  * What is refused stands in the log, with the name of the exporter.
  *
  * Context: may sleep.
  * Return: the mapping; -EOPNOTSUPP: the exporter has no mapping for the processor, or one
- * that takes special instructions; or it may take the memory back, and this kernel is older
- * than 6.2; -ENOMEM; or an error of the exporter.
+ * that takes special instructions; or it may take the memory back, and @user is
+ * KOFI_DMABUF_GOES_ON, or this kernel is older than 6.2; -ENOMEM; or an error of the exporter.
  */
-struct kofi_dmabuf *kofi_dmabuf_open(struct dma_buf *dmabuf);
+struct kofi_dmabuf *kofi_dmabuf_open(struct dma_buf *dmabuf, enum kofi_dmabuf_user user);
 
 /**
  * kofi_dmabuf_close() - Undo kofi_dmabuf_open()
@@ -87,7 +99,8 @@ void kofi_dmabuf_leave(int idx);
 
 #define KOFI_DMABUF_CAPS	0
 
-static inline struct kofi_dmabuf *kofi_dmabuf_open(struct dma_buf *dmabuf)
+static inline struct kofi_dmabuf *kofi_dmabuf_open(struct dma_buf *dmabuf,
+						   enum kofi_dmabuf_user user)
 {
 	return ERR_PTR(-EOPNOTSUPP);
 }

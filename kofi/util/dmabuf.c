@@ -103,12 +103,15 @@ static int kofi_dmabuf_refuse(const struct dma_buf *dmabuf, const char *why)
 	return -EOPNOTSUPP;
 }
 
-static int kofi_dmabuf_attach(struct kofi_dmabuf *memory)
+static int kofi_dmabuf_attach(struct kofi_dmabuf *memory, enum kofi_dmabuf_user user)
 {
 	struct dma_buf_attachment *attach;
 
 	if (!dma_buf_is_dynamic(memory->dmabuf))
 		return 0;
+	if (user == KOFI_DMABUF_GOES_ON)
+		return kofi_dmabuf_refuse(memory->dmabuf,
+					  "it may move, and the provider would access it still");
 	if (!KOFI_DMABUF_VMAP_IS_LOCKED)
 		return kofi_dmabuf_refuse(memory->dmabuf,
 					  "it may move, and before Linux 6.2 that is not seen");
@@ -149,7 +152,7 @@ static void kofi_dmabuf_unmap(struct kofi_dmabuf *memory)
 	dma_resv_unlock(memory->dmabuf->resv);
 }
 
-struct kofi_dmabuf *kofi_dmabuf_open(struct dma_buf *dmabuf)
+struct kofi_dmabuf *kofi_dmabuf_open(struct dma_buf *dmabuf, enum kofi_dmabuf_user user)
 {
 	struct kofi_dmabuf *memory = kzalloc(sizeof(*memory), GFP_KERNEL);
 	int ret;
@@ -158,7 +161,7 @@ struct kofi_dmabuf *kofi_dmabuf_open(struct dma_buf *dmabuf)
 		return ERR_PTR(-ENOMEM);
 	get_dma_buf(dmabuf);
 	memory->dmabuf = dmabuf;
-	ret = kofi_dmabuf_attach(memory);
+	ret = kofi_dmabuf_attach(memory, user);
 	if (ret)
 		goto put;
 	ret = kofi_dmabuf_map(memory);

@@ -270,7 +270,7 @@ static int kofi_mr_fill_dmabuf(struct kofi_mr *mr, const struct fi_mr_attr *attr
 		return -EOPNOTSUPP;
 	if (piece->len > KOFI_MR_MAX_LEN)
 		return -EMSGSIZE;
-	dmabuf = kofi_dmabuf_open(piece->dmabuf);
+	dmabuf = kofi_dmabuf_open(piece->dmabuf, KOFI_DMABUF_STOPS);
 	if (IS_ERR(dmabuf))
 		return PTR_ERR(dmabuf);
 	mr->dmabuf = dmabuf;
