@@ -135,7 +135,8 @@ enum fi_hmem_iface {
  * @offset: where in the dma-buf the region begins
  * @len: bytes of the region
  * @base_addr: address that peers use for the dma-buf's first byte, with
- *	FI_MR_VIRT_ADDR; any address will do, as nothing is accessed there
+ *	FI_MR_VIRT_ADDR; any address at the boundary of a page will do, as nothing is
+ *	accessed there
  */
 struct fi_mr_dmabuf {
 	struct dma_buf		*dmabuf;

@@ -108,15 +108,15 @@ static size_t verbs_given(size_t wish, size_t offer)
 	return wish ? min(wish, offer) : offer;
 }
 
-static u64 verbs_atomic_cap(const struct verbs_device *dev)
+static u64 verbs_device_caps(const struct verbs_device *dev)
 {
-	return dev->atomics ? FI_ATOMIC : 0;
+	return (dev->atomics ? FI_ATOMIC : 0) | verbs_dmabuf_caps(dev);
 }
 
 /* The capabilities of all devices, and those that only some have */
 static u64 verbs_tx_caps(const struct verbs_device *dev, bool iwarp)
 {
-	return VERBS_TX_CAPS | verbs_atomic_cap(dev) | (iwarp ? 0 : FI_FENCE);
+	return VERBS_TX_CAPS | verbs_device_caps(dev) | (iwarp ? 0 : FI_FENCE);
 }
 
 static void verbs_info_tx(struct fi_tx_attr *tx, const struct verbs_device *dev,
@@ -161,7 +161,7 @@ static void verbs_info_rx(struct fi_rx_attr *rx, const struct verbs_device *dev,
 	size_t iov_max = shared ? verbs_srx_iov_max(ibdev) :
 				  min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV);
 
-	rx->caps = VERBS_RX_CAPS | verbs_atomic_cap(dev);
+	rx->caps = VERBS_RX_CAPS | verbs_device_caps(dev);
 	rx->op_flags = FI_COMPLETION;
 	rx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
 	rx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE, max);

@@ -27,6 +27,7 @@
 #include <linux/log2.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
+#include <kofi/dmabuf.h>
 #include "mr.h"
 #include "op.h"
 #include "verbs.h"
@@ -228,8 +229,9 @@ static int verbs_mr_build_table(struct verbs_mr *mr,
 	if (ret)
 		return ret;
 	mr->len = builder.len;
-	mr->linear = builder.linear;
-	*addr = builder.addr;
+	/* Peers have another address for a dma-buf than the processor, and set before */
+	mr->linear = builder.linear && !mr->dmabuf;
+	*addr = mr->dmabuf ? mr->start : builder.addr;
 	return 0;
 }
 
@@ -391,6 +393,8 @@ static const struct verbs_res_ops verbs_mr_res_ops = {
 
 static void verbs_mr_free(struct verbs_mr *mr)
 {
+	if (mr->dmabuf)
+		kofi_dmabuf_close(mr->dmabuf);
 	kvfree(mr->segs);
 	kfree(mr);
 }
@@ -488,7 +492,7 @@ int verbs_mr_reserve(struct verbs_mr *mr, u64 access)
 }
 
 /* A new region with a key */
-static int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
+int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
 	int ret;
 
@@ -522,9 +526,12 @@ static int verbs_mr_new(struct verbs_domain *domain,
 
 	if (!mr)
 		return -ENOMEM;
-	ret = flags & FI_MR_ENDPOINT ?
-	      verbs_mr_ep_init(mr, attr, flags & FI_MR_LEND) :
-	      verbs_mr_init(mr, attr);
+	if (flags & FI_MR_DMABUF)
+		ret = verbs_mr_dmabuf_init(mr, attr);
+	else if (flags & FI_MR_ENDPOINT)
+		ret = verbs_mr_ep_init(mr, attr, flags & FI_MR_LEND);
+	else
+		ret = verbs_mr_init(mr, attr);
 	if (ret) {
 		verbs_mr_free(mr);
 		return ret;
@@ -541,8 +548,10 @@ static int verbs_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 		container_of(fid, struct verbs_domain, domain.fid);
 	int ret;
 
-	/* There is no peer memory, no counter for regions, and no persistent memory */
-	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND))
+	/* No counters for regions, and nothing makes memory persist */
+	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND | FI_MR_DMABUF))
+		return -FI_EBADFLAGS;
+	if (flags & FI_MR_DMABUF && flags != FI_MR_DMABUF)
 		return -FI_EBADFLAGS;
 	ret = verbs_domain_enter(domain);
 	if (ret)

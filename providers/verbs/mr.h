@@ -46,6 +46,7 @@ enum verbs_mr_state {
  * @plain: @domain if it is linear and may be named by plain operations, else NULL
  * @start: its first address
  * @lkey: its local key
+ * @dmabuf: the memory is a piece of this dma-buf; or NULL
  * @mapped: @sgt is mapped
  * @res: stands on the device
  *
@@ -76,6 +77,7 @@ struct verbs_mr {
 	const struct verbs_domain *plain;
 	u64			start;
 	u32			lkey;
+	struct kofi_dmabuf	*dmabuf;
 	struct verbs_res	res;
 
 	enum verbs_mr_state	state;
@@ -98,6 +100,11 @@ void verbs_mr_single_table(struct verbs_mr *mr);
 size_t verbs_mr_max_seg(const struct verbs_mr *mr);
 u32 verbs_mr_min_page(const struct ib_device *ibdev);
 int verbs_mr_close(struct fid *fid);
+int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+
+/* dmabuf.c */
+u64 verbs_dmabuf_caps(const struct verbs_device *dev);
+int verbs_mr_dmabuf_init(struct verbs_mr *mr, const struct fi_mr_attr *attr);
 
 /* reg.c */
 int verbs_reg_mr(struct verbs_domain *domain, struct ib_mr *ibmr, int access);
