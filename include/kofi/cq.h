@@ -103,6 +103,25 @@ struct kofi_cq_call {
 	void			(*fn)(struct kofi_cq_call *call);
 };
 
+/* kofi_cq_control(): struct kofi_cq **, for what stands on the queue's provider */
+#define KOFI_GETQUEUE		0x1000
+
+/**
+ * struct kofi_cq_tap - Sees each completion of a queue before the queue has it
+ * @next: the tap that sees it next
+ * @complete: a completion has come; @comp->err and @comp->prov_errno may be changed.
+ *	True: the tap keeps the completion, and gives it to kofi_cq_tapped() later.  Any
+ *	context; locks of the provider may be held
+ * @flush: give back what is kept, before this returns; or NULL: nothing is ever kept.
+ *	May sleep
+ */
+struct kofi_cq_tap {
+	struct kofi_cq_tap	*next;
+	bool			(*complete)(struct kofi_cq_tap *tap,
+					    struct kofi_comp *comp);
+	void			(*flush)(struct kofi_cq_tap *tap);
+};
+
 /**
  * struct kofi_cqs - The queues that end together, such as those of a fabric
  * @lock: guards what follows
@@ -148,6 +167,7 @@ struct kofi_cqs {
  * @csd: schedules @tasklet on @cpu
  * @csd_busy: @csd is on its way
  * @purge_lock: one kofi_cq_purge() at a time
+ * @taps: what sees completions before the queue has them, or NULL
  * @cqs: of kofi_cq_open(): the queues that it ends with
  * @of_cqs: place among these
  */
@@ -183,6 +203,7 @@ struct kofi_cq {
 	call_single_data_t		csd;
 	unsigned long			csd_busy;
 	struct mutex			purge_lock;	/* see above */
+	struct kofi_cq_tap		*taps;
 	struct kofi_cqs			*cqs;
 	struct list_head		of_cqs;
 };
@@ -269,7 +290,7 @@ int kofi_cq_may_close(const struct kofi_cq *cq);
 void kofi_cq_fini(struct kofi_cq *cq);
 
 /**
- * kofi_cq_control() - Ready-made ->control: FI_GETWAITOBJ
+ * kofi_cq_control() - Ready-made ->control: FI_GETWAITOBJ, KOFI_GETQUEUE
  * @fid: of a &struct kofi_cq
  * @command: as fi_control()
  * @arg: as fi_control()
@@ -331,6 +352,26 @@ void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain);
  * Context: what fi_cq_attr.comp_ctx asks for; no lock is held.
  */
 void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp);
+
+/**
+ * kofi_cq_add_tap() - Have a tap see each completion
+ * @cq: the queue, to which no endpoint is bound yet
+ * @tap: sees a completion after those that were added before; stays as long as the queue
+ *
+ * Context: may sleep.
+ */
+void kofi_cq_add_tap(struct kofi_cq *cq, struct kofi_cq_tap *tap);
+
+/**
+ * kofi_cq_tapped() - Give back what a tap has kept
+ * @cq: the queue
+ * @tap: the tap
+ * @chain: completions, linked by next, in the order in which they came
+ *
+ * Context: as kofi_cq_complete().
+ */
+void kofi_cq_tapped(struct kofi_cq *cq, struct kofi_cq_tap *tap,
+		    struct kofi_comp *chain);
 
 /**
  * kofi_cq_call() - Have a function called in the context of the queue

@@ -13,6 +13,10 @@
  * looks at a slot of the endpoint, and the slots may be freed.  A callback (run.c)
  * may sleep; there the purge waits for a mark at the end of the list.
  *
+ * A tap sees each completion before it comes into the list, and may keep it.  Taps are
+ * added before the first completion, so nothing guards them.  A purge has them give back
+ * what they keep first, as that may be the endpoint's.
+ *
  * A handler is armed at the start and whenever a reader finds the queue empty; the
  * next completion disarms it and makes it due.
  */
@@ -94,11 +98,14 @@ EXPORT_SYMBOL_GPL(kofi_cq_fini);
 
 int kofi_cq_control(struct fid *fid, int command, void *arg)
 {
-	if (command != FI_GETWAITOBJ)
+	if (command != FI_GETWAITOBJ && command != KOFI_GETQUEUE)
 		return -ENOSYS;
 	if (!arg)
 		return -EINVAL;
-	*(enum fi_wait_obj *)arg = to_kofi_cq(fid)->wait_obj;
+	if (command == KOFI_GETQUEUE)
+		*(struct kofi_cq **)arg = to_kofi_cq(fid);
+	else
+		*(enum fi_wait_obj *)arg = to_kofi_cq(fid)->wait_obj;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kofi_cq_control);
@@ -231,9 +238,84 @@ static bool kofi_cq_append_chain(struct kofi_cq *cq, struct kofi_comp *first,
 	return pending;
 }
 
+/* Shows a chain to @tap and those behind it; returns what none of them keeps */
+static struct kofi_comp *kofi_cq_show(struct kofi_cq_tap *tap,
+				      struct kofi_comp *chain)
+{
+	struct kofi_comp *left = NULL, **tail = &left, *comp;
+	struct kofi_cq_tap *at;
+
+	while ((comp = chain)) {
+		chain = comp->next;
+		comp->next = NULL;
+		for (at = tap; at; at = at->next)
+			if (at->complete(at, comp))
+				break;
+		if (at)
+			continue;
+		*tail = comp;
+		tail = &comp->next;
+	}
+	return left;
+}
+
+static bool kofi_cq_append_counted(struct kofi_cq *cq, struct kofi_comp *chain)
+{
+	struct kofi_comp *last = chain;
+	size_t count = 1, errors = !!chain->err;
+
+	for (; last->next; last = last->next) {
+		count++;
+		errors += !!last->next->err;
+	}
+	return kofi_cq_append_chain(cq, chain, last, count, errors);
+}
+
+static bool kofi_cq_append_shown(struct kofi_cq *cq, struct kofi_cq_tap *tap,
+				 struct kofi_comp *chain)
+{
+	if (tap)
+		chain = kofi_cq_show(tap, chain);
+	return chain && kofi_cq_append_counted(cq, chain);
+}
+
 bool kofi_cq_append(struct kofi_cq *cq, struct kofi_comp *comp)
 {
+	if (unlikely(cq->taps) && !kofi_comp_is_mark(comp)) {
+		comp->next = NULL;
+		return kofi_cq_append_shown(cq, cq->taps, comp);
+	}
 	return kofi_cq_append_chain(cq, comp, comp, 1, !!comp->err);
+}
+
+void kofi_cq_add_tap(struct kofi_cq *cq, struct kofi_cq_tap *tap)
+{
+	struct kofi_cq_tap **end = &cq->taps;
+
+	while (*end)
+		end = &(*end)->next;
+	tap->next = NULL;
+	*end = tap;
+	/* No completion passes by the list and its taps */
+	cq->calls_here = false;
+}
+EXPORT_SYMBOL_GPL(kofi_cq_add_tap);
+
+void kofi_cq_tapped(struct kofi_cq *cq, struct kofi_cq_tap *tap,
+		    struct kofi_comp *chain)
+{
+	if (kofi_cq_append_shown(cq, tap->next, chain))
+		kofi_cq_schedule(cq);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_tapped);
+
+void kofi_cq_flush_taps(struct kofi_cq *cq)
+{
+	struct kofi_cq_tap *tap;
+
+	for (tap = cq->taps; tap; tap = tap->next)
+		if (tap->flush)
+			tap->flush(tap);
 }
 
 void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp)
@@ -245,14 +327,7 @@ EXPORT_SYMBOL_GPL(kofi_cq_complete);
 
 void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain)
 {
-	struct kofi_comp *last = chain;
-	size_t count = 1, errors = !!chain->err;
-
-	for (; last->next; last = last->next) {
-		count++;
-		errors += !!last->next->err;
-	}
-	if (kofi_cq_append_chain(cq, chain, last, count, errors))
+	if (kofi_cq_append_shown(cq, cq->taps, chain))
 		kofi_cq_schedule(cq);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_complete_chain);
@@ -350,9 +425,8 @@ void kofi_cq_purge(struct kofi_cq *cq,
 		   bool (*belongs)(struct kofi_comp *comp, void *owner),
 		   void *owner)
 {
-	if (kofi_cq_has_callbacks(cq))
-		kofi_cq_flush(cq);
-	else
+	kofi_cq_flush(cq);
+	if (!kofi_cq_has_callbacks(cq))
 		kofi_cq_purge_unread(cq, belongs, owner);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_purge);

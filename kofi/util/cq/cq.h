@@ -48,6 +48,8 @@ static inline bool kofi_cq_has_callbacks(const struct kofi_cq *cq)
 
 /* cq.c: returns whether a run is due */
 bool kofi_cq_append(struct kofi_cq *cq, struct kofi_comp *comp);
+/* Has taps give back what they keep; may sleep */
+void kofi_cq_flush_taps(struct kofi_cq *cq);
 
 /* run.c */
 void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr);

@@ -258,6 +258,7 @@ void kofi_cq_flush(struct kofi_cq *cq)
 		.comp = { .flags = KOFI_COMP_MARK, .err = EIO },
 	};
 
+	kofi_cq_flush_taps(cq);
 	if (!kofi_cq_has_callbacks(cq))
 		return;
 	init_completion(&mark.passed);
