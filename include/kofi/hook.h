@@ -42,11 +42,59 @@
 
 #include <linux/hashtable.h>
 #include <linux/spinlock.h>
+#include <kofi/cq.h>
 #include <kofi/provider.h>
 #include <rdma/fi_cm.h>
 
+struct kofi_hook_fabric;
+struct kofi_hook_obj;
+
+/* What a data transfer call does; how its arguments are passed makes no difference */
+enum kofi_hook_op {
+	KOFI_HOOK_RECV,
+	KOFI_HOOK_SEND,
+	KOFI_HOOK_INJECT,
+	KOFI_HOOK_TRECV,
+	KOFI_HOOK_TSEND,
+	KOFI_HOOK_TINJECT,
+	KOFI_HOOK_READ,
+	KOFI_HOOK_WRITE,
+	KOFI_HOOK_INJECT_WRITE,
+	KOFI_HOOK_ATOMIC,
+	KOFI_HOOK_FETCH_ATOMIC,
+	KOFI_HOOK_COMPARE_ATOMIC,
+	KOFI_HOOK_INJECT_ATOMIC,
+	KOFI_HOOK_OPS,
+};
+
+/**
+ * struct kofi_hook_call - A data transfer call on its way
+ * @op: what it does
+ * @type: what @list consists of; an atomic has FI_BUF_KVEC and a list of struct fi_ioc
+ * @list: local buffers, or NULL: there is one, of @len bytes
+ * @count: elements of @list
+ * @len: bytes, or elements of an atomic, unless there is a @list
+ * @context: the client's; NULL if the call has none
+ * @flags: of the call; 0 if it has none
+ * @start: for @begin and @end of &struct kofi_hook
+ */
+struct kofi_hook_call {
+	enum kofi_hook_op	op;
+	enum fi_buf_type	type;
+	const void		*list;
+	size_t			count;
+	size_t			len;
+	void			*context;
+	u64			flags;
+	u64			start;
+};
+
 /**
  * struct kofi_hook - A hook; the tables that it leaves out are forwarded as a whole
+ *
+ * With @begin, data transfer calls are described to the hook, in place of tables of its own.
+ * The functions behind the tables are optional, @begin and @end only together.
+ *
  * @provider: the provider that it is
  * @cm: connections of endpoints and passive endpoints
  * @msg: messages
@@ -56,6 +104,24 @@
  * @eq: event queues
  * @cq: completion queues
  * @cntr: counters
+ * @ep_size: bytes of an endpoint or context of the hook, which begins with its
+ *	&struct kofi_hook_obj; 0: it is just that
+ * @cq_size: and of a completion queue
+ * @opens: the client opens an object of this class, of FI_CLASS_DOMAIN or below; an error
+ *	is the client's.  May sleep
+ * @init: sets up what an endpoint or completion queue has beyond &struct kofi_hook_obj.
+ *	May sleep
+ * @stop: an endpoint or completion queue is about to be closed; nothing of the hook's own
+ *	runs on its behalf any more.  An error is the client's, and nothing has changed.
+ *	May sleep
+ * @resume: the provider below has refused to close it
+ * @begin: a data transfer call comes; other than 0 is its answer.  Any context
+ * @end: the call has been answered, by @begin or by the provider below; returns the
+ *	answer.  The operation may have completed.  Any context
+ * @ready: the endpoint below calls ->ready of &struct fi_ep_callbacks; false: the client
+ *	is not called.  In the context of that call
+ * @complete: as ->complete of &struct kofi_cq_tap
+ * @flush: as ->flush of &struct kofi_cq_tap
  */
 struct kofi_hook {
 	const struct kofi_provider	*provider;
@@ -67,9 +133,19 @@ struct kofi_hook {
 	const struct fi_ops_eq		*eq;
 	const struct fi_ops_cq		*cq;
 	const struct fi_ops_cntr	*cntr;
+	size_t				ep_size;
+	size_t				cq_size;
+	int	(*opens)(u32 fclass);
+	void	(*init)(struct kofi_hook_obj *obj);
+	int	(*stop)(struct kofi_hook_obj *obj);
+	void	(*resume)(struct kofi_hook_obj *obj);
+	ssize_t	(*begin)(struct kofi_hook_obj *ep, struct kofi_hook_call *call);
+	ssize_t	(*end)(struct kofi_hook_obj *ep, struct kofi_hook_call *call,
+		       ssize_t ret);
+	bool	(*ready)(struct kofi_hook_obj *ep, u64 flags);
+	bool	(*complete)(struct kofi_hook_obj *cq, struct kofi_comp *comp);
+	void	(*flush)(struct kofi_hook_obj *cq);
 };
-
-struct kofi_hook_fabric;
 
 /**
  * struct kofi_hook_obj - An object of a hook, above one of the lower provider
@@ -78,8 +154,12 @@ struct kofi_hook_fabric;
  * @root: its fabric
  * @entry: in the objects of @root, found by @lower
  * @cq_handler: the client's, of a queue that has one
+ * @queue: of a completion queue of a hook with ->complete: the lowest queue
+ * @tap: and what sees its completions
  * @eq_handler: the client's, of a queue that has one
  * @ep_callbacks: the client's, of an endpoint
+ * @tx: completion queue that is bound to an endpoint for what it sends, or NULL
+ * @rx: and for what it receives
  */
 struct kofi_hook_obj {
 	union {
@@ -115,9 +195,17 @@ struct kofi_hook_obj {
 	struct kofi_hook_fabric		*root;
 	struct hlist_node		entry;
 	union {
-		void	(*cq_handler)(struct fid_cq *cq, void *context);
+		struct {
+			void	(*cq_handler)(struct fid_cq *cq, void *context);
+			struct kofi_cq		*queue;
+			struct kofi_cq_tap	tap;
+		};
 		void	(*eq_handler)(struct fid_eq *eq, void *context);
-		struct fi_ep_callbacks	ep_callbacks;
+		struct {
+			struct fi_ep_callbacks	ep_callbacks;
+			struct kofi_hook_obj	*tx;
+			struct kofi_hook_obj	*rx;
+		};
 	};
 };
 
@@ -179,6 +267,20 @@ int kofi_hook_getinfo(const struct kofi_hook *hook, u32 version,
 int kofi_hook_fabric(const struct kofi_hook *hook,
 		     const struct fi_fabric_attr *attr,
 		     struct fid_fabric **fabric, void *context);
+
+/**
+ * kofi_hook_call_len() - How much a data transfer call transfers
+ * @call: the call
+ *
+ * Context: any.
+ * Return: bytes, or elements of an atomic; 0 if the list makes no sense.
+ */
+size_t kofi_hook_call_len(const struct kofi_hook_call *call);
+
+static inline bool kofi_hook_receives(const struct kofi_hook_call *call)
+{
+	return call->op == KOFI_HOOK_RECV || call->op == KOFI_HOOK_TRECV;
+}
 
 /* The forwarding tables */
 extern const struct fi_ops_cm		kofi_hook_cm;

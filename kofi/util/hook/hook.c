@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Hooks: discovery, objects and control calls of include/kofi/hook.h.  Data transfers
- * are in data.c, queues and counters in queue.c.
+ * Hooks: discovery, objects and control calls of include/kofi/hook.h.  Endpoints are in
+ * ep.c, data transfers in data.c and call.c, queues and counters in
+ * queue.c.
  *
  * Each object has exactly one lower object, opened with it.  ->close closes the lower
  * one first; if that is refused, nothing has changed.  Nothing after it can fail.
@@ -21,14 +22,39 @@
 #include "../../kofi.h"
 #include "hook.h"
 
+/* Has a hook something of its own for objects of the class? */
+static bool hook_is_extended(u32 fclass)
+{
+	switch (fclass) {
+	case FI_CLASS_EP:
+	case FI_CLASS_TX_CTX:
+	case FI_CLASS_RX_CTX:
+	case FI_CLASS_SRX_CTX:
+	case FI_CLASS_CQ:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static int hook_close(struct fid *fid)
 {
 	struct kofi_hook_obj *obj = to_kofi_hook_obj(fid);
 	struct kofi_hook_fabric *root = obj->root;
-	int ret = fi_close(obj->lower.fid);
+	const struct kofi_hook *hook = root->hook;
+	bool extended = hook_is_extended(fid->fclass);
+	int ret = 0;
 
+	if (extended && hook->stop)
+		ret = hook->stop(obj);
 	if (ret)
 		return ret;
+	ret = fi_close(obj->lower.fid);
+	if (ret) {
+		if (extended && hook->resume)
+			hook->resume(obj);
+		return ret;
+	}
 	scoped_guard(spinlock_irqsave, &root->lock)
 		hash_del(&obj->entry);
 	if (obj == &root->obj) {
@@ -43,8 +69,17 @@ static int hook_close(struct fid *fid)
 /* Both are of one fabric, or the core would not have let them through */
 static int hook_bind(struct fid *fid, struct fid *bfid, u64 flags)
 {
-	return kofi_bind(to_kofi_hook_obj(fid)->lower.fid,
-			 to_kofi_hook_obj(bfid)->lower.fid, flags);
+	struct kofi_hook_obj *obj = to_kofi_hook_obj(fid);
+	struct kofi_hook_obj *bound = to_kofi_hook_obj(bfid);
+	int ret = kofi_bind(obj->lower.fid, bound->lower.fid, flags);
+
+	if (ret || bfid->fclass != FI_CLASS_CQ || !hook_is_extended(fid->fclass))
+		return ret;
+	if (flags & FI_TRANSMIT)
+		obj->tx = bound;
+	if (flags & FI_RECV)
+		obj->rx = bound;
+	return 0;
 }
 
 /* An alias would be a lower object */
@@ -81,14 +116,33 @@ static void hook_init(struct kofi_hook_obj *obj, struct kofi_hook_fabric *root,
 	obj->fid.ops = &hook_fid_ops;
 }
 
-/* The object that a call on @parent opens; NULL: no memory */
+static size_t hook_size(const struct kofi_hook *hook, u32 fclass)
+{
+	size_t size = 0;
+
+	if (fclass == FI_CLASS_CQ)
+		size = hook->cq_size;
+	else if (hook_is_extended(fclass))
+		size = hook->ep_size;
+	return max(size, sizeof(struct kofi_hook_obj));
+}
+
 struct kofi_hook_obj *kofi_hook_obj_new(struct fid *parent, u32 fclass,
 					void *context)
 {
-	struct kofi_hook_obj *obj = kzalloc(sizeof(*obj), GFP_KERNEL);
+	struct kofi_hook_fabric *root = to_kofi_hook_obj(parent)->root;
+	const struct kofi_hook *hook = root->hook;
+	struct kofi_hook_obj *obj;
+	int ret = hook->opens ? hook->opens(fclass) : 0;
 
-	if (obj)
-		hook_init(obj, to_kofi_hook_obj(parent)->root, fclass, context);
+	if (ret)
+		return ERR_PTR(ret);
+	obj = kzalloc(hook_size(hook, fclass), GFP_KERNEL);
+	if (!obj)
+		return ERR_PTR(-ENOMEM);
+	hook_init(obj, root, fclass, context);
+	if (hook->init && hook_is_extended(fclass))
+		hook->init(obj);
 	return obj;
 }
 
@@ -121,15 +175,8 @@ struct fid *kofi_hook_upper(struct kofi_hook_fabric *root, struct fid *lower)
 	return found;
 }
 
-/* What a lower object is opened with; no names and objects of upper ones are in it */
-struct hook_info {
-	struct fi_info		info;
-	struct fi_fabric_attr	fabric;
-	struct fi_domain_attr	domain;
-};
-
-static struct fi_info *hook_lower_info(struct hook_info *lower,
-				       const struct fi_info *info)
+struct fi_info *kofi_hook_lower_info(struct kofi_hook_info *lower,
+				     const struct fi_info *info)
 {
 	lower->info = *info;
 	lower->fabric = *info->fabric_attr;
@@ -140,304 +187,6 @@ static struct fi_info *hook_lower_info(struct hook_info *lower,
 	lower->info.fabric_attr = &lower->fabric;
 	lower->info.domain_attr = &lower->domain;
 	return &lower->info;
-}
-
-static ssize_t hook_cancel(fid_t fid, void *context)
-{
-	return fi_cancel(to_kofi_hook_obj(fid)->lower.fid, context);
-}
-
-static int hook_getopt(fid_t fid, int level, int optname, void *optval,
-		       size_t *optlen)
-{
-	return fi_getopt(to_kofi_hook_obj(fid)->lower.fid, level, optname,
-			 optval, optlen);
-}
-
-/* The lower endpoint calls; its context is the upper one */
-static void hook_ep_done(struct fid_ep *ep, const struct fi_done_entry *entry)
-{
-	struct kofi_hook_obj *obj = ep->fid.context;
-
-	obj->ep_callbacks.done(&obj->ep, entry);
-}
-
-static void hook_ep_ready(struct fid_ep *ep, u64 flags)
-{
-	struct kofi_hook_obj *obj = ep->fid.context;
-
-	obj->ep_callbacks.ready(&obj->ep, flags);
-}
-
-static int hook_set_callbacks(struct kofi_hook_obj *obj, const void *optval,
-			      size_t optlen)
-{
-	const struct fi_ep_callbacks *wanted = optval;
-	struct fi_ep_callbacks lower = {};
-
-	if (optlen != sizeof(*wanted))
-		return -EINVAL;
-	if (wanted->done)
-		lower.done = hook_ep_done;
-	if (wanted->ready)
-		lower.ready = hook_ep_ready;
-	obj->ep_callbacks = *wanted;
-	return fi_setopt(obj->lower.fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS,
-			 &lower, sizeof(lower));
-}
-
-static int hook_setopt(fid_t fid, int level, int optname, const void *optval,
-		       size_t optlen)
-{
-	struct kofi_hook_obj *obj = to_kofi_hook_obj(fid);
-
-	if (level == FI_OPT_ENDPOINT && optname == FI_OPT_CALLBACKS)
-		return hook_set_callbacks(obj, optval, optlen);
-	return fi_setopt(obj->lower.fid, level, optname, optval, optlen);
-}
-
-static ssize_t hook_rx_size_left(struct fid_ep *ep)
-{
-	return fi_rx_size_left(kofi_hook_lower_ep(ep));
-}
-
-static ssize_t hook_tx_size_left(struct fid_ep *ep)
-{
-	return fi_tx_size_left(kofi_hook_lower_ep(ep));
-}
-
-static int hook_drain(struct fid_ep *ep, int timeout)
-{
-	return fi_ep_drain(kofi_hook_lower_ep(ep), timeout);
-}
-
-static int hook_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
-		       struct fid_ep **tx_ep, void *context);
-static int hook_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
-		       struct fid_ep **rx_ep, void *context);
-
-HOOK_ALL_CALLS(fi_ops_ep, 8);
-static const struct fi_ops_ep hook_ep = {
-	.size		= sizeof(struct fi_ops_ep),
-	.cancel		= hook_cancel,
-	.getopt		= hook_getopt,
-	.setopt		= hook_setopt,
-	.tx_ctx		= hook_tx_ctx,
-	.rx_ctx		= hook_rx_ctx,
-	.rx_size_left	= hook_rx_size_left,
-	.tx_size_left	= hook_tx_size_left,
-	.drain		= hook_drain,
-};
-
-static int hook_setname(fid_t fid, void *addr, size_t addrlen)
-{
-	return fi_setname(to_kofi_hook_obj(fid)->lower.fid, addr, addrlen);
-}
-
-static int hook_getname(fid_t fid, void *addr, size_t *addrlen)
-{
-	return fi_getname(to_kofi_hook_obj(fid)->lower.fid, addr, addrlen);
-}
-
-static int hook_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen)
-{
-	return fi_getpeer(kofi_hook_lower_ep(ep), addr, addrlen);
-}
-
-static int hook_connect(struct fid_ep *ep, const void *addr, const void *param,
-			size_t paramlen)
-{
-	return fi_connect(kofi_hook_lower_ep(ep), addr, param, paramlen);
-}
-
-static int hook_listen(struct fid_pep *pep)
-{
-	return fi_listen(to_kofi_hook_obj(&pep->fid)->lower.pep);
-}
-
-static int hook_accept(struct fid_ep *ep, const void *param, size_t paramlen)
-{
-	return fi_accept(kofi_hook_lower_ep(ep), param, paramlen);
-}
-
-/* Handles of requests are the lower provider's all the way */
-static int hook_reject(struct fid_pep *pep, fid_t handle, const void *param,
-		       size_t paramlen)
-{
-	return fi_reject(to_kofi_hook_obj(&pep->fid)->lower.pep, handle, param,
-			 paramlen);
-}
-
-static int hook_shutdown(struct fid_ep *ep, u64 flags)
-{
-	return fi_shutdown(kofi_hook_lower_ep(ep), flags);
-}
-
-static int hook_join(struct fid_ep *ep, const void *addr, u64 flags,
-		     struct fid_mc **mc, void *context)
-{
-	struct kofi_hook_obj *obj = kofi_hook_obj_new(&ep->fid, FI_CLASS_MC,
-						      context);
-	int ret;
-
-	if (!obj)
-		return -ENOMEM;
-	*mc = &obj->mc;
-	ret = fi_join(kofi_hook_lower_ep(ep), addr, flags, &obj->lower.mc, obj);
-	if (!ret)
-		obj->mc.fi_addr = obj->lower.mc->fi_addr;
-	return kofi_hook_opened(obj, ret);
-}
-
-HOOK_ALL_CALLS(fi_ops_cm, 9);
-const struct fi_ops_cm kofi_hook_cm = {
-	.size		= sizeof(struct fi_ops_cm),
-	.setname	= hook_setname,
-	.getname	= hook_getname,
-	.getpeer	= hook_getpeer,
-	.connect	= hook_connect,
-	.listen		= hook_listen,
-	.accept		= hook_accept,
-	.reject		= hook_reject,
-	.shutdown	= hook_shutdown,
-	.join		= hook_join,
-};
-EXPORT_SYMBOL_GPL(kofi_hook_cm);
-
-static void hook_ep_tables(struct kofi_hook_obj *obj)
-{
-	const struct kofi_hook *hook = obj->root->hook;
-
-	obj->ep.ops = &hook_ep;
-	obj->ep.cm = hook->cm ?: &kofi_hook_cm;
-	obj->ep.msg = hook->msg ?: &kofi_hook_msg;
-	obj->ep.rma = hook->rma ?: &kofi_hook_rma;
-	obj->ep.tagged = hook->tagged ?: &kofi_hook_tagged;
-	obj->ep.atomic = hook->atomic ?: &kofi_hook_atomic;
-}
-
-/* An object that operations are posted to */
-static struct kofi_hook_obj *hook_ep_new(struct fid *parent, u32 fclass,
-					 void *context)
-{
-	struct kofi_hook_obj *obj = kofi_hook_obj_new(parent, fclass, context);
-
-	if (obj)
-		hook_ep_tables(obj);
-	return obj;
-}
-
-static int hook_endpoint(struct fid_domain *domain, struct fi_info *info,
-			 struct fid_ep **ep, void *context)
-{
-	struct kofi_hook_obj *obj = hook_ep_new(&domain->fid, FI_CLASS_EP,
-						context);
-	struct hook_info lower;
-	int ret;
-
-	if (!obj)
-		return -ENOMEM;
-	*ep = &obj->ep;
-	ret = fi_endpoint(to_kofi_hook_obj(&domain->fid)->lower.domain,
-			  hook_lower_info(&lower, info), &obj->lower.ep, obj);
-	return kofi_hook_opened(obj, ret);
-}
-
-static int hook_scalable_ep(struct fid_domain *domain, struct fi_info *info,
-			    struct fid_ep **sep, void *context)
-{
-	struct kofi_hook_obj *obj = hook_ep_new(&domain->fid, FI_CLASS_SEP,
-						context);
-	struct hook_info lower;
-	int ret;
-
-	if (!obj)
-		return -ENOMEM;
-	*sep = &obj->ep;
-	ret = fi_scalable_ep(to_kofi_hook_obj(&domain->fid)->lower.domain,
-			     hook_lower_info(&lower, info), &obj->lower.ep,
-			     obj);
-	return kofi_hook_opened(obj, ret);
-}
-
-static int hook_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
-		       struct fid_ep **tx_ep, void *context)
-{
-	struct kofi_hook_obj *obj = hook_ep_new(&sep->fid, FI_CLASS_TX_CTX,
-						context);
-	int ret;
-
-	if (!obj)
-		return -ENOMEM;
-	*tx_ep = &obj->ep;
-	ret = fi_tx_context(kofi_hook_lower_ep(sep), index, attr,
-			    &obj->lower.ep, obj);
-	return kofi_hook_opened(obj, ret);
-}
-
-static int hook_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
-		       struct fid_ep **rx_ep, void *context)
-{
-	struct kofi_hook_obj *obj = hook_ep_new(&sep->fid, FI_CLASS_RX_CTX,
-						context);
-	int ret;
-
-	if (!obj)
-		return -ENOMEM;
-	*rx_ep = &obj->ep;
-	ret = fi_rx_context(kofi_hook_lower_ep(sep), index, attr,
-			    &obj->lower.ep, obj);
-	return kofi_hook_opened(obj, ret);
-}
-
-static int hook_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
-			struct fid_stx **stx, void *context)
-{
-	struct kofi_hook_obj *obj = kofi_hook_obj_new(&domain->fid,
-						      FI_CLASS_STX_CTX, context);
-	int ret;
-
-	if (!obj)
-		return -ENOMEM;
-	obj->stx.ops = &hook_ep;
-	*stx = &obj->stx;
-	ret = fi_stx_context(to_kofi_hook_obj(&domain->fid)->lower.domain, attr,
-			     &obj->lower.stx, obj);
-	return kofi_hook_opened(obj, ret);
-}
-
-static int hook_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
-			struct fid_ep **srx, void *context)
-{
-	struct kofi_hook_obj *obj = hook_ep_new(&domain->fid, FI_CLASS_SRX_CTX,
-						context);
-	int ret;
-
-	if (!obj)
-		return -ENOMEM;
-	*srx = &obj->ep;
-	ret = fi_srx_context(to_kofi_hook_obj(&domain->fid)->lower.domain, attr,
-			     &obj->lower.ep, obj);
-	return kofi_hook_opened(obj, ret);
-}
-
-static int hook_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
-			   struct fid_pep **pep, void *context)
-{
-	struct kofi_hook_obj *obj = kofi_hook_obj_new(&fabric->fid,
-						      FI_CLASS_PEP, context);
-	struct hook_info lower;
-	int ret;
-
-	if (!obj)
-		return -ENOMEM;
-	obj->pep.ops = &hook_ep;
-	obj->pep.cm = obj->root->hook->cm ?: &kofi_hook_cm;
-	*pep = &obj->pep;
-	ret = fi_passive_ep(to_kofi_hook_obj(&fabric->fid)->lower.fabric,
-			    hook_lower_info(&lower, info), &obj->lower.pep,
-			    obj);
-	return kofi_hook_opened(obj, ret);
 }
 
 static int hook_query_atomic(struct fid_domain *domain,
@@ -458,11 +207,11 @@ static const struct fi_ops_domain hook_domain_ops = {
 	.size		= sizeof(struct fi_ops_domain),
 	.av_open	= kofi_hook_av_open,
 	.cq_open	= kofi_hook_cq_open,
-	.endpoint	= hook_endpoint,
-	.scalable_ep	= hook_scalable_ep,
+	.endpoint	= kofi_hook_endpoint,
+	.scalable_ep	= kofi_hook_scalable_ep,
 	.cntr_open	= kofi_hook_cntr_open,
-	.stx_ctx	= hook_stx_ctx,
-	.srx_ctx	= hook_srx_ctx,
+	.stx_ctx	= kofi_hook_stx_ctx,
+	.srx_ctx	= kofi_hook_srx_ctx,
 	.query_atomic	= hook_query_atomic,
 	.dma_device	= hook_dma_device,
 };
@@ -472,16 +221,17 @@ static int hook_domain(struct fid_fabric *fabric, struct fi_info *info,
 {
 	struct kofi_hook_obj *obj = kofi_hook_obj_new(&fabric->fid,
 						      FI_CLASS_DOMAIN, context);
-	struct hook_info lower;
+	struct kofi_hook_info lower;
 	int ret;
 
-	if (!obj)
-		return -ENOMEM;
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
 	obj->domain.ops = &hook_domain_ops;
 	obj->domain.mr = &kofi_hook_mr;
 	*domain = &obj->domain;
 	ret = fi_domain(to_kofi_hook_obj(&fabric->fid)->lower.fabric,
-			hook_lower_info(&lower, info), &obj->lower.domain, obj);
+			kofi_hook_lower_info(&lower, info), &obj->lower.domain,
+			obj);
 	return kofi_hook_opened(obj, ret);
 }
 
@@ -489,7 +239,7 @@ HOOK_ALL_CALLS(fi_ops_fabric, 3);
 static const struct fi_ops_fabric hook_fabric_ops = {
 	.size		= sizeof(struct fi_ops_fabric),
 	.domain		= hook_domain,
-	.passive_ep	= hook_passive_ep,
+	.passive_ep	= kofi_hook_passive_ep,
 	.eq_open	= kofi_hook_eq_open,
 };
 

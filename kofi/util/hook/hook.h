@@ -12,8 +12,18 @@
 	static_assert(sizeof(struct ops) ==				\
 		      sizeof(size_t) + (count) * sizeof(void *))
 
+/* What a lower object is opened with; no names and objects of upper ones are in it */
+struct kofi_hook_info {
+	struct fi_info		info;
+	struct fi_fabric_attr	fabric;
+	struct fi_domain_attr	domain;
+};
+
+struct fi_info *kofi_hook_lower_info(struct kofi_hook_info *lower,
+				     const struct fi_info *info);
+
 /*
- * The object that a call on @parent opens, not open yet; NULL: no memory.  Then its
+ * The object that a call on @parent opens, not open yet; or an error.  Then its
  * lower object is opened, @ret is the result, and the object complete or freed.
  */
 struct kofi_hook_obj *kofi_hook_obj_new(struct fid *parent, u32 fclass,
@@ -32,5 +42,39 @@ int kofi_hook_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 int kofi_hook_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 		      struct fid_av **av, void *context);
 extern const struct fi_ops_mr kofi_hook_mr;
+
+/* hook_ep.c */
+int kofi_hook_endpoint(struct fid_domain *domain, struct fi_info *info,
+		       struct fid_ep **ep, void *context);
+int kofi_hook_scalable_ep(struct fid_domain *domain, struct fi_info *info,
+			  struct fid_ep **sep, void *context);
+int kofi_hook_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
+		      struct fid_stx **stx, void *context);
+int kofi_hook_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
+		      struct fid_ep **srx, void *context);
+int kofi_hook_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
+			 struct fid_pep **pep, void *context);
+
+/* A hook with ->begin hears of a call, and of its answer */
+static inline ssize_t kofi_hook_begin(struct fid_ep *ep, struct kofi_hook_call *call)
+{
+	struct kofi_hook_obj *obj = to_kofi_hook_obj(&ep->fid);
+
+	return obj->root->hook->begin(obj, call);
+}
+
+static inline ssize_t kofi_hook_end(struct fid_ep *ep, struct kofi_hook_call *call,
+				    ssize_t ret)
+{
+	struct kofi_hook_obj *obj = to_kofi_hook_obj(&ep->fid);
+
+	return obj->root->hook->end(obj, call, ret);
+}
+
+/* hook_call.c, hook_call_atomic.c: the tables of a hook with ->begin */
+extern const struct fi_ops_msg kofi_hook_call_msg;
+extern const struct fi_ops_rma kofi_hook_call_rma;
+extern const struct fi_ops_tagged kofi_hook_call_tagged;
+extern const struct fi_ops_atomic kofi_hook_call_atomic;
 
 #endif /* _KOFI_UTIL_HOOK_H */

@@ -6,6 +6,7 @@
  * replaced as an entry is read.  A handler may run before the call that opens its
  * queue has returned, so it brings the lower queue with it.
  */
+#include <linux/err.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -125,8 +126,8 @@ int kofi_hook_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 	struct fi_eq_attr lower;
 	int ret;
 
-	if (!obj)
-		return -ENOMEM;
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
 	obj->eq.ops = obj->root->hook->eq ?: &kofi_hook_eq;
 	if (attr && attr->handler) {
 		lower = *attr;
@@ -206,6 +207,40 @@ static void hook_cq_handler(struct fid_cq *lower, void *context)
 	obj->cq_handler(&obj->cq, obj->cq.fid.context);
 }
 
+static bool hook_cq_complete(struct kofi_cq_tap *tap, struct kofi_comp *comp)
+{
+	struct kofi_hook_obj *obj = container_of(tap, struct kofi_hook_obj, tap);
+
+	return obj->root->hook->complete(obj, comp);
+}
+
+static void hook_cq_flush(struct kofi_cq_tap *tap)
+{
+	struct kofi_hook_obj *obj = container_of(tap, struct kofi_hook_obj, tap);
+
+	obj->root->hook->flush(obj);
+}
+
+/* The lowest queue is the one that has the completions; hooks on the way pass it on */
+static int hook_cq_tap(struct kofi_hook_obj *obj)
+{
+	const struct kofi_hook *hook = obj->root->hook;
+	int ret;
+
+	if (!hook->complete)
+		return 0;
+	ret = fi_control(obj->lower.fid, KOFI_GETQUEUE, &obj->queue);
+	if (ret) {
+		kofi_lower_close(obj->lower.fid);
+		return ret;
+	}
+	obj->tap.complete = hook_cq_complete;
+	if (hook->flush)
+		obj->tap.flush = hook_cq_flush;
+	kofi_cq_add_tap(obj->queue, &obj->tap);
+	return 0;
+}
+
 int kofi_hook_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		      struct fid_cq **cq, void *context)
 {
@@ -214,8 +249,8 @@ int kofi_hook_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	struct fi_cq_attr lower;
 	int ret;
 
-	if (!obj)
-		return -ENOMEM;
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
 	obj->cq.ops = obj->root->hook->cq ?: &kofi_hook_cq;
 	if (attr && attr->handler) {
 		lower = *attr;
@@ -226,6 +261,8 @@ int kofi_hook_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	*cq = &obj->cq;
 	ret = fi_cq_open(to_kofi_hook_obj(&domain->fid)->lower.domain, attr,
 			 &obj->lower.cq, obj);
+	if (!ret)
+		ret = hook_cq_tap(obj);
 	return kofi_hook_opened(obj, ret);
 }
 
@@ -285,8 +322,8 @@ int kofi_hook_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 						      FI_CLASS_CNTR, context);
 	int ret;
 
-	if (!obj)
-		return -ENOMEM;
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
 	obj->cntr.ops = obj->root->hook->cntr ?: &kofi_hook_cntr;
 	*cntr = &obj->cntr;
 	ret = fi_cntr_open(to_kofi_hook_obj(&domain->fid)->lower.domain, attr,
@@ -381,8 +418,8 @@ int kofi_hook_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 						      context);
 	int ret;
 
-	if (!obj)
-		return -ENOMEM;
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
 	obj->av.ops = &hook_av;
 	*av = &obj->av;
 	ret = fi_av_open(to_kofi_hook_obj(&domain->fid)->lower.domain, attr,
@@ -439,7 +476,7 @@ static struct kofi_hook_obj *hook_mr_new(struct fid *domain, void *context)
 	struct kofi_hook_obj *obj = kofi_hook_obj_new(domain, FI_CLASS_MR,
 						      context);
 
-	if (obj)
+	if (!IS_ERR(obj))
 		obj->mr.ops = &hook_mr_ep;
 	return obj;
 }
@@ -451,8 +488,8 @@ static int hook_mr_reg(struct fid *fid, const void *buf, size_t len, u64 access,
 	struct kofi_hook_obj *obj = hook_mr_new(fid, context);
 	int ret;
 
-	if (!obj)
-		return -ENOMEM;
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
 	ret = fi_mr_reg(to_kofi_hook_obj(fid)->lower.domain, buf, len, access,
 			offset, requested_key, flags, &obj->lower.mr, obj);
 	return hook_mr_opened(obj, mr, ret);
@@ -465,8 +502,8 @@ static int hook_mr_regv(struct fid *fid, const struct kvec *iov, size_t count,
 	struct kofi_hook_obj *obj = hook_mr_new(fid, context);
 	int ret;
 
-	if (!obj)
-		return -ENOMEM;
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
 	ret = fi_mr_regv(to_kofi_hook_obj(fid)->lower.domain, iov, count,
 			 access, offset, requested_key, flags, &obj->lower.mr,
 			 obj);
@@ -480,8 +517,8 @@ static int hook_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 	struct fi_mr_attr lower = *attr;
 	int ret;
 
-	if (!obj)
-		return -ENOMEM;
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
 	lower.context = obj;
 	ret = fi_mr_regattr(to_kofi_hook_obj(fid)->lower.domain, &lower, flags,
 			    &obj->lower.mr);
