@@ -243,6 +243,8 @@ static int getinfo(struct kofi_query *query, const struct fi_info *hints,
 	if (why)
 		kofi_why_unlisten(why);
 	query->hints = NULL;
+	if (!err && !query->is_lower)
+		err = kofi_query_put_hooks(query);
 
 	if (err) {
 		fi_freeinfo(query->results);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One call of fi_getinfo(): getinfo.c runs it, query.c checks its arguments, results.c
- * takes what providers return.
+ * takes what providers return, hooked.c puts hooks on it.
  */
 #ifndef _KOFI_QUERY_H
 #define _KOFI_QUERY_H
@@ -56,5 +56,11 @@ int kofi_take_list(struct kofi_query *query, struct kofi_prov *prov,
 		   const struct fi_info *list);
 /* Adds a result that has nothing but the name of a provider: 0 or -ENOMEM */
 int kofi_take_name(struct kofi_query *query, struct kofi_prov *prov);
+
+/*
+ * Puts the hooks of the parameter hooks= on results that have none: 0, -ENOMEM, or -ENODATA:
+ * there is no such hook
+ */
+int kofi_query_put_hooks(struct kofi_query *query);
 
 #endif /* _KOFI_QUERY_H */
