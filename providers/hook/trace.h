@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Trace events of kofi_hook_trace: a data transfer call has been answered, an operation has
+ * completed.
+ *
+ * Objects are those that the client has, as the hashed pointers which debugfs (kofi/objects)
+ * shows too.  Contexts of operations are hashed in the same way.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM kofi_hook
+
+#if !defined(_KOFI_HOOK_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _KOFI_HOOK_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <kofi/hook.h>
+
+TRACE_DEFINE_ENUM(KOFI_HOOK_RECV);
+TRACE_DEFINE_ENUM(KOFI_HOOK_SEND);
+TRACE_DEFINE_ENUM(KOFI_HOOK_INJECT);
+TRACE_DEFINE_ENUM(KOFI_HOOK_TRECV);
+TRACE_DEFINE_ENUM(KOFI_HOOK_TSEND);
+TRACE_DEFINE_ENUM(KOFI_HOOK_TINJECT);
+TRACE_DEFINE_ENUM(KOFI_HOOK_READ);
+TRACE_DEFINE_ENUM(KOFI_HOOK_WRITE);
+TRACE_DEFINE_ENUM(KOFI_HOOK_INJECT_WRITE);
+TRACE_DEFINE_ENUM(KOFI_HOOK_ATOMIC);
+TRACE_DEFINE_ENUM(KOFI_HOOK_FETCH_ATOMIC);
+TRACE_DEFINE_ENUM(KOFI_HOOK_COMPARE_ATOMIC);
+TRACE_DEFINE_ENUM(KOFI_HOOK_INJECT_ATOMIC);
+
+#define show_kofi_hook_op(op)						\
+	__print_symbolic(op,						\
+			 { KOFI_HOOK_RECV, "recv" },			\
+			 { KOFI_HOOK_SEND, "send" },			\
+			 { KOFI_HOOK_INJECT, "inject" },		\
+			 { KOFI_HOOK_TRECV, "trecv" },			\
+			 { KOFI_HOOK_TSEND, "tsend" },			\
+			 { KOFI_HOOK_TINJECT, "tinject" },		\
+			 { KOFI_HOOK_READ, "read" },			\
+			 { KOFI_HOOK_WRITE, "write" },			\
+			 { KOFI_HOOK_INJECT_WRITE, "inject_write" },	\
+			 { KOFI_HOOK_ATOMIC, "atomic" },		\
+			 { KOFI_HOOK_FETCH_ATOMIC, "fetch_atomic" },	\
+			 { KOFI_HOOK_COMPARE_ATOMIC, "compare_atomic" }, \
+			 { KOFI_HOOK_INJECT_ATOMIC, "inject_atomic" })
+
+/* @ns: what the provider below took for its answer */
+TRACE_EVENT(kofi_hook_call,
+	TP_PROTO(const struct fid *fid, const struct kofi_hook_call *call,
+		 ssize_t ret, u64 ns),
+	TP_ARGS(fid, call, ret, ns),
+	TP_STRUCT__entry(
+		__field(const void *, fid)
+		__field(const void *, context)
+		__field(u32, op)
+		__field(size_t, len)
+		__field(u64, flags)
+		__field(ssize_t, ret)
+		__field(u64, ns)
+	),
+	TP_fast_assign(
+		__entry->fid = fid;
+		__entry->context = call->context;
+		__entry->op = call->op;
+		__entry->len = kofi_hook_call_len(call);
+		__entry->flags = call->flags;
+		__entry->ret = ret;
+		__entry->ns = ns;
+	),
+	TP_printk("fid=%p op=%s len=%zu context=%p flags=%#llx ret=%zd ns=%llu",
+		  __entry->fid, show_kofi_hook_op(__entry->op), __entry->len,
+		  __entry->context, __entry->flags, __entry->ret, __entry->ns)
+);
+
+/* @fid: the completion queue */
+TRACE_EVENT(kofi_hook_done,
+	TP_PROTO(const struct fid *fid, const struct kofi_comp *comp),
+	TP_ARGS(fid, comp),
+	TP_STRUCT__entry(
+		__field(const void *, fid)
+		__field(const void *, context)
+		__field(u64, flags)
+		__field(size_t, len)
+		__field(int, err)
+		__field(int, prov_errno)
+	),
+	TP_fast_assign(
+		__entry->fid = fid;
+		__entry->context = comp->op_context;
+		__entry->flags = comp->flags & ~KOFI_COMP_MSG;
+		__entry->len = comp->len;
+		__entry->err = comp->err;
+		__entry->prov_errno = comp->prov_errno;
+	),
+	TP_printk("fid=%p context=%p flags=%#llx len=%zu err=%d prov_errno=%d",
+		  __entry->fid, __entry->context, __entry->flags, __entry->len,
+		  __entry->err, __entry->prov_errno)
+);
+
+#endif /* _KOFI_HOOK_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>
