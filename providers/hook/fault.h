@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the files of kofi_hook_fault.ko share.
+ *
+ *	fault.c		the module, and calls that are no data transfers
+ *	fault_ep.c	data transfer calls, the ready callback, connections that end
+ *	fault_cq.c	completions: failed, kept for a while
+ *	fault_rule.c	the rules that say what goes wrong, and debugfs
+ */
+#ifndef _KOFI_HOOK_FAULT_H
+#define _KOFI_HOOK_FAULT_H
+
+#include <linux/bits.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <kofi/hook.h>
+
+/* What goes wrong */
+enum fault_kind {
+	FAULT_AGAIN,		/* the call answers -EAGAIN */
+	FAULT_ERROR,		/* the call answers with another error */
+	FAULT_FAIL,		/* the operation completes with an error */
+	FAULT_SHUTDOWN,		/* the connection ends */
+	FAULT_DELAY,		/* the completion comes later */
+	FAULT_KINDS,
+};
+
+/* Where: enum kofi_hook_op, and calls that are no data transfers */
+enum fault_place {
+	FAULT_OPEN = KOFI_HOOK_OPS,	/* anything but a region is opened */
+	FAULT_MR,
+	FAULT_CONNECT,
+	FAULT_ACCEPT,
+	FAULT_PLACES,
+};
+
+/**
+ * struct fault - What goes wrong this time
+ * @kind: what
+ * @value: a positive error number, or milliseconds
+ */
+struct fault {
+	enum fault_kind	kind;
+	u32		value;
+};
+
+/**
+ * fault_decide() - Does something go wrong here?
+ * @place: where
+ * @kinds: BIT() of each &enum fault_kind that is possible here
+ * @fault: what goes wrong
+ *
+ * Each rule that is about this place and one of @kinds counts the call.  The first that
+ * fires decides, and those behind it do not fire.
+ *
+ * Context: any.
+ * Return: whether a rule fired.
+ */
+bool fault_decide(unsigned int place, u32 kinds, struct fault *fault);
+
+/* The error of a call that is no data transfer, or 0 */
+int fault_control(unsigned int place);
+
+/* Rules of the module's parameters; 0 or why not.  debugfs */
+int fault_rules_init(void);
+void fault_rules_exit(void);
+
+struct fault_ep;
+
+/**
+ * struct fault_side - One direction of an endpoint
+ * @ep: the endpoint
+ * @dir: FI_TRANSMIT or FI_RECV
+ * @wanted: a call has answered -EAGAIN, and the client has not been called since
+ * @refused: the provider below has answered -EAGAIN, and will call
+ * @call: calls the client in the context of the queue
+ * @work: calls the client of a shared receive context
+ */
+struct fault_side {
+	struct fault_ep		*ep;
+	u64			dir;
+	bool			wanted;
+	bool			refused;
+	struct kofi_cq_call	call;
+	struct work_struct	work;
+};
+
+/**
+ * struct fault_ep - An endpoint
+ * @obj: the hook's
+ * @lock: guards @stopped; held while @call or @work of a side, or @end, becomes due
+ * @stopped: nothing becomes due any more
+ * @tx: transmit side
+ * @rx: receive side
+ * @end: ends the connection
+ */
+struct fault_ep {
+	struct kofi_hook_obj	obj;
+	spinlock_t		lock;	/* see above */
+	bool			stopped;
+	struct fault_side	tx;
+	struct fault_side	rx;
+	struct work_struct	end;
+};
+
+/**
+ * struct fault_cq - A completion queue
+ * @obj: the hook's
+ * @lock: guards what follows
+ * @doomed_ep: endpoint whose operation is to fail, or NULL
+ * @doomed: context of that operation
+ * @doomed_err: positive error number that it fails with
+ * @kept: completions that come later
+ * @tail: where the next one is linked
+ * @releasing: @release has taken @kept, and the queue does not have all of it yet
+ * @release: gives @kept to the queue
+ */
+struct fault_cq {
+	struct kofi_hook_obj	obj;
+	spinlock_t		lock;	/* see above */
+	struct fault_ep		*doomed_ep;
+	void			*doomed;
+	int			doomed_err;
+	struct kofi_comp	*kept;
+	struct kofi_comp	**tail;
+	bool			releasing;
+	struct delayed_work	release;
+};
+
+static inline struct fault_ep *to_fault_ep(struct kofi_hook_obj *obj)
+{
+	return container_of(obj, struct fault_ep, obj);
+}
+
+static inline struct fault_cq *to_fault_cq(struct kofi_hook_obj *obj)
+{
+	return container_of(obj, struct fault_cq, obj);
+}
+
+/* Closing an endpoint may be in the way of memory reclaim */
+extern struct workqueue_struct *fault_wq;
+
+/* fault_ep.c */
+void fault_ep_init(struct fault_ep *ep);
+int fault_ep_stop(struct fault_ep *ep);
+void fault_ep_resume(struct fault_ep *ep);
+ssize_t fault_begin(struct kofi_hook_obj *obj, struct kofi_hook_call *call);
+ssize_t fault_end(struct kofi_hook_obj *obj, struct kofi_hook_call *call, ssize_t ret);
+bool fault_ready(struct kofi_hook_obj *obj, u64 flags);
+/* The connection ends, soon.  Any context */
+void fault_ep_end(struct fault_ep *ep);
+
+/* fault_cq.c */
+void fault_cq_init(struct fault_cq *cq);
+int fault_cq_stop(struct fault_cq *cq);
+bool fault_complete(struct kofi_hook_obj *obj, struct kofi_comp *comp);
+void fault_flush(struct kofi_hook_obj *obj);
+/* The operation of @ep with this context fails, unless another is doomed after it */
+void fault_doom(struct fault_cq *cq, struct fault_ep *ep, void *context, int err);
+/* No operation of @ep is doomed any more */
+void fault_spare(struct fault_cq *cq, struct fault_ep *ep);
+
+#endif /* _KOFI_HOOK_FAULT_H */

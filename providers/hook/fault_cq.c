@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completions that fail, and completions that come late.
+ *
+ * A completion that is kept keeps all behind it, so that their order stays.  They are given to
+ * the queue by a work item; while that is at it, what comes is kept as well.
+ *
+ * Of the operations on a queue one at a time is doomed to fail, the last that a rule has
+ * chosen.  It may never be reported, as success is not with FI_SELECTIVE_COMPLETION; then it
+ * is forgotten when another is chosen, or its endpoint closes.  What failed was transferred all
+ * the same, as an acknowledgment that is lost leaves it, and a counter counts it so.
+ *
+ * Locking: cq->lock is taken in any context, under locks of the provider below and above those
+ * of fault_ep.c and fault_rule.c.  Nothing is called with it held.
+ */
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include "fault.h"
+
+/* The operation whose completion this is */
+static unsigned int fault_place_of(const struct kofi_comp *comp)
+{
+	bool tagged = comp->flags & FI_TAGGED;
+
+	if (comp->flags & FI_RECV)
+		return tagged ? KOFI_HOOK_TRECV : KOFI_HOOK_RECV;
+	if (comp->flags & FI_ATOMIC)
+		return comp->flags & FI_READ ? KOFI_HOOK_FETCH_ATOMIC : KOFI_HOOK_ATOMIC;
+	if (comp->flags & FI_READ)
+		return KOFI_HOOK_READ;
+	if (comp->flags & FI_WRITE)
+		return KOFI_HOOK_WRITE;
+	return tagged ? KOFI_HOOK_TSEND : KOFI_HOOK_SEND;
+}
+
+/* Fails an operation that is doomed; after that its connection ends, as after any error */
+static void fault_strike(struct fault_cq *cq, struct kofi_comp *comp)
+{
+	lockdep_assert_held(&cq->lock);
+	if (!cq->doomed_ep || comp->op_context != cq->doomed || comp->flags & FI_RECV)
+		return;
+	if (!comp->err) {
+		comp->err = cq->doomed_err;
+		fault_ep_end(cq->doomed_ep);
+	}
+	cq->doomed_ep = NULL;
+}
+
+static bool fault_keep(struct fault_cq *cq, struct kofi_comp *comp)
+{
+	struct fault fault;
+	bool first = !cq->kept && !cq->releasing;
+
+	lockdep_assert_held(&cq->lock);
+	if (first && !fault_decide(fault_place_of(comp), BIT(FAULT_DELAY), &fault))
+		return false;
+	comp->next = NULL;
+	*cq->tail = comp;
+	cq->tail = &comp->next;
+	if (first)
+		queue_delayed_work(fault_wq, &cq->release,
+				   max(msecs_to_jiffies(fault.value), 1UL));
+	return true;
+}
+
+bool fault_complete(struct kofi_hook_obj *obj, struct kofi_comp *comp)
+{
+	struct fault_cq *cq = to_fault_cq(obj);
+	unsigned long flags;
+	bool kept;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	fault_strike(cq, comp);
+	kept = fault_keep(cq, comp);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return kept;
+}
+
+/* Takes what is kept; from then on until there is nothing more, the queue is being given it */
+static struct kofi_comp *fault_take(struct fault_cq *cq)
+{
+	struct kofi_comp *chain;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	chain = cq->kept;
+	cq->kept = NULL;
+	cq->tail = &cq->kept;
+	cq->releasing = chain;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return chain;
+}
+
+static void fault_release(struct work_struct *work)
+{
+	struct fault_cq *cq = container_of(to_delayed_work(work), struct fault_cq, release);
+	struct kofi_comp *chain;
+
+	while ((chain = fault_take(cq)))
+		kofi_cq_tapped(cq->obj.queue, &cq->obj.tap, chain);
+}
+
+void fault_flush(struct kofi_hook_obj *obj)
+{
+	flush_delayed_work(&to_fault_cq(obj)->release);
+}
+
+void fault_doom(struct fault_cq *cq, struct fault_ep *ep, void *context, int err)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->doomed_ep = ep;
+	cq->doomed = context;
+	cq->doomed_err = err;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+void fault_spare(struct fault_cq *cq, struct fault_ep *ep)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (cq->doomed_ep == ep)
+		cq->doomed_ep = NULL;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+void fault_cq_init(struct fault_cq *cq)
+{
+	spin_lock_init(&cq->lock);
+	cq->tail = &cq->kept;
+	INIT_DELAYED_WORK(&cq->release, fault_release);
+}
+
+/* Its endpoints are closed, and each has flushed it */
+int fault_cq_stop(struct fault_cq *cq)
+{
+	cancel_delayed_work_sync(&cq->release);
+	return 0;
+}
