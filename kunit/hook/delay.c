@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite kofi_hook_delay: completions that come late, in their order, and what does not wait for
+ * them: an endpoint that closes or drains.
+ */
+#include <linux/jiffies.h>
+#include "bed.h"
+
+#define LEN	8
+#define LATE_MS	100
+
+static void a_completion_comes_later_and_what_follows_behind_it(struct kunit *test)
+{
+	struct fi_cq_data_entry entry;
+	u8 *buf = vt_buf(test, LEN);
+	struct vt_pair pair = {};
+	unsigned long since;
+	int i;
+
+	bed_open(test, BED_FAULT, FI_MSG);
+	vt_join(test, &pair, &vt_default_kind);
+	bed_rules(test, "send delay " __stringify(LATE_MS) " times=1");
+	for (i = 0; i < 4; i++)
+		vt_recv(test, &pair.b, buf, LEN, vt_ctx(i));
+	since = jiffies;
+	for (i = 0; i < 4; i++)
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, vt_ctx(10 + i)), 0);
+	for (i = 0; i < 4; i++)
+		vt_done(test, pair.b.rx, vt_ctx(i));
+	if (time_before(jiffies, since + msecs_to_jiffies(LATE_MS)))
+		KUNIT_EXPECT_EQ(test, fi_cq_read(pair.a.tx->cq, &entry, 1), -EAGAIN);
+	for (i = 0; i < 4; i++)
+		vt_done(test, pair.a.tx, vt_ctx(10 + i));
+	KUNIT_EXPECT_GE(test, jiffies - since, msecs_to_jiffies(LATE_MS));
+	KUNIT_EXPECT_TRUE(test, bed_rule_fired("send delay " __stringify(LATE_MS) " times=1", 1, 1));
+}
+
+static void a_callback_comes_later(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct vt_pair pair;
+	unsigned long since;
+	struct bed_ep *ep;
+	int i;
+
+	bed_open(test, BED_FAULT, FI_MSG);
+	for (i = 0; i < BED_KINDS; i++) {
+		ep = bed_join(test, &pair, &bed_kinds[i]);
+		bed_rules(test, "send delay " __stringify(LATE_MS) " times=1");
+		vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
+		since = jiffies;
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), 0);
+		bed_completed(test, &pair, ep, 1);
+		KUNIT_EXPECT_GE(test, jiffies - since, msecs_to_jiffies(LATE_MS));
+		vt_pair_close(test, &pair);
+	}
+}
+
+/* A minute is more than a case may take */
+static void an_endpoint_closes_while_completions_are_kept(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct vt_pair pair = {};
+	unsigned long since;
+	struct bed_ep *ep;
+	int i;
+
+	bed_open(test, BED_FAULT, FI_MSG);
+	bed_rules(test, "send delay 60000");
+	for (i = 0; i < BED_KINDS; i++) {
+		ep = bed_join(test, &pair, &bed_kinds[i]);
+		vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), 0);
+		vt_done(test, pair.b.rx, vt_ctx(1));
+		since = jiffies;
+		vt_close(test, &pair.a.ep->fid);
+		KUNIT_EXPECT_LT(test, jiffies - since, msecs_to_jiffies(30000));
+		KUNIT_EXPECT_EQ(test, atomic_read(&ep->completed), 1);
+		vt_close(test, &pair.b.ep->fid);
+	}
+	pair = (struct vt_pair) {};
+	vt_join(test, &pair, &vt_default_kind);
+	vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, vt_ctx(2)), 0);
+	vt_done(test, pair.b.rx, vt_ctx(1));
+	since = jiffies;
+	vt_close(test, &pair.a.ep->fid);
+	KUNIT_EXPECT_LT(test, jiffies - since, msecs_to_jiffies(30000));
+	vt_none(test, pair.a.tx);
+}
+
+static void a_drain_has_what_is_kept_come_at_once(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct vt_pair pair = {};
+	unsigned long since = jiffies;
+
+	bed_open(test, BED_FAULT, FI_MSG);
+	vt_join(test, &pair, &vt_default_kind);
+	bed_rules(test, "send delay 60000");
+	vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, vt_ctx(2)), 0);
+	vt_done(test, pair.b.rx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	KUNIT_EXPECT_LT(test, jiffies - since, msecs_to_jiffies(30000));
+}
+
+static struct kunit_case delay_cases[] = {
+	KUNIT_CASE(a_completion_comes_later_and_what_follows_behind_it),
+	KUNIT_CASE(a_callback_comes_later),
+	KUNIT_CASE(an_endpoint_closes_while_completions_are_kept),
+	KUNIT_CASE(a_drain_has_what_is_kept_come_at_once),
+	{}
+};
+
+static struct kunit_suite delay_suite = {
+	.name		= "kofi_hook_delay",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= delay_cases,
+};
+kunit_test_suite(delay_suite);

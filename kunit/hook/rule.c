@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite kofi_hook_rule: which rules there may be, what their keys mean, and that a seed makes
+ * the same calls go wrong each time.
+ */
+#include "bed.h"
+
+#define SENDS	64
+
+static const char *const bad_rules[] = {
+	"send",				/* nothing goes wrong */
+	"send explode",
+	"nowhere again",
+	"send,nowhere again",
+	"send error",			/* with what? */
+	"send error 0",
+	"send error 4096",
+	"send error EIO",
+	"send delay 60001",
+	"send again 5",			/* -EAGAIN has no number */
+	"send again every=0",
+	"send again chance=1001",
+	"send again often=3",
+	"send again every",
+	"mr again",			/* no call-back is promised for a region */
+	"connect fail 5",
+	"recv fail 5",
+	"inject fail 5",		/* it does not complete */
+	"inject delay 5",
+};
+
+static void a_rule_that_makes_no_sense_is_refused(struct kunit *test)
+{
+	size_t i;
+
+	bed_rules(test, "clear");
+	for (i = 0; i < ARRAY_SIZE(bad_rules); i++)
+		KUNIT_EXPECT_NE_MSG(test, bed_write("rules", bad_rules[i]), 0, "%s", bad_rules[i]);
+	KUNIT_EXPECT_EQ(test, vt_shell("! grep -q . /sys/kernel/debug/kofi_hook_fault/rules"), 0);
+}
+
+static void there_is_room_for_sixteen_rules(struct kunit *test)
+{
+	int i;
+
+	bed_rules(test, "clear");
+	for (i = 0; i < 16; i++)
+		KUNIT_EXPECT_EQ(test, bed_write("rules", "mr error 5"), 0);
+	KUNIT_EXPECT_NE(test, bed_write("rules", "mr error 5"), 0);
+}
+
+/* Bit by bit: which of the sends were refused? */
+static u64 pattern(struct kunit *test)
+{
+	u8 *byte = vt_buf(test, 1);
+	struct vt_pair pair = {};
+	u64 refused = 0;
+	int i;
+
+	vt_join(test, &pair, &vt_default_kind);
+	vt_recv(test, &pair.b, byte, 1, vt_ctx(1));
+	for (i = 0; i < SENDS; i++) {
+		if (fi_inject(pair.a.ep, byte, 1, 0)) {
+			refused |= BIT_ULL(i);
+			continue;
+		}
+		vt_done(test, pair.b.rx, vt_ctx(1));
+		vt_recv(test, &pair.b, byte, 1, vt_ctx(1));
+	}
+	vt_pair_close(test, &pair);
+	return refused;
+}
+
+static void keys_say_which_calls(struct kunit *test)
+{
+	bed_open(test, BED_FAULT, FI_MSG);
+	bed_rules(test, "inject error 5 after=3 every=4 times=2");
+	KUNIT_EXPECT_EQ(test, pattern(test), BIT_ULL(6) | BIT_ULL(10));
+	bed_rules(test, "inject error 5 after=62");
+	KUNIT_EXPECT_EQ(test, pattern(test), BIT_ULL(62) | BIT_ULL(63));
+	bed_rules(test, "inject error 5 chance=1000 times=1");
+	KUNIT_EXPECT_EQ(test, pattern(test), BIT_ULL(0));
+}
+
+static void a_seed_repeats_itself(struct kunit *test)
+{
+	u64 first, again, other;
+
+	bed_open(test, BED_FAULT, FI_MSG);
+	bed_rules(test, "inject error 5 chance=300");
+	KUNIT_ASSERT_EQ(test, bed_write("seed", "7"), 0);
+	first = pattern(test);
+	KUNIT_EXPECT_TRUE(test, bed_rule_fired("inject error 5 chance=300", hweight64(first),
+					       SENDS));
+	KUNIT_ASSERT_EQ(test, bed_write("seed", "7"), 0);
+	again = pattern(test);
+	KUNIT_ASSERT_EQ(test, bed_write("seed", "8"), 0);
+	other = pattern(test);
+	KUNIT_EXPECT_EQ(test, first, again);
+	KUNIT_EXPECT_NE(test, first, other);
+	KUNIT_EXPECT_GT(test, hweight64(first), 5);
+	KUNIT_EXPECT_LT(test, hweight64(first), 40);
+}
+
+static struct kunit_case rule_cases[] = {
+	KUNIT_CASE(a_rule_that_makes_no_sense_is_refused),
+	KUNIT_CASE(there_is_room_for_sixteen_rules),
+	KUNIT_CASE(keys_say_which_calls),
+	KUNIT_CASE(a_seed_repeats_itself),
+	{}
+};
+
+static int rule_init(struct kunit *test)
+{
+	/* The folder is there when the module is */
+	return vt_shell("modprobe kofi_hook_fault") ? -ENODEV : vt_init(test);
+}
+
+static struct kunit_suite rule_suite = {
+	.name		= "kofi_hook_rule",
+	.init		= rule_init,
+	.exit		= vt_exit,
+	.test_cases	= rule_cases,
+};
+kunit_test_suite(rule_suite);

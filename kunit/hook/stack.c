@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite kofi_hook_stack: two hooks on one provider, hooks by the parameter of kofi.ko, and a
+ * provider that stays as long as a hook has it open.
+ */
+#include <linux/fs.h>
+#include "bed.h"
+
+#define LEN	8
+#define BOTH	"loop;ofi_hook_fault;ofi_hook_trace"
+#define UNDER	"loop;ofi_hook_trace;ofi_hook_fault"
+
+static void the_upper_hook_sees_what_the_lower_one_does(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct vt_pair pair = {};
+	struct bed_trace *trace;
+
+	bed_open(test, BOTH, FI_MSG);
+	vt_join(test, &pair, &vt_default_kind);
+	bed_rules(test, "send again times=1\nsend fail 5 times=1");
+	vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
+	trace = bed_trace_begin(test);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, vt_ctx(2)), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, trace->ret, -EAGAIN);
+	bed_rules(test, "send fail 5 times=1");
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, vt_ctx(2)), 0);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, pair.a.tx).err, EIO);
+	KUNIT_EXPECT_GE(test, atomic_read(&trace->errors), 1);
+}
+
+static void the_lower_hook_does_not_see_what_the_upper_one_does(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct vt_pair pair = {};
+	struct bed_trace *trace;
+
+	bed_open(test, UNDER, FI_MSG);
+	vt_join(test, &pair, &vt_default_kind);
+	vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
+	bed_rules(test, "send error 5 times=1");
+	trace = bed_trace_begin(test);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, vt_ctx(2)), -EIO);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->calls), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, vt_ctx(2)), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->calls), 1);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	vt_done(test, pair.b.rx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->errors), 0);
+}
+
+/* What the upper hook keeps, the lower one has seen; what it gives back, is not seen twice */
+static void a_completion_that_is_kept_is_seen_once(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct vt_pair pair = {};
+	struct bed_trace *trace;
+
+	bed_open(test, BOTH, FI_MSG);
+	vt_join(test, &pair, &vt_default_kind);
+	vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
+	bed_rules(test, "send delay 20");
+	trace = bed_trace_begin(test);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, vt_ctx(2)), 0);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	vt_done(test, pair.b.rx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->done), 2);
+}
+
+static void set_hooks(const char *value)
+{
+	struct file *file = filp_open("/sys/module/kofi/parameters/hooks", O_WRONLY, 0);
+	loff_t pos = 0;
+
+	if (IS_ERR(file))
+		return;
+	kernel_write(file, value, strlen(value), &pos);
+	filp_close(file, NULL);
+}
+
+static void no_hooks(void *unused)
+{
+	set_hooks("\n");
+}
+
+static void with_hooks(struct kunit *test, const char *value)
+{
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, no_hooks, NULL), 0);
+	set_hooks(value);
+}
+
+static void a_parameter_puts_hooks_on_every_provider(struct kunit *test)
+{
+	struct bed_trace *trace;
+	struct vt_pair pair = {};
+	struct fi_info *info;
+
+	with_hooks(test, "ofi_hook_fault;ofi_hook_trace\n");
+	info = bed_info(test, "loop", FI_MSG);
+	KUNIT_ASSERT_STREQ(test, info->fabric_attr->prov_name, BOTH);
+	vt_open_info(test, info);
+	vt_listen(test, vt_eq(test, 0));
+	vt_join(test, &pair, &vt_default_kind);
+	trace = bed_trace_begin(test);
+	vt_ping(test, &pair.a, &pair.b);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->calls), 2);
+	set_hooks("\n");
+	KUNIT_EXPECT_STREQ(test, bed_info(test, "loop", FI_MSG)->fabric_attr->prov_name, "loop");
+}
+
+static void a_client_that_names_a_hook_gets_just_that(struct kunit *test)
+{
+	with_hooks(test, "ofi_hook_trace");
+	KUNIT_EXPECT_STREQ(test, bed_info(test, BED_FAULT, FI_MSG)->fabric_attr->prov_name,
+			   BED_FAULT);
+}
+
+static void a_parameter_that_names_no_hook_leaves_no_result(struct kunit *test)
+{
+	static const char *const names[] = { "ofi_hook_absent", "loop", "ofi_hook_trace;tcp" };
+	struct fi_info *hints = fi_allocinfo(), *info;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->fabric_attr->prov_name = kstrdup("loop", GFP_KERNEL);
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY |
+				      FI_MR_ENDPOINT | FI_MR_LOCAL;
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
+	vt_free_later(test, info);
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		with_hooks(test, names[i]);
+		KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), -ENODATA);
+	}
+}
+
+static void a_provider_stays_as_long_as_a_hook_has_it_open(struct kunit *test)
+{
+	bed_open(test, BOTH, FI_MSG);
+	KUNIT_EXPECT_NE(test, vt_shell("rmmod kofi_loop"), 0);
+	KUNIT_EXPECT_NE(test, vt_shell("rmmod kofi_hook_fault"), 0);
+	vt_exit(test);
+	INIT_LIST_HEAD(&vt_of(test)->fids);
+	KUNIT_EXPECT_EQ(test, vt_shell("rmmod kofi_loop && modprobe kofi_loop"), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell("rmmod kofi_hook_fault && modprobe kofi_hook_fault"), 0);
+}
+
+static struct kunit_case stack_cases[] = {
+	KUNIT_CASE(the_upper_hook_sees_what_the_lower_one_does),
+	KUNIT_CASE(the_lower_hook_does_not_see_what_the_upper_one_does),
+	KUNIT_CASE(a_completion_that_is_kept_is_seen_once),
+	KUNIT_CASE(a_parameter_puts_hooks_on_every_provider),
+	KUNIT_CASE(a_client_that_names_a_hook_gets_just_that),
+	KUNIT_CASE(a_parameter_that_names_no_hook_leaves_no_result),
+	KUNIT_CASE(a_provider_stays_as_long_as_a_hook_has_it_open),
+	{}
+};
+
+static int stack_init(struct kunit *test)
+{
+	return vt_shell("modprobe kofi_hook_fault") ? -ENODEV : vt_init(test);
+}
+
+static struct kunit_suite stack_suite = {
+	.name		= "kofi_hook_stack",
+	.init		= stack_init,
+	.exit		= vt_exit,
+	.test_cases	= stack_cases,
+};
+kunit_test_suite(stack_suite);

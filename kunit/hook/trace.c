@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite kofi_hook_trace: each call and each completion is an event, whatever the call and
+ * the kind of queue.
+ */
+#include <linux/bvec.h>
+#include <linux/scatterlist.h>
+#include <rdma/fi_rma.h>
+#include "bed.h"
+
+#define LEN	64
+
+static void a_send_and_its_completion_are_traced(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	struct bed_trace *trace;
+	u8 *buf = vt_buf(test, LEN);
+
+	bed_open(test, BED_TRACE, FI_MSG);
+	vt_join(test, &pair, &vt_default_kind);
+	trace = bed_trace_begin(test);
+	vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, trace->call.op, KOFI_HOOK_RECV);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, vt_ctx(2)), 0);
+	KUNIT_EXPECT_EQ(test, trace->call.op, KOFI_HOOK_SEND);
+	KUNIT_EXPECT_EQ(test, trace->call_len, LEN);
+	KUNIT_EXPECT_PTR_EQ(test, trace->call.context, vt_ctx(2));
+	KUNIT_EXPECT_EQ(test, trace->ret, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->calls), 2);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	vt_done(test, pair.b.rx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->done), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->errors), 0);
+}
+
+static void a_refused_call_is_traced_with_its_answer(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct bed_trace *trace;
+	u8 byte = 0;
+
+	bed_open(test, BED_TRACE, FI_MSG);
+	vt_client(test, &end, &vt_default_kind);
+	trace = bed_trace_begin(test);
+	KUNIT_EXPECT_EQ(test, fi_inject(end.ep, &byte, 1, 0), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, trace->call.op, KOFI_HOOK_INJECT);
+	KUNIT_EXPECT_EQ(test, trace->ret, -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->calls), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->done), 0);
+}
+
+static void what_is_flushed_is_traced_as_an_error(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	struct bed_trace *trace;
+
+	bed_open(test, BED_TRACE, FI_MSG);
+	vt_join(test, &pair, &vt_default_kind);
+	trace = bed_trace_begin(test);
+	vt_recv(test, &pair.a, vt_buf(test, LEN), LEN, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, pair.a.rx).err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->errors), 1);
+	KUNIT_EXPECT_EQ(test, trace->comp.err, ECANCELED);
+	KUNIT_EXPECT_PTR_EQ(test, trace->cq, &pair.a.rx->cq->fid);
+}
+
+static const struct list_case {
+	const char		*name;
+	enum fi_buf_type	type;
+} list_cases[] = {
+	{ "kvec", FI_BUF_KVEC },
+	{ "bvec", FI_BUF_BVEC },
+	{ "sgl", FI_BUF_SGL },
+};
+
+static void list_desc(const struct list_case *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+KUNIT_ARRAY_PARAM(list, list_cases, list_desc);
+
+static void a_list_is_traced_with_all_its_bytes(struct kunit *test)
+{
+	const struct list_case *row = test->param_value;
+	u8 *one = vt_buf(test, LEN), *two = vt_buf(test, LEN);
+	struct kvec kvec[] = { { one, 8 }, { two, 24 } };
+	struct fi_msg msg = { .type = row->type, .iov_count = 2, .context = vt_ctx(2) };
+	struct vt_pair pair = {};
+	struct bed_trace *trace;
+	struct scatterlist sg[2];
+	struct bio_vec bvec[2];
+
+	bvec_set_virt(&bvec[0], one, 8);
+	bvec_set_virt(&bvec[1], two, 24);
+	sg_init_table(sg, 2);
+	sg_set_buf(&sg[0], one, 8);
+	sg_set_buf(&sg[1], two, 24);
+	msg.msg_iov = row->type == FI_BUF_KVEC ? kvec : row->type == FI_BUF_BVEC ?
+		      (void *)bvec : (void *)sg;
+	bed_open(test, BED_TRACE, FI_MSG);
+	vt_join(test, &pair, &vt_default_kind);
+	vt_recv(test, &pair.b, vt_buf(test, LEN), LEN, vt_ctx(1));
+	trace = bed_trace_begin(test);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION), 0);
+	KUNIT_EXPECT_EQ(test, trace->call_len, 32);
+	KUNIT_EXPECT_EQ(test, trace->call.flags, FI_COMPLETION);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	vt_done(test, pair.b.rx, vt_ctx(1));
+}
+
+static void reads_and_writes_are_traced(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct vt_pair pair = {};
+	struct bed_trace *trace;
+	struct fid_mr *mr;
+
+	bed_open(test, BED_TRACE, FI_MSG | FI_RMA);
+	vt_join(test, &pair, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN,
+					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 1, 0, &mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	trace = bed_trace_begin(test);
+	KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, vt_buf(test, LEN), LEN, NULL, 0, fi_mr_addr(mr),
+				       fi_mr_key(mr), vt_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, trace->call.op, KOFI_HOOK_WRITE);
+	vt_done(test, pair.a.tx, vt_ctx(1));
+	KUNIT_EXPECT_TRUE(test, trace->comp.flags & FI_WRITE);
+	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, vt_buf(test, LEN), LEN, NULL, 0, fi_mr_addr(mr),
+				      fi_mr_key(mr), vt_ctx(2)), 0);
+	KUNIT_EXPECT_EQ(test, trace->call.op, KOFI_HOOK_READ);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	KUNIT_EXPECT_TRUE(test, trace->comp.flags & FI_READ);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->done), 2);
+}
+
+static void operations_with_callbacks_are_traced(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct bed_trace *trace;
+	struct vt_pair pair;
+	struct bed_ep *ep;
+	int i;
+
+	bed_open(test, BED_TRACE, FI_MSG);
+	trace = bed_trace_begin(test);
+	for (i = 0; i < BED_KINDS; i++) {
+		ep = bed_join(test, &pair, &bed_kinds[i]);
+		vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), 0);
+		bed_completed(test, &pair, ep, 1);
+		vt_done(test, pair.b.rx, vt_ctx(1));
+		KUNIT_EXPECT_EQ(test, atomic_read(&trace->done), 2 * (i + 1));
+		vt_pair_close(test, &pair);
+	}
+}
+
+static void nothing_is_traced_while_the_events_are_off(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	struct bed_trace *trace;
+
+	bed_open(test, BED_TRACE, FI_MSG);
+	vt_join(test, &pair, &vt_default_kind);
+	trace = bed_trace_begin(test);
+	vt_ping(test, &pair.a, &pair.b);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->calls), 2);
+	kunit_release_action(test, bed_trace_end, NULL);
+	vt_ping(test, &pair.a, &pair.b);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->calls), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->done), 2);
+}
+
+static struct kunit_case trace_cases[] = {
+	KUNIT_CASE(a_send_and_its_completion_are_traced),
+	KUNIT_CASE(a_refused_call_is_traced_with_its_answer),
+	KUNIT_CASE(what_is_flushed_is_traced_as_an_error),
+	KUNIT_CASE_PARAM(a_list_is_traced_with_all_its_bytes, list_gen_params),
+	KUNIT_CASE(reads_and_writes_are_traced),
+	KUNIT_CASE(operations_with_callbacks_are_traced),
+	KUNIT_CASE(nothing_is_traced_while_the_events_are_off),
+	{}
+};
+
+static struct kunit_suite trace_suite = {
+	.name		= "kofi_hook_trace",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= trace_cases,
+};
+kunit_test_suite(trace_suite);
