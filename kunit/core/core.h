@@ -44,7 +44,7 @@ extern struct kunit_suite kofi_transfer_suite;
 extern struct kunit_suite kofi_info_suite;
 extern struct kunit_suite kofi_match_suite;
 extern struct kunit_suite kofi_match_own_suite;
-extern struct kunit_suite kofi_narrow_suite;
+extern struct kunit_suite kofi_apply_hints_suite;
 extern struct kunit_suite kofi_tostr_suite;
 extern struct kunit_suite kofi_values_suite;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite kofi_narrow: what fi_getinfo() makes of hints and of an offer that
+ * Suite kofi_apply_hints: what fi_getinfo() makes of hints and of an offer that
  * fits them.  One mock provider with one rich offer stands behind each case.
  */
 #include <linux/in.h>
@@ -10,7 +10,7 @@
 #include <net/net_namespace.h>
 #include "info.h"
 
-#define PROV_NAME	"narrow"
+#define PROV_NAME	"mock"
 
 #define OFFERED_CAPS \
 	(FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC | FI_SEND | FI_RECV | \
@@ -19,12 +19,12 @@
 	 FI_REMOTE_INV)
 #define OFFERED_MR_MODE	(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED)
 
-struct narrow {
+struct asked {
 	struct fi_info	*offer;
 	struct fi_info	*hints;
 };
 
-static void narrow_fill(struct fi_info *offer)
+static void fill_offer(struct fi_info *offer)
 {
 	offer->caps = OFFERED_CAPS;
 	offer->tx_attr->caps = OFFERED_CAPS;
@@ -49,34 +49,34 @@ static void narrow_fill(struct fi_info *offer)
 }
 
 /* Hints that follow all modes and wish nothing else */
-static void narrow_begin(struct kunit *test, struct narrow *narrow)
+static void ask_begin(struct kunit *test, struct asked *asked)
 {
 	struct mock *mock = core_mock(test, PROV_NAME, FI_VERSION(1, 0));
 
-	narrow_fill(mock->infos);
-	narrow->offer = mock->infos;
-	narrow->hints = core_hints(test);
-	narrow->hints->domain_attr->mr_mode = OFFERED_MR_MODE;
-	core_set_string(test, &narrow->hints->fabric_attr->prov_name,
+	fill_offer(mock->infos);
+	asked->offer = mock->infos;
+	asked->hints = core_hints(test);
+	asked->hints->domain_attr->mr_mode = OFFERED_MR_MODE;
+	core_set_string(test, &asked->hints->fabric_attr->prov_name,
 			PROV_NAME);
 }
 
-static struct fi_info *narrow_get(struct kunit *test, struct narrow *narrow)
+static struct fi_info *ask(struct kunit *test, struct asked *asked)
 {
 	struct fi_info *result;
 
-	KUNIT_ASSERT_EQ(test, core_getinfo(test, narrow->hints, &result), 0);
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, asked->hints, &result), 0);
 	KUNIT_ASSERT_NOT_NULL(test, result);
 	return result;
 }
 
 static void no_wish_leaves_the_offer(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
-	result = narrow_get(test, &narrow);
+	ask_begin(test, &asked);
+	result = ask(test, &asked);
 
 	KUNIT_EXPECT_EQ(test, result->caps, OFFERED_CAPS);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->size, 384);
@@ -122,12 +122,12 @@ KUNIT_ARRAY_PARAM(caps, caps_cases, caps_desc);
 static void caps_not_asked_for_are_withheld(struct kunit *test)
 {
 	const struct caps_case *param = test->param_value;
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->caps = param->wish;
-	result = narrow_get(test, &narrow);
+	ask_begin(test, &asked);
+	asked.hints->caps = param->wish;
+	result = ask(test, &asked);
 
 	KUNIT_EXPECT_EQ(test, result->caps & param->there, param->there);
 	KUNIT_EXPECT_EQ(test, result->caps & param->gone, 0);
@@ -137,12 +137,12 @@ static void caps_not_asked_for_are_withheld(struct kunit *test)
 
 static void a_side_has_only_its_own_caps(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->caps = FI_MSG | FI_RMA;
-	result = narrow_get(test, &narrow);
+	ask_begin(test, &asked);
+	asked.hints->caps = FI_MSG | FI_RMA;
+	result = ask(test, &asked);
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->caps &
 			(FI_RECV | FI_REMOTE_READ | FI_MULTI_RECV), 0);
@@ -152,12 +152,12 @@ static void a_side_has_only_its_own_caps(struct kunit *test)
 
 static void a_side_without_a_direction_has_no_messages(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->caps = FI_MSG | FI_SEND | FI_RMA | FI_READ;
-	result = narrow_get(test, &narrow);
+	ask_begin(test, &asked);
+	asked.hints->caps = FI_MSG | FI_SEND | FI_RMA | FI_READ;
+	result = ask(test, &asked);
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->caps &
 			(FI_MSG | FI_RMA), FI_MSG | FI_RMA);
@@ -167,12 +167,12 @@ static void a_side_without_a_direction_has_no_messages(struct kunit *test)
 
 static void default_flags_are_only_those_asked_for(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->tx_attr->op_flags = FI_COMPLETION;
-	result = narrow_get(test, &narrow);
+	ask_begin(test, &asked);
+	asked.hints->tx_attr->op_flags = FI_COMPLETION;
+	result = ask(test, &asked);
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->op_flags, FI_COMPLETION);
 	KUNIT_EXPECT_EQ(test, result->rx_attr->op_flags, 0);
@@ -182,10 +182,10 @@ static void default_flags_are_none_without_hints(struct kunit *test)
 {
 	struct fi_info hints = { .domain_attr = NULL };
 	struct fi_fabric_attr fabric = { .prov_name = PROV_NAME };
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
+	ask_begin(test, &asked);
 	hints.fabric_attr = &fabric;
 	KUNIT_ASSERT_EQ(test, fi_getinfo(KOFI_PROVIDER_VERSION, NULL, 0, 0,
 					 &hints, &result), 0);
@@ -198,17 +198,17 @@ static void default_flags_are_none_without_hints(struct kunit *test)
 
 static void queues_and_lists_get_the_size_asked_for(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->tx_attr->size = 100;
-	narrow.hints->tx_attr->inject_size = 8;
-	narrow.hints->tx_attr->iov_limit = 2;
-	narrow.hints->tx_attr->rma_iov_limit = 1;
-	narrow.hints->rx_attr->size = 200;
-	narrow.hints->rx_attr->iov_limit = 1;
-	result = narrow_get(test, &narrow);
+	ask_begin(test, &asked);
+	asked.hints->tx_attr->size = 100;
+	asked.hints->tx_attr->inject_size = 8;
+	asked.hints->tx_attr->iov_limit = 2;
+	asked.hints->tx_attr->rma_iov_limit = 1;
+	asked.hints->rx_attr->size = 200;
+	asked.hints->rx_attr->iov_limit = 1;
+	result = ask(test, &asked);
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->size, 100);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->inject_size, 8);
@@ -221,36 +221,36 @@ static void queues_and_lists_get_the_size_asked_for(struct kunit *test)
 /* Of a read the offer says nothing, of a write it does */
 static void lists_of_reads_and_writes_have_the_limit_of_all_at_least(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
-	narrow.offer->tx_attr->iov_limit = 4;
-	narrow.offer->tx_attr->rma_write_iov_limit = 16;
-	result = narrow_get(test, &narrow);
+	ask_begin(test, &asked);
+	asked.offer->tx_attr->iov_limit = 4;
+	asked.offer->tx_attr->rma_write_iov_limit = 16;
+	result = ask(test, &asked);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->rma_read_iov_limit, 4);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->rma_write_iov_limit, 16);
 
-	narrow.hints->tx_attr->iov_limit = 2;
-	result = narrow_get(test, &narrow);
+	asked.hints->tx_attr->iov_limit = 2;
+	result = ask(test, &asked);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->rma_read_iov_limit, 2);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->rma_write_iov_limit, 16);
 }
 
-static void properties_of_the_provider_are_not_narrowed(struct kunit *test)
+static void properties_of_the_provider_do_not_follow_hints(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->ep_attr->max_msg_size = 4096;
-	narrow.hints->domain_attr->resource_mgmt = FI_RM_DISABLED;
-	narrow.hints->tx_attr->msg_order = FI_ORDER_SAS;
-	narrow.offer->tx_attr->rma_read_iov_limit = 64;
-	narrow.hints->tx_attr->rma_read_iov_limit = 8;
-	narrow.offer->domain_attr->max_cq_size = 1024;
-	narrow.hints->domain_attr->max_cq_size = 16;
-	result = narrow_get(test, &narrow);
+	ask_begin(test, &asked);
+	asked.hints->ep_attr->max_msg_size = 4096;
+	asked.hints->domain_attr->resource_mgmt = FI_RM_DISABLED;
+	asked.hints->tx_attr->msg_order = FI_ORDER_SAS;
+	asked.offer->tx_attr->rma_read_iov_limit = 64;
+	asked.hints->tx_attr->rma_read_iov_limit = 8;
+	asked.offer->domain_attr->max_cq_size = 1024;
+	asked.hints->domain_attr->max_cq_size = 16;
+	result = ask(test, &asked);
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->rma_read_iov_limit, 64);
 	KUNIT_EXPECT_EQ(test, result->domain_attr->max_cq_size, 1024);
@@ -264,14 +264,14 @@ static void properties_of_the_provider_are_not_narrowed(struct kunit *test)
 
 static void models_become_those_of_the_client(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->domain_attr->threading = FI_THREAD_DOMAIN;
-	narrow.hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-	narrow.hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
-	result = narrow_get(test, &narrow);
+	ask_begin(test, &asked);
+	asked.hints->domain_attr->threading = FI_THREAD_DOMAIN;
+	asked.hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	asked.hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	result = ask(test, &asked);
 
 	KUNIT_EXPECT_EQ(test, result->domain_attr->threading, FI_THREAD_DOMAIN);
 	KUNIT_EXPECT_EQ(test, result->domain_attr->data_progress,
@@ -282,23 +282,23 @@ static void models_become_those_of_the_client(struct kunit *test)
 
 static void registration_modes_that_do_not_matter_are_dropped(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->caps = FI_MSG;
+	ask_begin(test, &asked);
+	asked.hints->caps = FI_MSG;
 
-	KUNIT_EXPECT_EQ(test, narrow_get(test, &narrow)->domain_attr->mr_mode,
+	KUNIT_EXPECT_EQ(test, ask(test, &asked)->domain_attr->mr_mode,
 			0);
 }
 
 static void who_cannot_follow_a_targets_modes_is_no_target(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
-	result = narrow_get(test, &narrow);
+	ask_begin(test, &asked);
+	asked.hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
+	result = ask(test, &asked);
 
 	KUNIT_EXPECT_EQ(test, result->caps & (FI_REMOTE_READ | FI_REMOTE_WRITE |
 					      FI_RMA_EVENT), 0);
@@ -309,14 +309,14 @@ static void who_cannot_follow_a_targets_modes_is_no_target(struct kunit *test)
 
 static void who_asks_to_be_a_target_must_follow(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->caps = FI_MSG | FI_RMA;
-	narrow.hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
+	ask_begin(test, &asked);
+	asked.hints->caps = FI_MSG | FI_RMA;
+	asked.hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
 
-	KUNIT_EXPECT_EQ(test, core_getinfo(test, narrow.hints, &result),
+	KUNIT_EXPECT_EQ(test, core_getinfo(test, asked.hints, &result),
 			-ENODATA);
 }
 
@@ -345,61 +345,61 @@ KUNIT_ARRAY_PARAM(format, format_cases, format_case_desc);
 static void an_address_format_becomes_as_exact_as_the_wish(struct kunit *test)
 {
 	const struct format_case *row = test->param_value;
-	struct narrow narrow;
+	struct asked asked;
 
-	narrow_begin(test, &narrow);
-	narrow.offer->addr_format = row->offer;
-	narrow.hints->addr_format = row->wish;
+	ask_begin(test, &asked);
+	asked.offer->addr_format = row->offer;
+	asked.hints->addr_format = row->wish;
 
-	KUNIT_EXPECT_EQ(test, narrow_get(test, &narrow)->addr_format,
+	KUNIT_EXPECT_EQ(test, ask(test, &asked)->addr_format,
 			row->result);
 }
 
 static void the_handle_is_passed_on(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 	struct fid handle;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->handle = &handle;
+	ask_begin(test, &asked);
+	asked.hints->handle = &handle;
 
-	KUNIT_EXPECT_PTR_EQ(test, narrow_get(test, &narrow)->handle, &handle);
+	KUNIT_EXPECT_PTR_EQ(test, ask(test, &asked)->handle, &handle);
 }
 
 static void an_open_fabric_is_passed_on(struct kunit *test)
 {
 	struct fid_fabric *fabric;
-	struct narrow narrow;
+	struct asked asked;
 
-	narrow_begin(test, &narrow);
-	KUNIT_ASSERT_EQ(test, fi_fabric(narrow_get(test, &narrow)->fabric_attr,
+	ask_begin(test, &asked);
+	KUNIT_ASSERT_EQ(test, fi_fabric(ask(test, &asked)->fabric_attr,
 					&fabric, NULL), 0);
 	core_adopt(test, &fabric->fid);
-	narrow.hints->fabric_attr->fabric = fabric;
+	asked.hints->fabric_attr->fabric = fabric;
 
 	KUNIT_EXPECT_PTR_EQ(test,
-			    narrow_get(test, &narrow)->fabric_attr->fabric,
+			    ask(test, &asked)->fabric_attr->fabric,
 			    fabric);
 }
 
 static void a_namespace_is_filled_in(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 
-	narrow_begin(test, &narrow);
-	KUNIT_EXPECT_PTR_EQ(test, narrow_get(test, &narrow)->fabric_attr->net,
+	ask_begin(test, &asked);
+	KUNIT_EXPECT_PTR_EQ(test, ask(test, &asked)->fabric_attr->net,
 			    &init_net);
 }
 
 static void results_of_another_namespace_do_not_fit(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 	struct fi_info *result;
 
-	narrow_begin(test, &narrow);
-	narrow.offer->fabric_attr->net = (struct net *)&narrow;
+	ask_begin(test, &asked);
+	asked.offer->fabric_attr->net = (struct net *)&asked;
 
-	KUNIT_EXPECT_EQ(test, core_getinfo(test, narrow.hints, &result),
+	KUNIT_EXPECT_EQ(test, core_getinfo(test, asked.hints, &result),
 			-ENODATA);
 }
 
@@ -407,17 +407,17 @@ static void a_result_fits_as_hints_and_is_its_own_result(struct kunit *test)
 {
 	const struct caps_case *param = test->param_value;
 	struct fi_info *result, *again;
-	struct narrow narrow;
+	struct asked asked;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->caps = param->wish;
-	narrow.hints->tx_attr->size = 100;
-	result = narrow_get(test, &narrow);
-	KUNIT_EXPECT_TRUE(test, kofi_info_match(result, narrow.hints));
+	ask_begin(test, &asked);
+	asked.hints->caps = param->wish;
+	asked.hints->tx_attr->size = 100;
+	result = ask(test, &asked);
+	KUNIT_EXPECT_TRUE(test, kofi_info_match(result, asked.hints));
 	KUNIT_EXPECT_TRUE(test, kofi_info_match(result, result));
 
-	narrow.hints = result;
-	again = narrow_get(test, &narrow);
+	asked.hints = result;
+	again = ask(test, &asked);
 	KUNIT_EXPECT_EQ(test, again->caps, result->caps);
 	KUNIT_EXPECT_MEMEQ(test, again->tx_attr, result->tx_attr,
 			   sizeof(*again->tx_attr));
@@ -442,36 +442,36 @@ static void bad_caps_desc(const u64 *caps, char *desc)
 
 KUNIT_ARRAY_PARAM(bad_caps, bad_caps, bad_caps_desc);
 
-static int narrow_error(struct kunit *test, struct narrow *narrow)
+static int ask_error(struct kunit *test, struct asked *asked)
 {
 	struct fi_info *unused;
 
-	return core_getinfo(test, narrow->hints, &unused);
+	return core_getinfo(test, asked->hints, &unused);
 }
 
 static void caps_that_lack_what_they_modify_are_refused(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->caps = *(const u64 *)test->param_value;
-	KUNIT_EXPECT_EQ(test, narrow_error(test, &narrow), -EINVAL);
+	ask_begin(test, &asked);
+	asked.hints->caps = *(const u64 *)test->param_value;
+	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
 }
 
 static void a_side_with_more_caps_than_the_whole_is_refused(struct kunit *test)
 {
-	struct narrow narrow;
+	struct asked asked;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->caps = FI_MSG;
-	narrow.hints->tx_attr->caps = FI_MSG | FI_RMA;
-	KUNIT_EXPECT_EQ(test, narrow_error(test, &narrow), -EINVAL);
+	ask_begin(test, &asked);
+	asked.hints->caps = FI_MSG;
+	asked.hints->tx_attr->caps = FI_MSG | FI_RMA;
+	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
 
-	narrow.hints->tx_attr->caps = FI_MSG;
-	KUNIT_EXPECT_EQ(test, narrow_error(test, &narrow), 0);
+	asked.hints->tx_attr->caps = FI_MSG;
+	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), 0);
 
-	narrow.hints->rx_attr->caps = FI_TAGGED;
-	KUNIT_EXPECT_EQ(test, narrow_error(test, &narrow), -EINVAL);
+	asked.hints->rx_attr->caps = FI_TAGGED;
+	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
 }
 
 static const struct addr_case {
@@ -514,59 +514,59 @@ static void addresses_shorter_than_their_family_are_refused(struct kunit *test)
 {
 	const struct addr_case *param = test->param_value;
 	struct sockaddr_storage addr = { .ss_family = param->family };
-	struct narrow narrow;
+	struct asked asked;
 
-	narrow_begin(test, &narrow);
+	ask_begin(test, &asked);
 	addr.__data[2] = 1;
-	narrow.hints->addr_format = param->format;
-	narrow.hints->dest_addrlen = param->len;
-	narrow.hints->dest_addr = kmemdup(&addr, param->len ?: 1, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, narrow.hints->dest_addr);
+	asked.hints->addr_format = param->format;
+	asked.hints->dest_addrlen = param->len;
+	asked.hints->dest_addr = kmemdup(&addr, param->len ?: 1, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, asked.hints->dest_addr);
 
-	KUNIT_EXPECT_EQ(test, narrow_error(test, &narrow), param->err);
+	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), param->err);
 }
 
 static void keys_without_a_sane_length_are_refused(struct kunit *test)
 {
 	struct fi_ep_attr *ep;
-	struct narrow narrow;
+	struct asked asked;
 
-	narrow_begin(test, &narrow);
-	ep = narrow.hints->ep_attr;
+	ask_begin(test, &asked);
+	ep = asked.hints->ep_attr;
 	ep->auth_key = kzalloc(16, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, ep->auth_key);
-	KUNIT_EXPECT_EQ(test, narrow_error(test, &narrow), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
 
 	ep->auth_key_size = SIZE_MAX;
-	KUNIT_EXPECT_EQ(test, narrow_error(test, &narrow), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
 
 	ep->auth_key_size = 16;
-	KUNIT_EXPECT_EQ(test, narrow_error(test, &narrow), -ENODATA);
+	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -ENODATA);
 }
 
 static void objects_of_another_class_are_refused(struct kunit *test)
 {
 	struct fid_fabric not_open = { .fid.fclass = FI_CLASS_FABRIC };
 	struct fid_domain no_domain = { .fid.fclass = FI_CLASS_EP };
-	struct narrow narrow;
+	struct asked asked;
 
-	narrow_begin(test, &narrow);
-	narrow.hints->fabric_attr->fabric = &not_open;
-	KUNIT_EXPECT_EQ(test, narrow_error(test, &narrow), -EINVAL);
+	ask_begin(test, &asked);
+	asked.hints->fabric_attr->fabric = &not_open;
+	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
 
-	narrow.hints->fabric_attr->fabric = NULL;
-	narrow.hints->domain_attr->domain = &no_domain;
-	KUNIT_EXPECT_EQ(test, narrow_error(test, &narrow), -EINVAL);
+	asked.hints->fabric_attr->fabric = NULL;
+	asked.hints->domain_attr->domain = &no_domain;
+	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
 }
 
 /* node stands for the destination, so the hint for it is not even looked at */
 static void a_node_takes_the_place_of_the_address_in_the_hints(struct kunit *test)
 {
 	struct fi_info *hints, *result;
-	struct narrow narrow;
+	struct asked asked;
 
-	narrow_begin(test, &narrow);
-	hints = narrow.hints;
+	ask_begin(test, &asked);
+	hints = asked.hints;
 	hints->dest_addr = kzalloc(1, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, hints->dest_addr);
 	hints->dest_addrlen = 1;
@@ -579,7 +579,7 @@ static void a_node_takes_the_place_of_the_address_in_the_hints(struct kunit *tes
 			-EINVAL);
 }
 
-static struct kunit_case narrow_cases[] = {
+static struct kunit_case apply_hints_cases[] = {
 	KUNIT_CASE(no_wish_leaves_the_offer),
 	KUNIT_CASE_PARAM(caps_not_asked_for_are_withheld, caps_gen_params),
 	KUNIT_CASE(a_side_has_only_its_own_caps),
@@ -588,7 +588,7 @@ static struct kunit_case narrow_cases[] = {
 	KUNIT_CASE(default_flags_are_none_without_hints),
 	KUNIT_CASE(queues_and_lists_get_the_size_asked_for),
 	KUNIT_CASE(lists_of_reads_and_writes_have_the_limit_of_all_at_least),
-	KUNIT_CASE(properties_of_the_provider_are_not_narrowed),
+	KUNIT_CASE(properties_of_the_provider_do_not_follow_hints),
 	KUNIT_CASE(models_become_those_of_the_client),
 	KUNIT_CASE(registration_modes_that_do_not_matter_are_dropped),
 	KUNIT_CASE(who_cannot_follow_a_targets_modes_is_no_target),
@@ -612,9 +612,9 @@ static struct kunit_case narrow_cases[] = {
 	{}
 };
 
-struct kunit_suite kofi_narrow_suite = {
-	.name		= "kofi_narrow",
+struct kunit_suite kofi_apply_hints_suite = {
+	.name		= "kofi_apply_hints",
 	.init		= core_init,
 	.exit		= core_exit,
-	.test_cases	= narrow_cases,
+	.test_cases	= apply_hints_cases,
 };
