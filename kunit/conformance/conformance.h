@@ -41,7 +41,7 @@ extern struct kunit_suite conf_rma_suite;
 extern struct kunit_suite conf_mr_suite;
 extern struct kunit_suite conf_mr_ep_suite;
 extern struct kunit_suite conf_peer_memory_suite;
-extern struct kunit_suite conf_move_suite;
+extern struct kunit_suite conf_rw_suite;
 extern struct kunit_suite conf_order_suite;
 extern struct kunit_suite conf_atomic_suite;
 extern struct kunit_suite conf_atomic_list_suite;

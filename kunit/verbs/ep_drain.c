@@ -11,7 +11,7 @@
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
-#include "move.h"
+#include "rw.h"
 #include "srx.h"
 
 #define VT_OPS		16	/* of a case, in both directions together */
@@ -446,21 +446,21 @@ static void what_waits_for_the_doorbell_completes(struct kunit *test)
 static void a_move_ends_once(struct kunit *test)
 {
 	struct vt_far far = { .rw_ops = 4 };
-	struct move_mem *mem = move_mem(test, VT_LONG);
+	struct rw_mem *mem = rw_mem(test, VT_LONG);
 	unsigned long seen = 0, nr;
 
 	vt_far_open(test, &far, VT_LONG);
 	for (nr = 1; nr <= far.rw_ops; nr++)
-		KUNIT_ASSERT_EQ(test, move_post(&far, nr % 2, mem->sgt.sgl,
-						mem->sgt.nents, 0, VT_LONG, 0,
-						vt_ctx(nr), FI_COMPLETION), 0);
+		KUNIT_ASSERT_EQ(test, rw_post(&far, nr % 2, mem->sgt.sgl,
+					      mem->sgt.nents, 0, VT_LONG, 0,
+					      vt_ctx(nr), FI_COMPLETION), 0);
 
 	KUNIT_ASSERT_EQ(test, fi_ep_drain(far.pair.a.ep, -1), 0);
 
 	KUNIT_EXPECT_EQ(test, drain_read(test, far.pair.a.tx, &seen), far.rw_ops);
 	KUNIT_EXPECT_EQ(test, seen, GENMASK(far.rw_ops, 1));
-	KUNIT_EXPECT_EQ(test, move_post(&far, true, mem->sgt.sgl,
-					mem->sgt.nents, 0, VT_LONG, 0, NULL, 0),
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, mem->sgt.sgl,
+				      mem->sgt.nents, 0, VT_LONG, 0, NULL, 0),
 			-ESHUTDOWN);
 	vt_none(test, far.pair.a.tx);
 }

@@ -38,13 +38,13 @@ extern struct kunit_suite kofi_hca_ep_drain_suite;
 extern struct kunit_suite kofi_hca_remove_suite;
 extern struct kunit_suite kofi_hca_mr_suite;
 extern struct kunit_suite kofi_hca_mr_ep_suite;
-extern struct kunit_suite kofi_hca_sink_suite;
+extern struct kunit_suite kofi_hca_read_region_suite;
 extern struct kunit_suite kofi_hca_atomic_suite;
 extern struct kunit_suite kofi_hca_reg_suite;
 extern struct kunit_suite kofi_hca_srx_suite;
 extern struct kunit_suite kofi_hca_last_wqe_suite;
 extern struct kunit_suite kofi_hca_split_suite;
-extern struct kunit_suite kofi_hca_move_suite;
+extern struct kunit_suite kofi_hca_rw_suite;
 extern struct kunit_suite kofi_hca_ready_suite;
 extern struct kunit_suite kofi_hca_context_suite;
 

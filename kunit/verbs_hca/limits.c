@@ -396,7 +396,7 @@ struct limits_rma {
 	size_t		write;
 };
 
-/* Four work requests of two elements; a read takes one, or all into a sink */
+/* Four work requests of two elements; a read takes one, or all into a read region */
 static const struct limits_rma limits_rma[] = {
 	{ "RoCE, 1", true, 1, 4, 4 },
 	{ "RoCE, 2", true, 2, 4, 8 },

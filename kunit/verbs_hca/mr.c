@@ -231,11 +231,11 @@ static void pages_are_counted_from_the_first_to_the_last(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, mr);
 }
 
-/* iWARP: the key of the sink has to allow what the answer does */
-static void a_registered_sink_takes_what_is_read(struct kunit *test)
+/* iWARP: the key of the read region has to allow what the answer does */
+static void a_registered_region_takes_what_is_read(struct kunit *test)
 {
 	u8 *from = ht_buf(test, 64), *to = ht_buf(test, 64);
-	struct kvec sink = { to, 64 };
+	struct kvec region = { to, 64 };
 	struct fid_mr *source, *mr;
 	struct ht_pair pair = {};
 
@@ -244,7 +244,7 @@ static void a_registered_sink_takes_what_is_read(struct kunit *test)
 	ht_join(test, &pair);
 	ht_fill(from, 64, 3);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, from, 64, &source), 0);
-	KUNIT_ASSERT_EQ(test, hm_regv(test, &sink, 1, FI_READ, &mr), 0);
+	KUNIT_ASSERT_EQ(test, hm_regv(test, &region, 1, FI_READ, &mr), 0);
 
 	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, to, 64, fi_mr_desc(mr), 0,
 				      (uintptr_t)from, fi_mr_key(source),
@@ -294,7 +294,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(a_device_without_gaps_refuses_them),
 	KUNIT_CASE(gaps_are_limited_by_the_device),
 	KUNIT_CASE(pages_are_counted_from_the_first_to_the_last),
-	KUNIT_CASE(a_registered_sink_takes_what_is_read),
+	KUNIT_CASE(a_registered_region_takes_what_is_read),
 	KUNIT_CASE(keys_are_fresh_although_the_device_repeats),
 	KUNIT_CASE(a_device_that_goes_registers_no_more),
 	{}

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * rw operations that are refused: for good, or for now.
+ * Rw operations that are refused: for good, or for now.
  */
 #include <linux/bits.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
-#include "move.h"
+#include "rw.h"
 
-ssize_t move_post(struct vt_far *far, bool read, struct scatterlist *sgl,
-		  unsigned int nents, size_t offset, size_t len, u64 at,
-		  void *context, u64 flags)
+ssize_t rw_post(struct vt_far *far, bool read, struct scatterlist *sgl,
+		unsigned int nents, size_t offset, size_t len, u64 at,
+		void *context, u64 flags)
 {
 	u64 addr = vt_far_addr(far) + at, key = fi_mr_key(far->mr);
 
@@ -20,14 +20,14 @@ ssize_t move_post(struct vt_far *far, bool read, struct scatterlist *sgl,
 			   key, context, flags);
 }
 
-static void move_free_table(void *sgt)
+static void rw_free_table(void *sgt)
 {
 	sg_free_table(sgt);
 }
 
-struct move_mem *move_mem(struct kunit *test, size_t len)
+struct rw_mem *rw_mem(struct kunit *test, size_t len)
 {
-	struct move_mem *mem = kunit_kzalloc(test, sizeof(*mem), GFP_KERNEL);
+	struct rw_mem *mem = kunit_kzalloc(test, sizeof(*mem), GFP_KERNEL);
 	struct scatterlist *sg;
 	int i;
 
@@ -36,7 +36,7 @@ struct move_mem *move_mem(struct kunit *test, size_t len)
 	mem->mem = vt_vmalloc(test, mem->len);
 	KUNIT_ASSERT_EQ(test, sg_alloc_table(&mem->sgt, mem->len / PAGE_SIZE,
 					     GFP_KERNEL), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, move_free_table,
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rw_free_table,
 							&mem->sgt), 0);
 	for_each_sg(mem->sgt.sgl, sg, mem->sgt.orig_nents, i)
 		sg_set_page(sg, vmalloc_to_page(mem->mem + i * PAGE_SIZE),
@@ -47,7 +47,7 @@ struct move_mem *move_mem(struct kunit *test, size_t len)
 /* What is not read takes a slot, so six of eight are taken */
 static void a_queue_without_room_is_not_waited_for(struct kunit *test)
 {
-	struct move_mem *mem = move_mem(test, VT_LONG);
+	struct rw_mem *mem = rw_mem(test, VT_LONG);
 	struct vt_far far = { .rw_ops = 1, .size = 8 };
 	int i;
 
@@ -57,24 +57,24 @@ static void a_queue_without_room_is_not_waited_for(struct kunit *test)
 					       NULL, 0, vt_far_addr(&far),
 					       fi_mr_key(far.mr), vt_ctx(i)),
 				0);
-	KUNIT_EXPECT_EQ(test, move_post(&far, false, mem->sgt.sgl,
-					mem->sgt.nents, 0, mem->len, 0, NULL,
-					FI_COMPLETION), -EAGAIN);
-	KUNIT_ASSERT_EQ(test, move_post(&far, false, mem->sgt.sgl,
-					mem->sgt.nents, 0, 1, 0, vt_ctx(6),
-					FI_COMPLETION), 0);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, false, mem->sgt.sgl,
+				      mem->sgt.nents, 0, mem->len, 0, NULL,
+				      FI_COMPLETION), -EAGAIN);
+	KUNIT_ASSERT_EQ(test, rw_post(&far, false, mem->sgt.sgl,
+				      mem->sgt.nents, 0, 1, 0, vt_ctx(6),
+				      FI_COMPLETION), 0);
 	for (i = 0; i < 7; i++)
 		vt_done(test, far.pair.a.tx, vt_ctx(i));
-	KUNIT_ASSERT_EQ(test, move_post(&far, false, mem->sgt.sgl,
-					mem->sgt.nents, 0, mem->len, 0,
-					vt_ctx(7), FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, rw_post(&far, false, mem->sgt.sgl,
+				      mem->sgt.nents, 0, mem->len, 0,
+				      vt_ctx(7), FI_COMPLETION), 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(7));
 	vt_none(test, far.pair.a.tx);
 }
 
 static void bad_moves_are_refused(struct kunit *test)
 {
-	struct move_mem *mem = move_mem(test, 2 * PAGE_SIZE);
+	struct rw_mem *mem = rw_mem(test, 2 * PAGE_SIZE);
 	struct scatterlist *sgl = mem->sgt.sgl;
 	struct vt_far far = { .rw_ops = 1 };
 	struct fid_ep *ep;
@@ -83,32 +83,32 @@ static void bad_moves_are_refused(struct kunit *test)
 	vt_far_open(test, &far, 2 * PAGE_SIZE);
 	ep = far.pair.a.ep;
 	key = fi_mr_key(far.mr);
-	KUNIT_EXPECT_EQ(test, move_post(&far, true, sgl, 2, 1, 2 * PAGE_SIZE, 0,
-					NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, move_post(&far, true, sgl, 1, 0, PAGE_SIZE + 1, 0,
-					NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, move_post(&far, true, sgl, 3, 0,
-					2 * PAGE_SIZE + 1, 0, NULL, 0),
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 2, 1, 2 * PAGE_SIZE, 0,
+				      NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 1, 0, PAGE_SIZE + 1, 0,
+				      NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 3, 0,
+				      2 * PAGE_SIZE + 1, 0, NULL, 0),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, move_post(&far, true, sgl, 2, SIZE_MAX, 2, 0,
-					NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, move_post(&far, true, NULL, 0, 0, 1, 0, NULL, 0),
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 2, SIZE_MAX, 2, 0,
+				      NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, NULL, 0, 0, 1, 0, NULL, 0),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, sgl, 1, 0, 1, 0, 0,
 					 key | BIT_ULL(32), NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, move_post(&far, false, sgl, 2, 0, 1, 0, NULL,
-					FI_MORE), -FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, move_post(&far, false, sgl, 2, 0, 1, 0, NULL,
-					FI_INJECT), -FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, move_post(&far, false, sgl, 2, 0, 1, 0, NULL,
-					FI_REMOTE_CQ_DATA), -FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, move_post(&far, true, sgl, 2, 0, 1, 0, vt_ctx(1),
-					FI_COMPLETION | FI_FENCE),
+	KUNIT_EXPECT_EQ(test, rw_post(&far, false, sgl, 2, 0, 1, 0, NULL,
+				      FI_MORE), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, false, sgl, 2, 0, 1, 0, NULL,
+				      FI_INJECT), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, false, sgl, 2, 0, 1, 0, NULL,
+				      FI_REMOTE_CQ_DATA), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 2, 0, 1, 0, vt_ctx(1),
+				      FI_COMPLETION | FI_FENCE),
 			vt_is_iwarp(test) ? -FI_EBADFLAGS : 0);
 	if (!vt_is_iwarp(test))
 		vt_done(test, far.pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, fi_shutdown(ep, 0), 0);
-	KUNIT_EXPECT_EQ(test, move_post(&far, true, sgl, 2, 0, 1, 0, NULL, 0),
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 2, 0, 1, 0, NULL, 0),
 			-ESHUTDOWN);
 	vt_none(test, far.pair.a.tx);
 }
@@ -116,18 +116,18 @@ static void bad_moves_are_refused(struct kunit *test)
 /* An endpoint without FI_OPT_MAX_RW_OPS pays nothing for rw operations */
 static void an_endpoint_has_no_moves_by_default(struct kunit *test)
 {
-	struct move_mem *mem = move_mem(test, PAGE_SIZE);
-	size_t rw_ops = 7, len = sizeof(rw_ops);
+	struct rw_mem *mem = rw_mem(test, PAGE_SIZE);
+	size_t moves = 7, len = sizeof(moves);
 	struct vt_far far = {};
 
 	vt_far_open(test, &far, PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, fi_getopt(&far.pair.a.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_RW_OPS, &rw_ops, &len), 0);
-	KUNIT_EXPECT_EQ(test, rw_ops, 0);
-	KUNIT_EXPECT_EQ(test, move_post(&far, true, mem->sgt.sgl, 1, 0, 1, 0,
-					NULL, 0), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, move_post(&far, false, mem->sgt.sgl, 1, 0, 1, 0,
-					NULL, 0), -ENOSYS);
+					FI_OPT_MAX_RW_OPS, &moves, &len), 0);
+	KUNIT_EXPECT_EQ(test, moves, 0);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, mem->sgt.sgl, 1, 0, 1, 0,
+				      NULL, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, false, mem->sgt.sgl, 1, 0, 1, 0,
+				      NULL, 0), -ENOSYS);
 	vt_none(test, far.pair.a.tx);
 }
 
@@ -139,8 +139,8 @@ static int set_rw_ops(struct fid_ep *ep, size_t rw_ops)
 
 static void the_number_of_moves_is_checked(struct kunit *test)
 {
-	struct move_mem *mem = move_mem(test, PAGE_SIZE);
-	size_t rw_ops = 0, len = sizeof(rw_ops);
+	struct rw_mem *mem = rw_mem(test, PAGE_SIZE);
+	size_t moves = 0, len = sizeof(moves);
 	struct fid_ep *ep, *shallow;
 	struct vt_end end = {};
 	struct fi_info *info;
@@ -177,7 +177,7 @@ static void the_number_of_moves_is_checked(struct kunit *test)
 #define COUNTS		"/proc/sys/vm/mem_profiling"
 #define COUNTED		"/run/mem_profiling"
 
-static int move_suite_init(struct kunit_suite *suite)
+static int rw_suite_init(struct kunit_suite *suite)
 {
 	int ret;
 
@@ -192,7 +192,7 @@ static int move_suite_init(struct kunit_suite *suite)
 	return ret;
 }
 
-static void move_suite_exit(struct kunit_suite *suite)
+static void rw_suite_exit(struct kunit_suite *suite)
 {
 	if (!IS_ENABLED(CONFIG_FAULT_INJECTION))
 		return;
@@ -202,22 +202,22 @@ static void move_suite_exit(struct kunit_suite *suite)
 }
 
 #ifdef CONFIG_FAULT_INJECTION
-static void move_fail_nth(unsigned int n)
+static void rw_fail_nth(unsigned int n)
 {
 	WRITE_ONCE(current->fail_nth, n);
 }
 
 /* How many more allocations there would have to be */
-static unsigned int move_fail_left(void)
+static unsigned int rw_fail_left(void)
 {
 	return READ_ONCE(current->fail_nth);
 }
 #else
-static void move_fail_nth(unsigned int n)
+static void rw_fail_nth(unsigned int n)
 {
 }
 
-static unsigned int move_fail_left(void)
+static unsigned int rw_fail_left(void)
 {
 	return 1;
 }
@@ -235,11 +235,11 @@ static void a_move_short_of_memory_says_so(struct kunit *test)
 	vt_far_open_for(test, &far, pieces);
 	for (n = 1; !left; n++) {
 		read = n % 2;
-		move_fail_nth(n);
-		ret = move_post(&far, read, pieces->sgl, pieces->count,
-				0, pieces->len, 0, vt_ctx(n), FI_COMPLETION);
-		left = move_fail_left();
-		move_fail_nth(0);
+		rw_fail_nth(n);
+		ret = rw_post(&far, read, pieces->sgl, pieces->count,
+			      0, pieces->len, 0, vt_ctx(n), FI_COMPLETION);
+		left = rw_fail_left();
+		rw_fail_nth(0);
 		if (ret)
 			KUNIT_ASSERT_EQ_MSG(test, ret, -ENOMEM,
 					    "allocation %u", n);
@@ -250,7 +250,7 @@ static void a_move_short_of_memory_says_so(struct kunit *test)
 	vt_none(test, far.pair.a.tx);
 }
 
-static struct kunit_case move_refuse_cases[] = {
+static struct kunit_case rw_refuse_cases[] = {
 	KUNIT_CASE(a_queue_without_room_is_not_waited_for),
 	KUNIT_CASE(bad_moves_are_refused),
 	KUNIT_CASE(an_endpoint_has_no_moves_by_default),
@@ -259,11 +259,11 @@ static struct kunit_case move_refuse_cases[] = {
 	{}
 };
 
-struct kunit_suite kofi_verbs_move_refuse_suite = {
-	.name		= "kofi_verbs_move_refuse",
-	.suite_init	= move_suite_init,
-	.suite_exit	= move_suite_exit,
+struct kunit_suite kofi_verbs_rw_refuse_suite = {
+	.name		= "kofi_verbs_rw_refuse",
+	.suite_init	= rw_suite_init,
+	.suite_exit	= rw_suite_exit,
 	.init		= vt_init,
 	.exit		= vt_exit,
-	.test_cases	= move_refuse_cases,
+	.test_cases	= rw_refuse_cases,
 };

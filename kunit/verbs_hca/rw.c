@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * rw operations on devices that register for them (iWARP, reads) and that do not, and on
+ * Rw operations on devices that register for them (iWARP, reads) and that do not, and on
  * devices that fail at any place.
  *
  * That everything is unmapped once and nothing is left is for ht_exit() to check.
@@ -251,7 +251,7 @@ static void moves_in_flight_are_counted(struct kunit *test)
 	}
 }
 
-/* One for each operation, as a sink of reads, and four for each move */
+/* One for each operation, as a read region, and four for each rw operation */
 static void enable_fails_without_registrations(struct kunit *test)
 {
 	const struct hv_param *param = test->param_value;
@@ -493,7 +493,7 @@ static void an_endpoint_closes_between_rounds(struct kunit *test)
 	ht_none(test, hv.pair.a.cq);
 }
 
-static struct kunit_case move_cases[] = {
+static struct kunit_case rw_cases[] = {
 	KUNIT_CASE_PARAM(a_move_takes_as_many_rounds_as_it_needs,
 			 hv_param_gen_params),
 	KUNIT_CASE_PARAM(moves_in_flight_are_counted, hv_param_gen_params),
@@ -527,9 +527,9 @@ static struct kunit_case move_cases[] = {
 	{}
 };
 
-struct kunit_suite kofi_hca_move_suite = {
-	.name		= "kofi_hca_move",
+struct kunit_suite kofi_hca_rw_suite = {
+	.name		= "kofi_hca_rw",
 	.init		= ht_init,
 	.exit		= ht_exit,
-	.test_cases	= move_cases,
+	.test_cases	= rw_cases,
 };

@@ -67,7 +67,7 @@ static void a_read_in_parts_is_one_operation(struct kunit *test)
 	ht_none(test, hs.pair.a.cq);
 }
 
-static void enable_fails_with_a_sink(struct kunit *test)
+static void enable_fails_with_a_region(struct kunit *test)
 {
 	struct ht_end end = {};
 	int i;
@@ -185,7 +185,7 @@ static void reads_that_are_flushed_twice_end_once(struct kunit *test)
 
 static struct kunit_case hs_cases[] = {
 	KUNIT_CASE(a_read_in_parts_is_one_operation),
-	KUNIT_CASE(enable_fails_with_a_sink),
+	KUNIT_CASE(enable_fails_with_a_region),
 	KUNIT_CASE(a_read_that_cannot_be_mapped_leaves_nothing),
 	KUNIT_CASE_PARAM(a_read_that_is_refused_ends_with_the_connection,
 			 hs_refusal_gen_params),
@@ -195,8 +195,8 @@ static struct kunit_case hs_cases[] = {
 	{}
 };
 
-struct kunit_suite kofi_hca_sink_suite = {
-	.name		= "kofi_hca_sink",
+struct kunit_suite kofi_hca_read_region_suite = {
+	.name		= "kofi_hca_read_region",
 	.init		= ht_init,
 	.exit		= ht_exit,
 	.test_cases	= hs_cases,

@@ -11,16 +11,16 @@
 #define VT_LONG		SZ_1M
 
 /* Local memory, a list of its pages */
-struct move_mem {
+struct rw_mem {
 	u8		*mem;
 	size_t		len;
 	struct sg_table	sgt;
 };
 
-struct move_mem *move_mem(struct kunit *test, size_t len);
+struct rw_mem *rw_mem(struct kunit *test, size_t len);
 /* fi_readsgl() or fi_writesgl(), from @at in the region on */
-ssize_t move_post(struct vt_far *far, bool read, struct scatterlist *sgl,
-		  unsigned int nents, size_t offset, size_t len, u64 at,
-		  void *context, u64 flags);
+ssize_t rw_post(struct vt_far *far, bool read, struct scatterlist *sgl,
+		unsigned int nents, size_t offset, size_t len, u64 at,
+		void *context, u64 flags);
 
 #endif /* _KUNIT_VERBS_TEST_MOVE_H */

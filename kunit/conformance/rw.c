@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * rw operations: lists of any length between here and the peer's memory.  A provider without
- * them does not know the option that asks for them.
+ * fi_readsgl() and fi_writesgl(): lists of any length between here and the peer's memory.
+ * A provider without them does not know the option that asks for them.
  */
 #include <linux/scatterlist.h>
 #include <rdma/fi_rma.h>
@@ -120,16 +120,16 @@ static void nobody_moves_who_has_not_asked_for_it(struct kunit *test)
 	vt_ping(test, &moved->pair.a, &moved->pair.b);
 }
 
-static struct kunit_case move_cases[] = {
+static struct kunit_case rw_cases[] = {
 	KUNIT_CASE_PARAM(lists_of_any_length_are_moved, conf_gen_params),
 	KUNIT_CASE_PARAM(nobody_moves_who_has_not_asked_for_it,
 			 conf_gen_params),
 	{}
 };
 
-struct kunit_suite conf_move_suite = {
-	.name		= "kofi_conformance_move",
+struct kunit_suite conf_rw_suite = {
+	.name		= "kofi_conformance_rw",
 	.init		= conf_init,
 	.exit		= vt_exit,
-	.test_cases	= move_cases,
+	.test_cases	= rw_cases,
 };
