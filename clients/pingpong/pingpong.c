@@ -204,14 +204,24 @@ static int pp_wait(struct pp_role *r, struct pp_queue *q,
 
 int pp_post_recv(struct pp_role *r)
 {
+	unsigned long end = jiffies + msecs_to_jiffies(PP_TIMEOUT_MS);
 	struct kvec vec[PP_CHUNKS_MAX];
 	unsigned int nr = pp_buf_slice(&r->rx_buf, r->rx_len, vec);
 	ssize_t ret;
 
-	if (nr == 1)
-		ret = fi_recv(r->ep, vec->iov_base, vec->iov_len, NULL, 0, r);
-	else
-		ret = fi_recvv(r->ep, vec, NULL, nr, 0, r);
+	for (;;) {
+		if (nr == 1)
+			ret = fi_recv(r->ep, vec->iov_base, vec->iov_len, NULL,
+				      0, r);
+		else
+			ret = fi_recvv(r->ep, vec, NULL, nr, 0, r);
+		if (ret != -EAGAIN || signal_pending(current) ||
+		    time_after(jiffies, end))
+			break;
+		/* The provider finds out; what it finds is for later to read */
+		fi_cq_read(r->rx.cq, NULL, 0);
+		cond_resched();
+	}
 	if (ret)
 		return pp_fail(r, ret, NULL, "post a receive of %u bytes",
 			       r->rx_len);
