@@ -444,10 +444,18 @@ static int hook_mr_enable(struct fid_mr *mr)
 	return ret;
 }
 
+/*
+ * Without FI_DISCARD the end comes later, or has come with a message, and the client may have
+ * enabled the region again before the call returns: then its key is left alone.
+ */
 static int hook_mr_disable(struct fid_mr *mr, u64 flags, void *context)
 {
-	return fi_mr_disable(to_kofi_hook_obj(&mr->fid)->lower.mr, flags,
-			     context);
+	struct fid_mr *lower = to_kofi_hook_obj(&mr->fid)->lower.mr;
+	int ret = fi_mr_disable(lower, flags, context);
+
+	if (!ret && flags & FI_DISCARD)
+		mr->key = lower->key;
+	return ret;
 }
 
 HOOK_ALL_CALLS(fi_ops_mr_ep, 3);
