@@ -452,6 +452,21 @@ static void open_twice_hooked(struct kunit *test, struct core_set *set)
 						&set->fid[class]), 0);
 }
 
+/* A mock's queues do not answer KOFI_GETQUEUE, as if they were its own */
+static void hook_that_sees_completions_needs_a_queue_of_the_core(struct kunit *test)
+{
+	struct core_set set = { .mock = core_mock(test, "mock", 1) };
+	struct fi_cq_attr attr = {};
+	enum mock_class class;
+	struct fid_cq *cq;
+
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, "mock;ofi_hook_trace"), &set.info),
+			0);
+	for (class = 0; class <= MOCK_DOMAIN; class++)
+		KUNIT_ASSERT_EQ(test, core_open(test, &set, class, &set.fid[class]), 0);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(core_domain(&set), &attr, &cq, NULL), -ENOSYS);
+}
+
 static void events_bring_upper_objects(struct kunit *test)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET,
@@ -563,6 +578,7 @@ static struct kunit_case layers_cases[] = {
 	KUNIT_CASE(events_bring_upper_objects),
 	KUNIT_CASE(failed_connection_brings_the_upper_endpoint),
 	KUNIT_CASE(each_hook_sees_each_message),
+	KUNIT_CASE(hook_that_sees_completions_needs_a_queue_of_the_core),
 	KUNIT_CASE(what_would_show_lower_objects_is_refused),
 	{}
 };
