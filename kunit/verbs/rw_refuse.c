@@ -117,13 +117,13 @@ static void bad_moves_are_refused(struct kunit *test)
 static void an_endpoint_has_no_moves_by_default(struct kunit *test)
 {
 	struct rw_mem *mem = rw_mem(test, PAGE_SIZE);
-	size_t moves = 7, len = sizeof(moves);
+	size_t rw_ops = 7, len = sizeof(rw_ops);
 	struct vt_far far = {};
 
 	vt_far_open(test, &far, PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, fi_getopt(&far.pair.a.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_RW_OPS, &moves, &len), 0);
-	KUNIT_EXPECT_EQ(test, moves, 0);
+					FI_OPT_MAX_RW_OPS, &rw_ops, &len), 0);
+	KUNIT_EXPECT_EQ(test, rw_ops, 0);
 	KUNIT_EXPECT_EQ(test, rw_post(&far, true, mem->sgt.sgl, 1, 0, 1, 0,
 				      NULL, 0), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, rw_post(&far, false, mem->sgt.sgl, 1, 0, 1, 0,
@@ -140,7 +140,7 @@ static int set_rw_ops(struct fid_ep *ep, size_t rw_ops)
 static void the_number_of_moves_is_checked(struct kunit *test)
 {
 	struct rw_mem *mem = rw_mem(test, PAGE_SIZE);
-	size_t moves = 0, len = sizeof(moves);
+	size_t rw_ops = 0, len = sizeof(rw_ops);
 	struct fid_ep *ep, *shallow;
 	struct vt_end end = {};
 	struct fi_info *info;
