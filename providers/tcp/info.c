@@ -38,11 +38,13 @@ static void ktcp_info_set_rdm(struct fi_info *info)
 	info->tx_attr->msg_order = KTCP_RDM_ORDER;
 	info->rx_attr->msg_order = KTCP_RDM_ORDER;
 	info->ep_attr->mem_tag_format = U64_MAX;
-	info->tx_attr->caps |= FI_TAGGED;
-	info->rx_attr->caps |= FI_TAGGED | KTCP_RDM_RX_CAPS;
+	/* Their wire has no word for a save */
+	info->tx_attr->caps = (info->tx_attr->caps & ~FI_RMA_PMEM) | FI_TAGGED;
+	info->rx_attr->caps = (info->rx_attr->caps & ~FI_RMA_PMEM) | FI_TAGGED | KTCP_RDM_RX_CAPS;
 	info->domain_attr->caps |= FI_AV_USER_ID;
 	info->domain_attr->max_ep_srx_ctx = 0;
 	info->domain_attr->max_err_data = 0;
+	info->caps &= ~FI_RMA_PMEM;
 	info->caps |= FI_TAGGED | KTCP_RDM_RX_CAPS | FI_AV_USER_ID;
 }
 
