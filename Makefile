@@ -8,18 +8,47 @@ ifeq ($(origin KDIR),undefined)
 KDIR := $(shell scripts/default-kdir)
 endif
 
+# Of make install
+PREFIX ?= /usr/local
+SHARE := $(PREFIX)/share/kofi
+EXAMPLES := $(PREFIX)/share/doc/kofi-dev/examples
+PLUGINS ?= $(PREFIX)/lib/wireshark/plugins
+RELEASE = $(shell cat $(KDIR)/include/config/kernel.release)
+
 STAGE ?=
 T ?=
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install install clean demo shell check coverage test two soak fuzz interop nvme bench lint mutants help check-kdir
+.PHONY: modules modules_install install install-dev install-tools tools deb clean demo shell check coverage test two soak fuzz interop nvme bench lint mutants help check-kdir
 
 modules: check-kdir	## build every module against KDIR
 	@[ -n '$(KOFI_NVME_HEADERS)' ] || echo "clients/nvme is left out without KOFI_NVME_HEADERS; see Documentation/clients/nvme.rst"
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
-modules_install install: check-kdir	## install the built modules (as root)
+modules_install: check-kdir
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+
+install: modules_install install-dev install-tools	## install what is built, headers and tools (as root)
+	install -m 644 Module.symvers $(INSTALL_MOD_PATH)/lib/modules/$(RELEASE)/updates/kofi.symvers
+	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(RELEASE)
+
+# For modules that are kept outside this tree
+install-dev:
+	install -d $(DESTDIR)$(SHARE)/include/rdma $(DESTDIR)$(SHARE)/include/kofi
+	install -m 644 include/rdma/*.h $(DESTDIR)$(SHARE)/include/rdma
+	install -m 644 include/kofi/*.h $(DESTDIR)$(SHARE)/include/kofi
+	install -m 644 packaging/kofi.mk $(DESTDIR)$(SHARE)
+	cd Documentation/examples && find . -name Makefile -o -name '*.[ch]' ! -name '*.mod.c' | \
+		xargs -I{} install -D -m 644 {} $(abspath $(DESTDIR)$(EXAMPLES))/{}
+
+tools:
+	@:
+
+install-tools: tools
+	install -D -m 644 tools/wireshark/kofi.lua $(DESTDIR)$(PLUGINS)/kofi.lua
+
+deb:	## Debian packages, into build/deb (scripts/deb)
+	@scripts/deb
 
 clean: check-kdir	## remove what "make" built here, and build/
 	$(MAKE) -C $(KDIR) M=$(CURDIR) clean
