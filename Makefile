@@ -19,7 +19,7 @@ STAGE ?=
 T ?=
 
 .DEFAULT_GOAL := modules
-.PHONY: modules modules_install install install-dev install-tools tools deb clean demo shell check coverage test two soak fuzz interop nvme bench lint mutants help check-kdir
+.PHONY: modules modules_install install install-dev install-tools tools deb docs clean demo shell check coverage test two soak fuzz interop nvme bench lint mutants help check-kdir
 
 modules: check-kdir	## build every module against KDIR
 	@[ -n '$(KOFI_NVME_HEADERS)' ] || echo "clients/nvme is left out without KOFI_NVME_HEADERS; see Documentation/clients/nvme.rst"
@@ -86,6 +86,9 @@ nvme:	## the NVMe host against the stock target (scripts/nvme)
 
 bench:	## what it costs: figures and build/bench.svg (scripts/bench)
 	@scripts/bench
+
+docs:	## HTML of Documentation/, into build/docs (scripts/docs)
+	@scripts/docs
 
 lint:	## checkpatch, layout, cppcheck, kernel-doc, shellcheck on everything
 	@scripts/lint

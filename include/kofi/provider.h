@@ -100,8 +100,8 @@
 
 /**
  * struct kofi_provider - A provider
- * @name: name in fi_fabric_attr.prov_name, at most FI_NAME_MAX - 1 bytes of
- *	[a-z0-9_-]
+ * @name: name in fi_fabric_attr.prov_name, at most FI_NAME_MAX - 1 bytes: small letters,
+ *	digits, "_" and "-"
  * @version: version of the provider itself, FI_VERSION(major, minor)
  * @getinfo: list what there is.  @node and @service (host byte order, 0 for
  *	none) have been checked for form; @hints may be NULL and may be used to

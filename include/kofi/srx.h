@@ -325,7 +325,7 @@ void kofi_srx_destroy(struct kofi_srx *srx);
  * @srx: the receive side
  * @op: KOFI_OP_RECV or KOFI_OP_TRECV, which the endpoint has (kofi_op_check())
  *
- * Flags of @op besides FI_COMPLETION, and FI_MORE, which means nothing here:
+ * Flags of @op besides FI_COMPLETION, and FI_MORE, which means nothing here::
  *
  *	FI_MULTI_RECV		the buffer, one element, takes message after message
  *	FI_PEEK			tagged: reports the oldest waiting message that the receive

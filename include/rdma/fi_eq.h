@@ -526,7 +526,7 @@ static inline ssize_t fi_cq_readerr(struct fid_cq *cq,
  * @cq: a queue with FI_WAIT_UNSPEC
  * @buf: array of entries in the queue's format
  * @count: most entries to take
- * @cond: with FI_CQ_COND_THRESHOLD: size_t *, wait until that many are there
+ * @cond: with FI_CQ_COND_THRESHOLD: points to a size_t, wait until that many are there
  * @timeout: milliseconds; negative: no limit
  *
  * An error at the head ends the wait whatever the threshold, and so does
