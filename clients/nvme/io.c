@@ -14,6 +14,11 @@
  * and one with an old generation are errors.  After an error of any kind the controller
  * recovers: it drains the queues and ends the requests by itself.
  *
+ * A receive, or the command of the asynchronous event, that is refused with -EAGAIN is kept
+ * until the endpoint calls (knvme_ready()), which may be before it is kept.  So the call leaves
+ * a mark, and the caller that finds it tries again by itself; a mark that is left from an
+ * earlier time costs one more try.  For a request the block layer tries again.
+ *
  * Callbacks of one queue never run at the same time.  Beside them run queue_rq(), which
  * has its request to itself until it is posted, and complete(), which has it to itself
  * again.
@@ -172,11 +177,33 @@ static void knvme_response(struct fi_done *done,
 		knvme_ctrl_recover(queue->ctrl);
 }
 
+static void knvme_post_refused(struct knvme_queue *queue)
+{
+	struct llist_node *list = llist_del_all(&queue->refused);
+	struct knvme_response *response, *next;
+	int ret = 0;
+
+	llist_for_each_entry_safe(response, next, list, refused)
+		ret = knvme_post_response(response) ?: ret;
+	if (ret)
+		knvme_ctrl_recover(queue->ctrl);
+}
+
+/* 0 also if it is posted later */
 int knvme_post_response(struct knvme_response *response)
 {
+	struct knvme_queue *queue = response->queue;
+	int ret;
+
 	response->done.done = knvme_response;
-	return fi_recv(response->queue->ep, &response->cqe,
-		       sizeof(response->cqe), NULL, 0, &response->done);
+	ret = fi_recv(queue->ep, &response->cqe, sizeof(response->cqe), NULL, 0,
+		      &response->done);
+	if (ret != -EAGAIN)
+		return ret;
+	llist_add(&response->refused, &queue->refused);
+	if (test_and_clear_bit(KNVME_Q_RX_READY, &queue->flags))
+		knvme_post_refused(queue);
+	return 0;
 }
 
 static void knvme_no_data(struct nvme_command *cmd)
@@ -353,11 +380,42 @@ static void knvme_aen_sent(struct fi_done *done,
 		knvme_op_failed(&ctrl->queues[0], "event command", entry->err);
 }
 
+static void knvme_send_event(struct knvme_ctrl *ctrl)
+{
+	struct knvme_queue *queue = &ctrl->queues[0];
+	int ret;
+
+	do {
+		ret = fi_send(queue->ep, &ctrl->aen, sizeof(ctrl->aen), NULL, 0,
+			      &ctrl->aen_sent);
+		if (ret == -EAGAIN)
+			set_bit(KNVME_Q_EVENT_DUE, &queue->flags);
+	} while (ret == -EAGAIN &&
+		 test_and_clear_bit(KNVME_Q_TX_READY, &queue->flags) &&
+		 test_and_clear_bit(KNVME_Q_EVENT_DUE, &queue->flags));
+	if (ret && ret != -EAGAIN)
+		knvme_op_failed(queue, "event command", -ret);
+}
+
+/* The endpoint has room again */
+void knvme_ready(struct fid_ep *ep, u64 flags)
+{
+	struct knvme_queue *queue = ep->fid.context;
+
+	if (flags == FI_RECV) {
+		set_bit(KNVME_Q_RX_READY, &queue->flags);
+		knvme_post_refused(queue);
+	} else {
+		set_bit(KNVME_Q_TX_READY, &queue->flags);
+		if (test_and_clear_bit(KNVME_Q_EVENT_DUE, &queue->flags))
+			knvme_send_event(queue->ctrl);
+	}
+}
+
 /* The target answers this one when something has happened */
 void knvme_submit_async_event(struct nvme_ctrl *nctrl)
 {
 	struct knvme_ctrl *ctrl = to_knvme_ctrl(nctrl);
-	int ret;
 
 	ctrl->aen = (struct nvme_command) {
 		.common.opcode		= nvme_admin_async_event,
@@ -367,10 +425,7 @@ void knvme_submit_async_event(struct nvme_ctrl *nctrl)
 	knvme_no_data(&ctrl->aen);
 	ctrl->aen_sent.done = knvme_aen_sent;
 	set_bit(KNVME_Q_EVENT, &ctrl->queues[0].flags);
-	ret = fi_send(ctrl->queues[0].ep, &ctrl->aen, sizeof(ctrl->aen), NULL,
-		      0, &ctrl->aen_sent);
-	if (ret)
-		knvme_op_failed(&ctrl->queues[0], "event command", -ret);
+	knvme_send_event(ctrl);
 }
 
 /*

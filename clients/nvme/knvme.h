@@ -16,6 +16,7 @@
 
 #include <linux/blk-mq.h>
 #include <linux/completion.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/nvme.h>
 #include <linux/nvme-rdma.h>
@@ -63,6 +64,7 @@ struct knvme_request {
 /* A receive, which is posted again and again */
 struct knvme_response {
 	struct fi_done		done;
+	struct llist_node	refused;	/* in refused of the queue */
 	struct knvme_queue	*queue;
 	struct nvme_completion	cqe;		/* what the target sends */
 };
@@ -72,6 +74,9 @@ enum knvme_queue_flags {
 	KNVME_Q_OPEN,		/* has an endpoint */
 	KNVME_Q_LIVE,		/* takes requests */
 	KNVME_Q_EVENT,		/* an asynchronous event may come */
+	KNVME_Q_EVENT_DUE,	/* its command has been refused, and is to be sent */
+	KNVME_Q_TX_READY,	/* the endpoint has called since, for what is sent */
+	KNVME_Q_RX_READY,	/* and for receives */
 };
 
 /* A queue of the controller: one connection */
@@ -90,6 +95,7 @@ struct knvme_queue {
 	struct fid_ep		*ep;
 	struct fid_mr		**regions;	/* by tag; NULL: closed */
 	struct knvme_response	*responses;
+	struct llist_head	refused;	/* those that are to be posted */
 	struct completion	connected;	/* the attempt has ended */
 	int			conn_error;	/* how: 0 or a negative code */
 };
@@ -146,6 +152,7 @@ void knvme_queue_close(struct knvme_queue *queue);
 extern const struct blk_mq_ops knvme_admin_mq_ops;
 extern const struct blk_mq_ops knvme_mq_ops;
 int knvme_post_response(struct knvme_response *response);
+void knvme_ready(struct fid_ep *ep, u64 flags);
 void knvme_submit_async_event(struct nvme_ctrl *ctrl);
 
 #endif /* _KNVME_H */

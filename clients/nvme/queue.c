@@ -221,6 +221,7 @@ static int knvme_open_queues(struct knvme_queue *queue)
 /* Registration, send and end of key of each command, and the asynchronous event's send */
 static int knvme_open_ep(struct knvme_queue *queue)
 {
+	static const struct fi_ep_callbacks callbacks = { .ready = knvme_ready };
 	struct fi_info *info = fi_dupinfo(queue->ctrl->info);
 	size_t timeout = KNVME_CONNECT_MS;
 	int ret, raw = 1;
@@ -241,6 +242,9 @@ static int knvme_open_ep(struct knvme_queue *queue)
 		ret = fi_setopt(&queue->ep->fid, FI_OPT_ENDPOINT,
 				FI_OPT_CONNECT_TIMEOUT, &timeout,
 				sizeof(timeout));
+	if (!ret)
+		ret = fi_setopt(&queue->ep->fid, FI_OPT_ENDPOINT,
+				FI_OPT_CALLBACKS, &callbacks, sizeof(callbacks));
 	if (!ret)
 		ret = fi_ep_bind(queue->ep, &queue->eq->fid, 0);
 	if (!ret)

@@ -26,6 +26,8 @@ cases_insn()
 {
 	cat <<-END
 	insn.all insn_all
+	insn.hook insn_hooked ofi_hook_count
+	insn.hook_trace insn_hooked ofi_hook_trace
 	insn.rxe.lat.64 pingpong size=64 count=50 rounds=25
 	insn.rxe.rate.64.d128 stream depth=128 count=512 rounds=11
 	insn.rxe.rate.64.d128.more stream op=more depth=128 count=512 rounds=11
@@ -189,6 +191,18 @@ insn_all()
 	else
 		trouble "$1" "kofi_insn does not load"
 	fi
+}
+
+# insn_hooked CASE HOOK: the same with a hook on the provider, which has nothing to do. The
+# baseline stays ib_core, so what the hook takes is the difference to the rows without.
+insn_hooked()
+{
+	modprobe kofi
+	echo "$2" >/sys/module/kofi/parameters/hooks
+	insn_all "$1" >/tmp/hooked
+	sed -n "s/ insn\.\(post\.send64\|post\.write64\|cq_read\|done\) / $1.\1 /p
+		/^trouble/p" /tmp/hooked
+	echo >/sys/module/kofi/parameters/hooks
 }
 
 # free_pages: all that are free, also those that a processor keeps for itself
@@ -374,7 +388,7 @@ run_cases()
 		[ "$key" = - ] || echo "case $key"
 		# shellcheck disable=SC2086 # a list of words
 		case $test in
-		again | insn_all | memory | user | user_poll | cpus | disk_io) $test "$key" $words ;;
+		again | insn_all | insn_hooked | memory | user | user_poll | cpus | disk_io) $test "$key" $words ;;
 		*) perf_case "$key" "$test" $words ;;
 		esac
 	done

@@ -224,8 +224,8 @@ fi
 case " $SUITES " in
 *" kofi_nth_test "* | *" kofi_core_test "*) echo 0 >/proc/sys/vm/mem_profiling ;;
 esac
-modprobe "kofi_$PROV"
-check $? "kofi_$PROV loads"
+modprobe "kofi_${PROV%%;*}"
+check $? "kofi_${PROV%%;*} loads"
 for ko in /kofi/*_test.ko; do
 	name=${ko##*/} name=${name%.ko}
 	case " ${SUITES:-$name} " in

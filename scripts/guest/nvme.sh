@@ -20,6 +20,7 @@ size=16m
 case $(uname -r) in
 *-debug*) size=4m ;;
 esac
+dbg_fault=/sys/kernel/debug/kofi_hook_fault
 host=(--hostnqn="$hostnqn" --hostid="$hostid" --reconnect-delay=1 --ctrl-loss-tmo=120)
 
 fail()
@@ -278,6 +279,60 @@ no_path_missing()
 	! ctrl_state connecting
 }
 
+# faults RULE: from now on this goes wrong, by seed 1
+faults()
+{
+	echo clear >"$dbg_fault/rules"
+	echo "$1" >"$dbg_fault/rules"
+	echo 1 >"$dbg_fault/seed"
+}
+
+# fault_fired: how often; it has to be more than never
+fault_fired()
+{
+	sed 's/^/    /' "$dbg_fault/rules"
+	! grep -q ': 0 of' "$dbg_fault/rules" || fail "nothing went wrong"
+}
+
+# Whatever the provider does, the data are right and I/O goes on: calls that are refused,
+# completions that come late, operations that fail, connections that end
+case_faults()
+{
+	modprobe kofi_hook_fault
+	echo ofi_hook_fault >/sys/module/kofi/parameters/hooks
+	faults "tx,rx again chance=20"
+	connect --nr-io-queues=2
+	verify again --iodepth=16 --size=$((${size%m} / 4))m
+	fault_fired
+	faults "any delay 5 chance=20"
+	verify late --iodepth=16 --size=$((${size%m} / 4))m
+	fault_fired
+	io_for 25
+	for rule in "send fail 5 times=2 every=200" "rx shutdown times=2 every=300" \
+		"send error 5 times=2 every=200"; do
+		faults "$rule"
+		await 30 "$rule: it happens" fault_over
+		await 30 "$rule: the host is connected again" ctrl_state live
+		fault_fired
+	done
+	faults "open error 12 times=3"
+	# It waits for an end of the reset, which is a failure at first
+	nvme reset "$(echo /dev/nvme[0-9])" >/tmp/out 2>&1
+	await 30 "the host is connected again" ctrl_state live
+	fault_fired
+	echo clear >"$dbg_fault/rules"
+	io_ends
+	disconnect
+	echo >/sys/module/kofi/parameters/hooks
+	run rmmod kofi_hook_fault
+}
+
+# A rule with times=2 has done what it does
+fault_over()
+{
+	grep -q ': 2 of' "$dbg_fault/rules"
+}
+
 # What a user gets wrong is said, and leaves nothing behind
 case_refused()
 {
@@ -433,7 +488,7 @@ case_leaks()
 }
 
 cases="connect files verify polled passthru rescan refused reset target device paths"
-cases+=" setups answers keepalive unload"
+cases+=" faults setups answers keepalive unload"
 # What injects failures of memory, and what finds lost memory, is in no stock kernel
 [ "$2" != debug ] || cases+=" memory leaks"
 if [ "$1" = list ]; then

@@ -3,7 +3,8 @@
 #
 # The parts of "make check" (sourced, after lib.sh). A part is a test module, with another
 # device or provider behind a dash, or "demo": kofi_verbs_test, kofi_verbs_test-siw,
-# kofi_conformance_test-loop. Each runs in a guest of its own.
+# kofi_conformance_test-loop, "kofi_conformance_test-loop;ofi_hook_trace". Each runs in a
+# guest of its own.
 
 # part_run PART DIR LIMIT REMOVALS WORDS APPEND THEN: run it in DIR with the guest that
 # "scripts/uml --prepare" has packed in DIR/../guest. The output goes to DIR/log and DIR/err,
@@ -20,7 +21,8 @@ part_run()
 	demo) cmd="/kofi/guest/demo.sh" ;;
 	kofi_tcp_test) cmd="PROV=tcp $cmd" rxe=(--no-rxe) ;;
 	*-siw) cmd="DEVICE=siw $cmd" rxe=(--no-rxe) ;;
-	*-*) cmd="PROV=${part##*-} $cmd" rxe=(--no-rxe) ;;
+	*-verbs*) cmd="PROV='${part#*-}' $cmd" ;;
+	*-*) cmd="PROV='${part#*-}' $cmd" rxe=(--no-rxe) ;;
 	esac
 	rm -rf "${dir:?}"
 	mkdir -p "$dir"

@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Hooks under a client: kofi_pingpong over kofi_loop. What its trace shows; what becomes of it
+# when the provider refuses, fails, delays and breaks off, by seeds.
+#
+# usage: hook.sh [SEEDS]; hook.sh list
+# Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed.
+# shellcheck disable=SC2317  # cases are called by name
+
+# shellcheck source=scripts/guest/pingpong.sh
+. /kofi/guest/pingpong.sh
+
+tracing=/sys/kernel/tracing
+rules=/sys/kernel/debug/kofi_hook_fault
+failed=0
+
+verdict()
+{
+	if [ "$2" -eq 0 ]; then
+		echo "case $1: ok"
+	else
+		echo "case $1: FAILED: $3"
+		failed=1
+	fi
+}
+
+# run_both HOOKS: client and server over loop with these hooks; $outcome says how it ended
+run_both()
+{
+	outcome="kofi_pingpong did not load"
+	pingpong_start role=both addr=127.0.0.1 prov="loop;$1" cq="${2:-sleep}" || return
+	pingpong_wait >/dev/null
+	status=$?
+	pingpong_stop || { outcome="kofi_pingpong cannot be unloaded"; status=1; }
+	return "$status"
+}
+
+# Each message is sent, or injected, and received; either side says how many were intact
+case_trace()
+{
+	mount -t tracefs none "$tracing" 2>/dev/null
+	echo 1 >"$tracing/events/kofi_hook/enable"
+	echo >"$tracing/trace"
+	run_both ofi_hook_trace
+	status=$?
+	echo 0 >"$tracing/events/kofi_hook/enable"
+	grep -c 'kofi_hook_call: .*op=\(send\|inject\) .* ret=0 ns=[0-9]' "$tracing/trace" >/tmp/sends
+	grep -c 'kofi_hook_call: .*op=recv .* ret=0' "$tracing/trace" >/tmp/recvs
+	grep -c 'kofi_hook_done: .* err=0' "$tracing/trace" >/tmp/done
+	read -r sends </tmp/sends
+	read -r recvs </tmp/recvs
+	read -r ended </tmp/done
+	echo "    traced: $sends sends, $recvs receives, $ended completions without an error"
+	messages=$(awk '/ messages intact/ { n += $1 } END { print n + 0 }' /tmp/kernel)
+	[ "$status" -ne 0 ] || { [ "$sends" -ge "$messages" ] && [ "$recvs" -ge "$messages" ] &&
+		[ "$messages" -gt 0 ] && [ "$ended" -ge "$messages" ]; } ||
+		{ status=1; outcome="$messages messages are not all in the trace"; }
+	verdict trace "$status" "$outcome"
+}
+
+# fired: did any rule?
+fired()
+{
+	grep -qv ': 0 of' "$rules/rules"
+}
+
+# survives NAME CQ RULE: for each seed the client does not notice
+survives()
+{
+	seed=0
+	hits=0
+	while [ "$seed" -lt "$seeds" ]; do
+		seed=$((seed + 1))
+		echo clear >"$rules/rules"
+		echo "$3" >"$rules/rules"
+		echo "$seed" >"$rules/seed"
+		if ! run_both ofi_hook_fault "$2"; then
+			verdict "$1" 1 "seed $seed, rule $3: $outcome"
+			return
+		fi
+		fired && hits=$((hits + 1))
+	done
+	echo "    $3: $hits of $seeds seeds had something go wrong"
+	[ "$hits" -gt 0 ]
+	verdict "$1" $? "rule $3 never fired"
+}
+
+# notices NAME RULE...: one thing goes wrong, later each time; the client says so, and ends
+notices()
+{
+	name=$1
+	shift
+	for rule; do
+		after=0
+		hits=0
+		while [ "$after" -lt $((seeds * 3)) ]; do
+			echo clear >"$rules/rules"
+			if [ "$after" -eq 0 ]; then
+				echo "$rule times=1" >"$rules/rules"
+			else
+				echo "$rule times=1 after=$after" >"$rules/rules"
+			fi
+			after=$((after + 1))
+			run_both ofi_hook_fault
+			ended=$?
+			case $outcome in
+			"no end"* | *"cannot be unloaded" | *"did not load")
+				verdict "$name" 1 "rule $rule, after $after: $outcome"
+				return ;;
+			esac
+			fired || continue
+			hits=$((hits + 1))
+			[ "$ended" -ne 0 ] && continue
+			verdict "$name" 1 "rule $rule, after $after: nobody noticed"
+			return
+		done
+		echo "    $rule: noticed $hits times"
+		[ "$hits" -gt 0 ] || { verdict "$name" 1 "rule $rule never fired"; return; }
+	done
+	verdict "$name" 0
+}
+
+case_again()
+{
+	survives again poll "any again chance=200"
+}
+
+case_delay()
+{
+	survives delay callback "any delay 5 chance=50"
+}
+
+case_errors()
+{
+	notices errors "tx error 5" "rx error 12" "open error 12" "connect error 101" \
+		"accept error 12"
+}
+
+case_failures()
+{
+	notices failures "tx fail 5" "any shutdown"
+}
+
+cases="trace again delay errors failures"
+if [ "$1" = list ]; then
+	echo "$cases" | tr ' ' '\n'
+	exit 0
+fi
+seeds=${1:-5}
+ITER=5
+LIMIT=60
+modprobe -a kofi_loop kofi_hook_trace kofi_hook_fault || exit 1
+for case in $cases; do
+	"case_$case"
+done
+exit $failed
