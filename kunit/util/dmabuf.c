@@ -9,7 +9,7 @@
 #include <kofi/iov.h>
 #include <kofi/rma.h>
 #include "../lib/dmabuf.h"
-#include "mr.h"
+#include "mr/mr.h"
 
 #define BOTH	(FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define SIZE	(4 * PAGE_SIZE)

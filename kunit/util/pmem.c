@@ -7,7 +7,7 @@
 #include <kofi/iov.h>
 #include <kofi/kept_op.h>
 #include <kofi/pmem.h>
-#include "mr.h"
+#include "mr/mr.h"
 
 #define KEY		1
 #define LEN		(2 * PAGE_SIZE)
