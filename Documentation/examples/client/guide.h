@@ -58,7 +58,7 @@ struct guide {
 	struct fid_pep		*pep;
 	struct end		server;
 	struct end		client;
-	char			*memory;	/* the server's, which the client reads and writes */
+	char			*memory;	/* the server's, which the client uses */
 	char			*buf;		/* the client's own */
 	struct fid_mr		*mr;
 };

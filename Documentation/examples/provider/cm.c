@@ -312,6 +312,7 @@ unlock:
 	mutex_unlock(&ex_lock);
 	return ret;
 }
+
 /* guide: end */
 
 static int ex_req_is_near(const struct kofi_connreq *req, const void *net)

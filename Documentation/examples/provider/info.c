@@ -101,6 +101,7 @@ static struct fi_info *ex_info_new(const struct sockaddr_storage *src,
 	domain.mr_mode &= hints && hints->domain_attr ? hints->domain_attr->mr_mode : 0;
 	return fi_dupinfo(&info);
 }
+
 /* guide: end */
 
 static bool ex_is_here(struct net *net, const struct sockaddr_storage *addr)
