@@ -81,15 +81,17 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
 }
 EXPORT_SYMBOL_GPL(fi_mr_regv);
 
-/* A domain that was opened for the memory of peers knows dma-bufs */
+/* A domain knows dma-bufs and persistent memory if it was opened for them */
 static u64 kofi_mr_flags(const struct fid_domain *domain)
 {
 	u64 flags = FI_MR_ENDPOINT | FI_MR_LEND | FI_MR_SINGLE_USE |
-		    FI_RMA_EVENT | FI_RMA_PMEM | FI_AUTH_KEY;
+		    FI_RMA_EVENT | FI_AUTH_KEY;
 
-	if (kofi_is(domain, FI_CLASS_DOMAIN) && domain->fid.obj->caps & FI_HMEM)
+	if (!kofi_is(domain, FI_CLASS_DOMAIN))
+		return flags;
+	if (domain->fid.obj->caps & FI_HMEM)
 		flags |= FI_MR_DMABUF;
-	return flags;
+	return flags | (domain->fid.obj->caps & FI_RMA_PMEM);
 }
 
 static bool kofi_mr_dmabuf_is_valid(const struct fi_mr_attr *attr)

@@ -121,7 +121,7 @@ static const char *replay_cm(const u8 *buf, size_t avail, bool *foreign, size_t 
 	if (type < 0 || len > TCP_WIRE_CM_DATA)
 		return "a message of connection management has too many bytes";
 	*used = sizeof(cm) + min_t(size_t, len, avail - sizeof(cm));
-	ktcp_cm_build(&mine, type, len);
+	ktcp_cm_build(&mine, type, 0, len);
 	if (ktcp_cm_parse(&mine, &again, &other) != type || again != len || other)
 		return "a message that was built is parsed to another one";
 	return NULL;

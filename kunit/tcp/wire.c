@@ -292,7 +292,8 @@ static void requests_and_answers_are_parsed(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, ktcp_cm_can_save(&cm));
 		if (types[i] != 6)
 			peer_announce(buf);
-		ktcp_cm_build(&cm, types[i], TCP_WIRE_CM_DATA);
+		ktcp_cm_build(&cm, types[i], types[i] != 6 ? TCP_WIRE_CAN_SAVE : 0,
+			      TCP_WIRE_CM_DATA);
 		KUNIT_EXPECT_EQ(test, ktcp_cm_can_save(&cm), types[i] != 6);
 		KUNIT_EXPECT_MEMEQ(test, &cm, buf, sizeof(cm));
 	}

@@ -86,7 +86,8 @@ int ktcp_dial(struct ktcp_conn *conn)
 	default:
 		return sock_error(sk) ? : -ECONNREFUSED;
 	}
-	ret = ktcp_cm_send(conn->sk.sock, TCP_WIRE_CONNREQ, conn->cm_msg.data,
+	ret = ktcp_cm_send(conn->sk.sock, TCP_WIRE_CONNREQ,
+			   conn->rdm ? 0 : TCP_WIRE_CAN_SAVE, conn->cm_msg.data,
 			   conn->cm_msg.have);
 	if (ret)
 		return ret;
@@ -252,7 +253,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	sock = ep->req->sk.sock;
 	/* It may have gone while the request waited */
 	if (READ_ONCE(sock->sk->sk_state) != TCP_ESTABLISHED ||
-	    ktcp_cm_send(sock, TCP_WIRE_CONNRESP, param, paramlen)) {
+	    ktcp_cm_send(sock, TCP_WIRE_CONNRESP, TCP_WIRE_CAN_SAVE, param, paramlen)) {
 		ktcp_ep_end(ep, ECONNABORTED, NULL, 0);
 		goto unlock;
 	}

@@ -49,7 +49,7 @@ static int ktcp_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 
 	lockdep_assert_held(&ktcp_cm_lock);
 	req->pep->nr_requests--;
-	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, data, len);
+	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, 0, data, len);
 	ktcp_req_free(req);
 	return ret ? -ECONNABORTED : 0;
 }

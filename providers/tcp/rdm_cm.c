@@ -148,7 +148,7 @@ static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
 		answer.version = msg->version;
 	if (msg->version)
 		answer.version |= TCP_WIRE_RDM_CHECKED;
-	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, &answer, sizeof(answer));
+	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, 0, &answer, sizeof(answer));
 	if (ret) {
 		ktcp_link_end(link, -ret);
 		return ret;
@@ -192,7 +192,7 @@ void ktcp_rdm_asked(struct ktcp_listener *listener, struct ktcp_req *req)
 	if (verdict == KTCP_REFUSE ||
 	    ktcp_rdm_accept(peer, req, &msg, verdict == KTCP_ACCEPT_SELF)) {
 		/* libfabric wants its own words back */
-		ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, &msg, heard ? sizeof(msg) : 0);
+		ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, 0, &msg, heard ? sizeof(msg) : 0);
 		ktcp_req_free(req);
 	}
 	if (peer)

@@ -292,6 +292,7 @@ int ktcp_sock_recv(struct socket *sock, void *buf, size_t len)
  * ktcp_cm_send() - Send a message of connection management
  * @sock: a socket that nothing else is sent on at the same time
  * @type: what it is
+ * @can: as ktcp_cm_build()
  * @data: connection data
  * @len: bytes of @data
  *
@@ -300,7 +301,7 @@ int ktcp_sock_recv(struct socket *sock, void *buf, size_t len)
  * Context: may sleep, but does not wait for the peer.
  * Return: 0; -ECONNRESET: it has gone, or has no room; another negative errno.
  */
-int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type,
+int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type, u64 can,
 		 const void *data, size_t len)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
@@ -308,7 +309,7 @@ int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type,
 	struct kvec kvec[] = { { &cm, sizeof(cm) }, { (void *)data, len } };
 	int ret;
 
-	ktcp_cm_build(&cm, type, len);
+	ktcp_cm_build(&cm, type, can, len);
 	ret = kernel_sendmsg(sock, &msg, kvec, len ? 2 : 1, sizeof(cm) + len);
 	if (ret < 0)
 		return ret;

@@ -480,7 +480,7 @@ void ktcp_sock_limit(struct ktcp_sock *sk);
 void ktcp_sock_unlimit(struct ktcp_sock *sk);
 int ktcp_sock_name(struct socket *sock, bool peer, struct sockaddr_storage *addr);
 int ktcp_sock_recv(struct socket *sock, void *buf, size_t len);
-int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type,
+int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type, u64 can,
 		 const void *data, size_t len);
 int ktcp_cm_recv(struct socket *sock, struct ktcp_cm_msg *msg);
 

@@ -245,14 +245,13 @@ bool ktcp_cm_can_save(const struct ktcp_wire_cm *cm)
 	return (id & TCP_WIRE_KOFI_MASK) == TCP_WIRE_KOFI && id & TCP_WIRE_CAN_SAVE;
 }
 
-void ktcp_cm_build(struct ktcp_wire_cm *cm, enum ktcp_wire_cm_type type, size_t len)
+void ktcp_cm_build(struct ktcp_wire_cm *cm, enum ktcp_wire_cm_type type, u64 can, size_t len)
 {
 	*cm = (struct ktcp_wire_cm) {
 		.version	= TCP_WIRE_VERSION,
 		.type		= type,
 		.seg_size	= cpu_to_be16(len),
-		.msg_id		= type == TCP_WIRE_NACK ? 0 :
-				  cpu_to_be64(TCP_WIRE_KOFI | TCP_WIRE_CAN_SAVE),
+		.msg_id		= can ? cpu_to_be64(TCP_WIRE_KOFI | can) : 0,
 		.conn_data	= type == TCP_WIRE_NACK ? 0 : TCP_WIRE_PROBE,
 	};
 }

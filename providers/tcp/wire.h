@@ -49,7 +49,8 @@ enum ktcp_wire_cm_type {
  * @seg_size: bytes that follow
  * @seg_no: 0
  * @conn_id: 0
- * @msg_id: 0; of kOFI TCP_WIRE_KOFI and TCP_WIRE_CAN_*, but 0 in a NACK
+ * @msg_id: 0; of kOFI TCP_WIRE_KOFI and TCP_WIRE_CAN_*, but 0 in a NACK and of endpoints
+ *	without connections
  * @conn_data: TCP_WIRE_PROBE; 0 in a NACK
  */
 struct ktcp_wire_cm {
@@ -228,10 +229,11 @@ bool ktcp_cm_can_save(const struct ktcp_wire_cm *cm);
  * ktcp_cm_build() - Build a message of connection management
  * @cm: the header
  * @type: what it is
+ * @can: TCP_WIRE_CAN_*; 0: nothing that only kOFI knows, and in a NACK
  * @len: bytes that follow
  *
  * Context: any.
  */
-void ktcp_cm_build(struct ktcp_wire_cm *cm, enum ktcp_wire_cm_type type, size_t len);
+void ktcp_cm_build(struct ktcp_wire_cm *cm, enum ktcp_wire_cm_type type, u64 can, size_t len);
 
 #endif /* _KOFI_TCP_WIRE_H */
