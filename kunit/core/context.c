@@ -290,8 +290,7 @@ static void domain_without_peer_memory_knows_no_dmabuf(struct kunit *test)
 static void kinds_of_regions_are_the_providers(struct kunit *test)
 {
 	static const u64 flags[] = {
-		FI_MR_ENDPOINT, FI_MR_SINGLE_USE, FI_RMA_EVENT, FI_RMA_PMEM,
-		FI_AUTH_KEY,
+		FI_MR_ENDPOINT, FI_MR_SINGLE_USE, FI_RMA_EVENT, FI_AUTH_KEY,
 	};
 	struct kvec iov = { (void *)flags, sizeof(flags) };
 	struct fi_mr_attr attr = { .mr_iov = &iov, .iov_count = 1 };
@@ -308,6 +307,9 @@ static void kinds_of_regions_are_the_providers(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, set.mock->mr_flags, flags[i]);
 	}
 	KUNIT_EXPECT_EQ(test, fi_mr_regattr(core_domain(&set), &attr, FI_MORE,
+					    &mr), -FI_EBADFLAGS);
+	/* It was not opened for that */
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(core_domain(&set), &attr, FI_RMA_PMEM,
 					    &mr), -FI_EBADFLAGS);
 }
 

@@ -307,8 +307,10 @@ static void fault_reseed(u64 value)
 	spin_lock_irqsave(&fault_lock, flags);
 	seed = value;
 	prandom_seed_state(&fault_rnd, value);
-	for (rule = fault_rules; rule < fault_rules + fault_nr_rules; rule++)
-		rule->seen = rule->hits = 0;
+	for (rule = fault_rules; rule < fault_rules + fault_nr_rules; rule++) {
+		rule->seen = 0;
+		rule->hits = 0;
+	}
 	spin_unlock_irqrestore(&fault_lock, flags);
 }
 
