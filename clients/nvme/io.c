@@ -181,11 +181,13 @@ static void knvme_post_refused(struct knvme_queue *queue)
 {
 	struct llist_node *list = llist_del_all(&queue->refused);
 	struct knvme_response *response, *next;
-	int ret = 0;
+	bool failed = false;
 
-	llist_for_each_entry_safe(response, next, list, refused)
-		ret = knvme_post_response(response) ?: ret;
-	if (ret)
+	llist_for_each_entry_safe(response, next, list, refused) {
+		if (knvme_post_response(response))
+			failed = true;
+	}
+	if (failed)
 		knvme_ctrl_recover(queue->ctrl);
 }
 

@@ -106,22 +106,22 @@ static inline bool kofi_op_is_recv(const struct kofi_op *op)
  */
 static inline u64 kofi_op_pmem_flags(const struct kofi_ep *ep, const struct kofi_op *op)
 {
-	u64 save = op->flags & FI_SAVE;
+	u64 asked = op->flags & FI_SAVE;
 
 	switch (op->kind) {
 	case KOFI_OP_SEND:
 	case KOFI_OP_TSEND:
-		return ep->caps & FI_RMA_PMEM && !(op->flags & FI_REMOTE_CQ_DATA) ? save : 0;
+		return ep->caps & FI_RMA_PMEM && !(op->flags & FI_REMOTE_CQ_DATA) ? asked : 0;
 	case KOFI_OP_WRITE:
-		return ep->caps & FI_RMA_PMEM ? FI_COMMIT_COMPLETE | save : 0;
+		return ep->caps & FI_RMA_PMEM ? FI_COMMIT_COMPLETE | asked : 0;
 	case KOFI_OP_READ:
-		return ep->caps & FI_RMA_PMEM && save ? FI_COMMIT_COMPLETE | save : 0;
+		return ep->caps & FI_RMA_PMEM && asked ? FI_COMMIT_COMPLETE | asked : 0;
 	case KOFI_OP_ATOMIC:
-		return ep->caps & FI_ATOMIC_PMEM ? FI_COMMIT_COMPLETE | save : 0;
+		return ep->caps & FI_ATOMIC_PMEM ? FI_COMMIT_COMPLETE | asked : 0;
 	case KOFI_OP_FETCH:
-		if (op->op == FI_ATOMIC_READ && !save)
+		if (op->op == FI_ATOMIC_READ && !asked)
 			return 0;
-		return ep->caps & FI_ATOMIC_PMEM ? FI_COMMIT_COMPLETE | save : 0;
+		return ep->caps & FI_ATOMIC_PMEM ? FI_COMMIT_COMPLETE | asked : 0;
 	case KOFI_OP_COMPARE:
 		return ep->caps & FI_ATOMIC_PMEM ? FI_COMMIT_COMPLETE : 0;
 	default:

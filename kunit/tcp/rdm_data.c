@@ -361,7 +361,7 @@ static u8 expect_offer(struct kunit *test, struct bed *bed, u16 flags, size_t le
 	return got[4];
 }
 
-static void want(struct kunit *test, struct bed *bed, u8 number)
+static void send_wish(struct kunit *test, struct bed *bed, u8 number)
 {
 	u8 buf[PEER_BASE];
 
@@ -390,7 +390,7 @@ static void a_long_message_is_offered(struct kunit *test)
 	out = post(test, &bed, LONG, 0);
 	number = expect_offer(test, &bed, 0, LONG);
 	vt_none(test, bed.end.tx);
-	want(test, &bed, number);
+	send_wish(test, &bed, number);
 	expect_given(test, &bed, number, out, LONG);
 	vt_done(test, bed.end.tx, vt_ctx(1));
 }
@@ -405,7 +405,7 @@ static void a_message_that_is_to_be_delivered_is_offered(struct kunit *test)
 	bed_open(test, &bed, 1);
 	out = post(test, &bed, LEN, FI_DELIVERY_COMPLETE);
 	number = expect_offer(test, &bed, 4, LEN);
-	want(test, &bed, number);
+	send_wish(test, &bed, number);
 	expect_given(test, &bed, number, out, LEN);
 	vt_none(test, bed.end.tx);
 	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
@@ -479,7 +479,7 @@ static void as_many_messages_are_offered_as_there_are_numbers(struct kunit *test
 	}
 	/* An answer comes before the next offer */
 	expect_no_ack(test, &bed);
-	want(test, &bed, number);
+	send_wish(test, &bed, number);
 	peer_recv(test, bed.sock, vt_buf(test, PEER_BASE + 8), PEER_BASE + 8);
 	KUNIT_EXPECT_EQ(test, expect_offer(test, &bed, 4, 8), number);
 }
@@ -530,7 +530,7 @@ static void a_foul_rendezvous_ends_its_connection(struct kunit *test)
 	if (row->op == 5)
 		offer(test, &bed, 0, 2, row->len, row->number);
 	else if (row->op == 6)
-		want(test, &bed, row->number);
+		send_wish(test, &bed, row->number);
 	else
 		give(test, &bed, 0, row->number, row->len, 1);
 	peer_hung_up(test, bed.sock);

@@ -47,14 +47,14 @@ static bool is_persistent(const void *addr, size_t len)
 
 static void write_back(void *addr, size_t len)
 {
-	size_t begin = (u8 *)addr - pt.mem;
+	size_t at = (u8 *)addr - pt.mem;
 
 	if (pt.hold) {
 		complete(&pt.entered);
 		wait_for_completion(&pt.leave);
 	}
 	if (pt.count < MAX_CALLS)
-		pt.calls[pt.count] = (struct kofi_pmem_range) { begin, begin + len };
+		pt.calls[pt.count] = (struct kofi_pmem_range) { at, at + len };
 	pt.count++;
 }
 
