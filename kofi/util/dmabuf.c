@@ -52,13 +52,13 @@ DEFINE_STATIC_SRCU(kofi_dmabuf_srcu);
 /* What exporters see as the device of the importer */
 static struct device *kofi_dmabuf_importer;
 
-int kofi_dmabuf_enter(void)
+int kofi_dmabuf_enter(void) __acquires(&kofi_dmabuf_srcu)
 {
 	return srcu_read_lock(&kofi_dmabuf_srcu);
 }
 EXPORT_SYMBOL_GPL(kofi_dmabuf_enter);
 
-void kofi_dmabuf_leave(int idx)
+void kofi_dmabuf_leave(int idx) __releases(&kofi_dmabuf_srcu)
 {
 	srcu_read_unlock(&kofi_dmabuf_srcu, idx);
 }
