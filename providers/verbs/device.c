@@ -227,6 +227,21 @@ struct verbs_device *verbs_device_find(const struct ib_device *ibdev)
 	return found;
 }
 
+struct verbs_device *verbs_device_find_by_name(const char *name)
+{
+	struct verbs_device *dev, *found = NULL;
+
+	mutex_lock(&verbs_devices_lock);
+	list_for_each_entry(dev, &verbs_devices, entry) {
+		if (!strcmp(dev_name(&dev->ibdev->dev), name) && !verbs_device_enter(dev)) {
+			found = dev;
+			break;
+		}
+	}
+	mutex_unlock(&verbs_devices_lock);
+	return found;
+}
+
 /* The caller has entered */
 void verbs_res_add(struct verbs_device *dev, struct verbs_res *res,
 		   const struct verbs_res_ops *ops)

@@ -190,7 +190,6 @@ static int verbs_domain(struct fid_fabric *fabric, struct fi_info *info,
 			struct fid_domain **fid_domain, void *context)
 {
 	struct verbs_domain *domain;
-	struct ib_device *ibdev;
 	int ret = -ENODEV;
 
 	if (!info->domain_attr || !info->domain_attr->name ||
@@ -207,11 +206,7 @@ static int verbs_domain(struct fid_fabric *fabric, struct fi_info *info,
 	domain->domain.fid.ops = &verbs_domain_fid_ops;
 	domain->domain.ops = &verbs_domain_ops;
 	domain->domain.mr = &verbs_mr_ops;
-	ibdev = ib_device_get_by_name(info->domain_attr->name, RDMA_DRIVER_UNKNOWN);
-	if (!ibdev)
-		goto free_domain;
-	domain->dev = verbs_device_find(ibdev);
-	ib_device_put(ibdev);
+	domain->dev = verbs_device_find_by_name(info->domain_attr->name);
 	if (!domain->dev)
 		goto free_domain;
 	ret = verbs_domain_init(domain, info);

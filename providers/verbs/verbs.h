@@ -181,6 +181,7 @@ extern struct workqueue_struct *verbs_drain_wq;
 int verbs_devices_init(void);
 void verbs_devices_exit(void);
 struct verbs_device *verbs_device_find(const struct ib_device *ibdev);
+struct verbs_device *verbs_device_find_by_name(const char *name);
 int verbs_device_enter(struct verbs_device *dev);
 void verbs_device_leave(struct verbs_device *dev);
 void verbs_device_get(struct verbs_device *dev);
