@@ -240,22 +240,31 @@ static ssize_t pp_post_send(struct pp_role *r, size_t size)
 	return fi_sendv(r->ep, vec, NULL, nr, 0, r);
 }
 
+/* After -EAGAIN: 0, and the send may be tried again.  @end: until when, in jiffies */
+static int pp_await_room(struct pp_role *r, unsigned long end)
+{
+	struct fi_cq_msg_entry entry;
+
+	/* Sends are waited for, so all that can be here is an error */
+	if (fi_cq_read(r->tx.cq, &entry, 1) == -FI_EAVAIL)
+		return pp_cq_error(r, &r->tx);
+	if (signal_pending(current) || time_after(jiffies, end))
+		return pp_fail(r, READ_ONCE(r->stop) ? -EINTR : -ETIMEDOUT, pp_peer_error,
+			       "send into a full queue");
+	cond_resched();
+	return 0;
+}
+
 static int pp_post_until_room(struct pp_role *r, size_t size)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(PP_TIMEOUT_MS);
-	struct fi_cq_msg_entry entry;
 	ssize_t ret;
+	int err;
 
 	while ((ret = pp_post_send(r, size)) == -EAGAIN) {
-		/* Sends are waited for, so all that can be here is an error */
-		ret = fi_cq_read(r->tx.cq, &entry, 1);
-		if (ret == -FI_EAVAIL)
-			return pp_cq_error(r, &r->tx);
-		if (signal_pending(current) || time_after(jiffies, end))
-			return pp_fail(r, READ_ONCE(r->stop) ? -EINTR :
-								    -ETIMEDOUT,
-				       pp_peer_error, "send into a full queue");
-		cond_resched();
+		err = pp_await_room(r, end);
+		if (err)
+			return err;
 	}
 	if (ret)
 		return pp_fail(r, ret, pp_peer_error, "send %zu bytes", size);
@@ -361,13 +370,25 @@ static int pp_send_fin(struct pp_role *r)
 		.iov_len = sizeof(pp_fin),
 	};
 	struct fi_msg msg = { .msg_iov = &vec, .iov_count = 1, .context = r };
+	unsigned long end = jiffies + msecs_to_jiffies(PP_TIMEOUT_MS);
+	u64 flags = FI_COMPLETION | FI_TRANSMIT_COMPLETE;
 	ssize_t ret;
+	int err;
 
 	memcpy(vec.iov_base, pp_fin, sizeof(pp_fin));
-	ret = fi_sendmsg(r->ep, &msg, FI_COMPLETION | FI_TRANSMIT_COMPLETE);
-	/* iWARP cannot tell that it has arrived; pp_ctrl_finish() sees to it */
-	if (ret == -FI_EBADFLAGS)
-		ret = fi_sendmsg(r->ep, &msg, FI_COMPLETION);
+	for (;;) {
+		ret = fi_sendmsg(r->ep, &msg, flags);
+		if (ret == -FI_EBADFLAGS && flags & FI_TRANSMIT_COMPLETE) {
+			/* iWARP cannot report that it has arrived; pp_ctrl_finish() does */
+			flags = FI_COMPLETION;
+			continue;
+		}
+		if (ret != -EAGAIN)
+			break;
+		err = pp_await_room(r, end);
+		if (err)
+			return err;
+	}
 	if (ret)
 		return pp_fail(r, ret, pp_peer_error, "send \"fin\"");
 	return 0;

@@ -8,6 +8,12 @@
 # Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed.
 # shellcheck disable=SC2317  # cases are called by name
 
+cases="trace again delay errors failures"
+if [ "$1" = list ]; then
+	echo "$cases" | tr ' ' '\n'
+	exit 0
+fi
+
 # shellcheck source=scripts/guest/pingpong.sh
 . /kofi/guest/pingpong.sh
 
@@ -142,11 +148,6 @@ case_failures()
 	notices failures "tx fail 5" "any shutdown"
 }
 
-cases="trace again delay errors failures"
-if [ "$1" = list ]; then
-	echo "$cases" | tr ' ' '\n'
-	exit 0
-fi
 seeds=${1:-5}
 ITER=5
 LIMIT=60
