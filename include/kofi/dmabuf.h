@@ -70,7 +70,7 @@ void kofi_dmabuf_close(struct kofi_dmabuf *memory);
  * @memory: the mapping
  *
  * Context: any.
- * Return: the kernel address, for those who have entered.
+ * Return: the kernel address, for a caller that has entered.
  */
 void *kofi_dmabuf_addr(const struct kofi_dmabuf *memory);
 

@@ -253,7 +253,7 @@ void ktcp_peer_lost(struct ktcp_peer *peer, bool sent, int err)
 	else if (sent)
 		ktcp_peer_settle(peer);
 	else
-		/* It hangs up on whoever connects */
+		/* It hangs up on each peer that connects */
 		ktcp_peer_not_reached(peer, ECONNRESET);
 }
 

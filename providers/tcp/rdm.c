@@ -17,12 +17,12 @@
  *
  *	posted		in kofi_soft_ep.posted, which holds those for all peers
  *	waiting		in ktcp_peer.posted: ktcp_rdm_route() has found the peer
- *	sent		by whoever has ktcp_conn.run of the peer's connection; from then on it
+ *	sent		by the holder of ktcp_conn.run of the peer's connection; from then on it
  *			ends with the connection
  *
  * The worker of the endpoint routes what is posted, and sends on the way if the connection
  * stands and nobody is at it (ktcp_push()).  A client that may sleep does so within its call.
- * Whoever routes takes operations from the head of the list and puts them at the tail of the
+ * ktcp_rdm_route() takes operations from the head of the list and puts them at the tail of the
  * other under one lock, so those for one peer stay in their order.  Only the worker routes to
  * a peer without a connection, as that may need memory and ktcp_cm_lock.
  *
