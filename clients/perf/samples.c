@@ -4,8 +4,8 @@
  *
  *	case side unit round value operations
  *
- * value is nanoseconds or bytes for all operations together; what becomes of it is
- * up to who reads (scripts/figures/ratios.awk).
+ * value is nanoseconds or bytes for all operations together; scripts/figures/ratios.awk
+ * makes ratios of it.
  *
  * Locking: commands come one at a time (command.c), and readers are kept out
  * meanwhile.

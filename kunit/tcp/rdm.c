@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Connections of endpoints without connections: what is said at their beginning, who wins if
- * both ends dial, incarnations, and what becomes of operations when a connection ends.
+ * Connections of endpoints without connections: the request and its answer, which connection
+ * stays if both ends dial, incarnations, and the end of operations with their connection.
  */
 #include <linux/delay.h>
 #include <linux/fs.h>

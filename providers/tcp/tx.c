@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The sending half of a connection, run by whoever has ktcp_conn.run.
+ * The sending half of a connection, run by the holder of ktcp_conn.run.
  *
  * A message is sent to its end before another begins.  The next one is, in this order, an
  * acknowledgment, a wish for a payload, an answer to a read of the peer's, a payload that the
