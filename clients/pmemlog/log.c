@@ -68,7 +68,7 @@ EXPORT_SYMBOL_GPL(pmemlog_open);
 static int pmemlog_wait(struct pmemlog_replica *replica)
 {
 	struct fi_cq_err_entry error = {};
-	struct fi_cq_entry entry;
+	struct fi_cq_tagged_entry entry; /* No format has a larger one */
 	ssize_t ret;
 
 	ret = fi_cq_sread(replica->cq, &entry, 1, NULL, PMEMLOG_TIMEOUT_MS);

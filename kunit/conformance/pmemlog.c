@@ -7,7 +7,7 @@
 
 /* The log is compiled in; it is kofi_pmemlog.ko that exports it */
 #undef EXPORT_SYMBOL_GPL
-#define EXPORT_SYMBOL_GPL(symbol)	static_assert(sizeof(&(symbol)) != 0)
+#define EXPORT_SYMBOL_GPL(symbol)	static_assert(sizeof(typeof(symbol) *) != 0)
 
 #include "../../clients/pmemlog/log.c"
 #include "../lib/pmem.h"
