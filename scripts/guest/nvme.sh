@@ -94,7 +94,7 @@ verify()
 # in_background CMD...: its process number is $io
 in_background()
 {
-	( "$@" ) >/tmp/bg.out 2>&1 &
+	"$@" >/tmp/bg.out 2>&1 &
 	io=$!
 }
 
@@ -118,6 +118,18 @@ writes()
 io_ends()
 {
 	wait "$io" || fail "I/O ends with $?: $(tail -n 3 /tmp/bg.out | tr '\n' ' ')"
+}
+
+# io_stops: before its time; fio exits with 128 when a signal has stopped it
+io_stops()
+{
+	local status=0
+
+	kill -TERM "$io"
+	wait "$io" || status=$?
+	if [ $status -ne 128 ] || ! grep -q "^under: .*err= 0" /tmp/bg.out; then
+		fail "I/O ends with $status: $(tail -n 3 /tmp/bg.out | tr '\n' ' ')"
+	fi
 }
 
 dmesg_has()
@@ -307,7 +319,7 @@ case_faults()
 	faults "any delay 5 chance=20"
 	verify late --iodepth=16 --size=$((${size%m} / 4))m
 	fault_fired
-	io_for 25
+	io_for 300
 	for rule in "send fail 5 times=2 every=200" "rx shutdown times=2 every=300" \
 		"send error 5 times=2 every=200"; do
 		faults "$rule"
@@ -321,7 +333,7 @@ case_faults()
 	await 30 "the host is connected again" ctrl_state live
 	fault_fired
 	echo clear >"$dbg_fault/rules"
-	io_ends
+	io_stops
 	disconnect
 	echo >/sys/module/kofi/parameters/hooks
 	run rmmod kofi_hook_fault
