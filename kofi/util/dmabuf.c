@@ -52,7 +52,8 @@ DEFINE_STATIC_SRCU(kofi_dmabuf_srcu);
 /* What exporters see as the device of the importer */
 static struct device *kofi_dmabuf_importer;
 
-int kofi_dmabuf_enter(void) __acquires(&kofi_dmabuf_srcu)
+int kofi_dmabuf_enter(void)
+	__acquires(&kofi_dmabuf_srcu)
 {
 	return srcu_read_lock(&kofi_dmabuf_srcu);
 }

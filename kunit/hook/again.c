@@ -245,4 +245,5 @@ static struct kunit_suite again_suite = {
 	.exit		= vt_exit,
 	.test_cases	= again_cases,
 };
+
 kunit_test_suite(again_suite);

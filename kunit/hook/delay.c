@@ -32,7 +32,8 @@ static void a_completion_comes_later_and_what_follows_behind_it(struct kunit *te
 	for (i = 0; i < 4; i++)
 		vt_done(test, pair.a.tx, vt_ctx(10 + i));
 	KUNIT_EXPECT_GE(test, jiffies - since, msecs_to_jiffies(LATE_MS));
-	KUNIT_EXPECT_TRUE(test, bed_rule_fired("send delay " __stringify(LATE_MS) " times=1", 1, 1));
+	KUNIT_EXPECT_TRUE(test, bed_rule_fired("send delay " __stringify(LATE_MS) " times=1",
+					       1, 1));
 }
 
 static void a_callback_comes_later(struct kunit *test)
@@ -120,4 +121,5 @@ static struct kunit_suite delay_suite = {
 	.exit		= vt_exit,
 	.test_cases	= delay_cases,
 };
+
 kunit_test_suite(delay_suite);

@@ -199,4 +199,5 @@ static struct kunit_suite fault_suite = {
 	.exit		= vt_exit,
 	.test_cases	= fault_cases,
 };
+
 kunit_test_suite(fault_suite);

@@ -122,4 +122,5 @@ static struct kunit_suite rule_suite = {
 	.exit		= vt_exit,
 	.test_cases	= rule_cases,
 };
+
 kunit_test_suite(rule_suite);

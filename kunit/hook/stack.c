@@ -167,4 +167,5 @@ static struct kunit_suite stack_suite = {
 	.exit		= vt_exit,
 	.test_cases	= stack_cases,
 };
+
 kunit_test_suite(stack_suite);

@@ -78,6 +78,7 @@ static void list_desc(const struct list_case *row, char *desc)
 {
 	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
 }
+
 KUNIT_ARRAY_PARAM(list, list_cases, list_desc);
 
 static void a_list_is_traced_with_all_its_bytes(struct kunit *test)
@@ -189,4 +190,5 @@ static struct kunit_suite trace_suite = {
 	.exit		= vt_exit,
 	.test_cases	= trace_cases,
 };
+
 kunit_test_suite(trace_suite);

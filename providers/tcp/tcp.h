@@ -23,7 +23,8 @@
  *
  * A client that posts in process context only (FI_OPT_MAY_SLEEP) sends within its call
  * (ktcp_send_now()), unless ktcp_conn.run is held: then the worker does.  That mutex
- * guards the transfer: the state of a message that is half sent or half received has one user at a time.
+ * guards the transfer: the state of a message that is half sent or half received has one
+ * user at a time.
  *
  * The end of a connection has one place, too: whoever wants it says so (ktcp_ep_end()) and
  * queues the work, and the work gives everything back: operations, the message that was

@@ -214,7 +214,7 @@ static struct kofi_hook_obj *hook_ep_new(struct fid *parent, u32 fclass,
 }
 
 int kofi_hook_endpoint(struct fid_domain *domain, struct fi_info *info,
-			 struct fid_ep **ep, void *context)
+		       struct fid_ep **ep, void *context)
 {
 	struct kofi_hook_obj *obj = hook_ep_new(&domain->fid, FI_CLASS_EP,
 						context);
@@ -230,7 +230,7 @@ int kofi_hook_endpoint(struct fid_domain *domain, struct fi_info *info,
 }
 
 int kofi_hook_scalable_ep(struct fid_domain *domain, struct fi_info *info,
-			    struct fid_ep **sep, void *context)
+			  struct fid_ep **sep, void *context)
 {
 	struct kofi_hook_obj *obj = hook_ep_new(&domain->fid, FI_CLASS_SEP,
 						context);
@@ -277,7 +277,7 @@ static int hook_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 }
 
 int kofi_hook_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
-			struct fid_stx **stx, void *context)
+		      struct fid_stx **stx, void *context)
 {
 	struct kofi_hook_obj *obj = kofi_hook_obj_new(&domain->fid,
 						      FI_CLASS_STX_CTX, context);
@@ -293,7 +293,7 @@ int kofi_hook_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
 }
 
 int kofi_hook_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
-			struct fid_ep **srx, void *context)
+		      struct fid_ep **srx, void *context)
 {
 	struct kofi_hook_obj *obj = hook_ep_new(&domain->fid, FI_CLASS_SRX_CTX,
 						context);
@@ -308,7 +308,7 @@ int kofi_hook_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
 }
 
 int kofi_hook_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
-			   struct fid_pep **pep, void *context)
+			 struct fid_pep **pep, void *context)
 {
 	struct kofi_hook_obj *obj = kofi_hook_obj_new(&fabric->fid,
 						      FI_CLASS_PEP, context);
