@@ -127,7 +127,7 @@ io_stops()
 
 	kill -TERM "$io"
 	wait "$io" || status=$?
-	if [ $status -ne 128 ] || ! grep -q "^under: .*err= 0" /tmp/bg.out; then
+	if [ "$status" -ne 128 ] || ! grep -q "^under: .*err= 0" /tmp/bg.out; then
 		fail "I/O ends with $status: $(tail -n 3 /tmp/bg.out | tr '\n' ' ')"
 	fi
 }
