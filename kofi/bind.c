@@ -180,7 +180,7 @@ int kofi_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	return ret;
 }
 
-/* The object is gone, so nobody else looks at its bindings but under the lock */
+/* The object is gone, so its bindings are only looked at under the lock */
 void kofi_unbind_all(struct kofi_obj *obj)
 {
 	struct kofi_binding *binding, *next;

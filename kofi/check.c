@@ -18,7 +18,7 @@
  * per provider and class; the author needs one line, not one per attempt.
  *
  * All this runs between the provider's open and the client's first look at the
- * object, so nobody else uses the object's pointers meanwhile.
+ * object, so no other call uses the object's pointers meanwhile.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -16,7 +16,7 @@
  *
  * Errors: a provider with nothing for these hints says -ENODATA.  Any other
  * error also means that it has no results; the client only learns of -ENOMEM,
- * and only if nobody has results, because one broken device must not hide the
+ * and only if no provider has results, because one broken device must not hide the
  * working ones.
  *
  * Whatever is left out has a reason, which goes to dynamic debug, to the trace event
@@ -254,7 +254,7 @@ static int getinfo(struct kofi_query *query, const struct fi_info *hints,
 	return query->results ? 0 : query->err;
 }
 
-/* Room for one reason, if somebody traces and there is memory */
+/* Room for one reason, if the trace event is on and there is memory */
 struct traced_why {
 	struct kofi_why		why;
 	struct fi_reason	first;

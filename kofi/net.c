@@ -42,7 +42,7 @@ struct kofi_net {
 
 static unsigned int kofi_net_id;
 
-/* Counts what somebody may wait for: a fabric is no longer busy, or gone */
+/* Counts the events that @changed is woken for: a fabric is no longer busy, or gone */
 static unsigned long changes;
 static DECLARE_WAIT_QUEUE_HEAD(changed);
 

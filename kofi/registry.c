@@ -6,7 +6,7 @@
  * kofi_provider_deregister().  Several versions of one name may be there; new
  * calls see the highest, and the next one again when that goes.
  *
- * A struct kofi_prov lives as long as somebody holds a reference: the registry
+ * A struct kofi_prov lives as long as it has references: the registry holds
  * one, each call into the provider one, each open fabric one.  The last two
  * kinds also pin the provider's module, so a module's exit function normally
  * finds the registry's alone.  Deregistration takes the entry off the list,

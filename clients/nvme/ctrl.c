@@ -9,8 +9,8 @@
  *
  * A set-up is made by one task at a time: the user's, the reset worker or the reconnect
  * worker.  The state says which one, and nvme_change_ctrl_state() lets one win.  To take
- * a controller down its block queues are quiesced, so that nobody posts; its queues are
- * stopped, so that nobody completes; its requests are ended by nvme-core; and its queues
+ * a controller down its block queues are quiesced, so that no request is posted; its queues
+ * are stopped, so that no request completes; its requests are ended by nvme-core; and its queues
  * are closed.  Requests that may be tried again stay with the block layer meanwhile.
  *
  * When the device goes, each queue hears of it.  That is an error like another one: the
@@ -236,7 +236,7 @@ int knvme_ctrl_setup(struct knvme_ctrl *ctrl, bool new)
 	if (!READ_ONCE(ctrl->failed) &&
 	    nvme_change_ctrl_state(&ctrl->ctrl, NVME_CTRL_LIVE)) {
 		nvme_start_ctrl(&ctrl->ctrl);
-		/* What failed just before was nobody's to recover */
+		/* A failure from before this state has not started a recovery */
 		if (READ_ONCE(ctrl->failed))
 			knvme_ctrl_recover(ctrl);
 		return 0;
@@ -252,7 +252,7 @@ static void knvme_reconnect_or_remove(struct knvme_ctrl *ctrl, int status)
 {
 	struct nvme_ctrl *nctrl = &ctrl->ctrl;
 
-	/* Somebody resets or deletes it */
+	/* A reset or the removal has begun meanwhile */
 	if (nvme_ctrl_state(nctrl) != NVME_CTRL_CONNECTING)
 		return;
 	if (nvmf_should_reconnect(nctrl, status)) {

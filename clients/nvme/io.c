@@ -432,7 +432,7 @@ void knvme_submit_async_event(struct nvme_ctrl *nctrl)
 
 /*
  * Error recovery ends requests, too, but works only on a live controller.  Another one is
- * being set up or taken down by somebody who may be waiting for this request.
+ * being set up or taken down by a task that may be waiting for this request.
  */
 static enum blk_eh_timer_return knvme_timeout(struct request *rq)
 {

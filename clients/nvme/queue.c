@@ -8,12 +8,12 @@
  * Stopping is fi_ep_drain(): when it returns, no callback of the queue runs or will, and
  * each post answers -ESHUTDOWN.  A region that was told to the target then still has the
  * memory of its request, and only fi_close() gives it back; so the regions are closed
- * before nvme-core may end the requests.  Nobody posts meanwhile: the callers have
+ * before nvme-core may end the requests.  No request is posted meanwhile: the callers have
  * quiesced the block queues.
  *
  * A request that times out while its controller is not live ends by itself
  * (knvme_queue_give_up()).  Other requests of the queue may be on their way into
- * queue_rq() then, so only its own region is closed, which nobody else uses.
+ * queue_rq() then, so only its own region is closed, which no other request uses.
  *
  * The event queue is the queue's own, too: its handler gets the queue as context, and
  * fi_close() of it returns when no handler runs.
@@ -60,7 +60,7 @@ static int knvme_hint(struct fi_info *hints,
 	return hints->src_addr ? 0 : -ENOMEM;
 }
 
-/* The target's wire is that of an RDMA transport, whoever provides it here */
+/* The target's wire is that of an RDMA transport, whichever provider carries it here */
 static bool knvme_wire_fits(const struct fi_info *info)
 {
 	return info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_RC ||
@@ -253,7 +253,7 @@ static int knvme_open_ep(struct knvme_queue *queue)
 	return ret ?: fi_enable(queue->ep);
 }
 
-/* A region and a receive for each command; receives are there before anybody can send */
+/* A region and a receive for each command; receives are posted before the target can send */
 static int knvme_open_slots(struct knvme_queue *queue)
 {
 	const struct fi_mr_attr attr = {
@@ -398,8 +398,8 @@ static int knvme_drain(struct knvme_queue *queue)
 }
 
 /*
- * Lets nothing be in flight, and gives all memory back: the requests can be ended then.
- * Nobody posts to the queue; it need not be open.
+ * Ends all operations and gives all memory back: the requests can be ended then.  The
+ * caller has stopped posts to the queue, which need not be open.
  */
 void knvme_queue_stop(struct knvme_queue *queue)
 {

@@ -10,7 +10,7 @@
  *	results		a table for each role, as far as it has got
  *
  * Reads that wait end at a signal.  An open file pins the module, so unloading
- * fails as long as somebody waits.
+ * fails as long as a read waits.
  *
  * Locking: none; see pingpong.h for what may be read and how.
  */

@@ -97,7 +97,7 @@ static int pp_find_peer(u32 format, const struct sockaddr_storage *addr,
 	return ret;
 }
 
-/* Before anybody connects: would the server role work at all? */
+/* Before a client connects: would the server role work at all? */
 int pp_fabric_probe(struct pp_role *r)
 {
 	int ret = pp_find_local(pp_params.node, &r->pep_info);

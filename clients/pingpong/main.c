@@ -142,7 +142,7 @@ static int pp_call(struct pp_role *r)
 		ret = pp_fabric_connect(r);
 	if (!ret)
 		ret = pp_run(r);
-	/* Nobody else will come; the server role was started before us */
+	/* No other client will come; the server role was started before this one */
 	if (ret && pp_params.server)
 		pp_halt(&pp_server);
 	return ret;

@@ -3,7 +3,7 @@
  * The log of pmemlog.h.
  *
  * A record is built in pmemlog.mem, at the place that it gets in each region, and stays there:
- * so a write that is in flight has a buffer that nobody changes.  Completions are read when the
+ * so the buffer of a write that is in flight does not change.  Completions are read when the
  * transmit queue is full, and by pmemlog_save().
  *
  * A save has as many operations as there are replicas, which are under way at the same time.

@@ -29,7 +29,7 @@
 /**
  * struct pmemlog_replica - A place where the log is kept
  * @ep: a connected endpoint with FI_RMA and FI_RMA_PMEM
- * @cq: where its operations are reported, and those of nobody else; it can be slept on, and
+ * @cq: where its operations are reported, and no others; it can be slept on, and
  *	has any format
  * @peer: the replica, for an endpoint without connections
  * @addr: of its region, for a peer

@@ -248,8 +248,8 @@ static int client_read_and_write(struct sample *s)
 }
 
 /*
- * A write is complete before its peer knows; the message behind it tells.  Whoever
- * closes the endpoint next need not wait for that message's completion.
+ * A write is complete before its peer knows; the message behind it says so.  The side that
+ * closes its endpoint next need not wait for that message's completion.
  */
 static int client_tell(struct sample *s)
 {

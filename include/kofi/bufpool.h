@@ -35,7 +35,7 @@ typedef void (*kofi_bufpool_fn)(struct kofi_bufpool *pool);
  * @starved: a get has failed since the last call of @refilled
  * @drained: kofi_bufpool_drain() waits for it, or NULL
  * @free: the objects in the pool, @nfree of them
- * @refilled: see kofi_bufpool_fn, or NULL: nobody wants to know
+ * @refilled: see kofi_bufpool_fn, or NULL
  * @count: objects there are
  * @size: bytes from one object to the next
  * @objs: the objects

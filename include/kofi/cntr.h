@@ -91,7 +91,7 @@ static inline struct kofi_cntr *to_kofi_cntr(struct fid *fid)
  * The counter must stay open until this returns, although a sleeper may know
  * the new value before.
  *
- * Context: any.  One atomic operation if nobody sleeps.
+ * Context: any.  One atomic operation if no call waits.
  */
 void kofi_cntr_add(struct kofi_cntr *cntr, u64 value);
 

@@ -6,7 +6,7 @@
  * A provider embeds a struct kofi_connreq in its own request and has one registry,
  * struct kofi_connreqs.  The life of a request:
  *
- *	kofi_connreq_add()	it has a handle, and nobody knows it yet
+ *	kofi_connreq_add()	it has a handle, which the client does not know yet
  *	   (provider)		fills in @event: info, connection data
  *	kofi_connreq_post()	FI_CONNREQ is queued, and the handle finds the request
  *	kofi_connreq_take()	fi_endpoint() or fi_reject() has the handle
@@ -31,7 +31,7 @@
 #include <kofi/eq.h>
 
 /**
- * struct kofi_connreqs - The requests of a provider that nobody has taken
+ * struct kofi_connreqs - The unanswered requests of a provider
  * @requests: &struct kofi_connreq by id; reserved places are those of requests that have
  *	not been posted
  */
@@ -72,7 +72,7 @@ typedef int (*kofi_connreq_check_fn)(const struct kofi_connreq *req,
  * kofi_connreq_post() puts it into the request's fi_info.
  *
  * Context: any.
- * Return: the handle; nobody may dereference it.
+ * Return: the handle, which is not a pointer to anything.
  */
 static inline fid_t kofi_connreq_handle(const struct kofi_connreq *req)
 {

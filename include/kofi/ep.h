@@ -15,7 +15,7 @@
  *
  * A call that answers -EAGAIN.  Before it does, the provider calls kofi_ep_want_room().
  * Where something comes back for which a call may have waited (a slot, a registration),
- * it calls kofi_ep_room(), which costs a look at one word while nobody waits.  Then the
+ * it calls kofi_ep_room(), which costs a look at one word while no call waits.  Then the
  * client's ready callback is due, once, in the context of the queue of that direction.
  * To lose no wake-up the provider looks for room once more between kofi_ep_want_room()
  * and -EAGAIN.  Where no event announces room, as with a device that was busy,

@@ -2,7 +2,7 @@
 /*
  * Persistent memory at the target: regions with FI_RMA_PMEM.
  *
- * A region knows which of its bytes peers have written and nobody has saved.  kofi_rma_done()
+ * A region knows which of its bytes peers have written and not saved yet.  kofi_rma_done()
  * adds the ranges of a write behind the copy, so a range is in the record only when its bytes
  * are in the memory.  Two calls of kofi/rma.h make bytes durable:
  *

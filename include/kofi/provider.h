@@ -181,7 +181,7 @@ bool kofi_info_match(const struct fi_info *info, const struct fi_info *hints);
  * @fmt: format of one sentence without a period: "port 1 is down"
  *
  * For ->getinfo, which calls it in the task that called ->getinfo.  The sentence goes
- * to dynamic debug and to fi_getinfo_why(); if nobody wants it, it is not even
+ * to dynamic debug and to fi_getinfo_why(); if neither is on, it is not even
  * formatted.  What a field of the hints excludes need not be said: the core says it of
  * what ->getinfo returns, and kofi_info_match() of what it compares.
  *

@@ -126,8 +126,8 @@ struct kofi_srx_msg {
  * @start: a receive was posted that takes a waiting message.  The provider notes it and
  *	has a worker of its own move the data; it does not complete the receive from here.
  *	May be called in the context of a poster of another endpoint.
- * @discard: nobody wants a waiting message any more: the client said so, or its endpoint
- *	is being closed
+ * @discard: a waiting message will not be received: the client said so, or its endpoint is
+ *	being closed
  * @resume: kofi_srx_arrive() has answered -EAGAIN, and it is worth trying again, or will
  *	answer otherwise now; at most once for each -EAGAIN, and once for all that have
  *	been answered so until then.  May come before kofi_srx_arrive() has returned.
@@ -314,7 +314,7 @@ int kofi_srx_init(struct kofi_srx *srx, struct kofi_ep *ep,
  * @srx: every endpoint that received here has left and has been purged from its queue
  *
  * Receives that are still posted, as those of a shared receive context may be, are the
- * client's again without a completion.  FI_SRX_LIMIT that nobody has read is withdrawn.
+ * client's again without a completion.  An FI_SRX_LIMIT that was not read is withdrawn.
  *
  * Context: may sleep.
  */

@@ -304,7 +304,7 @@ struct fi_context {
 };
 
 /**
- * struct fi_context2 - Likewise, with mode FI_CONTEXT2
+ * struct fi_context2 - What an operation's context points to, with mode FI_CONTEXT2
  * @internal: as in &struct fi_context
  */
 struct fi_context2 {

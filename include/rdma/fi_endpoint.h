@@ -91,7 +91,7 @@ enum {
 	FI_OPT_INJECT_TAGGED_SIZE,
 	FI_OPT_INJECT_RMA_SIZE,
 	FI_OPT_INJECT_ATOMIC_SIZE,
-	FI_OPT_FIREWALL_ADDR,		/* bool: nobody can connect to us */
+	FI_OPT_FIREWALL_ADDR,		/* bool: peers cannot connect to this one */
 	/*
 	 * kernel: int, before fi_connect() or fi_listen(): connection data as
 	 * they are, without the framing of the provider, for peers that are not

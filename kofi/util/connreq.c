@@ -14,7 +14,7 @@
  * Locking: the lock of the xarray, taken with interrupts off, is held while a request
  * and its event come in or leave, so that both are there or neither is.  The event
  * queue's lock is taken inside.  A reader of the event queue sets info of the event to
- * NULL under that lock; afterwards nobody but the request's owner looks at the event, so
+ * NULL under that lock; afterwards only the request's owner looks at the event, so
  * an info that is still there after the event has left the queue is the owner's.
  */
 #include <linux/atomic.h>

@@ -2,9 +2,9 @@
 /*
  * Dma-bufs that the processor accesses.
  *
- * An exporter that can move its memory (it has ->pin) tells those that are attached before
- * it does so, and nobody else.  So such a dma-buf is attached, for a device that is there
- * for nothing else and maps nothing.  An exporter that cannot move keeps its memory where it
+ * An exporter that can move its memory (it has ->pin) notifies its attachments before it
+ * does so.  So such a dma-buf is attached, for a device that exists for this purpose only
+ * and maps nothing.  An exporter that cannot move keeps its memory where it
  * is as long as it is mapped, and is not attached.
  *
  * @mapped changes under the reservation lock of the dma-buf: it is set when the memory has

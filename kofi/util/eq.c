@@ -108,7 +108,7 @@ bool kofi_eq_withdraw(struct kofi_eq *eq, struct kofi_event *event)
 }
 EXPORT_SYMBOL_GPL(kofi_eq_withdraw);
 
-/* The reader that takes the event out of the queue owns its info, and nobody else sees it */
+/* The reader that takes the event out of the queue owns its info; no other reader gets it */
 static ssize_t kofi_eq_copy_cm(const struct kofi_event *event, void *buf,
 			       size_t len, bool peek)
 {

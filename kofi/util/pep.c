@@ -4,7 +4,7 @@
  *
  * A passive endpoint gets its address once: when it is opened, by fi_setname(), or by
  * fi_listen(), which takes any.  It listens until it is closed, or its device goes.  All
- * of this happens under the provider's mutex; the core lets nobody close an object that
+ * of this happens under the provider's mutex; the core refuses to close an object that
  * another call uses.
  */
 #include <linux/module.h>
@@ -181,7 +181,7 @@ static int kofi_pep_control(struct fid *fid, int command, void *arg)
 	return ret;
 }
 
-/* Once: no request comes any more; peers whose requests nobody has taken are refused */
+/* Runs once: no request comes any more; requests that the client has not taken are refused */
 static void kofi_pep_end(struct kofi_pep *pep)
 {
 	const struct kofi_pep_type *type = pep->type;

@@ -10,7 +10,7 @@
  *	FI_COMMIT_COMPLETE	kofi_pmem_write_back() of the write's own ranges, and the fence;
  *				the write does not enter the record
  *	FI_SAVE			kofi_pmem_save()
- *	fi_close()		kofi_pmem_free(); what nobody has saved may be lost
+ *	fi_close()		kofi_pmem_free(); what was not saved may be lost
  *
  * What the architecture's table relies on: the processor writes cache lines back
  * (arch_wb_cache_pmem()), and the platform's power-fail domain begins at the memory controller

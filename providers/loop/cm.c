@@ -29,7 +29,7 @@ static struct loop_req *to_loop_req(struct kofi_connreq *req)
 	return container_of(req, struct loop_req, req);
 }
 
-/* The end of an endpoint's connection or attempt, whoever wants it */
+/* Ends an endpoint's connection or attempt, for its own call or for its peer's */
 static void loop_over(struct loop_ep *ep, int err, const void *data, size_t len)
 {
 	lockdep_assert_held(&loop_cm_lock);
@@ -39,7 +39,7 @@ static void loop_over(struct loop_ep *ep, int err, const void *data, size_t len)
 	loop_end(ep);
 }
 
-/* The request is nobody's any more; the endpoint that has asked hears @err */
+/* Ends a request; the endpoint that has sent it gets @err */
 static int loop_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 			   size_t len)
 {
@@ -55,7 +55,7 @@ static int loop_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 	return 0;
 }
 
-/* The peer, and whoever waits for an answer, hear that the endpoint has gone */
+/* Tells the peer, or the sender of an unanswered request, that the endpoint has gone */
 static void loop_detach(struct loop_ep *ep)
 {
 	lockdep_assert_held(&loop_cm_lock);

@@ -31,7 +31,7 @@ void loop_waiters_init(struct loop_waiters *waiters)
 	INIT_LIST_HEAD(&waiters->list);
 }
 
-/* Whoever waits looks again, and leaves the list itself.  Any context */
+/* Each waiter looks again, and leaves the list itself.  Context: any */
 void loop_waiters_wake(struct loop_waiters *waiters)
 {
 	struct loop_ep *ep;
@@ -322,7 +322,7 @@ static int loop_access(struct loop_op *op, struct loop_ep *target)
 
 /* The worker */
 
-/* Where an operation goes, with a reference; an ERR_PTR: nobody is there */
+/* The endpoint that an operation goes to, with a reference; an ERR_PTR if there is none */
 static struct loop_ep *loop_target(struct loop_op *op)
 {
 	struct loop_ep *ep = loop_op_ep(op), *target;

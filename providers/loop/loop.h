@@ -73,7 +73,7 @@
  * struct loop_key - What an address is looked up by
  * @net: its namespace
  * @type: FI_EP_MSG: a listener; FI_EP_RDM: an endpoint without connections;
- *	FI_EP_UNSPEC: one that connects, which nobody looks up
+ *	FI_EP_UNSPEC: one that connects, which no lookup finds
  * @family: AF_INET or AF_INET6
  * @port: in network byte order
  * @scope: scope of an IPv6 address

@@ -104,7 +104,7 @@ static struct verbs_device *verbs_device_alloc(struct ib_device *ibdev)
 	return dev;
 }
 
-/* For pointers to the structure; the device may be removed all the same */
+/* Keeps the structure, not the device, which may be removed at any time */
 void verbs_device_get(struct verbs_device *dev)
 {
 	refcount_inc(&dev->refs);

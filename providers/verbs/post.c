@@ -76,7 +76,7 @@ enum dma_data_direction verbs_op_dir(const struct verbs_op *op)
 	       DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
-/* An empty list is NULL, as some drivers read its first element all the same (irdma) */
+/* NULL for an empty list, of which irdma would read the first element */
 static struct ib_sge *verbs_sg_list(struct verbs_map *map)
 {
 	return map->count ? map->sge : NULL;

@@ -21,8 +21,8 @@
  * the slow path, too; nothing has happened then.
  *
  * The device copies data that fit inline when they are posted, as it does for fi_inject():
- * it need not fetch them, and they need no mapping.  The buffer belongs to the provider
- * until the completion all the same.
+ * it need not fetch them, and they need no mapping.  As with any other send, the client may
+ * change the buffer only after the completion.
  *
  * Remote memory: one range per operation, as in libfabric's verbs provider.  Keys have 32
  * bits; this file refuses a longer one, which cannot come from this provider.

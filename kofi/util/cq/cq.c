@@ -44,7 +44,7 @@ static int kofi_cq_check(const struct fi_cq_attr *attr)
 	if (attr->wait_obj == FI_WAIT_CALLBACK ? !attr->handler :
 						 !!attr->handler)
 		return -EINVAL;
-	/* Without a context nobody would wake a sleeper or call a handler */
+	/* Without a context a sleeper would not be woken, nor a handler called */
 	if (attr->comp_ctx == FI_COMP_DIRECT &&
 	    attr->wait_obj != FI_WAIT_NONE && attr->wait_obj != FI_WAIT_DONE)
 		return -EINVAL;

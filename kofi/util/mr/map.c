@@ -14,8 +14,9 @@
  * Keys that clients request are in a hash table, which changes only when a region is
  * registered or closed.  A domain may have both, as regions of an endpoint have chosen
  * keys always.  Then one key could be both.  Registering and enabling first write
- * their own key, then look for the other one; so at least one of two at the same time
- * sees it.  Registering is refused then, and enabling takes the next generation.
+ * their own key, then look for its equal among the other kind; so of two calls at the
+ * same time at least one sees it.  Registering is refused then, and enabling takes the
+ * next generation.
  *
  * Accesses
  *

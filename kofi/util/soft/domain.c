@@ -182,7 +182,7 @@ void kofi_soft_net_exit(struct fid_fabric *fid_fabric)
 	kofi_soft_end_of(fabric, kofi_soft_ep_with_net, kofi_soft_pep_with_net);
 	WRITE_ONCE(fabric->net, NULL);
 	mutex_unlock(fabric->type->lock);
-	/* Nobody looks anything of that namespace up any more, and what was found is done with */
+	/* Wait for lookups in that namespace, and for the work that they have queued */
 	synchronize_rcu_expedited();
 	flush_workqueue(fabric->type->wq);
 	kofi_cqs_end(&fabric->cqs, -ENODEV);

@@ -4,8 +4,8 @@
  * a receive side.
  *
  * A cancel or a flush takes receives out of the lists under the lock and completes them
- * afterwards, so neither meets a message that arrives.  After kofi_srx_flush() nobody looks
- * receives up any more, so it takes the whole list at once and leaves the table as it is.
+ * afterwards, so neither meets a message that arrives.  After kofi_srx_flush() no message
+ * looks for a receive any more, so it takes the whole list at once and leaves the table as it is.
  *
  * Messages of an endpoint stand in a list of the endpoint, so its close costs nothing for
  * the messages of others; they are taken out KOFI_SRX_BATCH at a time, and discarded
@@ -201,7 +201,7 @@ void kofi_srx_destroy(struct kofi_srx *srx)
 	LIST_HEAD(posted);
 
 	kofi_srx_end(srx, &posted);
-	/* Nobody posts any more, so nobody is to be called */
+	/* No call posts any more, so the ready callback is not due */
 	WRITE_ONCE(srx->ep->rx.wanted, false);
 	list_for_each_entry_safe(rx, next, &posted, entry)
 		kofi_rx_put(rx);
