@@ -4,7 +4,7 @@
  *
  * Each field that does not fit is named with both values by pr_debug(), and to
  * fi_getinfo_why() if that has asked (why.c); then the number of misfits counts,
- * too, and all rules are applied.  If neither listens, the first misfit ends the
+ * too, and all rules are applied.  If both are off, the first misfit ends the
  * comparison.
  *
  * Works on its arguments only.

@@ -112,7 +112,7 @@ void kofi_why_add(struct kofi_why *why)
 	why->reasons[at] = *next;
 }
 
-/* The reason to fill next; NULL if the caller has not asked for reasons */
+/* Clears why->next for the reason that kofi_why_add() adds */
 static struct fi_reason *why_begin(struct kofi_why *why,
 				   enum fi_reason_kind kind,
 				   const char *domain_name, const char *field)

@@ -31,7 +31,7 @@
 #include <kofi/eq.h>
 
 /**
- * struct kofi_connreqs - The unanswered requests of a provider
+ * struct kofi_connreqs - The requests of a provider that the client has not taken
  * @requests: &struct kofi_connreq by id; reserved places are those of requests that have
  *	not been posted
  */

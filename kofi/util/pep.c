@@ -4,7 +4,7 @@
  *
  * A passive endpoint gets its address once: when it is opened, by fi_setname(), or by
  * fi_listen(), which takes any.  It listens until it is closed, or its device goes.  All
- * of this happens under the provider's mutex; the core refuses to close an object that
+ * of this happens under the provider's mutex; the core lets no object be closed that
  * another call uses.
  */
 #include <linux/module.h>

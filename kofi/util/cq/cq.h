@@ -40,7 +40,7 @@ static inline struct kofi_cq_mark *to_kofi_cq_mark(struct kofi_comp *comp)
 	return container_of(comp, struct kofi_cq_mark, comp);
 }
 
-/* Does a completion call a handler, a sleeper or a done function? */
+/* Does each completion call the done function of its operation? */
 static inline bool kofi_cq_has_callbacks(const struct kofi_cq *cq)
 {
 	return cq->wait_obj == FI_WAIT_DONE;

@@ -11,7 +11,7 @@
  * counts those that have not completed.  A buffer is spent when it is out of the list of
  * posted receives, as too little is left, a message did not fit, or it was cancelled or
  * flushed.  Of a spent buffer the last message to complete has FI_MULTI_RECV and puts the
- * buffer into its pool.  No receive refers to it then.
+ * buffer into its pool.  Nothing else refers to it then.
  *
  * FI_MULTI_RECV must be the last of all completions of a buffer.  The lock order of the
  * buffer is held from the decision whether a message is the last one until its completion
