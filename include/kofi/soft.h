@@ -171,13 +171,13 @@ struct kofi_soft_pep {
 
 /**
  * struct kofi_soft_op - An operation of a transmit queue
- * @comp: its completion
+ * @comp: its completion, which says more if it has failed at an endpoint without connections
  * @ep: whose it is
  * @entry: in &kofi_soft_ep.posted, then in a list of the provider's
  * @kept: what is to be done
  */
 struct kofi_soft_op {
-	struct kofi_comp	comp;
+	struct kofi_msg_comp	comp;
 	struct kofi_soft_ep	*ep;
 	struct list_head	entry;
 	struct kofi_kept_op	kept;

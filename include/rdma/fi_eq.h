@@ -200,7 +200,8 @@ struct fi_cq_tagged_entry {
  *	knows of the error beside @prov_errno, cut if need be
  * @err_data_size: in: bytes of the buffer; out: bytes of data in it, at most
  *	fi_domain_attr.max_err_data; 0: there are none
- * @src_addr: the peer of the operation, if that is known, or FI_ADDR_NOTAVAIL.  Of a
+ * @src_addr: the peer of the operation, if that is known, or FI_ADDR_NOTAVAIL: of one that
+ *	sends, reads or writes the address that its call had.  Of a
  *	message with FI_SOURCE_ERR whose sender is in no address vector, the error is
  *	EADDRNOTAVAIL and @err_data is the sender's address, for fi_av_insert(); the
  *	message itself has arrived
@@ -223,7 +224,7 @@ struct fi_cq_err_entry {
 /**
  * struct fi_done_msg - kernel: what only some completions have
  * @tag: tag of a tagged message
- * @src_addr: sender; FI_ADDR_NOTAVAIL: unknown
+ * @src_addr: sender, or of an error the peer; FI_ADDR_NOTAVAIL: unknown
  * @olen: bytes of the message that did not fit
  * @err_data: data of the error
  * @err_data_size: bytes of @err_data

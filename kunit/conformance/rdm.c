@@ -254,6 +254,26 @@ static void a_peer_that_has_gone_is_an_error_of_each_operation(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, three.buf[0], 3);
 }
 
+static void an_error_says_which_peer_it_was(struct kunit *test)
+{
+	struct three three = {};
+	struct vt_comp comp;
+	fi_addr_t other;
+
+	if (!conf_is_rdm(test))
+		return;
+	three_open(test, &three);
+	other = vt_know(test, &three.ends[0], &three.ends[1]);
+	vt_close(test, &three.ends[1].ep->fid);
+	vt_close(test, &three.ends[2].ep->fid);
+	send_byte(test, &three.ends[0], other, 1);
+	comp = vt_failed(test, three.ends[0].tx);
+	KUNIT_EXPECT_EQ(test, comp.src_addr, other);
+	send_byte(test, &three.ends[0], 0, 1);
+	comp = vt_failed(test, three.ends[0].tx);
+	KUNIT_EXPECT_EQ(test, comp.src_addr, 0);
+}
+
 /* A message to an address that is not in the vector fails at once, or later, once */
 static void an_address_that_is_none_is_an_error(struct kunit *test)
 {
@@ -537,6 +557,7 @@ static struct kunit_case rdm_cases[] = {
 			 conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_peer_that_has_gone_is_an_error_of_each_operation,
 			 conf_gen_rdm),
+	KUNIT_CASE_PARAM(an_error_says_which_peer_it_was, conf_gen_rdm),
 	KUNIT_CASE_PARAM(an_address_that_is_none_is_an_error, conf_gen_rdm),
 	KUNIT_CASE_PARAM(messages_that_wait_end_with_their_receiver,
 			 conf_gen_rdm),

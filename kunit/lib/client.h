@@ -75,6 +75,7 @@ struct vt_cq {
  * @tag: tag
  * @err: positive error code
  * @prov_errno: of the error
+ * @src_addr: of the error: the peer
  */
 struct vt_comp {
 	void	*context;
@@ -85,6 +86,7 @@ struct vt_comp {
 	u64	tag;
 	int	err;
 	int	prov_errno;
+	fi_addr_t src_addr;
 };
 
 /**

@@ -92,6 +92,7 @@ static void vt_read_error(struct vt_cq *cq, struct vt_comp *comp)
 		.tag		= error.tag,
 		.err		= error.err,
 		.prov_errno	= error.prov_errno,
+		.src_addr	= error.src_addr,
 	};
 }
 

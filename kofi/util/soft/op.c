@@ -32,7 +32,7 @@ static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct kofi_op *kop)
 {
 	struct kofi_ep *kep = &op->ep->kep;
 
-	op->comp = (struct kofi_comp) {
+	op->comp.comp = (struct kofi_comp) {
 		.op_context	= kofi_ep_context(kep, &kep->tx, kop->context),
 		.flags		= kofi_op_comp_flags(kop),
 	};
@@ -147,7 +147,7 @@ void kofi_soft_set_ops(struct kofi_ep *kep)
 void kofi_soft_op_done(struct kofi_soft_op *op, int err)
 {
 	struct kofi_soft_ep *ep = op->ep;
-	u64 comp_flags = op->comp.flags;
+	u64 comp_flags = op->comp.comp.flags;
 	size_t len = op->kept.len;
 	unsigned long flags;
 
@@ -156,10 +156,14 @@ void kofi_soft_op_done(struct kofi_soft_op *op, int err)
 		ep->rw_ops--;
 		spin_unlock_irqrestore(&ep->lock, flags);
 	}
-	op->comp.err = err;
-	op->comp.prov_errno = err;
+	op->comp.comp.err = err;
+	op->comp.comp.prov_errno = err;
+	if (err && ep->kep.conn.connless) {
+		op->comp.comp.flags |= KOFI_COMP_MSG;
+		op->comp.msg = (struct fi_done_msg) { .src_addr = op->kept.addr };
+	}
 	if (err || op->kept.flags & FI_COMPLETION)
-		kofi_cq_complete(ep->kep.tx.cq, &op->comp);
+		kofi_cq_complete(ep->kep.tx.cq, &op->comp.comp);
 	else
 		kofi_bufpool_put(&ep->slots, op);
 	kofi_ep_count(&ep->kep, comp_flags, err, len);
@@ -198,7 +202,7 @@ static struct kofi_soft_event *to_kofi_soft_event(struct kofi_comp *comp)
 
 static struct kofi_soft_op *to_kofi_soft_op(struct kofi_comp *comp)
 {
-	return container_of(comp, struct kofi_soft_op, comp);
+	return container_of(comp, struct kofi_soft_op, comp.comp);
 }
 
 void kofi_soft_release(struct kofi_comp *chain)
@@ -273,7 +277,7 @@ static int kofi_soft_mr_disable(struct kofi_mr *mr, void *context)
 	op->kept.sgl = NULL;
 	op->kept.len = 0;
 	op->kept.flags = FI_COMPLETION;
-	op->comp = (struct kofi_comp) {
+	op->comp.comp = (struct kofi_comp) {
 		.op_context	= kofi_ep_context(&ep->kep, &ep->kep.tx, context),
 		.flags		= FI_RMA,
 	};
@@ -291,7 +295,7 @@ static void kofi_soft_mr_disabled(struct kofi_mr *mr, u64 key)
 {
 	struct kofi_soft_op *op = container_of(mr, struct kofi_soft_mr, mr)->end;
 
-	op->comp.data = key;
+	op->comp.comp.data = key;
 	kofi_soft_op_done(op, 0);
 }
 
