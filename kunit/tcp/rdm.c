@@ -4,7 +4,6 @@
  * stays if both ends dial, incarnations, and the end of operations with their connection.
  */
 #include <linux/delay.h>
-#include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <rdma/fi_tagged.h>
 #include "../../providers/tcp/trace.h"
@@ -344,25 +343,8 @@ static void what_was_sent_ends_with_its_connection_once(struct kunit *test)
 	vt_none(test, end.tx);
 }
 
-#define PARAM	"/sys/module/kofi_tcp/parameters/peer_timeout"
 #define PEER_S	5
 #define SLACK_S	3	/* other guests share the processors */
-
-static void set_param(const char *value)
-{
-	struct file *file = filp_open(PARAM, O_WRONLY, 0);
-	loff_t pos = 0;
-
-	if (IS_ERR(file))
-		return;
-	kernel_write(file, value, strlen(value), &pos);
-	filp_close(file, NULL);
-}
-
-static void restore(void *unused)
-{
-	set_param("10");
-}
 
 static void a_peer_that_dies_is_noticed_and_dialled_again(struct kunit *test)
 {
@@ -373,8 +355,7 @@ static void a_peer_that_dies_is_noticed_and_dialled_again(struct kunit *test)
 	struct socket *sock;
 	unsigned long since;
 
-	set_param(__stringify(PEER_S));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, restore, NULL), 0);
+	rdm_param(test, "peer_timeout", __stringify(PEER_S));
 	rdm_open(test, &end);
 	rdm_peer_new(test, &end, &peer, RDM_LOW);
 	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);

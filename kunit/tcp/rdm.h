@@ -28,6 +28,8 @@ struct rdm_peer {
 	fi_addr_t		addr;
 };
 
+/* Sets a parameter of the module, until the end of the case */
+void rdm_param(struct kunit *test, const char *name, const char *value);
 /* Opens the endpoint of the case, with completions that have tags */
 void rdm_open(struct kunit *test, struct vt_end *end);
 /* A peer that the endpoint knows */

@@ -2,6 +2,7 @@
 /*
  * Peers of an endpoint without connections.
  */
+#include <linux/fs.h>
 #include "rdm.h"
 
 static const struct vt_kind rdm_kind = {
@@ -9,6 +10,57 @@ static const struct vt_kind rdm_kind = {
 	.comp_ctx	= FI_COMP_SOFTIRQ,
 	.format		= FI_CQ_FORMAT_TAGGED,
 };
+
+/**
+ * struct rdm_param - A parameter of the module
+ * @path: its file
+ * @old: what it was
+ */
+struct rdm_param {
+	char	path[64];
+	char	old[16];
+};
+
+static int rdm_param_write(const struct rdm_param *param, const char *value)
+{
+	struct file *file = filp_open(param->path, O_WRONLY, 0);
+	loff_t pos = 0;
+	ssize_t ret;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	ret = kernel_write(file, value, strlen(value), &pos);
+	filp_close(file, NULL);
+	return ret < 0 ? ret : 0;
+}
+
+static int rdm_param_read(struct rdm_param *param)
+{
+	struct file *file = filp_open(param->path, O_RDONLY, 0);
+	loff_t pos = 0;
+	ssize_t ret;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	ret = kernel_read(file, param->old, sizeof(param->old) - 1, &pos);
+	filp_close(file, NULL);
+	return ret < 0 ? ret : 0;
+}
+
+static void rdm_param_restore(void *param)
+{
+	rdm_param_write(param, ((struct rdm_param *)param)->old);
+}
+
+void rdm_param(struct kunit *test, const char *name, const char *value)
+{
+	struct rdm_param *param = vt_buf(test, sizeof(*param));
+
+	snprintf(param->path, sizeof(param->path), "/sys/module/kofi_tcp/parameters/%s", name);
+	KUNIT_ASSERT_EQ(test, rdm_param_read(param), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rdm_param_restore, param), 0);
+	KUNIT_ASSERT_EQ(test, rdm_param_write(param, value), 0);
+}
 
 void rdm_open(struct kunit *test, struct vt_end *end)
 {
