@@ -12,6 +12,7 @@
 #define PARAM		"/sys/module/kofi_tcp/parameters/"
 #define PEER_S		5
 #define WINDOW_S	6
+#define CONVERSE_S	4	/* eight looks at the peer */
 #define SLACK_S		3	/* other guests share the processors */
 #define LEN		SZ_64K
 
@@ -111,6 +112,58 @@ static void a_peer_that_dies_before_it_acknowledges_fails_the_operation(struct k
 	expect_gone(test, &end, since, PEER_S);
 }
 
+/* For so many seconds the peer returns each byte that @end sends, but for the last one */
+static void converse(struct kunit *test, struct vt_end *end, struct socket *sock,
+		     unsigned int seconds)
+{
+	u8 msg[PEER_BASE + 1] = {}, in[PEER_BASE + 1], *buf = vt_buf(test, 2);
+	unsigned long until = jiffies + seconds * HZ;
+
+	peer_hdr(msg, 0, 0, NULL, NULL, 0, 1);
+	while (time_before(jiffies, until)) {
+		vt_recv(test, end, buf, 1, vt_ctx(1));
+		KUNIT_ASSERT_EQ(test, fi_inject(end->ep, buf + 1, 1, 0), 0);
+		peer_recv(test, sock, in, sizeof(in));
+		peer_send(test, sock, msg, sizeof(msg));
+		msg[7]++;
+		vt_done(test, end->rx, vt_ctx(1));
+	}
+	/* All that the peer has sent is acknowledged by that, so it does not try again */
+	KUNIT_ASSERT_EQ(test, fi_inject(end->ep, buf + 1, 1, 0), 0);
+	peer_recv(test, sock, in, sizeof(in));
+}
+
+/*
+ * What it has been sent is not acknowledged any more.  The looks at the peer meet the end of
+ * a conversation at any time.
+ */
+static void expect_freeze_noticed(struct kunit *test, struct vt_end *end,
+				  struct socket *sock)
+{
+	unsigned long since;
+	u8 byte = 0;
+
+	converse(test, end, sock, CONVERSE_S);
+	peer_dies(test, sock);
+	since = jiffies;
+	KUNIT_ASSERT_EQ(test, fi_inject(end->ep, &byte, 1, 0), 0);
+	expect_gone(test, end, since, PEER_S);
+}
+
+static void a_peer_that_freezes_in_mid_conversation_is_noticed(struct kunit *test)
+{
+	struct vt_end end = {};
+
+	expect_freeze_noticed(test, &end, peer_join(test, &end));
+}
+
+static void a_peer_that_has_accepted_and_freezes_is_noticed(struct kunit *test)
+{
+	struct vt_end end = {};
+
+	expect_freeze_noticed(test, &end, peer_answer(test, &end));
+}
+
 /* It reads when the limit of a peer that is gone is over, and that of a window is not */
 static void a_peer_that_takes_nothing_is_not_gone(struct kunit *test)
 {
@@ -198,6 +251,8 @@ static struct kunit_case alive_cases[] = {
 	KUNIT_CASE_SLOW(an_idle_peer_that_dies_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_dies_under_a_message_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_dies_before_it_acknowledges_fails_the_operation),
+	KUNIT_CASE_SLOW(a_peer_that_freezes_in_mid_conversation_is_noticed),
+	KUNIT_CASE_SLOW(a_peer_that_has_accepted_and_freezes_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_takes_nothing_is_not_gone),
 	KUNIT_CASE_SLOW(a_window_may_be_closed_for_a_time),
 	{}

@@ -218,6 +218,22 @@ struct socket *peer_join(struct kunit *test, struct vt_end *end)
 	return join(test, end, false);
 }
 
+struct socket *peer_answer(struct kunit *test, struct vt_end *end)
+{
+	struct sockaddr_storage addr;
+	struct socket *listener = peer_listen(test, &addr), *sock;
+	union vt_event event;
+	u8 buf[PEER_CM];
+
+	vt_client(test, end, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_connect(end->ep, &addr, NULL, 0), 0);
+	sock = peer_accept(test, listener);
+	peer_recv(test, sock, buf, PEER_CM);
+	peer_send(test, sock, buf, peer_cm(buf, 1, NULL, 0));
+	vt_event(test, end->eq, FI_CONNECTED, &event);
+	return sock;
+}
+
 struct socket *peer_join_kofi(struct kunit *test, struct vt_end *end)
 {
 	return join(test, end, true);

@@ -81,7 +81,9 @@ void peer_revives(struct kunit *test, struct socket *sock);
 
 /* A peer's connection with an endpoint that has accepted it */
 struct socket *peer_join(struct kunit *test, struct vt_end *end);
-/* The same with a peer that announces itself as kOFI */
+/* The same with an endpoint whose request the peer has accepted */
+struct socket *peer_answer(struct kunit *test, struct vt_end *end);
+/* As peer_join() with a peer that announces itself as kOFI */
 struct socket *peer_join_kofi(struct kunit *test, struct vt_end *end);
 
 #endif /* _KUNIT_TCP_H */

@@ -97,7 +97,8 @@ int ktcp_alive_check(struct ktcp_conn *conn)
 	alive->looking = true;
 	alive->answered = answered;
 	alive->next = now + KTCP_LOOK;
-	queue_delayed_work(ktcp_type.wq, &alive->look, KTCP_LOOK);
+	/* The last look may be due by now, and would find nothing to do before the next one */
+	mod_delayed_work(ktcp_type.wq, &alive->look, KTCP_LOOK);
 	/* A second is for the looks before and after */
 	if (time_after(now, alive->heard + (ktcp_seconds(&peer_timeout) - 1) * HZ) ||
 	    time_after(now, alive->open + ktcp_seconds(&window_timeout) * HZ))
