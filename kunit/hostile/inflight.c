@@ -58,6 +58,10 @@ static char *node = "10.77.0.1";
 module_param(node, charp, 0444);
 MODULE_PARM_DESC(node, "numeric address of the listening side");
 
+static char *prov = "";
+module_param(prov, charp, 0444);
+MODULE_PARM_DESC(prov, "provider (default: the first that fits)");
+
 static int service = 7472;
 module_param(service, int, 0444);
 MODULE_PARM_DESC(service, "port of the listening side");
@@ -127,6 +131,13 @@ static int inflight_getinfo(u64 flags, struct fi_info **info)
 
 	if (!hints)
 		return -ENOMEM;
+	if (*prov) {
+		hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
+		if (!hints->fabric_attr->prov_name) {
+			fi_freeinfo(hints);
+			return -ENOMEM;
+		}
+	}
 	hints->caps = FI_MSG;
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->tx_attr->size = ops;

@@ -260,18 +260,26 @@ static void lr_ended(struct lr_link *link,
 {
 	struct lr_op *op = entry->op_context;
 	struct lr_arrival *arrival;
+	bool known;
 
 	/* What was injected has no context, and tells only of its failure */
 	if (!op && !well)
 		return;
-	if (!op || !op->out) {
+	/* Nor has the data of a write, where that takes no receive */
+	if (op)
+		known = op->out;
+	else
+		known = entry->flags & FI_REMOTE_CQ_DATA && link->nr_arrivals < LR_DEPTH;
+	if (!known) {
 		lr_count(LR_TWICE);
 		return;
 	}
-	op->out = false;
-	link->nr_out--;
-	if (!well || !lr_is_rx(link, op))
-		return;
+	if (op) {
+		op->out = false;
+		link->nr_out--;
+		if (!well || !lr_is_rx(link, op))
+			return;
+	}
 	arrival = &link->arrivals[(link->first + link->nr_arrivals++) % LR_DEPTH];
 	*arrival = (struct lr_arrival) {
 		.op	= op,

@@ -152,6 +152,7 @@ struct lr_op {
 	bool	out;
 };
 
+/* Without an operation it is the data of a write that has taken no receive */
 struct lr_arrival {
 	struct lr_op	*op;
 	u64		flags;

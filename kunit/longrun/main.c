@@ -51,6 +51,10 @@ static char *role = "client";
 module_param(role, charp, 0444);
 MODULE_PARM_DESC(role, "client (default) or server");
 
+static char *prov = "";
+module_param(prov, charp, 0444);
+MODULE_PARM_DESC(prov, "provider (default: the first that fits)");
+
 static char *node = "10.77.0.1";
 module_param(node, charp, 0444);
 MODULE_PARM_DESC(node, "numeric address of the server");
@@ -185,6 +189,13 @@ static int lr_getinfo(u64 caps)
 
 	if (!hints)
 		return -ENOMEM;
+	if (*prov) {
+		hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
+		if (!hints->fabric_attr->prov_name) {
+			fi_freeinfo(hints);
+			return -ENOMEM;
+		}
+	}
 	hints->caps = caps;
 	hints->mode = FI_RX_CQ_DATA;
 	hints->ep_attr->type = FI_EP_MSG;

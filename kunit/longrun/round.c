@@ -283,6 +283,9 @@ static int lr_await_msg(struct lr_link *link, enum lr_stuff stuff, u32 len,
 		ret = lr_next(link, &arrival);
 		if (ret)
 			return ret;
+		if (!arrival.op)
+			return lr_trouble(link, "take the data of a write for a message",
+					  -EPROTO, 0);
 		memcpy(&msg, arrival.op->buf, sizeof(msg));
 		lr_check_msg(link, stuff, &arrival, len);
 		ret = lr_recv(link, arrival.op);
@@ -307,7 +310,7 @@ static int lr_await_data(struct lr_link *link)
 		lr_expect(link, arrival.flags & FI_REMOTE_CQ_DATA,
 			  "data's flags", arrival.flags, FI_REMOTE_CQ_DATA);
 		seq = arrival.data;
-		ret = lr_recv(link, arrival.op);
+		ret = arrival.op ? lr_recv(link, arrival.op) : 0;
 		if (ret)
 			return ret;
 	} while (!lr_in_turn(link, seq));
