@@ -104,13 +104,23 @@ struct kofi_hook_call {
  * @eq: event queues
  * @cq: completion queues
  * @cntr: counters
+ * @caps: capabilities that the hook has by itself: its results have them, and the provider
+ *	below is never asked for them
  * @ep_size: bytes of an endpoint or context of the hook, which begins with its
  *	&struct kofi_hook_obj; 0: it is just that
  * @cq_size: and of a completion queue
+ * @mr_size: and of a region
  * @opens: the client opens an object of this class, of FI_CLASS_DOMAIN or below; an error
  *	is the client's.  May sleep
  * @init: sets up what an endpoint or completion queue has beyond &struct kofi_hook_obj.
  *	May sleep
+ * @getopt: an option of an endpoint that is the hook's own; -ENOPROTOOPT: it is none, and the
+ *	provider below is asked
+ * @setopt: the same
+ * @reg: fi_mr_regattr() comes; @attr and @flags are what the provider below will get, and
+ *	may be changed.  An error is the client's.  May sleep
+ * @unreg: a region's lower one is closed, or could not be opened, or @reg has refused.
+ *	What @reg has not set is zero.  May sleep
  * @stop: an endpoint or completion queue is about to be closed; nothing of the hook's own
  *	runs on its behalf any more.  An error is the client's, and nothing has changed.
  *	May sleep
@@ -133,10 +143,18 @@ struct kofi_hook {
 	const struct fi_ops_eq		*eq;
 	const struct fi_ops_cq		*cq;
 	const struct fi_ops_cntr	*cntr;
+	u64				caps;
 	size_t				ep_size;
 	size_t				cq_size;
+	size_t				mr_size;
 	int	(*opens)(u32 fclass);
 	void	(*init)(struct kofi_hook_obj *obj);
+	int	(*getopt)(struct kofi_hook_obj *ep, int optname, void *optval,
+			  size_t *optlen);
+	int	(*setopt)(struct kofi_hook_obj *ep, int optname, const void *optval,
+			  size_t optlen);
+	int	(*reg)(struct kofi_hook_obj *mr, struct fi_mr_attr *attr, u64 *flags);
+	void	(*unreg)(struct kofi_hook_obj *mr);
 	int	(*stop)(struct kofi_hook_obj *obj);
 	void	(*resume)(struct kofi_hook_obj *obj);
 	ssize_t	(*begin)(struct kofi_hook_obj *ep, struct kofi_hook_call *call);
@@ -158,6 +176,7 @@ struct kofi_hook {
  * @tap: and what sees its completions
  * @eq_handler: the client's, of a queue that has one
  * @ep_callbacks: the client's, of an endpoint
+ * @caps: capabilities that an endpoint or passive endpoint was opened with
  * @tx: completion queue that is bound to an endpoint for what it sends, or NULL
  * @rx: and for what it receives
  */
@@ -203,6 +222,7 @@ struct kofi_hook_obj {
 		void	(*eq_handler)(struct fid_eq *eq, void *context);
 		struct {
 			struct fi_ep_callbacks	ep_callbacks;
+			u64			caps;
 			struct kofi_hook_obj	*tx;
 			struct kofi_hook_obj	*rx;
 		};

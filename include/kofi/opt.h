@@ -55,4 +55,25 @@ int kofi_opt_get(void *value, size_t size, const void *optval, size_t optlen);
 int kofi_opt_get_size(size_t *value, size_t max, const void *optval,
 		      size_t optlen);
 
+/**
+ * kofi_opt_put_p2p() - FI_OPT_FI_HMEM_P2P where the processor copies
+ * @optval: as kofi_opt_put()
+ * @optlen: as kofi_opt_put()
+ *
+ * Context: any.
+ * Return: as kofi_opt_put(); the value is FI_HMEM_P2P_DISABLED, whatever was set.
+ */
+int kofi_opt_put_p2p(void *optval, size_t *optlen);
+
+/**
+ * kofi_opt_check_p2p() - May FI_OPT_FI_HMEM_P2P be set where the processor copies?
+ * @optval: as kofi_opt_get()
+ * @optlen: as kofi_opt_get()
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: another length, or no such value; -EOPNOTSUPP: no device accesses
+ * the memory, so that cannot be required.
+ */
+int kofi_opt_check_p2p(const void *optval, size_t optlen);
+
 #endif /* _KOFI_OPT_H */

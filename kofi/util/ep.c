@@ -315,19 +315,6 @@ static int kofi_ep_set_may_sleep(struct kofi_ep *ep, const void *optval, size_t 
 	return ret;
 }
 
-/* No device of a provider here accesses peer memory, so that cannot be required */
-static int kofi_ep_set_p2p(const void *optval, size_t optlen)
-{
-	int p2p, ret;
-
-	ret = kofi_opt_get(&p2p, sizeof(p2p), optval, optlen);
-	if (ret)
-		return ret;
-	if (p2p < FI_HMEM_P2P_ENABLED || p2p > FI_HMEM_P2P_DISABLED)
-		return -EINVAL;
-	return p2p == FI_HMEM_P2P_REQUIRED ? -EOPNOTSUPP : 0;
-}
-
 static bool kofi_ep_has_p2p(const struct kofi_ep *ep)
 {
 	return ep->caps & FI_HMEM && ep->ep.fid.fclass == FI_CLASS_EP;
@@ -337,7 +324,7 @@ int kofi_ep_setopt(struct kofi_ep *ep, int optname, const void *optval,
 		   size_t optlen)
 {
 	if (optname == FI_OPT_FI_HMEM_P2P && kofi_ep_has_p2p(ep))
-		return kofi_ep_set_p2p(optval, optlen);
+		return kofi_opt_check_p2p(optval, optlen);
 	if (optname == FI_OPT_MAY_SLEEP && ep->ep.fid.fclass == FI_CLASS_EP)
 		return kofi_ep_set_may_sleep(ep, optval, optlen);
 	if (optname == FI_OPT_CONNECT_TIMEOUT && ep->conn.late.work.func)
@@ -383,12 +370,11 @@ static size_t kofi_ep_size(const struct kofi_ep *ep, int optname)
 
 int kofi_ep_getopt(struct kofi_ep *ep, int optname, void *optval, size_t *optlen)
 {
-	/* The processor copies, whatever the client prefers */
-	int may_sleep = ep->may_sleep, p2p = FI_HMEM_P2P_DISABLED;
+	int may_sleep = ep->may_sleep;
 	size_t size;
 
 	if (optname == FI_OPT_FI_HMEM_P2P && kofi_ep_has_p2p(ep))
-		return kofi_opt_put(&p2p, sizeof(p2p), optval, optlen);
+		return kofi_opt_put_p2p(optval, optlen);
 	if (optname == FI_OPT_MAY_SLEEP && ep->ep.fid.fclass == FI_CLASS_EP)
 		return kofi_opt_put(&may_sleep, sizeof(may_sleep), optval, optlen);
 	if (optname == FI_OPT_CALLBACKS)

@@ -5,6 +5,7 @@
 #include <linux/module.h>
 #include <linux/string.h>
 #include <kofi/opt.h>
+#include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 
 int kofi_opt_put(const void *value, size_t size, void *optval, size_t *optlen)
@@ -49,3 +50,24 @@ int kofi_opt_get_size(size_t *value, size_t max, const void *optval,
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kofi_opt_get_size);
+
+int kofi_opt_put_p2p(void *optval, size_t *optlen)
+{
+	int p2p = FI_HMEM_P2P_DISABLED;
+
+	return kofi_opt_put(&p2p, sizeof(p2p), optval, optlen);
+}
+EXPORT_SYMBOL_GPL(kofi_opt_put_p2p);
+
+int kofi_opt_check_p2p(const void *optval, size_t optlen)
+{
+	int p2p, ret;
+
+	ret = kofi_opt_get(&p2p, sizeof(p2p), optval, optlen);
+	if (ret)
+		return ret;
+	if (p2p < FI_HMEM_P2P_ENABLED || p2p > FI_HMEM_P2P_DISABLED)
+		return -EINVAL;
+	return p2p == FI_HMEM_P2P_REQUIRED ? -EOPNOTSUPP : 0;
+}
+EXPORT_SYMBOL_GPL(kofi_opt_check_p2p);

@@ -20,8 +20,14 @@ static int hook_getopt(fid_t fid, int level, int optname, void *optval,
 		       size_t *optlen)
 {
 	struct kofi_hook_obj *obj = to_kofi_hook_obj(fid);
-	int ret = fi_getopt(obj->lower.fid, level, optname, optval, optlen);
+	const struct kofi_hook *hook = obj->root->hook;
+	int ret = -ENOPROTOOPT;
 
+	if (hook->getopt && level == FI_OPT_ENDPOINT)
+		ret = hook->getopt(obj, optname, optval, optlen);
+	if (ret != -ENOPROTOOPT)
+		return ret;
+	ret = fi_getopt(obj->lower.fid, level, optname, optval, optlen);
 	if (!ret && level == FI_OPT_ENDPOINT && optname == FI_OPT_CALLBACKS)
 		memcpy(optval, &obj->ep_callbacks, sizeof(obj->ep_callbacks));
 	return ret;
@@ -69,9 +75,15 @@ static int hook_setopt(fid_t fid, int level, int optname, const void *optval,
 		       size_t optlen)
 {
 	struct kofi_hook_obj *obj = to_kofi_hook_obj(fid);
+	const struct kofi_hook *hook = obj->root->hook;
+	int ret = -ENOPROTOOPT;
 
 	if (level == FI_OPT_ENDPOINT && optname == FI_OPT_CALLBACKS)
 		return hook_set_callbacks(obj, optval, optlen);
+	if (hook->setopt && level == FI_OPT_ENDPOINT)
+		ret = hook->setopt(obj, optname, optval, optlen);
+	if (ret != -ENOPROTOOPT)
+		return ret;
 	return fi_setopt(obj->lower.fid, level, optname, optval, optlen);
 }
 
@@ -223,9 +235,11 @@ int kofi_hook_endpoint(struct fid_domain *domain, struct fi_info *info,
 
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
+	obj->caps = info->caps;
 	*ep = &obj->ep;
 	ret = fi_endpoint(to_kofi_hook_obj(&domain->fid)->lower.domain,
-			  kofi_hook_lower_info(&lower, info), &obj->lower.ep, obj);
+			  kofi_hook_lower_info(obj->root->hook, &lower, info),
+			  &obj->lower.ep, obj);
 	return kofi_hook_opened(obj, ret);
 }
 
@@ -241,8 +255,8 @@ int kofi_hook_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 		return PTR_ERR(obj);
 	*sep = &obj->ep;
 	ret = fi_scalable_ep(to_kofi_hook_obj(&domain->fid)->lower.domain,
-			     kofi_hook_lower_info(&lower, info), &obj->lower.ep,
-			     obj);
+			     kofi_hook_lower_info(obj->root->hook, &lower, info),
+			     &obj->lower.ep, obj);
 	return kofi_hook_opened(obj, ret);
 }
 
@@ -251,12 +265,14 @@ static int hook_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 {
 	struct kofi_hook_obj *obj = hook_ep_new(&sep->fid, FI_CLASS_TX_CTX,
 						context);
+	struct fi_tx_attr lower;
 	int ret;
 
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 	*tx_ep = &obj->ep;
-	ret = fi_tx_context(kofi_hook_lower_ep(sep), index, attr,
+	ret = fi_tx_context(kofi_hook_lower_ep(sep), index,
+			    kofi_hook_lower_tx(obj->root->hook, &lower, attr),
 			    &obj->lower.ep, obj);
 	return kofi_hook_opened(obj, ret);
 }
@@ -266,12 +282,14 @@ static int hook_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 {
 	struct kofi_hook_obj *obj = hook_ep_new(&sep->fid, FI_CLASS_RX_CTX,
 						context);
+	struct fi_rx_attr lower;
 	int ret;
 
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 	*rx_ep = &obj->ep;
-	ret = fi_rx_context(kofi_hook_lower_ep(sep), index, attr,
+	ret = fi_rx_context(kofi_hook_lower_ep(sep), index,
+			    kofi_hook_lower_rx(obj->root->hook, &lower, attr),
 			    &obj->lower.ep, obj);
 	return kofi_hook_opened(obj, ret);
 }
@@ -281,13 +299,15 @@ int kofi_hook_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
 {
 	struct kofi_hook_obj *obj = kofi_hook_obj_new(&domain->fid,
 						      FI_CLASS_STX_CTX, context);
+	struct fi_tx_attr lower;
 	int ret;
 
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 	obj->stx.ops = &hook_ep;
 	*stx = &obj->stx;
-	ret = fi_stx_context(to_kofi_hook_obj(&domain->fid)->lower.domain, attr,
+	ret = fi_stx_context(to_kofi_hook_obj(&domain->fid)->lower.domain,
+			     kofi_hook_lower_tx(obj->root->hook, &lower, attr),
 			     &obj->lower.stx, obj);
 	return kofi_hook_opened(obj, ret);
 }
@@ -297,12 +317,14 @@ int kofi_hook_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
 {
 	struct kofi_hook_obj *obj = hook_ep_new(&domain->fid, FI_CLASS_SRX_CTX,
 						context);
+	struct fi_rx_attr lower;
 	int ret;
 
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 	*srx = &obj->ep;
-	ret = fi_srx_context(to_kofi_hook_obj(&domain->fid)->lower.domain, attr,
+	ret = fi_srx_context(to_kofi_hook_obj(&domain->fid)->lower.domain,
+			     kofi_hook_lower_rx(obj->root->hook, &lower, attr),
 			     &obj->lower.ep, obj);
 	return kofi_hook_opened(obj, ret);
 }
@@ -319,9 +341,10 @@ int kofi_hook_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		return PTR_ERR(obj);
 	obj->pep.ops = &hook_ep;
 	obj->pep.cm = obj->root->hook->cm ?: &kofi_hook_cm;
+	obj->caps = info->caps;
 	*pep = &obj->pep;
 	ret = fi_passive_ep(to_kofi_hook_obj(&fabric->fid)->lower.fabric,
-			    kofi_hook_lower_info(&lower, info), &obj->lower.pep,
-			    obj);
+			    kofi_hook_lower_info(obj->root->hook, &lower, info),
+			    &obj->lower.pep, obj);
 	return kofi_hook_opened(obj, ret);
 }

@@ -37,6 +37,15 @@ static bool hook_is_extended(u32 fclass)
 	}
 }
 
+static void hook_free(struct kofi_hook_obj *obj)
+{
+	const struct kofi_hook *hook = obj->root->hook;
+
+	if (obj->fid.fclass == FI_CLASS_MR && hook->unreg)
+		hook->unreg(obj);
+	kfree(obj);
+}
+
 static int hook_close(struct fid *fid)
 {
 	struct kofi_hook_obj *obj = to_kofi_hook_obj(fid);
@@ -61,7 +70,7 @@ static int hook_close(struct fid *fid)
 		kfree(root->prov_name);
 		kfree(root);
 	} else {
-		kfree(obj);
+		hook_free(obj);
 	}
 	return 0;
 }
@@ -122,6 +131,8 @@ static size_t hook_size(const struct kofi_hook *hook, u32 fclass)
 
 	if (fclass == FI_CLASS_CQ)
 		size = hook->cq_size;
+	else if (fclass == FI_CLASS_MR)
+		size = hook->mr_size;
 	else if (hook_is_extended(fclass))
 		size = hook->ep_size;
 	return max(size, sizeof(struct kofi_hook_obj));
@@ -152,7 +163,7 @@ int kofi_hook_opened(struct kofi_hook_obj *obj, int ret)
 	struct kofi_hook_fabric *root = obj->root;
 
 	if (ret) {
-		kfree(obj);
+		hook_free(obj);
 		return ret;
 	}
 	scoped_guard(spinlock_irqsave, &root->lock)
@@ -175,10 +186,14 @@ struct fid *kofi_hook_upper(struct kofi_hook_fabric *root, struct fid *lower)
 	return found;
 }
 
-struct fi_info *kofi_hook_lower_info(struct kofi_hook_info *lower,
+struct fi_info *kofi_hook_lower_info(const struct kofi_hook *hook,
+				     struct kofi_hook_info *lower,
 				     const struct fi_info *info)
 {
 	lower->info = *info;
+	lower->info.caps &= ~hook->caps;
+	lower->info.tx_attr = kofi_hook_lower_tx(hook, &lower->tx, info->tx_attr);
+	lower->info.rx_attr = kofi_hook_lower_rx(hook, &lower->rx, info->rx_attr);
 	lower->fabric = *info->fabric_attr;
 	lower->fabric.prov_name = NULL;
 	lower->fabric.fabric = NULL;
@@ -230,8 +245,8 @@ static int hook_domain(struct fid_fabric *fabric, struct fi_info *info,
 	obj->domain.mr = &kofi_hook_mr;
 	*domain = &obj->domain;
 	ret = fi_domain(to_kofi_hook_obj(&fabric->fid)->lower.fabric,
-			kofi_hook_lower_info(&lower, info), &obj->lower.domain,
-			obj);
+			kofi_hook_lower_info(obj->root->hook, &lower, info),
+			&obj->lower.domain, obj);
 	return kofi_hook_opened(obj, ret);
 }
 
@@ -278,10 +293,23 @@ err_free:
 }
 EXPORT_SYMBOL_GPL(kofi_hook_fabric);
 
+/* A result for FI_PROV_ATTR_ONLY has no capabilities */
+void kofi_hook_add_caps(u64 caps, struct fi_info *info)
+{
+	if (!info->tx_attr || !info->rx_attr)
+		return;
+	info->caps |= caps;
+	info->tx_attr->caps |= caps;
+	info->rx_attr->caps |= caps;
+}
+
 int kofi_hook_getinfo(const struct kofi_hook *hook, u32 version,
 		      const char *node, int service, u64 flags,
 		      const struct fi_info *hints, struct fi_info **info)
 {
+	struct fi_tx_attr tx;
+	struct fi_rx_attr rx;
+	struct fi_info *at;
 	struct fi_domain_attr domain;
 	struct fi_fabric_attr fabric;
 	char name[FI_NAME_MAX];
@@ -295,6 +323,9 @@ int kofi_hook_getinfo(const struct kofi_hook *hook, u32 version,
 
 	/* Open objects in the hints are this hook's: the core has looked */
 	lower = *hints;
+	lower.caps &= ~hook->caps;
+	lower.tx_attr = kofi_hook_lower_tx(hook, &tx, hints->tx_attr);
+	lower.rx_attr = kofi_hook_lower_rx(hook, &rx, hints->rx_attr);
 	if (lower.domain_attr && lower.domain_attr->domain) {
 		domain = *lower.domain_attr;
 		domain.domain = to_kofi_hook_obj(&domain.domain->fid)->lower.domain;
@@ -305,7 +336,10 @@ int kofi_hook_getinfo(const struct kofi_hook *hook, u32 version,
 		fabric.fabric = to_kofi_hook_obj(&fabric.fabric->fid)->lower.fabric;
 		lower.fabric_attr = &fabric;
 	}
-	return kofi_lower_getinfo(version, name, node, service, flags, &lower,
-				  info);
+	ret = kofi_lower_getinfo(version, name, node, service, flags, &lower,
+				 info);
+	for (at = *info; at; at = at->next)
+		kofi_hook_add_caps(hook->caps, at);
+	return ret;
 }
 EXPORT_SYMBOL_GPL(kofi_hook_getinfo);

@@ -17,9 +17,13 @@ struct kofi_hook_info {
 	struct fi_info		info;
 	struct fi_fabric_attr	fabric;
 	struct fi_domain_attr	domain;
+	struct fi_tx_attr	tx;
+	struct fi_rx_attr	rx;
 };
 
-struct fi_info *kofi_hook_lower_info(struct kofi_hook_info *lower,
+/* @info without the hook's own capabilities */
+struct fi_info *kofi_hook_lower_info(const struct kofi_hook *hook,
+				     struct kofi_hook_info *lower,
 				     const struct fi_info *info);
 
 /*
@@ -42,6 +46,32 @@ int kofi_hook_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 int kofi_hook_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 		      struct fid_av **av, void *context);
 extern const struct fi_ops_mr kofi_hook_mr;
+
+/* What the hook has by itself comes on top of what the provider below has */
+void kofi_hook_add_caps(u64 caps, struct fi_info *info);
+
+/* Capabilities of a context are the endpoint's; NULL stays NULL */
+static inline struct fi_tx_attr *kofi_hook_lower_tx(const struct kofi_hook *hook,
+						    struct fi_tx_attr *lower,
+						    const struct fi_tx_attr *attr)
+{
+	if (!attr)
+		return NULL;
+	*lower = *attr;
+	lower->caps &= ~hook->caps;
+	return lower;
+}
+
+static inline struct fi_rx_attr *kofi_hook_lower_rx(const struct kofi_hook *hook,
+						    struct fi_rx_attr *lower,
+						    const struct fi_rx_attr *attr)
+{
+	if (!attr)
+		return NULL;
+	*lower = *attr;
+	lower->caps &= ~hook->caps;
+	return lower;
+}
 
 /* hook_ep.c */
 int kofi_hook_endpoint(struct fid_domain *domain, struct fi_info *info,

@@ -16,10 +16,15 @@
  * The client will open an endpoint with it, on upper objects.  Without a name it
  * suits any.
  */
-static void hook_map_request(const struct kofi_hook_fabric *root,
+static void hook_map_request(const struct kofi_hook_obj *pep,
 			     struct fi_info *info)
 {
-	if (!info || !info->fabric_attr || !info->fabric_attr->prov_name)
+	const struct kofi_hook_fabric *root = pep->root;
+
+	if (!info)
+		return;
+	kofi_hook_add_caps(pep->caps & root->hook->caps, info);
+	if (!info->fabric_attr || !info->fabric_attr->prov_name)
 		return;
 	kfree(info->fabric_attr->prov_name);
 	info->fabric_attr->prov_name = kstrdup(root->prov_name, GFP_ATOMIC);
@@ -35,7 +40,7 @@ static void hook_map_event(struct kofi_hook_fabric *root, u32 event, void *buf)
 		return;
 	switch (event) {
 	case FI_CONNREQ:
-		hook_map_request(root, cm->info);
+		hook_map_request(to_kofi_hook_obj(upper), cm->info);
 		fallthrough;
 	case FI_CONNECTED:
 	case FI_SHUTDOWN:
@@ -522,14 +527,18 @@ static int hook_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 			   u64 flags, struct fid_mr **mr)
 {
 	struct kofi_hook_obj *obj = hook_mr_new(fid, attr->context);
+	const struct kofi_hook *hook = to_kofi_hook_obj(fid)->root->hook;
 	struct fi_mr_attr lower = *attr;
-	int ret;
+	int ret = 0;
 
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 	lower.context = obj;
-	ret = fi_mr_regattr(to_kofi_hook_obj(fid)->lower.domain, &lower, flags,
-			    &obj->lower.mr);
+	if (hook->reg)
+		ret = hook->reg(obj, &lower, &flags);
+	if (!ret)
+		ret = fi_mr_regattr(to_kofi_hook_obj(fid)->lower.domain, &lower, flags,
+				    &obj->lower.mr);
 	return hook_mr_opened(obj, mr, ret);
 }
 
