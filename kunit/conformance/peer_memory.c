@@ -91,7 +91,9 @@ static void peers_read_and_write(struct kunit *test, enum vt_dmabuf_kind kind)
 	if (!peer_memory(test, &pm, kind))
 		return;
 	mem = pm.db->mem;
+	/* The owner says that there is something to read: a provider may have to copy it */
 	vt_fill(mem + BEGIN, LEN, 1);
+	vt_ping(test, &pm.pair.b, &pm.pair.a);
 	KUNIT_ASSERT_EQ(test, post_read(&pm, LEN), 0);
 	vt_done(test, pm.pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, vt_filled(pm.mine, LEN, 1));

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the files of kofi_hook_p2p.ko share.
+ *
+ *	p2p.c		the module, and the moments at which staging and memory are compared
+ *	p2p_mr.c	regions of dma-bufs: staging, how it is compared, debugfs
+ */
+#ifndef _KOFI_HOOK_P2P_H
+#define _KOFI_HOOK_P2P_H
+
+#include <linux/spinlock.h>
+#include <linux/uio.h>
+#include <kofi/dmabuf.h>
+#include <kofi/hook.h>
+
+/**
+ * struct p2p_mr - A region
+ * @obj: the hook's; the region below is one of @staging
+ * @dmabuf: where peer memory is mapped; NULL: the client registered other memory
+ * @entry: in the list of all regions of dma-bufs
+ * @lock: guards @twin, and the copies; held for one page at a time
+ * @memory: first byte of the region in peer memory
+ * @staging: what peers access in its place
+ * @twin: what both were when they were compared last
+ * @len: bytes of each
+ * @iov: @staging, as the provider below gets it
+ */
+struct p2p_mr {
+	struct kofi_hook_obj	obj;
+	struct kofi_dmabuf	*dmabuf;
+	struct list_head	entry;
+	spinlock_t		lock;	/* see above */
+	u8			*memory;
+	u8			*staging;
+	u8			*twin;
+	size_t			len;
+	struct kvec		iov;
+};
+
+/* ->reg and ->unreg of struct kofi_hook */
+int p2p_reg(struct kofi_hook_obj *obj, struct fi_mr_attr *attr, u64 *flags);
+void p2p_unreg(struct kofi_hook_obj *obj);
+
+/*
+ * For all regions of the fabric: what peers have written goes to peer memory, and what has
+ * changed there goes where peers see it.  Any context
+ */
+void p2p_sync(const struct kofi_hook_fabric *root);
+
+void p2p_debugfs_init(void);
+void p2p_debugfs_exit(void);
+
+#endif /* _KOFI_HOOK_P2P_H */
