@@ -5,6 +5,7 @@
  */
 #include <linux/delay.h>
 #include "bed.h"
+#include "hook.h"
 
 #define LEN	8
 
@@ -193,6 +194,34 @@ static void an_endpoint_does_not_close_in_its_own_callback(struct kunit *test)
 	bed_ready(test, &pair, closer, 2);
 }
 
+/* The provider below refuses to close: what was due before is due still */
+static void an_endpoint_that_stays_open_calls_as_before(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct vt_pair pair;
+	struct bed_ep *ep;
+	int i;
+
+	bed_open(test, "loop;ofi_hook_count;ofi_hook_fault", FI_MSG);
+	for (i = 0; i < BED_KINDS; i++) {
+		ep = bed_join(test, &pair, &bed_kinds[i]);
+		bed_rules(test, "send again times=1");
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), -EAGAIN);
+		hook_refuse_close(-EBUSY);
+		KUNIT_EXPECT_EQ(test, fi_close(&pair.a.ep->fid), -EBUSY);
+		bed_ready(test, &pair, ep, 1);
+		vt_recv(test, &pair.b, buf, LEN, vt_ctx(2));
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), 0);
+		bed_completed(test, &pair, ep, 1);
+		vt_done(test, pair.b.rx, vt_ctx(2));
+		vt_close(test, &pair.a.ep->fid);
+		hook_refuse_close(-EBUSY);
+		KUNIT_EXPECT_EQ(test, fi_close(&pair.a.tx->cq->fid), -EBUSY);
+		vt_close(test, &pair.a.tx->cq->fid);
+		vt_close(test, &pair.b.ep->fid);
+	}
+}
+
 static void shared_ready(struct fid_ep *srx, u64 flags)
 {
 	struct bed_ep *ep = srx->fid.context;
@@ -235,6 +264,7 @@ static struct kunit_case again_cases[] = {
 	KUNIT_CASE(a_client_without_a_callback_tries_again_by_itself),
 	KUNIT_CASE(nobody_is_called_after_close),
 	KUNIT_CASE(an_endpoint_does_not_close_in_its_own_callback),
+	KUNIT_CASE(an_endpoint_that_stays_open_calls_as_before),
 	KUNIT_CASE(a_shared_receive_context_calls_from_a_worker),
 	{}
 };

@@ -4,7 +4,7 @@
  * messages that are sent through it, by any of the calls that send, and forwards
  * everything.
  *
- * A counter is all it has, so calls from any context need no lock.
+ * A counter is all it has, and an answer to the next close, so calls from any context need no lock.
  */
 #include <linux/atomic.h>
 #include <linux/module.h>
@@ -18,6 +18,19 @@ unsigned long hook_sent(void)
 	return atomic_long_read(&sent);
 }
 EXPORT_SYMBOL_GPL(hook_sent);
+
+static int refusal;
+
+void hook_refuse_close(int err)
+{
+	WRITE_ONCE(refusal, err);
+}
+EXPORT_SYMBOL_GPL(hook_refuse_close);
+
+static int count_stop(struct kofi_hook_obj *obj)
+{
+	return xchg(&refusal, 0);
+}
 
 static ssize_t counted(ssize_t ret)
 {
@@ -73,6 +86,7 @@ static struct fi_ops_msg count_msg;
 static const struct kofi_hook count_hook = {
 	.provider	= &count_provider,
 	.msg		= &count_msg,
+	.stop		= count_stop,
 };
 
 static int count_getinfo(u32 version, const char *node, const int service,

@@ -10,4 +10,7 @@
 /* Messages that have been accepted since the module was loaded */
 unsigned long hook_sent(void);
 
+/* The next endpoint, context or completion queue that is closed answers with this, and stays */
+void hook_refuse_close(int err);
+
 #endif /* _KUNIT_HOOK_H */

@@ -4,12 +4,14 @@
  *
  * kofi_nth_hca runs on a fake HCA, where also verbs can be made to fail and what is
  * left on the device is known; kofi_nth_verbs on any other device with an IPv4
- * address; kofi_nth_loop and kofi_nth_tcp on the loopback address.  What was not freed
- * is for kmemleak to find.
+ * address; kofi_nth_loop and kofi_nth_tcp on the loopback address; kofi_nth_hook there, too,
+ * with hooks by the parameter of kofi.ko.  What was not freed is for kmemleak to find.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <kofi/compat.h>
+#include "../lib/client.h"
+#include "../lib/dmabuf.h"
 #include "nth.h"
 
 /**
@@ -249,6 +251,48 @@ static void every_allocation_of_workers_of_tcp_fails_once(struct kunit *test)
 	nth_run_soft(test, "tcp", &nth_workers, path->traits & NTH_WORKS);
 }
 
+#define NTH_HOOKS	"/sys/module/kofi/parameters/hooks"
+
+static int nth_hook_suite_init(struct kunit_suite *suite)
+{
+	int ret = nth_suite_init(suite);
+
+	if (!ret && vt_shell("echo 'ofi_hook_fault;ofi_hook_p2p' >" NTH_HOOKS)) {
+		nth_exit();
+		ret = -EIO;
+	}
+	return ret;
+}
+
+static void nth_hook_suite_exit(struct kunit_suite *suite)
+{
+	vt_shell("echo >" NTH_HOOKS);
+	nth_suite_exit(suite);
+}
+
+/* fi_getinfo() puts the hooks on, and everything else is called through them */
+static void every_allocation_of_a_caller_under_hooks_fails_once(struct kunit *test)
+{
+	nth_run_soft(test, "loop", &nth_own, nth_soft_allocates(test));
+}
+
+static void every_allocation_for_a_copy_of_peer_memory_fails_once(struct kunit *test)
+{
+	struct nth_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
+	struct vt_dmabuf *db = vt_dmabuf(test, VT_DMABUF_FIXED, PAGE_SIZE);
+	int ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, env);
+	env->dmabuf = db->dmabuf;
+	nth_leak_begin();
+	ret = nth_env_open(env, test, "loop;ofi_hook_p2p", NULL);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	if (!ret)
+		KUNIT_EXPECT_GT(test, nth_measure(env, &nth_dmabuf_path, &nth_own), 0);
+	nth_env_end(env);
+	vt_dmabuf_expect_unused(test, db);
+}
+
 static struct kunit_case nth_hca_cases[] = {
 	KUNIT_CASE_PARAM(every_allocation_of_the_caller_fails_once,
 			 nth_path_gen_params),
@@ -306,10 +350,25 @@ struct kunit_suite kofi_nth_tcp_suite = {
 	.test_cases	= nth_tcp_cases,
 };
 
+static struct kunit_case nth_hook_cases[] = {
+	KUNIT_CASE_PARAM(every_allocation_of_a_caller_under_hooks_fails_once,
+			 nth_soft_gen_params),
+	KUNIT_CASE(every_allocation_for_a_copy_of_peer_memory_fails_once),
+	{}
+};
+
+struct kunit_suite kofi_nth_hook_suite = {
+	.name		= "kofi_nth_hook",
+	.suite_init	= nth_hook_suite_init,
+	.suite_exit	= nth_hook_suite_exit,
+	.test_cases	= nth_hook_cases,
+};
+
 kunit_test_suites(&kofi_nth_hca_suite, &kofi_nth_verbs_suite,
-		  &kofi_nth_loop_suite, &kofi_nth_tcp_suite, &kofi_reclaim_suite);
+		  &kofi_nth_loop_suite, &kofi_nth_tcp_suite, &kofi_nth_hook_suite,
+		  &kofi_reclaim_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kOFI with memory short at every point");
 MODULE_AUTHOR("the kOFI authors");
 MODULE_LICENSE("Dual BSD/GPL");
-MODULE_SOFTDEP("pre: kofi_verbs kofi_loop kofi_tcp");
+MODULE_SOFTDEP("pre: kofi_verbs kofi_loop kofi_tcp kofi_hook_fault kofi_hook_p2p");

@@ -29,6 +29,7 @@ extern struct kunit_suite kofi_nth_hca_suite;
 extern struct kunit_suite kofi_nth_verbs_suite;
 extern struct kunit_suite kofi_nth_loop_suite;
 extern struct kunit_suite kofi_nth_tcp_suite;
+extern struct kunit_suite kofi_nth_hook_suite;
 extern struct kunit_suite kofi_reclaim_suite;
 
 #define NTH_MANY		1000	/* more than any call needs */
@@ -77,6 +78,7 @@ struct nth_end {
  * @cntr: a counter
  * @mr: a region
  * @mem: NTH_PAGES pages
+ * @dmabuf: a dma-buf, for a provider that was asked for FI_HMEM
  * @infos: what is to be freed
  * @nr_infos: how many
  * @fids: what is to be closed, newest last
@@ -105,6 +107,7 @@ struct nth_env {
 	struct fid_cntr		*cntr;
 	struct fid_mr		*mr;
 	u8			*mem;
+	struct dma_buf		*dmabuf;
 	struct fi_info		*infos[NTH_INFOS];
 	unsigned int		nr_infos;
 	struct fid		*fids[NTH_FIDS];
@@ -156,6 +159,8 @@ struct nth_path {
 /* nth_open.c */
 extern const struct nth_path nth_open_paths[];
 extern const unsigned int nth_open_count;
+/* Registers env->dmabuf */
+extern const struct nth_path nth_dmabuf_path;
 /* nth_conn.c */
 extern const struct nth_path nth_conn_paths[];
 extern const unsigned int nth_conn_count;

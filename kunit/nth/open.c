@@ -456,6 +456,25 @@ static int call_cq_close(struct nth_env *env)
 	return nth_close(env, &env->a.cq->fid);
 }
 
+static int call_reg_dmabuf(struct nth_env *env)
+{
+	struct fi_mr_dmabuf piece = {
+		.dmabuf	= env->dmabuf,
+		.len	= PAGE_SIZE,
+	};
+	struct fi_mr_attr attr = {
+		.dmabuf		= &piece,
+		.iov_count	= 1,
+		.access		= NTH_REMOTE,
+	};
+
+	return nth_regattr(env, &attr, FI_MR_DMABUF);
+}
+
+const struct nth_path nth_dmabuf_path = {
+	"fi_mr_regattr, dma-buf", call_domain, call_reg_dmabuf,
+};
+
 const struct nth_path nth_open_paths[] = {
 	{ "fi_getinfo", prepare_getinfo, call_getinfo, 0, { -ENODATA } },
 	{ "fi_dupinfo", NULL, call_dupinfo },
