@@ -7,9 +7,13 @@
  * data and states of endpoints differ between providers and are theirs to
  * check; so is the handle of a connection request, which is an id and points nowhere
  * (include/kofi/connreq.h).
+ *
+ * kofi_obj_stat() asks any object what it says of itself, include/kofi/stat.h.
  */
 #include <linux/err.h>
 #include <linux/module.h>
+#include <linux/string.h>
+#include <kofi/stat.h>
 #include <rdma/fi_cm.h>
 #include "kofi.h"
 
@@ -26,6 +30,38 @@ static const struct fi_ops_cm *kofi_cm_ops(fid_t fid)
 	if (kofi_fid_is(fid, FI_CLASS_PEP))
 		return container_of(fid, struct fid_pep, fid)->cm;
 	return NULL;
+}
+
+static void read_name(const struct fi_ops_cm *cm, struct fid *fid,
+		      struct sockaddr_storage *addr)
+{
+	size_t len = sizeof(*addr);
+
+	if (cm->getname(fid, addr, &len))
+		addr->ss_family = AF_UNSPEC;
+}
+
+static void read_peer(const struct fi_ops_cm *cm, struct fid_ep *ep,
+		      struct sockaddr_storage *addr)
+{
+	size_t len = sizeof(*addr);
+
+	if (cm->getpeer(ep, addr, &len))
+		addr->ss_family = AF_UNSPEC;
+}
+
+void kofi_obj_stat(const struct kofi_obj *obj, struct kofi_stat *stat)
+{
+	const struct fi_ops_cm *cm = kofi_cm_ops(obj->fid);
+
+	memset(stat, 0, sizeof(*stat));
+	if (obj->fid->ops->control(obj->fid, KOFI_GETSTAT, stat))
+		stat->count = 0;
+	if (!cm)
+		return;
+	read_name(cm, obj->fid, &stat->addr);
+	if (obj->fclass != FI_CLASS_PEP)
+		read_peer(cm, container_of(obj->fid, struct fid_ep, fid), &stat->peer);
 }
 
 int fi_setname(fid_t fid, void *addr, size_t addrlen)

@@ -140,13 +140,19 @@ static int ask_named(struct kofi_query *query, const char *name)
 {
 	struct kofi_prov *prov = kofi_prov_get(name, 0);
 
-	if (!prov) {
+	if (!prov && !query->may_not_load) {
 		kofi_prov_load(name);
 		prov = kofi_prov_get(name, 0);
 	}
 	if (prov)
 		return ask_and_put(query, prov);
 
+	if (query->may_not_load) {
+		kofi_why_say(FI_REASON_ABSENT, 0, NULL, "fabric_attr->prov_name",
+			     "fabric_attr->prov_name: there is no provider %s; modprobe kofi-%s loads it, if it is installed",
+			     name, name);
+		return 0;
+	}
 	kofi_why_say(FI_REASON_ABSENT, 0, NULL, "fabric_attr->prov_name",
 		     "fabric_attr->prov_name: there is no provider %s, and no module kofi-%s brings it",
 		     name, name);
@@ -254,15 +260,9 @@ static int getinfo(struct kofi_query *query, const struct fi_info *hints,
 	return query->results ? 0 : query->err;
 }
 
-/* Room for one reason, if the trace event is on and there is memory */
-struct traced_why {
-	struct kofi_why		why;
-	struct fi_reason	first;
-};
-
 static void trace_result(const struct fi_info *hints,
 			 const struct fi_info *results,
-			 const struct traced_why *traced, int err)
+			 const struct fi_reason *reason, int err)
 {
 	const char *prov_name = NULL;
 	int count = 0;
@@ -272,8 +272,31 @@ static void trace_result(const struct fi_info *hints,
 	if (hints && hints->fabric_attr)
 		prov_name = hints->fabric_attr->prov_name;
 	trace_kofi_getinfo(prov_name, hints ? hints->caps : 0, err ?: count,
-			   traced && traced->why.count ? &traced->first : NULL);
+			   reason);
 }
+
+int kofi_getinfo(struct kofi_query *query, const struct fi_info *hints,
+		 struct fi_reason *reasons, size_t room, int *count)
+{
+	struct kofi_why *why = kzalloc(sizeof(*why), GFP_KERNEL);
+	int err;
+
+	*count = 0;
+	if (!why)
+		return -ENOMEM;
+
+	err = getinfo(query, hints, why, reasons, room);
+	*count = why->count;
+	trace_result(hints, query->results, why->count ? reasons : NULL, err);
+	kfree(why);
+	return err;
+}
+
+/* Room for one reason, if the trace event is on and there is memory */
+struct traced_why {
+	struct kofi_why		why;
+	struct fi_reason	first;
+};
 
 int fi_getinfo(u32 version, const char *node, int service, u64 flags,
 	       const struct fi_info *hints, struct fi_info **info)
@@ -295,7 +318,8 @@ int fi_getinfo(u32 version, const char *node, int service, u64 flags,
 		traced = kzalloc(sizeof(*traced), GFP_KERNEL);
 	err = getinfo(&query, hints, traced ? &traced->why : NULL,
 		      traced ? &traced->first : NULL, 1);
-	trace_result(hints, query.results, traced, err);
+	trace_result(hints, query.results,
+		     traced && traced->why.count ? &traced->first : NULL, err);
 	kfree(traced);
 	*info = query.results;
 	return err;

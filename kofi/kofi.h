@@ -14,7 +14,7 @@
 #include <linux/sched.h>
 #include <kofi/provider.h>
 
-struct seq_file;
+struct kofi_stat;
 
 /**
  * struct kofi_prov - A registered provider, registry.c
@@ -47,6 +47,9 @@ struct kofi_prov *kofi_prov_get(const char *name, u32 version);
 void kofi_prov_put(struct kofi_prov *prov);
 void kofi_prov_load(const char *name);
 
+/* Calls @fn for each provider, oldest first, with the registry locked, until it returns not 0 */
+int kofi_prov_each(int (*fn)(const struct kofi_prov *prov, void *arg), void *arg);
+
 /**
  * struct kofi_root - What only a fabric has, for all that is below it, object.c
  * @client: the module that has opened it; NULL: built into the kernel, or unloaded
@@ -75,6 +78,8 @@ struct kofi_root {
 /**
  * struct kofi_obj - The core's side of an open object, object.c
  * @entry: place in the list of all open objects
+ * @id: number of the object; a later one has a higher one
+ * @looks: calls that look at it, see kofi_obj_look()
  * @fid: the provider's side
  * @fclass: FI_CLASS_*, as it was asked for
  * @users: children, objects it is bound to, and calls that bind it;
@@ -90,6 +95,8 @@ struct kofi_root {
  */
 struct kofi_obj {
 	struct list_head	entry;
+	u64			id;
+	unsigned int		looks;
 	struct fid		*fid;
 	u32			fclass;
 	atomic_t		users;
@@ -191,10 +198,22 @@ void kofi_nets_exit(void);
 int kofi_objects_init(void);
 void kofi_objects_exit(void);
 
-int kofi_providers_show(struct seq_file *file, void *unused);
-int kofi_objects_show(struct seq_file *file, void *unused);
+/*
+ * Looking at objects: kofi_obj_look() returns the oldest open object with an id above @after,
+ * kofi_obj_look_on() the one that was opened after @obj, or NULL.  The object stays until
+ * it is passed to kofi_obj_look_on() or to kofi_obj_look_away().
+ */
+struct kofi_obj *kofi_obj_look(u64 after);
+struct kofi_obj *kofi_obj_look_on(struct kofi_obj *obj);
+void kofi_obj_look_away(struct kofi_obj *obj);
+
+/* What an object that is being looked at says of itself, cm.c */
+void kofi_obj_stat(const struct kofi_obj *obj, struct kofi_stat *stat);
+
 void kofi_debugfs_init(void);
 void kofi_debugfs_exit(void);
+int kofi_netlink_init(void);
+void kofi_netlink_exit(void);
 
 /**
  * struct kofi_deadline - When a client's wait is over

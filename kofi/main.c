@@ -7,7 +7,10 @@
  * are empty; nothing is left to wait for.
  */
 #include <linux/module.h>
+#include <linux/netlink.h>
+#include <net/genetlink.h>
 #include <kofi/dmabuf.h>
+#include <uapi/rdma/kofi_netlink.h>
 #include "kofi.h"
 #include "util/cq/cq.h"
 
@@ -36,9 +39,14 @@ static int __init kofi_init(void)
 	ret = kofi_objects_init();
 	if (ret)
 		goto exit_nets;
+	ret = kofi_netlink_init();
+	if (ret)
+		goto exit_objects;
 	kofi_debugfs_init();
 	return 0;
 
+exit_objects:
+	kofi_objects_exit();
 exit_nets:
 	kofi_nets_exit();
 exit_dmabuf:
@@ -54,6 +62,7 @@ exit_eq:
 static void __exit kofi_exit(void)
 {
 	kofi_debugfs_exit();
+	kofi_netlink_exit();
 	kofi_objects_exit();
 	kofi_nets_exit();
 	if (IS_ENABLED(CONFIG_DMA_SHARED_BUFFER))
@@ -67,3 +76,4 @@ module_exit(kofi_exit);
 
 MODULE_DESCRIPTION("OpenFabrics Interfaces for the kernel: core");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_ALIAS_GENL_FAMILY(KOFI_GENL_NAME);

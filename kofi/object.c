@@ -30,6 +30,10 @@
  * of its objects is named in the log, once, when the module goes, and debugfs shows
  * that its client has been unloaded.
  *
+ * debugfs and netlink look at open objects.  An object that is being looked at stays:
+ * kofi_obj.looks counts who does, and fi_close() waits for them before it calls the
+ * provider.  So looking makes no close fail, and holds no lock while a provider is asked.
+ *
  * Locking: kofi_objects_lock guards the list of open objects, all lists of bindings,
  * and struct kofi_root.  No provider is called with it held.
  */
@@ -39,14 +43,20 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 #include "kofi.h"
 #include "trace.h"
 
 static LIST_HEAD(objects);
 /* Guards the list of open objects and the bindings of each */
 DEFINE_MUTEX(kofi_objects_lock);
+
+/* The id of the object that was opened last */
+static u64 last_id;
+
+/* kofi_obj.looks of an object has become 0 */
+static DECLARE_WAIT_QUEUE_HEAD(looked_away);
 
 bool kofi_obj_use(struct kofi_obj *obj)
 {
@@ -159,6 +169,7 @@ static void kofi_obj_attach(struct kofi_obj *obj, struct fid *fid)
 	obj->fid = fid;
 	fid->obj = obj;
 	scoped_guard(mutex, &kofi_objects_lock) {
+		obj->id = ++last_id;
 		list_add_tail(&obj->entry, &objects);
 		if (obj->root)
 			kofi_net_enter(obj->root);
@@ -177,6 +188,60 @@ int kofi_opened(struct kofi_obj *obj, struct fid *fid, u64 caps, int ret)
 	return ret;
 }
 
+/* The first object from @entry on that is not being closed, or NULL */
+static struct kofi_obj *look_from(struct list_head *entry, u64 after)
+{
+	struct kofi_obj *obj;
+
+	lockdep_assert_held(&kofi_objects_lock);
+	for (; entry != &objects; entry = entry->next) {
+		obj = list_entry(entry, struct kofi_obj, entry);
+		if (obj->id > after && atomic_read(&obj->users) != KOFI_CLOSING) {
+			obj->looks++;
+			return obj;
+		}
+	}
+	return NULL;
+}
+
+static void look_away(struct kofi_obj *obj)
+{
+	lockdep_assert_held(&kofi_objects_lock);
+	WRITE_ONCE(obj->looks, obj->looks - 1);
+	if (!obj->looks)
+		wake_up_all(&looked_away);
+}
+
+struct kofi_obj *kofi_obj_look(u64 after)
+{
+	guard(mutex)(&kofi_objects_lock);
+	return look_from(objects.next, after);
+}
+
+struct kofi_obj *kofi_obj_look_on(struct kofi_obj *obj)
+{
+	struct kofi_obj *next;
+
+	guard(mutex)(&kofi_objects_lock);
+	next = look_from(obj->entry.next, obj->id);
+	look_away(obj);
+	return next;
+}
+
+void kofi_obj_look_away(struct kofi_obj *obj)
+{
+	guard(mutex)(&kofi_objects_lock);
+	look_away(obj);
+}
+
+/* Nobody begins to look any more once the lock has been taken with users KOFI_CLOSING */
+static void kofi_obj_wait_looks(struct kofi_obj *obj)
+{
+	mutex_lock(&kofi_objects_lock);
+	mutex_unlock(&kofi_objects_lock);
+	wait_event(looked_away, !READ_ONCE(obj->looks));
+}
+
 int fi_close(struct fid *fid)
 {
 	struct kofi_obj *obj;
@@ -192,6 +257,7 @@ int fi_close(struct fid *fid)
 		return -EBUSY;
 	}
 
+	kofi_obj_wait_looks(obj);
 	if (obj->root)
 		kofi_root_begin(obj->root);
 	ret = fid->ops->close(fid);
@@ -249,34 +315,4 @@ int kofi_objects_init(void)
 void kofi_objects_exit(void)
 {
 	unregister_module_notifier(&kofi_module_nb);
-}
-
-static void kofi_obj_show(struct seq_file *file, struct kofi_obj *obj)
-{
-	const struct kofi_root *root = kofi_fabric_of(obj)->root;
-	struct kofi_binding *binding;
-
-	seq_printf(file, "%p: %s, provider %s, users %d", obj->fid,
-		   kofi_class_name(obj->fclass), obj->prov->provider->name,
-		   atomic_read(&obj->users));
-	if (obj->name)
-		seq_printf(file, ", name %s", obj->name);
-	if (obj->parent)
-		seq_printf(file, ", opened on %p", obj->parent->fid);
-	seq_printf(file, ", client %s%s", root->client_name,
-		   root->unloaded ? " (unloaded)" : "");
-	list_for_each_entry(binding, &obj->bindings, entry)
-		seq_printf(file, ", bound to %p flags %#llx", binding->to->fid,
-			   binding->flags);
-	seq_putc(file, '\n');
-}
-
-int kofi_objects_show(struct seq_file *file, void *unused)
-{
-	struct kofi_obj *obj;
-
-	guard(mutex)(&kofi_objects_lock);
-	list_for_each_entry(obj, &objects, entry)
-		kofi_obj_show(file, obj);
-	return 0;
 }

@@ -11,6 +11,7 @@
 struct kofi_obj;
 struct kofi_prov;
 struct kofi_why;
+struct fi_reason;
 
 /**
  * struct kofi_query - One call of fi_getinfo()
@@ -26,6 +27,7 @@ struct kofi_why;
  * @net: namespace of the results
  * @results: what has been found
  * @is_lower: a layer asks for what is below it
+ * @may_not_load: no module is asked for
  * @asked: providers that have been asked
  * @err: what to return if there are no results
  * @why: collects the reasons for what is left out, or NULL
@@ -43,10 +45,18 @@ struct kofi_query {
 	struct net		*net;
 	struct fi_info		*results;
 	bool			is_lower;
+	bool			may_not_load;
 	int			asked;
 	int			err;
 	struct kofi_why		*why;
 };
+
+/*
+ * fi_getinfo() and fi_getinfo_why() in one, for @query with its arguments: there are *count
+ * reasons, at most @room.  The results in @query are the caller's, NULL after an error.
+ */
+int kofi_getinfo(struct kofi_query *query, const struct fi_info *hints,
+		 struct fi_reason *reasons, size_t room, int *count);
 
 /* 0, or what fi_getinfo() refuses the arguments with */
 int kofi_query_check(struct kofi_query *query);

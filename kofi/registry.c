@@ -21,7 +21,6 @@
 #include <linux/kmod.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include "kofi.h"
 
@@ -290,20 +289,16 @@ int kofi_provider_deregister(struct kofi_provider *provider)
 }
 EXPORT_SYMBOL_GPL(kofi_provider_deregister);
 
-int kofi_providers_show(struct seq_file *file, void *unused)
+int kofi_prov_each(int (*fn)(const struct kofi_prov *prov, void *arg), void *arg)
 {
-	const struct kofi_provider *provider;
 	struct kofi_prov *prov;
+	int ret = 0;
 
 	guard(rwsem_read)(&providers_lock);
-	seq_puts(file, "name version api references module\n");
 	list_for_each_entry(prov, &providers, entry) {
-		provider = prov->provider;
-		seq_printf(file, "%s %u.%u %u.%u %u %s\n", provider->name,
-			   FI_MAJOR(provider->version),
-			   FI_MINOR(provider->version), FI_MAJOR(prov->version),
-			   FI_MINOR(prov->version), refcount_read(&prov->refs),
-			   provider->owner ? provider->owner->name : "-");
+		ret = fn(prov, arg);
+		if (ret)
+			break;
 	}
-	return 0;
+	return ret;
 }

@@ -34,6 +34,13 @@ static inline bool kofi_is_vmalloc_or_module_addr(const void *addr)
 /* Since 6.2 a dma-buf is mapped for the processor under its reservation lock */
 #define KOFI_DMABUF_VMAP_IS_LOCKED	(KERNEL_VERSION(6, 2, 0) <= LINUX_VERSION_CODE)
 
+/* Since 6.6 what a dump was asked with is in a struct genl_info */
+#if KERNEL_VERSION(6, 6, 0) > LINUX_VERSION_CODE
+#define kofi_genl_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
+#else
+#define kofi_genl_dump_attrs(cb)	(genl_info_dump(cb)->attrs)
+#endif
+
 /* Since 6.10 a ubuf_info points to a table of calls */
 #if KERNEL_VERSION(6, 10, 0) > LINUX_VERSION_CODE
 struct sk_buff;

@@ -143,6 +143,10 @@ struct kofi_cqs {
  * @tail: where the next one is linked
  * @count: completions in the list
  * @errors: how many of these are errors
+ * @completed: completions that came into the list so far
+ * @failed: how many of these were errors
+ * @completed_here: completions that were reported without the list; the runner's
+ * @failed_here: how many of these were errors; the runner's
  * @reserved: operations that bound, enabled endpoints may have
  * @armed: the handler is due at the next completion
  * @handler_due: the handler is to be called
@@ -179,6 +183,10 @@ struct kofi_cq {
 	struct kofi_comp		**tail;
 	size_t				count;
 	size_t				errors;
+	u64				completed;
+	u64				failed;
+	u64				completed_here;
+	u64				failed_here;
 	size_t				reserved;
 	bool				armed;
 	bool				handler_due;
@@ -290,7 +298,7 @@ int kofi_cq_may_close(const struct kofi_cq *cq);
 void kofi_cq_fini(struct kofi_cq *cq);
 
 /**
- * kofi_cq_control() - Ready-made ->control: FI_GETWAITOBJ, KOFI_GETQUEUE
+ * kofi_cq_control() - Ready-made ->control: FI_GETWAITOBJ, KOFI_GETQUEUE, KOFI_GETSTAT
  * @fid: of a &struct kofi_cq
  * @command: as fi_control()
  * @arg: as fi_control()

@@ -24,6 +24,7 @@
 #ifndef _KOFI_EP_H
 #define _KOFI_EP_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/workqueue.h>
 #include <kofi/cntr.h>
@@ -40,6 +41,7 @@ struct kofi_ep;
  * @op_flags: default flags of calls that take none
  * @selective: success is reported only with FI_COMPLETION
  * @wanted: a call has answered -EAGAIN, and its client has not been called since
+ * @again: how many calls had no room
  * @dir: FI_TRANSMIT or FI_RECV
  * @ep: whose direction it is
  * @call: calls the client's ready callback
@@ -50,6 +52,7 @@ struct kofi_ep_side {
 	u64			op_flags;
 	bool			selective;
 	bool			wanted;
+	atomic_long_t		again;
 	u64			dir;
 	struct kofi_ep		*ep;
 	struct kofi_cq_call	call;
@@ -214,7 +217,7 @@ int kofi_ep_bind(struct fid *fid, struct fid *bfid, u64 flags);
 int kofi_ep_may_enable(const struct kofi_ep *ep);
 
 /**
- * kofi_ep_control() - Ready-made ->control: FI_GETOPSFLAG, FI_SETOPSFLAG
+ * kofi_ep_control() - Ready-made ->control: FI_GETOPSFLAG, FI_SETOPSFLAG, KOFI_GETSTAT
  * @fid: of a &struct kofi_ep
  * @command: as fi_control()
  * @arg: as fi_control()
@@ -306,6 +309,7 @@ void kofi_ep_count(struct kofi_ep *ep, u64 flags, int err, size_t len);
  */
 static inline void kofi_ep_want_room(struct kofi_ep_side *side)
 {
+	atomic_long_inc(&side->again);
 	WRITE_ONCE(side->wanted, true);
 	/* Pairs with kofi_ep_room(): the caller sees the room, or it sees the wish */
 	smp_mb();

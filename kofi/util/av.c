@@ -28,6 +28,7 @@
 #include <kofi/addr.h>
 #include <kofi/av.h>
 #include <kofi/provider.h>
+#include <kofi/stat.h>
 
 #define KOFI_AV_FLAGS		(FI_SYMMETRIC | FI_AV_USER_ID)
 #define KOFI_AV_INSERT_FLAGS	(FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID)
@@ -527,11 +528,22 @@ static int kofi_av_close(struct fid *fid)
 	return 0;
 }
 
+static int kofi_av_control(struct fid *fid, int command, void *arg)
+{
+	struct kofi_av *av = to_kofi_av(fid);
+
+	if (command != KOFI_GETSTAT)
+		return -ENOSYS;
+	kofi_stat_add(arg, "size", av->max);
+	kofi_stat_add(arg, "addresses", atomic_read(&av->hash.nelems));
+	return 0;
+}
+
 static const struct fi_ops kofi_av_fid_ops = {
 	.size		= sizeof(struct fi_ops),
 	.close		= kofi_av_close,
 	.bind		= fi_no_bind,
-	.control	= fi_no_control,
+	.control	= kofi_av_control,
 	.ops_open	= fi_no_ops_open,
 	.tostr		= fi_no_tostr,
 	.ops_set	= fi_no_ops_set,

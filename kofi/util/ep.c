@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <kofi/ep.h>
 #include <kofi/opt.h>
+#include <kofi/stat.h>
 
 /* How long a client waits to try again if no event tells it when */
 #define KOFI_LATER_MS		2
@@ -261,12 +262,33 @@ static struct kofi_ep_side *kofi_ep_find_side(struct kofi_ep *ep, u64 flags)
 	}
 }
 
+static void kofi_ep_stat(const struct kofi_ep *ep, struct kofi_stat *stat)
+{
+	static const char *const states[] = {
+		[KOFI_CONN_OPEN]	= "open",
+		[KOFI_CONN_ENABLED]	= "enabled",
+		[KOFI_CONN_CONNECTING]	= "connecting",
+		[KOFI_CONN_CONNECTED]	= "connected",
+		[KOFI_CONN_DOWN]	= "down",
+		[KOFI_CONN_GONE]	= "gone",
+	};
+
+	stat->state = states[READ_ONCE(ep->conn.state)];
+	kofi_stat_add(stat, "max_msg_size", ep->max_msg_size);
+	kofi_stat_add(stat, "tx_again", atomic_long_read(&ep->tx.again));
+	kofi_stat_add(stat, "rx_again", atomic_long_read(&ep->rx.again));
+}
+
 int kofi_ep_control(struct fid *fid, int command, void *arg)
 {
 	struct kofi_ep *ep = to_kofi_ep(fid);
 	struct kofi_ep_side *side;
 	u64 flags, allowed;
 
+	if (command == KOFI_GETSTAT) {
+		kofi_ep_stat(ep, arg);
+		return 0;
+	}
 	if (command != FI_GETOPSFLAG && command != FI_SETOPSFLAG)
 		return -ENOSYS;
 	side = arg ? kofi_ep_find_side(ep, *(u64 *)arg) : NULL;

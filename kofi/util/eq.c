@@ -22,6 +22,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <kofi/eq.h>
+#include <kofi/stat.h>
 #include "../kofi.h"
 
 #define KOFI_EQ_DEF_SIZE	256
@@ -334,6 +335,11 @@ static int kofi_eq_control(struct fid *fid, int command, void *arg)
 {
 	struct kofi_eq *eq = to_kofi_eq(fid);
 
+	if (command == KOFI_GETSTAT) {
+		kofi_stat_add(arg, "size", eq->size);
+		kofi_stat_add(arg, "unread_limited", READ_ONCE(eq->nr_limited));
+		return 0;
+	}
 	if (command != FI_GETWAITOBJ)
 		return -ENOSYS;
 	if (!arg)

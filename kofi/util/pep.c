@@ -13,6 +13,7 @@
 #include <kofi/opt.h>
 #include <kofi/pep.h>
 #include <kofi/provider.h>
+#include <kofi/stat.h>
 
 static int kofi_pep_claim(struct kofi_pep *pep, const struct sockaddr_storage *addr)
 {
@@ -161,11 +162,26 @@ static int kofi_pep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 }
 
 /* The event queue's size limits the requests, too */
+static void kofi_pep_stat(struct kofi_pep *pep, struct kofi_stat *stat)
+{
+	mutex_lock(pep->type->lock);
+	if (pep->gone)
+		stat->state = "gone";
+	else
+		stat->state = pep->listening ? "listening" : "open";
+	kofi_stat_add(stat, "backlog", pep->backlog);
+	mutex_unlock(pep->type->lock);
+}
+
 static int kofi_pep_control(struct fid *fid, int command, void *arg)
 {
 	struct kofi_pep *pep = to_kofi_pep(fid);
 	int ret = 0;
 
+	if (command == KOFI_GETSTAT) {
+		kofi_pep_stat(pep, arg);
+		return 0;
+	}
 	if (command != FI_BACKLOG)
 		return -ENOSYS;
 	if (!arg || *(int *)arg < 1)

@@ -35,6 +35,7 @@ extern struct kunit_suite kofi_getinfo_suite;
 extern struct kunit_suite kofi_why_suite;
 extern struct kunit_suite kofi_layers_suite;
 extern struct kunit_suite kofi_net_suite;
+extern struct kunit_suite kofi_netlink_suite;
 extern struct kunit_suite kofi_eq_suite;
 extern struct kunit_suite kofi_eq_wait_suite;
 extern struct kunit_suite kofi_cq_suite;

@@ -114,7 +114,7 @@ static int count_shown(const char *client)
 	char command[128];
 
 	snprintf(command, sizeof(command),
-		 "exit $(grep -c 'provider mock,.* client %s$' " OBJECTS ")",
+		 "exit $(grep -c 'provider mock,.* client %s\\(,\\|$\\)' " OBJECTS ")",
 		 client);
 	return core_shell(command) >> 8;
 }

@@ -32,6 +32,7 @@
 #include <rdma/ib_cm.h>
 #include <kofi/addr.h>
 #include <kofi/tclass.h>
+#include <kofi/stat.h>
 #include "cm.h"
 #include "ep.h"
 #include "mr.h"
@@ -313,8 +314,12 @@ static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 static int verbs_ep_control(struct fid *fid, int command, void *arg)
 {
 	struct verbs_ep *ep = to_verbs_ep(fid);
-	int ret = verbs_ep_enter(ep);
+	int ret;
 
+	/* Also if the device has gone */
+	if (command == KOFI_GETSTAT)
+		return kofi_ep_control(fid, command, arg);
+	ret = verbs_ep_enter(ep);
 	if (ret)
 		return ret;
 	if (command == FI_ENABLE)

@@ -24,6 +24,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <kofi/provider.h>
+#include <kofi/stat.h>
 #include "cq.h"
 
 static int kofi_cq_check(const struct fi_cq_attr *attr)
@@ -96,13 +97,31 @@ void kofi_cq_fini(struct kofi_cq *cq)
 }
 EXPORT_SYMBOL_GPL(kofi_cq_fini);
 
+static void kofi_cq_stat(struct kofi_cq *cq, struct kofi_stat *stat)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	stat->state = cq->ended ? "ended" : NULL;
+	kofi_stat_add(stat, "size", cq->size);
+	kofi_stat_add(stat, "reserved", cq->reserved);
+	kofi_stat_add(stat, "unread", cq->count);
+	kofi_stat_add(stat, "unread_errors", cq->errors);
+	kofi_stat_add(stat, "completed", cq->completed + READ_ONCE(cq->completed_here));
+	kofi_stat_add(stat, "failed", cq->failed + READ_ONCE(cq->failed_here));
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
 int kofi_cq_control(struct fid *fid, int command, void *arg)
 {
-	if (command != FI_GETWAITOBJ && command != KOFI_GETQUEUE)
+	if (command != FI_GETWAITOBJ && command != KOFI_GETQUEUE &&
+	    command != KOFI_GETSTAT)
 		return -ENOSYS;
 	if (!arg)
 		return -EINVAL;
-	if (command == KOFI_GETQUEUE)
+	if (command == KOFI_GETSTAT)
+		kofi_cq_stat(to_kofi_cq(fid), arg);
+	else if (command == KOFI_GETQUEUE)
 		*(struct kofi_cq **)arg = to_kofi_cq(fid);
 	else
 		*(enum fi_wait_obj *)arg = to_kofi_cq(fid)->wait_obj;
@@ -227,6 +246,8 @@ static bool kofi_cq_append_chain(struct kofi_cq *cq, struct kofi_comp *first,
 	cq->tail = &last->next;
 	cq->count += count;
 	cq->errors += errors;
+	cq->completed += count;
+	cq->failed += errors;
 	if (kofi_cq_has_callbacks(cq))
 		cq->pending = true;
 	else

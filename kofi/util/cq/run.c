@@ -211,6 +211,9 @@ void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp)
 			kofi_cq_run_here(cq);
 		return;
 	}
+	WRITE_ONCE(cq->completed_here, cq->completed_here + 1);
+	if (unlikely(comp->err))
+		WRITE_ONCE(cq->failed_here, cq->failed_here + 1);
 	kofi_cq_report(cq, comp);
 	kofi_cq_end_run(cq);
 }
@@ -257,6 +260,7 @@ void kofi_cq_flush(struct kofi_cq *cq)
 	struct kofi_cq_mark mark = {
 		.comp = { .flags = KOFI_COMP_MARK, .err = EIO },
 	};
+	unsigned long flags;
 
 	kofi_cq_flush_taps(cq);
 	if (!kofi_cq_has_callbacks(cq))
@@ -267,6 +271,12 @@ void kofi_cq_flush(struct kofi_cq *cq)
 		kofi_cq_flush_direct(cq, &mark);
 	else
 		wait_for_completion(&mark.passed);
+
+	/* The mark was counted, and is no completion */
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->completed--;
+	cq->failed--;
+	spin_unlock_irqrestore(&cq->lock, flags);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_flush);
 

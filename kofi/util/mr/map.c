@@ -52,6 +52,7 @@
 #include <kofi/pmem.h>
 #include <kofi/provider.h>
 #include <kofi/rma.h>
+#include <kofi/stat.h>
 #include "mr.h"
 
 #define KOFI_MR_INDEX_MASK	(BIT_ULL(KOFI_MR_INDEX_BITS) - 1)
@@ -405,11 +406,27 @@ static int kofi_mr_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	return 0;
 }
 
+static int kofi_mr_control(struct fid *fid, int command, void *arg)
+{
+	static const char *const states[] = {
+		[KOFI_MR_EMPTY]		= "empty",
+		[KOFI_MR_READY]		= "ready",
+		[KOFI_MR_ENABLED]	= "enabled",
+		[KOFI_MR_ENDING]	= "ending",
+	};
+	struct kofi_stat *stat = arg;
+
+	if (command != KOFI_GETSTAT)
+		return -ENOSYS;
+	stat->state = states[READ_ONCE(to_kofi_mr(fid)->state)];
+	return 0;
+}
+
 static const struct fi_ops kofi_mr_fid_ops = {
 	.size		= sizeof(struct fi_ops),
 	.close		= kofi_mr_close,
 	.bind		= kofi_mr_bind,
-	.control	= fi_no_control,
+	.control	= kofi_mr_control,
 	.ops_open	= fi_no_ops_open,
 	.tostr		= fi_no_tostr,
 	.ops_set	= fi_no_ops_set,

@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite kofi_netlink: what a program is told by the generic netlink family "kofi".
+ *
+ * Each case asks over a netlink socket of the kernel's, as a program does over its own.
+ */
+#include <linux/cred.h>
+#include <linux/file.h>
+#include <linux/net.h>
+#include <net/genetlink.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_reason.h>
+#include <uapi/rdma/kofi_netlink.h>
+#include "../lib/netns.h"
+#include "core.h"
+
+#define ROOM		32768
+/* Requests are small */
+#define REQUEST_ROOM	1024
+/* As many asks that nobody reads as there may be */
+#define MAX_ASKS	64
+
+/**
+ * struct nl - A socket, and the answer that it has got
+ * @test: the case
+ * @file: of the socket; a program's socket has one
+ * @sock: the socket
+ * @family: of generic netlink
+ * @skb: the request
+ * @header: of its message
+ * @buf: what was read last
+ * @next: in @buf, the message that has not been looked at
+ * @left: bytes from @next on
+ * @count: messages of the answer
+ * @attrs: of a message
+ * @nest: attributes of its nest
+ */
+struct nl {
+	struct kunit	*test;
+	struct file	*file;
+	struct socket	*sock;
+	u16		family;
+	struct sk_buff	*skb;
+	void		*header;
+	char		*buf;
+	struct nlmsghdr	*next;
+	int		left;
+	int		count;
+	struct nlattr	*attrs[KOFI_A_MAX + 1];
+	struct nlattr	*nest[KOFI_OBJECT_MAX + KOFI_INFO_MAX + 1];
+};
+
+static void nl_close(void *data)
+{
+	struct nl *nl = data;
+
+	kfree_skb(nl->skb);
+	if (nl->file)
+		fput(nl->file);
+	/* A thread of the kernel leaves that to a worker */
+	flush_delayed_fput();
+}
+
+static void nl_begin(struct nl *nl, u16 family, u8 cmd, u16 flags)
+{
+	struct nlmsghdr *nlh;
+	struct genlmsghdr *genl;
+
+	nl->skb = alloc_skb(REQUEST_ROOM, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(nl->test, nl->skb);
+	nlh = nlmsg_put(nl->skb, 0, 1, family, sizeof(*genl), flags | NLM_F_REQUEST);
+	KUNIT_ASSERT_NOT_NULL(nl->test, nlh);
+	genl = nlmsg_data(nlh);
+	*genl = (struct genlmsghdr) { .cmd = cmd, .version = KOFI_GENL_VERSION };
+	nl->header = nlh;
+}
+
+static void nl_send(struct nl *nl)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
+	struct kvec iov;
+
+	nlmsg_end(nl->skb, nl->header);
+	iov = (struct kvec) { .iov_base = nl->skb->data, .iov_len = nl->skb->len };
+	KUNIT_ASSERT_EQ(nl->test, kernel_sendmsg(nl->sock, &msg, &iov, 1, iov.iov_len),
+			(int)iov.iov_len);
+	kfree_skb(nl->skb);
+	nl->skb = NULL;
+}
+
+static int nl_receive(struct nl *nl)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
+	struct kvec iov = { .iov_base = nl->buf, .iov_len = ROOM };
+
+	return kernel_recvmsg(nl->sock, &msg, &iov, 1, ROOM, MSG_DONTWAIT);
+}
+
+typedef bool (*nl_fn)(struct nl *nl);
+
+static bool nl_parse(struct nl *nl, struct nlmsghdr *nlh)
+{
+	return !nla_parse_deprecated(nl->attrs, KOFI_A_MAX,
+				     nlmsg_data(nlh) + GENL_HDRLEN,
+				     nlmsg_len(nlh) - GENL_HDRLEN, NULL, NULL);
+}
+
+/*
+ * Reads messages until @fn, which may be NULL, returns true: 0; or to the end: -ENOENT, or
+ * the error that came
+ */
+static int nl_read(struct nl *nl, nl_fn fn)
+{
+	struct nlmsghdr *nlh;
+	int err;
+
+	for (;;) {
+		if (!nlmsg_ok(nl->next, nl->left)) {
+			nl->next = (void *)nl->buf;
+			nl->left = nl_receive(nl);
+			if (nl->left < 0)
+				return nl->left;
+		}
+		nlh = nl->next;
+		nl->next = nlmsg_next(nlh, &nl->left);
+		if (nlh->nlmsg_type == NLMSG_DONE || nlh->nlmsg_type == NLMSG_ERROR) {
+			err = *(int *)nlmsg_data(nlh);
+			return err ?: -ENOENT;
+		}
+		nl->count++;
+		if (!nl_parse(nl, nlh))
+			return -EBADMSG;
+		if (fn && fn(nl))
+			return 0;
+	}
+}
+
+static bool nl_take_family(struct nl *nl)
+{
+	struct nlattr *attr = nl->attrs[CTRL_ATTR_FAMILY_ID];
+
+	if (attr)
+		nl->family = nla_get_u16(attr);
+	return attr;
+}
+
+/* A socket in @net, which a program with the capabilities of the caller has opened */
+static struct nl *nl_open(struct kunit *test, struct net *net)
+{
+	struct nl *nl = kunit_kzalloc(test, sizeof(*nl), GFP_KERNEL);
+	struct file *file;
+
+	KUNIT_ASSERT_NOT_NULL(test, nl);
+	nl->test = test;
+	nl->buf = kunit_kzalloc(test, ROOM, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, nl->buf);
+	nl->next = (void *)nl->buf;
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, nl_close, nl), 0);
+	KUNIT_ASSERT_EQ(test, sock_create_kern(net, AF_NETLINK, SOCK_RAW, NETLINK_GENERIC,
+					       &nl->sock), 0);
+	file = sock_alloc_file(nl->sock, 0, NULL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	nl->file = file;
+
+	nl_begin(nl, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0);
+	KUNIT_ASSERT_EQ(test, nla_put_string(nl->skb, CTRL_ATTR_FAMILY_NAME, KOFI_GENL_NAME), 0);
+	nl_send(nl);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, nl_take_family), 0);
+	return nl;
+}
+
+static void nl_ask(struct nl *nl, u8 cmd)
+{
+	nl_begin(nl, nl->family, cmd, NLM_F_DUMP);
+	nl->count = 0;
+}
+
+/* GETINFO for the provider @prov_name only, with flags of the capabilities @caps */
+static void nl_ask_info(struct nl *nl, const char *prov_name, u64 caps)
+{
+	struct nlattr *nest;
+
+	nl_ask(nl, KOFI_CMD_GETINFO);
+	nest = nla_nest_start(nl->skb, KOFI_A_HINTS);
+	KUNIT_ASSERT_NOT_NULL(nl->test, nest);
+	KUNIT_ASSERT_EQ(nl->test, nla_put_string(nl->skb, KOFI_INFO_PROV_NAME, prov_name), 0);
+	KUNIT_ASSERT_EQ(nl->test, nla_put_u64_64bit(nl->skb, KOFI_INFO_CAPS, caps,
+						    KOFI_INFO_UNSPEC), 0);
+	nla_nest_end(nl->skb, nest);
+}
+
+/* The nest of an attribute; false: it is not there */
+static bool nl_nest(struct nl *nl, int attr, int max)
+{
+	return nl->attrs[attr] &&
+	       !nla_parse_nested_deprecated(nl->nest, max, nl->attrs[attr], NULL, NULL);
+}
+
+static bool is_info(struct nl *nl)
+{
+	return nl_nest(nl, KOFI_A_INFO, KOFI_INFO_MAX);
+}
+
+static bool is_reason(struct nl *nl)
+{
+	return nl_nest(nl, KOFI_A_REASON, KOFI_REASON_MAX);
+}
+
+static bool is_error(struct nl *nl)
+{
+	return nl->attrs[KOFI_A_ERROR];
+}
+
+static bool is_provider_mock(struct nl *nl)
+{
+	return nl_nest(nl, KOFI_A_PROVIDER, KOFI_PROVIDER_MAX) &&
+	       !nla_strcmp(nl->nest[KOFI_PROVIDER_NAME], "mock");
+}
+
+static bool is_object(struct nl *nl)
+{
+	return nl_nest(nl, KOFI_A_OBJECT, KOFI_OBJECT_MAX) &&
+	       !nla_strcmp(nl->nest[KOFI_OBJECT_PROV_NAME], "mock");
+}
+
+static bool is_domain(struct nl *nl)
+{
+	return is_object(nl) && nla_get_u32(nl->nest[KOFI_OBJECT_CLASS]) == FI_CLASS_DOMAIN;
+}
+
+static bool is_ep(struct nl *nl)
+{
+	return is_object(nl) && nla_get_u32(nl->nest[KOFI_OBJECT_CLASS]) == FI_CLASS_EP;
+}
+
+static void getinfo_returns_what_fi_getinfo_finds(struct kunit *test)
+{
+	struct nl *nl = nl_open(test, &init_net);
+	struct fi_info *info;
+
+	core_mock(test, "mock", 1);
+	info = core_info(test, "mock");
+
+	nl_ask_info(nl, "mock", 0);
+	nl_send(nl);
+
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_info), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_INFO_PROTOCOL]),
+			info->ep_attr->protocol);
+	KUNIT_EXPECT_EQ(test, nla_get_u64(nl->nest[KOFI_INFO_TX_SIZE]), info->tx_attr->size);
+	KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_INFO_DOMAIN], info->domain_attr->name), 0);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(nla_data(nl->nest[KOFI_INFO_TEXT]),
+					   "prov_name: mock\n"));
+	KUNIT_EXPECT_EQ(test, nl_read(nl, is_error), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_s32(nl->attrs[KOFI_A_ERROR]), 0);
+}
+
+static void getinfo_without_hints_returns_everything(struct kunit *test)
+{
+	struct nl *nl = nl_open(test, &init_net);
+
+	core_mock(test, "mock", 1);
+	nl_ask(nl, KOFI_CMD_GETINFO);
+	nl_send(nl);
+
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_info), 0);
+	KUNIT_EXPECT_EQ(test, nl_read(nl, is_error), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_s32(nl->attrs[KOFI_A_ERROR]), 0);
+}
+
+static void getinfo_says_why_there_is_nothing(struct kunit *test)
+{
+	struct nl *nl = nl_open(test, &init_net);
+
+	core_mock(test, "mock", 1);
+	nl_ask_info(nl, "mock", FI_MSG | FI_COLLECTIVE);
+	nl_send(nl);
+
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_reason), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_REASON_KIND]), (u32)FI_REASON_FIELD);
+	KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_REASON_FIELD], "caps"), 0);
+	KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_REASON_WANTED], "FI_COLLECTIVE"), 0);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_error), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_s32(nl->attrs[KOFI_A_ERROR]), -ENODATA);
+}
+
+static void getinfo_names_the_module_of_an_absent_provider(struct kunit *test)
+{
+	struct nl *nl = nl_open(test, &init_net);
+
+	nl_ask_info(nl, "absent", 0);
+	nl_send(nl);
+
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_reason), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_REASON_KIND]), (u32)FI_REASON_ABSENT);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(nla_data(nl->nest[KOFI_REASON_TEXT]),
+					   "modprobe kofi-absent"));
+}
+
+static void getinfo_passes_its_arguments_on(struct kunit *test)
+{
+	struct nl *nl = nl_open(test, &init_net);
+
+	core_mock(test, "mock", 1);
+	nl_ask(nl, KOFI_CMD_GETINFO);
+	KUNIT_ASSERT_EQ(test, nla_put_u32(nl->skb, KOFI_A_VERSION, FI_VERSION(2, 99)), 0);
+	nl_send(nl);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_error), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_s32(nl->attrs[KOFI_A_ERROR]), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, nl_read(nl, NULL), -ENOENT);
+
+	nl_ask(nl, KOFI_CMD_GETINFO);
+	KUNIT_ASSERT_EQ(test, nla_put_string(nl->skb, KOFI_A_NODE, "a name"), 0);
+	KUNIT_ASSERT_EQ(test, nla_put_u16(nl->skb, KOFI_A_SERVICE, 7471), 0);
+	nl_send(nl);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_reason), 0);
+	KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_REASON_FIELD], "node"), 0);
+	KUNIT_EXPECT_EQ(test, nl_read(nl, NULL), -ENOENT);
+
+	nl_ask(nl, KOFI_CMD_GETINFO);
+	KUNIT_ASSERT_EQ(test, nla_put_u64_64bit(nl->skb, KOFI_A_FLAGS, FI_MSG, KOFI_A_UNSPEC), 0);
+	nl_send(nl);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_reason), 0);
+	KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_REASON_FIELD], "flags"), 0);
+}
+
+/* What is wrong with a request */
+static void put_unknown(struct nl *nl)
+{
+	nla_put_u32(nl->skb, KOFI_A_MAX + 1, 0);
+}
+
+static void put_answer(struct nl *nl)
+{
+	nla_put_s32(nl->skb, KOFI_A_ERROR, 0);
+}
+
+static void put_short_number(struct nl *nl)
+{
+	nla_put_u16(nl->skb, KOFI_A_VERSION, 0);
+}
+
+static void put_endless_string(struct nl *nl)
+{
+	nla_put(nl->skb, KOFI_A_NODE, 4, "abcd");
+}
+
+static void put_long_name(struct nl *nl)
+{
+	struct nlattr *nest = nla_nest_start(nl->skb, KOFI_A_HINTS);
+	char name[FI_NAME_MAX + 1] = {};
+
+	memset(name, 'a', FI_NAME_MAX);
+	nla_put_string(nl->skb, KOFI_INFO_PROV_NAME, name);
+	nla_nest_end(nl->skb, nest);
+}
+
+static void put_text_as_hint(struct nl *nl)
+{
+	struct nlattr *nest = nla_nest_start(nl->skb, KOFI_A_HINTS);
+
+	nla_put_string(nl->skb, KOFI_INFO_TEXT, "text");
+	nla_nest_end(nl->skb, nest);
+}
+
+static void put_hints_without_nest(struct nl *nl)
+{
+	nla_put(nl->skb, KOFI_A_HINTS, 0, NULL);
+}
+
+static const struct malformed {
+	const char	*name;
+	u8		cmd;
+	void		(*put)(struct nl *nl);
+} malformed[] = {
+	{ "unknown attribute", KOFI_CMD_GETINFO, put_unknown },
+	{ "attribute of answers", KOFI_CMD_GETINFO, put_answer },
+	{ "number too short", KOFI_CMD_GETINFO, put_short_number },
+	{ "string without end", KOFI_CMD_GETINFO, put_endless_string },
+	{ "name too long", KOFI_CMD_GETINFO, put_long_name },
+	{ "hint that is none", KOFI_CMD_GETINFO, put_text_as_hint },
+	{ "hints are no nest", KOFI_CMD_GETINFO, put_hints_without_nest },
+	{ "providers take no attribute", KOFI_CMD_PROVIDERS, put_answer },
+	{ "objects take no attribute", KOFI_CMD_OBJECTS, put_short_number },
+};
+
+static void malformed_desc(const struct malformed *param, char *desc)
+{
+	strscpy(desc, param->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(malformed, malformed, malformed_desc);
+
+static void malformed_request_is_refused(struct kunit *test)
+{
+	const struct malformed *param = test->param_value;
+	struct nl *nl = nl_open(test, &init_net);
+	int err;
+
+	nl_ask(nl, param->cmd);
+	param->put(nl);
+	nl_send(nl);
+
+	err = nl_read(nl, NULL);
+	KUNIT_EXPECT_TRUE(test, err == -EINVAL || err == -ERANGE);
+	KUNIT_EXPECT_EQ(test, nl->count, 0);
+}
+
+static void command_that_is_no_dump_is_refused(struct kunit *test)
+{
+	struct nl *nl = nl_open(test, &init_net);
+
+	nl_begin(nl, nl->family, KOFI_CMD_OBJECTS, 0);
+	nl_send(nl);
+
+	KUNIT_EXPECT_EQ(test, nl_read(nl, NULL), -EOPNOTSUPP);
+}
+
+static void providers_are_listed(struct kunit *test)
+{
+	struct nl *nl = nl_open(test, &init_net);
+
+	core_mock(test, "mock", FI_VERSION(3, 1));
+	nl_ask(nl, KOFI_CMD_PROVIDERS);
+	nl_send(nl);
+
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_provider_mock), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_PROVIDER_NR]), (u32)FI_VERSION(3, 1));
+	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_PROVIDER_REFS]), 1U);
+}
+
+static void objects_are_listed_with_what_they_belong_to(struct kunit *test)
+{
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct nl *nl = nl_open(test, &init_net);
+	struct core_set set = {};
+	u64 fabric;
+
+	core_open_all(test, &set, mock);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_CQ], FI_TRANSMIT), 0);
+	nl_ask(nl, KOFI_CMD_OBJECTS);
+	nl_send(nl);
+
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_object), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_OBJECT_CLASS]), (u32)FI_CLASS_FABRIC);
+	KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_OBJECT_OWNER], "kofi_core_test"), 0);
+	KUNIT_EXPECT_NULL(test, nl->nest[KOFI_OBJECT_PARENT]);
+	fabric = nla_get_u64(nl->nest[KOFI_OBJECT_ID]);
+	nl_read(nl, NULL);
+
+	nl_ask(nl, KOFI_CMD_OBJECTS);
+	nl_send(nl);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_domain), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_u64(nl->nest[KOFI_OBJECT_PARENT]), fabric);
+	KUNIT_ASSERT_NOT_NULL(test, nl->nest[KOFI_OBJECT_ADDR]);
+	KUNIT_EXPECT_EQ(test, nla_get_u64(nl->nest[KOFI_OBJECT_ADDR]),
+			(u64)(uintptr_t)set.fid[MOCK_DOMAIN]);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_ep), 0);
+	KUNIT_EXPECT_NOT_NULL(test, nl->nest[KOFI_OBJECT_BOUND]);
+}
+
+static void objects_of_another_namespace_are_not_listed(struct kunit *test)
+{
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct vt_netns *netns = vt_netns_new(test);
+	struct core_set set = {};
+	struct nl *nl;
+
+	core_open_all(test, &set, mock);
+	nl = nl_open(test, netns->net);
+	nl_ask(nl, KOFI_CMD_OBJECTS);
+	nl_send(nl);
+	KUNIT_EXPECT_EQ(test, nl_read(nl, is_object), -ENOENT);
+}
+
+/* The caller without capabilities, until the next call */
+static const struct cred *drop_caps(struct kunit *test)
+{
+	struct cred *cred = prepare_creds();
+
+	KUNIT_ASSERT_NOT_NULL(test, cred);
+	cap_clear(cred->cap_effective);
+	return override_creds(cred);
+}
+
+static void take_caps_back(const struct cred *old)
+{
+	const struct cred *dropped = current_cred();
+
+	revert_creds(old);
+	put_cred(dropped);
+}
+
+static void addresses_are_for_net_admin_only(struct kunit *test)
+{
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set set = {};
+	const struct cred *old;
+	struct nl *nl;
+	int ret;
+
+	core_open_all(test, &set, mock);
+	nl = nl_open(test, &init_net);
+	nl_ask(nl, KOFI_CMD_OBJECTS);
+	old = drop_caps(test);
+	nl_send(nl);
+	ret = nl_read(nl, is_domain);
+	take_caps_back(old);
+
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	KUNIT_EXPECT_NULL(test, nl->nest[KOFI_OBJECT_ADDR]);
+	KUNIT_EXPECT_NOT_NULL(test, nl->nest[KOFI_OBJECT_HASH]);
+}
+
+static void asks_that_are_not_read_have_a_limit(struct kunit *test)
+{
+	const struct cred *old;
+	struct nl *nl;
+	int i, ret;
+
+	for (i = 0; i < MAX_ASKS; i++) {
+		nl = nl_open(test, &init_net);
+		nl_ask(nl, KOFI_CMD_GETINFO);
+		old = drop_caps(test);
+		nl_send(nl);
+		take_caps_back(old);
+	}
+	nl = nl_open(test, &init_net);
+	nl_ask(nl, KOFI_CMD_GETINFO);
+	old = drop_caps(test);
+	nl_send(nl);
+	take_caps_back(old);
+	ret = nl_read(nl, NULL);
+	KUNIT_EXPECT_EQ(test, ret, -EBUSY);
+
+	nl_ask(nl, KOFI_CMD_GETINFO);
+	nl_send(nl);
+	KUNIT_EXPECT_EQ(test, nl_read(nl, is_error), 0);
+}
+
+static struct kunit_case netlink_cases[] = {
+	KUNIT_CASE(getinfo_returns_what_fi_getinfo_finds),
+	KUNIT_CASE(getinfo_without_hints_returns_everything),
+	KUNIT_CASE(getinfo_says_why_there_is_nothing),
+	KUNIT_CASE(getinfo_names_the_module_of_an_absent_provider),
+	KUNIT_CASE(getinfo_passes_its_arguments_on),
+	KUNIT_CASE_PARAM(malformed_request_is_refused, malformed_gen_params),
+	KUNIT_CASE(command_that_is_no_dump_is_refused),
+	KUNIT_CASE(providers_are_listed),
+	KUNIT_CASE(objects_are_listed_with_what_they_belong_to),
+	KUNIT_CASE(objects_of_another_namespace_are_not_listed),
+	KUNIT_CASE(addresses_are_for_net_admin_only),
+	KUNIT_CASE(asks_that_are_not_read_have_a_limit),
+	{}
+};
+
+struct kunit_suite kofi_netlink_suite = {
+	.name = "kofi_netlink",
+	.init = core_init,
+	.exit = core_exit,
+	.test_cases = netlink_cases,
+};
