@@ -143,9 +143,10 @@ void out_true(const char *name)
 	number(name, "true");
 }
 
+/* A pointer is none: JSON has no number that begins with 0 and goes on */
 static bool is_number(const char *text, size_t len)
 {
-	return len && strspn(text, "0123456789") >= len;
+	return len && strspn(text, "0123456789") >= len && (len == 1 || *text != '0');
 }
 
 /* "[ FI_MSG, FI_RMA ]" as a list of strings */
