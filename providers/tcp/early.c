@@ -36,7 +36,10 @@
  * (ktcp_early.behind); when it is finished, they go to the early message in front of it, or
  * to the peer.
  *
- * An early message may be an offer (rts.c), which has no payload that could be kept.
+ * An early message may be an offer (rts.c), which has no payload that could be kept.  Offers
+ * have a bound of their own, KTCP_EARLY_OFFERS of an endpoint, which the numbers of one peer
+ * do not reach: an offer that is parked would hold up the wish for a payload behind it, for
+ * which the peer waits that is full of our own offers.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -98,8 +101,14 @@ static void ktcp_early_ack(struct ktcp_early *early)
 static struct ktcp_early *ktcp_early_get(struct ktcp_link *link)
 {
 	const struct ktcp_hdr *hdr = &link->conn.rx.hdr;
-	struct ktcp_early *early = kofi_bufpool_get(&link->rdm->early) ? : &link->head;
+	struct ktcp_early *early;
 
+	if (hdr->op == TCP_WIRE_RTS)
+		early = kzalloc(sizeof(*early), KTCP_EARLY_GFP);
+	else
+		early = kofi_bufpool_get(&link->rdm->early);
+	if (!early)
+		early = &link->head;
 	early->link = link;
 	early->behind = 0;
 	early->number = hdr->op == TCP_WIRE_RTS ? hdr->number : 0;
@@ -117,7 +126,9 @@ void ktcp_early_put(struct ktcp_early *early)
 {
 	struct ktcp_link *link = early->link;
 
-	if (early != &link->head)
+	if (early != &link->head && early->number)
+		kfree(early);
+	else if (early != &link->head)
 		kofi_bufpool_put(&link->rdm->early, early);
 	ktcp_link_put(link);
 }
@@ -133,17 +144,34 @@ static bool ktcp_early_has_room(const struct ktcp_link *link, size_t len)
 	       link->early_bytes + len <= min_t(size_t, left, KTCP_EARLY_PEER_BYTES);
 }
 
+/* An offer costs no more than its number, of which a peer has KTCP_RTS_NUMBERS */
+static bool ktcp_early_keep_offer(struct ktcp_link *link)
+{
+	struct ktcp_rdm *rdm = link->rdm;
+	unsigned long flags;
+	bool room;
+
+	spin_lock_irqsave(&rdm->soft.lock, flags);
+	room = link->early_offers < KTCP_EARLY_OFFERS - rdm->early_offers;
+	link->early_offers += room;
+	rdm->early_offers += room;
+	spin_unlock_irqrestore(&rdm->soft.lock, flags);
+	return room;
+}
+
 /* Takes room for the payload; whether there is some */
 static bool ktcp_early_keep(struct ktcp_early *early)
 {
 	struct ktcp_link *link = early->link;
 	struct ktcp_rdm *rdm = link->rdm;
-	size_t len = early->number ? 0 : early->msg.what.len;
+	size_t len = early->msg.what.len;
 	unsigned long flags;
 	bool room;
 
 	if (early == &link->head)
 		return false;
+	if (early->number)
+		return ktcp_early_keep_offer(link);
 	spin_lock_irqsave(&rdm->soft.lock, flags);
 	room = ktcp_early_has_room(link, len);
 	if (room) {
@@ -164,9 +192,14 @@ void ktcp_early_unkeep(struct ktcp_early *early)
 	kfree(early->data);
 	early->data = NULL;
 	spin_lock_irqsave(&link->rdm->soft.lock, flags);
-	link->early_msgs--;
-	link->early_bytes -= early->kept;
-	link->rdm->early_bytes -= early->kept;
+	if (early->number) {
+		link->early_offers--;
+		link->rdm->early_offers--;
+	} else {
+		link->early_msgs--;
+		link->early_bytes -= early->kept;
+		link->rdm->early_bytes -= early->kept;
+	}
 	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
 }
 

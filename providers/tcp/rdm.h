@@ -29,6 +29,7 @@
 #define KTCP_EARLY_BYTES	SZ_16M	/* and their bytes */
 #define KTCP_EARLY_PEER_MSGS	64	/* early messages of a peer */
 #define KTCP_EARLY_PEER_BYTES	SZ_1M	/* and their bytes */
+#define KTCP_EARLY_OFFERS	4096	/* offers that wait at an endpoint */
 #define KTCP_RTS_NUMBERS	256	/* of offers of a connection; 0 is none */
 #define KTCP_EARLY_WAIT		4096	/* early messages, kept or in their sockets */
 
@@ -165,10 +166,11 @@ struct ktcp_taken {
  * @pid: incarnation of the other end
  * @deadline: jiffies: when it must stand
  * @head: the early message whose payload is in the socket, if there is no memory for more
- * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as the next two
+ * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as the next three
  * @early_bytes: and their bytes
  * @unacked: early messages that are to be acknowledged, oldest first
  * @stalled: in ktcp_rdm.stalled; guarded by kofi_soft_ep.lock
+ * @early_offers: offers that are kept
  * @offers: offers that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
  * @settled: those that have one, or that nobody wants
  * @taken: KTCP_RTS_NUMBERS elements, or NULL; guarded by ktcp_conn.run, as the next two
@@ -198,6 +200,7 @@ struct ktcp_link {
 	struct list_head	stalled;
 	struct list_head	offers;
 	struct list_head	settled;
+	u32			early_offers;
 	struct ktcp_taken	*taken;
 	DECLARE_BITMAP(cts, KTCP_RTS_NUMBERS);
 	DECLARE_BITMAP(numbers, KTCP_RTS_NUMBERS);
@@ -225,6 +228,7 @@ struct ktcp_link {
  * @stalled: connections whose next message finds no place among the receives; as before
  */
 struct ktcp_rdm {
+ * @early_offers: offers that are kept; as before
 	struct kofi_soft_ep	soft;
 	struct ktcp_listener	listener;
 	struct sockaddr_storage	name;
@@ -245,6 +249,7 @@ struct ktcp_rdm {
 	struct list_head	stalled;
 };
 
+	u32			early_offers;
 static inline struct ktcp_rdm *to_ktcp_rdm(struct kofi_soft_ep *soft)
 {
 	return container_of(soft, struct ktcp_rdm, soft);

@@ -22,7 +22,7 @@
  *	taken		in ktcp_link.taken under its number, until the payload begins to come;
  *			that of one that nobody wants is dropped, as the wire has no "no"
  *
- * Offers count as early messages.  One beyond the bound is parked.
+ * Offers have a bound of their own (early.c).  One beyond it is parked.
  */
 #include <linux/bitmap.h>
 #include <linux/module.h>
