@@ -20,12 +20,14 @@
  * @name: where it listens
  * @listener: its socket
  * @addr: what the endpoint calls it
+ * @leaves: it announces that it understands the end of idle connections
  */
 struct rdm_peer {
 	u32			host;
 	struct sockaddr_storage	name;
 	struct socket		*listener;
 	fi_addr_t		addr;
+	bool			leaves;
 };
 
 /* Sets a parameter of the module, until the end of the case */

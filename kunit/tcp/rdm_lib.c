@@ -84,6 +84,12 @@ static void rdm_cm(u8 *data, u8 version, __be16 port, u32 pid)
 	memcpy(data + 4, &net_pid, sizeof(net_pid));
 }
 
+/* Makes a message of connection management kOFI's, that understands the end when idle */
+static void rdm_announce(u8 *buf)
+{
+	memcpy(buf + 16, "kOFI\0\0\0\2", 8);
+}
+
 struct socket *rdm_ask(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer,
 		       u8 version, u32 pid)
 {
@@ -96,7 +102,10 @@ struct socket *rdm_ask(struct kunit *test, struct vt_end *end, const struct rdm_
 	KUNIT_ASSERT_EQ(test, fi_getname(&end->ep->fid, &to, &len), 0);
 	sock = peer_connect_from(test, peer->host, &to);
 	rdm_cm(data, version, name->sin_port, pid);
-	peer_send(test, sock, buf, peer_cm(buf, 0, data, sizeof(data)));
+	peer_cm(buf, 0, data, sizeof(data));
+	if (peer->leaves)
+		rdm_announce(buf);
+	peer_send(test, sock, buf, sizeof(buf));
 	return sock;
 }
 
@@ -106,6 +115,8 @@ void rdm_expect_cm(struct kunit *test, struct socket *sock, u8 type, u8 *data)
 
 	peer_recv(test, sock, got, sizeof(got));
 	peer_cm(want, type, got + PEER_CM, RDM_CM);
+	if (type != 6)
+		rdm_announce(want);
 	KUNIT_ASSERT_MEMEQ(test, got, want, sizeof(want));
 	memcpy(data, got + PEER_CM, RDM_CM);
 }

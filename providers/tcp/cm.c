@@ -87,7 +87,7 @@ int ktcp_dial(struct ktcp_conn *conn)
 		return sock_error(sk) ? : -ECONNREFUSED;
 	}
 	ret = ktcp_cm_send(conn->sk.sock, TCP_WIRE_CONNREQ,
-			   conn->rdm ? 0 : TCP_WIRE_CAN_SAVE, conn->cm_msg.data,
+			   conn->rdm ? TCP_WIRE_CAN_LEAVE : TCP_WIRE_CAN_SAVE, conn->cm_msg.data,
 			   conn->cm_msg.have);
 	if (ret)
 		return ret;

@@ -14,7 +14,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
-#include "tcp.h"
+#include "rdm.h"
 
 #define KTCP_BUDGET	64
 
@@ -111,6 +111,8 @@ int ktcp_transfer(struct ktcp_conn *conn)
 	if (ktcp_recv_waits(conn) &&
 	    READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
 		return -ESHUTDOWN;
+	if (conn->rdm && ktcp_idle_check(to_ktcp_link(conn)))
+		return 0;
 	return ktcp_alive_check(conn) ? : -EAGAIN;
 }
 

@@ -47,6 +47,7 @@ static void ktcp_link_finish(struct ktcp_link *link)
 {
 	struct socket *sock = ktcp_conn_stop(&link->conn, link->err);
 
+	cancel_delayed_work_sync(&link->idle);
 	ktcp_offers_abort(&link->conn, link->err);
 	mutex_lock(&ktcp_cm_lock);
 	list_del_init(&link->entry);
@@ -107,6 +108,8 @@ void ktcp_link_end(struct ktcp_link *link, int err)
 	ktcp_link_drop(link, err);
 	if (peer && dialling)
 		ktcp_peer_not_reached(peer, err);
+	else if (peer && link->conn.left)
+		ktcp_peer_settle(peer);
 	else if (peer)
 		ktcp_peer_lost(peer, READ_ONCE(link->conn.tx.begun), err);
 }
@@ -132,6 +135,8 @@ static int ktcp_link_run(struct ktcp_link *link)
 	case KTCP_OPEN:
 		mutex_lock(&conn->run);
 		ret = ktcp_transfer(conn);
+		/* The peer closes what it has been told to be idle */
+		conn->left = conn->left || (conn->leaving && ret == -ESHUTDOWN);
 		mutex_unlock(&conn->run);
 		return ret;
 	default:
@@ -195,6 +200,7 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	INIT_LIST_HEAD(&link->stalled);
 	INIT_LIST_HEAD(&link->offers);
 	INIT_LIST_HEAD(&link->settled);
+	ktcp_idle_init(link);
 	INIT_WORK(&link->work, ktcp_link_work);
 	INIT_RCU_WORK(&link->free, ktcp_link_free);
 	refcount_set(&link->refs, 1);
@@ -280,6 +286,7 @@ void ktcp_link_accept(struct ktcp_link *link, struct ktcp_peer *peer, struct ktc
 	mutex_lock(&conn->run);
 	conn->net_order = req->msg.net_order;
 	conn->phase = KTCP_OPEN;
+	ktcp_idle_begin(link);
 	if (peer)
 		ktcp_link_join(link, peer);
 	ktcp_sock_attach(&conn->sk, sock, &link->work, conn->cpu);
@@ -302,6 +309,7 @@ void ktcp_link_opened(struct ktcp_link *link)
 	mutex_lock(&conn->run);
 	conn->net_order = conn->cm_msg.net_order;
 	conn->phase = KTCP_OPEN;
+	ktcp_idle_begin(link);
 	mutex_unlock(&conn->run);
 	spin_lock_irq(&rdm->soft.lock);
 	ktcp_peer_set_open(link->peer, true);

@@ -158,6 +158,8 @@ struct ktcp_taken {
  *	and calls that send
  * @work: its worker
  * @free: frees it
+ * @idle: its time without a message may be over
+ * @idle_late: it is
  * @none: operations of a connection without @peer, of which there are none
  * @dialling: it counts among ktcp_rdm.dialling
  * @over: the worker is to give everything back
@@ -168,9 +170,9 @@ struct ktcp_taken {
  * @head: the early message whose payload is in the socket, if there is no memory for more
  * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as the next three
  * @early_bytes: and their bytes
+ * @early_offers: offers that are kept
  * @unacked: early messages that are to be acknowledged, oldest first
  * @stalled: in ktcp_rdm.stalled; guarded by kofi_soft_ep.lock
- * @early_offers: offers that are kept
  * @offers: offers that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
  * @settled: those that have one, or that nobody wants
  * @taken: KTCP_RTS_NUMBERS elements, or NULL; guarded by ktcp_conn.run, as the next two
@@ -186,6 +188,8 @@ struct ktcp_link {
 	refcount_t		refs;
 	struct work_struct	work;
 	struct rcu_work		free;
+	struct delayed_work	idle;
+	bool			idle_late;
 	struct list_head	none;
 	bool			dialling;
 	bool			over;
@@ -196,11 +200,11 @@ struct ktcp_link {
 	struct ktcp_early	head;
 	u32			early_msgs;
 	size_t			early_bytes;
+	u32			early_offers;
 	struct list_head	unacked;
 	struct list_head	stalled;
 	struct list_head	offers;
 	struct list_head	settled;
-	u32			early_offers;
 	struct ktcp_taken	*taken;
 	DECLARE_BITMAP(cts, KTCP_RTS_NUMBERS);
 	DECLARE_BITMAP(numbers, KTCP_RTS_NUMBERS);
@@ -224,11 +228,11 @@ struct ktcp_link {
  * @waiting: operations that wait for peers that are not open; guarded by kofi_soft_ep.lock
  * @early: struct ktcp_early
  * @early_bytes: bytes of early messages; guarded by kofi_soft_ep.lock
+ * @early_offers: offers that are kept; as before
  * @settled: early messages that are to be given to their receive, or freed; as before
  * @stalled: connections whose next message finds no place among the receives; as before
  */
 struct ktcp_rdm {
- * @early_offers: offers that are kept; as before
 	struct kofi_soft_ep	soft;
 	struct ktcp_listener	listener;
 	struct sockaddr_storage	name;
@@ -245,11 +249,11 @@ struct ktcp_rdm {
 	unsigned int		waiting;
 	struct kofi_bufpool	early;
 	size_t			early_bytes;
+	u32			early_offers;
 	struct list_head	settled;
 	struct list_head	stalled;
 };
 
-	u32			early_offers;
 static inline struct ktcp_rdm *to_ktcp_rdm(struct kofi_soft_ep *soft)
 {
 	return container_of(soft, struct ktcp_rdm, soft);
@@ -293,6 +297,13 @@ extern struct kofi_soft_type ktcp_rdm_type;
 void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr_t *source);
 int ktcp_rdm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		      void *context);
+
+/* idle.c */
+void ktcp_idle_init(struct ktcp_link *link);
+void ktcp_idle_begin(struct ktcp_link *link);
+bool ktcp_idle_check(struct ktcp_link *link);
+void ktcp_idle_heard(struct ktcp_conn *conn);
+int ktcp_start_leave(struct ktcp_conn *conn);
 
 /* early.c */
 extern const struct kofi_srx_ops ktcp_rdm_srx_ops;

@@ -122,6 +122,7 @@ int ktcp_link_answered(struct ktcp_link *link)
 		link->pid = be32_to_cpu(msg.pid);
 		/* One that repeats our version knows of none */
 		conn->rendezvous = msg.version == (TCP_WIRE_RDM_CHECKED | TCP_WIRE_RDM_VERSION);
+		conn->leaves = ktcp_cm_can_leave(&conn->cm_msg.cm);
 		ktcp_link_opened(link);
 	}
 	mutex_unlock(&ktcp_cm_lock);
@@ -148,13 +149,15 @@ static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
 		answer.version = msg->version;
 	if (msg->version)
 		answer.version |= TCP_WIRE_RDM_CHECKED;
-	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, 0, &answer, sizeof(answer));
+	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, TCP_WIRE_CAN_LEAVE, &answer,
+			   sizeof(answer));
 	if (ret) {
 		ktcp_link_end(link, -ret);
 		return ret;
 	}
 	link->pid = be32_to_cpu(msg->pid);
 	link->conn.rendezvous = msg->version >= TCP_WIRE_RDM_VERSION;
+	link->conn.leaves = ktcp_cm_can_leave(&req->msg.cm);
 	/* Operations that wait for the old one wait for this one now */
 	if (!self && peer->link)
 		ktcp_link_drop(peer->link, ECONNRESET);

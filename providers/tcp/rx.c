@@ -40,6 +40,8 @@ static int ktcp_rx_header(struct ktcp_conn *conn)
 	if (need)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	rx->state = KTCP_RX_START;
+	if (conn->rdm && !(rx->hdr.flags & TCP_WIRE_LEAVE))
+		ktcp_idle_heard(conn);
 	return 0;
 }
 
@@ -192,6 +194,8 @@ static int ktcp_rx_start(struct ktcp_conn *conn)
 	iov_iter_kvec(&rx->iter, ITER_DEST, NULL, 0, 0);
 	if (rx->hdr.flags & TCP_WIRE_SAVE && !conn->saves)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
+	if (rx->hdr.flags & TCP_WIRE_LEAVE)
+		return ktcp_start_leave(conn);
 	switch (rx->hdr.op) {
 	case TCP_WIRE_MSG:
 		/* A save: all messages before it are where they belong */

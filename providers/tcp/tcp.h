@@ -218,6 +218,7 @@ struct ktcp_answer {
  * @iter: part of the payload that is being sent
  * @left: bytes of the payload that the socket has not taken
  * @id: number of the next header
+ * @count: messages that have begun, but for TCP_WIRE_LEAVE
  * @begun: something has been sent
  * @acks: acknowledgments that are due
  * @answers: struct ktcp_answer, oldest first
@@ -238,6 +239,7 @@ struct ktcp_tx {
 	struct iov_iter		iter;
 	size_t			left;
 	u8			id;
+	u64			count;
 	bool			begun;
 	u32			acks;
 	struct list_head	answers;
@@ -277,6 +279,7 @@ enum ktcp_rx_state {
  * @buf: header that comes piece by piece
  * @have: bytes of it that are there
  * @hdr: the header
+ * @count: headers that have come, but for TCP_WIRE_LEAVE
  * @done: bytes of the payload that are there
  * @iter: part of the target that is being filled
  * @rx: receive that the message goes to; NULL: it is dropped
@@ -290,6 +293,7 @@ struct ktcp_rx {
 	u8			buf[TCP_WIRE_MAX_HDR];
 	size_t			have;
 	struct ktcp_hdr		hdr;
+	u64			count;
 	size_t			done;
 	struct iov_iter		iter;
 	struct kofi_rx		*rx;
@@ -343,6 +347,12 @@ enum ktcp_phase {
  * @stopped: they stay there; guarded by the same lock
  * @rdm: it is the &struct ktcp_link of an endpoint without connections
  * @rendezvous: both ends speak version 1 of what such endpoints have; set before KTCP_OPEN
+ * @leaves: the peer understands TCP_WIRE_LEAVE; set as @rendezvous
+ * @leave_due: the peer is to be told that the connection may be closed; guarded by @run, as
+ *	the next three
+ * @leaving: it has been told
+ * @left: the connection ends as nobody uses it
+ * @used: jiffies: last message
  * @late_acks: acknowledgments that are due for early messages
  * @answers: struct ktcp_answer
  * @run: whoever sends or receives holds it
@@ -367,6 +377,11 @@ struct ktcp_conn {
 	bool			stopped;
 	bool			rdm;
 	bool			rendezvous;
+	bool			leaves;
+	bool			leave_due;
+	bool			leaving;
+	bool			left;
+	unsigned long		used;
 	atomic_t		late_acks;
 	struct kofi_bufpool	answers;
 	struct mutex		run;		/* see above */

@@ -190,7 +190,9 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 		list_del(&op->entry);
 		return op;
 	}
-	/* What waits for a peer that hangs up is sent by the next connection */
+	/* What waits for a peer that hangs up, or may, is sent by the next connection */
+	if (conn->leaving)
+		return NULL;
 	if (conn->rdm && READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
 		return NULL;
 	op = ktcp_next_posted(conn, busy);
@@ -233,6 +235,13 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 				      ktcp_first_answer(tx)->flags & TCP_WIRE_COMMIT);
 		hdr.op = TCP_WIRE_READ_RSP;
 		hdr.len = ktcp_first_answer(tx)->rma.len;
+	} else if (conn->leave_due) {
+		tx->kind = KTCP_TX_ACK;
+		hdr.op = TCP_WIRE_MSG;
+		hdr.flags = TCP_WIRE_LEAVE | TCP_WIRE_CQ_DATA;
+		hdr.data = conn->rx.count;
+		conn->leave_due = false;
+		conn->leaving = true;
 	} else {
 		tx->op = ktcp_tx_next_op(conn);
 		if (!tx->op)
@@ -240,6 +249,8 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 		tx->kind = KTCP_TX_OP;
 		ktcp_op_hdr(tx->op, &hdr);
 	}
+	if (!(hdr.flags & TCP_WIRE_LEAVE))
+		tx->count++;
 	tx->hdr_len = ktcp_hdr_build(tx->hdr, &hdr, tx->id++, conn->net_order);
 	tx->hdr_sent = 0;
 	tx->left = hdr.len;
@@ -361,6 +372,7 @@ static void ktcp_tx_sent(struct ktcp_conn *conn)
 	}
 	tx->zc = NULL;
 	tx->kind = KTCP_TX_IDLE;
+	conn->used = jiffies;
 }
 
 /**

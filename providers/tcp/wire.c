@@ -120,6 +120,10 @@ static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
 		return -EPROTO;
 	if (save && hdr->len)
 		return -EPROTO;
+	if (hdr->flags & TCP_WIRE_LEAVE &&
+	    (hdr->op != TCP_WIRE_MSG || hdr->ack || hdr->len ||
+	     hdr->flags != (TCP_WIRE_LEAVE | TCP_WIRE_CQ_DATA)))
+		return -EPROTO;
 	for (i = 0; i < hdr->count; i++)
 		if (check_add_overflow(len, (size_t)hdr->rma[i].len, &len))
 			return -EPROTO;
@@ -238,11 +242,21 @@ int ktcp_cm_parse(const struct ktcp_wire_cm *cm, size_t *len, bool *net_order)
 	return cm->type;
 }
 
-bool ktcp_cm_can_save(const struct ktcp_wire_cm *cm)
+static bool ktcp_cm_can(const struct ktcp_wire_cm *cm, u64 what)
 {
 	u64 id = be64_to_cpu(cm->msg_id);
 
-	return (id & TCP_WIRE_KOFI_MASK) == TCP_WIRE_KOFI && id & TCP_WIRE_CAN_SAVE;
+	return (id & TCP_WIRE_KOFI_MASK) == TCP_WIRE_KOFI && id & what;
+}
+
+bool ktcp_cm_can_save(const struct ktcp_wire_cm *cm)
+{
+	return ktcp_cm_can(cm, TCP_WIRE_CAN_SAVE);
+}
+
+bool ktcp_cm_can_leave(const struct ktcp_wire_cm *cm)
+{
+	return ktcp_cm_can(cm, TCP_WIRE_CAN_LEAVE);
 }
 
 void ktcp_cm_build(struct ktcp_wire_cm *cm, enum ktcp_wire_cm_type type, u64 can, size_t len)

@@ -35,6 +35,7 @@
 #define TCP_WIRE_KOFI		(0x6b4f4649ULL << 32)
 #define TCP_WIRE_KOFI_MASK	(0xffffffffULL << 32)
 #define TCP_WIRE_CAN_SAVE	BIT_ULL(0)	/* it understands TCP_WIRE_SAVE */
+#define TCP_WIRE_CAN_LEAVE	BIT_ULL(1)	/* it understands TCP_WIRE_LEAVE */
 
 enum ktcp_wire_cm_type {
 	TCP_WIRE_CONNREQ	= 0,
@@ -49,8 +50,7 @@ enum ktcp_wire_cm_type {
  * @seg_size: bytes that follow
  * @seg_no: 0
  * @conn_id: 0
- * @msg_id: 0; of kOFI TCP_WIRE_KOFI and TCP_WIRE_CAN_*, but 0 in a NACK and of endpoints
- *	without connections
+ * @msg_id: 0; of kOFI TCP_WIRE_KOFI and TCP_WIRE_CAN_*, but 0 in a NACK
  * @conn_data: TCP_WIRE_PROBE; 0 in a NACK
  */
 struct ktcp_wire_cm {
@@ -99,6 +99,7 @@ enum ktcp_wire_op {
 #define TCP_WIRE_ACK_WANTED	0x4	/* answer when the data are placed */
 #define TCP_WIRE_COMMIT		0x8	/* make them durable, then answer */
 #define TCP_WIRE_SAVE		0x10	/* kOFI: there are none; it is about those before */
+#define TCP_WIRE_LEAVE		0x20	/* kOFI: may be closed; the data say how much has come */
 
 #define TCP_WIRE_OP_ACK		2	/* op_data of TCP_WIRE_MSG: this is an answer */
 
@@ -224,6 +225,15 @@ int ktcp_cm_parse(const struct ktcp_wire_cm *cm, size_t *len, bool *net_order);
  * Return: whether it does.
  */
 bool ktcp_cm_can_save(const struct ktcp_wire_cm *cm);
+
+/**
+ * ktcp_cm_can_leave() - Does the peer understand TCP_WIRE_LEAVE?
+ * @cm: the header of its request or answer
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+bool ktcp_cm_can_leave(const struct ktcp_wire_cm *cm);
 
 /**
  * ktcp_cm_build() - Build a message of connection management

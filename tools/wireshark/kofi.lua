@@ -33,8 +33,8 @@ local ACK = 2			-- op_data of a MSG
 local KOFI = 0x6b4f4649		-- message identifier of kOFI's requests and answers: "kOFI"
 
 -- Flags
-local CQ_DATA, DELIVERY, COMMIT, SAVE, OLD_TAGGED = 0x1, 0x4, 0x8, 0x10, 0x80
-local flags_known = 0x1 + 0x2 + 0x4 + 0x8 + 0x10 + 0x80
+local CQ_DATA, DELIVERY, COMMIT, SAVE, LEAVE, OLD_TAGGED = 0x1, 0x4, 0x8, 0x10, 0x20, 0x80
+local flags_known = 0x1 + 0x2 + 0x4 + 0x8 + 0x10 + 0x20 + 0x80
 
 local f = {
 	what		= ProtoField.string("kofi.what", "What it is"),
@@ -54,6 +54,7 @@ local f = {
 	commit		= ProtoField.bool("kofi.flags.commit",
 					  "Commit to persistent memory and acknowledge", 16, nil, COMMIT),
 	save		= ProtoField.bool("kofi.flags.save", "Save (kOFI)", 16, nil, SAVE),
+	leave		= ProtoField.bool("kofi.flags.leave", "May be closed (kOFI)", 16, nil, LEAVE),
 	old_tagged	= ProtoField.bool("kofi.flags.tagged", "Tag follows (1.13 to 1.17)", 16, nil,
 					  OLD_TAGGED),
 	op_data		= ProtoField.uint8("kofi.op_data", "Operation data"),
@@ -176,6 +177,9 @@ local function describe(op, flags, op_data)
 	if has(flags, SAVE) then
 		what = what .. ", save"
 	end
+	if has(flags, LEAVE) then
+		what = what .. ", may be closed"
+	end
 	if has(flags, COMMIT) then
 		what = what .. ", commit"
 	end
@@ -203,6 +207,7 @@ local function dissect_data(tvb, pinfo, tree, little)
 	add(bits, f.delivery, tvb(2, 2))
 	add(bits, f.commit, tvb(2, 2))
 	add(bits, f.save, tvb(2, 2))
+	add(bits, f.leave, tvb(2, 2))
 	add(bits, f.old_tagged, tvb(2, 2))
 	tree:add(f.op_data, tvb(4, 1))
 	tree:add(f.count, tvb(5, 1))

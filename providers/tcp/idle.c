@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connections of endpoints without connections that nobody uses are closed after a time, and
+ * made anew when an operation needs one (peer.c).
+ *
+ * Whoever just closes a connection loses what the peer sends at that moment, so the peer
+ * closes it:
+ *
+ *	one end					the other
+ *	idle for idle_timeout, and nothing is
+ *	under way: TCP_WIRE_LEAVE and the number
+ *	of messages it has received	  -->	has sent no more than that, and has nothing to
+ *						send: closes the connection
+ *	operations wait; when the connection	<--
+ *	has ended they go by the next one
+ *
+ * Otherwise the peer does nothing, as one of its messages is on its way or will be; and the
+ * first message that comes has the end go on (ktcp_idle_heard()).  If both want to leave at
+ * once, both close: neither has sent anything since.
+ *
+ * Only kOFI understands this, and says so when it connects.  Connections with others stay.
+ */
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include "rdm.h"
+
+#define KTCP_IDLE_MAX_S		86400U
+
+static unsigned int idle_timeout;
+module_param(idle_timeout, uint, 0644);
+MODULE_PARM_DESC(idle_timeout, "seconds after which a connection of an endpoint without connections is closed if nobody uses it and its peer is kOFI, at most 86400; 0: never; looked at when a connection begins, and when its time is over");
+
+static unsigned long ktcp_idle_time(void)
+{
+	return min(READ_ONCE(idle_timeout), KTCP_IDLE_MAX_S) * (unsigned long)HZ;
+}
+
+static void ktcp_idle_late(struct work_struct *work)
+{
+	struct ktcp_link *link = container_of(to_delayed_work(work), struct ktcp_link, idle);
+
+	WRITE_ONCE(link->idle_late, true);
+	ktcp_kick(&link->conn);
+}
+
+void ktcp_idle_init(struct ktcp_link *link)
+{
+	INIT_DELAYED_WORK(&link->idle, ktcp_idle_late);
+}
+
+/**
+ * ktcp_idle_begin() - A connection stands
+ * @link: the connection, with ktcp_conn.run held
+ *
+ * Context: any.
+ */
+void ktcp_idle_begin(struct ktcp_link *link)
+{
+	unsigned long time = ktcp_idle_time();
+
+	lockdep_assert_held(&link->conn.run);
+	link->conn.used = jiffies;
+	if (time && link->conn.leaves)
+		queue_delayed_work(ktcp_type.wq, &link->idle, time);
+}
+
+/* Nothing of this end's, or of the peer's as far as it is known here, is under way */
+static bool ktcp_idle_is_quiet(struct ktcp_link *link)
+{
+	struct ktcp_conn *conn = &link->conn;
+	const struct ktcp_tx *tx = &conn->tx;
+	unsigned int number;
+	bool quiet;
+
+	if (conn->rx.state != KTCP_RX_HEADER || conn->rx.have || tx->kind != KTCP_TX_IDLE ||
+	    tx->acks || atomic_read(&conn->late_acks) || tx->lent ||
+	    !list_empty(&tx->answers) || !list_empty(&tx->reads) || !list_empty(&tx->acked) ||
+	    !list_empty(&tx->offered) || !list_empty(&tx->wanted))
+		return false;
+	for (number = 1; link->taken && number < KTCP_RTS_NUMBERS; number++)
+		if (link->taken[number].state != KTCP_OFFER_NONE)
+			return false;
+	spin_lock_irq(&conn->soft->lock);
+	quiet = list_empty(&link->unacked) && list_empty(conn->posted);
+	spin_unlock_irq(&conn->soft->lock);
+	return quiet;
+}
+
+/**
+ * ktcp_idle_check() - Is it time to leave?
+ * @link: a connection in KTCP_OPEN that has nothing to do, with ktcp_conn.run held
+ *
+ * Context: any, by its worker.
+ * Return: whether it is; then the peer is to be told.
+ */
+bool ktcp_idle_check(struct ktcp_link *link)
+{
+	unsigned long time = ktcp_idle_time(), end = link->conn.used + time;
+
+	lockdep_assert_held(&link->conn.run);
+	if (!READ_ONCE(link->idle_late))
+		return false;
+	WRITE_ONCE(link->idle_late, false);
+	if (!time || link->conn.leaving)
+		return false;
+	if (time_before(jiffies, end)) {
+		queue_delayed_work(ktcp_type.wq, &link->idle, end - jiffies);
+		return false;
+	}
+	if (!ktcp_idle_is_quiet(link)) {
+		queue_delayed_work(ktcp_type.wq, &link->idle, time);
+		return false;
+	}
+	link->conn.leave_due = true;
+	return true;
+}
+
+/**
+ * ktcp_idle_heard() - A message of the peer's has come: it does not close the connection
+ * @conn: the connection, with ktcp_conn.run held
+ *
+ * Context: any.
+ */
+void ktcp_idle_heard(struct ktcp_conn *conn)
+{
+	unsigned long time = ktcp_idle_time();
+	bool idle = conn->leave_due || conn->leaving;
+
+	lockdep_assert_held(&conn->run);
+	conn->rx.count++;
+	conn->used = jiffies;
+	conn->leave_due = false;
+	conn->leaving = false;
+	if (idle && time)
+		queue_delayed_work(ktcp_type.wq, &to_ktcp_link(conn)->idle, time);
+}
+
+/**
+ * ktcp_start_leave() - The peer wants to leave
+ * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr says what it has received
+ *
+ * Context: any.
+ * Return: 0: the connection stays; -ESHUTDOWN: it is to be closed; -EPROTO: the peer has
+ * received more than was sent.
+ */
+int ktcp_start_leave(struct ktcp_conn *conn)
+{
+	bool stay;
+
+	lockdep_assert_held(&conn->run);
+	if (!conn->leaves || conn->rx.hdr.data > conn->tx.count)
+		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
+	spin_lock_irq(&conn->soft->lock);
+	stay = conn->rx.hdr.data != conn->tx.count ||
+	       (!conn->leaving && !list_empty(conn->posted));
+	/* What is posted from now on goes by the next connection */
+	conn->stopped = conn->stopped || !stay;
+	spin_unlock_irq(&conn->soft->lock);
+	if (!stay) {
+		conn->left = true;
+		return -ESHUTDOWN;
+	}
+	conn->rx.have = 0;
+	conn->rx.state = KTCP_RX_HEADER;
+	return 0;
+}
