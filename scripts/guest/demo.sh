@@ -72,6 +72,12 @@ both 4 $V6 verbs callback
 rmmod kofi_verbs || { say "kofi_verbs cannot be unloaded"; failed=$((failed + 1)); }
 modprobe -a kofi_loop kofi_tcp || { say "kofi_loop.ko or kofi_tcp.ko did not load"; exit 1; }
 both 5 127.0.0.1 loop poll
+# The file system of run 8 needs the device
+if [ "$1" != storage ]; then
+	rdma link delete rxe0 || { say "rxe0 cannot be deleted"; failed=$((failed + 1)); }
+	say "RDMA devices from here on: $(rdma link show | wc -l)"
+	say ""
+fi
 from_user 6 127.0.0.1 tcp
 to_user 7 127.0.0.1 tcp
 if [ "$1" = storage ]; then
