@@ -110,6 +110,8 @@ struct kofi_ep_limits {
  * @inject_size: most bytes that may be injected
  * @callbacks: what the client has set by FI_OPT_CALLBACKS
  * @may_sleep: FI_OPT_MAY_SLEEP: its client posts in process context only
+ * @device_p2p: the device accesses peer memory itself; false: the processor does.  Set by the
+ *	provider
  * @no_context: the context of operations that have none, see kofi_ep_context()
  * @rx_msgs: messages for it that wait for a receive; guarded, as the next one, by the lock
  *	of the &struct kofi_srx where it receives
@@ -130,6 +132,7 @@ struct kofi_ep {
 	size_t				inject_size;
 	struct fi_ep_callbacks		callbacks;
 	bool				may_sleep;
+	bool				device_p2p;
 	struct fi_done			no_context;
 	struct list_head		rx_msgs;
 	bool				rx_left;
@@ -236,8 +239,8 @@ int kofi_ep_control(struct fid *fid, int command, void *arg);
  * @optlen: as fi_setopt()
  *
  * Context: may sleep, with the provider's lock held.
- * Return: 0; -FI_EOPBADSTATE: it is too late for this option; -EINVAL; -EOPNOTSUPP: a
- * device's access to peer memory cannot be required; -ENOPROTOOPT: another option.
+ * Return: 0; -FI_EOPBADSTATE: it is too late for this option; -EINVAL; -EOPNOTSUPP: peer
+ * memory is not accessed so, see kofi_ep.device_p2p; -ENOPROTOOPT: another option.
  */
 int kofi_ep_setopt(struct kofi_ep *ep, int optname, const void *optval,
 		   size_t optlen);

@@ -71,6 +71,7 @@ static inline size_t kofi_iov_size(size_t max)
  * @list: the list; NULL if @count is 0
  * @count: its elements
  * @max_len: most bytes
+ * @peer: pages of PCI devices are memory, too
  *
  * Empty elements are left out.  A buffer has to be memory that is there when the
  * call has returned, which the stack is not: see kofi/pages.h.  Of each kvec the
@@ -83,7 +84,7 @@ static inline size_t kofi_iov_size(size_t max)
  * @iov is empty.
  */
 int kofi_iov_set(struct kofi_iov *iov, size_t max, enum fi_buf_type type,
-		 const void *list, size_t count, size_t max_len);
+		 const void *list, size_t count, size_t max_len, bool peer);
 
 /**
  * kofi_iov_set_buf() - Make a list of one buffer that the provider trusts

@@ -67,6 +67,7 @@ struct kofi_mr_ops {
  * struct kofi_mr_map - The regions of a domain that peers reach
  * @ops: the provider's hooks
  * @mr_mode: FI_MR_VIRT_ADDR and FI_MR_PROV_KEY, or one of them, or none
+ * @peer: pages of PCI devices are memory, too (kofi/pages.h)
  * @next: index in @chosen where the search for a free one begins
  * @max: highest index in @chosen
  * @chosen: regions whose key the map chooses, by its lower bits
@@ -75,6 +76,7 @@ struct kofi_mr_ops {
 struct kofi_mr_map {
 	const struct kofi_mr_ops	*ops;
 	int				mr_mode;
+	bool				peer;
 	u32				next;
 	u32				max;
 	struct xarray			chosen;
@@ -162,12 +164,13 @@ extern const struct fi_ops_mr kofi_mr_domain_ops;
  * kofi_mr_map_init() - Set a map up
  * @map: the map
  * @mr_mode: FI_MR_* of the domain; FI_MR_VIRT_ADDR and FI_MR_PROV_KEY count
+ * @peer: regions may be of pages of PCI devices (FI_HMEM)
  * @ops: the provider's hooks, all of them
  *
  * Context: may sleep.
  * Return: 0; -ENOMEM.
  */
-int kofi_mr_map_init(struct kofi_mr_map *map, int mr_mode,
+int kofi_mr_map_init(struct kofi_mr_map *map, int mr_mode, bool peer,
 		     const struct kofi_mr_ops *ops);
 
 /**

@@ -56,24 +56,27 @@ int kofi_opt_get_size(size_t *value, size_t max, const void *optval,
 		      size_t optlen);
 
 /**
- * kofi_opt_put_p2p() - FI_OPT_FI_HMEM_P2P where the processor copies
+ * kofi_opt_put_p2p() - What FI_OPT_FI_HMEM_P2P is
+ * @device: the device accesses peer memory; false: the processor does
  * @optval: as kofi_opt_put()
  * @optlen: as kofi_opt_put()
  *
  * Context: any.
- * Return: as kofi_opt_put(); the value is FI_HMEM_P2P_DISABLED, whatever was set.
+ * Return: as kofi_opt_put(); the value is FI_HMEM_P2P_REQUIRED with @device and
+ * FI_HMEM_P2P_DISABLED without, whatever was set.
  */
-int kofi_opt_put_p2p(void *optval, size_t *optlen);
+int kofi_opt_put_p2p(bool device, void *optval, size_t *optlen);
 
 /**
- * kofi_opt_check_p2p() - May FI_OPT_FI_HMEM_P2P be set where the processor copies?
+ * kofi_opt_check_p2p() - May FI_OPT_FI_HMEM_P2P be set so?
+ * @device: as kofi_opt_put_p2p()
  * @optval: as kofi_opt_get()
  * @optlen: as kofi_opt_get()
  *
  * Context: any.
- * Return: 0; -EINVAL: another length, or no such value; -EOPNOTSUPP: no device accesses
- * the memory, so that cannot be required.
+ * Return: 0; -EINVAL: another length, or no such value; -EOPNOTSUPP: a device's access is
+ * required where the processor copies, or a copy where the device accesses the memory.
  */
-int kofi_opt_check_p2p(const void *optval, size_t optlen);
+int kofi_opt_check_p2p(bool device, const void *optval, size_t optlen);
 
 #endif /* _KOFI_OPT_H */

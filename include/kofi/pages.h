@@ -9,7 +9,11 @@
  * data of the kernel or of a module, each of which is one piece, and from
  * vmalloc(), which is one piece for each page.  Anything else is refused: the
  * stack, because the frame may be gone before the device is done with it;
- * registers of a device; peer device memory; and what is no kernel address.
+ * registers of a device; and what is no kernel address.
+ *
+ * Memory of a PCI device that has pages (P2PDMA, pci_alloc_p2pmem()) is memory where the
+ * caller says so, which is right where the client has asked for FI_HMEM and the provider
+ * reaches such memory.
  *
  * A list belongs to one call, so nothing here takes a lock.
  */
@@ -43,6 +47,7 @@ typedef int (*kofi_piece_fn)(void *context, const struct kofi_piece *piece);
  * @elem: current element
  * @count: elements from here on
  * @skip: bytes of @elem that are done
+ * @peer: pages of PCI devices are memory, too
  * @desc: descriptor of @elem, or NULL: the list has none
  */
 struct kofi_list_iter {
@@ -50,6 +55,7 @@ struct kofi_list_iter {
 	const void		*elem;
 	size_t			count;
 	size_t			skip;
+	bool			peer;
 	void			**desc;
 };
 
@@ -59,8 +65,8 @@ struct kofi_list_iter {
  * @len: its bytes, not 0
  *
  * Context: any.
- * Return: whether all of it is in the kernel's linear mapping, and not on the
- * stack.
+ * Return: whether all of it is in the kernel's linear mapping, not on the stack, and no
+ * PCI device's.
  */
 bool kofi_is_plain_memory(const void *buf, size_t len);
 
@@ -68,22 +74,24 @@ bool kofi_is_plain_memory(const void *buf, size_t len);
  * kofi_is_memory() - Is a buffer memory that a provider can use later?
  * @buf: the buffer
  * @len: its bytes, not 0
+ * @peer: pages of PCI devices are memory, too
  *
  * Looks at the first byte and at the last.
  *
  * Context: any.
  * Return: whether kofi_list_piece() takes both.
  */
-bool kofi_is_memory(const void *buf, size_t len);
+bool kofi_is_memory(const void *buf, size_t len, bool peer);
 
 /**
  * kofi_page_is_memory() - May an element of pages begin with this one?
  * @page: the page, or NULL
+ * @peer: pages of PCI devices are memory, too
  *
  * Context: any.
- * Return: false: there is no page, or it is peer device memory.
+ * Return: false: there is no page, or it is a PCI device's.
  */
-bool kofi_page_is_memory(const struct page *page);
+bool kofi_page_is_memory(const struct page *page, bool peer);
 
 /**
  * kofi_list_more() - Is there something left?
@@ -139,6 +147,7 @@ u64 kofi_list_addr(const struct kofi_list_iter *iter);
  * @type: what the list consists of
  * @list: the list
  * @count: its elements
+ * @peer: pages of PCI devices are memory, too
  * @fn: called in order, until it fails
  * @context: passed to @fn
  *
@@ -147,7 +156,7 @@ u64 kofi_list_addr(const struct kofi_list_iter *iter);
  * list of scatterlists ends early, or there is something else than memory in it;
  * or an error of @fn.
  */
-int kofi_list_each_piece(enum fi_buf_type type, const void *list, size_t count,
+int kofi_list_each_piece(enum fi_buf_type type, const void *list, size_t count, bool peer,
 			 kofi_piece_fn fn, void *context);
 
 /**
@@ -170,7 +179,7 @@ ssize_t kofi_list_len(enum fi_buf_type type, const void *list, size_t count,
  * @list: the list
  * @count: its elements
  *
- * Each element counts in whole pages of PAGE_SIZE.
+ * Each element counts in whole pages of PAGE_SIZE, those of PCI devices, too.
  *
  * Context: any.
  * Return: pages; -EINVAL: as kofi_list_each_piece().

@@ -164,8 +164,9 @@ struct fi_ep_callbacks {
  * @FI_HMEM_P2P_DISABLED: it is copied
  *
  * Only an endpoint with FI_HMEM has the option (-ENOPROTOOPT).  fi_setopt() answers
- * -EOPNOTSUPP to what the endpoint cannot keep to, such as FI_HMEM_P2P_REQUIRED where the
- * processor copies; fi_getopt() says FI_HMEM_P2P_DISABLED there, whatever was set.
+ * -EOPNOTSUPP to what the endpoint cannot keep to: FI_HMEM_P2P_REQUIRED where the processor
+ * copies, FI_HMEM_P2P_DISABLED where the device accesses the memory.  fi_getopt() says what
+ * is done, whatever was set: FI_HMEM_P2P_DISABLED or FI_HMEM_P2P_REQUIRED.
  */
 enum fi_hmem_p2p {
 	FI_HMEM_P2P_ENABLED,

@@ -116,6 +116,7 @@ int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
 		return -EINVAL;
 	kofi_ep_setup(ep, FI_CLASS_SRX_CTX, limits, context);
 	ep->conn.connless = true;
+	ep->caps = attr->caps & FI_HMEM;
 	ep->rx.op_flags = attr->op_flags;
 	ep->rx.selective = true;
 	return 0;
@@ -346,7 +347,7 @@ int kofi_ep_setopt(struct kofi_ep *ep, int optname, const void *optval,
 		   size_t optlen)
 {
 	if (optname == FI_OPT_FI_HMEM_P2P && kofi_ep_has_p2p(ep))
-		return kofi_opt_check_p2p(optval, optlen);
+		return kofi_opt_check_p2p(ep->device_p2p, optval, optlen);
 	if (optname == FI_OPT_MAY_SLEEP && ep->ep.fid.fclass == FI_CLASS_EP)
 		return kofi_ep_set_may_sleep(ep, optval, optlen);
 	if (optname == FI_OPT_CONNECT_TIMEOUT && ep->conn.late.work.func)
@@ -396,7 +397,7 @@ int kofi_ep_getopt(struct kofi_ep *ep, int optname, void *optval, size_t *optlen
 	size_t size;
 
 	if (optname == FI_OPT_FI_HMEM_P2P && kofi_ep_has_p2p(ep))
-		return kofi_opt_put_p2p(optval, optlen);
+		return kofi_opt_put_p2p(ep->device_p2p, optval, optlen);
 	if (optname == FI_OPT_MAY_SLEEP && ep->ep.fid.fclass == FI_CLASS_EP)
 		return kofi_opt_put(&may_sleep, sizeof(may_sleep), optval, optlen);
 	if (optname == FI_OPT_CALLBACKS)

@@ -36,7 +36,7 @@ static int kofi_iov_count(struct kofi_iov *iov, size_t max, size_t len,
 
 static int kofi_iov_set_kvecs(struct kofi_iov *iov, size_t max,
 			      const struct kvec *kvec, size_t count,
-			      size_t max_len)
+			      size_t max_len, bool peer)
 {
 	int ret;
 
@@ -46,7 +46,7 @@ static int kofi_iov_set_kvecs(struct kofi_iov *iov, size_t max,
 		ret = kofi_iov_count(iov, max, kvec->iov_len, max_len);
 		if (ret)
 			return ret;
-		if (!kofi_is_memory(kvec->iov_base, kvec->iov_len))
+		if (!kofi_is_memory(kvec->iov_base, kvec->iov_len, peer))
 			return -EINVAL;
 		iov->kvec[iov->count - 1] = *kvec;
 	}
@@ -54,7 +54,7 @@ static int kofi_iov_set_kvecs(struct kofi_iov *iov, size_t max,
 }
 
 static int kofi_iov_add_page(struct kofi_iov *iov, size_t max,
-			     const struct bio_vec *bvec, size_t max_len)
+			     const struct bio_vec *bvec, size_t max_len, bool peer)
 {
 	int ret;
 
@@ -63,7 +63,7 @@ static int kofi_iov_add_page(struct kofi_iov *iov, size_t max,
 	ret = kofi_iov_count(iov, max, bvec->bv_len, max_len);
 	if (ret)
 		return ret;
-	if (!kofi_page_is_memory(bvec->bv_page))
+	if (!kofi_page_is_memory(bvec->bv_page, peer))
 		return -EINVAL;
 	iov->bvec[iov->count - 1] = *bvec;
 	return 0;
@@ -71,18 +71,18 @@ static int kofi_iov_add_page(struct kofi_iov *iov, size_t max,
 
 static int kofi_iov_set_bvecs(struct kofi_iov *iov, size_t max,
 			      const struct bio_vec *bvec, size_t count,
-			      size_t max_len)
+			      size_t max_len, bool peer)
 {
 	int ret = 0;
 
 	for (; count && !ret; count--, bvec++)
-		ret = kofi_iov_add_page(iov, max, bvec, max_len);
+		ret = kofi_iov_add_page(iov, max, bvec, max_len, peer);
 	return ret;
 }
 
 static int kofi_iov_set_sgl(struct kofi_iov *iov, size_t max,
 			    struct scatterlist *sg, size_t count,
-			    size_t max_len)
+			    size_t max_len, bool peer)
 {
 	struct bio_vec bvec;
 	int ret = 0;
@@ -92,13 +92,13 @@ static int kofi_iov_set_sgl(struct kofi_iov *iov, size_t max,
 		if (!sg)
 			return -EINVAL;
 		bvec_set_page(&bvec, sg_page(sg), sg->length, sg->offset);
-		ret = kofi_iov_add_page(iov, max, &bvec, max_len);
+		ret = kofi_iov_add_page(iov, max, &bvec, max_len, peer);
 	}
 	return ret;
 }
 
 int kofi_iov_set(struct kofi_iov *iov, size_t max, enum fi_buf_type type,
-		 const void *list, size_t count, size_t max_len)
+		 const void *list, size_t count, size_t max_len, bool peer)
 {
 	int ret = -EINVAL;
 
@@ -111,14 +111,14 @@ int kofi_iov_set(struct kofi_iov *iov, size_t max, enum fi_buf_type type,
 
 	switch (type) {
 	case FI_BUF_KVEC:
-		ret = kofi_iov_set_kvecs(iov, max, list, count, max_len);
+		ret = kofi_iov_set_kvecs(iov, max, list, count, max_len, peer);
 		break;
 	case FI_BUF_BVEC:
-		ret = kofi_iov_set_bvecs(iov, max, list, count, max_len);
+		ret = kofi_iov_set_bvecs(iov, max, list, count, max_len, peer);
 		break;
 	case FI_BUF_SGL:
 		ret = kofi_iov_set_sgl(iov, max, (struct scatterlist *)list,
-				       count, max_len);
+				       count, max_len, peer);
 		break;
 	}
 	if (ret) {

@@ -11,6 +11,12 @@
 /* Bytes between two looks at the scheduler */
 #define KOFI_COPY_STEP	SZ_256K
 
+/* Memory of a PCI device is taken as a local buffer where the client has asked for FI_HMEM */
+static bool kofi_takes_peer(const struct kofi_ep *ep)
+{
+	return ep->caps & FI_HMEM;
+}
+
 /* The data of an injected operation, which may stand on the stack of the caller */
 static int kofi_keep_inject(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 			    enum fi_buf_type type, const void *list,
@@ -47,7 +53,8 @@ static int kofi_keep_local(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 		ret = kofi_keep_inject(kept, ep, op->type, op->list, op->count);
 	else
 		ret = kofi_iov_set(&kept->local, KOFI_OP_IOV, op->type,
-				   op->list, op->count, ep->max_msg_size);
+				   op->list, op->count, ep->max_msg_size,
+				   kofi_takes_peer(ep));
 	kept->len = kept->local.len;
 	return ret;
 }
@@ -72,11 +79,13 @@ static int kofi_keep_sgl(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 	kept->nents = nents;
 	kept->skip = skip;
 	kept->len = len;
-	for (left = size_add(skip, len); nents && sg && left > sg->length; nents--) {
-		left -= sg->length;
+	for (left = size_add(skip, len); nents && sg && left; nents--) {
+		if (sg->length && !kofi_page_is_memory(sg_page(sg), kofi_takes_peer(ep)))
+			return -EINVAL;
+		left -= min_t(size_t, left, sg->length);
 		sg = sg_next(sg);
 	}
-	return len && !(nents && sg) ? -EINVAL : 0;
+	return len && left ? -EINVAL : 0;
 }
 
 static int kofi_keep_rma(struct kofi_kept_op *kept, const struct kofi_ep *ep,
@@ -103,7 +112,7 @@ static int kofi_keep_rma(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 
 /* One of the lists of an atomic operation, with elements of @size bytes */
 static int kofi_keep_ioc(struct kofi_kept_op *kept, struct kofi_iov *iov,
-			 const struct kofi_ep *inject, const struct fi_ioc *ioc,
+			 const struct kofi_ep *ep, bool inject, const struct fi_ioc *ioc,
 			 size_t count, size_t size)
 {
 	struct kvec kvec[KOFI_OP_ATOMIC_IOV];
@@ -116,9 +125,9 @@ static int kofi_keep_ioc(struct kofi_kept_op *kept, struct kofi_iov *iov,
 		kvec[i] = (struct kvec) {
 			ioc[i].addr, size_mul(ioc[i].count, size)
 		};
-	ret = inject ? kofi_keep_inject(kept, inject, FI_BUF_KVEC, kvec, count) :
+	ret = inject ? kofi_keep_inject(kept, ep, FI_BUF_KVEC, kvec, count) :
 		       kofi_iov_set(iov, KOFI_OP_ATOMIC_IOV, FI_BUF_KVEC, kvec,
-				    count, SIZE_MAX);
+				    count, SIZE_MAX, kofi_takes_peer(ep));
 	if (ret)
 		return ret;
 	/* All lists of an operation have as many elements as its target */
@@ -153,14 +162,13 @@ static int kofi_keep_atomic(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 
 	kofi_iov_set_buf(&kept->local, NULL, 0);
 	if (op->op != FI_ATOMIC_READ)
-		ret = kofi_keep_ioc(kept, &kept->local,
-				    op->flags & FI_INJECT ? ep : NULL, op->list,
-				    op->count, size);
+		ret = kofi_keep_ioc(kept, &kept->local, ep, op->flags & FI_INJECT,
+				    op->list, op->count, size);
 	if (!ret && form)
-		ret = kofi_keep_ioc(kept, &kept->result, NULL, op->result,
+		ret = kofi_keep_ioc(kept, &kept->result, ep, false, op->result,
 				    op->result_count, size);
 	if (!ret && form == FI_COMPARE_ATOMIC)
-		ret = kofi_keep_ioc(kept, &kept->compare, NULL, op->compare,
+		ret = kofi_keep_ioc(kept, &kept->compare, ep, false, op->compare,
 				    op->compare_count, size);
 	return ret;
 }
@@ -214,8 +222,9 @@ size_t kofi_kept_next(struct kofi_kept_op *kept, unsigned int direction,
 		return 0;
 	if (kept->sgl) {
 		n = min_t(u32, kept->nents, KOFI_OP_IOV);
+		/* kofi_keep_sgl() has looked at the pages */
 		kofi_iov_set(&kept->local, KOFI_OP_IOV, FI_BUF_SGL, kept->next,
-			     n, SIZE_MAX);
+			     n, SIZE_MAX, true);
 		for (i = 0; i < n; i++)
 			kept->next = sg_next(kept->next);
 		kept->nents -= n;

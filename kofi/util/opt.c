@@ -51,15 +51,15 @@ int kofi_opt_get_size(size_t *value, size_t max, const void *optval,
 }
 EXPORT_SYMBOL_GPL(kofi_opt_get_size);
 
-int kofi_opt_put_p2p(void *optval, size_t *optlen)
+int kofi_opt_put_p2p(bool device, void *optval, size_t *optlen)
 {
-	int p2p = FI_HMEM_P2P_DISABLED;
+	int p2p = device ? FI_HMEM_P2P_REQUIRED : FI_HMEM_P2P_DISABLED;
 
 	return kofi_opt_put(&p2p, sizeof(p2p), optval, optlen);
 }
 EXPORT_SYMBOL_GPL(kofi_opt_put_p2p);
 
-int kofi_opt_check_p2p(const void *optval, size_t optlen)
+int kofi_opt_check_p2p(bool device, const void *optval, size_t optlen)
 {
 	int p2p, ret;
 
@@ -68,6 +68,6 @@ int kofi_opt_check_p2p(const void *optval, size_t optlen)
 		return ret;
 	if (p2p < FI_HMEM_P2P_ENABLED || p2p > FI_HMEM_P2P_DISABLED)
 		return -EINVAL;
-	return p2p == FI_HMEM_P2P_REQUIRED ? -EOPNOTSUPP : 0;
+	return p2p == (device ? FI_HMEM_P2P_DISABLED : FI_HMEM_P2P_REQUIRED) ? -EOPNOTSUPP : 0;
 }
 EXPORT_SYMBOL_GPL(kofi_opt_check_p2p);

@@ -82,23 +82,22 @@ u64 kofi_list_addr(const struct kofi_list_iter *iter)
 }
 EXPORT_SYMBOL_GPL(kofi_list_addr);
 
-/* Peer device memory may stand among the kernel's own */
-static bool kofi_is_linear(const void *addr)
+bool kofi_page_is_memory(const struct page *page, bool peer)
 {
-	return virt_addr_valid(addr) &&
-	       !is_pci_p2pdma_page(virt_to_page(addr));
-}
-
-bool kofi_page_is_memory(const struct page *page)
-{
-	return page && !is_pci_p2pdma_page(page);
+	return page && (peer || !is_pci_p2pdma_page(page));
 }
 EXPORT_SYMBOL_GPL(kofi_page_is_memory);
 
-static int kofi_page_piece(struct page *page, size_t offset, size_t len,
+/* Pages of PCI devices stand among the kernel's own */
+static bool kofi_is_linear(const void *addr, bool peer)
+{
+	return virt_addr_valid(addr) && kofi_page_is_memory(virt_to_page(addr), peer);
+}
+
+static int kofi_page_piece(struct page *page, size_t offset, size_t len, bool peer,
 			   struct kofi_piece *piece)
 {
-	if (!kofi_page_is_memory(page))
+	if (!kofi_page_is_memory(page, peer))
 		return -EINVAL;
 	piece->addr = page_address(page) + offset;
 	piece->page = page;
@@ -107,7 +106,7 @@ static int kofi_page_piece(struct page *page, size_t offset, size_t len,
 	return 0;
 }
 
-static int kofi_vmalloc_piece(void *base, size_t len, struct kofi_piece *piece)
+static int kofi_vmalloc_piece(void *base, size_t len, bool peer, struct kofi_piece *piece)
 {
 	piece->addr = base;
 	piece->page = vmalloc_to_page(base);
@@ -115,12 +114,12 @@ static int kofi_vmalloc_piece(void *base, size_t len, struct kofi_piece *piece)
 	piece->len = min(len, PAGE_SIZE - piece->offset);
 	/* Registers of a device are mapped there, too */
 	if (!piece->page || !pfn_valid(page_to_pfn(piece->page)) ||
-	    is_pci_p2pdma_page(piece->page))
+	    !kofi_page_is_memory(piece->page, peer))
 		return -EINVAL;
 	return 0;
 }
 
-static int kofi_kvec_piece(const struct kvec *kvec, size_t skip,
+static int kofi_kvec_piece(const struct kvec *kvec, size_t skip, bool peer,
 			   struct kofi_piece *piece)
 {
 	void *base = kvec->iov_base + skip;
@@ -130,11 +129,10 @@ static int kofi_kvec_piece(const struct kvec *kvec, size_t skip,
 	    object_is_on_stack(base))
 		return -EINVAL;
 	if (is_vmalloc_or_module_addr(base))
-		return kofi_vmalloc_piece(base, len, piece);
-	if (!kofi_is_linear(base) || !kofi_is_linear(base + len - 1))
+		return kofi_vmalloc_piece(base, len, peer, piece);
+	if (!kofi_is_linear(base, peer) || !kofi_is_linear(base + len - 1, peer))
 		return -EINVAL;
-	return kofi_page_piece(virt_to_page(base), offset_in_page(base), len,
-			       piece);
+	return kofi_page_piece(virt_to_page(base), offset_in_page(base), len, peer, piece);
 }
 
 /* Such a buffer is one piece, as kofi_kvec_piece() would find */
@@ -146,19 +144,19 @@ bool kofi_is_plain_memory(const void *buf, size_t len)
 		return false;
 	last = buf + len - 1;
 	return last >= buf && !object_is_on_stack(buf) &&
-	       !is_vmalloc_addr(buf) && kofi_is_linear(buf) &&
-	       kofi_is_linear(last);
+	       !is_vmalloc_addr(buf) && kofi_is_linear(buf, false) &&
+	       kofi_is_linear(last, false);
 }
 EXPORT_SYMBOL_GPL(kofi_is_plain_memory);
 
-bool kofi_is_memory(const void *buf, size_t len)
+bool kofi_is_memory(const void *buf, size_t len, bool peer)
 {
 	struct kvec kvec = { .iov_base = (void *)buf, .iov_len = len };
 	struct kofi_piece piece;
 
-	if (kofi_kvec_piece(&kvec, 0, &piece))
+	if (kofi_kvec_piece(&kvec, 0, peer, &piece))
 		return false;
-	return piece.len == len || !kofi_kvec_piece(&kvec, len - 1, &piece);
+	return piece.len == len || !kofi_kvec_piece(&kvec, len - 1, peer, &piece);
 }
 EXPORT_SYMBOL_GPL(kofi_is_memory);
 
@@ -169,14 +167,14 @@ int kofi_list_piece(const struct kofi_list_iter *iter, struct kofi_piece *piece)
 
 	switch (iter->type) {
 	case FI_BUF_KVEC:
-		return kofi_kvec_piece(iter->elem, iter->skip, piece);
+		return kofi_kvec_piece(iter->elem, iter->skip, iter->peer, piece);
 	case FI_BUF_BVEC:
 		return kofi_page_piece(bvec->bv_page,
 				       bvec->bv_offset + iter->skip,
-				       bvec->bv_len - iter->skip, piece);
+				       bvec->bv_len - iter->skip, iter->peer, piece);
 	default:
 		return kofi_page_piece(sg_page(sg), sg->offset + iter->skip,
-				       sg->length - iter->skip, piece);
+				       sg->length - iter->skip, iter->peer, piece);
 	}
 }
 EXPORT_SYMBOL_GPL(kofi_list_piece);
@@ -190,13 +188,14 @@ bool kofi_list_more(struct kofi_list_iter *iter)
 }
 EXPORT_SYMBOL_GPL(kofi_list_more);
 
-int kofi_list_each_piece(enum fi_buf_type type, const void *list, size_t count,
+int kofi_list_each_piece(enum fi_buf_type type, const void *list, size_t count, bool peer,
 			 kofi_piece_fn fn, void *context)
 {
 	struct kofi_list_iter iter = {
 		.type	= type,
 		.elem	= list,
 		.count	= count,
+		.peer	= peer,
 	};
 	struct kofi_piece piece;
 	int ret = 0;
@@ -251,7 +250,7 @@ ssize_t kofi_list_pages(enum fi_buf_type type, const void *list, size_t count)
 	ssize_t pages = 0;
 	int ret;
 
-	ret = kofi_list_each_piece(type, list, count, kofi_count_pages, &pages);
+	ret = kofi_list_each_piece(type, list, count, true, kofi_count_pages, &pages);
 	return ret ? : pages;
 }
 EXPORT_SYMBOL_GPL(kofi_list_pages);

@@ -103,6 +103,11 @@ static void lists_of_any_length_are_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, moved->sgl, ELEMS, 1, LEN, 0,
 					 moved->region.addr, moved->region.key,
 					 NULL, 0), -EINVAL);
+	/* An element without memory */
+	sg_assign_page(&moved->sgl[ELEMS - 1], NULL);
+	KUNIT_EXPECT_EQ(test, fi_writesgl(ep, moved->sgl, ELEMS, 0, LEN, 0,
+					  moved->region.addr, moved->region.key,
+					  NULL, 0), -EINVAL);
 	vt_none(test, moved->pair.a.tx);
 }
 

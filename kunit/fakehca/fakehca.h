@@ -14,6 +14,7 @@
 
 #include <linux/types.h>
 
+struct device;
 struct fakehca;
 struct ib_cq;
 struct ib_device;
@@ -111,6 +112,8 @@ enum fakehca_point {
  * @no_srq: there are no shared receive queues
  * @max_srq_wr: work requests of a shared receive queue (1024)
  * @max_srq_sge: SGEs of its receives (4)
+ * @dma_device: the device that DMA is mapped for, such as a PCI device that nothing else uses;
+ *	it stays until the fake HCA is destroyed (a platform device of the fake HCA's own)
  */
 struct fakehca_attr {
 	bool	roce;
@@ -130,6 +133,7 @@ struct fakehca_attr {
 	bool	no_srq;
 	u32	max_srq_wr;
 	u32	max_srq_sge;
+	struct device *dma_device;
 };
 
 /**

@@ -478,7 +478,7 @@ static int fakehca_register(struct fakehca *hca)
 	ibdev->node_type = RDMA_NODE_RNIC;
 	ibdev->phys_port_cnt = 1;
 	ibdev->num_comp_vectors = num_possible_cpus();
-	ibdev->dev.parent = &hca->pdev->dev;
+	ibdev->dev.parent = hca->dma.dev;
 	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
 	strscpy(ibdev->iw_ifname, fakehca_netdev->name,
 		sizeof(ibdev->iw_ifname));
@@ -489,7 +489,7 @@ static int fakehca_register(struct fakehca *hca)
 
 	ret = ib_device_set_netdev(ibdev, fakehca_netdev, FAKEHCA_PORT);
 	if (!ret)
-		ret = ib_register_device(ibdev, "fakehca%d", &hca->pdev->dev);
+		ret = ib_register_device(ibdev, "fakehca%d", hca->dma.dev);
 	if (ret) {
 		ib_dealloc_device(ibdev);
 		hca->dev = NULL;
@@ -611,7 +611,7 @@ struct fakehca *fakehca_create(const struct fakehca_attr *attr)
 		ret = PTR_ERR(hca->pdev);
 		goto free_hca;
 	}
-	fakehca_dma_add(&hca->dma, &hca->pdev->dev);
+	fakehca_dma_add(&hca->dma, hca->attr.dma_device ? : &hca->pdev->dev);
 	ret = fakehca_register(hca);
 	if (!ret)
 		return hca;

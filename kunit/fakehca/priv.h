@@ -61,7 +61,7 @@ struct fakehca_failure {
  * struct fakehca - A device, its knobs and what outlives its removal
  * @attr: what it says of itself, without zeros
  * @name: of the ib_device
- * @pdev: what DMA is mapped for
+ * @pdev: what DMA is mapped for, unless @attr names another device
  * @dev: the ib_device and a pointer back; NULL before and after
  * @lock: guards all that follows but the objects' own fields
  * @points: failures

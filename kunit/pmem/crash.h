@@ -2,9 +2,14 @@
 /*
  * An emulated NVDIMM, and what a crash may make of it.
  *
+ * The medium is a file of the host's: in User-Mode Linux this kernel has mapped it (iomem.c),
+ * elsewhere QEMU makes an NVDIMM of it (dax.c).  If the host kills the machine, the file keeps
+ * what is in it.
+ *
  * The target's region is ordinary memory.  The write-back hook copies the lines that it is
- * handed, and nothing else, into the medium: a file of the host's which this kernel has mapped
- * (iomem= of User-Mode Linux).  If the host kills the machine, the file keeps what is in it.
+ * handed, and nothing else, into the medium, as stores to the medium itself would survive
+ * without any write-back.  Or the region is the medium, which shows the way through the kernel's
+ * own check and write-back, and no more.
  *
  * Beside the medium the file has a page in which the initiator notes how far its saves have
  * come: &struct crash_note.
@@ -50,11 +55,15 @@ struct crash_write {
 /* The writes of a batch, always the same; returns how many */
 u32 crash_batch(u64 seed, u64 batch, struct crash_write *writes);
 
+/* iomem.c, dax.c: the file, of @len bytes at least; ERR_PTR(-ENODEV): the machine has none */
+void *crash_medium_open(size_t len);
+void crash_medium_close(void);
+
 /**
  * struct crash_media - The NVDIMM
  * @note: the first page of the file
  * @data: the medium, CRASH_LEN bytes
- * @mem: memory in front of it, which a region may be made of
+ * @mem: memory in front of it, which a region may be made of; or @data
  */
 struct crash_media {
 	struct crash_note	*note;
@@ -62,8 +71,11 @@ struct crash_media {
 	u8			*mem;
 };
 
-/* -ENODEV: the machine was started without the file, or it is too short; -ENOMEM */
-int crash_media_open(struct crash_media *media);
+/*
+ * @direct: the region is to be the medium.  -ENODEV: the machine was started without the file,
+ * or it is too short; -ENOMEM
+ */
+int crash_media_open(struct crash_media *media, bool direct);
 void crash_media_close(struct crash_media *media);
 
 /**

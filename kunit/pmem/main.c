@@ -11,6 +11,8 @@
  *	prov=NAME	tcp or loop
  *	batches=N	0: check only
  *	durable=0	saves ask for FI_TRANSMIT_COMPLETE, so nothing may be in the medium
+ *	dax=1		the region is the medium
+ *	peer=1		what is written comes from memory of a PCI device
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,6 +20,7 @@
 #include <linux/random.h>
 #include <rdma/fi_rma.h>
 #include "../lib/client.h"
+#include "../lib/cmb.h"
 #include "crash.h"
 
 static char *prov = "tcp";
@@ -31,6 +34,14 @@ MODULE_PARM_DESC(batches, "write without end");
 static bool durable = true;
 module_param(durable, bool, 0444);
 MODULE_PARM_DESC(durable, "saves make what was written durable");
+
+static bool dax;
+module_param(dax, bool, 0444);
+MODULE_PARM_DESC(dax, "the region is the medium");
+
+static bool peer;
+module_param(peer, bool, 0444);
+MODULE_PARM_DESC(peer, "write from memory of a PCI device");
 
 #define CRASH_KEY	5
 
@@ -54,7 +65,7 @@ static struct fi_info *crash_info(void)
 
 	if (!hints)
 		return NULL;
-	hints->caps = FI_MSG | FI_RMA | FI_RMA_PMEM;
+	hints->caps = FI_MSG | FI_RMA | FI_RMA_PMEM | (peer ? FI_HMEM : 0);
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
 	if (hints->fabric_attr->prov_name)
@@ -81,7 +92,7 @@ static void crash_join(struct kunit *test, struct crash *crash)
 	vt_open_info(test, info);
 	vt_listen(test, vt_eq(test, 0));
 	vt_join(test, &crash->pair, &vt_default_kind);
-	crash->buf = vt_buf(test, CRASH_MAX);
+	crash->buf = peer ? vt_cmb(test, CRASH_MAX)->mem : vt_buf(test, CRASH_MAX);
 	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_RMA_PMEM, &mr), 0);
 	vt_adopt(test, &mr->fid);
 	crash->remote = (struct fi_rma_iov) {
@@ -171,7 +182,7 @@ static int __init crash_begin(void)
 
 static int __init crash_init(void)
 {
-	int ret = crash_media_open(&media);
+	int ret = crash_media_open(&media, dax);
 
 	if (ret)
 		return ret;
@@ -193,3 +204,4 @@ kunit_test_suites(&crash_suite);
 MODULE_DESCRIPTION("kOFI: what a machine that is killed keeps of persistent memory");
 MODULE_AUTHOR("the kOFI authors");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_SOFTDEP("pre: nd_pmem nfit nvme");

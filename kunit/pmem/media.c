@@ -3,12 +3,12 @@
  * An emulated NVDIMM; see crash.h.
  */
 #include <linux/align.h>
+#include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
 #include <linux/string.h>
 #include <kofi/pmem.h>
-#include <mem_user.h>
 #include "crash.h"
 
 static struct crash_media *crash_media;
@@ -55,17 +55,22 @@ static const struct kofi_pmem_ops crash_ops = {
 	.owner		= THIS_MODULE,
 };
 
-int crash_media_open(struct crash_media *media)
+int crash_media_open(struct crash_media *media, bool direct)
 {
-	unsigned long len, addr = find_iomem("kofi", &len);
+	void *addr = crash_medium_open(PAGE_SIZE + CRASH_LEN);
 
-	if (!addr || len < PAGE_SIZE + CRASH_LEN)
-		return -ENODEV;
-	media->note = (struct crash_note *)addr;
-	media->data = (u8 *)addr + PAGE_SIZE;
+	if (IS_ERR(addr))
+		return PTR_ERR(addr);
+	media->note = addr;
+	media->data = addr + PAGE_SIZE;
+	media->mem = media->data;
+	if (direct)
+		return 0;
 	media->mem = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, get_order(CRASH_LEN));
-	if (!media->mem)
+	if (!media->mem) {
+		crash_medium_close();
 		return -ENOMEM;
+	}
 	crash_media = media;
 	kofi_pmem_set_ops(&crash_ops);
 	return 0;
@@ -73,8 +78,11 @@ int crash_media_open(struct crash_media *media)
 
 void crash_media_close(struct crash_media *media)
 {
-	kofi_pmem_set_ops(NULL);
-	free_pages((unsigned long)media->mem, get_order(CRASH_LEN));
+	if (media->mem != media->data) {
+		kofi_pmem_set_ops(NULL);
+		free_pages((unsigned long)media->mem, get_order(CRASH_LEN));
+	}
+	crash_medium_close();
 }
 
 /* Which bytes of the medium are those of some write of this batch? */

@@ -370,7 +370,7 @@ static void several_ranges_take_their_operands_in_order(struct kunit *test)
 	ut_list_add(test, list, at->buf[0], 3);
 	ut_list_add(test, list, at->buf[0] + 3, 7);
 	KUNIT_ASSERT_EQ(test, kofi_iov_set(at->operand, 4, FI_BUF_KVEC,
-					   list->kvec, 2, SIZE_MAX), 0);
+					   list->kvec, 2, SIZE_MAX, false), 0);
 	KUNIT_ASSERT_EQ(test, get(at, &rma, ioc, 3, &atomic), 0);
 	set_iters(at, &atomic, rma.len);
 	KUNIT_EXPECT_EQ(test, kofi_atomic_run(&rma, &atomic), 0);

@@ -56,7 +56,7 @@ static struct kofi_iov *new_iov(struct kunit *test)
 static int set(struct kofi_iov *iov, const struct ut_list *list, size_t max_len)
 {
 	return kofi_iov_set(iov, ROOM, list->type, list->kvec, list->count,
-			    max_len);
+			    max_len, false);
 }
 
 /*
@@ -138,7 +138,7 @@ static void a_list_of_nothing_is_taken(struct kunit *test)
 {
 	struct kofi_iov *iov = new_iov(test);
 
-	KUNIT_EXPECT_EQ(test, kofi_iov_set(iov, ROOM, FI_BUF_KVEC, NULL, 0, 0),
+	KUNIT_EXPECT_EQ(test, kofi_iov_set(iov, ROOM, FI_BUF_KVEC, NULL, 0, 0, false),
 			0);
 	KUNIT_EXPECT_EQ(test, iov->len, 0);
 	KUNIT_EXPECT_EQ(test, iov->count, 0);
@@ -195,10 +195,10 @@ static void a_list_that_is_none_is_refused(struct kunit *test)
 	struct kofi_iov *iov = new_iov(test);
 	struct kvec kvec = { iov, 1 };
 
-	KUNIT_EXPECT_EQ(test, kofi_iov_set(iov, ROOM, FI_BUF_KVEC, NULL, 1, 1),
+	KUNIT_EXPECT_EQ(test, kofi_iov_set(iov, ROOM, FI_BUF_KVEC, NULL, 1, 1, false),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, kofi_iov_set(iov, ROOM, FI_BUF_SGL + 1, &kvec, 1,
-					   1), -EINVAL);
+					   1, false), -EINVAL);
 }
 
 static void a_list_that_ends_early_is_refused(struct kunit *test)

@@ -36,7 +36,7 @@ static int take_piece(void *context, const struct kofi_piece *piece)
 
 static int walk(const struct ut_list *list, struct pieces *pieces)
 {
-	return kofi_list_each_piece(list->type, list->kvec, list->count,
+	return kofi_list_each_piece(list->type, list->kvec, list->count, false,
 				    take_piece, pieces);
 }
 
@@ -166,7 +166,7 @@ static void a_list_without_elements_has_no_piece(struct kunit *test)
 {
 	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
 
-	KUNIT_EXPECT_EQ(test, kofi_list_each_piece(FI_BUF_KVEC, NULL, 0,
+	KUNIT_EXPECT_EQ(test, kofi_list_each_piece(FI_BUF_KVEC, NULL, 0, false,
 						   take_piece, pieces), 0);
 	KUNIT_EXPECT_EQ(test, pieces->count, 0);
 	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, NULL, 0, 0), 0);
@@ -177,10 +177,10 @@ static void a_list_that_is_none_is_refused(struct kunit *test)
 	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
 	struct kvec kvec = { pieces, 1 };
 
-	KUNIT_EXPECT_EQ(test, kofi_list_each_piece(FI_BUF_KVEC, NULL, 1,
+	KUNIT_EXPECT_EQ(test, kofi_list_each_piece(FI_BUF_KVEC, NULL, 1, false,
 						   take_piece, pieces),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_list_each_piece(FI_BUF_SGL + 1, &kvec, 1,
+	KUNIT_EXPECT_EQ(test, kofi_list_each_piece(FI_BUF_SGL + 1, &kvec, 1, false,
 						   take_piece, pieces),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, NULL, 1, 1), -EINVAL);
@@ -223,7 +223,7 @@ static void expect_refused(struct kunit *test, void *buf, size_t len)
 	ut_list_add(test, list, buf, len);
 	KUNIT_EXPECT_EQ(test, walk(list, pieces), -EINVAL);
 	KUNIT_EXPECT_FALSE(test, kofi_is_plain_memory(buf, len));
-	KUNIT_EXPECT_FALSE(test, kofi_is_memory(buf, len));
+	KUNIT_EXPECT_FALSE(test, kofi_is_memory(buf, len, false));
 }
 
 static void the_stack_is_refused(struct kunit *test)
@@ -258,8 +258,8 @@ static void pages_behind_vmalloc_are_refused(struct kunit *test)
 	ut_list_add(test, list, buf, PAGE_SIZE + 1);
 
 	KUNIT_EXPECT_EQ(test, walk(list, pieces), -EINVAL);
-	KUNIT_EXPECT_FALSE(test, kofi_is_memory(buf, PAGE_SIZE + 1));
-	KUNIT_EXPECT_TRUE(test, kofi_is_memory(buf, PAGE_SIZE));
+	KUNIT_EXPECT_FALSE(test, kofi_is_memory(buf, PAGE_SIZE + 1, false));
+	KUNIT_EXPECT_TRUE(test, kofi_is_memory(buf, PAGE_SIZE, false));
 }
 
 static void an_element_without_a_page_is_refused(struct kunit *test)
@@ -271,7 +271,8 @@ static void an_element_without_a_page_is_refused(struct kunit *test)
 	list->bvec[0].bv_page = NULL;
 
 	KUNIT_EXPECT_EQ(test, walk(list, pieces), -EINVAL);
-	KUNIT_EXPECT_FALSE(test, kofi_page_is_memory(NULL));
+	KUNIT_EXPECT_FALSE(test, kofi_page_is_memory(NULL, false));
+	KUNIT_EXPECT_FALSE(test, kofi_page_is_memory(NULL, true));
 }
 
 static void plain_memory_is_one_piece(struct kunit *test)
@@ -279,10 +280,10 @@ static void plain_memory_is_one_piece(struct kunit *test)
 	void *buf = ut_kmalloc(test, 2 * PAGE_SIZE);
 
 	KUNIT_EXPECT_TRUE(test, kofi_is_plain_memory(buf, 2 * PAGE_SIZE));
-	KUNIT_EXPECT_TRUE(test, kofi_is_memory(buf, 2 * PAGE_SIZE));
+	KUNIT_EXPECT_TRUE(test, kofi_is_memory(buf, 2 * PAGE_SIZE, false));
 	KUNIT_EXPECT_FALSE(test, kofi_is_plain_memory(ut_vmalloc(test, 8), 8));
 	KUNIT_EXPECT_FALSE(test, kofi_is_plain_memory(module_data, 8));
-	KUNIT_EXPECT_TRUE(test, kofi_is_memory(module_data, 8));
+	KUNIT_EXPECT_TRUE(test, kofi_is_memory(module_data, 8, false));
 }
 
 static void a_list_is_counted_up_to_a_limit(struct kunit *test)

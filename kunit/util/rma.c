@@ -68,7 +68,7 @@ static struct rma_test *new_test(struct kunit *test)
 	ut_list_add(test, list, rt->mem, 77);
 	ut_list_add(test, list, rt->mem + 77, 3 * PAGE_SIZE);
 	KUNIT_ASSERT_EQ(test, kofi_iov_set(rt->local, 2, list->type, list->bvec,
-					   list->count, SIZE_MAX), 0);
+					   list->count, SIZE_MAX, false), 0);
 	return rt;
 }
 

@@ -48,6 +48,7 @@ extern struct kunit_suite kofi_hca_rw_suite;
 extern struct kunit_suite kofi_hca_ready_suite;
 extern struct kunit_suite kofi_hca_context_suite;
 extern struct kunit_suite kofi_hca_p2p_suite;
+extern struct kunit_suite kofi_hca_pci_suite;
 
 /* Module parameter removal_ms: an unplug has to be over by then */
 extern int ht_removal_ms;

@@ -29,9 +29,10 @@ kunit_test_suites(&kofi_hca_device_suite,
 		  &kofi_hca_rw_suite,
 		  &kofi_hca_ready_suite,
 		  &kofi_hca_context_suite,
-		  &kofi_hca_p2p_suite);
+		  &kofi_hca_p2p_suite,
+		  &kofi_hca_pci_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kOFI on a fake HCA");
 MODULE_AUTHOR("the kOFI authors");
 MODULE_LICENSE("Dual BSD/GPL");
-MODULE_SOFTDEP("pre: kofi_verbs kofi_hook_p2p");
+MODULE_SOFTDEP("pre: kofi_verbs kofi_hook_p2p nvme");

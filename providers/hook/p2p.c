@@ -132,14 +132,14 @@ static int p2p_getopt(struct kofi_hook_obj *ep, int optname, void *optval, size_
 {
 	if (!p2p_has_opt(ep, optname))
 		return -ENOPROTOOPT;
-	return kofi_opt_put_p2p(optval, optlen);
+	return kofi_opt_put_p2p(false, optval, optlen);
 }
 
 static int p2p_setopt(struct kofi_hook_obj *ep, int optname, const void *optval, size_t optlen)
 {
 	if (!p2p_has_opt(ep, optname))
 		return -ENOPROTOOPT;
-	return kofi_opt_check_p2p(optval, optlen);
+	return kofi_opt_check_p2p(false, optval, optlen);
 }
 
 static struct kofi_provider p2p_provider;

@@ -13,7 +13,7 @@
  *
  *	- short messages, for which references cost more than bytes;
  *	- pages that nobody may take a reference to, such as those of slab objects: see
- *	  sendpage_ok().  One message may have pages of either kind;
+ *	  sendpage_ok(), and pages of PCI devices.  One message may have pages of either kind;
  *	- what goes to the same machine, as the network would copy it on the way to the
  *	  receiver, and what goes to a device that cannot gather.
  *
@@ -26,6 +26,7 @@
 #include <linux/atomic.h>
 #include <linux/bvec.h>
 #include <linux/llist.h>
+#include <linux/memremap.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -128,6 +129,12 @@ static struct page *ktcp_iter_page(const struct iov_iter *iter, size_t *offset, 
 	return page;
 }
 
+/* Another device need not reach the memory of a PCI device */
+static bool ktcp_page_ok(struct page *page)
+{
+	return sendpage_ok(page) && !is_pci_p2pdma_page(page);
+}
+
 /**
  * ktcp_zc_fill() - Have a call of sendmsg() take pages, as far as it can
  * @zc: of the message
@@ -148,8 +155,8 @@ void ktcp_zc_fill(struct ktcp_zc *zc, struct msghdr *msg, struct bio_vec *bvec)
 	for (; n < KTCP_ZC_PAGES && iov_iter_count(&at); iov_iter_advance(&at, len)) {
 		page = ktcp_iter_page(&at, &offset, &len);
 		if (first)
-			ok = sendpage_ok(page);
-		else if (sendpage_ok(page) != ok)
+			ok = ktcp_page_ok(page);
+		else if (ktcp_page_ok(page) != ok)
 			break;
 		first = false;
 		bvec_set_page(&bvec[n++], page, len, offset);

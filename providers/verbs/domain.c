@@ -179,6 +179,8 @@ static int verbs_domain_init(struct verbs_domain *domain, struct fi_info *info)
 	init_waitqueue_head(&domain->reg_wait);
 	atomic_set(&domain->next_key, get_random_u32());
 	domain->tclass = info->domain_attr->tclass;
+	domain->hmem = info->caps & FI_HMEM;
+	domain->peer_lists = domain->hmem && ib_uses_virt_dma(domain->dev->ibdev);
 	/* Devices that map by themselves have no dma_device */
 	domain->dma_device = get_device(domain->dev->ibdev->dma_device);
 	verbs_device_get(domain->dev);

@@ -446,6 +446,7 @@ static int verbs_ep_init(struct verbs_ep *ep, struct verbs_domain *domain,
 		return -EINVAL;
 	ep->domain = domain;
 	ep->iwarp = verbs_is_iwarp(domain->dev->ibdev);
+	ep->kep.device_p2p = !ib_uses_virt_dma(domain->dev->ibdev);
 	return kofi_ep_init(&ep->kep, info, verbs_ep_limits(ep->iwarp), context);
 }
 

@@ -108,24 +108,25 @@ static size_t verbs_given(size_t wish, size_t offer)
 	return wish ? min(wish, offer) : offer;
 }
 
-static u64 verbs_device_caps(const struct verbs_device *dev)
+/* Capabilities that only some devices have, in both directions */
+static u64 verbs_device_caps(const struct verbs_device *dev, const struct fi_info *hints)
 {
-	return (dev->atomics ? FI_ATOMIC : 0) | verbs_dmabuf_caps(dev);
+	return (dev->atomics ? FI_ATOMIC : 0) | verbs_peer_caps(dev, hints);
 }
 
-/* The capabilities of all devices, and those that only some have */
-static u64 verbs_tx_caps(const struct verbs_device *dev, bool iwarp)
+/* @device_caps: verbs_device_caps() */
+static u64 verbs_tx_caps(u64 device_caps, bool iwarp)
 {
-	return VERBS_TX_CAPS | verbs_device_caps(dev) | (iwarp ? 0 : FI_FENCE);
+	return VERBS_TX_CAPS | device_caps | (iwarp ? 0 : FI_FENCE);
 }
 
 static void verbs_info_tx(struct fi_tx_attr *tx, const struct verbs_device *dev,
-			  bool iwarp, const struct fi_tx_attr *hints)
+			  u64 device_caps, bool iwarp, const struct fi_tx_attr *hints)
 {
 	struct ib_device *ibdev = dev->ibdev;
 	size_t size, iov_limit;
 
-	tx->caps = verbs_tx_caps(dev, iwarp);
+	tx->caps = verbs_tx_caps(device_caps, iwarp);
 	tx->op_flags = verbs_ep_limits(iwarp)->tx_op_flags;
 	tx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
 	tx->rma_iov_limit = 1;
@@ -153,7 +154,7 @@ static bool verbs_info_shared(const struct ib_device *ibdev,
 
 /* @shared: the attributes are those of a shared receive context */
 static void verbs_info_rx(struct fi_rx_attr *rx, const struct verbs_device *dev,
-			  bool iwarp, bool shared,
+			  u64 device_caps, bool iwarp, bool shared,
 			  const struct fi_rx_attr *hints)
 {
 	struct ib_device *ibdev = dev->ibdev;
@@ -161,7 +162,7 @@ static void verbs_info_rx(struct fi_rx_attr *rx, const struct verbs_device *dev,
 	size_t iov_max = shared ? verbs_srx_iov_max(ibdev) :
 				  min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV);
 
-	rx->caps = VERBS_RX_CAPS | verbs_device_caps(dev);
+	rx->caps = VERBS_RX_CAPS | device_caps;
 	rx->op_flags = FI_COMPLETION;
 	rx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
 	rx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE, max);
@@ -183,7 +184,7 @@ static void verbs_info_ep(struct fi_ep_attr *ep, bool iwarp,
 }
 
 static void verbs_info_domain(struct fi_domain_attr *domain,
-			      struct ib_device *ibdev, bool iwarp,
+			      struct ib_device *ibdev, u64 device_caps, bool iwarp,
 			      const struct fi_domain_attr *hints)
 {
 	domain->name = (char *)dev_name(&ibdev->dev);
@@ -192,6 +193,8 @@ static void verbs_info_domain(struct fi_domain_attr *domain,
 	domain->data_progress = FI_PROGRESS_AUTO;
 	domain->resource_mgmt = iwarp ? FI_RM_DISABLED : FI_RM_ENABLED;
 	domain->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	if (device_caps & FI_HMEM && !ib_uses_virt_dma(ibdev))
+		domain->mr_mode |= FI_MR_HMEM;
 	domain->mr_key_size = sizeof(u32);
 	domain->mr_iov_limit = ibdev->attrs.max_fast_reg_page_list_len;
 	domain->mr_cnt = ibdev->attrs.max_mr;
@@ -268,6 +271,7 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 {
 	struct ib_device *ibdev = dev->ibdev;
 	bool iwarp = rdma_protocol_iwarp(ibdev, port);
+	u64 device_caps = verbs_device_caps(dev, hints);
 	u64 mode = verbs_info_mode(iwarp, hints);
 	char fabric_name[FI_NAME_MAX];
 	struct fi_tx_attr tx = {};
@@ -280,7 +284,7 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 		.prov_version	= VERBS_VERSION,
 	};
 	struct fi_info info = {
-		.caps		= verbs_tx_caps(dev, iwarp) | VERBS_RX_CAPS |
+		.caps		= verbs_tx_caps(device_caps, iwarp) | VERBS_RX_CAPS |
 				  FI_LOCAL_COMM | FI_REMOTE_COMM,
 		.mode		= mode,
 		.addr_format	= src->ss_family == AF_INET6 ?
@@ -304,14 +308,14 @@ struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 	if (ret)
 		return ERR_PTR(ret);
 
-	verbs_info_tx(&tx, dev, iwarp, hints ? hints->tx_attr : NULL);
+	verbs_info_tx(&tx, dev, device_caps, iwarp, hints ? hints->tx_attr : NULL);
 	shared = verbs_info_shared(ibdev, hints);
-	verbs_info_rx(&rx, dev, iwarp, shared, hints ? hints->rx_attr : NULL);
+	verbs_info_rx(&rx, dev, device_caps, iwarp, shared, hints ? hints->rx_attr : NULL);
 	rx.mode = mode;
 	verbs_info_ep(&ep, iwarp, dev->max_msg_size);
 	if (shared)
 		ep.rx_ctx_cnt = FI_SHARED_CONTEXT;
-	verbs_info_domain(&domain, ibdev, iwarp,
+	verbs_info_domain(&domain, ibdev, device_caps, iwarp,
 			  hints ? hints->domain_attr : NULL);
 	verbs_info_fabric(fabric_name, sizeof(fabric_name), ibdev, port, iwarp);
 	result = verbs_info_with_nic(&info, ibdev, port, &attr);

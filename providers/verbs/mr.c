@@ -25,6 +25,8 @@
  * closed, which no other call may accompany.
  */
 #include <linux/log2.h>
+#include <linux/memremap.h>
+#include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include <kofi/dmabuf.h>
@@ -46,6 +48,7 @@
  * @end: physical address behind the last segment
  * @addr: of the first byte
  * @linear: every piece begins at the address where the one before ended
+ * @peer: pages of PCI devices are taken
  */
 struct verbs_mr_builder {
 	size_t			max_seg;
@@ -58,6 +61,7 @@ struct verbs_mr_builder {
 	phys_addr_t		end;
 	u64			addr;
 	bool			linear;
+	bool			peer;
 };
 
 static int verbs_mr_add_segment(struct verbs_mr_builder *builder,
@@ -75,6 +79,14 @@ static int verbs_mr_add_segment(struct verbs_mr_builder *builder,
 	return 0;
 }
 
+/* Two PCI devices may be neighbours in the address space; a page is of one of them */
+static bool verbs_mr_goes_on(const struct verbs_mr_builder *builder,
+			     const struct kofi_piece *piece, phys_addr_t start)
+{
+	return builder->count && start == builder->end &&
+	       (!is_pci_p2pdma_page(piece->page) || offset_in_page(start));
+}
+
 static int verbs_mr_add_piece(void *context, const struct kofi_piece *piece)
 {
 	phys_addr_t start = page_to_phys(piece->page) + piece->offset;
@@ -89,7 +101,7 @@ static int verbs_mr_add_piece(void *context, const struct kofi_piece *piece)
 	if (check_add_overflow(builder->len, (u64)left, &builder->len))
 		return -EMSGSIZE;
 
-	if (builder->count && start == builder->end) {
+	if (verbs_mr_goes_on(builder, piece, start)) {
 		len = min(left, builder->max_seg - builder->seg_len);
 		builder->seg_len += len;
 		if (builder->sg)
@@ -109,8 +121,8 @@ static int verbs_mr_walk(const struct fi_mr_attr *attr,
 			 struct verbs_mr_builder *builder)
 {
 	int ret = kofi_list_each_piece(attr->type, attr->mr_iov,
-				       attr->iov_count, verbs_mr_add_piece,
-				       builder);
+				       attr->iov_count, builder->peer,
+				       verbs_mr_add_piece, builder);
 
 	if (ret)
 		return ret;
@@ -217,6 +229,7 @@ static int verbs_mr_build_table(struct verbs_mr *mr,
 	struct verbs_mr_builder builder = {
 		.max_seg = verbs_mr_max_seg(mr),
 		.linear	 = true,
+		.peer	 = mr->domain->hmem,
 	};
 	int ret;
 
@@ -468,6 +481,7 @@ int verbs_mr_map(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 		goto free_table;
 	ret = ib_dma_map_sgtable_attrs(mr->domain->dev->ibdev, &mr->sgt,
 				       mr->dir, 0);
+	ret = verbs_peer_errno(mr->domain->dev, ret);
 	if (ret)
 		goto free_table;
 	mr->mapped = true;

@@ -102,8 +102,9 @@ u32 verbs_mr_min_page(const struct ib_device *ibdev);
 int verbs_mr_close(struct fid *fid);
 int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr);
 
-/* dmabuf.c */
-u64 verbs_dmabuf_caps(const struct verbs_device *dev);
+/* peer.c */
+u64 verbs_peer_caps(const struct verbs_device *dev, const struct fi_info *hints);
+int verbs_peer_errno(const struct verbs_device *dev, int ret);
 int verbs_mr_dmabuf_init(struct verbs_mr *mr, const struct fi_mr_attr *attr);
 
 /* reg.c */

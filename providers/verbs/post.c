@@ -212,13 +212,14 @@ static int verbs_post_inject(struct verbs_ep *ep, const struct verbs_op *op,
 	return verbs_post_map(ep, op, &map, false);
 }
 
-static void verbs_map_begin(const struct verbs_op *op,
+static void verbs_map_begin(const struct verbs_domain *domain, const struct verbs_op *op,
 			    struct kofi_list_iter *iter, struct verbs_map *map)
 {
 	*iter = (struct kofi_list_iter) {
 		.type	= op->type,
 		.elem	= op->list,
 		.count	= op->count,
+		.peer	= domain->peer_lists,
 		.desc	= op->desc,
 	};
 	map->count = 0;
@@ -249,7 +250,7 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 	if (len && verbs_needs_read_mr(ep, op))
 		return verbs_post_read(ep, op, len);
 
-	verbs_map_begin(op, &iter, &map);
+	verbs_map_begin(ep->domain, op, &iter, &map);
 	/*
 	 * The device copies short data when they are posted (see xfer.c), unless they wait
 	 * for the doorbell.  Not every device takes more than one element then.
@@ -337,7 +338,7 @@ static ssize_t verbs_queue_recv(struct verbs_queue *queue,
 		return len;
 	if (verbs_queue_full(queue) && verbs_queue_stays_full(queue))
 		return -EAGAIN;
-	verbs_map_begin(op, &iter, &map);
+	verbs_map_begin(domain, op, &iter, &map);
 	ret = verbs_map_some(domain, DMA_FROM_DEVICE, &iter, queue->iov_limit,
 			     &map);
 	if (ret)

@@ -327,6 +327,7 @@ static int verbs_read_mrs_take(struct verbs_ep *ep, const struct verbs_op *op,
 		.type	= op->type,
 		.elem	= op->list,
 		.count	= op->count,
+		.peer	= ep->domain->hmem,
 	};
 	size_t left = ep->tx.iov_limit, taken;
 	struct verbs_read_mr *rmr;

@@ -388,7 +388,7 @@ static ssize_t verbs_rw_list(struct verbs_ep *ep, const struct verbs_op *op,
 	if (read && !ep->may_read)
 		return -EACCES;
 	/* The list may end in front of the offset, or be no memory */
-	ret = verbs_rw_find(&rw.at, (void *)op->list, op->count, offset, rw.len);
+	ret = verbs_rw_find(ep->domain, &rw.at, (void *)op->list, op->count, offset, rw.len);
 	if (ret)
 		return ret;
 	nothing.count = 0;

@@ -93,8 +93,8 @@ static inline bool verbs_rw_is_read(const struct verbs_rw *rw)
 	return rw->dir == DMA_FROM_DEVICE;
 }
 
-int verbs_rw_find(struct verbs_cursor *at, struct scatterlist *sgl,
-		  unsigned int nents, size_t offset, size_t len);
+int verbs_rw_find(const struct verbs_domain *domain, struct verbs_cursor *at,
+		  struct scatterlist *sgl, unsigned int nents, size_t offset, size_t len);
 unsigned int verbs_rw_count(const struct verbs_rw *rw);
 int verbs_rw_build(struct verbs_rw *rw);
 void verbs_rw_unmap(struct verbs_rw *rw);

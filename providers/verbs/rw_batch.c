@@ -12,9 +12,10 @@
  *
  * There is no lock: an rw operation belongs to one thread at a time.
  */
-#include <linux/memremap.h>
 #include <linux/mm.h>
+#include <kofi/pages.h>
 #include "ep.h"
+#include "mr.h"
 #include "rw.h"
 #include "verbs.h"
 
@@ -162,7 +163,7 @@ int verbs_rw_build(struct verbs_rw *rw)
 	}
 	if (ret < 0) {
 		verbs_rw_unmap(rw);
-		return ret;
+		return verbs_peer_errno(rw->ep->domain->dev, ret);
 	}
 	if (!rw->nr_ctxs)
 		return -EINVAL;
@@ -195,9 +196,9 @@ struct ib_send_wr *verbs_rw_wrs(struct verbs_rw *rw)
 	return first;
 }
 
-/* Sets @at to the begin of the range; -EINVAL: a device cannot reach all of it */
-int verbs_rw_find(struct verbs_cursor *at, struct scatterlist *sgl,
-		  unsigned int nents, size_t offset, size_t len)
+/* Sets @at to the begin of the range; -EINVAL: no memory, or not where FI_HMEM is missing */
+int verbs_rw_find(const struct verbs_domain *domain, struct verbs_cursor *at,
+		  struct scatterlist *sgl, unsigned int nents, size_t offset, size_t len)
 {
 	size_t end = offset + len, seen = 0;
 	struct scatterlist *sg = sgl;
@@ -207,7 +208,7 @@ int verbs_rw_find(struct verbs_cursor *at, struct scatterlist *sgl,
 	for (; seen < end; sg = sg_next(sg)) {
 		if (!nents-- || !sg)
 			return -EINVAL;
-		if (!sg_page(sg) || is_pci_p2pdma_page(sg_page(sg)))
+		if (!kofi_page_is_memory(sg_page(sg), domain->hmem))
 			return -EINVAL;
 		seen += sg->length;
 	}

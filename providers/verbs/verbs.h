@@ -157,6 +157,8 @@ struct verbs_reg;
  * @reg_wait: for waiting for a step of it
  * @next_key: variable byte of the last key
  * @tclass: FI_TC_* of endpoints that name none
+ * @hmem: opened for FI_HMEM: regions and rw operations may be of pages of PCI devices
+ * @peer_lists: so may every list of local buffers, see peer.c
  * @res: stands on @dev
  */
 struct verbs_domain {
@@ -171,6 +173,8 @@ struct verbs_domain {
 	wait_queue_head_t	reg_wait;
 	atomic_t		next_key;
 	u32			tclass;
+	bool			hmem;
+	bool			peer_lists;
 	struct verbs_res	res;
 };
 

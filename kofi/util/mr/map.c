@@ -72,11 +72,12 @@ static const struct rhashtable_params kofi_mr_hash = {
 	.automatic_shrinking	= true,
 };
 
-int kofi_mr_map_init(struct kofi_mr_map *map, int mr_mode,
+int kofi_mr_map_init(struct kofi_mr_map *map, int mr_mode, bool peer,
 		     const struct kofi_mr_ops *ops)
 {
 	map->ops = ops;
 	map->mr_mode = mr_mode & (FI_MR_VIRT_ADDR | FI_MR_PROV_KEY);
+	map->peer = peer;
 	map->next = KOFI_MR_MIN_INDEX;
 	map->max = KOFI_MR_MAX_INDEX;
 	xa_init_flags(&map->chosen, XA_FLAGS_ALLOC1);
@@ -228,7 +229,7 @@ int kofi_mr_fill(struct kofi_mr *mr, size_t max,
 	u32 i;
 
 	ret = kofi_iov_set(iov, max, attr->type, attr->mr_iov, attr->iov_count,
-			   KOFI_MR_MAX_LEN);
+			   KOFI_MR_MAX_LEN, mr->map->peer);
 	if (ret)
 		return ret;
 	if (!iov->len)

@@ -65,7 +65,7 @@ int kofi_soft_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 	if (!domain)
 		return -ENOMEM;
 	ret = kofi_mr_map_init(&domain->mrs.map, info->domain_attr->mr_mode,
-			       &kofi_soft_mr_ops);
+			       info->caps & FI_HMEM, &kofi_soft_mr_ops);
 	if (ret) {
 		kfree(domain);
 		return ret;

@@ -69,7 +69,7 @@ struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct kofi_op *op)
 int kofi_rx_set_list(struct kofi_rx *rx, const struct kofi_op *op)
 {
 	int ret = kofi_iov_set(&rx->iov, rx->srx->iov_limit, op->type, op->list,
-			       op->count, SIZE_MAX);
+			       op->count, SIZE_MAX, rx->srx->ep->caps & FI_HMEM);
 
 	if (ret || !kofi_rx_is_multi(rx))
 		return ret;
