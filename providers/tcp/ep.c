@@ -111,7 +111,6 @@ static void ktcp_shut(struct kofi_soft_ep *soft, int err)
 
 static void ktcp_gone(struct kofi_soft_ep *soft)
 {
-	to_ktcp_soft(soft)->conn.cut = true;
 	ktcp_ep_stop(to_ktcp_soft(soft));
 }
 
@@ -125,7 +124,7 @@ static void ktcp_free(struct kofi_soft_ep *soft)
 	struct ktcp_ep *ep = to_ktcp_soft(soft);
 
 	kofi_soft_ep_fini(soft);
-	ktcp_conn_fini(&ep->conn);
+	kofi_bufpool_destroy(&ep->conn.answers);
 	kfree(ep);
 }
 
@@ -204,7 +203,7 @@ int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 	ret = kofi_soft_ep_init(&ep->soft, &ktcp_type, domain, info, &ktcp_limits,
 				&room, context);
 	if (ret)
-		goto fini_conn;
+		goto destroy_answers;
 	ret = ktcp_ep_setup(ep, info);
 	if (!ret)
 		ret = ktcp_ep_add(ep, info);
@@ -215,8 +214,8 @@ int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 
 fini_soft:
 	kofi_soft_ep_fini(&ep->soft);
-fini_conn:
-	ktcp_conn_fini(&ep->conn);
+destroy_answers:
+	kofi_bufpool_destroy(&ep->conn.answers);
 free_ep:
 	kfree(ep);
 	return ret;
