@@ -112,12 +112,6 @@ static inline struct kofi_av *to_kofi_av(struct fid *fid)
 	return container_of(fid, struct kofi_av, av.fid);
 }
 
-/* How many addresses there are.  Any context */
-static inline unsigned int kofi_av_count(struct kofi_av *av)
-{
-	return atomic_read(&av->hash.nelems);
-}
-
 /**
  * kofi_av_index() - Which index is it?
  * @av: the vector

@@ -68,7 +68,6 @@
 #define KOFI_SOFT_EVENTS	64	/* writes with data of the peer's that may be unread */
 
 struct kofi_soft_ep;
-struct kofi_soft_op;
 
 /**
  * struct kofi_soft_type - A provider that moves the data itself
@@ -86,9 +85,6 @@ struct kofi_soft_op;
  * @work: the worker of an endpoint
  * @now: take what is posted, for a client that may sleep; NULL: the worker does that.
  *	May sleep
- * @admit: an operation goes to &kofi_soft_ep.posted if this allows it.  Otherwise its call
- *	answers -EAGAIN, and kofi_ep_room() is due later.  kofi_soft_ep.lock is held.  NULL:
- *	each operation that has a slot
  * @event_room: a &struct kofi_soft_event is there again.  Any context
  * @join: the endpoint receives from its shared receive context from now on, or (false) is
  *	being closed; it may have none.  Sets kofi_soft_ep.srx.  May sleep
@@ -112,7 +108,6 @@ struct kofi_soft_type {
 	size_t				max_msg;
 	void				(*work)(struct work_struct *work);
 	void				(*now)(struct kofi_soft_ep *ep);
-	bool				(*admit)(struct kofi_soft_op *op);
 	void				(*event_room)(struct kofi_soft_ep *ep);
 	void				(*join)(struct kofi_soft_ep *ep, bool join);
 	void				(*shut)(struct kofi_soft_ep *ep, int err);

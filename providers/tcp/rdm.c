@@ -88,23 +88,10 @@ struct ktcp_route {
 	bool			more;
 };
 
-/* kofi_soft_type.admit: less than half of the queue is anybody's */
-static bool ktcp_rdm_admit(struct kofi_soft_op *op)
+/* Does the connection of a peer stand? */
+static bool ktcp_peer_is_open(const struct ktcp_peer *peer)
 {
-	struct ktcp_rdm *rdm = to_ktcp_rdm(op->ep);
-	struct kofi_av *av = ktcp_rdm_av(rdm);
-	struct sockaddr_storage addr;
-	bool room = true;
-
-	lockdep_assert_held(&rdm->soft.lock);
-	if (2 * (rdm->waiting + rdm->unrouted) >= rdm->soft.slots.count &&
-	    kofi_av_count(av) > 1 && kofi_av_addr(av, op->kept.addr, &addr)) {
-		rcu_read_lock();
-		room = ktcp_peer_has_room(rdm, &addr);
-		rcu_read_unlock();
-	}
-	rdm->unrouted += room;
-	return room;
+	return peer && !peer->forgotten && peer->link && !peer->link->dialling;
 }
 
 /*
@@ -125,14 +112,13 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 		return 0;
 	if (!kofi_av_addr(ktcp_rdm_av(rdm), op->kept.addr, &route->addr)) {
 		list_del(&op->entry);
-		rdm->unrouted--;
 		route->op = op;
 		return 0;
 	}
 	peer = ktcp_peer_find(rdm, &route->addr);
-	if (!peer || peer->forgotten || !peer->open)
+	if (!ktcp_peer_is_open(peer))
 		return -ENOTCONN;
-	ktcp_peer_add(peer, op);
+	list_move_tail(&op->entry, &peer->posted);
 	route->link = peer->link;
 	refcount_inc(&route->link->refs);
 	return 0;
@@ -152,13 +138,11 @@ static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	/* Another one may have been faster, if the peer has connected meanwhile */
 	if (op && kofi_av_addr(ktcp_rdm_av(rdm), op->kept.addr, &again) &&
 	    kofi_addr_equal(&again, addr)) {
-		if (peer) {
-			ktcp_peer_add(peer, op);
-		} else {
+		if (peer)
+			list_move_tail(&op->entry, &peer->posted);
+		else
 			list_del(&op->entry);
-			rdm->unrouted--;
-			failed = op;
-		}
+		failed = peer ? NULL : op;
 	}
 	spin_unlock_irq(&rdm->soft.lock);
 	if (peer && peer->link)
@@ -202,9 +186,6 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
 		ktcp_push(&last->conn);
 		ktcp_link_put(last);
 	}
-	/* Of what is not routed nobody knows whom it is for (ktcp_peer_has_room()) */
-	if (i)
-		kofi_ep_room(&rdm->soft.kep.tx);
 	return route.more;
 }
 
@@ -320,7 +301,6 @@ struct kofi_soft_type ktcp_rdm_type = {
 	.max_msg	= KTCP_MAX_MSG,
 	.work		= ktcp_rdm_work,
 	.now		= ktcp_rdm_now,
-	.admit		= ktcp_rdm_admit,
 	.event_room	= ktcp_rdm_event_room,
 	.join		= ktcp_rdm_join,
 	.shut		= ktcp_rdm_shut,

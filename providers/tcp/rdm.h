@@ -60,11 +60,8 @@ struct ktcp_peer_key {
  * @rdm: whose peer it is
  * @entry: in ktcp_rdm.unsettled, if it is to have a connection and has none that stands
  * @link: its connection, or NULL; written with ktcp_cm_lock and kofi_soft_ep.lock held
- * @posted: struct kofi_soft_op to be sent to it; guarded by kofi_soft_ep.lock, as the next
- *	three
- * @waiting: how many, as long as it is not @open
- * @open: its connection stands
- * @forgotten: it leaves the table
+ * @posted: struct kofi_soft_op to be sent to it; guarded by kofi_soft_ep.lock
+ * @forgotten: it leaves the table; guarded by kofi_soft_ep.lock
  * @firewall: it takes no connections
  * @tries: attempts to connect that have failed in a row
  * @next: jiffies: not to be tried before
@@ -81,8 +78,6 @@ struct ktcp_peer {
 	struct list_head	entry;
 	struct ktcp_link	*link;
 	struct list_head	posted;
-	unsigned int		waiting;
-	bool			open;
 	bool			forgotten;
 	bool			firewall;
 	unsigned int		tries;
@@ -224,8 +219,6 @@ struct ktcp_link {
  * @tick: looks at @unsettled
  * @ended: nothing begins any more; guarded by ktcp_cm_lock
  * @flushed: receives have been flushed; the worker's own
- * @unrouted: operations in kofi_soft_ep.posted; guarded by kofi_soft_ep.lock
- * @waiting: operations that wait for peers that are not open; guarded by kofi_soft_ep.lock
  * @early: struct ktcp_early
  * @early_bytes: bytes of early messages; guarded by kofi_soft_ep.lock
  * @early_offers: offers that are kept; as before
@@ -245,8 +238,6 @@ struct ktcp_rdm {
 	struct delayed_work	tick;
 	bool			ended;
 	bool			flushed;
-	unsigned int		unrouted;
-	unsigned int		waiting;
 	struct kofi_bufpool	early;
 	size_t			early_bytes;
 	u32			early_offers;
@@ -269,9 +260,6 @@ int ktcp_peers_init(struct ktcp_rdm *rdm);
 void ktcp_peers_destroy(struct ktcp_rdm *rdm);
 struct ktcp_peer *ktcp_peer_find(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
 struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
-void ktcp_peer_set_open(struct ktcp_peer *peer, bool open);
-void ktcp_peer_add(struct ktcp_peer *peer, struct kofi_soft_op *op);
-bool ktcp_peer_has_room(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
 void ktcp_peer_settle(struct ktcp_peer *peer);
 void ktcp_peer_not_reached(struct ktcp_peer *peer, int err);
 void ktcp_peer_lost(struct ktcp_peer *peer, bool sent, int err);
