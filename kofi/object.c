@@ -30,9 +30,9 @@
  * of its objects is named in the log, once, when the module goes, and debugfs shows
  * that its client has been unloaded.
  *
- * debugfs and netlink look at open objects.  An object that is being looked at stays:
- * kofi_obj.looks counts who does, and fi_close() waits for them before it calls the
- * provider.  So looking makes no close fail, and holds no lock while a provider is asked.
+ * debugfs and netlink ask open objects for their state.  kofi_obj.looks counts the requests
+ * under way, and fi_close() waits until there are none before it calls the provider.  So a
+ * request makes no close fail, and holds no lock while the provider answers.
  *
  * Locking: kofi_objects_lock guards the list of open objects, all lists of bindings,
  * and struct kofi_root.  No provider is called with it held.

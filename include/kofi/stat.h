@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What an open object says of itself to those who look: debugfs and kofi-info.
+ * The state of an open object, for debugfs and kofi-info.
  *
  * The core asks by ->control with KOFI_GETSTAT.  The ready-made calls of kofi/util answer
  * (kofi_ep_control(), kofi_cq_control() and so on); a provider with calls of its own passes the

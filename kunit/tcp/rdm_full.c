@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages beyond what an endpoint keeps for its receives: who waits, and that all go on when
- * receives are posted.
+ * More messages than an endpoint keeps for its receives: which peers have to wait, and that all
+ * messages arrive when receives are posted.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>

@@ -216,7 +216,7 @@ static void what_the_bus_does_not_lead_to_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hp_reg(test, hp.buf, HP_BOTH, &mr), 0);
 }
 
-/* And only those who ask for FI_HMEM have the mode bit */
+/* FI_OPT_FI_HMEM_P2P, dma-bufs, and FI_MR_HMEM only with FI_HMEM in the hints */
 static void options_and_dma_bufs(struct kunit *test)
 {
 	int enabled = FI_HMEM_P2P_ENABLED, disabled = FI_HMEM_P2P_DISABLED, p2p = -1;

@@ -3,8 +3,8 @@
  * Connections of endpoints without connections that nobody uses are closed after a time, and
  * made anew when an operation needs one (peer.c).
  *
- * Whoever just closes a connection loses what the peer sends at that moment, so the peer
- * closes it:
+ * An end that just closed the connection would lose what the peer sends at that moment, so the
+ * peer closes it:
  *
  *	one end					the other
  *	idle for idle_timeout, and nothing is

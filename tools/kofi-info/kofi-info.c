@@ -207,7 +207,7 @@ static unsigned long port_number(void)
 	return port;
 }
 
-/* The kernel loads no module for who asks; a program with the right to may do it before */
+/* The kernel loads no provider for a netlink request; root can load it before */
 static void load_provider(const char *name)
 {
 	char module[80], *argv[4] = {};
