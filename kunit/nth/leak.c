@@ -7,14 +7,20 @@
  * through kvmalloc(), kstrdup() and the like, and of its end.  When a case has closed
  * all it has opened, nothing may be left.
  *
+ * A connection of kofi_tcp delivers what it has sent when its endpoint has been closed, for as
+ * long as a peer may answer nothing (providers/tcp/linger.c).  So what it has for that is
+ * waited for, and for nothing else.
+ *
  * Of what kfree_rcu() frees in bulk no tracepoint tells, so that is only counted where
  * RCU is tiny and frees one by one.
  */
 #include <linux/bits.h>
 #include <linux/hash.h>
+#include <linux/jiffies.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
@@ -24,6 +30,7 @@
 #define NTH_FRAMES	16
 #define NTH_LIVE_BITS	12
 #define NTH_LIVE	BIT(NTH_LIVE_BITS)
+#define NTH_LINGER	(15 * HZ)	/* peer_timeout of kofi_tcp, and a busy machine */
 
 /**
  * struct nth_live - An allocation
@@ -50,6 +57,9 @@ static const char * const nth_between[] = {
 
 /* Functions that allocate what kfree_rcu() frees */
 static const char * const nth_rcu[] = { "kofi_mr_alloc+", "kofi_mr_regattr+" };
+
+/* Functions that allocate what outlives its endpoint for a time */
+static const char * const nth_lingering[] = { "ktcp_linger_new+" };
 
 static bool nth_is_between(const char *symbol)
 {
@@ -172,11 +182,40 @@ void nth_leak_begin(void)
 	WRITE_ONCE(nth_leak_watching, true);
 }
 
-void nth_leak_end(struct kunit *test)
+static bool nth_lingers(unsigned long where)
 {
 	size_t i;
 
+	sprint_symbol(nth_symbol, where);
+	for (i = 0; i < ARRAY_SIZE(nth_lingering); i++)
+		if (strstr(nth_symbol, nth_lingering[i]))
+			return true;
+	return false;
+}
+
+/* Something is left, and all of it goes by itself */
+static bool nth_all_linger(void)
+{
+	unsigned long flags;
+	bool linger;
+	size_t i;
+
+	raw_spin_lock_irqsave(&nth_live_lock, flags);
+	linger = nth_lives;
+	for (i = 0; i < NTH_LIVE && linger; i++)
+		linger = !nth_live[i].ptr || nth_lingers(nth_live[i].where);
+	raw_spin_unlock_irqrestore(&nth_live_lock, flags);
+	return linger;
+}
+
+void nth_leak_end(struct kunit *test)
+{
+	unsigned long until = jiffies + NTH_LINGER;
+	size_t i;
+
 	rcu_barrier(); /* for kfree_rcu() */
+	while (nth_all_linger() && time_before(jiffies, until))
+		schedule_timeout_uninterruptible(1);
 	WRITE_ONCE(nth_leak_watching, false);
 	for (i = 0; i < NTH_LIVE && nth_lives; i++) {
 		if (!nth_live[i].ptr)

@@ -39,6 +39,17 @@ static unsigned int ktcp_seconds(const unsigned int *param)
 }
 
 /**
+ * ktcp_peer_timeout() - How long may a peer answer nothing?
+ *
+ * Context: any.
+ * Return: jiffies, as the module's parameter says now.
+ */
+unsigned long ktcp_peer_timeout(void)
+{
+	return ktcp_seconds(&peer_timeout) * HZ;
+}
+
+/**
  * ktcp_alive_setup() - Have keepalive tell of an idle peer that has gone
  * @sk: the socket
  *
@@ -100,7 +111,7 @@ int ktcp_alive_check(struct ktcp_conn *conn)
 	/* The last look may be due by now, and would find nothing to do before the next one */
 	mod_delayed_work(ktcp_type.wq, &alive->look, KTCP_LOOK);
 	/* A second is for the looks before and after */
-	if (time_after(now, alive->heard + (ktcp_seconds(&peer_timeout) - 1) * HZ) ||
+	if (time_after(now, alive->heard + ktcp_peer_timeout() - HZ) ||
 	    time_after(now, alive->open + ktcp_seconds(&window_timeout) * HZ))
 		return -ETIMEDOUT;
 	return 0;

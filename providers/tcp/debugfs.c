@@ -4,9 +4,11 @@
  *
  *	/sys/kernel/debug/kofi_tcp/connections
  *	/sys/kernel/debug/kofi_tcp/listeners
+ *	/sys/kernel/debug/kofi_tcp/lingering
  *	/sys/kernel/debug/kofi_tcp/zerocopy
  *
- * One line for each connection or listener, read under ktcp_cm_lock, which keeps the sockets;
+ * One line for each connection or listener, read under ktcp_cm_lock, which keeps the sockets
+ * (those that linger are counted together, under ktcp_linger_lock);
  * the numbers of a connection change meanwhile.  Without debugfs in the kernel all this does
  * nothing.
  */
@@ -86,6 +88,13 @@ static int ktcp_listeners_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(ktcp_listeners);
 
+static int ktcp_lingering_show(struct seq_file *file, void *unused)
+{
+	ktcp_linger_show(file);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ktcp_lingering);
+
 static int ktcp_zerocopy_show(struct seq_file *file, void *unused)
 {
 	ktcp_zc_show(file);
@@ -98,6 +107,7 @@ void ktcp_debugfs_init(void)
 	ktcp_debugfs = debugfs_create_dir("kofi_tcp", NULL);
 	debugfs_create_file("connections", 0400, ktcp_debugfs, NULL, &ktcp_connections_fops);
 	debugfs_create_file("listeners", 0400, ktcp_debugfs, NULL, &ktcp_listeners_fops);
+	debugfs_create_file("lingering", 0400, ktcp_debugfs, NULL, &ktcp_lingering_fops);
 	debugfs_create_file("zerocopy", 0400, ktcp_debugfs, NULL, &ktcp_zerocopy_fops);
 }
 

@@ -111,6 +111,8 @@ static void ktcp_shut(struct kofi_soft_ep *soft, int err)
 
 static void ktcp_gone(struct kofi_soft_ep *soft)
 {
+	/* Without its interface or its namespace the socket delivers nothing more */
+	to_ktcp_soft(soft)->conn.cut = true;
 	ktcp_ep_stop(to_ktcp_soft(soft));
 }
 
@@ -124,7 +126,7 @@ static void ktcp_free(struct kofi_soft_ep *soft)
 	struct ktcp_ep *ep = to_ktcp_soft(soft);
 
 	kofi_soft_ep_fini(soft);
-	kofi_bufpool_destroy(&ep->conn.answers);
+	ktcp_conn_fini(&ep->conn);
 	kfree(ep);
 }
 
@@ -203,7 +205,7 @@ int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 	ret = kofi_soft_ep_init(&ep->soft, &ktcp_type, domain, info, &ktcp_limits,
 				&room, context);
 	if (ret)
-		goto destroy_answers;
+		goto fini_conn;
 	ret = ktcp_ep_setup(ep, info);
 	if (!ret)
 		ret = ktcp_ep_add(ep, info);
@@ -214,8 +216,8 @@ int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 
 fini_soft:
 	kofi_soft_ep_fini(&ep->soft);
-destroy_answers:
-	kofi_bufpool_destroy(&ep->conn.answers);
+fini_conn:
+	ktcp_conn_fini(&ep->conn);
 free_ep:
 	kfree(ep);
 	return ret;

@@ -12,6 +12,7 @@
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
+#include <linux/slab.h>
 #include <net/tcp.h>
 #include "rdm.h"
 
@@ -31,11 +32,13 @@ static void ktcp_answers_refilled(struct kofi_bufpool *pool)
  * @answers: reads of the peer's that may be answered at a time
  *
  * Context: may sleep.
- * Return: 0, and kofi_bufpool_destroy() of its answers is due; -ENOMEM.
+ * Return: 0, and ktcp_conn_fini() is due; -ENOMEM.
  */
 int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct work_struct *work,
 		   struct list_head *posted, u32 answers)
 {
+	int ret;
+
 	conn->soft = soft;
 	conn->work = work;
 	conn->cpu = WORK_CPU_UNBOUND;
@@ -45,8 +48,26 @@ int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct wor
 	ktcp_tx_init(&conn->tx);
 	ktcp_rx_init(&conn->rx);
 	ktcp_alive_init(&conn->alive);
-	return kofi_bufpool_init(&conn->answers, sizeof(struct ktcp_answer), answers,
-				 ktcp_answers_refilled);
+	conn->linger = ktcp_linger_new();
+	if (!conn->linger)
+		return -ENOMEM;
+	ret = kofi_bufpool_init(&conn->answers, sizeof(struct ktcp_answer), answers,
+				ktcp_answers_refilled);
+	if (ret)
+		kfree(conn->linger);
+	return ret;
+}
+
+/**
+ * ktcp_conn_fini() - The end of a connection
+ * @conn: the connection; its worker does not run any more
+ *
+ * Context: may sleep.
+ */
+void ktcp_conn_fini(struct ktcp_conn *conn)
+{
+	kofi_bufpool_destroy(&conn->answers);
+	kfree(conn->linger);
 }
 
 /* What frees memory may wait for what is sent */
@@ -176,6 +197,9 @@ struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err)
 	mutex_lock(&conn->run);
 	/* What the peer has acknowledged has ended well */
 	ktcp_zc_reap(conn);
+	/* Nothing but a request is under way on one that has not stood, and nobody needs that */
+	if (conn->phase != KTCP_OPEN)
+		conn->cut = true;
 	conn->phase = KTCP_OVER;
 	mutex_unlock(&conn->run);
 	/* From now on nobody else uses the socket, and what is sent and received on it */
@@ -198,10 +222,8 @@ static void ktcp_finish(struct ktcp_ep *ep)
 		kofi_soft_op_done(op, ECANCELED);
 	if (!ep->soft.kep.shared)
 		kofi_srx_flush(&ep->soft.own_srx, ECANCELED);
-	if (!sock)
-		return;
-	kernel_sock_shutdown(sock, SHUT_RDWR);
-	sock_release(sock);
+	if (sock)
+		ktcp_hang_up(&ep->conn, sock);
 }
 
 void ktcp_work(struct work_struct *work)
@@ -216,6 +238,7 @@ void ktcp_work(struct work_struct *work)
 		ktcp_kick(conn);
 	} else if (ret != -EAGAIN) {
 		mutex_lock(&ktcp_cm_lock);
+		conn->cut = true;
 		ktcp_ep_end(ep, -ret, NULL, 0);
 		mutex_unlock(&ktcp_cm_lock);
 	}

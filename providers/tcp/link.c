@@ -21,7 +21,7 @@ static void ktcp_link_free(struct work_struct *work)
 	struct kofi_soft_ep *soft = &link->rdm->soft;
 
 	cancel_work_sync(&link->work);
-	kofi_bufpool_destroy(&link->conn.answers);
+	ktcp_conn_fini(&link->conn);
 	kfree(link->taken);
 	kfree(link);
 	/* The endpoint may go now */
@@ -52,10 +52,8 @@ static void ktcp_link_finish(struct ktcp_link *link)
 	mutex_lock(&ktcp_cm_lock);
 	list_del_init(&link->entry);
 	mutex_unlock(&ktcp_cm_lock);
-	if (!sock)
-		return;
-	kernel_sock_shutdown(sock, SHUT_RDWR);
-	sock_release(sock);
+	if (sock)
+		ktcp_hang_up(&link->conn, sock);
 }
 
 /**
@@ -158,6 +156,7 @@ static void ktcp_link_work(struct work_struct *work)
 		ktcp_kick(conn);
 	} else if (ret != -EAGAIN) {
 		mutex_lock(&ktcp_cm_lock);
+		conn->cut = true;
 		/* What hangs up is one thing, whichever half sees it */
 		ktcp_link_end(link, ret == -ESHUTDOWN || ret == -EPIPE ? ECONNRESET : -ret);
 		mutex_unlock(&ktcp_cm_lock);

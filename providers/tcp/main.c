@@ -26,9 +26,12 @@ static int __init ktcp_init(void)
 	if (!ktcp_type.wq)
 		return -ENOMEM;
 	ktcp_rdm_type.wq = ktcp_type.wq;
-	ret = ktcp_netdev_init();
+	ret = ktcp_linger_init();
 	if (ret)
 		goto destroy_wq;
+	ret = ktcp_netdev_init();
+	if (ret)
+		goto exit_linger;
 	ret = kofi_provider_register(KOFI_PROVIDER_VERSION, &ktcp_provider);
 	if (ret)
 		goto exit_netdev;
@@ -37,6 +40,8 @@ static int __init ktcp_init(void)
 
 exit_netdev:
 	ktcp_netdev_exit();
+exit_linger:
+	ktcp_linger_exit();
 destroy_wq:
 	destroy_workqueue(ktcp_type.wq);
 	return ret;
@@ -48,6 +53,8 @@ static void __exit ktcp_exit(void)
 	ktcp_debugfs_exit();
 	kofi_provider_deregister(&ktcp_provider);
 	ktcp_netdev_exit();
+	/* Waits for what is still to be delivered; their workers need the queue */
+	ktcp_linger_exit();
 	destroy_workqueue(ktcp_type.wq);
 	/* Regions that RCU frees */
 	rcu_barrier();

@@ -12,6 +12,7 @@
  *	ktcp_conn	a connection: what is sent and received
  *	ktcp_op		an operation (tx.c), and its pages while TCP has them (zerocopy.c)
  *	ktcp_sock	a socket whose events wake a worker (sock.c)
+ *	ktcp_linger	a socket that outlives its endpoint, lingering_max at a time (linger.c)
  *
  * Endpoints without connections are in rdm.h.
  *
@@ -34,6 +35,7 @@
  *
  *	ktcp_cm_lock	mutex: states of connections, listeners, requests
  *	ktcp_conn.run	mutex: what is sent and received; a post only tries to take it
+ *	ktcp_linger_lock	mutex: sockets that outlive their endpoints; with neither of these
  *	lock of a socket
  *	kofi_soft_ep.lock	the list of posted operations, and its end
  *	sk_callback_lock of a socket: which worker its events wake
@@ -134,6 +136,7 @@ struct ktcp_srx {
 
 struct ktcp_conn;
 struct ktcp_early;
+struct ktcp_linger;
 struct seq_file;
 
 /**
@@ -355,6 +358,8 @@ enum ktcp_phase {
  * @run: whoever sends or receives holds it
  * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
  * @failed: why sending has failed within a call, for the worker to see; 0: it has not
+ * @cut: its end is that of the socket, whatever that has still to deliver; set before the end
+ * @linger: what delivers it otherwise
  * @net_order: the peer's byte order is not ours
  * @saves: the peer understands TCP_WIRE_SAVE
  * @sk: the socket; from KTCP_OPEN until KTCP_OVER it stays
@@ -382,6 +387,8 @@ struct ktcp_conn {
 	struct mutex		run;		/* see above */
 	enum ktcp_phase		phase;
 	int			failed;
+	bool			cut;
+	struct ktcp_linger	*linger;
 	bool			net_order;
 	bool			saves;
 	struct ktcp_sock	sk;
@@ -543,13 +550,22 @@ void ktcp_debugfs_exit(void);
 /* io.c */
 int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct work_struct *work,
 		   struct list_head *posted, u32 answers);
+void ktcp_conn_fini(struct ktcp_conn *conn);
 int ktcp_transfer(struct ktcp_conn *conn);
 void ktcp_push(struct ktcp_conn *conn);
 struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err);
 void ktcp_work(struct work_struct *work);
 void ktcp_send_now(struct kofi_soft_ep *soft);
 
+/* linger.c */
+struct ktcp_linger *ktcp_linger_new(void);
+void ktcp_hang_up(struct ktcp_conn *conn, struct socket *sock);
+void ktcp_linger_show(struct seq_file *file);
+int ktcp_linger_init(void);
+void ktcp_linger_exit(void);
+
 /* alive.c */
+unsigned long ktcp_peer_timeout(void);
 void ktcp_alive_setup(struct sock *sk);
 void ktcp_alive_init(struct ktcp_alive *alive);
 int ktcp_alive_check(struct ktcp_conn *conn);
