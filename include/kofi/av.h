@@ -113,6 +113,18 @@ static inline struct kofi_av *to_kofi_av(struct fid *fid)
 }
 
 /**
+ * kofi_av_count() - How many different addresses are there?
+ * @av: the vector
+ *
+ * Context: any.
+ * Return: how many, as others may insert and remove meanwhile.
+ */
+static inline unsigned int kofi_av_count(struct kofi_av *av)
+{
+	return atomic_read(&av->hash.nelems);
+}
+
+/**
  * kofi_av_index() - Which index is it?
  * @av: the vector
  * @fi_addr: what a client has given, maybe made by fi_rx_addr()

@@ -68,6 +68,7 @@
 #define KOFI_SOFT_EVENTS	64	/* writes with data of the peer's that may be unread */
 
 struct kofi_soft_ep;
+struct kofi_soft_op;
 
 /**
  * struct kofi_soft_type - A provider that moves the data itself
@@ -85,6 +86,9 @@ struct kofi_soft_ep;
  * @work: the worker of an endpoint
  * @now: take what is posted, for a client that may sleep; NULL: the worker does that.
  *	May sleep
+ * @admit: an operation goes to &kofi_soft_ep.posted if this allows it.  Otherwise its call
+ *	answers -EAGAIN, and kofi_ep_room() is due when this may allow it and a slot is free.
+ *	kofi_soft_ep.lock is held.  NULL: each operation that has a slot
  * @event_room: a &struct kofi_soft_event is there again.  Any context
  * @join: the endpoint receives from its shared receive context from now on, or (false) is
  *	being closed; it may have none.  Sets kofi_soft_ep.srx.  May sleep
@@ -108,6 +112,7 @@ struct kofi_soft_type {
 	size_t				max_msg;
 	void				(*work)(struct work_struct *work);
 	void				(*now)(struct kofi_soft_ep *ep);
+	bool				(*admit)(struct kofi_soft_op *op);
 	void				(*event_room)(struct kofi_soft_ep *ep);
 	void				(*join)(struct kofi_soft_ep *ep, bool join);
 	void				(*shut)(struct kofi_soft_ep *ep, int err);

@@ -72,8 +72,10 @@ void ktcp_link_drop(struct ktcp_link *link, int err)
 	lockdep_assert_held(&ktcp_cm_lock);
 	spin_lock_irq(&rdm->soft.lock);
 	link->conn.stopped = true;
-	if (link->peer)
+	if (link->peer) {
 		link->peer->link = NULL;
+		ktcp_peer_set_open(link->peer, false);
+	}
 	spin_unlock_irq(&rdm->soft.lock);
 	link->peer = NULL;
 	link->err = err;
@@ -223,6 +225,7 @@ static void ktcp_link_join(struct ktcp_link *link, struct ktcp_peer *peer)
 	link->conn.posted = &peer->posted;
 	spin_lock_irq(&link->rdm->soft.lock);
 	peer->link = link;
+	ktcp_peer_set_open(peer, !link->dialling);
 	spin_unlock_irq(&link->rdm->soft.lock);
 }
 
@@ -308,6 +311,10 @@ void ktcp_link_opened(struct ktcp_link *link)
 	conn->phase = KTCP_OPEN;
 	ktcp_idle_begin(link);
 	mutex_unlock(&conn->run);
+	/* What has waited for it is sent, and leaves its places to others */
+	spin_lock_irq(&rdm->soft.lock);
+	ktcp_peer_set_open(link->peer, true);
+	spin_unlock_irq(&rdm->soft.lock);
 	link->dialling = false;
 	rdm->dialling--;
 	mod_delayed_work(ktcp_type.wq, &rdm->tick, 0);

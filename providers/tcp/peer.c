@@ -21,6 +21,13 @@
  * that is short of something do not come back at once.  KTCP_DIAL_MS after the first attempt
  * the operations end.
  *
+ * Operations that wait share the transmit queue of the endpoint with those for peers that are
+ * there.  So an endpoint that knows more than one address lets a peer that has no connection
+ * have no more of the queue than is left for all others: one peer has half of it at most, two
+ * have a third each, and so on (ktcp_peer_has_room()).  Beyond that a post answers -EAGAIN, and
+ * the client is called when a peer is there or has been given up, if the queue is not full then
+ * (ktcp_rdm_room()).
+ *
  * When a connection ends that has stood, an operation of which a part has been sent ends with
  * it.  The next ones wait for the next connection, unless the peer has died (ETIMEDOUT): it
  * would take as long again to find out that it still is.
@@ -121,6 +128,73 @@ struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	return NULL;
 }
 
+/* Operations that wait for peers, from now on or no more */
+
+/**
+ * ktcp_peer_set_open() - The connection of a peer stands, or does no more
+ * @peer: the peer
+ * @open: it stands
+ *
+ * Context: with ktcp_cm_lock and kofi_soft_ep.lock held.
+ */
+void ktcp_peer_set_open(struct ktcp_peer *peer, bool open)
+{
+	struct ktcp_rdm *rdm = peer->rdm;
+	struct kofi_soft_op *op;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	if (peer->open == open)
+		return;
+	peer->open = open;
+	rdm->waiting -= peer->waiting;
+	peer->waiting = 0;
+	if (open) {
+		ktcp_rdm_room(rdm);
+		return;
+	}
+	list_for_each_entry(op, &peer->posted, entry)
+		peer->waiting++;
+	rdm->waiting += peer->waiting;
+}
+
+/**
+ * ktcp_peer_add() - An operation is to be sent to a peer
+ * @peer: a peer that is not forgotten
+ * @op: the first of kofi_soft_ep.posted
+ *
+ * Context: any, with kofi_soft_ep.lock held.
+ */
+void ktcp_peer_add(struct ktcp_peer *peer, struct kofi_soft_op *op)
+{
+	lockdep_assert_held(&peer->rdm->soft.lock);
+	list_move_tail(&op->entry, &peer->posted);
+	peer->rdm->unrouted--;
+	if (peer->open)
+		return;
+	peer->waiting++;
+	peer->rdm->waiting++;
+}
+
+/**
+ * ktcp_peer_has_room() - May one more operation for a peer be posted?
+ * @rdm: the endpoint
+ * @addr: address of the peer
+ *
+ * Context: any, in an RCU section, with kofi_soft_ep.lock held.
+ * Return: whether it may.
+ */
+bool ktcp_peer_has_room(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr)
+{
+	const struct ktcp_peer *peer = ktcp_peer_find(rdm, addr);
+	unsigned int left = rdm->soft.slots.count - rdm->waiting - rdm->unrouted;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	if (!peer || peer->forgotten)
+		return rdm->unrouted < left;
+	/* Those that are not routed may be for this one */
+	return peer->open || peer->waiting + rdm->unrouted < left;
+}
+
 /* Forgets a peer that nothing waits for; whether it has */
 static bool ktcp_peer_forget(struct ktcp_peer *peer)
 {
@@ -153,6 +227,9 @@ void ktcp_peer_cancel(struct ktcp_peer *peer, int err)
 	lockdep_assert_held(&ktcp_cm_lock);
 	spin_lock_irq(&peer->rdm->soft.lock);
 	list_splice_init(&peer->posted, &posted);
+	peer->rdm->waiting -= peer->waiting;
+	peer->waiting = 0;
+	ktcp_rdm_room(peer->rdm);
 	spin_unlock_irq(&peer->rdm->soft.lock);
 	list_for_each_entry_safe(op, next, &posted, entry) {
 		list_del(&op->entry);

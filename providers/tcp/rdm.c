@@ -88,10 +88,53 @@ struct ktcp_route {
 	bool			more;
 };
 
-/* Does the connection of a peer stand? */
-static bool ktcp_peer_is_open(const struct ktcp_peer *peer)
+/**
+ * ktcp_rdm_room() - What an operation has been refused for may be different now
+ * @rdm: the endpoint
+ *
+ * Context: any, with kofi_soft_ep.lock held.
+ */
+void ktcp_rdm_room(struct ktcp_rdm *rdm)
 {
-	return peer && !peer->forgotten && peer->link && !peer->link->dialling;
+	struct kofi_bufpool *slots = &rdm->soft.slots;
+	struct kofi_soft_op *op;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	if (!rdm->refused)
+		return;
+	rdm->refused = false;
+	WRITE_ONCE(rdm->refused_early, false);
+	/* With a full queue there is no room.  Then the slot that comes back next calls */
+	op = kofi_bufpool_get(slots);
+	if (!op)
+		return;
+	kofi_bufpool_put(slots, op);
+	kofi_ep_room(&rdm->soft.kep.tx);
+}
+
+/* kofi_soft_type.admit: less than half of the queue is anybody's */
+static bool ktcp_rdm_admit(struct kofi_soft_op *op)
+{
+	struct ktcp_rdm *rdm = to_ktcp_rdm(op->ep);
+	struct kofi_av *av = ktcp_rdm_av(rdm);
+	struct sockaddr_storage addr;
+	bool room = true;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	if (2 * (rdm->waiting + rdm->unrouted) >= rdm->soft.slots.count &&
+	    kofi_av_count(av) > 1 && kofi_av_addr(av, op->kept.addr, &addr)) {
+		rcu_read_lock();
+		room = ktcp_peer_has_room(rdm, &addr);
+		rcu_read_unlock();
+	}
+	if (room) {
+		rdm->unrouted++;
+	} else {
+		rdm->refused = true;
+		if (rdm->unrouted)
+			WRITE_ONCE(rdm->refused_early, true);
+	}
+	return room;
 }
 
 /*
@@ -112,13 +155,14 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 		return 0;
 	if (!kofi_av_addr(ktcp_rdm_av(rdm), op->kept.addr, &route->addr)) {
 		list_del(&op->entry);
+		rdm->unrouted--;
 		route->op = op;
 		return 0;
 	}
 	peer = ktcp_peer_find(rdm, &route->addr);
-	if (!ktcp_peer_is_open(peer))
+	if (!peer || peer->forgotten || !peer->open)
 		return -ENOTCONN;
-	list_move_tail(&op->entry, &peer->posted);
+	ktcp_peer_add(peer, op);
 	route->link = peer->link;
 	refcount_inc(&route->link->refs);
 	return 0;
@@ -138,11 +182,13 @@ static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	/* Another one may have been faster, if the peer has connected meanwhile */
 	if (op && kofi_av_addr(ktcp_rdm_av(rdm), op->kept.addr, &again) &&
 	    kofi_addr_equal(&again, addr)) {
-		if (peer)
-			list_move_tail(&op->entry, &peer->posted);
-		else
+		if (peer) {
+			ktcp_peer_add(peer, op);
+		} else {
 			list_del(&op->entry);
-		failed = peer ? NULL : op;
+			rdm->unrouted--;
+			failed = op;
+		}
 	}
 	spin_unlock_irq(&rdm->soft.lock);
 	if (peer && peer->link)
@@ -186,6 +232,12 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
 		ktcp_push(&last->conn);
 		ktcp_link_put(last);
 	}
+	/* Of what is not routed nobody knows whom it is for (ktcp_peer_has_room()) */
+	if (i && READ_ONCE(rdm->refused_early)) {
+		spin_lock_irq(&rdm->soft.lock);
+		ktcp_rdm_room(rdm);
+		spin_unlock_irq(&rdm->soft.lock);
+	}
 	return route.more;
 }
 
@@ -227,6 +279,9 @@ static void ktcp_rdm_flush(struct ktcp_rdm *rdm)
 	rdm->flushed = true;
 	spin_lock_irq(&rdm->soft.lock);
 	list_splice_init(&rdm->soft.posted, &posted);
+	rdm->unrouted = 0;
+	/* The next call has another answer */
+	ktcp_rdm_room(rdm);
 	spin_unlock_irq(&rdm->soft.lock);
 	list_for_each_entry_safe(op, next, &posted, entry) {
 		list_del(&op->entry);
@@ -301,6 +356,7 @@ struct kofi_soft_type ktcp_rdm_type = {
 	.max_msg	= KTCP_MAX_MSG,
 	.work		= ktcp_rdm_work,
 	.now		= ktcp_rdm_now,
+	.admit		= ktcp_rdm_admit,
 	.event_room	= ktcp_rdm_event_room,
 	.join		= ktcp_rdm_join,
 	.shut		= ktcp_rdm_shut,

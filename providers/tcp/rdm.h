@@ -60,8 +60,11 @@ struct ktcp_peer_key {
  * @rdm: whose peer it is
  * @entry: in ktcp_rdm.unsettled, if it is to have a connection and has none that stands
  * @link: its connection, or NULL; written with ktcp_cm_lock and kofi_soft_ep.lock held
- * @posted: struct kofi_soft_op to be sent to it; guarded by kofi_soft_ep.lock
- * @forgotten: it leaves the table; guarded by kofi_soft_ep.lock
+ * @posted: struct kofi_soft_op to be sent to it; guarded by kofi_soft_ep.lock, as the next
+ *	three
+ * @waiting: how many, as long as it is not @open
+ * @open: its connection stands
+ * @forgotten: it leaves the table
  * @firewall: it takes no connections
  * @tries: attempts to connect that have failed in a row
  * @next: jiffies: not to be tried before
@@ -78,6 +81,8 @@ struct ktcp_peer {
 	struct list_head	entry;
 	struct ktcp_link	*link;
 	struct list_head	posted;
+	unsigned int		waiting;
+	bool			open;
 	bool			forgotten;
 	bool			firewall;
 	unsigned int		tries;
@@ -219,6 +224,11 @@ struct ktcp_link {
  * @tick: looks at @unsettled
  * @ended: nothing begins any more; guarded by ktcp_cm_lock
  * @flushed: receives have been flushed; the worker's own
+ * @unrouted: operations in kofi_soft_ep.posted; guarded by kofi_soft_ep.lock
+ * @waiting: operations that wait for peers that are not open; guarded by kofi_soft_ep.lock, as
+ *	the next two
+ * @refused: an operation has been refused as too many waited, and ktcp_rdm_room() is due
+ * @refused_early: it has been while operations were not routed, so that is a reason, too
  * @early: struct ktcp_early
  * @early_bytes: bytes of early messages; guarded by kofi_soft_ep.lock
  * @early_offers: offers that are kept; as before
@@ -238,6 +248,10 @@ struct ktcp_rdm {
 	struct delayed_work	tick;
 	bool			ended;
 	bool			flushed;
+	unsigned int		unrouted;
+	unsigned int		waiting;
+	bool			refused;
+	bool			refused_early;
 	struct kofi_bufpool	early;
 	size_t			early_bytes;
 	u32			early_offers;
@@ -260,6 +274,9 @@ int ktcp_peers_init(struct ktcp_rdm *rdm);
 void ktcp_peers_destroy(struct ktcp_rdm *rdm);
 struct ktcp_peer *ktcp_peer_find(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
 struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
+void ktcp_peer_set_open(struct ktcp_peer *peer, bool open);
+void ktcp_peer_add(struct ktcp_peer *peer, struct kofi_soft_op *op);
+bool ktcp_peer_has_room(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
 void ktcp_peer_settle(struct ktcp_peer *peer);
 void ktcp_peer_not_reached(struct ktcp_peer *peer, int err);
 void ktcp_peer_lost(struct ktcp_peer *peer, bool sent, int err);
@@ -282,6 +299,7 @@ void ktcp_rdm_asked(struct ktcp_listener *listener, struct ktcp_req *req);
 
 /* rdm.c */
 extern struct kofi_soft_type ktcp_rdm_type;
+void ktcp_rdm_room(struct ktcp_rdm *rdm);
 void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr_t *source);
 int ktcp_rdm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		      void *context);

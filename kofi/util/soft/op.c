@@ -43,8 +43,11 @@ static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct kofi_op *kop)
 	return kofi_keep_op(&op->kept, kep, kop);
 }
 
-/* One more operation that is not over, unless the end of the endpoint has come */
-static int kofi_soft_op_begin(struct kofi_soft_op *op)
+/*
+ * One more operation that is not over, unless the end of the endpoint has come.  @post: it
+ * goes to the list, unless the provider has no room there.
+ */
+static int kofi_soft_op_begin(struct kofi_soft_op *op, bool post)
 {
 	struct kofi_soft_ep *ep = op->ep;
 
@@ -52,6 +55,11 @@ static int kofi_soft_op_begin(struct kofi_soft_op *op)
 	if (ep->over)
 		return kofi_conn_check(&ep->kep.conn, true);
 	if (op->kept.sgl && ep->rw_ops == ep->max_rw_ops) {
+		kofi_ep_want_room(&ep->kep.tx);
+		return -EAGAIN;
+	}
+	if (post && ep->type->admit && !ep->type->admit(op)) {
+		/* The provider has none before the lock is released, so its call is not missed */
 		kofi_ep_want_room(&ep->kep.tx);
 		return -EAGAIN;
 	}
@@ -68,7 +76,7 @@ static int kofi_soft_op_queue(struct kofi_soft_op *op)
 	int ret;
 
 	spin_lock_irqsave(&ep->lock, flags);
-	ret = kofi_soft_op_begin(op);
+	ret = kofi_soft_op_begin(op, true);
 	if (!ret) {
 		list_add_tail(&op->entry, &ep->posted);
 		/* Under the lock, as the endpoint may go when the operation is over */
@@ -274,7 +282,7 @@ static int kofi_soft_mr_disable(struct kofi_mr *mr, void *context)
 		.flags		= FI_RMA,
 	};
 	spin_lock_irqsave(&ep->lock, flags);
-	ret = kofi_soft_op_begin(op);
+	ret = kofi_soft_op_begin(op, false);
 	spin_unlock_irqrestore(&ep->lock, flags);
 	if (ret)
 		kofi_bufpool_put(&ep->slots, op);
