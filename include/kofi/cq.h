@@ -222,6 +222,17 @@ static inline struct kofi_cq *to_kofi_cq(struct fid *fid)
 }
 
 /**
+ * kofi_cq_size() - How many operations a queue gets room for
+ * @attr: the client's wishes, may be NULL
+ * @def: what a client gets that has no wish; @max, if that is less
+ * @max: the most that there can be
+ *
+ * Context: any.
+ * Return: the size; 0: the client wants more than @max, and the log says so.
+ */
+size_t kofi_cq_size(const struct fi_cq_attr *attr, size_t def, size_t max);
+
+/**
  * kofi_cq_init() - Check the attributes and set the queue up
  * @cq: the queue; the provider sets cq.fid.ops
  * @attr: the client's wishes, may be NULL

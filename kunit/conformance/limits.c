@@ -4,6 +4,7 @@
  * and one beyond it is refused and changes nothing.
  */
 #include "conformance.h"
+#include "../lib/log.h"
 
 static void injects_are_as_long_as_claimed(struct kunit *test)
 {
@@ -278,14 +279,22 @@ static void completion_queues_have_room_for_what_is_bound(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_enable(second), 0);
 }
 
+/* The log names the limit, which the info has, too */
 static void an_endless_completion_queue_is_refused(struct kunit *test)
 {
+	const struct fi_info *info = vt_of(test)->info;
 	struct fi_cq_attr attr = { .size = SIZE_MAX / 2 };
+	struct kmsg_dump_iter log;
 	struct fid_cq *cq;
+	char limit[64];
 
 	vt_open_info(test, vt_of(test)->info);
+	vt_log_clear(&log);
 	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, NULL),
 			-EINVAL);
+	snprintf(limit, sizeof(limit), "refused: the limit is %zu",
+		 info->domain_attr->max_cq_size ? : INT_MAX);
+	KUNIT_EXPECT_EQ_MSG(test, vt_log_count(&log, limit), 1, "%s", limit);
 }
 
 /* All bits of remote CQ data, one after the other, and what is beyond them */

@@ -169,8 +169,8 @@ void core_open_all(struct kunit *test, struct core_set *set, struct mock *mock);
 /* Runs a command line in user space; its exit status, or an error; 0: all well */
 int core_shell(const char *command);
 
-/* Forgets what the kernel has logged; how many lines since then have this text */
-void core_log_clear(struct kunit *test);
+/* Looks at what the kernel logs from now on; how many lines since then have this text */
+void core_log_clear(void);
 int core_log_count(const char *text);
 
 #endif /* _KUNIT_CORE_TEST_H */

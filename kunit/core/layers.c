@@ -381,7 +381,7 @@ static void lower_close_that_is_refused_is_logged(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, kofi_lower_fabric(&attr, &lower, NULL,
 						&mock->provider), 0);
-	core_log_clear(test);
+	core_log_clear();
 	mock->fail[MOCK_CALL_CLOSE] = -EIO;
 	kofi_lower_close(&lower->fid);
 	KUNIT_EXPECT_EQ(test, mock_live(mock), 1);

@@ -14,6 +14,7 @@
 #include <kofi/cntr.h>
 #include <kofi/eq.h>
 #include <kofi/hook.h>
+#include "../lib/log.h"
 #include "core.h"
 
 #define CORE_PATIENCE	(30 * HZ)
@@ -418,17 +419,14 @@ int core_shell(const char *command)
 	return call_usermodehelper(argv[0], argv, envp, UMH_WAIT_PROC);
 }
 
-void core_log_clear(struct kunit *test)
+static struct kmsg_dump_iter core_log;
+
+void core_log_clear(void)
 {
-	KUNIT_ASSERT_EQ(test, core_shell("dmesg -c >/dev/null"), 0);
+	vt_log_clear(&core_log);
 }
 
 int core_log_count(const char *text)
 {
-	char command[256];
-
-	/* The exit status is the count; call_usermodehelper() has it shifted */
-	snprintf(command, sizeof(command),
-		 "exit $(dmesg | grep -c -F '%s')", text);
-	return core_shell(command) >> 8;
+	return vt_log_count(&core_log, text);
 }

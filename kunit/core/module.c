@@ -142,7 +142,7 @@ static void client_that_forgets_its_objects_is_named(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", 1);
 
-	core_log_clear(test);
+	core_log_clear();
 	KUNIT_ASSERT_EQ(test, core_shell("modprobe kofi_leaky"), 0);
 	KUNIT_EXPECT_EQ(test, count_shown("kofi_leaky"), 3);
 	KUNIT_ASSERT_EQ(test, core_shell("rmmod kofi_leaky"), 0);
@@ -158,7 +158,7 @@ static void forgotten_objects_are_named_once(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, core_shell("modprobe kofi_leaky"), 0);
 	KUNIT_ASSERT_EQ(test, core_shell("rmmod kofi_leaky"), 0);
-	core_log_clear(test);
+	core_log_clear();
 	KUNIT_EXPECT_EQ(test, core_shell(COME_AND_GO), 0);
 
 	KUNIT_EXPECT_EQ(test, core_log_count(LEAKY), 0);
@@ -169,7 +169,7 @@ static void client_that_fails_to_load_is_named(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", 1);
 
-	core_log_clear(test);
+	core_log_clear();
 	KUNIT_ASSERT_NE(test, core_shell("modprobe kofi_leaky fail=1"), 0);
 
 	expect_named(test);
@@ -180,7 +180,7 @@ static void tidy_client_is_not_named(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", 1);
 
-	core_log_clear(test);
+	core_log_clear();
 	KUNIT_ASSERT_EQ(test, core_shell(COME_AND_GO), 0);
 
 	KUNIT_EXPECT_EQ(test, core_log_count(LEAKY), 0);
@@ -192,7 +192,7 @@ static void open_objects_of_another_client_are_not_named(struct kunit *test)
 	struct core_set set;
 
 	core_open_all(test, &set, core_mock(test, "mock", 1));
-	core_log_clear(test);
+	core_log_clear();
 	KUNIT_ASSERT_EQ(test, core_shell(COME_AND_GO), 0);
 
 	KUNIT_EXPECT_EQ(test, core_log_count("unloaded with open objects"), 0);

@@ -106,7 +106,7 @@ static void second_registration_is_logged(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", FI_VERSION(1, 2));
 
-	core_log_clear(test);
+	core_log_clear();
 	KUNIT_ASSERT_EQ(test, register_mock(mock), -EEXIST);
 
 	KUNIT_EXPECT_EQ(test, core_log_count("mock refused: version 1.2 of it"),
@@ -118,7 +118,7 @@ static void provider_without_a_name_is_logged(struct kunit *test)
 	struct mock *mock = core_mock_new(test, "mock", 1);
 
 	mock->provider.name = NULL;
-	core_log_clear(test);
+	core_log_clear();
 	KUNIT_ASSERT_EQ(test, register_mock(mock), -EINVAL);
 
 	KUNIT_EXPECT_EQ(test, core_log_count("provider refused: it has no name"),

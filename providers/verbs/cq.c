@@ -233,13 +233,11 @@ int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
 		  struct fid_cq **fid_cq, void *context)
 {
 	struct ib_device *ibdev = domain->dev->ibdev;
-	size_t max = verbs_cq_max(ibdev);
-	size_t size = attr && attr->size ? attr->size :
-					   min_t(size_t, VERBS_DEF_CQ, max);
+	size_t size = kofi_cq_size(attr, VERBS_DEF_CQ, verbs_cq_max(ibdev));
 	struct verbs_cq *cq;
 	int ret;
 
-	if (size > max)
+	if (!size)
 		return -EINVAL;
 
 	cq = kzalloc(sizeof(*cq), GFP_KERNEL);

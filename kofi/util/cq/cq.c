@@ -20,6 +20,8 @@
  * A handler is armed at the start and whenever a reader finds the queue empty; the
  * next completion disarms it and makes it due.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -51,6 +53,18 @@ static int kofi_cq_check(const struct fi_cq_attr *attr)
 		return -EINVAL;
 	return 0;
 }
+
+size_t kofi_cq_size(const struct fi_cq_attr *attr, size_t def, size_t max)
+{
+	if (!attr || !attr->size)
+		return min(def, max);
+	if (attr->size <= max)
+		return attr->size;
+	pr_warn_ratelimited("completion queue of %zu entries refused: the limit is %zu\n",
+			    attr->size, max);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_cq_size);
 
 int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
 		 const struct kofi_cq_ops *ops, void *context)
@@ -158,16 +172,16 @@ int kofi_cq_open(struct kofi_cqs *cqs, const struct fi_cq_attr *attr,
 		 const struct kofi_cq_ops *ops, struct fid_cq **fid_cq,
 		 void *context)
 {
+	size_t size = kofi_cq_size(attr, INT_MAX, INT_MAX);
 	struct kofi_cq *cq;
 	int ret;
 
-	if (attr && attr->size > INT_MAX)
+	if (!size)
 		return -EINVAL;
 	cq = kzalloc(sizeof(*cq), GFP_KERNEL);
 	if (!cq)
 		return -ENOMEM;
-	ret = kofi_cq_init(cq, attr, attr && attr->size ? attr->size : INT_MAX,
-			   ops, context);
+	ret = kofi_cq_init(cq, attr, size, ops, context);
 	if (ret) {
 		kfree(cq);
 		return ret;
