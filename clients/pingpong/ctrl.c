@@ -193,6 +193,20 @@ void pp_ctrl_close(struct pp_role *r)
 	pp_sock_release(&r->listener);
 }
 
+/*
+ * Has the client said something?  One with connections says nothing before it is connected; one
+ * without them answers the server's name with its own.
+ */
+bool pp_ctrl_said(struct pp_role *r)
+{
+	struct msghdr msg = { };
+	struct kvec vec;
+	char byte;
+
+	vec = (struct kvec) { .iov_base = &byte, .iov_len = 1 };
+	return kernel_recvmsg(r->ctrl, &msg, &vec, 1, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 static int pp_ctrl_send(struct pp_role *r, const void *buf, size_t len,
 			const char *what)
 {

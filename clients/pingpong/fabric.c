@@ -30,6 +30,9 @@
 
 #define PP_API	FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
 
+/* How often the server looks at the control channel while it waits for a request */
+#define PP_LOOK_MS	200
+
 /* Long enough for an IPv6 address */
 #define PP_NODE_LEN	48
 
@@ -308,11 +311,36 @@ static int pp_open_ep(struct pp_role *r)
 	return pp_post_recv(r);
 }
 
+/*
+ * Until a client asks for a connection.  One that was started for endpoints without connections
+ * never does, and waits for us.
+ */
+static int pp_await_request(struct pp_role *r)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(PP_TIMEOUT_MS);
+	struct fi_eq_cm_entry entry;
+	u32 event;
+
+	while (time_before(jiffies, end)) {
+		if (fi_eq_sread(r->eq, &event, &entry, sizeof(entry), PP_LOOK_MS, FI_PEEK) !=
+		    -EAGAIN)
+			break;
+		if (pp_ctrl_said(r))
+			return pp_fail(r, -EPROTO,
+				       "start fi_pingpong with -e msg, or load kofi_pingpong with ep=rdm",
+				       "wait for a connection: the client has an endpoint without connections");
+	}
+	return 0;
+}
+
 static int pp_accept(struct pp_role *r)
 {
 	struct fi_eq_cm_entry entry;
 	int ret;
 
+	ret = pp_await_request(r);
+	if (ret)
+		return ret;
 	ret = pp_wait_event(r, FI_CONNREQ, &entry, "wait for a connection");
 	if (ret)
 		return ret;

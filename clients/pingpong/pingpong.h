@@ -242,6 +242,7 @@ int pp_ctrl_send_name(struct pp_role *r, u32 format, const void *addr,
 int pp_ctrl_recv_name(struct pp_role *r, u32 *format,
 		      struct sockaddr_storage *addr, size_t *len);
 int pp_ctrl_sync(struct pp_role *r);
+bool pp_ctrl_said(struct pp_role *r);
 int pp_ctrl_count(struct pp_role *r);
 int pp_ctrl_finish(struct pp_role *r);
 void pp_ctrl_close(struct pp_role *r);

@@ -180,6 +180,28 @@ over_tcp()
 	over_rdm
 }
 
+# rdm_refused NAME: the client has -e rdm and the server has not: both end soon, and the server
+# says what is wrong
+rdm_refused()
+{
+	pingpong_start role=server addr=$V4 prov=tcp ep=msg ||
+		{ verdict "$1" 1 "kofi_pingpong did not load"; return; }
+	timeout "$LIMIT" cat $dbg_pingpong/listening >/dev/null
+	read -r begun rest </proc/uptime
+	user_pingpong tcp $V4 >/tmp/user 2>&1
+	status=$?
+	read -r ended rest </proc/uptime
+	pingpong_wait >/dev/null
+	pingpong_stop
+	echo "kernel server: $outcome; fi_pingpong: exit $status after $begun to $ended"
+	[ $status -ne 0 ] && awk "BEGIN { exit !($ended - $begun < 10) }" &&
+		case $outcome in
+		*"start fi_pingpong with -e msg"*) true ;;
+		*) false ;;
+		esac
+	verdict "$1" $? "kernel server: $outcome; fi_pingpong: exit $status, $begun to $ended"
+}
+
 # over_rdm: endpoints without connections, which libfabric 1.17 has under another name
 over_rdm()
 {
@@ -189,6 +211,7 @@ over_rdm()
 	fi
 	kernel_server tcp-$version/rdm-pingpong-user-sends $V4 tcp
 	kernel_client tcp-$version/rdm-pingpong-kernel-sends $V4 tcp
+	rdm_refused tcp-$version/rdm-pingpong-refused
 	EP=msg USER_PROV=
 }
 
