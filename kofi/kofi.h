@@ -14,6 +14,7 @@
 #include <linux/sched.h>
 #include <kofi/provider.h>
 
+struct device;
 struct kofi_stat;
 
 /**
@@ -24,6 +25,7 @@ struct kofi_stat;
  * @refs: the registry, each call inside and each open fabric
  * @idle: completed when @refs has gone
  * @refused: bit FI_CLASS_*: an incomplete object of that class has been logged
+ * @dev: its directory in sysfs
  */
 struct kofi_prov {
 	struct list_head	entry;
@@ -32,6 +34,7 @@ struct kofi_prov {
 	refcount_t		refs;
 	struct completion	idle;
 	unsigned long		refused;
+	struct device		*dev;
 };
 
 /*
@@ -214,6 +217,12 @@ void kofi_debugfs_init(void);
 void kofi_debugfs_exit(void);
 int kofi_netlink_init(void);
 void kofi_netlink_exit(void);
+
+/* sysfs.c: a provider is registered, @beside other versions of it; it is about to go */
+int kofi_sysfs_add(struct kofi_prov *prov, bool beside);
+void kofi_sysfs_remove(struct kofi_prov *prov);
+int kofi_sysfs_init(void);
+void kofi_sysfs_exit(void);
 
 /**
  * struct kofi_deadline - When a client's wait is over

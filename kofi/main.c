@@ -39,12 +39,17 @@ static int __init kofi_init(void)
 	ret = kofi_objects_init();
 	if (ret)
 		goto exit_nets;
-	ret = kofi_netlink_init();
+	ret = kofi_sysfs_init();
 	if (ret)
 		goto exit_objects;
+	ret = kofi_netlink_init();
+	if (ret)
+		goto exit_sysfs;
 	kofi_debugfs_init();
 	return 0;
 
+exit_sysfs:
+	kofi_sysfs_exit();
 exit_objects:
 	kofi_objects_exit();
 exit_nets:
@@ -63,6 +68,7 @@ static void __exit kofi_exit(void)
 {
 	kofi_debugfs_exit();
 	kofi_netlink_exit();
+	kofi_sysfs_exit();
 	kofi_objects_exit();
 	kofi_nets_exit();
 	if (IS_ENABLED(CONFIG_DMA_SHARED_BUFFER))

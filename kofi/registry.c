@@ -9,8 +9,8 @@
  * A struct kofi_prov lives as long as it has references: the registry holds
  * one, each call into the provider one, each open fabric one.  The last two
  * kinds also pin the provider's module, so a module's exit function normally
- * finds the registry's alone.  Deregistration takes the entry off the list,
- * drops the registry's reference and waits for the rest.
+ * finds the registry's alone.  Deregistration removes the provider's directory in sysfs
+ * (sysfs.c), takes the entry off the list, drops the registry's reference and waits for the rest.
  *
  * Locking: providers_lock guards the list and nothing else.  It is held while
  * references are taken, never while a provider is called or a module loaded;
@@ -210,10 +210,11 @@ static void kofi_prov_log_shadowed(const struct kofi_provider *lower,
 		FI_MAJOR(upper->version), FI_MINOR(upper->version));
 }
 
-static int kofi_prov_add(struct kofi_prov *prov)
+/* @beside: another version of it is registered */
+static int kofi_prov_add(struct kofi_prov *prov, bool *beside)
 {
 	struct kofi_provider *provider = prov->provider;
-	struct kofi_prov *best;
+	struct kofi_prov *other, *best;
 
 	guard(rwsem_write)(&providers_lock);
 	if (kofi_prov_exact(provider->name, provider->version)) {
@@ -222,6 +223,11 @@ static int kofi_prov_add(struct kofi_prov *prov)
 		       FI_MINOR(provider->version));
 		return -EEXIST;
 	}
+
+	*beside = false;
+	list_for_each_entry(other, &providers, entry)
+		if (kofi_prov_is_named(other, provider->name))
+			*beside = true;
 
 	best = kofi_prov_best(provider->name);
 	if (best && best->provider->version < provider->version)
@@ -232,9 +238,44 @@ static int kofi_prov_add(struct kofi_prov *prov)
 	return 0;
 }
 
+static struct kofi_prov *kofi_prov_find(const struct kofi_provider *provider)
+{
+	struct kofi_prov *prov;
+
+	guard(rwsem_read)(&providers_lock);
+	list_for_each_entry(prov, &providers, entry)
+		if (prov->provider == provider)
+			return prov;
+	return NULL;
+}
+
+static void kofi_prov_remove(struct kofi_prov *prov)
+{
+	const struct kofi_provider *provider = prov->provider;
+	struct kofi_prov *best;
+
+	guard(rwsem_write)(&providers_lock);
+	list_del(&prov->entry);
+	best = kofi_prov_best(provider->name);
+	if (best && best->provider->version < provider->version)
+		kofi_prov_log_shadow(best->provider, provider);
+}
+
+/* Takes the provider off the list and waits until nobody has it */
+static void kofi_prov_end(struct kofi_prov *prov)
+{
+	kofi_prov_remove(prov);
+	kofi_prov_unref(prov);
+	while (!wait_for_completion_timeout(&prov->idle, KOFI_WAIT_LOG))
+		pr_info("provider %s: deregistration waits for %u open fabrics and calls\n",
+			prov->provider->name, refcount_read(&prov->refs));
+	kfree(prov);
+}
+
 int kofi_provider_register(u32 version, struct kofi_provider *provider)
 {
 	struct kofi_prov *prov;
+	bool beside;
 	int ret;
 
 	ret = kofi_provider_check(version, provider);
@@ -249,42 +290,27 @@ int kofi_provider_register(u32 version, struct kofi_provider *provider)
 	refcount_set(&prov->refs, 1);
 	init_completion(&prov->idle);
 
-	ret = kofi_prov_add(prov);
-	if (ret)
+	ret = kofi_prov_add(prov, &beside);
+	if (ret) {
 		kfree(prov);
+		return ret;
+	}
+	ret = kofi_sysfs_add(prov, beside);
+	if (ret)
+		kofi_prov_end(prov);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(kofi_provider_register);
 
-static struct kofi_prov *kofi_prov_remove(struct kofi_provider *provider)
-{
-	struct kofi_prov *prov, *best;
-
-	guard(rwsem_write)(&providers_lock);
-	list_for_each_entry(prov, &providers, entry) {
-		if (prov->provider != provider)
-			continue;
-		list_del(&prov->entry);
-		best = kofi_prov_best(provider->name);
-		if (best && best->provider->version < provider->version)
-			kofi_prov_log_shadow(best->provider, provider);
-		return prov;
-	}
-	return NULL;
-}
-
 int kofi_provider_deregister(struct kofi_provider *provider)
 {
-	struct kofi_prov *prov = kofi_prov_remove(provider);
+	struct kofi_prov *prov = kofi_prov_find(provider);
 
 	if (!prov)
 		return -ENOENT;
-
-	kofi_prov_unref(prov);
-	while (!wait_for_completion_timeout(&prov->idle, KOFI_WAIT_LOG))
-		pr_info("provider %s: deregistration waits for %u open fabrics and calls\n",
-			provider->name, refcount_read(&prov->refs));
-	kfree(prov);
+	/* As long as the name is taken, nobody gets a directory with the same name */
+	kofi_sysfs_remove(prov);
+	kofi_prov_end(prov);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kofi_provider_deregister);
