@@ -45,6 +45,19 @@ TRACE_DEFINE_ENUM(KOFI_HOOK_INJECT_ATOMIC);
 			 { KOFI_HOOK_COMPARE_ATOMIC, "compare_atomic" }, \
 			 { KOFI_HOOK_INJECT_ATOMIC, "inject_atomic" })
 
+/* What a completion's flags say of the operation; the words are those of show_kofi_hook_op() */
+#define show_kofi_hook_done(flags)					\
+	__print_symbolic((flags) & (FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
+				    FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC), \
+			 { FI_SEND, "send" },				\
+			 { FI_RECV, "recv" },				\
+			 { FI_READ, "read" },				\
+			 { FI_WRITE, "write" },				\
+			 { FI_ATOMIC | FI_READ, "fetch_atomic" },	\
+			 { FI_ATOMIC | FI_WRITE, "atomic" },		\
+			 { FI_REMOTE_READ, "remote_read" },		\
+			 { FI_REMOTE_WRITE, "remote_write" })
+
 /* @ns: what the provider below took for its answer */
 TRACE_EVENT(kofi_hook_call,
 	TP_PROTO(const struct fid *fid, const struct kofi_hook_call *call,
@@ -93,9 +106,10 @@ TRACE_EVENT(kofi_hook_done,
 		__entry->err = comp->err;
 		__entry->prov_errno = comp->prov_errno;
 	),
-	TP_printk("fid=%p context=%p flags=%#llx len=%zu err=%d prov_errno=%d",
-		  __entry->fid, __entry->context, __entry->flags, __entry->len,
-		  __entry->err, __entry->prov_errno)
+	TP_printk("fid=%p op=%s len=%zu context=%p flags=%#llx err=%d prov_errno=%d",
+		  __entry->fid, show_kofi_hook_done(__entry->flags), __entry->len,
+		  __entry->context, __entry->flags, __entry->err,
+		  __entry->prov_errno)
 );
 
 #endif /* _KOFI_HOOK_TRACE_H */

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Hooks under a client: kofi_pingpong over kofi_loop. What its trace shows; what becomes of it
-# when the provider refuses, fails, delays and breaks off, by seeds.
+# Hooks under a client: kofi_pingpong over kofi_loop. What traces show, by the commands of
+# Documentation/tracing.rst; what becomes of the client when the provider refuses, fails,
+# delays and breaks off, by seeds.
 #
 # usage: hook.sh [SEEDS]; hook.sh list
 # Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed.
 # shellcheck disable=SC2317  # cases are called by name
 
-cases="trace again delay errors failures unload"
+cases="trace getinfo refusal again delay errors failures unload"
 if [ "$1" = list ]; then
 	echo "$cases" | tr ' ' '\n'
 	exit 0
@@ -45,7 +46,6 @@ run_both()
 # Each message is sent, or injected, and received; either side says how many were intact
 case_trace()
 {
-	mount -t tracefs none "$tracing" 2>/dev/null
 	echo 1 >"$tracing/events/kofi_hook/enable"
 	echo >"$tracing/trace"
 	run_both ofi_hook_trace
@@ -62,7 +62,49 @@ case_trace()
 	[ "$status" -ne 0 ] || { [ "$sends" -ge "$messages" ] && [ "$recvs" -ge "$messages" ] &&
 		[ "$messages" -gt 0 ] && [ "$ended" -ge "$messages" ]; } ||
 		{ status=1; outcome="$messages messages are not all in the trace"; }
+	# Each completion has its call, and each receive that has a message its completion
+	awk -f /kofi/guest/join.awk "$tracing/trace" | tee /tmp/joined | sed 's/^/    /'
+	awk -v n="$messages" '$1 == "recv" { ok = $2 >= n }
+		END { exit !(ok && / 0 completions without a call/) }' /tmp/joined ||
+		{ status=1; outcome="posts and completions do not join: $(cat /tmp/joined)"; }
 	verdict trace "$status" "$outcome"
+}
+
+# What fi_getinfo() leaves out, and why
+case_getinfo()
+{
+	status=1
+	echo 1 >"$tracing/events/kofi/kofi_getinfo/enable"
+	echo >"$tracing/trace"
+	if pingpong_start role=server addr=192.0.2.1 prov=loop 2>/dev/null; then
+		pingpong_wait >/dev/null
+		pingpong_stop
+	fi
+	echo 0 >"$tracing/events/kofi/kofi_getinfo/enable"
+	grep 'kofi_getinfo: ' "$tracing/trace" | tail -n 1 >/tmp/getinfo
+	sed 's/^/    /' /tmp/getinfo
+	! grep -q 'prov=loop .* ret=-61 left out: loop loop 192\.0\.2\.1: not an address of this network' \
+		/tmp/getinfo || status=0
+	verdict getinfo "$status" "the trace does not name the reason: $(cat /tmp/getinfo)"
+}
+
+# Which call of a client is refused
+case_refusal()
+{
+	status=1
+	echo 'ret < 0' >"$tracing/events/kofi/filter"
+	echo 1 >"$tracing/events/kofi/enable"
+	echo >"$tracing/trace"
+	echo clear >"$rules/rules"
+	echo "open error 12 times=1 after=3" >"$rules/rules"
+	run_both ofi_hook_fault
+	echo 0 >"$tracing/events/kofi/enable"
+	echo 0 >"$tracing/events/kofi/filter"
+	echo clear >"$rules/rules"
+	grep -v '^#' "$tracing/trace" >/tmp/refused
+	sed 's/^/    /' /tmp/refused
+	! grep -q 'kofi_open: prov=ofi_hook_fault class=[a-z]* fid=.* ret=-12' /tmp/refused || status=0
+	verdict refusal "$status" "the trace has no refused call"
 }
 
 # fired: did any rule?
