@@ -211,6 +211,24 @@ static void a_save_of_ordinary_memory_ends_the_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_ACCESS);
 }
 
+static void a_commit_to_ordinary_memory_writes_nothing(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct vt_end end = {};
+	struct socket *sock;
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, FI_REMOTE_WRITE, 0, KEY, 0,
+					&mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	violations_begin(test);
+	sock = peer_join_kofi(test, &end);
+	send_rma(test, sock, 4, 8, 0, LEN, LEN);
+	peer_hung_up(test, sock);
+	KUNIT_EXPECT_EQ(test, violations(), 1);
+	KUNIT_EXPECT_NULL(test, memchr_inv(buf, 0, LEN));
+}
+
 /* What has come of it may be in the memory */
 static void a_write_that_is_cut_off_is_saved(struct kunit *test)
 {
@@ -243,6 +261,7 @@ static struct kunit_case pmem_cases[] = {
 	KUNIT_CASE(a_save_of_what_was_read_is_an_answer_without_bytes),
 	KUNIT_CASE(a_save_of_messages_takes_no_receive),
 	KUNIT_CASE(a_save_of_ordinary_memory_ends_the_connection),
+	KUNIT_CASE(a_commit_to_ordinary_memory_writes_nothing),
 	KUNIT_CASE(a_write_that_is_cut_off_is_saved),
 	{}
 };

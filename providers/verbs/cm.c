@@ -20,7 +20,8 @@
  *
  * On the wire (libfabric 1.17 and 2.x, verbs provider): RDMA_PS_TCP; connection
  * data behind one length byte in REQ, REP and REJ, unless FI_OPT_CM_DATA_RAW is
- * set; rnr_retry 7, that is, for ever; depths of reads and atomics as large as both
+ * set; behind them what save.h says, in REQ and REP, where libfabric does not look;
+ * rnr_retry 7, that is, for ever; depths of reads and atomics as large as both
  * devices can.
  */
 #include <linux/sched/mm.h>
@@ -28,6 +29,7 @@
 #include "cm.h"
 #include "ep.h"
 #include "op.h"
+#include "save.h"
 #include "verbs.h"
 
 /* 7 would do in InfiniBand, but rxe retries for ever with 7 and never misses a peer */
@@ -41,11 +43,41 @@ int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
 	if (len > (frame->raw ? limit : VERBS_CM_DATA) || (len && !param))
 		return -EINVAL;
 	frame->len = len;
+	frame->more = 0;
 	if (!frame->raw)
 		frame->wire[0] = len;
 	if (len)
 		memcpy(verbs_cm_data(frame), param, len);
 	return 0;
+}
+
+/* Behind the client's data, where other peers do not look, if the message has room for it */
+static void verbs_cm_offer(struct verbs_ep *ep, size_t limit)
+{
+	struct verbs_cm_frame *frame = &ep->frame;
+	struct verbs_save_offer offer;
+
+	if (!ep->saves || frame->raw || verbs_cm_wire_len(frame) + sizeof(offer) > limit)
+		return;
+	verbs_save_offer(ep->saves, &offer);
+	memcpy(verbs_cm_data(frame) + frame->len, &offer, sizeof(offer));
+	frame->more = sizeof(offer);
+}
+
+/* @data: behind the client's; what the peer claims is used when it is connected to */
+static void verbs_cm_take_offer(struct verbs_cm_frame *frame, const void *data, size_t len)
+{
+	struct verbs_save_offer offer;
+
+	frame->offer_port = 0;
+	if (len < sizeof(offer))
+		return;
+	memcpy(&offer, data, sizeof(offer));
+	if (be32_to_cpu(offer.magic) != VERBS_SAVE_MAGIC ||
+	    be16_to_cpu(offer.version) != VERBS_SAVE_VERSION)
+		return;
+	frame->offer_port = be16_to_cpu(offer.port);
+	frame->offer_token = be64_to_cpu(offer.token);
 }
 
 /*
@@ -66,6 +98,7 @@ int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len)
 		if (bytes[0] > VERBS_CM_DATA || bytes[0] > len - 1)
 			return -EPROTO;
 		frame->len = *bytes++;
+		verbs_cm_take_offer(frame, bytes + frame->len, len - 1 - frame->len);
 	}
 	memcpy(verbs_cm_data(frame), bytes, frame->len);
 	return 0;
@@ -377,6 +410,7 @@ static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
 	if (ret)
 		goto unlock;
 
+	verbs_cm_offer(ep, VERBS_CM_REQ);
 	kofi_conn_start(&ep->kep.conn, verbs_wq);
 	ret = rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)&dest, VERBS_RESOLVE_MS);
 	/* A failure is an event, whether rdma_cm knows of it now or later */
@@ -404,6 +438,7 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 	if (ret)
 		goto unlock;
 
+	verbs_cm_offer(ep, VERBS_CM_REP);
 	verbs_ep_conn_param(ep, &conn);
 	ep->may_read = conn.initiator_depth;
 	kofi_conn_start(&ep->kep.conn, verbs_wq);

@@ -16,6 +16,20 @@
 
 struct verbs_ep;
 
+/**
+ * struct verbs_save_offer - Where a peer may have memory made durable (save.h)
+ * @magic: VERBS_SAVE_MAGIC
+ * @port: of the listener, at the endpoint's address; in a request to it, 0
+ * @version: VERBS_SAVE_VERSION
+ * @token: names the endpoint
+ */
+struct verbs_save_offer {
+	__be32	magic;
+	__be16	port;
+	__be16	version;
+	__be64	token;
+};
+
 /* Private data that rdma_cm takes, with addresses of IP, in bytes */
 #define VERBS_CM_REQ		56
 #define VERBS_CM_REP		196
@@ -28,11 +42,17 @@ struct verbs_ep;
  * @raw: as they are, for peers that are not libfabric (FI_OPT_CM_DATA_RAW); else
  *	behind one length byte, as libfabric's verbs provider has it (1.17 and 2.x)
  * @len: bytes of the client's data
+ * @more: bytes behind them
+ * @offer_port: of the peer's offer; 0: it has made none
+ * @offer_token: of the peer's offer
  * @wire: the private data of the message
  */
 struct verbs_cm_frame {
 	bool	raw;
 	u8	len;
+	u8	more;
+	u16	offer_port;
+	u64	offer_token;
 	u8	wire[VERBS_CM_REP];
 };
 
@@ -108,7 +128,7 @@ static inline u8 *verbs_cm_data(struct verbs_cm_frame *frame)
 
 static inline size_t verbs_cm_wire_len(const struct verbs_cm_frame *frame)
 {
-	return frame->len + !frame->raw;
+	return frame->len + !frame->raw + frame->more;
 }
 
 #endif /* _KOFI_VERBS_CM_H */

@@ -166,6 +166,8 @@ static void verbs_connreq_hand_over(struct verbs_connreq *req,
 	ep->id = id;
 	ep->conn = req->conn;
 	ep->frame.raw = req->frame.raw;
+	ep->frame.offer_port = req->frame.offer_port;
+	ep->frame.offer_token = req->frame.offer_token;
 	if (req->dead)
 		kofi_conn_set_state(&ep->kep.conn, KOFI_CONN_DOWN);
 	id->context = ep;

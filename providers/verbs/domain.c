@@ -20,6 +20,7 @@
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
+#include "save.h"
 #include "verbs.h"
 
 /* Around each call that needs the domain's device; see device.c */
@@ -44,6 +45,8 @@ static void verbs_domain_strip(struct verbs_res *res)
 	struct verbs_domain *domain = container_of(res, struct verbs_domain,
 						   res);
 
+	if (domain->save_listener)
+		rdma_destroy_id(domain->save_listener);
 	verbs_reg_close(domain);
 	ib_dealloc_pd(domain->pd);
 }
@@ -62,6 +65,8 @@ static int verbs_domain_close(struct fid *fid)
 	verbs_res_strip(domain->dev, &domain->res);
 	put_device(domain->dma_device);
 	verbs_device_put(domain->dev);
+	kofi_mr_map_destroy(&domain->saved);
+	mutex_destroy(&domain->save_lock);
 	mutex_destroy(&domain->reg_lock);
 	kfree(domain);
 	return 0;
@@ -168,14 +173,23 @@ static const struct fi_ops_domain verbs_domain_ops = {
 /* On a device that has been entered */
 static int verbs_domain_init(struct verbs_domain *domain, struct fi_info *info)
 {
+	int ret;
+
+	ret = kofi_mr_map_init(&domain->saved, FI_MR_VIRT_ADDR, false, &verbs_save_mr_ops);
+	if (ret)
+		return ret;
 	domain->pd = ib_alloc_pd(domain->dev->ibdev, 0);
-	if (IS_ERR(domain->pd))
+	if (IS_ERR(domain->pd)) {
+		kofi_mr_map_destroy(&domain->saved);
 		return PTR_ERR(domain->pd);
+	}
 
 	if (kofi_addr_from_info(&domain->src, info->src_addr,
 				info->src_addrlen))
 		domain->src.ss_family = AF_UNSPEC;
 	mutex_init(&domain->reg_lock);
+	mutex_init(&domain->save_lock);
+	INIT_LIST_HEAD(&domain->savers);
 	init_waitqueue_head(&domain->reg_wait);
 	atomic_set(&domain->next_key, get_random_u32());
 	domain->tclass = info->domain_attr->tclass;

@@ -14,6 +14,7 @@
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
+#include "save.h"
 #include "verbs.h"
 
 /* @cq: the device's queue if its poller calls, in the context that the client wants; or NULL */
@@ -122,6 +123,8 @@ void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
 	if (!verbs_slot_is_due(slot))
 		return;
 	verbs_slot_set_err(slot, err, prov_errno);
+	if (slot->save)
+		verbs_save_failed(slot);
 	verbs_slot_over(slot);
 	verbs_unmap(slot);
 	verbs_slot_put_parts(slot);
@@ -181,7 +184,10 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	verbs_slot_over(slot);
 	verbs_unmap(slot);
 	verbs_slot_end(slot);
-	verbs_slot_succeed(cq, slot, len);
+	if (slot->save)
+		verbs_save_written(slot);
+	else
+		verbs_slot_succeed(cq, slot, len);
 }
 
 /* Completes a receive with the data or key of its message, or as a write with data */

@@ -38,6 +38,7 @@
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
+#include "save.h"
 #include "verbs.h"
 
 /* Receiver-not-ready delay asked of the peer: 0.64 ms, as libfabric has it */
@@ -144,7 +145,11 @@ static void verbs_ep_tune(struct verbs_ep *ep)
 /* The caller holds the handler lock, or is the only one that knows the endpoint */
 static void verbs_ep_state_changed(struct kofi_conn *conn)
 {
-	verbs_ep_tune(container_of(conn, struct verbs_ep, kep.conn));
+	struct verbs_ep *ep = container_of(conn, struct verbs_ep, kep.conn);
+
+	verbs_ep_tune(ep);
+	if (ep->saves)
+		wake_up(&ep->saves->wait);
 }
 
 static void verbs_ep_unreserve(struct verbs_ep *ep)
@@ -391,6 +396,7 @@ static void verbs_ep_strip(struct verbs_res *res)
 		wait_for_completion_timeout(&ep->settled, limit - spent);
 	if (ep->qp)
 		verbs_ep_destroy_qp(ep);
+	verbs_saves_close(ep);
 	mutex_destroy(&ep->drain.lock);
 	rdma_destroy_id(ep->id);
 	ep->id = NULL;
@@ -412,6 +418,7 @@ static void verbs_ep_free(struct verbs_ep *ep)
 	}
 	kofi_ep_fini(&ep->kep);
 	verbs_ep_destroy_queues(ep);
+	verbs_saves_free(ep);
 	kfree(ep->rws);
 	kmem_cache_free(verbs_eps, ep);
 }
@@ -550,13 +557,19 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 	fid->ops = &verbs_ep_ops;
 	fid->cm = &verbs_ep_cm_ops;
 	verbs_ep_set_ops(ep);
-	ret = verbs_ep_get_id(ep, info);
+	ret = ep->kep.caps & FI_RMA_PMEM ? verbs_saves_init(ep) : 0;
 	if (ret)
 		goto fini_ep;
+	ret = verbs_ep_get_id(ep, info);
+	if (ret)
+		goto free_saves;
 	verbs_res_add(domain->dev, &ep->res, &verbs_ep_res_ops);
 	*fid_ep = fid;
 	return 0;
 
+free_saves:
+	verbs_saves_close(ep);
+	verbs_saves_free(ep);
 fini_ep:
 	kofi_ep_fini(&ep->kep);
 free_ep:

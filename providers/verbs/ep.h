@@ -83,6 +83,7 @@ struct verbs_drain_job {
  * @all_read_mrs: regions for reads over iWARP
  * @nr_read_mrs: how many
  * @rws: its rw operations (rw.c); NULL: it may have none
+ * @saves: what it does about persistent memory (save.c); NULL: it has no FI_RMA_PMEM
  * @srx_cq: record of its shared receive context for the completion queue of @rx, from
  *	fi_enable() on
  * @last_wqe: completed when the device takes no more shared receives for the queue pair
@@ -131,6 +132,7 @@ struct verbs_ep {
 	spinlock_t		split_lock;	/* of parts */
 	u32			nr_read_mrs;
 	struct verbs_rws	*rws;
+	struct verbs_saves	*saves;
 
 	struct verbs_srx_cq	*srx_cq;
 	struct completion	last_wqe;

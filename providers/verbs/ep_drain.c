@@ -37,6 +37,7 @@
 #include "ep.h"
 #include "op.h"
 #include "queue.h"
+#include "save.h"
 #include "verbs.h"
 
 /**
@@ -60,6 +61,7 @@ void verbs_ep_drain_qp(struct verbs_ep *ep)
 	verbs_batch_end_partial(ep, true);
 	flush_work(&ep->broken);
 	verbs_rws_abandon(ep);
+	verbs_saves_abandon(ep);
 }
 
 /* Puts the queue pair into the error state.  Returns the driver's errno, or 0. */

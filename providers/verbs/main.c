@@ -13,6 +13,7 @@ struct workqueue_struct *verbs_wq;
 
 /* For drains, which wait for work of verbs_wq */
 struct workqueue_struct *verbs_drain_wq;
+struct workqueue_struct *verbs_save_wq;
 
 static struct kofi_provider verbs_provider = {
 	.name		= VERBS_NAME,
@@ -38,9 +39,12 @@ static int __init verbs_init(void)
 					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!verbs_drain_wq)
 		goto destroy_wq;
+	verbs_save_wq = alloc_workqueue("kofi_verbs_save", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!verbs_save_wq)
+		goto destroy_drain_wq;
 	ret = verbs_eps_init();
 	if (ret)
-		goto destroy_drain_wq;
+		goto destroy_save_wq;
 	ret = verbs_devices_init();
 	if (ret)
 		goto exit_eps;
@@ -54,6 +58,8 @@ exit_devices:
 	verbs_devices_exit();
 exit_eps:
 	verbs_eps_exit();
+destroy_save_wq:
+	destroy_workqueue(verbs_save_wq);
 destroy_drain_wq:
 	destroy_workqueue(verbs_drain_wq);
 destroy_wq:
@@ -66,6 +72,7 @@ static void __exit verbs_exit(void)
 	kofi_provider_deregister(&verbs_provider);
 	verbs_devices_exit();
 	verbs_eps_exit();
+	destroy_workqueue(verbs_save_wq);
 	destroy_workqueue(verbs_drain_wq);
 	destroy_workqueue(verbs_wq);
 }

@@ -406,6 +406,9 @@ static const struct verbs_res_ops verbs_mr_res_ops = {
 
 static void verbs_mr_free(struct verbs_mr *mr)
 {
+	/* The core does not know it */
+	if (mr->saved)
+		mr->saved->fid.ops->close(&mr->saved->fid);
 	if (mr->dmabuf)
 		kofi_dmabuf_close(mr->dmabuf);
 	kvfree(mr->segs);
@@ -530,6 +533,30 @@ release:
 	return ret;
 }
 
+/*
+ * Persistent memory is a region of the processor's, too (save_serve.c), which is there before a
+ * peer can know the key.
+ */
+static int verbs_mr_pmem_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
+{
+	struct fi_mr_attr saved = *attr;
+	int ret;
+
+	if (verbs_is_iwarp(mr->domain->dev->ibdev))
+		return -FI_EBADFLAGS;
+	/* The initiator reads what it has written before it asks */
+	if (!(attr->access & FI_REMOTE_READ))
+		return -EINVAL;
+	ret = verbs_mr_init(mr, attr);
+	if (ret)
+		return ret;
+	saved.requested_key = mr->mr.key;
+	ret = kofi_mr_regattr(&mr->domain->saved, &saved, FI_RMA_PMEM, &mr->saved);
+	if (ret && !ib_dereg_mr(mr->ibmr))
+		verbs_mr_unmap(mr);
+	return ret;
+}
+
 /* On a device that has been entered */
 static int verbs_mr_new(struct verbs_domain *domain,
 			const struct fi_mr_attr *attr, u64 flags,
@@ -544,6 +571,8 @@ static int verbs_mr_new(struct verbs_domain *domain,
 		ret = verbs_mr_dmabuf_init(mr, attr);
 	else if (flags & FI_MR_ENDPOINT)
 		ret = verbs_mr_ep_init(mr, attr, flags & FI_MR_LEND);
+	else if (flags & FI_RMA_PMEM)
+		ret = verbs_mr_pmem_init(mr, attr);
 	else
 		ret = verbs_mr_init(mr, attr);
 	if (ret) {
@@ -562,8 +591,10 @@ static int verbs_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 		container_of(fid, struct verbs_domain, domain.fid);
 	int ret;
 
-	/* No counters for regions, and nothing makes memory persist */
-	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND | FI_MR_DMABUF))
+	/* No counters for regions */
+	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND | FI_MR_DMABUF | FI_RMA_PMEM))
+		return -FI_EBADFLAGS;
+	if (flags & FI_RMA_PMEM && flags != FI_RMA_PMEM)
 		return -FI_EBADFLAGS;
 	if (flags & FI_MR_DMABUF && flags != FI_MR_DMABUF)
 		return -FI_EBADFLAGS;

@@ -48,6 +48,7 @@ enum verbs_mr_state {
  * @lkey: its local key
  * @dmabuf: the memory is a piece of this dma-buf; or NULL
  * @mapped: @sgt is mapped
+ * @saved: of persistent memory: the region in domain->saved; or NULL
  * @res: stands on the device
  *
  * Of a region for single operations (mr_ep.c):
@@ -78,6 +79,7 @@ struct verbs_mr {
 	u64			start;
 	u32			lkey;
 	struct kofi_dmabuf	*dmabuf;
+	struct fid_mr		*saved;
 	struct verbs_res	res;
 
 	enum verbs_mr_state	state;

@@ -45,6 +45,8 @@ struct verbs_map {
  * @swap: the new value of a compare and swap, which compares with @data; a fetch and add
  *	adds @data
  * @atomic: counts as an atomic operation
+ * @comp_flags: flags of the completion, if they do not follow from @opcode; or 0
+ * @save: FI_SAVE or FI_COMMIT_COMPLETE: the operation of save.c; or NULL
  * @unreported: success is not reported
  */
 struct verbs_op {
@@ -62,6 +64,8 @@ struct verbs_op {
 	struct verbs_mr		*region;
 	u64			swap;
 	bool			atomic;
+	u64			comp_flags;
+	struct verbs_save	*save;
 	bool			unreported;
 };
 
@@ -153,6 +157,8 @@ int verbs_rws_set(struct verbs_ep *ep, size_t rws);
 u32 verbs_rws_max(const struct verbs_ep *ep);
 u32 verbs_rws_ctxs(const struct verbs_ep *ep);
 void verbs_rws_abandon(struct verbs_ep *ep);
+u64 verbs_rws_begun(const struct verbs_ep *ep);
+bool verbs_rws_ended(struct verbs_ep *ep, u64 begun);
 ssize_t verbs_rw(struct verbs_ep *ep, const struct verbs_op *op, size_t offset);
 
 static inline u32 verbs_wr_size(int num_sge)

@@ -21,6 +21,7 @@
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
+#include "save.h"
 #include "verbs.h"
 
 /*
@@ -54,6 +55,8 @@ void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_op *op,
 
 u64 verbs_comp_flags(const struct verbs_op *op)
 {
+	if (op->comp_flags)
+		return op->comp_flags;
 	switch (op->opcode) {
 	case IB_WR_RDMA_WRITE:
 		return (op->atomic ? FI_ATOMIC : FI_RMA) | FI_WRITE;
@@ -176,6 +179,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	else
 		verbs_map_keep(slot, map);
 	any.wr.wr_cqe = &slot->cqe;
+	verbs_save_set(slot, op);
 	ret = verbs_wr_launch(ep, op, map, slot, &any);
 	if (ret) {
 		verbs_slot_over(slot);
@@ -184,8 +188,10 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 		verbs_slot_put(slot);
 		ret = verbs_post_errno(&ep->tx, ret);
 		verbs_wrs_abandon(ep);
-	} else if (op->region) {
-		op->region->slot = slot;
+	} else {
+		if (op->region)
+			op->region->slot = slot;
+		verbs_saves_posted(ep, op, map->len);
 	}
 unlock:
 	verbs_queue_unlock(ep, &ep->tx, flags);
@@ -290,6 +296,8 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 	/* Some devices would wait for ever, others lose count (siw) */
 	if (!ret && dir == DMA_FROM_DEVICE && !ep->may_read)
 		ret = -EACCES;
+	if (!ret && op->flags & FI_FENCE && verbs_saves_hold(ep))
+		ret = -EAGAIN;
 	if (!ret)
 		ret = verbs_post_list(ep, op, dir);
 	verbs_device_release();

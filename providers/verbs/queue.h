@@ -70,6 +70,7 @@ struct verbs_sge {
  * @mapped: its part of the queue's maps is to be unmapped
  * @part: it is a part of the operation @whole
  * @due: over iWARP: it has begun, and has not failed yet; see verbs_slot_is_due()
+ * @save: when its writes are over, the rest is save.c's
  */
 struct verbs_slot {
 	struct kofi_comp	comp;
@@ -94,6 +95,7 @@ struct verbs_slot {
 			u8	mapped : 1;
 			u8	part : 1;
 			u8	due : 1;
+			u8	save : 1;
 		};
 	};
 };

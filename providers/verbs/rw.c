@@ -38,6 +38,7 @@
 #include "rw.h"
 #include "op.h"
 #include "queue.h"
+#include "save.h"
 #include "verbs.h"
 
 #define VERBS_RW_WRS		32	/* most work requests of a batch */
@@ -88,6 +89,8 @@ static void verbs_rw_end(const struct ib_cq *cq, struct verbs_rw *rw)
 	verbs_rw_put(ep);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	kfree(rw);
+	if (ep->saves)
+		wake_up(&ep->saves->wait);
 
 	if (slot->comp.err) {
 		verbs_slot_fail(cq, slot, slot->comp.err,
@@ -211,6 +214,29 @@ void verbs_rws_abandon(struct verbs_ep *ep)
 	INIT_LIST_HEAD(&rws->list);
 }
 
+/* How many rw operations have begun; the caller holds the lock of the transmit side */
+u64 verbs_rws_begun(const struct verbs_ep *ep)
+{
+	lockdep_assert_held(&ep->tx.lock);
+	return ep->rws ? ep->rws->begun : 0;
+}
+
+/* Are those over that had begun when verbs_rws_begun() has returned @begun? */
+bool verbs_rws_ended(struct verbs_ep *ep, u64 begun)
+{
+	const struct verbs_rw *first;
+	unsigned long flags;
+	bool ended;
+
+	if (!begun)
+		return true;
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	first = list_first_entry_or_null(&ep->rws->list, struct verbs_rw, entry);
+	ended = !first || first->place > begun;
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	return ended;
+}
+
 /* Most work requests of a batch; 0: the queue has too few */
 static unsigned int verbs_rw_budget(const struct verbs_ep *ep)
 {
@@ -317,12 +343,16 @@ static int verbs_rw_first(struct verbs_rw *rw, unsigned int wrs,
 				FI_RMA | (verbs_rw_is_read(rw) ? FI_READ : FI_WRITE));
 		verbs_slot_begun(rw->slot);
 		rw->slot->cqe.done = verbs_rw_done;
+		rw->place = ++ep->rws->begun;
 		list_add_tail(&rw->entry, &ep->rws->list);
 		ret = verbs_rw_post(rw);
 		if (ret) {
 			list_del(&rw->entry);
 			verbs_batch_drop(rw->slot);
 			ret = verbs_post_errno(&ep->tx, ret);
+		} else if (!verbs_rw_is_read(rw)) {
+			verbs_saves_note(ep, rw->addr - (rw->len - rw->at.left), rw->key,
+					 rw->len);
 		}
 	}
 	verbs_queue_unlock(ep, &ep->tx, flags);

@@ -22,7 +22,8 @@
  * @nr: in flight; guarded by the lock of the transmit side, as @wanted and @list are
  * @wanted: a call has been refused because there were @max
  * @wrs: work requests of a batch, at most
- * @list: rw operations in flight
+ * @list: rw operations in flight, as they began
+ * @begun: how many have begun, since the endpoint was opened; guarded as @nr
  * @due: rw operations whose next batch is to be posted
  * @work: posts these batches
  */
@@ -33,6 +34,7 @@ struct verbs_rws {
 	bool			wanted;
 	u32			wrs;
 	struct list_head	list;
+	u64			begun;
 	struct llist_head	due;
 	struct work_struct	work;
 };
@@ -53,6 +55,7 @@ struct verbs_rw_ctx {
 /**
  * struct verbs_rw - An rw operation
  * @entry: in the endpoint's list
+ * @place: the how manieth it is of those that began
  * @due: link while it waits for the worker
  * @ep: the endpoint
  * @slot: its own; comp.op_context points here until the end
@@ -71,6 +74,7 @@ struct verbs_rw_ctx {
  */
 struct verbs_rw {
 	struct list_head	entry;
+	u64			place;
 	struct llist_node	due;
 	struct verbs_ep		*ep;
 	struct verbs_slot	*slot;

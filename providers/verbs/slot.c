@@ -58,8 +58,9 @@ void verbs_queue_tune(struct verbs_queue *queue)
 	else
 		queue->counted = cntrs[KOFI_CNTR_SEND] || cntrs[KOFI_CNTR_READ] ||
 				 cntrs[KOFI_CNTR_WRITE];
+	/* What is written is noted (save.c) */
 	queue->fits = queue->slots && queue->ep && !queue->ep->iwarp && !queue->counted &&
-		      !side->selective &&
+		      !side->selective && (side->dir == FI_RECV || !queue->ep->saves) &&
 		      !(READ_ONCE(side->op_flags) & ~FI_COMPLETION);
 }
 

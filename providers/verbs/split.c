@@ -16,6 +16,7 @@
 #include "ep.h"
 #include "op.h"
 #include "queue.h"
+#include "save.h"
 
 static unsigned int verbs_max_parts(const struct verbs_ep *ep)
 {
@@ -121,6 +122,7 @@ static void verbs_split_fill(struct verbs_ep *ep, const struct verbs_op *op,
 		slot = slot->link;
 	}
 	whole->bytes = len;
+	verbs_save_set(whole, op);
 	whole->cqe.done = verbs_split_done;
 }
 
@@ -137,8 +139,10 @@ static int verbs_split_post(struct verbs_ep *ep, const struct verbs_op *op,
 		return ret;
 	verbs_split_fill(ep, op, whole, count);
 	ret = verbs_batch_post(ep, &ep->parts[0].any.wr, whole, true);
-	if (!ret)
+	if (!ret) {
+		verbs_saves_posted(ep, op, op->remote_len);
 		return 0;
+	}
 	verbs_batch_drop(whole);
 	return verbs_post_errno(&ep->tx, ret);
 }

@@ -23,6 +23,9 @@
  *	verbs_op	an operation on its way into the queue (xfer.c, post.c)
  *	verbs_part	one of several work requests of an operation (split.c)
  *	verbs_rw	a list of any length on its way (rw.c)
+ *   save.h
+ *	verbs_saves	what an endpoint does about persistent memory (save.c)
+ *	verbs_save_end	an end of a control connection for that (save_end.c)
  */
 #ifndef _KOFI_VERBS_H
 #define _KOFI_VERBS_H
@@ -37,6 +40,7 @@
 #include <rdma/rdma_cm.h>
 #include <kofi/addr.h>
 #include <kofi/compat.h>
+#include <kofi/mr_map.h>
 #include <kofi/provider.h>
 #include <kofi/tclass.h>
 
@@ -159,6 +163,10 @@ struct verbs_reg;
  * @tclass: FI_TC_* of endpoints that name none
  * @hmem: opened for FI_HMEM: regions and rw operations may be of pages of PCI devices
  * @peer_lists: so may every list of local buffers, see peer.c
+ * @save_lock: guards @savers and @save_listener (save_serve.c)
+ * @savers: endpoints with FI_RMA_PMEM, &struct verbs_saves
+ * @save_listener: where their peers connect to save; NULL: there was no such endpoint yet
+ * @saved: regions with FI_RMA_PMEM, by the key of the device
  * @res: stands on @dev
  */
 struct verbs_domain {
@@ -175,11 +183,16 @@ struct verbs_domain {
 	u32			tclass;
 	bool			hmem;
 	bool			peer_lists;
+	struct mutex		save_lock;	/* see above */
+	struct list_head	savers;
+	struct rdma_cm_id	*save_listener;
+	struct kofi_mr_map	saved;
 	struct verbs_res	res;
 };
 
 extern struct workqueue_struct *verbs_wq;
 extern struct workqueue_struct *verbs_drain_wq;
+extern struct workqueue_struct *verbs_save_wq;
 
 /* device.c */
 int verbs_devices_init(void);

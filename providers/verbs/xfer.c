@@ -44,6 +44,7 @@
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
+#include "save.h"
 #include "verbs.h"
 
 #define VERBS_ATOMIC_SIZE	sizeof(u64)
@@ -70,7 +71,7 @@
 static const struct kofi_ep_limits verbs_limits = {
 	VERBS_LIMITS,
 	.tx_op_flags	= VERBS_OP_FLAGS,
-	.tx_flags	= VERBS_TX_FLAGS,
+	.tx_flags	= VERBS_TX_FLAGS | FI_SAVE | FI_COMMIT_COMPLETE,
 };
 
 static const struct kofi_ep_limits verbs_iwarp_limits = {
@@ -252,6 +253,8 @@ static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
 		return verbs_post_srx(to_verbs_srx(&kep->ep.fid), &op);
 	if (kofi_op_is_recv(kop))
 		return verbs_post_recv(ep, &op);
+	if (op.flags & (FI_SAVE | FI_COMMIT_COMPLETE))
+		return verbs_save_post(ep, &op);
 	/* iWARP has no fence in front of a read */
 	if (ep->iwarp && op.flags & FI_FENCE && op.opcode == IB_WR_RDMA_READ)
 		return -FI_EBADFLAGS;

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The initiator of FI_COMMIT_COMPLETE and FI_SAVE; see save.h.
+ *
+ * Life of an operation
+ *
+ *	posted		a write with FI_COMMIT_COMPLETE is posted as any other; a save is a write
+ *			of no bytes, which completes behind all that was posted before it
+ *	written		it has completed, and the worker has it.  If it has failed, or is flushed,
+ *			it ends as any other (done.c)
+ *	read		the worker reads a byte of the region by the endpoint's queue pair.  A
+ *			device answers when what came before is in the memory, and a completed
+ *			write need not be
+ *	asked		the worker sends the request and waits for the answer
+ *	reported	with remote CQ data it posts one more write of no bytes, whose completion
+ *			is reported
+ *
+ * Without FI_COMMIT_COMPLETE a save is over when it is written: a completed write has been
+ * acknowledged by the peer's device, and a completed message is in a receive.
+ *
+ * What was written.  The queue pair does not tell the peer's processor, so an endpoint notes the
+ * ranges of its writes, and a save sends those of its region.  What it notes is bounded: ranges of
+ * a region that touch are one, and if there is no room, the new one and another of the region
+ * become one that covers both.  If no range of the region is there, something is forgotten, and
+ * from then on each save is one of a whole region.  So is a save by fi_readmsg(): others
+ * may have written what was read.  rw operations go in batches, so the worker waits for those
+ * that began before a save, and only then reads.
+ *
+ * A fence (FI_FENCE) has to wait for saves, which the device does not know.  While there are any,
+ * a call with it answers -EAGAIN.
+ *
+ * Locking: the lock of the transmit side guards the lists and what was written.  The worker
+ * has a workqueue of its own, as it waits for what other workers do.  It posts under the handler
+ * lock of the rdma_cm_id, as that of rw.c.  When the connection ends, all that it waits for ends,
+ * and what it has left fails; verbs_saves_abandon() waits for that when nothing is written any
+ * more.
+ */
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "op.h"
+#include "queue.h"
+#include "rw.h"
+#include "save.h"
+
+/* What was written */
+
+static bool verbs_unsaved_join(struct verbs_unsaved *range, const struct verbs_unsaved *new,
+			       bool touch)
+{
+	if (range->key != new->key ||
+	    (touch && (new->begin > range->end || new->end < range->begin)))
+		return false;
+	range->begin = min(new->begin, range->begin);
+	range->end = max(new->end, range->end);
+	return true;
+}
+
+/**
+ * verbs_saves_note() - A write has been posted
+ * @ep: the endpoint; the caller holds the lock of the transmit side
+ * @addr: remote address
+ * @key: remote key
+ * @len: bytes
+ *
+ * Context: any.
+ */
+void verbs_saves_note(struct verbs_ep *ep, u64 addr, u64 key, size_t len)
+{
+	const struct verbs_unsaved new = { .begin = addr, .end = addr + len, .key = key };
+	struct verbs_saves *saves = ep->saves;
+	u32 i;
+
+	lockdep_assert_held(&ep->tx.lock);
+	if (!saves || !len)
+		return;
+	for (i = 0; i < saves->nr_unsaved; i++)
+		if (verbs_unsaved_join(&saves->unsaved[i], &new, true))
+			return;
+	if (saves->nr_unsaved < VERBS_SAVE_RANGES) {
+		saves->unsaved[saves->nr_unsaved++] = new;
+		return;
+	}
+	for (i = 0; i < saves->nr_unsaved; i++)
+		if (verbs_unsaved_join(&saves->unsaved[i], &new, false))
+			return;
+	saves->forgotten = true;
+}
+
+/* The save is for all that was written to its region */
+static void verbs_unsaved_take(struct verbs_saves *saves, struct verbs_save *save)
+{
+	u32 i, left = 0;
+
+	for (i = 0; i < saves->nr_unsaved; i++) {
+		if (saves->unsaved[i].key == save->key)
+			save->range[save->count++] = saves->unsaved[i];
+		else
+			saves->unsaved[left++] = saves->unsaved[i];
+	}
+	saves->nr_unsaved = left;
+	save->whole |= saves->forgotten;
+}
+
+/* Operations */
+
+static bool verbs_saves_full(const struct verbs_saves *saves)
+{
+	return READ_ONCE(saves->nr) == VERBS_SAVES;
+}
+
+/* An operation in flight, or NULL: there are too many, and the client will be called */
+static struct verbs_save *verbs_save_claim(struct verbs_saves *saves)
+{
+	struct verbs_ep *ep = saves->ep;
+	struct verbs_save *save = NULL;
+	unsigned long flags;
+
+	if (verbs_saves_full(saves))
+		kofi_ep_want_room(&ep->kep.tx);
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	if (!list_empty(&saves->free)) {
+		save = list_first_entry(&saves->free, struct verbs_save, entry);
+		list_move_tail(&save->entry, &saves->posted);
+		WRITE_ONCE(saves->nr, saves->nr + 1);
+	}
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	return save;
+}
+
+static void verbs_save_put(struct verbs_saves *saves, struct verbs_save *save)
+{
+	struct verbs_ep *ep = saves->ep;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	save->slot = NULL;
+	list_move(&save->entry, &saves->free);
+	WRITE_ONCE(saves->nr, saves->nr - 1);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	kofi_ep_room(&ep->kep.tx);
+}
+
+/* A call with FI_FENCE: is there a save to wait for?  If so, the client will be called. */
+bool verbs_saves_hold(struct verbs_ep *ep)
+{
+	if (!ep->saves || !READ_ONCE(ep->saves->nr))
+		return false;
+	kofi_ep_want_room(&ep->kep.tx);
+	return READ_ONCE(ep->saves->nr);
+}
+
+/* The operation has its slot, and is about to be posted */
+void verbs_save_set(struct verbs_slot *slot, const struct verbs_op *op)
+{
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+	struct verbs_save *save = op->save;
+
+	lockdep_assert_held(&ep->tx.lock);
+	if (!save)
+		return;
+	slot->save = true;
+	save->slot = slot;
+	save->rws = verbs_rws_begun(ep);
+}
+
+/**
+ * verbs_saves_posted() - An operation has been posted
+ * @ep: the endpoint; the caller has held the lock of the transmit side since then
+ * @op: the operation
+ * @len: bytes
+ *
+ * Context: any.
+ */
+void verbs_saves_posted(struct verbs_ep *ep, const struct verbs_op *op, size_t len)
+{
+	lockdep_assert_held(&ep->tx.lock);
+	if (!ep->saves)
+		return;
+	if (op->save && op->flags & FI_SAVE && op->save->commit)
+		verbs_unsaved_take(ep->saves, op->save);
+	else if (!op->save && op->opcode == IB_WR_RDMA_WRITE)
+		verbs_saves_note(ep, op->addr, op->key, len);
+}
+
+/* The operation of a slot; its writes are on their way, or have just ended */
+static struct verbs_save *verbs_save_of(struct verbs_slot *slot)
+{
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+	struct verbs_saves *saves = ep->saves;
+	struct verbs_save *save;
+
+	lockdep_assert_held(&ep->tx.lock);
+	list_for_each_entry(save, &saves->posted, entry)
+		if (save->slot == slot)
+			return save;
+	return NULL;
+}
+
+/* Done function's end: the worker has the rest to do */
+void verbs_save_written(struct verbs_slot *slot)
+{
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+	struct verbs_save *save;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	save = verbs_save_of(slot);
+	list_move_tail(&save->entry, &ep->saves->written);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	queue_work(verbs_save_wq, &ep->saves->work);
+}
+
+/* The operation has failed before it was written, and its completion is under way */
+void verbs_save_failed(struct verbs_slot *slot)
+{
+	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
+	struct verbs_save *save;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	save = verbs_save_of(slot);
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	slot->save = false;
+	if (save)
+		verbs_save_put(ep->saves, save);
+}
+
+/* The worker */
+
+static void verbs_save_read_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_saves *saves = container_of(wc->wr_cqe, struct verbs_saves, read);
+
+	saves->read_status = wc->status;
+	/* Pairs with verbs_save_read() */
+	smp_store_release(&saves->read_done, true);
+	wake_up(&saves->wait);
+}
+
+/* Posts under the handler lock, as a close waits for it; -ECANCELED: the connection has ended */
+static int verbs_save_post_wr(struct verbs_ep *ep, struct ib_rdma_wr *wr)
+{
+	unsigned long flags;
+	unsigned int taken;
+	int ret = -ECANCELED;
+
+	rdma_lock_handler(ep->id);
+	if (verbs_saves_alive(ep->saves)) {
+		spin_lock_irqsave(&ep->tx.lock, flags);
+		verbs_regs_post(ep);
+		ret = verbs_wrs_post(ep, &wr->wr, &taken);
+		verbs_queue_unlock(ep, &ep->tx, flags);
+	}
+	rdma_unlock_handler(ep->id);
+	return ret;
+}
+
+/* Reads a byte of the region; what was written before is in the memory then */
+static int verbs_save_read(struct verbs_saves *saves, const struct verbs_save *save)
+{
+	const struct verbs_save_end *end = saves->link;
+	struct ib_sge sge = {
+		.addr	= end->dma + offsetof(struct verbs_save_msg, read),
+		.length	= 1,
+		.lkey	= saves->ep->domain->pd->local_dma_lkey,
+	};
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe	= &saves->read,
+		.wr.sg_list	= &sge,
+		.wr.num_sge	= 1,
+		.wr.opcode	= IB_WR_RDMA_READ,
+		.wr.send_flags	= IB_SEND_SIGNALED,
+		.remote_addr	= save->count ? save->range[0].begin : save->addr,
+		.rkey		= save->key,
+	};
+	int ret;
+
+	saves->read_done = false;
+	ret = verbs_save_post_wr(saves->ep, &wr);
+	if (ret)
+		return ret;
+	/* The end of the connection ends it, too; pairs with verbs_save_read_done() */
+	wait_event(saves->wait, smp_load_acquire(&saves->read_done) || !verbs_saves_alive(saves));
+	return !saves->read_done ? -ECANCELED : verbs_wc_errno(saves->read_status, false);
+}
+
+static int verbs_save_execute(struct verbs_saves *saves, const struct verbs_save *save)
+{
+	int ret;
+
+	wait_event(saves->wait, verbs_rws_ended(saves->ep, save->rws) || !verbs_saves_alive(saves));
+	if (!verbs_saves_alive(saves))
+		return -ECANCELED;
+	if (!save->commit)
+		return 0;
+	ret = verbs_save_connect(saves);
+	if (!ret && (save->count || save->whole))
+		ret = verbs_save_read(saves, save);
+	return ret ? : verbs_save_ask(saves, save);
+}
+
+/* All is durable, and the last write of no bytes tells the peer */
+static int verbs_save_tell(struct verbs_ep *ep, struct verbs_slot *slot, u32 data)
+{
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe	= &slot->cqe,
+		.wr.opcode	= IB_WR_RDMA_WRITE_WITH_IMM,
+		.wr.send_flags	= IB_SEND_SIGNALED,
+		.wr.ex.imm_data	= cpu_to_be32(data),
+	};
+
+	slot->cqe.done = verbs_send_done;
+	return verbs_save_post_wr(ep, &wr);
+}
+
+/* The operation ends; a failure ends the connection, too */
+static void verbs_save_end_op(struct verbs_saves *saves, struct verbs_save *save, int ret)
+{
+	struct verbs_slot *slot = save->slot;
+	struct verbs_ep *ep = saves->ep;
+	bool tell = save->tell;
+	u32 data = save->data;
+
+	slot->save = false;
+	verbs_save_put(saves, save);
+	if (!ret && tell) {
+		ret = verbs_save_tell(ep, slot, data);
+		if (!ret)
+			return;
+	}
+	if (ret)
+		verbs_slot_fail(NULL, slot, -ret,
+				ret == -ECANCELED ? IB_WC_WR_FLUSH_ERR : IB_WC_REM_OP_ERR);
+	else
+		verbs_slot_succeed(NULL, slot, slot->bytes);
+}
+
+static struct verbs_save *verbs_saves_next(struct verbs_saves *saves)
+{
+	struct verbs_save *save;
+	unsigned long flags;
+
+	spin_lock_irqsave(&saves->ep->tx.lock, flags);
+	save = list_first_entry_or_null(&saves->written, struct verbs_save, entry);
+	spin_unlock_irqrestore(&saves->ep->tx.lock, flags);
+	return save;
+}
+
+/* Work: the rest of each operation that is written, one after the other */
+static void verbs_saves_work(struct work_struct *work)
+{
+	struct verbs_saves *saves = container_of(work, struct verbs_saves, work);
+	unsigned int noio = memalloc_noio_save();
+	struct verbs_save *save;
+
+	while ((save = verbs_saves_next(saves)))
+		verbs_save_end_op(saves, save, verbs_save_execute(saves, save));
+	memalloc_noio_restore(noio);
+}
+
+/* Calls */
+
+/**
+ * verbs_save_post() - Post an operation with FI_SAVE or FI_COMMIT_COMPLETE
+ * @ep: the endpoint, with FI_RMA_PMEM
+ * @op: the operation
+ *
+ * Context: any.
+ * Return: as the data transfer calls of fi_endpoint.h; -EOPNOTSUPP: the peer has not said that
+ * it makes memory durable.
+ */
+ssize_t verbs_save_post(struct verbs_ep *ep, struct verbs_op *op)
+{
+	bool commit = op->flags & FI_COMMIT_COMPLETE, save_only = op->flags & FI_SAVE;
+	struct verbs_save *save;
+	ssize_t ret = kofi_conn_check(&ep->kep.conn, true);
+
+	if (ret)
+		return ret;
+	if (save_only && op->count)
+		return -EINVAL;
+	if (commit && !ep->frame.offer_port)
+		return -EOPNOTSUPP;
+	if (commit && !ep->may_read)
+		return -EACCES;
+	save = verbs_save_claim(ep->saves);
+	if (!save)
+		return -EAGAIN;
+	save->commit = commit;
+	save->tell = op->flags & FI_REMOTE_CQ_DATA;
+	save->data = op->data;
+	save->addr = op->addr;
+	save->key = op->key;
+	save->count = 0;
+	save->whole = false;
+	if (!save_only && op->remote_len) {
+		save->range[save->count++] = (struct verbs_unsaved) {
+			.begin = op->addr, .end = op->addr + op->remote_len, .key = op->key,
+		};
+	} else if (save_only) {
+		save->whole = commit && op->opcode == IB_WR_RDMA_READ;
+		op->comp_flags = verbs_comp_flags(op);
+		op->opcode = IB_WR_RDMA_WRITE;
+		op->addr = 0;
+		op->key = 0;
+		op->remote_len = 0;
+	}
+	op->flags &= ~FI_REMOTE_CQ_DATA;
+	op->save = save;
+	ret = verbs_post(ep, op);
+	if (ret)
+		verbs_save_put(ep->saves, save);
+	return ret;
+}
+
+/* For an endpoint with FI_RMA_PMEM that has its rdma_cm_id */
+int verbs_saves_init(struct verbs_ep *ep)
+{
+	struct verbs_saves *saves;
+	int i, ret;
+
+	saves = kvzalloc(sizeof(*saves), GFP_KERNEL);
+	if (!saves)
+		return -ENOMEM;
+	saves->ep = ep;
+	init_waitqueue_head(&saves->wait);
+	INIT_LIST_HEAD(&saves->free);
+	INIT_LIST_HEAD(&saves->posted);
+	INIT_LIST_HEAD(&saves->written);
+	for (i = 0; i < VERBS_SAVES; i++)
+		list_add_tail(&saves->op[i].entry, &saves->free);
+	INIT_WORK(&saves->work, verbs_saves_work);
+	saves->read.done = verbs_save_read_done;
+	ret = verbs_save_join(saves);
+	if (ret)
+		kvfree(saves);
+	else
+		ep->saves = saves;
+	return ret;
+}
+
+/* Nothing is posted or written any more, and the connection has ended: the worker's rest fails */
+void verbs_saves_abandon(struct verbs_ep *ep)
+{
+	if (!ep->saves)
+		return;
+	wake_up(&ep->saves->wait);
+	flush_work(&ep->saves->work);
+}
+
+/* The endpoint is closed, or its device goes; the control connections end */
+void verbs_saves_close(struct verbs_ep *ep)
+{
+	struct verbs_saves *saves = ep->saves;
+
+	if (!saves)
+		return;
+	verbs_saves_abandon(ep);
+	verbs_save_leave(saves);
+	if (saves->link)
+		verbs_save_end_destroy(saves->link);
+	saves->link = NULL;
+}
+
+/* Nothing of it is in use */
+void verbs_saves_free(struct verbs_ep *ep)
+{
+	kvfree(ep->saves);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Persistent memory of peers: FI_COMMIT_COMPLETE and FI_SAVE.
+ *
+ * A device places what a peer writes and does not make it durable, and the kernel has no work
+ * request for InfiniBand's FLUSH.  So the target's processor writes cache lines back, and
+ * between two kOFI peers the initiator asks for that by a control connection of its own:
+ *
+ *	save.c		the initiator's operations, and what it has written
+ *	save_end.c	an end of a control connection, and the initiator's way to connect it
+ *	save_serve.c	the target: the listener, requests, and regions of persistent memory
+ *
+ * In their connection data, behind the client's, two endpoints with FI_RMA_PMEM tell each other
+ * where the listener is (struct verbs_save_offer).  Other peers do not look there.  Each of the
+ * two connects when it has something to save for the first time.
+ *
+ * On the control connection one request follows the other: a SEND of struct verbs_save_request,
+ * and a SEND of struct verbs_save_answer for it.  All integers are in network byte order.
+ */
+#ifndef _KOFI_VERBS_SAVE_H
+#define _KOFI_VERBS_SAVE_H
+
+#include <linux/list.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include "ep.h"
+
+struct verbs_op;
+
+#define VERBS_SAVE_MAGIC	0x6b4f4649	/* "kOFI" */
+#define VERBS_SAVE_VERSION	1
+#define VERBS_SAVE_RANGES	32	/* of a request; what an endpoint may have written */
+#define VERBS_SAVES		16	/* operations of an endpoint in flight */
+#define VERBS_SAVE_MS		30000	/* limit of a step of connecting, and of an answer */
+
+/**
+ * struct verbs_save_range - Bytes that were written
+ * @addr: of the first one
+ * @len: how many
+ */
+struct verbs_save_range {
+	__be64	addr;
+	__be64	len;
+};
+
+/**
+ * struct verbs_save_request - Make durable what was written to a region
+ * @key: of the region
+ * @whole: not 0: all of the region, whatever @ranges say
+ * @count: of @ranges
+ * @reserved: 0
+ * @addr: an address in the region
+ * @range: what was written
+ */
+struct verbs_save_request {
+	__be32			key;
+	__be32			whole;
+	__be32			count;
+	__be32			reserved;
+	__be64			addr;
+	struct verbs_save_range	range[VERBS_SAVE_RANGES];
+};
+
+/**
+ * struct verbs_save_answer - The end of a request
+ * @refused: 0: it is durable; else the initiator may not, or the memory is not persistent
+ * @reserved: 0
+ */
+struct verbs_save_answer {
+	__be32	refused;
+	__be32	reserved;
+};
+
+/**
+ * struct verbs_save_msg - The buffers of an end
+ * @request: sent or received
+ * @answer: received or sent
+ * @read: where the initiator reads a byte of the region to
+ */
+struct verbs_save_msg {
+	struct verbs_save_request	request;
+	struct verbs_save_answer	answer;
+	u8				read;
+};
+
+/**
+ * struct verbs_save_end - An end of a control connection
+ * @saves: whose it is
+ * @id: its rdma_cm_id
+ * @cq: its queue; ib_core polls it in a worker
+ * @msg: its buffers
+ * @dma: DMA address of @msg
+ * @sent: entry point of the completion of a send
+ * @received: and of a receive
+ * @done: the initiator's last step of connecting, or its request, is over
+ * @error: negative errno that has broken the connection, or 0
+ */
+struct verbs_save_end {
+	struct verbs_saves	*saves;
+	struct rdma_cm_id	*id;
+	struct ib_cq		*cq;
+	struct verbs_save_msg	*msg;
+	u64			dma;
+	struct ib_cqe		sent;
+	struct ib_cqe		received;
+	bool			done;
+	int			error;
+};
+
+/**
+ * struct verbs_unsaved - Bytes that were written and not saved
+ * @begin: address of the first one
+ * @end: address behind the last one
+ * @key: of their region
+ */
+struct verbs_unsaved {
+	u64	begin;
+	u64	end;
+	u32	key;
+};
+
+/**
+ * struct verbs_save - An operation with FI_SAVE or FI_COMMIT_COMPLETE
+ * @entry: in the list of those that are free, in flight, or written
+ * @slot: its slot; NULL: its call has not posted yet
+ * @commit: its bytes are to be durable
+ * @tell: the peer gets remote CQ data in the end
+ * @whole: as in the request
+ * @data: remote CQ data
+ * @addr: an address in the region
+ * @key: of the region
+ * @rws: rw operations that began up to this one come before it
+ * @count: of @range
+ * @range: what is to be durable
+ */
+struct verbs_save {
+	struct list_head	entry;
+	struct verbs_slot	*slot;
+	bool			commit;
+	bool			tell;
+	bool			whole;
+	u32			data;
+	u64			addr;
+	u32			key;
+	u64			rws;
+	u32			count;
+	struct verbs_unsaved	range[VERBS_SAVE_RANGES];
+};
+
+/**
+ * struct verbs_saves - What an endpoint with FI_RMA_PMEM has in addition
+ * @ep: the endpoint
+ * @wait: for waiting for a step of a control connection, a read or the end of the connection
+ *
+ * As the initiator; the lock of the transmit side guards the lists and @unsaved:
+ * @free: operations that are not in use
+ * @posted: those whose writes are on their way
+ * @written: those that the worker has to do the rest of
+ * @nr: in flight
+ * @work: the worker, which owns @link and the operation that it has taken
+ * @link: the connection to the peer; NULL: none was needed yet
+ * @read: entry point of the completion of a read
+ * @read_done: it has completed, with @read_status
+ * @read_status: its status
+ * @nr_unsaved: of @unsaved
+ * @forgotten: there were more regions than @unsaved has room for
+ * @unsaved: what was written and not saved
+ * @op: the operations
+ *
+ * As the target; the lock of the domain's listener guards them:
+ * @entry: in the list of the domain
+ * @token: what the peer names the endpoint by
+ * @session: the connection from the peer, or NULL
+ */
+struct verbs_saves {
+	struct verbs_ep		*ep;
+	wait_queue_head_t	wait;
+
+	struct list_head	free;
+	struct list_head	posted;
+	struct list_head	written;
+	u32			nr;
+	struct work_struct	work;
+	struct verbs_save_end	*link;
+	struct ib_cqe		read;
+	bool			read_done;
+	enum ib_wc_status	read_status;
+	u32			nr_unsaved;
+	bool			forgotten;
+	struct verbs_unsaved	unsaved[VERBS_SAVE_RANGES];
+	struct verbs_save	op[VERBS_SAVES];
+
+	struct list_head	entry;
+	u64			token;
+	struct verbs_save_end	*session;
+};
+
+/* save.c */
+int verbs_saves_init(struct verbs_ep *ep);
+void verbs_saves_abandon(struct verbs_ep *ep);
+void verbs_saves_close(struct verbs_ep *ep);
+void verbs_saves_free(struct verbs_ep *ep);
+ssize_t verbs_save_post(struct verbs_ep *ep, struct verbs_op *op);
+void verbs_save_set(struct verbs_slot *slot, const struct verbs_op *op);
+void verbs_saves_posted(struct verbs_ep *ep, const struct verbs_op *op, size_t len);
+void verbs_save_written(struct verbs_slot *slot);
+void verbs_save_failed(struct verbs_slot *slot);
+void verbs_saves_note(struct verbs_ep *ep, u64 addr, u64 key, size_t len);
+bool verbs_saves_hold(struct verbs_ep *ep);
+
+/* save_end.c */
+void verbs_save_end_fail(struct verbs_save_end *end, int error);
+struct verbs_save_end *verbs_save_end_new(struct verbs_saves *saves, struct rdma_cm_id *id,
+					  void (*received)(struct ib_cq *cq, struct ib_wc *wc));
+void verbs_save_end_free(struct verbs_save_end *end);
+void verbs_save_end_destroy(struct verbs_save_end *end);
+int verbs_save_end_send(struct verbs_save_end *end, const void *msg, size_t len);
+int verbs_save_end_recv(struct verbs_save_end *end, const void *msg, size_t len);
+int verbs_save_connect(struct verbs_saves *saves);
+int verbs_save_ask(struct verbs_saves *saves, const struct verbs_save *save);
+bool verbs_saves_alive(const struct verbs_saves *saves);
+
+/* save_serve.c */
+extern const struct kofi_mr_ops verbs_save_mr_ops;
+int verbs_save_join(struct verbs_saves *saves);
+void verbs_save_offer(const struct verbs_saves *saves, struct verbs_save_offer *offer);
+void verbs_save_leave(struct verbs_saves *saves);
+
+#endif /* _KOFI_VERBS_SAVE_H */

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The target of FI_COMMIT_COMPLETE and FI_SAVE: the listener of a domain, the sessions of
+ * peers, and their requests; see save.h.
+ *
+ * A domain listens from its first endpoint with FI_RMA_PMEM until it is closed, at the wildcard
+ * address, as its endpoints may have different ones.  A connection request has the token that
+ * one of the endpoints has told its peer, and becomes the session of that endpoint, which has
+ * one at most.  All others are rejected.  The session ends with its endpoint.
+ *
+ * A region of persistent memory is in domain->saved, too, a map of regions that the processor
+ * reaches (kofi/mr_map.h), under the key of the device.  So what a peer asks for is checked as
+ * any access of a provider without hardware: the key, the bounds, the rights.
+ *
+ * Requests are executed by the worker of the session's completion queue, one at a time, as the
+ * initiator sends one at a time: for the next one there is no receive until the answer is on its
+ * way.
+ *
+ * Locking: domain->save_lock guards the list of endpoints, their sessions, and the listener.
+ * rdma_cm calls verbs_save_request_handler() under the handler lock of the request, and that
+ * takes save_lock; nobody takes a handler lock under it.
+ */
+#include <linux/random.h>
+#include <kofi/iov.h>
+#include <kofi/mr_map.h>
+#include <kofi/rma.h>
+#include "mr.h"
+#include "save.h"
+
+#define VERBS_SAVE_BACKLOG	64
+
+static int verbs_save_may_register(const struct kofi_mr_map *map)
+{
+	return 0;
+}
+
+/* No region for single operations is persistent */
+static int verbs_save_no_enable(struct kofi_mr *mr)
+{
+	return -ENOSYS;
+}
+
+static int verbs_save_no_disable(struct kofi_mr *mr, void *context)
+{
+	return -ENOSYS;
+}
+
+static void verbs_save_not_disabled(struct kofi_mr *mr, u64 key)
+{
+}
+
+const struct kofi_mr_ops verbs_save_mr_ops = {
+	.size		= sizeof(struct kofi_mr),
+	.may_register	= verbs_save_may_register,
+	.enable		= verbs_save_no_enable,
+	.disable	= verbs_save_no_disable,
+	.disabled	= verbs_save_not_disabled,
+};
+
+/* Requests */
+
+/* The bytes of the region that has @addr; false: there is none, or the peer may not */
+static bool verbs_save_whole(struct verbs_domain *domain, u64 key, u64 addr,
+			     struct fi_rma_iov *iov)
+{
+	struct kofi_mr *mr;
+	size_t offset;
+
+	mr = kofi_mr_get(&domain->saved, NULL, key, addr, 0, FI_REMOTE_WRITE, &offset);
+	if (IS_ERR(mr))
+		return false;
+	*iov = (struct fi_rma_iov) { .addr = addr - offset, .len = mr->iov->len, .key = key };
+	kofi_mr_put(mr);
+	return true;
+}
+
+/* false: refused */
+static bool verbs_save_commit(struct verbs_domain *domain, const struct fi_rma_iov *iov)
+{
+	struct kofi_rma rma;
+	bool persistent;
+
+	if (kofi_rma_get(&rma, &domain->saved, NULL, iov, 1, FI_REMOTE_WRITE))
+		return false;
+	persistent = kofi_rma_is_persistent(&rma);
+	if (persistent && iov->len)
+		kofi_rma_commit(&rma);
+	kofi_rma_put(&rma);
+	return persistent;
+}
+
+/* No receive is posted meanwhile, so the request does not change */
+static bool verbs_save_execute(struct verbs_domain *domain, const struct verbs_save_request *in)
+{
+	u32 i, key = be32_to_cpu(in->key), count = be32_to_cpu(in->count);
+	struct fi_rma_iov iov = { .addr = be64_to_cpu(in->addr), .key = key };
+
+	if (in->whole)
+		return verbs_save_whole(domain, key, iov.addr, &iov) &&
+		       verbs_save_commit(domain, &iov);
+	if (count > VERBS_SAVE_RANGES || !verbs_save_commit(domain, &iov))
+		return false;
+	for (i = 0; i < count; i++) {
+		iov.addr = be64_to_cpu(in->range[i].addr);
+		iov.len = be64_to_cpu(in->range[i].len);
+		if (!verbs_save_commit(domain, &iov))
+			return false;
+	}
+	return true;
+}
+
+/* A peer that does not keep to the rules loses its session; the completion is in process context */
+static void verbs_save_requested(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct verbs_save_end *end = container_of(wc->wr_cqe, struct verbs_save_end, received);
+	struct verbs_domain *domain = end->saves->ep->domain;
+	struct verbs_save_msg *msg = end->msg;
+	int ret;
+
+	if (wc->status != IB_WC_SUCCESS)
+		return;
+	if (wc->byte_len != sizeof(msg->request)) {
+		rdma_disconnect(end->id);
+		return;
+	}
+	ib_dma_sync_single_for_cpu(cq->device, end->dma, sizeof(*msg), DMA_BIDIRECTIONAL);
+	msg->answer.refused = cpu_to_be32(!verbs_save_execute(domain, &msg->request));
+	ret = verbs_save_end_recv(end, &msg->request, sizeof(msg->request));
+	if (!ret)
+		ret = verbs_save_end_send(end, &msg->answer, sizeof(msg->answer));
+	if (ret)
+		rdma_disconnect(end->id);
+}
+
+/* Sessions */
+
+static int verbs_save_session_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	/* The peer asks no more; the session stays until its endpoint goes */
+	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
+		rdma_disconnect(id);
+	return 0;
+}
+
+/* The endpoint that the request is for, if it has no session yet */
+static struct verbs_saves *verbs_save_find(struct verbs_domain *domain,
+					   const struct rdma_conn_param *param)
+{
+	const struct verbs_save_offer *offer = param->private_data;
+	struct verbs_saves *saves;
+
+	lockdep_assert_held(&domain->save_lock);
+	/* Some transports pad the data, so they may be longer */
+	if (!offer || param->private_data_len < sizeof(*offer) ||
+	    be32_to_cpu(offer->magic) != VERBS_SAVE_MAGIC ||
+	    be16_to_cpu(offer->version) != VERBS_SAVE_VERSION)
+		return NULL;
+	list_for_each_entry(saves, &domain->savers, entry)
+		if (saves->token == be64_to_cpu(offer->token))
+			return saves->session ? NULL : saves;
+	return NULL;
+}
+
+static int verbs_save_session_new(struct verbs_saves *saves, struct rdma_cm_id *id)
+{
+	struct rdma_conn_param param = {
+		.responder_resources	= 1,
+		.initiator_depth	= 1,
+		.retry_count		= 6,
+		.rnr_retry_count	= 7,
+	};
+	struct verbs_save_end *end;
+	int ret;
+
+	lockdep_assert_held(&saves->ep->domain->save_lock);
+	end = verbs_save_end_new(saves, id, verbs_save_requested);
+	if (IS_ERR(end))
+		return PTR_ERR(end);
+	id->context = end;
+	id->event_handler = verbs_save_session_handler;
+	ret = verbs_save_end_recv(end, &end->msg->request, sizeof(end->msg->request));
+	if (!ret)
+		ret = rdma_accept(id, &param);
+	if (ret)
+		verbs_save_end_free(end);
+	else
+		saves->session = end;
+	return ret;
+}
+
+/* An error rejects the request, and destroys its id */
+static int verbs_save_request_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct verbs_domain *domain = id->context;
+	struct verbs_saves *saves;
+	int ret = -ECONNREFUSED;
+
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return 0;
+	if (id->device != domain->dev->ibdev)
+		return ret;
+	mutex_lock(&domain->save_lock);
+	saves = verbs_save_find(domain, &event->param.conn);
+	if (saves)
+		ret = verbs_save_session_new(saves, id);
+	mutex_unlock(&domain->save_lock);
+	return ret;
+}
+
+/* The listener */
+
+static int verbs_save_listen(struct verbs_domain *domain, u16 family)
+{
+	struct sockaddr_storage any = { .ss_family = family };
+	struct rdma_cm_id *id;
+	int ret;
+
+	id = verbs_create_id(domain->fabric, verbs_save_request_handler, domain);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	ret = rdma_bind_addr(id, (struct sockaddr *)&any);
+	if (!ret)
+		ret = rdma_listen(id, VERBS_SAVE_BACKLOG);
+	if (ret)
+		rdma_destroy_id(id);
+	else
+		domain->save_listener = id;
+	return ret;
+}
+
+/**
+ * verbs_save_join() - Let the peer of an endpoint save
+ * @saves: of the endpoint, with @ep
+ *
+ * Context: may sleep.
+ * Return: 0; or the errno of rdma_cm.
+ */
+int verbs_save_join(struct verbs_saves *saves)
+{
+	struct verbs_domain *domain = saves->ep->domain;
+	int ret = 0;
+
+	get_random_bytes(&saves->token, sizeof(saves->token));
+	mutex_lock(&domain->save_lock);
+	/* The wildcard address of IPv6 takes both families, where there is IPv6 */
+	if (!domain->save_listener && verbs_save_listen(domain, AF_INET6))
+		ret = verbs_save_listen(domain, AF_INET);
+	if (!ret)
+		list_add(&saves->entry, &domain->savers);
+	mutex_unlock(&domain->save_lock);
+	return ret;
+}
+
+/* What the endpoint tells its peer */
+void verbs_save_offer(const struct verbs_saves *saves, struct verbs_save_offer *offer)
+{
+	const struct rdma_cm_id *listener = saves->ep->domain->save_listener;
+
+	*offer = (struct verbs_save_offer) {
+		.magic		= cpu_to_be32(VERBS_SAVE_MAGIC),
+		.port		= cpu_to_be16(kofi_addr_port(&listener->route.addr.src_addr)),
+		.version	= cpu_to_be16(VERBS_SAVE_VERSION),
+		.token		= cpu_to_be64(saves->token),
+	};
+}
+
+/* The endpoint goes, and its peer's session with it */
+void verbs_save_leave(struct verbs_saves *saves)
+{
+	struct verbs_domain *domain = saves->ep->domain;
+	struct verbs_save_end *session;
+
+	mutex_lock(&domain->save_lock);
+	list_del(&saves->entry);
+	session = saves->session;
+	mutex_unlock(&domain->save_lock);
+	if (session)
+		verbs_save_end_destroy(session);
+}
