@@ -63,13 +63,14 @@ static bool start(struct kunit *test, struct pmem *pm)
 	struct fi_msg_rma msg = { .rma_iov = &remote, .rma_iov_count = 1 };
 	struct fid_mr *mr;
 	int refused = conf_has(test, FI_RMA) ? -FI_EBADFLAGS : -ENOSYS;
+	bool has = conf_want(test, FI_RMA_PMEM);
 
 	conf_join(test, &pm->pair);
 	pm->delivered = delivered(test);
 	pm->mem = vt_pmem(test, LEN);
 	pm->buf = vt_buf(test, LEN);
 	vt_fill(pm->buf, LEN, 1);
-	if (!conf_has(test, FI_RMA_PMEM)) {
+	if (!has) {
 		KUNIT_EXPECT_EQ(test, reg(test, pm->mem->mem, LEN, FI_RMA_PMEM, &mr),
 				-FI_EBADFLAGS);
 		KUNIT_EXPECT_EQ(test, fi_writemsg(pm->pair.a.ep, &msg, SAVE), refused);
@@ -359,13 +360,14 @@ static void save_messages(struct kunit *test, struct pmem *pm, bool tagged)
 
 static void messages_are_saved_when_they_are_received(struct kunit *test)
 {
+	bool has = conf_want(test, FI_RMA_PMEM);
 	struct pmem pm = {};
 
 	conf_serve(test);
 	vt_join(test, &pm.pair, &vt_default_kind);
 	pm.buf = vt_buf(test, 8);
 	pm.delivered = delivered(test);
-	if (!conf_has(test, FI_RMA_PMEM)) {
+	if (!has) {
 		KUNIT_EXPECT_EQ(test, post_save(&pm, false, NULL), -FI_EBADFLAGS);
 		return;
 	}

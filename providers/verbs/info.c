@@ -111,8 +111,11 @@ static size_t verbs_given(size_t wish, size_t offer)
 /* Capabilities that only some devices have, in both directions */
 static u64 verbs_device_caps(const struct verbs_device *dev, const struct fi_info *hints)
 {
-	/* Over iWARP a read may be answered before what was written is in the memory */
-	u64 pmem = verbs_is_iwarp(dev->ibdev) ? 0 : FI_RMA_PMEM;
+	/*
+	 * It costs the endpoint the fast path, so it is for those that ask.  Over iWARP a read
+	 * may be answered before what was written is in the memory.
+	 */
+	u64 pmem = hints && !verbs_is_iwarp(dev->ibdev) ? hints->caps & FI_RMA_PMEM : 0;
 
 	return pmem | (dev->atomics ? FI_ATOMIC : 0) | verbs_peer_caps(dev, hints);
 }
