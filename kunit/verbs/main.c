@@ -41,6 +41,7 @@ kunit_test_suites(&kofi_verbs_info_suite,
 		  &kofi_verbs_ep_drain_suite,
 		  &kofi_verbs_mr_suite,
 		  &kofi_verbs_mr_limits_suite,
+		  &kofi_verbs_save_suite,
 		  &kofi_verbs_removal_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the kOFI provider for RDMA devices");

@@ -14,10 +14,15 @@ static int peer_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct vt_peer *peer = id->context;
 
-	/* The end of the connection is not what anybody waits for */
+	/* The end of the connection is no step of what is under way */
+	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
+		complete(&peer->gone);
 	if (event->event == RDMA_CM_EVENT_DISCONNECTED ||
 	    event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
 		return 0;
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED && event->param.conn.private_data)
+		memcpy(peer->answer, event->param.conn.private_data,
+		       min_t(size_t, event->param.conn.private_data_len, sizeof(peer->answer)));
 	peer->last = event->event;
 	complete(&peer->event);
 	return 0;
@@ -29,6 +34,14 @@ static void peer_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	peer->status = wc->status;
 	complete(&peer->done);
+}
+
+static void peer_received(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct vt_peer *peer = container_of(wc->wr_cqe, struct vt_peer, in_cqe);
+
+	if (wc->status == IB_WC_SUCCESS)
+		complete(&peer->received);
 }
 
 static void peer_wait(struct vt_peer *peer, enum rdma_cm_event_type want)
@@ -68,7 +81,7 @@ static void peer_release(void *ptr)
 	peer->pd = NULL;
 }
 
-static void peer_resolve(struct vt_peer *peer)
+static void peer_resolve(struct vt_peer *peer, struct sockaddr_storage *to)
 {
 	struct kunit *test = peer->test;
 	struct vt *vt = vt_of(test);
@@ -77,7 +90,7 @@ static void peer_resolve(struct vt_peer *peer)
 				  IB_QPT_RC);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(peer->id));
 	KUNIT_ASSERT_EQ(test, rdma_resolve_addr(peer->id, vt->info->src_addr,
-						(struct sockaddr *)&vt->name,
+						(struct sockaddr *)to,
 						PEER_STEP_MS), 0);
 	peer_wait(peer, RDMA_CM_EVENT_ADDR_RESOLVED);
 	KUNIT_ASSERT_EQ(test, rdma_resolve_route(peer->id, PEER_STEP_MS), 0);
@@ -113,15 +126,24 @@ static void peer_open(struct vt_peer *peer)
 static void peer_connect(struct vt_peer *peer, u8 reads)
 {
 	struct rdma_conn_param param = {
+		.private_data		= peer->said,
+		.private_data_len	= peer->said_len,
 		.responder_resources	= reads,
 		.initiator_depth	= 4,
 		.retry_count		= 7,
 		.rnr_retry_count	= 7,
 	};
+
+	KUNIT_ASSERT_EQ(peer->test, rdma_connect(peer->id, &param), 0);
+}
+
+/* The case accepts */
+static void peer_join(struct vt_peer *peer, u8 reads)
+{
 	struct kunit *test = peer->test;
 	union vt_event event;
 
-	KUNIT_ASSERT_EQ(test, rdma_connect(peer->id, &param), 0);
+	peer_connect(peer, reads);
 	peer->end.rw_ops = 1;
 	vt_end_open(test, &peer->end, vt_connreq(test, NULL), &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_accept(peer->end.ep, NULL, 0), 0);
@@ -129,7 +151,8 @@ static void peer_connect(struct vt_peer *peer, u8 reads)
 	vt_event(test, peer->end.eq, FI_CONNECTED, &event);
 }
 
-struct vt_peer *vt_peer_granting(struct kunit *test, u8 reads)
+/* On its way to @to, with a queue pair */
+static struct vt_peer *peer_new(struct kunit *test, struct sockaddr_storage *to)
 {
 	struct vt_peer *peer = vt_buf(test, sizeof(*peer));
 
@@ -137,12 +160,47 @@ struct vt_peer *vt_peer_granting(struct kunit *test, u8 reads)
 	peer->buf = vt_buf(test, VT_PEER_BUF);
 	init_completion(&peer->event);
 	init_completion(&peer->done);
+	init_completion(&peer->received);
+	init_completion(&peer->gone);
 	peer->cqe.done = peer_done;
+	peer->in_cqe.done = peer_received;
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, peer_release,
 							peer), 0);
-	peer_resolve(peer);
+	peer_resolve(peer, to);
 	peer_open(peer);
-	peer_connect(peer, reads);
+	return peer;
+}
+
+struct vt_peer *vt_peer_granting(struct kunit *test, u8 reads)
+{
+	struct vt_peer *peer = peer_new(test, &vt_of(test)->name);
+
+	peer_join(peer, reads);
+	return peer;
+}
+
+struct vt_peer *vt_peer_saying(struct kunit *test, const void *data, u8 len)
+{
+	struct vt_peer *peer = peer_new(test, &vt_of(test)->name);
+
+	peer->said = data;
+	peer->said_len = len;
+	peer_join(peer, 4);
+	return peer;
+}
+
+struct vt_peer *vt_peer_dial(struct kunit *test, int port, const void *data, u8 len)
+{
+	struct sockaddr_storage to = vt_of(test)->name;
+	unsigned long patience = msecs_to_jiffies(VT_PATIENCE_MS);
+	struct vt_peer *peer;
+
+	((struct sockaddr_in *)&to)->sin_port = htons(port);
+	peer = peer_new(test, &to);
+	peer->said = data;
+	peer->said_len = len;
+	peer_connect(peer, 4);
+	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&peer->event, patience), 0);
 	return peer;
 }
 
@@ -156,7 +214,8 @@ void vt_peer_close(struct vt_peer *peer)
 	struct kunit *test = peer->test;
 
 	kunit_release_action(test, peer_release, peer);
-	vt_end_close(test, &peer->end);
+	if (peer->end.ep)
+		vt_end_close(test, &peer->end);
 	kunit_kfree(test, peer->buf);
 	kunit_kfree(test, peer);
 }
@@ -215,6 +274,25 @@ static enum ib_wc_status peer_arrived(struct vt_peer *peer)
 	peer_do(peer, &wr, 8);
 	KUNIT_ASSERT_EQ(test, vt_wait(peer->end.rx, &comp), 1);
 	return comp.err ? IB_WC_WR_FLUSH_ERR : IB_WC_SUCCESS;
+}
+
+void vt_peer_post(struct vt_peer *peer, size_t len)
+{
+	struct ib_sge sge = {
+		.addr	= peer->dma + VT_PEER_IN,
+		.length	= len,
+		.lkey	= peer->pd->local_dma_lkey,
+	};
+	struct ib_recv_wr wr = { .wr_cqe = &peer->in_cqe, .sg_list = &sge, .num_sge = 1 };
+
+	KUNIT_ASSERT_EQ(peer->test, ib_post_recv(peer->id->qp, &wr, NULL), 0);
+}
+
+enum ib_wc_status vt_peer_send(struct vt_peer *peer, size_t len)
+{
+	struct ib_send_wr wr = { .opcode = IB_WR_SEND };
+
+	return peer_do(peer, &wr, len);
 }
 
 enum ib_wc_status vt_peer_read(struct vt_peer *peer, u64 addr, u64 key,

@@ -11,6 +11,7 @@
 #include "verbs.h"
 
 #define VT_PEER_BUF	SZ_128K
+#define VT_PEER_IN	SZ_64K	/* where a message goes */
 
 /**
  * struct vt_peer - A peer
@@ -23,10 +24,16 @@
  * @dma: where the device finds @buf
  * @event: an event of @id has come
  * @last: which one
+ * @gone: the connection has ended
+ * @said: private data of the connection request; NULL: none
+ * @said_len: their bytes
+ * @answer: private data of the answer
  * @done: the operation is done
  * @sge: what of @buf it uses
  * @cqe: entry point of its completion
  * @status: how it ended
+ * @in_cqe: entry point of the completion of a receive
+ * @received: there is a message at VT_PEER_IN of @buf
  */
 struct vt_peer {
 	struct kunit			*test;
@@ -38,17 +45,33 @@ struct vt_peer {
 	u64				dma;
 	struct completion		event;
 	enum rdma_cm_event_type		last;
+	struct completion		gone;
+	const void			*said;
+	u8				said_len;
+	u8				answer[64];
 	struct completion		done;
 	struct ib_sge			sge;
 	struct ib_cqe			cqe;
 	enum ib_wc_status		status;
+	struct ib_cqe			in_cqe;
+	struct completion		received;
 };
 
 /* A peer connected to the case's listener, the case's to close or to leave */
 struct vt_peer *vt_peer(struct kunit *test);
 /* The same, of which so many reads and atomics at a time may be asked */
 struct vt_peer *vt_peer_granting(struct kunit *test, u8 reads);
+/* The same, which sends these private data; what it gets is in its answer */
+struct vt_peer *vt_peer_saying(struct kunit *test, const void *data, u8 len);
+/*
+ * A peer that connects, with these private data, to whoever listens at this port of the case's
+ * address; @last says what has come of it.
+ */
+struct vt_peer *vt_peer_dial(struct kunit *test, int port, const void *data, u8 len);
 void vt_peer_close(struct vt_peer *peer);
+void vt_peer_post(struct vt_peer *peer, size_t len);
+/* Sends the first bytes of @buf */
+enum ib_wc_status vt_peer_send(struct vt_peer *peer, size_t len);
 /*
  * How an operation on @len bytes at @addr ends; @buf has them then.  Over iWARP
  * IB_WC_REM_ACCESS_ERR stands for the end of the connection: nothing else is heard

@@ -42,6 +42,7 @@ extern struct kunit_suite kofi_verbs_close_suite;
 extern struct kunit_suite kofi_verbs_ep_drain_suite;
 extern struct kunit_suite kofi_verbs_mr_suite;
 extern struct kunit_suite kofi_verbs_mr_limits_suite;
+extern struct kunit_suite kofi_verbs_save_suite;
 extern struct kunit_suite kofi_verbs_removal_suite;
 
 /* Connection data of the verbs provider, at most */

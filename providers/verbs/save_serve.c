@@ -109,7 +109,16 @@ static bool verbs_save_execute(struct verbs_domain *domain, const struct verbs_s
 	return true;
 }
 
-/* A peer that does not keep to the rules loses its session; the completion is in process context */
+/*
+ * A peer that does not keep to the rules loses its session.  Its message may come before its
+ * last message that connects it; then verbs_save_session_handler() disconnects.
+ */
+static void verbs_save_session_break(struct verbs_save_end *end)
+{
+	verbs_save_end_fail(end, -EPROTO);
+	rdma_disconnect(end->id);
+}
+
 static void verbs_save_requested(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_save_end *end = container_of(wc->wr_cqe, struct verbs_save_end, received);
@@ -120,7 +129,7 @@ static void verbs_save_requested(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status != IB_WC_SUCCESS)
 		return;
 	if (wc->byte_len != sizeof(msg->request)) {
-		rdma_disconnect(end->id);
+		verbs_save_session_break(end);
 		return;
 	}
 	ib_dma_sync_single_for_cpu(cq->device, end->dma, sizeof(*msg), DMA_BIDIRECTIONAL);
@@ -129,15 +138,18 @@ static void verbs_save_requested(struct ib_cq *cq, struct ib_wc *wc)
 	if (!ret)
 		ret = verbs_save_end_send(end, &msg->answer, sizeof(msg->answer));
 	if (ret)
-		rdma_disconnect(end->id);
+		verbs_save_session_break(end);
 }
 
 /* Sessions */
 
 static int verbs_save_session_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
-	/* The peer asks no more; the session stays until its endpoint goes */
-	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
+	const struct verbs_save_end *end = id->context;
+
+	/* The session stays until its endpoint goes, also if the peer asks no more */
+	if (event->event == RDMA_CM_EVENT_DISCONNECTED ||
+	    (event->event == RDMA_CM_EVENT_ESTABLISHED && READ_ONCE(end->error)))
 		rdma_disconnect(id);
 	return 0;
 }

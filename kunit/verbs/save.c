@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Persistent memory over verbs: what the conformance suites leave to the provider.  Who is told
+ * where to save, what is kept of what was written, and peers that do not keep to the messages
+ * of Documentation/persistent-memory.rst, which the cases write by hand.
+ */
+#include "../lib/pmem.h"
+#include "peer.h"
+#include "rw.h"
+
+#define LEN		SZ_4K
+#define COMMIT		(FI_COMPLETION | FI_COMMIT_COMPLETE)
+#define SAVE		(COMMIT | FI_SAVE)
+#define MAGIC		0x6b4f4649
+#define RANGES		32	/* of a request */
+#define REQUEST_LEN	(24 + 16 * RANGES)
+#define ANSWER_LEN	8
+
+/**
+ * struct save_test - A case
+ * @pair: the target is b
+ * @pmem: the target's memory
+ * @mr: the region of all of it
+ * @buf: of the initiator's, as long
+ * @len: its bytes; 0: LEN
+ * @size: depth of the queues; 0: any
+ */
+struct save_test {
+	struct vt_pair	pair;
+	struct vt_pmem	*pmem;
+	struct fid_mr	*mr;
+	u8		*buf;
+	size_t		len;
+	size_t		size;
+};
+
+/* What an end tells the other behind the client's data */
+struct offer {
+	__be32	magic;
+	__be16	port;
+	__be16	version;
+	__be64	token;
+};
+
+static int regattr(struct kunit *test, void *buf, size_t len, u64 access, struct fid_mr **mr)
+{
+	const struct kvec kvec = { buf, len };
+	const struct fi_mr_attr attr = {
+		.type		= FI_BUF_KVEC,
+		.mr_iov		= &kvec,
+		.iov_count	= 1,
+		.access		= access,
+	};
+
+	return fi_mr_regattr(vt_of(test)->domain, &attr, FI_RMA_PMEM, mr);
+}
+
+static struct fid_mr *reg(struct kunit *test, void *buf, size_t len)
+{
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, regattr(test, buf, len, FI_REMOTE_READ | FI_REMOTE_WRITE, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	return mr;
+}
+
+/* false: it is iWARP, which has no persistent memory, and the case has seen that */
+static bool serve(struct kunit *test, struct save_test *st)
+{
+	struct fi_info *hints = vt_hints(test), *info;
+
+	vt_of(test)->info = vt_local(test, AF_INET, NULL);
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	hints->caps = FI_MSG | FI_RMA | FI_RMA_PMEM;
+	if (vt_is_iwarp(test)) {
+		KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), -ENODATA);
+		return false;
+	}
+	hints->tx_attr->size = st->size;
+	st->len = st->len ?: LEN;
+	vt_serve(test, AF_INET, hints);
+	st->pmem = vt_pmem(test, st->len);
+	st->buf = vt_buf(test, st->len);
+	vt_fill(st->buf, st->len, 1);
+	st->mr = reg(test, st->pmem->mem, st->len);
+	return true;
+}
+
+static bool start(struct kunit *test, struct save_test *st)
+{
+	if (!serve(test, st))
+		return false;
+	vt_join(test, &st->pair, &vt_default_kind);
+	return true;
+}
+
+/* A write of @len bytes to the same place, or with FI_SAVE what was written to the region */
+static ssize_t post(struct fid_ep *ep, struct save_test *st, struct fid_mr *mr, size_t offset,
+		    size_t len, u64 flags, unsigned long nr)
+{
+	struct fi_rma_iov remote = { (uintptr_t)st->pmem->mem + offset, len, fi_mr_key(mr) };
+	struct kvec iov = { st->buf + offset, len };
+	struct fi_msg_rma msg = {
+		.msg_iov = &iov, .iov_count = flags & FI_SAVE ? 0 : 1,
+		.rma_iov = &remote, .rma_iov_count = 1, .context = vt_ctx(nr),
+	};
+
+	return fi_writemsg(ep, &msg, flags);
+}
+
+static void done(struct kunit *test, struct save_test *st, struct fid_mr *mr, size_t offset,
+		 size_t len, u64 flags)
+{
+	KUNIT_ASSERT_EQ(test, post(st->pair.a.ep, st, mr, offset, len, flags, 1), 0);
+	vt_done(test, st->pair.a.tx, vt_ctx(1));
+}
+
+static bool survives(const struct save_test *st, size_t offset, size_t len)
+{
+	return !memcmp(st->pmem->media + offset, st->buf + offset, len);
+}
+
+/* The data of a client that fill the message leave no room to say where to save */
+static void who_was_told_nothing_is_refused(struct kunit *test)
+{
+	u8 data[VT_CM_DATA];
+	struct save_test st = {};
+	union vt_event event;
+
+	if (!serve(test, &st))
+		return;
+	vt_fill(data, sizeof(data), 1);
+	vt_client(test, &st.pair.a, &vt_default_kind);
+	vt_connect(test, &st.pair.a, data, sizeof(data));
+	vt_end_open(test, &st.pair.b, vt_connreq(test, &event), &vt_default_kind);
+	KUNIT_EXPECT_TRUE(test, vt_filled(event.cm.data, sizeof(data), 1));
+	vt_accept(test, &st.pair.b, data, sizeof(data));
+	KUNIT_EXPECT_EQ(test, vt_event(test, st.pair.a.eq, FI_CONNECTED, &event), sizeof(data));
+	KUNIT_EXPECT_EQ(test, post(st.pair.b.ep, &st, st.mr, 0, 8, COMMIT, 1), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, post(st.pair.b.ep, &st, st.mr, 0, 0, SAVE, 1), -EOPNOTSUPP);
+	vt_none(test, st.pair.b.tx);
+	/* The answer has room */
+	done(test, &st, st.mr, 0, 8, COMMIT);
+	KUNIT_EXPECT_TRUE(test, survives(&st, 0, 8));
+}
+
+static void both_ends_save(struct kunit *test)
+{
+	struct save_test st = {};
+	int i;
+
+	if (!start(test, &st))
+		return;
+	for (i = 0; i < 3; i++) {
+		done(test, &st, st.mr, i * 256, 64, COMMIT);
+		KUNIT_ASSERT_EQ(test, post(st.pair.b.ep, &st, st.mr, i * 256 + 128, 64, COMMIT, 2),
+				0);
+		vt_done(test, st.pair.b.tx, vt_ctx(2));
+		KUNIT_EXPECT_TRUE(test, survives(&st, i * 256, 64));
+		KUNIT_EXPECT_TRUE(test, survives(&st, i * 256 + 128, 64));
+	}
+}
+
+static void a_region_has_to_be_readable(struct kunit *test)
+{
+	struct save_test st = {};
+	struct fid_mr *mr;
+
+	if (!serve(test, &st))
+		return;
+	KUNIT_EXPECT_EQ(test, regattr(test, st.pmem->mem, LEN, FI_REMOTE_WRITE, &mr), -EINVAL);
+}
+
+/* Posts until the provider has no room, then all of them end */
+static void there_is_room_when_saves_have_ended(struct kunit *test)
+{
+	struct save_test st = {};
+	unsigned long posted = 0, i;
+	ssize_t ret;
+
+	if (!start(test, &st))
+		return;
+	while (posted < 1000) {
+		ret = post(st.pair.a.ep, &st, st.mr, posted % 64 * 64, 64, COMMIT, posted + 1);
+		if (ret == -EAGAIN)
+			break;
+		KUNIT_ASSERT_EQ(test, ret, 0);
+		posted++;
+	}
+	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
+	for (i = 0; i < posted; i++)
+		vt_done(test, st.pair.a.tx, vt_ctx(i + 1));
+	KUNIT_EXPECT_TRUE(test, survives(&st, 0, min_t(size_t, posted, 64) * 64));
+	done(test, &st, st.mr, 0, 8, COMMIT);
+}
+
+static void a_fence_waits_for_a_save(struct kunit *test)
+{
+	struct save_test st = {};
+
+	if (!start(test, &st))
+		return;
+	KUNIT_ASSERT_EQ(test, post(st.pair.a.ep, &st, st.mr, 0, 64, COMMIT, 1), 0);
+	KUNIT_EXPECT_EQ(test, post(st.pair.a.ep, &st, st.mr, 64, 64, FI_COMPLETION | FI_FENCE, 2),
+			-EAGAIN);
+	vt_done(test, st.pair.a.tx, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, post(st.pair.a.ep, &st, st.mr, 64, 64, FI_COMPLETION | FI_FENCE, 2),
+			0);
+	vt_done(test, st.pair.a.tx, vt_ctx(2));
+}
+
+/* More ranges than are kept: those of a region become fewer and larger */
+static void more_ranges_than_are_kept_are_saved(struct kunit *test)
+{
+	struct save_test st = {};
+	size_t at;
+
+	if (!start(test, &st))
+		return;
+	for (at = 0; at < LEN; at += 64)
+		done(test, &st, st.mr, at, 8, FI_COMPLETION);
+	KUNIT_EXPECT_EQ(test, st.pmem->lines, 0);
+	done(test, &st, st.mr, 0, 0, SAVE);
+	for (at = 0; at < LEN; at += 64)
+		KUNIT_EXPECT_TRUE_MSG(test, survives(&st, at, 8), "%zu", at);
+	KUNIT_EXPECT_LE(test, st.pmem->lines, 2 * LEN / 64);
+}
+
+/* More regions than that: each save is one of a whole region then */
+static void more_regions_than_are_kept_are_saved(struct kunit *test)
+{
+	struct fid_mr *mr[RANGES + 8];
+	struct save_test st = {};
+	int i;
+
+	if (!start(test, &st))
+		return;
+	for (i = 0; i < ARRAY_SIZE(mr); i++) {
+		mr[i] = reg(test, st.pmem->mem + i * 64, 64);
+		done(test, &st, mr[i], i * 64, 8, FI_COMPLETION);
+	}
+	for (i = 0; i < ARRAY_SIZE(mr); i++) {
+		KUNIT_ASSERT_EQ(test, post(st.pair.a.ep, &st, mr[i], i * 64, 0, SAVE, 1), 0);
+		vt_done(test, st.pair.a.tx, vt_ctx(1));
+		KUNIT_EXPECT_TRUE_MSG(test, survives(&st, i * 64, 8), "%d", i);
+	}
+}
+
+/* A list goes in batches, and the save behind it waits for the last one */
+static void a_list_of_any_length_is_saved(struct kunit *test)
+{
+	struct rw_mem *mem = rw_mem(test, SZ_1M);
+	struct save_test st = { .pair.a.rw_ops = 1, .len = SZ_1M, .size = 64 };
+
+	if (!start(test, &st))
+		return;
+	vt_fill(mem->mem, mem->len, 7);
+	KUNIT_ASSERT_EQ(test, fi_writesgl(st.pair.a.ep, mem->sgt.sgl, mem->sgt.nents, 0, mem->len,
+					  0, fi_mr_addr(st.mr), fi_mr_key(st.mr), vt_ctx(3),
+					  FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, post(st.pair.a.ep, &st, st.mr, 0, 0, SAVE, 1), 0);
+	vt_done(test, st.pair.a.tx, vt_ctx(3));
+	vt_done(test, st.pair.a.tx, vt_ctx(1));
+	KUNIT_EXPECT_MEMEQ(test, st.pmem->media, mem->mem, mem->len);
+}
+
+/* All that is in flight ends once, with an endpoint that is drained */
+static void a_drain_ends_saves(struct kunit *test)
+{
+	struct save_test st = {};
+	struct vt_comp comp;
+	unsigned long i;
+
+	if (!start(test, &st))
+		return;
+	for (i = 1; i <= 8; i++)
+		KUNIT_ASSERT_EQ(test, post(st.pair.a.ep, &st, st.mr, 0, 64, COMMIT, i), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_drain(st.pair.a.ep, -1), 0);
+	for (i = 1; i <= 8; i++) {
+		KUNIT_ASSERT_EQ(test, vt_wait(st.pair.a.tx, &comp), 1);
+		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(i));
+	}
+	vt_none(test, st.pair.a.tx);
+}
+
+/* A close in the middle waits for nobody */
+static void an_endpoint_can_be_closed_while_it_saves(struct kunit *test)
+{
+	struct save_test st = {};
+	int i;
+
+	if (!start(test, &st))
+		return;
+	for (i = 0; i < 8; i++)
+		KUNIT_ASSERT_EQ(test, post(st.pair.a.ep, &st, st.mr, 0, 64, COMMIT, 1), 0);
+	vt_close(test, &st.pair.a.ep->fid);
+	st.pair.a.ep = NULL;
+}
+
+/* Peers by hand */
+
+static void offer_init(struct offer *offer, u16 port, u64 token)
+{
+	*offer = (struct offer) {
+		.magic = cpu_to_be32(MAGIC), .port = cpu_to_be16(port), .version = cpu_to_be16(1),
+		.token = cpu_to_be64(token),
+	};
+}
+
+/* The port of the listener; @token: of the endpoint that has accepted @peer */
+static int told(struct kunit *test, const struct vt_peer *peer, u64 *token)
+{
+	struct offer offer;
+
+	KUNIT_ASSERT_EQ(test, peer->answer[0], 0);
+	memcpy(&offer, peer->answer + 1, sizeof(offer));
+	KUNIT_ASSERT_EQ(test, be32_to_cpu(offer.magic), MAGIC);
+	KUNIT_ASSERT_EQ(test, be16_to_cpu(offer.version), 1);
+	*token = be64_to_cpu(offer.token);
+	return be16_to_cpu(offer.port);
+}
+
+/* One that can reach nothing at the place where it was told to save */
+static void a_peer_that_does_not_listen_fails_the_save(struct kunit *test)
+{
+	u8 data[1 + sizeof(struct offer)] = {};
+	struct save_test st = {};
+	union vt_event event;
+	struct vt_peer *peer;
+	struct offer offer;
+	struct vt_comp comp;
+
+	if (!serve(test, &st))
+		return;
+	offer_init(&offer, 1, 1);
+	memcpy(data + 1, &offer, sizeof(offer));
+	peer = vt_peer_saying(test, data, sizeof(data));
+	/* A write of no bytes to it needs no region */
+	KUNIT_ASSERT_EQ(test, post(peer->end.ep, &st, st.mr, 0, 0, SAVE, 1), 0);
+	comp = vt_failed(test, peer->end.tx);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.err, ECONNABORTED);
+	vt_event(test, peer->end.eq, FI_SHUTDOWN, &event);
+	vt_none(test, peer->end.tx);
+}
+
+static void an_offer_out_of_form_is_none(struct kunit *test)
+{
+	u8 data[1 + sizeof(struct offer)] = {};
+	struct save_test st = {};
+	struct vt_peer *peer;
+	struct offer offer;
+	int i;
+
+	if (!serve(test, &st))
+		return;
+	for (i = 0; i < 2; i++) {
+		offer_init(&offer, 1, 1);
+		if (i)
+			offer.version = cpu_to_be16(2);
+		else
+			offer.magic = 0;
+		memcpy(data + 1, &offer, sizeof(offer));
+		peer = vt_peer_saying(test, data, sizeof(data));
+		KUNIT_EXPECT_EQ(test, post(peer->end.ep, &st, st.mr, 0, 0, SAVE, 1), -EOPNOTSUPP);
+		vt_peer_close(peer);
+	}
+}
+
+static struct vt_peer *dial(struct kunit *test, int port, u32 magic, u64 token)
+{
+	struct offer offer;
+
+	offer_init(&offer, 0, token);
+	offer.magic = cpu_to_be32(magic);
+	return vt_peer_dial(test, port, &offer, sizeof(offer));
+}
+
+static void only_the_peer_of_an_endpoint_may_ask(struct kunit *test)
+{
+	struct vt_peer *peer, *control;
+	struct save_test st = {};
+	u64 token;
+	int port;
+
+	if (!serve(test, &st))
+		return;
+	peer = vt_peer(test);
+	port = told(test, peer, &token);
+	KUNIT_EXPECT_EQ(test, dial(test, port, MAGIC, token ^ 1)->last, RDMA_CM_EVENT_REJECTED);
+	KUNIT_EXPECT_EQ(test, dial(test, port, 0, token)->last, RDMA_CM_EVENT_REJECTED);
+	KUNIT_EXPECT_EQ(test, vt_peer_dial(test, port, NULL, 0)->last, RDMA_CM_EVENT_REJECTED);
+	control = dial(test, port, MAGIC, token);
+	KUNIT_EXPECT_EQ(test, control->last, RDMA_CM_EVENT_ESTABLISHED);
+	/* And that one once */
+	KUNIT_EXPECT_EQ(test, dial(test, port, MAGIC, token)->last, RDMA_CM_EVENT_REJECTED);
+	/* The endpoint goes, and with it the session */
+	vt_peer_close(peer);
+	KUNIT_EXPECT_EQ(test, dial(test, port, MAGIC, token)->last, RDMA_CM_EVENT_REJECTED);
+}
+
+/* A request of one range; returns whether it was refused */
+static bool ask(struct kunit *test, struct vt_peer *control, u64 key, bool whole, u32 count,
+		u64 addr, u64 begin, u64 len)
+{
+	unsigned long patience = msecs_to_jiffies(VT_PATIENCE_MS);
+	__be32 *words = (__be32 *)control->buf;
+	__be64 *longs = (__be64 *)control->buf;
+	__be32 answer;
+
+	memset(control->buf, 0, REQUEST_LEN);
+	words[0] = cpu_to_be32(key);
+	words[1] = cpu_to_be32(whole);
+	words[2] = cpu_to_be32(count);
+	longs[2] = cpu_to_be64(addr);
+	longs[3] = cpu_to_be64(begin);
+	longs[4] = cpu_to_be64(len);
+	vt_peer_post(control, ANSWER_LEN);
+	KUNIT_ASSERT_EQ(test, vt_peer_send(control, REQUEST_LEN), IB_WC_SUCCESS);
+	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&control->received, patience), 0);
+	memcpy(&answer, control->buf + VT_PEER_IN, sizeof(answer));
+	return answer;
+}
+
+static void what_a_request_claims_is_checked(struct kunit *test)
+{
+	struct vt_peer *peer, *control;
+	struct save_test st = {};
+	u64 token, at, key;
+	struct fid_mr *mr;
+	u8 *plain;
+	int port;
+
+	if (!serve(test, &st))
+		return;
+	plain = vt_buf(test, 64);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, plain, 64,
+					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	peer = vt_peer(test);
+	port = told(test, peer, &token);
+	control = dial(test, port, MAGIC, token);
+	KUNIT_ASSERT_EQ(test, control->last, RDMA_CM_EVENT_ESTABLISHED);
+	at = fi_mr_addr(st.mr);
+	key = fi_mr_key(st.mr);
+	memset(st.pmem->mem, 0x5a, LEN);
+
+	/* Another key, ordinary memory, an address elsewhere */
+	KUNIT_EXPECT_TRUE(test, ask(test, control, key ^ 0x1000, false, 1, at, at, 8));
+	KUNIT_EXPECT_TRUE(test, ask(test, control, fi_mr_key(mr), false, 1, (uintptr_t)plain,
+				    (uintptr_t)plain, 8));
+	KUNIT_EXPECT_TRUE(test, ask(test, control, key, false, 0, at - 1, 0, 0));
+	KUNIT_EXPECT_TRUE(test, ask(test, control, key, true, 0, at + LEN + 1, 0, 0));
+	/* Ranges that leave the region, or wrap; more than there are */
+	KUNIT_EXPECT_TRUE(test, ask(test, control, key, false, 1, at, at, LEN + 1));
+	KUNIT_EXPECT_TRUE(test, ask(test, control, key, false, 1, at, at - 8, 16));
+	KUNIT_EXPECT_TRUE(test, ask(test, control, key, false, 1, at, at + 8, U64_MAX));
+	KUNIT_EXPECT_TRUE(test, ask(test, control, key, false, RANGES + 1, at, at, 8));
+	KUNIT_EXPECT_TRUE(test, ask(test, control, key, false, U32_MAX, at, at, 8));
+	KUNIT_EXPECT_EQ(test, st.pmem->lines, 0);
+
+	KUNIT_EXPECT_FALSE(test, ask(test, control, key, false, 1, at, at + 64, 64));
+	KUNIT_EXPECT_EQ(test, st.pmem->lines, 1);
+	KUNIT_EXPECT_EQ(test, st.pmem->media[64], 0x5a);
+	KUNIT_EXPECT_FALSE(test, ask(test, control, key, true, 0, at + 100, 0, 0));
+	KUNIT_EXPECT_MEMEQ(test, st.pmem->media, st.pmem->mem, LEN);
+}
+
+/* A message of another length ends the session, and nothing else */
+static void a_message_out_of_form_ends_the_session(struct kunit *test)
+{
+	struct vt_peer *peer, *control;
+	struct save_test st = {};
+	struct vt_comp comp;
+	u64 token;
+	u8 *in;
+	int port;
+
+	if (!serve(test, &st))
+		return;
+	peer = vt_peer(test);
+	port = told(test, peer, &token);
+	control = dial(test, port, MAGIC, token);
+	KUNIT_ASSERT_EQ(test, control->last, RDMA_CM_EVENT_ESTABLISHED);
+	vt_peer_send(control, REQUEST_LEN - 1);
+	KUNIT_EXPECT_GT(test, wait_for_completion_timeout(&control->gone,
+							  msecs_to_jiffies(VT_PATIENCE_MS)), 0);
+	in = vt_buf(test, 8);
+	KUNIT_ASSERT_EQ(test, fi_recv(peer->end.ep, in, 8, NULL, 0, vt_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, vt_peer_send(peer, 8), IB_WC_SUCCESS);
+	KUNIT_ASSERT_EQ(test, vt_wait(peer->end.rx, &comp), 1);
+	KUNIT_EXPECT_EQ(test, comp.err, 0);
+}
+
+static struct kunit_case save_cases[] = {
+	KUNIT_CASE(who_was_told_nothing_is_refused),
+	KUNIT_CASE(both_ends_save),
+	KUNIT_CASE(a_region_has_to_be_readable),
+	KUNIT_CASE(there_is_room_when_saves_have_ended),
+	KUNIT_CASE(a_fence_waits_for_a_save),
+	KUNIT_CASE(more_ranges_than_are_kept_are_saved),
+	KUNIT_CASE(more_regions_than_are_kept_are_saved),
+	KUNIT_CASE(a_list_of_any_length_is_saved),
+	KUNIT_CASE(a_drain_ends_saves),
+	KUNIT_CASE(an_endpoint_can_be_closed_while_it_saves),
+	KUNIT_CASE(a_peer_that_does_not_listen_fails_the_save),
+	KUNIT_CASE(an_offer_out_of_form_is_none),
+	KUNIT_CASE(only_the_peer_of_an_endpoint_may_ask),
+	KUNIT_CASE(what_a_request_claims_is_checked),
+	KUNIT_CASE(a_message_out_of_form_ends_the_session),
+	{}
+};
+
+struct kunit_suite kofi_verbs_save_suite = {
+	.name		= "kofi_verbs_save",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= save_cases,
+};
