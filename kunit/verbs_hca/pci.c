@@ -42,7 +42,7 @@ static void hp_put(void *pdev)
 }
 
 /* A device behind the switch of the NVMe device, or one that is not */
-static struct device *hp_device(struct kunit *test, const struct pci_dev *nvme, bool reaches)
+static struct device *hp_device(struct kunit *test, struct pci_dev *nvme, bool reaches)
 {
 	struct pci_dev *pdev = NULL;
 	bool same;
