@@ -207,6 +207,9 @@ static void a_fence_waits_for_a_save(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, post(st.pair.a.ep, &st, st.mr, 64, 64, FI_COMPLETION | FI_FENCE, 2),
 			0);
 	vt_done(test, st.pair.a.tx, vt_ctx(2));
+	done(test, &st, st.mr, 0, 64, COMMIT | FI_FENCE);
+	done(test, &st, st.mr, 0, 0, SAVE | FI_FENCE);
+	KUNIT_EXPECT_TRUE(test, survives(&st, 0, 128));
 }
 
 /* More ranges than are kept: those of a region become fewer and larger */

@@ -296,8 +296,6 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 	/* Some devices would wait for ever, others lose count (siw) */
 	if (!ret && dir == DMA_FROM_DEVICE && !ep->may_read)
 		ret = -EACCES;
-	if (!ret && op->flags & FI_FENCE && verbs_saves_hold(ep))
-		ret = -EAGAIN;
 	if (!ret)
 		ret = verbs_post_list(ep, op, dir);
 	verbs_device_release();

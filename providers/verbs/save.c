@@ -103,20 +103,12 @@ static void verbs_unsaved_take(struct verbs_saves *saves, struct verbs_save *sav
 
 /* Operations */
 
-static bool verbs_saves_full(const struct verbs_saves *saves)
-{
-	return READ_ONCE(saves->nr) == VERBS_SAVES;
-}
-
-/* An operation in flight, or NULL: there are too many, and the client will be called */
-static struct verbs_save *verbs_save_claim(struct verbs_saves *saves)
+static struct verbs_save *verbs_save_take(struct verbs_saves *saves)
 {
 	struct verbs_ep *ep = saves->ep;
 	struct verbs_save *save = NULL;
 	unsigned long flags;
 
-	if (verbs_saves_full(saves))
-		kofi_ep_want_room(&ep->kep.tx);
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	if (!list_empty(&saves->free)) {
 		save = list_first_entry(&saves->free, struct verbs_save, entry);
@@ -125,6 +117,17 @@ static struct verbs_save *verbs_save_claim(struct verbs_saves *saves)
 	}
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	return save;
+}
+
+/* An operation in flight, or NULL: there are too many, and the client will be called */
+static struct verbs_save *verbs_save_claim(struct verbs_saves *saves)
+{
+	struct verbs_save *save = verbs_save_take(saves);
+
+	if (save)
+		return save;
+	kofi_ep_want_room(&saves->ep->kep.tx);
+	return verbs_save_take(saves);
 }
 
 static void verbs_save_put(struct verbs_saves *saves, struct verbs_save *save)

@@ -253,6 +253,8 @@ static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
 		return verbs_post_srx(to_verbs_srx(&kep->ep.fid), &op);
 	if (kofi_op_is_recv(kop))
 		return verbs_post_recv(ep, &op);
+	if (op.flags & FI_FENCE && verbs_saves_hold(ep))
+		return -EAGAIN;
 	if (op.flags & (FI_SAVE | FI_COMMIT_COMPLETE))
 		return verbs_save_post(ep, &op);
 	/* iWARP has no fence in front of a read */
