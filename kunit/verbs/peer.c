@@ -288,6 +288,24 @@ void vt_peer_post(struct vt_peer *peer, size_t len)
 	KUNIT_ASSERT_EQ(peer->test, ib_post_recv(peer->id->qp, &wr, NULL), 0);
 }
 
+void vt_peer_begin_send(struct vt_peer *peer, size_t len)
+{
+	struct ib_sge sge = {
+		.addr	= peer->dma,
+		.length	= len,
+		.lkey	= peer->pd->local_dma_lkey,
+	};
+	struct ib_send_wr wr = {
+		.wr_cqe		= &peer->cqe,
+		.sg_list	= &sge,
+		.num_sge	= 1,
+		.opcode		= IB_WR_SEND,
+		.send_flags	= IB_SEND_SIGNALED,
+	};
+
+	KUNIT_ASSERT_EQ(peer->test, ib_post_send(peer->id->qp, &wr, NULL), 0);
+}
+
 enum ib_wc_status vt_peer_send(struct vt_peer *peer, size_t len)
 {
 	struct ib_send_wr wr = { .opcode = IB_WR_SEND };

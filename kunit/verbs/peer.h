@@ -70,6 +70,8 @@ struct vt_peer *vt_peer_saying(struct kunit *test, const void *data, u8 len);
 struct vt_peer *vt_peer_dial(struct kunit *test, int port, const void *data, u8 len);
 void vt_peer_close(struct vt_peer *peer);
 void vt_peer_post(struct vt_peer *peer, size_t len);
+/* The peer may hang up before its device has acknowledged the message */
+void vt_peer_begin_send(struct vt_peer *peer, size_t len);
 /* Sends the first bytes of @buf */
 enum ib_wc_status vt_peer_send(struct vt_peer *peer, size_t len);
 /*
