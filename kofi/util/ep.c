@@ -287,6 +287,8 @@ int kofi_ep_control(struct fid *fid, int command, void *arg)
 	u64 flags, allowed;
 
 	if (command == KOFI_GETSTAT) {
+		if (!arg)
+			return -EINVAL;
 		kofi_ep_stat(ep, arg);
 		return 0;
 	}

@@ -132,11 +132,15 @@ static void two_that_are_both_full_go_on_when_receives_come(struct kunit *test)
 	from_b = fill(test, &pair.b, out);
 	KUNIT_EXPECT_GT(test, from_a, PEER_KEPT);
 	KUNIT_EXPECT_GT(test, from_b, PEER_KEPT);
-	for (; from_a || from_b; from_a -= !!from_a, from_b -= !!from_b) {
-		if (from_a)
+	while (from_a || from_b) {
+		if (from_a) {
 			take_one(test, &pair.b, in);
-		if (from_b)
+			from_a--;
+		}
+		if (from_b) {
 			take_one(test, &pair.a, in);
+			from_b--;
+		}
 	}
 	vt_none(test, pair.a.rx);
 	vt_none(test, pair.b.rx);
