@@ -55,7 +55,7 @@ struct verbs_rw_ctx {
 /**
  * struct verbs_rw - An rw operation
  * @entry: in the endpoint's list
- * @place: the how manieth it is of those that began
+ * @place: its number among those that have begun, from 1 on
  * @due: link while it waits for the worker
  * @ep: the endpoint
  * @slot: its own; comp.op_context points here until the end

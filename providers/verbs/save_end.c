@@ -84,26 +84,36 @@ free_end:
 	return ERR_PTR(ret);
 }
 
-/* Frees the end, but not its id */
-void verbs_save_end_free(struct verbs_save_end *end)
+static void verbs_save_end_stop(struct verbs_save_end *end)
 {
-	struct ib_device *ibdev = end->saves->ep->domain->dev->ibdev;
-
 	rdma_disconnect(end->id);
 	ib_drain_qp(end->id->qp);
 	rdma_destroy_qp(end->id);
+}
+
+static void verbs_save_end_release(struct verbs_save_end *end)
+{
+	struct ib_device *ibdev = end->saves->ep->domain->dev->ibdev;
+
 	ib_free_cq(end->cq);
 	ib_dma_unmap_single(ibdev, end->dma, sizeof(*end->msg), DMA_BIDIRECTIONAL);
 	kfree(end->msg);
 	kfree(end);
 }
 
+/* In the handler of a request, whose error has rdma_cm destroy the id without another event */
+void verbs_save_end_free(struct verbs_save_end *end)
+{
+	verbs_save_end_stop(end);
+	verbs_save_end_release(end);
+}
+
+/* Events of the id come until it is destroyed, and they use the end */
 void verbs_save_end_destroy(struct verbs_save_end *end)
 {
-	struct rdma_cm_id *id = end->id;
-
-	verbs_save_end_free(end);
-	rdma_destroy_id(id);
+	verbs_save_end_stop(end);
+	rdma_destroy_id(end->id);
+	verbs_save_end_release(end);
 }
 
 static void verbs_save_end_sge(const struct verbs_save_end *end, const void *msg, size_t len,
