@@ -117,8 +117,8 @@ struct kofi_hook_call {
  * @getopt: an option of an endpoint that is the hook's own; -ENOPROTOOPT: it is none, and the
  *	provider below is asked
  * @setopt: the same
- * @reg: fi_mr_regattr() comes; @attr and @flags are what the provider below will get, and
- *	may be changed.  An error is the client's.  May sleep
+ * @reg: a region is registered, by whichever call; @attr and @flags are what the provider
+ *	below will get, and may be changed.  An error is the client's.  May sleep
  * @unreg: a region's lower one is closed, or could not be opened, or @reg has refused.
  *	What @reg has not set is zero.  May sleep
  * @stop: an endpoint or completion queue is about to be closed; nothing of the hook's own
@@ -176,7 +176,8 @@ struct kofi_hook {
  * @tap: and what sees its completions
  * @eq_handler: the client's, of a queue that has one
  * @ep_callbacks: the client's, of an endpoint
- * @caps: capabilities that an endpoint or passive endpoint was opened with
+ * @caps: capabilities that a domain, endpoint or passive endpoint was opened with; a region
+ *	has its domain's
  * @tx: completion queue that is bound to an endpoint for what it sends, or NULL
  * @rx: and for what it receives
  */

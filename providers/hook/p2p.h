@@ -3,7 +3,7 @@
  * What the files of kofi_hook_p2p.ko share.
  *
  *	p2p.c		the module, and the moments at which staging and memory are compared
- *	p2p_mr.c	regions of dma-bufs: staging, how it is compared, debugfs
+ *	p2p_mr.c	regions of peer memory: staging, how it is compared, debugfs
  */
 #ifndef _KOFI_HOOK_P2P_H
 #define _KOFI_HOOK_P2P_H
@@ -16,10 +16,11 @@
 /**
  * struct p2p_mr - A region
  * @obj: the hook's; the region below is one of @staging
- * @dmabuf: where peer memory is mapped; NULL: the client registered other memory
- * @entry: in the list of all regions of dma-bufs
+ * @dmabuf: where peer memory is mapped, if it is one
+ * @entry: in the list of all regions of peer memory
  * @lock: guards @twin, and the copies; held for one page at a time
- * @memory: first byte of the region in peer memory
+ * @memory: peer memory, piece by piece; NULL: the client registered other memory
+ * @nr_memory: pieces, not 0
  * @staging: what peers access in its place
  * @twin: what both were when they were compared last
  * @len: bytes of each
@@ -30,7 +31,8 @@ struct p2p_mr {
 	struct kofi_dmabuf	*dmabuf;
 	struct list_head	entry;
 	spinlock_t		lock;	/* see above */
-	u8			*memory;
+	struct kvec		*memory;
+	unsigned int		nr_memory;
 	u8			*staging;
 	u8			*twin;
 	size_t			len;

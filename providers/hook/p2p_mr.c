@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Regions of dma-bufs over a provider that knows ordinary memory only.
+ * Regions of peer memory, dma-bufs or pages of PCI devices, over a provider that knows ordinary
+ * memory only.
  *
  * A region has a staging buffer, which the provider below registers and peers access, and a
  * twin, a copy of what peer memory and staging were when they were compared last.
@@ -24,14 +25,18 @@
 
 #include <linux/atomic.h>
 #include <linux/debugfs.h>
+#include <linux/memremap.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/overflow.h>
 #include <linux/rculist.h>
 #include <linux/seq_file.h>
 #include <linux/srcu.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
+#include <kofi/pages.h>
 #include "p2p.h"
 
 /* Compared at once before bytes are */
@@ -39,7 +44,7 @@
 
 static unsigned long limit = 16 << 20;
 module_param(limit, ulong, 0644);
-MODULE_PARM_DESC(limit, "bytes of all regions of dma-bufs (default 16 MiB)");
+MODULE_PARM_DESC(limit, "bytes of all regions of peer memory (default 16 MiB)");
 
 static LIST_HEAD(p2p_regions);
 static DEFINE_SPINLOCK(p2p_lock);	/* of changes to p2p_regions, and of the two below */
@@ -54,26 +59,27 @@ static atomic_long_t p2p_compared = ATOMIC_LONG_INIT(0);
 
 static struct dentry *p2p_debugfs;
 
-static void p2p_sync_block(struct p2p_mr *mr, size_t at, size_t end)
+/* @memory is what belongs at @at of the region */
+static void p2p_sync_block(struct p2p_mr *mr, u8 *memory, size_t at, size_t len)
 {
-	u8 *memory = mr->memory, *staging = mr->staging, *twin = mr->twin;
+	u8 *staging = mr->staging + at, *twin = mr->twin + at;
 	long to = 0, from = 0;
 	u8 peers, owners;
+	size_t i;
 
 	lockdep_assert_held(&mr->lock);
-	if (!memcmp(staging + at, twin + at, end - at) &&
-	    !memcmp(memory + at, twin + at, end - at))
+	if (!memcmp(staging, twin, len) && !memcmp(memory, twin, len))
 		return;
-	for (; at < end; at++) {
-		peers = READ_ONCE(staging[at]);
-		owners = READ_ONCE(memory[at]);
-		if (peers != twin[at]) {
-			WRITE_ONCE(memory[at], peers);
-			twin[at] = peers;
+	for (i = 0; i < len; i++) {
+		peers = READ_ONCE(staging[i]);
+		owners = READ_ONCE(memory[i]);
+		if (peers != twin[i]) {
+			WRITE_ONCE(memory[i], peers);
+			twin[i] = peers;
 			to++;
-		} else if (owners != twin[at]) {
-			WRITE_ONCE(staging[at], owners);
-			twin[at] = owners;
+		} else if (owners != twin[i]) {
+			WRITE_ONCE(staging[i], owners);
+			twin[i] = owners;
 			from++;
 		}
 	}
@@ -81,22 +87,28 @@ static void p2p_sync_block(struct p2p_mr *mr, size_t at, size_t end)
 	atomic_long_add(from, &p2p_from_memory);
 }
 
-static void p2p_sync_page(struct p2p_mr *mr, size_t at, size_t end)
+static void p2p_sync_page(struct p2p_mr *mr, u8 *memory, size_t at, size_t len)
 {
 	unsigned long flags;
+	size_t i;
 
 	spin_lock_irqsave(&mr->lock, flags);
-	for (; at < end; at += P2P_BLOCK)
-		p2p_sync_block(mr, at, min(end, at + P2P_BLOCK));
+	for (i = 0; i < len; i += P2P_BLOCK)
+		p2p_sync_block(mr, memory + i, at + i, min(len - i, P2P_BLOCK));
 	spin_unlock_irqrestore(&mr->lock, flags);
 }
 
 static void p2p_sync_mr(struct p2p_mr *mr)
 {
-	size_t at;
+	const struct kvec *piece;
+	size_t at = 0, i;
 
-	for (at = 0; at < mr->len; at += PAGE_SIZE)
-		p2p_sync_page(mr, at, min(mr->len, at + PAGE_SIZE));
+	for (piece = mr->memory; piece < mr->memory + mr->nr_memory; piece++) {
+		for (i = 0; i < piece->iov_len; i += PAGE_SIZE)
+			p2p_sync_page(mr, piece->iov_base + i, at + i,
+				      min(piece->iov_len - i, PAGE_SIZE));
+		at += piece->iov_len;
+	}
 	atomic_long_inc(&p2p_compared);
 }
 
@@ -140,67 +152,162 @@ static void p2p_room_give(size_t len)
 	spin_unlock_irqrestore(&p2p_lock, flags);
 }
 
+/**
+ * struct p2p_list - What is found in a list of local buffers
+ * @memory: room for its pieces, or NULL: they are counted
+ * @nr: pieces
+ * @len: bytes of all
+ * @peer: there are pages of a PCI device among them
+ */
+struct p2p_list {
+	struct kvec	*memory;
+	size_t		nr;
+	size_t		len;
+	bool		peer;
+};
+
+static int p2p_list_piece(void *context, const struct kofi_piece *piece)
+{
+	struct p2p_list *list = context;
+
+	if (list->memory)
+		list->memory[list->nr] = (struct kvec){ piece->addr, piece->len };
+	list->nr++;
+	list->peer = list->peer || is_pci_p2pdma_page(piece->page);
+	return check_add_overflow(list->len, piece->len, &list->len) ? -EINVAL : 0;
+}
+
 static int p2p_may_reg(const struct fi_mr_attr *attr, u64 flags)
 {
 	/* A region of an endpoint would be given other memory without a call that sleeps */
 	if (flags & ~(FI_MR_DMABUF | FI_RMA_EVENT))
 		return -FI_EBADFLAGS;
-	/* A dma-buf is no local buffer; and peers use the address of staging */
-	if (attr->access & ~(FI_REMOTE_READ | FI_REMOTE_WRITE) || attr->dmabuf->base_addr)
+	/* Peer memory is no local buffer of the provider's below */
+	if (attr->access & ~(FI_REMOTE_READ | FI_REMOTE_WRITE))
 		return -EOPNOTSUPP;
 	return 0;
+}
+
+/* The region is in the list when all is there */
+static int p2p_stage(struct p2p_mr *mr, size_t len)
+{
+	const struct kvec *piece;
+	unsigned long flags;
+	size_t at = 0;
+
+	mr->staging = __vmalloc(len, GFP_KERNEL | __GFP_NOWARN);
+	mr->twin = __vmalloc(len, GFP_KERNEL | __GFP_NOWARN);
+	if (!mr->staging || !mr->twin) {
+		vfree(mr->twin);
+		vfree(mr->staging);
+		return -ENOMEM;
+	}
+	for (piece = mr->memory; piece < mr->memory + mr->nr_memory; piece++) {
+		memcpy(mr->staging + at, piece->iov_base, piece->iov_len);
+		at += piece->iov_len;
+	}
+	memcpy(mr->twin, mr->staging, len);
+	spin_lock_init(&mr->lock);
+	mr->len = len;
+	spin_lock_irqsave(&p2p_lock, flags);
+	list_add_rcu(&mr->entry, &p2p_regions);
+	spin_unlock_irqrestore(&p2p_lock, flags);
+	return 0;
+}
+
+static int p2p_open_dmabuf(struct p2p_mr *mr, const struct fi_mr_dmabuf *piece)
+{
+	struct kofi_dmabuf *dmabuf;
+
+	/* Peers use the address of staging */
+	if (piece->base_addr)
+		return -EOPNOTSUPP;
+	mr->memory = kmalloc(sizeof(*mr->memory), GFP_KERNEL);
+	if (!mr->memory)
+		return -ENOMEM;
+	dmabuf = kofi_dmabuf_open(piece->dmabuf, KOFI_DMABUF_GOES_ON);
+	if (IS_ERR(dmabuf)) {
+		kfree(mr->memory);
+		mr->memory = NULL;
+		return PTR_ERR(dmabuf);
+	}
+	mr->dmabuf = dmabuf;
+	mr->memory[0] = (struct kvec){ kofi_dmabuf_addr(dmabuf) + piece->offset, piece->len };
+	mr->nr_memory = 1;
+	return 0;
+}
+
+static int p2p_open_list(struct p2p_mr *mr, const struct fi_mr_attr *attr, size_t nr)
+{
+	struct p2p_list list = {};
+
+	list.memory = kvmalloc_array(nr, sizeof(*list.memory), GFP_KERNEL | __GFP_NOWARN);
+	if (!list.memory)
+		return -ENOMEM;
+	/* Nothing has changed since it was counted */
+	kofi_list_each_piece(attr->type, attr->mr_iov, attr->iov_count, true, p2p_list_piece, &list);
+	mr->memory = list.memory;
+	mr->nr_memory = nr;
+	return 0;
+}
+
+static void p2p_close_memory(struct p2p_mr *mr)
+{
+	if (mr->dmabuf)
+		kofi_dmabuf_close(mr->dmabuf);
+	kvfree(mr->memory);
+	mr->memory = NULL;
+}
+
+static int p2p_take(struct p2p_mr *mr, const struct fi_mr_attr *attr, u64 flags,
+		    const struct p2p_list *list)
+{
+	int ret = p2p_may_reg(attr, flags);
+
+	if (!ret)
+		ret = p2p_room_take(list->len);
+	if (ret)
+		return ret;
+	ret = flags & FI_MR_DMABUF ? p2p_open_dmabuf(mr, attr->dmabuf) :
+				     p2p_open_list(mr, attr, list->nr);
+	if (ret)
+		goto give;
+	ret = p2p_stage(mr, list->len);
+	if (ret)
+		goto close;
+	return 0;
+
+close:
+	p2p_close_memory(mr);
+give:
+	p2p_room_give(list->len);
+	return ret;
 }
 
 int p2p_reg(struct kofi_hook_obj *obj, struct fi_mr_attr *attr, u64 *flags)
 {
 	struct p2p_mr *mr = container_of(obj, struct p2p_mr, obj);
-	const struct fi_mr_dmabuf *piece = attr->dmabuf;
-	struct kofi_dmabuf *dmabuf;
-	unsigned long irq;
+	struct p2p_list list = {};
 	int ret;
 
-	if (!(*flags & FI_MR_DMABUF))
+	if (*flags & FI_MR_DMABUF)
+		list.len = attr->dmabuf->len;
+	/* What is no list, or none of memory, the provider below refuses */
+	else if (!(obj->caps & FI_HMEM) || *flags & FI_MR_ENDPOINT ||
+		 kofi_list_each_piece(attr->type, attr->mr_iov, attr->iov_count, true,
+				      p2p_list_piece, &list) ||
+		 !list.peer)
 		return 0;
-	ret = p2p_may_reg(attr, *flags);
-	if (!ret)
-		ret = p2p_room_take(piece->len);
+	ret = p2p_take(mr, attr, *flags, &list);
 	if (ret)
 		return ret;
-	dmabuf = kofi_dmabuf_open(piece->dmabuf, KOFI_DMABUF_GOES_ON);
-	if (IS_ERR(dmabuf)) {
-		ret = PTR_ERR(dmabuf);
-		goto give;
-	}
-	mr->staging = __vmalloc(piece->len, GFP_KERNEL | __GFP_NOWARN);
-	mr->twin = __vmalloc(piece->len, GFP_KERNEL | __GFP_NOWARN);
-	if (!mr->staging || !mr->twin) {
-		ret = -ENOMEM;
-		goto free;
-	}
-	spin_lock_init(&mr->lock);
-	mr->dmabuf = dmabuf;
-	mr->memory = kofi_dmabuf_addr(dmabuf) + piece->offset;
-	mr->len = piece->len;
-	memcpy(mr->staging, mr->memory, mr->len);
-	memcpy(mr->twin, mr->staging, mr->len);
-	spin_lock_irqsave(&p2p_lock, irq);
-	list_add_rcu(&mr->entry, &p2p_regions);
-	spin_unlock_irqrestore(&p2p_lock, irq);
-
 	mr->iov.iov_base = mr->staging;
 	mr->iov.iov_len = mr->len;
 	attr->type = FI_BUF_KVEC;
 	attr->mr_iov = &mr->iov;
+	attr->iov_count = 1;
 	*flags &= ~FI_MR_DMABUF;
 	return 0;
-
-free:
-	vfree(mr->twin);
-	vfree(mr->staging);
-	kofi_dmabuf_close(dmabuf);
-give:
-	p2p_room_give(piece->len);
-	return ret;
 }
 
 /* No peer accesses staging any more */
@@ -209,14 +316,14 @@ void p2p_unreg(struct kofi_hook_obj *obj)
 	struct p2p_mr *mr = container_of(obj, struct p2p_mr, obj);
 	unsigned long flags;
 
-	if (!mr->dmabuf)
+	if (!mr->memory)
 		return;
 	spin_lock_irqsave(&p2p_lock, flags);
 	list_del_rcu(&mr->entry);
 	spin_unlock_irqrestore(&p2p_lock, flags);
 	synchronize_srcu_expedited(&p2p_srcu);
 	p2p_sync_mr(mr);
-	kofi_dmabuf_close(mr->dmabuf);
+	p2p_close_memory(mr);
 	vfree(mr->twin);
 	vfree(mr->staging);
 	p2p_room_give(mr->len);

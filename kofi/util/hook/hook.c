@@ -243,6 +243,7 @@ static int hook_domain(struct fid_fabric *fabric, struct fi_info *info,
 		return PTR_ERR(obj);
 	obj->domain.ops = &hook_domain_ops;
 	obj->domain.mr = &kofi_hook_mr;
+	obj->caps = info->caps;
 	*domain = &obj->domain;
 	ret = fi_domain(to_kofi_hook_obj(&fabric->fid)->lower.fabric,
 			kofi_hook_lower_info(obj->root->hook, &lower, info),

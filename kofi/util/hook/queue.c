@@ -484,62 +484,51 @@ static int hook_mr_opened(struct kofi_hook_obj *obj, struct fid_mr **mr,
 	return kofi_hook_opened(obj, ret);
 }
 
-static struct kofi_hook_obj *hook_mr_new(struct fid *domain, void *context)
+static int hook_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
+			   u64 flags, struct fid_mr **mr)
 {
-	struct kofi_hook_obj *obj = kofi_hook_obj_new(domain, FI_CLASS_MR,
-						      context);
+	struct kofi_hook_obj *domain = to_kofi_hook_obj(fid);
+	struct kofi_hook_obj *obj = kofi_hook_obj_new(fid, FI_CLASS_MR, attr->context);
+	const struct kofi_hook *hook = domain->root->hook;
+	struct fi_mr_attr lower = *attr;
+	int ret = 0;
 
-	if (!IS_ERR(obj))
-		obj->mr.ops = &hook_mr_ep;
-	return obj;
+	if (IS_ERR(obj))
+		return PTR_ERR(obj);
+	obj->mr.ops = &hook_mr_ep;
+	obj->caps = domain->caps;
+	lower.context = obj;
+	if (hook->reg)
+		ret = hook->reg(obj, &lower, &flags);
+	if (!ret)
+		ret = fi_mr_regattr(domain->lower.domain, &lower, flags, &obj->lower.mr);
+	return hook_mr_opened(obj, mr, ret);
+}
+
+/* By fi_mr_regattr(), as a hook sees regions there */
+static int hook_mr_regv(struct fid *fid, const struct kvec *iov, size_t count,
+			u64 access, u64 offset, u64 requested_key, u64 flags,
+			struct fid_mr **mr, void *context)
+{
+	const struct fi_mr_attr attr = {
+		.mr_iov		= iov,
+		.iov_count	= count,
+		.access		= access,
+		.offset		= offset,
+		.requested_key	= requested_key,
+		.context	= context,
+	};
+
+	return hook_mr_regattr(fid, &attr, flags, mr);
 }
 
 static int hook_mr_reg(struct fid *fid, const void *buf, size_t len, u64 access,
 		       u64 offset, u64 requested_key, u64 flags,
 		       struct fid_mr **mr, void *context)
 {
-	struct kofi_hook_obj *obj = hook_mr_new(fid, context);
-	int ret;
+	const struct kvec iov = { (void *)buf, len };
 
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-	ret = fi_mr_reg(to_kofi_hook_obj(fid)->lower.domain, buf, len, access,
-			offset, requested_key, flags, &obj->lower.mr, obj);
-	return hook_mr_opened(obj, mr, ret);
-}
-
-static int hook_mr_regv(struct fid *fid, const struct kvec *iov, size_t count,
-			u64 access, u64 offset, u64 requested_key, u64 flags,
-			struct fid_mr **mr, void *context)
-{
-	struct kofi_hook_obj *obj = hook_mr_new(fid, context);
-	int ret;
-
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-	ret = fi_mr_regv(to_kofi_hook_obj(fid)->lower.domain, iov, count,
-			 access, offset, requested_key, flags, &obj->lower.mr,
-			 obj);
-	return hook_mr_opened(obj, mr, ret);
-}
-
-static int hook_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
-			   u64 flags, struct fid_mr **mr)
-{
-	struct kofi_hook_obj *obj = hook_mr_new(fid, attr->context);
-	const struct kofi_hook *hook = to_kofi_hook_obj(fid)->root->hook;
-	struct fi_mr_attr lower = *attr;
-	int ret = 0;
-
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-	lower.context = obj;
-	if (hook->reg)
-		ret = hook->reg(obj, &lower, &flags);
-	if (!ret)
-		ret = fi_mr_regattr(to_kofi_hook_obj(fid)->lower.domain, &lower, flags,
-				    &obj->lower.mr);
-	return hook_mr_opened(obj, mr, ret);
+	return hook_mr_regv(fid, &iov, 1, access, offset, requested_key, flags, mr, context);
 }
 
 HOOK_ALL_CALLS(fi_ops_mr, 3);
