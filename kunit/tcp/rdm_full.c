@@ -55,11 +55,13 @@ static void peers_that_flood_stop_nobody_else(struct kunit *test)
 {
 	const struct version_case *row = test->param_value;
 	struct socket *socks[ALL_KEPT / PEER_KEPT + 1], *sock;
-	struct rdm_peer peers[ARRAY_SIZE(socks)], other;
+	struct rdm_peer *peers, other;
 	struct vt_end end = {};
 	u64 tag;
 	int i;
 
+	peers = kunit_kcalloc(test, ARRAY_SIZE(socks), sizeof(*peers), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, peers);
 	rdm_open(test, &end);
 	for (i = 0; i < ARRAY_SIZE(socks); i++) {
 		rdm_peer_new(test, &end, &peers[i], RDM_LOW);
