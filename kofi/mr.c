@@ -12,6 +12,7 @@
 #include <linux/dma-buf.h>
 #include <linux/err.h>
 #include <linux/module.h>
+#include <kofi/pages.h>
 #include <kofi/provider.h>
 #include "kofi.h"
 
@@ -27,10 +28,18 @@ static int kofi_mr_check(struct fid_domain *domain, struct fid_mr **mr,
 	return 0;
 }
 
+/* What lies behind the addresses a provider sees, and answers -EINVAL */
+static void kofi_mr_log(const struct fid_domain *domain, enum fi_buf_type type,
+			const void *list, size_t count)
+{
+	kofi_list_log(type, list, count, domain->fid.obj->caps & FI_HMEM);
+}
+
 int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
 	      u64 access, u64 offset, u64 requested_key, u64 flags,
 	      struct fid_mr **mr, void *context)
 {
+	const struct kvec iov = { (void *)buf, len };
 	struct fid_mr *new = NULL;
 	struct kofi_obj *obj;
 	int ret;
@@ -47,6 +56,8 @@ int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
 
 	ret = domain->mr->reg(&domain->fid, buf, len, access, offset,
 			      requested_key, flags, &new, context);
+	if (ret == -EINVAL)
+		kofi_mr_log(domain, FI_BUF_KVEC, &iov, 1);
 	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
 	if (!ret)
 		*mr = new;
@@ -74,6 +85,8 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
 
 	ret = domain->mr->regv(&domain->fid, iov, count, access, offset,
 			       requested_key, flags, &new, context);
+	if (ret == -EINVAL)
+		kofi_mr_log(domain, FI_BUF_KVEC, iov, count);
 	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
 	if (!ret)
 		*mr = new;
@@ -137,6 +150,8 @@ int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 		return PTR_ERR(obj);
 
 	ret = domain->mr->regattr(&domain->fid, attr, flags, &new);
+	if (ret == -EINVAL && !(flags & FI_MR_DMABUF))
+		kofi_mr_log(domain, attr->type, attr->mr_iov, attr->iov_count);
 	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
 	if (!ret)
 		*mr = new;

@@ -160,6 +160,20 @@ int kofi_list_each_piece(enum fi_buf_type type, const void *list, size_t count, 
 			 kofi_piece_fn fn, void *context);
 
 /**
+ * kofi_list_log() - Say in the log why a list is no memory
+ * @type: what the list consists of
+ * @list: the list
+ * @count: its elements
+ * @peer: pages of PCI devices are memory, too
+ *
+ * One line, of the first element that kofi_list_piece() refuses, if there is one; not
+ * always, if there are many such lines.
+ *
+ * Context: any.
+ */
+void kofi_list_log(enum fi_buf_type type, const void *list, size_t count, bool peer);
+
+/**
  * kofi_list_len() - Count the bytes of a list
  * @type: what the list consists of
  * @list: the list

@@ -13,10 +13,14 @@
  * Every function runs in any context, and several at a time: they read the
  * client's list and write what the caller owns.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/bvec.h>
 #include <linux/memremap.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/printk.h>
+#include <linux/ratelimit.h>
 #include <linux/scatterlist.h>
 #include <linux/sched/task_stack.h>
 #include <linux/uio.h>
@@ -213,6 +217,50 @@ int kofi_list_each_piece(enum fi_buf_type type, const void *list, size_t count, 
 	return iter.count && !ret ? -EINVAL : ret;
 }
 EXPORT_SYMBOL_GPL(kofi_list_each_piece);
+
+static const char *kofi_why_no_memory(const struct kofi_list_iter *iter)
+{
+	const void *addr = (const void *)(uintptr_t)kofi_list_addr(iter);
+	struct kofi_list_iter peer = *iter;
+	struct kofi_piece piece;
+
+	peer.peer = true;
+	if (!kofi_list_piece(&peer, &piece))
+		return "memory of a PCI device, for a domain that was opened without FI_HMEM";
+	if (iter->type != FI_BUF_KVEC)
+		return "no page";
+	if (object_is_on_stack(addr))
+		return "on the stack";
+	if (!is_vmalloc_addr(addr))
+		return "no kernel memory";
+	return IS_ENABLED(CONFIG_PCI_P2PDMA) ?
+		"mapped, but has no pages, as registers of a device" :
+		"mapped, but has no pages; if it is a device's memory: this kernel has no CONFIG_PCI_P2PDMA";
+}
+
+void kofi_list_log(enum fi_buf_type type, const void *list, size_t count, bool peer)
+{
+	struct kofi_list_iter iter = {
+		.type	= type,
+		.elem	= list,
+		.count	= count,
+		.peer	= peer,
+	};
+	struct kofi_piece piece;
+
+	if (type > FI_BUF_SGL)
+		return;
+	while (kofi_list_more(&iter)) {
+		if (kofi_list_piece(&iter, &piece)) {
+			pr_warn_ratelimited("region refused: element %zu of %zu is %s\n",
+					    count - iter.count + 1, count,
+					    kofi_why_no_memory(&iter));
+			return;
+		}
+		kofi_list_advance(&iter, piece.len);
+	}
+}
+EXPORT_SYMBOL_GPL(kofi_list_log);
 
 ssize_t kofi_list_len(enum fi_buf_type type, const void *list, size_t count,
 		      size_t max)

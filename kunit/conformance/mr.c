@@ -9,6 +9,8 @@
 #include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
+#include <linux/vmalloc.h>
+#include "../lib/log.h"
 #include "conformance.h"
 
 #define LEN	4096
@@ -321,6 +323,28 @@ static int reg_list(struct kunit *test, enum fi_buf_type type, u8 *page,
 	return ret;
 }
 
+/* A page of vmalloc() has none behind it */
+static void what_is_no_memory_is_refused_and_said(struct kunit *test)
+{
+	u8 *mapped = vmalloc(PAGE_SIZE), stack[64] = {};
+	struct kvec list[2] = { { vt_buf(test, 64), 64 }, { stack, sizeof(stack) } };
+	struct fid_domain *domain;
+	struct kmsg_dump_iter log;
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_NOT_NULL(test, mapped);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, (kunit_action_t *)vfree, mapped), 0);
+	vt_open_info(test, vt_of(test)->info);
+	domain = vt_of(test)->domain;
+	vt_log_clear(&log);
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, mapped + PAGE_SIZE, 64, FI_REMOTE_READ, 0, 1, 0,
+					&mr, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "element 1 of 1 is mapped, but has no pages"), 1);
+	KUNIT_EXPECT_EQ(test, fi_mr_regv(domain, list, 2, FI_REMOTE_READ, 0, 1, 0, &mr, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "element 2 of 2 is on the stack"), 1);
+}
+
 static void lists_of_every_kind_can_be_registered(struct kunit *test)
 {
 	static const enum fi_buf_type types[] = {
@@ -454,6 +478,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE_PARAM(peers_need_a_key_that_is_good, conf_gen_params),
 	KUNIT_CASE_PARAM(keys_are_new_and_as_long_as_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(bad_registrations_are_refused, conf_gen_params),
+	KUNIT_CASE_PARAM(what_is_no_memory_is_refused_and_said, conf_gen_params),
 	KUNIT_CASE_PARAM(lists_of_every_kind_can_be_registered,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(keys_are_never_raw, conf_gen_params),

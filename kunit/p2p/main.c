@@ -3,7 +3,9 @@
  * Memory of a PCI device, by every provider: the controller memory buffer of an NVMe device
  * as local buffers, as regions, and in rw operations, and what is refused.
  */
+#include <linux/bvec.h>
 #include <linux/io.h>
+#include <linux/iopoll.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/scatterlist.h>
@@ -11,6 +13,7 @@
 #include <rdma/fi_rma.h>
 #include "../lib/client.h"
 #include "../lib/cmb.h"
+#include "../lib/log.h"
 
 /* Not whole pages */
 #define LEN		(5 * PAGE_SIZE + 123)
@@ -41,6 +44,15 @@ static void p2p_prov_name(const struct p2p_prov *prov, char *desc)
 }
 
 KUNIT_ARRAY_PARAM(p2p, p2p_provs, p2p_prov_name);
+
+/* Which copy; what is below would reach the memory, but is not asked to */
+static const struct p2p_prov p2p_hooked[] = {
+	{ "verbs;ofi_hook_p2p", "10.77.0.1" },
+	{ "tcp;ofi_hook_p2p", "127.0.0.1" },
+	{ "loop;ofi_hook_p2p", "127.0.0.1" },
+};
+
+KUNIT_ARRAY_PARAM(p2p_hooked, p2p_hooked, p2p_prov_name);
 
 /**
  * struct p2p - A connection, and memory
@@ -130,6 +142,8 @@ static void p2p_reach(struct kunit *test, struct p2p *p2p, struct fid_mr *mr, u6
 
 	vt_fill(p2p->cmb->mem, LEN, seed);
 	memset(p2p->buf, 0, LEN);
+	/* Where it is copied, that is when */
+	vt_ping(test, &p2p->pair.b, &p2p->pair.a);
 	KUNIT_ASSERT_EQ(test, fi_read(ep, p2p->buf, LEN, NULL, 0, fi_mr_addr(mr), key,
 				      vt_ctx(1)), 0);
 	vt_done(test, p2p->pair.a.tx, vt_ctx(1));
@@ -193,6 +207,85 @@ static void a_peer_reaches_a_region_of_its_endpoint(struct kunit *test)
 	/* The device has the key until it is ended */
 	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, vt_ctx(4)), 0);
 	vt_done(test, p2p.pair.b.tx, vt_ctx(4));
+}
+
+static bool p2p_stages(const char *line)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command),
+		 "grep -qx '%s' /sys/kernel/debug/kofi_hook_p2p/staging", line);
+	return !vt_shell(command);
+}
+
+/* The first and the last of its pages, pages of the system between them */
+static void a_hook_copies_what_is_peer_memory_in_part(struct kunit *test)
+{
+	struct bio_vec list[ELEMS];
+	const struct fi_mr_attr attr = {
+		.type		= FI_BUF_BVEC,
+		.mr_bvec	= list,
+		.iov_count	= ELEMS,
+		.access		= FI_REMOTE_WRITE,
+	};
+	struct p2p p2p = {};
+	struct fid_mr *mr;
+	u8 *plain, *from;
+	int i;
+
+	p2p_join(test, &p2p, FI_HMEM);
+	plain = vt_buf(test, LEN);
+	for (i = 0; i < ELEMS; i++) {
+		from = i && i < ELEMS - 1 ? plain : p2p.cmb->mem;
+		bvec_set_virt(&list[i], from + i * PAGE_SIZE + 7, 100);
+	}
+	KUNIT_ASSERT_EQ(test, p2p_reg(test, &attr, 0, &mr), 0);
+	KUNIT_EXPECT_TRUE(test, p2p_stages("bytes 600"));
+	vt_fill(p2p.buf, ELEMS * 100, 9);
+	KUNIT_ASSERT_EQ(test, fi_write(p2p.pair.a.ep, p2p.buf, ELEMS * 100, NULL, 0,
+				       fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(1)), 0);
+	vt_done(test, p2p.pair.a.tx, vt_ctx(1));
+	vt_close(test, &mr->fid);
+	KUNIT_EXPECT_TRUE(test, p2p_stages("regions 0"));
+	for (i = 0; i < ELEMS; i++) {
+		from = bvec_virt(&list[i]);
+		KUNIT_EXPECT_EQ_MSG(test, memcmp(from, p2p.buf + i * 100, 100), 0, "element %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, from[-1] | from[100], 0, "element %d", i);
+	}
+}
+
+static void a_hook_copies_regions_only(struct kunit *test)
+{
+	const struct kvec kvec = { NULL, LEN };
+	struct fi_mr_attr attr = { .mr_iov = &kvec, .iov_count = 1 };
+	struct p2p p2p = {};
+	struct fid_mr *mr;
+	u8 *mem;
+
+	p2p_join(test, &p2p, FI_HMEM);
+	mem = p2p.cmb->mem;
+	KUNIT_EXPECT_EQ(test, fi_send(p2p.pair.a.ep, mem, LEN, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recv(p2p.pair.a.ep, mem, LEN, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, p2p_reg_buf(test, mem, LEN, FI_MR_ENDPOINT, &mr), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_SEND, 0, 0, 0, &mr,
+					NULL), -EOPNOTSUPP);
+	/* Nothing that has an address */
+	KUNIT_EXPECT_EQ(test, p2p_reg(test, &attr, 0, &mr), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, p2p_stages("regions 0"));
+	vt_ping(test, &p2p.pair.a, &p2p.pair.b);
+}
+
+/* As the call for a buffer, which takes another way */
+static void a_hook_copies_a_buffer(struct kunit *test)
+{
+	struct p2p p2p = {};
+	struct fid_mr *mr;
+
+	p2p_join(test, &p2p, FI_HMEM);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, p2p.cmb->mem, LEN, BOTH, 0, KEY, 0,
+					&mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	p2p_reach(test, &p2p, mr, fi_mr_key(mr));
 }
 
 static void it_is_sent_and_received(struct kunit *test)
@@ -263,6 +356,7 @@ static void it_is_read_into_and_written_from(struct kunit *test)
 static void without_hmem_it_is_refused(struct kunit *test)
 {
 	struct scatterlist sgl[ELEMS];
+	struct kmsg_dump_iter log;
 	struct p2p p2p = {};
 	struct fid_mr *mr, *none;
 	struct fid_ep *ep;
@@ -273,7 +367,9 @@ static void without_hmem_it_is_refused(struct kunit *test)
 	ep = p2p.pair.a.ep;
 	p2p_list(sgl, mem);
 	KUNIT_ASSERT_EQ(test, p2p_reg_buf(test, p2p.buf, LEN, 0, &mr), 0);
+	vt_log_clear(&log);
 	KUNIT_EXPECT_EQ(test, p2p_reg_buf(test, mem, LEN, 0, &none), -EINVAL);
+	KUNIT_EXPECT_GE(test, vt_log_count(&log, "opened without FI_HMEM"), 1);
 	KUNIT_EXPECT_EQ(test, p2p_reg_buf(test, mem, LEN, FI_MR_ENDPOINT, &none), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_send(ep, mem, LEN, NULL, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_recv(ep, mem, LEN, NULL, 0, NULL), -EINVAL);
@@ -291,27 +387,89 @@ static void without_hmem_it_is_refused(struct kunit *test)
 /* Registers, to which no pages belong, of the device whose memory is used elsewhere */
 static void registers_are_refused(struct kunit *test)
 {
+	struct kmsg_dump_iter log;
 	struct p2p p2p = {};
 	struct fid_mr *mr;
 	void __iomem *bar;
 
 	p2p_join(test, &p2p, FI_HMEM);
 	bar = ioremap(pci_resource_start(p2p.cmb->pdev, 0), PAGE_SIZE);
-	KUNIT_ASSERT_NOT_NULL(test, bar);
+	KUNIT_ASSERT_TRUE(test, bar != NULL);
+	vt_log_clear(&log);
 	KUNIT_EXPECT_EQ(test, p2p_reg_buf(test, (__force void *)bar, 64, 0, &mr), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "has no pages, as registers of a device"), 1);
 	KUNIT_EXPECT_EQ(test, fi_send(p2p.pair.a.ep, (__force void *)bar, 64, NULL, 0, NULL),
 			-EINVAL);
 	iounmap(bar);
 }
 
+/* @file of the driver of NVMe devices, in the background, then touch @end */
+static void driver_write(const char *device, const char *file, const char *end)
+{
+	char command[160];
+
+	snprintf(command, sizeof(command),
+		 "rm -f %s; (echo %s >/sys/bus/pci/drivers/nvme/%s; touch %s) >/dev/null 2>&1 &",
+		 end, device, file, end);
+	vt_shell(command);
+}
+
+/* Of the process that unbinds: does it wait for the pages? */
+static bool unbind_waits(void)
+{
+	return !vt_shell("grep -q memunmap_pages /proc/[0-9]*/stack");
+}
+
+static bool unbind_has_ended(void)
+{
+	return !vt_shell("test -e /tmp/unbound");
+}
+
+static bool bind_has_ended(void)
+{
+	return !vt_shell("test -e /tmp/bound");
+}
+
+/* Pages cannot be taken back: who owns the memory closes the region, and then frees it */
+static void the_unbind_waits_for_the_region(struct kunit *test)
+{
+	struct p2p p2p = {};
+	struct fid_mr *mr;
+	char device[32];
+	bool done;
+
+	p2p_join(test, &p2p, FI_HMEM);
+	KUNIT_ASSERT_EQ(test, p2p_reg_buf(test, p2p.cmb->mem, LEN, 0, &mr), 0);
+	strscpy(device, pci_name(p2p.cmb->pdev), sizeof(device));
+	driver_write(device, "unbind", "/tmp/unbound");
+	KUNIT_ASSERT_EQ(test, read_poll_timeout(unbind_waits, done, done, 20000,
+						VT_PATIENCE_MS * 1000, false), 0);
+	KUNIT_EXPECT_FALSE(test, unbind_has_ended());
+	vt_close(test, &mr->fid);
+	KUNIT_EXPECT_FALSE(test, unbind_has_ended());
+	kunit_release_action(test, vt_cmb_free, p2p.cmb);
+	KUNIT_EXPECT_EQ(test, read_poll_timeout(unbind_has_ended, done, done, 20000,
+						VT_PATIENCE_MS * 1000, false), 0);
+	driver_write(device, "bind", "/tmp/bound");
+	KUNIT_EXPECT_EQ(test, read_poll_timeout(bind_has_ended, done, done, 20000,
+						VT_PATIENCE_MS * 1000, false), 0);
+}
+
 static struct kunit_case p2p_cases[] = {
 	KUNIT_CASE_PARAM(peers_reach_a_region, p2p_gen_params),
 	KUNIT_CASE_PARAM(peers_reach_a_region_of_a_scatterlist, p2p_gen_params),
+	KUNIT_CASE_PARAM(peers_reach_a_region, p2p_hooked_gen_params),
+	KUNIT_CASE_PARAM(peers_reach_a_region_of_a_scatterlist, p2p_hooked_gen_params),
+	KUNIT_CASE_PARAM(a_hook_copies_a_buffer, p2p_hooked_gen_params),
+	KUNIT_CASE_PARAM(a_hook_copies_what_is_peer_memory_in_part, p2p_hooked_gen_params),
+	KUNIT_CASE_PARAM(a_hook_copies_regions_only, p2p_hooked_gen_params),
+	KUNIT_CASE_PARAM(without_hmem_it_is_refused, p2p_hooked_gen_params),
 	KUNIT_CASE_PARAM(a_peer_reaches_a_region_of_its_endpoint, p2p_gen_params),
 	KUNIT_CASE_PARAM(it_is_sent_and_received, p2p_gen_params),
 	KUNIT_CASE_PARAM(it_is_read_into_and_written_from, p2p_gen_params),
 	KUNIT_CASE_PARAM(without_hmem_it_is_refused, p2p_gen_params),
 	KUNIT_CASE_PARAM(registers_are_refused, p2p_gen_params),
+	KUNIT_CASE_PARAM(the_unbind_waits_for_the_region, p2p_gen_params),
 	{}
 };
 
