@@ -291,12 +291,12 @@ no_path_missing()
 	! ctrl_state connecting
 }
 
-# faults RULE: from now on this goes wrong, by seed 1
+# faults RULE [SEED]: from now on this goes wrong
 faults()
 {
 	echo clear >"$dbg_fault/rules"
 	echo "$1" >"$dbg_fault/rules"
-	echo 1 >"$dbg_fault/seed"
+	echo "${2:-1}" >"$dbg_fault/seed"
 }
 
 # fault_fired: how often; it has to be more than never
@@ -314,18 +314,23 @@ case_faults()
 	echo ofi_hook_fault >/sys/module/kofi/parameters/hooks
 	faults "tx,rx again chance=20"
 	connect --nr-io-queues=2
-	verify again --iodepth=16 --size=$((${size%m} / 4))m
-	fault_fired
-	faults "any delay 5 chance=20"
-	verify late --iodepth=16 --size=$((${size%m} / 4))m
-	fault_fired
-	io_for 300
-	for rule in "send fail 5 times=2 every=200" "rx shutdown times=2 every=300" \
-		"send error 5 times=2 every=200"; do
-		faults "$rule"
-		await 30 "$rule: it happens" fault_over
-		await 30 "$rule: the host is connected again" ctrl_state live
+	for seed in $(seq "${SEEDS:-1}"); do
+		faults "tx,rx again chance=20" "$seed"
+		verify "again-$seed" --iodepth=16 --size=$((${size%m} / 4))m
 		fault_fired
+		faults "any delay 5 chance=20" "$seed"
+		verify "late-$seed" --iodepth=16 --size=$((${size%m} / 4))m
+		fault_fired
+	done
+	io_for $((300 * ${SEEDS:-1}))
+	for seed in $(seq "${SEEDS:-1}"); do
+		for rule in "send fail 5 times=2 chance=5" "rx shutdown times=2 chance=3" \
+			"send error 5 times=2 chance=5"; do
+			faults "$rule" "$seed"
+			await 30 "$rule, seed $seed: it happens" fault_over
+			await 30 "$rule, seed $seed: the host is connected again" ctrl_state live
+			fault_fired
+		done
 	done
 	faults "open error 12 times=3"
 	# It waits for an end of the reset, which is a failure at first
