@@ -8,7 +8,8 @@
  * batches: as many fi_write() as a batch has and one FI_SAVE, or every other time commits
  * (FI_COMMIT_COMPLETE) of each write.  A batch whose last completion has been read is noted.
  *
- *	prov=NAME	tcp or loop
+ *	prov=NAME	tcp, verbs or loop
+ *	node=ADDRESS	of the machine, for the provider
  *	batches=N	0: check only
  *	durable=0	saves ask for FI_TRANSMIT_COMPLETE, so nothing may be in the medium
  *	dax=1		the region is the medium
@@ -25,7 +26,11 @@
 
 static char *prov = "tcp";
 module_param(prov, charp, 0444);
-MODULE_PARM_DESC(prov, "provider: tcp or loop");
+MODULE_PARM_DESC(prov, "provider: tcp, verbs or loop");
+
+static char *node = "127.0.0.1";
+module_param(node, charp, 0444);
+MODULE_PARM_DESC(node, "address of this machine");
 
 static bool batches;
 module_param(batches, bool, 0444);
@@ -67,9 +72,11 @@ static struct fi_info *crash_info(void)
 		return NULL;
 	hints->caps = FI_MSG | FI_RMA | FI_RMA_PMEM | (peer ? FI_HMEM : 0);
 	hints->ep_attr->type = FI_EP_MSG;
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY |
+				      (peer ? FI_MR_HMEM : 0);
 	hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
 	if (hints->fabric_attr->prov_name)
-		fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &info);
+		fi_getinfo(VT_API, node, 0, FI_SOURCE, hints, &info);
 	fi_freeinfo(hints);
 	return info;
 }

@@ -30,4 +30,9 @@ if modprobe nfit 2>/dev/null; then
 		echo "$pfn" >$pmem/bind
 	fi
 fi
-modprobe "kofi_$prov" && modprobe kofi_pmem_crash "prov=$prov" "$@"
+node=127.0.0.1
+if [ "$prov" = verbs ]; then
+	node=10.77.0.1
+	"${0%/*}/rxe.sh" || exit
+fi
+modprobe "kofi_$prov" && modprobe kofi_pmem_crash "prov=$prov" "node=$node" "$@"
