@@ -5,13 +5,15 @@
  * kofi_nth_hca runs on a fake HCA, where also verbs can be made to fail and what is
  * left on the device is known; kofi_nth_verbs on any other device with an IPv4
  * address; kofi_nth_loop and kofi_nth_tcp on the loopback address; kofi_nth_hook there, too,
- * with hooks by the parameter of kofi.ko.  What was not freed is for kmemleak to find.
+ * with hooks by the parameter of kofi.ko; kofi_nth_pmem on any device that has persistent
+ * memory.  What was not freed is for kmemleak to find.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <kofi/compat.h>
 #include "../lib/client.h"
 #include "../lib/dmabuf.h"
+#include "../lib/pmem.h"
 #include "nth.h"
 
 /**
@@ -293,6 +295,44 @@ static void every_allocation_for_a_copy_of_peer_memory_fails_once(struct kunit *
 	vt_dmabuf_expect_unused(test, db);
 }
 
+/* Those of persistent memory, and what a connection takes that has it */
+static const void *nth_pmem_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
+{
+	const struct nth_path *path;
+
+	nth_param = prev ? nth_param + 1 : 0;
+	if (nth_param < nth_pmem_count)
+		path = &nth_pmem_paths[nth_param];
+	else if (nth_param - nth_pmem_count < nth_conn_count)
+		path = &nth_conn_paths[nth_param - nth_pmem_count];
+	else
+		return NULL;
+	strscpy(desc, path->name, KUNIT_PARAM_DESC_SIZE);
+	return path;
+}
+
+/* The control connection is made by workers, for which nth_own_rxe says why they are spared */
+static void every_allocation_of_a_caller_with_persistent_memory_fails_once(struct kunit *test)
+{
+	struct nth_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
+	const struct nth_path *path = test->param_value;
+	unsigned int points = 0;
+	int ret;
+
+	if (path->traits & nth_own_rxe.never)
+		return;
+	KUNIT_ASSERT_NOT_NULL(test, env);
+	env->pmem = vt_pmem(test, PAGE_SIZE)->mem;
+	nth_leak_begin();
+	ret = nth_env_open(env, test, "verbs", NULL);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	if (!ret)
+		points = nth_measure(env, path, &nth_own_rxe);
+	nth_env_end(env);
+	if (!(path->traits & (NTH_SURE | NTH_FREE)))
+		KUNIT_EXPECT_GT(test, points, 0);
+}
+
 static struct kunit_case nth_hca_cases[] = {
 	KUNIT_CASE_PARAM(every_allocation_of_the_caller_fails_once,
 			 nth_path_gen_params),
@@ -364,9 +404,22 @@ struct kunit_suite kofi_nth_hook_suite = {
 	.test_cases	= nth_hook_cases,
 };
 
+static struct kunit_case nth_pmem_cases[] = {
+	KUNIT_CASE_PARAM(every_allocation_of_a_caller_with_persistent_memory_fails_once,
+			 nth_pmem_gen_params),
+	{}
+};
+
+struct kunit_suite kofi_nth_pmem_suite = {
+	.name		= "kofi_nth_pmem",
+	.suite_init	= nth_suite_init,
+	.suite_exit	= nth_suite_exit,
+	.test_cases	= nth_pmem_cases,
+};
+
 kunit_test_suites(&kofi_nth_hca_suite, &kofi_nth_verbs_suite,
 		  &kofi_nth_loop_suite, &kofi_nth_tcp_suite, &kofi_nth_hook_suite,
-		  &kofi_reclaim_suite);
+		  &kofi_nth_pmem_suite, &kofi_reclaim_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kOFI with memory short at every point");
 MODULE_AUTHOR("the kOFI authors");

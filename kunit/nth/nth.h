@@ -30,6 +30,7 @@ extern struct kunit_suite kofi_nth_verbs_suite;
 extern struct kunit_suite kofi_nth_loop_suite;
 extern struct kunit_suite kofi_nth_tcp_suite;
 extern struct kunit_suite kofi_nth_hook_suite;
+extern struct kunit_suite kofi_nth_pmem_suite;
 extern struct kunit_suite kofi_reclaim_suite;
 
 #define NTH_MANY		1000	/* more than any call needs */
@@ -79,6 +80,7 @@ struct nth_end {
  * @mr: a region
  * @mem: NTH_PAGES pages
  * @dmabuf: a dma-buf, for a provider that was asked for FI_HMEM
+ * @pmem: a page of persistent memory, for one that was asked for FI_RMA_PMEM
  * @infos: what is to be freed
  * @nr_infos: how many
  * @fids: what is to be closed, newest last
@@ -108,6 +110,7 @@ struct nth_env {
 	struct fid_mr		*mr;
 	u8			*mem;
 	struct dma_buf		*dmabuf;
+	u8			*pmem;
 	struct fi_info		*infos[NTH_INFOS];
 	unsigned int		nr_infos;
 	struct fid		*fids[NTH_FIDS];
@@ -164,6 +167,9 @@ extern const struct nth_path nth_dmabuf_path;
 /* nth_conn.c */
 extern const struct nth_path nth_conn_paths[];
 extern const unsigned int nth_conn_count;
+/* nth_pmem.c */
+extern const struct nth_path nth_pmem_paths[];
+extern const unsigned int nth_pmem_count;
 
 /**
  * struct nth_means - A way to let the nth of something fail
