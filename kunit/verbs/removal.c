@@ -8,14 +8,19 @@
  * tells its clients, of whom we are the last and so the first to hear; what the
  * command needs until then is not the removal's.
  */
+#include <linux/atomic.h>
+#include <linux/iopoll.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/sched/prio.h>
 #include <linux/umh.h>
+#include <rdma/fi_rma.h>
 #include <rdma/ib_verbs.h>
 #include <kofi/compat.h>
+#include "../lib/async.h"
 #include "../lib/busy.h"
+#include "../lib/pmem.h"
 #include "srx.h"
 
 #define REMOVAL_CONNS	32
@@ -81,7 +86,7 @@ static s64 removal_delete(struct kunit *test, const char *type)
 	s64 ms;
 
 	snprintf(command, sizeof(command), "rdma link delete %s0", type);
-	KUNIT_ASSERT_EQ(test, ib_register_client(&removal_client), 0);
+	KUNIT_EXPECT_EQ(test, ib_register_client(&removal_client), 0);
 	KUNIT_EXPECT_EQ(test, removal_run(command), 0);
 	ms = ktime_ms_delta(ktime_get(), removal_began);
 	ib_unregister_client(&removal_client);
@@ -165,6 +170,96 @@ static void the_device_is_deleted_under_endpoints_that_share(struct kunit *test)
 	kunit_release_action(test, removal_undo, type);
 }
 
+/**
+ * struct removal_saver - Who saves without end
+ * @ep: initiator
+ * @cq: its completions
+ * @remote: what it writes to and saves
+ * @buf: what it writes
+ * @saved: how often it has
+ */
+struct removal_saver {
+	struct fid_ep		*ep;
+	struct vt_cq		*cq;
+	struct fi_rma_iov	remote;
+	u8			*buf;
+	atomic_t		saved;
+};
+
+/* Returns how a save has failed */
+static int removal_save(void *arg)
+{
+	struct removal_saver *saver = arg;
+	struct kvec iov = { saver->buf, saver->remote.len };
+	const struct fi_msg_rma msg = {
+		.msg_iov = &iov, .iov_count = 1,
+		.rma_iov = &saver->remote, .rma_iov_count = 1,
+	};
+	struct vt_comp comp;
+	ssize_t ret;
+
+	for (;;) {
+		ret = fi_writemsg(saver->ep, &msg, FI_COMPLETION | FI_COMMIT_COMPLETE);
+		if (ret)
+			return ret;
+		ret = vt_wait(saver->cq, &comp);
+		if (ret != 1 || comp.err)
+			return ret == 1 ? -comp.err : ret;
+		atomic_inc(&saver->saved);
+	}
+}
+
+static void the_device_is_deleted_in_the_middle_of_a_save(struct kunit *test)
+{
+	struct fi_info *hints = vt_hints(test), *info;
+	struct fi_cq_tagged_entry entry;
+	struct removal_saver saver = {};
+	char *type = vt_buf(test, 16);
+	struct vt_async *thread;
+	struct vt_pair pair = {};
+	struct fi_mr_attr attr = {};
+	struct kvec kvec;
+	struct fid_mr *mr;
+	int saved, ret;
+	s64 ms;
+
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	hints->caps = FI_MSG | FI_RMA | FI_RMA_PMEM;
+	vt_of(test)->info = vt_local(test, AF_INET, NULL);
+	if (vt_is_iwarp(test)) {
+		KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), -ENODATA);
+		return;
+	}
+	removal_type(test, type, 16);
+	vt_serve(test, AF_INET, hints);
+	saver.buf = vt_buf(test, SZ_1K);
+	kvec = (struct kvec){ vt_pmem(test, SZ_1K)->mem, SZ_1K };
+	attr.mr_iov = &kvec;
+	attr.iov_count = 1;
+	attr.access = FI_REMOTE_WRITE | FI_REMOTE_READ;
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_RMA_PMEM, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	vt_join(test, &pair, &vt_default_kind);
+	saver.ep = pair.a.ep;
+	saver.cq = pair.a.tx;
+	saver.remote = (struct fi_rma_iov){ fi_mr_addr(mr), SZ_1K, fi_mr_key(mr) };
+
+	thread = vt_async_start(test, removal_save, &saver);
+	KUNIT_EXPECT_EQ(test, read_poll_timeout(atomic_read, saved, saved > 8, 1000,
+						VT_PATIENCE_MS * 1000, false, &saver.saved), 0);
+	ms = removal_delete(test, type);
+	ret = vt_async_join(test, thread);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, removal_undo, type), 0);
+	kunit_info(test, "%d saves, then %d; deleted in %lld ms\n", atomic_read(&saver.saved), ret,
+		   ms);
+	KUNIT_EXPECT_TRUE_MSG(test, ret == -ENODEV || ret == -ECANCELED || ret == -ECONNABORTED,
+			      "a save says %d", ret);
+	KUNIT_EXPECT_LE(test, ms, removal_ms);
+	/* It was told once, and the queue has nothing more */
+	KUNIT_EXPECT_EQ(test, fi_cq_read(pair.a.tx->cq, &entry, 1), -ENODEV);
+	kunit_release_action(test, removal_undo, type);
+}
+
 static const void *removal_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
 				      char *desc)
 {
@@ -179,6 +274,7 @@ static const void *removal_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
 static struct kunit_case removal_cases[] = {
 	KUNIT_CASE_PARAM(the_device_is_deleted_under_load, removal_gen_params),
 	KUNIT_CASE(the_device_is_deleted_under_endpoints_that_share),
+	KUNIT_CASE(the_device_is_deleted_in_the_middle_of_a_save),
 	{}
 };
 
