@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <kofi/pages.h>
 #include <kofi/provider.h>
+#include "info.h"
 #include "kofi.h"
 
 static int kofi_mr_check(struct fid_domain *domain, struct fid_mr **mr,
@@ -28,11 +29,12 @@ static int kofi_mr_check(struct fid_domain *domain, struct fid_mr **mr,
 	return 0;
 }
 
-/* What lies behind the addresses a provider sees, and answers -EINVAL */
+/* What lies behind the addresses a provider sees, and answers -EINVAL; below a hook it is said */
 static void kofi_mr_log(const struct fid_domain *domain, enum fi_buf_type type,
 			const void *list, size_t count)
 {
-	kofi_list_log(type, list, count, domain->fid.obj->caps & FI_HMEM);
+	if (!kofi_is_hook(domain->fid.obj->prov->provider->name))
+		kofi_list_log(type, list, count, domain->fid.obj->caps & FI_HMEM);
 }
 
 int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,

@@ -245,6 +245,7 @@ static void a_hook_copies_what_is_peer_memory_in_part(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_write(p2p.pair.a.ep, p2p.buf, ELEMS * 100, NULL, 0,
 				       fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(1)), 0);
 	vt_done(test, p2p.pair.a.tx, vt_ctx(1));
+	vt_ping(test, &p2p.pair.a, &p2p.pair.b);
 	vt_close(test, &mr->fid);
 	KUNIT_EXPECT_TRUE(test, p2p_stages("regions 0"));
 	for (i = 0; i < ELEMS; i++) {
@@ -355,6 +356,7 @@ static void it_is_read_into_and_written_from(struct kunit *test)
 
 static void without_hmem_it_is_refused(struct kunit *test)
 {
+	const struct p2p_prov *prov = test->param_value;
 	struct scatterlist sgl[ELEMS];
 	struct kmsg_dump_iter log;
 	struct p2p p2p = {};
@@ -369,7 +371,9 @@ static void without_hmem_it_is_refused(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, p2p_reg_buf(test, p2p.buf, LEN, 0, &mr), 0);
 	vt_log_clear(&log);
 	KUNIT_EXPECT_EQ(test, p2p_reg_buf(test, mem, LEN, 0, &none), -EINVAL);
-	KUNIT_EXPECT_GE(test, vt_log_count(&log, "opened without FI_HMEM"), 1);
+	/* There are no more than some such lines in a few seconds */
+	if (!strchr(prov->name, ';'))
+		KUNIT_EXPECT_EQ(test, vt_log_count(&log, "opened without FI_HMEM"), 1);
 	KUNIT_EXPECT_EQ(test, p2p_reg_buf(test, mem, LEN, FI_MR_ENDPOINT, &none), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_send(ep, mem, LEN, NULL, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_recv(ep, mem, LEN, NULL, 0, NULL), -EINVAL);
@@ -463,12 +467,12 @@ static struct kunit_case p2p_cases[] = {
 	KUNIT_CASE_PARAM(a_hook_copies_a_buffer, p2p_hooked_gen_params),
 	KUNIT_CASE_PARAM(a_hook_copies_what_is_peer_memory_in_part, p2p_hooked_gen_params),
 	KUNIT_CASE_PARAM(a_hook_copies_regions_only, p2p_hooked_gen_params),
-	KUNIT_CASE_PARAM(without_hmem_it_is_refused, p2p_hooked_gen_params),
 	KUNIT_CASE_PARAM(a_peer_reaches_a_region_of_its_endpoint, p2p_gen_params),
 	KUNIT_CASE_PARAM(it_is_sent_and_received, p2p_gen_params),
 	KUNIT_CASE_PARAM(it_is_read_into_and_written_from, p2p_gen_params),
 	KUNIT_CASE_PARAM(without_hmem_it_is_refused, p2p_gen_params),
 	KUNIT_CASE_PARAM(registers_are_refused, p2p_gen_params),
+	KUNIT_CASE_PARAM(without_hmem_it_is_refused, p2p_hooked_gen_params),
 	KUNIT_CASE_PARAM(the_unbind_waits_for_the_region, p2p_gen_params),
 	{}
 };
