@@ -233,9 +233,9 @@ static const char *kofi_why_no_memory(const struct kofi_list_iter *iter)
 		return "on the stack";
 	if (!is_vmalloc_addr(addr))
 		return "no kernel memory";
-	return IS_ENABLED(CONFIG_PCI_P2PDMA) ?
-		"mapped, but has no pages, as registers of a device" :
-		"mapped, but has no pages; if it is a device's memory: this kernel has no CONFIG_PCI_P2PDMA";
+	if (IS_ENABLED(CONFIG_PCI_P2PDMA))
+		return "mapped, but has no pages, as registers of a device";
+	return "mapped, but has no pages; a device's memory takes CONFIG_PCI_P2PDMA";
 }
 
 void kofi_list_log(enum fi_buf_type type, const void *list, size_t count, bool peer)

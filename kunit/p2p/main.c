@@ -398,7 +398,7 @@ static void registers_are_refused(struct kunit *test)
 
 	p2p_join(test, &p2p, FI_HMEM);
 	bar = ioremap(pci_resource_start(p2p.cmb->pdev, 0), PAGE_SIZE);
-	KUNIT_ASSERT_TRUE(test, bar != NULL);
+	KUNIT_ASSERT_TRUE(test, !!bar);
 	vt_log_clear(&log);
 	KUNIT_EXPECT_EQ(test, p2p_reg_buf(test, (__force void *)bar, 64, 0, &mr), -EINVAL);
 	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "has no pages, as registers of a device"), 1);

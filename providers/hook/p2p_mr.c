@@ -245,7 +245,8 @@ static int p2p_open_list(struct p2p_mr *mr, const struct fi_mr_attr *attr, size_
 	if (!list.memory)
 		return -ENOMEM;
 	/* Nothing has changed since it was counted */
-	kofi_list_each_piece(attr->type, attr->mr_iov, attr->iov_count, true, p2p_list_piece, &list);
+	kofi_list_each_piece(attr->type, attr->mr_iov, attr->iov_count, true, p2p_list_piece,
+			     &list);
 	mr->memory = list.memory;
 	mr->nr_memory = nr;
 	return 0;

@@ -312,13 +312,13 @@ case_faults()
 {
 	modprobe kofi_hook_fault
 	echo ofi_hook_fault >/sys/module/kofi/parameters/hooks
-	faults "tx,rx again chance=20"
+	faults "tx,rx again chance=200"
 	connect --nr-io-queues=2
 	for seed in $(seq "${SEEDS:-1}"); do
-		faults "tx,rx again chance=20" "$seed"
+		faults "tx,rx again chance=200" "$seed"
 		verify "again-$seed" --iodepth=16 --size=$((${size%m} / 4))m
 		fault_fired
-		faults "any delay 5 chance=20" "$seed"
+		faults "any delay 5 chance=200" "$seed"
 		verify "late-$seed" --iodepth=16 --size=$((${size%m} / 4))m
 		fault_fired
 	done
