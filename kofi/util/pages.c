@@ -192,6 +192,22 @@ bool kofi_list_more(struct kofi_list_iter *iter)
 }
 EXPORT_SYMBOL_GPL(kofi_list_more);
 
+/* If it fails, @iter is at the piece with which it has */
+static int kofi_list_walk(struct kofi_list_iter *iter, kofi_piece_fn fn, void *context)
+{
+	struct kofi_piece piece;
+	int ret = 0;
+
+	while (!ret && kofi_list_more(iter)) {
+		ret = kofi_list_piece(iter, &piece);
+		if (!ret && fn)
+			ret = fn(context, &piece);
+		if (!ret)
+			kofi_list_advance(iter, piece.len);
+	}
+	return ret;
+}
+
 int kofi_list_each_piece(enum fi_buf_type type, const void *list, size_t count, bool peer,
 			 kofi_piece_fn fn, void *context)
 {
@@ -201,18 +217,11 @@ int kofi_list_each_piece(enum fi_buf_type type, const void *list, size_t count, 
 		.count	= count,
 		.peer	= peer,
 	};
-	struct kofi_piece piece;
-	int ret = 0;
+	int ret;
 
 	if (type > FI_BUF_SGL || (count && !list))
 		return -EINVAL;
-	while (!ret && kofi_list_more(&iter)) {
-		ret = kofi_list_piece(&iter, &piece);
-		if (ret)
-			break;
-		ret = fn(context, &piece);
-		kofi_list_advance(&iter, piece.len);
-	}
+	ret = kofi_list_walk(&iter, fn, context);
 	/* A list of scatterlists may end early */
 	return iter.count && !ret ? -EINVAL : ret;
 }
@@ -220,15 +229,16 @@ EXPORT_SYMBOL_GPL(kofi_list_each_piece);
 
 static const char *kofi_why_no_memory(const struct kofi_list_iter *iter)
 {
-	const void *addr = (const void *)(uintptr_t)kofi_list_addr(iter);
 	struct kofi_list_iter peer = *iter;
 	struct kofi_piece piece;
+	const void *addr;
 
 	peer.peer = true;
 	if (!kofi_list_piece(&peer, &piece))
 		return "memory of a PCI device, for a domain that was opened without FI_HMEM";
 	if (iter->type != FI_BUF_KVEC)
 		return "no page";
+	addr = (const void *)(uintptr_t)kofi_list_addr(iter);
 	if (object_is_on_stack(addr))
 		return "on the stack";
 	if (!is_vmalloc_addr(addr))
@@ -246,19 +256,10 @@ void kofi_list_log(enum fi_buf_type type, const void *list, size_t count, bool p
 		.count	= count,
 		.peer	= peer,
 	};
-	struct kofi_piece piece;
 
-	if (type > FI_BUF_SGL)
-		return;
-	while (kofi_list_more(&iter)) {
-		if (kofi_list_piece(&iter, &piece)) {
-			pr_warn_ratelimited("region refused: element %zu of %zu is %s\n",
-					    count - iter.count + 1, count,
-					    kofi_why_no_memory(&iter));
-			return;
-		}
-		kofi_list_advance(&iter, piece.len);
-	}
+	if (type <= FI_BUF_SGL && kofi_list_walk(&iter, NULL, NULL))
+		pr_warn_ratelimited("region refused: element %zu of %zu is %s\n",
+				    count - iter.count + 1, count, kofi_why_no_memory(&iter));
 }
 EXPORT_SYMBOL_GPL(kofi_list_log);
 

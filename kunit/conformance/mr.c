@@ -323,7 +323,7 @@ static int reg_list(struct kunit *test, enum fi_buf_type type, u8 *page,
 	return ret;
 }
 
-/* A page of vmalloc() has none behind it */
+/* The guard page behind an area of vmalloc(), which maps nothing, and the stack */
 static void what_is_no_memory_is_refused_and_said(struct kunit *test)
 {
 	u8 *mapped = vmalloc(PAGE_SIZE), stack[64] = {};

@@ -311,7 +311,7 @@ static const void *nth_pmem_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, c
 	return path;
 }
 
-/* The control connection is made by workers, for which nth_own_rxe says why they are spared */
+/* Not of the workers that make the control connection: nth_own_rxe says what rxe does then */
 static void every_allocation_of_a_caller_with_persistent_memory_fails_once(struct kunit *test)
 {
 	struct nth_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);

@@ -162,6 +162,8 @@ struct nth_path {
 /* nth_open.c */
 extern const struct nth_path nth_open_paths[];
 extern const unsigned int nth_open_count;
+/* Opens env->lone */
+int nth_open_lone(struct nth_env *env);
 /* Registers env->dmabuf */
 extern const struct nth_path nth_dmabuf_path;
 /* nth_conn.c */

@@ -81,7 +81,7 @@ static int call_fabric(struct nth_env *env)
 	return nth_opened(env, ret, &fabric->fid);
 }
 
-static int call_domain(struct nth_env *env)
+int nth_open_lone(struct nth_env *env)
 {
 	int ret = fi_domain(env->fabric, env->info, &env->lone, NULL);
 
@@ -332,7 +332,7 @@ static int call_reg(struct nth_env *env)
 
 static int prepare_reg(struct nth_env *env)
 {
-	return call_domain(env) ? : call_first_reg(env);
+	return nth_open_lone(env) ? : call_first_reg(env);
 }
 
 static int call_second_reg(struct nth_env *env)
@@ -472,14 +472,14 @@ static int call_reg_dmabuf(struct nth_env *env)
 }
 
 const struct nth_path nth_dmabuf_path = {
-	"fi_mr_regattr, dma-buf", call_domain, call_reg_dmabuf,
+	"fi_mr_regattr, dma-buf", nth_open_lone, call_reg_dmabuf,
 };
 
 const struct nth_path nth_open_paths[] = {
 	{ "fi_getinfo", prepare_getinfo, call_getinfo, 0, { -ENODATA } },
 	{ "fi_dupinfo", NULL, call_dupinfo },
 	{ "fi_fabric", NULL, call_fabric },
-	{ "fi_domain", NULL, call_domain },
+	{ "fi_domain", NULL, nth_open_lone },
 	{ "fi_domain, close", prepare_used_domain, call_domain_close, NTH_SURE },
 	{ "fi_eq_open", NULL, call_eq },
 	{ "fi_cq_open, direct", NULL, call_cq_direct, NTH_QUEUES },
@@ -507,7 +507,7 @@ const struct nth_path nth_open_paths[] = {
 	{ "fi_enable, srx", prepare_shared, call_enable, NTH_QUEUES | NTH_DEVICE },
 	{ "fi_endpoint, close", prepare_enabled, call_ep_close, NTH_SURE },
 	{ "fi_endpoint, close, srx", prepare_shared_enabled, call_ep_close, NTH_SURE },
-	{ "fi_mr_reg, first", call_domain, call_first_reg, NTH_JOINS, NTH_CONN_ERRNOS },
+	{ "fi_mr_reg, first", nth_open_lone, call_first_reg, NTH_JOINS, NTH_CONN_ERRNOS },
 	{ "fi_mr_reg", NULL, call_reg, NTH_JOINS, NTH_CONN_ERRNOS },
 	{ "fi_mr_reg, second", prepare_reg, call_second_reg },
 	{ "fi_mr_regv", prepare_reg, call_regv },

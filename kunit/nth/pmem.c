@@ -9,15 +9,6 @@
 
 #define NTH_LEN	100
 
-static int call_domain(struct nth_env *env)
-{
-	int ret = fi_domain(env->fabric, env->info, &env->lone, NULL);
-
-	if (!ret)
-		nth_keep(env, &env->lone->fid);
-	return ret;
-}
-
 static int call_reg(struct nth_env *env)
 {
 	const struct kvec kvec = { env->pmem, PAGE_SIZE };
@@ -38,7 +29,7 @@ static int prepare_client(struct nth_env *env)
 	return nth_end_open(env, &env->a, env->info, 0);
 }
 
-/* All is there but the region, which has to be: peers save only what is theirs */
+/* A connection, and the region that its target registers */
 static int prepare_saves(struct nth_env *env)
 {
 	return prepare_client(env) ? : nth_request(env) ? : nth_join(env) ? : call_reg(env);
@@ -82,7 +73,7 @@ static int prepare_written(struct nth_env *env)
 }
 
 const struct nth_path nth_pmem_paths[] = {
-	{ "fi_domain, FI_RMA_PMEM", NULL, call_domain },
+	{ "fi_domain, FI_RMA_PMEM", NULL, nth_open_lone },
 	{ "fi_mr_regattr, FI_RMA_PMEM", NULL, call_reg },
 	{ "fi_writemsg, commit", prepare_saves, call_commit, NTH_FINAL | NTH_FREE,
 	  NTH_CONN_ERRNOS },

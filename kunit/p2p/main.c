@@ -45,7 +45,7 @@ static void p2p_prov_name(const struct p2p_prov *prov, char *desc)
 
 KUNIT_ARRAY_PARAM(p2p, p2p_provs, p2p_prov_name);
 
-/* Which copy; what is below would reach the memory, but is not asked to */
+/* With the hook that copies: the provider below could reach the memory, but is not asked to */
 static const struct p2p_prov p2p_hooked[] = {
 	{ "verbs;ofi_hook_p2p", "10.77.0.1" },
 	{ "tcp;ofi_hook_p2p", "127.0.0.1" },
@@ -142,7 +142,7 @@ static void p2p_reach(struct kunit *test, struct p2p *p2p, struct fid_mr *mr, u6
 
 	vt_fill(p2p->cmb->mem, LEN, seed);
 	memset(p2p->buf, 0, LEN);
-	/* Where it is copied, that is when */
+	/* A hook that copies does so when a message is sent */
 	vt_ping(test, &p2p->pair.b, &p2p->pair.a);
 	KUNIT_ASSERT_EQ(test, fi_read(ep, p2p->buf, LEN, NULL, 0, fi_mr_addr(mr), key,
 				      vt_ctx(1)), 0);
@@ -276,7 +276,7 @@ static void a_hook_copies_regions_only(struct kunit *test)
 	vt_ping(test, &p2p.pair.a, &p2p.pair.b);
 }
 
-/* As the call for a buffer, which takes another way */
+/* A region registered by fi_mr_reg() */
 static void a_hook_copies_a_buffer(struct kunit *test)
 {
 	struct p2p p2p = {};
@@ -371,7 +371,7 @@ static void without_hmem_it_is_refused(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, p2p_reg_buf(test, p2p.buf, LEN, 0, &mr), 0);
 	vt_log_clear(&log);
 	KUNIT_EXPECT_EQ(test, p2p_reg_buf(test, mem, LEN, 0, &none), -EINVAL);
-	/* There are no more than some such lines in a few seconds */
+	/* The log takes ten such lines in five seconds, and the hooks' cases have the rest */
 	if (!strchr(prov->name, ';'))
 		KUNIT_EXPECT_EQ(test, vt_log_count(&log, "opened without FI_HMEM"), 1);
 	KUNIT_EXPECT_EQ(test, p2p_reg_buf(test, mem, LEN, FI_MR_ENDPOINT, &none), -EINVAL);
@@ -434,7 +434,7 @@ static bool bind_has_ended(void)
 	return !vt_shell("test -e /tmp/bound");
 }
 
-/* Pages cannot be taken back: who owns the memory closes the region, and then frees it */
+/* The driver's unbind waits until the region is closed and the memory is freed */
 static void the_unbind_waits_for_the_region(struct kunit *test)
 {
 	struct p2p p2p = {};

@@ -171,7 +171,7 @@ static void the_device_is_deleted_under_endpoints_that_share(struct kunit *test)
 }
 
 /**
- * struct removal_saver - Who saves without end
+ * struct removal_saver - An endpoint that writes and saves until that fails
  * @ep: initiator
  * @cq: its completions
  * @remote: what it writes to and saves

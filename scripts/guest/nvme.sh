@@ -450,14 +450,14 @@ case_answers()
 
 # Each allocation that connecting makes in the caller's context fails once: an error, or a
 # controller that works.  Points are tried one by one at first; later ones mostly repeat
-# for one more region or tag, and every 23rd is tried.  With STRIDE=n it is every nth of
-# these, from one on that is others each time.
+# for one more region or tag, and every 23rd is tried.  With STRIDE=n every nth of
+# these is tried, beginning with one of the first n, another one each time.
 case_memory()
 {
 	local stride=${STRIDE:-1} left=0 refused=0 worked=0 opts what nth
 
-	nth=$((RANDOM % stride))
-	echo "    every $stride. failure, after $nth"
+	nth=$((RANDOM % stride + 1 - stride))
+	echo "    one of $stride failures, from number $((nth + stride)) on"
 
 	opts="transport=$transport,traddr=$addr,trsvcid=4420,nqn=$nqn,nr_io_queues=1"
 	opts+=",queue_size=16,hostnqn=$hostnqn,hostid=$hostid"
