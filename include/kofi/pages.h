@@ -166,8 +166,8 @@ int kofi_list_each_piece(enum fi_buf_type type, const void *list, size_t count, 
  * @count: its elements
  * @peer: pages of PCI devices are memory, too
  *
- * One line, of the first element that kofi_list_piece() refuses, if there is one; not
- * always, if there are many such lines.
+ * One line, of the first element that kofi_list_piece() refuses, if there is one; 64 of them
+ * in five seconds, and no more.
  *
  * Context: any.
  */

@@ -248,6 +248,9 @@ static const char *kofi_why_no_memory(const struct kofi_list_iter *iter)
 	return "mapped, but has no pages; a device's memory takes CONFIG_PCI_P2PDMA";
 }
 
+/* Clients that start may all be wrong, and each wants to know */
+static DEFINE_RATELIMIT_STATE(kofi_list_lines, DEFAULT_RATELIMIT_INTERVAL, 64);
+
 void kofi_list_log(enum fi_buf_type type, const void *list, size_t count, bool peer)
 {
 	struct kofi_list_iter iter = {
@@ -257,9 +260,10 @@ void kofi_list_log(enum fi_buf_type type, const void *list, size_t count, bool p
 		.peer	= peer,
 	};
 
-	if (type <= FI_BUF_SGL && kofi_list_walk(&iter, NULL, NULL))
-		pr_warn_ratelimited("region refused: element %zu of %zu is %s\n",
-				    count - iter.count + 1, count, kofi_why_no_memory(&iter));
+	if (type <= FI_BUF_SGL && kofi_list_walk(&iter, NULL, NULL) &&
+	    __ratelimit(&kofi_list_lines))
+		pr_warn("region refused: element %zu of %zu is %s\n", count - iter.count + 1,
+			count, kofi_why_no_memory(&iter));
 }
 EXPORT_SYMBOL_GPL(kofi_list_log);
 
