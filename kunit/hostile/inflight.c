@@ -24,7 +24,9 @@
  *	ok, errors	how they ended
  *	twice		completions of an operation that had ended before
  *	unknown		completions with a context that is none of ours
- *	refused		posts that were refused
+ *	over		posts that were refused because the connection was over, which
+ *			may be so before the last good completion is read
+ *	refused		posts that were refused for another reason
  *	outstanding	operations in flight; lost ones stay here
  *	first_error_ms	from the last good completion to the first error
  *	last_error_ms	and to the last error
@@ -105,7 +107,7 @@ static struct {
 	ktime_t last_ok;
 
 	/* what "report" shows */
-	u64 posted, ok, errors, twice, unknown, refused, outstanding;
+	u64 posted, ok, errors, twice, unknown, over, refused, outstanding;
 	u64 first_error_ms, last_error_ms;
 	int error, prov_errno;
 } inflight;
@@ -208,9 +210,13 @@ static int inflight_post(struct inflight_op *op)
 		ret = fi_send(inflight.ep, op->buf, size, NULL, 0, op);
 	else
 		ret = fi_recv(inflight.ep, op->buf, size, NULL, 0, op);
+	if (ret == -ESHUTDOWN) {
+		inflight_count(&inflight.over);
+		return ret;
+	}
 	if (ret) {
 		inflight_count(&inflight.refused);
-		return ret;
+		return inflight_fail(ret, op->send ? "send" : "receive");
 	}
 	op->posted = true;
 	inflight_count(&inflight.posted);
@@ -519,6 +525,7 @@ static int report_show(struct seq_file *m, void *v)
 	seq_printf(m, "errors %llu\n", READ_ONCE(inflight.errors));
 	seq_printf(m, "twice %llu\n", READ_ONCE(inflight.twice));
 	seq_printf(m, "unknown %llu\n", READ_ONCE(inflight.unknown));
+	seq_printf(m, "over %llu\n", READ_ONCE(inflight.over));
 	seq_printf(m, "refused %llu\n", READ_ONCE(inflight.refused));
 	seq_printf(m, "outstanding %llu\n", READ_ONCE(inflight.outstanding));
 	seq_printf(m, "first_error_ms %llu\n",
