@@ -38,13 +38,18 @@ install-dev:
 	install -m 644 include/rdma/*.h $(DESTDIR)$(SHARE)/include/rdma
 	install -m 644 include/kofi/*.h $(DESTDIR)$(SHARE)/include/kofi
 	install -m 644 packaging/kofi.mk $(DESTDIR)$(SHARE)
+	install -D -m 644 include/uapi/rdma/kofi_netlink.h \
+		$(DESTDIR)$(PREFIX)/include/rdma/kofi_netlink.h
 	cd Documentation/examples && find . -name Makefile -o -name '*.[ch]' ! -name '*.mod.c' | \
 		xargs -I{} install -D -m 644 {} $(abspath $(DESTDIR)$(EXAMPLES))/{}
 
-tools:
-	@:
+tools:	## kofi-info, into build/tools
+	@mkdir -p build/tools
+	$(MAKE) -C tools/kofi-info O=$(CURDIR)/build/tools
 
 install-tools: tools
+	$(MAKE) -C tools/kofi-info O=$(CURDIR)/build/tools DESTDIR=$(abspath $(DESTDIR)) \
+		PREFIX=$(PREFIX) install
 	install -D -m 644 tools/wireshark/kofi.lua $(DESTDIR)$(PLUGINS)/kofi.lua
 
 deb:	## Debian packages, into build/deb (scripts/deb)
