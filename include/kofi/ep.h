@@ -26,6 +26,7 @@
 
 #include <linux/atomic.h>
 #include <linux/list.h>
+#include <linux/percpu.h>
 #include <linux/workqueue.h>
 #include <kofi/cntr.h>
 #include <kofi/conn.h>
@@ -95,12 +96,31 @@ struct kofi_ep_limits {
 };
 
 /**
+ * struct kofi_ep_stat - What an endpoint has done, on one processor
+ * @tx_ops: operations that its transmit side has taken
+ * @tx_bytes: their bytes
+ * @tx_errors: how many of them have failed
+ * @rx_ops: receives that have got a message
+ * @rx_bytes: bytes of these messages
+ * @rx_errors: receives that have ended without one
+ */
+struct kofi_ep_stat {
+	u64	tx_ops;
+	u64	tx_bytes;
+	u64	tx_errors;
+	u64	rx_ops;
+	u64	rx_bytes;
+	u64	rx_errors;
+};
+
+/**
  * struct kofi_ep - The common part of an endpoint; the provider embeds it in its own
  * @ep: what the client sees
  * @limits: the provider's
  * @conn: the connection, with the event queue
  * @tx: transmit side
  * @rx: receive side
+ * @stat: what it has done, for people who look; see kofi_ep_posted()
  * @cntrs: counters, or NULL
  * @av: address vector, or NULL
  * @srx: shared receive context, or NULL
@@ -123,6 +143,7 @@ struct kofi_ep {
 	struct kofi_conn		conn;
 	struct kofi_ep_side		tx;
 	struct kofi_ep_side		rx;
+	struct kofi_ep_stat __percpu	*stat;
 	struct kofi_cntr		*cntrs[KOFI_NR_CNTRS];
 	struct fid_av			*av;
 	struct fid_ep			*srx;
@@ -151,7 +172,8 @@ static inline struct kofi_ep *to_kofi_ep(struct fid *fid)
  * @context: the client's pointer
  *
  * Context: may sleep.
- * Return: 0, and kofi_ep_fini() is due; -EINVAL: default flags that @limits do not allow.
+ * Return: 0, and kofi_ep_fini() is due; -EINVAL: default flags that @limits do not allow;
+ * -ENOMEM.
  */
 int kofi_ep_init(struct kofi_ep *ep, const struct fi_info *info,
 		 const struct kofi_ep_limits *limits, void *context);
@@ -168,7 +190,8 @@ int kofi_ep_init(struct kofi_ep *ep, const struct fi_info *info,
  * of its receives.
  *
  * Context: may sleep.
- * Return: 0, and kofi_ep_fini() is due; -EINVAL: default flags that @limits do not allow.
+ * Return: 0, and kofi_ep_fini() is due; -EINVAL: default flags that @limits do not allow;
+ * -ENOMEM.
  */
 int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
 		     const struct kofi_ep_limits *limits, void *context);
@@ -289,6 +312,59 @@ static inline void *kofi_ep_context(struct kofi_ep *ep,
 static inline u64 kofi_ep_flags(const struct kofi_ep_side *side, u64 flags)
 {
 	return side->selective ? flags : flags | FI_COMPLETION;
+}
+
+/**
+ * kofi_ep_posted() - The transmit side has taken an operation
+ * @ep: the endpoint
+ * @len: bytes
+ *
+ * What is counted here and in kofi_ep_ended() is for people who look (kofi/stat.h), and each
+ * processor counts for itself, so that it costs an addition and no lock.  The counters
+ * that clients bind are others (kofi_ep_count()).
+ *
+ * Context: any.
+ */
+static inline void kofi_ep_posted(struct kofi_ep *ep, size_t len)
+{
+	this_cpu_inc(ep->stat->tx_ops);
+	this_cpu_add(ep->stat->tx_bytes, len);
+}
+
+/**
+ * kofi_ep_received() - A receive has got a message
+ * @ep: the endpoint
+ * @len: bytes
+ *
+ * Context: any.
+ */
+static inline void kofi_ep_received(struct kofi_ep *ep, size_t len)
+{
+	this_cpu_inc(ep->stat->rx_ops);
+	this_cpu_add(ep->stat->rx_bytes, len);
+}
+
+/**
+ * kofi_ep_ended() - An operation is over
+ * @ep: the endpoint
+ * @flags: of its completion
+ * @err: positive error code, or 0
+ * @len: its bytes
+ *
+ * kofi_ep_count() includes it.
+ *
+ * Context: any.
+ */
+static inline void kofi_ep_ended(struct kofi_ep *ep, u64 flags, int err, size_t len)
+{
+	if (flags & FI_RECV) {
+		if (err)
+			this_cpu_inc(ep->stat->rx_errors);
+		else
+			kofi_ep_received(ep, len);
+	} else if (err && flags & (FI_SEND | FI_READ | FI_WRITE)) {
+		this_cpu_inc(ep->stat->tx_errors);
+	}
 }
 
 /**

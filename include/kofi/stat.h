@@ -17,7 +17,7 @@
 #define KOFI_GETSTAT		0x1001
 
 /* Most values of one object */
-#define KOFI_STAT_VALUES	8
+#define KOFI_STAT_VALUES	12
 
 /**
  * struct kofi_stat - What an object says of itself

@@ -77,9 +77,12 @@ static void kofi_ep_side_init(struct kofi_ep *ep, struct kofi_ep_side *side,
 	INIT_DELAYED_WORK(&side->later, kofi_ep_later);
 }
 
-static void kofi_ep_setup(struct kofi_ep *ep, u32 fclass,
-			  const struct kofi_ep_limits *limits, void *context)
+static int kofi_ep_setup(struct kofi_ep *ep, u32 fclass,
+			 const struct kofi_ep_limits *limits, void *context)
 {
+	ep->stat = alloc_percpu(struct kofi_ep_stat);
+	if (!ep->stat)
+		return -ENOMEM;
 	ep->ep.fid.fclass = fclass;
 	ep->ep.fid.context = context;
 	ep->limits = limits;
@@ -88,16 +91,21 @@ static void kofi_ep_setup(struct kofi_ep *ep, u32 fclass,
 	kofi_conn_init(&ep->conn, &ep->ep.fid);
 	kofi_ep_side_init(ep, &ep->tx, FI_TRANSMIT);
 	kofi_ep_side_init(ep, &ep->rx, FI_RECV);
+	return 0;
 }
 
 int kofi_ep_init(struct kofi_ep *ep, const struct fi_info *info,
 		 const struct kofi_ep_limits *limits, void *context)
 {
+	int ret;
+
 	if (info->tx_attr->op_flags & ~limits->tx_op_flags ||
 	    info->rx_attr->op_flags & ~limits->rx_op_flags)
 		return -EINVAL;
 
-	kofi_ep_setup(ep, FI_CLASS_EP, limits, context);
+	ret = kofi_ep_setup(ep, FI_CLASS_EP, limits, context);
+	if (ret)
+		return ret;
 	ep->shared = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
 	ep->caps = info->caps;
 	ep->max_msg_size = info->ep_attr->max_msg_size;
@@ -112,9 +120,13 @@ EXPORT_SYMBOL_GPL(kofi_ep_init);
 int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
 		     const struct kofi_ep_limits *limits, void *context)
 {
+	int ret;
+
 	if (attr->op_flags & ~limits->rx_op_flags)
 		return -EINVAL;
-	kofi_ep_setup(ep, FI_CLASS_SRX_CTX, limits, context);
+	ret = kofi_ep_setup(ep, FI_CLASS_SRX_CTX, limits, context);
+	if (ret)
+		return ret;
 	ep->conn.connless = true;
 	ep->caps = attr->caps & FI_HMEM;
 	ep->rx.op_flags = attr->op_flags;
@@ -147,6 +159,8 @@ void kofi_ep_fini(struct kofi_ep *ep)
 	kofi_ep_side_fini(&ep->tx);
 	kofi_ep_side_fini(&ep->rx);
 	kofi_conn_fini(&ep->conn);
+	free_percpu(ep->stat);
+	ep->stat = NULL;
 }
 EXPORT_SYMBOL_GPL(kofi_ep_fini);
 
@@ -263,6 +277,24 @@ static struct kofi_ep_side *kofi_ep_find_side(struct kofi_ep *ep, u64 flags)
 	}
 }
 
+/* The sum of all processors */
+static void kofi_ep_sum(const struct kofi_ep *ep, struct kofi_ep_stat *sum)
+{
+	const struct kofi_ep_stat *of;
+	int cpu;
+
+	*sum = (struct kofi_ep_stat) {};
+	for_each_possible_cpu(cpu) {
+		of = per_cpu_ptr(ep->stat, cpu);
+		sum->tx_ops += data_race(of->tx_ops);
+		sum->tx_bytes += data_race(of->tx_bytes);
+		sum->tx_errors += data_race(of->tx_errors);
+		sum->rx_ops += data_race(of->rx_ops);
+		sum->rx_bytes += data_race(of->rx_bytes);
+		sum->rx_errors += data_race(of->rx_errors);
+	}
+}
+
 static void kofi_ep_stat(const struct kofi_ep *ep, struct kofi_stat *stat)
 {
 	static const char *const states[] = {
@@ -274,9 +306,18 @@ static void kofi_ep_stat(const struct kofi_ep *ep, struct kofi_stat *stat)
 		[KOFI_CONN_GONE]	= "gone",
 	};
 
+	struct kofi_ep_stat sum;
+
+	kofi_ep_sum(ep, &sum);
 	stat->state = states[READ_ONCE(ep->conn.state)];
 	kofi_stat_add(stat, "max_msg_size", ep->max_msg_size);
+	kofi_stat_add(stat, "tx_ops", sum.tx_ops);
+	kofi_stat_add(stat, "tx_bytes", sum.tx_bytes);
+	kofi_stat_add(stat, "tx_errors", sum.tx_errors);
 	kofi_stat_add(stat, "tx_again", atomic_long_read(&ep->tx.again));
+	kofi_stat_add(stat, "rx_ops", sum.rx_ops);
+	kofi_stat_add(stat, "rx_bytes", sum.rx_bytes);
+	kofi_stat_add(stat, "rx_errors", sum.rx_errors);
 	kofi_stat_add(stat, "rx_again", atomic_long_read(&ep->rx.again));
 }
 
@@ -432,6 +473,7 @@ static struct kofi_cntr *kofi_ep_find_cntr(struct kofi_ep *ep, u64 flags)
 
 void kofi_ep_count(struct kofi_ep *ep, u64 flags, int err, size_t len)
 {
+	kofi_ep_ended(ep, flags, err, len);
 	kofi_cntr_done(kofi_ep_find_cntr(ep, flags), err, len);
 }
 EXPORT_SYMBOL_GPL(kofi_ep_count);

@@ -3,6 +3,7 @@
  * Messages: every call that sends to every call that receives, memory of every
  * kind, injection, lists, what is too long.
  */
+#include <kofi/stat.h>
 #include "../lib/memory.h"
 #include "conformance.h"
 
@@ -385,6 +386,83 @@ static void bad_lists_are_refused(struct kunit *test)
 	vt_ping(test, &pair.a, &pair.b);
 }
 
+static u64 stat_value(struct kunit *test, const struct kofi_stat *stat, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < stat->count; i++)
+		if (!strcmp(stat->values[i].name, name))
+			return stat->values[i].value;
+	KUNIT_FAIL(test, "there is no %s", name);
+	return 0;
+}
+
+/* Short ones, long ones, and those that are not reported; debugfs and kofi-info show it */
+static void an_endpoint_says_what_it_has_sent_and_received(struct kunit *test)
+{
+	u8 *out = vt_buf(test, SZ_4K), *in = vt_buf(test, SZ_4K);
+	struct kofi_stat sent = {}, received = {};
+	struct vt_pair pair = {};
+	struct kvec iov[2];
+
+	conf_join(test, &pair);
+	if (fi_control(&pair.a.ep->fid, KOFI_GETSTAT, &sent)) {
+		/* A provider need not count */
+		vt_ping(test, &pair.a, &pair.b);
+		return;
+	}
+	vt_recv(test, &pair.b, in, SZ_4K, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, SZ_4K, NULL, 0, vt_ctx(2)), 0);
+	vt_done(test, pair.b.rx, vt_ctx(1));
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	split(iov, out, 100, 2);
+	vt_recv(test, &pair.b, in, SZ_4K, vt_ctx(3));
+	KUNIT_ASSERT_EQ(test, fi_sendv(pair.a.ep, iov, NULL, 2, 0, vt_ctx(4)), 0);
+	vt_done(test, pair.b.rx, vt_ctx(3));
+	vt_done(test, pair.a.tx, vt_ctx(4));
+	vt_recv(test, &pair.b, in, SZ_4K, vt_ctx(5));
+	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, out, 3, 0), 0);
+	vt_done(test, pair.b.rx, vt_ctx(5));
+
+	/* The last count may come behind the report */
+	KUNIT_ASSERT_EQ(test, vt_ep_drain(pair.b.ep), 0);
+	sent.count = 0;
+	KUNIT_ASSERT_EQ(test, fi_control(&pair.a.ep->fid, KOFI_GETSTAT, &sent), 0);
+	KUNIT_ASSERT_EQ(test, fi_control(&pair.b.ep->fid, KOFI_GETSTAT, &received), 0);
+	KUNIT_EXPECT_EQ(test, stat_value(test, &sent, "tx_ops"), 3);
+	KUNIT_EXPECT_EQ(test, stat_value(test, &sent, "tx_bytes"), SZ_4K + 103);
+	KUNIT_EXPECT_EQ(test, stat_value(test, &sent, "tx_errors"), 0);
+	KUNIT_EXPECT_EQ(test, stat_value(test, &sent, "rx_ops"), 0);
+	KUNIT_EXPECT_EQ(test, stat_value(test, &received, "rx_ops"), 3);
+	KUNIT_EXPECT_EQ(test, stat_value(test, &received, "rx_bytes"), SZ_4K + 103);
+	KUNIT_EXPECT_EQ(test, stat_value(test, &received, "rx_errors"), 0);
+	KUNIT_EXPECT_EQ(test, stat_value(test, &received, "tx_ops"), 0);
+}
+
+/* What is flushed by the end of a connection is an error of the endpoint's */
+static void an_endpoint_says_how_many_receives_failed(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	struct kofi_stat stat = {};
+	u8 *buf = vt_buf(test, 8);
+
+	conf_join(test, &pair);
+	if (fi_control(&pair.b.ep->fid, KOFI_GETSTAT, &stat) || vt_is_rdm(vt_of(test)->info)) {
+		vt_ping(test, &pair.a, &pair.b);
+		return;
+	}
+	vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.b.ep, 0), 0);
+	vt_failed(test, pair.b.rx);
+	/* The count comes behind the report */
+	KUNIT_EXPECT_EQ(test, vt_ep_drain(pair.b.ep), 0);
+
+	stat.count = 0;
+	KUNIT_ASSERT_EQ(test, fi_control(&pair.b.ep->fid, KOFI_GETSTAT, &stat), 0);
+	KUNIT_EXPECT_EQ(test, stat_value(test, &stat, "rx_errors"), 1);
+	KUNIT_EXPECT_EQ(test, stat_value(test, &stat, "rx_ops"), 0);
+}
+
 static void a_receive_is_cancelled_or_stays(struct kunit *test)
 {
 	struct vt_pair pair = {};
@@ -428,6 +506,8 @@ static struct kunit_case msg_cases[] = {
 	KUNIT_CASE_PARAM(a_longer_message_is_a_truncation, conf_gen_params),
 	KUNIT_CASE_PARAM(bad_lists_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(a_receive_is_cancelled_or_stays, conf_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_says_what_it_has_sent_and_received, conf_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_says_how_many_receives_failed, conf_gen_params),
 	{}
 };
 

@@ -6,6 +6,7 @@
 #include <linux/completion.h>
 #include <linux/jiffies.h>
 #include <kofi/ep.h>
+#include <kofi/stat.h>
 #include "util.h"
 
 #define PATIENCE	(20 * HZ)
@@ -239,6 +240,42 @@ static void counters_are_bound_for_what_is_counted(struct kunit *test)
 	kofi_ep_count(&et->ep, FI_MSG | FI_RECV, 0, 10);
 	kofi_ep_count(&et->ep, FI_RMA | FI_READ, 0, 10);
 	KUNIT_EXPECT_EQ(test, fi_cntr_read(&et->cntr.cntr), 5);
+}
+
+static u64 stat_value(struct kunit *test, struct ep_test *et, const char *name)
+{
+	struct kofi_stat stat = {};
+	size_t i;
+
+	KUNIT_EXPECT_EQ(test, kofi_ep_control(&et->ep.ep.fid, KOFI_GETSTAT, &stat), 0);
+	for (i = 0; i < stat.count; i++)
+		if (!strcmp(stat.values[i].name, name))
+			return stat.values[i].value;
+	KUNIT_FAIL(test, "there is no %s", name);
+	return 0;
+}
+
+/* Whether or not a counter is bound */
+static void an_endpoint_says_what_it_has_done(struct kunit *test)
+{
+	struct ep_test *et = open_ep(test, FI_EP_MSG, FI_WAIT_UNSPEC, &limits);
+
+	kofi_ep_posted(&et->ep, 10);
+	kofi_ep_posted(&et->ep, 20);
+	kofi_ep_count(&et->ep, FI_MSG | FI_SEND, 0, 10);
+	kofi_ep_count(&et->ep, FI_RMA | FI_WRITE, EIO, 0);
+	kofi_ep_count(&et->ep, FI_MSG | FI_RECV, 0, 30);
+	kofi_ep_count(&et->ep, FI_MSG | FI_RECV, ECANCELED, 0);
+	kofi_ep_count(&et->ep, FI_RMA | FI_REMOTE_WRITE, 0, 40);
+	kofi_ep_want_room(&et->ep.tx);
+
+	KUNIT_EXPECT_EQ(test, stat_value(test, et, "tx_ops"), 2);
+	KUNIT_EXPECT_EQ(test, stat_value(test, et, "tx_bytes"), 30);
+	KUNIT_EXPECT_EQ(test, stat_value(test, et, "tx_errors"), 1);
+	KUNIT_EXPECT_EQ(test, stat_value(test, et, "tx_again"), 1);
+	KUNIT_EXPECT_EQ(test, stat_value(test, et, "rx_ops"), 1);
+	KUNIT_EXPECT_EQ(test, stat_value(test, et, "rx_bytes"), 30);
+	KUNIT_EXPECT_EQ(test, stat_value(test, et, "rx_errors"), 1);
 }
 
 static void other_objects_are_bound_where_they_fit(struct kunit *test)
@@ -479,6 +516,7 @@ static struct kunit_case ep_cases[] = {
 	KUNIT_CASE(flags_without_one_direction_are_refused),
 	KUNIT_CASE(queues_are_bound_by_direction),
 	KUNIT_CASE(counters_are_bound_for_what_is_counted),
+	KUNIT_CASE(an_endpoint_says_what_it_has_done),
 	KUNIT_CASE(other_objects_are_bound_where_they_fit),
 	KUNIT_CASE(nothing_is_bound_after_the_enable),
 	KUNIT_CASE(enable_says_what_is_missing),

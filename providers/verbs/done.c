@@ -37,6 +37,8 @@ static void verbs_count(const struct verbs_queue *queue, u64 flags, int err,
 {
 	if (queue->counted)
 		kofi_ep_count(queue->side->ep, flags, err, len);
+	else
+		kofi_ep_ended(queue->side->ep, flags, err, len);
 }
 
 /* Reports and counts a success */
@@ -153,6 +155,7 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	slot->comp.len = wc->byte_len;
+	kofi_ep_received(slot->queue->side->ep, wc->byte_len);
 	kofi_cq_complete_here(slot->queue->side->cq, &slot->comp);
 }
 

@@ -234,8 +234,9 @@ static void verbs_map_begin(const struct verbs_domain *domain, const struct verb
 	map->len = 0;
 }
 
+/* @bytes: how many the operation has */
 static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
-			       enum dma_data_direction dir)
+			       enum dma_data_direction dir, size_t *bytes)
 {
 	bool inject = op->flags & FI_INJECT;
 	struct verbs_map map __uninitialized;
@@ -247,6 +248,7 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 			    inject ? ep->kep.inject_size : ep->kep.max_msg_size);
 	if (len < 0)
 		return len;
+	*bytes = len;
 	if (op->opcode != IB_WR_SEND && op->remote_len != len)
 		return -EINVAL;
 	if (verbs_queue_full(&ep->tx) && verbs_slot_await(ep, NULL))
@@ -289,6 +291,7 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 {
 	enum dma_data_direction dir = verbs_op_dir(op);
+	size_t bytes;
 	ssize_t ret;
 
 	verbs_device_hold();
@@ -297,7 +300,9 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 	if (!ret && dir == DMA_FROM_DEVICE && !ep->may_read)
 		ret = -EACCES;
 	if (!ret)
-		ret = verbs_post_list(ep, op, dir);
+		ret = verbs_post_list(ep, op, dir, &bytes);
+	if (!ret)
+		kofi_ep_posted(&ep->kep, bytes);
 	verbs_device_release();
 	return ret;
 }

@@ -449,6 +449,9 @@ ssize_t verbs_rw(struct verbs_ep *ep, const struct verbs_op *op, size_t offset)
 	if (ret)
 		return ret;
 	ret = verbs_rw_list(ep, op, offset);
+	/* What has no bytes has gone through verbs_post() */
+	if (!ret && op->remote_len)
+		kofi_ep_posted(&ep->kep, op->remote_len);
 	verbs_ep_leave(ep);
 	return ret;
 }

@@ -351,6 +351,8 @@ verbs_fast_rdma(struct verbs_ep *ep, enum ib_wr_opcode opcode, const void *buf, 
 		wr.wr.sg_list = &sge;
 		verbs_fast_fill(slot, context, FI_RMA | (read ? FI_READ : FI_WRITE), verbs_sent);
 		*ret = verbs_fast_end(slot, ib_post_send(ep->qp, &wr.wr, NULL));
+		if (likely(!*ret))
+			kofi_ep_posted(&ep->kep, len);
 	}
 	verbs_device_release();
 	return open;
@@ -377,6 +379,8 @@ static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
 			(verbs_copies(ep, len) ? IB_SEND_INLINE : 0);
 	verbs_fast_fill(slot, context, FI_MSG | FI_SEND, verbs_sent);
 	ret = verbs_fast_end(slot, ib_post_send(ep->qp, &wr, NULL));
+	if (likely(!ret))
+		kofi_ep_posted(&ep->kep, len);
 	verbs_device_release();
 	return ret;
 }

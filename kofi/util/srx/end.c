@@ -187,6 +187,7 @@ void kofi_srx_flush(struct kofi_srx *srx, int err)
 		counted++;
 	}
 	*tail = NULL;
+	this_cpu_add(ep->stat->rx_errors, counted);
 	if (chain)
 		kofi_cq_complete_chain(ep->rx.cq, chain);
 	if (counted && ep->cntrs[KOFI_CNTR_RECV])
