@@ -245,6 +245,24 @@ static void an_open_endpoint_says_the_lesser_limit(struct kunit *test)
 					 tx->rma_write_iov_limit));
 }
 
+/* An administrator who looks for the owner of a device's resources finds us */
+static void resources_of_the_device_bear_our_name(struct kunit *test)
+{
+	static const char *const kinds[] = { "qp", "cq", "mr", "pd", "cm_id" };
+	struct vt_far far = { .iov_limit = 1 };
+	char command[160];
+	int i;
+
+	vt_far_open(test, &far, 64);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		snprintf(command, sizeof(command),
+			 "PATH=$PATH:/usr/bin:/usr/sbin; rdma resource show %s | grep -q 'comm .kofi_verbs.'",
+			 kinds[i]);
+		KUNIT_EXPECT_EQ_MSG(test, vt_shell(command), 0, "%s", kinds[i]);
+	}
+	KUNIT_EXPECT_NE(test, vt_shell("PATH=$PATH:/usr/bin:/usr/sbin; rdma resource show qp | grep 'type RC.*comm .rdma_cm.'"), 0);
+}
+
 /* Every device that is a result can do it: without it there are no regions */
 static void remote_invalidation_can_be_asked_for(struct kunit *test)
 {
@@ -291,6 +309,7 @@ static struct kunit_case limits_cases[] = {
 			 limit_list_gen_params),
 	KUNIT_CASE_PARAM(an_open_endpoint_says_the_lesser_limit,
 			 limit_list_gen_params),
+	KUNIT_CASE(resources_of_the_device_bear_our_name),
 	KUNIT_CASE(remote_invalidation_can_be_asked_for),
 	KUNIT_CASE(remote_invalidation_is_not_for_remote_access_alone),
 	{}

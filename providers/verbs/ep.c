@@ -225,6 +225,7 @@ static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 	if (ret)
 		return ret;
 	ep->qp = ep->id->qp;
+	verbs_qp_name(ep->qp);
 	ep->inline_size = min_t(size_t, attr.cap.max_inline_data, inline_size);
 	if (!ep->iwarp)
 		rdma_set_min_rnr_timer(ep->id, VERBS_RNR_TIMER);

@@ -261,8 +261,12 @@ static int verbs_reg_create_qp(struct verbs_reg *reg, struct rdma_cm_id *id)
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
 	};
+	int ret;
 
-	return rdma_create_qp(id, reg->domain->pd, &attr);
+	ret = rdma_create_qp(id, reg->domain->pd, &attr);
+	if (!ret)
+		verbs_qp_name(id->qp);
+	return ret;
 }
 
 /* Some devices do not connect without reads, so allow one each way */

@@ -289,4 +289,10 @@ static inline bool verbs_is_iwarp(const struct ib_device *ibdev)
 	return rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev));
 }
 
+/* "rdma resource show" names the caller of ib_create_qp(): without this, rdma_cm */
+static inline void verbs_qp_name(struct ib_qp *qp)
+{
+	WRITE_ONCE(qp->res.kern_name, KBUILD_MODNAME);
+}
+
 #endif /* _KOFI_VERBS_H */
