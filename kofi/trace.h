@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Trace events of the control path: what was found, opened, bound, called and
- * closed, with which result.  Objects appear as the hashed pointers which debugfs
- * (kofi/objects) shows too.  Data transfers are not traced here: the core is not
- * on their way.
+ * Trace events: what was found, opened, bound, called and closed, with which result; and,
+ * of providers that stand on kofi/util, which operation was posted and which has completed.
+ * Objects appear as the hashed pointers which debugfs (kofi/objects) shows too, and contexts
+ * of operations in the same way.
  *
  * Strings are arrays of a fixed size: the macros for strings of any length
  * changed between kernel versions.
@@ -16,6 +16,7 @@
 
 #include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <kofi/cq.h>
 #include <rdma/fi_reason.h>
 #include "kofi.h"
 
@@ -160,6 +161,66 @@ TRACE_EVENT(kofi_getinfo,
 	TP_printk("prov=%s caps=%#llx ret=%d left out: %s %s %s",
 		  __entry->prov, __entry->caps, __entry->ret,
 		  __entry->reason_prov, __entry->reason_domain, __entry->reason)
+);
+
+/* What a completion's flags say of the operation */
+#define show_kofi_op(flags)						\
+	__print_symbolic((flags) & (FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
+				    FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC), \
+			 { FI_SEND, "send" },				\
+			 { FI_RECV, "recv" },				\
+			 { FI_READ, "read" },				\
+			 { FI_WRITE, "write" },				\
+			 { FI_ATOMIC | FI_READ, "fetch_atomic" },	\
+			 { FI_ATOMIC | FI_WRITE, "atomic" },		\
+			 { FI_REMOTE_READ, "remote_read" },		\
+			 { FI_REMOTE_WRITE, "remote_write" })
+
+/* @fid: the endpoint; @flags: those that the completion has at least */
+TRACE_EVENT(kofi_post,
+	TP_PROTO(const struct fid *fid, u64 flags, const void *context, size_t len),
+	TP_ARGS(fid, flags, context, len),
+	TP_STRUCT__entry(
+		__field(const void *, fid)
+		__field(const void *, context)
+		__field(u64, flags)
+		__field(size_t, len)
+	),
+	TP_fast_assign(
+		__entry->fid = fid;
+		__entry->context = context;
+		__entry->flags = flags;
+		__entry->len = len;
+	),
+	TP_printk("fid=%p op=%s len=%zu context=%p flags=%#llx", __entry->fid,
+		  show_kofi_op(__entry->flags), __entry->len, __entry->context,
+		  __entry->flags)
+);
+
+/* @fid: the completion queue.  An operation whose success nobody wants to see has none */
+TRACE_EVENT(kofi_done,
+	TP_PROTO(const struct fid *fid, const struct kofi_comp *comp),
+	TP_ARGS(fid, comp),
+	TP_STRUCT__entry(
+		__field(const void *, fid)
+		__field(const void *, context)
+		__field(u64, flags)
+		__field(size_t, len)
+		__field(int, err)
+		__field(int, prov_errno)
+	),
+	TP_fast_assign(
+		__entry->fid = fid;
+		__entry->context = comp->op_context;
+		__entry->flags = comp->flags & ~KOFI_COMP_MSG;
+		__entry->len = comp->len;
+		__entry->err = comp->err;
+		__entry->prov_errno = comp->prov_errno;
+	),
+	TP_printk("fid=%p op=%s len=%zu context=%p flags=%#llx err=%d prov_errno=%d",
+		  __entry->fid, show_kofi_op(__entry->flags), __entry->len,
+		  __entry->context, __entry->flags, __entry->err,
+		  __entry->prov_errno)
 );
 
 #endif /* _KOFI_TRACE_H */

@@ -27,6 +27,7 @@
 #include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
+#include <linux/tracepoint-defs.h>
 #include <linux/workqueue.h>
 #include <kofi/cntr.h>
 #include <kofi/conn.h>
@@ -314,10 +315,17 @@ static inline u64 kofi_ep_flags(const struct kofi_ep_side *side, u64 flags)
 	return side->selective ? flags : flags | FI_COMPLETION;
 }
 
+DECLARE_TRACEPOINT(kofi_post);
+void kofi_trace_post(struct kofi_ep *ep, u64 flags, void *context, size_t len);
+
 /**
- * kofi_ep_posted() - The transmit side has taken an operation
- * @ep: the endpoint
- * @len: bytes
+ * kofi_ep_posted() - The endpoint has taken an operation
+ * @ep: the endpoint, or shared receive context
+ * @flags: those that its completion has at least
+ * @context: the operation's context, as the client gave it
+ * @len: bytes; of a receive: that it has room for, or 0 if nobody has counted them
+ *
+ * Counts operations of the transmit side, and is the trace event kofi_post.
  *
  * What is counted here and in kofi_ep_ended() is for people who look (kofi/stat.h), and each
  * processor counts for itself, so that it costs an addition and no lock.  The counters
@@ -325,10 +333,14 @@ static inline u64 kofi_ep_flags(const struct kofi_ep_side *side, u64 flags)
  *
  * Context: any.
  */
-static inline void kofi_ep_posted(struct kofi_ep *ep, size_t len)
+static inline void kofi_ep_posted(struct kofi_ep *ep, u64 flags, void *context, size_t len)
 {
-	this_cpu_inc(ep->stat->tx_ops);
-	this_cpu_add(ep->stat->tx_bytes, len);
+	if (!(flags & FI_RECV)) {
+		this_cpu_inc(ep->stat->tx_ops);
+		this_cpu_add(ep->stat->tx_bytes, len);
+	}
+	if (tracepoint_enabled(kofi_post))
+		kofi_trace_post(ep, flags, context, len);
 }
 
 /**

@@ -10,6 +10,7 @@
 #include <kofi/ep.h>
 #include <kofi/opt.h>
 #include <kofi/stat.h>
+#include "../trace.h"
 
 /* How long a client waits to try again if no event tells it when */
 #define KOFI_LATER_MS		2
@@ -277,6 +278,19 @@ static struct kofi_ep_side *kofi_ep_find_side(struct kofi_ep *ep, u64 flags)
 	}
 }
 
+EXPORT_TRACEPOINT_SYMBOL_GPL(kofi_post);
+
+/* The event has the context that kofi_done will have; a shared receive has none of a queue yet */
+void kofi_trace_post(struct kofi_ep *ep, u64 flags, void *context, size_t len)
+{
+	const struct kofi_ep_side *side = flags & FI_RECV ? &ep->rx : &ep->tx;
+
+	if (side->cq)
+		context = kofi_ep_context(ep, side, context);
+	trace_kofi_post(&ep->ep.fid, flags, context, len);
+}
+EXPORT_SYMBOL_GPL(kofi_trace_post);
+
 /* The sum of all processors */
 static void kofi_ep_sum(const struct kofi_ep *ep, struct kofi_ep_stat *sum)
 {
@@ -286,12 +300,12 @@ static void kofi_ep_sum(const struct kofi_ep *ep, struct kofi_ep_stat *sum)
 	*sum = (struct kofi_ep_stat) {};
 	for_each_possible_cpu(cpu) {
 		of = per_cpu_ptr(ep->stat, cpu);
-		sum->tx_ops += data_race(of->tx_ops);
-		sum->tx_bytes += data_race(of->tx_bytes);
-		sum->tx_errors += data_race(of->tx_errors);
-		sum->rx_ops += data_race(of->rx_ops);
-		sum->rx_bytes += data_race(of->rx_bytes);
-		sum->rx_errors += data_race(of->rx_errors);
+		sum->tx_ops += READ_ONCE(of->tx_ops);
+		sum->tx_bytes += READ_ONCE(of->tx_bytes);
+		sum->tx_errors += READ_ONCE(of->tx_errors);
+		sum->rx_ops += READ_ONCE(of->rx_ops);
+		sum->rx_bytes += READ_ONCE(of->rx_bytes);
+		sum->rx_errors += READ_ONCE(of->rx_errors);
 	}
 }
 
@@ -305,7 +319,6 @@ static void kofi_ep_stat(const struct kofi_ep *ep, struct kofi_stat *stat)
 		[KOFI_CONN_DOWN]	= "down",
 		[KOFI_CONN_GONE]	= "gone",
 	};
-
 	struct kofi_ep_stat sum;
 
 	kofi_ep_sum(ep, &sum);

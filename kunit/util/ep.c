@@ -224,6 +224,7 @@ static void counters_are_bound_for_what_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bind(et, cntr, FI_SEND | FI_REMOTE_READ),
 			-ENOSYS);
 	KUNIT_EXPECT_EQ(test, bind(et, cntr, FI_SEND | FI_REMOTE_WRITE), 0);
+	kofi_ep_posted(&et->ep, FI_MSG | FI_RECV, NULL, 30);
 	kofi_ep_count(&et->ep, FI_MSG | FI_SEND, 0, 10);
 	kofi_ep_count(&et->ep, FI_TAGGED | FI_SEND, EIO, 10);
 	kofi_ep_count(&et->ep, FI_RMA | FI_REMOTE_WRITE, 0, 10);
@@ -260,8 +261,9 @@ static void an_endpoint_says_what_it_has_done(struct kunit *test)
 {
 	struct ep_test *et = open_ep(test, FI_EP_MSG, FI_WAIT_UNSPEC, &limits);
 
-	kofi_ep_posted(&et->ep, 10);
-	kofi_ep_posted(&et->ep, 20);
+	kofi_ep_posted(&et->ep, FI_MSG | FI_SEND, NULL, 10);
+	kofi_ep_posted(&et->ep, FI_RMA | FI_WRITE, NULL, 20);
+	kofi_ep_posted(&et->ep, FI_MSG | FI_RECV, NULL, 30);
 	kofi_ep_count(&et->ep, FI_MSG | FI_SEND, 0, 10);
 	kofi_ep_count(&et->ep, FI_RMA | FI_WRITE, EIO, 0);
 	kofi_ep_count(&et->ep, FI_MSG | FI_RECV, 0, 30);

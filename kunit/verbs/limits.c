@@ -245,6 +245,8 @@ static void an_open_endpoint_says_the_lesser_limit(struct kunit *test)
 					 tx->rma_write_iov_limit));
 }
 
+#define SHOW_RESOURCES	"PATH=$PATH:/usr/bin:/usr/sbin; rdma resource show "
+
 /* An administrator who looks for the owner of a device's resources finds us */
 static void resources_of_the_device_bear_our_name(struct kunit *test)
 {
@@ -256,11 +258,10 @@ static void resources_of_the_device_bear_our_name(struct kunit *test)
 	vt_far_open(test, &far, 64);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		snprintf(command, sizeof(command),
-			 "PATH=$PATH:/usr/bin:/usr/sbin; rdma resource show %s | grep -q 'comm .kofi_verbs.'",
-			 kinds[i]);
+			 SHOW_RESOURCES "%s | grep -q 'comm .kofi_verbs.'", kinds[i]);
 		KUNIT_EXPECT_EQ_MSG(test, vt_shell(command), 0, "%s", kinds[i]);
 	}
-	KUNIT_EXPECT_NE(test, vt_shell("PATH=$PATH:/usr/bin:/usr/sbin; rdma resource show qp | grep 'type RC.*comm .rdma_cm.'"), 0);
+	KUNIT_EXPECT_NE(test, vt_shell(SHOW_RESOURCES "qp | grep 'type RC.*comm .rdma_cm.'"), 0);
 }
 
 /* Every device that is a result can do it: without it there are no regions */

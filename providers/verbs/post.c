@@ -302,7 +302,7 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 	if (!ret)
 		ret = verbs_post_list(ep, op, dir, &bytes);
 	if (!ret)
-		kofi_ep_posted(&ep->kep, bytes);
+		kofi_ep_posted(&ep->kep, verbs_comp_flags(op), op->context, bytes);
 	verbs_device_release();
 	return ret;
 }
@@ -376,6 +376,8 @@ ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op)
 	ret = kofi_conn_check(&ep->kep.conn, false);
 	if (!ret)
 		ret = verbs_queue_recv(&ep->rx, op, ep->kep.max_msg_size);
+	if (!ret)
+		kofi_ep_posted(&ep->kep, FI_MSG | FI_RECV, op->context, 0);
 	verbs_device_release();
 	return ret;
 }
@@ -398,6 +400,8 @@ ssize_t verbs_post_srx(struct verbs_srx *srx, const struct verbs_op *op)
 	if (!ret)
 		ret = verbs_queue_recv(&srx->rx, op,
 				       srx->rx.domain->dev->max_msg_size);
+	if (!ret)
+		kofi_ep_posted(&srx->kep, FI_MSG | FI_RECV, op->context, 0);
 	verbs_device_release();
 	return ret;
 }

@@ -451,7 +451,7 @@ ssize_t verbs_rw(struct verbs_ep *ep, const struct verbs_op *op, size_t offset)
 	ret = verbs_rw_list(ep, op, offset);
 	/* What has no bytes has gone through verbs_post() */
 	if (!ret && op->remote_len)
-		kofi_ep_posted(&ep->kep, op->remote_len);
+		kofi_ep_posted(&ep->kep, verbs_comp_flags(op), op->context, op->remote_len);
 	verbs_ep_leave(ep);
 	return ret;
 }

@@ -331,6 +331,7 @@ verbs_fast_rdma(struct verbs_ep *ep, enum ib_wr_opcode opcode, const void *buf, 
 		const struct verbs_mr *mr, void *context, u64 addr, u64 key, ssize_t *ret)
 {
 	bool read = opcode == IB_WR_RDMA_READ, open;
+	u64 comp_flags = FI_RMA | (read ? FI_READ : FI_WRITE);
 	struct ib_rdma_wr wr = {
 		.wr.num_sge	= 1,
 		.wr.opcode	= opcode,
@@ -349,10 +350,10 @@ verbs_fast_rdma(struct verbs_ep *ep, enum ib_wr_opcode opcode, const void *buf, 
 	if (likely(open)) {
 		wr.wr.wr_cqe = &slot->cqe;
 		wr.wr.sg_list = &sge;
-		verbs_fast_fill(slot, context, FI_RMA | (read ? FI_READ : FI_WRITE), verbs_sent);
+		verbs_fast_fill(slot, context, comp_flags, verbs_sent);
 		*ret = verbs_fast_end(slot, ib_post_send(ep->qp, &wr.wr, NULL));
 		if (likely(!*ret))
-			kofi_ep_posted(&ep->kep, len);
+			kofi_ep_posted(&ep->kep, comp_flags, context, len);
 	}
 	verbs_device_release();
 	return open;
@@ -380,7 +381,7 @@ static ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len,
 	verbs_fast_fill(slot, context, FI_MSG | FI_SEND, verbs_sent);
 	ret = verbs_fast_end(slot, ib_post_send(ep->qp, &wr, NULL));
 	if (likely(!ret))
-		kofi_ep_posted(&ep->kep, len);
+		kofi_ep_posted(&ep->kep, FI_MSG | FI_SEND, context, len);
 	verbs_device_release();
 	return ret;
 }
@@ -405,6 +406,8 @@ static ssize_t verbs_recv(struct fid_ep *fid_ep, void *buf, size_t len,
 	verbs_fast_fill(slot, context, FI_MSG | FI_RECV, verbs_received);
 	slot->comp.buf = buf;
 	ret = verbs_fast_end(slot, ib_post_recv(ep->qp, &wr, NULL));
+	if (likely(!ret))
+		kofi_ep_posted(&ep->kep, FI_MSG | FI_RECV, context, len);
 	verbs_device_release();
 	return ret;
 }

@@ -9,7 +9,7 @@
 # Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed.
 # shellcheck disable=SC2317  # cases are called by name
 
-cases="trace getinfo refusal again delay errors failures unload"
+cases="post trace getinfo refusal again delay errors failures unload"
 if [ "$1" = list ]; then
 	echo "$cases" | tr ' ' '\n'
 	exit 0
@@ -43,6 +43,29 @@ run_both()
 	return "$status"
 }
 
+# Without a hook: the events of kofi alone
+case_post()
+{
+	echo 1 >"$tracing/events/kofi/kofi_post/enable"
+	echo 1 >"$tracing/events/kofi/kofi_done/enable"
+	echo >"$tracing/trace"
+	run_both ""
+	status=$?
+	echo 0 >"$tracing/events/kofi/enable"
+	messages=$(awk '/ messages intact/ { n += $1 } END { print n + 0 }' /tmp/kernel)
+	joined
+	verdict post "$status" "$outcome"
+}
+
+# joined: each completion in the trace has its call, and each of $messages its receive
+joined()
+{
+	awk -f /kofi/guest/join.awk "$tracing/trace" | tee /tmp/joined | sed 's/^/    /'
+	awk -v n="$messages" '$1 == "recv" { ok = n > 0 && $2 >= n }
+		END { exit !(ok && / 0 completions without a call/) }' /tmp/joined ||
+		{ status=1; outcome="posts and completions do not join: $(cat /tmp/joined)"; }
+}
+
 # Each message is sent, or injected, and received; either side says how many were intact
 case_trace()
 {
@@ -62,11 +85,7 @@ case_trace()
 	[ "$status" -ne 0 ] || { [ "$sends" -ge "$messages" ] && [ "$recvs" -ge "$messages" ] &&
 		[ "$messages" -gt 0 ] && [ "$ended" -ge "$messages" ]; } ||
 		{ status=1; outcome="$messages messages are not all in the trace"; }
-	# Each completion has its call, and each receive that has a message its completion
-	awk -f /kofi/guest/join.awk "$tracing/trace" | tee /tmp/joined | sed 's/^/    /'
-	awk -v n="$messages" '$1 == "recv" { ok = $2 >= n }
-		END { exit !(ok && / 0 completions without a call/) }' /tmp/joined ||
-		{ status=1; outcome="posts and completions do not join: $(cat /tmp/joined)"; }
+	joined
 	verdict trace "$status" "$outcome"
 }
 

@@ -123,8 +123,10 @@ case_refused()
 {
 	for arguments in '-c FI_BOGUS' '-p no_such_provider'; do
 		# shellcheck disable=SC2086 # several words
-		fi_info $arguments >/tmp/theirs 2>&1
+		fi_info $arguments >/tmp/all 2>&1
 		theirs=$?
+		# psm3 complains of a processor that was busy elsewhere
+		grep -v 'CPU time base' /tmp/all >/tmp/theirs
 		# shellcheck disable=SC2086 # several words
 		$info $arguments >/tmp/ours 2>&1
 		[ $? -eq "$theirs" ] || fail "$arguments: not $theirs"

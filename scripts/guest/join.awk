@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Joins posts with their completions, in the trace events of ofi_hook_trace: how long did
-# each kind of operation take, from the call to its completion?
+# Joins posts with their completions, in the trace events of kofi (kofi_post and kofi_done) or of
+# ofi_hook_trace (kofi_hook_call and kofi_hook_done): how long did each kind of operation take,
+# from the call to its completion?
 #
 # usage: awk -f join.awk /sys/kernel/tracing/trace
 #
 # An operation's two events have the same context and kind; among those that have, the first
 # call is the first to complete. The event of a call is written when the provider has
-# answered, which may be after the completion, so the time of the call is that of its event
-# less ns. Of operations that failed nothing is averaged. What stays open is counted: receives
+# answered, which may be after the completion; the hook's has the time in between, ns. Of operations that failed nothing is averaged. What stays open is counted: receives
 # that nothing has come for, and injects, which do not complete.
 
 function value(name,	i)
@@ -33,17 +33,17 @@ function join(op, took)
 {
 	at = 0
 	for (i = 2; i <= NF && !at; i++)
-		if ($i ~ /^kofi_hook_(call|done):$/)
+		if ($i ~ /^kofi_(post|done|hook_call|hook_done):$/)
 			at = i
 	if (!at)
 		next
 	time = $(at - 1) + 0
 	op = value("op")
 	sub(/^t(send|recv)$/, substr(op, 2), op)
-	key = op " " value("context")
+	key = ($at ~ /hook/) " " op " " value("context")
 }
 
-$at == "kofi_hook_call:" && value("ret") == "0" && op !~ /^t?inject/ {
+$at == "kofi_post:" || $at == "kofi_hook_call:" && value("ret") == "0" && op !~ /^t?inject/ {
 	begin = time - value("ns") / 1e9
 	if (first_done[key] < last_done[key])
 		join(op, done[key, first_done[key]++] - begin)
@@ -51,7 +51,7 @@ $at == "kofi_hook_call:" && value("ret") == "0" && op !~ /^t?inject/ {
 		call[key, last_call[key]++] = begin
 }
 
-$at == "kofi_hook_done:" {
+$at ~ /^kofi_(hook_)?done:$/ {
 	if (first_call[key] < last_call[key])
 		join(op, time - call[key, first_call[key]++])
 	else

@@ -27,6 +27,7 @@
 #include <linux/slab.h>
 #include <kofi/provider.h>
 #include <kofi/stat.h>
+#include "../../trace.h"
 #include "cq.h"
 
 static int kofi_cq_check(const struct fi_cq_attr *attr)
@@ -246,6 +247,14 @@ static void kofi_cq_disarm(struct kofi_cq *cq)
 	cq->pending = true;
 }
 
+/* The trace event kofi_done of each of a chain */
+static void kofi_cq_trace(const struct kofi_cq *cq, const struct kofi_comp *comp)
+{
+	for (; comp; comp = comp->next)
+		if (!kofi_comp_is_mark(comp))
+			trace_kofi_done(&cq->cq.fid, comp);
+}
+
 /* Puts a chain of @count completions into the list; returns whether a run is due */
 static bool kofi_cq_append_chain(struct kofi_cq *cq, struct kofi_comp *first,
 				 struct kofi_comp *last, size_t count,
@@ -255,6 +264,8 @@ static bool kofi_cq_append_chain(struct kofi_cq *cq, struct kofi_comp *first,
 	bool pending;
 
 	last->next = NULL;
+	if (trace_kofi_done_enabled())
+		kofi_cq_trace(cq, first);
 	spin_lock_irqsave(&cq->lock, flags);
 	*cq->tail = first;
 	cq->tail = &last->next;

@@ -28,6 +28,7 @@
 #include <linux/sched.h>
 #include <linux/wait_bit.h>
 #include "../../kofi.h"
+#include "../../trace.h"
 #include "cq.h"
 
 static struct workqueue_struct *kofi_comp_wq;
@@ -214,6 +215,7 @@ void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp)
 	WRITE_ONCE(cq->completed_here, cq->completed_here + 1);
 	if (unlikely(comp->err))
 		WRITE_ONCE(cq->failed_here, cq->failed_here + 1);
+	trace_kofi_done(&cq->cq.fid, comp);
 	kofi_cq_report(cq, comp);
 	kofi_cq_end_run(cq);
 }

@@ -79,7 +79,8 @@ static int kofi_soft_op_queue(struct kofi_soft_op *op)
 	ret = kofi_soft_op_begin(op, true);
 	if (!ret) {
 		list_add_tail(&op->entry, &ep->posted);
-		kofi_ep_posted(&ep->kep, op->kept.len);
+		kofi_ep_posted(&ep->kep, op->comp.comp.flags, op->comp.comp.op_context,
+			       op->kept.len);
 		/* Under the lock, as the endpoint may go when the operation is over */
 		if (now)
 			kofi_soft_ep_get(ep);

@@ -389,6 +389,8 @@ static int kofi_srx_post_rx(struct kofi_srx *srx, struct kofi_rx *rx)
 	} else {
 		srx->nposted++;
 		list_add_tail(&rx->entry, &srx->deferred);
+		kofi_ep_posted(srx->ep, rx->comp.comp.flags, rx->comp.comp.op_context,
+			       rx->iov.len);
 		kofi_srx_step(srx, &due);
 	}
 	spin_unlock_irqrestore(&srx->lock, flags);
