@@ -8,8 +8,12 @@
  *
  * Both sides are made ready, then run in turn.  Who is first changes with each
  * round, so that what drifts meets both.  The first run of each is not counted.
- * With side=kofi or side=raw there is only that one.  base=inline compares with another
- * baseline (raw.c).
+ * With side=kofi or side=raw there is only that one.
+ *
+ * kOFI's side runs on prov=, verbs unless it is said; with ep=rdm on endpoints without
+ * connections; with ctx=process everything is posted in process context, and may sleep.  base=
+ * says what it is compared with: map or inline, on ib_core (raw.c); sock, on kernel sockets
+ * (sock.c); msg, kOFI with connections on the same provider.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -28,7 +32,7 @@
 
 static const struct perf_cmd perf_defaults = {
 	.node = "10.77.0.1", .op = "send", .size = 64, .count = 200,
-	.depth = 16, .links = 1, .rounds = 10, .base = "map",
+	.depth = 16, .links = 1, .rounds = 10, .base = "map", .way.prov = "verbs",
 };
 
 static const struct perf_test *const perf_tests[] = {
@@ -68,6 +72,17 @@ static int perf_set(struct perf_cmd *cmd, char *word)
 	if (!strcmp(name, "base"))
 		return strscpy(cmd->base, word, sizeof(cmd->base)) < 0 ?
 		       -EINVAL : 0;
+	if (!strcmp(name, "prov"))
+		return strscpy(cmd->way.prov, word, sizeof(cmd->way.prov)) < 0 ?
+		       -EINVAL : 0;
+	if (!strcmp(name, "ep")) {
+		cmd->way.rdm = !strcmp(word, "rdm");
+		return cmd->way.rdm || !strcmp(word, "msg") ? 0 : -EINVAL;
+	}
+	if (!strcmp(name, "ctx")) {
+		cmd->way.process = !strcmp(word, "process");
+		return cmd->way.process || !strcmp(word, "softirq") ? 0 : -EINVAL;
+	}
 	if (!strcmp(name, "node"))
 		return strscpy(cmd->node, word, sizeof(cmd->node)) < 0 ?
 		       -EINVAL : 0;
@@ -140,14 +155,14 @@ static int perf_rounds(const struct perf_test *test, const struct perf_cmd *cmd,
 	return 0;
 }
 
-static const struct perf_side *const perf_sides[2] = {
-	&perf_kofi_side, &perf_raw_side,
-};
-
 static const struct perf_side *perf_baseline(const struct perf_cmd *cmd)
 {
 	if (!strcmp(cmd->base, "map"))
 		return &perf_raw_side;
+	if (!strcmp(cmd->base, "sock"))
+		return &perf_sock_side;
+	if (!strcmp(cmd->base, "msg"))
+		return &perf_msg_side;
 	return !strcmp(cmd->base, "inline") && cmd->size <= RAW_INLINE ?
 	       &perf_raw_inline_side : NULL;
 }
@@ -183,7 +198,7 @@ static int perf_measure(const struct perf_test *test, const struct perf_cmd *cmd
 static int perf_do(const struct perf_cmd *cmd)
 {
 	const struct perf_test *test = perf_find_test(cmd->test);
-	int i;
+	const struct perf_side *base = perf_baseline(cmd);
 
 	if (test)
 		return perf_measure(test, cmd);
@@ -193,10 +208,9 @@ static int perf_do(const struct perf_cmd *cmd)
 	}
 	if (strcmp(cmd->test, "hold"))
 		return -EINVAL;
-	for (i = 0; i < 2; i++)
-		if (!strcmp(cmd->side, perf_sides[i]->name))
-			return perf_hold(perf_sides[i], cmd);
-	return -EINVAL;
+	if (!strcmp(cmd->side, perf_kofi_side.name))
+		return perf_hold(&perf_kofi_side, cmd);
+	return base && !strcmp(cmd->side, base->name) ? perf_hold(base, cmd) : -EINVAL;
 }
 
 int perf_command(char *text)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kOFI's side: fabrics and connections.
+ * kOFI's side: fabrics and connections; of endpoints without connections, pairs of them.
  *
  * One event queue serves the listener and all endpoints, as connections are made
  * one after the other.  What tells of the end of a connection is dropped.
@@ -25,10 +25,10 @@ static int perf_find(struct perf_fabric *f, const char *node, u64 caps)
 	if (!hints)
 		return -ENOMEM;
 	hints->caps = caps;
-	hints->ep_attr->type = FI_EP_MSG;
+	hints->ep_attr->type = f->way.rdm ? FI_EP_RDM : FI_EP_MSG;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
 				      FI_MR_PROV_KEY;
-	hints->fabric_attr->prov_name = kstrdup("verbs", GFP_KERNEL);
+	hints->fabric_attr->prov_name = kstrdup(f->way.prov, GFP_KERNEL);
 	if (hints->fabric_attr->prov_name)
 		ret = fi_getinfo(PERF_API, node, 0, FI_SOURCE, hints, &f->info);
 	fi_freeinfo(hints);
@@ -56,12 +56,19 @@ static int perf_listen(struct perf_fabric *f)
 	return ret;
 }
 
-int perf_fabric_open(struct perf_fabric *f, const char *node,
-		     struct perf_depth depth, u64 caps)
+static int perf_av_open(struct perf_fabric *f)
+{
+	struct fi_av_attr attr = { .type = FI_AV_TABLE };
+
+	return fi_av_open(f->domain, &attr, &f->av, NULL);
+}
+
+int perf_fabric_open(struct perf_fabric *f, const struct perf_way *way,
+		     const char *node, struct perf_depth depth, u64 caps)
 {
 	int ret;
 
-	*f = (struct perf_fabric) { .depth = depth };
+	*f = (struct perf_fabric) { .way = *way, .depth = depth };
 	ret = perf_find(f, node, caps);
 	if (ret)
 		return ret;
@@ -72,7 +79,7 @@ int perf_fabric_open(struct perf_fabric *f, const char *node,
 	if (!ret)
 		ret = fi_domain(f->fabric, f->info, &f->domain, NULL);
 	if (!ret)
-		ret = perf_listen(f);
+		ret = way->rdm ? perf_av_open(f) : perf_listen(f);
 	if (ret)
 		perf_fabric_close(f);
 	return ret;
@@ -83,6 +90,8 @@ void perf_fabric_close(struct perf_fabric *f)
 {
 	if (f->pep)
 		fi_close(&f->pep->fid);
+	if (f->av)
+		fi_close(&f->av->fid);
 	if (f->domain)
 		fi_close(&f->domain->fid);
 	if (f->eq)
@@ -97,13 +106,17 @@ EXPORT_SYMBOL_GPL(perf_fabric_close);
 int perf_ep_open(struct perf_fabric *f, struct fi_info *info, struct fid_cq *cq,
 		 struct fid_ep **ep)
 {
+	int may_sleep = f->way.process;
 	int ret;
 
 	perf_set_depth(f, info);
 	ret = fi_endpoint(f->domain, info, ep, NULL);
 	if (ret)
 		return ret;
-	ret = fi_ep_bind(*ep, &f->eq->fid, 0);
+	ret = fi_ep_bind(*ep, f->av ? &f->av->fid : &f->eq->fid, 0);
+	if (!ret && may_sleep)
+		ret = fi_setopt(&(*ep)->fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP, &may_sleep,
+				sizeof(may_sleep));
 	if (!ret)
 		ret = fi_ep_bind(*ep, &cq->fid, FI_TRANSMIT | FI_RECV);
 	if (!ret)
@@ -153,6 +166,37 @@ static int perf_accept(struct perf_fabric *f, struct perf_link *link,
 	return ret;
 }
 
+static int perf_insert(struct perf_fabric *f, struct fid_ep *ep, fi_addr_t *addr)
+{
+	struct sockaddr_storage name;
+	size_t len = sizeof(name);
+	int ret;
+
+	ret = fi_getname(&ep->fid, &name, &len);
+	if (ret)
+		return ret;
+	ret = fi_av_insert(f->av, &name, 1, addr, 0, NULL);
+	return ret < 0 ? ret : ret == 1 ? 0 : -EINVAL;
+}
+
+/* The connection comes with the first message */
+static int perf_pair(struct perf_fabric *f, struct perf_link *link,
+		     struct fid_cq *cq_a, struct fid_cq *cq_b)
+{
+	int ret;
+
+	ret = perf_ep_open(f, f->info, cq_a, &link->a);
+	if (!ret)
+		ret = perf_ep_open(f, f->info, cq_b, &link->b);
+	if (!ret)
+		ret = perf_insert(f, link->a, &link->to_a);
+	if (!ret)
+		ret = perf_insert(f, link->b, &link->to_b);
+	if (ret)
+		perf_disconnect(link);
+	return ret;
+}
+
 int perf_connect(struct perf_fabric *f, struct perf_link *link,
 		 struct fid_cq *cq_a, struct fid_cq *cq_b)
 {
@@ -160,6 +204,8 @@ int perf_connect(struct perf_fabric *f, struct perf_link *link,
 	int ret;
 
 	*link = (struct perf_link) { };
+	if (f->way.rdm)
+		return perf_pair(f, link, cq_a, cq_b);
 	ret = perf_ep_open(f, f->info, cq_a, &link->a);
 	if (!ret)
 		ret = fi_connect(link->a, &f->name, NULL, 0);

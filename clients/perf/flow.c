@@ -172,7 +172,7 @@ static void pp_close(void *state)
 static void *pp_open(const struct perf_side *side, const struct perf_cmd *cmd)
 {
 	const struct perf_spec spec = {
-		.node = cmd->node, .links = 1, .depth = { 16, 16 },
+		.way = cmd->way, .node = cmd->node, .links = 1, .depth = { 16, 16 },
 	};
 	struct pp *pp = kzalloc(sizeof(*pp), GFP_KERNEL);
 	int ret;

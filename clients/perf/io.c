@@ -192,6 +192,7 @@ static void *io_open(const struct perf_side *side, const struct perf_cmd *cmd)
 {
 	unsigned int depth = cmd->depth * IO_TURNS;
 	const struct perf_spec spec = {
+		.way	= cmd->way,
 		.node	= cmd->node,
 		.links	= 1,
 		.depth	= { 2 * depth, depth },

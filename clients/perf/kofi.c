@@ -23,17 +23,19 @@ void kofi_done(struct fi_done *done, const struct fi_done_entry *entry)
 static int kofi_recv(struct perf_req *req)
 {
 	struct kofi_req *r = to_kofi_req(req);
+	const struct kofi_end *end = req->end;
 
 	r->done.done = kofi_done;
-	return fi_recv(req->end, req->buf, req->len, NULL, 0, &r->done);
+	return fi_recv(end->ep, req->buf, req->len, NULL, FI_ADDR_UNSPEC, &r->done);
 }
 
 static int kofi_send(struct perf_req *req)
 {
 	struct kofi_req *r = to_kofi_req(req);
+	const struct kofi_end *end = req->end;
 
 	r->done.done = kofi_done;
-	return fi_send(req->end, req->buf, req->len, NULL, 0, &r->done);
+	return fi_send(end->ep, req->buf, req->len, NULL, end->peer, &r->done);
 }
 
 static int kofi_chain(struct perf_req **reqs, unsigned int count)
@@ -43,16 +45,18 @@ static int kofi_chain(struct perf_req **reqs, unsigned int count)
 		.msg_iov	= &iov,
 		.iov_count	= 1,
 	};
+	const struct kofi_end *end = reqs[0]->end;
 	struct kofi_req *r;
 	unsigned int i;
 	int ret = 0;
 
+	msg.addr = end->peer;
 	for (i = 0; i < count && !ret; i++) {
 		r = to_kofi_req(reqs[i]);
 		r->done.done = kofi_done;
 		iov = (struct kvec) { r->req.buf, r->req.len };
 		msg.context = &r->done;
-		ret = fi_sendmsg(r->req.end, &msg, FI_COMPLETION |
+		ret = fi_sendmsg(end->ep, &msg, FI_COMPLETION |
 				 (i < count - 1 ? FI_MORE : 0));
 	}
 	return ret;
@@ -61,26 +65,26 @@ static int kofi_chain(struct perf_req **reqs, unsigned int count)
 static int kofi_write(struct perf_req *req)
 {
 	struct kofi_req *r = to_kofi_req(req);
+	const struct kofi_end *end = req->end;
 
 	r->done.done = kofi_done;
-	return fi_write(req->end, req->buf, req->len, NULL, 0, req->bed->addr,
+	return fi_write(end->ep, req->buf, req->len, NULL, end->peer, req->bed->addr,
 			req->bed->key, &r->done);
 }
 
 static int kofi_read(struct perf_req *req)
 {
 	struct kofi_req *r = to_kofi_req(req);
+	const struct kofi_end *end = req->end;
 
 	r->done.done = kofi_done;
-	return fi_read(req->end, req->buf, req->len, NULL, 0, req->bed->addr,
+	return fi_read(end->ep, req->buf, req->len, NULL, end->peer, req->bed->addr,
 		       req->bed->key, &r->done);
 }
 
 static void *kofi_end(struct perf_bed *bed, unsigned int link, bool far)
 {
-	struct perf_link *l = &to_kofi_bed(bed)->links[link];
-
-	return far ? l->b : l->a;
+	return &to_kofi_bed(bed)->ends[2 * link + far];
 }
 
 int kofi_cq_open(struct perf_fabric *f, size_t size, struct fid_cq **cq)
@@ -88,7 +92,7 @@ int kofi_cq_open(struct perf_fabric *f, size_t size, struct fid_cq **cq)
 	struct fi_cq_attr attr = {
 		.size		= size,
 		.wait_obj	= FI_WAIT_DONE,
-		.comp_ctx	= FI_COMP_SOFTIRQ,
+		.comp_ctx	= f->way.process ? FI_COMP_WORKQUEUE : FI_COMP_SOFTIRQ,
 	};
 
 	return fi_cq_open(f->domain, &attr, cq, NULL);
@@ -106,6 +110,7 @@ static void kofi_close(struct perf_bed *perf_bed)
 		if (bed->cqs[i])
 			fi_close(&bed->cqs[i]->fid);
 	perf_fabric_close(&bed->f);
+	kvfree(bed->ends);
 	kvfree(bed->links);
 	kfree(bed->memory);
 	kfree(bed);
@@ -114,22 +119,28 @@ static void kofi_close(struct perf_bed *perf_bed)
 static int kofi_open_links(struct kofi_bed *bed, const struct perf_spec *spec)
 {
 	size_t size = spec->links * (spec->depth.tx + spec->depth.rx);
+	const struct perf_link *link;
 	int i, ret = 0;
 
 	bed->links = kvcalloc(spec->links, sizeof(*bed->links), GFP_KERNEL);
-	if (!bed->links)
+	bed->ends = kvcalloc(2 * spec->links, sizeof(*bed->ends), GFP_KERNEL);
+	if (!bed->links || !bed->ends)
 		return -ENOMEM;
 	for (i = 0; i < 2 && !ret; i++)
 		ret = kofi_cq_open(&bed->f, size, &bed->cqs[i]);
 	for (i = 0; i < spec->links && !ret; i++) {
 		ret = perf_connect(&bed->f, &bed->links[i], bed->cqs[0],
 				   bed->cqs[1]);
+		link = &bed->links[i];
+		bed->ends[2 * i] = (struct kofi_end) { link->a, link->to_b };
+		bed->ends[2 * i + 1] = (struct kofi_end) { link->b, link->to_a };
 		bed->nr_links += !ret;
 	}
 	return ret;
 }
 
-static struct perf_bed *kofi_open(const struct perf_spec *spec)
+static struct perf_bed *kofi_open_way(const struct perf_spec *spec, const struct perf_way *way,
+				      const struct perf_side *side)
 {
 	u64 caps = FI_MSG | (spec->rma || spec->ios ? FI_RMA : 0);
 	struct kofi_bed *bed = kzalloc(sizeof(*bed), GFP_KERNEL);
@@ -137,8 +148,8 @@ static struct perf_bed *kofi_open(const struct perf_spec *spec)
 
 	if (!bed)
 		return ERR_PTR(-ENOMEM);
-	bed->bed.side = &perf_kofi_side;
-	ret = perf_fabric_open(&bed->f, spec->node, spec->depth, caps);
+	bed->bed.side = side;
+	ret = perf_fabric_open(&bed->f, way, spec->node, spec->depth, caps);
 	if (!ret)
 		ret = kofi_open_links(bed, spec);
 	if (!ret && spec->rma)
@@ -151,10 +162,41 @@ static struct perf_bed *kofi_open(const struct perf_spec *spec)
 	return ERR_PTR(ret);
 }
 
+static struct perf_bed *kofi_open(const struct perf_spec *spec)
+{
+	return kofi_open_way(spec, &spec->way, &perf_kofi_side);
+}
+
+static struct perf_bed *kofi_open_msg(const struct perf_spec *spec)
+{
+	struct perf_way way = spec->way;
+
+	way.rdm = false;
+	return kofi_open_way(spec, &way, &perf_msg_side);
+}
+
 const struct perf_side perf_kofi_side = {
 	.name		= "kofi",
 	.req_size	= sizeof(struct kofi_req),
 	.open		= kofi_open,
+	.close		= kofi_close,
+	.end		= kofi_end,
+	.recv		= kofi_recv,
+	.send		= kofi_send,
+	.chain		= kofi_chain,
+	.write		= kofi_write,
+	.read		= kofi_read,
+	.begin		= kofi_begin,
+	.answer		= kofi_answer,
+	.finish		= kofi_finish,
+	.mem		= &kofi_mem_ops,
+};
+
+/* A baseline: the same provider with connections */
+const struct perf_side perf_msg_side = {
+	.name		= "raw",
+	.req_size	= sizeof(struct kofi_req),
+	.open		= kofi_open_msg,
 	.close		= kofi_close,
 	.end		= kofi_end,
 	.recv		= kofi_recv,

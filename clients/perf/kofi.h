@@ -15,6 +15,7 @@
  * @f: the fabric
  * @cqs: completion queues of all ends a, and of all ends b
  * @links: the connections
+ * @ends: a and b of each
  * @nr_links: how many
  * @memory: what a may read and write
  * @mr: its region
@@ -26,11 +27,18 @@ struct kofi_bed {
 	struct perf_fabric	f;
 	struct fid_cq		*cqs[2];
 	struct perf_link	*links;
+	struct kofi_end		*ends;
 	unsigned int		nr_links;
 	void			*memory;
 	struct fid_mr		*mr;
 	struct kofi_io		*ios;
 	unsigned int		nr_ios;
+};
+
+/* @peer: the address of what is sent there, for endpoints without connections */
+struct kofi_end {
+	struct fid_ep	*ep;
+	fi_addr_t	peer;
 };
 
 /* @done: the completion's way to @req */

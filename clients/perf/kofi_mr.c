@@ -116,7 +116,8 @@ int kofi_answer(struct perf_req *req, u32 key)
 	};
 
 	r->done.done = kofi_done;
-	return fi_sendmsg(req->end, &msg, FI_COMPLETION | FI_REMOTE_INV);
+	return fi_sendmsg(((const struct kofi_end *)req->end)->ep, &msg,
+			  FI_COMPLETION | FI_REMOTE_INV);
 }
 
 int kofi_finish(struct perf_bed *bed, unsigned int nth, u32 key)

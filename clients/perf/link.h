@@ -10,8 +10,9 @@
 
 #include <linux/socket.h>
 #include <linux/types.h>
+#include <rdma/fabric.h>
 
-struct fi_info;
+struct fid_av;
 struct fid_cq;
 struct fid_domain;
 struct fid_ep;
@@ -33,22 +34,38 @@ struct perf_depth {
 };
 
 /**
+ * struct perf_way - What carries the data
+ * @prov: name of the provider
+ * @rdm: endpoints without connections, of which each has one peer
+ * @process: everything is posted, and completes, in process context, and may sleep
+ */
+struct perf_way {
+	char	prov[16];
+	bool	rdm;
+	bool	process;
+};
+
+/**
  * struct perf_fabric - What endpoints are opened on
- * @info: the way
+ * @way: as it was asked for
+ * @info: the way that was found
  * @fabric: fabric of @info
  * @domain: domain of @info
  * @eq: events of @pep and all endpoints
- * @pep: listens
+ * @pep: listens; or NULL
+ * @av: peers of endpoints without connections; or NULL
  * @name: where
  * @name_len: bytes of @name
  * @depth: of endpoints
  */
 struct perf_fabric {
+	struct perf_way		way;
 	struct fi_info		*info;
 	struct fid_fabric	*fabric;
 	struct fid_domain	*domain;
 	struct fid_eq		*eq;
 	struct fid_pep		*pep;
+	struct fid_av		*av;
 	struct sockaddr_storage	name;
 	size_t			name_len;
 	struct perf_depth	depth;
@@ -58,23 +75,28 @@ struct perf_fabric {
  * struct perf_link - A connection
  * @a: has connected
  * @b: has accepted
+ * @to_a: what @b calls @a
+ * @to_b: what @a calls @b
  */
 struct perf_link {
 	struct fid_ep	*a;
 	struct fid_ep	*b;
+	fi_addr_t	to_a;
+	fi_addr_t	to_b;
 };
 
 /**
  * perf_fabric_open() - Open the fabric of an address and listen there
  * @f: filled
+ * @way: what carries the data
  * @node: the address
  * @depth: of endpoints
  * @caps: FI_MSG and more
  *
  * Return: 0, or an error of the fi_* calls.
  */
-int perf_fabric_open(struct perf_fabric *f, const char *node,
-		     struct perf_depth depth, u64 caps);
+int perf_fabric_open(struct perf_fabric *f, const struct perf_way *way,
+		     const char *node, struct perf_depth depth, u64 caps);
 
 /**
  * perf_fabric_close() - Close it

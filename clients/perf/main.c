@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kofi_perf: kOFI against the same work written on ib_core, in one kernel.
+ * kofi_perf: kOFI against the same work written on ib_core, or on kernel sockets, in one kernel.
  *
  * /sys/kernel/debug/kofi_perf/
  *
  *	run		write a command (command.c); the write ends with the test
  *	samples		what the last command has measured (samples.c)
  *
- * Both sides run on an RDMA device of this machine, which talks to itself.
+ * Both sides run on this machine, which talks to itself.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -75,6 +75,6 @@ static void __exit perf_exit(void)
 module_init(perf_init);
 module_exit(perf_exit);
 
-MODULE_DESCRIPTION("kOFI compared with ib_core");
+MODULE_DESCRIPTION("kOFI compared with ib_core and with sockets");
 MODULE_AUTHOR("the kOFI authors");
 MODULE_LICENSE("Dual BSD/GPL");

@@ -41,6 +41,7 @@ void perf_release(void)
 static struct perf_spec mem_spec(const struct perf_cmd *cmd)
 {
 	return (struct perf_spec) {
+		.way	= cmd->way,
 		.node	= cmd->node,
 		.links	= cmd->count * MEM_HOLDS,
 		.depth	= { cmd->depth, cmd->depth },
@@ -49,7 +50,7 @@ static struct perf_spec mem_spec(const struct perf_cmd *cmd)
 
 static int mem_begin(const struct perf_side *side, const struct perf_cmd *cmd)
 {
-	bool rma = strcmp(cmd->op, "ep") && strcmp(cmd->op, "cq");
+	bool rma = !strcmp(cmd->op, "ep-rma") || !strcmp(cmd->op, "mr");
 	const struct perf_spec spec = mem_spec(cmd);
 	void *objects;
 

@@ -71,11 +71,11 @@ static void *kofi_objects_open(const struct perf_spec *spec, bool rma)
 		return ERR_PTR(-ENOMEM);
 	o->spec = *spec;
 	o->per_cq = PERF_PER_CQ / (spec->depth.tx + spec->depth.rx);
-	o->fids = kvcalloc(spec->links, sizeof(*o->fids), GFP_KERNEL);
+	o->fids = kvcalloc(2 * spec->links, sizeof(*o->fids), GFP_KERNEL);
 	o->buf = kzalloc(PERF_IO_LEN, GFP_KERNEL);
 	ret = o->fids && o->buf ? 0 : -ENOMEM;
 	if (!ret)
-		ret = perf_fabric_open(&o->f, spec->node, spec->depth,
+		ret = perf_fabric_open(&o->f, &spec->way, spec->node, spec->depth,
 				       FI_MSG | (rma ? FI_RMA : 0));
 	if (!ret)
 		ret = kofi_objects_cqs(o);
@@ -88,6 +88,7 @@ static void *kofi_objects_open(const struct perf_spec *spec, bool rma)
 static int kofi_objects_add(void *objects, const char *kind)
 {
 	struct kofi_objects *o = objects;
+	struct perf_link link;
 	struct fid_mr *mr;
 	struct fid_cq *cq;
 	struct fid_ep *ep;
@@ -98,6 +99,13 @@ static int kofi_objects_add(void *objects, const char *kind)
 				   &ep);
 		if (!ret)
 			o->fids[o->nr++] = &ep->fid;
+	} else if (!strcmp(kind, "conn")) {
+		cq = o->cqs[o->nr / 2 / o->per_cq];
+		ret = perf_connect(&o->f, &link, cq, cq);
+		if (!ret) {
+			o->fids[o->nr++] = &link.a->fid;
+			o->fids[o->nr++] = &link.b->fid;
+		}
 	} else if (!strcmp(kind, "cq")) {
 		ret = kofi_cq_open(&o->f, o->spec.depth.tx, &cq);
 		if (!ret)

@@ -13,6 +13,7 @@
  *	kofi*.c		kOFI's side of the tests
  *	raw_cm.c	connections with rdma_cm
  *	raw*.c		the baseline: the same on ib_core
+ *	sock.c		another: on kernel sockets
  *	mem_*.c		both sides of mem.c
  *
  * A test is written once, on struct perf_side.  Both sides complete by a callback
@@ -44,13 +45,15 @@ struct seq_file;
 
 /**
  * struct perf_spec - What a test needs
- * @node: address of an RDMA device of this machine
+ * @way: what kOFI has below
+ * @node: an address of this machine
  * @links: connections
  * @depth: of their queues
  * @rma: bytes of b's memory that a may read and write; 0: none
  * @ios: requests with a region of their own; 0: none
  */
 struct perf_spec {
+	struct perf_way		way;
 	const char		*node;
 	unsigned int		links;
 	struct perf_depth	depth;
@@ -118,7 +121,7 @@ struct perf_side {
  * struct perf_mem_ops - Objects that are only there
  * @open: what they are opened on
  * @close: closed
- * @add: open one more object of a kind: ep, ep-rma, cq, mr
+ * @add: open one more object of a kind: ep, ep-rma, cq, mr, conn
  * @connect: make a connection and end it
  */
 struct perf_mem_ops {
@@ -170,7 +173,8 @@ struct perf_flow {
  * @rounds: runs of each side
  * @op: send, more, write, read; or the kind of object
  * @side: kofi or raw alone; empty: both, in turn
- * @base: the baseline: map, or inline (raw.c)
+ * @base: the baseline: map, or inline (raw.c), sock (sock.c), msg (kofi.c)
+ * @way: what kOFI has below
  */
 struct perf_cmd {
 	char		key[40];
@@ -179,6 +183,7 @@ struct perf_cmd {
 	char		op[16];
 	char		side[8];
 	char		base[8];
+	struct perf_way	way;
 	unsigned int	size;
 	unsigned int	count;
 	unsigned int	depth;
@@ -204,6 +209,7 @@ struct perf_test {
 };
 
 extern const struct perf_side perf_kofi_side, perf_raw_side, perf_raw_inline_side;
+extern const struct perf_side perf_msg_side, perf_sock_side;
 extern const struct perf_test perf_pingpong, perf_stream, perf_perio;
 extern const struct perf_test perf_setup;
 

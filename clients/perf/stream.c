@@ -251,7 +251,9 @@ static int stream_set_op(struct stream *s, const struct perf_side *side,
 static void *stream_make(const struct perf_side *side,
 			 const struct perf_cmd *cmd)
 {
-	struct perf_spec spec = { .node = cmd->node, .links = cmd->links };
+	struct perf_spec spec = {
+		.way = cmd->way, .node = cmd->node, .links = cmd->links,
+	};
 	struct stream *s;
 	int ret;
 

@@ -57,13 +57,15 @@ static int insn_kofi_cq(struct insn_kofi *k)
 static int insn_kofi_open(struct insn_bed *bed)
 {
 	const struct perf_depth depth = { INSN_DEPTH, INSN_DEPTH };
+	const struct perf_way way = { .prov = "verbs" };
 	struct insn_kofi *k = &bed->kofi;
 	u32 qpn;
 	int i, ret;
 
 	for (i = 0; i < INSN_BATCH; i++)
 		k->reqs[i].done.done = insn_kofi_done;
-	ret = perf_fabric_open(&k->f, FAKEHCA_ADDR, depth, FI_MSG | FI_RMA);
+	ret = perf_fabric_open(&k->f, &way, FAKEHCA_ADDR, depth,
+			       FI_MSG | FI_RMA);
 	if (!ret)
 		ret = insn_kofi_cq(k);
 	if (!ret)

@@ -5,7 +5,7 @@
 #
 # usage: bench.sh PART GUEST        bench.sh count PART
 #
-# PART is insn, goal, rxe, nvme or uml, GUEST the number of this one among those that measure it.
+# PART is insn, goal, rxe, tcp, nvme or uml, GUEST the number of this one among those that measure it.
 # Prints a line "sample CASE SIDE UNIT ROUND VALUE OPERATIONS" for each run of each
 # side, "case CASE" before each case, and exits 0 only when all cases were
 # measured. "count" prints how many cases there are, and measures nothing.
@@ -109,6 +109,33 @@ cases_rxe()
 	rate.64.d128.smp stream depth=128 count=256 rounds=100
 	lat.64.user user 64 1000 15
 	lat.64.user.poll user_poll 64 1000 7
+	END
+}
+
+# The baseline is kernel sockets with a head in front of each message, or kOFI with
+# connections for endpoints without, or a process.
+cases_tcp()
+{
+	sock="prov=tcp base=sock"
+	rdm="prov=tcp ep=rdm base=msg"
+	cat <<-END
+	- cpus 1
+	mem.tcp.conn memory conn 400 16 $sock
+	tcp.lat.64 again 4 pingpong size=64 count=20 rounds=80 ctx=process $sock
+	tcp.lat.64.worker again 4 pingpong size=64 count=20 rounds=80 $sock
+	tcp.rate.64.d128 again 2 stream depth=128 count=512 rounds=40 ctx=process $sock
+	tcp.rate.64.d128.worker again 2 stream depth=128 count=512 rounds=40 $sock
+	tcp.bw.1m again 2 stream size=1048576 depth=4 count=16 rounds=20 ctx=process $sock
+	tcp.shared.1 stream depth=4 links=1 count=200 rounds=40 $sock
+	tcp.shared.64 stream depth=4 links=64 count=512 rounds=20 $sock
+	tcp.shared.1024 stream depth=4 links=1024 count=4096 rounds=20 $sock
+	rdm.lat.64 again 4 pingpong size=64 count=20 rounds=80 ctx=process $rdm
+	rdm.rate.64.d128 again 2 stream depth=128 count=512 rounds=40 ctx=process $rdm
+	rdm.bw.1m again 2 stream size=1048576 depth=4 count=16 rounds=20 ctx=process $rdm
+	- cpus 2
+	tcp.lat.64.user user_tcp 64 1000 15
+	tcp.lat.1m.user user_tcp 1048576 50 9
+	rdm.lat.64.user user_rdm 64 1000 15
 	END
 }
 
@@ -221,26 +248,30 @@ cpus()
 		trouble cpus "cannot switch a processor on or off"
 }
 
-# hold SIDE KIND COUNT DEPTH: open so many objects, and keep them. No program does that,
+# hold SIDE KIND COUNT DEPTH [WORD...]: open so many objects, and keep them. No program does that,
 # as the memory of one that has ended is on its way back when pages are counted.
 hold()
 {
-	echo "hold hold side=$1 op=$2 count=$3 depth=$4 node=$NODE" >$perf/run
+	side=$1 kind=$2 objects=$3 depth=$4
+	shift 4
+	echo "hold hold side=$side op=$kind count=$objects depth=$depth node=$NODE $*" >$perf/run
 }
 
-# memory CASE KIND COUNT DEPTH: the pages that are gone when as many objects have been
+# memory CASE KIND COUNT DEPTH [WORD...]: the pages that are gone when as many objects have been
 # opened once more; the first ones have used up what allocators had left over.
 memory()
 {
+	key=$1
+	shift
 	for round in 1 2 3 4 5 6; do
-		for side in kofi raw; do
-			hold $side "$2" "$3" "$4" || { trouble "$1" "cannot open"; return; }
+		for who in kofi raw; do
+			hold $who "$@" || { trouble "$key" "cannot open"; return; }
 			free=$(free_pages)
-			hold $side "$2" "$3" "$4" || { trouble "$1" "cannot open"; return; }
+			hold $who "$@" || { trouble "$key" "cannot open"; return; }
 			left=$(free_pages)
 			echo release release >$perf/run
 			[ $round -eq 1 ] ||
-				echo "sample $1 $side bytes $round $(((free - left) * 4096)) $3"
+				echo "sample $key $who bytes $round $(((free - left) * 4096)) $2"
 		done
 	done
 }
@@ -264,13 +295,13 @@ xfer_ns()
 	awk -v size="$1" '$1 == size && NF == 8 { v = $7 } END { if (!v) exit 1; print v * 1000 }'
 }
 
-# user_run SIZE COUNT: fi_pingpong with itself; both ends poll, as they always do
+# user_run SIZE COUNT: fi_pingpong with itself, with -p $user_prov -e $user_ep; both ends poll, as they always do
 user_run()
 {
-	FI_PROVIDER=verbs timeout "$LIMIT" fi_pingpong -p verbs -e msg -I "$2" -S "$1" >/tmp/server 2>&1 &
+	FI_PROVIDER=$user_prov timeout "$LIMIT" fi_pingpong -p $user_prov -e $user_ep -I "$2" -S "$1" >/tmp/server 2>&1 &
 	server=$!
 	user_listens $server || return
-	FI_PROVIDER=verbs timeout "$LIMIT" fi_pingpong -p verbs -e msg -I "$2" -S "$1" $NODE >/tmp/client 2>&1 ||
+	FI_PROVIDER=$user_prov timeout "$LIMIT" fi_pingpong -p $user_prov -e $user_ep -I "$2" -S "$1" $NODE >/tmp/client 2>&1 ||
 		{ kill $server; return 1; }
 	wait $server && xfer_ns "$1" </tmp/client
 }
@@ -288,7 +319,7 @@ poll_run()
 # callback_run SIZE COUNT: the ping-pong of lat.*, kOFI's side alone
 callback_run()
 {
-	echo "user pingpong size=$1 count=$2 rounds=1 side=kofi node=$NODE" >$perf/run &&
+	echo "user pingpong size=$1 count=$2 rounds=1 side=kofi node=$NODE $user_way" >$perf/run &&
 		awk '{ print $5 / $6 }' $perf/samples
 }
 
@@ -308,6 +339,21 @@ against_user()
 user()
 {
 	against_user "$@" callback_run
+}
+
+# libfabric 1.17 has endpoints without connections as the provider net
+user_tcp()
+{
+	user_prov=tcp
+	user_way="prov=tcp ctx=process base=sock"
+	user "$@"
+}
+
+user_rdm()
+{
+	user_prov=net user_ep=rdm
+	user_way="prov=tcp ep=rdm ctx=process base=msg"
+	user "$@"
 }
 
 user_poll()
@@ -400,15 +446,18 @@ run_cases()
 part=$1
 guest=1
 disks=
+user_prov=verbs
+user_ep=msg
+user_way=
 if [ "$part" = count ]; then
 	"cases_$2" | grep -vc '^-'
 	exit
 fi
 guest=$2
 before=$((guest * 100000))
-modprobe -a kofi kofi_verbs kofi_perf || exit
+modprobe -a kofi kofi_verbs kofi_tcp kofi_perf || exit
 # A file, as the loop's end in a pipe would be a process of its own.
 "cases_$part" >/tmp/cases
 run_cases </tmp/cases
-{ [ -z "$disks" ] || disks_down; } && rmmod kofi_perf && rmmod kofi_verbs || failed=$((failed + 1))
+{ [ -z "$disks" ] || disks_down; } && rmmod kofi_perf && rmmod kofi_verbs kofi_tcp || failed=$((failed + 1))
 [ $failed -eq 0 ]
