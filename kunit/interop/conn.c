@@ -20,9 +20,6 @@ union interop_event {
 				    INTEROP_CM_DATA];
 };
 
-/* How often the end is looked at where only the completion queue shows it */
-#define INTEROP_LOOK_MS		10
-
 /* Attempts, two for each length; then the connection for the data */
 static unsigned int interop_attempts(const struct interop_end *end)
 {
@@ -168,10 +165,11 @@ static int interop_open_fabric(struct interop_end *end, const char *node,
 		return -ENOMEM;
 	hints->caps = plan->caps;
 	hints->mode = FI_RX_CQ_DATA;
-	hints->ep_attr->type = FI_EP_MSG;
+	hints->ep_attr->type = plan->rdm ? FI_EP_RDM : FI_EP_MSG;
 	hints->tx_attr->size = INTEROP_DEPTH;
 	hints->tx_attr->iov_limit = INTEROP_IOV_LIMIT;
 	hints->rx_attr->size = INTEROP_DEPTH;
+	hints->rx_attr->iov_limit = INTEROP_IOV_LIMIT;
 	if (plan->virt)
 		hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR |
 					      FI_MR_ALLOCATED | FI_MR_PROV_KEY;
@@ -205,7 +203,7 @@ static int interop_prepare(struct interop_end *end, struct interop_mem *mem,
 			 mem == &end->msgs ? 101 : 102, 0, &mem->mr, NULL);
 }
 
-static int interop_open_domain(struct interop_end *end, struct fi_info *info)
+int interop_open_domain(struct interop_end *end, struct fi_info *info)
 {
 	struct fi_cq_attr attr = {
 		.size		= 2 * INTEROP_DEPTH,
@@ -231,7 +229,7 @@ static int interop_open_domain(struct interop_end *end, struct fi_info *info)
 	return ret;
 }
 
-static int interop_open_ep(struct interop_end *end, struct fi_info *info)
+int interop_open_ep(struct interop_end *end, struct fi_info *info)
 {
 	int ret;
 
@@ -239,7 +237,7 @@ static int interop_open_ep(struct interop_end *end, struct fi_info *info)
 	if (!ret)
 		ret = fi_endpoint(end->domain, info, &end->ep, NULL);
 	if (!ret)
-		ret = fi_ep_bind(end->ep, &end->eq->fid, 0);
+		ret = fi_ep_bind(end->ep, end->av ? &end->av->fid : &end->eq->fid, 0);
 	if (!ret)
 		ret = fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT | FI_RECV);
 	if (!ret)
@@ -261,7 +259,7 @@ static int interop_close_ep(struct interop_end *end)
 
 static int interop_hang_up(struct interop_end *end)
 {
-	int ret = fi_shutdown(end->ep, 0), failed = interop_close_ep(end);
+	int ret = end->av ? 0 : fi_shutdown(end->ep, 0), failed = interop_close_ep(end);
 
 	return ret ? ret : failed;
 }
@@ -271,9 +269,10 @@ static int interop_hung_up(struct interop_end *end)
 {
 	union interop_event event;
 	size_t len;
-	int ret;
+	int ret = 0;
 
-	ret = interop_await(end, FI_SHUTDOWN, &event, &len);
+	if (!end->av)
+		ret = interop_await(end, FI_SHUTDOWN, &event, &len);
 	return ret ? ret : interop_close_ep(end);
 }
 
@@ -398,6 +397,14 @@ static int interop_connected(struct interop_end *end, bool connected)
 	return connected ? interop_hang_up(end) : interop_hung_up(end);
 }
 
+/* There is nothing to do for a peer that connects */
+static int interop_listen_rdm(struct interop_end *end, const char *node, int service)
+{
+	int ret = interop_open_fabric(end, node, service + INTEROP_MY_PORT, FI_SOURCE);
+
+	return ret ? ret : interop_rdm_open(end, service);
+}
+
 /**
  * interop_listen() - Wait for a peer from now on
  * @end: after interop_choose(); interop_close() it, whatever this returns
@@ -411,6 +418,8 @@ int interop_listen(struct interop_end *end, const char *node, int service)
 {
 	int ret;
 
+	if (end->plan->rdm)
+		return interop_listen_rdm(end, node, service);
 	ret = interop_open_fabric(end, node, service, FI_SOURCE);
 	if (!ret)
 		ret = fi_passive_ep(end->fabric, end->info, &end->pep, NULL);
@@ -435,6 +444,8 @@ int interop_serve(struct interop_end *end)
 	size_t len;
 	int ret = 0;
 
+	if (end->plan->rdm)
+		return interop_connected(end, false);
 	for (i = 0; !ret && i < interop_attempts(end); i++)
 		ret = interop_answer(end, i);
 	if (!ret)
@@ -466,6 +477,10 @@ int interop_connect(struct interop_end *end, const char *node, int service)
 	size_t len;
 	int ret;
 
+	if (end->plan->rdm) {
+		ret = interop_listen_rdm(end, node, service);
+		return ret ? ret : interop_connected(end, true);
+	}
 	ret = interop_open_fabric(end, node, service, 0);
 	for (i = 0; !ret && i < interop_attempts(end); i++)
 		ret = interop_request(end, i);
@@ -517,6 +532,8 @@ int interop_close(struct interop_end *end)
 	interop_close_mem(&end->msgs, &ret);
 	interop_close_mem(&end->local, &ret);
 	interop_close_mem(&end->region, &ret);
+	if (end->av)
+		interop_close_fid(&end->av->fid, &ret);
 	if (end->cq)
 		interop_close_fid(&end->cq->fid, &ret);
 	if (end->domain)

@@ -117,6 +117,7 @@ static ssize_t interop_post_rma(struct interop_end *end, enum interop_case which
 		.desc		= desc,
 		.rma_iov	= &rma,
 		.rma_iov_count	= 1,
+		.addr		= end->peer,
 		.context	= context,
 		.data		= data,
 	};
@@ -137,14 +138,14 @@ static ssize_t interop_post_rma(struct interop_end *end, enum interop_case which
 	}
 	switch (which) {
 	case INTEROP_READ:
-		return fi_read(end->ep, iov->iov_base, len, *desc, 0, rma.addr,
+		return fi_read(end->ep, iov->iov_base, len, *desc, end->peer, rma.addr,
 			       rma.key, context);
 	case INTEROP_WRITE:
-		return fi_write(end->ep, iov->iov_base, len, *desc, 0, rma.addr,
+		return fi_write(end->ep, iov->iov_base, len, *desc, end->peer, rma.addr,
 				rma.key, context);
 	default:
 		return fi_writedata(end->ep, interop_at(&end->local, local),
-				    len, interop_desc(&end->local), data, 0,
+				    len, interop_desc(&end->local), data, end->peer,
 				    rma.addr, rma.key, context);
 	}
 }
@@ -208,9 +209,15 @@ static int interop_place(struct interop_end *end, enum interop_case which,
 	size_t offset = INTEROP_FRONT - 1 + nr % INTEROP_PLACES;
 	size_t local = INTEROP_FRONT - 2 + nr % 5;
 	__u64 seed = interop_seed(which, nr, len);
+	int ret;
 
 	if (which == INTEROP_READ)
 		return interop_read_one(end, local, offset, len, seed);
+	if (which >= INTEROP_MESSAGE) {
+		ret = interop_message(end, which, local, offset, len, seed);
+		return ret ? ret : interop_ask_range(end, which, INTEROP_CHECK, offset, len,
+						     seed);
+	}
 	return interop_write_one(end, which, local, offset, len, seed);
 }
 
@@ -227,6 +234,8 @@ static int interop_all_lens(struct interop_end *end, enum interop_case which)
 	size_t len;
 	int ret = 0;
 
+	if (which >= INTEROP_MESSAGE)
+		ret = interop_place(end, which, nr++, 0);
 	for (i = 0; i < ARRAY_SIZE(interop_lens); i++) {
 		len = interop_lens[i];
 		if (len > end->plan->max_len)
@@ -261,7 +270,22 @@ static ssize_t interop_post_msg(struct interop_end *end, enum interop_case which
 		.context	= interop_tx(end),
 		.data		= data,
 	};
+	struct fi_msg_tagged tagged = {
+		.msg_iov	= &iov,
+		.desc		= &desc,
+		.iov_count	= 1,
+		.addr		= end->peer,
+		.tag		= INTEROP_MAIL,
+		.context	= msg.context,
+		.data		= data,
+	};
 
+	if (end->plan->rdm && which == INTEROP_SENDDATA)
+		return fi_tsenddata(end->ep, iov.iov_base, len, desc, data, end->peer,
+				    INTEROP_MAIL, msg.context);
+	if (end->plan->rdm)
+		return fi_tsendmsg(end->ep, &tagged, FI_COMPLETION | FI_REMOTE_CQ_DATA |
+				   FI_DELIVERY_COMPLETE);
 	if (which == INTEROP_SENDDATA)
 		return fi_senddata(end->ep, iov.iov_base, len, desc, data, 0,
 				   msg.context);
@@ -273,7 +297,8 @@ static int interop_batch(struct interop_end *end, enum interop_case which,
 			 unsigned int batch)
 {
 	bool write = which == INTEROP_WRITEDATA;
-	__u64 want = write ? FI_RMA | FI_WRITE : FI_MSG | FI_SEND;
+	__u64 kind = end->plan->rdm ? FI_TAGGED : FI_MSG;
+	__u64 want = write ? FI_RMA | FI_WRITE : kind | FI_SEND;
 	__u64 seed = interop_seed(which, batch, 0), data;
 	size_t at, len;
 	unsigned int i;
@@ -482,6 +507,11 @@ static int interop_run(struct interop_end *end, enum interop_case which)
 	case INTEROP_WRITE:
 	case INTEROP_READ:
 	case INTEROP_COMMIT:
+	case INTEROP_MESSAGE:
+	case INTEROP_TAGGED:
+	case INTEROP_LATE:
+	case INTEROP_TAGGED_LATE:
+	case INTEROP_CANCEL:
 		ret = interop_all_lens(end, which);
 		break;
 	case INTEROP_WRITEDATA:

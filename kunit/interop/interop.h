@@ -41,6 +41,8 @@
  *	CLOSE			the background is everywhere; unregister
  *	SWAP			the other end is the initiator now
  *	BYE			the end
+ *	EXPECT	offset len	a message of the case comes, and shall go there; the next
+ *				CHECK waits for it.  Only without connections (rdm.c)
  *
  *	status of a reply is 0, or what is wrong.  For a pattern that is one more
  *	than the position in the region of the first byte that is not right.
@@ -65,6 +67,7 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/in.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
 #include <linux/stddef.h>
@@ -79,9 +82,12 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
 
 #define INTEROP_ME	"kernel"
 #define INTEROP_PEER	"user"
+#define INTEROP_MY_PORT	0 /* see rdm.c */
+#define INTEROP_PEER_PORT 1
 #define INTEROP_IOV	struct kvec
 #define INTEROP_IOV_LIMIT INTEROP_PIECES
 #define INTEROP_OPERAND_MAY_BE_VALUE 0 /* see initiator.c */
@@ -99,6 +105,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <netinet/in.h>
 #include <linux/types.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -108,9 +115,12 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
 
 #define INTEROP_ME	"user"
 #define INTEROP_PEER	"kernel"
+#define INTEROP_MY_PORT	1
+#define INTEROP_PEER_PORT 0
 #define INTEROP_IOV	struct iovec
 #define INTEROP_IOV_LIMIT 1
 #define INTEROP_OPERAND_MAY_BE_VALUE 1
@@ -132,6 +142,10 @@
 
 /* An emulated kernel with all sanitizers on may take seconds for an exchange */
 #define INTEROP_PATIENCE_MS	60000
+/* How often is looked at what moves only while somebody looks */
+#define INTEROP_LOOK_MS		10
+/* Nothing comes for so long before a late receive is posted */
+#define INTEROP_LATE_MS		20
 
 #define INTEROP_CM_DATA	256	/* most bytes in a request, reply or rejection */
 #define INTEROP_MAX	(8 << 20) /* bytes of the longest transfer */
@@ -156,6 +170,11 @@ enum interop_case {
 	INTEROP_SENDDATA,
 	INTEROP_DELIVERY,
 	INTEROP_COMMIT,
+	INTEROP_MESSAGE,
+	INTEROP_TAGGED,
+	INTEROP_LATE,
+	INTEROP_TAGGED_LATE,
+	INTEROP_CANCEL,
 	INTEROP_CASES,
 };
 
@@ -171,6 +190,7 @@ enum interop_case {
  * @data_takes_receive: a write with CQ data uses up a receive of the target's
  * @virt: the target's memory has virtual addresses, and its domain chooses keys;
  *	else a region begins at 0, and has the key that was asked for
+ * @rdm: of endpoints without connections
  * @max_len: bytes of the longest transfer
  * @batches: of operations with CQ data
  */
@@ -184,6 +204,7 @@ struct interop_plan {
 	unsigned int		data_size;
 	bool			data_takes_receive;
 	bool			virt;
+	bool			rdm;
 	size_t			max_len;
 	unsigned int		batches;
 };
@@ -201,7 +222,11 @@ enum interop_type {
 	INTEROP_CLOSE,
 	INTEROP_SWAP,
 	INTEROP_BYE,
+	INTEROP_EXPECT,
 };
+
+/* Tag of these messages where there are no connections */
+#define INTEROP_MAIL	0x6d61696cULL
 
 struct interop_msg {
 	__le32	magic;
@@ -238,6 +263,17 @@ struct interop_datum {
 	__u8			bytes[sizeof(struct interop_msg)]; /* of a message */
 };
 
+/* The message of a case that is to come */
+struct interop_want {
+	size_t			offset;	/* in the region */
+	size_t			len;
+	bool			late;	/* its receive is posted later */
+	bool			cancelled; /* a first one has been taken back */
+	bool			came;
+	size_t			got;	/* bytes */
+	__u64			flags;
+};
+
 struct interop_end {
 	const struct interop_plan *plan;
 	__u64			write_flags; /* of a peer's write with CQ data */
@@ -252,6 +288,8 @@ struct interop_end {
 	struct fid_domain	*domain;
 	struct fid_cq		*cq;
 	struct fid_ep		*ep;
+	struct fid_av		*av;
+	fi_addr_t		peer;	/* without connections; else 0 */
 
 	struct interop_mem	region;	/* that the peer reaches */
 	struct interop_mem	local;	/* from which and to which we transfer */
@@ -263,6 +301,7 @@ struct interop_end {
 	struct interop_msg	in;	/* if there is mail */
 	unsigned int		data_count;
 	struct interop_datum	data[INTEROP_RING];
+	struct interop_want	want;
 
 	unsigned long		tx_posted;
 	unsigned long		tx_done;
@@ -326,6 +365,13 @@ bool interop_good(const struct interop_end *end);
 /* msg.c: completions and messages.  0 or a negative errno */
 int interop_ring(struct interop_end *end);
 void *interop_tx(struct interop_end *end);
+/*
+ * Is a call that has returned @ret to be repeated?  It is if libfabric had no connection yet,
+ * or was busy with a message; @tries counts.
+ */
+bool interop_again(struct interop_end *end, ssize_t ret, unsigned int *tries);
+/* Takes one completion; -EAGAIN: there was none within that time */
+int interop_reap(struct interop_end *end, int timeout_ms);
 int interop_tx_wait(struct interop_end *end);
 int interop_send(struct interop_end *end, const struct interop_msg *msg);
 int interop_recv(struct interop_end *end, struct interop_msg *msg);
@@ -344,6 +390,15 @@ __u64 interop_datum(const struct interop_end *end, __u64 seed, unsigned int nr);
 size_t interop_datum_len(const struct interop_end *end, enum interop_case which,
 			 unsigned int nr);
 
+/* rdm.c */
+int interop_rdm_open(struct interop_end *end, int service);
+int interop_message(struct interop_end *end, enum interop_case which, size_t local,
+		    size_t offset, size_t len, __u64 seed);
+int interop_do_expect(struct interop_end *end, enum interop_case which, size_t offset,
+		      size_t len);
+int interop_do_late(struct interop_end *end, enum interop_case which);
+int interop_wanted(struct interop_end *end, enum interop_case which);
+
 /* plan.c: 0 or a negative errno */
 int interop_choose(struct interop_end *end, const char *plan);
 static inline bool interop_has(const struct interop_end *end,
@@ -357,5 +412,7 @@ int interop_listen(struct interop_end *end, const char *node, int service);
 int interop_serve(struct interop_end *end);
 int interop_connect(struct interop_end *end, const char *node, int service);
 int interop_close(struct interop_end *end);
+int interop_open_domain(struct interop_end *end, struct fi_info *info);
+int interop_open_ep(struct interop_end *end, struct fi_info *info);
 
 #endif /* _INTEROP_H */

@@ -162,7 +162,7 @@ static int interop_step_listen(const char *plan)
 
 static int interop_step_serve(const char *plan)
 {
-	if (!interop_end || !interop_end->pep)
+	if (!interop_end || (!interop_end->pep && !interop_end->av))
 		return -EINVAL;
 	return interop_done("serve", interop_serve(interop_end));
 }

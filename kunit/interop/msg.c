@@ -23,9 +23,36 @@ static struct interop_msg *interop_slot(struct interop_end *end,
 	return interop_at(&end->msgs, nr * sizeof(struct interop_msg));
 }
 
+/* What libfabric does not do without connections it does later, if somebody reads */
+bool interop_again(struct interop_end *end, ssize_t ret, unsigned int *tries)
+{
+	struct fi_eq_cm_entry event;
+	__u32 got;
+
+	if (ret != -EAGAIN || (*tries)++ == INTEROP_PATIENCE_MS / INTEROP_LOOK_MS)
+		return false;
+	fi_cq_read(end->cq, NULL, 0);
+	fi_eq_sread(end->eq, &got, &event, sizeof(event), INTEROP_LOOK_MS, 0);
+	return true;
+}
+
+static int interop_post_rdm(struct interop_end *end, struct interop_msg *slot)
+{
+	unsigned int tries = 0;
+	ssize_t ret;
+
+	do {
+		ret = fi_trecv(end->ep, slot, sizeof(*slot), interop_desc(&end->msgs), end->peer,
+			       INTEROP_MAIL, 0, slot);
+	} while (interop_again(end, ret, &tries));
+	return ret;
+}
+
 static int interop_post(struct interop_end *end, struct interop_msg *slot)
 {
 	memset(slot, INTEROP_UNUSED, sizeof(*slot));
+	if (end->plan->rdm)
+		return interop_post_rdm(end, slot);
 	return fi_recv(end->ep, slot, sizeof(*slot), interop_desc(&end->msgs), 0,
 		       slot);
 }
@@ -64,14 +91,18 @@ static bool interop_is_unused(const struct interop_msg *slot, size_t from)
 	return true;
 }
 
+static __u64 interop_recv_flags(const struct interop_end *end)
+{
+	return FI_RECV | (end->plan->rdm ? FI_TAGGED : FI_MSG);
+}
+
 /* @slot: the receive that was used up, if one was */
 static int interop_got_data(struct interop_end *end,
 			    const struct fi_cq_data_entry *entry,
 			    const struct interop_msg *slot)
 {
 	bool write = entry->flags & FI_REMOTE_WRITE;
-	__u64 want = write ? end->write_flags :
-			     FI_MSG | FI_RECV | FI_REMOTE_CQ_DATA;
+	__u64 want = write ? end->write_flags : interop_recv_flags(end) | FI_REMOTE_CQ_DATA;
 	struct interop_datum *datum = &end->data[end->data_count];
 	bool unused = !slot || interop_is_unused(slot, write ? 0 : entry->len);
 
@@ -96,7 +127,7 @@ static int interop_got_mail(struct interop_end *end,
 			    const struct interop_msg *slot)
 {
 	if (end->mail || entry->len != sizeof(*slot) ||
-	    entry->flags != (FI_MSG | FI_RECV) ||
+	    entry->flags != interop_recv_flags(end) ||
 	    le32_to_cpu(slot->magic) != INTEROP_MAGIC) {
 		interop_say("a message: %zu bytes, flags %#llx, magic %#x, %s",
 			    entry->len, (unsigned long long)entry->flags,
@@ -117,6 +148,12 @@ static int interop_received(struct interop_end *end,
 
 	if (entry->flags & FI_REMOTE_WRITE && !end->plan->data_takes_receive)
 		return interop_got_data(end, entry, NULL);
+	if (entry->op_context == &end->want) {
+		end->want.came = true;
+		end->want.got = entry->len;
+		end->want.flags = entry->flags;
+		return 0;
+	}
 	if (entry->op_context != slot) {
 		interop_say("receive %p was used instead of %p",
 			    entry->op_context, slot);
@@ -141,22 +178,25 @@ static int interop_failed(struct interop_end *end)
 	ret = fi_cq_readerr(end->cq, &error, 0);
 	if (ret != 1)
 		return ret < 0 ? ret : -EIO;
+	if (error.op_context == &end->want && error.err == FI_ECANCELED && !end->want.cancelled) {
+		end->want.cancelled = true;
+		return 0;
+	}
 	interop_say("an operation failed: %s, provider's error %d",
 		    fi_strerror(error.err), error.prov_errno);
 	return -error.err;
 }
 
-/* Take one completion. */
-static int interop_reap(struct interop_end *end)
+int interop_reap(struct interop_end *end, int timeout_ms)
 {
 	struct fi_cq_data_entry entry = { 0 };
 	ssize_t ret;
 
-	ret = fi_cq_sread(end->cq, &entry, 1, NULL, INTEROP_PATIENCE_MS);
+	ret = fi_cq_sread(end->cq, &entry, 1, NULL, timeout_ms);
 	if (ret == -FI_EAVAIL)
 		return interop_failed(end);
 	if (ret != 1)
-		return ret == -EAGAIN ? -ETIMEDOUT : ret;
+		return ret;
 	if (entry.flags & (FI_RECV | FI_REMOTE_WRITE))
 		return interop_received(end, &entry);
 	if (entry.op_context != (void *)(end->tx_done + 1)) {
@@ -169,13 +209,33 @@ static int interop_reap(struct interop_end *end)
 	return 0;
 }
 
+static int interop_wait(struct interop_end *end)
+{
+	int ret = interop_reap(end, INTEROP_PATIENCE_MS);
+
+	return ret == -EAGAIN ? -ETIMEDOUT : ret;
+}
+
 /* Wait until all that was posted, receives aside, is done. */
 int interop_tx_wait(struct interop_end *end)
 {
 	int ret = 0;
 
 	while (!ret && end->tx_done != end->tx_posted)
-		ret = interop_reap(end);
+		ret = interop_wait(end);
+	return ret;
+}
+
+static int interop_send_rdm(struct interop_end *end, struct interop_msg *out)
+{
+	void *context = interop_tx(end);
+	unsigned int tries = 0;
+	ssize_t ret;
+
+	do {
+		ret = fi_tsend(end->ep, out, sizeof(*out), interop_desc(&end->msgs), end->peer,
+			       INTEROP_MAIL, context);
+	} while (interop_again(end, ret, &tries));
 	return ret;
 }
 
@@ -189,6 +249,8 @@ int interop_send(struct interop_end *end, const struct interop_msg *msg)
 		return ret;
 	*out = *msg;
 	out->magic = cpu_to_le32(INTEROP_MAGIC);
+	if (end->plan->rdm)
+		return interop_send_rdm(end, out);
 	return fi_send(end->ep, out, sizeof(*out), interop_desc(&end->msgs), 0,
 		       interop_tx(end));
 }
@@ -198,7 +260,7 @@ int interop_recv(struct interop_end *end, struct interop_msg *msg)
 	int ret = 0;
 
 	while (!ret && !end->mail)
-		ret = interop_reap(end);
+		ret = interop_wait(end);
 	end->mail = false;
 	*msg = end->in;
 	return ret;

@@ -14,6 +14,9 @@
 			 INTEROP_CASE(INTEROP_CSWAP))
 #define INTEROP_TCP	(INTEROP_RMA | INTEROP_CASE(INTEROP_SENDDATA) | \
 			 INTEROP_CASE(INTEROP_DELIVERY) | INTEROP_CASE(INTEROP_COMMIT))
+#define INTEROP_RDM	(INTEROP_CASE(INTEROP_MESSAGE) | INTEROP_CASE(INTEROP_TAGGED) | \
+			 INTEROP_CASE(INTEROP_LATE) | INTEROP_CASE(INTEROP_TAGGED_LATE) | \
+			 INTEROP_CASE(INTEROP_CANCEL))
 
 static const struct interop_plan interop_plans[] = {
 	{
@@ -62,6 +65,17 @@ static const struct interop_plan interop_plans[] = {
 		.data_size		= sizeof(__u64),
 		.max_len		= 1025,
 		.batches		= 1,
+	},
+	{
+		.name			= "rdm",
+		.prov			= "tcp",
+		.caps			= FI_MSG | FI_TAGGED | FI_RMA | FI_DIRECTED_RECV,
+		.cases			= INTEROP_RMA | INTEROP_CASE(INTEROP_SENDDATA) |
+					  INTEROP_CASE(INTEROP_DELIVERY) | INTEROP_RDM,
+		.data_size		= sizeof(__u64),
+		.rdm			= true,
+		.max_len		= INTEROP_MAX,
+		.batches		= 8,
 	},
 };
 

@@ -22,6 +22,11 @@ static const char *const interop_names[INTEROP_CASES] = {
 	[INTEROP_SENDDATA]	= "senddata",
 	[INTEROP_DELIVERY]	= "delivery",
 	[INTEROP_COMMIT]	= "commit",
+	[INTEROP_MESSAGE]	= "message",
+	[INTEROP_TAGGED]	= "tagged",
+	[INTEROP_LATE]		= "late",
+	[INTEROP_TAGGED_LATE]	= "tagged-late",
+	[INTEROP_CANCEL]	= "cancel",
 };
 
 /* @me: I am the initiator, or who sends the data, of this case */

@@ -180,10 +180,15 @@ static int interop_do(struct interop_end *end, struct interop_msg *msg,
 	case INTEROP_OPEN:
 		ret = interop_do_open(end, msg, which);
 		break;
+	case INTEROP_EXPECT:
+		ret = interop_do_expect(end, *which, offset, len);
+		break;
 	case INTEROP_FILL:
 		interop_fill(&end->region, offset, len, seed);
 		break;
 	case INTEROP_CHECK:
+		if (*which >= INTEROP_MESSAGE)
+			ret = interop_wanted(end, *which);
 		status = interop_do_check(end, *which, offset, len, seed);
 		break;
 	case INTEROP_SET:
@@ -221,6 +226,8 @@ int interop_target(struct interop_end *end, enum interop_type until)
 			ret = interop_do(end, &msg, &which);
 		if (!ret)
 			ret = interop_send(end, &msg);
+		if (!ret)
+			ret = interop_do_late(end, which);
 	} while (!ret && le32_to_cpu(msg.type) != until);
 	if (!ret)
 		ret = interop_tx_wait(end);

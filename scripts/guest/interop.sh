@@ -46,7 +46,8 @@ process()
 
 # join_reports RUN CONNECTS LISTENS LENGTHS CASES: the table and the cases, from
 # /tmp/kernel and /tmp/user. Each of so many lengths of connection data comes once in
-# each kind, in a request twice, as each is both rejected and accepted.
+# each kind, in a request twice, as each is both rejected and accepted; none come if LENGTHS
+# is 0.
 join_reports()
 {
 	awk -v run="$1" -v connects="$2" -v listens="$3" -v lengths="$4" -v cases="$5" '
@@ -82,9 +83,11 @@ join_reports()
 	}
 	END {
 		printf "%-8s %-14s %6s %10s %10s\n", "by", "what", "times", "kernel B", "process B"
-		row(connects, "request", 2 * lengths)
-		row(listens, "accept", lengths)
-		row(listens, "reject", lengths)
+		if (lengths) {
+			row(connects, "request", 2 * lengths)
+			row(listens, "accept", lengths)
+			row(listens, "reject", lengths)
+		}
 		split(connects " " listens, by)
 		last = split(cases, what)
 		for (i = 1; i <= 2; i++)
@@ -103,6 +106,7 @@ ended()
 	sed 's/^/    process: /' /tmp/user.err
 	case $plan in
 	verbs) set -- "$@" 56 "write read writedata fetch-add compare-swap" ;;
+	rdm) set -- "$@" 0 "write read writedata senddata delivery message tagged late tagged-late cancel" ;;
 	tcp-brief) set -- "$@" 9 "write read writedata senddata delivery commit" ;;
 	*) set -- "$@" 257 "write read writedata senddata delivery commit" ;;
 	esac
@@ -212,6 +216,9 @@ over_rdm()
 	kernel_server tcp-$version/rdm-pingpong-user-sends $V4 tcp
 	kernel_client tcp-$version/rdm-pingpong-kernel-sends $V4 tcp
 	rdm_refused tcp-$version/rdm-pingpong-refused
+	plan=rdm
+	kernel_connects tcp-$version-rdm/kernel-connects
+	user_connects tcp-$version-rdm/user-connects
 	EP=msg USER_PROV=
 }
 

@@ -27,6 +27,10 @@ int interop_getinfo(const char *node, int service, __u64 flags,
 	if (!strcmp(hints->fabric_attr->prov_name, "tcp") &&
 	    hints->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
 		wanted->domain_attr->mr_mode = FI_MR_BASIC;
+	if (hints->ep_attr->type == FI_EP_RDM && INTEROP_LIB_BEFORE(1, 18)) {
+		free(wanted->fabric_attr->prov_name);
+		wanted->fabric_attr->prov_name = strdup("net");
+	}
 	snprintf(port, sizeof(port), "%d", service);
 	ret = fi_getinfo(INTEROP_API, node, port, flags, wanted, info);
 	fi_freeinfo(wanted);
