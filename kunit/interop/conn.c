@@ -387,9 +387,12 @@ static int interop_transfer_back(struct interop_end *end, bool connected)
  */
 static int interop_connected(struct interop_end *end, bool connected)
 {
-	int ret;
+	int ret = 0;
 
-	ret = interop_transfer(end, connected);
+	if (interop_has(end, INTEROP_MEET))
+		ret = interop_meet(end, connected);
+	if (!ret)
+		ret = interop_transfer(end, connected);
 	if (!ret)
 		ret = interop_transfer_back(end, connected);
 	if (ret)
@@ -495,7 +498,7 @@ int interop_connect(struct interop_end *end, const char *node, int service)
 	return ret ? ret : interop_connected(end, true);
 }
 
-static void interop_close_fid(struct fid *fid, int *ret)
+void interop_close_fid(struct fid *fid, int *ret)
 {
 	int failed = fi_close(fid);
 

@@ -534,7 +534,7 @@ int interop_initiate(struct interop_end *end)
 	enum interop_case which;
 	int ret = 0;
 
-	for (which = INTEROP_WRITE; !ret && which < INTEROP_CASES; which++) {
+	for (which = INTEROP_WRITE; !ret && which < INTEROP_MEET; which++) {
 		if (!interop_has(end, which))
 			continue;
 		ret = interop_run(end, which);

@@ -41,6 +41,7 @@
  *	CLOSE			the background is everywhere; unregister
  *	SWAP			the other end is the initiator now
  *	BYE			the end
+ *	HERE			both ends are at the same place.  Only with pairs (pairs.c)
  *	EXPECT	offset len	a message of the case comes, and shall go there; the next
  *				CHECK waits for it.  Only without connections (rdm.c)
  *
@@ -88,6 +89,7 @@
 #define INTEROP_PEER	"user"
 #define INTEROP_MY_PORT	0 /* see rdm.c */
 #define INTEROP_PEER_PORT 1
+#define INTEROP_SENDS_FIRST 1 /* see pairs.c */
 #define INTEROP_IOV	struct kvec
 #define INTEROP_IOV_LIMIT INTEROP_PIECES
 #define INTEROP_OPERAND_MAY_BE_VALUE 0 /* see initiator.c */
@@ -121,6 +123,7 @@
 #define INTEROP_PEER	"kernel"
 #define INTEROP_MY_PORT	1
 #define INTEROP_PEER_PORT 0
+#define INTEROP_SENDS_FIRST 0
 #define INTEROP_IOV	struct iovec
 #define INTEROP_IOV_LIMIT 1
 #define INTEROP_OPERAND_MAY_BE_VALUE 1
@@ -175,6 +178,8 @@ enum interop_case {
 	INTEROP_LATE,
 	INTEROP_TAGGED_LATE,
 	INTEROP_CANCEL,
+	INTEROP_MEET,		/* from here on no end is the initiator */
+	INTEROP_AV,
 	INTEROP_CASES,
 };
 
@@ -223,6 +228,7 @@ enum interop_type {
 	INTEROP_SWAP,
 	INTEROP_BYE,
 	INTEROP_EXPECT,
+	INTEROP_HERE,
 };
 
 /* Tag of these messages where there are no connections */
@@ -328,6 +334,8 @@ __u64 interop_persistent(void);
 /* Exactly @len bytes have been made durable since the last call */
 bool interop_durable(size_t len);
 void interop_free(struct interop_mem *mem);
+/* Connections that were accepted at one of these addresses and stand; -1: this end sees none */
+int interop_connections(const struct sockaddr_in *a, const struct sockaddr_in *b);
 
 /*
  * mem.c: patterns.  What checks returns 0, or one more than the position of the
@@ -399,6 +407,9 @@ int interop_do_expect(struct interop_end *end, enum interop_case which, size_t o
 int interop_do_late(struct interop_end *end, enum interop_case which);
 int interop_wanted(struct interop_end *end, enum interop_case which);
 
+/* pairs.c */
+int interop_meet(struct interop_end *end, bool connected);
+
 /* plan.c: 0 or a negative errno */
 int interop_choose(struct interop_end *end, const char *plan);
 static inline bool interop_has(const struct interop_end *end,
@@ -412,6 +423,7 @@ int interop_listen(struct interop_end *end, const char *node, int service);
 int interop_serve(struct interop_end *end);
 int interop_connect(struct interop_end *end, const char *node, int service);
 int interop_close(struct interop_end *end);
+void interop_close_fid(struct fid *fid, int *ret);
 int interop_open_domain(struct interop_end *end, struct fi_info *info);
 int interop_open_ep(struct interop_end *end, struct fi_info *info);
 

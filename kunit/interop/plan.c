@@ -77,6 +77,14 @@ static const struct interop_plan interop_plans[] = {
 		.max_len		= INTEROP_MAX,
 		.batches		= 8,
 	},
+	{
+		.name			= "rdm-pairs",
+		.prov			= "tcp",
+		.caps			= FI_MSG | FI_TAGGED,
+		.cases			= INTEROP_CASE(INTEROP_MEET) | INTEROP_CASE(INTEROP_AV),
+		.data_size		= sizeof(__u64),
+		.rdm			= true,
+	},
 };
 
 /*

@@ -27,6 +27,8 @@ static const char *const interop_names[INTEROP_CASES] = {
 	[INTEROP_LATE]		= "late",
 	[INTEROP_TAGGED_LATE]	= "tagged-late",
 	[INTEROP_CANCEL]	= "cancel",
+	[INTEROP_MEET]		= "meet",
+	[INTEROP_AV]		= "av",
 };
 
 /* @me: I am the initiator, or who sends the data, of this case */

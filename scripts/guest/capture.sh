@@ -7,12 +7,12 @@
 captured=/tmp/capture.pcap
 tcpdump=/kofi/files/tcpdump
 
-# capture_begin ADDRESS PORT: from now on, all that goes from and to this TCP port. The
-# port behind it is for the mark at the end.
+# capture_begin ADDRESS PORT [LAST]: from now on, all that goes from and to these TCP ports. The
+# port behind them is for the mark at the end.
 capture_begin()
 {
 	mark_address=$1
-	mark_port=$(($2 + 1))
+	mark_port=$((${3:-$2} + 1))
 	rm -f $captured /tmp/tcpdump.err /tmp/printed /tmp/mark
 	mkfifo /tmp/tcpdump.err /tmp/printed /tmp/mark
 	awk -v mark=".$mark_port" 'index($0, mark) && !seen++ {
@@ -42,6 +42,14 @@ capture_end()
 	kill -INT "$tcpdump_pid"
 	grep '^0 packets dropped by kernel' <&4 >/dev/null || return
 	exec 4<&-
+}
+
+# capture_dialled: at how many of the ports somebody has asked for a connection
+capture_dialled()
+{
+	$tcpdump/ld.so --inhibit-cache --library-path $tcpdump $tcpdump/tcpdump -Z root -nqr $captured \
+		"tcp[tcpflags] & (tcp-syn | tcp-ack) == tcp-syn and not port $mark_port" 2>/dev/null |
+		awk '{ print $5 }' | sort -u | wc -l
 }
 
 # capture_print NAME FILE: give the capture to scripts/interop, and with it the lines

@@ -106,6 +106,7 @@ ended()
 	sed 's/^/    process: /' /tmp/user.err
 	case $plan in
 	verbs) set -- "$@" 56 "write read writedata fetch-add compare-swap" ;;
+	rdm-pairs) set -- "$@" 0 "meet av" ;;
 	rdm) set -- "$@" 0 "write read writedata senddata delivery message tagged late tagged-late cancel" ;;
 	tcp-brief) set -- "$@" 9 "write read writedata senddata delivery commit" ;;
 	*) set -- "$@" 257 "write read writedata senddata delivery commit" ;;
@@ -168,6 +169,21 @@ captured()
 	fi
 }
 
+# pairs NAME: many pairs of endpoints, both of which dial. Their ports come behind those of the
+# two that are there before. Each has a domain, for which libfabric 2.1 takes 16 MiB if it may.
+pairs()
+{
+	capture_begin $V4 $((SERVICE + 2)) $((SERVICE + 65)) ||
+		{ verdict "$1/attempts" 1 "tcpdump does not start"; return; }
+	plan=rdm-pairs dialled=''
+	export FI_TCP_MAX_RX_SIZE=512
+	kernel_connects "$1"
+	unset FI_TCP_MAX_RX_SIZE
+	capture_end && dialled=$(capture_dialled)
+	[ "$dialled" = 64 ]
+	verdict "$1/attempts" $? "of 64 ends ${dialled:-an unknown number} were dialled"
+}
+
 # over_tcp: all there is over tcp, with libfabric $version
 over_tcp()
 {
@@ -219,6 +235,7 @@ over_rdm()
 	plan=rdm
 	kernel_connects tcp-$version-rdm/kernel-connects
 	user_connects tcp-$version-rdm/user-connects
+	pairs tcp-$version-pairs/kernel-connects
 	EP=msg USER_PROV=
 }
 

@@ -66,6 +66,26 @@ bool interop_durable(size_t len)
 	return true;
 }
 
+/* Those in the state ESTABLISHED */
+int interop_connections(const struct sockaddr_in *a, const struct sockaddr_in *b)
+{
+	unsigned int addr, port, state;
+	FILE *file = fopen("/proc/net/tcp", "r");
+	char line[256];
+	int count = 0;
+
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, " %*u: %x:%x %*x:%*x %x", &addr, &port, &state) != 3 || state != 1)
+			continue;
+		count += addr == a->sin_addr.s_addr && port == ntohs(a->sin_port);
+		count += addr == b->sin_addr.s_addr && port == ntohs(b->sin_port);
+	}
+	fclose(file);
+	return count;
+}
+
 static void report(const struct interop_end *end)
 {
 	char line[256];
