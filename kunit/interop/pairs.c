@@ -332,7 +332,6 @@ static int interop_pairs_open(struct interop_end *end)
 	unsigned int i;
 	int ret;
 
-	memset(&interop_pairs, 0, sizeof(interop_pairs));
 	memcpy(&addr, end->info->src_addr, sizeof(addr));
 	ret = interop_alloc(&interop_pairs.mem, INTEROP_PAIRS * (INTEROP_PAIR_RING + 1) *
 			    INTEROP_PAIR_LEN);
@@ -408,7 +407,12 @@ static int interop_pairs_run(struct interop_end *end, bool connected)
 	unsigned int count;
 	int ret;
 
-	ret = interop_here(end, connected); /* all listen */
+	/* libfabric answers no request while it opens, and the kernel gives up after ten seconds */
+	ret = interop_here(end, connected);
+	if (!ret)
+		ret = interop_pairs_open(end);
+	if (!ret)
+		ret = interop_here(end, connected); /* all listen */
 	if (!ret && INTEROP_SENDS_FIRST)
 		ret = interop_pairs_begin();
 	if (!ret)
@@ -436,10 +440,10 @@ static int interop_pairs_run(struct interop_end *end, bool connected)
  */
 int interop_meet(struct interop_end *end, bool connected)
 {
-	int ret = interop_pairs_open(end), failed;
+	int ret, failed;
 
-	if (!ret)
-		ret = interop_pairs_run(end, connected);
+	memset(&interop_pairs, 0, sizeof(interop_pairs));
+	ret = interop_pairs_run(end, connected);
 	failed = interop_pairs_close();
 	return ret ? ret : failed;
 }
