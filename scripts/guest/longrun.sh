@@ -23,6 +23,17 @@ report()
 	cat $lr/report
 }
 
+# stuck rxe|tcp: what the device or the provider has to say
+stuck()
+{
+	if [ "$1" = tcp ]; then
+		cat /sys/kernel/debug/kofi_tcp/connections
+	else
+		rdma resource show qp
+		grep . /sys/class/infiniband/rxe0/ports/1/hw_counters/*
+	fi
+}
+
 # slab: memory of the kernel in slabs that it cannot take back, in KiB. First empty
 # slabs and what KASAN keeps back are given up, so that only what is in use counts.
 slab()
@@ -55,7 +66,7 @@ memory()
 {
 	echo "slab_kib $(settled)"
 	cat /proc/allocinfo >"/tmp/alloc.$1"
-	awk '$4 == "[kofi]" || $4 == "[kofi_verbs]" { bytes += $1; calls += $2 }
+	awk '$4 ~ /^\[kofi(_verbs|_tcp)?\]$/ { bytes += $1; calls += $2 }
 		END { print "kofi_bytes", bytes + 0; print "kofi_objects", calls + 0 }' \
 		"/tmp/alloc.$1"
 }

@@ -12,9 +12,15 @@ LIMIT=100000
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
 
-# setup rxe|siw IPV4 IPV6
+# setup rxe|siw|tcp IPV4 IPV6
 setup()
 {
+	if [ "$1" = tcp ]; then
+		ip link set eth0 up && ip addr replace "$2/24" dev eth0 &&
+			ip addr replace "$3/64" dev eth0 nodad &&
+			tc qdisc add dev eth0 root netem limit $LIMIT && modprobe -a kofi kofi_tcp
+		return
+	fi
 	# A connection of iWARP's whose peer has vanished shall end in seconds, too.
 	[ "$1" != siw ] || echo 4 >/proc/sys/net/ipv4/tcp_retries2
 	# First and for good: while a qdisc is replaced the interface refuses packets,
@@ -23,9 +29,10 @@ setup()
 		/kofi/guest/rxe.sh "$1" eth0 "$2" "$3" && modprobe -a kofi kofi_verbs
 }
 
-# renew rxe|siw IPV4 IPV6: another device in place of the one there is
+# renew rxe|siw|tcp IPV4 IPV6: another device in place of the one there is
 renew()
 {
+	[ "$1" != tcp ] || return 0
 	rdma link delete "${1}0" && /kofi/guest/rxe.sh "$1" eth0 "$2" "$3"
 }
 
@@ -166,14 +173,16 @@ memory()
 		END { printf "kofi %d\ncore %d\n", kofi, core }' /proc/allocinfo
 }
 
-# unload DEVICE: everything of ours, then the device
+# unload rxe|siw|tcp: everything of ours, then the device
 unload()
 {
 	leaks_names
-	for m in kofi_verbs kofi; do
-		rmmod $m || { echo "$m cannot be unloaded"; return 1; }
+	provider=kofi_verbs
+	[ "$1" != tcp ] || provider=kofi_tcp
+	for m in $provider kofi; do
+		rmmod "$m" || { echo "$m cannot be unloaded"; return 1; }
 	done
-	rdma link delete "$1"
+	[ "$1" = tcp ] || rdma link delete "${1}0"
 }
 
 # leaks_end: fails when memory has been lost

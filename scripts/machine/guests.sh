@@ -45,7 +45,8 @@ guests_abandon()
 }
 
 # guest_boot NAME PEER SECONDS [KERNEL ARGS]: start a guest that is killed when
-# it still runs after that time. Then guest_up waits until it takes commands.
+# it still runs after that time. Then guest_up waits until it takes commands. GUESTS_CARD
+# is its network card (scripts/vm --card).
 guest_boot()
 {
 	local name=$1 peer=$2 p=$GUESTS_PIPES dir=$GUESTS_DIR/$1 fd
@@ -57,7 +58,7 @@ guest_boot()
 	ln -s "$p/$name.qmp.out" "$dir/qmp.out"
 	setpriv --pdeathsig TERM "$KOFI_TOP/scripts/vm" --kernel "$GUESTS_KERNEL" --serve \
 		--prepared "$GUESTS_DIR" --dir "$dir" --name "$name" --timeout "$3" \
-		--append "${4:-}" \
+		--append "${4:-}" --card "${GUESTS_CARD:-virtio-net-pci}" \
 		--net "dgram,local.type=unix,local.path=$p/$name.net,remote.type=unix,remote.path=$p/$peer.net" \
 		<"$p/$name.in" >"$p/$name.out" 2>"$dir/vm.log" &
 	GUEST_VM[$name]=$!

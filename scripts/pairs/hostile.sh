@@ -383,7 +383,7 @@ case_unload()
 	for name in a b; do
 		guest_run $name "hostile_unload" ||
 			because "guest $name: ${GUEST_WHY:-$GUEST_OUTPUT}" || return
-		on $name unload "${device}0" || return
+		on $name unload "$device" || return
 	done
 	for name in a b; do
 		on $name leaks_end || because "guest $name has leaked: ${GUEST_OUTPUT:0:600}" || return
