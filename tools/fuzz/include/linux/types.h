@@ -17,11 +17,13 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef uint16_t __be16;
+typedef uint32_t __be32;
 typedef uint64_t __be64;
 
 #define __force
 #define fallthrough		__attribute__((__fallthrough__))
 #define U64_MAX			UINT64_MAX
+#define BIT_ULL(nr)		(1ULL << (nr))
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define min_t(type, x, y)	({ type _x = (x), _y = (y); _x < _y ? _x : _y; })
 
@@ -34,6 +36,7 @@ typedef uint64_t __be64;
 #define be64_to_cpu(x)		(x)
 #endif
 #define cpu_to_be16(x)		be16_to_cpu(x)
+#define cpu_to_be64(x)		be64_to_cpu(x)
 
 #define check_add_overflow(a, b, sum)	__builtin_add_overflow(a, b, sum)
 
