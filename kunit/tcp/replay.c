@@ -13,7 +13,7 @@ static bool replay_same(const struct ktcp_hdr *a, const struct ktcp_hdr *b)
 {
 	return a->op == b->op && a->flags == b->flags && a->ack == b->ack &&
 	       a->len == b->len && a->data == b->data && a->tag == b->tag &&
-	       a->count == b->count &&
+	       a->number == b->number && a->msg_len == b->msg_len && a->count == b->count &&
 	       !memcmp(a->rma, b->rma, a->count * sizeof(a->rma[0]));
 }
 
