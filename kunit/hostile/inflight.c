@@ -24,9 +24,10 @@
  *	ok, errors	how they ended
  *	twice		completions of an operation that had ended before
  *	unknown		completions with a context that is none of ours
- *	over		posts that were refused because the connection was over, which
- *			may be so before the last good completion is read
- *	refused		posts that were refused for another reason
+ *	over		operations that ended well and were not posted anew, as the
+ *			connection was over or an error had come; so errors and over
+ *			are as many as ops=
+ *	refused		posts that were refused although the connection was not over
  *	outstanding	operations in flight; lost ones stay here
  *	first_error_ms	from the last good completion to the first error
  *	last_error_ms	and to the last error
@@ -210,10 +211,8 @@ static int inflight_post(struct inflight_op *op)
 		ret = fi_send(inflight.ep, op->buf, size, NULL, 0, op);
 	else
 		ret = fi_recv(inflight.ep, op->buf, size, NULL, 0, op);
-	if (ret == -ESHUTDOWN) {
-		inflight_count(&inflight.over);
+	if (ret == -ESHUTDOWN)
 		return ret;
-	}
 	if (ret) {
 		inflight_count(&inflight.refused);
 		return inflight_fail(ret, op->send ? "send" : "receive");
@@ -278,8 +277,10 @@ static void inflight_ended_well(void *context)
 		return;
 	inflight_count(&inflight.ok);
 	inflight.last_ok = ktime_get();
-	if (!inflight.stop && inflight_post(op))
-		inflight.stop = true;
+	if (!inflight.stop && !inflight_post(op))
+		return;
+	inflight.stop = true;
+	inflight_count(&inflight.over);
 }
 
 static void inflight_ended_badly(const struct fi_cq_err_entry *error)

@@ -119,7 +119,8 @@ inflight_step()
 # inflight_flow: let it flow in the background; inflight_flowed waits for the end
 inflight_flow()
 {
-	mkfifo /tmp/flow
+	rm -f /tmp/flow
+	mkfifo /tmp/flow || return
 	{ inflight_step flow; echo $? >/tmp/flow; } >/tmp/flow.err 2>&1 &
 }
 
@@ -140,6 +141,12 @@ inflight_reached()
 inflight_report()
 {
 	cat $fl/report
+}
+
+# inflight_unload: whatever it has open
+inflight_unload()
+{
+	[ ! -e $fl ] || rmmod kofi_inflight
 }
 
 # hostile STEP WORDS...: do a step, print what it has to say

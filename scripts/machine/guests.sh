@@ -19,7 +19,8 @@ declare -A GUEST_VM GUEST_IN GUEST_OUT GUEST_QMP_IN GUEST_QMP_OUT GUEST_ID
 GUEST_OUTPUT='' GUEST_WHY=''
 GUEST_PATIENCE=180
 
-# guests_begin KERNEL DIR: build and pack, once for all guests.
+# guests_begin KERNEL DIR: build and pack, once for all guests. GUESTS_ONLY names the
+# folders to build (scripts/vm --only); all without it, as the gate has them.
 guests_begin()
 {
 	GUESTS_KERNEL=$1 GUESTS_DIR=$2
@@ -28,7 +29,7 @@ guests_begin()
 	GUESTS_PIPES=$(mktemp -d /tmp/kofi-two.XXXXXX)
 	trap guests_abandon EXIT
 	"$KOFI_TOP/scripts/vm" --kernel "$1" --strict --serve --no-rxe --prepare \
-		--dir "$GUESTS_DIR"
+		--dir "$GUESTS_DIR" ${GUESTS_ONLY:+--only "$GUESTS_ONLY"}
 }
 
 # guests_abandon: whatever is left is killed; nothing is left after guest_end.

@@ -343,7 +343,7 @@ frozen_check()
 	on "$1" inflight_report || return
 	report=$GUEST_OUTPUT
 	note "guest $1: $(figure posted) posted, $(figure ok) ended well, $(figure errors) with" \
-		"an error, $(figure over) posts were too late, first after $(figure first_error_ms) ms, last after" \
+		"an error, $(figure over) were not posted anew, first after $(figure first_error_ms) ms, last after" \
 		"$(figure last_error_ms) ms: $(sed -n 's/^error //p' <<<"$report")"
 	kill_check
 }
