@@ -12,10 +12,19 @@ LIMIT=100000
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
 
+# drivers: load those of the PCI devices, of a kernel that does not have them built in
+drivers()
+{
+	for f in /sys/bus/pci/devices/*/modalias; do
+		read -r alias <"$f" && modprobe -q "$alias"
+	done
+}
+
 # setup rxe|siw|tcp IPV4 IPV6
 setup()
 {
 	if [ "$1" = tcp ]; then
+		[ -e /sys/class/net/eth0 ] || drivers
 		ip link set eth0 up && ip addr replace "$2/24" dev eth0 &&
 			ip addr replace "$3/64" dev eth0 nodad &&
 			tc qdisc add dev eth0 root netem limit $LIMIT && modprobe -a kofi kofi_tcp
