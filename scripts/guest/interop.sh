@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Interoperation of kofi_interop.ko with /kofi/files/interop, which uses the
-# libfabric of this guest, or that of /kofi/files/libfabric: for each plan
+# libfabric of this guest, or that of /kofi/files/libfabric, or with MACHINE=s390x that alone,
+# which is then for such a machine and has an emulator: for each plan
 # (kunit/interop/plan.c) first the kernel connects, then the process does. Prints a
 # table for each, a line "case NAME: ok" or "case NAME: FAILED: reason" for each case,
 # and what both ends had to say. Exits 0 only when all is well.
@@ -184,17 +185,23 @@ pairs()
 	verdict "$1/attempts" $? "of 64 ends ${dialled:-an unknown number} were dialled"
 }
 
-# over_tcp: all there is over tcp, with libfabric $version
-over_tcp()
+# plans_over_tcp PEER: all plans over tcp, with libfabric $version
+plans_over_tcp()
 {
 	FI_PROVIDER=tcp
 	plan=tcp-virtual
-	kernel_connects tcp-$version-virtual/kernel-connects
+	kernel_connects "tcp-$1-virtual/kernel-connects"
 	plan=tcp-offset
-	user_connects tcp-$version-offset/user-connects
+	user_connects "tcp-$1-offset/user-connects"
 	plan=tcp-brief
-	captured tcp-$version-brief/kernel-connects kernel_connects
-	captured tcp-$version-brief/user-connects user_connects
+	captured "tcp-$1-brief/kernel-connects" kernel_connects
+	captured "tcp-$1-brief/user-connects" user_connects
+}
+
+# over_tcp: all there is over tcp, with libfabric $version
+over_tcp()
+{
+	plans_over_tcp $version
 	kernel_server tcp-$version/pingpong-user-connects $V4 tcp
 	kernel_client tcp-$version/pingpong-kernel-connects $V4 tcp
 	over_rdm
@@ -255,15 +262,23 @@ echo "kernel $(uname -r), $(fi_info --version | tr '\n' ' ')"
 modprobe -a kofi kofi_verbs kofi_tcp kofi_interop ||
 	{ echo "the modules did not load"; exit 1; }
 read -r from rest </proc/uptime
-loader='' version=1.17 plan=verbs
-kernel_connects kernel-connects
-user_connects user-connects
-over_tcp
 libfabric=/kofi/files/libfabric
 loader="$libfabric/ld.so --inhibit-cache --library-path $libfabric"
-PINGPONG="$loader $libfabric/fi_pingpong"
-version=2.1
-over_tcp
+version=1.17
+if [ "${MACHINE:-}" = s390x ]; then
+	loader="$libfabric/emulator $loader"
+	plans_over_tcp s390x
+else
+	other=$loader
+	loader='' plan=verbs
+	kernel_connects kernel-connects
+	user_connects user-connects
+	over_tcp
+	loader=$other
+	PINGPONG="$loader $libfabric/fi_pingpong"
+	version=2.1
+	over_tcp
+fi
 read -r to rest </proc/uptime
 awk "BEGIN { printf \"all took %.1f s\n\n\", $to - $from }"
 leaks_names

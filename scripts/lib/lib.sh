@@ -124,7 +124,7 @@ candidate()
 		awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
 }
 
-# fetch_deb PACKAGE [APT OPTIONS]: download PACKAGE into the cache unless it is
+# fetch_deb PACKAGE[:ARCHITECTURE] [APT OPTIONS]: download PACKAGE into the cache unless it is
 # there; print the path of the .deb. In a subshell, which ends with the lock.
 fetch_deb()
 (
@@ -160,13 +160,15 @@ download_deb()
 	apt-get "$@" -qq -o APT::Sandbox::User=root -o Acquire::Retries=3 download "$what"
 }
 
-# deb_path PACKAGE VERSION: the downloaded file, if any. apt writes the colon
+# deb_path PACKAGE[:ARCHITECTURE] VERSION: the downloaded file, if any. apt writes the colon
 # of an epoch as %3a.
 deb_path()
 {
-	local f
+	local f arch
 
-	for f in "$KOFI_CACHE/deb/$1_${2//:/%3a}"_*.deb; do
+	arch=$(dpkg --print-architecture)
+	[[ $1 != *:* ]] || arch=${1#*:}
+	for f in "$KOFI_CACHE/deb/${1%%:*}_${2//:/%3a}_"{"$arch",all}.deb; do
 		[ -e "$f" ] && printf '%s\n' "$f"
 	done
 	return 0
