@@ -6,8 +6,8 @@
  *				has connection data
  *	without, in band	the server's name is its address and port.  The client's first
  *				message is its own name, the server answers with one byte
- *	without, out of band	both names go over TCP, in 1024 bytes each, of which the name is
- *				the beginning
+ *	without, out of band	both names go over TCP, each as the beginning of 1024 bytes (before
+ *				fabtests 1.18: 256)
  *
  * Each end has its first receive posted before the peer can send.
  *
@@ -60,6 +60,22 @@ ssize_t ft_wait_event(struct ft_end *e, u32 want, void *entry, size_t len, int t
 	}
 	return ft_fail(e, event == FI_SHUTDOWN ? -ECONNRESET : -EPROTO, ft_peer_todo,
 		       "%s: event %u", what, event);
+}
+
+/*
+ * The server of a test without a last message hangs up after its client, whose operation may not
+ * be complete yet
+ */
+int ft_await_hangup(struct ft_end *e)
+{
+	struct fi_eq_cm_entry entry;
+	ssize_t ret;
+
+	if (e->client || !e->connected)
+		return 0;
+	ret = ft_wait_event(e, FI_SHUTDOWN, &entry, sizeof(entry), FT_TIMEOUT_MS,
+			    "wait until the client hangs up");
+	return min_t(ssize_t, ret, 0);
 }
 
 static int ft_accept(struct ft_end *e)
@@ -165,14 +181,15 @@ static int ft_own_name(struct ft_end *e, void *name, size_t *len)
 /* Swap names out of band; @name has room for FT_CTRL_BYTES, and the peer's is there then */
 int ft_exchange_names(struct ft_end *e, void *name)
 {
-	size_t len = FT_CTRL_BYTES;
+	bool old = ft_params.script < FT_SCRIPT_LONG_NAMES;
+	size_t len = old ? FT_OLD_NAME_BYTES : FT_CTRL_BYTES, used = len;
 	int ret;
 
 	memset(name, 0, FT_CTRL_BYTES);
-	ret = ft_own_name(e, name, &len);
+	ret = ft_own_name(e, name, &used);
 	if (!ret)
-		ret = ft_oob_send(e, name, FT_CTRL_BYTES, "the name");
-	return ret ?: ft_oob_recv(e, name, FT_CTRL_BYTES, "the peer's name");
+		ret = ft_oob_send(e, name, len, "the name");
+	return ret ?: ft_oob_recv(e, name, len, "the peer's name");
 }
 
 static int ft_meet_by_oob(struct ft_end *e)

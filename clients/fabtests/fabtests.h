@@ -44,8 +44,9 @@ struct seq_file;
 struct socket;
 struct task_struct;
 
-/* The shortest buffer of a receive, and the length of a name that goes out of band */
-#define FT_CTRL_BYTES	1024
+/* The shortest buffer of a receive; a name that goes out of band has that many bytes, or fewer */
+#define FT_CTRL_BYTES		1024
+#define FT_OLD_NAME_BYTES	256
 
 /* The length of an acknowledgment, and how far from the region's begin RMA keeps away */
 #define FT_ACK_BYTES	4
@@ -56,6 +57,7 @@ struct task_struct;
 #define FT_TIMEOUT_MS	30000
 
 /* From which version of fabtests on */
+#define FT_SCRIPT_LONG_NAMES	FI_VERSION(1, 18) /* names out of band have FT_CTRL_BYTES */
 #define FT_SCRIPT_WINDOWS	FI_VERSION(1, 19) /* RMA goes through a window of the region */
 #define FT_SCRIPT_UNKNOWN	FI_VERSION(1, 19) /* unexpected_msg begins with unknown senders */
 #define FT_SCRIPT_HELLO		FI_VERSION(1, 22) /* a status goes before names out of band */
@@ -305,6 +307,7 @@ void ft_close(struct ft_end *e);
 /* conn.c */
 int ft_connect(struct ft_end *e);
 int ft_know_peer(struct ft_end *e, const void *name, size_t len);
+int ft_await_hangup(struct ft_end *e);
 int ft_exchange_names(struct ft_end *e, void *name);
 ssize_t ft_wait_event(struct ft_end *e, u32 want, void *entry, size_t len, int timeout,
 		      const char *what);

@@ -47,7 +47,7 @@ int ft_greeting(struct ft_end *e)
 		return ft_fail(e, -EBADMSG, "is the peer the same test?",
 			       "receive the greeting: got %zu bytes of something else", entry.len);
 	WRITE_ONCE(e->checked, e->checked + 1);
-	return 0;
+	return ft_await_hangup(e);
 }
 
 /* As many bytes of the value as the provider carries */
@@ -74,7 +74,7 @@ static int ft_cq_data_take(struct ft_end *e)
 		return ft_fail(e, -EBADMSG, NULL, "receive CQ data: got %#llx with %zu bytes",
 			       entry.data, entry.len);
 	WRITE_ONCE(e->checked, e->checked + 1);
-	return 0;
+	return ft_await_hangup(e);
 }
 
 int ft_cq_data(struct ft_end *e)
