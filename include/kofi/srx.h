@@ -105,6 +105,7 @@ struct kofi_srx_arrival {
  * @any: by kind and tag, or claimer
  * @from: by kind, tag and sender
  * @order: among all tagged messages, in the order of arrival
+ * @stranger: in kofi_srx.strangers, or alone
  * @of_ep: in kofi_ep.rx_msgs
  * @queued: it waits
  *
@@ -117,6 +118,7 @@ struct kofi_srx_msg {
 	struct kofi_srx_link	any;
 	struct kofi_srx_link	from;
 	struct list_head	order;
+	struct list_head	stranger;
 	struct list_head	of_ep;
 	bool			queued;
 };
@@ -132,13 +134,19 @@ struct kofi_srx_msg {
  *	answer otherwise now; at most once for each -EAGAIN, and once for all that have
  *	been answered so until then.  May come before kofi_srx_arrive() has returned.
  *
- * All of them must be there.  They are called in any context, with no lock of the
- * engine held, and must not sleep.
+ * @sender: whom receives call the sender of a message whose kofi_srx_arrival.src_addr was
+ *	unknown, now: the client may have inserted its address meanwhile.  The message waits,
+ *	or is the one that kofi_srx_arrive() was called with; the lock of the engine is held.
+ *	NULL: no sender becomes known later
+ *
+ * But for @sender all of them must be there.  They are called in any context, with no lock
+ * of the engine held but for @sender, and must not sleep.
  */
 struct kofi_srx_ops {
 	void	(*start)(struct kofi_rx *rx, struct kofi_srx_msg *msg);
 	void	(*discard)(struct kofi_srx_msg *msg);
 	void	(*resume)(struct kofi_srx *srx);
+	fi_addr_t (*sender)(const struct kofi_srx_msg *msg);
 };
 
 /**
@@ -183,6 +191,8 @@ struct kofi_srx_table {
  * @posted: all posted receives, oldest first
  * @deferred: younger receives, which have not seen all messages that wait, oldest first
  * @order: tagged messages that wait and are not claimed, oldest first
+ * @strangers: messages that wait and whose sender is unknown, oldest first, if receives may
+ *	name their sender
  * @next_seq: number of the next receive that is posted
  * @compared: keys and tags that have been compared, which is the cost of matching
  * @nposted: receives in @posted and @deferred
@@ -211,6 +221,7 @@ struct kofi_srx {
 	struct list_head		posted;
 	struct list_head		deferred;
 	struct list_head		order;
+	struct list_head		strangers;
 	u64				next_seq;
 	u64				compared;
 	u32				nposted;

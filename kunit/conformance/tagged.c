@@ -461,6 +461,40 @@ static void a_directed_tagged_receive_waits_for_its_sender(struct kunit *test)
 	taken(test, &pair.b, buf, 2, 5, 55);
 }
 
+/* Until a message with @tag is there; what its sender sent before is there, too */
+static void await_tagged(struct kunit *test, struct vt_end *end, struct vt_end *from, u8 *buf,
+			 u64 tag)
+{
+	put(test, from, tag, tag);
+	KUNIT_ASSERT_EQ(test, fi_trecv(end->ep, buf, 8, NULL, FI_ADDR_UNSPEC, tag, 0, vt_ctx(9)),
+			0);
+	taken(test, end, buf, 9, tag, tag);
+}
+
+/* Of two messages the older came from an unknown sender, the younger from a known one */
+static void a_directed_receive_takes_what_came_before_its_sender_was_known(struct kunit *test)
+{
+	struct vt_end other = {};
+	struct vt_pair pair = {};
+	u8 *buf = vt_buf(test, 8);
+
+	if (!conf_is_rdm(test) || !conf_has(test, FI_DIRECTED_RECV) ||
+	    !conf_tagged_join(test, &pair))
+		return;
+	vt_client(test, &other, &vt_default_kind);
+	vt_know(test, &other, &pair.b);
+	put(test, &other, 5, 66);
+	await_tagged(test, &pair.b, &other, buf, 1);
+	KUNIT_ASSERT_EQ(test, vt_know(test, &pair.b, &other), 1);
+	put(test, &other, 5, 77);
+	await_tagged(test, &pair.b, &other, buf, 2);
+
+	KUNIT_ASSERT_EQ(test, fi_trecv(pair.b.ep, buf, 8, NULL, 1, 5, 0, vt_ctx(3)), 0);
+	taken(test, &pair.b, buf, 3, 5, 66);
+	KUNIT_ASSERT_EQ(test, fi_trecv(pair.b.ep, buf, 8, NULL, 1, 0, 0xff, vt_ctx(4)), 0);
+	taken(test, &pair.b, buf, 4, 5, 77);
+}
+
 /* The message then takes the next receive */
 static void a_tagged_receive_is_cancelled_once(struct kunit *test)
 {
@@ -514,6 +548,8 @@ static struct kunit_case tagged_cases[] = {
 	KUNIT_CASE_PARAM(waiting_messages_end_with_the_connection,
 			 conf_gen_msg),
 	KUNIT_CASE_PARAM(a_directed_tagged_receive_waits_for_its_sender,
+			 conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_directed_receive_takes_what_came_before_its_sender_was_known,
 			 conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_tagged_receive_is_cancelled_once, conf_gen_params),
 	{}

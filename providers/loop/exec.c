@@ -116,10 +116,28 @@ static void loop_resume(struct kofi_srx *srx)
 			  &to_loop_ep(fid)->own_waiters);
 }
 
+/* What receives of the target call the sender */
+static fi_addr_t loop_peer(const struct loop_ep *target,
+			   const struct loop_ep *ep)
+{
+	if (!target->soft.kep.av || !(target->soft.kep.caps & FI_DIRECTED_RECV))
+		return FI_ADDR_NOTAVAIL;
+	return kofi_av_find(to_kofi_av(&target->soft.kep.av->fid), &ep->name.addr);
+}
+
+/* What receives of the target call the sender of a message that is parked there */
+static fi_addr_t loop_sender(const struct kofi_srx_msg *msg)
+{
+	struct loop_op *op = container_of(msg, struct loop_op, msg);
+
+	return loop_peer(op->target, loop_op_ep(op));
+}
+
 const struct kofi_srx_ops loop_srx_ops = {
 	.start		= loop_start,
 	.discard	= loop_discard,
 	.resume		= loop_resume,
+	.sender		= loop_sender,
 };
 
 /* Messages */
@@ -133,15 +151,6 @@ static void loop_deliver(struct loop_op *op, struct kofi_rx *rx)
 	while (kofi_iov_copy(&to, &from, LOOP_COPY))
 		cond_resched();
 	kofi_rx_complete(rx);
-}
-
-/* What receives of the target call the sender */
-static fi_addr_t loop_peer(const struct loop_ep *target,
-			   const struct loop_ep *ep)
-{
-	if (!target->soft.kep.av || !(target->soft.kep.caps & FI_DIRECTED_RECV))
-		return FI_ADDR_NOTAVAIL;
-	return kofi_av_find(to_kofi_av(&target->soft.kep.av->fid), &ep->name.addr);
 }
 
 /* What completions of the target call the sender */

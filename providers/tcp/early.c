@@ -457,8 +457,18 @@ void ktcp_rdm_resume(struct kofi_srx *srx)
 	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 }
 
+static fi_addr_t ktcp_early_sender(const struct kofi_srx_msg *msg)
+{
+	const struct ktcp_early *early = container_of(msg, struct ktcp_early, msg);
+	fi_addr_t src_addr, source;
+
+	ktcp_link_source(early->link, &src_addr, &source);
+	return src_addr;
+}
+
 const struct kofi_srx_ops ktcp_rdm_srx_ops = {
 	.start		= ktcp_early_start,
 	.discard	= ktcp_early_discard,
 	.resume		= ktcp_rdm_resume,
+	.sender		= ktcp_early_sender,
 };

@@ -110,6 +110,7 @@ int kofi_srx_init(struct kofi_srx *srx, struct kofi_ep *ep,
 	INIT_LIST_HEAD(&srx->posted);
 	INIT_LIST_HEAD(&srx->deferred);
 	INIT_LIST_HEAD(&srx->order);
+	INIT_LIST_HEAD(&srx->strangers);
 	kofi_event_init(&srx->limit_event, &ep->ep.fid);
 	srx->limit_event.event = FI_SRX_LIMIT;
 	get_random_bytes(&srx->secret, sizeof(srx->secret));

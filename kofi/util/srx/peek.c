@@ -39,6 +39,7 @@ static void kofi_srx_claim_msg(struct kofi_srx *srx, struct kofi_srx_msg *msg,
 	kofi_srx_unlink(&msg->any);
 	kofi_srx_unlink(&msg->from);
 	list_del_init(&msg->order);
+	list_del_init(&msg->stranger);
 	kofi_srx_key_set(srx, &msg->any.key, KOFI_SRX_CLAIMED,
 			 (uintptr_t)context, FI_ADDR_UNSPEC);
 	kofi_srx_link(srx, &srx->messages, &msg->any);

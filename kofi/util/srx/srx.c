@@ -154,6 +154,12 @@ static void kofi_srx_keys_set(const struct kofi_srx *srx,
 		kofi_srx_key_set(srx, &keys->from, kind, tag, what->src_addr);
 }
 
+/* Is it a message whose sender the client may make known? */
+static bool kofi_srx_is_stranger(const struct kofi_srx *srx, const struct kofi_srx_arrival *what)
+{
+	return srx->directed && what->src_addr == FI_ADDR_NOTAVAIL && srx->ops->sender;
+}
+
 static struct kofi_rx *kofi_srx_find_exact(struct kofi_srx *srx,
 					   const struct kofi_srx_key *key)
 {
@@ -201,6 +207,29 @@ static struct kofi_rx *kofi_srx_find_rx(struct kofi_srx *srx,
 	return rx;
 }
 
+/*
+ * A client may insert the address of a sender whose messages wait already.  Such messages get
+ * their place among those of the sender before a receive that names a sender looks for one, and
+ * before a younger message of a known sender is queued: so the sender's order stays.
+ */
+static void kofi_srx_recognize(struct kofi_srx *srx)
+{
+	struct kofi_srx_msg *msg, *next;
+	fi_addr_t src;
+
+	lockdep_assert_held(&srx->lock);
+	list_for_each_entry_safe(msg, next, &srx->strangers, stranger) {
+		srx->compared++;
+		src = srx->ops->sender(msg);
+		if (src == FI_ADDR_NOTAVAIL)
+			continue;
+		list_del_init(&msg->stranger);
+		msg->what.src_addr = src;
+		kofi_srx_key_set(srx, &msg->from.key, msg->any.key.kind, msg->any.key.tag, src);
+		kofi_srx_link(srx, &srx->messages, &msg->from);
+	}
+}
+
 /* The oldest waiting message that matches a receive, or NULL */
 struct kofi_srx_msg *kofi_srx_find_msg(struct kofi_srx *srx,
 				       const struct kofi_rx *rx)
@@ -209,6 +238,8 @@ struct kofi_srx_msg *kofi_srx_find_msg(struct kofi_srx *srx,
 	struct kofi_srx_msg *msg;
 
 	lockdep_assert_held(&srx->lock);
+	if (rx->link.key.src != FI_ADDR_UNSPEC)
+		kofi_srx_recognize(srx);
 	if (kofi_rx_is_wild(rx)) {
 		list_for_each_entry(msg, &srx->order, order)
 			if (kofi_rx_matches(srx, rx, &msg->what))
@@ -233,10 +264,13 @@ static void kofi_srx_queue_msg(struct kofi_srx *srx, struct kofi_srx_msg *msg,
 	kofi_srx_link_init(&msg->any);
 	kofi_srx_link_init(&msg->from);
 	INIT_LIST_HEAD(&msg->order);
+	INIT_LIST_HEAD(&msg->stranger);
 	msg->any.key = keys->any;
 	kofi_srx_link(srx, &srx->messages, &msg->any);
 	msg->from.key = keys->from;
-	if (keys->from.src != FI_ADDR_UNSPEC)
+	if (kofi_srx_is_stranger(srx, &msg->what))
+		list_add_tail(&msg->stranger, &srx->strangers);
+	else if (keys->from.src != FI_ADDR_UNSPEC)
 		kofi_srx_link(srx, &srx->messages, &msg->from);
 	if (keys->any.kind == KOFI_SRX_TAGGED)
 		list_add_tail(&msg->order, &srx->order);
@@ -253,6 +287,7 @@ void kofi_srx_take_msg(struct kofi_srx *srx, struct kofi_srx_msg *msg,
 	kofi_srx_unlink(&msg->any);
 	kofi_srx_unlink(&msg->from);
 	list_del_init(&msg->order);
+	list_del_init(&msg->stranger);
 	list_del(&msg->of_ep);
 	msg->queued = false;
 	srx->nmsgs--;
@@ -298,6 +333,7 @@ static int kofi_srx_match(struct kofi_srx *srx,
 int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 		    struct kofi_srx_msg *msg, struct kofi_rx **rx)
 {
+	struct kofi_srx_arrival known;
 	struct kofi_srx_keys keys;
 	struct kofi_srx_due due;
 	unsigned long flags;
@@ -306,6 +342,18 @@ int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 	kofi_srx_due_init(&due);
 	kofi_srx_keys_set(srx, &keys, what);
 	spin_lock_irqsave(&srx->lock, flags);
+	/*
+	 * The sender may have become known, and a receive that names it been posted, since the
+	 * provider has looked
+	 */
+	if (unlikely(msg && kofi_srx_is_stranger(srx, what))) {
+		known = *what;
+		known.src_addr = srx->ops->sender(msg);
+		what = &known;
+		kofi_srx_keys_set(srx, &keys, what);
+	}
+	if (unlikely(!list_empty(&srx->strangers) && !kofi_srx_is_stranger(srx, what)))
+		kofi_srx_recognize(srx);
 	ret = kofi_srx_match(srx, &keys, what, msg, rx, &due);
 	spin_unlock_irqrestore(&srx->lock, flags);
 	kofi_srx_settle(srx, &due);
