@@ -163,11 +163,12 @@ int ft_know_peer(struct ft_end *e, const void *name, size_t len)
 
 	memcpy(&addr, name, min(len, sizeof(addr)));
 	if (!ft_name_ok(e, &addr, len))
-		return ft_fail(e, -EPROTO, "is the peer fabtests, of the same test and type of address?",
+		return ft_fail(e, -EPROTO, "is the peer the same test, with such addresses?",
 			       "take a name of family %u and %zu bytes", addr.ss_family, len);
 	ret = fi_av_insert(e->av, &addr, 1, &e->peer, 0, NULL);
 	if (ret != 1)
-		return ft_fail(e, ret < 0 ? ret : -EINVAL, NULL, "insert the address %pISpc", &addr);
+		return ft_fail(e, ret < 0 ? ret : -EINVAL, NULL, "insert the address %pISpc",
+			       &addr);
 	return 0;
 }
 

@@ -17,6 +17,9 @@
 
 #define FT_API	FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
 
+static const char ft_no_device[] =
+	"is there a provider that can do this test, and a device with that address?";
+
 /* Does the peer tell us data with its messages or writes? */
 static bool ft_wants_cq_data(void)
 {
@@ -86,8 +89,7 @@ int ft_find(struct ft_end *e, const char *node, int service, u64 flags, struct f
 		ret = fi_getinfo(FT_API, node, service, flags, hints, info);
 	fi_freeinfo(hints);
 	if (ret)
-		return ft_fail(e, ret, ret == -ENODATA ? "is there a provider that can do this test, and a device with that address?" :
-							 NULL,
+		return ft_fail(e, ret, ret == -ENODATA ? ft_no_device : NULL,
 			       "find a fabric of provider %s at %s", ft_params.prov,
 			       node ?: "any address");
 	return 0;
@@ -188,21 +190,15 @@ int ft_open_ep(struct ft_end *e)
 	return ft_params.test->unposted ? 0 : ft_post_rx(e);
 }
 
-/* Close @fid, if it is there; true: it is closed */
-static bool ft_close_fid(struct ft_end *e, struct fid *fid, const char *what)
+/* What is closed, or was never open, is NULL; what could not be closed stays */
+static void *ft_close_fid(struct ft_end *e, void *object, struct fid *fid, const char *what)
 {
-	int ret = fi_close(fid);
+	int ret = object ? fi_close(fid) : 0;
 
 	if (ret)
 		ft_fail(e, ret, "this is a bug in kOFI", "close the %s", what);
-	return !ret;
+	return ret ? object : NULL;
 }
-
-#define FT_CLOSE(e, object, what)					\
-do {									\
-	if ((e)->object && ft_close_fid(e, &(e)->object->fid, what))	\
-		(e)->object = NULL;					\
-} while (0)
 
 /* The endpoint and what only it uses */
 void ft_close_ep(struct ft_end *e)
@@ -215,18 +211,18 @@ void ft_close_ep(struct ft_end *e)
 			ft_fail(e, ret, NULL, "shut the connection down");
 		e->connected = false;
 	}
-	FT_CLOSE(e, ep, "endpoint");
-	FT_CLOSE(e, av, "address vector");
-	FT_CLOSE(e, rxq, "receive queue");
-	FT_CLOSE(e, txq, "transmit queue");
+	e->ep = ft_close_fid(e, e->ep, &e->ep->fid, "endpoint");
+	e->av = ft_close_fid(e, e->av, &e->av->fid, "address vector");
+	e->rxq = ft_close_fid(e, e->rxq, &e->rxq->fid, "receive queue");
+	e->txq = ft_close_fid(e, e->txq, &e->txq->fid, "transmit queue");
 }
 
 /* The endpoint, its domain, and the info that both were opened with */
 void ft_close_domain(struct ft_end *e)
 {
 	ft_close_ep(e);
-	FT_CLOSE(e, mr, "region");
-	FT_CLOSE(e, domain, "domain");
+	e->mr = ft_close_fid(e, e->mr, &e->mr->fid, "region");
+	e->domain = ft_close_fid(e, e->domain, &e->domain->fid, "domain");
 	fi_freeinfo(e->info);
 	e->info = NULL;
 }
@@ -234,9 +230,9 @@ void ft_close_domain(struct ft_end *e)
 void ft_close(struct ft_end *e)
 {
 	ft_close_domain(e);
-	FT_CLOSE(e, pep, "passive endpoint");
-	FT_CLOSE(e, eq, "event queue");
-	FT_CLOSE(e, fabric, "fabric");
+	e->pep = ft_close_fid(e, e->pep, &e->pep->fid, "passive endpoint");
+	e->eq = ft_close_fid(e, e->eq, &e->eq->fid, "event queue");
+	e->fabric = ft_close_fid(e, e->fabric, &e->fabric->fid, "fabric");
 	fi_freeinfo(e->pep_info);
 	e->pep_info = NULL;
 	ft_free_buffers(e);

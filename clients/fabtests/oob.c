@@ -146,7 +146,7 @@ int ft_oob_connect(struct ft_end *e)
 	ft_set_port(&addr, ft_params.oob_port);
 	ret = kernel_connect(e->oob, (void *)&addr, ft_addr_len(&addr), 0);
 	if (ret)
-		return ft_fail(e, ft_sock_err(ret), "does the server run there, with the same -E or -b?",
+		return ft_fail(e, ft_sock_err(ret), "does the server run there, with -E or -b?",
 			       "connect to %pISpc", &addr);
 	return 0;
 }

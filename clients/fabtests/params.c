@@ -121,7 +121,7 @@ static int ft_parse_test(void)
 		if (!strcmp(t->name, test))
 			break;
 	if (!t->name)
-		return ft_bad("test", test, "no such test; Documentation/fabtests.rst has the list");
+		return ft_bad("test", test, "no such test; Documentation/fabtests.rst has them");
 	ft_params.test = t;
 	if (strcmp(ep, "msg") && strcmp(ep, "rdm"))
 		return ft_bad("ep", ep, "allowed are msg and rdm");
@@ -142,7 +142,8 @@ static int ft_parse_op(void)
 	nth = match_string(names, ARRAY_SIZE(names), op);
 	if (nth < 0 || (rma && nth == FT_SENDDATA) ||
 	    (!rma && nth != FT_SENDDATA && nth != FT_WRITEDATA))
-		return ft_bad("op", op, "rma_bw has write, writedata and read, cq_data senddata and writedata");
+		return ft_bad("op", op,
+			      "rma_bw has write, writedata, read, cq_data senddata, writedata");
 	ft_params.op = nth;
 	return 0;
 }
@@ -222,7 +223,7 @@ static int ft_parse_sizes(void)
 	if (ft_params.size_max > KMALLOC_MAX_SIZE)
 		return ft_bad("sizes", "", "one of them is more than an allocation can give");
 	if (ft_params.test->caps & FI_RMA && !nr_sizes)
-		return ft_bad("sizes", "", "rma_bw needs the sizes of its peer, as the region depends on them");
+		return ft_bad("sizes", "", "rma_bw needs those of its peer, for the region's size");
 	return 0;
 }
 

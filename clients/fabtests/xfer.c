@@ -37,7 +37,7 @@ static const char ft_letters[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJ
 #define FT_LETTERS	(sizeof(ft_letters) - 1)
 
 static const char ft_same_todo[] =
-	"do both ends run the same test, sizes, iterations, warm-up and window, and is script= the peer's version?";
+	"do both ends run the same test and counts, and is script= the peer's version?";
 
 /* @nr buffers of @size bytes */
 static void **ft_alloc_ring(unsigned int nr, size_t size)

@@ -257,6 +257,8 @@ done
 prov=loop version=2.6
 one loop both
 why=''
-rmmod kofi_loop && rmmod kofi_tcp && rmmod kofi_verbs && rmmod kofi || fail "see above"
+if ! { rmmod kofi_loop && rmmod kofi_tcp && rmmod kofi_verbs && rmmod kofi; }; then
+	fail "see above"
+fi
 verdict unload
 exit $failed

@@ -124,7 +124,7 @@ void find(const char *node, const char *service, uint64_t flags, struct fi_info 
 				      FI_MR_PROV_KEY;
 	if (opt.op == OP_WRITEDATA || opt.op == OP_SENDDATA)
 		hints->domain_attr->cq_data_size = 4;
-	/* A write that is checked has to be in its place; over verbs the sync behind it sees to it */
+	/* A write that is checked has to be in its place; over verbs the sync sees to it */
 	if (opt.verify && opt.test->caps & FI_RMA && opt.op != OP_WRITEDATA &&
 	    strcmp(opt.provider, "verbs"))
 		hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;

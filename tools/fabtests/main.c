@@ -27,6 +27,7 @@ struct options opt = {
 	.messages = 4,
 	.op = -1,
 };
+
 struct peer peer = { .sock = -1 };
 
 static const struct test tests[] = {
@@ -68,7 +69,7 @@ static void choose_test(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
 		if (!strcmp(tests[i].name, name))
 			opt.test = &tests[i];
 	if (!opt.test)
@@ -83,7 +84,7 @@ static int operation(const char *name)
 	for (i = 0; i < 4; i++)
 		if (!strcmp(names[i], name))
 			return i;
-	die("no such operation: %s", name);
+	die("-o %s is unknown", name);
 }
 
 static int script(const char *text)
@@ -104,20 +105,47 @@ static void parse(int argc, char **argv)
 	choose_test(argv[1]);
 	while ((letter = getopt(argc - 1, argv + 1, "p:e:s:S:I:w:W:M:o:V:vEb")) != -1) {
 		switch (letter) {
-		case 'p': opt.provider = optarg; break;
-		case 'e': opt.type = strcmp(optarg, "msg") ? FI_EP_RDM : FI_EP_MSG; break;
-		case 's': opt.source = optarg; break;
-		case 'S': opt.size = strtoul(optarg, NULL, 10); break;
-		case 'I': opt.iterations = atoi(optarg); break;
-		case 'w': opt.warmup = atoi(optarg); break;
-		case 'W': opt.window = atoi(optarg); break;
-		case 'M': opt.messages = atoi(optarg); break;
-		case 'o': opt.op = operation(optarg); break;
-		case 'V': opt.script = script(optarg); break;
-		case 'v': opt.verify = true; break;
-		case 'E': opt.oob = OOB_NAMES; break;
-		case 'b': opt.oob = OOB_SYNC; break;
-		default: exit(2);
+		case 'p':
+			opt.provider = optarg;
+			break;
+		case 'e':
+			opt.type = strcmp(optarg, "msg") ? FI_EP_RDM : FI_EP_MSG;
+			break;
+		case 's':
+			opt.source = optarg;
+			break;
+		case 'S':
+			opt.size = strtoul(optarg, NULL, 10);
+			break;
+		case 'I':
+			opt.iterations = atoi(optarg);
+			break;
+		case 'w':
+			opt.warmup = atoi(optarg);
+			break;
+		case 'W':
+			opt.window = atoi(optarg);
+			break;
+		case 'M':
+			opt.messages = atoi(optarg);
+			break;
+		case 'o':
+			opt.op = operation(optarg);
+			break;
+		case 'V':
+			opt.script = script(optarg);
+			break;
+		case 'v':
+			opt.verify = true;
+			break;
+		case 'E':
+			opt.oob = OOB_NAMES;
+			break;
+		case 'b':
+			opt.oob = OOB_SYNC;
+			break;
+		default:
+			exit(2);
 		}
 	}
 	opt.server = argv[1 + optind];

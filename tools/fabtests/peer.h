@@ -25,6 +25,10 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define __noreturn	__attribute__((noreturn))
+#define __printf(f, a)	__attribute__((format(printf, f, a)))
+
 #define CTRL_BYTES	1024
 #define ACK_BYTES	4
 #define WAIT_MS		30000
@@ -32,8 +36,18 @@
 /* A version of fabtests, as numbers that can be compared */
 #define SCRIPT(major, minor)	((major) * 100 + (minor))
 
-enum { OOB_NONE, OOB_NAMES, OOB_SYNC };
-enum { OP_WRITE, OP_WRITEDATA, OP_READ, OP_SENDDATA };
+enum oob {
+	OOB_NONE,
+	OOB_NAMES,
+	OOB_SYNC,
+};
+
+enum operation {
+	OP_WRITE,
+	OP_WRITEDATA,
+	OP_READ,
+	OP_SENDDATA,
+};
 
 struct test {
 	const char *name;
@@ -85,7 +99,7 @@ extern struct options opt;
 extern struct peer peer;
 
 /* main.c */
-__attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
+__noreturn __printf(1, 2) void die(const char *format, ...);
 void check_ret(long ret, const char *what);
 
 /* fabric.c */

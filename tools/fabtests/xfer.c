@@ -38,7 +38,7 @@ static void sort_entry(const struct fi_cq_data_entry *entry)
 		peer.tx_done++;
 		return;
 	}
-	if (nreceived == sizeof(received) / sizeof(received[0]))
+	if (nreceived == ARRAY_SIZE(received))
 		die("too many completions");
 	received[nreceived++] = *entry;
 }
