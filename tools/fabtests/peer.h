@@ -26,8 +26,6 @@
 #include <rdma/fi_tagged.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-#define __noreturn	__attribute__((noreturn))
-#define __printf(f, a)	__attribute__((format(printf, f, a)))
 
 #define CTRL_BYTES	1024
 #define ACK_BYTES	4
@@ -99,7 +97,7 @@ extern struct options opt;
 extern struct peer peer;
 
 /* main.c */
-__noreturn __printf(1, 2) void die(const char *format, ...);
+_Noreturn void die(const char *format, ...);
 void check_ret(long ret, const char *what);
 
 /* fabric.c */
