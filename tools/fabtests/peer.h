@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdnoreturn.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -97,7 +98,7 @@ extern struct options opt;
 extern struct peer peer;
 
 /* main.c */
-_Noreturn void die(const char *format, ...);
+noreturn void die(const char *format, ...);
 void check_ret(long ret, const char *what);
 
 /* fabric.c */
