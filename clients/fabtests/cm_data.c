@@ -110,7 +110,7 @@ static int ft_cm_accept(struct ft_end *e, struct ft_cm *cm, size_t len)
 
 static int ft_cm_serve(struct ft_end *e, struct ft_cm *cm)
 {
-	size_t limit, len;
+	size_t limit = 0, len;
 	int ret;
 
 	ret = ft_find(e, ft_params.src, ft_params.port, FI_SOURCE, &e->pep_info);
@@ -190,7 +190,7 @@ static int ft_cm_too_long(struct ft_end *e, struct ft_cm *cm, size_t limit)
 
 static int ft_cm_connect(struct ft_end *e, struct ft_cm *cm)
 {
-	size_t limit, len;
+	size_t limit = 0, len;
 	int ret;
 
 	ret = ft_find(e, ft_params.node, ft_params.port, 0, &e->info);
