@@ -104,6 +104,7 @@ struct kofi_ep_limits {
  * @rx_ops: receives that have got a message
  * @rx_bytes: bytes of these messages
  * @rx_errors: receives that have ended without one
+ * @connects: connections of an endpoint that needs none to be opened
  */
 struct kofi_ep_stat {
 	u64	tx_ops;
@@ -112,6 +113,7 @@ struct kofi_ep_stat {
 	u64	rx_ops;
 	u64	rx_bytes;
 	u64	rx_errors;
+	u64	connects;
 };
 
 /**
@@ -354,6 +356,17 @@ static inline void kofi_ep_received(struct kofi_ep *ep, size_t len)
 {
 	this_cpu_inc(ep->stat->rx_ops);
 	this_cpu_add(ep->stat->rx_bytes, len);
+}
+
+/**
+ * kofi_ep_connected() - An endpoint of FI_EP_RDM has one more connection
+ * @ep: the endpoint
+ *
+ * Context: any.
+ */
+static inline void kofi_ep_connected(struct kofi_ep *ep)
+{
+	this_cpu_inc(ep->stat->connects);
 }
 
 /**

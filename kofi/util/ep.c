@@ -306,6 +306,7 @@ static void kofi_ep_sum(const struct kofi_ep *ep, struct kofi_ep_stat *sum)
 		sum->rx_ops += READ_ONCE(of->rx_ops);
 		sum->rx_bytes += READ_ONCE(of->rx_bytes);
 		sum->rx_errors += READ_ONCE(of->rx_errors);
+		sum->connects += READ_ONCE(of->connects);
 	}
 }
 
@@ -332,6 +333,8 @@ static void kofi_ep_stat(const struct kofi_ep *ep, struct kofi_stat *stat)
 	kofi_stat_add(stat, "rx_bytes", sum.rx_bytes);
 	kofi_stat_add(stat, "rx_errors", sum.rx_errors);
 	kofi_stat_add(stat, "rx_again", atomic_long_read(&ep->rx.again));
+	if (ep->conn.connless)
+		kofi_stat_add(stat, "connects", sum.connects);
 }
 
 int kofi_ep_control(struct fid *fid, int command, void *arg)

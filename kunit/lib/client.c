@@ -3,6 +3,7 @@
  * The frame of a case, and its objects.
  */
 #include <linux/module.h>
+#include <kofi/stat.h>
 #include "client.h"
 
 struct vt_fid {
@@ -127,3 +128,17 @@ EXPORT_SYMBOL_GPL(vt_listen);
 MODULE_DESCRIPTION("What KUnit suites of kOFI share that are clients");
 MODULE_AUTHOR("the kOFI authors");
 MODULE_LICENSE("Dual BSD/GPL");
+
+u64 vt_stat(struct kunit *test, struct fid *fid, const char *name)
+{
+	struct kofi_stat stat = {};
+	size_t i;
+
+	KUNIT_ASSERT_EQ(test, fi_control(fid, KOFI_GETSTAT, &stat), 0);
+	for (i = 0; i < stat.count; i++)
+		if (!strcmp(stat.values[i].name, name))
+			return stat.values[i].value;
+	KUNIT_FAIL(test, "there is no %s", name);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(vt_stat);

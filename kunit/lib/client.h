@@ -225,6 +225,8 @@ void vt_end_enable(struct kunit *test, struct vt_end *end,
 void vt_join(struct kunit *test, struct vt_pair *pair,
 	     const struct vt_kind *kind);
 void vt_pair_close(struct kunit *test, struct vt_pair *pair);
+/* What an object says of itself (kofi/stat.h); the case fails if it does not say that */
+u64 vt_stat(struct kunit *test, struct fid *fid, const char *name);
 /* One message from one end to the other arrives */
 void vt_ping(struct kunit *test, struct vt_end *from, struct vt_end *to);
 

@@ -72,6 +72,7 @@ static void the_1024th_reconnect_is_like_the_first(struct kunit *test)
 	}
 	vt_none(test, end.rx);
 	vt_none(test, end.tx);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, &end.ep->fid, "connects"), RECONNECTS);
 }
 
 /* None is stuck, and what each of them sends at once arrives once */

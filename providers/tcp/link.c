@@ -289,6 +289,7 @@ void ktcp_link_accept(struct ktcp_link *link, struct ktcp_peer *peer, struct ktc
 	ktcp_idle_begin(link);
 	if (peer)
 		ktcp_link_join(link, peer);
+	kofi_ep_connected(&link->rdm->soft.kep);
 	ktcp_sock_attach(&conn->sk, sock, &link->work, conn->cpu);
 	mutex_unlock(&conn->run);
 	kfree(req);
@@ -317,6 +318,7 @@ void ktcp_link_opened(struct ktcp_link *link)
 	spin_unlock_irq(&rdm->soft.lock);
 	link->dialling = false;
 	rdm->dialling--;
+	kofi_ep_connected(&rdm->soft.kep);
 	mod_delayed_work(ktcp_type.wq, &rdm->tick, 0);
 	ktcp_peer_settle(link->peer);
 }
