@@ -128,6 +128,9 @@ struct kofi_ep_stat {
  * @av: address vector, or NULL
  * @srx: shared receive context, or NULL
  * @shared: opened to use a shared receive context
+ * @no_tx: nothing is sent by it: a shared receive context, or a receive context or scalable
+ *	endpoint
+ * @no_rx: it has no receives of its own: @shared, or a transmit context or scalable endpoint
  * @caps: capabilities it was opened with
  * @max_msg_size: most bytes of an operation
  * @inject_size: most bytes that may be injected
@@ -151,6 +154,8 @@ struct kofi_ep {
 	struct fid_av			*av;
 	struct fid_ep			*srx;
 	bool				shared;
+	bool				no_tx;
+	bool				no_rx;
 	u64				caps;
 	size_t				max_msg_size;
 	size_t				inject_size;
@@ -198,6 +203,18 @@ int kofi_ep_init(struct kofi_ep *ep, const struct fi_info *info,
  */
 int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
 		     const struct kofi_ep_limits *limits, void *context);
+
+/**
+ * kofi_ep_set_class() - Make a scalable endpoint, or one of its contexts, of an endpoint
+ * @ep: after kofi_ep_init()
+ * @fclass: FI_CLASS_SEP, FI_CLASS_TX_CTX or FI_CLASS_RX_CTX
+ *
+ * kofi_ep_may_enable() asks for no more than objects of this class are bound to, and
+ * kofi_op_check() refuses the direction that it does not have.
+ *
+ * Context: any.
+ */
+void kofi_ep_set_class(struct kofi_ep *ep, u32 fclass);
 
 /**
  * kofi_ep_may_close() - May the caller close the endpoint?

@@ -11,6 +11,7 @@
  *	kofi_soft_op		an operation, from the call to the completion
  *	kofi_soft_event		the completion of a peer's write
  *	kofi_soft_pep		a listener
+ *	kofi_soft_ctxs		the contexts of a scalable endpoint
  *
  * The provider embeds them, and describes itself by a &struct kofi_soft_type.
  *
@@ -25,6 +26,13 @@
  *	fi_ep_drain()	it ends, and what was posted is waited for
  *	fi_close()	it ends; when all users have gone, it is purged from its completion
  *			queues, and the provider frees it
+ *
+ * Scalable endpoints.  A &struct kofi_soft_ep may be a scalable endpoint, which has the address
+ * and the address vector, or one of its contexts, which has the operations or the receives.
+ * So a context ends by itself, as any endpoint does, and what it has posted with it.  It is in
+ * the list of its fabric, too, and the core keeps its scalable endpoint for it.  Operations
+ * that its contexts post are taken by the worker of each context, or of the scalable endpoint
+ * (kofi_soft_ep.hub), as the provider wants it.
  *
  * References (kofi_soft_ep.users): an endpoint is there as long as its client has it open
  * and not drained, an operation of it is not over, or the provider has taken one.
@@ -58,6 +66,7 @@
 #include <linux/socket.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
+#include <kofi/av.h>
 #include <kofi/bufpool.h>
 #include <kofi/ep.h>
 #include <kofi/kept_op.h>
@@ -66,9 +75,24 @@
 #include <kofi/srx.h>
 
 #define KOFI_SOFT_EVENTS	64	/* writes with data of the peer's that may be unread */
+#define KOFI_SOFT_CTXS		16	/* contexts of a scalable endpoint, of each direction */
 
 struct kofi_soft_ep;
 struct kofi_soft_op;
+
+/**
+ * struct kofi_soft_ctx_attr - What a context is opened with
+ * @fclass: FI_CLASS_TX_CTX or FI_CLASS_RX_CTX
+ * @index: which one
+ * @info: of its scalable endpoint, with the attributes of the context
+ * @context: the client's pointer
+ */
+struct kofi_soft_ctx_attr {
+	u32			fclass;
+	u32			index;
+	const struct fi_info	*info;
+	void			*context;
+};
 
 /**
  * struct kofi_soft_type - A provider that moves the data itself
@@ -98,6 +122,8 @@ struct kofi_soft_op;
  * @close: fi_close() has begun: no lookup finds the endpoint any more, and as @shut.  @lock
  *	is held
  * @free: the endpoint is in use no more, and kofi_soft_ep_fini() is due.  May sleep
+ * @ctx: make a context of a scalable endpoint, by kofi_soft_ctx_init(); NULL: there are no
+ *	scalable endpoints.  May sleep
  * @fabrics: &struct kofi_soft_fabric; guarded by @lock
  */
 struct kofi_soft_type {
@@ -119,6 +145,9 @@ struct kofi_soft_type {
 	void				(*gone)(struct kofi_soft_ep *ep);
 	void				(*close)(struct kofi_soft_ep *ep);
 	void				(*free)(struct kofi_soft_ep *ep);
+	int				(*ctx)(struct kofi_soft_ep *sep,
+					       const struct kofi_soft_ctx_attr *attr,
+					       struct kofi_soft_ep **ctx);
 	struct list_head		fabrics;
 };
 
@@ -194,9 +223,27 @@ struct kofi_soft_event {
 };
 
 /**
+ * struct kofi_soft_ctxs - The contexts of a scalable endpoint
+ * @info: what it was opened with
+ * @tx: transmit contexts that are open, by index; guarded by kofi_soft_ep.lock of the scalable
+ *	endpoint, as is the next one
+ * @rx: receive contexts
+ */
+struct kofi_soft_ctxs {
+	struct fi_info		*info;
+	struct kofi_soft_ep	*tx[KOFI_SOFT_CTXS];
+	struct kofi_soft_ep	*rx[KOFI_SOFT_CTXS];
+};
+
+/**
  * struct kofi_soft_ep - An endpoint
  * @kep: the common part
  * @domain: parent
+ * @ctxs: of a scalable endpoint; NULL: it is none
+ * @sep: scalable endpoint of a context; NULL: it is none
+ * @index: of a context
+ * @hub: whose @lock, @posted and worker operations have that are posted here: itself, or @sep if
+ *	kofi_soft_type.ctx() has said so
  * @type: the provider
  * @of_fabric: place in the list of its fabric; guarded by the provider's mutex
  * @srx: where it receives: @own_srx, or that of a shared receive context
@@ -209,7 +256,8 @@ struct kofi_soft_event {
  * @events: &struct kofi_soft_event
  * @lock: guards @posted to @over, and lists of the provider's; taken with interrupts off
  * @posted: operations that the worker has not taken, oldest first
- * @rw_ops: fi_readsgl() and fi_writesgl() that are not over
+ * @rw_ops: fi_readsgl() and fi_writesgl() that are not over; guarded by the @lock of @hub, as the
+ *	next one
  * @over: nothing is posted any more
  * @absent: flags of operations that the peer does not know; set before the connection stands
  * @max_rw_ops: FI_OPT_MAX_RW_OPS
@@ -220,6 +268,10 @@ struct kofi_soft_event {
 struct kofi_soft_ep {
 	struct kofi_ep			kep;
 	struct kofi_soft_domain		*domain;
+	struct kofi_soft_ctxs		*ctxs;
+	struct kofi_soft_ep		*sep;
+	u32				index;
+	struct kofi_soft_ep		*hub;
 	const struct kofi_soft_type	*type;
 	struct list_head		of_fabric;
 	struct kofi_srx			*srx;
@@ -249,6 +301,14 @@ static inline struct kofi_soft_domain *to_kofi_soft_domain(struct fid_domain *do
 static inline struct kofi_soft_ep *to_kofi_soft_ep(struct fid *fid)
 {
 	return container_of(fid, struct kofi_soft_ep, kep.ep.fid);
+}
+
+/* The address vector, which a context has of its scalable endpoint; NULL: there is none */
+static inline struct kofi_av *kofi_soft_av(const struct kofi_soft_ep *ep)
+{
+	const struct fid_av *av = ep->sep ? ep->sep->kep.av : ep->kep.av;
+
+	return av ? container_of(av, struct kofi_av, av) : NULL;
 }
 
 /* There is something for the worker of @ep to do.  Any context */
@@ -392,6 +452,51 @@ int kofi_soft_ep_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type
 		      struct fid_domain *domain, const struct fi_info *info,
 		      const struct kofi_ep_limits *limits,
 		      const struct kofi_srx_attr *room, void *context);
+
+/**
+ * kofi_soft_sep_init() - Set a new scalable endpoint up
+ * @sep: the scalable endpoint, zeroed
+ * @type: the provider, which has &kofi_soft_type.ctx
+ * @domain: parent
+ * @info: as fi_scalable_ep()
+ * @limits: the provider's; they stay
+ * @context: as fi_scalable_ep()
+ *
+ * As kofi_soft_ep_init(), but it has no operations, no receives and no tables for them.
+ *
+ * Context: may sleep.
+ * Return: 0, and kofi_soft_ep_fini() is due; -EINVAL: not FI_EP_RDM, too many contexts, shared
+ * ones, or as kofi_soft_ep_init(); -ENOMEM.
+ */
+int kofi_soft_sep_init(struct kofi_soft_ep *sep, const struct kofi_soft_type *type,
+		       struct fid_domain *domain, const struct fi_info *info,
+		       const struct kofi_ep_limits *limits, void *context);
+
+/**
+ * kofi_soft_ctx_init() - Set a new context up, in kofi_soft_type.ctx()
+ * @ctx: the context, zeroed
+ * @sep: its scalable endpoint
+ * @type: that of @sep, or one of the provider's contexts, with the same lock
+ * @attr: of kofi_soft_type.ctx()
+ * @room: of its receives; a transmit context has none
+ *
+ * Context: may sleep.
+ * Return: 0, and kofi_soft_ep_fini() is due; as kofi_soft_ep_init().
+ */
+int kofi_soft_ctx_init(struct kofi_soft_ep *ctx, struct kofi_soft_ep *sep,
+		       const struct kofi_soft_type *type,
+		       const struct kofi_soft_ctx_attr *attr,
+		       const struct kofi_srx_attr *room);
+
+/**
+ * kofi_soft_rx_ctx() - Find a receive context of a scalable endpoint
+ * @sep: the scalable endpoint
+ * @index: which one, any value
+ *
+ * Context: any, without the lock of @sep.
+ * Return: the context, and kofi_soft_ep_put() is due; NULL: it is not open.
+ */
+struct kofi_soft_ep *kofi_soft_rx_ctx(struct kofi_soft_ep *sep, u32 index);
 
 /**
  * kofi_soft_ep_fini() - The end of an endpoint

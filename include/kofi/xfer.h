@@ -131,19 +131,19 @@ static inline u64 kofi_op_pmem_flags(const struct kofi_ep *ep, const struct kofi
 
 /**
  * kofi_op_check() - Does the endpoint have such an operation, with such flags?
- * @ep: the endpoint, or shared receive context
+ * @ep: the endpoint, or one of the contexts
  * @op: the operation
  *
  * Context: any.
- * Return: 0; -ENOSYS: a receive of an endpoint that uses a shared receive context, or
- * anything else of such a context; -FI_EBADFLAGS.
+ * Return: 0; -ENOSYS: a receive of a transmit context, or of an endpoint that uses a shared
+ * receive context, or anything else of a receive context; -FI_EBADFLAGS.
  */
 static inline int kofi_op_check(const struct kofi_ep *ep, const struct kofi_op *op)
 {
 	bool recv = kofi_op_is_recv(op);
 	u64 known;
 
-	if (recv ? ep->shared : ep->ep.fid.fclass == FI_CLASS_SRX_CTX)
+	if (recv ? ep->no_rx : ep->no_tx)
 		return -ENOSYS;
 	known = op->kind == KOFI_OP_RECV ? ep->limits->recv_flags :
 		op->kind == KOFI_OP_TRECV ? ep->limits->trecv_flags :

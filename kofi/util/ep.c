@@ -108,6 +108,7 @@ int kofi_ep_init(struct kofi_ep *ep, const struct fi_info *info,
 	if (ret)
 		return ret;
 	ep->shared = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
+	ep->no_rx = ep->shared;
 	ep->caps = info->caps;
 	ep->max_msg_size = info->ep_attr->max_msg_size;
 	ep->inject_size = info->tx_attr->inject_size;
@@ -129,12 +130,21 @@ int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
 	if (ret)
 		return ret;
 	ep->conn.connless = true;
+	ep->no_tx = true;
 	ep->caps = attr->caps & FI_HMEM;
 	ep->rx.op_flags = attr->op_flags;
 	ep->rx.selective = true;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kofi_ep_init_srx);
+
+void kofi_ep_set_class(struct kofi_ep *ep, u32 fclass)
+{
+	ep->ep.fid.fclass = fclass;
+	ep->no_tx = fclass != FI_CLASS_TX_CTX;
+	ep->no_rx = fclass != FI_CLASS_RX_CTX;
+}
+EXPORT_SYMBOL_GPL(kofi_ep_set_class);
 
 int kofi_ep_may_close(const struct kofi_ep *ep)
 {
@@ -252,11 +262,15 @@ static bool kofi_ep_cntrs_fit(const struct kofi_ep *ep)
 
 int kofi_ep_may_enable(const struct kofi_ep *ep)
 {
+	u32 fclass = ep->ep.fid.fclass;
+	bool whole = fclass == FI_CLASS_EP;
+
 	if (!ep->conn.eq && !ep->conn.connless)
 		return -FI_ENOEQ;
-	if (!ep->tx.cq || !ep->rx.cq)
+	if ((!ep->tx.cq && (whole || fclass == FI_CLASS_TX_CTX)) ||
+	    (!ep->rx.cq && (whole || fclass == FI_CLASS_RX_CTX)))
 		return -FI_ENOCQ;
-	if (!ep->av && ep->limits->av)
+	if (!ep->av && ep->limits->av && (whole || fclass == FI_CLASS_SEP))
 		return -FI_ENOAV;
 	if (ep->shared && !ep->srx)
 		return -FI_ENORX;
@@ -399,7 +413,7 @@ static int kofi_ep_set_may_sleep(struct kofi_ep *ep, const void *optval, size_t 
 
 static bool kofi_ep_has_p2p(const struct kofi_ep *ep)
 {
-	return ep->caps & FI_HMEM && ep->ep.fid.fclass == FI_CLASS_EP;
+	return ep->caps & FI_HMEM && ep->ep.fid.fclass != FI_CLASS_SRX_CTX;
 }
 
 int kofi_ep_setopt(struct kofi_ep *ep, int optname, const void *optval,
@@ -407,7 +421,7 @@ int kofi_ep_setopt(struct kofi_ep *ep, int optname, const void *optval,
 {
 	if (optname == FI_OPT_FI_HMEM_P2P && kofi_ep_has_p2p(ep))
 		return kofi_opt_check_p2p(ep->device_p2p, optval, optlen);
-	if (optname == FI_OPT_MAY_SLEEP && ep->ep.fid.fclass == FI_CLASS_EP)
+	if (optname == FI_OPT_MAY_SLEEP && !ep->no_tx)
 		return kofi_ep_set_may_sleep(ep, optval, optlen);
 	if (optname == FI_OPT_CONNECT_TIMEOUT && ep->conn.late.work.func)
 		return kofi_ep_set_timeout(ep, optval, optlen);
@@ -457,7 +471,7 @@ int kofi_ep_getopt(struct kofi_ep *ep, int optname, void *optval, size_t *optlen
 
 	if (optname == FI_OPT_FI_HMEM_P2P && kofi_ep_has_p2p(ep))
 		return kofi_opt_put_p2p(ep->device_p2p, optval, optlen);
-	if (optname == FI_OPT_MAY_SLEEP && ep->ep.fid.fclass == FI_CLASS_EP)
+	if (optname == FI_OPT_MAY_SLEEP && !ep->no_tx)
 		return kofi_opt_put(&may_sleep, sizeof(may_sleep), optval, optlen);
 	if (optname == FI_OPT_CALLBACKS)
 		return kofi_opt_put(&ep->callbacks, sizeof(ep->callbacks),

@@ -4,6 +4,7 @@
  * kofi/soft.h.
  */
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <kofi/addr.h>
 #include <kofi/opt.h>
 #include "soft.h"
@@ -20,10 +21,10 @@ void kofi_soft_ep_over(struct kofi_soft_ep *ep)
 	unsigned long flags;
 
 	lockdep_assert_held(ep->type->lock);
-	spin_lock_irqsave(&ep->lock, flags);
+	spin_lock_irqsave(&ep->hub->lock, flags);
 	ep->over = true;
-	spin_unlock_irqrestore(&ep->lock, flags);
-	kofi_soft_kick(ep);
+	spin_unlock_irqrestore(&ep->hub->lock, flags);
+	kofi_soft_kick(ep->hub);
 }
 EXPORT_SYMBOL_GPL(kofi_soft_ep_over);
 
@@ -31,13 +32,14 @@ EXPORT_SYMBOL_GPL(kofi_soft_ep_over);
 
 static int kofi_soft_reserve(struct kofi_soft_ep *ep)
 {
-	int ret;
+	int ret = 0;
 
-	ret = kofi_cq_reserve(ep->kep.tx.cq, ep->slots.count);
-	if (ret || ep->kep.shared)
+	if (!ep->kep.no_tx)
+		ret = kofi_cq_reserve(ep->kep.tx.cq, ep->slots.count);
+	if (ret || ep->kep.no_rx)
 		return ret;
 	ret = kofi_cq_reserve(ep->kep.rx.cq, ep->own_srx.size);
-	if (ret)
+	if (ret && !ep->kep.no_tx)
 		kofi_cq_unreserve(ep->kep.tx.cq, ep->slots.count);
 	return ret;
 }
@@ -46,8 +48,9 @@ static void kofi_soft_unreserve(struct kofi_soft_ep *ep)
 {
 	if (!ep->enabled)
 		return;
-	kofi_cq_unreserve(ep->kep.tx.cq, ep->slots.count);
-	if (!ep->kep.shared)
+	if (!ep->kep.no_tx)
+		kofi_cq_unreserve(ep->kep.tx.cq, ep->slots.count);
+	if (!ep->kep.no_rx)
 		kofi_cq_unreserve(ep->kep.rx.cq, ep->own_srx.size);
 }
 
@@ -83,23 +86,22 @@ static ssize_t kofi_soft_cancel(struct fid *fid, void *context)
 {
 	struct kofi_soft_ep *ep = to_kofi_soft_ep(fid);
 
-	return ep->kep.shared ? -ENOENT : kofi_srx_cancel(&ep->own_srx, context);
+	return ep->kep.no_rx ? -ENOENT : kofi_srx_cancel(&ep->own_srx, context);
 }
 
-static int kofi_soft_getopt(struct fid *fid, int level, int optname, void *optval,
-			    size_t *optlen)
+int kofi_soft_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen)
 {
 	struct kofi_soft_ep *ep = to_kofi_soft_ep(fid);
 	int ret;
 
 	if (level != FI_OPT_ENDPOINT)
 		return -ENOPROTOOPT;
-	if (optname == FI_OPT_MAX_RW_OPS)
+	if (optname == FI_OPT_MAX_RW_OPS && !ep->kep.no_tx)
 		return kofi_opt_put_size(ep->max_rw_ops, optval, optlen);
-	if (optname == FI_OPT_MAX_RMA_IOV)
+	if (optname == FI_OPT_MAX_RMA_IOV && !ep->kep.no_tx)
 		return kofi_opt_put_size(KOFI_OP_IOV, optval, optlen);
 	ret = kofi_ep_getopt(&ep->kep, optname, optval, optlen);
-	if (ret == -ENOPROTOOPT && !ep->kep.shared)
+	if (ret == -ENOPROTOOPT && !ep->kep.no_rx)
 		ret = kofi_srx_getopt(&ep->own_srx, optname, optval, optlen);
 	return ret;
 }
@@ -113,8 +115,8 @@ static int kofi_soft_set_rw_ops(struct kofi_soft_ep *ep, const void *optval,
 				 optlen);
 }
 
-static int kofi_soft_setopt(struct fid *fid, int level, int optname,
-			    const void *optval, size_t optlen)
+int kofi_soft_setopt(struct fid *fid, int level, int optname, const void *optval,
+		     size_t optlen)
 {
 	struct kofi_soft_ep *ep = to_kofi_soft_ep(fid);
 	int ret;
@@ -122,11 +124,11 @@ static int kofi_soft_setopt(struct fid *fid, int level, int optname,
 	if (level != FI_OPT_ENDPOINT)
 		return -ENOPROTOOPT;
 	mutex_lock(ep->type->lock);
-	if (optname == FI_OPT_MAX_RW_OPS)
+	if (optname == FI_OPT_MAX_RW_OPS && !ep->kep.no_tx)
 		ret = kofi_soft_set_rw_ops(ep, optval, optlen);
 	else
 		ret = kofi_ep_setopt(&ep->kep, optname, optval, optlen);
-	if (ret == -ENOPROTOOPT && !ep->kep.shared)
+	if (ret == -ENOPROTOOPT && !ep->kep.no_rx)
 		ret = kofi_srx_setopt(&ep->own_srx, optname, optval, optlen);
 	mutex_unlock(ep->type->lock);
 	return ret;
@@ -172,9 +174,11 @@ static int kofi_soft_drain(struct fid_ep *fid_ep, int timeout)
 					      msecs_to_jiffies(timeout)))
 		return -ETIMEDOUT;
 	/* What the connection had for receives is given back by the worker, too */
-	flush_work(&ep->work);
-	kofi_cq_flush(ep->kep.tx.cq);
-	kofi_cq_flush(ep->kep.rx.cq);
+	flush_work(&ep->hub->work);
+	if (ep->kep.tx.cq)
+		kofi_cq_flush(ep->kep.tx.cq);
+	if (ep->kep.rx.cq)
+		kofi_cq_flush(ep->kep.rx.cq);
 	return 0;
 }
 
@@ -198,16 +202,20 @@ static int kofi_soft_close(struct fid *fid)
 	kofi_conn_close(&ep->kep.conn);
 	ep->type->close(ep);
 	mutex_unlock(ep->type->lock);
+	if (ep->sep)
+		kofi_soft_ctx_leave(ep);
 	kofi_soft_drop(ep);
 	wait_for_completion(&ep->unused);
-	flush_work(&ep->work);
+	flush_work(&ep->hub->work);
 
 	if (ep->kep.shared)
 		ep->type->join(ep, false);
 	kofi_soft_purge(ep);
 	kofi_soft_unreserve(ep);
-	kofi_bufpool_drain(&ep->events);
-	kofi_bufpool_drain(&ep->slots);
+	if (ep->events.count)
+		kofi_bufpool_drain(&ep->events);
+	if (ep->slots.count)
+		kofi_bufpool_drain(&ep->slots);
 	/* RCU readers that have found it, and callbacks of its receives, may still kick it */
 	synchronize_rcu_expedited();
 	cancel_work_sync(&ep->work);
@@ -257,37 +265,46 @@ static bool kofi_soft_info_is_ok(const struct kofi_soft_type *type,
 	       info->ep_attr->max_msg_size <= type->max_msg;
 }
 
+static void kofi_soft_destroy(struct kofi_bufpool *pool)
+{
+	if (pool->count)
+		kofi_bufpool_destroy(pool);
+}
+
 static int kofi_soft_alloc(struct kofi_soft_ep *ep, size_t tx_size,
 			   const struct kofi_srx_attr *room)
 {
-	int ret;
+	int ret = 0;
 
-	ret = kofi_bufpool_init(&ep->slots, ep->type->op_size, tx_size,
-				kofi_soft_slots_refilled);
+	if (!ep->kep.no_tx)
+		ret = kofi_bufpool_init(&ep->slots, ep->type->op_size, tx_size,
+					kofi_soft_slots_refilled);
 	if (ret)
-		return ret;
-	ret = kofi_bufpool_init(&ep->events, sizeof(struct kofi_soft_event),
-				KOFI_SOFT_EVENTS, kofi_soft_events_refilled);
+		goto no_slots;
+	if (!ep->kep.no_rx || ep->kep.shared)
+		ret = kofi_bufpool_init(&ep->events, sizeof(struct kofi_soft_event),
+					KOFI_SOFT_EVENTS, kofi_soft_events_refilled);
 	if (ret)
-		goto destroy_slots;
-	if (ep->kep.shared)
-		return 0;
-	ret = kofi_srx_init(&ep->own_srx, &ep->kep, room, ep->type->own_rx);
+		goto no_events;
+	if (!ep->kep.no_rx)
+		ret = kofi_srx_init(&ep->own_srx, &ep->kep, room, ep->type->own_rx);
 	if (ret)
 		goto destroy_events;
 	return 0;
 
 destroy_events:
-	kofi_bufpool_destroy(&ep->events);
-destroy_slots:
-	kofi_bufpool_destroy(&ep->slots);
+	kofi_soft_destroy(&ep->events);
+no_events:
+	kofi_soft_destroy(&ep->slots);
+no_slots:
 	return ret;
 }
 
-int kofi_soft_ep_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type,
-		      struct fid_domain *domain, const struct fi_info *info,
-		      const struct kofi_ep_limits *limits,
-		      const struct kofi_srx_attr *room, void *context)
+/* As kofi_soft_ep_init(), of an endpoint or context of any class */
+int kofi_soft_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type,
+		   struct kofi_soft_domain *domain, u32 fclass, const struct fi_info *info,
+		   const struct kofi_ep_limits *limits, const struct kofi_srx_attr *room,
+		   void *context)
 {
 	int ret;
 
@@ -302,8 +319,11 @@ int kofi_soft_ep_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type
 	ret = kofi_ep_init(&ep->kep, info, limits, context);
 	if (ret)
 		return ret;
+	if (fclass != FI_CLASS_EP)
+		kofi_ep_set_class(&ep->kep, fclass);
 	ep->type = type;
-	ep->domain = to_kofi_soft_domain(domain);
+	ep->domain = domain;
+	ep->hub = ep;
 	ep->srx = &ep->own_srx;
 	ep->kep.ep.fid.ops = &kofi_soft_fid_ops;
 	ep->kep.ep.ops = &kofi_soft_ep_ops;
@@ -319,15 +339,27 @@ int kofi_soft_ep_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type
 		kofi_ep_fini(&ep->kep);
 	return ret;
 }
+
+int kofi_soft_ep_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type,
+		      struct fid_domain *domain, const struct fi_info *info,
+		      const struct kofi_ep_limits *limits,
+		      const struct kofi_srx_attr *room, void *context)
+{
+	return kofi_soft_init(ep, type, to_kofi_soft_domain(domain), FI_CLASS_EP, info, limits,
+			      room, context);
+}
 EXPORT_SYMBOL_GPL(kofi_soft_ep_init);
 
 void kofi_soft_ep_fini(struct kofi_soft_ep *ep)
 {
 	kofi_ep_fini(&ep->kep);
-	if (!ep->kep.shared)
+	if (!ep->kep.no_rx)
 		kofi_srx_destroy(&ep->own_srx);
-	kofi_bufpool_destroy(&ep->events);
-	kofi_bufpool_destroy(&ep->slots);
+	kofi_soft_destroy(&ep->events);
+	kofi_soft_destroy(&ep->slots);
+	if (ep->ctxs)
+		fi_freeinfo(ep->ctxs->info);
+	kfree(ep->ctxs);
 }
 EXPORT_SYMBOL_GPL(kofi_soft_ep_fini);
 

@@ -50,10 +50,13 @@ static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct kofi_op *kop)
 static int kofi_soft_op_begin(struct kofi_soft_op *op, bool post)
 {
 	struct kofi_soft_ep *ep = op->ep;
+	int ret;
 
-	lockdep_assert_held(&ep->lock);
-	if (ep->over)
-		return kofi_conn_check(&ep->kep.conn, true);
+	lockdep_assert_held(&ep->hub->lock);
+	if (ep->over || ep->hub->over) {
+		ret = kofi_conn_check(&ep->kep.conn, true);
+		return ret ? : kofi_conn_check(&ep->hub->kep.conn, true);
+	}
 	if (op->kept.sgl && ep->rw_ops == ep->max_rw_ops) {
 		kofi_ep_want_room(&ep->kep.tx);
 		return -EAGAIN;
@@ -70,26 +73,26 @@ static int kofi_soft_op_begin(struct kofi_soft_op *op, bool post)
 
 static int kofi_soft_op_queue(struct kofi_soft_op *op)
 {
-	struct kofi_soft_ep *ep = op->ep;
+	struct kofi_soft_ep *ep = op->ep, *hub = ep->hub;
 	bool now = ep->kep.may_sleep && ep->type->now;
 	unsigned long flags;
 	int ret;
 
-	spin_lock_irqsave(&ep->lock, flags);
+	spin_lock_irqsave(&hub->lock, flags);
 	ret = kofi_soft_op_begin(op, true);
 	if (!ret) {
-		list_add_tail(&op->entry, &ep->posted);
+		list_add_tail(&op->entry, &hub->posted);
 		kofi_ep_posted(&ep->kep, op->comp.comp.flags, op->comp.comp.op_context,
 			       op->kept.len);
 		/* Under the lock, as the endpoint may go when the operation is over */
 		if (now)
 			kofi_soft_ep_get(ep);
 		else
-			kofi_soft_kick(ep);
+			kofi_soft_kick(hub);
 	}
-	spin_unlock_irqrestore(&ep->lock, flags);
+	spin_unlock_irqrestore(&hub->lock, flags);
 	if (!ret && now) {
-		ep->type->now(ep);
+		ep->type->now(hub);
 		kofi_soft_ep_put(ep);
 	}
 	return ret;
@@ -109,6 +112,11 @@ static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
 		return ret;
 	if (kofi_op_is_recv(kop))
 		return kofi_srx_post(&ep->own_srx, kop);
+	/* The address vector is that of the scalable endpoint */
+	if (ep->sep)
+		ret = kofi_conn_check(&ep->sep->kep.conn, true);
+	if (ret)
+		return ret;
 	op = kofi_soft_op_get(ep);
 	if (!op)
 		return -EAGAIN;
@@ -135,11 +143,17 @@ static int kofi_xfer_atomic_attr(struct kofi_ep *kep, enum fi_datatype datatype,
 void kofi_soft_set_ops(struct kofi_ep *kep)
 {
 	const struct kofi_ep_limits *limits = kep->limits;
-	bool tagged = kep->caps & FI_TAGGED && limits->trecv_flags;
-	bool atomic = kep->caps & FI_ATOMIC && limits->max_atomic_size;
+	u64 caps = kep->caps;
+	bool tagged, atomic;
 
-	kep->ep.msg = kep->caps & FI_MSG ? &kofi_xfer_msg_ops : &kofi_no_ops_msg;
-	kep->ep.rma = kep->caps & FI_RMA ? &kofi_xfer_rma_ops : &kofi_no_ops_rma;
+	if (kep->no_tx)
+		caps &= ~(FI_RMA | FI_ATOMIC);
+	if (kep->no_tx && kep->no_rx)
+		caps = 0;
+	tagged = caps & FI_TAGGED && limits->trecv_flags;
+	atomic = caps & FI_ATOMIC && limits->max_atomic_size;
+	kep->ep.msg = caps & FI_MSG ? &kofi_xfer_msg_ops : &kofi_no_ops_msg;
+	kep->ep.rma = caps & FI_RMA ? &kofi_xfer_rma_ops : &kofi_no_ops_rma;
 	kep->ep.tagged = tagged ? &kofi_xfer_tagged_ops : &kofi_no_ops_tagged;
 	kep->ep.atomic = atomic ? &kofi_xfer_atomic_ops : &kofi_no_ops_atomic;
 }
@@ -154,9 +168,9 @@ void kofi_soft_op_done(struct kofi_soft_op *op, int err)
 	unsigned long flags;
 
 	if (op->kept.sgl) {
-		spin_lock_irqsave(&ep->lock, flags);
+		spin_lock_irqsave(&ep->hub->lock, flags);
 		ep->rw_ops--;
-		spin_unlock_irqrestore(&ep->lock, flags);
+		spin_unlock_irqrestore(&ep->hub->lock, flags);
 	}
 	op->comp.comp.err = err;
 	op->comp.comp.prov_errno = err;
@@ -283,9 +297,9 @@ static int kofi_soft_mr_disable(struct kofi_mr *mr, void *context)
 		.op_context	= kofi_ep_context(&ep->kep, &ep->kep.tx, context),
 		.flags		= FI_RMA,
 	};
-	spin_lock_irqsave(&ep->lock, flags);
+	spin_lock_irqsave(&ep->hub->lock, flags);
 	ret = kofi_soft_op_begin(op, false);
-	spin_unlock_irqrestore(&ep->lock, flags);
+	spin_unlock_irqrestore(&ep->hub->lock, flags);
 	if (ret)
 		kofi_bufpool_put(&ep->slots, op);
 	else

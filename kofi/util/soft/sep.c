@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Scalable endpoints of providers that move the data themselves, and their contexts; see
+ * kofi/soft.h.
+ *
+ * A context is found by its index from the time it is opened until its close has begun.  What
+ * has found it keeps it by kofi_soft_ep.users, so kofi_soft_ctx_leave() and then the wait for
+ * users leave no path to it.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "soft.h"
+
+static struct kofi_soft_ep **kofi_soft_ctx_slot(struct kofi_soft_ep *sep, u32 fclass, u32 index)
+{
+	return fclass == FI_CLASS_TX_CTX ? &sep->ctxs->tx[index] : &sep->ctxs->rx[index];
+}
+
+struct kofi_soft_ep *kofi_soft_rx_ctx(struct kofi_soft_ep *sep, u32 index)
+{
+	struct kofi_soft_ep *ctx;
+	unsigned long flags;
+
+	if (index >= KOFI_SOFT_CTXS)
+		return NULL;
+	spin_lock_irqsave(&sep->lock, flags);
+	ctx = sep->ctxs->rx[index];
+	if (ctx && !kofi_soft_ep_try_get(ctx))
+		ctx = NULL;
+	spin_unlock_irqrestore(&sep->lock, flags);
+	return ctx;
+}
+EXPORT_SYMBOL_GPL(kofi_soft_rx_ctx);
+
+/* No lookup finds a context any more */
+void kofi_soft_ctx_leave(struct kofi_soft_ep *ctx)
+{
+	struct kofi_soft_ep *sep = ctx->sep;
+
+	spin_lock_irq(&sep->lock);
+	*kofi_soft_ctx_slot(sep, ctx->kep.ep.fid.fclass, ctx->index) = NULL;
+	spin_unlock_irq(&sep->lock);
+}
+
+/* Has the end of the namespace, and lookups, find a new context */
+static int kofi_soft_ctx_enter(struct kofi_soft_ep *ctx)
+{
+	struct kofi_soft_ep *sep = ctx->sep, **slot;
+	struct kofi_soft_fabric *fabric = sep->domain->fabric;
+	int ret = 0;
+
+	slot = kofi_soft_ctx_slot(sep, ctx->kep.ep.fid.fclass, ctx->index);
+	mutex_lock(sep->type->lock);
+	spin_lock_irq(&sep->lock);
+	if (!fabric->net)
+		ret = -ENODEV;
+	else if (*slot)
+		ret = -EBUSY;
+	else
+		*slot = ctx;
+	spin_unlock_irq(&sep->lock);
+	if (!ret)
+		list_add_tail(&ctx->of_fabric, &fabric->eps);
+	mutex_unlock(sep->type->lock);
+	return ret;
+}
+
+static int kofi_soft_ctx_open(struct kofi_soft_ep *sep, const struct kofi_soft_ctx_attr *attr,
+			      struct fid_ep **fid_ep)
+{
+	struct kofi_soft_ep *ctx;
+	int ret;
+
+	ret = sep->type->ctx(sep, attr, &ctx);
+	if (ret)
+		return ret;
+	ret = kofi_soft_ctx_enter(ctx);
+	if (ret) {
+		ctx->type->free(ctx);
+		return ret;
+	}
+	*fid_ep = &ctx->kep.ep;
+	return 0;
+}
+
+/* What a context has that its client has asked for: no more than the scalable endpoint */
+static bool kofi_soft_ctx_fits(u64 caps, u64 all, size_t size, size_t max_size,
+			       size_t iov_limit, size_t max_iov)
+{
+	return !(caps & ~all) && size <= max_size && iov_limit <= max_iov;
+}
+
+static int kofi_soft_tx_ctx(struct fid_ep *fid_sep, int index, struct fi_tx_attr *attr,
+			    struct fid_ep **tx_ep, void *context)
+{
+	struct kofi_soft_ep *sep = to_kofi_soft_ep(&fid_sep->fid);
+	struct fi_info info = *sep->ctxs->info;
+	struct fi_tx_attr tx = *info.tx_attr;
+	const struct kofi_soft_ctx_attr all = {
+		.fclass = FI_CLASS_TX_CTX, .index = index, .info = &info, .context = context,
+	};
+	int ret;
+
+	if (index >= info.ep_attr->tx_ctx_cnt)
+		return -EINVAL;
+	info.tx_attr = &tx;
+	if (attr) {
+		if (!kofi_soft_ctx_fits(attr->caps, info.caps, attr->size, tx.size,
+					attr->iov_limit, tx.iov_limit) ||
+		    attr->inject_size > tx.inject_size)
+			return -EINVAL;
+		info.caps = attr->caps ? : info.caps;
+		tx.caps = attr->caps ? : tx.caps;
+		tx.size = attr->size ? : tx.size;
+		tx.op_flags = attr->op_flags;
+	}
+	ret = kofi_soft_ctx_open(sep, &all, tx_ep);
+	if (!ret && attr)
+		*attr = tx;
+	return ret;
+}
+
+static int kofi_soft_rx_ctx_open(struct fid_ep *fid_sep, int index, struct fi_rx_attr *attr,
+				 struct fid_ep **rx_ep, void *context)
+{
+	struct kofi_soft_ep *sep = to_kofi_soft_ep(&fid_sep->fid);
+	struct fi_info info = *sep->ctxs->info;
+	struct fi_rx_attr rx = *info.rx_attr;
+	const struct kofi_soft_ctx_attr all = {
+		.fclass = FI_CLASS_RX_CTX, .index = index, .info = &info, .context = context,
+	};
+	int ret;
+
+	if (index >= info.ep_attr->rx_ctx_cnt)
+		return -EINVAL;
+	info.rx_attr = &rx;
+	if (attr) {
+		if (!kofi_soft_ctx_fits(attr->caps, info.caps, attr->size, rx.size,
+					attr->iov_limit, rx.iov_limit))
+			return -EINVAL;
+		info.caps = attr->caps ? : info.caps;
+		rx.caps = attr->caps ? : rx.caps;
+		rx.size = attr->size ? : rx.size;
+		rx.op_flags = attr->op_flags;
+	}
+	ret = kofi_soft_ctx_open(sep, &all, rx_ep);
+	if (!ret && attr)
+		*attr = rx;
+	return ret;
+}
+
+static const struct fi_ops_ep kofi_soft_sep_ops = {
+	.size		= sizeof(struct fi_ops_ep),
+	.cancel		= fi_no_cancel,
+	.getopt		= kofi_soft_getopt,
+	.setopt		= kofi_soft_setopt,
+	.tx_ctx		= kofi_soft_tx_ctx,
+	.rx_ctx		= kofi_soft_rx_ctx_open,
+	.rx_size_left	= fi_no_size_left,
+	.tx_size_left	= fi_no_size_left,
+	.drain		= fi_no_drain,
+};
+
+int kofi_soft_sep_init(struct kofi_soft_ep *sep, const struct kofi_soft_type *type,
+		       struct fid_domain *domain, const struct fi_info *info,
+		       const struct kofi_ep_limits *limits, void *context)
+{
+	struct kofi_soft_ctxs *ctxs;
+	int ret;
+
+	if (info->ep_attr->type != FI_EP_RDM || info->ep_attr->tx_ctx_cnt > KOFI_SOFT_CTXS ||
+	    info->ep_attr->rx_ctx_cnt > KOFI_SOFT_CTXS)
+		return -EINVAL;
+	ctxs = kzalloc(sizeof(*ctxs), GFP_KERNEL);
+	if (!ctxs)
+		return -ENOMEM;
+	ret = -ENOMEM;
+	ctxs->info = fi_dupinfo(info);
+	if (!ctxs->info)
+		goto free_ctxs;
+	ret = kofi_soft_init(sep, type, to_kofi_soft_domain(domain), FI_CLASS_SEP, info, limits,
+			     NULL, context);
+	if (ret)
+		goto free_info;
+	sep->ctxs = ctxs;
+	sep->kep.ep.ops = &kofi_soft_sep_ops;
+	return 0;
+
+free_info:
+	fi_freeinfo(ctxs->info);
+free_ctxs:
+	kfree(ctxs);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_soft_sep_init);
+
+int kofi_soft_ctx_init(struct kofi_soft_ep *ctx, struct kofi_soft_ep *sep,
+		       const struct kofi_soft_type *type,
+		       const struct kofi_soft_ctx_attr *attr,
+		       const struct kofi_srx_attr *room)
+{
+	int ret;
+
+	ret = kofi_soft_init(ctx, type, sep->domain, attr->fclass, attr->info,
+			     sep->kep.limits, room, attr->context);
+	if (ret)
+		return ret;
+	ctx->sep = sep;
+	ctx->index = attr->index;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_soft_ctx_init);
