@@ -61,7 +61,7 @@ void loop_end(struct loop_ep *ep)
 	kofi_soft_ep_over(&ep->soft);
 	if (peer)
 		loop_ep_put(peer);
-	if (!ep->soft.kep.shared)
+	if (!ep->soft.kep.no_rx)
 		kofi_srx_flush(&ep->soft.own_srx, ECANCELED);
 	loop_waiters_wake(ep->waiters);
 	loop_waiters_wake(&ep->event_waiters);
@@ -100,6 +100,9 @@ static void loop_free(struct kofi_soft_ep *soft)
 	kfree(to_loop_soft(soft));
 }
 
+static int loop_ctx(struct kofi_soft_ep *sep, const struct kofi_soft_ctx_attr *attr,
+		    struct kofi_soft_ep **ctx);
+
 struct kofi_soft_type loop_type = {
 	.lock		= &loop_cm_lock,
 	.fabric		= &loop_fabric_ops,
@@ -116,6 +119,7 @@ struct kofi_soft_type loop_type = {
 	.gone		= loop_gone,
 	.close		= loop_close,
 	.free		= loop_free,
+	.ctx		= loop_ctx,
 	.fabrics	= LIST_HEAD_INIT(loop_type.fabrics),
 };
 
@@ -216,6 +220,58 @@ fini_soft:
 free_ep:
 	kfree(ep);
 	return ret;
+}
+
+/* Scalable endpoints */
+
+int loop_scalable_ep(struct fid_domain *domain, struct fi_info *info,
+		     struct fid_ep **fid_sep, void *context)
+{
+	struct loop_ep *sep = kzalloc(sizeof(*sep), GFP_KERNEL);
+	int ret;
+
+	if (!sep)
+		return -ENOMEM;
+	sep->type = FI_EP_RDM;
+	ret = kofi_soft_sep_init(&sep->soft, &loop_type, domain, info, &loop_rdm_limits,
+				 context);
+	if (ret)
+		goto free_sep;
+	loop_ep_setup(sep);
+	ret = loop_ep_name(sep, info);
+	if (ret)
+		goto fini_soft;
+	*fid_sep = &sep->soft.kep.ep;
+	return 0;
+
+fini_soft:
+	kofi_soft_ep_fini(&sep->soft);
+free_sep:
+	kfree(sep);
+	return ret;
+}
+
+/* kofi_soft_type.ctx */
+static int loop_ctx(struct kofi_soft_ep *sep, const struct kofi_soft_ctx_attr *attr,
+		    struct kofi_soft_ep **soft)
+{
+	const struct kofi_srx_attr room = loop_rx_room(attr->info->rx_attr->size, true,
+						       attr->info->caps & FI_DIRECTED_RECV);
+	struct loop_ep *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+	int ret;
+
+	if (!ctx)
+		return -ENOMEM;
+	ctx->type = FI_EP_RDM;
+	ret = kofi_soft_ctx_init(&ctx->soft, sep, &loop_type, attr, &room);
+	if (ret) {
+		kfree(ctx);
+		return ret;
+	}
+	loop_ep_setup(ctx);
+	ctx->name.addr = to_loop_soft(sep)->name.addr;
+	*soft = &ctx->soft;
+	return 0;
 }
 
 /* Shared receive contexts */

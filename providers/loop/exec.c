@@ -120,9 +120,11 @@ static void loop_resume(struct kofi_srx *srx)
 static fi_addr_t loop_peer(const struct loop_ep *target,
 			   const struct loop_ep *ep)
 {
-	if (!target->soft.kep.av || !(target->soft.kep.caps & FI_DIRECTED_RECV))
+	struct kofi_av *av = kofi_soft_av(&target->soft);
+
+	if (!av || !(target->soft.kep.caps & FI_DIRECTED_RECV))
 		return FI_ADDR_NOTAVAIL;
-	return kofi_av_find(to_kofi_av(&target->soft.kep.av->fid), &ep->name.addr);
+	return kofi_av_find(av, &ep->name.addr);
 }
 
 /* What receives of the target call the sender of a message that is parked there */
@@ -157,9 +159,11 @@ static void loop_deliver(struct loop_op *op, struct kofi_rx *rx)
 static fi_addr_t loop_source(const struct loop_ep *target,
 			     const struct loop_ep *ep)
 {
-	if (!target->soft.kep.av || !(target->soft.kep.caps & FI_SOURCE))
+	struct kofi_av *av = kofi_soft_av(&target->soft);
+
+	if (!av || !(target->soft.kep.caps & FI_SOURCE))
 		return FI_ADDR_NOTAVAIL;
-	return kofi_av_source(to_kofi_av(&target->soft.kep.av->fid), &ep->name.addr);
+	return kofi_av_source(av, &ep->name.addr);
 }
 
 static void loop_park(struct loop_op *op, struct loop_ep *target)
@@ -331,10 +335,27 @@ static int loop_access(struct loop_op *op, struct loop_ep *target)
 
 /* The worker */
 
+/*
+ * The receive context of an index, with a reference instead of that of its scalable endpoint.
+ * Any endpoint has one, 0.  NULL: the endpoint has no such context.
+ */
+static struct loop_ep *loop_target_ctx(struct loop_ep *target, u32 index)
+{
+	struct kofi_soft_ep *ctx = NULL;
+
+	if (!target->soft.ctxs && !index)
+		return target;
+	if (target->soft.ctxs && !kofi_conn_check(&target->soft.kep.conn, false))
+		ctx = kofi_soft_rx_ctx(&target->soft, index);
+	loop_ep_put(target);
+	return ctx ? to_loop_soft(ctx) : NULL;
+}
+
 /* The endpoint that an operation goes to, with a reference; an ERR_PTR if there is none */
 static struct loop_ep *loop_target(struct loop_op *op)
 {
 	struct loop_ep *ep = loop_op_ep(op), *target;
+	struct kofi_av *av = kofi_soft_av(&ep->soft);
 	struct sockaddr_storage addr;
 	unsigned long flags;
 
@@ -346,9 +367,11 @@ static struct loop_ep *loop_target(struct loop_op *op)
 		spin_unlock_irqrestore(&ep->soft.lock, flags);
 		return target ? : ERR_PTR(-ECANCELED);
 	}
-	if (!kofi_av_addr(to_kofi_av(&ep->soft.kep.av->fid), op->op.kept.addr, &addr))
+	if (!kofi_av_addr(av, op->op.kept.addr, &addr))
 		return ERR_PTR(-EINVAL);
 	target = loop_find_ep(READ_ONCE(ep->soft.domain->fabric->net), &addr);
+	if (target)
+		target = loop_target_ctx(target, kofi_av_rx_index(av, op->op.kept.addr));
 	if (!target)
 		return ERR_PTR(-ECONNREFUSED);
 	if (!kofi_conn_check(&target->soft.kep.conn, false))

@@ -44,8 +44,9 @@ static struct fi_info *loop_info_new(enum fi_ep_type type,
 {
 	bool msg = type == FI_EP_MSG;
 	u64 order = msg ? LOOP_MSG_ORDER : LOOP_ORDER;
+	size_t ctxs = msg ? 1 : KOFI_SOFT_CTXS;
 	struct fi_tx_attr tx = {
-		.caps		= LOOP_TX_CAPS,
+		.caps		= LOOP_TX_CAPS | (msg ? 0 : FI_NAMED_RX_CTX),
 		.op_flags	= loop_msg_limits.tx_op_flags,
 		.msg_order	= order,
 		.comp_order	= FI_ORDER_NONE,
@@ -88,8 +89,8 @@ static struct fi_info *loop_info_new(enum fi_ep_type type,
 		.ep_cnt			= LOOP_MANY,
 		.tx_ctx_cnt		= LOOP_MANY,
 		.rx_ctx_cnt		= LOOP_MANY,
-		.max_ep_tx_ctx		= 1,
-		.max_ep_rx_ctx		= 1,
+		.max_ep_tx_ctx		= ctxs,
+		.max_ep_rx_ctx		= ctxs,
 		.max_ep_srx_ctx		= LOOP_MANY,
 		.cntr_cnt		= LOOP_MANY,
 		.mr_iov_limit		= LOOP_MANY,

@@ -24,6 +24,10 @@
  * an unexpected message of the target, of which there is a bounded number.  So a receive
  * for one tag finds its message behind those with other tags.
  *
+ * Each context of a scalable endpoint is an endpoint of its own here: what a transmit context
+ * has posted its own worker executes, and a receive context is a target, which is found by the
+ * name of the scalable endpoint and the index in the address.
+ *
  * References (kofi_soft_ep.users): an endpoint is also there as long as it is the peer of
  * another, or another looks at it.
  *
@@ -143,10 +147,10 @@ struct loop_op {
 };
 
 /**
- * struct loop_ep - An endpoint
+ * struct loop_ep - An endpoint, or a scalable endpoint or one of its contexts
  * @soft: the common part, whose lock guards @parked, @matched and @peer, too
  * @type: FI_EP_MSG or FI_EP_RDM
- * @name: its address
+ * @name: its address; of a context @addr only, that of its scalable endpoint
  * @waiters: senders that wait for a receive: @own_waiters, or those of a shared context
  * @own_waiters: senders that wait for a receive of its own
  * @event_waiters: senders that wait for a &struct kofi_soft_event
@@ -236,6 +240,8 @@ extern const struct fi_ops_fabric loop_fabric_ops;
 /* ep.c */
 int loop_endpoint(struct fid_domain *domain, struct fi_info *info,
 		  struct fid_ep **ep, void *context);
+int loop_scalable_ep(struct fid_domain *domain, struct fi_info *info,
+		     struct fid_ep **sep, void *context);
 int loop_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 		     struct fid_ep **srx, void *context);
 void loop_end(struct loop_ep *ep);
