@@ -28,6 +28,8 @@ extern struct kunit_suite conf_hints_suite;
 extern struct kunit_suite conf_cm_suite;
 extern struct kunit_suite conf_av_suite;
 extern struct kunit_suite conf_rdm_suite;
+extern struct kunit_suite conf_sep_suite;
+extern struct kunit_suite conf_sep_end_suite;
 extern struct kunit_suite conf_open_suite;
 extern struct kunit_suite conf_msg_suite;
 extern struct kunit_suite conf_shared_suite;
