@@ -17,6 +17,9 @@
  * @index: number of the context
  * @buf: what is sent or received: number of the sender, and of the message
  * @done: messages that were sent or received
+ * @posted: receives that were posted
+ * @number: of each of the buffers: which receive it is, from 1 on
+ * @taken: of each message of each sender: which receive it has taken
  */
 struct worker {
 	struct fid_ep	*ep;
@@ -24,6 +27,9 @@ struct worker {
 	u32		index;
 	u32		(*buf)[2];
 	int		done;
+	u32		posted;
+	u32		number[DEPTH];
+	u32		(*taken)[MESSAGES];
 };
 
 /* Waits for the next completion; which of the buffers it was, or a negative errno */
@@ -67,14 +73,25 @@ static int worker_send(void *arg)
 
 static int worker_post_recv(struct worker *worker, int slot)
 {
+	worker->number[slot] = ++worker->posted;
 	return fi_recv(worker->ep, worker->buf[slot], 8, NULL, FI_ADDR_UNSPEC, vt_ctx(slot));
 }
 
-/* What one sender sends to one receiver comes in its order */
+/* What one sender sends to one receiver takes receives in its order */
+static bool worker_in_order(const struct worker *worker)
+{
+	int sender, i;
+
+	for (sender = 0; sender < SEP_CTXS; sender++)
+		for (i = 1; i < MESSAGES; i++)
+			if (worker->taken[sender][i] <= worker->taken[sender][i - 1])
+				return false;
+	return true;
+}
+
 static int worker_receive(void *arg)
 {
 	struct worker *worker = arg;
-	u32 next[SEP_CTXS] = {};
 	int i, slot, ret = 0;
 	u32 *msg;
 
@@ -85,11 +102,12 @@ static int worker_receive(void *arg)
 		if (slot < 0)
 			return slot;
 		msg = worker->buf[slot];
-		if (msg[0] >= SEP_CTXS || msg[1] != next[msg[0]]++)
+		if (msg[0] >= SEP_CTXS || msg[1] >= MESSAGES || worker->taken[msg[0]][msg[1]])
 			return -EBADMSG;
+		worker->taken[msg[0]][msg[1]] = worker->number[slot];
 		ret = worker_post_recv(worker, slot);
 	}
-	return ret;
+	return ret ? : worker_in_order(worker) ? 0 : -EPROTO;
 }
 
 static void threads_with_a_context_each_lose_nothing(struct kunit *test)
@@ -109,6 +127,8 @@ static void threads_with_a_context_each_lose_nothing(struct kunit *test)
 	}
 	for (i = 0; i < ARRAY_SIZE(threads); i++)
 		workers[i].buf = vt_buf(test, DEPTH * sizeof(*workers[i].buf));
+	for (i = 0; i < SEP_CTXS; i++)
+		workers[i].taken = vt_buf(test, SEP_CTXS * sizeof(*workers[i].taken));
 	for (i = 0; i < ARRAY_SIZE(threads); i++)
 		threads[i] = vt_async_start(test, i < SEP_CTXS ? worker_receive : worker_send,
 					    &workers[i]);
