@@ -86,9 +86,9 @@ int ktcp_dial(struct ktcp_conn *conn)
 	default:
 		return sock_error(sk) ? : -ECONNREFUSED;
 	}
-	ret = ktcp_cm_send(conn->sk.sock, TCP_WIRE_CONNREQ,
-			   conn->rdm ? TCP_WIRE_CAN_LEAVE : TCP_WIRE_CAN_SAVE, conn->cm_msg.data,
-			   conn->cm_msg.have);
+	ret = ktcp_cm_send(conn->sk.sock, conn->request,
+			   conn->rdm ? TCP_WIRE_CAN_LEAVE | TCP_WIRE_CAN_CTX : TCP_WIRE_CAN_SAVE,
+			   conn->cm_msg.data, conn->cm_msg.have);
 	if (ret)
 		return ret;
 	conn->cm_msg.have = 0;
@@ -149,7 +149,7 @@ int ktcp_answered(struct ktcp_ep *ep)
 int ktcp_pick_cpu(const struct kofi_soft_ep *soft)
 {
 	static int last = -1;
-	int cpu = soft->kep.rx.cq->cpu;
+	int cpu = soft->kep.rx.cq ? soft->kep.rx.cq->cpu : -1;
 
 	lockdep_assert_held(&ktcp_cm_lock);
 	if (cpu < 0 || !cpu_online(cpu)) {

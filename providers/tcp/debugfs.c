@@ -40,7 +40,8 @@ static void ktcp_show_connection(struct seq_file *file, struct ktcp_conn *conn)
 		   READ_ONCE(sk->sk_wmem_queued), READ_ONCE(sk->sk_sndbuf),
 		   READ_ONCE(conn->rx.have), sizeof(conn->rx.buf));
 	ktcp_show_pool(file, "answers", &conn->answers);
-	ktcp_show_pool(file, "events", &conn->soft->events);
+	if (conn->at)
+		ktcp_show_pool(file, "events", &conn->at->events);
 	if (conn->rdm)
 		seq_printf(file, " early %u/%u %zu/%u", to_ktcp_link(conn)->early_msgs,
 			   KTCP_EARLY_PEER_MSGS, to_ktcp_link(conn)->early_bytes,
@@ -52,6 +53,8 @@ static void ktcp_show_ep(struct seq_file *file, struct kofi_soft_ep *soft)
 {
 	struct ktcp_link *link;
 
+	if (soft->type == &ktcp_ctx_type)
+		return;
 	if (soft->type != &ktcp_rdm_type) {
 		ktcp_show_connection(file, &to_ktcp_soft(soft)->conn);
 		return;

@@ -4,7 +4,7 @@
  */
 #include <linux/module.h>
 #include <kofi/av.h>
-#include "tcp.h"
+#include "rdm.h"
 
 static int ktcp_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 			struct fid_av **av, void *context)
@@ -19,7 +19,7 @@ const struct fi_ops_domain ktcp_domain_ops = {
 	.av_open	= ktcp_av_open,
 	.cq_open	= kofi_soft_cq_open,
 	.endpoint	= ktcp_endpoint,
-	.scalable_ep	= fi_no_scalable_ep,
+	.scalable_ep	= ktcp_rdm_scalable,
 	.cntr_open	= kofi_cntr_open,
 	.stx_ctx	= fi_no_stx_ctx,
 	.srx_ctx	= ktcp_srx_context,

@@ -216,6 +216,19 @@ void ktcp_link_stall(struct ktcp_link *link)
 	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
 }
 
+/**
+ * ktcp_link_await() - Wait for the receive context that messages arrive at
+ * @link: a connection of a scalable endpoint, with ktcp_conn.run held
+ *
+ * Context: any.
+ * Return: the context; NULL: it is not enabled yet, and the worker looks again when it is.
+ */
+struct kofi_soft_ep *ktcp_link_await(struct ktcp_link *link)
+{
+	ktcp_link_stall(link);
+	return ktcp_conn_at(&link->conn);
+}
+
 /* Where the payload of a message goes that no receive has taken */
 static void ktcp_early_begin(struct ktcp_link *link, struct ktcp_early *early)
 {
@@ -269,7 +282,7 @@ static void ktcp_early_matched(struct ktcp_conn *conn, struct ktcp_early *early,
 int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *what)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
-	struct kofi_srx *srx = conn->soft->srx;
+	struct kofi_srx *srx = conn->at->srx;
 	struct ktcp_early *early;
 	int ret;
 
@@ -380,7 +393,7 @@ void ktcp_early_abort(struct ktcp_conn *conn, int err)
 
 	conn->rx.early = NULL;
 	/* Otherwise it has been settled when this returns */
-	if (!kofi_srx_withdraw(conn->soft->srx, &early->msg) && early->rx)
+	if (!kofi_srx_withdraw(conn->at->srx, &early->msg) && early->rx)
 		kofi_rx_fail(early->rx, 0, err, 0);
 	if (conn->rx.state == KTCP_RX_EARLY)
 		ktcp_early_unkeep(early);
@@ -445,7 +458,17 @@ static void ktcp_early_discard(struct kofi_srx_msg *msg)
 
 void ktcp_rdm_resume(struct kofi_srx *srx)
 {
-	struct ktcp_rdm *rdm = container_of(srx, struct ktcp_rdm, soft.own_srx);
+	ktcp_rdm_unstall(to_ktcp_rdm(container_of(srx, struct kofi_soft_ep, own_srx)->hub));
+}
+
+/**
+ * ktcp_rdm_unstall() - Connections whose next message finds no place look again
+ * @rdm: the endpoint
+ *
+ * Context: any.
+ */
+void ktcp_rdm_unstall(struct ktcp_rdm *rdm)
+{
 	struct ktcp_link *link, *next;
 	unsigned long flags;
 

@@ -39,13 +39,15 @@ static void ktcp_info_set_rdm(struct fi_info *info)
 	info->rx_attr->msg_order = KTCP_RDM_ORDER;
 	info->ep_attr->mem_tag_format = U64_MAX;
 	/* Their wire has no word for a save */
-	info->tx_attr->caps = (info->tx_attr->caps & ~FI_RMA_PMEM) | FI_TAGGED;
+	info->tx_attr->caps = (info->tx_attr->caps & ~FI_RMA_PMEM) | FI_TAGGED | FI_NAMED_RX_CTX;
 	info->rx_attr->caps = (info->rx_attr->caps & ~FI_RMA_PMEM) | FI_TAGGED | KTCP_RDM_RX_CAPS;
 	info->domain_attr->caps |= FI_AV_USER_ID;
+	info->domain_attr->max_ep_tx_ctx = KOFI_SOFT_CTXS;
+	info->domain_attr->max_ep_rx_ctx = KOFI_SOFT_CTXS;
 	info->domain_attr->max_ep_srx_ctx = 0;
 	info->domain_attr->max_err_data = 0;
 	info->caps &= ~FI_RMA_PMEM;
-	info->caps |= FI_TAGGED | KTCP_RDM_RX_CAPS | FI_AV_USER_ID;
+	info->caps |= FI_TAGGED | KTCP_RDM_RX_CAPS | FI_AV_USER_ID | FI_NAMED_RX_CTX;
 }
 
 static struct fi_info *ktcp_info_new(enum fi_ep_type type,

@@ -40,6 +40,7 @@ int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct wor
 	int ret;
 
 	conn->soft = soft;
+	conn->at = soft;
 	conn->work = work;
 	conn->cpu = WORK_CPU_UNBOUND;
 	conn->posted = posted;

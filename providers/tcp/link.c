@@ -18,13 +18,15 @@
 static void ktcp_link_free(struct work_struct *work)
 {
 	struct ktcp_link *link = container_of(to_rcu_work(work), struct ktcp_link, free);
-	struct kofi_soft_ep *soft = &link->rdm->soft;
+	struct kofi_soft_ep *soft = &link->rdm->soft, *at = link->conn.at;
 
 	cancel_work_sync(&link->work);
 	ktcp_conn_fini(&link->conn);
 	kfree(link->taken);
 	kfree(link);
-	/* The endpoint may go now */
+	/* The endpoint may go now, and the receive context */
+	if (at && at != soft)
+		kofi_soft_ep_put(at);
 	kofi_soft_ep_put(soft);
 }
 
@@ -212,16 +214,44 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 		return NULL;
 	}
 	link->conn.rdm = true;
+	if (rdm->soft.ctxs)
+		link->conn.at = NULL;
 	link->conn.cpu = ktcp_pick_cpu(&rdm->soft);
 	list_add_tail(&link->entry, &rdm->links);
 	kofi_soft_ep_get(&rdm->soft);
 	return link;
 }
 
+/**
+ * ktcp_link_bind() - Messages arrive at a receive context from now on
+ * @link: a connection of a scalable endpoint that has no context yet
+ * @ctx: the context, with a reference for the connection
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_link_bind(struct ktcp_link *link, struct kofi_soft_ep *ctx)
+{
+	lockdep_assert_held(&ktcp_cm_lock);
+	/* Pairs with ktcp_conn_at() */
+	smp_store_release(&link->conn.at, ctx);
+}
+
+/* What comes by a connection that goes both ways is for receive context 0, when that is there */
+static void ktcp_link_bind_first(struct ktcp_link *link)
+{
+	struct kofi_soft_ep *ctx = NULL;
+
+	if (link->rdm->soft.ctxs)
+		ctx = ktcp_ctx_find(link->rdm, 0);
+	if (ctx)
+		ktcp_link_bind(link, ctx);
+}
+
 /* It is the connection with a peer from now on */
 static void ktcp_link_join(struct ktcp_link *link, struct ktcp_peer *peer)
 {
 	link->peer = peer;
+	link->index = peer->key.index;
 	link->conn.posted = &peer->posted;
 	spin_lock_irq(&link->rdm->soft.lock);
 	peer->link = link;
@@ -258,8 +288,10 @@ int ktcp_link_dial(struct ktcp_peer *peer)
 	link->deadline = jiffies + msecs_to_jiffies(KTCP_DIAL_MS);
 	link->dialling = true;
 	rdm->dialling++;
-	ktcp_link_request(link);
 	ktcp_link_join(link, peer);
+	ktcp_link_request(link);
+	if (!link->index)
+		ktcp_link_bind_first(link);
 	link->conn.phase = KTCP_DIALLING;
 	ktcp_sock_attach(&link->conn.sk, sock, &link->work, link->conn.cpu);
 	return 0;
@@ -268,7 +300,8 @@ int ktcp_link_dial(struct ktcp_peer *peer)
 /**
  * ktcp_link_accept() - Take the socket of a request over
  * @link: a new connection
- * @peer: the other end; NULL: the endpoint itself, which has dialled
+ * @peer: the other end; NULL: the endpoint itself, which has dialled, or one whose operations
+ *	only go by it
  * @req: the request, which has been answered and is freed
  *
  * ktcp_peer_settle() is due.
@@ -289,6 +322,8 @@ void ktcp_link_accept(struct ktcp_link *link, struct ktcp_peer *peer, struct ktc
 	ktcp_idle_begin(link);
 	if (peer)
 		ktcp_link_join(link, peer);
+	if (!link->index)
+		ktcp_link_bind_first(link);
 	kofi_ep_connected(&link->rdm->soft.kep);
 	ktcp_sock_attach(&conn->sk, sock, &link->work, conn->cpu);
 	mutex_unlock(&conn->run);

@@ -34,14 +34,15 @@ static void ktcp_greeting_drop(struct ktcp_listener *listener, struct ktcp_req *
 static void ktcp_greet(struct ktcp_listener *listener, struct ktcp_req *req)
 {
 	int type = ktcp_cm_recv(req->sk.sock, &req->msg);
+	int may_too = listener->contexts ? TCP_WIRE_CTXREQ : TCP_WIRE_CONNREQ;
 
 	lockdep_assert_held(&ktcp_cm_lock);
 	if (type == -EAGAIN && time_before(jiffies, req->deadline))
 		return;
 	ktcp_greeting_drop(listener, req);
-	if (ktcp_cm_is_foul(type, TCP_WIRE_CONNREQ, TCP_WIRE_CONNREQ))
+	if (ktcp_cm_is_foul(type, TCP_WIRE_CONNREQ, may_too))
 		ktcp_violated(listener->fid, req->sk.sock, KTCP_BAD_REQUEST);
-	if (type == TCP_WIRE_CONNREQ)
+	if (type == TCP_WIRE_CONNREQ || type == may_too)
 		listener->asked(listener, req);
 	else
 		ktcp_req_free(req);

@@ -26,6 +26,7 @@ static int __init ktcp_init(void)
 	if (!ktcp_type.wq)
 		return -ENOMEM;
 	ktcp_rdm_type.wq = ktcp_type.wq;
+	ktcp_ctx_type.wq = ktcp_type.wq;
 	ret = ktcp_linger_init();
 	if (ret)
 		goto destroy_wq;

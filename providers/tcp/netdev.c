@@ -26,8 +26,8 @@ static bool ktcp_ep_has_gone(struct kofi_soft_ep *soft)
 	struct socket *sock = NULL;
 
 	lockdep_assert_held(&ktcp_cm_lock);
-	if (soft->type == &ktcp_rdm_type) {
-		name = to_ktcp_rdm(soft)->name;
+	if (soft->type != &ktcp_type) {
+		name = to_ktcp_rdm(soft->hub)->name;
 	} else {
 		name = to_ktcp_soft(soft)->src;
 		sock = to_ktcp_soft(soft)->conn.sk.sock;

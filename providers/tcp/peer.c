@@ -11,6 +11,10 @@
  * have changed.  A peer that operations wait for and that has no connection is dialled:
  * KTCP_DIALS peers of an endpoint at a time, the next ones in their order.
  *
+ * A receive context of a scalable endpoint is a peer of its own, known by address and index.  Its
+ * connection is one-way: what the endpoint at the other end sends goes by other connections.  An
+ * end that is no kOFI's has none; operations for it end with EOPNOTSUPP.
+ *
  *	refused by its host	nobody listens there: the operations end with ECONNREFUSED
  *	refused by the peer	it has a connection with us already, or connects to us itself:
  *				dial again, unless its request comes first
@@ -50,12 +54,14 @@ static const struct rhashtable_params ktcp_peer_params = {
 	.automatic_shrinking	= true,
 };
 
-static void ktcp_peer_key_set(struct ktcp_peer_key *key, const struct sockaddr_storage *addr)
+static void ktcp_peer_key_set(struct ktcp_peer_key *key, const struct sockaddr_storage *addr,
+			      u32 index)
 {
 	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
 	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
 
 	memset(key, 0, sizeof(*key));
+	key->index = index;
 	key->family = addr->ss_family;
 	if (addr->ss_family == AF_INET6) {
 		key->addr = sin6->sin6_addr;
@@ -83,16 +89,18 @@ void ktcp_peers_destroy(struct ktcp_rdm *rdm)
  * ktcp_peer_find() - Look a peer up
  * @rdm: the endpoint
  * @addr: its address
+ * @index: its receive context
  *
  * Context: any, in an RCU section, or with ktcp_cm_lock held.
  * Return: the peer, which may be forgotten if ktcp_cm_lock is not held; or NULL.
  */
-struct ktcp_peer *ktcp_peer_find(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr)
+struct ktcp_peer *ktcp_peer_find(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr,
+				 u32 index)
 {
 	struct ktcp_peer_key key;
 	struct ktcp_peer *peer;
 
-	ktcp_peer_key_set(&key, addr);
+	ktcp_peer_key_set(&key, addr, index);
 	rcu_read_lock();
 	peer = rhashtable_lookup(&rdm->peers, &key, ktcp_peer_params);
 	rcu_read_unlock();
@@ -103,13 +111,15 @@ struct ktcp_peer *ktcp_peer_find(struct ktcp_rdm *rdm, const struct sockaddr_sto
  * ktcp_peer_get() - Find a peer, or make it
  * @rdm: the endpoint
  * @addr: its address
+ * @index: its receive context
  *
  * Context: may sleep, with ktcp_cm_lock held.
  * Return: the peer, and ktcp_peer_settle() is due; NULL: there is no memory.
  */
-struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr)
+struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr,
+				u32 index)
 {
-	struct ktcp_peer *peer = ktcp_peer_find(rdm, addr);
+	struct ktcp_peer *peer = ktcp_peer_find(rdm, addr, index);
 
 	lockdep_assert_held(&ktcp_cm_lock);
 	if (peer)
@@ -117,7 +127,7 @@ struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	peer = kzalloc(sizeof(*peer), GFP_KERNEL);
 	if (!peer)
 		return NULL;
-	ktcp_peer_key_set(&peer->key, addr);
+	ktcp_peer_key_set(&peer->key, addr, index);
 	peer->addr = *addr;
 	peer->rdm = rdm;
 	INIT_LIST_HEAD(&peer->entry);
@@ -179,14 +189,15 @@ void ktcp_peer_add(struct ktcp_peer *peer, struct kofi_soft_op *op)
  * ktcp_peer_has_room() - May one more operation for a peer be posted?
  * @rdm: the endpoint
  * @addr: address of the peer
+ * @index: its receive context
  *
  * Context: any, in an RCU section, with kofi_soft_ep.lock held.
  * Return: whether it may.
  */
-bool ktcp_peer_has_room(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr)
+bool ktcp_peer_has_room(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr, u32 index)
 {
-	const struct ktcp_peer *peer = ktcp_peer_find(rdm, addr);
-	unsigned int left = rdm->soft.slots.count - rdm->waiting - rdm->unrouted;
+	const struct ktcp_peer *peer = ktcp_peer_find(rdm, addr, index);
+	unsigned int left = rdm->queue - rdm->waiting - rdm->unrouted;
 
 	lockdep_assert_held(&rdm->soft.lock);
 	if (!peer || peer->forgotten)
@@ -236,7 +247,41 @@ void ktcp_peer_cancel(struct ktcp_peer *peer, int err)
 		kofi_soft_op_done(op, err);
 	}
 	peer->tries = 0;
+	peer->hang_ups = 0;
 	ktcp_peer_settle(peer);
+}
+
+/**
+ * ktcp_peer_withdraw() - Take back what a transmit context has posted for a peer
+ * @peer: the peer, for which ktcp_peer_settle() is due
+ * @ctx: the context
+ * @ops: where the operations go that no connection has begun
+ *
+ * Context: with ktcp_cm_lock and kofi_soft_ep.lock held.
+ */
+void ktcp_peer_withdraw(struct ktcp_peer *peer, const struct kofi_soft_ep *ctx,
+			struct list_head *ops)
+{
+	struct kofi_soft_op *op, *next;
+
+	lockdep_assert_held(&peer->rdm->soft.lock);
+	list_for_each_entry_safe(op, next, &peer->posted, entry) {
+		if (op->ep != ctx)
+			continue;
+		list_move_tail(&op->entry, ops);
+		if (peer->open)
+			continue;
+		peer->waiting--;
+		peer->rdm->waiting--;
+	}
+}
+
+/* Is it known that the peer has no receive contexts? */
+static bool ktcp_peer_has_none(const struct ktcp_peer *peer)
+{
+	const struct ktcp_peer *first = ktcp_peer_find(peer->rdm, &peer->addr, 0);
+
+	return first && first->open && !first->link->contexts;
 }
 
 /**
@@ -255,6 +300,7 @@ void ktcp_peer_settle(struct ktcp_peer *peer)
 		if (peer->link->dialling)
 			return;
 		peer->tries = 0;
+		peer->hang_ups = 0;
 		list_del_init(&peer->entry);
 		return;
 	}
@@ -262,6 +308,10 @@ void ktcp_peer_settle(struct ktcp_peer *peer)
 		return;
 	if (rdm->ended || peer->firewall) {
 		ktcp_peer_cancel(peer, rdm->ended ? ECANCELED : FI_EFIREWALLADDR);
+		return;
+	}
+	if (peer->key.index && ktcp_peer_has_none(peer)) {
+		ktcp_peer_cancel(peer, EOPNOTSUPP);
 		return;
 	}
 	if (list_empty(&peer->entry))
@@ -303,6 +353,11 @@ void ktcp_peer_not_reached(struct ktcp_peer *peer, int err)
 	unsigned long pause;
 
 	lockdep_assert_held(&ktcp_cm_lock);
+	/* One that is no kOFI hangs up on a request for a context; others do when they are short */
+	if (peer->key.index && err == ECONNRESET && ++peer->hang_ups == KTCP_CTX_TRIES) {
+		ktcp_peer_cancel(peer, EOPNOTSUPP);
+		return;
+	}
 	if (!ktcp_peer_may_recover(err) ||
 	    (peer->tries && time_after(jiffies, peer->give_up))) {
 		ktcp_peer_cancel(peer, err == EALREADY ? ECONNREFUSED : err);

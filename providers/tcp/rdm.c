@@ -77,16 +77,29 @@ void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr
 /**
  * struct ktcp_route - Where the operations at the head of the list go
  * @addr: address of a peer that has to be made, or dialled
+ * @index: its receive context
  * @link: connection that has something to send, with a reference; or NULL
  * @op: one without an address; or NULL
  * @more: there is another operation
  */
 struct ktcp_route {
 	struct sockaddr_storage	addr;
+	u32			index;
 	struct ktcp_link	*link;
 	struct kofi_soft_op	*op;
 	bool			more;
 };
+
+static void ktcp_queue_room(struct kofi_soft_ep *soft)
+{
+	struct kofi_soft_op *op = kofi_bufpool_get(&soft->slots);
+
+	/* With a full queue there is no room.  Then the slot that comes back next calls */
+	if (!op)
+		return;
+	kofi_bufpool_put(&soft->slots, op);
+	kofi_ep_room(&soft->kep.tx);
+}
 
 /**
  * ktcp_rdm_room() - What an operation has been refused for may be different now
@@ -96,35 +109,34 @@ struct ktcp_route {
  */
 void ktcp_rdm_room(struct ktcp_rdm *rdm)
 {
-	struct kofi_bufpool *slots = &rdm->soft.slots;
-	struct kofi_soft_op *op;
+	struct kofi_soft_ctxs *ctxs = rdm->soft.ctxs;
+	int i;
 
 	lockdep_assert_held(&rdm->soft.lock);
 	if (!rdm->refused)
 		return;
 	rdm->refused = false;
 	WRITE_ONCE(rdm->refused_early, false);
-	/* With a full queue there is no room.  Then the slot that comes back next calls */
-	op = kofi_bufpool_get(slots);
-	if (!op)
-		return;
-	kofi_bufpool_put(slots, op);
-	kofi_ep_room(&rdm->soft.kep.tx);
+	if (!ctxs)
+		ktcp_queue_room(&rdm->soft);
+	for (i = 0; ctxs && i < KOFI_SOFT_CTXS; i++)
+		if (ctxs->tx[i])
+			ktcp_queue_room(ctxs->tx[i]);
 }
 
 /* kofi_soft_type.admit: less than half of the queue is anybody's */
-static bool ktcp_rdm_admit(struct kofi_soft_op *op)
+bool ktcp_rdm_admit(struct kofi_soft_op *op)
 {
-	struct ktcp_rdm *rdm = to_ktcp_rdm(op->ep);
+	struct ktcp_rdm *rdm = to_ktcp_rdm(op->ep->hub);
 	struct kofi_av *av = ktcp_rdm_av(rdm);
 	struct sockaddr_storage addr;
 	bool room = true;
 
 	lockdep_assert_held(&rdm->soft.lock);
-	if (2 * (rdm->waiting + rdm->unrouted) >= rdm->soft.slots.count &&
+	if (2 * (rdm->waiting + rdm->unrouted) >= rdm->queue &&
 	    kofi_av_count(av) > 1 && kofi_av_addr(av, op->kept.addr, &addr)) {
 		rcu_read_lock();
-		room = ktcp_peer_has_room(rdm, &addr);
+		room = ktcp_peer_has_room(rdm, &addr, kofi_av_rx_index(av, op->kept.addr));
 		rcu_read_unlock();
 	}
 	if (room) {
@@ -143,6 +155,7 @@ static bool ktcp_rdm_admit(struct kofi_soft_op *op)
  */
 static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 {
+	struct kofi_av *av = ktcp_rdm_av(rdm);
 	struct kofi_soft_op *op;
 	struct ktcp_peer *peer;
 
@@ -153,13 +166,14 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 	route->more = op;
 	if (!op)
 		return 0;
-	if (!kofi_av_addr(ktcp_rdm_av(rdm), op->kept.addr, &route->addr)) {
+	route->index = kofi_av_rx_index(av, op->kept.addr);
+	if (!kofi_av_addr(av, op->kept.addr, &route->addr)) {
 		list_del(&op->entry);
 		rdm->unrouted--;
 		route->op = op;
 		return 0;
 	}
-	peer = ktcp_peer_find(rdm, &route->addr);
+	peer = ktcp_peer_find(rdm, &route->addr, route->index);
 	if (!peer || peer->forgotten || !peer->open)
 		return -ENOTCONN;
 	ktcp_peer_add(peer, op);
@@ -168,20 +182,22 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 	return 0;
 }
 
-/* Puts the first operation to the peer with an address, and has it dialled */
-static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr)
+/* Puts the first operation to the peer of a route, and has it dialled */
+static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct ktcp_route *route)
 {
+	struct kofi_av *av = ktcp_rdm_av(rdm);
 	struct kofi_soft_op *op, *failed = NULL;
 	struct sockaddr_storage again;
 	struct ktcp_peer *peer;
 
 	mutex_lock(&ktcp_cm_lock);
-	peer = ktcp_peer_get(rdm, addr);
+	peer = ktcp_peer_get(rdm, &route->addr, route->index);
 	spin_lock_irq(&rdm->soft.lock);
 	op = list_first_entry_or_null(&rdm->soft.posted, struct kofi_soft_op, entry);
 	/* Another one may have been faster, if the peer has connected meanwhile */
-	if (op && kofi_av_addr(ktcp_rdm_av(rdm), op->kept.addr, &again) &&
-	    kofi_addr_equal(&again, addr)) {
+	if (op && kofi_av_addr(av, op->kept.addr, &again) &&
+	    kofi_addr_equal(&again, &route->addr) &&
+	    kofi_av_rx_index(av, op->kept.addr) == route->index) {
 		if (peer) {
 			ktcp_peer_add(peer, op);
 		} else {
@@ -224,7 +240,7 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
 		if (!route.more || (ret && !dial))
 			break;
 		if (ret)
-			ktcp_rdm_route_dial(rdm, &route.addr);
+			ktcp_rdm_route_dial(rdm, &route);
 		else if (route.op)
 			kofi_soft_op_done(route.op, EINVAL);
 	}
@@ -242,7 +258,7 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
 }
 
 /* kofi_soft_type.now */
-static void ktcp_rdm_now(struct kofi_soft_ep *soft)
+void ktcp_rdm_now(struct kofi_soft_ep *soft)
 {
 	if (ktcp_rdm_route(to_ktcp_rdm(soft), false))
 		kofi_soft_kick(soft);
@@ -287,10 +303,11 @@ static void ktcp_rdm_flush(struct ktcp_rdm *rdm)
 		list_del(&op->entry);
 		kofi_soft_op_done(op, ECANCELED);
 	}
-	kofi_srx_flush(&rdm->soft.own_srx, ECANCELED);
+	if (!rdm->soft.kep.no_rx)
+		kofi_srx_flush(&rdm->soft.own_srx, ECANCELED);
 }
 
-static void ktcp_rdm_work(struct work_struct *work)
+void ktcp_rdm_work(struct work_struct *work)
 {
 	struct ktcp_rdm *rdm = container_of(work, struct ktcp_rdm, soft.work);
 
@@ -320,14 +337,14 @@ static void ktcp_rdm_close(struct kofi_soft_ep *soft)
 }
 
 /* An endpoint of this kind shares no receives, and has no events to wait for */
-static void ktcp_rdm_join(struct kofi_soft_ep *soft, bool join)
+void ktcp_rdm_join(struct kofi_soft_ep *soft, bool join)
 {
 }
 
 /* Connections whose peer has written more than the client has read look again */
-static void ktcp_rdm_event_room(struct kofi_soft_ep *soft)
+void ktcp_rdm_event_room(struct kofi_soft_ep *soft)
 {
-	ktcp_rdm_resume(&soft->own_srx);
+	ktcp_rdm_unstall(to_ktcp_rdm(soft->hub));
 }
 
 static void ktcp_rdm_destroy(struct ktcp_rdm *rdm)
@@ -363,6 +380,7 @@ struct kofi_soft_type ktcp_rdm_type = {
 	.gone		= ktcp_rdm_gone,
 	.close		= ktcp_rdm_close,
 	.free		= ktcp_rdm_free,
+	.ctx		= ktcp_ctx_new,
 	.fabrics	= LIST_HEAD_INIT(ktcp_rdm_type.fabrics),
 };
 
@@ -377,10 +395,10 @@ static void ktcp_rdm_changed(struct kofi_conn *conn)
 
 static int ktcp_rdm_getname(fid_t fid, void *addr, size_t *addrlen)
 {
-	return kofi_addr_copy_out(&to_ktcp_rdm(to_kofi_soft_ep(fid))->name, addr, addrlen);
+	return kofi_addr_copy_out(&to_ktcp_rdm(to_kofi_soft_ep(fid)->hub)->name, addr, addrlen);
 }
 
-static const struct fi_ops_cm ktcp_rdm_cm_ops = {
+const struct fi_ops_cm ktcp_rdm_cm_ops = {
 	.size		= sizeof(struct fi_ops_cm),
 	.setname	= kofi_soft_setname,
 	.getname	= ktcp_rdm_getname,
@@ -433,6 +451,7 @@ static struct ktcp_rdm *ktcp_rdm_new(const struct fi_info *info)
 	INIT_LIST_HEAD(&rdm->stalled);
 	INIT_DELAYED_WORK(&rdm->tick, ktcp_peer_tick);
 	ktcp_listener_init(&rdm->listener, &rdm->soft.kep.ep.fid, rdm->tclass, ktcp_rdm_asked);
+	rdm->listener.contexts = true;
 	if (kofi_bufpool_init(&rdm->early, sizeof(struct ktcp_early), KTCP_EARLY_MSGS, NULL))
 		goto free_rdm;
 	if (ktcp_peers_init(rdm))
@@ -460,21 +479,15 @@ static int ktcp_rdm_name(struct ktcp_rdm *rdm, const struct fi_info *info)
 }
 
 /**
- * ktcp_rdm_endpoint() - Open an endpoint without connections
- * @domain: as fi_endpoint()
- * @info: as fi_endpoint(), FI_EP_RDM
- * @fid_ep: as fi_endpoint()
- * @context: as fi_endpoint()
+ * ktcp_rdm_rx_room() - What receives of an endpoint, or receive context, have room for
+ * @info: what it is opened with
  *
- * Context: may sleep.
- * Return: 0; -EINVAL: with a shared receive context, or as kofi_soft_ep_init();
- * -EADDRNOTAVAIL: it has no address of its own; -EADDRINUSE; -ENODEV: the namespace has gone;
- * -ENOMEM.
+ * Context: any.
+ * Return: the attributes.
  */
-int ktcp_rdm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **fid_ep,
-		      void *context)
+struct kofi_srx_attr ktcp_rdm_rx_room(const struct fi_info *info)
 {
-	const struct kofi_srx_attr room = {
+	return (struct kofi_srx_attr) {
 		.size		= info->rx_attr->size,
 		.iov_limit	= KOFI_OP_IOV,
 		.max_msgs	= KTCP_EARLY_WAIT,
@@ -482,6 +495,12 @@ int ktcp_rdm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fi
 		.min_multi_recv	= KTCP_MIN_MULTI,
 		.directed	= info->caps & FI_DIRECTED_RECV,
 	};
+}
+
+static int ktcp_rdm_open(struct fid_domain *domain, struct fi_info *info, bool scalable,
+			 struct fid_ep **fid_ep, void *context)
+{
+	const struct kofi_srx_attr room = ktcp_rdm_rx_room(info);
 	struct ktcp_rdm *rdm;
 	int ret;
 
@@ -490,8 +509,12 @@ int ktcp_rdm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fi
 	rdm = ktcp_rdm_new(info);
 	if (!rdm)
 		return -ENOMEM;
+	rdm->queue = info->tx_attr->size * (scalable ? info->ep_attr->tx_ctx_cnt : 1);
 	ret = ktcp_rdm_name(rdm, info);
-	if (!ret)
+	if (!ret && scalable)
+		ret = kofi_soft_sep_init(&rdm->soft, &ktcp_rdm_type, domain, info,
+					 &ktcp_rdm_limits, context);
+	else if (!ret)
 		ret = kofi_soft_ep_init(&rdm->soft, &ktcp_rdm_type, domain, info,
 					&ktcp_rdm_limits, &room, context);
 	if (ret)
@@ -509,4 +532,38 @@ fini_soft:
 destroy:
 	ktcp_rdm_destroy(rdm);
 	return ret;
+}
+
+/**
+ * ktcp_rdm_endpoint() - Open an endpoint without connections
+ * @domain: as fi_endpoint()
+ * @info: as fi_endpoint(), FI_EP_RDM
+ * @ep: as fi_endpoint()
+ * @context: as fi_endpoint()
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: with a shared receive context, or as kofi_soft_ep_init();
+ * -EADDRNOTAVAIL: it has no address of its own; -EADDRINUSE; -ENODEV: the namespace has gone;
+ * -ENOMEM.
+ */
+int ktcp_rdm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
+		      void *context)
+{
+	return ktcp_rdm_open(domain, info, false, ep, context);
+}
+
+/**
+ * ktcp_rdm_scalable() - Open a scalable endpoint
+ * @domain: as fi_scalable_ep()
+ * @info: as fi_scalable_ep()
+ * @sep: as fi_scalable_ep()
+ * @context: as fi_scalable_ep()
+ *
+ * Context: may sleep.
+ * Return: as ktcp_rdm_endpoint(), and kofi_soft_sep_init().
+ */
+int ktcp_rdm_scalable(struct fid_domain *domain, struct fi_info *info, struct fid_ep **sep,
+		      void *context)
+{
+	return ktcp_rdm_open(domain, info, true, sep, context);
 }

@@ -5,6 +5,7 @@
  *	ktcp_rdm	an endpoint (rdm.c)
  *	ktcp_peer	an address that the endpoint sends to or hears from (peer.c)
  *	ktcp_link	a connection with a peer (link.c); how it begins (rdm_cm.c)
+ *	ktcp_ctx	a context of a scalable endpoint (sep.c)
  *	ktcp_early	a message that has come before its receive (early.c), or its offer (rts.c)
  *
  * rdm.c says how they live.
@@ -22,6 +23,8 @@
 #define KTCP_DIALS		64	/* connections of an endpoint that begin at a time */
 #define KTCP_DIAL_MS		10000	/* until a peer that is not reached is given up */
 #define KTCP_DIAL_TICK		(HZ / 20)
+#define KTCP_CTX_TRIES		3	/* requests for a context that a peer hangs up on */
+#define KTCP_CTX_MS		2000	/* for what a transmit context that closes has begun */
 #define KTCP_RDM_BACKLOG	4096	/* peers that connect at once */
 #define KTCP_RDM_ANSWERS	16	/* reads of a peer's that are being answered */
 #define KTCP_EARLY_MAX		SZ_64K	/* bytes of an early message that is kept */
@@ -42,6 +45,7 @@ struct ktcp_rdm;
  * @scope: scope of a link-local address
  * @port: where it listens, in network byte order
  * @family: AF_INET or AF_INET6
+ * @index: receive context that is sent to
  *
  * Made by ktcp_peer_key_set(), so that there is nothing in its gaps.
  */
@@ -50,6 +54,7 @@ struct ktcp_peer_key {
 	u32			scope;
 	__be16			port;
 	u16			family;
+	u32			index;
 };
 
 /**
@@ -67,6 +72,7 @@ struct ktcp_peer_key {
  * @forgotten: it leaves the table
  * @firewall: it takes no connections
  * @tries: attempts to connect that have failed in a row
+ * @hang_ups: of these, requests for a context that the peer has hung up on
  * @next: jiffies: not to be tried before
  * @give_up: jiffies: not to be tried again afterwards
  * @rcu: readers of the table may still see it
@@ -86,6 +92,7 @@ struct ktcp_peer {
 	bool			forgotten;
 	bool			firewall;
 	unsigned int		tries;
+	unsigned int		hang_ups;
 	unsigned long		next;
 	unsigned long		give_up;
 	struct rcu_head		rcu;
@@ -150,8 +157,13 @@ struct ktcp_taken {
  * struct ktcp_link - A connection with a peer
  * @conn: the common part
  * @rdm: whose it is
+ * @index: receive context of the end that has accepted; another one than 0: only the end that
+ *	has dialled sends operations
+ * @contexts: the other end understands TCP_WIRE_CTXREQ; guarded by ktcp_cm_lock
+ * @senders: transmit contexts that have sent by it, by index; guarded by ktcp_conn.run
  * @peer: the other end, as long as this is the connection with it; NULL: it is over, or the
- *	passive end of a connection of the endpoint with itself; guarded by ktcp_cm_lock
+ *	passive end of a connection of the endpoint with itself, or to a receive context;
+ *	guarded by ktcp_cm_lock
  * @addr: address of the other end
  * @entry: in ktcp_rdm.links; guarded by ktcp_cm_lock
  * @refs: the connection until it is over and TCP has let go of its pages, early messages,
@@ -182,6 +194,9 @@ struct ktcp_taken {
 struct ktcp_link {
 	struct ktcp_conn	conn;
 	struct ktcp_rdm		*rdm;
+	u32			index;
+	bool			contexts;
+	unsigned long		senders;
 	struct ktcp_peer	*peer;
 	struct sockaddr_storage	addr;
 	struct list_head	entry;
@@ -211,7 +226,7 @@ struct ktcp_link {
 };
 
 /**
- * struct ktcp_rdm - An endpoint without connections
+ * struct ktcp_rdm - An endpoint without connections, or a scalable endpoint
  * @soft: the common part; its worker sends operations on their way to a peer
  * @listener: where peers connect to
  * @name: its address
@@ -223,6 +238,7 @@ struct ktcp_link {
  * @dialling: connections that begin; guarded by ktcp_cm_lock
  * @tick: looks at @unsettled
  * @ended: nothing begins any more; guarded by ktcp_cm_lock
+ * @queue: operations that may be posted, by all of its transmit contexts
  * @flushed: receives have been flushed; the worker's own
  * @unrouted: operations in kofi_soft_ep.posted; guarded by kofi_soft_ep.lock
  * @waiting: operations that wait for peers that are not open; guarded by kofi_soft_ep.lock, as
@@ -247,6 +263,7 @@ struct ktcp_rdm {
 	unsigned int		dialling;
 	struct delayed_work	tick;
 	bool			ended;
+	unsigned int		queue;
 	bool			flushed;
 	unsigned int		unrouted;
 	unsigned int		waiting;
@@ -257,6 +274,16 @@ struct ktcp_rdm {
 	u32			early_offers;
 	struct list_head	settled;
 	struct list_head	stalled;
+};
+
+/**
+ * struct ktcp_ctx - A context of a scalable endpoint
+ * @soft: the common part, whose hub is the scalable endpoint
+ * @late: what it has begun to send is waited for no longer
+ */
+struct ktcp_ctx {
+	struct kofi_soft_ep	soft;
+	struct delayed_work	late;
 };
 
 static inline struct ktcp_rdm *to_ktcp_rdm(struct kofi_soft_ep *soft)
@@ -272,11 +299,15 @@ static inline struct ktcp_link *to_ktcp_link(struct ktcp_conn *conn)
 /* peer.c */
 int ktcp_peers_init(struct ktcp_rdm *rdm);
 void ktcp_peers_destroy(struct ktcp_rdm *rdm);
-struct ktcp_peer *ktcp_peer_find(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
-struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
+struct ktcp_peer *ktcp_peer_find(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr,
+				 u32 index);
+struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr,
+				u32 index);
 void ktcp_peer_set_open(struct ktcp_peer *peer, bool open);
 void ktcp_peer_add(struct ktcp_peer *peer, struct kofi_soft_op *op);
-bool ktcp_peer_has_room(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
+bool ktcp_peer_has_room(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr, u32 index);
+void ktcp_peer_withdraw(struct ktcp_peer *peer, const struct kofi_soft_ep *ctx,
+			struct list_head *ops);
 void ktcp_peer_settle(struct ktcp_peer *peer);
 void ktcp_peer_not_reached(struct ktcp_peer *peer, int err);
 void ktcp_peer_lost(struct ktcp_peer *peer, bool sent, int err);
@@ -288,6 +319,7 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 int ktcp_link_dial(struct ktcp_peer *peer);
 void ktcp_link_accept(struct ktcp_link *link, struct ktcp_peer *peer, struct ktcp_req *req);
 void ktcp_link_opened(struct ktcp_link *link);
+void ktcp_link_bind(struct ktcp_link *link, struct kofi_soft_ep *ctx);
 void ktcp_link_drop(struct ktcp_link *link, int err);
 void ktcp_link_end(struct ktcp_link *link, int err);
 void ktcp_link_put(struct ktcp_link *link);
@@ -299,10 +331,26 @@ void ktcp_rdm_asked(struct ktcp_listener *listener, struct ktcp_req *req);
 
 /* rdm.c */
 extern struct kofi_soft_type ktcp_rdm_type;
+extern const struct fi_ops_cm ktcp_rdm_cm_ops;
+bool ktcp_rdm_admit(struct kofi_soft_op *op);
+void ktcp_rdm_now(struct kofi_soft_ep *soft);
+void ktcp_rdm_event_room(struct kofi_soft_ep *soft);
+void ktcp_rdm_join(struct kofi_soft_ep *soft, bool join);
+void ktcp_rdm_work(struct work_struct *work);
+struct kofi_srx_attr ktcp_rdm_rx_room(const struct fi_info *info);
 void ktcp_rdm_room(struct ktcp_rdm *rdm);
 void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr_t *source);
 int ktcp_rdm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		      void *context);
+
+int ktcp_rdm_scalable(struct fid_domain *domain, struct fi_info *info, struct fid_ep **sep,
+		      void *context);
+
+/* sep.c */
+extern struct kofi_soft_type ktcp_ctx_type;
+int ktcp_ctx_new(struct kofi_soft_ep *sep, const struct kofi_soft_ctx_attr *attr,
+		 struct kofi_soft_ep **ctx);
+struct kofi_soft_ep *ktcp_ctx_find(struct ktcp_rdm *rdm, u32 index);
 
 /* idle.c */
 void ktcp_idle_init(struct ktcp_link *link);
@@ -315,6 +363,7 @@ int ktcp_start_leave(struct ktcp_conn *conn);
 extern const struct kofi_srx_ops ktcp_rdm_srx_ops;
 bool ktcp_early_hold_ack(struct ktcp_link *link);
 void ktcp_link_stall(struct ktcp_link *link);
+struct kofi_soft_ep *ktcp_link_await(struct ktcp_link *link);
 int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *what);
 int ktcp_early_look(struct ktcp_conn *conn);
 void ktcp_early_filled(struct ktcp_conn *conn);
@@ -324,6 +373,7 @@ void ktcp_early_unkeep(struct ktcp_early *early);
 void ktcp_early_abort(struct ktcp_conn *conn, int err);
 void ktcp_early_settle(struct ktcp_rdm *rdm);
 void ktcp_rdm_resume(struct kofi_srx *srx);
+void ktcp_rdm_unstall(struct ktcp_rdm *rdm);
 
 /* rts.c */
 bool ktcp_rts_is_due(const struct ktcp_conn *conn, const struct kofi_kept_op *kept);

@@ -70,17 +70,18 @@ static void ktcp_rdm_say(const struct ktcp_rdm *rdm, struct ktcp_wire_rdm *msg)
 
 /**
  * ktcp_link_request() - Write the request of a connection that dials
- * @link: the connection
+ * @link: the connection, which is its peer's
  *
  * Context: any, before its worker runs.
  */
 void ktcp_link_request(struct ktcp_link *link)
 {
-	struct ktcp_wire_rdm msg;
+	struct ktcp_wire_ctx msg = { .index = cpu_to_be16(link->index) };
 
-	ktcp_rdm_say(link->rdm, &msg);
-	memcpy(link->conn.cm_msg.data, &msg, sizeof(msg));
-	link->conn.cm_msg.have = sizeof(msg);
+	ktcp_rdm_say(link->rdm, &msg.rdm);
+	link->conn.request = link->index ? TCP_WIRE_CTXREQ : TCP_WIRE_CONNREQ;
+	link->conn.cm_msg.have = link->index ? sizeof(msg) : sizeof(msg.rdm);
+	memcpy(link->conn.cm_msg.data, &msg, link->conn.cm_msg.have);
 }
 
 /* Reads what a peer tells of itself; whether it is that */
@@ -92,13 +93,25 @@ static bool ktcp_rdm_hear(const struct ktcp_cm_msg *cm, struct ktcp_wire_rdm *ms
 	return msg->pid;
 }
 
+/* Why a peer has refused */
+static int ktcp_link_refused(const struct ktcp_link *link)
+{
+	const struct ktcp_cm_msg *cm = &link->conn.cm_msg;
+	struct ktcp_wire_ctx msg;
+
+	if (!link->index || cm->have != sizeof(cm->cm) + sizeof(msg))
+		return -EALREADY;
+	memcpy(&msg, cm->data, sizeof(msg));
+	return be16_to_cpu(msg.reason) == TCP_WIRE_CTX_NONE ? -ECONNREFUSED : -EALREADY;
+}
+
 /**
  * ktcp_link_answered() - Look for the answer to the request
  * @link: a connection in KTCP_ASKED, by its worker
  *
  * Context: may sleep.
  * Return: 0: the connection stands; -EAGAIN: the answer is to come; -EALREADY: the peer has
- * refused; another negative errno: there is none.
+ * refused; -ECONNREFUSED: it has no such receive context; another negative errno: there is none.
  */
 int ktcp_link_answered(struct ktcp_link *link)
 {
@@ -112,7 +125,7 @@ int ktcp_link_answered(struct ktcp_link *link)
 	if (type < 0)
 		return type;
 	if (type == TCP_WIRE_NACK)
-		return -EALREADY;
+		return ktcp_link_refused(link);
 	if (!ktcp_rdm_hear(&conn->cm_msg, &msg))
 		return ktcp_conn_violated(conn, KTCP_BAD_RESPONSE);
 	mutex_lock(&ktcp_cm_lock);
@@ -123,25 +136,21 @@ int ktcp_link_answered(struct ktcp_link *link)
 		/* One that repeats our version knows of none */
 		conn->rendezvous = msg.version == (TCP_WIRE_RDM_CHECKED | TCP_WIRE_RDM_VERSION);
 		conn->leaves = ktcp_cm_can_leave(&conn->cm_msg.cm);
+		link->contexts = ktcp_cm_can_ctx(&conn->cm_msg.cm);
 		ktcp_link_opened(link);
 	}
 	mutex_unlock(&ktcp_cm_lock);
 	return ret;
 }
 
-/* Accepts a request of a peer's, or of the endpoint itself; 0, or the request is the caller's */
-static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
-			   const struct ktcp_wire_rdm *msg, bool self)
+/* Answers a request by a new connection, which is over if that fails */
+static int ktcp_link_answer(struct ktcp_link *link, struct ktcp_req *req,
+			    const struct ktcp_wire_rdm *msg)
 {
-	struct ktcp_rdm *rdm = peer->rdm;
 	struct ktcp_wire_rdm answer;
-	struct ktcp_link *link;
 	int ret;
 
-	link = ktcp_link_new(rdm, &peer->addr);
-	if (!link)
-		return -ENOMEM;
-	ktcp_rdm_say(rdm, &answer);
+	ktcp_rdm_say(link->rdm, &answer);
 	/* libfabric's answers do so */
 	answer.port = msg->port;
 	answer.features = msg->features & TCP_WIRE_RDM_FIREWALL;
@@ -149,8 +158,8 @@ static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
 		answer.version = msg->version;
 	if (msg->version)
 		answer.version |= TCP_WIRE_RDM_CHECKED;
-	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, TCP_WIRE_CAN_LEAVE, &answer,
-			   sizeof(answer));
+	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, TCP_WIRE_CAN_LEAVE | TCP_WIRE_CAN_CTX,
+			   &answer, sizeof(answer));
 	if (ret) {
 		ktcp_link_end(link, -ret);
 		return ret;
@@ -158,12 +167,78 @@ static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
 	link->pid = be32_to_cpu(msg->pid);
 	link->conn.rendezvous = msg->version >= TCP_WIRE_RDM_VERSION;
 	link->conn.leaves = ktcp_cm_can_leave(&req->msg.cm);
+	link->contexts = ktcp_cm_can_ctx(&req->msg.cm);
+	return 0;
+}
+
+/* Accepts a request of a peer's, or of the endpoint itself; 0, or the request is the caller's */
+static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
+			   const struct ktcp_wire_rdm *msg, bool self)
+{
+	struct ktcp_link *link = ktcp_link_new(peer->rdm, &peer->addr);
+	int ret;
+
+	if (!link)
+		return -ENOMEM;
+	ret = ktcp_link_answer(link, req, msg);
+	if (ret)
+		return ret;
 	/* Operations that wait for the old one wait for this one now */
 	if (!self && peer->link)
 		ktcp_link_drop(peer->link, ECONNRESET);
-	peer->firewall = answer.features;
+	peer->firewall = msg->features & TCP_WIRE_RDM_FIREWALL;
 	ktcp_link_accept(link, self ? NULL : peer, req);
 	return 0;
+}
+
+/* As ktcp_rdm_accept(), to a receive context, whose reference the connection takes over */
+static int ktcp_ctx_accept(struct ktcp_rdm *rdm, struct ktcp_req *req,
+			   const struct ktcp_wire_ctx *msg, const struct sockaddr_storage *addr,
+			   struct kofi_soft_ep *ctx)
+{
+	struct ktcp_link *link = ktcp_link_new(rdm, addr);
+	int ret;
+
+	if (!link) {
+		kofi_soft_ep_put(ctx);
+		return -ENOMEM;
+	}
+	link->index = ctx->index;
+	ktcp_link_bind(link, ctx);
+	ret = ktcp_link_answer(link, req, &msg->rdm);
+	if (!ret)
+		ktcp_link_accept(link, NULL, req);
+	return ret;
+}
+
+/*
+ * A peer connects to a receive context.  Only the peer sends operations by this connection, so
+ * neither the rule of simultaneous requests nor the table of peers has anything to do with it.
+ */
+static void ktcp_ctx_asked(struct ktcp_rdm *rdm, struct ktcp_req *req)
+{
+	const struct ktcp_cm_msg *cm = &req->msg;
+	struct kofi_soft_ep *ctx = NULL;
+	struct sockaddr_storage addr;
+	struct ktcp_wire_ctx msg;
+
+	if (cm->have == sizeof(cm->cm) + sizeof(msg))
+		memcpy(&msg, cm->data, sizeof(msg));
+	if (cm->have != sizeof(cm->cm) + sizeof(msg) || !msg.rdm.pid || !msg.rdm.port ||
+	    !msg.index) {
+		ktcp_violated(rdm->listener.fid, req->sk.sock, KTCP_BAD_REQUEST);
+		goto free_req;
+	}
+	if (ktcp_sock_name(req->sk.sock, true, &addr))
+		goto free_req;
+	kofi_addr_set_port(&addr, be16_to_cpu(msg.rdm.port));
+	ctx = ktcp_ctx_find(rdm, be16_to_cpu(msg.index));
+	if (ctx && !ktcp_ctx_accept(rdm, req, &msg, &addr, ctx))
+		return;
+	msg.reason = cpu_to_be16(ctx ? TCP_WIRE_CTX_LATER : TCP_WIRE_CTX_NONE);
+	ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, 0, &msg, sizeof(msg));
+free_req:
+	ktcp_req_free(req);
 }
 
 /**
@@ -183,12 +258,16 @@ void ktcp_rdm_asked(struct ktcp_listener *listener, struct ktcp_req *req)
 	bool heard;
 
 	lockdep_assert_held(&ktcp_cm_lock);
+	if (req->msg.cm.type == TCP_WIRE_CTXREQ) {
+		ktcp_ctx_asked(rdm, req);
+		return;
+	}
 	heard = ktcp_rdm_hear(&req->msg, &msg);
 	if (!heard || !msg.port) {
 		ktcp_violated(listener->fid, req->sk.sock, KTCP_BAD_REQUEST);
 	} else if (!ktcp_sock_name(req->sk.sock, true, &addr)) {
 		kofi_addr_set_port(&addr, be16_to_cpu(msg.port));
-		peer = ktcp_peer_get(rdm, &addr);
+		peer = ktcp_peer_get(rdm, &addr, 0);
 	}
 	if (peer)
 		verdict = ktcp_rdm_judge(peer, be32_to_cpu(msg.pid));

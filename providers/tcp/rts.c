@@ -273,7 +273,7 @@ void ktcp_offers_abort(struct ktcp_conn *conn, int err)
 
 	while ((early = ktcp_offer_first(link))) {
 		/* Otherwise it has been settled when this returns */
-		if (!kofi_srx_withdraw(conn->soft->srx, &early->msg) && early->rx)
+		if (!kofi_srx_withdraw(conn->at->srx, &early->msg) && early->rx)
 			kofi_rx_fail(early->rx, 0, err, 0);
 		ktcp_early_unkeep(early);
 		ktcp_early_put(early);

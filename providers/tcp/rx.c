@@ -86,10 +86,10 @@ static int ktcp_start_ack(struct ktcp_conn *conn)
  */
 static int ktcp_start_msg(struct ktcp_conn *conn)
 {
+	struct kofi_soft_ep *at = ktcp_conn_at(conn);
 	struct ktcp_rx *rx = &conn->rx;
 	bool tagged = rx->hdr.op != TCP_WIRE_MSG;
 	struct kofi_srx_arrival what = {
-		.ep		= &conn->soft->kep,
 		.flags		= (tagged ? FI_TAGGED : FI_MSG) |
 				  (rx->hdr.flags & TCP_WIRE_CQ_DATA ?
 				   FI_REMOTE_CQ_DATA : 0),
@@ -101,18 +101,23 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 	};
 	int ret;
 
+	if (!at)
+		at = ktcp_link_await(to_ktcp_link(conn));
+	if (!at)
+		return -EAGAIN;
+	what.ep = &at->kep;
 	if (rx->hdr.op == TCP_WIRE_RTS) {
 		ret = ktcp_offer_begin(conn);
 		if (ret)
 			return ret;
 	}
-	if (conn->rdm && (!tagged || conn->soft->kep.caps & FI_TAGGED)) {
+	if (conn->rdm && (!tagged || at->kep.caps & FI_TAGGED)) {
 		ktcp_link_source(to_ktcp_link(conn), &what.src_addr, &what.source);
 		return ktcp_early_arrive(conn, &what);
 	}
-	if (tagged && !conn->soft->kep.shared)
+	if (tagged && !at->kep.shared)
 		return ktcp_conn_violated(conn, KTCP_BAD_TAGGED);
-	ret = kofi_srx_arrive(conn->soft->srx, &what, NULL, &rx->rx);
+	ret = kofi_srx_arrive(at->srx, &what, NULL, &rx->rx);
 	if (!ret)
 		rx->state = KTCP_RX_MSG;
 	return ret;
@@ -136,14 +141,20 @@ static int ktcp_rx_rma(struct ktcp_conn *conn, struct kofi_rma *rma, u64 access)
 static int ktcp_start_write(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
+	struct kofi_soft_ep *at;
 	int ret;
 
 	if (rx->hdr.flags & TCP_WIRE_CQ_DATA && !rx->event) {
-		rx->event = kofi_soft_event_get(conn->soft);
+		at = ktcp_conn_at(conn);
+		if (!at)
+			at = ktcp_link_await(to_ktcp_link(conn));
+		if (!at)
+			return -EAGAIN;
+		rx->event = kofi_soft_event_get(at);
 		if (!rx->event && conn->rdm) {
 			/* Events are those of all connections of the endpoint */
 			ktcp_link_stall(to_ktcp_link(conn));
-			rx->event = kofi_soft_event_get(conn->soft);
+			rx->event = kofi_soft_event_get(at);
 		}
 		if (!rx->event)
 			return -EAGAIN;
@@ -262,6 +273,7 @@ static void ktcp_rx_part(struct ktcp_conn *conn)
 /* All of the payload is where it belongs */
 static void ktcp_rx_placed(struct ktcp_conn *conn)
 {
+	struct kofi_soft_ep *at;
 	fi_addr_t src_addr, source = FI_ADDR_NOTAVAIL;
 	struct ktcp_rx *rx = &conn->rx;
 
@@ -293,9 +305,10 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 			ktcp_link_source(to_ktcp_link(conn), &src_addr, &source);
 		ktcp_rx_next(conn);
 		kofi_rma_done(&rx->rma, 0);
-		kofi_ep_count(&conn->soft->kep, FI_REMOTE_WRITE, 0, rx->hdr.len);
+		at = ktcp_conn_at(conn) ? : conn->soft;
+		kofi_ep_count(&at->kep, FI_REMOTE_WRITE, 0, rx->hdr.len);
 		if (rx->event)
-			kofi_soft_event_report(rx->event, conn->soft, rx->hdr.len,
+			kofi_soft_event_report(rx->event, at, rx->hdr.len,
 					       rx->hdr.data, source);
 		rx->event = NULL;
 		break;
@@ -420,7 +433,7 @@ void ktcp_rx_abort(struct ktcp_conn *conn, int err)
 		break;
 	}
 	if (rx->event)
-		kofi_soft_event_put(conn->soft, rx->event);
+		kofi_soft_event_put(conn->at, rx->event);
 	rx->event = NULL;
 	rx->state = KTCP_RX_HEADER;
 }

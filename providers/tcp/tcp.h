@@ -339,7 +339,9 @@ enum ktcp_phase {
 
 /**
  * struct ktcp_conn - A connection
- * @soft: the endpoint whose operations it sends, and where its messages arrive
+ * @soft: the endpoint whose operations it sends
+ * @at: where its messages arrive: @soft, or the receive context of a scalable endpoint; NULL:
+ *	that is not open yet.  Set once, with ktcp_cm_lock held
  * @work: its worker, which sends and receives, and has @cm_msg for itself, once there is a
  *	socket
  * @cpu: where the worker runs, see &kofi_soft_ep.cpu
@@ -356,6 +358,7 @@ enum ktcp_phase {
  * @late_acks: acknowledgments that are due for early messages
  * @answers: struct ktcp_answer
  * @run: whoever sends or receives holds it
+ * @request: type of its request
  * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
  * @failed: why sending has failed within a call, for the worker to see; 0: it has not
  * @cut: its end is that of the socket, whatever that has still to deliver; set before the end
@@ -371,6 +374,7 @@ enum ktcp_phase {
  */
 struct ktcp_conn {
 	struct kofi_soft_ep	*soft;
+	struct kofi_soft_ep	*at;
 	struct work_struct	*work;
 	int			cpu;
 	struct list_head	*posted;
@@ -385,6 +389,7 @@ struct ktcp_conn {
 	atomic_t		late_acks;
 	struct kofi_bufpool	answers;
 	struct mutex		run;		/* see above */
+	enum ktcp_wire_cm_type	request;
 	enum ktcp_phase		phase;
 	int			failed;
 	bool			cut;
@@ -441,6 +446,7 @@ struct ktcp_req {
  * struct ktcp_listener - A socket that listens; guarded by ktcp_cm_lock
  * @fid: whose it is
  * @asked: a request is there; the struct ktcp_req is the function's
+ * @contexts: it may be TCP_WIRE_CTXREQ
  * @tclass: traffic class of its connections
  * @net: its namespace
  * @open: connections are accepted
@@ -453,6 +459,7 @@ struct ktcp_req {
 struct ktcp_listener {
 	const struct fid	*fid;
 	void			(*asked)(struct ktcp_listener *listener, struct ktcp_req *req);
+	bool			contexts;
 	u32			tclass;
 	struct net		*net;
 	bool			open;
@@ -628,6 +635,13 @@ static inline struct ktcp_srx *to_ktcp_srx(struct fid *fid)
 static inline int ktcp_conn_violated(struct ktcp_conn *conn, enum ktcp_violation reason)
 {
 	return ktcp_violated(&conn->soft->kep.ep.fid, conn->sk.sock, reason);
+}
+
+/* Where messages arrive, or NULL.  By the holder of ktcp_conn.run */
+static inline struct kofi_soft_ep *ktcp_conn_at(const struct ktcp_conn *conn)
+{
+	/* Pairs with ktcp_link_bind() */
+	return smp_load_acquire(&conn->at);
 }
 
 /* There is something for the worker of @conn to do.  Any context */

@@ -120,10 +120,13 @@ void ktcp_op_put(struct kofi_soft_op *soft, int err)
 
 static void ktcp_answer_done(struct ktcp_conn *conn, struct ktcp_answer *answer, int err)
 {
+	struct kofi_soft_ep *at;
+
 	if (err) {
 		kofi_rma_put(&answer->rma);
 	} else {
-		kofi_ep_count(&conn->soft->kep, FI_REMOTE_READ, 0, answer->rma.len);
+		at = ktcp_conn_at(conn) ? : conn->soft;
+		kofi_ep_count(&at->kep, FI_REMOTE_READ, 0, answer->rma.len);
 		kofi_rma_done(&answer->rma, 0);
 	}
 	kofi_bufpool_put(&conn->answers, answer);
@@ -206,6 +209,8 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 	if (ktcp_rts_is_due(conn, &op->kept))
 		top->number = ktcp_rts_number(conn);
 	tx->begun = true;
+	if (op->ep->sep)
+		__set_bit(op->ep->index, &to_ktcp_link(conn)->senders);
 	return op;
 }
 

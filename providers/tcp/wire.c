@@ -259,6 +259,11 @@ bool ktcp_cm_can_leave(const struct ktcp_wire_cm *cm)
 	return ktcp_cm_can(cm, TCP_WIRE_CAN_LEAVE);
 }
 
+bool ktcp_cm_can_ctx(const struct ktcp_wire_cm *cm)
+{
+	return ktcp_cm_can(cm, TCP_WIRE_CAN_CTX);
+}
+
 void ktcp_cm_build(struct ktcp_wire_cm *cm, enum ktcp_wire_cm_type type, u64 can, size_t len)
 {
 	*cm = (struct ktcp_wire_cm) {

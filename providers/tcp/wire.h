@@ -36,11 +36,13 @@
 #define TCP_WIRE_KOFI_MASK	(0xffffffffULL << 32)
 #define TCP_WIRE_CAN_SAVE	BIT_ULL(0)	/* it understands TCP_WIRE_SAVE */
 #define TCP_WIRE_CAN_LEAVE	BIT_ULL(1)	/* it understands TCP_WIRE_LEAVE */
+#define TCP_WIRE_CAN_CTX	BIT_ULL(2)	/* it understands TCP_WIRE_CTXREQ */
 
 enum ktcp_wire_cm_type {
 	TCP_WIRE_CONNREQ	= 0,
 	TCP_WIRE_CONNRESP	= 1,
 	TCP_WIRE_NACK		= 6,
+	TCP_WIRE_CTXREQ		= 0x80,	/* kOFI: a request to a receive context */
 };
 
 /**
@@ -79,6 +81,22 @@ struct ktcp_wire_rdm {
 	__be32	pid;
 } __packed;
 static_assert(sizeof(struct ktcp_wire_rdm) == 8);
+
+/**
+ * struct ktcp_wire_ctx - Connection data of TCP_WIRE_CTXREQ, and of its refusal
+ * @rdm: as in TCP_WIRE_CONNREQ
+ * @index: of the receive context, not 0; in network byte order
+ * @reason: of a refusal, TCP_WIRE_CTX_*; else 0; in network byte order
+ */
+struct ktcp_wire_ctx {
+	struct ktcp_wire_rdm	rdm;
+	__be16			index;
+	__be16			reason;
+} __packed;
+static_assert(sizeof(struct ktcp_wire_ctx) == 12);
+
+#define TCP_WIRE_CTX_LATER	0	/* it may be accepted another time */
+#define TCP_WIRE_CTX_NONE	1	/* there is no such context */
 
 #define TCP_WIRE_RDM_VERSION	1	/* 0: without TCP_WIRE_RTS, _CTS and _DATA */
 #define TCP_WIRE_RDM_CHECKED	0x80
@@ -234,6 +252,15 @@ bool ktcp_cm_can_save(const struct ktcp_wire_cm *cm);
  * Return: whether it does.
  */
 bool ktcp_cm_can_leave(const struct ktcp_wire_cm *cm);
+
+/**
+ * ktcp_cm_can_ctx() - Does the peer understand TCP_WIRE_CTXREQ?
+ * @cm: its request or answer
+ *
+ * Context: any.
+ * Return: whether it says so.
+ */
+bool ktcp_cm_can_ctx(const struct ktcp_wire_cm *cm);
 
 /**
  * ktcp_cm_build() - Build a message of connection management
