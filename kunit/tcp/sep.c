@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Requests to receive contexts of scalable endpoints: what an endpoint asks a peer, what it
+ * answers, and peers that know of no contexts.
+ */
+#include <rdma/fi_cm.h>
+#include "../../providers/tcp/trace.h"
+#include "rdm.h"
+
+#define CTXREQ		0x80
+#define CTX_CM		12	/* bytes of connection data of such a request */
+#define BITS		4
+#define LEN		32
+
+static struct fid_av *av_with_contexts(struct kunit *test)
+{
+	struct fi_av_attr attr = { .type = FI_AV_TABLE, .rx_ctx_bits = BITS };
+	struct fid_av *av;
+
+	KUNIT_ASSERT_EQ(test, fi_av_open(vt_of(test)->domain, &attr, &av, NULL), 0);
+	vt_adopt(test, &av->fid);
+	return av;
+}
+
+static void open_with_peer(struct kunit *test, struct vt_end *end, struct rdm_peer *peer)
+{
+	end->av = av_with_contexts(test);
+	rdm_open(test, end);
+	rdm_peer_new(test, end, peer, RDM_HIGH);
+}
+
+static void post(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer, int index,
+		 unsigned long nr)
+{
+	u8 *out = vt_buf(test, LEN);
+
+	vt_fill(out, LEN, nr);
+	KUNIT_ASSERT_EQ(test, fi_send(end->ep, out, LEN, NULL, fi_rx_addr(peer->addr, index, BITS),
+				      vt_ctx(nr)), 0);
+}
+
+static void expect_msg(struct kunit *test, struct socket *sock, unsigned long nr)
+{
+	u8 got[PEER_BASE + LEN];
+
+	peer_recv(test, sock, got, sizeof(got));
+	KUNIT_EXPECT_EQ(test, got[1], 0);
+	KUNIT_EXPECT_TRUE(test, vt_filled(got + PEER_BASE, LEN, nr));
+}
+
+/* The endpoint asks the peer for a context; @buf is all of its request */
+static struct socket *asked(struct kunit *test, const struct rdm_peer *peer, u8 *buf)
+{
+	struct socket *sock = peer_accept(test, peer->listener);
+
+	peer_recv(test, sock, buf, PEER_CM + CTX_CM);
+	KUNIT_EXPECT_EQ(test, buf[1], CTXREQ);
+	KUNIT_EXPECT_EQ(test, buf[3], CTX_CM);
+	return sock;
+}
+
+/* As rdm_answer(), by a peer that announces that it understands such requests */
+static void answer(struct kunit *test, struct socket *sock, const u8 *request)
+{
+	static const u8 pid[4] = { 1, 2, 3, 4 };
+	u8 buf[PEER_CM + RDM_CM], data[RDM_CM] = { 0x81 };
+
+	memcpy(data + 2, request + 2, 2);
+	memcpy(data + 4, pid, sizeof(pid));
+	peer_cm(buf, 1, data, sizeof(data));
+	memcpy(buf + 16, "kOFI\0\0\0\4", 8);
+	peer_send(test, sock, buf, sizeof(buf));
+}
+
+static void refuse(struct kunit *test, struct socket *sock, const u8 *request, u8 reason)
+{
+	u8 buf[PEER_CM + CTX_CM], data[CTX_CM];
+
+	memcpy(data, request + PEER_CM, sizeof(data));
+	data[11] = reason;
+	peer_send(test, sock, buf, peer_cm(buf, 6, data, sizeof(data)));
+	peer_hung_up(test, sock);
+}
+
+/* Beside the connection that goes both ways, which stays */
+static void a_request_names_its_context(struct kunit *test)
+{
+	u8 buf[PEER_CM + CTX_CM], data[RDM_CM];
+	struct socket *both, *sock;
+	struct vt_end end = {};
+	struct rdm_peer peer;
+
+	open_with_peer(test, &end, &peer);
+	post(test, &end, &peer, 0, 1);
+	both = rdm_asked(test, &peer, data);
+	answer(test, both, data);
+	expect_msg(test, both, 1);
+	vt_done(test, end.tx, vt_ctx(1));
+
+	post(test, &end, &peer, 5, 2);
+	sock = asked(test, &peer, buf);
+	/* It tells of itself what it tells any peer */
+	KUNIT_EXPECT_MEMEQ(test, buf + PEER_CM, data, sizeof(data));
+	KUNIT_EXPECT_EQ(test, buf[PEER_CM + 8], 0);
+	KUNIT_EXPECT_EQ(test, buf[PEER_CM + 9], 5);
+	KUNIT_EXPECT_EQ(test, buf[PEER_CM + 10], 0);
+	KUNIT_EXPECT_EQ(test, buf[PEER_CM + 11], 0);
+	answer(test, sock, buf + PEER_CM);
+	expect_msg(test, sock, 2);
+	vt_done(test, end.tx, vt_ctx(2));
+	/* A context has one connection */
+	post(test, &end, &peer, 5, 3);
+	expect_msg(test, sock, 3);
+	vt_done(test, end.tx, vt_ctx(3));
+	post(test, &end, &peer, 0, 4);
+	expect_msg(test, both, 4);
+	vt_done(test, end.tx, vt_ctx(4));
+}
+
+static void a_context_that_is_not_there_is_refused(struct kunit *test)
+{
+	u8 buf[PEER_CM + CTX_CM];
+	struct vt_end end = {};
+	struct rdm_peer peer;
+
+	open_with_peer(test, &end, &peer);
+	post(test, &end, &peer, 3, 1);
+	refuse(test, asked(test, &peer, buf), buf, 1);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, ECONNREFUSED);
+}
+
+static void a_request_that_is_refused_for_now_is_repeated(struct kunit *test)
+{
+	u8 buf[PEER_CM + CTX_CM];
+	struct vt_end end = {};
+	struct rdm_peer peer;
+	struct socket *sock;
+	int i;
+
+	open_with_peer(test, &end, &peer);
+	post(test, &end, &peer, 3, 1);
+	for (i = 0; i < 4; i++)
+		refuse(test, asked(test, &peer, buf), buf, 0);
+	sock = asked(test, &peer, buf);
+	answer(test, sock, buf + PEER_CM);
+	expect_msg(test, sock, 1);
+	vt_done(test, end.tx, vt_ctx(1));
+}
+
+/* It hangs up on what it does not know */
+static void a_peer_that_is_not_kofi_has_no_contexts(struct kunit *test)
+{
+	u8 buf[PEER_CM + CTX_CM];
+	struct vt_end end = {};
+	struct rdm_peer peer;
+	int i;
+
+	open_with_peer(test, &end, &peer);
+	post(test, &end, &peer, 1, 1);
+	for (i = 0; i < 3; i++)
+		peer_close(test, asked(test, &peer, buf));
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, EOPNOTSUPP);
+}
+
+static void a_peer_that_is_known_not_to_be_kofi_is_not_asked(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct socket *sock, *more;
+	struct rdm_peer peer;
+
+	open_with_peer(test, &end, &peer);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	post(test, &end, &peer, 1, 1);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, EOPNOTSUPP);
+	/* Nothing was sent, by whatever connection */
+	KUNIT_EXPECT_EQ(test, kernel_accept(peer.listener, &more, O_NONBLOCK), -EAGAIN);
+	post(test, &end, &peer, 0, 2);
+	expect_msg(test, sock, 2);
+	vt_done(test, end.tx, vt_ctx(2));
+}
+
+/* What an endpoint, or a scalable endpoint, answers */
+
+static const struct asked_case {
+	const char	*name;
+	size_t		len;
+	u8		data[CTX_CM];
+	bool		foul;
+} asked_cases[] = {
+	{ "a context of an ordinary endpoint", CTX_CM, { 1, 0, 9, 9, 1, 1, 1, 1, 0, 1 } },
+	{ "a large number", CTX_CM, { 1, 0, 9, 9, 1, 1, 1, 1, 255, 255 } },
+	{ "context 0", CTX_CM, { 1, 0, 9, 9, 1, 1, 1, 1 }, true },
+	{ "without a port", CTX_CM, { 1, 0, 0, 0, 1, 1, 1, 1, 0, 1 }, true },
+	{ "without an incarnation", CTX_CM, { 1, 0, 9, 9, 0, 0, 0, 0, 0, 1 }, true },
+	{ "without a context", RDM_CM, { 1, 0, 9, 9, 1, 1, 1, 1 }, true },
+	{ "without data", 0, {}, true },
+};
+
+static void asked_desc(const struct asked_case *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(asked, asked_cases, asked_desc);
+
+static void an_index_that_is_none_is_refused(struct kunit *test)
+{
+	const struct asked_case *row = test->param_value;
+	u8 buf[PEER_CM + CTX_CM], data[CTX_CM];
+	struct sockaddr_storage to = {};
+	struct vt_end end = {};
+	size_t len = sizeof(to);
+	struct socket *sock;
+
+	violations_begin(test);
+	rdm_open(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &to, &len), 0);
+	sock = peer_connect_from(test, RDM_LOW, &to);
+	peer_send(test, sock, buf, peer_cm(buf, CTXREQ, row->data, row->len));
+	if (!row->foul) {
+		memcpy(data, row->data, sizeof(data));
+		data[11] = 1;
+		peer_recv(test, sock, buf, sizeof(buf));
+		KUNIT_EXPECT_EQ(test, buf[1], 6);
+		KUNIT_EXPECT_MEMEQ(test, buf + PEER_CM, data, sizeof(data));
+	}
+	peer_hung_up(test, sock);
+	KUNIT_EXPECT_EQ(test, violations(), row->foul);
+	if (row->foul)
+		KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_REQUEST);
+}
+
+static struct kunit_case sep_cases[] = {
+	KUNIT_CASE(a_request_names_its_context),
+	KUNIT_CASE(a_context_that_is_not_there_is_refused),
+	KUNIT_CASE(a_request_that_is_refused_for_now_is_repeated),
+	KUNIT_CASE(a_peer_that_is_not_kofi_has_no_contexts),
+	KUNIT_CASE(a_peer_that_is_known_not_to_be_kofi_is_not_asked),
+	KUNIT_CASE_PARAM(an_index_that_is_none_is_refused, asked_gen_params),
+	{}
+};
+
+static struct kunit_suite sep_suite = {
+	.name		= "kofi_tcp_sep",
+	.init		= bed_init_rdm,
+	.exit		= vt_exit,
+	.test_cases	= sep_cases,
+};
+
+kunit_test_suite(sep_suite);
