@@ -274,7 +274,12 @@ static int hook_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 	ret = fi_tx_context(kofi_hook_lower_ep(sep), index,
 			    kofi_hook_lower_tx(obj->root->hook, &lower, attr),
 			    &obj->lower.ep, obj);
-	return kofi_hook_opened(obj, ret);
+	ret = kofi_hook_opened(obj, ret);
+	if (!ret && attr) {
+		lower.caps |= attr->caps & obj->root->hook->caps;
+		*attr = lower;
+	}
+	return ret;
 }
 
 static int hook_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
@@ -291,7 +296,12 @@ static int hook_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 	ret = fi_rx_context(kofi_hook_lower_ep(sep), index,
 			    kofi_hook_lower_rx(obj->root->hook, &lower, attr),
 			    &obj->lower.ep, obj);
-	return kofi_hook_opened(obj, ret);
+	ret = kofi_hook_opened(obj, ret);
+	if (!ret && attr) {
+		lower.caps |= attr->caps & obj->root->hook->caps;
+		*attr = lower;
+	}
+	return ret;
 }
 
 int kofi_hook_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
