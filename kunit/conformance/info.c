@@ -68,6 +68,7 @@ static void what_is_claimed_is_checked_somewhere(struct kunit *test)
 				   FI_TAGGED_MULTI_RECV |
 				   FI_RMA_EVENT | FI_FENCE | FI_SOURCE |
 				   FI_DIRECTED_RECV | FI_AV_USER_ID |
+				   FI_NAMED_RX_CTX |
 				   FI_LOCAL_COMM | FI_REMOTE_COMM | FI_HMEM |
 				   FI_RMA_PMEM | FI_ATOMIC_PMEM;
 	u64 unchecked = vt_of(test)->info->caps & ~checked;

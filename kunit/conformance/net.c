@@ -10,6 +10,7 @@
 #include <linux/rtnetlink.h>
 #include "../lib/netns.h"
 #include "conformance.h"
+#include "sep.h"
 
 #define LEN	64
 
@@ -102,6 +103,45 @@ static void what_is_in_a_namespace_goes_with_it(struct kunit *test)
 	}
 }
 
+static void contexts_go_with_their_namespace(struct kunit *test)
+{
+	struct vt_netns *netns = vt_netns_new(test);
+	struct fi_msg msg = { .addr = fi_rx_addr(0, 3, SEP_BITS), .context = vt_ctx(2) };
+	struct sep a = {}, b = {};
+	u8 *buf = vt_buf(test, LEN);
+	struct fi_info *info;
+	struct vt_comp comp;
+	int i;
+
+	if (!conf_is_rdm(test) || !enter(test, netns))
+		return;
+	info = vt_of(test)->info;
+	if (info->domain_attr->max_ep_tx_ctx < SEP_CTXS)
+		return;
+	info->ep_attr->tx_ctx_cnt = SEP_CTXS;
+	info->ep_attr->rx_ctx_cnt = SEP_CTXS;
+	sep_join(test, &a, &b);
+	sep_pass(test, &a, 1, &b, 2, buf);
+	KUNIT_ASSERT_EQ(test, fi_recv(b.rx[2], buf, LEN, NULL, FI_ADDR_UNSPEC, vt_ctx(1)), 0);
+	/* A message of no bytes that nobody takes */
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(a.tx[1], &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
+			0);
+
+	vt_netns_let_go(netns);
+	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
+	comp = vt_failed(test, b.rx_cq[2]);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	comp = vt_failed(test, a.tx_cq[1]);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(2));
+	for (i = 0; i < SEP_CTXS; i++) {
+		KUNIT_EXPECT_EQ(test, fi_send(a.tx[i], buf, LEN, NULL, 0, NULL), -ENODEV);
+		KUNIT_EXPECT_EQ(test, fi_recv(b.rx[i], buf, LEN, NULL, 0, NULL), -ENODEV);
+		ended(test, a.tx_cq[i]->cq);
+		ended(test, b.rx_cq[i]->cq);
+	}
+}
+
 static void nothing_is_opened_where_no_namespace_is(struct kunit *test)
 {
 	struct vt_netns *netns = vt_netns_new(test);
@@ -131,6 +171,7 @@ static void nothing_is_opened_where_no_namespace_is(struct kunit *test)
 
 static struct kunit_case net_cases[] = {
 	KUNIT_CASE_PARAM(what_is_in_a_namespace_goes_with_it, conf_gen_params),
+	KUNIT_CASE_PARAM(contexts_go_with_their_namespace, conf_gen_rdm),
 	KUNIT_CASE_PARAM(nothing_is_opened_where_no_namespace_is,
 			 conf_gen_params),
 	{}
