@@ -3,6 +3,8 @@
  * Scalable endpoints: which context a message arrives at, which queue an operation completes
  * to, and what is refused.  Contexts in threads of their own, and how they end: sep_end.c.
  */
+#include <linux/completion.h>
+#include <linux/jiffies.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_tagged.h>
 #include "sep.h"
@@ -442,6 +444,86 @@ static void a_context_waits_for_its_scalable_endpoint(struct kunit *test)
 	sep_pass(test, &sep, 0, &sep, 3, vt_buf(test, 16));
 }
 
+/* Also by a client that has promised to post in process context only */
+static void contexts_have_options_of_their_own(struct kunit *test)
+{
+	struct sep a = {}, b = {};
+	u8 *buf = vt_buf(test, 16);
+	size_t len = sizeof(int);
+	int value = 1, i;
+
+	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+		return;
+	conf_serve(test);
+	sep_open(test, &a);
+	sep_open(test, &b);
+	sep_know(test, a.av, b.sep);
+	KUNIT_ASSERT_EQ(test, fi_setopt(&a.tx[1]->fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP, &value,
+					sizeof(value)), 0);
+	value = 0;
+	KUNIT_ASSERT_EQ(test, fi_getopt(&a.tx[1]->fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP, &value,
+					&len), 0);
+	KUNIT_EXPECT_EQ(test, value, 1);
+	KUNIT_ASSERT_EQ(test, fi_getopt(&a.tx[0]->fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP, &value,
+					&len), 0);
+	KUNIT_EXPECT_EQ(test, value, 0);
+	KUNIT_EXPECT_EQ(test, fi_getopt(&a.rx[1]->fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP, &value,
+					&len), -ENOPROTOOPT);
+	sep_enable(test, &a);
+	sep_enable(test, &b);
+	for (i = 0; i < SEP_CTXS; i++)
+		sep_pass(test, &a, 1, &b, i, buf);
+	for (i = 0; i < SEP_CTXS; i++)
+		sep_pass(test, &a, 1, &b, i, buf);
+}
+
+static void context_is_ready(struct fid_ep *ep, u64 flags)
+{
+	if (flags == FI_TRANSMIT)
+		complete(ep->fid.context);
+}
+
+/* Completions that nobody has read fill a queue; those of other contexts have room */
+static void a_context_that_was_full_is_called(struct kunit *test)
+{
+	static const struct fi_ep_callbacks callbacks = { .ready = context_is_ready };
+	struct completion *ready = vt_buf(test, sizeof(*ready));
+	struct sep a = {}, b = {};
+	u8 *buf = vt_buf(test, 16);
+	int sent, received;
+	ssize_t ret = 0;
+
+	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+		return;
+	conf_serve(test);
+	sep_open(test, &a);
+	sep_open(test, &b);
+	sep_know(test, a.av, b.sep);
+	init_completion(ready);
+	a.tx[1]->fid.context = ready;
+	KUNIT_ASSERT_EQ(test, fi_setopt(&a.tx[1]->fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS,
+					&callbacks, sizeof(callbacks)), 0);
+	sep_enable(test, &a);
+	sep_enable(test, &b);
+	sep_pass(test, &a, 1, &b, 2, buf);
+	for (sent = 0; !ret; sent++)
+		ret = fi_send(a.tx[1], buf, 8, NULL, fi_rx_addr(0, 2, SEP_BITS), vt_ctx(1));
+	sent--;
+	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
+	KUNIT_EXPECT_EQ(test, sent, vt_of(test)->info->tx_attr->size);
+	sep_pass(test, &a, 0, &b, 1, buf);
+	KUNIT_EXPECT_FALSE(test, completion_done(ready));
+	for (received = 0; received < sent; received++) {
+		KUNIT_ASSERT_EQ(test, fi_recv(b.rx[2], buf + 8, 8, NULL, FI_ADDR_UNSPEC,
+					      vt_ctx(2)), 0);
+		vt_done(test, b.rx_cq[2], vt_ctx(2));
+		vt_done(test, a.tx_cq[1], vt_ctx(1));
+	}
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(ready,
+							  msecs_to_jiffies(VT_PATIENCE_MS)), 0);
+	sep_pass(test, &a, 1, &b, 2, buf);
+}
+
 static void connected_endpoints_have_no_contexts(struct kunit *test)
 {
 	struct fi_info *hints = conf_ask(test), *info;
@@ -466,6 +548,8 @@ static struct kunit_case sep_cases[] = {
 	KUNIT_CASE_PARAM(contexts_beyond_what_there_are_are_refused, conf_gen_rdm),
 	KUNIT_CASE_PARAM(as_many_contexts_can_be_opened_as_there_are, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_context_waits_for_its_scalable_endpoint, conf_gen_rdm),
+	KUNIT_CASE_PARAM(contexts_have_options_of_their_own, conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_context_that_was_full_is_called, conf_gen_rdm),
 	KUNIT_CASE_PARAM(connected_endpoints_have_no_contexts, conf_gen_msg),
 	{}
 };
