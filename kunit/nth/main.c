@@ -218,6 +218,18 @@ static const void *nth_soft_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
 	return path;
 }
 
+/* Those of scalable endpoints */
+static const void *nth_sep_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
+{
+	const struct nth_path *path = prev;
+
+	path = path ? path + 1 : nth_sep_paths;
+	if (path == nth_sep_paths + nth_sep_count)
+		return NULL;
+	strscpy(desc, path->name, KUNIT_PARAM_DESC_SIZE);
+	return path;
+}
+
 static void nth_run_soft(struct kunit *test, const char *prov,
 			 const struct nth_means *means, bool allocates)
 {
@@ -251,6 +263,16 @@ static void every_allocation_of_workers_of_tcp_fails_once(struct kunit *test)
 	const struct nth_path *path = test->param_value;
 
 	nth_run_soft(test, "tcp", &nth_workers, path->traits & NTH_WORKS);
+}
+
+static void every_allocation_for_contexts_of_loop_fails_once(struct kunit *test)
+{
+	nth_run_soft(test, "loop", &nth_own, nth_soft_allocates(test));
+}
+
+static void every_allocation_for_contexts_of_tcp_fails_once(struct kunit *test)
+{
+	nth_run_soft(test, "tcp", &nth_own, nth_soft_allocates(test));
 }
 
 #define NTH_HOOKS	"/sys/module/kofi/parameters/hooks"
@@ -365,6 +387,8 @@ struct kunit_suite kofi_nth_verbs_suite = {
 static struct kunit_case nth_loop_cases[] = {
 	KUNIT_CASE_PARAM(every_allocation_of_a_caller_of_loop_fails_once,
 			 nth_soft_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_for_contexts_of_loop_fails_once,
+			 nth_sep_gen_params),
 	{}
 };
 
@@ -380,6 +404,8 @@ static struct kunit_case nth_tcp_cases[] = {
 			 nth_soft_gen_params),
 	KUNIT_CASE_PARAM(every_allocation_of_workers_of_tcp_fails_once,
 			 nth_soft_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_for_contexts_of_tcp_fails_once,
+			 nth_sep_gen_params),
 	{}
 };
 

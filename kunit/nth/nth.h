@@ -76,6 +76,8 @@ struct nth_end {
  * @spare: another passive endpoint, which does not listen yet
  * @lone: another domain, which has not registered memory yet
  * @srx: a shared receive context
+ * @rdm: the info of the scalable endpoint
+ * @sep: a scalable endpoint
  * @cntr: a counter
  * @mr: a region
  * @mem: NTH_PAGES pages
@@ -106,6 +108,8 @@ struct nth_env {
 	struct fid_pep		*spare;
 	struct fid_domain	*lone;
 	struct fid_ep		*srx;
+	struct fi_info		*rdm;
+	struct fid_ep		*sep;
 	struct fid_cntr		*cntr;
 	struct fid_mr		*mr;
 	u8			*mem;
@@ -169,6 +173,9 @@ extern const struct nth_path nth_dmabuf_path;
 /* nth_conn.c */
 extern const struct nth_path nth_conn_paths[];
 extern const unsigned int nth_conn_count;
+/* sep.c */
+extern const struct nth_path nth_sep_paths[];
+extern const unsigned int nth_sep_count;
 /* nth_pmem.c */
 extern const struct nth_path nth_pmem_paths[];
 extern const unsigned int nth_pmem_count;
