@@ -20,8 +20,11 @@ local CM_DATA = 256		-- most bytes that follow it
 local BASE_SIZE = 16		-- of what each data message begins with
 local RANGE_SIZE = 24
 
-local REQUEST, REPLY, REFUSAL = 0, 1, 6
-local cm_types = { [REQUEST] = "request", [REPLY] = "reply", [REFUSAL] = "refusal" }
+local REQUEST, REPLY, REFUSAL, CONTEXT = 0, 1, 6, 128
+local cm_types = {
+	[REQUEST] = "request", [REPLY] = "reply", [REFUSAL] = "refusal",
+	[CONTEXT] = "request to a receive context (kOFI)",
+}
 
 local MSG, TAGGED, READ, ANSWER, WRITE, RTS, CTS, DATA = 0, 1, 2, 3, 4, 5, 6, 7
 local ops = {
@@ -339,7 +342,8 @@ end
 
 -- A connection begins with a request: 28 of its 32 bytes are known, of kOFI 24.
 local function is_request(tvb)
-	if tvb:len() < CM_SIZE or tvb(0, 1):uint() ~= 3 or tvb(1, 1):uint() ~= REQUEST or
+	if tvb:len() < CM_SIZE or tvb(0, 1):uint() ~= 3 or
+	    (tvb(1, 1):uint() ~= REQUEST and tvb(1, 1):uint() ~= CONTEXT) or
 	    tvb(2, 2):uint() > CM_DATA or tvb(4, 4):uint() ~= 0 or
 	    tvb(8, 8):uint64() ~= UInt64(0) or
 	    (tvb(16, 8):uint64() ~= UInt64(0) and tvb(16, 4):uint() ~= KOFI) then
