@@ -221,26 +221,37 @@ static void contexts_close_while_others_work(struct kunit *test)
 }
 
 /* A context can be opened again when its close has returned, and is a new one */
+static void open_again(struct kunit *test, struct sep *a, struct sep *b, int i)
+{
+	vt_close(test, &b->rx[i]->fid);
+	vt_close(test, &a->tx[i]->fid);
+	KUNIT_ASSERT_EQ(test, fi_rx_context(b->sep, i, NULL, &b->rx[i], NULL), 0);
+	vt_adopt(test, &b->rx[i]->fid);
+	KUNIT_ASSERT_EQ(test, fi_tx_context(a->sep, i, NULL, &a->tx[i], NULL), 0);
+	vt_adopt(test, &a->tx[i]->fid);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(b->rx[i], &b->rx_cq[i]->cq->fid, FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(a->tx[i], &a->tx_cq[i]->cq->fid, FI_TRANSMIT), 0);
+	KUNIT_ASSERT_EQ(test, fi_enable(b->rx[i]), 0);
+	KUNIT_ASSERT_EQ(test, fi_enable(a->tx[i]), 0);
+}
+
 static void a_context_that_was_closed_is_opened_again(struct kunit *test)
 {
 	struct sep a = {}, b = {};
 	u8 *buf = vt_buf(test, 16);
+	int i;
 
 	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
 		return;
 	sep_join(test, &a, &b);
-	sep_pass(test, &a, 3, &b, 3, buf);
-	vt_close(test, &b.rx[3]->fid);
-	vt_close(test, &a.tx[3]->fid);
-	KUNIT_ASSERT_EQ(test, fi_rx_context(b.sep, 3, NULL, &b.rx[3], NULL), 0);
-	vt_adopt(test, &b.rx[3]->fid);
-	KUNIT_ASSERT_EQ(test, fi_tx_context(a.sep, 3, NULL, &a.tx[3], NULL), 0);
-	vt_adopt(test, &a.tx[3]->fid);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(b.rx[3], &b.rx_cq[3]->cq->fid, FI_RECV), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(a.tx[3], &a.tx_cq[3]->cq->fid, FI_TRANSMIT), 0);
-	KUNIT_ASSERT_EQ(test, fi_enable(b.rx[3]), 0);
-	KUNIT_ASSERT_EQ(test, fi_enable(a.tx[3]), 0);
-	sep_pass(test, &a, 3, &b, 3, buf);
+	for (i = 0; i < SEP_CTXS; i++)
+		sep_pass(test, &a, i, &b, i, buf);
+	for (i = 0; i < SEP_CTXS; i++) {
+		open_again(test, &a, &b, i);
+		sep_pass(test, &a, i, &b, i, buf);
+		sep_pass(test, &b, i, &a, i, buf);
+		sep_pass(test, &a, i, &b, SEP_CTXS - 1 - i, buf);
+	}
 	sep_quiet(test, &a);
 	sep_quiet(test, &b);
 }

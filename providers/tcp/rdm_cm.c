@@ -220,12 +220,11 @@ static void ktcp_ctx_asked(struct ktcp_rdm *rdm, struct ktcp_req *req)
 	const struct ktcp_cm_msg *cm = &req->msg;
 	struct kofi_soft_ep *ctx = NULL;
 	struct sockaddr_storage addr;
-	struct ktcp_wire_ctx msg;
+	struct ktcp_wire_ctx msg = {};
 
 	if (cm->have == sizeof(cm->cm) + sizeof(msg))
 		memcpy(&msg, cm->data, sizeof(msg));
-	if (cm->have != sizeof(cm->cm) + sizeof(msg) || !msg.rdm.pid || !msg.rdm.port ||
-	    !msg.index) {
+	if (!msg.rdm.pid || !msg.rdm.port || !msg.index) {
 		ktcp_violated(rdm->listener.fid, req->sk.sock, KTCP_BAD_REQUEST);
 		goto free_req;
 	}
