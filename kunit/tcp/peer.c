@@ -198,6 +198,13 @@ void peer_hung_up(struct kunit *test, struct socket *sock)
 			      "recvmsg() returns %d", ret);
 }
 
+void peer_leave(struct kunit *test, struct socket *sock)
+{
+	KUNIT_ASSERT_EQ(test, kernel_sock_shutdown(sock, SHUT_WR), 0);
+	peer_hung_up(test, sock);
+	peer_close(test, sock);
+}
+
 static struct socket *join(struct kunit *test, struct vt_end *end, bool kofi)
 {
 	struct socket *sock = peer_connect(test);

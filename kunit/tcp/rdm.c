@@ -310,7 +310,7 @@ static void a_peer_that_has_left_is_connected_to_anew(struct kunit *test)
 	rdm_peer_new(test, &end, &peer, RDM_LOW);
 	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
 	expect_heard(test, &end, sock, 1);
-	peer_close(test, sock);
+	peer_leave(test, sock);
 	post(test, &end, &peer, 2);
 	sock = rdm_asked(test, &peer, request);
 	rdm_answer(test, sock, request, 0x81, RDM_PID + 1);

@@ -68,7 +68,7 @@ static void the_1024th_reconnect_is_like_the_first(struct kunit *test)
 		put(test, sock, i);
 		vt_done(test, end.rx, vt_ctx(1));
 		KUNIT_ASSERT_EQ(test, *in, i);
-		peer_close(test, sock);
+		peer_leave(test, sock);
 	}
 	vt_none(test, end.rx);
 	vt_none(test, end.tx);

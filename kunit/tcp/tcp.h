@@ -74,6 +74,8 @@ void peer_send(struct kunit *test, struct socket *sock, const void *buf,
 void peer_recv(struct kunit *test, struct socket *sock, void *buf, size_t len);
 /* The other end has hung up, and nothing is left to be read */
 void peer_hung_up(struct kunit *test, struct socket *sock);
+/* The peer hangs up; the endpoint has noticed when this returns */
+void peer_leave(struct kunit *test, struct socket *sock);
 
 /* The peer answers nothing any more, and answers again */
 void peer_dies(struct kunit *test, struct socket *sock);
