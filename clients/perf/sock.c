@@ -3,9 +3,9 @@
  * The baseline for kofi_tcp: messages with a head of 16 bytes on kernel sockets, by hand, as
  * nvme_tcp has it.
  *
- * A worker of each end sends and receives, woken by whoever has something to send, and by the
- * socket; it completes what is over.  Who posts from a completion does not wake it: it looks
- * again.  A message is copied once, from the socket's buffer to where it goes.
+ * Each end has a worker that sends, receives and completes operations.  Posting an operation
+ * queues it, and so do the socket's callbacks.  An operation that is posted from a completion
+ * does not: the worker, which has made that call, looks again before it ends.  A message is copied once, from the socket's buffer to where it goes.
  *
  * Locking: sock_end.lock guards the lists, and everything else of an end is its worker's.  The
  * socket's callbacks read sk_user_data under sk_callback_lock.

@@ -123,7 +123,7 @@ struct kofi_ep_stat {
  * @conn: the connection, with the event queue
  * @tx: transmit side
  * @rx: receive side
- * @stat: what it has done, for people who look; see kofi_ep_posted()
+ * @stat: what it has done, for debugfs and kofi-info; see kofi_ep_posted()
  * @cntrs: counters, or NULL
  * @av: address vector, or NULL
  * @srx: shared receive context, or NULL
@@ -346,7 +346,7 @@ void kofi_trace_post(struct kofi_ep *ep, u64 flags, void *context, size_t len);
  *
  * Counts operations of the transmit side, and is the trace event kofi_post.
  *
- * What is counted here and in kofi_ep_ended() is for people who look (kofi/stat.h), and each
+ * debugfs and kofi-info show what is counted here and in kofi_ep_ended() (kofi/stat.h).  Each
  * processor counts for itself, so that it costs an addition and no lock.  The counters
  * that clients bind are others (kofi_ep_count()).
  *

@@ -247,7 +247,7 @@ static void an_open_endpoint_says_the_lesser_limit(struct kunit *test)
 
 #define SHOW_RESOURCES	"PATH=$PATH:/usr/bin:/usr/sbin; rdma resource show "
 
-/* An administrator who looks for the owner of a device's resources finds us */
+/* "rdma resource show" names kofi_verbs as their owner */
 static void resources_of_the_device_bear_our_name(struct kunit *test)
 {
 	static const char *const kinds[] = { "qp", "cq", "mr", "pd", "cm_id" };
