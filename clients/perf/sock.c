@@ -5,7 +5,8 @@
  *
  * Each end has a worker that sends, receives and completes operations.  Posting an operation
  * queues it, and so do the socket's callbacks.  An operation that is posted from a completion
- * does not: the worker, which has made that call, looks again before it ends.  A message is copied once, from the socket's buffer to where it goes.
+ * does not: the worker, which has made that call, looks again before it ends.  A message is
+ * copied once, from the socket's buffer to where it goes.
  *
  * Locking: sock_end.lock guards the lists, and everything else of an end is its worker's.  The
  * socket's callbacks read sk_user_data under sk_callback_lock.

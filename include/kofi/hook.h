@@ -106,7 +106,7 @@ struct kofi_hook_call {
  * @cntr: counters
  * @caps: capabilities that the hook has by itself: its results have them, and the provider
  *	below is never asked for them
- * @ep_size: bytes of an endpoint or context of the hook, which begins with its
+ * @ep_size: bytes of an endpoint of any kind, or context, of the hook, which begins with its
  *	&struct kofi_hook_obj; 0: it is just that
  * @cq_size: and of a completion queue
  * @mr_size: and of a region

@@ -27,6 +27,7 @@ static bool hook_is_extended(u32 fclass)
 {
 	switch (fclass) {
 	case FI_CLASS_EP:
+	case FI_CLASS_SEP:
 	case FI_CLASS_TX_CTX:
 	case FI_CLASS_RX_CTX:
 	case FI_CLASS_SRX_CTX:
