@@ -342,16 +342,29 @@ int ft_sync(struct ft_end *e)
 	return ret;
 }
 
+/* The message has left: a peer that has all it waits for may hang up before it says so */
+static int ft_await_last(struct ft_end *e)
+{
+	struct fi_cq_data_entry entry;
+	ssize_t ret = fi_cq_sread(e->txq, &entry, 1, NULL, FT_TIMEOUT_MS);
+
+	if (ret == 1 || ret == -FI_EAVAIL)
+		return 0;
+	return ft_fail(e, ret == -EAGAIN ? -ETIMEDOUT : ret, ft_same_todo, "send the last message");
+}
+
 /*
- * Part.  The message of this end has arrived when the peer's answer to it is here; the server
- * has no answer and waits for the completion, which a peer that hangs up at once may cancel.
+ * Part.  Since 2.4 the server answers the client's message, so that its answer says that the
+ * client's is there.  Before, both ends send at once, and a client that left with the peer's
+ * message might take its own along.
  */
 int ft_finalize(struct ft_end *e)
 {
+	bool answered = ft_params.script >= FT_SCRIPT_DRAIN;
 	struct fi_cq_data_entry entry;
-	ssize_t ret = 0;
+	int ret = 0;
 
-	if (ft_params.oob == FT_OOB_SYNC && ft_params.script >= FT_SCRIPT_DRAIN)
+	if (ft_params.oob == FT_OOB_SYNC && answered)
 		return ft_oob_status(e);
 	if (e->client)
 		ret = ft_post_tx(e, FT_FINAL_BYTES, FI_TRANSMIT_COMPLETE);
@@ -363,12 +376,7 @@ int ft_finalize(struct ft_end *e)
 		return ft_fail(e, -EPROTO, ft_same_todo, "receive the last message: got %zu bytes",
 			       entry.len);
 	if (e->client)
-		return 0;
+		return answered ? 0 : ft_await_last(e);
 	ret = ft_post_tx(e, FT_FINAL_BYTES, FI_TRANSMIT_COMPLETE);
-	if (ret)
-		return ret;
-	ret = fi_cq_sread(e->txq, &entry, 1, NULL, FT_TIMEOUT_MS);
-	if (ret == 1 || ret == -FI_EAVAIL)
-		return 0;
-	return ft_fail(e, ret == -EAGAIN ? -ETIMEDOUT : ret, ft_same_todo, "send the last message");
+	return ret ?: ft_await_last(e);
 }
