@@ -36,7 +36,7 @@ static const struct perf_cmd perf_defaults = {
 };
 
 static const struct perf_test *const perf_tests[] = {
-	&perf_pingpong, &perf_stream, &perf_perio, &perf_setup,
+	&perf_pingpong, &perf_stream, &perf_perio, &perf_setup, &perf_match, &perf_meet,
 };
 
 static int perf_set_number(struct perf_cmd *cmd, const char *name,

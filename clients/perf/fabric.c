@@ -166,7 +166,7 @@ static int perf_accept(struct perf_fabric *f, struct perf_link *link,
 	return ret;
 }
 
-static int perf_insert(struct perf_fabric *f, struct fid_ep *ep, fi_addr_t *addr)
+int perf_insert(struct perf_fabric *f, struct fid_ep *ep, fi_addr_t *addr)
 {
 	struct sockaddr_storage name;
 	size_t len = sizeof(name);
@@ -178,6 +178,7 @@ static int perf_insert(struct perf_fabric *f, struct fid_ep *ep, fi_addr_t *addr
 	ret = fi_av_insert(f->av, &name, 1, addr, 0, NULL);
 	return ret < 0 ? ret : ret == 1 ? 0 : -EINVAL;
 }
+EXPORT_SYMBOL_GPL(perf_insert);
 
 /* The connection comes with the first message */
 static int perf_pair(struct perf_fabric *f, struct perf_link *link,

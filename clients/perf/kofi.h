@@ -69,6 +69,13 @@ int kofi_begin(struct perf_req *req, unsigned int io);
 int kofi_answer(struct perf_req *req, u32 key);
 int kofi_finish(struct perf_bed *bed, unsigned int io, u32 key);
 
+/* peers.c */
+struct peers;
+struct peers *peers_open(struct perf_fabric *f, struct fid_cq *cq, u32 depth, unsigned int max);
+int peers_add(struct peers *p, struct fid_cq *cq);
+s64 peers_meet(struct peers *p, unsigned int count);
+void peers_close(struct peers *p);
+
 /* mem_kofi.c */
 extern const struct perf_mem_ops kofi_mem_ops;
 

@@ -129,6 +129,16 @@ int perf_connect(struct perf_fabric *f, struct perf_link *link,
 		 struct fid_cq *cq_a, struct fid_cq *cq_b);
 
 /**
+ * perf_insert() - Know an endpoint without connections
+ * @f: the fabric
+ * @ep: the endpoint
+ * @addr: set
+ *
+ * Return: 0, or an error of the fi_* calls.
+ */
+int perf_insert(struct perf_fabric *f, struct fid_ep *ep, fi_addr_t *addr);
+
+/**
  * perf_disconnect() - Close both ends
  * @link: as connected, or zeroed
  */

@@ -5,7 +5,9 @@
  *
  *	KEY hold side=kofi op=ep count=100 depth=128
  *
- * opens so many objects of one side and kind: ep, ep-rma, cq or mr.  A second
+ * opens so many objects of one side and kind: ep, ep-rma, cq or mr; conn, a connection with both
+ * its ends; peer, an address that is known and no more; met, an endpoint without connections that
+ * another has sent to.  A second
  * command of this kind opens as many again; what they take is what is gone then, as
  * the first ones have filled what allocators keep to themselves.  "KEY release"
  * closes all.  Completion queues of endpoints are there before.

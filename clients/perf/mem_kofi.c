@@ -3,6 +3,7 @@
  * kOFI's side of mem.c.
  */
 #include <linux/err.h>
+#include <linux/in.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -19,6 +20,8 @@
  * @fids: the objects
  * @nr: how many
  * @buf: of memory regions
+ * @known: addresses in the vector that are nobody's
+ * @peers: endpoints that are connected with one, or NULL
  */
 struct kofi_objects {
 	struct perf_fabric	f;
@@ -29,12 +32,16 @@ struct kofi_objects {
 	struct fid		**fids;
 	unsigned int		nr;
 	void			*buf;
+	unsigned int		known;
+	struct peers		*peers;
 };
 
 static void kofi_objects_close(void *objects)
 {
 	struct kofi_objects *o = objects;
 
+	if (o->peers)
+		peers_close(o->peers);
 	while (o->nr)
 		fi_close(o->fids[--o->nr]);
 	while (o->nr_cqs)
@@ -85,6 +92,33 @@ static void *kofi_objects_open(const struct perf_spec *spec, bool rma)
 	return ERR_PTR(ret);
 }
 
+static int kofi_objects_know(struct kofi_objects *o)
+{
+	struct sockaddr_in addr = *(const struct sockaddr_in *)o->f.info->src_addr;
+	int ret;
+
+	if (!o->f.av || addr.sin_family != AF_INET)
+		return -EINVAL;
+	addr.sin_port = htons(++o->known);
+	ret = fi_av_insert(o->f.av, &addr, 1, NULL, 0, NULL);
+	return ret < 0 ? ret : ret == 1 ? 0 : -EINVAL;
+}
+
+static int kofi_objects_meet(struct kofi_objects *o)
+{
+	struct peers *p = o->peers;
+	int ret;
+
+	if (!p) {
+		p = peers_open(&o->f, o->cqs[0], o->spec.depth.tx, o->spec.links);
+		if (IS_ERR(p))
+			return PTR_ERR(p);
+		o->peers = p;
+	}
+	ret = peers_add(p, o->cqs[0]);
+	return ret ?: min_t(s64, peers_meet(p, 1), 0);
+}
+
 static int kofi_objects_add(void *objects, const char *kind)
 {
 	struct kofi_objects *o = objects;
@@ -106,6 +140,10 @@ static int kofi_objects_add(void *objects, const char *kind)
 			o->fids[o->nr++] = &link.a->fid;
 			o->fids[o->nr++] = &link.b->fid;
 		}
+	} else if (!strcmp(kind, "peer")) {
+		ret = kofi_objects_know(o);
+	} else if (!strcmp(kind, "met")) {
+		ret = kofi_objects_meet(o);
 	} else if (!strcmp(kind, "cq")) {
 		ret = kofi_cq_open(&o->f, o->spec.depth.tx, &cq);
 		if (!ret)

@@ -8,6 +8,8 @@
  *	flow.c		ping-pong, and what all tests share
  *	stream.c	operations in flight all the time
  *	io.c		registration, request, answer with remote invalidation
+ *	match.c		a tagged message among many receives
+ *	peers.c		one endpoint and many peers
  *	mem.c		memory of objects, time of connecting
  *	fabric.c	connections over kOFI
  *	kofi*.c		kOFI's side of the tests
@@ -121,7 +123,7 @@ struct perf_side {
  * struct perf_mem_ops - Objects that are only there
  * @open: what they are opened on
  * @close: closed
- * @add: open one more object of a kind: ep, ep-rma, cq, mr, conn
+ * @add: one more object of a kind: ep, ep-rma, cq, mr, conn, peer, met
  * @connect: make a connection and end it
  */
 struct perf_mem_ops {
@@ -211,7 +213,7 @@ struct perf_test {
 extern const struct perf_side perf_kofi_side, perf_raw_side, perf_raw_inline_side;
 extern const struct perf_side perf_msg_side, perf_sock_side;
 extern const struct perf_test perf_pingpong, perf_stream, perf_perio;
-extern const struct perf_test perf_setup;
+extern const struct perf_test perf_setup, perf_match, perf_meet;
 
 /* command.c */
 int perf_command(char *text);

@@ -69,7 +69,7 @@
 #define KTCP_MAX_MSG		SZ_1G
 #define KTCP_MANY		65536	/* of what only memory limits */
 #define KTCP_DEF_QUEUE		128	/* operations of a queue */
-#define KTCP_MAX_QUEUE		4096
+#define KTCP_MAX_QUEUE		16384
 #define KTCP_COPY_MAX		SZ_16K	/* longer messages are sent without a copy */
 #define KTCP_ZC_PAGES		16	/* that one call of sendmsg() takes */
 #define KTCP_ANSWERS		64	/* reads of the peer's that are being answered */

@@ -121,6 +121,8 @@ cases_tcp()
 	cat <<-END
 	- cpus 1
 	mem.tcp.conn memory conn 400 16 $sock
+	mem.rdm.known memory_of peer nothing 5000 1 prov=tcp ep=rdm
+	mem.rdm.conn memory_of met ep 1000 16 prov=tcp ep=rdm
 	tcp.lat.64 again 4 pingpong size=64 count=20 rounds=80 ctx=process $sock
 	tcp.lat.64.worker again 4 pingpong size=64 count=20 rounds=80 $sock
 	tcp.rate.64.d128 again 2 stream depth=128 count=512 rounds=40 ctx=process $sock
@@ -132,6 +134,9 @@ cases_tcp()
 	rdm.lat.64 again 4 pingpong size=64 count=20 rounds=80 ctx=process $rdm
 	rdm.rate.64.d128 again 2 stream depth=128 count=512 rounds=40 ctx=process $rdm
 	rdm.bw.1m again 2 stream size=1048576 depth=4 count=16 rounds=20 ctx=process $rdm
+	rdm.match.100 beside match depth=100 match depth=1 count=500 rounds=20 prov=tcp ep=rdm
+	rdm.match.10k beside match depth=10000 match depth=1 count=500 rounds=20 prov=tcp ep=rdm
+	rdm.meet.2k meets 2000 5
 	- cpus 2
 	tcp.lat.64.user user_tcp 64 1000 15
 	tcp.lat.1m.user user_tcp 1048576 50 9
@@ -257,23 +262,63 @@ hold()
 	echo "hold hold side=$side op=$kind count=$objects depth=$depth node=$NODE $*" >$perf/run
 }
 
-# memory CASE KIND COUNT DEPTH [WORD...]: the pages that are gone when as many objects have been
-# opened once more; the first ones have used up what allocators had left over.
+# memory_sample KEY WHO SIDE KIND COUNT DEPTH [WORD...]: the pages that are gone when as many
+# objects have been opened once more; the first ones have used up what allocators had left over.
+memory_sample()
+{
+	key=$1 who=$2
+	shift 2
+	hold "$@" || { trouble "$key" "cannot open"; return 1; }
+	free=$(free_pages)
+	hold "$@" || { trouble "$key" "cannot open"; return 1; }
+	left=$(free_pages)
+	echo release release >$perf/run
+	[ "$round" -eq 1 ] ||
+		echo "sample $key $who bytes $round $(((free - left) * 4096)) $3"
+}
+
+# memory CASE KIND COUNT DEPTH [WORD...]
 memory()
 {
 	key=$1
 	shift
 	for round in 1 2 3 4 5 6; do
 		for who in kofi raw; do
-			hold $who "$@" || { trouble "$key" "cannot open"; return; }
-			free=$(free_pages)
-			hold $who "$@" || { trouble "$key" "cannot open"; return; }
-			left=$(free_pages)
-			echo release release >$perf/run
-			[ $round -eq 1 ] ||
-				echo "sample $key $who bytes $round $(((free - left) * 4096)) $2"
+			memory_sample "$key" $who $who "$@" || return
 		done
 	done
+}
+
+# memory_of CASE KIND BASE COUNT DEPTH [WORD...]: kOFI's objects of one kind beside others of it
+memory_of()
+{
+	key=$1 what=$2 base=$3
+	shift 3
+	for round in 1 2 3 4 5 6; do
+		memory_sample "$key" kofi kofi "$what" "$@" || return
+		if [ "$base" != nothing ]; then
+			memory_sample "$key" raw kofi "$base" "$@" || return
+		elif [ $round -gt 1 ]; then
+			echo "sample $key raw bytes $round 0 $1"
+		fi
+	done
+}
+
+# beside CASE TEST WORD BASE WORD [WORD...]: kOFI with one word beside kOFI with another
+beside()
+{
+	key=$1 test=$2 word=$3 base=$4 base_word=$5
+	shift 5
+	perf_case "$key" "$test" "$word" side=kofi "$@"
+	perf_case "$key" "$base" "$base_word" side=kofi "$@" >/tmp/beside
+	sed 's/ kofi / raw /' /tmp/beside
+}
+
+# meets CASE COUNT ROUNDS: so many peers are connected at once, beside as many sockets one by one
+meets()
+{
+	perf_case "$1" meet side=kofi count="$2" rounds="$3" prov=tcp ep=rdm
+	perf_case "$1" setup side=raw count="$2" rounds="$3" base=sock
 }
 
 # user_listens PID: wait until a process that must stay alive listens.

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * One endpoint without connections, the hub, and many that it connects to when it first sends
+ * to them: how long that takes ("meet"), and for mem.c what a connection takes.
+ *
+ *	KEY meet side=kofi prov=tcp ep=rdm count=2000
+ *
+ * Each peer has one receive posted.  The hub sends to all at once; the time ends when the last
+ * of them has its message.  Of a queue, half is for peers that are not connected yet.
+ */
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <rdma/fi_cm.h>
+
+#include "kofi.h"
+
+/* @in: what the hub sends */
+struct peer {
+	struct fi_done	done;
+	struct peers	*peers;
+	struct fid_ep	*ep;
+	fi_addr_t	addr;
+	u64		in;
+};
+
+/**
+ * struct peers - The hub and its peers
+ * @flow: the peers that wait for a message
+ * @f: where
+ * @hub: knows all
+ * @peers: the first @nr are open
+ * @nr: how many
+ * @out: what the hub sends
+ * @closing: what ends now ends because of that
+ */
+struct peers {
+	struct perf_flow	flow;
+	struct perf_fabric	*f;
+	struct fid_ep		*hub;
+	struct peer		*peers;
+	unsigned int		nr;
+	u64			out;
+	bool			closing;
+};
+
+static void peer_met(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct peers *p = container_of(done, struct peer, done)->peers;
+
+	if (READ_ONCE(p->closing))
+		return;
+	if (entry->err)
+		perf_flow_fail(&p->flow, -entry->err);
+	else
+		perf_flow_part(&p->flow);
+}
+
+void peers_close(struct peers *p)
+{
+	WRITE_ONCE(p->closing, true);
+	if (p->hub)
+		fi_close(&p->hub->fid);
+	while (p->nr)
+		fi_close(&p->peers[--p->nr].ep->fid);
+	kvfree(p->peers);
+	kfree(p);
+}
+
+/* The hub, with a queue of @depth and room for @max peers; or an ERR_PTR() */
+struct peers *peers_open(struct perf_fabric *f, struct fid_cq *cq, u32 depth, unsigned int max)
+{
+	struct peers *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	int ret = -ENOMEM;
+
+	if (!p)
+		return ERR_PTR(-ENOMEM);
+	p->f = f;
+	p->peers = kvcalloc(max, sizeof(*p->peers), GFP_KERNEL);
+	f->depth = (struct perf_depth) { depth, 1 };
+	if (p->peers)
+		ret = perf_ep_open(f, f->info, cq, &p->hub);
+	f->depth = (struct perf_depth) { 1, 1 };
+	if (!ret)
+		return p;
+	peers_close(p);
+	return ERR_PTR(ret);
+}
+
+/* One more peer, which the hub knows */
+int peers_add(struct peers *p, struct fid_cq *cq)
+{
+	struct peer *peer = &p->peers[p->nr];
+	int ret;
+
+	*peer = (struct peer) { .done.done = peer_met, .peers = p };
+	ret = perf_ep_open(p->f, p->f->info, cq, &peer->ep);
+	if (ret)
+		return ret;
+	p->nr++;
+	ret = perf_insert(p->f, peer->ep, &peer->addr);
+	return ret ?: fi_recv(peer->ep, &peer->in, sizeof(peer->in), NULL, FI_ADDR_UNSPEC,
+			      &peer->done);
+}
+
+/* The hub sends to the last @count peers; returns nanoseconds until all are there, or an errno */
+s64 peers_meet(struct peers *p, unsigned int count)
+{
+	unsigned int i;
+	int ret;
+
+	perf_flow_begin(&p->flow, NULL, count);
+	for (i = p->nr - count; i < p->nr; i++) {
+		ret = fi_inject(p->hub, &p->out, sizeof(p->out), p->peers[i].addr);
+		if (ret) {
+			perf_flow_fail(&p->flow, ret);
+			break;
+		}
+	}
+	return perf_flow_wait(&p->flow);
+}
+
+struct meet {
+	struct perf_fabric	f;
+	struct fid_cq		*cq;
+};
+
+static void meet_close(void *state)
+{
+	struct meet *meet = state;
+
+	if (meet->cq)
+		fi_close(&meet->cq->fid);
+	perf_fabric_close(&meet->f);
+	kfree(meet);
+}
+
+static void *meet_open(const struct perf_side *side, const struct perf_cmd *cmd)
+{
+	struct meet *meet;
+	int ret;
+
+	if (side != &perf_kofi_side || !cmd->way.rdm)
+		return ERR_PTR(-EINVAL);
+	meet = kzalloc(sizeof(*meet), GFP_KERNEL);
+	if (!meet)
+		return ERR_PTR(-ENOMEM);
+	ret = perf_fabric_open(&meet->f, &cmd->way, cmd->node,
+			       (struct perf_depth) { cmd->count, 1 }, FI_MSG);
+	if (!ret)
+		ret = kofi_cq_open(&meet->f, 4 * cmd->count + 1, &meet->cq);
+	if (!ret)
+		return meet;
+	meet_close(meet);
+	return ERR_PTR(ret);
+}
+
+static s64 meet_run(void *state, const struct perf_cmd *cmd)
+{
+	struct meet *meet = state;
+	struct peers *p;
+	unsigned int i;
+	s64 ret = 0;
+
+	p = peers_open(&meet->f, meet->cq, 2 * cmd->count, cmd->count);
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	for (i = 0; i < cmd->count && !ret; i++)
+		ret = peers_add(p, meet->cq);
+	if (!ret)
+		ret = peers_meet(p, cmd->count);
+	peers_close(p);
+	return ret;
+}
+
+const struct perf_test perf_meet = {
+	.name	= "meet",
+	.unit	= "rate",
+	.open	= meet_open,
+	.run	= meet_run,
+	.close	= meet_close,
+};
