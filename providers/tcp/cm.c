@@ -171,6 +171,18 @@ static int ktcp_set_cpu(struct ktcp_ep *ep)
 	return cpu;
 }
 
+/*
+ * The port is chosen when the peer's is known.  Without that a port would serve one connection
+ * only, and TCP look for a free one among all connections from the address.
+ */
+static void ktcp_sock_bind_address(struct socket *sock)
+{
+	int yes = 1;
+
+	sock->ops->setsockopt(sock, SOL_IP, IP_BIND_ADDRESS_NO_PORT, KERNEL_SOCKPTR(&yes),
+			      sizeof(yes));
+}
+
 /**
  * ktcp_sock_dial() - Make a socket that has begun to connect
  * @soft: the endpoint
@@ -192,6 +204,8 @@ int ktcp_sock_dial(struct kofi_soft_ep *soft, struct sockaddr_storage *src,
 		return ret;
 	ktcp_sock_setup(*sock, tclass);
 	sock_set_reuseaddr((*sock)->sk);
+	if (!kofi_addr_port(src))
+		ktcp_sock_bind_address(*sock);
 	if (!kofi_addr_any(src) || kofi_addr_port(src))
 		ret = kernel_bind(*sock, (struct sockaddr_unsized *)src, kofi_addr_len(src));
 	if (!ret)
