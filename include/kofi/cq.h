@@ -156,6 +156,8 @@ struct kofi_cqs {
  * @calls: struct kofi_cq_call that are due
  * @runner: the task that calls the client at the moment, or NULL; this is the
  *	token that keeps calls of one queue from running at the same time
+ * @in_run: the runner makes calls, one after the other; the runner's
+ * @last: struct kofi_cq_call that are called behind them; the runner's
  * @calling: the call that runs
  * @size: most of @reserved
  * @format: layout of entries
@@ -195,6 +197,8 @@ struct kofi_cq {
 	int				ended;
 	struct list_head		calls;
 	struct task_struct		*runner;
+	bool				in_run;
+	struct list_head		last;
 	struct kofi_cq_call		*calling;
 	size_t				size;
 	enum fi_cq_format		format;
@@ -402,6 +406,18 @@ void kofi_cq_tapped(struct kofi_cq *cq, struct kofi_cq_tap *tap,
  * Context: any; locks may be held.
  */
 void kofi_cq_call(struct kofi_cq *cq, struct kofi_cq_call *call);
+
+/**
+ * kofi_cq_call_last() - Have a function called when a run of callbacks ends
+ * @cq: the queue
+ * @call: what to call, once; it is not due, and whoever has it waits for its end
+ *
+ * What is begun in each of many callbacks can be finished behind them for all.
+ *
+ * Context: any.
+ * Return: false: this is no callback of the queue, or one that comes alone, and nothing happens.
+ */
+bool kofi_cq_call_last(struct kofi_cq *cq, struct kofi_cq_call *call);
 
 /**
  * kofi_cq_cancel_call() - Have a function not called any more

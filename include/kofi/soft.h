@@ -261,6 +261,8 @@ struct kofi_soft_ctxs {
  * @over: nothing is posted any more
  * @absent: flags of operations that the peer does not know; set before the connection stands
  * @max_rw_ops: FI_OPT_MAX_RW_OPS
+ * @now: has @hub send at the end of a run of callbacks what these have posted
+ * @now_due: bit 0: @now is due, and has a reference
  * @work: the worker
  * @cpu: where it runs, see the top; WORK_CPU_UNBOUND: where it is queued
  * @dest: where to connect if fi_connect() does not say; family 0: nowhere
@@ -288,6 +290,8 @@ struct kofi_soft_ep {
 	bool				over;
 	u64				absent;
 	size_t				max_rw_ops;
+	struct kofi_cq_call		now;
+	unsigned long			now_due;
 	struct work_struct		work;
 	int				cpu;
 	struct sockaddr_storage		dest;

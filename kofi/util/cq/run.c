@@ -22,7 +22,8 @@
  * pending, so completions of one caller keep their order.
  *
  * A run ends after KOFI_CQ_BATCH calls and schedules the next one, so that a busy queue
- * keeps neither softirqs nor workers from others.
+ * keeps neither softirqs nor workers from others.  What was put aside for that moment
+ * (kofi_cq_call_last()) is called then, still with the token.
  */
 #include <linux/cpumask.h>
 #include <linux/sched.h>
@@ -125,17 +126,42 @@ static bool kofi_cq_run_one(struct kofi_cq *cq)
 	return true;
 }
 
+/* Makes the calls that are due; returns how many */
+static size_t kofi_cq_run_some(struct kofi_cq *cq, size_t budget)
+{
+	struct kofi_cq_call *call;
+	size_t n = 0;
+
+	cq->in_run = true;
+	while (n < budget && kofi_cq_run_one(cq))
+		n++;
+	cq->in_run = false;
+	while ((call = list_first_entry_or_null(&cq->last, struct kofi_cq_call, entry))) {
+		list_del_init(&call->entry);
+		call->fn(call);
+	}
+	return n;
+}
+
+bool kofi_cq_call_last(struct kofi_cq *cq, struct kofi_cq_call *call)
+{
+	if (READ_ONCE(cq->runner) != current || !cq->in_run)
+		return false;
+	list_add_tail(&call->entry, &cq->last);
+	return true;
+}
+EXPORT_SYMBOL_GPL(kofi_cq_call_last);
+
 /* Returns how many calls were made; 0 also if another task makes them */
 static size_t kofi_cq_run(struct kofi_cq *cq, size_t budget)
 {
-	size_t n = 0;
+	size_t n;
 
 	/* Pairs with kofi_cq_end_run() */
 	smp_mb();
 	if (!kofi_cq_try_run(cq))
 		return 0;
-	while (n < budget && kofi_cq_run_one(cq))
-		n++;
+	n = kofi_cq_run_some(cq, budget);
 	kofi_cq_end_run(cq);
 	return n;
 }
@@ -224,15 +250,14 @@ EXPORT_SYMBOL_GPL(kofi_cq_complete_here);
 /* For a reader that polls; returns how many calls were made */
 ssize_t kofi_cq_poll(struct kofi_cq *cq, size_t count)
 {
-	size_t n = 0;
+	size_t n;
 
 	if (!kofi_cq_try_run(cq))
 		return 0;
 	/* What completes meanwhile finds the token taken, and is reported here */
 	if (cq->ops->progress)
 		cq->ops->progress(cq);
-	while (n < count && kofi_cq_run_one(cq))
-		n++;
+	n = kofi_cq_run_some(cq, count);
 	kofi_cq_end_run(cq);
 	/* kofi_cq_flush_direct() may wait for the token, or for its mark */
 	wake_up_var(&cq->runner);
@@ -316,6 +341,7 @@ EXPORT_SYMBOL_GPL(kofi_cq_may_close);
 void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr)
 {
 	INIT_LIST_HEAD(&cq->calls);
+	INIT_LIST_HEAD(&cq->last);
 	tasklet_setup(&cq->tasklet, kofi_cq_tasklet);
 	INIT_WORK(&cq->work, kofi_cq_work);
 	INIT_CSD(&cq->csd, kofi_cq_csd, cq);

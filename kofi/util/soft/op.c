@@ -71,6 +71,41 @@ static int kofi_soft_op_begin(struct kofi_soft_op *op, bool post)
 	return 0;
 }
 
+void kofi_soft_now_call(struct kofi_cq_call *call)
+{
+	struct kofi_soft_ep *ep = container_of(call, struct kofi_soft_ep, now);
+
+	/* Who finds the bit set has posted before, and is seen to have */
+	clear_bit(0, &ep->now_due);
+	smp_mb__after_atomic();
+	ep->type->now(ep->hub);
+	kofi_soft_ep_put(ep);
+}
+
+/*
+ * The caller may sleep, and has a reference.  In a callback this waits for its end and that of
+ * those behind it, so that what they post is sent together.
+ */
+static void kofi_soft_now(struct kofi_soft_ep *ep)
+{
+	struct kofi_cq *cqs[] = { ep->kep.tx.cq, ep->kep.rx.cq };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cqs); i++) {
+		if (!cqs[i] || READ_ONCE(cqs[i]->runner) != current)
+			continue;
+		if (test_and_set_bit(0, &ep->now_due)) {
+			kofi_soft_ep_put(ep);
+			return;
+		}
+		if (kofi_cq_call_last(cqs[i], &ep->now))
+			return;
+		clear_bit(0, &ep->now_due);
+	}
+	ep->type->now(ep->hub);
+	kofi_soft_ep_put(ep);
+}
+
 static int kofi_soft_op_queue(struct kofi_soft_op *op)
 {
 	struct kofi_soft_ep *ep = op->ep, *hub = ep->hub;
@@ -91,10 +126,8 @@ static int kofi_soft_op_queue(struct kofi_soft_op *op)
 			kofi_soft_kick(hub);
 	}
 	spin_unlock_irqrestore(&hub->lock, flags);
-	if (!ret && now) {
-		ep->type->now(hub);
-		kofi_soft_ep_put(ep);
-	}
+	if (!ret && now)
+		kofi_soft_now(ep);
 	return ret;
 }
 
