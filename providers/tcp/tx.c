@@ -6,14 +6,18 @@
  * acknowledgment, a wish for a payload, an answer to a read of the peer's, a payload that the
  * peer wants, or the oldest posted operation.
  *
- * The socket copies short messages.  So an operation has completed when all of it is in the
- * socket, unless the client wants to know more (FI_TRANSMIT_COMPLETE,
- * FI_DELIVERY_COMPLETE, FI_COMMIT_COMPLETE): then the peer acknowledges, in the order of
- * arrival.  A save (FI_SAVE) has no payload and is else sent as its kind.  A long message is
+ * The socket is told of each message whether another follows (MSG_MORE), so TCP makes full
+ * segments of what is queued.
+ *
+ * The socket copies short messages, each with its header in one call.  So an operation has
+ * completed when all of it is in the socket, unless the client wants to know more
+ * (FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE, FI_COMMIT_COMPLETE): then the peer acknowledges,
+ * in the order of arrival.  A save (FI_SAVE) has no payload and is else sent as its kind.  A long message is
  * sent without a copy (zerocopy.c), and has not completed before TCP has let go of its pages.
  * A read has completed when its answer is there, and answers come in the order of requests.
  */
 #include <linux/module.h>
+#include <linux/tcp.h>
 #include <linux/uio.h>
 #include <net/tcp_states.h>
 #include "rdm.h"
@@ -264,24 +268,16 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 	return true;
 }
 
-static int ktcp_tx_hdr(struct ktcp_conn *conn)
+/*
+ * Flags for bytes that end the message if they are @last.  TCP keeps what does not fill a segment
+ * while more follows at once; if that has to wait after all, ktcp_send() says so.
+ */
+static int ktcp_tx_flags(struct ktcp_conn *conn, bool last)
 {
 	struct ktcp_tx *tx = &conn->tx;
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	struct kvec kvec;
-	int ret;
 
-	if (tx->left)
-		msg.msg_flags |= MSG_MORE;
-	while (tx->hdr_sent < tx->hdr_len) {
-		kvec.iov_base = tx->hdr + tx->hdr_sent;
-		kvec.iov_len = tx->hdr_len - tx->hdr_sent;
-		ret = kernel_sendmsg(conn->sk.sock, &msg, &kvec, 1, kvec.iov_len);
-		if (ret < 0)
-			return ret;
-		tx->hdr_sent += ret;
-	}
-	return 0;
+	tx->held = !last || tx->acks || !list_empty(&tx->answers) || !list_empty(conn->posted);
+	return MSG_DONTWAIT | MSG_NOSIGNAL | (tx->held ? MSG_MORE : 0);
 }
 
 /* The next part of the payload */
@@ -295,6 +291,46 @@ static void ktcp_tx_part(struct ktcp_tx *tx)
 	}
 	rma = &ktcp_first_answer(tx)->rma;
 	kofi_rma_iter(rma, ITER_SOURCE, rma->len - tx->left, SIZE_MAX, &tx->iter);
+}
+
+/* A payload of one buffer that is copied is sent with the header; returns its kvecs */
+static unsigned int ktcp_tx_with_hdr(struct ktcp_tx *tx, struct kvec *kvec)
+{
+	if (!tx->left || tx->zc || tx->kind != KTCP_TX_OP)
+		return 0;
+	if (!iov_iter_count(&tx->iter))
+		ktcp_tx_part(tx);
+	if (!iov_iter_is_kvec(&tx->iter) || tx->iter.nr_segs != 1)
+		return 0;
+	kvec->iov_base = tx->iter.kvec->iov_base + tx->iter.iov_offset;
+	kvec->iov_len = iov_iter_count(&tx->iter);
+	return 1;
+}
+
+static int ktcp_tx_hdr(struct ktcp_conn *conn)
+{
+	struct ktcp_tx *tx = &conn->tx;
+	struct msghdr msg = {};
+	struct kvec kvec[2];
+	size_t hdr, len;
+	int ret;
+
+	while (tx->hdr_sent < tx->hdr_len) {
+		hdr = tx->hdr_len - tx->hdr_sent;
+		kvec[0] = (struct kvec) { tx->hdr + tx->hdr_sent, hdr };
+		kvec[1] = (struct kvec) {};
+		ret = 1 + ktcp_tx_with_hdr(tx, &kvec[1]);
+		len = hdr + kvec[1].iov_len;
+		msg.msg_flags = ktcp_tx_flags(conn, kvec[1].iov_len == tx->left);
+		ret = kernel_sendmsg(conn->sk.sock, &msg, kvec, ret, len);
+		if (ret < 0)
+			return ret;
+		hdr = min_t(size_t, hdr, ret);
+		tx->hdr_sent += hdr;
+		iov_iter_advance(&tx->iter, ret - hdr);
+		tx->left -= ret - hdr;
+	}
+	return 0;
 }
 
 /* What an answer reads may be taken back before the socket has all of it */
@@ -321,14 +357,10 @@ static int ktcp_tx_payload(struct ktcp_conn *conn)
 	while (tx->left) {
 		if (!iov_iter_count(&tx->iter))
 			ktcp_tx_part(tx);
-		msg = (struct msghdr) {
-			.msg_flags	= MSG_DONTWAIT | MSG_NOSIGNAL,
-			.msg_iter	= tx->iter,
-		};
+		msg = (struct msghdr) { .msg_iter = tx->iter };
 		if (tx->zc)
 			ktcp_zc_fill(tx->zc, &msg, bvec);
-		if (msg_data_left(&msg) < tx->left)
-			msg.msg_flags |= MSG_MORE;
+		msg.msg_flags |= ktcp_tx_flags(conn, msg_data_left(&msg) >= tx->left);
 		ret = tx->kind == KTCP_TX_ANSWER ? ktcp_tx_answer(conn, &msg) :
 						   sock_sendmsg(conn->sk.sock, &msg);
 		if (ret < 0)
@@ -391,22 +423,28 @@ static void ktcp_tx_sent(struct ktcp_conn *conn)
  */
 int ktcp_send(struct ktcp_conn *conn, int *budget)
 {
-	int ret;
+	int ret = 0;
 
 	lockdep_assert_held(&conn->run);
 	while (*budget > 0) {
 		ktcp_zc_reap(conn);
-		if (conn->tx.kind == KTCP_TX_IDLE && !ktcp_tx_next(conn))
-			return -EAGAIN;
+		if (conn->tx.kind == KTCP_TX_IDLE && !ktcp_tx_next(conn)) {
+			ret = -EAGAIN;
+			break;
+		}
 		ret = ktcp_tx_hdr(conn);
 		if (!ret)
 			ret = ktcp_tx_payload(conn);
 		if (ret)
-			return ret;
+			break;
 		ktcp_tx_sent(conn);
 		--*budget;
 	}
-	return 0;
+	/* This sends what is kept, and changes nothing else */
+	if (conn->tx.held && (!ret || ret == -EAGAIN))
+		tcp_sock_set_nodelay(conn->sk.sock->sk);
+	conn->tx.held = false;
+	return ret;
 }
 
 static void ktcp_cancel(struct list_head *ops, int err)
