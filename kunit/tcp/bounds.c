@@ -18,7 +18,7 @@
 #define PRESSED_S	1	/* that each of them has when another one waits */
 #define SLACK_S		3	/* other guests share the processors */
 #define REQUESTS	1024	/* of a listener that the client has not answered */
-#define ANSWERS		64	/* of a connection */
+#define ANSWERS		16	/* of a connection */
 #define EVENTS		64	/* of a connection */
 #define EARLY		SZ_16K	/* bytes of a connection that is not accepted */
 #define PIECE		(SZ_64K + SZ_16K) /* what TCP may take beyond a limit: a segment */

@@ -67,12 +67,12 @@ static const struct kofi_srx_ops ktcp_srx_ops = {
 	.resume		= ktcp_srx_resume,
 };
 
-static struct kofi_srx_attr ktcp_rx_room(size_t size)
+static struct kofi_srx_attr ktcp_rx_room(size_t size, u64 caps)
 {
 	return (struct kofi_srx_attr) {
 		.size		= size,
 		.iov_limit	= KOFI_OP_IOV,
-		.multi		= size,
+		.multi		= caps & FI_MULTI_RECV ? size : 0,
 		.min_multi_recv	= KTCP_MIN_MULTI,
 	};
 }
@@ -187,7 +187,7 @@ static int ktcp_ep_setup(struct ktcp_ep *ep, const struct fi_info *info)
 int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 		  struct fid_ep **fid_ep, void *context)
 {
-	const struct kofi_srx_attr room = ktcp_rx_room(info->rx_attr->size);
+	const struct kofi_srx_attr room = ktcp_rx_room(info->rx_attr->size, info->caps);
 	struct ktcp_ep *ep;
 	int ret;
 
@@ -198,8 +198,7 @@ int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
 	if (!ep)
 		return -ENOMEM;
-	ret = ktcp_conn_init(&ep->conn, &ep->soft, &ep->soft.work, &ep->soft.posted,
-			     KTCP_ANSWERS);
+	ret = ktcp_conn_init(&ep->conn, &ep->soft, &ep->soft.work, &ep->soft.posted);
 	if (ret)
 		goto free_ep;
 	ret = kofi_soft_ep_init(&ep->soft, &ktcp_type, domain, info, &ktcp_limits,
@@ -227,7 +226,7 @@ int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 		     struct fid_ep **fid_srx, void *context)
 {
 	const struct kofi_srx_attr room =
-		ktcp_rx_room(attr->size ? : KTCP_DEF_QUEUE);
+		ktcp_rx_room(attr->size ? : KTCP_DEF_QUEUE, attr->caps ? : ~0ULL);
 	struct kofi_srx_ctx *ctx;
 	struct ktcp_srx *srx;
 

@@ -29,13 +29,12 @@ static void ktcp_answers_refilled(struct kofi_bufpool *pool)
  * @soft: the endpoint that has it
  * @work: its worker
  * @posted: operations that it is to send
- * @answers: reads of the peer's that may be answered at a time
  *
  * Context: may sleep.
  * Return: 0, and ktcp_conn_fini() is due; -ENOMEM.
  */
 int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct work_struct *work,
-		   struct list_head *posted, u32 answers)
+		   struct list_head *posted)
 {
 	int ret;
 
@@ -52,7 +51,7 @@ int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct wor
 	conn->linger = ktcp_linger_new();
 	if (!conn->linger)
 		return -ENOMEM;
-	ret = kofi_bufpool_init(&conn->answers, sizeof(struct ktcp_answer), answers,
+	ret = kofi_bufpool_init(&conn->answers, sizeof(struct ktcp_answer), KTCP_ANSWERS,
 				ktcp_answers_refilled);
 	if (ret)
 		kfree(conn->linger);

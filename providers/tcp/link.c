@@ -208,8 +208,7 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	refcount_set(&link->refs, 1);
 	link->rdm = rdm;
 	link->addr = *addr;
-	if (ktcp_conn_init(&link->conn, &rdm->soft, &link->work, &link->none,
-			   KTCP_RDM_ANSWERS)) {
+	if (ktcp_conn_init(&link->conn, &rdm->soft, &link->work, &link->none)) {
 		kfree(link);
 		return NULL;
 	}

@@ -491,7 +491,7 @@ struct kofi_srx_attr ktcp_rdm_rx_room(const struct fi_info *info)
 		.size		= info->rx_attr->size,
 		.iov_limit	= KOFI_OP_IOV,
 		.max_msgs	= KTCP_EARLY_WAIT,
-		.multi		= info->rx_attr->size,
+		.multi		= info->caps & FI_MULTI_RECV ? info->rx_attr->size : 0,
 		.min_multi_recv	= KTCP_MIN_MULTI,
 		.directed	= info->caps & FI_DIRECTED_RECV,
 	};

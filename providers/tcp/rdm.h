@@ -26,7 +26,6 @@
 #define KTCP_CTX_TRIES		3	/* requests for a context that a peer hangs up on */
 #define KTCP_CTX_MS		2000	/* for what a transmit context that closes has begun */
 #define KTCP_RDM_BACKLOG	4096	/* peers that connect at once */
-#define KTCP_RDM_ANSWERS	16	/* reads of a peer's that are being answered */
 #define KTCP_EARLY_MAX		SZ_64K	/* bytes of an early message that is kept */
 #define KTCP_EARLY_MSGS		512	/* early messages of an endpoint */
 #define KTCP_EARLY_BYTES	SZ_16M	/* and their bytes */

@@ -72,7 +72,7 @@
 #define KTCP_MAX_QUEUE		16384
 #define KTCP_COPY_MAX		SZ_16K	/* longer messages are sent without a copy */
 #define KTCP_ZC_PAGES		16	/* that one call of sendmsg() takes */
-#define KTCP_ANSWERS		64	/* reads of the peer's that are being answered */
+#define KTCP_ANSWERS		16	/* reads of the peer's that are being answered */
 #define KTCP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
 #define KTCP_GREETINGS		128	/* connections of a listener that have not asked yet */
 #define KTCP_GREETING_MS	10000	/* and how long they may take */
@@ -558,7 +558,7 @@ void ktcp_debugfs_exit(void);
 
 /* io.c */
 int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct work_struct *work,
-		   struct list_head *posted, u32 answers);
+		   struct list_head *posted);
 void ktcp_conn_fini(struct ktcp_conn *conn);
 int ktcp_transfer(struct ktcp_conn *conn);
 void ktcp_push(struct ktcp_conn *conn);
