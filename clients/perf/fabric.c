@@ -56,12 +56,13 @@ static int perf_listen(struct perf_fabric *f)
 	return ret;
 }
 
-static int perf_av_open(struct perf_fabric *f)
+int perf_av_open(struct perf_fabric *f, struct fid_av **av)
 {
 	struct fi_av_attr attr = { .type = FI_AV_TABLE };
 
-	return fi_av_open(f->domain, &attr, &f->av, NULL);
+	return fi_av_open(f->domain, &attr, av, NULL);
 }
+EXPORT_SYMBOL_GPL(perf_av_open);
 
 int perf_fabric_open(struct perf_fabric *f, const struct perf_way *way,
 		     const char *node, struct perf_depth depth, u64 caps)
@@ -79,7 +80,7 @@ int perf_fabric_open(struct perf_fabric *f, const struct perf_way *way,
 	if (!ret)
 		ret = fi_domain(f->fabric, f->info, &f->domain, NULL);
 	if (!ret)
-		ret = way->rdm ? perf_av_open(f) : perf_listen(f);
+		ret = way->rdm ? perf_av_open(f, &f->av) : perf_listen(f);
 	if (ret)
 		perf_fabric_close(f);
 	return ret;
@@ -166,7 +167,7 @@ static int perf_accept(struct perf_fabric *f, struct perf_link *link,
 	return ret;
 }
 
-int perf_insert(struct perf_fabric *f, struct fid_ep *ep, fi_addr_t *addr)
+int perf_insert(struct fid_av *av, struct fid_ep *ep, fi_addr_t *addr)
 {
 	struct sockaddr_storage name;
 	size_t len = sizeof(name);
@@ -175,7 +176,7 @@ int perf_insert(struct perf_fabric *f, struct fid_ep *ep, fi_addr_t *addr)
 	ret = fi_getname(&ep->fid, &name, &len);
 	if (ret)
 		return ret;
-	ret = fi_av_insert(f->av, &name, 1, addr, 0, NULL);
+	ret = fi_av_insert(av, &name, 1, addr, 0, NULL);
 	return ret < 0 ? ret : ret == 1 ? 0 : -EINVAL;
 }
 EXPORT_SYMBOL_GPL(perf_insert);
@@ -190,9 +191,9 @@ static int perf_pair(struct perf_fabric *f, struct perf_link *link,
 	if (!ret)
 		ret = perf_ep_open(f, f->info, cq_b, &link->b);
 	if (!ret)
-		ret = perf_insert(f, link->a, &link->to_a);
+		ret = perf_insert(f->av, link->a, &link->to_a);
 	if (!ret)
-		ret = perf_insert(f, link->b, &link->to_b);
+		ret = perf_insert(f->av, link->b, &link->to_b);
 	if (ret)
 		perf_disconnect(link);
 	return ret;

@@ -118,7 +118,7 @@ static void kofi_close(struct perf_bed *perf_bed)
 
 static int kofi_open_links(struct kofi_bed *bed, const struct perf_spec *spec)
 {
-	size_t size = spec->links * (spec->depth.tx + spec->depth.rx);
+	size_t size = spec->links * (bed->f.depth.tx + bed->f.depth.rx);
 	const struct perf_link *link;
 	int i, ret = 0;
 
@@ -143,13 +143,17 @@ static struct perf_bed *kofi_open_way(const struct perf_spec *spec, const struct
 				      const struct perf_side *side)
 {
 	u64 caps = FI_MSG | (spec->rma || spec->ios ? FI_RMA : 0);
+	struct perf_depth depth = spec->depth;
 	struct kofi_bed *bed = kzalloc(sizeof(*bed), GFP_KERNEL);
 	int ret;
 
 	if (!bed)
 		return ERR_PTR(-ENOMEM);
 	bed->bed.side = side;
-	ret = perf_fabric_open(&bed->f, way, spec->node, spec->depth, caps);
+	/* Half is for peers that are not connected yet */
+	if (way->rdm)
+		depth.tx *= 2;
+	ret = perf_fabric_open(&bed->f, way, spec->node, depth, caps);
 	if (!ret)
 		ret = kofi_open_links(bed, spec);
 	if (!ret && spec->rma)

@@ -129,14 +129,23 @@ int perf_connect(struct perf_fabric *f, struct perf_link *link,
 		 struct fid_cq *cq_a, struct fid_cq *cq_b);
 
 /**
- * perf_insert() - Know an endpoint without connections
+ * perf_av_open() - Open one more address vector
  * @f: the fabric
+ * @av: set
+ *
+ * Return: 0, or an error of the fi_* calls.
+ */
+int perf_av_open(struct perf_fabric *f, struct fid_av **av);
+
+/**
+ * perf_insert() - Know an endpoint without connections
+ * @av: by this address vector
  * @ep: the endpoint
  * @addr: set
  *
  * Return: 0, or an error of the fi_* calls.
  */
-int perf_insert(struct perf_fabric *f, struct fid_ep *ep, fi_addr_t *addr);
+int perf_insert(struct fid_av *av, struct fid_ep *ep, fi_addr_t *addr);
 
 /**
  * perf_disconnect() - Close both ends

@@ -56,7 +56,7 @@ static void kofi_objects_close(void *objects)
 static int kofi_objects_cqs(struct kofi_objects *o)
 {
 	size_t size = o->per_cq * (o->spec.depth.tx + o->spec.depth.rx);
-	unsigned int i, count = DIV_ROUND_UP(o->spec.links, o->per_cq);
+	unsigned int i, count = DIV_ROUND_UP(2 * o->spec.links, o->per_cq);
 	int ret = 0;
 
 	o->cqs = kvcalloc(count, sizeof(*o->cqs), GFP_KERNEL);
@@ -134,7 +134,7 @@ static int kofi_objects_add(void *objects, const char *kind)
 		if (!ret)
 			o->fids[o->nr++] = &ep->fid;
 	} else if (!strcmp(kind, "conn")) {
-		cq = o->cqs[o->nr / 2 / o->per_cq];
+		cq = o->cqs[o->nr / o->per_cq];
 		ret = perf_connect(&o->f, &link, cq, cq);
 		if (!ret) {
 			o->fids[o->nr++] = &link.a->fid;

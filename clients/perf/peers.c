@@ -29,6 +29,7 @@ struct peer {
  * @flow: the peers that wait for a message
  * @f: where
  * @hub: knows all
+ * @av: by this address vector; the peers have that of @f, which is empty
  * @peers: the first @nr are open
  * @nr: how many
  * @out: what the hub sends
@@ -38,6 +39,7 @@ struct peers {
 	struct perf_flow	flow;
 	struct perf_fabric	*f;
 	struct fid_ep		*hub;
+	struct fid_av		*av;
 	struct peer		*peers;
 	unsigned int		nr;
 	u64			out;
@@ -63,6 +65,8 @@ void peers_close(struct peers *p)
 		fi_close(&p->hub->fid);
 	while (p->nr)
 		fi_close(&p->peers[--p->nr].ep->fid);
+	if (p->av)
+		fi_close(&p->av->fid);
 	kvfree(p->peers);
 	kfree(p);
 }
@@ -71,6 +75,7 @@ void peers_close(struct peers *p)
 struct peers *peers_open(struct perf_fabric *f, struct fid_cq *cq, u32 depth, unsigned int max)
 {
 	struct peers *p = kzalloc(sizeof(*p), GFP_KERNEL);
+	struct fid_av *av = f->av;
 	int ret = -ENOMEM;
 
 	if (!p)
@@ -79,7 +84,12 @@ struct peers *peers_open(struct perf_fabric *f, struct fid_cq *cq, u32 depth, un
 	p->peers = kvcalloc(max, sizeof(*p->peers), GFP_KERNEL);
 	f->depth = (struct perf_depth) { depth, 1 };
 	if (p->peers)
+		ret = perf_av_open(f, &p->av);
+	if (!ret) {
+		f->av = p->av;
 		ret = perf_ep_open(f, f->info, cq, &p->hub);
+		f->av = av;
+	}
 	f->depth = (struct perf_depth) { 1, 1 };
 	if (!ret)
 		return p;
@@ -98,7 +108,7 @@ int peers_add(struct peers *p, struct fid_cq *cq)
 	if (ret)
 		return ret;
 	p->nr++;
-	ret = perf_insert(p->f, peer->ep, &peer->addr);
+	ret = perf_insert(p->av, peer->ep, &peer->addr);
 	return ret ?: fi_recv(peer->ep, &peer->in, sizeof(peer->in), NULL, FI_ADDR_UNSPEC,
 			      &peer->done);
 }

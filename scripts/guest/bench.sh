@@ -479,7 +479,8 @@ run_cases()
 		[ "$key" = - ] || echo "case $key"
 		# shellcheck disable=SC2086 # a list of words
 		case $test in
-		again | insn_all | insn_hooked | memory | user | user_poll | cpus | disk_io) $test "$key" $words ;;
+		again | beside | cpus | disk_io | insn_all | insn_hooked | meets | memory | \
+			memory_of | user | user_poll | user_rdm | user_tcp) $test "$key" $words ;;
 		*) perf_case "$key" "$test" $words ;;
 		esac
 	done
