@@ -181,11 +181,103 @@ static void a_call_that_finds_the_peer_gone_ends_the_connection(struct kunit *te
 	vt_no_event(test, end.eq);
 }
 
+/* @out: number of the chain, and of the message in it; @left: messages that are to be posted */
+struct chain {
+	struct fi_done	done;
+	struct fid_ep	*ep;
+	u32		out[2];
+	int		left;
+	int		failed;
+};
+
+/* From the callback of one message the next is posted */
+static void chain_done(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct chain *chain = container_of(done, struct chain, done);
+
+	chain->failed += !!entry->err;
+	if (!chain->left--)
+		return;
+	chain->out[1]++;
+	chain->failed += !!fi_send(chain->ep, chain->out, sizeof(chain->out), NULL, 0,
+				   &chain->done);
+}
+
+static void what_callbacks_post_is_sent_once_and_in_order(struct kunit *test)
+{
+	static const struct vt_kind kind = {
+		.wait_obj = FI_WAIT_DONE, .comp_ctx = FI_COMP_WORKQUEUE,
+	};
+	struct chain *chains = vt_buf(test, EACH * sizeof(*chains));
+	u8 in[PEER_BASE + sizeof(chains->out)];
+	struct vt_end end = { .may_sleep = 1 };
+	struct fi_cq_attr attr = {};
+	u32 got[2], next[EACH] = {};
+	struct socket *sock;
+	int i;
+
+	end.tx = vt_cq_new(test, vt_of(test)->domain, &attr, &kind);
+	sock = peer_join(test, &end);
+	for (i = 0; i < EACH; i++) {
+		chains[i] = (struct chain) {
+			.done.done = chain_done, .ep = end.ep, .out = { i }, .left = EACH - 1,
+		};
+		KUNIT_ASSERT_EQ(test, fi_send(end.ep, chains[i].out, sizeof(chains[i].out), NULL,
+					      0, &chains[i].done), 0);
+	}
+	for (i = 0; i < EACH * EACH; i++) {
+		peer_recv(test, sock, in, sizeof(in));
+		memcpy(got, in + PEER_BASE, sizeof(got));
+		KUNIT_ASSERT_LT(test, got[0], EACH);
+		KUNIT_ASSERT_EQ(test, got[1], next[got[0]]++);
+	}
+	KUNIT_ASSERT_EQ(test, vt_ep_drain(end.ep), 0);
+	for (i = 0; i < EACH; i++)
+		KUNIT_EXPECT_EQ(test, chains[i].failed, 0);
+}
+
+/*
+ * TCP is told of the first of two messages that the other follows, and the other has to wait for
+ * the answer to the first.  TCP by itself would send what it keeps after 200 ms.
+ */
+static void a_message_before_one_that_waits_is_sent_at_once(struct kunit *test)
+{
+	u8 *out = vt_buf(test, LEN), in[PEER_BASE + LEN], ack[PEER_BASE];
+	struct kvec iov = { out, LEN };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	struct vt_end end = {};
+	struct socket *sock = join_here(test, &end);
+	ktime_t since, best = KTIME_MAX;
+	int i, ret;
+
+	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
+	ack[4] = 2;
+	for (i = 0; i < 8; i++) {
+		sched_set_fifo(current);
+		msg.context = vt_ctx(1);
+		ret = fi_sendmsg(end.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+		msg.context = vt_ctx(2);
+		ret = ret ? : fi_sendmsg(end.ep, &msg, FI_COMPLETION | FI_FENCE);
+		since = ktime_get();
+		sched_set_normal(current, 0);
+		KUNIT_ASSERT_EQ(test, ret, 0);
+		peer_recv(test, sock, in, sizeof(in));
+		best = min(best, ktime_sub(ktime_get(), since));
+		peer_send(test, sock, ack, sizeof(ack));
+		vt_done(test, end.tx, vt_ctx(1));
+		vt_done(test, end.tx, vt_ctx(2));
+		peer_recv(test, sock, in, sizeof(in));
+	}
+	KUNIT_EXPECT_LT(test, ktime_to_ms(best), 100);
+}
+
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE(a_client_that_may_sleep_sends_within_its_call),
 	KUNIT_CASE(other_clients_have_a_worker_send),
 	KUNIT_CASE(calls_of_many_threads_send_each_message_once),
 	KUNIT_CASE(a_call_that_finds_the_peer_gone_ends_the_connection),
+	KUNIT_CASE(what_callbacks_post_is_sent_once_and_in_order),
+	KUNIT_CASE(a_message_before_one_that_waits_is_sent_at_once),
 	{}
 };
 
