@@ -337,10 +337,17 @@ user_listens()
 # The column usec/xfer of the row of this size, in nanoseconds
 xfer_ns()
 {
-	awk -v size="$1" '$1 == size && NF == 8 { v = $7 } END { if (!v) exit 1; print v * 1000 }'
+	awk -v size="$1" '
+		BEGIN {
+			name = size % 1048576 == 0 ? size / 1048576 "m" :
+			       size % 1024 == 0 ? size / 1024 "k" : size
+		}
+		($1 == size || $1 == name) && NF == 8 { v = $7 }
+		END { if (!v) exit 1; print v * 1000 }'
 }
 
-# user_run SIZE COUNT: fi_pingpong with itself, with -p $user_prov -e $user_ep; both ends poll, as they always do
+# user_run SIZE COUNT: fi_pingpong with itself, with -p $user_prov -e $user_ep; both ends poll,
+# as they always do
 user_run()
 {
 	FI_PROVIDER=$user_prov timeout "$LIMIT" fi_pingpong -p $user_prov -e $user_ep -I "$2" -S "$1" >/tmp/server 2>&1 &
