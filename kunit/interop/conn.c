@@ -174,6 +174,8 @@ static int interop_open_fabric(struct interop_end *end, const char *node,
 		hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR |
 					      FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 	hints->domain_attr->cq_data_size = plan->data_size;
+	if (interop_has_contexts(end))
+		interop_want_contexts(hints);
 	hints->fabric_attr->prov_name = interop_strdup(plan->prov);
 	ret = hints->fabric_attr->prov_name ? 0 : -ENOMEM;
 	if (!ret)
@@ -234,6 +236,8 @@ int interop_open_ep(struct interop_end *end, struct fi_info *info)
 	int ret;
 
 	ret = interop_open_domain(end, info);
+	if (!ret && interop_has_contexts(end))
+		return interop_open_contexts(end, info);
 	if (!ret)
 		ret = fi_endpoint(end->domain, info, &end->ep, NULL);
 	if (!ret)
@@ -242,6 +246,7 @@ int interop_open_ep(struct interop_end *end, struct fi_info *info)
 		ret = fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT | FI_RECV);
 	if (!ret)
 		ret = fi_enable(end->ep);
+	end->rx = end->ep;
 	return ret;
 }
 
@@ -252,8 +257,12 @@ static int interop_close_ep(struct interop_end *end)
 	if (!end->ep)
 		return 0;
 	ret = fi_close(&end->ep->fid);
+	if (!ret && end->rx != end->ep)
+		ret = fi_close(&end->rx->fid);
+	if (!ret && end->sep)
+		ret = fi_close(&end->sep->fid);
 	if (!ret)
-		end->ep = NULL;
+		end->ep = end->rx = end->sep = NULL;
 	return ret;
 }
 

@@ -532,7 +532,7 @@ static int interop_run(struct interop_end *end, enum interop_case which)
 int interop_initiate(struct interop_end *end)
 {
 	enum interop_case which;
-	int ret = 0;
+	int ret = end->sep ? interop_refused_context(end) : 0;
 
 	for (which = INTEROP_WRITE; !ret && which < INTEROP_MEET; which++) {
 		if (!interop_has(end, which))

@@ -90,6 +90,7 @@
 #define INTEROP_MY_PORT	0 /* see rdm.c */
 #define INTEROP_PEER_PORT 1
 #define INTEROP_SENDS_FIRST 1 /* see pairs.c */
+#define INTEROP_HAS_CONTEXTS 1 /* see contexts.c */
 #define INTEROP_IOV	struct kvec
 #define INTEROP_IOV_LIMIT INTEROP_PIECES
 #define INTEROP_OPERAND_MAY_BE_VALUE 0 /* see initiator.c */
@@ -124,6 +125,7 @@
 #define INTEROP_MY_PORT	1
 #define INTEROP_PEER_PORT 0
 #define INTEROP_SENDS_FIRST 0
+#define INTEROP_HAS_CONTEXTS 0
 #define INTEROP_IOV	struct iovec
 #define INTEROP_IOV_LIMIT 1
 #define INTEROP_OPERAND_MAY_BE_VALUE 1
@@ -196,6 +198,7 @@ enum interop_case {
  * @virt: the target's memory has virtual addresses, and its domain chooses keys;
  *	else a region begins at 0, and has the key that was asked for
  * @rdm: of endpoints without connections
+ * @contexts: the kernel's is a scalable endpoint
  * @max_len: bytes of the longest transfer
  * @batches: of operations with CQ data
  */
@@ -210,6 +213,7 @@ struct interop_plan {
 	bool			data_takes_receive;
 	bool			virt;
 	bool			rdm;
+	bool			contexts;
 	size_t			max_len;
 	unsigned int		batches;
 };
@@ -294,6 +298,8 @@ struct interop_end {
 	struct fid_domain	*domain;
 	struct fid_cq		*cq;
 	struct fid_ep		*ep;
+	struct fid_ep		*rx;	/* takes the receives: the same, but for contexts.c */
+	struct fid_ep		*sep;
 	struct fid_av		*av;
 	fi_addr_t		peer;	/* without connections; else 0 */
 
@@ -406,6 +412,13 @@ int interop_do_expect(struct interop_end *end, enum interop_case which, size_t o
 		      size_t len);
 int interop_do_late(struct interop_end *end, enum interop_case which);
 int interop_wanted(struct interop_end *end, enum interop_case which);
+
+/* contexts.c */
+#define INTEROP_CTX_BITS	1	/* of fi_rx_addr() */
+bool interop_has_contexts(const struct interop_end *end);
+void interop_want_contexts(struct fi_info *hints);
+int interop_open_contexts(struct interop_end *end, struct fi_info *info);
+int interop_refused_context(struct interop_end *end);
 
 /* pairs.c */
 int interop_meet(struct interop_end *end, bool connected);

@@ -42,7 +42,7 @@ static int interop_post_rdm(struct interop_end *end, struct interop_msg *slot)
 	ssize_t ret;
 
 	do {
-		ret = fi_trecv(end->ep, slot, sizeof(*slot), interop_desc(&end->msgs), end->peer,
+		ret = fi_trecv(end->rx, slot, sizeof(*slot), interop_desc(&end->msgs), end->peer,
 			       INTEROP_MAIL, 0, slot);
 	} while (interop_again(end, ret, &tries));
 	return ret;
@@ -53,7 +53,7 @@ static int interop_post(struct interop_end *end, struct interop_msg *slot)
 	memset(slot, INTEROP_UNUSED, sizeof(*slot));
 	if (end->plan->rdm)
 		return interop_post_rdm(end, slot);
-	return fi_recv(end->ep, slot, sizeof(*slot), interop_desc(&end->msgs), 0,
+	return fi_recv(end->rx, slot, sizeof(*slot), interop_desc(&end->msgs), 0,
 		       slot);
 }
 

@@ -78,6 +78,18 @@ static const struct interop_plan interop_plans[] = {
 		.batches		= 8,
 	},
 	{
+		.name			= "rdm-contexts",
+		.prov			= "tcp",
+		.caps			= FI_MSG | FI_TAGGED | FI_RMA | FI_DIRECTED_RECV,
+		.cases			= INTEROP_RMA | INTEROP_CASE(INTEROP_SENDDATA) |
+					  INTEROP_CASE(INTEROP_DELIVERY) | INTEROP_RDM,
+		.data_size		= sizeof(__u64),
+		.rdm			= true,
+		.contexts		= true,
+		.max_len		= INTEROP_MAX,
+		.batches		= 8,
+	},
+	{
 		.name			= "rdm-pairs",
 		.prov			= "tcp",
 		.caps			= FI_MSG | FI_TAGGED,

@@ -50,6 +50,8 @@ int interop_rdm_open(struct interop_end *end, int service)
 	struct sockaddr_in addr;
 	int ret;
 
+	if (interop_has_contexts(end))
+		attr.rx_ctx_bits = INTEROP_CTX_BITS;
 	ret = interop_port(&addr, end->info, service + INTEROP_PEER_PORT);
 	if (!ret)
 		ret = interop_open_domain(end, end->info);
@@ -154,9 +156,9 @@ static int interop_post_wanted(struct interop_end *end, enum interop_case which)
 
 	do {
 		if (interop_is_tagged(which))
-			ret = fi_trecvmsg(end->ep, &tagged, FI_COMPLETION);
+			ret = fi_trecvmsg(end->rx, &tagged, FI_COMPLETION);
 		else
-			ret = fi_recvmsg(end->ep, &msg, FI_COMPLETION);
+			ret = fi_recvmsg(end->rx, &msg, FI_COMPLETION);
 	} while (interop_again(end, ret, &tries));
 	return ret;
 }
@@ -168,7 +170,7 @@ static int interop_take_back(struct interop_end *end, enum interop_case which)
 
 	ret = interop_post_wanted(end, which);
 	if (!ret)
-		ret = fi_cancel(&end->ep->fid, &end->want);
+		ret = fi_cancel(&end->rx->fid, &end->want);
 	while (!ret && !end->want.cancelled)
 		ret = interop_reap(end, INTEROP_PATIENCE_MS);
 	return ret;

@@ -108,7 +108,7 @@ ended()
 	case $plan in
 	verbs) set -- "$@" 56 "write read writedata fetch-add compare-swap" ;;
 	rdm-pairs) set -- "$@" 0 "meet av" ;;
-	rdm) set -- "$@" 0 "write read writedata senddata delivery message tagged late tagged-late cancel" ;;
+	rdm | rdm-contexts) set -- "$@" 0 "write read writedata senddata delivery message tagged late tagged-late cancel" ;;
 	tcp-brief) set -- "$@" 9 "write read writedata senddata delivery commit" ;;
 	*) set -- "$@" 257 "write read writedata senddata delivery commit" ;;
 	esac
@@ -242,6 +242,9 @@ over_rdm()
 	plan=rdm
 	kernel_connects tcp-$version-rdm/kernel-connects
 	user_connects tcp-$version-rdm/user-connects
+	plan=rdm-contexts
+	kernel_connects tcp-$version-contexts/kernel-connects
+	user_connects tcp-$version-contexts/user-connects
 	pairs tcp-$version-pairs/kernel-connects
 	EP=msg USER_PROV=
 }
