@@ -43,7 +43,8 @@
  * operations out of the list, and calls kofi_soft_op_done() for each, once.  So posting is
  * short in any context.  A client that has promised to post in process context
  * (FI_OPT_MAY_SLEEP) has the provider take them within the call, if the provider can do
- * that (kofi_soft_type.now).
+ * that (kofi_soft_type.now); what it posts in callbacks of its queues, behind the last callback
+ * of the run.
  *
  * The worker runs on the processor kofi_soft_ep.cpu.  That one may go offline: work items
  * that are queued on it run on others then, which is the workqueue's affair.  It does need
