@@ -261,9 +261,12 @@ static int interop_close_ep(struct interop_end *end)
 		ret = fi_close(&end->rx->fid);
 	if (!ret && end->sep)
 		ret = fi_close(&end->sep->fid);
-	if (!ret)
-		end->ep = end->rx = end->sep = NULL;
-	return ret;
+	if (ret)
+		return ret;
+	end->ep = NULL;
+	end->rx = NULL;
+	end->sep = NULL;
+	return 0;
 }
 
 static int interop_hang_up(struct interop_end *end)

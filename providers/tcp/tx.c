@@ -12,9 +12,10 @@
  * The socket copies short messages, each with its header in one call.  So an operation has
  * completed when all of it is in the socket, unless the client wants to know more
  * (FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE, FI_COMMIT_COMPLETE): then the peer acknowledges,
- * in the order of arrival.  A save (FI_SAVE) has no payload and is else sent as its kind.  A long message is
- * sent without a copy (zerocopy.c), and has not completed before TCP has let go of its pages.
- * A read has completed when its answer is there, and answers come in the order of requests.
+ * in the order of arrival.  A save (FI_SAVE) has no payload and is else sent as its kind.  A
+ * long message is sent without a copy (zerocopy.c), and has not completed before TCP has let go
+ * of its pages.  A read has completed when its answer is there, and answers come in the order of
+ * requests.
  */
 #include <linux/module.h>
 #include <linux/tcp.h>

@@ -75,8 +75,8 @@ void kofi_soft_now_call(struct kofi_cq_call *call)
 {
 	struct kofi_soft_ep *ep = container_of(call, struct kofi_soft_ep, now);
 
-	/* Who finds the bit set has posted before, and is seen to have */
 	clear_bit(0, &ep->now_due);
+	/* Who has found the bit set has posted before, and is seen to have */
 	smp_mb__after_atomic();
 	ep->type->now(ep->hub);
 	kofi_soft_ep_put(ep);
