@@ -410,12 +410,13 @@ void kofi_cq_call(struct kofi_cq *cq, struct kofi_cq_call *call);
 /**
  * kofi_cq_call_last() - Have a function called when a run of callbacks ends
  * @cq: the queue
- * @call: what to call, once; it is not due, and whoever has it waits for its end
+ * @call: what to call, once; it must not be due already, and stays until it has been called
  *
- * What is begun in each of many callbacks can be finished behind them for all.
+ * Callbacks can leave work to this that is cheaper when it is done once for all of them.
  *
- * Context: any.
- * Return: false: this is no callback of the queue, or one that comes alone, and nothing happens.
+ * Context: any; the function is called in the context of the queue.
+ * Return: true: it will be called; false: this is no callback of the queue, or one that
+ * kofi_cq_complete_here() has called, and nothing happens.
  */
 bool kofi_cq_call_last(struct kofi_cq *cq, struct kofi_cq_call *call);
 

@@ -262,7 +262,7 @@ struct kofi_soft_ctxs {
  * @over: nothing is posted any more
  * @absent: flags of operations that the peer does not know; set before the connection stands
  * @max_rw_ops: FI_OPT_MAX_RW_OPS
- * @now: has @hub send at the end of a run of callbacks what these have posted
+ * @now: calls kofi_soft_type.now() behind a run of callbacks, for what these have posted
  * @now_due: bit 0: @now is due, and has a reference
  * @work: the worker
  * @cpu: where it runs, see the top; WORK_CPU_UNBOUND: where it is queued

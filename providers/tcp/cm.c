@@ -172,10 +172,10 @@ static int ktcp_set_cpu(struct ktcp_ep *ep)
 }
 
 /*
- * The port is chosen when the peer's is known.  Without that a port would serve one connection
- * only, and TCP look for a free one among all connections from the address.
+ * Bound to an address, the socket gets its port when it connects.  With kernel_bind() it would get
+ * one that no other connection from the address has, and TCP would search all of them for that.
  */
-static void ktcp_sock_bind_address(struct socket *sock)
+static void ktcp_sock_set_late_port(struct socket *sock)
 {
 	int yes = 1;
 
@@ -205,7 +205,7 @@ int ktcp_sock_dial(struct kofi_soft_ep *soft, struct sockaddr_storage *src,
 	ktcp_sock_setup(*sock, tclass);
 	sock_set_reuseaddr((*sock)->sk);
 	if (!kofi_addr_port(src))
-		ktcp_sock_bind_address(*sock);
+		ktcp_sock_set_late_port(*sock);
 	if (!kofi_addr_any(src) || kofi_addr_port(src))
 		ret = kernel_bind(*sock, (struct sockaddr_unsized *)src, kofi_addr_len(src));
 	if (!ret)

@@ -75,6 +75,8 @@ void ktcp_link_drop(struct ktcp_link *link, int err)
 	spin_lock_irq(&rdm->soft.lock);
 	link->conn.stopped = true;
 	if (link->peer) {
+		/* The peer may be forgotten, and the worker still looks */
+		link->conn.posted = &link->none;
 		link->peer->link = NULL;
 		ktcp_peer_set_open(link->peer, false);
 	}

@@ -228,6 +228,7 @@ struct ktcp_answer {
  * @wanted: those whose payload it has asked for
  * @lent: operations whose pages TCP may have
  * @zcs: struct ktcp_zc that TCP has not let go of
+ * @more: operations were posted behind the last one that was taken
  * @held: TCP keeps the end of what it has, as more follows at once
  */
 struct ktcp_tx {
@@ -250,6 +251,7 @@ struct ktcp_tx {
 	struct list_head	wanted;
 	unsigned int		lent;
 	unsigned int		zcs;
+	bool			more;
 	bool			held;
 };
 

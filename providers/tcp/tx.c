@@ -102,6 +102,8 @@ struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy)
 		op = NULL;
 	if (op)
 		list_del(&op->entry);
+	/* Under the lock: the list is the peer's, which may be forgotten when the link has ended */
+	conn->tx.more = op && !list_empty(conn->posted);
 	spin_unlock_irqrestore(&conn->soft->lock, flags);
 	return op;
 }
@@ -277,7 +279,7 @@ static int ktcp_tx_flags(struct ktcp_conn *conn, bool last)
 {
 	struct ktcp_tx *tx = &conn->tx;
 
-	tx->held = !last || tx->acks || !list_empty(&tx->answers) || !list_empty(conn->posted);
+	tx->held = !last || tx->acks || !list_empty(&tx->answers) || tx->more;
 	return MSG_DONTWAIT | MSG_NOSIGNAL | (tx->held ? MSG_MORE : 0);
 }
 

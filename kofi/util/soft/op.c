@@ -76,15 +76,15 @@ void kofi_soft_now_call(struct kofi_cq_call *call)
 	struct kofi_soft_ep *ep = container_of(call, struct kofi_soft_ep, now);
 
 	clear_bit(0, &ep->now_due);
-	/* Who has found the bit set has posted before, and is seen to have */
+	/* A call that found the bit set has queued its operation before, and ->now() sees that */
 	smp_mb__after_atomic();
 	ep->type->now(ep->hub);
 	kofi_soft_ep_put(ep);
 }
 
 /*
- * The caller may sleep, and has a reference.  In a callback this waits for its end and that of
- * those behind it, so that what they post is sent together.
+ * Has the provider send what is posted; gives back a reference.  Within a callback of the
+ * endpoint's queues that is put behind the last callback of the run, for all of them together.
  */
 static void kofi_soft_now(struct kofi_soft_ep *ep)
 {
