@@ -2,17 +2,17 @@
 /*
  * Is the peer still there?
  *
- * Of an idle connection TCP's keepalive tells.  It is silent as long as data are on their
- * way, and for those TCP itself waits a quarter of an hour.  TCP_USER_TIMEOUT does not know
- * a peer that has gone from one whose window is closed as it posts no receive.  So the
- * worker looks itself, as long as something is on its way:
+ * TCP's keepalive reports an idle connection whose peer has gone.  Keepalive is silent as long
+ * as data are on their way; for those TCP itself waits a quarter of an hour.  TCP_USER_TIMEOUT
+ * cannot distinguish a peer that has gone from one whose window is closed because it posts no
+ * receive.  So the worker looks itself, as long as something is on its way:
  *
  *	data or probes unanswered	the peer has gone when no acknowledgment has come for
  *					peer_timeout
  *	data that may not be sent	the window is closed; TCP probes it, and the peer
  *					answers.  It may stay closed for window_timeout
  *
- * A delayed work item wakes the worker for that, and is queued only as long as there is
+ * A delayed work item wakes the worker for each look.  It is queued only as long as there is
  * something to look at.
  */
 #include <linux/jiffies.h>
@@ -50,7 +50,7 @@ unsigned long ktcp_peer_timeout(void)
 }
 
 /**
- * ktcp_alive_setup() - Have keepalive tell of an idle peer that has gone
+ * ktcp_alive_setup() - Have keepalive report an idle peer that has gone
  * @sk: the socket
  *
  * Context: may sleep.
@@ -59,7 +59,7 @@ void ktcp_alive_setup(struct sock *sk)
 {
 	unsigned int timeout = ktcp_seconds(&peer_timeout);
 
-	/* Three probes in the last three fifths */
+	/* Three probes in the last three fifths of the timeout */
 	sock_set_keepalive(sk);
 	tcp_sock_set_keepidle(sk, timeout - 3 * (timeout / 5));
 	tcp_sock_set_keepintvl(sk, timeout / 5);
@@ -81,7 +81,7 @@ void ktcp_alive_init(struct ktcp_alive *alive)
  * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held, when it has sent
  *
  * Context: any.
- * Return: 0; -ETIMEDOUT: it is not.
+ * Return: 0; -ETIMEDOUT: the peer has gone, or has kept its window closed for too long.
  */
 int ktcp_alive_check(struct ktcp_conn *conn)
 {
@@ -108,9 +108,9 @@ int ktcp_alive_check(struct ktcp_conn *conn)
 	alive->looking = true;
 	alive->answered = answered;
 	alive->next = now + KTCP_LOOK;
-	/* The last look may be due by now, and would find nothing to do before the next one */
+	/* Left where the last look has put it, the work item would run before alive->next */
 	mod_delayed_work(ktcp_type.wq, &alive->look, KTCP_LOOK);
-	/* A second is for the looks before and after */
+	/* The second is for the time between two looks, at the beginning and at the end */
 	if (time_after(now, alive->heard + ktcp_peer_timeout() - HZ) ||
 	    time_after(now, alive->open + ktcp_seconds(&window_timeout) * HZ))
 		return -ETIMEDOUT;
@@ -118,8 +118,8 @@ int ktcp_alive_check(struct ktcp_conn *conn)
 }
 
 /**
- * ktcp_alive_stop() - Nobody looks any more
- * @alive: of an endpoint whose connection is over, by its worker
+ * ktcp_alive_stop() - Stop looking whether the peer is there
+ * @alive: that of a connection that is over, by its worker
  *
  * Context: may sleep.
  */

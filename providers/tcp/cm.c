@@ -2,13 +2,14 @@
 /*
  * The connection of an endpoint.
  *
- *	fi_connect()	makes a socket and has TCP connect; the worker sends the request when
- *			it has (ktcp_dial()), and waits for the answer (ktcp_answered())
+ *	fi_connect()	makes a socket and has TCP connect; when TCP has connected, the worker
+ *			sends the request (ktcp_dial()), and waits for the answer
+ *			(ktcp_answered())
  *	fi_accept()	answers the request that the endpoint was opened with
- *	the end		fi_shutdown(), fi_close(), the peer's end of the stream, a mistake of
- *			the peer's, a failure of the socket, or time: ktcp_ep_end()
+ *	the end		fi_shutdown(), fi_close(), the peer's end of the stream, a violation by
+ *			the peer, a failure of the socket, or a timeout: ktcp_ep_end()
  *
- * A state changes under ktcp_cm_lock.  The worker takes the mutex for that only, and not
+ * States change under ktcp_cm_lock.  The worker takes this mutex only to change a state, and not
  * while data flow.
  */
 #include <linux/cpumask.h>
@@ -22,7 +23,7 @@ DEFINE_MUTEX(ktcp_cm_lock);
 
 /**
  * ktcp_ep_stop() - Nothing is posted any more, and the worker gives everything back
- * @ep: an endpoint whose state says so
+ * @ep: an endpoint whose connection state says that it has ended
  *
  * Context: may sleep, with ktcp_cm_lock held.
  */
@@ -38,7 +39,7 @@ void ktcp_ep_stop(struct ktcp_ep *ep)
 /**
  * ktcp_ep_end() - End the connection, or the attempt, of an endpoint
  * @ep: the endpoint
- * @err: what is reported if it did not stand, positive
+ * @err: what is reported if the connection did not stand, positive
  * @data: connection data of a refusal, which stay; or NULL
  * @len: bytes of @data
  *
@@ -96,7 +97,7 @@ int ktcp_dial(struct ktcp_conn *conn)
 	return 0;
 }
 
-/* What the peer's first message says about it */
+/* Notes what the peer's first message says about the peer */
 static void ktcp_ep_know_peer(struct ktcp_ep *ep, const struct ktcp_cm_msg *msg)
 {
 	ep->conn.net_order = msg->net_order;
@@ -110,7 +111,7 @@ static void ktcp_ep_know_peer(struct ktcp_ep *ep, const struct ktcp_cm_msg *msg)
  *
  * Context: may sleep.
  * Return: 0: the connection stands; -EAGAIN: the answer is to come; another negative
- * errno: there is none.
+ * errno: the attempt has failed.
  */
 int ktcp_answered(struct ktcp_ep *ep)
 {
@@ -141,7 +142,8 @@ int ktcp_answered(struct ktcp_ep *ep)
  * ktcp_pick_cpu() - Where is the worker of a connection to run?
  * @soft: the endpoint
  *
- * On the processor that the client wants its completions on, or on one after the other.
+ * On the processor that the client wants its completions on.  If there is none, or it is
+ * offline, each connection gets the next processor that is online.
  *
  * Context: any, with ktcp_cm_lock held.
  * Return: the processor.
@@ -161,7 +163,7 @@ int ktcp_pick_cpu(const struct kofi_soft_ep *soft)
 	return cpu;
 }
 
-/* Its socket has the worker queued there, and so have posts */
+/* The socket and posts queue the worker on the processor that this returns */
 static int ktcp_set_cpu(struct ktcp_ep *ep)
 {
 	int cpu = ktcp_pick_cpu(&ep->soft);
@@ -172,8 +174,8 @@ static int ktcp_set_cpu(struct ktcp_ep *ep)
 }
 
 /*
- * Bound to an address, the socket gets its port when it connects.  With kernel_bind() it would get
- * one that no other connection from the address has, and TCP would search all of them for that.
+ * Has a socket that is bound to an address get its port when it connects.  kernel_bind() would
+ * give it a port that no other connection from the address has, and search all ports for that.
  */
 static void ktcp_sock_set_late_port(struct socket *sock)
 {
@@ -186,8 +188,8 @@ static void ktcp_sock_set_late_port(struct socket *sock)
 /**
  * ktcp_sock_dial() - Make a socket that has begun to connect
  * @soft: the endpoint
- * @src: its address, as far as that is known
- * @dest: where to
+ * @src: the endpoint's address, as far as it is known
+ * @dest: the peer's address
  * @tclass: traffic class
  * @sock: the socket
  *
@@ -265,7 +267,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 		goto unlock;
 	kofi_conn_start(&ep->soft.kep.conn, ktcp_type.wq);
 	sock = ep->req->sk.sock;
-	/* It may have gone while the request waited */
+	/* The peer may have gone while the request waited */
 	if (READ_ONCE(sock->sk->sk_state) != TCP_ESTABLISHED ||
 	    ktcp_cm_send(sock, TCP_WIRE_CONNRESP, TCP_WIRE_CAN_SAVE, param, paramlen)) {
 		ktcp_ep_end(ep, ECONNABORTED, NULL, 0);

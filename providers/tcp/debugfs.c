@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What peers hold here, and how much each may hold; and how much went without a copy:
+ * What peers hold here, how much each may hold, and how many messages went without a copy:
  *
  *	/sys/kernel/debug/kofi_tcp/connections
  *	/sys/kernel/debug/kofi_tcp/listeners
  *	/sys/kernel/debug/kofi_tcp/lingering
  *	/sys/kernel/debug/kofi_tcp/zerocopy
  *
- * One line for each connection or listener, read under ktcp_cm_lock, which keeps the sockets
- * (those that linger are counted together, under ktcp_linger_lock);
- * the numbers of a connection change meanwhile.  Without debugfs in the kernel all this does
- * nothing.
+ * Each connection or listener has one line.  It is read under ktcp_cm_lock, which keeps the
+ * sockets; the numbers of a connection change meanwhile.  Sockets that linger are counted
+ * together, under ktcp_linger_lock.  Without debugfs in the kernel all this does nothing.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>

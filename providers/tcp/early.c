@@ -2,21 +2,21 @@
 /*
  * Messages that come before their receive.
  *
- * The engine of kofi/srx.h matches.  It gets a struct ktcp_early with each message, and keeps
- * it if there is no receive.  What is behind the message in the stream is to go on (an
- * acknowledgment, a message with another tag), so its payload is taken out of the socket and
- * kept, within bounds:
+ * The engine of kofi/srx.h matches messages with receives.  It gets a struct ktcp_early with
+ * each message, and keeps it if there is no receive.  What is behind the message in the stream
+ * (an acknowledgment, a message with another tag) must not wait for that receive.  So the payload
+ * is taken out of the socket and kept, within bounds:
  *
  *	of an endpoint		KTCP_EARLY_MSGS messages, KTCP_EARLY_BYTES bytes
  *	of a peer		KTCP_EARLY_PEER_MSGS, KTCP_EARLY_PEER_BYTES, and no more than is
  *				left for all others (ktcp_early_has_room()): so one peer that
- *				floods leaves half of it, two leave a third, and so on
+ *				floods leaves half of the bytes, two leave a third, and so on
  *	one message		KTCP_EARLY_MAX
  *
- * Beyond these, and if there is no memory, the message stays in the socket (KTCP_RX_PARKED),
- * which is not read until a receive takes the message; TCP holds the peer back.  Receives find
- * such a message like any other.  So two endpoints that have both run out of room go on when
- * receives are posted, and nothing is lost.
+ * Beyond these bounds, and if there is no memory, the message stays in the socket
+ * (KTCP_RX_PARKED).  That socket is not read until a receive takes the message; TCP holds the
+ * peer back.  Receives find such a message like any other.  So two endpoints that have both run
+ * out of room go on when receives are posted, and nothing is lost.
  *
  * Life of an early message
  *
@@ -24,29 +24,30 @@
  *			(KTCP_RX_EARLY), or is there (ktcp_early.full)
  *	settled		a receive has taken it (ktcp_early_start()), or nobody wants it
  *			(ktcp_early_discard())
- *	finished	the worker of the connection goes on with what is parked; what is full is
- *			copied by the worker of the endpoint, or by that of the connection if it
- *			was settled before it was full (ktcp_early_finish())
+ *	finished	the worker of the connection goes on with a parked payload; the worker of
+ *			the endpoint copies a full one, or that of the connection does if the
+ *			message was settled before it was full (ktcp_early_finish())
  *
- * It has a reference to its connection, which may be over: what is full is not lost with it.
+ * An early message has a reference to its connection.  A full message is not lost when the
+ * connection is over.
  *
- * Acknowledgments.  A sender that asked for one may have been promised delivery, so it gets it
- * when the receive has the data.  The wire says nothing but "one more", in the order of
- * arrival.  So an early message holds back those behind it, and counts them
- * (ktcp_early.behind); when it is finished, they go to the early message in front of it, or
- * to the peer.
+ * Acknowledgments.  A sender that wants an acknowledgment may have promised delivery to its
+ * client, so it gets one when the receive has the data.  On the wire an acknowledgment names no
+ * message: it means "one more", in the order of arrival.  So an early message holds back the
+ * acknowledgments behind its own, and counts them (ktcp_early.behind).  When it is finished, they
+ * go to the early message in front of it, or to the peer.
  *
  * An early message may be an offer (rts.c), which has no payload that could be kept.  Offers
- * have a bound of their own, KTCP_EARLY_OFFERS of an endpoint, which the numbers of one peer
- * do not reach: an offer that is parked would hold up the wish for a payload behind it, for
- * which the peer waits that is full of our own offers.
+ * have a bound of their own, KTCP_EARLY_OFFERS of an endpoint.  The numbers of one peer do not
+ * reach it.  Otherwise an offer that is parked would hold up a TCP_WIRE_CTS behind it, and with
+ * that the payload for which a peer waits that is full of our own offers.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include "rdm.h"
 
-/* Of any allocation here: TCP holds the peer back if it fails */
+/* For all allocations here: if one fails, TCP holds the peer back */
 #define KTCP_EARLY_GFP	(GFP_NOWAIT | __GFP_NOWARN)
 
 static struct ktcp_early *to_ktcp_early(struct kofi_srx_msg *msg)
@@ -61,7 +62,7 @@ static struct ktcp_early *to_ktcp_early(struct kofi_srx_msg *msg)
  * @link: the connection that its message has come by
  *
  * Context: any, by the worker of @link.
- * Return: whether it does, behind that of an early message.
+ * Return: whether it does: the last early message in ktcp_link.unacked then counts it.
  */
 bool ktcp_early_hold_ack(struct ktcp_link *link)
 {
@@ -79,7 +80,7 @@ bool ktcp_early_hold_ack(struct ktcp_link *link)
 	return last;
 }
 
-/* An early message is acknowledged, as are those behind it, unless one in front is not */
+/* Acknowledges an early message and those behind it, unless one in front has to be first */
 static void ktcp_early_ack(struct ktcp_early *early)
 {
 	struct ktcp_link *link = early->link;
@@ -133,7 +134,7 @@ void ktcp_early_put(struct ktcp_early *early)
 	ktcp_link_put(link);
 }
 
-/* May a peer have so much more kept? */
+/* May a message of @len bytes be kept for the peer of a connection? */
 static bool ktcp_early_has_room(const struct ktcp_link *link, size_t len)
 {
 	const struct ktcp_rdm *rdm = link->rdm;
@@ -159,7 +160,7 @@ static bool ktcp_early_keep_offer(struct ktcp_link *link)
 	return room;
 }
 
-/* Takes room for the payload; whether there is some */
+/* Takes room for the payload; returns whether there was some */
 static bool ktcp_early_keep(struct ktcp_early *early)
 {
 	struct ktcp_link *link = early->link;
@@ -205,7 +206,7 @@ void ktcp_early_unkeep(struct ktcp_early *early)
 
 /* Arrival, by the worker of the connection */
 
-/* Has it look again when receives are posted, or completions read */
+/* Has the worker look again when receives are posted, or completions are read */
 void ktcp_link_stall(struct ktcp_link *link)
 {
 	unsigned long flags;
@@ -229,7 +230,7 @@ struct kofi_soft_ep *ktcp_link_await(struct ktcp_link *link)
 	return ktcp_conn_at(&link->conn);
 }
 
-/* Where the payload of a message goes that no receive has taken */
+/* Decides where the payload goes of a message that no receive has taken */
 static void ktcp_early_begin(struct ktcp_link *link, struct ktcp_early *early)
 {
 	struct ktcp_rx *rx = &link->conn.rx;
@@ -239,7 +240,7 @@ static void ktcp_early_begin(struct ktcp_link *link, struct ktcp_early *early)
 	if (!ktcp_early_keep(early))
 		return;
 	if (early->number) {
-		/* It has no payload yet, and does not hold up what is behind it */
+		/* An offer has no payload yet, and does not hold up what is behind it */
 		rx->early = NULL;
 		rx->have = 0;
 		rx->state = KTCP_RX_HEADER;
@@ -256,7 +257,7 @@ static void ktcp_early_begin(struct ktcp_link *link, struct ktcp_early *early)
 	rx->state = KTCP_RX_EARLY;
 }
 
-/* A receive takes a message whose payload, or offer, is the next in the socket */
+/* Gives the message that is being received, or its offer, to a receive; NULL: drops it */
 static void ktcp_early_matched(struct ktcp_conn *conn, struct ktcp_early *early,
 			       struct kofi_rx *rx)
 {
@@ -383,7 +384,7 @@ void *ktcp_early_data(const struct ktcp_conn *conn)
 /**
  * ktcp_early_abort() - The connection is over before the payload was there
  * @conn: a connection in KTCP_RX_PARKED or KTCP_RX_EARLY that is over, by its worker
- * @err: what a receive that has taken the message is told, positive
+ * @err: error of a receive that has taken the message, positive
  *
  * Context: may sleep.
  */
@@ -392,7 +393,7 @@ void ktcp_early_abort(struct ktcp_conn *conn, int err)
 	struct ktcp_early *early = conn->rx.early;
 
 	conn->rx.early = NULL;
-	/* Otherwise it has been settled when this returns */
+	/* A message that cannot be withdrawn has been settled by now */
 	if (!kofi_srx_withdraw(conn->at->srx, &early->msg) && early->rx)
 		kofi_rx_fail(early->rx, 0, err, 0);
 	if (conn->rx.state == KTCP_RX_EARLY)
@@ -462,7 +463,7 @@ void ktcp_rdm_resume(struct kofi_srx *srx)
 }
 
 /**
- * ktcp_rdm_unstall() - Connections whose next message finds no place look again
+ * ktcp_rdm_unstall() - Have connections whose next message finds no place look again
  * @rdm: the endpoint
  *
  * Context: any.

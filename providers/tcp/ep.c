@@ -3,9 +3,9 @@
  * Endpoints and shared receive contexts: what kofi/soft.h leaves to the provider.
  *
  *	fi_connect(), fi_accept()
- *			a socket, and from then on the worker (io.c)
+ *			the connection gets its socket, and from then on its worker runs (io.c)
  *	the end		ktcp_ep_end(): nothing is posted any more, and the worker gives back
- *			what the connection has, the socket, too
+ *			what the connection has, including the socket
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -28,7 +28,7 @@ static const struct kofi_ep_limits ktcp_srx_limits = {
 	.cm_data_size	= TCP_WIRE_CM_DATA,
 };
 
-/* Receives: messages wait in the socket, so none waits here */
+/* Receives: messages wait in the socket, so none waits in the engine of kofi/srx.h */
 
 static void ktcp_no_start(struct kofi_rx *rx, struct kofi_srx_msg *msg)
 {
@@ -77,7 +77,7 @@ static struct kofi_srx_attr ktcp_rx_room(size_t size, u64 caps)
 	};
 }
 
-/* It receives from its shared receive context from now on, or no more */
+/* Has an endpoint receive from its shared receive context from now on, or no more */
 static void ktcp_join(struct kofi_soft_ep *soft, bool join)
 {
 	struct ktcp_ep *ep = to_ktcp_soft(soft);
@@ -150,7 +150,7 @@ struct kofi_soft_type ktcp_type = {
 	.fabrics	= LIST_HEAD_INIT(ktcp_type.fabrics),
 };
 
-/* From now on the end of its namespace finds it */
+/* Puts an endpoint where the end of its namespace finds it */
 static int ktcp_ep_add(struct ktcp_ep *ep, const struct fi_info *info)
 {
 	struct kofi_soft_fabric *fabric = ep->soft.domain->fabric;
@@ -230,7 +230,7 @@ int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 	struct kofi_srx_ctx *ctx;
 	struct ktcp_srx *srx;
 
-	/* One of endpoints without connections has none */
+	/* A domain of endpoints without connections has no shared receive contexts */
 	if (!to_kofi_soft_domain(domain)->shares)
 		return -ENOSYS;
 	if (attr->size > KTCP_MAX_QUEUE || attr->iov_limit > KOFI_OP_IOV)

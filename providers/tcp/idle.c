@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Connections of endpoints without connections that nobody uses are closed after a time, and
- * made anew when an operation needs one (peer.c).
+ * Idle connections of endpoints without connections are closed after a time, and made anew when
+ * an operation needs one (peer.c).
  *
- * An end that just closed the connection would lose what the peer sends at that moment, so the
- * peer closes it:
+ * An end that closed the connection by itself would lose what the peer sends at that moment.  So
+ * it asks the peer to close it:
  *
  *	one end					the other
  *	idle for idle_timeout, and nothing is
@@ -14,11 +14,12 @@
  *	operations wait; when the connection	<--
  *	has ended they go by the next one
  *
- * Otherwise the peer does nothing, as one of its messages is on its way or will be; and the
- * first message that comes has the end go on (ktcp_idle_heard()).  If both want to leave at
- * once, both close: neither has sent anything since.
+ * Otherwise the peer does nothing, as one of its messages is on its way or will be.  The first
+ * of them that comes has the idle end send again (ktcp_idle_heard()).  If both ends want to
+ * leave at once, both close: neither has sent anything since.
  *
- * Only kOFI understands this, and says so when it connects.  Connections with others stay.
+ * Only kOFI understands TCP_WIRE_LEAVE, and says so when it connects.  Connections with other
+ * peers stay.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
@@ -49,7 +50,7 @@ void ktcp_idle_init(struct ktcp_link *link)
 }
 
 /**
- * ktcp_idle_begin() - A connection stands
+ * ktcp_idle_begin() - Begin to count the idle time of a connection that stands now
  * @link: the connection, with ktcp_conn.run held
  *
  * Context: any.
@@ -64,7 +65,7 @@ void ktcp_idle_begin(struct ktcp_link *link)
 		queue_delayed_work(ktcp_type.wq, &link->idle, time);
 }
 
-/* Nothing of this end's, or of the peer's as far as it is known here, is under way */
+/* Is nothing under way, of this end or, as far as this end knows, of the peer? */
 static bool ktcp_idle_is_quiet(struct ktcp_link *link)
 {
 	struct ktcp_conn *conn = &link->conn;
@@ -91,7 +92,7 @@ static bool ktcp_idle_is_quiet(struct ktcp_link *link)
  * @link: a connection in KTCP_OPEN that has nothing to do, with ktcp_conn.run held
  *
  * Context: any, by its worker.
- * Return: whether it is; then the peer is to be told.
+ * Return: whether it is; then TCP_WIRE_LEAVE is to be sent.
  */
 bool ktcp_idle_check(struct ktcp_link *link)
 {
@@ -116,7 +117,7 @@ bool ktcp_idle_check(struct ktcp_link *link)
 }
 
 /**
- * ktcp_idle_heard() - A message of the peer's has come: it does not close the connection
+ * ktcp_idle_heard() - A message has come: the peer does not close the connection
  * @conn: the connection, with ktcp_conn.run held
  *
  * Context: any.
@@ -137,7 +138,7 @@ void ktcp_idle_heard(struct ktcp_conn *conn)
 
 /**
  * ktcp_start_leave() - The peer wants to leave
- * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr says what it has received
+ * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr counts what it has received
  *
  * Context: any.
  * Return: 0: the connection stays; -ESHUTDOWN: it is to be closed; -EPROTO: the peer has

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What there is: an endpoint with connections and one without for each address of the
- * namespace that is asked for, loopback addresses last; or for the one that a peer is reached
- * from.
+ * What fi_getinfo() finds: an endpoint with connections and one without for each address of the
+ * namespace that the client asks for, loopback addresses last.  If the client names an address of
+ * its own or a peer, both are for that address, or for the one that the peer is reached from.
  *
  * Message order: TCP keeps the order of what is sent, and a receiver deals with one message
- * at a time.  Only the answers to reads may be overtaken, by what the target sends, and a
- * read by a message or a write behind it at its own initiator.  A message to an endpoint
- * without connections may wait for its receive while what is behind it is dealt with.
+ * at a time.  Only reads may be overtaken: at the target, their answers by what the target sends;
+ * at the initiator, a read by a message or a write that is posted behind it.  A message to an
+ * endpoint without connections may wait for its receive while the receiver deals with what is
+ * behind it.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -30,7 +31,7 @@
 #define KTCP_RDM_RX_CAPS	(FI_DIRECTED_RECV | FI_SOURCE | FI_TAGGED_MULTI_RECV)
 #define KTCP_RDM_ORDER	(KTCP_ORDER & ~(FI_ORDER_RAS | FI_ORDER_WAS))
 
-/* What an endpoint without connections has, and has not */
+/* Applies what an endpoint without connections has in addition, and what it lacks */
 static void ktcp_info_set_rdm(struct fi_info *info)
 {
 	info->ep_attr->type = FI_EP_RDM;
@@ -38,7 +39,7 @@ static void ktcp_info_set_rdm(struct fi_info *info)
 	info->tx_attr->msg_order = KTCP_RDM_ORDER;
 	info->rx_attr->msg_order = KTCP_RDM_ORDER;
 	info->ep_attr->mem_tag_format = U64_MAX;
-	/* Their wire has no word for a save */
+	/* The wire of such endpoints has no message for a save */
 	info->tx_attr->caps = (info->tx_attr->caps & ~FI_RMA_PMEM) | FI_TAGGED | FI_NAMED_RX_CTX;
 	info->rx_attr->caps = (info->rx_attr->caps & ~FI_RMA_PMEM) | FI_TAGGED | KTCP_RDM_RX_CAPS;
 	info->domain_attr->caps |= FI_AV_USER_ID;
@@ -208,8 +209,8 @@ static int ktcp_info_all(struct net *net, int family, int port,
 }
 
 /*
- * The address that a peer is reached from: that of a datagram socket which is connected to
- * it, for which nothing is sent.
+ * Finds the address that a peer is reached from: that of a datagram socket which is connected to
+ * the peer.  Connecting it sends nothing.
  */
 static int ktcp_info_route(struct net *net, const struct sockaddr_storage *dest,
 			   struct sockaddr_storage *src)
@@ -258,7 +259,7 @@ static int ktcp_info_one(struct net *net, struct sockaddr_storage *src,
 				     hints);
 }
 
-/* Of what traffic classes the hints name, one is not known */
+/* Do the hints name a traffic class that is not known? */
 static bool ktcp_tclass_unknown(const struct fi_info *hints)
 {
 	return hints && ((hints->tx_attr &&

@@ -2,13 +2,13 @@
 /*
  * The worker of an endpoint: all sending and receiving, and the end of both.
  *
- * It stops when the socket has neither data nor room, and is queued by the callbacks of the
- * socket, by a post, or by what a message waits for: a receive, a completion, an answer that
- * has been sent.  And by time (alive.c).  After KTCP_BUDGET messages it lets others run.
+ * The worker stops when the socket has neither data nor room.  It is queued by the callbacks of
+ * the socket, by a post, by time (alive.c), or by what a message waits for: a receive, a
+ * completion, an answer that has been sent.  After KTCP_BUDGET messages it lets others run.
  *
- * A client that may sleep sends within its call (ktcp_push()).  It takes ktcp_conn.run only
- * if nobody has it, so a call waits for nobody, and may be made while memory is reclaimed.
- * It does no more than that: what it finds wrong is the worker's to see.
+ * A client that may sleep sends within its call (ktcp_push()).  The call takes ktcp_conn.run
+ * only if nobody has it, so it waits for nobody, and may be made while memory is reclaimed.
+ * The call only sends; the worker deals with an error that it finds (ktcp_conn.failed).
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -70,7 +70,7 @@ void ktcp_conn_fini(struct ktcp_conn *conn)
 	kfree(conn->linger);
 }
 
-/* What frees memory may wait for what is sent */
+/* Memory reclaim may wait for what is sent, so sending does not reclaim */
 static int ktcp_send_noreclaim(struct ktcp_conn *conn, int *budget)
 {
 	unsigned int noreclaim = memalloc_noreclaim_save();
@@ -107,7 +107,7 @@ int ktcp_transfer(struct ktcp_conn *conn)
 	} while (budget > 0);
 	if (budget <= 0)
 		return 0;
-	/* It waits for a receive, and does not see the end of the stream behind the message */
+	/* A message that waits hides the end of the stream behind it */
 	if (ktcp_recv_waits(conn) &&
 	    READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
 		return -ESHUTDOWN;
@@ -142,7 +142,7 @@ static int ktcp_run(struct ktcp_ep *ep)
 }
 
 /**
- * ktcp_push() - Send what is posted, if nobody is at it
+ * ktcp_push() - Send what is posted, if nobody else sends or receives
  * @conn: the connection
  *
  * Context: may sleep, but waits neither for the peer nor for the worker.
@@ -153,7 +153,7 @@ void ktcp_push(struct ktcp_conn *conn)
 
 	might_sleep();
 	if (!mutex_trylock(&conn->run)) {
-		/* Whoever has it may have looked for posted operations for the last time */
+		/* The holder may have looked for posted operations for the last time */
 		ktcp_kick(conn);
 		return;
 	}
@@ -183,9 +183,9 @@ void ktcp_send_now(struct kofi_soft_ep *soft)
 /**
  * ktcp_conn_stop() - Give back whatever a connection has, but for its socket
  * @conn: a connection that is over, by its worker
- * @err: how operations and receives end that are under way, positive
+ * @err: error of operations and receives that are under way, positive
  *
- * What TCP has not let go of is for ktcp_zc_reap() to give back.
+ * ktcp_zc_reap() gives back later what TCP has not let go of.
  *
  * Context: may sleep.
  * Return: the socket, the caller's; NULL: there is none.
@@ -195,14 +195,14 @@ struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err)
 	struct socket *sock;
 
 	mutex_lock(&conn->run);
-	/* What the peer has acknowledged has ended well */
+	/* Operations that the peer has acknowledged end without an error */
 	ktcp_zc_reap(conn);
-	/* Nothing but a request is under way on one that has not stood, and nobody needs that */
+	/* A connection that has not stood has only its request under way, which nobody needs */
 	if (conn->phase != KTCP_OPEN)
 		conn->cut = true;
 	conn->phase = KTCP_OVER;
 	mutex_unlock(&conn->run);
-	/* From now on nobody else uses the socket, and what is sent and received on it */
+	/* From now on only this worker uses the socket, conn->tx and conn->rx */
 	mutex_lock(&ktcp_cm_lock);
 	sock = ktcp_sock_detach(&conn->sk);
 	mutex_unlock(&ktcp_cm_lock);
@@ -246,7 +246,7 @@ void ktcp_work(struct work_struct *work)
 		ktcp_finish(ep);
 	if (conn->phase != KTCP_OVER)
 		return;
-	/* What TCP and the device have let go of since */
+	/* Gives back what TCP and the device have let go of since */
 	mutex_lock(&conn->run);
 	ktcp_zc_reap(conn);
 	mutex_unlock(&conn->run);

@@ -2,26 +2,27 @@
 /*
  * Sockets that outlive their endpoint.
  *
- * A send has completed when it is in the socket.  The end of a connection by its client must
- * not lose it, so TCP gets time to deliver what the socket has: a struct ktcp_linger takes the
- * socket over, ends its stream, and drops what still comes, which nobody waits for any more.
- * It keeps the socket until the peer has ended its stream, too, as a reset before that could
- * reach the peer ahead of what it has not read; peer_timeout at most.
+ * A send has completed when it is in the socket.  It must not be lost when the client ends the
+ * connection, so TCP gets time to deliver what the socket has.  A struct ktcp_linger takes the
+ * socket over, ends its stream, and drops what still comes, as nobody waits for that any more.
+ * It keeps the socket until the peer has ended its stream, too, for peer_timeout at most: a
+ * reset before that could reach the peer ahead of data that the peer has not read.
  *
- * Such an end is not for every connection (ktcp_hang_up()).  Where the peer has broken a rule,
- * has gone or has hung up itself, nobody is there to read, and pages that TCP has without a
- * copy must come back at once.
+ * Not every connection ends like this (ktcp_hang_up()).  If the peer has violated the wire, has
+ * gone or has hung up itself, nobody is there to read.  Pages that TCP has without a copy must
+ * come back at once.
  *
- * TCP cannot do that alone: once a socket of the kernel's is released, nothing is sent again.
+ * TCP cannot linger alone: once a kernel socket is released, TCP sends nothing again.
  *
- * fi_close() waits for no peer, so neither does that of the domain.  A struct ktcp_linger has
- * nothing of the endpoint's; its time is bounded by peer_timeout, and the number of all of them
- * by lingering_max: the oldest one makes room.  A socket of the kernel's does not keep its
- * namespace, so the end of that resets them.  The module waits for them when it goes.
+ * fi_close() of an endpoint waits for no peer, and neither does fi_close() of its domain.  A
+ * struct ktcp_linger has nothing of the endpoint.  peer_timeout bounds its time, and lingering_max
+ * the number of all of them: the oldest one makes room.  A kernel socket does not keep its
+ * namespace, so the end of the namespace resets the sockets that linger.  The module waits for
+ * them when it goes.
  *
- * A struct ktcp_linger is allocated with its connection: the end needs no memory.  Its worker
- * frees it, when that or ktcp_linger_make_room() has taken it out of the list, under
- * ktcp_linger_lock.
+ * A struct ktcp_linger is allocated with its connection: the end needs no memory.  Its work item
+ * or ktcp_linger_make_room() takes it out of the list, under ktcp_linger_lock.  Then its work
+ * item frees it.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
@@ -33,7 +34,7 @@
 #include <net/tcp_states.h>
 #include "tcp.h"
 
-#define KTCP_DROP	SZ_1M	/* bytes of the peer's that are dropped at a time */
+#define KTCP_DROP	SZ_1M	/* bytes from the peer that are dropped at a time */
 
 static unsigned int lingering_max = 4096;
 module_param(lingering_max, uint, 0644);
@@ -41,12 +42,12 @@ MODULE_PARM_DESC(lingering_max, "sockets that may outlive their endpoints, to de
 
 /**
  * struct ktcp_linger - A socket that TCP empties
- * @entry: in ktcp_lingers; empty: its worker frees it
+ * @entry: in ktcp_lingers; empty: @work frees it
  * @sk: the socket
- * @work: looks whether that is over
- * @late: queues @work when the time is
- * @until: jiffies: when it is
- * @cut: it is over now; guarded by ktcp_linger_lock
+ * @work: drops what comes, and looks whether the linger is over
+ * @late: queues @work at @until
+ * @until: jiffies: when the linger is over at the latest
+ * @cut: the linger is over now; guarded by ktcp_linger_lock
  */
 struct ktcp_linger {
 	struct list_head	entry;
@@ -57,15 +58,15 @@ struct ktcp_linger {
 	bool			cut;
 };
 
-/* Outside the lock of a socket */
+/* Taken outside the lock of a socket */
 static DEFINE_MUTEX(ktcp_linger_lock);
 static LIST_HEAD(ktcp_lingers);
 static unsigned int ktcp_linger_count;
-/* The module goes: what the peer's TCP has acknowledged has been delivered */
+/* The module goes: a linger is over when the peer's TCP has acknowledged all of its data */
 static bool ktcp_linger_hurry;
 static DECLARE_WAIT_QUEUE_HEAD(ktcp_linger_gone);
 
-/* Drops what has come; whether there may be more */
+/* Drops what has come; returns whether there may be more */
 static bool ktcp_linger_drop(struct socket *sock)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_TRUNC | MSG_NOSIGNAL };
@@ -74,7 +75,7 @@ static bool ktcp_linger_drop(struct socket *sock)
 	return kernel_recvmsg(sock, &msg, &kvec, 1, KTCP_DROP, msg.msg_flags) == KTCP_DROP;
 }
 
-/* Its worker frees it */
+/* Takes a linger out of the list: its work item frees it */
 static void ktcp_linger_take_out(struct ktcp_linger *linger)
 {
 	lockdep_assert_held(&ktcp_linger_lock);
@@ -111,7 +112,7 @@ static void ktcp_linger_work(struct work_struct *work)
 	}
 	sock = ktcp_sock_detach(&linger->sk);
 	cancel_delayed_work_sync(&linger->late);
-	/* Nobody queues it any more, but somebody may have */
+	/* Nothing queues the work item any more, but something may have */
 	cancel_work(work);
 	/* A reset, unless both streams have ended */
 	sock_release(sock);
@@ -129,7 +130,7 @@ static void ktcp_linger_late(struct work_struct *work)
  * ktcp_linger_new() - Make what a connection needs for its end
  *
  * Context: may sleep.
- * Return: it, and ktcp_hang_up() or kfree() is due; NULL: there is no memory.
+ * Return: the linger, and ktcp_hang_up() or kfree() is due; NULL: there is no memory.
  */
 struct ktcp_linger *ktcp_linger_new(void)
 {
@@ -143,7 +144,7 @@ struct ktcp_linger *ktcp_linger_new(void)
 	return linger;
 }
 
-/* For one more; false: there may be none */
+/* Makes room for one more linger; false: there may be none */
 static bool ktcp_linger_make_room(void)
 {
 	unsigned int max = READ_ONCE(lingering_max);
@@ -158,13 +159,13 @@ static bool ktcp_linger_make_room(void)
 	return max;
 }
 
-/* Has it the socket now? */
+/* Gives a socket to a linger, if it may linger; returns whether it does */
 static bool ktcp_linger_take(struct ktcp_linger *linger, struct socket *sock)
 {
 	unsigned long timeout = ktcp_peer_timeout();
 
 	lockdep_assert_held(&ktcp_linger_lock);
-	/* The end of the namespace finds what is in the list, and no more comes into it */
+	/* The end of the namespace finds all of its lingers in the list, as none is added later */
 	if (READ_ONCE(sock->sk->sk_state) != TCP_ESTABLISHED ||
 	    !check_net(sock_net(sock->sk)) || !ktcp_linger_make_room())
 		return false;
@@ -201,7 +202,7 @@ void ktcp_hang_up(struct ktcp_conn *conn, struct socket *sock)
 	sock_release(sock);
 }
 
-/* Looks at all of them again; those of @net are over */
+/* Queues the work items of all lingers; those of @net are over */
 static void ktcp_linger_kick(const struct net *net)
 {
 	struct ktcp_linger *linger;
@@ -219,11 +220,11 @@ static void __net_exit ktcp_linger_net_exit(struct net *net)
 	mutex_lock(&ktcp_linger_lock);
 	ktcp_linger_kick(net);
 	mutex_unlock(&ktcp_linger_lock);
-	/* What has been queued or was running releases those sockets */
+	/* The work items that are queued or running release the sockets of @net */
 	flush_workqueue(ktcp_type.wq);
 }
 
-/* Addresses and routes are still there */
+/* ->exit is called while addresses and routes are still there */
 static struct pernet_operations ktcp_linger_net_ops = {
 	.exit	= ktcp_linger_net_exit,
 };
@@ -254,7 +255,7 @@ int ktcp_linger_init(void)
 	return register_pernet_device(&ktcp_linger_net_ops);
 }
 
-/* When no endpoint is left; waits for what is to be delivered, peer_timeout at most */
+/* Called when no endpoint is left; waits for what is to be delivered, peer_timeout at most */
 void ktcp_linger_exit(void)
 {
 	mutex_lock(&ktcp_linger_lock);

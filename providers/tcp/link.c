@@ -2,13 +2,14 @@
 /*
  * Connections of an endpoint without connections, and their workers.
  *
- * A connection is ktcp_peer.link from its beginning until it is over (ktcp_link_end()); its
- * worker then gives back what it has, and it stays until TCP has let go of its pages and no
- * early message has come by it.  The endpoint waits for all of them.
+ * A connection is ktcp_peer.link from its beginning until it is over (ktcp_link_end()).  Its
+ * worker then gives back what the connection has.  The struct ktcp_link stays until TCP has let
+ * go of its pages and no early message is left that has come by it.  The endpoint waits for all
+ * of its connections.
  *
- * Kicks come from callbacks of the socket, from posts, from receives and from TCP, all of them
- * in RCU sections or with kofi_soft_ep.lock held if they have no reference.  So the memory is
- * freed a grace period after the last reference, when the worker has stopped.
+ * Callbacks of the socket, posts, receives and TCP queue the worker (ktcp_kick()).  A caller
+ * without a reference is in an RCU section, or holds kofi_soft_ep.lock.  So the memory is freed a
+ * grace period after the last reference, when the worker has stopped.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -59,7 +60,7 @@ static void ktcp_link_finish(struct ktcp_link *link)
 }
 
 /**
- * ktcp_link_drop() - A connection, or the attempt, is over
+ * ktcp_link_drop() - End a connection, or the attempt to make one
  * @link: a connection that is not over
  * @err: why, positive
  *
@@ -75,7 +76,7 @@ void ktcp_link_drop(struct ktcp_link *link, int err)
 	spin_lock_irq(&rdm->soft.lock);
 	link->conn.stopped = true;
 	if (link->peer) {
-		/* The peer may be forgotten, and the worker still looks */
+		/* The peer may be forgotten while the worker still looks at the list */
 		link->conn.posted = &link->none;
 		link->peer->link = NULL;
 		ktcp_peer_set_open(link->peer, false);
@@ -90,12 +91,12 @@ void ktcp_link_drop(struct ktcp_link *link, int err)
 		return;
 	link->dialling = false;
 	rdm->dialling--;
-	/* It may be the next one's turn */
+	/* Another peer may be dialled now */
 	mod_delayed_work(ktcp_type.wq, &rdm->tick, 0);
 }
 
 /**
- * ktcp_link_end() - As ktcp_link_drop(), and the peer may be dialled
+ * ktcp_link_end() - As ktcp_link_drop(), and do what is due for the peer
  * @link: the connection; nothing happens if it is over already
  * @err: why, positive
  *
@@ -139,7 +140,7 @@ static int ktcp_link_run(struct ktcp_link *link)
 	case KTCP_OPEN:
 		mutex_lock(&conn->run);
 		ret = ktcp_transfer(conn);
-		/* The peer closes what it has been told to be idle */
+		/* The peer closes the connection upon TCP_WIRE_LEAVE */
 		conn->left = conn->left || (conn->leaving && ret == -ESHUTDOWN);
 		mutex_unlock(&conn->run);
 		return ret;
@@ -163,11 +164,11 @@ static void ktcp_link_work(struct work_struct *work)
 	} else if (ret != -EAGAIN) {
 		mutex_lock(&ktcp_cm_lock);
 		conn->cut = true;
-		/* What hangs up is one thing, whichever half sees it */
+		/* A peer that hangs up is one error, whichever half sees it */
 		ktcp_link_end(link, ret == -ESHUTDOWN || ret == -EPIPE ? ECONNRESET : -ret);
 		mutex_unlock(&ktcp_cm_lock);
 	}
-	/* What ends it has queued the work once more */
+	/* ktcp_link_drop() has queued the work item once more */
 	if (!over || link->released)
 		return;
 	if (conn->phase != KTCP_OVER)
@@ -186,7 +187,7 @@ static void ktcp_link_work(struct work_struct *work)
 
 /**
  * ktcp_link_new() - Make a connection that does not stand yet
- * @rdm: whose it is
+ * @rdm: endpoint that it belongs to
  * @addr: address of the other end
  *
  * Context: may sleep, with ktcp_cm_lock held.
@@ -237,7 +238,7 @@ void ktcp_link_bind(struct ktcp_link *link, struct kofi_soft_ep *ctx)
 	smp_store_release(&link->conn.at, ctx);
 }
 
-/* What comes by a connection that goes both ways is for receive context 0, when that is there */
+/* Messages of a connection that goes both ways arrive at receive context 0, if it is enabled */
 static void ktcp_link_bind_first(struct ktcp_link *link)
 {
 	struct kofi_soft_ep *ctx = NULL;
@@ -248,7 +249,7 @@ static void ktcp_link_bind_first(struct ktcp_link *link)
 		ktcp_link_bind(link, ctx);
 }
 
-/* It is the connection with a peer from now on */
+/* Makes @link the connection with @peer */
 static void ktcp_link_join(struct ktcp_link *link, struct ktcp_peer *peer)
 {
 	link->peer = peer;
@@ -276,7 +277,7 @@ int ktcp_link_dial(struct ktcp_peer *peer)
 	int ret;
 
 	lockdep_assert_held(&ktcp_cm_lock);
-	/* The peer knows this endpoint by its address, and the request tells the port */
+	/* The peer knows this endpoint by its address, and the request names the port */
 	kofi_addr_set_port(&src, 0);
 	ret = ktcp_sock_dial(&rdm->soft, &src, &peer->addr, rdm->tclass, &sock);
 	if (ret)
@@ -301,11 +302,11 @@ int ktcp_link_dial(struct ktcp_peer *peer)
 /**
  * ktcp_link_accept() - Take the socket of a request over
  * @link: a new connection
- * @peer: the other end; NULL: the endpoint itself, which has dialled, or one whose operations
- *	only go by it
+ * @peer: the other end; NULL: the endpoint itself has dialled, or only the operations of the
+ *	other end go by this connection
  * @req: the request, which has been answered and is freed
  *
- * ktcp_peer_settle() is due.
+ * ktcp_peer_settle() is due for @peer.
  *
  * Context: may sleep, with ktcp_cm_lock held.
  */
@@ -348,7 +349,7 @@ void ktcp_link_opened(struct ktcp_link *link)
 	conn->phase = KTCP_OPEN;
 	ktcp_idle_begin(link);
 	mutex_unlock(&conn->run);
-	/* What has waited for it is sent, and leaves its places to others */
+	/* Operations that waited for the peer are sent, and count as waiting no more */
 	spin_lock_irq(&rdm->soft.lock);
 	ktcp_peer_set_open(link->peer, true);
 	spin_unlock_irq(&rdm->soft.lock);

@@ -3,14 +3,15 @@
  * Listeners, and connections until their request is there.
  *
  * The worker of a listener accepts connections, and reads from each until the request is
- * there, for KTCP_GREETING_MS at most; then the owner has it (ktcp_listener.asked).
+ * there, for KTCP_GREETING_MS at most.  A connection whose request is not there yet is a
+ * greeting.  When the request is there, the owner of the listener gets it (ktcp_listener.asked).
  *
  * A listener reads from KTCP_GREETINGS connections at a time, so peers that connect and say
- * nothing cost that much memory and no more; others wait in the backlog of the socket.  While
- * one waits there, the oldest greeting has KTCP_PRESSED_MS only, so silent peers keep a place
- * from others for no longer.  Connections for which there is no memory wait in the backlog,
- * too, and the listener tries again a moment later: the socket does not report once more what
- * waits in its backlog.
+ * nothing cost that much memory and no more.  Further connections wait in the backlog of the
+ * socket.  While one waits there, the oldest greeting has KTCP_PRESSED_MS only, so silent peers
+ * keep a place from others for no longer.  Connections that cannot be accepted for lack of memory
+ * wait in the backlog, too.  The listener tries again a moment later, as the socket does not
+ * report once more what waits in its backlog.
  *
  * All of this happens under ktcp_cm_lock.
  */
@@ -30,7 +31,7 @@ static void ktcp_greeting_drop(struct ktcp_listener *listener, struct ktcp_req *
 	listener->nr_greetings--;
 }
 
-/* Reads what has come of a request */
+/* Reads what has come of a request; a complete one goes to the owner of the listener */
 static void ktcp_greet(struct ktcp_listener *listener, struct ktcp_req *req)
 {
 	int type = ktcp_cm_recv(req->sk.sock, &req->msg);
@@ -55,7 +56,7 @@ static bool ktcp_listener_is_pressed(const struct ktcp_listener *listener)
 	       !reqsk_queue_empty(&inet_csk(listener->sk.sock->sk)->icsk_accept_queue);
 }
 
-/* When the oldest greeting must have asked */
+/* When the request of the oldest greeting must be there */
 static unsigned long ktcp_listener_deadline(const struct ktcp_listener *listener)
 {
 	struct ktcp_req *req = list_first_entry(&listener->greetings, struct ktcp_req, entry);
@@ -80,7 +81,7 @@ static bool ktcp_listener_make_room(struct ktcp_listener *listener)
 	return true;
 }
 
-/* Takes one connection; 0; -EAGAIN: there is none, or no room for it; another negative errno */
+/* Accepts one connection; 0; -EAGAIN: there is none, or no room for it; another negative errno */
 static int ktcp_accept_one(struct ktcp_listener *listener)
 {
 	struct ktcp_req *req;
@@ -98,7 +99,7 @@ static int ktcp_accept_one(struct ktcp_listener *listener)
 		sock_release(sock);
 		return -ENOMEM;
 	}
-	/* It has inherited the listener's */
+	/* The new socket has inherited the listener's callback */
 	sock->sk->sk_data_ready = listener->sk.data_ready;
 	ktcp_sock_setup(sock, listener->tclass);
 	req->net = listener->net;
@@ -107,7 +108,7 @@ static int ktcp_accept_one(struct ktcp_listener *listener)
 	listener->nr_greetings++;
 	ktcp_sock_attach(&req->sk, sock, &listener->work, WORK_CPU_UNBOUND);
 	ktcp_sock_limit(&req->sk);
-	/* What has come before is not reported any more */
+	/* The socket does not report again what has come before */
 	ktcp_greet(listener, req);
 	return 0;
 }
@@ -146,9 +147,9 @@ static void ktcp_listener_late(struct work_struct *work)
 /**
  * ktcp_listener_init() - Set a listener up
  * @listener: the listener, zeroed
- * @fid: whose it is
+ * @fid: the endpoint or passive endpoint that owns it
  * @tclass: traffic class of its connections
- * @asked: see there; called with ktcp_cm_lock held
+ * @asked: see &ktcp_listener.asked; called with ktcp_cm_lock held
  *
  * Context: any.
  */
@@ -209,7 +210,7 @@ void ktcp_listener_open(struct ktcp_listener *listener)
 }
 
 /**
- * ktcp_listener_close() - Hang up on all that have not asked, and listen no more
+ * ktcp_listener_close() - Hang up on all greetings, and listen no more
  * @listener: the listener, which may have no socket
  *
  * Context: may sleep, with ktcp_cm_lock held.
@@ -228,14 +229,14 @@ void ktcp_listener_close(struct ktcp_listener *listener)
 }
 
 /**
- * ktcp_listener_fini() - Its work does not run any more
+ * ktcp_listener_fini() - Stop the work items of a listener
  * @listener: a listener that has been closed
  *
  * Context: may sleep, without ktcp_cm_lock.
  */
 void ktcp_listener_fini(struct ktcp_listener *listener)
 {
-	/* Either may queue the other once more */
+	/* Each of the two work items may queue the other once more */
 	cancel_work_sync(&listener->work);
 	cancel_delayed_work_sync(&listener->late);
 	cancel_work_sync(&listener->work);

@@ -54,10 +54,10 @@ static void __exit ktcp_exit(void)
 	ktcp_debugfs_exit();
 	kofi_provider_deregister(&ktcp_provider);
 	ktcp_netdev_exit();
-	/* Waits for what is still to be delivered; their workers need the queue */
+	/* Waits for sockets that linger, whose work items need the workqueue */
 	ktcp_linger_exit();
 	destroy_workqueue(ktcp_type.wq);
-	/* Regions that RCU frees */
+	/* RCU may still be freeing regions */
 	rcu_barrier();
 }
 module_exit(ktcp_exit);

@@ -2,13 +2,13 @@
 /*
  * Interfaces that go.
  *
- * An endpoint or a listener whose own address is on no interface of its namespace any more
- * ends, as it would with a device that is removed: TCP itself would try for a quarter of an
+ * An endpoint or a listener ends when its own address is on no interface of its namespace any
+ * more, as it would with a device that is removed: TCP itself would try for a quarter of an
  * hour.  An address that is on another interface by then has not gone, and a wildcard
  * address never goes.
  *
  * The notifier is called with the rtnl lock held and before all others have let go of the
- * interface, so a work item looks when the lock can be had.
+ * interface.  So a work item looks at the addresses once it has had the rtnl lock.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -46,7 +46,7 @@ static bool ktcp_pep_has_gone(struct kofi_soft_pep *pep)
 
 static void ktcp_netdev_work(struct work_struct *work)
 {
-	/* All have heard of it */
+	/* Behind this, all notifiers have heard of the interface */
 	rtnl_lock();
 	rtnl_unlock();
 	kofi_soft_end_some(&ktcp_type, ktcp_ep_has_gone, ktcp_pep_has_gone);

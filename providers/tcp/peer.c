@@ -4,21 +4,23 @@
  * them, and when to connect.
  *
  * A peer is made when an operation is posted to its address, or when it connects.  It is
- * forgotten when it has neither a connection nor an operation; so what peers cost is bounded
- * by connections and operations, and not by the addresses that somebody has claimed to have.
+ * forgotten when it has neither a connection nor an operation.  So connections and operations
+ * bound what peers cost, not the number of addresses that somebody has claimed to have.
  *
  * ktcp_peer_settle() decides what is to be done for a peer, and is called whenever that may
  * have changed.  A peer that operations wait for and that has no connection is dialled:
- * KTCP_DIALS peers of an endpoint at a time, the next ones in their order.
+ * KTCP_DIALS peers of an endpoint at a time, further ones in their order.
  *
  * A receive context of a scalable endpoint is a peer of its own, known by address and index.  Its
- * connection is one-way: what the endpoint at the other end sends goes by other connections.  An
- * end that is no kOFI's has none; operations for it end with EOPNOTSUPP.
+ * connection is one-way: what the endpoint at the other end sends goes by other connections.  A
+ * peer that is not kOFI has no such contexts; operations for them end with EOPNOTSUPP.
+ *
+ * An attempt to connect may fail:
  *
  *	refused by its host	nobody listens there: the operations end with ECONNREFUSED
  *	refused by the peer	it has a connection with us already, or connects to us itself:
  *				dial again, unless its request comes first
- *	reset, no answer	its listener was short of something: dial again
+ *	hung up, no answer	its listener was short of something: dial again
  *	no answer in time	it has gone: the operations end with ETIMEDOUT
  *
  * Between attempts a random time passes, longer with each, so that many peers of one endpoint
@@ -26,17 +28,17 @@
  * the operations end.
  *
  * Operations that wait share the transmit queue of the endpoint with those for peers that are
- * there.  So an endpoint that knows more than one address lets a peer that has no connection
- * have no more of the queue than is left for all others: one peer has half of it at most, two
- * have a third each, and so on (ktcp_peer_has_room()).  Beyond that a post answers -EAGAIN, and
- * the client is called when a peer is there or has been given up, if the queue is not full then
+ * there.  So if an endpoint knows more than one address, a peer without a connection gets no more
+ * of the queue than is left for all others: one such peer gets half of the queue at most, two
+ * get a third each, and so on (ktcp_peer_has_room()).  Beyond that a post answers -EAGAIN.  The
+ * client is called when a peer is there or has been given up, if the queue is not full then
  * (ktcp_rdm_room()).
  *
  * When a connection ends that has stood, an operation of which a part has been sent ends with
- * it.  The next ones wait for the next connection, unless the peer has died (ETIMEDOUT): it
- * would take as long again to find out that it still is.
+ * the connection.  Operations behind it wait for the next connection, unless the peer has died
+ * (ETIMEDOUT): finding out that it is still dead would take as long again.
  *
- * Of time there is one work item for the endpoint, which looks at all unsettled peers every
+ * One delayed work item of the endpoint (ktcp_rdm.tick) looks at all unsettled peers every
  * KTCP_DIAL_TICK as long as there are some.
  */
 #include <linux/jiffies.h>
@@ -79,7 +81,7 @@ int ktcp_peers_init(struct ktcp_rdm *rdm)
 	return rhashtable_init(&rdm->peers, &ktcp_peer_params);
 }
 
-/* All of them have been forgotten */
+/* Called when all peers have been forgotten */
 void ktcp_peers_destroy(struct ktcp_rdm *rdm)
 {
 	rhashtable_destroy(&rdm->peers);
@@ -138,12 +140,12 @@ struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	return NULL;
 }
 
-/* Operations that wait for peers, from now on or no more */
+/* Operations that wait for peers */
 
 /**
- * ktcp_peer_set_open() - The connection of a peer stands, or does no more
+ * ktcp_peer_set_open() - Note that the connection of a peer stands, or no longer does
  * @peer: the peer
- * @open: it stands
+ * @open: the connection stands
  *
  * Context: with ktcp_cm_lock and kofi_soft_ep.lock held.
  */
@@ -202,11 +204,11 @@ bool ktcp_peer_has_room(struct ktcp_rdm *rdm, const struct sockaddr_storage *add
 	lockdep_assert_held(&rdm->soft.lock);
 	if (!peer || peer->forgotten)
 		return rdm->unrouted < left;
-	/* Those that are not routed may be for this one */
+	/* Operations that are not routed may be for this peer */
 	return peer->open || peer->waiting + rdm->unrouted < left;
 }
 
-/* Forgets a peer that nothing waits for; whether it has */
+/* Forgets a peer without a connection and without operations; returns whether it was one */
 static bool ktcp_peer_forget(struct ktcp_peer *peer)
 {
 	struct ktcp_rdm *rdm = peer->rdm;
@@ -353,7 +355,7 @@ void ktcp_peer_not_reached(struct ktcp_peer *peer, int err)
 	unsigned long pause;
 
 	lockdep_assert_held(&ktcp_cm_lock);
-	/* One that is no kOFI hangs up on a request for a context; others do when they are short */
+	/* A peer hangs up on a request for a context if it is not kOFI, or short of something */
 	if (peer->key.index && err == ECONNRESET && ++peer->hang_ups == KTCP_CTX_TRIES) {
 		ktcp_peer_cancel(peer, EOPNOTSUPP);
 		return;
@@ -372,7 +374,7 @@ void ktcp_peer_not_reached(struct ktcp_peer *peer, int err)
 /**
  * ktcp_peer_lost() - A connection that has stood is over
  * @peer: the peer, which may be forgotten afterwards
- * @sent: something has been sent by it
+ * @sent: an operation has begun to be sent by the connection
  * @err: why, positive
  *
  * Context: may sleep, with ktcp_cm_lock held.
@@ -385,7 +387,7 @@ void ktcp_peer_lost(struct ktcp_peer *peer, bool sent, int err)
 	else if (sent)
 		ktcp_peer_settle(peer);
 	else
-		/* It hangs up on each peer that connects */
+		/* The peer may hang up on each connection: the next attempt is made later */
 		ktcp_peer_not_reached(peer, ECONNRESET);
 }
 
@@ -403,7 +405,7 @@ void ktcp_peer_tick(struct work_struct *work)
 
 	mutex_lock(&ktcp_cm_lock);
 	list_splice_init(&rdm->unsettled, &todo);
-	/* Each goes back into the list, unless it is settled; one may settle another */
+	/* Each peer goes back into the list, unless it is settled; one may settle another */
 	while (!list_empty(&todo)) {
 		peer = list_first_entry(&todo, struct ktcp_peer, entry);
 		list_move_tail(&peer->entry, &rdm->unsettled);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Passive endpoints, and requests from the time they are there until an endpoint has them.
+ * Passive endpoints, and their connection requests until an endpoint has them.
  *
  *	accepted	the listener reads the request (listen.c)
- *	asked		the request is in the registry (kofi/connreq.h), and the client hears
- *			FI_CONNREQ
+ *	asked		the request is in the registry (kofi/connreq.h), and FI_CONNREQ reports it
+ *			to the client
  *	adopted		fi_endpoint() has taken it (ktcp_req_adopt()), and fi_accept() answers
- *	refused		fi_reject(), the close of the listener, or a mistake of the peer's
+ *	refused		fi_reject(), the close of the listener, or a violation by the peer
  *
  * As many requests may be unread as the event queue has room for, and KTCP_REQUESTS may wait
- * for the client's answer, read or unread; the next ones are refused.  Until the client
- * accepts, the socket of each takes KTCP_EARLY_BUF bytes, and what comes in one piece beyond
- * that; debugfs.c shows all of it.
+ * for the client's answer, read or unread.  Further requests are refused.  Until the client
+ * accepts, the socket of a request takes KTCP_EARLY_BUF bytes, and what comes in one piece
+ * beyond that.  debugfs.c shows all of it.
  *
  * All of this happens under ktcp_cm_lock.
  */
@@ -54,7 +54,7 @@ static int ktcp_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 	return ret ? -ECONNABORTED : 0;
 }
 
-/* What the accepting endpoint is opened with: as the listener, with both addresses */
+/* The info for the accepting endpoint: that of the listener, with both addresses */
 static struct fi_info *ktcp_req_info(const struct ktcp_pep *pep,
 				     struct socket *sock)
 {
@@ -73,7 +73,7 @@ static struct fi_info *ktcp_req_info(const struct ktcp_pep *pep,
 	return fi_dupinfo(&info);
 }
 
-/* The client hears of the request; after an error it is still the caller's */
+/* Reports a request to the client; after an error the request is still the caller's */
 static int ktcp_req_post(struct ktcp_pep *pep, struct ktcp_req *req)
 {
 	struct kofi_event *event = &req->req.event;
@@ -107,7 +107,7 @@ static void ktcp_pep_asked(struct ktcp_listener *listener, struct ktcp_req *req)
 	struct ktcp_pep *pep = container_of(listener, struct ktcp_pep, listener);
 
 	req->pep = pep;
-	/* Nobody reads it any more until an endpoint has it */
+	/* Nobody reads from the socket until an endpoint has it */
 	ktcp_sock_mute(&req->sk);
 	if (++pep->nr_requests > KTCP_REQUESTS || ktcp_req_post(pep, req))
 		ktcp_req_refuse(&req->req, ECONNREFUSED, NULL, 0);

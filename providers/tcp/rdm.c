@@ -5,13 +5,15 @@
  * Life of an endpoint
  *
  *	fi_endpoint()	it has its address from now on; peers that connect wait in the backlog
- *	fi_enable()	it accepts
+ *	fi_enable()	it accepts connections
  *	the end		ktcp_rdm_end(): it listens no more, its connections are over, and
- *			what was posted ends; receives are flushed by the worker
+ *			what was posted ends; the worker flushes receives
  *	fi_close()	waits for operations, for connections, and so for early messages
  *
- * Life of a peer: peer.c.  Of a connection: link.c; it is made when an operation needs it, or
- * when the peer connects (rdm_cm.c), and data flow as in any other (rx.c, tx.c).
+ * Life of a peer: peer.c.
+ *
+ * Life of a connection: link.c.  A connection is made when an operation needs it, or when the
+ * peer connects (rdm_cm.c).  Data flow as in the connection of any endpoint (rx.c, tx.c).
  *
  * Life of an operation
  *
@@ -20,17 +22,16 @@
  *	sent		by the holder of ktcp_conn.run of the peer's connection; from then on it
  *			ends with the connection
  *
- * The worker of the endpoint routes what is posted, and sends on the way if the connection
- * stands and nobody is at it (ktcp_push()).  A client that may sleep does so within its call.
- * ktcp_rdm_route() takes operations from the head of the list and puts them at the tail of the
- * other under one lock, so those for one peer stay in their order.  Only the worker routes to
- * a peer without a connection, as that may need memory and ktcp_cm_lock.
+ * The worker of the endpoint routes what is posted.  It also sends if the connection stands and
+ * nobody else sends or receives (ktcp_push()).  A client that may sleep routes and sends within
+ * its call.  ktcp_rdm_route() moves operations from the head of kofi_soft_ep.posted to the tail
+ * of ktcp_peer.posted under one lock, so those for one peer stay in their order.  Only the worker
+ * routes to a peer without a connection, as that may need memory and ktcp_cm_lock.
  *
  * Life of an early message: early.c.
  *
  * Locks are those of tcp.h.  kofi_soft_ep.lock guards the lists of operations of all peers,
- * which of them have a connection, and early messages.  Operations are sent by connections
- * side by side, and so are messages received.
+ * which peers have a connection, and early messages.  Connections send and receive in parallel.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -79,7 +80,7 @@ void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr
  * @addr: address of a peer that has to be made, or dialled
  * @index: its receive context
  * @link: connection that has something to send, with a reference; or NULL
- * @op: one without an address; or NULL
+ * @op: an operation whose address the address vector does not know; or NULL
  * @more: there is another operation
  */
 struct ktcp_route {
@@ -94,7 +95,7 @@ static void ktcp_queue_room(struct kofi_soft_ep *soft)
 {
 	struct kofi_soft_op *op = kofi_bufpool_get(&soft->slots);
 
-	/* With a full queue there is no room.  Then the slot that comes back next calls */
+	/* With a full queue there is no room; the next slot that comes back calls the client */
 	if (!op)
 		return;
 	kofi_bufpool_put(&soft->slots, op);
@@ -102,7 +103,7 @@ static void ktcp_queue_room(struct kofi_soft_ep *soft)
 }
 
 /**
- * ktcp_rdm_room() - What an operation has been refused for may be different now
+ * ktcp_rdm_room() - Have clients post again if an operation has been refused
  * @rdm: the endpoint
  *
  * Context: any, with kofi_soft_ep.lock held.
@@ -124,7 +125,7 @@ void ktcp_rdm_room(struct ktcp_rdm *rdm)
 			ktcp_queue_room(ctxs->tx[i]);
 }
 
-/* kofi_soft_type.admit: less than half of the queue is anybody's */
+/* kofi_soft_type.admit: while less than half of the queue is used, each operation is admitted */
 bool ktcp_rdm_admit(struct kofi_soft_op *op)
 {
 	struct ktcp_rdm *rdm = to_ktcp_rdm(op->ep->hub);
@@ -150,8 +151,8 @@ bool ktcp_rdm_admit(struct kofi_soft_op *op)
 }
 
 /*
- * Routes the first operation.  0: done, as far as a connection stands; -ENOTCONN: nothing was
- * done, and the peer at route->addr is to be dialled.
+ * Routes the first operation.  0: it is routed, or it is route->op, or there is none; -ENOTCONN:
+ * nothing was done, and the peer at route->addr is to be dialled.
  */
 static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 {
@@ -182,7 +183,7 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 	return 0;
 }
 
-/* Puts the first operation to the peer of a route, and has it dialled */
+/* Gives the first operation to the peer of a route, and has that peer dialled */
 static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct ktcp_route *route)
 {
 	struct kofi_av *av = ktcp_rdm_av(rdm);
@@ -194,7 +195,7 @@ static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct ktcp_route *r
 	peer = ktcp_peer_get(rdm, &route->addr, route->index);
 	spin_lock_irq(&rdm->soft.lock);
 	op = list_first_entry_or_null(&rdm->soft.posted, struct kofi_soft_op, entry);
-	/* Another one may have been faster, if the peer has connected meanwhile */
+	/* A client's call may have routed the operation, if the peer has connected meanwhile */
 	if (op && kofi_av_addr(av, op->kept.addr, &again) &&
 	    kofi_addr_equal(&again, &route->addr) &&
 	    kofi_av_rx_index(av, op->kept.addr) == route->index) {
@@ -217,8 +218,9 @@ static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct ktcp_route *r
 }
 
 /*
- * Routes what is posted, and sends it if that can be done.  @dial: peers may be dialled,
- * otherwise an operation that needs it stays.  Returns whether something is left.
+ * Routes what is posted, and sends it if that can be done.  @dial: peers may be dialled;
+ * otherwise an operation for a peer that has to be dialled stays.  Returns whether something is
+ * left.
  */
 static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
 {
@@ -248,7 +250,7 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
 		ktcp_push(&last->conn);
 		ktcp_link_put(last);
 	}
-	/* Of what is not routed nobody knows whom it is for (ktcp_peer_has_room()) */
+	/* Operations that were not routed counted for each peer (ktcp_peer_has_room()) */
 	if (i && READ_ONCE(rdm->refused_early)) {
 		spin_lock_irq(&rdm->soft.lock);
 		ktcp_rdm_room(rdm);
@@ -277,14 +279,14 @@ static void ktcp_rdm_end(struct ktcp_rdm *rdm)
 		return;
 	rdm->ended = true;
 	ktcp_listener_close(&rdm->listener);
-	/* Each leaves the list later, by its worker, and ends what waits for its peer */
+	/* Each worker unlists its link later; ktcp_link_end() ends what waits for the peer */
 	list_for_each_entry(link, &rdm->links, entry)
 		ktcp_link_end(link, ECANCELED);
 	while ((peer = list_first_entry_or_null(&rdm->unsettled, struct ktcp_peer, entry)))
 		ktcp_peer_cancel(peer, ECANCELED);
 }
 
-/* Of an endpoint that is over, by its worker */
+/* Ends operations and receives of an endpoint that is over, by its worker */
 static void ktcp_rdm_flush(struct ktcp_rdm *rdm)
 {
 	struct kofi_soft_op *op, *next;
@@ -296,7 +298,7 @@ static void ktcp_rdm_flush(struct ktcp_rdm *rdm)
 	spin_lock_irq(&rdm->soft.lock);
 	list_splice_init(&rdm->soft.posted, &posted);
 	rdm->unrouted = 0;
-	/* The next call has another answer */
+	/* A client that posts again gets another answer */
 	ktcp_rdm_room(rdm);
 	spin_unlock_irq(&rdm->soft.lock);
 	list_for_each_entry_safe(op, next, &posted, entry) {
@@ -341,7 +343,7 @@ void ktcp_rdm_join(struct kofi_soft_ep *soft, bool join)
 {
 }
 
-/* Connections whose peer has written more than the client has read look again */
+/* Has connections look again whose peer has written more than the client has read */
 void ktcp_rdm_event_room(struct kofi_soft_ep *soft)
 {
 	ktcp_rdm_unstall(to_ktcp_rdm(soft->hub));
@@ -384,7 +386,7 @@ struct kofi_soft_type ktcp_rdm_type = {
 	.fabrics	= LIST_HEAD_INIT(ktcp_rdm_type.fabrics),
 };
 
-/* fi_enable() has come: peers may come in */
+/* fi_enable() has come: the endpoint accepts connections of peers */
 static void ktcp_rdm_changed(struct kofi_conn *conn)
 {
 	struct ktcp_rdm *rdm = container_of(conn, struct ktcp_rdm, soft.kep.conn);
@@ -411,7 +413,7 @@ const struct fi_ops_cm ktcp_rdm_cm_ops = {
 	.join		= fi_no_join,
 };
 
-/* Peers know it by its address from now on, and the end of its namespace finds it */
+/* Gives an endpoint its address, and puts it where the end of its namespace finds it */
 static int ktcp_rdm_claim(struct ktcp_rdm *rdm)
 {
 	struct kofi_soft_fabric *fabric = rdm->soft.domain->fabric;
@@ -424,7 +426,7 @@ static int ktcp_rdm_claim(struct ktcp_rdm *rdm)
 		ret = ktcp_listener_bind(&rdm->listener, fabric->net, &rdm->name);
 	if (ret)
 		goto unlock;
-	/* At once, as a socket that does not listen shares its address */
+	/* Listens at once, as a socket that does not listen shares its address */
 	ret = kernel_listen(rdm->listener.sk.sock, KTCP_RDM_BACKLOG);
 	if (ret)
 		ktcp_listener_close(&rdm->listener);
@@ -465,7 +467,7 @@ free_rdm:
 	return NULL;
 }
 
-/* Its address: one of the machine's, as the address is what its peers know it by */
+/* Sets the address, which is no wildcard: peers know the endpoint by it */
 static int ktcp_rdm_name(struct ktcp_rdm *rdm, const struct fi_info *info)
 {
 	int ret;

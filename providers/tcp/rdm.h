@@ -8,7 +8,7 @@
  *	ktcp_ctx	a context of a scalable endpoint (sep.c)
  *	ktcp_early	a message that has come before its receive (early.c), or its offer (rts.c)
  *
- * rdm.c says how they live.
+ * The top of rdm.c describes the life of each.
  */
 #ifndef _KOFI_TCP_RDM_H
 #define _KOFI_TCP_RDM_H
@@ -20,11 +20,11 @@
 #include <kofi/av.h>
 #include "tcp.h"
 
-#define KTCP_DIALS		64	/* connections of an endpoint that begin at a time */
+#define KTCP_DIALS		64	/* connections that an endpoint makes at a time */
 #define KTCP_DIAL_MS		10000	/* until a peer that is not reached is given up */
 #define KTCP_DIAL_TICK		(HZ / 20)
-#define KTCP_CTX_TRIES		3	/* requests for a context that a peer hangs up on */
-#define KTCP_CTX_MS		2000	/* for what a transmit context that closes has begun */
+#define KTCP_CTX_TRIES		3	/* requests for a context that a peer may hang up on */
+#define KTCP_CTX_MS		2000	/* time for what a closing transmit context has begun */
 #define KTCP_RDM_BACKLOG	4096	/* peers that connect at once */
 #define KTCP_EARLY_MAX		SZ_64K	/* bytes of an early message that is kept */
 #define KTCP_EARLY_MSGS		512	/* early messages of an endpoint */
@@ -32,7 +32,7 @@
 #define KTCP_EARLY_PEER_MSGS	64	/* early messages of a peer */
 #define KTCP_EARLY_PEER_BYTES	SZ_1M	/* and their bytes */
 #define KTCP_EARLY_OFFERS	4096	/* offers that wait at an endpoint */
-#define KTCP_RTS_NUMBERS	256	/* of offers of a connection; 0 is none */
+#define KTCP_RTS_NUMBERS	256	/* numbers of a connection's offers; 0 is none */
 #define KTCP_EARLY_WAIT		4096	/* early messages, kept or in their sockets */
 
 struct ktcp_link;
@@ -46,7 +46,7 @@ struct ktcp_rdm;
  * @family: AF_INET or AF_INET6
  * @index: receive context that is sent to
  *
- * Made by ktcp_peer_key_set(), so that there is nothing in its gaps.
+ * ktcp_peer_key_set() makes it and zeroes what is unused, as the table compares all bytes.
  */
 struct ktcp_peer_key {
 	struct in6_addr		addr;
@@ -60,20 +60,20 @@ struct ktcp_peer_key {
  * struct ktcp_peer - A peer; there as long as it has a connection, or operations for it wait
  * @node: place in ktcp_rdm.peers
  * @key: its address
- * @addr: the same for sockets
- * @rdm: whose peer it is
+ * @addr: its address in the form of sockets
+ * @rdm: endpoint whose peer it is
  * @entry: in ktcp_rdm.unsettled, if it is to have a connection and has none that stands
  * @link: its connection, or NULL; written with ktcp_cm_lock and kofi_soft_ep.lock held
  * @posted: struct kofi_soft_op to be sent to it; guarded by kofi_soft_ep.lock, as the next
  *	three
- * @waiting: how many, as long as it is not @open
+ * @waiting: length of @posted, as long as the peer is not @open; else 0
  * @open: its connection stands
  * @forgotten: it leaves the table
  * @firewall: it takes no connections
  * @tries: attempts to connect that have failed in a row
  * @hang_ups: of these, requests for a context that the peer has hung up on
- * @next: jiffies: not to be tried before
- * @give_up: jiffies: not to be tried again afterwards
+ * @next: jiffies: no attempt to connect before
+ * @give_up: jiffies: no further attempt afterwards
  * @rcu: readers of the table may still see it
  *
  * Guarded by ktcp_cm_lock where nothing else is said.
@@ -99,16 +99,16 @@ struct ktcp_peer {
 
 /**
  * struct ktcp_early - A message that has come before its receive
- * @msg: what the receives look at
+ * @msg: its place in the engine of kofi/srx.h
  * @link: connection that it has come by, with a reference
- * @number: of an offer; 0: it is none
- * @entry: in ktcp_rdm.settled, or of an offer in ktcp_link.settled
- * @of_link: in ktcp_link.unacked, if its sender wants an acknowledgment; of an offer in
+ * @number: number of an offer; 0: it is no offer
+ * @entry: in ktcp_rdm.settled; an offer: in ktcp_link.settled
+ * @of_link: in ktcp_link.unacked, if its sender wants an acknowledgment; an offer: in
  *	ktcp_link.offers
  * @behind: acknowledgments that wait for this one
  * @rx: receive that takes it; NULL: nobody wants it
  * @settled: @rx has been decided
- * @full: all of its payload is in @data; of an offer: it is in its list
+ * @full: all of its payload is in @data; an offer: ktcp_offer_wait() has seen it
  * @kept: bytes of @data
  * @data: its payload; NULL: that is in the socket, or there is none
  *
@@ -155,38 +155,39 @@ struct ktcp_taken {
 /**
  * struct ktcp_link - A connection with a peer
  * @conn: the common part
- * @rdm: whose it is
- * @index: receive context of the end that has accepted; another one than 0: only the end that
- *	has dialled sends operations
+ * @rdm: endpoint that it belongs to
+ * @index: receive context of the end that has accepted; not 0: only the end that has dialled
+ *	sends operations
  * @contexts: the other end understands TCP_WIRE_CTXREQ; guarded by ktcp_cm_lock
- * @senders: transmit contexts that have sent by it, by index; guarded by ktcp_conn.run
- * @peer: the other end, as long as this is the connection with it; NULL: it is over, or the
- *	passive end of a connection of the endpoint with itself, or to a receive context;
+ * @senders: bit map of transmit contexts that have sent by it; guarded by ktcp_conn.run
+ * @peer: the other end, as long as this is the connection with it; NULL: the connection is over,
+ *	or is the accepting end of one from the endpoint itself, or of one to a receive context;
  *	guarded by ktcp_cm_lock
  * @addr: address of the other end
  * @entry: in ktcp_rdm.links; guarded by ktcp_cm_lock
- * @refs: the connection until it is over and TCP has let go of its pages, early messages,
- *	and calls that send
+ * @refs: one of the connection itself, until it is over and TCP has let go of its pages; one of
+ *	each early message, and of each call that sends
  * @work: its worker
  * @free: frees it
- * @idle: its time without a message may be over
- * @idle_late: it is
- * @none: operations of a connection without @peer, of which there are none
+ * @idle: has the worker look whether the connection has been idle for long enough
+ * @idle_late: @idle has run, and the worker has not looked yet
+ * @none: what is posted for a connection without @peer: always empty
  * @dialling: it counts among ktcp_rdm.dialling
  * @over: the worker is to give everything back
- * @released: the worker has put its reference
+ * @released: the worker has put the reference of the connection itself
  * @err: why it is over, positive
  * @pid: incarnation of the other end
  * @deadline: jiffies: when it must stand
- * @head: the early message whose payload is in the socket, if there is no memory for more
+ * @head: used if no early message can be allocated; its payload stays in the socket
  * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as the next three
  * @early_bytes: and their bytes
  * @early_offers: offers that are kept
  * @unacked: early messages that are to be acknowledged, oldest first
  * @stalled: in ktcp_rdm.stalled; guarded by kofi_soft_ep.lock
  * @offers: offers that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
- * @settled: those that have one, or that nobody wants
- * @taken: KTCP_RTS_NUMBERS elements, or NULL; guarded by ktcp_conn.run, as the next two
+ * @settled: offers that have a receive, or that nobody wants
+ * @taken: the peer's offers by number, KTCP_RTS_NUMBERS elements, or NULL; guarded by
+ *	ktcp_conn.run, as the next two
  * @cts: numbers of offers whose payload is to be asked for
  * @numbers: numbers of our offers that are in use
  */
@@ -226,7 +227,7 @@ struct ktcp_link {
 
 /**
  * struct ktcp_rdm - An endpoint without connections, or a scalable endpoint
- * @soft: the common part; its worker sends operations on their way to a peer
+ * @soft: the common part; its worker routes operations to their peers
  * @listener: where peers connect to
  * @name: its address
  * @tclass: traffic class
@@ -236,19 +237,20 @@ struct ktcp_link {
  * @unsettled: struct ktcp_peer without a connection that stands; guarded by ktcp_cm_lock
  * @dialling: connections that begin; guarded by ktcp_cm_lock
  * @tick: looks at @unsettled
- * @ended: nothing begins any more; guarded by ktcp_cm_lock
- * @queue: operations that may be posted, by all of its transmit contexts
- * @flushed: receives have been flushed; the worker's own
- * @unrouted: operations in kofi_soft_ep.posted; guarded by kofi_soft_ep.lock
+ * @ended: no connection begins any more; guarded by ktcp_cm_lock
+ * @queue: operations that all of its transmit contexts together may post
+ * @flushed: ktcp_rdm_flush() has run; only the worker uses it
+ * @unrouted: length of kofi_soft_ep.posted; guarded by kofi_soft_ep.lock
  * @waiting: operations that wait for peers that are not open; guarded by kofi_soft_ep.lock, as
  *	the next two
  * @refused: an operation has been refused as too many waited, and ktcp_rdm_room() is due
- * @refused_early: it has been while operations were not routed, so that is a reason, too
+ * @refused_early: an operation has been refused while others were not routed yet, which may be
+ *	the reason
  * @early: struct ktcp_early
- * @early_bytes: bytes of early messages; guarded by kofi_soft_ep.lock
- * @early_offers: offers that are kept; as before
- * @settled: early messages that are to be given to their receive, or freed; as before
- * @stalled: connections whose next message finds no place among the receives; as before
+ * @early_bytes: bytes of early messages; guarded by kofi_soft_ep.lock, as the next three
+ * @early_offers: offers that are kept
+ * @settled: early messages that are to be given to their receive, or freed
+ * @stalled: connections whose next message finds no place among the receives
  */
 struct ktcp_rdm {
 	struct kofi_soft_ep	soft;
@@ -278,7 +280,7 @@ struct ktcp_rdm {
 /**
  * struct ktcp_ctx - A context of a scalable endpoint
  * @soft: the common part, whose hub is the scalable endpoint
- * @late: what it has begun to send is waited for no longer
+ * @late: ends the wait for what it has begun to send
  */
 struct ktcp_ctx {
 	struct kofi_soft_ep	soft;

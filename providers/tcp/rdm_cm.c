@@ -2,10 +2,10 @@
 /*
  * How a connection between two endpoints without connections begins.
  *
- * Each end has a listener, and either may dial.  The request tells the port of the listener
- * of the end that dials, so that its address, which is that of the connection and this port,
- * is the one that the accepting end has in its address vector.  It tells the incarnation, too:
- * a number that an endpoint makes up when it is opened.
+ * Each end has a listener, and either may dial.  The request names the port of the listener of
+ * the end that dials.  The address of the connection with this port is the address that the
+ * accepting end has in its address vector.  The request also names the incarnation of its
+ * sender: a random number that an endpoint chooses when it is opened.
  *
  * Two ends have one connection.  If both dial at once, the request of the end with the larger
  * address counts (ktcp_rdm_judge()):
@@ -58,7 +58,7 @@ static enum ktcp_verdict ktcp_rdm_judge(const struct ktcp_peer *peer, u32 pid)
 	       KTCP_REFUSE : KTCP_ACCEPT;
 }
 
-/* What we tell a peer of ourselves, which dials, or whose request is answered */
+/* What an endpoint says of itself in a request, or in the answer to one */
 static void ktcp_rdm_say(const struct ktcp_rdm *rdm, struct ktcp_wire_rdm *msg)
 {
 	*msg = (struct ktcp_wire_rdm) {
@@ -70,7 +70,7 @@ static void ktcp_rdm_say(const struct ktcp_rdm *rdm, struct ktcp_wire_rdm *msg)
 
 /**
  * ktcp_link_request() - Write the request of a connection that dials
- * @link: the connection, which is its peer's
+ * @link: the connection, which is ktcp_peer.link already
  *
  * Context: any, before its worker runs.
  */
@@ -84,7 +84,7 @@ void ktcp_link_request(struct ktcp_link *link)
 	memcpy(link->conn.cm_msg.data, &msg, link->conn.cm_msg.have);
 }
 
-/* Reads what a peer tells of itself; whether it is that */
+/* Reads what a peer says of itself; returns whether that is valid */
 static bool ktcp_rdm_hear(const struct ktcp_cm_msg *cm, struct ktcp_wire_rdm *msg)
 {
 	if (cm->have != sizeof(cm->cm) + sizeof(*msg))
@@ -111,7 +111,8 @@ static int ktcp_link_refused(const struct ktcp_link *link)
  *
  * Context: may sleep.
  * Return: 0: the connection stands; -EAGAIN: the answer is to come; -EALREADY: the peer has
- * refused; -ECONNREFUSED: it has no such receive context; another negative errno: there is none.
+ * refused; -ECONNREFUSED: it has no such receive context; another negative errno: the attempt
+ * has failed.
  */
 int ktcp_link_answered(struct ktcp_link *link)
 {
@@ -133,7 +134,7 @@ int ktcp_link_answered(struct ktcp_link *link)
 		ret = -EAGAIN;
 	} else {
 		link->pid = be32_to_cpu(msg.pid);
-		/* One that repeats our version knows of none */
+		/* A peer that only repeats our version knows of no versions */
 		conn->rendezvous = msg.version == (TCP_WIRE_RDM_CHECKED | TCP_WIRE_RDM_VERSION);
 		conn->leaves = ktcp_cm_can_leave(&conn->cm_msg.cm);
 		link->contexts = ktcp_cm_can_ctx(&conn->cm_msg.cm);
@@ -143,7 +144,7 @@ int ktcp_link_answered(struct ktcp_link *link)
 	return ret;
 }
 
-/* Answers a request by a new connection, which is over if that fails */
+/* Answers the request of a new connection, and ends the connection if that fails */
 static int ktcp_link_answer(struct ktcp_link *link, struct ktcp_req *req,
 			    const struct ktcp_wire_rdm *msg)
 {
@@ -151,7 +152,7 @@ static int ktcp_link_answer(struct ktcp_link *link, struct ktcp_req *req,
 	int ret;
 
 	ktcp_rdm_say(link->rdm, &answer);
-	/* libfabric's answers do so */
+	/* libfabric's answers repeat these, too */
 	answer.port = msg->port;
 	answer.features = msg->features & TCP_WIRE_RDM_FIREWALL;
 	if (answer.version > msg->version)
@@ -171,7 +172,7 @@ static int ktcp_link_answer(struct ktcp_link *link, struct ktcp_req *req,
 	return 0;
 }
 
-/* Accepts a request of a peer's, or of the endpoint itself; 0, or the request is the caller's */
+/* Accepts a request of a peer, or of the endpoint itself; after an error it is the caller's */
 static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
 			   const struct ktcp_wire_rdm *msg, bool self)
 {
@@ -183,7 +184,7 @@ static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
 	ret = ktcp_link_answer(link, req, msg);
 	if (ret)
 		return ret;
-	/* Operations that wait for the old one wait for this one now */
+	/* Operations that wait for the old connection wait for the new one now */
 	if (!self && peer->link)
 		ktcp_link_drop(peer->link, ECONNRESET);
 	peer->firewall = msg->features & TCP_WIRE_RDM_FIREWALL;
@@ -191,7 +192,7 @@ static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
 	return 0;
 }
 
-/* As ktcp_rdm_accept(), to a receive context, whose reference the connection takes over */
+/* As ktcp_rdm_accept(), for a receive context; the connection takes over the reference to it */
 static int ktcp_ctx_accept(struct ktcp_rdm *rdm, struct ktcp_req *req,
 			   const struct ktcp_wire_ctx *msg, const struct sockaddr_storage *addr,
 			   struct kofi_soft_ep *ctx)
@@ -213,7 +214,7 @@ static int ktcp_ctx_accept(struct ktcp_rdm *rdm, struct ktcp_req *req,
 
 /*
  * A peer connects to a receive context.  Only the peer sends operations by this connection, so
- * neither the rule of simultaneous requests nor the table of peers has anything to do with it.
+ * neither the rule of simultaneous requests nor the table of peers applies.
  */
 static void ktcp_ctx_asked(struct ktcp_rdm *rdm, struct ktcp_req *req)
 {
@@ -242,7 +243,7 @@ free_req:
 
 /**
  * ktcp_rdm_asked() - A peer connects
- * @listener: of the endpoint
+ * @listener: the listener of the endpoint
  * @req: the request
  *
  * Context: may sleep, with ktcp_cm_lock held.
@@ -272,7 +273,7 @@ void ktcp_rdm_asked(struct ktcp_listener *listener, struct ktcp_req *req)
 		verdict = ktcp_rdm_judge(peer, be32_to_cpu(msg.pid));
 	if (verdict == KTCP_REFUSE ||
 	    ktcp_rdm_accept(peer, req, &msg, verdict == KTCP_ACCEPT_SELF)) {
-		/* libfabric wants its own words back */
+		/* libfabric expects the data of its request in the refusal */
 		ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, 0, &msg, heard ? sizeof(msg) : 0);
 		ktcp_req_free(req);
 	}

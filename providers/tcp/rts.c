@@ -8,21 +8,23 @@
  *	TCP_WIRE_DATA	number, payload      -->	goes to the receive, and is acknowledged
  *
  * The sender chooses the number, 1 to 255, and uses it for nothing else until the payload has
- * been sent.  It sends like this, if both ends speak version 1:
+ * been sent.  If both ends speak version 1, it sends by rendezvous:
  *
- *	- messages longer than KTCP_EARLY_MAX, which would have to stay in the socket of an
- *	  endpoint that has no receive for them, and hold up what is behind;
+ *	- messages longer than KTCP_EARLY_MAX: without a receive they would have to stay in the
+ *	  socket of the other end, and hold up what is behind;
  *	- messages of which the client wants to know that they were delivered
- *	  (FI_DELIVERY_COMPLETE): libfabric acknowledges others when it has put them aside.
+ *	  (FI_DELIVERY_COMPLETE): libfabric acknowledges other messages when it has put them
+ *	  aside.
  *
  * Life of an offer (&struct ktcp_early without a payload)
  *
  *	waiting		in the engine, and in ktcp_link.offers
  *	settled		in ktcp_link.settled: a receive has taken it, or nobody wants it
  *	taken		in ktcp_link.taken under its number, until the payload begins to come;
- *			that of one that nobody wants is dropped, as the wire has no "no"
+ *			the payload of an offer that nobody wants is dropped, as the wire has no
+ *			refusal
  *
- * Offers have a bound of their own (early.c).  One beyond it is parked.
+ * Offers have a bound of their own (early.c).  An offer beyond it is parked.
  */
 #include <linux/bitmap.h>
 #include <linux/module.h>
@@ -50,7 +52,7 @@ bool ktcp_rts_is_due(const struct ktcp_conn *conn, const struct kofi_kept_op *ke
  * @conn: a connection with rendezvous, with ktcp_conn.run held
  *
  * Context: any.
- * Return: whether there is; one is back when a payload has been sent.
+ * Return: whether there is; a number is free again when its payload has been sent.
  */
 bool ktcp_rts_has_number(const struct ktcp_conn *conn)
 {
@@ -87,7 +89,7 @@ void ktcp_rts_done(struct ktcp_conn *conn, u8 number)
 
 /**
  * ktcp_start_cts() - The peer wants the payload of an operation
- * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr says which
+ * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr has the number
  *
  * Context: any.
  * Return: 0; -EPROTO: it has not been offered.
@@ -124,7 +126,7 @@ int ktcp_offer_begin(struct ktcp_conn *conn)
 	lockdep_assert_held(&conn->run);
 	if (!conn->rdm || !conn->rendezvous || !number)
 		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
-	/* Once for a connection, and only if its peer does such things */
+	/* Allocated once for a connection, when the peer makes its first offer */
 	if (!link->taken)
 		link->taken = kcalloc(KTCP_RTS_NUMBERS, sizeof(*link->taken), GFP_NOWAIT);
 	if (!link->taken)
@@ -220,7 +222,7 @@ u8 ktcp_cts_next(struct ktcp_conn *conn)
 
 /**
  * ktcp_start_data() - The payload of an offer comes
- * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr says of which
+ * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr has the number
  *
  * Context: any.
  * Return: 0, and the state says where it goes; -EPROTO: it was not asked for, or has another
@@ -261,7 +263,7 @@ static struct ktcp_early *ktcp_offer_first(struct ktcp_link *link)
 /**
  * ktcp_offers_abort() - No payload comes any more
  * @conn: a connection that is over, by its worker
- * @err: how receives end that have taken an offer, positive
+ * @err: error of receives that have taken an offer, positive
  *
  * Context: may sleep.
  */
@@ -272,7 +274,7 @@ void ktcp_offers_abort(struct ktcp_conn *conn, int err)
 	unsigned int number;
 
 	while ((early = ktcp_offer_first(link))) {
-		/* Otherwise it has been settled when this returns */
+		/* An offer that cannot be withdrawn has been settled by now */
 		if (!kofi_srx_withdraw(conn->at->srx, &early->msg) && early->rx)
 			kofi_rx_fail(early->rx, 0, err, 0);
 		ktcp_early_unkeep(early);

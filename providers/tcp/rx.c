@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The receiving half of a connection, run by the endpoint's worker with ktcp_conn.run held.
+ * The receiving half of a connection, run by the connection's worker with ktcp_conn.run held.
  *
  * A header comes first (KTCP_RX_HEADER).  When it is there (KTCP_RX_START) it may have to
  * wait for what only this side can give: a receive, a completion for remote CQ data, a place
  * among the answers.  Then nothing more is read, and TCP holds the peer back.  The payload
  * goes from the socket straight to its target.
  *
- * The peer may send anything.  What the wire does not allow (wire.c), a key or a range that
- * no region has, or has no more, an answer to nothing: the wire has no word for a refusal, so
- * the connection ends.  A message that is longer than its receive does not end it: the receive
- * fails with FI_ETRUNC, and the rest is dropped.
+ * The peer may send anything.  The connection ends upon what the wire does not allow (wire.c),
+ * upon a key or a range that no region has, or has no more, and upon an answer to nothing: the
+ * wire has no refusal.  A message that is longer than its receive does not end the connection:
+ * the receive fails with FI_ETRUNC, and the rest is dropped.
  */
 #include <linux/module.h>
 #include <linux/uio.h>
@@ -81,8 +81,8 @@ static int ktcp_start_ack(struct ktcp_conn *conn)
 }
 
 /*
- * In a connection, one with a tag that no receive has waits in the stream, with all that is
- * behind it; at an endpoint without connections it is early.
+ * At an endpoint with a connection, a message that no receive takes waits in the stream, with all
+ * that is behind it.  At an endpoint without connections it becomes an early message.
  */
 static int ktcp_start_msg(struct ktcp_conn *conn)
 {
@@ -123,7 +123,7 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 	return ret;
 }
 
-/* The target of a write or a read, which a commit makes durable if that is possible */
+/* Finds the target of a write or a read; that of a commit must be persistent memory */
 static int ktcp_rx_rma(struct ktcp_conn *conn, struct kofi_rma *rma, u64 access)
 {
 	const struct ktcp_hdr *hdr = &conn->rx.hdr;
@@ -236,13 +236,13 @@ static int ktcp_rx_start(struct ktcp_conn *conn)
 	}
 }
 
-/* Bytes of the payload that go where they are to go now */
+/* Bytes of the payload that the target of the current state takes */
 static size_t ktcp_rx_want(const struct ktcp_rx *rx)
 {
 	return rx->state == KTCP_RX_MSG ? kofi_rx_len(rx->rx) : rx->hdr.len;
 }
 
-/* The next part of the target */
+/* Has rx->iter address the next part of the target */
 static void ktcp_rx_part(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
@@ -393,7 +393,7 @@ int ktcp_recv(struct ktcp_conn *conn, int *budget)
 }
 
 /**
- * ktcp_recv_waits() - Does a message wait for something of this side's?
+ * ktcp_recv_waits() - Does a message wait for something on this side?
  * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
  *
  * Context: any.
@@ -407,7 +407,7 @@ bool ktcp_recv_waits(const struct ktcp_conn *conn)
 /**
  * ktcp_rx_abort() - Give back what the receiving half has
  * @conn: a connection that is over, by its worker
- * @err: how a receive ends that has a part of its message, positive
+ * @err: error of a receive that has a part of its message, positive
  *
  * Context: may sleep.
  */

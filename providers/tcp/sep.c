@@ -3,20 +3,21 @@
  * Contexts of scalable endpoints.
  *
  * The scalable endpoint (struct ktcp_rdm) has the listener, the peers and the connections.  What
- * a transmit context posts goes into its list and by its connections, so contexts share the
- * connection to a peer.
+ * a transmit context posts goes into the list and by the connections of the scalable endpoint, so
+ * contexts share the connection to a peer.
  *
- * A connection that goes both ways brings messages for receive context 0.  Another context is
- * reached by connections of its own, one for each scalable endpoint or endpoint that sends to it
- * (ktcp_ctx_asked()); only the end that has dialled sends operations by them.  A connection
- * keeps the receive context (ktcp_conn.at) as long as it or an early message of it is there.
+ * A connection that goes both ways brings messages for receive context 0.  Any other receive
+ * context has connections of its own, one for each scalable endpoint or endpoint that sends to it
+ * (ktcp_ctx_asked()).  Only the end that has dialled sends operations by them.  A connection
+ * keeps its receive context (ktcp_conn.at) as long as the connection or an early message that has
+ * come by it is there.
  *
- * The end of a transmit context: what no connection has begun ends at once.  What one has begun
- * is waited for; after KTCP_CTX_MS the connections that the context has sent by end, and with
- * them what others have under way there.
+ * When a transmit context ends, operations that no connection has begun end at once.  Those that
+ * a connection has begun have KTCP_CTX_MS to end.  Then the connections that the context has sent
+ * by end, and with them what other contexts have under way there.
  *
- * The end of a receive context is the end of the connections by which messages arrive at it.
- * Those of context 0 carry operations of the scalable endpoint's own, which end as with any
+ * When a receive context ends, the connections by which messages arrive at it end.  Connections
+ * of context 0 also carry operations of the scalable endpoint itself; these end as with any
  * connection that ends.
  */
 #include <linux/module.h>
@@ -30,7 +31,7 @@ static struct ktcp_rdm *ktcp_ctx_rdm(const struct kofi_soft_ep *ctx)
 
 /**
  * ktcp_ctx_find() - Find a receive context
- * @rdm: a scalable endpoint, or another one, which has none
+ * @rdm: an endpoint; one that is not scalable has no contexts
  * @index: which one, any value
  *
  * Context: may sleep, with ktcp_cm_lock held.
@@ -88,7 +89,7 @@ static void ktcp_ctx_withdraw(struct kofi_soft_ep *ctx)
 		list_move_tail(&op->entry, &ops);
 		rdm->unrouted--;
 	}
-	/* A peer that operations wait for has a connection, or is to have one */
+	/* A peer that operations wait for has a connection, or is in rdm->unsettled */
 	list_for_each_entry(link, &rdm->links, entry)
 		if (link->peer)
 			ktcp_peer_withdraw(link->peer, ctx, &ops);

@@ -3,12 +3,12 @@
  * Sockets: options, events, and messages of connection management.
  *
  * A socket that is attached has a pointer to its struct ktcp_sock in sk_user_data, and the
- * callbacks below.  They run in softirq, with sk_callback_lock held for reading, and do
- * nothing but queue a work item; ktcp_sock_detach() takes the lock for writing, so no
- * callback finds the struct afterwards.
+ * callbacks below.  The callbacks run in softirq, with sk_callback_lock held for reading, and do
+ * nothing but queue a work item.  ktcp_sock_detach() takes the lock for writing, so no callback
+ * finds the struct ktcp_sock afterwards.
  *
- * Connections that a listener has not accepted yet inherit its callbacks, and its
- * sk_user_data or NULL; a socket that does not listen itself ignores those.
+ * Connections that a listener has not accepted yet inherit its callbacks, and its sk_user_data
+ * or NULL.  ktcp_listen_ready() does nothing for a socket that does not listen itself.
  */
 #include <linux/in6.h>
 #include <linux/module.h>
@@ -83,7 +83,7 @@ int ktcp_sock_new(struct net *net, int family, struct socket **sock)
  * @sock: its socket
  * @tclass: traffic class, or FI_TC_UNSPEC
  *
- * Memory for what is sent must not make the kernel write back pages: that may wait for
+ * Memory for what is sent must not make the kernel write back pages: writeback may wait for
  * this very socket.
  *
  * Context: may sleep.
@@ -122,12 +122,12 @@ static void ktcp_sock_hook(struct ktcp_sock *ksk, struct socket *sock,
 
 /**
  * ktcp_sock_attach() - Have the events of a connection queue a work item
- * @ksk: where it is noted
+ * @ksk: filled in for the socket
  * @sock: the socket
  * @work: the work item
- * @cpu: where it runs; WORK_CPU_UNBOUND: where the events are
+ * @cpu: processor that @work is queued on; WORK_CPU_UNBOUND: that of the event
  *
- * The work is queued once, for what has happened before.
+ * The function queues @work once, for what has happened before.
  *
  * Context: may sleep.
  */
@@ -146,7 +146,7 @@ void ktcp_sock_attach(struct ktcp_sock *ksk, struct socket *sock,
 
 /**
  * ktcp_sock_listen() - Have new connections queue a work item
- * @ksk: where it is noted
+ * @ksk: filled in for the socket
  * @sock: the socket
  * @work: the work item
  *
@@ -160,7 +160,7 @@ void ktcp_sock_listen(struct ktcp_sock *ksk, struct socket *sock,
 
 /**
  * ktcp_sock_mute() - Have the events of an attached socket queue nothing for now
- * @ksk: where it is noted
+ * @ksk: the struct ktcp_sock that it is attached to
  *
  * Context: may sleep.
  */
@@ -175,7 +175,7 @@ void ktcp_sock_mute(struct ktcp_sock *ksk)
 
 /**
  * ktcp_sock_detach() - Give a socket its own callbacks back
- * @ksk: where it is noted
+ * @ksk: what ktcp_sock_attach() or ktcp_sock_listen() has filled in; it may have no socket
  *
  * Context: may sleep.
  * Return: the socket, the caller's; NULL: there is none.
@@ -200,7 +200,7 @@ struct socket *ktcp_sock_detach(struct ktcp_sock *ksk)
 
 /**
  * ktcp_sock_close() - Close a socket
- * @ksk: where it is noted; there may be none
+ * @ksk: as ktcp_sock_detach()
  *
  * Context: may sleep.
  */
@@ -216,7 +216,7 @@ void ktcp_sock_close(struct ktcp_sock *ksk)
 
 /**
  * ktcp_sock_limit() - Let a peer send little more than its request
- * @ksk: where its socket is noted
+ * @ksk: the struct ktcp_sock that the connection with the peer is attached to
  *
  * Nobody reads the rest before the client has accepted.
  *
@@ -229,14 +229,14 @@ void ktcp_sock_limit(struct ktcp_sock *ksk)
 	lock_sock(sk);
 	ksk->rcvbuf = sk->sk_rcvbuf;
 	WRITE_ONCE(sk->sk_rcvbuf, min(ksk->rcvbuf, KTCP_EARLY_BUF));
-	/* TCP does not let it grow */
+	/* TCP does not let the buffer grow */
 	sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
 	release_sock(sk);
 }
 
 /**
  * ktcp_sock_unlimit() - Give a limited socket its room back
- * @ksk: where it is noted
+ * @ksk: as ktcp_sock_limit()
  *
  * Context: may sleep.
  */
@@ -253,7 +253,7 @@ void ktcp_sock_unlimit(struct ktcp_sock *ksk)
 /**
  * ktcp_sock_name() - Get an address of a socket
  * @sock: the socket
- * @peer: of its peer
+ * @peer: the address is that of its peer
  * @addr: the address
  *
  * Context: may sleep.
@@ -296,10 +296,11 @@ int ktcp_sock_recv(struct socket *sock, void *buf, size_t len)
  * @data: connection data
  * @len: bytes of @data
  *
- * libfabric wants all of it in one piece, for which a new socket has room.
+ * libfabric expects the message in one piece.  A new socket has room for that.
  *
  * Context: may sleep, but does not wait for the peer.
- * Return: 0; -ECONNRESET: it has gone, or has no room; another negative errno.
+ * Return: 0; -ECONNRESET: the peer has gone, or the socket has no room for all of the message;
+ * another negative errno.
  */
 int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type, u64 can,
 		 const void *data, size_t len)

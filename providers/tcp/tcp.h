@@ -2,46 +2,47 @@
 /*
  * kofi_tcp: endpoints over TCP, on the wire of libfabric's tcp provider.
  *
- * Fabrics, domains, operations until the worker has them, and what endpoints of such
- * providers have in common, from the open to the close, are kofi/soft.h's.
+ * kofi/soft.h has what all providers that move the data themselves have in common: fabrics,
+ * domains, operations until the worker takes them, and endpoints from the open to the close.
  *
- *	ktcp_listener	a socket that listens, and connections that have not asked yet (listen.c)
+ *	ktcp_listener	a socket that listens, and connections without a request yet (listen.c)
  *	ktcp_pep	a passive endpoint (pep.c)
  *	ktcp_req	a connection request (pep.c)
  *	ktcp_ep		an endpoint: its life (ep.c) and how it connects (cm.c)
- *	ktcp_conn	a connection: what is sent and received
+ *	ktcp_conn	a connection: its sending half and its receiving half
  *	ktcp_op		an operation (tx.c), and its pages while TCP has them (zerocopy.c)
  *	ktcp_sock	a socket whose events wake a worker (sock.c)
- *	ktcp_linger	a socket that outlives its endpoint, lingering_max at a time (linger.c)
+ *	ktcp_linger	a socket that outlives its endpoint; lingering_max at most (linger.c)
  *
  * Endpoints without connections are in rdm.h.
  *
- * All that is sent and received goes through one work item of the endpoint, kofi_soft_ep.work
- * (io.c).  It sends what is posted (tx.c) and takes what has arrived (rx.c) until the
- * socket has neither room nor data, or its share of the processor is used up.  Posting puts
- * an operation into a list and queues the work; the socket's callbacks queue it, too.  It
- * runs on one processor, the endpoint's.
+ * One work item of the endpoint, kofi_soft_ep.work, sends and receives (io.c).  It sends what
+ * is posted (tx.c) and takes what has arrived (rx.c) until the socket has neither room nor
+ * data, or its share of the processor is used up.  A post puts an operation into a list and
+ * queues the work item; the socket's callbacks queue it, too.  The work item runs on one
+ * processor, the endpoint's.
  *
  * A client that posts in process context only (FI_OPT_MAY_SLEEP) sends within its call
- * (ktcp_send_now()), unless ktcp_conn.run is held: then the worker does.  That mutex
+ * (ktcp_send_now()), unless ktcp_conn.run is held: then the worker sends.  That mutex
  * guards the transfer: the state of a message that is half sent or half received has one
  * user at a time.
  *
- * The end of a connection has one place, too: whoever wants it says so (ktcp_ep_end()) and
- * queues the work, and the work gives everything back: operations, the message that was
- * being received, answers that were due, and the socket.
+ * A connection ends in one place, too.  ktcp_ep_end() notes the end and queues the work item.
+ * The worker then gives everything back: operations, the message that was being received,
+ * answers that were due, and the socket.
  *
  * Locks, from the outside to the inside:
  *
  *	ktcp_cm_lock	mutex: states of connections, listeners, requests
  *	ktcp_conn.run	mutex: what is sent and received; a post only tries to take it
- *	ktcp_linger_lock	mutex: sockets that outlive their endpoints; with neither of these
+ *	ktcp_linger_lock	mutex: sockets that outlive their endpoints; taken with neither of
+ *				the two above held
  *	lock of a socket
- *	kofi_soft_ep.lock	the list of posted operations, and its end
+ *	kofi_soft_ep.lock	the list of posted operations, and whether it is closed
  *	sk_callback_lock of a socket: which worker its events wake
  *
- * No lock but ktcp_conn.run is held while data are moved.  Completions are queued under it;
- * their clients are called by others.
+ * No lock but ktcp_conn.run is held while data are moved.  Completions are queued under that
+ * mutex; the completion queues call their clients, not its holder.
  */
 #ifndef _KOFI_TCP_H
 #define _KOFI_TCP_H
@@ -67,18 +68,18 @@
 
 #define KTCP_MR_MODE		(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY)
 #define KTCP_MAX_MSG		SZ_1G
-#define KTCP_MANY		65536	/* of what only memory limits */
+#define KTCP_MANY		65536	/* limit of what only memory limits */
 #define KTCP_DEF_QUEUE		128	/* operations of a queue */
 #define KTCP_MAX_QUEUE		16384
 #define KTCP_COPY_MAX		SZ_16K	/* longer messages are sent without a copy */
-#define KTCP_ZC_PAGES		16	/* that one call of sendmsg() takes */
-#define KTCP_ANSWERS		16	/* reads of the peer's that are being answered */
+#define KTCP_ZC_PAGES		16	/* most pages that one call of sendmsg() takes */
+#define KTCP_ANSWERS		16	/* reads of a peer that are being answered */
 #define KTCP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
-#define KTCP_GREETINGS		128	/* connections of a listener that have not asked yet */
-#define KTCP_GREETING_MS	10000	/* and how long they may take */
-#define KTCP_PRESSED_MS		1000	/* as long as another connection waits for a place */
-#define KTCP_REQUESTS		1024	/* of a listener that its client has not answered */
-#define KTCP_EARLY_BUF		SZ_16K	/* of the socket of each until a client accepts it */
+#define KTCP_GREETINGS		128	/* connections of a listener without a request yet */
+#define KTCP_GREETING_MS	10000	/* time until their request must be there */
+#define KTCP_PRESSED_MS		1000	/* that time while another connection waits for a place */
+#define KTCP_REQUESTS		1024	/* of a listener, which its client has not answered */
+#define KTCP_EARLY_BUF		SZ_16K	/* receive buffer of a connection until it is accepted */
 #define KTCP_TX_OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
 				 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 #define KTCP_RX_OP_FLAGS	(FI_COMPLETION | FI_MULTI_RECV)
@@ -86,17 +87,17 @@
 #define KTCP_CNTR_DIRS		(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 				 FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define KTCP_CONNECT_MS		60000	/* FI_OPT_CONNECT_TIMEOUT */
-#define KTCP_BACKLOG		128	/* of a listener whose client has not said */
+#define KTCP_BACKLOG		128	/* of a listener whose client has set none */
 
 /**
  * struct ktcp_sock - A socket whose events wake a worker
  * @sock: the socket, or NULL
- * @work: is queued when something has happened
- * @cpu: on this processor; WORK_CPU_UNBOUND: where it happens
- * @rcvbuf: of a socket that is limited: what it has otherwise
- * @data_ready: the socket's own
- * @write_space: the socket's own
- * @state_change: the socket's own
+ * @work: queued by events of the socket
+ * @cpu: processor that @work is queued on; WORK_CPU_UNBOUND: that of the event
+ * @rcvbuf: sk_rcvbuf of a limited socket before ktcp_sock_limit()
+ * @data_ready: the socket's own callback
+ * @write_space: the socket's own callback
+ * @state_change: the socket's own callback
  */
 struct ktcp_sock {
 	struct socket		*sock;
@@ -142,7 +143,7 @@ struct seq_file;
 /**
  * enum ktcp_tx_kind - What is being sent
  * @KTCP_TX_IDLE: nothing
- * @KTCP_TX_ACK: an acknowledgment, or a wish for a payload that was offered
+ * @KTCP_TX_ACK: a header alone: an acknowledgment, TCP_WIRE_CTS or TCP_WIRE_LEAVE
  * @KTCP_TX_ANSWER: the answer to a read
  * @KTCP_TX_OP: an operation
  */
@@ -155,14 +156,14 @@ enum ktcp_tx_kind {
 
 /**
  * struct ktcp_zc - A message that is sent without a copy; see zerocopy.c
- * @ubuf: counts what points to its pages
- * @entry: in &ktcp_conn.zc_done, when nothing does
- * @conn: whose it is
+ * @ubuf: counts the references to its pages
+ * @entry: in &ktcp_conn.zc_done, when that count is 0
+ * @conn: its connection
  * @kind: KTCP_TX_ANSWER or KTCP_TX_OP
  * @sent: the socket has all of it
  * @lent: some of its pages went to TCP without a copy
- * @copied: the network has copied some of those
- * @end_seq: TCP's number of the byte behind its last page that was not copied
+ * @copied: the network stack has copied some of those pages
+ * @end_seq: TCP sequence number behind its last page that was not copied
  */
 struct ktcp_zc {
 	struct ubuf_info	ubuf;
@@ -179,9 +180,10 @@ struct ktcp_zc {
  * struct ktcp_op - An operation
  * @soft: the common part
  * @zc: its payload
- * @waits: what it waits for: to be sent, or for the answer of the peer's; and for its pages
+ * @waits: how many things it waits for: one is that it is sent, acknowledged or answered, the
+ *	second that TCP lets go of its pages
  * @err: positive error code, if one of these has failed
- * @number: of its offer (rts.c); 0: its payload is sent at once
+ * @number: number of its offer (rts.c); 0: its payload is sent at once
  * @wanted: the peer has asked for the payload that was offered
  */
 struct ktcp_op {
@@ -194,11 +196,11 @@ struct ktcp_op {
 };
 
 /**
- * struct ktcp_answer - The answer to a read of the peer's
- * @entry: in the list of the endpoint
+ * struct ktcp_answer - The answer to a read by the peer
+ * @entry: in ktcp_tx.answers
  * @zc: its payload
  * @flags: TCP_WIRE_SAVE and TCP_WIRE_COMMIT of the request
- * @rma: what it reads, or saves
+ * @rma: regions that the peer reads, or saves
  */
 struct ktcp_answer {
 	struct list_head	entry;
@@ -210,26 +212,26 @@ struct ktcp_answer {
 /**
  * struct ktcp_tx - The sending half of a connection; guarded by ktcp_conn.run
  * @kind: what is being sent
- * @op: the operation, of KTCP_TX_OP
+ * @op: the operation, if @kind is KTCP_TX_OP
  * @hdr: header of the message
- * @hdr_len: its bytes
- * @hdr_sent: bytes of it that the socket has
+ * @hdr_len: bytes of @hdr
+ * @hdr_sent: bytes of @hdr that the socket has
  * @zc: the message, if it is sent without a copy, or NULL
  * @iter: part of the payload that is being sent
  * @left: bytes of the payload that the socket has not taken
  * @id: number of the next header
- * @count: messages that have begun, but for TCP_WIRE_LEAVE
- * @begun: something has been sent
+ * @count: messages that have begun; TCP_WIRE_LEAVE does not count
+ * @begun: an operation has begun to be sent
  * @acks: acknowledgments that are due
  * @answers: struct ktcp_answer, oldest first
  * @reads: struct kofi_soft_op that wait for their data, oldest first
  * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
  * @offered: struct kofi_soft_op whose payload the peer has not asked for, oldest first
- * @wanted: those whose payload it has asked for
- * @lent: operations whose pages TCP may have
- * @zcs: struct ktcp_zc that TCP has not let go of
+ * @wanted: struct kofi_soft_op whose payload the peer has asked for
+ * @lent: number of operations whose pages TCP may have
+ * @zcs: number of struct ktcp_zc that TCP has not let go of
  * @more: operations were posted behind the last one that was taken
- * @held: TCP keeps the end of what it has, as more follows at once
+ * @held: the last bytes went with MSG_MORE: TCP keeps what does not fill a segment
  */
 struct ktcp_tx {
 	enum ktcp_tx_kind	kind;
@@ -281,14 +283,14 @@ enum ktcp_rx_state {
  * struct ktcp_rx - The receiving half of a connection; guarded by ktcp_conn.run
  * @state: see &enum ktcp_rx_state
  * @buf: header that comes piece by piece
- * @have: bytes of it that are there
- * @hdr: the header
- * @count: headers that have come, but for TCP_WIRE_LEAVE
+ * @have: bytes of @buf that are there
+ * @hdr: the header, parsed
+ * @count: headers that have come; TCP_WIRE_LEAVE does not count
  * @done: bytes of the payload that are there
  * @iter: part of the target that is being filled
  * @rx: receive that the message goes to; NULL: it is dropped
  * @early: message that waits for its receive
- * @kvec: where its payload goes
+ * @kvec: where the payload of @early goes
  * @rma: target of a write
  * @event: completion of a write with remote CQ data, or NULL
  */
@@ -309,10 +311,10 @@ struct ktcp_rx {
 
 /**
  * struct ktcp_alive - Whether the peer is still there; guarded by ktcp_conn.run
- * @look: has the worker look
+ * @look: queues the worker for the next look
  * @looking: something was on its way at the last look
- * @next: jiffies: when the next one is due
- * @answered: when the peer's last acknowledgment came, in TCP's time
+ * @next: jiffies: when the next look is due
+ * @answered: tcp_sock.rcv_tstamp at the last look: when the peer's last acknowledgment came
  * @heard: jiffies: last look at which the peer had answered, or was asked nothing
  * @open: jiffies: last look at which the window was open
  */
@@ -345,28 +347,27 @@ enum ktcp_phase {
  * struct ktcp_conn - A connection
  * @soft: the endpoint whose operations it sends
  * @at: where its messages arrive: @soft, or the receive context of a scalable endpoint; NULL:
- *	that is not open yet.  Set once, with ktcp_cm_lock held
- * @work: its worker, which sends and receives, and has @cm_msg for itself, once there is a
- *	socket
+ *	that context is not enabled yet.  Set once, with ktcp_cm_lock held
+ * @work: its worker, which sends and receives; once there is a socket, only the worker uses
+ *	@cm_msg
  * @cpu: where the worker runs, see &kofi_soft_ep.cpu
  * @posted: struct kofi_soft_op that are to be sent; guarded by kofi_soft_ep.lock
- * @stopped: they stay there; guarded by the same lock
+ * @stopped: nothing is taken out of @posted any more; guarded by kofi_soft_ep.lock
  * @rdm: it is the &struct ktcp_link of an endpoint without connections
- * @rendezvous: both ends speak version 1 of what such endpoints have; set before KTCP_OPEN
- * @leaves: the peer understands TCP_WIRE_LEAVE; set as @rendezvous
- * @leave_due: the peer is to be told that the connection may be closed; guarded by @run, as
- *	the next three
- * @leaving: it has been told
- * @left: the connection ends as nobody uses it
+ * @rendezvous: both ends speak version 1 (ktcp_wire_rdm.version); set before KTCP_OPEN
+ * @leaves: the peer understands TCP_WIRE_LEAVE; set before KTCP_OPEN
+ * @leave_due: TCP_WIRE_LEAVE is to be sent; guarded by @run, as the next three
+ * @leaving: TCP_WIRE_LEAVE has been sent, and no message has come since
+ * @left: the connection ends because it is idle
  * @used: jiffies: last message
  * @late_acks: acknowledgments that are due for early messages
  * @answers: struct ktcp_answer
- * @run: whoever sends or receives holds it
+ * @run: held by the worker, or the call of a client, that sends or receives
  * @request: type of its request
  * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
- * @failed: why sending has failed within a call, for the worker to see; 0: it has not
- * @cut: its end is that of the socket, whatever that has still to deliver; set before the end
- * @linger: what delivers it otherwise
+ * @failed: negative errno, for the worker to see: sending within a call has failed; 0: it has not
+ * @cut: the end closes the socket at once, whatever TCP has still to deliver; set before the end
+ * @linger: takes the socket over if TCP is to deliver the rest (linger.c)
  * @net_order: the peer's byte order is not ours
  * @saves: the peer understands TCP_WIRE_SAVE
  * @sk: the socket; from KTCP_OPEN until KTCP_OVER it stays
@@ -415,7 +416,7 @@ struct ktcp_conn {
  * @of_srx: place in the list of its shared receive context
  * @tclass: traffic class
  * @req: request that it was opened with, until accepted; guarded by ktcp_cm_lock
- * @src: its address, as far as the client has said
+ * @src: its own address, as far as the client has set it
  */
 struct ktcp_ep {
 	struct kofi_soft_ep	soft;
@@ -428,12 +429,12 @@ struct ktcp_ep {
 
 /**
  * struct ktcp_req - A connection, from accept() until an endpoint has it
- * @req: its place in the registry, once it has asked
- * @entry: in ktcp_listener.greetings until then
+ * @req: its place in the registry (pep.c), once the request is there
+ * @entry: in ktcp_listener.greetings until the request is there
  * @sk: the socket
  * @msg: the request
- * @deadline: jiffies: when it must have asked
- * @pep: the listener, until an endpoint has it
+ * @deadline: jiffies: when the request must be there
+ * @pep: the passive endpoint, until an endpoint has the connection
  * @net: namespace it came to
  */
 struct ktcp_req {
@@ -448,17 +449,17 @@ struct ktcp_req {
 
 /**
  * struct ktcp_listener - A socket that listens; guarded by ktcp_cm_lock
- * @fid: whose it is
- * @asked: a request is there; the struct ktcp_req is the function's
- * @contexts: it may be TCP_WIRE_CTXREQ
+ * @fid: the endpoint or passive endpoint that owns it
+ * @asked: called when a request is there; the struct ktcp_req is the function's
+ * @contexts: the request may be TCP_WIRE_CTXREQ
  * @tclass: traffic class of its connections
  * @net: its namespace
  * @open: connections are accepted
  * @sk: the socket
  * @work: accepts, and reads requests
- * @late: queues @work when a greeting has taken too long
- * @greetings: struct ktcp_req that have not asked yet
- * @nr_greetings: how many
+ * @late: queues @work when a greeting has taken too long, or to accept again after an error
+ * @greetings: struct ktcp_req whose request is not there yet
+ * @nr_greetings: length of @greetings
  */
 struct ktcp_listener {
 	const struct fid	*fid;
@@ -478,7 +479,7 @@ struct ktcp_listener {
  * struct ktcp_pep - A passive endpoint
  * @soft: the common part
  * @listener: its listener
- * @nr_requests: struct ktcp_req in the registry; guarded by ktcp_cm_lock
+ * @nr_requests: number of its struct ktcp_req in the registry; guarded by ktcp_cm_lock
  */
 struct ktcp_pep {
 	struct kofi_soft_pep	soft;
@@ -609,7 +610,7 @@ int ktcp_recv(struct ktcp_conn *conn, int *budget);
 bool ktcp_recv_waits(const struct ktcp_conn *conn);
 void ktcp_rx_abort(struct ktcp_conn *conn, int err);
 
-/* Is an answer of ktcp_cm_recv()'s a breach of the wire, where one of two types may come? */
+/* Does what ktcp_cm_recv() has returned violate the wire, where one of two types may come? */
 static inline bool ktcp_cm_is_foul(int type, int may, int may_too)
 {
 	return type < 0 ? type == -EPROTO || type == -ENOPROTOOPT :
@@ -641,14 +642,14 @@ static inline int ktcp_conn_violated(struct ktcp_conn *conn, enum ktcp_violation
 	return ktcp_violated(&conn->soft->kep.ep.fid, conn->sk.sock, reason);
 }
 
-/* Where messages arrive, or NULL.  By the holder of ktcp_conn.run */
+/* Where messages arrive, or NULL.  Called with ktcp_conn.run held */
 static inline struct kofi_soft_ep *ktcp_conn_at(const struct ktcp_conn *conn)
 {
 	/* Pairs with ktcp_link_bind() */
 	return smp_load_acquire(&conn->at);
 }
 
-/* There is something for the worker of @conn to do.  Any context */
+/* Queues the worker of @conn.  Any context */
 static inline void ktcp_kick(struct ktcp_conn *conn)
 {
 	queue_work_on(READ_ONCE(conn->cpu), conn->soft->type->wq, conn->work);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The home of the trace event of trace.h, which tests follow.
+ * Defines the trace event of trace.h.  It is exported for tests.
  */
 #include <linux/module.h>
 #include "tcp.h"
@@ -10,7 +10,7 @@
 EXPORT_TRACEPOINT_SYMBOL_GPL(kofi_tcp_violation);
 
 /**
- * ktcp_violated() - A peer has not kept to the wire
+ * ktcp_violated() - A peer has violated the wire
  * @fid: the endpoint, or the listener
  * @sock: the connection
  * @reason: what the peer has done

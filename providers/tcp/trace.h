@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The trace event of kofi_tcp: a peer has not kept to the wire, and its connection ends.
+ * The trace event of kofi_tcp: a peer has violated the wire, and its connection ends.
  *
  * There is one event for each connection that ends like that.  A peer that hangs up, dies or
- * says nothing breaks no rule.  Objects appear as the hashed pointers which debugfs
- * (kofi/objects) shows too.
+ * says nothing violates nothing.  Objects appear as the hashed pointers that debugfs
+ * (kofi/objects) shows, too.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kofi_tcp
@@ -37,7 +37,7 @@ TRACE_DEFINE_ENUM(KTCP_BAD_RENDEZVOUS);
 			 { KTCP_BAD_ACCESS, "access" },		\
 			 { KTCP_BAD_RENDEZVOUS, "rendezvous" })
 
-/* @fid: the endpoint, or the listener; @peer: its address; family 0: it is not known */
+/* @fid: the endpoint, or the listener; @peer: the peer's address; family 0: it is not known */
 TRACE_EVENT(kofi_tcp_violation,
 	TP_PROTO(const struct fid *fid, const struct sockaddr_storage *peer,
 		 enum ktcp_violation reason),

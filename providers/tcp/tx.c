@@ -3,19 +3,19 @@
  * The sending half of a connection, run by the holder of ktcp_conn.run.
  *
  * A message is sent to its end before another begins.  The next one is, in this order, an
- * acknowledgment, a wish for a payload, an answer to a read of the peer's, a payload that the
- * peer wants, or the oldest posted operation.
+ * acknowledgment, TCP_WIRE_CTS, an answer to a read by the peer, TCP_WIRE_LEAVE, a payload that
+ * the peer wants, or the oldest posted operation.
  *
- * The socket is told of each message whether another follows (MSG_MORE), so TCP makes full
+ * A message goes to the socket with MSG_MORE if another follows at once, so TCP makes full
  * segments of what is queued.
  *
  * The socket copies short messages, each with its header in one call.  So an operation has
- * completed when all of it is in the socket, unless the client wants to know more
- * (FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE, FI_COMMIT_COMPLETE): then the peer acknowledges,
- * in the order of arrival.  A save (FI_SAVE) has no payload and is else sent as its kind.  A
- * long message is sent without a copy (zerocopy.c), and has not completed before TCP has let go
- * of its pages.  A read has completed when its answer is there, and answers come in the order of
- * requests.
+ * completed when all of it is in the socket.  If the client wants to know more
+ * (FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE, FI_COMMIT_COMPLETE), the operation has completed
+ * when the peer acknowledges it; acknowledgments come in the order of arrival.  A save (FI_SAVE)
+ * has no payload, and is otherwise sent as an operation of its kind.  A long message is sent
+ * without a copy (zerocopy.c), and has not completed before TCP has let go of its pages.  A read
+ * has completed when its answer is there; answers come in the order of requests.
  */
 #include <linux/module.h>
 #include <linux/tcp.h>
@@ -81,7 +81,7 @@ static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 /**
  * ktcp_next_posted() - Take the oldest posted operation
  * @conn: the connection, with ktcp_conn.run held, or when it is over
- * @busy: operations before it are not over, for which a fence waits
+ * @busy: earlier operations are not over, and an operation with FI_FENCE has to wait for them
  *
  * Context: any.
  * Return: the operation, out of its list; NULL: there is none, or it has to wait.
@@ -102,14 +102,14 @@ struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy)
 		op = NULL;
 	if (op)
 		list_del(&op->entry);
-	/* Under the lock: the list is the peer's, which may be forgotten when the link has ended */
+	/* Read under the lock: a peer, and its list, may be forgotten when the link has ended */
 	conn->tx.more = op && !list_empty(conn->posted);
 	spin_unlock_irqrestore(&conn->soft->lock, flags);
 	return op;
 }
 
 /**
- * ktcp_op_put() - An operation waits for one thing less
+ * ktcp_op_put() - One of the things that an operation waits for is over
  * @soft: the operation, in no list; it is over if that was the last
  * @err: positive error code; 0: that went well
  *
@@ -159,7 +159,7 @@ void ktcp_tx_let_go(struct ktcp_conn *conn, struct ktcp_zc *zc, int err)
 	}
 }
 
-/* Sends the message that begins without a copy, if that is possible */
+/* Has the message that begins now sent without a copy, if that is possible */
 static void ktcp_tx_begin_zc(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
@@ -178,7 +178,7 @@ static void ktcp_tx_begin_zc(struct ktcp_conn *conn)
 		to_ktcp_op(tx->op)->waits++;
 		tx->lent++;
 	} else if (!kofi_soft_ep_try_get(conn->soft)) {
-		/* It is being closed, and waits for nobody any more */
+		/* The endpoint is being closed, and waits for nobody any more */
 		return;
 	}
 	zc->kind = tx->kind;
@@ -200,7 +200,7 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 		list_del(&op->entry);
 		return op;
 	}
-	/* What waits for a peer that hangs up, or may, is sent by the next connection */
+	/* Operations for a peer that hangs up, or may do so, go by the next connection */
 	if (conn->leaving)
 		return NULL;
 	if (conn->rdm && READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
@@ -272,8 +272,9 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 }
 
 /*
- * Flags for bytes that end the message if they are @last.  TCP keeps what does not fill a segment
- * while more follows at once; if that has to wait after all, ktcp_send() says so.
+ * Flags for bytes that end the message if they are @last.  With MSG_MORE, TCP keeps what does not
+ * fill a segment, as more follows at once.  If that has to wait after all, ktcp_send() has TCP
+ * send what it keeps.
  */
 static int ktcp_tx_flags(struct ktcp_conn *conn, bool last)
 {
@@ -283,7 +284,7 @@ static int ktcp_tx_flags(struct ktcp_conn *conn, bool last)
 	return MSG_DONTWAIT | MSG_NOSIGNAL | (tx->held ? MSG_MORE : 0);
 }
 
-/* The next part of the payload */
+/* Has tx->iter address the next part of the payload */
 static void ktcp_tx_part(struct ktcp_tx *tx)
 {
 	const struct kofi_rma *rma;
@@ -296,7 +297,7 @@ static void ktcp_tx_part(struct ktcp_tx *tx)
 	kofi_rma_iter(rma, ITER_SOURCE, rma->len - tx->left, SIZE_MAX, &tx->iter);
 }
 
-/* A payload of one buffer that is copied is sent with the header; returns its kvecs */
+/* A copied payload of one buffer is sent with the header; returns how many kvecs that adds */
 static unsigned int ktcp_tx_with_hdr(struct ktcp_tx *tx, struct kvec *kvec)
 {
 	if (!tx->left || tx->zc || tx->kind != KTCP_TX_OP)
@@ -443,7 +444,7 @@ int ktcp_send(struct ktcp_conn *conn, int *budget)
 		ktcp_tx_sent(conn);
 		--*budget;
 	}
-	/* This sends what is kept, and changes nothing else */
+	/* This sends what is kept */
 	if (conn->tx.held && (!ret || ret == -EAGAIN))
 		tcp_sock_set_nodelay(conn->sk.sock->sk);
 	conn->tx.held = false;
@@ -463,10 +464,10 @@ static void ktcp_cancel(struct list_head *ops, int err)
 /**
  * ktcp_tx_abort() - Give back what the sending half has
  * @conn: a connection that is over, by its worker
- * @err: how operations end that are under way, positive
+ * @err: error of operations that are under way, positive
  *
- * Operations end in the order in which they were posted, each kind by itself; those whose
- * pages TCP has, when it lets go of them.
+ * Operations of one kind end in the order in which they were posted.  If TCP has the pages of an
+ * operation, the operation ends when TCP lets go of them.
  *
  * Context: may sleep.
  */

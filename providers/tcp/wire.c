@@ -2,8 +2,8 @@
 /*
  * The wire of wire.h: from bytes to headers and back.
  *
- * The bytes come from a peer and may have any value.  What a length says is compared with
- * all other lengths before anybody uses it.
+ * The bytes come from a peer and may have any value.  Each length is compared with all other
+ * lengths before it is used.
  */
 #include <linux/errno.h>
 #include <linux/overflow.h>
@@ -62,7 +62,7 @@ static int ktcp_hdr_len(const struct ktcp_wire_base *base)
 	case TCP_WIRE_READ_RSP:
 	case TCP_WIRE_CTS:
 	case TCP_WIRE_DATA:
-		/* They may repeat the flags of their request or offer */
+		/* These may repeat the flags of their request or offer, but have no CQ data */
 		break;
 	default:
 		return -EPROTO;
@@ -92,7 +92,7 @@ static bool ktcp_op_has_number(u8 op)
 	return op >= TCP_WIRE_RTS;
 }
 
-/* Is it an operation that may have these flags?  Both are about regions, or messages before */
+/* May the message have TCP_WIRE_COMMIT or _SAVE?  Both concern regions, or messages before it */
 static bool ktcp_hdr_may_save(const struct ktcp_hdr *hdr)
 {
 	bool save = hdr->flags & TCP_WIRE_SAVE;
@@ -109,7 +109,7 @@ static bool ktcp_hdr_may_save(const struct ktcp_hdr *hdr)
 	}
 }
 
-/* Does the payload have the length that the rest of the header says? */
+/* Do the flags, the ranges and the length of the payload agree? */
 static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
 {
 	bool save = hdr->flags & TCP_WIRE_SAVE;

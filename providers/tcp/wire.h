@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The wire of libfabric's tcp provider, protocol version 3 (prov/tcp/src/xnet_proto.h of
- * libfabric 2.x; the same since 1.11).
+ * libfabric 2.x; unchanged since 1.11).
  *
  * A connection is one TCP stream.  It begins with a message of connection management in
  * each direction, and goes on with data messages:
@@ -12,8 +12,8 @@
  *				u64 remote CQ data, u64 tag, u64 length of what is offered,
  *				struct fi_rma_iov[rma_iov_cnt], and the payload
  *
- * Integers are in the sender's byte order; conn_data of the first message is 1, and tells
- * which that is.  If the two ends differ, flags and all 64-bit integers of data messages
+ * Integers are in the sender's byte order; conn_data of the first message is 1, and shows
+ * which order that is.  If the two ends differ, flags and all 64-bit integers of data messages
  * are in network byte order.  Payload and connection data are the client's, and stay as
  * they are.
  *
@@ -31,12 +31,12 @@
 #define TCP_WIRE_PROBE		1ULL	/* conn_data, in the sender's byte order */
 #define TCP_WIRE_CM_DATA	256	/* most bytes of the client's in a CM message */
 
-/* msg_id of kOFI, "kOFI" and what the sender can do; other peers send 0 and do not look */
+/* msg_id of kOFI: "kOFI", then what the sender understands; other peers send 0 and ignore it */
 #define TCP_WIRE_KOFI		(0x6b4f4649ULL << 32)
 #define TCP_WIRE_KOFI_MASK	(0xffffffffULL << 32)
-#define TCP_WIRE_CAN_SAVE	BIT_ULL(0)	/* it understands TCP_WIRE_SAVE */
-#define TCP_WIRE_CAN_LEAVE	BIT_ULL(1)	/* it understands TCP_WIRE_LEAVE */
-#define TCP_WIRE_CAN_CTX	BIT_ULL(2)	/* it understands TCP_WIRE_CTXREQ */
+#define TCP_WIRE_CAN_SAVE	BIT_ULL(0)	/* the sender understands TCP_WIRE_SAVE */
+#define TCP_WIRE_CAN_LEAVE	BIT_ULL(1)	/* the sender understands TCP_WIRE_LEAVE */
+#define TCP_WIRE_CAN_CTX	BIT_ULL(2)	/* the sender understands TCP_WIRE_CTXREQ */
 
 enum ktcp_wire_cm_type {
 	TCP_WIRE_CONNREQ	= 0,
@@ -68,10 +68,10 @@ static_assert(sizeof(struct ktcp_wire_cm) == 32);
 
 /**
  * struct ktcp_wire_rdm - Connection data of endpoints without connections
- * @version: of what may be sent; in an answer with TCP_WIRE_RDM_CHECKED, and no larger than in
- *	its request, unless that was 0
+ * @version: version of what may be sent; in an answer no larger than in its request, and with
+ *	TCP_WIRE_RDM_CHECKED unless that of the request was 0
  * @features: TCP_WIRE_RDM_FIREWALL
- * @port: where the endpoint listens that sends the request, which the answer repeats
+ * @port: where the sender of the request listens; the answer repeats it
  * @pid: incarnation of the endpoint, not 0
  */
 struct ktcp_wire_rdm {
@@ -95,7 +95,7 @@ struct ktcp_wire_ctx {
 } __packed;
 static_assert(sizeof(struct ktcp_wire_ctx) == 12);
 
-#define TCP_WIRE_CTX_LATER	0	/* it may be accepted another time */
+#define TCP_WIRE_CTX_LATER	0	/* a request may be accepted another time */
 #define TCP_WIRE_CTX_NONE	1	/* there is no such context */
 
 #define TCP_WIRE_RDM_VERSION	1	/* 0: without TCP_WIRE_RTS, _CTS and _DATA */
@@ -108,18 +108,18 @@ enum ktcp_wire_op {
 	TCP_WIRE_READ_REQ	= 2,
 	TCP_WIRE_READ_RSP	= 3,
 	TCP_WIRE_WRITE		= 4,
-	TCP_WIRE_RTS		= 5,	/* a tagged message is offered, and its number */
-	TCP_WIRE_CTS		= 6,	/* its payload is wanted */
-	TCP_WIRE_DATA		= 7,	/* its payload */
+	TCP_WIRE_RTS		= 5,	/* offers a tagged message, by a number */
+	TCP_WIRE_CTS		= 6,	/* asks for the payload of an offer */
+	TCP_WIRE_DATA		= 7,	/* payload of an offer */
 };
 
 #define TCP_WIRE_CQ_DATA	0x1	/* u64 of remote CQ data follows */
 #define TCP_WIRE_ACK_WANTED	0x4	/* answer when the data are placed */
-#define TCP_WIRE_COMMIT		0x8	/* make them durable, then answer */
-#define TCP_WIRE_SAVE		0x10	/* kOFI: there are none; it is about those before */
-#define TCP_WIRE_LEAVE		0x20	/* kOFI: may be closed; the data say how much has come */
+#define TCP_WIRE_COMMIT		0x8	/* make the data durable, then answer */
+#define TCP_WIRE_SAVE		0x10	/* kOFI: has no data; concerns data sent before */
+#define TCP_WIRE_LEAVE		0x20	/* kOFI: may be closed; CQ data: messages received */
 
-#define TCP_WIRE_OP_ACK		2	/* op_data of TCP_WIRE_MSG: this is an answer */
+#define TCP_WIRE_OP_ACK		2	/* op_data of TCP_WIRE_MSG: an acknowledgment */
 
 /**
  * struct ktcp_wire_base - What each data message begins with
@@ -127,9 +127,9 @@ enum ktcp_wire_op {
  * @op: enum ktcp_wire_op
  * @flags: TCP_WIRE_*
  * @op_data: 0, or TCP_WIRE_OP_ACK; of TCP_WIRE_RTS, _CTS and _DATA: the number of the offer
- * @rma_iov_cnt: of a read request or a write; anything in others
+ * @rma_iov_cnt: ranges of a read request or a write; any value in other messages
  * @hdr_size: bytes of the header, this included
- * @id: number of the header, modulo 256; receivers of debug builds look at it
+ * @id: number of the header, modulo 256; debug builds of receivers check it
  * @size: bytes of the message, header included
  */
 struct ktcp_wire_base {
@@ -153,13 +153,13 @@ static_assert(sizeof(struct ktcp_wire_base) == 16);
  * struct ktcp_hdr - A header of a data message, in the form of the processor
  * @op: enum ktcp_wire_op
  * @flags: TCP_WIRE_*
- * @ack: it is an answer
+ * @ack: it is an acknowledgment
  * @len: bytes of payload
  * @data: remote CQ data, if the flags say so
  * @tag: of TCP_WIRE_TAGGED and TCP_WIRE_RTS
  * @number: of TCP_WIRE_RTS, TCP_WIRE_CTS and TCP_WIRE_DATA
  * @msg_len: of TCP_WIRE_RTS: bytes that are offered
- * @count: ranges
+ * @count: number of ranges
  * @rma: the ranges
  */
 struct ktcp_hdr {
@@ -185,7 +185,7 @@ struct ktcp_hdr {
  * @KTCP_BAD_ANSWER: an answer to nothing, or of another length than was asked for
  * @KTCP_BAD_ACCESS: a read or a write with a key or a range that no region has, or whose
  *	memory was taken back
- * @KTCP_BAD_RENDEZVOUS: an offer, a wish or a payload that the state of its number forbids
+ * @KTCP_BAD_RENDEZVOUS: TCP_WIRE_RTS, _CTS or _DATA that the state of its number forbids
  */
 enum ktcp_violation {
 	KTCP_BAD_REQUEST,
@@ -206,8 +206,8 @@ enum ktcp_violation {
  * @net_order: the peer's byte order is not ours
  *
  * Context: any.
- * Return: 0: @hdr is filled in; > 0: so many bytes have to be there; -EPROTO: these bytes
- * are no message, or one that no peer sends to an endpoint with a connection.
+ * Return: 0: @hdr is filled in; > 0: @have must be that many before the next call; -EPROTO:
+ * these bytes are no header of a message.
  */
 int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_order);
 
@@ -227,11 +227,11 @@ size_t ktcp_hdr_build(u8 *buf, const struct ktcp_hdr *hdr, u8 id, bool net_order
  * ktcp_cm_parse() - Parse the header of a message of connection management
  * @cm: the header, sizeof(*cm) bytes from the peer
  * @len: bytes that follow
- * @net_order: the peer's byte order is not ours; a refusal does not tell
+ * @net_order: the peer's byte order is not ours; a refusal does not show it
  *
  * Context: any.
  * Return: the type; -ENOPROTOOPT: another version; -EPROTO: too many bytes, or nothing that
- * tells the byte order.
+ * shows the byte order.
  */
 int ktcp_cm_parse(const struct ktcp_wire_cm *cm, size_t *len, bool *net_order);
 
@@ -266,7 +266,7 @@ bool ktcp_cm_can_ctx(const struct ktcp_wire_cm *cm);
  * ktcp_cm_build() - Build a message of connection management
  * @cm: the header
  * @type: what it is
- * @can: TCP_WIRE_CAN_*; 0: nothing that only kOFI knows, and in a NACK
+ * @can: TCP_WIRE_CAN_*; 0 in a NACK, or if the sender understands nothing that only kOFI knows
  * @len: bytes that follow
  *
  * Context: any.

@@ -3,22 +3,24 @@
  * Sends without a copy.
  *
  * TCP takes references to the pages of a long message and sends from them (MSG_ZEROCOPY with
- * a struct ubuf_info of ours), until the peer's TCP has acknowledged them.  Until then they
+ * a struct ubuf_info of ours), until the peer's TCP has acknowledged them.  Until then the pages
  * must not change, so the operation has not completed, or the region that a peer reads is
- * in use.  TCP counts what points to the pages in ktcp_zc.ubuf; the last of them to go calls
- * ktcp_zc_complete(), in any context and with locks of the network held, which hands the
- * message over to the worker (ktcp_zc_reap()).
+ * in use.  ktcp_zc.ubuf counts what points to the pages.  ktcp_zc_complete() is called for each
+ * of these that goes, in any context and with locks of the network held.  For the last of them
+ * it hands the message over to the worker (ktcp_zc_reap()).
  *
  * These are copied, and have completed when they are in the socket:
  *
  *	- short messages, for which references cost more than bytes;
- *	- pages that nobody may take a reference to, such as those of slab objects: see
- *	  sendpage_ok(), and pages of PCI devices.  One message may have pages of either kind;
+ *	- pages that nobody may take a reference to, such as those of slab objects (see
+ *	  sendpage_ok()), and pages of PCI devices.  One message may have both such pages and
+ *	  pages that go without a copy;
  *	- what goes to the same machine, as the network would copy it on the way to the
  *	  receiver, and what goes to a device that cannot gather.
  *
- * The network may still copy pages that TCP has lent it, as on the way to another network
- * namespace, and says so when it lets go of them.  kofi_tcp/zerocopy in debugfs counts both.
+ * The network stack may still copy pages that TCP has lent it, as on the way to another network
+ * namespace.  It reports that when it lets go of them.  kofi_tcp/zerocopy in debugfs counts
+ * messages that were copied like this, and messages that were not.
  *
  * When the connection ends, TCP lets go of what it has, and the device of what it is
  * sending.  A message that the peer's TCP had not acknowledged by then is canceled.
@@ -40,7 +42,7 @@
 #include <kofi/compat.h>
 #include "tcp.h"
 
-/* Messages that the peer has, of all connections */
+/* Messages that peers have acknowledged, of all connections */
 static atomic_long_t ktcp_zc_whole = ATOMIC_LONG_INIT(0);
 static atomic_long_t ktcp_zc_copied = ATOMIC_LONG_INIT(0);
 
@@ -53,7 +55,7 @@ static void ktcp_zc_complete(struct sk_buff *skb, struct ubuf_info *ubuf, bool s
 		WRITE_ONCE(zc->copied, true);
 	if (!refcount_dec_and_test(&ubuf->refcnt))
 		return;
-	/* When the worker has it, the endpoint may go, but not before RCU readers */
+	/* When the worker has the message, the endpoint may go, but not before RCU readers */
 	rcu_read_lock();
 	llist_add(&zc->entry, &conn->zc_done);
 	ktcp_kick(conn);
@@ -101,7 +103,7 @@ bool ktcp_zc_begin(struct ktcp_conn *conn, struct ktcp_zc *zc, size_t len)
 	zc->sent = false;
 	zc->lent = false;
 	zc->copied = false;
-	/* It waits for nothing as long as all of it is copied */
+	/* A message of which all is copied waits for no acknowledgment */
 	zc->end_seq = READ_ONCE(tcp_sk(sk)->snd_una);
 	return true;
 }
@@ -129,7 +131,7 @@ static struct page *ktcp_iter_page(const struct iov_iter *iter, size_t *offset, 
 	return page;
 }
 
-/* Another device need not reach the memory of a PCI device */
+/* Another device may be unable to reach the memory of a PCI device */
 static bool ktcp_page_ok(struct page *page)
 {
 	return sendpage_ok(page) && !is_pci_p2pdma_page(page);
@@ -138,8 +140,8 @@ static bool ktcp_page_ok(struct page *page)
 /**
  * ktcp_zc_fill() - Have a call of sendmsg() take pages, as far as it can
  * @zc: of the message
- * @msg: sends what is left of a part of the payload; afterwards perhaps less of it, without
- *	a copy or with one, but not both
+ * @msg: sends what is left of a part of the payload; afterwards perhaps less of it, either
+ *	all without a copy or all with one
  * @bvec: KTCP_ZC_PAGES elements, which the call uses
  *
  * Context: any.
@@ -189,7 +191,7 @@ void ktcp_zc_taken(struct ktcp_zc *zc, const struct msghdr *msg)
 /**
  * ktcp_zc_end() - The socket has all of a message, or will never have
  * @zc: of the message
- * @sent: it has
+ * @sent: the socket has all of it
  *
  * Context: any, with ktcp_conn.run held if the connection is not over.
  */
