@@ -10,6 +10,7 @@
 #include <linux/cpumask.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
+#include <linux/tcp.h>
 #include "tcp.h"
 
 #define LEN	64
@@ -17,14 +18,20 @@
 #define THREADS	4
 #define EACH	64
 
-/* A peer's connection with an endpoint whose worker runs on this processor */
-static struct socket *join_here(struct kunit *test, struct vt_end *end)
+/* The worker of the endpoint will run on this processor, and the case does */
+static void stay_here(struct kunit *test, struct vt_end *end)
 {
 	struct fi_cq_attr attr = { .flags = FI_AFFINITY };
 
 	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
 	attr.signaling_vector = raw_smp_processor_id();
 	end->tx = vt_cq_new(test, vt_of(test)->domain, &attr, &vt_default_kind);
+}
+
+/* A peer's connection with an endpoint whose worker runs on this processor */
+static struct socket *join_here(struct kunit *test, struct vt_end *end)
+{
+	stay_here(test, end);
 	return peer_join(test, end);
 }
 
@@ -237,38 +244,92 @@ static void what_callbacks_post_is_sent_once_and_in_order(struct kunit *test)
 }
 
 /*
+ * Two messages, of which the second has to wait for the answer to the first.  Returns how long
+ * the peer waits for the first.
+ */
+static ktime_t send_two(struct kunit *test, struct vt_end *end, struct socket *sock)
+{
+	u8 *out = vt_buf(test, LEN), in[PEER_BASE + LEN], ack[PEER_BASE];
+	struct kvec iov = { out, LEN };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	ktime_t since, until;
+	int ret;
+
+	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
+	ack[4] = 2;
+	sched_set_fifo(current);
+	msg.context = vt_ctx(1);
+	ret = fi_sendmsg(end->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+	msg.context = vt_ctx(2);
+	ret = ret ? : fi_sendmsg(end->ep, &msg, FI_COMPLETION | FI_FENCE);
+	since = ktime_get();
+	sched_set_normal(current, 0);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	peer_recv(test, sock, in, sizeof(in));
+	until = ktime_get();
+	peer_send(test, sock, ack, sizeof(ack));
+	vt_done(test, end->tx, vt_ctx(1));
+	vt_done(test, end->tx, vt_ctx(2));
+	peer_recv(test, sock, in, sizeof(in));
+	return ktime_sub(until, since);
+}
+
+/*
  * TCP is told of the first of two messages that the other follows, and the other has to wait for
  * the answer to the first.  TCP by itself would send what it keeps after 200 ms.
  */
 static void a_message_before_one_that_waits_is_sent_at_once(struct kunit *test)
 {
-	u8 *out = vt_buf(test, LEN), in[PEER_BASE + LEN], ack[PEER_BASE];
-	struct kvec iov = { out, LEN };
-	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
 	struct vt_end end = {};
 	struct socket *sock = join_here(test, &end);
-	ktime_t since, best = KTIME_MAX;
-	int i, ret;
+	ktime_t best = KTIME_MAX;
+	int i;
 
-	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
-	ack[4] = 2;
-	for (i = 0; i < 8; i++) {
-		sched_set_fifo(current);
-		msg.context = vt_ctx(1);
-		ret = fi_sendmsg(end.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
-		msg.context = vt_ctx(2);
-		ret = ret ? : fi_sendmsg(end.ep, &msg, FI_COMPLETION | FI_FENCE);
-		since = ktime_get();
-		sched_set_normal(current, 0);
-		KUNIT_ASSERT_EQ(test, ret, 0);
-		peer_recv(test, sock, in, sizeof(in));
-		best = min(best, ktime_sub(ktime_get(), since));
-		peer_send(test, sock, ack, sizeof(ack));
-		vt_done(test, end.tx, vt_ctx(1));
-		vt_done(test, end.tx, vt_ctx(2));
-		peer_recv(test, sock, in, sizeof(in));
-	}
+	for (i = 0; i < 8; i++)
+		best = min(best, send_two(test, &end, sock));
 	KUNIT_EXPECT_LT(test, ktime_to_ms(best), 100);
+}
+
+/* Whether the second of two short messages is kept until TCP has acknowledged the first */
+static bool gathers(struct kunit *test, struct vt_end *end, struct socket *sock)
+{
+	u8 *out = vt_buf(test, LEN), in[2 * (PEER_BASE + LEN)];
+	struct kvec kvec = { in, sizeof(in) };
+	struct msghdr msg = {};
+	int i, got;
+
+	/* The peer's TCP acknowledges late */
+	tcp_sock_set_quickack(sock->sk, 0);
+	for (i = 1; i <= 2; i++) {
+		KUNIT_ASSERT_EQ(test, fi_send(end->ep, out, LEN, NULL, 0, vt_ctx(i)), 0);
+		vt_done(test, end->tx, vt_ctx(i));
+	}
+	got = kernel_recvmsg(sock, &msg, &kvec, 1, sizeof(in), MSG_PEEK);
+	peer_recv(test, sock, in, sizeof(in));
+	return got == sizeof(in) / 2;
+}
+
+/*
+ * On a connection for bulk data TCP gathers short messages (Nagle's algorithm), and still does
+ * when it had to send at once what it had kept.
+ */
+static void a_connection_for_bulk_data_gathers(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct socket *sock;
+	int i, before = 0, after = 0;
+
+	stay_here(test, &end);
+	vt_of(test)->info->tx_attr->tclass = FI_TC_BULK_DATA;
+	sock = peer_answer(test, &end);
+	for (i = 0; i < 8; i++)
+		before += gathers(test, &end, sock);
+	send_two(test, &end, sock);
+	for (i = 0; i < 8; i++)
+		after += gathers(test, &end, sock);
+	/* The acknowledgment may come early, now and then */
+	KUNIT_EXPECT_GT(test, before, 0);
+	KUNIT_EXPECT_GT(test, after, 0);
 }
 
 static struct kunit_case send_cases[] = {
@@ -278,6 +339,7 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE(a_call_that_finds_the_peer_gone_ends_the_connection),
 	KUNIT_CASE(what_callbacks_post_is_sent_once_and_in_order),
 	KUNIT_CASE(a_message_before_one_that_waits_is_sent_at_once),
+	KUNIT_CASE(a_connection_for_bulk_data_gathers),
 	{}
 };
 

@@ -444,9 +444,9 @@ int ktcp_send(struct ktcp_conn *conn, int *budget)
 		ktcp_tx_sent(conn);
 		--*budget;
 	}
-	/* This sends what is kept */
+	/* TCP sends what MSG_MORE has kept, as Nagle's algorithm, if on, allows */
 	if (conn->tx.held && (!ret || ret == -EAGAIN))
-		tcp_sock_set_nodelay(conn->sk.sock->sk);
+		tcp_sock_set_cork(conn->sk.sock->sk, false);
 	conn->tx.held = false;
 	return ret;
 }
