@@ -8,21 +8,20 @@
  *
  * A batch goes to the device with one doorbell.  Its last work request has the slot of the
  * operation, the whole, which is always signaled and has the client's completion.  The work
- * requests in front of it have slots of their own, the parts; those of read_mr.c have none,
- * as read_mr.c has completions of its own for them.
+ * requests in front of it have slots of their own, the parts.  Those of read_mr.c have no slots
+ * but a done function of their own.
  *
- * The device executes and reports work requests in their order, so when the last one has
- * ended, all have.  A part that fails leaves its error with the whole; the device flushes
- * the work requests behind it, and the flush of the last one ends the operation: it
+ * The device executes and reports work requests in order, so when the last one has ended, all
+ * have.  A part that fails leaves its error with the whole.  The device then flushes the work
+ * requests behind it, and the flush of the last one ends the operation.  So the operation
  * completes once, and not before the device is done with all of its buffers.
  *
- * All or nothing: without slots for all of them nothing is posted.  If the device refuses a
- * work request in the middle, some are on their way, and the operation cannot be taken
- * back.  It is partial then, and ends the connection: the worker that does that puts the
- * queue pair into the error state and posts a marker in the place of the last work request.
- * The device flushes the marker behind all that it has taken.  If it refuses even the
- * marker, the operation ends at once, and the buffers stay mapped until the close, as the
- * device may still use them.
+ * All or nothing: without slots for all work requests none is posted.  If the device refuses a
+ * work request in the middle, the operation is partial: it cannot be taken back, and ends the
+ * connection.  verbs_cm_broken() puts the queue pair into the error state and posts a marker in
+ * the place of the last work request.  The device flushes the marker behind all that it has
+ * taken.  If it refuses even the marker, the worker ends the operation, and the buffers stay
+ * mapped until the close, as the device may still use them.
  */
 #include "ep.h"
 #include "op.h"
@@ -35,7 +34,7 @@
  * @whole: slot of the operation; the remaining slots are its parts, by their link
  *
  * Context: any; the caller holds the lock of the transmit side.
- * Return: 0; -EAGAIN: there are not so many, and the client will be called; -ESHUTDOWN.
+ * Return: 0; -EAGAIN: too few are free, and the client will be called; -ESHUTDOWN.
  */
 int verbs_batch_claim(struct verbs_ep *ep, unsigned int count, struct verbs_slot **whole)
 {
@@ -57,7 +56,7 @@ static void verbs_part_done(struct ib_cq *cq, struct ib_wc *wc)
 		verbs_send_done(cq, wc);
 }
 
-/* @part is filled, and ends with @whole whether the device reports it or not */
+/* @part, which the caller has filled, ends with @whole whether the device reports it or not */
 static void verbs_part_set(struct verbs_slot *part, struct verbs_slot *whole,
 			   struct ib_send_wr *wr)
 {
@@ -76,7 +75,7 @@ static void verbs_part_set(struct verbs_slot *part, struct verbs_slot *whole,
 		wr->send_flags |= IB_SEND_SIGNALED;
 }
 
-/* The operation is partial: the worker ends the connection, then it; @err is positive */
+/* The operation is partial: the worker ends the connection, then the operation; @err: positive */
 void verbs_batch_fail(struct verbs_slot *whole, int err)
 {
 	struct verbs_ep *ep = verbs_tx_ep(whole->queue);
@@ -91,12 +90,12 @@ void verbs_batch_fail(struct verbs_slot *whole, int err)
  * verbs_batch_post() - Post a batch
  * @ep: the endpoint
  * @first: the first work request; the last one is the operation's
- * @whole: the slot of the operation, filled, as its parts are
- * @undo: if the device refuses the first work request, nothing has happened
+ * @whole: the slot of the operation; the caller has filled it and its parts
+ * @undo: the batch can be taken back if the device refuses the first work request
  *
  * Context: any; the caller holds the lock of the transmit side.
  * Return: 0: the done function of @whole will be called; or, only with @undo, the device's
- * errno: the caller has the slots.
+ * errno: nothing is posted, and the caller has the slots.
  */
 int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		     struct verbs_slot *whole, bool undo)
@@ -165,7 +164,7 @@ void verbs_batch_end_partial(struct verbs_ep *ep, bool drained)
 	comp = ep->partial;
 	ep->partial = NULL;
 	for (; comp; comp = next) {
-		/* It may be over before the call returns */
+		/* The operation may be over before the call returns */
 		next = comp->next;
 		slot = container_of(comp, struct verbs_slot, comp);
 		marker.wr.wr_cqe = &slot->cqe;

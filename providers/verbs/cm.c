@@ -7,22 +7,21 @@
  *	any --fi_shutdown(), the peer, an error--> DOWN
  *	any --the device's end--> GONE
  *
- * CONNECTING ends after the time of FI_OPT_CONNECT_TIMEOUT at the latest: rdma_cm gives up,
- * too, but the peer can put that off, for days.
+ * FI_OPT_CONNECT_TIMEOUT limits the time in CONNECTING: rdma_cm gives up by itself, too, but the
+ * peer can put that off for days.
  *
- * DOWN leads to nothing but GONE.  With each of them the queue pair goes to the error state,
- * so that everything posted completes, and the client gets one event: FI_SHUTDOWN if the
- * connection stood, an error if it did not or if the device has gone.
+ * DOWN leads to nothing but GONE.  On entry to each of the two the queue pair goes to the error
+ * state, so everything posted completes.  The client gets one event: FI_SHUTDOWN if the
+ * connection was established, an error if it was not or if the device has gone.
  *
- * Every transition is made under the handler lock of the rdma_cm_id, by its
- * event handler or by a control call.  Events are queued from there; the client's
- * handlers run elsewhere (kofi/eq.c), so no lock is held when they do.
+ * Every transition is made under the handler lock of the rdma_cm_id, by its event handler or by a
+ * control call, which also queues the event.  The client's handlers run elsewhere (kofi/eq.c),
+ * without this lock.
  *
- * On the wire (libfabric 1.17 and 2.x, verbs provider): RDMA_PS_TCP; connection
- * data behind one length byte in REQ, REP and REJ, unless FI_OPT_CM_DATA_RAW is
- * set; behind them what save.h says, in REQ and REP, where libfabric does not look;
- * rnr_retry 7, that is, for ever; depths of reads and atomics as large as both
- * devices can.
+ * On the wire (libfabric 1.17 and 2.x, verbs provider): RDMA_PS_TCP; connection data behind one
+ * length byte in REQ, REP and REJ, unless FI_OPT_CM_DATA_RAW is set; behind them, in REQ and REP,
+ * the offer of save.h, where libfabric does not look; rnr_retry 7, that is, for ever; depths of
+ * reads and atomics as large as both devices can.
  */
 #include <linux/sched/mm.h>
 #include <rdma/ib_cm.h>
@@ -32,7 +31,7 @@
 #include "save.h"
 #include "verbs.h"
 
-/* 7 would do in InfiniBand, but rxe retries for ever with 7 and never misses a peer */
+/* InfiniBand allows 7, but with 7 rxe retries for ever and never reports that a peer is gone */
 #define VERBS_RETRY_COUNT	6
 #define VERBS_RNR_FOR_EVER	7
 
@@ -51,7 +50,7 @@ int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
 	return 0;
 }
 
-/* Behind the client's data, where other peers do not look, if the message has room for it */
+/* Adds the offer of save.h behind the client's data, if the message has room for it */
 static void verbs_cm_offer(struct verbs_ep *ep, size_t limit)
 {
 	struct verbs_cm_frame *frame = &ep->frame;
@@ -64,7 +63,7 @@ static void verbs_cm_offer(struct verbs_ep *ep, size_t limit)
 	frame->more = sizeof(offer);
 }
 
-/* @data: behind the client's; what the peer claims is used when it is connected to */
+/* @data: behind the client's.  save_end.c uses what the peer claims only to connect to the peer */
 static void verbs_cm_take_offer(struct verbs_cm_frame *frame, const void *data, size_t len)
 {
 	struct verbs_save_offer offer;
@@ -81,9 +80,9 @@ static void verbs_cm_take_offer(struct verbs_cm_frame *frame, const void *data, 
 }
 
 /*
- * InfiniBand delivers the whole field, however little the peer has sent in it; iWARP
- * delivers what the peer has sent.  Without a field there are no data.  Raw data are the
- * field; otherwise the length byte is the peer's claim.
+ * InfiniBand delivers the whole field, however little the peer has sent in it; iWARP delivers
+ * what the peer has sent.  Raw data are all of the field.  Otherwise the length byte is the
+ * peer's claim, to be checked.
  */
 int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len)
 {
@@ -105,8 +104,8 @@ int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len)
 }
 
 /*
- * The attempt to connect has failed, and only the client has to hear of it; @len: bytes of
- * the peer's connection data.  The caller holds the handler lock.
+ * Reports to the client that the attempt to connect has failed, without a message to the peer.
+ * @len: bytes of the peer's connection data.  The caller holds the handler lock.
  */
 static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno,
 			  size_t len)
@@ -117,17 +116,17 @@ static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno,
 }
 
 /*
- * Ends the connection from this side; the state is DOWN.  iWARP closes it in good
- * order: sent messages arrive.  But siw then forgets reads that wait for an answer
- * and messages that it has not begun to send.  As long as operations may be on their way,
- * the error state comes first, which flushes them and breaks the connection off.
+ * Ends the connection from this side; the state is DOWN.  iWARP closes gracefully, so sent
+ * messages arrive.  But siw then forgets reads that wait for an answer and messages that it has
+ * not begun to send.  While operations may be in flight, the queue pair goes to the error state
+ * first, which flushes them and breaks the connection off.
  */
 void verbs_ep_hang_up(struct verbs_ep *ep)
 {
 	unsigned long flags;
 
 	if (ep->iwarp && ep->qp) {
-		/* Waits for posters that have seen another state, until they are in ->busy */
+		/* Waits for posters that have seen another state: ->busy counts them then */
 		spin_lock_irqsave(&ep->tx.lock, flags);
 		spin_unlock_irqrestore(&ep->tx.lock, flags);
 		if (atomic_read(&ep->busy))
@@ -137,9 +136,9 @@ void verbs_ep_hang_up(struct verbs_ep *ep)
 }
 
 /*
- * The iWARP connection manager disconnects during CONNECTING only when the peer has
- * answered, and the answer waits for the handler lock.  So only the queue pair goes to the
- * error state; if the peer accepts, verbs_cm_handler() disconnects.
+ * During CONNECTING the iWARP connection manager would disconnect only after the peer's answer,
+ * which waits for the handler lock.  So only the queue pair goes to the error state, and
+ * verbs_cm_handler() disconnects if the peer accepts.
  */
 static void verbs_ep_end(struct verbs_ep *ep, int err)
 {
@@ -164,7 +163,7 @@ static void verbs_ep_established(struct verbs_ep *ep,
 
 	if (ep->kep.conn.state != KOFI_CONN_CONNECTING)
 		return;
-	/* The passive side has had all this with the request */
+	/* The passive side has got data and limits with the request */
 	if (!ep->kep.conn.passive) {
 		if (verbs_cm_unpack(&ep->frame, param->private_data,
 				    param->private_data_len)) {
@@ -173,7 +172,7 @@ static void verbs_ep_established(struct verbs_ep *ep,
 			return;
 		}
 		data = verbs_cm_data(&ep->frame);
-		/* Drivers of iWARP do not agree which of the two limits the reads */
+		/* iWARP drivers disagree on which of the two limits reads */
 		ep->may_read = param->initiator_depth ||
 			       (ep->iwarp && param->responder_resources);
 	}
@@ -185,22 +184,22 @@ static void verbs_ep_rejected(struct verbs_ep *ep, struct rdma_cm_event *event)
 	const void *data = event->param.conn.private_data;
 	u8 len = event->param.conn.private_data_len;
 
-	/* The peer closed its end before the last message that connects it */
+	/* The peer has closed its end before the last message of the handshake */
 	if (ep->kep.conn.state == KOFI_CONN_CONNECTED) {
 		verbs_ep_disconnected(ep);
 		return;
 	}
 
-	/* Only InfiniBand's status says that the client has rejected; siw's says reset */
+	/* Only InfiniBand's status says whether the peer's client has rejected; siw's says reset */
 	if (!ep->iwarp)
 		data = rdma_consumer_reject_data(ep->id, event, &len);
-	/* Data out of form count as none; the connection is refused anyway */
+	/* Malformed data count as none; the connection is refused anyway */
 	verbs_cm_unpack(&ep->frame, data, len);
 	verbs_ep_fail(ep, ep->kep.conn.passive ? ECONNABORTED : ECONNREFUSED,
 		      -event->status, ep->frame.len);
 }
 
-/* No peer answers, or the way to it has changed; a connection may stand then */
+/* The peer does not answer, or its route has changed, maybe on an established connection */
 static void verbs_ep_unreachable(struct verbs_ep *ep, int status)
 {
 	if (ep->kep.conn.state == KOFI_CONN_CONNECTED)
@@ -282,8 +281,8 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /*
- * Work: an operation has failed, and with it the queue pair.  Writeback may wait for
- * the operations that end here, so what drivers allocate must not wait for it.
+ * Work: an operation has failed, and with it the queue pair.  Writeback may wait for operations
+ * that end here, so allocations of drivers must not wait for I/O.
  */
 void verbs_cm_broken(struct work_struct *work)
 {
@@ -292,7 +291,7 @@ void verbs_cm_broken(struct work_struct *work)
 	unsigned int noio = memalloc_noio_save();
 
 	rdma_lock_handler(ep->id);
-	/* A message may fail before the last message that connects the peer has come */
+	/* An operation may fail before the last message of the handshake has come */
 	if (conn->state == KOFI_CONN_CONNECTED ||
 	    conn->state == KOFI_CONN_CONNECTING)
 		verbs_ep_disconnected(ep);
@@ -322,7 +321,7 @@ void verbs_cm_device_gone(struct verbs_res *res)
 	struct verbs_ep *ep = container_of(res, struct verbs_ep, res);
 
 	rdma_lock_handler(ep->id);
-	/* Regions look at the state after a drain, too */
+	/* Sets GONE after a drain, too: regions check the state (mr_ep.c) */
 	kofi_conn_gone(&ep->kep.conn);
 	rdma_unlock_handler(ep->id);
 }
@@ -413,7 +412,7 @@ static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
 	verbs_cm_offer(ep, VERBS_CM_REQ);
 	kofi_conn_start(&ep->kep.conn, verbs_wq);
 	ret = rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)&dest, VERBS_RESOLVE_MS);
-	/* A failure is an event, whether rdma_cm knows of it now or later */
+	/* A failure is an event, whether rdma_cm reports it now or later */
 	if (ret)
 		verbs_ep_fail(ep, -ret, -ret, 0);
 	ret = 0;
@@ -444,7 +443,7 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 	kofi_conn_start(&ep->kep.conn, verbs_wq);
 	ret = rdma_accept(ep->id, &conn);
 	if (ret) {
-		/* rdma_cm has rejected the request */
+		/* rdma_accept() has rejected the request */
 		kofi_conn_set_state(&ep->kep.conn, KOFI_CONN_DOWN);
 		verbs_ep_flush(ep);
 		ret = -ECONNABORTED;

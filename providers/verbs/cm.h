@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Connections: their data, passive endpoints and connection requests.
- */
+/* Connections: their data, passive endpoints and connection requests */
 #ifndef _KOFI_VERBS_CM_H
 #define _KOFI_VERBS_CM_H
 
@@ -17,9 +15,9 @@
 struct verbs_ep;
 
 /**
- * struct verbs_save_offer - Where a peer may have memory made durable (save.h)
+ * struct verbs_save_offer - Where a peer connects to have memory made durable (save.h)
  * @magic: VERBS_SAVE_MAGIC
- * @port: of the listener, at the endpoint's address; in a request to it, 0
+ * @port: of the listener, at the endpoint's address; 0 in a request to the listener
  * @version: VERBS_SAVE_VERSION
  * @token: names the endpoint
  */
@@ -30,7 +28,7 @@ struct verbs_save_offer {
 	__be64	token;
 };
 
-/* Private data that rdma_cm takes, with addresses of IP, in bytes */
+/* Bytes of private data that rdma_cm takes, with IP addresses */
 #define VERBS_CM_REQ		56
 #define VERBS_CM_REP		196
 #define VERBS_CM_REJ		148
@@ -39,12 +37,12 @@ struct verbs_save_offer {
 
 /**
  * struct verbs_cm_frame - Connection data
- * @raw: as they are, for peers that are not libfabric (FI_OPT_CM_DATA_RAW); else
- *	behind one length byte, as libfabric's verbs provider has it (1.17 and 2.x)
+ * @raw: the client's data as they are, for peers that are not libfabric (FI_OPT_CM_DATA_RAW);
+ *	else behind one length byte, as libfabric's verbs provider sends them (1.17 and 2.x)
  * @len: bytes of the client's data
- * @more: bytes behind them
- * @offer_port: of the peer's offer; 0: it has made none
- * @offer_token: of the peer's offer
+ * @more: bytes behind the client's data
+ * @offer_port: port of the peer's offer; 0: the peer has made none
+ * @offer_token: token of the peer's offer
  * @wire: the private data of the message
  */
 struct verbs_cm_frame {
@@ -62,8 +60,8 @@ struct verbs_cm_frame {
  * @fabric: parent
  * @raw: FI_OPT_CM_DATA_RAW; verbs_pep_lock guards it and the fields behind it
  * @id: the listening id; NULL: there is no address yet, or the device has gone
- * @dev: the device it is bound to; NULL: none, or all
- * @res: stands on @dev
+ * @dev: the device that @id is bound to; NULL: none, or all
+ * @res: in the list of @dev
  */
 struct verbs_pep {
 	struct kofi_pep		kpep;
@@ -77,8 +75,8 @@ struct verbs_pep {
 /**
  * struct verbs_connreq - A connection request
  * @req: in the registry of all requests
- * @pep: the passive endpoint it came to; of no use once it has left the registry
- * @id: of the connection to be
+ * @pep: the passive endpoint it came to; may not be used once @req has left the registry
+ * @id: its rdma_cm_id
  * @conn: the limits that the peer proposes
  * @frame: the peer's connection data
  * @dead: the peer has gone

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Connection requests: the rdma_cm_id of each, until an endpoint takes it over or it is
- * rejected.  The core has the registry in which they wait, and the rules by which an
- * endpoint gets one (include/kofi/connreq.h).
+ * Connection requests: each owns its rdma_cm_id until an endpoint takes the id over or the request
+ * is rejected.  include/kofi/connreq.h has the registry in which requests wait, and the rules by
+ * which an endpoint gets one.
  *
- * verbs_connreq_handler() gets the events of a request's rdma_cm_id until an endpoint has
- * taken it; verbs_connreq_hand_over() makes the change under the handler lock of the id.
- * The only event that can come says that the peer has gone.
+ * verbs_connreq_handler() gets the events of the id until verbs_connreq_hand_over() gives the id
+ * to an endpoint, under the id's handler lock.  The only event that can come before says that the
+ * peer has gone.
  *
- * rdma_cm holds handler locks while a request arrives, and the registry's lock is taken
- * inside; the functions that the registry calls under its lock make no rdma_cm call that
- * sleeps.
+ * rdma_cm holds handler locks while a request arrives, and the registry's lock is taken inside
+ * them.  So the functions that the registry calls under its lock make no rdma_cm call that sleeps.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -35,7 +34,7 @@ static int verbs_connreq_handler(struct rdma_cm_id *id,
 	return 0;
 }
 
-/* For a request through a wildcard address, which may come in on any device */
+/* For a request to a listener at the wildcard address, which may come in on any device */
 static struct fi_info *verbs_connreq_other_info(struct verbs_connreq *req,
 						struct verbs_device *dev)
 {
@@ -123,9 +122,8 @@ free_req:
 }
 
 /*
- * rdma_cm calls this with the handler lock of @id held.  An error makes rdma_cm
- * reject the request and destroy @id: connection data out of form, no memory, or
- * too many requests waiting in the event queue.
+ * rdma_cm calls this with the handler lock of @id held.  On an error rdma_cm rejects the request
+ * and destroys @id: malformed connection data, no memory, or a full event queue.
  */
 int verbs_connreq_new(struct verbs_pep *pep, struct rdma_cm_id *id,
 		      const struct rdma_cm_event *event)
@@ -156,7 +154,6 @@ leave:
 	return ret;
 }
 
-/* From now on verbs_cm_handler() gets the events of the id */
 static void verbs_connreq_hand_over(struct verbs_connreq *req,
 				    struct verbs_ep *ep)
 {
@@ -175,7 +172,7 @@ static void verbs_connreq_hand_over(struct verbs_connreq *req,
 	rdma_unlock_handler(id);
 }
 
-/* May this endpoint have the request?  The registry calls this with its lock held */
+/* May the endpoint @context have the request?  The registry calls this with its lock held */
 static int verbs_connreq_suits(const struct kofi_connreq *kreq,
 			       const void *context)
 {
@@ -185,7 +182,7 @@ static int verbs_connreq_suits(const struct kofi_connreq *kreq,
 
 	if (req->id->device != ep->domain->dev->ibdev)
 		return -FI_EDOMAIN;
-	/* The connection has the class that the peer has chosen, if it could */
+	/* The connection has the class that the peer has chosen, if that is known */
 	tclass = verbs_tclass_of_id(req->id);
 	if (ep->tclass && tclass && kofi_tclass_tos(ep->tclass) != kofi_tclass_tos(tclass))
 		return -EINVAL;
@@ -231,7 +228,7 @@ static int verbs_connreq_is_on(const struct kofi_connreq *req, const void *ibdev
 	return to_verbs_connreq(req)->id->device == ibdev ? 0 : -ENODEV;
 }
 
-/* The device is being removed, and no new request of it comes in */
+/* The device is being removed, and no new request comes in on it */
 void verbs_connreqs_drop_device(const struct ib_device *ibdev)
 {
 	struct verbs_connreq *req, *next;

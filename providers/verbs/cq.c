@@ -2,25 +2,23 @@
 /*
  * Completion queues: a kofi_cq fed by an ib_cq.
  *
- * ib_alloc_cq() chooses the context: only fi_cq_read() polls a direct queue
- * (IB_POLL_DIRECT); ib_core polls any other from softirq or a worker, and the completion's
- * done function hands the slot to the kofi_cq.  Drivers call the device's completion handler
- * with locks held; as ib_core only schedules there, done functions and the client's
- * callbacks run without these locks.
+ * Only fi_cq_read() polls a direct queue (IB_POLL_DIRECT); ib_core polls any other from softirq
+ * or a worker.  The completion's done function hands the slot to the kofi_cq.  Drivers call the
+ * completion handler with locks held, but ib_core only schedules there, so done functions and the
+ * client's callbacks run without these locks.
  *
- * The device's queue never overruns: enabling an endpoint reserves room for its
- * operations, and each reservation of at least one operation may add one more,
- * the marker with which ib_drain_qp() empties a queue at close.  So the device's
- * queue has twice the size the client asked for.  Over iWARP an endpoint has two
- * work requests for each of its read regions, which are no more than its operations, and
- * the device's queue four times the size.
+ * The device's queue never overruns.  fi_enable() reserves room for the operations of an endpoint,
+ * and for each reservation of at least one operation a drain may post one marker more.  So the
+ * device's queue has twice the size the client asked for.  Over iWARP each read region has two
+ * work requests, and an endpoint has no more read regions than operations, so the device's queue
+ * has four times the size.
  *
- * The holder of poll_lock polls a direct queue, which keeps completions in order; a second
- * reader takes the completions in the list and does not wait.  The close of an endpoint
- * polls, too (drain.c).
+ * Only the holder of poll_lock polls a direct queue, so completions stay in order.  A second
+ * reader takes the completions in the list and does not wait.  The close of an endpoint polls,
+ * too (drain.c).
  *
- * The removal of the device frees its queue.  Readers get the completions in the list, and
- * then -ENODEV.
+ * The removal of the device frees its queue.  Readers get the completions in the list, and then
+ * -ENODEV.
  */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -42,13 +40,13 @@ size_t verbs_cq_max(const struct ib_device *ibdev)
 	return ibdev->attrs.max_cqe / verbs_cqe_factor(ibdev);
 }
 
-/* Deepest receive queue; one work request more is ib_drain_qp()'s */
+/* Deepest receive queue; a drain needs one work request more */
 size_t verbs_rx_max(const struct ib_device *ibdev)
 {
 	return min_t(size_t, ibdev->attrs.max_qp_wr - 1, verbs_cq_max(ibdev));
 }
 
-/* Deepest transmit queue; over iWARP two work requests more are each read region's */
+/* Deepest transmit queue; over iWARP each read region needs two work requests more */
 size_t verbs_tx_max(const struct ib_device *ibdev)
 {
 	size_t max = verbs_rx_max(ibdev), wrs = ibdev->attrs.max_qp_wr - 1;
@@ -59,7 +57,6 @@ size_t verbs_tx_max(const struct ib_device *ibdev)
 					       wrs - 2 * VERBS_READ_MRS);
 }
 
-/* Polls for a reader, unless another thread polls */
 static void verbs_cq_progress(struct kofi_cq *kcq)
 {
 	struct verbs_cq *cq = container_of(kcq, struct verbs_cq, kcq);
@@ -121,10 +118,7 @@ void verbs_cq_give_back(struct verbs_cq *cq)
 	mutex_unlock(&cq->drain_lock);
 }
 
-/*
- * The queue pair is drained, but a reader that polls may still be inside a done function of
- * it.  Taking poll_lock waits for this reader.
- */
+/* The queue pair is drained; waits for a reader that may still be inside a done function of it */
 void verbs_cq_quiesce(struct verbs_cq *cq)
 {
 	unsigned long flags;
@@ -136,8 +130,8 @@ void verbs_cq_quiesce(struct verbs_cq *cq)
 }
 
 /*
- * Drops unread completions of @queue, which has no operation in flight any more.  Their slots
- * go back, because a shared receive context still needs its own.
+ * Drops unread completions of @queue, which has no operation in flight any more.  This gives their
+ * slots back, because a shared receive context still needs its own.
  */
 void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue)
 {
@@ -154,9 +148,9 @@ static void verbs_cq_strip(struct verbs_res *res)
 	cq->ibcq = NULL;
 	spin_unlock_irqrestore(&cq->poll_lock, flags);
 	/*
-	 * In softirq ib_core's poller lets go of the queue (irq_poll_complete()), then looks
-	 * at it once more to arm it, and ib_free_cq() waits for the first only (6.1 to 7.3).
-	 * Expedited, as a device that is removed has many queues.
+	 * In softirq ib_core's poller releases the queue (irq_poll_complete()), and then uses it
+	 * once more to arm it.  ib_free_cq() waits only for the release (6.1 to 7.3).  Expedited,
+	 * as a device that is removed may have many queues.
 	 */
 	if (ibcq->poll_ctx == IB_POLL_SOFTIRQ) {
 		irq_poll_disable(&ibcq->iop);

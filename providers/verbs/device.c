@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The RDMA devices, and the objects that stand on them.
+ * The RDMA devices, and the objects that use them.
  *
  * verbs_client keeps a list of the devices.  A device can be removed at any time, and the
  * removal waits for no client of ours.  So code uses an ib_device only within
  *
  *	verbs_device_enter()	around each control call, a percpu_ref; it fails once a
  *				removal has begun
- *	verbs_device_hold()	around posting, from the look at the endpoint's state
+ *	verbs_device_hold()	around posting, from the check of the endpoint's state
  *				to the doorbell, and around the steps of a region for
  *				single operations (mr_ep.c)
  *	poll_lock		around direct polling (cq.c)
  *
- * Every object with something of the device's has a struct verbs_res in a list here.
+ * Every object that uses a device has a struct verbs_res in a list of the device.
  * verbs_device_remove()
  *
  *	1. takes the device off the list, and makes verbs_device_enter() fail
- *	2. has each object report -ENODEV to its client's event queue.  When all have
- *	   reported, so that none takes another's end for its peer's, queue pairs go to the
- *	   error state, and everything posted completes
- *	3. waits for the calls under way, which end with that
- *	4. does step 2 for objects that came meanwhile, drops unanswered connection requests,
- *	   and waits until no call is posting (RCU)
+ *	2. has each object report -ENODEV to its client's event queue.  When all have reported,
+ *	   queue pairs go to the error state, and everything posted completes.  (Otherwise an
+ *	   endpoint with a peer on the same device might report the peer's end, not -ENODEV)
+ *	3. waits for the calls in progress, which return because of step 2
+ *	4. does step 2 for objects that were opened meanwhile, drops unanswered connection
+ *	   requests, and waits until no call is posting (RCU)
  *	5. strips the objects, those that use others first: queue pairs are drained and
  *	   destroyed, memory unmapped, and so on, until nothing of ours is left
  *
- * All queue pairs are in the error state before the first is drained, and they share one
- * time limit for the device in step 5 (drain_until), so the time of a removal does not grow
- * with their number.  The client keeps shells: calls answer -ENODEV, completions can be
- * read, fi_close() frees the memory.  A close that enters the device strips its object
- * itself, and the removal waits for it in step 3; a later one waits for step 5.
+ * All queue pairs are in the error state before the first is drained, and they share one time
+ * limit in step 5 (drain_until), so the time of a removal does not grow with their number.  The
+ * client keeps shells: calls answer -ENODEV, completions can be read, fi_close() frees the memory.
+ * A close that enters the device strips its object by itself, and the removal waits for it in
+ * step 3; a later close waits for step 5.
  *
- * verbs_devices_lock is held for look-ups only.  verbs_device.lock guards the lists of
- * objects and is held while they report; it is taken outside of the handler locks of
- * connections, so no handler adds a verbs_res.
+ * verbs_devices_lock is held for look-ups only.  verbs_device.lock guards the lists of objects and
+ * is held while they report.  It is taken outside of the handler locks of connections, so no
+ * handler adds a verbs_res.
  */
 #include <linux/slab.h>
 #include "cm.h"
@@ -53,7 +53,7 @@ static struct ib_client verbs_client = {
 	.remove	= verbs_device_remove,
 };
 
-/* Reads the limits that hold for every port; only once, as drivers may take the RTNL */
+/* Reads the limits that hold for every port, once, as ib_query_port() may take the RTNL */
 static int verbs_device_query(struct verbs_device *dev)
 {
 	struct ib_port_attr attr;
@@ -67,7 +67,7 @@ static int verbs_device_query(struct verbs_device *dev)
 			return ret;
 		dev->max_msg_size = min(dev->max_msg_size, attr.max_msg_sz);
 	}
-	/* fi_info has no limit of its own for reads */
+	/* fi_info has no separate limit for reads */
 	if (verbs_is_iwarp(dev->ibdev))
 		dev->max_msg_size = min(dev->max_msg_size,
 					verbs_read_mrs_max_len(dev->ibdev));
@@ -173,7 +173,7 @@ static void verbs_device_remove(struct ib_device *ibdev, void *client_data)
 	mutex_unlock(&verbs_devices_lock);
 
 	percpu_ref_kill(&dev->calls);
-	/* For a close that is under way when the removal begins */
+	/* For a close that is in progress when the removal begins */
 	WRITE_ONCE(dev->drain_until, verbs_last_wqe_until(dev));
 	verbs_device_halt(dev);
 	wait_for_completion(&dev->idle);
@@ -198,8 +198,7 @@ static void verbs_device_remove(struct ib_device *ibdev, void *client_data)
  * @dev: the device; the caller has a reference
  *
  * Context: any.
- * Return: 0, and verbs_device_leave() is due; -ENODEV: it is being removed, or has
- * been.
+ * Return: 0, and verbs_device_leave() is due; -ENODEV: it is being removed, or has been.
  */
 int verbs_device_enter(struct verbs_device *dev)
 {
@@ -211,7 +210,7 @@ void verbs_device_leave(struct verbs_device *dev)
 	percpu_ref_put(&dev->calls);
 }
 
-/* Enters the device that it finds */
+/* Enters the device that it finds; NULL: there is none, or it is being removed */
 struct verbs_device *verbs_device_find(const struct ib_device *ibdev)
 {
 	struct verbs_device *dev, *found = NULL;
@@ -242,7 +241,7 @@ struct verbs_device *verbs_device_find_by_name(const char *name)
 	return found;
 }
 
-/* The caller has entered */
+/* The caller has entered @dev */
 void verbs_res_add(struct verbs_device *dev, struct verbs_res *res,
 		   const struct verbs_res_ops *ops)
 {
@@ -252,7 +251,7 @@ void verbs_res_add(struct verbs_device *dev, struct verbs_res *res,
 	mutex_unlock(&dev->lock);
 }
 
-/* The caller has entered, as for verbs_res_add() */
+/* The caller has entered @dev */
 void verbs_res_del(struct verbs_device *dev, struct verbs_res *res)
 {
 	mutex_lock(&dev->lock);
@@ -262,11 +261,11 @@ void verbs_res_del(struct verbs_device *dev, struct verbs_res *res)
 
 /**
  * verbs_res_enter() - Begin to close an object
- * @dev: the device it stands on
+ * @dev: its device
  *
  * Context: may sleep.
- * Return: true: the device has been entered, and the object is the caller's to strip;
- * false: the removal has done so.
+ * Return: true: the device has been entered, and the caller strips the object; false: the
+ * removal has stripped it.
  */
 bool verbs_res_enter(struct verbs_device *dev)
 {
@@ -277,8 +276,8 @@ bool verbs_res_enter(struct verbs_device *dev)
 }
 
 /**
- * verbs_res_strip() - See to it that an object has nothing of its device any more
- * @dev: the device it stands on
+ * verbs_res_strip() - Strip an object that is being closed, unless the removal has done so
+ * @dev: its device
  * @res: the object's
  *
  * Context: may sleep.

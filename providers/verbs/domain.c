@@ -2,14 +2,14 @@
 /*
  * Fabrics and domains.
  *
- * A fabric is a pointer to the network namespace in which addresses are looked up, without
- * a reference.  Each rdma_cm_id has a reference until it is destroyed, so endpoints,
- * passive endpoints and the connections for registering keep the namespace, and the core
- * calls verbs_net_exit() when there are none.  Domains, queues and regions may be left
- * then; they need no namespace, and calls that do answer -ENODEV.
+ * A fabric points to the network namespace in which addresses are looked up, without a reference.
+ * Each rdma_cm_id has a reference until it is destroyed, so endpoints, passive endpoints and
+ * registration connections keep the namespace.  When none is left, the namespace may go, and the
+ * core calls verbs_net_exit().  Domains, queues and regions may be left then.  They need no
+ * namespace; calls that need one answer -ENODEV.
  *
- * A domain is a protection domain on one device.  Its calls enter the device, so the
- * objects that they open need not.  The first registration of memory gives it a connection
+ * A domain is a protection domain on one device.  Its calls enter the device, so the functions
+ * that open its objects need not.  The first registration of memory gives the domain a connection
  * of its own (reg.c), which lasts until the domain is closed.
  */
 #include <linux/random.h>
@@ -23,7 +23,6 @@
 #include "save.h"
 #include "verbs.h"
 
-/* Around each call that needs the domain's device; see device.c */
 int verbs_domain_enter(struct verbs_domain *domain)
 {
 	return verbs_device_enter(domain->dev);
@@ -34,7 +33,7 @@ void verbs_domain_leave(struct verbs_domain *domain)
 	verbs_device_leave(domain->dev);
 }
 
-/* verbs_reg_wait() may wait for a step that never comes */
+/* verbs_reg_wait() of reg.c may wait for a step that never comes */
 static void verbs_domain_report(struct verbs_res *res)
 {
 	wake_up(&container_of(res, struct verbs_domain, res)->reg_wait);
@@ -252,19 +251,19 @@ void verbs_net_exit(struct fid_fabric *fid_fabric)
 	spin_unlock(&fabric->lock);
 }
 
-/* Returns a reference for put_net(); NULL: the namespace has gone, or is about to */
+/* Returns the namespace, for put_net(); NULL: it has gone, or is about to */
 struct net *verbs_get_net(struct verbs_fabric *fabric)
 {
 	struct net *net;
 
-	/* The structure stays until verbs_net_exit() has had the lock */
+	/* The namespace's memory stays until verbs_net_exit() has had the lock */
 	spin_lock(&fabric->lock);
 	net = fabric->net ? maybe_get_net(fabric->net) : NULL;
 	spin_unlock(&fabric->lock);
 	return net;
 }
 
-/* The id has a reference of its own; -ENODEV: the namespace has gone */
+/* The id takes a reference to the namespace; -ENODEV: the namespace has gone */
 struct rdma_cm_id *verbs_create_id(struct verbs_fabric *fabric,
 				   rdma_cm_event_handler handler,
 				   void *context)

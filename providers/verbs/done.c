@@ -3,12 +3,12 @@
  * Completing: from the device's completion to the client's.
  *
  * ib_core calls the done functions, one at a time per completion queue.  A success that the
- * client did not ask for frees the slot at once; every error is reported.  The first error
- * other than a flush means that the queue pair has left the connected state; a worker then
- * ends the connection, and both clients get an event.
+ * client has not asked for frees the slot at once; every error is reported.  The first error
+ * other than a flush means that the queue pair has left the connected state.  A worker then ends
+ * the connection, and both clients get an event.
  *
- * On the wire a message is one SEND and nothing else; remote CQ data is the
- * immediate, 32 bits in network order (libfabric's verbs provider, all versions).
+ * On the wire a message is one SEND and nothing else; remote CQ data is the immediate, 32 bits in
+ * network order (libfabric's verbs provider, all versions).
  */
 #include "ep.h"
 #include "mr.h"
@@ -29,8 +29,8 @@ static void verbs_report(const struct ib_cq *cq, struct verbs_slot *slot)
 }
 
 /*
- * Counts an operation after its report, so a client that sees it counted finds it reported.
- * Its slot may be another operation's by now.
+ * Counts an operation after its report, so a client that sees it counted finds it reported.  The
+ * slot may be another operation's by now, and is not used.
  */
 static void verbs_count(const struct verbs_queue *queue, u64 flags, int err,
 			size_t len)
@@ -41,7 +41,6 @@ static void verbs_count(const struct verbs_queue *queue, u64 flags, int err,
 		kofi_ep_ended(queue->side->ep, flags, err, len);
 }
 
-/* Reports and counts a success */
 void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
 			size_t len)
 {
@@ -64,7 +63,7 @@ void verbs_slot_set_err(struct verbs_slot *slot, int err, int prov_errno)
 		queue_work(verbs_wq, &slot->queue->ep->broken);
 }
 
-/* The key that the client ends with the operation, or 0; a read's read regions are ours */
+/* The key that the client ends with the operation, or 0; keys of read regions are ours */
 static u64 verbs_slot_key(const struct verbs_slot *slot)
 {
 	const struct verbs_mr *mr = slot->region;
@@ -72,7 +71,6 @@ static u64 verbs_slot_key(const struct verbs_slot *slot)
 	return slot->comp.flags && mr && !mr->is_read_mr ? mr->ibmr->rkey : 0;
 }
 
-/* The operation is over, and lets go of its region */
 static void verbs_slot_clean(struct verbs_slot *slot, u64 data)
 {
 	slot->comp.data = data;
@@ -80,7 +78,7 @@ static void verbs_slot_clean(struct verbs_slot *slot, u64 data)
 	smp_store_release(&slot->region, NULL);
 }
 
-/* Reports every error, except of registrations, which are no operations of the client's */
+/* Reports the error, unless it is a registration's, which is no operation of the client's */
 static void verbs_slot_failed(const struct ib_cq *cq, struct verbs_slot *slot)
 {
 	const struct verbs_queue *queue = slot->queue;
@@ -95,9 +93,10 @@ static void verbs_slot_failed(const struct ib_cq *cq, struct verbs_slot *slot)
 }
 
 /*
- * siw flushes a read twice that it was about to begin.  The second flush may find a free
- * slot, or the slot's next operation, which will be flushed as well: then this flush is its
- * end, and the later one is ignored.  Taking the lock waits for its poster to leave the driver.
+ * Does this failure end the operation?  siw flushes a read twice that it was about to begin.  The
+ * second flush may find a free slot, or the slot's next operation.  That will be flushed as well,
+ * so the early flush ends it, and the later one is ignored.  Taking the lock waits for the poster
+ * of the next operation to leave the driver.
  */
 static bool verbs_slot_is_due(struct verbs_slot *slot)
 {
@@ -114,7 +113,7 @@ static bool verbs_slot_is_due(struct verbs_slot *slot)
 	return due;
 }
 
-/* An operation of the transmit side has failed, or a part, which ends with its whole */
+/* An operation of the transmit side has failed; or a part of one, which ends with its whole */
 void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
 		     int prov_errno)
 {
@@ -159,7 +158,6 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	kofi_cq_complete_here(slot->queue->side->cq, &slot->comp);
 }
 
-/* An operation of the transmit side has succeeded */
 static void verbs_slot_end(struct verbs_slot *slot)
 {
 	u64 key = verbs_slot_key(slot);
@@ -168,7 +166,7 @@ static void verbs_slot_end(struct verbs_slot *slot)
 		verbs_slot_put_unsignaled(slot);
 	if (slot->parts)
 		verbs_slot_put_parts(slot);
-	/* The key has ended with the operation, unless it is a registration */
+	/* The key has ended with the operation, unless this was a registration */
 	if (slot->region && slot->comp.flags)
 		verbs_mr_ep_ended(slot->region);
 	verbs_slot_clean(slot, key);
@@ -226,15 +224,15 @@ void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * The queue pair that has taken the receive is there, and so is its endpoint: a close waits
- * for this function before it destroys them (srx.c).
+ * The queue pair that has taken the receive, and its endpoint, exist: a close waits for this
+ * function before it destroys them (srx.c).
  */
 void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
 	struct verbs_ep *ep = wc->qp->qp_context;
 
-	/* The mapping is the shared queue's */
+	/* First, as the mapping is the shared queue's */
 	verbs_unmap(slot);
 	slot->queue = &ep->rx;
 	slot->comp.op_context = verbs_context(&ep->rx, slot->comp.op_context);

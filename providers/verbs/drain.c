@@ -2,17 +2,15 @@
 /*
  * Draining: every done function of a queue pair has run.
  *
- * ib_drain_sq() and ib_drain_rq() put the queue pair into the error state, post a
- * marker behind everything else, and wait for it.  A completion queue that only its
- * readers poll (FI_WAIT_NONE) they poll themselves, ten times a second, and beside a
- * reader.  With two pollers completions overtake each other: a queue's reader would get
- * them out of order, and an operation would end before its parts (split.c).  So for these
- * queues verbs_drain_marked() posts the marker, and polls as a reader does, under
- * poll_lock.
+ * ib_drain_sq() and ib_drain_rq() put the queue pair into the error state, post a marker behind
+ * everything else, and wait for it.  They poll a completion queue that only its readers poll
+ * (FI_WAIT_NONE) by themselves, ten times a second, and at the same time as a reader.  With two
+ * pollers completions overtake each other: the reader would get them out of order, and an
+ * operation would end before its parts (split.c).  So for these queues verbs_drain_marked() posts
+ * the marker, and polls as a reader does, under poll_lock.
  *
- * Some drivers have functions of their own for draining, because their devices take no
- * marker in every state, and these poll, too.  verbs_cq_take_over() keeps readers away
- * meanwhile.
+ * Some drivers drain by functions of their own, because their devices do not take a marker in
+ * every state.  These functions poll, too, so verbs_cq_take_over() keeps readers away meanwhile.
  */
 #include <linux/completion.h>
 #include "ep.h"
@@ -65,9 +63,9 @@ static void verbs_drain_marked(struct ib_qp *qp, struct verbs_cq *cq,
 }
 
 /**
- * verbs_drain_sq() - Wait for the done functions of all that was posted to send
+ * verbs_drain_sq() - Wait for the done functions of the send queue
  * @qp: the queue pair; no call posts any more
- * @cq: its completion queue for that
+ * @cq: its send completion queue
  *
  * Context: may sleep.
  */
@@ -82,13 +80,7 @@ void verbs_drain_sq(struct ib_qp *qp, struct verbs_cq *cq)
 	verbs_cq_give_back(cq);
 }
 
-/**
- * verbs_drain_rq() - Wait for the done functions of all that was posted to receive
- * @qp: as verbs_drain_sq()
- * @cq: as verbs_drain_sq()
- *
- * Context: may sleep.
- */
+/* As verbs_drain_sq(), for the receive queue */
 void verbs_drain_rq(struct ib_qp *qp, struct verbs_cq *cq)
 {
 	if (cq->direct && !qp->device->ops.drain_rq) {

@@ -17,16 +17,15 @@
  *			Then takes unread completions out of the completion queues,
  *			and frees the slots
  *
- * verbs_device_remove() does the same but for the last step.  The state is GONE then, and
- * the slots stay, as the client still reads completions.
+ * verbs_device_remove() takes the steps of fi_close() except the last one.  The state is GONE
+ * then, and the slots stay, as the client still reads completions.
  *
- * Locking: the state changes under the rdma_cm_id's handler lock
- * (rdma_lock_handler()), which is also held while an event of the id is handled.
- * Control calls enter the device, as long as they use it or the id.  The data path
- * reads the state under RCU, without the lock; when a removal has set it to GONE and
- * waited for readers, no call posts any more.  Binding and enabling write all fields before
- * the state allows the data path to read them, and nothing changes these until the close,
- * during which the client may not call, or a removal.
+ * Locking: the state changes under the rdma_cm_id's handler lock (rdma_lock_handler()), which is
+ * also held while an event of the id is handled.  Control calls that use the device or the id
+ * enter the device.  The data path reads the state under RCU, without the lock.  When a removal
+ * has set the state to GONE and waited for readers, no call posts any more.  Binding and enabling
+ * write all fields before the state allows the data path to read them.  The fields then stay until
+ * a removal, or until the close, during which the client may not call.
  */
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
@@ -41,12 +40,12 @@
 #include "save.h"
 #include "verbs.h"
 
-/* Receiver-not-ready delay asked of the peer: 0.64 ms, as libfabric has it */
+/* Receiver-not-ready delay that the peer is to keep: 0.64 ms, as in libfabric */
 #define VERBS_RNR_TIMER		12
 
 static struct kmem_cache *verbs_eps;
 
-/* A cache of its own has 17 endpoints in the memory that kmalloc() takes for 16 */
+/* A cache of their own holds 17 endpoints in the memory that kmalloc() takes for 16 */
 int verbs_eps_init(void)
 {
 	verbs_eps = kmem_cache_create("kofi_verbs_ep", sizeof(struct verbs_ep),
@@ -65,7 +64,7 @@ static void verbs_qp_event(struct ib_event *event, void *context)
 
 	switch (event->event) {
 	case IB_EVENT_COMM_EST:
-		/* Data came before the peer's last CM message */
+		/* Data came before the last message of the handshake */
 		rdma_notify(ep->id, IB_EVENT_COMM_EST);
 		break;
 	case IB_EVENT_QP_LAST_WQE_REACHED:
@@ -107,7 +106,7 @@ void verbs_ep_leave(struct verbs_ep *ep)
 	verbs_device_leave(ep->domain->dev);
 }
 
-/* Enters the device and takes the handler lock, which guards the state; it is not GONE */
+/* Enters the device and takes the handler lock; on success the state is not GONE */
 int verbs_ep_lock(struct verbs_ep *ep)
 {
 	int ret = verbs_ep_enter(ep);
@@ -128,7 +127,6 @@ void verbs_ep_unlock(struct verbs_ep *ep)
 	verbs_ep_leave(ep);
 }
 
-/* Opens or closes the fast path of both queues, as the endpoint's flags and state say */
 static void verbs_ep_tune(struct verbs_ep *ep)
 {
 	struct verbs_queue *queues[] = { &ep->tx, &ep->rx };
@@ -198,7 +196,7 @@ destroy_queues:
 	return ret;
 }
 
-/* The queue pair also has room for ib_drain_qp()'s markers, and for read regions */
+/* The queue pair also has room for the markers of a drain, and for read regions */
 static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 {
 	struct verbs_srx *srx = verbs_ep_srx(ep);
@@ -233,10 +231,10 @@ static int verbs_ep_try_qp(struct verbs_ep *ep, u32 inline_size)
 }
 
 /*
- * No attribute of a device says how much it takes inline, and some devices refuse a queue
- * pair that asks for too much.  Data that do not go inline are copied.  Over iWARP nothing
- * goes inline: siw takes a send that ends a key inline and never sends it, and cxgb4 does
- * not look whether a write is inline if the send behind it is.
+ * No attribute of a device says how much it takes inline, and some devices refuse a queue pair
+ * that asks for too much.  Injected data that do not go inline go through ->bounce.  Over iWARP
+ * nothing goes inline: siw takes an inline send that ends a key, but never sends it, and cxgb4
+ * does not check whether a write is inline if the send behind it is.
  */
 static int verbs_ep_create_qp(struct verbs_ep *ep)
 {
@@ -247,7 +245,7 @@ static int verbs_ep_create_qp(struct verbs_ep *ep)
 	ret = verbs_ep_try_qp(ep, inline_size);
 	if (ret == -EINVAL && inline_size)
 		ret = verbs_ep_try_qp(ep, 0);
-	/* rdma_cm knows before the endpoint does that the peer has gone */
+	/* The peer may have gone, which rdma_cm knows before the endpoint does */
 	if (ret == -EINVAL && ep->kep.conn.passive &&
 	    rdma_init_qp_attr(ep->id, &attr, &mask) == -EINVAL)
 		ret = -ECONNABORTED;
@@ -311,7 +309,7 @@ static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 
 	if (ret)
 		return ret;
-	/* A queue pair stays when the connection is over */
+	/* Checks the queue pair, which stays when the connection is over */
 	ret = ep->qp ? -FI_EOPBADSTATE : kofi_ep_bind(fid, bfid, flags);
 	verbs_ep_leave(ep);
 	return ret;
@@ -322,7 +320,7 @@ static int verbs_ep_control(struct fid *fid, int command, void *arg)
 	struct verbs_ep *ep = to_verbs_ep(fid);
 	int ret;
 
-	/* Also if the device has gone */
+	/* Works if the device has gone, too */
 	if (command == KOFI_GETSTAT)
 		return kofi_ep_control(fid, command, arg);
 	ret = verbs_ep_enter(ep);
@@ -338,7 +336,7 @@ static int verbs_ep_control(struct fid *fid, int command, void *arg)
 	return ret;
 }
 
-/* Puts the queue pair into the error state, in any state of rdma_cm; all that is posted ends */
+/* Puts the queue pair into the error state, in any state of rdma_cm, so all that is posted ends */
 void verbs_ep_flush(struct verbs_ep *ep)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -366,10 +364,10 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	verbs_ep_unreserve(ep);
 }
 
-/* From now on nothing is posted or reported; the caller holds the handler lock */
+/* From now on no event is reported, and nothing is posted; the caller holds the handler lock */
 void verbs_ep_stop(struct verbs_ep *ep)
 {
-	/* No peer could send to it, so it has taken no shared receive */
+	/* No peer could send to the endpoint, so it has taken no shared receive */
 	if (ep->kep.conn.state <= KOFI_CONN_ENABLED)
 		complete_all(&ep->last_wqe);
 	kofi_conn_close(&ep->kep.conn);
@@ -387,10 +385,10 @@ static void verbs_ep_strip(struct verbs_res *res)
 	cancel_delayed_work_sync(&ep->kep.conn.late);
 	/*
 	 * Destroying an id whose accept the peer has not answered sends a reject right behind
-	 * the accept.  The peer's ib_cm handles what it receives on all CPUs at once, and drops
-	 * a reject that comes first; the peer would believe in a connection.  The time counts
-	 * from the accept: one that is older has arrived, or is lost.  So endpoints that are
-	 * closed one after the other share the wait.
+	 * the accept.  The peer's ib_cm handles messages on all CPUs at once, and drops the reject
+	 * if it overtakes the accept; then the peer would see a connection.  The limit counts from
+	 * the accept, as an older one has arrived or is lost, so endpoints that are closed one
+	 * after the other share the wait.
 	 */
 	spent = (u32)jiffies - ep->accepted_at;
 	if (ep->kep.conn.state != KOFI_CONN_GONE && ep->accepted && spent < limit)
@@ -458,7 +456,6 @@ static int verbs_ep_init(struct verbs_ep *ep, struct verbs_domain *domain,
 	return kofi_ep_init(&ep->kep, info, verbs_ep_limits(ep->iwarp), context);
 }
 
-/* Takes the attributes of the info, within the limits of the device */
 static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 {
 	struct ib_device *ibdev = ep->domain->dev->ibdev;

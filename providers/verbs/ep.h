@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Endpoints and shared receive contexts, and the functions of queues that need to know
- * their endpoint.
+ * Endpoints and shared receive contexts, and the functions of queues that need struct verbs_ep.
  */
 #ifndef _KOFI_VERBS_EP_H
 #define _KOFI_VERBS_EP_H
@@ -18,9 +17,9 @@
 #include "queue.h"
 #include "verbs.h"
 
-/* Longest wait of a close, or of a removal, for the device; see srx.c */
+/* Longest wait of a close, or of a removal, for IB_EVENT_QP_LAST_WQE_REACHED; see srx.c */
 #define VERBS_LAST_WQE_MS	1000
-#define VERBS_LAST_WQE_BRIEF_MS	5	/* for one that has missed the longest before */
+#define VERBS_LAST_WQE_BRIEF_MS	5	/* for VERBS_LAST_WQE_MISSED */
 
 /**
  * struct verbs_wr - A work request that waits for the doorbell
@@ -32,8 +31,8 @@ struct verbs_wr {
 	struct ib_sge		sge[];
 };
 
-#define VERBS_WRS	8	/* operations of one buffer per doorbell */
-/* Memory for all but the last of them, or for fewer of more buffers */
+#define VERBS_WRS	8	/* most operations of one buffer per doorbell */
+/* Memory for all but the last of them, or for fewer operations of more buffers */
 #define VERBS_WRS_ROOM \
 	((VERBS_WRS - 1) * (sizeof(struct verbs_wr) + sizeof(struct ib_sge)))
 
@@ -41,9 +40,9 @@ struct verbs_wr {
  * struct verbs_drain_job - fi_ep_drain() of an endpoint
  * @work: drains
  * @done: completed at the end of @work
- * @lock: held while the queue pair is being drained, for whatever reason
+ * @lock: held while the queue pair is being drained, also by a close
  * @err: negative errno if the drain failed, or 0
- * @begun: there is a drain; the handler lock guards it
+ * @begun: @work was queued; guarded by the handler lock
  */
 struct verbs_drain_job {
 	struct work_struct	work;
@@ -59,31 +58,31 @@ struct verbs_drain_job {
  * @qp: the queue pair, from fi_enable() on
  * @domain: parent
  * @tclass: FI_TC_* of its own
- * @inline_size: bytes the queue pair takes inline
+ * @inline_size: bytes that the queue pair takes inline
  * @tx: transmit side; its lock also guards the fields below that say "in flight"
  * @rx: receive side
  * @nr_unsignaled: in flight: operations posted unsignaled since the last signaled one
  * @busy: over iWARP, operations in flight that are not known to be done
- * @unsignaled: in flight: those of @nr_unsignaled
+ * @unsignaled: in flight: the operations that @nr_unsignaled counts
  * @regs: in flight: registrations that wait for the doorbell, by verbs_mr.waits (wr_list.c)
- * @nr_regs: in flight: how many
+ * @nr_regs: in flight: entries of @regs
  * @wrs: in flight: work requests posted with FI_MORE, or NULL
- * @wrs_end: link for the next one
+ * @wrs_end: link at the end of @wrs
  * @wrs_used: bytes of @wrs_room that @wrs takes
  * @read_limit: most elements of the local list of a read
  * @wrs_room: memory for @wrs
  * @partial: in flight: operations that the device has taken in part; by their comp.next
- * @refused: in flight: operations that the device has refused after their call; by their
- *	comp.next
+ * @refused: in flight: operations that the device has refused after their call had returned;
+ *	by their comp.next
  * @split_lock: guards @parts; taken outside of the lock of @tx, with interrupts off
- * @parts: memory for VERBS_PARTS of them, or NULL
+ * @parts: memory for VERBS_PARTS of &struct verbs_part (split.c), or NULL
  * @bounce: kep.inject_size bytes per slot; NULL if the device takes data inline
  * @bounce_dma: DMA address of @bounce
- * @read_mrs: those of @all_read_mrs that no read has (read_mr.c)
+ * @read_mrs: those of @all_read_mrs that no read uses (read_mr.c)
  * @all_read_mrs: regions for reads over iWARP
  * @nr_read_mrs: how many
  * @rws: its rw operations (rw.c); NULL: it may have none
- * @saves: what it does about persistent memory (save.c); NULL: it has no FI_RMA_PMEM
+ * @saves: its part in making remote memory durable (save.c); NULL: it has no FI_RMA_PMEM
  * @srx_cq: record of its shared receive context for the completion queue of @rx, from
  *	fi_enable() on
  * @last_wqe: completed when the device takes no more shared receives for the queue pair
@@ -93,13 +92,12 @@ struct verbs_drain_job {
  * @may_read: the peer allows at least one read in flight
  * @settled: completed when the peer has answered fi_accept()
  * @conn: limits of reads and atomics for the connection
- * @frame: connection data to send; from the peer's answer on, its data, for the events
- *	of kep.conn
- * @dest: address to connect to if fi_connect() has none, of either family
+ * @frame: connection data to send; then, for the events of kep.conn, those of the peer's answer
+ * @dest: address that fi_connect() connects to if the call has none, of either family
  * @broken: ends the connection after a failed operation
  * @accepted_at: if @accepted: when, the lower half of jiffies
  * @drain: fi_ep_drain()
- * @res: stands on the device
+ * @res: in the device's list
  *
  * The fields that the fast path reads come first, so most of them are on one page.
  */
@@ -152,16 +150,16 @@ struct verbs_ep {
 
 /**
  * struct verbs_srx - A shared receive context
- * @kep: the part that endpoints have, too; of kep.conn only the event queue is used
+ * @kep: the common part of endpoints; of kep.conn only the event queue is used
  * @rx: its queue
- * @lock: guards @cqs, their queue pairs, and arming
+ * @lock: guards @cqs, their markers, and arming
  * @cqs: struct verbs_srx_cq of the endpoints that are bound to it
  * @event_lock: guards kep.conn.eq and @err; taken with interrupts off
- * @limit: limit that is armed, or 0
- * @reached: FI_SRX_LIMIT
- * @error: its end
- * @err: positive error code of @error; 0: it works
- * @res: stands on the device
+ * @limit: the limit that is armed, or 0
+ * @reached: the event FI_SRX_LIMIT
+ * @error: the event of its failure
+ * @err: positive error code of @error; 0: it has not failed
+ * @res: in the device's list
  */
 struct verbs_srx {
 	struct kofi_ep		kep;
@@ -179,8 +177,8 @@ struct verbs_srx {
 /**
  * struct verbs_srx_cq - A completion queue for receives of an srx
  * @entry: in the list of the srx
- * @cq: the queue, with room for all of the srx
- * @users: endpoints that use both
+ * @cq: the queue, with room for all receives of the srx
+ * @users: endpoints that use both the srx and @cq
  * @marker: a queue pair to drain @cq with; NULL unless needed
  */
 struct verbs_srx_cq {
@@ -250,8 +248,8 @@ static inline bool verbs_ep_has_rma(const struct verbs_ep *ep)
 }
 
 /*
- * Does the device copy @len bytes when they are posted?  It need not fetch them then, and
- * they need no mapping.  libfabric's verbs provider sends data inline up to its inject size
+ * Does the device copy @len bytes when they are posted (inline)?  It need not fetch them then,
+ * and they need no mapping.  libfabric's verbs provider sends data inline up to its inject size
  * (2.6, VERBS_INJECT_FLAGS).
  */
 static __always_inline bool verbs_copies(const struct verbs_ep *ep, size_t len)
@@ -259,15 +257,14 @@ static __always_inline bool verbs_copies(const struct verbs_ep *ep, size_t len)
 	return len <= ep->inline_size;
 }
 
-/* The endpoint of a transmit queue */
 static inline struct verbs_ep *verbs_tx_ep(const struct verbs_queue *tx)
 {
 	return container_of(tx, struct verbs_ep, tx);
 }
 
 /*
- * Opens or closes the fast path (xfer.c), right before the lock of @queue is released.  It is
- * open while the endpoint is connected, and on the transmit side while no work request or
+ * Opens or closes the fast path (xfer.c), right before the lock of @queue is released.  The fast
+ * path is open while the endpoint is connected, and on the transmit side while no work request or
  * registration waits for the doorbell and no unsignaled operation for another's completion.
  */
 static inline void verbs_queue_settle(struct verbs_ep *ep,
@@ -278,7 +275,7 @@ static inline void verbs_queue_settle(struct verbs_ep *ep,
 		     (queue == &ep->rx ||
 		      (!ep->wrs && !ep->unsignaled && list_empty(&ep->regs)));
 
-	/* Pairs with verbs_fast_begin(), which then sees all that came before the state */
+	/* Pairs with verbs_fast_begin(), which then sees all that was set up before */
 	smp_store_release(&queue->plain, plain);
 }
 
@@ -290,13 +287,13 @@ static inline void verbs_queue_unlock(struct verbs_ep *ep,
 	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
-/* Over iWARP nothing begins once the connection is ending; see verbs_ep_hang_up() */
+/* Over iWARP no operation begins once the connection is ending; see verbs_ep_hang_up() */
 static inline bool verbs_ep_ends(const struct verbs_ep *ep)
 {
 	return ep->iwarp && READ_ONCE(ep->kep.conn.state) >= KOFI_CONN_DOWN;
 }
 
-/* An operation, or a part of one, begins; its slot is filled */
+/* An operation, or a part of one, begins; the caller has filled the slot */
 static inline void verbs_slot_begun(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
@@ -307,7 +304,7 @@ static inline void verbs_slot_begun(struct verbs_slot *slot)
 	}
 }
 
-/* The operation is over; verbs_slot_begun() has counted it, but no registration */
+/* Undoes verbs_slot_begun(); slots without comp.flags (registrations) have not been counted */
 static inline void verbs_slot_over(const struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
@@ -316,7 +313,7 @@ static inline void verbs_slot_over(const struct verbs_slot *slot)
 		atomic_dec(&ep->busy);
 }
 
-/* The device reports it, and the unsignaled operations in front of it end with it */
+/* The device reports the operation, and the unsignaled ones in front of it end with it */
 static inline void verbs_slot_set_signaled(struct verbs_slot *slot, struct ib_send_wr *wr)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
@@ -329,7 +326,7 @@ static inline void verbs_slot_set_signaled(struct verbs_slot *slot, struct ib_se
 	ep->nr_unsignaled = 0;
 }
 
-/* It ends with the next operation that the device reports */
+/* The operation ends with the next one that the device reports */
 static inline void verbs_slot_set_unsignaled(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
@@ -341,9 +338,9 @@ static inline void verbs_slot_set_unsignaled(struct verbs_slot *slot)
 }
 
 /*
- * TCP may have to send data again.  siw keeps no copy of a page or more that was posted
- * unsignaled, and the completion of a later work request does not say that TCP is done
- * with these buffers.
+ * Must the device report an operation of @len bytes?  TCP may have to send data again.  siw
+ * keeps no copy of a page or more, and the completion of a later work request does not say that
+ * TCP is done with these buffers.
  */
 static inline bool verbs_wr_lingers(const struct verbs_ep *ep, size_t len)
 {

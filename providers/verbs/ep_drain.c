@@ -1,37 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The end of all operations of an endpoint: when it is closed, and before, if the client
- * asks for that with fi_ep_drain().
+ * Draining an endpoint, so that all its operations end: at its close, or before that by
+ * fi_ep_drain().
  *
- * Both call verbs_ep_drain_qp() when no call posts any more; on return every done function
- * of the endpoint has run.  It drains the queues by drain.c, and by srx.c for shared
- * receives.
+ * Both call verbs_ep_drain_qp() when no call posts any more; on return every done function of the
+ * endpoint has run.  drain.c drains the queues, and srx.c the shared receives.
  *
  * fi_ep_drain()
  *
  *	1. under the handler lock: ends the connection, if there is one, and sets the state
- *	   DOWN, so posters turn away.  As in a close, there are no more events for the
- *	   client, and rw operations get no further batch: the drain ends those that the
- *	   device has not
+ *	   DOWN, so no call posts.  As in a close, the client gets no more events, and rw
+ *	   operations get no further batch: the drain ends those that the device has not
  *	2. in a worker: waits for posters that have seen another state (RCU), rings the
- *	   doorbell for work requests they have left in the list, and drains
- *	3. unmaps operations that have succeeded without a completion, so that all of the
- *	   memory is the client's again.  The slots stay, and so does the room in the
- *	   completion queues, as the client still reads there
+ *	   doorbell for work requests that they have left in the list, and drains
+ *	3. unmaps operations that have succeeded without a completion, so all of the memory is
+ *	   the client's again.  The slots stay, and so does the room in the completion queues,
+ *	   as the client still reads there
  *
- * A drain waits for the device, for the client's callbacks and, with shared receives, for
- * an event that may be late, so the caller's timeout may end first.  The worker goes on
- * then.  The next call waits for it, the close of a region that the device has, and the
- * close of the endpoint, which then drains no more.
+ * A drain waits for the device, for the client's callbacks and, with shared receives, for an event
+ * that may be late, so the caller's timeout may expire first.  Then the worker continues.  The
+ * next fi_ep_drain(), the close of a region that the device has, and the close of the endpoint
+ * wait for the worker; that close drains no more.
  *
- * The worker has a workqueue of its own: it waits for other work of the endpoint, and
- * when memory is short a workqueue may be down to one thread.  It has entered the device,
- * so a removal waits for its end.  A drain that comes after the begin of a removal waits
- * for the removal, which drains the queue pair.
+ * The worker has a workqueue of its own: it waits for other work of the endpoint, and when memory
+ * is short a workqueue may be down to one thread.  The worker has entered the device, so a removal
+ * waits for its end.  A fi_ep_drain() during a removal waits for the removal, which drains the
+ * queue pair.
  *
- * Locking: a drain begins under the handler lock.  drain.lock is held while markers are
- * posted, as a queue pair has room for one marker in each queue, and regions are closed at
- * any time.
+ * Locking: a drain begins under the handler lock.  drain.lock is held while markers are posted, as
+ * a queue pair has room for one marker in each queue, and regions are closed at any time.
  */
 #include <linux/sched/mm.h>
 #include "ep.h"
@@ -64,7 +61,6 @@ void verbs_ep_drain_qp(struct verbs_ep *ep)
 	verbs_saves_abandon(ep);
 }
 
-/* Puts the queue pair into the error state.  Returns the driver's errno, or 0. */
 static int verbs_drain_break(struct verbs_ep *ep)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -77,7 +73,7 @@ static int verbs_drain_break(struct verbs_ep *ep)
 	return ret;
 }
 
-/* Work: storage may wait for it, so drivers must not wait for I/O when they allocate */
+/* Work: storage may wait for it, so allocations of drivers must not wait for I/O */
 static void verbs_drain_work(struct work_struct *work)
 {
 	struct verbs_ep *ep = container_of(work, struct verbs_ep, drain.work);
@@ -88,7 +84,7 @@ static void verbs_drain_work(struct work_struct *work)
 	ep->drain.err = verbs_drain_break(ep);
 	if (!ep->drain.err) {
 		verbs_ep_drain_qp(ep);
-		/* The core reports operations that have ended without the device */
+		/* Waits for callbacks of operations that have ended without the device */
 		kofi_cq_flush(ep->kep.tx.cq);
 		kofi_cq_flush(ep->kep.rx.cq);
 		/* Operations that had no completion are still mapped */
@@ -135,7 +131,6 @@ static bool verbs_drain_await(struct completion *done, int timeout)
 	       wait_for_completion_timeout(done, msecs_to_jiffies(timeout));
 }
 
-/* .drain of struct fi_ops_ep */
 int verbs_ep_drain(struct fid_ep *fid_ep, int timeout)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
@@ -158,8 +153,7 @@ int verbs_ep_drain(struct fid_ep *fid_ep, int timeout)
  * @ep: the endpoint
  *
  * Context: may sleep.
- * Return: true: there was one, and nothing is in flight; false: there was none, or the
- * device has refused it.
+ * Return: true: there was one, and nothing is in flight; false: there was none, or it failed.
  */
 bool verbs_ep_drained(struct verbs_ep *ep)
 {

@@ -2,16 +2,15 @@
 /*
  * Status codes of the device and of rdma_cm as error codes and text.
  *
- * prov_errno of a completion is the ib_wc_status.  prov_errno of an event is
- * minus the status that rdma_cm reported, as in libfabric: a positive errno, or
- * minus the IB reason for which a connection was rejected.
+ * prov_errno of a completion is the ib_wc_status.  prov_errno of an event is minus the status that
+ * rdma_cm reported, as in libfabric: a positive errno, or minus the IB reason of a rejection.
  */
 #include <rdma/ib_cm.h>
 #include "verbs.h"
 
 int verbs_wc_errno(enum ib_wc_status status, bool receive)
 {
-	/* Devices report a message that is longer than its receive differently */
+	/* Devices differ in how they report a message that is longer than its receive */
 	if (receive && (status == IB_WC_LOC_LEN_ERR ||
 			status == IB_WC_LOC_QP_OP_ERR || /* rxe */
 			status == IB_WC_REM_INV_REQ_ERR))

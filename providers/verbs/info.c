@@ -3,22 +3,21 @@
  * fi_getinfo(): one fi_info per RDMA device, port and IP address.
  *
  * rdma_cm knows the device of an address, so RoCE, iWARP and InfiniBand (addresses of IPoIB
- * interfaces) need no code of their own: an rdma_cm_id is bound to a local address, or
- * resolves a peer's address.  Such an id lives for one address resolution.  While it is
- * bound, its handler may get an event at any time (the device goes, its interface gets
- * another hardware address), also behind the first one.
+ * interfaces) need no code of their own: an rdma_cm_id is bound to a local address, or resolves a
+ * peer's address.  Such an id lives for one address resolution.  While it is bound, its handler
+ * may get an event at any time (the device goes, its interface gets another hardware address),
+ * also after the first event.
  *
  * All limits are the device's attributes.
  *
- * Order: a reliable connection executes requests at the responder in the order
- * they were posted, but a read's answer may be fetched after a later write or
- * send has arrived; FI_FENCE is for that.  iWARP places writes as they come and
- * only keeps a message behind them.
+ * Order: a reliable connection executes requests at the responder in the order they were posted,
+ * but a read's data may be fetched after a later write or send has arrived; FI_FENCE prevents
+ * that.  iWARP places writes as they come, and only delivers a message after the writes before it.
  *
- * FI_FENCE is claimed where every operation takes it; iWARP has none for reads.
+ * FI_FENCE is offered where every operation takes it; iWARP has none for reads.
  *
- * Resource management: a message for which there is no receive is sent again on
- * InfiniBand, and ends the connection on iWARP.
+ * Resource management: a message that finds no receive is sent again on InfiniBand, and ends the
+ * connection on iWARP.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -35,10 +34,7 @@
 			   FI_ORDER_SAS)
 #define VERBS_ORDER_IWARP (FI_ORDER_SAW | FI_ORDER_SAS)
 
-/*
- * IB_DEVICE_MEM_MGT_EXTENSIONS includes FI_REMOTE_INV, and verbs_device_add() takes no
- * device without it.
- */
+/* FI_REMOTE_INV is part of IB_DEVICE_MEM_MGT_EXTENSIONS, which verbs_device_add() requires */
 #define VERBS_TX_CAPS	  (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | \
 			   FI_REMOTE_INV)
 #define VERBS_RX_CAPS	  (FI_MSG | FI_RECV | FI_RMA | FI_REMOTE_READ | \
@@ -55,15 +51,15 @@ struct verbs_resolution {
 };
 
 /*
- * An address without a device, or with one that is down, gives no result, for any reason;
- * but a shortage of memory may not leave a result out.
+ * An address that has no device, or one that is down, only gives no result.  A shortage of memory
+ * is an error, as it must not leave a result out.
  */
 static int verbs_no_data(int err)
 {
 	return err == -ENOMEM ? err : -ENODATA;
 }
 
-/* The first event is the result; the caller may be reading it when a later one comes */
+/* The first event is the result; the caller may be reading that when a later event comes */
 static int verbs_resolution_handler(struct rdma_cm_id *id,
 				    struct rdma_cm_event *event)
 {
@@ -89,7 +85,7 @@ static struct rdma_cm_id *verbs_resolution_id(struct verbs_resolution *resolutio
 			      RDMA_PS_TCP, IB_QPT_RC);
 }
 
-/* A size that hints may raise above the default, up to the device's limit */
+/* Hints may raise a size above the default, up to the device's limit */
 static size_t verbs_wish(size_t wish, size_t def, size_t max)
 {
 	return min(wish > def ? wish : def, max);
@@ -112,15 +108,14 @@ static size_t verbs_given(size_t wish, size_t offer)
 static u64 verbs_device_caps(const struct verbs_device *dev, const struct fi_info *hints)
 {
 	/*
-	 * It costs the endpoint the fast path, so it is for those that ask.  Over iWARP a read
-	 * may be answered before what was written is in the memory.
+	 * FI_RMA_PMEM costs the endpoint the fast path, so only a client that asks gets it.  Over
+	 * iWARP a read may be answered before what was written is in the memory.
 	 */
 	u64 pmem = hints && !verbs_is_iwarp(dev->ibdev) ? hints->caps & FI_RMA_PMEM : 0;
 
 	return pmem | (dev->atomics ? FI_ATOMIC : 0) | verbs_peer_caps(dev, hints);
 }
 
-/* @device_caps: verbs_device_caps() */
 static u64 verbs_tx_caps(u64 device_caps, bool iwarp)
 {
 	return VERBS_TX_CAPS | device_caps | (iwarp ? 0 : FI_FENCE);
@@ -149,7 +144,6 @@ static void verbs_info_tx(struct fi_tx_attr *tx, const struct verbs_device *dev,
 	tx->rma_write_iov_limit = verbs_write_iov_max(size, iov_limit);
 }
 
-/* Does the client ask for a shared receive context, and can it have one? */
 static bool verbs_info_shared(const struct ib_device *ibdev,
 			      const struct fi_info *hints)
 {
@@ -208,7 +202,7 @@ static void verbs_info_domain(struct fi_domain_attr *domain,
 	domain->max_err_data = sizeof_field(struct verbs_cm_frame, wire);
 	domain->cq_cnt = ibdev->attrs.max_cq;
 	domain->ep_cnt = ibdev->attrs.max_qp;
-	/* Memory is the only limit; so many can be bound */
+	/* Memory is the only limit; no more can be bound */
 	domain->cntr_cnt = 4 * (size_t)ibdev->attrs.max_qp;
 	domain->tx_ctx_cnt = ibdev->attrs.max_qp;
 	domain->rx_ctx_cnt = ibdev->attrs.max_qp;
@@ -226,7 +220,7 @@ static void verbs_info_domain(struct fi_domain_attr *domain,
 		domain->tclass = hints->tclass;
 }
 
-/* libfabric's names: one for each InfiniBand subnet, and one for iWARP */
+/* As in libfabric there is one name for each InfiniBand subnet, and one for iWARP */
 static void verbs_info_fabric(char *name, size_t len, struct ib_device *ibdev,
 			      u32 port, bool iwarp)
 {
@@ -242,7 +236,7 @@ static void verbs_info_fabric(char *name, size_t len, struct ib_device *ibdev,
 }
 
 /*
- * Remote CQ data that come with a write use up a receive.  A client that does not know the
+ * A write with remote CQ data uses up a receive (FI_RX_CQ_DATA).  A client that does not know the
  * mode bit agrees with its peers not to write with data.
  */
 static u64 verbs_info_mode(bool iwarp, const struct fi_info *hints)
@@ -266,10 +260,7 @@ static int verbs_query_active(struct ib_device *ibdev, u32 port,
 	return -ENODATA;
 }
 
-/*
- * Returns the info or an ERR_PTR: -ENODATA: the port is down; -ENOMEM.
- * fi_dupinfo() makes it, so all of it may stand on the stack.
- */
+/* Returns a copy of an info on the stack, or an ERR_PTR: -ENODATA: the port is down; -ENOMEM */
 struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 				 const struct sockaddr_storage *src,
 				 const struct sockaddr_storage *dest,
@@ -362,7 +353,7 @@ static struct fi_info *verbs_info_local(struct net *net,
 	id = verbs_resolution_id(&resolution, net);
 	if (IS_ERR(id))
 		return ERR_CAST(id);
-	/* Binds without the port, which may be in use; any port leads to the device */
+	/* Binds to any port, as @src's may be in use */
 	kofi_addr_set_port(src, 0);
 	ret = rdma_bind_addr(id, (struct sockaddr *)src);
 	if (ret) {

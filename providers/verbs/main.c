@@ -2,16 +2,16 @@
 /*
  * kofi_verbs: FI_EP_MSG endpoints on RC queue pairs and rdma_cm.
  *
- * verbs_init() finds the devices before it registers the provider, so that the first
- * fi_getinfo() sees them.  verbs_exit() deregisters first, as that waits for the objects.
+ * verbs_init() finds the devices before it registers the provider, so that the first fi_getinfo()
+ * sees them.  verbs_exit() deregisters the provider first, as that waits for the objects.
  */
 #include <linux/module.h>
 #include "verbs.h"
 
-/* For the ends of connections after failed operations; storage may wait for them */
+/* Ends connections after failed operations; storage may wait for it */
 struct workqueue_struct *verbs_wq;
 
-/* For drains, which wait for work of verbs_wq */
+/* Of their own for drains and saves, which wait for work of verbs_wq */
 struct workqueue_struct *verbs_drain_wq;
 struct workqueue_struct *verbs_save_wq;
 

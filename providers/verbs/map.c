@@ -2,12 +2,12 @@
 /*
  * Local buffers as scatter/gather elements of the device.
  *
- * A buffer with a descriptor (fi_mr_desc()) lies in a region, and is one element under the
- * region's own key.  Other buffers are mapped piece by piece (kofi/pages.h) under the
- * domain's local DMA key, without a registration.  The slot keeps the mappings until they
- * are unmapped, except for devices without DMA (rxe, siw), which have none.
+ * A buffer with a descriptor (fi_mr_desc()) lies in a region, and is one element under the region's
+ * own key.  Other buffers are mapped piece by piece (kofi/pages.h) under the domain's local DMA
+ * key, without a registration.  The slot keeps the mappings until they are unmapped; devices
+ * without DMA (rxe, siw) have none.
  *
- * Runs in any context; there is no lock, as a list belongs to one call.
+ * All of it runs in any context, without a lock, as a list belongs to one call.
  */
 #include <linux/slab.h>
 #include "mr.h"
@@ -38,8 +38,8 @@ static int verbs_map_piece(struct verbs_domain *domain,
 }
 
 /*
- * The current element under the key of its region, which is linear: its addresses are those
- * of its memory.  Elements in other regions are mapped as if there were no region.
+ * Puts the current element under the key of its region, which is linear: addresses in the region
+ * are those of its memory.  Elements in other regions are mapped as if there were no region.
  */
 static int verbs_map_region(struct verbs_domain *domain,
 			    struct kofi_list_iter *iter,
@@ -84,12 +84,12 @@ static int verbs_map_next(struct verbs_domain *domain,
  * verbs_map_some() - Map as much of a list as fits
  * @domain: the domain
  * @dir: direction of the transfer
- * @iter: place in the list; afterwards behind the mapped elements
+ * @iter: place in the list; on return behind the mapped elements
  * @limit: most elements, at most VERBS_MAX_IOV
- * @map: the elements, empty before; if they are to be @map->copied, nothing is mapped
+ * @map: the elements, none before; if @map->copied is set, none is mapped for the device
  *
- * Return: 0, and @iter->count is 0 if the list is finished; -EINVAL: not memory that a
- * device can reach; -EAGAIN: the IOMMU is full.  After an error nothing is mapped.
+ * Return: 0, and @iter->count is 0 if the list is finished; -EINVAL: no memory that the device can
+ * reach; -EAGAIN: the IOMMU is full.  After an error nothing is mapped.
  */
 int verbs_map_some(struct verbs_domain *domain, enum dma_data_direction dir,
 		   struct kofi_list_iter *iter, size_t limit,
@@ -127,7 +127,6 @@ static struct verbs_sge *verbs_slot_maps(const struct verbs_slot *slot)
 	return &queue->maps[(slot - queue->slots) * queue->iov_limit];
 }
 
-/* The slot remembers which elements are to be unmapped */
 void verbs_map_keep(struct verbs_slot *slot, const struct verbs_map *map)
 {
 	struct verbs_sge *maps;
@@ -162,13 +161,13 @@ void verbs_unmap(struct verbs_slot *slot)
 	slot->mapped = false;
 }
 
-/* For devices that take less inline than fi_inject() may have */
+/* For a queue pair that takes less inline than fi_inject() */
 int verbs_bounce_init(struct verbs_ep *ep)
 {
 	struct ib_device *ibdev = ep->domain->dev->ibdev;
 	size_t len = ep->tx.size * ep->kep.inject_size;
 
-	/* For the deepest queues this is more than kmalloc() ever has */
+	/* For the deepest queues this is more than kmalloc() can allocate */
 	ep->bounce = kmalloc(len, GFP_KERNEL | __GFP_NOWARN);
 	if (!ep->bounce)
 		return -ENOMEM;
@@ -192,7 +191,6 @@ void verbs_bounce_destroy(struct verbs_ep *ep)
 	ep->bounce = NULL;
 }
 
-/* Copies the data into the slot's piece of the bounce buffer */
 void verbs_bounce(struct verbs_slot *slot, const struct verbs_op *op,
 		  struct ib_sge *sge)
 {

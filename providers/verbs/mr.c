@@ -8,21 +8,21 @@
  *			the device, allocates a registration, fills it, and registers
  *			it (reg.c)
  *	fi_close()	destroys the registration, which ends the key at once and
- *			waits for accesses under way, and unmaps
+ *			waits for accesses in progress, and unmaps
  *
- * A region is exactly the bytes of the list, without gaps, at the address of the
- * first one: peers and work requests name a byte by that address plus its
- * offset in the list.  A region of an endpoint begins at the offset that its first byte
- * has in the first page, so its peer learns no kernel address (verbs_mr_fill()).
+ * A region is exactly the bytes of the list, without gaps, at the address of the first byte: peers
+ * and work requests name a byte by that address plus its offset in the list.  A region of an
+ * endpoint begins at the offset that its first byte has in the first page, so its peer learns no
+ * kernel address (verbs_mr_fill()).
  *
- * A device describes memory by a list of pages of one size.  So every segment but
- * the first has to begin, and every one but the last to end, at the boundary of a
- * page, and the address within the first page is that of the memory.  Pages are
- * as small as possible, and larger only if there would be too many.  Some devices
- * also take a list of segments; lists with gaps within pages need that.
+ * A device describes memory by a list of pages of one size.  So every segment but the first has to
+ * begin, and every segment but the last to end, at the boundary of a page, and the address within
+ * the first page is that of the memory.  Pages are as small as possible, and larger only if there
+ * would be too many.  Some devices also take a list of segments; lists with gaps within pages need
+ * that.
  *
- * Locking: none.  A region is built by one thread and changes no more until it is
- * closed, which no other call may accompany.
+ * Locking: none.  One thread builds a region, which then stays as it is until its close.  The
+ * client makes no other call on the region during the close.
  */
 #include <linux/log2.h>
 #include <linux/memremap.h>
@@ -37,16 +37,16 @@
 #define VERBS_MR_MAX_PAGE	SZ_2M
 
 /**
- * struct verbs_mr_builder - A list on its way into a scatterlist
+ * struct verbs_mr_builder - Progress of turning a list into a scatterlist
  * @max_seg: longest segment, whole pages
  * @sg: the segment filled last, or NULL
- * @table: the first to fill; NULL: segments are only counted
+ * @table: the first segment to fill; NULL: segments are only counted
  * @limit: most segments, if @table is set
- * @count: segments
- * @len: bytes
+ * @count: segments so far
+ * @len: bytes so far
  * @seg_len: bytes of the last segment
  * @end: physical address behind the last segment
- * @addr: of the first byte
+ * @addr: kernel address of the first byte
  * @linear: every piece begins at the address where the one before ended
  * @peer: pages of PCI devices are taken
  */
@@ -79,7 +79,7 @@ static int verbs_mr_add_segment(struct verbs_mr_builder *builder,
 	return 0;
 }
 
-/* Two PCI devices may be neighbours in the address space; a page is of one of them */
+/* Two PCI devices may be neighbours in the address space, so a segment does not span their pages */
 static bool verbs_mr_goes_on(const struct verbs_mr_builder *builder,
 			     const struct kofi_piece *piece, phys_addr_t start)
 {
@@ -131,7 +131,6 @@ static int verbs_mr_walk(const struct fi_mr_attr *attr,
 	return 0;
 }
 
-/* Empties the table for the next list */
 static void verbs_mr_clear_table(struct verbs_mr *mr)
 {
 	if (mr->sgt.orig_nents)
@@ -148,7 +147,7 @@ static void verbs_mr_end_table(struct verbs_mr *mr, struct scatterlist *last,
 	mr->sgt.orig_nents = count;
 }
 
-/* A table of one entry, for the caller to fill */
+/* Makes a table of one entry, for the caller to fill */
 void verbs_mr_single_table(struct verbs_mr *mr)
 {
 	verbs_mr_clear_table(mr);
@@ -170,7 +169,7 @@ static int verbs_mr_reuse_table(struct verbs_mr *mr,
 	return ret;
 }
 
-/* The client's list is the table while the region has the memory */
+/* Takes the client's list as the table, while the region has the memory */
 static int verbs_mr_lend_table(struct verbs_mr *mr,
 			       const struct fi_mr_attr *attr,
 			       struct verbs_mr_builder *builder)
@@ -196,7 +195,7 @@ static int verbs_mr_lend_table(struct verbs_mr *mr,
 	return 0;
 }
 
-/* Counts the segments first; both walks see one list */
+/* Counts the segments first */
 static int verbs_mr_new_table(struct verbs_mr *mr,
 			      const struct fi_mr_attr *attr,
 			      struct verbs_mr_builder *builder)
@@ -215,7 +214,6 @@ static int verbs_mr_new_table(struct verbs_mr *mr,
 	return verbs_mr_walk(attr, builder);
 }
 
-/* Longest segment, in whole pages */
 size_t verbs_mr_max_seg(const struct verbs_mr *mr)
 {
 	return ALIGN_DOWN(ib_dma_max_seg_size(mr->domain->dev->ibdev),
@@ -242,7 +240,7 @@ static int verbs_mr_build_table(struct verbs_mr *mr,
 	if (ret)
 		return ret;
 	mr->len = builder.len;
-	/* Peers have another address for a dma-buf than the processor, and set before */
+	/* Peers have their own address for a dma-buf, which verbs_mr_dmabuf_init() has set */
 	mr->linear = builder.linear && !mr->dmabuf;
 	*addr = mr->dmabuf ? mr->start : builder.addr;
 	return 0;
@@ -274,7 +272,7 @@ static u64 verbs_mr_count_pages(const struct verbs_mr *mr, u64 size)
 		start = sg_dma_address(sg);
 		gap = !i || start != end;
 		end = start + sg_dma_len(sg);
-		/* Without a gap the page in which a segment begins is counted already */
+		/* Without a gap the first page of a segment has been counted already */
 		start = gap ? round_down(start, size) : round_up(start, size);
 		pages += (round_up(end, size) - start) >> ilog2(size);
 	}
@@ -333,8 +331,8 @@ static int verbs_mr_choose(const struct verbs_mr *mr, u64 addr,
 }
 
 /*
- * Fills the registration, but does not register it.  A new region has none yet; a region of
- * an endpoint has one that is not in use.
+ * Fills the registration, but does not post it.  A new region gets one here; a region of an
+ * endpoint has one that is not in use.
  */
 static int verbs_mr_fill_ibmr(struct verbs_mr *mr, u64 addr)
 {
@@ -362,7 +360,7 @@ static int verbs_mr_fill_ibmr(struct verbs_mr *mr, u64 addr)
 	return ret;
 }
 
-/* iWARP names the read region of a read by a key, with which the peer then writes */
+/* Over iWARP the peer answers a read by a write under the key of the read's buffer */
 static int verbs_mr_ib_access(const struct verbs_device *dev, u64 access)
 {
 	int ib_access = 0;
@@ -406,7 +404,7 @@ static const struct verbs_res_ops verbs_mr_res_ops = {
 
 static void verbs_mr_free(struct verbs_mr *mr)
 {
-	/* The core does not know it */
+	/* The core does not know ->saved */
 	if (mr->saved)
 		mr->saved->fid.ops->close(&mr->saved->fid);
 	if (mr->dmabuf)
@@ -415,7 +413,7 @@ static void verbs_mr_free(struct verbs_mr *mr)
 	kfree(mr);
 }
 
-/* If the device refuses, the memory is still the device's, and nothing has changed */
+/* If the device refuses, the memory is still the device's, and the region stays open */
 int verbs_mr_close(struct fid *fid)
 {
 	struct verbs_mr *mr = to_verbs_mr(fid);
@@ -469,8 +467,8 @@ static struct verbs_mr *verbs_mr_alloc(struct verbs_domain *domain,
 }
 
 /*
- * Gives a new region all but its key, or a region of an endpoint new memory.  After an
- * error the region has no memory.
+ * Gives a new region all but its key, or a region of an endpoint new memory.  After an error the
+ * region has no memory.
  */
 int verbs_mr_map(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
@@ -508,7 +506,7 @@ int verbs_mr_reserve(struct verbs_mr *mr, u64 access)
 	return PTR_ERR_OR_ZERO(mr->ibmr);
 }
 
-/* A new region with a key */
+/* Makes a new region one with a key */
 int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
 	int ret;
@@ -527,16 +525,13 @@ int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	return 0;
 
 release:
-	/* Memory of a registration that the device does not let go of stays mapped */
+	/* If the device refuses to release the registration, its memory stays mapped */
 	if (!ib_dereg_mr(mr->ibmr))
 		verbs_mr_unmap(mr);
 	return ret;
 }
 
-/*
- * Persistent memory is a region of the processor's, too (save_serve.c), which is there before a
- * peer can know the key.
- */
+/* Persistent memory is in domain->saved, too (save_serve.c), before a peer can know the key */
 static int verbs_mr_pmem_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
 	struct fi_mr_attr saved = *attr;
@@ -544,7 +539,7 @@ static int verbs_mr_pmem_init(struct verbs_mr *mr, const struct fi_mr_attr *attr
 
 	if (verbs_is_iwarp(mr->domain->dev->ibdev))
 		return -FI_EBADFLAGS;
-	/* The initiator reads what it has written before it asks */
+	/* The initiator reads from the region before it sends its request (save.c) */
 	if (!(attr->access & FI_REMOTE_READ))
 		return -EINVAL;
 	ret = verbs_mr_init(mr, attr);

@@ -10,8 +10,8 @@
 #include "verbs.h"
 
 #define VERBS_MR_MIN_PAGE	SZ_4K
-#define VERBS_READ_MRS		16	/* regions for reads over iWARP */
-#define VERBS_READ_MR_IOV		8	/* elements of a list there */
+#define VERBS_READ_MRS		16	/* regions of an endpoint for reads over iWARP */
+#define VERBS_READ_MR_IOV		8	/* most elements of a list over iWARP */
 
 struct verbs_ep;
 struct verbs_op;
@@ -22,7 +22,7 @@ struct verbs_slot;
  * enum verbs_mr_state - State of a region for single operations
  * @VERBS_MR_EMPTY: no memory
  * @VERBS_MR_READY: memory, but no key
- * @VERBS_MR_ENABLED: the registration waits, is posted, or has been executed
+ * @VERBS_MR_ENABLED: the registration waits for the doorbell, is posted, or has been executed
  * @VERBS_MR_ENDING: the work request that ends the key is posted
  */
 enum verbs_mr_state {
@@ -43,26 +43,25 @@ enum verbs_mr_state {
  * @asked: access that the client has asked for last, FI_*
  * @access: IB_ACCESS_* for @asked
  * @linear: the kernel address of each byte is its address in the region
- * @plain: @domain if it is linear and may be named by plain operations, else NULL
+ * @plain: @domain if operations of the fast path may use the region, else NULL
  * @start: its first address
  * @lkey: its local key
  * @dmabuf: the memory is a piece of this dma-buf; or NULL
  * @mapped: @sgt is mapped
  * @saved: of persistent memory: the region in domain->saved; or NULL
- * @res: stands on the device
+ * @res: in the device's list
  *
  * Of a region for single operations (mr_ep.c):
  * @state: see &enum verbs_mr_state
- * @page_limit: most pages; 0: not of this kind
+ * @page_limit: most pages; 0: not a region for single operations
  * @seg_limit: most entries of @segs
- * @one_limit: longest buffer that is one segment in any case, with the bytes before it in
- *	its page
+ * @one_limit: a buffer is one segment if it has no more bytes, with those before it in its page
  * @segs: memory for @sgt; NULL: the client lends its lists (FI_MR_LEND)
  * @ep: the endpoint that registers it
  * @reg: the work request that registers it
  * @waits: in the list of registrations that wait for the doorbell, or empty
- * @slot: of its last work request, which is in flight while slot->region is the region
- * @is_read_mr: it is a part of a &struct verbs_read_mr
+ * @slot: slot of its last work request, which is in flight while slot->region is this region
+ * @is_read_mr: part of a &struct verbs_read_mr
  */
 struct verbs_mr {
 	struct fid_mr		mr;
@@ -130,8 +129,8 @@ ssize_t verbs_post_read(struct verbs_ep *ep, const struct verbs_op *op,
 
 /*
  * Puts the table, in pages of @page_size, into a registration that is not in use.
- * @addr: address of the first byte for peers; for a region of an endpoint, its DMA address:
- * peers get its offset in the first page
+ * @addr: address of the first byte for peers.  For a region of an endpoint it is the DMA address,
+ * and peers get its offset in the first page.
  */
 static inline int verbs_mr_fill(struct verbs_mr *mr, u64 addr, u32 page_size)
 {
@@ -144,14 +143,13 @@ static inline int verbs_mr_fill(struct verbs_mr *mr, u64 addr, u32 page_size)
 	return 0;
 }
 
-/* The table of a region of an endpoint stays, or is the client's */
+/* The table of a region of an endpoint stays for the next list, or is the client's */
 static inline void verbs_mr_free_table(struct verbs_mr *mr)
 {
 	if (unlikely(!mr->page_limit))
 		sg_free_table(&mr->sgt);
 }
 
-/* The memory is the client's again */
 static inline void verbs_mr_unmap(struct verbs_mr *mr)
 {
 	if (unlikely(!mr->mapped))

@@ -2,34 +2,34 @@
 /*
  * Memory regions for single operations (FI_MR_ENDPOINT).
  *
- * A client that exposes other memory with each request has one region for each
- * request it may have in flight, and uses them over and over:
+ * A client that exposes other memory with each request has one region for each request it may
+ * have in flight, and uses these regions over and over:
  *
  *	EMPTY --fi_mr_refresh()--> READY --fi_mr_enable()--> ENABLED
  *	READY --fi_mr_disable(FI_DISCARD)--> EMPTY
  *	ENABLED --fi_mr_disable(), the peer has ended the key--> EMPTY
- *	ENABLED --fi_mr_disable(), it waits for the doorbell--> EMPTY
+ *	ENABLED --fi_mr_disable(FI_DISCARD), it waits for the doorbell--> EMPTY
  *	ENABLED --fi_mr_disable()--> ENDING --its completion--> EMPTY
  *
- * The steps allocate nothing: the scatterlist that is mapped was allocated with the region,
- * or the client lends it (FI_MR_LEND).  The registration's work request lies in the region
- * and waits in the endpoint; it goes in front of the endpoint's next operation, so both
- * share a doorbell; the key counts up each time.  A work request of its own ends a key,
- * unless the peer's last message has ended it.
+ * The steps allocate nothing: the scatterlist that is mapped was allocated with the region, or the
+ * client lends it (FI_MR_LEND).  The registration's work request is part of the region.  It waits
+ * in the endpoint and goes in front of the endpoint's next operation, so both share a doorbell.
+ * The key counts up each time.  A work request of its own ends a key, unless the peer's last
+ * message has ended it.
  *
- * The memory must not change under a registration that is not over, so every call checks
- * the state.  The client answers for the peer's having ended a key, and for having waited
- * for a completion.  While the registration waits for the doorbell, no device knows the key
- * and no peer can have ended it: fi_mr_disable() refuses FI_REMOTE_INV then.  FI_DISCARD
- * takes the registration back, and is refused when it does not wait any more.
+ * The memory must not change while a registration of it may be in use, so every call checks the
+ * state.  The client guarantees that the peer has ended a key (FI_REMOTE_INV), and that the client
+ * has waited for a completion.  While the registration waits for the doorbell, no device knows the
+ * key and no peer can have ended it, so fi_mr_disable() refuses FI_REMOTE_INV.  FI_DISCARD takes
+ * the registration back; fi_mr_disable() refuses it when the registration does not wait any more.
  *
- * Locking: the client makes one call on a region at a time.  The done function of
- * fi_mr_disable() sets EMPTY before it reports the completion.
+ * Locking: the client makes one call on a region at a time.  The done function of fi_mr_disable()
+ * sets EMPTY before it reports the completion.
  *
- * The region is bound to its endpoint, so the client closes it first.  The close takes back
- * a registration that still waits for the doorbell.  A work request in flight needs the
- * region: the close answers -EBUSY while the endpoint is connected, and otherwise waits for
- * everything in flight to come back.
+ * The region is bound to its endpoint, so the client closes the region first.  The close takes
+ * back a registration that still waits for the doorbell.  A work request in flight needs the
+ * region: the close answers -EBUSY while the endpoint is connected, and otherwise waits until
+ * everything in flight has completed.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -39,15 +39,15 @@
 #include "queue.h"
 #include "verbs.h"
 
-/* Has the device gone?  The caller holds it */
+/* Has the device gone?  The caller holds the device */
 static bool verbs_mr_ep_gone(const struct verbs_mr *mr)
 {
-	/* A removal sets the state of all endpoints before it waits for callers like this */
+	/* A removal sets the state of all endpoints before it waits for holders of the device */
 	return mr->ep ? READ_ONCE(mr->ep->kep.conn.state) == KOFI_CONN_GONE :
 			verbs_device_going(mr->domain->dev);
 }
 
-/* Is it one buffer, with the access of the one before?  Most requests are */
+/* Is @attr one buffer, with the access of the buffer before?  That is the common case */
 static __always_inline bool verbs_mr_ep_is_one(struct verbs_mr *mr,
 					       const struct fi_mr_attr *attr)
 {
@@ -62,7 +62,7 @@ static __always_inline bool verbs_mr_ep_is_one(struct verbs_mr *mr,
 	       kofi_is_plain_memory(kvec->iov_base, kvec->iov_len);
 }
 
-/* One segment, without a walk and without a choice of the page size */
+/* Takes one segment, without a walk and without a choice of the page size */
 static __always_inline int verbs_mr_ep_take_one(struct verbs_mr *mr,
 						const struct kvec *kvec)
 {
@@ -124,7 +124,6 @@ static int verbs_mr_ep_refresh(struct fid_mr *fid_mr,
 	return ret;
 }
 
-/* Makes a new key, and the work request for it */
 void verbs_mr_prepare_reg(struct verbs_mr *mr)
 {
 	ib_update_fast_reg_key(mr->ibmr, ib_inc_rkey(mr->ibmr->rkey));
@@ -135,8 +134,8 @@ void verbs_mr_prepare_reg(struct verbs_mr *mr)
 }
 
 /*
- * Puts the registration in front of the endpoint's next operation.  The state of the
- * endpoint is checked first: when its device has gone, the region has no registration.
+ * Puts the registration in front of the endpoint's next operation.  Checks the state of the
+ * endpoint first: when its device has gone, the region has no registration.
  */
 static int verbs_mr_ep_post(struct verbs_mr *mr)
 {
@@ -161,7 +160,7 @@ static int verbs_mr_ep_post(struct verbs_mr *mr)
 	mr->slot = slot;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	/* verbs_ring_last() may have rung the doorbell for the last time meanwhile */
+	/* verbs_ring_last() may have rung the last doorbell meanwhile */
 	if (unlikely(READ_ONCE(ep->kep.conn.state) != KOFI_CONN_CONNECTED))
 		ret = kofi_conn_check(&ep->kep.conn, true);
 	if (likely(!ret))
@@ -191,7 +190,7 @@ static int verbs_mr_ep_enable(struct fid_mr *fid_mr)
 	return ret;
 }
 
-/* The key is over: by our own work request, or by the peer */
+/* The key has ended: by our own work request, or by the peer */
 void verbs_mr_ep_ended(struct verbs_mr *mr)
 {
 	if (mr->is_read_mr) {
@@ -212,7 +211,7 @@ static noinline int verbs_mr_ep_invalidate(struct verbs_mr *mr, void *context)
 	};
 	int ret;
 
-	/* It may be done before the call returns */
+	/* The work request may complete before the call returns */
 	mr->state = VERBS_MR_ENDING;
 	ret = verbs_post(mr->ep, &op);
 	if (ret)
@@ -265,7 +264,7 @@ static int verbs_mr_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	return 0;
 }
 
-/* The connection is over: waits until the device has given back everything it has */
+/* The connection has ended: waits until everything in flight has completed */
 static void verbs_mr_ep_drain(struct verbs_mr *mr)
 {
 	struct verbs_ep *ep = mr->ep;
@@ -281,14 +280,14 @@ static void verbs_mr_ep_drain(struct verbs_mr *mr)
 	verbs_drain_sq(ep->qp, verbs_queue_cq(&ep->tx));
 	mutex_unlock(&ep->drain.lock);
 
-	/* An unsignaled operation that has succeeded may have its slot until the close */
+	/* An unsignaled operation that has succeeded may keep its slot until the close */
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	if (mr->slot->region == mr)
 		mr->slot->region = NULL;
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 }
 
-/* Some devices look at the region when they execute its work request */
+/* Some devices use the region when they execute its work request, so none may be in flight */
 static int verbs_mr_ep_quiesce(struct verbs_mr *mr)
 {
 	if (!mr->ep || !mr->ep->qp)
@@ -298,8 +297,8 @@ static int verbs_mr_ep_quiesce(struct verbs_mr *mr)
 	if (mr->state == VERBS_MR_ENABLED && verbs_reg_take_back(mr))
 		return 0;
 	/*
-	 * If the work request is over, its slot has another region or none.  Pairs with
-	 * verbs_slot_clean(): done.c is finished with the region then.
+	 * If the work request has completed, its slot has another region or none.  Pairs with
+	 * verbs_slot_clean(): done.c has finished with the region then.
 	 */
 	if (smp_load_acquire(&mr->slot->region) != mr)
 		return 0;
@@ -365,7 +364,7 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 		return ret;
 	mr->seg_limit = mr->page_limit;
 	if (!lent) {
-		/* verbs_mr_ep_take_one() counts on the smallest pages */
+		/* verbs_mr_ep_take_one() needs the smallest pages */
 		if (attrs->page_size_cap & VERBS_MR_MIN_PAGE)
 			mr->one_limit = min3((u64)mr->page_limit * VERBS_MR_MIN_PAGE,
 					     attrs->max_mr_size, (u64)verbs_mr_max_seg(mr));
@@ -380,7 +379,7 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 	mr->mr.fid.ops = &verbs_mr_ep_fid_ops;
 	mr->mr.ops = &verbs_mr_ep_ops;
 	mr->mr.key = FI_KEY_NOTAVAIL;
-	/* Local operations have no use for a key that comes and goes */
+	/* Local operations do not use a key that comes and goes */
 	mr->mr.mem_desc = NULL;
 	mr->state = mr->mapped ? VERBS_MR_READY : VERBS_MR_EMPTY;
 	INIT_LIST_HEAD(&mr->waits);

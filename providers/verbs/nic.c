@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * The device behind an fi_info, as struct fid_nic.
- *
- * verbs_info_with_nic() fills it in on the stack, and fi_dupinfo() copies it.
- */
+/* The device behind an fi_info, as struct fid_nic */
 #include <linux/pci.h>
 #include <linux/units.h>
 #include "verbs.h"
@@ -41,7 +37,7 @@ static void verbs_nic_bus(struct fi_bus_attr *bus, const struct device *dma)
 	};
 }
 
-/* Returns a copy of @info that also has its nic; NULL when memory is short */
+/* Returns a copy of @info with a nic, built on the stack; NULL when memory is short */
 struct fi_info *verbs_info_with_nic(struct fi_info *info,
 				    struct ib_device *ibdev, u32 port,
 				    const struct ib_port_attr *attr)

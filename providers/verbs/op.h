@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Operations on their way: the client's lists, the elements and work requests that the
- * device gets for them, and the functions that post these.
+ * Operations before they are posted: the client's lists, the elements and work requests that the
+ * device gets for them, and the functions that post them.
  */
 #ifndef _KOFI_VERBS_OP_H
 #define _KOFI_VERBS_OP_H
@@ -13,10 +13,10 @@
 
 /**
  * struct verbs_map - Elements for the device
- * @count: of @sge
- * @mapped: bit n: @sge n is to be unmapped
+ * @count: entries of @sge
+ * @mapped: bit n: entry n of @sge is to be unmapped
  * @copied: the device copies the data when they are posted; addresses are the kernel's
- * @len: bytes
+ * @len: bytes of all elements
  * @sge: the elements
  */
 struct verbs_map {
@@ -29,8 +29,7 @@ struct verbs_map {
 
 /**
  * struct verbs_op - An operation on its way into the transmit queue
- * @opcode: of the work request; @flags make IB_WR_SEND and IB_WR_RDMA_WRITE their
- *	variants with immediate data
+ * @opcode: of the work request; by @flags IB_WR_SEND and IB_WR_RDMA_WRITE get immediate data
  * @type: kind of the elements of the local list
  * @list: the local list
  * @count: its elements
@@ -40,14 +39,14 @@ struct verbs_map {
  * @data: remote CQ data
  * @addr: remote address
  * @key: remote key
- * @remote_len: bytes of the remote memory; of reads and writes
+ * @remote_len: reads and writes: bytes of the remote memory
  * @region: the region whose key ends with the operation, or NULL
- * @swap: the new value of a compare and swap, which compares with @data; a fetch and add
+ * @swap: the new value of a compare and swap, which compares with @data.  A fetch and add
  *	adds @data
  * @atomic: counts as an atomic operation
  * @comp_flags: flags of the completion, if they do not follow from @opcode; or 0
  * @save: FI_SAVE or FI_COMMIT_COMPLETE: the operation of save.c; or NULL
- * @unreported: success is not reported
+ * @unreported: success is not reported to the client
  */
 struct verbs_op {
 	enum ib_wr_opcode	opcode;
@@ -69,7 +68,7 @@ struct verbs_op {
 	bool			unreported;
 };
 
-/* A work request of any kind that has data or none */
+/* A work request of any opcode but a registration */
 union verbs_any_wr {
 	struct ib_send_wr	wr;
 	struct ib_rdma_wr	rdma;
@@ -166,7 +165,6 @@ static inline u32 verbs_wr_size(int num_sge)
 	return sizeof(struct verbs_wr) + num_sge * sizeof(struct ib_sge);
 }
 
-/* A fetch and add, or a compare and swap */
 static inline bool verbs_op_is_swap(const struct verbs_op *op)
 {
 	return op->opcode == IB_WR_ATOMIC_FETCH_AND_ADD ||

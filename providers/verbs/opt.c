@@ -60,7 +60,7 @@ static int verbs_ep_set_rw_ops(struct verbs_ep *ep, const void *optval,
 	size_t rws;
 	int ret;
 
-	/* As after fi_ep_bind(), fi_enable() reports if the peer has gone meanwhile */
+	/* In state DOWN the option is taken, as by fi_ep_bind(), and fi_enable() reports the end */
 	if (ep->qp)
 		return -FI_EOPBADSTATE;
 	ret = kofi_opt_get_size(&rws, SIZE_MAX, optval, optlen);
@@ -83,7 +83,7 @@ static int verbs_ep_setopt(struct fid *fid, int level, int optname,
 	else if (optname != FI_OPT_CM_DATA_RAW)
 		ret = kofi_ep_setopt(&ep->kep, optname, optval, optlen);
 	else if (ep->kep.conn.state > KOFI_CONN_ENABLED || ep->kep.conn.passive)
-		/* An accepting endpoint has its listener's setting */
+		/* An accepting endpoint has the setting of the passive endpoint */
 		ret = -FI_EOPBADSTATE;
 	else
 		ret = verbs_set_raw(&ep->frame.raw, optval, optlen);

@@ -2,22 +2,22 @@
 /*
  * Memory of other devices: pages of PCI devices (P2PDMA), and dma-bufs.
  *
- *			device of software (rxe, siw)	device of hardware
- *	pages		the driver copies by the	the device itself, on the bus; the
+ *			software device (rxe, siw)	hardware device
+ *	pages		the driver copies by the	the device accesses them on the bus; the
  *			processor			kernel's DMA API knows whether it can
- *	dma-buf		the same, by the pages behind	refused
+ *	dma-buf		the driver copies by the	refused
+ *			processor, by the pages of
  *			the exporter's mapping
  *
- * The DMA API maps pages of PCI devices in scatterlists only.  So a device of hardware takes
- * them in regions and in rw operations, and a local buffer has to lie in a region
- * (FI_MR_HMEM).  A device of software takes them in every list.
+ * The DMA API maps pages of PCI devices in scatterlists only.  So a hardware device takes them in
+ * regions and in rw operations, and a local buffer has to lie in a region (FI_MR_HMEM).  A software
+ * device takes them in every list.
  *
- * A region of a dma-buf on a device of software: its driver keeps pages for as long as the
- * registration is there, and a message that is under way may keep the registration; nothing
- * ends that in bounded time.  So the exporter must be one that cannot move, which keeps the
- * memory until the region is closed.  A device of hardware would map the dma-buf for itself
- * (dma_buf_map_attachment()), and have to give it back whenever the exporter says so, which
- * the drivers' registrations of kernel memory cannot.
+ * The driver of a software device keeps the pages of a region as long as the registration, which a
+ * message in flight may keep; nothing ends that in bounded time.  So the exporter of a dma-buf must
+ * be one that cannot move, and keeps the memory until the region is closed.  A hardware device
+ * would map the dma-buf for itself (dma_buf_map_attachment()) and have to give it back whenever the
+ * exporter asks, which a registration of kernel memory cannot do.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -34,7 +34,7 @@
  * @dev: the device
  * @hints: what the client asks for, or NULL
  *
- * A device of hardware costs the client a mode bit (FI_MR_HMEM), so it is for those that ask.
+ * Hardware devices need a mode bit (FI_MR_HMEM), so only a client that asks gets FI_HMEM.
  *
  * Context: any.
  * Return: FI_HMEM or 0.
@@ -49,13 +49,12 @@ u64 verbs_peer_caps(const struct verbs_device *dev, const struct fi_info *hints)
 }
 
 /**
- * verbs_peer_errno() - The client's errno for a list that was not mapped
+ * verbs_peer_errno() - The client's errno for a list that the DMA API has mapped or refused
  * @dev: the device
  * @ret: 0 or more, or negative errno
  *
  * Context: any.
- * Return: @ret; -EOPNOTSUPP: the device does not reach the PCI device whose pages are in the
- * list.
+ * Return: @ret; -EOPNOTSUPP: the device does not reach the PCI device whose pages are in the list.
  */
 int verbs_peer_errno(const struct verbs_device *dev, int ret)
 {
@@ -74,13 +73,12 @@ static int verbs_dmabuf_refuse(const struct verbs_mr *mr, const char *why)
 
 /**
  * verbs_mr_dmabuf_init() - Make a new region one of a dma-buf
- * @mr: the region, whose key is registered
- * @attr: the region; peers have base_addr for the first byte of the dma-buf, which has to be
- *	at the boundary of a page
+ * @mr: the region; gets its key
+ * @attr: attributes; peers use base_addr, at the boundary of a page, for the dma-buf's first byte
  *
  * Context: may sleep, on a device that has been entered.
- * Return: 0; -EOPNOTSUPP: it is to be a local buffer, or it is no memory that such a device
- * reaches; as verbs_mr_init().  After an error the caller frees the region.
+ * Return: 0; -EOPNOTSUPP: the access is that of a local buffer, or the device does not reach the
+ * memory; or as verbs_mr_init().  After an error the caller frees the region.
  */
 int verbs_mr_dmabuf_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 {
@@ -108,7 +106,7 @@ int verbs_mr_dmabuf_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	mr->start = (uintptr_t)piece->base_addr + piece->offset;
 	if (mr->start + piece->len - 1 < mr->start)
 		return -EINVAL;
-	/* No operation names it as its local buffer */
+	/* No operation may use it as a local buffer */
 	mr->mr.mem_desc = NULL;
 	return verbs_mr_init(mr, &list);
 }

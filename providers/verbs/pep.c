@@ -6,8 +6,8 @@
  * it, and reads only fields that do not change once the id listens.  verbs_pep_stop()
  * destroys the id, which waits for a handler in progress, so after it no request can arrive.
  *
- * An id with an address of a device goes with that device.  An id that listens at all
- * addresses stays, and takes requests from the device again if it comes back.
+ * The removal of a device destroys an id with an address of that device.  An id that listens at
+ * all addresses stays, and takes requests from the device again if it comes back.
  */
 #include <linux/slab.h>
 #include "cm.h"
@@ -18,7 +18,7 @@
 
 static DEFINE_MUTEX(verbs_pep_lock);	/* see above */
 
-/* A listening id gets requests; an error of another event would destroy it */
+/* Errors are for requests only: an error for another event would destroy the listening id */
 static int verbs_pep_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
@@ -33,7 +33,7 @@ static void verbs_pep_end(struct verbs_res *res)
 	mutex_unlock(&verbs_pep_lock);
 }
 
-/* verbs_pep_stop() has destroyed the id */
+/* verbs_pep_stop() destroys the id: in a close before this, in a removal from verbs_pep_end() */
 static void verbs_pep_strip(struct verbs_res *res)
 {
 }
@@ -44,7 +44,7 @@ static const struct verbs_res_ops verbs_pep_res_ops = {
 	.strip	= verbs_pep_strip,
 };
 
-/* A removal of the device waits for the id, so verbs_pep_end() has to hear of the removal */
+/* rdma_cm's removal of the device waits for the id, so verbs_pep_end() has to destroy it */
 static int verbs_pep_join_device(struct verbs_pep *pep, struct rdma_cm_id *id)
 {
 	struct verbs_device *dev;

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Posting: the slow path from an operation to a work request in the device's queue.  xfer.c
- * has the fast path.
+ * Posting: the slow path from an operation to a work request in the device's queue.  xfer.c has
+ * the fast path.
  *
- * verbs_post() looks at the state, maps the buffers and takes a slot.  Under the lock of the
- * transmit side it decides whether the device is to report the operation, and hands the work
- * request to the device.  It allocates nothing.  The lock is the endpoint's own; the device's
- * driver would serialize the posters of one queue pair anyway.  The poster holds it until the
- * doorbell has rung, so our order is the order of the device's queue; unsignaled operations
- * (slot.c), the work request list (wr_list.c) and batches (batch.c) rely on that.  Receives
- * need no order, and no lock.
+ * verbs_post() checks the state, maps the buffers and takes a slot.  Under the lock of the transmit
+ * side it decides whether the device reports the operation, and posts the work request.  It
+ * allocates nothing.  The lock is the endpoint's own; the device's driver would serialize the
+ * posters of one queue pair anyway.  The poster holds the lock until the doorbell has rung, so
+ * our order is the order of the device's queue.  Unsignaled operations (slot.c), the work request
+ * list (wr_list.c) and batches (batch.c) rely on that order.  Receives need no order, and no lock.
  *
- * With FI_MORE the work request is kept until the doorbell is rung for it (wr_list.c).
+ * With FI_MORE the work request waits for the doorbell (wr_list.c).
  *
- * The state may change at any moment after verbs_post() has looked at it; the work request
- * then completes with an error.  RCU keeps the device there from the look at the state to
- * the doorbell (device.c).
+ * The state may change at any moment after verbs_post() has checked it; then the work request
+ * completes with an error.  RCU keeps the device from the check to the doorbell (device.c).
  */
 #include "ep.h"
 #include "mr.h"
@@ -25,9 +23,9 @@
 #include "verbs.h"
 
 /*
- * A device without room says -ENOMEM; it has room when operations are done.  siw says
- * -ENOTCONN while the state of the queue pair changes; either nothing has happened to the
- * connection, or its end is on the way to us.
+ * A device without room returns -ENOMEM; it has room when operations complete.  siw returns
+ * -ENOTCONN while the state of the queue pair changes: the connection is unharmed, or its end will
+ * be reported.
  */
 int verbs_post_errno(const struct verbs_queue *queue, int ret)
 {
@@ -79,7 +77,7 @@ enum dma_data_direction verbs_op_dir(const struct verbs_op *op)
 	       DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
-/* NULL for an empty list, of which irdma would read the first element */
+/* NULL for an empty list, as irdma reads the first element */
 static struct ib_sge *verbs_sg_list(struct verbs_map *map)
 {
 	return map->count ? map->sge : NULL;
@@ -117,15 +115,14 @@ void verbs_wr_init(union verbs_any_wr *any, const struct verbs_op *op,
 		any->wr.ex.invalidate_rkey = op->region->ibmr->rkey;
 }
 
-/* Posts the work request, or has it wait for the doorbell */
 static int verbs_wr_launch(struct verbs_ep *ep, const struct verbs_op *op,
 			   const struct verbs_map *map, struct verbs_slot *slot,
 			   union verbs_any_wr *any)
 {
 	/*
-	 * A buffer that is copied belongs to the client when the call returns, and an atomic's
-	 * request is longer.  At the end of a connection verbs_ring_last() rings the doorbell
-	 * for the last time.
+	 * A work request does not wait for the doorbell if its buffer is the client's when the call
+	 * returns (copied), if it is longer than an ib_rdma_wr (atomics), or if verbs_ring_last()
+	 * may have rung the last doorbell.
 	 */
 	bool waits = op->flags & FI_MORE && !map->copied && !verbs_op_is_swap(op) &&
 		     ep->wrs_used + verbs_wr_size(map->count) <= VERBS_WRS_ROOM &&
@@ -149,7 +146,7 @@ static int verbs_wr_launch(struct verbs_ep *ep, const struct verbs_op *op,
  * verbs_post_map() - Post an operation whose buffers are ready for the device
  * @ep: the endpoint
  * @op: the operation
- * @map: its buffers; if this is @bounce, one element with a length only
+ * @map: its buffers; with @bounce one element that has only a length
  * @bounce: the data go through the slot's piece of the bounce buffer
  *
  * Return: 0, or an errno; after an error the caller has @map.
@@ -163,7 +160,7 @@ static int verbs_post_map(struct verbs_ep *ep, const struct verbs_op *op,
 	int ret;
 
 	verbs_wr_init(&any, op, map);
-	/* siw may answer a read of nothing with data; a write of nothing is as good */
+	/* siw may answer a read of no bytes with data, so this writes no bytes */
 	if (ep->iwarp && op->opcode == IB_WR_RDMA_READ && !map->len)
 		any.wr.opcode = IB_WR_RDMA_WRITE;
 
@@ -234,7 +231,7 @@ static void verbs_map_begin(const struct verbs_domain *domain, const struct verb
 	map->len = 0;
 }
 
-/* @bytes: how many the operation has */
+/* *@bytes: length of the operation */
 static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 			       enum dma_data_direction dir, size_t *bytes)
 {
@@ -260,8 +257,8 @@ static ssize_t verbs_post_list(struct verbs_ep *ep, const struct verbs_op *op,
 
 	verbs_map_begin(ep->domain, op, &iter, &map);
 	/*
-	 * The device copies short data when they are posted (see xfer.c), unless they wait
-	 * for the doorbell.  Not every device takes more than one element then.
+	 * The device copies short data when they are posted (xfer.c), unless they wait for the
+	 * doorbell.  Not every device copies more than one element.
 	 */
 	map.copied = dir == DMA_TO_DEVICE && op->count == 1 && len &&
 		     verbs_copies(ep, len) && !(op->flags & FI_MORE);
@@ -296,7 +293,7 @@ ssize_t verbs_post(struct verbs_ep *ep, const struct verbs_op *op)
 
 	verbs_device_hold();
 	ret = kofi_conn_check(&ep->kep.conn, true);
-	/* Some devices would wait for ever, others lose count (siw) */
+	/* Some devices would wait for ever, and siw would lose count */
 	if (!ret && dir == DMA_FROM_DEVICE && !ep->may_read)
 		ret = -EACCES;
 	if (!ret)
@@ -334,7 +331,6 @@ static int verbs_recv_map(struct verbs_queue *queue, const struct verbs_op *op,
 	return verbs_post_errno(queue, ret);
 }
 
-/* Posts a receive of at most @max bytes */
 static ssize_t verbs_queue_recv(struct verbs_queue *queue,
 				const struct verbs_op *op, size_t max)
 {
@@ -363,7 +359,7 @@ static ssize_t verbs_queue_recv(struct verbs_queue *queue,
 /**
  * verbs_post_recv() - Post a receive
  * @ep: the endpoint
- * @op: the operation; list, context and unreported count
+ * @op: the operation; only its list, context and unreported are used
  *
  * Context: any.
  * Return: as the data transfer calls of fi_endpoint.h.
@@ -383,10 +379,9 @@ ssize_t verbs_post_recv(struct verbs_ep *ep, const struct verbs_op *op)
 }
 
 /**
- * verbs_post_srx() - Post a receive for whichever endpoint needs it first
+ * verbs_post_srx() - Post a receive that the first message to any endpoint takes
  * @srx: the shared receive context
- * @op: as verbs_post_recv(); unreported if success is not to be reported by an
- *	endpoint that is bound with FI_SELECTIVE_COMPLETION
+ * @op: as verbs_post_recv(); unreported counts for endpoints with FI_SELECTIVE_COMPLETION
  *
  * Context: any.
  * Return: as the data transfer calls of fi_endpoint.h.

@@ -2,15 +2,12 @@
 /*
  * Whether a driver takes atomics, which no attribute of its device says.
  *
- * The driver of mlx5 reports what its hardware does (atomic_cap), and refuses every
- * atomic that the kernel posts; for some of its devices it also refuses to register
- * memory for a peer's atomics.  So verbs_probe() tries both, once for each device that
- * claims atomics, on a queue pair in the error state: by the InfiniBand specification
- * (10.3.1.7) a device accepts a work request there and flushes it, no peer is needed, and
- * no memory is touched.  The completions are never polled; destroying the queue pair
- * disposes of them.
- *
- * verbs_device_add() calls it before it makes the device known.
+ * The driver of mlx5 reports what its hardware does (atomic_cap), but refuses every atomic that
+ * the kernel posts; for some of its devices it also refuses to register memory for a peer's
+ * atomics.  So verbs_probe() tries both, once for each device that claims atomics, on a queue
+ * pair in the error state.  By the InfiniBand specification (10.3.1.7) a device accepts a work
+ * request there and flushes it.  So this needs no peer, and touches no memory.  The completions
+ * are never polled; destroying the queue pair disposes of them.
  */
 #include <linux/gfp.h>
 #include "ep.h"
@@ -24,9 +21,9 @@
  * @cq: for both directions of @qp
  * @qp: in the error state
  * @mr: a registration with room for one page
- * @page: memory
+ * @page: the memory of @mr
  * @sg: @page, mapped for the device
- * @cqe: of both work requests; no completion is polled
+ * @cqe: of both work requests
  */
 struct verbs_probe {
 	struct ib_pd		*pd;
@@ -167,7 +164,7 @@ static int verbs_probe_atomics(struct ib_device *ibdev)
 
 /**
  * verbs_probe() - Find out whether the driver of a device takes atomics
- * @dev: a device that is not in the list yet; ->atomics is set
+ * @dev: a device that is not in the list yet; this sets ->atomics
  *
  * Context: may sleep.
  */

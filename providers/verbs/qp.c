@@ -2,8 +2,8 @@
 /*
  * Queue pairs that are never connected.
  *
- * In the error state a queue pair takes work requests and flushes them.  probe.c tries
- * with one whether a driver takes a kind of work request, srx.c drains a completion queue.
+ * In the error state a queue pair takes work requests and flushes them.  probe.c uses one to find
+ * out whether a driver takes atomics, and srx.c to drain a completion queue.
  */
 #include <linux/err.h>
 #include "ep.h"
@@ -24,14 +24,13 @@ static int verbs_lone_qp_init(struct ib_qp *qp)
 }
 
 /**
- * verbs_lone_qp() - Create a queue pair for the error state
+ * verbs_lone_qp() - Create a queue pair that is only used in the error state
  * @pd: protection domain
  * @cq: for both directions
  * @send_wr: depth of the send queue
  *
  * Context: may sleep.
- * Return: the queue pair in the state INIT, for ib_destroy_qp(); or an ERR_PTR() of
- * the device's errno.
+ * Return: the queue pair in the state INIT, for ib_destroy_qp(); or an ERR_PTR() of the errno.
  */
 struct ib_qp *verbs_lone_qp(struct ib_pd *pd, struct ib_cq *cq, u32 send_wr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Queues: the operations in flight in one direction of an endpoint, and the completion
- * queue where they end.  Functions that need to know the endpoint are in ep.h.
+ * Queues: the operations in flight in one direction of an endpoint, and the completion queue
+ * that reports them.  Functions of queues that need struct verbs_ep are in ep.h.
  */
 #ifndef _KOFI_VERBS_QUEUE_H
 #define _KOFI_VERBS_QUEUE_H
@@ -20,13 +20,13 @@ struct verbs_mr;
  * struct verbs_cq - A completion queue
  * @kcq: the completion queue of the core
  * @domain: parent
- * @ibcq: the device's queue; ib_core or, if @direct, fi_cq_read() empties it
+ * @ibcq: the device's queue; ib_core or, if @direct, fi_cq_read() polls it
  * @direct: only readers poll
- * @poll_lock: one poller at a time, so that completions stay in order; guards
- *	@ibcq and @drained, if @direct
- * @drained: a driver drains a queue pair and polls itself (drain.c)
- * @drain_lock: one driver at a time
- * @res: stands on the device
+ * @poll_lock: admits one poller at a time, so that completions stay in order; guards @ibcq
+ *	and @drained, if @direct
+ * @drained: a driver drains a queue pair and polls by itself (drain.c)
+ * @drain_lock: admits one such driver at a time
+ * @res: in the device's list
  */
 struct verbs_cq {
 	struct kofi_cq		kcq;
@@ -42,7 +42,7 @@ struct verbs_cq {
 /**
  * struct verbs_sge - Where a buffer was mapped, for unmapping
  * @addr: DMA address
- * @len: bytes; 0: this one and those behind it are not used
+ * @len: bytes; 0: this element and those behind it are not used
  */
 struct verbs_sge {
 	u64			addr;
@@ -51,26 +51,24 @@ struct verbs_sge {
 
 /**
  * struct verbs_slot - An operation in flight
- * @comp: its completion; between operations only op_context and flags are not 0
+ * @comp: its completion; in a free slot all but next, op_context and flags is 0
  * @cqe: entry point of the device's completion
- * @queue: its queue; for a shared receive that an endpoint has taken, the endpoint's
- * @link: while it is in flight, on the transmit side: in the list @unsignaled, or @parts, of
- *	another slot
- * @next: while it is free: place of the next one, see &struct verbs_queue; 0: none
+ * @queue: its queue; of a shared receive that has got a message, the endpoint's
+ * @link: in flight, on the transmit side: next in @unsignaled or @parts of another slot
+ * @next: free: place of the next free slot, see &struct verbs_queue; 0: none
  * @whole: if @part: the slot of the operation that it is a part of (batch.c)
  * @parts: else: its parts, by their @link, or NULL
- * @unsignaled: operations posted before that the device does not report, and that have
- *	succeeded if this one has; by their @link
- * @region: the region whose key ends with the operation, or begins if there are no
- *	comp.flags; or NULL
+ * @unsignaled: earlier operations that the device does not report, and that have succeeded if
+ *	this one has; by their @link
+ * @region: the region whose key the operation ends, or registers if comp.flags is 0; or NULL
  * @bytes: length of the buffers; 0 on the fast path
  * @marks: all of the following; 0 on the fast path
- * @unreported: success is not reported
- * @signaled: the device reports success to us
+ * @unreported: success is not reported to the client
+ * @signaled: the device reports success
  * @mapped: its part of the queue's maps is to be unmapped
  * @part: it is a part of the operation @whole
  * @due: over iWARP: it has begun, and has not failed yet; see verbs_slot_is_due()
- * @save: when its writes are over, the rest is save.c's
+ * @save: save.c completes the operation when its writes have completed
  */
 struct verbs_slot {
 	struct kofi_comp	comp;
@@ -101,26 +99,26 @@ struct verbs_slot {
 };
 
 /**
- * struct verbs_queue - One direction of an endpoint, or a shared receive context's
- * @lock: guards the transmit side from the decision to signal to the doorbell; taken with
+ * struct verbs_queue - One direction of an endpoint, or the queue of a shared receive context
+ * @lock: held on the transmit side from the decision to signal to the doorbell; taken with
  *	interrupts off; see verbs_queue_unlock()
  * @plain: the fast path is open (xfer.c)
  * @fits: flags and counters of the endpoint allow an open fast path
  * @counted: a counter is bound, so everything is signaled (verbs_queue_tune())
- * @free: place of the first free slot, and below a count of takings (slot.c)
+ * @free: upper half: place of the first free slot; lower half: how often one was taken (slot.c)
  * @home: the queue that owns the slots: this one, or the shared one
  * @slots: all slots, @size of them
- * @base: one slot in front of them; a slot's place is its distance from here in bytes,
+ * @base: one slot in front of @slots; the place of a slot is its distance from here in bytes,
  *	which is never 0
- * @done: done function of operations that are not plain
+ * @done: done function of operations of the slow path
  * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
  * @lkey: key of memory that is in no region
  * @size: depth
  * @iov_limit: SGEs of an operation
- * @side: the direction: completion queue, flags, and clients that wait for a slot
+ * @side: the direction: completion queue, default flags, and the client that waits for a slot
  * @domain: the domain
  * @ep: the endpoint; NULL: the queue is shared
- * @srq: the device's queue, if it is shared
+ * @srq: the device's queue, if this one is shared
  *
  * The receive side of an endpoint with a shared receive context has no slots, and only
  * @home, @side, @counted and @ep.
@@ -205,15 +203,15 @@ static inline struct verbs_slot *to_verbs_slot(struct ib_wc *wc)
 	return container_of(wc->wr_cqe, struct verbs_slot, cqe);
 }
 
-/* A hint that spares the mapping; verbs_slot_take() decides */
+/* A hint that saves mapping buffers in vain; verbs_slot_take() decides */
 static inline bool verbs_queue_full(const struct verbs_queue *queue)
 {
 	return !((u64)atomic64_read(&queue->free) >> 32);
 }
 
 /*
- * A call is about to answer -EAGAIN as a receive queue is full; or false: a slot has come
- * back meanwhile.  room.c has the transmit side.
+ * A receive found its queue full: asks for a call of the client.  Returns false if a slot has
+ * come back meanwhile, else the caller answers -EAGAIN.  room.c has the transmit side.
  */
 static inline bool verbs_queue_stays_full(struct verbs_queue *queue)
 {
@@ -221,7 +219,7 @@ static inline bool verbs_queue_stays_full(struct verbs_queue *queue)
 	return verbs_queue_full(queue);
 }
 
-/* Returns @ret.  If it is -EAGAIN, a timer calls the client, as there will be no event. */
+/* Returns @ret.  If @ret is -EAGAIN, a timer calls the client, as no event announces room */
 static inline int verbs_try_later(const struct verbs_queue *queue, int ret)
 {
 	if (ret == -EAGAIN)
@@ -241,7 +239,7 @@ static __always_inline bool verbs_slot_take(struct verbs_queue *queue,
 		if (unlikely(!place))
 			return false;
 		*slot = queue->base + place;
-		/* Nonsense if another processor has taken it; then the count has moved on */
+		/* Garbage if another processor has taken the slot; then the count has changed */
 		next = data_race(READ_ONCE((*slot)->next));
 		next = next << 32 | (u32)(head + 1);
 	} while (unlikely(!atomic64_try_cmpxchg(&queue->free, &head, next)));
@@ -249,8 +247,8 @@ static __always_inline bool verbs_slot_take(struct verbs_queue *queue,
 }
 
 /*
- * Gives clean slots back, from @first to @last by their next.  A full barrier: the caller
- * looks for waiting clients behind it.
+ * Gives clean slots back, from @first to @last by their next.  Acts as a full barrier, behind
+ * which the caller looks for a waiting client.
  */
 static __always_inline void verbs_slots_push(struct verbs_queue *queue,
 					     const struct verbs_slot *first,
@@ -265,10 +263,7 @@ static __always_inline void verbs_slots_push(struct verbs_queue *queue,
 					      place | (u32)head)));
 }
 
-/*
- * The context of an operation's completion.  A shared receive has no endpoint yet; it gets
- * its context in verbs_srx_done().
- */
+/* The context of a completion; verbs_srx_done() sets it once a shared receive has an endpoint */
 static __always_inline void *verbs_context(const struct verbs_queue *queue,
 					   void *context)
 {
@@ -277,7 +272,6 @@ static __always_inline void *verbs_context(const struct verbs_queue *queue,
 	return kofi_ep_context(queue->side->ep, queue->side, NULL);
 }
 
-/* Is success of an operation with @flags to be kept from the client? */
 static inline bool verbs_is_unreported(const struct kofi_ep_side *side, u64 flags)
 {
 	return !(kofi_ep_flags(side, flags) & FI_COMPLETION);

@@ -2,29 +2,28 @@
 /*
  * Read regions: registrations of the buffers of reads over iWARP.
  *
- * Over iWARP the peer answers a read by a write, into one element under a key that allows
- * remote writing and that the peer gets to know.  The local DMA key is not for that, and a
- * key that covers more than this read would be dangerous.  So every read registers its
- * buffers, in front of it and with the same doorbell, and ends the key with its own
- * completion (READ_WITH_INV).
+ * Over iWARP the peer answers a read by a write, into one element under a key that the peer learns
+ * and that allows remote writes.  The local DMA key does not allow them, and a key that covers more
+ * than this read would be dangerous.  So every read registers its buffers, right in front of it
+ * and with one doorbell for both, and ends the key with its own completion (READ_WITH_INV).
  *
- * A region has so many pages and no gaps within them.  A read that does not fit one is
+ * A region has a limited number of pages and no gaps within them.  A read that does not fit one is
  * several work requests, each with a registration of its own:
  *
  *	REG_MR, READ_WITH_INV, REG_MR, READ_WITH_INV, ..., REG_MR, READ_WITH_INV
  *
- * They are a batch (batch.c).  Only the last work request has a slot, and reports; answers
- * come in the order of the requests, so its success is that of all.  Work requests in front
- * of it leave their error with the operation, and the last one is flushed then.
+ * They are a batch (batch.c).  Only the last work request has a slot and is signaled.  Answers come
+ * in the order of the requests, so its success is that of all.  A work request in front of it that
+ * fails leaves its error with the operation, and the last one is flushed then.
  *
- * fi_enable() makes a few read regions: regions as in mr_ep.c, without a fid that a client
- * could see, each with its work requests.  The queue pair and the completion queue have
- * room for these beside the operations'.  A region belongs to one read from
- * verbs_read_mr_take() until the read has succeeded.  The regions of a read that failed
- * stay with it until the endpoint is closed, as the connection is over.
+ * fi_enable() makes a few read regions: regions as in mr_ep.c, without a fid that a client could
+ * see, each with its work requests.  The queue pair and the completion queue have room for these
+ * beside those of operations.  A region belongs to one read from verbs_read_mr_take() until the
+ * read has succeeded.  If the read fails, the connection ends, and the region stays with the read
+ * until the endpoint is closed.
  *
- * Locking: verbs_read_mr_take() takes regions under the lock of the transmit side,
- * completions give them back without a lock.
+ * Locking: verbs_read_mr_take() takes regions under the lock of the transmit side; completions give
+ * them back without a lock.
  */
 #include <linux/bvec.h>
 #include <linux/slab.h>
@@ -34,18 +33,18 @@
 #include "queue.h"
 #include "verbs.h"
 
-/* Pages of a read region */
+/* Most pages of a read region */
 #define VERBS_READ_MR_PAGES	256
 
 /**
  * struct verbs_read_mr - A region for a part of a read
  * @mr: the region
- * @cqe: entry point of its work requests' failures
+ * @cqe: entry point of the completion of its work requests, if they fail
  * @read: the work request behind the registration
- * @sge: its only element
+ * @sge: the only element of @read
  * @before: the part of the read before this one, or NULL
- * @free: link while no read has it
- * @next: next of the endpoint's
+ * @free: link while no read uses it
+ * @next: next in the endpoint's all_read_mrs
  */
 struct verbs_read_mr {
 	struct verbs_mr		mr;
@@ -74,9 +73,9 @@ static size_t verbs_read_mr_bytes(const struct ib_device *ibdev)
 }
 
 /*
- * Bytes of the longest read that the read regions of one endpoint are always enough for.
- * An element takes one read region, which also counts for its begin and end within pages,
- * and one more for each full region of pages.
+ * Bytes of the longest read for which the read regions of an endpoint are always enough.  An
+ * element takes one read region, also for its begin and end within pages, and one more for each
+ * read region that it fills.
  */
 u32 verbs_read_mrs_max_len(const struct ib_device *ibdev)
 {
@@ -88,7 +87,7 @@ static void verbs_read_mr_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct verbs_read_mr *rmr = container_of(wc->wr_cqe, struct verbs_read_mr,
 						 cqe);
 
-	/* The operation ends after this, as its work request is flushed */
+	/* Then the operation's own work request is flushed, which ends the operation */
 	if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
 		verbs_slot_set_err(rmr->mr.slot, -verbs_wc_errno(wc->status, false),
 				   wc->status);
@@ -180,7 +179,7 @@ static void verbs_read_mrs_give(struct verbs_read_mr *rmr)
 	}
 }
 
-/* The read whose last part is @mr is over, or was never posted */
+/* The read whose last part is @mr has succeeded */
 void verbs_read_mrs_put(struct verbs_mr *mr)
 {
 	verbs_read_mrs_give(to_verbs_read_mr(mr));
@@ -205,10 +204,10 @@ bool verbs_needs_read_mr(const struct verbs_ep *ep, const struct verbs_op *op)
 
 /**
  * struct verbs_run - The part of a list for one read region
- * @bvec: elements
+ * @bvec: the elements
  * @count: how many
- * @end: physical address behind the last one
- * @room: bytes that the pages have left
+ * @end: physical address behind the last element
+ * @room: bytes that the pages of the region have left
  */
 struct verbs_run {
 	struct bio_vec	bvec[VERBS_READ_MR_IOV];
@@ -217,7 +216,7 @@ struct verbs_run {
 	size_t		room;
 };
 
-/* Does @piece fit behind the run?  Only the first may begin, and the last end, in a page */
+/* May @piece follow?  Only the first piece may begin, and the last one end, within a page */
 static bool verbs_run_takes(struct verbs_run *run, size_t page_size,
 			    const struct kofi_piece *piece)
 {
@@ -243,7 +242,7 @@ static size_t verbs_run_add(struct verbs_run *run,
 	return len;
 }
 
-/* Fills @run with the list until it is full; @left: pieces that the list may still have */
+/* Fills @run from the list; @left: pieces that the list may still have */
 static int verbs_run_fill(struct verbs_run *run, const struct verbs_mr *mr,
 			  struct kofi_list_iter *iter, size_t *left)
 {
@@ -268,7 +267,7 @@ static int verbs_run_fill(struct verbs_run *run, const struct verbs_mr *mr,
 	return 0;
 }
 
-/* Links the work requests of @rmr behind those of the part before it */
+/* Makes the work requests of @rmr, and links them behind those of the part before it */
 static void verbs_read_mr_link(struct verbs_read_mr *rmr, u64 addr, u64 key)
 {
 	struct verbs_mr *mr = &rmr->mr;
@@ -316,9 +315,8 @@ static int verbs_read_mr_map(struct verbs_read_mr *rmr, struct kofi_list_iter *i
 }
 
 /*
- * Takes read regions for all of the list; *@last is the last one, even after an error.  Only
- * a read on an endpoint with a short queue can need more than there are, see
- * verbs_read_mrs_init().
+ * Takes read regions for all of the list; *@last is the last one, even after an error.  A read
+ * can need more than the endpoint has only if its queue is short, see verbs_read_mrs_init().
  */
 static int verbs_read_mrs_take(struct verbs_ep *ep, const struct verbs_op *op,
 			       struct verbs_read_mr **last)
@@ -349,7 +347,6 @@ static int verbs_read_mrs_take(struct verbs_ep *ep, const struct verbs_op *op,
 	return iter.count ? -EINVAL : 0;
 }
 
-/* Posts the batch of read regions up to @last; only its last work request has a slot */
 static int verbs_read_mrs_launch(struct verbs_ep *ep, const struct verbs_op *op,
 				 struct verbs_read_mr *last, size_t len)
 {
@@ -368,7 +365,7 @@ static int verbs_read_mrs_launch(struct verbs_ep *ep, const struct verbs_op *op,
 		slot->bytes = len;
 		for (rmr = last; rmr; rmr = rmr->before)
 			rmr->mr.slot = slot;
-		/* siw may keep what it refuses */
+		/* No undo, as siw may keep what it refuses */
 		ret = verbs_batch_post(ep, &first->mr.reg.wr, slot, false);
 	}
 	verbs_queue_unlock(ep, &ep->tx, flags);

@@ -2,25 +2,25 @@
 /*
  * The registration connection of a domain.
  *
- * A device registers memory for a work request (IB_WR_REG_MR), and work requests
- * need a queue pair that is connected, though this one never sends a packet.  A domain
- * has no queue pair, its endpoints may come later, and their send queues belong to the
- * client; so the first registration connects the device with itself.  rdma_cm does this, as
- * it works alike on InfiniBand, RoCE and iWARP, where a queue pair needs a TCP connection.
+ * A device registers memory by a work request (IB_WR_REG_MR), and work requests need a queue pair
+ * that is connected, though this one never sends a packet.  A domain has no queue pair, its
+ * endpoints may come later, and their send queues belong to the client.  So the first registration
+ * connects the device with itself, by rdma_cm, as that works alike on InfiniBand, RoCE and iWARP,
+ * where a queue pair needs a TCP connection.
  *
  *	listener	on the domain's address and any port; destroyed as soon
- *			as the connection stands
+ *			as the connection is established
  *	active		connects to the listener, with a random number as its proof
  *	passive		the request with that number; the listener rejects all others
  *
- * The connection stays until the domain is closed.  If it breaks, the next
- * registration makes another.  A registration whose work request was flushed, and so has
- * not been executed, tries once more with a new connection.
+ * The connection stays until the domain is closed.  If it breaks, the next registration makes
+ * another.  A registration whose work request was flushed, and so has not been executed, tries
+ * once more with a new connection.
  *
- * Locking: the holder of the domain's reg_lock, which may sleep, owns registrations and the
- * connection.  rdma_cm calls verbs_reg_handler() under locks of its own; it takes no lock,
- * writes to the verbs_reg and wakes the holder up.  The listener's handler sets ->passive,
- * and the holder reads it when it is set or the listener is destroyed.  A removal of the
+ * Locking: the holder of the domain's reg_lock, who may sleep, owns registrations and the
+ * connection.  rdma_cm calls verbs_reg_handler() under locks of its own.  The handler takes no
+ * lock, writes to the verbs_reg and wakes the holder up.  The listener's handler sets ->passive,
+ * which the holder reads when ->passive is set or the listener is destroyed.  A removal of the
  * device wakes the holder up, too.
  */
 #include <linux/random.h>
@@ -30,7 +30,7 @@
 #include "mr.h"
 #include "verbs.h"
 
-/* One work request and ib_drain_qp()'s markers, on each of two queue pairs */
+/* One work request and the markers of ib_drain_qp(), on each of two queue pairs */
 #define VERBS_REG_SEND_WR	2
 #define VERBS_REG_RECV_WR	1
 #define VERBS_REG_CQE		(2 * (VERBS_REG_SEND_WR + VERBS_REG_RECV_WR))
@@ -42,7 +42,7 @@
 /**
  * struct verbs_reg_end - An end of the connection
  * @id: its rdma_cm_id, with a queue pair from the time it connects
- * @done: its last step is done
+ * @done: its current step of connecting is done
  */
 struct verbs_reg_end {
 	struct rdma_cm_id	*id;
@@ -53,10 +53,10 @@ struct verbs_reg_end {
  * struct verbs_reg - A registration connection
  * @domain: the domain
  * @cq: for both queue pairs
- * @listener: only while connecting
+ * @listener: there only while connecting
  * @active: the end that registers
  * @passive: the end that accepts
- * @proof: number that the connection request must have
+ * @proof: number that the connection request must carry
  * @error: negative errno that has broken the connection, or 0
  */
 struct verbs_reg {
@@ -72,8 +72,8 @@ struct verbs_reg {
 /**
  * struct verbs_reg_op - A work request that verbs_reg_post() waits for
  * @cqe: entry point of its completion
- * @done: completed by it
- * @status: its status
+ * @done: completed by verbs_reg_done()
+ * @status: status of the work request
  */
 struct verbs_reg_op {
 	struct ib_cqe		cqe;
@@ -96,7 +96,6 @@ static void verbs_reg_step_done(struct verbs_reg *reg,
 	wake_up(&reg->domain->reg_wait);
 }
 
-/* Waits for a step of one end */
 static int verbs_reg_wait(struct verbs_reg *reg, struct verbs_reg_end *end)
 {
 	int error;
@@ -122,7 +121,7 @@ static int verbs_reg_wait(struct verbs_reg *reg, struct verbs_reg_end *end)
 static int verbs_reg_request(struct verbs_reg *reg, struct rdma_cm_id *id,
 			     const struct rdma_conn_param *conn)
 {
-	/* Some transports pad the data, so they may be longer */
+	/* Some transports pad the data */
 	if (reg->passive.id || !conn->private_data ||
 	    conn->private_data_len < sizeof(reg->proof) ||
 	    memcmp(conn->private_data, &reg->proof, sizeof(reg->proof)))
@@ -199,7 +198,7 @@ static int verbs_reg_listen_at(struct verbs_reg *reg,
 	return ret;
 }
 
-/* The address that the client meant or, if that is no longer there, any other */
+/* Listens at the address that the client has chosen or, if that has gone, at any other */
 static int verbs_reg_listen(struct verbs_reg *reg)
 {
 	struct verbs_domain *domain = reg->domain;
@@ -269,7 +268,7 @@ static int verbs_reg_create_qp(struct verbs_reg *reg, struct rdma_cm_id *id)
 	return ret;
 }
 
-/* Some devices do not connect without reads, so allow one each way */
+/* Allows one read each way, as some devices do not connect without */
 static int verbs_reg_join(struct verbs_reg *reg)
 {
 	struct rdma_conn_param conn = {
@@ -328,7 +327,7 @@ static int verbs_reg_connect(struct verbs_reg *reg)
 	return 0;
 }
 
-/* Disconnecting and draining lets iWARP devices let go of the queue pair */
+/* Disconnects and drains, so that iWARP devices release the queue pair */
 static void verbs_reg_destroy_end(struct verbs_reg_end *end)
 {
 	if (!end->id)
@@ -343,7 +342,7 @@ static void verbs_reg_destroy_end(struct verbs_reg_end *end)
 
 static void verbs_reg_destroy(struct verbs_reg *reg)
 {
-	/* The listener goes first, so that no request comes any more */
+	/* The listener goes first, so no request comes any more */
 	if (reg->listener)
 		rdma_destroy_id(reg->listener);
 	/* Over iWARP the active end cannot go before the passive end has answered */
@@ -412,7 +411,7 @@ static int verbs_reg_post(struct verbs_reg *reg, struct ib_mr *ibmr, int access)
 		return -ECANCELED;
 	}
 
-	/* It completes also if the queue pair fails */
+	/* The work request also completes if the queue pair fails */
 	wait_for_completion(&op.done);
 	ret = verbs_wc_errno(op.status, false);
 	if (ret)
@@ -420,7 +419,7 @@ static int verbs_reg_post(struct verbs_reg *reg, struct ib_mr *ibmr, int access)
 	return ret;
 }
 
-/* Returns with a connection without a known error */
+/* On success there is a connection without a known error */
 static int verbs_reg_get(struct verbs_domain *domain)
 {
 	struct verbs_reg *reg;
@@ -446,11 +445,9 @@ static int verbs_reg_try(struct verbs_domain *domain, struct ib_mr *ibmr,
 }
 
 /*
- * Registers what ib_map_mr_sg() has put into @ibmr, with a key that it has not
- * had before.  May sleep.
- *
- * Returns 0; -EADDRNOTAVAIL: the device has no address to connect to; -EIO: it has
- * refused; or the errno of connecting it with itself.
+ * Registers what ib_map_mr_sg() has put into @ibmr, under a new key.  May sleep.  Returns 0;
+ * -EADDRNOTAVAIL: the device has no address to connect to; -EIO: the device has refused; or the
+ * errno of connecting the device with itself.
  */
 int verbs_reg_mr(struct verbs_domain *domain, struct ib_mr *ibmr, int access)
 {
@@ -459,7 +456,7 @@ int verbs_reg_mr(struct verbs_domain *domain, struct ib_mr *ibmr, int access)
 	ib_update_fast_reg_key(ibmr, atomic_inc_return(&domain->next_key));
 	mutex_lock(&domain->reg_lock);
 	ret = verbs_reg_try(domain, ibmr, access);
-	/* It may have broken unnoticed, long ago */
+	/* The connection may have broken unnoticed, long ago */
 	if (ret == -ECANCELED)
 		ret = verbs_reg_try(domain, ibmr, access);
 	mutex_unlock(&domain->reg_lock);

@@ -2,35 +2,36 @@
 /*
  * Room in the transmit queue, and the client that waits for it.
  *
- * A call that finds no room answers -EAGAIN, and its client is called when it is worth
- * trying again (kofi/ep.h):
+ * A call that finds no room answers -EAGAIN.  Its client is called when another try may succeed
+ * (kofi/ep.h):
  *
  *	no slot			by verbs_slot_put()
  *	no rw operation		by rw.c, when one of them has ended
+ *	no save, or a fence behind one
+ *				by save.c, when a save has ended
  *	no read region		by verbs_read_mrs_put(), and by a timer
  *	no room in the IOMMU or the device, no registration of rdma_rw
  *				by a timer, as there is no event
  *
- * The client may wait although it has nothing in flight, so every slot has to come back by
- * itself:
+ * The client may wait although it has nothing in flight, so every slot has to come back by itself:
  *
  *	- a refused call rings the doorbell for operations that wait for it (FI_MORE)
- *	- a call that needs several slots posts an empty write, which reports the
- *	  unsignaled operations.  For one slot there is no need: at least every size/2th
- *	  operation is signaled
- *	- the client may take registrations back that wait for the doorbell (FI_DISCARD),
- *	  so a refused call does not ring for a slot of theirs.  A queue that is full of
- *	  them gives back nothing, and a timer calls the client
+ *	- a refused call that needs several slots posts an empty write, whose completion
+ *	  ends the unsignaled operations.  A call for one slot need not: at least every
+ *	  size/2th operation is signaled
+ *	- a refused call does not ring the doorbell for registrations alone, as the client
+ *	  may take them back (FI_DISCARD).  A queue full of them gives back nothing, so a
+ *	  timer calls the client
  *
- * A call that takes several slots and does not get all of them gives them back without
- * calling the client, which would be its own.  No other call waits for these: calls that
- * take several do so under the lock, and the holder of the missing slot gives it back.
+ * A call that needs several slots and does not get all of them gives them back without calling the
+ * client, which would be its own.  No other call waits for these slots: calls that take several do
+ * so under the lock, and the holder of the missing slot gives it back.
  */
 #include "ep.h"
 #include "op.h"
 #include "queue.h"
 
-/* Has the device report the unsignaled operations that no signaled one is behind */
+/* Posts a signaled write of no bytes behind the unsignaled operations, which ends them */
 static void verbs_report_unsignaled(struct verbs_ep *ep)
 {
 	static const struct verbs_op op = { .unreported = true };
@@ -75,7 +76,7 @@ static bool verbs_slots_take(struct verbs_queue *queue, unsigned int count,
  * @list: the slots, by their link
  *
  * Context: any.
- * Return: 0; -EAGAIN: there are not so many, and the client will be called.
+ * Return: 0; -EAGAIN: too few are free, and the client will be called.
  */
 int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
 		      struct verbs_slot **list)
@@ -94,7 +95,7 @@ int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
 }
 
 /**
- * verbs_slot_await() - Take a slot of a transmit queue that has been found full
+ * verbs_slot_await() - Take a slot of a transmit queue that was full
  * @ep: the endpoint
  * @slot: the slot; or NULL: only find out whether there is one now
  *

@@ -3,34 +3,32 @@
  * rw operations: fi_readsgl() and fi_writesgl(), scatterlists of any length to or from the
  * peer's (address, key).
  *
- * An rw operation goes in batches (batch.c).  rw_batch.c makes a few contexts of rdma_rw's
- * out of a piece of the list, and their work requests are one batch.  The client's thread
- * posts the first batch.  When a batch has completed, a worker of the endpoint posts the
- * next one.  So progress depends on nothing but the polling of the completion queue.
+ * An rw operation is transferred in batches (batch.c).  rw_batch.c makes a few contexts of rdma_rw
+ * out of a piece of the list, and their work requests are one batch.  The client's thread posts
+ * the first batch.  When a batch has completed, a worker of the endpoint posts the next one.  So
+ * progress depends only on the polling of the completion queue.
  *
  *	fi_readsgl() --build--> batch --post--> in flight --done--> reported
  *	                          ^                 |
- *	                          +---- worker <----+ the list goes on
+ *	                          +---- worker <----+ more of the list
  *
- * Slots are credits for work requests.  An rw operation takes all it needs with the first
- * batch, or gets -EAGAIN, and keeps them to its end: a list of one batch takes as many as
- * the batch has work requests, a longer one as many as any batch may have (rws->wrs).  The
- * whole (batch.c) is the last work request of each batch, and at last the client's
- * completion.
+ * Slots are credits for work requests.  An rw operation takes all it needs with the first batch,
+ * or gets -EAGAIN, and keeps them to its end: a list of one batch takes as many as the batch has
+ * work requests, a longer one as many as any batch may have (rws->wrs).  The whole (batch.c) is
+ * the slot of each batch's last work request, and in the end has the client's completion.
  *
- * The registrations of an endpoint are made when it is enabled, as many as the rw operations
- * that the client has asked for can use at once, so no batch ever waits for one.
+ * The registrations of an endpoint are made when it is enabled, as many as the rw operations that
+ * the client has asked for can use at once, so no batch ever waits for one.
  *
- * If the next batch cannot be posted, the operation is partial (batch.c).  The marker ends it,
- * in the context of any completion.
+ * If the next batch cannot be posted, the operation is partial (batch.c).  The marker ends it, in
+ * the context of any completion.
  *
- * Locking: the lock of the transmit side guards the list of rw operations and their number.
- * An rw operation belongs to one at a time: the poster, the device, the done function, the
- * worker.  The worker posts under the handler lock of the rdma_cm_id, which guards closing.
- * A closing endpoint posts nothing; when its queue pair has been drained, the close ends the
- * rw operations that are left.  verbs_rw_unmap() destroys the contexts when their batch has
- * ended and its poster has left the driver, at the latest before the queue pair, which has
- * the registrations, is destroyed.
+ * Locking: the lock of the transmit side guards the list of rw operations and their number.  An rw
+ * operation has one owner at a time: the poster, the device, the done function, the worker.  The
+ * worker posts under the handler lock of the rdma_cm_id, which guards closing.  A closing endpoint
+ * posts nothing; when its queue pair has been drained, the close ends the rw operations that are
+ * left.  verbs_rw_unmap() destroys the contexts when their batch has ended and its poster has left
+ * the driver.  It does so before the queue pair is destroyed, which has the registrations.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -44,8 +42,8 @@
 #define VERBS_RW_WRS		32	/* most work requests of a batch */
 
 /*
- * Posts the batch.  Returns an errno only if nothing has been posted, and the batch has no
- * registration: rdma_rw would believe in it.
+ * Posts the batch.  Returns an errno only if nothing has been posted and the batch has no
+ * registration, which rdma_rw would take for executed.
  */
 static int verbs_rw_post(struct verbs_rw *rw)
 {
@@ -63,7 +61,7 @@ static int verbs_rw_post(struct verbs_rw *rw)
 	return verbs_batch_post(rw->ep, first, rw->slot, !registers);
 }
 
-/* One is over; calls the client only if a call has been refused for want of it */
+/* An rw operation has ended; calls the client only if rws->max has made a call fail */
 static void verbs_rw_put(struct verbs_ep *ep)
 {
 	lockdep_assert_held(&ep->tx.lock);
@@ -73,7 +71,6 @@ static void verbs_rw_put(struct verbs_ep *ep)
 	ep->rws->wanted = false;
 }
 
-/* All is transferred, or the rw operation has failed */
 static void verbs_rw_end(const struct ib_cq *cq, struct verbs_rw *rw)
 {
 	struct verbs_slot *slot = rw->slot;
@@ -101,7 +98,7 @@ static void verbs_rw_end(const struct ib_cq *cq, struct verbs_rw *rw)
 	verbs_slot_succeed(cq, slot, len);
 }
 
-/* The device will not report the end; verbs_rws_abandon() frees the rw operation */
+/* The device will not report the end, so verbs_rws_abandon() frees the rw operation */
 static void verbs_rw_orphan(struct verbs_rw *rw)
 {
 	struct verbs_slot *slot = rw->slot;
@@ -113,7 +110,7 @@ static void verbs_rw_orphan(struct verbs_rw *rw)
 	verbs_slot_fail(NULL, slot, ECANCELED, IB_WC_WR_FLUSH_ERR);
 }
 
-/* Done function: a batch is over; without @cq see verbs_batch_end_partial() */
+/* Done function of a batch; @cq: NULL: verbs_end_refused() calls */
 static void verbs_rw_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
@@ -129,8 +126,8 @@ static void verbs_rw_done(struct ib_cq *cq, struct ib_wc *wc)
 		verbs_slot_set_err(slot, -verbs_wc_errno(wc->status, false),
 				   wc->status);
 	/*
-	 * A device may complete a work request while its driver still reads it, on the way to
-	 * the next one.  The poster holds the lock until the driver is done.
+	 * A device may complete a work request while its driver still reads it to find the next
+	 * one.  The poster holds the lock until the driver is done.
 	 */
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
@@ -162,7 +159,7 @@ static void verbs_rw_go_on(struct verbs_rw *rw, int err)
 	}
 	if (!ret)
 		ret = verbs_rw_post(rw);
-	/* A posted rw operation belongs to the device */
+	/* If it is posted, the rw operation belongs to the device */
 	if (ret)
 		verbs_batch_fail(rw->slot, -ret);
 	verbs_queue_unlock(ep, &ep->tx, flags);
@@ -191,7 +188,7 @@ static void verbs_rws_work(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
-/* The queue pair is drained: ends the rw operations that are left */
+/* The queue pair is drained.  Ends the rw operations that are left */
 void verbs_rws_abandon(struct verbs_ep *ep)
 {
 	struct verbs_rws *rws = ep->rws;
@@ -214,14 +211,13 @@ void verbs_rws_abandon(struct verbs_ep *ep)
 	INIT_LIST_HEAD(&rws->list);
 }
 
-/* How many rw operations have begun; the caller holds the lock of the transmit side */
 u64 verbs_rws_begun(const struct verbs_ep *ep)
 {
 	lockdep_assert_held(&ep->tx.lock);
 	return ep->rws ? ep->rws->begun : 0;
 }
 
-/* Are those over that had begun when verbs_rws_begun() has returned @begun? */
+/* Have all rw operations ended that had begun when verbs_rws_begun() returned @begun? */
 bool verbs_rws_ended(struct verbs_ep *ep, u64 begun)
 {
 	const struct verbs_rw *first;
@@ -281,7 +277,7 @@ u32 verbs_rws_max(const struct verbs_ep *ep)
 	return rws ? READ_ONCE(rws->max) : 0;
 }
 
-/* For the attributes of the queue pair */
+/* max_rdma_ctxs of the queue pair */
 u32 verbs_rws_ctxs(const struct verbs_ep *ep)
 {
 	return verbs_rws_max(ep) * VERBS_RW_CTXS;
@@ -301,10 +297,7 @@ static struct verbs_rw *verbs_rw_new(const struct verbs_rw *template)
 	return rw;
 }
 
-/*
- * Counts an rw operation before it takes registrations, as there are no more of these than
- * for rws->max.
- */
+/* Counts an rw operation before it takes registrations, which suffice for rws->max operations */
 static int verbs_rw_claim(struct verbs_ep *ep)
 {
 	struct verbs_rws *rws = ep->rws;
@@ -333,7 +326,7 @@ static int verbs_rw_first(struct verbs_rw *rw, unsigned int wrs,
 	int ret;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	/* Looks once more, as a drain does not wait for a call that maps its list */
+	/* Checks once more, as a drain does not wait for a call that maps its list */
 	ret = kofi_conn_check(&ep->kep.conn, true);
 	if (!ret)
 		ret = verbs_batch_claim(ep, rw->at.left ? ep->rws->wrs : wrs,
@@ -373,7 +366,7 @@ static int verbs_rw_start(const struct verbs_rw *template, bool unreported)
 	rw = verbs_rw_new(template);
 	if (!rw)
 		goto put;
-	/* rdma_rw may have no registration left at the moment */
+	/* -EAGAIN: rdma_rw has no registration left at the moment */
 	ret = verbs_try_later(&ep->tx, verbs_rw_build(rw));
 	if (ret < 0)
 		goto free_rw;
@@ -391,7 +384,7 @@ put:
 	return ret;
 }
 
-/* On a device that does not go away meanwhile */
+/* On a device that has been entered */
 static ssize_t verbs_rw_list(struct verbs_ep *ep, const struct verbs_op *op,
 			     size_t offset)
 {
@@ -404,11 +397,11 @@ static ssize_t verbs_rw_list(struct verbs_ep *ep, const struct verbs_op *op,
 		.key		= op->key,
 		.dir		= verbs_op_dir(op),
 		.fence		= op->flags & FI_FENCE,
-		/* rdma_rw registers all reads, or those with more than max_sgl_rd elements */
+		/* rdma_rw registers reads over iWARP, and those longer than max_sgl_rd */
 		.fine		= read && (ep->iwarp ||
 					   ep->domain->dev->ibdev->attrs.max_sgl_rd),
 	};
-	/* Without bytes it is a plain read or write */
+	/* Without bytes a plain read or write takes the place of the rw operation */
 	struct verbs_op nothing = *op;
 	int ret;
 
@@ -417,14 +410,14 @@ static ssize_t verbs_rw_list(struct verbs_ep *ep, const struct verbs_op *op,
 		return ret;
 	if (read && !ep->may_read)
 		return -EACCES;
-	/* The list may end in front of the offset, or be no memory */
+	/* The list may end too early, or be no memory */
 	ret = verbs_rw_find(ep->domain, &rw.at, (void *)op->list, op->count, offset, rw.len);
 	if (ret)
 		return ret;
 	nothing.count = 0;
 	if (!rw.len)
 		return verbs_post(ep, &nothing);
-	/* A hint that spares the mapping */
+	/* A hint that saves mapping the list in vain */
 	if (verbs_queue_full(&ep->tx) && verbs_slot_await(ep, NULL))
 		return -EAGAIN;
 	return verbs_rw_start(&rw, op->unreported);
@@ -449,7 +442,7 @@ ssize_t verbs_rw(struct verbs_ep *ep, const struct verbs_op *op, size_t offset)
 	if (ret)
 		return ret;
 	ret = verbs_rw_list(ep, op, offset);
-	/* What has no bytes has gone through verbs_post() */
+	/* verbs_post() has counted an operation without bytes */
 	if (!ret && op->remote_len)
 		kofi_ep_posted(&ep->kep, verbs_comp_flags(op), op->context, op->remote_len);
 	verbs_ep_leave(ep);

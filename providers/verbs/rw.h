@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * rw operations: posted and completed by rw.c, cut into batches by rw_batch.c.
- */
+/* rw operations: posted and completed by rw.c, cut into batches by rw_batch.c */
 #ifndef _KOFI_VERBS_RW_H
 #define _KOFI_VERBS_RW_H
 
@@ -11,19 +9,20 @@
 #include <rdma/rw.h>
 #include "ep.h"
 
-#define VERBS_RW_MIN_WRS	3	/* of a context that registers */
+#define VERBS_RW_MIN_WRS	3	/* work requests of a context that registers */
 #define VERBS_RW_CTXS		4	/* most contexts of a batch */
 #define VERBS_RW_SEGS		512	/* most elements of a batch */
 
 /**
  * struct verbs_rws - The rw operations of an endpoint
  * @ep: the endpoint
- * @max: in flight, at most
- * @nr: in flight; guarded by the lock of the transmit side, as @wanted and @list are
- * @wanted: a call has been refused because there were @max
- * @wrs: work requests of a batch, at most
- * @list: rw operations in flight, as they began
- * @begun: how many have begun, since the endpoint was opened; guarded as @nr
+ * @max: most rw operations in flight
+ * @nr: rw operations in flight; guarded, as @wanted, @list and @begun are, by the lock of the
+ *	transmit side
+ * @wanted: a call has been refused because @max were in flight
+ * @wrs: most work requests of a batch
+ * @list: rw operations in flight, in the order in which they began
+ * @begun: how many have begun since the endpoint was opened
  * @due: rw operations whose next batch is to be posted
  * @work: posts these batches
  */
@@ -55,16 +54,16 @@ struct verbs_rw_ctx {
 /**
  * struct verbs_rw - An rw operation
  * @entry: in the endpoint's list
- * @place: its number among those that have begun, from 1 on
+ * @place: its number in the order in which they began, from 1 on
  * @due: link while it waits for the worker
  * @ep: the endpoint
- * @slot: its own; comp.op_context points here until the end
+ * @slot: its slot; comp.op_context points here until the end
  * @context: the client's
  * @at: begin of the next batch
  * @len: bytes of the operation
  * @addr: remote address of @at
  * @key: remote key
- * @dir: DMA_FROM_DEVICE: a read
+ * @dir: DMA_FROM_DEVICE: it is a read
  * @fence: the first work request waits for earlier reads
  * @fine: elements are cut at pages
  * @nr_ctxs: entries of @ctxs in use

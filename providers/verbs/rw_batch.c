@@ -2,15 +2,15 @@
 /*
  * The batches of an rw operation (rw.c): from a piece of the client's list to work requests.
  *
- * The kernel's rdma_rw knows how a device transfers long lists best: as many elements, or
- * with a registration in front, which iWARP needs for reads.  verbs_rw_build() cuts the list
- * into pieces, and rdma_rw makes a context of each.
+ * The kernel's rdma_rw knows how a device transfers long lists best: as many elements, or with a
+ * registration in front, which iWARP needs for reads.  verbs_rw_build() cuts the list into pieces,
+ * and rdma_rw makes a context of each.
  *
- * Where rdma_rw registers, it takes pages, a limited number, without gaps between them.  So
- * a context ends in front of a gap.  verbs_rw_cut() cuts the list at pages if rdma_rw is
- * going to register, or has refused longer elements.
+ * Where rdma_rw registers, it takes a limited number of pages, without gaps between them.  So a
+ * context ends in front of a gap.  verbs_rw_cut() cuts the list at pages if rdma_rw is going to
+ * register, or has refused longer elements.
  *
- * There is no lock: an rw operation belongs to one thread at a time.
+ * There is no lock: an rw operation has one owner at a time.
  */
 #include <linux/mm.h>
 #include <kofi/pages.h>
@@ -30,7 +30,7 @@ static void verbs_cursor_skip(struct verbs_cursor *at, size_t len)
 	}
 }
 
-/* The next element, as long as it may be */
+/* Returns the length of the next element, as long as it may be */
 static size_t verbs_rw_cut(const struct verbs_rw *rw,
 			   const struct verbs_cursor *at, phys_addr_t *start)
 {
@@ -44,7 +44,7 @@ static size_t verbs_rw_cut(const struct verbs_rw *rw,
 	return rw->fine ? min(len, PAGE_SIZE - offset_in_page(*start)) : len;
 }
 
-/* Puts the elements of one context into @sg; @at is behind them afterwards */
+/* Puts the elements of one context into @sg, and moves @at behind them */
 static unsigned int verbs_rw_fill(struct verbs_rw *rw,
 				  struct verbs_cursor *at,
 				  struct scatterlist *sg, unsigned int limit)
@@ -72,7 +72,7 @@ static unsigned int verbs_rw_fill(struct verbs_rw *rw,
 	return n;
 }
 
-/* Elements that a context may have for so many work requests; 0: none */
+/* Elements that a context of at most @wrs work requests may have */
 static unsigned int verbs_rw_limit(const struct verbs_rw *rw,
 				   unsigned int wrs)
 {
@@ -89,7 +89,7 @@ static unsigned int verbs_rw_limit(const struct verbs_rw *rw,
 		return 0;
 	if (rw->ep->iwarp)
 		return pages;
-	/* rdma_rw decides whether it registers */
+	/* rdma_rw may register, or may not */
 	return min(pages, per_wr ? per_wr * wrs : 1U);
 }
 
@@ -109,7 +109,7 @@ void verbs_rw_unmap(struct verbs_rw *rw)
 }
 
 /*
- * Adds a context to the batch.  Returns the number of its work requests; 0: it does not
+ * Adds a context to the batch.  Returns the number of its work requests; 0: the context does not
  * fit into the batch; or an errno.
  */
 static int verbs_rw_add_ctx(struct verbs_rw *rw, struct verbs_cursor *at,
@@ -145,8 +145,8 @@ static int verbs_rw_add_ctx(struct verbs_rw *rw, struct verbs_cursor *at,
 }
 
 /*
- * Makes the contexts of a batch.  Returns the number of their work requests, and rw->at is
- * behind the batch; or an errno, and there are no contexts.
+ * Makes the contexts of a batch.  Returns the number of their work requests, with rw->at behind
+ * the batch; or an errno, without contexts.
  */
 int verbs_rw_build(struct verbs_rw *rw)
 {
@@ -172,14 +172,14 @@ int verbs_rw_build(struct verbs_rw *rw)
 	return rw->ep->rws->wrs - wrs;
 }
 
-/* rdma_rw sets the key to end before it counts the key up, so set it again */
+/* rdma_rw sets the key to invalidate before it counts the key up, so this sets it again */
 void verbs_rw_fix_inv(struct ib_send_wr *wr)
 {
 	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV)
 		wr->ex.invalidate_rkey = wr->sg_list->lkey;
 }
 
-/* The work requests of the batch as one list, without their slots */
+/* Returns the work requests of the batch as one list; only the last one has a completion */
 struct ib_send_wr *verbs_rw_wrs(struct verbs_rw *rw)
 {
 	struct verbs_ep *ep = rw->ep;
@@ -196,7 +196,7 @@ struct ib_send_wr *verbs_rw_wrs(struct verbs_rw *rw)
 	return first;
 }
 
-/* Sets @at to the begin of the range; -EINVAL: no memory, or not where FI_HMEM is missing */
+/* Sets @at to the begin of the range; -EINVAL: the list is too short, or not of memory */
 int verbs_rw_find(const struct verbs_domain *domain, struct verbs_cursor *at,
 		  struct scatterlist *sgl, unsigned int nents, size_t offset, size_t len)
 {
@@ -217,7 +217,7 @@ int verbs_rw_find(const struct verbs_domain *domain, struct verbs_cursor *at,
 	return 0;
 }
 
-/* Elements of the first batch, at most */
+/* Most elements of the first batch */
 unsigned int verbs_rw_count(const struct verbs_rw *rw)
 {
 	struct verbs_cursor at = rw->at;

@@ -6,34 +6,34 @@
  *
  *	posted		a write with FI_COMMIT_COMPLETE is posted as any other; a save is a write
  *			of no bytes, which completes behind all that was posted before it
- *	written		it has completed, and the worker has it.  If it has failed, or is flushed,
- *			it ends as any other (done.c)
- *	read		the worker reads a byte of the region by the endpoint's queue pair.  A
- *			device answers when what came before is in the memory, and a completed
- *			write need not be
+ *	written		the write has completed, and the worker has the operation.  If the write
+ *			has failed or was flushed, the operation ends as any other (done.c)
+ *	read		the worker reads a byte of the region over the endpoint's queue pair: a
+ *			completed write need not be in the memory, but a device answers the read
+ *			when all that came before it is
  *	asked		the worker sends the request and waits for the answer
- *	reported	with remote CQ data it posts one more write of no bytes, whose completion
- *			is reported
+ *	reported	with remote CQ data the worker posts one more write of no bytes, whose
+ *			completion is reported
  *
- * Without FI_COMMIT_COMPLETE a save is over when it is written: a completed write has been
+ * Without FI_COMMIT_COMPLETE a save ends when it is written: a completed write has been
  * acknowledged by the peer's device, and a completed message is in a receive.
  *
- * What was written.  The queue pair does not tell the peer's processor, so an endpoint notes the
- * ranges of its writes, and a save sends those of its region.  What it notes is bounded: ranges of
- * a region that touch are one, and if there is no room, the new one and another of the region
- * become one that covers both.  If no range of the region is there, something is forgotten, and
- * from then on each save is one of a whole region.  So is a save by fi_readmsg(): others
- * may have written what was read.  rw operations go in batches, so the worker waits for those
- * that began before a save, and only then reads.
+ * Ranges.  The peer's processor does not see writes, so an endpoint notes the ranges of its writes,
+ * and a save sends those of its region.  The number of ranges is limited.  Ranges of a region that
+ * touch become one.  If there is no room, the new range and another of its region become one that
+ * covers both.  If there is no other either, the new range is forgotten, and from then on each save
+ * is one of a whole region.  So is a save by fi_readmsg(): others may have written what was
+ * read.  rw operations are transferred in batches, so the worker reads only when those that began
+ * before a save have ended.
  *
- * A fence (FI_FENCE) has to wait for saves, which the device does not know.  While there are any,
- * a call with it answers -EAGAIN.
+ * An operation with FI_FENCE has to wait for saves, which the device does not know.  While there
+ * are any, the call answers -EAGAIN.
  *
- * Locking: the lock of the transmit side guards the lists and what was written.  The worker
- * has a workqueue of its own, as it waits for what other workers do.  It posts under the handler
- * lock of the rdma_cm_id, as that of rw.c.  When the connection ends, all that it waits for ends,
- * and what it has left fails; verbs_saves_abandon() waits for that when nothing is written any
- * more.
+ * Locking: the lock of the transmit side guards the lists and the ranges.  The worker has a
+ * workqueue of its own, as it waits for other workers.  It posts under the handler lock of the
+ * rdma_cm_id, as the worker of rw.c does.  When the connection ends, all waits of the worker end,
+ * and the operations that are left fail.  verbs_saves_abandon() waits for that, when no operation
+ * becomes written any more.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -42,7 +42,7 @@
 #include "rw.h"
 #include "save.h"
 
-/* What was written */
+/* Ranges */
 
 static bool verbs_unsaved_join(struct verbs_unsaved *range, const struct verbs_unsaved *new,
 			       bool touch)
@@ -56,7 +56,7 @@ static bool verbs_unsaved_join(struct verbs_unsaved *range, const struct verbs_u
 }
 
 /**
- * verbs_saves_note() - A write has been posted
+ * verbs_saves_note() - Note the range of a write that has been posted
  * @ep: the endpoint; the caller holds the lock of the transmit side
  * @addr: remote address
  * @key: remote key
@@ -86,7 +86,6 @@ void verbs_saves_note(struct verbs_ep *ep, u64 addr, u64 key, size_t len)
 	saves->forgotten = true;
 }
 
-/* The save is for all that was written to its region */
 static void verbs_unsaved_take(struct verbs_saves *saves, struct verbs_save *save)
 {
 	u32 i, left = 0;
@@ -119,7 +118,7 @@ static struct verbs_save *verbs_save_take(struct verbs_saves *saves)
 	return save;
 }
 
-/* An operation in flight, or NULL: there are too many, and the client will be called */
+/* Takes an operation; NULL: too many are in flight, and the client will be called */
 static struct verbs_save *verbs_save_claim(struct verbs_saves *saves)
 {
 	struct verbs_save *save = verbs_save_take(saves);
@@ -143,7 +142,7 @@ static void verbs_save_put(struct verbs_saves *saves, struct verbs_save *save)
 	kofi_ep_room(&ep->kep.tx);
 }
 
-/* A call with FI_FENCE: is there a save to wait for?  If so, the client will be called. */
+/* Does a save hold up a call with FI_FENCE?  If so, the client will be called. */
 bool verbs_saves_hold(struct verbs_ep *ep)
 {
 	if (!ep->saves || !READ_ONCE(ep->saves->nr))
@@ -152,7 +151,6 @@ bool verbs_saves_hold(struct verbs_ep *ep)
 	return READ_ONCE(ep->saves->nr);
 }
 
-/* The operation has its slot, and is about to be posted */
 void verbs_save_set(struct verbs_slot *slot, const struct verbs_op *op)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
@@ -166,14 +164,7 @@ void verbs_save_set(struct verbs_slot *slot, const struct verbs_op *op)
 	save->rws = verbs_rws_begun(ep);
 }
 
-/**
- * verbs_saves_posted() - An operation has been posted
- * @ep: the endpoint; the caller has held the lock of the transmit side since then
- * @op: the operation
- * @len: bytes
- *
- * Context: any.
- */
+/* @op, of @len bytes, was posted under the lock of the transmit side, which is still held */
 void verbs_saves_posted(struct verbs_ep *ep, const struct verbs_op *op, size_t len)
 {
 	lockdep_assert_held(&ep->tx.lock);
@@ -185,7 +176,6 @@ void verbs_saves_posted(struct verbs_ep *ep, const struct verbs_op *op, size_t l
 		verbs_saves_note(ep, op->addr, op->key, len);
 }
 
-/* The operation of a slot; its writes are on their way, or have just ended */
 static struct verbs_save *verbs_save_of(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
@@ -199,7 +189,7 @@ static struct verbs_save *verbs_save_of(struct verbs_slot *slot)
 	return NULL;
 }
 
-/* Done function's end: the worker has the rest to do */
+/* The writes of the operation have completed, so the worker has to finish it */
 void verbs_save_written(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
@@ -213,7 +203,7 @@ void verbs_save_written(struct verbs_slot *slot)
 	queue_work(verbs_save_wq, &ep->saves->work);
 }
 
-/* The operation has failed before it was written, and its completion is under way */
+/* The writes of the operation have failed, and done.c ends it */
 void verbs_save_failed(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
@@ -240,7 +230,7 @@ static void verbs_save_read_done(struct ib_cq *cq, struct ib_wc *wc)
 	wake_up(&saves->wait);
 }
 
-/* Posts under the handler lock, as a close waits for it; -ECANCELED: the connection has ended */
+/* Posts under the handler lock, which a close takes; -ECANCELED: the connection has ended */
 static int verbs_save_post_wr(struct verbs_ep *ep, struct ib_rdma_wr *wr)
 {
 	unsigned long flags;
@@ -258,7 +248,6 @@ static int verbs_save_post_wr(struct verbs_ep *ep, struct ib_rdma_wr *wr)
 	return ret;
 }
 
-/* Reads a byte of the region; what was written before is in the memory then */
 static int verbs_save_read(struct verbs_saves *saves, const struct verbs_save *save)
 {
 	const struct verbs_save_end *end = saves->link;
@@ -282,7 +271,7 @@ static int verbs_save_read(struct verbs_saves *saves, const struct verbs_save *s
 	ret = verbs_save_post_wr(saves->ep, &wr);
 	if (ret)
 		return ret;
-	/* The end of the connection ends it, too; pairs with verbs_save_read_done() */
+	/* Pairs with verbs_save_read_done() */
 	wait_event(saves->wait, smp_load_acquire(&saves->read_done) || !verbs_saves_alive(saves));
 	return !saves->read_done ? -ECANCELED : verbs_wc_errno(saves->read_status, false);
 }
@@ -302,7 +291,7 @@ static int verbs_save_execute(struct verbs_saves *saves, const struct verbs_save
 	return ret ? : verbs_save_ask(saves, save);
 }
 
-/* All is durable, and the last write of no bytes tells the peer */
+/* All is durable: the last write of no bytes reports that to the peer */
 static int verbs_save_tell(struct verbs_ep *ep, struct verbs_slot *slot, u32 data)
 {
 	struct ib_rdma_wr wr = {
@@ -316,7 +305,7 @@ static int verbs_save_tell(struct verbs_ep *ep, struct verbs_slot *slot, u32 dat
 	return verbs_save_post_wr(ep, &wr);
 }
 
-/* The operation ends; a failure ends the connection, too */
+/* Ends the operation; a failure ends the connection, too */
 static void verbs_save_end_op(struct verbs_saves *saves, struct verbs_save *save, int ret)
 {
 	struct verbs_slot *slot = save->slot;
@@ -349,7 +338,7 @@ static struct verbs_save *verbs_saves_next(struct verbs_saves *saves)
 	return save;
 }
 
-/* Work: the rest of each operation that is written, one after the other */
+/* Work: finishes operations that are written, one after the other */
 static void verbs_saves_work(struct work_struct *work)
 {
 	struct verbs_saves *saves = container_of(work, struct verbs_saves, work);
@@ -369,8 +358,8 @@ static void verbs_saves_work(struct work_struct *work)
  * @op: the operation
  *
  * Context: any.
- * Return: as the data transfer calls of fi_endpoint.h; -EOPNOTSUPP: the peer has not said that
- * it makes memory durable.
+ * Return: as the data transfer calls of fi_endpoint.h; -EOPNOTSUPP: the peer has not offered to
+ * make memory durable.
  */
 ssize_t verbs_save_post(struct verbs_ep *ep, struct verbs_op *op)
 {
@@ -416,7 +405,7 @@ ssize_t verbs_save_post(struct verbs_ep *ep, struct verbs_op *op)
 	return ret;
 }
 
-/* For an endpoint with FI_RMA_PMEM that has its rdma_cm_id */
+/* For a new endpoint with FI_RMA_PMEM, before it gets its rdma_cm_id */
 int verbs_saves_init(struct verbs_ep *ep)
 {
 	struct verbs_saves *saves;
@@ -442,7 +431,7 @@ int verbs_saves_init(struct verbs_ep *ep)
 	return ret;
 }
 
-/* Nothing is posted or written any more, and the connection has ended: the worker's rest fails */
+/* The connection has ended, and nothing completes any more: what the worker has left fails */
 void verbs_saves_abandon(struct verbs_ep *ep)
 {
 	if (!ep->saves)
@@ -451,7 +440,7 @@ void verbs_saves_abandon(struct verbs_ep *ep)
 	flush_work(&ep->saves->work);
 }
 
-/* The endpoint is closed, or its device goes; the control connections end */
+/* The endpoint is closed, or its device goes: ends the control connections */
 void verbs_saves_close(struct verbs_ep *ep)
 {
 	struct verbs_saves *saves = ep->saves;
@@ -465,7 +454,6 @@ void verbs_saves_close(struct verbs_ep *ep)
 	saves->link = NULL;
 }
 
-/* Nothing of it is in use */
 void verbs_saves_free(struct verbs_ep *ep)
 {
 	kvfree(ep->saves);

@@ -2,20 +2,20 @@
 /*
  * Persistent memory of peers: FI_COMMIT_COMPLETE and FI_SAVE.
  *
- * A device places what a peer writes and does not make it durable, and the kernel has no work
- * request for InfiniBand's FLUSH.  So the target's processor writes cache lines back, and
- * between two kOFI peers the initiator asks for that by a control connection of its own:
+ * A device places what a peer writes, but does not make it durable, and the kernel has no work
+ * request for InfiniBand's FLUSH.  So the target's processor has to write back its cache lines.
+ * Between two kOFI peers the initiator requests that over a control connection:
  *
- *	save.c		the initiator's operations, and what it has written
- *	save_end.c	an end of a control connection, and the initiator's way to connect it
+ *	save.c		the initiator's operations, and the ranges it has written
+ *	save_end.c	an end of a control connection, and how the initiator connects
  *	save_serve.c	the target: the listener, requests, and regions of persistent memory
  *
- * In their connection data, behind the client's, two endpoints with FI_RMA_PMEM tell each other
- * where the listener is (struct verbs_save_offer).  Other peers do not look there.  Each of the
- * two connects when it has something to save for the first time.
+ * Two endpoints with FI_RMA_PMEM offer each other their listeners in the connection data, behind
+ * the client's (struct verbs_save_offer), where other peers do not look.  Each endpoint connects
+ * when it has something to save for the first time.
  *
- * On the control connection one request follows the other: a SEND of struct verbs_save_request,
- * and a SEND of struct verbs_save_answer for it.  All integers are in network byte order.
+ * The initiator sends one request at a time (struct verbs_save_request), and the target answers
+ * with struct verbs_save_answer, each in one SEND.  All integers are in network byte order.
  */
 #ifndef _KOFI_VERBS_SAVE_H
 #define _KOFI_VERBS_SAVE_H
@@ -29,13 +29,13 @@ struct verbs_op;
 
 #define VERBS_SAVE_MAGIC	0x6b4f4649	/* "kOFI" */
 #define VERBS_SAVE_VERSION	1
-#define VERBS_SAVE_RANGES	32	/* of a request; what an endpoint may have written */
-#define VERBS_SAVES		16	/* operations of an endpoint in flight */
+#define VERBS_SAVE_RANGES	32	/* most ranges of a request, and that an endpoint notes */
+#define VERBS_SAVES		16	/* most operations of an endpoint in flight */
 #define VERBS_SAVE_MS		30000	/* limit of a step of connecting, and of an answer */
 
 /**
  * struct verbs_save_range - Bytes that were written
- * @addr: of the first one
+ * @addr: address of the first byte
  * @len: how many
  */
 struct verbs_save_range {
@@ -46,11 +46,11 @@ struct verbs_save_range {
 /**
  * struct verbs_save_request - Make durable what was written to a region
  * @key: of the region
- * @whole: not 0: all of the region, whatever @ranges say
- * @count: of @ranges
+ * @whole: not 0: all of the region, and @range does not count
+ * @count: entries of @range
  * @reserved: 0
  * @addr: an address in the region
- * @range: what was written
+ * @range: the ranges that were written
  */
 struct verbs_save_request {
 	__be32			key;
@@ -63,7 +63,7 @@ struct verbs_save_request {
 
 /**
  * struct verbs_save_answer - The end of a request
- * @refused: 0: it is durable; else the initiator may not, or the memory is not persistent
+ * @refused: 0: it is durable; else the initiator has no right, or the memory is not persistent
  * @reserved: 0
  */
 struct verbs_save_answer {
@@ -75,7 +75,7 @@ struct verbs_save_answer {
  * struct verbs_save_msg - The buffers of an end
  * @request: sent or received
  * @answer: received or sent
- * @read: where the initiator reads a byte of the region to
+ * @read: the initiator reads a byte of the region to here
  */
 struct verbs_save_msg {
 	struct verbs_save_request	request;
@@ -85,14 +85,14 @@ struct verbs_save_msg {
 
 /**
  * struct verbs_save_end - An end of a control connection
- * @saves: whose it is
+ * @saves: of the endpoint that it belongs to
  * @id: its rdma_cm_id
- * @cq: its queue; ib_core polls it in a worker
+ * @cq: its completion queue; ib_core polls it in a worker
  * @msg: its buffers
  * @dma: DMA address of @msg
  * @sent: entry point of the completion of a send
- * @received: and of a receive
- * @done: the initiator's last step of connecting, or its request, is over
+ * @received: entry point of the completion of a receive
+ * @done: the initiator's last step of connecting, or its request, is done
  * @error: negative errno that has broken the connection, or 0
  */
 struct verbs_save_end {
@@ -108,9 +108,9 @@ struct verbs_save_end {
 };
 
 /**
- * struct verbs_unsaved - Bytes that were written and not saved
- * @begin: address of the first one
- * @end: address behind the last one
+ * struct verbs_unsaved - A range that was written and not saved
+ * @begin: address of the first byte
+ * @end: address behind the last byte
  * @key: of their region
  */
 struct verbs_unsaved {
@@ -121,17 +121,17 @@ struct verbs_unsaved {
 
 /**
  * struct verbs_save - An operation with FI_SAVE or FI_COMMIT_COMPLETE
- * @entry: in the list of those that are free, in flight, or written
+ * @entry: in one of the lists free, posted and written of &struct verbs_saves
  * @slot: its slot; NULL: its call has not posted yet
- * @commit: its bytes are to be durable
- * @tell: the peer gets remote CQ data in the end
- * @whole: as in the request
+ * @commit: @range is to be durable
+ * @tell: the peer gets @data in the end
+ * @whole: as in &struct verbs_save_request
  * @data: remote CQ data
  * @addr: an address in the region
  * @key: of the region
- * @rws: rw operations that began up to this one come before it
- * @count: of @range
- * @range: what is to be durable
+ * @rws: the number (verbs_rw.place) of the last rw operation that began before it
+ * @count: entries of @range
+ * @range: the ranges to make durable
  */
 struct verbs_save {
 	struct list_head	entry;
@@ -150,27 +150,28 @@ struct verbs_save {
 /**
  * struct verbs_saves - What an endpoint with FI_RMA_PMEM has in addition
  * @ep: the endpoint
- * @wait: for waiting for a step of a control connection, a read or the end of the connection
+ * @wait: the worker waits here for a step of @link, a read, rw operations, or the end of the
+ *	connection
  *
  * As the initiator; the lock of the transmit side guards the lists and @unsaved:
  * @free: operations that are not in use
- * @posted: those whose writes are on their way
- * @written: those that the worker has to do the rest of
- * @nr: in flight
+ * @posted: operations whose writes have not completed
+ * @written: operations that the worker has to finish
+ * @nr: operations in flight
  * @work: the worker, which owns @link and the operation that it has taken
- * @link: the connection to the peer; NULL: none was needed yet
- * @read: entry point of the completion of a read
- * @read_done: it has completed, with @read_status
- * @read_status: its status
- * @nr_unsaved: of @unsaved
+ * @link: the control connection to the peer; NULL: none was needed yet
+ * @read: entry point of the completion of the worker's read
+ * @read_done: the read has completed
+ * @read_status: with this status
+ * @nr_unsaved: entries of @unsaved
  * @forgotten: there were more regions than @unsaved has room for
- * @unsaved: what was written and not saved
+ * @unsaved: the ranges that were written and not saved
  * @op: the operations
  *
- * As the target; the lock of the domain's listener guards them:
+ * As the target; domain->save_lock guards these:
  * @entry: in the list of the domain
- * @token: what the peer names the endpoint by
- * @session: the connection from the peer, or NULL
+ * @token: names the endpoint in the peer's connection request
+ * @session: the control connection from the peer, or NULL
  */
 struct verbs_saves {
 	struct verbs_ep		*ep;

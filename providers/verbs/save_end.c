@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * An end of a control connection, and how the initiator connects and asks; see save.h.
+ * An end of a control connection, and how the initiator connects and sends requests; see save.h.
  *
- * The worker of save.c, which may sleep, is the only one to use the initiator's end.  rdma_cm
- * and the completion queue write to it and wake the worker up.
+ * Only the worker of save.c, which may sleep, uses the initiator's end.  Handlers of rdma_cm and of
+ * completions write to the end and wake the worker up.
  */
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
@@ -44,7 +44,7 @@ static int verbs_save_end_create_qp(struct verbs_save_end *end)
 	return rdma_create_qp(end->id, end->saves->ep->domain->pd, &attr);
 }
 
-/* @id: has its device; stays the caller's if this fails */
+/* @id: bound to a device; after an error still the caller's */
 struct verbs_save_end *verbs_save_end_new(struct verbs_saves *saves, struct rdma_cm_id *id,
 					  void (*received)(struct ib_cq *cq, struct ib_wc *wc))
 {
@@ -101,14 +101,14 @@ static void verbs_save_end_release(struct verbs_save_end *end)
 	kfree(end);
 }
 
-/* In the handler of a request, whose error has rdma_cm destroy the id without another event */
+/* For the handler of a request, after whose error rdma_cm destroys the id */
 void verbs_save_end_free(struct verbs_save_end *end)
 {
 	verbs_save_end_stop(end);
 	verbs_save_end_release(end);
 }
 
-/* Events of the id come until it is destroyed, and they use the end */
+/* Destroys the id before it frees @end, as handlers of the id use @end */
 void verbs_save_end_destroy(struct verbs_save_end *end)
 {
 	verbs_save_end_stop(end);
@@ -152,7 +152,7 @@ int verbs_save_end_recv(struct verbs_save_end *end, const void *msg, size_t len)
 
 /* The initiator's end */
 
-/* Does the endpoint's own connection stand? */
+/* Is the endpoint itself connected? */
 bool verbs_saves_alive(const struct verbs_saves *saves)
 {
 	const struct kofi_conn *conn = &saves->ep->kep.conn;
@@ -218,7 +218,7 @@ static void verbs_save_answered(struct ib_cq *cq, struct ib_wc *wc)
 		verbs_save_step_done(end);
 }
 
-/* To the listener of the peer, from the address of the endpoint */
+/* Resolves the listener of the peer, from the address of the endpoint */
 static int verbs_save_resolve(struct verbs_save_end *end)
 {
 	const struct verbs_ep *ep = end->saves->ep;
@@ -258,10 +258,10 @@ static int verbs_save_join_peer(struct verbs_save_end *end)
 }
 
 /**
- * verbs_save_connect() - Connect with the peer's listener, unless that is done
- * @saves: of the endpoint; its worker calls
+ * verbs_save_connect() - Connect to the peer's listener, unless that is done
+ * @saves: of the endpoint; only its worker calls
  *
- * Resolves with an end that has no queue pair yet, as the device is not known before.
+ * Resolves the address with an end without a queue pair, as the device is not known before.
  *
  * Context: may sleep.
  * Return: 0, and saves->link is there; or a negative errno.
@@ -321,12 +321,12 @@ static void verbs_save_request_fill(struct verbs_save_request *request,
 
 /**
  * verbs_save_ask() - Have the peer make durable what was written
- * @saves: of the endpoint, with a link; its worker calls
- * @save: the operation, all of whose writes are in the peer's memory
+ * @saves: of the endpoint, with a link; only its worker calls
+ * @save: the operation; all of its writes are in the peer's memory
  *
  * Context: may sleep.
- * Return: 0; -EACCES: the peer refuses; or why the control connection, or the endpoint's own, is
- * of no use any more.
+ * Return: 0; -EACCES: the peer refuses; or the error of the control connection, or of the
+ * endpoint's own.
  */
 int verbs_save_ask(struct verbs_saves *saves, const struct verbs_save *save)
 {

@@ -4,21 +4,20 @@
  * peers, and their requests; see save.h.
  *
  * A domain listens from its first endpoint with FI_RMA_PMEM until it is closed, at the wildcard
- * address, as its endpoints may have different ones.  A connection request has the token that
- * one of the endpoints has told its peer, and becomes the session of that endpoint, which has
- * one at most.  All others are rejected.  The session ends with its endpoint.
+ * address, as its endpoints may have different ones.  A connection request has the token that one
+ * of the endpoints has offered its peer, and becomes the session of that endpoint, which has at
+ * most one.  All other requests are rejected.  The session ends with its endpoint.
  *
  * A region of persistent memory is in domain->saved, too, a map of regions that the processor
- * reaches (kofi/mr_map.h), under the key of the device.  So what a peer asks for is checked as
- * any access of a provider without hardware: the key, the bounds, the rights.
+ * reaches (kofi/mr_map.h), under the key of the device.  So the map checks a peer's request as any
+ * access of a provider without hardware: the key, the bounds, the rights.
  *
- * Requests are executed by the worker of the session's completion queue, one at a time, as the
- * initiator sends one at a time: for the next one there is no receive until the answer is on its
- * way.
+ * The worker of the session's completion queue executes requests one at a time.  There is no
+ * receive for the next request until the worker is about to send the answer.
  *
  * Locking: domain->save_lock guards the list of endpoints, their sessions, and the listener.
- * rdma_cm calls verbs_save_request_handler() under the handler lock of the request, and that
- * takes save_lock; nobody takes a handler lock under it.
+ * rdma_cm calls verbs_save_request_handler() under the handler lock of the request, and the handler
+ * takes save_lock; no holder of save_lock takes a handler lock.
  */
 #include <linux/random.h>
 #include <kofi/iov.h>
@@ -34,7 +33,7 @@ static int verbs_save_may_register(const struct kofi_mr_map *map)
 	return 0;
 }
 
-/* No region for single operations is persistent */
+/* Regions for single operations are never persistent */
 static int verbs_save_no_enable(struct kofi_mr *mr)
 {
 	return -ENOSYS;
@@ -59,7 +58,7 @@ const struct kofi_mr_ops verbs_save_mr_ops = {
 
 /* Requests */
 
-/* The bytes of the region that has @addr; false: there is none, or the peer may not */
+/* Finds the bytes of the region with @addr; false: there is none, or the peer has no right */
 static bool verbs_save_whole(struct verbs_domain *domain, u64 key, u64 addr,
 			     struct fi_rma_iov *iov)
 {
@@ -89,7 +88,7 @@ static bool verbs_save_commit(struct verbs_domain *domain, const struct fi_rma_i
 	return persistent;
 }
 
-/* No receive is posted meanwhile, so the request does not change */
+/* No receive is posted meanwhile, so @in does not change */
 static bool verbs_save_execute(struct verbs_domain *domain, const struct verbs_save_request *in)
 {
 	u32 i, key = be32_to_cpu(in->key), count = be32_to_cpu(in->count);
@@ -110,8 +109,8 @@ static bool verbs_save_execute(struct verbs_domain *domain, const struct verbs_s
 }
 
 /*
- * A peer that does not keep to the rules loses its session.  Its message may come before its
- * last message that connects it; then verbs_save_session_handler() disconnects.
+ * A peer that breaks the protocol loses its session.  If its request comes before the last message
+ * of the handshake, verbs_save_session_handler() disconnects.
  */
 static void verbs_save_session_break(struct verbs_save_end *end)
 {
@@ -147,14 +146,14 @@ static int verbs_save_session_handler(struct rdma_cm_id *id, struct rdma_cm_even
 {
 	const struct verbs_save_end *end = id->context;
 
-	/* The session stays until its endpoint goes, also if the peer asks no more */
+	/* The session stays until its endpoint goes, even when the peer has disconnected */
 	if (event->event == RDMA_CM_EVENT_DISCONNECTED ||
 	    (event->event == RDMA_CM_EVENT_ESTABLISHED && READ_ONCE(end->error)))
 		rdma_disconnect(id);
 	return 0;
 }
 
-/* The endpoint that the request is for, if it has no session yet */
+/* Returns the endpoint that the request names, if it has no session yet */
 static struct verbs_saves *verbs_save_find(struct verbs_domain *domain,
 					   const struct rdma_conn_param *param)
 {
@@ -162,7 +161,7 @@ static struct verbs_saves *verbs_save_find(struct verbs_domain *domain,
 	struct verbs_saves *saves;
 
 	lockdep_assert_held(&domain->save_lock);
-	/* Some transports pad the data, so they may be longer */
+	/* Some transports pad the data */
 	if (!offer || param->private_data_len < sizeof(*offer) ||
 	    be32_to_cpu(offer->magic) != VERBS_SAVE_MAGIC ||
 	    be16_to_cpu(offer->version) != VERBS_SAVE_VERSION)
@@ -200,7 +199,7 @@ static int verbs_save_session_new(struct verbs_saves *saves, struct rdma_cm_id *
 	return ret;
 }
 
-/* An error rejects the request, and destroys its id */
+/* An error has rdma_cm reject the request and destroy its id */
 static int verbs_save_request_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct verbs_domain *domain = id->context;
@@ -242,7 +241,7 @@ static int verbs_save_listen(struct verbs_domain *domain, u16 family)
 
 /**
  * verbs_save_join() - Let the peer of an endpoint save
- * @saves: of the endpoint, with @ep
+ * @saves: of the endpoint; ->ep is set
  *
  * Context: may sleep.
  * Return: 0; or the errno of rdma_cm.
@@ -263,7 +262,6 @@ int verbs_save_join(struct verbs_saves *saves)
 	return ret;
 }
 
-/* What the endpoint tells its peer */
 void verbs_save_offer(const struct verbs_saves *saves, struct verbs_save_offer *offer)
 {
 	const struct rdma_cm_id *listener = saves->ep->domain->save_listener;
@@ -276,7 +274,7 @@ void verbs_save_offer(const struct verbs_saves *saves, struct verbs_save_offer *
 	};
 }
 
-/* The endpoint goes, and its peer's session with it */
+/* The endpoint goes: ends the peer's session */
 void verbs_save_leave(struct verbs_saves *saves)
 {
 	struct verbs_domain *domain = saves->ep->domain;

@@ -3,36 +3,34 @@
  * The slots of an endpoint's queues, and of a shared receive context.
  *
  * A slot is an operation in flight: taken when the operation is posted, given back when its
- * completion has been read, or at once if there is none to read.  So the depth of a queue
- * bounds operations in flight and unread completions together, and a completion always has
- * a place.
+ * completion has been read, or at once if there is none to read.  So the depth of a queue limits
+ * operations in flight and unread completions together, and a completion always has a place.
  *
- * Free slots stand in a list without a lock, as the fast path (xfer.c) and readers take none.
- * The list is one 64-bit word: the place of its first slot, and a count of takings below.
- * verbs_slot_take() reads the place of the second slot from the first, and may find nonsense
- * there if another processor has been quicker; then the count has moved on, and the exchange
- * of the word fails (this is the ABA problem and its customary cure).
+ * Free slots are in a list without a lock, as the fast path (xfer.c) and readers take no lock.  Its
+ * head is one 64-bit word: the place of the first free slot, and a count of how often one was
+ * taken.  verbs_slot_take() reads the place of the second slot from the first, and finds garbage
+ * if another processor has taken the first meanwhile.  Then the count has changed, and the
+ * exchange of the word fails.  (This is the usual solution of the ABA problem.)
  *
- * A free slot is clean: verbs_slot_put() clears all that an operation has left in it, so the
- * fast path has little to fill in.
+ * A free slot is clean: verbs_slot_put() clears what an operation has left, so the fast path has
+ * little to fill in.
  *
- * Unsignaled operations: an operation whose success the client does not want to know is
- * posted unsignaled, and the device reports it only if it fails.  Its slot hangs on the next
- * signaled operation and is free when that one has succeeded.  At least every size/2th
- * operation is signaled, so a queue never stays full.  Always signaled are
+ * Unsignaled operations: an operation whose success the client does not want reported is posted
+ * unsignaled, and the device reports it only if it fails.  Its slot hangs on the next signaled
+ * operation and is free when that has succeeded.  At least every size/2th operation is signaled,
+ * so a queue never stays full.  Always signaled are
  *
  *	- operations that siw would send without a copy (verbs_wr_lingers())
  *	- reads: siw reports operations behind a read before the read itself has been
  *	  answered, and the read regions of read_mr.c wait for the completion
  *
- * When the signaled operation has failed, the unsignaled ones that hang on it keep their
- * slots: those that failed, too, have completions of their own, and the queue pair is of no
- * more use anyway.  A slot that ends by a completion of its own must not hang on another any
- * more: the failure of an unsignaled operation is followed by that of the signaled one, and
- * verbs_wrs_abandon() unlinks those that were refused.
+ * When the signaled operation fails, the unsignaled ones that hang on it keep their slots: those
+ * that failed, too, have completions of their own, and the queue pair is of no more use anyway.  A
+ * slot that ends by a completion of its own must not hang on a slot that succeeds.  If an
+ * unsignaled operation fails, so does the signaled one behind it, and verbs_wrs_abandon() unlinks
+ * operations that were refused.
  *
- * The parts of an operation (batch.c) are not unsignaled operations: they end with it in any
- * case.
+ * The parts of an operation (batch.c) are not unsignaled operations: they always end with it.
  */
 #include <linux/slab.h>
 #include "ep.h"
@@ -41,12 +39,11 @@
 #include "verbs.h"
 
 /*
- * Looks whether flags and counters of the endpoint allow the fast path: it can do no more at
- * the begin and the end of an operation than to report it.
+ * Checks whether flags and counters of the endpoint allow the fast path, which can do no more than
+ * report operations.
  *
- * While a counter is bound, every operation is signaled.  The device does not report
- * unsignaled operations, and a client that waits for a number of them would wait for the
- * next signaled one.
+ * While a counter is bound, every operation is signaled.  Otherwise a client that waits for the
+ * counter to reach a value would wait for the next signaled operation.
  */
 void verbs_queue_tune(struct verbs_queue *queue)
 {
@@ -58,20 +55,20 @@ void verbs_queue_tune(struct verbs_queue *queue)
 	else
 		queue->counted = cntrs[KOFI_CNTR_SEND] || cntrs[KOFI_CNTR_READ] ||
 				 cntrs[KOFI_CNTR_WRITE];
-	/* What is written is noted (save.c) */
+	/* save.c notes what was written */
 	queue->fits = queue->slots && queue->ep && !queue->ep->iwarp && !queue->counted &&
 		      !side->selective && (side->dir == FI_RECV || !queue->ep->saves) &&
 		      !(READ_ONCE(side->op_flags) & ~FI_COMPLETION);
 }
 
-/* For a new endpoint or shared receive context; verbs_queue_init() does the rest */
+/* The part of verbs_queue_init() that a new endpoint or shared receive context needs at once */
 void verbs_queue_prepare(struct verbs_queue *queue, struct kofi_ep_side *side)
 {
 	queue->side = side;
 	spin_lock_init(&queue->lock);
 }
 
-/* @ep: the endpoint, or NULL for a shared queue */
+/* @ep: NULL for a shared queue */
 int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 		     struct verbs_ep *ep,
 		     void (*done)(struct ib_cq *cq, struct ib_wc *wc))
@@ -150,7 +147,7 @@ void verbs_slots_release(struct kofi_comp *chain)
 	struct kofi_comp *comp;
 
 	while ((comp = chain)) {
-		/* A poster may take it as soon as it is free */
+		/* A poster may take the slot as soon as it is free */
 		chain = comp->next;
 		verbs_slot_put(container_of(comp, struct verbs_slot, comp));
 	}
@@ -177,7 +174,7 @@ void verbs_slot_put_parts(struct verbs_slot *slot)
 
 	while ((part = next)) {
 		next = part->link;
-		/* A slot that had no work request is no part */
+		/* A slot without a work request was not begun */
 		if (part->part)
 			verbs_slot_over(part);
 		verbs_unmap(part);
@@ -187,12 +184,12 @@ void verbs_slot_put_parts(struct verbs_slot *slot)
 	slot->parts = NULL;
 }
 
-/* Decides for an operation whose success the client does not want to know; @len: bytes */
+/* Signals an operation of @len bytes, whose success the client does not want, only if needed */
 void verbs_slot_signal_seldom(struct verbs_slot *slot, struct ib_send_wr *wr,
 			      size_t len)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-	/* No other operation's success means that a read has succeeded */
+	/* The success of an operation behind a read does not mean that the read has succeeded */
 	bool read = wr->opcode == IB_WR_RDMA_READ ||
 		    wr->opcode == IB_WR_RDMA_READ_WITH_INV;
 
@@ -203,14 +200,14 @@ void verbs_slot_signal_seldom(struct verbs_slot *slot, struct ib_send_wr *wr,
 		verbs_slot_set_unsignaled(slot);
 }
 
-/* The device has not taken the operation, and has taken nothing since */
+/* The device has refused the operation, and nothing was posted since */
 void verbs_slot_undo_signaling(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
 	if (slot->signaled) {
 		ep->unsignaled = slot->unsignaled;
-		/* The next one is signaled for sure */
+		/* The next operation is signaled for sure */
 		ep->nr_unsignaled = ep->tx.size;
 	} else {
 		ep->unsignaled = slot->link;

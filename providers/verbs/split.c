@@ -2,16 +2,16 @@
 /*
  * Reads and writes whose list is longer than a work request of the device.
  *
- * They become several work requests, the parts, with consecutive remote addresses, behind
- * one doorbell.  Only these calls can be split: the peer sees no difference between one
- * write and two, but it does between one message and two.
+ * They become several work requests, the parts, with consecutive remote addresses and one
+ * doorbell.  Only reads and writes can be split: the peer sees no difference between one write and
+ * two, but it sees one between one message and two.
  *
- * batch.c ends them as one operation.  A fence is for the first part, remote CQ data are
- * for the last.
+ * batch.c ends the parts as one operation.  A fence is for the first part, remote CQ data are for
+ * the last.
  *
- * verbs_post_split() allocates nothing: work requests and elements stand in memory of the
- * endpoint, which belongs to the holder of split_lock.  It maps the list under this lock
- * only, so other threads can post meanwhile.
+ * verbs_post_split() allocates nothing: work requests and elements are in memory of the endpoint,
+ * which belongs to the holder of split_lock.  It maps the list under this lock only, so other
+ * threads can post meanwhile.
  */
 #include "ep.h"
 #include "op.h"
@@ -23,11 +23,11 @@ static unsigned int verbs_max_parts(const struct verbs_ep *ep)
 	return min_t(size_t, VERBS_PARTS, ep->tx.size);
 }
 
-/* Most elements of a read, on an endpoint with FI_RMA; @size: of its transmit queue */
+/* Most elements of a read, on an endpoint with FI_RMA; @size: depth of its transmit queue */
 size_t verbs_read_iov_max(const struct ib_device *ibdev, size_t size,
 			  size_t iov_limit)
 {
-	/* A list to read into is one read region there (read_mr.c) */
+	/* Over iWARP a list that needs read regions may have no more (read_mr.c) */
 	if (verbs_is_iwarp(ibdev))
 		return iov_limit;
 	return min_t(size_t, iov_limit, ibdev->attrs.max_sge_rd) *
@@ -40,7 +40,7 @@ size_t verbs_write_iov_max(size_t size, size_t iov_limit)
 	return iov_limit * min_t(size_t, VERBS_PARTS, size);
 }
 
-/* Elements that any read and any write may have */
+/* The number of elements that any read and any write may have */
 size_t verbs_split_limit(const struct verbs_ep *ep)
 {
 	if (!verbs_ep_has_rma(ep))
@@ -60,7 +60,7 @@ static void verbs_split_unmap(struct verbs_ep *ep, const struct verbs_op *op,
 			       &ep->parts[count].map);
 }
 
-/* Returns the number of parts, or an errno; then only the first is mapped */
+/* Returns the number of parts, all mapped; or an errno, with only the first mapped */
 static int verbs_split_map(struct verbs_ep *ep, const struct verbs_op *op,
 			   struct kofi_list_iter *iter)
 {
@@ -91,7 +91,7 @@ static int verbs_split_map(struct verbs_ep *ep, const struct verbs_op *op,
 	return ret;
 }
 
-/* Without @cq the device has not reported the end, so the parts it has taken stay mapped */
+/* @cq: NULL: the device has not reported the end, so the parts that it has taken stay mapped */
 static void verbs_split_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	if (!cq)
@@ -155,8 +155,8 @@ static int verbs_split_post(struct verbs_ep *ep, const struct verbs_op *op,
  * @first: the elements of the first part, mapped
  *
  * Context: any.
- * Return: 0; -EINVAL: cannot be split, or has more parts than there may be;
- * -EAGAIN; or another errno.  After an error the caller has @first.
+ * Return: 0; -EINVAL: the operation cannot be split, or would have too many parts; -EAGAIN; or
+ * another errno.  After an error the caller has @first.
  */
 int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
 		     struct kofi_list_iter *iter, const struct verbs_map *first)

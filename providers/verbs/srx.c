@@ -2,70 +2,67 @@
 /*
  * Shared receive contexts: one receive queue (SRQ) for many endpoints.
  *
- * The queue has slots as an endpoint's has.  A message takes the oldest receive, whichever
- * endpoint it is for.  The device reports it in the completion queue of that endpoint's
- * queue pair, and there verbs_srx_done() makes the slot one of the endpoint's: completion
- * queue, counters and FI_SELECTIVE_COMPLETION are this endpoint's.  The reader of the
- * completion gives the slot back to the shared queue (home), without a lock, as everywhere.
+ * The queue has slots as an endpoint's has.  A message takes the oldest receive, whichever endpoint
+ * the message is for.  The device reports the receive in the completion queue of that endpoint's
+ * queue pair.  There verbs_srx_done() gives the slot to the endpoint, whose completion queue,
+ * counters and FI_SELECTIVE_COMPLETION count from then on.  The reader of the completion gives the
+ * slot back to the shared queue (home), without a lock.
  *
- * Posters of all endpoints meet in the shared queue's list of free slots, which has
- * no lock, and in the queue of the device's driver.  Elsewhere endpoints share nothing that
- * is written on the data path; here it is the purpose.
+ * Posters of all endpoints meet in the shared queue's list of free slots, which has no lock, and in
+ * the queue of the device's driver.  Elsewhere endpoints share nothing that is written on the data
+ * path; here sharing is the purpose.
  *
  * Room in completion queues
  *
- * Any receive may end up in any of the completion queues that its endpoints have,
- * but in one at a time, as its slot is free only when it has been read there.  So
- * each of these queues has room for all of the shared queue, once, however many
- * endpoints use both.  struct verbs_srx_cq is the record of that.
+ * Any receive may end in any of the completion queues that the endpoints have, but in one at a
+ * time, as its slot is free only when the completion has been read there.  So each of these queues
+ * has room for all of the shared queue, once, however many endpoints use both.  struct verbs_srx_cq
+ * is the record of that.
  *
  * Closing an endpoint
  *
- * Every receive that its queue pair has taken must have passed the done function before
- * the queue pair is destroyed: other endpoints need the slots, and the done function looks
- * at the queue pair.  (mlx5, for one, removes a queue pair's completions from the completion
- * queue when it destroys the queue pair, and the slots with them.)  No marker can be posted
- * behind them, as ib_drain_rq() would.  InfiniBand's way (specification 10.3.1) is
+ * Every receive that its queue pair has taken must have passed the done function before the queue
+ * pair is destroyed: other endpoints need the slots, and the done function uses the queue pair.
+ * (mlx5, for one, removes a queue pair's completions from the completion queue when it destroys the
+ * queue pair, so the slots would be lost.)  ib_drain_rq() would post a marker behind the receives,
+ * but a shared queue takes none.  InfiniBand's way (specification 10.3.1) is
  *
  *	1. error state
  *	2. IB_EVENT_QP_LAST_WQE_REACHED: the queue pair takes no more receives, and those
  *	   it has taken are in the completion queue
- *	3. a work request that completes in the same queue; all completions before it are
- *	   done when it is
+ *	3. a work request that completes in this completion queue, behind all of them
  *
- * ib_drain_qp() does part of this: 6.12 waits for the event a whole minute and
- * then polls the queue itself, beside ib_core's poller, so that completions of
- * other endpoints may change their order; 6.1 does nothing.  Here step 3 is the
- * send marker of the queue pair itself, and if its sends complete elsewhere, that
- * of a queue pair without any other use, which is never connected.
+ * ib_drain_qp() does part of this.  In 6.12 it waits for the event a whole minute and then polls
+ * the queue itself, at the same time as ib_core's poller, so completions of other endpoints may
+ * change their order.  In 6.1 it does nothing.  Here step 3 is the send marker of the queue pair
+ * itself.  If its sends complete elsewhere, step 3 is the marker of another queue pair, which has
+ * no other use and is never connected.
  *
- * Step 2 has a limit, a second, because siw and bnxt_re never report the event, nor does
- * rxe in 6.1.  siw has everything in the completion queue when the error state is reached,
- * and rxe needs microseconds.  If a device is late, receives of its queue pair are lost
- * until the shared receive context is closed; nothing worse, as drivers of hardware leave no
- * completion of a queue pair that is gone.
+ * Step 2 is limited to a second, because siw and bnxt_re never report the event, nor does rxe in
+ * 6.1.  siw has everything in the completion queue when it has reached the error state, and rxe
+ * needs microseconds.  If a device is late, receives of its queue pair are lost until the shared
+ * receive context is closed.  Nothing worse happens, as drivers of hardware leave no completion of
+ * a queue pair that is gone.
  *
- * No attribute says whether a device reports the event, so verbs_device.last_wqe learns it.
- * A drain always waits for the event of a device that has reported it once.  If a device has
- * not when a queue pair was drained that had been connected, later drains wait only as long
- * as rxe needs, many times over; an event that comes late still counts, and ends this.  So a
- * client that closes many endpoints one after the other waits the second once.  When a
- * device is removed, all its queue pairs have one second in common.
+ * No attribute says whether a device reports the event, so verbs_device.last_wqe learns it.  A
+ * drain always waits for the event if the device has reported it once.  If the event of a queue
+ * pair that had been connected did not come, later drains on the device wait only many times what
+ * rxe needs; an event that comes late still counts, and ends this.  So a client that closes many
+ * endpoints one after the other waits the second once.  When a device is removed, all its queue
+ * pairs share one second.
  *
- * Receives that no message has taken stay.  The close of the shared receive context
- * destroys the device's queue, which does not report them, and then unmaps the buffers.
+ * Receives that no message has taken stay.  The close of the shared receive context destroys the
+ * device's queue, which does not report them, and then unmaps the buffers.
  *
  * Events
  *
- * The device reports in any context that few receives are left (once for each
- * verbs_srx_arm()), or that the queue has failed.  Both events are embedded: a failure is
- * reported once, and a limit that is reached again before the client has read the event is
- * reported once, too.
+ * The device reports in any context that few receives are left (once for each verbs_srx_arm()), or
+ * that the queue has failed.  Both events are embedded: a failure is reported once, and a limit
+ * that is reached again before the client has read the event is reported once, too.
  *
- * Locking: lock is a mutex, held while completion queues come and go, while one is
- * drained through its queue pair, and while a limit is armed.  event_lock is held
- * for a few instructions.  Both are never held together, and neither is taken on
- * the data path.
+ * Locking: lock is a mutex, held while completion queues come and go, while one is drained by its
+ * marker, and while a limit is armed.  event_lock is held for a few instructions.  Both are never
+ * held together, and neither is taken on the data path.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -75,7 +72,7 @@
 #include "queue.h"
 #include "verbs.h"
 
-/* mthca has limits even if its firmware has no calls for them */
+/* mthca has limits even if its firmware has no shared receive queues */
 bool verbs_has_srx(const struct ib_device *ibdev)
 {
 	return ibdev->attrs.max_srq > 0 && ibdev->attrs.max_srq_wr > 0 &&
@@ -157,7 +154,7 @@ static int verbs_srx_cq_add_marker(struct verbs_srx *srx,
 	return 0;
 }
 
-/* Returns the record for @cq, with one user more */
+/* Returns the record for @cq, with one more user */
 static struct verbs_srx_cq *verbs_srx_cq_get(struct verbs_srx *srx,
 					     struct verbs_cq *cq)
 {
@@ -201,8 +198,8 @@ static void verbs_srx_cq_put(struct verbs_srx *srx, struct verbs_srx_cq *srx_cq)
  * @ep: the endpoint, with all its queues bound
  *
  * Context: may sleep.
- * Return: 0, and verbs_srx_detach() is due when the queue pair is gone; -ENOSPC: no
- * room in the completion queue; -ENOMEM; or the device's errno.
+ * Return: 0, and verbs_srx_detach() is due when the queue pair is gone; -ENOSPC: no room in the
+ * completion queue; -ENOMEM; or the device's errno.
  */
 int verbs_srx_attach(struct verbs_ep *ep)
 {
@@ -234,13 +231,7 @@ void verbs_srx_detach(struct verbs_ep *ep)
 	mutex_unlock(&verbs_ep_srx(ep)->lock);
 }
 
-/**
- * verbs_last_wqe_until() - End of a wait for the event of the last shared receive
- * @dev: the device of a queue pair that is in the error state
- *
- * Context: any.
- * Return: the end, in jiffies.
- */
+/* The end, in jiffies, of a wait for IB_EVENT_QP_LAST_WQE_REACHED that begins now */
 unsigned long verbs_last_wqe_until(const struct verbs_device *dev)
 {
 	bool brief = READ_ONCE(dev->last_wqe) == VERBS_LAST_WQE_MISSED;
@@ -249,7 +240,6 @@ unsigned long verbs_last_wqe_until(const struct verbs_device *dev)
 					  VERBS_LAST_WQE_MS);
 }
 
-/* The device reports that the queue pair takes no more; in any context */
 void verbs_last_wqe_reached(struct verbs_ep *ep)
 {
 	WRITE_ONCE(ep->domain->dev->last_wqe, VERBS_LAST_WQE_REPORTED);
@@ -284,8 +274,8 @@ void verbs_srx_drain(struct verbs_ep *ep)
 	verbs_last_wqe_wait(ep);
 	verbs_drain_sq(ep->qp, verbs_queue_cq(&ep->tx));
 	/*
-	 * Everything else has been drained, so the device has handled the error state.  Only
-	 * a queue pair that was ready to receive has an event to miss.
+	 * The send queue is drained, so the device has handled the error state.  Only a queue pair
+	 * that was ready to receive can miss the event.
 	 */
 	if (READ_ONCE(ep->kep.conn.state) != KOFI_CONN_GONE &&
 	    ep->kep.conn.connected.event == FI_CONNECTED && !completion_done(&ep->last_wqe))

@@ -2,13 +2,12 @@
 /*
  * Traffic classes and rdma_cm.
  *
- * rdma_cm takes a class as a type of service (kofi/tclass.h): RoCE carries it in each
- * IP header and, by the host's table of priorities, in the VLAN tag; InfiniBand asks
- * the subnet manager for a service level with it; of the iWARP drivers some use it
- * (irdma, cxgb4) and siw does not.
+ * rdma_cm takes a class as a type of service (kofi/tclass.h).  RoCE carries it in each IP header
+ * and, by the host's table of priorities, in the VLAN tag.  InfiniBand asks the subnet manager for
+ * a service level with it.  Some iWARP drivers use it (irdma, cxgb4), but siw does not.
  *
- * The side that connects chooses.  On RoCE its choice arrives with the request and
- * holds for both directions, so an accepting endpoint can only agree.
+ * The side that connects chooses.  On RoCE its choice arrives with the request and holds for both
+ * directions, so an accepting endpoint can only agree.
  */
 #include <rdma/ib_sa.h>
 #include "verbs.h"

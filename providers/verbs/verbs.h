@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The device, the fabric and the domain, for all files of kofi_verbs.ko.  The headers have
- * these objects:
+ * The device, the fabric and the domain, for all files of kofi_verbs.ko.  The headers define:
  *
  *	verbs_device	an RDMA device (device.c)
  *	verbs_fabric	a network namespace (domain.c)
@@ -20,12 +19,12 @@
  *	verbs_ep	an RC queue pair and its rdma_cm_id (ep.c, cm.c)
  *	verbs_srx	a receive queue that endpoints share (srx.c)
  *   op.h
- *	verbs_op	an operation on its way into the queue (xfer.c, post.c)
+ *	verbs_op	an operation on its way into the transmit queue (xfer.c, post.c)
  *	verbs_part	one of several work requests of an operation (split.c)
- *	verbs_rw	a list of any length on its way (rw.c)
+ *	verbs_rw	fi_readsgl() or fi_writesgl() in progress (rw.c)
  *   save.h
- *	verbs_saves	what an endpoint does about persistent memory (save.c)
- *	verbs_save_end	an end of a control connection for that (save_end.c)
+ *	verbs_saves	an endpoint's part in making remote memory durable (save.c)
+ *	verbs_save_end	an end of the control connection for that (save_end.c)
  */
 #ifndef _KOFI_VERBS_H
 #define _KOFI_VERBS_H
@@ -47,12 +46,12 @@
 #define VERBS_NAME		"verbs"
 #define VERBS_VERSION		FI_VERSION(0, 1)
 
-#define VERBS_DEF_QUEUE		128	/* depth of a queue, operations */
-#define VERBS_DEF_IOV		4	/* elements of a list */
-#define VERBS_MAX_IOV		16	/* elements of a list, on the caller's stack */
-#define VERBS_MAX_INJECT	256	/* bytes, on the caller's stack */
+#define VERBS_DEF_QUEUE		128	/* default depth of a queue, operations */
+#define VERBS_DEF_IOV		4	/* default elements of a list */
+#define VERBS_MAX_IOV		16	/* most elements of a list; on the stack */
+#define VERBS_MAX_INJECT	256	/* most bytes to inject; on the stack */
 
-/* The objects on a device, in the order in which a removal strips them */
+/* The kinds of objects on a device, in the order in which a removal strips them */
 enum verbs_res_kind {
 	VERBS_RES_PEP,
 	VERBS_RES_EP,
@@ -64,8 +63,8 @@ enum verbs_res_kind {
 };
 
 /**
- * struct verbs_res - Part of every object that stands on a device
- * @entry: in the device's list
+ * struct verbs_res - Part of every object that uses a device
+ * @entry: in the device's list of objects of this kind
  * @ops: the functions of its kind
  */
 struct verbs_res {
@@ -76,11 +75,11 @@ struct verbs_res {
 /**
  * struct verbs_res_ops - What a kind of object does when its device is removed
  * @kind: the kind
- * @report: let nothing begin any more, and report -ENODEV; or NULL; may come twice
- * @halt: end what is under way, when all have reported; or NULL; may come twice
- * @strip: give up all that is the device's; no other code uses the object's hardware
- *	any more; fi_close() of an object calls it, too
- * @end: the removal has stripped it, and the client has not closed it; or NULL
+ * @report: lets nothing begin any more, and reports -ENODEV; or NULL; may be called twice
+ * @halt: ends what is in progress, after all objects have reported; or NULL; may be called twice
+ * @strip: releases all that is the device's, which no other code uses any more; also part of
+ *	fi_close()
+ * @end: called after the removal has stripped all objects that are not closed; or NULL
  */
 struct verbs_res_ops {
 	enum verbs_res_kind	kind;
@@ -91,11 +90,10 @@ struct verbs_res_ops {
 };
 
 /**
- * enum verbs_last_wqe - Does a device report that a queue pair takes no more receives
- *	from a shared receive context?  See srx.c
- * @VERBS_LAST_WQE_UNKNOWN: it has not had to
- * @VERBS_LAST_WQE_REPORTED: it has done so
- * @VERBS_LAST_WQE_MISSED: it has not, although a queue pair was drained
+ * enum verbs_last_wqe - Does a device report IB_EVENT_QP_LAST_WQE_REACHED?  See srx.c
+ * @VERBS_LAST_WQE_UNKNOWN: not known yet
+ * @VERBS_LAST_WQE_REPORTED: it has reported the event once
+ * @VERBS_LAST_WQE_MISSED: a queue pair was drained, and the event did not come
  */
 enum verbs_last_wqe {
 	VERBS_LAST_WQE_UNKNOWN,
@@ -104,20 +102,20 @@ enum verbs_last_wqe {
 };
 
 /**
- * struct verbs_device - An RDMA device; it outlives the removal of @ibdev
+ * struct verbs_device - An RDMA device; the structure outlives the removal of @ibdev
  * @entry: in the list of devices
- * @ibdev: the device; only within verbs_device_enter() or verbs_device_hold()
+ * @ibdev: the device; valid only within verbs_device_enter() or verbs_device_hold()
  * @max_msg_size: bytes of the longest message
- * @atomics: its driver takes atomics, and registrations for them (probe.c)
- * @last_wqe: whether it reports these events, written without a lock
- * @drain_until: of a removal: until then, in jiffies, all queue pairs may wait for the
- *	event that @last_wqe is about
- * @refs: of the list, and of each pointer to this structure
- * @calls: calls that use @ibdev; dies when it is removed
- * @idle: completed when @calls has gone
+ * @atomics: the driver takes atomics, and registrations for them (probe.c)
+ * @last_wqe: see &enum verbs_last_wqe; written without a lock
+ * @drain_until: when a removal stops waiting for the event of @last_wqe, for all queue pairs,
+ *	in jiffies
+ * @refs: references of the list, and of each pointer to this structure
+ * @calls: calls that use @ibdev; the removal kills it
+ * @idle: completed when the last of @calls has returned
  * @stripped: completed when nothing of ours is left on @ibdev
  * @lock: guards @resources
- * @resources: the objects on it, by kind
+ * @resources: the objects on the device, by kind
  */
 struct verbs_device {
 	struct list_head	entry;
@@ -138,7 +136,7 @@ struct verbs_device {
  * struct verbs_fabric - A network namespace to look addresses up in
  * @fabric: the client's part
  * @lock: guards @net
- * @net: the namespace, without a reference; NULL: it has gone
+ * @net: the namespace, without a reference; NULL: the namespace has gone
  */
 struct verbs_fabric {
 	struct fid_fabric	fabric;
@@ -154,20 +152,20 @@ struct verbs_reg;
  * @fabric: parent
  * @dev: the device
  * @pd: the protection domain
- * @dma_device: the struct device that memory is mapped for, or NULL; a reference
- * @src: the device's address that the client meant; family 0: none
+ * @dma_device: the struct device that memory is mapped for, with a reference; or NULL
+ * @src: the device's address that the client has chosen; family 0: none
  * @reg_lock: guards @reg and its use
- * @reg: the registration connection, once one has been needed
- * @reg_wait: for waiting for a step of it
- * @next_key: variable byte of the last key
+ * @reg: the registration connection (reg.c); NULL: not needed yet
+ * @reg_wait: the holder of @reg_lock waits here for a step of @reg
+ * @next_key: its low byte is the variable byte of the last key
  * @tclass: FI_TC_* of endpoints that name none
- * @hmem: opened for FI_HMEM: regions and rw operations may be of pages of PCI devices
- * @peer_lists: so may every list of local buffers, see peer.c
+ * @hmem: opened with FI_HMEM: regions and rw operations may consist of pages of PCI devices
+ * @peer_lists: every list of local buffers may consist of such pages (peer.c)
  * @save_lock: guards @savers and @save_listener (save_serve.c)
  * @savers: endpoints with FI_RMA_PMEM, &struct verbs_saves
  * @save_listener: where their peers connect to save; NULL: there was no such endpoint yet
  * @saved: regions with FI_RMA_PMEM, by the key of the device
- * @res: stands on @dev
+ * @res: in the list of @dev
  */
 struct verbs_domain {
 	struct fid_domain	domain;
@@ -257,16 +255,16 @@ static inline struct verbs_domain *to_verbs_domain(struct fid_domain *domain)
 	return container_of(domain, struct verbs_domain, domain);
 }
 
-/* Has its removal begun?  The caller has entered, or holds the device */
+/* Has the removal of the device begun?  The caller has entered the device, or holds it */
 static inline bool verbs_device_going(struct verbs_device *dev)
 {
 	return percpu_ref_is_dying(&dev->calls);
 }
 
 /*
- * Keeps a device from the look at an endpoint's state to the doorbell: synchronize_rcu() in
- * device.c also waits for code that cannot be preempted.  With PREEMPT_RT drivers must be
- * able to sleep on a spin lock.
+ * Keeps the device from the check of an endpoint's state to the doorbell: synchronize_rcu() in
+ * verbs_device_remove() also waits for code that cannot be preempted.  PREEMPT_RT uses
+ * rcu_read_lock() instead, because a driver may sleep on a spin lock there.
  */
 static inline void verbs_device_hold(void)
 {
@@ -289,7 +287,7 @@ static inline bool verbs_is_iwarp(const struct ib_device *ibdev)
 	return rdma_protocol_iwarp(ibdev, rdma_start_port(ibdev));
 }
 
-/* "rdma resource show" names the caller of ib_create_qp(): without this, rdma_cm */
+/* "rdma resource show" would name rdma_cm, which calls ib_create_qp(), as the owner */
 static inline void verbs_qp_name(struct ib_qp *qp)
 {
 	WRITE_ONCE(qp->res.kern_name, KBUILD_MODNAME);

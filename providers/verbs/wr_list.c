@@ -2,17 +2,17 @@
 /*
  * The work request list: work requests that wait for the doorbell.
  *
- * verbs_wrs_add() keeps a work request with FI_MORE.  It goes to the device together with
- * the next one that has no FI_MORE, or when the list has no room for one more, or when the
- * connection ends.  The call has returned 0 by then, so a work request of the list that the
- * device refuses completes with an error, which ends the connection like any other error.
- * It completes from a worker: the caller that has rung the doorbell may hold locks that the
- * client's callbacks take.
+ * verbs_wrs_add() keeps a copy of a work request with FI_MORE.  The list goes to the device
+ * together with the next work request without FI_MORE, or when it has no room for one more, or when
+ * the connection ends.  The call has returned 0 by then, so a work request of the list that the
+ * device refuses completes with an error, which ends the connection like any other error.  A worker
+ * completes it, as the caller that has rung the doorbell may hold locks that the client's callbacks
+ * take.
  *
- * The registration of a region of an endpoint (mr_ep.c) waits in a list of its own, where
- * the client can take it back.  verbs_regs_post() puts it in front of the work request list
- * when the doorbell is rung for an operation.  At the end of the connection it is dropped,
- * as no operation will need it.
+ * The registration of a region of an endpoint (mr_ep.c) waits in a list of its own, where the
+ * client can take it back.  verbs_regs_post() puts it in front of the work request list when the
+ * doorbell is rung for an operation.  The end of the connection drops it, as no operation will
+ * need it.
  *
  * The lock of the transmit side guards both lists.
  */
@@ -22,7 +22,6 @@
 #include "queue.h"
 #include "verbs.h"
 
-/* Keeps a copy of the work request until the doorbell */
 void verbs_wrs_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 {
 	struct verbs_wr *copy = (void *)&ep->wrs_room[ep->wrs_used];
@@ -40,7 +39,7 @@ void verbs_wrs_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 	ep->wrs_end = &copy->rdma.wr.next;
 }
 
-/* Has a worker end the operation, behind those that were refused before */
+/* Has a worker end the operation, after those that were refused before */
 void verbs_refuse(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
@@ -54,8 +53,8 @@ void verbs_refuse(struct verbs_slot *slot)
 }
 
 /*
- * The device has refused @bad.  Returns how many work requests it has taken from @first on;
- * if @bad is in front of @first, it ends those of the list from @bad on.
+ * The device has refused @bad.  Returns how many work requests it has taken from @first on.  If
+ * @bad is in front of @first, refuses the work requests of the list from @bad on.
  */
 static unsigned int verbs_wrs_refuse(const struct ib_send_wr *first,
 				     const struct ib_send_wr *bad, int err)
@@ -82,7 +81,7 @@ static unsigned int verbs_wrs_refuse(const struct ib_send_wr *first,
  * @first: the first of more work requests, or NULL
  * @taken: set on error: how many from @first on the device has taken
  *
- * verbs_refuse() ends refused work requests of the list.
+ * Refused work requests of the list end by verbs_refuse(), those from @first on are the caller's.
  *
  * Return: 0, or the errno for the first work request that was refused.
  */
@@ -104,9 +103,8 @@ int verbs_wrs_post(struct verbs_ep *ep, struct ib_send_wr *first,
 }
 
 /*
- * A refused operation frees its slot by a completion of its own, and must not hang on
- * another slot any more.  Other unsignaled operations keep their slots until the endpoint is
- * closed; the connection ends now.
+ * A refused operation frees its slot by a completion of its own, and must not hang on another slot
+ * any more.  Other unsignaled operations keep their slots until the close: the connection ends now.
  */
 void verbs_wrs_abandon(struct verbs_ep *ep)
 {
@@ -114,7 +112,7 @@ void verbs_wrs_abandon(struct verbs_ep *ep)
 		ep->unsignaled = NULL;
 }
 
-/* Without a queue the done functions know that the device has not reported this */
+/* Calls done functions without an ib_cq, as the device has not reported the end */
 void verbs_end_refused(struct verbs_ep *ep)
 {
 	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR };
@@ -133,7 +131,6 @@ void verbs_end_refused(struct verbs_ep *ep)
 	}
 }
 
-/* A registration waits for the doorbell */
 void verbs_reg_wait(struct verbs_mr *mr)
 {
 	struct verbs_ep *ep = mr->ep;
@@ -153,8 +150,8 @@ static void verbs_reg_unwait(struct verbs_mr *mr)
 }
 
 /*
- * A registration is unreported even if it fails, as the operation behind it then fails, too.
- * It ends with the next signaled work request.
+ * A registration is not reported even if it fails, as the operation behind it fails, too.  It ends
+ * with the next signaled work request.
  */
 static void verbs_reg_fill(struct verbs_ep *ep, struct verbs_mr *mr)
 {
@@ -173,10 +170,9 @@ static void verbs_reg_fill(struct verbs_ep *ep, struct verbs_mr *mr)
 
 /**
  * verbs_regs_post() - Put the registrations that wait in front of the work request list
- * @ep: the endpoint; the caller rings the bell before it releases the lock
+ * @ep: the endpoint; the caller rings the doorbell before it releases the lock
  *
- * The caller signals its operation after this, so that the operation also ends its
- * registrations.
+ * The caller signals its operation after this, so that the operation also ends its registrations.
  */
 void verbs_regs_post(struct verbs_ep *ep)
 {
@@ -203,7 +199,7 @@ void verbs_regs_post(struct verbs_ep *ep)
  * @mr: a region that is enabled
  *
  * Context: any.
- * Return: true: the device does not get it, and its slot is free; false: it does not wait.
+ * Return: true: the device does not get it, and its slot is free; false: it does not wait any more.
  */
 bool verbs_reg_take_back(struct verbs_mr *mr)
 {
@@ -234,7 +230,7 @@ void verbs_ring_locked(struct verbs_ep *ep)
 	verbs_wrs_abandon(ep);
 }
 
-/* The connection has ended: rings the doorbell, and nothing waits for it any more */
+/* The connection has ended: rings the last doorbell, and drops registrations that wait */
 void verbs_ring_last(struct verbs_ep *ep)
 {
 	struct verbs_mr *mr, *next;

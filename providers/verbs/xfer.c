@@ -2,42 +2,41 @@
 /*
  * Data transfers: from the call of a client to an operation for post.c.
  *
- * fi_send(), fi_recv(), fi_read() and fi_write() of one buffer have a fast path.  It makes
- * the work request and the slot that post.c would make, and leaves out the list and the
- * lock of the queue.  It is open
+ * fi_send(), fi_recv(), fi_read() and fi_write() of one buffer have a fast path.  It makes the work
+ * request and the slot that post.c would make, without the list and the lock of the queue.  The
+ * fast path is open
  *
  *	- while the endpoint is connected, and its default flags ask for nothing but
  *	  completions
- *	- while no operation waits for a doorbell or for another one's completion; the lock
+ *	- while no operation waits for a doorbell or for another one's completion: the lock
  *	  of a transmit queue keeps the order of such operations.  A thread that has posted
  *	  one of them finds the fast path closed (verbs_queue_settle()).  Between threads
  *	  there is no order that a client could expect
  *	- for a buffer in a region, or in memory that the device reaches under its kernel
  *	  address
  *
- * kofi/xfer_ops.h writes every other call as struct kofi_op, which takes the slow path:
- * kofi_xfer_post(), then verbs_post(), verbs_post_recv(), verbs_post_srx(), or verbs_rw()
- * for lists of any length.  A call that finds the fast path closed or the queue full takes
- * the slow path, too; nothing has happened then.
+ * kofi/xfer_ops.h turns every other call into a struct kofi_op, which takes the slow path:
+ * kofi_xfer_post(), then verbs_post(), verbs_post_recv(), verbs_post_srx(), or verbs_rw() for lists
+ * of any length.  A call that finds the fast path closed or the queue full takes the slow path,
+ * too, and starts afresh there.
  *
- * The device copies data that fit inline when they are posted, as it does for fi_inject():
- * it need not fetch them, and they need no mapping.  As with any other send, the client may
- * change the buffer only after the completion.
+ * The device copies data that fit inline when they are posted, as it does for fi_inject(): it need
+ * not fetch them, and they need no mapping.  As with any other send, the client may change the
+ * buffer only after the completion.
  *
- * Remote memory: one range per operation, as in libfabric's verbs provider.  Keys have 32
- * bits; this file refuses a longer one, which cannot come from this provider.
+ * Remote memory: one range per operation, as in libfabric's verbs provider.  Keys have 32 bits;
+ * this file refuses a longer one, which cannot come from this provider.
  *
- * Atomic operations on 64 bits of remote memory, as in libfabric's verbs provider (1.17 and
- * 2.x):
+ * Atomic operations on 64 bits of remote memory, as in libfabric's verbs provider (1.17 and 2.x):
  *
  *	fi_atomic, FI_ATOMIC_WRITE		a fenced RDMA write
  *	fi_fetch_atomic, FI_ATOMIC_READ		an RDMA read
  *	fi_fetch_atomic, FI_SUM			fetch and add
  *	fi_compare_atomic, FI_CSWAP		compare and swap
  *
- * on FI_INT64 and FI_UINT64, and except for the sum on FI_DOUBLE.  (libfabric also claims
- * the sum of doubles, and FI_FLOAT, of which it transfers eight bytes.)  One element per
- * call, at an address that is a multiple of its size.
+ * on FI_INT64, FI_UINT64 and, except for FI_SUM, FI_DOUBLE.  (libfabric also claims the sum of
+ * doubles, and FI_FLOAT, of which it transfers eight bytes.)  Each call has one element, at an
+ * address that is a multiple of its size.
  */
 #include <kofi/xfer_atomic_ops.h>
 #include "ep.h"
@@ -54,12 +53,12 @@
 			 FI_TRANSMIT_COMPLETE)
 #define VERBS_TX_FLAGS	(VERBS_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_REMOTE_INV | \
 			 FI_MORE | FI_FENCE)
-/* iWARP has no immediate data, and does not say when data have arrived */
+/* iWARP has no immediate data, and does not report when data have arrived */
 #define VERBS_IWARP_NOT	(FI_REMOTE_CQ_DATA | FI_TRANSMIT_COMPLETE)
 
 /*
- * Counters leave out reads and writes by a peer: an RC queue pair has no event for them.  A
- * write with remote CQ data takes a receive, but it is not a message that was received.
+ * Counters leave out reads and writes by a peer: an RC queue pair has no event for them.  A write
+ * with remote CQ data takes a receive, but does not count as a received message.
  */
 #define VERBS_LIMITS						\
 	.cntr_dirs	 = FI_SEND | FI_RECV | FI_READ | FI_WRITE,	\
@@ -129,7 +128,7 @@ int verbs_query_atomic(struct verbs_domain *domain, enum fi_datatype type,
 	return verbs_atomic_attr(type, op, flags, attr);
 }
 
-/* Every list has one element, as long as the remote memory, which is one element */
+/* Every list has one element, and so has the remote memory */
 static int verbs_atomic_check(const struct kofi_op *kop)
 {
 	bool compare = kop->kind == KOFI_OP_COMPARE;
@@ -268,7 +267,7 @@ static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
 /**
  * verbs_fast_begin() - Take the fast path, if it is open
  * @ep: the endpoint
- * @queue: @ep's, of one direction
+ * @queue: the queue of one direction of @ep
  * @buf: the buffer
  * @len: bytes
  * @mr: the region that the client names, or NULL
@@ -295,7 +294,7 @@ verbs_fast_begin(const struct verbs_ep *ep, struct verbs_queue *queue,
 			return false;
 	} else if ((queue->maps && !(dir == DMA_TO_DEVICE && verbs_copies(ep, len))) ||
 		   !kofi_is_plain_memory(buf, len)) {
-		/* The device does not take the kernel's address of the buffer */
+		/* The device does not take the kernel address of the buffer */
 		return false;
 	}
 	sge->addr = (uintptr_t)buf;
@@ -464,7 +463,6 @@ static const struct fi_ops_rma verbs_rma_ops = {
 	.writesgl	= kofi_xfer_writesgl,
 };
 
-/* The data transfer calls of an endpoint, as far as the client has asked for them */
 void verbs_ep_set_ops(struct verbs_ep *ep)
 {
 	struct kofi_ep *kep = &ep->kep;
@@ -476,7 +474,6 @@ void verbs_ep_set_ops(struct verbs_ep *ep)
 			 &kofi_xfer_atomic_ops : &kofi_no_ops_atomic;
 }
 
-/* The data transfer calls of a shared receive context */
 void verbs_srx_set_ops(struct verbs_srx *srx)
 {
 	srx->kep.ep.msg = &kofi_xfer_msg_ops;
