@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The provider ofi_hook_fault: whatever a provider may do to its client, done on purpose.
+ * The provider ofi_hook_fault does to its client, on purpose, whatever a provider may do.
  *
  * Calls are refused, -EAGAIN among the errors; operations fail, connections end, completions
- * come late.  Each is something that the API allows, so a client that does not get over it has
- * a fault of its own.  Without a rule (fault_rule.c) everything is forwarded.
+ * come late.  The API allows each of these faults, so a client that does not handle one has a
+ * bug.  Without a rule (fault_rule.c) everything is forwarded.
  *
  * This file has the module and the calls that are no data transfers, which need no lock.
  */
@@ -55,7 +55,7 @@ static int fault_stop(struct kofi_hook_obj *obj)
 	return fault_ep_stop(to_fault_ep(obj));
 }
 
-/* A queue that stays open has nothing to go on with: it keeps no completion at this time */
+/* A queue that stays open keeps no completion at this time, so it has nothing to resume */
 static void fault_resume(struct kofi_hook_obj *obj)
 {
 	if (obj->fid.fclass != FI_CLASS_CQ)

@@ -25,7 +25,7 @@ enum fault_kind {
 	FAULT_KINDS,
 };
 
-/* Where: enum kofi_hook_op, and calls that are no data transfers */
+/* Where it goes wrong: after enum kofi_hook_op, the calls that are no data transfers */
 enum fault_place {
 	FAULT_OPEN = KOFI_HOOK_OPS,	/* anything but a region is opened */
 	FAULT_MR,
@@ -50,18 +50,18 @@ struct fault {
  * @kinds: BIT() of each &enum fault_kind that is possible here
  * @fault: what goes wrong
  *
- * Each rule that is about this place and one of @kinds counts the call.  The first that
- * fires decides, and those behind it do not fire.
+ * Each rule that is about this place and one of @kinds counts the call.  The first rule that
+ * fires decides, and the rules behind it do not fire.
  *
  * Context: any.
  * Return: whether a rule fired.
  */
 bool fault_decide(unsigned int place, u32 kinds, struct fault *fault);
 
-/* The error of a call that is no data transfer, or 0 */
+/* The negative error of a call that is no data transfer, or 0: the call is forwarded */
 int fault_control(unsigned int place);
 
-/* Rules of the module's parameters; 0 or why not.  debugfs */
+/* Adds the rules of the module's parameters, and the files in debugfs; 0 or a negative errno */
 int fault_rules_init(void);
 void fault_rules_exit(void);
 
@@ -71,8 +71,8 @@ struct fault_ep;
  * struct fault_side - One direction of an endpoint
  * @ep: the endpoint
  * @dir: FI_TRANSMIT or FI_RECV
- * @wanted: a call has answered -EAGAIN, and the client has not been called since
- * @refused: the provider below has answered -EAGAIN, and will call
+ * @wanted: the hook has answered -EAGAIN, and the client's ->ready has not been called since
+ * @refused: the provider below has answered -EAGAIN, and will call ->ready
  * @call: calls the client in the context of the queue
  * @work: calls the client of a shared receive context
  */
@@ -87,9 +87,9 @@ struct fault_side {
 
 /**
  * struct fault_ep - An endpoint
- * @obj: the hook's
+ * @obj: the hook's object
  * @lock: guards @stopped; held while @call or @work of a side, or @end, becomes due
- * @stopped: nothing becomes due any more
+ * @stopped: no @call, @work or @end becomes due any more
  * @tx: transmit side
  * @rx: receive side
  * @end: ends the connection
@@ -105,13 +105,13 @@ struct fault_ep {
 
 /**
  * struct fault_cq - A completion queue
- * @obj: the hook's
- * @lock: guards what follows
+ * @obj: the hook's object
+ * @lock: guards all fields below
  * @doomed_ep: endpoint whose operation is to fail, or NULL
  * @doomed: context of that operation
  * @doomed_err: positive error number that it fails with
- * @kept: completions that come later
- * @tail: where the next one is linked
+ * @kept: completions that are delayed, oldest first
+ * @tail: where the next completion is linked
  * @releasing: @release has taken @kept, and the queue does not have all of it yet
  * @release: gives @kept to the queue
  */
@@ -137,7 +137,7 @@ static inline struct fault_cq *to_fault_cq(struct kofi_hook_obj *obj)
 	return container_of(obj, struct fault_cq, obj);
 }
 
-/* Closing an endpoint may be in the way of memory reclaim */
+/* WQ_MEM_RECLAIM, as memory reclaim may wait for the close of an endpoint */
 extern struct workqueue_struct *fault_wq;
 
 /* fault_ep.c */
@@ -147,7 +147,7 @@ void fault_ep_resume(struct fault_ep *ep);
 ssize_t fault_begin(struct kofi_hook_obj *obj, struct kofi_hook_call *call);
 ssize_t fault_end(struct kofi_hook_obj *obj, struct kofi_hook_call *call, ssize_t ret);
 bool fault_ready(struct kofi_hook_obj *obj, u64 flags);
-/* The connection ends, soon.  Any context */
+/* Has a work item end the connection.  Any context */
 void fault_ep_end(struct fault_ep *ep);
 
 /* fault_cq.c */
@@ -155,7 +155,7 @@ void fault_cq_init(struct fault_cq *cq);
 int fault_cq_stop(struct fault_cq *cq);
 bool fault_complete(struct kofi_hook_obj *obj, struct kofi_comp *comp);
 void fault_flush(struct kofi_hook_obj *obj);
-/* The operation of @ep with this context fails, unless another is doomed after it */
+/* The operation of @ep with @context fails, unless another of the queue is doomed after it */
 void fault_doom(struct fault_cq *cq, struct fault_ep *ep, void *context, int err);
 /* No operation of @ep is doomed any more */
 void fault_spare(struct fault_cq *cq, struct fault_ep *ep);

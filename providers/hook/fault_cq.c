@@ -2,22 +2,24 @@
 /*
  * Completions that fail, and completions that come late.
  *
- * A completion that is kept keeps all behind it, so that their order stays.  They are given to
- * the queue by a work item; while that is at it, what comes is kept as well.
+ * While a completion is kept, all completions behind it are kept, too, so that their order stays.
+ * A work item gives them to the queue.  Completions that come while it does so are kept as well.
  *
- * Of the operations on a queue one at a time is doomed to fail, the last that a rule has
- * chosen.  It may never be reported, as success is not with FI_SELECTIVE_COMPLETION; then it
- * is forgotten when another is chosen, or its endpoint closes.  What failed was transferred all
- * the same, as an acknowledgment that is lost leaves it, and a counter counts it so.
+ * On each queue at most one operation is doomed to fail, the last that a rule has chosen.  Its
+ * success may never be reported (FI_SELECTIVE_COMPLETION); then the queue forgets the operation
+ * when a rule chooses another, or when its endpoint closes.  The data of an operation that fails
+ * so were transferred all the same, as if an acknowledgment was lost, and a counter counts a
+ * success.
  *
- * Locking: cq->lock is taken in any context, under locks of the provider below and above those
- * of fault_ep.c and fault_rule.c.  Nothing is called with it held.
+ * Locking: cq->lock is taken in any context, inside the locks of the provider below and outside
+ * those of fault_ep.c and fault_rule.c.  Neither the client nor the provider below is called with
+ * cq->lock held.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
 #include "fault.h"
 
-/* The operation whose completion this is */
+/* The place whose rules apply to a completion */
 static unsigned int fault_place_of(const struct kofi_comp *comp)
 {
 	bool tagged = comp->flags & FI_TAGGED;
@@ -33,7 +35,7 @@ static unsigned int fault_place_of(const struct kofi_comp *comp)
 	return tagged ? KOFI_HOOK_TSEND : KOFI_HOOK_SEND;
 }
 
-/* Fails an operation that is doomed; after that its connection ends, as after any error */
+/* Fails the operation if it is doomed; its connection then ends, as after any error */
 static void fault_strike(struct fault_cq *cq, struct kofi_comp *comp)
 {
 	lockdep_assert_held(&cq->lock);
@@ -76,7 +78,7 @@ bool fault_complete(struct kofi_hook_obj *obj, struct kofi_comp *comp)
 	return kept;
 }
 
-/* Takes what is kept; from then on until there is nothing more, the queue is being given it */
+/* Takes the completions that are kept; cq->releasing stays set until there are none */
 static struct kofi_comp *fault_take(struct fault_cq *cq)
 {
 	struct kofi_comp *chain;
@@ -133,7 +135,7 @@ void fault_cq_init(struct fault_cq *cq)
 	INIT_DELAYED_WORK(&cq->release, fault_release);
 }
 
-/* Its endpoints are closed, and each has flushed it */
+/* All endpoints of the queue are closed, and each close has flushed the queue */
 int fault_cq_stop(struct fault_cq *cq)
 {
 	cancel_delayed_work_sync(&cq->release);

@@ -3,23 +3,25 @@
  * Data transfer calls that are refused, and the ready callback that follows -EAGAIN.
  *
  * The client of an endpoint with a ready callback is called exactly once after one or more
- * -EAGAIN, whether they were ours, those of the provider below, or both:
+ * -EAGAIN, whether they came from this hook, from the provider below, or from both:
  *
- *	- After an -EAGAIN of ours, wanted is set and the call is due, in the context of the
- *	  queue.  Until it is made, the direction answers -EAGAIN to everything, as a queue
- *	  that is full would; so the provider below gets no reason to call as well.
- *	- After an -EAGAIN of the provider below, refused is set, and there is none of ours until
- *	  it has called.
- *	- Two calls of the client at the same time may get one of each.  Then the first of the two
- *	  calls clears wanted or comes without it, and the client is called for both.
+ *	- After an -EAGAIN of the hook, wanted is set and the call of the ready callback is due,
+ *	  in the context of the queue.  Until the client is called, the direction answers -EAGAIN
+ *	  to each data transfer call, as a full queue would.  So the provider below gets no
+ *	  reason to call as well.
+ *	- After an -EAGAIN of the provider below, refused is set.  The hook adds no -EAGAIN of its
+ *	  own until that provider has called, or has answered a call otherwise.
+ *	- Two data transfer calls at the same time may get one -EAGAIN of each.  If the provider
+ *	  below calls first, fault_ready() clears wanted, and the client is called once for both;
+ *	  otherwise it is called for each.
  *
- * Locking: ep->lock is held while something becomes due, so that after fault_ep_stop() nothing
- * does.  Nothing is called with it held.
+ * Locking: ep->lock is held while a call or a work item becomes due, so that none does after
+ * fault_ep_stop().  The client is never called with ep->lock held.
  */
 #include <linux/module.h>
 #include "fault.h"
 
-/* In kofi_hook_call.start: the answer was ours; the connection ends behind this call */
+/* In kofi_hook_call.start: answered by the hook; connection is to end; operation is doomed */
 #define FAULT_CALL_OURS		BIT_ULL(0)
 #define FAULT_CALL_ENDS		BIT_ULL(1)
 #define FAULT_CALL_DOOMED	BIT_ULL(2)
@@ -32,7 +34,7 @@ static struct fault_side *fault_side_of(struct fault_ep *ep, const struct kofi_h
 	return kofi_hook_receives(call) ? &ep->rx : &ep->tx;
 }
 
-/* The queue that the side's client is called in; NULL: none is bound */
+/* The queue in whose context the client of a side is called; NULL: none is bound */
 static struct kofi_hook_obj *fault_side_cq(const struct fault_side *side)
 {
 	return side->dir == FI_RECV ? side->ep->obj.rx : side->ep->obj.tx;
@@ -67,7 +69,7 @@ static void fault_side_due(struct fault_side *side)
 		queue_work(fault_wq, &side->work);
 }
 
-/* 0: not here, and not now */
+/* -EAGAIN, after which a client with ->ready is called; 0: not possible here and now */
 static ssize_t fault_again(struct fault_side *side)
 {
 	struct fault_ep *ep = side->ep;
@@ -76,7 +78,7 @@ static ssize_t fault_again(struct fault_side *side)
 
 	if (!ep->obj.ep_callbacks.ready)
 		return -EAGAIN;
-	/* Before there is a queue, nothing would call */
+	/* Before a queue is bound, nothing would call the client */
 	if (READ_ONCE(side->refused) ||
 	    (!fault_side_cq(side) && ep->obj.fid.fclass != FI_CLASS_SRX_CTX))
 		return 0;
@@ -153,7 +155,7 @@ bool fault_ready(struct kofi_hook_obj *obj, u64 flags)
 	return true;
 }
 
-/* An endpoint without a connection has nothing to end, and says so */
+/* On an endpoint without a connection, fi_shutdown() fails and changes nothing */
 static void fault_end_work(struct work_struct *work)
 {
 	struct fault_ep *ep = container_of(work, struct fault_ep, end);

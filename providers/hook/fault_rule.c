@@ -3,30 +3,30 @@
  * The rules of ofi_hook_fault: what goes wrong, where, how often.
  *
  *	/sys/kernel/debug/kofi_hook_fault/rules		a line is a rule; "clear" removes all
- *	/sys/kernel/debug/kofi_hook_fault/seed		of chance=; a write begins anew
+ *	/sys/kernel/debug/kofi_hook_fault/seed		of chance=; a write also resets the counts
  *	modprobe kofi_hook_fault seed=7 'rules=send again every=3;mr error 12 times=1'
  *
  * A rule is PLACE[,PLACE...] KIND [VALUE] [KEY=NUMBER...]:
  *
  *	PLACE	recv send inject trecv tsend tinject read write inject_write atomic
  *		fetch_atomic compare_atomic inject_atomic, of data transfers;
- *		tx, rx, any: those that send, those that receive, both;
+ *		tx, rx, any: all that send or access the peer's memory, all that receive, both;
  *		open mr connect accept
  *	KIND	again		the call answers -EAGAIN
  *		error ERRNO	the call answers with another error
  *		fail ERRNO	an operation that sends completes with an error, and its
  *				connection ends
  *		shutdown	the connection ends when the operation has been posted
- *		delay MS	the completion comes later, and with it what is behind it
- *	KEY	after=N		the first N are let through
- *		every=N		one of N
- *		chance=N	so many of 1000, by the seed
- *		times=N		then no more
+ *		delay MS	the completion comes later, and completions behind it wait
+ *	KEY	after=N		the first N calls are let through
+ *		every=N		the rule fires for one call of N, the last
+ *		chance=N	the rule fires for N calls of 1000, by the seed
+ *		times=N		the rule fires N times, then no more
  *
  * With one seed and one order of calls, the same calls go wrong each time.
  *
- * fault_lock guards the rules and the generator.  A rule is removed with all the others only,
- * so it is an element of a table that never moves.
+ * fault_lock guards the rules and the random generator.  Rules are only removed all at once, so
+ * a rule never moves in its table.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -43,7 +43,7 @@
 #define FAULT_RX_PLACES		(BIT(KOFI_HOOK_RECV) | BIT(KOFI_HOOK_TRECV))
 #define FAULT_OP_PLACES		(BIT(KOFI_HOOK_OPS) - 1)
 #define FAULT_TX_PLACES		(FAULT_OP_PLACES & ~FAULT_RX_PLACES)
-/* No operation of these completes unless it fails */
+/* An operation of these places completes only if it fails */
 #define FAULT_MUTE_PLACES	(BIT(KOFI_HOOK_INJECT) | BIT(KOFI_HOOK_TINJECT) | \
 				 BIT(KOFI_HOOK_INJECT_WRITE) | BIT(KOFI_HOOK_INJECT_ATOMIC))
 
@@ -63,7 +63,7 @@ static const char *const fault_kinds[FAULT_KINDS] = {
 	[FAULT_DELAY]		= "delay",
 };
 
-/* Where each may be */
+/* The places where each kind is possible */
 static const u32 fault_kind_places[FAULT_KINDS] = {
 	[FAULT_AGAIN]		= FAULT_OP_PLACES,
 	[FAULT_ERROR]		= BIT(FAULT_PLACES) - 1,
@@ -100,15 +100,15 @@ static const struct {
 
 /**
  * struct fault_rule - A rule
- * @text: as it was written
- * @fault: what it does
+ * @text: the rule as it was written
+ * @fault: what goes wrong when it fires
  * @places: BIT() of each place
- * @after: the first ones are let through
- * @every: one of so many, 0: each
- * @chance: so many of 1000, 0: each
- * @times: then no more, 0: without end
- * @seen: how often it was asked
- * @hits: how often it fired
+ * @after: so many calls are let through first
+ * @every: it fires for one call of so many; 0: for each
+ * @chance: it fires for so many calls of 1000; 0: for each
+ * @times: it fires so often, then no more; 0: without end
+ * @seen: how many calls it has counted
+ * @hits: how often it has fired
  */
 struct fault_rule {
 	char		text[80];
@@ -183,7 +183,7 @@ static int fault_parse_places(struct fault_rule *rule, char *names)
 	return 0;
 }
 
-/* tx, rx and any mean those of them where such a thing can be */
+/* Of tx, rx and any, the rule keeps the places where its kind is possible */
 static int fault_parse_kind(struct fault_rule *rule, const char *name)
 {
 	int kind = match_string(fault_kinds, FAULT_KINDS, name ?: "");
@@ -282,7 +282,7 @@ static void fault_clear(void)
 	spin_unlock_irqrestore(&fault_lock, flags);
 }
 
-/* Those before one that makes no sense are there */
+/* Stops at a rule that makes no sense; the rules before it stay */
 static int fault_add_all(char *text)
 {
 	char *line;
@@ -298,7 +298,7 @@ static int fault_add_all(char *text)
 	return ret;
 }
 
-/* The generator and the counters of the rules begin anew */
+/* Restarts the random generator and resets the counts of the rules */
 static void fault_reseed(u64 value)
 {
 	struct fault_rule *rule;

@@ -3,17 +3,18 @@
  * The provider ofi_hook_p2p: peer memory over a provider that cannot reach it, by a copy in
  * ordinary memory (p2p_mr.c).
  *
- * What is below never hears of a peer's access, so memory and copy are compared when the owner
- * of the memory could know, or let peers know, that there is something new:
+ * Nothing reports a peer's access to the hook.  So the hook compares the memory and the copy
+ * whenever the owner of the memory can learn of new data from peers, or peers from the owner:
  *
- *	- before a call that sends to a peer, changes its memory or its connection is
- *	  forwarded: peers that hear of it see what was in the memory when it was called
- *	- before a completion that a peer has a part in comes to its queue; after a counter or
- *	  an event has been read: what peers wrote before is in the memory
+ *	- before a call that sends to a peer, or changes its memory or its connection, is
+ *	  forwarded: peers that learn of the call see what was in the memory at its time
+ *	- before a completion that a peer has a part in comes to its queue, and after the client
+ *	  has read a counter or an event: what peers wrote before is in the memory
  *	- when the region is closed
  *
- * A receive, or a remote write, that only a counter reports has happened when the client reads
- * the counter.  One that nothing reports has happened at the next of these moments.
+ * The data of a receive, or a remote write, that only a counter reports are in the memory when
+ * the client has read the counter.  Data that nothing reports are there after the next
+ * comparison.
  */
 #include <linux/module.h>
 #include <kofi/opt.h>
@@ -24,7 +25,7 @@ static void p2p_sync_of(struct fid *fid)
 	p2p_sync(to_kofi_hook_obj(fid)->root);
 }
 
-/* A read and a receive let no peer know anything */
+/* A peer learns nothing from a read or a receive */
 static ssize_t p2p_begin(struct kofi_hook_obj *ep, struct kofi_hook_call *call)
 {
 	if (!kofi_hook_receives(call) && call->op != KOFI_HOOK_READ)
@@ -37,7 +38,7 @@ static ssize_t p2p_end(struct kofi_hook_obj *ep, struct kofi_hook_call *call, ss
 	return ret;
 }
 
-/* The end of a send or write says nothing of what peers have written */
+/* A send or a write that has succeeded reports nothing that peers have written */
 static bool p2p_complete(struct kofi_hook_obj *cq, struct kofi_comp *comp)
 {
 	if (comp->err || !(comp->flags & (FI_SEND | FI_WRITE)))
@@ -121,7 +122,7 @@ static int p2p_shutdown(struct fid_ep *ep, u64 flags)
 	return kofi_hook_cm.shutdown(ep, flags);
 }
 
-/* The endpoint below has not been asked for FI_HMEM, and so does not know the option */
+/* The lower endpoint was opened without FI_HMEM, so it does not have the option */
 static bool p2p_has_opt(const struct kofi_hook_obj *ep, int optname)
 {
 	return optname == FI_OPT_FI_HMEM_P2P && ep->fid.fclass == FI_CLASS_EP &&

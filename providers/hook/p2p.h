@@ -2,8 +2,8 @@
 /*
  * What the files of kofi_hook_p2p.ko share.
  *
- *	p2p.c		the module, and the moments at which staging and memory are compared
- *	p2p_mr.c	regions of peer memory: staging, how it is compared, debugfs
+ *	p2p.c		the module, and the calls at which staging and peer memory are compared
+ *	p2p_mr.c	regions of peer memory: staging, the comparison, debugfs
  */
 #ifndef _KOFI_HOOK_P2P_H
 #define _KOFI_HOOK_P2P_H
@@ -15,15 +15,15 @@
 
 /**
  * struct p2p_mr - A region
- * @obj: the hook's; the region below is one of @staging
- * @dmabuf: where peer memory is mapped, if it is one
+ * @obj: the hook's object; its lower region is one of @staging
+ * @dmabuf: mapping of peer memory that is a dma-buf; else NULL
  * @entry: in the list of all regions of peer memory
  * @lock: guards @twin, and the copies; held for one page at a time
  * @memory: peer memory, piece by piece; NULL: the client registered other memory
- * @nr_memory: pieces, not 0
- * @staging: what peers access in its place
- * @twin: what both were when they were compared last
- * @len: bytes of each
+ * @nr_memory: pieces of @memory, not 0
+ * @staging: ordinary memory that peers access in place of @memory
+ * @twin: what @memory and @staging held when they were compared last
+ * @len: bytes of each of the three
  * @iov: @staging, as the provider below gets it
  */
 struct p2p_mr {
@@ -44,8 +44,8 @@ int p2p_reg(struct kofi_hook_obj *obj, struct fi_mr_attr *attr, u64 *flags);
 void p2p_unreg(struct kofi_hook_obj *obj);
 
 /*
- * For all regions of the fabric: what peers have written goes to peer memory, and what has
- * changed there goes where peers see it.  Any context
+ * Compares all regions of the fabric: what peers have written goes to peer memory, and what has
+ * changed in peer memory goes to staging.  Any context
  */
 void p2p_sync(const struct kofi_hook_fabric *root);
 

@@ -4,22 +4,24 @@
  * memory only.
  *
  * A region has a staging buffer, which the provider below registers and peers access, and a
- * twin, a copy of what peer memory and staging were when they were compared last.
- * p2p_sync() compares all three, byte by byte:
+ * twin, a copy of what peer memory and staging held when they were compared last.
+ * p2p_sync() compares all three, byte by byte, and looks for differences from the twin:
  *
- *	staging is not the twin		a peer has written: the byte goes to peer memory
- *	peer memory is not the twin	the owner has written: the byte goes to staging
- *	both are not			both have, with no message between: the byte of the peer
+ *	in staging	a peer has written: the byte goes to peer memory
+ *	in peer memory	the owner has written: the byte goes to staging
+ *	in both		both have written, with no message between: the peer's byte goes to peer
+ *			memory
  *
- * So a byte that nobody has changed is never written, and an access of a peer's that goes on
- * at the same time loses nothing: what it changes behind the comparison is found next time.
+ * So a byte that nobody has changed is never written, and peers may access staging during a
+ * comparison: the next comparison finds what a peer changes behind this one.
  *
- * Exporters that can move their memory are refused, as what a peer does to staging goes on
- * when they would move it.
+ * Exporters that can move their memory are refused, as peers would go on to access staging
+ * while an exporter moves the memory.
  *
  * Locking: an SRCU section keeps the regions of the list.  A region's lock is held with
- * interrupts off, as a completion may come in any context, and for a page at a time.  Two
- * calls of p2p_sync() may take turns; each has seen every page after it began.
+ * interrupts off, as a completion may come in any context, and for one page at a time.  Two
+ * calls of p2p_sync() may take turns, but each returns only when every page was compared after
+ * the call began.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -39,7 +41,7 @@
 #include <kofi/pages.h>
 #include "p2p.h"
 
-/* Compared at once before bytes are */
+/* Bytes that are compared at once, before single bytes are */
 #define P2P_BLOCK	64
 
 static unsigned long limit = 16 << 20;
@@ -52,14 +54,14 @@ static unsigned long p2p_nr_regions;
 static unsigned long p2p_bytes;
 DEFINE_STATIC_SRCU(p2p_srcu);
 
-/* Bytes that were copied, and how often a region was compared */
+/* Bytes that were copied in each direction, and how often a region was compared */
 static atomic_long_t p2p_to_memory = ATOMIC_LONG_INIT(0);
 static atomic_long_t p2p_from_memory = ATOMIC_LONG_INIT(0);
 static atomic_long_t p2p_compared = ATOMIC_LONG_INIT(0);
 
 static struct dentry *p2p_debugfs;
 
-/* @memory is what belongs at @at of the region */
+/* Compares one block; @memory is the peer memory at offset @at of the region */
 static void p2p_sync_block(struct p2p_mr *mr, u8 *memory, size_t at, size_t len)
 {
 	u8 *staging = mr->staging + at, *twin = mr->twin + at;
@@ -126,7 +128,7 @@ void p2p_sync(const struct kofi_hook_fabric *root)
 	srcu_read_unlock(&p2p_srcu, idx);
 }
 
-/* Each moment costs a comparison of everything, so there is a limit */
+/* Each p2p_sync() compares all regions of its fabric, so there is a limit for their bytes */
 static int p2p_room_take(size_t len)
 {
 	unsigned long flags;
@@ -153,11 +155,11 @@ static void p2p_room_give(size_t len)
 }
 
 /**
- * struct p2p_list - What is found in a list of local buffers
- * @memory: room for its pieces, or NULL: they are counted
- * @nr: pieces
- * @len: bytes of all
- * @peer: there are pages of a PCI device among them
+ * struct p2p_list - The pieces of a list of local buffers
+ * @memory: where the pieces are stored; NULL: they are only counted
+ * @nr: number of pieces
+ * @len: bytes of all pieces
+ * @peer: there are pages of a PCI device among the pieces
  */
 struct p2p_list {
 	struct kvec	*memory;
@@ -179,16 +181,16 @@ static int p2p_list_piece(void *context, const struct kofi_piece *piece)
 
 static int p2p_may_reg(const struct fi_mr_attr *attr, u64 flags)
 {
-	/* A region of an endpoint would be given other memory without a call that sleeps */
+	/* Not FI_MR_ENDPOINT: fi_mr_refresh() changes the memory in a context that may not sleep */
 	if (flags & ~(FI_MR_DMABUF | FI_RMA_EVENT))
 		return -FI_EBADFLAGS;
-	/* Peer memory is no local buffer of the provider's below */
+	/* The provider below cannot use peer memory as a local buffer */
 	if (attr->access & ~(FI_REMOTE_READ | FI_REMOTE_WRITE))
 		return -EOPNOTSUPP;
 	return 0;
 }
 
-/* The region is in the list when all is there */
+/* Makes staging and twin, and adds the region to the list at the end */
 static int p2p_stage(struct p2p_mr *mr, size_t len)
 {
 	const struct kvec *piece;
@@ -219,7 +221,7 @@ static int p2p_open_dmabuf(struct p2p_mr *mr, const struct fi_mr_dmabuf *piece)
 {
 	struct kofi_dmabuf *dmabuf;
 
-	/* Peers use the address of staging */
+	/* Peers use the address of staging, not one that the client chooses */
 	if (piece->base_addr)
 		return -EOPNOTSUPP;
 	mr->memory = kmalloc(sizeof(*mr->memory), GFP_KERNEL);
@@ -244,7 +246,7 @@ static int p2p_open_list(struct p2p_mr *mr, const struct fi_mr_attr *attr, size_
 	list.memory = kvmalloc_array(nr, sizeof(*list.memory), GFP_KERNEL | __GFP_NOWARN);
 	if (!list.memory)
 		return -ENOMEM;
-	/* Nothing has changed since it was counted */
+	/* Cannot fail: the list has not changed since p2p_reg() counted its pieces */
 	kofi_list_each_piece(attr->type, attr->mr_iov, attr->iov_count, true, p2p_list_piece,
 			     &list);
 	mr->memory = list.memory;
@@ -293,7 +295,7 @@ int p2p_reg(struct kofi_hook_obj *obj, struct fi_mr_attr *attr, u64 *flags)
 
 	if (*flags & FI_MR_DMABUF)
 		list.len = attr->dmabuf->len;
-	/* What is no list, or none of memory, the provider below refuses */
+	/* The provider below registers ordinary memory, and refuses a list that makes no sense */
 	else if (!(obj->caps & FI_HMEM) || *flags & FI_MR_ENDPOINT ||
 		 kofi_list_each_piece(attr->type, attr->mr_iov, attr->iov_count, true,
 				      p2p_list_piece, &list) ||
@@ -311,7 +313,7 @@ int p2p_reg(struct kofi_hook_obj *obj, struct fi_mr_attr *attr, u64 *flags)
 	return 0;
 }
 
-/* No peer accesses staging any more */
+/* The lower region is closed, so no peer accesses staging any more */
 void p2p_unreg(struct kofi_hook_obj *obj)
 {
 	struct p2p_mr *mr = container_of(obj, struct p2p_mr, obj);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The provider ofi_hook_trace: each data transfer call and each completion of the provider
- * below as a trace event (trace.h), which has its time.  Control calls are trace events of
- * the core already.
+ * below is a trace event (trace.h), with its time.  Control calls are trace events of the core
+ * already.
  *
- * It has no state, so calls from any context need no lock.  A call that begins while the
- * event is off is not traced, as nobody has looked at the clock.
+ * The hook has no state, so calls from any context need no lock.  A call that begins while the
+ * event is off is not traced, as its start time is not known.
  */
 #include <linux/module.h>
 #include <linux/timekeeping.h>

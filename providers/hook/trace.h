@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Trace events of kofi_hook_trace: a data transfer call has been answered, an operation has
+ * Trace events of kofi_hook_trace: a data transfer call has returned, an operation has
  * completed.
  *
- * Objects are those that the client has, as the hashed pointers which debugfs (kofi/objects)
- * shows too.  Contexts of operations are hashed in the same way.
+ * Objects are those that the client has.  They are shown as hashed pointers, as in debugfs
+ * (kofi/objects).  Contexts of operations are hashed in the same way.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kofi_hook
@@ -45,7 +45,7 @@ TRACE_DEFINE_ENUM(KOFI_HOOK_INJECT_ATOMIC);
 			 { KOFI_HOOK_COMPARE_ATOMIC, "compare_atomic" }, \
 			 { KOFI_HOOK_INJECT_ATOMIC, "inject_atomic" })
 
-/* What a completion's flags say of the operation; the words are those of show_kofi_hook_op() */
+/* The operation that a completion's flags name, in the words of show_kofi_hook_op() */
 #define show_kofi_hook_done(flags)					\
 	__print_symbolic((flags) & (FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 				    FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC), \
@@ -58,7 +58,7 @@ TRACE_DEFINE_ENUM(KOFI_HOOK_INJECT_ATOMIC);
 			 { FI_REMOTE_READ, "remote_read" },		\
 			 { FI_REMOTE_WRITE, "remote_write" })
 
-/* @ns: what the provider below took for its answer */
+/* @ns: nanoseconds that the provider below took for the call */
 TRACE_EVENT(kofi_hook_call,
 	TP_PROTO(const struct fid *fid, const struct kofi_hook_call *call,
 		 ssize_t ret, u64 ns),

@@ -3,13 +3,13 @@
  * Connections and listeners.
  *
  *	fi_connect()	looks the listener up and posts a request to it
- *	fi_endpoint()	with the request's handle: the new endpoint has the request
- *	fi_accept()	links the two endpoints; both hear FI_CONNECTED
- *	fi_reject()	the one that asks hears ECONNREFUSED, with the data
+ *	fi_endpoint()	with the request's handle: the new endpoint gets the request
+ *	fi_accept()	links the two endpoints, and reports FI_CONNECTED to both
+ *	fi_reject()	reports ECONNREFUSED, with the data, to the connecting endpoint
  *
  * A request belongs to the registry (kofi/connreq.h) until an endpoint or fi_reject()
- * takes it, or the listener goes.  It and the endpoint that asks point to each other, so
- * either may go first.
+ * takes it, or the listener goes.  The request and the connecting endpoint point to each other,
+ * so either may go first.
  *
  * All of this happens under one mutex, loop_cm_lock: there is one kernel, and both ends
  * of a connection are in it.  The data path follows a connection without the mutex:
@@ -29,7 +29,7 @@ static struct loop_req *to_loop_req(struct kofi_connreq *req)
 	return container_of(req, struct loop_req, req);
 }
 
-/* Ends an endpoint's connection or attempt, for its own call or for its peer's */
+/* Ends the connection, or the attempt, of an endpoint, on its own behalf or its peer's */
 static void loop_over(struct loop_ep *ep, int err, const void *data, size_t len)
 {
 	lockdep_assert_held(&loop_cm_lock);
@@ -39,7 +39,7 @@ static void loop_over(struct loop_ep *ep, int err, const void *data, size_t len)
 	loop_end(ep);
 }
 
-/* Ends a request; the endpoint that has sent it gets @err */
+/* Ends a request, and reports @err to the connecting endpoint */
 static int loop_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 			   size_t len)
 {
@@ -55,7 +55,7 @@ static int loop_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 	return 0;
 }
 
-/* Tells the peer, or the sender of an unanswered request, that the endpoint has gone */
+/* Detaches an endpoint from its requests and its peer; the peer's connection or attempt ends */
 static void loop_detach(struct loop_ep *ep)
 {
 	lockdep_assert_held(&loop_cm_lock);
@@ -72,7 +72,7 @@ static void loop_detach(struct loop_ep *ep)
 /**
  * loop_disconnect() - End the connection, or the attempt, of an endpoint
  * @ep: the endpoint
- * @err: what is reported if it did not stand, positive
+ * @err: positive error code that is reported if the connection was not established
  *
  * Context: may sleep, with loop_cm_lock held.
  */
@@ -119,7 +119,7 @@ static struct loop_req *loop_req_new(struct loop_ep *ep, const void *param,
 	return req;
 }
 
-/* What the accepting endpoint is opened with: as the listener, with both addresses */
+/* The info for fi_endpoint() of the accepting side: the listener's, with both addresses */
 static struct fi_info *loop_req_info(const struct loop_pep *pep,
 				     const struct sockaddr_storage *src,
 				     const struct sockaddr_storage *dest)
@@ -133,7 +133,7 @@ static struct fi_info *loop_req_info(const struct loop_pep *pep,
 	return fi_dupinfo(&info);
 }
 
-/* Returns -ECONNREFUSED if there is no listener, or it has too many requests */
+/* Sends a request; -ECONNREFUSED: there is no listener, or it has too many requests */
 static int loop_ask(struct loop_ep *ep, const struct sockaddr_storage *dest,
 		    const void *param, size_t len)
 {
@@ -190,7 +190,7 @@ static int loop_connect(struct fid_ep *fid_ep, const void *addr,
 	if (ret)
 		goto unlock;
 	kofi_conn_start(&ep->soft.kep.conn, loop_type.wq);
-	/* A refusal is an event, whenever it comes */
+	/* A refusal is reported by an event, even one that is known at once */
 	ret = loop_ask(ep, &dest, param, paramlen);
 	if (ret)
 		loop_over(ep, -ret, NULL, 0);
@@ -236,7 +236,7 @@ static void loop_establish(struct loop_ep *ep, const void *data, size_t len)
 	kofi_conn_establish(&ep->soft.kep.conn, ep->cm_data, len);
 }
 
-/* Both have been opened, and their closes wait for loop_cm_lock */
+/* Both endpoints are open, and stay open here, as a close waits for loop_cm_lock */
 static void loop_set_peer(struct loop_ep *ep, struct loop_ep *peer)
 {
 	unsigned long flags;
@@ -352,7 +352,7 @@ static void loop_pep_free(struct kofi_pep *kpep)
 	struct loop_pep *pep = container_of(kpep, struct loop_pep, soft.kpep);
 
 	kofi_soft_pep_fini(&pep->soft);
-	/* Endpoints are looked up in the same table under RCU */
+	/* A lookup of an endpoint, under RCU, may be at this listener's name in the table */
 	synchronize_rcu_expedited();
 	kfree(pep);
 }

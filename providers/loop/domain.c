@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The tables of fabrics and domains, most of which kofi/soft.h fills, and address vectors.
+ * The tables of fabrics and domains, with functions of kofi/soft.h for the most part, and
+ * address vectors.
  */
 #include <linux/module.h>
 #include "loop.h"
@@ -8,7 +9,7 @@
 static int loop_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 			struct fid_av **av, void *context)
 {
-	/* The namespace may go before the vector, so no names of scopes */
+	/* The vector may outlive the namespace, so it looks up no names of scopes there */
 	return kofi_av_open(attr, to_kofi_soft_domain(domain)->addr_format, NULL,
 			    NULL, av, context);
 }

@@ -2,9 +2,10 @@
 /*
  * Endpoints and shared receive contexts: what kofi/soft.h leaves to the provider.
  *
- * An endpoint has an address from the open to the close, or until its namespace goes, and
- * those without connections are found by it.  At its end (loop_end()) it gives the reference
- * to its peer back, and wakes the endpoints that wait for a receive or an event of it.
+ * An endpoint has an address from the open to the close, or until its namespace goes.  Senders
+ * find an endpoint without connections by its address.  loop_end() ends an endpoint: it gives
+ * back the reference to the peer, and wakes the endpoints that wait for a receive or an event of
+ * this one.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -43,8 +44,8 @@ static const struct kofi_ep_limits loop_rdm_limits = {
 };
 
 /**
- * loop_end() - Nothing is posted or received any more
- * @ep: an endpoint whose state says so
+ * loop_end() - End an endpoint: nothing is posted or received any more
+ * @ep: the endpoint, in state KOFI_CONN_DOWN or KOFI_CONN_GONE
  *
  * Context: may sleep, with loop_cm_lock held.
  */
@@ -136,7 +137,7 @@ static struct kofi_srx_attr loop_rx_room(size_t size, bool unexpected,
 	};
 }
 
-/* An endpoint that answers a request has the address of the listener */
+/* An endpoint that answers a request has the listener's address, and claims no name */
 static int loop_ep_name(struct loop_ep *ep, const struct fi_info *info)
 {
 	struct kofi_soft_fabric *fabric = ep->soft.domain->fabric;
@@ -279,7 +280,7 @@ static int loop_ctx(struct kofi_soft_ep *sep, const struct kofi_soft_ctx_attr *a
 int loop_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 		     struct fid_ep **fid_srx, void *context)
 {
-	/* Endpoints with different address vectors may share it */
+	/* Not directed, as endpoints with different address vectors may share the context */
 	const struct kofi_srx_attr room =
 		loop_rx_room(attr->size ? : LOOP_DEF_QUEUE, true, false);
 	struct kofi_srx_ctx *ctx;

@@ -6,18 +6,20 @@
  *
  *	posted		by kofi/soft.h, or put back by the worker, as it has to wait
  *	running		the worker has taken it out of its list
- *	parked		as an unexpected message of its target, which holds a reference
+ *	parked		an unexpected message of its target, with a reference to the target
  *	matched		a receive was posted for it (loop_start())
  *	saving		it moves nothing, and waits until messages before it are delivered
  *	over		kofi_soft_op_done()
  *
- * Only the worker takes operations out of the lists, with two exceptions: a poster of
- * another endpoint moves a parked one to those that are matched, and a target that ends
- * discards it.  Both do so under the endpoint's lock.
+ * Only the worker takes operations out of the lists, with two exceptions.  A call that posts a
+ * receive at the target moves a parked operation to the matched ones (loop_start()).  The target
+ * removes a parked operation when it ends, or when its client discards the message
+ * (loop_discard()).  Both functions hold the lock of the operation's endpoint.
  *
  * A worker that has to wait puts its endpoint into a list of the target (loop_wait_at())
- * and then tries once more, so it sees the room, or is kicked.  It keeps the target as
- * long as it waits; the end of the target kicks it, too.
+ * and then tries once more.  So it finds the room itself, or is kicked when there is room.  The
+ * endpoint holds a reference to the target as long as it waits, and the end of the target kicks
+ * the worker, too.
  */
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -31,7 +33,7 @@ void loop_waiters_init(struct loop_waiters *waiters)
 	INIT_LIST_HEAD(&waiters->list);
 }
 
-/* Each waiter looks again, and leaves the list itself.  Context: any */
+/* Kicks the worker of each waiter, which leaves the list itself.  Context: any */
 void loop_waiters_wake(struct loop_waiters *waiters)
 {
 	struct loop_ep *ep;
@@ -76,7 +78,7 @@ void loop_event_room(struct kofi_soft_ep *soft)
 
 /* Receives */
 
-/* A receive was posted that takes a parked message */
+/* kofi_srx_ops.start: a receive was posted that takes a parked message */
 static void loop_start(struct kofi_rx *rx, struct kofi_srx_msg *msg)
 {
 	struct loop_op *op = container_of(msg, struct loop_op, msg);
@@ -90,7 +92,7 @@ static void loop_start(struct kofi_rx *rx, struct kofi_srx_msg *msg)
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
-/* The client has seen a parked message and does not want it, or the target has ended */
+/* kofi_srx_ops.discard: the target's client discards a parked message, or the target ends */
 static void loop_discard(struct kofi_srx_msg *msg)
 {
 	struct loop_op *op = container_of(msg, struct loop_op, msg);
@@ -100,7 +102,7 @@ static void loop_discard(struct kofi_srx_msg *msg)
 
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	list_del(&op->op.entry);
-	/* There may be a fence behind it */
+	/* A fence may wait for it */
 	loop_kick(ep);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	kofi_soft_op_done(&op->op, err ? ECONNRESET : 0);
@@ -116,7 +118,7 @@ static void loop_resume(struct kofi_srx *srx)
 			  &to_loop_ep(fid)->own_waiters);
 }
 
-/* What receives of the target call the sender */
+/* The sender's address as directed receives of the target name it */
 static fi_addr_t loop_peer(const struct loop_ep *target,
 			   const struct loop_ep *ep)
 {
@@ -127,7 +129,7 @@ static fi_addr_t loop_peer(const struct loop_ep *target,
 	return kofi_av_find(av, &ep->name.addr);
 }
 
-/* What receives of the target call the sender of a message that is parked there */
+/* kofi_srx_ops.sender: loop_peer() for the sender of a parked message */
 static fi_addr_t loop_sender(const struct kofi_srx_msg *msg)
 {
 	struct loop_op *op = container_of(msg, struct loop_op, msg);
@@ -155,7 +157,7 @@ static void loop_deliver(struct loop_op *op, struct kofi_rx *rx)
 	kofi_rx_complete(rx);
 }
 
-/* What completions of the target call the sender */
+/* The sender's address as completions of the target report it (FI_SOURCE) */
 static fi_addr_t loop_source(const struct loop_ep *target,
 			     const struct loop_ep *ep)
 {
@@ -215,7 +217,7 @@ static int loop_arrive(struct loop_op *op, struct loop_ep *target,
 	return ret;
 }
 
-/* -EINPROGRESS: the operation is not ours any more; -EAGAIN: the endpoint waits */
+/* -EINPROGRESS: the operation is not the worker's any more; -EAGAIN: the endpoint waits */
 static int loop_message(struct loop_op *op, struct loop_ep *target)
 {
 	struct loop_ep *ep = loop_op_ep(op);
@@ -237,9 +239,9 @@ static int loop_message(struct loop_op *op, struct loop_ep *target)
 }
 
 /*
- * Saves of messages (FI_SAVE).  Messages that are delivered at once have been, as the worker
- * goes by the order of posting; those that were parked may have to be waited for.  What is
- * posted behind a save does not wait.
+ * Saves of messages (FI_SAVE).  The worker takes operations in the order of posting, so earlier
+ * messages are delivered already, except those that were parked.  A save waits for the earlier
+ * messages that are parked or matched.  Operations behind a save do not wait for it.
  */
 
 static void loop_save_messages(struct loop_op *op, struct loop_ep *target)
@@ -275,7 +277,7 @@ static bool loop_save_waits(struct loop_ep *ep, const struct loop_op *save)
 	return ret;
 }
 
-/* Whether a save has ended */
+/* Ends the saves that need not wait any more; returns whether there was one */
 static bool loop_end_saves(struct loop_ep *ep)
 {
 	struct loop_op *op, *next;
@@ -312,7 +314,7 @@ static struct kofi_soft_event *loop_event_get(struct loop_op *op,
 	return event;
 }
 
-/* What the target hears of it needs a completion; -EAGAIN: the endpoint waits for one */
+/* Remote CQ data need a completion of the target; -EAGAIN: the endpoint waits for one */
 static int loop_access(struct loop_op *op, struct loop_ep *target)
 {
 	struct kofi_soft_event *event = NULL;
@@ -336,8 +338,9 @@ static int loop_access(struct loop_op *op, struct loop_ep *target)
 /* The worker */
 
 /*
- * The receive context of an index, with a reference instead of that of its scalable endpoint.
- * Any endpoint has one, 0.  NULL: the endpoint has no such context.
+ * Returns the receive context of an index, with a reference, and gives back the reference to
+ * @target.  An endpoint that is not scalable is its own context 0.  NULL: there is no such
+ * context.
  */
 static struct loop_ep *loop_target_ctx(struct loop_ep *target, u32 index)
 {
@@ -380,7 +383,7 @@ static struct loop_ep *loop_target(struct loop_op *op)
 	return ERR_PTR(-ECONNREFUSED);
 }
 
-/* As loop_message() */
+/* Returns an error code as loop_message() does */
 static int loop_execute(struct loop_op *op)
 {
 	struct loop_ep *target = loop_target(op);
@@ -400,7 +403,10 @@ static int loop_execute(struct loop_op *op)
 	return ret;
 }
 
-/* The next operation, out of its list; NULL: there is none, or a fence is in front of it */
+/*
+ * Takes the next operation out of its list.  NULL: there is none, or it has FI_FENCE and waits
+ * for parked messages or saves.
+ */
 static struct loop_op *loop_next(struct loop_ep *ep)
 {
 	struct loop_op *op;
@@ -431,7 +437,7 @@ static void loop_put_back(struct loop_op *op)
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
-/* A parked message, with a reference to its target; the endpoint is over */
+/* A parked message, with a reference to its target; NULL: none, or the endpoint is not over */
 static struct loop_op *loop_parked(struct loop_ep *ep, struct loop_ep **target)
 {
 	struct loop_op *op = NULL;
@@ -449,14 +455,14 @@ static struct loop_op *loop_parked(struct loop_ep *ep, struct loop_ep **target)
 	return op;
 }
 
-/* Takes back what is parked if the endpoint is over */
+/* Takes the parked messages back if the endpoint is over */
 static void loop_withdraw(struct loop_ep *ep)
 {
 	struct loop_ep *target;
 	struct loop_op *op;
 
 	while ((op = loop_parked(ep, &target))) {
-		/* Otherwise it has left the list when this returns */
+		/* If false, loop_start() or loop_discard() has taken it out of the list */
 		if (kofi_srx_withdraw(target->soft.srx, &op->msg)) {
 			loop_unpark(op);
 			kofi_soft_op_done(&op->op, ECANCELED);
@@ -465,7 +471,7 @@ static void loop_withdraw(struct loop_ep *ep)
 	}
 }
 
-/* Executes what is posted, until it has to wait */
+/* Delivers matched messages and executes posted operations, until one has to wait */
 static void loop_run(struct loop_ep *ep)
 {
 	struct loop_op *op;
@@ -498,7 +504,7 @@ void loop_work(struct work_struct *work)
 
 	loop_stop_waiting(ep);
 	loop_withdraw(ep);
-	/* A fence may wait for a save only */
+	/* A fence may have waited only for a save that has ended now */
 	do {
 		loop_run(ep);
 	} while (loop_end_saves(ep));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What there is: for each address of the namespace that is asked for, an endpoint with
- * connections and one without.  Without an address in the question, the answer is the
- * loopback address of each family.
+ * Results of fi_getinfo(): for an address of the namespace, an endpoint with connections and
+ * one without.  If the caller names no address, the results have the loopback address of each
+ * family.
  *
  * Message order: the worker of an endpoint executes operations in the order in which
  * they were posted.  A message to an endpoint without connections may wait for its receive
- * at the target, so it may be overtaken by what is not a message.  So may one with a tag in
- * a connection, but there it counts as received when it waits.
+ * at the target, so an operation that is no message may overtake it.  An operation may overtake
+ * a tagged message in a connection, too, but there a message that waits counts as received.
  */
 #include <linux/inetdevice.h>
 #include <linux/module.h>
@@ -28,10 +28,10 @@
 #define LOOP_ORDER	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | \
 			 FI_ORDER_WAW | FI_ORDER_SAR | FI_ORDER_SAW | \
 			 FI_ORDER_SAS)
-/* In a connection what is behind a message sees it received, or waiting for its tag */
+/* In a connection, an access behind a message finds it received, or waiting for its tag */
 #define LOOP_MSG_ORDER	(LOOP_ORDER | FI_ORDER_RAS | FI_ORDER_WAS)
 
-/* What hints may raise above the default */
+/* A size that hints may raise above the default */
 static size_t loop_wish(size_t wish, size_t def, size_t max)
 {
 	return clamp(wish, def, max);
@@ -130,11 +130,11 @@ static struct fi_info *loop_info_new(enum fi_ep_type type,
 	if (hints && hints->ep_attr &&
 	    hints->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT) {
 		ep.rx_ctx_cnt = FI_SHARED_CONTEXT;
-		/* Its endpoints may have different address vectors */
+		/* Endpoints with different address vectors may share the context */
 		rx.caps &= ~FI_DIRECTED_RECV;
 		info.caps &= ~FI_DIRECTED_RECV;
 	}
-	/* The client says which of the two forms of keys and addresses it wants */
+	/* The client has the forms of keys and addresses that its hints name */
 	if (hints && hints->domain_attr)
 		domain.mr_mode &= hints->domain_attr->mr_mode;
 	else

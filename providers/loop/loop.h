@@ -2,8 +2,8 @@
 /*
  * kofi_loop: endpoints of one kernel that reach each other without any device.
  *
- * Fabrics, domains, and what endpoints of such providers have in common, from the open to
- * the close, are kofi/soft.h's.
+ * kofi/soft.h has the fabrics, the domains, and what all endpoints of software providers have
+ * in common, from the open to the close.
  *
  *	loop_ep		an endpoint, with or without connections (ep.c)
  *	loop_op		an operation (exec.c)
@@ -11,25 +11,27 @@
  *	loop_pep	a listener; loop_req a connection request (cm.c)
  *	loop_name	an address that an endpoint or a listener has (name.c)
  *
- * An operation is posted into a list of its endpoint; the endpoint's worker takes the
- * operations in order and executes each: it finds the target, matches or looks up the
- * key, copies, and completes both sides.  So all copying is done in process context, by
- * one task per sending endpoint, and posting is short in any context.
+ * A call puts an operation into a list of its endpoint.  The endpoint's worker takes the
+ * operations in order and executes each: it finds the target, matches the message with a
+ * receive or looks up the key, copies the data, and completes both sides.  So all copying is
+ * done in process context, by one task per sending endpoint, and posting is short in any
+ * context.
  *
  * An operation that cannot go on yet stays at the head of its list: a message for which
- * no receive is posted at the end of a connection, or a remote write that finds no
- * completion to report its data with.  The endpoint then waits in a list of the target
- * (&struct loop_waiters), and its worker runs again when the target has room.  A message
- * to an endpoint without connections, and one with a tag, does not wait there: it becomes
- * an unexpected message of the target, of which there is a bounded number.  So a receive
- * for one tag finds its message behind those with other tags.
+ * the peer of a connection has posted no receive, or a write with remote CQ data when the
+ * target has no free completion to report the data with.  The endpoint then waits in a list of
+ * the target (&struct loop_waiters), and its worker runs again when the target has room.  A
+ * message to an endpoint without connections, or a tagged message, becomes an unexpected message
+ * of the target instead, unless the target has LOOP_UNEXPECTED of them already.  So a receive for
+ * one tag finds its message behind messages with other tags.
  *
- * Each context of a scalable endpoint is an endpoint of its own here: what a transmit context
- * has posted its own worker executes, and a receive context is a target, which is found by the
- * name of the scalable endpoint and the index in the address.
+ * Each context of a scalable endpoint is an endpoint of its own here.  The worker of a transmit
+ * context executes what was posted to that context.  A receive context is a target, which
+ * operations find by the name of the scalable endpoint and the index in the address.
  *
- * References (kofi_soft_ep.users): an endpoint is also there as long as it is the peer of
- * another, or another looks at it.
+ * References (kofi_soft_ep.users): besides those that kofi/soft.h names, an endpoint has as
+ * users its peer, workers that have looked it up or wait for it, and operations that are parked
+ * at it or save its messages.
  *
  * Locks, from the outside to the inside:
  *
@@ -37,7 +39,7 @@
  *	kofi_soft_ep.lock	the lists of operations of an endpoint, its peer, and its end
  *	loop_waiters.lock
  *
- * None of the spinlocks is held while data are copied, nor inside a call into kofi/util.
+ * None of these spinlocks is held while data are copied, or inside a call into kofi/util.
  */
 #ifndef _KOFI_LOOP_H
 #define _KOFI_LOOP_H
@@ -58,11 +60,11 @@
 #define LOOP_NAME		"loop"
 #define LOOP_VERSION		FI_VERSION(0, 1)
 
-/* A protocol of the provider's own, as no other provider can be at the other end */
+/* A protocol of the provider's own, as the peer is always an endpoint of this provider */
 #define LOOP_PROTO		0x80000001
 #define LOOP_MR_MODE		(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY)
 #define LOOP_MAX_MSG		SZ_1G
-#define LOOP_MANY		65536	/* of what only memory limits */
+#define LOOP_MANY		65536	/* reported where only memory is the limit */
 
 #define LOOP_DEF_QUEUE		128	/* operations of a queue */
 #define LOOP_MAX_QUEUE		4096
@@ -74,16 +76,16 @@
 #define LOOP_CONNECT_MS		60000	/* FI_OPT_CONNECT_TIMEOUT */
 
 /**
- * struct loop_key - What an address is looked up by
+ * struct loop_key - Key of an address in the table of names
  * @net: its namespace
- * @type: FI_EP_MSG: a listener; FI_EP_RDM: an endpoint without connections;
- *	FI_EP_UNSPEC: one that connects, which no lookup finds
+ * @type: FI_EP_MSG: of a listener; FI_EP_RDM: of an endpoint without connections;
+ *	FI_EP_UNSPEC: of an endpoint that connects, which no lookup finds
  * @family: AF_INET or AF_INET6
  * @port: in network byte order
  * @scope: scope of an IPv6 address
  * @addr: IPv6 address, or an IPv4 address in the last four bytes
  *
- * Made by loop_key_set(), so that there is nothing in its gaps.
+ * loop_key_set() fills it in and zeroes its padding, as keys are compared as bytes.
  */
 struct loop_key {
 	struct net		*net;
@@ -98,7 +100,7 @@ struct loop_key {
  * struct loop_name - An address that is taken
  * @node: in the table of names
  * @key: the address
- * @addr: the same for clients
+ * @addr: the address in the form that clients use
  * @taken: it is in the table
  */
 struct loop_name {
@@ -109,7 +111,7 @@ struct loop_name {
 };
 
 /**
- * struct loop_waiters - Endpoints whose workers wait for something of a target
+ * struct loop_waiters - Endpoints whose workers wait for a resource of a target
  * @lock: guards @list; taken with interrupts off
  * @list: struct loop_ep, by waiting
  */
@@ -121,7 +123,7 @@ struct loop_waiters {
 /**
  * struct loop_srx - A shared receive context
  * @ctx: what the client sees, and its receives
- * @waiters: senders whose message finds no receive
+ * @waiters: senders whose messages find no receive
  */
 struct loop_srx {
 	struct kofi_srx_ctx	ctx;
@@ -133,10 +135,11 @@ struct loop_ep;
 /**
  * struct loop_op - An operation of a transmit queue
  * @op: the common part
- * @msg: as an unexpected message
+ * @msg: the operation as an unexpected message
  * @rx: receive that it has been matched with
- * @target: where it is parked, or whose messages it saves, with a reference
- * @parked: of a message: number of its parking; of a save: the last number before it
+ * @target: endpoint at which it is parked, or whose messages it saves; with a reference
+ * @parked: of a message: its number among those that were parked (loop_ep.parkings); of a save:
+ *	the number of the last message before it
  */
 struct loop_op {
 	struct kofi_soft_op	op;
@@ -150,21 +153,23 @@ struct loop_op {
  * struct loop_ep - An endpoint, or a scalable endpoint or one of its contexts
  * @soft: the common part, whose lock guards @parked, @matched and @peer, too
  * @type: FI_EP_MSG or FI_EP_RDM
- * @name: its address; of a context @addr only, that of its scalable endpoint
- * @waiters: senders that wait for a receive: @own_waiters, or those of a shared context
+ * @name: its address; a context has only loop_name.addr, the address of its scalable endpoint
+ * @waiters: senders that wait for a receive: @own_waiters, or those of a shared receive context
  * @own_waiters: senders that wait for a receive of its own
  * @event_waiters: senders that wait for a &struct kofi_soft_event
- * @parked: unexpected messages of their targets
- * @matched: those for which a receive has been posted since
- * @saves: saves of messages (FI_SAVE) that wait for some of these; it and the next one are the
- *	worker's own
+ * @parked: its messages that wait at their targets as unexpected messages
+ * @matched: its messages that were parked and have a receive now
+ * @saves: saves of messages (FI_SAVE) that wait for messages in @parked and @matched; only the
+ *	worker accesses @saves and @parkings
  * @parkings: how many messages have been parked
- * @peer: at the other end of the connection, with a reference; or NULL
- * @waiting: place among the waiters of a target; it and the next two are the worker's own
- * @waits_at: these waiters, or NULL
+ * @peer: endpoint at the other end of the connection, with a reference; or NULL
+ * @waiting: place in the list of @waits_at, guarded by its lock; only the worker adds and
+ *	removes it
+ * @waits_at: waiters of a target that the endpoint is one of, or NULL; only the worker accesses
+ *	@waits_at and @waits_for
  * @waits_for: the target, with a reference
  * @req: request that it was opened with, until accepted; guarded by loop_cm_lock
- * @asks: its own request, until answered; guarded by loop_cm_lock
+ * @asks: request that it has sent, until answered; guarded by loop_cm_lock
  * @cm_data: connection data of the peer
  */
 struct loop_ep {
@@ -190,7 +195,7 @@ struct loop_ep {
 /**
  * struct loop_req - A connection request
  * @req: its handle and event
- * @active: who asks; NULL: has gone
+ * @active: the connecting endpoint; NULL: it has gone
  * @net: namespace it came to
  * @data: connection data
  */

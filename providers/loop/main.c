@@ -2,7 +2,7 @@
 /*
  * The module kofi_loop.ko.
  *
- * An open fabric pins the module, so when it goes nothing is open.
+ * An open fabric pins the module, so nothing is open when the module is unloaded.
  */
 #include <linux/module.h>
 #include "loop.h"
@@ -25,7 +25,7 @@ static int __init loop_init(void)
 	if (ret)
 		return ret;
 	ret = -ENOMEM;
-	/* Writeback may wait for what is sent here */
+	/* Writeback may wait for operations that the workers execute */
 	loop_type.wq = alloc_workqueue("kofi_loop", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!loop_type.wq)
 		goto exit_names;
@@ -47,7 +47,7 @@ static void __exit loop_exit(void)
 	kofi_provider_deregister(&loop_provider);
 	destroy_workqueue(loop_type.wq);
 	loop_names_exit();
-	/* Endpoints and regions that RCU frees */
+	/* Regions that RCU frees */
 	rcu_barrier();
 }
 module_exit(loop_exit);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Addresses: which endpoint or listener has which.
+ * The table of names: which endpoint or listener has which address.
  *
  * An address is an IP address of the namespace and a port, as for TCP, but the ports are
- * kofi_loop's own.  Listeners and endpoints without connections do not meet in the same
- * port.  A name is in the table from the time it is claimed until it is dropped.
+ * kofi_loop's own.  A listener and an endpoint without connections may have the same port, as
+ * keys of different types differ.  A name is in the table from the time it is claimed until it
+ * is dropped.
  *
- * Endpoints are looked up by every message without a connection, under RCU; the caller
- * gets a reference, and an endpoint waits for these before it goes.  A listener is looked
- * up under loop_cm_lock, which it is dropped under, too.
+ * Each operation of an endpoint without connections looks its target up, under RCU.  The caller
+ * gets a reference, and the close of an endpoint waits until all references are given back.  A
+ * listener is looked up under loop_cm_lock, and its name is dropped under this lock, too.
  */
 #include <linux/jhash.h>
 #include <linux/module.h>
@@ -59,9 +60,9 @@ static int loop_name_insert(struct loop_name *name)
 
 /**
  * loop_name_claim() - Take an address
- * @name: where it is kept
- * @net: its namespace
- * @type: FI_EP_MSG: of a listener; FI_EP_RDM: of an endpoint
+ * @name: the name that gets the address
+ * @net: namespace of the address
+ * @type: as loop_key.type
  * @addr: the address; with port 0 any free port is taken
  *
  * Context: may sleep.
@@ -106,7 +107,7 @@ void loop_name_drop(struct loop_name *name)
 	name->taken = false;
 }
 
-/* The name of this address, or of the wildcard address with its port */
+/* The name that has this address, or the wildcard address of the family and this port */
 static struct loop_name *loop_name_find(struct net *net, enum fi_ep_type type,
 					const struct sockaddr_storage *addr)
 {
@@ -123,7 +124,7 @@ static struct loop_name *loop_name_find(struct net *net, enum fi_ep_type type,
 }
 
 /**
- * loop_find_ep() - Find the endpoint that has an address
+ * loop_find_ep() - Find the endpoint without connections that has an address
  * @net: namespace of the address
  * @addr: the address
  *
