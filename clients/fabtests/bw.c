@@ -2,10 +2,10 @@
 /*
  * Bandwidth of messages: a sync, then the client sends warmup= and iterations= messages.  The
  * server acknowledges each full window with four bytes, and once more at the end, also if
- * nothing has come since the last time.
+ * nothing has come since the last acknowledgment.
  *
- * The server does not post its receives beforehand, so it is the provider that keeps the client
- * from sending more than there is room for.
+ * The server does not post its receives beforehand, so the provider must keep the client from
+ * sending more than the server has room for.
  *
  * Locking: none; everything here belongs to the end's thread.
  */
@@ -16,7 +16,7 @@
 
 #include "fabtests.h"
 
-/* The client's end of a window: all is sent, and the server says that it is there */
+/* The client ends a window: wait for all sends, then for the server's acknowledgment */
 int ft_bw_client_ack(struct ft_end *e)
 {
 	int ret = ft_await_tx(e);
@@ -24,7 +24,7 @@ int ft_bw_client_ack(struct ft_end *e)
 	return ret ?: ft_rx(e, FT_ACK_BYTES, e->active);
 }
 
-/* The server's: all but the receive that is posted ahead have been used */
+/* The server ends a window: wait for all receives but the one posted ahead, then acknowledge */
 static int ft_bw_server_ack(struct ft_end *e, u32 size)
 {
 	struct fi_cq_data_entry entry;

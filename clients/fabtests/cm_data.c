@@ -2,8 +2,8 @@
 /*
  * cm_data: for 1, 2, 4, ... bytes, up to what the provider carries, the client asks for two
  * connections.  The server refuses the first one and accepts the second one, with as many bytes.
- * Requests, refusals and replies have the letters of verify=1.  Both ends hang up at once.  A
- * status over TCP ends each round.  At last the client tries one byte too many, which its own
+ * Requests, refusals and replies carry the letters of verify=1.  Both ends hang up at once.  A
+ * status over TCP ends each round.  Finally the client tries one byte too many, which its own
  * provider has to refuse.
  *
  * Locking: none; everything here belongs to the end's thread.
@@ -18,7 +18,7 @@
 /* More than any provider carries */
 #define FT_CM_MAX	1024
 
-/* Connection data of this end and of the peer; heap, as both are long */
+/* Connection data of this end and of the peer; too long for the stack */
 struct ft_cm {
 	u8				mine[FT_CM_MAX + 1];
 	union {
@@ -46,7 +46,7 @@ static int ft_cm_check(struct ft_end *e, const void *data, ssize_t got, size_t w
 	return ft_check(e, data, want, what);
 }
 
-/* An event that ends a step, with @want bytes of data */
+/* Wait for the event that ends a step, and check its @want bytes of data */
 static int ft_cm_event(struct ft_end *e, struct ft_cm *cm, u32 event, size_t want,
 		       const char *what)
 {
@@ -171,7 +171,7 @@ static int ft_cm_expect_reply(struct ft_end *e, struct ft_cm *cm, size_t len)
 	return ret ?: ft_cm_hang_up(e, cm);
 }
 
-/* An endpoint connects once */
+/* An endpoint connects only once, so open a new one */
 static int ft_cm_renew(struct ft_end *e)
 {
 	ft_close_ep(e);

@@ -39,7 +39,7 @@ static int ft_eq_error(struct ft_end *e, const char *what)
 		       fi_eq_strerror(e->eq, entry.prov_errno, entry.err_data, NULL, 0));
 }
 
-/* Wait for the event @want.  Returns the bytes of @entry, of which there is room for @len */
+/* Wait for the event @want.  Returns the bytes stored in @entry, which has room for @len */
 ssize_t ft_wait_event(struct ft_end *e, u32 want, void *entry, size_t len, int timeout,
 		      const char *what)
 {
@@ -63,8 +63,8 @@ ssize_t ft_wait_event(struct ft_end *e, u32 want, void *entry, size_t len, int t
 }
 
 /*
- * The server of a test without a last message hangs up after its client, whose operation may not
- * be complete yet
+ * In a test without a last message the server hangs up after its client, because the client's
+ * operation may not be complete yet.
  */
 int ft_await_hangup(struct ft_end *e)
 {
@@ -142,7 +142,7 @@ static int ft_msg_call(struct ft_end *e)
 	return min_t(ssize_t, ret, 0);
 }
 
-/* A name that has come from the peer, or that the info has: is it one that the vector takes? */
+/* Does the address vector take @name, which comes from the peer or from the info? */
 static bool ft_name_ok(struct ft_end *e, const struct sockaddr_storage *name, size_t len)
 {
 	switch (e->info->addr_format) {
@@ -155,7 +155,7 @@ static bool ft_name_ok(struct ft_end *e, const struct sockaddr_storage *name, si
 	}
 }
 
-/* Directed receives, if the test has such, are for this peer from now on */
+/* Insert the peer; directed receives of the test are for this peer from now on */
 int ft_know_peer(struct ft_end *e, const void *name, size_t len)
 {
 	struct sockaddr_storage addr = { };
@@ -179,7 +179,7 @@ static int ft_own_name(struct ft_end *e, void *name, size_t *len)
 	return ret ? ft_fail(e, ret, NULL, "get the own name") : 0;
 }
 
-/* Swap names out of band; @name has room for FT_CTRL_BYTES, and the peer's is there then */
+/* Swap names out of band; @name has room for FT_CTRL_BYTES and receives the peer's name */
 int ft_exchange_names(struct ft_end *e, void *name)
 {
 	bool old = ft_params.script < FT_SCRIPT_LONG_NAMES;
@@ -198,7 +198,7 @@ static int ft_meet_by_oob(struct ft_end *e)
 	void *name = ft_tx_buf(e);
 	int ret;
 
-	/* There it is part of the test that nobody knows the other one */
+	/* That test begins before the ends know each other's names, and exchanges names itself */
 	if (ft_params.test->run == ft_unexpected && ft_params.script >= FT_SCRIPT_UNKNOWN)
 		return 0;
 	ret = ft_exchange_names(e, name);
@@ -227,7 +227,7 @@ static int ft_meet_in_band(struct ft_end *e)
 	return ret ?: ft_tx(e, 1, 0);
 }
 
-/* Names go out of band, so any port will do, at the address that the peer has reached */
+/* Names go out of band, so any port will do, at this end's address of the TCP connection */
 static int ft_find_by_oob(struct ft_end *e)
 {
 	struct sockaddr_storage local;

@@ -2,12 +2,12 @@
 /*
  * /sys/kernel/debug/kofi_fabtests/
  *
- *	listening	read ends when a client can connect to the server; it fails if the
- *			server cannot get there or was not asked for
- *	result		read ends with the last end: "ok", or "error -N" and the first error's
- *			text, and the tables
+ *	listening	a read ends when a client can connect to the server; it fails if the
+ *			server has failed or does not run
+ *	result		a read ends when both ends have ended: "ok", or "error -N" and the first
+ *			error's text, and the tables
  *
- * Reads that wait end at a signal.
+ * A signal ends a waiting read.
  *
  * Locking: none; see fabtests.h for what may be read and how.
  */
@@ -26,7 +26,7 @@ static int listening_show(struct seq_file *m, void *v)
 	if (!ft_params.server)
 		return -EINVAL;
 	ret = ft_wait_listening();
-	/* read() knows only what errno.h knows */
+	/* read() may return only codes of errno.h */
 	if (ret < 0)
 		return ret > -FI_ERRNO_OFFSET ? ret : -EIO;
 	seq_puts(m, "listening\n");

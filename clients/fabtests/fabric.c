@@ -2,8 +2,8 @@
 /*
  * The fabric's objects of an end.
  *
- * A step that fails leaves what is open to ft_close(), which closes whatever it finds in struct
- * ft_end, children before parents.
+ * A step that fails closes nothing.  ft_close() closes the objects that it finds in struct ft_end,
+ * children before parents.
  *
  * Locking: none; everything here belongs to the end's thread.
  */
@@ -20,7 +20,7 @@
 static const char ft_no_device[] =
 	"is there a provider that can do this test, and a device with that address?";
 
-/* Does the peer tell us data with its messages or writes? */
+/* Do the peer's messages or writes carry CQ data? */
 static bool ft_wants_cq_data(void)
 {
 	return ft_params.op == FT_WRITEDATA || ft_params.test->run == ft_cq_data;
@@ -65,8 +65,8 @@ err:
 }
 
 /*
- * A peer's write is in its place when its completion says FI_DELIVERY_COMPLETE.  Where there is
- * no such level, messages stay behind the writes before them.
+ * With FI_DELIVERY_COMPLETE a write completes when its data is in the peer's memory.  A provider
+ * without this level keeps a message behind the writes before it, so a sync is enough.
  */
 static bool ft_wants_delivery(void)
 {
@@ -166,7 +166,7 @@ static int ft_bind(struct ft_end *e)
 	return ret ? ft_fail(e, ret, NULL, "bind the queues") : 0;
 }
 
-/* An endpoint of the open domain, enabled, with its first receive posted */
+/* Open an endpoint of the open domain, enable it, and post its first receive */
 int ft_open_ep(struct ft_end *e)
 {
 	int ret;
@@ -190,7 +190,7 @@ int ft_open_ep(struct ft_end *e)
 	return ft_params.test->unposted ? 0 : ft_post_rx(e);
 }
 
-/* What is closed, or was never open, is NULL; what could not be closed stays */
+/* Close @object unless it is NULL.  Returns NULL, or @object if it could not be closed */
 static void *ft_close_fid(struct ft_end *e, void *object, struct fid *fid, const char *what)
 {
 	int ret = object ? fi_close(fid) : 0;
@@ -200,7 +200,7 @@ static void *ft_close_fid(struct ft_end *e, void *object, struct fid *fid, const
 	return ret ? object : NULL;
 }
 
-/* The endpoint and what only it uses */
+/* Close the endpoint and the objects that only the endpoint uses */
 void ft_close_ep(struct ft_end *e)
 {
 	int ret;
@@ -217,7 +217,7 @@ void ft_close_ep(struct ft_end *e)
 	e->txq = ft_close_fid(e, e->txq, &e->txq->fid, "transmit queue");
 }
 
-/* The endpoint, its domain, and the info that both were opened with */
+/* Close the endpoint and its domain, and free the info of both */
 void ft_close_domain(struct ft_end *e)
 {
 	ft_close_ep(e);

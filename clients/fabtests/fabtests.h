@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the files of kofi_fabtests.ko share.
+ * Declarations that the files of kofi_fabtests.ko share.
  *
  *	main.c		the module, the table of tests, ends and their threads
  *	params.c	module parameters
- *	debugfs.c	what a script waits for and reads
+ *	debugfs.c	the files that a script waits for and reads
  *	oob.c		the TCP connection beside the fabric
  *	fabric.c	fi_* objects of an end: find, open, close
  *	conn.c		how the two ends find each other
@@ -16,13 +16,13 @@
  *	cm_data.c	cm_data
  *	results.c	the table
  *
- * An end is one thread, which owns its struct ft_end.  Other threads only read what is listed
- * under "for readers" there.  The thread takes SIGTERM, which only main.c sends: every wait is
- * interruptible, so the signal ends any of them with -EINTR.
+ * An end is one thread, which owns its struct ft_end.  Other threads only read the members
+ * listed under "For readers" there.  The thread takes SIGTERM, which only main.c sends.  Every
+ * wait of the thread is interruptible, so the signal ends it with -EINTR.
  *
- * The peer is fabtests, a program.  Nothing on the wire says which test it runs, with which
- * sizes and counts, so both ends are given the same; and the script has changed over the years,
- * so the module is told the version of its peer (script=).
+ * The peer is a program of fabtests.  Nothing on the wire names the test, its sizes or its
+ * counts, so the user gives the same parameters to both ends.  The script of the tests, which
+ * message follows which, has changed over the years; script= is the version of the peer.
  */
 #ifndef _KOFI_FABTESTS_H
 #define _KOFI_FABTESTS_H
@@ -44,19 +44,19 @@ struct seq_file;
 struct socket;
 struct task_struct;
 
-/* The shortest buffer of a receive; a name that goes out of band has that many bytes, or fewer */
+/* Bytes of the shortest receive buffer and of a name out of band; before 1.18 names were shorter */
 #define FT_CTRL_BYTES		1024
 #define FT_OLD_NAME_BYTES	256
 
-/* The length of an acknowledgment, and how far from the region's begin RMA keeps away */
+/* Bytes of an acknowledgment; RMA leaves as many unused at the begin of a half of the region */
 #define FT_ACK_BYTES	4
 
 #define FT_SIZES_MAX	32
 
-/* The longest wait for the peer's next step; only the wait for a peer has no limit */
+/* The longest wait for the peer's next step; only the server's wait for a client has no limit */
 #define FT_TIMEOUT_MS	30000
 
-/* From which version of fabtests on */
+/* The first version of fabtests with each change of the script */
 #define FT_SCRIPT_LONG_NAMES	FI_VERSION(1, 18) /* names out of band have FT_CTRL_BYTES */
 #define FT_SCRIPT_WINDOWS	FI_VERSION(1, 19) /* RMA goes through a window of the region */
 #define FT_SCRIPT_UNKNOWN	FI_VERSION(1, 19) /* unexpected_msg begins with unknown senders */
@@ -87,13 +87,13 @@ enum ft_state {
 /**
  * struct ft_test - A test of fabtests
  * @name: as the program, without "fi_"
- * @type: endpoint type; FI_EP_UNSPEC: ep= says
+ * @type: endpoint type; FI_EP_UNSPEC: ep= decides
  * @caps: FI_MSG or FI_TAGGED, and FI_RMA
  * @windowed: window= messages or operations are in flight
  * @unposted: no receive is posted beforehand
  * @run_size: run one size
- * @run: run all, if there is no @run_size
- * @meet: connect in another way than ft_connect(), or NULL
+ * @run: run the whole test, if @run_size is NULL
+ * @meet: connect and run the whole test without ft_connect(), or NULL
  */
 struct ft_test {
 	const char	*name;
@@ -114,22 +114,22 @@ struct ft_test {
  * @background: loading does not wait for the test's end
  * @node: the server's address as text, or NULL
  * @src: the server's own address as text, or NULL
- * @addr: @node
- * @src_addr: @src; AF_UNSPEC: any
+ * @addr: address of @node
+ * @src_addr: address of @src; AF_UNSPEC: any
  * @port: fabric port of the server
  * @oob: what goes out of band
- * @oob_port: TCP port for that
+ * @oob_port: TCP port of the out-of-band connection
  * @prov: provider
  * @domain: domain, or NULL for any
  * @ep_type: FI_EP_MSG or FI_EP_RDM
  * @op: what rma_bw and cq_data do
  * @sizes: sizes, in the order in which they run
  * @nr_sizes: elements of @sizes
- * @size_max: the longest of them
+ * @size_max: the longest of @sizes
  * @iterations: messages of each size; 0: fabtests' own number for the size
- * @warmup: messages before them
+ * @warmup: messages before the measured ones
  * @window: messages in flight
- * @messages: of unexpected_msg, sent before one is received
+ * @messages: unexpected_msg: messages sent before the first receive is posted
  * @verify: fill and check contents
  * @script: version of fabtests that the peer is, FI_VERSION()
  */
@@ -176,37 +176,37 @@ struct ft_row {
  * @stop: the thread shall end; set before SIGTERM is sent
  * @listener: TCP socket that listens
  * @oob: TCP connection beside the fabric
- * @pep_info: what @pep was opened with
- * @info: what @ep was opened with
+ * @pep_info: fi_info of @pep
+ * @info: fi_info of @ep
  * @fabric: fabric
  * @eq: events of @pep and @ep
  * @domain: domain
  * @txq: completions of sends, reads and writes
  * @rxq: completions of receives and of the peer's writes
- * @av: of an endpoint without connections
- * @pep: server: where clients connect to
+ * @av: address vector of an endpoint without connections
+ * @pep: server: passive endpoint that clients connect to
  * @ep: the endpoint
  * @connected: @ep has been connected
  * @peer: number of the peer in @av
  * @tx: buffers of messages to send, by the message's number
  * @rx: buffers of messages to receive, by the message's number
  * @depth: elements of @tx and of @rx
- * @room: bytes of each of them
+ * @room: bytes of each buffer
  * @tx_seq: messages and operations posted; the tag of the next message
- * @tx_done: those that are complete
+ * @tx_done: messages and operations of @tx_seq that are complete
  * @rx_seq: receives posted and writes of the peer awaited; the tag of the next receive
- * @rx_done: those that are complete
+ * @rx_done: receives and writes of @rx_seq that are complete
  * @desc: rma: descriptor of @region, or NULL
  * @mr: rma: @region, registered
- * @region: rma: memory that peers write to, and behind it what they read from
- * @half: rma: bytes of each of the two parts
- * @remote_addr: rma: the peer's region
- * @remote_key: rma: its key
- * @active: what is measured is under way
- * @start: when that began
+ * @region: rma: memory of two halves: the peer writes to the first and reads from the second
+ * @half: rma: bytes of each half
+ * @remote_addr: rma: address of the peer's region
+ * @remote_key: rma: key of the peer's region
+ * @active: the measurement is under way
+ * @start: when the measurement began
  *
- * For readers; each has one writer, the thread:
- * @state: stored with release; the texts are complete once it is FT_ENDED
+ * For readers; only the end's thread writes them:
+ * @state: stored with release; @err and @error are final once it is FT_ENDED
  * @rows: the table
  * @nr_rows: stored with release after the row
  * @checked: messages whose contents were right

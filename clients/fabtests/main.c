@@ -3,16 +3,15 @@
  * kofi_fabtests.ko: a peer of the tests that come with libfabric's source, as client or as
  * server.
  *
- * Loading the module is what starting such a program is: it runs one test and returns when that
- * has ended, with the test's error if it failed.  With background=1 it returns as soon as a
- * client can connect, and debugfs says how the test has ended.  With both=1 one load runs both
- * ends, each in a thread.
+ * Loading the module runs one test and returns when the test has ended, with the test's error if
+ * it failed.  With background=1 loading returns as soon as a client can connect, and debugfs
+ * reports how the test ended.  With both=1 one load runs both ends, each in a thread.
  *
  * Locking: the thread of an end is the only one to write its struct ft_end (see fabtests.h).
- * Changes of state wake everybody in ft_state_wait.  ft_halt() ends a thread wherever it is: it
- * sets e->stop and sends SIGTERM.  A thread that is so young that it does not take the signal
- * yet sees e->stop when it begins to.  The end that failed first is kept in ft_cause, because
- * the error of the other end mostly follows from that one.
+ * A change of state wakes all tasks that wait on ft_state_wait.  ft_halt() ends a thread at any
+ * point: it sets e->stop and sends SIGTERM.  A thread that has just started and does not take the
+ * signal yet checks e->stop as soon as it takes signals.  ft_cause is the end that failed first,
+ * because an error of the second end mostly follows from the first error.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -58,7 +57,7 @@ const struct ft_test ft_tests[] = {
 
 void ft_set_state(struct ft_end *e, enum ft_state state)
 {
-	/* Texts and errors before the state that announces them */
+	/* Publishes the error and its text before the state; pairs with ft_get_state() */
 	smp_store_release(&e->state, state);
 	wake_up_all(&ft_state_wait);
 }
@@ -76,7 +75,7 @@ static bool ft_ended(struct ft_end *e)
 	return state == FT_UNUSED || state == FT_ENDED;
 }
 
-/* Wait until the server listens: 0, its error, or -EINTR. */
+/* Wait until the server listens; returns 0, the server's error, or -EINTR. */
 int ft_wait_listening(void)
 {
 	if (wait_event_interruptible(ft_state_wait, ft_get_state(&ft_server) != FT_STARTING))
@@ -84,7 +83,7 @@ int ft_wait_listening(void)
 	return ft_ended(&ft_server) ? ft_server.err : 0;
 }
 
-/* Wait for all ends; @failed: the one whose error came first, or NULL. */
+/* Wait until all ends have ended; @failed: the end that failed first, or NULL. */
 int ft_wait_ended(struct ft_end **failed)
 {
 	if (wait_event_interruptible(ft_state_wait,
@@ -95,8 +94,8 @@ int ft_wait_ended(struct ft_end **failed)
 }
 
 /*
- * Note that @step failed with @err, and what a person can do.  Only the first error of an end
- * counts.  Returns @err.
+ * Record that @step failed with @err, and in @todo what the user can do.  Only the first error of
+ * an end is kept.  Returns @err.
  */
 int ft_fail(struct ft_end *e, int err, const char *todo, const char *step, ...)
 {
@@ -169,7 +168,7 @@ static int ft_thread(void *data)
 		ft_fail(e, ret, NULL, "start");
 	else
 		ret = ft_run(e);
-	/* No other client will come; the server was started before this one */
+	/* No other client will come; ft_server.task is set, as the server starts first */
 	if (ret && e->client && ft_params.server)
 		ft_halt(&ft_server);
 	ft_close(e);
@@ -206,7 +205,7 @@ static void ft_stop(struct ft_end *e)
 	e->task = NULL;
 }
 
-/* What loading waits for, and what it returns */
+/* Wait as background= asks for; returns the result of loading the module */
 static int ft_await(void)
 {
 	struct ft_end *failed;
@@ -217,7 +216,7 @@ static int ft_await(void)
 	ret = ft_wait_ended(&failed);
 	if (!ret && failed)
 		ret = failed->err;
-	/* A loader knows only what errno.h knows */
+	/* Loading may return only codes of errno.h */
 	return ret > -FI_ERRNO_OFFSET ? ret : -EIO;
 }
 

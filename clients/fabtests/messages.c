@@ -7,9 +7,9 @@
  *	unexpected_msg	both ends send messages= tagged messages, sync, and then receive them,
  *			the last one first; iterations= times
  *
- * Since fabtests 1.19 unexpected_msg begins with two messages of a client that the server has
- * not in its address vector: the first goes to a receive for anybody, the second one, when the
- * server knows the client, to one for the client.
+ * Since fabtests 1.19 unexpected_msg begins with two messages from a client that is not in the
+ * server's address vector.  The first message matches a receive from any source.  Then the server
+ * inserts the client, and the second message matches a receive directed to the client.
  *
  * Locking: none; everything here belongs to the end's thread.
  */
@@ -50,7 +50,7 @@ int ft_greeting(struct ft_end *e)
 	return ft_await_hangup(e);
 }
 
-/* As many bytes of the value as the provider carries */
+/* FT_CQ_DATA, cut to the bytes of CQ data that the provider carries */
 u64 ft_cq_data_value(struct ft_end *e)
 {
 	size_t size = e->info->domain_attr->cq_data_size;
@@ -92,7 +92,7 @@ int ft_cq_data(struct ft_end *e)
 	return ft_tx(e, FT_CQ_DATA_LEN, FI_REMOTE_CQ_DATA);
 }
 
-/* Receive one message of @len bytes with the tag of its number, or with 0 of any length */
+/* Receive the next message, of @len bytes; @len 0: of any length */
 static int ft_take_next(struct ft_end *e, size_t len)
 {
 	struct fi_cq_data_entry entry;

@@ -7,11 +7,11 @@
  *			in place of the last message
  *	cm_data		a status after each length of connection data
  *
- * A status is an int in the byte order of the machine, 0 if all is well.  The client's goes
- * first and the server's answers it.
+ * A status is an int in the byte order of the machine, 0 if all is well.  The client sends its
+ * status first, and the server answers with its own.
  *
  * The server waits for a client without limit; for each later step the limit is FT_TIMEOUT_MS.
- * What arrives is checked by those who take it.
+ * The callers check what they receive.
  *
  * Locking: the sockets belong to the end's thread.  A blocking call ends when the thread gets
  * its signal.
@@ -33,7 +33,7 @@
 
 static const char ft_peer_todo[] = "look for an error at the peer";
 
-/* Errors of sockets as the rest of the module knows them. */
+/* Translate a socket's error into the one that the rest of the module reports. */
 static int ft_sock_err(int err)
 {
 	switch (err) {
@@ -49,7 +49,7 @@ static int ft_sock_err(int err)
 
 /*
  * Releasing a kernel socket stops its timers, so the last bytes would never be sent again if
- * they were lost: a release waits until the peer has them.
+ * they were lost.  SOCK_LINGER makes a release wait until the peer has them.
  */
 static void ft_sock_setup(struct socket *sock)
 {
@@ -103,7 +103,7 @@ static int ft_listen_on(struct ft_end *e, struct sockaddr_storage *addr)
 	return ret;
 }
 
-/* Listen on src=; without it on every address, IPv6's wildcard being both. */
+/* Listen on src= or, without src=, on every address; IPv6's wildcard includes IPv4. */
 int ft_oob_listen(struct ft_end *e)
 {
 	struct sockaddr_storage addr = ft_params.src_addr;
@@ -212,7 +212,7 @@ int ft_oob_sync(struct ft_end *e)
 	return ft_oob_swap(e, &mine, &theirs, sizeof(mine), "a sync");
 }
 
-/* This end's address on the way to the peer, an IPv4 one as IPv4 */
+/* This end's address of the TCP connection; an IPv4-mapped address as IPv4 */
 int ft_oob_local(struct ft_end *e, struct sockaddr_storage *local)
 {
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)local;

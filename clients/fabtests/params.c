@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Module parameters.  Their names are the long forms of what fabtests has letters for.
+ * Module parameters.  Their names are the long forms of fabtests' option letters.
  *
- * A bad one fails the load with one line that says what is allowed.  ft_params is constant
+ * A bad value fails the load with one line that says what is allowed.  ft_params is constant
  * afterwards.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -213,7 +213,7 @@ static int ft_parse_sizes(void)
 
 	if (ft_params.test->run == ft_unexpected && !nr_sizes)
 		sizes[nr_sizes++] = FT_UNEXPECTED_SIZE;
-	/* Tests without sizes need none of the usual ones */
+	/* A test without run_size() takes only the sizes that the user gives */
 	if (nr_sizes || !ft_params.test->run_size) {
 		memcpy(ft_params.sizes, sizes, sizeof(sizes));
 		ft_params.nr_sizes = nr_sizes;

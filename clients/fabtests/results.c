@@ -5,7 +5,7 @@
  *	bytes		size of one message; k, m, g are powers of 1024
  *	iters		iterations; k, m, b are powers of 1000
  *	total		bytes of all iterations
- *	time		seconds for them
+ *	time		seconds for all iterations
  *	MB/sec		total / time, in 10^6 bytes per second
  *	usec/xfer	time / messages, in microseconds
  *	Mxfers/sec	messages / time, in 10^6 per second
@@ -29,7 +29,7 @@
 #define FT_STR_LEN	24
 #define FT_LINE_LEN	128
 
-/* What fabtests takes without -I */
+/* iterations=, or the number that fabtests takes without -I */
 u32 ft_iterations(u32 size)
 {
 	u32 twice = ft_params.test->windowed ? 2 : 1;
@@ -126,7 +126,7 @@ void ft_results_add(struct ft_end *e, u32 size, u32 xfers, u64 ns)
 	};
 	ft_format(line, row);
 	pr_info("%s: %s\n", e->name, line);
-	/* The row before its number; pairs with ft_results_show() */
+	/* Publishes the row before the count; pairs with ft_results_show() */
 	smp_store_release(&e->nr_rows, e->nr_rows + 1);
 }
 

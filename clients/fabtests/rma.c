@@ -3,28 +3,29 @@
  * rma_bw.
  *
  * Each end has a region of two halves: peers write to the first and read from the second.  Both
- * ends compute the size of a half from the longest size and the window, and tell each other
- * where the region is.
+ * ends compute the size of a half from the longest size and the window, and send each other
+ * the address and key of the region.
  *
- *	write, read	both ends, at the same time; a window is over when the own operations are
- *			complete
+ *	write, read	both ends, at the same time; an end's window is over when its own
+ *			operations are complete
  *	writedata	the client only; the server counts the writes by their data and
  *			acknowledges each window as in msg_bw
  *
  * Since fabtests 1.19 operation n of a window has a place of its own, FT_ACK_BYTES and n times
  * the size from the begin of the half, and verify=1 covers all operations:
  *
- *	write		sync, fill, write, sync, and the window must have the peer's contents
- *	read		sync, fill, read, and the window must have the peer's contents
- *	writedata	the server looks after the last write of the window
+ *	write		fill, sync, write, sync, and the window must have the peer's contents
+ *	read		fill, sync, read, and the window must have the peer's contents
+ *	writedata	the server checks the window after its last write
  *
- * Before each window the target is filled with contents one byte off, so that what is not
- * written shows.  Older versions use the begin of the region for all and check writedata only.
+ * Before each window the target is filled with contents one byte off, so that the check fails on
+ * bytes that were not written.  Versions before 1.19 use the begin of the region for all
+ * operations and check writedata only.
  *
  * Since 2.4 the warm-up ends with an acknowledgment of its own, and with writedata the server
  * also sends four bytes for each write of the warm-up.
  *
- * Messages have buffers of their own here, so RMA never meets them.
+ * Messages have buffers outside of the region here, so RMA never overwrites a message.
  *
  * Locking: none; everything here belongs to the end's thread.
  */
@@ -43,10 +44,10 @@
 /* Halves are multiples of this */
 #define FT_HALF_ALIGN	64
 
-/* Where keys are not the provider's, the one that fabtests chooses */
+/* The key that fabtests requests, for providers that do not choose keys */
 #define FT_MR_KEY	0xC0DE
 
-/* What the ends tell each other of their regions */
+/* The message in which an end describes its region to the peer */
 struct ft_where {
 	u64	addr;
 	u64	len;
@@ -149,7 +150,7 @@ int ft_writedata(struct ft_end *e, size_t offset, size_t len)
 	return ret ?: ft_await_tx(e);
 }
 
-/* The server of writedata: wait for the writes of a window, and acknowledge them */
+/* The server of writedata: wait for the writes of a window */
 static int ft_take_writes(struct ft_end *e, u32 size)
 {
 	struct fi_cq_data_entry entry;
@@ -168,7 +169,7 @@ static int ft_take_writes(struct ft_end *e, u32 size)
 	return 0;
 }
 
-/* What the peer has written, or this end has read, in @nr operations */
+/* Check the contents that the peer has written, or this end has read, in @nr operations */
 static int ft_check_window(struct ft_end *e, u32 size, u32 nr)
 {
 	if (!ft_params.verify || !nr)
@@ -178,7 +179,7 @@ static int ft_check_window(struct ft_end *e, u32 size, u32 nr)
 	return ft_params.op == FT_WRITEDATA ? ft_check(e, e->region, size, "window") : 0;
 }
 
-/* The end of a window of @nr operations */
+/* End a window of @nr operations */
 static int ft_rma_ack(struct ft_end *e, u32 size, u32 nr)
 {
 	int ret;
@@ -197,7 +198,7 @@ static int ft_rma_ack(struct ft_end *e, u32 size, u32 nr)
 	return ret ?: ft_check_window(e, size, nr);
 }
 
-/* The begin of a window: its contents, and what the peer shall overwrite */
+/* Begin a window: fill the source, fill the target with contents one byte off, and sync */
 static int ft_prepare_window(struct ft_end *e, u32 size)
 {
 	size_t len = (size_t)size * ft_params.window;
@@ -214,7 +215,7 @@ static int ft_prepare_window(struct ft_end *e, u32 size)
 	return ft_sync(e);
 }
 
-/* A write of writedata, as the server sees it coming; what a warm-up has beside it */
+/* The server of writedata: expect one write; @warm: also send the four bytes of a warm-up */
 static int ft_expect_write(struct ft_end *e, bool warm)
 {
 	int ret = 0;

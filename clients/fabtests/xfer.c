@@ -4,12 +4,12 @@
  *
  * Each direction counts its messages from 0; with tagged messages the number is the tag.  One
  * receive is posted ahead of what a test waits for, so that the first message of the next step
- * always finds room.  Message n uses buffer n modulo e->depth of its direction; the depth is
- * more than what is ever in flight, so a buffer is not used twice at a time.
+ * always finds room.  Message n uses buffer n modulo e->depth of its direction.  The depth
+ * exceeds the number of messages in flight, so no buffer is in use twice.
  *
  * With verify=1 the contents are the 62 digits and letters in turn, from the first byte on.
- * Acknowledgments and messages of ping-pong have them from the end of the warm-up to the end of
- * the measurement (e->active), messages of bandwidth tests always.
+ * Messages of bandwidth tests always have these contents.  Acknowledgments and messages of
+ * ping-pong have them only from the end of the warm-up to the end of the measurement (e->active).
  *
  * Locking: none; everything here belongs to the end's thread.
  */
@@ -121,7 +121,7 @@ int ft_check(struct ft_end *e, const void *buf, size_t len, const char *what)
 	return 0;
 }
 
-/* The warm-up is over */
+/* Start the measurement after the warm-up */
 void ft_begin(struct ft_end *e)
 {
 	e->active = true;
@@ -164,8 +164,8 @@ void *ft_tx_buf(struct ft_end *e)
 }
 
 /*
- * After a post that has answered @ret: 0, and it may be tried again.  Reading lets the provider
- * go on.  @end: until when, in jiffies
+ * Handle a post that has returned the error @ret.  Returns 0 if the caller may try again, until
+ * @end (jiffies).  Reading the completion queues lets the provider make progress.
  */
 int ft_again(struct ft_end *e, ssize_t ret, unsigned long end, const char *what)
 {
@@ -213,7 +213,7 @@ static ssize_t ft_send_once(struct ft_end *e, const void *buf, size_t len, u64 f
 	return fi_sendmsg(e->ep, &msg, flags);
 }
 
-/* Send @buf; a level of completion that the provider has not is left out */
+/* Send @buf, without the completion levels of @flags that the provider does not have */
 int ft_post_tag(struct ft_end *e, const void *buf, size_t len, u64 flags, u64 tag)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(FT_TIMEOUT_MS);
@@ -233,7 +233,7 @@ int ft_post_tag(struct ft_end *e, const void *buf, size_t len, u64 flags, u64 ta
 	return 0;
 }
 
-/* Send what is in ft_tx_buf() */
+/* Send the contents of ft_tx_buf() */
 int ft_post_tx(struct ft_end *e, size_t len, u64 flags)
 {
 	return ft_post_tag(e, ft_tx_buf(e), len, flags, e->tx_seq);
@@ -253,7 +253,7 @@ int ft_await_tx(struct ft_end *e)
 	return 0;
 }
 
-/* Send a message, filled if contents are checked now, and wait until all that was sent is */
+/* Send a message, filled if its contents are to be checked, and wait until all sends complete */
 int ft_tx(struct ft_end *e, size_t len, u64 flags)
 {
 	int ret;
@@ -291,7 +291,7 @@ int ft_post_rx(struct ft_end *e)
 	return ft_post_rx_tag(e, e->rx[e->rx_seq % e->depth], e->room, e->rx_seq);
 }
 
-/* Wait for one message, or one write of the peer's with data, without posting again */
+/* Wait for one message, or one of the peer's writes with data, without posting a new receive */
 int ft_await_rx(struct ft_end *e, struct fi_cq_data_entry *entry, int timeout)
 {
 	int ret = ft_wait(e, e->rxq, entry, timeout, "receive a message");
@@ -342,7 +342,10 @@ int ft_sync(struct ft_end *e)
 	return ret;
 }
 
-/* The message has left: a peer that has all it waits for may hang up before it says so */
+/*
+ * Wait until the last message has left.  A failed send counts, too: a peer that has received all
+ * its messages may close the connection before it acknowledges the last one.
+ */
 static int ft_await_last(struct ft_end *e)
 {
 	struct fi_cq_data_entry entry;
@@ -354,9 +357,10 @@ static int ft_await_last(struct ft_end *e)
 }
 
 /*
- * Part.  Since 2.4 the server answers the client's message, so that its answer says that the
- * client's is there.  Before, both ends send at once, and a client that left with the peer's
- * message might take its own along.
+ * Exchange the last messages.  Since 2.4 the server answers the client's last message, so the
+ * answer shows that the client's message has arrived.  Before 2.4 a server sends without waiting
+ * for the client.  A client that closed when it had the server's message might drop its own
+ * message, so the client waits for its own completion, too.
  */
 int ft_finalize(struct ft_end *e)
 {

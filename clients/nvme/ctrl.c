@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A controller: its states, as nvme-core has them, and who may change them.
+ * A controller: its states, as nvme-core defines them, and the tasks that change them.
  *
  *	NEW -> CONNECTING		the user connects, or
  *	LIVE -> RESETTING -> CONNECTING	error recovery, or a reset
  *	CONNECTING -> LIVE		knvme_ctrl_setup(), once or again and again
  *	any -> DELETING			the user, or no more attempts
  *
- * A set-up is made by one task at a time: the user's, the reset worker or the reconnect
- * worker.  The state says which one, and nvme_change_ctrl_state() lets one win.  To take
+ * One task at a time sets a controller up: the user's, the reset worker or the reconnect
+ * worker.  The state says which task, and nvme_change_ctrl_state() lets one task win.  To take
  * a controller down its block queues are quiesced, so that no request is posted; its queues
  * are stopped, so that no request completes; its requests are ended by nvme-core; and its queues
  * are closed.  Requests that may be tried again stay with the block layer meanwhile.
  *
- * When the device goes, each queue hears of it.  That is an error like another one: the
- * controller takes its queues down, and its attempts to reconnect find a device once one
- * is there again.
+ * When the device goes, each queue is notified.  The controller treats this like any other
+ * error: it takes its queues down, and its attempts to reconnect find a device once one is
+ * there again.
  */
 #include "knvme.h"
 
@@ -94,7 +94,7 @@ static int knvme_setup_admin(struct knvme_ctrl *ctrl, bool new)
 		ret = nvme_enable_ctrl(&ctrl->ctrl);
 	if (ret)
 		goto teardown;
-	/* One page more than a request has bytes for, as it may begin inside of one */
+	/* One page is spare, as a request may begin and end inside of a page */
 	ctrl->ctrl.max_segments = ctrl->max_pages - 1;
 	ctrl->ctrl.max_hw_sectors = (ctrl->max_pages - 1) << (ilog2(SZ_4K) - 9);
 	ctrl->ctrl.max_integrity_segments = 0;
@@ -135,7 +135,7 @@ static int knvme_open_io(struct knvme_ctrl *ctrl)
 	return 0;
 }
 
-/* The block layer learns of another number of queues while no request is on its way */
+/* Set the block layer's number of queues while no request is in flight */
 static int knvme_resize_io(struct knvme_ctrl *ctrl)
 {
 	nvme_start_freeze(&ctrl->ctrl);
@@ -166,7 +166,7 @@ static int knvme_setup_io(struct knvme_ctrl *ctrl, bool new)
 		if (ret)
 			goto close;
 	}
-	/* The tag set has as many queues as there were the last time */
+	/* The tag set still has the number of queues of the last set-up */
 	had = min(ctrl->tag_set.nr_hw_queues + 1, ctrl->ctrl.queue_count);
 	ret = knvme_start_io(ctrl, 1, had);
 	if (!ret && !new)
@@ -184,7 +184,7 @@ close:
 	return ret;
 }
 
-/* What the target says of itself must be what this transport can do */
+/* Check that this transport can work with the properties that the target reports */
 static int knvme_check_target(struct knvme_ctrl *ctrl, bool new)
 {
 	struct nvme_ctrl *nctrl = &ctrl->ctrl;
@@ -200,7 +200,7 @@ static int knvme_check_target(struct knvme_ctrl *ctrl, bool new)
 	else if (depth < 2 || !nctrl->sqsize)
 		wrong = "no room for two commands in a queue";
 	nctrl->sqsize = min_t(u16, nctrl->sqsize, depth - 1);
-	/* Requests have their tags for good; regions and receives go by them */
+	/* A request keeps its tag for good, and a queue has a region and a receive for each tag */
 	if (!wrong && !new && nctrl->tagset &&
 	    nctrl->tagset->queue_depth > nctrl->sqsize + 1)
 		wrong = "queues smaller than at first";
@@ -236,7 +236,7 @@ int knvme_ctrl_setup(struct knvme_ctrl *ctrl, bool new)
 	if (!READ_ONCE(ctrl->failed) &&
 	    nvme_change_ctrl_state(&ctrl->ctrl, NVME_CTRL_LIVE)) {
 		nvme_start_ctrl(&ctrl->ctrl);
-		/* A failure from before this state has not started a recovery */
+		/* A failure before the controller was live has not started a recovery */
 		if (READ_ONCE(ctrl->failed))
 			knvme_ctrl_recover(ctrl);
 		return 0;
@@ -308,8 +308,8 @@ static void knvme_recovery(struct work_struct *work)
 }
 
 /*
- * Something is wrong with a connection.  A controller that is live is taken down and set
- * up again; a set-up under way fails.  Any context.
+ * Handle an error of a connection.  A controller that is live is taken down and set up
+ * again; a set-up under way fails.  Any context.
  */
 void knvme_ctrl_recover(struct knvme_ctrl *ctrl)
 {
@@ -356,7 +356,7 @@ static void knvme_free(struct nvme_ctrl *nctrl)
 {
 	struct knvme_ctrl *ctrl = to_knvme_ctrl(nctrl);
 
-	/* One that was never in the list leaves its options to nvme-fabrics */
+	/* nvme-fabrics frees the options of a controller that was never in the list */
 	if (!list_empty(&ctrl->node)) {
 		knvme_ctrl_forget(ctrl);
 		nvmf_free_options(nctrl->opts);

@@ -2,26 +2,26 @@
 /*
  * Requests: a command capsule goes to the target, a response comes back.
  *
- * Data of a write that the capsule has room for travel in it.  For others the request's
- * scatterlist is lent to the region of its tag, which gets a key (fi_mr_enable()); the
- * registration goes to the device with the command, and the target reads or writes.  The
- * key ends with the response, which can carry its end (FI_REMOTE_INV); otherwise
- * fi_mr_disable() ends it.  The request ends when its command has been sent, its response
- * has come, and the key is dead: two references, of the send and of the rest.
+ * Data of a write travel in the capsule if it has room for them.  Otherwise the request lends
+ * its scatterlist to the region of its tag, which gets a key (fi_mr_enable()).  The
+ * registration goes to the device with the command, and the target reads or writes the
+ * memory.  The response can end the key (FI_REMOTE_INV); otherwise fi_mr_disable() ends it.
+ * A request ends when its command has been sent, its response has come, and its key is dead.
+ * It has two references: one of the send, one of response and key.
  *
- * A response is the target's claim.  It ends a request only if KNVME_R_WAITS is set,
- * which the first response clears; so a second one, one to a request that was never sent
- * and one with an old generation are errors.  After an error of any kind the controller
- * recovers: it drains the queues and ends the requests by itself.
+ * A response is only the target's claim.  It ends a request only if KNVME_R_WAITS is set, and
+ * the first response clears that bit.  So a second response, a response to a request that was
+ * never sent, and a response with an old generation are errors.  After an error of any kind
+ * the controller recovers: it drains the queues and ends the requests itself.
  *
  * A receive, or the command of the asynchronous event, that is refused with -EAGAIN is kept
- * until the endpoint calls (knvme_ready()), which may be before it is kept.  So the call leaves
- * a mark, and the caller that finds it tries again by itself; a mark that is left from an
- * earlier time costs one more try.  For a request the block layer tries again.
+ * until the endpoint calls knvme_ready().  That call may come before the operation is kept, so
+ * knvme_ready() sets KNVME_Q_RX_READY or KNVME_Q_TX_READY, and a poster that finds the bit set
+ * tries again itself.  A bit that is left from an earlier call costs one more try.  The block
+ * layer tries a refused request again.
  *
- * Callbacks of one queue never run at the same time.  Beside them run queue_rq(), which
- * has its request to itself until it is posted, and complete(), which has it to itself
- * again.
+ * Callbacks of one queue never run at the same time.  queue_rq() and complete() may run beside
+ * them: queue_rq() owns its request until the request is posted, and complete() owns it again.
  */
 #include <linux/blk-mq.h>
 #include <linux/unaligned.h>
@@ -32,7 +32,7 @@ static struct knvme_request *knvme_request_of(struct request *rq)
 	return blk_mq_rq_to_pdu(rq);
 }
 
-/* An operation has failed; once the controller recovers, that is no news */
+/* An operation has failed; the log shows only failures before the recovery */
 static void knvme_op_failed(struct knvme_queue *queue, const char *op, int err)
 {
 	struct nvme_ctrl *ctrl = &queue->ctrl->ctrl;
@@ -49,7 +49,7 @@ static void knvme_complete_rq(struct request *rq)
 
 	if (test_bit(KNVME_R_TABLE, &req->flags))
 		sg_free_table_chained(&req->table, NVME_INLINE_SG_CNT);
-	/* No response is for it any more */
+	/* No response may end this request any more */
 	req->flags = 0;
 	nvme_complete_rq(rq);
 }
@@ -95,7 +95,7 @@ static struct blk_mq_tags *knvme_tags(const struct knvme_queue *queue)
 		       queue->ctrl->admin_tag_set.tags[0];
 }
 
-/* Is the key dead, or on its way to it?  0: dead; 1: knvme_key_ended() will be called */
+/* End the key of @req.  Returns 0: the key is dead; 1: knvme_key_ended() will be called */
 static int knvme_end_key(struct knvme_request *req,
 			 const struct fi_done_entry *entry)
 {
@@ -191,7 +191,7 @@ static void knvme_post_refused(struct knvme_queue *queue)
 		knvme_ctrl_recover(queue->ctrl);
 }
 
-/* 0 also if it is posted later */
+/* Returns 0 also if the receive is posted later */
 int knvme_post_response(struct knvme_response *response)
 {
 	struct knvme_queue *queue = response->queue;
@@ -218,7 +218,7 @@ static void knvme_no_data(struct nvme_command *cmd)
 	sgl->type = NVME_KEY_SGL_FMT_DATA_DESC << 4;
 }
 
-/* The command and the data in one capsule.  Returns its elements; 0: they do not fit */
+/* Put command and data into one capsule.  Returns its elements; 0: the data do not fit */
 static int knvme_capsule(struct knvme_queue *queue, struct request *rq,
 			 struct bio_vec *vecs)
 {
@@ -249,7 +249,7 @@ static int knvme_capsule(struct knvme_queue *queue, struct request *rq,
 	return count;
 }
 
-/* Tells the target where the data are; the caller undoes what has been done */
+/* Register the data and put their key into the command; after an error the caller undoes this */
 static int knvme_map(struct knvme_queue *queue, struct request *rq)
 {
 	struct knvme_request *req = knvme_request_of(rq);
@@ -275,7 +275,7 @@ static int knvme_map(struct knvme_queue *queue, struct request *rq)
 	ret = fi_mr_refresh(region, &attr, 0);
 	if (ret)
 		return ret;
-	/* What the region has now is given back by FI_DISCARD only */
+	/* Only FI_DISCARD gives the region's memory back from now on */
 	set_bit(KNVME_R_MAPPED, &req->flags);
 	ret = fi_mr_enable(region);
 	if (ret)
@@ -287,7 +287,7 @@ static int knvme_map(struct knvme_queue *queue, struct request *rq)
 	return 0;
 }
 
-/* 0: the request is the target's, or the recovery's to end; else nothing has happened */
+/* Returns 0: the target or the recovery will end the request; else nothing has happened */
 static int knvme_post(struct knvme_queue *queue, struct request *rq)
 {
 	struct bio_vec vecs[1 + KNVME_MAX_CAPSULE_VECS];
@@ -309,7 +309,7 @@ static int knvme_post(struct knvme_queue *queue, struct request *rq)
 			ret = knvme_map(queue, rq);
 	}
 	if (!ret) {
-		/* The response may be there before the call returns */
+		/* The response may come before the call returns */
 		set_bit(KNVME_R_WAITS, &req->flags);
 		if (msg.iov_count)
 			ret = fi_sendmsg(queue->ep, &msg, FI_COMPLETION);
@@ -414,7 +414,7 @@ void knvme_ready(struct fid_ep *ep, u64 flags)
 	}
 }
 
-/* The target answers this one when something has happened */
+/* Send the command that the target answers when an event has happened */
 void knvme_submit_async_event(struct nvme_ctrl *nctrl)
 {
 	struct knvme_ctrl *ctrl = to_knvme_ctrl(nctrl);
@@ -431,8 +431,8 @@ void knvme_submit_async_event(struct nvme_ctrl *nctrl)
 }
 
 /*
- * Error recovery ends requests, too, but works only on a live controller.  Another one is
- * being set up or taken down by a task that may be waiting for this request.
+ * Error recovery ends requests, too, but works only on a live controller.  A controller that
+ * is not live is being set up or taken down by a task that may be waiting for this request.
  */
 static enum blk_eh_timer_return knvme_timeout(struct request *rq)
 {

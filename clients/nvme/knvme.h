@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An NVMe over Fabrics host on kOFI: what its files share.
+ * An NVMe over Fabrics host on kOFI: declarations that its files share.
  *
  *	main.c	the transport: options, the list of controllers
  *	ctrl.c	a controller: set-up, reset, recovery, reconnect, end
  *	queue.c	a queue: endpoint, connection, regions, drain
  *	io.c	a request: command capsule, data, response
  *
- * nvme-core and nvme-fabrics do what is not about a fabric.  Their headers are not
- * installed; scripts/build/nvme-headers fetches those of the running kernel.  The module is
- * GPL-2.0, as they are.
+ * nvme-core and nvme-fabrics do all that does not depend on the fabric.  Their headers are
+ * not installed; scripts/build/nvme-headers fetches those of the running kernel.  The module
+ * is GPL-2.0, as nvme-core and nvme-fabrics are.
  */
 #ifndef _KNVME_H
 #define _KNVME_H
@@ -30,7 +30,7 @@
 #include "nvme.h"
 #include "fabrics.h"
 
-/* Pages of one request, if the device registers so many: 1 MiB, as nvme-rdma has */
+/* Pages of one request, if the device registers so many: for 1 MiB, as in nvme-rdma */
 #define KNVME_MAX_PAGES		257
 
 /* Elements of data behind a command in its capsule */
@@ -46,7 +46,7 @@ enum knvme_request_flags {
 	KNVME_R_MAPPED,		/* its region has the memory of the data */
 };
 
-/* What a block request carries for this transport */
+/* This transport's part of a block request */
 struct knvme_request {
 	struct nvme_request	req;		/* nvme-core's part; first */
 	struct knvme_queue	*queue;
@@ -61,7 +61,7 @@ struct knvme_request {
 	struct scatterlist	inline_sg[NVME_INLINE_SG_CNT];
 };
 
-/* A receive, which is posted again and again */
+/* A receive; knvme_response() posts it again after each response */
 struct knvme_response {
 	struct fi_done		done;
 	struct llist_node	refused;	/* in refused of the queue */
@@ -74,9 +74,9 @@ enum knvme_queue_flags {
 	KNVME_Q_OPEN,		/* has an endpoint */
 	KNVME_Q_LIVE,		/* takes requests */
 	KNVME_Q_EVENT,		/* an asynchronous event may come */
-	KNVME_Q_EVENT_DUE,	/* its command has been refused, and is to be sent */
-	KNVME_Q_TX_READY,	/* the endpoint has called since, for what is sent */
-	KNVME_Q_RX_READY,	/* and for receives */
+	KNVME_Q_EVENT_DUE,	/* the event's command was refused and is to be sent */
+	KNVME_Q_TX_READY,	/* knvme_ready() has been called for transmits */
+	KNVME_Q_RX_READY,	/* knvme_ready() has been called for receives */
 };
 
 /* A queue of the controller: one connection */
@@ -89,15 +89,15 @@ struct knvme_queue {
 	/* Protects @drained, and each of @regions from being closed twice */
 	struct mutex		lock;
 	bool			started;	/* a response may name a request */
-	bool			drained;	/* nothing in flight, nor ever */
+	bool			drained;	/* nothing is in flight, nor will be */
 	struct fid_eq		*eq;
 	struct fid_cq		*cq;
 	struct fid_ep		*ep;
 	struct fid_mr		**regions;	/* by tag; NULL: closed */
 	struct knvme_response	*responses;
-	struct llist_head	refused;	/* those that are to be posted */
-	struct completion	connected;	/* the attempt has ended */
-	int			conn_error;	/* how: 0 or a negative code */
+	struct llist_head	refused;	/* responses that are to be posted */
+	struct completion	connected;	/* the connection attempt has ended */
+	int			conn_error;	/* of the attempt: 0 or a negative code */
 };
 
 /* A controller */
@@ -110,13 +110,13 @@ struct knvme_ctrl {
 	struct blk_mq_tag_set	tag_set;	/* of the I/O queues */
 	struct work_struct	err_work;	/* error recovery */
 	struct delayed_work	reconnect_work;	/* the next attempt */
-	struct nvme_command	aen;		/* has no request */
+	struct nvme_command	aen;		/* asynchronous event: has no request */
 	struct fi_done		aen_sent;
 	struct list_head	node;		/* in knvme_ctrls */
 	u32			io_queues[HCTX_MAX_TYPES];
 	unsigned int		max_pages;	/* of one request */
-	bool			capsule_data;	/* the target takes it */
-	bool			failed;		/* since the set-up began */
+	bool			capsule_data;	/* the target takes data in capsules */
+	bool			failed;		/* an error since the set-up began */
 	struct knvme_queue	queues[];	/* the admin queue first */
 };
 

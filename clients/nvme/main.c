@@ -5,8 +5,9 @@
  *	modprobe kofi_nvme
  *	nvme connect -t kofi -a 10.77.0.1 -s 4420 -n NQN
  *
- * The list of controllers serves two ends: a second controller of the same addresses is
- * refused, unless the user wants it, and all are deleted when the module goes.
+ * The list of controllers serves two purposes: knvme_check_opts() refuses a second
+ * controller of the same addresses, unless the user wants it, and knvme_exit() deletes all
+ * controllers.
  */
 #include <linux/inet.h>
 #include <linux/module.h>

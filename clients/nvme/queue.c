@@ -5,18 +5,19 @@
  * A queue is opened (connected, with its regions and receives), started (the connect
  * command of NVMe over Fabrics, which travels as a request), stopped and closed.
  *
- * Stopping is fi_ep_drain(): when it returns, no callback of the queue runs or will, and
- * each post answers -ESHUTDOWN.  A region that was told to the target then still has the
- * memory of its request, and only fi_close() gives it back; so the regions are closed
- * before nvme-core may end the requests.  No request is posted meanwhile: the callers have
- * quiesced the block queues.
+ * Stopping a queue calls fi_ep_drain(): when it returns, no callback of the queue runs or
+ * will run, and each post returns -ESHUTDOWN.  A region whose key the target knows still has
+ * the memory of its request then.  Only fi_close() gives that memory back, so the regions are
+ * closed before nvme-core may end the requests.  No request is posted meanwhile: the callers
+ * have quiesced the block queues.
  *
- * A request that times out while its controller is not live ends by itself
- * (knvme_queue_give_up()).  Other requests of the queue may be on their way into
- * queue_rq() then, so only its own region is closed, which no other request uses.
+ * knvme_timeout() ends a request that times out while its controller is not live, after
+ * knvme_queue_give_up().  Other requests of the queue may be on their way into queue_rq()
+ * then, so knvme_queue_give_up() closes only the request's own region, which no other request
+ * uses.
  *
- * The event queue is the queue's own, too: its handler gets the queue as context, and
- * fi_close() of it returns when no handler runs.
+ * Each queue has an event queue of its own: the handler gets the queue as context, and
+ * fi_close() of the event queue returns when no handler runs.
  */
 #include <linux/inet.h>
 #include <linux/slab.h>
@@ -24,12 +25,12 @@
 #include <net/net_namespace.h>
 #include "knvme.h"
 
-/* A target that does not answer is given up then */
+/* A connection attempt fails if the target does not answer within this time */
 #define KNVME_CONNECT_MS	3000
 
 /*
- * What the NVMe/RDMA transport speaks: messages over a transport whose peers read and
- * write memory.  Keys come and go with each request, and a response may end one.
+ * Hints for NVMe/RDMA: messages, and a peer that reads and writes memory.  Each request gets
+ * a key of its own, and a response may end that key.
  */
 static int knvme_hint(struct fi_info *hints,
 		      const struct nvmf_ctrl_options *opts)
@@ -45,7 +46,7 @@ static int knvme_hint(struct fi_info *hints,
 	hints->fabric_attr->net = &init_net;
 	if (opts->mask & NVMF_OPT_TOS && opts->tos >= 0)
 		hints->tx_attr->tclass = fi_tc_dscp_set(opts->tos >> 2);
-	/* The address to connect from, if the user has one in mind */
+	/* The address to connect from, if the user gives one */
 	if (!(opts->mask & NVMF_OPT_HOST_TRADDR))
 		return 0;
 	ret = inet_pton_with_scope(&init_net, AF_UNSPEC, opts->host_traddr, NULL,
@@ -60,7 +61,7 @@ static int knvme_hint(struct fi_info *hints,
 	return hints->src_addr ? 0 : -ENOMEM;
 }
 
-/* The target's wire is that of an RDMA transport, whichever provider carries it here */
+/* The target speaks the wire protocol of an RDMA transport; any provider of that protocol fits */
 static bool knvme_wire_fits(const struct fi_info *info)
 {
 	return info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_RC ||
@@ -97,7 +98,7 @@ static int knvme_find(struct knvme_ctrl *ctrl)
 	return ctrl->info ? 0 : -ENOMEM;
 }
 
-/* The way to the target, as long as there is an admin queue */
+/* Open the fabric and the domain that lead to the target; they live as long as the admin queue */
 int knvme_port_open(struct knvme_ctrl *ctrl)
 {
 	const struct fi_domain_attr *attr;
@@ -145,7 +146,7 @@ static void knvme_conn_ended(struct knvme_queue *queue, int error)
 	complete(&queue->connected);
 }
 
-/* The attempt, or the connection, has failed; a refusal says why in its data */
+/* The attempt, or the connection, has failed; the data of a refusal holds the reason */
 static void knvme_conn_failed(struct knvme_queue *queue)
 {
 	struct device *dev = queue->ctrl->ctrl.device;
@@ -218,7 +219,7 @@ static int knvme_open_queues(struct knvme_queue *queue)
 	return fi_cq_open(queue->ctrl->domain, &cq_attr, &queue->cq, NULL);
 }
 
-/* Registration, send and end of key of each command, and the asynchronous event's send */
+/* Room to transmit registration, send and end of key of each command, and the event's send */
 static int knvme_open_ep(struct knvme_queue *queue)
 {
 	static const struct fi_ep_callbacks callbacks = { .ready = knvme_ready };
@@ -300,7 +301,7 @@ static int knvme_connect(struct knvme_queue *queue)
 	ret = fi_connect(queue->ep, NULL, &req, sizeof(req));
 	if (ret)
 		return ret;
-	/* FI_OPT_CONNECT_TIMEOUT sees to it that an event comes */
+	/* FI_OPT_CONNECT_TIMEOUT guarantees that an event comes */
 	wait_for_completion(&queue->connected);
 	return queue->conn_error;
 }
@@ -333,7 +334,7 @@ static void knvme_queue_free(struct knvme_queue *queue)
 	mutex_destroy(&queue->lock);
 }
 
-/* Connects a queue that is not open, for so many commands in flight */
+/* Connects a queue that is not open, for @depth commands in flight */
 int knvme_queue_open(struct knvme_queue *queue, unsigned int depth)
 {
 	struct knvme_ctrl *ctrl = queue->ctrl;
@@ -369,7 +370,7 @@ int knvme_queue_start(struct knvme_queue *queue)
 	int index = knvme_queue_index(queue);
 	int ret;
 
-	/* Pairs with knvme_take_response(): the tags of the queue are there */
+	/* Publishes the tags of the queue; pairs with knvme_take_response() */
 	smp_store_release(&queue->started, true);
 	ret = index ? nvmf_connect_io_queue(ctrl, index) :
 		      nvmf_connect_admin_queue(ctrl);
@@ -383,7 +384,7 @@ int knvme_queue_start(struct knvme_queue *queue)
 	return ret;
 }
 
-/* After an error the device has gone, and ends what is posted in its own time */
+/* If fi_ep_drain() fails, the device has gone and ends posted operations in its own time */
 static int knvme_drain(struct knvme_queue *queue)
 {
 	int ret;
@@ -398,8 +399,8 @@ static int knvme_drain(struct knvme_queue *queue)
 }
 
 /*
- * Ends all operations and gives all memory back: the requests can be ended then.  The
- * caller has stopped posts to the queue, which need not be open.
+ * Ends all operations and gives all memory back, so that the requests may be ended.  The
+ * caller has stopped posts to the queue.  The queue need not be open.
  */
 void knvme_queue_stop(struct knvme_queue *queue)
 {
@@ -420,8 +421,8 @@ void knvme_queue_stop(struct knvme_queue *queue)
 }
 
 /*
- * Lets nothing be in flight for the sake of one request, which can be ended if this
- * succeeds.  After an error it is not known what its memory is used for.
+ * Drains the queue and closes the region of one request, which the caller may end if this
+ * succeeds.  After an error the device may still use the request's memory.
  */
 int knvme_queue_give_up(struct knvme_queue *queue, unsigned int tag)
 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * A command is a line of words: the key of the case, the test, and NAME=VALUE for
- * what is not as in perf_defaults:
+ * each parameter that differs from perf_defaults:
  *
  *	lat.64 pingpong size=64 count=200 rounds=20
  *	rate.64.d128 stream op=send depth=128 links=1 count=2000
  *
- * Both sides are made ready, then run in turn.  Who is first changes with each
- * round, so that what drifts meets both.  The first run of each is not counted.
- * With side=kofi or side=raw there is only that one.
+ * Both sides are opened, then run in turn.  The side that runs first changes with
+ * each round, so that a drift of the machine affects both sides.  The first run of
+ * each side is not counted.  With side=kofi or side=raw only that side runs.
  *
- * kOFI's side runs on prov=, verbs unless it is said; with ep=rdm on endpoints without
- * connections; with ctx=process everything is posted in process context, and may sleep.  base=
- * says what it is compared with: map or inline, on ib_core (raw.c); sock, on kernel sockets
+ * kOFI's side runs on the provider prov= (verbs by default).  With ep=rdm it has endpoints
+ * without connections.  With ctx=process all operations are posted in process context, and may
+ * sleep.  base= selects the baseline: map or inline, on ib_core (raw.c); sock, on kernel sockets
  * (sock.c); msg, kOFI with connections on the same provider.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -27,7 +27,7 @@
 
 #define PERF_MAX_ROUNDS	400
 
-/* Codes of fi_errno.h alone, which read() and write() do not know */
+/* The first code that only fi_errno.h has; read() and write() may not return it */
 #define PERF_ERRNO_END	256
 
 static const struct perf_cmd perf_defaults = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kOFI's side: fabrics and connections; of endpoints without connections, pairs of them.
+ * kOFI's side: fabrics and connections, or pairs of endpoints without connections.
  *
  * One event queue serves the listener and all endpoints, as connections are made
- * one after the other.  What tells of the end of a connection is dropped.
+ * one after the other.  perf_event() drops events that report the end of a connection.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -130,7 +130,7 @@ int perf_ep_open(struct perf_fabric *f, struct fi_info *info, struct fid_cq *cq,
 }
 EXPORT_SYMBOL_GPL(perf_ep_open);
 
-/* Waits for one of two events; others are of connections that have ended */
+/* Waits for the event @want; other events are of connections that have ended */
 static int perf_event(struct perf_fabric *f, u32 want,
 		      struct fi_eq_cm_entry *entry)
 {
@@ -181,7 +181,7 @@ int perf_insert(struct fid_av *av, struct fid_ep *ep, fi_addr_t *addr)
 }
 EXPORT_SYMBOL_GPL(perf_insert);
 
-/* The connection comes with the first message */
+/* The first message makes the connection */
 static int perf_pair(struct perf_fabric *f, struct perf_link *link,
 		     struct fid_cq *cq_a, struct fid_cq *cq_b)
 {
@@ -213,7 +213,7 @@ int perf_connect(struct perf_fabric *f, struct perf_link *link,
 		ret = fi_connect(link->a, &f->name, NULL, 0);
 	if (!ret)
 		ret = perf_accept(f, link, cq_b);
-	/* Of either end */
+	/* One event of each end */
 	if (!ret)
 		ret = perf_event(f, FI_CONNECTED, &entry);
 	if (!ret)

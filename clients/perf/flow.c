@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A run ends when its parts have ended, each told by a callback.  And ping-pong:
- * one message travels to and fro, each end answers from the callback of its receive.
+ * Runs: a run ends when callbacks have reported the end of all its parts.  And
+ * ping-pong: one message travels to and fro, each end answers from the callback of
+ * its receive.
  *
- * Receives are posted once, when the bed is made, and again by their callbacks, so
- * a message always finds one.  Sends take turns between a few requests: the answer
- * to a message may overtake its completion.
+ * Receives are posted once, when the connection is made, and again by their
+ * callbacks, so a message always finds one.  Sends use a few requests in turn: the
+ * answer to a message may overtake the completion of its send.
  *
- * Locking: a callback touches the end that it belongs to; the completion queue of
- * an end calls one callback at a time.
+ * Locking: a callback touches only the end that it belongs to; the completion queue
+ * of an end calls one callback at a time.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -69,7 +70,7 @@ struct pp;
  * @pp: the ping-pong
  * @reqs: PP_SENDS sends, PP_RECVS receives
  * @buf: what is sent, and behind it what is received
- * @turn: whose turn it is among the sends
+ * @turn: sends so far; selects the next of the sends in @reqs
  */
 struct pp_end {
 	struct pp	*pp;
@@ -81,8 +82,8 @@ struct pp_end {
 /**
  * struct pp - A ping-pong
  * @flow: the run
- * @bed: where
- * @closing: what ends now ends because of that
+ * @bed: the connection
+ * @closing: pp_close() runs, so operations end with an error
  * @left: round trips to go
  * @ends: a and b
  */
@@ -194,7 +195,7 @@ static void *pp_open(const struct perf_side *side, const struct perf_cmd *cmd)
 	return ERR_PTR(ret);
 }
 
-/* Returns the time of a way, not of a round trip */
+/* Returns the time of one way, not of a round trip */
 static s64 pp_run(void *state, const struct perf_cmd *cmd)
 {
 	struct pp *pp = state;

@@ -3,8 +3,8 @@
  * What a storage client does for each request: register a buffer, send the key,
  * and take the buffer back when the answer has ended the key.
  *
- * b answers at once; what it would read or write is another test's (stream.c).  A
- * message is the number of the request and its key.
+ * b answers at once, without reading or writing the buffer; stream.c measures reads and
+ * writes.  A message is the number of the request and its key.
  *
  * Locking: as in stream.c.
  */
@@ -14,7 +14,7 @@
 
 #include "perf.h"
 
-/* Requests and answers take turns between so many buffers for each io */
+/* Messages for each request in flight, which requests and answers use in turn */
 #define IO_TURNS	4
 
 struct io_message {
@@ -25,12 +25,12 @@ struct io_message {
 /**
  * struct perf_io - Requests in flight
  * @flow: the run
- * @bed: where
- * @closing: what ends now ends because of that
+ * @bed: the connection
+ * @closing: io_close() runs, so operations end with an error
  * @depth: requests in flight
  * @to_begin: requests of the run that have not begun
- * @to_end: and that have not ended
- * @turns: of each request
+ * @to_end: requests of the run that have not ended
+ * @turns: how often each request has begun; selects its next message
  * @answers: answers so far
  * @requests: a's sends, IO_TURNS for each request
  * @replies: a's receives
@@ -80,7 +80,7 @@ static void io_begin(struct perf_io *io, unsigned int nth)
 		io_fail(io, ret);
 }
 
-/* At a: an answer */
+/* a has received an answer */
 static void io_replied(struct perf_req *req, int err)
 {
 	const struct io_message *message = req->buf;
@@ -105,7 +105,7 @@ static void io_replied(struct perf_req *req, int err)
 		io_begin(io, nth);
 }
 
-/* At b: a request */
+/* b has received a request */
 static void io_arrived(struct perf_req *req, int err)
 {
 	const struct io_message *message = req->buf;
@@ -127,7 +127,7 @@ static void io_arrived(struct perf_req *req, int err)
 		io_fail(io, err);
 }
 
-/* All operations of one kind; each has a message of its own */
+/* Allocate all operations of one kind; each has a message of its own */
 static void *io_reqs(struct perf_io *io, unsigned int kind, bool far,
 		     void (*done)(struct perf_req *req, int err))
 {

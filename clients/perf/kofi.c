@@ -2,8 +2,8 @@
 /*
  * kOFI's side: operations with a callback each (FI_WAIT_DONE).
  *
- * Buffers come without descriptor, so the provider maps each; the baseline does so,
- * too.
+ * Buffers come without descriptor, so the provider maps each buffer, as the baseline
+ * does.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -150,7 +150,7 @@ static struct perf_bed *kofi_open_way(const struct perf_spec *spec, const struct
 	if (!bed)
 		return ERR_PTR(-ENOMEM);
 	bed->bed.side = side;
-	/* Half is for peers that are not connected yet */
+	/* Half of the queue is for peers that are not connected yet */
 	if (way->rdm)
 		depth.tx *= 2;
 	ret = perf_fabric_open(&bed->f, way, spec->node, depth, caps);

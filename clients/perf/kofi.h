@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* kOFI's side: what its files share. */
+/* kOFI's side: declarations that its files share. */
 #ifndef _KOFI_PERF_KOFI_H
 #define _KOFI_PERF_KOFI_H
 
@@ -10,17 +10,17 @@
 #include "perf.h"
 
 /**
- * struct kofi_bed - kOFI, connected
+ * struct kofi_bed - The connections of kOFI's side
  * @bed: what tests see
  * @f: the fabric
  * @cqs: completion queues of all ends a, and of all ends b
  * @links: the connections
- * @ends: a and b of each
- * @nr_links: how many
+ * @ends: ends a and b of each connection
+ * @nr_links: connections
  * @memory: what a may read and write
- * @mr: its region
+ * @mr: region of @memory
  * @ios: regions of requests
- * @nr_ios: how many
+ * @nr_ios: elements of @ios
  */
 struct kofi_bed {
 	struct perf_bed		bed;
@@ -35,13 +35,13 @@ struct kofi_bed {
 	unsigned int		nr_ios;
 };
 
-/* @peer: the address of what is sent there, for endpoints without connections */
+/* @peer: the address to send to, for endpoints without connections */
 struct kofi_end {
 	struct fid_ep	*ep;
 	fi_addr_t	peer;
 };
 
-/* @done: the completion's way to @req */
+/* @done: leads from the completion to @req */
 struct kofi_req {
 	struct perf_req	req;
 	struct fi_done	done;

@@ -11,8 +11,8 @@
 /**
  * struct kofi_io - A request's region
  * @mr: the region
- * @attr: what it is to be, of @iov
- * @iov: the memory
+ * @attr: attributes of the region of @iov
+ * @iov: describes @buf
  * @buf: PERF_IO_LEN bytes
  */
 struct kofi_io {
@@ -86,7 +86,7 @@ void kofi_mrs_close(struct kofi_bed *bed)
 		fi_close(&bed->mr->fid);
 }
 
-/* The message tells the key */
+/* The message carries the key */
 int kofi_begin(struct perf_req *req, unsigned int nth)
 {
 	struct kofi_bed *bed = to_kofi_bed(req->bed);

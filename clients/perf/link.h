@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connections of this machine with itself, over kOFI: what kofi_perf.ko gives to
- * other modules that measure (kunit/insn).  raw_cm.h has the same on rdma_cm.
+ * Connections of this machine with itself, over kOFI.  kofi_perf.ko exports them to
+ * other modules that measure (kunit/insn).  raw_cm.h has such connections on rdma_cm.
  *
  * Each call belongs to one thread and may sleep.
  */
@@ -37,7 +37,7 @@ struct perf_depth {
  * struct perf_way - What carries the data
  * @prov: name of the provider
  * @rdm: endpoints without connections, of which each has one peer
- * @process: everything is posted, and completes, in process context, and may sleep
+ * @process: operations are posted and complete in process context, and may sleep
  */
 struct perf_way {
 	char	prov[16];
@@ -47,14 +47,14 @@ struct perf_way {
 
 /**
  * struct perf_fabric - What endpoints are opened on
- * @way: as it was asked for
- * @info: the way that was found
+ * @way: as the caller has asked for
+ * @info: the fi_info that fi_getinfo() has found
  * @fabric: fabric of @info
  * @domain: domain of @info
  * @eq: events of @pep and all endpoints
  * @pep: listens; or NULL
  * @av: peers of endpoints without connections; or NULL
- * @name: where
+ * @name: address that @pep listens at
  * @name_len: bytes of @name
  * @depth: of endpoints
  */
@@ -75,8 +75,8 @@ struct perf_fabric {
  * struct perf_link - A connection
  * @a: has connected
  * @b: has accepted
- * @to_a: what @b calls @a
- * @to_b: what @a calls @b
+ * @to_a: address of @a, for sends of @b
+ * @to_b: address of @b, for sends of @a
  */
 struct perf_link {
 	struct fid_ep	*a;
@@ -99,7 +99,7 @@ int perf_fabric_open(struct perf_fabric *f, const struct perf_way *way,
 		     const char *node, struct perf_depth depth, u64 caps);
 
 /**
- * perf_fabric_close() - Close it
+ * perf_fabric_close() - Close a fabric
  * @f: as opened, or zeroed
  */
 void perf_fabric_close(struct perf_fabric *f);
@@ -107,8 +107,8 @@ void perf_fabric_close(struct perf_fabric *f);
 /**
  * perf_ep_open() - Open and enable an endpoint that is not connected
  * @f: the fabric
- * @info: a way of it
- * @cq: for all its completions
+ * @info: an fi_info of @f
+ * @cq: for all completions of the endpoint
  * @ep: set
  *
  * Return: 0, or an error of the fi_* calls.
@@ -120,8 +120,8 @@ int perf_ep_open(struct perf_fabric *f, struct fi_info *info, struct fid_cq *cq,
  * perf_connect() - Make a connection
  * @f: the fabric
  * @link: filled
- * @cq_a: for all completions of one end
- * @cq_b: of the other
+ * @cq_a: for all completions of end a
+ * @cq_b: for all completions of end b
  *
  * Return: 0, or an error of the fi_* calls.
  */
@@ -138,8 +138,8 @@ int perf_connect(struct perf_fabric *f, struct perf_link *link,
 int perf_av_open(struct perf_fabric *f, struct fid_av **av);
 
 /**
- * perf_insert() - Know an endpoint without connections
- * @av: by this address vector
+ * perf_insert() - Insert an endpoint without connections into an address vector
+ * @av: the address vector
  * @ep: the endpoint
  * @addr: set
  *

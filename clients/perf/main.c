@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kofi_perf: kOFI against the same work written on ib_core, or on kernel sockets, in one kernel.
+ * kofi_perf compares kOFI with the same work on ib_core, or on kernel sockets, in one kernel.
  *
  * /sys/kernel/debug/kofi_perf/
  *
  *	run		write a command (command.c); the write ends with the test
- *	samples		what the last command has measured (samples.c)
+ *	samples		the values that the last command has measured (samples.c)
  *
  * Both sides run on this machine, which talks to itself.
  */

@@ -4,11 +4,11 @@
  *
  *	KEY match side=kofi prov=tcp ep=rdm depth=10000 count=1000
  *
- * depth receives wait, each for a tag of its own.  One message at a time is sent, to one that is
- * far from the last in the order of posting, which is posted again at once.
+ * depth receives wait, each for a tag of its own.  One message at a time is sent.  Its receive is
+ * far from that of the last message in the order of posting, and is posted again at once.
  *
- * Locking: the callbacks of a run come one after the other, as each message is sent by the one
- * before it.
+ * Locking: the callbacks of a run come one after the other, as each callback sends the next
+ * message.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -17,7 +17,7 @@
 
 #include "kofi.h"
 
-/* From one tag to the next; a prime, so that all have their turn */
+/* The step from one tag to the next; a prime, so that all tags have their turn */
 #define MATCH_STEP	4999
 
 #define MATCH_TX_DEPTH	16
@@ -34,15 +34,15 @@ struct match_rx {
 /**
  * struct match - Two endpoints
  * @flow: the run
- * @f: where
- * @cq: of both
+ * @f: the fabric
+ * @cq: completion queue of both endpoints
  * @link: a sends to b
  * @rxs: b's receives
- * @nr: how many
+ * @nr: elements of @rxs
  * @tag: of the last message
  * @left: messages to go
- * @out: what is sent
- * @closing: what ends now ends because of that
+ * @out: the message
+ * @closing: match_close() runs, so receives end with an error
  */
 struct match {
 	struct perf_flow	flow;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Objects that are only there, for who looks at the memory they take; and the time
- * it takes to connect.
+ * Idle objects, to measure the memory that they take; and the time that it takes to
+ * connect.
  *
  *	KEY hold side=kofi op=ep count=100 depth=128
  *
- * opens so many objects of one side and kind: ep, ep-rma, cq or mr; conn, a connection with both
- * its ends; peer, an address that is known and no more; met, an endpoint without connections that
- * another has sent to.  A second
- * command of this kind opens as many again; what they take is what is gone then, as
- * the first ones have filled what allocators keep to themselves.  "KEY release"
- * closes all.  Completion queues of endpoints are there before.
+ * opens count objects of one side and of the kind op: ep, ep-rma, cq or mr; conn, a
+ * connection with both its ends; peer, an address that is in the address vector and no
+ * more; met, an endpoint without connections that another endpoint has sent to.  A second
+ * command of this kind opens as many again.  The memory that the second command takes is
+ * that of its objects, as the first objects have filled the allocators' reserves.  "KEY
+ * release" closes all objects.  Completion queues of endpoints are opened beforehand.
  *
  * Locking: commands come one at a time.
  */
@@ -22,7 +22,7 @@
 
 #include "perf.h"
 
-/* What there is room for: this many times the count of the first command */
+/* There is room for this many times the count of the first command */
 #define MEM_HOLDS	2
 
 struct mem {
@@ -104,7 +104,7 @@ static void setup_close(void *state)
 	kfree(state);
 }
 
-/* Returns the time for all connections; no two stand at the same time */
+/* Returns the time for all connections; each is closed before the next one is made */
 static s64 setup_run(void *state, const struct perf_cmd *cmd)
 {
 	const struct setup *setup = state;

@@ -12,16 +12,16 @@
 
 /**
  * struct kofi_objects - Objects of one kind
- * @f: where
- * @cqs: of endpoints, each of @per_cq of them
- * @nr_cqs: how many
- * @per_cq: endpoints
- * @spec: how many, how deep
+ * @f: the fabric
+ * @cqs: completion queues of endpoints, each shared by @per_cq endpoints
+ * @nr_cqs: elements of @cqs
+ * @per_cq: endpoints of one completion queue
+ * @spec: number and depth of the objects
  * @fids: the objects
- * @nr: how many
- * @buf: of memory regions
- * @known: addresses in the vector that are nobody's
- * @peers: endpoints that are connected with one, or NULL
+ * @nr: elements of @fids
+ * @buf: memory of the regions
+ * @known: addresses in the address vector that no endpoint has
+ * @peers: a hub and the endpoints that are connected with it, or NULL
  */
 struct kofi_objects {
 	struct perf_fabric	f;

@@ -11,17 +11,17 @@
 
 /**
  * struct raw_objects - Objects of one kind
- * @cm: where
- * @shared: completion queues of queue pairs, each of @per_cq of them
- * @nr_shared: how many
- * @per_cq: queue pairs
- * @spec: how many, how deep
+ * @cm: protection domain and listener
+ * @shared: completion queues of queue pairs, each shared by @per_cq queue pairs
+ * @nr_shared: elements of @shared
+ * @per_cq: queue pairs of one completion queue
+ * @spec: number and depth of the objects
  * @ends: queue pairs
- * @nr_ends: how many
+ * @nr_ends: elements of @ends
  * @cqs: completion queues
- * @nr_cqs: how many
+ * @nr_cqs: elements of @cqs
  * @mrs: memory regions
- * @nr_mrs: how many
+ * @nr_mrs: elements of @mrs
  */
 struct raw_objects {
 	struct perf_raw_cm	cm;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The side of kernel sockets of mem.c: connections, of which each is two sockets.
+ * Kernel sockets for mem.c: connections of two sockets each.
  */
 #include <linux/err.h>
 #include <linux/module.h>

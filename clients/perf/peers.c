@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * One endpoint without connections, the hub, and many that it connects to when it first sends
- * to them: how long that takes ("meet"), and for mem.c what a connection takes.
+ * One endpoint without connections, the hub, and many peers that it connects to when it first
+ * sends to them.  "meet" measures how long that takes; mem.c measures the memory that a
+ * connection takes.
  *
  *	KEY meet side=kofi prov=tcp ep=rdm count=2000
  *
- * Each peer has one receive posted.  The hub sends to all at once; the time ends when the last
- * of them has its message.  Of a queue, half is for peers that are not connected yet.
+ * Each peer has one receive posted.  The hub sends to all peers at once; the time ends when the
+ * last peer has its message.  Half of a queue is for peers that are not connected yet.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -15,7 +16,7 @@
 
 #include "kofi.h"
 
-/* @in: what the hub sends */
+/* @in: the message that the hub sends */
 struct peer {
 	struct fi_done	done;
 	struct peers	*peers;
@@ -27,13 +28,13 @@ struct peer {
 /**
  * struct peers - The hub and its peers
  * @flow: the peers that wait for a message
- * @f: where
- * @hub: knows all
- * @av: by this address vector; the peers have that of @f, which is empty
+ * @f: the fabric
+ * @hub: the endpoint that sends to all peers
+ * @av: address vector of @hub; the peers have that of @f, which is empty
  * @peers: the first @nr are open
- * @nr: how many
- * @out: what the hub sends
- * @closing: what ends now ends because of that
+ * @nr: open peers
+ * @out: the message that the hub sends
+ * @closing: peers_close() runs, so receives end with an error
  */
 struct peers {
 	struct perf_flow	flow;
@@ -71,7 +72,7 @@ void peers_close(struct peers *p)
 	kfree(p);
 }
 
-/* The hub, with a queue of @depth and room for @max peers; or an ERR_PTR() */
+/* Open the hub, with a queue of @depth and room for @max peers; returns it or an ERR_PTR() */
 struct peers *peers_open(struct perf_fabric *f, struct fid_cq *cq, u32 depth, unsigned int max)
 {
 	struct peers *p = kzalloc(sizeof(*p), GFP_KERNEL);
@@ -97,7 +98,7 @@ struct peers *peers_open(struct perf_fabric *f, struct fid_cq *cq, u32 depth, un
 	return ERR_PTR(ret);
 }
 
-/* One more peer, which the hub knows */
+/* Open one more peer, and insert it into the hub's address vector */
 int peers_add(struct peers *p, struct fid_cq *cq)
 {
 	struct peer *peer = &p->peers[p->nr];
@@ -113,7 +114,7 @@ int peers_add(struct peers *p, struct fid_cq *cq)
 			      &peer->done);
 }
 
-/* The hub sends to the last @count peers; returns nanoseconds until all are there, or an errno */
+/* Send to the last @count peers; returns nanoseconds until all have the message, or an errno */
 s64 peers_meet(struct peers *p, unsigned int count)
 {
 	unsigned int i;

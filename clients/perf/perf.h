@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the files of kofi_perf.ko share.
+ * Declarations that the files of kofi_perf.ko share.
  *
  *	main.c		the module, debugfs
  *	command.c	one command: which test, how often
- *	samples.c	what was measured, as text
- *	flow.c		ping-pong, and what all tests share
+ *	samples.c	the measured values, as text
+ *	flow.c		ping-pong, and code that all tests share
  *	stream.c	operations in flight all the time
  *	io.c		registration, request, answer with remote invalidation
  *	match.c		a tagged message among many receives
@@ -14,13 +14,13 @@
  *	fabric.c	connections over kOFI
  *	kofi*.c		kOFI's side of the tests
  *	raw_cm.c	connections with rdma_cm
- *	raw*.c		the baseline: the same on ib_core
- *	sock.c		another: on kernel sockets
+ *	raw*.c		the baseline: the tests on ib_core
+ *	sock.c		another baseline: messages on kernel sockets
  *	mem_*.c		both sides of mem.c
  *
  * A test is written once, on struct perf_side.  Both sides complete by a callback
- * for each operation, in softirq context, and the test posts again from there, as
- * kernel clients do; no thread wakes up before the end of a run.
+ * for each operation, in softirq context, and the test posts again from that
+ * callback, as kernel clients do.  No thread wakes up before the end of a run.
  */
 #ifndef _KOFI_PERF_H
 #define _KOFI_PERF_H
@@ -36,7 +36,7 @@ struct perf_bed;
 struct perf_io;
 struct seq_file;
 
-/* Work requests of a chain */
+/* Work requests that perf_side.chain posts with one doorbell */
 #define PERF_CHAIN	8
 
 /* Operations that a shared completion queue has room for */
@@ -47,10 +47,10 @@ struct seq_file;
 
 /**
  * struct perf_spec - What a test needs
- * @way: what kOFI has below
+ * @way: provider and kind of endpoint of kOFI's side
  * @node: an address of this machine
  * @links: connections
- * @depth: of their queues
+ * @depth: of the connections' queues
  * @rma: bytes of b's memory that a may read and write; 0: none
  * @ios: requests with a region of their own; 0: none
  */
@@ -65,13 +65,13 @@ struct perf_spec {
 
 /**
  * struct perf_req - An operation
- * @bed: where
+ * @bed: the connections
  * @end: end of a connection, see perf_side.end
  * @buf: local buffer
- * @len: its bytes
- * @done: called when it is over; @err is not 0 if it has failed
+ * @len: bytes of @buf
+ * @done: called when the operation has ended; @err is not 0 if it has failed
  * @context: the test's
- * @inv: set before @done of a receive: the key that has ended, or 0
+ * @inv: set before @done of a receive: the key that the message has ended, or 0
  */
 struct perf_req {
 	struct perf_bed	*bed;
@@ -86,19 +86,19 @@ struct perf_req {
 /**
  * struct perf_side - kOFI, or the baseline
  * @name: of the side
- * @req_size: of what begins with &struct perf_req
- * @open: connect what a test needs; or an ERR_PTR()
- * @close: and take it down; receives still posted end with an error or not at all
+ * @req_size: bytes of the side's request, which begins with &struct perf_req
+ * @open: connect what a test needs; returns an ERR_PTR() on failure
+ * @close: undo @open; receives still posted end with an error or not at all
  * @end: one end of a connection
  * @recv: post a receive
  * @send: post a send
  * @chain: post sends with one doorbell
  * @write: post a write to the memory of struct perf_bed
- * @read: post a read from there
- * @begin: register memory anew, and send the request with its key behind that
- * @answer: send, and let the key end
- * @finish: the answer has come, take the memory back
- * @mem: objects that are only there
+ * @read: post a read of that memory
+ * @begin: register memory anew, and send the request with the new key behind that
+ * @answer: send an answer that ends the key
+ * @finish: take the memory back after the answer
+ * @mem: idle objects
  *
  * The operations are for any context.
  */
@@ -120,10 +120,10 @@ struct perf_side {
 };
 
 /**
- * struct perf_mem_ops - Objects that are only there
- * @open: what they are opened on
- * @close: closed
- * @add: one more object of a kind: ep, ep-rma, cq, mr, conn, peer, met
+ * struct perf_mem_ops - Idle objects
+ * @open: open what the objects are opened on
+ * @close: close all
+ * @add: open one more object of a kind: ep, ep-rma, cq, mr, conn, peer, met
  * @connect: make a connection and end it
  */
 struct perf_mem_ops {
@@ -134,10 +134,10 @@ struct perf_mem_ops {
 };
 
 /**
- * struct perf_bed - A side, connected
- * @side: which
+ * struct perf_bed - The connections of a side
+ * @side: the side
  * @addr: address of b's memory
- * @key: its key
+ * @key: key of b's memory
  */
 struct perf_bed {
 	const struct perf_side	*side;
@@ -147,10 +147,10 @@ struct perf_bed {
 
 /**
  * struct perf_flow - A run
- * @bed: where
+ * @bed: the connections, or NULL
  * @left: parts that have not ended
- * @end: completed when none is left, or by an error
- * @start: when it began
+ * @end: completed when no part is left, or by an error
+ * @start: when the run began
  * @stop: when the last part ended
  * @err: the first error
  */
@@ -165,7 +165,7 @@ struct perf_flow {
 
 /**
  * struct perf_cmd - A command
- * @key: of the case
+ * @key: name of the case
  * @test: name of the test
  * @node: address
  * @size: bytes of a message
@@ -176,7 +176,7 @@ struct perf_flow {
  * @op: send, more, write, read; or the kind of object
  * @side: kofi or raw alone; empty: both, in turn
  * @base: the baseline: map, or inline (raw.c), sock (sock.c), msg (kofi.c)
- * @way: what kOFI has below
+ * @way: provider and kind of endpoint of kOFI's side
  */
 struct perf_cmd {
 	char		key[40];
@@ -197,8 +197,8 @@ struct perf_cmd {
  * struct perf_test - A kind of test
  * @name: of the test
  * @unit: "ns", time per operation; "rate", operations per time; "bytes"
- * @open: make ready on a side; or an ERR_PTR()
- * @run: run once; returns what was measured, or an errno
+ * @open: prepare the test on a side; returns an ERR_PTR() on failure
+ * @run: run once; returns the measured value, or an errno
  * @close: undo @open
  */
 struct perf_test {

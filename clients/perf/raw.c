@@ -3,11 +3,11 @@
  * The baseline: the operations of the tests on ib_core, with a struct ib_cqe each,
  * as nvme-rdma and others have it.
  *
- * Every buffer is mapped for its operation and unmapped when that is over.
+ * Every buffer is mapped for its operation and unmapped when the operation has ended.
  *
- * base=inline is another baseline: what fits is copied by the device when it is posted
- * (IB_SEND_INLINE) and not mapped.  Hardly any kernel client takes that trouble; kOFI
- * does it for its clients.
+ * base=inline is another baseline: a message that fits is not mapped but copied when it
+ * is posted (IB_SEND_INLINE).  Hardly any kernel client takes that trouble; kOFI does it
+ * for its clients.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -52,7 +52,7 @@ void raw_sent(struct ib_cq *cq, struct ib_wc *wc)
 	r->req.done(&r->req, wc->status == IB_WC_SUCCESS ? 0 : -EIO);
 }
 
-/* What the device does not take is not mapped any more */
+/* Unmap the buffer of an operation that the device does not take */
 static int raw_posted(struct raw_req *r, int ret)
 {
 	if (ret)
@@ -60,7 +60,7 @@ static int raw_posted(struct raw_req *r, int ret)
 	return ret;
 }
 
-/* What the device has copied was not mapped */
+/* The buffer of an inline send was not mapped */
 void raw_sent_copy(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct raw_req *r = container_of(wc->wr_cqe, struct raw_req, cqe);

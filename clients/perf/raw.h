@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The baseline: what its files share. */
+/* The baseline: declarations that its files share. */
 #ifndef _KOFI_PERF_RAW_H
 #define _KOFI_PERF_RAW_H
 
@@ -10,18 +10,18 @@
 #include "raw_cm.h"
 
 /**
- * struct raw_bed - The baseline, connected
+ * struct raw_bed - The connections of the baseline
  * @bed: what tests see
  * @cm: protection domain and listener
  * @cqs: completion queues of all ends a, and of all ends b
  * @links: the connections
- * @nr_links: how many
+ * @nr_links: connections
  * @memory: what a may read and write
- * @memory_len: its bytes
- * @mr: its region
- * @mapped: its entry for the device
+ * @memory_len: bytes of @memory
+ * @mr: region of @memory
+ * @mapped: scatterlist of @memory, mapped for the device
  * @ios: regions of requests
- * @nr_ios: how many
+ * @nr_ios: elements of @ios
  */
 struct raw_bed {
 	struct perf_bed		bed;
@@ -40,10 +40,10 @@ struct raw_bed {
 /**
  * struct raw_req - An operation
  * @req: what tests see
- * @cqe: the completion's way to it
- * @sge: its buffer
- * @dir: how that is mapped
- * @wr: only for a chain: the work request
+ * @cqe: leads from the completion to the operation
+ * @sge: buffer of the operation
+ * @dir: direction of the buffer's mapping
+ * @wr: only for perf_side.chain: the work request
  */
 struct raw_req {
 	struct perf_req		req;
@@ -77,7 +77,7 @@ void raw_unmap(struct raw_req *r);
 void raw_sent(struct ib_cq *cq, struct ib_wc *wc);
 void raw_sent_copy(struct ib_cq *cq, struct ib_wc *wc);
 
-/* What is sent: for the device to copy, or mapped */
+/* Prepare the buffer of a send: @copy: for the device to copy; else mapped */
 static __always_inline int raw_source(struct raw_req *r, bool copy)
 {
 	if (!copy) {
@@ -95,7 +95,7 @@ static __always_inline int raw_send_flags(bool copy)
 	return IB_SEND_SIGNALED | (copy ? IB_SEND_INLINE : 0);
 }
 
-/* What the device does not take is not mapped any more */
+/* Unmap the buffer of a send that the device does not take */
 static __always_inline int raw_source_posted(struct raw_req *r, bool copy, int ret)
 {
 	if (ret && !copy)

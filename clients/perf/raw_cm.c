@@ -261,7 +261,7 @@ int perf_raw_connect(struct perf_raw_cm *cm, struct perf_raw_link *link,
 }
 EXPORT_SYMBOL_GPL(perf_raw_connect);
 
-/* What is posted comes back flushed before this returns */
+/* All posted work requests are flushed before this returns */
 void perf_raw_end_close(struct perf_raw_end *end)
 {
 	if (!end->id)

@@ -24,7 +24,7 @@
  * @sges: of a work request
  * @inline_size: bytes that queue pairs take inline
  * @arrived: completed for each connection request
- * @request: the last one
+ * @request: the last connection request
  */
 struct perf_raw_cm {
 	struct rdma_cm_id	*listener;
@@ -41,8 +41,8 @@ struct perf_raw_cm {
  * struct perf_raw_end - One end of a connection
  * @id: the connection
  * @qp: its queue pair
- * @event: completed for each step that is done
- * @err: what has gone wrong
+ * @event: completed for each step that has ended
+ * @err: error of a step, or 0
  */
 struct perf_raw_end {
 	struct rdma_cm_id	*id;

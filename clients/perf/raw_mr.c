@@ -3,7 +3,7 @@
  * The baseline: memory regions by fast registration.
  *
  * A request maps its buffer, takes the next key, and posts registration and send
- * as one chain; the answer ends the key.  This is how nvme-rdma and xprtrdma do it.
+ * with one doorbell; the answer ends the key.  nvme-rdma and xprtrdma do so, too.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -21,7 +21,7 @@
  * @sg: the buffer, mapped while the key is good
  * @buf: PERF_IO_LEN bytes
  * @reg: the work request that registers it
- * @cqe: for the case that it fails
+ * @cqe: called if @reg fails
  */
 struct raw_io {
 	struct ib_mr		*mr;
@@ -163,7 +163,7 @@ void raw_mrs_close(struct raw_bed *bed)
 	kfree(bed->mapped);
 }
 
-/* A failure shows in the operation behind it */
+/* The operation behind a failed registration fails, too, and reports the error */
 static void raw_reg_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What was measured: a line for each run,
+ * The measured values: a line for each run,
  *
  *	case side unit round value operations
  *
  * value is nanoseconds or bytes for all operations together; scripts/figures/ratios.awk
- * makes ratios of it.
+ * computes ratios of the values.
  *
- * Locking: commands come one at a time (command.c), and readers are kept out
- * meanwhile.
+ * Locking: commands come one at a time, and no reader runs meanwhile: main.c holds
+ * perf_lock for both.
  */
 #include <linux/module.h>
 #include <linux/seq_file.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The baseline for kofi_tcp: messages with a head of 16 bytes on kernel sockets, by hand, as
+ * The baseline for kofi_tcp: messages with a header of 16 bytes on kernel sockets, by hand, as
  * nvme_tcp has it.
  *
  * Each end has a worker that sends, receives and completes operations.  Posting an operation
- * queues it, and so do the socket's callbacks.  An operation that is posted from a completion
- * does not: the worker, which has made that call, looks again before it ends.  A message is
- * copied once, from the socket's buffer to where it goes.
+ * queues the worker, and so do the socket's callbacks.  An operation that is posted from a
+ * completion does not queue the worker: the worker has made that call, and looks again before it
+ * ends.  A message is copied once, from the socket's buffer to the buffer of its receive.
  *
  * Locking: sock_end.lock guards the lists, and everything else of an end is its worker's.  The
  * socket's callbacks read sk_user_data under sk_callback_lock.
@@ -25,11 +25,11 @@
 #include "sock.h"
 
 /**
- * struct sock_bed - The baseline, connected
+ * struct sock_bed - The connections of the baseline
  * @bed: what tests see
- * @listener: where ends b come from
+ * @listener: accepts ends b
  * @links: the connections
- * @nr_links: how many
+ * @nr_links: elements of @links
  */
 struct sock_bed {
 	struct perf_bed		bed;
@@ -66,7 +66,7 @@ static void sock_wake(struct sock_end *end)
 		queue_work(system_highpri_wq, &end->work);
 }
 
-/* Sends what is left of @tx; returns bytes, or an errno */
+/* Sends what is left of end->tx; returns bytes, or an errno */
 static int sock_send_some(struct sock_end *end)
 {
 	size_t head = sizeof(end->tx_head), at = end->tx_at;
@@ -109,7 +109,7 @@ static bool sock_send_all(struct sock_end *end)
 	return some;
 }
 
-/* Where the next bytes go; NULL: to a receive that is not posted */
+/* Returns where the next bytes go; NULL: their receive is not posted yet */
 static void *sock_target(struct sock_end *end, size_t *room)
 {
 	size_t head = sizeof(end->rx_head);
@@ -122,7 +122,7 @@ static void *sock_target(struct sock_end *end, size_t *room)
 		end->rx = sock_first(end, &end->recvs);
 	if (!end->rx)
 		return NULL;
-	/* The length is ours: both ends are in this kernel */
+	/* The length in the header can be trusted: both ends are in this kernel */
 	*room = min_t(u64, le64_to_cpu(end->rx_head.len), end->rx->req.len) -
 		(end->rx_at - head);
 	return end->rx->req.buf + end->rx_at - head;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The baseline on kernel sockets: what its files share. */
+/* The baseline on kernel sockets: declarations that its files share. */
 #ifndef _KOFI_PERF_SOCK_H
 #define _KOFI_PERF_SOCK_H
 
@@ -9,7 +9,7 @@
 
 #include "perf.h"
 
-/* In front of each message, as long as that of libfabric's tcp */
+/* The header of each message, as long as that of libfabric's tcp */
 struct sock_head {
 	__le64	len;
 	__le64	spare;
@@ -24,17 +24,17 @@ struct sock_req {
 /**
  * struct sock_end - One end of a connection
  * @sock: the socket
- * @work: sends what is to be sent and takes what has come
- * @worker: the task that is at it
+ * @work: sends queued messages and takes messages that have arrived
+ * @worker: the task that runs @work, or NULL
  * @lock: guards the lists
  * @sends: &struct sock_req that have not been sent
- * @recvs: that wait for a message
- * @tx: what is being sent, and how far it is; or NULL
- * @rx: what a message goes to, and how far that is; or NULL
- * @tx_head: head of @tx
- * @rx_head: head of the message that comes
- * @tx_at: bytes of head and message that are gone
- * @rx_at: that have come
+ * @recvs: &struct sock_req that wait for a message
+ * @tx: the request that is being sent, or NULL
+ * @rx: the request that the arriving message goes to, or NULL
+ * @tx_head: header of @tx
+ * @rx_head: header of the arriving message
+ * @tx_at: bytes of header and message that have been sent
+ * @rx_at: bytes of header and message that have arrived
  */
 struct sock_end {
 	struct socket		*sock;

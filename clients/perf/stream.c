@@ -2,14 +2,14 @@
 /*
  * Streaming: on each connection depth operations are in flight all the time.
  *
- * Who has finished one starts the next from its callback, with "more" who has
- * finished PERF_CHAIN of them starts as many with one doorbell.  b has more
+ * The callback of an operation posts the next operation.  With "more" the callback
+ * of the last of PERF_CHAIN operations posts as many with one doorbell.  b has more
  * receives posted than a has sends in flight, and posts each again at once.  A run
  * ends when a has its last completion, and for messages when b has its last, too.
  *
  * Locking: the fields of an end belong to the callbacks of its completion queue,
- * which come one at a time, except before the first operation is posted.  Posting
- * that has failed ends the run.
+ * which come one at a time, except before the first operation is posted.  A post
+ * that fails ends the run.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -18,29 +18,29 @@
 
 #include "perf.h"
 
-/* b's receives for each of a's sends in flight, and at least so many */
+/* b's receives for each of a's sends in flight, and their least number on a single connection */
 #define STREAM_RECVS		2
 #define STREAM_MIN_RECVS	16
 
 /**
  * struct stream - Connections that stream
  * @flow: the run
- * @bed: where
- * @closing: what ends now ends because of that
- * @chained: sends go PERF_CHAIN at a time
- * @messages: b counts, too
+ * @bed: the connections
+ * @closing: stream_close() runs, so operations end with an error
+ * @chained: sends are posted PERF_CHAIN at a time
+ * @messages: the operations are messages, so b counts completions, too
  * @post: posts one operation
  * @txs: operations of all ends a, @depth each
  * @rxs: receives of all ends b
- * @groups: operations of a chain, by connection and chain
+ * @groups: operations that are posted together, by connection
  * @nr_links: connections
- * @depth: in flight on each
- * @nr_rx: receives of each
+ * @depth: operations in flight on each connection
+ * @nr_rx: receives of each connection
  * @buf: what is sent
- * @rx_buf: where it comes to
+ * @rx_buf: buffer of all receives
  * @to_post: operations of the run that are not posted
  * @to_send: completions of a that are missing
- * @to_recv: those of b
+ * @to_recv: completions of b that are missing
  */
 struct stream {
 	struct perf_flow	flow;
@@ -94,7 +94,7 @@ static void stream_post_group(struct stream *s, struct stream_group *group)
 		perf_flow_fail(&s->flow, ret);
 }
 
-/* False: there is nothing more to do */
+/* Returns false if the caller has nothing more to do */
 static bool stream_count_sent(struct stream *s, int err)
 {
 	if (s->closing)
@@ -287,7 +287,7 @@ static void *stream_make(const struct perf_side *side,
 	return ERR_PTR(ret);
 }
 
-/* The first of each; callbacks may already post others, on another processor */
+/* Post the first operations; callbacks may already post others, on another processor */
 static int stream_start(struct stream *s)
 {
 	unsigned int i, all = s->nr_links * s->depth;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The control channel: what fi_pingpong (libfabric 1.17 and later) says over
- * TCP beside the fabric.
+ * The control channel: the protocol that fi_pingpong (libfabric 1.17 and later)
+ * speaks over TCP beside the fabric.
  *
  *	client connects to the server's port 47592
  *	S -> C	be32 length of the name, u32 address format (the host's byte
  *		order), name: the fabric address the client shall connect to
+ *	C -> S	with ep=rdm: the client's own name in the same form
  *	for each size
  *		C -> S	"q\0"
  *		S -> C	"a\0"
@@ -15,9 +16,9 @@
  *	after the last message, each side closes its end
  *
  * fi_pingpong reads each of these with one read(), so each goes out in one
- * piece.  It gives up after five seconds without an answer; here the limit is
- * PP_TIMEOUT_MS.  Lengths, addresses and counts that arrive are the peer's and
- * are checked before use.
+ * piece.  fi_pingpong gives up after five seconds without an answer; here the
+ * limit is PP_TIMEOUT_MS.  Lengths, addresses and counts from the peer are
+ * checked before use.
  *
  * Locking: the sockets belong to the role's thread.  A blocking call ends when
  * the thread gets its signal.
@@ -45,7 +46,7 @@ static const char pp_count_ok[] = "cnt ok";
 static const char pp_peer_todo[] = "look for an error at the peer";
 static const char pp_other_peer[] = "is the peer fi_pingpong or kofi_pingpong?";
 
-/* Errors of sockets as the rest of the module knows them. */
+/* Translate a socket's error into the one that the rest of the module reports. */
 static int pp_sock_err(int err)
 {
 	switch (err) {
@@ -111,7 +112,7 @@ static int pp_listen_on(struct pp_role *r, struct sockaddr_storage *addr)
 	return ret;
 }
 
-/* Listen on addr=; without it on every address, IPv6's wildcard being both. */
+/* Listen on addr= or, without addr=, on every address; IPv6's wildcard includes IPv4. */
 int pp_ctrl_listen(struct pp_role *r)
 {
 	struct sockaddr_storage addr = pp_params.addr;
@@ -133,7 +134,7 @@ int pp_ctrl_listen(struct pp_role *r)
 	return 0;
 }
 
-/* An IPv4 address that came in through an IPv6 socket, as IPv4. */
+/* Turn an IPv4-mapped address of an IPv6 socket into an IPv4 address. */
 static void pp_unmap(struct sockaddr_storage *addr)
 {
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)addr;
@@ -147,7 +148,7 @@ static void pp_unmap(struct sockaddr_storage *addr)
 	memcpy(addr, &sin, sizeof(sin));
 }
 
-/* Wait for a client, without limit.  @local: where it reached us. */
+/* Wait for a client, without limit.  @local: the address that the client connected to. */
 int pp_ctrl_accept(struct pp_role *r, struct sockaddr_storage *local)
 {
 	int ret;
@@ -194,8 +195,8 @@ void pp_ctrl_close(struct pp_role *r)
 }
 
 /*
- * Has the client said something?  One with connections says nothing before it is connected; one
- * without them answers the server's name with its own.
+ * Has the client sent anything?  A client with connections sends nothing before it is connected.
+ * A client without connections answers the server's name with its own.
  */
 bool pp_ctrl_said(struct pp_role *r)
 {
@@ -240,7 +241,7 @@ static int pp_ctrl_recv(struct pp_role *r, void *buf, size_t len,
 	return 0;
 }
 
-/* Receive @len bytes, the constant text @want with its NUL. */
+/* Receive @len bytes, which must be the text @want with its NUL. */
 static int pp_ctrl_expect(struct pp_role *r, const char *want, size_t len)
 {
 	char got[sizeof(pp_count_ok)];
@@ -350,7 +351,7 @@ static int pp_ctrl_recv_count(struct pp_role *r)
 			    "count acknowledgment");
 }
 
-/* The client tells how many messages it has received, for the server's table. */
+/* The client reports how many messages it has received, for the server's table. */
 int pp_ctrl_count(struct pp_role *r)
 {
 	char text[PP_COUNT_LEN + 1] = { };
@@ -366,8 +367,8 @@ int pp_ctrl_count(struct pp_role *r)
 }
 
 /*
- * Releasing a kernel socket stops its timers, so a last word that is lost on the
- * way would never be said again.  Stay until the peer has it.
+ * Releasing a kernel socket stops its timers, so a last segment that gets lost
+ * would never be sent again.  Linger until the peer has acknowledged it.
  */
 static void pp_sock_set_linger(struct socket *sock)
 {
@@ -378,9 +379,10 @@ static void pp_sock_set_linger(struct socket *sock)
 }
 
 /*
- * Part.  Both sides have every completion they wait for when this has returned,
- * so neither takes the connection down while the other's last message is not
- * acknowledged yet; that one would send it again and again.
+ * End the control channel.  When this returns, both sides have every completion
+ * they wait for.  So neither side closes the fabric's connection while its
+ * peer's last message is unacknowledged; the peer would send that message again
+ * and again.
  */
 int pp_ctrl_finish(struct pp_role *r)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Buffers and what is in them.
+ * Buffers and their contents.
  *
  * The longest message is more than one allocation can give, so a buffer is a
  * short list of pieces, each contiguous in memory: as few as memory allows and
- * never more than the endpoint takes in one list.  With vmalloc=1 it is one
- * vmalloc area, and the provider has to find its pages.
+ * never more than the endpoint takes in one list.  With vmalloc=1 a buffer is
+ * one vmalloc area, and the provider has to find its pages.
  *
  * fi_pingpong -c fills message number n of a direction (counted from 0 over all
  * sizes) with the 62 digits and letters in turn, from letter 7 n mod 62 on.
- * pp_pattern holds them often enough that a message is compared in long runs.
+ * pp_pattern repeats these letters, so that a message is compared in long runs.
  *
  * Locking: a buffer belongs to one role's thread.  pp_pattern is written once,
  * before the threads start.
@@ -123,7 +123,7 @@ unsigned int pp_buf_slice(const struct pp_buf *buf, size_t len,
 	return n;
 }
 
-/* The letters that stand @pos bytes into message @nth, PP_REPEAT of them. */
+/* The PP_REPEAT letters of message @nth from byte @pos on. */
 static const char *pp_letters(u32 nth, size_t pos)
 {
 	/* 32 bits wide as in fi_pingpong, also where the product wraps */
@@ -148,7 +148,7 @@ void pp_buf_fill(struct pp_buf *buf, size_t len, u32 nth)
 	}
 }
 
-/* Compare; returns the place of the first wrong byte, or @len if all are right. */
+/* Compare; returns the offset of the first wrong byte, or @len if all are right. */
 size_t pp_buf_check(const struct pp_buf *buf, size_t len, u32 nth)
 {
 	struct kvec vec[PP_CHUNKS_MAX];

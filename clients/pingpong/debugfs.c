@@ -2,14 +2,14 @@
 /*
  * /sys/kernel/debug/kofi_pingpong/
  *
- *	listening	read ends when the server role can be connected to; it fails
- *			if the role cannot get there or was not asked for
- *	wait		read ends with the last role: "ok", or "error -N" and the
- *			first error's text
+ *	listening	a read ends when a client can connect to the server role; it
+ *			fails if the role has failed or does not run
+ *	wait		a read ends when the last role has ended: "ok", or "error -N"
+ *			and the first error's text
  *	progress	a line for each role
  *	results		a table for each role, as far as it has got
  *
- * Reads that wait end at a signal.  An open file pins the module, so unloading
+ * A signal ends a waiting read.  An open file pins the module, so unloading
  * fails as long as a read waits.
  *
  * Locking: none; see pingpong.h for what may be read and how.
@@ -29,7 +29,7 @@ static int listening_show(struct seq_file *m, void *v)
 	if (!pp_params.server)
 		return -EINVAL;
 	ret = pp_wait_listening();
-	/* read() knows only what errno.h knows */
+	/* read() may return only codes of errno.h */
 	if (ret < 0)
 		return ret > -FI_ERRNO_OFFSET ? ret : -EIO;
 	seq_puts(m, "listening\n");
@@ -68,7 +68,7 @@ static void progress_role(struct seq_file *m, struct pp_role *r)
 		break;
 	}
 
-	/* The sizes, before they are looked at; pairs with pp_run() */
+	/* Loads the flag before the sizes; pairs with pp_run() */
 	if (!smp_load_acquire(&r->running))
 		seq_printf(m, "%s: waiting for a connection\n", r->name);
 	else

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The fabric's side of a connection: find a way, open what is needed, connect,
- * and close it all again.
+ * The fabric's side of a connection: find an fi_info, open the objects, connect,
+ * and close the objects again.
  *
- *	server	fabric, eq, passive endpoint; tell its name over the control
+ *	server	fabric, eq, passive endpoint; send its name over the control
  *		channel; FI_CONNREQ; domain, queues, endpoint; accept
  *	client	take the name from the control channel; fabric, eq, domain,
  *		queues, endpoint; connect
  *
- * Endpoints without connections (ep=rdm): the server tells its name, then the client,
- * and each puts the other's into its address vector.
+ * Endpoints without connections (ep=rdm): the server sends its name, then the client
+ * sends its own, and each side inserts its peer's name into its address vector.
  *
- * Both have their first receive posted before the connection can stand, so the
- * peer's first message finds room.
+ * Both sides post their first receive before the connection can be established, so
+ * the peer's first message finds room.
  *
- * A step that fails leaves what is open to pp_fabric_close(), which closes
- * whatever it finds in struct pp_role, children before parents.
+ * A step that fails closes nothing.  pp_fabric_close() closes the objects that it
+ * finds in struct pp_role, children before parents.
  *
  * Locking: none; everything here belongs to the role's thread.  The handler of
  * a completion queue touches nothing but its struct pp_queue.
@@ -69,7 +69,7 @@ err:
 	return NULL;
 }
 
-/* Where may a server listen?  @node NULL: anywhere. */
+/* Find where a server may listen.  @node NULL: at any address. */
 static int pp_find_local(const char *node, struct fi_info **info)
 {
 	struct fi_info *hints = pp_hints();
@@ -82,7 +82,7 @@ static int pp_find_local(const char *node, struct fi_info **info)
 	return ret;
 }
 
-/* What leads to this peer? */
+/* Find an fi_info that leads to the peer at @addr. */
 static int pp_find_peer(u32 format, const struct sockaddr_storage *addr,
 			size_t len, struct fi_info **info)
 {
@@ -100,7 +100,7 @@ static int pp_find_peer(u32 format, const struct sockaddr_storage *addr,
 	return ret;
 }
 
-/* Before a client connects: would the server role work at all? */
+/* Check, before a client connects, that the server role can work at all. */
 int pp_fabric_probe(struct pp_role *r)
 {
 	int ret = pp_find_local(pp_params.node, &r->pep_info);
@@ -142,7 +142,7 @@ static int pp_eq_error(struct pp_role *r, const char *what)
 					    entry.err_data, NULL, 0));
 }
 
-/* A second client, while one is served */
+/* Reject a second client, while the first one is served */
 static void pp_turn_away(struct pp_role *r, struct fi_info *info)
 {
 	int ret = fi_reject(r->pep, info->handle, NULL, 0);
@@ -279,7 +279,7 @@ static int pp_open_av(struct pp_role *r)
 	return 0;
 }
 
-/* Everything up to a receive that waits for the peer's first message. */
+/* Open the domain and all below it, and post the receive for the peer's first message. */
 static int pp_open_ep(struct pp_role *r)
 {
 	int ret;
@@ -312,8 +312,8 @@ static int pp_open_ep(struct pp_role *r)
 }
 
 /*
- * Until a client asks for a connection.  One that was started for endpoints without connections
- * never does, and waits for us.
+ * Wait until the client requests a connection.  A client that was started for endpoints without
+ * connections never does, and waits for the server.
  */
 static int pp_await_request(struct pp_role *r)
 {

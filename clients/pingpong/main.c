@@ -5,15 +5,15 @@
  * libfabric, as client or as server.
  *
  * Loading the module starts a thread for each role and returns.  A thread runs
- * its role once and ends; what it found out stays readable until the module is
- * unloaded.  Unloading ends a thread wherever it is and waits for it: pp_halt()
- * sets r->stop and sends SIGTERM.  A thread that is so young that it does not
- * take the signal yet sees r->stop when it begins to.
+ * its role once and ends; its results stay readable until the module is
+ * unloaded.  Unloading interrupts a thread at any point and waits for its end:
+ * pp_halt() sets r->stop and sends SIGTERM.  A thread that has just started and
+ * does not take the signal yet checks r->stop as soon as it takes signals.
  *
  * Locking: a role's thread is the only one to write its struct pp_role (see
- * pingpong.h).  Changes of state wake everybody in pp_state_wait.  The role that
- * failed first is kept in pp_cause; the other role's error mostly follows from
- * that one.
+ * pingpong.h).  A change of state wakes all tasks that wait on pp_state_wait.
+ * pp_cause is the role that failed first; an error of the second role mostly
+ * follows from the first error.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -37,7 +37,7 @@ static DECLARE_WAIT_QUEUE_HEAD(pp_state_wait);
 
 void pp_set_state(struct pp_role *r, enum pp_state state)
 {
-	/* Texts and errors before the state that announces them */
+	/* Publishes the error and its text before the state; pairs with pp_get_state() */
 	smp_store_release(&r->state, state);
 	wake_up_all(&pp_state_wait);
 }
@@ -55,7 +55,7 @@ static bool pp_ended(struct pp_role *r)
 	return state == PP_UNUSED || state == PP_ENDED;
 }
 
-/* Wait until the server listens: 0, its error, or -EINTR. */
+/* Wait until the server listens; returns 0, the server's error, or -EINTR. */
 int pp_wait_listening(void)
 {
 	if (wait_event_interruptible(pp_state_wait,
@@ -64,7 +64,7 @@ int pp_wait_listening(void)
 	return pp_ended(&pp_server) ? pp_server.err : 0;
 }
 
-/* Wait for all roles; @failed: the one whose error came first, or NULL. */
+/* Wait until all roles have ended; @failed: the role that failed first, or NULL. */
 int pp_wait_ended(struct pp_role **failed)
 {
 	if (wait_event_interruptible(pp_state_wait,
@@ -76,8 +76,8 @@ int pp_wait_ended(struct pp_role **failed)
 }
 
 /*
- * Note that @step failed with @err, and what a person can do.  Only a role's
- * first error counts.  Returns @err.
+ * Record that @step failed with @err, and in @todo what the user can do.  Only
+ * a role's first error is kept.  Returns @err.
  */
 int pp_fail(struct pp_role *r, int err, const char *todo, const char *step, ...)
 {
@@ -102,7 +102,7 @@ int pp_fail(struct pp_role *r, int err, const char *todo, const char *step, ...)
 	return err;
 }
 
-/* End @r's thread wherever it is. */
+/* End @r's thread at any point of its run. */
 static void pp_halt(struct pp_role *r)
 {
 	WRITE_ONCE(r->stop, true);
@@ -142,7 +142,7 @@ static int pp_call(struct pp_role *r)
 		ret = pp_fabric_connect(r);
 	if (!ret)
 		ret = pp_run(r);
-	/* No other client will come; the server role was started before this one */
+	/* No other client will come; pp_server.task is set, as the server starts first */
 	if (ret && pp_params.server)
 		pp_halt(&pp_server);
 	return ret;

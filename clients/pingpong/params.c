@@ -2,9 +2,9 @@
 /*
  * Module parameters.
  *
- * All of them are texts and are parsed here when the module is loaded, not by
- * the kernel, so that a bad one fails the load with one line that says what is
- * allowed.  pp_params is constant afterwards.
+ * All parameters are texts.  This file parses them at load, not the kernel, so
+ * that a bad value fails the load with one line that says what is allowed.
+ * pp_params is constant afterwards.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -191,7 +191,7 @@ static int pp_parse_switches(void)
 		return ret;
 	if (*check)
 		return pp_parse_bool("check", check, &pp_params.check);
-	/* A lone role may have a peer that fills nothing; two know each other. */
+	/* The peer of a lone role may not fill its messages; two roles of one module do. */
 	pp_params.check = pp_params.server && pp_params.client;
 	return 0;
 }

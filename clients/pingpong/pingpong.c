@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The messages.  For each size the client sends one and waits for the server's
- * answer of the same size, iters= times.  At the end both send "fin\0", wait
- * until it has reached the peer and until the peer's has come.
+ * The messages.  For each size the client sends a message and waits for the
+ * server's answer of the same size, iters= times.  At the end each side sends
+ * "fin\0" and waits until its own "fin" has reached the peer and the peer's
+ * "fin" has arrived.
  *
- * One receive is posted at any time, and it is posted again before the answer
- * to its message goes out; so the peer, which waits for that answer, never sends
- * into nothing.  It has room for the longest message that may come next: one of
- * this size, the first of the next one, or "fin".
+ * Each side keeps one receive posted.  It posts the next receive before it
+ * answers a message, so the peer's next message always finds a receive.  The
+ * receive has room for the longest message that may come next: one of this
+ * size, the first of the next size, or "fin".
  *
  * As in fi_pingpong, messages shorter than inject_size are injected.  An inject
- * has no completion, so nothing tells when a queue full of them has room again:
- * then the queue is read, which lets the provider find out, and the send tried
- * anew.
+ * has no completion, so nothing reports when a full queue has room again.
+ * pp_await_room() therefore reads the queue, which lets the provider make
+ * progress, and the caller tries the send again.
  *
  * Locking: none; see pingpong.h.
  */
@@ -42,7 +43,7 @@ static size_t pp_limit(struct pp_role *r)
 	size_t pages = min(info->tx_attr->iov_limit, info->rx_attr->iov_limit);
 	size_t limit = min_t(size_t, info->ep_attr->max_msg_size, PP_SIZE_MAX);
 
-	/* A list element for each page; vmalloc areas begin on one */
+	/* A vmalloc area begins at a page boundary and takes one list element for each page */
 	if (pp_params.vmalloc && pages < limit / PAGE_SIZE)
 		limit = pages * PAGE_SIZE;
 	return limit;
@@ -74,7 +75,7 @@ static void pp_plan_default(struct pp_role *r, size_t limit)
 			r->sizes[r->nr_sizes++] = pp_default_sizes[i];
 }
 
-/* 0, 1, and from 2 on the powers of two and the middle between each two */
+/* 0, 1, then each power of two and the size halfway to the next one */
 static void pp_plan_all(struct pp_role *r, size_t limit)
 {
 	u32 power;
@@ -88,7 +89,7 @@ static void pp_plan_all(struct pp_role *r, size_t limit)
 	}
 }
 
-/* The longest message that may come while run @run is on. */
+/* Room for the longest message that may arrive during run @run. */
 static u32 pp_room(struct pp_role *r, unsigned int run)
 {
 	u32 room = max_t(u32, r->sizes[run], PP_RECV_MIN);
@@ -98,7 +99,7 @@ static u32 pp_room(struct pp_role *r, unsigned int run)
 	return room;
 }
 
-/* Decide on the sizes, once the endpoint's limits are known; get buffers. */
+/* Plan the sizes within the limits of r->info and allocate the buffers. */
 int pp_plan(struct pp_role *r)
 {
 	size_t limit = pp_limit(r), longest = PP_RECV_MIN;
@@ -135,7 +136,7 @@ static int pp_cq_error(struct pp_role *r, struct pp_queue *q)
 
 	if (ret < 0)
 		return pp_fail(r, ret, NULL, "%s: read the error", q->what);
-	/* The peer has all it wants and may hang up before our "fin" is acked */
+	/* A peer that has sent "fin" may close the connection before our "fin" is acknowledged */
 	if (r->finished && entry.err == FI_ECANCELED)
 		return 0;
 	return pp_fail(r, -entry.err, pp_peer_error, "%s a message (%s)", q->what,
@@ -159,7 +160,10 @@ static ssize_t pp_poll(struct pp_queue *q, struct fi_cq_msg_entry *entry)
 	return ret;
 }
 
-/* The handler comes after each read that found nothing, so none is missed. */
+/*
+ * A read that finds the queue empty arms the handler for the next completion, so no completion
+ * is missed.
+ */
 static ssize_t pp_await_callback(struct pp_queue *q,
 				 struct fi_cq_msg_entry *entry)
 {
@@ -218,7 +222,7 @@ int pp_post_recv(struct pp_role *r)
 		if (ret != -EAGAIN || signal_pending(current) ||
 		    time_after(jiffies, end))
 			break;
-		/* The provider finds out; what it finds is for later to read */
+		/* Let the provider make progress; with count 0 its completions stay in the queue */
 		fi_cq_read(r->rx.cq, NULL, 0);
 		cond_resched();
 	}
@@ -240,12 +244,12 @@ static ssize_t pp_post_send(struct pp_role *r, size_t size)
 	return fi_sendv(r->ep, vec, NULL, nr, 0, r);
 }
 
-/* After -EAGAIN: 0, and the send may be tried again.  @end: until when, in jiffies */
+/* A send answered -EAGAIN.  Returns 0 if the caller may try again, until @end (jiffies) */
 static int pp_await_room(struct pp_role *r, unsigned long end)
 {
 	struct fi_cq_msg_entry entry;
 
-	/* Sends are waited for, so all that can be here is an error */
+	/* pp_send() reads the completion of each send, so only an error can be here */
 	if (fi_cq_read(r->tx.cq, &entry, 1) == -FI_EAVAIL)
 		return pp_cq_error(r, &r->tx);
 	if (signal_pending(current) || time_after(jiffies, end))
@@ -379,7 +383,7 @@ static int pp_send_fin(struct pp_role *r)
 	for (;;) {
 		ret = fi_sendmsg(r->ep, &msg, flags);
 		if (ret == -FI_EBADFLAGS && flags & FI_TRANSMIT_COMPLETE) {
-			/* iWARP cannot report that it has arrived; pp_ctrl_finish() does */
+			/* iWARP cannot report the arrival; pp_ctrl_finish() waits for the peer */
 			flags = FI_COMPLETION;
 			continue;
 		}
@@ -416,13 +420,13 @@ static int pp_finish(struct pp_role *r)
 	return pp_ctrl_finish(r);
 }
 
-/* All sizes, on a connection that stands. */
+/* Run all sizes over an established connection. */
 int pp_run(struct pp_role *r)
 {
 	unsigned int i;
 	int ret = 0;
 
-	/* The sizes are there; pairs with progress_role() */
+	/* Publishes the planned sizes; pairs with progress_role() */
 	smp_store_release(&r->running, true);
 	for (i = 0; !ret && i < r->nr_sizes; i++)
 		ret = pp_run_size(r, i);

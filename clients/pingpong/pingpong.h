@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the files of kofi_pingpong.ko share.
+ * Declarations that the files of kofi_pingpong.ko share.
  *
  *	main.c		the module, the two roles and their threads
  *	params.c	module parameters
- *	debugfs.c	what a person or a script reads
+ *	debugfs.c	progress and results for a person or a script
  *	ctrl.c		the control channel: fi_pingpong's protocol over TCP
  *	fabric.c	fi_* objects: discover, open, connect, close
  *	pingpong.c	the messages
  *	data.c		buffers and their contents
  *	results.c	the table
  *
- * A role, server or client, is one thread that owns its struct pp_role.  Others
- * only read what is listed under "for readers" there.  The thread takes SIGTERM,
- * which only the module's exit sends: every wait it makes is interruptible, so
- * that one signal ends any of them with -EINTR.
+ * A role, server or client, is one thread that owns its struct pp_role.  Other
+ * threads only read the members listed under "For readers" there.  The thread
+ * takes SIGTERM, which only pp_halt() sends.  Every wait of the thread is
+ * interruptible, so the signal ends it with -EINTR.
  */
 #ifndef _KOFI_PINGPONG_H
 #define _KOFI_PINGPONG_H
@@ -44,7 +44,7 @@ struct task_struct;
 #define PP_SIZES_MAX	64
 #define PP_CHUNKS_MAX	6
 
-/* Longest wait for the peer's next step; only the wait for a peer has no limit */
+/* Longest wait for the peer's next step; only the server's wait for a client has no limit */
 #define PP_TIMEOUT_MS	30000
 
 enum pp_cq_kind {
@@ -72,7 +72,7 @@ enum pp_size_set {
  * @size_set: where the sizes come from
  * @sizes: sizes of PP_SIZES_LIST
  * @nr_sizes: elements of @sizes
- * @iters: messages each way and size
+ * @iters: messages each way for each size
  * @check: fill and check payloads
  * @vmalloc: take buffers from vmalloc
  * @cq: kind of completion queue
@@ -95,7 +95,7 @@ struct pp_params {
 	enum pp_cq_kind		cq;
 };
 
-/* Memory of one message: a few pieces, each contiguous, or one of vmalloc */
+/* Memory of one message: a few contiguous pieces, or one vmalloc area */
 struct pp_buf {
 	struct kvec	vec[PP_CHUNKS_MAX];
 	unsigned int	nr;
@@ -105,7 +105,7 @@ struct pp_buf {
 /**
  * struct pp_queue - A completion queue and how to wait for it
  * @cq: the queue
- * @event: PP_CQ_CALLBACK: completed by the handler
+ * @event: PP_CQ_CALLBACK: the handler completes it
  * @what: what its operations do, for error texts
  */
 struct pp_queue {
@@ -134,19 +134,19 @@ enum pp_state {
  * @name: "server" or "client"
  * @server: which of the two
  * @task: the thread, with a reference
- * @stop: the module goes; set before SIGTERM is sent
+ * @stop: the thread shall end; set before SIGTERM is sent
  * @listener: control socket that listens
  * @ctrl: control connection
- * @pep_info: what @pep was opened with
- * @info: what @ep was opened with
+ * @pep_info: fi_info of @pep
+ * @info: fi_info of @ep
  * @fabric: fabric
  * @eq: events of @pep and @ep
  * @domain: domain
  * @tx: completions of sends
  * @rx: completions of receives
- * @av: of an endpoint without connections, with the peer as its first address
- * @pep: server: where the client connects to
- * @ep: the connection
+ * @av: address vector of an endpoint without connections; the peer is its first address
+ * @pep: server: passive endpoint that the client connects to
+ * @ep: endpoint
  * @connected: @ep has a peer
  * @sizes: sizes to run, in order
  * @nr_sizes: elements of @sizes
@@ -155,16 +155,16 @@ enum pp_state {
  * @rx_len: bytes of @rx_buf that the next receive is posted with
  * @filled: messages filled so far; selects the pattern
  * @checked: messages checked so far; selects the pattern
- * @acked: messages received of the current size
+ * @acked: messages received of the current size; pp_ctrl_count() sets the server's to the client's
  * @finished: the peer's "fin" has come
  *
- * For readers; each has one writer, the thread:
- * @state: stored with release; the texts are complete once it is PP_ENDED
- * @running: the sizes are planned and @run and @iter count
+ * For readers; only the role's thread writes them:
+ * @state: stored with release; @err and @error are final once it is PP_ENDED
+ * @running: the sizes are planned; @run and @iter are valid
  * @run: sizes done
  * @iter: messages done of the current size
  * @received: messages of the test received
- * @intact: those that had the right length and, with check=1, contents
+ * @intact: messages of @received with the right length and, with check=1, the right contents
  * @rows: the table
  * @nr_rows: stored with release after the row
  * @err: first error

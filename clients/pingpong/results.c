@@ -4,7 +4,7 @@
  *
  *	bytes		size of one message; k, m, g are powers of 1024
  *	#sent		messages this side sent; k, m, b are powers of 1000
- *	#ack		= as many as the client received; -N or +N if not
+ *	#ack		=N: the client received as many, N; -N or +N: more or fewer by N
  *	total		bytes both ways
  *	time		seconds for all messages of this size
  *	MB/sec		total / time, in 10^6 bytes per second
@@ -16,8 +16,8 @@
  *
  * The line below the table counts messages: "N of N messages intact".  The
  * length of each message is always compared, its contents with check=1 only.
- * fi_pingpong fills and checks its messages, both ways, only with -c; without it
- * they hold nothing to compare, and check=1 fails at the first one.
+ * fi_pingpong fills and checks its messages, both ways, only with -c.  Without -c
+ * its messages hold nothing to compare, and check=1 fails at the first one.
  *
  * Locking: the role's thread appends rows and publishes their number; readers
  * load the number first.
@@ -65,7 +65,7 @@ static const char *pp_count_str(char *str, u32 count)
 	return str;
 }
 
-/* A figure in hundredths as "units.hundredths", @width columns wide */
+/* A figure in hundredths, printed as "units.hundredths" */
 struct pp_hundredths {
 	u64	units;
 	u32	rest;
@@ -127,7 +127,7 @@ void pp_results_add(struct pp_role *r, const struct pp_row *row)
 	pp_format(line, row);
 	pr_info("%s: %s\n", r->name, line);
 	r->rows[r->nr_rows] = *row;
-	/* The row before its number; pairs with pp_results_show() */
+	/* Publishes the row before the count; pairs with pp_results_show() */
 	smp_store_release(&r->nr_rows, r->nr_rows + 1);
 }
 

@@ -2,11 +2,11 @@
 /*
  * The log of pmemlog.h.
  *
- * A record is built in pmemlog.mem, at the place that it gets in each region, and stays there:
- * so the buffer of a write that is in flight does not change.  Completions are read when the
+ * A record is built in pmemlog.mem, at the offset that it gets in each region, and stays there.
+ * So the buffer of a write that is in flight does not change.  Completions are read when the
  * transmit queue is full, and by pmemlog_save().
  *
- * A save has as many operations as there are replicas, which are under way at the same time.
+ * A save posts one operation for each replica; these operations run at the same time.
  */
 #include <linux/align.h>
 #include <linux/crc32.h>
@@ -64,7 +64,7 @@ int pmemlog_open(struct pmemlog *log, size_t size, u64 id)
 }
 EXPORT_SYMBOL_GPL(pmemlog_open);
 
-/* Reads one completion; 0, or why it has failed */
+/* Reads one completion; returns 0, or the error of the operation */
 static int pmemlog_wait(struct pmemlog_replica *replica)
 {
 	struct fi_cq_err_entry error = {};
@@ -109,7 +109,7 @@ static int pmemlog_post(struct pmemlog *log, struct pmemlog_replica *replica, si
 	return ret;
 }
 
-/* Whatever fails, the log does not know what the replicas have from then on */
+/* After any error the log no longer knows what the replicas have, so log->err stays set */
 static int pmemlog_post_all(struct pmemlog *log, size_t begin)
 {
 	int i;
@@ -145,7 +145,7 @@ int pmemlog_save(struct pmemlog *log)
 	struct pmemlog_replica *replica;
 	int i;
 
-	/* The writes are in front of the save, so it ends behind them */
+	/* The save is posted behind the writes, so it completes behind them */
 	pmemlog_post_all(log, log->end);
 	for (i = 0; i < PMEMLOG_REPLICAS; i++) {
 		replica = &log->replica[i];
@@ -163,7 +163,7 @@ void pmemlog_close(struct pmemlog *log)
 }
 EXPORT_SYMBOL_GPL(pmemlog_close);
 
-/* Is a record here, the whole of it? */
+/* Is there a whole record at @header? */
 static bool pmemlog_is_record(const struct pmemlog_header *header, size_t room, u64 id,
 			      u64 number)
 {

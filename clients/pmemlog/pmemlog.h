@@ -8,12 +8,12 @@
  *
  * The log writes to regions that their owners have registered with FI_RMA_PMEM, through
  * endpoints that the caller has connected.  The replicas run no code of the log: a region is
- * memory, and what is in it says by itself where the log ends.
+ * memory, and its contents alone show where the log ends.
  *
  * A record is a header, the data, and zeros up to a multiple of 8.  The header has the number of
- * the record, the identity of the log and a checksum.  A crash may leave any part of what was
- * not saved, so recovery stops at the first record that is not whole; what was saved is in
- * front of it.
+ * the record, the identity of the log and a checksum.  A crash may leave any part of the records
+ * that were not saved, so recovery stops at the first record that is not whole.  All saved
+ * records are in front of that record.
  */
 #ifndef _PMEMLOG_H
 #define _PMEMLOG_H
@@ -29,12 +29,12 @@
 /**
  * struct pmemlog_replica - A place where the log is kept
  * @ep: a connected endpoint with FI_RMA and FI_RMA_PMEM
- * @cq: where its operations are reported, and no others; it can be slept on, and
- *	has any format
+ * @cq: completion queue of the operations of @ep, and of no others; fi_cq_sread() works on it,
+ *	and it has any format
  * @peer: the replica, for an endpoint without connections
- * @addr: of its region, for a peer
- * @key: of its region
- * @posted: operations that have not completed; the log's
+ * @addr: address of the replica's region, for a peer
+ * @key: key of the replica's region
+ * @posted: operations that have not completed; only the log uses it
  */
 struct pmemlog_replica {
 	struct fid_ep	*ep;
@@ -47,13 +47,13 @@ struct pmemlog_replica {
 
 /**
  * struct pmemlog - A log
- * @replica: where it is kept
+ * @replica: where the log is kept
  * @size: bytes of each region
- * @mem: the same bytes here: what has been appended, and may be in flight
- * @end: of the last record
- * @id: tells its records from those of a log that was there before
+ * @mem: local copy of a region, with the appended records, which may be in flight
+ * @end: end of the last record
+ * @id: distinguishes the log's records from those of an earlier log in the regions
  * @count: records
- * @err: why it cannot go on, negative; 0: it can
+ * @err: the negative error after which the log cannot go on, or 0
  *
  * One caller at a time.
  */
@@ -85,8 +85,8 @@ int pmemlog_open(struct pmemlog *log, size_t size, u64 id);
  * @len: bytes
  *
  * Context: may sleep.
- * Return: 0; -ENOSPC: the log is full; -ETIMEDOUT, -EIO or what a replica answers: the log
- * cannot go on.
+ * Return: 0; -ENOSPC: the log is full; -ETIMEDOUT, -EIO or the error of a replica's operation:
+ * the log cannot go on.
  */
 int pmemlog_append(struct pmemlog *log, const void *data, u32 len);
 
@@ -95,13 +95,13 @@ int pmemlog_append(struct pmemlog *log, const void *data, u32 len);
  * @log: the log
  *
  * Context: may sleep.
- * Return: 0: they are, at each replica; or as pmemlog_append(), and then each record may be
- * there or not.
+ * Return: 0: all records are durable at each replica; or as pmemlog_append(), and then each
+ * record that was not saved before may be there or not.
  */
 int pmemlog_save(struct pmemlog *log);
 
 /**
- * pmemlog_close() - The end of a log, whose records stay where they are
+ * pmemlog_close() - End a log; its records stay in the regions
  * @log: a log whose endpoints have been closed, or that has been saved
  *
  * Context: may sleep.
@@ -113,7 +113,7 @@ void pmemlog_close(struct pmemlog *log);
  * @mem: the memory of a replica
  * @size: its bytes
  * @id: of the log
- * @record: called for each record in order, or NULL; not 0: stop
+ * @record: called for each record in order, or NULL; returns nonzero to stop
  * @arg: for @record
  *
  * Context: any.

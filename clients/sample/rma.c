@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The smallest client with remote memory access: a server registers memory and tells
- * where, a client reads from it and writes to it.
+ * The smallest client with remote memory access: a server registers memory and sends its
+ * address and key, a client reads from that memory and writes to it.
  *
  *	insmod kofi_rma_sample.ko
  *	insmod kofi_rma_sample.ko prov=verbs node=10.77.0.1
  *
- * Both ends are here, each in a domain of its own, so one machine is enough, and any
- * provider with connected endpoints.  What goes between them otherwise, each tells the
- * other by a message:
+ * Both ends are in this module, each in a domain of its own, so one machine and any
+ * provider with connected endpoints are enough.  Each end sends one message:
  *
  *	server	address and key of its memory
  *	client	that it has written
@@ -39,13 +38,13 @@ MODULE_PARM_DESC(node, "numeric address of this machine; any, if there is none")
 #define QUESTION	"what is in the server's memory?"
 #define ANSWER		"what the server has put there"
 
-/* Where the server's memory is, as its message says */
+/* The server's message: where its memory is */
 struct place {
 	u64 addr;
 	u64 key;
 };
 
-/* Either end of the connection; what is sent and received is @message */
+/* Either end of the connection.  @message: buffer of its receive; the client also sends it */
 struct end {
 	struct fi_info *info;
 	struct fid_eq *eq;
@@ -68,9 +67,9 @@ struct sample {
 };
 
 /*
- * mr_mode is what this client can follow: it tells its peer an address that is virtual,
- * registers memory that is there, and takes the key that it is given.  Without these
- * bits no device is found that needs them, and that is every RDMA device.
+ * mr_mode lists what this client can do: it sends its peer virtual addresses, registers
+ * only memory that is allocated, and uses the key that the provider chooses.  Without
+ * these bits fi_getinfo() finds no device that needs them, and every RDMA device does.
  */
 static int sample_find(struct sample *s)
 {
@@ -92,7 +91,7 @@ static int sample_find(struct sample *s)
 	return ret;
 }
 
-/* An endpoint of @info, which is the end's from now on */
+/* Open an endpoint of @info, which the end owns from now on */
 static int end_open(struct end *end, struct fid_fabric *fabric,
 		    struct fi_info *info)
 {
@@ -115,7 +114,7 @@ static int end_open(struct end *end, struct fid_fabric *fabric,
 		ret = fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT | FI_RECV);
 	if (!ret)
 		ret = fi_enable(end->ep);
-	/* Before there is a peer, as iWARP wants it */
+	/* The receive is posted before there is a peer, as iWARP requires it */
 	if (!ret)
 		ret = fi_recv(end->ep, end->message, sizeof(*end->message),
 			      NULL, 0, end->message);
@@ -179,7 +178,7 @@ static int sample_listen(struct sample *s)
 	return ret ?: fi_listen(s->pep);
 }
 
-/* The client's end, and the server's when it hears of that */
+/* Connect the client's end, and open the server's end when the request arrives */
 static int sample_connect(struct sample *s)
 {
 	struct fi_eq_cm_entry entry = { };
@@ -204,8 +203,8 @@ static int sample_connect(struct sample *s)
 }
 
 /*
- * Until fi_close() the peer may read and write these bytes, and no others.  Where the
- * provider does not choose keys, the server has to: any number that it has not used.
+ * Until fi_close() the peer may read and write these bytes, and no others.  If the
+ * provider does not choose keys, the server must: any number that it has not used.
  */
 static int server_expose(struct sample *s)
 {
@@ -224,7 +223,7 @@ static int server_expose(struct sample *s)
 	return ret ?: end_await(end, place);
 }
 
-/* The client's own memory need not be registered, and is its own when that is done */
+/* The client's buffer need not be registered, and is the client's again at each completion */
 static int client_read_and_write(struct sample *s)
 {
 	struct end *end = &s->client;
@@ -248,8 +247,8 @@ static int client_read_and_write(struct sample *s)
 }
 
 /*
- * A write is complete before its peer knows; the message behind it says so.  The side that
- * closes its endpoint next need not wait for that message's completion.
+ * A write completes without the server's knowledge; the message behind the write reports it.
+ * The client closes its endpoint next, so it need not wait for that message's completion.
  */
 static int client_tell(struct sample *s)
 {
@@ -269,8 +268,8 @@ static int server_look(struct sample *s)
 }
 
 /*
- * A region is a child of its domain; its memory is ours when it has been closed, and that
- * of operations when their endpoint has.
+ * A region is a child of its domain.  The memory of a region may be freed when the region has
+ * been closed, and the buffers of operations when their endpoint has been closed.
  */
 static void sample_close(struct sample *s)
 {

@@ -38,7 +38,7 @@ struct sample {
 	struct fid_ep *ep;
 };
 
-/* What we need is the hint, a way to the peer is the answer. */
+/* The hints say what the client needs; the answer says how to reach the peer. */
 static int sample_find(struct sample *s)
 {
 	struct fi_info *hints = fi_allocinfo();

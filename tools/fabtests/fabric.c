@@ -44,7 +44,7 @@ static void oob_setup(void)
 	setsockopt(peer.sock, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
-/* This end's address on the way to the other one */
+/* This end's address of the TCP connection */
 static void oob_local(char *node, size_t len)
 {
 	struct sockaddr_storage addr;
@@ -124,7 +124,7 @@ void find(const char *node, const char *service, uint64_t flags, struct fi_info 
 				      FI_MR_PROV_KEY;
 	if (opt.op == OP_WRITEDATA || opt.op == OP_SENDDATA)
 		hints->domain_attr->cq_data_size = 4;
-	/* A write that is checked has to be in its place; over verbs the sync sees to it */
+	/* A write must be in its place before it is checked; over verbs the sync guarantees this */
 	if (opt.verify && opt.test->caps & FI_RMA && opt.op != OP_WRITEDATA &&
 	    strcmp(opt.provider, "verbs"))
 		hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
@@ -165,7 +165,7 @@ size_t wait_event(uint32_t event, void *entry, size_t len)
 	return ret;
 }
 
-/* One area for everything, registered if there is a reason to */
+/* Allocate one area for everything; register it for RMA, or if FI_MR_LOCAL demands it */
 static void register_area(void)
 {
 	uint64_t access = FI_SEND | FI_RECV;
@@ -233,7 +233,7 @@ void close_ep(void)
 		close_fid(&peer.av->fid, "close the address vector");
 }
 
-/* The kernel's end must notice; what is left is for the end of the process */
+/* Close what the kernel's end must notice; the end of the process closes the rest */
 void close_all(void)
 {
 	if (opt.type == FI_EP_MSG && !opt.test->alone)

@@ -7,8 +7,8 @@
  *	xfer.c		messages: sequence, contents, syncs
  *	tests.c		the tests
  *
- * It has one end of one test and no threads.  Whatever goes wrong ends it with a line and status
- * 1.  Nothing here knows the kernel's end, whose sources are in clients/fabtests.
+ * The program runs one end of one test, without threads.  Any error ends it with one line and
+ * status 1.  It shares no code with the kernel's end, whose sources are in clients/fabtests.
  */
 #ifndef _PEER_H
 #define _PEER_H
@@ -50,7 +50,7 @@ enum operation {
 
 struct test {
 	const char *name;
-	enum fi_ep_type type;	/* FI_EP_UNSPEC: -e says */
+	enum fi_ep_type type;	/* FI_EP_UNSPEC: -e decides */
 	uint64_t caps;
 	bool windowed;
 	bool unposted;		/* no receive is posted beforehand */

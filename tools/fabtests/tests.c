@@ -29,8 +29,8 @@ uint64_t cq_data_value(void)
 }
 
 /*
- * A server without a last message goes after its client.  libfabric 1.17 sees the end of a
- * connection over tcp only while somebody reads the completion queue.
+ * In a test without a last message the server hangs up after its client.  libfabric 1.17 sees
+ * the end of a connection over tcp only while the program reads the completion queue.
  */
 static void await_hangup(void)
 {
@@ -216,7 +216,7 @@ static void prepare_window(void)
 	sync_ends();
 }
 
-/* The server of writedata awaits one more; a warm-up has messages the other way, too */
+/* The server of writedata expects one more write; a warm-up has messages the other way, too */
 static void rma_step(unsigned int nth, bool extra)
 {
 	extra = extra && opt.op == OP_WRITEDATA && opt.script >= SCRIPT(2, 4);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages.  Each direction numbers them from 0, and the number is the tag of a tagged one.  One
- * completion queue serves both directions.
+ * Messages.  Each direction numbers its messages from 0, and the number is the tag of a tagged
+ * message.  One completion queue serves both directions.
  */
 #include "peer.h"
 
@@ -10,7 +10,7 @@
 
 static const char letters[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/* Completions of receives that came while something else was waited for */
+/* Completions of receives that arrived while the program waited for another completion */
 static struct fi_cq_data_entry received[4096];
 static unsigned int nreceived;
 
@@ -52,7 +52,7 @@ static void queue_failed(long ret)
 	check_ret(ret == -FI_EAGAIN ? -FI_ETIMEDOUT : ret, "wait for a completion");
 }
 
-/* Take what is there, without waiting */
+/* Take one completion if there is one, without waiting */
 void progress(void)
 {
 	struct fi_cq_data_entry entry;
@@ -139,7 +139,7 @@ void post_rx(void)
 	post_rx_at(peer.rx + peer.rx_seq % peer.depth * peer.room, peer.rx_seq);
 }
 
-/* The next message, or write with data, in the order of completion */
+/* Take the next message, or write with data, in the order of completion */
 void take(struct fi_cq_data_entry *entry)
 {
 	while (!nreceived)
@@ -149,7 +149,7 @@ void take(struct fi_cq_data_entry *entry)
 	peer.rx_done++;
 }
 
-/* All messages for which receives are posted, of which the last one may be checked */
+/* Receive all messages for which receives are posted; @check: the last one is checked */
 void receive(size_t len, bool check)
 {
 	struct fi_cq_data_entry entry = { 0 };
@@ -185,7 +185,7 @@ void sync_ends(void)
 		send_next(!empty, flags);
 }
 
-/* Until 2.3 both send at once */
+/* Until 2.3 both ends send at once */
 void finalize(void)
 {
 	bool ordered = opt.script >= SCRIPT(2, 4);

@@ -2,13 +2,14 @@
 /*
  * The parsers of providers/tcp/wire.c on a machine of either byte order.
  *
- * scripts/fuzz compiles this for a little-endian and for a big-endian machine.  Both read each
- * stream of kunit/tcp/corpus.c in network byte order, which two ends of different orders speak,
- * and print what they have understood and what they build from it.  scripts/fuzz compares what
- * the two have printed.
+ * scripts/fuzz compiles this for a little-endian and for a big-endian machine.  Both machines
+ * read each stream of kunit/tcp/corpus.c in network byte order, which two ends of different
+ * orders speak, and print the parsed messages and the headers that they build from them.
+ * scripts/fuzz compares the output of the two machines.
  *
  * In addition each machine reads and builds the same messages in its own byte order, and
- * replays the corpus as it is (kunit/tcp/replay.h).  Exits 0 only when nothing was wrong.
+ * replays the corpus as it is (kunit/tcp/replay.h).  The program exits 0 only when nothing was
+ * wrong.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,8 +60,8 @@ static void reverse(u8 *bytes, size_t len)
 }
 
 /*
- * A header from little-endian to network byte order or back, by moving bytes: the flags, the
- * size, and all that follows are integers.  What is no header is converted, too.
+ * Convert a header from little-endian to network byte order or back, by moving bytes: the flags,
+ * the size, and all that follows are integers.  Bytes that are no header are converted, too.
  */
 static void convert(u8 *bytes, size_t len)
 {
@@ -85,7 +86,7 @@ static void print_hdr(const struct ktcp_hdr *hdr)
 		       (unsigned long long)hdr->rma[i].key);
 }
 
-/* What the machine makes of @have bytes of its own byte order, which @net are in that of the net */
+/* Check that @net, converted to this machine's byte order, is parsed and built in the same way */
 static void check_own(const char *name, const u8 *net, size_t have, int ret,
 		      const struct ktcp_hdr *hdr, size_t hdr_len)
 {
@@ -106,7 +107,7 @@ static void check_own(const char *name, const u8 *net, size_t have, int ret,
 		complain(name, "is built otherwise in this machine's byte order");
 }
 
-/* The message at @bytes, in network byte order; returns the bytes that it takes */
+/* Show the message at @bytes, in network byte order; returns the bytes that it takes */
 static size_t show_msg(const char *name, const u8 *bytes, size_t avail)
 {
 	size_t have = min_t(size_t, avail, TCP_WIRE_MAX_HDR), len;
@@ -126,13 +127,13 @@ static size_t show_msg(const char *name, const u8 *bytes, size_t avail)
 	check_own(name, bytes, have, ret, &hdr, len);
 	if (ret)
 		return avail;
-	/* What is built has no flags that an answer repeats, but the header is as long */
+	/* bytes[6] is the length of the header */
 	return bytes[6] + min_t(size_t, hdr.len, avail - bytes[6]);
 }
 
 /*
- * The request or answer at @bytes; returns the bytes that it takes.  @foreign says whether its
- * sender is big-endian.
+ * Show the request or answer at @bytes; returns the bytes that it takes.  @foreign: is its sender
+ * big-endian?
  */
 static size_t show_cm(const char *name, const u8 *bytes, size_t avail, bool *foreign)
 {
@@ -158,8 +159,8 @@ static size_t show_cm(const char *name, const u8 *bytes, size_t avail, bool *for
 }
 
 /*
- * A row of the corpus.  Its integers are those of a little-endian peer, or of a big-endian
- * one that sends network byte order.
+ * Show a row of the corpus.  Its integers are those of a little-endian peer, or of a big-endian
+ * peer that sends network byte order.
  */
 static void show_row(const struct replay_input *row)
 {
@@ -185,7 +186,7 @@ static void show_row(const struct replay_input *row)
 	}
 }
 
-/* Requests, answers and refusals, but for the word that is in the order of the sender */
+/* Build and show requests, answers and refusals; the word in the sender's order is converted */
 static void show_built_cm(void)
 {
 	static const enum ktcp_wire_cm_type types[] = {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The end of scripts/interop that is a process, over whatever libfabric its loader
- * finds.  kunit/interop/interop.h says what is done.
+ * The user-space end of scripts/interop, over whatever libfabric its loader finds.
+ * kunit/interop/interop.h describes what the two ends do.
  *
- *	interop listen PLAN ADDRESS PORT	says "listening" when it does
+ *	interop listen PLAN ADDRESS PORT	prints "listening" when it listens
  *	interop connect PLAN ADDRESS PORT
  *
- * It begins with the version of libfabric, "libfabric 1.17".  The last that it prints
- * is the report, a line per case: who was the initiator, the case, operations, bytes,
- * errors, and what was wrong first.  Exits 0 only when nothing was wrong.
+ * The program first prints the version of libfabric, "libfabric 1.17".  At the end it
+ * prints the report, a line per case: the initiator, the case, operations, bytes,
+ * errors, and the text of the first error.  It exits 0 only when nothing was wrong.
  */
 #include "../../kunit/interop/interop.h"
 
@@ -23,7 +23,7 @@ int interop_getinfo(const char *node, int service, __u64 flags,
 
 	if (!wanted)
 		return -ENOMEM;
-	/* By no other hint does libfabric's tcp take virtual addresses */
+	/* libfabric's tcp takes virtual addresses only with this hint */
 	if (!strcmp(hints->fabric_attr->prov_name, "tcp") &&
 	    hints->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
 		wanted->domain_attr->mr_mode = FI_MR_BASIC;
@@ -66,7 +66,7 @@ bool interop_durable(size_t len)
 	return true;
 }
 
-/* Those in the state ESTABLISHED */
+/* Counts only connections in the state ESTABLISHED */
 int interop_connections(const struct sockaddr_in *a, const struct sockaddr_in *b)
 {
 	unsigned int addr, port, state;

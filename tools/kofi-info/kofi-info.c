@@ -2,8 +2,8 @@
 /*
  * kofi-info: libfabric's fi_info, for the kernel.
  *
- * Options and output are those of fi_info, where both have them.  What is asked and answered
- * is in include/uapi/rdma/kofi_netlink.h.
+ * Options and output are those of fi_info, where both programs have them.
+ * include/uapi/rdma/kofi_netlink.h defines the requests and the answers.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,7 +27,7 @@
 #define MAJOR(version)	((version) >> 16)
 #define MINOR(version)	((version) & 0xffff)
 
-/* What is wanted; strings are arguments of the program, or NULL */
+/* The options of the user; strings are arguments of the program, or NULL */
 static struct {
 	const char	*node;
 	const char	*source;
@@ -69,9 +69,9 @@ enum {
  * @text: what it is for
  * @flag: what it sets, or NULL
  * @string: where its argument goes, or NULL
- * @value: where the value of the constants goes that are its argument
- * @names: these constants
- * @what: what these are
+ * @value: where the value of its argument goes, if that is made of constants
+ * @names: the constants of @value
+ * @what: what a constant of @names is called in an error text
  */
 struct option_row {
 	struct option		option;
@@ -142,7 +142,7 @@ static void usage(FILE *file)
 	}
 }
 
-/* The arguments make no sense */
+/* End the program, as the arguments make no sense */
 static void refuse(const char *what, const char *text)
 {
 	fprintf(stderr, "error: %s%s\n", what, text);
@@ -207,7 +207,7 @@ static unsigned long port_number(void)
 	return port;
 }
 
-/* The kernel loads no provider for a netlink request; root can load it before */
+/* The kernel loads no provider for a netlink request; root can load the provider before */
 static void load_provider(const char *name)
 {
 	char module[80], *argv[4] = {};
@@ -233,7 +233,7 @@ static void load_providers(void)
 			load_provider(name);
 }
 
-/* Parameters of kOFI's modules, in place of libfabric's environment */
+/* Print the parameters of kOFI's modules, in place of libfabric's environment */
 static int print_env(void)
 {
 	const char *name, *module, *end;
@@ -333,14 +333,14 @@ static void print_reason(const struct nl_attrs *reason)
 	out_item_end();
 }
 
-/* Results come before reasons, and each in a list of its own */
+/* Results come before reasons, and each part is a list of its own */
 enum part {
 	RESULTS,
 	REASONS,
 };
 
 /**
- * struct answer - Where the answer to GETINFO is
+ * struct answer - How far the answer to GETINFO has been printed
  * @part: which list is open
  * @error: what fi_getinfo() has returned
  */

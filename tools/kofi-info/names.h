@@ -10,7 +10,7 @@
 
 /**
  * struct name - A constant
- * @name: its name; NULL: behind the last
+ * @name: its name; NULL: the end of the table
  * @value: its value
  */
 struct name {
@@ -25,8 +25,8 @@ extern const struct name names_ep_type[];
 extern const struct name names_addr_format[];
 
 /*
- * The value of "FI_MSG|FI_RMA", by a table.  False: @bad, which has @size bytes, is the name
- * that is in no line of it.
+ * Find the value of a text like "FI_MSG|FI_RMA" in a table.  Returns false if a name is not in
+ * the table; @bad, which has @size bytes, is that name then.
  */
 bool names_find(const struct name *names, const char *text, uint64_t *value, char *bad,
 		int size);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Netlink, as far as a program needs it that only dumps.
+ * The part of netlink that a program needs for dumps.
  *
- * The kernel is trusted to send what fits together; a message that is cut ends the dump.
+ * The kernel is trusted to send consistent messages; nl_parse() stops at an attribute that is
+ * cut.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -172,7 +173,7 @@ uint64_t nl_u64(const struct nlattr *attr)
 	return value;
 }
 
-/* 1: more is to come; 0: that was the last; or a negative error code */
+/* Returns 1: more messages follow; 0: this was the last one; or a negative error code */
 static int take_message(const struct nlmsghdr *header,
 			void (*fn)(const struct nl_attrs *attrs, void *arg), void *arg)
 {

@@ -10,16 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Attributes of the largest enum of kofi_netlink.h, and of those that are to come */
+/* More attributes than any enum of kofi_netlink.h has, now and later */
 #define NL_MAX_ATTRS	128
 
 /**
- * struct nl - A socket, and the request that is being made
+ * struct nl - A socket, and the request that is being built
  * @fd: the socket
  * @family: id of the family
  * @len: bytes of the request so far
- * @header: what it begins with
- * @request: room for it
+ * @header: header of the request
+ * @request: room for the request
  */
 struct nl {
 	int		fd;
@@ -31,16 +31,16 @@ struct nl {
 	};
 };
 
-/* Attributes of a message or a nest, by their type; NULL: it is not there */
+/* Attributes of a message or a nest, by their type; NULL: there is no such attribute */
 struct nl_attrs {
 	const struct nlattr	*attr[NL_MAX_ATTRS];
 };
 
-/* 0, or a negative error code; -ENOENT: the kernel has no such family */
+/* Returns 0, or a negative error code; -ENOENT: the kernel has no such family */
 int nl_open(struct nl *nl, const char *family);
 void nl_close(struct nl *nl);
 
-/* A request of attributes.  One that does not fit any more ends the program. */
+/* Build a request of attributes.  An attribute that does not fit ends the program. */
 void nl_begin(struct nl *nl, uint8_t cmd);
 void nl_put(struct nl *nl, int type, const void *data, size_t len);
 void nl_put_string(struct nl *nl, int type, const char *text);
@@ -50,13 +50,13 @@ void nl_put_u64(struct nl *nl, int type, uint64_t value);
 size_t nl_nest(struct nl *nl, int type);
 void nl_nest_end(struct nl *nl, size_t nest);
 
-/* Sends it, and calls @fn for each message of the answer: 0, or a negative error code */
+/* Send the request and call @fn for each message of the answer; 0, or a negative error code */
 int nl_dump(struct nl *nl, void (*fn)(const struct nl_attrs *attrs, void *arg), void *arg);
 
-/* The attributes of a nest; what there is more than once, is there with its last */
+/* Parse the attributes of a message or nest; of several with one type @attrs has the last */
 void nl_parse(struct nl_attrs *attrs, const void *data, size_t len);
 void nl_parse_nest(struct nl_attrs *attrs, const struct nlattr *nest);
-/* The next attribute of a nest, from NULL on; NULL: there is none */
+/* The attribute of a nest behind @last, or the first one if @last is NULL; NULL: there is none */
 const struct nlattr *nl_next(const struct nlattr *nest, const struct nlattr *last);
 
 int nl_type(const struct nlattr *attr);

@@ -10,7 +10,7 @@
 #include "out.h"
 
 static bool is_json;
-/* Something stands before, on this level */
+/* The current level already has a member */
 static bool has_before;
 
 void out_begin(bool json)
@@ -103,7 +103,7 @@ void out_string(const char *name, const char *value)
 	quote(value, strlen(value));
 }
 
-/* What JSON has a number for, and lines the same one */
+/* A value that JSON, too, prints without quotes */
 static void number(const char *name, const char *value)
 {
 	if (!is_json) {
@@ -143,7 +143,7 @@ void out_true(const char *name)
 	number(name, "true");
 }
 
-/* A pointer is none: JSON has no number that begins with 0 and goes on */
+/* A pointer is not a number: no JSON number of several digits begins with 0 */
 static bool is_number(const char *text, size_t len)
 {
 	return len && strspn(text, "0123456789") >= len && (len == 1 || *text != '0');
@@ -180,7 +180,7 @@ static void json_value(const char *text, size_t len)
 		quote(text, len);
 }
 
-/* A line "name: value" is a member, and "name:" begins an object of what is indented more */
+/* A line "name: value" is a member, and "name:" begins an object of the lines indented more */
 static void json_line(const char *line, size_t len, int *depth)
 {
 	size_t indent = strspn(line, " ") / 4;

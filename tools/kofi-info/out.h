@@ -12,11 +12,11 @@
 void out_begin(bool json);
 void out_end(void);
 
-/* A list of things or of values; outside of JSON its items are all there is of it */
+/* A list of items or of values; outside of JSON only its items are printed */
 void out_list(const char *name);
 void out_list_end(void);
 
-/* A thing; @title is the line that begins it, and is no part of JSON; NULL: there is none */
+/* An item; @title is its first line outside of JSON, or NULL: there is no such line */
 void out_item(const char *title);
 void out_item_end(void);
 

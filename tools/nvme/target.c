@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * A target of NVMe over Fabrics (RDMA) that breaks the standard in one way of the user's
- * choice.  scripts/nvme shows with it what the host of clients/nvme makes of that.
+ * choice.  scripts/nvme shows with it how the host of clients/nvme handles such a target.
  *
- *	nvme-target ADDRESS PORT FAULT	says "listening" when it does
+ *	nvme-target ADDRESS PORT FAULT	prints "listening" when it listens
  *	nvme-target --setups		faults that keep a controller from coming up
  *	nvme-target --answers		faults in the answer to the command ASK, if FAULT is
- *					"answers"; Dword 10 says which one, from 0
- *	nvme-target --data		what SANE reads
+ *					"answers"; Dword 10 is the number of the fault, from 0
+ *	nvme-target --data		the data that SANE reads
  *
- * It has an admin queue, I/O queues and no namespaces.  ASK is a vendor's command which
- * reads 4096 bytes; SANE is one more which is always answered well.
+ * The target has an admin queue, I/O queues and no namespaces.  ASK is a vendor's command
+ * that reads 4096 bytes.  SANE is a second such command, which is always answered well.
  *
  * Layouts are those of the NVMe base specification 2.0 and of NVMe over Fabrics 1.1.
  */
@@ -87,7 +87,7 @@ static uint64_t get64(const uint8_t *p)
 	return get32(p) | (uint64_t)get32(p + 4) << 32;
 }
 
-/* What a peer makes of it is seen there; that it can be posted is all that counts here */
+/* Wait until the operation has completed; scripts/nvme looks at its effect on the host */
 static bool sent(struct conn *conn)
 {
 	struct ibv_wc wc;
@@ -136,7 +136,7 @@ static bool respond_ending(struct conn *conn, unsigned int cid, uint32_t key)
 	return !ibv_post_send(conn->id->qp, &wr, &bad) && sent(conn);
 }
 
-/* Moves @len bytes between conn->data and what the command's keyed SGL tells */
+/* Moves @len bytes between conn->data and the memory that the command's keyed SGL describes */
 static bool transfer(struct conn *conn, const uint8_t *cmd, size_t len, bool read)
 {
 	uint64_t addr = get64(cmd + 24);
@@ -335,7 +335,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* A connection is there until the process ends; it does not live long */
+/* A connection's memory is freed when the process ends, which does not live long */
 static int take(struct rdma_cm_id *id, unsigned int qid)
 {
 	struct ibv_qp_init_attr attr = {

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A plugin for QEMU's emulator: how often is each instruction of a guest executed, and
- * how often does it touch memory, while a run of kofi_perf is under way?  For
- * scripts/profile.
+ * A plugin for QEMU's emulator.  It counts how often each instruction of a guest is
+ * executed, and how often it touches memory, while a run of kofi_perf is under way.
+ * For scripts/profile.
  *
  *	-plugin file=count.so,where=FILE,out=FILE
  *
- * A run is from the instruction at begin to the next one at end; what begins once more
- * before it ends is forgotten.  Where they are is known when where's first lines are
+ * A run is from the instruction at begin to the next one at end; a run that begins once
+ * more before it ends is forgotten.  The plugin knows both addresses as soon as the first
+ * lines of the file where= are
  *
  *	begin ADDRESS
  *	end ADDRESS
  *
- * which the guest may write.  out gets a line "runs COUNT", and for each instruction
+ * The guest may write that file.  The file out= gets a line "runs COUNT", and for each
+ * instruction
  *
  *	ADDRESS executed touches
  *
  * Counting makes the emulator slow, so it starts when the instruction at begin is
- * translated for the first time; before that, nothing is looked at but addresses.
+ * translated for the first time; before that, the plugin looks only at addresses.
  *
  * The guest must have one processor.
  */
@@ -38,7 +40,7 @@ struct insn {
 	uint64_t	addr;
 	uint64_t	executed;	/* in this run */
 	uint64_t	touches;
-	uint64_t	sum_executed;	/* in those that have ended */
+	uint64_t	sum_executed;	/* in runs that have ended */
 	uint64_t	sum_touches;
 };
 
@@ -63,7 +65,7 @@ static void on_touch(unsigned int vcpu, uint32_t what, uint64_t addr, void *data
 	insn->touches++;
 }
 
-/* What it has done in a run that has not ended */
+/* Forget the counts of a run that has not ended */
 static void insn_forget(struct insn *insn)
 {
 	insn->executed = 0;
@@ -137,14 +139,14 @@ static void on_guest_exit(plugin_id id, void *data)
 	fclose(out);
 }
 
-/* All that is translated already is translated once more */
+/* Called after qemu_plugin_reset(); QEMU translates all instructions once more */
 static void start(plugin_id id)
 {
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translated);
 	qemu_plugin_register_atexit_cb(id, on_guest_exit, NULL);
 }
 
-/* Now and then, as it is asked for all that is translated */
+/* Reads the file only in every 64th call, as each translated block calls this */
 static bool begin_is_known(void)
 {
 	static unsigned int asked;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is used of QEMU's interface for plugins, version 1: Debian 12 has no header for
- * it.  As in include/qemu/qemu-plugin.h and docs/devel/tcg-plugins.rst of QEMU 7.2.
+ * The part of QEMU's interface for plugins, version 1, that count.c uses: Debian 12 has no
+ * header for it.  As in include/qemu/qemu-plugin.h and docs/devel/tcg-plugins.rst of QEMU 7.2.
  */
 #ifndef _KOFI_PLUGIN_H
 #define _KOFI_PLUGIN_H

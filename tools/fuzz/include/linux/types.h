@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the parsers of the kernel need of its headers, in user space. The other headers of
+ * The part of the kernel's headers that its parsers need in user space. The other headers of
  * this folder include this one.
  */
 #ifndef _FUZZ_LINUX_TYPES_H
