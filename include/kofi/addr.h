@@ -2,12 +2,12 @@
 /*
  * Socket addresses, IPv4 and IPv6.
  *
- * A provider keeps addresses as &struct sockaddr_storage, zeroed behind what the family
- * uses.  kofi_addr_from_info() makes one of a client's bytes; all other calls here take
- * one whose family is AF_INET or AF_INET6.  kofi_parse_addr() of kofi/provider.h makes
- * one of text.
+ * A provider keeps an address as a &struct sockaddr_storage, with zeroes behind the bytes
+ * that the family uses.  kofi_addr_from_info() makes an address from a client's bytes, and
+ * kofi_parse_addr() of kofi/provider.h makes one from text.  All other functions here take
+ * an address whose family is AF_INET or AF_INET6.
  *
- * What has "Context: any" sleeps nowhere, and allocates nothing.
+ * A function with "Context: any" does not sleep and does not allocate.
  */
 #ifndef _KOFI_ADDR_H
 #define _KOFI_ADDR_H
@@ -23,8 +23,8 @@ struct net;
  * @addr_format: FI_SOCKADDR_IN and so on
  *
  * Context: any.
- * Return: bytes; of FI_SOCKADDR those of &struct sockaddr_storage; 0: such addresses
- * are no socket addresses of IP.
+ * Return: bytes, for FI_SOCKADDR those of &struct sockaddr_storage; 0: the format has
+ * no socket addresses of IP.
  */
 size_t kofi_addr_format_len(u32 addr_format);
 
@@ -69,8 +69,8 @@ void kofi_addr_set_port(struct sockaddr_storage *addr, int port);
  * @a: an address
  * @b: an address
  *
- * The scope counts for link-local addresses, as others mean one thing on each interface;
- * flow labels and padding do not count.
+ * The scope counts for link-local addresses only, because any other address means the same
+ * on every interface.  Flow labels and padding do not count.
  *
  * Context: any.
  * Return: whether they do.
@@ -84,7 +84,7 @@ bool kofi_addr_equal(const struct sockaddr_storage *a,
  * @addr: the client's bytes, or NULL
  * @len: how many
  *
- * The bytes are believed only as far as their family and length go.
+ * Only the family and the length are checked.
  *
  * Context: any.
  * Return: 0; -EINVAL: no address, of another family, or shorter than its family says.
@@ -98,7 +98,7 @@ int kofi_addr_from_info(struct sockaddr_storage *to, const void *addr,
  * @to: where to, or NULL
  * @len: in: bytes at @to; out: bytes of the address
  *
- * As much as there is room for is copied.
+ * Copies as many bytes as fit.
  *
  * Context: any.
  * Return: 0; -FI_ETOOSMALL.
@@ -107,7 +107,7 @@ int kofi_addr_copy_out(const struct sockaddr_storage *addr, void *to,
 		       size_t *len);
 
 /**
- * kofi_addr_straddr() - Put an address into words, as fi_av_straddr() does
+ * kofi_addr_straddr() - Print an address, as fi_av_straddr() does
  * @addr: the address
  * @buf: where the text goes; cut if there is not room for all of it
  * @len: in: bytes of @buf; out: bytes that the text needs, with the 0 behind it
@@ -126,7 +126,7 @@ const char *kofi_addr_straddr(const struct sockaddr_storage *addr, char *buf,
  * @net: the namespace
  * @list: the addresses, with port 0, IPv4 before IPv6; kvfree() them
  *
- * Those of interfaces that are up, without loopback interfaces.
+ * The list has the addresses of interfaces that are up, without loopback interfaces.
  *
  * Context: may sleep.
  * Return: how many; -ENOMEM.
@@ -134,7 +134,7 @@ const char *kofi_addr_straddr(const struct sockaddr_storage *addr, char *buf,
 int kofi_addr_list(struct net *net, struct sockaddr_storage **list);
 
 /**
- * kofi_addr_is_local() - Has the namespace an address?
+ * kofi_addr_is_local() - Does the namespace have an address?
  * @net: the namespace
  * @addr: the address
  *
@@ -163,7 +163,7 @@ struct net *kofi_hints_net(const struct fi_info *hints);
  * @dest: the peer's; family 0: none is given
  *
  * Context: may sleep.
- * Return: 0; -EINVAL: what is there makes no address.
+ * Return: 0; -EINVAL: the arguments make no address.
  */
 int kofi_hints_addrs(struct net *net, const char *node, int service, u64 flags,
 		     const struct fi_info *hints, struct sockaddr_storage *src,

@@ -5,13 +5,13 @@
  * There are libfabric's operations on integers of 8 to 64 bits:
  *
  *	fi_atomic()		FI_MIN to FI_BXOR, FI_DIFF, FI_ATOMIC_WRITE
- *	fi_fetch_atomic()	the same, and FI_ATOMIC_READ
+ *	fi_fetch_atomic()	those of fi_atomic(), and FI_ATOMIC_READ
  *	fi_compare_atomic()	FI_CSWAP to FI_MSWAP
  *
  * Each element is changed in one step, as seen by other operations of this kind and by
- * the atomic operations of the kernel, whatever processor they run on.  For that, an
- * element has to be aligned to its size where it lies in memory, and in one element of
- * the region's list.  Arithmetic wraps around.
+ * the atomic operations of the kernel, whatever processor they run on.  For that, the
+ * address of an element must be aligned to its size, and an element must lie in one element
+ * of the region's list.  Arithmetic wraps around.
  *
  * A region allows them as struct fi_mr_attr says: FI_REMOTE_WRITE, and FI_REMOTE_READ
  * for FI_ATOMIC_READ.
@@ -29,7 +29,7 @@
  * @op: operation
  * @form: 0, FI_FETCH_ATOMIC or FI_COMPARE_ATOMIC
  * @operand: the operands; not used by FI_ATOMIC_READ
- * @compare: what is compared with, or the mask of FI_MSWAP; used by FI_COMPARE_ATOMIC
+ * @compare: values to compare with, or the mask of FI_MSWAP; used by FI_COMPARE_ATOMIC
  * @result: where old values go; used by FI_FETCH_ATOMIC and FI_COMPARE_ATOMIC
  */
 struct kofi_atomic {
@@ -76,7 +76,7 @@ int kofi_atomic_get(struct kofi_rma *rma, struct kofi_mr_map *map,
  * kofi_atomic_run() - Execute an operation
  * @rma: the target, from kofi_atomic_get() with this operation; the caller ends it by
  *	kofi_rma_done()
- * @atomic: the operation; its iterators stand behind what was used afterwards
+ * @atomic: the operation; its iterators are advanced behind what was used
  *
  * Context: any.  The provider bounds the number of elements.
  * Return: 0; -EINVAL: an iterator has less than @rma->len bytes; -EACCES: memory of the

@@ -3,17 +3,17 @@
  * An address vector that any provider with socket addresses may use as its own.
  *
  * Clients insert and remove addresses; all of their calls are ready-made.  Data
- * transfers ask three things, in any context and without a lock: the address of an
- * fi_addr_t, the fi_addr_t of an address, and what a completion says of a sender.
+ * transfers look up three things, in any context and without a lock: the address of an
+ * fi_addr_t, the fi_addr_t of an address, and the source that a completion reports.
  *
  * An fi_addr_t is an index, the lowest that is free, for FI_AV_TABLE and for FI_AV_MAP;
- * above it are rx_ctx_bits bits for a receive context of the peer.  So a provider may
+ * its rx_ctx_bits uppermost bits name a receive context of the peer.  So a provider may
  * keep what it knows of a peer in an array or an xarray of its own, by
- * kofi_av_index(); an index is not handed out again before the provider has heard that
+ * kofi_av_index().  An index is not used again before kofi_av_fn has reported that
  * its address was removed.
  *
  * An address counts by value: it has one fi_addr_t however often it is inserted, and
- * leaves when it has been removed as often.  That is libfabric's rule.
+ * leaves the vector when it has been removed as often.  That is libfabric's rule.
  *
  * An address needs about 90 bytes.
  */
@@ -44,7 +44,7 @@ typedef void (*kofi_av_fn)(struct kofi_av *av, u32 index);
 /**
  * struct kofi_av - The address vector; the provider may embed it in its own
  * @av: what the client sees
- * @removed: see kofi_av_fn, or NULL: the provider keeps nothing
+ * @removed: see kofi_av_fn; NULL: the provider keeps nothing by index
  * @net: namespace of IPv6 scope names, or NULL
  * @addr_format: FI_SOCKADDR_IN, FI_SOCKADDR_IN6 or FI_SOCKADDR
  * @rx_ctx_bits: bits of an fi_addr_t above the index
@@ -85,7 +85,7 @@ int kofi_av_init(struct kofi_av *av, struct fi_av_attr *attr, u32 addr_format,
 		 struct net *net, kofi_av_fn removed, void *context);
 
 /**
- * kofi_av_destroy() - Free what kofi_av_init() and insertions have allocated
+ * kofi_av_destroy() - Free the memory of a vector
  * @av: a vector that no endpoint uses any more
  *
  * Context: may sleep.
@@ -117,7 +117,7 @@ static inline struct kofi_av *to_kofi_av(struct fid *fid)
  * @av: the vector
  *
  * Context: any.
- * Return: how many, as others may insert and remove meanwhile.
+ * Return: how many; the number may change at any time, as other calls insert and remove.
  */
 static inline unsigned int kofi_av_count(struct kofi_av *av)
 {
@@ -125,7 +125,7 @@ static inline unsigned int kofi_av_count(struct kofi_av *av)
 }
 
 /**
- * kofi_av_index() - Which index is it?
+ * kofi_av_index() - Get the index of an fi_addr_t
  * @av: the vector
  * @fi_addr: what a client has given, maybe made by fi_rx_addr()
  *
@@ -140,7 +140,7 @@ static inline u32 kofi_av_index(const struct kofi_av *av, fi_addr_t fi_addr)
 }
 
 /**
- * kofi_av_rx_index() - Which receive context of the peer is it?
+ * kofi_av_rx_index() - Get the receive context of the peer from an fi_addr_t
  * @av: the vector
  * @fi_addr: what a client has given, maybe made by fi_rx_addr()
  *
@@ -169,7 +169,7 @@ bool kofi_av_addr(struct kofi_av *av, fi_addr_t fi_addr,
  * @av: the vector
  * @addr: the address
  *
- * For directed receives, and for what the provider keeps by index.
+ * For directed receives, and for data that the provider keeps by index.
  *
  * Context: any.
  * Return: its fi_addr_t; FI_ADDR_NOTAVAIL: none.
@@ -177,13 +177,13 @@ bool kofi_av_addr(struct kofi_av *av, fi_addr_t fi_addr,
 fi_addr_t kofi_av_find(struct kofi_av *av, const struct sockaddr_storage *addr);
 
 /**
- * kofi_av_source() - What does a completion say of a sender (FI_SOURCE)?
+ * kofi_av_source() - Get the source that a completion reports for a sender (FI_SOURCE)
  * @av: the vector
  * @addr: the sender's address
  *
  * Context: any.
- * Return: the client's id of it, or its fi_addr_t; FI_ADDR_NOTAVAIL: it is not in the
- * vector, or has no id yet.
+ * Return: the id that the client has set for the address, or its fi_addr_t;
+ * FI_ADDR_NOTAVAIL: the address is not in the vector, or has no id yet.
  */
 fi_addr_t kofi_av_source(struct kofi_av *av,
 			 const struct sockaddr_storage *addr);

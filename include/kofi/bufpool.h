@@ -2,9 +2,9 @@
 /*
  * A pool of equal objects that never grows.
  *
- * An endpoint has a bound on what it can have in flight, so the objects for that,
- * slots of operations and completions that use no receive, are allocated when it
- * opens.  An empty pool is back-pressure: the call that finds it empty answers
+ * An endpoint has a bounded number of operations in flight.  So slots of operations, and
+ * completions that use no receive, are allocated when the endpoint is
+ * opened.  An empty pool is back-pressure: the call that finds it empty answers
  * -EAGAIN, and the pool reports once when an object has come back.
  *
  * An object keeps its contents while it is in the pool.
@@ -29,14 +29,14 @@ typedef void (*kofi_bufpool_fn)(struct kofi_bufpool *pool);
 
 /**
  * struct kofi_bufpool - A pool of equal objects
- * @lock: protects what follows it
+ * @lock: protects @nfree to @free
  * @nfree: objects in the pool
  * @calls: calls of @refilled under way
  * @starved: a get has failed since the last call of @refilled
- * @drained: kofi_bufpool_drain() waits for it, or NULL
+ * @drained: completion that kofi_bufpool_drain() waits for, or NULL
  * @free: the objects in the pool, @nfree of them
  * @refilled: see kofi_bufpool_fn, or NULL
- * @count: objects there are
+ * @count: number of objects, in the pool or not
  * @size: bytes from one object to the next
  * @objs: the objects
  */
@@ -97,7 +97,7 @@ static inline void *kofi_bufpool_obj(const struct kofi_bufpool *pool, u32 i)
  *
  * Context: any.
  * Return: the object that came back last; NULL: the pool is empty, and @refilled
- * will be called, once for all that fail until then.
+ * will be called, once for all calls that fail until then.
  */
 void *kofi_bufpool_get(struct kofi_bufpool *pool);
 

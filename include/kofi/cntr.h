@@ -2,14 +2,14 @@
 /*
  * A counter that any provider may use as its own.
  *
- * A counter is two numbers: what has succeeded, and how many operations have
- * failed.  The provider adds to them when operations complete, from wherever
- * that happens; the client reads, adds, sets and sleeps in fi_cntr_wait().
- * Counts are not distinguished and not given back, so a counter has no limit and
- * needs no memory of its own beyond the two.
+ * A counter is two numbers: how many operations (or bytes) have succeeded, and how many
+ * operations have failed.  The provider adds to them when operations complete, in any
+ * context; the client reads, adds, sets and sleeps in fi_cntr_wait().
+ * A counter keeps no entry for an operation, so it cannot overrun and
+ * needs no memory beyond the two numbers.
  *
- * A provider that also queues completions queues first and counts then: a client
- * that has seen the counter move finds the completion.
+ * A provider that also queues completions queues a completion before it counts it, so that
+ * a client that has seen the counter change finds the completion.
  */
 #ifndef _KOFI_CNTR_H
 #define _KOFI_CNTR_H
@@ -88,7 +88,7 @@ static inline struct kofi_cntr *to_kofi_cntr(struct fid *fid)
  * @cntr: the counter
  * @value: how many, or how many bytes
  *
- * The counter must stay open until this returns, although a sleeper may know
+ * The counter must stay open until this returns, although a sleeper may see
  * the new value before.
  *
  * Context: any.  One atomic operation if no call waits.

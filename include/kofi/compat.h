@@ -34,7 +34,7 @@ static inline bool kofi_is_vmalloc_or_module_addr(const void *addr)
 /* Since 6.2 a dma-buf is mapped for the processor under its reservation lock */
 #define KOFI_DMABUF_VMAP_IS_LOCKED	(KERNEL_VERSION(6, 2, 0) <= LINUX_VERSION_CODE)
 
-/* Since 6.6 what a dump was asked with is in a struct genl_info */
+/* Since 6.6 the attributes of a dump request are in a struct genl_info */
 #if KERNEL_VERSION(6, 6, 0) > LINUX_VERSION_CODE
 #define kofi_genl_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
 #else
@@ -55,14 +55,14 @@ struct ubuf_info_ops {
 #define kofi_ubuf_set_ops(ubuf, table)	((void)((ubuf)->ops = (table)))
 #endif
 
-/* 6.11 hands a device's create_cq more than what its user space library says */
+/* Since 6.11 a device's create_cq gets a struct uverbs_attr_bundle */
 #if KERNEL_VERSION(6, 11, 0) > LINUX_VERSION_CODE
 #define KOFI_IB_CQ_UDATA	struct ib_udata
 #else
 #define KOFI_IB_CQ_UDATA	struct uverbs_attr_bundle
 #endif
 
-/* Since 6.13 namespaces of symbols are strings; those of dma-bufs are in one */
+/* Since 6.13 the name of a symbol namespace, such as that of dma-bufs, is a string */
 #if KERNEL_VERSION(6, 13, 0) > LINUX_VERSION_CODE
 #define KOFI_IMPORT_DMA_BUF	MODULE_IMPORT_NS(DMA_BUF)
 #else
@@ -83,7 +83,7 @@ struct ubuf_info_ops {
 #define KOFI_KUNIT_PARAM_TEST	struct kunit *test,
 #endif
 
-/* 6.19 has a type for addresses whose length is said apart */
+/* Since 6.19 an address whose length is passed separately has a type of its own */
 #if KERNEL_VERSION(6, 19, 0) > LINUX_VERSION_CODE
 #define sockaddr_unsized sockaddr
 #endif

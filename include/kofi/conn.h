@@ -6,8 +6,8 @@
  *	any --refused, shut down, broken--> DOWN
  *	any --the device or the namespace goes--> GONE
  *
- * DOWN leads to nothing but GONE.  The client hears of the end once: by FI_SHUTDOWN if
- * the connection stood, by an error if it did not, or if the device has gone.
+ * DOWN leads to nothing but GONE.  The end is reported once: by FI_SHUTDOWN if the
+ * connection stood; by an error if it did not, or if the device has gone.
  *
  * The provider has a lock under which it changes the state, and calls all functions
  * here but kofi_conn_check() with it held.  Events are queued and reported by another
@@ -49,8 +49,8 @@ enum kofi_conn_state {
  * @connected: FI_CONNECTED
  * @ended: FI_SHUTDOWN, or an error
  * @timeout: FI_OPT_CONNECT_TIMEOUT, milliseconds; 0: none
- * @late: runs when that time has passed; the provider's
- * @changed: the state has changed, and its event is not queued yet; for
+ * @late: the provider's work, which runs when @timeout has passed
+ * @changed: called when the state has changed and its event is not queued yet; for
  *	providers whose data path looks at something else than @state; or NULL
  */
 struct kofi_conn {
@@ -79,8 +79,8 @@ void kofi_conn_init(struct kofi_conn *conn, struct fid *fid);
 /**
  * kofi_conn_set_late() - Let attempts to connect and to accept end after a time
  * @conn: a new connection
- * @late: of @conn->late: takes the provider's lock, and ends an attempt that is still
- *	under way with ETIMEDOUT
+ * @late: function of @conn->late: takes the provider's lock, and ends an attempt that is
+ *	still under way with ETIMEDOUT
  * @timeout: milliseconds, until the client says otherwise
  *
  * Context: any.
@@ -97,7 +97,7 @@ static inline void kofi_conn_set_late(struct kofi_conn *conn, work_func_t late,
  * @conn: the connection
  * @send: the operation needs the peer
  *
- * What the state stands for has been set up when this returns 0.
+ * When this returns 0, the caller sees all that was set up before the state was changed.
  *
  * Context: any, without the provider's lock.
  * Return: 0; -FI_EOPBADSTATE: not enabled; -ENOTCONN: not connected yet; -ESHUTDOWN;
@@ -127,9 +127,9 @@ static inline int kofi_conn_check(const struct kofi_conn *conn, bool send)
 /**
  * kofi_conn_set_state() - Change the state
  * @conn: the connection
- * @state: the state; what it stands for has been set up
+ * @state: the state; all that it needs has been set up
  *
- * When this returns, every operation that is posted meets the new state.
+ * An operation that is posted after this has returned meets the new state.
  *
  * Context: any.
  */
@@ -147,8 +147,8 @@ static inline void kofi_conn_set_state(struct kofi_conn *conn,
  * @conn: the connection
  *
  * Context: any.
- * Return: 0; -FI_EOPBADSTATE: it has been; -ECONNABORTED: the peer of its request has
- * gone; -ENODEV.
+ * Return: 0; -FI_EOPBADSTATE: it is enabled already; -ECONNABORTED: the peer of its request
+ * has gone; -ENODEV.
  */
 int kofi_conn_may_enable(const struct kofi_conn *conn);
 
@@ -158,9 +158,9 @@ int kofi_conn_may_enable(const struct kofi_conn *conn);
  * @passive: to accept
  *
  * Context: any.
- * Return: 0; -FI_EOPBADSTATE: not enabled, or the wrong one of the two; -EALREADY: under
- * way; -EISCONN; -ESHUTDOWN: it was connected; -ECONNABORTED: the peer of its request
- * has gone; -ENODEV.
+ * Return: 0; -FI_EOPBADSTATE: not enabled, or @passive is not that of the connection;
+ * -EALREADY: under way; -EISCONN; -ESHUTDOWN: it was connected; -ECONNABORTED: the peer of
+ * its request has gone; -ENODEV.
  */
 int kofi_conn_may_start(const struct kofi_conn *conn, bool passive);
 
@@ -185,7 +185,7 @@ void kofi_conn_establish(struct kofi_conn *conn, const void *data, size_t len);
 
 /**
  * kofi_conn_end() - The connection, or the attempt, is over
- * @conn: the connection; nothing happens if that is so already
+ * @conn: the connection; nothing happens if it is over already
  * @err: positive error code if it did not stand; 0: report FI_SHUTDOWN in any case
  * @prov_errno: provider's code of the error
  * @data: data of a refusal, which stay until the endpoint is closed; or NULL
@@ -213,7 +213,7 @@ void kofi_conn_gone(struct kofi_conn *conn);
 void kofi_conn_close(struct kofi_conn *conn);
 
 /**
- * kofi_conn_fini() - Take what is unread out of the event queue, and end the timer
+ * kofi_conn_fini() - Withdraw unread events from the event queue, and end the timer
  * @conn: a connection that has been closed
  *
  * Context: may sleep, without the provider's lock.

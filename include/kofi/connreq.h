@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connection requests that wait for their client's answer, for any provider that has
+ * Connection requests that wait for the client's answer, for any provider that has
  * connections.
  *
  * A provider embeds a struct kofi_connreq in its own request and has one registry,
@@ -9,16 +9,16 @@
  *	kofi_connreq_add()	it has a handle, which the client does not know yet
  *	   (provider)		fills in @event: info, connection data
  *	kofi_connreq_post()	FI_CONNREQ is queued, and the handle finds the request
- *	kofi_connreq_take()	fi_endpoint() or fi_reject() has the handle
- *	kofi_connreqs_drop()	the passive endpoint or the device goes
+ *	kofi_connreq_take()	called by fi_endpoint() or fi_reject() with the handle
+ *	kofi_connreqs_drop()	called when the passive endpoint or the device goes
  *
- * The request leaves the registry by one of the last two, and belongs to the caller that
- * it went to.  That is what decides among fi_endpoint(), fi_reject(), the close of the
- * passive endpoint and the removal of a device, when they come at the same time.
+ * One of the last two takes the request out of the registry, and then it belongs to the
+ * caller.  So when fi_endpoint(), fi_reject(), the close of the passive endpoint and the
+ * removal of a device come at the same time, exactly one of them gets the request.
  *
  * A handle (fi_info.handle) is an id in the form of a pointer that points nowhere
- * (xa_mk_value()).  An id is not given out again, so a handle that is used up finds
- * nothing, whatever the memory of its request has become.
+ * (xa_mk_value()).  An id is not given out again, so a handle that has been used finds
+ * nothing, even if the memory of its request belongs to another one now.
  *
  * A registry must be empty before its module goes: each passive endpoint drops its
  * requests when it is closed.
@@ -39,7 +39,7 @@ struct kofi_connreqs {
 	struct xarray	requests;
 };
 
-/* What a registry is defined with; @name: of the variable */
+/* Static initializer of the registry @name */
 #define KOFI_CONNREQS_INIT(name) \
 	{ .requests = XARRAY_INIT((name).requests, XA_FLAGS_LOCK_IRQ) }
 
@@ -59,14 +59,14 @@ struct kofi_connreq {
 };
 
 /*
- * Is this the request that is meant?  0, or negative errno: it is not, and stays in the
- * registry.  Called with the registry's lock held and interrupts off.
+ * Is this the request that the caller wants?  0, or negative errno: it is not, and stays
+ * in the registry.  Called with the registry's lock held and interrupts off.
  */
 typedef int (*kofi_connreq_check_fn)(const struct kofi_connreq *req,
 				     const void *context);
 
 /**
- * kofi_connreq_handle() - What a client names a request by
+ * kofi_connreq_handle() - Get the handle of a request
  * @req: a request that has been added
  *
  * kofi_connreq_post() puts it into the request's fi_info.
@@ -83,9 +83,9 @@ static inline fid_t kofi_connreq_handle(const struct kofi_connreq *req)
  * kofi_connreq_add() - Give a request its handle
  * @reqs: the registry
  * @req: the request, not initialised
- * @gfp: how memory may be had
+ * @gfp: how to allocate memory
  *
- * kofi_connreq_post() is due, or kofi_connreq_cancel().
+ * The caller has to call kofi_connreq_post() or kofi_connreq_cancel() afterwards.
  *
  * Context: interrupts are on; may sleep if @gfp says so.
  * Return: 0; -ENOMEM.
@@ -103,14 +103,14 @@ int kofi_connreq_add(struct kofi_connreqs *reqs, struct kofi_connreq *req,
 void kofi_connreq_cancel(struct kofi_connreqs *reqs, struct kofi_connreq *req);
 
 /**
- * kofi_connreq_post() - Tell the client of a request
+ * kofi_connreq_post() - Report a request to the client
  * @reqs: the registry
  * @req: a request that has been added; info, cm_data and cm_len of its event are set
  * @pep: the passive endpoint it came to
  * @eq: the event queue of @pep; stays until the request has left the registry
  *
  * When this has succeeded, the request is the registry's, and may be gone already: the
- * caller looks at it no more.  After an error it is still the caller's.
+ * caller must not access it any more.  After an error it is still the caller's.
  *
  * Context: any.
  * Return: 0; -ENOSPC: as many requests as the queue's size wait.
@@ -121,8 +121,8 @@ int kofi_connreq_post(struct kofi_connreqs *reqs, struct kofi_connreq *req,
 /**
  * kofi_connreq_take() - Take the request of a handle out of the registry
  * @reqs: the registry
- * @handle: what the client says, of any value
- * @check: says whether the caller may have it; NULL: it may
+ * @handle: the handle from the client, of any value
+ * @check: decides whether the caller may have the request; NULL: it may
  * @context: for @check
  *
  * An event that the client has not read is withdrawn, and its info freed.
@@ -138,9 +138,9 @@ struct kofi_connreq *kofi_connreq_take(struct kofi_connreqs *reqs, fid_t handle,
 /**
  * kofi_connreqs_drop() - Take requests out of the registry
  * @reqs: the registry
- * @check: 0 for those that are meant
+ * @check: returns 0 for a request that is to be taken
  * @context: for @check
- * @dropped: a list that they are put at the end of, oldest first; the caller's
+ * @dropped: the caller's list, to whose end the requests are added, oldest first
  *
  * Events that the client has not read are withdrawn, and their infos freed.
  *
@@ -150,7 +150,7 @@ void kofi_connreqs_drop(struct kofi_connreqs *reqs, kofi_connreq_check_fn check,
 			const void *context, struct list_head *dropped);
 
 /**
- * kofi_connreq_is_of() - Ready-made check: did it come to this passive endpoint?
+ * kofi_connreq_is_of() - Ready-made check: did a request come to a passive endpoint?
  * @req: a request in the registry
  * @pep: the passive endpoint's fid
  *

@@ -13,16 +13,17 @@
  *	kofi_cq_complete()	from any context.  The core calls the client in the
  *				context that the client asked for
  *				(fi_cq_attr.comp_ctx, .signaling_vector).
- *	kofi_cq_complete_here()	from the context that the client asked for, as a
- *				device's poller has it.  The core calls the client
- *				from inside, unless another call of it is running
- *				or due.
+ *	kofi_cq_complete_here()	from the context that the client asked for, for
+ *				example by the poller of a device.  The core calls the
+ *				client from inside, unless another call of the client
+ *				is running or due.
  *
  * Both may be mixed on one queue.  Calls of the client never run at the same
  * time on one queue, whichever way the completions came.
  *
  * A completion is the core's until the core gives it back by ops->release(): when
- * a reader has copied it, or right before its callback is called.
+ * a reader has copied it, or right before its callback is called.  A completion with error
+ * data is given back after its callback.
  *
  * The core implements struct fi_ops_cq.  A provider embeds struct kofi_cq, calls
  * kofi_cq_init(), and sets cq.fid.ops with a ->close of its own, which begins
@@ -66,9 +67,9 @@ struct kofi_comp {
 };
 
 /**
- * struct kofi_msg_comp - A completion that has more to say; KOFI_COMP_MSG is set
+ * struct kofi_msg_comp - A completion with more fields; KOFI_COMP_MSG is set
  * @comp: what every completion has
- * @msg: the rest; err_data stays valid until the completion is released
+ * @msg: the other fields; err_data stays valid until the completion is released
  */
 struct kofi_msg_comp {
 	struct kofi_comp	comp;
@@ -80,8 +81,9 @@ struct kofi_cq;
 /**
  * struct kofi_cq_ops - What a provider does for its queue
  * @release: take the completions of a chain (linked by next) back: each has been
- *	read, purged, or is about to be reported by its callback.  They may belong to
- *	several endpoints.  Called without a lock, in any context; must not sleep.
+ *	read or purged, or its callback is about to be called, or was called with its error
+ *	data.  They may belong to several endpoints.  Called without a lock, in any context;
+ *	must not sleep.
  * @progress: look for completions, for a queue that only its reader polls; or
  *	NULL.  Called without a lock from fi_cq_read(), possibly on several
  *	processors at the same time.
@@ -94,7 +96,7 @@ struct kofi_cq_ops {
 };
 
 /**
- * struct kofi_cq_call - Something else to call in the context of a queue
+ * struct kofi_cq_call - A function to call in the context of a queue
  * @entry: place among the calls that are due; empty otherwise
  * @fn: called once per kofi_cq_call(), never beside another call of the queue
  */
@@ -103,7 +105,7 @@ struct kofi_cq_call {
 	void			(*fn)(struct kofi_cq_call *call);
 };
 
-/* kofi_cq_control(): struct kofi_cq **, for what stands on the queue's provider */
+/* kofi_cq_control(): struct kofi_cq **, for providers on top of the queue's provider */
 #define KOFI_GETQUEUE		0x1000
 
 /**
@@ -112,8 +114,8 @@ struct kofi_cq_call {
  * @complete: a completion has come; @comp->err and @comp->prov_errno may be changed.
  *	True: the tap keeps the completion, and gives it to kofi_cq_tapped() later.  Any
  *	context; locks of the provider may be held
- * @flush: give back what is kept, before this returns; or NULL: nothing is ever kept.
- *	May sleep
+ * @flush: give back all completions that the tap keeps, before this returns.  May sleep.
+ *	NULL: the tap never keeps one
  */
 struct kofi_cq_tap {
 	struct kofi_cq_tap	*next;
@@ -126,7 +128,7 @@ struct kofi_cq_tap {
  * struct kofi_cqs - The queues that end together, such as those of a fabric
  * @lock: guards what follows
  * @list: &struct kofi_cq of kofi_cq_open()
- * @ended: they have: negative errno for readers; else 0
+ * @ended: the queues have ended: negative errno for readers; else 0
  */
 struct kofi_cqs {
 	struct mutex		lock;		/* see above */
@@ -140,7 +142,7 @@ struct kofi_cqs {
  * @ops: the provider's
  * @lock: guards @head to @ended and @calls; taken with interrupts off
  * @head: oldest completion
- * @tail: where the next one is linked
+ * @tail: where the next completion is linked
  * @count: completions in the list
  * @errors: how many of these are errors
  * @completed: completions that came into the list so far
@@ -157,7 +159,7 @@ struct kofi_cqs {
  * @runner: the task that calls the client at the moment, or NULL; this is the
  *	token that keeps calls of one queue from running at the same time
  * @in_run: the runner makes calls, one after the other; the runner's
- * @last: struct kofi_cq_call that are called behind them; the runner's
+ * @last: struct kofi_cq_call that the runner calls at the end of these calls; the runner's
  * @calling: the call that runs
  * @size: most of @reserved
  * @format: layout of entries
@@ -171,11 +173,11 @@ struct kofi_cqs {
  * @tasklet: runs the queue with FI_COMP_SOFTIRQ
  * @work: runs the queue with FI_COMP_WORKQUEUE
  * @csd: schedules @tasklet on @cpu
- * @csd_busy: @csd is on its way
+ * @csd_busy: @csd has been sent and has not run yet
  * @purge_lock: one kofi_cq_purge() at a time
- * @taps: what sees completions before the queue has them, or NULL
+ * @taps: the first tap, or NULL
  * @cqs: of kofi_cq_open(): the queues that it ends with
- * @of_cqs: place among these
+ * @of_cqs: place in the list of @cqs
  */
 struct kofi_cq {
 	struct fid_cq			cq;
@@ -228,11 +230,11 @@ static inline struct kofi_cq *to_kofi_cq(struct fid *fid)
 /**
  * kofi_cq_size() - How many operations a queue gets room for
  * @attr: the client's wishes, may be NULL
- * @def: what a client gets that has no wish; @max, if that is less
- * @max: the most that there can be
+ * @def: the size if the client asks for none; @max if that is less
+ * @max: the largest size
  *
  * Context: any.
- * Return: the size; 0: the client wants more than @max, and the log says so.
+ * Return: the size; 0: the client wants more than @max, which is logged.
  */
 size_t kofi_cq_size(const struct fi_cq_attr *attr, size_t def, size_t max);
 
@@ -369,15 +371,16 @@ void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain);
  * @cq: the queue
  * @comp: the completion; the core's until it is released
  *
- * The client is called from here if no other call of it is running or due.  On a queue
- * that is direct nothing is called, as with kofi_cq_complete(); there a lock may be held.
+ * The client is called from here if no other call of the client is running or due.  On a
+ * queue with FI_COMP_DIRECT no client is called, as with kofi_cq_complete(), and a lock may
+ * be held.
  *
  * Context: what fi_cq_attr.comp_ctx asks for; no lock is held.
  */
 void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp);
 
 /**
- * kofi_cq_add_tap() - Have a tap see each completion
+ * kofi_cq_add_tap() - Add a tap to a queue
  * @cq: the queue, to which no endpoint is bound yet
  * @tap: sees a completion after those that were added before; stays as long as the queue
  *
@@ -386,7 +389,7 @@ void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp);
 void kofi_cq_add_tap(struct kofi_cq *cq, struct kofi_cq_tap *tap);
 
 /**
- * kofi_cq_tapped() - Give back what a tap has kept
+ * kofi_cq_tapped() - Give back completions that a tap has kept
  * @cq: the queue
  * @tap: the tap
  * @chain: completions, linked by next, in the order in which they came
@@ -412,7 +415,7 @@ void kofi_cq_call(struct kofi_cq *cq, struct kofi_cq_call *call);
  * @cq: the queue
  * @call: what to call, once; it must not be due already, and stays until it has been called
  *
- * Callbacks can leave work to this that is cheaper when it is done once for all of them.
+ * For work that is cheaper when it is done once for several callbacks.
  *
  * Context: any; the function is called in the context of the queue.
  * Return: true: it will be called; false: this is no callback of the queue, or one that
@@ -421,9 +424,9 @@ void kofi_cq_call(struct kofi_cq *cq, struct kofi_cq_call *call);
 bool kofi_cq_call_last(struct kofi_cq *cq, struct kofi_cq_call *call);
 
 /**
- * kofi_cq_cancel_call() - Have a function not called any more
+ * kofi_cq_cancel_call() - Cancel a call of kofi_cq_call()
  * @cq: the queue
- * @call: as kofi_cq_call(), which is not called for it at the same time
+ * @call: as kofi_cq_call(), which must not be called for it at the same time
  *
  * When this returns, the function does not run.
  *
@@ -434,34 +437,34 @@ void kofi_cq_cancel_call(struct kofi_cq *cq, struct kofi_cq_call *call);
 /**
  * kofi_cq_end() - Nothing completes any more
  * @cq: the queue
- * @err: negative errno, what readers get from an empty queue from now on
+ * @err: negative errno that readers get from an empty queue from now on
  *
- * What has completed can still be read.  Sleepers wake up, and the handler is due.
+ * Completions in the queue can still be read.  Sleepers wake up, and the handler is due.
  *
  * Context: any; locks may be held.
  */
 void kofi_cq_end(struct kofi_cq *cq, int err);
 
 /**
- * kofi_cq_flush() - Wait until the callbacks of what has completed so far have returned
- * @cq: the queue; without FI_WAIT_DONE nothing is waited for
+ * kofi_cq_flush() - Wait until the callbacks of all completions so far have returned
+ * @cq: the queue; without FI_WAIT_DONE this does not wait
  *
- * On a queue that only its reader polls, those that are due are called from here.
+ * On a queue that only its reader polls, the callbacks that are due are called from here.
  *
  * Context: may sleep; not from inside a callback of the queue.
  */
 void kofi_cq_flush(struct kofi_cq *cq);
 
 /**
- * kofi_cq_purge() - See to it that a queue has no completion of an owner any more
- * @cq: the queue; nothing of @owner completes any more
- * @belongs: says whether a completion belongs to @owner; called with the queue's
+ * kofi_cq_purge() - Remove all completions of an owner from a queue
+ * @cq: the queue; no operation of @owner completes any more
+ * @belongs: returns whether a completion belongs to @owner; called with the queue's
  *	lock held
  * @owner: passed to @belongs
  *
  * With FI_WAIT_DONE this waits until every callback that is due has been called.
- * Otherwise it takes what is unread out of the queue, releases it, and waits for
- * readers that have taken some of it.
+ * Otherwise it takes the owner's unread completions out of the queue, releases them, and
+ * waits for readers that have taken some of them.
  *
  * Context: may sleep; not from inside a callback of the queue.
  */

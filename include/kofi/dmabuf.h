@@ -4,17 +4,17 @@
  *
  * kofi_dmabuf_open() maps all of a dma-buf into the kernel's addresses.  Its exporter may
  * take the memory back at any time: the memory moves, or its device goes.  From then on
- * kofi_dmabuf_is_there() says no, for ever.  So each access is made like this:
+ * kofi_dmabuf_is_there() always returns false.  So each access is made like this:
  *
  *	idx = kofi_dmabuf_enter();
  *	if (kofi_dmabuf_is_there(memory))
  *		... kofi_dmabuf_addr(memory) ...
  *	kofi_dmabuf_leave(idx);
  *
- * The exporter waits for those that are between the two calls.  They may sleep, but must
- * wait for no peer and no client.
+ * The exporter waits for callers that are between kofi_dmabuf_enter() and
+ * kofi_dmabuf_leave().  They may sleep, but must wait for no peer and no client.
  *
- * Documentation/peer-memory.rst has the whole of it.
+ * See Documentation/peer-memory.rst.
  */
 #ifndef _KOFI_DMABUF_H
 #define _KOFI_DMABUF_H
@@ -30,8 +30,8 @@ struct kofi_dmabuf;
 /**
  * enum kofi_dmabuf_user - What can a provider do when an exporter takes memory back?
  * @KOFI_DMABUF_STOPS: each access is made as the top of this file says
- * @KOFI_DMABUF_GOES_ON: nothing, so only an exporter that cannot move will do, which keeps
- *	the memory where it is until kofi_dmabuf_close()
+ * @KOFI_DMABUF_GOES_ON: nothing.  So the exporter must keep the memory where it is until
+ *	kofi_dmabuf_close(), and an exporter that may move memory is refused
  */
 enum kofi_dmabuf_user {
 	KOFI_DMABUF_STOPS,
@@ -40,7 +40,7 @@ enum kofi_dmabuf_user {
 
 #if IS_ENABLED(CONFIG_DMA_SHARED_BUFFER)
 
-/* What a provider adds to its capabilities that opens dma-bufs */
+/* Capabilities of a provider that opens dma-bufs */
 #define KOFI_DMABUF_CAPS	FI_HMEM
 
 /**
@@ -48,7 +48,7 @@ enum kofi_dmabuf_user {
  * @dmabuf: the dma-buf, of which a reference is taken
  * @user: see &enum kofi_dmabuf_user
  *
- * What is refused stands in the log, with the name of the exporter.
+ * A refusal is logged, with the name of the exporter.
  *
  * Context: may sleep.
  * Return: the mapping; -EOPNOTSUPP: the exporter has no mapping for the processor, or one
@@ -66,7 +66,7 @@ struct kofi_dmabuf *kofi_dmabuf_open(struct dma_buf *dmabuf, enum kofi_dmabuf_us
 void kofi_dmabuf_close(struct kofi_dmabuf *memory);
 
 /**
- * kofi_dmabuf_addr() - Where is the first byte?
+ * kofi_dmabuf_addr() - Get the address of the first byte
  * @memory: the mapping
  *
  * Context: any.
@@ -75,20 +75,20 @@ void kofi_dmabuf_close(struct kofi_dmabuf *memory);
 void *kofi_dmabuf_addr(const struct kofi_dmabuf *memory);
 
 /**
- * kofi_dmabuf_is_there() - Has the exporter not taken the memory back?
+ * kofi_dmabuf_is_there() - Is the memory still there?
  * @memory: the mapping
  *
  * Context: any.
- * Return: whether it is there; after kofi_dmabuf_enter() that holds until
- * kofi_dmabuf_leave().
+ * Return: false: the exporter has taken it back; true: it is there, and if the caller has
+ * called kofi_dmabuf_enter(), it stays until kofi_dmabuf_leave().
  */
 bool kofi_dmabuf_is_there(const struct kofi_dmabuf *memory);
 
 /**
- * kofi_dmabuf_enter() - Keep all dma-bufs that are there
+ * kofi_dmabuf_enter() - Keep the memory of all dma-bufs that is there
  *
  * Context: any; the same context calls kofi_dmabuf_leave().
- * Return: what kofi_dmabuf_leave() takes, not negative.
+ * Return: the argument for kofi_dmabuf_leave(), not negative.
  */
 int kofi_dmabuf_enter(void);
 
@@ -130,7 +130,7 @@ static inline void kofi_dmabuf_leave(int idx)
 
 #endif /* CONFIG_DMA_SHARED_BUFFER */
 
-/* main.c, if there are dma-bufs: the device that exporters see; 0, or a negative errno */
+/* For main.c: sets up the device that exporters see; 0, or a negative errno */
 int kofi_dmabuf_init(void);
 void kofi_dmabuf_exit(void);
 

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What endpoints of all providers have in common: what is bound to them, default flags,
- * which completions are reported, counters, options, and the word that a call is worth
- * trying again.
+ * What endpoints of all providers have in common: bound objects, default flags,
+ * which completions are reported, counters, options, and the ready callback after -EAGAIN.
  *
  * A provider embeds struct kofi_ep in its endpoint.  Binding, default flags and common
  * options are ready-made (kofi_ep_bind(), kofi_ep_control(), kofi_ep_getopt(),
- * kofi_ep_setopt()); fi_enable() is the provider's, between kofi_ep_may_enable() and
- * setting the state of kofi_ep.conn.
+ * kofi_ep_setopt()).  The provider implements fi_enable(): it calls kofi_ep_may_enable()
+ * first, and sets the state of kofi_ep.conn at the end.
  *
- * What binding and options set up is written before the state allows an operation, and
- * does not change until close.  Default flags (FI_SETOPSFLAG) may change at any time;
+ * Fields that binding and options set are written before the state allows an operation, and
+ * do not change until close.  Default flags (FI_SETOPSFLAG) may change at any time;
  * an operation sees the old ones or the new ones.
  *
- * A call that answers -EAGAIN.  Before it does, the provider calls kofi_ep_want_room().
- * Where something comes back for which a call may have waited (a slot, a registration),
- * it calls kofi_ep_room(), which costs a look at one word while no call waits.  Then the
- * client's ready callback is due, once, in the context of the queue of that direction.
+ * Before a call answers -EAGAIN, the provider calls kofi_ep_want_room().  When a resource
+ * comes back that a call may have waited for (a slot, a registration), it calls
+ * kofi_ep_room(), which reads only one word while no call waits.  Then the client's ready
+ * callback is due, once, in the context of the queue of that direction.
  * To lose no wake-up the provider looks for room once more between kofi_ep_want_room()
- * and -EAGAIN.  Where no event announces room, as with a device that was busy,
- * kofi_ep_want_later() has the client try again after a moment.
+ * and -EAGAIN.  Where no event announces room, as with a device that was busy, the provider
+ * calls kofi_ep_want_later(), and the ready callback is due after a short time.
  */
 #ifndef _KOFI_EP_H
 #define _KOFI_EP_H
@@ -39,15 +38,15 @@ struct kofi_ep;
 
 /**
  * struct kofi_ep_side - One direction of an endpoint, or a shared receive context
- * @cq: where completions go; NULL: none is bound, or it is a shared receive context's
+ * @cq: where completions go; NULL: none is bound, or the side is a shared receive context
  * @op_flags: default flags of calls that take none
  * @selective: success is reported only with FI_COMPLETION
  * @wanted: a call has answered -EAGAIN, and its client has not been called since
  * @again: how many calls had no room
  * @dir: FI_TRANSMIT or FI_RECV
- * @ep: whose direction it is
+ * @ep: the endpoint of this side
  * @call: calls the client's ready callback
- * @later: the same without an event, or without a queue
+ * @later: has the ready callback called without an event, or without a queue
  */
 struct kofi_ep_side {
 	struct kofi_cq		*cq;
@@ -61,7 +60,7 @@ struct kofi_ep_side {
 	struct delayed_work	later;
 };
 
-/* What a counter may be bound for */
+/* Kinds of operations that a counter may be bound for */
 enum kofi_ep_cntr {
 	KOFI_CNTR_SEND,
 	KOFI_CNTR_RECV,
@@ -76,10 +75,10 @@ enum kofi_ep_cntr {
  * struct kofi_ep_limits - What a provider's endpoints can do
  * @cntr_dirs: FI_SEND, ... that a counter may be bound for
  * @tx_op_flags: flags that may be the default of operations that send
- * @rx_op_flags: and of those that receive
+ * @rx_op_flags: flags that may be the default of operations that receive
  * @tx_flags: flags that fi_sendmsg() and the like may have
- * @recv_flags: and fi_recvmsg()
- * @trecv_flags: and fi_trecvmsg()
+ * @recv_flags: flags that fi_recvmsg() may have
+ * @trecv_flags: flags that fi_trecvmsg() may have
  * @av: an address vector has to be bound
  * @cm_data_size: most bytes of connection data, or 0
  * @max_atomic_size: most bytes of an atomic operation, or 0
@@ -99,11 +98,11 @@ struct kofi_ep_limits {
 /**
  * struct kofi_ep_stat - What an endpoint has done, on one processor
  * @tx_ops: operations that its transmit side has taken
- * @tx_bytes: their bytes
- * @tx_errors: how many of them have failed
+ * @tx_bytes: bytes of these operations
+ * @tx_errors: how many of these operations have failed
  * @rx_ops: receives that have got a message
  * @rx_bytes: bytes of these messages
- * @rx_errors: receives that have ended without one
+ * @rx_errors: receives that have ended without a message
  * @connects: connections of an endpoint that needs none to be opened
  */
 struct kofi_ep_stat {
@@ -128,19 +127,19 @@ struct kofi_ep_stat {
  * @av: address vector, or NULL
  * @srx: shared receive context, or NULL
  * @shared: opened to use a shared receive context
- * @no_tx: nothing is sent by it: a shared receive context, or a receive context or scalable
- *	endpoint
+ * @no_tx: it sends nothing, because it is a shared receive context, a receive context or a
+ *	scalable endpoint
  * @no_rx: it has no receives of its own: @shared, or a transmit context or scalable endpoint
  * @caps: capabilities it was opened with
  * @max_msg_size: most bytes of an operation
  * @inject_size: most bytes that may be injected
  * @callbacks: what the client has set by FI_OPT_CALLBACKS
- * @may_sleep: FI_OPT_MAY_SLEEP: its client posts in process context only
+ * @may_sleep: FI_OPT_MAY_SLEEP: the client posts in process context only
  * @device_p2p: the device accesses peer memory itself; false: the processor does.  Set by the
  *	provider
  * @no_context: the context of operations that have none, see kofi_ep_context()
- * @rx_msgs: messages for it that wait for a receive; guarded, as the next one, by the lock
- *	of the &struct kofi_srx where it receives
+ * @rx_msgs: messages for it that wait for a receive; @rx_msgs and @rx_left are guarded by
+ *	the lock of the &struct kofi_srx where it receives
  * @rx_left: it takes no message any more
  */
 struct kofi_ep {
@@ -193,8 +192,8 @@ int kofi_ep_init(struct kofi_ep *ep, const struct fi_info *info,
  * @limits: the provider's; they stay
  * @context: the client's pointer
  *
- * It has no completion queue and no connection, only a receive side.  Which successes are
- * reported is up to the endpoints that use it, so kofi_ep_flags() adds nothing to the flags
+ * It has no completion queue and no connection, only a receive side.  The endpoints that use
+ * it decide which successes are reported, so kofi_ep_flags() adds nothing to the flags
  * of its receives.
  *
  * Context: may sleep.
@@ -205,12 +204,12 @@ int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
 		     const struct kofi_ep_limits *limits, void *context);
 
 /**
- * kofi_ep_set_class() - Make a scalable endpoint, or one of its contexts, of an endpoint
+ * kofi_ep_set_class() - Turn an endpoint into a scalable endpoint or one of its contexts
  * @ep: after kofi_ep_init()
  * @fclass: FI_CLASS_SEP, FI_CLASS_TX_CTX or FI_CLASS_RX_CTX
  *
- * kofi_ep_may_enable() asks for no more than objects of this class are bound to, and
- * kofi_op_check() refuses the direction that it does not have.
+ * Afterwards kofi_ep_may_enable() requires only those bindings that an object of this class
+ * needs, and kofi_op_check() refuses the direction that it does not have.
  *
  * Context: any.
  */
@@ -242,7 +241,7 @@ void kofi_ep_fini(struct kofi_ep *ep);
  * @bfid: completion queue, event queue, counter, address vector or shared receive context
  * @flags: as fi_ep_bind()
  *
- * The core lets nothing be bound twice, nor what belongs elsewhere.
+ * The core refuses to bind an object twice, or an object of another domain or fabric.
  *
  * Context: may sleep; fi_enable() is not called at the same time.
  * Return: 0; -FI_EOPBADSTATE: enabled already; -ENOSYS: a counter for something that the
@@ -276,14 +275,14 @@ int kofi_ep_control(struct fid *fid, int command, void *arg);
 /**
  * kofi_ep_setopt() - The options that endpoints of all providers have
  * @ep: the endpoint
- * @optname: FI_OPT_CALLBACKS, FI_OPT_CONNECT_TIMEOUT after kofi_conn_set_late(), or with
- *	FI_HMEM FI_OPT_FI_HMEM_P2P
+ * @optname: FI_OPT_CALLBACKS, FI_OPT_CONNECT_TIMEOUT after kofi_conn_set_late(),
+ *	FI_OPT_MAY_SLEEP if the endpoint sends, or FI_OPT_FI_HMEM_P2P with FI_HMEM
  * @optval: as fi_setopt()
  * @optlen: as fi_setopt()
  *
  * Context: may sleep, with the provider's lock held.
  * Return: 0; -FI_EOPBADSTATE: it is too late for this option; -EINVAL; -EOPNOTSUPP: peer
- * memory is not accessed so, see kofi_ep.device_p2p; -ENOPROTOOPT: another option.
+ * memory is not accessed that way, see kofi_ep.device_p2p; -ENOPROTOOPT: another option.
  */
 int kofi_ep_setopt(struct kofi_ep *ep, int optname, const void *optval,
 		   size_t optlen);
@@ -310,7 +309,7 @@ int kofi_ep_getopt(struct kofi_ep *ep, int optname, void *optval,
  * @context: the client's
  *
  * Context: any; the endpoint is enabled.
- * Return: @context, or if that is NULL, and the queue calls back, the endpoint's own.
+ * Return: @context; the endpoint's own if @context is NULL and the queue has callbacks.
  */
 static inline void *kofi_ep_context(struct kofi_ep *ep,
 				    const struct kofi_ep_side *side,
@@ -340,15 +339,15 @@ void kofi_trace_post(struct kofi_ep *ep, u64 flags, void *context, size_t len);
 /**
  * kofi_ep_posted() - The endpoint has taken an operation
  * @ep: the endpoint, or shared receive context
- * @flags: those that its completion has at least
+ * @flags: flags that its completion will have at least
  * @context: the operation's context, as the client gave it
- * @len: bytes; of a receive: that it has room for, or 0 if nobody has counted them
+ * @len: bytes; of a receive: bytes that it has room for, or 0 if they have not been counted
  *
- * Counts operations of the transmit side, and is the trace event kofi_post.
+ * Counts operations of the transmit side, and traces the event kofi_post.
  *
- * debugfs and kofi-info show what is counted here and in kofi_ep_ended() (kofi/stat.h).  Each
- * processor counts for itself, so that it costs an addition and no lock.  The counters
- * that clients bind are others (kofi_ep_count()).
+ * debugfs and kofi-info show the counts of this function and of kofi_ep_ended()
+ * (kofi/stat.h).  Each processor counts for itself, so that a count costs an addition and no
+ * lock.  Counters that clients bind are separate (kofi_ep_count()).
  *
  * Context: any.
  */
@@ -393,7 +392,7 @@ static inline void kofi_ep_connected(struct kofi_ep *ep)
  * @err: positive error code, or 0
  * @len: its bytes
  *
- * kofi_ep_count() includes it.
+ * kofi_ep_count() calls this, too.
  *
  * Context: any.
  */
@@ -410,7 +409,7 @@ static inline void kofi_ep_ended(struct kofi_ep *ep, u64 flags, int err, size_t 
 }
 
 /**
- * kofi_ep_count() - Count an operation that has been reported
+ * kofi_ep_count() - Count an operation that is over, in the bound counter, too
  * @ep: the endpoint
  * @flags: of its completion
  * @err: positive error code, or 0
@@ -432,17 +431,17 @@ static inline void kofi_ep_want_room(struct kofi_ep_side *side)
 {
 	atomic_long_inc(&side->again);
 	WRITE_ONCE(side->wanted, true);
-	/* Pairs with kofi_ep_room(): the caller sees the room, or it sees the wish */
+	/* Pairs with kofi_ep_room(): the caller sees the room, or kofi_ep_room() sees wanted */
 	smp_mb();
 }
 
 void kofi_ep_call_ready(struct kofi_ep_side *side);
 
 /**
- * kofi_ep_room() - Something has come back for which a call may have waited
+ * kofi_ep_room() - A resource has come back that a call may have waited for
  * @side: the direction
  *
- * Context: any; locks may be held.  What has come back can be had by any processor.
+ * Context: any; locks may be held.  Any processor can get the resource already.
  */
 static inline void kofi_ep_room(struct kofi_ep_side *side)
 {
@@ -456,8 +455,8 @@ static inline void kofi_ep_room(struct kofi_ep_side *side)
  * kofi_ep_room_after_atomic() - kofi_ep_room() behind a full barrier
  * @side: the direction
  *
- * Context: as kofi_ep_room().  What has come back was given back by an atomic operation
- * that is a full barrier, as those that return a value are.
+ * Context: as kofi_ep_room().  The resource was given back by an atomic operation that is a
+ * full barrier, as those that return a value are.
  */
 static inline void kofi_ep_room_after_atomic(struct kofi_ep_side *side)
 {
@@ -466,7 +465,7 @@ static inline void kofi_ep_room_after_atomic(struct kofi_ep_side *side)
 }
 
 /**
- * kofi_ep_want_later() - A call is about to answer -EAGAIN, and no event will end that
+ * kofi_ep_want_later() - A call is about to answer -EAGAIN, and no event will announce room
  * @side: its direction
  *
  * Context: any; the endpoint is not being closed.

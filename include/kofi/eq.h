@@ -2,10 +2,10 @@
 /*
  * An event queue that any provider may use as its own.
  *
- * An event is a struct kofi_event that the provider embeds in what the event is
- * about: an endpoint has one for "connected" and one for the end, which is "shutdown"
- * or an error, so that telling its client never needs memory.  A connection request
- * carries its own.  The queue links them and owns none.
+ * An event is a struct kofi_event that the provider embeds in the object that the event
+ * is about, so that reporting never needs memory.  An endpoint has one event for "connected"
+ * and one for the end, which is "shutdown" or an error.  A connection request has its own.
+ * The queue links events and owns none.
  */
 #ifndef _KOFI_EQ_H
 #define _KOFI_EQ_H
@@ -26,7 +26,7 @@
  * @err: positive error code; 0: not an error
  * @prov_errno: provider's code of the error
  * @written: came from fi_eq_write(); the queue's own
- * @fid: whom it concerns
+ * @fid: the object that it concerns
  * @info: FI_CONNREQ: passes to the client when read
  * @data: the data field of fi_eq_entry and fi_eq_err_entry
  * @cm_data: connection data, or NULL

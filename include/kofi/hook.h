@@ -30,9 +30,9 @@
  *
  * ->freeinfo is fi_freeinfo().  Clients get the hook by name only: "verbs;ofi_hook_foo".
  *
- * Everything that a hook does not do itself is forwarded to the lower object, with
- * lower objects in the place of upper ones; on the way back it is the other way round.
- * foo_send() goes on with kofi_hook_msg.send().
+ * Every call that a hook does not implement itself is forwarded to the lower object, with
+ * lower objects in the place of upper ones among its arguments; in its results upper objects
+ * take the place of lower ones.  foo_send() calls kofi_hook_msg.send() to forward the call.
  *
  * Not forwarded (-ENOSYS): fi_ep_alias(), fi_open_ops() and fi_set_ops(), whose results
  * would work on lower objects.
@@ -49,7 +49,7 @@
 struct kofi_hook_fabric;
 struct kofi_hook_obj;
 
-/* What a data transfer call does; how its arguments are passed makes no difference */
+/* What a data transfer call does, however its arguments are passed */
 enum kofi_hook_op {
 	KOFI_HOOK_RECV,
 	KOFI_HOOK_SEND,
@@ -95,7 +95,7 @@ struct kofi_hook_call {
  * With @begin, data transfer calls are described to the hook, in place of tables of its own.
  * The functions behind the tables are optional, @begin and @end only together.
  *
- * @provider: the provider that it is
+ * @provider: the hook's provider
  * @cm: connections of endpoints and passive endpoints
  * @msg: messages
  * @rma: RMA
@@ -108,24 +108,25 @@ struct kofi_hook_call {
  *	below is never asked for them
  * @ep_size: bytes of an endpoint of any kind, or context, of the hook, which begins with its
  *	&struct kofi_hook_obj; 0: it is just that
- * @cq_size: and of a completion queue
- * @mr_size: and of a region
+ * @cq_size: bytes of a completion queue, as @ep_size
+ * @mr_size: bytes of a region, as @ep_size
  * @opens: the client opens an object of this class, of FI_CLASS_DOMAIN or below; an error
  *	is the client's.  May sleep
  * @init: sets up what an endpoint or completion queue has beyond &struct kofi_hook_obj.
  *	May sleep
- * @getopt: an option of an endpoint that is the hook's own; -ENOPROTOOPT: it is none, and the
- *	provider below is asked
- * @setopt: the same
- * @reg: a region is registered, by whichever call; @attr and @flags are what the provider
- *	below will get, and may be changed.  An error is the client's.  May sleep
- * @unreg: a region's lower one is closed, or could not be opened, or @reg has refused.
- *	What @reg has not set is zero.  May sleep
+ * @getopt: get an option of an endpoint that is the hook's own; -ENOPROTOOPT: it is none of
+ *	the hook's, and the provider below is asked
+ * @setopt: set such an option, as @getopt
+ * @reg: a region is registered, by whichever call; the provider below will get @attr and
+ *	@flags, which may be changed.  An error is the client's.  May sleep
+ * @unreg: the lower region was closed, or could not be opened, or @reg has refused.
+ *	Fields that @reg has not set are zero.  May sleep
  * @stop: an endpoint or completion queue is about to be closed; nothing of the hook's own
  *	runs on its behalf any more.  An error is the client's, and nothing has changed.
  *	May sleep
- * @resume: the provider below has refused to close it
- * @begin: a data transfer call comes; other than 0 is its answer.  Any context
+ * @resume: the provider below has refused to close the object that was stopped
+ * @begin: a data transfer call comes; a value other than 0 is the answer to the client, and
+ *	the provider below is not called.  Any context
  * @end: the call has been answered, by @begin or by the provider below; returns the
  *	answer.  The operation may have completed.  Any context
  * @ready: the endpoint below calls ->ready of &struct fi_ep_callbacks; false: the client
@@ -173,13 +174,13 @@ struct kofi_hook {
  * @entry: in the objects of @root, found by @lower
  * @cq_handler: the client's, of a queue that has one
  * @queue: of a completion queue of a hook with ->complete: the lowest queue
- * @tap: and what sees its completions
+ * @tap: the tap that sees completions of @queue
  * @eq_handler: the client's, of a queue that has one
  * @ep_callbacks: the client's, of an endpoint
  * @caps: capabilities that a domain, endpoint or passive endpoint was opened with; a region
  *	has its domain's
- * @tx: completion queue that is bound to an endpoint for what it sends, or NULL
- * @rx: and for what it receives
+ * @tx: completion queue that is bound to an endpoint for its transmit side, or NULL
+ * @rx: completion queue that is bound to an endpoint for its receive side, or NULL
  */
 struct kofi_hook_obj {
 	union {
@@ -268,8 +269,8 @@ static inline struct fid_ep *kofi_hook_lower_ep(struct fid_ep *ep)
  * @info: as ->getinfo; fi_freeinfo() it
  *
  * Context: may sleep.
- * Return: 0; also if @hints do not name the hook, which then has no results; or an error
- * of kofi_lower_getinfo().
+ * Return: 0, without results if @hints do not name the hook; or an error of
+ * kofi_lower_getinfo().
  */
 int kofi_hook_getinfo(const struct kofi_hook *hook, u32 version,
 		      const char *node, int service, u64 flags,

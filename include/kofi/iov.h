@@ -4,16 +4,16 @@
  *
  * A list belongs to the client again as soon as the call returns, the buffers when
  * the operation has completed.  An operation that outlives its call keeps a
- * &struct kofi_iov, which is a copy of the list: kvecs stay kvecs, and bio_vecs and
- * scatterlists become bio_vecs, so there are two kinds to work on, and both fit a
- * &struct iov_iter.
+ * &struct kofi_iov, which is a copy of the list.  In the copy kvecs stay kvecs, and bio_vecs
+ * and scatterlists become bio_vecs.  So the provider has to handle two kinds of elements,
+ * and a &struct iov_iter can have both.
  *
- * The provider decides how many elements there is room for, and brings the memory:
+ * The provider decides how many elements there is room for, and provides the memory:
  * KOFI_IOV_SIZE() bytes in the slot of an operation, kofi_iov_size() for a list of
  * any length.
  *
- * Nothing here sleeps, takes a lock or allocates.  A list is the owner's to
- * protect; several may read it at a time.
+ * Nothing here sleeps, takes a lock or allocates.  The owner of a list has to
+ * protect it; several callers may read it at a time.
  */
 #ifndef _KOFI_IOV_H
 #define _KOFI_IOV_H
@@ -55,7 +55,7 @@ struct kofi_iov {
  * @max: elements that there is to be room for
  *
  * Context: any.
- * Return: bytes; SIZE_MAX, which no allocator has: @max is too many.
+ * Return: bytes; SIZE_MAX, which no allocator provides: @max is too large.
  */
 static inline size_t kofi_iov_size(size_t max)
 {
@@ -73,9 +73,9 @@ static inline size_t kofi_iov_size(size_t max)
  * @max_len: most bytes
  * @peer: pages of PCI devices are memory, too
  *
- * Empty elements are left out.  A buffer has to be memory that is there when the
- * call has returned, which the stack is not: see kofi/pages.h.  Of each kvec the
- * first byte and the last are looked at.
+ * Empty elements are left out.  A buffer has to be memory that stays when the
+ * call has returned, so the stack is refused: see kofi/pages.h.  Only the first and the last
+ * byte of each kvec are checked.
  *
  * Context: any.
  * Return: 0; -EINVAL: @type is unknown, @list is NULL and @count is not 0, more
@@ -110,7 +110,7 @@ void kofi_iov_iter(const struct kofi_iov *iov, unsigned int direction,
 		   size_t offset, size_t len, struct iov_iter *iter);
 
 /**
- * kofi_iter_map() - Map what an iterator stands at
+ * kofi_iter_map() - Map the memory that an iterator points at
  * @iter: of kvecs or bio_vecs, with something left
  * @len: in: bytes that are wanted, not 0; out: bytes that are mapped, which end where
  *	the element ends, or a page of it
@@ -131,11 +131,11 @@ void kofi_iter_unmap(const struct iov_iter *iter, const void *addr);
 
 /**
  * kofi_iov_copy() - Copy from buffers to buffers
- * @to: where to, of kvecs or bio_vecs; stands behind what was copied afterwards
- * @from: where from, as @to
+ * @to: destination, of kvecs or bio_vecs; advanced by the bytes that were copied
+ * @from: source, as @to
  * @len: most bytes; the caller chooses how much it copies at a time
  *
- * Neither may have empty elements, and they must not overlap.
+ * @to and @from must not have empty elements, and must not overlap.
  *
  * Context: any.
  * Return: bytes that were copied: @len, or what the shorter of the two has.

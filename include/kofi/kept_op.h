@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Operations that are kept: what a provider that executes operations later, and not by a
- * device, has of the call of its client.
+ * Operations that are kept after the client's call has returned, for a provider that
+ * executes operations later and without a device.
  *
  * struct kofi_op points to lists that are the client's again when its call returns.
  * kofi_keep_op() checks them and copies them into a struct kofi_kept_op, which the
- * provider embeds in the slot of the operation.  The buffers are not copied, but for the
- * data of an injected operation.
+ * provider embeds in the slot of the operation.  Only the data of an injected operation are
+ * copied, and no other buffers.
  *
- * Where the target is in this kernel, or what a peer asks for is described in the same
- * way, kofi_execute() does the whole of a read, a write or an atomic operation.
+ * kofi_execute() executes a read, a write or an atomic operation as a whole.  It is for a
+ * target in this kernel, and for requests of peers that are described as a
+ * struct kofi_kept_op.
  *
  * No lock is needed: a slot has one owner at a time.
  */
@@ -23,17 +24,17 @@
 #include <kofi/xfer.h>
 
 #define KOFI_OP_IOV		16	/* elements of a list of local buffers */
-#define KOFI_OP_ATOMIC_IOV	4	/* and of each of the lists of an atomic operation */
+#define KOFI_OP_ATOMIC_IOV	4	/* elements of each list of an atomic operation */
 #define KOFI_OP_INJECT		256	/* bytes of an injected operation */
 
 /**
- * struct kofi_kept_op - A data transfer, without the memory of the call
+ * struct kofi_kept_op - A data transfer that does not point to the lists of its call
  * @kind: what is to be done
  * @flags: as &struct kofi_op.flags
  * @addr: peer
  * @data: remote CQ data
  * @tag: tag
- * @len: bytes, without what the operation brings back
+ * @len: bytes, without the results of an atomic operation
  * @rma: remote memory of a read or a write
  * @ioc: remote memory of an atomic operation
  * @remote_count: elements of @rma or @ioc
@@ -41,15 +42,15 @@
  * @op: atomic operations
  * @sgl: the list of fi_readsgl() and fi_writesgl(), which the client keeps; or NULL
  * @next: element of @sgl that kofi_kept_next() begins at
- * @nents: elements from there
- * @skip: bytes of them that are left out in front
- * @done: bytes that kofi_kept_next() has given out
+ * @nents: elements from @next on
+ * @skip: bytes to skip at @next
+ * @done: bytes that kofi_kept_next() has returned
  * @local: local buffers, or some of @sgl
- * @local_mem: the same, with its elements
- * @compare: atomic operations
- * @compare_mem: the same
- * @result: atomic operations
- * @result_mem: the same
+ * @local_mem: memory of @local with its elements
+ * @compare: atomic operations: values to compare with
+ * @compare_mem: memory of @compare with its elements
+ * @result: atomic operations: buffers for old values
+ * @result_mem: memory of @result with its elements
  * @inject: data of an injected operation
  */
 struct kofi_kept_op {
@@ -87,14 +88,14 @@ struct kofi_kept_op {
 };
 
 /**
- * kofi_keep_op() - Check an operation and copy what the client's call has
+ * kofi_keep_op() - Check an operation and copy the lists of the client's call
  * @kept: the copy; it must not move afterwards
- * @ep: the endpoint, whose max_msg_size, inject_size and max_atomic_size are kept to
+ * @ep: the endpoint; its max_msg_size, inject_size and max_atomic_size are the limits
  * @op: any operation but a receive
  *
  * Context: any.
  * Return: 0; -EINVAL: a list that is too long or malformed, lengths that do not agree, or a
- * list of local buffers of a save (FI_SAVE);
+ * save (FI_SAVE) with local buffers;
  * -EMSGSIZE: too many bytes; -E2BIG: too many bytes of an atomic operation; -ENOSYS: no
  * such atomic operation.
  */
@@ -118,14 +119,14 @@ size_t kofi_kept_next(struct kofi_kept_op *kept, unsigned int direction,
 /**
  * kofi_execute() - Execute a read, a write or an atomic operation, or save (FI_SAVE)
  * @kept: the operation
- * @target: the endpoint that it goes to; its counters of remote accesses count it
+ * @target: the endpoint that it goes to, whose counters of remote accesses count it
  * @map: where the target's keys are looked up
  *
- * Long copies look at the scheduler now and then.
+ * Long copies call cond_resched() now and then.
  *
  * Context: may sleep; no memory of @target goes meanwhile.
- * Return: 0; as kofi_rma_get() or kofi_atomic_get(), or -EACCES: FI_COMMIT_COMPLETE and memory
- * that is not persistent; and nothing has been accessed.  Also -EACCES: memory of the target
+ * Return: 0.  As kofi_rma_get() or kofi_atomic_get(), or -EACCES: FI_COMMIT_COMPLETE and memory
+ * that is not persistent; nothing has been accessed.  Also -EACCES: memory of the target
  * was taken back meanwhile, and some of it may have been accessed before.
  */
 int kofi_execute(struct kofi_kept_op *kept, struct kofi_ep *target,

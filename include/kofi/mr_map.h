@@ -3,22 +3,23 @@
  * Memory regions of providers without hardware: from a key to memory.
  *
  * A provider has a &struct kofi_mr_map for each domain, and its regions begin with a
- * &struct kofi_mr.  The calls on regions and those that register them are ready-made;
- * what the provider adds are the hooks of &struct kofi_mr_ops, and the accesses: it
- * takes a reference by kofi_mr_get() with what the peer has sent, copies by
- * kofi_mr_iter(), and gives the reference back by kofi_mr_put().  kofi/rma.h does
+ * &struct kofi_mr.  The calls on regions and those that register them are ready-made.
+ * The provider adds the functions of &struct kofi_mr_ops, and the accesses: it
+ * takes a reference by kofi_mr_get() with the key and address that the peer has sent,
+ * copies by kofi_mr_iter(), and gives the reference back by kofi_mr_put().  kofi/rma.h does
  * that for the ranges of an operation.
  *
  * A peer names a byte by its offset in the region, or with FI_MR_VIRT_ADDR by the
- * kernel address of the region's first byte plus that offset.  The key is chosen by
- * the map with FI_MR_PROV_KEY, and is the client's requested_key without.
+ * kernel address of the region's first byte plus that offset (for a dma-buf, its base_addr
+ * counts).  With FI_MR_PROV_KEY the map chooses the key, otherwise the key is the client's
+ * requested_key.
  *
  * A region of an endpoint (FI_MR_ENDPOINT) has a key that the map chooses, a new one
  * each time it is enabled, and is reached by offset, whatever the mode of the domain;
  * an access has to come through the endpoint.
  *
- * No data transfer allocates here, and none takes a lock: a key is looked up under
- * RCU, and a reference of an access is one counter of the region's.
+ * Data transfers allocate nothing here and take no lock: a key is looked up under
+ * RCU, and an access counts in one counter of the region.
  */
 #ifndef _KOFI_MR_MAP_H
 #define _KOFI_MR_MAP_H
@@ -68,7 +69,7 @@ struct kofi_mr_ops {
  * @ops: the provider's hooks
  * @mr_mode: FI_MR_VIRT_ADDR and FI_MR_PROV_KEY, or one of them, or none
  * @peer: pages of PCI devices are memory, too (kofi/pages.h)
- * @next: index in @chosen where the search for a free one begins
+ * @next: index in @chosen where the search for a free index begins
  * @max: highest index in @chosen
  * @chosen: regions whose key the map chooses, by its lower bits
  * @requested: regions whose key is the client's
@@ -84,7 +85,7 @@ struct kofi_mr_map {
 };
 
 /**
- * enum kofi_mr_state - What may be called for a region
+ * enum kofi_mr_state - State of a region
  * @KOFI_MR_EMPTY: of an endpoint: it has no memory
  * @KOFI_MR_READY: of an endpoint: it has memory and no key
  * @KOFI_MR_ENABLED: it has memory and a key, unless no peer may reach it
@@ -107,18 +108,19 @@ enum kofi_mr_state {
  * @iov: the memory
  * @dmabuf: the memory is a piece of this dma-buf, which its exporter may take back; or NULL
  * @ends: offset behind each element of @iov; not there if it has room for only one
- * @pmem: of persistent memory (FI_RMA_PMEM): what it has in addition; or NULL
+ * @pmem: of persistent memory (FI_RMA_PMEM): its additional fields; or NULL
  * @cntr: counter that is bound, or NULL
  * @counted: FI_REMOTE_READ and FI_REMOTE_WRITE: what @cntr counts
  * @state: see &enum kofi_mr_state
  * @lent: of an endpoint: FI_MR_LEND, so its lists are scatterlists
  * @used: of an endpoint: a peer has used the key
- * @report: @ops->disabled is to be called when @refs are gone
+ * @report: @map->ops->disabled is to be called when @refs becomes 0
  * @ended: the key that is ending
  * @index: in @chosen of the map; 0: it is not there
  * @limit: of an endpoint: pages, and elements that @iov has room for
- * @holds: the open region, and each time that it is enabled, until accesses are over
- * @idle: completed when @holds are gone
+ * @holds: 1 for the open region, and 1 from each time it is enabled until its accesses are
+ *	over
+ * @idle: completed when @holds becomes 0
  * @node: in @requested of the map
  * @rcu: look-ups may still see the region after its close
  */
@@ -148,7 +150,7 @@ struct kofi_mr {
 };
 
 /**
- * struct kofi_mr_domain - What a provider's domain begins with to have the calls
+ * struct kofi_mr_domain - A domain with ready-made calls; the provider's begins with it
  * @domain: what the client sees; its mr is &kofi_mr_domain_ops
  * @map: the regions
  */
@@ -224,8 +226,8 @@ static inline struct kofi_mr *to_kofi_mr(struct fid *fid)
  *
  * Context: any.
  * Return: the region, with a reference for the caller to kofi_mr_put(); or
- * ERR_PTR(-EACCES): no region has that key, or it is not for @ep, has not the right,
- * does not have all the bytes, or its memory was taken back.  The peer learns no more than that.
+ * ERR_PTR(-EACCES): no region has that key; or the region is not for @ep, does not have the
+ * right or all the bytes, or its memory was taken back.  The peer does not learn which.
  */
 struct kofi_mr *kofi_mr_get(struct kofi_mr_map *map, const struct fid_ep *ep,
 			    u64 key, u64 addr, size_t len, u64 access,
@@ -243,7 +245,7 @@ void kofi_mr_put(struct kofi_mr *mr);
  * kofi_mr_iter() - Address a part of a region
  * @mr: a region with a reference
  * @direction: ITER_SOURCE: the memory is read; ITER_DEST: it is written
- * @offset: from kofi_mr_get(), and what is done
+ * @offset: from kofi_mr_get(), plus the bytes that are done
  * @len: bytes, of those that kofi_mr_get() was called with
  * @iter: set up
  *

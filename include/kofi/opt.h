@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Values of options: between the client's buffer and the provider.
+ * Copies values of options between the client's buffer and the provider.
  */
 #ifndef _KOFI_OPT_H
 #define _KOFI_OPT_H
@@ -56,7 +56,7 @@ int kofi_opt_get_size(size_t *value, size_t max, const void *optval,
 		      size_t optlen);
 
 /**
- * kofi_opt_put_p2p() - What FI_OPT_FI_HMEM_P2P is
+ * kofi_opt_put_p2p() - Give the value of FI_OPT_FI_HMEM_P2P to the client
  * @device: the device accesses peer memory; false: the processor does
  * @optval: as kofi_opt_put()
  * @optlen: as kofi_opt_put()
@@ -68,7 +68,7 @@ int kofi_opt_get_size(size_t *value, size_t max, const void *optval,
 int kofi_opt_put_p2p(bool device, void *optval, size_t *optlen);
 
 /**
- * kofi_opt_check_p2p() - May FI_OPT_FI_HMEM_P2P be set so?
+ * kofi_opt_check_p2p() - May FI_OPT_FI_HMEM_P2P be set to a value?
  * @device: as kofi_opt_put_p2p()
  * @optval: as kofi_opt_get()
  * @optlen: as kofi_opt_get()

@@ -5,14 +5,14 @@
  * A provider whose device maps memory walks a client's list piece by piece;
  * &struct kofi_list_iter is a place in such a list, and can stop anywhere.
  *
- * Memory here is kernel memory that has pages: from kmalloc(), of pages, of the
- * data of the kernel or of a module, each of which is one piece, and from
- * vmalloc(), which is one piece for each page.  Anything else is refused: the
+ * Memory here is kernel memory that has pages.  Memory from kmalloc(), pages, and data of
+ * the kernel or of a module are one piece each; memory from vmalloc() is one piece for each
+ * page.  Anything else is refused: the
  * stack, because the frame may be gone before the device is done with it;
- * registers of a device; and what is no kernel address.
+ * registers of a device; and addresses that are no kernel addresses.
  *
- * Memory of a PCI device that has pages (P2PDMA, pci_alloc_p2pmem()) is memory where the
- * caller says so, which is right where the client has asked for FI_HMEM and the provider
+ * Memory of a PCI device that has pages (P2PDMA, pci_alloc_p2pmem()) counts as memory if the
+ * caller says so.  The caller may do so if the client has asked for FI_HMEM and the provider
  * reaches such memory.
  *
  * A list belongs to one call, so nothing here takes a lock.
@@ -29,7 +29,7 @@ struct page;
  * struct kofi_piece - Memory that is physically contiguous
  * @addr: kernel address of the first byte, as the client gave it
  * @page: page
- * @offset: from the start of @page, which it may exceed
+ * @offset: from the start of @page; may exceed the page
  * @len: bytes
  */
 struct kofi_piece {
@@ -111,14 +111,14 @@ bool kofi_list_more(struct kofi_list_iter *iter);
  * @piece: filled in
  *
  * Context: any.
- * Return: 0; -EINVAL: it is no memory, see the top of this file.
+ * Return: 0; -EINVAL: there is no memory at this place, see the top of this file.
  */
 int kofi_list_piece(const struct kofi_list_iter *iter, struct kofi_piece *piece);
 
 /**
  * kofi_list_advance() - Go on in a list
  * @iter: a place in a list
- * @len: by so many bytes; at most what is left of the current element
+ * @len: bytes to advance by; at most what is left of the current element
  *
  * Context: any.
  */
@@ -134,7 +134,7 @@ void kofi_list_advance(struct kofi_list_iter *iter, size_t len);
 size_t kofi_list_left(const struct kofi_list_iter *iter);
 
 /**
- * kofi_list_addr() - What is the kernel address of a place?
+ * kofi_list_addr() - Get the kernel address of a place
  * @iter: a place in a list
  *
  * Context: any.
@@ -160,14 +160,14 @@ int kofi_list_each_piece(enum fi_buf_type type, const void *list, size_t count, 
 			 kofi_piece_fn fn, void *context);
 
 /**
- * kofi_list_log() - Say in the log why a list is no memory
+ * kofi_list_log() - Log why a list is refused
  * @type: what the list consists of
  * @list: the list
  * @count: its elements
  * @peer: pages of PCI devices are memory, too
  *
- * One line, of the first element that kofi_list_piece() refuses, if there is one; 64 of them
- * in five seconds, and no more.
+ * Logs one line about the first element that kofi_list_piece() refuses, if there is one; at
+ * most 64 lines in five seconds.
  *
  * Context: any.
  */
@@ -193,7 +193,7 @@ ssize_t kofi_list_len(enum fi_buf_type type, const void *list, size_t count,
  * @list: the list
  * @count: its elements
  *
- * Each element counts in whole pages of PAGE_SIZE, those of PCI devices, too.
+ * Each element counts in whole pages of PAGE_SIZE.  Pages of PCI devices count, too.
  *
  * Context: any.
  * Return: pages; -EINVAL: as kofi_list_each_piece().

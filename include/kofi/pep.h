@@ -2,8 +2,8 @@
 /*
  * Passive endpoints of providers that address by socket addresses.
  *
- * The provider embeds a struct kofi_pep in its listener and says in struct kofi_pep_ops
- * how an address is taken and how a request is refused.  All calls of the client are
+ * The provider embeds a struct kofi_pep in its listener, and its struct kofi_pep_ops takes
+ * addresses and refuses requests.  All calls of the client are
  * ready-made: names, the event queue, options, FI_BACKLOG, fi_listen(), fi_reject() and
  * fi_close(); once the device or the namespace has gone they answer -ENODEV.  Requests are
  * those of include/kofi/connreq.h, in a registry of the provider's.
@@ -24,11 +24,11 @@ struct kofi_pep;
 
 /**
  * struct kofi_pep_ops - What a provider does for its passive endpoints
- * @claim: take @addr, of family 0: any address; sets &struct kofi_pep.addr to what was
- *	taken; returns 0 or what fi_setname(), fi_listen() and fi_passive_ep() return:
- *	-EADDRINUSE, -EADDRNOTAVAIL, -ENODEV and the like
+ * @claim: take @addr, or any address if its family is 0; sets &struct kofi_pep.addr to the
+ *	address that was taken; returns 0 or the error of fi_setname(), fi_listen() and
+ *	fi_passive_ep(): -EADDRINUSE, -EADDRNOTAVAIL, -ENODEV and the like
  * @listen: from now on requests may come; 0 or negative errno
- * @stop: once: no request comes any more, and the address, if there was one, is free
+ * @stop: called once; afterwards no request comes, and the address, if there was one, is free
  * @refuse: reject the peer's request, with @err and connection data, and
  *	free the request; returns -ECONNABORTED if the peer has given up, or 0
  * @free: free the object, which is in use no more
@@ -51,7 +51,7 @@ struct kofi_pep_ops {
  * @reqs: its registry
  * @lock: its mutex
  * @cm_data_size: most bytes of connection data
- * @reject_data_size: and of fi_reject()
+ * @reject_data_size: most bytes of connection data of fi_reject()
  */
 struct kofi_pep_type {
 	struct kofi_pep_ops	ops;
@@ -66,10 +66,10 @@ struct kofi_pep_type {
  * @pep: what the client sees
  * @type: the provider's
  * @info: what it was opened with
- * @eq: event queue, or NULL; guarded, like all that follows, by the provider's mutex
+ * @eq: event queue, or NULL; @eq to @gone are guarded by the provider's mutex
  * @ended: reports that the device or the namespace has gone
- * @cm_data_size: as its type's, unless an option has changed it
- * @reject_data_size: the same
+ * @cm_data_size: that of @type, unless an option has changed it
+ * @reject_data_size: that of @type, unless an option has changed it
  * @addr: the address that it has
  * @backlog: FI_BACKLOG; 0: the client has not said
  * @named: it has an address
@@ -100,7 +100,7 @@ static inline struct kofi_pep *to_kofi_pep(struct fid *fid)
  * kofi_pep_init() - Set a new passive endpoint up
  * @pep: zeroed; what ->claim() needs is set
  * @type: the provider's; it stays
- * @info: what the client opens it with; if it has a source address, that is taken
+ * @info: what the client opens it with; its source address, if any, is taken
  * @context: the client's pointer
  *
  * Context: may sleep, without the provider's mutex.
@@ -126,7 +126,7 @@ int kofi_pep_getopt(struct fid *fid, int level, int optname, void *optval,
 
 /**
  * kofi_pep_gone() - The device or the namespace of a passive endpoint goes
- * @pep: the passive endpoint, which hears ENODEV and is left as a shell
+ * @pep: the passive endpoint, which reports ENODEV and is left as a shell
  *
  * Context: may sleep, with the provider's mutex held.
  */

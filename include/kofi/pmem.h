@@ -2,22 +2,22 @@
 /*
  * Persistent memory at the target: regions with FI_RMA_PMEM.
  *
- * A region knows which of its bytes peers have written and not saved yet.  kofi_rma_done()
- * adds the ranges of a write behind the copy, so a range is in the record only when its bytes
- * are in the memory.  Two calls of kofi/rma.h make bytes durable:
+ * A region has a record of the bytes that peers have written and not saved yet.
+ * kofi_rma_done() adds the ranges of a write after the copy, so a range is in the record only
+ * when its bytes are in the memory.  Two functions of kofi/rma.h make bytes durable:
  *
  *	kofi_rma_commit()	the ranges of one write (FI_COMMIT_COMPLETE)
- *	kofi_rma_save()		what the record of each region has (FI_SAVE)
+ *	kofi_rma_save()		the ranges in the record of each region (FI_SAVE)
  *
- * Both hand cache lines to kofi_pmem_ops.write_back, the only place in kOFI that makes memory
- * durable, and call kofi_pmem_ops.fence at their end.
+ * Both pass cache lines to kofi_pmem_ops.write_back and call kofi_pmem_ops.fence at their end;
+ * nothing else in kOFI makes memory durable.
  *
- * The record is bounded: KOFI_PMEM_RANGES ranges, of which those that touch are one.  If there
- * are more, the next save writes the whole region back.
+ * The record is bounded: KOFI_PMEM_RANGES ranges, and a write that touches a range extends it.
+ * If there are more ranges, the next save writes the whole region back.
  *
- * Locks: kofi_pmem.save is held while a save runs.  A save that finds the record empty waits
- * for the one that has emptied it, and so answers for the same bytes.  kofi_pmem.lock guards
- * the record and is held for a bounded time.
+ * Locks: kofi_pmem.save is held while a save runs.  So a save that finds the record empty has
+ * waited for the save that has emptied it, and all bytes are durable when it returns.
+ * kofi_pmem.lock guards the record and is held for a bounded time.
  */
 #ifndef _KOFI_PMEM_H
 #define _KOFI_PMEM_H
@@ -36,8 +36,8 @@ struct module;
  * @is_persistent: may these bytes, in the kernel's own map, be part of a region with
  *	FI_RMA_PMEM?  May sleep
  * @write_back: begin to write the cache lines of these bytes back.  Must not sleep
- * @fence: all that was handed to @write_back by this task is durable when this returns.  Must
- *	not sleep
+ * @fence: when this returns, all bytes that this task has passed to @write_back are durable.
+ *	Must not sleep
  * @owner: stays while a region uses the table
  */
 struct kofi_pmem_ops {
@@ -60,7 +60,7 @@ struct kofi_pmem_range {
 /**
  * struct kofi_pmem_record - What has been written and not been saved
  * @count: elements of @range
- * @all: it was too much for @range, so it is the whole region
+ * @all: there were too many ranges, so the record stands for the whole region
  * @range: the ranges
  */
 struct kofi_pmem_record {
@@ -70,7 +70,7 @@ struct kofi_pmem_record {
 };
 
 /**
- * struct kofi_pmem - What a region with FI_RMA_PMEM has in addition
+ * struct kofi_pmem - Additional fields of a region with FI_RMA_PMEM
  * @ops: how its memory is made durable; chosen when it is registered
  * @save: held while a save runs
  * @lock: guards @record; taken with interrupts off
@@ -97,8 +97,8 @@ void kofi_pmem_set_ops(const struct kofi_pmem_ops *ops);
  * kofi_pmem_init() - Make a region one of persistent memory
  * @mr: a region that has its memory and no key yet
  *
- * The architecture's check wants memory that ACPI describes as persistent, which a driver of
- * libnvdimm has put into the kernel's map with pages (a DAX device), on a machine whose
+ * The architecture's check requires three things.  ACPI describes the memory as persistent; a
+ * driver of libnvdimm has put it into the kernel's map with pages (a DAX device); and the
  * processor can write cache lines back.
  *
  * Context: may sleep.
@@ -108,8 +108,8 @@ void kofi_pmem_set_ops(const struct kofi_pmem_ops *ops);
 int kofi_pmem_init(struct kofi_mr *mr);
 
 /**
- * kofi_pmem_free() - The end of what kofi_pmem_init() has made
- * @mr: a region that no access is under way to; of persistent memory or not
+ * kofi_pmem_free() - Undo kofi_pmem_init()
+ * @mr: a region without accesses under way; of persistent memory or not
  *
  * Context: may sleep.
  */
@@ -138,7 +138,7 @@ void kofi_pmem_written(struct kofi_mr *mr, size_t offset, size_t len);
 void kofi_pmem_write_back(struct kofi_mr *mr, size_t offset, size_t len);
 
 /**
- * kofi_pmem_save() - Make durable what the record has, and empty it
+ * kofi_pmem_save() - Make the bytes in the record durable, and empty the record
  * @mr: a region of persistent memory, with a reference
  *
  * Context: may sleep.

@@ -20,7 +20,7 @@
  *
  *  - It checks the arguments that any provider would check: NULL, object
  *    classes, objects of different fabrics or domains, unknown flags of bind.
- *    Not those of data transfers and of regions for single operations
+ *    It does not check arguments of data transfers and of regions for single operations
  *    (&struct fi_ops_mr_ep), which reach a provider as the client made them.
  *    An fi_info to open something with has all attribute structures and is
  *    this provider's.
@@ -28,55 +28,56 @@
  *    only when nothing below it or bound to it is left.  Right after ->close
  *    the memory may be gone.  A ->close that returns an error has changed
  *    nothing, and will be called again.
- *  - It lets a second queue, vector or endpoint of the same kind not through to
- *    ->bind, nor a second completion queue or counter for the same direction.
+ *  - It refuses to bind a second queue, vector or endpoint of the same kind, and a
+ *    second completion queue or counter for the same direction, without a call of ->bind.
  *  - It copies what ->getinfo returns, filters the copies by the hints, and
  *    gives the originals back to ->freeinfo before fi_getinfo() returns.
  *  - It holds a reference on @owner while a fabric is open or a call is inside.
  *
  * What a provider must do
  *
- *  - Leave no slot of a table NULL.  kofi_no_* below fill what it has not got
- *    with -ENOSYS.  The core refuses an object with a hole (-EINVAL, and a line
- *    in the log), and an endpoint whose caps promise a table that is all
- *    filler: FI_MSG, FI_RMA, FI_TAGGED, FI_ATOMIC.  It closes what it refuses
+ *  - Leave no slot of a table NULL.  The fillers below (kofi_no_*) return -ENOSYS for
+ *    calls that it does not support.  The core refuses an object with a NULL slot (-EINVAL,
+ *    and a line in the log), and an endpoint whose caps promise a table that is all
+ *    filler: FI_MSG, FI_RMA, FI_TAGGED, FI_ATOMIC.  It closes a refused object
  *    by the object's own ->close.
  *  - Set fid.fclass, fid.context, fid.ops and every table pointer.  fid.obj is
  *    the core's.
  *  - Claim nothing in fi_info that is not true.
  *
- * A provider may stand on others, "verbs;ofi_rxm".  It asks for what is below it with
- * kofi_lower_getinfo() in its ->getinfo, and opens it with kofi_lower_fabric() in its
+ * A provider may stand on others, "verbs;ofi_rxm".  It asks for results below it with
+ * kofi_lower_getinfo() in its ->getinfo.  It opens them with kofi_lower_fabric() in its
  * ->fabric, then with fi_domain(), fi_endpoint() and so on, as a client does: all rules
- * for clients hold.  Lower objects are its own, not its client's; it translates where
- * they come to light: fids in events, infos of connection requests.  In the results of
- * its ->getinfo prov_name is the lower one's, and the core appends its own.
+ * for clients hold.  Lower objects belong to the upper provider, not to its client.  The
+ * upper provider translates them where the client would see them: fids in events, infos of
+ * connection requests.  In the results of its ->getinfo, prov_name is that of the lower
+ * provider, and the core appends the name of the upper one.
  *
  * An upper object has one or several lower ones, and its ->close must not fail half
- * way.  Few calls of fi_close() can fail, and each has its place:
+ * way.  Few calls of fi_close() can fail, for two reasons:
  *
- *  - -EBUSY of the core, because something uses the object: not if users are closed
- *    first.
- *  - What the lower provider refuses.  That may be a region whose key is still on its
- *    way, and any object from inside a callback of its own.  Nothing else: a ->close
- *    that cannot fail is what all others count on.
+ *  - The core returns -EBUSY because something uses the object.  This does not happen if
+ *    its users are closed first.
+ *  - The lower provider refuses.  It may refuse a region whose key is still on its
+ *    way, and any object from inside a callback of that object.  It must refuse nothing
+ *    else, because upper providers rely on a ->close that cannot fail.
  *
- * So ->close of an upper object asks first whether it is called from inside one of its
- * own callbacks, then closes the lower object that may be refused, of which it has at
- * most one, and returns its error: nothing has changed.  Everything after that goes by
- * kofi_lower_close().
+ * So ->close of an upper object first checks whether it is called from inside one of its
+ * own callbacks.  Then it closes the lower object that may be refused, of which it has at
+ * most one, and returns its error: nothing has changed.  It closes all other lower objects
+ * with kofi_lower_close().
  *
- * What calls the calls: control calls come from process context and may sleep;
+ * Contexts: control calls come from process context and may sleep;
  * data transfers, regions for single operations, and reads of queues that do not wait,
  * come from any context.
  * Calls on different objects come at the same time, calls on one object too,
- * unless fi_domain_attr.threading says otherwise; nothing comes during or after
+ * unless fi_domain_attr.threading says otherwise; no call comes during or after
  * ->close.  No lock of the core is held while a provider is called.
  *
  * Versions: a provider passes the version it was compiled with.  The core
- * refuses another major version.  Tables of an older minor version are shorter;
- * the core puts longer ones with fillers in their place, so old providers keep
- * working; the tail of a newer minor version's tables is not used.
+ * refuses another major version.  Tables of an older minor version are shorter; the core
+ * replaces them by longer copies with fillers at the end, so old providers keep
+ * working.  The core does not use the end of tables of a newer minor version.
  */
 #ifndef _KOFI_PROVIDER_H
 #define _KOFI_PROVIDER_H
@@ -92,10 +93,10 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-/* What a provider passes to kofi_provider_register() */
+/* The version that a provider passes to kofi_provider_register() */
 #define KOFI_PROVIDER_VERSION	FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
 
-/* So that fi_getinfo() with this name in the hints loads the module */
+/* With this alias fi_getinfo() loads the module if the hints have the name */
 #define MODULE_ALIAS_KOFI(name)	MODULE_ALIAS("kofi-" name)
 
 /**
@@ -104,19 +105,19 @@
  *	digits, "_" and "-"
  * @version: version of the provider itself, FI_VERSION(major, minor)
  * @getinfo: list what there is.  @node and @service (host byte order, 0 for
- *	none) have been checked for form; @hints may be NULL and may be used to
- *	narrow the answer or to size queues, the core filters anyway.  With
+ *	none) have been checked for form.  @hints may be NULL.  The provider may apply
+ *	@hints to leave out results or to size queues; the core filters anyway.  With
  *	hints->fabric_attr->net NULL, or no hints, the caller's namespace is
  *	meant.  -ENODATA: nothing.
  * @freeinfo: free a list that @getinfo returned
  * @fabric: open a fabric.  @attr->prov_name is this provider's, @attr->net is never NULL;
  *	the namespace stays during the call and must not be held by the fabric
  * @net_exit: the namespace of an open fabric goes; NULL: the provider uses none.  Nothing
- *	of @fabric may use it any more when this returns.  To the client it is the
+ *	of @fabric may use the namespace any more when this returns.  To the client it is the
  *	removal of a device: everything posted completes, event queues get ENODEV, calls
  *	answer -ENODEV, shells stay until they are closed.  Called once, in process
- *	context, not during or after ->close of @fabric but at the same time as other
- *	calls; it must not wait for clients.
+ *	context, not during or after ->close of @fabric, but possibly at the same time as
+ *	other calls; it must not wait for clients.
  * @owner: THIS_MODULE
  */
 struct kofi_provider {
@@ -140,11 +141,11 @@ struct kofi_provider {
  *	kofi_provider_deregister() returns
  *
  * Several versions of one provider may be registered; the highest serves new
- * calls, what the others have open goes on.
+ * calls, and objects that the others have opened stay usable.
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: a call or the name is missing or malformed; -ENOSYS:
- * compiled for another major version; -EEXIST: that name and version is there
+ * compiled for another major version; -EEXIST: that name and version is registered
  * already; -ENOMEM.
  */
 int kofi_provider_register(u32 version, struct kofi_provider *provider);
@@ -153,9 +154,9 @@ int kofi_provider_register(u32 version, struct kofi_provider *provider);
  * kofi_provider_deregister() - Withdraw a provider
  * @provider: a registered provider
  *
- * New calls do not see it from now on.  Returns when every call inside it has
- * come back and every object of it is closed; the log says every ten seconds
- * that it waits.  Not to be called from inside one of its own calls.
+ * New calls do not see it from now on.  Returns when every call inside the provider has
+ * returned and every object of it is closed; meanwhile a line is logged every ten
+ * seconds.  Must not be called from inside one of the provider's own calls.
  *
  * Context: may sleep, for as long as clients keep objects open.
  * Return: 0; -ENOENT: it is not registered.
@@ -176,14 +177,15 @@ int kofi_provider_deregister(struct kofi_provider *provider);
 bool kofi_info_match(const struct fi_info *info, const struct fi_info *hints);
 
 /**
- * kofi_getinfo_reason() - Say why something is not among the results
+ * kofi_getinfo_reason() - Report why something is not among the results
  * @domain_name: the domain it is about, or NULL
  * @fmt: format of one sentence without a period: "port 1 is down"
  *
  * For ->getinfo, which calls it in the task that called ->getinfo.  The sentence goes
  * to dynamic debug and to fi_getinfo_why(); if neither is on, it is not even
- * formatted.  What a field of the hints excludes need not be said: the core says it of
- * what ->getinfo returns, and kofi_info_match() of what it compares.
+ * formatted.  A provider need not report that a field of the hints excludes something: the
+ * core reports it for infos that ->getinfo returns, and kofi_info_match() for infos that it
+ * compares.
  *
  * Context: any; outside ->getinfo it does nothing.
  */
@@ -191,7 +193,7 @@ __printf(2, 3) void kofi_getinfo_reason(const char *domain_name,
 					const char *fmt, ...);
 
 /**
- * kofi_lower_name() - Which provider is a provider to stand on?
+ * kofi_lower_name() - Get the name of the lower provider that the hints ask for
  * @hints: what ->getinfo got, may be NULL
  * @upper: the provider that asks
  * @buf: where the name goes: "verbs", or "verbs;ofi_rxm" if @upper is the third
@@ -209,16 +211,16 @@ int kofi_lower_name(const struct fi_info *hints,
 /**
  * kofi_lower_getinfo() - Ask the provider below
  * @version: as fi_getinfo()
- * @prov_name: its name; NULL: every provider that is registered and is no layer itself
+ * @prov_name: name of the lower provider; NULL: every registered provider that is no layer
  * @node: as fi_getinfo()
  * @service: as fi_getinfo()
  * @flags: as fi_getinfo()
- * @hints: what the lower provider has to fit, may be NULL; their prov_name is ignored,
- *	and fabric and domain, if they are there, are lower ones
- * @info: copies of what fits, the caller's; prov_name is the lower provider's own
+ * @hints: hints for the lower provider, may be NULL; their prov_name is ignored,
+ *	and fabric and domain, if any, are lower ones
+ * @info: copies of the infos that fit, the caller's; prov_name is the lower provider's own
  *
- * For ->getinfo.  No other provider is asked, least of all the caller.  What does not
- * fit becomes a reason of the query in whose midst this is.
+ * For ->getinfo.  No other provider is asked, least of all the caller.  Each info that does
+ * not fit becomes a reason of the query that has called ->getinfo.
  *
  * Context: may sleep, as fi_getinfo().
  * Return: as fi_getinfo().
@@ -229,7 +231,7 @@ int kofi_lower_getinfo(u32 version, const char *prov_name, const char *node,
 
 /**
  * kofi_lower_fabric() - Open the fabric of the provider below
- * @attr: what ->fabric got; its prov_name has the lower provider in it
+ * @attr: what ->fabric got; its prov_name names the lower provider, too
  * @fabric: the lower fabric
  * @context: kept in its fid.context
  * @upper: the provider that opens it
@@ -245,18 +247,18 @@ int kofi_lower_fabric(const struct fi_fabric_attr *attr,
  * kofi_lower_close() - Close a lower object for good
  * @fid: an object of the provider below
  *
- * As fi_close(), for where nothing can be done if it fails: something has been closed
- * before.  Then the log has a line, and the object stays open and keeps its provider.
+ * As fi_close(), for a caller that cannot undo anything if it fails, because it has closed
+ * other objects before.  A failure is logged; the object stays open and keeps its provider.
  *
  * Context: may sleep.
  */
 void kofi_lower_close(struct fid *fid);
 
-/* What a region may be for */
+/* Access rights that a region may have */
 #define KOFI_MR_ACCESS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 			 FI_REMOTE_READ | FI_REMOTE_WRITE)
 
-/* What both kinds of attributes below have in common */
+/* The check that is common to both kinds of attributes below */
 static inline bool kofi_mr_attr_is_known(const struct fi_mr_attr *attr)
 {
 	return attr->type <= FI_BUF_SGL && attr->iface == FI_HMEM_SYSTEM &&
@@ -284,9 +286,10 @@ static inline bool kofi_mr_attr_is_empty(const struct fi_mr_attr *attr)
  * kofi_mr_attr_is_valid() - Do the attributes of a region make sense?
  * @attr: the attributes
  *
- * What lies behind the addresses is not looked at, and nothing of a dma-buf.
- * fi_mr_regattr() has asked this before it calls a provider, or, of a region of an endpoint,
- * whether they are empty; and it has checked a dma-buf.  fi_mr_refresh() has not.
+ * This does not check the memory at the addresses, and nothing of a dma-buf.
+ * Before fi_mr_regattr() calls a provider, it has checked that the attributes are valid or,
+ * for a region of an endpoint, empty; and it has checked a dma-buf.  fi_mr_refresh() checks
+ * nothing.
  *
  * Context: any.
  * Return: whether they do.
@@ -297,7 +300,7 @@ static inline bool kofi_mr_attr_is_valid(const struct fi_mr_attr *attr)
 }
 
 /**
- * kofi_parse_addr() - Numeric address and port to a socket address
+ * kofi_parse_addr() - Convert a numeric address and a port to a socket address
  * @net: namespace for an IPv6 scope name
  * @node: IPv4 or IPv6 address, or NULL for the wildcard address of @family
  * @service: port, host byte order

@@ -2,26 +2,26 @@
 /*
  * Reads and writes of peers, executed on regions by the CPU.
  *
- * The target of an operation is up to KOFI_RMA_MAX_IOV ranges, which lie one behind
- * the other as the data do.  kofi_rma_get() resolves all of them, or none; then the
+ * The target of an operation is up to KOFI_RMA_MAX_IOV ranges, in the order of the data.
+ * kofi_rma_get() resolves all of them, or none.  Then the
  * provider copies, as much at a time as it likes and wherever the data come from:
  *
  *	kofi_rma_get()			addresses, lengths and keys from the peer
  *	kofi_rma_write(), _read()	to or from other buffers
- *	kofi_rma_iter()			to or from what knows iterators, such as an skb
- *	kofi_rma_commit()		has what was written made durable
- *	kofi_rma_save()			does so for what was written before, in place of a copy
+ *	kofi_rma_iter()			to or from functions that take iterators, as for an skb
+ *	kofi_rma_commit()		makes the bytes that were written durable
+ *	kofi_rma_save()			in place of a copy: makes earlier writes durable
  *	kofi_rma_done()			counts and gives the references back
  *
  * A target may lie in a dma-buf, which its exporter can take back in between
- * (kofi/dmabuf.h).  kofi_rma_write() and kofi_rma_read() see to that.  What accesses the
- * memory by an iterator does so between kofi_rma_enter() and kofi_rma_leave().
+ * (kofi/dmabuf.h).  kofi_rma_write() and kofi_rma_read() check for that.  A provider that
+ * accesses the memory by an iterator does so between kofi_rma_enter() and kofi_rma_leave().
  *
- * Between the first and the last of these fi_close() of the regions waits, as does the
- * completion of fi_mr_disable(), so a provider keeps an operation only as long as data
+ * From kofi_rma_get() to kofi_rma_done(), fi_close() of the regions and the completion of
+ * fi_mr_disable() wait.  So a provider keeps an operation only as long as data
  * can still come for it.
  *
- * Nothing here allocates, and but for kofi_rma_commit() and kofi_rma_save() nothing sleeps.
+ * Nothing here allocates, and only kofi_rma_commit() and kofi_rma_save() sleep.
  * Only writes to regions of persistent memory take a lock, see kofi/pmem.h.
  */
 #ifndef _KOFI_RMA_H
@@ -34,7 +34,7 @@ struct iov_iter;
 struct kofi_mr;
 struct kofi_mr_map;
 
-/* As many as those providers of libfabric have that copy */
+/* As many as libfabric's providers that copy have */
 #define KOFI_RMA_MAX_IOV	4
 
 /**
@@ -52,8 +52,8 @@ struct kofi_rma_range {
 /**
  * struct kofi_rma - The target of an operation
  * @len: bytes of all ranges
- * @access: what peers need the right for
- * @durable: what was written is durable already
+ * @access: rights that the peer needs
+ * @durable: the bytes that were written are durable already
  * @count: ranges
  * @revocable: some of its memory may be taken back
  * @range: the ranges
@@ -78,9 +78,9 @@ struct kofi_rma {
  *
  * Context: any.
  * Return: 0; -EINVAL: no ranges, or too many; -EACCES: as kofi_mr_get(), for one of
- * them.  After an error nothing is held, and nothing has been accessed.  Both are what
- * the initiator's completion says; kofi_verbs reports -EACCES for every key, address
- * and right that a peer refuses, too.
+ * them.  After an error nothing is held, and nothing has been accessed.  The initiator's
+ * completion has this error code; kofi_verbs, too, reports -EACCES for every key, address
+ * and right that a peer refuses.
  */
 int kofi_rma_get(struct kofi_rma *rma, struct kofi_mr_map *map,
 		 const struct fid_ep *ep, const struct fi_rma_iov *iov,
@@ -100,7 +100,7 @@ void kofi_rma_put(struct kofi_rma *rma);
  * @err: 0, or why it has failed
  *
  * Each region that has a counter counts the operation once.  Regions of persistent memory
- * note what was written for the next save, also of a write that has failed half way.
+ * record the bytes for the next save, even if the write has failed half way.
  *
  * Context: any.  May call @disabled of &struct kofi_mr_ops.
  */
@@ -111,7 +111,7 @@ void kofi_rma_done(struct kofi_rma *rma, int err);
  * @rma: the target
  *
  * Context: any.
- * Return: whether they are, so that kofi_rma_commit() and a durable kofi_rma_save() may be
+ * Return: whether they are.  If so, kofi_rma_commit() and a durable kofi_rma_save() may be
  * called.
  */
 bool kofi_rma_is_persistent(const struct kofi_rma *rma);
@@ -120,7 +120,7 @@ bool kofi_rma_is_persistent(const struct kofi_rma *rma);
  * kofi_rma_commit() - Make what was written durable (FI_COMMIT_COMPLETE)
  * @rma: the target, in persistent memory, all of which has been written
  *
- * Exactly the target's own ranges are written back.
+ * Writes back the target's ranges and no other bytes.
  *
  * Context: may sleep.
  */
@@ -131,8 +131,8 @@ void kofi_rma_commit(struct kofi_rma *rma);
  * @rma: the target, which names regions; no byte of it is accessed
  * @durable: FI_COMMIT_COMPLETE: write back; the target is in persistent memory
  *
- * The provider calls it behind all writes that the save answers for: without @durable there
- * is nothing left to do.  The target has no bytes afterwards, so that kofi_rma_done() counts
+ * The provider calls this after all writes that the save is to cover, so without @durable
+ * nothing is left to do.  The target has no bytes afterwards, so that kofi_rma_done() counts
  * an operation without bytes.
  *
  * Context: may sleep.
@@ -143,12 +143,12 @@ void kofi_rma_save(struct kofi_rma *rma, bool durable);
  * kofi_rma_enter() - Keep the memory of a target where it is
  * @rma: the target
  *
- * Exporters of dma-bufs wait until kofi_rma_leave(), so the caller may sleep in between,
- * but waits for no peer and no client.
+ * Exporters of dma-bufs wait until kofi_rma_leave().  So the caller may sleep in between,
+ * but must wait for no peer and no client.
  *
  * Context: any; the same context calls kofi_rma_leave().
- * Return: what kofi_rma_leave() takes, not negative; -EACCES: some of the memory was taken
- * back, and kofi_rma_leave() is not due.
+ * Return: the argument for kofi_rma_leave(), not negative; -EACCES: some of the memory was
+ * taken back, and kofi_rma_leave() is not due.
  */
 int kofi_rma_enter(const struct kofi_rma *rma);
 
@@ -179,7 +179,7 @@ size_t kofi_rma_iter(const struct kofi_rma *rma, unsigned int direction,
  * kofi_rma_write() - Copy into the target
  * @rma: the target
  * @offset: bytes of the target that are done
- * @from: where from; stands behind what was copied afterwards
+ * @from: source; advanced by the bytes that were copied
  * @len: most bytes; the caller chooses how much it copies at a time
  *
  * Context: any.
@@ -193,7 +193,7 @@ size_t kofi_rma_write(const struct kofi_rma *rma, size_t offset,
  * kofi_rma_read() - Copy out of the target
  * @rma: the target
  * @offset: bytes of the target that are done
- * @to: where to; stands behind what was copied afterwards
+ * @to: destination; advanced by the bytes that were copied
  * @len: most bytes; the caller chooses how much it copies at a time
  *
  * Context: any.

@@ -2,7 +2,7 @@
 /*
  * Providers that move the data themselves: what their objects have in common.
  *
- * A provider on top of sockets or of nothing at all differs from another in how operations
+ * Providers on top of sockets, or of nothing at all, differ only in how operations
  * get to the peer, and how connections are made.  The rest is here:
  *
  *	kofi_soft_fabric	a network namespace, and what ends with it
@@ -17,38 +17,40 @@
  *
  * Life of an endpoint
  *
- *	fi_endpoint()	the provider's: kofi_soft_ep_init(), and the place among the
- *			endpoints of the fabric
- *	fi_enable()	room in the completion queues, and the shared receive context
+ *	fi_endpoint()	the provider calls kofi_soft_ep_init(), and adds the endpoint to the
+ *			list of the fabric
+ *	fi_enable()	reserves room in the completion queues, and joins the shared receive
+ *			context
  *	the end		the client, the peer or the provider ends the connection; after
  *			kofi_soft_ep_over() nothing is posted any more, and the worker
  *			completes what was posted
- *	fi_ep_drain()	it ends, and what was posted is waited for
- *	fi_close()	it ends; when all users have gone, it is purged from its completion
- *			queues, and the provider frees it
+ *	fi_ep_drain()	ends the connection, and waits for what was posted
+ *	fi_close()	ends the connection; when all users have gone, the endpoint is purged
+ *			from its completion queues, and the provider frees it
  *
  * Scalable endpoints.  A &struct kofi_soft_ep may be a scalable endpoint, which has the address
  * and the address vector, or one of its contexts, which has the operations or the receives.
- * So a context ends by itself, as any endpoint does, and what it has posted with it.  It is in
- * the list of its fabric, too, and the core keeps its scalable endpoint for it.  Operations
- * that its contexts post are taken by the worker of each context, or of the scalable endpoint
- * (kofi_soft_ep.hub), as the provider wants it.
+ * So a context ends by itself, with what it has posted, as any endpoint does.  A context is in
+ * the list of its fabric, too, and the core keeps its scalable endpoint for it.  The provider
+ * decides (kofi_soft_ep.hub) whether the worker of the context or that of the scalable
+ * endpoint takes the operations that a context posts.
  *
- * References (kofi_soft_ep.users): an endpoint is there as long as its client has it open
- * and not drained, an operation of it is not over, or the provider has taken one.
+ * References (kofi_soft_ep.users): an endpoint stays as long as its client has it open
+ * and not drained, an operation of it is not over, or the provider has taken a reference.
  *
  * Operations.  A call takes a slot, copies what the client may change after its call, and
- * puts the operation into &kofi_soft_ep.posted, which the end of the endpoint closes under
- * the same lock.  Then the worker runs (&kofi_soft_ep.work, the provider's), takes the
- * operations out of the list, and calls kofi_soft_op_done() for each, once.  So posting is
- * short in any context.  A client that has promised to post in process context
- * (FI_OPT_MAY_SLEEP) has the provider take them within the call, if the provider can do
- * that (kofi_soft_type.now); what it posts in callbacks of its queues, behind the last callback
- * of the run.
+ * puts the operation into &kofi_soft_ep.posted under &kofi_soft_ep.lock.  The end of the
+ * endpoint closes the list under this lock, too.  Then the provider's worker
+ * (&kofi_soft_ep.work) runs, takes the operations out of the list, and calls
+ * kofi_soft_op_done() for each, once.  So posting is short in any context.
  *
- * The worker runs on the processor kofi_soft_ep.cpu.  That one may go offline: work items
- * that are queued on it run on others then, which is the workqueue's affair.  It does need
- * a processor that has been online once.
+ * If the client has promised to post in process context (FI_OPT_MAY_SLEEP), and the provider
+ * has kofi_soft_type.now, the provider takes operations within the client's call.  Operations
+ * that callbacks of the endpoint's queues post are taken after the last callback of the run.
+ *
+ * The worker runs on the processor kofi_soft_ep.cpu.  The processor may go offline: then the
+ * workqueue runs work items that are queued on it on other processors.  But it must have been
+ * online once.
  *
  * Locks, from the outside to the inside:
  *
@@ -75,8 +77,8 @@
 #include <kofi/provider.h>
 #include <kofi/srx.h>
 
-#define KOFI_SOFT_EVENTS	64	/* writes with data of the peer's that may be unread */
-#define KOFI_SOFT_CTXS		16	/* contexts of a scalable endpoint, of each direction */
+#define KOFI_SOFT_EVENTS	64	/* most unread completions of a peer's writes with data */
+#define KOFI_SOFT_CTXS		16	/* most contexts of a scalable endpoint, each direction */
 
 struct kofi_soft_ep;
 struct kofi_soft_op;
@@ -102,7 +104,7 @@ struct kofi_soft_ctx_attr {
  * @fabric: calls of a fabric; ->domain and ->eq_open are kofi_soft_domain_open() and
  *	kofi_soft_eq_open()
  * @domain: calls of a domain; ->cq_open is kofi_soft_cq_open()
- * @own_rx: what the receives of an endpoint that shares none call
+ * @own_rx: calls of the receive side of an endpoint without a shared receive context
  * @mr_mode: FI_MR_VIRT_ADDR and the like that a domain may have
  * @op_size: bytes of an operation of the provider's, which begins with &struct
  *	kofi_soft_op
@@ -114,14 +116,14 @@ struct kofi_soft_ctx_attr {
  * @admit: an operation goes to &kofi_soft_ep.posted if this allows it.  Otherwise its call
  *	answers -EAGAIN, and kofi_ep_room() is due when this may allow it and a slot is free.
  *	kofi_soft_ep.lock is held.  NULL: each operation that has a slot
- * @event_room: a &struct kofi_soft_event is there again.  Any context
+ * @event_room: a &struct kofi_soft_event has come back to an empty pool.  Any context
  * @join: the endpoint receives from its shared receive context from now on, or (false) is
  *	being closed; it may have none.  Sets kofi_soft_ep.srx.  May sleep
- * @shut: end the connection, or the attempt; the error is reported if it did not stand,
- *	positive.  @lock is held
- * @gone: the namespace goes; the connection has had its event.  @lock is held
- * @close: fi_close() has begun: no lookup finds the endpoint any more, and as @shut.  @lock
- *	is held
+ * @shut: end the connection, or the attempt; the positive error is reported if the
+ *	connection did not stand.  @lock is held
+ * @gone: the namespace goes; the event of the connection has been reported.  @lock is held
+ * @close: fi_close() has begun: end the connection as @shut; afterwards no lookup finds the
+ *	endpoint.  @lock is held
  * @free: the endpoint is in use no more, and kofi_soft_ep_fini() is due.  May sleep
  * @ctx: make a context of a scalable endpoint, by kofi_soft_ctx_init(); NULL: there are no
  *	scalable endpoints.  May sleep
@@ -157,7 +159,7 @@ struct kofi_soft_type {
  * @fabric: what the client sees
  * @type: the provider
  * @of_type: place in the list of its provider
- * @net: the namespace, which it does not keep; NULL: has gone.  Written under the
+ * @net: the namespace, without a reference; NULL: it has gone.  Written under the
  *	provider's mutex, which guards the lists, too
  * @eps: &struct kofi_soft_ep
  * @peps: &struct kofi_soft_pep
@@ -178,7 +180,7 @@ struct kofi_soft_fabric {
  * @mrs: what the client sees, and its regions
  * @fabric: parent
  * @addr_format: format of the addresses in its vectors
- * @shares: it may have shared receive contexts, by the info that it was opened with
+ * @shares: the info that it was opened with allows shared receive contexts
  */
 struct kofi_soft_domain {
 	struct kofi_mr_domain	mrs;
@@ -201,8 +203,8 @@ struct kofi_soft_pep {
 
 /**
  * struct kofi_soft_op - An operation of a transmit queue
- * @comp: its completion, which says more if it has failed at an endpoint without connections
- * @ep: whose it is
+ * @comp: its completion; has KOFI_COMP_MSG if it has failed at an endpoint without connections
+ * @ep: the endpoint that has posted it
  * @entry: in &kofi_soft_ep.posted, then in a list of the provider's
  * @kept: what is to be done
  */
@@ -214,9 +216,9 @@ struct kofi_soft_op {
 };
 
 /**
- * struct kofi_soft_event - What a peer has done without a receive
+ * struct kofi_soft_event - A write of a peer with remote CQ data, which uses no receive
  * @comp: its completion
- * @ep: where
+ * @ep: the endpoint that it came to
  */
 struct kofi_soft_event {
 	struct kofi_msg_comp	comp;
@@ -226,9 +228,9 @@ struct kofi_soft_event {
 /**
  * struct kofi_soft_ctxs - The contexts of a scalable endpoint
  * @info: what it was opened with
- * @tx: transmit contexts that are open, by index; guarded by kofi_soft_ep.lock of the scalable
- *	endpoint, as is the next one
- * @rx: receive contexts
+ * @tx: transmit contexts that are open, by index; @tx and @rx are guarded by
+ *	kofi_soft_ep.lock of the scalable endpoint
+ * @rx: receive contexts that are open, by index
  */
 struct kofi_soft_ctxs {
 	struct fi_info		*info;
@@ -240,11 +242,11 @@ struct kofi_soft_ctxs {
  * struct kofi_soft_ep - An endpoint
  * @kep: the common part
  * @domain: parent
- * @ctxs: of a scalable endpoint; NULL: it is none
- * @sep: scalable endpoint of a context; NULL: it is none
+ * @ctxs: of a scalable endpoint; NULL: it is no scalable endpoint
+ * @sep: scalable endpoint of a context; NULL: it is no context
  * @index: of a context
- * @hub: whose @lock, @posted and worker operations have that are posted here: itself, or @sep if
- *	kofi_soft_type.ctx() has said so
+ * @hub: the endpoint whose @lock, @posted and worker serve operations that are posted here:
+ *	itself, or @sep if kofi_soft_type.ctx() has set that
  * @type: the provider
  * @of_fabric: place in the list of its fabric; guarded by the provider's mutex
  * @srx: where it receives: @own_srx, or that of a shared receive context
@@ -252,17 +254,17 @@ struct kofi_soft_ctxs {
  * @enabled: it has room in its completion queues; guarded by the provider's mutex
  * @drained: the client's reference has been given back; guarded by the provider's mutex
  * @users: see the top
- * @unused: completed when @users have gone
+ * @unused: completed when @users becomes 0
  * @slots: operations
  * @events: &struct kofi_soft_event
  * @lock: guards @posted to @over, and lists of the provider's; taken with interrupts off
  * @posted: operations that the worker has not taken, oldest first
- * @rw_ops: fi_readsgl() and fi_writesgl() that are not over; guarded by the @lock of @hub, as the
- *	next one
+ * @rw_ops: fi_readsgl() and fi_writesgl() that are not over; @rw_ops and @over are guarded by
+ *	the @lock of @hub
  * @over: nothing is posted any more
  * @absent: flags of operations that the peer does not know; set before the connection stands
  * @max_rw_ops: FI_OPT_MAX_RW_OPS
- * @now: calls kofi_soft_type.now() behind a run of callbacks, for what these have posted
+ * @now: calls kofi_soft_type.now() after a run of callbacks, for operations they have posted
  * @now_due: bit 0: @now is due, and has a reference
  * @work: the worker
  * @cpu: where it runs, see the top; WORK_CPU_UNBOUND: where it is queued
@@ -308,7 +310,7 @@ static inline struct kofi_soft_ep *to_kofi_soft_ep(struct fid *fid)
 	return container_of(fid, struct kofi_soft_ep, kep.ep.fid);
 }
 
-/* The address vector, which a context has of its scalable endpoint; NULL: there is none */
+/* The address vector of an endpoint, or of a context's scalable endpoint; NULL: there is none */
 static inline struct kofi_av *kofi_soft_av(const struct kofi_soft_ep *ep)
 {
 	const struct fid_av *av = ep->sep ? ep->sep->kep.av : ep->kep.av;
@@ -316,19 +318,19 @@ static inline struct kofi_av *kofi_soft_av(const struct kofi_soft_ep *ep)
 	return av ? container_of(av, struct kofi_av, av) : NULL;
 }
 
-/* There is something for the worker of @ep to do.  Any context */
+/* Runs the worker of @ep.  Any context */
 static inline void kofi_soft_kick(struct kofi_soft_ep *ep)
 {
 	queue_work_on(READ_ONCE(ep->cpu), ep->type->wq, &ep->work);
 }
 
-/* One more user of an endpoint that has one */
+/* Counts one more user of an endpoint that has a user */
 static inline void kofi_soft_ep_get(struct kofi_soft_ep *ep)
 {
 	refcount_inc(&ep->users);
 }
 
-/* The same for an endpoint that may be on its way out; whether there is one more */
+/* Counts one more user, and returns true, unless the endpoint has no user any more */
 static inline bool kofi_soft_ep_try_get(struct kofi_soft_ep *ep)
 {
 	return refcount_inc_not_zero(&ep->users);
@@ -352,8 +354,8 @@ int kofi_soft_fabric_open(struct kofi_soft_type *type,
  * kofi_soft_net_exit() - Ready-made ->net_exit of a provider
  * @fabric: of the namespace that goes
  *
- * All endpoints, listeners and completion queues end.  When it returns, workers have
- * finished what that was for them, and no endpoint looks at the namespace any more.
+ * Ends all endpoints, listeners and completion queues.  When it returns, workers have
+ * finished the work that this has caused, and no endpoint uses the namespace any more.
  *
  * Context: may sleep.
  */
@@ -362,10 +364,11 @@ void kofi_soft_net_exit(struct fid_fabric *fabric);
 /**
  * kofi_soft_end_some() - The device of some endpoints and listeners has gone
  * @type: the provider
- * @ep_gone: has that of this endpoint?  Called with the provider's mutex held
- * @pep_gone: has that of this listener?  Called with the provider's mutex held
+ * @ep_gone: has the device of this endpoint gone?  Called with the provider's mutex held
+ * @pep_gone: has the device of this listener gone?  Called with the provider's mutex held
  *
- * They end as with their namespace; their completion queues stay.
+ * Ends these endpoints and listeners as kofi_soft_net_exit() does; their completion queues
+ * stay.
  *
  * Context: may sleep.
  */
@@ -413,7 +416,7 @@ int kofi_soft_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		      struct fid_cq **cq, void *context);
 
 /**
- * kofi_soft_pep_init() - Set a new listener up, and have the namespace's end find it
+ * kofi_soft_pep_init() - Set a new listener up, and add it to the list of its fabric
  * @pep: the listener, zeroed but for what belongs to the provider
  * @fabric: parent
  * @type: the provider's listeners
@@ -440,14 +443,14 @@ void kofi_soft_pep_fini(struct kofi_soft_pep *pep);
  * @ep: the endpoint, zeroed
  * @type: the provider
  * @domain: parent
- * @info: as fi_endpoint(); the provider has looked at the type
+ * @info: as fi_endpoint(); the provider has checked the type
  * @limits: the provider's; they stay
  * @room: of its own receives
  * @context: as fi_endpoint()
  *
- * The tables of data transfers are those that @info has the capability and @limits the
- * flags for.  The table of connections is the provider's, and so is putting the endpoint
- * into the list of its fabric, under the mutex, unless the namespace has gone.
+ * Sets those tables of data transfers for which @info has the capability and @limits has the
+ * flags.  The provider sets the table of connections.  The provider also adds the endpoint
+ * to the list of its fabric, under the mutex, unless the namespace has gone.
  *
  * Context: may sleep.
  * Return: 0, and kofi_soft_ep_fini() is due; -EINVAL: a size beyond the limits, or an
@@ -481,7 +484,7 @@ int kofi_soft_sep_init(struct kofi_soft_ep *sep, const struct kofi_soft_type *ty
  * kofi_soft_ctx_init() - Set a new context up, in kofi_soft_type.ctx()
  * @ctx: the context, zeroed
  * @sep: its scalable endpoint
- * @type: that of @sep, or one of the provider's contexts, with the same lock
+ * @type: the type of @sep, or a type of the provider for contexts, with the lock of @sep's
  * @attr: of kofi_soft_type.ctx()
  * @room: of its receives; a transmit context has none
  *
@@ -514,7 +517,7 @@ struct kofi_soft_ep *kofi_soft_rx_ctx(struct kofi_soft_ep *sep, u32 index);
 void kofi_soft_ep_fini(struct kofi_soft_ep *ep);
 
 /**
- * kofi_soft_ep_put() - One user less
+ * kofi_soft_ep_put() - Count one user less
  * @ep: an endpoint that may go afterwards
  *
  * Context: any.
@@ -530,15 +533,15 @@ void kofi_soft_ep_put(struct kofi_soft_ep *ep);
 void kofi_soft_ep_over(struct kofi_soft_ep *ep);
 
 /**
- * kofi_soft_dest() - Where fi_connect() is to connect
+ * kofi_soft_dest() - Get the address that fi_connect() is to connect to
  * @ep: the endpoint
  * @src: its own address
- * @addr: what the client says; NULL: what it has said when it opened the endpoint
- * @dest: the answer
+ * @addr: from fi_connect(); NULL: the address that the client opened the endpoint with
+ * @dest: the result
  *
  * Context: any.
- * Return: 0; -EADDRNOTAVAIL: it has not said; -EINVAL: another family than @src, or no
- * address of a host.
+ * Return: 0; -EADDRNOTAVAIL: the client has given none; -EINVAL: another family than @src,
+ * or no address of a host.
  */
 int kofi_soft_dest(const struct kofi_soft_ep *ep, const struct sockaddr_storage *src,
 		   const void *addr, struct sockaddr_storage *dest);
@@ -576,19 +579,19 @@ int kofi_soft_setname(fid_t fid, void *addr, size_t addrlen);
 void kofi_soft_op_done(struct kofi_soft_op *op, int err);
 
 /**
- * kofi_soft_event_get() - A completion for a write of the peer's
+ * kofi_soft_event_get() - Get a completion for a write of the peer
  * @ep: the endpoint
  *
  * Context: any.
- * Return: it, and kofi_soft_event_report() or kofi_soft_event_put() is due; NULL: the
- * client has not read those that there are, and kofi_soft_type.event_room() will be called.
+ * Return: the completion, and kofi_soft_event_report() or kofi_soft_event_put() is due; NULL:
+ * all are unread, and kofi_soft_type.event_room() will be called.
  */
 static inline struct kofi_soft_event *kofi_soft_event_get(struct kofi_soft_ep *ep)
 {
 	return kofi_bufpool_get(&ep->events);
 }
 
-/* Gives back an event that is not reported.  Any context */
+/* Gives back a completion that is not reported.  Any context */
 static inline void kofi_soft_event_put(struct kofi_soft_ep *ep,
 				       struct kofi_soft_event *event)
 {
@@ -596,7 +599,7 @@ static inline void kofi_soft_event_put(struct kofi_soft_ep *ep,
 }
 
 /**
- * kofi_soft_event_report() - A write of the peer's with remote CQ data is over
+ * kofi_soft_event_report() - A write of the peer with remote CQ data is over
  * @event: from kofi_soft_event_get()
  * @ep: the endpoint
  * @len: its bytes

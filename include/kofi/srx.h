@@ -4,11 +4,11 @@
  * that arrive, and messages that arrive before their receive.
  *
  * One engine serves an endpoint's own receives and a shared receive context.  It knows
- * no wire and moves no data:
+ * no wire format and moves no data:
  *
- *	kofi_srx_post()		a client's receive.  It is matched with a message that waits,
- *				or it is posted.
- *	kofi_srx_arrive()	a message is there.  It is matched with a posted receive, or
+ *	kofi_srx_post()		the client posts a receive.  The receive is matched with a
+ *				message that waits, or it joins the posted receives.
+ *	kofi_srx_arrive()	a message has arrived.  It is matched with a posted receive, or
  *				it waits in an object of the provider's, or it has to wait
  *				outside (-EAGAIN).
  *	kofi_rx_iter()		where the provider puts the data of a matched message
@@ -17,8 +17,8 @@
  * A receive takes the oldest message that it matches, and a message takes the oldest
  * receive that it matches, whatever kinds of receives (exact tag or with bits to ignore,
  * from one sender or from any) there are.  So the messages of one sender take receives
- * in their order, as long as the provider brings them in their order.  Untagged and
- * tagged messages are two worlds.
+ * in the order in which they were sent, if the provider passes them on in that order.
+ * Untagged and tagged messages are matched separately.
  *
  * A buffer with FI_MULTI_RECV takes message after message.  Each has a completion of its
  * own, from a bounded pool; the last of them to complete has FI_MULTI_RECV and gives the
@@ -26,11 +26,12 @@
  * and takes the next receive; if all messages of the buffer have completed by then, the
  * buffer comes back with a completion that has no flag but FI_MULTI_RECV.
  *
- * Nothing is allocated after kofi_srx_init().  What runs short is back-pressure: of
- * receives, for the poster, whose ready callback is due when one is back (kofi_ep_room());
- * of anything else, for the provider (ops->resume()).
+ * Nothing is allocated after kofi_srx_init().  A shortage is back-pressure.  If receives run
+ * short, the client gets -EAGAIN, and its ready callback is due when one comes back
+ * (kofi_ep_room()).  If anything else runs short, the provider gets -EAGAIN, and ops->resume()
+ * is called.
  *
- * What is matched belongs to the provider until it has called kofi_rx_complete() or
+ * A receive that is matched belongs to the provider until it has called kofi_rx_complete() or
  * kofi_rx_fail().  No call of the client and no end of the context touches it before.
  *
  * A shared receive context is ready-made: kofi_srx_ctx_open().
@@ -53,11 +54,11 @@ struct kofi_rx;
 struct kofi_srx;
 
 /**
- * struct kofi_srx_key - What receives and messages are looked up by
- * @tag: the tag; 0 of what is untagged; the claimer's context
+ * struct kofi_srx_key - Key to look up receives and messages
+ * @tag: the tag; 0 if untagged; the claimer's context if claimed
  * @src: sender, or FI_ADDR_UNSPEC: any
  * @kind: tagged, untagged or claimed
- * @hash: of all this
+ * @hash: of @tag, @src and @kind
  */
 struct kofi_srx_key {
 	u64			tag;
@@ -68,9 +69,9 @@ struct kofi_srx_key {
 
 /**
  * struct kofi_srx_link - Place in a table
- * @key: what it is looked up by
- * @node: in a bucket, if it is the oldest that has the key
- * @same: ring of all that have the key, oldest first
+ * @key: the key
+ * @node: in a bucket, if this is the oldest link with the key
+ * @same: ring of all links with the key, oldest first
  */
 struct kofi_srx_link {
 	struct kofi_srx_key	key;
@@ -83,7 +84,7 @@ struct kofi_srx_link {
  * @ep: endpoint that it has arrived at, where it will complete
  * @flags: of its completion: FI_MSG or FI_TAGGED, and FI_REMOTE_CQ_DATA and the like
  * @tag: if it is tagged
- * @src_addr: sender, for receives that name theirs (kofi_av_find()); FI_ADDR_NOTAVAIL:
+ * @src_addr: sender, for receives that name a sender (kofi_av_find()); FI_ADDR_NOTAVAIL:
  *	unknown
  * @source: sender, as its completion names it (kofi_av_source()); FI_ADDR_NOTAVAIL: unknown
  * @len: its bytes, as the sender says; any value
@@ -109,9 +110,9 @@ struct kofi_srx_arrival {
  * @of_ep: in kofi_ep.rx_msgs
  * @queued: it waits
  *
- * The provider embeds it in an object of its own, which it leaves alone from
- * KOFI_SRX_QUEUED until ops->start(), ops->discard() or kofi_srx_withdraw().  @what is
- * the provider's to read at any time; the rest is the engine's.
+ * The provider embeds it in an object of its own, and must not touch that object from
+ * KOFI_SRX_QUEUED until ops->start(), ops->discard() or kofi_srx_withdraw().  The provider
+ * may read @what at any time; the other fields are the engine's.
  */
 struct kofi_srx_msg {
 	struct kofi_srx_arrival	what;
@@ -128,19 +129,20 @@ struct kofi_srx_msg {
  * @start: a receive was posted that takes a waiting message.  The provider notes it and
  *	has a worker of its own move the data; it does not complete the receive from here.
  *	May be called in the context of a poster of another endpoint.
- * @discard: a waiting message will not be received: the client said so, or its endpoint is
- *	being closed
- * @resume: kofi_srx_arrive() has answered -EAGAIN, and it is worth trying again, or will
- *	answer otherwise now; at most once for each -EAGAIN, and once for all that have
- *	been answered so until then.  May come before kofi_srx_arrive() has returned.
+ * @discard: a waiting message will not be received: the client has discarded it, or its
+ *	endpoint is being closed
+ * @resume: kofi_srx_arrive() has answered -EAGAIN, and another call may succeed, or will
+ *	return another error.  Called at most once for each -EAGAIN, and once for all calls
+ *	that have been answered so until then.  May be called before kofi_srx_arrive() has
+ *	returned.
  *
- * @sender: whom receives call the sender of a message whose kofi_srx_arrival.src_addr was
- *	unknown, now: the client may have inserted its address meanwhile.  The message waits,
- *	or is the one that kofi_srx_arrive() was called with; the lock of the engine is held.
+ * @sender: looks up the sender of a message again whose kofi_srx_arrival.src_addr was
+ *	unknown: the client may have inserted its address meanwhile.  The message waits,
+ *	or kofi_srx_arrive() was called with it; the lock of the engine is held.
  *	NULL: no sender becomes known later
  *
- * But for @sender all of them must be there.  They are called in any context, with no lock
- * of the engine held but for @sender, and must not sleep.
+ * All of them but @sender must be there.  They are called in any context, and must not
+ * sleep.  No lock of the engine is held, except for @sender.
  */
 struct kofi_srx_ops {
 	void	(*start)(struct kofi_rx *rx, struct kofi_srx_msg *msg);
@@ -170,7 +172,7 @@ struct kofi_srx_attr {
 };
 
 /**
- * struct kofi_srx_table - What can be looked up by key
+ * struct kofi_srx_table - Hash table of &struct kofi_srx_link
  * @heads: buckets
  * @mask: number of buckets - 1, which is a power of two
  */
@@ -194,20 +196,20 @@ struct kofi_srx_table {
  * @strangers: messages that wait and whose sender is unknown, oldest first, if receives may
  *	name their sender
  * @next_seq: number of the next receive that is posted
- * @compared: keys and tags that have been compared, which is the cost of matching
+ * @compared: how many keys and tags have been compared: the cost of matching
  * @nposted: receives in @posted and @deferred
  * @ndirected: receives in @receives that name their sender
  * @nmsgs: messages that wait
- * @stalled: what the provider waits for after -EAGAIN
+ * @stalled: resources that the provider waits for after -EAGAIN
  * @ended: nothing is posted or arrives any more
  * @min_multi_recv: FI_OPT_MIN_MULTI_RECV
  * @limit: FI_OPT_SRX_LIMIT
  * @limit_event: FI_SRX_LIMIT, for the event queue of @ep
- * @size: receives there are
+ * @size: number of receives
  * @iov_limit: elements of the list of a receive
  * @max_msgs: most messages that wait
  * @directed: receives may name their sender
- * @secret: keeps a peer from choosing tags with one hash
+ * @secret: key of the hash, so that a peer cannot choose tags that collide
  * @pool: &struct kofi_rx for receives
  * @multi: &struct kofi_rx for messages of buffers with FI_MULTI_RECV
  */
@@ -248,22 +250,22 @@ struct kofi_srx {
  * @pool: where it came from
  * @ep: endpoint that it completes for
  * @buf: of a message: the buffer that it goes into; else NULL
- * @offset: of a message: where it begins there
+ * @offset: of a message: where it begins in @buf
  * @flags: of the client's call
  * @ignore: bits of the tag that do not count
- * @seq: it is older than all that have a larger number
+ * @seq: number in the order of posting; an older receive has a smaller number
  * @link: in the table of receives, or in kofi_srx.wild
- * @linked: it is in one of them
+ * @linked: @link is in use
  * @entry: in kofi_srx.posted or .deferred
  * @used: of a buffer: bytes that messages have taken
- * @min_left: of a buffer: it takes no more when less than that is left
+ * @min_left: of a buffer: it takes no more messages when fewer bytes than this are left
  * @nmsgs: of a buffer: messages in transfer
- * @spent: of a buffer: it takes no more
+ * @spent: of a buffer: it takes no more messages
  * @order: of a buffer: keeps the completions of its messages in order
  * @iov: the client's list, with room for kofi_srx.iov_limit elements
  *
- * The provider may read @comp and @ep from the match to the completion; the rest is the
- * engine's.
+ * The provider may read @comp and @ep from the match to the completion; the other fields are
+ * the engine's.
  */
 struct kofi_rx {
 	struct kofi_msg_comp	comp;
@@ -309,7 +311,7 @@ static inline struct kofi_rx *to_kofi_rx(struct kofi_comp *comp)
  * kofi_srx_init() - Set a receive side up
  * @srx: the receive side
  * @ep: endpoint, or shared receive context, that receives are posted to
- * @attr: what there is to be room for
+ * @attr: how much room it has
  * @ops: the provider's
  *
  * Context: may sleep.
@@ -324,8 +326,8 @@ int kofi_srx_init(struct kofi_srx *srx, struct kofi_ep *ep,
  * kofi_srx_destroy() - The end of a receive side
  * @srx: every endpoint that received here has left and has been purged from its queue
  *
- * Receives that are still posted, as those of a shared receive context may be, are the
- * client's again without a completion.  An FI_SRX_LIMIT that was not read is withdrawn.
+ * Receives that are still posted (of a shared receive context) are the client's again
+ * without a completion.  An FI_SRX_LIMIT that was not read is withdrawn.
  *
  * Context: may sleep.
  */
@@ -360,7 +362,7 @@ void kofi_srx_destroy(struct kofi_srx *srx);
  */
 ssize_t kofi_srx_post(struct kofi_srx *srx, const struct kofi_op *op);
 
-/* What kofi_srx_arrive() has done */
+/* Results of kofi_srx_arrive() if it succeeds */
 #define KOFI_SRX_MATCHED	0
 #define KOFI_SRX_QUEUED		1
 
@@ -368,15 +370,15 @@ ssize_t kofi_srx_post(struct kofi_srx *srx, const struct kofi_op *op);
  * kofi_srx_arrive() - Find the receive for a message
  * @srx: where the endpoint receives
  * @what: the message
- * @msg: where it may wait for its receive, or NULL: it waits outside
+ * @msg: object in which the message may wait for its receive, or NULL: it waits outside
  * @rx: the receive, which is the provider's until kofi_rx_complete() or kofi_rx_fail()
  *
- * After -EAGAIN the provider brings no later message of that sender before this one.  To
- * lose no call of ops->resume(), it makes its wish to be called known before it calls for
- * the last time.
+ * After -EAGAIN the provider passes on no later message of that sender before this one.
+ * ops->resume() may be called before this returns.  So, to lose no such call, the provider
+ * notes that it waits for one before it calls this for the last time.
  *
  * Context: any.
- * Return: KOFI_SRX_MATCHED: with @rx, and @msg is untouched; KOFI_SRX_QUEUED: @msg waits;
+ * Return: KOFI_SRX_MATCHED: @rx is set, and @msg is untouched; KOFI_SRX_QUEUED: @msg waits;
  * -EAGAIN: there is no receive, and @msg is NULL or kofi_srx_attr.max_msgs wait already, or
  * the receive has FI_MULTI_RECV and kofi_srx_attr.multi messages are unread; -ESHUTDOWN:
  * after kofi_srx_flush(), or kofi_srx_leave() of the endpoint.
@@ -400,10 +402,10 @@ bool kofi_srx_withdraw(struct kofi_srx *srx, struct kofi_srx_msg *msg);
  * @srx: the receive side
  * @context: of the receive
  *
- * The oldest posted receive with that context ends with FI_ECANCELED, or without a
- * completion if the context is shared, which has no queue.  A buffer with FI_MULTI_RECV
- * that messages are in transfer to takes no more, and comes back with the last of these.
- * Receives that have taken a message, and claimed messages, stay.
+ * The oldest posted receive with that context ends with FI_ECANCELED.  A receive of a shared
+ * receive context ends without a completion, because that has no queue.  If messages are in
+ * transfer to a buffer with FI_MULTI_RECV, it takes no more messages, and comes back with the
+ * last of these.  Receives that have taken a message, and claimed messages, stay.
  *
  * Context: any.  Walks over the receives that were posted before.
  * Return: 0; -ENOENT: no such receive, or no @context.
@@ -412,11 +414,11 @@ int kofi_srx_cancel(struct kofi_srx *srx, void *context);
 
 /**
  * kofi_srx_flush() - Nothing is received any more
- * @srx: the receive side of one endpoint, whose close or end of connection this is
+ * @srx: the receive side of one endpoint, which is being closed or whose connection has ended
  * @err: positive error code
  *
- * Posted receives complete with @err, in order; a buffer with FI_MULTI_RECV that messages
- * are in transfer to comes back with the last of these.  Waiting messages are discarded.
+ * Posted receives complete with @err, in order.  If messages are in transfer to a buffer with
+ * FI_MULTI_RECV, it comes back with the last of these.  Waiting messages are discarded.
  *
  * Context: any.
  */
@@ -429,8 +431,8 @@ void kofi_srx_flush(struct kofi_srx *srx, int err);
  *
  * Messages that wait for it are discarded; receives stay.  When this returns, no call of
  * ops->start() and ops->discard() is under way for a message of the endpoint, and none
- * will come; what has been matched is the provider's, to complete before it purges the
- * queue.
+ * will come.  Receives that have been matched are the provider's, which has to complete them
+ * before it purges the queue.
  *
  * Context: may sleep.
  */
@@ -445,7 +447,7 @@ void kofi_srx_leave(struct kofi_srx *srx, struct kofi_ep *ep);
  * @optlen: as fi_setopt()
  *
  * When there are fewer posted receives than the limit, the event queue of the context gets
- * FI_SRX_LIMIT, and the limit is 0 again; if there are fewer already, that is at once.
+ * FI_SRX_LIMIT, and the limit is 0 again.  If there are fewer already, this happens at once.
  *
  * Context: any.
  * Return: 0; -EINVAL: another length, or more receives than there can be; -FI_ENOEQ: a
@@ -469,10 +471,10 @@ int kofi_srx_getopt(struct kofi_srx *srx, int optname, void *optval,
 		    size_t *optlen);
 
 /**
- * kofi_rx_len() - How many bytes of the message have room?
+ * kofi_rx_len() - How many bytes of the message fit into the receive?
  * @rx: a receive that a message has taken
  *
- * What comes behind them, comp.msg.olen bytes, the provider drops.
+ * The provider drops the rest of the message, comp.msg.olen bytes.
  *
  * Context: any.
  * Return: bytes.
@@ -483,9 +485,9 @@ static inline size_t kofi_rx_len(const struct kofi_rx *rx)
 }
 
 /**
- * kofi_rx_iter() - Address what is to be filled
+ * kofi_rx_iter() - Address the part of a receive that is to be filled
  * @rx: a receive that a message has taken
- * @offset: bytes of the message that are in front
+ * @offset: where the part begins in the message
  * @iter: set up for the rest of kofi_rx_len(), with ITER_DEST
  *
  * Context: any.
@@ -507,8 +509,8 @@ void kofi_rx_complete(struct kofi_rx *rx);
  * kofi_rx_complete_here() - Report a receive in the context of its queue
  * @rx: as kofi_rx_complete()
  *
- * As kofi_cq_complete_here(), but for messages of buffers with FI_MULTI_RECV, which are
- * reported as by kofi_rx_complete().
+ * As kofi_cq_complete_here().  But messages of buffers with FI_MULTI_RECV are reported as by
+ * kofi_rx_complete().
  *
  * Context: what fi_cq_attr.comp_ctx of the endpoint's queue asks for; no lock is held.
  */
@@ -517,7 +519,7 @@ void kofi_rx_complete_here(struct kofi_rx *rx);
 /**
  * kofi_rx_fail() - Report a receive whose message did not come to its end
  * @rx: a receive that a message has taken; from now on the engine's
- * @len: bytes that are there
+ * @len: bytes of the message that have arrived
  * @err: positive error code
  * @prov_errno: the provider's code
  *
@@ -544,16 +546,16 @@ struct kofi_srx_ctx {
 };
 
 /**
- * kofi_srx_ctx_open() - A shared receive context that the provider has little to add to
+ * kofi_srx_ctx_open() - Open a ready-made shared receive context
  * @size: bytes of the provider's object, which begins with the context
  * @attr: what the client opens it with
  * @limits: of the endpoints that use it; they stay
- * @room: what there is to be room for; the provider has compared it with @attr
+ * @room: how much room it has; the provider has compared this with @attr
  * @ops: the provider's
  * @context: the client's pointer
  *
- * kep.ep is the client's; all its tables are there, tagged receives among them.  Messages
- * arrive at the receive side.  Its ->close frees the object.
+ * kep.ep is what the client sees; all its tables are set, with tagged receives.  Messages
+ * arrive at @srx of the context.  Its ->close frees the object.
  *
  * Context: may sleep.
  * Return: the context, and zeroes behind it; an ERR_PTR: as kofi_ep_init_srx() and

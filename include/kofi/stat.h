@@ -2,10 +2,11 @@
 /*
  * The state of an open object, for debugfs and kofi-info.
  *
- * The core asks by ->control with KOFI_GETSTAT.  The ready-made calls of kofi/util answer
- * (kofi_ep_control(), kofi_cq_control() and so on); a provider with calls of its own passes the
- * command to them.  An object that does not know the command is shown without what is here.
- * Addresses the core gets by ->getname and ->getpeer, keys from struct fid_mr.
+ * The core calls ->control with KOFI_GETSTAT.  The ready-made calls of kofi/util answer
+ * (kofi_ep_control(), kofi_cq_control() and so on); a provider with a ->control of its own
+ * passes the command to them.  An object that does not know the command is shown without
+ * state and values.  The core gets addresses by ->getname and ->getpeer, and keys from
+ * struct fid_mr.
  */
 #ifndef _KOFI_STAT_H
 #define _KOFI_STAT_H
@@ -20,7 +21,7 @@
 #define KOFI_STAT_VALUES	12
 
 /**
- * struct kofi_stat - What an object says of itself
+ * struct kofi_stat - The state of an object
  * @state: a word, or NULL
  * @addr: its own address; AF_UNSPEC: none
  * @peer: the peer's address; AF_UNSPEC: none
@@ -39,10 +40,10 @@ struct kofi_stat {
 };
 
 /**
- * kofi_stat_add() - Say one thing more
- * @stat: where; what is too much is left out
- * @name: what it is, without blanks
- * @value: how much
+ * kofi_stat_add() - Add a value
+ * @stat: where to add it; if there is no room, the value is left out
+ * @name: its name, without blanks
+ * @value: the value
  *
  * Context: any.
  */

@@ -3,7 +3,7 @@
  * Traffic classes: how a network may treat the packets of a connection.
  *
  * IP carries a class as a type of service, whose upper six bits are the DSCP.
- * libfabric gives its labels no code points; kOFI's are the customary ones, see
+ * libfabric defines no code points for its labels; kOFI uses the customary ones, see
  * Documentation/differences.rst.
  */
 #ifndef _KOFI_TCLASS_H
@@ -22,7 +22,7 @@
 bool kofi_tclass_known(u32 tclass);
 
 /**
- * kofi_tclass_tos() - What does IP carry for a class?
+ * kofi_tclass_tos() - Get the type of service of a class
  * @tclass: a class that is known, and not FI_TC_UNSPEC
  *
  * Context: any.

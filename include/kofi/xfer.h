@@ -2,9 +2,9 @@
 /*
  * One form of all data transfers.
  *
- * Clients have some forty calls for data transfers, which say the same things in
- * different words.  struct kofi_op says all of them in one; a provider that includes
- * kofi/xfer_ops.h writes each kind of operation once and has all calls;
+ * Clients have some forty calls for data transfers, which differ mostly in how arguments
+ * are passed.  struct kofi_op describes the operation of any of them.  A provider that
+ * includes kofi/xfer_ops.h implements each kind of operation once and has all calls;
  * kofi/xfer_atomic_ops.h does that for atomic operations.
  */
 #ifndef _KOFI_XFER_H
@@ -35,7 +35,7 @@ enum kofi_op_kind {
  *	atomic operation are a list of &struct fi_ioc
  * @count: elements of @list
  * @any_length: fi_readsgl() or fi_writesgl(): the list may have any number of elements
- * @offset: of these, bytes of the list that are left out in front
+ * @offset: fi_readsgl() or fi_writesgl(): bytes to skip at the start of the list
  * @desc: descriptors of the elements, or NULL
  * @flags: of the call, with FI_COMPLETION if success is to be reported
  * @addr: peer: of a receive the only sender, or FI_ADDR_UNSPEC
@@ -46,17 +46,17 @@ enum kofi_op_kind {
  * @rma: remote memory of reads and writes
  * @ioc: remote memory of atomic operations
  * @remote_count: elements of @rma or @ioc
- * @result: atomic operations that bring something back: where to, &struct fi_ioc
+ * @result: atomic operations that fetch: buffers for old values, &struct fi_ioc
  * @result_count: elements of @result
- * @result_desc: descriptors of these, or NULL
- * @compare: atomic operations that compare: with what, &struct fi_ioc
+ * @result_desc: descriptors of @result, or NULL
+ * @compare: atomic operations that compare: values to compare with, &struct fi_ioc
  * @compare_count: elements of @compare
- * @compare_desc: descriptors of these, or NULL
- * @datatype: atomic operations
- * @op: atomic operations
+ * @compare_desc: descriptors of @compare, or NULL
+ * @datatype: atomic operations: type of the elements
+ * @op: atomic operations: the operation
  *
- * Everything that it points to is the caller's again when the call returns, but for the
- * buffers.
+ * Everything that this points to, except the buffers, is the caller's again when the call
+ * returns.
  */
 struct kofi_op {
 	enum kofi_op_kind		kind;
@@ -87,7 +87,7 @@ struct kofi_op {
 	enum fi_op			op;
 };
 
-/* Is it one that waits for a message? */
+/* Is the operation a receive? */
 static inline bool kofi_op_is_recv(const struct kofi_op *op)
 {
 	return op->kind == KOFI_OP_RECV || op->kind == KOFI_OP_TRECV;
@@ -98,11 +98,11 @@ static inline bool kofi_op_is_recv(const struct kofi_op *op)
  * @ep: the endpoint
  * @op: the operation
  *
- * A message is not in a region, so it is delivered or not, but not committed; and a save of
- * messages brings no data, as those need a receive.
+ * A message is not in a region, so it cannot have FI_COMMIT_COMPLETE.  A message with FI_SAVE
+ * has no remote CQ data, because that needs a receive.
  *
  * Context: any.
- * Return: FI_COMMIT_COMPLETE and FI_SAVE, or those of them that @op may have.
+ * Return: those of FI_COMMIT_COMPLETE and FI_SAVE that @op may have.
  */
 static inline u64 kofi_op_pmem_flags(const struct kofi_ep *ep, const struct kofi_op *op)
 {
@@ -148,10 +148,10 @@ static inline int kofi_op_check(const struct kofi_ep *ep, const struct kofi_op *
 	known = op->kind == KOFI_OP_RECV ? ep->limits->recv_flags :
 		op->kind == KOFI_OP_TRECV ? ep->limits->trecv_flags :
 					    ep->limits->tx_flags;
-	/* Only a message ends a key of the peer's */
+	/* Only a message can invalidate a key of the peer */
 	if (op->kind != KOFI_OP_SEND)
 		known &= ~FI_REMOTE_INV;
-	/* What is read is not there yet, and brings the peer nothing to report */
+	/* Reads and fetches have no data to inject, and no remote CQ data */
 	if (op->kind == KOFI_OP_READ || op->kind >= KOFI_OP_FETCH)
 		known &= ~(FI_INJECT | FI_REMOTE_CQ_DATA);
 	if (op->flags & (FI_COMMIT_COMPLETE | FI_SAVE))
@@ -191,7 +191,7 @@ static inline u64 kofi_op_comp_flags(const struct kofi_op *op)
 	}
 }
 
-/* The form of an atomic operation, as fi_query_atomic() has it */
+/* The form of an atomic operation, as in the flags of fi_query_atomic() */
 static inline u64 kofi_atomic_form(enum kofi_op_kind kind)
 {
 	return kind == KOFI_OP_FETCH ? FI_FETCH_ATOMIC :

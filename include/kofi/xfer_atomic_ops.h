@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * All atomic calls of a provider, made of one function, as kofi/xfer_ops.h does for the
+ * All atomic calls of a provider, built on one function, as kofi/xfer_ops.h does for the
  * other data transfers.
  *
  * To be included once, behind kofi/xfer_ops.h, by a provider that defines
@@ -10,7 +10,7 @@
  *					 struct fi_atomic_attr *attr);
  *
  * which is declared here and answers as fi_query_atomic(); form is 0, FI_FETCH_ATOMIC or
- * FI_COMPARE_ATOMIC.  It gives the table kofi_xfer_atomic_ops.
+ * FI_COMPARE_ATOMIC.  This file has the table kofi_xfer_atomic_ops.
  */
 #ifndef _KOFI_XFER_ATOMIC_OPS_H
 #define _KOFI_XFER_ATOMIC_OPS_H
@@ -22,7 +22,7 @@ static int kofi_xfer_atomic_attr(struct kofi_ep *ep, enum fi_datatype datatype,
 				 enum fi_op op, u64 form,
 				 struct fi_atomic_attr *attr);
 
-/* The remote memory of calls that have an address and a key: as long as the operands */
+/* For calls with an address and a key: the remote memory is as long as the operands */
 static ssize_t kofi_xfer_atomic_at(struct kofi_ep *ep,
 				   const struct kofi_op *without, u64 addr,
 				   u64 key)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * All data transfer calls of a provider, made of one function.
+ * All data transfer calls of a provider, built on one function of the provider.
  *
  * To be included once, by the file of a provider that defines
  *
  *	static ssize_t kofi_xfer_post(struct kofi_ep *ep, const struct kofi_op *op);
  *
- * which is declared here.  It gives the tables kofi_xfer_msg_ops, kofi_xfer_tagged_ops and
- * kofi_xfer_rma_ops.  The functions are compiled into the provider, so that a client's
- * call is one indirect call away from it.
+ * which is declared here.  This file has the tables kofi_xfer_msg_ops,
+ * kofi_xfer_tagged_ops and kofi_xfer_rma_ops.  Their functions are compiled into the
+ * provider, so that a client reaches kofi_xfer_post() by one indirect call.
  *
- * Flags: the message calls pass the client's, all others the default flags of the
- * endpoint and what their name says.  kofi_ep_flags() has added FI_COMPLETION where the
+ * Flags: calls with an argument for flags, such as fi_sendmsg(), pass the client's flags.
+ * All other calls pass the default flags of the endpoint, and the flags that their names
+ * imply.  kofi_ep_flags() has added FI_COMPLETION where the
  * endpoint reports every success; fi_inject() and the like never have it.  A call whose
- * name says what the endpoint does not have is absent: -ENOSYS.
+ * name implies a flag that the endpoint does not have returns -ENOSYS.
  * kofi_op_check() finds calls and flags that the endpoint does not have.
  */
 #ifndef _KOFI_XFER_OPS_H
@@ -35,7 +36,7 @@ static inline u64 kofi_xfer_rx_flags(const struct kofi_ep *ep)
 	return kofi_ep_flags(&ep->rx, READ_ONCE(ep->rx.op_flags));
 }
 
-/* @flags: what the name of the call says */
+/* @flags: flags that the name of the call implies */
 static inline u64 kofi_xfer_tx_flags(const struct kofi_ep *ep, u64 flags)
 {
 	u64 all = kofi_ep_flags(&ep->tx, READ_ONCE(ep->tx.op_flags)) | flags;
@@ -371,7 +372,7 @@ static const struct fi_ops_tagged kofi_xfer_tagged_ops __maybe_unused = {
 
 /* Remote memory access */
 
-/* One buffer, or a list as long as the remote memory, and the endpoint's flags */
+/* For calls with an address and a key: the remote memory is as long as the list */
 static ssize_t kofi_xfer_rma(struct fid_ep *fid_ep, enum kofi_op_kind kind,
 			     const struct kvec *iov, size_t count, void **desc,
 			     u64 data, fi_addr_t peer, u64 addr, u64 key,

@@ -5,8 +5,8 @@
  *
  * Names and values are those of libfabric 2.6 (fabric.h) so that knowledge and
  * code carry over from user space.  Where the kernel needs something else, the
- * line is marked "kernel:" and Documentation/differences.rst gives the reason; it
- * also lists what libfabric has beyond this.  A gap in the values of an enum is
+ * line is marked "kernel:" and Documentation/differences.rst gives the reason.  That
+ * document also lists what libfabric has and kOFI lacks; a gap in the values of an enum is
  * such a place.
  *
  * Life of the objects
@@ -16,9 +16,9 @@
  *	domain -> scalable endpoint -> { tx context, rx context }
  *	endpoint -> multicast group
  *
- * A parent outlives its children and a bound object outlives what it is bound
- * to: fi_close() answers -EBUSY otherwise.  An open fabric pins its provider's
- * module.  No call may use an object while or after another thread closes it.
+ * A parent outlives its children, and a bound object outlives the object that it is bound
+ * to: fi_close() returns -EBUSY otherwise.  An open fabric pins its provider's module.  No
+ * call may use an object while or after another thread closes it.
  */
 #ifndef _RDMA_FABRIC_H
 #define _RDMA_FABRIC_H
@@ -33,7 +33,7 @@
 struct net;
 struct kofi_obj;
 
-/* The API these headers describe; fi_getinfo() takes the client's */
+/* The version of this API; a client passes the one it was written for to fi_getinfo() */
 #define FI_MAJOR_VERSION	2
 #define FI_MINOR_VERSION	6
 #define FI_REVISION_VERSION	0
@@ -90,8 +90,8 @@ typedef u64 fi_addr_t;
 #define FI_REMOTE_INV		BIT_ULL(15)	/* kernel: see fi_sendmsg() */
 
 /*
- * FI_REMOTE_INV as a capability: a message can end a key of its receiver's
- * (transmit side), and a completion says so (receive side).
+ * FI_REMOTE_INV as a capability: on the transmit side, a message can invalidate a key of
+ * its receiver; on the receive side, a completion reports it.
  */
 
 #define FI_MULTI_RECV		BIT_ULL(16)
@@ -144,8 +144,8 @@ typedef u64 fi_addr_t;
 
 /**
  * struct fi_ioc - Local elements of an atomic operation
- * @addr: the first one
- * @count: how many
+ * @addr: the first element
+ * @count: number of elements
  */
 struct fi_ioc {
 	void			*addr;
@@ -293,11 +293,11 @@ static inline u8 fi_tc_dscp_get(u32 tclass)
 
 /**
  * struct fi_context - What an operation's context points to, with mode FI_CONTEXT
- * @internal: the provider's, from the call until the completion has been read
+ * @internal: for the provider, from the call until the completion has been read
  *
- * The client embeds it in its own request and finds the request from it.  Where an
- * operation reports nothing, the provider does not look at its context.  FI_PEEK with
- * FI_CLAIM needs one in every mode, see fi_trecvmsg().
+ * The client embeds it in its own request and finds the request from it.  The provider
+ * ignores the context of an operation that reports no completion.  FI_PEEK with FI_CLAIM
+ * needs a &struct fi_context in every mode, see fi_trecvmsg().
  */
 struct fi_context {
 	void			*internal[4];
@@ -325,12 +325,13 @@ struct fi_context2 {
  * @rma_iov_limit: most elements of a remote buffer list
  * @tclass: FI_TC_*
  * @rma_read_iov_limit: kernel: most elements of the local list of a read; an
- *	element counts as for @iov_limit.  A provider leaves 0 where @iov_limit holds,
- *	and clients get that
- * @rma_write_iov_limit: kernel: of a write, as @rma_read_iov_limit
+ *	element counts as for @iov_limit.  A provider leaves 0 where @iov_limit holds; the
+ *	client then gets the value of @iov_limit
+ * @rma_write_iov_limit: kernel: most elements of the local list of a write, as
+ *	@rma_read_iov_limit
  *
- * A read or a write of more elements than @iov_limit takes several places of the
- * queue.  FI_OPT_MAX_RMA_IOV has the smaller limit of an open endpoint.
+ * A read or a write of more elements than @iov_limit takes several slots of the transmit
+ * queue.  FI_OPT_MAX_RMA_IOV reports the smaller of the two RMA limits of an open endpoint.
  */
 struct fi_tx_attr {
 	u64			caps;
@@ -377,8 +378,8 @@ struct fi_rx_attr {
  * @max_msg_size: most bytes of one message or RMA operation
  * @msg_prefix_size: bytes reserved in front of a buffer with FI_MSG_PREFIX
  * @max_order_raw_size: most bytes for which read-after-write order holds
- * @max_order_war_size: the same for write-after-read
- * @max_order_waw_size: the same for write-after-write
+ * @max_order_war_size: most bytes for which write-after-read order holds
+ * @max_order_waw_size: most bytes for which write-after-write order holds
  * @mem_tag_format: bits of a tag
  * @tx_ctx_cnt: transmit contexts of the endpoint
  * @rx_ctx_cnt: receive contexts; FI_SHARED_CONTEXT asks for a shared one
@@ -421,7 +422,8 @@ struct fi_ep_attr {
  * @max_ep_tx_ctx: transmit contexts of one endpoint
  * @max_ep_rx_ctx: receive contexts of one endpoint
  * @max_ep_stx_ctx: shared transmit contexts of one endpoint
- * @max_ep_srx_ctx: endpoints that may share a receive context; 0: there are none
+ * @max_ep_srx_ctx: endpoints that may share a receive context; 0: there are no shared
+ *	receive contexts
  * @cntr_cnt: counters the domain can have
  * @mr_iov_limit: elements of one registration
  * @caps: capabilities of the domain (FI_LOCAL_COMM, FI_REMOTE_COMM, ...)
@@ -435,13 +437,13 @@ struct fi_ep_attr {
  * @max_group_id: highest group of peers, see fi_group_addr()
  * @max_cntr_value: highest value of fi_cntr_read(); 0: all 64 bits
  * @max_err_cntr_value: highest value of fi_cntr_readerr(); 0: all 64 bits
- * @numa_node: kernel: NUMA node of the device, NUMA_NO_NODE if it has none.  As a
- *	hint 0 is no wish, so that node 0 cannot be asked for
+ * @numa_node: kernel: NUMA node of the device, NUMA_NO_NODE if it has none.  As a hint, 0
+ *	means any node, so node 0 cannot be asked for
  * @max_cq_size: kernel: operations of the largest completion queue; 0: memory is
  *	the only limit, or the limit is unknown
- * @mr_gap_align: kernel: where elements of a registered list may meet: at multiples
- *	of this power of two; the first one's begin and the last one's end may lie
- *	anywhere.  0: anywhere, too.  As a hint: where the client's elements meet
+ * @mr_gap_align: kernel: the elements of a registered list may meet at multiples of this
+ *	power of two; the first may begin and the last may end anywhere.  0: they may meet
+ *	anywhere.  As a hint: where the client's elements meet
  */
 struct fi_domain_attr {
 	struct fid_domain	*domain;
@@ -491,9 +493,9 @@ struct fi_domain_attr {
  * @prov_version: version of the provider
  * @api_version: API version the client asked for
  * @net: kernel: network namespace of the addresses; NULL means the caller's.  The
- *	caller keeps it alive during fi_getinfo() and fi_fabric().  An open fabric
- *	does not: when its namespace goes, that is to the client as if the devices
- *	of the fabric had been removed.
+ *	caller keeps it alive during fi_getinfo() and fi_fabric().  An open fabric does not
+ *	keep it alive: when the namespace goes, the client sees the devices of the fabric
+ *	removed.
  */
 struct fi_fabric_attr {
 	struct fid_fabric	*fabric;
@@ -505,7 +507,7 @@ struct fi_fabric_attr {
 };
 
 /**
- * struct fi_info - One way to reach a fabric, and the form of the hints
+ * struct fi_info - One way to reach a fabric; also the structure of the hints
  * @next: next result, in falling order of preference
  * @caps: FI_MSG, FI_RMA, ...
  * @mode: FI_CONTEXT, ...: what the client must do
@@ -514,16 +516,16 @@ struct fi_fabric_attr {
  * @dest_addrlen: bytes of @dest_addr
  * @src_addr: local address
  * @dest_addr: peer address
- * @handle: connection request that an endpoint will accept, or NULL.  An opaque value,
- *	which points nowhere: it comes with FI_CONNREQ, goes to fi_endpoint() or to
- *	fi_reject(), and is used up then.  A value that is used up, or made up, is
- *	refused (-EINVAL), and never means another request.
+ * @handle: connection request that an endpoint will accept, or NULL.  The value is opaque
+ *	and points nowhere.  It comes with FI_CONNREQ; fi_endpoint() or fi_reject() uses it
+ *	up.  Both calls refuse a value that is used up, or made up, with -EINVAL; such a
+ *	value never means another request.
  * @tx_attr: transmit side
  * @rx_attr: receive side
  * @ep_attr: endpoint
  * @domain_attr: domain
  * @fabric_attr: fabric
- * @nic: the device behind it, if there is one
+ * @nic: the device of this result, if there is one
  */
 struct fi_info {
 	struct fi_info		*next;
@@ -692,7 +694,7 @@ u32 fi_version(void);
  * @hints: what the client needs, or NULL for everything there is
  * @info: filled with a list of results, best first; free with fi_freeinfo()
  *
- * A provider that @hints name and that is not there is asked for by
+ * If @hints name a provider that is not loaded, fi_getinfo() calls
  * request_module("kofi-<name>").  The results satisfy every non-zero field of
  * @hints; sizes and limits are what the endpoint will really have.
  *
@@ -741,14 +743,14 @@ int __fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
  * @fabric: the fabric; fi_close() it
  * @context: the client's pointer, kept in fid.context
  *
- * The provider's module is pinned until the fabric is closed.  The caller's is not:
- * if it is unloaded with the fabric open, the log names what it should have closed.
+ * The provider's module is pinned until the fabric is closed.  The caller's module is not
+ * pinned: if it is unloaded with the fabric open, the log names the objects that it should
+ * have closed.
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: no provider name; -ENODEV: no such provider (any more);
- * -ENOMEM; or an error of the provider.  As in all open calls, -EINVAL is also
- * the answer when the provider's object is incomplete; the log then says what it
- * lacks.
+ * -ENOMEM; or an error of the provider.  As in all open calls, -EINVAL also means that the
+ * provider's object is incomplete; the log then names what the object lacks.
  */
 static inline int fi_fabric(struct fi_fabric_attr *attr,
 			    struct fid_fabric **fabric, void *context)
@@ -761,7 +763,8 @@ static inline int fi_fabric(struct fi_fabric_attr *attr,
  * @fid: the object
  *
  * When fi_close() returns, no callback of the object runs: no callback of an endpoint's
- * operations, no handler of a queue.  No completion of an endpoint will be read.
+ * operations, no handler of a queue.  No later read of a queue returns a completion of a
+ * closed endpoint.
  *
  * Context: may sleep.
  * Return: 0; -EBUSY: the object has open children or is bound to another;
@@ -793,8 +796,8 @@ enum {
 
 /**
  * struct fi_alias - Argument of FI_ALIAS
- * @fid: where the alias is to go
- * @flags: its default flags of operations
+ * @fid: where the alias goes
+ * @flags: default flags of the alias's operations
  */
 struct fi_alias {
 	struct fid		**fid;
@@ -816,7 +819,7 @@ int fi_control(struct fid *fid, int command, void *arg);
 /**
  * struct fi_fid_var - Argument of FI_GET_VAL and FI_SET_VAL
  * @name: which variable; those of a provider have the uppermost bit set
- * @val: its value, or where that goes
+ * @val: the value of the variable, or where the value goes
  */
 struct fi_fid_var {
 	int			name;
@@ -826,7 +829,7 @@ struct fi_fid_var {
 /**
  * fi_get_val() - Read a variable of an object
  * @fid: the object
- * @name: which one
+ * @name: which variable
  * @val: where the value goes
  *
  * Context: may sleep.
@@ -842,7 +845,7 @@ static inline int fi_get_val(struct fid *fid, int name, void *val)
 /**
  * fi_set_val() - Set a variable of an object
  * @fid: the object
- * @name: which one
+ * @name: which variable
  * @val: the value
  *
  * Context: may sleep.
@@ -926,8 +929,8 @@ enum fi_type {
  * @buf: where the text goes; always terminated if @len is not 0
  * @len: bytes of @buf
  *
- * kernel: the caller brings the buffer (libfabric's fi_tostr_r()); there is no
- * per-thread one.
+ * kernel: the caller brings the buffer, as with libfabric's fi_tostr_r(); there is no
+ * per-thread buffer.
  *
  * Context: any.
  * Return: @buf.

@@ -6,19 +6,19 @@
  * flags of its own:
  *
  *	fi_atomic		changes remote memory
- *	fi_fetch_atomic		and brings back what was there
- *	fi_compare_atomic	if it was as expected, and brings back what was there
+ *	fi_fetch_atomic		changes it and returns the old values
+ *	fi_compare_atomic	changes it if it is as expected, and returns the old values
  *
- * What is atomic is each element, not the operation.  The vectors of one call, local
- * and remote, have the same number of elements in sum.
+ * Each element is atomic, not the operation as a whole.  The local and the remote vector
+ * of one call have the same number of elements in total.
  *
- * Each call answers as the top of fi_endpoint.h says, and
+ * Each call returns what the top of fi_endpoint.h lists, and
  *
  *	-ENOSYS		there is no such operation; an endpoint without FI_ATOMIC has
  *			none
- *	-EINVAL		not on this type, or an address that is no multiple of its
- *			size, or vectors of different lengths
- *	-E2BIG		more elements than the valid calls report
+ *	-EINVAL		the operation is not for this type, or an address is no multiple of
+ *			the type's size, or vectors have different lengths
+ *	-E2BIG		more elements than fi_atomicvalid() and its variants report
  */
 #ifndef _RDMA_FI_ATOMIC_H
 #define _RDMA_FI_ATOMIC_H
@@ -27,7 +27,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_rma.h>
 
-/* Which family fi_query_atomic() is asked about */
+/* Flags of fi_query_atomic(): which family the query is about */
 #define FI_FETCH_ATOMIC		BIT_ULL(58)
 #define FI_COMPARE_ATOMIC	BIT_ULL(59)
 
@@ -181,11 +181,11 @@ static inline ssize_t fi_atomicv(struct fid_ep *ep, const struct fi_ioc *iov,
  * @msg: the operation
  * @flags: as fi_writemsg()
  *
- * An endpoint with the capability FI_ATOMIC_PMEM (kernel) knows FI_COMMIT_COMPLETE and FI_SAVE.
- * Elements are durable as they are atomic: a crash leaves the old value or the new one of each.
- * A save has neither operands nor results; its type and operation have to exist, and say how
- * the memory is aligned, and whether it needs FI_REMOTE_WRITE or (FI_ATOMIC_READ)
- * FI_REMOTE_READ.
+ * An endpoint with the capability FI_ATOMIC_PMEM (kernel) knows FI_COMMIT_COMPLETE and
+ * FI_SAVE.  Each element becomes durable as a whole: a crash leaves either its old or its new
+ * value.  An operation with FI_SAVE has neither operands nor results.  Its type and operation
+ * have to exist: they determine the alignment of the memory, and whether the region needs
+ * FI_REMOTE_WRITE or (FI_ATOMIC_READ) FI_REMOTE_READ.
  *
  * Context: any.
  * Return: see the top of this file.
@@ -410,7 +410,7 @@ static inline ssize_t fi_compare_atomicmsg(struct fid_ep *ep,
 }
 
 /**
- * fi_atomicvalid() - Is there such an operation for fi_atomic()?
+ * fi_atomicvalid() - Report whether fi_atomic() has an operation on a type
  * @ep: the endpoint
  * @datatype: type of the elements
  * @op: operation
@@ -426,7 +426,7 @@ static inline int fi_atomicvalid(struct fid_ep *ep, enum fi_datatype datatype,
 }
 
 /**
- * fi_fetch_atomicvalid() - The same for fi_fetch_atomic()
+ * fi_fetch_atomicvalid() - Report whether fi_fetch_atomic() has an operation on a type
  * @ep: the endpoint
  * @datatype: type of the elements
  * @op: operation
@@ -443,7 +443,7 @@ static inline int fi_fetch_atomicvalid(struct fid_ep *ep,
 }
 
 /**
- * fi_compare_atomicvalid() - The same for fi_compare_atomic()
+ * fi_compare_atomicvalid() - Report whether fi_compare_atomic() has an operation on a type
  * @ep: the endpoint
  * @datatype: type of the elements
  * @op: operation
@@ -460,7 +460,7 @@ static inline int fi_compare_atomicvalid(struct fid_ep *ep,
 }
 
 /**
- * fi_query_atomic() - Which atomic operations does a domain have?
+ * fi_query_atomic() - Report whether a domain has an atomic operation on a type
  * @domain: the domain
  * @datatype: element type
  * @op: operation

@@ -7,7 +7,7 @@
  * fi_endpoint() with the event's fi_info, fi_enable(), post receives,
  * fi_accept(), FI_CONNECTED; or fi_reject().
  *
- * Each of these calls answers -ENODEV when the device has gone.
+ * Each of these calls returns -ENODEV when the device has gone.
  */
 #ifndef _RDMA_FI_CM_H
 #define _RDMA_FI_CM_H
@@ -56,19 +56,19 @@ int fi_setname(fid_t fid, void *addr, size_t addrlen);
 /**
  * fi_getname() - Local address
  * @fid: endpoint, scalable endpoint or passive endpoint
- * @addr: where it goes
+ * @addr: where the address goes
  * @addrlen: in: bytes of @addr; out: bytes of the address
  *
  * Context: may sleep.
  * Return: 0; -FI_ETOOSMALL: @addrlen says how much is needed; -EINVAL;
- * -EADDRNOTAVAIL: it has none yet.
+ * -EADDRNOTAVAIL: there is no address yet.
  */
 int fi_getname(fid_t fid, void *addr, size_t *addrlen);
 
 /**
  * fi_getpeer() - Address of the peer
  * @ep: a connected endpoint
- * @addr: where it goes
+ * @addr: where the address goes
  * @addrlen: in: bytes of @addr; out: bytes of the address
  *
  * Context: may sleep.
@@ -93,14 +93,13 @@ int fi_listen(struct fid_pep *pep);
  * @param: connection data for the peer, copied before return
  * @paramlen: bytes of @param, at most what FI_OPT_CM_DATA_SIZE says
  *
- * A peer that has not accepted after FI_OPT_CONNECT_TIMEOUT is given up: an error
- * event with ETIMEDOUT.
+ * If the peer has not accepted within FI_OPT_CONNECT_TIMEOUT, the endpoint fails: an
+ * error event with ETIMEDOUT.
  *
  * Context: may sleep.
- * Return: 0: the outcome comes as an event; -FI_EOPBADSTATE: not enabled, or
- * opened to accept a request; -EISCONN: connected; -EALREADY: on the way;
- * -ESHUTDOWN: was connected; -EINVAL: bad address or @paramlen;
- * -EADDRNOTAVAIL: no peer address.
+ * Return: 0: the outcome comes as an event; -FI_EOPBADSTATE: not enabled, or opened to
+ * accept a request; -EISCONN: connected; -EALREADY: connecting already; -ESHUTDOWN: was
+ * connected; -EINVAL: bad address or @paramlen; -EADDRNOTAVAIL: no peer address.
  */
 int fi_connect(struct fid_ep *ep, const void *addr, const void *param,
 	       size_t paramlen);
@@ -111,27 +110,26 @@ int fi_connect(struct fid_ep *ep, const void *addr, const void *param,
  * @param: connection data for the peer, copied before return
  * @paramlen: bytes of @param
  *
- * A peer that has not confirmed after FI_OPT_CONNECT_TIMEOUT is given up: an error
- * event with ETIMEDOUT.
+ * If the peer has not confirmed within FI_OPT_CONNECT_TIMEOUT, the endpoint fails: an
+ * error event with ETIMEDOUT.
  *
  * Context: may sleep.
- * Return: 0: FI_CONNECTED, or an error event, follows; -FI_EOPBADSTATE: not enabled or not opened
- * from a request; -EALREADY, -EISCONN: accepted before; -ECONNABORTED: the peer
- * has gone; -EINVAL: bad @paramlen.
+ * Return: 0: FI_CONNECTED, or an error event, follows; -FI_EOPBADSTATE: not enabled or
+ * not opened from a request; -EALREADY, -EISCONN: accepted before; -ECONNABORTED: the
+ * peer has gone; -EINVAL: bad @paramlen.
  */
 int fi_accept(struct fid_ep *ep, const void *param, size_t paramlen);
 
 /**
  * fi_reject() - Refuse a connection request
  * @pep: the passive endpoint it came to
- * @handle: fi_info.handle of the request; it is gone when the call returns,
- *	whatever it returns but -EINVAL
+ * @handle: fi_info.handle of the request; the call uses it up, unless it returns -EINVAL
  * @param: connection data for the peer, copied before return
  * @paramlen: bytes of @param
  *
  * Context: may sleep.
- * Return: 0; -EINVAL: no request of this @pep, used up, made up, or bad @paramlen;
- * -ECONNABORTED: the peer has gone already.
+ * Return: 0; -EINVAL: @handle is no request of this @pep, used up or made up, or bad
+ * @paramlen; -ECONNABORTED: the peer has gone already.
  */
 int fi_reject(struct fid_pep *pep, fid_t handle, const void *param,
 	      size_t paramlen);
@@ -141,7 +139,7 @@ int fi_reject(struct fid_pep *pep, fid_t handle, const void *param,
  * @ep: the endpoint
  * @flags: 0
  *
- * Operations that are still posted complete with -ECANCELED.  The peer gets
+ * Operations that are still posted complete with ECANCELED.  The peer gets
  * FI_SHUTDOWN.
  *
  * Context: may sleep.
@@ -157,8 +155,8 @@ int fi_shutdown(struct fid_ep *ep, u64 flags);
  * @mc: the membership, a child of @ep; fi_close() it to leave
  * @context: the client's pointer
  *
- * FI_JOIN_COMPLETE, or an error, comes on the event queue.  Then operations with
- * FI_MULTICAST go to fi_mc_addr().
+ * FI_JOIN_COMPLETE, or an error, comes on the event queue.  Afterwards operations with
+ * FI_MULTICAST go to the address fi_mc_addr().
  *
  * Context: may sleep.
  * Return: 0: the outcome comes as an event; -FI_EBADFLAGS; -FI_ENOEQ; -FI_EOPBADSTATE:
@@ -169,7 +167,7 @@ int fi_join(struct fid_ep *ep, const void *addr, u64 flags, struct fid_mc **mc,
 	    void *context);
 
 /**
- * fi_mc_addr() - What operations name a multicast group by
+ * fi_mc_addr() - The address of a multicast group, for operations
  * @mc: a group whose FI_JOIN_COMPLETE has come
  *
  * Context: any.

@@ -6,9 +6,9 @@
  * Local buffers need no registration: the provider maps them.  A region is
  * registered to let a peer reach it.
  *
- * When the device has gone, each call on a domain, or on what was opened in it, answers
- * -ENODEV, but fi_close(), which waits for the removal if that is still going on.  What
- * is not the device's, counters and event queues, goes on.
+ * When the device has gone, each call on a domain, or on an object opened in it, returns
+ * -ENODEV.  Only fi_close() still works; it waits for the removal if that is still going on.
+ * Counters and event queues do not belong to the device and go on working.
  */
 #ifndef _RDMA_FI_DOMAIN_H
 #define _RDMA_FI_DOMAIN_H
@@ -40,18 +40,18 @@ enum fi_buf_type {
 /**
  * struct fi_av_attr - An address vector
  * @type: FI_AV_TABLE: the n-th address that is inserted has the fi_addr_t n, from 0 on;
- *	FI_AV_MAP: it has what fi_av_insert() says; FI_AV_UNSPEC: the provider chooses,
- *	and says here what it has chosen
- * @rx_ctx_bits: upper bits of each fi_addr_t that are kept 0, for fi_rx_addr(): so
- *	many that they count the receive contexts of a peer
+ *	FI_AV_MAP: fi_av_insert() reports the fi_addr_t of each address; FI_AV_UNSPEC: the
+ *	provider chooses a type and stores it here
+ * @rx_ctx_bits: upper bits of each fi_addr_t that are kept 0, for the index in fi_rx_addr():
+ *	enough bits to count the receive contexts of a peer
  * @count: addresses that are expected, a hint
  * @ep_per_node: endpoints of each node that are expected, a hint; 0: unknown
  * @name: NULL; libfabric shares a vector that has a name between processes
  * @map_addr: NULL; libfabric maps a shared vector there
- * @flags: FI_AV_USER_ID: fi_av_set_user_id() will be used, and an address has the id
- *	FI_ADDR_NOTAVAIL until it is; FI_SYMMETRIC: every node has as many endpoints,
- *	with the same service numbers in a row, a hint; FI_EVENT: insertions end by an
- *	FI_AV_COMPLETE on the event queue of fi_av_bind(); libfabric deprecates it
+ * @flags: FI_AV_USER_ID: fi_av_set_user_id() will be used; until then an address has the id
+ *	FI_ADDR_NOTAVAIL.  FI_SYMMETRIC: every node has the same number of endpoints, with the
+ *	same consecutive service numbers, a hint.  FI_EVENT: each insertion ends with
+ *	FI_AV_COMPLETE on the event queue of fi_av_bind(); libfabric deprecates this flag
  */
 struct fi_av_attr {
 	enum fi_av_type		type;
@@ -94,7 +94,7 @@ struct fid_av {
 
 struct fi_mr_attr;
 
-/* kernel: what a region for single operations does, see fi_mr_regattr() */
+/* kernel: the calls of a region for single operations, see fi_mr_regattr() */
 struct fi_ops_mr_ep {
 	size_t	size;
 	int	(*refresh)(struct fid_mr *mr, const struct fi_mr_attr *attr,
@@ -130,13 +130,12 @@ enum fi_hmem_iface {
 
 /**
  * struct fi_mr_dmabuf - A piece of a dma-buf, for fi_mr_regattr() with FI_MR_DMABUF
- * @dmabuf: kernel: the dma-buf itself; libfabric has its file descriptor.  The caller
- *	keeps its reference until the call has returned; the region has one of its own
+ * @dmabuf: kernel: the dma-buf itself; libfabric has its file descriptor.  The caller keeps its
+ *	reference until the call has returned; the region takes a reference of its own
  * @offset: where in the dma-buf the region begins
  * @len: bytes of the region
- * @base_addr: address that peers use for the dma-buf's first byte, with
- *	FI_MR_VIRT_ADDR; any address at the boundary of a page will do, as nothing is
- *	accessed there
+ * @base_addr: with FI_MR_VIRT_ADDR: address that peers use for the first byte of the dma-buf.
+ *	Any page-aligned address will do, because nothing is accessed at it
  */
 struct fi_mr_dmabuf {
 	struct dma_buf		*dmabuf;
@@ -148,8 +147,10 @@ struct fi_mr_dmabuf {
 /**
  * struct fi_mr_auth_key - The peers that may use a region, in a domain with FI_AV_AUTH_KEY
  * @av: the address vector
- * @src_addr: the only peer that may use it; with FI_AUTH_KEY, the authorization key
- *	that a peer must have.  &struct fi_mr_attr's auth_key points to this structure
+ * @src_addr: the only peer that may use the region; with FI_AUTH_KEY, the authorization key
+ *	that a peer must have
+ *
+ * &struct fi_mr_attr's auth_key points to this structure.
  */
 struct fi_mr_auth_key {
 	struct fid_av		*av;
@@ -164,16 +165,16 @@ struct fi_mr_auth_key {
  * @mr_sgl: the list, if @type is FI_BUF_SGL
  * @dmabuf: with FI_MR_DMABUF: a piece of a dma-buf in place of a list
  * @iov_count: elements of the list; 1 with FI_MR_DMABUF
- * @access: what for: peers may read it (FI_REMOTE_READ) or write it and, if the
- *	endpoint knows them, do atomics on it (FI_REMOTE_WRITE); operations of this
- *	domain use it as the buffer of a send (FI_SEND), receive (FI_RECV), read
- *	(FI_READ) or write (FI_WRITE)
+ * @access: uses of the region: peers may read it (FI_REMOTE_READ), or write it and, if the
+ *	endpoint has atomics, do atomics on it (FI_REMOTE_WRITE); operations of this domain use
+ *	it as the buffer of a send (FI_SEND), receive (FI_RECV), read (FI_READ) or write
+ *	(FI_WRITE)
  * @offset: reserved, 0
  * @requested_key: key the client wants; ignored with FI_MR_PROV_KEY
  * @context: the client's pointer
  * @auth_key_size: bytes of @auth_key
  * @auth_key: authorization key
- * @iface: FI_HMEM_SYSTEM; of a dma-buf, too: what it is does not show
+ * @iface: FI_HMEM_SYSTEM, also for a dma-buf, whose kind of memory is not known
  * @page_limit: kernel: with FI_MR_ENDPOINT: pages of PAGE_SIZE that
  *	fi_mr_refresh() may ask for later; 0: as many as this list has.  Without
  *	a list (NULL, iov_count 0) the region has no memory until fi_mr_refresh()
@@ -303,28 +304,28 @@ int fi_domain(struct fid_fabric *fabric, struct fi_info *info,
  * @flags: 0
  *
  * Context: may sleep.
- * Return: 0; -ENOSYS: the provider has no events for it; -EINVAL; -FI_EDOMAIN:
- * they belong to different fabrics.
+ * Return: 0; -ENOSYS: the provider has no events for a domain; -EINVAL; -FI_EDOMAIN: @domain
+ * and @fid belong to different fabrics.
  */
 int fi_domain_bind(struct fid_domain *domain, struct fid *fid, u64 flags);
 
 /**
- * fi_domain_device() - kernel: The device that memory of operations is mapped for
+ * fi_domain_device() - kernel: The device that buffers of operations are mapped for
  * @domain: the domain
  *
- * For a client that maps by itself, or allocates where the device reaches it best.
+ * For a client that maps memory by itself, or allocates it where the device reaches it best.
  * The pointer is good until @domain is closed, even if the device is removed before.
  *
  * Context: any.
- * Return: the device; NULL: the provider maps nothing (its memory is accessed by a
- * CPU), or @domain is none.
+ * Return: the device; NULL: the provider maps nothing, as a CPU accesses the memory; or @domain
+ * is not a domain.
  */
 struct device *fi_domain_device(struct fid_domain *domain);
 
 /**
  * fi_mr_reg() - Register one buffer
  * @domain: where
- * @buf: a kernel address: from kmalloc, of pages or from vmalloc, no stack
+ * @buf: a kernel address, from kmalloc(), of pages or from vmalloc(); not on the stack
  * @len: bytes
  * @access: as fi_mr_attr.access
  * @offset: 0
@@ -336,22 +337,21 @@ struct device *fi_domain_device(struct fid_domain *domain);
  * The region is exactly the @len bytes, with the rights of @access.  With
  * FI_MR_VIRT_ADDR a peer finds them at the address @buf, otherwise at 0.
  *
- * The memory stays the client's, but is the device's, too, until fi_close(@mr) has
- * returned 0; it must neither be freed nor reused before.  Then the key is dead
- * and no access is under way; a peer that still uses the key gets an error.
+ * The memory stays the client's, but the device may access it until fi_close(@mr) has returned
+ * 0.  The client must neither free nor reuse the memory before.  Afterwards the key is dead and
+ * no access is under way; a peer that still uses the key gets an error.
  *
- * A device can describe only so much memory at a time.  -EMSGSIZE asks the client
- * to register it in pieces, or memory that is more contiguous.
+ * A device can describe only so much memory in one region.  After -EMSGSIZE the client
+ * registers the memory in pieces, or uses memory that is more contiguous.
  *
- * Context: may sleep, for as long as it takes to connect.  Not from a handler of
- * a completion queue.
- * Return: 0; -ENOSYS: the provider registers nothing; -EINVAL: an argument that
- * makes no sense, or what is at @buf is no memory that a device can reach;
- * -FI_EBADFLAGS: @flags; -EMSGSIZE: too long for the device; -FI_ENOMR: there are
- * too many regions; -EBUSY: @domain is being closed;
- * -ENODEV: the device has gone; -ENOMEM; -EIO, -EFAULT: the device refused;
- * -EADDRNOTAVAIL: the device has no address, which it needs for registering;
- * another error of the provider, if what it needs for that fails.
+ * Context: may sleep, for as long as the provider takes to connect a queue pair for it.  Not
+ * from a handler of a completion queue.
+ * Return: 0; -ENOSYS: the provider registers nothing; -EINVAL: an argument makes no sense, or a
+ * device cannot reach the memory at @buf; -FI_EBADFLAGS: @flags; -EMSGSIZE: too long for the
+ * device; -FI_ENOMR: there are too many regions; -EBUSY: @domain is being closed; -ENODEV: the
+ * device has gone; -ENOMEM; -EIO, -EFAULT: the device refused; -EADDRNOTAVAIL: the device has
+ * no address to connect the queue pair to; or another error of the provider from that
+ * connection.
  */
 int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
 	      u64 access, u64 offset, u64 requested_key, u64 flags,
@@ -369,10 +369,10 @@ int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
  * @mr: as fi_mr_reg()
  * @context: as fi_mr_reg()
  *
- * To a peer the elements are one range, one behind the other, from the address of
- * the first byte on.  Many devices ask for elements that end and begin at the
- * boundaries of pages, but for the first one's begin and the last one's end;
- * elements that continue the one before are as good.
+ * To a peer the elements are one contiguous range, from the address of the first byte on.  Many
+ * devices require elements to begin and end at page boundaries; only the first may begin and
+ * the last may end elsewhere.  An element that directly continues the one before it will do,
+ * too.
  *
  * Context: may sleep, as fi_mr_reg().
  * Return: as fi_mr_reg(); -EINVAL, too, if the list has gaps that the device cannot
@@ -393,38 +393,38 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  * As fi_mr_regv(), for every kind of list.
  *
  * With FI_MR_DMABUF the region is a piece of a dma-buf, &struct fi_mr_dmabuf.  Only a
- * domain that was opened with FI_HMEM (FI_P2P) knows the flag.  When the exporter takes
- * the memory back peers are refused, until the region is closed and another one made.
+ * domain that was opened with FI_HMEM (FI_P2P) knows the flag.  After the exporter has taken
+ * the memory back, peers are refused; the client closes the region and registers another one.
  *
- * FI_MR_SINGLE_USE: the key ends with the first operation that uses it.  FI_RMA_EVENT:
- * a counter that counts the peer's operations will be bound.  FI_RMA_PMEM: the memory
- * is persistent, in pages of a DAX device, and operations with FI_COMMIT_COMPLETE shall make it
- * durable; it excludes FI_MR_ENDPOINT.  FI_AUTH_KEY: see &struct fi_mr_auth_key.
+ * FI_MR_SINGLE_USE: the first operation that uses the key invalidates it.  FI_RMA_EVENT: the
+ * client will bind a counter that counts the peers' operations.  FI_RMA_PMEM: the memory is
+ * persistent, in pages of a DAX device, and operations with FI_COMMIT_COMPLETE make it durable;
+ * FI_RMA_PMEM excludes FI_MR_ENDPOINT.  FI_AUTH_KEY: see &struct fi_mr_auth_key.
  *
- * With FI_MR_ENDPOINT the region is one for single operations: it has no key
- * until it has been bound to an endpoint and enabled, and it can be disabled and
- * get other memory again and again, without allocation and from any context, by calls
- * that go straight to the provider as those that transfer data do:
+ * With FI_MR_ENDPOINT the region is one for single operations.  It has no key until it has been
+ * bound to an endpoint and enabled.  It can be disabled and get other memory again and again,
+ * without allocation and from any context.  These calls go straight to the provider, as data
+ * transfer calls do:
  *
  *	fi_mr_regattr(), fi_mr_bind()			once
  *	fi_mr_enable(), a send with the key		per operation
  *	fi_mr_disable(), fi_mr_refresh()		before the next one
  *
- * If the send fails, fi_mr_disable() with FI_DISCARD undoes fi_mr_enable().  A client that
- * has no memory for it yet registers an empty list, and begins with fi_mr_refresh().
+ * If the send fails, fi_mr_disable() with FI_DISCARD undoes fi_mr_enable().  A client that has
+ * no memory for the region yet registers an empty list, and begins with fi_mr_refresh().
  *
  * Such a region keeps a list of its own, for as many pages as page_limit says.  With
- * FI_MR_LEND, too, it keeps none: the client lends it the scatterlists (FI_BUF_SGL) that are
- * registered, the first one, if any, among them.  A list that is lent, and what it has of DMA
- * addresses, stays untouched until fi_mr_refresh() gives the region another one, until its
- * fi_mr_disable() has completed, or until fi_close().  A provider that does not map memory
- * copies the list, and the same rule holds there.
+ * FI_MR_LEND, too, it keeps none: the client lends it each scatterlist (FI_BUF_SGL), including
+ * the one in @attr, if any.  The client leaves a lent list and the DMA addresses in it
+ * untouched until fi_mr_refresh() gives the region another list, until fi_mr_disable() of the
+ * region has completed, or until fi_close().  A provider that does not map memory copies the
+ * list; the rule holds there, too.
  *
  * Context: may sleep, as fi_mr_reg().
  * Return: as fi_mr_regv(); -FI_EBADFLAGS, too: the provider, or this domain, does not
- * know one of @flags; -EINVAL, too: memory with FI_RMA_PMEM that is not persistent; of a
- * dma-buf -EOPNOTSUPP: the provider does not reach its memory, or it is to be a local
- * buffer, too; or an error of its exporter.
+ * know one of @flags; -EINVAL, too: memory with FI_RMA_PMEM that is not persistent; for a
+ * dma-buf -EOPNOTSUPP: the provider does not reach its memory, or @attr->access asks for a
+ * local buffer, too; or an error of the exporter.
  */
 int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 		  u64 flags, struct fid_mr **mr);
@@ -438,7 +438,7 @@ int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
  *
  * Context: may sleep.
  * Return: 0; -ENOSYS: the provider binds no regions to such an object; -EINVAL: bad
- * argument, or bound before; -FI_EBADFLAGS; -FI_EDOMAIN: they belong to different
+ * argument, or bound before; -FI_EBADFLAGS; -FI_EDOMAIN: @mr and @bfid belong to different
  * domains; -EBUSY: one of them is being closed; -ENOMEM.
  */
 int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, u64 flags);
@@ -447,11 +447,10 @@ int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, u64 flags);
  * fi_mr_enable() - Give a region that is bound to an endpoint its key
  * @mr: the region
  *
- * The registration is queued at the endpoint and goes to the device together
- * with the endpoint's next operation, in front of it: the send that has the
- * key.  fi_mr_key() is new each time and good as soon as the call returns.
- * Takes a place in the transmit queue.  There is no completion; if the
- * registration fails, so does the operation behind it.
+ * The registration is queued at the endpoint.  It goes to the device together with the
+ * endpoint's next operation, the send that has the key, and in front of it.  fi_mr_key() is new
+ * each time and good as soon as the call returns.  The registration takes a slot of the
+ * transmit queue and has no completion.  If it fails, the operation behind it fails, too.
  *
  * Context: any.
  * Return: 0; -EAGAIN: the transmit queue is full; -FI_EOPBADSTATE: not bound, or
@@ -464,37 +463,36 @@ static inline int fi_mr_enable(struct fid_mr *mr)
 }
 
 /**
- * fi_mr_disable() - kernel: End the key and take the memory back
+ * fi_mr_disable() - kernel: Invalidate the key and take the memory back
  * @mr: a region that is enabled
- * @flags: 0; or FI_REMOTE_INV: a completion with FI_REMOTE_INV has brought the
- *	region's key in its data, so the peer has ended it; or FI_DISCARD: take back a
- *	registration that no operation has followed, or memory that is not enabled
+ * @flags: 0; or FI_REMOTE_INV: a completion with FI_REMOTE_INV has brought the region's key in
+ *	its data, so the peer has invalidated it; or FI_DISCARD: take back a registration that
+ *	no operation has followed, or the memory of a region that is not enabled
  * @context: with @flags 0: comes back with the completion
  *
- * With flags 0 this is an operation of the endpoint; the memory is the client's
- * when it has completed (FI_RMA, with the key as data).  With FI_REMOTE_INV there
- * is nothing left to do for the device: the memory is the client's at once, and
- * there is no completion.
+ * With flags 0 this is an operation of the endpoint; the memory is the client's when the
+ * operation has completed (FI_RMA, with the key as data).  With FI_REMOTE_INV there is nothing
+ * left to do for the device: the memory is the client's at once, and there is no completion.
  *
  * FI_DISCARD is for a client whose operation behind fi_mr_enable() has failed.  As long
  * as the registration has not gone to the device, it is taken out of the transmit queue,
  * and its place there is free: the memory is the client's at once, and there is no
  * completion.  This needs no place, so it works when the transmit queue is full.
- * -EALREADY says that the doorbell of another operation of the endpoint has taken the
- * registration along; nothing has changed then, and flags 0 end the key.  A region that
- * fi_mr_refresh() has given memory, and that is not enabled, gives it back by FI_DISCARD.
+ * -EALREADY means that the doorbell of another operation of the endpoint has already posted the
+ * registration; nothing has changed then, and a call with flags 0 invalidates the key.
+ * FI_DISCARD also takes the memory of fi_mr_refresh() back from a region that is not enabled.
  *
  * Context: any.
- * Return: 0; -EAGAIN: the transmit queue is full; -EALREADY: with FI_DISCARD: it has gone
- * to the device; -FI_EOPBADSTATE: it is not enabled; with FI_DISCARD: nor has it memory;
- * with FI_REMOTE_INV, too: it has not gone to the device, so that no peer knows the key;
- * -FI_EBADFLAGS; -ENOTCONN; -ESHUTDOWN: the connection is over, close the region;
- * -ENODEV: the device has gone; -ENOSYS: the region is of another kind.
+ * Return: 0; -EAGAIN: the transmit queue is full; -EALREADY: with FI_DISCARD: the registration
+ * has gone to the device; -FI_EOPBADSTATE: the region is not enabled; with FI_DISCARD: the
+ * region has no memory either; with FI_REMOTE_INV, too: the registration has not gone to the
+ * device, so no peer knows the key; -FI_EBADFLAGS; -ENOTCONN; -ESHUTDOWN: the connection is
+ * over, close the region; -ENODEV: the device has gone; -ENOSYS: the region is of another kind.
  *
- * fi_close() of a region answers -EBUSY, and nothing has changed, while its endpoint is
- * connected and an operation is in flight that begins or ends its key: the one behind
- * fi_mr_enable(), or fi_mr_disable() itself.  Wait for its completion, or call
- * fi_shutdown() first.
+ * fi_close() of a region returns -EBUSY, and changes nothing, while its endpoint is connected
+ * and an operation is in flight that creates or invalidates its key: the operation behind
+ * fi_mr_enable(), or fi_mr_disable() itself.  Wait for the completion of that operation, or
+ * call fi_shutdown() first.
  */
 static inline int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context)
 {
@@ -508,11 +506,10 @@ static inline int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context)
  * @flags: 0
  *
  * Context: any.
- * Return: 0; -FI_EOPBADSTATE: it is enabled; -EINVAL and -EMSGSIZE: as fi_mr_reg(), and
- * -EINVAL, too: with FI_MR_LEND another list than a scatterlist;
- * -EAGAIN: the IOMMU is full; -FI_EBADFLAGS; -ENODEV: the device has gone; -ENOSYS: the
- * region is of another kind.  After -EINVAL, -EMSGSIZE and -EAGAIN take it that the region
- * has no memory.
+ * Return: 0; -FI_EOPBADSTATE: the region is enabled; -EINVAL and -EMSGSIZE: as fi_mr_reg(), and
+ * -EINVAL, too: with FI_MR_LEND a list other than a scatterlist; -EAGAIN: the IOMMU is full;
+ * -FI_EBADFLAGS; -ENODEV: the device has gone; -ENOSYS: the region is of another kind.  After
+ * -EINVAL, -EMSGSIZE and -EAGAIN the caller must assume that the region has no memory.
  */
 static inline int fi_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr,
 				u64 flags)
@@ -524,8 +521,8 @@ static inline int fi_mr_refresh(struct fid_mr *mr, const struct fi_mr_attr *attr
  * fi_mr_desc() - The descriptor by which operations of the same domain use a region
  * @mr: an open region
  *
- * Passed as the descriptor of a buffer within the region, it saves the mapping of
- * that buffer.
+ * If the caller passes it as the descriptor of a buffer within the region, the provider need
+ * not map that buffer.
  *
  * Context: any.
  * Return: the descriptor, good until the region is closed.
@@ -551,8 +548,8 @@ static inline u64 fi_mr_key(struct fid_mr *mr)
  * fi_mr_addr() - kernel: Where peers find the first byte of a region
  * @mr: an open region that has a key
  *
- * It goes to the peer together with the key.  With FI_MR_VIRT_ADDR it is a kernel address;
- * otherwise, and for a region of an endpoint in any case, it is an offset.
+ * The client sends it to the peer together with the key.  With FI_MR_VIRT_ADDR it is a kernel
+ * address; otherwise, and for a region of an endpoint in any case, it is an offset.
  *
  * Context: any.
  * Return: the address, for fi_read() and the like.
@@ -593,7 +590,7 @@ struct fi_mr_map_raw {
 };
 
 /**
- * fi_mr_raw_attr() - What peers need to reach a region, where a key has any length
+ * fi_mr_raw_attr() - What peers need to reach a region whose key may have any length
  * @mr: an open region
  * @base_addr: where the address for peers goes
  * @raw_key: where the key goes, as bytes to be sent to the peer
@@ -620,8 +617,8 @@ static inline int fi_mr_raw_attr(struct fid_mr *mr, u64 *base_addr,
 }
 
 /**
- * fi_mr_map_raw() - Make a key of 64 bits of a peer's that has any length
- * @domain: where it is used
+ * fi_mr_map_raw() - Make a 64-bit key from a peer's raw key of any length
+ * @domain: the domain that uses @key
  * @base_addr: the peer's address
  * @raw_key: the peer's key
  * @key_size: bytes of @raw_key
@@ -681,9 +678,9 @@ int fi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
  * @flags: 0
  *
  * Context: may sleep.
- * Return: 0; -ENOSYS: the provider always inserts before it returns; -EINVAL: wrong
- * kind of object, or bound before; -FI_EBADFLAGS; -FI_EDOMAIN: they belong to different
- * fabrics; -EBUSY: one of them is being closed; -ENOMEM.
+ * Return: 0; -ENOSYS: the provider completes every insertion before the call returns; -EINVAL:
+ * wrong kind of object, or bound before; -FI_EBADFLAGS; -FI_EDOMAIN: @av and @fid belong to
+ * different fabrics; -EBUSY: one of them is being closed; -ENOMEM.
  */
 int fi_av_bind(struct fid_av *av, struct fid *fid, u64 flags);
 
@@ -692,19 +689,19 @@ int fi_av_bind(struct fid_av *av, struct fid *fid, u64 flags);
  * @av: the address vector
  * @addr: array of @count addresses in the format of the domain's fi_info
  * @count: how many
- * @fi_addr: array of @count: what data transfer calls name the peers by;
- *	FI_ADDR_NOTAVAIL where an address could not be inserted.  NULL will do for
- *	FI_AV_TABLE.  With FI_AV_USER_ID each brings in the id of its address, with
- *	FI_AUTH_KEY its authorization key
+ * @fi_addr: array of @count; out: names of the peers in data transfer calls, FI_ADDR_NOTAVAIL
+ *	where an address could not be inserted.  NULL will do for FI_AV_TABLE.  In, with
+ *	FI_AV_USER_ID: the id of each address; with FI_AUTH_KEY: its authorization key
  * @flags: FI_MORE: another call follows at once; FI_SYNC_ERR: @context is an array of
  *	@count int, which get 0 or a positive error code each; FI_AV_USER_ID: completions
  *	name the address by the caller's id (not in a vector that was opened with
- *	FI_AV_USER_ID); FI_AUTH_KEY; FI_FIREWALL_ADDR: the peers connect to us, we cannot
- *	connect to them
- * @context: with FI_SYNC_ERR see there; with FI_EVENT it comes back with the event
+ *	FI_AV_USER_ID); FI_AUTH_KEY; FI_FIREWALL_ADDR: the peers connect to this node, which
+ *	cannot connect to them
+ * @context: with FI_SYNC_ERR: the array of error codes; with FI_EVENT: comes back with the
+ *	event
  *
- * An address that is in the vector already counts as inserted, and has the fi_addr_t
- * that it has.  The addresses are the caller's again when this returns.
+ * An address that is already in the vector counts as inserted, and keeps its fi_addr_t.  The
+ * addresses are the caller's again when this returns.
  *
  * Context: may sleep.
  * Return: how many addresses were inserted; -EINVAL: bad argument; -FI_EBADFLAGS;
@@ -733,9 +730,9 @@ int fi_av_insertsvc(struct fid_av *av, const char *node, int service,
  * fi_av_insertsym() - Insert rows of addresses
  * @av: the address vector
  * @node: the first node: a numeric address
- * @nodecnt: how many nodes, the addresses of which follow each other
+ * @nodecnt: number of nodes; their addresses follow each other
  * @service: the first service: a port in host byte order
- * @svccnt: services of each node, which follow each other
+ * @svccnt: number of services of each node; their numbers follow each other
  * @fi_addr: as fi_av_insert(), of @nodecnt * @svccnt addresses, all services of a node
  *	before the next node
  * @flags: as fi_av_insert()
@@ -755,7 +752,7 @@ int fi_av_insertsym(struct fid_av *av, const char *node, size_t nodecnt,
  * @count: how many
  * @flags: 0, or FI_AUTH_KEY: they are authorization keys
  *
- * Nothing may be posted to them any more, and what is in flight may end either way.
+ * The client may not post to these peers any more.  Operations in flight may succeed or fail.
  * A peer may go on sending; its messages have no source then.
  *
  * Context: may sleep.
@@ -769,11 +766,11 @@ int fi_av_remove(struct fid_av *av, fi_addr_t *fi_addr, size_t count, u64 flags)
  * fi_av_lookup() - Address of a peer
  * @av: the address vector
  * @fi_addr: what it was inserted as
- * @addr: where it goes; cut if it is longer than @addrlen
+ * @addr: where the address goes; cut if it is longer than @addrlen
  * @addrlen: in: bytes of @addr; out: bytes of the address
  *
  * Context: any.
- * Return: 0; -EINVAL: bad argument, or it is not in the vector; -ENOSYS: no such call.
+ * Return: 0; -EINVAL: bad argument, or @fi_addr is not in the vector; -ENOSYS: no such call.
  */
 int fi_av_lookup(struct fid_av *av, fi_addr_t fi_addr, void *addr,
 		 size_t *addrlen);
@@ -781,7 +778,7 @@ int fi_av_lookup(struct fid_av *av, fi_addr_t fi_addr, void *addr,
 /**
  * fi_av_straddr() - Text of an address
  * @av: the address vector
- * @addr: an address in its format, which need not be in the vector
+ * @addr: an address in the vector's format; it need not be in the vector
  * @buf: gets the text, always terminated if there is room for anything
  * @len: in: bytes of @buf; out: bytes that the text needs
  *
@@ -797,10 +794,11 @@ const char *fi_av_straddr(struct fid_av *av, const void *addr, char *buf,
  * @av: an address vector of a domain that was opened with auth_key_size FI_AV_AUTH_KEY
  * @auth_key: the key, in the provider's format
  * @auth_key_size: bytes of @auth_key
- * @fi_addr: what calls with FI_AUTH_KEY name it by: all peers that have this key
+ * @fi_addr: name of the key in calls with FI_AUTH_KEY; it stands for all peers that have the
+ *	key
  * @flags: 0
  *
- * Endpoints and regions use the keys that are there when they are enabled.
+ * Endpoints and regions use the keys that are in the vector when they are enabled.
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: bad argument; -FI_EBADFLAGS; -ENOSYS: the provider has no
@@ -817,25 +815,25 @@ int fi_av_insert_auth_key(struct fid_av *av, const void *auth_key,
  * @auth_key_size: in: bytes of @auth_key; out: bytes of the key
  *
  * Context: any.
- * Return: 0; -EINVAL: bad argument, or it is not in the vector; -ENOSYS: the provider
- * has no such keys.
+ * Return: 0; -EINVAL: bad argument, or @fi_addr is not in the vector; -ENOSYS: the provider has
+ * no such keys.
  */
 int fi_av_lookup_auth_key(struct fid_av *av, fi_addr_t fi_addr, void *auth_key,
 			  size_t *auth_key_size);
 
 /**
- * fi_av_set_user_id() - What completions name a peer by
+ * fi_av_set_user_id() - Set the id by which completions name a peer
  * @av: an address vector that was opened with FI_AV_USER_ID
  * @fi_addr: what the peer was inserted as
  * @user_id: the client's id of it
  * @flags: 0, or FI_AUTH_KEY: @fi_addr is an authorization key
  *
- * From now on fi_cq_readfrom() and fi_cq_err_entry.src_addr give @user_id for its
- * messages.  Calls that post go on to take @fi_addr.
+ * From now on fi_cq_readfrom() and fi_cq_err_entry.src_addr report @user_id for messages of the
+ * peer.  Calls that post still take @fi_addr.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL: it is not in the vector, or the vector has no such ids;
- * -FI_EBADFLAGS; -ENOSYS: the provider has none.
+ * Return: 0; -EINVAL: @fi_addr is not in the vector, or the vector has no such ids;
+ * -FI_EBADFLAGS; -ENOSYS: the provider has no such ids.
  */
 int fi_av_set_user_id(struct fid_av *av, fi_addr_t fi_addr, fi_addr_t user_id,
 		      u64 flags);

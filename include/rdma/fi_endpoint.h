@@ -8,8 +8,8 @@
  *
  * Buffers belong to the provider from a call that returned 0 until the
  * operation's completion has been read; those of fi_inject() and fi_injectdata()
- * are free when the call returns.  A kernel address from kmalloc, a page or
- * vmalloc will do; the stack only for inject.
+ * are free when the call returns.  A kernel address from kmalloc(), a page or vmalloc()
+ * will do; only inject calls may take a buffer on the stack.
  *
  * Every data transfer call returns 0 or
  *
@@ -25,7 +25,7 @@
  *	-ESHUTDOWN	the connection is over
  *	-ENODEV		the device has gone
  *	-ENOSYS		the endpoint has no such operation
- *	another errno	what the device said when it refused it (-EIO, ...)
+ *	another errno	the device refused the operation (-EIO, ...)
  *
  * In all these cases nothing was posted and no completion will come.
  */
@@ -69,8 +69,8 @@ enum {
 /* Options of FI_OPT_ENDPOINT */
 enum {
 	/*
-	 * size_t: a receive with FI_MULTI_RECV ends when fewer bytes than that are
-	 * left of its buffer; for receives that are posted afterwards
+	 * size_t: a receive with FI_MULTI_RECV ends when fewer bytes than this are left
+	 * of its buffer; applies to receives that are posted afterwards
 	 */
 	FI_OPT_MIN_MULTI_RECV,
 	FI_OPT_CM_DATA_SIZE,		/* size_t, most bytes of connection data */
@@ -91,36 +91,36 @@ enum {
 	FI_OPT_INJECT_TAGGED_SIZE,
 	FI_OPT_INJECT_RMA_SIZE,
 	FI_OPT_INJECT_ATOMIC_SIZE,
-	FI_OPT_FIREWALL_ADDR,		/* bool: peers cannot connect to this one */
+	FI_OPT_FIREWALL_ADDR,		/* bool: peers cannot connect to this endpoint */
 	/*
-	 * kernel: int, before fi_connect() or fi_listen(): connection data as
-	 * they are, without the framing of the provider, for peers that are not
-	 * libfabric.  The peer's then are as long as the transport's field.
+	 * kernel: int, before fi_connect() or fi_listen(): connection data as they are,
+	 * without the framing of the provider, for peers that are not libfabric.
+	 * Connection data of the peer then are as long as the transport's field.
 	 */
 	FI_OPT_CM_DATA_RAW = 0x1000,
 	/*
 	 * kernel: size_t, of a shared receive context that is bound to an event
-	 * queue: FI_SRX_LIMIT comes once, when fewer receives than that are
-	 * posted; then the option is 0 until it is set again.  If there are so
-	 * few already, it comes at the latest when a message takes one of them.
-	 * 0 takes the wish back.
+	 * queue: the event FI_SRX_LIMIT comes once, when fewer receives than this are
+	 * posted.  Then the option is 0 until the client sets it again.  If so few are
+	 * posted already, the event comes at the latest when a message takes one of them.
+	 * 0 cancels the event.
 	 */
 	FI_OPT_SRX_LIMIT,
 	/*
 	 * kernel: size_t, read only: elements that the local list of a read and of a
 	 * write may have; a kvec of vmalloc memory counts once for each page.
-	 * fi_tx_attr has the limit of each.
+	 * fi_tx_attr has a limit for each of the two.
 	 */
 	FI_OPT_MAX_RMA_IOV = 0x1010,
 	/*
-	 * kernel: size_t, before fi_enable(): fi_readsgl() and fi_writesgl() in
-	 * flight, at most; 0, the default: none.
+	 * kernel: size_t, before fi_enable(): most operations of fi_readsgl() and
+	 * fi_writesgl() in flight; 0, the default: none.
 	 */
 	FI_OPT_MAX_RW_OPS,
 	/*
-	 * kernel: size_t, milliseconds, before fi_connect() or fi_accept(): when
-	 * so much time has passed without FI_CONNECTED, the endpoint fails with
-	 * ETIMEDOUT.  0: when the transport gives up, which a peer can put off.
+	 * kernel: size_t, milliseconds, before fi_connect() or fi_accept(): if
+	 * FI_CONNECTED has not come within this time, the endpoint fails with ETIMEDOUT.
+	 * 0: it fails when the transport gives up; a peer can delay that.
 	 */
 	FI_OPT_CONNECT_TIMEOUT,
 	/*
@@ -131,24 +131,26 @@ enum {
 	/*
 	 * kernel: int, of an endpoint, before fi_enable(): not 0: the client posts to it
 	 * in process context only, where it may sleep.  A provider that sends by software
-	 * may then do so within the call, which costs no switch to a worker; others take
-	 * no notice.  0, the default: operations are posted in any context.
+	 * may then send within the call, without a switch to a worker; other providers
+	 * ignore the option.  0, the default: operations are posted in any context.
 	 */
 	FI_OPT_MAY_SLEEP,
 };
 
 /**
- * struct fi_ep_callbacks - kernel: what an endpoint calls its client for
+ * struct fi_ep_callbacks - kernel: calls of an endpoint to its client
  * @done: with FI_WAIT_DONE, an operation without a context has completed: one whose
  *	context is NULL, a write of the peer's with remote CQ data, or an inject that has
  *	failed; NULL: such completions are not reported
- * @ready: a call has answered -EAGAIN and is worth trying again; @flags is FI_TRANSMIT
- *	or FI_RECV, its direction.  Comes once after one or more -EAGAIN, even if nothing
- *	of the endpoint is in flight.  NULL: the client finds out by itself.
+ * @ready: a call that returned -EAGAIN is worth trying again; @flags is the direction of
+ *	that call, FI_TRANSMIT or FI_RECV.  @ready comes once after one or more -EAGAIN,
+ *	even if nothing of the endpoint is in flight.  NULL: the client finds out by
+ *	itself.
  *
- * Both are called in the context of the completion queue of that direction, never beside
- * another callback of that queue; those of a shared receive context in a worker.  They
- * may post.  fi_close() of the endpoint answers -EDEADLK from here.
+ * Both are called in the context of the completion queue of that direction, never at the
+ * same time as another callback of that queue.  The callbacks of a shared receive context
+ * are called in a worker.  Callbacks may post.  fi_close() of the endpoint returns
+ * -EDEADLK from a callback.
  */
 struct fi_ep_callbacks {
 	void	(*done)(struct fid_ep *ep, const struct fi_done_entry *entry);
@@ -160,13 +162,14 @@ struct fi_ep_callbacks {
  * @FI_HMEM_P2P_ENABLED: the provider decides for each transfer of peer memory whether
  *	its device accesses it; the default
  * @FI_HMEM_P2P_REQUIRED: the device accesses it, or the transfer fails
- * @FI_HMEM_P2P_PREFERRED: the device accesses it where it can, else it is copied
+ * @FI_HMEM_P2P_PREFERRED: the device accesses it where it can, otherwise it is copied
  * @FI_HMEM_P2P_DISABLED: it is copied
  *
- * Only an endpoint with FI_HMEM has the option (-ENOPROTOOPT).  fi_setopt() answers
- * -EOPNOTSUPP to what the endpoint cannot keep to: FI_HMEM_P2P_REQUIRED where the processor
- * copies, FI_HMEM_P2P_DISABLED where the device accesses the memory.  fi_getopt() says what
- * is done, whatever was set: FI_HMEM_P2P_DISABLED or FI_HMEM_P2P_REQUIRED.
+ * Only an endpoint with FI_HMEM has the option (-ENOPROTOOPT).  fi_setopt() returns
+ * -EOPNOTSUPP for a value that the endpoint cannot satisfy: FI_HMEM_P2P_REQUIRED where the
+ * processor copies, FI_HMEM_P2P_DISABLED where the device accesses the memory.  fi_getopt()
+ * reports what the endpoint does, whatever was set: FI_HMEM_P2P_DISABLED or
+ * FI_HMEM_P2P_REQUIRED.
  */
 enum fi_hmem_p2p {
 	FI_HMEM_P2P_ENABLED,
@@ -282,21 +285,21 @@ int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
  * @context: the client's pointer
  *
  * fi_recv(), fi_recvv() and fi_recvmsg() post to it from now on; there is no
- * fi_enable().  An endpoint takes part if it was opened with
- * ep_attr->rx_ctx_cnt FI_SHARED_CONTEXT and is bound to it before its
- * fi_enable(); it has no receives of its own then (-ENOSYS).  A message takes the
- * oldest receive, whichever endpoint it is for, and the completion comes to the
- * completion queue and the counter of that endpoint.
+ * fi_enable().  An endpoint takes part if it was opened with ep_attr->rx_ctx_cnt
+ * FI_SHARED_CONTEXT and is bound to the shared receive context before its fi_enable().
+ * Such an endpoint has no receives of its own (-ENOSYS).  A message takes the oldest
+ * receive, whichever endpoint the message is for.  The completion comes to the completion
+ * queue and the counter of that endpoint.
  *
- * When an endpoint is closed, receives that no message has taken stay for the
- * others.  fi_close() of the shared receive context (-EBUSY while an endpoint is
- * bound to it) gives the buffers of those that are posted back to the client
- * without a completion.
+ * When an endpoint is closed, receives that no message has taken stay for the other
+ * endpoints.  fi_close() of the shared receive context gives the buffers of posted
+ * receives back to the client without a completion.  It returns -EBUSY while an endpoint
+ * is bound to the context.
  *
  * Context: may sleep.
- * Return: 0; -ENOSYS: the provider, or the device, has none; -EINVAL: @attr asks
- * for more than there is; -ENODEV: the device has gone; -EBUSY: @domain is being
- * closed; -ENOMEM; or an error of the provider.
+ * Return: 0; -ENOSYS: the provider, or the device, has no shared receive contexts;
+ * -EINVAL: @attr asks for more than there is; -ENODEV: the device has gone; -EBUSY:
+ * @domain is being closed; -ENOMEM; or an error of the provider.
  */
 int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 		   struct fid_ep **rx_ep, void *context);
@@ -309,8 +312,8 @@ int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
  * @context: the client's pointer
  *
  * An endpoint takes part if it was opened with ep_attr->tx_ctx_cnt FI_SHARED_CONTEXT
- * and is bound to it before its fi_enable().  Operations are posted to the endpoints,
- * and complete in their queues.
+ * and is bound to @stx before its fi_enable().  Operations are posted to the endpoints,
+ * and complete in the queues of the endpoints.
  *
  * Context: may sleep.
  * Return: as fi_srx_context().
@@ -325,18 +328,18 @@ int fi_stx_context(struct fid_domain *domain, struct fi_tx_attr *attr,
  * @sep: the scalable endpoint
  * @context: the client's pointer
  *
- * It has one address.  Nothing can be posted to it: its contexts, which
- * fi_tx_context() and fi_rx_context() open, are its queues, each with an order, a
- * completion queue and counters of its own.  They are its children: -EBUSY for
- * fi_close() of the endpoint while one is open.
+ * A scalable endpoint has one address.  The client posts nothing to the endpoint itself,
+ * but to its contexts, which fi_tx_context() and fi_rx_context() open.  Each context is a
+ * queue with an order, a completion queue and counters of its own.  The contexts are
+ * children of the endpoint: its fi_close() returns -EBUSY while one is open.
  *
  *	fi_scalable_ep_bind()		its address vector, which all contexts use
  *	fi_tx_context(), fi_rx_context()
  *	fi_ep_bind()			each context to its queue
  *	fi_enable()			each context, and the scalable endpoint
  *
- * Peers choose one of its receive contexts if it has FI_NAMED_RX_CTX: fi_rx_addr().
- * Otherwise the provider does.
+ * With FI_NAMED_RX_CTX peers choose one of its receive contexts by fi_rx_addr();
+ * otherwise the provider chooses.
  *
  * Context: may sleep.
  * Return: as fi_endpoint(); -ENOSYS: the provider has none.
@@ -348,7 +351,8 @@ int fi_scalable_ep(struct fid_domain *domain, struct fi_info *info,
  * fi_tx_context() - Open one of the transmit queues of a scalable endpoint
  * @sep: the scalable endpoint
  * @index: which one, from 0 on
- * @attr: what it shall have, not more than the endpoint, and then what it has; or NULL
+ * @attr: in: what the context shall have, not more than the endpoint; out: what it has;
+ *	or NULL
  * @tx_ep: the transmit context: an endpoint that only sends
  * @context: the client's pointer
  *
@@ -378,18 +382,18 @@ int fi_rx_context(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
  * fi_ep_bind() - Bind a queue, counter or address vector to an endpoint
  * @ep: an endpoint, scalable endpoint, transmit or receive context that is not enabled
  *	yet, or a shared receive context
- * @bfid: event queue, completion queue, shared context, ...; to a shared receive
- *	context an event queue, which hears of its limit and its end; to a scalable
- *	endpoint an address vector or an event queue; to one of its contexts a
- *	completion queue or counters
+ * @bfid: event queue, completion queue, shared context, ...; for a shared receive context
+ *	an event queue, which gets the events of its limit and its end; for a scalable
+ *	endpoint an address vector or an event queue; for one of its contexts a completion
+ *	queue or counters
  * @flags: for a completion queue FI_TRANSMIT, FI_RECV or both, as far as the endpoint
  *	has these directions, and FI_SELECTIVE_COMPLETION; for a counter FI_SEND,
  *	FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE; for others 0
  *
  * Context: may sleep.
- * Return: 0; -EINVAL: wrong kind of object, or bound before; -FI_EBADFLAGS;
- * -FI_EDOMAIN: they belong to different domains or fabrics; -FI_EOPBADSTATE:
- * enabled already; -EBUSY: @bfid is being closed; -ENOMEM.
+ * Return: 0; -EINVAL: wrong kind of object, or bound before; -FI_EBADFLAGS; -FI_EDOMAIN:
+ * @ep and @bfid belong to different domains or fabrics; -FI_EOPBADSTATE: @ep is enabled
+ * already; -EBUSY: @bfid is being closed; -ENOMEM.
  */
 int fi_ep_bind(struct fid_ep *ep, struct fid *bfid, u64 flags);
 
@@ -420,16 +424,15 @@ int fi_pep_bind(struct fid_pep *pep, struct fid *bfid, u64 flags);
  * @ep: the endpoint, or one context of a scalable endpoint, with its queues bound; or
  *	a scalable endpoint, with its address vector bound
  *
- * A context of a scalable endpoint can be used when both have been enabled, in any
- * order.
+ * A context of a scalable endpoint can be used when the context and the endpoint have
+ * been enabled, in any order.
  *
  * Context: may sleep.
- * Return: 0; -FI_ENOEQ, -FI_ENOCQ: not bound; -FI_ENORX: it was opened with
- * FI_SHARED_CONTEXT, and no shared receive context is bound; -FI_EOPBADSTATE: done
- * before;
- * -ENOSPC: a completion queue has no room left for the endpoint's operations;
- * -ECONNABORTED: the peer of the request has gone; -ENOMEM; or an error of the
- * provider.
+ * Return: 0; -FI_ENOEQ, -FI_ENOCQ: no such queue is bound; -FI_ENORX: @ep was opened with
+ * FI_SHARED_CONTEXT, and no shared receive context is bound; -FI_EOPBADSTATE: @ep is
+ * enabled already; -ENOSPC: a completion queue has no room left for the endpoint's
+ * operations; -ECONNABORTED: the peer of the request has gone; -ENOMEM; or an error of
+ * the provider.
  */
 int fi_enable(struct fid_ep *ep);
 
@@ -440,7 +443,7 @@ int fi_enable(struct fid_ep *ep);
  * @flags: FI_TRANSMIT or FI_RECV, and default flags of its operations
  *
  * Context: may sleep.
- * Return: 0; -ENOSYS: the provider has none (verbs has none; use the calls that
+ * Return: 0; -ENOSYS: the provider has no aliases (verbs has none; use the calls that
  * take flags, or FI_SETOPSFLAG); -EINVAL: no endpoint; -EBUSY: @ep is being closed;
  * -ENOMEM; or an error of the provider.
  */
@@ -491,22 +494,22 @@ int fi_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen);
  * @ep: an enabled endpoint, or transmit or receive context
  * @timeout: milliseconds; negative: no limit; 0: begin, and do not wait
  *
- * Ends the connection as fi_shutdown() does, if there is one.  From the moment this
- * begins every call that posts to @ep answers -ESHUTDOWN, in other threads, too, which
- * need not know of it.  Operations in flight end, most of them with ECANCELED.
+ * fi_ep_drain() ends the connection, if there is one, as fi_shutdown() does.  As soon as
+ * it begins, every call that posts to @ep returns -ESHUTDOWN, in other threads, too; the
+ * caller need not stop them.  Operations in flight end, most of them with ECANCELED.
  *
  * After 0 the completion of every operation that was posted is in its queue or has been
- * read, every callback of one has returned, all counters have counted, and nothing more
- * comes.  What a silent operation (FI_SELECTIVE_COMPLETION, inject) has used is the
- * client's again, too.  Regions are still bound to @ep and can be closed at any time.
+ * read, all callbacks of operations have returned, all counters have counted, and nothing
+ * more comes.  The buffers of unsignaled operations (FI_SELECTIVE_COMPLETION, inject) are
+ * the client's again, too.  Regions are still bound to @ep and can be closed at any time.
  * @ep itself can only be closed.  Receives of a shared receive context that no message
- * for @ep has taken stay.
+ * for @ep has taken stay posted.
  *
  * After -ETIMEDOUT the drain goes on.  Another call waits for the same drain, and
  * fi_close() waits for its end.
  *
- * Context: may sleep.  Not from a callback of @ep's, nor from a handler of its
- * completion queue: it would wait for itself.
+ * Context: may sleep.  Not from a callback of @ep, nor from a handler of its completion
+ * queue: the drain would wait for itself.
  * Return: 0; -FI_EOPBADSTATE: not enabled; -ETIMEDOUT; -ENODEV: the device has gone
  * and has not ended all operations in time; -ENOSYS: the provider has no drain;
  * -EINVAL: no endpoint.
@@ -517,7 +520,8 @@ int fi_ep_drain(struct fid_ep *ep, int timeout);
  * fi_rx_size_left() - Receives that can be posted without -EAGAIN, at least
  * @ep: the endpoint, receive context or shared receive context
  *
- * libfabric deprecates it and fi_tx_size_left(): -EAGAIN says the same.
+ * libfabric deprecates fi_rx_size_left() and fi_tx_size_left(): -EAGAIN reports a full
+ * queue.
  *
  * Context: any.
  * Return: the number; -ENOSYS: the provider does not count.
@@ -587,13 +591,14 @@ static inline ssize_t fi_recvv(struct fid_ep *ep, const struct kvec *iov,
  * FI_MULTI_RECV (capability FI_MULTI_RECV): the buffer, one element, takes one message
  * behind the other.  Each has a completion, with the context of the receive and buf
  * where it begins.  When less than FI_OPT_MIN_MULTI_RECV bytes are left, the buffer is
- * the client's again: the completion of the last message has FI_MULTI_RECV, or if that
- * message is not reported, a completion of its own has, of length 0.  It comes even
- * where FI_SELECTIVE_COMPLETION holds others back.  A message that is longer than what
- * is left gives the buffer back, too, and takes the next receive; one that is longer than
- * the whole buffer is cut (FI_ETRUNC).
+ * the client's again.  The completion of the last message then has FI_MULTI_RECV.  If
+ * that message is not reported, a separate completion of length 0 has FI_MULTI_RECV, and
+ * comes even where FI_SELECTIVE_COMPLETION suppresses others.  A message that is longer
+ * than the bytes left gives the buffer back, too, and takes the next receive.  A message
+ * that is longer than the whole buffer is cut (FI_ETRUNC).
  *
- * FI_AUTH_KEY: @msg->addr is an authorization key: any peer that has it will do.
+ * FI_AUTH_KEY: @msg->addr is an authorization key; messages of any peer that has the key
+ * may take the buffer.
  *
  * Context: any.
  * Return: see the top of this file.
@@ -648,17 +653,17 @@ static inline ssize_t fi_sendv(struct fid_ep *ep, const struct kvec *iov,
  * @flags: FI_COMPLETION, FI_REMOTE_CQ_DATA, FI_INJECT, FI_FENCE,
  *	FI_INJECT_COMPLETE, FI_TRANSMIT_COMPLETE, ...; they replace op_flags
  *
- * FI_MORE: another operation follows at once; until it does, this one may not
- * begin.
+ * FI_MORE: another operation follows at once; the provider may hold this one back until
+ * then.
  *
- * FI_REMOTE_INV (kernel): the message ends the key of the receiver's that is in
- * @msg->data, before it is delivered; the receiver's completion has the flag, too,
- * and the key in its data.  Excludes FI_REMOTE_CQ_DATA.
+ * FI_REMOTE_INV (kernel): the message invalidates the key of the receiver that is in
+ * @msg->data, before it is delivered.  The receiver's completion has the flag, too, and
+ * the key in its data.  FI_REMOTE_INV excludes FI_REMOTE_CQ_DATA.
  *
- * FI_SAVE (kernel): the call sends nothing, and @msg has no list.  The operation completes when
- * all messages to the peer, of this kind of call, that were posted before are in their
- * receives, or have failed.  An endpoint with the capability FI_RMA_PMEM knows it; a connection
- * may be to a peer that does not: -EOPNOTSUPP.  Excludes FI_REMOTE_CQ_DATA and
+ * FI_SAVE (kernel): the call sends nothing, and @msg has no list.  The operation completes
+ * when all messages to the peer that calls of this kind have posted before are in their
+ * receives, or have failed.  An endpoint with the capability FI_RMA_PMEM knows the flag;
+ * -EOPNOTSUPP: the peer of the connection does not.  FI_SAVE excludes FI_REMOTE_CQ_DATA and
  * FI_COMMIT_COMPLETE.
  *
  * Context: any.

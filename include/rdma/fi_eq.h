@@ -13,15 +13,15 @@
  *
  * The handler of FI_WAIT_CALLBACK runs in softirq or workqueue context, never
  * twice at the same time for one queue.  It is called when the first entry
- * arrives after a read found the queue empty (and for the very first entry), so
- * it, or the thread that it wakes, reads until -EAGAIN.  An event queue knows the first
- * three kinds; its handler runs in process context.
+ * arrives after a read found the queue empty (and for the very first entry), so the
+ * handler, or the thread that it wakes, reads until -EAGAIN.  An event queue knows the
+ * first three kinds; its handler runs in process context.
  *
  * With FI_WAIT_DONE the context of every operation is NULL or points to a struct
  * fi_done, which the client embeds in its own request; its function is called
  * with the completion, and there is nothing to read.  By then the operation's queue
- * slot is free.  What has no context goes to the endpoint's default callback
- * (&struct fi_ep_callbacks).
+ * slot is free.  The completion of an operation without a context goes to the endpoint's
+ * default callback (&struct fi_ep_callbacks).
  *
  * All calls that one queue makes run in the context that the client asked for
  * (fi_cq_attr.comp_ctx), whether an operation succeeds, fails, is flushed or ends with
@@ -35,7 +35,7 @@
 enum fi_wait_obj {
 	FI_WAIT_NONE,
 	FI_WAIT_UNSPEC,		/* kernel: a wait queue */
-	FI_WAIT_SET,		/* kernel: not supported, as are all below */
+	FI_WAIT_SET,		/* kernel: not supported, nor are those up to FI_WAIT_POLLFD */
 	FI_WAIT_FD,
 	FI_WAIT_MUTEX_COND,
 	FI_WAIT_YIELD,
@@ -48,9 +48,9 @@ enum fi_wait_obj {
  * enum fi_comp_ctx - kernel: where a completion queue calls its client
  * @FI_COMP_SOFTIRQ: softirq; lowest latency, must not sleep
  * @FI_COMP_WORKQUEUE: a kernel worker; may sleep
- * @FI_COMP_DIRECT: nowhere but in fi_cq_read(), with FI_WAIT_DONE: for poll queues,
- *	as those of block devices.  What fi_ep_drain() and fi_close() of an endpoint wait
- *	for, they call or a worker does, as no reader may come any more.  A queue with
+ * @FI_COMP_DIRECT: only in fi_cq_read(), with FI_WAIT_DONE: for poll queues, as those of
+ *	block devices.  Callbacks that fi_ep_drain() or fi_close() of an endpoint waits
+ *	for run there or in a worker, because no reader may come any more.  A queue with
  *	FI_WAIT_NONE is always direct.
  */
 enum fi_comp_ctx {
@@ -66,8 +66,8 @@ enum fi_comp_ctx {
  * @flags: FI_WRITE: fi_eq_write() will be used
  * @wait_obj: FI_WAIT_NONE, FI_WAIT_UNSPEC or FI_WAIT_CALLBACK
  * @signaling_vector: ignored
- * @handler: kernel: for FI_WAIT_CALLBACK; fi_close() of the queue answers -EDEADLK from
- *	here
+ * @handler: kernel: for FI_WAIT_CALLBACK; fi_close() of the queue returns -EDEADLK from
+ *	the handler
  */
 struct fi_eq_attr {
 	size_t			size;
@@ -120,9 +120,10 @@ struct fi_eq_err_entry {
 /**
  * struct fi_eq_cm_entry - FI_CONNREQ, FI_CONNECTED, FI_SHUTDOWN
  * @fid: passive endpoint (FI_CONNREQ) or endpoint
- * @info: FI_CONNREQ: what to open the endpoint with; the reader's to fi_freeinfo().
- *	NULL if the event was read with FI_PEEK.  A request that is neither given to
- *	fi_endpoint() nor to fi_reject() stays until its passive endpoint is closed.
+ * @info: FI_CONNREQ: what to open the endpoint with; the reader frees it with
+ *	fi_freeinfo().  NULL if the event was read with FI_PEEK.  A request that is
+ *	neither given to fi_endpoint() nor to fi_reject() stays until its passive endpoint
+ *	is closed.
  * @data: the peer's connection data, as much as fits
  */
 struct fi_eq_cm_entry {
@@ -200,9 +201,9 @@ struct fi_cq_tagged_entry {
  *	knows of the error beside @prov_errno, cut if need be
  * @err_data_size: in: bytes of the buffer; out: bytes of data in it, at most
  *	fi_domain_attr.max_err_data; 0: there are none
- * @src_addr: the peer of the operation, if that is known, or FI_ADDR_NOTAVAIL: of one that
- *	sends, reads or writes the address that its call had.  Of a
- *	message with FI_SOURCE_ERR whose sender is in no address vector, the error is
+ * @src_addr: the peer of the operation, or FI_ADDR_NOTAVAIL if it is unknown.  For an
+ *	operation that sends, reads or writes: the address that its call had.  With
+ *	FI_SOURCE_ERR, for a message whose sender is in no address vector, @err is
  *	EADDRNOTAVAIL and @err_data is the sender's address, for fi_av_insert(); the
  *	message itself has arrived
  */
@@ -224,7 +225,7 @@ struct fi_cq_err_entry {
 /**
  * struct fi_done_msg - kernel: what only some completions have
  * @tag: tag of a tagged message
- * @src_addr: sender, or of an error the peer; FI_ADDR_NOTAVAIL: unknown
+ * @src_addr: sender, or for an error the peer; FI_ADDR_NOTAVAIL: unknown
  * @olen: bytes of the message that did not fit
  * @err_data: data of the error
  * @err_data_size: bytes of @err_data
@@ -245,7 +246,7 @@ struct fi_done_msg {
  * @data: remote CQ data, or with FI_REMOTE_INV the key
  * @err: positive error code; 0: success
  * @prov_errno: the provider's own code, for fi_cq_strerror()
- * @msg: tag, sender and the like; NULL: the provider has no such thing
+ * @msg: tag, sender and the like; NULL: the provider reports none of them
  */
 struct fi_done_entry {
 	u64				flags;
@@ -259,8 +260,8 @@ struct fi_done_entry {
 
 /**
  * struct fi_done - kernel: what a context points to, with FI_WAIT_DONE
- * @done: called once; @entry is good until it returns.  It may post.  fi_close() of the
- *	queue, or of an endpoint bound to it, answers -EDEADLK from here.  NULL: the
+ * @done: called once; @entry is good until @done returns.  @done may post.  fi_close() of
+ *	the queue, or of an endpoint bound to it, returns -EDEADLK from @done.  NULL: the
  *	operation completes, and nothing is called.
  */
 struct fi_done {
@@ -276,15 +277,15 @@ enum fi_cq_wait_cond {
  * struct fi_cq_attr - A completion queue
  * @size: operations it must have room for: the sum of the queue depths of all
  *	endpoints that will be bound; 0 for a default
- * @flags: FI_AFFINITY: @signaling_vector is meant
+ * @flags: FI_AFFINITY: @signaling_vector is valid
  * @format: layout of the entries; FI_CQ_FORMAT_UNSPEC means CONTEXT
  * @wait_obj: FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_CALLBACK or FI_WAIT_DONE
- * @signaling_vector: kernel: completion vector of a device, else the number of the
- *	processor on which the queue calls its client
+ * @signaling_vector: kernel: completion vector of the device; if the provider has no
+ *	device, the number of the processor on which the queue calls its client
  * @wait_cond: FI_CQ_COND_THRESHOLD: fi_cq_sread() takes a threshold
  * @comp_ctx: kernel: where the queue calls its client
  * @handler: kernel: for FI_WAIT_CALLBACK; fi_close() of the queue, or of an endpoint
- *	bound to it, answers -EDEADLK from here
+ *	bound to it, returns -EDEADLK from the handler
  */
 struct fi_cq_attr {
 	size_t			size;
@@ -323,7 +324,7 @@ struct fid_cq {
  * enum fi_cntr_events - What a counter counts
  * @FI_CNTR_EVENTS_COMP: operations that succeed, also those that are not
  *	reported to a completion queue
- * @FI_CNTR_EVENTS_BYTES: their bytes, without remote CQ data
+ * @FI_CNTR_EVENTS_BYTES: bytes of these operations, without remote CQ data
  */
 enum fi_cntr_events {
 	FI_CNTR_EVENTS_COMP,
@@ -361,14 +362,14 @@ struct fid_cntr {
 /**
  * fi_eq_open() - Open an event queue
  * @fabric: where
- * @attr: what kind, or NULL for one to sleep on
+ * @attr: what kind, or NULL for a queue with FI_WAIT_UNSPEC
  * @eq: the queue
  * @context: the client's pointer
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: bad argument, or a handler without FI_WAIT_CALLBACK or
- * the reverse; -FI_EBADFLAGS; -ENOSYS: that kind of wait object; -EBUSY:
- * @fabric is being closed; -ENOMEM.
+ * the reverse; -FI_EBADFLAGS; -ENOSYS: no such kind of wait object; -EBUSY: @fabric is
+ * being closed; -ENOMEM.
  */
 int fi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 	       struct fid_eq **eq, void *context);
@@ -393,7 +394,7 @@ ssize_t fi_eq_read(struct fid_eq *eq, u32 *event, void *buf, size_t len,
 		   u64 flags);
 
 /**
- * fi_eq_sread() - Take the next event, wait for it if need be
+ * fi_eq_sread() - Take the next event, wait for one if need be
  * @eq: a queue with FI_WAIT_UNSPEC
  * @event: as fi_eq_read()
  * @buf: as fi_eq_read()
@@ -420,7 +421,7 @@ ssize_t fi_eq_readerr(struct fid_eq *eq, struct fi_eq_err_entry *buf,
 		      u64 flags);
 
 /**
- * fi_eq_write() - Put an event of one's own into the queue
+ * fi_eq_write() - Put an event of the client's own into the queue
  * @eq: a queue opened with FI_WRITE
  * @event: event number
  * @buf: a &struct fi_eq_entry
@@ -451,14 +452,14 @@ const char *fi_eq_strerror(struct fid_eq *eq, int prov_errno,
 /**
  * fi_cq_open() - Open a completion queue
  * @domain: where
- * @attr: what kind, or NULL for one to sleep on
+ * @attr: what kind, or NULL for a queue with FI_WAIT_UNSPEC
  * @cq: the queue
  * @context: the client's pointer, also given to the handler
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: bad argument, larger than the device allows, or a handler
- * without FI_WAIT_CALLBACK or the reverse; -FI_EBADFLAGS; -ENOSYS: that kind of
- * wait object; -EBUSY: @domain is being closed; -ENOMEM.
+ * without FI_WAIT_CALLBACK or the reverse; -FI_EBADFLAGS; -ENOSYS: no such kind of wait
+ * object; -EBUSY: @domain is being closed; -ENOMEM.
  */
 int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	       struct fid_cq **cq, void *context);
@@ -467,18 +468,18 @@ int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
  * fi_cq_read() - Take completions
  * @cq: the queue
  * @buf: array of entries in the queue's format
- * @count: most entries to take; with 0 the answer is -EAGAIN also if there are some
+ * @count: most entries to take; with 0 the call returns -EAGAIN even if there are some
  *
  * An operation's queue slot is free again once its completion has been read.
  *
  * kernel: with FI_WAIT_DONE and FI_COMP_DIRECT, calls the callbacks of at most @count
- * operations that have completed; @buf is not used.  -EAGAIN is also the answer while
- * another task does so.
+ * operations that have completed; @buf is not used.  The call also returns -EAGAIN while
+ * another task calls them.
  *
  * Context: any.
  * Return: number of entries or callbacks; -EAGAIN: none there; -FI_EAVAIL: an error is next,
  * read it with fi_cq_readerr(); -ENODEV: none there, and none will come, as the
- * device has gone; -EINVAL: the queue is one with FI_WAIT_DONE, and not direct.
+ * device has gone; -EINVAL: the queue has FI_WAIT_DONE and is not direct.
  */
 static inline ssize_t fi_cq_read(struct fid_cq *cq, void *buf, size_t count)
 {
@@ -494,9 +495,9 @@ static inline ssize_t fi_cq_read(struct fid_cq *cq, void *buf, size_t count)
  *	it, or by its id (FI_AV_USER_ID)
  *
  * A sender is known to an endpoint with FI_SOURCE if it is in the endpoint's address
- * vector.  For others, and for operations that receive nothing, the address is
+ * vector.  For other senders, and for operations that receive nothing, the address is
  * FI_ADDR_NOTAVAIL.  With FI_SOURCE_ERR a message whose sender is not in the vector is
- * an error entry, see &struct fi_cq_err_entry.
+ * reported as an error entry, see &struct fi_cq_err_entry.
  *
  * Context: any.
  * Return: as fi_cq_read().
@@ -514,7 +515,8 @@ static inline ssize_t fi_cq_readfrom(struct fid_cq *cq, void *buf, size_t count,
  * @flags: 0
  *
  * Context: any.
- * Return: 1; -EAGAIN: the head is not an error; -ENODEV: as fi_cq_read().
+ * Return: 1; -EAGAIN: the head is not an error; -ENODEV: as fi_cq_read(); -EINVAL: no @buf;
+ * -FI_EBADFLAGS.
  */
 static inline ssize_t fi_cq_readerr(struct fid_cq *cq,
 				    struct fi_cq_err_entry *buf, u64 flags)
@@ -546,12 +548,12 @@ static inline ssize_t fi_cq_sread(struct fid_cq *cq, void *buf, size_t count,
 
 /**
  * fi_cq_sreadfrom() - fi_cq_sread() and fi_cq_readfrom() in one
- * @cq: as there
- * @buf: as there
- * @count: as there
- * @src_addr: as there
- * @cond: as there
- * @timeout: as there
+ * @cq: as fi_cq_sread()
+ * @buf: as fi_cq_sread()
+ * @count: as fi_cq_sread()
+ * @src_addr: as fi_cq_readfrom()
+ * @cond: as fi_cq_sread()
+ * @timeout: as fi_cq_sread()
  *
  * Context: may sleep.
  * Return: as fi_cq_sread().
@@ -564,7 +566,7 @@ static inline ssize_t fi_cq_sreadfrom(struct fid_cq *cq, void *buf,
 }
 
 /**
- * fi_cq_signal() - Wake the callers of fi_cq_sread(), or the next one
+ * fi_cq_signal() - Wake the callers of fi_cq_sread(), or the next caller if none sleeps
  * @cq: the queue
  *
  * Context: any.
@@ -600,14 +602,13 @@ static inline const char *fi_cq_strerror(struct fid_cq *cq, int prov_errno,
  * @cntr: the counter; both its numbers are 0
  * @context: the client's pointer
  *
- * fi_ep_bind() it with FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ or
- * FI_REMOTE_WRITE, as far as the provider can distinguish them: it counts the
- * operations of that kind.  Several endpoints may share a counter.
+ * fi_ep_bind() with FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ or
+ * FI_REMOTE_WRITE makes the counter count operations of that kind, as far as the provider
+ * can distinguish them.  Several endpoints may share a counter.
  *
  * Context: may sleep.
- * Return: 0; -ENOSYS: the provider has none, or not that kind of wait object;
- * -EINVAL: bad argument; -FI_EBADFLAGS; -EBUSY: @domain is being closed;
- * -ENOMEM.
+ * Return: 0; -ENOSYS: the provider has no counters, or not that kind of wait object;
+ * -EINVAL: bad argument; -FI_EBADFLAGS; -EBUSY: @domain is being closed; -ENOMEM.
  */
 int fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 		 struct fid_cntr **cntr, void *context);
@@ -616,8 +617,8 @@ int fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
  * fi_cntr_read() - How much has succeeded
  * @cntr: the counter
  *
- * When it has counted an operation, the completion, if there is one, is in its
- * queue.
+ * When the counter has counted an operation, the completion of the operation, if there is
+ * one, is in its queue.
  *
  * Context: any.
  * Return: the number.
@@ -631,7 +632,7 @@ static inline u64 fi_cntr_read(struct fid_cntr *cntr)
  * fi_cntr_readerr() - How many operations have failed
  * @cntr: the counter
  *
- * Afterwards fi_cntr_wait() sleeps again until another one fails.
+ * Afterwards fi_cntr_wait() sleeps again until another operation fails.
  *
  * Context: any.
  * Return: the number.
@@ -642,7 +643,7 @@ static inline u64 fi_cntr_readerr(struct fid_cntr *cntr)
 }
 
 /**
- * fi_cntr_add() - Count something of one's own
+ * fi_cntr_add() - Count something of the client's own
  * @cntr: the counter
  * @value: how much
  *
@@ -655,7 +656,7 @@ static inline int fi_cntr_add(struct fid_cntr *cntr, u64 value)
 }
 
 /**
- * fi_cntr_adderr() - Count failures of one's own
+ * fi_cntr_adderr() - Count failures of the client's own
  * @cntr: the counter
  * @value: how many
  *
@@ -672,7 +673,7 @@ static inline int fi_cntr_adderr(struct fid_cntr *cntr, u64 value)
  * @cntr: the counter
  * @value: the number
  *
- * What is counted at the same time may be lost.
+ * Operations that are counted at the same time may be lost.
  *
  * Context: any.
  * Return: 0.
@@ -687,8 +688,9 @@ static inline int fi_cntr_set(struct fid_cntr *cntr, u64 value)
  * @cntr: the counter
  * @value: the number
  *
- * What fails at the same time may be lost.  The caller counts as having read
- * the number; a change wakes the callers of fi_cntr_wait().
+ * Operations that fail at the same time may be lost.  fi_cntr_seterr() also has the
+ * effect of fi_cntr_readerr().  If it changes the number, it wakes the callers of
+ * fi_cntr_wait().
  *
  * Context: any.
  * Return: 0.

@@ -29,7 +29,7 @@ enum {
  * @FI_REASON_CALL: fi_getinfo() refuses its arguments with @err
  * @FI_REASON_ABSENT: the provider that the hints name is not there
  * @FI_REASON_FIELD: a result, or a whole provider, does not satisfy one of the hints
- * @FI_REASON_PROVIDER: something that the provider says by itself
+ * @FI_REASON_PROVIDER: a reason that the provider reports by itself
  * @FI_REASON_ERROR: the provider fails with @err
  * @FI_REASON_MALFORMED: the provider's result is incomplete: a bug of the provider
  * @FI_REASON_SKIPPED: the hints exclude the provider or the result
@@ -54,10 +54,10 @@ enum fi_reason_kind {
  * @domain_name: the domain of the result, or an empty string
  * @field: the hint as a client writes it, e.g. "domain_attr->mr_mode"; or the
  *	argument of fi_getinfo(), e.g. "version"; or an empty string
- * @wanted: FI_REASON_FIELD: the value of the hint; of a set of capabilities or flags
+ * @wanted: FI_REASON_FIELD: the value of the hint; for a set of capabilities or flags
  *	only those that are missing
- * @offered: FI_REASON_FIELD: the value of the result; of a set of modes only those
- *	that the hint does not have
+ * @offered: FI_REASON_FIELD: the value of the result; for a set of modes only those that
+ *	the hint does not have
  * @text: one sentence that says all this but for the provider and the domain
  *
  * All strings are terminated, and cut if they are too long.
@@ -75,7 +75,7 @@ struct fi_reason {
 };
 
 /**
- * fi_getinfo_why() - Say what fi_getinfo() leaves out, and why
+ * fi_getinfo_why() - Report what fi_getinfo() leaves out, and why
  * @version: as fi_getinfo()
  * @node: as fi_getinfo()
  * @service: as fi_getinfo()
@@ -84,13 +84,13 @@ struct fi_reason {
  * @reasons: where the reasons go
  * @count: room in @reasons
  *
- * Asks the providers as fi_getinfo() does, and loads modules as it does.  The
- * reasons come nearest first: refused arguments and an absent provider, results
- * that fail by one field, what providers say, results that fail by more.  Equal
- * reasons come once.  What does not fit into @reasons is left out.
+ * The call asks the providers, and loads modules, as fi_getinfo() does.  The reasons come
+ * nearest first: refused arguments and an absent provider, results that fail by one
+ * field, what providers report, results that fail by more.  Equal reasons come once.
+ * Reasons that do not fit into @reasons are left out.
  *
  * Context: may sleep, as fi_getinfo().
- * Return: how many reasons there are, 0: nothing is left out; -EINVAL: no place for
+ * Return: how many reasons there are, 0: nothing is left out; -EINVAL: no room for
  * reasons; -ENOMEM.
  */
 int fi_getinfo_why(u32 version, const char *node, int service, u64 flags,

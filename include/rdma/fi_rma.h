@@ -3,9 +3,9 @@
  * Remote memory access.  Names: libfabric 2.6, fi_rma.h.
  *
  * The calls follow the rules at the top of fi_endpoint.h.  An endpoint without
- * FI_RMA answers each of them with -ENOSYS.  -EACCES for a read, or an atomic
- * operation that brings something back: the peer has said when it connected that
- * its memory is not read.
+ * FI_RMA answers each of them with -ENOSYS.  -EACCES for a read, or for an atomic
+ * operation that fetches values: the peer has reported when it connected that its memory
+ * must not be read.
  */
 #ifndef _RDMA_FI_RMA_H
 #define _RDMA_FI_RMA_H
@@ -28,7 +28,7 @@ struct fi_rma_iov {
 /**
  * struct fi_rma_ioc - Remote elements of an atomic operation
  * @addr: as in &struct fi_rma_iov
- * @count: how many
+ * @count: number of elements
  * @key: key of the region
  */
 struct fi_rma_ioc {
@@ -153,9 +153,10 @@ static inline ssize_t fi_readv(struct fid_ep *ep, const struct kvec *iov,
  * @msg: the transfer
  * @flags: FI_COMPLETION, FI_FENCE, FI_MORE, ...; they replace op_flags; FI_SAVE
  *
- * FI_SAVE (kernel): as fi_writemsg(); the regions need FI_REMOTE_READ.  The operation completes
- * behind all reads of these regions that the endpoint has posted before, and with
- * FI_COMMIT_COMPLETE what they have read is durable: no crash of the peer takes it back.
+ * FI_SAVE (kernel): as fi_writemsg(); the regions need FI_REMOTE_READ.  The operation
+ * completes after all reads of these regions that were posted to the endpoint before.  With
+ * FI_COMMIT_COMPLETE the bytes that these reads have returned are durable: no crash of the
+ * peer takes them back.
  *
  * Context: any.
  * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
@@ -220,16 +221,17 @@ static inline ssize_t fi_writev(struct fid_ep *ep, const struct kvec *iov,
  * @flags: as fi_sendmsg(), but for FI_REMOTE_INV; FI_SAVE
  *
  * FI_COMMIT_COMPLETE: the operation completes when its bytes are durable, in a region that
- * its owner has registered with FI_RMA_PMEM; it fails with FI_EACCES, or ends the connection,
- * if the region is another one.  An endpoint with the capability FI_RMA_PMEM knows it.
+ * its owner has registered with FI_RMA_PMEM; for any other region it fails with FI_EACCES, or
+ * ends the connection.  An endpoint with the capability FI_RMA_PMEM knows the flag.
  *
  * FI_SAVE (kernel): the call writes nothing.  @msg has remote memory and no local list.  The
- * memory says which regions are meant, and a length of 0 is enough for that.  The operation
- * completes when all writes of the endpoint's to these regions that were posted before have
- * reached what its completion flag says: with FI_COMMIT_COMPLETE they are durable.  What is
- * posted behind it does not wait for it.  With FI_REMOTE_CQ_DATA the peer is told, of a write
- * of no bytes.  An endpoint with the capability FI_RMA_PMEM knows it; a connection may be to a
- * peer that does not: -EOPNOTSUPP.  Documentation/persistent-memory.rst has more.
+ * remote memory names the regions; a length of 0 is enough for that.  The operation completes
+ * when all writes to these regions that were posted to the endpoint before have reached the
+ * level of its completion flag: with FI_COMMIT_COMPLETE they are durable.  Operations that
+ * are posted after it do not wait for it.  With FI_REMOTE_CQ_DATA the peer gets the
+ * completion of a write of 0 bytes.  An endpoint with the capability FI_RMA_PMEM knows the
+ * flag; -EOPNOTSUPP: the peer of the connection does not.
+ * Documentation/persistent-memory.rst has more.
  *
  * Context: any.
  * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
@@ -275,8 +277,8 @@ static inline ssize_t fi_inject_write(struct fid_ep *ep, const void *buf,
  * @key: as fi_write()
  * @context: as fi_write()
  *
- * The peer gets a completion with FI_RMA, FI_REMOTE_WRITE and FI_REMOTE_CQ_DATA; it
- * may use up a receive (FI_RX_CQ_DATA).
+ * The peer gets a completion with FI_RMA, FI_REMOTE_WRITE and FI_REMOTE_CQ_DATA; this may
+ * use up a receive of the peer (FI_RX_CQ_DATA).
  *
  * Context: any.
  * Return: see the top of fi_endpoint.h; -EINVAL also for a key that none of the
@@ -318,7 +320,7 @@ static inline ssize_t fi_inject_writedata(struct fid_ep *ep, const void *buf,
  * @ep: an endpoint with FI_OPT_MAX_RW_OPS
  * @sgl: the list, of pages that a device can reach
  * @nents: its elements
- * @offset: bytes of the list that are left out in front
+ * @offset: bytes to skip at the start of the list
  * @len: bytes
  * @src_addr: peer, for connectionless endpoints
  * @addr: remote address
@@ -327,21 +329,21 @@ static inline ssize_t fi_inject_writedata(struct fid_ep *ep, const void *buf,
  * @flags: FI_COMPLETION, FI_FENCE, FI_INJECT_COMPLETE, FI_TRANSMIT_COMPLETE; they
  *	replace op_flags
  *
- * kernel: for servers of requests, each with memory that the peer has exposed
- * for it.  The call is one operation: one completion, one error, which may come when
- * part of the bytes have been moved.  Its order to other operations of the endpoint
- * is not defined; wait for the completion.
+ * kernel: for a server whose peer exposes memory with each request.  The call is one
+ * operation: one completion, one error, which may come when part of the bytes have been
+ * transferred.  The order between the call and other operations of the endpoint is not
+ * defined; wait for the completion.
  *
- * The list itself, too, belongs to the provider until the completion has been read,
- * and is not written to.
+ * The list itself, too, belongs to the provider until the completion has been read.  The
+ * provider does not write to it.
  *
  * A long list takes as many slots of the transmit queue as the provider posts at
  * once.  The provider posts one batch after the other by itself.
  *
  * Context: may sleep.
- * Return: see the top of fi_endpoint.h; -EAGAIN also with FI_OPT_MAX_RW_OPS of them in
- * flight; -EINVAL also for a list with less than @offset + @len bytes; -ENOSYS also
- * for an endpoint without FI_OPT_MAX_RW_OPS; -ENOMEM.
+ * Return: see the top of fi_endpoint.h; -EAGAIN also with FI_OPT_MAX_RW_OPS such
+ * operations in flight; -EINVAL also for a list with less than @offset + @len bytes;
+ * -ENOSYS also for an endpoint without FI_OPT_MAX_RW_OPS; -ENOMEM.
  */
 static inline ssize_t fi_readsgl(struct fid_ep *ep, struct scatterlist *sgl,
 				 unsigned int nents, size_t offset, size_t len,
@@ -365,7 +367,7 @@ static inline ssize_t fi_readsgl(struct fid_ep *ep, struct scatterlist *sgl,
  * @context: as fi_readsgl()
  * @flags: as fi_readsgl()
  *
- * kernel: all else is as with fi_readsgl().
+ * kernel: everything else is as for fi_readsgl().
  *
  * Context: may sleep.
  * Return: as fi_readsgl().

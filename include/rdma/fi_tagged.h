@@ -2,13 +2,13 @@
 /*
  * Tagged messages.  Names: libfabric 2.6, fi_tagged.h.
  *
- * A receive takes the first message whose tag equals its own in all bits that
- * ignore does not set, a message the first receive for which that holds.  Tagged
- * messages and those of fi_send() do not meet.  A message for which there is no receive
- * waits at the receiver, as far as the provider has room.
+ * A receive takes the first message whose tag equals its own in all bits that ignore does
+ * not set.  A message takes the first receive for which that holds.  Tagged receives
+ * never take messages of fi_send(), and fi_recv() never takes tagged messages.  A message
+ * for which there is no receive waits at the receiver, as far as the provider has room.
  *
- * The calls follow the rules at the top of fi_endpoint.h.  An endpoint without FI_TAGGED
- * answers each of them with -ENOSYS.
+ * The calls follow the rules at the top of fi_endpoint.h.  On an endpoint without
+ * FI_TAGGED each of them returns -ENOSYS.
  */
 #ifndef _RDMA_FI_TAGGED_H
 #define _RDMA_FI_TAGGED_H
@@ -123,10 +123,10 @@ static inline ssize_t fi_trecvv(struct fid_ep *ep, const struct kvec *iov,
  * @flags: FI_COMPLETION, FI_MORE, FI_AUTH_KEY; FI_MULTI_RECV as in fi_recvmsg(), with
  *	FI_TAGGED_MULTI_RECV; FI_PEEK, FI_CLAIM, FI_DISCARD; they replace op_flags
  *
- * FI_PEEK: has such a message arrived?  Nothing is posted, and the list is not looked
- * at.  The answer is a completion with the message's length, tag, remote CQ data and
- * source, or the error FI_ENOMSG.  It comes even where FI_SELECTIVE_COMPLETION holds
- * others back.  The message stays where it is, for a receive to take.
+ * FI_PEEK: the call asks whether such a message has arrived.  It posts nothing and
+ * ignores the list.  The answer is a completion with the message's length, tag, remote CQ
+ * data and source, or the error FI_ENOMSG.  It comes even where FI_SELECTIVE_COMPLETION
+ * suppresses others.  The message stays where it is, for a receive to take.
  *
  * FI_PEEK | FI_CLAIM: the message, if there is one, is kept for the caller, and no
  * receive can take it.  The context has to be a &struct fi_context, which belongs to
