@@ -297,7 +297,7 @@ int pp_ctrl_recv_name(struct pp_role *r, u32 *format,
 	u32 n;
 	int ret;
 
-	ret = pp_ctrl_recv(r, hdr, sizeof(hdr), "the server's fabric address");
+	ret = pp_ctrl_recv(r, hdr, sizeof(hdr), "the peer's fabric address");
 	if (ret)
 		return ret;
 	n = be32_to_cpu(hdr[0]);
@@ -306,12 +306,12 @@ int pp_ctrl_recv_name(struct pp_role *r, u32 *format,
 		return pp_fail(r, -EPROTO, pp_other_peer,
 			       "control: a fabric address of %u bytes", n);
 	memset(addr, 0, sizeof(*addr));
-	ret = pp_ctrl_recv(r, addr, n, "the server's fabric address");
+	ret = pp_ctrl_recv(r, addr, n, "the peer's fabric address");
 	if (ret)
 		return ret;
 	if (!pp_name_ok(*format, addr, n))
 		return pp_fail(r, -EPROTO,
-			       "run the server with -p verbs -e msg, on a host of the same byte order",
+			       "run the peer with the same provider and endpoints, on a host of the same byte order",
 			       "control: fabric address of format %u, family %u, %u bytes",
 			       *format, addr->ss_family, n);
 	*len = pp_addr_len(addr);

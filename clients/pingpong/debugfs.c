@@ -69,12 +69,13 @@ static void progress_role(struct seq_file *m, struct pp_role *r)
 	}
 
 	/* Loads the flag before the sizes; pairs with pp_run() */
-	if (!smp_load_acquire(&r->running))
+	if (!smp_load_acquire(&r->running)) {
 		seq_printf(m, "%s: waiting for a connection\n", r->name);
-	else
-		seq_printf(m, "%s: size %u (%u of %u), message %u of %u\n",
-			   r->name, r->sizes[run], run + 1, r->nr_sizes,
-			   READ_ONCE(r->iter), pp_params.iters);
+		return;
+	}
+	run = READ_ONCE(r->run);
+	seq_printf(m, "%s: size %u (%u of %u), message %u of %u\n", r->name, r->sizes[run],
+		   run + 1, r->nr_sizes, READ_ONCE(r->iter), pp_params.iters);
 }
 
 static int progress_show(struct seq_file *m, void *v)

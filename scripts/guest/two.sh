@@ -93,10 +93,10 @@ pingpong_server()
 	modprobe kofi_pingpong role=server "$@" && timeout 30 cat $pp/listening
 }
 
-# pingpong_reached N SECONDS: wait until the N-th message of any size is on
+# pingpong_reached N SECONDS: wait until the N-th message of the only size is on, 4096
 pingpong_reached()
 {
-	timeout "$2" sh -c "until awk -v n=$1 '\$2 == \"size\" && \$8 + 0 >= n { ok = 1 }
+	timeout "$2" sh -c "until awk -v n=$1 '/ size 4096 \(1 of 1\), / && \$8 + 0 >= n { ok = 1 }
 		END { exit !ok }' $pp/progress; do usleep 50000; done" ||
 		{ cat $pp/progress; return 1; }
 }
