@@ -17,7 +17,7 @@ void kofi_done(struct fi_done *done, const struct fi_done_entry *entry)
 	struct kofi_req *r = container_of(done, struct kofi_req, done);
 
 	r->req.inv = entry->flags & FI_REMOTE_INV ? entry->data : 0;
-	r->req.done(&r->req, entry->err);
+	r->req.done(&r->req, -entry->err);
 }
 
 static int kofi_recv(struct perf_req *req)

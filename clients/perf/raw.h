@@ -17,7 +17,6 @@
  * @links: the connections
  * @nr_links: connections
  * @memory: what a may read and write
- * @memory_len: bytes of @memory
  * @mr: region of @memory
  * @mapped: scatterlist of @memory, mapped for the device
  * @ios: regions of requests
@@ -30,7 +29,6 @@ struct raw_bed {
 	struct perf_raw_link	*links;
 	unsigned int		nr_links;
 	void			*memory;
-	size_t			memory_len;
 	struct ib_mr		*mr;
 	struct scatterlist	*mapped;
 	struct raw_io		*ios;
