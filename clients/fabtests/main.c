@@ -208,12 +208,13 @@ static void ft_stop(struct ft_end *e)
 /* Wait as background= asks for; returns the result of loading the module */
 static int ft_await(void)
 {
-	struct ft_end *failed;
-	int ret;
+	struct ft_end *failed = NULL;
+	int ret = 0;
 
-	if (ft_params.background)
-		return ft_params.server ? ft_wait_listening() : 0;
-	ret = ft_wait_ended(&failed);
+	if (!ft_params.background)
+		ret = ft_wait_ended(&failed);
+	else if (ft_params.server)
+		ret = ft_wait_listening();
 	if (!ret && failed)
 		ret = failed->err;
 	/* Loading may return only codes of errno.h */
