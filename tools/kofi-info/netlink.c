@@ -205,8 +205,10 @@ int nl_dump(struct nl *nl, void (*fn)(const struct nl_attrs *attrs, void *arg), 
 		len = recv(nl->fd, answer.bytes, sizeof(answer.bytes), 0);
 		if (len < 0)
 			return -errno;
-		for (header = &answer.header; ret > 0 && NLMSG_OK(header, len);
-		     header = NLMSG_NEXT(header, len))
+		header = &answer.header;
+		if (!NLMSG_OK(header, len))
+			return -EBADMSG;
+		for (; ret > 0 && NLMSG_OK(header, len); header = NLMSG_NEXT(header, len))
 			ret = take_message(header, fn, arg);
 	}
 	return ret;
