@@ -2,13 +2,12 @@
 /*
  * Socket addresses, and numeric addresses as text.
  *
- * kofi_parse_addr() takes the whole of a text or nothing: "10.0.0.1:7471",
- * "10.0.0.1 " or a host name are refused instead of being read up to the first odd
- * character.  A "%scope" behind an IPv6 address is the name of an interface or a
- * number.
+ * kofi_parse_addr() accepts a text as a whole or refuses it: it refuses "10.0.0.1:7471",
+ * "10.0.0.1 " or a host name, instead of reading up to the first odd character.  A
+ * "%scope" behind an IPv6 address is the name of an interface or a number.
  *
- * Functions of their arguments; the interface named as scope is looked up once and may
- * be gone when the address is used.
+ * The functions here depend on their arguments only.  The interface that a scope names is
+ * looked up once, and may be gone when the address is used.
  */
 #include <linux/if.h>
 #include <linux/inet.h>

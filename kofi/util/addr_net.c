@@ -2,8 +2,8 @@
 /*
  * The addresses of a namespace, and those that a client asks for.
  *
- * Interfaces are walked under the RTNL into an array; everything that may take
- * long happens afterwards.
+ * kofi_addr_list() copies the addresses of all interfaces into an array under the RTNL;
+ * everything that may take long happens after that.
  */
 #include <linux/inetdevice.h>
 #include <linux/module.h>
@@ -16,7 +16,7 @@
 #include <net/if_inet6.h>
 #include <net/route.h>
 
-/* Addresses looked at in one namespace; more than any sane host has */
+/* Most addresses that kofi_addr_list() returns; more than any sane host has */
 #define KOFI_MAX_ADDRS		256
 
 struct kofi_addrs {

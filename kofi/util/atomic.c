@@ -2,16 +2,17 @@
 /*
  * Atomic operations of peers on regions.
  *
- * Values of each type are handled as 64 bits, extended by their sign or by zeros as
- * the type says.  So one function computes what an operation makes of two values, or of
- * three, and the size matters only to loads and to the compare and exchange that
- * puts the new value in; if another processor was faster, the operation starts again
- * with what that one has left.
+ * A value of any type is handled as 64 bits, extended by its sign or by zeros as the type
+ * says.  So kofi_compute() does all operations for all types, and the size matters only to
+ * the loads and to the compare and exchange that stores the new value.  If another
+ * processor has changed the element meanwhile, the operation starts again with the value
+ * that it finds.
  *
- * A target that would not change is not written.
+ * An element whose value would not change is not written.
  *
- * Alignment is checked for the whole target when it is resolved, in the same steps in
- * which it is executed later, so an operation never stops in the middle.
+ * kofi_atomic_get() checks the alignment of the whole target, in the same steps in which
+ * kofi_atomic_run() executes the operation later.  So an operation never stops in the
+ * middle.
  */
 #include <linux/atomic.h>
 #include <linux/module.h>
@@ -95,7 +96,7 @@ static u64 kofi_load(const union kofi_value *from, size_t size, bool is_signed)
 		value = READ_ONCE(from->u32);
 		break;
 	default:
-		/* Two loads would not do */
+		/* On 32 bits, two loads would not be atomic */
 		value = IS_ENABLED(CONFIG_64BIT) ? READ_ONCE(from->u64) :
 			cmpxchg64((u64 *)&from->u64, 0, 0);
 	}
@@ -139,7 +140,7 @@ static bool kofi_less(u64 a, u64 b, bool is_signed)
 	return is_signed ? (s64)a < (s64)b : a < b;
 }
 
-/* What the target becomes; bits beyond the size of its type mean nothing */
+/* Returns the new value of an element; bits beyond the size of its type mean nothing */
 static u64 kofi_compute(enum fi_op op, bool is_signed, u64 target, u64 operand,
 			u64 compare)
 {
@@ -275,7 +276,7 @@ int kofi_atomic_get(struct kofi_rma *rma, struct kofi_mr_map *map,
 }
 EXPORT_SYMBOL_GPL(kofi_atomic_get);
 
-/* Has each iterator that is used as many bytes as the target? */
+/* Does each iterator that the operation uses have as many bytes as the target? */
 static bool kofi_atomic_has_all(const struct kofi_atomic *atomic, size_t len)
 {
 	if (atomic->op != FI_ATOMIC_READ &&

@@ -6,17 +6,17 @@
  * table by value.  Both are read under RCU, and changed under the vector's mutex.  The
  * value of an entry never changes; an entry is freed after a grace period.
  *
- * The value is what tells endpoints apart: family, address, port, and of a link-local
- * address the scope.  Flow labels and padding are not kept.
+ * The value is what distinguishes endpoints: family, address, port, and the scope of a link-local
+ * address.  Flow labels and padding are not kept.
  *
- * fi_av_remove() has to let the provider forget what it keeps by an index before
- * another address gets it, and calls the provider without the mutex.  So it first
- * takes the address out of the hash table and leaves the index reserved (XA_ZERO_ENTRY),
- * which look-ups take for free and xa_alloc() does not; then it calls the provider, and
- * gives the index back.
+ * Before another address gets an index, the provider has to forget what it keeps by that index.
+ * fi_av_remove() calls the provider for this, without the mutex.  So it first takes the address
+ * out of the hash table and leaves the index reserved (XA_ZERO_ENTRY).  To look-ups a reserved
+ * index is free, but xa_alloc() does not give it out.  Then fi_av_remove() calls the provider,
+ * and frees the index.
  *
- * Completions name a peer by the entry's user_id, which is its fi_addr_t unless the
- * client has given another one.
+ * Completions name a peer by the entry's user_id.  It is the entry's fi_addr_t until the client
+ * sets another one; in a vector opened with FI_AV_USER_ID it is FI_ADDR_NOTAVAIL until then.
  */
 #include <linux/err.h>
 #include <linux/limits.h>
@@ -34,8 +34,8 @@
 #define KOFI_AV_INSERT_FLAGS	(FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID)
 
 /**
- * struct kofi_av_key - An address, as far as it counts
- * @addr: the address; of IPv4 in the last word
+ * struct kofi_av_key - The parts of an address that distinguish endpoints
+ * @addr: the address; an IPv4 address is in the last word
  * @scope: of a link-local address; else 0
  * @port: the port
  * @family: AF_INET or AF_INET6
@@ -51,8 +51,8 @@ struct kofi_av_key {
  * struct kofi_av_entry - An address in a vector
  * @node: place in the hash table
  * @key: the address
- * @user_id: what completions say
- * @index: place in the table
+ * @user_id: how completions name the peer
+ * @index: index in the xarray
  * @uses: insertions less removals
  * @rcu: readers may still see the entry when it has been removed
  */
@@ -65,7 +65,7 @@ struct kofi_av_entry {
 	struct rcu_head		rcu;
 };
 
-/* Ten thousand peers are nothing special */
+/* A vector of ten thousand peers is common, so an entry stays small */
 static_assert(sizeof(struct kofi_av_entry) <= 64);
 
 static const struct rhashtable_params kofi_av_hash = {
@@ -112,7 +112,7 @@ static void kofi_av_from_key(const struct kofi_av_key *key,
 	sin6->sin6_scope_id = key->scope;
 }
 
-/* The caller is a reader of RCU, or holds the vector's mutex */
+/* The caller is in an RCU read-side section, or holds the vector's mutex */
 static struct kofi_av_entry *kofi_av_entry(struct kofi_av *av,
 					   fi_addr_t fi_addr)
 {
@@ -168,7 +168,7 @@ fi_addr_t kofi_av_source(struct kofi_av *av,
 }
 EXPORT_SYMBOL_GPL(kofi_av_source);
 
-/* Can it be an address of a peer in this vector?  Its bytes are the client's */
+/* Can @addr be the address of a peer in this vector?  The client may pass any bytes */
 static int kofi_av_check_addr(const struct kofi_av *av,
 			      const struct sockaddr_storage *addr)
 {
@@ -213,7 +213,7 @@ free_entry:
 	return ERR_PTR(ret);
 }
 
-/* One more insertion of an address, maybe the first; @id counts with FI_AV_USER_ID */
+/* Inserts an address once more, or for the first time; @id is for FI_AV_USER_ID only */
 static int kofi_av_add(struct kofi_av *av, const struct sockaddr_storage *addr,
 		       u64 flags, fi_addr_t id, fi_addr_t *fi_addr)
 {
@@ -239,7 +239,7 @@ static int kofi_av_add(struct kofi_av *av, const struct sockaddr_storage *addr,
 	return 0;
 }
 
-/* Inserts what is to stand at @i of the client's arrays; returns whether it did */
+/* Inserts @addr and fills element @i of the client's arrays; returns whether it was inserted */
 static bool kofi_av_insert_at(struct kofi_av *av,
 			      const struct sockaddr_storage *addr, size_t i,
 			      fi_addr_t *fi_addr, u64 flags, int *errors)
@@ -247,7 +247,7 @@ static bool kofi_av_insert_at(struct kofi_av *av,
 	fi_addr_t at = FI_ADDR_NOTAVAIL;
 	int ret;
 
-	/* With FI_AV_USER_ID there is an array, and the id stands in it */
+	/* With FI_AV_USER_ID there is an array, and the client has put the id into it */
 	ret = kofi_av_add(av, addr, flags, fi_addr ? fi_addr[i] : at, &at);
 	if (fi_addr)
 		fi_addr[i] = at;
@@ -302,7 +302,7 @@ static int kofi_av_family(const struct kofi_av *av)
 	}
 }
 
-/* The next address; behind the last one there is the first */
+/* Steps to the next address; the first one follows the last one */
 static void kofi_av_next_node(struct sockaddr_storage *addr)
 {
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)addr;
@@ -360,8 +360,8 @@ static int kofi_av_insertsvc(struct fid_av *fid_av, const char *node,
 }
 
 /*
- * One removal less to go.  Returns whether it was the last one; then the address is
- * found no more, but keeps its index.
+ * Undoes one insertion.  Returns true if it was the last one: then look-ups do not find the
+ * address any more, but its index stays reserved.  -EINVAL: there is no such address.
  */
 static int kofi_av_drop(struct kofi_av *av, fi_addr_t fi_addr)
 {
@@ -413,7 +413,7 @@ static int kofi_av_lookup(struct fid_av *fid_av, fi_addr_t fi_addr, void *addr,
 
 	if (!kofi_av_addr(av, fi_addr, &found))
 		return -EINVAL;
-	/* An address that is cut is no error here, unlike in fi_getname() */
+	/* A truncated address is no error here, unlike in fi_getname() */
 	kofi_addr_copy_out(&found, addr, addrlen);
 	return 0;
 }

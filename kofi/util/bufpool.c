@@ -2,16 +2,16 @@
 /*
  * Pools of equal objects.
  *
- * The objects in the pool stand in an array of pointers, a stack, so the one that
- * came back last, which is likely in a cache, leaves first.  Nothing of the pool is
- * written into an object.
+ * Pointers to the free objects are in an array that is used as a stack.  So
+ * kofi_bufpool_get() returns the object that came back last, which is likely in a
+ * cache.  The pool writes nothing into an object.
  *
- * Everything is under the pool's lock, which makes two promises exact: a get that
- * fails is followed by one call of refilled() when the next object has come back;
- * and a drain returns when nothing touches the pool any more.  For the second one,
- * a put that calls refilled() counts as an object that is out until it has come
- * back from there, and kofi_bufpool_drain() takes the lock once more after it was
- * woken, as the last put releases it after it has woken.
+ * The pool's lock guards everything, and makes two promises exact.  A kofi_bufpool_get() that
+ * fails is followed by one call of refilled() when the next object has come back.
+ * kofi_bufpool_drain() returns when nothing touches the pool any more.  So a put that calls
+ * refilled() counts as an object that is out until refilled() has returned.  kofi_bufpool_drain()
+ * takes the lock once more after it was woken, because the last put wakes it before it releases
+ * the lock.
  */
 #include <linux/bug.h>
 #include <linux/completion.h>
@@ -145,7 +145,7 @@ void kofi_bufpool_drain(struct kofi_bufpool *pool)
 		return;
 
 	wait_for_completion(&drained);
-	/* The last put has released the lock */
+	/* Wait until the last put has released the lock */
 	spin_lock_irq(&pool->lock);
 	spin_unlock_irq(&pool->lock);
 }

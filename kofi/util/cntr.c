@@ -4,17 +4,17 @@
  *
  * The numbers are atomic and no lock guards them.  A thread that changes one looks
  * for sleepers afterwards; a sleeper enters the wait queue before it looks at the
- * numbers.  With a full barrier on each side one of the two sees the other, so
- * no wake-up is lost.  A sleeper's entry in the wait queue has its threshold: it
- * is woken when its threshold is reached, not for each operation that counts.
- * Its time is that of the clock and not of jiffies, which may lag behind and then
- * catch up: a wait is never shorter than the client asked for.
+ * numbers.  With a full barrier on each side one of the two sees the other, so no
+ * wake-up is lost.  A sleeper's entry in the wait queue has its threshold, so the
+ * sleeper is woken when its threshold is reached, not for each operation that
+ * counts.  Time is measured by the clock and not in jiffies, which may lag behind
+ * and then catch up: a wait is never shorter than the client asked for.
  *
- * An error ends (-FI_EAVAIL) the waits that sleep when it happens, and each wait that
- * begins before the client has looked at the number of errors.  So an operation
- * that fails between its post and fi_cntr_wait() does not leave its client
- * asleep.  @changes and @seen know about that; comparing numbers of errors would
- * miss one that is set back while a sleeper wakes up.
+ * An error ends two kinds of waits with -FI_EAVAIL: those that sleep when it is counted,
+ * and each wait that begins before the client has looked at the number of errors.  So an
+ * operation that fails between its post and fi_cntr_wait() does not leave its client
+ * asleep.  @changes and @seen record this.  A comparison of error counts would miss a
+ * count that is set back while a sleeper wakes up.
  */
 #include <linux/hrtimer.h>
 #include <linux/module.h>
@@ -22,7 +22,7 @@
 #include <kofi/cntr.h>
 #include <kofi/provider.h>
 
-/* How much later than asked for a wait may end, so that timers can be joined */
+/* Nanoseconds that a wait may end late, so that the kernel can coalesce timers */
 #define KOFI_CNTR_SLACK		(NSEC_PER_MSEC / 2)
 
 /**
@@ -30,7 +30,7 @@
  * @entry: in the wait queue
  * @cntr: the counter
  * @threshold: value that it waits for
- * @changes: of the number of errors, when it came
+ * @changes: kofi_cntr.changes when the wait began
  */
 struct kofi_cntr_waiter {
 	struct wait_queue_entry	entry;
@@ -44,7 +44,7 @@ static struct kofi_cntr *to_cntr(struct fid_cntr *cntr)
 	return container_of(cntr, struct kofi_cntr, cntr);
 }
 
-/* The result of a wait; -EAGAIN: it goes on */
+/* The result of a wait; -EAGAIN: the wait goes on */
 static int kofi_cntr_look(const struct kofi_cntr_waiter *waiter)
 {
 	struct kofi_cntr *cntr = waiter->cntr;
@@ -67,7 +67,7 @@ static int kofi_cntr_wake(struct wait_queue_entry *entry, unsigned int mode,
 	return autoremove_wake_function(entry, mode, sync, key);
 }
 
-/* Follows an atomic operation on what kofi_cntr_look() looks at */
+/* Wakes sleepers, after an atomic operation on a field that kofi_cntr_look() reads */
 static void kofi_cntr_changed(struct kofi_cntr *cntr)
 {
 	/* Pairs with the barrier of prepare_to_wait_event() */
@@ -89,7 +89,7 @@ void kofi_cntr_adderr(struct kofi_cntr *cntr, u64 value)
 	if (!value)
 		return;
 	atomic64_add(value, &cntr->errors);
-	/* A thread that sees the change sees the number; pairs with kofi_cntr_readerr() */
+	/* A reader of the new @changes reads the new @errors; pairs with kofi_cntr_readerr() */
 	smp_mb__before_atomic();
 	atomic_inc(&cntr->changes);
 	kofi_cntr_changed(cntr);
@@ -101,7 +101,7 @@ static u64 kofi_cntr_read(struct fid_cntr *cntr)
 	return atomic64_read(&to_cntr(cntr)->value);
 }
 
-/* At worst an error that happens meanwhile is in the number and reported once more */
+/* At worst an error counted meanwhile is in the number, and ends a wait once more */
 static u64 kofi_cntr_readerr(struct fid_cntr *fid_cntr)
 {
 	struct kofi_cntr *cntr = to_cntr(fid_cntr);
@@ -134,7 +134,7 @@ static int kofi_cntr_client_adderr(struct fid_cntr *cntr, u64 value)
 	return 0;
 }
 
-/* The caller knows the number it sets; sleepers are woken by it */
+/* The client knows the number that it sets, so @seen follows @changes; sleepers wake up */
 static int kofi_cntr_seterr(struct fid_cntr *fid_cntr, u64 value)
 {
 	struct kofi_cntr *cntr = to_cntr(fid_cntr);

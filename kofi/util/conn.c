@@ -60,7 +60,7 @@ void kofi_conn_start(struct kofi_conn *conn, struct workqueue_struct *wq)
 }
 EXPORT_SYMBOL_GPL(kofi_conn_start);
 
-/* What has begun to run already finds another state */
+/* If the work has begun to run already, it finds another state */
 static void kofi_conn_stop_late(struct kofi_conn *conn)
 {
 	if (conn->late.work.func)

@@ -2,20 +2,20 @@
 /*
  * The registry of include/kofi/connreq.h.
  *
- * Requests stand in an xarray by their ids.  One counter gives the ids of all
- * registries, so a handle of one provider is none of another's.  It has the width of a
- * pointer but for the bit that xa_mk_value() needs: on machines of 64 bits no id comes
- * again, on others not before 2^31 requests, and then not one that is in use.
+ * Requests are in an xarray, indexed by id.  One counter gives the ids of all registries, so a
+ * handle of one provider is never valid for another.  An id has all bits of a pointer but the one
+ * that xa_mk_value() needs.  On 64-bit machines no id is given out twice.  On other machines an
+ * id is not given out again before 2^31 requests, and never while it is in use.
  *
- * An id is reserved before the request is posted, because that may need memory, and a
- * provider that posts may hold locks.  A reserved place reads as empty, so the handle
- * finds nothing until the request and its event are in their places.
+ * kofi_connreq_add() reserves the id before the request is posted, because the reservation may
+ * need memory, and a provider that posts may hold locks.  A reserved place reads as empty, so the
+ * handle finds nothing until the request and its event are in their places.
  *
- * Locking: the lock of the xarray, taken with interrupts off, is held while a request
- * and its event come in or leave, so that both are there or neither is.  The event
- * queue's lock is taken inside.  A reader of the event queue sets info of the event to
- * NULL under that lock; afterwards only the request's owner looks at the event, so
- * an info that is still there after the event has left the queue is the owner's.
+ * Locking: the lock of the xarray, taken with interrupts off, is held while a request and
+ * its event come in or leave, so that both are there or neither is.  The event queue's lock
+ * is taken inside.  A reader of the event queue sets the event's info to NULL under the
+ * event queue's lock.  Afterwards only the request's owner looks at the event.  So an info
+ * that is still there after the event has left the queue is the owner's.
  */
 #include <linux/atomic.h>
 #include <linux/err.h>

@@ -2,24 +2,25 @@
 /*
  * Dma-bufs that the processor accesses.
  *
- * An exporter that can move its memory (it has ->pin) notifies its attachments before it
- * does so.  So such a dma-buf is attached, for a device that exists for this purpose only
- * and maps nothing.  An exporter that cannot move keeps its memory where it
- * is as long as it is mapped, and is not attached.
+ * An exporter that can move its memory (it has ->pin) notifies the attachments of a dma-buf
+ * before it moves the memory.  So kofi_dmabuf_attach() attaches such a dma-buf, to a device
+ * that exists for this purpose only and maps nothing.  An exporter that cannot move its
+ * memory keeps it in place as long as it is mapped, so its dma-bufs are not attached.
  *
  * @mapped changes under the reservation lock of the dma-buf: it is set when the memory has
  * been mapped, and cleared once, by the exporter's notification or by the close, whichever
- * is first.  A notification between the attachment and the mapping finds nothing to do, as
- * the mapping will be one of the new place.
+ * is first.  A notification between the attachment and the mapping has nothing to do,
+ * because the memory is then mapped at its new place.
  *
- * Accesses read @mapped within an SRCU section.  The notification clears it and then waits
- * for the sections that have begun: what comes later sees that it is cleared.  One SRCU
- * domain serves all dma-bufs, as sections are short.  No section takes a reservation lock,
- * so waiting with one held is safe.  Memory is unmapped before the notification returns,
- * so the exporter never moves what is mapped.
+ * Accesses read @mapped within an SRCU section.  The notification clears @mapped and then
+ * waits for the sections that have begun; a later section sees that @mapped is cleared.
+ * One SRCU domain serves all dma-bufs, as sections are short.  No section takes a
+ * reservation lock, so the notification may wait while it holds one.  Memory is unmapped
+ * before the notification returns, so the exporter never moves mapped memory.
  *
- * Caches: the processor's access begins with the open and ends with the close, for the
- * exporter (dma_buf_begin_cpu_access()), and not with each access of a peer's.
+ * Caches: kofi_dmabuf_open() reports the start of the processor's access to the exporter
+ * (dma_buf_begin_cpu_access()), and kofi_dmabuf_close() reports the end.  Single accesses
+ * of peers are not reported.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -36,7 +37,7 @@
 /**
  * struct kofi_dmabuf - A dma-buf that the processor accesses
  * @dmabuf: the dma-buf, with a reference
- * @attach: brings the notification; NULL: the exporter cannot move
+ * @attach: receives the notifications; NULL: the exporter cannot move its memory
  * @map: where it is mapped, while @mapped
  * @mapped: see above
  */
@@ -49,7 +50,7 @@ struct kofi_dmabuf {
 
 DEFINE_STATIC_SRCU(kofi_dmabuf_srcu);
 
-/* What exporters see as the device of the importer */
+/* The device that exporters see as the importer */
 static struct device *kofi_dmabuf_importer;
 
 int kofi_dmabuf_enter(void)
@@ -92,7 +93,7 @@ static void kofi_dmabuf_revoke(struct dma_buf_attachment *attach)
 			      memory->dmabuf->exp_name);
 }
 
-/* No device accesses the memory, so it need not be where one would reach it */
+/* No device accesses the memory, so the exporter need not keep it where a device reaches it */
 static const struct dma_buf_attach_ops kofi_dmabuf_attach_ops = {
 	.allow_peer2peer	= false,
 	.invalidate_mappings	= kofi_dmabuf_revoke,

@@ -2,9 +2,11 @@
 /*
  * The common part of endpoints, include/kofi/ep.h.
  *
- * Everything here but kofi_ep_count() and the word that there is room belongs to control
- * calls.  kofi_ep_side.wanted is set by a call that fails, and cleared by the thread that
- * makes the ready call due, in one atomic step; so one -EAGAIN is followed by one call at most.
+ * kofi_ep_count(), kofi_ep_call_ready(), kofi_ep_want_later() and kofi_trace_post() are called on
+ * the data path.  Everything else belongs to control calls.
+ *
+ * A call that answers -EAGAIN sets kofi_ep_side.wanted.  The thread that makes the ready callback
+ * due clears it in one atomic step, so one -EAGAIN is followed by one ready callback at most.
  */
 #include <linux/module.h>
 #include <kofi/ep.h>
@@ -12,7 +14,7 @@
 #include <kofi/stat.h>
 #include "../trace.h"
 
-/* How long a client waits to try again if no event tells it when */
+/* Milliseconds until the ready callback is due if no event announces room */
 #define KOFI_LATER_MS		2
 
 static void kofi_ep_run_ready(struct kofi_ep_side *side)
@@ -215,7 +217,7 @@ int kofi_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 
 	if (ep->conn.state == KOFI_CONN_GONE)
 		return -ENODEV;
-	/* If the peer of its request has gone meanwhile, fi_enable() says so */
+	/* If the peer of its connection request has gone meanwhile, fi_enable() reports that */
 	if (ep->conn.state != KOFI_CONN_OPEN && ep->conn.state != KOFI_CONN_DOWN)
 		return -FI_EOPBADSTATE;
 
@@ -245,7 +247,7 @@ int kofi_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 }
 EXPORT_SYMBOL_GPL(kofi_ep_bind);
 
-/* May a client sleep for a counter of what is reported to @cq? */
+/* May a client sleep on @cntr, whose operations complete to @cq? */
 static bool kofi_cntr_fits(const struct kofi_cntr *cntr, const struct kofi_cq *cq)
 {
 	return !cntr || cntr->wait_obj == FI_WAIT_NONE ||
@@ -294,7 +296,7 @@ static struct kofi_ep_side *kofi_ep_find_side(struct kofi_ep *ep, u64 flags)
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(kofi_post);
 
-/* The event has the context that kofi_done will have; a shared receive has none of a queue yet */
+/* The event shows the context that kofi_done will show; a shared receive has no queue yet */
 void kofi_trace_post(struct kofi_ep *ep, u64 flags, void *context, size_t len)
 {
 	const struct kofi_ep_side *side = flags & FI_RECV ? &ep->rx : &ep->tx;
@@ -389,7 +391,7 @@ static int kofi_ep_set_timeout(struct kofi_ep *ep, const void *optval,
 	size_t timeout;
 	int ret;
 
-	/* If the peer of its request has gone, fi_enable() or fi_accept() says so */
+	/* If the peer of its request has gone, fi_enable() or fi_accept() reports that */
 	if (conn->state > KOFI_CONN_ENABLED &&
 	    !(conn->passive && conn->state == KOFI_CONN_DOWN))
 		return -FI_EOPBADSTATE;
@@ -434,7 +436,7 @@ int kofi_ep_setopt(struct kofi_ep *ep, int optname, const void *optval,
 }
 EXPORT_SYMBOL_GPL(kofi_ep_setopt);
 
-/* A size that only endpoints with a capability have; 0: the endpoint has not */
+/* The value of a size option; 0: another option, or the endpoint lacks the capability for it */
 static size_t kofi_ep_size(const struct kofi_ep *ep, int optname)
 {
 	size_t max = ep->max_msg_size, inject = ep->inject_size;
@@ -483,7 +485,7 @@ int kofi_ep_getopt(struct kofi_ep *ep, int optname, void *optval, size_t *optlen
 }
 EXPORT_SYMBOL_GPL(kofi_ep_getopt);
 
-/* The counter of an operation with these flags of its completion */
+/* The counter for an operation whose completion has these flags */
 static struct kofi_cntr *kofi_ep_find_cntr(struct kofi_ep *ep, u64 flags)
 {
 	if (flags & FI_REMOTE_WRITE)

@@ -2,20 +2,21 @@
 /*
  * The event queue of include/kofi/eq.h.
  *
- * One list of events, oldest first, errors among the others in order.  The
- * lock guards the list and all counters; entries are copied to the reader under
- * it, because an embedded event may be withdrawn and its memory freed as soon as
- * it is dropped.  Client handlers and release functions are called without it.
+ * The queue is one list of events, oldest first, with errors among the other events.
+ * The lock guards the list and all counters.  Entries are copied to the reader under
+ * the lock, because an embedded event may be withdrawn and its memory freed as soon
+ * as the lock is dropped.  Client handlers and release functions are called without
+ * the lock.
  *
- * A handler is armed at the start and whenever a reader finds the queue empty;
- * the next post disarms it and queues the work that calls it.  Connection
- * managers post with their own locks held, and a handler will want to call
- * fi_accept() and the like; the worker holds no lock.  One work item per queue
- * also means that a handler never runs twice at the same time.
+ * A handler is armed at the start and whenever a reader finds the queue empty; the
+ * next post disarms it and queues the work that calls it.  A connection manager posts
+ * with its own locks held, and a handler calls fi_accept() and the like, so the
+ * handler runs in a worker, which holds no lock.  One work item per queue also means
+ * that a handler never runs twice at the same time.
  *
- * Only events that the outside world can multiply are limited: connection
- * requests and what the client writes itself.  All others are embedded in open
- * endpoints, so there is a bounded number of them, and none is ever lost.
+ * The queue limits only the events that peers and the client can multiply: connection
+ * requests, and events from fi_eq_write().  All others are embedded in open
+ * endpoints, so their number is bounded, and none is ever lost.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -28,7 +29,7 @@
 #define KOFI_EQ_DEF_SIZE	256
 #define KOFI_EQ_MAX_SIZE	65536
 
-/* Handlers may be in the way of memory reclaim: storage connects here */
+/* Memory reclaim may depend on a handler: storage clients connect in theirs */
 static struct workqueue_struct *kofi_eq_wq;
 
 struct kofi_eq_written {
@@ -85,7 +86,7 @@ int kofi_eq_post(struct kofi_eq *eq, struct kofi_event *event)
 }
 EXPORT_SYMBOL_GPL(kofi_eq_post);
 
-/* Memory may be wanted for what the handler connects; no I/O for it, then */
+/* I/O may need the connection that the handler makes, so its allocations start no I/O */
 static void kofi_eq_work(struct work_struct *work)
 {
 	struct kofi_eq *eq = container_of(work, struct kofi_eq, work);
@@ -109,7 +110,7 @@ bool kofi_eq_withdraw(struct kofi_eq *eq, struct kofi_event *event)
 }
 EXPORT_SYMBOL_GPL(kofi_eq_withdraw);
 
-/* The reader that takes the event out of the queue owns its info; no other reader gets it */
+/* Only the reader that takes the event out of the queue gets its info, and owns it */
 static ssize_t kofi_eq_copy_cm(const struct kofi_event *event, void *buf,
 			       size_t len, bool peek)
 {
@@ -251,7 +252,7 @@ static ssize_t kofi_eq_sread(struct fid_eq *fid_eq, u32 *event, void *buf,
 	if (eq->wait_obj != FI_WAIT_UNSPEC)
 		return -EINVAL;
 
-	/* Another reader may be faster; then the rest of the time is waited for */
+	/* If another reader takes the event, this one waits for the rest of the time */
 	deadline = kofi_deadline_in(timeout);
 	for (;;) {
 		ret = kofi_eq_read(fid_eq, event, buf, len, flags);
@@ -318,7 +319,7 @@ static int kofi_eq_close(struct fid *fid)
 	struct kofi_eq *eq = to_kofi_eq(fid);
 	struct kofi_event *event, *next;
 
-	/* From inside its handler */
+	/* The caller is inside the handler */
 	if (current_work() == &eq->work)
 		return -EDEADLK;
 	cancel_work_sync(&eq->work);

@@ -2,17 +2,17 @@
 /*
  * Lists of buffers for providers that copy.
  *
- * kofi_iov_set() is the only place that believes nothing: it checks the client's
+ * kofi_iov_set() is the only function that trusts nothing: it checks the client's
  * list while it copies it, counts the bytes without overflow, and leaves out empty
- * elements.  What comes later takes the list as it is.
+ * elements.  All other functions take the list as it is.
  *
  * A copy maps one page of its source at a time, by kmap_local_page(), and hands it to
  * the iterator of the destination, which maps pages of its own inside.  The two
  * mappings nest, so they are undone in the right order in any context.
  *
- * _copy_to_iter() and _copy_from_iter() stand here in place of the calls without an
- * underscore: these ask whether the object that a buffer lies in may be copied to
- * user space (hardened usercopy), and refuse most slab caches.
+ * This file calls _copy_to_iter() and _copy_from_iter().  The calls without an underscore
+ * check whether the object that a buffer lies in may be copied to user space (hardened
+ * usercopy), and refuse most slab caches.
  */
 #include <linux/highmem.h>
 #include <linux/limits.h>

@@ -8,16 +8,16 @@
 #include <kofi/kept_op.h>
 #include <kofi/pages.h>
 
-/* Bytes between two looks at the scheduler */
+/* Bytes copied between two calls of cond_resched() */
 #define KOFI_COPY_STEP	SZ_256K
 
-/* Memory of a PCI device is taken as a local buffer where the client has asked for FI_HMEM */
+/* Local buffers may be memory of a PCI device if the client has asked for FI_HMEM */
 static bool kofi_takes_peer(const struct kofi_ep *ep)
 {
 	return ep->caps & FI_HMEM;
 }
 
-/* The data of an injected operation, which may stand on the stack of the caller */
+/* Copies the data of an injected operation, which may be on the caller's stack */
 static int kofi_keep_inject(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 			    enum fi_buf_type type, const void *list,
 			    size_t count)
@@ -32,7 +32,7 @@ static int kofi_keep_inject(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 	return 0;
 }
 
-/* A save (FI_SAVE) moves nothing */
+/* A save (FI_SAVE) transfers no data and has no local buffers */
 static int kofi_keep_nothing(struct kofi_kept_op *kept, const struct kofi_op *op)
 {
 	kofi_iov_set_buf(&kept->local, NULL, 0);
@@ -59,7 +59,7 @@ static int kofi_keep_local(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 	return ret;
 }
 
-/* The list stays the client's until the operation is over: note where it begins */
+/* The client keeps the list until the operation is over, so only its start is noted */
 static int kofi_keep_sgl(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 			 const struct kofi_op *op)
 {
@@ -110,7 +110,7 @@ static int kofi_keep_rma(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 	return len == kept->len || op->flags & FI_SAVE ? 0 : -EINVAL;
 }
 
-/* One of the lists of an atomic operation, with elements of @size bytes */
+/* Keeps one list of an atomic operation, whose elements have @size bytes */
 static int kofi_keep_ioc(struct kofi_kept_op *kept, struct kofi_iov *iov,
 			 const struct kofi_ep *ep, bool inject, const struct fi_ioc *ioc,
 			 size_t count, size_t size)
@@ -222,7 +222,7 @@ size_t kofi_kept_next(struct kofi_kept_op *kept, unsigned int direction,
 		return 0;
 	if (kept->sgl) {
 		n = min_t(u32, kept->nents, KOFI_OP_IOV);
-		/* kofi_keep_sgl() has looked at the pages */
+		/* kofi_keep_sgl() has checked the pages */
 		kofi_iov_set(&kept->local, KOFI_OP_IOV, FI_BUF_SGL, kept->next,
 			     n, SIZE_MAX, true);
 		for (i = 0; i < n; i++)
@@ -246,14 +246,14 @@ static int kofi_execute_copy(struct kofi_kept_op *kept,
 
 	while (kofi_kept_next(kept, write ? ITER_SOURCE : ITER_DEST, &iter)) {
 		done += kofi_copy_rma(rma, done, write, &iter);
-		/* Its memory was taken back */
+		/* An exporter has taken memory of the target back */
 		if (iov_iter_count(&iter))
 			return -EACCES;
 	}
 	return 0;
 }
 
-/* Only persistent memory can be made durable; the target is given up otherwise */
+/* Only persistent memory can be made durable; otherwise this gives the target up */
 static int kofi_execute_check(const struct kofi_kept_op *kept, struct kofi_rma *rma)
 {
 	if (!(kept->flags & FI_COMMIT_COMPLETE) || kofi_rma_is_persistent(rma))
@@ -288,7 +288,7 @@ static int kofi_execute_rma(struct kofi_kept_op *kept, struct kofi_ep *target,
 	return ret;
 }
 
-/* The copy, so to say, of an atomic operation */
+/* Executes an atomic operation, as kofi_execute_copy() does a read or a write */
 static int kofi_execute_values(struct kofi_kept_op *kept, const struct kofi_rma *rma,
 			       struct kofi_atomic *atomic)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Values of options.  Works on its arguments only.
+ * Values of options.  The functions here work on their arguments only.
  */
 #include <linux/module.h>
 #include <linux/string.h>

@@ -3,15 +3,16 @@
  * Lists of buffers, and the pieces of memory they consist of; the header says
  * what memory is.
  *
- * An element of a list is a kvec, a bio_vec or a scatterlist.  Two functions know
- * how long each is and where the next one stands; two others turn what is left of
- * one into a piece.  Everything else walks.
+ * An element of a list is a kvec, a bio_vec or a scatterlist.  kofi_elem_len() and
+ * kofi_elem_next() return its length and the next element; kofi_list_addr() and
+ * kofi_list_piece() return the address and the piece of what is left of it.  Functions
+ * that walk a list use these four.
  *
- * A list of scatterlists may be chained, and may end before the count that the
- * client gave; the element is NULL then.
+ * A list of scatterlists may be chained.  It may end before the count that the client gave;
+ * the next element is NULL then.
  *
- * Every function runs in any context, and several at a time: they read the
- * client's list and write what the caller owns.
+ * Every function may be called in any context, and several times at once: it reads the
+ * client's list and writes only what the caller owns.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -92,7 +93,7 @@ bool kofi_page_is_memory(const struct page *page, bool peer)
 }
 EXPORT_SYMBOL_GPL(kofi_page_is_memory);
 
-/* Pages of PCI devices stand among the kernel's own */
+/* The linear map also has pages of PCI devices */
 static bool kofi_is_linear(const void *addr, bool peer)
 {
 	return virt_addr_valid(addr) && kofi_page_is_memory(virt_to_page(addr), peer);
@@ -116,7 +117,7 @@ static int kofi_vmalloc_piece(void *base, size_t len, bool peer, struct kofi_pie
 	piece->page = vmalloc_to_page(base);
 	piece->offset = offset_in_page(base);
 	piece->len = min(len, PAGE_SIZE - piece->offset);
-	/* Registers of a device are mapped there, too */
+	/* Registers of a device are mapped in the vmalloc area, too */
 	if (!piece->page || !pfn_valid(page_to_pfn(piece->page)) ||
 	    !kofi_page_is_memory(piece->page, peer))
 		return -EINVAL;
@@ -139,7 +140,7 @@ static int kofi_kvec_piece(const struct kvec *kvec, size_t skip, bool peer,
 	return kofi_page_piece(virt_to_page(base), offset_in_page(base), len, peer, piece);
 }
 
-/* Such a buffer is one piece, as kofi_kvec_piece() would find */
+/* kofi_kvec_piece() would turn such a buffer into one piece */
 bool kofi_is_plain_memory(const void *buf, size_t len)
 {
 	const void *last;
@@ -192,7 +193,7 @@ bool kofi_list_more(struct kofi_list_iter *iter)
 }
 EXPORT_SYMBOL_GPL(kofi_list_more);
 
-/* If it fails, @iter is at the piece with which it has */
+/* After an error, @iter stands at the piece that caused it */
 static int kofi_list_walk(struct kofi_list_iter *iter, kofi_piece_fn fn, void *context)
 {
 	struct kofi_piece piece;
@@ -248,7 +249,7 @@ static const char *kofi_why_no_memory(const struct kofi_list_iter *iter)
 	return "mapped, but has no pages; a device's memory takes CONFIG_PCI_P2PDMA";
 }
 
-/* Clients that start may all be wrong, and each wants to know */
+/* Many clients may start at once with a wrong list, and each needs its line in the log */
 static DEFINE_RATELIMIT_STATE(kofi_list_lines, DEFAULT_RATELIMIT_INTERVAL, 64);
 
 void kofi_list_log(enum fi_buf_type type, const void *list, size_t count, bool peer)
@@ -323,7 +324,7 @@ void kofi_list_gather(void *to, enum fi_buf_type type, const void *list,
 		break;
 	case FI_BUF_BVEC:
 		iov_iter_bvec(&iter, ITER_SOURCE, list, count, len);
-		/* copy_from_iter() would ask whether a user may see @to */
+		/* copy_from_iter() would check whether user space may see @to */
 		_copy_from_iter(to, len, &iter);
 		break;
 	default:

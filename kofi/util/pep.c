@@ -3,9 +3,9 @@
  * The passive endpoints of include/kofi/pep.h.
  *
  * A passive endpoint gets its address once: when it is opened, by fi_setname(), or by
- * fi_listen(), which takes any.  It listens until it is closed, or its device goes.  All
- * of this happens under the provider's mutex; the core lets no object be closed that
- * another call uses.
+ * fi_listen(), which takes any address.  It listens until it is closed, or its device goes.
+ * Its state changes under the provider's mutex.  The core closes no object that another
+ * call uses.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -161,7 +161,7 @@ static int kofi_pep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	return ret;
 }
 
-/* The event queue's size limits the requests, too */
+/* Besides the backlog, the size of the event queue limits the requests */
 static void kofi_pep_stat(struct kofi_pep *pep, struct kofi_stat *stat)
 {
 	mutex_lock(pep->type->lock);
@@ -197,7 +197,7 @@ static int kofi_pep_control(struct fid *fid, int command, void *arg)
 	return ret;
 }
 
-/* Runs once: no request comes any more; requests that the client has not taken are refused */
+/* Ends the endpoint, once: no request comes any more; requests not taken are refused */
 static void kofi_pep_end(struct kofi_pep *pep)
 {
 	const struct kofi_pep_type *type = pep->type;
@@ -219,7 +219,7 @@ static void kofi_pep_end(struct kofi_pep *pep)
 
 void kofi_pep_gone(struct kofi_pep *pep)
 {
-	/* It may be on its way out */
+	/* kofi_pep_close() may have ended it already */
 	if (pep->gone)
 		return;
 	kofi_pep_end(pep);

@@ -4,15 +4,15 @@
  *
  * Life of a region
  *
- *	fi_mr_regattr()		kofi_pmem_init() asks the table of the day whether each byte is
- *				persistent, and pins the table's module
- *	a write of a peer	kofi_pmem_written(), behind the copy
+ *	fi_mr_regattr()		kofi_pmem_init() asks the current &struct kofi_pmem_ops whether
+ *				each byte is persistent, and keeps its module loaded
+ *	a write of a peer	kofi_pmem_written(), after the copy
  *	FI_COMMIT_COMPLETE	kofi_pmem_write_back() of the write's own ranges, and the fence;
  *				the write does not enter the record
  *	FI_SAVE			kofi_pmem_save()
  *	fi_close()		kofi_pmem_free(); what was not saved may be lost
  *
- * What the architecture's table relies on: the processor writes cache lines back
+ * kofi_pmem_arch_ops relies on two facts: the processor writes cache lines back
  * (arch_wb_cache_pmem()), and the platform's power-fail domain begins at the memory controller
  * (ADR).  Memory that needs a call to its device, as virtio-pmem does, has no resource of
  * IORES_DESC_PERSISTENT_MEMORY, and is refused.
@@ -30,10 +30,10 @@
 #include <kofi/mr_map.h>
 #include <kofi/pmem.h>
 
-/* Bytes between two looks at the scheduler */
+/* Bytes written back between two calls of cond_resched() */
 #define KOFI_PMEM_STEP	SZ_1M
 
-/* Has a driver of a device, and not the memory of the machine, brought the page? */
+/* Has a driver added the page (ZONE_DEVICE)?  Otherwise it is ordinary memory */
 static bool kofi_pmem_is_device(const void *addr)
 {
 	return virt_addr_valid(addr) && is_zone_device_page(virt_to_page(addr));
@@ -41,7 +41,7 @@ static bool kofi_pmem_is_device(const void *addr)
 
 static bool kofi_pmem_arch_is_persistent(const void *addr, size_t len)
 {
-	/* The resource covers what is between the two ends */
+	/* The resource also covers what is between the two ends */
 	return IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API) && kofi_pmem_is_device(addr) &&
 	       kofi_pmem_is_device(addr + len - 1) &&
 	       region_intersects(virt_to_phys((void *)addr), len, IORESOURCE_MEM,
@@ -50,7 +50,7 @@ static bool kofi_pmem_arch_is_persistent(const void *addr, size_t len)
 
 static void kofi_pmem_arch_fence(void)
 {
-	/* The processor orders it behind what arch_wb_cache_pmem() has begun */
+	/* The processor orders later accesses behind what arch_wb_cache_pmem() has begun */
 	wmb();
 }
 

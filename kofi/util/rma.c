@@ -2,9 +2,10 @@
 /*
  * Reads and writes of peers on regions.
  *
- * The target of an operation belongs to its owner; what it refers to is held by the
- * references that kofi_rma_get() takes.  All references are taken before the first
- * byte is copied, so an operation with a range that is refused changes nothing.
+ * A struct kofi_rma belongs to the owner of its operation.  The references that
+ * kofi_rma_get() takes hold the regions in it.  kofi_rma_get() takes all references
+ * before the first byte is copied, so an operation with a range that is refused changes
+ * nothing.
  *
  * The lengths of the ranges come from a peer, but each is at most that of its region,
  * and a region is so short that the sum of all cannot overflow (mr/map.c).
@@ -95,7 +96,7 @@ void kofi_rma_save(struct kofi_rma *rma, bool durable)
 }
 EXPORT_SYMBOL_GPL(kofi_rma_save);
 
-/* The next save of these regions has to write this back */
+/* Records what was written, for the next save of each region */
 static void kofi_rma_note_written(const struct kofi_rma *rma)
 {
 	const struct kofi_rma_range *range = rma->range;
@@ -117,7 +118,7 @@ void kofi_rma_done(struct kofi_rma *rma, int err)
 	for (i = 0; i < rma->count; i++) {
 		for (k = 0; range[k].mr != range[i].mr; k++)
 			;
-		/* A region counts with its first range */
+		/* Count each region once, at its first range */
 		if (k < i)
 			continue;
 		for (len = 0; k < rma->count; k++)

@@ -2,7 +2,7 @@
 /*
  * Traffic classes as code points of IP.
  *
- * Functions of their arguments and of a table that never changes.
+ * The functions here depend only on their arguments and on a constant table.
  */
 #include <linux/module.h>
 #include <kofi/tclass.h>

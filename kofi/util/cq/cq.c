@@ -2,20 +2,20 @@
 /*
  * The completion queue of include/kofi/cq.h: the list, and its life.
  *
- * A singly linked list of completions.  With FI_WAIT_DONE those that wait for their
- * callback stand in it, otherwise those that no reader has taken.  cq->lock guards
- * it, and is held for KOFI_CQ_BATCH completions at most, whatever the client asks for.
- * Neither clients nor providers are called with the lock held.
+ * The list is singly linked.  With FI_WAIT_DONE it has the completions that wait for their
+ * callback, otherwise those that no reader has taken.  cq->lock guards the list, and is held for
+ * KOFI_CQ_BATCH completions at most, whatever the client asks for.  Neither clients nor
+ * providers are called with the lock held.
  *
- * Readers (read.c) take completions out of the list under the lock, and copy and
- * release them afterwards, under rcu_read_lock().  kofi_cq_purge() takes an endpoint's
- * completions out and then waits for readers by RCU; so when it returns, no reader
- * looks at a slot of the endpoint, and the slots may be freed.  A callback (run.c)
- * may sleep; there the purge waits for a mark at the end of the list.
+ * Readers (read.c) take completions out of the list under the lock, and copy and release
+ * them afterwards, under rcu_read_lock().  kofi_cq_purge() takes an endpoint's
+ * completions out and then waits for readers by RCU; so when it returns, no reader looks
+ * at a slot of the endpoint, and the slots may be freed.  A callback (run.c) may sleep,
+ * so for callbacks the purge waits for a mark at the end of the list instead.
  *
- * A tap sees each completion before it comes into the list, and may keep it.  Taps are
- * added before the first completion, so nothing guards them.  A purge has them give back
- * what they keep first, as that may be the endpoint's.
+ * A tap sees each completion before it comes into the list, and may keep it.  Taps are added
+ * before the first completion, so nothing guards them.  A purge first has the taps give back
+ * what they keep, as that may belong to the endpoint.
  *
  * A handler is armed at the start and whenever a reader finds the queue empty; the
  * next completion disarms it and makes it due.
@@ -48,7 +48,7 @@ static int kofi_cq_check(const struct fi_cq_attr *attr)
 	if (attr->wait_obj == FI_WAIT_CALLBACK ? !attr->handler :
 						 !!attr->handler)
 		return -EINVAL;
-	/* Without a context a sleeper would not be woken, nor a handler called */
+	/* With FI_COMP_DIRECT nothing would wake a sleeper, or call a handler */
 	if (attr->comp_ctx == FI_COMP_DIRECT &&
 	    attr->wait_obj != FI_WAIT_NONE && attr->wait_obj != FI_WAIT_DONE)
 		return -EINVAL;
@@ -247,7 +247,7 @@ static void kofi_cq_disarm(struct kofi_cq *cq)
 	cq->pending = true;
 }
 
-/* The trace event kofi_done of each of a chain */
+/* Traces kofi_done for each completion of a chain */
 static void kofi_cq_trace(const struct kofi_cq *cq, const struct kofi_comp *comp)
 {
 	for (; comp; comp = comp->next)
@@ -342,7 +342,7 @@ void kofi_cq_add_tap(struct kofi_cq *cq, struct kofi_cq_tap *tap)
 		end = &(*end)->next;
 	tap->next = NULL;
 	*end = tap;
-	/* No completion passes by the list and its taps */
+	/* No completion bypasses the list, and with it the taps, from now on */
 	cq->calls_here = false;
 }
 EXPORT_SYMBOL_GPL(kofi_cq_add_tap);
@@ -419,7 +419,7 @@ static struct kofi_comp **kofi_cq_purge_some(struct kofi_cq *cq,
 	return at;
 }
 
-/* Lets go of the lock for a moment; returns where to go on */
+/* Releases the lock for a moment; returns where to go on */
 static struct kofi_comp **kofi_cq_purge_pause(struct kofi_cq *cq,
 					      struct kofi_comp **at,
 					      unsigned long *flags)
@@ -432,7 +432,7 @@ static struct kofi_comp **kofi_cq_purge_pause(struct kofi_cq *cq,
 	spin_unlock_irqrestore(&cq->lock, *flags);
 	cond_resched();
 	spin_lock_irqsave(&cq->lock, *flags);
-	/* What stood before the mark has been read, and perhaps the mark, too */
+	/* Readers may have taken what was before the mark, and the mark, too */
 	if (mark.popped)
 		return &cq->head;
 	if (cq->head == &mark.comp)
@@ -463,7 +463,7 @@ static void kofi_cq_purge_unread(struct kofi_cq *cq,
 	mutex_unlock(&cq->purge_lock);
 	if (purged)
 		cq->ops->release(purged);
-	/* Readers that had taken some before; expedited, as devices have many endpoints */
+	/* Wait for readers that had taken some; expedited, as devices have many endpoints */
 	synchronize_rcu_expedited();
 }
 

@@ -12,9 +12,9 @@
 #define KOFI_CQ_BATCH		64
 
 /*
- * In kofi_comp.flags: no completion but a mark in the list, err is set so that readers
- * stop at it.  In a queue with callbacks, kofi_cq_flush() waits for it; in a queue for
- * readers, kofi_cq_purge() goes on from it.
+ * In kofi_comp.flags: this is a mark in the list and no completion.  err is set so that readers
+ * stop at a mark.  In a queue with callbacks, kofi_cq_flush() waits for its mark; in a queue for
+ * readers, kofi_cq_purge() goes on from its mark.
  */
 #define KOFI_COMP_MARK		BIT_ULL(62)
 

@@ -47,7 +47,7 @@ static void kofi_cq_pop_marks(struct kofi_cq *cq)
 	}
 }
 
-/* Returns what was cut off: @chain and how many, or why there is nothing */
+/* Cuts @chain off the list; returns its length, or why there is nothing */
 static ssize_t kofi_cq_take(struct kofi_cq *cq, size_t count,
 			    struct kofi_comp **chain)
 {
@@ -123,7 +123,7 @@ static void *kofi_cq_put(enum fi_cq_format format, void *buf,
 	}
 }
 
-/* One batch; *@buf and, unless it is NULL, *@src_addr move on behind what was read */
+/* Reads one batch; advances *@buf and, unless it is NULL, *@src_addr behind what was read */
 static ssize_t kofi_cq_read_batch(struct kofi_cq *cq, void **buf, size_t count,
 				  fi_addr_t **src_addr)
 {
@@ -251,7 +251,7 @@ static bool kofi_cq_ready(struct kofi_cq *cq, size_t threshold)
 	return ready;
 }
 
-/* Did fi_cq_signal() end the wait?  If so, that is used up */
+/* Did fi_cq_signal() alone end the wait?  The signal is used up in any case */
 static bool kofi_cq_take_signal(struct kofi_cq *cq)
 {
 	unsigned long flags;
@@ -301,7 +301,7 @@ static ssize_t kofi_cq_sreadfrom(struct fid_cq *fid_cq, void *buf, size_t count,
 		if (ret)
 			return ret;
 		ret = kofi_cq_take_all(cq, buf, count, src_addr);
-		/* A reader without room for any would wait for ever for none */
+		/* A reader with @count 0 would wait for ever */
 	} while (ret == -EAGAIN && count && kofi_deadline_left(&deadline));
 	return ret;
 }
@@ -351,7 +351,7 @@ const struct fi_ops_cq kofi_cq_ops = {
 	.strerror	= kofi_cq_strerror,
 };
 
-/* FI_WAIT_DONE: what can be polled for are callbacks */
+/* FI_WAIT_DONE: the reader polls for callbacks */
 static ssize_t kofi_cq_done_read(struct fid_cq *fid_cq, void *buf, size_t count)
 {
 	struct kofi_cq *cq = to_cq(fid_cq);

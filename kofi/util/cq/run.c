@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Where the client of a completion queue is called, and by whom.
+ * Where the client of a completion queue is called, and by which task.
  *
  * Three things are called in the context of a queue: the callback of an operation
  * (FI_WAIT_DONE), the handler (FI_WAIT_CALLBACK), and struct kofi_cq_call.
- * The task that calls one holds the token, cq->runner, which names the task; so no two of
- * them run at the same time, and a close from inside a callback is recognised.
+ * The task that makes such a call holds the token, cq->runner, which names the task.  So no two
+ * calls run at the same time, and a close from inside a callback is recognised.
  *
  * The runner is
  *
@@ -14,16 +14,16 @@
  *	- the caller of fi_cq_read() (FI_COMP_DIRECT, and FI_WAIT_NONE);
  *	- the caller of kofi_cq_complete_here(), which has the right context already.
  *
- * Handing over.  What is to be done is put into the queue and cq->pending set, both
- * under the lock; then a runner is scheduled.  A runner that finds the token taken
- * goes away: the holder looks at cq->pending once more after it has let go of the
- * token.  There is a full barrier between the two steps on either side, so one of the
- * two sees the other.  kofi_cq_complete_here() passes by the list only while nothing is
- * pending, so completions of one caller keep their order.
+ * Handing over.  A task that has something for the runner puts it into the queue and sets
+ * cq->pending, both under the lock; then it schedules a runner.  A runner that finds the token
+ * taken returns at once, as the holder looks at cq->pending once more after it has released the
+ * token.  There is a full barrier between the two steps on either side, so one of the two sees
+ * the other.  kofi_cq_complete_here() bypasses the list only while nothing is pending, so
+ * completions of one caller keep their order.
  *
- * A run ends after KOFI_CQ_BATCH calls and schedules the next one, so that a busy queue
- * keeps neither softirqs nor workers from others.  What was put aside for that moment
- * (kofi_cq_call_last()) is called then, still with the token.
+ * A run ends after KOFI_CQ_BATCH calls and schedules the next one, so that a busy queue keeps
+ * neither softirqs nor workers from others.  The calls that kofi_cq_call_last() has put aside
+ * are made at the end of the run, still with the token.
  */
 #include <linux/cpumask.h>
 #include <linux/sched.h>
@@ -41,9 +41,9 @@ static bool kofi_cq_try_run(struct kofi_cq *cq)
 
 static void kofi_cq_end_run(struct kofi_cq *cq)
 {
-	/* What the call has done is seen by the next runner */
+	/* The next runner sees what the calls have done */
 	smp_store_release(&cq->runner, NULL);
-	/* Pairs with kofi_cq_run(): it sees that the token is free, or we what is pending */
+	/* Pairs with kofi_cq_run(): it sees that the token is free, or this task sees @pending */
 	smp_mb();
 	if (READ_ONCE(cq->pending))
 		kofi_cq_schedule(cq);
@@ -184,7 +184,7 @@ static void kofi_cq_work(struct work_struct *work)
 	kofi_cq_run(container_of(work, struct kofi_cq, work), KOFI_CQ_BATCH);
 }
 
-/* On the processor that the client asked for */
+/* Runs on the processor that the client asked for */
 static void kofi_cq_csd(void *context)
 {
 	struct kofi_cq *cq = context;
@@ -193,7 +193,7 @@ static void kofi_cq_csd(void *context)
 	clear_and_wake_up_bit(0, &cq->csd_busy);
 }
 
-/* Has the tasklet run on cq->cpu; false: that is here, or offline */
+/* Has the tasklet run on cq->cpu; false: none is set, or it is this one, or offline */
 static bool kofi_cq_send_ipi(struct kofi_cq *cq)
 {
 	bool sent = false;
@@ -225,7 +225,7 @@ void kofi_cq_schedule(struct kofi_cq *cq)
 			      &cq->work);
 		break;
 	case FI_COMP_DIRECT:
-		/* kofi_cq_poll() will look */
+		/* The next fi_cq_read() will look */
 		break;
 	}
 }
@@ -254,7 +254,7 @@ ssize_t kofi_cq_poll(struct kofi_cq *cq, size_t count)
 
 	if (!kofi_cq_try_run(cq))
 		return 0;
-	/* What completes meanwhile finds the token taken, and is reported here */
+	/* A completion that comes meanwhile finds the token taken, and is reported here */
 	if (cq->ops->progress)
 		cq->ops->progress(cq);
 	n = kofi_cq_run_some(cq, count);
@@ -353,7 +353,7 @@ void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr)
 		  attr->signaling_vector % nr_cpu_ids : -1;
 }
 
-/* Nothing becomes due any more */
+/* Ends runs that are scheduled; nothing becomes due any more */
 void kofi_cq_run_stop(struct kofi_cq *cq)
 {
 	wait_on_bit(&cq->csd_busy, 0, TASK_UNINTERRUPTIBLE);
@@ -361,7 +361,7 @@ void kofi_cq_run_stop(struct kofi_cq *cq)
 	cancel_work_sync(&cq->work);
 }
 
-/* Callbacks may be in the way of memory reclaim */
+/* Memory reclaim may depend on callbacks */
 int kofi_cq_run_init(void)
 {
 	kofi_comp_wq = alloc_workqueue("kofi_comp", WQ_MEM_RECLAIM | WQ_HIGHPRI,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Hooks with ->begin: data transfer calls, each described to the hook, forwarded unless the
- * hook answers it, and told to the hook again with the answer.
+ * Hooks with ->begin: data transfer calls.  Each call is described to the hook by ->begin,
+ * forwarded unless the hook answers it, and reported to the hook with its answer by ->end.
  *
- * Any context, as the calls themselves.  A description is on the stack of the call.
- * Atomics are in hook_call_atomic.c.
+ * The functions run in any context, as the calls themselves.  A description is on the stack of
+ * the call.  Atomics are in call_atomic.c.
  */
 #include <linux/bvec.h>
 #include <linux/module.h>

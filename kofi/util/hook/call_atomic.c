@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Hooks with ->begin: atomics, as hook_call.c does it.  Their lists are of struct fi_ioc.
+ * Hooks with ->begin: atomics, as in call.c.  Their lists consist of struct fi_ioc.
  */
 #include "hook.h"
 
@@ -172,7 +172,7 @@ static ssize_t call_atomic_compwrite(struct fid_ep *ep, const void *buf, size_t 
 	return kofi_hook_end(ep, &call, ret);
 }
 
-/* What atomics there are is nothing to describe */
+/* Queries transfer no data, so they are not described to the hook */
 static int call_atomic_writevalid(struct fid_ep *ep, enum fi_datatype datatype, enum fi_op op,
 				  size_t *count)
 {

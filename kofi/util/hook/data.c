@@ -2,9 +2,9 @@
 /*
  * Hooks: data transfers, each forwarded to the lower endpoint.
  *
- * Buffers, descriptors, addresses, keys and contexts are the client's and the lower
- * provider's alone; nothing in them has to be translated.  Any context, as the calls
- * themselves.
+ * Buffers, descriptors, addresses, keys and contexts concern only the client and the lower
+ * provider; nothing in them has to be translated.  The functions run in any context, as the
+ * calls themselves.
  */
 #include <linux/module.h>
 #include "hook.h"

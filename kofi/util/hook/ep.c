@@ -2,8 +2,8 @@
 /*
  * Hooks: endpoints of all kinds, their options, and connections.
  *
- * The callbacks of an endpoint find the upper one by the lower one's context.  They are set
- * before the first of them can run, and stay.
+ * The callbacks of a lower endpoint find the upper endpoint by the lower one's context.  They
+ * are set before the first of them can run, and do not change afterwards.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -15,7 +15,7 @@ static ssize_t hook_cancel(fid_t fid, void *context)
 	return fi_cancel(to_kofi_hook_obj(fid)->lower.fid, context);
 }
 
-/* The lower endpoint has callbacks of this file */
+/* The lower endpoint has callbacks of this file, so FI_OPT_CALLBACKS returns the client's */
 static int hook_getopt(fid_t fid, int level, int optname, void *optval,
 		       size_t *optlen)
 {
@@ -33,7 +33,7 @@ static int hook_getopt(fid_t fid, int level, int optname, void *optval,
 	return ret;
 }
 
-/* The lower endpoint calls; its context is the upper one */
+/* Called by the lower endpoint, whose context is the upper one */
 static void hook_ep_done(struct fid_ep *ep, const struct fi_done_entry *entry)
 {
 	struct kofi_hook_obj *obj = ep->fid.context;
@@ -65,7 +65,7 @@ static int hook_set_callbacks(struct kofi_hook_obj *obj, const void *optval,
 		lower.ready = hook_ep_ready;
 	ret = fi_setopt(obj->lower.fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS,
 			&lower, sizeof(lower));
-	/* Nothing is called until the endpoint is enabled, or has a receive */
+	/* No callback runs until the endpoint is enabled, or has a receive */
 	if (!ret)
 		obj->ep_callbacks = *wanted;
 	return ret;
@@ -151,7 +151,7 @@ static int hook_accept(struct fid_ep *ep, const void *param, size_t paramlen)
 	return fi_accept(kofi_hook_lower_ep(ep), param, paramlen);
 }
 
-/* Handles of requests are the lower provider's all the way */
+/* The client has the lower provider's handle of a request */
 static int hook_reject(struct fid_pep *pep, fid_t handle, const void *param,
 		       size_t paramlen)
 {
@@ -214,7 +214,7 @@ static void hook_ep_tables(struct kofi_hook_obj *obj)
 	obj->ep.atomic = hook->atomic ?: &kofi_hook_atomic;
 }
 
-/* An object that operations are posted to */
+/* Makes an object that operations are posted to */
 static struct kofi_hook_obj *hook_ep_new(struct fid *parent, u32 fclass,
 					 void *context)
 {

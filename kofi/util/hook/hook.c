@@ -5,15 +5,16 @@
  * queue.c.
  *
  * Each object has exactly one lower object, opened with it.  ->close closes the lower
- * one first; if that is refused, nothing has changed.  Nothing after it can fail.
+ * object first.  If that is refused, nothing has changed.  No later step can fail.
  *
- * Where a lower object comes to light the fabric's table of objects tells which upper
- * one it belongs to.  An object is in it from the moment its lower one is open until that
- * has been closed, which withdraws its events.  What is not in the table is no lower
- * object and stays as it is: a client may write any pointer into its own events.
+ * Where a provider below returns a lower object, the fabric's table of objects has the upper
+ * object that it belongs to.  An object is in the table from the moment its lower object is open
+ * until the lower object has been closed, which withdraws its events.  A pointer that is not in
+ * the table is no lower object and stays as it is: a client may write any pointer into its own
+ * events.
  *
- * Locking: a fabric's lock guards its table.  Calls on one object come in as they come
- * to any provider and go on to the lower object as they come.
+ * Locking: a fabric's lock guards its table.  Calls on one object go on to the lower object
+ * as they come from the core; no lock is held around them.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -22,7 +23,7 @@
 #include "../../kofi.h"
 #include "hook.h"
 
-/* Has a hook something of its own for objects of the class? */
+/* May a hook have something of its own for objects of the class? */
 static bool hook_is_extended(u32 fclass)
 {
 	switch (fclass) {
@@ -76,7 +77,7 @@ static int hook_close(struct fid *fid)
 	return 0;
 }
 
-/* Both are of one fabric, or the core would not have let them through */
+/* The core binds only objects of one fabric, so @bfid is an object of the hook, too */
 static int hook_bind(struct fid *fid, struct fid *bfid, u64 flags)
 {
 	struct kofi_hook_obj *obj = to_kofi_hook_obj(fid);
@@ -92,7 +93,7 @@ static int hook_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	return 0;
 }
 
-/* An alias would be a lower object */
+/* FI_ALIAS would return a lower object */
 static int hook_control(struct fid *fid, int command, void *arg)
 {
 	if (command == FI_ALIAS)
@@ -158,7 +159,7 @@ struct kofi_hook_obj *kofi_hook_obj_new(struct fid *parent, u32 fclass,
 	return obj;
 }
 
-/* Its lower object is open, unless @ret says that it is not */
+/* The lower object is open, unless @ret says that it is not */
 int kofi_hook_opened(struct kofi_hook_obj *obj, int ret)
 {
 	struct kofi_hook_fabric *root = obj->root;
@@ -323,7 +324,7 @@ int kofi_hook_getinfo(const struct kofi_hook *hook, u32 version,
 	if (ret <= 0)
 		return ret;
 
-	/* Open objects in the hints are this hook's: the core has looked */
+	/* The core has checked that open objects in the hints belong to this hook */
 	lower = *hints;
 	lower.caps &= ~hook->caps;
 	lower.tx_attr = kofi_hook_lower_tx(hook, &tx, hints->tx_attr);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the files of hooks share, hook.c.
+ * What the files of hooks share.
  */
 #ifndef _KOFI_UTIL_HOOK_H
 #define _KOFI_UTIL_HOOK_H
 
 #include <kofi/hook.h>
 
-/* A call that joins a table of the API, and is not forwarded, does not compile */
+/* A call that is added to a table of the API, and not forwarded here, does not compile */
 #define HOOK_ALL_CALLS(ops, count)					\
 	static_assert(sizeof(struct ops) ==				\
 		      sizeof(size_t) + (count) * sizeof(void *))
 
-/* What a lower object is opened with; no names and objects of upper ones are in it */
+/* What a lower object is opened with, without names and objects of upper ones */
 struct kofi_hook_info {
 	struct fi_info		info;
 	struct fi_fabric_attr	fabric;
@@ -27,14 +27,15 @@ struct fi_info *kofi_hook_lower_info(const struct kofi_hook *hook,
 				     const struct fi_info *info);
 
 /*
- * The object that a call on @parent opens, not open yet; or an error.  Then its
- * lower object is opened, @ret is the result, and the object complete or freed.
+ * kofi_hook_obj_new() makes the object that a call on @parent opens, or returns an error.  The
+ * caller then opens the lower object, and passes the result to kofi_hook_opened() as @ret, which
+ * completes the object or frees it.
  */
 struct kofi_hook_obj *kofi_hook_obj_new(struct fid *parent, u32 fclass,
 					void *context);
 int kofi_hook_opened(struct kofi_hook_obj *obj, int ret);
 
-/* The object above a lower one; NULL: @lower is none.  Any context */
+/* The object above a lower one; NULL: @lower is no lower object.  Any context */
 struct fid *kofi_hook_upper(struct kofi_hook_fabric *root, struct fid *lower);
 
 int kofi_hook_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
@@ -47,10 +48,10 @@ int kofi_hook_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 		      struct fid_av **av, void *context);
 extern const struct fi_ops_mr kofi_hook_mr;
 
-/* What the hook has by itself comes on top of what the provider below has */
+/* Adds the hook's own capabilities to those of the provider below */
 void kofi_hook_add_caps(u64 caps, struct fi_info *info);
 
-/* Capabilities of a context are the endpoint's; NULL stays NULL */
+/* Attributes of a context, without the hook's own capabilities; NULL stays NULL */
 static inline struct fi_tx_attr *kofi_hook_lower_tx(const struct kofi_hook *hook,
 						    struct fi_tx_attr *lower,
 						    const struct fi_tx_attr *attr)
@@ -73,7 +74,7 @@ static inline struct fi_rx_attr *kofi_hook_lower_rx(const struct kofi_hook *hook
 	return lower;
 }
 
-/* hook_ep.c */
+/* ep.c */
 int kofi_hook_endpoint(struct fid_domain *domain, struct fi_info *info,
 		       struct fid_ep **ep, void *context);
 int kofi_hook_scalable_ep(struct fid_domain *domain, struct fi_info *info,
@@ -85,7 +86,7 @@ int kofi_hook_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
 int kofi_hook_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 			 struct fid_pep **pep, void *context);
 
-/* A hook with ->begin hears of a call, and of its answer */
+/* Report a call, and then its answer, to a hook with ->begin */
 static inline ssize_t kofi_hook_begin(struct fid_ep *ep, struct kofi_hook_call *call)
 {
 	struct kofi_hook_obj *obj = to_kofi_hook_obj(&ep->fid);
@@ -101,7 +102,7 @@ static inline ssize_t kofi_hook_end(struct fid_ep *ep, struct kofi_hook_call *ca
 	return obj->root->hook->end(obj, call, ret);
 }
 
-/* hook_call.c, hook_call_atomic.c: the tables of a hook with ->begin */
+/* call.c, call_atomic.c: the tables of a hook with ->begin */
 extern const struct fi_ops_msg kofi_hook_call_msg;
 extern const struct fi_ops_rma kofi_hook_call_rma;
 extern const struct fi_ops_tagged kofi_hook_call_tagged;

@@ -2,9 +2,9 @@
 /*
  * Hooks: event queues, completion queues, counters, address vectors and regions.
  *
- * An event queue is where lower objects come to light, in its entries; they are
- * replaced as an entry is read.  A handler may run before the call that opens its
- * queue has returned, so it brings the lower queue with it.
+ * The entries of an event queue name lower objects; upper objects take their place when an
+ * entry is read.  A handler may run before the call that opens its queue has returned, so
+ * hook_eq_handler() and hook_cq_handler() set the lower queue from their argument.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -13,8 +13,8 @@
 #include "hook.h"
 
 /*
- * The client will open an endpoint with it, on upper objects.  Without a name it
- * suits any.
+ * The client will open an endpoint with @info on upper objects, so @info names the hook.
+ * An info without a name suits any provider.
  */
 static void hook_map_request(const struct kofi_hook_obj *pep,
 			     struct fi_info *info)
@@ -226,7 +226,7 @@ static void hook_cq_flush(struct kofi_cq_tap *tap)
 	obj->root->hook->flush(obj);
 }
 
-/* The lowest queue is the one that has the completions; hooks on the way pass it on */
+/* The lowest queue has the completions; hooks in between forward KOFI_GETQUEUE to it */
 static int hook_cq_tap(struct kofi_hook_obj *obj)
 {
 	const struct kofi_hook *hook = obj->root->hook;
@@ -450,8 +450,8 @@ static int hook_mr_enable(struct fid_mr *mr)
 }
 
 /*
- * Without FI_DISCARD the end comes later, or has come with a message, and the client may have
- * enabled the region again before the call returns: then its key is left alone.
+ * Without FI_DISCARD the key ends later, or has ended with a message, and the client may have
+ * enabled the region again before the call returns.  So the key is left alone then.
  */
 static int hook_mr_disable(struct fid_mr *mr, u64 flags, void *context)
 {
@@ -471,7 +471,7 @@ static const struct fi_ops_mr_ep hook_mr_ep = {
 	.disable	= hook_mr_disable,
 };
 
-/* Descriptor and key go straight to the lower provider, and to peers */
+/* The client passes the descriptor to the lower provider, and the key to peers, as they are */
 static int hook_mr_opened(struct kofi_hook_obj *obj, struct fid_mr **mr,
 			  int ret)
 {
@@ -505,7 +505,7 @@ static int hook_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 	return hook_mr_opened(obj, mr, ret);
 }
 
-/* By fi_mr_regattr(), as a hook sees regions there */
+/* Registers by hook_mr_regattr(), where ->reg of the hook sees the region */
 static int hook_mr_regv(struct fid *fid, const struct kvec *iov, size_t count,
 			u64 access, u64 offset, u64 requested_key, u64 flags,
 			struct fid_mr **mr, void *context)

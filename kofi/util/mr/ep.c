@@ -15,8 +15,8 @@
  * at once, whether the peer knows the key or not.  With FI_DISCARD the key ends
  * at once, unless a peer has used it.
  *
- * Calls on one region come one after the other; the client promises that.  The end of
- * a key may come in any context at the same time, but only while the state is ENDING.
+ * The client promises to make one call on a region at a time.  The end of a key may come in
+ * any context at the same time, but only while the state is ENDING.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -72,7 +72,7 @@ static int kofi_mr_ep_discard(struct kofi_mr *mr)
 		mr->state = KOFI_MR_EMPTY;
 		return 0;
 	}
-	/* The key has a reference of its own; a second one is a peer's */
+	/* The key has a reference of its own; a second one belongs to an access of a peer */
 	if (READ_ONCE(mr->used) || atomic_cmpxchg(&mr->refs, 1, 0) != 1)
 		return -EALREADY;
 	mr->ended = mr->mr.key;
@@ -90,7 +90,7 @@ static int kofi_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 
 	if (flags && flags != FI_REMOTE_INV && flags != FI_DISCARD)
 		return -FI_EBADFLAGS;
-	/* A peer of such a provider ends no keys */
+	/* No peer of such a provider ends a key */
 	if (flags == FI_REMOTE_INV ||
 	    (state != KOFI_MR_ENABLED &&
 	     !(state == KOFI_MR_READY && flags == FI_DISCARD)))
@@ -111,7 +111,7 @@ static const struct fi_ops_mr_ep kofi_mr_ep_ops = {
 	.disable	= kofi_mr_ep_disable,
 };
 
-/* A region for single operations; its first memory need not be its longest */
+/* Makes a new region one of an endpoint; its first memory may be shorter than a later one */
 int kofi_mr_ep_init(struct kofi_mr *mr, const struct fi_mr_attr *attr)
 {
 	bool empty = kofi_mr_attr_is_empty(attr);

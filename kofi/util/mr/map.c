@@ -4,25 +4,26 @@
  *
  * Keys
  *
- * The lower bits of a key that the map chooses are an index, which the region has as
- * long as it is open; the upper ones are a generation that begins at random and counts
- * up each time that the region is enabled.  Indices are handed out round robin.  So a
- * look-up is one load of an array and a comparison, a new key needs no memory and no
- * lock, and a key that is over does not become another region's: that region has
- * another index, or one from a 2^24th earlier and another 40 random bits.
+ * The lower bits of a key that the map chooses are an index, which the region has as long
+ * as it is open.  The upper ones are a generation that begins at random and counts up
+ * each time that the region is enabled.  Indices are handed out round robin.  So a
+ * look-up is one load of an array and a comparison, and a new key needs no memory and no
+ * lock.  A key that has ended does not become the key of another region: that region has
+ * another index, or it has the same index 2^24 registrations later and another 40 random
+ * bits.
  *
- * Keys that clients request are in a hash table, which changes only when a region is
- * registered or closed.  A domain may have both, as regions of an endpoint have chosen
- * keys always.  Then one key could be both.  Registering and enabling first write
- * their own key, then look for its equal among the other kind; so of two calls at the
- * same time at least one sees it.  Registering is refused then, and enabling takes the
- * next generation.
+ * Keys that clients request are in a hash table, which changes only when a region is registered
+ * or closed.  A domain may have keys of both kinds, as a region of an endpoint always has a
+ * chosen key.  So that no key is of both kinds, registering and enabling first write their own
+ * key, then look for an equal key of the other kind.  Of two calls at the same time at least one
+ * sees the key of the other call.  Then registering is refused, and enabling takes the next
+ * generation.
  *
  * Accesses
  *
- * @refs counts the accesses, and one more for the key.  An access takes a reference
- * only if there is one already, and compares the key afterwards, as the region may
- * have got another one.  fi_mr_disable() and the close overwrite the key and give its
+ * @refs counts the accesses, and one more for the key.  An access takes a reference only
+ * if there is one already, and compares the key afterwards, as the region may have got
+ * another key meanwhile.  fi_mr_disable() and the close overwrite the key and give its
  * reference back; the put that brings the counter to 0 ends the key.  From then on
  * nothing reads or writes the memory until kofi_mr_begin() sets the counter to 1.
  *
@@ -30,9 +31,9 @@
  * an access that gets a reference sees the memory, the rights and the key of that
  * time, and the put that finds the counter at 0 sees all that accesses have written.
  *
- * @holds keeps fi_close() waiting while a key ends, and while the provider reports it.
- * Look-ups may stand at a region without a reference, so the region is freed after a
- * grace period.  The list is freed before that: only an access looks at it.
+ * @holds keeps fi_close() waiting while a key ends, and while the provider reports it.  A
+ * look-up may read a region without a reference, so the region is freed after a grace
+ * period.  The list is freed before that: only an access looks at it.
  *
  * ep.c has the calls that give a region a key and take it back.  Every other region
  * has its key from the registration to the close.
@@ -114,7 +115,7 @@ static void kofi_mr_ended(struct kofi_mr *mr)
 
 	if (mr->report) {
 		mr->report = false;
-		/* The client may use the region again before the call returns */
+		/* The client may use the region again before ->disabled() returns */
 		WRITE_ONCE(mr->state, KOFI_MR_EMPTY);
 		mr->map->ops->disabled(mr, key);
 	}
@@ -178,7 +179,7 @@ struct kofi_mr *kofi_mr_get(struct kofi_mr_map *map, const struct fid_ep *ep,
 }
 EXPORT_SYMBOL_GPL(kofi_mr_get);
 
-/* The element that has the byte at @offset, or that ends there if it is the last */
+/* The element that has the byte at @offset; the last one if @offset is the end */
 static size_t kofi_mr_find(const struct kofi_mr *mr, size_t offset)
 {
 	size_t low = 0, high = mr->iov->count - 1, mid;
@@ -268,7 +269,7 @@ static int kofi_mr_fill_dmabuf(struct kofi_mr *mr, const struct fi_mr_attr *attr
 	const struct fi_mr_dmabuf *piece = attr->dmabuf;
 	struct kofi_dmabuf *dmabuf;
 
-	/* As a local buffer it has no address that an operation could name */
+	/* A dma-buf has no address by which an operation could name it as a local buffer */
 	if (attr->access & ~KOFI_MR_REMOTE)
 		return -EOPNOTSUPP;
 	if (piece->len > KOFI_MR_MAX_LEN)
@@ -386,7 +387,7 @@ static int kofi_mr_close(struct fid *fid)
 	return 0;
 }
 
-/* A region of an endpoint is bound before it is enabled, any region to a counter */
+/* Binds a region to a counter, or, before it is enabled, to its endpoint */
 static int kofi_mr_bind(struct fid *fid, struct fid *bfid, u64 flags)
 {
 	struct kofi_mr *mr = to_kofi_mr(fid);
@@ -451,7 +452,7 @@ static struct kofi_mr *kofi_mr_alloc(struct kofi_mr_map *map,
 	return mr;
 }
 
-/* What peers call the first byte, with FI_MR_VIRT_ADDR; the list is not empty */
+/* The address of the first byte for peers, with FI_MR_VIRT_ADDR; the list is not empty */
 static u64 kofi_mr_addr(const struct kofi_mr *mr, const struct fi_mr_attr *attr)
 {
 	const struct kofi_iov *iov = mr->iov;
@@ -464,7 +465,7 @@ static u64 kofi_mr_addr(const struct kofi_mr *mr, const struct fi_mr_attr *attr)
 	       iov->bvec[0].bv_offset;
 }
 
-/* A region that has its key at once */
+/* Sets up a region that has its key at once */
 static int kofi_mr_init(struct kofi_mr *mr, const struct fi_mr_attr *attr, u64 flags)
 {
 	bool prov_key = mr->map->mr_mode & FI_MR_PROV_KEY;
@@ -499,13 +500,13 @@ int kofi_mr_regattr(struct kofi_mr_map *map, const struct fi_mr_attr *attr,
 	struct kofi_mr *new;
 	int ret;
 
-	/* Any region counts, if a counter is bound to it */
+	/* FI_RMA_EVENT changes nothing: any region counts if a counter is bound to it */
 	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND | FI_MR_DMABUF | FI_RMA_EVENT | FI_RMA_PMEM))
 		return -FI_EBADFLAGS;
-	/* A region of an endpoint would be given other memory without a call that sleeps */
+	/* fi_mr_refresh() of a region of an endpoint must not sleep, so it opens no dma-buf */
 	if (flags & FI_MR_DMABUF && flags & (FI_MR_ENDPOINT | FI_MR_LEND | FI_RMA_PMEM))
 		return -FI_EBADFLAGS;
-	/* What single operations use gets other memory again and again */
+	/* A region of an endpoint gets other memory again and again */
 	if (flags & FI_MR_ENDPOINT && flags & FI_RMA_PMEM)
 		return -FI_EBADFLAGS;
 	ret = map->ops->may_register(map);

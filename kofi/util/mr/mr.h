@@ -7,27 +7,27 @@
 
 #include <kofi/mr_map.h>
 
-/* The upper bits of a key that the map chooses count in this */
+/* The upper bits of a key that the map chooses count in steps of KOFI_MR_GENERATION */
 #define KOFI_MR_INDEX_BITS	24
 #define KOFI_MR_GENERATION	BIT_ULL(KOFI_MR_INDEX_BITS)
 
 /*
- * Room for the memory of a region, and its memory.  kofi_mr_fill() takes at most @max
- * elements, and of a region of an endpoint at most @limit pages (-EMSGSIZE).
+ * kofi_mr_alloc_list() allocates the list of a region, and kofi_mr_fill() sets its memory.
+ * kofi_mr_fill() takes at most @max elements, and for a region of an endpoint at most
+ * @limit pages (-EMSGSIZE).
  */
 int kofi_mr_alloc_list(struct kofi_mr *mr, size_t max);
 int kofi_mr_fill(struct kofi_mr *mr, size_t max, const struct fi_mr_attr *attr);
 
-/* A place among the regions whose key the map chooses; no access finds it yet */
+/* Gives @mr a place among the regions whose key the map chooses; no access finds it yet */
 int kofi_mr_insert_chosen(struct kofi_mr *mr);
 
-/* The next key after @key; no region has it as the key that its client requested */
+/* Sets the next key after @key that no client has requested for another region */
 void kofi_mr_choose_key(struct kofi_mr *mr, u64 key);
 
 /*
- * From kofi_mr_begin() on accesses get references, from kofi_mr_end() on none does.
- * When the last access is over, maybe before kofi_mr_end() returns, the end is
- * reported if @report.
+ * Accesses get references from kofi_mr_begin() until kofi_mr_end().  When the last access
+ * is over, maybe before kofi_mr_end() returns, ops->disabled() reports the end if @report.
  */
 void kofi_mr_begin(struct kofi_mr *mr);
 void kofi_mr_end(struct kofi_mr *mr, bool report);

@@ -142,7 +142,7 @@ static void kofi_soft_end_of(struct kofi_soft_fabric *fabric,
 	list_for_each_entry(pep, &fabric->peps, of_fabric)
 		if (pep_gone(pep))
 			kofi_pep_gone(&pep->kpep);
-	/* All hear of it before any of them hangs up on another */
+	/* All ends are reported before ->gone() of one ends the connection of another */
 	list_for_each_entry(ep, &fabric->eps, of_fabric)
 		if (ep_gone(ep))
 			kofi_conn_gone(&ep->kep.conn);

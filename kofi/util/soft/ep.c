@@ -137,8 +137,8 @@ int kofi_soft_setopt(struct fid *fid, int level, int optname, const void *optval
 /* The end */
 
 /*
- * Gives the client's reference back, once.  The receives of others are not flushed, but no
- * message is for this endpoint any more.
+ * Gives the client's reference back, once.  The receives of a shared receive context are
+ * not flushed, but no message for this endpoint takes one any more.
  */
 static void kofi_soft_drop(struct kofi_soft_ep *ep)
 {
@@ -173,7 +173,7 @@ static int kofi_soft_drain(struct fid_ep *fid_ep, int timeout)
 		 !wait_for_completion_timeout(&ep->unused,
 					      msecs_to_jiffies(timeout)))
 		return -ETIMEDOUT;
-	/* What the connection had for receives is given back by the worker, too */
+	/* The worker also gives back what the connection had for receives */
 	flush_work(&ep->hub->work);
 	if (ep->kep.tx.cq)
 		kofi_cq_flush(ep->kep.tx.cq);
@@ -216,7 +216,7 @@ static int kofi_soft_close(struct fid *fid)
 		kofi_bufpool_drain(&ep->events);
 	if (ep->slots.count)
 		kofi_bufpool_drain(&ep->slots);
-	/* RCU readers that have found it, and callbacks of its receives, may still kick it */
+	/* RCU readers that have found it, and callbacks of its receives, may still queue @work */
 	synchronize_rcu_expedited();
 	cancel_work_sync(&ep->work);
 	ep->type->free(ep);
@@ -300,7 +300,7 @@ no_slots:
 	return ret;
 }
 
-/* As kofi_soft_ep_init(), of an endpoint or context of any class */
+/* As kofi_soft_ep_init(), for an endpoint or context of any class */
 int kofi_soft_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type,
 		   struct kofi_soft_domain *domain, u32 fclass, const struct fi_info *info,
 		   const struct kofi_ep_limits *limits, const struct kofi_srx_attr *room,

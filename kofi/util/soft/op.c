@@ -3,8 +3,9 @@
  * Operations of providers that move the data themselves: from the call of the client until
  * the provider takes them, and their completions; see kofi/soft.h.
  *
- * All calls come to kofi_xfer_post().  Receives are kofi_srx_post()'s.  The completion of
- * fi_mr_disable() is an operation, too, which waits for accesses and not for the worker.
+ * All data transfer calls come to kofi_xfer_post(), which hands receives to kofi_srx_post().
+ * The completion of fi_mr_disable() is an operation, too; it waits for accesses and not for the
+ * worker.
  */
 #include <linux/module.h>
 #include <kofi/xfer_atomic_ops.h>
@@ -44,8 +45,8 @@ static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct kofi_op *kop)
 }
 
 /*
- * One more operation that is not over, unless the end of the endpoint has come.  @post: it
- * goes to the list, unless the provider has no room there.
+ * Begins an operation, unless the end of the endpoint has come.  @post: the operation goes to
+ * kofi_soft_ep.posted, unless the provider has no room there.
  */
 static int kofi_soft_op_begin(struct kofi_soft_op *op, bool post)
 {
@@ -62,7 +63,7 @@ static int kofi_soft_op_begin(struct kofi_soft_op *op, bool post)
 		return -EAGAIN;
 	}
 	if (post && ep->type->admit && !ep->type->admit(op)) {
-		/* The provider has none before the lock is released, so its call is not missed */
+		/* No room comes back under the lock, so a call of kofi_ep_room() is not missed */
 		kofi_ep_want_room(&ep->kep.tx);
 		return -EAGAIN;
 	}
@@ -76,15 +77,15 @@ void kofi_soft_now_call(struct kofi_cq_call *call)
 	struct kofi_soft_ep *ep = container_of(call, struct kofi_soft_ep, now);
 
 	clear_bit(0, &ep->now_due);
-	/* A call that found the bit set has queued its operation before, and ->now() sees that */
+	/* A task that found the bit set has queued its operation before, so ->now() sees it */
 	smp_mb__after_atomic();
 	ep->type->now(ep->hub);
 	kofi_soft_ep_put(ep);
 }
 
 /*
- * Has the provider send what is posted; gives back a reference.  Within a callback of the
- * endpoint's queues that is put behind the last callback of the run, for all of them together.
+ * Has the provider take what is posted, and gives back a reference.  Within callbacks of the
+ * endpoint's queues this happens once, behind the last callback of the run.
  */
 static void kofi_soft_now(struct kofi_soft_ep *ep)
 {
@@ -145,7 +146,7 @@ static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
 		return ret;
 	if (kofi_op_is_recv(kop))
 		return kofi_srx_post(&ep->own_srx, kop);
-	/* The address vector is that of the scalable endpoint */
+	/* A context uses the address vector of its scalable endpoint */
 	if (ep->sep)
 		ret = kofi_conn_check(&ep->sep->kep.conn, true);
 	if (ret)
@@ -172,7 +173,7 @@ static int kofi_xfer_atomic_attr(struct kofi_ep *kep, enum fi_datatype datatype,
 	return ret;
 }
 
-/* What the client has asked for, as far as the provider has it */
+/* Sets the tables that the client has asked for and the provider has */
 void kofi_soft_set_ops(struct kofi_ep *kep)
 {
 	const struct kofi_ep_limits *limits = kep->limits;
@@ -238,7 +239,7 @@ void kofi_soft_event_report(struct kofi_soft_event *event, struct kofi_soft_ep *
 }
 EXPORT_SYMBOL_GPL(kofi_soft_event_report);
 
-/* A completion is a receive's, an event's, or an operation's */
+/* A completion belongs to a receive, an event or an operation */
 static bool kofi_soft_comp_is_event(const struct kofi_comp *comp)
 {
 	return comp->flags & (FI_REMOTE_WRITE | FI_REMOTE_READ);

@@ -3,9 +3,9 @@
  * Scalable endpoints of providers that move the data themselves, and their contexts; see
  * kofi/soft.h.
  *
- * A context is found by its index from the time it is opened until its close has begun.  What
- * has found it keeps it by kofi_soft_ep.users, so kofi_soft_ctx_leave() and then the wait for
- * users leave no path to it.
+ * Lookups find a context by its index from its open until its close has begun.  A lookup takes a
+ * reference (kofi_soft_ep.users).  So after kofi_soft_ctx_leave(), and then the wait for users,
+ * nothing uses the context.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -32,7 +32,7 @@ struct kofi_soft_ep *kofi_soft_rx_ctx(struct kofi_soft_ep *sep, u32 index)
 }
 EXPORT_SYMBOL_GPL(kofi_soft_rx_ctx);
 
-/* No lookup finds a context any more */
+/* When this returns, no lookup finds the context any more */
 void kofi_soft_ctx_leave(struct kofi_soft_ep *ctx)
 {
 	struct kofi_soft_ep *sep = ctx->sep;
@@ -42,7 +42,7 @@ void kofi_soft_ctx_leave(struct kofi_soft_ep *ctx)
 	spin_unlock_irq(&sep->lock);
 }
 
-/* Has the end of the namespace, and lookups, find a new context */
+/* Makes a new context visible to lookups and to the end of the namespace */
 static int kofi_soft_ctx_enter(struct kofi_soft_ep *ctx)
 {
 	struct kofi_soft_ep *sep = ctx->sep, **slot;
@@ -83,7 +83,7 @@ static int kofi_soft_ctx_open(struct kofi_soft_ep *sep, const struct kofi_soft_c
 	return 0;
 }
 
-/* What a context has that its client has asked for: no more than the scalable endpoint */
+/* Does the client ask for no more than the scalable endpoint has? */
 static bool kofi_soft_ctx_fits(u64 caps, u64 all, size_t size, size_t max_size,
 			       size_t iov_limit, size_t max_iov)
 {

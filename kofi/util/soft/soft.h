@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Between domain.c, ep.c, sep.c and op.c; see kofi/soft.h. */
+/* What domain.c, ep.c, sep.c and op.c share; see kofi/soft.h. */
 #ifndef _KOFI_UTIL_SOFT_H
 #define _KOFI_UTIL_SOFT_H
 

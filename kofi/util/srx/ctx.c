@@ -18,7 +18,7 @@ static struct kofi_srx_ctx *to_kofi_srx_ctx(struct fid *fid)
 	return container_of(fid, struct kofi_srx_ctx, kep.ep.fid);
 }
 
-/* All calls of kofi/xfer_ops.h, of which the context has those that receive */
+/* Serves all calls of kofi/xfer_ops.h; the context has only those that receive */
 static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *op)
 {
 	int ret = kofi_op_check(kep, op);
@@ -36,7 +36,7 @@ static int kofi_srx_ctx_close(struct fid *fid)
 	return 0;
 }
 
-/* An event queue, for FI_OPT_SRX_LIMIT */
+/* Binds an event queue, for FI_OPT_SRX_LIMIT */
 static int kofi_srx_ctx_bind(struct fid *fid, struct fid *bfid, u64 flags)
 {
 	if (bfid->fclass != FI_CLASS_EQ)

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What takes receives and messages back: cancel, withdraw, the end of an endpoint and of
- * a receive side.
+ * Taking receives and messages back: cancel, withdraw, the end of an endpoint and of a
+ * receive side.
  *
  * A cancel or a flush takes receives out of the lists under the lock and completes them
- * afterwards, so neither meets a message that arrives.  After kofi_srx_flush() no message
- * looks for a receive any more, so it takes the whole list at once and leaves the table as it is.
+ * afterwards, so a message that arrives does not find them.  After kofi_srx_flush() no message
+ * looks for a receive any more, so kofi_srx_flush() takes the whole list at once and leaves the
+ * table as it is.
  *
- * Messages of an endpoint stand in a list of the endpoint, so its close costs nothing for
- * the messages of others; they are taken out KOFI_SRX_BATCH at a time, and discarded
- * without the lock.
+ * The messages of an endpoint are in a list of the endpoint, so its close does not look at
+ * those of other endpoints.  kofi_srx_drop() takes KOFI_SRX_BATCH messages out at a time, and
+ * discards them without the lock.
  *
  * Calls of ops->start() and ops->discard() are made in RCU read-side sections that begin
- * before the message leaves its lists.  So after a grace period there is no such call for a
- * message that is in no list; the wait is expedited, as devices have many endpoints.
+ * before the message leaves its lists.  So after a grace period no such call runs for a
+ * message that is in no list.  The wait is expedited, as devices have many endpoints.
  */
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -49,7 +50,7 @@ static struct kofi_rx *kofi_srx_find_context(struct list_head *list,
 	return NULL;
 }
 
-/* Ends a receive that is in no list any more; of an endpoint's own with a completion */
+/* Ends a receive that is in no list any more; an endpoint's own one with a completion */
 static void kofi_srx_end_rx(struct kofi_srx *srx, struct kofi_rx *rx, int err)
 {
 	struct kofi_ep *ep = srx->ep;
@@ -80,7 +81,7 @@ int kofi_srx_cancel(struct kofi_srx *srx, void *context)
 		kofi_srx_unpost(srx, rx, &due);
 		due.run = !list_empty(&srx->deferred);
 		rx->spent = true;
-		/* Otherwise it comes back with the last of its messages */
+		/* Otherwise the last message of the buffer gives it back */
 		ends = !rx->nmsgs;
 	}
 	spin_unlock_irqrestore(&srx->lock, flags);
@@ -138,7 +139,7 @@ void kofi_srx_leave(struct kofi_srx *srx, struct kofi_ep *ep)
 }
 EXPORT_SYMBOL_GPL(kofi_srx_leave);
 
-/* May a receive that is in no list end now?  Otherwise its last message brings it back */
+/* May a receive that is in no list end now?  Otherwise its last message gives it back */
 static bool kofi_srx_spend(struct kofi_srx *srx, struct kofi_rx *rx)
 {
 	unsigned long flags;

@@ -6,8 +6,8 @@
  * buffers with FI_MULTI_RECV, and tables with a bucket for each key that there can be.  A
  * receive has one key, a message that waits has two if receives can name their sender.
  *
- * Options are read and written under the lock of the receive side, but for
- * FI_OPT_MIN_MULTI_RECV, which a post reads without it.
+ * FI_OPT_SRX_LIMIT is written under the lock of the receive side, and read without it.
+ * FI_OPT_MIN_MULTI_RECV, which a post reads, needs no lock.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -24,7 +24,7 @@ static void kofi_srx_refilled(struct kofi_bufpool *pool)
 	kofi_ep_room(&srx->ep->rx);
 }
 
-/* What an object keeps for all its lives */
+/* Sets the fields that an object keeps each time it is used */
 static void kofi_srx_prepare(struct kofi_srx *srx, struct kofi_bufpool *pool)
 {
 	struct kofi_rx *rx;
@@ -73,7 +73,7 @@ static void kofi_srx_destroy_pool(struct kofi_bufpool *pool)
 
 void kofi_srx_free(struct kofi_srx *srx)
 {
-	/* A message that comes back may be the last of its buffer */
+	/* kofi_srx.multi goes first: the last message of a buffer gives the buffer back */
 	kofi_srx_destroy_pool(&srx->multi);
 	kofi_srx_destroy_pool(&srx->pool);
 	kofi_srx_table_destroy(&srx->messages);

@@ -7,14 +7,14 @@
  * do not find it, and the receive with FI_CLAIM does.  A context may have claimed several
  * messages; the oldest claim comes first.
  *
- * Completions concern the endpoint of the message, which may be on its way out while its
- * shared receive context is used; kofi_srx_leave() waits for the RCU read-side sections
- * here before the endpoint purges its queue.
+ * Completions of this file are for the endpoint of the message.  That endpoint may be closing
+ * while its shared receive context is used.  So kofi_srx_leave() waits for the RCU read-side
+ * sections here, before the endpoint purges its queue.
  */
 #include <linux/rcupdate.h>
 #include "srx.h"
 
-/* A completion that says what a message is */
+/* Makes a completion that describes a message */
 static void kofi_srx_describe(struct kofi_rx *rx, const struct kofi_srx_msg *msg)
 {
 	const struct kofi_srx_arrival *what = &msg->what;

@@ -2,26 +2,26 @@
 /*
  * Receives, from the match to the release.
  *
- * A receive that a message takes is filled in with all that its completion says, and is
- * in no list then, so it belongs to the provider alone.  The completion takes the place of
- * the provider, and kofi_srx_release() puts the object into its pool.
+ * A receive that a message takes has all that its completion reports, and is in no list, so it
+ * belongs to the provider alone.  When it has completed, it belongs to the completion queue
+ * until kofi_srx_release() puts it into its pool.
  *
  * A buffer with FI_MULTI_RECV is never matched itself.  Each message gets an object from
- * kofi_srx.multi and the next bytes of the buffer, as many as it has; nmsgs of the buffer
- * counts those that have not completed.  A buffer is spent when it is out of the list of
- * posted receives, as too little is left, a message did not fit, or it was cancelled or
- * flushed.  Of a spent buffer the last message to complete has FI_MULTI_RECV and puts the
- * buffer into its pool.  Nothing else refers to it then.
+ * kofi_srx.multi and as many of the next bytes of the buffer as it has; nmsgs of the buffer
+ * counts the messages that have not completed.  A buffer is spent when it has left the list of
+ * posted receives: too little is left, a message did not fit, or the buffer was cancelled or
+ * flushed.  The last message of a spent buffer completes with FI_MULTI_RECV and puts the
+ * buffer into its pool.  Nothing else refers to the buffer then.
  *
- * FI_MULTI_RECV must be the last of all completions of a buffer.  The lock order of the
- * buffer is held from the decision whether a message is the last one until its completion
- * is in the queue.  A buffer that is spent with no message in transfer has a completion of
- * its own; it is queued after the lock order has been taken and released, so behind those
- * of its messages.  The locks nest: order, kofi_srx.lock, and order, the lock of the queue.
- * An object keeps the lock for all its lives.
+ * FI_MULTI_RECV must be on the last of all completions of a buffer.  So the lock kofi_rx.order of
+ * the buffer is held from the decision whether a message is the last one until its completion is
+ * in the queue.  A buffer that is spent with no message in transfer has a completion of its own.
+ * That completion is queued after kofi_rx.order has been taken and released, so behind those of
+ * the messages.  kofi_srx.lock and the lock of the queue are taken inside kofi_rx.order.  An
+ * object keeps its kofi_rx.order when it goes back to its pool.
  *
- * A receive whose success is not to be reported goes straight to the pool.  Whether it is
- * reported is up to the endpoint that the message arrived at.
+ * A receive whose success is not to be reported goes straight to the pool.  The endpoint that
+ * the message arrived at decides whether success is reported.
  */
 #include <linux/err.h>
 #include <linux/minmax.h>
@@ -29,7 +29,7 @@
 #include <linux/module.h>
 #include "srx.h"
 
-/* An object for a receive; NULL: there is none, and the poster will be called */
+/* Gets an object for a receive; NULL: there is none, and the ready callback will be due */
 struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct kofi_op *op)
 {
 	bool tagged = op->kind == KOFI_OP_TRECV;
@@ -75,7 +75,7 @@ int kofi_rx_set_list(struct kofi_rx *rx, const struct kofi_op *op)
 		return ret;
 	if (rx->iov.count > 1)
 		return -EINVAL;
-	/* With nothing left it takes no more in any case */
+	/* A buffer with nothing left takes no more in any case */
 	rx->min_left = max_t(size_t, READ_ONCE(rx->srx->min_multi_recv), 1);
 	return 0;
 }
@@ -96,7 +96,7 @@ static const struct kofi_iov *kofi_rx_iov(const struct kofi_rx *rx)
 	return rx->buf ? &rx->buf->iov : &rx->iov;
 }
 
-/* Where the message begins, as far as that is an address */
+/* The address at which the message begins; NULL: it has none */
 static void *kofi_rx_addr(const struct kofi_rx *rx)
 {
 	const struct kofi_iov *iov = kofi_rx_iov(rx);
@@ -110,7 +110,7 @@ static void *kofi_rx_addr(const struct kofi_rx *rx)
 	return page ? page + iov->bvec[0].bv_offset + rx->offset : NULL;
 }
 
-/* A message takes a receive that has @room for it */
+/* Fills in a receive that a message takes; @room: bytes that the receive can take */
 void kofi_rx_fill(struct kofi_rx *rx, const struct kofi_srx_arrival *what,
 		  size_t room)
 {
@@ -130,7 +130,7 @@ void kofi_rx_fill(struct kofi_rx *rx, const struct kofi_srx_arrival *what,
 	};
 }
 
-/* The next bytes of a buffer for a message; see kofi_rx_take() */
+/* Gives a message the next bytes of a buffer; returns as kofi_rx_take() */
 static struct kofi_rx *kofi_rx_take_part(struct kofi_rx *buf,
 					 const struct kofi_srx_arrival *what,
 					 struct kofi_srx_due *due)
@@ -166,9 +166,9 @@ static struct kofi_rx *kofi_rx_take_part(struct kofi_rx *buf,
 }
 
 /*
- * A message takes a receive; returns what the provider fills.  NULL: it does not fit into
- * what is left of a buffer, and takes the next receive.  An error: there is no completion
- * for it.
+ * Has a message take a receive.  Returns the receive that the provider fills.  NULL: the message
+ * does not fit into the rest of a buffer, and takes the next receive.  An error: kofi_srx.multi
+ * has no object for the message.
  */
 struct kofi_rx *kofi_rx_take(struct kofi_rx *rx,
 			     const struct kofi_srx_arrival *what,
@@ -198,7 +198,7 @@ static bool kofi_rx_is_reported(const struct kofi_rx *rx)
 	       !rx->ep->rx.selective;
 }
 
-/* A message of a buffer */
+/* Completes a message of a buffer */
 static void kofi_rx_finish_part(struct kofi_rx *rx)
 {
 	struct kofi_rx *buf = rx->buf;
@@ -273,7 +273,7 @@ static void kofi_rx_wait_order(struct kofi_rx *rx)
 	spin_unlock_irqrestore(&rx->order, flags);
 }
 
-/* A spent buffer whose messages have completed comes back by itself */
+/* Completes a spent buffer whose messages have completed */
 void kofi_rx_give_back(struct kofi_rx *rx, struct kofi_ep *ep)
 {
 	struct kofi_comp *comp = &rx->comp.comp;

@@ -5,41 +5,42 @@
  * Life of a receive
  *
  *	free		in kofi_srx.pool
- *	deferred	kofi_srx_post() has accepted it.  It is looked at by kofi_srx_step(), in
- *			the order of posting: it takes a message that waits, or it is
+ *	deferred	kofi_srx_post() has accepted it.  kofi_srx_step() looks at deferred
+ *			receives in the order of posting: one takes a message that waits, or is
  *	posted		in kofi_srx.posted, and in the table of receives or in kofi_srx.wild.
  *			A message may take it, a cancel or a flush may end it
- *	matched		the provider's; in no list
- *	completed	the completion queue's, until kofi_srx_release()
+ *	matched		it belongs to the provider, and is in no list
+ *	completed	it belongs to the completion queue, until kofi_srx_release()
  *
  * As a rule a receive is deferred within one hold of the lock.  A buffer with FI_MULTI_RECV
- * stays deferred while it takes messages that wait, one with each hold of the lock, and as
- * long as there is no completion for the next of them; receives that are posted meanwhile
- * stand behind it, so that they do not take messages that are the buffer's.  Messages that
- * arrive meanwhile find the posted receives, which are older; otherwise they wait.
+ * stays deferred while it takes messages that wait, one with each hold of the lock, and as long
+ * as kofi_srx.multi has no object for the next of them.  Receives that are posted meanwhile stay
+ * behind the buffer, so that they do not take messages that belong to the buffer.  A message
+ * that arrives meanwhile takes a posted receive, which is older, or waits.
  *
  * A buffer with FI_MULTI_RECV is posted, or deferred, as long as it takes messages, and
  * spent afterwards.  Each of its messages is a &struct kofi_rx from kofi_srx.multi, which
  * goes through the states from matched on (rx.c).
  *
- * Life of a message that waits: kofi_srx_arrive() puts it into the table of messages; it
- * leaves the table, and is the provider's again, by a receive (ops->start()), by
- * ops->discard(), or by kofi_srx_withdraw().  FI_PEEK with FI_CLAIM gives it another key.
+ * Life of a message that waits: kofi_srx_arrive() puts it into the table of messages.  A receive
+ * (ops->start()), ops->discard() or kofi_srx_withdraw() takes it out of the table and gives it
+ * back to the provider.  FI_PEEK with FI_CLAIM gives it another key.
  *
- * Matching.  Untagged receives are receives of tag 0 of another kind, so there is one way
- * for both.  A receive without bits to ignore is in a table under its tag and its sender,
- * or "any sender"; a message looks for both keys.  Receives with bits to ignore stand in a
- * list, which a message walks over until it matches, or until what is left is younger than
- * what it has found in the table.  Messages that wait stand in a table under both of their
- * keys, as a receive looks for one of them, and in a list for receives with bits to ignore.
+ * Matching.  An untagged receive is a receive of another kind with tag 0, so one code matches
+ * both.  A receive without bits to ignore is in a table under its tag and its sender, or "any
+ * sender"; kofi_srx_find_rx() looks for both keys of a message.  Receives with bits to ignore
+ * are in a list.  kofi_srx_find_rx() walks the list until a receive matches, or until the rest
+ * is younger than the receive that the table has.  A message that waits is in a table under both
+ * of its keys, as a receive looks for one of them, and in a list for receives with bits to
+ * ignore.
  *
  * What may run at the same time
  *
- * All steps of a match are made under kofi_srx.lock, so a message and a receive that meet
- * find each other: whichever comes second sees the first.  Completions, calls of the
- * provider's and copies are made after the lock has been released, by the task that has
- * taken what they are for out of the lists; a cancel, flush or withdraw that comes then
- * does not find it any more:
+ * All steps of a match are made under kofi_srx.lock, so a message and a receive that meet find
+ * each other: whichever comes second sees the first.  Completions, calls of the provider and
+ * copies are made after the lock has been released, by the task that has taken the receive or
+ * the message out of the lists.  A cancel, flush or withdraw that comes then does not find it
+ * any more:
  *
  *	post and arrive		one of the two takes the other
  *	cancel and arrive	the receive is cancelled, or it takes the message
@@ -86,7 +87,7 @@ void kofi_srx_settle(struct kofi_srx *srx, struct kofi_srx_due *due)
 		srx->ops->resume(srx);
 }
 
-/* Is the provider to be called, as one of @reasons to wait is gone? */
+/* Is ops->resume() due, because one of @reasons to wait is gone? */
 bool kofi_srx_unstall(struct kofi_srx *srx, u32 reasons)
 {
 	lockdep_assert_held(&srx->lock);
@@ -101,7 +102,7 @@ static bool kofi_rx_is_directed(const struct kofi_rx *rx)
 	return !kofi_rx_is_wild(rx) && rx->link.key.src != FI_ADDR_UNSPEC;
 }
 
-/* A deferred receive has seen all messages that wait */
+/* Posts a deferred receive that matches none of the messages that wait */
 static void kofi_srx_enqueue(struct kofi_srx *srx, struct kofi_rx *rx)
 {
 	lockdep_assert_held(&srx->lock);
@@ -126,7 +127,7 @@ void kofi_srx_unpost(struct kofi_srx *srx, struct kofi_rx *rx,
 		srx->ndirected -= kofi_rx_is_directed(rx);
 		rx->linked = false;
 	}
-	/* A message may have waited for a completion to take it with */
+	/* A message may have waited for a completion to take this buffer with */
 	if (unlikely(kofi_rx_is_multi(rx)))
 		due->resume |= kofi_srx_unstall(srx, KOFI_SRX_NO_MULTI);
 	if (--srx->nposted < srx->limit) {
@@ -154,7 +155,7 @@ static void kofi_srx_keys_set(const struct kofi_srx *srx,
 		kofi_srx_key_set(srx, &keys->from, kind, tag, what->src_addr);
 }
 
-/* Is it a message whose sender the client may make known? */
+/* Is the sender unknown, and may the client insert its address later? */
 static bool kofi_srx_is_stranger(const struct kofi_srx *srx, const struct kofi_srx_arrival *what)
 {
 	return srx->directed && what->src_addr == FI_ADDR_NOTAVAIL && srx->ops->sender;
@@ -291,7 +292,7 @@ void kofi_srx_take_msg(struct kofi_srx *srx, struct kofi_srx_msg *msg,
 	list_del(&msg->of_ep);
 	msg->queued = false;
 	srx->nmsgs--;
-	/* It may have been what keeps the oldest deferred receive there */
+	/* The oldest deferred receive may be deferred because of this message */
 	due->run = !list_empty(&srx->deferred);
 	due->resume |= kofi_srx_unstall(srx, KOFI_SRX_NO_ROOM);
 }
@@ -315,7 +316,7 @@ static int kofi_srx_match(struct kofi_srx *srx,
 		}
 		if (*rx)
 			return KOFI_SRX_MATCHED;
-		/* It did not fit into what was left of a buffer, which is spent now */
+		/* The message did not fit into the rest of a buffer, which is spent now */
 	}
 	if (!msg) {
 		srx->stalled |= BIT(keys->any.kind);
@@ -343,8 +344,8 @@ int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 	kofi_srx_keys_set(srx, &keys, what);
 	spin_lock_irqsave(&srx->lock, flags);
 	/*
-	 * The sender may have become known, and a receive that names it been posted, since the
-	 * provider has looked
+	 * Since the provider has looked for the sender, the client may have inserted its address
+	 * and posted a receive that names it
 	 */
 	if (unlikely(msg && kofi_srx_is_stranger(srx, what))) {
 		known = *what;
@@ -388,7 +389,7 @@ static void kofi_srx_step(struct kofi_srx *srx, struct kofi_srx_due *due)
 	due->run = !list_empty(&srx->deferred);
 }
 
-/* Looks at the deferred receives as far as that leads */
+/* Looks at deferred receives until another look is not worth it */
 static void kofi_srx_run(struct kofi_srx *srx)
 {
 	struct kofi_srx_due due;
@@ -408,7 +409,7 @@ static void kofi_srx_run(struct kofi_srx *srx)
 	} while (more);
 }
 
-/* A message of a buffer with FI_MULTI_RECV can be reported again */
+/* kofi_srx.multi has an object again, so a buffer with FI_MULTI_RECV can take a message */
 void kofi_srx_multi_refilled(struct kofi_bufpool *pool)
 {
 	struct kofi_srx *srx = container_of(pool, struct kofi_srx, multi);

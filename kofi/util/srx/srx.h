@@ -15,9 +15,9 @@
 #define KOFI_SRX_TAGGED		1
 #define KOFI_SRX_CLAIMED	2
 
-/* In kofi_srx.stalled: BIT() of a kind: a receive of that kind; and */
+/* In kofi_srx.stalled, what the provider waits for: BIT() of a kind: such a receive; and */
 #define KOFI_SRX_NO_ROOM	BIT(2)	/* fewer messages that wait */
-#define KOFI_SRX_NO_MULTI	BIT(3)	/* one of kofi_srx.multi */
+#define KOFI_SRX_NO_MULTI	BIT(3)	/* an object of kofi_srx.multi */
 
 /* Messages that are discarded under one hold of the lock */
 #define KOFI_SRX_BATCH		64
@@ -27,7 +27,7 @@
  * @rx: ops->start() for this receive
  * @msg: and this message
  * @spent: buffers that are given back, linked by entry
- * @ep: endpoint that these complete for
+ * @ep: endpoint that @spent complete for
  * @run: kofi_srx_run()
  * @resume: ops->resume()
  * @limit: FI_SRX_LIMIT

@@ -2,13 +2,13 @@
 /*
  * Looking receives and messages up by kind, tag and sender.
  *
- * A bucket holds one link for each key, the oldest that has the key; all others with the
- * key stand in a ring behind it.  So a look-up compares the keys of one bucket, however
- * many receives have one of them, and there are no more keys than there are buckets for.
- * When the oldest leaves, the next in the ring takes its place in the bucket.
+ * A bucket holds one link for each key, the oldest that has the key; all younger links with
+ * the key are in a ring behind it.  So a look-up compares the keys of one bucket, however many
+ * receives have one of them, and there are no more keys than buckets.  When the oldest link
+ * leaves, the next in the ring takes its place in the bucket.
  *
- * The hash has a secret of the receive side's: tags come from peers, which could otherwise
- * choose them so that all fall into one bucket.
+ * Each receive side has a secret for its hash.  Tags come from peers, which could otherwise
+ * choose tags that all fall into one bucket.
  *
  * The tables are guarded by the lock of the receive side.  Keys are hashed without it.
  */
@@ -87,7 +87,7 @@ void kofi_srx_link(struct kofi_srx *srx, const struct kofi_srx_table *table,
 		hlist_add_head(&link->node, kofi_srx_bucket(table, &link->key));
 }
 
-/* Does nothing if it is in no table; also for a member of kofi_srx.wild */
+/* Does nothing if @link is in no table; also takes a member out of kofi_srx.wild */
 void kofi_srx_unlink(struct kofi_srx_link *link)
 {
 	struct kofi_srx_link *next;
