@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Apply hints: from an info that fits to the result for these hints.
+ * Apply hints: turns an info that fits into the result for these hints.
  *
  * A client gets no more than it asked for.  Primary capabilities cost resources
- * or open memory to peers: those asked for stay.  Secondary ones stay too, as
- * they are for free, except those that every completion pays for.  Queues,
- * lists and contexts get the sizes asked for, models the values asked for.
+ * or open memory to peers, so a result has only those that the hints ask for.  Secondary
+ * capabilities stay, because they are free, except those that every completion pays for.
+ * Queues, lists and contexts get the sizes asked for, models the values asked for.
  * Default flags of operations are what was asked for and nothing else, also
  * without hints: they act on each operation of the endpoint, so none of them
  * may be there just because the provider knows it.
@@ -13,13 +13,13 @@
  * A client that did not ask to be the target of RMA and cannot follow the
  * registration modes of a target does not become one.
  *
- * What says how the provider is (limits of the domain, sizes of keys, message
- * order, resource management) is left as it is, at least what was asked for.
+ * Fields that describe the provider (limits of the domain, sizes of keys, message
+ * order, resource management) keep its values, which are at least what was asked for.
  *
- * Which of these holds for a field stands in the table of rules, rules.h.  Here is
- * what depends on more than one field: capabilities and registration modes.
+ * The table of rules (rules.h) says which of these holds for a field.  This file has what
+ * depends on more than one field: capabilities and registration modes.
  *
- * So a result still matches the hints it was made for, and itself.
+ * A result still matches the hints it was made for, and itself.
  *
  * Works on its arguments only; the info belongs to the caller alone.
  */
@@ -61,7 +61,7 @@ static void apply_caps_hints(struct fi_info *info, const struct fi_info *hints)
 	domain->mr_mode = kofi_mr_mode_needed(info->caps, domain->mr_mode);
 }
 
-/* One side has no more than the whole, and nothing without a direction */
+/* A side has only capabilities of the whole info, and RMA or messages only with a direction */
 static u64 apply_side(u64 offer, u64 wish, u64 whole, u64 other_side)
 {
 	u64 caps = apply_caps(offer, wish ?: whole) & kofi_caps_expand(whole) &
@@ -74,7 +74,7 @@ static u64 apply_side(u64 offer, u64 wish, u64 whole, u64 other_side)
 	return caps & ~kofi_caps_orphans(caps);
 }
 
-/* Hints are applied to numbers only, of 4 or 8 bytes */
+/* The rules apply hints to numbers of 4 or 8 bytes only */
 static void apply_field(const struct kofi_rule *rule, void *offer, u64 wish)
 {
 	if (rule->apply == KEEP || (rule->apply == TAKE && !wish))
@@ -98,7 +98,7 @@ static void apply_fields(struct fi_info *info, const struct fi_info *hints)
 	}
 }
 
-/* What has no limit of its own has that of other lists */
+/* A read or a write without a limit of its own has iov_limit */
 static void apply_rma_lists(struct fi_tx_attr *attr)
 {
 	attr->rma_read_iov_limit = attr->rma_read_iov_limit ?: attr->iov_limit;
@@ -134,7 +134,7 @@ void kofi_info_apply_hints(struct fi_info *info, const struct fi_info *hints)
 						     hints->domain_attr->caps);
 	}
 
-	/* The client that asked for any socket address takes what it gets */
+	/* A client that asked for FI_SOCKADDR keeps the provider's format */
 	if (hints->addr_format &&
 	    (info->addr_format == FI_SOCKADDR ||
 	     (info->addr_format == FI_SOCKADDR_IP &&

@@ -3,12 +3,12 @@
  * Address vectors: open, and the calls on them.
  *
  * They are control calls: rare beside data transfers, so each checks what any provider
- * would have to check, pointers and flags, and leaves a trace.  What an address looks
- * like, and which fi_addr_t are in a vector, the provider knows.
+ * would have to check, pointers and flags, and leaves a trace.  Only the provider knows
+ * what an address looks like, and which fi_addr_t are in a vector.
  *
- * No lock is needed here.  Calls on one vector come at the same time; the provider's
- * vector (kofi/util has one) is made for that.  fi_av_lookup(), fi_av_straddr() and
- * fi_av_lookup_auth_key() come from any context.
+ * No lock is needed here.  Clients may call on one vector at the same time; the provider's
+ * vector (kofi/util has one) allows for that.  fi_av_lookup(), fi_av_straddr() and
+ * fi_av_lookup_auth_key() may be called in any context.
  */
 #include <linux/err.h>
 #include <linux/limits.h>

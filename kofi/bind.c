@@ -2,15 +2,15 @@
 /*
  * Binding: which object may be bound to which, with which flags.
  *
- * A binding makes the bound object (a queue, say) count as in use by the other
- * (an endpoint) until that one is closed; there is no unbind.  The rules stand
- * in one table.  What depends on the state of the object, such as a bind after
- * the enable, the provider decides.
+ * A binding makes the bound object (a queue, say) count as in use until the object it is
+ * bound to (an endpoint) is closed; there is no unbind.  One table has the rules.  The
+ * provider decides what depends on the state of the object, such as a bind after
+ * fi_enable().
  *
- * The binding is entered before the provider is called and taken out again if
- * that fails.  So of two equal calls at the same time only one reaches the
- * provider, and no lock needs to be held there.  Meanwhile the call itself
- * counts as a user of both objects, which keeps fi_close() away from them.
+ * kofi_bind() adds the binding to the list before it calls the provider, and removes it if
+ * the provider fails.  So of two equal calls at the same time only one reaches the
+ * provider, and no lock is held during ->bind.  Meanwhile the call itself
+ * counts as a user of both objects, so fi_close() of either fails.
  */
 #include <linux/err.h>
 #include <linux/mutex.h>
@@ -27,9 +27,9 @@
  * struct kofi_bind_rule - One allowed pair
  * @fclass: class of the object that is bound to
  * @bclass: class of the object that is bound
- * @same_domain: both stand in one domain; else they share the fabric
+ * @same_domain: both must be in one domain; false: in one fabric
  * @flags: flags that are known
- * @dirs: of these, one must be set, and each can be bound once; 0: only one
+ * @dirs: at least one of these flags must be set, and each can be bound once; 0: only one
  *	object of @bclass can be bound
  */
 struct kofi_bind_rule {
@@ -75,7 +75,7 @@ static const struct kofi_bind_rule *kofi_bind_rule(u32 fclass, u32 bclass)
 	return NULL;
 }
 
-/* A context's is that of its scalable endpoint */
+/* A context is in the domain of its scalable endpoint */
 static const struct kofi_obj *kofi_domain_of(const struct kofi_obj *obj)
 {
 	while (obj && obj->fclass != FI_CLASS_DOMAIN)
@@ -97,7 +97,7 @@ static int kofi_bind_check(const struct kofi_bind_rule *rule,
 	return 0;
 }
 
-/* Is there room for one more of this kind and in these directions? */
+/* Fails if an object of this class is bound already, in one of these directions if @rule has any */
 static int kofi_binding_add(const struct kofi_bind_rule *rule,
 			    struct kofi_obj *obj, struct kofi_binding *binding)
 {
@@ -133,7 +133,7 @@ static struct kofi_binding *kofi_binding_alloc(struct kofi_obj *to, u64 flags)
 	return binding;
 }
 
-/* Caller is a user of @obj */
+/* The caller counts as a user of @obj */
 static int kofi_bind_one(const struct kofi_bind_rule *rule,
 			 struct kofi_obj *obj, struct kofi_obj *to, u64 flags)
 {
@@ -180,7 +180,7 @@ int kofi_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	return ret;
 }
 
-/* The object is gone, so its bindings are only looked at under the lock */
+/* No lock: the object is not in the list of open objects, so no other call sees its bindings */
 void kofi_unbind_all(struct kofi_obj *obj)
 {
 	struct kofi_binding *binding, *next;

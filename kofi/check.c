@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Is what a provider has opened complete?
+ * Checks that an object that a provider has opened is complete.
  *
- * Clients call through an object's tables without looking, so each slot must
- * hold something.  For each class there is a list of the tables it has; for
- * each table its size here, its fillers, and the names of its slots for the log.
+ * Clients call through an object's tables without a check, so no slot may be NULL.
+ * This file lists the tables of each class, and for each table its size in this version
+ * of the core, its fillers, and the names of its slots for the log.
  * A table is a size_t and pointers to functions, nothing else.
  *
  *  - A table that is missing, has no sensible size, or has an empty slot:
@@ -12,13 +12,13 @@
  *  - A table that caps promise and that consists of fillers: refused.
  *  - A shorter table, from a provider of an older minor version: the object gets
  *    a longer copy with fillers at the end, freed with the object.
- *  - A longer table, from a newer one: taken as it is.
+ *  - A longer table, from a provider of a newer minor version: taken as it is.
  *
  * A refused object is closed again by its own ->close.  The log says why once
  * per provider and class; the author needs one line, not one per attempt.
  *
- * All this runs between the provider's open and the client's first look at the
- * object, so no other call uses the object's pointers meanwhile.
+ * All this runs after the provider's open and before the client has the object, so no
+ * other call uses the object's pointers meanwhile.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,7 +26,7 @@
 #include <linux/slab.h>
 #include "kofi.h"
 
-/* What all tables look like */
+/* The layout of every table */
 struct kofi_ops {
 	size_t		size;
 	const void	*slot[];
@@ -39,7 +39,7 @@ struct kofi_table {
 	const char *const	*slots;
 };
 
-/* Names that are missing or too many do not compile */
+/* The static_assert() fails if there are fewer or more names than slots */
 #define KOFI_TABLE(_name, _type, _fillers, ...)				\
 	static const char *const _name##_slots[] = { __VA_ARGS__ };	\
 	static_assert(sizeof(struct _type) ==				\
@@ -270,7 +270,7 @@ static int kofi_check_table(struct kofi_obj *obj, struct fid *fid, u64 caps,
 	return 0;
 }
 
-/* Puts a longer copy in the place of a table, the @nth, that is shorter than ours */
+/* Replaces the @nth table by a longer copy if it is shorter than the core's version of it */
 static int kofi_lengthen_table(struct kofi_obj *obj, size_t nth, struct fid *fid,
 			       const struct kofi_table_ref *ref)
 {
@@ -295,9 +295,9 @@ static int kofi_lengthen_table(struct kofi_obj *obj, size_t nth, struct fid *fid
 }
 
 /*
- * close is the first slot in every version.  It is there even if the size makes
- * no sense, as when a provider forgot to set it; but not in a table that says it
- * is nothing but a size.
+ * ->close is the first slot in every version.  It is there even if the size makes
+ * no sense, because a provider forgot to set it.  It is not there if the size says that
+ * the table has no slots.
  */
 static bool kofi_can_close(const struct fi_ops *ops)
 {

@@ -3,12 +3,12 @@
  * Connection calls: names, listen, connect, accept, reject, shutdown; and multicast
  * groups.
  *
- * All that the core can check is classes and pointers.  Lengths of connection
- * data and states of endpoints differ between providers and are theirs to
- * check; so is the handle of a connection request, which is an id and points nowhere
+ * The core checks only classes and pointers.  Providers check lengths of connection
+ * data and states of endpoints, because these differ between providers.  They also check
+ * the handle of a connection request, because it is an id and not a pointer
  * (include/kofi/connreq.h).
  *
- * kofi_obj_stat() asks any object what it says of itself, include/kofi/stat.h.
+ * kofi_obj_stat() asks any object for its state, include/kofi/stat.h.
  */
 #include <linux/err.h>
 #include <linux/module.h>

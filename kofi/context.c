@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Queues that are no endpoint's own: scalable endpoints, which have several of each
- * kind, and shared contexts, which several endpoints have.
+ * Scalable endpoints, which have several transmit and receive contexts, and shared
+ * contexts, which several endpoints use.
  *
  *	domain -> scalable endpoint -> { transmit context, receive context }
  *	domain -> { shared transmit context, shared receive context }
  *
- * The contexts of a scalable endpoint are its children, so it outlives them; they
- * belong to its domain for what may be bound to them (bind.c).  A shared context
- * outlives the endpoints because it is bound to them.
+ * The contexts of a scalable endpoint are its children, so it outlives them.  Objects
+ * that are bound to a context must be in the domain of its scalable endpoint (bind.c).  A
+ * shared context outlives the endpoints because it is bound to them.
  *
- * Which contexts there are, and which are open, the provider knows: it may have all of
- * them from the start, or make one when it is asked for.
+ * The provider knows which contexts there are, and which are open.  It may have all of
+ * them from the start, or make each when the client opens it.
  */
 #include <linux/err.h>
 #include <linux/module.h>
 #include "kofi.h"
 
-/* What an endpoint that only sends, or only receives, can have calls for */
+/* Capabilities whose tables a transmit context, or a receive context, can have */
 #define KOFI_TX_TABLES	(FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC)
 #define KOFI_RX_TABLES	(FI_MSG | FI_TAGGED)
 
@@ -38,7 +38,7 @@ int fi_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 	obj->caps = info->caps;
 
 	ret = domain->ops->scalable_ep(domain, info, &new, context);
-	/* Its contexts have the calls that its caps promise */
+	/* No caps: its contexts have the tables that info->caps promise */
 	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
 	if (!ret)
 		*sep = new;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Files that list registered providers and open objects, for the search for a leak:
+ * Files that list registered providers and open objects, to find leaks:
  *
  *	/sys/kernel/debug/kofi/providers
  *	/sys/kernel/debug/kofi/objects
  *
- * The lists belong to registry.c and object.c.  Without debugfs in the kernel all this does
+ * The lists belong to registry.c and object.c.  In a kernel without debugfs this file does
  * nothing.
  */
 #include <linux/debugfs.h>

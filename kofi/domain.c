@@ -2,9 +2,8 @@
 /*
  * Domains, and the check that an fi_info is fit to open anything with.
  *
- * What a provider's open calls get is a whole fi_info, of that provider: every
- * attribute structure is there.  Contradictions between the values are for the
- * provider to find.
+ * The open calls of a provider get a whole fi_info of that provider: every attribute
+ * structure is there.  The provider finds contradictions between the values.
  */
 #include <linux/err.h>
 #include <linux/module.h>

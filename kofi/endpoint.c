@@ -2,9 +2,9 @@
 /*
  * Endpoints of all kinds: open, bind, enable, options, drain.
  *
- * Active endpoints are struct fid_ep and belong to a domain, as do the objects of
- * context.c, which are opened there; passive endpoints are struct fid_pep and belong to
- * a fabric.  The calls which take any of them get a fid and find the table by its class.
+ * Active endpoints are struct fid_ep and belong to a domain, as do the objects that
+ * context.c opens.  Passive endpoints are struct fid_pep and belong to a fabric.  A call
+ * that takes any of them gets a fid, and finds the table by the class of the fid.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -57,7 +57,7 @@ int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
 }
 EXPORT_SYMBOL_GPL(fi_endpoint);
 
-/* What is struct fid_ep and can be enabled; the contexts carry data on their own */
+/* An endpoint, or a context of a scalable endpoint: each has operations of its own */
 static bool kofi_is_ctx(const struct fid_ep *ep)
 {
 	return kofi_is(ep, FI_CLASS_EP) || kofi_is(ep, FI_CLASS_TX_CTX) ||
@@ -141,7 +141,7 @@ static const struct fi_ops_ep *kofi_ep_ops(fid_t fid)
 	}
 }
 
-/* Can anything be posted to it? */
+/* Can an operation be posted to the object? */
 static bool kofi_takes_operations(const struct fid *fid)
 {
 	return fid->fclass != FI_CLASS_PEP && fid->fclass != FI_CLASS_SEP &&

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Opening a fabric: where a client meets a provider for the first time.
+ * Opening a fabric: the client's first call into a provider.
  *
- * The provider is found by the name (and, if still there, the version) that
- * fi_getinfo() filled in; one that is not there is asked for once.  The
- * reference taken in the search stays with the fabric until it is closed.
+ * __fi_fabric() finds the provider by the name that fi_getinfo() filled in, and by the
+ * version, if that is still registered.  If no provider has the name, it requests the
+ * module once.  The fabric keeps the reference on the provider until it is closed.
  */
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/string.h>
 #include "kofi.h"
 
-/* Of providers on providers the uppermost, which opens the others itself */
+/* The uppermost provider of the name, which opens the providers below it itself */
 static struct kofi_prov *kofi_fabric_prov(const struct fi_fabric_attr *attr)
 {
 	const char *name = strrchr(attr->prov_name, ';');

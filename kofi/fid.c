@@ -3,11 +3,10 @@
  * Calls that any object has: control and provider specific tables of calls.
  * fi_close() is in object.c.
  *
- * Here as in the other files of control calls, a call checks what any provider
+ * As in all files of control calls, a call checks what any provider
  * would have to check, goes through the object's table and leaves a trace of
- * the result.  No lock is needed: the object is open as long as the call lasts,
- * because the client may not close it meanwhile, and an open object keeps its
- * provider.
+ * the result.  No lock is needed: the client must not close the object during the
+ * call, and an open object keeps its provider.
  */
 #include <linux/module.h>
 #include "kofi.h"

@@ -2,25 +2,24 @@
 /*
  * fi_getinfo(): ask the providers, keep what fits, best first.
  *
- * The providers in question are pinned (the registry's business) and asked one
- * after the other, with no lock held: each may sleep for long and may come and
- * go meanwhile.  Several callers are independent of each other; all that they
- * share is the registry.
+ * The registry pins the providers, and a query asks one after the other, with no lock
+ * held: each may sleep for long, and providers may come and go meanwhile.  Queries
+ * share nothing but the registry.
  *
- * Results of equal speed stay in the order of registration, and those of one provider
- * in the provider's own (results.c).
+ * Results of equal speed stay in the order in which their providers were registered, and
+ * results of one provider in that provider's order (results.c).
  *
- * A provider that stands on others asks them in the midst of its own answer
- * (kofi_lower_getinfo()).  That is a query of its own in the task of the first one,
- * of which only the reasons are the first one's, too.
+ * A provider that stands on others asks them from inside its own ->getinfo
+ * (kofi_lower_getinfo()).  That is a second query in the task of the first one; its reasons
+ * become reasons of the first one.
  *
- * Errors: a provider with nothing for these hints says -ENODATA.  Any other
- * error also means that it has no results; the client only learns of -ENOMEM,
- * and only if no provider has results, because one broken device must not hide the
- * working ones.
+ * Errors: a provider with nothing for these hints returns -ENODATA.  Any other
+ * error also means that it has no results.  fi_getinfo() returns -ENOMEM of a provider only
+ * if no provider has results, and never another error of a provider, because one broken
+ * device must not hide the working ones.
  *
- * Whatever is left out has a reason, which goes to dynamic debug, to the trace event
- * kofi_getinfo, and to fi_getinfo_why() (why.c).
+ * Each provider or result that is left out has a reason.  The reason goes to dynamic debug,
+ * to the trace event kofi_getinfo, and to fi_getinfo_why() (why.c).
  */
 #include <linux/limits.h>
 #include <linux/module.h>
@@ -32,7 +31,7 @@
 #include "trace.h"
 #include "why.h"
 
-/* Our own errors end the query, the provider's do not */
+/* Returns an error of the core, which ends the query; an error of the provider does not */
 static int ask_provider(struct kofi_query *query, struct kofi_prov *prov)
 {
 	struct kofi_provider *provider = prov->provider;
@@ -96,7 +95,7 @@ static bool prov_is_wanted(const struct kofi_query *query,
 	return !fabric || fabric->prov == prov;
 }
 
-/* A layer asks the provider below in the midst of its own answer */
+/* Restores the provider's name: a layer asks the provider below from inside its ->getinfo */
 static int ask_if_wanted(struct kofi_query *query, struct kofi_prov *prov)
 {
 	const char *before = query->why ? query->why->prov_name : NULL;
@@ -119,7 +118,7 @@ static int ask_and_put(struct kofi_query *query, struct kofi_prov *prov)
 	return err;
 }
 
-/* The provider of an open object may no longer be what new calls see */
+/* Asks the fabric's own version of the provider; new calls may see a newer version */
 static int ask_fabric(struct kofi_query *query)
 {
 	const struct kofi_obj *fabric = query->only_fabric;
@@ -159,11 +158,11 @@ static int ask_named(struct kofi_query *query, const char *name)
 	return 0;
 }
 
-/* Hooks answer to their names only */
+/* Which providers a query without a name asks; hooks are asked only by name */
 enum who {
 	EVERYONE,
 	LAYERS,			/* providers that stand on others */
-	BOTTOM,			/* those that do not */
+	BOTTOM,			/* providers that stand on no other */
 };
 
 static bool is_among(enum who who, const char *name)
@@ -210,7 +209,7 @@ static int ask_providers(struct kofi_query *query)
 	}
 
 	err = ask_named(query, name);
-	/* What can stand on it?  Names of layers say themselves what they stand on */
+	/* Layers with this provider at the bottom fit, too; the name of a layer asks for it only */
 	if (!err && layers == 1 && !query->is_lower && !kofi_is_layer(name))
 		err = ask_all(query, LAYERS);
 	return err;
@@ -226,8 +225,8 @@ static int run_query(struct kofi_query *query)
 }
 
 /*
- * The caller's arguments, and hints whose addresses a check may take out; NULL:
- * there are no hints.  *@why listens until the query has run, unless it is NULL.
+ * Runs @query with a copy of @hints, from which kofi_query_check() may remove addresses.
+ * @hints may be NULL.  @why collects reasons while the query runs, unless it is NULL.
  */
 static int getinfo(struct kofi_query *query, const struct fi_info *hints,
 		   struct kofi_why *why, struct fi_reason *reasons, size_t room)
@@ -305,7 +304,7 @@ int fi_getinfo(u32 version, const char *node, int service, u64 flags,
 		.version	= version,
 		.node		= node,
 		.service	= service,
-		/* Providers always look at what is there */
+		/* Providers rescan in any case */
 		.flags		= flags & ~FI_RESCAN,
 	};
 	struct traced_why *traced = NULL;
@@ -341,7 +340,7 @@ int kofi_lower_getinfo(u32 version, const char *prov_name, const char *node,
 	struct fi_info named = {};
 	int err;
 
-	/* No hints mean that everything can be followed */
+	/* A caller without hints can follow every mode */
 	if (hints)
 		named = *hints;
 	else

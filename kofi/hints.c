@@ -2,10 +2,10 @@
 /*
  * Hints that contradict themselves.
  *
- * Most wishes are just compared with what there is; one that cannot be had ends
- * in "nothing fits".  Here are the few that no provider could ever make sense
+ * Most hints are just compared with what there is, and if nothing fits, the client gets
+ * -ENODATA.  This file finds the few hints that no provider could ever make sense
  * of: a capability without the one it modifies, an address shorter than its
- * family, a key without a length.  Such hints are a bug of the client, which gets -EINVAL:
+ * family, a key without a length.  Such hints are a bug of the client, and it gets -EINVAL:
  * "nothing fits" would send its author looking at the hardware.
  *
  * Works on its arguments only.
@@ -19,10 +19,10 @@
 #include "tostr.h"
 #include "why.h"
 
-/* Long enough for what contradicts itself */
+/* Room for a value in the text of a reason */
 #define KOFI_HINTS_TEXT		128
 
-/* Each of these needs one of those */
+/* Each capability in @caps needs at least one of those in @needs */
 static const struct {
 	u64	caps;
 	u64	needs;
@@ -61,7 +61,7 @@ static bool caps_make_sense(u64 caps)
 	if (!orphans)
 		return true;
 
-	/* One rule at a time; a client sees the next when it has mended this */
+	/* Reports the first rule that is broken */
 	while (!(caps_rules[i].caps & orphans) ||
 	       kofi_caps_expand(caps) & caps_rules[i].needs)
 		i++;
@@ -74,7 +74,7 @@ static bool caps_make_sense(u64 caps)
 	return false;
 }
 
-/* A side of an endpoint cannot have what the endpoint has not got */
+/* A side of an endpoint has only capabilities that the endpoint has */
 static bool side_makes_sense(const char *field, u64 caps, u64 side_caps,
 			     u64 ignored)
 {
@@ -92,7 +92,7 @@ static bool side_makes_sense(const char *field, u64 caps, u64 side_caps,
 	return false;
 }
 
-/* Least bytes of an address of @family; 0: a family that @format excludes */
+/* Fewest bytes of an address of @family; 0: @format excludes the family */
 static size_t addr_min_len(u32 format, sa_family_t family)
 {
 	bool any = format == FI_SOCKADDR || format == FI_FORMAT_UNSPEC;

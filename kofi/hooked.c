@@ -5,11 +5,12 @@
  *	modprobe kofi hooks='ofi_hook_fault;ofi_hook_trace'
  *	echo ofi_hook_trace >/sys/module/kofi/parameters/hooks
  *
- * Each result of fi_getinfo() gets these hooks on top, the last one uppermost, by its name
- * alone: a hook's results are those of the provider below.  What the client opens by such a
- * result is the hook's.  Results that have a hook already, as the client named it, stay.
+ * Each result of fi_getinfo() gets these hooks on top, the last one uppermost.  Only the
+ * result's name changes: a hook's results are those of the provider below.  The hook opens
+ * the objects that the client opens by such a result.  A result that has a hook already,
+ * because the client named it, gets no other.
  *
- * The parameter may change at any time; what is open stays as it is.
+ * The parameter may change at any time; open objects are not affected.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,7 +26,7 @@ static char *hooks = "";
 module_param(hooks, charp, 0644);
 MODULE_PARM_DESC(hooks, "hooks on every provider, with ; between them (default: none)");
 
-/* Version of a hook; 0: there is none of that name */
+/* Version of the hook @name; 0: there is no such hook */
 static u32 hook_version(const char *name)
 {
 	struct kofi_prov *prov;

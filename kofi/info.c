@@ -2,15 +2,15 @@
 /*
  * The life of struct fi_info: make, copy, free.
  *
- * A fi_info owns everything it points to, except the objects of others:
- * handle, fabric_attr->fabric, fabric_attr->net and domain_attr->domain are
- * copied as they are.  Each piece is an allocation of its own, so a client may
+ * A fi_info owns everything it points to, except handle, fabric_attr->fabric,
+ * fabric_attr->net and domain_attr->domain: fi_dupinfo() copies these pointers as they
+ * are.  Each piece is an allocation of its own, so a client may
  * replace any of them in its hints with memory from kmalloc() and still free
  * the whole with fi_freeinfo().
  *
- * Copying goes on to the end even when memory is short: the piece that could
- * not be had is NULL in the copy, which is therefore complete enough for
- * fi_freeinfo(), the only undo there is.  One look at the end decides.
+ * Copying goes on to the end even when memory is short.  A piece that could not be
+ * allocated is NULL in the copy, so fi_freeinfo() can free the copy: no other undo is
+ * needed, and one check at the end suffices.
  *
  * No function here shares data between threads, so there are no locks: the holder of a
  * fi_info keeps it unchanged during the call.
@@ -29,7 +29,7 @@ static const struct fi_info empty_info = {
 	.fabric_attr	= &(struct fi_fabric_attr) {},
 };
 
-/* Lengths may come from a careless client: too much is a plain failure */
+/* __GFP_NOWARN: @len may come from a careless client, and any length may simply fail */
 static void *dup_bytes(const void *from, size_t len, bool *short_of_memory)
 {
 	void *to;
@@ -120,9 +120,8 @@ static struct fi_link_attr *dup_link_attr(const struct fi_link_attr *from,
 }
 
 /*
- * A copied nic is a description and no object: it has the calls of an object
- * that can do nothing.  Only the provider knows the size of prov_attr, so that
- * stays with the original.
+ * A copied nic is a description and no object: all of its calls are fillers.  Only the
+ * provider knows the size of prov_attr, so prov_attr is not copied.
  */
 static struct fid_nic *dup_nic(const struct fid_nic *from,
 			       bool *short_of_memory)

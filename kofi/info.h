@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the files of discovery share: getinfo.c, which runs it, hints.c, match.c
- * and apply_hints.c, which know the rules of the attributes.
+ * What the files of discovery share: getinfo.c runs a query; hints.c, match.c and
+ * apply_hints.c know the rules of the attributes.
  */
 #ifndef _KOFI_INFO_H
 #define _KOFI_INFO_H
@@ -26,7 +26,7 @@
 	 FI_TRIGGER | FI_FENCE | FI_LOCAL_COMM | FI_REMOTE_COMM | \
 	 FI_RMA_PMEM | FI_ATOMIC_PMEM | FI_REMOTE_INV)
 
-/* Secondary capabilities that cost each completion: only where hints ask for them */
+/* Capabilities that make each completion dearer: a result has them only if hints ask for them */
 #define KOFI_COSTLY_CAPS	(FI_SOURCE | FI_SOURCE_ERR)
 
 #define KOFI_MSG_DIRECTIONS	(FI_SEND | FI_RECV)
@@ -47,7 +47,7 @@ static inline u64 kofi_caps_expand(u64 caps)
 	return caps;
 }
 
-/* AF_UNSPEC: not an IP address, or cut short */
+/* AF_UNSPEC: @addr is not an IP address, or is shorter than its family says */
 static inline sa_family_t kofi_ip_family(const void *addr, size_t len)
 {
 	const struct sockaddr *sa = addr;
@@ -59,7 +59,7 @@ static inline sa_family_t kofi_ip_family(const void *addr, size_t len)
 	return AF_UNSPEC;
 }
 
-/* Bits of @caps that mean nothing without others that are not there */
+/* Bits of @caps that modify another capability, and @caps does not have that one */
 u64 kofi_caps_orphans(u64 caps);
 
 /* Registration modes of @mr_mode that a client with @caps has to follow */
@@ -68,11 +68,15 @@ u32 kofi_mr_mode_needed(u64 caps, u32 mr_mode);
 /*
  * Names of providers, and of providers on providers, layers.c.
  *
- * Does @wish, a hint for the provider's name, allow @name, the name of a result?
- * Does it exclude the provider @name?  Which one does it ask, and how many names are
- * in it: 0: all, as it names none; -EINVAL: it is longer than any name.  Is @name one
- * of a provider that stands on others, and of one that stands only where a client puts
- * it?
+ * @wish is a hint for the provider's name, which may be NULL.
+ *
+ * kofi_prov_name_fits(): does @wish allow @name, the name of a result?
+ * kofi_prov_name_denied(): does @wish exclude the provider @name?
+ * kofi_prov_name_top(): copies the uppermost name in @wish to @top, and returns how many
+ * names @wish has; 0: none, so every provider is asked; -EINVAL: too many names, or the
+ * uppermost one is too long.
+ * kofi_is_layer(): does the provider @name stand on others?
+ * kofi_is_hook(): does it stand on another provider only where a client asks for that?
  */
 bool kofi_prov_name_fits(const char *wish, const char *name);
 bool kofi_prov_name_denied(const char *wish, const char *name);
@@ -81,8 +85,8 @@ bool kofi_is_layer(const char *name);
 bool kofi_is_hook(const char *name);
 
 /*
- * Do the hints make sense by themselves, whatever there is?  0, or -EINVAL.
- * What is merely unknown (an enum of tomorrow) makes sense, and fits nothing.
+ * Do the hints make sense by themselves, whatever providers there are?  0, or -EINVAL.
+ * A value that is merely unknown (of a newer enum) makes sense, and fits nothing.
  */
 int kofi_hints_check(const struct fi_info *hints);
 

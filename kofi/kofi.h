@@ -23,9 +23,10 @@ struct kofi_stat;
  * @provider: the provider's own structure
  * @version: API version it was compiled with
  * @refs: the registry, each call inside and each open fabric
- * @idle: completed when @refs has gone
- * @refused: bit FI_CLASS_*: an incomplete object of that class has been logged
- * @dev: its directory in sysfs
+ * @idle: completed when @refs has become 0
+ * @refused: bit FI_CLASS_*: an incomplete object of that class has been logged; bit
+ *	FI_CLASS_UNSPEC: an incomplete fi_info has
+ * @dev: the provider's directory in sysfs
  */
 struct kofi_prov {
 	struct list_head	entry;
@@ -38,11 +39,12 @@ struct kofi_prov {
 };
 
 /*
- * kofi_prov_get_all() returns how many providers new calls see (of each name the
- * highest version), each with its module pinned, or -ENOMEM; give them all back
- * with kofi_prov_put_all().  kofi_prov_get() finds one by name, and by version
- * unless that is 0 or no longer registered; NULL if there is none.  Neither
- * loads modules; kofi_prov_load() does, and may sleep for long.
+ * kofi_prov_get_all() returns the number of providers that new calls see (the highest
+ * version of each name), or -ENOMEM.  Their modules are pinned until the caller gives
+ * them all back with kofi_prov_put_all().  kofi_prov_get() finds a provider by name and
+ * version.  If @version is 0 or no longer registered, it returns the highest version of
+ * the name, and NULL if there is none.  Neither function loads a module;
+ * kofi_prov_load() does, and may sleep for long.
  */
 int kofi_prov_get_all(struct kofi_prov ***provs);
 void kofi_prov_put_all(struct kofi_prov **provs, int count);
@@ -55,11 +57,11 @@ int kofi_prov_each(int (*fn)(const struct kofi_prov *prov, void *arg), void *arg
 
 /**
  * struct kofi_root - What only a fabric has, for all that is below it, object.c
- * @client: the module that has opened it; NULL: built into the kernel, or unloaded
- * @unloaded: @client has left the fabric open
- * @client_name: its name, which outlives it
+ * @client: the module that has opened the fabric; NULL: built into the kernel, or unloaded
+ * @unloaded: the client's module was unloaded while the fabric was open
+ * @client_name: name of the client's module; stays when the module has gone
  * @prov_name: the provider, and those it stands on: "verbs;ofi_rxm"
- * @net: its namespace, which it does not hold; NULL: that has gone
+ * @net: the fabric's namespace, without a reference; NULL: the namespace has gone
  * @net_entry: place in the namespace's fabrics
  * @busy: ->close or ->net_exit is under way
  * @obj: the fabric
@@ -81,14 +83,14 @@ struct kofi_root {
 /**
  * struct kofi_obj - The core's side of an open object, object.c
  * @entry: place in the list of all open objects
- * @id: number of the object; a later one has a higher one
+ * @id: number of the object; an object that is opened later has a higher number
  * @looks: calls that look at it, see kofi_obj_look()
  * @fid: the provider's side
- * @fclass: FI_CLASS_*, as it was asked for
+ * @fclass: FI_CLASS_* that the client has asked for
  * @users: children, objects it is bound to, and calls that bind it;
  *	KOFI_CLOSING while it is being closed
- * @parent: what it was opened on; NULL for a fabric
- * @prov: whose it is; a fabric holds the reference
+ * @parent: the object it was opened on; NULL for a fabric
+ * @prov: its provider; only a fabric holds a reference
  * @root: fabric: what only a fabric has; else NULL
  * @caps: domain, scalable endpoint: capabilities it was opened with
  * @name: fabric, domain: the name it was opened with, or NULL
@@ -126,7 +128,7 @@ struct kofi_binding {
 	u64			flags;
 };
 
-/* Is it an open object of this class? */
+/* Is @fid an open object of class @fclass? */
 static inline bool kofi_fid_is(const struct fid *fid, u32 fclass)
 {
 	return fid && fid->fclass == fclass && fid->obj;
@@ -142,9 +144,9 @@ static inline bool kofi_fid_is(const struct fid *fid, u32 fclass)
 })
 
 /*
- * Opening is in two steps around the call of the provider.  Everything that can
- * fail for want of memory happens in the first; the second takes the provider's
- * result and either completes the object or undoes the first.
+ * An object is opened in two steps, before and after the call of the provider.  The first
+ * step, kofi_open_*(), allocates all memory.  The second step, kofi_opened(), takes the
+ * provider's result and either completes the object or undoes the first step.
  */
 struct kofi_obj *kofi_open_fabric(struct kofi_prov *prov,
 				  const struct fi_fabric_attr *attr,
@@ -153,7 +155,10 @@ struct kofi_obj *kofi_open_child(struct fid *parent, u32 fclass,
 				 const char *name);
 int kofi_opened(struct kofi_obj *obj, struct fid *fid, u64 caps, int ret);
 
-/* One more user, unless the object is being closed; and one less */
+/*
+ * kofi_obj_use() counts one more user, and fails if the object is being closed;
+ * kofi_obj_unuse() counts one less
+ */
 bool kofi_obj_use(struct kofi_obj *obj);
 void kofi_obj_unuse(struct kofi_obj *obj);
 
@@ -166,8 +171,8 @@ void kofi_unbind_all(struct kofi_obj *obj);
 bool kofi_info_suits(const struct fi_info *info, const struct fid *fid);
 
 /*
- * kofi_check() refuses (-EINVAL) what a provider filled in badly, and makes
- * short tables long (-ENOMEM).  @caps promises tables.
+ * kofi_check() refuses a malformed object of a provider (-EINVAL), and replaces tables
+ * that are too short by longer copies (-ENOMEM).  @caps: capabilities that promise tables.
  */
 int kofi_check(struct kofi_obj *obj, struct fid *fid, u64 caps);
 void kofi_check_undo(struct kofi_obj *obj);
@@ -185,9 +190,9 @@ static inline const struct kofi_obj *kofi_fabric_of(const struct kofi_obj *obj)
 }
 
 /*
- * Namespaces, net.c.  An open fabric enters its namespace and leaves it when it is
- * freed, under kofi_objects_lock.  Its close is framed by kofi_root_begin() and, if it
- * fails, kofi_root_end().
+ * Namespaces, net.c.  A fabric enters the list of its namespace when it is opened, and
+ * leaves the list when it is freed, both under kofi_objects_lock.  fi_close() calls
+ * kofi_root_begin() before ->close, and kofi_root_end() if ->close fails.
  */
 struct net *kofi_callers_net(void);
 void kofi_net_enter(struct kofi_root *root);
@@ -197,20 +202,21 @@ void kofi_root_end(struct kofi_root *root);
 int kofi_nets_init(void);
 void kofi_nets_exit(void);
 
-/* Clients that are unloaded with open objects are named from init to exit */
+/* From init to exit, the log names clients that are unloaded with open objects */
 int kofi_objects_init(void);
 void kofi_objects_exit(void);
 
 /*
  * Looking at objects: kofi_obj_look() returns the oldest open object with an id above @after,
- * kofi_obj_look_on() the one that was opened after @obj, or NULL.  The object stays until
- * it is passed to kofi_obj_look_on() or to kofi_obj_look_away().
+ * kofi_obj_look_on() the next object that was opened after @obj; NULL if there is none.  The
+ * object that is returned stays until it is passed to kofi_obj_look_on() or to
+ * kofi_obj_look_away().
  */
 struct kofi_obj *kofi_obj_look(u64 after);
 struct kofi_obj *kofi_obj_look_on(struct kofi_obj *obj);
 void kofi_obj_look_away(struct kofi_obj *obj);
 
-/* What an object that is being looked at says of itself, cm.c */
+/* The state and the addresses of an object that is being looked at, cm.c */
 void kofi_obj_stat(const struct kofi_obj *obj, struct kofi_stat *stat);
 
 void kofi_debugfs_init(void);
@@ -218,7 +224,11 @@ void kofi_debugfs_exit(void);
 int kofi_netlink_init(void);
 void kofi_netlink_exit(void);
 
-/* sysfs.c: a provider is registered, @beside other versions of it; it is about to go */
+/*
+ * sysfs.c: kofi_sysfs_add() makes the directory of a provider that has been registered;
+ * @beside: another version of it is registered.  kofi_sysfs_remove() removes the directory
+ * before the provider is deregistered.
+ */
 int kofi_sysfs_add(struct kofi_prov *prov, bool beside);
 void kofi_sysfs_remove(struct kofi_prov *prov);
 int kofi_sysfs_init(void);
@@ -226,9 +236,9 @@ void kofi_sysfs_exit(void);
 
 /**
  * struct kofi_deadline - When a client's wait is over
- * @at: then, by a clock that does not stand still: jiffies do while a machine is
- *	held up, and then run; a wait counted in them would be too short
- * @never: it is not
+ * @at: time of the deadline on the monotonic clock.  Not in jiffies: they stand still while
+ *	a machine is held up and catch up afterwards, so the wait would be too short
+ * @never: there is no deadline
  */
 struct kofi_deadline {
 	ktime_t	at;

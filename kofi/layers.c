@@ -2,17 +2,18 @@
 /*
  * Providers on providers: their names, and how the upper one opens the lower one.
  *
- * "verbs;ofi_rxm" names the provider ofi_rxm on top of the provider verbs.  A result
- * has the lowest provider first and the uppermost last, as in libfabric.  The core
- * calls the uppermost only; that one asks for and opens what is below it with
- * kofi_lower_getinfo() and kofi_lower_fabric(), which call one provider directly, or,
- * if none is named, those that are no layers themselves.  So a layer never finds
- * itself.  Below may be a layer again: "a;b;c" makes c ask for "a;b".  How deep that
- * goes is limited, as each layer takes its part of the kernel's stack.
+ * "verbs;ofi_rxm" names the provider ofi_rxm on top of the provider verbs.  The name of
+ * a result has the lowest provider first and the uppermost last, as in libfabric.  The core
+ * calls the uppermost provider only.  That provider asks for results below it with
+ * kofi_lower_getinfo(), and opens them with kofi_lower_fabric().  kofi_lower_getinfo()
+ * calls the provider that the caller names, or, if it names none, all providers that are
+ * no layers.  So a layer never finds itself.  The provider below may be a layer again:
+ * "a;b;c" makes c ask for "a;b".  KOFI_MAX_LAYERS limits the depth, because each layer
+ * uses some of the kernel's stack.
  *
- * A lower fabric and what is opened on it are objects like any other: the core checks
- * and counts them, the provider below is pinned by its fabric.  Their client is the
- * upper provider.  No call of this file holds a lock across a provider.
+ * A lower fabric and the objects that are opened on it are objects like any other: the core
+ * checks and counts them, and the lower fabric pins its provider.  Their client is the
+ * upper provider.  No function of this file calls a provider with a lock held.
  *
  * Hints are more liberal than the names of results:
  *
@@ -21,7 +22,8 @@
  *	a		results of a; and of layers that have a at the bottom
  *	ofi_b		results of ofi_b, whatever is below it
  *	ofi_hook_c	nothing: a hook is named together with what it is above
- *	^a;^b		whatever has neither a nor b in it, also behind the others
+ *	^a;^b		results that have neither a nor b in their names; may follow any of
+ *			the above
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -38,7 +40,7 @@
 #define KOFI_MAX_LAYERS		4
 
 /**
- * struct kofi_layers - A name, taken apart
+ * struct kofi_layers - The parts of a name
  * @name: the parts, from the bottom to the top
  * @len: their lengths
  * @count: how many
@@ -61,7 +63,7 @@ bool kofi_is_hook(const char *name)
 	return strstarts(name, KOFI_HOOK_PREFIX);
 }
 
-/* False: there are too many of them */
+/* False: the name has more than KOFI_MAX_LAYERS parts */
 static bool layers_parse(struct kofi_layers *layers, const char *name)
 {
 	const char *end;
@@ -164,7 +166,7 @@ int kofi_prov_name_top(const char *wish, char *top, size_t len)
 	return layers.count;
 }
 
-/* The open fabric says it, or the name does */
+/* The provider's name of the open domain or fabric in the hints, or the name in the hints */
 static const char *layered_name(const struct fi_info *hints)
 {
 	const struct fi_fabric_attr *fabric = hints ? hints->fabric_attr : NULL;
@@ -180,7 +182,7 @@ static const char *layered_name(const struct fi_info *hints)
 	return fabric ? fabric->prov_name : NULL;
 }
 
-/* The parts below the top, if that is @upper; else all */
+/* Writes all parts below @upper, or all parts if the top is not @upper; 1: @upper is on others */
 static int layers_below(const struct kofi_layers *layers, const char *upper,
 			char *buf, size_t len)
 {

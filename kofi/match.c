@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Does an info satisfy the hints?  The rules of all fields, in order (rules.c).
+ * Does an info satisfy the hints?  kofi_info_match() applies the rules of all fields, in
+ * order (rules.c).
  *
- * Each field that does not fit is named with both values by pr_debug(), and to
- * fi_getinfo_why() if that has asked (why.c); then the number of misfits counts,
- * too, and all rules are applied.  If both are off, the first misfit ends the
- * comparison.
+ * pr_debug() prints the name and both values of a field that does not fit.  If the query
+ * collects reasons (why.c), all rules are applied, and each field that does not fit becomes
+ * a reason, with the number of misfits.  Otherwise the first misfit ends the comparison.
  *
  * Works on its arguments only.
  */
@@ -20,7 +20,7 @@
 #include "tostr.h"
 #include "why.h"
 
-/* Compares by one rule; *@pair then has what it compared */
+/* Compares by one rule; leaves the two values in @pair */
 static bool rule_fits(const struct kofi_rule *rule, struct kofi_pair *pair)
 {
 	const void *wish = kofi_part_of(pair->hints, rule->part);
@@ -29,7 +29,7 @@ static bool rule_fits(const struct kofi_rule *rule, struct kofi_pair *pair)
 	pair->verbs = NULL;
 	if (!wish)
 		return true;
-	/* That there is no offer is one misfit, not one for each field */
+	/* A part that is missing is one misfit, not one for each of its fields */
 	if (!rule->fits)
 		return offer || (rule->part > PART_NIC && !pair->info->nic);
 	if (!offer)
@@ -57,7 +57,7 @@ static const char *side_tostr(const struct kofi_rule *rule,
 		kofi_tostr(at, rule->type, buf, len);
 	else
 		kofi_value_tostr(value, rule->type, buf, len);
-	/* A set without members */
+	/* No flag is set */
 	if (!*buf)
 		strscpy(buf, "none", len);
 	return buf;
@@ -82,7 +82,7 @@ static const char *misfit_describe(const struct kofi_rule *rule,
 	return reason->text;
 }
 
-/* Its reason is large, and only wanted where dynamic debug is on */
+/* Not inline: the reason is large, and pr_debug() uses it only where dynamic debug is on */
 static noinline_for_stack void debug_misfit(const struct kofi_rule *rule,
 					    const struct kofi_pair *pair)
 {

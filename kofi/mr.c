@@ -2,12 +2,12 @@
 /*
  * Memory regions.
  *
- * Three calls describe the same thing in different words; each goes to its own
- * slot, so that a provider need not build lists for a single buffer.  The core
- * checks the words: what lies behind the addresses is for the provider to see.
+ * Three calls register a region.  Each has a slot of its own, so that a provider need not
+ * build a list for a single buffer.  The core checks the arguments; the provider checks the
+ * memory at the addresses.
  *
- * What a storage client calls for each request, fi_mr_refresh() and the like, goes from
- * the header straight to the provider.
+ * fi_mr_refresh() and the like, which a storage client calls for each request, are inline
+ * functions that call the provider directly.
  */
 #include <linux/dma-buf.h>
 #include <linux/err.h>
@@ -29,7 +29,7 @@ static int kofi_mr_check(struct fid_domain *domain, struct fid_mr **mr,
 	return 0;
 }
 
-/* What lies behind the addresses a provider sees, and answers -EINVAL; below a hook it is said */
+/* Logs why a provider has refused the memory; for a hook, the call below it has logged that */
 static void kofi_mr_log(const struct fid_domain *domain, enum fi_buf_type type,
 			const void *list, size_t count)
 {
@@ -96,7 +96,7 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
 }
 EXPORT_SYMBOL_GPL(fi_mr_regv);
 
-/* A domain knows dma-bufs and persistent memory if it was opened for them */
+/* A domain takes dma-bufs and persistent memory if it was opened with the capability */
 static u64 kofi_mr_flags(const struct fid_domain *domain)
 {
 	u64 flags = FI_MR_ENDPOINT | FI_MR_LEND | FI_MR_SINGLE_USE |

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Names of constants for fi_tostr(), in the order of their values.  The same
- * bit has several names in the common space of flags; which one is right
- * depends on where it stands, hence a table for each place.
+ * Names of constants for fi_tostr(), in the order of their values.  A bit may have
+ * several names, because all kinds of flags share one space.  The field that has the bit
+ * decides which name is right, so each kind of field has a table.
  */
 #include <kofi/provider.h>
 #include "tostr.h"

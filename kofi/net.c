@@ -2,24 +2,24 @@
 /*
  * Network namespaces, and what is open in them.
  *
- * A fabric belongs to a namespace and does not keep it: a container that is gone must
- * not live on because a kernel client in it has something open.  When a namespace goes,
+ * A fabric belongs to a namespace and holds no reference on it: a container that is gone
+ * must not live on because a kernel client in it has something open.  When a namespace goes,
  * the core takes each fabric in it out of the namespace's list and calls the
- * ->net_exit of its provider, for the newest fabric first, so that a provider that stands on
- * another comes first.  After that nothing of ours uses the namespace; the client's objects
- * are shells, as after the removal of a device.
+ * ->net_exit of its provider.  The newest fabric comes first, so an upper provider comes
+ * before the provider it stands on.  After that nothing in kOFI uses the namespace; the
+ * client's objects are shells, as after the removal of a device.
  *
- * This is the exit of a pernet device, not of a pernet subsystem: it comes while
- * addresses, routes and interfaces are still there, so that connections can be ended
- * in good order, and before the exit of what providers stand on (rdma_cm is a pernet
- * subsystem).
+ * kofi_net_exit() is the exit of a pernet device, not of a pernet subsystem, for two
+ * reasons.  It is called while addresses, routes and interfaces are still there, so
+ * connections can be ended in good order.  And it is called before the exit of subsystems
+ * that providers stand on (rdma_cm is a pernet subsystem).
  *
- * A namespace goes when its last reference does.  fi_fabric() holds one
+ * A namespace goes when its last reference does.  The caller of fi_fabric() holds one
  * during the call, so a namespace does not go before its fabric is in the list.
  *
- * ->net_exit and ->close of one fabric do not run at the same time: each sets
- * kofi_root.busy, and waits where it is set.  A close that succeeds spares ->net_exit,
- * one that is refused is followed by it.
+ * ->net_exit and ->close of one fabric do not run at the same time: before either, the core
+ * waits until kofi_root.busy is clear, and sets it.  After a close that succeeds, ->net_exit
+ * is not called; after a close that is refused, it is.
  *
  * Locking: kofi_objects_lock guards the lists and kofi_root.busy; no provider is called
  * with it held.
@@ -33,8 +33,8 @@
 #include "kofi.h"
 
 /**
- * struct kofi_net - What the core has of a namespace
- * @fabrics: struct kofi_root of the open ones, newest first
+ * struct kofi_net - The core's data of a namespace
+ * @fabrics: struct kofi_root of the open fabrics, newest first
  */
 struct kofi_net {
 	struct list_head	fabrics;
@@ -42,7 +42,7 @@ struct kofi_net {
 
 static unsigned int kofi_net_id;
 
-/* Counts the events that @changed is woken for: a fabric is no longer busy, or gone */
+/* Counts the events that wake @changed: a fabric is no longer busy, or is gone */
 static unsigned long changes;
 static DECLARE_WAIT_QUEUE_HEAD(changed);
 
@@ -58,7 +58,7 @@ static void note_change(void)
 	wake_up_all(&changed);
 }
 
-/* Another thread looks after this fabric; it may be gone when it has */
+/* Waits for the thread that has set a fabric busy; the fabric may be gone afterwards */
 static void wait_for_change(void)
 {
 	unsigned long seen = changes;
@@ -99,7 +99,7 @@ void kofi_root_end(struct kofi_root *root)
 	note_change();
 }
 
-/* The newest fabric of a namespace, out of its list and busy; NULL: there is none left */
+/* Takes the newest fabric out of a namespace's list and sets it busy; NULL: the list is empty */
 static struct kofi_root *take_newest(struct kofi_net *net)
 {
 	struct kofi_root *root;

@@ -3,9 +3,9 @@
  * Generic netlink family "kofi", include/uapi/rdma/kofi_netlink.h: programs ask what
  * fi_getinfo() finds, and what is registered and open.
  *
- * All commands are dumps.  The state of a dump is in netlink_callback.ctx.  A dump is called
- * again for each buffer that the asker reads, so none holds a lock or a reference from
- * one call to the next, but for the results of fi_getinfo(), which are copies.
+ * All commands are dumps.  The state of a dump is in netlink_callback.ctx.  ->dumpit is called
+ * again for each buffer that the asker reads.  A dump holds no lock and no reference from
+ * one call to the next; it keeps only the results of fi_getinfo(), which are copies.
  *
  * fi_getinfo() may sleep for long.  The first call of a dump runs under the semaphore of all
  * generic netlink families, the later ones do not, so the first call of GETINFO only
@@ -43,7 +43,7 @@
 static struct genl_family kofi_family;
 static atomic_t kofi_asks = ATOMIC_INIT(0);
 
-/* How a number stands in struct fi_info; on the wire it is an u64 or an u32 */
+/* Type of a number in struct fi_info; on the wire it is an u64 or an u32 */
 enum kofi_number {
 	KOFI_NO_NUMBER,
 	KOFI_U32,
@@ -51,7 +51,7 @@ enum kofi_number {
 	KOFI_SIZE,
 };
 
-/* A number of struct fi_info, or of what that points to at offset @part */
+/* A number of struct fi_info, or of the structure that its pointer at offset @part points to */
 struct kofi_field {
 	u16			part;
 	u16			offset;
@@ -119,7 +119,7 @@ static const struct nla_policy kofi_getinfo_policy[KOFI_A_HINTS + 1] = {
 	[KOFI_A_HINTS]		 = NLA_POLICY_NESTED(kofi_hints_policy),
 };
 
-/* Where there are no attributes at all, generic netlink would not look at those that come */
+/* For commands without attributes: without a policy generic netlink would accept any attribute */
 static const struct nla_policy kofi_no_policy[] = {
 	[KOFI_A_PAD]		 = { .type = NLA_REJECT },
 };
@@ -342,7 +342,7 @@ static int kofi_put_reason(struct sk_buff *skb, const struct fi_reason *reason)
 	return 0;
 }
 
-/* The next message of the answer; it is said only if it fits */
+/* Adds the next message of the answer, if it fits */
 static int kofi_getinfo_say(struct sk_buff *skb, struct netlink_callback *cb,
 			    struct kofi_ask *ask)
 {
@@ -575,7 +575,7 @@ static int kofi_put_object(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-/* What the namespace of the fabric has left behind is shown in the initial one */
+/* An object whose namespace has gone is shown in the initial namespace */
 static bool kofi_obj_is_in(const struct kofi_obj *obj, const struct net *net)
 {
 	const struct net *own = READ_ONCE(kofi_fabric_of(obj)->root->net);

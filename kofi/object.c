@@ -8,26 +8,25 @@
  *
  *	kofi_open_child()	counts as a user of the parent, allocates
  *	   (provider's open)
- *	kofi_opened()		checks the fid, hangs the kofi_obj into it;
+ *	kofi_opened()		checks the fid, sets its kofi_obj;
  *				after a failure: undoes both steps
  *	fi_close()		marks the object as closing, unless it has users
  *	   (provider's close)	may refuse; then the object is open again
- *	kofi_obj_free()		lets go of what it is bound to and of the parent
+ *	kofi_obj_free()		lets go of bound objects and of the parent
  *
  * users counts what needs the object: its children, the objects it is bound to,
- * and bind calls in progress.  It goes from 0 to KOFI_CLOSING by one atomic
- * step, and from then on the count cannot grow; so an open or a bind that
- * meets fi_close() gets -EBUSY, or fi_close() does.  The memory of an object
- * that one thread closes while another still uses the pointer is the client's
- * concern.
+ * and bind calls in progress.  fi_close() changes the count from 0 to KOFI_CLOSING in one
+ * atomic step, and from then on the count cannot grow.  So when an open or a bind meets
+ * fi_close(), one of the two calls gets -EBUSY.  The core does not guard against a
+ * client that closes an object in one thread while another thread still uses the pointer.
  *
  * A fabric has no parent.  It holds the reference on the provider (and thereby
- * on its module) for everything below it.  Its network namespace it does not hold; what
- * happens when that goes is in net.c.
+ * on its module) for everything below it.  It holds no reference on its network namespace;
+ * net.c says what happens when the namespace goes.
  *
- * It also knows the module of the client, which it does not hold: a client has to
- * close what it has opened before its exit function returns.  If it does not, each
- * of its objects is named in the log, once, when the module goes, and debugfs shows
+ * A fabric also knows the module of the client, and holds no reference on it: a client has
+ * to close what it has opened before its exit function returns.  If it does not, the log
+ * names each of its objects, once, when the module goes, and debugfs shows
  * that its client has been unloaded.
  *
  * debugfs and netlink ask open objects for their state.  kofi_obj.looks counts the requests
@@ -65,7 +64,7 @@ bool kofi_obj_use(struct kofi_obj *obj)
 
 void kofi_obj_unuse(struct kofi_obj *obj)
 {
-	/* What was done to the object comes before a close that sees 0 users */
+	/* Accesses to the object come before a close that sees 0 users */
 	smp_mb__before_atomic();
 	atomic_dec(&obj->users);
 }
@@ -92,7 +91,7 @@ static struct kofi_obj *kofi_obj_alloc(struct kofi_prov *prov, u32 fclass,
 	return obj;
 }
 
-/* The fid is gone, or has never been there */
+/* Called when ->close has freed the fid, or when there never was one */
 static void kofi_obj_free(struct kofi_obj *obj)
 {
 	scoped_guard(mutex, &kofi_objects_lock) {
@@ -234,7 +233,7 @@ void kofi_obj_look_away(struct kofi_obj *obj)
 	look_away(obj);
 }
 
-/* Nobody begins to look any more once the lock has been taken with users KOFI_CLOSING */
+/* users is KOFI_CLOSING, so no call begins to look once this has taken the lock */
 static void kofi_obj_wait_looks(struct kofi_obj *obj)
 {
 	mutex_lock(&kofi_objects_lock);
@@ -273,7 +272,7 @@ int fi_close(struct fid *fid)
 }
 EXPORT_SYMBOL_GPL(fi_close);
 
-/* Newest first, as they should have been closed */
+/* Newest first: the order in which the client should have closed its objects */
 static void kofi_client_gone(const struct module *module)
 {
 	struct kofi_root *root;
@@ -289,7 +288,7 @@ static void kofi_client_gone(const struct module *module)
 		       root->client_name, kofi_class_name(obj->fclass), obj->fid,
 		       obj->prov->provider->name);
 	}
-	/* Another module may come to stand in its place */
+	/* Another module may be loaded at this address */
 	list_for_each_entry(obj, &objects, entry)
 		if (obj->root && obj->root->client == module)
 			obj->root->client = NULL;

@@ -2,13 +2,14 @@
 /*
  * The fillers: calls that answer -ENOSYS, one for each slot of each table.
  *
- * A provider takes a whole table of them (kofi_no_ops_*) for what it has not
- * got, or, in the tables that are usually mixed, single ones (fi_no_*).  The
- * core puts them at the end of tables of older providers and compares tables
- * with them to see whether a capability is more than a promise (check.c).
+ * A provider uses a whole table of fillers (kofi_no_ops_*) for what it does not
+ * support, or single ones (fi_no_*) in the tables that are usually mixed.  The
+ * core puts fillers at the end of tables of older providers.  It also compares tables
+ * with them: an object whose capabilities promise a table that is all filler is refused
+ * (check.c).
  *
- * Slots that return text return a text, counters read as 0, and a device is NULL:
- * nothing that a client could stumble over.
+ * Fillers that return a string return the text of ENOSYS, counters read as 0, and a device
+ * is NULL, so that a client need not check for a filler.
  */
 #include <linux/module.h>
 #include <linux/string.h>

@@ -2,10 +2,10 @@
 /*
  * The fillers of an endpoint's data transfer tables, see ops.c.
  *
- * An endpoint that has a capability can easily have all of its calls, and one that
- * has not takes the whole table.  Messages are the exception and have single
- * fillers to mix with: a shared receive context only receives, and an endpoint
- * that is bound to one only sends.
+ * An endpoint that has a capability can easily have all of its calls, and an endpoint
+ * that does not have it uses the whole table of fillers.  Only messages have single
+ * fillers, because their tables are mixed: a shared receive context only receives, and an
+ * endpoint that is bound to one only sends.
  */
 #include <linux/module.h>
 #include "kofi.h"

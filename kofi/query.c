@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The arguments of fi_getinfo(), checked once, so that a provider sees only what
- * makes sense, and hints without the addresses that @node takes the place of.
+ * Checks the arguments of fi_getinfo() once, so that a provider sees only arguments that
+ * make sense, and removes from the hints the address that @node and @service replace.
  *
  * Works on one query, which belongs to its caller.
  */
@@ -48,7 +48,7 @@ static int refuse_object(const char *field, const char *text)
 	return -EINVAL;
 }
 
-/* The open objects that the hints name; a domain stands for its fabric, too */
+/* Takes the open objects from the hints; a domain implies its fabric */
 static int check_objects(struct kofi_query *query)
 {
 	const struct fi_fabric_attr *fabric = query->hints->fabric_attr;
@@ -83,7 +83,7 @@ static int check_hints(struct kofi_query *query)
 	if (!hints)
 		return 0;
 
-	/* Addresses that the other arguments take the place of */
+	/* node and service replace the source or the destination address */
 	if (query->flags & FI_SOURCE)
 		hints->src_addr = NULL;
 	else if (query->node || query->service)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One call of fi_getinfo(): getinfo.c runs it, query.c checks its arguments, results.c
- * takes what providers return, hooked.c puts hooks on it.
+ * takes what providers return, hooked.c puts hooks on the results.
  */
 #ifndef _KOFI_QUERY_H
 #define _KOFI_QUERY_H
@@ -21,13 +21,13 @@ struct fi_reason;
  * @flags: checked
  * @hints: what is left of the client's hints, or NULL
  * @only_fabric: open fabric that the results must belong to, or NULL
- * @only_domain: open domain of it that they must belong to, or NULL
+ * @only_domain: open domain of @only_fabric that the results must belong to, or NULL
  * @prov_name: the hint for the provider's name, or NULL
  * @prov_version: least version of the provider
  * @net: namespace of the results
  * @results: what has been found
- * @is_lower: a layer asks for what is below it
- * @may_not_load: no module is asked for
+ * @is_lower: a layer asks for providers below it
+ * @may_not_load: the query must not load a module
  * @asked: providers that have been asked
  * @err: what to return if there are no results
  * @why: collects the reasons for what is left out, or NULL
@@ -52,23 +52,24 @@ struct kofi_query {
 };
 
 /*
- * fi_getinfo() and fi_getinfo_why() in one, for @query with its arguments: there are *count
- * reasons, at most @room.  The results in @query are the caller's, NULL after an error.
+ * fi_getinfo() and fi_getinfo_why() in one, with the arguments that @query has.  @reasons has
+ * room for @room reasons; *count is how many have been written.  The results in @query are
+ * the caller's, NULL after an error.
  */
 int kofi_getinfo(struct kofi_query *query, const struct fi_info *hints,
 		 struct fi_reason *reasons, size_t room, int *count);
 
-/* 0, or what fi_getinfo() refuses the arguments with */
+/* 0, or the error that fi_getinfo() returns for bad arguments */
 int kofi_query_check(struct kofi_query *query);
 
-/* Adds what fits of a provider's list to the results: 0 or -ENOMEM */
+/* Adds the infos of a provider's list that fit to the results: 0 or -ENOMEM */
 int kofi_take_list(struct kofi_query *query, struct kofi_prov *prov,
 		   const struct fi_info *list);
 /* Adds a result that has nothing but the name of a provider: 0 or -ENOMEM */
 int kofi_take_name(struct kofi_query *query, struct kofi_prov *prov);
 
 /*
- * Puts the hooks of the parameter hooks= on results that have none: 0, -ENOMEM, or -ENODATA:
+ * Puts the hooks of the parameter hooks= on results that have no hook: 0; -ENOMEM; -ENODATA:
  * there is no such hook
  */
 int kofi_query_put_hooks(struct kofi_query *query);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What completions and events end up in: opening of event queues, completion
- * queues and counters, and the calls on event queues.
+ * Opens event queues, completion queues and counters, and has the calls on event queues.
  *
- * Reading completions is a data path and goes straight through the queue's
- * table (fi_eq.h).  Events are rare, so their calls check arguments; they may
+ * Reads of completions are on the data path: fi_eq.h calls the queue's table
+ * directly.  Events are rare, so the calls on event queues check their arguments.  They may
  * come from any context, also from the handler of a queue whose open has not
- * returned yet, and therefore look at the class only.
+ * returned yet.  fid.obj is not set then, so they check the class only.
  */
 #include <linux/err.h>
 #include <linux/module.h>

@@ -4,7 +4,7 @@
  *
  * A provider is in the list from kofi_provider_register() to
  * kofi_provider_deregister().  Several versions of one name may be there; new
- * calls see the highest, and the next one again when that goes.
+ * calls see the highest version, and the next lower one when the highest goes.
  *
  * A struct kofi_prov lives as long as it has references: the registry holds
  * one, each call into the provider one, each open fabric one.  The last two
@@ -24,7 +24,7 @@
 #include <linux/slab.h>
 #include "kofi.h"
 
-/* A deregistration that waits says so this often */
+/* How often a deregistration that waits logs that */
 #define KOFI_WAIT_LOG		(10 * HZ)
 
 #define KOFI_NAME_CHARS		"abcdefghijklmnopqrstuvwxyz0123456789_-"
@@ -38,7 +38,7 @@ static void kofi_prov_unref(struct kofi_prov *prov)
 		complete(&prov->idle);
 }
 
-/* A module on its way out is not seen, even before it deregisters */
+/* New calls do not see a provider whose module is being unloaded, even if it is registered */
 static bool kofi_prov_is_live(const struct kofi_prov *prov)
 {
 	const struct module *owner = prov->provider->owner;
@@ -210,7 +210,7 @@ static void kofi_prov_log_shadowed(const struct kofi_provider *lower,
 		FI_MAJOR(upper->version), FI_MINOR(upper->version));
 }
 
-/* @beside: another version of it is registered */
+/* @beside: set if another version of the provider is registered */
 static int kofi_prov_add(struct kofi_prov *prov, bool *beside)
 {
 	struct kofi_provider *provider = prov->provider;
@@ -261,7 +261,7 @@ static void kofi_prov_remove(struct kofi_prov *prov)
 		kofi_prov_log_shadow(best->provider, provider);
 }
 
-/* Takes the provider off the list and waits until nobody has it */
+/* Takes the provider off the list and waits until all references are gone */
 static void kofi_prov_end(struct kofi_prov *prov)
 {
 	kofi_prov_remove(prov);
@@ -308,7 +308,7 @@ int kofi_provider_deregister(struct kofi_provider *provider)
 
 	if (!prov)
 		return -ENOENT;
-	/* As long as the name is taken, nobody gets a directory with the same name */
+	/* Before the name is free: a provider that reuses it needs the directory's name */
 	kofi_sysfs_remove(prov);
 	kofi_prov_end(prov);
 	return 0;

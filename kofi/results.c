@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The results of fi_getinfo(): what fits of that which providers return.
+ * The results of fi_getinfo(): copies of those infos of providers that fit.
  *
- * What a provider returns stays its own.  The client gets a copy, which has the name of
- * the provider, and of what that stands on.  If the copy fits, the hints are applied to it,
- * and the core adds what only the core knows: the versions and the network
+ * The infos that a provider returns stay its own.  The client gets a copy with the name of
+ * the provider, and of the providers it stands on.  If the copy fits, the hints are applied
+ * to it, and the core adds what only the core knows: the versions and the network
  * namespace.
  *
  * Order: results with a device first, by the speed of its link, the fastest
  * first; then those without.  Equals stay in the order in which they were found.
  *
- * Works on one query, which belongs to its caller; all that queries share is the bit
- * that says that a complaint has been logged.
+ * Works on one query, which belongs to its caller.  Queries share only the bit in
+ * kofi_prov.refused that an incomplete fi_info has been logged.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -23,7 +23,7 @@
 #include "query.h"
 #include "why.h"
 
-/* Is it whole?  Everybody after this counts on it */
+/* Does the info have every part that the core needs? */
 static bool info_is_whole(const struct fi_info *info)
 {
 	return info->tx_attr && info->rx_attr && info->ep_attr &&
@@ -54,7 +54,7 @@ static bool is_in_net(const struct net *net, const struct fi_info *info)
 	return false;
 }
 
-/* A stands before B although it was found later */
+/* Does @a come before @b although it was found later? */
 static bool is_faster(const struct fi_info *a, const struct fi_info *b)
 {
 	size_t speed_a, speed_b;
@@ -77,7 +77,7 @@ static void add_result(struct kofi_query *query, struct fi_info *info)
 	*place = info;
 }
 
-/* "lower;upper", if the result says what it stands on; else the provider's own */
+/* Sets the name: "lower;upper" if the result names a lower provider, else the provider's own */
 static int name_result(const struct kofi_provider *provider,
 		       struct fi_fabric_attr *attr)
 {
@@ -97,7 +97,7 @@ static int name_result(const struct kofi_provider *provider,
 	return 0;
 }
 
-/* Does the result belong to what the hints say is open? */
+/* Does the result belong to the open object that the hints name? */
 static bool is_in_open(const struct fi_info *info, const char *field,
 		       const char *open, const char *name)
 {

@@ -2,17 +2,18 @@
 /*
  * How each field of the hints is compared with that of an info.
  *
- * There are as many kinds of comparison as there are meanings of a wish:
+ * The kinds of comparison:
  *
  *	is_subset	bits asked for must all be offered (caps, order, flags)
  *	is_followed	bits that the provider asks of the client (modes) must
- *			all be in what the client says it can do
+ *			all be among those that the client says it can follow
  *	at_most		a size or a number up to the provider's limit
  *	is_equal	one of several: protocol, format, type
  *	*_fits		a field with a meaning of its own
  *
  * A wish of zero is no wish and fits anything, except for modes: zero says that
- * the client can follow none.  A missing attribute structure is no wish for all
+ * the client can follow none.  The mode of a part (tx_attr and so on) that is zero is that
+ * of the hints.  A missing attribute structure is no wish for all
  * of its fields, modes included.
  *
  * kofi_rules[] has a line for each field, in the order in which fields are
@@ -66,7 +67,7 @@ static bool is_string(struct kofi_pair *pair)
 	return !wish || (offer && !strcmp(wish, offer));
 }
 
-/* Rank 0 is for values that say nothing or do not exist */
+/* A value of rank 0 is unspecified or does not exist */
 static bool is_ranked(const struct kofi_pair *pair, const u8 *rank,
 		      size_t ranks)
 {
@@ -147,7 +148,7 @@ static bool rx_caps_fit(struct kofi_pair *pair)
 	return is_subset(pair);
 }
 
-/* What the client can follow all over the info it can follow in its parts */
+/* A part without a mode of its own has the mode of the hints */
 static bool part_mode_fits(struct kofi_pair *pair)
 {
 	pair->wish = pair->wish ?: pair->hints->mode;
@@ -160,19 +161,19 @@ static bool mr_mode_fits(struct kofi_pair *pair)
 	return is_followed(pair);
 }
 
-/* The other way round: what the provider asks of the client is at most the wish */
+/* The provider asks something of the client; the wish is the most that the client accepts */
 static bool reverse_fits(struct kofi_pair *pair)
 {
 	return !pair->wish || pair->offer <= pair->wish;
 }
 
-/* A limit that the provider leaves open is met */
+/* A limit of 0 is unspecified, and fits any wish */
 static bool known_limit_fits(struct kofi_pair *pair)
 {
 	return !pair->offer || at_most(pair);
 }
 
-/* Without a limit of its own, a read or a write has that of other lists */
+/* A read or a write without a limit of its own has iov_limit */
 static bool rma_iov_limit_fits(struct kofi_pair *pair)
 {
 	if (!pair->offer)
@@ -181,13 +182,13 @@ static bool rma_iov_limit_fits(struct kofi_pair *pair)
 	return at_most(pair);
 }
 
-/* Of node 0 and of no node it cannot be seen whether they are meant */
+/* A node of 0 or less may be an unset field, so it is no wish */
 static bool numa_node_fits(struct kofi_pair *pair)
 {
 	return (int)pair->wish <= 0 || is_equal(pair);
 }
 
-/* Bits count, not values */
+/* The number of bits counts, not the value */
 static bool tag_format_fits(struct kofi_pair *pair)
 {
 	return fls64(pair->wish) <= fls64(pair->offer);
@@ -227,13 +228,13 @@ static bool rx_ctx_cnt_fits(struct kofi_pair *pair)
 			    domain->max_ep_srx_ctx);
 }
 
-/* A provider that leaves it open takes either */
+/* A provider whose type is 0 takes either type */
 static bool av_type_fits(struct kofi_pair *pair)
 {
 	return !pair->offer || is_equal(pair);
 }
 
-/* What only the core knows may be missing when a provider asks */
+/* The core sets the name, so it may be missing when a provider calls kofi_info_match() */
 static bool prov_name_fits(struct kofi_pair *pair)
 {
 	const char *offer = *(const char *const *)pair->offer_at;
@@ -247,7 +248,7 @@ static bool prov_version_fits(struct kofi_pair *pair)
 	return !pair->offer || at_most(pair);
 }
 
-/* The client says the newest API that it can live with */
+/* The wish is the newest API that the client can use */
 static bool api_version_fits(struct kofi_pair *pair)
 {
 	return !pair->wish || pair->offer <= pair->wish;
@@ -303,7 +304,7 @@ static bool ipv6_fits(const struct sockaddr_in6 *wish,
 		wish->sin6_scope_id == offer->sin6_scope_id);
 }
 
-/* The wildcard address and port 0 are no wish for that part */
+/* The wildcard address matches any address, and port 0 any port */
 static bool addr_fits(const void *wish, size_t wish_len, const void *offer,
 		      size_t offer_len)
 {
@@ -379,7 +380,7 @@ static bool addr_format_fits(struct kofi_pair *pair)
 
 	if (!pair->wish)
 		return true;
-	/* Several families, but the addresses that are there have theirs already */
+	/* If the format allows several families, an address of the info decides which */
 	if (several && info->src_addr)
 		pair->offer = addr_format_of(info->src_addr, info->src_addrlen);
 	else if (several && info->dest_addr)

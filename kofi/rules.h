@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The rules of the attributes: how each field of the hints is compared with that
- * of a result, match.c, and what the result shows of it, apply_hints.c.  One table, a
- * line for each field: a new field is a new line.
+ * The rules of the attributes, one table with a line for each field.  match.c takes from
+ * it how a field of the hints is compared with that of a result, apply_hints.c which value
+ * of the field the result shows.
  */
 #ifndef _KOFI_RULES_H
 #define _KOFI_RULES_H
@@ -18,17 +18,17 @@ enum kofi_part {
 	PART_EP,
 	PART_DOMAIN,
 	PART_FABRIC,
-	PART_NIC,		/* what follows are parts of it */
+	PART_NIC,		/* the parts below are parts of the NIC */
 	PART_DEVICE,
 	PART_BUS,
 	PART_LINK,
 };
 
-/* What a result shows of a field of its provider's info */
+/* Which value of a field a result shows */
 enum kofi_apply {
-	KEEP,			/* what the provider has, or apply_hints.c knows better */
-	TAKE,			/* what the hint asks for, if it does */
-	ONLY,			/* what the hint asks for, even if that is nothing */
+	KEEP,			/* the provider's, unless code in apply_hints.c changes it */
+	TAKE,			/* the hint's, or the provider's if the hint is 0 */
+	ONLY,			/* the hint's, even if that is 0 */
 };
 
 /**
@@ -37,10 +37,10 @@ enum kofi_apply {
  * @info: the whole result
  * @wish_at: where the field is in @hints
  * @offer_at: where it is in @info
- * @wish: its value in @hints, if it is a number; a comparison may leave here what
- *	it has compared, which a reason then shows
- * @offer: its value in @info
- * @verbs: words for what the two are to each other; NULL: "wanted", "offered"
+ * @wish: its value in @hints, if it is a number; a comparison may replace it by the value
+ *	that it has compared, and a reason shows that value
+ * @offer: its value in @info, as @wish
+ * @verbs: words that a reason has for @wish and @offer; NULL: "wanted", "offered"
  */
 struct kofi_pair {
 	const struct fi_info	*hints;
@@ -57,11 +57,11 @@ struct kofi_pair {
  * @field: its name, as a client writes it; NULL ends the table
  * @fits: whether the offer satisfies the wish; NULL: the field is the whole part,
  *	and has to be there
- * @tostr: puts the field into words; NULL: @type does
+ * @tostr: prints the field; NULL: @type says how
  * @offset: where it is in its part
  * @part: PART_*
- * @type: FI_TYPE_* or TYPE_*: how it is read and put into words
- * @apply: what a result shows of it
+ * @type: FI_TYPE_* or TYPE_*: how it is read and printed
+ * @apply: which value a result shows
  */
 struct kofi_rule {
 	const char	*field;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Texts of the error codes that leave kOFI: those of fi_errno.h, and a few more
- * errnos that providers pass on from below.  Two constant tables, one for each
- * range of codes; nothing to lock.
+ * Texts of the error codes that kOFI returns: those of fi_errno.h, and a few more
+ * errnos that providers pass on from lower layers.  There are two constant tables, one for
+ * each range of codes, so no lock is needed.
  */
 #include <linux/build_bug.h>
 #include <linux/kernel.h>

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * /sys/class/kofi: what stays as it is from release to release; the files are described in
+ * /sys/class/kofi: a stable interface, described in
  * Documentation/ABI/testing/sysfs-class-kofi.
  *
- * Each registered provider is a device of the class.  It has the provider's name; a second
- * version beside it has its version behind the name, "verbs-1.1".  A class, not attributes
- * of the module: providers come and go while kofi.ko stays, a program that waits for one
- * hears of it by a uevent, and a provider's files are in a directory of their own.  What
- * clients have open is not here: such objects are many, short-lived, and of a network
- * namespace; kofi-info asks for them by netlink.
+ * Each registered provider is a device of the class.  The device has the provider's name; for
+ * a second version of a provider the version follows the name, "verbs-1.1".  This is a class
+ * and not attributes of the module, because providers come and go while kofi.ko stays, a
+ * program that waits for a provider gets a uevent, and a provider's files are in a directory
+ * of their own.  Open objects are not here: they are many, short-lived, and belong to a
+ * network namespace; kofi-info asks for them by netlink.
  *
- * The directory is there from the end of kofi_provider_register() to the begin of
- * kofi_provider_deregister().  While a file is being read its device cannot go, nor can the
- * struct kofi_prov.  The files about devices ask fi_getinfo(), in the network namespace of the
- * reader; no lock is held then, and no module is loaded.
+ * The directory is there from the end of kofi_provider_register() until
+ * kofi_provider_deregister() begins.  While a file is being read, neither its device nor the
+ * struct kofi_prov can go.  The files about devices ask fi_getinfo(), in the network namespace
+ * of the reader; no lock is held then, and no module is loaded.
  */
 #include <linux/device.h>
 #include <linux/err.h>
@@ -69,7 +69,7 @@ static bool is_shadowed(const struct kofi_prov *prov)
 	return seen != prov;
 }
 
-/* What fi_getinfo() finds for the provider's name; NULL: nothing */
+/* The results of fi_getinfo() for the provider's name; NULL: there are none */
 static struct fi_info *find_infos(const struct kofi_prov *prov)
 {
 	struct fi_fabric_attr fabric = { .prov_name = (char *)prov->provider->name };
@@ -122,7 +122,7 @@ static const struct attribute_group kofi_group = { .attrs = kofi_attrs };
 /**
  * struct kofi_limit - A file of limits/
  * @attr: the file
- * @of: the limit that a result has
+ * @of: returns the limit of a result
  */
 struct kofi_limit {
 	struct device_attribute	attr;

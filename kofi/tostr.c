@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * fi_tostr(): values and structures in words.
+ * fi_tostr(): values and structures as text.
  *
  * One table has a line for each type: how to print a value of it, how many
  * bytes it has, and the names of its constants or the list of its fields.  A
  * field names its type again, so structures in structures need no code, and a
  * new attribute is a line in a list.
  *
- * Text: constants by name; flags separated by ", ", bits without a name as one
- * hexadecimal number behind them; structures as indented "field: value" lines
+ * Text: constants by name; flags separated by ", ", then bits without a name as one
+ * hexadecimal number; structures as indented "field: value" lines
  * (YAML, as libfabric prints them).
  *
  * All output goes through text_add(), which stops at the end of the buffer: a
@@ -158,7 +158,7 @@ static void print_ctx_cnt(struct text *text, const struct type *type,
 		print_number(text, type, data, depth);
 }
 
-/* Labels have names, code points numbers */
+/* A label is printed by name, a code point as a number */
 static void print_tclass(struct text *text, const struct type *type,
 			 const void *data, int depth)
 {
@@ -186,7 +186,7 @@ static void print_prov_version(struct text *text, const struct type *type,
 	text_add(text, "%u.%u", FI_MAJOR(version), FI_MINOR(version));
 }
 
-/* libfabric's habit: the version of the API, whatever @data is */
+/* As in libfabric: the version of the API, whatever @data is */
 static void print_version(struct text *text, const struct type *type,
 			  const void *data, int depth)
 {
@@ -194,7 +194,7 @@ static void print_version(struct text *text, const struct type *type,
 		 FI_REVISION_VERSION);
 }
 
-/* The provider's own words, if it has any */
+/* Prints the text of the provider's ->tostr, if it has one */
 static void print_fid(struct text *text, const struct type *type,
 		      const void *data, int depth)
 {

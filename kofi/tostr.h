@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The tables that fi_tostr() works from: names.c has the names of constants,
- * tostr.c the fields of structures.  And values in words, for files of the core.
+ * tostr.c the fields of structures.  Files of the core print values with the functions below.
  */
 #ifndef _KOFI_TOSTR_H
 #define _KOFI_TOSTR_H
@@ -9,7 +9,7 @@
 #include <linux/types.h>
 #include <rdma/fabric.h>
 
-/* Types of fields beyond those of enum fi_type, and after them */
+/* Types of fields that enum fi_type does not have; their values follow its last one */
 enum {
 	TYPE_SIZE = FI_TYPE_WAIT_OBJ + 1,
 	TYPE_U32,
@@ -68,12 +68,12 @@ extern const struct kofi_name kofi_names_threading[];
 extern const struct kofi_name kofi_names_wait_cond[];
 extern const struct kofi_name kofi_names_wait_obj[];
 
-/* As fi_tostr(), of type TYPE_* as well */
+/* As fi_tostr(), but @datatype may be TYPE_*, too */
 char *kofi_tostr(const void *data, u32 datatype, char *buf, size_t len);
 
 /*
- * A number, constant or set of flags, from where it stands; and how many bytes it
- * has there.  0: the type is none of these.
+ * kofi_value() reads a number, constant or set of flags at @data, kofi_value_size() returns
+ * its bytes.  Both return 0 if the type is none of these.
  */
 u64 kofi_value(const void *data, u32 datatype);
 size_t kofi_value_size(u32 datatype);

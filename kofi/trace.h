@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Trace events: what was found, opened, bound, called and closed, with which result; and,
- * of providers that stand on kofi/util, which operation was posted and which has completed.
- * Objects appear as the hashed pointers which debugfs (kofi/objects) shows too, and contexts
- * of operations in the same way.
+ * Trace events: what was found, opened, bound, called and closed, with which result.
+ * Providers that use kofi/util also trace which operation was posted and which has completed.
+ * Objects and contexts of operations appear as hashed pointers, as objects do in debugfs
+ * (kofi/objects).
  *
  * Strings are arrays of a fixed size: the macros for strings of any length
  * changed between kernel versions.
@@ -133,7 +133,7 @@ TRACE_EVENT(kofi_call,
 		  __entry->fid, __entry->ret)
 );
 
-/* @ret: number of results, or an error; @reason: the nearest one, or NULL */
+/* @ret: number of results, or an error; @reason: the nearest reason, or NULL */
 TRACE_EVENT(kofi_getinfo,
 	TP_PROTO(const char *prov, u64 caps, int ret,
 		 const struct fi_reason *reason),
@@ -163,7 +163,7 @@ TRACE_EVENT(kofi_getinfo,
 		  __entry->reason_prov, __entry->reason_domain, __entry->reason)
 );
 
-/* What a completion's flags say of the operation */
+/* Name of the operation that the flags of a completion stand for */
 #define show_kofi_op(flags)						\
 	__print_symbolic((flags) & (FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 				    FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC), \
@@ -176,7 +176,7 @@ TRACE_EVENT(kofi_getinfo,
 			 { FI_REMOTE_READ, "remote_read" },		\
 			 { FI_REMOTE_WRITE, "remote_write" })
 
-/* @fid: the endpoint; @flags: those that the completion has at least */
+/* @fid: the endpoint; @flags: flags that the completion will have at least */
 TRACE_EVENT(kofi_post,
 	TP_PROTO(const struct fid *fid, u64 flags, const void *context, size_t len),
 	TP_ARGS(fid, flags, context, len),
@@ -197,7 +197,7 @@ TRACE_EVENT(kofi_post,
 		  __entry->flags)
 );
 
-/* @fid: the completion queue.  An operation whose success nobody wants to see has none */
+/* @fid: the completion queue.  A success that is not reported has no such event */
 TRACE_EVENT(kofi_done,
 	TP_PROTO(const struct fid *fid, const struct kofi_comp *comp),
 	TP_ARGS(fid, comp),

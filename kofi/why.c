@@ -2,20 +2,19 @@
 /*
  * Why something is not among the results of fi_getinfo().
  *
- * A reason is born deep inside a query: in a comparison of match.c, in a check of
+ * A reason is found deep inside a query: in a comparison of match.c, in a check of
  * the hints, in the ->getinfo of a provider.  It always goes to dynamic debug.  If
- * fi_getinfo_why() or the trace event kofi_getinfo wants it, there is a struct
- * kofi_why as well, from kofi_why_listen() to kofi_why_unlisten(), that keeps the
+ * fi_getinfo_why() or the trace event kofi_getinfo asks for reasons, there is also a
+ * struct kofi_why, from kofi_why_listen() to kofi_why_unlisten().  It keeps the
  * nearest reasons in order.
  *
- * ->getinfo has no argument that would carry a struct kofi_why.  A query runs in one
- * task from its beginning to its end, so the task finds it: kofi_why_current() looks
- * current up in the list of those that listen.  The list is nearly always empty, and
- * then looking is one load.
+ * ->getinfo has no argument that would carry a struct kofi_why.  But a query runs in one
+ * task from its beginning to its end, so kofi_why_current() finds the struct kofi_why by
+ * its task in the list of all of them.  The list is nearly always empty, and
+ * then the look-up is one load.
  *
  * Locking: whys_lock guards the list.  A struct kofi_why itself belongs to its task
- * alone, so nothing guards its contents; interrupts that come meanwhile do not see
- * it.
+ * alone, so nothing guards its contents; kofi_why_current() returns NULL in an interrupt.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -52,7 +51,7 @@ struct kofi_why *kofi_why_current(void)
 {
 	struct kofi_why *why, *found = NULL;
 
-	/* An entry of this task is seen: this task has added it */
+	/* Without the lock, this task sees at least the entry that it has added itself */
 	if (list_empty(&whys) || !in_task())
 		return NULL;
 
@@ -67,7 +66,7 @@ struct kofi_why *kofi_why_current(void)
 	return found;
 }
 
-/* Nearer to a result is less */
+/* How far a reason is from a result; the nearest reason has the smallest distance */
 static u64 distance(const struct fi_reason *reason)
 {
 	switch (reason->kind) {

@@ -11,7 +11,7 @@
 
 /**
  * struct kofi_why - Collects the reasons of one query
- * @entry: in the list of those that listen
+ * @entry: in the list of all struct kofi_why whose queries run
  * @task: runs the query
  * @prov_name: provider that is being asked, or NULL
  * @reasons: the nearest reasons so far, nearest first
@@ -36,15 +36,15 @@ void kofi_why_unlisten(struct kofi_why *why);
 /* The list of reasons of the query that runs in this task; NULL: there is none */
 struct kofi_why *kofi_why_current(void);
 
-/* @why->next is complete but for the provider's name */
+/* Adds @why->next, which is complete but for the provider's name */
 void kofi_why_add(struct kofi_why *why);
 
-/* A reason in words, for dynamic debug and for the list of reasons, if there is one */
+/* Adds a reason, as a text, to dynamic debug and to the list of reasons, if there is one */
 __printf(5, 6) void kofi_why_say(enum fi_reason_kind kind, int err,
 				 const char *domain_name, const char *field,
 				 const char *fmt, ...);
 
-/* A field that has to be @wanted and is @offered */
+/* Adds the reason that a field has to be @wanted and is @offered */
 void kofi_why_differ(enum fi_reason_kind kind, const char *domain_name,
 		     const char *field, const char *wanted, const char *offered);
 

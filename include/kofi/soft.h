@@ -204,7 +204,7 @@ struct kofi_soft_pep {
 /**
  * struct kofi_soft_op - An operation of a transmit queue
  * @comp: its completion; has KOFI_COMP_MSG if it has failed at an endpoint without connections
- * @ep: the endpoint that has posted it
+ * @ep: the endpoint that it was posted to
  * @entry: in &kofi_soft_ep.posted, then in a list of the provider's
  * @kept: what is to be done
  */
