@@ -76,10 +76,10 @@ static int kofi_keep_sgl(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 	}
 	kept->sgl = (struct scatterlist *)op->list;
 	kept->next = sg;
-	kept->nents = nents;
+	kept->nents = 0;
 	kept->skip = skip;
 	kept->len = len;
-	for (left = size_add(skip, len); nents && sg && left; nents--) {
+	for (left = size_add(skip, len); kept->nents < nents && sg && left; kept->nents++) {
 		if (sg->length && !kofi_page_is_memory(sg_page(sg), kofi_takes_peer(ep)))
 			return -EINVAL;
 		left -= min_t(size_t, left, sg->length);
@@ -212,22 +212,30 @@ static size_t kofi_copy_rma(const struct kofi_rma *rma, size_t offset,
 	return done;
 }
 
-size_t kofi_kept_next(struct kofi_kept_op *kept, unsigned int direction,
-		      struct iov_iter *iter)
+/* Takes the next elements of the list that are not empty; kofi_keep_sgl() has checked them */
+static void kofi_kept_next_sgl(struct kofi_kept_op *kept)
 {
-	size_t offset = kept->done, len = kept->len - kept->done;
 	u32 i, n;
 
-	if (!len)
-		return 0;
-	if (kept->sgl) {
+	do {
 		n = min_t(u32, kept->nents, KOFI_OP_IOV);
-		/* kofi_keep_sgl() has checked the pages */
 		kofi_iov_set(&kept->local, KOFI_OP_IOV, FI_BUF_SGL, kept->next,
 			     n, SIZE_MAX, true);
 		for (i = 0; i < n; i++)
 			kept->next = sg_next(kept->next);
 		kept->nents -= n;
+	} while (!kept->local.len && kept->nents);
+}
+
+size_t kofi_kept_next(struct kofi_kept_op *kept, unsigned int direction,
+		      struct iov_iter *iter)
+{
+	size_t offset = kept->done, len = kept->len - kept->done;
+
+	if (!len)
+		return 0;
+	if (kept->sgl) {
+		kofi_kept_next_sgl(kept);
 		offset = kept->skip;
 		kept->skip = 0;
 	}

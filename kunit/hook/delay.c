@@ -90,6 +90,28 @@ static void an_endpoint_closes_while_completions_are_kept(struct kunit *test)
 	vt_none(test, pair.a.tx);
 }
 
+/* Only what the sender reports is late */
+static void a_peers_write_is_no_operation_of_the_sender(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 2 * LEN);
+	struct vt_pair pair = {};
+	struct vt_comp comp;
+	struct fid_mr *mr;
+
+	bed_open(test, BED_FAULT, FI_MSG | FI_RMA);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, FI_REMOTE_WRITE, 0, 0, 0,
+					&mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	vt_join(test, &pair, &vt_default_kind);
+	bed_rules(test, "tx delay 60000");
+	KUNIT_ASSERT_EQ(test, fi_writedata(pair.a.ep, buf + LEN, LEN, NULL, 7, 0,
+					   fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, vt_wait(pair.b.rx, &comp), 1);
+	KUNIT_EXPECT_EQ(test, comp.data, 7);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
+	vt_done(test, pair.a.tx, vt_ctx(1));
+}
+
 static void a_drain_has_what_is_kept_come_at_once(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, LEN);
@@ -112,6 +134,7 @@ static struct kunit_case delay_cases[] = {
 	KUNIT_CASE(a_callback_comes_later),
 	KUNIT_CASE(an_endpoint_closes_while_completions_are_kept),
 	KUNIT_CASE(a_drain_has_what_is_kept_come_at_once),
+	KUNIT_CASE(a_peers_write_is_no_operation_of_the_sender),
 	{}
 };
 

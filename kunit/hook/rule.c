@@ -27,6 +27,7 @@ static const char *const bad_rules[] = {
 	"recv fail 5",
 	"inject fail 5",		/* it does not complete */
 	"inject delay 5",
+	"compare_atomic delay 5",	/* its completion is one of fetch_atomic */
 };
 
 static void a_rule_that_makes_no_sense_is_refused(struct kunit *test)

@@ -307,6 +307,49 @@ static void a_list_of_any_length_is_executed(struct kunit *test)
 		KUNIT_EXPECT_NOT_NULL(test, kt->kept.sgl);
 }
 
+/* Only what the operation needs is looked at, and empty elements have no bytes */
+static void a_list_may_have_more_elements_than_are_needed(struct kunit *test)
+{
+	struct kept_test *kt = new_test(test);
+	struct scatterlist *sgl = ut_kmalloc(test, SGL_ELEMS * sizeof(*sgl));
+	const struct fi_rma_iov rma = { .len = 2 * SGL_LEN, .key = KEY };
+	struct kofi_op op = {
+		.kind		= KOFI_OP_WRITE,
+		.type		= FI_BUF_SGL,
+		.list		= sgl,
+		.count		= 2,
+		.any_length	= true,
+		.rma		= &rma,
+		.remote_count	= 1,
+	};
+
+	/* Another that has a length and no memory */
+	sg_init_table(sgl, SGL_ELEMS);
+	sg_set_buf(&sgl[0], kt->mem, 2 * SGL_LEN);
+	sgl[1].length = SGL_LEN;
+	KUNIT_ASSERT_EQ(test, keep(kt, &op), 0);
+	KUNIT_EXPECT_EQ(test, execute(kt), 0);
+	KUNIT_EXPECT_MEMEQ(test, kt->buf, kt->mem, 2 * SGL_LEN);
+
+	/* The list is shorter than its count */
+	memset(kt->buf, 0, 2 * SGL_LEN);
+	sg_init_table(sgl, 1);
+	sg_set_buf(&sgl[0], kt->mem, 2 * SGL_LEN);
+	KUNIT_ASSERT_EQ(test, keep(kt, &op), 0);
+	KUNIT_EXPECT_EQ(test, execute(kt), 0);
+	KUNIT_EXPECT_MEMEQ(test, kt->buf, kt->mem, 2 * SGL_LEN);
+
+	/* All in between are empty */
+	memset(kt->buf, 0, 2 * SGL_LEN);
+	sg_init_table(sgl, SGL_ELEMS);
+	sg_set_buf(&sgl[0], kt->mem, SGL_LEN);
+	sg_set_buf(&sgl[SGL_ELEMS - 1], kt->mem + SGL_LEN, SGL_LEN);
+	op.count = SGL_ELEMS;
+	KUNIT_ASSERT_EQ(test, keep(kt, &op), 0);
+	KUNIT_EXPECT_EQ(test, execute(kt), 0);
+	KUNIT_EXPECT_MEMEQ(test, kt->buf, kt->mem, 2 * SGL_LEN);
+}
+
 /* Adds up to @count numbers of @operand to the region, in two lists */
 static int keep_sum(struct kept_test *kt, enum kofi_op_kind kind, u32 *operand,
 		    u32 *result, u32 *compare, size_t count, u64 flags)
@@ -494,6 +537,7 @@ static struct kunit_case kept_op_cases[] = {
 	KUNIT_CASE(what_a_region_refuses_is_not_executed),
 	KUNIT_CASE(an_operation_without_bytes_is_executed),
 	KUNIT_CASE_PARAM(a_list_of_any_length_is_executed, sgl_gen_params),
+	KUNIT_CASE(a_list_may_have_more_elements_than_are_needed),
 	KUNIT_CASE(an_atomic_operation_changes_the_region),
 	KUNIT_CASE(operands_may_be_injected),
 	KUNIT_CASE(a_fetch_brings_the_old_values),

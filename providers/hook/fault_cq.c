@@ -24,7 +24,7 @@ static unsigned int fault_place_of(const struct kofi_comp *comp)
 {
 	bool tagged = comp->flags & FI_TAGGED;
 
-	if (comp->flags & FI_RECV)
+	if (comp->flags & (FI_RECV | FI_MULTI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE))
 		return tagged ? KOFI_HOOK_TRECV : KOFI_HOOK_RECV;
 	if (comp->flags & FI_ATOMIC)
 		return comp->flags & FI_READ ? KOFI_HOOK_FETCH_ATOMIC : KOFI_HOOK_ATOMIC;

@@ -2,8 +2,8 @@
 /*
  * Data transfer calls that are refused, and the ready callback that follows -EAGAIN.
  *
- * The client of an endpoint with a ready callback is called exactly once after one or more
- * -EAGAIN, whether they came from this hook, from the provider below, or from both:
+ * The client of an endpoint with a ready callback is called once after one or more -EAGAIN,
+ * whether they came from this hook or from the provider below:
  *
  *	- After an -EAGAIN of the hook, wanted is set and the call of the ready callback is due,
  *	  in the context of the queue.  Until the client is called, the direction answers -EAGAIN
@@ -12,8 +12,9 @@
  *	- After an -EAGAIN of the provider below, refused is set.  The hook adds no -EAGAIN of its
  *	  own until that provider has called, or has answered a call otherwise.
  *	- Two data transfer calls at the same time may get one -EAGAIN of each.  If the provider
- *	  below calls first, fault_ready() clears wanted, and the client is called once for both;
- *	  otherwise it is called for each.
+ *	  below calls first, fault_ready() clears wanted, and the client is called once for both.
+ *	  Otherwise it is called for each: one call too many is better than none, as refused may
+ *	  be stale by then.
  *
  * Locking: ep->lock is held while a call or a work item becomes due, so that none does after
  * fault_ep_stop().  The client is never called with ep->lock held.

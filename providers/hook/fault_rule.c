@@ -69,7 +69,9 @@ static const u32 fault_kind_places[FAULT_KINDS] = {
 	[FAULT_ERROR]		= BIT(FAULT_PLACES) - 1,
 	[FAULT_FAIL]		= FAULT_TX_PLACES & ~FAULT_MUTE_PLACES,
 	[FAULT_SHUTDOWN]	= FAULT_OP_PLACES,
-	[FAULT_DELAY]		= FAULT_OP_PLACES & ~FAULT_MUTE_PLACES,
+	/* A completion does not say which of the two atomics with a result it is of */
+	[FAULT_DELAY]		= FAULT_OP_PLACES & ~FAULT_MUTE_PLACES &
+				  ~BIT(KOFI_HOOK_COMPARE_ATOMIC),
 };
 
 static const struct {

@@ -118,6 +118,7 @@ static bool kofi_cq_run_one(struct kofi_cq *cq)
 	if (!cq->head)
 		cq->tail = &cq->head;
 	cq->count--;
+	cq->errors -= !!comp->err;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (kofi_comp_is_mark(comp))
 		complete(&to_kofi_cq_mark(comp)->passed);

@@ -9,6 +9,7 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <kofi/cq.h>
+#include <kofi/stat.h>
 #include "../../lib/async.h"
 #include "../util.h"
 
@@ -388,6 +389,27 @@ static void error_data_last_until_the_callback_returns(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, op->released_before);
 	KUNIT_EXPECT_TRUE(test, op->released);
 	KUNIT_EXPECT_STREQ(test, (const char *)op->msg.err_data, "why");
+}
+
+/* What was reported or flushed is not unread */
+static void no_error_is_left_unread(struct kunit *test)
+{
+	struct run_test *rt = open_done(test, FI_COMP_WORKQUEUE);
+	struct kofi_stat stat = {};
+	size_t i, found = 0;
+
+	rt->ops[0].comp.comp.err = EIO;
+	complete_one(rt, 0);
+	arrived(test, rt, 1);
+	kofi_cq_flush(&rt->cq);
+	KUNIT_ASSERT_EQ(test, kofi_cq_control(&rt->cq.cq.fid, KOFI_GETSTAT, &stat), 0);
+	for (i = 0; i < stat.count; i++) {
+		if (strncmp(stat.values[i].name, "unread", strlen("unread")))
+			continue;
+		found++;
+		KUNIT_EXPECT_EQ(test, stat.values[i].value, 0);
+	}
+	KUNIT_EXPECT_EQ(test, found, 2);
 }
 
 static void absent_callbacks_are_ignored(struct kunit *test)
@@ -826,6 +848,7 @@ static struct kunit_case cq_run_cases[] = {
 	KUNIT_CASE(callback_gets_all_of_the_completion),
 	KUNIT_CASE(completion_is_released_before_its_callback),
 	KUNIT_CASE(error_data_last_until_the_callback_returns),
+	KUNIT_CASE(no_error_is_left_unread),
 	KUNIT_CASE(absent_callbacks_are_ignored),
 	KUNIT_CASE(absent_callbacks_are_ignored_here),
 	KUNIT_CASE(completing_here_calls_from_inside),
