@@ -6,17 +6,18 @@
 # kofi_conformance_test-loop, "kofi_conformance_test-loop;ofi_hook_trace". Each runs in a
 # guest of its own.
 
-# part_run PART DIR LIMIT REMOVALS WORDS APPEND THEN: run it in DIR with the guest that
-# "scripts/uml --prepare" has packed in DIR/../guest. The output goes to DIR/log and DIR/err,
-# the status is that of scripts/uml. LIMIT is in seconds. WORDS are the ONLY of
+# part_run PART DIR LIMIT REMOVALS WORDS APPEND THEN [OPTION...]: run it in DIR with the
+# guest that "scripts/uml --prepare" has packed in DIR/../guest. The output goes to DIR/log
+# and DIR/err, the status is that of scripts/uml. LIMIT is in seconds. WORDS are the ONLY of
 # scripts/guest/kunit.sh, APPEND is for the kernel's command line, THEN is a command to run
-# behind.
+# behind, and an OPTION is one of scripts/uml.
 part_run()
 {
-	local part=$1 dir=$2
+	local part=$1 dir=$2 limit=$3 append=$6 then=$7
 	local cmd="SUITES='${part%-*}' ONLY='$5' REMOVALS=$4 /kofi/guest/kunit.sh"
 	local rxe=()
 
+	shift 7
 	case $part in
 	demo) cmd="/kofi/guest/demo.sh" ;;
 	kofi_tcp_test) cmd="PROV=tcp $cmd" rxe=(--no-rxe) ;;
@@ -26,9 +27,9 @@ part_run()
 	esac
 	rm -rf "${dir:?}"
 	mkdir -p "$dir"
-	"$KOFI_TOP/scripts/uml" --prepared "${dir%/*}/guest" --dir "$dir" "${rxe[@]}" \
-		--timeout "$3" --append "$6" \
-		--run "$cmd; rc=\$?$7; exit \$rc" >"$dir/log" 2>"$dir/err"
+	"$KOFI_TOP/scripts/uml" --prepared "${dir%/*}/guest" --dir "$dir" "${rxe[@]}" "$@" \
+		--timeout "$limit" --append "$append" \
+		--run "$cmd; rc=\$?$then; exit \$rc" >"$dir/log" 2>"$dir/err"
 }
 
 # part_last_case DIR: how far its console shows that it came.
