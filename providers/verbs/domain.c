@@ -33,7 +33,7 @@ void verbs_domain_leave(struct verbs_domain *domain)
 	verbs_device_leave(domain->dev);
 }
 
-/* verbs_reg_wait() of reg.c may wait for a step that never comes */
+/* verbs_reg_await() may wait for a step that never comes */
 static void verbs_domain_report(struct verbs_res *res)
 {
 	wake_up(&container_of(res, struct verbs_domain, res)->reg_wait);

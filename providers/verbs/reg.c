@@ -91,12 +91,12 @@ static void verbs_reg_fail(struct verbs_reg *reg, int error)
 static void verbs_reg_step_done(struct verbs_reg *reg,
 				struct verbs_reg_end *end)
 {
-	/* verbs_reg_wait() acquires what the step has left in @end */
+	/* verbs_reg_await() acquires what the step has left in @end */
 	smp_store_release(&end->done, true);
 	wake_up(&reg->domain->reg_wait);
 }
 
-static int verbs_reg_wait(struct verbs_reg *reg, struct verbs_reg_end *end)
+static int verbs_reg_await(struct verbs_reg *reg, struct verbs_reg_end *end)
 {
 	int error;
 	long left;
@@ -236,14 +236,14 @@ static int verbs_reg_resolve(struct verbs_reg *reg)
 	ret = rdma_resolve_addr(id, (struct sockaddr *)&from,
 				(struct sockaddr *)&to, VERBS_RESOLVE_MS);
 	if (!ret)
-		ret = verbs_reg_wait(reg, &reg->active);
+		ret = verbs_reg_await(reg, &reg->active);
 	if (ret)
 		return ret;
 	if (id->device != reg->domain->dev->ibdev)
 		return -EADDRNOTAVAIL;
 
 	ret = rdma_resolve_route(id, VERBS_RESOLVE_MS);
-	return ret ? : verbs_reg_wait(reg, &reg->active);
+	return ret ? : verbs_reg_await(reg, &reg->active);
 }
 
 static int verbs_reg_create_qp(struct verbs_reg *reg, struct rdma_cm_id *id)
@@ -285,7 +285,7 @@ static int verbs_reg_join(struct verbs_reg *reg)
 	if (!ret)
 		ret = rdma_connect(reg->active.id, &conn);
 	if (!ret)
-		ret = verbs_reg_wait(reg, &reg->passive);
+		ret = verbs_reg_await(reg, &reg->passive);
 	if (ret)
 		return ret;
 
@@ -298,9 +298,9 @@ static int verbs_reg_join(struct verbs_reg *reg)
 	ret = rdma_accept(reg->passive.id, &conn);
 	rdma_unlock_handler(reg->passive.id);
 	if (!ret)
-		ret = verbs_reg_wait(reg, &reg->active);
+		ret = verbs_reg_await(reg, &reg->active);
 	if (!ret)
-		ret = verbs_reg_wait(reg, &reg->passive);
+		ret = verbs_reg_await(reg, &reg->passive);
 	return ret;
 }
 
