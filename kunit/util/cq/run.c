@@ -632,6 +632,31 @@ static void purge_of_a_direct_queue_waits_for_its_reader(struct kunit *test)
 	vt_async_join(test, reader);
 }
 
+static int flush_all(void *data)
+{
+	struct run_test *rt = data;
+
+	kofi_cq_flush(&rt->cq);
+	return 0;
+}
+
+static void the_end_of_a_flush_wakes_the_next_one(struct kunit *test)
+{
+	struct run_test *rt = open_done(test, FI_COMP_DIRECT);
+	struct vt_async *first, *second;
+
+	rt->hold = true;
+	complete_one(rt, 0);
+	first = vt_async_start(test, flush_all, rt);
+	wait_for_completion(&rt->entered);
+	second = vt_async_start(test, flush_all, rt);
+
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(second));
+	complete(&rt->leave);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, first), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, second), 0);
+}
+
 static void a_call_is_made_in_the_context_of_the_queue(struct kunit *test)
 {
 	struct run_test *rt;
@@ -860,6 +885,7 @@ static struct kunit_case cq_run_cases[] = {
 	KUNIT_CASE(purge_waits_for_a_callback_here),
 	KUNIT_CASE(purge_of_a_direct_queue_makes_the_calls),
 	KUNIT_CASE(purge_of_a_direct_queue_waits_for_its_reader),
+	KUNIT_CASE(the_end_of_a_flush_wakes_the_next_one),
 	KUNIT_CASE(a_call_is_made_in_the_context_of_the_queue),
 	KUNIT_CASE(a_call_of_a_polled_queue_is_made_by_its_reader),
 	KUNIT_CASE(a_call_that_is_due_is_made_once),
