@@ -206,6 +206,8 @@ report_left()
 {
 	! grep -hs '^kworker/R-kofi' /proc/[0-9]*/comm
 	check $? "no workqueue is left"
+	[ -r /proc/slabinfo ] && ! grep '^kofi' /proc/slabinfo
+	check $? "no slab cache is left"
 }
 
 report_leaks()
