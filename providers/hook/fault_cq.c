@@ -8,7 +8,7 @@
  * On each queue at most one operation is doomed to fail, the last that a rule has chosen.  Its
  * success may never be reported (FI_SELECTIVE_COMPLETION); then the queue forgets the operation
  * when a rule chooses another, or when its endpoint closes.  The data of an operation that fails
- * so were transferred all the same, as if an acknowledgment was lost, and a counter counts a
+ * so were transferred nevertheless, as if an acknowledgment was lost, and a counter counts a
  * success.
  *
  * Locking: cq->lock is taken in any context, inside the locks of the provider below and outside

@@ -17,11 +17,11 @@
  * another.  A registration whose work request was flushed, and so has not been executed, tries
  * once more with a new connection.
  *
- * Locking: the holder of the domain's reg_lock, who may sleep, owns registrations and the
- * connection.  rdma_cm calls verbs_reg_handler() under locks of its own.  The handler takes no
- * lock, writes to the verbs_reg and wakes the holder up.  The listener's handler sets ->passive,
- * which the holder reads when ->passive is set or the listener is destroyed.  A removal of the
- * device wakes the holder up, too.
+ * Locking: the domain's reg_lock, a mutex, guards registrations and the connection.  rdma_cm
+ * calls verbs_reg_handler() under locks of its own.  The handler takes no lock, writes to the
+ * verbs_reg and wakes the holder of the mutex up.  The listener's handler sets ->passive, which
+ * the holder reads when ->passive is set or the listener is destroyed.  A removal of the device
+ * wakes the holder up, too.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
