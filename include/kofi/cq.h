@@ -15,7 +15,7 @@
  *				(fi_cq_attr.comp_ctx, .signaling_vector).
  *	kofi_cq_complete_here()	from the context that the client asked for, for
  *				example by the poller of a device.  The core calls the
- *				client from inside, unless another call of the client
+ *				callback from inside, unless another call of the client
  *				is running or due.
  *
  * Both may be mixed on one queue.  Calls of the client never run at the same
@@ -371,7 +371,8 @@ void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain);
  * @cq: the queue
  * @comp: the completion; the core's until it is released
  *
- * The client is called from here if no other call of the client is running or due.  On a
+ * The callback is called from here if no other call of the client is running or due.  A
+ * handler is called later, once for all that the caller completes one after the other.  On a
  * queue with FI_COMP_DIRECT no client is called, as with kofi_cq_complete(), and a lock may
  * be held.
  *

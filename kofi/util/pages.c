@@ -94,9 +94,17 @@ bool kofi_page_is_memory(const struct page *page, bool peer)
 EXPORT_SYMBOL_GPL(kofi_page_is_memory);
 
 /* The linear map also has pages of PCI devices */
-static bool kofi_is_linear(const void *addr, bool peer)
+static bool kofi_is_linear_page(const void *addr, bool peer)
 {
 	return virt_addr_valid(addr) && kofi_page_is_memory(virt_to_page(addr), peer);
+}
+
+/* Are the first and the last byte of a buffer in the linear map? */
+static bool kofi_is_linear(const void *first, const void *last, bool peer)
+{
+	return kofi_is_linear_page(first, peer) &&
+	       ((uintptr_t)first >> PAGE_SHIFT == (uintptr_t)last >> PAGE_SHIFT ||
+		kofi_is_linear_page(last, peer));
 }
 
 static int kofi_page_piece(struct page *page, size_t offset, size_t len, bool peer,
@@ -135,7 +143,7 @@ static int kofi_kvec_piece(const struct kvec *kvec, size_t skip, bool peer,
 		return -EINVAL;
 	if (is_vmalloc_or_module_addr(base))
 		return kofi_vmalloc_piece(base, len, peer, piece);
-	if (!kofi_is_linear(base, peer) || !kofi_is_linear(base + len - 1, peer))
+	if (!kofi_is_linear(base, base + len - 1, peer))
 		return -EINVAL;
 	return kofi_page_piece(virt_to_page(base), offset_in_page(base), len, peer, piece);
 }
@@ -149,8 +157,7 @@ bool kofi_is_plain_memory(const void *buf, size_t len)
 		return false;
 	last = buf + len - 1;
 	return last >= buf && !object_is_on_stack(buf) &&
-	       !is_vmalloc_addr(buf) && kofi_is_linear(buf, false) &&
-	       kofi_is_linear(last, false);
+	       !is_vmalloc_addr(buf) && kofi_is_linear(buf, last, false);
 }
 EXPORT_SYMBOL_GPL(kofi_is_plain_memory);
 

@@ -235,7 +235,12 @@ void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp)
 {
 	if (!cq->calls_here || unlikely(READ_ONCE(cq->pending)) ||
 	    unlikely(!kofi_cq_try_run(cq))) {
-		if (kofi_cq_append(cq, comp) && cq->comp_ctx != FI_COMP_DIRECT)
+		if (!kofi_cq_append(cq, comp))
+			return;
+		/* A handler is called once for all that the caller completes now */
+		if (cq->handler)
+			kofi_cq_schedule(cq);
+		else if (cq->comp_ctx != FI_COMP_DIRECT)
 			kofi_cq_run_here(cq);
 		return;
 	}
