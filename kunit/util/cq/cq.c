@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The completion queue of all providers (include/kofi/cq.h): order, formats,
- * errors, room, and taking completions out again.  Waiting is in cq_wait.c, and
- * where clients are called in cq_run.c.
+ * errors, room, and taking completions out again.  Waiting is in wait.c, and
+ * where clients are called in run.c, call.c and handler.c.
  */
 #include <kofi/cq.h>
 #include "../../lib/async.h"

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A completion queue whose callbacks, handler and other calls note where they run.
+ */
+#ifndef _KUNIT_UTIL_CQ_H
+#define _KUNIT_UTIL_CQ_H
+
+#include <linux/completion.h>
+#include <kofi/cq.h>
+#include "../../lib/async.h"
+#include "../util.h"
+
+#define UT_CQ_OPS	300
+
+struct ut_cq;
+
+/**
+ * struct ut_cq_op - An operation with a callback
+ * @done: what its context points to
+ * @comp: its completion
+ * @uc: the case
+ * @entry: what the callback was given
+ * @msg: the same
+ * @released: the queue has given the completion back
+ * @released_before: it had when the callback was called
+ */
+struct ut_cq_op {
+	struct fi_done		done;
+	struct kofi_msg_comp	comp;
+	struct ut_cq		*uc;
+	struct fi_done_entry	entry;
+	struct fi_done_msg	msg;
+	bool			released;
+	bool			released_before;
+};
+
+/**
+ * struct ut_cq - A queue that notes how it calls its client
+ * @cq: the queue
+ * @ops: operations
+ * @order: their numbers in the order of the callbacks
+ * @calls: callbacks, or calls of the handler
+ * @inside: how many run
+ * @overlaps: how often that was more than one
+ * @softirq: the last one ran in a softirq
+ * @cpu: on this processor
+ * @task: in this task
+ * @hold: the next one stays until @leave
+ * @entered: it is there
+ * @leave: it may return
+ * @arrived: completed by each call
+ * @may_close: what kofi_cq_may_close() said inside
+ * @reads: the handler reads the queue
+ * @seen: completions that it has read
+ * @call: another call
+ * @polls: how often ->progress was called
+ * @on_poll: operation that ->progress completes, or NULL
+ */
+struct ut_cq {
+	struct kofi_cq		cq;
+	struct ut_cq_op		ops[UT_CQ_OPS];
+	int			order[2 * UT_CQ_OPS];
+	atomic_t		calls;
+	atomic_t		inside;
+	atomic_t		overlaps;
+	bool			softirq;
+	int			cpu;
+	struct task_struct	*task;
+	bool			hold;
+	struct completion	entered;
+	struct completion	leave;
+	struct completion	arrived;
+	int			may_close;
+	bool			reads;
+	atomic_t		seen;
+	struct kofi_cq_call	call;
+	int			polls;
+	struct ut_cq_op		*on_poll;
+};
+
+/* It is finished after the case */
+struct ut_cq *ut_cq_open(struct kunit *test, const struct fi_cq_attr *attr);
+struct ut_cq *ut_cq_open_done(struct kunit *test, enum fi_comp_ctx ctx);
+struct ut_cq *ut_cq_open_handled(struct kunit *test, enum fi_comp_ctx ctx);
+
+/* Each context that calls by itself: softirq, then a worker */
+#define UT_CQ_CONTEXTS	2
+extern const enum fi_comp_ctx ut_cq_contexts[UT_CQ_CONTEXTS];
+
+/* Completes an operation */
+void ut_cq_complete(struct ut_cq *uc, int i);
+/* Waits until @n calls have returned */
+void ut_cq_await(struct kunit *test, struct ut_cq *uc, int n);
+
+/* For vt_async_start() with a struct ut_cq: the first operation, and half of them, complete here */
+int ut_cq_complete_here(void *uc);
+int ut_cq_complete_half(void *uc);
+/* The same: the return value of fi_cq_read() */
+int ut_cq_read(void *uc);
+
+#endif /* _KUNIT_UTIL_CQ_H */
