@@ -108,7 +108,7 @@ static void setup_close(void *state)
 static s64 setup_run(void *state, const struct perf_cmd *cmd)
 {
 	const struct setup *setup = state;
-	ktime_t start;
+	struct perf_flow flow;
 	unsigned int i;
 	void *objects;
 	s64 ret = 0;
@@ -116,11 +116,11 @@ static s64 setup_run(void *state, const struct perf_cmd *cmd)
 	objects = setup->side->mem->open(&setup->spec, false);
 	if (IS_ERR(objects))
 		return PTR_ERR(objects);
-	start = ktime_get();
+	perf_flow_begin(&flow, NULL, 1);
 	for (i = 0; i < cmd->count && !ret; i++)
 		ret = setup->side->mem->connect(objects);
 	if (!ret)
-		ret = ktime_to_ns(ktime_sub(ktime_get(), start));
+		ret = ktime_to_ns(ktime_sub(ktime_get(), flow.start));
 	setup->side->mem->close(objects);
 	return ret;
 }

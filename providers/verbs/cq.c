@@ -75,9 +75,9 @@ static const struct kofi_cq_ops verbs_cq_ops = {
 	.strerror	= verbs_cq_strerror,
 };
 
-static bool verbs_comp_of_queue(struct kofi_comp *comp, void *queue)
+static bool verbs_comp_of_ep(struct kofi_comp *comp, void *ep)
 {
-	return container_of(comp, struct verbs_slot, comp)->queue == queue;
+	return container_of(comp, struct verbs_slot, comp)->queue->ep == ep;
 }
 
 /* Polls for a drain of a direct queue.  Returns the number of completions. */
@@ -130,12 +130,12 @@ void verbs_cq_quiesce(struct verbs_cq *cq)
 }
 
 /*
- * Drops unread completions of @queue, which has no operation in flight any more.  This gives their
+ * Drops unread completions of @ep, which has no operation in flight any more.  This gives their
  * slots back, because a shared receive context still needs its own.
  */
-void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue)
+void verbs_cq_forget(struct verbs_cq *cq, struct verbs_ep *ep)
 {
-	kofi_cq_purge(&cq->kcq, verbs_comp_of_queue, queue);
+	kofi_cq_purge(&cq->kcq, verbs_comp_of_ep, ep);
 }
 
 static void verbs_cq_strip(struct verbs_res *res)

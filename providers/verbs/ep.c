@@ -412,8 +412,10 @@ static const struct verbs_res_ops verbs_ep_res_ops = {
 static void verbs_ep_free(struct verbs_ep *ep)
 {
 	if (ep->tx.slots) {
-		verbs_cq_forget(verbs_queue_cq(&ep->tx), &ep->tx);
-		verbs_cq_forget(verbs_queue_cq(&ep->rx), &ep->rx);
+		verbs_cq_forget(verbs_queue_cq(&ep->tx), ep);
+		/* Each time waits for all callbacks that are due */
+		if (ep->rx.side->cq != ep->tx.side->cq)
+			verbs_cq_forget(verbs_queue_cq(&ep->rx), ep);
 	}
 	kofi_ep_fini(&ep->kep);
 	verbs_ep_destroy_queues(ep);

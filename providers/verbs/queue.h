@@ -153,7 +153,7 @@ int verbs_cq_poll(struct verbs_cq *cq);
 void verbs_cq_take_over(struct verbs_cq *cq);
 void verbs_cq_give_back(struct verbs_cq *cq);
 void verbs_cq_quiesce(struct verbs_cq *cq);
-void verbs_cq_forget(struct verbs_cq *cq, struct verbs_queue *queue);
+void verbs_cq_forget(struct verbs_cq *cq, struct verbs_ep *ep);
 
 /* slot.c */
 void verbs_queue_prepare(struct verbs_queue *queue, struct kofi_ep_side *side);
