@@ -6,6 +6,7 @@
 #ifndef _KOFI_COMPAT_H
 #define _KOFI_COMPAT_H
 
+#include <linux/fs_struct.h>
 #include <linux/mm.h>
 #include <linux/version.h>
 
@@ -76,11 +77,25 @@ struct ubuf_info_ops {
 #define KOFI_IB_DMAH_PARAM	struct ib_dmah *dmah,
 #endif
 
+/* Since 6.17 a workqueue whose works run where they are queued says so */
+#if KERNEL_VERSION(6, 17, 0) > LINUX_VERSION_CODE
+#define WQ_PERCPU 0
+#endif
+
 /* Since 6.18 a generator of KUnit parameters has the test as a parameter */
 #if KERNEL_VERSION(6, 18, 0) > LINUX_VERSION_CODE
 #define KOFI_KUNIT_PARAM_TEST
 #else
 #define KOFI_KUNIT_PARAM_TEST	struct kunit *test,
+#endif
+
+/* Since 6.18 pages are mapped for a device by their physical address */
+#if KERNEL_VERSION(6, 18, 0) > LINUX_VERSION_CODE
+#define KOFI_TRACE_DMA_MAP	"dma_map_page"
+#define KOFI_TRACE_DMA_UNMAP	"dma_unmap_page"
+#else
+#define KOFI_TRACE_DMA_MAP	"dma_map_phys"
+#define KOFI_TRACE_DMA_UNMAP	"dma_unmap_phys"
 #endif
 
 /* Since 6.19 an address whose length is passed separately has a type of its own */
@@ -92,6 +107,11 @@ struct ubuf_info_ops {
 #if KERNEL_VERSION(7, 1, 0) > LINUX_VERSION_CODE
 #define invalidate_mappings move_notify
 #define dma_buf_invalidate_mappings dma_buf_move_notify
+#endif
+
+/* Kernel threads see the files of user space, until one of the 7.x takes them away */
+#ifndef scoped_with_init_fs
+#define scoped_with_init_fs()
 #endif
 
 #endif /* _KOFI_COMPAT_H */

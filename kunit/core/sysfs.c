@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/string.h>
+#include "../lib/file.h"
 #include "core.h"
 
 #define HOME	"/sys/class/kofi/"
@@ -20,7 +21,7 @@ static ssize_t read_file(const char *directory, const char *name, char text[ROOM
 	ssize_t len;
 
 	snprintf(path, sizeof(path), HOME "%s/%s", directory, name);
-	file = filp_open(path, O_RDONLY, 0);
+	file = vt_file_open(path, O_RDONLY);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	len = kernel_read(file, text, ROOM - 1, &pos);

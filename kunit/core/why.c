@@ -709,7 +709,8 @@ static void missing_place_for_reasons_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock_calls(why->mock), 0);
 }
 
-#define TRACING	"cd /sys/kernel/debug/tracing && "
+#define TRACING	"cd /sys/kernel/tracing && " \
+		"{ [ -e trace ] || mount -t tracefs none . && cd /sys/kernel/tracing; } && "
 #define ENABLE	"events/kofi/kofi_getinfo/enable"
 #define FOUND	"ret=1 left out: - - -"
 #define LEFT	"ret=-61 left out: mock mock0 ep_attr->type: FI_EP_RDM wanted"

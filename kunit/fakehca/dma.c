@@ -19,6 +19,7 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
+#include <kofi/compat.h>
 #include "priv.h"
 
 #define FAKEHCA_MAPS	4096
@@ -166,8 +167,8 @@ static struct fakehca_probe {
 	void			*probe;
 	struct tracepoint	*tp;
 } fakehca_probes[] = {
-	{ "dma_map_page", fakehca_on_map_page },
-	{ "dma_unmap_page", fakehca_on_unmap_page },
+	{ KOFI_TRACE_DMA_MAP, fakehca_on_map_page },
+	{ KOFI_TRACE_DMA_UNMAP, fakehca_on_unmap_page },
 	{ "dma_map_sg", fakehca_on_map_sg },
 	{ "dma_unmap_sg", fakehca_on_unmap_sg },
 	{ "dma_sync_single_for_device", fakehca_on_sync },

@@ -4,6 +4,7 @@
  * provider that stays as long as a hook has it open.
  */
 #include <linux/fs.h>
+#include "../lib/file.h"
 #include "bed.h"
 
 #define LEN	8
@@ -69,7 +70,7 @@ static void a_completion_that_is_kept_is_seen_once(struct kunit *test)
 
 static void set_hooks(const char *value)
 {
-	struct file *file = filp_open("/sys/module/kofi/parameters/hooks", O_WRONLY, 0);
+	struct file *file = vt_file_open("/sys/module/kofi/parameters/hooks", O_WRONLY);
 	loff_t pos = 0;
 
 	if (IS_ERR(file))

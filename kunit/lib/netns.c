@@ -13,6 +13,7 @@
 #include <linux/module.h>
 #include <linux/umh.h>
 #include "client.h"
+#include "file.h"
 #include "netns.h"
 
 #define PID_FILE	"/tmp/kofi_netns"
@@ -40,7 +41,7 @@ EXPORT_SYMBOL_GPL(vt_shell);
 
 static int netns_read_pid(void)
 {
-	struct file *file = filp_open(PID_FILE, O_RDONLY, 0);
+	struct file *file = vt_file_open(PID_FILE, O_RDONLY);
 	char text[16] = "";
 	loff_t pos = 0;
 	ssize_t len;

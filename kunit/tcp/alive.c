@@ -7,6 +7,7 @@
 #include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <net/sock.h>
+#include "../lib/file.h"
 #include "tcp.h"
 
 #define PARAM		"/sys/module/kofi_tcp/parameters/"
@@ -18,7 +19,7 @@
 
 static void set_param(const char *path, const char *value)
 {
-	struct file *file = filp_open(path, O_WRONLY, 0);
+	struct file *file = vt_file_open(path, O_WRONLY);
 	loff_t pos = 0;
 
 	if (IS_ERR(file))

@@ -9,6 +9,7 @@
 #include <linux/tcp.h>
 #include <net/sock.h>
 #include <rdma/fi_rma.h>
+#include "../lib/file.h"
 #include "tcp.h"
 
 #define DIR		"/sys/kernel/debug/kofi_tcp/"
@@ -42,7 +43,7 @@ static void read_file(struct kunit *test, const char *path, char *text, size_t s
 
 	snprintf(command, sizeof(command), "cat %s >" COPY, path);
 	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
-	file = filp_open(COPY, O_RDONLY, 0);
+	file = vt_file_open(COPY, O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	len = kernel_read(file, text, size - 1, &pos);
 	filp_close(file, NULL);

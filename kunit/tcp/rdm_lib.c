@@ -3,6 +3,7 @@
  * Peers of an endpoint without connections.
  */
 #include <linux/fs.h>
+#include "../lib/file.h"
 #include "rdm.h"
 
 static const struct vt_kind rdm_kind = {
@@ -23,7 +24,7 @@ struct rdm_param {
 
 static int rdm_param_write(const struct rdm_param *param, const char *value)
 {
-	struct file *file = filp_open(param->path, O_WRONLY, 0);
+	struct file *file = vt_file_open(param->path, O_WRONLY);
 	loff_t pos = 0;
 	ssize_t ret;
 
@@ -36,7 +37,7 @@ static int rdm_param_write(const struct rdm_param *param, const char *value)
 
 static int rdm_param_read(struct rdm_param *param)
 {
-	struct file *file = filp_open(param->path, O_RDONLY, 0);
+	struct file *file = vt_file_open(param->path, O_RDONLY);
 	loff_t pos = 0;
 	ssize_t ret;
 

@@ -230,12 +230,59 @@ static void an_index_that_is_none_is_refused(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_REQUEST);
 }
 
+/* A scalable endpoint with two receive contexts; number 0 is not enabled */
+static struct fid_ep *with_contexts(struct kunit *test, struct vt_cq *cq, struct fid_ep **rx)
+{
+	struct fi_info *info = vt_of(test)->info;
+	struct fid_av *av = av_with_contexts(test);
+	struct fid_ep *sep;
+
+	info->ep_attr->rx_ctx_cnt = 2;
+	KUNIT_ASSERT_EQ(test, fi_scalable_ep(vt_of(test)->domain, info, &sep, NULL), 0);
+	vt_adopt(test, &sep->fid);
+	KUNIT_ASSERT_EQ(test, fi_scalable_ep_bind(sep, &av->fid, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_rx_context(sep, 0, NULL, rx, NULL), 0);
+	vt_adopt(test, &(*rx)->fid);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(*rx, &cq->cq->fid, FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_enable(sep), 0);
+	return sep;
+}
+
+static void a_write_with_data_waits_for_its_context(struct kunit *test)
+{
+	struct vt_cq *cq = vt_cq(test, &vt_default_kind, vt_of(test)->info->rx_attr->size);
+	u8 *out = vt_buf(test, LEN), *in = vt_buf(test, LEN);
+	struct sockaddr_storage name = {};
+	size_t len = sizeof(name);
+	struct fid_ep *sep, *rx;
+	struct vt_end end = {};
+	struct fid_mr *mr;
+	fi_addr_t addr;
+
+	rdm_open(test, &end);
+	sep = with_contexts(test, cq, &rx);
+	KUNIT_ASSERT_EQ(test, fi_getname(&sep->fid, &name, &len), 0);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(end.av, &name, 1, &addr, 0, NULL), 1);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, in, LEN, FI_REMOTE_WRITE, 0, 5, 0,
+					&mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	vt_fill(out, LEN, 1);
+	KUNIT_ASSERT_EQ(test, fi_writedata(end.ep, out, LEN, NULL, 7, addr, fi_mr_addr(mr),
+					   fi_mr_key(mr), vt_ctx(1)), 0);
+	vt_none(test, cq);
+	KUNIT_ASSERT_EQ(test, fi_enable(rx), 0);
+	KUNIT_EXPECT_EQ(test, vt_done(test, cq, NULL).data, 7);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 1));
+	vt_done(test, end.tx, vt_ctx(1));
+}
+
 static struct kunit_case sep_cases[] = {
 	KUNIT_CASE(a_request_names_its_context),
 	KUNIT_CASE(a_context_that_is_not_there_is_refused),
 	KUNIT_CASE(a_request_that_is_refused_for_now_is_repeated),
 	KUNIT_CASE(a_peer_that_is_not_kofi_has_no_contexts),
 	KUNIT_CASE(a_peer_that_is_known_not_to_be_kofi_is_not_asked),
+	KUNIT_CASE(a_write_with_data_waits_for_its_context),
 	KUNIT_CASE_PARAM(an_index_that_is_none_is_refused, asked_gen_params),
 	{}
 };

@@ -9,6 +9,7 @@
  * This file has the module and the calls that are no data transfers, which need no lock.
  */
 #include <linux/module.h>
+#include <kofi/compat.h>
 #include "fault.h"
 
 struct workqueue_struct *fault_wq;
@@ -108,7 +109,7 @@ static int __init fault_init(void)
 	fault_cm = kofi_hook_cm;
 	fault_cm.connect = fault_connect;
 	fault_cm.accept = fault_accept;
-	fault_wq = alloc_workqueue("kofi_hook_fault", WQ_MEM_RECLAIM, 0);
+	fault_wq = alloc_workqueue("kofi_hook_fault", WQ_MEM_RECLAIM | WQ_PERCPU, 0);
 	if (!fault_wq)
 		return -ENOMEM;
 	ret = fault_rules_init();

@@ -5,6 +5,7 @@
  * An open fabric pins the module, so when it goes nothing is open.
  */
 #include <linux/module.h>
+#include <kofi/compat.h>
 #include "rdm.h"
 
 static struct kofi_provider ktcp_provider = {
@@ -22,7 +23,7 @@ static int __init ktcp_init(void)
 	int ret;
 
 	/* Writeback may wait for what is sent here */
-	ktcp_type.wq = alloc_workqueue("kofi_tcp", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	ktcp_type.wq = alloc_workqueue("kofi_tcp", WQ_HIGHPRI | WQ_MEM_RECLAIM | WQ_PERCPU, 0);
 	if (!ktcp_type.wq)
 		return -ENOMEM;
 	ktcp_rdm_type.wq = ktcp_type.wq;

@@ -45,7 +45,7 @@ both()
 	verdict "$1" $status "$outcome"
 }
 
-# from_user N ADDRESS PROVIDER
+# from_user N ADDRESS PROVIDER [every]
 from_user()
 {
 	say "run $1: kernel kOFI server <-> fi_pingpong client, $2, provider $3"
@@ -66,7 +66,7 @@ say "kernel $(uname -r), $(rdma link show rxe0/1)"
 say ""
 modprobe -a kofi kofi_verbs || { say "kofi.ko or kofi_verbs.ko did not load"; exit 1; }
 both 1 $V4 verbs sleep
-from_user 2 $V4 verbs
+from_user 2 $V4 verbs every
 to_user 3 $V4 verbs
 both 4 $V6 verbs callback
 rmmod kofi_verbs || { say "kofi_verbs cannot be unloaded"; failed=$((failed + 1)); }

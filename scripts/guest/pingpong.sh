@@ -77,14 +77,22 @@ user_listens()
 	return 1
 }
 
-# kernel_server NAME ADDRESS PROVIDER
+# kernel_server NAME ADDRESS PROVIDER [every]: it listens there, or on every address.
 kernel_server()
 {
-	pingpong_start role=server addr="$2" prov="$3" ||
+	listen=addr=$2
+	[ "${4:-}" != every ] || listen=
+	# shellcheck disable=SC2086 # nothing, if it is empty
+	pingpong_start role=server $listen prov="$3" ||
 		{ verdict "$1" 1 "kofi_pingpong did not load"; return; }
 	if ! timeout "$LIMIT" cat $dbg_pingpong/listening >/dev/null; then
 		pingpong_stop
 		verdict "$1" 1 "the kernel server did not listen within $LIMIT s"
+		return
+	fi
+	if [ "${4:-}" = every ] && ! dmesg | grep -q 'server: listening on \[::\]:'; then
+		pingpong_stop
+		verdict "$1" 1 "the kernel server does not say that it listens on every address"
 		return
 	fi
 	user_pingpong "$3" "$2" >/tmp/user 2>&1

@@ -28,6 +28,7 @@
 #include <linux/cpumask.h>
 #include <linux/sched.h>
 #include <linux/wait_bit.h>
+#include <kofi/compat.h>
 #include "../../kofi.h"
 #include "../../trace.h"
 #include "cq.h"
@@ -370,8 +371,8 @@ void kofi_cq_run_stop(struct kofi_cq *cq)
 /* Memory reclaim may depend on callbacks */
 int kofi_cq_run_init(void)
 {
-	kofi_comp_wq = alloc_workqueue("kofi_comp", WQ_MEM_RECLAIM | WQ_HIGHPRI,
-				       0);
+	kofi_comp_wq = alloc_workqueue("kofi_comp",
+				       WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_PERCPU, 0);
 	return kofi_comp_wq ? 0 : -ENOMEM;
 }
 
