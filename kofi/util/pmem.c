@@ -88,24 +88,41 @@ static bool kofi_pmem_is_persistent(const struct kofi_mr *mr,
 	return true;
 }
 
+/* The ops, with a reference to their module; NULL: it is being removed */
+static const struct kofi_pmem_ops *kofi_pmem_get_ops(void)
+{
+	const struct kofi_pmem_ops *ops;
+
+	/* A module is freed after a grace period */
+	rcu_read_lock();
+	ops = READ_ONCE(kofi_pmem_ops);
+	if (!try_module_get(ops->owner))
+		ops = NULL;
+	rcu_read_unlock();
+	return ops;
+}
+
 int kofi_pmem_init(struct kofi_mr *mr)
 {
-	const struct kofi_pmem_ops *ops = READ_ONCE(kofi_pmem_ops);
+	const struct kofi_pmem_ops *ops = kofi_pmem_get_ops();
+	int ret = -EINVAL;
 
+	if (!ops)
+		return -ENODEV;
 	if (!kofi_pmem_is_persistent(mr, ops))
-		return -EINVAL;
+		goto put_module;
+	ret = -ENOMEM;
 	mr->pmem = kzalloc(sizeof(*mr->pmem), GFP_KERNEL);
 	if (!mr->pmem)
-		return -ENOMEM;
-	if (!try_module_get(ops->owner)) {
-		kfree(mr->pmem);
-		mr->pmem = NULL;
-		return -ENODEV;
-	}
+		goto put_module;
 	mr->pmem->ops = ops;
 	mutex_init(&mr->pmem->save);
 	spin_lock_init(&mr->pmem->lock);
 	return 0;
+
+put_module:
+	module_put(ops->owner);
+	return ret;
 }
 
 void kofi_pmem_free(struct kofi_mr *mr)

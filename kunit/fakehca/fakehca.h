@@ -369,6 +369,19 @@ u32 fakehca_last_qp(struct fakehca *hca);
 int fakehca_qp_fatal(struct fakehca *hca, u32 qpn);
 
 /**
+ * fakehca_qp_access_err() - A queue pair reports that it refuses what its peer asks for
+ * @hca: the device
+ * @qpn: number of the queue pair
+ *
+ * IB_EVENT_QP_ACCESS_ERR, and nothing else: as of rxe, it comes before the queue pair has
+ * answered the peer and enters the error state.
+ *
+ * Context: any.
+ * Return: 0; -ENOENT: no such queue pair.
+ */
+int fakehca_qp_access_err(struct fakehca *hca, u32 qpn);
+
+/**
  * fakehca_cq_error() - The CQ of a queue pair's sends reports an error
  * @hca: the device
  * @qpn: number of the queue pair

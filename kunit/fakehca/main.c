@@ -203,6 +203,18 @@ int fakehca_qp_fatal(struct fakehca *hca, u32 qpn)
 }
 EXPORT_SYMBOL_GPL(fakehca_qp_fatal);
 
+int fakehca_qp_access_err(struct fakehca *hca, u32 qpn)
+{
+	struct fakehca_qp *qp = fakehca_find_qp(hca, qpn);
+
+	if (!qp)
+		return -ENOENT;
+	fakehca_tell_qp(qp, IB_EVENT_QP_ACCESS_ERR);
+	fakehca_qp_rem_ref(&qp->ibqp);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(fakehca_qp_access_err);
+
 static void fakehca_tell_cq(struct ib_cq *cq)
 {
 	struct ib_event event = {

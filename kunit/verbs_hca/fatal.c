@@ -168,6 +168,45 @@ static void qp_fatal_during_close_is_not_told(struct kunit *test)
 	fatal_expect_over(test, &pair.b);
 }
 
+/* Connects, and @b has refused something */
+static void refusal_begin(struct kunit *test, struct ht_pair *pair)
+{
+	ht_serve(test, NULL);
+	ht_join(test, pair);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, NULL, 0, NULL, 0, ht_ctx(2)), 0);
+	fakehca_hold(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, NULL, 0, NULL, 0, ht_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fakehca_qp_access_err(ht_of(test)->hca, pair->b.qpn), 0);
+	ht_stays_quiet(test, pair->b.eq);
+	ht_none(test, pair->a.cq);
+}
+
+/* The peer gets the reason, however late its device has it */
+static void a_refusal_is_the_peers_to_end(struct kunit *test)
+{
+	struct ht_pair pair = {};
+
+	refusal_begin(test, &pair);
+
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_REM_ACCESS_ERR);
+	fakehca_release(ht_of(test)->hca);
+
+	ht_failed(test, pair.a.cq, EACCES);
+	ht_event(test, pair.a.eq, FI_SHUTDOWN);
+	ht_event(test, pair.b.eq, FI_SHUTDOWN);
+}
+
+static void a_refusal_that_the_peer_ignores_ends_the_connection(struct kunit *test)
+{
+	struct ht_pair pair = {};
+
+	refusal_begin(test, &pair);
+
+	ht_event(test, pair.b.eq, FI_SHUTDOWN);
+	ht_event(test, pair.a.eq, FI_SHUTDOWN);
+	ht_failed(test, pair.a.cq, ECANCELED);
+}
+
 static void cq_error_shuts_its_endpoints_down(struct kunit *test)
 {
 	struct ht_pair pair = {};
@@ -226,6 +265,8 @@ static struct kunit_case fatal_cases[] = {
 	KUNIT_CASE(qp_fatal_while_connecting_is_an_error),
 	KUNIT_CASE(qp_fatal_after_a_refusal_is_not_told),
 	KUNIT_CASE(qp_fatal_during_close_is_not_told),
+	KUNIT_CASE(a_refusal_is_the_peers_to_end),
+	KUNIT_CASE(a_refusal_that_the_peer_ignores_ends_the_connection),
 	KUNIT_CASE(cq_error_shuts_its_endpoints_down),
 	KUNIT_CASE(port_down_hides_the_device_until_it_is_up),
 	KUNIT_CASE(port_that_is_down_is_the_reason),

@@ -124,16 +124,16 @@ struct kofi_soft_type loop_type = {
 	.fabrics	= LIST_HEAD_INIT(loop_type.fabrics),
 };
 
-static struct kofi_srx_attr loop_rx_room(size_t size, bool unexpected,
-					 bool directed)
+/* @unexpected: messages may come before their receive */
+static struct kofi_srx_attr loop_rx_room(size_t size, u64 caps, bool unexpected)
 {
 	return (struct kofi_srx_attr) {
 		.size		= size,
 		.iov_limit	= KOFI_OP_IOV,
 		.max_msgs	= unexpected ? LOOP_UNEXPECTED : 0,
-		.multi		= size,
+		.multi		= caps & FI_MULTI_RECV ? size : 0,
 		.min_multi_recv	= LOOP_MIN_MULTI,
-		.directed	= directed,
+		.directed	= caps & FI_DIRECTED_RECV,
 	};
 }
 
@@ -193,8 +193,7 @@ int loop_endpoint(struct fid_domain *domain, struct fi_info *info,
 {
 	bool rdm = info->ep_attr->type == FI_EP_RDM;
 	const struct kofi_srx_attr room =
-		loop_rx_room(info->rx_attr->size, rdm || info->caps & FI_TAGGED,
-			     rdm && info->caps & FI_DIRECTED_RECV);
+		loop_rx_room(info->rx_attr->size, info->caps, rdm || info->caps & FI_TAGGED);
 	struct loop_ep *ep;
 	int ret;
 
@@ -256,8 +255,8 @@ free_sep:
 static int loop_ctx(struct kofi_soft_ep *sep, const struct kofi_soft_ctx_attr *attr,
 		    struct kofi_soft_ep **soft)
 {
-	const struct kofi_srx_attr room = loop_rx_room(attr->info->rx_attr->size, true,
-						       attr->info->caps & FI_DIRECTED_RECV);
+	const struct kofi_srx_attr room = loop_rx_room(attr->info->rx_attr->size, attr->info->caps,
+						       true);
 	struct loop_ep *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
 	int ret;
 
@@ -282,7 +281,7 @@ int loop_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 {
 	/* Not directed, as endpoints with different address vectors may share the context */
 	const struct kofi_srx_attr room =
-		loop_rx_room(attr->size ? : LOOP_DEF_QUEUE, true, false);
+		loop_rx_room(attr->size ? : LOOP_DEF_QUEUE, FI_MULTI_RECV, true);
 	struct kofi_srx_ctx *ctx;
 
 	if (attr->size > LOOP_MAX_QUEUE || attr->iov_limit > KOFI_OP_IOV)

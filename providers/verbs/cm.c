@@ -281,12 +281,13 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /*
- * Work: an operation has failed, and with it the queue pair.  Writeback may wait for operations
- * that end here, so allocations of drivers must not wait for I/O.
+ * Delayed work: an operation has failed, and with it the queue pair.  Writeback may wait for
+ * operations that end here, so allocations of drivers must not wait for I/O.
  */
 void verbs_cm_broken(struct work_struct *work)
 {
-	struct verbs_ep *ep = container_of(work, struct verbs_ep, broken);
+	struct verbs_ep *ep = container_of(to_delayed_work(work),
+					   struct verbs_ep, broken);
 	const struct kofi_conn *conn = &ep->kep.conn;
 	unsigned int noio = memalloc_noio_save();
 
@@ -300,6 +301,23 @@ void verbs_cm_broken(struct work_struct *work)
 	rdma_unlock_handler(ep->id);
 	verbs_end_refused(ep);
 	memalloc_noio_restore(noio);
+}
+
+/* An operation of this side has failed.  Context: any. */
+void verbs_ep_broken(struct verbs_ep *ep)
+{
+	mod_delayed_work(verbs_wq, &ep->broken, 0);
+}
+
+/*
+ * The device refuses an operation of the peer, and may not have told the peer why yet: rxe sends
+ * that after it has told us, and not at all if the queue pair is in the error state by then.  Nor
+ * is there an order between that answer and a message that ends the connection.  A peer that
+ * hangs up has had the answer; one that does not gets a limited time.  Context: any.
+ */
+void verbs_ep_refusing(struct verbs_ep *ep)
+{
+	queue_delayed_work(verbs_wq, &ep->broken, msecs_to_jiffies(VERBS_REFUSAL_MS));
 }
 
 /* Delayed work: the peer has not answered in time */

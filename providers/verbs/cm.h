@@ -9,6 +9,7 @@
 #include "verbs.h"
 
 #define VERBS_RESOLVE_MS	2000	/* limit of address and route lookups */
+#define VERBS_REFUSAL_MS	1000	/* for the peer to hang up after a refusal */
 #define VERBS_CONNECT_MS	60000	/* default of FI_OPT_CONNECT_TIMEOUT */
 #define VERBS_SETTLE_MS		2000	/* longest wait of a close, from the accept on */
 

@@ -5,7 +5,8 @@
  * ib_core calls the done functions, one at a time per completion queue.  A success that the
  * client has not asked for frees the slot at once; every error is reported.  The first error
  * other than a flush means that the queue pair has left the connected state.  A worker then ends
- * the connection, and both clients get an event.
+ * the connection, and both clients get an event.  Of an error of a receive the peer hears from its
+ * own device, so the worker lets the peer end the connection (verbs_ep_refusing()).
  *
  * On the wire a message is one SEND and nothing else; remote CQ data is the immediate, 32 bits in
  * network order (libfabric's verbs provider, all versions).
@@ -59,8 +60,12 @@ void verbs_slot_set_err(struct verbs_slot *slot, int err, int prov_errno)
 {
 	if (!cmpxchg(&slot->comp.err, 0, err))
 		slot->comp.prov_errno = prov_errno;
-	if (prov_errno != IB_WC_WR_FLUSH_ERR)
-		queue_work(verbs_wq, &slot->queue->ep->broken);
+	if (prov_errno == IB_WC_WR_FLUSH_ERR)
+		return;
+	if (slot->queue->side->dir == FI_RECV)
+		verbs_ep_refusing(slot->queue->ep);
+	else
+		verbs_ep_broken(slot->queue->ep);
 }
 
 /* The key that the client ends with the operation, or 0; keys of read regions are ours */

@@ -71,9 +71,11 @@ static void verbs_qp_event(struct ib_event *event, void *context)
 		verbs_last_wqe_reached(ep);
 		break;
 	case IB_EVENT_QP_FATAL:
+		verbs_ep_broken(ep);
+		break;
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
-		queue_work(verbs_wq, &ep->broken);
+		verbs_ep_refusing(ep);
 		break;
 	default:
 		break;
@@ -357,7 +359,7 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	ep->qp = NULL;
 	verbs_read_mrs_destroy(ep);
 	/* An event of the queue pair may have come after the drain */
-	cancel_work_sync(&ep->broken);
+	cancel_delayed_work_sync(&ep->broken);
 	verbs_queue_unmap(&ep->tx);
 	verbs_queue_unmap(&ep->rx);
 	verbs_bounce_destroy(ep);
@@ -545,7 +547,7 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 	INIT_LIST_HEAD(&ep->regs);
 	ep->wrs_end = &ep->wrs;
 	spin_lock_init(&ep->split_lock);
-	INIT_WORK(&ep->broken, verbs_cm_broken);
+	INIT_DELAYED_WORK(&ep->broken, verbs_cm_broken);
 	ep->kep.conn.changed = verbs_ep_state_changed;
 	kofi_conn_set_late(&ep->kep.conn, verbs_cm_late, VERBS_CONNECT_MS);
 	init_completion(&ep->settled);

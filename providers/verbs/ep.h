@@ -142,7 +142,7 @@ struct verbs_ep {
 	struct rdma_conn_param	conn;
 	struct verbs_cm_frame	frame;
 	struct sockaddr_in6	dest;
-	struct work_struct	broken;
+	struct delayed_work	broken;
 	u32			accepted_at;
 	struct verbs_drain_job	drain;
 	struct verbs_res	res;
@@ -199,6 +199,8 @@ void verbs_ep_unlock(struct verbs_ep *ep);
 void verbs_ep_flush(struct verbs_ep *ep);
 void verbs_ep_hang_up(struct verbs_ep *ep);
 void verbs_ep_disconnected(struct verbs_ep *ep);
+void verbs_ep_broken(struct verbs_ep *ep);
+void verbs_ep_refusing(struct verbs_ep *ep);
 
 /* ep_drain.c */
 void verbs_drain_init(struct verbs_drain_job *drain);

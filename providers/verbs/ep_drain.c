@@ -56,7 +56,7 @@ void verbs_ep_drain_qp(struct verbs_ep *ep)
 	verbs_cq_quiesce(verbs_queue_cq(&ep->tx));
 	verbs_cq_quiesce(verbs_queue_cq(&ep->rx));
 	verbs_batch_end_partial(ep, true);
-	flush_work(&ep->broken);
+	flush_delayed_work(&ep->broken);
 	verbs_rws_abandon(ep);
 	verbs_saves_abandon(ep);
 }

@@ -49,7 +49,7 @@ void verbs_refuse(struct verbs_slot *slot)
 		tail = &(*tail)->next;
 	slot->comp.next = NULL;
 	*tail = &slot->comp;
-	queue_work(verbs_wq, &ep->broken);
+	verbs_ep_broken(ep);
 }
 
 /*
