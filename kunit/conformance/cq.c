@@ -99,6 +99,7 @@ static void a_queue_says_how_it_is_waited_for(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fi_control(&cq->cq->fid, FI_GETWAITOBJ,
 						 &wait_obj), 0);
 		KUNIT_EXPECT_EQ(test, wait_obj, kinds[i].wait_obj);
+		KUNIT_EXPECT_EQ(test, fi_control(&cq->cq->fid, FI_BACKLOG, &wait_obj), -ENOSYS);
 	}
 }
 

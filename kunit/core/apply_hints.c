@@ -403,6 +403,28 @@ static void results_of_another_namespace_do_not_fit(struct kunit *test)
 			-ENODATA);
 }
 
+static void a_side_without_hints_has_all_of_the_whole(struct kunit *test)
+{
+	struct fi_info *result, *whole;
+	struct fi_tx_attr *tx_attr;
+	struct fi_rx_attr *rx_attr;
+	struct asked asked;
+
+	ask_begin(test, &asked);
+	whole = ask(test, &asked);
+	tx_attr = asked.hints->tx_attr;
+	rx_attr = asked.hints->rx_attr;
+	asked.hints->tx_attr = NULL;
+	asked.hints->rx_attr = NULL;
+	result = ask(test, &asked);
+	asked.hints->tx_attr = tx_attr;
+	asked.hints->rx_attr = rx_attr;
+
+	KUNIT_EXPECT_NE(test, result->rx_attr->caps, 0);
+	KUNIT_EXPECT_EQ(test, result->tx_attr->caps, whole->tx_attr->caps);
+	KUNIT_EXPECT_EQ(test, result->rx_attr->caps, whole->rx_attr->caps);
+}
+
 static void a_result_fits_as_hints_and_is_its_own_result(struct kunit *test)
 {
 	const struct caps_case *param = test->param_value;
@@ -599,6 +621,7 @@ static struct kunit_case apply_hints_cases[] = {
 	KUNIT_CASE(an_open_fabric_is_passed_on),
 	KUNIT_CASE(a_namespace_is_filled_in),
 	KUNIT_CASE(results_of_another_namespace_do_not_fit),
+	KUNIT_CASE(a_side_without_hints_has_all_of_the_whole),
 	KUNIT_CASE_PARAM(a_result_fits_as_hints_and_is_its_own_result,
 			 caps_gen_params),
 	KUNIT_CASE_PARAM(caps_that_lack_what_they_modify_are_refused,

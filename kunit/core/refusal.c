@@ -177,12 +177,18 @@ static void registration_of_nothing_is_refused(struct kunit *test)
 
 static void registration_with_a_flag_is_refused(struct kunit *test)
 {
+	const struct kvec iov = { out.bytes, 1 };
 	struct core_set set;
 	int calls = refusal_init(test, &set);
+	struct fid_domain *domain = core_domain(&set);
+	int bit;
 
-	KUNIT_EXPECT_EQ(test, fi_mr_reg(core_domain(&set), out.bytes, 1,
-					FI_REMOTE_READ, 0, 0, FI_MORE,
-					&out.mr, NULL), -FI_EBADFLAGS);
+	for (bit = 0; bit < 64; bit++) {
+		KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, out.bytes, 1, FI_REMOTE_READ, 0, 0,
+						BIT_ULL(bit), &out.mr, NULL), -FI_EBADFLAGS);
+		KUNIT_EXPECT_EQ(test, fi_mr_regv(domain, &iov, 1, FI_REMOTE_READ, 0, 0,
+						 BIT_ULL(bit), &out.mr, NULL), -FI_EBADFLAGS);
+	}
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 

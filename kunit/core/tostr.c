@@ -248,6 +248,12 @@ static int tostr_in_own_words(const struct fid *fid, char *buf, size_t len)
 	return 0;
 }
 
+static int tostr_to_the_brim(const struct fid *fid, char *buf, size_t len)
+{
+	memset(buf, 'x', len);
+	return 0;
+}
+
 static int tostr_unable(const struct fid *fid, char *buf, size_t len)
 {
 	memset(buf, 'x', len);
@@ -263,6 +269,8 @@ static void an_object_is_described_by_its_provider(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, fi_tostr(&fid, FI_TYPE_FID, buf, sizeof(buf)),
 			   "in own words");
 	KUNIT_EXPECT_STREQ(test, fi_tostr(&fid, FI_TYPE_FID, buf, 5), "in o");
+	ops.tostr = tostr_to_the_brim;
+	KUNIT_EXPECT_STREQ(test, fi_tostr(&fid, FI_TYPE_FID, buf, 5), "xxxx");
 }
 
 static void an_object_whose_provider_has_no_words_has_its_class(struct kunit *test)

@@ -21,6 +21,7 @@ struct fi_info *bed_info(struct kunit *test, const char *name, u64 caps);
 
 /* Writes to a file of the rules' folder in debugfs; the status of wait() */
 int bed_write(const char *file, const char *text);
+bool bed_is_invalid(const char *rules);
 /* The rules are these; they go after the case */
 void bed_rules(struct kunit *test, const char *rules);
 /* Has the rule with this text fired so often, of so many times that it was asked? */

@@ -50,6 +50,16 @@ int bed_write(const char *file, const char *text)
 	return vt_shell(command);
 }
 
+/* The answer is -EINVAL, as cat says it */
+bool bed_is_invalid(const char *rules)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command),
+		 "echo '%s' | cat 2>&1 >" RULES "rules | grep -q 'Invalid argument'", rules);
+	return !vt_shell(command);
+}
+
 bool bed_rule_fired(const char *rule, int hits, int seen)
 {
 	char command[256];

@@ -95,6 +95,24 @@ static void a_long_message_completes_when_the_peer_has_it(struct kunit *test)
 	vt_none(test, end.tx);
 }
 
+/* Nothing else happens on the connection that might have somebody look */
+static void an_acknowledgment_is_noticed_at_once(struct kunit *test)
+{
+	unsigned long begin = jiffies;
+	u8 *out = vt_alloc_vmalloc(test);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	unsigned long i;
+
+	for (i = 1; i <= 8; i++) {
+		vt_fill(out, LEN, i);
+		KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, 0, vt_ctx(i)), 0);
+		peer_takes(test, sock, 0, LEN, i);
+		vt_done(test, end.tx, vt_ctx(i));
+	}
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, begin + 2 * HZ));
+}
+
 static void a_short_message_is_copied(struct kunit *test)
 {
 	u8 *out = vt_alloc_vmalloc(test);
@@ -315,6 +333,7 @@ KUNIT_ARRAY_PARAM(memory, vt_memories, memory_desc);
 
 static struct kunit_case far_cases[] = {
 	KUNIT_CASE(a_long_message_completes_when_the_peer_has_it),
+	KUNIT_CASE(an_acknowledgment_is_noticed_at_once),
 	KUNIT_CASE(a_short_message_is_copied),
 	KUNIT_CASE(a_long_message_waits_for_its_acknowledgment_too),
 	KUNIT_CASE(the_end_cancels_what_the_peer_has_not),

@@ -196,6 +196,7 @@ static void attributes_tell_the_protocols_apart(struct kunit *test)
 			 FI_ORDER_WAW | FI_ORDER_WAS;
 	KUNIT_EXPECT_EQ(test, info->ep_attr->protocol,
 			iwarp ? FI_PROTO_IWARP : FI_PROTO_RDMA_CM_IB_RC);
+	KUNIT_EXPECT_EQ(test, info->ep_attr->protocol_version, 1);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->cq_data_size, iwarp ? 0 : 4);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->resource_mgmt,
 			iwarp ? FI_RM_DISABLED : FI_RM_ENABLED);

@@ -366,6 +366,28 @@ static void an_unsignaled_operation_holds_up_nobody(struct kunit *test)
 	ht_none(test, r->pair.a.cq);
 }
 
+/* The slot of the work request that was to end it is not lost, and somebody calls */
+static void an_unsignaled_operation_waits_for_a_busy_device(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .roce = true, .max_send_sge = 1 };
+	struct ready *r = ready_begin(test, &attr, READY_DEPTH,
+				      FI_SELECTIVE_COMPLETION);
+
+	ready_join(test, r);
+	ready_peer_recv(test, r, 1);
+	KUNIT_ASSERT_EQ(test, ready_send(r, 0), 0);
+	ht_done(test, r->pair.b.cq, NULL);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -ENOMEM);
+	KUNIT_ASSERT_EQ(test, ready_call_writev(r), -EAGAIN);
+
+	ready_expect_one(test, r, FI_TRANSMIT);
+	fakehca_hold(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, ready_call_writev(r), -EAGAIN);
+	fakehca_release(ht_of(test)->hca);
+	ready_expect_one(test, r, FI_TRANSMIT);
+	KUNIT_EXPECT_EQ(test, ready_call_writev(r), 0);
+}
+
 static ssize_t ready_move(struct ready *r, struct scatterlist *sg, unsigned long nr)
 {
 	return fi_writesgl(r->pair.a.ep, sg, 1, 0, READY_LEN, 0,
@@ -474,6 +496,7 @@ static struct kunit_case ready_cases[] = {
 	KUNIT_CASE(an_enable_without_a_slot_calls),
 	KUNIT_CASE(a_refresh_that_finds_no_room_calls),
 	KUNIT_CASE(an_unsignaled_operation_holds_up_nobody),
+	KUNIT_CASE(an_unsignaled_operation_waits_for_a_busy_device),
 	KUNIT_CASE(an_rw_operation_that_ends_calls_for_the_next),
 	KUNIT_CASE(registrations_that_are_exhausted_call),
 	KUNIT_CASE(a_full_shared_receive_context_calls_in_a_worker),

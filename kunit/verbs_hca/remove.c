@@ -327,11 +327,14 @@ static void every_call_on_the_listener_answers(struct kunit *test)
 	struct sockaddr_storage addr;
 	size_t len = sizeof(addr);
 	struct ht *ht = ht_of(test);
+	int raw = 1;
 
 	ht_serve(test, NULL);
 	remove_device(test);
 
 	KUNIT_EXPECT_EQ(test, fi_listen(ht->pep), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&ht->pep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &raw,
+					sizeof(raw)), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_getname(&ht->pep->fid, &addr, &len), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_setname(&ht->pep->fid, &ht->name,
 					 ht->name_len), -ENODEV);

@@ -146,7 +146,7 @@ void verbs_batch_drop(struct verbs_slot *whole)
  * @ep: the endpoint; its queue pair is in the error state, unless the driver has refused
  * @drained: the device flushes nothing any more, so a marker would not come back
  *
- * An operation without a marker ends in @ep's worker.
+ * An operation without a marker ends by verbs_end_refused().
  *
  * Context: any.
  */

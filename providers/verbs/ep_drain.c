@@ -57,6 +57,7 @@ void verbs_ep_drain_qp(struct verbs_ep *ep)
 	verbs_cq_quiesce(verbs_queue_cq(&ep->rx));
 	verbs_batch_end_partial(ep, true);
 	flush_delayed_work(&ep->broken);
+	verbs_end_refused(ep);
 	verbs_rws_abandon(ep);
 	verbs_saves_abandon(ep);
 }

@@ -17,8 +17,8 @@
  *
  *	- a refused call rings the doorbell for operations that wait for it (FI_MORE)
  *	- a refused call that needs several slots posts an empty write, whose completion
- *	  ends the unsignaled operations.  A call for one slot need not: at least every
- *	  size/2th operation is signaled
+ *	  ends the unsignaled operations.  If the device refuses that, a timer calls the client.
+ *	  A call for one slot need not: at least every size/2th operation is signaled
  *	- a refused call does not ring the doorbell for registrations alone, as the client
  *	  may take them back (FI_DISCARD).  A queue full of them gives back nothing, so a
  *	  timer calls the client
@@ -49,6 +49,7 @@ static void verbs_report_unsignaled(struct verbs_ep *ep)
 		return;
 	verbs_slot_undo_signaling(slot);
 	verbs_slot_put(slot);
+	kofi_ep_want_later(&ep->kep.tx);
 }
 
 static bool verbs_slots_take(struct verbs_queue *queue, unsigned int count,

@@ -203,7 +203,7 @@ void verbs_rws_abandon(struct verbs_ep *ep)
 		if (rw->slot)
 			verbs_refuse(rw->slot);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
-	flush_delayed_work(&ep->broken);
+	verbs_end_refused(ep);
 	list_for_each_entry_safe(rw, next, &rws->list, entry) {
 		verbs_rw_unmap(rw);
 		kfree(rw);

@@ -39,7 +39,10 @@ void verbs_wrs_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 	ep->wrs_end = &copy->rdma.wr.next;
 }
 
-/* Has a worker end the operation, after those that were refused before */
+/*
+ * Leaves the operation to verbs_end_refused(), behind those that were refused before.  The worker
+ * of verbs_slot_set_err() calls that, or a drain.
+ */
 void verbs_refuse(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
@@ -49,7 +52,6 @@ void verbs_refuse(struct verbs_slot *slot)
 		tail = &(*tail)->next;
 	slot->comp.next = NULL;
 	*tail = &slot->comp;
-	verbs_ep_broken(ep);
 }
 
 /*

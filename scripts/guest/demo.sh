@@ -33,14 +33,25 @@ verdict()
 # shellcheck source=scripts/guest/pingpong.sh
 . /kofi/guest/pingpong.sh
 
-# both N ADDRESS PROVIDER CQ: in each of these runs the client waits in another way.
+# rows: the sizes in the table that was shown last.
+rows()
+{
+	awk '$3 ~ /^=/ && !seen[$1]++ { printf "%s%s", n++ ? "," : "", $1 }' /tmp/kernel
+}
+
+# both N ADDRESS PROVIDER CQ [SIZES ROWS]: in each of these runs the client waits in another
+# way. ROWS is how the table names SIZES.
 both()
 {
-	say "run $1: kernel client <-> kernel server over kOFI, $2, provider $3, cq=$4"
-	pingpong_start role=both addr="$2" prov="$3" cq="$4" ||
+	say "run $1: kernel client <-> kernel server over kOFI, $2, provider $3, cq=$4, ep=${EP:-msg}"
+	pingpong_start role=both addr="$2" prov="$3" cq="$4" sizes="${5:-default}" ||
 		{ verdict "$1" 1 "kofi_pingpong did not load"; return; }
 	pingpong_wait
 	status=$?
+	if [ $status -eq 0 ] && [ -n "${6:-}" ] && [ "$(rows)" != "$6" ]; then
+		status=1
+		outcome="the table has messages of $(rows)"
+	fi
 	pingpong_stop || { status=1; outcome="kofi_pingpong cannot be unloaded"; }
 	verdict "$1" $status "$outcome"
 }
@@ -71,7 +82,9 @@ to_user 3 $V4 verbs
 both 4 $V6 verbs callback
 rmmod kofi_verbs || { say "kofi_verbs cannot be unloaded"; failed=$((failed + 1)); }
 modprobe -a kofi_loop kofi_tcp || { say "kofi_loop.ko or kofi_tcp.ko did not load"; exit 1; }
-both 5 127.0.0.1 loop poll
+EP=rdm
+both 5 127.0.0.1 loop poll 0,100,1048576 0,100,1m
+EP=msg
 # The file system of run 8 needs the device
 if [ "$1" != storage ]; then
 	rdma link delete rxe0 || { say "rxe0 cannot be deleted"; failed=$((failed + 1)); }
