@@ -45,7 +45,7 @@
 
 static struct kmem_cache *verbs_eps;
 
-/* A cache of their own holds 17 endpoints in the memory that kmalloc() takes for 16 */
+/* In a cache of their own 14 endpoints take the memory that kmalloc() takes for 8 */
 int verbs_eps_init(void)
 {
 	verbs_eps = kmem_cache_create("kofi_verbs_ep", sizeof(struct verbs_ep),

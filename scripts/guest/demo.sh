@@ -83,7 +83,7 @@ both 4 $V6 verbs callback
 rmmod kofi_verbs || { say "kofi_verbs cannot be unloaded"; failed=$((failed + 1)); }
 modprobe -a kofi_loop kofi_tcp || { say "kofi_loop.ko or kofi_tcp.ko did not load"; exit 1; }
 EP=rdm
-both 5 127.0.0.1 loop poll 0,100,1048576 0,100,1m
+both 5 127.0.0.1 loop poll 0,100,6291456 0,100,6m
 EP=msg
 # The file system of run 8 needs the device
 if [ "$1" != storage ]; then
