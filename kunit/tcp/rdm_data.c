@@ -93,9 +93,13 @@ static void a_message_does_not_hold_up_those_with_other_tags(struct kunit *test)
 	taken(test, &bed, in, 1, LEN, 1);
 }
 
-/* That is what its sender has asked for, and it cannot tell one from another */
+/*
+ * That is what its sender has asked for, and it cannot tell one from another.  Delivery has them
+ * sent, and not something that happens some time.
+ */
 static void acknowledgments_wait_for_delivery_in_their_order(struct kunit *test)
 {
+	unsigned long begin = jiffies;
 	struct bed bed = {};
 	u8 *in;
 
@@ -122,6 +126,7 @@ static void acknowledgments_wait_for_delivery_in_their_order(struct kunit *test)
 	in = take(test, &bed, 4, LEN);
 	taken(test, &bed, in, 4, LEN, 4);
 	expect_acks(test, bed.sock, 2);
+	KUNIT_EXPECT_LT(test, jiffies - begin, HZ);
 }
 
 /* What comes behind them stays in the socket, but the first of that can be received */

@@ -253,7 +253,9 @@ static void a_write_with_data_waits_for_its_context(struct kunit *test)
 	struct vt_cq *cq = vt_cq(test, &vt_default_kind, vt_of(test)->info->rx_attr->size);
 	u8 *out = vt_buf(test, LEN), *in = vt_buf(test, LEN);
 	struct sockaddr_storage name = {};
+	struct fi_cq_tagged_entry entry;
 	size_t len = sizeof(name);
+	unsigned long begin;
 	struct fid_ep *sep, *rx;
 	struct vt_end end = {};
 	struct fid_mr *mr;
@@ -267,13 +269,20 @@ static void a_write_with_data_waits_for_its_context(struct kunit *test)
 					&mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
 	vt_fill(out, LEN, 1);
+	/* One without data needs no context, and leaves a connection for the other */
+	KUNIT_ASSERT_EQ(test, fi_write(end.ep, in, LEN, NULL, addr, fi_mr_addr(mr), fi_mr_key(mr),
+				       vt_ctx(2)), 0);
+	vt_done(test, end.tx, vt_ctx(2));
 	KUNIT_ASSERT_EQ(test, fi_writedata(end.ep, out, LEN, NULL, 7, addr, fi_mr_addr(mr),
 					   fi_mr_key(mr), vt_ctx(1)), 0);
-	vt_none(test, cq);
+	/* Long enough for it to come */
+	KUNIT_ASSERT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, 100), -EAGAIN);
+	begin = jiffies;
 	KUNIT_ASSERT_EQ(test, fi_enable(rx), 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, cq, NULL).data, 7);
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 1));
 	vt_done(test, end.tx, vt_ctx(1));
+	KUNIT_EXPECT_LT(test, jiffies - begin, 3 * HZ / 10);
 }
 
 static struct kunit_case sep_cases[] = {
