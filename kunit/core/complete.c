@@ -395,6 +395,20 @@ static void table_of_fillers_that_nobody_promised_is_accepted(struct kunit *test
 	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_EP, &fid), 0);
 }
 
+/* A provider whose endpoints take no messages names these */
+static void a_message_that_a_provider_has_not_is_not_there(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, fi_no_msg_recv(NULL, NULL, 0, NULL, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_no_msg_recvv(NULL, NULL, NULL, 0, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_no_msg_recvmsg(NULL, NULL, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_no_msg_send(NULL, NULL, 0, NULL, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_no_msg_sendv(NULL, NULL, NULL, 0, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_no_msg_sendmsg(NULL, NULL, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_no_msg_inject(NULL, NULL, 0, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_no_msg_senddata(NULL, NULL, 0, NULL, 0, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_no_msg_injectdata(NULL, NULL, 0, 0, 0), -ENOSYS);
+}
+
 static struct kunit_case complete_cases[] = {
 	KUNIT_CASE(every_table_has_a_row),
 	KUNIT_CASE_PARAM(null_slot_is_refused, row_gen_params),
@@ -418,6 +432,7 @@ static struct kunit_case complete_cases[] = {
 			 promise_gen_params),
 	KUNIT_CASE_PARAM(table_of_fillers_that_nobody_promised_is_accepted,
 			 promise_gen_params),
+	KUNIT_CASE(a_message_that_a_provider_has_not_is_not_there),
 	{}
 };
 
