@@ -345,8 +345,8 @@ static void a_refresh_that_finds_no_room_calls(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &mr_attr, 0), 0);
 }
 
-/* One slot is an operation's whose success nobody reports, until somebody needs it */
-static void an_unsignaled_operation_holds_up_nobody(struct kunit *test)
+/* Begins a case in which one slot is that of an unsignaled operation, which is over */
+static struct ready *ready_unsignaled(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true, .max_send_sge = 1 };
 	struct ready *r = ready_begin(test, &attr, READY_DEPTH,
@@ -356,6 +356,14 @@ static void an_unsignaled_operation_holds_up_nobody(struct kunit *test)
 	ready_peer_recv(test, r, 1);
 	KUNIT_ASSERT_EQ(test, ready_send(r, 0), 0);
 	ht_done(test, r->pair.b.cq, NULL);
+	return r;
+}
+
+/* Nobody reports its success until somebody needs the slot */
+static void an_unsignaled_operation_holds_up_nobody(struct kunit *test)
+{
+	struct ready *r = ready_unsignaled(test);
+
 	/* Another processor may be done with what ends it before the call returns */
 	fakehca_hold(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, ready_call_writev(r), -EAGAIN);
@@ -369,14 +377,8 @@ static void an_unsignaled_operation_holds_up_nobody(struct kunit *test)
 /* The slot of the work request that was to end it is not lost, and somebody calls */
 static void an_unsignaled_operation_waits_for_a_busy_device(struct kunit *test)
 {
-	const struct fakehca_attr attr = { .roce = true, .max_send_sge = 1 };
-	struct ready *r = ready_begin(test, &attr, READY_DEPTH,
-				      FI_SELECTIVE_COMPLETION);
+	struct ready *r = ready_unsignaled(test);
 
-	ready_join(test, r);
-	ready_peer_recv(test, r, 1);
-	KUNIT_ASSERT_EQ(test, ready_send(r, 0), 0);
-	ht_done(test, r->pair.b.cq, NULL);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -ENOMEM);
 	KUNIT_ASSERT_EQ(test, ready_call_writev(r), -EAGAIN);
 
