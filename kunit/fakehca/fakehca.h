@@ -373,7 +373,7 @@ int fakehca_qp_fatal(struct fakehca *hca, u32 qpn);
  * @hca: the device
  * @qpn: number of the queue pair
  *
- * IB_EVENT_QP_ACCESS_ERR, and nothing else: as of rxe, it comes before the queue pair has
+ * IB_EVENT_QP_ACCESS_ERR, and nothing else: rxe, too, reports it before the queue pair has
  * answered the peer and enters the error state.
  *
  * Context: any.

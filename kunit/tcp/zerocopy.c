@@ -96,8 +96,8 @@ static void a_long_message_completes_when_the_peer_has_it(struct kunit *test)
 }
 
 /*
- * The socket takes each message at once, so TCP need not tell of room in it, and nobody else
- * looks often enough.
+ * The socket takes each message at once, so TCP need not tell of room in it, and no timer of
+ * kofi_tcp looks often enough.
  */
 static void an_acknowledgment_is_noticed_at_once(struct kunit *test)
 {

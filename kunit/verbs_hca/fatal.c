@@ -181,7 +181,7 @@ static void refusal_begin(struct kunit *test, struct ht_pair *pair)
 	ht_none(test, pair->a.cq);
 }
 
-/* The peer gets the reason, however late its device has it */
+/* The peer gets the reason, however late the answer comes */
 static void a_refusal_is_the_peers_to_end(struct kunit *test)
 {
 	struct ht_pair pair = {};
