@@ -140,7 +140,7 @@ struct kofi_cqs {
  * struct kofi_cq - The queue; the provider embeds it in its own
  * @cq: what the client sees
  * @ops: the provider's
- * @lock: guards @head to @ended and @calls; taken with interrupts off
+ * @lock: guards @head to @called; taken with interrupts off
  * @head: oldest completion
  * @tail: where the next completion is linked
  * @count: completions in the list
@@ -156,6 +156,7 @@ struct kofi_cqs {
  * @signalled: fi_cq_signal() was called and no sleeper has woken for it yet
  * @ended: nothing completes any more: negative errno for readers; else 0
  * @calls: struct kofi_cq_call that are due
+ * @called: the runner's last was one of @calls
  * @runner: the task that calls the client at the moment, or NULL; this is the
  *	token that keeps calls of one queue from running at the same time
  * @in_run: the runner makes calls, one after the other; the runner's
@@ -198,6 +199,7 @@ struct kofi_cq {
 	bool				signalled;
 	int				ended;
 	struct list_head		calls;
+	bool				called;
 	struct task_struct		*runner;
 	bool				in_run;
 	struct list_head		last;

@@ -4,6 +4,8 @@
  * where to save, what is kept of what was written, and peers that do not keep to the messages
  * of Documentation/persistent-memory.rst, which the cases write by hand.
  */
+#include <linux/delay.h>
+#include <linux/ktime.h>
 #include "../lib/pmem.h"
 #include "peer.h"
 #include "rw.h"
@@ -192,6 +194,88 @@ static void there_is_room_when_saves_have_ended(struct kunit *test)
 		vt_done(test, st.pair.a.tx, vt_ctx(i + 1));
 	KUNIT_EXPECT_TRUE(test, survives(&st, 0, min_t(size_t, posted, 64) * 64));
 	done(test, &st, st.mr, 0, 8, COMMIT);
+}
+
+/**
+ * struct save_ready - A client that saves when it is called
+ * @done: context of its operations
+ * @st: the case
+ * @calls: how often it was called
+ * @ended: operations that have ended
+ * @failed: how many of them have failed
+ * @saved: its save was posted
+ */
+struct save_ready {
+	struct fi_done		done;
+	struct save_test	*st;
+	atomic_t		calls;
+	atomic_t		ended;
+	atomic_t		failed;
+	bool			saved;
+};
+
+static ssize_t save_when_ready(struct save_ready *ready)
+{
+	return post(ready->st->pair.a.ep, ready->st, ready->st->mr, 0, 0, SAVE,
+		    (unsigned long)&ready->done);
+}
+
+static void save_ready(struct fid_ep *ep, u64 flags)
+{
+	struct save_ready *ready = ep->fid.context;
+
+	atomic_inc(&ready->calls);
+	if (!ready->saved)
+		ready->saved = !save_when_ready(ready);
+}
+
+static void save_ready_done(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct save_ready *ready = container_of(done, struct save_ready, done);
+
+	if (entry->err)
+		atomic_inc(&ready->failed);
+	atomic_inc(&ready->ended);
+}
+
+/* Its slots come back by completions, and the client is called then, once */
+static void a_save_waits_for_a_slot_until_there_is_one(struct kunit *test)
+{
+	static const struct vt_kind kind = {
+		"callbacks", FI_WAIT_DONE, FI_COMP_WORKQUEUE, FI_CQ_FORMAT_CONTEXT
+	};
+	static const struct fi_ep_callbacks callbacks = { .ready = save_ready };
+	struct save_ready *ready = vt_buf(test, sizeof(*ready));
+	struct save_test st = { .size = 8, .pair.a.callbacks = &callbacks };
+	ktime_t limit;
+	int i, n = 0;
+	ssize_t ret;
+
+	ready->done.done = save_ready_done;
+	ready->st = &st;
+	if (!serve(test, &st))
+		return;
+	st.pair.a.tx = vt_cq(test, &kind, 0);
+	st.pair.a.rx = vt_cq(test, &vt_default_kind, 0);
+	vt_join(test, &st.pair, &vt_default_kind);
+	st.pair.a.ep->fid.context = ready;
+	while (!(ret = fi_send(st.pair.a.ep, st.buf, 8, NULL, 0, &ready->done)))
+		n++;
+	KUNIT_ASSERT_EQ(test, ret, -EAGAIN);
+	KUNIT_ASSERT_EQ(test, save_when_ready(ready), -EAGAIN);
+	/* That something does not happen is no event to wait for */
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, atomic_read(&ready->calls), 0);
+
+	for (i = 0; i < n; i++)
+		vt_recv(test, &st.pair.b, st.buf + 64, 8, vt_ctx(1));
+	limit = ktime_add_ms(ktime_get(), VT_PATIENCE_MS);
+	while (atomic_read(&ready->ended) < n + 1 && ktime_before(ktime_get(), limit))
+		msleep(1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&ready->ended), n + 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&ready->failed), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&ready->calls), 1);
+	vt_close(test, &st.pair.a.ep->fid);
 }
 
 static void a_fence_waits_for_a_save(struct kunit *test)
@@ -501,6 +585,7 @@ static struct kunit_case save_cases[] = {
 	KUNIT_CASE(both_ends_save),
 	KUNIT_CASE(a_region_has_to_be_readable),
 	KUNIT_CASE(there_is_room_when_saves_have_ended),
+	KUNIT_CASE(a_save_waits_for_a_slot_until_there_is_one),
 	KUNIT_CASE(a_fence_waits_for_a_save),
 	KUNIT_CASE(more_ranges_than_are_kept_are_saved),
 	KUNIT_CASE(more_regions_than_are_kept_are_saved),

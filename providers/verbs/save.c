@@ -102,33 +102,30 @@ static void verbs_unsaved_take(struct verbs_saves *saves, struct verbs_save *sav
 
 /* Operations */
 
-static struct verbs_save *verbs_save_take(struct verbs_saves *saves)
+/* Takes an operation; NULL: too many are in flight, and the client will be called */
+static struct verbs_save *verbs_save_claim(struct verbs_saves *saves)
 {
 	struct verbs_ep *ep = saves->ep;
-	struct verbs_save *save = NULL;
+	struct verbs_save *save;
 	unsigned long flags;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	if (!list_empty(&saves->free)) {
-		save = list_first_entry(&saves->free, struct verbs_save, entry);
+	save = list_first_entry_or_null(&saves->free, struct verbs_save, entry);
+	if (save) {
 		list_move_tail(&save->entry, &saves->posted);
 		WRITE_ONCE(saves->nr, saves->nr + 1);
+	} else {
+		saves->wanted = true;
+		kofi_ep_want_room(&ep->kep.tx);
 	}
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	return save;
 }
 
-/* Takes an operation; NULL: too many are in flight, and the client will be called */
-static struct verbs_save *verbs_save_claim(struct verbs_saves *saves)
-{
-	struct verbs_save *save = verbs_save_take(saves);
-
-	if (save)
-		return save;
-	kofi_ep_want_room(&saves->ep->kep.tx);
-	return verbs_save_take(saves);
-}
-
+/*
+ * Calls the client only if a save has made a call fail: a save whose post has failed is put back,
+ * too, and the client that the post has made wait needs a slot.
+ */
 static void verbs_save_put(struct verbs_saves *saves, struct verbs_save *save)
 {
 	struct verbs_ep *ep = saves->ep;
@@ -138,17 +135,29 @@ static void verbs_save_put(struct verbs_saves *saves, struct verbs_save *save)
 	save->slot = NULL;
 	list_move(&save->entry, &saves->free);
 	WRITE_ONCE(saves->nr, saves->nr - 1);
+	if (saves->wanted)
+		kofi_ep_room(&ep->kep.tx);
+	saves->wanted = false;
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
-	kofi_ep_room(&ep->kep.tx);
 }
 
 /* Does a save hold up a call with FI_FENCE?  If so, the client will be called. */
 bool verbs_saves_hold(struct verbs_ep *ep)
 {
-	if (!ep->saves || !READ_ONCE(ep->saves->nr))
+	struct verbs_saves *saves = ep->saves;
+	unsigned long flags;
+	bool held;
+
+	if (!saves || !READ_ONCE(saves->nr))
 		return false;
-	kofi_ep_want_room(&ep->kep.tx);
-	return READ_ONCE(ep->saves->nr);
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	held = saves->nr;
+	if (held) {
+		saves->wanted = true;
+		kofi_ep_want_room(&ep->kep.tx);
+	}
+	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	return held;
 }
 
 void verbs_save_set(struct verbs_slot *slot, const struct verbs_op *op)

@@ -158,6 +158,7 @@ struct verbs_save {
  * @posted: operations whose writes have not completed
  * @written: operations that the worker has to finish
  * @nr: operations in flight
+ * @wanted: a call waits for one of them to end
  * @work: the worker, which owns @link and the operation that it has taken
  * @link: the control connection to the peer; NULL: none was needed yet
  * @read: entry point of the completion of the worker's read
@@ -181,6 +182,7 @@ struct verbs_saves {
 	struct list_head	posted;
 	struct list_head	written;
 	u32			nr;
+	bool			wanted;
 	struct work_struct	work;
 	struct verbs_save_end	*link;
 	struct ib_cqe		read;

@@ -87,6 +87,21 @@ static void kofi_cq_run_call(struct kofi_cq *cq, struct kofi_cq_call *call)
 	wake_up_var(&cq->calling);
 }
 
+/*
+ * The call that is due next, or NULL: a completion or the handler is due before, or nothing.  Calls
+ * and completions take turns, as a call (ready) may post, be refused, and become due again by that.
+ */
+static struct kofi_cq_call *kofi_cq_next_call(struct kofi_cq *cq)
+{
+	bool turn = !cq->called;
+
+	lockdep_assert_held(&cq->lock);
+	cq->called = false;
+	if (!turn && (cq->handler_due || (kofi_cq_has_callbacks(cq) && cq->head)))
+		return NULL;
+	return list_first_entry_or_null(&cq->calls, struct kofi_cq_call, entry);
+}
+
 /* Calls what is due next; returns false if nothing is */
 static bool kofi_cq_run_one(struct kofi_cq *cq)
 {
@@ -95,10 +110,11 @@ static bool kofi_cq_run_one(struct kofi_cq *cq)
 	unsigned long flags;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	call = list_first_entry_or_null(&cq->calls, struct kofi_cq_call, entry);
+	call = kofi_cq_next_call(cq);
 	if (call) {
 		list_del_init(&call->entry);
 		cq->calling = call;
+		cq->called = true;
 		spin_unlock_irqrestore(&cq->lock, flags);
 		kofi_cq_run_call(cq, call);
 		return true;

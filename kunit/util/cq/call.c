@@ -82,12 +82,60 @@ static void cancelling_waits_for_a_call_that_runs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, other), 1);
 }
 
+/**
+ * struct again - A call that is due again whenever it was made
+ * @uc: the queue
+ * @call: the call
+ * @left: how often it is due again
+ * @calls: how often it was made
+ * @reported: how many completions had been reported each time
+ */
+struct again {
+	struct ut_cq		*uc;
+	struct kofi_cq_call	call;
+	int			left;
+	int			calls;
+	int			reported[UT_CQ_OPS];
+};
+
+static void call_again(struct kofi_cq_call *call)
+{
+	struct again *again = container_of(call, struct again, call);
+
+	again->reported[again->calls++] = atomic_read(&again->uc->calls);
+	if (again->left-- > 0)
+		kofi_cq_call(&again->uc->cq, call);
+}
+
+/* Else a client that is refused in its ready callback would keep the queue from its completions */
+static void calls_and_completions_take_turns(struct kunit *test)
+{
+	struct again *again = kunit_kzalloc(test, sizeof(*again), GFP_KERNEL);
+	const int ops = 8;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, again);
+	again->uc = ut_cq_open_done(test, FI_COMP_DIRECT);
+	again->left = ops - 1;
+	again->call.fn = call_again;
+	INIT_LIST_HEAD(&again->call.entry);
+	kofi_cq_call(&again->uc->cq, &again->call);
+	for (i = 0; i < ops; i++)
+		ut_cq_complete(again->uc, i);
+
+	KUNIT_EXPECT_EQ(test, fi_cq_read(&again->uc->cq.cq, NULL, 100), 2 * ops);
+	KUNIT_EXPECT_EQ(test, again->calls, ops);
+	for (i = 0; i < ops; i++)
+		KUNIT_EXPECT_EQ(test, again->reported[i], i);
+}
+
 static struct kunit_case cq_call_cases[] = {
 	KUNIT_CASE(a_call_is_made_in_the_context_of_the_queue),
 	KUNIT_CASE(a_call_of_a_polled_queue_is_made_by_its_reader),
 	KUNIT_CASE(a_call_that_is_due_is_made_once),
 	KUNIT_CASE(a_call_that_is_cancelled_is_not_made),
 	KUNIT_CASE(cancelling_waits_for_a_call_that_runs),
+	KUNIT_CASE(calls_and_completions_take_turns),
 	{}
 };
 
