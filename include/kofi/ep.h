@@ -216,7 +216,7 @@ int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
 void kofi_ep_set_class(struct kofi_ep *ep, u32 fclass);
 
 /**
- * kofi_ep_may_close() - May the caller close the endpoint?
+ * kofi_ep_may_close() - May the caller close or drain the endpoint?
  * @ep: the endpoint
  *
  * Context: may sleep.

@@ -508,10 +508,10 @@ int fi_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen);
  * After -ETIMEDOUT the drain goes on.  Another call waits for the same drain, and
  * fi_close() waits for its end.
  *
- * Context: may sleep.  Not from a callback of @ep, nor from a handler of its completion
- * queue: the drain would wait for itself.
+ * Context: may sleep.
  * Return: 0; -FI_EOPBADSTATE: not enabled; -ETIMEDOUT; -ENODEV: the device has gone
- * and has not ended all operations in time; -ENOSYS: the provider has no drain;
+ * and has not ended all operations in time; -EDEADLK: the caller is inside a callback of a
+ * queue that @ep is bound to, and nothing has changed; -ENOSYS: the provider has no drain;
  * -EINVAL: no endpoint.
  */
 int fi_ep_drain(struct fid_ep *ep, int timeout);

@@ -308,6 +308,8 @@ static void calls_of_many_endpoints_do_not_run_beside_each_other(struct kunit *t
 struct closing {
 	struct fid	*fid[2];
 	int		ret[2];
+	struct fid_ep	*ep;
+	int		drained;
 };
 
 static int close_both(void *arg)
@@ -317,11 +319,12 @@ static int close_both(void *arg)
 
 	for (i = 0; i < 2; i++)
 		closing->ret[i] = fi_close(closing->fid[i]);
+	closing->drained = fi_ep_drain(closing->ep, -1);
 	return 0;
 }
 
 /* From those that may sleep.  A queue whose endpoint is open is in use besides */
-static void nothing_closes_in_its_own_callback(struct kunit *test)
+static void nothing_closes_or_drains_in_its_own_callback(struct kunit *test)
 {
 	static const int may_sleep[] = { 3, 5, 6 };
 	struct closing closing;
@@ -335,6 +338,7 @@ static void nothing_closes_in_its_own_callback(struct kunit *test)
 		closing = (struct closing) {
 			.fid = { &ends->pair.a.ep->fid,
 				 &ends->queue->cq.cq->fid },
+			.ep = ends->pair.a.ep,
 		};
 		conf_queue_hook(ends->queue, close_both, &closing);
 		post_recvs(test, ends, 1);
@@ -345,6 +349,13 @@ static void nothing_closes_in_its_own_callback(struct kunit *test)
 				    ends->queue->cq.kind->name);
 		KUNIT_EXPECT_EQ_MSG(test, closing.ret[1], -EBUSY, "%s",
 				    ends->queue->cq.kind->name);
+		if (closing.drained != -ENOSYS)
+			KUNIT_EXPECT_EQ_MSG(test, closing.drained, -EDEADLK, "%s",
+					    ends->queue->cq.kind->name);
+		/* Nothing has changed */
+		post_recvs(test, ends, 1);
+		answer(test, ends, 8, 1);
+		conf_queue_expect(test, ends->queue, 2);
 		vt_close(test, &ends->pair.a.ep->fid);
 		vt_close(test, &ends->pair.b.ep->fid);
 	}
@@ -417,7 +428,7 @@ static struct kunit_case context_cases[] = {
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(calls_of_many_endpoints_do_not_run_beside_each_other,
 			 conf_gen_params),
-	KUNIT_CASE_PARAM(nothing_closes_in_its_own_callback, conf_gen_params),
+	KUNIT_CASE_PARAM(nothing_closes_or_drains_in_its_own_callback, conf_gen_params),
 	KUNIT_CASE_PARAM(an_event_queue_does_not_close_in_its_handler,
 			 conf_gen_params),
 	{}

@@ -135,8 +135,11 @@ static bool verbs_drain_await(struct completion *done, int timeout)
 int verbs_ep_drain(struct fid_ep *fid_ep, int timeout)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	int ret = verbs_drain_begin(ep);
+	int ret = kofi_ep_may_close(&ep->kep);
 
+	if (ret)
+		return ret;
+	ret = verbs_drain_begin(ep);
 	if (ret == -ENODEV) {
 		if (!READ_ONCE(ep->tx.slots))
 			return -FI_EOPBADSTATE;

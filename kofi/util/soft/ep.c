@@ -159,7 +159,10 @@ static void kofi_soft_drop(struct kofi_soft_ep *ep)
 static int kofi_soft_drain(struct fid_ep *fid_ep, int timeout)
 {
 	struct kofi_soft_ep *ep = to_kofi_soft_ep(&fid_ep->fid);
+	int ret = kofi_ep_may_close(&ep->kep);
 
+	if (ret)
+		return ret;
 	mutex_lock(ep->type->lock);
 	if (ep->enabled)
 		ep->type->shut(ep, ECONNABORTED);
