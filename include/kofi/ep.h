@@ -47,6 +47,8 @@ struct kofi_ep;
  * @ep: the endpoint of this side
  * @call: calls the client's ready callback
  * @later: has the ready callback called without an event, or without a queue
+ * @caller: the task that calls the ready callback without a queue, or NULL
+ * @closed: set if the callback closes the shared receive context; @caller's
  */
 struct kofi_ep_side {
 	struct kofi_cq		*cq;
@@ -58,6 +60,8 @@ struct kofi_ep_side {
 	struct kofi_ep		*ep;
 	struct kofi_cq_call	call;
 	struct delayed_work	later;
+	struct task_struct	*caller;
+	bool			*closed;
 };
 
 /* Kinds of operations that a counter may be bound for */

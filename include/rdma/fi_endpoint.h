@@ -150,7 +150,7 @@ enum {
  * Both are called in the context of the completion queue of that direction, never at the
  * same time as another callback of that queue.  The callbacks of a shared receive context
  * are called in a worker.  Callbacks may post.  fi_close() of the endpoint returns
- * -EDEADLK from a callback.
+ * -EDEADLK from a callback; a shared receive context can be closed in its own.
  */
 struct fi_ep_callbacks {
 	void	(*done)(struct fid_ep *ep, const struct fi_done_entry *entry);

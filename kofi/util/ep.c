@@ -41,6 +41,21 @@ void kofi_ep_call_ready(struct kofi_ep_side *side)
 }
 EXPORT_SYMBOL_GPL(kofi_ep_call_ready);
 
+/*
+ * Calls the client without a queue.  In the callback the client may close the shared receive
+ * context, after which @side is gone.
+ */
+static void kofi_ep_run_without_cq(struct kofi_ep_side *side)
+{
+	bool closed = false;
+
+	side->closed = &closed;
+	WRITE_ONCE(side->caller, current);
+	kofi_ep_run_ready(side);
+	if (!closed)
+		WRITE_ONCE(side->caller, NULL);
+}
+
 static void kofi_ep_later(struct work_struct *work)
 {
 	struct kofi_ep_side *side = container_of(to_delayed_work(work),
@@ -49,7 +64,7 @@ static void kofi_ep_later(struct work_struct *work)
 	if (side->cq)
 		kofi_ep_call_ready(side);
 	else if (xchg(&side->wanted, false))
-		kofi_ep_run_ready(side);
+		kofi_ep_run_without_cq(side);
 }
 
 void kofi_ep_want_later(struct kofi_ep_side *side)
@@ -162,7 +177,13 @@ EXPORT_SYMBOL_GPL(kofi_ep_may_close);
 
 static void kofi_ep_side_fini(struct kofi_ep_side *side)
 {
-	cancel_delayed_work_sync(&side->later);
+	if (READ_ONCE(side->caller) == current) {
+		/* This is the work, which does not touch @side any more */
+		cancel_delayed_work(&side->later);
+		*side->closed = true;
+	} else {
+		cancel_delayed_work_sync(&side->later);
+	}
 	if (side->cq)
 		kofi_cq_cancel_call(side->cq, &side->call);
 }

@@ -380,6 +380,69 @@ static void a_full_shared_context_says_when_it_has_room(struct kunit *test)
 			0);
 }
 
+/**
+ * struct shared_closer - A client that closes its shared receive context when called
+ * @entered: the callback is there
+ * @leave: no endpoint uses the context any more
+ * @closed: fi_close() has returned
+ * @ret: what it has returned
+ */
+struct shared_closer {
+	struct completion	entered;
+	struct completion	leave;
+	struct completion	closed;
+	int			ret;
+};
+
+static void shared_closes(struct fid_ep *srx, u64 flags)
+{
+	struct shared_closer *closer = srx->fid.context;
+
+	complete(&closer->entered);
+	wait_for_completion(&closer->leave);
+	closer->ret = fi_close(&srx->fid);
+	complete(&closer->closed);
+}
+
+static void a_shared_context_closes_in_its_own_callback(struct kunit *test)
+{
+	static const struct fi_ep_callbacks shared = { .ready = shared_closes };
+	unsigned long limit = msecs_to_jiffies(VT_PATIENCE_MS);
+	struct shared_closer *closer;
+	struct vt_pair pair = {};
+	struct fid_ep *srx;
+	ssize_t ret;
+	u8 *buf;
+
+	if (!is_claimed(test) || !conf_wants_shared(test))
+		return;
+	conf_shallow(test, DEPTH);
+	conf_serve(test);
+	buf = vt_buf(test, 16);
+	closer = vt_buf(test, sizeof(*closer));
+	init_completion(&closer->entered);
+	init_completion(&closer->leave);
+	init_completion(&closer->closed);
+	srx = conf_srx(test);
+	srx->fid.context = closer;
+	KUNIT_ASSERT_EQ(test, fi_setopt(&srx->fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS, &shared,
+					sizeof(shared)), 0);
+	pair.b.srx = srx;
+	conf_accept_shared(test, &pair);
+	do
+		ret = fi_recv(srx, buf, 8, NULL, 0, vt_ctx(1));
+	while (!ret);
+	KUNIT_ASSERT_EQ(test, ret, -EAGAIN);
+	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, buf + 8, 8, 0), 0);
+	vt_done(test, pair.b.tx, vt_ctx(1));
+	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&closer->entered, limit), 0);
+	vt_close(test, &pair.b.ep->fid);
+	complete(&closer->leave);
+	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&closer->closed, limit), 0);
+	KUNIT_EXPECT_EQ(test, closer->ret, 0);
+	vt_closed(test, &srx->fid);
+}
+
 static struct kunit_case ready_cases[] = {
 	KUNIT_CASE_PARAM(a_full_transmit_queue_says_when_it_has_room,
 			 conf_gen_params),
@@ -395,6 +458,7 @@ static struct kunit_case ready_cases[] = {
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(a_full_shared_context_says_when_it_has_room,
 			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_shared_context_closes_in_its_own_callback, conf_gen_params),
 	{}
 };
 

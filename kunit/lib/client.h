@@ -173,6 +173,8 @@ int vt_init(struct kunit *test);
 void vt_exit(struct kunit *test);
 void vt_adopt(struct kunit *test, struct fid *fid);
 void vt_close(struct kunit *test, struct fid *fid);
+/* The case has closed the object by fi_close() */
+void vt_closed(struct kunit *test, const struct fid *fid);
 void vt_free_later(struct kunit *test, struct fi_info *info);
 
 /* client.c: objects */
