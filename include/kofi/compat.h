@@ -9,6 +9,7 @@
 #include <linux/fs_struct.h>
 #include <linux/mm.h>
 #include <linux/version.h>
+#include <linux/wait_bit.h>
 
 /* 6.1 has is_vmalloc_or_module_addr() but does not export it */
 #if KERNEL_VERSION(6, 4, 0) > LINUX_VERSION_CODE
@@ -61,6 +62,18 @@ struct ubuf_info_ops {
 #define KOFI_IB_CQ_UDATA	struct ib_udata
 #else
 #define KOFI_IB_CQ_UDATA	struct uverbs_attr_bundle
+#endif
+
+/* Since 6.13, and in later stable releases of 6.1 and 6.12 */
+#ifndef store_release_wake_up
+#define store_release_wake_up(var, val)					\
+do {									\
+	typeof(var) var_ = (var);					\
+									\
+	smp_store_release(var_, val); /* the sleeper acquires */	\
+	smp_mb(); /* wake_up_var() looks for sleepers without a lock */	\
+	wake_up_var(var_);						\
+} while (0)
 #endif
 
 /* Since 6.13 the name of a symbol namespace, such as that of dma-bufs, is a string */

@@ -50,6 +50,12 @@ static void kofi_cq_end_run(struct kofi_cq *cq)
 		kofi_cq_schedule(cq);
 }
 
+/* FI_COMP_DIRECT: the next reader looks at @pending; kofi_cq_flush_direct() waits for the token */
+static void kofi_cq_end_direct(struct kofi_cq *cq)
+{
+	store_release_wake_up(&cq->runner, NULL);
+}
+
 /* The slot is free before the callback runs, so that the callback finds room to post */
 static void kofi_cq_report(struct kofi_cq *cq, struct kofi_comp *comp)
 {
@@ -83,8 +89,7 @@ static void kofi_cq_run_call(struct kofi_cq *cq, struct kofi_cq_call *call)
 {
 	call->fn(call);
 	/* From now on @call may be gone; kofi_cq_cancel_call() acquires */
-	smp_store_release(&cq->calling, NULL);
-	wake_up_var(&cq->calling);
+	store_release_wake_up(&cq->calling, NULL);
 }
 
 /*
@@ -281,9 +286,7 @@ ssize_t kofi_cq_poll(struct kofi_cq *cq, size_t count)
 	if (cq->ops->progress)
 		cq->ops->progress(cq);
 	n = kofi_cq_run_some(cq, count);
-	kofi_cq_end_run(cq);
-	/* kofi_cq_flush_direct() may wait for the token, or for its mark */
-	wake_up_var(&cq->runner);
+	kofi_cq_end_direct(cq);
 	return n;
 }
 
@@ -301,8 +304,7 @@ static void kofi_cq_flush_direct(struct kofi_cq *cq, struct kofi_cq_mark *mark)
 		kofi_cq_run_one(cq);
 		cond_resched();
 	}
-	kofi_cq_end_run(cq);
-	wake_up_var(&cq->runner);
+	kofi_cq_end_direct(cq);
 }
 
 void kofi_cq_flush(struct kofi_cq *cq)
