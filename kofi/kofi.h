@@ -269,4 +269,8 @@ static inline long kofi_deadline_left(const struct kofi_deadline *deadline)
 int kofi_eq_init(void);
 void kofi_eq_exit(void);
 
+/* ep.c: the workqueue that ready callbacks without a completion queue run on */
+int kofi_ep_ready_init(void);
+void kofi_ep_ready_exit(void);
+
 #endif /* _KOFI_KOFI_H */

@@ -30,9 +30,12 @@ static int __init kofi_init(void)
 	ret = kofi_cq_run_init();
 	if (ret)
 		goto exit_eq;
-	ret = IS_ENABLED(CONFIG_DMA_SHARED_BUFFER) ? kofi_dmabuf_init() : 0;
+	ret = kofi_ep_ready_init();
 	if (ret)
 		goto exit_cq;
+	ret = IS_ENABLED(CONFIG_DMA_SHARED_BUFFER) ? kofi_dmabuf_init() : 0;
+	if (ret)
+		goto exit_ready;
 	ret = kofi_nets_init();
 	if (ret)
 		goto exit_dmabuf;
@@ -57,6 +60,8 @@ exit_nets:
 exit_dmabuf:
 	if (IS_ENABLED(CONFIG_DMA_SHARED_BUFFER))
 		kofi_dmabuf_exit();
+exit_ready:
+	kofi_ep_ready_exit();
 exit_cq:
 	kofi_cq_run_exit();
 exit_eq:
@@ -73,6 +78,7 @@ static void __exit kofi_exit(void)
 	kofi_nets_exit();
 	if (IS_ENABLED(CONFIG_DMA_SHARED_BUFFER))
 		kofi_dmabuf_exit();
+	kofi_ep_ready_exit();
 	kofi_cq_run_exit();
 	kofi_eq_exit();
 }

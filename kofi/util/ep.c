@@ -9,13 +9,17 @@
  * due clears it in one atomic step, so one -EAGAIN is followed by one ready callback at most.
  */
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 #include <kofi/ep.h>
 #include <kofi/opt.h>
 #include <kofi/stat.h>
+#include "../kofi.h"
 #include "../trace.h"
 
 /* Milliseconds until the ready callback is due if no event announces room */
 #define KOFI_LATER_MS		2
+
+static struct workqueue_struct *kofi_ready_wq;
 
 static void kofi_ep_run_ready(struct kofi_ep_side *side)
 {
@@ -36,7 +40,7 @@ void kofi_ep_call_ready(struct kofi_ep_side *side)
 		if (xchg(&side->wanted, false))
 			kofi_cq_call(side->cq, &side->call);
 	} else {
-		mod_delayed_work(system_wq, &side->later, 0);
+		mod_delayed_work(kofi_ready_wq, &side->later, 0);
 	}
 }
 EXPORT_SYMBOL_GPL(kofi_ep_call_ready);
@@ -56,15 +60,18 @@ static void kofi_ep_run_without_cq(struct kofi_ep_side *side)
 		WRITE_ONCE(side->caller, NULL);
 }
 
+/* What the client posts again may be writeback, so its allocations start no I/O */
 static void kofi_ep_later(struct work_struct *work)
 {
 	struct kofi_ep_side *side = container_of(to_delayed_work(work),
 						 struct kofi_ep_side, later);
+	unsigned int noio = memalloc_noio_save();
 
 	if (side->cq)
 		kofi_ep_call_ready(side);
 	else if (xchg(&side->wanted, false))
 		kofi_ep_run_without_cq(side);
+	memalloc_noio_restore(noio);
 }
 
 void kofi_ep_want_later(struct kofi_ep_side *side)
@@ -72,7 +79,7 @@ void kofi_ep_want_later(struct kofi_ep_side *side)
 	if (!side->ep->callbacks.ready)
 		return;
 	kofi_ep_want_room(side);
-	schedule_delayed_work(&side->later, msecs_to_jiffies(KOFI_LATER_MS));
+	queue_delayed_work(kofi_ready_wq, &side->later, msecs_to_jiffies(KOFI_LATER_MS));
 }
 EXPORT_SYMBOL_GPL(kofi_ep_want_later);
 
@@ -530,3 +537,14 @@ void kofi_ep_count(struct kofi_ep *ep, u64 flags, int err, size_t len)
 	kofi_cntr_done(kofi_ep_find_cntr(ep, flags), err, len);
 }
 EXPORT_SYMBOL_GPL(kofi_ep_count);
+
+int __init kofi_ep_ready_init(void)
+{
+	kofi_ready_wq = alloc_workqueue("kofi_ready", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return kofi_ready_wq ? 0 : -ENOMEM;
+}
+
+void kofi_ep_ready_exit(void)
+{
+	destroy_workqueue(kofi_ready_wq);
+}

@@ -5,6 +5,7 @@
  */
 #include <linux/completion.h>
 #include <linux/jiffies.h>
+#include <linux/sched.h>
 #include <kofi/ep.h>
 #include <kofi/stat.h>
 #include "util.h"
@@ -20,6 +21,7 @@
  * @calls: calls of the ready callback
  * @dir: what the last was for
  * @may_close: what kofi_ep_may_close() says from inside a callback
+ * @noio: the ready callback ran in a NOIO frame
  * @called: completed by each
  */
 struct ep_test {
@@ -30,6 +32,7 @@ struct ep_test {
 	int			calls;
 	u64			dir;
 	int			may_close;
+	bool			noio;
 	struct completion	called;
 };
 
@@ -63,6 +66,7 @@ static void ready(struct fid_ep *ep, u64 flags)
 	et->calls++;
 	et->dir = flags;
 	et->may_close = kofi_ep_may_close(&et->ep);
+	et->noio = current->flags & PF_MEMALLOC_NOIO;
 	complete(&et->called);
 }
 
@@ -497,6 +501,7 @@ static void a_shared_receive_context_is_called_in_a_worker(struct kunit *test)
 	kofi_ep_room(&et->ep.rx);
 	called(test, et);
 	KUNIT_EXPECT_EQ(test, et->dir, FI_RECV);
+	KUNIT_EXPECT_TRUE(test, et->noio);
 	kofi_ep_fini(&et->ep);
 }
 
