@@ -136,12 +136,15 @@ static ssize_t kofi_eq_copy_entry(const struct kofi_event *event, void *buf,
 	if (len < sizeof(*entry))
 		return -FI_ETOOSMALL;
 
+	/* The client's, context included; its fid may be any pointer, or have been closed */
+	if (event->written) {
+		*entry = container_of(event, struct kofi_eq_written,
+				      event)->entry;
+		return sizeof(*entry);
+	}
 	entry->fid = event->fid;
 	entry->context = event->fid ? event->fid->context : NULL;
 	entry->data = event->data;
-	if (event->written) /* by the client, context included */
-		*entry = container_of(event, struct kofi_eq_written,
-				      event)->entry;
 	return sizeof(*entry);
 }
 

@@ -453,6 +453,23 @@ static void written_event_may_have_any_number(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &in, &out, sizeof(in));
 }
 
+static void fid_of_a_written_event_is_not_followed(struct kunit *test)
+{
+	struct fi_eq_attr attr = { .flags = FI_WRITE };
+	struct eq_test *et = open_eq(test, &attr);
+	struct fi_eq_entry in = { .fid = (struct fid *)0x1000, .context = &attr, .data = 5 };
+	struct fi_eq_entry out = {};
+	u32 event = 0;
+
+	KUNIT_ASSERT_GT(test, fi_eq_write(et->eq, FI_NOTIFY, &in, sizeof(in), 0), 0);
+
+	KUNIT_EXPECT_EQ(test, fi_eq_read(et->eq, &event, &out, sizeof(out), FI_PEEK),
+			(ssize_t)sizeof(out));
+	KUNIT_EXPECT_EQ(test, fi_eq_read(et->eq, &event, &out, sizeof(out), 0),
+			(ssize_t)sizeof(out));
+	KUNIT_EXPECT_MEMEQ(test, &in, &out, sizeof(in));
+}
+
 static void writing_is_refused_unless_asked_for(struct kunit *test)
 {
 	struct eq_test *et = open_eq(test, NULL);
@@ -592,6 +609,7 @@ static struct kunit_case eq_cases[] = {
 	KUNIT_CASE(event_with_a_release_function_always_has_room),
 	KUNIT_CASE(written_event_is_read_back),
 	KUNIT_CASE(written_event_may_have_any_number),
+	KUNIT_CASE(fid_of_a_written_event_is_not_followed),
 	KUNIT_CASE(writing_is_refused_unless_asked_for),
 	KUNIT_CASE(bad_write_is_refused),
 	KUNIT_CASE(writing_to_a_full_queue_gives_eagain),
