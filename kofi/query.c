@@ -34,6 +34,12 @@ static int check_node(struct kofi_query *query)
 
 	err = kofi_parse_addr(query->net, query->node, query->service,
 			      AF_UNSPEC, &unused);
+	if (err == -EAFNOSUPPORT) {
+		kofi_why_say(FI_REASON_CALL, -ENODATA, NULL, "node",
+			     "node: %s is an IPv6 address, and this machine was booted without IPv6",
+			     query->node);
+		return -ENODATA;
+	}
 	if (err)
 		kofi_why_say(FI_REASON_CALL, err, NULL, "node",
 			     "node: %s is no numeric IPv4 or IPv6 address; names are not resolved",

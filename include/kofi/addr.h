@@ -19,6 +19,17 @@ struct fi_info;
 struct net;
 
 /**
+ * kofi_addr_family_is_off() - Was the machine booted without a family?
+ * @family: AF_INET or AF_INET6
+ *
+ * IPv6 is compiled in nearly everywhere, and is off after ipv6.disable=1.
+ *
+ * Context: any.
+ * Return: whether no address of the family can be used.
+ */
+bool kofi_addr_family_is_off(int family);
+
+/**
  * kofi_addr_format_len() - How long is an address of a format?
  * @addr_format: FI_SOCKADDR_IN and so on
  *
@@ -87,7 +98,8 @@ bool kofi_addr_equal(const struct sockaddr_storage *a,
  * Only the family and the length are checked.
  *
  * Context: any.
- * Return: 0; -EINVAL: no address, of another family, or shorter than its family says.
+ * Return: 0; -EINVAL: no address, of another family, or shorter than its family says;
+ * -EAFNOSUPPORT: kofi_addr_family_is_off(), and @to has the address.
  */
 int kofi_addr_from_info(struct sockaddr_storage *to, const void *addr,
 			size_t len);
@@ -163,7 +175,8 @@ struct net *kofi_hints_net(const struct fi_info *hints);
  * @dest: the peer's; family 0: none is given
  *
  * Context: may sleep.
- * Return: 0; -EINVAL: the arguments make no address.
+ * Return: 0; -EINVAL: the arguments make no address; -EAFNOSUPPORT: as
+ * kofi_addr_from_info().
  */
 int kofi_hints_addrs(struct net *net, const char *node, int service, u64 flags,
 		     const struct fi_info *hints, struct sockaddr_storage *src,

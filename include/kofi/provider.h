@@ -308,7 +308,8 @@ static inline bool kofi_mr_attr_is_valid(const struct fi_mr_attr *attr)
  * @addr: the result
  *
  * Context: may sleep.
- * Return: 0; -EINVAL: not a numeric address of that family, or a bad port.
+ * Return: 0; -EINVAL: not a numeric address of that family, or a bad port; -EAFNOSUPPORT: an
+ * IPv6 address, and the machine was booted without IPv6.
  */
 int kofi_parse_addr(struct net *net, const char *node, int service, int family,
 		    struct sockaddr_storage *addr);

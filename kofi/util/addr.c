@@ -6,11 +6,16 @@
  * "10.0.0.1 " or a host name, instead of reading up to the first odd character.  A
  * "%scope" behind an IPv6 address is the name of an interface or a number.
  *
- * The functions here depend on their arguments only.  The interface that a scope names is
- * looked up once, and may be gone when the address is used.
+ * Both refuse an IPv6 address on a machine that was booted with ipv6.disable=1.  The kernel's
+ * IPv6 has no tables then, and ipv6_chk_addr(), which rdma_bind_addr() calls, too, follows a NULL
+ * pointer.  So no such address may reach a provider.
+ *
+ * Otherwise the functions here depend on their arguments only.  The interface that a scope names
+ * is looked up once, and may be gone when the address is used.
  */
 #include <linux/if.h>
 #include <linux/inet.h>
+#include <linux/ipv6.h>
 #include <linux/kstrtox.h>
 #include <linux/limits.h>
 #include <linux/module.h>
@@ -28,6 +33,12 @@ static const struct sockaddr_in6 *in6(const struct sockaddr_storage *addr)
 {
 	return (const struct sockaddr_in6 *)addr;
 }
+
+bool kofi_addr_family_is_off(int family)
+{
+	return family == AF_INET6 && !ipv6_mod_enabled();
+}
+EXPORT_SYMBOL_GPL(kofi_addr_family_is_off);
 
 size_t kofi_addr_format_len(u32 addr_format)
 {
@@ -101,7 +112,9 @@ int kofi_addr_from_info(struct sockaddr_storage *to, const void *addr,
 	memcpy(to, addr, len);
 	if (to->ss_family != AF_INET && to->ss_family != AF_INET6)
 		return -EINVAL;
-	return len < kofi_addr_len(to) ? -EINVAL : 0;
+	if (len < kofi_addr_len(to))
+		return -EINVAL;
+	return kofi_addr_family_is_off(to->ss_family) ? -EAFNOSUPPORT : 0;
 }
 EXPORT_SYMBOL_GPL(kofi_addr_from_info);
 
@@ -224,6 +237,8 @@ int kofi_parse_addr(struct net *net, const char *node, int service, int family,
 		err = -EINVAL;
 	if (err)
 		return err;
+	if (kofi_addr_family_is_off(addr->ss_family))
+		return -EAFNOSUPPORT;
 
 	kofi_addr_set_port(addr, service);
 	return 0;

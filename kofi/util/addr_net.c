@@ -111,7 +111,7 @@ bool kofi_addr_is_local(struct net *net, const struct sockaddr_storage *addr)
 
 	if (addr->ss_family == AF_INET)
 		return inet_addr_type(net, sin->sin_addr.s_addr) == RTN_LOCAL;
-	if (!IS_ENABLED(CONFIG_IPV6))
+	if (kofi_addr_family_is_off(AF_INET6))
 		return false;
 	rcu_read_lock();
 	if (sin6->sin6_scope_id)

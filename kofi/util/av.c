@@ -174,6 +174,8 @@ static int kofi_av_check_addr(const struct kofi_av *av,
 {
 	if (addr->ss_family != AF_INET && addr->ss_family != AF_INET6)
 		return -EAFNOSUPPORT;
+	if (kofi_addr_family_is_off(addr->ss_family))
+		return -EAFNOSUPPORT;
 	if (av->addr_format != FI_SOCKADDR &&
 	    kofi_addr_len(addr) != kofi_addr_format_len(av->addr_format))
 		return -EAFNOSUPPORT;
@@ -423,9 +425,10 @@ static const char *kofi_av_straddr(struct fid_av *fid_av, const void *addr,
 {
 	struct kofi_av *av = to_kofi_av(&fid_av->fid);
 	struct sockaddr_storage one;
+	int ret = kofi_addr_from_info(&one, addr, kofi_addr_format_len(av->addr_format));
 
-	if (!kofi_addr_from_info(&one, addr,
-				 kofi_addr_format_len(av->addr_format)))
+	/* Any address can be printed */
+	if (!ret || ret == -EAFNOSUPPORT)
 		return kofi_addr_straddr(&one, buf, len);
 	*len = snprintf(buf, *len, "%s", fi_strerror(EAFNOSUPPORT)) + 1;
 	return buf;

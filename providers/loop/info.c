@@ -181,7 +181,7 @@ static int loop_info_loopback(struct fi_info ***end, int port,
 		memcpy(&src, &sin, sizeof(sin));
 		ret = loop_info_add(end, &src, NULL, hints);
 	}
-	if (!ret && family->ss_family != AF_INET) {
+	if (!ret && family->ss_family != AF_INET && !kofi_addr_family_is_off(AF_INET6)) {
 		memcpy(&src, &sin6, sizeof(sin6));
 		ret = loop_info_add(end, &src, NULL, hints);
 	}

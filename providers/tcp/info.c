@@ -203,7 +203,7 @@ static int ktcp_info_all(struct net *net, int family, int port,
 	kvfree(addrs);
 	if (!ret && family != AF_INET6)
 		ret = ktcp_info_loopback(end, AF_INET, port, hints);
-	if (!ret && family != AF_INET)
+	if (!ret && family != AF_INET && !kofi_addr_family_is_off(AF_INET6))
 		ret = ktcp_info_loopback(end, AF_INET6, port, hints);
 	return ret;
 }
