@@ -241,8 +241,10 @@ static int getinfo(struct kofi_query *query, const struct fi_info *hints,
 		query->hints = &own_hints;
 	}
 
-	if (why)
+	if (why) {
+		why->may_not_load = query->may_not_load;
 		kofi_why_listen(why, reasons, room);
+	}
 	query->why = why ?: kofi_why_current();
 	err = run_query(query);
 	if (why)
@@ -336,10 +338,13 @@ int kofi_lower_getinfo(u32 version, const char *prov_name, const char *node,
 		.flags		= flags,
 		.is_lower	= true,
 	};
+	const struct kofi_why *outer = kofi_why_current();
 	struct fi_fabric_attr fabric = {};
 	struct fi_info named = {};
 	int err;
 
+	/* A query that must not load always collects reasons */
+	query.may_not_load = outer && outer->may_not_load;
 	/* A caller without hints can follow every mode */
 	if (hints)
 		named = *hints;

@@ -10,7 +10,12 @@
  * the objects that the client opens by such a result.  A result that has a hook already,
  * because the client named it, gets no other.
  *
- * The parameter may change at any time; open objects are not affected.
+ * The parameter may change at any time; open objects are not affected.  A write loads the hooks
+ * that it names, and is refused if one is not there.  While kofi.ko itself is being loaded no
+ * module that needs it can be, so the names are only looked at then.
+ *
+ * A hook that is not there when a result needs it is left out, because one bad parameter must not
+ * stop every client.  A query that must not load modules, such as a user's, loads no hook either.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -22,29 +27,79 @@
 #include "kofi.h"
 #include "query.h"
 
-static char *hooks = "";
-module_param(hooks, charp, 0644);
-MODULE_PARM_DESC(hooks, "hooks on every provider, with ; between them (default: none)");
+#define HOOKS_END	";\n"
 
-/* Version of the hook @name; 0: there is no such hook */
-static u32 hook_version(const char *name)
+/* Version of the hook @name; 0: it is not registered */
+static u32 hook_registered(const char *name)
 {
-	struct kofi_prov *prov;
+	struct kofi_prov *prov = kofi_prov_get(name, 0);
 	u32 version;
 
-	if (!kofi_is_hook(name))
-		return 0;
-	prov = kofi_prov_get(name, 0);
-	if (!prov) {
-		kofi_prov_load(name);
-		prov = kofi_prov_get(name, 0);
-	}
 	if (!prov)
 		return 0;
 	version = prov->provider->version;
 	kofi_prov_put(prov);
 	return version;
 }
+
+/* Loads the module of the hook if need be; 0: there is no such hook */
+static u32 hook_version(const char *name, bool may_not_load)
+{
+	u32 version = hook_registered(name);
+
+	if (version || may_not_load)
+		return version;
+	kofi_prov_load(name);
+	return hook_registered(name);
+}
+
+static int say_hook(const struct kofi_prov *prov, void *arg)
+{
+	if (kofi_is_hook(prov->provider->name))
+		pr_err("parameter hooks: %s is a hook that is loaded\n", prov->provider->name);
+	return 0;
+}
+
+static int check_hook(const char *name)
+{
+	if (!kofi_is_hook(name)) {
+		pr_err("parameter hooks: %s is no hook; the name of one begins with ofi_hook_\n",
+		       name);
+		return -EINVAL;
+	}
+	if (THIS_MODULE->state != MODULE_STATE_LIVE || hook_version(name, false))
+		return 0;
+	pr_err("parameter hooks: there is no provider %s, and no module kofi-%s brings it\n",
+	       name, name);
+	return -ENOENT;
+}
+
+static int hooks_set(const char *value, const struct kernel_param *param)
+{
+	char *list = kstrdup(value, GFP_KERNEL), *rest = list, *name;
+	int err = list ? 0 : -ENOMEM;
+
+	while (!err && (name = strsep(&rest, HOOKS_END)))
+		if (*name)
+			err = check_hook(name);
+	kfree(list);
+	if (!err)
+		return param_set_charp(value, param);
+	if (err != -ENOMEM)
+		kofi_prov_each(say_hook, NULL);
+	return err;
+}
+
+static const struct kernel_param_ops hooks_ops = {
+	.set	= hooks_set,
+	.get	= param_get_charp,
+	.free	= param_free_charp,
+};
+
+static char *hooks = "";
+module_param_cb(hooks, &hooks_ops, &hooks, 0644);
+__MODULE_PARM_TYPE(hooks, "charp");
+MODULE_PARM_DESC(hooks, "hooks on every provider, with ; between them (default: none)");
 
 static int put_hook(struct fi_fabric_attr *attr, const char *name, u32 version)
 {
@@ -65,22 +120,21 @@ static bool has_hook(const struct fi_info *info)
 	return top && kofi_is_hook(top + 1);
 }
 
-static int put_hooks(struct fi_info *info, const char *names)
+static int put_hooks(struct fi_info *info, const char *names, bool may_not_load)
 {
 	char *list = kstrdup(names, GFP_KERNEL), *rest = list, *name;
 	int err = list ? 0 : -ENOMEM;
 	u32 version;
 
-	while (!err && (name = strsep(&rest, ";\n"))) {
+	while (!err && (name = strsep(&rest, HOOKS_END))) {
 		if (!*name)
 			continue;
-		version = hook_version(name);
-		if (version) {
+		version = hook_version(name, may_not_load);
+		if (version)
 			err = put_hook(info->fabric_attr, name, version);
-		} else {
-			pr_warn_ratelimited("parameter hooks: there is no provider %s\n", name);
-			err = -ENODATA;
-		}
+		else if (!may_not_load)
+			pr_warn_ratelimited("parameter hooks: there is no provider %s; clients go on without it\n",
+					    name);
 	}
 	kfree(list);
 	return err;
@@ -101,7 +155,7 @@ int kofi_query_put_hooks(struct kofi_query *query)
 		return -ENOMEM;
 	for (info = query->results; info && !err; info = info->next)
 		if (!has_hook(info))
-			err = put_hooks(info, names);
+			err = put_hooks(info, names, query->may_not_load);
 	kfree(names);
 	return err;
 }

@@ -27,7 +27,7 @@ struct fi_reason;
  * @net: namespace of the results
  * @results: what has been found
  * @is_lower: a layer asks for providers below it
- * @may_not_load: the query must not load a module
+ * @may_not_load: the query, and those below it, must not load a module
  * @asked: providers that have been asked
  * @err: what to return if there are no results
  * @why: collects the reasons for what is left out, or NULL
@@ -69,8 +69,7 @@ int kofi_take_list(struct kofi_query *query, struct kofi_prov *prov,
 int kofi_take_name(struct kofi_query *query, struct kofi_prov *prov);
 
 /*
- * Puts the hooks of the parameter hooks= on results that have no hook: 0; -ENOMEM; -ENODATA:
- * there is no such hook
+ * Puts the hooks of the parameter hooks= that are there on results that have no hook: 0; -ENOMEM
  */
 int kofi_query_put_hooks(struct kofi_query *query);
 

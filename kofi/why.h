@@ -13,6 +13,7 @@
  * struct kofi_why - Collects the reasons of one query
  * @entry: in the list of all struct kofi_why whose queries run
  * @task: runs the query
+ * @may_not_load: the query must not load a module
  * @prov_name: provider that is being asked, or NULL
  * @reasons: the nearest reasons so far, nearest first
  * @room: room in @reasons
@@ -22,6 +23,7 @@
 struct kofi_why {
 	struct list_head	entry;
 	struct task_struct	*task;
+	bool			may_not_load;
 	const char		*prov_name;
 	struct fi_reason	*reasons;
 	size_t			room;

@@ -68,15 +68,17 @@ static void a_completion_that_is_kept_is_seen_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&trace->done), 2);
 }
 
-static void set_hooks(const char *value)
+static ssize_t set_hooks(const char *value)
 {
 	struct file *file = vt_file_open("/sys/module/kofi/parameters/hooks", O_WRONLY);
 	loff_t pos = 0;
+	ssize_t ret;
 
 	if (IS_ERR(file))
-		return;
-	kernel_write(file, value, strlen(value), &pos);
+		return PTR_ERR(file);
+	ret = kernel_write(file, value, strlen(value), &pos);
 	filp_close(file, NULL);
+	return ret;
 }
 
 static void no_hooks(void *unused)
@@ -87,7 +89,7 @@ static void no_hooks(void *unused)
 static void with_hooks(struct kunit *test, const char *value)
 {
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, no_hooks, NULL), 0);
-	set_hooks(value);
+	KUNIT_ASSERT_EQ(test, set_hooks(value), (ssize_t)strlen(value));
 }
 
 static void a_parameter_puts_hooks_on_every_provider(struct kunit *test)
@@ -116,23 +118,30 @@ static void a_client_that_names_a_hook_gets_just_that(struct kunit *test)
 			   BED_FAULT);
 }
 
-static void a_parameter_that_names_no_hook_leaves_no_result(struct kunit *test)
+static void a_write_that_names_no_hook_is_refused(struct kunit *test)
 {
-	static const char *const names[] = { "ofi_hook_absent", "loop", "ofi_hook_trace;tcp" };
-	struct fi_info *hints = fi_allocinfo(), *info;
-	int i;
+	KUNIT_EXPECT_EQ(test, set_hooks("ofi_hook_trcae\n"), -ENOENT);
+	KUNIT_EXPECT_EQ(test, set_hooks("loop\n"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, set_hooks("ofi_hook_trace;tcp\n"), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, bed_info(test, "loop", FI_MSG)->fabric_attr->prov_name, "loop");
+}
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->fabric_attr->prov_name = kstrdup("loop", GFP_KERNEL);
-	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY |
-				      FI_MR_ENDPOINT | FI_MR_LOCAL;
-	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
-	vt_free_later(test, info);
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		with_hooks(test, names[i]);
-		KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), -ENODATA);
-	}
+static void a_write_loads_the_hooks_it_names(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, vt_shell("rmmod kofi_hook_fault"), 0);
+	with_hooks(test, "ofi_hook_fault\n");
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -q ^kofi_hook_fault /proc/modules"), 0);
+}
+
+/* Any user may read the file */
+static void a_read_in_sysfs_loads_no_hook(struct kunit *test)
+{
+	with_hooks(test, "ofi_hook_fault\n");
+	KUNIT_ASSERT_EQ(test, vt_shell("rmmod kofi_hook_fault"), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -q ^loop /sys/class/kofi/loop/domains"), 0);
+	KUNIT_EXPECT_NE(test, vt_shell("grep -q ^kofi_hook_fault /proc/modules"), 0);
+	KUNIT_EXPECT_STREQ(test, bed_info(test, "loop", FI_MSG)->fabric_attr->prov_name,
+			   BED_FAULT);
 }
 
 static void a_provider_stays_as_long_as_a_hook_has_it_open(struct kunit *test)
@@ -152,7 +161,9 @@ static struct kunit_case stack_cases[] = {
 	KUNIT_CASE(a_completion_that_is_kept_is_seen_once),
 	KUNIT_CASE(a_parameter_puts_hooks_on_every_provider),
 	KUNIT_CASE(a_client_that_names_a_hook_gets_just_that),
-	KUNIT_CASE(a_parameter_that_names_no_hook_leaves_no_result),
+	KUNIT_CASE(a_write_that_names_no_hook_is_refused),
+	KUNIT_CASE(a_write_loads_the_hooks_it_names),
+	KUNIT_CASE(a_read_in_sysfs_loads_no_hook),
 	KUNIT_CASE(a_provider_stays_as_long_as_a_hook_has_it_open),
 	{}
 };
