@@ -19,6 +19,9 @@
 /* Most bytes of connection data any provider carries (libfabric's tcp: 256) */
 #define KOFI_CM_DATA_MAX	256
 
+/* ->control of an event queue: struct kofi_eq **, for hooks on top of the queue's provider */
+#define KOFI_GETEQ		0x1002
+
 /**
  * struct kofi_event - One event, embedded in its object
  * @entry: place in the queue; empty while not queued
@@ -55,6 +58,29 @@ static inline void kofi_event_init(struct kofi_event *event, struct fid *fid)
 }
 
 /**
+ * struct kofi_eq_seen - What a reader gets of an event, but for its data
+ * @fid: the object that the event concerns
+ * @context: of that object; a connection event has none
+ * @info: of a connection request that the reader takes; else NULL
+ */
+struct kofi_eq_seen {
+	struct fid	*fid;
+	void		*context;
+	struct fi_info	*info;
+};
+
+/**
+ * struct kofi_eq_tap - Puts an object of a hook in the place of the one below it
+ * @next: the tap that sees the event next
+ * @map: an event is being read that no client has written.  The queue's lock is held, so the
+ *	object below is still open: its close withdraws its events
+ */
+struct kofi_eq_tap {
+	struct kofi_eq_tap	*next;
+	void			(*map)(struct kofi_eq_tap *tap, struct kofi_eq_seen *seen);
+};
+
+/**
  * struct kofi_eq - The queue; the provider embeds it in its own, or uses it as is
  * @eq: what the client sees
  * @lock: guards the rest; taken with interrupts off
@@ -66,6 +92,7 @@ static inline void kofi_event_init(struct kofi_event *event, struct fid *fid)
  * @size: most FI_CONNREQ and written events that may wait
  * @nr_limited: how many of these wait
  * @writable: opened with FI_WRITE
+ * @taps: of hooks, the lowest first
  * @handler: client's handler
  * @strerror: text of a prov_errno
  * @err_len: bytes of @err_data
@@ -82,6 +109,7 @@ struct kofi_eq {
 	size_t			size;
 	size_t			nr_limited;
 	bool			writable;
+	struct kofi_eq_tap	*taps;
 	void			(*handler)(struct fid_eq *eq, void *context);
 	const char		*(*strerror)(int prov_errno);
 	size_t			err_len;
@@ -129,5 +157,14 @@ int kofi_eq_post(struct kofi_eq *eq, struct kofi_event *event);
  * Return: true if it was queued.
  */
 bool kofi_eq_withdraw(struct kofi_eq *eq, struct kofi_event *event);
+
+/**
+ * kofi_eq_add_tap() - Add a tap to a queue
+ * @eq: the queue, to which no object is bound yet
+ * @tap: sees an event after those that were added before; stays as long as the queue
+ *
+ * Context: any.
+ */
+void kofi_eq_add_tap(struct kofi_eq *eq, struct kofi_eq_tap *tap);
 
 #endif /* _KOFI_EQ_H */

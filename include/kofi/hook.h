@@ -43,6 +43,7 @@
 #include <linux/hashtable.h>
 #include <linux/spinlock.h>
 #include <kofi/cq.h>
+#include <kofi/eq.h>
 #include <kofi/provider.h>
 #include <rdma/fi_cm.h>
 
@@ -176,6 +177,7 @@ struct kofi_hook {
  * @queue: of a completion queue of a hook with ->complete: the lowest queue
  * @tap: the tap that sees completions of @queue
  * @eq_handler: the client's, of a queue that has one
+ * @eq_tap: of an event queue: puts objects of @root into events of the lowest queue
  * @ep_callbacks: the client's, of an endpoint
  * @caps: capabilities that a domain, endpoint or passive endpoint was opened with; a region
  *	has its domain's
@@ -221,7 +223,10 @@ struct kofi_hook_obj {
 			struct kofi_cq		*queue;
 			struct kofi_cq_tap	tap;
 		};
-		void	(*eq_handler)(struct fid_eq *eq, void *context);
+		struct {
+			void	(*eq_handler)(struct fid_eq *eq, void *context);
+			struct kofi_eq_tap	eq_tap;
+		};
 		struct {
 			struct fi_ep_callbacks	ep_callbacks;
 			u64			caps;

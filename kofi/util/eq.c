@@ -17,6 +17,11 @@
  * The queue limits only the events that peers and the client can multiply: connection
  * requests, and events from fi_eq_write().  All others are embedded in open
  * endpoints, so their number is bounded, and none is ever lost.
+ *
+ * A hook opens this queue below its own, and its client must read the hook's objects in events.
+ * The hook's tap puts them in under the lock, while the event is still in the queue: until then
+ * the close of the object waits in kofi_eq_withdraw().  After the unlock, the object and the hook's
+ * may be gone, and their addresses may be those of others.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -110,28 +115,48 @@ bool kofi_eq_withdraw(struct kofi_eq *eq, struct kofi_event *event)
 }
 EXPORT_SYMBOL_GPL(kofi_eq_withdraw);
 
+/* What the reader gets: objects of the uppermost hook, if there are hooks */
+static struct kofi_eq_seen kofi_eq_see(struct kofi_eq *eq, const struct kofi_event *event,
+				       bool peek)
+{
+	struct kofi_eq_seen seen = {
+		.fid		= event->fid,
+		.context	= event->fid ? event->fid->context : NULL,
+		.info		= peek ? NULL : event->info,
+	};
+	struct kofi_eq_tap *tap;
+
+	lockdep_assert_held(&eq->lock);
+	for (tap = eq->taps; tap; tap = tap->next)
+		tap->map(tap, &seen);
+	return seen;
+}
+
 /* Only the reader that takes the event out of the queue gets its info, and owns it */
-static ssize_t kofi_eq_copy_cm(const struct kofi_event *event, void *buf,
+static ssize_t kofi_eq_copy_cm(struct kofi_eq *eq, const struct kofi_event *event, void *buf,
 			       size_t len, bool peek)
 {
 	struct fi_eq_cm_entry *cm = buf;
+	struct kofi_eq_seen seen;
 	size_t data_len;
 
 	if (len < sizeof(*cm))
 		return -FI_ETOOSMALL;
 
 	data_len = min(len - sizeof(*cm), event->cm_len);
-	cm->fid = event->fid;
-	cm->info = peek ? NULL : event->info;
+	seen = kofi_eq_see(eq, event, peek);
+	cm->fid = seen.fid;
+	cm->info = seen.info;
 	if (data_len)
 		memcpy(cm->data, event->cm_data, data_len);
 	return sizeof(*cm) + data_len;
 }
 
-static ssize_t kofi_eq_copy_entry(const struct kofi_event *event, void *buf,
-				  size_t len)
+static ssize_t kofi_eq_copy_entry(struct kofi_eq *eq, const struct kofi_event *event, void *buf,
+				  size_t len, bool peek)
 {
 	struct fi_eq_entry *entry = buf;
+	struct kofi_eq_seen seen;
 
 	if (len < sizeof(*entry))
 		return -FI_ETOOSMALL;
@@ -142,18 +167,19 @@ static ssize_t kofi_eq_copy_entry(const struct kofi_event *event, void *buf,
 				      event)->entry;
 		return sizeof(*entry);
 	}
-	entry->fid = event->fid;
-	entry->context = event->fid ? event->fid->context : NULL;
+	seen = kofi_eq_see(eq, event, peek);
+	entry->fid = seen.fid;
+	entry->context = seen.context;
 	entry->data = event->data;
 	return sizeof(*entry);
 }
 
-static ssize_t kofi_eq_copy(const struct kofi_event *event, void *buf,
+static ssize_t kofi_eq_copy(struct kofi_eq *eq, const struct kofi_event *event, void *buf,
 			    size_t len, bool peek)
 {
 	if (!event->written && kofi_eq_is_cm(event))
-		return kofi_eq_copy_cm(event, buf, len, peek);
-	return kofi_eq_copy_entry(event, buf, len);
+		return kofi_eq_copy_cm(eq, event, buf, len, peek);
+	return kofi_eq_copy_entry(eq, event, buf, len, peek);
 }
 
 static ssize_t kofi_eq_read(struct fid_eq *fid_eq, u32 *event_type, void *buf,
@@ -176,7 +202,7 @@ static ssize_t kofi_eq_read(struct fid_eq *fid_eq, u32 *event_type, void *buf,
 	} else if (event->err) {
 		ret = -FI_EAVAIL;
 	} else {
-		ret = kofi_eq_copy(event, buf, len, flags & FI_PEEK);
+		ret = kofi_eq_copy(eq, event, buf, len, flags & FI_PEEK);
 	}
 	if (ret > 0) {
 		*event_type = event->event;
@@ -197,8 +223,10 @@ static ssize_t kofi_eq_read(struct fid_eq *fid_eq, u32 *event_type, void *buf,
 static void kofi_eq_copy_err(struct kofi_eq *eq, const struct kofi_event *event,
 			     struct fi_eq_err_entry *buf)
 {
-	buf->fid = event->fid;
-	buf->context = event->fid ? event->fid->context : NULL;
+	struct kofi_eq_seen seen = kofi_eq_see(eq, event, true);
+
+	buf->fid = seen.fid;
+	buf->context = seen.context;
 	buf->data = event->data;
 	buf->err = event->err;
 	buf->prov_errno = event->prov_errno;
@@ -344,11 +372,14 @@ static int kofi_eq_control(struct fid *fid, int command, void *arg)
 		kofi_stat_add(arg, "unread_limited", READ_ONCE(eq->nr_limited));
 		return 0;
 	}
-	if (command != FI_GETWAITOBJ)
+	if (command != FI_GETWAITOBJ && command != KOFI_GETEQ)
 		return -ENOSYS;
 	if (!arg)
 		return -EINVAL;
-	*(enum fi_wait_obj *)arg = eq->wait_obj;
+	if (command == KOFI_GETEQ)
+		*(struct kofi_eq **)arg = eq;
+	else
+		*(enum fi_wait_obj *)arg = eq->wait_obj;
 	return 0;
 }
 
@@ -424,6 +455,18 @@ int kofi_eq_open(const struct fi_eq_attr *attr,
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kofi_eq_open);
+
+void kofi_eq_add_tap(struct kofi_eq *eq, struct kofi_eq_tap *tap)
+{
+	struct kofi_eq_tap **end = &eq->taps;
+
+	guard(spinlock_irqsave)(&eq->lock);
+	while (*end)
+		end = &(*end)->next;
+	tap->next = NULL;
+	*end = tap;
+}
+EXPORT_SYMBOL_GPL(kofi_eq_add_tap);
 
 int __init kofi_eq_init(void)
 {

@@ -9,6 +9,7 @@
  */
 #include <linux/in.h>
 #include <linux/slab.h>
+#include <kofi/hook.h>
 #include <rdma/fi_reason.h>
 #include "info.h"
 
@@ -522,6 +523,63 @@ static void failed_connection_brings_the_upper_endpoint(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, error.context, (void *)&set);
 }
 
+/**
+ * struct closing_eq - An event queue whose reader is overtaken by a close
+ * @ops: its table
+ * @below: the table without that
+ * @test: the case
+ * @ep: what is closed once the error has been read below
+ */
+static struct closing_eq {
+	struct fi_ops_eq	ops;
+	const struct fi_ops_eq	*below;
+	struct kunit		*test;
+	struct fid_ep		*ep;
+} closing;
+
+static ssize_t closing_readerr(struct fid_eq *eq, struct fi_eq_err_entry *buf, u64 flags)
+{
+	ssize_t ret = closing.below->readerr(eq, buf, flags);
+
+	KUNIT_EXPECT_EQ(closing.test, core_close(closing.test, &closing.ep->fid), 0);
+	return ret;
+}
+
+static void endpoint_that_closes_is_named_as_the_client_knows_it(struct kunit *test)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+				    .sin_port = htons(PORT) };
+	struct fi_eq_err_entry error = {};
+	struct fi_eq_cm_entry entry;
+	struct core_set set;
+	struct fid_eq *lower;
+	struct fid_ep *ep;
+	u32 event;
+
+	open_twice_hooked(test, &set);
+	ep = open_ep(test, &set, set.info);
+	ep->fid.context = &set;
+	KUNIT_ASSERT_EQ(test, fi_connect(ep, &addr, NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_eq_sread(core_eq(&set), &event, &entry,
+					  sizeof(entry), 10000, 0),
+			(ssize_t)-FI_EAVAIL);
+
+	lower = to_kofi_hook_obj(set.fid[MOCK_EQ])->lower.eq;
+	closing = (struct closing_eq) {
+		.ops	= *lower->ops,
+		.below	= lower->ops,
+		.test	= test,
+		.ep	= ep,
+	};
+	closing.ops.readerr = closing_readerr;
+	lower->ops = &closing.ops;
+	KUNIT_EXPECT_EQ(test, fi_eq_readerr(core_eq(&set), &error, 0),
+			(ssize_t)sizeof(error));
+	lower->ops = closing.below;
+	KUNIT_EXPECT_PTR_EQ(test, error.fid, &ep->fid);
+	KUNIT_EXPECT_PTR_EQ(test, error.context, (void *)&set);
+}
+
 static void each_hook_sees_each_message(struct kunit *test)
 {
 	unsigned long before = hook_sent();
@@ -577,6 +635,7 @@ static struct kunit_case layers_cases[] = {
 	KUNIT_CASE(lower_fabric_needs_a_lower_name),
 	KUNIT_CASE(events_bring_upper_objects),
 	KUNIT_CASE(failed_connection_brings_the_upper_endpoint),
+	KUNIT_CASE(endpoint_that_closes_is_named_as_the_client_knows_it),
 	KUNIT_CASE(each_hook_sees_each_message),
 	KUNIT_CASE(hook_that_sees_completions_needs_a_queue_of_the_core),
 	KUNIT_CASE(what_would_show_lower_objects_is_refused),

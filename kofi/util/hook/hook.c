@@ -9,11 +9,12 @@
  *
  * Where a provider below returns a lower object, the fabric's table of objects has the upper
  * object that it belongs to.  An object is in the table from the moment its lower object is open
- * until the lower object has been closed, which withdraws its events.  A pointer that is not in
- * the table is no lower object and stays as it is: a client may write any pointer into its own
- * events.
+ * until the lower object has been closed, which withdraws its events.  Between that close and its
+ * removal from the table a new lower object may have the same address; the table finds the newer
+ * of the two.
  *
- * Locking: a fabric's lock guards its table.  Calls on one object go on to the lower object
+ * Locking: a fabric's lock guards its table, and keeps what is found there from being freed.  It
+ * is taken inside the lock of an event queue.  Calls on one object go on to the lower object
  * as they come from the core; no lock is held around them.
  */
 #include <linux/err.h>
@@ -174,18 +175,16 @@ int kofi_hook_opened(struct kofi_hook_obj *obj, int ret)
 	return 0;
 }
 
-struct fid *kofi_hook_upper(struct kofi_hook_fabric *root, struct fid *lower)
+struct kofi_hook_obj *kofi_hook_upper(struct kofi_hook_fabric *root, const struct fid *lower)
 {
-	struct fid *found = NULL;
 	struct kofi_hook_obj *obj;
-	unsigned long flags;
 
-	spin_lock_irqsave(&root->lock, flags);
+	lockdep_assert_held(&root->lock);
+	/* hash_add() puts the newest in front: a closed one may still be behind it */
 	hash_for_each_possible(root->objs, obj, entry, (unsigned long)lower)
 		if (obj->lower.fid == lower)
-			found = &obj->fid;
-	spin_unlock_irqrestore(&root->lock, flags);
-	return found;
+			return obj;
+	return NULL;
 }
 
 struct fi_info *kofi_hook_lower_info(const struct kofi_hook *hook,

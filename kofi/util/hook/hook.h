@@ -35,8 +35,8 @@ struct kofi_hook_obj *kofi_hook_obj_new(struct fid *parent, u32 fclass,
 					void *context);
 int kofi_hook_opened(struct kofi_hook_obj *obj, int ret);
 
-/* The object above a lower one; NULL: @lower is no lower object.  Any context */
-struct fid *kofi_hook_upper(struct kofi_hook_fabric *root, struct fid *lower);
+/* The object above a lower one, as long as the caller holds @root->lock; NULL: there is none */
+struct kofi_hook_obj *kofi_hook_upper(struct kofi_hook_fabric *root, const struct fid *lower);
 
 int kofi_hook_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		      struct fid_eq **eq, void *context);

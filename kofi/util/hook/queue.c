@@ -2,9 +2,10 @@
 /*
  * Hooks: event queues, completion queues, counters, address vectors and regions.
  *
- * The entries of an event queue name lower objects; upper objects take their place when an
- * entry is read.  A handler may run before the call that opens its queue has returned, so
- * hook_eq_handler() and hook_cq_handler() set the lower queue from their argument.
+ * The events of a queue name lower objects; upper objects take their place while an event is
+ * read, under the lock of the lowest queue (struct kofi_eq_tap).  A handler may run before the
+ * call that opens its queue has returned, so hook_eq_handler() and hook_cq_handler() set the lower
+ * queue from their argument.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -21,8 +22,6 @@ static void hook_map_request(const struct kofi_hook_obj *pep,
 {
 	const struct kofi_hook_fabric *root = pep->root;
 
-	if (!info)
-		return;
 	kofi_hook_add_caps(pep->caps & root->hook->caps, info);
 	if (!info->fabric_attr || !info->fabric_attr->prov_name)
 		return;
@@ -30,64 +29,39 @@ static void hook_map_request(const struct kofi_hook_obj *pep,
 	info->fabric_attr->prov_name = kstrdup(root->prov_name, GFP_ATOMIC);
 }
 
-static void hook_map_event(struct kofi_hook_fabric *root, u32 event, void *buf)
+/* The client has closed no object that the event is about, see struct kofi_eq_tap */
+static void hook_eq_map(struct kofi_eq_tap *tap, struct kofi_eq_seen *seen)
 {
-	struct fi_eq_cm_entry *cm = buf;
-	struct fi_eq_entry *entry = buf;
-	struct fid *upper = kofi_hook_upper(root, entry->fid);
+	struct kofi_hook_obj *eq = container_of(tap, struct kofi_hook_obj, eq_tap);
+	struct kofi_hook_fabric *root = eq->root;
+	struct kofi_hook_obj *upper;
 
+	guard(spinlock_irqsave)(&root->lock);
+	upper = kofi_hook_upper(root, seen->fid);
 	if (!upper)
 		return;
-	switch (event) {
-	case FI_CONNREQ:
-		hook_map_request(to_kofi_hook_obj(upper), cm->info);
-		fallthrough;
-	case FI_CONNECTED:
-	case FI_SHUTDOWN:
-		cm->fid = upper;
-		break;
-	default:
-		entry->fid = upper;
-		entry->context = upper->context;
-	}
+	seen->fid = &upper->fid;
+	seen->context = upper->fid.context;
+	if (seen->info)
+		hook_map_request(upper, seen->info);
 }
 
 static ssize_t hook_eq_read(struct fid_eq *eq, u32 *event, void *buf,
 			    size_t len, u64 flags)
 {
-	struct kofi_hook_obj *obj = to_kofi_hook_obj(&eq->fid);
-	ssize_t ret = fi_eq_read(obj->lower.eq, event, buf, len, flags);
-
-	if (ret > 0)
-		hook_map_event(obj->root, *event, buf);
-	return ret;
+	return fi_eq_read(to_kofi_hook_obj(&eq->fid)->lower.eq, event, buf, len, flags);
 }
 
 static ssize_t hook_eq_sread(struct fid_eq *eq, u32 *event, void *buf,
 			     size_t len, int timeout, u64 flags)
 {
-	struct kofi_hook_obj *obj = to_kofi_hook_obj(&eq->fid);
-	ssize_t ret = fi_eq_sread(obj->lower.eq, event, buf, len, timeout,
-				  flags);
-
-	if (ret > 0)
-		hook_map_event(obj->root, *event, buf);
-	return ret;
+	return fi_eq_sread(to_kofi_hook_obj(&eq->fid)->lower.eq, event, buf, len, timeout, flags);
 }
 
 static ssize_t hook_eq_readerr(struct fid_eq *eq, struct fi_eq_err_entry *buf,
 			       u64 flags)
 {
-	struct kofi_hook_obj *obj = to_kofi_hook_obj(&eq->fid);
-	ssize_t ret = fi_eq_readerr(obj->lower.eq, buf, flags);
-	struct fid *upper = ret > 0 ? kofi_hook_upper(obj->root, buf->fid) :
-				      NULL;
-
-	if (upper) {
-		buf->fid = upper;
-		buf->context = upper->context;
-	}
-	return ret;
+	return fi_eq_readerr(to_kofi_hook_obj(&eq->fid)->lower.eq, buf, flags);
 }
 
 static ssize_t hook_eq_write(struct fid_eq *eq, u32 event, const void *buf,
@@ -123,6 +97,21 @@ static void hook_eq_handler(struct fid_eq *lower, void *context)
 	obj->eq_handler(&obj->eq, obj->eq.fid.context);
 }
 
+/* The lowest queue has the events; hooks in between forward KOFI_GETEQ to it */
+static int hook_eq_tap(struct kofi_hook_obj *obj)
+{
+	struct kofi_eq *queue;
+	int ret = fi_control(obj->lower.fid, KOFI_GETEQ, &queue);
+
+	if (ret) {
+		kofi_lower_close(obj->lower.fid);
+		return ret;
+	}
+	obj->eq_tap.map = hook_eq_map;
+	kofi_eq_add_tap(queue, &obj->eq_tap);
+	return 0;
+}
+
 int kofi_hook_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		      struct fid_eq **eq, void *context)
 {
@@ -143,6 +132,8 @@ int kofi_hook_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 	*eq = &obj->eq;
 	ret = fi_eq_open(to_kofi_hook_obj(&fabric->fid)->lower.fabric, attr,
 			 &obj->lower.eq, obj);
+	if (!ret)
+		ret = hook_eq_tap(obj);
 	return kofi_hook_opened(obj, ret);
 }
 
