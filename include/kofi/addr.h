@@ -156,6 +156,19 @@ int kofi_addr_list(struct net *net, struct sockaddr_storage **list);
 bool kofi_addr_is_local(struct net *net, const struct sockaddr_storage *addr);
 
 /**
+ * kofi_addr_ifindex() - Which interface has an address?
+ * @net: the namespace
+ * @addr: the address
+ *
+ * Other than kofi_addr_is_local(), this finds an IPv6 address while duplicate address detection
+ * runs, and addresses of a VRF.
+ *
+ * Context: any.
+ * Return: the index of an interface, loopback interfaces included; 0: there is none.
+ */
+int kofi_addr_ifindex(struct net *net, const struct sockaddr_storage *addr);
+
+/**
  * kofi_hints_net() - In which namespace does a client ask?
  * @hints: as fi_getinfo()
  *

@@ -122,6 +122,42 @@ bool kofi_addr_is_local(struct net *net, const struct sockaddr_storage *addr)
 }
 EXPORT_SYMBOL_GPL(kofi_addr_is_local);
 
+static struct net_device *kofi_find_in6(struct net *net, const struct sockaddr_in6 *sin6)
+{
+	u32 scope = sin6->sin6_scope_id;
+	struct net_device *netdev;
+
+	if (kofi_addr_family_is_off(AF_INET6))
+		return NULL;
+	netdev = ipv6_dev_find(net, &sin6->sin6_addr, NULL);
+	if (netdev && (!scope || netdev->ifindex == scope))
+		return netdev;
+	/* Tentative, in a VRF, or on several interfaces */
+	for_each_netdev_rcu(net, netdev)
+		if ((!scope || netdev->ifindex == scope) &&
+		    ipv6_chk_addr_and_flags(net, &sin6->sin6_addr, netdev, false, 1, 0))
+			return netdev;
+	return NULL;
+}
+
+int kofi_addr_ifindex(struct net *net, const struct sockaddr_storage *addr)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
+	struct net_device *netdev;
+	int index;
+
+	rcu_read_lock();
+	if (addr->ss_family == AF_INET)
+		netdev = __ip_dev_find(net, sin->sin_addr.s_addr, false);
+	else
+		netdev = kofi_find_in6(net, sin6);
+	index = netdev ? netdev->ifindex : 0;
+	rcu_read_unlock();
+	return index;
+}
+EXPORT_SYMBOL_GPL(kofi_addr_ifindex);
+
 struct net *kofi_hints_net(const struct fi_info *hints)
 {
 	if (hints && hints->fabric_attr && hints->fabric_attr->net)

@@ -78,11 +78,15 @@ static void a_busy_connection_goes_with_its_address(struct kunit *test)
 	vt_none(test, pair.a.tx);
 }
 
-static void a_listener_goes_with_its_address(struct kunit *test)
+static void a_listener_comes_back_with_its_address(struct kunit *test)
 {
+	struct vt_pair pair = {};
+
 	drop(test);
-	expect_gone(test, vt_of(test)->eq, &vt_of(test)->pep->fid);
-	KUNIT_EXPECT_EQ(test, fi_listen(vt_of(test)->pep), -ENODEV);
+	vt_no_event_for(test, vt_of(test)->eq, 500);
+	KUNIT_ASSERT_EQ(test, vt_shell(NEW("kofi0")), 0);
+	vt_join(test, &pair, &vt_default_kind);
+	vt_ping(test, &pair.a, &pair.b);
 }
 
 static void an_endpoint_that_has_not_connected_goes_too(struct kunit *test)
@@ -130,15 +134,13 @@ static void a_wildcard_listener_stays(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_pep_bind(pep, &eq->fid, 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_listen(pep), 0);
 	drop(test);
-	/* The other one has heard of it */
-	expect_gone(test, vt_of(test)->eq, &vt_of(test)->pep->fid);
-	vt_no_event(test, eq);
+	vt_no_event_for(test, eq, 500);
 }
 
 static struct kunit_case netdev_cases[] = {
 	KUNIT_CASE(a_connection_goes_with_its_address),
 	KUNIT_CASE(a_busy_connection_goes_with_its_address),
-	KUNIT_CASE(a_listener_goes_with_its_address),
+	KUNIT_CASE(a_listener_comes_back_with_its_address),
 	KUNIT_CASE(an_endpoint_that_has_not_connected_goes_too),
 	KUNIT_CASE(an_address_that_moves_keeps_its_connections),
 	KUNIT_CASE(a_wildcard_listener_stays),
@@ -152,4 +154,72 @@ static struct kunit_suite netdev_suite = {
 	.test_cases	= netdev_cases,
 };
 
-kunit_test_suite(netdev_suite);
+#define ADDR6	"fd88::7"
+#define KEEP	"/proc/sys/net/ipv6/conf/kofi6/keep_addr_on_down"
+
+static void cleanup6(void *unused)
+{
+	vt_shell("ip link del kofi6; ip link del kofi8");
+}
+
+/* The interface that has the address, and one that has nothing to do with it */
+static const char *const netdev6_new[] = {
+	"ip link add kofi8 type dummy",
+	"ip link add kofi6 type veth peer name kofi9",
+	"ip link set kofi9 up && ip link set kofi6 up",
+	"echo 1 >" KEEP " && ip addr add " ADDR6 "/64 dev kofi6 && sleep 3",
+};
+
+static int netdev6_init(struct kunit *test)
+{
+	int i, ret = kunit_add_action_or_reset(test, cleanup6, NULL);
+
+	for (i = 0; !ret && i < ARRAY_SIZE(netdev6_new); i++)
+		ret = vt_shell(netdev6_new[i]) ? -ENODEV : 0;
+	return ret ? : bed_init_at(test, ADDR6);
+}
+
+/* @command: ends with the removal of the other interface */
+static void expect_to_stay(struct kunit *test, const char *command, const char *repair)
+{
+	struct vt_pair pair = {}, late = {};
+
+	vt_join(test, &pair, &vt_default_kind);
+	vt_ping(test, &pair.a, &pair.b);
+	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
+	vt_no_event_for(test, vt_of(test)->eq, 300);
+	vt_no_event(test, pair.a.eq);
+	vt_no_event(test, pair.b.eq);
+	KUNIT_ASSERT_EQ(test, vt_shell(repair), 0);
+	vt_ping(test, &pair.a, &pair.b);
+	vt_join(test, &late, &vt_default_kind);
+	vt_ping(test, &late.a, &late.b);
+}
+
+/* Duplicate address detection runs again when the interface comes up */
+static void a_tentative_address_has_not_gone(struct kunit *test)
+{
+	expect_to_stay(test, "ip link set kofi6 down && ip link set kofi6 up && ip link del kofi8",
+		       "sleep 3");
+}
+
+static void an_address_of_an_interface_that_is_down_has_not_gone(struct kunit *test)
+{
+	expect_to_stay(test, "echo 0 >" KEEP "; ip link set kofi6 down && ip link del kofi8",
+		       "ip link set kofi6 up && ip addr add " ADDR6 "/64 dev kofi6 && sleep 3");
+}
+
+static struct kunit_case netdev6_cases[] = {
+	KUNIT_CASE(a_tentative_address_has_not_gone),
+	KUNIT_CASE(an_address_of_an_interface_that_is_down_has_not_gone),
+	{}
+};
+
+static struct kunit_suite netdev6_suite = {
+	.name		= "kofi_tcp_netdev_ipv6",
+	.init		= netdev6_init,
+	.exit		= vt_exit,
+	.test_cases	= netdev6_cases,
+};
+
+kunit_test_suites(&netdev_suite, &netdev6_suite);

@@ -248,6 +248,7 @@ static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
 	}
 	ep->conn.phase = KTCP_DIALLING;
 	ktcp_sock_attach(&ep->conn.sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
+	ktcp_netdev_note(&ep->soft);
 unlock:
 	mutex_unlock(&ktcp_cm_lock);
 	return ret;
@@ -283,6 +284,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	kofi_conn_establish(&ep->soft.kep.conn, NULL, 0);
 	ktcp_sock_attach(&ep->conn.sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
 	mutex_unlock(&ep->conn.run);
+	ktcp_netdev_note(&ep->soft);
 unlock:
 	mutex_unlock(&ktcp_cm_lock);
 	return ret;

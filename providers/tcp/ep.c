@@ -164,8 +164,11 @@ static int ktcp_ep_add(struct ktcp_ep *ep, const struct fi_info *info)
 	else if (!kofi_addr_any(&ep->src) &&
 		 !kofi_addr_is_local(fabric->net, &ep->src))
 		ret = -EADDRNOTAVAIL;
-	if (!ret)
-		list_add_tail(&ep->soft.of_fabric, &fabric->eps);
+	if (ret)
+		goto unlock;
+	list_add_tail(&ep->soft.of_fabric, &fabric->eps);
+	ktcp_netdev_note(&ep->soft);
+unlock:
 	mutex_unlock(&ktcp_cm_lock);
 	return ret;
 }

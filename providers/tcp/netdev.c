@@ -2,54 +2,91 @@
 /*
  * Interfaces that go.
  *
- * An endpoint or a listener ends when its own address is on no interface of its namespace any
- * more, as it would with a device that is removed: TCP itself would try for a quarter of an
- * hour.  An address that is on another interface by then has not gone, and a wildcard
- * address never goes.
+ * An endpoint ends when the interface of its address has gone, and the address with it, as it
+ * would with a device that is removed: TCP itself would try for a quarter of an hour.  Nothing else
+ * ends it.  Its address may be away for a moment, because the interface is down, or is there but
+ * may not be used while duplicate address detection runs, and interfaces go all the time that it
+ * has nothing to do with.  So an endpoint notes the interface when it has its address.  If that
+ * interface goes and another has the address, the endpoint notes that one.  An address that moves
+ * while both interfaces are there is not followed; if the second one goes, too, TCP notices it.
  *
- * The notifier is called with the rtnl lock held and before all others have let go of the
- * interface.  So a work item looks at the addresses once it has had the rtnl lock.
+ * A listener never ends: its socket takes connections again when the address is back.
+ *
+ * The notifier is the last one of its chain, so the addresses of the interface have gone when it
+ * is called.  It is called with the rtnl lock held, and a work item does the rest.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
-#include <linux/rtnetlink.h>
+#include <linux/sched/mm.h>
 #include "rdm.h"
 
-static bool ktcp_addr_has_gone(struct net *net, const struct sockaddr_storage *addr)
+/* The address of an endpoint, as far as it has one; returns where its interface is noted */
+static int *ktcp_netdev_of(struct kofi_soft_ep *soft, struct sockaddr_storage *name)
 {
-	return net && !kofi_addr_any(addr) && !kofi_addr_is_local(net, addr);
+	struct ktcp_ep *ep;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (soft->type != &ktcp_type) {
+		*name = to_ktcp_rdm(soft->hub)->name;
+		return &to_ktcp_rdm(soft->hub)->ifindex;
+	}
+	ep = to_ktcp_soft(soft);
+	if (!ep->conn.sk.sock || ktcp_sock_name(ep->conn.sk.sock, false, name))
+		*name = ep->src;
+	return &ep->ifindex;
+}
+
+void ktcp_netdev_note(struct kofi_soft_ep *soft)
+{
+	struct net *net = soft->domain->fabric->net;
+	struct sockaddr_storage name;
+	int *ifindex;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	ifindex = ktcp_netdev_of(soft, &name);
+	if (net && !kofi_addr_any(&name))
+		*ifindex = kofi_addr_ifindex(net, &name);
+}
+
+static bool ktcp_netdev_is_there(struct net *net, int ifindex)
+{
+	bool there;
+
+	rcu_read_lock();
+	there = dev_get_by_index_rcu(net, ifindex);
+	rcu_read_unlock();
+	return there;
 }
 
 static bool ktcp_ep_has_gone(struct kofi_soft_ep *soft)
 {
+	struct net *net = soft->domain->fabric->net;
 	struct sockaddr_storage name;
-	struct socket *sock = NULL;
+	int *ifindex, other;
 
 	lockdep_assert_held(&ktcp_cm_lock);
-	if (soft->type != &ktcp_type) {
-		name = to_ktcp_rdm(soft->hub)->name;
-	} else {
-		name = to_ktcp_soft(soft)->src;
-		sock = to_ktcp_soft(soft)->conn.sk.sock;
-	}
-	if (sock && ktcp_sock_name(sock, false, &name))
+	ifindex = ktcp_netdev_of(soft, &name);
+	if (!net || !*ifindex || ktcp_netdev_is_there(net, *ifindex))
 		return false;
-	return ktcp_addr_has_gone(soft->domain->fabric->net, &name);
+	other = kofi_addr_ifindex(net, &name);
+	if (!other)
+		return true;
+	*ifindex = other;
+	return false;
 }
 
 static bool ktcp_pep_has_gone(struct kofi_soft_pep *pep)
 {
-	lockdep_assert_held(&ktcp_cm_lock);
-	return pep->kpep.named &&
-	       ktcp_addr_has_gone(pep->fabric->net, &pep->kpep.addr);
+	return false;
 }
 
+/* What waits for the end of a connection may be writeback */
 static void ktcp_netdev_work(struct work_struct *work)
 {
-	/* Behind this, all notifiers have heard of the interface */
-	rtnl_lock();
-	rtnl_unlock();
+	unsigned int noio = memalloc_noio_save();
+
 	kofi_soft_end_some(&ktcp_type, ktcp_ep_has_gone, ktcp_pep_has_gone);
+	memalloc_noio_restore(noio);
 }
 
 static DECLARE_WORK(ktcp_netdev, ktcp_netdev_work);
@@ -58,12 +95,13 @@ static int ktcp_netdev_event(struct notifier_block *block, unsigned long event,
 			     void *info)
 {
 	if (event == NETDEV_UNREGISTER)
-		schedule_work(&ktcp_netdev);
+		queue_work(ktcp_type.wq, &ktcp_netdev);
 	return NOTIFY_DONE;
 }
 
 static struct notifier_block ktcp_netdev_block = {
 	.notifier_call	= ktcp_netdev_event,
+	.priority	= INT_MIN,
 };
 
 int ktcp_netdev_init(void)

@@ -428,10 +428,12 @@ static int ktcp_rdm_claim(struct ktcp_rdm *rdm)
 		goto unlock;
 	/* Listens at once, as a socket that does not listen shares its address */
 	ret = kernel_listen(rdm->listener.sk.sock, KTCP_RDM_BACKLOG);
-	if (ret)
+	if (ret) {
 		ktcp_listener_close(&rdm->listener);
-	else
-		list_add_tail(&rdm->soft.of_fabric, &fabric->eps);
+		goto unlock;
+	}
+	list_add_tail(&rdm->soft.of_fabric, &fabric->eps);
+	ktcp_netdev_note(&rdm->soft);
 unlock:
 	mutex_unlock(&ktcp_cm_lock);
 	return ret;

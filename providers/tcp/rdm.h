@@ -230,6 +230,7 @@ struct ktcp_link {
  * @soft: the common part; its worker routes operations to their peers
  * @listener: where peers connect to
  * @name: its address
+ * @ifindex: the interface of @name; guarded by ktcp_cm_lock
  * @tclass: traffic class
  * @pid: its incarnation
  * @peers: struct ktcp_peer
@@ -256,6 +257,7 @@ struct ktcp_rdm {
 	struct kofi_soft_ep	soft;
 	struct ktcp_listener	listener;
 	struct sockaddr_storage	name;
+	int			ifindex;
 	u32			tclass;
 	u32			pid;
 	struct rhashtable	peers;

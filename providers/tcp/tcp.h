@@ -417,6 +417,7 @@ struct ktcp_conn {
  * @tclass: traffic class
  * @req: request that it was opened with, until accepted; guarded by ktcp_cm_lock
  * @src: its own address, as far as the client has set it
+ * @ifindex: the interface of its address; 0: it has none; guarded by ktcp_cm_lock
  */
 struct ktcp_ep {
 	struct kofi_soft_ep	soft;
@@ -425,6 +426,7 @@ struct ktcp_ep {
 	u32			tclass;
 	struct ktcp_req		*req;
 	struct sockaddr_storage	src;
+	int			ifindex;
 };
 
 /**
@@ -583,7 +585,8 @@ void ktcp_alive_init(struct ktcp_alive *alive);
 int ktcp_alive_check(struct ktcp_conn *conn);
 void ktcp_alive_stop(struct ktcp_alive *alive);
 
-/* netdev.c */
+/* netdev.c; ktcp_netdev_note(): the endpoint has got its address */
+void ktcp_netdev_note(struct kofi_soft_ep *soft);
 int ktcp_netdev_init(void);
 void ktcp_netdev_exit(void);
 
