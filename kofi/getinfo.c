@@ -370,7 +370,7 @@ int fi_getinfo_why(u32 version, const char *node, int service, u64 flags,
 		.version	= version,
 		.node		= node,
 		.service	= service,
-		.flags		= flags,
+		.flags		= flags & ~FI_RESCAN,
 	};
 	struct kofi_why *why;
 	int ret;

@@ -27,6 +27,7 @@ static bool rule_fits(const struct kofi_rule *rule, struct kofi_pair *pair)
 	const void *offer = kofi_part_of(pair->info, rule->part);
 
 	pair->verbs = NULL;
+	pair->is_set = false;
 	if (!wish)
 		return true;
 	/* A part that is missing is one misfit, not one for each of its fields */
@@ -76,9 +77,14 @@ static const char *misfit_describe(const struct kofi_rule *rule,
 		   sizeof(reason->wanted));
 	side_tostr(rule, pair->info, pair->offer_at, pair->offer,
 		   reason->offered, sizeof(reason->offered));
-	snprintf(reason->text, sizeof(reason->text), "%s: %s %s, %s %s",
-		 reason->field, reason->wanted, verbs[0], reason->offered,
-		 verbs[1]);
+	/* Of a set the wish is what is missing, so what is offered says nothing of it */
+	if (pair->is_set)
+		snprintf(reason->text, sizeof(reason->text), "%s: %s wanted, not offered",
+			 reason->field, reason->wanted);
+	else
+		snprintf(reason->text, sizeof(reason->text), "%s: %s %s, %s %s",
+			 reason->field, reason->wanted, verbs[0], reason->offered,
+			 verbs[1]);
 	return reason->text;
 }
 

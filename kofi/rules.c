@@ -36,6 +36,7 @@
 
 static bool is_subset(struct kofi_pair *pair)
 {
+	pair->is_set = true;
 	pair->wish &= ~pair->offer;
 	return !pair->wish;
 }

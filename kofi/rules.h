@@ -41,6 +41,7 @@ enum kofi_apply {
  *	that it has compared, and a reason shows that value
  * @offer: its value in @info, as @wish
  * @verbs: words that a reason has for @wish and @offer; NULL: "wanted", "offered"
+ * @is_set: @wish is what a set lacks
  */
 struct kofi_pair {
 	const struct fi_info	*hints;
@@ -50,6 +51,7 @@ struct kofi_pair {
 	u64			wish;
 	u64			offer;
 	const char *const	*verbs;
+	bool			is_set;
 };
 
 /**

@@ -23,10 +23,15 @@
 #include "info.h"
 #include "tostr.h"
 
+/* Ends a list of flags that has more of them */
+#define FLAGS_CUT	", ..."
+
+/* @whole: a list of flags is cut between two names */
 struct text {
 	char	*buf;
 	size_t	len;
 	size_t	pos;
+	bool	whole;
 };
 
 /* A field; the list ends with one that has no name */
@@ -90,9 +95,17 @@ static void print_enum(struct text *text, const struct type *type,
 		text_add(text, "unknown (%#llx)", value);
 }
 
+/* Is there room for an element of a list, and then for FLAGS_CUT? */
+static bool flag_fits(const struct text *text, const char *comma, const char *flag)
+{
+	return !text->whole || text->pos + strlen(comma) + strlen(flag) +
+			       sizeof(FLAGS_CUT) <= text->len;
+}
+
 static void print_flag_list(struct text *text, const struct type *type,
 			    const void *data)
 {
+	static const char longest[] = "0x0123456789abcdef";
 	const struct kofi_name *name;
 	u64 value = value_of(type, data);
 	const char *comma = "";
@@ -100,12 +113,21 @@ static void print_flag_list(struct text *text, const struct type *type,
 	for (name = type->names; name->name; name++) {
 		if (!(value & name->value))
 			continue;
+		if (!flag_fits(text, comma, name->name))
+			goto cut;
 		text_add(text, "%s%s", comma, name->name);
 		value &= ~name->value;
 		comma = ", ";
 	}
-	if (value)
-		text_add(text, "%s%#llx", comma, value);
+	if (!value)
+		return;
+	if (!flag_fits(text, comma, longest))
+		goto cut;
+	text_add(text, "%s%#llx", comma, value);
+	return;
+
+cut:
+	text_add(text, FLAGS_CUT);
 }
 
 /* In a structure a list has brackets around it */
@@ -562,10 +584,14 @@ static const struct type types[NR_TYPES] = {
 				     .fields = nic_fields },
 };
 
-static char *tostr(const void *data, u32 datatype, u32 last, char *buf,
+static char *tostr(const void *data, u32 datatype, u32 last, bool whole, char *buf,
 		   size_t len)
 {
-	struct text text = { .buf = buf, .len = min_t(size_t, len, INT_MAX) };
+	struct text text = {
+		.buf	= buf,
+		.len	= min_t(size_t, len, INT_MAX),
+		.whole	= whole,
+	};
 	const struct type *type;
 
 	if (!buf || !len)
@@ -584,7 +610,7 @@ static char *tostr(const void *data, u32 datatype, u32 last, char *buf,
 
 char *fi_tostr(const void *data, enum fi_type datatype, char *buf, size_t len)
 {
-	return tostr(data, datatype, FI_TYPE_WAIT_OBJ, buf, len);
+	return tostr(data, datatype, FI_TYPE_WAIT_OBJ, false, buf, len);
 }
 EXPORT_SYMBOL_GPL(fi_tostr);
 
@@ -600,7 +626,7 @@ size_t kofi_value_size(u32 datatype)
 
 char *kofi_tostr(const void *data, u32 datatype, char *buf, size_t len)
 {
-	return tostr(data, datatype, NR_TYPES - 1, buf, len);
+	return tostr(data, datatype, NR_TYPES - 1, true, buf, len);
 }
 
 char *kofi_value_tostr(u64 value, u32 datatype, char *buf, size_t len)

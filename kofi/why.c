@@ -128,6 +128,19 @@ static struct fi_reason *why_begin(struct kofi_why *why,
 	return next;
 }
 
+/* A text that is too long ends behind a word */
+static void why_format(char *text, size_t size, struct va_format *vaf)
+{
+	static const char more[] = " ...";
+	char *end;
+
+	if (snprintf(text, size, "%pV", vaf) < size)
+		return;
+	text[size - sizeof(more)] = 0;
+	end = strrchr(text, ' ');
+	strscpy(end ?: text + size - sizeof(more), more, sizeof(more));
+}
+
 static void why_vsay(enum fi_reason_kind kind, int err, const char *domain_name,
 		     const char *field, struct va_format *vaf)
 {
@@ -140,7 +153,7 @@ static void why_vsay(enum fi_reason_kind kind, int err, const char *domain_name,
 
 	next = why_begin(why, kind, domain_name, field);
 	next->err = err;
-	snprintf(next->text, sizeof(next->text), "%pV", vaf);
+	why_format(next->text, sizeof(next->text), vaf);
 	kofi_why_add(why);
 }
 

@@ -60,7 +60,8 @@ enum fi_reason_kind {
  *	the hint does not have
  * @text: one sentence that says all this but for the provider and the domain
  *
- * All strings are terminated, and cut if they are too long.
+ * All strings are terminated.  A list of names that is too long is cut between two of them, and
+ * a @text behind a word; "..." shows it.
  */
 struct fi_reason {
 	enum fi_reason_kind	kind;

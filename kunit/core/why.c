@@ -225,6 +225,66 @@ static void misfit_is_named_with_both_values(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, why->reasons->offered, row->offered);
 }
 
+/* Each element of a list is a name from beginning to end, or "..." */
+static void expect_whole_names(struct kunit *test, const char *list)
+{
+	char text[FI_REASON_VALUE_MAX], flag[32], *rest = text, *name;
+	u64 caps;
+
+	strscpy(text, list, sizeof(text));
+	while ((name = strsep(&rest, ","))) {
+		name = strim(name);
+		for (caps = 1; caps; caps <<= 1)
+			if (!strcmp(fi_tostr(&caps, FI_TYPE_CAPS, flag, sizeof(flag)), name))
+				break;
+		KUNIT_EXPECT_TRUE_MSG(test, caps || !strcmp(name, "..."), "%s", name);
+	}
+}
+
+static void long_lists_are_cut_between_names(struct kunit *test)
+{
+	struct why *why = why_mock(test);
+
+	why->mock->infos->caps = ~(FI_REMOTE_INV | FI_COLLECTIVE);
+	why->hints->caps = FI_REMOTE_INV;
+
+	KUNIT_ASSERT_EQ(test, ask(why), 1);
+
+	KUNIT_EXPECT_STREQ(test, why->reasons->text, "caps: FI_REMOTE_INV wanted, not offered");
+	expect_whole_names(test, why->reasons->offered);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(why->reasons->offered, ", ..."));
+}
+
+static void long_texts_are_cut_behind_a_word(struct kunit *test)
+{
+	char node[2 * FI_REASON_TEXT_MAX];
+	struct fi_reason reason;
+	size_t i;
+
+	for (i = 0; i < sizeof(node) - 1; i++)
+		node[i] = i % 4 ? 'x' : ' ';
+	node[i] = 0;
+
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(KOFI_PROVIDER_VERSION, node, 0, 0, NULL, &reason, 1),
+			1);
+	i = strlen(reason.text);
+	KUNIT_ASSERT_GT(test, i, 8);
+	KUNIT_EXPECT_STREQ(test, reason.text + i - 8, " xxx ...");
+}
+
+/* Whatever fi_getinfo() takes */
+static void every_flag_can_be_asked_about(struct kunit *test)
+{
+	static const u64 flags[] = { FI_RESCAN, FI_NUMERICHOST, FI_PROV_ATTR_ONLY };
+	struct why *why = why_mock(test);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++)
+		KUNIT_EXPECT_EQ_MSG(test, fi_getinfo_why(KOFI_PROVIDER_VERSION, NULL, 0, flags[i],
+							 why->hints, why->reasons, ROOM), 0,
+				    "%llx", flags[i]);
+}
+
 static void every_misfit_of_a_result_is_named(struct kunit *test)
 {
 	struct why *why = why_mock(test);
@@ -737,6 +797,9 @@ static struct kunit_case why_cases[] = {
 	KUNIT_CASE(nothing_is_said_when_nothing_is_left_out),
 	KUNIT_CASE(rma_without_modes_names_mr_mode),
 	KUNIT_CASE_PARAM(misfit_is_named_with_both_values, field_gen_params),
+	KUNIT_CASE(long_lists_are_cut_between_names),
+	KUNIT_CASE(long_texts_are_cut_behind_a_word),
+	KUNIT_CASE(every_flag_can_be_asked_about),
 	KUNIT_CASE(every_misfit_of_a_result_is_named),
 	KUNIT_CASE(result_that_fails_by_one_field_comes_first),
 	KUNIT_CASE(nearest_reason_is_kept_when_room_is_short),
