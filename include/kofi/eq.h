@@ -27,7 +27,7 @@
  * @entry: place in the queue; empty while not queued
  * @event: FI_CONNECTED, ...; ignored for errors
  * @err: positive error code; 0: not an error
- * @prov_errno: provider's code of the error
+ * @prov_errno: provider's code of the error; 0: the client reads @err
  * @written: came from fi_eq_write(); the queue's own
  * @fid: the object that it concerns
  * @info: FI_CONNREQ: passes to the client when read

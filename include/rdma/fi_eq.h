@@ -101,7 +101,7 @@ struct fi_eq_entry {
  * @context: its context
  * @data: event specific
  * @err: positive error code
- * @prov_errno: the provider's own code, for fi_eq_strerror()
+ * @prov_errno: the provider's own code, for fi_eq_strerror(); @err where it has none
  * @err_data: in: a buffer, or NULL; out: data of the error (those of a
  *	rejected connection).  Without a buffer it points into the queue and is
  *	good until the queue is read again.

@@ -229,7 +229,8 @@ static void kofi_eq_copy_err(struct kofi_eq *eq, const struct kofi_event *event,
 	buf->context = seen.context;
 	buf->data = event->data;
 	buf->err = event->err;
-	buf->prov_errno = event->prov_errno;
+	/* A provider that knows no more than @err leaves its own code 0, which is "Success" */
+	buf->prov_errno = event->prov_errno ?: event->err;
 
 	eq->err_len = min_t(size_t, event->cm_len, sizeof(eq->err_data));
 	if (eq->err_len)

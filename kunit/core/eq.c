@@ -246,6 +246,19 @@ static void error_says_what_and_whom(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entry.err_data_size, 0);
 }
 
+static void error_without_a_providers_code_has_its_own(struct kunit *test)
+{
+	struct fi_eq_err_entry entry = {};
+	struct eq_test *et = open_eq(test, NULL);
+
+	et->events[0].err = ECONNREFUSED;
+	KUNIT_ASSERT_EQ(test, kofi_eq_post(core_kofi_eq(et->eq), &et->events[0]), 0);
+
+	KUNIT_ASSERT_GT(test, fi_eq_readerr(et->eq, &entry, 0), 0);
+	KUNIT_EXPECT_EQ(test, entry.err, ECONNREFUSED);
+	KUNIT_EXPECT_EQ(test, entry.prov_errno, ECONNREFUSED);
+}
+
 static void error_data_is_cut_to_the_clients_buffer(struct kunit *test)
 {
 	static const u8 data[] = "rejected";
@@ -595,6 +608,7 @@ static struct kunit_case eq_cases[] = {
 	KUNIT_CASE(peek_at_a_request_shows_no_info),
 	KUNIT_CASE(error_stops_the_reader),
 	KUNIT_CASE(error_says_what_and_whom),
+	KUNIT_CASE(error_without_a_providers_code_has_its_own),
 	KUNIT_CASE(error_data_is_cut_to_the_clients_buffer),
 	KUNIT_CASE(error_data_without_a_buffer_outlives_its_event),
 	KUNIT_CASE(queued_event_is_not_queued_twice),
