@@ -175,6 +175,7 @@ const struct kofi_name kofi_names_protocol[] = {
 	NAME(FI_PROTO_XNET),
 	NAME(FI_PROTO_CXI_RNR),
 	NAME(FI_PROTO_LNX),
+	NAME(FI_PROTO_LOOP),
 	{}
 };
 

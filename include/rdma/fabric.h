@@ -261,6 +261,9 @@ enum {
 	FI_PROTO_LNX		= 31,
 };
 
+/* kernel: that of provider loop; the highest bit says that no other provider speaks it */
+#define FI_PROTO_LOOP		0x80000001U
+
 /* Traffic classes, fi_tx_attr.tclass */
 enum {
 	FI_TC_UNSPEC		= 0,

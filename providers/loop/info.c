@@ -65,7 +65,7 @@ static struct fi_info *loop_info_new(enum fi_ep_type type,
 	};
 	struct fi_ep_attr ep = {
 		.type			= type,
-		.protocol		= LOOP_PROTO,
+		.protocol		= FI_PROTO_LOOP,
 		.protocol_version	= 1,
 		.max_msg_size		= LOOP_MAX_MSG,
 		.max_order_raw_size	= LOOP_MAX_MSG,

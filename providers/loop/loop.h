@@ -60,8 +60,6 @@
 #define LOOP_NAME		"loop"
 #define LOOP_VERSION		FI_VERSION(0, 1)
 
-/* A protocol of the provider's own, as the peer is always an endpoint of this provider */
-#define LOOP_PROTO		0x80000001
 #define LOOP_MR_MODE		(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY)
 #define LOOP_MAX_MSG		SZ_1G
 #define LOOP_MANY		65536	/* reported where only memory is the limit */
