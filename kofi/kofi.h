@@ -192,9 +192,12 @@ static inline const struct kofi_obj *kofi_fabric_of(const struct kofi_obj *obj)
 /*
  * Namespaces, net.c.  A fabric enters the list of its namespace when it is opened, and
  * leaves the list when it is freed, both under kofi_objects_lock.  fi_close() calls
- * kofi_root_begin() before ->close, and kofi_root_end() if ->close fails.
+ * kofi_root_begin() before ->close, and kofi_root_end() if ->close fails.  kofi_obj_get_net()
+ * returns a reference to the namespace that an open object belongs to; NULL: it has gone, or @obj
+ * is NULL.
  */
 struct net *kofi_callers_net(void);
+struct net *kofi_obj_get_net(const struct kofi_obj *obj);
 void kofi_net_enter(struct kofi_root *root);
 void kofi_net_leave(struct kofi_root *root);
 void kofi_root_begin(struct kofi_root *root);

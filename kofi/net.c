@@ -51,6 +51,18 @@ struct net *kofi_callers_net(void)
 	return current->nsproxy ? current->nsproxy->net_ns : &init_net;
 }
 
+struct net *kofi_obj_get_net(const struct kofi_obj *obj)
+{
+	struct net *net;
+
+	if (!obj)
+		return NULL;
+	/* take_newest() has the lock before the namespace can be freed */
+	guard(mutex)(&kofi_objects_lock);
+	net = kofi_fabric_of(obj)->root->net;
+	return net ? maybe_get_net(net) : NULL;
+}
+
 static void note_change(void)
 {
 	lockdep_assert_held(&kofi_objects_lock);

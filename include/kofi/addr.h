@@ -125,7 +125,8 @@ int kofi_addr_copy_out(const struct sockaddr_storage *addr, void *to,
  * @len: in: bytes of @buf; out: bytes that the text needs, with the 0 behind it
  *
  * The text is libfabric's: fi_sockaddr_in://10.0.0.1:7471,
- * fi_sockaddr_in6://[fd00::1]:7471.
+ * fi_sockaddr_in6://[fd00::1]:7471; but a link-local address has its scope, as a number:
+ * fi_sockaddr_in6://[fe80::1%2]:7471.
  *
  * Context: any.
  * Return: @buf.

@@ -28,7 +28,6 @@
 #include <rdma/fi_domain.h>
 
 struct kofi_av;
-struct net;
 
 /* Most addresses of a vector, and most bits of a receive context */
 #define KOFI_AV_MAX_ADDRS	BIT(20)
@@ -45,7 +44,6 @@ typedef void (*kofi_av_fn)(struct kofi_av *av, u32 index);
  * struct kofi_av - The address vector; the provider may embed it in its own
  * @av: what the client sees
  * @removed: see kofi_av_fn; NULL: the provider keeps nothing by index
- * @net: namespace of IPv6 scope names, or NULL
  * @addr_format: FI_SOCKADDR_IN, FI_SOCKADDR_IN6 or FI_SOCKADDR
  * @rx_ctx_bits: bits of an fi_addr_t above the index
  * @user_ids: opened with FI_AV_USER_ID: completions have ids of fi_av_set_user_id()
@@ -57,7 +55,6 @@ typedef void (*kofi_av_fn)(struct kofi_av *av, u32 index);
 struct kofi_av {
 	struct fid_av		av;
 	kofi_av_fn		removed;
-	struct net		*net;
 	u32			addr_format;
 	int			rx_ctx_bits;
 	bool			user_ids;
@@ -73,7 +70,6 @@ struct kofi_av {
  *	that embeds it sets av.fid.ops
  * @attr: the client's wishes; its type becomes FI_AV_TABLE if it was FI_AV_UNSPEC
  * @addr_format: format of the domain's addresses
- * @net: namespace of IPv6 scope names, or NULL; it must stay as long as the vector
  * @removed: see kofi_av_fn, or NULL
  * @context: the client's pointer
  *
@@ -82,7 +78,7 @@ struct kofi_av {
  * shared vector, or @addr_format is none of sockets; -FI_EBADFLAGS; -ENOMEM.
  */
 int kofi_av_init(struct kofi_av *av, struct fi_av_attr *attr, u32 addr_format,
-		 struct net *net, kofi_av_fn removed, void *context);
+		 kofi_av_fn removed, void *context);
 
 /**
  * kofi_av_destroy() - Free the memory of a vector
@@ -96,7 +92,6 @@ void kofi_av_destroy(struct kofi_av *av);
  * kofi_av_open() - For ->av_open of struct fi_ops_domain
  * @attr: as kofi_av_init()
  * @addr_format: as kofi_av_init()
- * @net: as kofi_av_init()
  * @removed: as kofi_av_init()
  * @av: the vector, allocated; its ->close frees it
  * @context: the client's pointer
@@ -104,8 +99,8 @@ void kofi_av_destroy(struct kofi_av *av);
  * Context: may sleep.
  * Return: as kofi_av_init().
  */
-int kofi_av_open(struct fi_av_attr *attr, u32 addr_format, struct net *net,
-		 kofi_av_fn removed, struct fid_av **av, void *context);
+int kofi_av_open(struct fi_av_attr *attr, u32 addr_format, kofi_av_fn removed,
+		 struct fid_av **av, void *context);
 
 static inline struct kofi_av *to_kofi_av(struct fid *fid)
 {

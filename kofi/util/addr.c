@@ -134,9 +134,14 @@ EXPORT_SYMBOL_GPL(kofi_addr_copy_out);
 const char *kofi_addr_straddr(const struct sockaddr_storage *addr, char *buf,
 			      size_t *len)
 {
+	u32 scope = addr->ss_family == AF_INET6 ? in6(addr)->sin6_scope_id : 0;
 	int need;
 
-	if (addr->ss_family == AF_INET6)
+	/* Without the scope the text of a link-local address names no peer */
+	if (scope && ipv6_addr_type(&in6(addr)->sin6_addr) & IPV6_ADDR_LINKLOCAL)
+		need = snprintf(buf, *len, "fi_sockaddr_in6://[%pI6c%%%u]:%d",
+				&in6(addr)->sin6_addr, scope, kofi_addr_port(addr));
+	else if (addr->ss_family == AF_INET6)
 		need = snprintf(buf, *len, "fi_sockaddr_in6://[%pI6c]:%d",
 				&in6(addr)->sin6_addr, kofi_addr_port(addr));
 	else

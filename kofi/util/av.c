@@ -25,10 +25,12 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
+#include <net/net_namespace.h>
 #include <kofi/addr.h>
 #include <kofi/av.h>
 #include <kofi/provider.h>
 #include <kofi/stat.h>
+#include "../kofi.h"
 
 #define KOFI_AV_FLAGS		(FI_SYMMETRIC | FI_AV_USER_ID)
 #define KOFI_AV_INSERT_FLAGS	(FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID)
@@ -322,6 +324,18 @@ static void kofi_av_next_node(struct sockaddr_storage *addr)
 	}
 }
 
+/* An interface that is a scope by name is one of the fabric's namespace, if that is still there */
+static int kofi_av_parse(const struct kofi_av *av, const char *node, int service,
+			 struct sockaddr_storage *addr)
+{
+	struct net *net = kofi_obj_get_net(av->av.fid.obj);
+	int ret = kofi_parse_addr(net, node, service, kofi_av_family(av), addr);
+
+	if (net)
+		put_net(net);
+	return ret;
+}
+
 static int kofi_av_insertsym(struct fid_av *fid_av, const char *node,
 			     size_t nodecnt, int service, size_t svccnt,
 			     fi_addr_t *fi_addr, u64 flags, void *context)
@@ -338,8 +352,7 @@ static int kofi_av_insertsym(struct fid_av *fid_av, const char *node,
 	    service > U16_MAX || svccnt > U16_MAX + 1 - service ||
 	    nodecnt > INT_MAX / svccnt)
 		return -EINVAL;
-	ret = kofi_parse_addr(av->net, node, service, kofi_av_family(av),
-			      &addr);
+	ret = kofi_av_parse(av, node, service, &addr);
 	if (ret)
 		return ret;
 
@@ -481,7 +494,7 @@ static int kofi_av_check_attr(const struct fi_av_attr *attr, u32 addr_format)
 }
 
 int kofi_av_init(struct kofi_av *av, struct fi_av_attr *attr, u32 addr_format,
-		 struct net *net, kofi_av_fn removed, void *context)
+		 kofi_av_fn removed, void *context)
 {
 	int ret;
 
@@ -498,7 +511,6 @@ int kofi_av_init(struct kofi_av *av, struct fi_av_attr *attr, u32 addr_format,
 	av->av.fid.context = context;
 	av->av.ops = &kofi_av_ops;
 	av->removed = removed;
-	av->net = net;
 	av->addr_format = addr_format;
 	av->rx_ctx_bits = attr->rx_ctx_bits;
 	av->user_ids = attr->flags & FI_AV_USER_ID;
@@ -552,15 +564,15 @@ static const struct fi_ops kofi_av_fid_ops = {
 	.ops_set	= fi_no_ops_set,
 };
 
-int kofi_av_open(struct fi_av_attr *attr, u32 addr_format, struct net *net,
-		 kofi_av_fn removed, struct fid_av **av, void *context)
+int kofi_av_open(struct fi_av_attr *attr, u32 addr_format, kofi_av_fn removed,
+		 struct fid_av **av, void *context)
 {
 	struct kofi_av *new = kmalloc(sizeof(*new), GFP_KERNEL);
 	int ret;
 
 	if (!new)
 		return -ENOMEM;
-	ret = kofi_av_init(new, attr, addr_format, net, removed, context);
+	ret = kofi_av_init(new, attr, addr_format, removed, context);
 	if (ret) {
 		kfree(new);
 		return ret;

@@ -235,6 +235,30 @@ static void an_address_has_a_text(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, len, strlen(one) + 1);
 }
 
+/* As in fi_getinfo(); the text of the address leads back to it.  Interface 1 is lo */
+static void an_interface_is_a_scope_by_name_and_number(struct kunit *test)
+{
+	const struct sockaddr *sa = vt_of(test)->info->src_addr;
+	struct sockaddr_in6 found = {};
+	size_t len = sizeof(found);
+	fi_addr_t addrs[2];
+	struct fid_av *av;
+	char text[96];
+
+	if (!conf_is_rdm(test) || sa->sa_family != AF_INET6)
+		return;
+	av = vt_av(test, 0);
+	KUNIT_ASSERT_EQ(test, fi_av_insertsvc(av, "fe80::7%lo", 4711, &addrs[0], 0, NULL), 1);
+	KUNIT_ASSERT_EQ(test, fi_av_insertsvc(av, "fe80::7%1", 4711, &addrs[1], 0, NULL), 1);
+	KUNIT_EXPECT_EQ(test, addrs[0], addrs[1]);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(av, "fe80::7%none", 4711, addrs, 0, NULL), -EINVAL);
+	KUNIT_ASSERT_EQ(test, fi_av_lookup(av, addrs[1], &found, &len), 0);
+	KUNIT_EXPECT_EQ(test, found.sin6_scope_id, 1);
+	len = sizeof(text);
+	KUNIT_EXPECT_STREQ(test, fi_av_straddr(av, &found, text, &len),
+			   "fi_sockaddr_in6://[fe80::7%1]:4711");
+}
+
 static void other_vectors_are_refused(struct kunit *test)
 {
 	static const struct {
@@ -302,6 +326,7 @@ static struct kunit_case av_cases[] = {
 	KUNIT_CASE_PARAM(addresses_that_are_none_are_told_apart, conf_gen_rdm),
 	KUNIT_CASE_PARAM(addresses_are_inserted_as_text, conf_gen_rdm),
 	KUNIT_CASE_PARAM(an_address_has_a_text, conf_gen_rdm),
+	KUNIT_CASE_PARAM(an_interface_is_a_scope_by_name_and_number, conf_gen_rdm),
 	KUNIT_CASE_PARAM(other_vectors_are_refused, conf_gen_rdm),
 	KUNIT_CASE_PARAM(an_endpoint_needs_and_keeps_its_vector, conf_gen_rdm),
 	{}

@@ -33,7 +33,7 @@ static const struct sample samples[] = {
 	  "fi_sockaddr_in6://[fd77::1]:7471" },
 	{ "IPv6, any", AF_INET6, "::", true, "fi_sockaddr_in6://[::]:7471" },
 	{ "IPv6, link-local", AF_INET6, "fe80::7%3", false,
-	  "fi_sockaddr_in6://[fe80::7]:7471" },
+	  "fi_sockaddr_in6://[fe80::7%3]:7471" },
 };
 
 static struct sockaddr_storage parse(struct kunit *test, const char *node,

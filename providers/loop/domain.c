@@ -9,9 +9,7 @@
 static int loop_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 			struct fid_av **av, void *context)
 {
-	/* The vector may outlive the namespace, so it looks up no names of scopes there */
-	return kofi_av_open(attr, to_kofi_soft_domain(domain)->addr_format, NULL,
-			    NULL, av, context);
+	return kofi_av_open(attr, to_kofi_soft_domain(domain)->addr_format, NULL, av, context);
 }
 
 static int loop_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,

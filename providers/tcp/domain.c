@@ -9,9 +9,7 @@
 static int ktcp_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 			struct fid_av **av, void *context)
 {
-	/* The namespace may go before the vector, so the vector knows no names of scopes */
-	return kofi_av_open(attr, to_kofi_soft_domain(domain)->addr_format, NULL,
-			    NULL, av, context);
+	return kofi_av_open(attr, to_kofi_soft_domain(domain)->addr_format, NULL, av, context);
 }
 
 const struct fi_ops_domain ktcp_domain_ops = {

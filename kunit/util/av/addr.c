@@ -41,9 +41,9 @@ static void attributes_that_make_no_sense_are_refused(struct kunit *test)
 	struct fi_av_attr attr = bad->attr;
 	struct fid_av *av;
 
-	KUNIT_EXPECT_EQ(test, kofi_av_open(&attr, bad->addr_format, NULL, NULL,
+	KUNIT_EXPECT_EQ(test, kofi_av_open(&attr, bad->addr_format, NULL,
 					   &av, NULL), bad->ret);
-	KUNIT_EXPECT_EQ(test, kofi_av_open(NULL, FI_SOCKADDR_IN, NULL, NULL,
+	KUNIT_EXPECT_EQ(test, kofi_av_open(NULL, FI_SOCKADDR_IN, NULL,
 					   &av, NULL), -EINVAL);
 }
 

@@ -217,7 +217,7 @@ static void a_provider_that_keeps_nothing_is_not_called(struct kunit *test)
 	struct sockaddr_in addr = ut_ipv4(1, UT_PORT);
 	fi_addr_t fi_addr;
 
-	KUNIT_ASSERT_EQ(test, kofi_av_open(&attr, FI_SOCKADDR_IN, NULL, NULL,
+	KUNIT_ASSERT_EQ(test, kofi_av_open(&attr, FI_SOCKADDR_IN, NULL,
 					   &av, test), 0);
 	KUNIT_EXPECT_EQ(test, attr.type, FI_AV_TABLE);
 	KUNIT_EXPECT_EQ(test, av->fid.fclass, FI_CLASS_AV);
