@@ -76,6 +76,15 @@ int kofi_addr_port(const struct sockaddr_storage *addr);
 void kofi_addr_set_port(struct sockaddr_storage *addr, int port);
 
 /**
+ * kofi_addr_set_scope() - Give a link-local address without a scope the scope that it lacks
+ * @addr: any address; others stay as they are
+ * @ifindex: the interface
+ *
+ * Context: any.
+ */
+void kofi_addr_set_scope(struct sockaddr_storage *addr, u32 ifindex);
+
+/**
  * kofi_addr_equal() - Do two addresses name one endpoint?
  * @a: an address
  * @b: an address

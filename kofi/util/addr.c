@@ -87,6 +87,16 @@ void kofi_addr_set_port(struct sockaddr_storage *addr, int port)
 }
 EXPORT_SYMBOL_GPL(kofi_addr_set_port);
 
+void kofi_addr_set_scope(struct sockaddr_storage *addr, u32 ifindex)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)addr;
+
+	if (addr->ss_family == AF_INET6 && !sin6->sin6_scope_id &&
+	    ipv6_addr_type(&sin6->sin6_addr) & IPV6_ADDR_LINKLOCAL)
+		sin6->sin6_scope_id = ifindex;
+}
+EXPORT_SYMBOL_GPL(kofi_addr_set_scope);
+
 bool kofi_addr_equal(const struct sockaddr_storage *a,
 		     const struct sockaddr_storage *b)
 {

@@ -110,6 +110,45 @@ static void names_of_both_ends_agree(struct kunit *test)
 	KUNIT_EXPECT_NE(test, ntohs(((struct sockaddr_in *)&a)->sin_port), 0);
 }
 
+static u32 scope_of(const void *addr)
+{
+	return ((const struct sockaddr_in6 *)addr)->sin6_scope_id;
+}
+
+/* So the client can connect back, and knows the interface */
+static void accepting_end_of_a_link_local_connection_has_its_scope(struct kunit *test)
+{
+	struct vt_end client = {}, server = {}, back = {};
+	struct sockaddr_in6 name = {};
+	struct fi_info *info, *again;
+	size_t len = sizeof(name);
+	u32 scope;
+
+	KUNIT_ASSERT_EQ(test, vt_getinfo(test, NULL, 0, 0, NULL, &info), 0);
+	while (info && vt_is_global(info))
+		info = info->next;
+	KUNIT_ASSERT_NOT_NULL(test, info);
+	scope = scope_of(info->src_addr);
+	vt_open_info(test, info);
+	vt_listen(test, vt_eq(test, 0));
+	vt_client(test, &client, &vt_default_kind);
+	vt_connect(test, &client, NULL, 0);
+
+	info = vt_connreq(test, NULL);
+	KUNIT_EXPECT_EQ(test, scope_of(info->src_addr), scope);
+	KUNIT_EXPECT_EQ(test, scope_of(info->dest_addr), scope);
+	again = fi_dupinfo(info);
+	KUNIT_ASSERT_NOT_NULL(test, again);
+	vt_free_later(test, again);
+	vt_end_open(test, &server, info, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_getname(&server.ep->fid, &name, &len), 0);
+	KUNIT_EXPECT_EQ(test, name.sin6_scope_id, scope);
+
+	again->handle = NULL;
+	((struct sockaddr_in6 *)again->src_addr)->sin6_port = 0;
+	vt_end_open(test, &back, again, &vt_default_kind);
+}
+
 static void short_buffers_for_names_learn_the_length(struct kunit *test)
 {
 	const struct vt_family *param = test->param_value;
@@ -409,6 +448,7 @@ static struct kunit_case cm_cases[] = {
 			 vt_family_gen_params),
 	KUNIT_CASE(request_is_for_the_passive_endpoints_domain),
 	KUNIT_CASE_PARAM(names_of_both_ends_agree, vt_family_gen_params),
+	KUNIT_CASE(accepting_end_of_a_link_local_connection_has_its_scope),
 	KUNIT_CASE_PARAM(short_buffers_for_names_learn_the_length,
 			 vt_family_gen_params),
 	KUNIT_CASE(an_unconnected_endpoint_has_no_peer),

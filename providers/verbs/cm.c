@@ -363,11 +363,13 @@ static int verbs_ep_setname(fid_t fid, void *addr, size_t addrlen)
 static int verbs_ep_getname(fid_t fid, void *addr, size_t *addrlen)
 {
 	struct verbs_ep *ep = to_verbs_ep(fid);
+	struct sockaddr_storage src;
 	int ret = verbs_ep_enter(ep);
 
 	if (ret)
 		return ret;
-	ret = kofi_addr_copy_out(&ep->id->route.addr.src_addr, addr, addrlen);
+	src = verbs_id_src(ep->id);
+	ret = kofi_addr_copy_out(&src, addr, addrlen);
 	verbs_ep_leave(ep);
 	return ret;
 }
@@ -375,14 +377,16 @@ static int verbs_ep_getname(fid_t fid, void *addr, size_t *addrlen)
 static int verbs_ep_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+	struct sockaddr_storage dest;
 	int ret = verbs_ep_enter(ep);
 
 	if (ret)
 		return ret;
 	ret = -ENOTCONN;
-	if (READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED)
-		ret = kofi_addr_copy_out(&ep->id->route.addr.dst_addr, addr,
-					 addrlen);
+	if (READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED) {
+		dest = verbs_id_dest(ep->id);
+		ret = kofi_addr_copy_out(&dest, addr, addrlen);
+	}
 	verbs_ep_leave(ep);
 	return ret;
 }

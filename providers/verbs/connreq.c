@@ -38,11 +38,11 @@ static int verbs_connreq_handler(struct rdma_cm_id *id,
 static struct fi_info *verbs_connreq_other_info(struct verbs_connreq *req,
 						struct verbs_device *dev)
 {
-	const struct rdma_addr *addr = &req->id->route.addr;
+	const struct sockaddr_storage src = verbs_id_src(req->id);
+	const struct sockaddr_storage dest = verbs_id_dest(req->id);
 	struct fi_info *info;
 
-	info = verbs_info_build(dev, req->id->port_num, &addr->src_addr,
-				&addr->dst_addr, req->pep->kpep.info);
+	info = verbs_info_build(dev, req->id->port_num, &src, &dest, req->pep->kpep.info);
 	if (IS_ERR(info))
 		return NULL;
 	*info->tx_attr = *req->pep->kpep.info->tx_attr;
@@ -54,13 +54,14 @@ static struct fi_info *verbs_connreq_other_info(struct verbs_connreq *req,
 /* The listener's info with this connection's addresses */
 static struct fi_info *verbs_connreq_own_info(struct verbs_connreq *req)
 {
-	struct rdma_addr *addr = &req->id->route.addr;
+	struct sockaddr_storage src = verbs_id_src(req->id);
+	struct sockaddr_storage dest = verbs_id_dest(req->id);
 	struct fi_info info = *req->pep->kpep.info;
 
-	info.src_addr = &addr->src_addr;
-	info.src_addrlen = kofi_addr_len(&addr->src_addr);
-	info.dest_addr = &addr->dst_addr;
-	info.dest_addrlen = kofi_addr_len(&addr->dst_addr);
+	info.src_addr = &src;
+	info.src_addrlen = kofi_addr_len(&src);
+	info.dest_addr = &dest;
+	info.dest_addrlen = kofi_addr_len(&dest);
 	return fi_dupinfo(&info);
 }
 

@@ -278,6 +278,26 @@ struct rdma_cm_id *verbs_create_id(struct verbs_fabric *fabric,
 	return id;
 }
 
+/*
+ * The addresses of an id as the client gets them.  rdma_cm leaves the scope out of the addresses
+ * of a request, but knows the interface.
+ */
+struct sockaddr_storage verbs_id_src(const struct rdma_cm_id *id)
+{
+	struct sockaddr_storage addr = id->route.addr.src_addr;
+
+	kofi_addr_set_scope(&addr, id->route.addr.dev_addr.bound_dev_if);
+	return addr;
+}
+
+struct sockaddr_storage verbs_id_dest(const struct rdma_cm_id *id)
+{
+	struct sockaddr_storage addr = id->route.addr.dst_addr;
+
+	kofi_addr_set_scope(&addr, id->route.addr.dev_addr.bound_dev_if);
+	return addr;
+}
+
 static int verbs_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 			 struct fid_eq **eq, void *context)
 {

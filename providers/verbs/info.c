@@ -324,7 +324,7 @@ static struct fi_info *verbs_info_of_id(struct rdma_cm_id *id, int src_port,
 					const struct sockaddr_storage *dest,
 					const struct fi_info *hints)
 {
-	struct sockaddr_storage src = id->route.addr.src_addr;
+	struct sockaddr_storage src = verbs_id_src(id);
 	struct verbs_device *dev;
 	struct fi_info *info;
 

@@ -222,8 +222,8 @@ static void verbs_save_answered(struct ib_cq *cq, struct ib_wc *wc)
 static int verbs_save_resolve(struct verbs_save_end *end)
 {
 	const struct verbs_ep *ep = end->saves->ep;
-	struct sockaddr_storage to = ep->id->route.addr.dst_addr;
-	struct sockaddr_storage from = ep->id->route.addr.src_addr;
+	struct sockaddr_storage to = verbs_id_dest(ep->id);
+	struct sockaddr_storage from = verbs_id_src(ep->id);
 	int ret;
 
 	kofi_addr_set_port(&to, ep->frame.offer_port);

@@ -239,6 +239,8 @@ struct net *verbs_get_net(struct verbs_fabric *fabric);
 struct rdma_cm_id *verbs_create_id(struct verbs_fabric *fabric,
 				   rdma_cm_event_handler handler,
 				   void *context);
+struct sockaddr_storage verbs_id_src(const struct rdma_cm_id *id);
+struct sockaddr_storage verbs_id_dest(const struct rdma_cm_id *id);
 
 /* errno.c */
 int verbs_wc_errno(enum ib_wc_status status, bool receive);
