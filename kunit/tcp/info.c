@@ -3,6 +3,7 @@
  * What fi_getinfo() says of addresses.
  */
 #include <linux/in.h>
+#include <rdma/fi_reason.h>
 #include "tcp.h"
 
 /* The address of the loopback interface is 127.0.0.1, and all of 127.0.0.0/8 is reached there */
@@ -28,8 +29,59 @@ static void the_source_of_a_route_is_our_own_address(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ntohs(dest->sin_port), 4711);
 }
 
+#define ADDR	"10.99.0.1"
+
+static void cleanup(void *unused)
+{
+	vt_shell("ip link del kofi0");
+}
+
+/* Results for all addresses; returns whether ADDR is among them */
+static bool is_listed(struct kunit *test, struct fi_info *hints)
+{
+	struct fi_info *info = NULL;
+	const struct sockaddr_in *sin;
+	bool listed = false;
+
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
+	vt_free_later(test, info);
+	for (; info; info = info->next) {
+		sin = info->src_addr;
+		listed |= sin->sin_family == AF_INET && sin->sin_addr.s_addr == htonl(0x0a630001);
+	}
+	return listed;
+}
+
+/*
+ * As with an address of a VRF, for which the kernels that run this have no driver: an interface
+ * has it, and the table of the namespace does not.
+ */
+static void an_address_that_no_socket_can_have_is_left_out(struct kunit *test)
+{
+	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+	struct fi_reason reason = {};
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->caps = FI_MSG;
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, cleanup, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("ip link add kofi0 type dummy && ip link set kofi0 up"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("ip addr add " ADDR "/32 dev kofi0"), 0);
+	KUNIT_EXPECT_TRUE(test, is_listed(test, hints));
+
+	KUNIT_ASSERT_EQ(test, vt_shell("ip route del table local " ADDR), 0);
+	KUNIT_EXPECT_FALSE(test, is_listed(test, hints));
+	KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, ADDR, 0, FI_SOURCE, hints, &info), -ENODATA);
+	KUNIT_EXPECT_EQ(test, fi_getinfo_why(VT_API, NULL, 0, 0, hints, &reason, 1), 1);
+	KUNIT_EXPECT_STREQ(test, reason.text,
+			   ADDR ": an address of a VRF, or one that may not be used yet");
+}
+
 static struct kunit_case info_cases[] = {
 	KUNIT_CASE(the_source_of_a_route_is_our_own_address),
+	KUNIT_CASE(an_address_that_no_socket_can_have_is_left_out),
 	{}
 };
 

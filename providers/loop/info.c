@@ -188,9 +188,10 @@ static int loop_info_loopback(struct fi_info ***end, int port,
 	return ret;
 }
 
+/* No socket has the address, so that of a VRF will do */
 static bool loop_reaches(struct net *net, const struct sockaddr_storage *addr)
 {
-	if (kofi_addr_is_local(net, addr))
+	if (kofi_addr_ifindex(net, addr))
 		return true;
 	kofi_getinfo_reason(LOOP_NAME, "%pISc: not an address of this network namespace",
 			    addr);

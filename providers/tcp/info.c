@@ -184,6 +184,21 @@ static int ktcp_info_loopback(struct fi_info ***end, int family, int port,
 	return ktcp_info_add(end, &src, NULL, hints);
 }
 
+/* Can a socket have the address?  Not one of a VRF, as sockets here belong to no VRF */
+static bool ktcp_info_usable(struct net *net, const struct sockaddr_storage *addr)
+{
+	if (kofi_addr_is_local(net, addr))
+		return true;
+	if (kofi_addr_ifindex(net, addr))
+		kofi_getinfo_reason(KTCP_NAME,
+				    "%pISc: an address of a VRF, or one that may not be used yet",
+				    addr);
+	else
+		kofi_getinfo_reason(KTCP_NAME, "%pISc: not an address of this network namespace",
+				    addr);
+	return false;
+}
+
 /* @family: 0: both */
 static int ktcp_info_all(struct net *net, int family, int port,
 			 const struct fi_info *hints, struct fi_info ***end)
@@ -195,7 +210,7 @@ static int ktcp_info_all(struct net *net, int family, int port,
 	if (count < 0)
 		return count;
 	for (i = 0; i < count && !ret; i++) {
-		if (family && family != addrs[i].ss_family)
+		if ((family && family != addrs[i].ss_family) || !ktcp_info_usable(net, &addrs[i]))
 			continue;
 		kofi_addr_set_port(&addrs[i], port);
 		ret = ktcp_info_add(end, &addrs[i], NULL, hints);
@@ -247,14 +262,8 @@ static int ktcp_info_one(struct net *net, struct sockaddr_storage *src,
 
 	if (!src->ss_family || kofi_addr_any(src))
 		ret = ktcp_info_route(net, dest, src);
-	else if (!kofi_addr_is_local(net, src))
-		ret = -EADDRNOTAVAIL;
-	if (ret == -EADDRNOTAVAIL) {
-		kofi_getinfo_reason(KTCP_NAME,
-				    "%pISc: not an address of this network namespace",
-				    src);
-		return -ENODATA;
-	}
+	else if (!ktcp_info_usable(net, src))
+		ret = -ENODATA;
 	return ret ? : ktcp_info_add(end, src, dest->ss_family ? dest : NULL,
 				     hints);
 }
