@@ -13,7 +13,8 @@
  * provider may have a family of its own.
  *
  * Memory: a GETINFO keeps its results until the asker has read them, or closes the socket.
- * KOFI_MAX_ASKS of them may be there at a time; an asker with CAP_NET_ADMIN is not counted.
+ * KOFI_MAX_ASKS of them may be there at a time; an asker with CAP_NET_ADMIN in the initial user
+ * namespace is not counted.
  *
  * No provider is called with a lock held.  An object that is being looked at stays there,
  * see kofi_obj_look().
@@ -237,7 +238,8 @@ static int kofi_getinfo_start(struct netlink_callback *cb)
 	if (!ask)
 		return -ENOMEM;
 
-	ask->counted = !netlink_net_capable(cb->skb, CAP_NET_ADMIN);
+	/* Any user may have CAP_NET_ADMIN in a namespace of its own */
+	ask->counted = !netlink_capable(cb->skb, CAP_NET_ADMIN);
 	if (ask->counted && atomic_inc_return(&kofi_asks) > KOFI_MAX_ASKS) {
 		ret = -EBUSY;
 		goto err_free;
