@@ -4,6 +4,7 @@
  */
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <net/net_namespace.h>
 #include <kofi/addr.h>
 #include <kofi/provider.h>
 #include "util.h"
@@ -195,6 +196,47 @@ static void an_address_is_put_into_words(struct kunit *test)
 	}
 }
 
+static u32 scope_of(const struct sockaddr_storage *addr)
+{
+	return ((const struct sockaddr_in6 *)addr)->sin6_scope_id;
+}
+
+static void only_a_missing_scope_is_set(struct kunit *test)
+{
+	struct sockaddr_storage ipv4 = parse(test, "10.77.0.1", 7471), same = ipv4;
+	struct sockaddr_storage global = parse(test, "fd77::1", 7471);
+	struct sockaddr_storage local = parse(test, "fe80::7", 7471);
+
+	kofi_addr_set_scope(&local, 5);
+	KUNIT_EXPECT_EQ(test, scope_of(&local), 5);
+	kofi_addr_set_scope(&local, 6);
+	KUNIT_EXPECT_EQ(test, scope_of(&local), 5);
+	kofi_addr_set_scope(&global, 5);
+	KUNIT_EXPECT_EQ(test, scope_of(&global), 0);
+	kofi_addr_set_scope(&ipv4, 5);
+	KUNIT_EXPECT_MEMEQ(test, &ipv4, &same, sizeof(ipv4));
+}
+
+/* Interface 1 is lo */
+static void an_address_is_found_on_its_interface(struct kunit *test)
+{
+	static const struct {
+		const char	*node;
+		int		ifindex;
+	} rows[] = {
+		{ "127.0.0.1", 1 }, { "127.0.0.9", 1 }, { "::1", 1 },
+		{ "192.0.2.1", 0 }, { "2001:db8::1", 0 }, { "fe80::7%1", 0 },
+	};
+	struct sockaddr_storage addr;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		addr = parse(test, rows[i].node, 0);
+		KUNIT_EXPECT_EQ_MSG(test, kofi_addr_ifindex(&init_net, &addr), rows[i].ifindex,
+				    "%s", rows[i].node);
+	}
+}
+
 KUNIT_ARRAY_PARAM_DESC(sample, samples, name);
 
 static struct kunit_case addr_cases[] = {
@@ -209,6 +251,8 @@ static struct kunit_case addr_cases[] = {
 	KUNIT_CASE(equal_addresses_are_equal_to_no_others),
 	KUNIT_CASE(what_means_nothing_makes_no_difference),
 	KUNIT_CASE_PARAM(an_address_is_put_into_words, sample_gen_params),
+	KUNIT_CASE(only_a_missing_scope_is_set),
+	KUNIT_CASE(an_address_is_found_on_its_interface),
 	{}
 };
 
