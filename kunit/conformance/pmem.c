@@ -376,6 +376,28 @@ static void messages_are_saved_when_they_are_received(struct kunit *test)
 		save_messages(test, &pm, true);
 }
 
+/* The end of a save finds its endpoint waiting for a receive of another kind */
+static void a_save_ends_before_a_message_that_waits(struct kunit *test)
+{
+	struct fid_ep *a, *b;
+	struct pmem pm = {};
+	u8 *in = vt_buf(test, 8);
+
+	if (!conf_has(test, FI_TAGGED) || !start(test, &pm))
+		return;
+	a = pm.pair.a.ep;
+	b = pm.pair.b.ep;
+	KUNIT_ASSERT_EQ(test, fi_tsend(a, pm.buf, 8, NULL, 0, 0, vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, post_save(&pm, true, vt_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(a, pm.buf, 8, NULL, 0, vt_ctx(3)), 0);
+	vt_none(test, pm.pair.b.rx);
+	KUNIT_ASSERT_EQ(test, fi_trecv(b, in, 8, NULL, FI_ADDR_UNSPEC, 0, 0, vt_ctx(11)), 0);
+	vt_done(test, pm.pair.b.rx, vt_ctx(11));
+	KUNIT_ASSERT_EQ(test, fi_recv(b, in, 8, NULL, FI_ADDR_UNSPEC, vt_ctx(13)), 0);
+	vt_done(test, pm.pair.b.rx, vt_ctx(13));
+	vt_pair_close(test, &pm.pair);
+}
+
 static void a_save_of_messages_holds_up_nothing_else(struct kunit *test)
 {
 	struct pmem pm = {};
@@ -522,6 +544,7 @@ static struct kunit_case pmem_cases[] = {
 	KUNIT_CASE_PARAM(ordinary_memory_is_not_saved, conf_gen_params),
 	KUNIT_CASE_PARAM(a_save_needs_the_key, conf_gen_params),
 	KUNIT_CASE_PARAM(messages_are_saved_when_they_are_received, conf_gen_params),
+	KUNIT_CASE_PARAM(a_save_ends_before_a_message_that_waits, conf_gen_params),
 	KUNIT_CASE_PARAM(a_save_of_messages_holds_up_nothing_else, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_fence_waits_for_a_save, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_save_of_messages_ends_with_the_peer, conf_gen_rdm),

@@ -97,6 +97,7 @@ static void loop_close(struct kofi_soft_ep *soft)
 
 static void loop_free(struct kofi_soft_ep *soft)
 {
+	WARN_ON_ONCE(to_loop_soft(soft)->wait.at);
 	kofi_soft_ep_fini(soft);
 	kfree(to_loop_soft(soft));
 }
@@ -182,7 +183,6 @@ static void loop_ep_setup(struct loop_ep *ep)
 	INIT_LIST_HEAD(&ep->parked);
 	INIT_LIST_HEAD(&ep->matched);
 	INIT_LIST_HEAD(&ep->saves);
-	INIT_LIST_HEAD(&ep->waiting);
 	if (ep->type == FI_EP_MSG)
 		kofi_conn_set_late(&ep->soft.kep.conn, loop_connect_late,
 				   LOOP_CONNECT_MS);

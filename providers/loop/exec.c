@@ -16,10 +16,11 @@
  * removes a parked operation when it ends, or when its client discards the message
  * (loop_discard()).  Both functions hold the lock of the operation's endpoint.
  *
- * A worker that has to wait puts its endpoint into a list of the target (loop_wait_at())
+ * A worker that has to wait puts its endpoint into a list of the target (loop_wait_enter())
  * and then tries once more.  So it finds the room itself, or is kicked when there is room.  The
  * endpoint holds a reference to the target as long as it waits, and the end of the target kicks
- * the worker, too.
+ * the worker, too.  An endpoint waits for one thing at a time, that of its oldest operation:
+ * loop_run() ends the waiting before it executes that operation again.
  */
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -40,35 +41,42 @@ void loop_waiters_wake(struct loop_waiters *waiters)
 	unsigned long flags;
 
 	spin_lock_irqsave(&waiters->lock, flags);
-	list_for_each_entry(ep, &waiters->list, waiting)
+	list_for_each_entry(ep, &waiters->list, wait.entry)
 		loop_kick(ep);
 	spin_unlock_irqrestore(&waiters->lock, flags);
 }
 
-static void loop_wait_at(struct loop_ep *ep, struct loop_waiters *waiters,
-			 struct loop_ep *target)
+/* Stop waiting, if the endpoint waits */
+static void loop_wait_leave(struct loop_ep *ep)
 {
+	struct loop_wait *wait = &ep->wait;
 	unsigned long flags;
 
-	kofi_soft_ep_get(&target->soft);
-	ep->waits_for = target;
-	ep->waits_at = waiters;
-	spin_lock_irqsave(&waiters->lock, flags);
-	list_add_tail(&ep->waiting, &waiters->list);
-	spin_unlock_irqrestore(&waiters->lock, flags);
+	if (!wait->at)
+		return;
+	spin_lock_irqsave(&wait->at->lock, flags);
+	list_del(&wait->entry);
+	spin_unlock_irqrestore(&wait->at->lock, flags);
+	wait->at = NULL;
+	loop_ep_put(wait->target);
 }
 
-static void loop_stop_waiting(struct loop_ep *ep)
+/* Wait for what @target lacks; the endpoint does not wait for anything else */
+static void loop_wait_enter(struct loop_ep *ep, struct loop_waiters *waiters,
+			    struct loop_ep *target)
 {
+	struct loop_wait *wait = &ep->wait;
 	unsigned long flags;
 
-	if (!ep->waits_at)
-		return;
-	spin_lock_irqsave(&ep->waits_at->lock, flags);
-	list_del(&ep->waiting);
-	spin_unlock_irqrestore(&ep->waits_at->lock, flags);
-	ep->waits_at = NULL;
-	loop_ep_put(ep->waits_for);
+	/* A second entry would corrupt both lists */
+	if (WARN_ON_ONCE(wait->at))
+		loop_wait_leave(ep);
+	kofi_soft_ep_get(&target->soft);
+	wait->target = target;
+	wait->at = waiters;
+	spin_lock_irqsave(&waiters->lock, flags);
+	list_add_tail(&wait->entry, &waiters->list);
+	spin_unlock_irqrestore(&waiters->lock, flags);
 }
 
 void loop_event_room(struct kofi_soft_ep *soft)
@@ -226,10 +234,10 @@ static int loop_message(struct loop_op *op, struct loop_ep *target)
 
 	ret = loop_arrive(op, target, &rx);
 	if (ret == -EAGAIN) {
-		loop_wait_at(ep, target->waiters, target);
+		loop_wait_enter(ep, target->waiters, target);
 		ret = loop_arrive(op, target, &rx);
 		if (ret != -EAGAIN)
-			loop_stop_waiting(ep);
+			loop_wait_leave(ep);
 	}
 	if (ret == KOFI_SRX_QUEUED)
 		return -EINPROGRESS;
@@ -306,10 +314,10 @@ static struct kofi_soft_event *loop_event_get(struct loop_op *op,
 	struct kofi_soft_event *event = kofi_soft_event_get(&target->soft);
 
 	if (!event) {
-		loop_wait_at(loop_op_ep(op), &target->event_waiters, target);
+		loop_wait_enter(loop_op_ep(op), &target->event_waiters, target);
 		event = kofi_soft_event_get(&target->soft);
 		if (event)
-			loop_stop_waiting(loop_op_ep(op));
+			loop_wait_leave(loop_op_ep(op));
 	}
 	return event;
 }
@@ -477,6 +485,7 @@ static void loop_run(struct loop_ep *ep)
 	struct loop_op *op;
 	int ret;
 
+	loop_wait_leave(ep);
 	while ((op = loop_next(ep))) {
 		if (op->rx) {
 			struct loop_ep *target = op->target;
@@ -502,7 +511,6 @@ void loop_work(struct work_struct *work)
 {
 	struct loop_ep *ep = container_of(work, struct loop_ep, soft.work);
 
-	loop_stop_waiting(ep);
 	loop_withdraw(ep);
 	/* A fence may have waited only for a save that has ended now */
 	do {

@@ -111,7 +111,7 @@ struct loop_name {
 /**
  * struct loop_waiters - Endpoints whose workers wait for a resource of a target
  * @lock: guards @list; taken with interrupts off
- * @list: struct loop_ep, by waiting
+ * @list: struct loop_ep, by wait.entry
  */
 struct loop_waiters {
 	spinlock_t		lock;		/* of list */
@@ -129,6 +129,20 @@ struct loop_srx {
 };
 
 struct loop_ep;
+
+/**
+ * struct loop_wait - What the worker of an endpoint waits for
+ * @entry: place in the list of @at, guarded by its lock
+ * @at: waiters of @target that the endpoint is one of; NULL: it does not wait
+ * @target: endpoint that lacks something, with a reference while @at is set
+ *
+ * Only the worker uses @at and @target, and only loop_wait_enter() and loop_wait_leave() set them.
+ */
+struct loop_wait {
+	struct list_head	entry;
+	struct loop_waiters	*at;
+	struct loop_ep		*target;
+};
 
 /**
  * struct loop_op - An operation of a transmit queue
@@ -161,11 +175,7 @@ struct loop_op {
  *	worker accesses @saves and @parkings
  * @parkings: how many messages have been parked
  * @peer: endpoint at the other end of the connection, with a reference; or NULL
- * @waiting: place in the list of @waits_at, guarded by its lock; only the worker adds and
- *	removes it
- * @waits_at: waiters of a target that the endpoint is one of, or NULL; only the worker accesses
- *	@waits_at and @waits_for
- * @waits_for: the target, with a reference
+ * @wait: what its worker waits for
  * @req: request that it was opened with, until accepted; guarded by loop_cm_lock
  * @asks: request that it has sent, until answered; guarded by loop_cm_lock
  * @cm_data: connection data of the peer
@@ -182,9 +192,7 @@ struct loop_ep {
 	struct list_head	saves;
 	u64			parkings;
 	struct loop_ep		*peer;
-	struct list_head	waiting;
-	struct loop_waiters	*waits_at;
-	struct loop_ep		*waits_for;
+	struct loop_wait	wait;
 	struct loop_req		*req;
 	struct loop_req		*asks;
 	u8			cm_data[LOOP_CM_DATA];
