@@ -18,7 +18,8 @@
  * callback is due, once, in the context of the queue of that direction.
  * To lose no wake-up the provider looks for room once more between kofi_ep_want_room()
  * and -EAGAIN.  Where no event announces room, as with a device that was busy, the provider
- * calls kofi_ep_want_later(), and the ready callback is due after a short time.
+ * calls kofi_ep_want_later(), and the ready callback is due after a short time.  For a resource
+ * that is counted, kofi/credit.h does all of this.
  */
 #ifndef _KOFI_EP_H
 #define _KOFI_EP_H

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Credits: a bounded resource that the operations of an endpoint take, and the client that
+ * waits for it.
+ *
+ * Slots, rw operations, saves, admissions: a call takes a credit of each resource that its
+ * operation needs, and answers -EAGAIN if one of them has none.  kofi_credit_take() notes then
+ * that the client waits.  Each credit comes back by kofi_credit_give(), and the first that comes
+ * back to a resource for which a client waits makes the client's ready callback due, once.
+ *
+ * Each resource notes its own waiters, so a credit of one resource does not call a client that
+ * waits for another.  No lock is taken, and none is needed:
+ *
+ *	taker			giver
+ *	finds no credit
+ *	sets wanted		counts
+ *	full barrier		full barrier
+ *	counts			reads wanted
+ *
+ * At least one of the two sees what the other has written: the taker gets the credit, or the
+ * giver calls.  Both may happen.  Then the ready callback comes without need, which is allowed.
+ *
+ * kofi_credit_give() still reads the endpoint when the credit can be taken again.  So its caller
+ * holds a reference to the endpoint, or is in an RCU read-side section that the close waits for.
+ */
+#ifndef _KOFI_CREDIT_H
+#define _KOFI_CREDIT_H
+
+#include <linux/atomic.h>
+#include <kofi/ep.h>
+
+/**
+ * struct kofi_credit - A bounded resource of one side of an endpoint
+ * @left: credits that are left
+ * @wanted: a call has found none, and its client has not been called since
+ * @side: whose client waits
+ */
+struct kofi_credit {
+	atomic_t		left;
+	bool			wanted;
+	struct kofi_ep_side	*side;
+};
+
+/**
+ * kofi_credit_init() - Set a resource up
+ * @credit: the resource
+ * @side: whose client waits for it
+ * @count: credits that there are
+ *
+ * Context: any; no credit is out.
+ */
+static inline void kofi_credit_init(struct kofi_credit *credit, struct kofi_ep_side *side,
+				    unsigned int count)
+{
+	atomic_set(&credit->left, count);
+	credit->wanted = false;
+	credit->side = side;
+}
+
+/**
+ * kofi_credit_left() - How many credits are left?
+ * @credit: the resource
+ *
+ * Context: any.
+ * Return: how many; another processor may change that at once.
+ */
+static inline unsigned int kofi_credit_left(const struct kofi_credit *credit)
+{
+	return atomic_read(&credit->left);
+}
+
+bool kofi_credit_wait(struct kofi_credit *credit, int count);
+void kofi_credit_call(struct kofi_credit *credit);
+
+/* For kofi_credit_take_many(): does not note that the client waits */
+static inline bool kofi_credit_try(struct kofi_credit *credit, int count)
+{
+	int left = atomic_read(&credit->left);
+
+	do {
+		if (unlikely(left < count))
+			return false;
+	} while (!atomic_try_cmpxchg(&credit->left, &left, left - count));
+	return true;
+}
+
+/**
+ * kofi_credit_take_many() - Take credits, all or none, or note that the client waits
+ * @credit: the resource
+ * @count: how many, of those that there are
+ *
+ * Context: any.
+ * Return: true: kofi_credit_give_many() is due when the resource comes back; false: so many are
+ * not left, the call answers -EAGAIN, and the client's ready callback is due when one or more
+ * come back.  If that is too few for the next call, the client is called again.
+ */
+static inline bool kofi_credit_take_many(struct kofi_credit *credit, int count)
+{
+	return likely(kofi_credit_try(credit, count)) || kofi_credit_wait(credit, count);
+}
+
+/**
+ * kofi_credit_take() - Take a credit, or note that the client waits for one
+ * @credit: the resource
+ *
+ * Context: any.
+ * Return: as kofi_credit_take_many().
+ */
+static inline bool kofi_credit_take(struct kofi_credit *credit)
+{
+	return kofi_credit_take_many(credit, 1);
+}
+
+/**
+ * kofi_credit_give_many() - Give credits back, and call the client that waits for them
+ * @credit: the resource, which can be taken already
+ * @count: how many
+ *
+ * Context: any; locks may be held.
+ */
+static inline void kofi_credit_give_many(struct kofi_credit *credit, int count)
+{
+	/* A full barrier, as it returns a value */
+	atomic_add_return(count, &credit->left);
+	if (unlikely(READ_ONCE(credit->wanted)))
+		kofi_credit_call(credit);
+}
+
+/**
+ * kofi_credit_give() - Give a credit back, and call the client that waits for it
+ * @credit: the resource, which can be taken already
+ *
+ * Context: any; locks may be held.
+ */
+static inline void kofi_credit_give(struct kofi_credit *credit)
+{
+	kofi_credit_give_many(credit, 1);
+}
+
+/**
+ * kofi_credit_call_when_left() - Call the client now, or when a credit comes back
+ * @credit: the resource
+ *
+ * For a client that was refused for another reason, which is gone, and that also needs a credit.
+ *
+ * Context: any; locks may be held.
+ */
+void kofi_credit_call_when_left(struct kofi_credit *credit);
+
+#endif /* _KOFI_CREDIT_H */
