@@ -71,6 +71,7 @@
 #include <linux/workqueue.h>
 #include <kofi/av.h>
 #include <kofi/bufpool.h>
+#include <kofi/credit.h>
 #include <kofi/ep.h>
 #include <kofi/kept_op.h>
 #include <kofi/pep.h>
@@ -114,7 +115,7 @@ struct kofi_soft_ctx_attr {
  * @now: take what is posted, for a client that may sleep; NULL: the worker does that.
  *	May sleep
  * @admit: an operation goes to &kofi_soft_ep.posted if this allows it.  Otherwise its call
- *	answers -EAGAIN, and kofi_ep_room() is due when this may allow it and a slot is free.
+ *	answers -EAGAIN, and kofi_soft_admit_again() is due when this may allow it.
  *	kofi_soft_ep.lock is held.  NULL: each operation that has a slot
  * @event_room: a &struct kofi_soft_event has come back to an empty pool.  Any context
  * @join: the endpoint receives from its shared receive context from now on, or (false) is
@@ -256,12 +257,13 @@ struct kofi_soft_ctxs {
  * @users: see the top
  * @unused: completed when @users becomes 0
  * @slots: operations
+ * @slot_credit: operations that are free
+ * @rw_credit: fi_readsgl() and fi_writesgl() that may be posted
  * @events: &struct kofi_soft_event
- * @lock: guards @posted to @over, and lists of the provider's; taken with interrupts off
+ * @lock: guards @posted and @over, and lists of the provider's; taken with interrupts off
  * @posted: operations that the worker has not taken, oldest first
- * @rw_ops: fi_readsgl() and fi_writesgl() that are not over; @rw_ops and @over are guarded by
- *	the @lock of @hub
- * @over: nothing is posted any more
+ * @over: nothing is posted any more; guarded by the @lock of @hub, as is @refused
+ * @refused: @admit of the provider has refused an operation
  * @absent: flags of operations that the peer does not know; set before the connection stands
  * @max_rw_ops: FI_OPT_MAX_RW_OPS
  * @now: calls kofi_soft_type.now() after a run of callbacks, for operations they have posted
@@ -286,11 +288,13 @@ struct kofi_soft_ep {
 	refcount_t			users;
 	struct completion		unused;
 	struct kofi_bufpool		slots;
+	struct kofi_credit		slot_credit;
+	struct kofi_credit		rw_credit;
 	struct kofi_bufpool		events;
 	spinlock_t			lock;		/* see above */
 	struct list_head		posted;
-	size_t				rw_ops;
 	bool				over;
+	bool				refused;
 	u64				absent;
 	size_t				max_rw_ops;
 	struct kofi_cq_call		now;
@@ -566,6 +570,16 @@ int kofi_soft_shutdown(struct fid_ep *ep, u64 flags);
  * Return: -FI_EOPBADSTATE.
  */
 int kofi_soft_setname(fid_t fid, void *addr, size_t addrlen);
+
+/**
+ * kofi_soft_admit_again() - &kofi_soft_type.admit may allow what it has refused
+ * @ep: the endpoint whose operations it has refused, if any
+ *
+ * Calls the client if it was refused: now if a slot is free, or else when one comes back.
+ *
+ * Context: any, with the lock of kofi_soft_ep.hub held.
+ */
+void kofi_soft_admit_again(struct kofi_soft_ep *ep);
 
 /**
  * kofi_soft_op_done() - An operation is over

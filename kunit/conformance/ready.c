@@ -10,6 +10,7 @@
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/scatterlist.h>
 #include "queue.h"
 
 #define DEPTH	4
@@ -55,6 +56,23 @@ static void ready_called(struct fid_ep *ep, u64 flags)
 
 static const struct fi_ep_callbacks callbacks = { .ready = ready_called };
 
+/* Is fi_writesgl() there?  An endpoint that has been opened knows its option, or does not */
+static bool has_rw_ops(struct kunit *test)
+{
+	size_t rw_ops = 1;
+	struct fid_ep *ep;
+	int ret;
+
+	if (!conf_has(test, FI_RMA | FI_WRITE | FI_REMOTE_WRITE))
+		return false;
+	ep = vt_ep(test, vt_of(test)->info);
+	ret = fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops));
+	vt_close(test, &ep->fid);
+	if (ret)
+		KUNIT_EXPECT_EQ(test, ret, -ENOPROTOOPT);
+	return !ret;
+}
+
 static bool is_claimed(struct kunit *test)
 {
 	struct fid_ep *ep;
@@ -73,14 +91,14 @@ static bool is_claimed(struct kunit *test)
 	return !ret;
 }
 
-/* The first end has the callbacks and the queue */
-static struct ready *ready_join(struct kunit *test, struct vt_pair *pair,
-				const struct vt_kind *kind, u64 dir)
+/* The first end has the callbacks and the queue, and @rw_ops operations of fi_writesgl() */
+static struct ready *ready_join_rw(struct kunit *test, struct vt_pair *pair,
+				   const struct vt_kind *kind, u64 dir, size_t rw_ops)
 {
 	const struct fi_info *info = vt_of(test)->info;
 	struct ready *ready = vt_buf(test, sizeof(*ready));
 
-	*pair = (struct vt_pair) {};
+	*pair = (struct vt_pair) { .a.rw_ops = rw_ops };
 	ready->dir = dir;
 	ready->buf = vt_buf(test, 64);
 	ready->queue = conf_queue(test, kind, info->tx_attr->size +
@@ -97,6 +115,12 @@ static struct ready *ready_join(struct kunit *test, struct vt_pair *pair,
 	ready->ep = pair->a.ep;
 	pair->a.ep->fid.context = ready;
 	return ready;
+}
+
+static struct ready *ready_join(struct kunit *test, struct vt_pair *pair,
+				const struct vt_kind *kind, u64 dir)
+{
+	return ready_join_rw(test, pair, kind, dir, 0);
 }
 
 /* As many as there is room for; returns how many */
@@ -198,6 +222,49 @@ static void the_word_of_room_may_post(struct kunit *test)
 		return;
 	for (i = 0; i < CONF_QUEUE_KINDS; i++)
 		check_transmit(test, &conf_queue_kinds[i], true);
+}
+
+/* The peer's missing receive holds up the message, and that the operation behind it */
+static void check_rw(struct kunit *test, const struct vt_kind *kind)
+{
+	struct conf_region region;
+	struct scatterlist sgl[1];
+	struct vt_pair pair;
+	struct ready *ready;
+	void *context;
+	int i;
+
+	ready = ready_join_rw(test, &pair, kind, FI_TRANSMIT, 1);
+	context = conf_queue_ctx(ready->queue);
+	conf_region(test, &region, 64, FI_REMOTE_WRITE);
+	sg_init_one(sgl, ready->buf, 64);
+	KUNIT_ASSERT_EQ(test, fi_send(ready->ep, ready->buf, 8, NULL, 0, context), 0);
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ_MSG(test, fi_writesgl(ready->ep, sgl, 1, 0, 64, 0, region.addr,
+						      region.key, context, FI_COMPLETION),
+				    i ? -EAGAIN : 0, "%s", kind->name);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&ready->calls), 0, "%s", kind->name);
+	take(test, &pair, 1);
+	expect_call(test, ready);
+	KUNIT_EXPECT_EQ_MSG(test, fi_writesgl(ready->ep, sgl, 1, 0, 64, 0, region.addr,
+					      region.key, context, FI_COMPLETION), 0,
+			    "%s", kind->name);
+	conf_queue_expect(test, ready->queue, 3);
+	vt_pair_close(test, &pair);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&ready->calls), 1, "%s", kind->name);
+	KUNIT_EXPECT_EQ(test, atomic_read(&ready->queue->failed), 0);
+	conf_queue_check(test, ready->queue);
+	vt_close(test, &region.mr->fid);
+}
+
+static void an_end_of_an_rw_operation_is_room_for_the_next(struct kunit *test)
+{
+	int i;
+
+	if (!is_claimed(test) || !has_rw_ops(test))
+		return;
+	for (i = 0; i < CONF_QUEUE_KINDS; i++)
+		check_rw(test, &conf_queue_kinds[i]);
 }
 
 static void check_receive(struct kunit *test, const struct vt_kind *kind)
@@ -447,6 +514,7 @@ static struct kunit_case ready_cases[] = {
 	KUNIT_CASE_PARAM(a_full_transmit_queue_says_when_it_has_room,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(the_word_of_room_may_post, conf_gen_params),
+	KUNIT_CASE_PARAM(an_end_of_an_rw_operation_is_room_for_the_next, conf_gen_msg),
 	KUNIT_CASE_PARAM(a_full_receive_queue_says_when_it_has_room,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(nobody_is_called_who_was_not_refused,

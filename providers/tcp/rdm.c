@@ -91,17 +91,6 @@ struct ktcp_route {
 	bool			more;
 };
 
-static void ktcp_queue_room(struct kofi_soft_ep *soft)
-{
-	struct kofi_soft_op *op = kofi_bufpool_get(&soft->slots);
-
-	/* With a full queue there is no room; the next slot that comes back calls the client */
-	if (!op)
-		return;
-	kofi_bufpool_put(&soft->slots, op);
-	kofi_ep_room(&soft->kep.tx);
-}
-
 /**
  * ktcp_rdm_room() - Have clients post again if an operation has been refused
  * @rdm: the endpoint
@@ -119,10 +108,10 @@ void ktcp_rdm_room(struct ktcp_rdm *rdm)
 	rdm->refused = false;
 	WRITE_ONCE(rdm->refused_early, false);
 	if (!ctxs)
-		ktcp_queue_room(&rdm->soft);
+		kofi_soft_admit_again(&rdm->soft);
 	for (i = 0; ctxs && i < KOFI_SOFT_CTXS; i++)
 		if (ctxs->tx[i])
-			ktcp_queue_room(ctxs->tx[i]);
+			kofi_soft_admit_again(ctxs->tx[i]);
 }
 
 /* kofi_soft_type.admit: while less than half of the queue is used, each operation is admitted */

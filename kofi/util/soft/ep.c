@@ -109,10 +109,14 @@ int kofi_soft_getopt(struct fid *fid, int level, int optname, void *optval, size
 static int kofi_soft_set_rw_ops(struct kofi_soft_ep *ep, const void *optval,
 				size_t optlen)
 {
+	int ret;
+
 	if (ep->enabled)
 		return -FI_EOPBADSTATE;
-	return kofi_opt_get_size(&ep->max_rw_ops, ep->slots.count, optval,
-				 optlen);
+	ret = kofi_opt_get_size(&ep->max_rw_ops, ep->slots.count, optval, optlen);
+	if (!ret)
+		kofi_credit_init(&ep->rw_credit, &ep->kep.tx, ep->max_rw_ops);
+	return ret;
 }
 
 int kofi_soft_setopt(struct fid *fid, int level, int optname, const void *optval,
@@ -280,10 +284,11 @@ static int kofi_soft_alloc(struct kofi_soft_ep *ep, size_t tx_size,
 	int ret = 0;
 
 	if (!ep->kep.no_tx)
-		ret = kofi_bufpool_init(&ep->slots, ep->type->op_size, tx_size,
-					kofi_soft_slots_refilled);
+		ret = kofi_bufpool_init(&ep->slots, ep->type->op_size, tx_size, NULL);
 	if (ret)
 		goto no_slots;
+	kofi_credit_init(&ep->slot_credit, &ep->kep.tx, ep->slots.count);
+	kofi_credit_init(&ep->rw_credit, &ep->kep.tx, 0);
 	if (!ep->kep.no_rx || ep->kep.shared)
 		ret = kofi_bufpool_init(&ep->events, sizeof(struct kofi_soft_event),
 					KOFI_SOFT_EVENTS, kofi_soft_events_refilled);

@@ -8,25 +8,31 @@
  * worker.
  */
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <kofi/xfer_atomic_ops.h>
 #include "soft.h"
 
-void kofi_soft_slots_refilled(struct kofi_bufpool *pool)
-{
-	kofi_ep_room(&container_of(pool, struct kofi_soft_ep, slots)->kep.tx);
-}
-
 static struct kofi_soft_op *kofi_soft_op_get(struct kofi_soft_ep *ep)
 {
-	struct kofi_soft_op *op = kofi_bufpool_get(&ep->slots);
+	struct kofi_soft_op *op;
 
-	if (!op) {
-		kofi_ep_want_room(&ep->kep.tx);
-		op = kofi_bufpool_get(&ep->slots);
-	}
-	if (op)
-		op->ep = ep;
+	if (!kofi_credit_take(&ep->slot_credit))
+		return NULL;
+	/* There is one, as kofi_soft_op_put() gives the credit back last */
+	op = kofi_bufpool_get(&ep->slots);
+	op->ep = ep;
 	return op;
+}
+
+/* The endpoint may be closing; its close waits for RCU read-side sections */
+static void kofi_soft_op_put(struct kofi_soft_op *op)
+{
+	struct kofi_soft_ep *ep = op->ep;
+
+	rcu_read_lock();
+	kofi_bufpool_put(&ep->slots, op);
+	kofi_credit_give(&ep->slot_credit);
+	rcu_read_unlock();
 }
 
 static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct kofi_op *kop)
@@ -58,19 +64,29 @@ static int kofi_soft_op_begin(struct kofi_soft_op *op, bool post)
 		ret = kofi_conn_check(&ep->kep.conn, true);
 		return ret ? : kofi_conn_check(&ep->hub->kep.conn, true);
 	}
-	if (op->kept.sgl && ep->rw_ops == ep->max_rw_ops) {
-		kofi_ep_want_room(&ep->kep.tx);
+	if (op->kept.sgl && !kofi_credit_take(&ep->rw_credit))
 		return -EAGAIN;
-	}
 	if (post && ep->type->admit && !ep->type->admit(op)) {
-		/* No room comes back under the lock, so a call of kofi_ep_room() is not missed */
-		kofi_ep_want_room(&ep->kep.tx);
+		/* Nobody waits for this credit, as the lock was held since it was taken */
+		if (op->kept.sgl)
+			kofi_credit_give(&ep->rw_credit);
+		ep->refused = true;
+		atomic_long_inc(&ep->kep.tx.again);
 		return -EAGAIN;
 	}
-	ep->rw_ops += !!op->kept.sgl;
 	kofi_soft_ep_get(ep);
 	return 0;
 }
+
+void kofi_soft_admit_again(struct kofi_soft_ep *ep)
+{
+	lockdep_assert_held(&ep->hub->lock);
+	if (!ep->refused)
+		return;
+	ep->refused = false;
+	kofi_credit_call_when_left(&ep->slot_credit);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_admit_again);
 
 void kofi_soft_now_call(struct kofi_cq_call *call)
 {
@@ -158,7 +174,7 @@ static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
 	if (!ret)
 		ret = kofi_soft_op_queue(op);
 	if (ret)
-		kofi_bufpool_put(&ep->slots, op);
+		kofi_soft_op_put(op);
 	return ret;
 }
 
@@ -199,13 +215,9 @@ void kofi_soft_op_done(struct kofi_soft_op *op, int err)
 	struct kofi_soft_ep *ep = op->ep;
 	u64 comp_flags = op->comp.comp.flags;
 	size_t len = op->kept.len;
-	unsigned long flags;
 
-	if (op->kept.sgl) {
-		spin_lock_irqsave(&ep->hub->lock, flags);
-		ep->rw_ops--;
-		spin_unlock_irqrestore(&ep->hub->lock, flags);
-	}
+	if (op->kept.sgl)
+		kofi_credit_give(&ep->rw_credit);
 	op->comp.comp.err = err;
 	op->comp.comp.prov_errno = err;
 	if (err && ep->kep.conn.connless) {
@@ -215,7 +227,7 @@ void kofi_soft_op_done(struct kofi_soft_op *op, int err)
 	if (err || op->kept.flags & FI_COMPLETION)
 		kofi_cq_complete(ep->kep.tx.cq, &op->comp.comp);
 	else
-		kofi_bufpool_put(&ep->slots, op);
+		kofi_soft_op_put(op);
 	kofi_ep_count(&ep->kep, comp_flags, err, len);
 	kofi_soft_ep_put(ep);
 }
@@ -267,8 +279,7 @@ void kofi_soft_release(struct kofi_comp *chain)
 			kofi_bufpool_put(&to_kofi_soft_event(comp)->ep->events,
 					 to_kofi_soft_event(comp));
 		else
-			kofi_bufpool_put(&to_kofi_soft_op(comp)->ep->slots,
-					 to_kofi_soft_op(comp));
+			kofi_soft_op_put(to_kofi_soft_op(comp));
 	}
 }
 
@@ -335,7 +346,7 @@ static int kofi_soft_mr_disable(struct kofi_mr *mr, void *context)
 	ret = kofi_soft_op_begin(op, false);
 	spin_unlock_irqrestore(&ep->hub->lock, flags);
 	if (ret)
-		kofi_bufpool_put(&ep->slots, op);
+		kofi_soft_op_put(op);
 	else
 		container_of(mr, struct kofi_soft_mr, mr)->end = op;
 	return ret;
