@@ -9,6 +9,10 @@
  * copies by kofi_mr_iter(), and gives the reference back by kofi_mr_put().  kofi/rma.h does
  * that for the ranges of an operation.
  *
+ * fi_close() of a region, and the completion of fi_mr_disable(), wait for references.  So no
+ * holder of one waits for a peer.  Between two pieces of an operation, kofi_mr_pin() keeps
+ * the region, but not its memory, and kofi_mr_get_again() takes the next reference.
+ *
  * A peer names a byte by its offset in the region, or with FI_MR_VIRT_ADDR by the
  * kernel address of the region's first byte plus that offset (for a dma-buf, its base_addr
  * counts).  With FI_MR_PROV_KEY the map chooses the key, otherwise the key is the client's
@@ -26,8 +30,10 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
+#include <linux/spinlock.h>
 #include <linux/uio.h>
 #include <linux/xarray.h>
 #include <rdma/fi_domain.h>
@@ -99,6 +105,17 @@ enum kofi_mr_state {
 };
 
 /**
+ * struct kofi_mr_borrower - Something that holds pages of a region beyond an access
+ * @entry: in kofi_mr.borrowers
+ * @recall: the key ends: see to it, without waiting for a peer, that the pages come back, and
+ *	call kofi_mr_return() then, but not from here.  Any context, with kofi_mr.lock held.
+ */
+struct kofi_mr_borrower {
+	struct list_head	entry;
+	void			(*recall)(struct kofi_mr_borrower *borrower);
+};
+
+/**
  * struct kofi_mr - A region; the provider's own begins with it
  * @mr: what the client sees; its key is FI_KEY_NOTAVAIL while there is none
  * @map: where the key is looked up
@@ -118,6 +135,10 @@ enum kofi_mr_state {
  * @ended: the key that is ending
  * @index: in @chosen of the map; 0: it is not there
  * @limit: of an endpoint: pages, and elements that @iov has room for
+ * @pins: 1 for the open region, and 1 for each kofi_mr_pin(); the structure is freed when it
+ *	becomes 0
+ * @lock: guards @borrowers; taken with interrupts off
+ * @borrowers: &struct kofi_mr_borrower, each with a reference
  * @holds: 1 for the open region, and 1 from each time it is enabled until its accesses are
  *	over
  * @idle: completed when @holds becomes 0
@@ -143,6 +164,9 @@ struct kofi_mr {
 	u64			ended;
 	u32			index;
 	size_t			limit;
+	refcount_t		pins;
+	spinlock_t		lock;		/* of borrowers */
+	struct list_head	borrowers;
 	refcount_t		holds;
 	struct completion	idle;
 	struct rhash_head	node;
@@ -240,6 +264,59 @@ struct kofi_mr *kofi_mr_get(struct kofi_mr_map *map, const struct fid_ep *ep,
  * Context: any.  May call @disabled of &struct kofi_mr_ops.
  */
 void kofi_mr_put(struct kofi_mr *mr);
+
+/**
+ * kofi_mr_pin() - Keep a region beyond an access
+ * @mr: a region with a reference
+ *
+ * Its memory is not kept, and the region can be closed.
+ *
+ * Context: any.
+ */
+static inline void kofi_mr_pin(struct kofi_mr *mr)
+{
+	refcount_inc(&mr->pins);
+}
+
+/**
+ * kofi_mr_unpin() - Undo kofi_mr_pin()
+ * @mr: the region, which may be closed
+ *
+ * Context: any.
+ */
+void kofi_mr_unpin(struct kofi_mr *mr);
+
+/**
+ * kofi_mr_get_again() - Begin another access to the same memory
+ * @mr: a region that is pinned
+ * @key: the key that kofi_mr_get() has found it by
+ *
+ * Context: any.
+ * Return: true: kofi_mr_put() is due, and range and rights are as kofi_mr_get() has checked
+ * them; false: the key has ended.
+ */
+bool kofi_mr_get_again(struct kofi_mr *mr, u64 key);
+
+/**
+ * kofi_mr_borrow() - Hold pages of a region, and be told when its key ends
+ * @mr: a region that is pinned
+ * @key: the key that kofi_mr_get() has found it by
+ * @borrower: its @recall is set
+ *
+ * Context: any.
+ * Return: true: kofi_mr_return() is due, which fi_close() of the region waits for; false: the key
+ * has ended.
+ */
+bool kofi_mr_borrow(struct kofi_mr *mr, u64 key, struct kofi_mr_borrower *borrower);
+
+/**
+ * kofi_mr_return() - Undo kofi_mr_borrow()
+ * @mr: the region
+ * @borrower: its @recall is not called any more when this returns
+ *
+ * Context: any.  May call @disabled of &struct kofi_mr_ops.
+ */
+void kofi_mr_return(struct kofi_mr *mr, struct kofi_mr_borrower *borrower);
 
 /**
  * kofi_mr_iter() - Address a part of a region

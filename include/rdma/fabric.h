@@ -767,7 +767,9 @@ static inline int fi_fabric(struct fi_fabric_attr *attr,
  *
  * When fi_close() returns, no callback of the object runs: no callback of an endpoint's
  * operations, no handler of a queue.  No later read of a queue returns a completion of a
- * closed endpoint.
+ * closed endpoint.  When fi_close() of a region returns 0, neither device nor peer reaches its
+ * memory.  It waits for no peer: an access of a peer that is under way ends, and with it perhaps
+ * the peer's connection.
  *
  * Context: may sleep.
  * Return: 0; -EBUSY: the object has open children or is bound to another;

@@ -249,7 +249,7 @@ int kofi_atomic_get(struct kofi_rma *rma, struct kofi_mr_map *map,
 {
 	struct fi_rma_iov iov[KOFI_RMA_MAX_IOV];
 	size_t size, i;
-	int ret;
+	int ret, idx;
 
 	ret = kofi_atomic_valid(atomic->datatype, atomic->op, atomic->form,
 				&size);
@@ -268,11 +268,21 @@ int kofi_atomic_get(struct kofi_rma *rma, struct kofi_mr_map *map,
 							  FI_REMOTE_WRITE);
 	if (ret)
 		return ret;
-	if (!kofi_atomic_aligned(rma, size)) {
-		kofi_rma_put(rma);
-		return -EINVAL;
+	idx = kofi_rma_enter(rma);
+	if (idx < 0) {
+		ret = idx;
+		goto put;
 	}
+	if (!kofi_atomic_aligned(rma, size))
+		ret = -EINVAL;
+	kofi_rma_leave(rma, idx);
+	if (ret)
+		goto put;
 	return 0;
+
+put:
+	kofi_rma_put(rma);
+	return ret;
 }
 EXPORT_SYMBOL_GPL(kofi_atomic_get);
 

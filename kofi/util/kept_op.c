@@ -254,7 +254,7 @@ static int kofi_execute_copy(struct kofi_kept_op *kept,
 
 	while (kofi_kept_next(kept, write ? ITER_SOURCE : ITER_DEST, &iter)) {
 		done += kofi_copy_rma(rma, done, write, &iter);
-		/* An exporter has taken memory of the target back */
+		/* The target was closed, or an exporter has taken memory of it back */
 		if (iov_iter_count(&iter))
 			return -EACCES;
 	}
@@ -285,11 +285,11 @@ static int kofi_execute_rma(struct kofi_kept_op *kept, struct kofi_ep *target,
 	if (ret)
 		return ret;
 	if (kept->flags & FI_SAVE)
-		kofi_rma_save(&rma, kept->flags & FI_COMMIT_COMPLETE);
+		ret = kofi_rma_save(&rma, kept->flags & FI_COMMIT_COMPLETE);
 	else
 		ret = kofi_execute_copy(kept, &rma);
 	if (!ret && kept->flags & FI_COMMIT_COMPLETE && !(kept->flags & FI_SAVE))
-		kofi_rma_commit(&rma);
+		ret = kofi_rma_commit(&rma);
 	kofi_rma_done(&rma, -ret);
 	if (!ret)
 		kofi_ep_count(target, access, 0, kept->len);
@@ -328,11 +328,11 @@ static int kofi_execute_atomic(struct kofi_kept_op *kept,
 	if (ret)
 		return ret;
 	if (kept->flags & FI_SAVE)
-		kofi_rma_save(&rma, kept->flags & FI_COMMIT_COMPLETE);
+		ret = kofi_rma_save(&rma, kept->flags & FI_COMMIT_COMPLETE);
 	else
 		ret = kofi_execute_values(kept, &rma, &atomic);
 	if (!ret && kept->flags & FI_COMMIT_COMPLETE && !(kept->flags & FI_SAVE))
-		kofi_rma_commit(&rma);
+		ret = kofi_rma_commit(&rma);
 	kofi_rma_done(&rma, -ret);
 	if (!ret)
 		kofi_ep_count(target, access, 0, kept->len);

@@ -2,10 +2,11 @@
 /*
  * Reads and writes of peers on regions.
  *
- * A struct kofi_rma belongs to the owner of its operation.  The references that
- * kofi_rma_get() takes hold the regions in it.  kofi_rma_get() takes all references
+ * A struct kofi_rma belongs to the owner of its operation.  kofi_rma_get() checks all ranges
  * before the first byte is copied, so an operation with a range that is refused changes
- * nothing.
+ * nothing.  Afterwards the operation pins its regions, and has references to them only between
+ * kofi_rma_enter() and kofi_rma_leave(): a region may be closed in between, and the next
+ * kofi_rma_enter() fails.
  *
  * The lengths of the ranges come from a peer, but each is at most that of its region,
  * and a region is so short that the sum of all cannot overflow (mr/map.c).
@@ -31,6 +32,7 @@ int kofi_rma_get(struct kofi_rma *rma, struct kofi_mr_map *map,
 	rma->durable = false;
 	rma->count = 0;
 	rma->revocable = false;
+	rma->persistent = true;
 	if (!count || count > KOFI_RMA_MAX_IOV)
 		return -EINVAL;
 
@@ -43,8 +45,12 @@ int kofi_rma_get(struct kofi_rma *rma, struct kofi_mr_map *map,
 			return PTR_ERR(mr);
 		}
 		range->mr = mr;
+		range->key = iov->key;
 		range->len = iov->len;
 		rma->revocable |= !!mr->dmabuf;
+		rma->persistent &= !!mr->pmem;
+		kofi_mr_pin(mr);
+		kofi_mr_put(mr);
 		rma->len += iov->len;
 		rma->count++;
 	}
@@ -55,90 +61,41 @@ EXPORT_SYMBOL_GPL(kofi_rma_get);
 void kofi_rma_put(struct kofi_rma *rma)
 {
 	while (rma->count)
-		kofi_mr_put(rma->range[--rma->count].mr);
+		kofi_mr_unpin(rma->range[--rma->count].mr);
 }
 EXPORT_SYMBOL_GPL(kofi_rma_put);
 
-bool kofi_rma_is_persistent(const struct kofi_rma *rma)
+/* Get references to all regions; false: a key has ended, and there are none */
+static bool kofi_rma_hold(const struct kofi_rma *rma)
 {
+	const struct kofi_rma_range *range = rma->range;
 	u32 i;
 
 	for (i = 0; i < rma->count; i++)
-		if (!rma->range[i].mr->pmem)
-			return false;
+		if (!kofi_mr_get_again(range[i].mr, range[i].key))
+			goto undo;
 	return true;
+undo:
+	while (i)
+		kofi_mr_put(range[--i].mr);
+	return false;
 }
-EXPORT_SYMBOL_GPL(kofi_rma_is_persistent);
 
-void kofi_rma_commit(struct kofi_rma *rma)
-{
-	const struct kofi_rma_range *range = rma->range;
-	u32 i;
-
-	for (i = 0; i < rma->count; i++)
-		kofi_pmem_write_back(range[i].mr, range[i].offset, range[i].len);
-	for (i = 0; i < rma->count; i++)
-		range[i].mr->pmem->ops->fence();
-	rma->durable = true;
-}
-EXPORT_SYMBOL_GPL(kofi_rma_commit);
-
-void kofi_rma_save(struct kofi_rma *rma, bool durable)
+static void kofi_rma_release(const struct kofi_rma *rma)
 {
 	u32 i;
 
-	for (i = 0; i < rma->count; i++) {
-		if (durable)
-			kofi_pmem_save(rma->range[i].mr);
-		rma->range[i].len = 0;
-	}
-	rma->len = 0;
-}
-EXPORT_SYMBOL_GPL(kofi_rma_save);
-
-/* Records what was written, for the next save of each region */
-static void kofi_rma_note_written(const struct kofi_rma *rma)
-{
-	const struct kofi_rma_range *range = rma->range;
-	u32 i;
-
 	for (i = 0; i < rma->count; i++)
-		if (range[i].mr->pmem)
-			kofi_pmem_written(range[i].mr, range[i].offset, range[i].len);
+		kofi_mr_put(rma->range[i].mr);
 }
 
-void kofi_rma_done(struct kofi_rma *rma, int err)
+/* The part of kofi_rma_enter() for memory that exporters take back */
+static int kofi_rma_enter_dmabufs(const struct kofi_rma *rma)
 {
-	const struct kofi_rma_range *range = rma->range;
-	size_t len;
-	u32 i, k;
-
-	if (rma->access & FI_REMOTE_WRITE && !rma->durable)
-		kofi_rma_note_written(rma);
-	for (i = 0; i < rma->count; i++) {
-		for (k = 0; range[k].mr != range[i].mr; k++)
-			;
-		/* Count each region once, at its first range */
-		if (k < i)
-			continue;
-		for (len = 0; k < rma->count; k++)
-			if (range[k].mr == range[i].mr)
-				len += range[k].len;
-		kofi_mr_count(range[i].mr, rma->access, err, len);
-	}
-	kofi_rma_put(rma);
-}
-EXPORT_SYMBOL_GPL(kofi_rma_done);
-
-int kofi_rma_enter(const struct kofi_rma *rma)
-{
+	int idx = kofi_dmabuf_enter();
 	const struct kofi_mr *mr;
-	int idx;
 	u32 i;
 
-	if (likely(!rma->revocable))
-		return 0;
-	idx = kofi_dmabuf_enter();
 	for (i = 0; i < rma->count; i++) {
 		mr = rma->range[i].mr;
 		if (mr->dmabuf && !kofi_dmabuf_is_there(mr->dmabuf)) {
@@ -148,14 +105,162 @@ int kofi_rma_enter(const struct kofi_rma *rma)
 	}
 	return idx;
 }
+
+int kofi_rma_enter(const struct kofi_rma *rma)
+{
+	int idx = 0;
+
+	if (unlikely(!kofi_rma_hold(rma)))
+		return -EACCES;
+	if (unlikely(rma->revocable))
+		idx = kofi_rma_enter_dmabufs(rma);
+	if (idx < 0)
+		kofi_rma_release(rma);
+	return idx;
+}
 EXPORT_SYMBOL_GPL(kofi_rma_enter);
 
 void kofi_rma_leave(const struct kofi_rma *rma, int idx)
 {
 	if (unlikely(rma->revocable))
 		kofi_dmabuf_leave(idx);
+	kofi_rma_release(rma);
 }
 EXPORT_SYMBOL_GPL(kofi_rma_leave);
+
+/* Lent memory */
+
+static void kofi_rma_recall(struct kofi_mr_borrower *borrower)
+{
+	struct kofi_rma_loan *loan = container_of(borrower, struct kofi_rma_lent, borrower)->loan;
+
+	loan->recall(loan);
+}
+
+/* Return what of the first @count ranges is lent */
+static void kofi_rma_return_some(const struct kofi_rma *rma, struct kofi_rma_loan *loan, u32 count)
+{
+	while (count--)
+		kofi_mr_return(rma->range[count].mr, &loan->lent[count].borrower);
+}
+
+bool kofi_rma_lend(const struct kofi_rma *rma, struct kofi_rma_loan *loan)
+{
+	const struct kofi_rma_range *range = rma->range;
+	u32 i;
+
+	for (i = 0; i < rma->count; i++) {
+		loan->lent[i].loan = loan;
+		loan->lent[i].borrower.recall = kofi_rma_recall;
+		if (!kofi_mr_borrow(range[i].mr, range[i].key, &loan->lent[i].borrower)) {
+			kofi_rma_return_some(rma, loan, i);
+			return false;
+		}
+	}
+	return true;
+}
+EXPORT_SYMBOL_GPL(kofi_rma_lend);
+
+void kofi_rma_return(const struct kofi_rma *rma, struct kofi_rma_loan *loan)
+{
+	kofi_rma_return_some(rma, loan, rma->count);
+}
+EXPORT_SYMBOL_GPL(kofi_rma_return);
+
+bool kofi_rma_is_recalled(const struct kofi_rma *rma)
+{
+	u32 i;
+
+	for (i = 0; i < rma->count; i++)
+		if (READ_ONCE(rma->range[i].mr->mr.key) != rma->range[i].key)
+			return true;
+	return false;
+}
+EXPORT_SYMBOL_GPL(kofi_rma_is_recalled);
+
+/* Persistent memory, and the end */
+
+int kofi_rma_commit(struct kofi_rma *rma)
+{
+	const struct kofi_rma_range *range = rma->range;
+	int idx = kofi_rma_enter(rma);
+	u32 i;
+
+	if (idx < 0)
+		return idx;
+	for (i = 0; i < rma->count; i++)
+		kofi_pmem_write_back(range[i].mr, range[i].offset, range[i].len);
+	for (i = 0; i < rma->count; i++)
+		range[i].mr->pmem->ops->fence();
+	rma->durable = true;
+	kofi_rma_leave(rma, idx);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_rma_commit);
+
+int kofi_rma_save(struct kofi_rma *rma, bool durable)
+{
+	int idx = kofi_rma_enter(rma);
+	u32 i;
+
+	if (idx < 0)
+		return idx;
+	for (i = 0; durable && i < rma->count; i++)
+		kofi_pmem_save(rma->range[i].mr);
+	kofi_rma_leave(rma, idx);
+	for (i = 0; i < rma->count; i++)
+		rma->range[i].len = 0;
+	rma->len = 0;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_rma_save);
+
+/* Add up the bytes of a region's ranges; false: range @i is not the region's first */
+static bool kofi_rma_sum(const struct kofi_rma *rma, u32 i, size_t *len)
+{
+	const struct kofi_rma_range *range = rma->range;
+	u32 k;
+
+	for (k = 0; range[k].mr != range[i].mr; k++)
+		;
+	if (k < i)
+		return false;
+	for (*len = 0; k < rma->count; k++)
+		if (range[k].mr == range[i].mr)
+			*len += range[k].len;
+	return true;
+}
+
+/* Record in a region what was written, for its next save, and count the operation once */
+static void kofi_rma_note(const struct kofi_rma *rma, u32 i, int err)
+{
+	const struct kofi_rma_range *range = &rma->range[i];
+	size_t len;
+
+	if (rma->access & FI_REMOTE_WRITE && !rma->durable && range->mr->pmem)
+		kofi_pmem_written(range->mr, range->offset, range->len);
+	if (kofi_rma_sum(rma, i, &len))
+		kofi_mr_count(range->mr, rma->access, err, len);
+}
+
+void kofi_rma_done(struct kofi_rma *rma, int err)
+{
+	const struct kofi_rma_range *range;
+	u32 i;
+
+	for (i = 0; i < rma->count; i++) {
+		range = &rma->range[i];
+		/* A region that is closed has no counter, and is not saved any more */
+		if (!READ_ONCE(range->mr->cntr) && !READ_ONCE(range->mr->pmem))
+			continue;
+		if (!kofi_mr_get_again(range->mr, range->key))
+			continue;
+		kofi_rma_note(rma, i, err);
+		kofi_mr_put(range->mr);
+	}
+	kofi_rma_put(rma);
+}
+EXPORT_SYMBOL_GPL(kofi_rma_done);
 
 size_t kofi_rma_iter(const struct kofi_rma *rma, unsigned int direction,
 		     size_t offset, size_t len, struct iov_iter *iter)

@@ -227,6 +227,42 @@ static void peers_need_a_key_that_is_good(struct kunit *test)
 	check_all(test, keyless, ARRAY_SIZE(keyless));
 }
 
+/*
+ * Writes that are under way when the region is closed end as they like, but they reach no byte when
+ * fi_close() has returned
+ */
+static void peers_reach_no_byte_of_a_closed_region(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	struct conf_region region;
+	size_t depth, len, i;
+	struct vt_comp comp;
+	u8 *out;
+
+	if (!has_rma(test))
+		return;
+	conf_shallow(test, 16);
+	conf_join(test, &pair);
+	depth = vt_of(test)->info->tx_attr->size;
+	len = min_t(size_t, SZ_1M, vt_of(test)->info->ep_attr->max_msg_size);
+	out = vt_buf(test, len);
+	memset(out, 0x77, len);
+	conf_region(test, &region, len, FI_REMOTE_WRITE);
+	for (i = 0; i < depth; i++)
+		if (fi_write(pair.a.ep, out, len, NULL, 0, region.addr, region.key, vt_ctx(i + 1)))
+			break;
+	KUNIT_EXPECT_GT(test, i, 0);
+	/* The first bytes are there, so a write is under way */
+	KUNIT_ASSERT_EQ(test, vt_wait(pair.a.tx, &comp), 1);
+	vt_close(test, &region.mr->fid);
+	memset(region.buf, 0x5a, len);
+	while (--i)
+		KUNIT_ASSERT_EQ(test, vt_wait(pair.a.tx, &comp), 1);
+	/* A write may be over for its sender before it has come; at the end all have come */
+	vt_pair_close(test, &pair);
+	KUNIT_EXPECT_NULL(test, memchr_inv(region.buf, 0x5a, len));
+}
+
 static void keys_are_new_and_as_long_as_claimed(struct kunit *test)
 {
 	size_t bits = 8 * vt_of(test)->info->domain_attr->mr_key_size;
@@ -476,6 +512,7 @@ static struct kunit_case mr_cases[] = {
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(peers_reach_no_byte_beyond, conf_gen_params),
 	KUNIT_CASE_PARAM(peers_need_a_key_that_is_good, conf_gen_params),
+	KUNIT_CASE_PARAM(peers_reach_no_byte_of_a_closed_region, conf_gen_params),
 	KUNIT_CASE_PARAM(keys_are_new_and_as_long_as_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(bad_registrations_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(what_is_no_memory_is_refused_and_said, conf_gen_params),

@@ -213,13 +213,14 @@ static int close_region(void *mr)
 	return fi_close(&((struct fid_mr *)mr)->fid);
 }
 
-static void a_region_that_is_read_is_closed_when_the_peer_has_it(struct kunit *test)
+/* The close ends the connection, so TCP lets go of the pages, though the peer does not answer */
+static void a_region_is_closed_while_tcp_has_its_pages(struct kunit *test)
 {
 	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + PEER_RMA];
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
 	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
-	struct vt_async *closer;
+	union vt_event event;
 	struct fid_mr *mr;
 
 	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_READ, 0,
@@ -228,12 +229,30 @@ static void a_region_that_is_read_is_closed_when_the_peer_has_it(struct kunit *t
 	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
 	peer_dies(test, sock);
 	wait_lent(test, mem, LEN, true);
-	closer = vt_async_start(test, close_region, mr);
-	KUNIT_EXPECT_TRUE(test, vt_async_waits(closer));
-	peer_revives(test, sock);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, closer), 0);
-	wait_lent(test, mem, LEN, false);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, vt_async_start(test, close_region, mr)), 0);
+	KUNIT_EXPECT_FALSE(test, is_lent(mem, LEN));
+	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+}
+
+/* What the peer's TCP has acknowledged is no reason to end the connection */
+static void a_connection_outlives_a_region_that_was_read(struct kunit *test)
+{
+	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + PEER_RMA];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_READ, 0,
+					KEY, 0, &mr, NULL), 0);
+	vt_fill(mem, LEN, 7);
+	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
 	peer_takes(test, sock, 3, LEN, 7);
+	wait_lent(test, mem, LEN, false);
+	KUNIT_EXPECT_EQ(test, close_region(mr), 0);
+	vt_no_event(test, end.eq);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, mem, 8, NULL, 0, vt_ctx(1)), 0);
+	vt_done(test, end.tx, vt_ctx(1));
 }
 
 /* The end of the connection gives the region back, too */
@@ -346,7 +365,8 @@ static struct kunit_case far_cases[] = {
 	KUNIT_CASE(a_long_message_waits_for_its_acknowledgment_too),
 	KUNIT_CASE(the_end_cancels_what_the_peer_has_not),
 	KUNIT_CASE(an_interface_that_goes_gives_pages_back),
-	KUNIT_CASE(a_region_that_is_read_is_closed_when_the_peer_has_it),
+	KUNIT_CASE(a_region_is_closed_while_tcp_has_its_pages),
+	KUNIT_CASE(a_connection_outlives_a_region_that_was_read),
 	KUNIT_CASE(an_answer_that_the_peer_has_not_holds_no_region),
 	KUNIT_CASE(an_answer_from_a_dma_buf_is_copied),
 	KUNIT_CASE(a_message_may_be_of_any_memory),

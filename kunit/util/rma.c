@@ -284,20 +284,151 @@ static void a_number_of_ranges_that_makes_no_sense_is_refused(struct kunit *test
 	KUNIT_EXPECT_EQ(test, atomic_read(&rt->mr[0]->refs), 1);
 }
 
-static void regions_are_held_until_the_end(struct kunit *test)
+static void regions_are_held_by_a_piece_only(struct kunit *test)
 {
 	struct rma_test *rt = new_test(test);
 	struct kofi_rma rma;
-	int i;
+	int i, idx;
 
 	KUNIT_ASSERT_EQ(test, get(rt, &rma, ranges, 4, BOTH), 0);
+	for (i = 0; i < NR_REGIONS; i++)
+		KUNIT_EXPECT_EQ(test, atomic_read(&rt->mr[i]->refs), 1);
+	idx = kofi_rma_enter(&rma);
+	KUNIT_EXPECT_GE(test, idx, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rt->mr[0]->refs), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rt->mr[1]->refs), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&rt->mr[2]->refs), 2);
+	kofi_rma_leave(&rma, idx);
 
 	kofi_rma_done(&rma, 0);
 	for (i = 0; i < NR_REGIONS; i++)
 		KUNIT_EXPECT_EQ(test, atomic_read(&rt->mr[i]->refs), 1);
+}
+
+static int close_region(void *data)
+{
+	struct kofi_mr *mr = data;
+
+	return mr->mr.fid.ops->close(&mr->mr.fid);
+}
+
+/* One of several: the others are the operation's no more either, and still count it */
+static void a_region_can_be_closed_between_two_pieces(struct kunit *test)
+{
+	struct rma_test *rt = new_test(test);
+	struct kofi_mr *mr = rt->mr[1];
+	struct kofi_rma rma;
+	struct iov_iter from;
+	int i;
+
+	ut_fill(rt->mem, RANGES_LEN, 1);
+	kofi_iov_iter(rt->local, ITER_SOURCE, 0, RANGES_LEN, &from);
+	KUNIT_ASSERT_EQ(test, get(rt, &rma, ranges, 4, FI_REMOTE_WRITE), 0);
+	KUNIT_EXPECT_EQ(test, kofi_rma_write(&rma, 0, &from, 1077), 1077);
+	rt->mr[1] = NULL;
+	KUNIT_EXPECT_EQ(test, close_region(mr), 0);
+	memset(rt->buf[1], GUARD, REGION);
+
+	KUNIT_EXPECT_EQ(test, kofi_rma_write(&rma, 1077, &from, SIZE_MAX), 0);
+	KUNIT_EXPECT_EQ(test, kofi_rma_enter(&rma), -EACCES);
+	KUNIT_EXPECT_EQ(test, kofi_rma_save(&rma, false), -EACCES);
+	KUNIT_EXPECT_NULL(test, memchr_inv(rt->buf[1], GUARD, REGION));
+	KUNIT_EXPECT_NULL(test, memchr_inv(rt->buf[2], GUARD, REGION));
+	for (i = 0; i < NR_REGIONS; i += 2)
+		KUNIT_EXPECT_EQ(test, atomic_read(&rt->mr[i]->refs), 1);
+	kofi_rma_done(&rma, EACCES);
+}
+
+/* The same key does not make it the same region */
+static void an_operation_does_not_go_on_in_another_region(struct kunit *test)
+{
+	struct rma_test *rt = new_test(test);
+	struct kofi_rma rma;
+
+	KUNIT_ASSERT_EQ(test, get(rt, &rma, ranges, 1, FI_REMOTE_WRITE), 0);
+	KUNIT_EXPECT_EQ(test, close_region(rt->mr[0]), 0);
+	rt->mr[0] = ut_mr(test, rt->ud, rt->buf[0], REGION, BOTH, 1);
+	KUNIT_EXPECT_EQ(test, kofi_rma_enter(&rma), -EACCES);
+	kofi_rma_done(&rma, EACCES);
+	KUNIT_EXPECT_EQ(test, atomic_read(&rt->mr[0]->refs), 1);
+}
+
+static void the_close_waits_for_the_piece_in_hand(struct kunit *test)
+{
+	struct rma_test *rt = new_test(test);
+	struct kofi_mr *mr = rt->mr[0];
+	struct ut_thread *thread;
+	struct kofi_rma rma;
+	int idx;
+
+	KUNIT_ASSERT_EQ(test, get(rt, &rma, ranges, 1, FI_REMOTE_WRITE), 0);
+	idx = kofi_rma_enter(&rma);
+	rt->mr[0] = NULL;
+	thread = ut_start(test, close_region, mr);
+	KUNIT_EXPECT_TRUE(test, ut_until(READ_ONCE(mr->mr.key) == FI_KEY_NOTAVAIL));
+	KUNIT_EXPECT_FALSE(test, completion_done(&thread->done));
+	kofi_rma_leave(&rma, idx);
+	KUNIT_EXPECT_EQ(test, ut_join(test, thread), 0);
+	kofi_rma_done(&rma, EACCES);
+}
+
+/**
+ * struct loan - Memory that is lent
+ * @loan: the loan
+ * @rma: the target
+ * @recalls: calls for it
+ */
+struct loan {
+	struct kofi_rma_loan	loan;
+	struct kofi_rma		rma;
+	int			recalls;
+};
+
+static void count_recall(struct kofi_rma_loan *loan)
+{
+	container_of(loan, struct loan, loan)->recalls++;
+}
+
+static void the_close_wants_back_what_is_lent(struct kunit *test)
+{
+	struct loan *loan = ut_kmalloc(test, sizeof(*loan));
+	struct rma_test *rt = new_test(test);
+	struct kofi_mr *mr = rt->mr[1];
+	struct ut_thread *thread;
+
+	loan->recalls = 0;
+	loan->loan.recall = count_recall;
+	KUNIT_ASSERT_EQ(test, get(rt, &loan->rma, ranges, 4, FI_REMOTE_READ), 0);
+	KUNIT_ASSERT_TRUE(test, kofi_rma_lend(&loan->rma, &loan->loan));
+	KUNIT_EXPECT_FALSE(test, kofi_rma_is_recalled(&loan->rma));
+	rt->mr[1] = NULL;
+	thread = ut_start(test, close_region, mr);
+	KUNIT_EXPECT_TRUE(test, ut_until(READ_ONCE(loan->recalls)));
+	KUNIT_EXPECT_FALSE(test, completion_done(&thread->done));
+	KUNIT_EXPECT_TRUE(test, kofi_rma_is_recalled(&loan->rma));
+	kofi_rma_return(&loan->rma, &loan->loan);
+	KUNIT_EXPECT_EQ(test, ut_join(test, thread), 0);
+	/* Two of the ranges are in that region */
+	KUNIT_EXPECT_EQ(test, loan->recalls, 2);
+	KUNIT_EXPECT_FALSE(test, kofi_rma_lend(&loan->rma, &loan->loan));
+	KUNIT_EXPECT_EQ(test, atomic_read(&rt->mr[0]->refs), 1);
+	kofi_rma_put(&loan->rma);
+}
+
+static void a_loan_that_is_returned_is_not_wanted_back(struct kunit *test)
+{
+	struct loan *loan = ut_kmalloc(test, sizeof(*loan));
+	struct rma_test *rt = new_test(test);
+
+	loan->recalls = 0;
+	loan->loan.recall = count_recall;
+	KUNIT_ASSERT_EQ(test, get(rt, &loan->rma, ranges, 4, FI_REMOTE_READ), 0);
+	KUNIT_ASSERT_TRUE(test, kofi_rma_lend(&loan->rma, &loan->loan));
+	kofi_rma_return(&loan->rma, &loan->loan);
+	kofi_rma_done(&loan->rma, 0);
+	close_regions(rt);
+	memset(rt->mr, 0, sizeof(rt->mr));
+	KUNIT_EXPECT_EQ(test, loan->recalls, 0);
 }
 
 /* Each region with a counter of its own */
@@ -384,7 +515,12 @@ static struct kunit_case rma_cases[] = {
 	KUNIT_CASE_PARAM(a_range_that_is_refused_holds_nothing,
 			 bad_range_gen_params),
 	KUNIT_CASE(a_number_of_ranges_that_makes_no_sense_is_refused),
-	KUNIT_CASE(regions_are_held_until_the_end),
+	KUNIT_CASE(regions_are_held_by_a_piece_only),
+	KUNIT_CASE(a_region_can_be_closed_between_two_pieces),
+	KUNIT_CASE(an_operation_does_not_go_on_in_another_region),
+	KUNIT_CASE(the_close_waits_for_the_piece_in_hand),
+	KUNIT_CASE(the_close_wants_back_what_is_lent),
+	KUNIT_CASE(a_loan_that_is_returned_is_not_wanted_back),
 	KUNIT_CASE(an_operation_counts_once_in_each_region),
 	KUNIT_CASE(a_counter_of_bytes_counts_those_of_its_region),
 	KUNIT_CASE(what_has_not_been_executed_counts_nowhere),

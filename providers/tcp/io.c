@@ -95,6 +95,8 @@ int ktcp_transfer(struct ktcp_conn *conn)
 	lockdep_assert_held(&conn->run);
 	if (conn->failed)
 		return conn->failed;
+	if (READ_ONCE(conn->recalled) && ktcp_tx_recall(conn))
+		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
 	do {
 		received = ktcp_recv(conn, &budget);
 		if (received && received != -EAGAIN)

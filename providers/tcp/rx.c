@@ -11,6 +11,9 @@
  * upon a key or a range that no region has, or has no more, and upon an answer to nothing: the
  * wire has no refusal.  A message that is longer than its receive does not end the connection:
  * the receive fails with FI_ETRUNC, and the rest is dropped.
+ *
+ * A write holds its regions only while data of the socket are copied (ktcp_rx_write()), as a peer
+ * may stop in the middle.  If a region is closed meanwhile, the next piece ends the connection.
  */
 #include <linux/module.h>
 #include <linux/uio.h>
@@ -121,6 +124,24 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 	if (!ret)
 		rx->state = KTCP_RX_MSG;
 	return ret;
+}
+
+/**
+ * ktcp_rma_enter() - Begin an access to what a peer writes or reads
+ * @conn: the connection, with ktcp_conn.run held
+ * @rma: the target
+ *
+ * Context: may sleep.
+ * Return: as kofi_rma_enter(); a negative errno: the connection is over.
+ */
+int ktcp_rma_enter(struct ktcp_conn *conn, const struct kofi_rma *rma)
+{
+	int idx = kofi_rma_enter(rma);
+
+	/* An exporter that takes a dma-buf back is no fault of the peer's */
+	if (idx < 0 && !rma->revocable)
+		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
+	return idx;
 }
 
 /* Finds the target of a write or a read; that of a commit must be persistent memory */
@@ -297,10 +318,6 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 		rx->state = KTCP_RX_HEADER;
 		break;
 	case KTCP_RX_WRITE:
-		if (rx->hdr.flags & TCP_WIRE_SAVE)
-			kofi_rma_save(&rx->rma, rx->hdr.flags & TCP_WIRE_COMMIT);
-		else if (rx->hdr.flags & TCP_WIRE_COMMIT)
-			kofi_rma_commit(&rx->rma);
 		if (rx->event && conn->rdm)
 			ktcp_link_source(to_ktcp_link(conn), &src_addr, &source);
 		ktcp_rx_next(conn);
@@ -319,39 +336,64 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 	}
 }
 
-/* The target of a write may be taken back while the peer sends (kofi_rma_enter()) */
-static int ktcp_rx_write(struct ktcp_conn *conn, struct msghdr *msg)
-{
-	const struct kofi_rma *rma = &conn->rx.rma;
-	int idx, ret;
-
-	idx = kofi_rma_enter(rma);
-	if (idx < 0)
-		return idx;
-	ret = sock_recvmsg(conn->sk.sock, msg, MSG_DONTWAIT | MSG_NOSIGNAL);
-	kofi_rma_leave(rma, idx);
-	return ret;
-}
-
-static int ktcp_rx_payload(struct ktcp_conn *conn)
+/* Take a piece of the payload out of the socket; returns as sock_recvmsg() */
+static int ktcp_rx_piece(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
 	struct msghdr msg;
 	int ret;
 
+	if (!iov_iter_count(&rx->iter))
+		ktcp_rx_part(conn);
+	msg = (struct msghdr) { .msg_iter = rx->iter };
+	ret = sock_recvmsg(conn->sk.sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (ret > 0)
+		iov_iter_advance(&rx->iter, ret);
+	return ret;
+}
+
+/* As ktcp_rx_piece() for a write, whose target may have been closed since the last piece */
+static int ktcp_rx_write(struct ktcp_conn *conn)
+{
+	const struct kofi_rma *rma = &conn->rx.rma;
+	int idx, ret;
+
+	idx = ktcp_rma_enter(conn, rma);
+	if (idx < 0)
+		return idx;
+	ret = ktcp_rx_piece(conn);
+	kofi_rma_leave(rma, idx);
+	return ret;
+}
+
+/* Make durable what a write has written, or a save asks for */
+static int ktcp_rx_commit(struct ktcp_conn *conn)
+{
+	struct ktcp_rx *rx = &conn->rx;
+	bool commit = rx->hdr.flags & TCP_WIRE_COMMIT;
+	int ret = 0;
+
+	if (rx->hdr.flags & TCP_WIRE_SAVE)
+		ret = kofi_rma_save(&rx->rma, commit);
+	else if (commit)
+		ret = kofi_rma_commit(&rx->rma);
+	return ret ? ktcp_conn_violated(conn, KTCP_BAD_ACCESS) : 0;
+}
+
+static int ktcp_rx_payload(struct ktcp_conn *conn)
+{
+	struct ktcp_rx *rx = &conn->rx;
+	int ret;
+
 	while (rx->done < ktcp_rx_want(rx)) {
-		if (!iov_iter_count(&rx->iter))
-			ktcp_rx_part(conn);
-		msg = (struct msghdr) { .msg_iter = rx->iter };
-		if (rx->state == KTCP_RX_WRITE)
-			ret = ktcp_rx_write(conn, &msg);
-		else
-			ret = sock_recvmsg(conn->sk.sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ret = rx->state == KTCP_RX_WRITE ? ktcp_rx_write(conn) : ktcp_rx_piece(conn);
 		if (ret <= 0)
 			return ret ? : -ESHUTDOWN;
-		iov_iter_advance(&rx->iter, ret);
 		rx->done += ret;
 	}
+	ret = rx->state == KTCP_RX_WRITE ? ktcp_rx_commit(conn) : 0;
+	if (ret)
+		return ret;
 	ktcp_rx_placed(conn);
 	return 0;
 }

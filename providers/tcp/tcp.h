@@ -197,16 +197,18 @@ struct ktcp_op {
 
 /**
  * struct ktcp_answer - The answer to a read by the peer
- * @entry: in ktcp_tx.answers
+ * @entry: in ktcp_tx.answers, or in ktcp_tx.unacked
  * @zc: its payload
  * @flags: TCP_WIRE_SAVE and TCP_WIRE_COMMIT of the request
  * @rma: regions that the peer reads, or saves
+ * @loan: TCP has pages of @rma, if the payload is sent without a copy
  */
 struct ktcp_answer {
 	struct list_head	entry;
 	struct ktcp_zc		zc;
 	u16			flags;
 	struct kofi_rma		rma;
+	struct kofi_rma_loan	loan;
 };
 
 /**
@@ -224,6 +226,7 @@ struct ktcp_answer {
  * @begun: an operation has begun to be sent
  * @acks: acknowledgments that are due
  * @answers: struct ktcp_answer, oldest first
+ * @unacked: struct ktcp_answer whose pages TCP has not let go of, and that the socket has
  * @reads: struct kofi_soft_op that wait for their data, oldest first
  * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
  * @offered: struct kofi_soft_op whose payload the peer has not asked for, oldest first
@@ -247,6 +250,7 @@ struct ktcp_tx {
 	bool			begun;
 	u32			acks;
 	struct list_head	answers;
+	struct list_head	unacked;
 	struct list_head	reads;
 	struct list_head	acked;
 	struct list_head	offered;
@@ -366,6 +370,7 @@ enum ktcp_phase {
  * @request: type of its request
  * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
  * @failed: negative errno, for the worker to see: sending within a call has failed; 0: it has not
+ * @recalled: a client wants back a region whose pages TCP may have
  * @cut: the end closes the socket at once, whatever TCP has still to deliver; set before the end
  * @linger: takes the socket over if TCP is to deliver the rest (linger.c)
  * @net_order: the peer's byte order is not ours
@@ -397,6 +402,7 @@ struct ktcp_conn {
 	enum ktcp_wire_cm_type	request;
 	enum ktcp_phase		phase;
 	int			failed;
+	bool			recalled;
 	bool			cut;
 	struct ktcp_linger	*linger;
 	bool			net_order;
@@ -594,6 +600,7 @@ void ktcp_netdev_exit(void);
 void ktcp_tx_init(struct ktcp_tx *tx);
 struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy);
 int ktcp_send(struct ktcp_conn *conn, int *budget);
+int ktcp_tx_recall(struct ktcp_conn *conn);
 void ktcp_tx_abort(struct ktcp_conn *conn, int err);
 
 void ktcp_op_put(struct kofi_soft_op *soft, int err);
@@ -609,6 +616,7 @@ void ktcp_zc_show(struct seq_file *file);
 
 /* rx.c */
 void ktcp_rx_init(struct ktcp_rx *rx);
+int ktcp_rma_enter(struct ktcp_conn *conn, const struct kofi_rma *rma);
 int ktcp_recv(struct ktcp_conn *conn, int *budget);
 bool ktcp_recv_waits(const struct ktcp_conn *conn);
 void ktcp_rx_abort(struct ktcp_conn *conn, int err);

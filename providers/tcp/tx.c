@@ -16,10 +16,17 @@
  * has no payload, and is otherwise sent as an operation of its kind.  A long message is sent
  * without a copy (zerocopy.c), and has not completed before TCP has let go of its pages.  A read
  * has completed when its answer is there; answers come in the order of requests.
+ *
+ * An answer holds its regions only while the socket takes a piece of it (ktcp_tx_answer()), as a
+ * peer may take it as slowly as it likes.  If a region is closed meanwhile, the next piece ends the
+ * connection.  Pages that TCP has are lent to it, so the close waits until it has let go of them.
+ * That must not depend on the peer either: the close has ktcp_tx_recall() end the connection, and
+ * with it what TCP has not sent.
  */
 #include <linux/module.h>
 #include <linux/tcp.h>
 #include <linux/uio.h>
+#include <net/tcp.h>
 #include <net/tcp_states.h>
 #include "rdm.h"
 
@@ -29,6 +36,7 @@
 void ktcp_tx_init(struct ktcp_tx *tx)
 {
 	INIT_LIST_HEAD(&tx->answers);
+	INIT_LIST_HEAD(&tx->unacked);
 	INIT_LIST_HEAD(&tx->reads);
 	INIT_LIST_HEAD(&tx->acked);
 	INIT_LIST_HEAD(&tx->offered);
@@ -149,14 +157,69 @@ static void ktcp_answer_done(struct ktcp_conn *conn, struct ktcp_answer *answer,
  */
 void ktcp_tx_let_go(struct ktcp_conn *conn, struct ktcp_zc *zc, int err)
 {
+	struct ktcp_answer *answer;
+
 	conn->tx.zcs--;
 	if (zc->kind == KTCP_TX_OP) {
 		conn->tx.lent--;
 		ktcp_op_put(&container_of(zc, struct ktcp_op, zc)->soft, err);
 	} else {
-		ktcp_answer_done(conn, container_of(zc, struct ktcp_answer, zc), err);
+		answer = container_of(zc, struct ktcp_answer, zc);
+		list_del(&answer->entry);
+		kofi_rma_return(&answer->rma, &answer->loan);
+		ktcp_answer_done(conn, answer, err);
 		kofi_soft_ep_put(conn->soft);
 	}
+}
+
+/* The client wants a region back; with a lock held, so the worker sees to it */
+static void ktcp_answer_recall(struct kofi_rma_loan *loan)
+{
+	struct ktcp_conn *conn = container_of(loan, struct ktcp_answer, loan)->zc.conn;
+
+	WRITE_ONCE(conn->recalled, true);
+	ktcp_kick(conn);
+}
+
+/* May TCP have pages of an answer?  If so, the answer also has a reference to the endpoint */
+static bool ktcp_answer_lend(struct ktcp_conn *conn, struct ktcp_answer *answer)
+{
+	/* Otherwise the endpoint is being closed, and waits for nobody any more */
+	if (!kofi_soft_ep_try_get(conn->soft))
+		return false;
+	answer->loan.recall = ktcp_answer_recall;
+	if (kofi_rma_lend(&answer->rma, &answer->loan))
+		return true;
+	kofi_soft_ep_put(conn->soft);
+	return false;
+}
+
+/**
+ * ktcp_tx_recall() - Look for answers whose regions a client wants back
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
+ *
+ * What the peer's TCP has acknowledged is let go of by this machine, soon.
+ *
+ * Context: may sleep.
+ * Return: -EACCES: a client waits for what the peer has not acknowledged; 0: none does.
+ */
+int ktcp_tx_recall(struct ktcp_conn *conn)
+{
+	struct ktcp_tx *tx = &conn->tx;
+	struct ktcp_answer *answer;
+	u32 acked;
+
+	lockdep_assert_held(&conn->run);
+	/* Pairs with ktcp_answer_recall(): a recall that comes later sets it again */
+	xchg(&conn->recalled, false);
+	ktcp_zc_reap(conn);
+	if (tx->kind == KTCP_TX_ANSWER && kofi_rma_is_recalled(&ktcp_first_answer(tx)->rma))
+		return -EACCES;
+	acked = READ_ONCE(tcp_sk(conn->sk.sock->sk)->snd_una);
+	list_for_each_entry(answer, &tx->unacked, entry)
+		if (before(acked, answer->zc.end_seq) && kofi_rma_is_recalled(&answer->rma))
+			return -EACCES;
+	return 0;
 }
 
 /* Has the message that begins now sent without a copy, if that is possible */
@@ -177,8 +240,7 @@ static void ktcp_tx_begin_zc(struct ktcp_conn *conn)
 	if (tx->kind == KTCP_TX_OP) {
 		to_ktcp_op(tx->op)->waits++;
 		tx->lent++;
-	} else if (!kofi_soft_ep_try_get(conn->soft)) {
-		/* The endpoint is being closed, and waits for nobody any more */
+	} else if (!ktcp_answer_lend(conn, ktcp_first_answer(tx))) {
 		return;
 	}
 	zc->kind = tx->kind;
@@ -221,7 +283,18 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 	return op;
 }
 
-/* Begins the next message; false: there is none */
+/* All answers to reads before a save have been sent; false: the connection is over */
+static bool ktcp_answer_save(struct ktcp_conn *conn, struct ktcp_answer *answer)
+{
+	if (!(answer->flags & TCP_WIRE_SAVE))
+		return true;
+	if (!kofi_rma_save(&answer->rma, answer->flags & TCP_WIRE_COMMIT))
+		return true;
+	conn->failed = ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
+	return false;
+}
+
+/* Begins the next message; false: there is none, or ktcp_conn.failed says why it cannot begin */
 static bool ktcp_tx_next(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
@@ -240,11 +313,9 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 		tx->kind = KTCP_TX_ACK;
 		hdr.op = TCP_WIRE_CTS;
 	} else if (!list_empty(&tx->answers)) {
+		if (!ktcp_answer_save(conn, ktcp_first_answer(tx)))
+			return false;
 		tx->kind = KTCP_TX_ANSWER;
-		/* All answers to reads before it have been sent */
-		if (ktcp_first_answer(tx)->flags & TCP_WIRE_SAVE)
-			kofi_rma_save(&ktcp_first_answer(tx)->rma,
-				      ktcp_first_answer(tx)->flags & TCP_WIRE_COMMIT);
 		hdr.op = TCP_WIRE_READ_RSP;
 		hdr.len = ktcp_first_answer(tx)->rma.len;
 	} else if (conn->leave_due) {
@@ -337,16 +408,39 @@ static int ktcp_tx_hdr(struct ktcp_conn *conn)
 	return 0;
 }
 
-/* What an answer reads may be taken back before the socket has all of it */
-static int ktcp_tx_answer(struct ktcp_conn *conn, struct msghdr *msg)
+/* Give the socket a piece of the payload; returns as sock_sendmsg() */
+static int ktcp_tx_piece(struct ktcp_conn *conn, struct bio_vec *bvec)
+{
+	struct ktcp_tx *tx = &conn->tx;
+	struct msghdr msg;
+	int ret;
+
+	if (!iov_iter_count(&tx->iter))
+		ktcp_tx_part(tx);
+	msg = (struct msghdr) { .msg_iter = tx->iter };
+	if (tx->zc)
+		ktcp_zc_fill(tx->zc, &msg, bvec);
+	msg.msg_flags |= ktcp_tx_flags(conn, msg_data_left(&msg) >= tx->left);
+	ret = sock_sendmsg(conn->sk.sock, &msg);
+	if (ret < 0)
+		return ret;
+	if (tx->zc)
+		ktcp_zc_taken(tx->zc, &msg);
+	iov_iter_advance(&tx->iter, ret);
+	tx->left -= ret;
+	return ret;
+}
+
+/* As ktcp_tx_piece() for an answer, whose regions may have been closed since the last piece */
+static int ktcp_tx_answer(struct ktcp_conn *conn, struct bio_vec *bvec)
 {
 	const struct kofi_rma *rma = &ktcp_first_answer(&conn->tx)->rma;
 	int idx, ret;
 
-	idx = kofi_rma_enter(rma);
+	idx = ktcp_rma_enter(conn, rma);
 	if (idx < 0)
 		return idx;
-	ret = sock_sendmsg(conn->sk.sock, msg);
+	ret = ktcp_tx_piece(conn, bvec);
 	kofi_rma_leave(rma, idx);
 	return ret;
 }
@@ -355,24 +449,13 @@ static int ktcp_tx_payload(struct ktcp_conn *conn)
 {
 	struct bio_vec bvec[KTCP_ZC_PAGES];
 	struct ktcp_tx *tx = &conn->tx;
-	struct msghdr msg;
 	int ret;
 
 	while (tx->left) {
-		if (!iov_iter_count(&tx->iter))
-			ktcp_tx_part(tx);
-		msg = (struct msghdr) { .msg_iter = tx->iter };
-		if (tx->zc)
-			ktcp_zc_fill(tx->zc, &msg, bvec);
-		msg.msg_flags |= ktcp_tx_flags(conn, msg_data_left(&msg) >= tx->left);
-		ret = tx->kind == KTCP_TX_ANSWER ? ktcp_tx_answer(conn, &msg) :
-						   sock_sendmsg(conn->sk.sock, &msg);
+		ret = tx->kind == KTCP_TX_ANSWER ? ktcp_tx_answer(conn, bvec) :
+						   ktcp_tx_piece(conn, bvec);
 		if (ret < 0)
 			return ret;
-		if (tx->zc)
-			ktcp_zc_taken(tx->zc, &msg);
-		iov_iter_advance(&tx->iter, ret);
-		tx->left -= ret;
 	}
 	return 0;
 }
@@ -389,9 +472,12 @@ static void ktcp_tx_sent(struct ktcp_conn *conn)
 	switch (tx->kind) {
 	case KTCP_TX_ANSWER:
 		answer = ktcp_first_answer(tx);
+		if (tx->zc) {
+			list_move_tail(&answer->entry, &tx->unacked);
+			break;
+		}
 		list_del(&answer->entry);
-		if (!tx->zc)
-			ktcp_answer_done(conn, answer, 0);
+		ktcp_answer_done(conn, answer, 0);
 		break;
 	case KTCP_TX_OP:
 		tx->op = NULL;
@@ -433,7 +519,7 @@ int ktcp_send(struct ktcp_conn *conn, int *budget)
 	while (*budget > 0) {
 		ktcp_zc_reap(conn);
 		if (conn->tx.kind == KTCP_TX_IDLE && !ktcp_tx_next(conn)) {
-			ret = -EAGAIN;
+			ret = conn->failed ? : -EAGAIN;
 			break;
 		}
 		ret = ktcp_tx_hdr(conn);
@@ -478,7 +564,7 @@ void ktcp_tx_abort(struct ktcp_conn *conn, int err)
 
 	if (tx->zc) {
 		if (tx->kind == KTCP_TX_ANSWER)
-			list_del(&ktcp_first_answer(tx)->entry);
+			list_move_tail(&ktcp_first_answer(tx)->entry, &tx->unacked);
 		ktcp_zc_end(tx->zc, false);
 	}
 	tx->zc = NULL;

@@ -83,7 +83,7 @@ static bool verbs_save_commit(struct verbs_domain *domain, const struct fi_rma_i
 		return false;
 	persistent = kofi_rma_is_persistent(&rma);
 	if (persistent && iov->len)
-		kofi_rma_commit(&rma);
+		persistent = !kofi_rma_commit(&rma);
 	kofi_rma_put(&rma);
 	return persistent;
 }

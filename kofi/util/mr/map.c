@@ -35,6 +35,13 @@
  * look-up may read a region without a reference, so the region is freed after a grace
  * period.  The list is freed before that: only an access looks at it.
  *
+ * An access lasts as long as the processor copies, and waits for no peer.  An operation whose
+ * data come and go piece by piece is one access for each piece.  In between it only pins the
+ * region: @pins keep the structure, not the memory, and kofi_mr_get_again() gets the next
+ * reference if the key has not ended.  An operation has to keep a reference while somebody else
+ * holds pages of the region, such as TCP.  Then it is among @borrowers, and kofi_mr_end() has it
+ * give the pages back.
+ *
  * ep.c has the calls that give a region a key and take it back.  Every other region
  * has its key from the registration to the close.
  */
@@ -130,7 +137,7 @@ void kofi_mr_put(struct kofi_mr *mr)
 }
 EXPORT_SYMBOL_GPL(kofi_mr_put);
 
-static bool kofi_mr_try_get(struct kofi_mr *mr, u64 key)
+bool kofi_mr_get_again(struct kofi_mr *mr, u64 key)
 {
 	if (!atomic_inc_not_zero(&mr->refs))
 		return false;
@@ -139,6 +146,44 @@ static bool kofi_mr_try_get(struct kofi_mr *mr, u64 key)
 	kofi_mr_put(mr);
 	return false;
 }
+EXPORT_SYMBOL_GPL(kofi_mr_get_again);
+
+void kofi_mr_unpin(struct kofi_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->pins))
+		kfree_rcu(mr, rcu);
+}
+EXPORT_SYMBOL_GPL(kofi_mr_unpin);
+
+bool kofi_mr_borrow(struct kofi_mr *mr, u64 key, struct kofi_mr_borrower *borrower)
+{
+	unsigned long flags;
+	bool there;
+
+	if (!kofi_mr_get_again(mr, key))
+		return false;
+	spin_lock_irqsave(&mr->lock, flags);
+	/* If the key has ended meanwhile, kofi_mr_end() may have walked the list already */
+	there = READ_ONCE(mr->mr.key) == key;
+	if (there)
+		list_add_tail(&borrower->entry, &mr->borrowers);
+	spin_unlock_irqrestore(&mr->lock, flags);
+	if (!there)
+		kofi_mr_put(mr);
+	return there;
+}
+EXPORT_SYMBOL_GPL(kofi_mr_borrow);
+
+void kofi_mr_return(struct kofi_mr *mr, struct kofi_mr_borrower *borrower)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&mr->lock, flags);
+	list_del(&borrower->entry);
+	spin_unlock_irqrestore(&mr->lock, flags);
+	kofi_mr_put(mr);
+}
+EXPORT_SYMBOL_GPL(kofi_mr_return);
 
 static bool kofi_mr_allows(const struct kofi_mr *mr, const struct fid_ep *ep,
 			   u64 addr, size_t len, u64 access, size_t *offset)
@@ -163,7 +208,7 @@ struct kofi_mr *kofi_mr_get(struct kofi_mr_map *map, const struct fid_ep *ep,
 
 	rcu_read_lock();
 	mr = kofi_mr_requested(map, key) ? : kofi_mr_chosen(map, key);
-	if (mr && !kofi_mr_try_get(mr, key))
+	if (mr && !kofi_mr_get_again(mr, key))
 		mr = NULL;
 	rcu_read_unlock();
 	if (!mr)
@@ -290,7 +335,7 @@ static void kofi_mr_free(struct kofi_mr *mr)
 		kofi_dmabuf_close(mr->dmabuf);
 	kvfree(mr->ends);
 	kvfree(mr->iov);
-	kfree_rcu(mr, rcu);
+	kofi_mr_unpin(mr);
 }
 
 void kofi_mr_begin(struct kofi_mr *mr)
@@ -303,10 +348,17 @@ void kofi_mr_begin(struct kofi_mr *mr)
 
 void kofi_mr_end(struct kofi_mr *mr, bool report)
 {
+	struct kofi_mr_borrower *borrower;
+	unsigned long flags;
+
 	mr->report = report;
 	mr->ended = mr->mr.key;
 	mr->state = KOFI_MR_ENDING;
 	WRITE_ONCE(mr->mr.key, FI_KEY_NOTAVAIL);
+	spin_lock_irqsave(&mr->lock, flags);
+	list_for_each_entry(borrower, &mr->borrowers, entry)
+		borrower->recall(borrower);
+	spin_unlock_irqrestore(&mr->lock, flags);
 	kofi_mr_put(mr);
 }
 
@@ -447,6 +499,9 @@ static struct kofi_mr *kofi_mr_alloc(struct kofi_mr_map *map,
 	mr->mr.ops = &kofi_no_ops_mr_ep;
 	mr->mr.key = FI_KEY_NOTAVAIL;
 	mr->map = map;
+	spin_lock_init(&mr->lock);
+	INIT_LIST_HEAD(&mr->borrowers);
+	refcount_set(&mr->pins, 1);
 	refcount_set(&mr->holds, 1);
 	init_completion(&mr->idle);
 	return mr;
