@@ -136,10 +136,10 @@ struct kofi_srx_msg {
  *	that have been answered so until then.  May be called before kofi_srx_arrive() has
  *	returned.
  *
- * @sender: looks up the sender of a message again whose kofi_srx_arrival.src_addr was
- *	unknown: the client may have inserted its address meanwhile.  The message waits,
- *	or kofi_srx_arrive() was called with it; the lock of the engine is held.
- *	NULL: no sender becomes known later
+ * @sender: looks up the sender of a message again, as kofi_srx_arrival.src_addr and
+ *	kofi_srx_arrival.source name it.  It was unknown, and the client may have inserted its
+ *	address meanwhile.  The message waits, or kofi_srx_arrive() was called with it; the lock
+ *	of the engine is held.  NULL: no sender becomes known later
  *
  * All of them but @sender must be there.  They are called in any context, and must not
  * sleep.  No lock of the engine is held, except for @sender.
@@ -148,7 +148,8 @@ struct kofi_srx_ops {
 	void	(*start)(struct kofi_rx *rx, struct kofi_srx_msg *msg);
 	void	(*discard)(struct kofi_srx_msg *msg);
 	void	(*resume)(struct kofi_srx *srx);
-	fi_addr_t (*sender)(const struct kofi_srx_msg *msg);
+	void	(*sender)(const struct kofi_srx_msg *msg, fi_addr_t *src_addr,
+			  fi_addr_t *source);
 };
 
 /**

@@ -154,6 +154,44 @@ static void a_peek_names_the_sender_if_asked_to(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entry.tag, TAG);
 }
 
+static fi_addr_t source_of_next(struct kunit *test, struct vt_end *end)
+{
+	struct fi_cq_tagged_entry entry;
+	fi_addr_t addr = 77;
+
+	KUNIT_ASSERT_EQ(test, vt_cq_sreadfrom(end->rx->cq, &entry, 1, &addr, NULL), 1);
+	return addr;
+}
+
+static void a_peek_names_a_sender_that_became_known(struct kunit *test)
+{
+	static const struct vt_kind kind = {
+		.name		= "tagged",
+		.wait_obj	= FI_WAIT_UNSPEC,
+		.format		= FI_CQ_FORMAT_TAGGED,
+	};
+	struct fi_context *claim = vt_buf(test, sizeof(*claim));
+	struct vt_end server = {}, client = {};
+	u8 *buf = vt_buf(test, 8);
+	fi_addr_t addr;
+
+	if (!conf_is_rdm(test) || !conf_has(test, FI_TAGGED) || !conf_want(test, FI_SOURCE))
+		return;
+	conf_serve(test);
+	vt_client(test, &server, &kind);
+	vt_client(test, &client, &kind);
+	vt_know(test, &client, &server);
+	send(test, &client, TAG, 1);
+	find(test, &server, TAG, claim, FI_CLAIM);
+	send(test, &client, TAG, 2);
+	find(test, &server, TAG, vt_ctx(1), 0);
+	addr = vt_know(test, &server, &client);
+	KUNIT_ASSERT_EQ(test, post(&server, NULL, 0, TAG, vt_ctx(2), FI_PEEK), 0);
+	KUNIT_EXPECT_EQ(test, source_of_next(test, &server), addr);
+	KUNIT_ASSERT_EQ(test, post(&server, buf, 8, TAG, claim, FI_CLAIM | FI_COMPLETION), 0);
+	KUNIT_EXPECT_EQ(test, source_of_next(test, &server), addr);
+}
+
 static void a_claimed_message_is_for_its_claimer(struct kunit *test)
 {
 	struct fi_context *one = vt_buf(test, sizeof(*one));
@@ -294,6 +332,7 @@ static struct kunit_case peek_cases[] = {
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(a_peek_describes_a_message_and_leaves_it,
 			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_peek_names_a_sender_that_became_known, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_peek_names_the_sender_if_asked_to, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_claimed_message_is_for_its_claimer,
 			 conf_gen_params),

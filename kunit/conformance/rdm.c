@@ -6,6 +6,7 @@
  * What such endpoints have in common with connected ones is checked where that is: most
  * suites run on both.
  */
+#include <linux/delay.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_tagged.h>
 #include "conformance.h"
@@ -92,6 +93,34 @@ static void a_waiting_message_says_its_sender(struct kunit *test)
 	recv_any(test, &three.ends[2], three.buf, 8);
 	KUNIT_EXPECT_EQ(test, source_of_next(test, &three.ends[2]), 1);
 	KUNIT_EXPECT_EQ(test, three.buf[0], 1);
+}
+
+/* A server learns of a client by its first message, and receives that when it can answer */
+static void a_waiting_message_says_a_sender_that_became_known(struct kunit *test)
+{
+	struct vt_end server = {}, client = {};
+	u8 *buf = vt_buf(test, 8);
+	fi_addr_t addr;
+	int i;
+
+	if (!conf_is_rdm(test) || !conf_want(test, FI_SOURCE))
+		return;
+	conf_serve(test);
+	vt_client(test, &server, &vt_default_kind);
+	vt_client(test, &client, &vt_default_kind);
+	vt_know(test, &client, &server);
+	for (i = 0; i < 3; i++)
+		send_byte(test, &client, 0, i);
+	/* What was sent before the first message that has been received is there */
+	recv_any(test, &server, buf, 8);
+	KUNIT_EXPECT_EQ(test, source_of_next(test, &server), FI_ADDR_NOTAVAIL);
+	msleep(20);
+	addr = vt_know(test, &server, &client);
+	recv_any(test, &server, buf, 8);
+	KUNIT_EXPECT_EQ(test, source_of_next(test, &server), addr);
+	KUNIT_ASSERT_EQ(test, fi_recv(server.ep, buf, 8, NULL, addr, vt_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, source_of_next(test, &server), addr);
+	KUNIT_EXPECT_EQ(test, buf[0], 2);
 }
 
 static void a_sender_has_the_id_that_the_client_gives_it(struct kunit *test)
@@ -547,6 +576,7 @@ static void there_are_no_connections(struct kunit *test)
 static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE_PARAM(a_message_says_its_sender_if_asked_to, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_waiting_message_says_its_sender, conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_waiting_message_says_a_sender_that_became_known, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_sender_has_the_id_that_the_client_gives_it,
 			 conf_gen_rdm),
 	KUNIT_CASE_PARAM(ids_of_single_insertions_are_the_clients,

@@ -137,12 +137,24 @@ static fi_addr_t loop_peer(const struct loop_ep *target,
 	return kofi_av_find(av, &ep->name.addr);
 }
 
-/* kofi_srx_ops.sender: loop_peer() for the sender of a parked message */
-static fi_addr_t loop_sender(const struct kofi_srx_msg *msg)
+/* The sender's address as completions of the target report it (FI_SOURCE) */
+static fi_addr_t loop_source(const struct loop_ep *target,
+			     const struct loop_ep *ep)
+{
+	struct kofi_av *av = kofi_soft_av(&target->soft);
+
+	if (!av || !(target->soft.kep.caps & FI_SOURCE))
+		return FI_ADDR_NOTAVAIL;
+	return kofi_av_source(av, &ep->name.addr);
+}
+
+/* kofi_srx_ops.sender, for a parked message */
+static void loop_sender(const struct kofi_srx_msg *msg, fi_addr_t *src_addr, fi_addr_t *source)
 {
 	struct loop_op *op = container_of(msg, struct loop_op, msg);
 
-	return loop_peer(op->target, loop_op_ep(op));
+	*src_addr = loop_peer(op->target, loop_op_ep(op));
+	*source = loop_source(op->target, loop_op_ep(op));
 }
 
 const struct kofi_srx_ops loop_srx_ops = {
@@ -163,17 +175,6 @@ static void loop_deliver(struct loop_op *op, struct kofi_rx *rx)
 	while (kofi_iov_copy(&to, &from, LOOP_COPY))
 		cond_resched();
 	kofi_rx_complete(rx);
-}
-
-/* The sender's address as completions of the target report it (FI_SOURCE) */
-static fi_addr_t loop_source(const struct loop_ep *target,
-			     const struct loop_ep *ep)
-{
-	struct kofi_av *av = kofi_soft_av(&target->soft);
-
-	if (!av || !(target->soft.kep.caps & FI_SOURCE))
-		return FI_ADDR_NOTAVAIL;
-	return kofi_av_source(av, &ep->name.addr);
 }
 
 static void loop_park(struct loop_op *op, struct loop_ep *target)

@@ -481,13 +481,12 @@ void ktcp_rdm_unstall(struct ktcp_rdm *rdm)
 	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 }
 
-static fi_addr_t ktcp_early_sender(const struct kofi_srx_msg *msg)
+static void ktcp_early_sender(const struct kofi_srx_msg *msg, fi_addr_t *src_addr,
+			      fi_addr_t *source)
 {
 	const struct ktcp_early *early = container_of(msg, struct ktcp_early, msg);
-	fi_addr_t src_addr, source;
 
-	ktcp_link_source(early->link, &src_addr, &source);
-	return src_addr;
+	ktcp_link_source(early->link, src_addr, source);
 }
 
 const struct kofi_srx_ops ktcp_rdm_srx_ops = {

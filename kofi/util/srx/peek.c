@@ -78,6 +78,7 @@ int kofi_srx_peek(struct kofi_srx *srx, struct kofi_rx *rx,
 	else
 		msg = kofi_srx_find_msg(srx, rx);
 	if (msg) {
+		kofi_srx_name_sender(srx, msg);
 		kofi_srx_describe(rx, msg);
 		if (op->flags & FI_CLAIM) {
 			kofi_srx_claim_msg(srx, msg, op->context, &due);
@@ -134,6 +135,7 @@ int kofi_srx_claim(struct kofi_srx *srx, struct kofi_rx *rx,
 	else
 		msg = kofi_srx_find_claimed(srx, op->context);
 	if (msg) {
+		kofi_srx_name_sender(srx, msg);
 		kofi_srx_take_msg(srx, msg, &due);
 		if (discard) {
 			kofi_srx_describe(rx, msg);

@@ -24,7 +24,9 @@
  *
  * Life of a message that waits: kofi_srx_arrive() puts it into the table of messages.  A receive
  * (ops->start()), ops->discard() or kofi_srx_withdraw() takes it out of the table and gives it
- * back to the provider.  FI_PEEK with FI_CLAIM gives it another key.
+ * back to the provider.  FI_PEEK with FI_CLAIM gives it another key.  A completion names the
+ * sender as it is known when the receive takes the message, not when the message came
+ * (kofi_srx_name_sender()).
  *
  * Matching.  An untagged receive is a receive of another kind with tag 0, so one code matches
  * both.  A receive without bits to ignore is in a table under its tag and its sender, or "any
@@ -161,6 +163,12 @@ static bool kofi_srx_is_stranger(const struct kofi_srx *srx, const struct kofi_s
 	return srx->directed && what->src_addr == FI_ADDR_NOTAVAIL && srx->ops->sender;
 }
 
+/* Would its completion name the sender, if the client had inserted its address? */
+static bool kofi_srx_is_unnamed(const struct kofi_srx *srx, const struct kofi_srx_arrival *what)
+{
+	return what->ep->caps & FI_SOURCE && what->source == FI_ADDR_NOTAVAIL && srx->ops->sender;
+}
+
 static struct kofi_rx *kofi_srx_find_exact(struct kofi_srx *srx,
 					   const struct kofi_srx_key *key)
 {
@@ -216,12 +224,12 @@ static struct kofi_rx *kofi_srx_find_rx(struct kofi_srx *srx,
 static void kofi_srx_recognize(struct kofi_srx *srx)
 {
 	struct kofi_srx_msg *msg, *next;
-	fi_addr_t src;
+	fi_addr_t src, source;
 
 	lockdep_assert_held(&srx->lock);
 	list_for_each_entry_safe(msg, next, &srx->strangers, stranger) {
 		srx->compared++;
-		src = srx->ops->sender(msg);
+		srx->ops->sender(msg, &src, &source);
 		if (src == FI_ADDR_NOTAVAIL)
 			continue;
 		list_del_init(&msg->stranger);
@@ -229,6 +237,16 @@ static void kofi_srx_recognize(struct kofi_srx *srx)
 		kofi_srx_key_set(srx, &msg->from.key, msg->any.key.kind, msg->any.key.tag, src);
 		kofi_srx_link(srx, &srx->messages, &msg->from);
 	}
+}
+
+/* Look up the sender that a completion names, if it was unknown when the message came */
+void kofi_srx_name_sender(struct kofi_srx *srx, struct kofi_srx_msg *msg)
+{
+	fi_addr_t src;
+
+	lockdep_assert_held(&srx->lock);
+	if (unlikely(msg->what.source == FI_ADDR_NOTAVAIL) && srx->ops->sender)
+		srx->ops->sender(msg, &src, &msg->what.source);
 }
 
 /* The oldest waiting message that matches a receive, or NULL */
@@ -347,9 +365,9 @@ int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 	 * Since the provider has looked for the sender, the client may have inserted its address
 	 * and posted a receive that names it
 	 */
-	if (unlikely(msg && kofi_srx_is_stranger(srx, what))) {
+	if (unlikely(msg && (kofi_srx_is_stranger(srx, what) || kofi_srx_is_unnamed(srx, what)))) {
 		known = *what;
-		known.src_addr = srx->ops->sender(msg);
+		srx->ops->sender(msg, &known.src_addr, &known.source);
 		what = &known;
 		kofi_srx_keys_set(srx, &keys, what);
 	}
@@ -377,6 +395,7 @@ static void kofi_srx_step(struct kofi_srx *srx, struct kofi_srx_due *due)
 		kofi_srx_enqueue(srx, rx);
 		due->resume |= kofi_srx_unstall(srx, BIT(rx->link.key.kind));
 	} else {
+		kofi_srx_name_sender(srx, msg);
 		rx = kofi_rx_take(rx, &msg->what, due);
 		if (IS_ERR(rx))
 			return;

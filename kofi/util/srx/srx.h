@@ -79,6 +79,7 @@ void kofi_srx_unpost(struct kofi_srx *srx, struct kofi_rx *rx,
 		     struct kofi_srx_due *due);
 struct kofi_srx_msg *kofi_srx_find_msg(struct kofi_srx *srx,
 				       const struct kofi_rx *rx);
+void kofi_srx_name_sender(struct kofi_srx *srx, struct kofi_srx_msg *msg);
 void kofi_srx_take_msg(struct kofi_srx *srx, struct kofi_srx_msg *msg,
 		       struct kofi_srx_due *due);
 void kofi_srx_multi_refilled(struct kofi_bufpool *pool);
