@@ -88,13 +88,19 @@ void kofi_soft_admit_again(struct kofi_soft_ep *ep)
 }
 EXPORT_SYMBOL_GPL(kofi_soft_admit_again);
 
+/* The call is not due any more: have the provider take what was queued while it was */
+static void kofi_soft_now_begin(struct kofi_soft_ep *ep)
+{
+	clear_bit(0, &ep->now_due);
+	/* A task that found the bit set has queued its operation before, so ->now() sees it */
+	smp_mb__after_atomic();
+}
+
 void kofi_soft_now_call(struct kofi_cq_call *call)
 {
 	struct kofi_soft_ep *ep = container_of(call, struct kofi_soft_ep, now);
 
-	clear_bit(0, &ep->now_due);
-	/* A task that found the bit set has queued its operation before, so ->now() sees it */
-	smp_mb__after_atomic();
+	kofi_soft_now_begin(ep);
 	ep->type->now(ep->hub);
 	kofi_soft_ep_put(ep);
 }
@@ -117,7 +123,7 @@ static void kofi_soft_now(struct kofi_soft_ep *ep)
 		}
 		if (kofi_cq_call_last(cqs[i], &ep->now))
 			return;
-		clear_bit(0, &ep->now_due);
+		kofi_soft_now_begin(ep);
 	}
 	ep->type->now(ep->hub);
 	kofi_soft_ep_put(ep);
