@@ -54,20 +54,21 @@ struct kofi_pmem;
  * @enable: may this region of an endpoint get a key now?  0, or the error of
  *	fi_mr_enable(), such as -ENOTCONN.  Any context
  * @disable: fi_mr_disable() is about to end the key; keep @context and a place in the
- *	transmit queue for the completion.  0, or the error of the call, -EAGAIN for
- *	instance.  Any context
+ *	transmit queue for the completion, and set *@token to it.  0, or the error of the call,
+ *	-EAGAIN for instance.  Any context
  * @disabled: the key that a successful @disable was called for has ended, and no
  *	access is under way: complete fi_mr_disable() with @key as data.  Called once
  *	for each @disable, maybe before fi_mr_disable() returns, in the context of the
  *	last access or look-up; it must not sleep.  No lock is held.  The client may
- *	use the region again at once.  fi_close() of the region waits until it returns
+ *	use the region again already, even disable it again, so what belongs to this end
+ *	is in @token and not in the region.  fi_close() of the region waits until it returns
  */
 struct kofi_mr_ops {
 	size_t	size;
 	int	(*may_register)(const struct kofi_mr_map *map);
 	int	(*enable)(struct kofi_mr *mr);
-	int	(*disable)(struct kofi_mr *mr, void *context);
-	void	(*disabled)(struct kofi_mr *mr, u64 key);
+	int	(*disable)(struct kofi_mr *mr, void *context, void **token);
+	void	(*disabled)(struct kofi_mr *mr, u64 key, void *token);
 };
 
 /**
@@ -132,6 +133,7 @@ struct kofi_mr_borrower {
  * @lent: of an endpoint: FI_MR_LEND, so its lists are scatterlists
  * @used: of an endpoint: a peer has used the key
  * @report: @map->ops->disabled is to be called when @refs becomes 0
+ * @token: of &kofi_mr_ops.disable, if @report
  * @ended: the key that is ending
  * @index: in @chosen of the map; 0: it is not there
  * @limit: of an endpoint: pages, and elements that @iov has room for
@@ -161,6 +163,7 @@ struct kofi_mr {
 	bool			lent;
 	bool			used;
 	bool			report;
+	void			*token;
 	u64			ended;
 	u32			index;
 	size_t			limit;

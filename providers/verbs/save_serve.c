@@ -39,12 +39,12 @@ static int verbs_save_no_enable(struct kofi_mr *mr)
 	return -ENOSYS;
 }
 
-static int verbs_save_no_disable(struct kofi_mr *mr, void *context)
+static int verbs_save_no_disable(struct kofi_mr *mr, void *context, void **token)
 {
 	return -ENOSYS;
 }
 
-static void verbs_save_not_disabled(struct kofi_mr *mr, u64 key)
+static void verbs_save_not_disabled(struct kofi_mr *mr, u64 key, void *token)
 {
 }
 

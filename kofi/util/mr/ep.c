@@ -97,7 +97,7 @@ static int kofi_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 		return -FI_EOPBADSTATE;
 	if (flags == FI_DISCARD)
 		return kofi_mr_ep_discard(mr);
-	ret = mr->map->ops->disable(mr, context);
+	ret = mr->map->ops->disable(mr, context, &mr->token);
 	if (ret)
 		return ret;
 	kofi_mr_end(mr, true);

@@ -118,13 +118,14 @@ static struct kofi_mr *kofi_mr_requested(struct kofi_mr_map *map, u64 key)
 /* The key has ended and no access is under way */
 static void kofi_mr_ended(struct kofi_mr *mr)
 {
+	void *token = mr->token;
 	u64 key = mr->ended;
 
 	if (mr->report) {
 		mr->report = false;
-		/* The client may use the region again before ->disabled() returns */
-		WRITE_ONCE(mr->state, KOFI_MR_EMPTY);
-		mr->map->ops->disabled(mr, key);
+		/* A client that sees this may disable the region again, before ->disabled() */
+		smp_store_release(&mr->state, KOFI_MR_EMPTY);
+		mr->map->ops->disabled(mr, key, token);
 	}
 	if (refcount_dec_and_test(&mr->holds))
 		complete(&mr->idle);

@@ -300,16 +300,6 @@ bool kofi_soft_comp_is_of(struct kofi_comp *comp, void *ep)
 
 /* Regions of an endpoint: fi_mr_disable() completes when all accesses are over */
 
-/**
- * struct kofi_soft_mr - A region
- * @mr: the common part
- * @end: completion of fi_mr_disable()
- */
-struct kofi_soft_mr {
-	struct kofi_mr		mr;
-	struct kofi_soft_op	*end;
-};
-
 static struct kofi_soft_ep *kofi_soft_mr_ep(const struct kofi_mr *mr)
 {
 	return to_kofi_soft_ep((struct fid *)&mr->ep->fid);
@@ -328,7 +318,7 @@ static int kofi_soft_mr_enable(struct kofi_mr *mr)
 	return kofi_conn_check(&kofi_soft_mr_ep(mr)->kep.conn, true);
 }
 
-static int kofi_soft_mr_disable(struct kofi_mr *mr, void *context)
+static int kofi_soft_mr_disable(struct kofi_mr *mr, void *context, void **token)
 {
 	struct kofi_soft_ep *ep = kofi_soft_mr_ep(mr);
 	struct kofi_soft_op *op;
@@ -354,20 +344,20 @@ static int kofi_soft_mr_disable(struct kofi_mr *mr, void *context)
 	if (ret)
 		kofi_soft_op_put(op);
 	else
-		container_of(mr, struct kofi_soft_mr, mr)->end = op;
+		*token = op;
 	return ret;
 }
 
-static void kofi_soft_mr_disabled(struct kofi_mr *mr, u64 key)
+static void kofi_soft_mr_disabled(struct kofi_mr *mr, u64 key, void *token)
 {
-	struct kofi_soft_op *op = container_of(mr, struct kofi_soft_mr, mr)->end;
+	struct kofi_soft_op *op = token;
 
 	op->comp.comp.data = key;
 	kofi_soft_op_done(op, 0);
 }
 
 const struct kofi_mr_ops kofi_soft_mr_ops = {
-	.size		= sizeof(struct kofi_soft_mr),
+	.size		= sizeof(struct kofi_mr),
 	.may_register	= kofi_soft_may_register,
 	.enable		= kofi_soft_mr_enable,
 	.disable	= kofi_soft_mr_disable,

@@ -11,6 +11,7 @@
 #define BOTH		(FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define LIMIT		4
 #define CONTEXT		((void *)0x1234)
+#define OTHER_CONTEXT	((void *)0x5678)
 
 /**
  * struct mr_ep - A region of an endpoint
@@ -237,6 +238,34 @@ static void a_disable_is_reported_after_the_last_access(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, me->ud->ends, 1);
 	KUNIT_EXPECT_EQ(test, me->ud->key, key);
 	KUNIT_EXPECT_EQ(test, refresh_page(test, me), 0);
+}
+
+static struct fi_mr_attr next_attr;
+
+/* A client that polls the state of the region sees that it can be used again */
+static void disable_again(struct ut_domain *ud, struct kofi_mr *mr)
+{
+	ud->meanwhile = NULL;
+	WARN_ON(fi_mr_refresh(&mr->mr, &next_attr, 0));
+	WARN_ON(fi_mr_enable(&mr->mr));
+	WARN_ON(fi_mr_disable(&mr->mr, 0, OTHER_CONTEXT));
+	WARN_ON(ud->context != OTHER_CONTEXT);
+}
+
+static void each_disable_is_reported_with_its_own_context(struct kunit *test)
+{
+	struct mr_ep *me = enabled_region(test);
+	struct kvec kvec = { me->buf, 8 };
+	u64 key = me->mr->mr.key;
+
+	next_attr = (struct fi_mr_attr) {
+		.mr_iov = &kvec, .iov_count = 1, .access = FI_REMOTE_READ,
+	};
+	me->ud->meanwhile = disable_again;
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, 0, CONTEXT), 0);
+	KUNIT_EXPECT_EQ(test, me->ud->ends, 2);
+	KUNIT_EXPECT_EQ(test, me->ud->key, key);
+	KUNIT_EXPECT_PTR_EQ(test, me->ud->context, CONTEXT);
 }
 
 static void a_region_that_is_not_enabled_is_not_disabled(struct kunit *test)
@@ -620,6 +649,7 @@ static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(a_disable_at_once_is_reported_with_its_key),
 	KUNIT_CASE(memory_is_given_anew_after_each_disable),
 	KUNIT_CASE(a_disable_is_reported_after_the_last_access),
+	KUNIT_CASE(each_disable_is_reported_with_its_own_context),
 	KUNIT_CASE(a_region_that_is_not_enabled_is_not_disabled),
 	KUNIT_CASE(a_key_that_no_peer_has_used_is_taken_back),
 	KUNIT_CASE(a_key_that_a_peer_has_used_is_not_taken_back),

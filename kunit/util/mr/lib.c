@@ -18,23 +18,23 @@ static int ut_mr_enable(struct kofi_mr *mr)
 	return ud->enable_ret;
 }
 
-static int ut_mr_disable(struct kofi_mr *mr, void *context)
+static int ut_mr_disable(struct kofi_mr *mr, void *context, void **token)
 {
-	struct ut_mr *own = container_of(mr, struct ut_mr, kmr);
 	struct ut_domain *ud = ut_domain_of(mr);
 
 	if (!ud->disable_ret)
-		own->context = context;
+		*token = context;
 	return ud->disable_ret;
 }
 
-static void ut_mr_disabled(struct kofi_mr *mr, u64 key)
+static void ut_mr_disabled(struct kofi_mr *mr, u64 key, void *token)
 {
-	struct ut_mr *own = container_of(mr, struct ut_mr, kmr);
 	struct ut_domain *ud = ut_domain_of(mr);
 
+	if (ud->meanwhile)
+		ud->meanwhile(ud, mr);
 	ud->key = key;
-	ud->context = own->context;
+	ud->context = token;
 	ud->ends++;
 	complete(&ud->entered);
 	if (ud->hold)
@@ -47,7 +47,7 @@ static int ut_may_register(const struct kofi_mr_map *map)
 }
 
 static const struct kofi_mr_ops ut_mr_ops = {
-	.size		= sizeof(struct ut_mr),
+	.size		= sizeof(struct kofi_mr),
 	.may_register	= ut_may_register,
 	.enable		= ut_mr_enable,
 	.disable	= ut_mr_disable,

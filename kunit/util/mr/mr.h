@@ -24,6 +24,7 @@
  * @entered: a report has been entered
  * @leave: it may return, if @hold
  * @hold: reports wait for @leave
+ * @meanwhile: called at the begin of a report, for a client on another processor; or NULL
  */
 struct ut_domain {
 	struct kofi_mr_domain	dom;
@@ -36,12 +37,7 @@ struct ut_domain {
 	struct completion	entered;
 	struct completion	leave;
 	bool			hold;
-};
-
-/* A region of that provider's */
-struct ut_mr {
-	struct kofi_mr		kmr;
-	void			*context;
+	void			(*meanwhile)(struct ut_domain *ud, struct kofi_mr *mr);
 };
 
 /* Destroyed after the case */
