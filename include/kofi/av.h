@@ -48,6 +48,7 @@ typedef void (*kofi_av_fn)(struct kofi_av *av, u32 index);
  * @rx_ctx_bits: bits of an fi_addr_t above the index
  * @user_ids: opened with FI_AV_USER_ID: completions have ids of fi_av_set_user_id()
  * @max: most addresses
+ * @changes: how often an address was inserted; written with @lock held
  * @lock: one call changes the vector at a time
  * @table: addresses by index
  * @hash: addresses by value
@@ -59,6 +60,7 @@ struct kofi_av {
 	int			rx_ctx_bits;
 	bool			user_ids;
 	u32			max;
+	unsigned long		changes;
 	struct mutex		lock; /* one change at a time */
 	struct xarray		table;
 	struct rhashtable	hash;
@@ -158,6 +160,20 @@ static inline u32 kofi_av_rx_index(const struct kofi_av *av, fi_addr_t fi_addr)
  */
 bool kofi_av_addr(struct kofi_av *av, fi_addr_t fi_addr,
 		  struct sockaddr_storage *addr);
+
+/**
+ * kofi_av_changes() - Has anything become known since?
+ * @av: the vector
+ *
+ * Context: any.
+ * Return: a number that changes after an insertion.  A look-up that follows finds what had been
+ * inserted when the number had this value.
+ */
+static inline unsigned long kofi_av_changes(const struct kofi_av *av)
+{
+	/* Pairs with kofi_av_changed() */
+	return smp_load_acquire(&av->changes);
+}
 
 /**
  * kofi_av_find() - Which peer has an address?

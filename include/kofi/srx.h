@@ -140,9 +140,11 @@ struct kofi_srx_msg {
  *	kofi_srx_arrival.source name it.  It was unknown, and the client may have inserted its
  *	address meanwhile.  The message waits, or kofi_srx_arrive() was called with it; the lock
  *	of the engine is held.  NULL: no sender becomes known later
+ * @changes: a number that changes after an address was inserted that receives may name
+ *	(kofi_av_changes()); the lock of the engine is held.  Not called without @sender
  *
- * All of them but @sender must be there.  They are called in any context, and must not
- * sleep.  No lock of the engine is held, except for @sender.
+ * All of them but @sender and @changes must be there.  They are called in any context, and must
+ * not sleep.  No lock of the engine is held, except for these two.
  */
 struct kofi_srx_ops {
 	void	(*start)(struct kofi_rx *rx, struct kofi_srx_msg *msg);
@@ -150,6 +152,7 @@ struct kofi_srx_ops {
 	void	(*resume)(struct kofi_srx *srx);
 	void	(*sender)(const struct kofi_srx_msg *msg, fi_addr_t *src_addr,
 			  fi_addr_t *source);
+	unsigned long (*changes)(const struct kofi_srx *srx);
 };
 
 /**
@@ -196,6 +199,7 @@ struct kofi_srx_table {
  * @order: tagged messages that wait and are not claimed, oldest first
  * @strangers: messages that wait and whose sender is unknown, oldest first, if receives may
  *	name their sender
+ * @looked_up: value of ops->changes() before the senders of @strangers were looked up
  * @next_seq: number of the next receive that is posted
  * @compared: how many keys and tags have been compared: the cost of matching
  * @nposted: receives in @posted and @deferred
@@ -225,6 +229,7 @@ struct kofi_srx {
 	struct list_head		deferred;
 	struct list_head		order;
 	struct list_head		strangers;
+	unsigned long			looked_up;
 	u64				next_seq;
 	u64				compared;
 	u32				nposted;

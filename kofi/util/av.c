@@ -217,6 +217,14 @@ free_entry:
 	return ERR_PTR(ret);
 }
 
+/* Look-ups find something now that they have not found */
+static void kofi_av_changed(struct kofi_av *av)
+{
+	lockdep_assert_held(&av->lock);
+	/* Pairs with kofi_av_changes() */
+	smp_store_release(&av->changes, av->changes + 1);
+}
+
 /* Inserts an address once more, or for the first time; @id is for FI_AV_USER_ID only */
 static int kofi_av_add(struct kofi_av *av, const struct sockaddr_storage *addr,
 		       u64 flags, fi_addr_t id, fi_addr_t *fi_addr)
@@ -239,6 +247,7 @@ static int kofi_av_add(struct kofi_av *av, const struct sockaddr_storage *addr,
 	entry->uses++;
 	if (flags & FI_AV_USER_ID)
 		WRITE_ONCE(entry->user_id, id);
+	kofi_av_changed(av);
 	*fi_addr = entry->index;
 	return 0;
 }

@@ -157,11 +157,18 @@ static void loop_sender(const struct kofi_srx_msg *msg, fi_addr_t *src_addr, fi_
 	*source = loop_source(op->target, loop_op_ep(op));
 }
 
+/* kofi_srx_ops.changes, of an endpoint: a shared receive context has no directed receives */
+static unsigned long loop_changes(const struct kofi_srx *srx)
+{
+	return kofi_av_changes(kofi_soft_av(container_of(srx, struct kofi_soft_ep, own_srx)));
+}
+
 const struct kofi_srx_ops loop_srx_ops = {
 	.start		= loop_start,
 	.discard	= loop_discard,
 	.resume		= loop_resume,
 	.sender		= loop_sender,
+	.changes	= loop_changes,
 };
 
 /* Messages */

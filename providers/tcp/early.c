@@ -489,9 +489,15 @@ static void ktcp_early_sender(const struct kofi_srx_msg *msg, fi_addr_t *src_add
 	ktcp_link_source(early->link, src_addr, source);
 }
 
+static unsigned long ktcp_early_changes(const struct kofi_srx *srx)
+{
+	return kofi_av_changes(kofi_soft_av(container_of(srx, struct kofi_soft_ep, own_srx)));
+}
+
 const struct kofi_srx_ops ktcp_rdm_srx_ops = {
 	.start		= ktcp_early_start,
 	.discard	= ktcp_early_discard,
 	.resume		= ktcp_rdm_resume,
 	.sender		= ktcp_early_sender,
+	.changes	= ktcp_early_changes,
 };

@@ -82,7 +82,8 @@ void kofi_srx_free(struct kofi_srx *srx)
 
 static bool kofi_srx_ops_ok(const struct kofi_srx_ops *ops)
 {
-	return ops->start && ops->discard && ops->resume;
+	return ops->start && ops->discard && ops->resume &&
+	       !ops->sender == !ops->changes;
 }
 
 int kofi_srx_init(struct kofi_srx *srx, struct kofi_ep *ep,

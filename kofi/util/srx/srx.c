@@ -220,13 +220,21 @@ static struct kofi_rx *kofi_srx_find_rx(struct kofi_srx *srx,
  * A client may insert the address of a sender whose messages wait already.  Such messages get
  * their place among those of the sender before a receive that names a sender looks for one, and
  * before a younger message of a known sender is queued: so the sender's order stays.
+ *
+ * Peers that the client does not know decide how many messages wait in vain.  So this looks at
+ * all of them only once after the client has inserted an address: a message that comes later was
+ * looked up later (kofi_srx_arrive()).
  */
 static void kofi_srx_recognize(struct kofi_srx *srx)
 {
+	unsigned long changes = srx->ops->changes(srx);
 	struct kofi_srx_msg *msg, *next;
 	fi_addr_t src, source;
 
 	lockdep_assert_held(&srx->lock);
+	if (likely(changes == srx->looked_up))
+		return;
+	srx->looked_up = changes;
 	list_for_each_entry_safe(msg, next, &srx->strangers, stranger) {
 		srx->compared++;
 		srx->ops->sender(msg, &src, &source);
@@ -257,7 +265,7 @@ struct kofi_srx_msg *kofi_srx_find_msg(struct kofi_srx *srx,
 	struct kofi_srx_msg *msg;
 
 	lockdep_assert_held(&srx->lock);
-	if (rx->link.key.src != FI_ADDR_UNSPEC)
+	if (rx->link.key.src != FI_ADDR_UNSPEC && !list_empty(&srx->strangers))
 		kofi_srx_recognize(srx);
 	if (kofi_rx_is_wild(rx)) {
 		list_for_each_entry(msg, &srx->order, order)
