@@ -6,6 +6,10 @@
  * FI_RMA answers each of them with -ENOSYS.  -EACCES for a read, or for an atomic
  * operation that fetches values: the peer has reported when it connected that its memory
  * must not be read.
+ *
+ * An operation of no bytes names remote memory as any other does: a key that the peer has given
+ * out, and an address within the region or right behind it.  A provider that copies looks both
+ * up; an RDMA device looks at neither.
  */
 #ifndef _RDMA_FI_RMA_H
 #define _RDMA_FI_RMA_H
