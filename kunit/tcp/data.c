@@ -2,10 +2,15 @@
 /*
  * Data messages to and from a peer that writes the wire by hand.
  */
+#include <linux/bvec.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
 #include <rdma/fi_rma.h>
 #include "tcp.h"
 
 #define LEN	64
+#define PIECE	100000
+#define ORDER	9	/* of the pages that a long region consists of, again and again */
 
 static const u64 cq_data = 0xfedcba9876543210ULL;
 
@@ -195,6 +200,69 @@ static void a_message_that_is_too_long_is_cut(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 2));
 }
 
+/* What the peer says of a message's length is nothing but a number, until it sends so much */
+static void a_message_may_be_of_any_length(struct kunit *test)
+{
+	static const u64 lens[] = { SZ_2G - 1, SZ_2G, 3ULL * SZ_1G, SZ_4G + 100, 1ULL << 62 };
+	u8 *piece = vt_buf(test, PIECE), *in = vt_buf(test, LEN), msg[PEER_BASE];
+	struct vt_end end[ARRAY_SIZE(lens)] = {};
+	struct socket *sock;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		sock = peer_join(test, &end[i]);
+		vt_recv(test, &end[i], in, LEN, vt_ctx(1));
+		peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, lens[i]));
+		peer_send(test, sock, piece, PIECE);
+		vt_no_event_for(test, end[i].eq, 100);
+		vt_none(test, end[i].rx);
+	}
+}
+
+static void free_piece(void *pages)
+{
+	__free_pages(pages, ORDER);
+}
+
+/* All of it is the same two megabytes */
+static struct fi_rma_iov long_region(struct kunit *test, u64 len)
+{
+	const size_t count = len / (PAGE_SIZE << ORDER);
+	struct bio_vec *list = vt_buf(test, count * sizeof(*list));
+	struct fi_mr_attr attr = {
+		.type		= FI_BUF_BVEC,
+		.mr_bvec	= list,
+		.iov_count	= count,
+		.access		= FI_REMOTE_WRITE,
+		.requested_key	= 5,
+	};
+	struct page *pages = alloc_pages(GFP_KERNEL, ORDER);
+	struct fid_mr *mr;
+	size_t i;
+
+	KUNIT_ASSERT_NOT_NULL(test, pages);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_piece, pages), 0);
+	for (i = 0; i < count; i++)
+		bvec_set_page(&list[i], pages, PAGE_SIZE << ORDER, 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, 0, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	return (struct fi_rma_iov) {
+		.addr = fi_mr_addr(mr), .len = len, .key = fi_mr_key(mr),
+	};
+}
+
+static void a_write_may_be_longer_than_two_gigabytes(struct kunit *test)
+{
+	u8 *piece = vt_buf(test, PIECE), msg[PEER_BASE + PEER_RMA];
+	struct fi_rma_iov rma = long_region(test, SZ_2G + SZ_64M);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+
+	peer_send(test, sock, msg, peer_hdr(msg, 4, 0, NULL, &rma, 1, rma.len));
+	peer_send(test, sock, piece, PIECE);
+	vt_no_event_for(test, end.eq, 100);
+}
+
 static void what_is_sent_is_what_libfabric_sends(struct kunit *test)
 {
 	u8 *out = vt_buf(test, LEN), want[PEER_BASE + 8 + LEN];
@@ -321,6 +389,8 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(an_answer_comes_however_it_is_split),
 	KUNIT_CASE(a_message_waits_for_its_receive),
 	KUNIT_CASE(a_message_that_is_too_long_is_cut),
+	KUNIT_CASE(a_message_may_be_of_any_length),
+	KUNIT_CASE(a_write_may_be_longer_than_two_gigabytes),
 	KUNIT_CASE(what_is_sent_is_what_libfabric_sends),
 	KUNIT_CASE(delivery_is_complete_when_it_is_acknowledged),
 	KUNIT_CASE(a_write_goes_where_it_says),

@@ -336,7 +336,11 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 	}
 }
 
-/* Take a piece of the payload out of the socket; returns as sock_recvmsg() */
+/*
+ * Take a piece of the payload out of the socket, KTCP_PIECE bytes at most; returns as sock_recvmsg().
+ * sock_recvmsg() must not get more than INT_MAX: if nothing has come, tcp_recvmsg() would answer 0,
+ * which looks like the end of the stream.
+ */
 static int ktcp_rx_piece(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
@@ -346,6 +350,7 @@ static int ktcp_rx_piece(struct ktcp_conn *conn)
 	if (!iov_iter_count(&rx->iter))
 		ktcp_rx_part(conn);
 	msg = (struct msghdr) { .msg_iter = rx->iter };
+	iov_iter_truncate(&msg.msg_iter, KTCP_PIECE);
 	ret = sock_recvmsg(conn->sk.sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (ret > 0)
 		iov_iter_advance(&rx->iter, ret);

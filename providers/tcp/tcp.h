@@ -72,6 +72,7 @@
 #define KTCP_DEF_QUEUE		128	/* operations of a queue */
 #define KTCP_MAX_QUEUE		16384
 #define KTCP_COPY_MAX		SZ_16K	/* longer messages are sent without a copy */
+#define KTCP_PIECE		SZ_1M	/* bytes that one call of recvmsg() takes */
 #define KTCP_ZC_PAGES		16	/* most pages that one call of sendmsg() takes */
 #define KTCP_ANSWERS		16	/* reads of a peer that are being answered */
 #define KTCP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
