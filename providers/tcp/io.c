@@ -4,7 +4,11 @@
  *
  * The worker stops when the socket has neither data nor room.  It is queued by the callbacks of
  * the socket, by a post, by time (alive.c), or by what a message waits for: a receive, a
- * completion, an answer that has been sent.  After KTCP_BUDGET messages it lets others run.
+ * completion, an answer that has been sent.
+ *
+ * Each direction has a budget for a run of the worker, of messages and of bytes.  A direction in
+ * which there is more to do takes nothing from the other one.  Then the worker lets others run.
+ * It looks at the peer (alive.c) in each run, however much there is to do.
  *
  * A client that may sleep sends within its call (ktcp_push()).  The call takes ktcp_conn.run
  * only if nobody has it, so it waits for nobody, and may be made while memory is reclaimed.
@@ -15,8 +19,6 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 #include "rdm.h"
-
-#define KTCP_BUDGET	64
 
 static void ktcp_answers_refilled(struct kofi_bufpool *pool)
 {
@@ -71,7 +73,7 @@ void ktcp_conn_fini(struct ktcp_conn *conn)
 }
 
 /* Memory reclaim may wait for what is sent, so sending does not reclaim */
-static int ktcp_send_noreclaim(struct ktcp_conn *conn, int *budget)
+static int ktcp_send_noreclaim(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	unsigned int noreclaim = memalloc_noreclaim_save();
 	int ret = ktcp_send(conn, budget);
@@ -90,24 +92,24 @@ static int ktcp_send_noreclaim(struct ktcp_conn *conn, int *budget)
  */
 int ktcp_transfer(struct ktcp_conn *conn)
 {
-	int budget = KTCP_BUDGET, received, sent;
+	struct ktcp_budget in = KTCP_BUDGET, out = KTCP_BUDGET;
+	int received, sent, ret;
 
 	lockdep_assert_held(&conn->run);
 	if (conn->failed)
 		return conn->failed;
 	if (READ_ONCE(conn->recalled) && ktcp_tx_recall(conn))
 		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
-	do {
-		received = ktcp_recv(conn, &budget);
-		if (received && received != -EAGAIN)
-			return received;
-		sent = ktcp_send_noreclaim(conn, &budget);
-		if (sent && sent != -EAGAIN)
-			return sent;
-		if (received && sent)
-			break;
-	} while (budget > 0);
-	if (budget <= 0)
+	received = ktcp_recv(conn, &in);
+	if (received && received != -EAGAIN)
+		return received;
+	sent = ktcp_send_noreclaim(conn, &out);
+	if (sent && sent != -EAGAIN)
+		return sent;
+	ret = ktcp_alive_check(conn);
+	if (ret)
+		return ret;
+	if (!received || !sent)
 		return 0;
 	/* A message that waits hides the end of the stream behind it */
 	if (ktcp_recv_waits(conn) &&
@@ -115,7 +117,7 @@ int ktcp_transfer(struct ktcp_conn *conn)
 		return -ESHUTDOWN;
 	if (conn->rdm && ktcp_idle_check(to_ktcp_link(conn)))
 		return 0;
-	return ktcp_alive_check(conn) ? : -EAGAIN;
+	return -EAGAIN;
 }
 
 static int ktcp_run(struct ktcp_ep *ep)
@@ -151,7 +153,8 @@ static int ktcp_run(struct ktcp_ep *ep)
  */
 void ktcp_push(struct ktcp_conn *conn)
 {
-	int budget = KTCP_BUDGET, ret = 0;
+	struct ktcp_budget budget = KTCP_BUDGET;
+	int ret = 0;
 
 	might_sleep();
 	if (!mutex_trylock(&conn->run)) {

@@ -337,11 +337,11 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 }
 
 /*
- * Take a piece of the payload out of the socket, KTCP_PIECE bytes at most; returns as sock_recvmsg().
- * sock_recvmsg() must not get more than INT_MAX: if nothing has come, tcp_recvmsg() would answer 0,
- * which looks like the end of the stream.
+ * Take a piece of the payload out of the socket, KTCP_BUDGET_BYTES at most; returns as
+ * sock_recvmsg().  That must not get more than INT_MAX: tcp_recvmsg() would answer 0, which looks
+ * like the end of the stream.
  */
-static int ktcp_rx_piece(struct ktcp_conn *conn)
+static int ktcp_rx_piece(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	struct ktcp_rx *rx = &conn->rx;
 	struct msghdr msg;
@@ -350,15 +350,17 @@ static int ktcp_rx_piece(struct ktcp_conn *conn)
 	if (!iov_iter_count(&rx->iter))
 		ktcp_rx_part(conn);
 	msg = (struct msghdr) { .msg_iter = rx->iter };
-	iov_iter_truncate(&msg.msg_iter, KTCP_PIECE);
+	iov_iter_truncate(&msg.msg_iter, budget->bytes);
 	ret = sock_recvmsg(conn->sk.sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (ret > 0)
-		iov_iter_advance(&rx->iter, ret);
+	if (ret <= 0)
+		return ret;
+	iov_iter_advance(&rx->iter, ret);
+	budget->bytes -= ret;
 	return ret;
 }
 
 /* As ktcp_rx_piece() for a write, whose target may have been closed since the last piece */
-static int ktcp_rx_write(struct ktcp_conn *conn)
+static int ktcp_rx_write(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	const struct kofi_rma *rma = &conn->rx.rma;
 	int idx, ret;
@@ -366,7 +368,7 @@ static int ktcp_rx_write(struct ktcp_conn *conn)
 	idx = ktcp_rma_enter(conn, rma);
 	if (idx < 0)
 		return idx;
-	ret = ktcp_rx_piece(conn);
+	ret = ktcp_rx_piece(conn, budget);
 	kofi_rma_leave(rma, idx);
 	return ret;
 }
@@ -385,13 +387,16 @@ static int ktcp_rx_commit(struct ktcp_conn *conn)
 	return ret ? ktcp_conn_violated(conn, KTCP_BAD_ACCESS) : 0;
 }
 
-static int ktcp_rx_payload(struct ktcp_conn *conn)
+static int ktcp_rx_payload(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	struct ktcp_rx *rx = &conn->rx;
 	int ret;
 
 	while (rx->done < ktcp_rx_want(rx)) {
-		ret = rx->state == KTCP_RX_WRITE ? ktcp_rx_write(conn) : ktcp_rx_piece(conn);
+		if (!ktcp_budget_left(budget))
+			return 0;
+		ret = rx->state == KTCP_RX_WRITE ? ktcp_rx_write(conn, budget) :
+						   ktcp_rx_piece(conn, budget);
 		if (ret <= 0)
 			return ret ? : -ESHUTDOWN;
 		rx->done += ret;
@@ -406,18 +411,19 @@ static int ktcp_rx_payload(struct ktcp_conn *conn)
 /**
  * ktcp_recv() - Receive what has arrived
  * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
- * @budget: steps that may be made; counted down
+ * @budget: what may be done; counted down
  *
  * Context: may sleep, but does not wait for the peer.
  * Return: 0: the budget is used up; -EAGAIN: there is nothing, or it has to wait; another
  * negative errno: the connection is over.
  */
-int ktcp_recv(struct ktcp_conn *conn, int *budget)
+int ktcp_recv(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	int ret;
 
 	lockdep_assert_held(&conn->run);
-	while (*budget > 0) {
+	budget->until = jiffies + KTCP_BUDGET_TIME;
+	while (ktcp_budget_left(budget)) {
 		switch (conn->rx.state) {
 		case KTCP_RX_HEADER:
 			ret = ktcp_rx_header(conn);
@@ -429,12 +435,12 @@ int ktcp_recv(struct ktcp_conn *conn, int *budget)
 			ret = ktcp_early_look(conn);
 			break;
 		default:
-			ret = ktcp_rx_payload(conn);
+			ret = ktcp_rx_payload(conn, budget);
 			break;
 		}
 		if (ret)
 			return ret;
-		--*budget;
+		budget->steps--;
 	}
 	return 0;
 }

@@ -47,6 +47,7 @@
 #ifndef _KOFI_TCP_H
 #define _KOFI_TCP_H
 
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/net.h>
@@ -72,7 +73,6 @@
 #define KTCP_DEF_QUEUE		128	/* operations of a queue */
 #define KTCP_MAX_QUEUE		16384
 #define KTCP_COPY_MAX		SZ_16K	/* longer messages are sent without a copy */
-#define KTCP_PIECE		SZ_1M	/* bytes that one call of recvmsg() takes */
 #define KTCP_ZC_PAGES		16	/* most pages that one call of sendmsg() takes */
 #define KTCP_ANSWERS		16	/* reads of a peer that are being answered */
 #define KTCP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
@@ -135,6 +135,25 @@ struct ktcp_srx {
 	spinlock_t		lock;		/* of eps */
 	struct list_head	eps;
 };
+
+/**
+ * struct ktcp_budget - What one direction of a connection may still do in a run of its worker
+ * @steps: sent: messages; received: steps of messages, of which each takes two or three
+ * @bytes: of payload
+ * @until: jiffies: when the time is over
+ *
+ * Bytes and time bound the run where the copy is slower than the network.
+ */
+struct ktcp_budget {
+	int		steps;
+	ssize_t		bytes;
+	unsigned long	until;
+};
+
+#define KTCP_BUDGET_STEPS	64
+#define KTCP_BUDGET_BYTES	SZ_1M
+#define KTCP_BUDGET_TIME	(1 + HZ / 500)	/* jiffies */
+#define KTCP_BUDGET		{ KTCP_BUDGET_STEPS, KTCP_BUDGET_BYTES, 0 }
 
 struct ktcp_conn;
 struct ktcp_early;
@@ -228,6 +247,7 @@ struct ktcp_answer {
  * @acks: acknowledgments that are due
  * @answers: struct ktcp_answer, oldest first
  * @unacked: struct ktcp_answer whose pages TCP has not let go of, and that the socket has
+ * @answered: the last answer was sent behind the last operation
  * @reads: struct kofi_soft_op that wait for their data, oldest first
  * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
  * @offered: struct kofi_soft_op whose payload the peer has not asked for, oldest first
@@ -252,6 +272,7 @@ struct ktcp_tx {
 	u32			acks;
 	struct list_head	answers;
 	struct list_head	unacked;
+	bool			answered;
 	struct list_head	reads;
 	struct list_head	acked;
 	struct list_head	offered;
@@ -600,7 +621,7 @@ void ktcp_netdev_exit(void);
 /* tx.c */
 void ktcp_tx_init(struct ktcp_tx *tx);
 struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy);
-int ktcp_send(struct ktcp_conn *conn, int *budget);
+int ktcp_send(struct ktcp_conn *conn, struct ktcp_budget *budget);
 int ktcp_tx_recall(struct ktcp_conn *conn);
 void ktcp_tx_abort(struct ktcp_conn *conn, int err);
 
@@ -618,9 +639,14 @@ void ktcp_zc_show(struct seq_file *file);
 /* rx.c */
 void ktcp_rx_init(struct ktcp_rx *rx);
 int ktcp_rma_enter(struct ktcp_conn *conn, const struct kofi_rma *rma);
-int ktcp_recv(struct ktcp_conn *conn, int *budget);
+int ktcp_recv(struct ktcp_conn *conn, struct ktcp_budget *budget);
 bool ktcp_recv_waits(const struct ktcp_conn *conn);
 void ktcp_rx_abort(struct ktcp_conn *conn, int err);
+
+static inline bool ktcp_budget_left(const struct ktcp_budget *budget)
+{
+	return budget->steps > 0 && budget->bytes > 0 && time_before_eq(jiffies, budget->until);
+}
 
 /* Does what ktcp_cm_recv() has returned violate the wire, where one of two types may come? */
 static inline bool ktcp_cm_is_foul(int type, int may, int may_too)

@@ -4,7 +4,8 @@
  *
  * A message is sent to its end before another begins.  The next one is, in this order, an
  * acknowledgment, TCP_WIRE_CTS, an answer to a read by the peer, TCP_WIRE_LEAVE, a payload that
- * the peer wants, or the oldest posted operation.
+ * the peer wants, or the oldest posted operation.  Behind an answer goes an operation, if there is
+ * one: a peer that reads all the time does not keep this end from sending.
  *
  * A message goes to the socket with MSG_MORE if another follows at once, so TCP makes full
  * segments of what is queued.
@@ -294,6 +295,19 @@ static bool ktcp_answer_save(struct ktcp_conn *conn, struct ktcp_answer *answer)
 	return false;
 }
 
+/* Is an answer the next message?  If not, tx->op is the operation whose turn it is, or NULL */
+static bool ktcp_tx_answers_next(struct ktcp_conn *conn)
+{
+	struct ktcp_tx *tx = &conn->tx;
+
+	tx->op = NULL;
+	if (list_empty(&tx->answers))
+		return false;
+	if (tx->answered)
+		tx->op = ktcp_tx_next_op(conn);
+	return !tx->op;
+}
+
 /* Begins the next message; false: there is none, or ktcp_conn.failed says why it cannot begin */
 static bool ktcp_tx_next(struct ktcp_conn *conn)
 {
@@ -312,13 +326,14 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 	} else if (hdr.number) {
 		tx->kind = KTCP_TX_ACK;
 		hdr.op = TCP_WIRE_CTS;
-	} else if (!list_empty(&tx->answers)) {
+	} else if (ktcp_tx_answers_next(conn)) {
 		if (!ktcp_answer_save(conn, ktcp_first_answer(tx)))
 			return false;
 		tx->kind = KTCP_TX_ANSWER;
+		tx->answered = true;
 		hdr.op = TCP_WIRE_READ_RSP;
 		hdr.len = ktcp_first_answer(tx)->rma.len;
-	} else if (conn->leave_due) {
+	} else if (!tx->op && conn->leave_due) {
 		tx->kind = KTCP_TX_ACK;
 		hdr.op = TCP_WIRE_MSG;
 		hdr.flags = TCP_WIRE_LEAVE | TCP_WIRE_CQ_DATA;
@@ -326,10 +341,12 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 		conn->leave_due = false;
 		conn->leaving = true;
 	} else {
-		tx->op = ktcp_tx_next_op(conn);
+		if (!tx->op)
+			tx->op = ktcp_tx_next_op(conn);
 		if (!tx->op)
 			return false;
 		tx->kind = KTCP_TX_OP;
+		tx->answered = false;
 		ktcp_op_hdr(tx->op, &hdr);
 	}
 	if (!(hdr.flags & TCP_WIRE_LEAVE))
@@ -368,8 +385,11 @@ static void ktcp_tx_part(struct ktcp_tx *tx)
 	kofi_rma_iter(rma, ITER_SOURCE, rma->len - tx->left, SIZE_MAX, &tx->iter);
 }
 
-/* A copied payload of one buffer is sent with the header; returns how many kvecs that adds */
-static unsigned int ktcp_tx_with_hdr(struct ktcp_tx *tx, struct kvec *kvec)
+/*
+ * A copied payload of one buffer, or @most bytes of it, is sent with the header; returns how many
+ * kvecs that adds
+ */
+static unsigned int ktcp_tx_with_hdr(struct ktcp_tx *tx, struct kvec *kvec, size_t most)
 {
 	if (!tx->left || tx->zc || tx->kind != KTCP_TX_OP)
 		return 0;
@@ -378,11 +398,11 @@ static unsigned int ktcp_tx_with_hdr(struct ktcp_tx *tx, struct kvec *kvec)
 	if (!iov_iter_is_kvec(&tx->iter) || tx->iter.nr_segs != 1)
 		return 0;
 	kvec->iov_base = tx->iter.kvec->iov_base + tx->iter.iov_offset;
-	kvec->iov_len = iov_iter_count(&tx->iter);
+	kvec->iov_len = min(iov_iter_count(&tx->iter), most);
 	return 1;
 }
 
-static int ktcp_tx_hdr(struct ktcp_conn *conn)
+static int ktcp_tx_hdr(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	struct ktcp_tx *tx = &conn->tx;
 	struct msghdr msg = {};
@@ -394,7 +414,7 @@ static int ktcp_tx_hdr(struct ktcp_conn *conn)
 		hdr = tx->hdr_len - tx->hdr_sent;
 		kvec[0] = (struct kvec) { tx->hdr + tx->hdr_sent, hdr };
 		kvec[1] = (struct kvec) {};
-		ret = 1 + ktcp_tx_with_hdr(tx, &kvec[1]);
+		ret = 1 + ktcp_tx_with_hdr(tx, &kvec[1], budget->bytes);
 		len = hdr + kvec[1].iov_len;
 		msg.msg_flags = ktcp_tx_flags(conn, kvec[1].iov_len == tx->left);
 		ret = kernel_sendmsg(conn->sk.sock, &msg, kvec, ret, len);
@@ -404,12 +424,14 @@ static int ktcp_tx_hdr(struct ktcp_conn *conn)
 		tx->hdr_sent += hdr;
 		iov_iter_advance(&tx->iter, ret - hdr);
 		tx->left -= ret - hdr;
+		budget->bytes -= ret - hdr;
 	}
 	return 0;
 }
 
 /* Give the socket a piece of the payload; returns as sock_sendmsg() */
-static int ktcp_tx_piece(struct ktcp_conn *conn, struct bio_vec *bvec)
+static int ktcp_tx_piece(struct ktcp_conn *conn, struct bio_vec *bvec,
+			 struct ktcp_budget *budget)
 {
 	struct ktcp_tx *tx = &conn->tx;
 	struct msghdr msg;
@@ -418,6 +440,7 @@ static int ktcp_tx_piece(struct ktcp_conn *conn, struct bio_vec *bvec)
 	if (!iov_iter_count(&tx->iter))
 		ktcp_tx_part(tx);
 	msg = (struct msghdr) { .msg_iter = tx->iter };
+	iov_iter_truncate(&msg.msg_iter, budget->bytes);
 	if (tx->zc)
 		ktcp_zc_fill(tx->zc, &msg, bvec);
 	msg.msg_flags |= ktcp_tx_flags(conn, msg_data_left(&msg) >= tx->left);
@@ -428,11 +451,13 @@ static int ktcp_tx_piece(struct ktcp_conn *conn, struct bio_vec *bvec)
 		ktcp_zc_taken(tx->zc, &msg);
 	iov_iter_advance(&tx->iter, ret);
 	tx->left -= ret;
+	budget->bytes -= ret;
 	return ret;
 }
 
 /* As ktcp_tx_piece() for an answer, whose regions may have been closed since the last piece */
-static int ktcp_tx_answer(struct ktcp_conn *conn, struct bio_vec *bvec)
+static int ktcp_tx_answer(struct ktcp_conn *conn, struct bio_vec *bvec,
+			  struct ktcp_budget *budget)
 {
 	const struct kofi_rma *rma = &ktcp_first_answer(&conn->tx)->rma;
 	int idx, ret;
@@ -440,20 +465,20 @@ static int ktcp_tx_answer(struct ktcp_conn *conn, struct bio_vec *bvec)
 	idx = ktcp_rma_enter(conn, rma);
 	if (idx < 0)
 		return idx;
-	ret = ktcp_tx_piece(conn, bvec);
+	ret = ktcp_tx_piece(conn, bvec, budget);
 	kofi_rma_leave(rma, idx);
 	return ret;
 }
 
-static int ktcp_tx_payload(struct ktcp_conn *conn)
+static int ktcp_tx_payload(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	struct bio_vec bvec[KTCP_ZC_PAGES];
 	struct ktcp_tx *tx = &conn->tx;
 	int ret;
 
-	while (tx->left) {
-		ret = tx->kind == KTCP_TX_ANSWER ? ktcp_tx_answer(conn, bvec) :
-						   ktcp_tx_piece(conn, bvec);
+	while (tx->left && ktcp_budget_left(budget)) {
+		ret = tx->kind == KTCP_TX_ANSWER ? ktcp_tx_answer(conn, bvec, budget) :
+						   ktcp_tx_piece(conn, bvec, budget);
 		if (ret < 0)
 			return ret;
 	}
@@ -505,30 +530,31 @@ static void ktcp_tx_sent(struct ktcp_conn *conn)
 /**
  * ktcp_send() - Send what there is to be sent
  * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
- * @budget: messages that may be sent; counted down
+ * @budget: what may be done; counted down
  *
  * Context: may sleep, but does not wait for the peer.
  * Return: 0: the budget is used up; -EAGAIN: there is nothing to be sent, or no room; another
  * negative errno: the connection is over.
  */
-int ktcp_send(struct ktcp_conn *conn, int *budget)
+int ktcp_send(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	int ret = 0;
 
 	lockdep_assert_held(&conn->run);
-	while (*budget > 0) {
+	budget->until = jiffies + KTCP_BUDGET_TIME;
+	while (ktcp_budget_left(budget)) {
 		ktcp_zc_reap(conn);
 		if (conn->tx.kind == KTCP_TX_IDLE && !ktcp_tx_next(conn)) {
 			ret = conn->failed ? : -EAGAIN;
 			break;
 		}
-		ret = ktcp_tx_hdr(conn);
+		ret = ktcp_tx_hdr(conn, budget);
 		if (!ret)
-			ret = ktcp_tx_payload(conn);
-		if (ret)
+			ret = ktcp_tx_payload(conn, budget);
+		if (ret || conn->tx.left)
 			break;
 		ktcp_tx_sent(conn);
-		--*budget;
+		budget->steps--;
 	}
 	/* TCP sends what MSG_MORE has kept, as Nagle's algorithm, if on, allows */
 	if (conn->tx.held && (!ret || ret == -EAGAIN))
