@@ -11,15 +11,47 @@
  *
  * States change under ktcp_cm_lock.  The worker takes this mutex only to change a state, and not
  * while data flow.
+ *
+ * Writeback may wait for an operation whose connection is broken, and the end of that connection
+ * needs ktcp_cm_lock.  So no holder may wait for writeback in turn: what allocates under the mutex
+ * does so in a NOIO frame.  ktcp_cm_enter() takes the mutex and enters the frame.  Callbacks that
+ * kofi/util makes with the mutex held enter the frame themselves if they allocate.
  */
 #include <linux/cpumask.h>
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 #include <net/tcp.h>
 #include <kofi/compat.h>
 #include "tcp.h"
 
 /* Connections, listeners and requests; see tcp.h */
 DEFINE_MUTEX(ktcp_cm_lock);
+
+/**
+ * ktcp_cm_enter() - Take ktcp_cm_lock, and enter a NOIO frame
+ *
+ * Context: may sleep.
+ * Return: what ktcp_cm_leave() gets.
+ */
+unsigned int ktcp_cm_enter(void)
+{
+	unsigned int noio = memalloc_noio_save();
+
+	mutex_lock(&ktcp_cm_lock);
+	return noio;
+}
+
+/**
+ * ktcp_cm_leave() - Release ktcp_cm_lock, and leave the NOIO frame
+ * @noio: what ktcp_cm_enter() has returned
+ *
+ * Context: may sleep.
+ */
+void ktcp_cm_leave(unsigned int noio)
+{
+	mutex_unlock(&ktcp_cm_lock);
+	memalloc_noio_restore(noio);
+}
 
 /**
  * ktcp_ep_stop() - Nothing is posted any more, and the worker gives everything back
@@ -57,11 +89,12 @@ void ktcp_connect_late(struct work_struct *work)
 {
 	struct ktcp_ep *ep = container_of(to_delayed_work(work), struct ktcp_ep,
 					  soft.kep.conn.late);
+	unsigned int noio;
 
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	if (ep->soft.kep.conn.state == KOFI_CONN_CONNECTING)
 		ktcp_ep_end(ep, ETIMEDOUT, NULL, 0);
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 }
 
 /**
@@ -118,12 +151,13 @@ int ktcp_answered(struct ktcp_ep *ep)
 	struct ktcp_conn *conn = &ep->conn;
 	int type = ktcp_cm_recv(conn->sk.sock, &conn->cm_msg);
 	size_t len = conn->cm_msg.have - sizeof(conn->cm_msg.cm);
+	unsigned int noio;
 
 	if (ktcp_cm_is_foul(type, TCP_WIRE_CONNRESP, TCP_WIRE_NACK))
 		ktcp_conn_violated(conn, KTCP_BAD_RESPONSE);
 	if (type < 0)
 		return type == -ESHUTDOWN ? -ECONNREFUSED : type;
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	if (type == TCP_WIRE_CONNRESP) {
 		mutex_lock(&conn->run);
 		ktcp_ep_know_peer(ep, &conn->cm_msg);
@@ -134,7 +168,7 @@ int ktcp_answered(struct ktcp_ep *ep)
 		ktcp_ep_end(ep, ECONNREFUSED, conn->cm_msg.data,
 			    type == TCP_WIRE_NACK ? len : 0);
 	}
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	return type == TCP_WIRE_CONNRESP ? 0 : -ECONNREFUSED;
 }
 
@@ -225,11 +259,12 @@ static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
 	struct ktcp_ep *ep = to_ktcp_ep(&fid_ep->fid);
 	struct sockaddr_storage dest;
 	struct socket *sock;
+	unsigned int noio;
 	int ret;
 
 	if (paramlen > TCP_WIRE_CM_DATA)
 		return -EINVAL;
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	ret = kofi_conn_may_start(&ep->soft.kep.conn, false);
 	if (!ret)
 		ret = kofi_soft_dest(&ep->soft, &ep->src, addr, &dest);
@@ -250,7 +285,7 @@ static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
 	ktcp_sock_attach(&ep->conn.sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
 	ktcp_netdev_note(&ep->soft);
 unlock:
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	return ret;
 }
 
@@ -258,11 +293,12 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 {
 	struct ktcp_ep *ep = to_ktcp_ep(&fid_ep->fid);
 	struct socket *sock;
+	unsigned int noio;
 	int ret;
 
 	if (paramlen > TCP_WIRE_CM_DATA)
 		return -EINVAL;
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	ret = kofi_conn_may_start(&ep->soft.kep.conn, true);
 	if (ret)
 		goto unlock;
@@ -286,7 +322,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	mutex_unlock(&ep->conn.run);
 	ktcp_netdev_note(&ep->soft);
 unlock:
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	return ret;
 }
 
@@ -294,13 +330,14 @@ static int ktcp_getname(fid_t fid, void *addr, size_t *addrlen)
 {
 	struct ktcp_ep *ep = to_ktcp_ep(fid);
 	struct sockaddr_storage name;
+	unsigned int noio;
 	int ret = 0;
 
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	name = ep->src;
 	if (ep->conn.sk.sock)
 		ret = ktcp_sock_name(ep->conn.sk.sock, false, &name);
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	return ret ? : kofi_addr_copy_out(&name, addr, addrlen);
 }
 
@@ -308,12 +345,13 @@ static int ktcp_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
 {
 	struct ktcp_ep *ep = to_ktcp_ep(&fid_ep->fid);
 	struct sockaddr_storage name = {};
+	unsigned int noio;
 	int ret = -ENOTCONN;
 
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	if (ep->conn.sk.sock && ep->soft.kep.conn.state == KOFI_CONN_CONNECTED)
 		ret = ktcp_sock_name(ep->conn.sk.sock, true, &name);
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	return ret ? : kofi_addr_copy_out(&name, addr, addrlen);
 }
 

@@ -66,12 +66,13 @@ static int ktcp_connections_show(struct seq_file *file, void *unused)
 {
 	struct kofi_soft_fabric *fabric;
 	struct kofi_soft_ep *ep;
+	unsigned int noio;
 
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	list_for_each_entry(fabric, &ktcp_type.fabrics, of_type)
 		list_for_each_entry(ep, &fabric->eps, of_fabric)
 			ktcp_show_ep(file, ep);
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ktcp_connections);
@@ -80,12 +81,13 @@ static int ktcp_listeners_show(struct seq_file *file, void *unused)
 {
 	struct kofi_soft_fabric *fabric;
 	struct kofi_soft_pep *pep;
+	unsigned int noio;
 
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	list_for_each_entry(fabric, &ktcp_type.fabrics, of_type)
 		list_for_each_entry(pep, &fabric->peps, of_fabric)
 			ktcp_show_listener(file, pep);
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ktcp_listeners);

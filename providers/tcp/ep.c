@@ -154,9 +154,10 @@ struct kofi_soft_type ktcp_type = {
 static int ktcp_ep_add(struct ktcp_ep *ep, const struct fi_info *info)
 {
 	struct kofi_soft_fabric *fabric = ep->soft.domain->fabric;
+	unsigned int noio;
 	int ret = 0;
 
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	if (!fabric->net)
 		ret = -ENODEV;
 	else if (info->handle)
@@ -169,7 +170,7 @@ static int ktcp_ep_add(struct ktcp_ep *ep, const struct fi_info *info)
 	list_add_tail(&ep->soft.of_fabric, &fabric->eps);
 	ktcp_netdev_note(&ep->soft);
 unlock:
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	return ret;
 }
 

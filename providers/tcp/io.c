@@ -198,6 +198,7 @@ void ktcp_send_now(struct kofi_soft_ep *soft)
 struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err)
 {
 	struct socket *sock;
+	unsigned int noio;
 
 	mutex_lock(&conn->run);
 	/* Operations that the peer has acknowledged end without an error */
@@ -208,9 +209,9 @@ struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err)
 	conn->phase = KTCP_OVER;
 	mutex_unlock(&conn->run);
 	/* From now on only this worker uses the socket, conn->tx and conn->rx */
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	sock = ktcp_sock_detach(&conn->sk);
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	ktcp_alive_stop(&conn->alive);
 	ktcp_rx_abort(conn, err);
 	ktcp_tx_abort(conn, err);
@@ -235,6 +236,7 @@ void ktcp_work(struct work_struct *work)
 {
 	struct ktcp_ep *ep = container_of(work, struct ktcp_ep, soft.work);
 	struct ktcp_conn *conn = &ep->conn;
+	unsigned int noio;
 	int ret = -EAGAIN;
 
 	if (!READ_ONCE(ep->soft.over))
@@ -242,10 +244,10 @@ void ktcp_work(struct work_struct *work)
 	if (!ret) {
 		ktcp_kick(conn);
 	} else if (ret != -EAGAIN) {
-		mutex_lock(&ktcp_cm_lock);
+		noio = ktcp_cm_enter();
 		conn->cut = true;
 		ktcp_ep_end(ep, -ret, NULL, 0);
-		mutex_unlock(&ktcp_cm_lock);
+		ktcp_cm_leave(noio);
 	}
 	if (READ_ONCE(ep->soft.over) && conn->phase != KTCP_OVER)
 		ktcp_finish(ep);

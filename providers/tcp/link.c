@@ -49,12 +49,13 @@ void ktcp_link_put(struct ktcp_link *link)
 static void ktcp_link_finish(struct ktcp_link *link)
 {
 	struct socket *sock = ktcp_conn_stop(&link->conn, link->err);
+	unsigned int noio;
 
 	cancel_delayed_work_sync(&link->idle);
 	ktcp_offers_abort(&link->conn, link->err);
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	list_del_init(&link->entry);
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	if (sock)
 		ktcp_hang_up(&link->conn, sock);
 }
@@ -155,6 +156,7 @@ static void ktcp_link_work(struct work_struct *work)
 	struct ktcp_conn *conn = &link->conn;
 	/* Pairs with ktcp_link_drop() */
 	bool over = smp_load_acquire(&link->over), lent;
+	unsigned int noio;
 	int ret = -EAGAIN;
 
 	if (!over)
@@ -162,11 +164,11 @@ static void ktcp_link_work(struct work_struct *work)
 	if (!ret) {
 		ktcp_kick(conn);
 	} else if (ret != -EAGAIN) {
-		mutex_lock(&ktcp_cm_lock);
+		noio = ktcp_cm_enter();
 		conn->cut = true;
 		/* A peer that hangs up is one error, whichever half sees it */
 		ktcp_link_end(link, ret == -ESHUTDOWN || ret == -EPIPE ? ECONNRESET : -ret);
-		mutex_unlock(&ktcp_cm_lock);
+		ktcp_cm_leave(noio);
 	}
 	/* ktcp_link_drop() has queued the work item once more */
 	if (!over || link->released)

@@ -118,8 +118,9 @@ static void ktcp_listener_work(struct work_struct *work)
 	struct ktcp_listener *listener = container_of(work, struct ktcp_listener, work);
 	struct ktcp_req *req, *next;
 	int ret;
+	unsigned int noio;
 
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	if (!listener->open)
 		goto unlock;
 	list_for_each_entry_safe(req, next, &listener->greetings, entry)
@@ -133,7 +134,7 @@ static void ktcp_listener_work(struct work_struct *work)
 		mod_delayed_work(ktcp_type.wq, &listener->late,
 				 max_t(long, 1, ktcp_listener_deadline(listener) - jiffies));
 unlock:
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 }
 
 static void ktcp_listener_late(struct work_struct *work)

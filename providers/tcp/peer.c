@@ -402,8 +402,9 @@ void ktcp_peer_tick(struct work_struct *work)
 	struct ktcp_rdm *rdm = container_of(to_delayed_work(work), struct ktcp_rdm, tick);
 	struct ktcp_peer *peer;
 	LIST_HEAD(todo);
+	unsigned int noio;
 
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	list_splice_init(&rdm->unsettled, &todo);
 	/* Each peer goes back into the list, unless it is settled; one may settle another */
 	while (!list_empty(&todo)) {
@@ -416,5 +417,5 @@ void ktcp_peer_tick(struct work_struct *work)
 	}
 	if (!list_empty(&rdm->unsettled))
 		queue_delayed_work(ktcp_type.wq, &rdm->tick, KTCP_DIAL_TICK);
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 }

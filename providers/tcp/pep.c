@@ -16,6 +16,7 @@
  * All of this happens under ktcp_cm_lock.
  */
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
@@ -118,12 +119,15 @@ static int ktcp_pep_claim(struct kofi_pep *kpep, const struct sockaddr_storage *
 	static const struct sockaddr_storage any = { .ss_family = AF_INET };
 	struct sockaddr_storage at = addr->ss_family ? *addr : any;
 	struct ktcp_pep *pep = to_ktcp_pep(kpep);
+	unsigned int noio;
 	int ret;
 
 	lockdep_assert_held(&ktcp_cm_lock);
 	if (!pep->soft.fabric->net)
 		return -ENODEV;
+	noio = memalloc_noio_save();
 	ret = ktcp_listener_bind(&pep->listener, pep->soft.fabric->net, &at);
+	memalloc_noio_restore(noio);
 	if (!ret)
 		kpep->addr = at;
 	return ret;
@@ -132,10 +136,12 @@ static int ktcp_pep_claim(struct kofi_pep *kpep, const struct sockaddr_storage *
 static int ktcp_pep_listen(struct kofi_pep *kpep)
 {
 	struct ktcp_listener *listener = &to_ktcp_pep(kpep)->listener;
+	unsigned int noio = memalloc_noio_save();
 	int ret;
 
 	lockdep_assert_held(&ktcp_cm_lock);
 	ret = kernel_listen(listener->sk.sock, kpep->backlog ? : KTCP_BACKLOG);
+	memalloc_noio_restore(noio);
 	if (!ret)
 		ktcp_listener_open(listener);
 	return ret;

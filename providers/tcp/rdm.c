@@ -179,8 +179,9 @@ static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct ktcp_route *r
 	struct kofi_soft_op *op, *failed = NULL;
 	struct sockaddr_storage again;
 	struct ktcp_peer *peer;
+	unsigned int noio;
 
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	peer = ktcp_peer_get(rdm, &route->addr, route->index);
 	spin_lock_irq(&rdm->soft.lock);
 	op = list_first_entry_or_null(&rdm->soft.posted, struct kofi_soft_op, entry);
@@ -201,7 +202,7 @@ static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct ktcp_route *r
 		ktcp_kick(&peer->link->conn);
 	if (peer)
 		ktcp_peer_settle(peer);
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	if (failed)
 		kofi_soft_op_done(failed, ENOMEM);
 }
@@ -406,9 +407,10 @@ const struct fi_ops_cm ktcp_rdm_cm_ops = {
 static int ktcp_rdm_claim(struct ktcp_rdm *rdm)
 {
 	struct kofi_soft_fabric *fabric = rdm->soft.domain->fabric;
+	unsigned int noio;
 	int ret = 0;
 
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	if (!fabric->net)
 		ret = -ENODEV;
 	if (!ret)
@@ -424,7 +426,7 @@ static int ktcp_rdm_claim(struct ktcp_rdm *rdm)
 	list_add_tail(&rdm->soft.of_fabric, &fabric->eps);
 	ktcp_netdev_note(&rdm->soft);
 unlock:
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	return ret;
 }
 

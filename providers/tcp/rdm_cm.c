@@ -119,6 +119,7 @@ int ktcp_link_answered(struct ktcp_link *link)
 	struct ktcp_conn *conn = &link->conn;
 	int type = ktcp_cm_recv(conn->sk.sock, &conn->cm_msg);
 	struct ktcp_wire_rdm msg;
+	unsigned int noio;
 	int ret = 0;
 
 	if (ktcp_cm_is_foul(type, TCP_WIRE_CONNRESP, TCP_WIRE_NACK))
@@ -129,7 +130,7 @@ int ktcp_link_answered(struct ktcp_link *link)
 		return ktcp_link_refused(link);
 	if (!ktcp_rdm_hear(&conn->cm_msg, &msg))
 		return ktcp_conn_violated(conn, KTCP_BAD_RESPONSE);
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	if (link->over) {
 		ret = -EAGAIN;
 	} else {
@@ -140,7 +141,7 @@ int ktcp_link_answered(struct ktcp_link *link)
 		link->contexts = ktcp_cm_can_ctx(&conn->cm_msg.cm);
 		ktcp_link_opened(link);
 	}
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 	return ret;
 }
 

@@ -21,6 +21,7 @@
  * connection that ends.
  */
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "rdm.h"
 
@@ -108,18 +109,20 @@ static void ktcp_ctx_late(struct work_struct *work)
 {
 	struct ktcp_ctx *ctx = container_of(to_delayed_work(work), struct ktcp_ctx, late);
 	struct ktcp_link *link;
+	unsigned int noio;
 
-	mutex_lock(&ktcp_cm_lock);
+	noio = ktcp_cm_enter();
 	list_for_each_entry(link, &ktcp_ctx_rdm(&ctx->soft)->links, entry)
 		if (test_bit(ctx->soft.index, &link->senders))
 			ktcp_link_end(link, ECANCELED);
-	mutex_unlock(&ktcp_cm_lock);
+	ktcp_cm_leave(noio);
 }
 
 static void ktcp_ctx_gone(struct kofi_soft_ep *soft)
 {
 	struct ktcp_ctx *ctx = container_of(soft, struct ktcp_ctx, soft);
 	struct ktcp_link *link;
+	unsigned int noio;
 
 	lockdep_assert_held(&ktcp_cm_lock);
 	kofi_soft_ep_over(soft);
@@ -128,9 +131,12 @@ static void ktcp_ctx_gone(struct kofi_soft_ep *soft)
 		queue_delayed_work(ktcp_type.wq, &ctx->late, msecs_to_jiffies(KTCP_CTX_MS));
 		return;
 	}
+	/* Peers that operations wait for are dialled again */
+	noio = memalloc_noio_save();
 	list_for_each_entry(link, &ktcp_ctx_rdm(soft)->links, entry)
 		if (link->conn.at == soft)
 			ktcp_link_end(link, ECANCELED);
+	memalloc_noio_restore(noio);
 	kofi_srx_flush(&soft->own_srx, ECANCELED);
 }
 

@@ -33,7 +33,8 @@
  *
  * Locks, from the outside to the inside:
  *
- *	ktcp_cm_lock	mutex: states of connections, listeners, requests
+ *	ktcp_cm_lock	mutex: states of connections, listeners, requests; held in a NOIO frame
+ *			(ktcp_cm_enter())
  *	ktcp_conn.run	mutex: what is sent and received; a post only tries to take it
  *	ktcp_linger_lock	mutex: sockets that outlive their endpoints; taken with neither of
  *				the two above held
@@ -557,6 +558,8 @@ int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 
 /* cm.c */
 extern const struct fi_ops_cm ktcp_ep_cm_ops;
+unsigned int ktcp_cm_enter(void);
+void ktcp_cm_leave(unsigned int noio);
 void ktcp_ep_end(struct ktcp_ep *ep, int err, const void *data, size_t len);
 void ktcp_ep_stop(struct ktcp_ep *ep);
 void ktcp_connect_late(struct work_struct *work);
