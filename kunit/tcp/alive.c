@@ -32,6 +32,7 @@ static void restore(void *unused)
 {
 	set_param(PARAM "peer_timeout", "10");
 	set_param(PARAM "window_timeout", "60");
+	set_param(PARAM "message_timeout", "60");
 }
 
 static int alive_init(struct kunit *test)
@@ -199,6 +200,83 @@ static void a_window_may_be_closed_for_a_time(struct kunit *test)
 	KUNIT_EXPECT_GE(test, jiffies - since, WINDOW_S * HZ);
 }
 
+/* Sends so many pieces of a message, one every half second, until the connection ends */
+static int send_slowly(struct kunit *test, struct socket *sock, const u8 *buf, size_t piece,
+		       int pieces)
+{
+	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
+	struct kvec kvec;
+	int i;
+
+	for (i = 0; i < pieces; i++) {
+		kvec = (struct kvec) { (void *)buf, piece };
+		if (kernel_sendmsg(sock, &msg, &kvec, 1, piece) != piece)
+			break;
+		schedule_timeout_uninterruptible(HZ / 2);
+	}
+	return i;
+}
+
+/* Its receive is kept from nobody else for longer than that */
+static void a_message_that_does_not_go_on_is_given_up(struct kunit *test)
+{
+	u8 *in = vt_buf(test, LEN), msg[PEER_BASE];
+	struct vt_end end = {};
+	struct socket *sock;
+	unsigned long since;
+	struct vt_comp comp;
+
+	set_param(PARAM "message_timeout", __stringify(PEER_S));
+	sock = peer_join(test, &end);
+	vt_recv(test, &end, in, LEN, vt_ctx(1));
+	since = jiffies;
+	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN));
+	/* That so little comes now and then makes no difference */
+	send_slowly(test, sock, in, 1, 2 * (PEER_S + SLACK_S));
+	comp = vt_failed(test, end.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	expect_gone(test, &end, since, 2 * PEER_S);
+}
+
+/* Neither does half a header hold anything for longer */
+static void a_header_that_does_not_go_on_is_given_up(struct kunit *test)
+{
+	struct vt_end end = {};
+	u8 msg[PEER_BASE];
+	struct socket *sock;
+	unsigned long since;
+
+	set_param(PARAM "message_timeout", __stringify(PEER_S));
+	sock = peer_join(test, &end);
+	since = jiffies;
+	peer_hdr(msg, 0, 0, NULL, NULL, 0, 0);
+	peer_send(test, sock, msg, PEER_BASE / 2);
+	expect_gone(test, &end, since, PEER_S);
+	KUNIT_EXPECT_GE(test, jiffies - since, PEER_S * HZ);
+}
+
+static void a_message_may_come_slowly(struct kunit *test)
+{
+	const size_t piece = LEN / (2 * PEER_S) + LEN / 8;
+	const int pieces = 6 * PEER_S;
+	u8 *in = vt_buf(test, pieces * piece), msg[PEER_BASE];
+	struct vt_end end = {};
+	struct socket *sock;
+
+	set_param(PARAM "message_timeout", __stringify(PEER_S));
+	sock = peer_join(test, &end);
+	vt_recv(test, &end, in, pieces * piece, vt_ctx(1));
+	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, pieces * piece));
+	KUNIT_EXPECT_EQ(test, send_slowly(test, sock, vt_buf(test, piece), piece, pieces),
+			pieces);
+	vt_done(test, end.rx, vt_ctx(1));
+	/* A message that waits for its receive is not late, however long that takes */
+	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, 0));
+	vt_no_event_for(test, end.eq, 2 * PEER_S * 1000);
+	vt_recv(test, &end, in, 1, vt_ctx(2));
+	vt_done(test, end.rx, vt_ctx(2));
+}
+
 /* What @from has sent arrives at @to, and has been sent then */
 static void take_all(struct kunit *test, struct vt_end *to, struct vt_end *from,
 		     unsigned long n)
@@ -256,6 +334,9 @@ static struct kunit_case alive_cases[] = {
 	KUNIT_CASE_SLOW(a_peer_that_has_accepted_and_freezes_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_takes_nothing_is_not_gone),
 	KUNIT_CASE_SLOW(a_window_may_be_closed_for_a_time),
+	KUNIT_CASE_SLOW(a_message_that_does_not_go_on_is_given_up),
+	KUNIT_CASE_SLOW(a_header_that_does_not_go_on_is_given_up),
+	KUNIT_CASE_SLOW(a_message_may_come_slowly),
 	{}
 };
 

@@ -5,23 +5,33 @@
  * TCP's keepalive reports an idle connection whose peer has gone.  Keepalive is silent as long
  * as data are on their way; for those TCP itself waits a quarter of an hour.  TCP_USER_TIMEOUT
  * cannot distinguish a peer that has gone from one whose window is closed because it posts no
- * receive.  So the worker looks itself, as long as something is on its way:
+ * receive.  And TCP does not know that the peer owes something: the rest of a message, which
+ * holds a receive or a region meanwhile.  So the worker looks itself, as long as something is on
+ * its way:
  *
  *	data or probes unanswered	the peer has gone when no acknowledgment has come for
  *					peer_timeout
  *	data that may not be sent	the window is closed; TCP probes it, and the peer
  *					answers.  It may stay closed for window_timeout
+ *	the rest of a message, or the	within each message_timeout the message has to end, or
+ *	payload that was asked for	KTCP_REST_BYTES have to come.  A payload that was asked
+ *					for (TCP_WIRE_CTS) is behind others, so only bytes count
+ *					then
  *
- * A delayed work item wakes the worker for each look.  It is queued only as long as there is
- * something to look at.
+ * What waits for this end, for example for a receive, is not the peer's debt.
+ *
+ * A delayed work item wakes the worker for each look.  It is queued when there is something to
+ * look at, and stays queued when that is over: nothing is queued for each message.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
+#include <linux/sizes.h>
 #include <linux/tcp.h>
 #include <net/inet_connection_sock.h>
-#include "tcp.h"
+#include "rdm.h"
 
 #define KTCP_LOOK	(HZ / 2)
+#define KTCP_REST_BYTES	SZ_64K
 #define KTCP_MIN_S	5
 #define KTCP_MAX_S	3600
 
@@ -32,6 +42,10 @@ MODULE_PARM_DESC(peer_timeout, "seconds after which a peer that answers nothing 
 static unsigned int window_timeout = 60;
 module_param(window_timeout, uint, 0644);
 MODULE_PARM_DESC(window_timeout, "seconds that a peer may take nothing of what is sent to it, 5 to 3600");
+
+static unsigned int message_timeout = 60;
+module_param(message_timeout, uint, 0644);
+MODULE_PARM_DESC(message_timeout, "seconds within which a message that has begun to come must end, or 64 KiB of it must come, 5 to 3600");
 
 static unsigned int ktcp_seconds(const unsigned int *param)
 {
@@ -47,6 +61,17 @@ static unsigned int ktcp_seconds(const unsigned int *param)
 unsigned long ktcp_peer_timeout(void)
 {
 	return ktcp_seconds(&peer_timeout) * HZ;
+}
+
+/**
+ * ktcp_message_timeout() - How long may a peer owe the rest of a message?
+ *
+ * Context: any.
+ * Return: jiffies, as the module's parameter says now.
+ */
+unsigned long ktcp_message_timeout(void)
+{
+	return ktcp_seconds(&message_timeout) * HZ;
 }
 
 /**
@@ -76,12 +101,33 @@ void ktcp_alive_init(struct ktcp_alive *alive)
 	INIT_DELAYED_WORK(&alive->look, ktcp_alive_look);
 }
 
+static void ktcp_alive_wake(struct ktcp_alive *alive, unsigned long delay)
+{
+	if (!delayed_work_pending(&alive->look))
+		queue_delayed_work(ktcp_type.wq, &alive->look, delay);
+}
+
+/* Notes how far the peer is with what it owes, unless it owes that for longer already */
+static void ktcp_alive_note_rest(struct ktcp_conn *conn, bool due, unsigned long now)
+{
+	u32 place = READ_ONCE(tcp_sk(conn->sk.sock->sk)->copied_seq);
+	struct ktcp_alive *alive = &conn->alive;
+
+	if (due && alive->looking && place - alive->place < KTCP_REST_BYTES &&
+	    (ktcp_data_is_awaited(conn) || conn->rx.begun == alive->begun))
+		return;
+	alive->rest = now;
+	alive->place = place;
+	alive->begun = conn->rx.begun;
+}
+
 /**
  * ktcp_alive_check() - Look whether the peer is still there
  * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held, when it has sent
  *
  * Context: any.
- * Return: 0; -ETIMEDOUT: the peer has gone, or has kept its window closed for too long.
+ * Return: 0; -ETIMEDOUT: the peer has gone, has kept its window closed for too long, or owes the
+ * rest of a message for too long.
  */
 int ktcp_alive_check(struct ktcp_conn *conn)
 {
@@ -93,26 +139,31 @@ int ktcp_alive_check(struct ktcp_conn *conn)
 	bool closed = !READ_ONCE(tp->packets_out) &&
 		      READ_ONCE(tp->write_seq) != READ_ONCE(tp->snd_nxt);
 	u32 answered = READ_ONCE(tp->rcv_tstamp);
+	bool due = ktcp_recv_is_due(conn);
 	unsigned long now = jiffies;
 
-	if (!asked && !closed) {
+	if (!asked && !closed && !due) {
 		alive->looking = false;
 		return 0;
 	}
-	if (alive->looking && time_before(now, alive->next))
+	if (alive->looking && time_before(now, alive->next)) {
+		/* The work item may have been queued for an earlier look */
+		ktcp_alive_wake(alive, alive->next - now);
 		return 0;
+	}
 	if (!alive->looking || !asked || answered != alive->answered)
 		alive->heard = now;
 	if (!alive->looking || !closed)
 		alive->open = now;
+	ktcp_alive_note_rest(conn, due, now);
 	alive->looking = true;
 	alive->answered = answered;
 	alive->next = now + KTCP_LOOK;
-	/* Left where the last look has put it, the work item would run before alive->next */
-	mod_delayed_work(ktcp_type.wq, &alive->look, KTCP_LOOK);
+	ktcp_alive_wake(alive, KTCP_LOOK);
 	/* The second is for the time between two looks, at the beginning and at the end */
 	if (time_after(now, alive->heard + ktcp_peer_timeout() - HZ) ||
-	    time_after(now, alive->open + ktcp_seconds(&window_timeout) * HZ))
+	    time_after(now, alive->open + ktcp_seconds(&window_timeout) * HZ) ||
+	    time_after(now, alive->rest + ktcp_message_timeout()))
 		return -ETIMEDOUT;
 	return 0;
 }

@@ -187,7 +187,8 @@ struct ktcp_taken {
  * @offers: offers that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
  * @settled: offers that have a receive, or that nobody wants
  * @taken: the peer's offers by number, KTCP_RTS_NUMBERS elements, or NULL; guarded by
- *	ktcp_conn.run, as the next two
+ *	ktcp_conn.run, as the next three
+ * @awaited: payloads that have been asked for, and have not begun to come
  * @cts: numbers of offers whose payload is to be asked for
  * @numbers: numbers of our offers that are in use
  */
@@ -221,6 +222,7 @@ struct ktcp_link {
 	struct list_head	offers;
 	struct list_head	settled;
 	struct ktcp_taken	*taken;
+	unsigned int		awaited;
 	DECLARE_BITMAP(cts, KTCP_RTS_NUMBERS);
 	DECLARE_BITMAP(numbers, KTCP_RTS_NUMBERS);
 };
@@ -389,6 +391,7 @@ void ktcp_offer_take(struct ktcp_conn *conn, u8 number, struct kofi_rx *rx, size
 void ktcp_offer_wait(struct ktcp_early *early);
 u8 ktcp_cts_next(struct ktcp_conn *conn);
 int ktcp_start_data(struct ktcp_conn *conn);
+bool ktcp_data_is_awaited(const struct ktcp_conn *conn);
 void ktcp_offers_abort(struct ktcp_conn *conn, int err);
 
 #endif /* _KOFI_TCP_RDM_H */

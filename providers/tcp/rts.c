@@ -217,6 +217,7 @@ u8 ktcp_cts_next(struct ktcp_conn *conn)
 	if (number == KTCP_RTS_NUMBERS)
 		return 0;
 	__clear_bit(number, link->cts);
+	link->awaited++;
 	return number;
 }
 
@@ -242,9 +243,23 @@ int ktcp_start_data(struct ktcp_conn *conn)
 	    taken->len != rx->hdr.len)
 		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
 	taken->state = KTCP_OFFER_NONE;
+	link->awaited--;
 	rx->rx = taken->rx;
 	rx->state = rx->rx ? KTCP_RX_MSG : KTCP_RX_DROP;
 	return 0;
+}
+
+/**
+ * ktcp_data_is_awaited() - Has a payload been asked for that has not begun to come?
+ * @conn: the connection, with ktcp_conn.run held
+ *
+ * Context: any.
+ * Return: whether it has.
+ */
+bool ktcp_data_is_awaited(const struct ktcp_conn *conn)
+{
+	lockdep_assert_held(&conn->run);
+	return conn->rdm && container_of(conn, struct ktcp_link, conn)->awaited;
 }
 
 /* Takes an offer out of the list of those that wait; NULL: there is none */

@@ -43,6 +43,7 @@ static int ktcp_rx_header(struct ktcp_conn *conn)
 	if (need)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	rx->state = KTCP_RX_START;
+	rx->begun++;
 	if (conn->rdm && !(rx->hdr.flags & TCP_WIRE_LEAVE))
 		ktcp_idle_heard(conn);
 	return 0;
@@ -455,6 +456,20 @@ int ktcp_recv(struct ktcp_conn *conn, struct ktcp_budget *budget)
 bool ktcp_recv_waits(const struct ktcp_conn *conn)
 {
 	return conn->rx.state == KTCP_RX_START || conn->rx.state == KTCP_RX_PARKED;
+}
+
+/**
+ * ktcp_recv_is_due() - Does the peer owe the rest of a message, or a payload?
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
+ *
+ * Context: any.
+ * Return: whether it does; a message that waits for something on this side is no debt.
+ */
+bool ktcp_recv_is_due(const struct ktcp_conn *conn)
+{
+	if (conn->rx.state == KTCP_RX_HEADER)
+		return conn->rx.have || ktcp_data_is_awaited(conn);
+	return !ktcp_recv_waits(conn);
 }
 
 /**

@@ -313,6 +313,7 @@ enum ktcp_rx_state {
  * @have: bytes of @buf that are there
  * @hdr: the header, parsed
  * @count: headers that have come; TCP_WIRE_LEAVE does not count
+ * @begun: headers of any kind that have come
  * @done: bytes of the payload that are there
  * @iter: part of the target that is being filled
  * @rx: receive that the message goes to; NULL: it is dropped
@@ -327,6 +328,7 @@ struct ktcp_rx {
 	size_t			have;
 	struct ktcp_hdr		hdr;
 	u64			count;
+	u32			begun;
 	size_t			done;
 	struct iov_iter		iter;
 	struct kofi_rx		*rx;
@@ -344,6 +346,9 @@ struct ktcp_rx {
  * @answered: tcp_sock.rcv_tstamp at the last look: when the peer's last acknowledgment came
  * @heard: jiffies: last look at which the peer had answered, or was asked nothing
  * @open: jiffies: last look at which the window was open
+ * @rest: jiffies: last look at which the peer owed nothing, or had gone on
+ * @place: tcp_sock.copied_seq at that look
+ * @begun: ktcp_rx.begun at that look
  */
 struct ktcp_alive {
 	struct delayed_work	look;
@@ -352,6 +357,9 @@ struct ktcp_alive {
 	u32			answered;
 	unsigned long		heard;
 	unsigned long		open;
+	unsigned long		rest;
+	u32			place;
+	u32			begun;
 };
 
 /**
@@ -611,6 +619,7 @@ void ktcp_linger_exit(void);
 
 /* alive.c */
 unsigned long ktcp_peer_timeout(void);
+unsigned long ktcp_message_timeout(void);
 void ktcp_alive_setup(struct sock *sk);
 void ktcp_alive_init(struct ktcp_alive *alive);
 int ktcp_alive_check(struct ktcp_conn *conn);
@@ -644,6 +653,7 @@ void ktcp_rx_init(struct ktcp_rx *rx);
 int ktcp_rma_enter(struct ktcp_conn *conn, const struct kofi_rma *rma);
 int ktcp_recv(struct ktcp_conn *conn, struct ktcp_budget *budget);
 bool ktcp_recv_waits(const struct ktcp_conn *conn);
+bool ktcp_recv_is_due(const struct ktcp_conn *conn);
 void ktcp_rx_abort(struct ktcp_conn *conn, int err);
 
 static inline bool ktcp_budget_left(const struct ktcp_budget *budget)
