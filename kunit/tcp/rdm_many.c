@@ -87,6 +87,9 @@ static void many_peers_connect_at_once(struct kunit *test)
 	u8 data[RDM_CM];
 	unsigned int i;
 
+	/* All of them are at one address */
+	rdm_param(test, "address_max", "65536");
+	rdm_param(test, "accepted_max", "65536");
 	rdm_open(test, &end);
 	since = jiffies;
 	for (i = 0; i < many; i++) {

@@ -8,15 +8,26 @@
  * is taken out of the socket and kept, within bounds:
  *
  *	of an endpoint		KTCP_EARLY_MSGS messages, KTCP_EARLY_BYTES bytes
- *	of a peer		KTCP_EARLY_PEER_MSGS, KTCP_EARLY_PEER_BYTES, and no more than is
- *				left for all others (ktcp_early_has_room()): so one peer that
- *				floods leaves half of the bytes, two leave a third, and so on
+ *	of an address		of both, no more than is left for all others
+ *				(ktcp_early_has_room()): so one address that floods leaves half,
+ *				two leave a third, and so on (source.c)
+ *	of a connection		KTCP_EARLY_PEER_MSGS, KTCP_EARLY_PEER_BYTES
  *	one message		KTCP_EARLY_MAX
  *
  * Beyond these bounds, and if there is no memory, the message stays in the socket
- * (KTCP_RX_PARKED).  That socket is not read until a receive takes the message; TCP holds the
- * peer back.  Receives find such a message like any other.  So two endpoints that have both run
- * out of room go on when receives are posted, and nothing is lost.
+ * (KTCP_RX_PARKED).  That socket is not read until a receive takes the message, or there is room
+ * (ktcp_early_wake()); TCP holds the peer back.  Receives find such a message like any other.  So
+ * two endpoints that have both run out of room go on when receives are posted, and nothing is
+ * lost.
+ *
+ * The engine has places for KTCP_EARLY_WAIT messages, kept or parked.  An address gets no more of
+ * them than are left, either.  A message without a place takes a receive only if that is posted
+ * when the message comes, or when the connection looks again, as it does after each receive that
+ * is posted.
+ *
+ * A kept message outlives its connection.  Messages of tags that nobody wants would stay for good,
+ * so as long as an address finds no room, messages of addresses that have more are dropped, if
+ * their connection has been over for message_timeout (ktcp_early_drop_old()).
  *
  * Life of an early message
  *
@@ -38,9 +49,10 @@
  * go to the early message in front of it, or to the peer.
  *
  * An early message may be an offer (rts.c), which has no payload that could be kept.  Offers
- * have a bound of their own, KTCP_EARLY_OFFERS of an endpoint.  The numbers of one peer do not
- * reach it.  Otherwise an offer that is parked would hold up a TCP_WIRE_CTS behind it, and with
- * that the payload for which a peer waits that is full of our own offers.
+ * have a bound of their own, KTCP_EARLY_OFFERS of an endpoint, of which an address gets no more
+ * than are left.  The numbers of one peer do not reach it.  Otherwise an offer that is parked would
+ * hold up a TCP_WIRE_CTS behind it, and with that the payload for which a peer waits that is full
+ * of our own offers.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -99,18 +111,46 @@ static void ktcp_early_ack(struct ktcp_early *early)
 
 /* Objects and bounds */
 
+/* May a message of @len bytes be kept that has come by a connection?  An offer has no bytes */
+static bool ktcp_early_has_room(const struct ktcp_link *link, bool offer, size_t len)
+{
+	const struct ktcp_source *source = link->source;
+	const struct ktcp_rdm *rdm = link->rdm;
+	size_t left = KTCP_EARLY_BYTES - rdm->early_bytes;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	if (offer)
+		return source->early_offers < KTCP_EARLY_OFFERS - rdm->early_offers;
+	return len <= KTCP_EARLY_MAX && link->early_msgs < KTCP_EARLY_PEER_MSGS &&
+	       link->early_bytes + len <= KTCP_EARLY_PEER_BYTES &&
+	       source->early_msgs < KTCP_EARLY_MSGS - rdm->early_msgs &&
+	       source->early_bytes + len <= left;
+}
+
+/* Has the message a place in the engine?  Without the lock, as the engine itself has a limit */
+static bool ktcp_early_has_place(const struct ktcp_link *link)
+{
+	return READ_ONCE(link->source->waiting) + READ_ONCE(link->rdm->early_waiting) <
+	       KTCP_EARLY_WAIT;
+}
+
 static struct ktcp_early *ktcp_early_get(struct ktcp_link *link)
 {
 	const struct ktcp_hdr *hdr = &link->conn.rx.hdr;
-	struct ktcp_early *early;
+	struct ktcp_early *early = NULL;
+	bool pooled = false;
 
 	if (hdr->op == TCP_WIRE_RTS)
 		early = kzalloc(sizeof(*early), KTCP_EARLY_GFP);
 	else
 		early = kofi_bufpool_get(&link->rdm->early);
-	if (!early)
-		early = &link->head;
+	if (early)
+		pooled = hdr->op != TCP_WIRE_RTS;
+	else
+		early = link->head;
 	early->link = link;
+	early->pooled = pooled;
+	early->waits = false;
 	early->behind = 0;
 	early->number = hdr->op == TCP_WIRE_RTS ? hdr->number : 0;
 	early->kept = 0;
@@ -119,45 +159,114 @@ static struct ktcp_early *ktcp_early_get(struct ktcp_link *link)
 	early->full = false;
 	early->data = NULL;
 	INIT_LIST_HEAD(&early->of_link);
+	INIT_LIST_HEAD(&early->of_rdm);
 	refcount_inc(&link->refs);
 	return early;
+}
+
+/* Counts the places in the engine.  Connections that have none look again when one is free */
+static void ktcp_early_count_place(struct ktcp_early *early, bool waits)
+{
+	struct ktcp_rdm *rdm = early->link->rdm;
+	int by = waits - early->waits;
+	unsigned long flags;
+
+	if (!by)
+		return;
+	spin_lock_irqsave(&rdm->soft.lock, flags);
+	early->waits = waits;
+	WRITE_ONCE(early->link->source->waiting, early->link->source->waiting + by);
+	WRITE_ONCE(rdm->early_waiting, rdm->early_waiting + by);
+	spin_unlock_irqrestore(&rdm->soft.lock, flags);
+	if (!waits)
+		ktcp_rdm_unstall(rdm);
 }
 
 void ktcp_early_put(struct ktcp_early *early)
 {
 	struct ktcp_link *link = early->link;
 
-	if (early != &link->head && early->number)
-		kfree(early);
-	else if (early != &link->head)
+	ktcp_early_count_place(early, false);
+	/* Only the worker of @link puts the one that is ktcp_link.head */
+	if (early->pooled)
 		kofi_bufpool_put(&link->rdm->early, early);
+	else if (early != READ_ONCE(link->head))
+		kfree(early);
 	ktcp_link_put(link);
 }
 
-/* May a message of @len bytes be kept for the peer of a connection? */
-static bool ktcp_early_has_room(const struct ktcp_link *link, size_t len)
+static void ktcp_link_unpark(struct ktcp_link *link)
 {
-	const struct ktcp_rdm *rdm = link->rdm;
-	size_t left = KTCP_EARLY_BYTES - rdm->early_bytes;
+	struct ktcp_source *source = link->source;
 
-	lockdep_assert_held(&rdm->soft.lock);
-	return len <= KTCP_EARLY_MAX && link->early_msgs < KTCP_EARLY_PEER_MSGS &&
-	       link->early_bytes + len <= min_t(size_t, left, KTCP_EARLY_PEER_BYTES);
+	lockdep_assert_held(&link->rdm->soft.lock);
+	list_del_init(&link->parked);
+	if (list_empty(&source->parked))
+		list_del_init(&source->hungry);
 }
 
-/* An offer costs no more than its number, of which a peer has KTCP_RTS_NUMBERS */
-static bool ktcp_early_keep_offer(struct ktcp_link *link)
+/* Has the connection look again when there is room for its message */
+static void ktcp_link_park(struct ktcp_link *link, const struct ktcp_early *early)
 {
 	struct ktcp_rdm *rdm = link->rdm;
-	unsigned long flags;
-	bool room;
 
-	spin_lock_irqsave(&rdm->soft.lock, flags);
-	room = link->early_offers < KTCP_EARLY_OFFERS - rdm->early_offers;
-	link->early_offers += room;
-	rdm->early_offers += room;
-	spin_unlock_irqrestore(&rdm->soft.lock, flags);
-	return room;
+	lockdep_assert_held(&rdm->soft.lock);
+	link->parked_offer = early->number;
+	link->parked_len = early->number ? 0 : early->msg.what.len;
+	/* There is never room for such a message */
+	if (link->parked_len > KTCP_EARLY_MAX)
+		return;
+	if (list_empty(&link->parked))
+		list_add_tail(&link->parked, &link->source->parked);
+	if (list_empty(&link->source->hungry))
+		list_add_tail(&link->source->hungry, &rdm->hungry);
+	if (!list_empty(&rdm->kept))
+		queue_delayed_work(ktcp_type.wq, &rdm->press, KTCP_EARLY_PRESS);
+}
+
+/*
+ * There is room again: a connection whose message fits looks again.  Addresses take turns, and so
+ * do the connections of each.  KTCP_EARLY_LOOKS addresses are looked at, as interrupts are off.
+ */
+static void ktcp_early_wake(struct ktcp_rdm *rdm)
+{
+	struct ktcp_source *source;
+	struct ktcp_link *link;
+	int i;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	for (i = 0; i < KTCP_EARLY_LOOKS && !list_empty(&rdm->hungry); i++) {
+		source = list_first_entry(&rdm->hungry, struct ktcp_source, hungry);
+		list_move_tail(&source->hungry, &rdm->hungry);
+		link = list_first_entry(&source->parked, struct ktcp_link, parked);
+		list_move_tail(&link->parked, &source->parked);
+		if (!ktcp_early_has_room(link, link->parked_offer, link->parked_len))
+			continue;
+		ktcp_kick(&link->conn);
+		return;
+	}
+}
+
+/* Counts a message that is kept, or no longer is */
+static void ktcp_early_count(struct ktcp_early *early, int by)
+{
+	struct ktcp_link *link = early->link;
+	struct ktcp_source *source = link->source;
+	struct ktcp_rdm *rdm = link->rdm;
+	ssize_t bytes = by * (ssize_t)early->kept;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	if (early->number) {
+		source->early_offers += by;
+		rdm->early_offers += by;
+		return;
+	}
+	link->early_msgs += by;
+	source->early_msgs += by;
+	rdm->early_msgs += by;
+	link->early_bytes += bytes;
+	source->early_bytes += bytes;
+	rdm->early_bytes += bytes;
 }
 
 /* Takes room for the payload; returns whether there was some */
@@ -169,17 +278,16 @@ static bool ktcp_early_keep(struct ktcp_early *early)
 	unsigned long flags;
 	bool room;
 
-	if (early == &link->head)
-		return false;
-	if (early->number)
-		return ktcp_early_keep_offer(link);
 	spin_lock_irqsave(&rdm->soft.lock, flags);
-	room = ktcp_early_has_room(link, len);
+	room = ktcp_early_has_room(link, early->number, len);
 	if (room) {
-		link->early_msgs++;
-		link->early_bytes += len;
-		rdm->early_bytes += len;
-		early->kept = len;
+		early->kept = early->number ? 0 : len;
+		ktcp_early_count(early, 1);
+		if (!early->number)
+			list_add_tail(&early->of_rdm, &rdm->kept);
+		ktcp_link_unpark(link);
+	} else {
+		ktcp_link_park(link, early);
 	}
 	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 	return room;
@@ -193,15 +301,30 @@ void ktcp_early_unkeep(struct ktcp_early *early)
 	kfree(early->data);
 	early->data = NULL;
 	spin_lock_irqsave(&link->rdm->soft.lock, flags);
-	if (early->number) {
-		link->early_offers--;
-		link->rdm->early_offers--;
-	} else {
-		link->early_msgs--;
-		link->early_bytes -= early->kept;
-		link->rdm->early_bytes -= early->kept;
-	}
+	ktcp_early_count(early, -1);
+	list_del_init(&early->of_rdm);
+	ktcp_early_wake(link->rdm);
 	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
+}
+
+/* Takes what is needed besides room: a place for the payload, and a new ktcp_link.head */
+static bool ktcp_early_furnish(struct ktcp_early *early, size_t len)
+{
+	struct ktcp_link *link = early->link;
+	struct ktcp_early *head;
+
+	if (len && !early->number) {
+		early->data = kmalloc(len, KTCP_EARLY_GFP);
+		if (!early->data)
+			return false;
+	}
+	if (early != link->head)
+		return true;
+	head = kzalloc(sizeof(*head), KTCP_EARLY_GFP);
+	if (!head)
+		return false;
+	WRITE_ONCE(link->head, head);
+	return true;
 }
 
 /* Arrival, by the worker of the connection */
@@ -237,8 +360,16 @@ static void ktcp_early_begin(struct ktcp_link *link, struct ktcp_early *early)
 
 	rx->early = early;
 	rx->state = KTCP_RX_PARKED;
+	ktcp_early_count_place(early, true);
 	if (!ktcp_early_keep(early))
 		return;
+	if (!ktcp_early_furnish(early, rx->hdr.len)) {
+		ktcp_early_unkeep(early);
+		spin_lock_irq(&link->rdm->soft.lock);
+		ktcp_link_park(link, early);
+		spin_unlock_irq(&link->rdm->soft.lock);
+		return;
+	}
 	if (early->number) {
 		/* An offer has no payload yet, and does not hold up what is behind it */
 		rx->early = NULL;
@@ -246,13 +377,6 @@ static void ktcp_early_begin(struct ktcp_link *link, struct ktcp_early *early)
 		rx->state = KTCP_RX_HEADER;
 		ktcp_offer_wait(early);
 		return;
-	}
-	if (rx->hdr.len) {
-		early->data = kmalloc(rx->hdr.len, KTCP_EARLY_GFP);
-		if (!early->data) {
-			ktcp_early_unkeep(early);
-			return;
-		}
 	}
 	rx->state = KTCP_RX_EARLY;
 }
@@ -284,15 +408,20 @@ int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *wha
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
 	struct kofi_srx *srx = conn->at->srx;
+	struct kofi_srx_msg *msg = NULL;
 	struct ktcp_early *early;
 	int ret;
 
 	lockdep_assert_held(&conn->run);
 	early = ktcp_early_get(link);
-	ret = kofi_srx_arrive(srx, what, &early->msg, &conn->rx.rx);
+	if (ktcp_early_has_place(link))
+		msg = &early->msg;
+	ret = kofi_srx_arrive(srx, what, msg, &conn->rx.rx);
 	if (ret == -EAGAIN) {
 		ktcp_link_stall(link);
-		ret = kofi_srx_arrive(srx, what, &early->msg, &conn->rx.rx);
+		if (ktcp_early_has_place(link))
+			msg = &early->msg;
+		ret = kofi_srx_arrive(srx, what, msg, &conn->rx.rx);
 	}
 	if (ret == KOFI_SRX_QUEUED) {
 		ktcp_early_begin(link, early);
@@ -305,11 +434,11 @@ int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *wha
 }
 
 /**
- * ktcp_early_look() - Has the message that is parked been settled?
+ * ktcp_early_look() - Has the message that is parked been settled, or is there room for it now?
  * @conn: a connection in KTCP_RX_PARKED, with ktcp_conn.run held
  *
  * Context: any.
- * Return: 0, and the state says where the payload goes; -EAGAIN: it has not.
+ * Return: 0, and the state says where the payload goes; -EAGAIN: neither.
  */
 int ktcp_early_look(struct ktcp_conn *conn)
 {
@@ -319,9 +448,13 @@ int ktcp_early_look(struct ktcp_conn *conn)
 
 	spin_lock_irqsave(&conn->soft->lock, flags);
 	settled = early->settled;
+	if (settled)
+		ktcp_link_unpark(to_ktcp_link(conn));
 	spin_unlock_irqrestore(&conn->soft->lock, flags);
-	if (!settled)
-		return -EAGAIN;
+	if (!settled) {
+		ktcp_early_begin(to_ktcp_link(conn), early);
+		return conn->rx.state == KTCP_RX_PARKED ? -EAGAIN : 0;
+	}
 	conn->rx.early = NULL;
 	ktcp_early_matched(conn, early, early->rx);
 	ktcp_early_put(early);
@@ -393,6 +526,9 @@ void ktcp_early_abort(struct ktcp_conn *conn, int err)
 	struct ktcp_early *early = conn->rx.early;
 
 	conn->rx.early = NULL;
+	spin_lock_irq(&conn->soft->lock);
+	ktcp_link_unpark(to_ktcp_link(conn));
+	spin_unlock_irq(&conn->soft->lock);
 	/* A message that cannot be withdrawn has been settled by now */
 	if (!kofi_srx_withdraw(conn->at->srx, &early->msg) && early->rx)
 		kofi_rx_fail(early->rx, 0, err, 0);
@@ -403,8 +539,76 @@ void ktcp_early_abort(struct ktcp_conn *conn, int err)
 
 /* Settled messages */
 
+/* Has an address more messages, or bytes, than the next one that finds no room? */
+static bool ktcp_source_has_more(const struct ktcp_source *source, struct ktcp_rdm *rdm)
+{
+	const struct ktcp_source *hungry = list_first_entry_or_null(&rdm->hungry,
+								    struct ktcp_source, hungry);
+
+	lockdep_assert_held(&rdm->soft.lock);
+	return hungry && (source->early_msgs > hungry->early_msgs ||
+			  source->early_bytes > hungry->early_bytes);
+}
+
+/* A kept message that nobody has taken, whose connection has been over for long; NULL: none */
+static struct ktcp_early *ktcp_early_old(struct ktcp_rdm *rdm)
+{
+	unsigned long before = jiffies - ktcp_message_timeout();
+	struct ktcp_early *early, *found = NULL;
+
+	spin_lock_irq(&rdm->soft.lock);
+	list_for_each_entry(early, &rdm->kept, of_rdm) {
+		if (early->full && !early->settled && early->link->over &&
+		    time_before(early->link->over_since, before) &&
+		    ktcp_source_has_more(early->link->source, rdm)) {
+			found = early;
+			/* It is looked at once */
+			list_del_init(&early->of_rdm);
+			break;
+		}
+	}
+	spin_unlock_irq(&rdm->soft.lock);
+	return found;
+}
+
+/*
+ * Makes room, by the worker of the endpoint, which is the only one that finishes messages whose
+ * connection is over
+ */
+static void ktcp_early_drop_old(struct ktcp_rdm *rdm)
+{
+	struct ktcp_early *early;
+	int i;
+
+	if (!READ_ONCE(rdm->pressed))
+		return;
+	WRITE_ONCE(rdm->pressed, false);
+	for (i = 0; i < KTCP_EARLY_DROPS; i++) {
+		early = ktcp_early_old(rdm);
+		if (!early)
+			break;
+		/* If a receive has taken it meanwhile, ktcp_early_settle() finishes it */
+		if (kofi_srx_withdraw(early->link->conn.at->srx, &early->msg))
+			ktcp_early_finish(early);
+	}
+	spin_lock_irq(&rdm->soft.lock);
+	list_rotate_left(&rdm->hungry);
+	if (!list_empty(&rdm->hungry) && !list_empty(&rdm->kept))
+		queue_delayed_work(ktcp_type.wq, &rdm->press, KTCP_EARLY_PRESS);
+	spin_unlock_irq(&rdm->soft.lock);
+}
+
+/* Delayed work ktcp_rdm.press: a message has found no room */
+void ktcp_early_press(struct work_struct *work)
+{
+	struct ktcp_rdm *rdm = container_of(to_delayed_work(work), struct ktcp_rdm, press);
+
+	WRITE_ONCE(rdm->pressed, true);
+	kofi_soft_kick(&rdm->soft);
+}
+
 /**
- * ktcp_early_settle() - Finish the early messages that have been settled
+ * ktcp_early_settle() - Finish the early messages that have been settled, or are dropped
  * @rdm: the endpoint, by its worker
  *
  * Context: may sleep.
@@ -414,6 +618,7 @@ void ktcp_early_settle(struct ktcp_rdm *rdm)
 	struct ktcp_early *early, *next;
 	LIST_HEAD(settled);
 
+	ktcp_early_drop_old(rdm);
 	spin_lock_irq(&rdm->soft.lock);
 	list_splice_init(&rdm->settled, &settled);
 	spin_unlock_irq(&rdm->soft.lock);

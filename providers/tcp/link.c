@@ -20,9 +20,14 @@ static void ktcp_link_free(struct work_struct *work)
 {
 	struct ktcp_link *link = container_of(to_rcu_work(work), struct ktcp_link, free);
 	struct kofi_soft_ep *soft = &link->rdm->soft, *at = link->conn.at;
+	unsigned int noio;
 
 	cancel_work_sync(&link->work);
 	ktcp_conn_fini(&link->conn);
+	noio = ktcp_cm_enter();
+	ktcp_source_put(link->rdm, link->source);
+	ktcp_cm_leave(noio);
+	kfree(link->head);
 	kfree(link->taken);
 	kfree(link);
 	/* The endpoint may go now, and the receive context */
@@ -74,7 +79,9 @@ void ktcp_link_drop(struct ktcp_link *link, int err)
 	struct ktcp_rdm *rdm = link->rdm;
 
 	lockdep_assert_held(&ktcp_cm_lock);
+	ktcp_source_connected(link, false);
 	spin_lock_irq(&rdm->soft.lock);
+	link->over_since = jiffies;
 	link->conn.stopped = true;
 	if (link->peer) {
 		/* The peer may be forgotten while the worker still looks at the list */
@@ -205,6 +212,7 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	INIT_LIST_HEAD(&link->none);
 	INIT_LIST_HEAD(&link->unacked);
 	INIT_LIST_HEAD(&link->stalled);
+	INIT_LIST_HEAD(&link->parked);
 	INIT_LIST_HEAD(&link->offers);
 	INIT_LIST_HEAD(&link->settled);
 	ktcp_idle_init(link);
@@ -213,10 +221,14 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	refcount_set(&link->refs, 1);
 	link->rdm = rdm;
 	link->addr = *addr;
-	if (ktcp_conn_init(&link->conn, &rdm->soft, &link->work, &link->none)) {
-		kfree(link);
-		return NULL;
-	}
+	link->head = kzalloc(sizeof(*link->head), GFP_KERNEL);
+	if (!link->head)
+		goto free_link;
+	link->source = ktcp_source_get(rdm, addr);
+	if (!link->source)
+		goto free_head;
+	if (ktcp_conn_init(&link->conn, &rdm->soft, &link->work, &link->none))
+		goto put_source;
 	link->conn.rdm = true;
 	if (rdm->soft.ctxs)
 		link->conn.at = NULL;
@@ -224,6 +236,14 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	list_add_tail(&link->entry, &rdm->links);
 	kofi_soft_ep_get(&rdm->soft);
 	return link;
+
+put_source:
+	ktcp_source_put(rdm, link->source);
+free_head:
+	kfree(link->head);
+free_link:
+	kfree(link);
+	return NULL;
 }
 
 /**
@@ -318,6 +338,7 @@ void ktcp_link_accept(struct ktcp_link *link, struct ktcp_peer *peer, struct ktc
 	struct socket *sock;
 
 	lockdep_assert_held(&ktcp_cm_lock);
+	ktcp_source_connected(link, true);
 	ktcp_sock_unlimit(&req->sk);
 	sock = ktcp_sock_detach(&req->sk);
 	mutex_lock(&conn->run);

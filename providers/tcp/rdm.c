@@ -343,7 +343,9 @@ static void ktcp_rdm_destroy(struct ktcp_rdm *rdm)
 {
 	ktcp_listener_fini(&rdm->listener);
 	cancel_delayed_work_sync(&rdm->tick);
+	cancel_delayed_work_sync(&rdm->press);
 	kofi_bufpool_destroy(&rdm->early);
+	ktcp_sources_destroy(rdm);
 	ktcp_peers_destroy(rdm);
 	kfree(rdm);
 }
@@ -444,15 +446,22 @@ static struct ktcp_rdm *ktcp_rdm_new(const struct fi_info *info)
 	INIT_LIST_HEAD(&rdm->unsettled);
 	INIT_LIST_HEAD(&rdm->settled);
 	INIT_LIST_HEAD(&rdm->stalled);
+	INIT_LIST_HEAD(&rdm->kept);
+	INIT_LIST_HEAD(&rdm->hungry);
 	INIT_DELAYED_WORK(&rdm->tick, ktcp_peer_tick);
+	INIT_DELAYED_WORK(&rdm->press, ktcp_early_press);
 	ktcp_listener_init(&rdm->listener, &rdm->soft.kep.ep.fid, rdm->tclass, ktcp_rdm_asked);
 	rdm->listener.contexts = true;
 	if (kofi_bufpool_init(&rdm->early, sizeof(struct ktcp_early), KTCP_EARLY_MSGS, NULL))
 		goto free_rdm;
 	if (ktcp_peers_init(rdm))
 		goto destroy_early;
+	if (ktcp_sources_init(rdm))
+		goto destroy_peers;
 	return rdm;
 
+destroy_peers:
+	ktcp_peers_destroy(rdm);
 destroy_early:
 	kofi_bufpool_destroy(&rdm->early);
 free_rdm:

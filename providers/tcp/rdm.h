@@ -4,6 +4,7 @@
  *
  *	ktcp_rdm	an endpoint (rdm.c)
  *	ktcp_peer	an address that the endpoint sends to or hears from (peer.c)
+ *	ktcp_source	an address without its port, which bounds what a host holds (source.c)
  *	ktcp_link	a connection with a peer (link.c); how it begins (rdm_cm.c)
  *	ktcp_ctx	a context of a scalable endpoint (sep.c)
  *	ktcp_early	a message that has come before its receive (early.c), or its offer (rts.c)
@@ -33,10 +34,53 @@
 #define KTCP_EARLY_PEER_BYTES	SZ_1M	/* and their bytes */
 #define KTCP_EARLY_OFFERS	4096	/* offers that wait at an endpoint */
 #define KTCP_RTS_NUMBERS	256	/* numbers of a connection's offers; 0 is none */
-#define KTCP_EARLY_WAIT		4096	/* early messages, kept or in their sockets */
+#define KTCP_EARLY_WAIT		8192	/* early messages, kept or in their sockets */
+#define KTCP_EARLY_LOOKS	16	/* addresses that are looked at when there is room */
+#define KTCP_EARLY_PRESS	HZ	/* until another look for messages to be dropped */
+#define KTCP_EARLY_DROPS	16	/* of them, each time */
 
 struct ktcp_link;
 struct ktcp_rdm;
+
+/**
+ * struct ktcp_source_key - Where connections come from
+ * @addr: an IPv6 network of 64 bits, a link-local address, or an IPv4 address in the last word
+ * @scope: scope of a link-local address
+ * @family: AF_INET or AF_INET6
+ */
+struct ktcp_source_key {
+	struct in6_addr		addr;
+	u32			scope;
+	u32			family;
+};
+
+/**
+ * struct ktcp_source - What the peers of one address hold; see source.c
+ * @node: place in ktcp_rdm.sources
+ * @key: the address
+ * @links: number of its &struct ktcp_link; guarded by ktcp_cm_lock, as the next one
+ * @accepted: of these, connections that were accepted and are not over
+ * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as the rest
+ * @early_bytes: and their bytes
+ * @early_offers: offers that are kept
+ * @waiting: messages that have a place in the engine
+ * @parked: &struct ktcp_link whose message has found no room
+ * @hungry: in ktcp_rdm.hungry, if @parked is not empty
+ * @rcu: readers of the table may still see it
+ */
+struct ktcp_source {
+	struct rhash_head	node;
+	struct ktcp_source_key	key;
+	unsigned int		links;
+	unsigned int		accepted;
+	u32			early_msgs;
+	size_t			early_bytes;
+	u32			early_offers;
+	u32			waiting;
+	struct list_head	parked;
+	struct list_head	hungry;
+	struct rcu_head		rcu;
+};
 
 /**
  * struct ktcp_peer_key - What a peer is known by
@@ -101,10 +145,13 @@ struct ktcp_peer {
  * struct ktcp_early - A message that has come before its receive
  * @msg: its place in the engine of kofi/srx.h
  * @link: connection that it has come by, with a reference
+ * @pooled: it is from ktcp_rdm.early
+ * @waits: it counts in ktcp_source.waiting
  * @number: number of an offer; 0: it is no offer
  * @entry: in ktcp_rdm.settled; an offer: in ktcp_link.settled
  * @of_link: in ktcp_link.unacked, if its sender wants an acknowledgment; an offer: in
  *	ktcp_link.offers
+ * @of_rdm: in ktcp_rdm.kept, if it is kept and no offer
  * @behind: acknowledgments that wait for this one
  * @rx: receive that takes it; NULL: nobody wants it
  * @settled: @rx has been decided
@@ -117,9 +164,12 @@ struct ktcp_peer {
 struct ktcp_early {
 	struct kofi_srx_msg	msg;
 	struct ktcp_link	*link;
+	bool			pooled;
+	bool			waits;
 	u8			number;
 	struct list_head	entry;
 	struct list_head	of_link;
+	struct list_head	of_rdm;
 	u32			behind;
 	struct kofi_rx		*rx;
 	bool			settled;
@@ -156,6 +206,9 @@ struct ktcp_taken {
  * struct ktcp_link - A connection with a peer
  * @conn: the common part
  * @rdm: endpoint that it belongs to
+ * @source: what counts for the address of the other end
+ * @accepted: it counts in ktcp_source.accepted
+ * @over_since: jiffies: when it ended; guarded by kofi_soft_ep.lock
  * @index: receive context of the end that has accepted; not 0: only the end that has dialled
  *	sends operations
  * @contexts: the other end understands TCP_WIRE_CTXREQ; guarded by ktcp_cm_lock
@@ -178,10 +231,13 @@ struct ktcp_taken {
  * @err: why it is over, positive
  * @pid: incarnation of the other end
  * @deadline: jiffies: when it must stand
- * @head: used if no early message can be allocated; its payload stays in the socket
- * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as the next three
+ * @head: of a message that is not kept: its payload stays in the socket
+ * @parked: in ktcp_source.parked, if that message has found no room; guarded by
+ *	kofi_soft_ep.lock, as the next two
+ * @parked_offer: it is an offer
+ * @parked_len: its bytes
+ * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as the next two
  * @early_bytes: and their bytes
- * @early_offers: offers that are kept
  * @unacked: early messages that are to be acknowledged, oldest first
  * @stalled: in ktcp_rdm.stalled; guarded by kofi_soft_ep.lock
  * @offers: offers that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
@@ -195,6 +251,9 @@ struct ktcp_taken {
 struct ktcp_link {
 	struct ktcp_conn	conn;
 	struct ktcp_rdm		*rdm;
+	struct ktcp_source	*source;
+	bool			accepted;
+	unsigned long		over_since;
 	u32			index;
 	bool			contexts;
 	unsigned long		senders;
@@ -213,10 +272,12 @@ struct ktcp_link {
 	int			err;
 	u32			pid;
 	unsigned long		deadline;
-	struct ktcp_early	head;
+	struct ktcp_early	*head;
+	struct list_head	parked;
+	bool			parked_offer;
+	size_t			parked_len;
 	u32			early_msgs;
 	size_t			early_bytes;
-	u32			early_offers;
 	struct list_head	unacked;
 	struct list_head	stalled;
 	struct list_head	offers;
@@ -237,6 +298,8 @@ struct ktcp_link {
  * @pid: its incarnation
  * @peers: struct ktcp_peer
  * @links: struct ktcp_link; guarded by ktcp_cm_lock
+ * @sources: struct ktcp_source
+ * @accepted: connections that were accepted and are not over; guarded by ktcp_cm_lock
  * @unsettled: struct ktcp_peer without a connection that stands; guarded by ktcp_cm_lock
  * @dialling: connections that begin; guarded by ktcp_cm_lock
  * @tick: looks at @unsettled
@@ -250,8 +313,15 @@ struct ktcp_link {
  * @refused_early: an operation has been refused while others were not routed yet, which may be
  *	the reason
  * @early: struct ktcp_early
- * @early_bytes: bytes of early messages; guarded by kofi_soft_ep.lock, as the next three
+ * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as all that follow but
+ *	@press
+ * @early_bytes: and their bytes
  * @early_offers: offers that are kept
+ * @early_waiting: messages that have a place in the engine
+ * @kept: struct ktcp_early that are kept and no offers, oldest first
+ * @hungry: struct ktcp_source whose messages have found no room
+ * @press: has the worker look for messages to be dropped, as long as there is no room
+ * @pressed: @press has run, and the worker has not looked yet
  * @settled: early messages that are to be given to their receive, or freed
  * @stalled: connections whose next message finds no place among the receives
  */
@@ -264,6 +334,8 @@ struct ktcp_rdm {
 	u32			pid;
 	struct rhashtable	peers;
 	struct list_head	links;
+	struct rhashtable	sources;
+	unsigned int		accepted;
 	struct list_head	unsettled;
 	unsigned int		dialling;
 	struct delayed_work	tick;
@@ -275,8 +347,14 @@ struct ktcp_rdm {
 	bool			refused;
 	bool			refused_early;
 	struct kofi_bufpool	early;
+	u32			early_msgs;
 	size_t			early_bytes;
 	u32			early_offers;
+	u32			early_waiting;
+	struct list_head	kept;
+	struct list_head	hungry;
+	struct delayed_work	press;
+	bool			pressed;
 	struct list_head	settled;
 	struct list_head	stalled;
 };
@@ -300,6 +378,14 @@ static inline struct ktcp_link *to_ktcp_link(struct ktcp_conn *conn)
 {
 	return container_of(conn, struct ktcp_link, conn);
 }
+
+/* source.c */
+int ktcp_sources_init(struct ktcp_rdm *rdm);
+void ktcp_sources_destroy(struct ktcp_rdm *rdm);
+struct ktcp_source *ktcp_source_get(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
+void ktcp_source_put(struct ktcp_rdm *rdm, struct ktcp_source *source);
+bool ktcp_source_may_connect(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
+void ktcp_source_connected(struct ktcp_link *link, bool accepted);
 
 /* peer.c */
 int ktcp_peers_init(struct ktcp_rdm *rdm);
@@ -377,6 +463,7 @@ void ktcp_early_put(struct ktcp_early *early);
 void ktcp_early_unkeep(struct ktcp_early *early);
 void ktcp_early_abort(struct ktcp_conn *conn, int err);
 void ktcp_early_settle(struct ktcp_rdm *rdm);
+void ktcp_early_press(struct work_struct *work);
 void ktcp_rdm_resume(struct kofi_srx *srx);
 void ktcp_rdm_unstall(struct ktcp_rdm *rdm);
 

@@ -177,9 +177,14 @@ static int ktcp_link_answer(struct ktcp_link *link, struct ktcp_req *req,
 static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
 			   const struct ktcp_wire_rdm *msg, bool self)
 {
-	struct ktcp_link *link = ktcp_link_new(peer->rdm, &peer->addr);
+	/* A connection that was accepted makes room for the one that comes in its place */
+	bool instead = !self && peer->link && peer->link->accepted;
+	struct ktcp_link *link;
 	int ret;
 
+	if (!instead && !ktcp_source_may_connect(peer->rdm, &peer->addr))
+		return -EMFILE;
+	link = ktcp_link_new(peer->rdm, &peer->addr);
 	if (!link)
 		return -ENOMEM;
 	ret = ktcp_link_answer(link, req, msg);
@@ -198,12 +203,16 @@ static int ktcp_ctx_accept(struct ktcp_rdm *rdm, struct ktcp_req *req,
 			   const struct ktcp_wire_ctx *msg, const struct sockaddr_storage *addr,
 			   struct kofi_soft_ep *ctx)
 {
-	struct ktcp_link *link = ktcp_link_new(rdm, addr);
-	int ret;
+	struct ktcp_link *link = NULL;
+	int ret = -EMFILE;
 
+	if (ktcp_source_may_connect(rdm, addr)) {
+		link = ktcp_link_new(rdm, addr);
+		ret = -ENOMEM;
+	}
 	if (!link) {
 		kofi_soft_ep_put(ctx);
-		return -ENOMEM;
+		return ret;
 	}
 	link->index = ctx->index;
 	ktcp_link_bind(link, ctx);

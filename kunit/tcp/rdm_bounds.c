@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What strangers can take of an endpoint without connections, and for how long: receives, places
+ * for messages without a receive, and connections.  A good peer is served meanwhile.
+ */
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <rdma/fi_tagged.h>
+#include "rdm.h"
+
+#define LEN		16
+#define SHORT_S		5	/* the least message_timeout */
+#define SLACK_S		3	/* other guests share the processors */
+#define RECEIVES	4
+#define HOLD		100	/* bytes of a message that never ends */
+#define PEER_KEPT	64	/* messages of a connection that are kept */
+#define ALL_KEPT	512	/* of all */
+#define CONNECTIONS	4
+#define HOSTS		12
+#define HOST		0x7f000101	/* 127.0.1.1, the first of them */
+
+static void post_recv(struct kunit *test, struct vt_end *end, u64 tag, unsigned long nr)
+{
+	KUNIT_ASSERT_EQ(test, fi_trecv(end->ep, vt_buf(test, HOLD), HOLD, NULL, FI_ADDR_UNSPEC,
+				       tag, 0, vt_ctx(nr)), 0);
+}
+
+/* An empty tagged message */
+static void put(struct kunit *test, struct socket *sock, u64 tag)
+{
+	u8 msg[PEER_BASE + 8];
+
+	peer_send(test, sock, msg, peer_tagged(msg, 0, NULL, tag, 0));
+}
+
+/* What a connection sends arrives, behind a message that nobody receives */
+static void expect_served(struct kunit *test, struct vt_end *end, struct socket *sock)
+{
+	put(test, sock, 1001);
+	post_recv(test, end, 1002, 1002);
+	put(test, sock, 1002);
+	vt_done(test, end->rx, vt_ctx(1002));
+}
+
+static void expect_all_failed(struct kunit *test, struct vt_end *end, int count,
+			      unsigned long since)
+{
+	struct vt_comp comp;
+
+	while (count--) {
+		comp = vt_failed(test, end->rx);
+		KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
+	}
+	KUNIT_EXPECT_GE(test, jiffies - since, SHORT_S * HZ);
+	KUNIT_EXPECT_LE(test, jiffies - since, (SHORT_S + SLACK_S) * HZ);
+}
+
+/* Each of them has a receive, and sends the rest of its message never */
+static void messages_that_never_end_do_not_keep_receives(struct kunit *test)
+{
+	struct socket *socks[RECEIVES];
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	u8 msg[PEER_BASE + 8 + 1] = {};
+	unsigned long since;
+	int i;
+
+	rdm_param(test, "message_timeout", __stringify(SHORT_S));
+	rdm_open(test, &end);
+	since = jiffies;
+	for (i = 0; i < RECEIVES; i++) {
+		post_recv(test, &end, 1, 1);
+		rdm_peer_new(test, &end, &peer, RDM_LOW);
+		socks[i] = rdm_dial(test, &end, &peer, 1, RDM_PID);
+		peer_send(test, socks[i], msg, peer_tagged(msg, 0, NULL, 1, HOLD) + 1);
+	}
+	expect_all_failed(test, &end, RECEIVES, since);
+	for (i = 0; i < RECEIVES; i++)
+		peer_hung_up(test, socks[i]);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	expect_served(test, &end, rdm_dial(test, &end, &peer, 1, RDM_PID));
+}
+
+/* One connection offers as many messages as there are receives, and has none of them */
+static void payloads_that_never_come_do_not_keep_receives(struct kunit *test)
+{
+	u8 msg[PEER_BASE + 16], got[PEER_BASE];
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *sock;
+	unsigned long since;
+	int i;
+
+	rdm_param(test, "message_timeout", __stringify(SHORT_S));
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	since = jiffies;
+	for (i = 0; i < RECEIVES; i++) {
+		post_recv(test, &end, 1, 1);
+		peer_send(test, sock, msg, peer_offer(msg, 0, NULL, 1, HOLD, i + 1));
+		peer_recv(test, sock, got, PEER_BASE);
+		KUNIT_EXPECT_EQ(test, got[1], 6);
+	}
+	/* What else it sends makes no difference */
+	put(test, sock, 7);
+	expect_all_failed(test, &end, RECEIVES, since);
+	peer_hung_up(test, sock);
+}
+
+/* Sends as many messages that nobody receives from a host as @count, by several connections */
+static void fill_from(struct kunit *test, struct vt_end *end, u32 host, int count,
+		      struct socket **socks)
+{
+	struct rdm_peer peer;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		if (!(i % PEER_KEPT)) {
+			rdm_peer_new(test, end, &peer, host);
+			*socks = rdm_dial(test, end, &peer, 1, RDM_PID);
+			socks++;
+		}
+		put(test, socks[-1], 1);
+	}
+}
+
+/* They have come, and are kept or wait in their sockets: the endpoint has nothing else to do */
+static void wait_filled(void)
+{
+	msleep(200);
+}
+
+/* As many as the endpoint has places, and the host is gone then */
+static void a_host_does_not_fill_an_endpoint_for_good(struct kunit *test)
+{
+	struct socket *socks[ALL_KEPT / PEER_KEPT];
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	int i;
+
+	rdm_open(test, &end);
+	fill_from(test, &end, RDM_LOW, ALL_KEPT, socks);
+	wait_filled();
+	for (i = 0; i < ARRAY_SIZE(socks); i++)
+		peer_close(test, socks[i]);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	expect_served(test, &end, rdm_dial(test, &end, &peer, 1, RDM_PID));
+}
+
+/* With enough addresses they leave nothing.  Once they have gone their messages make room */
+static void hosts_that_have_gone_make_room(struct kunit *test)
+{
+	struct socket *socks[2 * ALL_KEPT / PEER_KEPT + HOSTS] = {}, **at = socks;
+	int left = ALL_KEPT, count, i;
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *sock;
+	unsigned long since;
+
+	rdm_param(test, "message_timeout", __stringify(SHORT_S));
+	rdm_open(test, &end);
+	for (i = 0; i < HOSTS && left; i++, left -= count) {
+		count = DIV_ROUND_UP(left, 2);
+		fill_from(test, &end, HOST + i, count, at);
+		at += DIV_ROUND_UP(count, PEER_KEPT);
+		wait_filled();
+	}
+	KUNIT_ASSERT_EQ(test, left, 0);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	put(test, sock, 1001);
+	post_recv(test, &end, 1002, 1002);
+	put(test, sock, 1002);
+	vt_none(test, end.rx);
+	since = jiffies;
+	while (at > socks)
+		peer_close(test, *--at);
+	vt_done(test, end.rx, vt_ctx(1002));
+	KUNIT_EXPECT_GE(test, jiffies - since, (SHORT_S - 1) * HZ);
+	KUNIT_EXPECT_LE(test, jiffies - since, (SHORT_S + SLACK_S) * HZ);
+}
+
+/* Until then it holds up what is behind it */
+static void a_message_that_waits_outside_is_kept_when_there_is_room(struct kunit *test)
+{
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *sock;
+	u64 tag;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	for (tag = 1; tag <= PEER_KEPT + 1; tag++)
+		put(test, sock, tag);
+	post_recv(test, &end, 1002, 1002);
+	put(test, sock, 1002);
+	wait_filled();
+	vt_none(test, end.rx);
+	post_recv(test, &end, 1, 1);
+	vt_done(test, end.rx, vt_ctx(1));
+	vt_done(test, end.rx, vt_ctx(1002));
+	/* And it is where it belongs */
+	for (tag = 2; tag <= PEER_KEPT + 1; tag++) {
+		post_recv(test, &end, tag, tag);
+		vt_done(test, end.rx, vt_ctx(tag));
+	}
+}
+
+static void expect_refused(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer)
+{
+	u8 data[RDM_CM];
+
+	rdm_expect_cm(test, rdm_ask(test, end, peer, 1, RDM_PID), 6, data);
+}
+
+/* Of one that is not used the connection with the case ends, and makes room */
+static void expect_accepted(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
+	u8 got[PEER_CM + RDM_CM];
+
+	do {
+		peer_recv(test, rdm_ask(test, end, peer, 1, RDM_PID), got, sizeof(got));
+		schedule_timeout_uninterruptible(1);
+	} while (got[1] != 1 && time_before(jiffies, until));
+	KUNIT_EXPECT_EQ(test, got[1], 1);
+}
+
+static void connections_from_an_address_are_so_many(struct kunit *test)
+{
+	struct socket *socks[CONNECTIONS];
+	struct rdm_peer peer, other;
+	struct vt_end end = {};
+	int i;
+
+	rdm_param(test, "address_max", __stringify(CONNECTIONS));
+	rdm_open(test, &end);
+	for (i = 0; i < CONNECTIONS; i++) {
+		rdm_peer_new(test, &end, &peer, RDM_LOW);
+		socks[i] = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	}
+	/* One that comes in the place of another is not one more */
+	socks[CONNECTIONS - 1] = rdm_dial(test, &end, &peer, 1, RDM_PID + 1);
+	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	expect_refused(test, &end, &peer);
+	rdm_peer_new(test, &end, &other, RDM_HIGH);
+	expect_served(test, &end, rdm_dial(test, &end, &other, 1, RDM_PID));
+	peer_close(test, socks[0]);
+	expect_accepted(test, &end, &peer);
+}
+
+static void connections_of_an_endpoint_are_so_many(struct kunit *test)
+{
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *sock;
+	int i;
+
+	rdm_param(test, "accepted_max", __stringify(CONNECTIONS));
+	rdm_open(test, &end);
+	for (i = 0; i < CONNECTIONS; i++) {
+		rdm_peer_new(test, &end, &peer, HOST + i);
+		sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	}
+	rdm_peer_new(test, &end, &peer, HOST + i);
+	expect_refused(test, &end, &peer);
+	/* The endpoint dials as many as its client sends to */
+	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, NULL, 0, peer.addr), 0);
+	peer_accept(test, peer.listener);
+	peer_close(test, sock);
+	rdm_peer_new(test, &end, &peer, HOST + i + 1);
+	expect_accepted(test, &end, &peer);
+}
+
+static struct kunit_case rdm_bounds_cases[] = {
+	KUNIT_CASE_SLOW(messages_that_never_end_do_not_keep_receives),
+	KUNIT_CASE_SLOW(payloads_that_never_come_do_not_keep_receives),
+	KUNIT_CASE(a_host_does_not_fill_an_endpoint_for_good),
+	KUNIT_CASE_SLOW(hosts_that_have_gone_make_room),
+	KUNIT_CASE(a_message_that_waits_outside_is_kept_when_there_is_room),
+	KUNIT_CASE(connections_from_an_address_are_so_many),
+	KUNIT_CASE(connections_of_an_endpoint_are_so_many),
+	{}
+};
+
+static struct kunit_suite rdm_bounds_suite = {
+	.name		= "kofi_tcp_rdm_bounds",
+	.init		= bed_init_rdm,
+	.exit		= vt_exit,
+	.test_cases	= rdm_bounds_cases,
+};
+
+kunit_test_suite(rdm_bounds_suite);
