@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * What strangers can take of an endpoint without connections, and for how long: receives, places
- * for messages without a receive, and connections.  A good peer is served meanwhile.
+ * for messages without a receive, connections, and its own address.  A good peer is served
+ * meanwhile.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -18,6 +19,7 @@
 #define CONNECTIONS	4
 #define HOSTS		12
 #define HOST		0x7f000101	/* 127.0.1.1, the first of them */
+#define OWN		0x7f000002	/* the endpoint's address */
 
 static void post_recv(struct kunit *test, struct vt_end *end, u64 tag, unsigned long nr)
 {
@@ -274,6 +276,26 @@ static void connections_of_an_endpoint_are_so_many(struct kunit *test)
 	expect_accepted(test, &end, &peer);
 }
 
+/* A process of this machine claims the endpoint's port */
+static void nobody_else_is_the_endpoint_itself(struct kunit *test)
+{
+	struct rdm_peer own = { .host = OWN };
+	size_t len = sizeof(own.name);
+	u64 *in = vt_buf(test, sizeof(*in)), out = 5;
+	struct vt_end end = {};
+
+	rdm_open(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &own.name, &len), 0);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(end.av, &own.name, 1, &own.addr, 0, NULL), 1);
+	expect_refused(test, &end, &own);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, in, sizeof(*in), NULL, FI_ADDR_UNSPEC, vt_ctx(1)),
+			0);
+	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &out, sizeof(out), own.addr), 0);
+	vt_done(test, end.rx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, *in, out);
+	expect_refused(test, &end, &own);
+}
+
 static struct kunit_case rdm_bounds_cases[] = {
 	KUNIT_CASE_SLOW(messages_that_never_end_do_not_keep_receives),
 	KUNIT_CASE_SLOW(payloads_that_never_come_do_not_keep_receives),
@@ -282,6 +304,7 @@ static struct kunit_case rdm_bounds_cases[] = {
 	KUNIT_CASE(a_message_that_waits_outside_is_kept_when_there_is_room),
 	KUNIT_CASE(connections_from_an_address_are_so_many),
 	KUNIT_CASE(connections_of_an_endpoint_are_so_many),
+	KUNIT_CASE(nobody_else_is_the_endpoint_itself),
 	{}
 };
 

@@ -13,7 +13,9 @@
  *	no connection		accept
  *	we dial, too		the peer's address is larger: accept, and drop ours;
  *				smaller: refuse, the peer will accept ours;
- *				equal: the endpoint dials itself, and has both ends
+ *	from the own address	the endpoint dials itself, and has both ends, if the request
+ *				comes from the socket that dials; else refuse: another process
+ *				of this machine claims to be the endpoint
  *	a connection stands	refuse, if it is the same incarnation and the connection has not
  *				been seen to end; else accept, and drop the old one
  */
@@ -41,18 +43,28 @@ static int ktcp_addr_cmp(const struct sockaddr_storage *a, const struct sockaddr
 	return ret ? : kofi_addr_port(a) - kofi_addr_port(b);
 }
 
-static enum ktcp_verdict ktcp_rdm_judge(const struct ktcp_peer *peer, u32 pid)
+/* Does a request come from the socket by which the endpoint dials a peer? */
+static bool ktcp_link_has_asked(const struct ktcp_link *link, const struct ktcp_req *req)
+{
+	struct sockaddr_storage name, from;
+
+	return link && link->dialling && !ktcp_sock_name(link->conn.sk.sock, false, &name) &&
+	       !ktcp_sock_name(req->sk.sock, true, &from) && kofi_addr_equal(&name, &from);
+}
+
+static enum ktcp_verdict ktcp_rdm_judge(const struct ktcp_peer *peer, const struct ktcp_req *req,
+					u32 pid)
 {
 	const struct ktcp_link *link = peer->link;
-	int cmp;
 
 	lockdep_assert_held(&ktcp_cm_lock);
+	if (kofi_addr_equal(&peer->addr, &peer->rdm->name))
+		return ktcp_link_has_asked(link, req) ? KTCP_ACCEPT_SELF : KTCP_REFUSE;
 	if (!link)
 		return KTCP_ACCEPT;
-	if (link->dialling) {
-		cmp = ktcp_addr_cmp(&peer->addr, &peer->rdm->name);
-		return cmp < 0 ? KTCP_REFUSE : cmp ? KTCP_ACCEPT : KTCP_ACCEPT_SELF;
-	}
+	if (link->dialling)
+		return ktcp_addr_cmp(&peer->addr, &peer->rdm->name) < 0 ?
+		       KTCP_REFUSE : KTCP_ACCEPT;
 	return link->pid == pid &&
 	       READ_ONCE(link->conn.sk.sock->sk->sk_state) == TCP_ESTABLISHED ?
 	       KTCP_REFUSE : KTCP_ACCEPT;
@@ -222,6 +234,18 @@ static int ktcp_ctx_accept(struct ktcp_rdm *rdm, struct ktcp_req *req,
 	return ret;
 }
 
+/* Does somebody else claim to be this endpoint? */
+static bool ktcp_ctx_is_claimed(struct ktcp_rdm *rdm, const struct ktcp_req *req,
+				const struct sockaddr_storage *addr, u32 index)
+{
+	const struct ktcp_peer *peer;
+
+	if (!kofi_addr_equal(addr, &rdm->name))
+		return false;
+	peer = ktcp_peer_find(rdm, addr, index);
+	return !peer || !ktcp_link_has_asked(peer->link, req);
+}
+
 /*
  * A peer connects to a receive context.  Only the peer sends operations by this connection, so
  * neither the rule of simultaneous requests nor the table of peers applies.
@@ -242,9 +266,12 @@ static void ktcp_ctx_asked(struct ktcp_rdm *rdm, struct ktcp_req *req)
 	if (ktcp_sock_name(req->sk.sock, true, &addr))
 		goto free_req;
 	kofi_addr_set_port(&addr, be16_to_cpu(msg.rdm.port));
+	if (ktcp_ctx_is_claimed(rdm, req, &addr, be16_to_cpu(msg.index)))
+		goto refuse;
 	ctx = ktcp_ctx_find(rdm, be16_to_cpu(msg.index));
 	if (ctx && !ktcp_ctx_accept(rdm, req, &msg, &addr, ctx))
 		return;
+refuse:
 	msg.reason = cpu_to_be16(ctx ? TCP_WIRE_CTX_LATER : TCP_WIRE_CTX_NONE);
 	ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, 0, &msg, sizeof(msg));
 free_req:
@@ -280,7 +307,7 @@ void ktcp_rdm_asked(struct ktcp_listener *listener, struct ktcp_req *req)
 		peer = ktcp_peer_get(rdm, &addr, 0);
 	}
 	if (peer)
-		verdict = ktcp_rdm_judge(peer, be32_to_cpu(msg.pid));
+		verdict = ktcp_rdm_judge(peer, req, be32_to_cpu(msg.pid));
 	if (verdict == KTCP_REFUSE ||
 	    ktcp_rdm_accept(peer, req, &msg, verdict == KTCP_ACCEPT_SELF)) {
 		/* libfabric expects the data of its request in the refusal */
