@@ -13,7 +13,8 @@
  * wait in the backlog, too.  The listener tries again a moment later, as the socket does not
  * report once more what waits in its backlog.
  *
- * All of this happens under ktcp_cm_lock.
+ * All of this happens under ktcp_cm_lock.  A run of the worker accepts KTCP_ACCEPTS connections at
+ * most and then lets others have the mutex, as a peer may connect without end.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
@@ -23,6 +24,7 @@
 #include "tcp.h"
 
 #define KTCP_ACCEPT_AGAIN	(HZ / 10)
+#define KTCP_ACCEPTS		64	/* connections that a run of the worker accepts */
 
 static void ktcp_greeting_drop(struct ktcp_listener *listener, struct ktcp_req *req)
 {
@@ -117,18 +119,19 @@ static void ktcp_listener_work(struct work_struct *work)
 {
 	struct ktcp_listener *listener = container_of(work, struct ktcp_listener, work);
 	struct ktcp_req *req, *next;
-	int ret;
 	unsigned int noio;
+	int i, ret = 0;
 
 	noio = ktcp_cm_enter();
 	if (!listener->open)
 		goto unlock;
 	list_for_each_entry_safe(req, next, &listener->greetings, entry)
 		ktcp_greet(listener, req);
-	do {
+	for (i = 0; i < KTCP_ACCEPTS && !ret; i++)
 		ret = ktcp_accept_one(listener);
-	} while (!ret);
-	if (ret != -EAGAIN)
+	if (!ret)
+		queue_work(ktcp_type.wq, &listener->work);
+	else if (ret != -EAGAIN)
 		mod_delayed_work(ktcp_type.wq, &listener->late, KTCP_ACCEPT_AGAIN);
 	else if (listener->nr_greetings)
 		mod_delayed_work(ktcp_type.wq, &listener->late,
