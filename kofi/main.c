@@ -87,5 +87,7 @@ module_init(kofi_init);
 module_exit(kofi_exit);
 
 MODULE_DESCRIPTION("OpenFabrics Interfaces for the kernel: core");
+MODULE_AUTHOR("the kOFI authors");
+MODULE_VERSION("0.1");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_ALIAS_GENL_FAMILY(KOFI_GENL_NAME);

@@ -54,5 +54,6 @@ module_exit(loop_exit);
 
 MODULE_DESCRIPTION("kOFI provider for endpoints of one kernel");
 MODULE_AUTHOR("the kOFI authors");
+MODULE_VERSION("0.1");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_ALIAS_KOFI(LOOP_NAME);

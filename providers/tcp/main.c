@@ -65,5 +65,6 @@ module_exit(ktcp_exit);
 
 MODULE_DESCRIPTION("kOFI provider for TCP");
 MODULE_AUTHOR("the kOFI authors");
+MODULE_VERSION("0.1");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_ALIAS_KOFI(KTCP_NAME);

@@ -81,5 +81,7 @@ module_init(verbs_init);
 module_exit(verbs_exit);
 
 MODULE_DESCRIPTION("kOFI provider for RDMA devices");
+MODULE_AUTHOR("the kOFI authors");
+MODULE_VERSION("0.1");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_ALIAS_KOFI(VERBS_NAME);
