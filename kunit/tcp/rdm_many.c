@@ -13,6 +13,8 @@
 #define RECONNECTS	1100
 #define CONNECT_S	30	/* until all of them are connected */
 #define PAIRS		32
+#define DIALS		64	/* connections that an endpoint makes at a time */
+#define DIAL_S		10	/* until one of them is given up */
 
 static unsigned int many = 2000;
 module_param(many, uint, 0444);
@@ -133,6 +135,29 @@ static void an_endpoint_connects_to_many_peers(struct kunit *test)
 	}
 	KUNIT_EXPECT_LE(test, jiffies - since, CONNECT_S * HZ);
 	vt_none(test, end.tx);
+}
+
+/* One that is posted to when a place is free does not take it from one that waits for it */
+static void peers_are_dialled_in_their_order(struct kunit *test)
+{
+	struct rdm_peer *peers = vt_buf(test, (DIALS + 2) * sizeof(*peers));
+	u8 request[RDM_CM];
+	struct vt_end end = {};
+	unsigned long since;
+	struct socket *sock;
+	u64 i;
+
+	rdm_open(test, &end);
+	for (i = 0; i < DIALS + 2; i++)
+		rdm_peer_new(test, &end, &peers[i], RDM_HIGH);
+	for (i = 0; i < DIALS + 1; i++)
+		KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &i, LEN, peers[i].addr), 0);
+	sock = rdm_asked(test, &peers[0], request);
+	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &i, LEN, peers[i].addr), 0);
+	since = jiffies;
+	rdm_asked(test, &peers[DIALS], request);
+	KUNIT_EXPECT_LE(test, jiffies - since, DIAL_S * HZ / 2);
 }
 
 /* Both ends at a time, as far as that can be had */
@@ -335,6 +360,7 @@ static struct kunit_case rdm_many_cases[] = {
 	KUNIT_CASE_SLOW(the_1024th_reconnect_is_like_the_first),
 	KUNIT_CASE_SLOW(many_peers_connect_at_once),
 	KUNIT_CASE_SLOW(an_endpoint_connects_to_many_peers),
+	KUNIT_CASE(peers_are_dialled_in_their_order),
 	KUNIT_CASE(thirty_two_pairs_open_from_both_ends),
 	KUNIT_CASE(addresses_come_and_go_under_traffic),
 	KUNIT_CASE(what_waits_for_a_peer_outlives_its_address),

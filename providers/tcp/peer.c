@@ -9,7 +9,10 @@
  *
  * ktcp_peer_settle() decides what is to be done for a peer, and is called whenever that may
  * have changed.  A peer that operations wait for and that has no connection is dialled:
- * KTCP_DIALS peers of an endpoint at a time, further ones in their order.
+ * KTCP_DIALS peers of an endpoint at a time, further ones in their order.  While some wait for
+ * their turn (ktcp_rdm.crowded), only ktcp_peer_tick() dials: it begins with the oldest one.
+ * Otherwise a peer that comes when another one has just been reached would overtake all that wait,
+ * and if enough of such peers answer late, the oldest would wait for as long as those are given.
  *
  * A receive context of a scalable endpoint is a peer of its own, known by address and index.  Its
  * connection is one-way: what the endpoint at the other end sends goes by other connections.  A
@@ -319,8 +322,10 @@ void ktcp_peer_settle(struct ktcp_peer *peer)
 	if (list_empty(&peer->entry))
 		list_add_tail(&peer->entry, &rdm->unsettled);
 	queue_delayed_work(ktcp_type.wq, &rdm->tick, KTCP_DIAL_TICK);
-	if (rdm->dialling == KTCP_DIALS ||
-	    (peer->tries && time_before(jiffies, peer->next)))
+	if (peer->tries && time_before(jiffies, peer->next))
+		return;
+	rdm->crowded = rdm->crowded || rdm->dialling == KTCP_DIALS;
+	if (rdm->crowded)
 		return;
 	if (!peer->tries)
 		peer->give_up = jiffies + msecs_to_jiffies(KTCP_DIAL_MS);
@@ -406,6 +411,7 @@ void ktcp_peer_tick(struct work_struct *work)
 
 	noio = ktcp_cm_enter();
 	list_splice_init(&rdm->unsettled, &todo);
+	rdm->crowded = false;
 	/* Each peer goes back into the list, unless it is settled; one may settle another */
 	while (!list_empty(&todo)) {
 		peer = list_first_entry(&todo, struct ktcp_peer, entry);

@@ -302,6 +302,7 @@ struct ktcp_link {
  * @accepted: connections that were accepted and are not over; guarded by ktcp_cm_lock
  * @unsettled: struct ktcp_peer without a connection that stands; guarded by ktcp_cm_lock
  * @dialling: connections that begin; guarded by ktcp_cm_lock
+ * @crowded: a peer waits for others to be reached; guarded by ktcp_cm_lock
  * @tick: looks at @unsettled
  * @ended: no connection begins any more; guarded by ktcp_cm_lock
  * @queue: operations that all of its transmit contexts together may post
@@ -338,6 +339,7 @@ struct ktcp_rdm {
 	unsigned int		accepted;
 	struct list_head	unsettled;
 	unsigned int		dialling;
+	bool			crowded;
 	struct delayed_work	tick;
 	bool			ended;
 	unsigned int		queue;
