@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Hooks under a client: kofi_pingpong over kofi_loop. What traces show, by the commands of
-# Documentation/tracing.rst; what becomes of the client when the provider refuses, fails,
+# Hooks under a client: kofi_pingpong over kofi_loop. What traces show (page.sh runs the
+# commands of Documentation/tracing.rst); what becomes of the client when the provider refuses, fails,
 # delays and breaks off, by seeds.
 #
 # usage: hook.sh [SEEDS]; hook.sh list
@@ -60,7 +60,7 @@ case_post()
 # joined: each completion in the trace has its call, and each of $messages its receive
 joined()
 {
-	awk -f /kofi/guest/join.awk "$tracing/trace" | tee /tmp/joined | sed 's/^/    /'
+	kofi-join "$tracing/trace" | tee /tmp/joined | sed 's/^/    /'
 	awk -v n="$messages" '$1 == "recv" { ok = n > 0 && $2 >= n }
 		END { exit !(ok && / 0 completions without a call/) }' /tmp/joined ||
 		{ status=1; outcome="posts and completions do not join: $(cat /tmp/joined)"; }

@@ -29,7 +29,7 @@ fi
 # shellcheck source=scripts/guest/pingpong.sh
 . /kofi/guest/pingpong.sh
 
-info=/kofi/files/kofi-info
+info=kofi-info
 failed=0
 
 # fail REASON: the case has failed; the first reason counts
