@@ -105,6 +105,7 @@ kernel_server()
 	fi
 	pingpong_wait >/dev/null
 	status=$?
+	sed -n 's/.* messages intact/kernel server: &/p' /tmp/kernel
 	pingpong_stop || { status=1; outcome="kofi_pingpong cannot be unloaded"; }
 	verdict "$1" $status "kernel server: $outcome"
 }
