@@ -8,17 +8,18 @@
 # "make" builds for the running kernel, "make KDIR=DIR" for another one.  Kbuild reads the
 # Makefile a second time, with KBUILD_EXTMOD set; then this names kOFI's headers and the
 # versions of its symbols.  Those are where DKMS has built kOFI for that kernel, or where
-# "make install" has put them, with KOFI=/usr/local/share/kofi; KOFI_SYMVERS names another file.
+# "make install" has put them, with KOFI=/usr/local/share/kofi and, if that had one, the same
+# INSTALL_MOD_PATH; KOFI_SYMVERS names another file.
 
 ifneq ($(KBUILD_EXTMOD),)
 
 subdir-ccflags-y += -I$(dir $(lastword $(MAKEFILE_LIST)))include
 
 KOFI_SYMVERS ?= $(firstword \
-	$(wildcard /lib/modules/$(KERNELRELEASE)/updates/kofi.symvers \
+	$(wildcard $(INSTALL_MOD_PATH)/lib/modules/$(KERNELRELEASE)/updates/kofi.symvers \
 		   /var/lib/dkms/kofi/*/$(KERNELRELEASE)/*/Module.symvers))
 ifeq ($(KOFI_SYMVERS),)
-$(error kOFI is not installed for kernel $(KERNELRELEASE); install kofi-dkms and the headers of that kernel)
+$(error kOFI is not installed for kernel $(KERNELRELEASE); install kofi-dkms and the headers of that kernel, or have KOFI_SYMVERS name kOFI's Module.symvers)
 endif
 KBUILD_EXTRA_SYMBOLS += $(KOFI_SYMVERS)
 
