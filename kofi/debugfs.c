@@ -10,10 +10,16 @@
  */
 #include <linux/debugfs.h>
 #include <linux/mutex.h>
+#include <linux/seq_buf.h>
 #include <linux/seq_file.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
 #include <linux/socket.h>
+#include <linux/string.h>
 #include <kofi/stat.h>
 #include "kofi.h"
+
+#define KOFI_LINE_MAX	SZ_2K	/* of kofi/objects; a longer one is cut */
 
 static struct dentry *kofi_debugfs;
 
@@ -36,55 +42,83 @@ static int kofi_providers_show(struct seq_file *file, void *unused)
 	return kofi_prov_each(kofi_provider_show, file);
 }
 
-static void kofi_addr_show(struct seq_file *file, const char *name,
+static void kofi_addr_show(struct seq_buf *line, const char *name,
 			   const struct sockaddr_storage *addr)
 {
 	if (addr->ss_family == AF_INET || addr->ss_family == AF_INET6)
-		seq_printf(file, ", %s %pISpc", name, addr);
+		seq_buf_printf(line, ", %s %pISpc", name, addr);
 }
 
-static void kofi_stat_show(struct seq_file *file, struct kofi_obj *obj)
+static void kofi_stat_show(struct seq_buf *line, struct kofi_obj *obj)
 {
 	struct kofi_stat stat;
 	size_t i;
 
 	kofi_obj_stat(obj, &stat);
 	if (stat.state)
-		seq_printf(file, ", state %s", stat.state);
-	kofi_addr_show(file, "address", &stat.addr);
-	kofi_addr_show(file, "peer", &stat.peer);
+		seq_buf_printf(line, ", state %s", stat.state);
+	kofi_addr_show(line, "address", &stat.addr);
+	kofi_addr_show(line, "peer", &stat.peer);
 	for (i = 0; i < stat.count; i++)
-		seq_printf(file, ", %s %llu", stat.values[i].name, stat.values[i].value);
+		seq_buf_printf(line, ", %s %llu", stat.values[i].name, stat.values[i].value);
 }
 
-static void kofi_obj_show(struct seq_file *file, struct kofi_obj *obj)
+/* All but the object's own address */
+static void kofi_obj_show(struct seq_buf *line, struct kofi_obj *obj)
 {
 	const struct kofi_root *root = kofi_fabric_of(obj)->root;
 	struct kofi_binding *binding;
 
-	seq_printf(file, "%p: %s, provider %s, users %d", obj->fid,
-		   kofi_class_name(obj->fclass), obj->prov->provider->name,
-		   atomic_read(&obj->users));
+	seq_buf_printf(line, "%s, provider %s, users %d", kofi_class_name(obj->fclass),
+		       obj->prov->provider->name, atomic_read(&obj->users));
 	if (obj->name)
-		seq_printf(file, ", name %s", obj->name);
+		seq_buf_printf(line, ", name %s", obj->name);
 	if (obj->parent)
-		seq_printf(file, ", opened on %p", obj->parent->fid);
-	seq_printf(file, ", client %s%s", root->client_name,
-		   READ_ONCE(root->unloaded) ? " (unloaded)" : "");
+		seq_buf_printf(line, ", opened on %p", obj->parent->fid);
+	seq_buf_printf(line, ", client %s%s", root->client_name,
+		       READ_ONCE(root->unloaded) ? " (unloaded)" : "");
 	scoped_guard(mutex, &kofi_objects_lock)
 		list_for_each_entry(binding, &obj->bindings, entry)
-			seq_printf(file, ", bound to %p flags %#llx",
-				   binding->to->fid, binding->flags);
-	kofi_stat_show(file, obj);
+			seq_buf_printf(line, ", bound to %p flags %#llx",
+				       binding->to->fid, binding->flags);
+	kofi_stat_show(line, obj);
+}
+
+static void kofi_line_end(struct seq_file *file, unsigned int more)
+{
+	if (more)
+		seq_printf(file, ", and %u more like it", more);
 	seq_putc(file, '\n');
 }
 
+/* A client may have hundreds of regions, one for each request: those that are alike share a line */
 static int kofi_objects_show(struct seq_file *file, void *unused)
 {
+	char *lines = kcalloc(2, KOFI_LINE_MAX, GFP_KERNEL), *text, *last;
+	unsigned int more = 0;
 	struct kofi_obj *obj;
+	struct seq_buf line;
 
-	for (obj = kofi_obj_look(0); obj; obj = kofi_obj_look_on(obj))
-		kofi_obj_show(file, obj);
+	if (!lines)
+		return -ENOMEM;
+	text = lines;
+	last = lines + KOFI_LINE_MAX;
+	for (obj = kofi_obj_look(0); obj; obj = kofi_obj_look_on(obj)) {
+		seq_buf_init(&line, text, KOFI_LINE_MAX);
+		kofi_obj_show(&line, obj);
+		if (obj->fclass == FI_CLASS_MR && !strcmp(text, last)) {
+			more++;
+			continue;
+		}
+		if (*last)
+			kofi_line_end(file, more);
+		seq_printf(file, "%p: %s", obj->fid, text);
+		swap(text, last);
+		more = 0;
+	}
+	if (*last)
+		kofi_line_end(file, more);
+	kfree(lines);
 	return 0;
 }
 

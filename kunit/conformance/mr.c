@@ -477,6 +477,18 @@ static void many_regions_are_open_at_a_time(struct kunit *test)
 					       CONF_ACCESS, &mr), 0);
 }
 
+static void an_open_region_reports_its_size(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct fid_mr *mr;
+
+	if (!has_rma(test))
+		return;
+	vt_open_info(test, vt_of(test)->info);
+	KUNIT_ASSERT_EQ(test, conf_reg(test, buf, LEN - 1, CONF_ACCESS, &mr), 0);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, &mr->fid, "size"), LEN - 1);
+}
+
 /* What a description of memory is good for, a domain of its own is not */
 static void a_description_serves_its_memory_only(struct kunit *test)
 {
@@ -522,6 +534,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE_PARAM(registrations_have_as_many_elements_as_claimed,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(many_regions_are_open_at_a_time, conf_gen_params),
+	KUNIT_CASE_PARAM(an_open_region_reports_its_size, conf_gen_params),
 	KUNIT_CASE_PARAM(a_description_serves_its_memory_only,
 			 conf_gen_params),
 	{}

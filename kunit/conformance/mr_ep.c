@@ -248,6 +248,7 @@ static void a_region_begins_without_memory(struct kunit *test)
 					    FI_MR_ENDPOINT, &bound.mr), 0);
 	vt_adopt(test, &bound.mr->fid);
 	KUNIT_ASSERT_EQ(test, fi_mr_bind(bound.mr, &bound.pair.b.ep->fid, 0), 0);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, &bound.mr->fid, "size"), 0);
 	for (i = 0; i < ROUNDS; i++) {
 		KUNIT_EXPECT_EQ(test, fi_mr_enable(bound.mr), -FI_EOPBADSTATE);
 		KUNIT_EXPECT_EQ(test, fi_mr_disable(bound.mr, FI_DISCARD, NULL),

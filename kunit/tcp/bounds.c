@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * What one peer can make this side hold, and that debugfs counts it
- * (/sys/kernel/debug/kofi_tcp).  Each case has a peer that asks for more.
+ * (/sys/kernel/debug/kofi_tcp).  Each case has a peer that asks for more; the last one is about
+ * what the client itself has open (/sys/kernel/debug/kofi).
  */
 #include <linux/fs.h>
 #include <linux/jiffies.h>
@@ -25,6 +26,8 @@
 #define PIECE		(SZ_64K + SZ_16K) /* what TCP may take beyond a limit: a segment */
 #define LEN		SZ_64K
 #define KEY		5
+#define OBJECTS		"/sys/kernel/debug/kofi/objects"
+#define REGIONS		32
 
 static int bounds_init(struct kunit *test)
 {
@@ -303,6 +306,29 @@ static void writes_that_nobody_reads_of_are_so_many(struct kunit *test)
 	wait_held(test, DIR "connections", "events", 0, EVENTS);
 }
 
+/* Of any provider's; the core lists them */
+static void regions_that_are_alike_share_a_line(struct kunit *test)
+{
+	char *text = vt_buf(test, TEXT), *at;
+	u8 *buf = vt_buf(test, LEN);
+	struct fid_mr *mr;
+	int i;
+
+	for (i = 0; i < REGIONS; i++) {
+		KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN - (i == 0),
+						FI_REMOTE_READ, 0, i, 0, &mr, NULL), 0);
+		vt_adopt(test, &mr->fid);
+	}
+	read_file(test, OBJECTS, text, TEXT);
+	at = strstr(text, "memory region, provider tcp");
+	KUNIT_ASSERT_NOT_NULL(test, at);
+	at = strstr(at, "state enabled, size 65535\n");
+	KUNIT_ASSERT_NOT_NULL(test, at);
+	at = strstr(at, "state enabled, size 65536, and 30 more like it\n");
+	KUNIT_ASSERT_NOT_NULL(test, at);
+	KUNIT_EXPECT_NULL(test, strstr(at, "memory region"));
+}
+
 static struct kunit_case bounds_cases[] = {
 	KUNIT_CASE(connections_that_ask_nothing_have_so_many_places),
 	KUNIT_CASE(requests_have_the_places_of_the_event_queue),
@@ -312,6 +338,7 @@ static struct kunit_case bounds_cases[] = {
 	KUNIT_CASE(a_header_that_is_not_all_there_holds_its_bytes),
 	KUNIT_CASE(a_peer_that_reads_no_answers_has_so_many_under_way),
 	KUNIT_CASE(writes_that_nobody_reads_of_are_so_many),
+	KUNIT_CASE(regions_that_are_alike_share_a_line),
 	{}
 };
 

@@ -30,6 +30,7 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include <kofi/dmabuf.h>
+#include <kofi/stat.h>
 #include "mr.h"
 #include "op.h"
 #include "verbs.h"
@@ -433,11 +434,35 @@ int verbs_mr_close(struct fid *fid)
 	return ret;
 }
 
+int verbs_mr_control(struct fid *fid, int command, void *arg)
+{
+	static const char *const states[] = {
+		[VERBS_MR_EMPTY]	= "empty",
+		[VERBS_MR_READY]	= "ready",
+		[VERBS_MR_ENABLED]	= "enabled",
+		[VERBS_MR_ENDING]	= "ending",
+	};
+	const struct verbs_mr *mr = to_verbs_mr(fid);
+	enum verbs_mr_state state = READ_ONCE(mr->state);
+	struct kofi_stat *stat = arg;
+
+	if (command != KOFI_GETSTAT)
+		return -ENOSYS;
+	/* Only a region for single operations has states */
+	if (!mr->page_limit)
+		state = VERBS_MR_ENABLED;
+	stat->state = states[state];
+	kofi_stat_add(stat, "size", state == VERBS_MR_EMPTY ? 0 : READ_ONCE(mr->len));
+	if (mr->page_limit)
+		kofi_stat_add(stat, "page_limit", mr->page_limit);
+	return 0;
+}
+
 static const struct fi_ops verbs_mr_fid_ops = {
 	.size		= sizeof(struct fi_ops),
 	.close		= verbs_mr_close,
 	.bind		= fi_no_bind,
-	.control	= fi_no_control,
+	.control	= verbs_mr_control,
 	.ops_open	= fi_no_ops_open,
 	.tostr		= fi_no_tostr,
 	.ops_set	= fi_no_ops_set,

@@ -469,11 +469,16 @@ static int kofi_mr_control(struct fid *fid, int command, void *arg)
 		[KOFI_MR_ENABLED]	= "enabled",
 		[KOFI_MR_ENDING]	= "ending",
 	};
+	const struct kofi_mr *mr = to_kofi_mr(fid);
+	enum kofi_mr_state state = READ_ONCE(mr->state);
 	struct kofi_stat *stat = arg;
 
 	if (command != KOFI_GETSTAT)
 		return -ENOSYS;
-	stat->state = states[READ_ONCE(to_kofi_mr(fid)->state)];
+	stat->state = states[state];
+	kofi_stat_add(stat, "size", state == KOFI_MR_EMPTY ? 0 : READ_ONCE(mr->iov->len));
+	if (mr->limit)
+		kofi_stat_add(stat, "page_limit", mr->limit);
 	return 0;
 }
 
