@@ -118,15 +118,16 @@ static bool kofi_mr_dmabuf_is_valid(const struct fi_mr_attr *attr)
 	       piece->offset <= piece->dmabuf->size - piece->len;
 }
 
-/* A region of an endpoint may get its memory later */
 static bool kofi_mr_regattr_is_valid(const struct fi_mr_attr *attr, u64 flags)
 {
-	if (flags & FI_MR_LEND && attr->type != FI_BUF_SGL)
-		return false;
 	if (flags & FI_MR_DMABUF && !kofi_mr_dmabuf_is_valid(attr))
 		return false;
-	return kofi_mr_attr_is_valid(attr) ||
-	       (flags & FI_MR_ENDPOINT && kofi_mr_attr_is_empty(attr));
+	/* A region of an endpoint may get its memory later; an empty list lends nothing */
+	if (flags & FI_MR_ENDPOINT && kofi_mr_attr_is_empty(attr))
+		return true;
+	if (flags & FI_MR_LEND && attr->type != FI_BUF_SGL)
+		return false;
+	return kofi_mr_attr_is_valid(attr);
 }
 
 int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,

@@ -411,7 +411,8 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  *	fi_mr_disable(), fi_mr_refresh()		before the next one
  *
  * If the send fails, fi_mr_disable() with FI_DISCARD undoes fi_mr_enable().  A client that has
- * no memory for the region yet registers an empty list, and begins with fi_mr_refresh().
+ * no memory for the region yet registers an empty list of any type, with a page_limit, and
+ * begins with fi_mr_refresh().
  *
  * Such a region keeps a list of its own, for as many pages as page_limit says.  With
  * FI_MR_LEND, too, it keeps none: the client lends it each scatterlist (FI_BUF_SGL), including
@@ -422,7 +423,8 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
  *
  * Context: may sleep, as fi_mr_reg().
  * Return: as fi_mr_regv(); -FI_EBADFLAGS, too: the provider, or this domain, does not
- * know one of @flags; -EINVAL, too: memory with FI_RMA_PMEM that is not persistent; for a
+ * know one of @flags; -EINVAL, too: memory with FI_RMA_PMEM that is not persistent, or, with
+ * FI_MR_LEND, a list other than a scatterlist; for a
  * dma-buf -EOPNOTSUPP: the provider does not reach its memory, or @attr->access asks for a
  * local buffer, too; or an error of the exporter.
  */

@@ -161,6 +161,43 @@ static void other_lists_are_not_lent(struct kunit *test)
 					    &mr), -FI_EBADFLAGS);
 }
 
+static void an_empty_list_of_any_type_begins_a_lending_region(struct kunit *test)
+{
+	static const enum fi_buf_type types[] = { FI_BUF_KVEC, FI_BUF_BVEC, FI_BUF_SGL };
+	struct scatterlist *sgl = vt_buf(test, LENT * sizeof(*sgl));
+	struct bound bound = {};
+	struct fi_mr_attr empty, list;
+	size_t i;
+
+	if (!bound_open(test, &bound))
+		return;
+	lent_list(sgl, bound.iov.iov_base);
+	list = (struct fi_mr_attr) {
+		.type		= FI_BUF_SGL,
+		.mr_sgl		= sgl,
+		.iov_count	= LENT,
+		.access		= FI_REMOTE_READ,
+	};
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		empty = (struct fi_mr_attr) {
+			.type		= types[i],
+			.access		= FI_REMOTE_READ,
+			.requested_key	= 1,
+			.page_limit	= LENT,
+		};
+		vt_close(test, &bound.mr->fid);
+		KUNIT_ASSERT_EQ_MSG(test, fi_mr_regattr(vt_of(test)->domain, &empty,
+							FI_MR_ENDPOINT | FI_MR_LEND,
+							&bound.mr), 0, "type %d", types[i]);
+		vt_adopt(test, &bound.mr->fid);
+		KUNIT_ASSERT_EQ(test, fi_mr_bind(bound.mr, &bound.pair.b.ep->fid, 0), 0);
+		KUNIT_ASSERT_EQ(test, fi_mr_refresh(bound.mr, &list, 0), 0);
+		read_once(test, &bound, i);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(bound.mr, 0, vt_ctx(3)), 0);
+		vt_done(test, bound.pair.b.tx, vt_ctx(3));
+	}
+}
+
 static ssize_t end_key(struct fid_ep *ep, void *buf, u64 key)
 {
 	struct kvec iov = { buf, 8 };
@@ -280,6 +317,7 @@ static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE_PARAM(a_list_that_is_lent_is_registered_again_and_again,
 			 conf_gen_msg),
 	KUNIT_CASE_PARAM(other_lists_are_not_lent, conf_gen_msg),
+	KUNIT_CASE_PARAM(an_empty_list_of_any_type_begins_a_lending_region, conf_gen_msg),
 	KUNIT_CASE_PARAM(a_region_begins_without_memory, conf_gen_msg),
 	KUNIT_CASE_PARAM(a_peer_ends_a_key_with_its_answer, conf_gen_msg),
 	KUNIT_CASE_PARAM(a_registration_is_taken_back_before_a_send,
