@@ -83,8 +83,8 @@ static int knvme_find(struct knvme_ctrl *ctrl)
 		return -ENOMEM;
 	ret = knvme_hint(hints, opts);
 	if (!ret)
-		ret = fi_getinfo(FI_VERSION(2, 6), opts->traddr, port, 0, hints,
-				 &found);
+		ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), opts->traddr,
+				 port, 0, hints, &found);
 	fi_freeinfo(hints);
 	if (ret)
 		return ret;

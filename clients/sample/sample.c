@@ -48,7 +48,8 @@ static int sample_find(struct sample *s)
 		return -ENOMEM;
 	hints->caps = FI_MSG;
 	hints->ep_attr->type = FI_EP_MSG;
-	ret = fi_getinfo(FI_VERSION(2, 1), node, service, 0, hints, &s->info);
+	ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), node, service, 0,
+			 hints, &s->info);
 	fi_freeinfo(hints);
 	return ret;
 }

@@ -33,7 +33,7 @@
 struct net;
 struct kofi_obj;
 
-/* The version of this API; a client passes the one it was written for to fi_getinfo() */
+/* The version of this API; a client passes that of the headers it was compiled with */
 #define FI_MAJOR_VERSION	2
 #define FI_MINOR_VERSION	6
 #define FI_REVISION_VERSION	0
@@ -687,7 +687,8 @@ u32 fi_version(void);
 
 /**
  * fi_getinfo() - Find the ways to reach a fabric that fit the hints
- * @version: FI_VERSION() that the client was written for
+ * @version: FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION): that of the headers which the
+ *	client was compiled with.  kernel: an older one, or 0, is accepted and changes nothing
  * @node: numeric address (IPv4 or IPv6, "%scope" allowed) or NULL.  It names
  *	the peer, or the local side with FI_SOURCE.  kernel: names are not
  *	resolved.

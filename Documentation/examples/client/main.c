@@ -31,8 +31,8 @@ static int guide_find(struct guide *g)
 	if (prov)
 		hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
 	if (!prov || hints->fabric_attr->prov_name)
-		ret = fi_getinfo(FI_VERSION(2, 6), node, 0, node ? FI_SOURCE : 0, hints,
-				 &g->info);
+		ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), node, 0,
+				 node ? FI_SOURCE : 0, hints, &g->info);
 	fi_freeinfo(hints);
 	return ret;
 }
