@@ -124,7 +124,6 @@ int data_per_io(struct guide *g)
 		.access		= FI_REMOTE_READ | FI_REMOTE_WRITE,
 	};
 	struct end *end = &g->server;
-	struct op over;
 	int ret, i;
 
 	/* Once for each request that may be in flight */
@@ -148,10 +147,10 @@ int data_per_io(struct guide *g)
 			ret = access_and_answer(g);
 		if (ret)
 			break;
-		op_init(&over);
-		ret = fi_mr_disable(g->mr, 0, &over);
+		op_init(&end->disable);
+		ret = fi_mr_disable(g->mr, 0, &end->disable);
 		if (!ret)
-			ret = op_await(end, &over);
+			ret = op_await(end, &end->disable);
 	}
 	return ret;
 }

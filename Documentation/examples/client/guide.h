@@ -48,8 +48,10 @@ struct end {
 	enum fi_wait_obj	wait_obj;
 	struct place		*in;	/* the message that comes */
 	struct place		*out;	/* the message that goes */
+	/* Not on a stack: if op_await() gives up, they end later, at the latest in fi_close() */
 	struct op		recv;
 	struct op		op;
+	struct op		disable;
 };
 
 struct guide {
