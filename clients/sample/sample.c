@@ -12,8 +12,9 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
+#include <rdma/fi_ep_set.h>
+#include <rdma/fi_eq.h>
 
 static char *node = "10.77.0.1";
 module_param(node, charp, 0444);
@@ -31,11 +32,7 @@ MODULE_PARM_DESC(text, "message to send");
 
 struct sample {
 	struct fi_info *info;
-	struct fid_fabric *fabric;
-	struct fid_eq *eq;
-	struct fid_domain *domain;
-	struct fid_cq *cq;
-	struct fid_ep *ep;
+	struct fi_ep_set set;
 };
 
 /* The hints say what the client needs; the answer says how to reach the peer. */
@@ -54,30 +51,12 @@ static int sample_find(struct sample *s)
 	return ret;
 }
 
+/* Fabric, event queue, domain, completion queue and endpoint. */
 static int sample_open(struct sample *s)
 {
-	struct fi_cq_attr cq_attr = {
-		.size = s->info->tx_attr->size + s->info->rx_attr->size,
-		.wait_obj = FI_WAIT_UNSPEC,
-	};
-	int ret;
+	int ret = fi_ep_set_open(&s->set, s->info, NULL, NULL);
 
-	ret = fi_fabric(s->info->fabric_attr, &s->fabric, NULL);
-	if (!ret)
-		ret = fi_eq_open(s->fabric, NULL, &s->eq, NULL);
-	if (!ret)
-		ret = fi_domain(s->fabric, s->info, &s->domain, NULL);
-	if (!ret)
-		ret = fi_cq_open(s->domain, &cq_attr, &s->cq, NULL);
-	if (!ret)
-		ret = fi_endpoint(s->domain, s->info, &s->ep, NULL);
-	if (!ret)
-		ret = fi_ep_bind(s->ep, &s->eq->fid, 0);
-	if (!ret)
-		ret = fi_ep_bind(s->ep, &s->cq->fid, FI_TRANSMIT | FI_RECV);
-	if (!ret)
-		ret = fi_enable(s->ep);
-	return ret;
+	return ret ? : fi_enable(s->set.ep);
 }
 
 static int sample_connect(struct sample *s)
@@ -87,11 +66,11 @@ static int sample_connect(struct sample *s)
 	ssize_t ret;
 	u32 event;
 
-	ret = fi_connect(s->ep, NULL, NULL, 0);
+	ret = fi_connect(s->set.ep, NULL, NULL, 0);
 	if (ret)
 		return ret;
-	ret = fi_eq_sread(s->eq, &event, &entry, sizeof(entry), TIMEOUT_MS, 0);
-	if (ret == -FI_EAVAIL && fi_eq_readerr(s->eq, &error, 0) > 0)
+	ret = fi_eq_sread(s->set.eq, &event, &entry, sizeof(entry), TIMEOUT_MS, 0);
+	if (ret == -FI_EAVAIL && fi_eq_readerr(s->set.eq, &error, 0) > 0)
 		return -error.err;
 	if (ret < 0)
 		return ret;
@@ -105,28 +84,19 @@ static int sample_send(struct sample *s, char *message)
 	struct fi_cq_entry done;
 	ssize_t ret;
 
-	ret = fi_send(s->ep, message, strlen(message), NULL, 0, NULL);
+	ret = fi_send(s->set.ep, message, strlen(message), NULL, 0, NULL);
 	if (ret)
 		return ret;
-	ret = fi_cq_sread(s->cq, &done, 1, NULL, TIMEOUT_MS);
-	if (ret == -FI_EAVAIL && fi_cq_readerr(s->cq, &error, 0) == 1)
+	ret = fi_cq_sread(s->set.cq, &done, 1, NULL, TIMEOUT_MS);
+	if (ret == -FI_EAVAIL && fi_cq_readerr(s->set.cq, &error, 0) == 1)
 		return -error.err;
 	return ret < 0 ? ret : 0;
 }
 
-/* Children before parents, and the endpoint before what is bound to it. */
+/* Children before parents; a transfer that has not completed ends. */
 static void sample_close(struct sample *s)
 {
-	if (s->ep)
-		fi_close(&s->ep->fid);
-	if (s->cq)
-		fi_close(&s->cq->fid);
-	if (s->domain)
-		fi_close(&s->domain->fid);
-	if (s->eq)
-		fi_close(&s->eq->fid);
-	if (s->fabric)
-		fi_close(&s->fabric->fid);
+	fi_ep_set_close(&s->set);
 	fi_freeinfo(s->info);
 }
 
@@ -146,7 +116,7 @@ static int __init sample_init(void)
 	if (!ret)
 		ret = sample_send(&s, message);
 	if (!ret)
-		ret = fi_shutdown(s.ep, 0);
+		ret = fi_shutdown(s.set.ep, 0);
 	sample_close(&s);
 	kfree(message);
 	if (ret)

@@ -2,6 +2,7 @@
 /*
  * Objects: many of each, the order in which they are closed, event queues.
  */
+#include <rdma/fi_ep_set.h>
 #include "conformance.h"
 
 #define NR	8
@@ -125,6 +126,79 @@ static void objects_that_are_not_claimed_are_refused(struct kunit *test)
 					  (void **)&av, NULL), -ENOSYS);
 }
 
+static void expect_empty(struct kunit *test, const struct fi_ep_set *set)
+{
+	KUNIT_EXPECT_NULL(test, set->ep);
+	KUNIT_EXPECT_NULL(test, set->cq);
+	KUNIT_EXPECT_NULL(test, set->av);
+	KUNIT_EXPECT_NULL(test, set->domain);
+	KUNIT_EXPECT_NULL(test, set->eq);
+	KUNIT_EXPECT_NULL(test, set->fabric);
+}
+
+static void a_set_opens_all_that_an_endpoint_needs(struct kunit *test)
+{
+	struct fi_info *info = vt_of(test)->info;
+	struct fi_ep_set set = { };
+	u8 *buf = vt_buf(test, 8);
+
+	KUNIT_ASSERT_EQ(test, fi_ep_set_open(&set, info, NULL, test), 0);
+	KUNIT_EXPECT_EQ(test, !set.eq, info->ep_attr->type != FI_EP_MSG);
+	KUNIT_EXPECT_EQ(test, !set.av, info->ep_attr->type == FI_EP_MSG);
+	KUNIT_EXPECT_PTR_EQ(test, set.ep->fid.context, (void *)test);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_open(&set, info, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_enable(set.ep), 0);
+	KUNIT_EXPECT_EQ(test, fi_recv(set.ep, buf, 8, NULL, FI_ADDR_UNSPEC, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), 0);
+	expect_empty(test, &set);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), 0);
+}
+
+static void a_set_uses_what_it_is_given(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct fi_ep_set set = { };
+
+	vt_open_info(test, vt->info);
+	set.fabric = vt->fabric;
+	set.domain = vt->domain;
+	KUNIT_ASSERT_EQ(test, fi_ep_set_open(&set, vt->info, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_close(&vt->domain->fid), -EBUSY);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), 0);
+	KUNIT_EXPECT_PTR_EQ(test, set.fabric, vt->fabric);
+	KUNIT_EXPECT_PTR_EQ(test, set.domain, vt->domain);
+	/* They are still open */
+	vt_ep(test, vt->info);
+}
+
+static void a_set_that_fails_leaves_nothing_open(struct kunit *test)
+{
+	struct fi_cq_attr attr = { .wait_obj = FI_WAIT_FD };
+	struct fi_ep_set set = { };
+
+	KUNIT_EXPECT_NE(test, fi_ep_set_open(&set, vt_of(test)->info, &attr, NULL), 0);
+	expect_empty(test, &set);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_open(&set, NULL, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_open(NULL, vt_of(test)->info, NULL, NULL), -EINVAL);
+}
+
+static void a_set_closes_the_rest_when_it_can(struct kunit *test)
+{
+	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_ep_set set = { };
+	struct fid_cntr *cntr;
+
+	KUNIT_ASSERT_EQ(test, fi_ep_set_open(&set, vt_of(test)->info, NULL, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(set.domain, &attr, &cntr, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), -EBUSY);
+	KUNIT_EXPECT_NULL(test, set.ep);
+	KUNIT_EXPECT_NULL(test, set.cq);
+	KUNIT_EXPECT_NOT_NULL(test, set.domain);
+	KUNIT_ASSERT_EQ(test, fi_close(&cntr->fid), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), 0);
+	expect_empty(test, &set);
+}
+
 static struct kunit_case open_cases[] = {
 	KUNIT_CASE_PARAM(fabrics_and_domains_open_many_times, conf_gen_params),
 	KUNIT_CASE_PARAM(endpoints_open_many_times, conf_gen_params),
@@ -134,6 +208,10 @@ static struct kunit_case open_cases[] = {
 	KUNIT_CASE_PARAM(queues_have_to_be_bound_before_enable, conf_gen_msg),
 	KUNIT_CASE_PARAM(objects_that_are_not_claimed_are_refused,
 			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_set_opens_all_that_an_endpoint_needs, conf_gen_params),
+	KUNIT_CASE_PARAM(a_set_uses_what_it_is_given, conf_gen_params),
+	KUNIT_CASE_PARAM(a_set_that_fails_leaves_nothing_open, conf_gen_params),
+	KUNIT_CASE_PARAM(a_set_closes_the_rest_when_it_can, conf_gen_params),
 	{}
 };
 
