@@ -6,8 +6,8 @@
  *	modprobe kofi_loop && insmod kofi_guide.ko
  *	modprobe kofi_verbs && insmod kofi_guide.ko prov=verbs node=10.77.0.1
  *
- * The work is done while the module loads, once with each kind of completion queue; insmod
- * fails if it fails.
+ * The work is done while the module loads, once with each kind of completion queue, and then
+ * without a connection, if the provider has such endpoints; insmod fails if it fails.
  */
 #ifndef _GUIDE_H
 #define _GUIDE_H
@@ -38,7 +38,7 @@ struct place {
 	u64	key;
 };
 
-/* One end of the connection */
+/* One end of the connection, or an endpoint without one */
 struct end {
 	struct fi_info		*info;
 	struct fid_eq		*eq;
@@ -52,6 +52,11 @@ struct end {
 	struct op		recv;
 	struct op		op;
 	struct op		disable;
+	/* Without a connection */
+	struct fid_av		*av;
+	fi_addr_t		peer;
+	struct completion	ready;	/* a call that returned -EAGAIN is worth trying again */
+	int			again;	/* how many have */
 };
 
 struct guide {
@@ -65,6 +70,9 @@ struct guide {
 	struct fid_mr		*mr;
 };
 
+/* main.c */
+void end_close(struct end *end);
+
 /* queue.c */
 int queue_open(struct end *end);
 void op_init(struct op *op);
@@ -74,5 +82,8 @@ int op_await(struct end *end, struct op *op);
 int data_messages(struct guide *g);
 int data_persistent(struct guide *g);
 int data_per_io(struct guide *g);
+
+/* rdm.c */
+int rdm_run(const char *prov, const char *node);
 
 #endif /* _GUIDE_H */

@@ -123,13 +123,15 @@ static int guide_connect(struct guide *g)
 }
 
 /* guide: close */
-static void end_close(struct end *end)
+void end_close(struct end *end)
 {
 	if (end->ep)
 		fi_close(&end->ep->fid);
 	/* Every operation is over, and no callback of it runs */
 	if (end->cq)
 		fi_close(&end->cq->fid);
+	if (end->av)
+		fi_close(&end->av->fid);
 	if (end->domain)
 		fi_close(&end->domain->fid);
 	if (end->eq)
@@ -203,6 +205,17 @@ static int __init guide_init(void)
 		guide_close(g);
 		kfree(g);
 	}
+	if (ret)
+		return ret;
+	ret = rdm_run(prov, node);
+	if (ret == -ENODATA) {
+		pr_info("the provider has no endpoints without connections\n");
+		return 0;
+	}
+	if (ret)
+		pr_err("without a connection: %s\n", fi_strerror(ret));
+	else
+		pr_info("without a connection: ok\n");
 	return ret;
 }
 
