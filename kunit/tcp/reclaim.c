@@ -96,11 +96,13 @@ static void sees_pages(void *unused, struct page *page, unsigned int order, gfp_
  * @fn: is called there
  * @tp: the tracepoint
  */
-static struct probe {
+struct probe {
 	const char		*name;
 	void			*fn;
 	struct tracepoint	*tp;
-} probes[] = {
+};
+
+static struct probe probes[] = {
 	{ "kmalloc", sees_kmalloc },
 	{ "kmem_cache_alloc", sees_cache },
 	{ "mm_page_alloc", sees_pages },

@@ -343,7 +343,6 @@ static void ktcp_rdm_destroy(struct ktcp_rdm *rdm)
 {
 	ktcp_listener_fini(&rdm->listener);
 	cancel_delayed_work_sync(&rdm->tick);
-	cancel_delayed_work_sync(&rdm->press);
 	kofi_bufpool_destroy(&rdm->early);
 	ktcp_sources_destroy(rdm);
 	ktcp_peers_destroy(rdm);
@@ -352,8 +351,12 @@ static void ktcp_rdm_destroy(struct ktcp_rdm *rdm)
 
 static void ktcp_rdm_free(struct kofi_soft_ep *soft)
 {
+	struct ktcp_rdm *rdm = to_ktcp_rdm(soft);
+
+	/* It queues the worker, and no connection is left that queues it again */
+	cancel_delayed_work_sync(&rdm->press);
 	kofi_soft_ep_fini(soft);
-	ktcp_rdm_destroy(to_ktcp_rdm(soft));
+	ktcp_rdm_destroy(rdm);
 }
 
 struct kofi_soft_type ktcp_rdm_type = {
