@@ -152,7 +152,7 @@ static void strangers_are_looked_up_once_per_insertion(struct kunit *test)
 		for (i = 1; i <= 4; i++) {
 			KUNIT_ASSERT_EQ(test, directed(us, i, 5, i & 1 ? 0 : 0xf), 0);
 			KUNIT_EXPECT_EQ(test, ut_cancel(us, i), 0);
-			ut_gets(test, us, .nr = i, .err = ECANCELED);
+			ut_gets(test, us, .nr = i, .tag = 5, .err = ECANCELED);
 		}
 		KUNIT_EXPECT_EQ(test, st.lookups, k ? STRANGERS : 0);
 		/* Of somebody else */
