@@ -15,8 +15,8 @@
  *				(fi_cq_attr.comp_ctx, .signaling_vector).
  *	kofi_cq_complete_here()	from the context that the client asked for, for
  *				example by the poller of a device.  The core calls the
- *				callback from inside, unless another call of the client
- *				is running or due.
+ *				callback from inside, unless the operation has failed or
+ *				another call of the client is running or due.
  *
  * Both may be mixed on one queue.  Calls of the client never run at the same
  * time on one queue, whichever way the completions came.
@@ -148,7 +148,6 @@ struct kofi_cqs {
  * @completed: completions that came into the list so far
  * @failed: how many of these were errors
  * @completed_here: completions that were reported without the list; the runner's
- * @failed_here: how many of these were errors; the runner's
  * @reserved: operations that bound, enabled endpoints may have
  * @armed: the handler is due at the next completion
  * @handler_due: the handler is to be called
@@ -160,6 +159,7 @@ struct kofi_cqs {
  * @runner: the task that calls the client at the moment, or NULL; this is the
  *	token that keeps calls of one queue from running at the same time
  * @in_run: the runner makes calls, one after the other; the runner's
+ * @in_poller: the runner is a poller in kofi_cq_complete_here(); the runner's
  * @last: struct kofi_cq_call that the runner calls at the end of these calls; the runner's
  * @calling: the call that runs
  * @size: most of @reserved
@@ -191,7 +191,6 @@ struct kofi_cq {
 	u64				completed;
 	u64				failed;
 	u64				completed_here;
-	u64				failed_here;
 	size_t				reserved;
 	bool				armed;
 	bool				handler_due;
@@ -202,6 +201,7 @@ struct kofi_cq {
 	bool				called;
 	struct task_struct		*runner;
 	bool				in_run;
+	bool				in_poller;
 	struct list_head		last;
 	struct kofi_cq_call		*calling;
 	size_t				size;
@@ -296,6 +296,31 @@ static inline void kofi_cqs_init(struct kofi_cqs *cqs)
 void kofi_cqs_end(struct kofi_cqs *cqs, int err);
 
 /**
+ * enum kofi_cq_wait - What a task is about to wait for
+ * @KOFI_CQ_WAIT_CALLS: callbacks and other calls of a queue that are due or run
+ * @KOFI_CQ_WAIT_POLLER: the task that hands completions of a queue to
+ *	kofi_cq_complete_here(), for example until a device is done with an operation
+ */
+enum kofi_cq_wait {
+	KOFI_CQ_WAIT_CALLS,
+	KOFI_CQ_WAIT_POLLER,
+};
+
+/**
+ * kofi_cq_may_wait() - Would the caller wait for itself?
+ * @cq: the queue
+ * @wait: what the caller is about to wait for
+ *
+ * Every close that waits for a queue asks here first, as the client may close in a callback.
+ * A callback of the queue may wait for its poller unless the poller has called it, in
+ * kofi_cq_complete_here(); callbacks of operations that have failed always may.
+ *
+ * Context: may sleep.
+ * Return: 0; -EDEADLK: it would, as the caller is inside a callback of the queue.
+ */
+int kofi_cq_may_wait(const struct kofi_cq *cq, enum kofi_cq_wait wait);
+
+/**
  * kofi_cq_may_close() - May the caller close the queue?
  * @cq: the queue
  *
@@ -304,7 +329,10 @@ void kofi_cqs_end(struct kofi_cqs *cqs, int err);
  * Context: may sleep.
  * Return: 0; -EDEADLK: the caller is inside a callback of the queue.
  */
-int kofi_cq_may_close(const struct kofi_cq *cq);
+static inline int kofi_cq_may_close(const struct kofi_cq *cq)
+{
+	return kofi_cq_may_wait(cq, KOFI_CQ_WAIT_CALLS);
+}
 
 /**
  * kofi_cq_fini() - The end of a queue
@@ -373,7 +401,9 @@ void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain);
  * @cq: the queue
  * @comp: the completion; the core's until it is released
  *
- * The callback is called from here if no other call of the client is running or due.  A
+ * The callback is called from here if the operation has succeeded and no other call of the
+ * client is running or due.  The callback of an operation that has failed may close what the
+ * operation used, which may wait for the caller, so it is called later, in the same context.  A
  * handler is called later, once for all that the caller completes one after the other.  On a
  * queue with FI_COMP_DIRECT no client is called, as with kofi_cq_complete(), and a lock may
  * be held.

@@ -123,7 +123,7 @@ static void kofi_cq_stat(struct kofi_cq *cq, struct kofi_stat *stat)
 	kofi_stat_add(stat, "unread", cq->count);
 	kofi_stat_add(stat, "unread_errors", cq->errors);
 	kofi_stat_add(stat, "completed", cq->completed + READ_ONCE(cq->completed_here));
-	kofi_stat_add(stat, "failed", cq->failed + READ_ONCE(cq->failed_here));
+	kofi_stat_add(stat, "failed", cq->failed);
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 

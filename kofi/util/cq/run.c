@@ -21,6 +21,12 @@
  * the other.  kofi_cq_complete_here() bypasses the list only while nothing is pending, so
  * completions of one caller keep their order.
  *
+ * What a callback may wait for.  A callback that kofi_cq_complete_here() calls keeps the poller of
+ * the device waiting.  A client whose operation has failed closes what the operation used, and such
+ * a close may wait for the device, and so for the poller.  So kofi_cq_complete_here() never calls
+ * the callback of an operation that has failed; the queue's own tasklet or work item does.
+ * kofi_cq_may_wait() says what is left: waits that would wait for themselves.
+ *
  * A run ends after KOFI_CQ_BATCH calls and schedules the next one, so that a busy queue keeps
  * neither softirqs nor workers from others.  The calls that kofi_cq_call_last() has put aside
  * are made at the end of the run, still with the token.
@@ -131,6 +137,11 @@ static bool kofi_cq_run_one(struct kofi_cq *cq)
 		return true;
 	}
 	comp = kofi_cq_has_callbacks(cq) ? cq->head : NULL;
+	/* Not by a poller, which kofi_cq_end_run() schedules a run for */
+	if (comp && comp->err && !kofi_comp_is_mark(comp) && cq->in_poller) {
+		spin_unlock_irqrestore(&cq->lock, flags);
+		return false;
+	}
 	if (!comp) {
 		cq->pending = false;
 		spin_unlock_irqrestore(&cq->lock, flags);
@@ -189,10 +200,23 @@ static size_t kofi_cq_run(struct kofi_cq *cq, size_t budget)
 	return n;
 }
 
-/* The caller has the queue's context, and something is pending */
+/* The caller is the reader of a direct queue, and something is pending */
 void kofi_cq_run_here(struct kofi_cq *cq)
 {
 	kofi_cq_run(cq, KOFI_CQ_BATCH);
+}
+
+/* The caller is a poller that has the queue's context, and something is pending */
+static void kofi_cq_run_in_poller(struct kofi_cq *cq)
+{
+	/* Pairs with kofi_cq_end_run() */
+	smp_mb();
+	if (!kofi_cq_try_run(cq))
+		return;
+	cq->in_poller = true;
+	kofi_cq_run_some(cq, KOFI_CQ_BATCH);
+	cq->in_poller = false;
+	kofi_cq_end_run(cq);
 }
 
 static void kofi_cq_tasklet(struct tasklet_struct *tasklet)
@@ -255,20 +279,20 @@ void kofi_cq_schedule(struct kofi_cq *cq)
 
 void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp)
 {
-	if (!cq->calls_here || unlikely(READ_ONCE(cq->pending)) ||
+	bool failed = comp->err;
+
+	if (!cq->calls_here || unlikely(failed) || unlikely(READ_ONCE(cq->pending)) ||
 	    unlikely(!kofi_cq_try_run(cq))) {
 		if (!kofi_cq_append(cq, comp))
 			return;
 		/* A handler is called once for all that the caller completes now */
-		if (cq->handler)
+		if (cq->handler || failed)
 			kofi_cq_schedule(cq);
 		else if (cq->comp_ctx != FI_COMP_DIRECT)
-			kofi_cq_run_here(cq);
+			kofi_cq_run_in_poller(cq);
 		return;
 	}
 	WRITE_ONCE(cq->completed_here, cq->completed_here + 1);
-	if (unlikely(comp->err))
-		WRITE_ONCE(cq->failed_here, cq->failed_here + 1);
 	trace_kofi_done(&cq->cq.fid, comp);
 	kofi_cq_report(cq, comp);
 	kofi_cq_end_run(cq);
@@ -357,11 +381,17 @@ void kofi_cq_cancel_call(struct kofi_cq *cq, struct kofi_cq_call *call)
 }
 EXPORT_SYMBOL_GPL(kofi_cq_cancel_call);
 
-int kofi_cq_may_close(const struct kofi_cq *cq)
+int kofi_cq_may_wait(const struct kofi_cq *cq, enum kofi_cq_wait wait)
 {
-	return READ_ONCE(cq->runner) == current ? -EDEADLK : 0;
+	if (READ_ONCE(cq->runner) != current)
+		return 0;
+	/* The token is the caller's, and so are the fields of the runner */
+	if (wait == KOFI_CQ_WAIT_POLLER &&
+	    (cq->comp_ctx == FI_COMP_DIRECT || (cq->in_run && !cq->in_poller)))
+		return 0;
+	return -EDEADLK;
 }
-EXPORT_SYMBOL_GPL(kofi_cq_may_close);
+EXPORT_SYMBOL_GPL(kofi_cq_may_wait);
 
 void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr)
 {

@@ -50,6 +50,7 @@ struct ut_cq_op {
  * @leave: it may return
  * @arrived: completed by each call
  * @may_close: what kofi_cq_may_close() said inside
+ * @may_wait: what kofi_cq_may_wait() said inside about the poller
  * @reads: the handler reads the queue
  * @seen: completions that it has read
  * @call: another call
@@ -71,6 +72,7 @@ struct ut_cq {
 	struct completion	leave;
 	struct completion	arrived;
 	int			may_close;
+	int			may_wait;
 	bool			reads;
 	atomic_t		seen;
 	struct kofi_cq_call	call;

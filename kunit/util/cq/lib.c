@@ -43,6 +43,7 @@ static void enter(struct ut_cq *uc)
 	uc->cpu = raw_smp_processor_id();
 	uc->task = current;
 	uc->may_close = kofi_cq_may_close(&uc->cq);
+	uc->may_wait = kofi_cq_may_wait(&uc->cq, KOFI_CQ_WAIT_POLLER);
 	if (xchg(&uc->hold, false)) {
 		complete(&uc->entered);
 		wait_for_completion(&uc->leave);

@@ -215,6 +215,11 @@ static void absent_callbacks_are_ignored_here(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, uc->ops[1].released);
 }
 
+static bool keep_nothing(struct kofi_cq_tap *tap, struct kofi_comp *comp)
+{
+	return false;
+}
+
 static void completing_here_calls_from_inside(struct kunit *test)
 {
 	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
@@ -224,6 +229,68 @@ static void completing_here_calls_from_inside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 1);
 	KUNIT_EXPECT_PTR_EQ(test, uc->task, current);
 	KUNIT_EXPECT_TRUE(test, uc->ops[0].released_before);
+}
+
+/* The callback may close what the operation used, which may wait for the caller */
+static void a_failure_here_is_reported_elsewhere(struct kunit *test)
+{
+	struct ut_cq *uc;
+	int k;
+
+	for (k = 0; k < UT_CQ_CONTEXTS; k++) {
+		uc = ut_cq_open_done(test, ut_cq_contexts[k]);
+		uc->ops[0].comp.comp.err = EIO;
+		local_bh_disable();
+		kofi_cq_complete_here(&uc->cq, &uc->ops[0].comp.comp);
+		KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 0);
+		local_bh_enable();
+		ut_cq_await(test, uc, 1);
+		KUNIT_EXPECT_EQ(test, uc->softirq, !k);
+		KUNIT_EXPECT_EQ(test, uc->may_close, -EDEADLK);
+		KUNIT_EXPECT_EQ(test, uc->may_wait, 0);
+	}
+}
+
+/* Nor by a poller that finds it in the list, among what has succeeded */
+static void a_failure_in_the_list_is_reported_elsewhere(struct kunit *test)
+{
+	struct kofi_cq_tap *tap = kunit_kzalloc(test, sizeof(*tap), GFP_KERNEL);
+	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_SOFTIRQ);
+
+	KUNIT_ASSERT_NOT_NULL(test, tap);
+	/* With a tap each completion comes into the list */
+	tap->complete = keep_nothing;
+	kofi_cq_add_tap(&uc->cq, tap);
+	uc->ops[1].comp.comp.err = EIO;
+	local_bh_disable();
+	kofi_cq_complete_here(&uc->cq, &uc->ops[0].comp.comp);
+	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 1);
+	KUNIT_EXPECT_EQ(test, uc->may_wait, -EDEADLK);
+	ut_cq_complete(uc, 1);
+	kofi_cq_complete_here(&uc->cq, &uc->ops[2].comp.comp);
+	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 1);
+	local_bh_enable();
+	ut_cq_await(test, uc, 3);
+	KUNIT_EXPECT_EQ(test, uc->order[1], 1);
+	KUNIT_EXPECT_EQ(test, uc->order[2], 2);
+	KUNIT_EXPECT_EQ(test, uc->may_wait, 0);
+}
+
+static void only_a_callback_by_the_poller_may_not_wait_for_it(struct kunit *test)
+{
+	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
+
+	KUNIT_EXPECT_EQ(test, kofi_cq_may_wait(&uc->cq, KOFI_CQ_WAIT_POLLER), 0);
+	kofi_cq_complete_here(&uc->cq, &uc->ops[0].comp.comp);
+	KUNIT_EXPECT_EQ(test, uc->may_wait, -EDEADLK);
+	ut_cq_await(test, uc, 1);
+	ut_cq_complete(uc, 1);
+	ut_cq_await(test, uc, 1);
+	KUNIT_EXPECT_EQ(test, uc->may_wait, 0);
+	uc = ut_cq_open_done(test, FI_COMP_DIRECT);
+	uc->on_poll = &uc->ops[0];
+	KUNIT_EXPECT_EQ(test, fi_cq_read(&uc->cq.cq, NULL, 1), 1);
+	KUNIT_EXPECT_EQ(test, uc->may_wait, 0);
 }
 
 static void completing_here_does_not_overtake(struct kunit *test)
@@ -341,6 +408,9 @@ static struct kunit_case cq_run_cases[] = {
 	KUNIT_CASE(absent_callbacks_are_ignored),
 	KUNIT_CASE(absent_callbacks_are_ignored_here),
 	KUNIT_CASE(completing_here_calls_from_inside),
+	KUNIT_CASE(a_failure_here_is_reported_elsewhere),
+	KUNIT_CASE(a_failure_in_the_list_is_reported_elsewhere),
+	KUNIT_CASE(only_a_callback_by_the_poller_may_not_wait_for_it),
 	KUNIT_CASE(completing_here_does_not_overtake),
 	KUNIT_CASE(a_run_waits_for_the_end_of_a_callback_here),
 	KUNIT_CASE(callbacks_never_run_at_the_same_time),
