@@ -768,14 +768,18 @@ static inline int fi_fabric(struct fi_fabric_attr *attr,
  *
  * When fi_close() returns, no callback of the object runs: no callback of an endpoint's
  * operations, no handler of a queue.  No later read of a queue returns a completion of a
- * closed endpoint.  When fi_close() of a region returns 0, neither device nor peer reaches its
- * memory.  It waits for no peer: an access of a peer that is under way ends, and with it perhaps
- * the peer's connection.
+ * closed endpoint.  When fi_close() of a region returns 0, neither the device nor a peer
+ * reaches its memory.  It waits for no peer: an access of a peer that is under way ends, and with
+ * it perhaps the peer's connection.
+ *
+ * A callback that may sleep can close what its operation used: a region, an endpoint of another
+ * queue, and a shared receive context.  What it cannot close would wait for the callback
+ * itself; see -EDEADLK.
  *
  * Context: may sleep.
  * Return: 0; -EBUSY: the object has open children or is bound to another;
  * -EDEADLK: the caller is inside a callback of the queue, or of a queue that the
- * endpoint is bound to;
+ * endpoint is bound to; of a region, see fi_mr_disable();
  * -EINVAL: no object; or an error of the provider.  After an error nothing has
  * changed.
  */

@@ -7,7 +7,7 @@
  * registered to let a peer reach it.
  *
  * When the device has gone, each call on a domain, or on an object opened in it, returns
- * -ENODEV.  Only fi_close() still works; it waits for the removal if that is still going on.
+ * -ENODEV.  Only fi_close() still works, also while the removal is going on.
  * Counters and event queues do not belong to the device and go on working.
  */
 #ifndef _RDMA_FI_DOMAIN_H
@@ -494,7 +494,9 @@ static inline int fi_mr_enable(struct fid_mr *mr)
  * fi_close() of a region returns -EBUSY, and changes nothing, while its endpoint is connected
  * and an operation is in flight that creates or invalidates its key: the operation behind
  * fi_mr_enable(), or fi_mr_disable() itself.  Wait for the completion of that operation, or
- * call fi_shutdown() first.
+ * call fi_shutdown() first.  After fi_shutdown() a close in a callback of the endpoint's
+ * queue works if the callback is that of an operation that has failed; in one of an operation
+ * that has succeeded it may return -EDEADLK, and change nothing.
  */
 static inline int fi_mr_disable(struct fid_mr *mr, u64 flags, void *context)
 {

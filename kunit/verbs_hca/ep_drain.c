@@ -128,7 +128,7 @@ static int ep_drain_refresh(struct kunit *test, struct fid_mr *mr)
 	return fi_mr_refresh(mr, &attr, 0);
 }
 
-static void a_removal_waits_for_a_drain_under_way(struct kunit *test)
+static void a_removal_waits_for_no_callback_of_a_drain(struct kunit *test)
 {
 	struct ht_pair pair = {};
 	struct ep_drain_op *op = ep_drain_open(test, &pair);
@@ -140,12 +140,12 @@ static void a_removal_waits_for_a_drain_under_way(struct kunit *test)
 	ep_drain_await(test, op);
 
 	fakehca_remove_begin(hca);
-	KUNIT_EXPECT_FALSE(test, fakehca_remove_wait(hca, EP_DRAIN_SHORT_MS));
-	complete(&op->go);
 	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(hca, HT_PATIENCE_MS));
-
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), -ENODEV);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(op->returned));
+	complete(&op->go);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(op->returned));
-	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), 0);
 	/* The region has no device to look at */
 	KUNIT_EXPECT_EQ(test, ep_drain_refresh(test, mr), -ENODEV);
 }
@@ -189,7 +189,7 @@ static void an_endpoint_not_enabled_has_nothing_to_drain(struct kunit *test)
 static struct kunit_case ep_drain_cases[] = {
 	KUNIT_CASE(a_device_that_refuses_is_told_of),
 	KUNIT_CASE(silent_operations_give_their_memory_back),
-	KUNIT_CASE(a_removal_waits_for_a_drain_under_way),
+	KUNIT_CASE(a_removal_waits_for_no_callback_of_a_drain),
 	KUNIT_CASE(a_removal_drains_itself),
 	KUNIT_CASE(an_endpoint_not_enabled_has_nothing_to_drain),
 	{}

@@ -36,6 +36,7 @@ extern struct kunit_suite kofi_hca_fatal_suite;
 extern struct kunit_suite kofi_hca_drain_suite;
 extern struct kunit_suite kofi_hca_ep_drain_suite;
 extern struct kunit_suite kofi_hca_remove_suite;
+extern struct kunit_suite kofi_hca_close_suite;
 extern struct kunit_suite kofi_hca_mr_suite;
 extern struct kunit_suite kofi_hca_mr_ep_suite;
 extern struct kunit_suite kofi_hca_read_region_suite;
@@ -130,6 +131,8 @@ int ht_init(struct kunit *test);
 void ht_exit(struct kunit *test);
 void ht_adopt(struct kunit *test, struct fid *fid);
 void ht_close(struct kunit *test, struct fid *fid);
+/* The case has closed the object by fi_close() */
+void ht_closed(struct kunit *test, const struct fid *fid);
 struct fakehca_stats ht_stats(struct kunit *test);
 /* Nothing is left on the device, and nothing has gone wrong there */
 void ht_expect_clean(struct kunit *test);

@@ -37,13 +37,18 @@ void ht_adopt(struct kunit *test, struct fid *fid)
 	list_add(&entry->entry, &ht_of(test)->fids);
 }
 
-void ht_close(struct kunit *test, struct fid *fid)
+void ht_closed(struct kunit *test, const struct fid *fid)
 {
 	struct ht_fid *entry, *next;
 
 	list_for_each_entry_safe(entry, next, &ht_of(test)->fids, entry)
 		if (entry->fid == fid)
 			list_del(&entry->entry);
+}
+
+void ht_close(struct kunit *test, struct fid *fid)
+{
+	ht_closed(test, fid);
 	KUNIT_EXPECT_EQ(test, fi_close(fid), 0);
 }
 

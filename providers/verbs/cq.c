@@ -180,6 +180,7 @@ static int verbs_cq_close(struct fid *fid)
 	if (ret)
 		return ret;
 	verbs_res_strip(dev, &cq->res);
+	verbs_res_del(dev, &cq->res);
 	kofi_cq_fini(&cq->kcq);
 	mutex_destroy(&cq->drain_lock);
 	kfree(cq);

@@ -28,12 +28,16 @@
  * All queue pairs are in the error state before the first is drained, and they share one time
  * limit in step 5 (drain_until), so the time of a removal does not grow with their number.  The
  * client keeps shells: calls answer -ENODEV, completions can be read, fi_close() frees the memory.
- * A close that enters the device strips its object by itself, and the removal waits for it in
- * step 3; a later close waits for step 5.
+ *
+ * An object is stripped once, by the task that takes it (verbs_res_take()): its close, or the
+ * removal.  A close does not wait for its turn in a removal, because it may be called in a callback
+ * that the poller of a completion queue is in, and the removal waits for the poller.  A close takes
+ * its object and strips it, while the removal waits with the objects of the next kind.  If the
+ * removal has taken the object, the close waits for the end of that.
  *
  * verbs_devices_lock is held for look-ups only.  verbs_device.lock guards the lists of objects and
  * is held while they report.  It is taken outside of the handler locks of connections, so no
- * handler adds a verbs_res.
+ * handler adds a verbs_res.  Nothing is stripped under it.
  */
 #include <linux/slab.h>
 #include "cm.h"
@@ -97,8 +101,9 @@ static struct verbs_device *verbs_device_alloc(struct ib_device *ibdev)
 	dev->ibdev = ibdev;
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->idle);
-	init_completion(&dev->stripped);
 	mutex_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->shells);
+	init_waitqueue_head(&dev->strip_wait);
 	for (i = 0; i < VERBS_NR_RES; i++)
 		INIT_LIST_HEAD(&dev->resources[i]);
 	return dev;
@@ -162,11 +167,71 @@ static void verbs_device_halt(struct verbs_device *dev)
 	mutex_unlock(&dev->lock);
 }
 
+static void verbs_res_set_taken(struct verbs_device *dev, struct verbs_res *res)
+{
+	lockdep_assert_held(&dev->lock);
+	res->taken = true;
+	list_move_tail(&res->entry, &dev->shells);
+	dev->stripping++;
+}
+
+/* Takes the next object; NULL: there is none left, and no close strips one */
+static struct verbs_res *verbs_device_take(struct verbs_device *dev, int kind)
+{
+	struct verbs_res *res;
+
+	mutex_lock(&dev->lock);
+	while (!(res = list_first_entry_or_null(&dev->resources[kind], struct verbs_res, entry)) &&
+	       dev->stripping) {
+		mutex_unlock(&dev->lock);
+		wait_event(dev->strip_wait, !READ_ONCE(dev->stripping));
+		mutex_lock(&dev->lock);
+	}
+	if (res)
+		verbs_res_set_taken(dev, res);
+	mutex_unlock(&dev->lock);
+	return res;
+}
+
+/* Returns the next shell to call ->end for, which no close frees meanwhile; or NULL */
+static struct verbs_res *verbs_device_next_end(struct verbs_device *dev)
+{
+	struct verbs_res *res;
+
+	mutex_lock(&dev->lock);
+	res = list_first_entry_or_null(&dev->shells, struct verbs_res, entry);
+	if (res && res->ended)
+		res = NULL;
+	if (res) {
+		res->ended = true;
+		res->stripped = false;
+		verbs_res_set_taken(dev, res);
+	}
+	mutex_unlock(&dev->lock);
+	return res;
+}
+
+static void verbs_device_strip(struct verbs_device *dev)
+{
+	struct verbs_res *res;
+	int kind;
+
+	for (kind = 0; kind < VERBS_NR_RES; kind++) {
+		while ((res = verbs_device_take(dev, kind))) {
+			res->ops->strip(res);
+			verbs_res_done(dev, res);
+		}
+	}
+	while ((res = verbs_device_next_end(dev))) {
+		if (res->ops->end)
+			res->ops->end(res);
+		verbs_res_done(dev, res);
+	}
+}
+
 static void verbs_device_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct verbs_device *dev = client_data;
-	struct verbs_res *res;
-	int kind;
 
 	mutex_lock(&verbs_devices_lock);
 	list_del(&dev->entry);
@@ -181,15 +246,8 @@ static void verbs_device_remove(struct ib_device *ibdev, void *client_data)
 	verbs_connreqs_drop_device(ibdev);
 	synchronize_rcu();
 	WRITE_ONCE(dev->drain_until, verbs_last_wqe_until(dev));
-	/* No call adds or deletes an object any more */
-	for (kind = 0; kind < VERBS_NR_RES; kind++)
-		list_for_each_entry(res, &dev->resources[kind], entry)
-			res->ops->strip(res);
-	for (kind = 0; kind < VERBS_NR_RES; kind++)
-		list_for_each_entry(res, &dev->resources[kind], entry)
-			if (res->ops->end)
-				res->ops->end(res);
-	complete_all(&dev->stripped);
+	/* No call adds an object any more */
+	verbs_device_strip(dev);
 	verbs_device_put(dev);
 }
 
@@ -251,32 +309,71 @@ void verbs_res_add(struct verbs_device *dev, struct verbs_res *res,
 	mutex_unlock(&dev->lock);
 }
 
-/* The caller has entered @dev */
-void verbs_res_del(struct verbs_device *dev, struct verbs_res *res)
+/**
+ * verbs_res_take() - Become the task that strips an object
+ * @dev: its device
+ * @res: the object's
+ *
+ * Context: may sleep.
+ * Return: true: the device stays until verbs_res_done() or verbs_res_give_back(); false: another
+ * task strips it, or has done so, see verbs_res_await().
+ */
+bool verbs_res_take(struct verbs_device *dev, struct verbs_res *res)
+{
+	bool taken;
+
+	mutex_lock(&dev->lock);
+	taken = res->taken;
+	if (!taken)
+		verbs_res_set_taken(dev, res);
+	mutex_unlock(&dev->lock);
+	return !taken;
+}
+
+static void verbs_res_leave(struct verbs_device *dev)
+{
+	lockdep_assert_held(&dev->lock);
+	WRITE_ONCE(dev->stripping, dev->stripping - 1);
+	wake_up_all(&dev->strip_wait);
+}
+
+/* Undoes verbs_res_take(), as the device has refused to release the object */
+void verbs_res_give_back(struct verbs_device *dev, struct verbs_res *res)
 {
 	mutex_lock(&dev->lock);
-	list_del(&res->entry);
+	res->taken = false;
+	list_move_tail(&res->entry, &dev->resources[res->ops->kind]);
+	verbs_res_leave(dev);
+	mutex_unlock(&dev->lock);
+}
+
+/* The object is stripped; a task that waits for that may free it */
+void verbs_res_done(struct verbs_device *dev, struct verbs_res *res)
+{
+	mutex_lock(&dev->lock);
+	/* Pairs with verbs_res_await() */
+	smp_store_release(&res->stripped, true);
+	verbs_res_leave(dev);
 	mutex_unlock(&dev->lock);
 }
 
 /**
- * verbs_res_enter() - Begin to close an object
+ * verbs_res_await() - Wait until an object is stripped
  * @dev: its device
+ * @res: the object's
+ * @timeout: in jiffies
  *
  * Context: may sleep.
- * Return: true: the device has been entered, and the caller strips the object; false: the
- * removal has stripped it.
+ * Return: 0: it is not stripped in time.
  */
-bool verbs_res_enter(struct verbs_device *dev)
+long verbs_res_await(struct verbs_device *dev, struct verbs_res *res, long timeout)
 {
-	if (!verbs_device_enter(dev))
-		return true;
-	wait_for_completion(&dev->stripped);
-	return false;
+	/* Pairs with verbs_res_done() */
+	return wait_event_timeout(dev->strip_wait, smp_load_acquire(&res->stripped), timeout);
 }
 
 /**
- * verbs_res_strip() - Strip an object that is being closed, unless the removal has done so
+ * verbs_res_strip() - Strip an object, or wait until the task that has taken it has done so
  * @dev: its device
  * @res: the object's
  *
@@ -284,11 +381,26 @@ bool verbs_res_enter(struct verbs_device *dev)
  */
 void verbs_res_strip(struct verbs_device *dev, struct verbs_res *res)
 {
-	if (!verbs_res_enter(dev))
+	if (!verbs_res_take(dev, res)) {
+		verbs_res_await(dev, res, MAX_SCHEDULE_TIMEOUT);
 		return;
-	verbs_res_del(dev, res);
+	}
 	res->ops->strip(res);
-	verbs_device_leave(dev);
+	verbs_res_done(dev, res);
+}
+
+/* A stripped object is closed */
+void verbs_res_del(struct verbs_device *dev, struct verbs_res *res)
+{
+	mutex_lock(&dev->lock);
+	while (!res->stripped) {
+		/* The removal calls ->end */
+		mutex_unlock(&dev->lock);
+		verbs_res_await(dev, res, MAX_SCHEDULE_TIMEOUT);
+		mutex_lock(&dev->lock);
+	}
+	list_del(&res->entry);
+	mutex_unlock(&dev->lock);
 }
 
 int verbs_devices_init(void)

@@ -62,6 +62,7 @@ static int verbs_domain_close(struct fid *fid)
 		container_of(fid, struct verbs_domain, domain.fid);
 
 	verbs_res_strip(domain->dev, &domain->res);
+	verbs_res_del(domain->dev, &domain->res);
 	put_device(domain->dma_device);
 	verbs_device_put(domain->dev);
 	kofi_mr_map_destroy(&domain->saved);

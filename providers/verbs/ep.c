@@ -355,8 +355,11 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	verbs_ep_hang_up(ep);
 	if (!verbs_ep_drained(ep))
 		verbs_ep_drain_qp(ep);
+	/* During a removal a region may be closed at the same time (mr_ep.c) */
+	mutex_lock(&ep->drain.lock);
 	rdma_destroy_qp(ep->id);
 	ep->qp = NULL;
+	mutex_unlock(&ep->drain.lock);
 	verbs_read_mrs_destroy(ep);
 	/* An event of the queue pair may have come after the drain */
 	cancel_delayed_work_sync(&ep->broken);
@@ -398,7 +401,6 @@ static void verbs_ep_strip(struct verbs_res *res)
 	if (ep->qp)
 		verbs_ep_destroy_qp(ep);
 	verbs_saves_close(ep);
-	mutex_destroy(&ep->drain.lock);
 	rdma_destroy_id(ep->id);
 	ep->id = NULL;
 }
@@ -413,6 +415,8 @@ static const struct verbs_res_ops verbs_ep_res_ops = {
 /* Frees a stripped endpoint */
 static void verbs_ep_free(struct verbs_ep *ep)
 {
+	/* A drain may still wait for callbacks */
+	flush_work(&ep->drain.work);
 	if (ep->tx.slots) {
 		verbs_cq_forget(verbs_queue_cq(&ep->tx), ep);
 		/* Each time waits for all callbacks that are due */
@@ -422,6 +426,7 @@ static void verbs_ep_free(struct verbs_ep *ep)
 	kofi_ep_fini(&ep->kep);
 	verbs_ep_destroy_queues(ep);
 	verbs_saves_free(ep);
+	mutex_destroy(&ep->drain.lock);
 	kfree(ep->rws);
 	kmem_cache_free(verbs_eps, ep);
 }
@@ -434,6 +439,7 @@ static int verbs_ep_close(struct fid *fid)
 	if (ret)
 		return ret;
 	verbs_res_strip(ep->domain->dev, &ep->res);
+	verbs_res_del(ep->domain->dev, &ep->res);
 	verbs_ep_free(ep);
 	return 0;
 }

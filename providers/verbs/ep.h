@@ -39,17 +39,21 @@ struct verbs_wr {
 /**
  * struct verbs_drain_job - fi_ep_drain() of an endpoint
  * @work: drains
+ * @quiet: completed when @work is done with the queue pair, and the device with all operations
  * @done: completed at the end of @work
- * @lock: held while the queue pair is being drained, also by a close
+ * @lock: held while the queue pair is being drained, also by a close, and while it is destroyed
  * @err: negative errno if the drain failed, or 0
- * @begun: @work was queued; guarded by the handler lock
+ * @begun: @work was queued; guarded by the handler lock, or the endpoint is stripped
+ * @gone: the endpoint was stripped before that
  */
 struct verbs_drain_job {
 	struct work_struct	work;
+	struct completion	quiet;
 	struct completion	done;
 	struct mutex		lock;		/* see above */
 	int			err;
 	bool			begun;
+	bool			gone;
 };
 
 /**
@@ -152,7 +156,7 @@ struct verbs_ep {
  * struct verbs_srx - A shared receive context
  * @kep: the common part of endpoints; of kep.conn only the event queue is used
  * @rx: its queue
- * @lock: guards @cqs, their markers, and arming
+ * @lock: guards @cqs, and arming
  * @cqs: struct verbs_srx_cq of the endpoints that are bound to it
  * @event_lock: guards kep.conn.eq and @err; taken with interrupts off
  * @limit: the limit that is armed, or 0
@@ -164,7 +168,7 @@ struct verbs_ep {
 struct verbs_srx {
 	struct kofi_ep		kep;
 	struct verbs_queue	rx;
-	struct mutex		lock;		/* of cqs and arming */
+	struct mutex		lock;		/* see above */
 	struct list_head	cqs;
 	spinlock_t		event_lock;	/* of eq and err */
 	size_t			limit;
@@ -180,12 +184,14 @@ struct verbs_srx {
  * @cq: the queue, with room for all receives of the srx
  * @users: endpoints that use both the srx and @cq
  * @marker: a queue pair to drain @cq with; NULL unless needed
+ * @lock: held while @marker drains @cq
  */
 struct verbs_srx_cq {
 	struct list_head	entry;
 	struct verbs_cq		*cq;
 	unsigned int		users;
 	struct ib_qp		*marker;
+	struct mutex		lock;		/* see above */
 };
 
 /* ep.c */

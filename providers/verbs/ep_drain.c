@@ -17,18 +17,21 @@
  *	   the client's again.  The slots stay, and so does the room in the completion queues,
  *	   as the client still reads there
  *
+ *	4. waits for the client's callbacks
+ *
  * A drain waits for the device, for the client's callbacks and, with shared receives, for an event
  * that may be late, so the caller's timeout may expire first.  Then the worker continues.  The
- * next fi_ep_drain(), the close of a region that the device has, and the close of the endpoint
- * wait for the worker; that close drains no more.
+ * next fi_ep_drain() and the close of the endpoint wait for the worker; that close drains no more.
+ * The close of a region that the device has may be called in a callback, so it waits for step 3.
  *
  * The worker has a workqueue of its own: it waits for other work of the endpoint, and when memory
- * is short a workqueue may be down to one thread.  The worker has entered the device, so a removal
- * waits for its end.  A fi_ep_drain() during a removal waits for the removal, which drains the
- * queue pair.
+ * is short a workqueue may be down to one thread.  The worker has entered the device until step 4,
+ * so a removal waits for the first three.  A fi_ep_drain() during a removal strips the endpoint, or
+ * waits until the removal has done so, which drains the queue pair.
  *
  * Locking: a drain begins under the handler lock.  drain.lock is held while markers are posted, as
- * a queue pair has room for one marker in each queue, and regions are closed at any time.
+ * a queue pair has room for one marker in each queue, and regions are closed at any time.  The
+ * queue pair is destroyed under it, too, so who holds it and finds a queue pair has the device.
  */
 #include <linux/sched/mm.h>
 #include "ep.h"
@@ -74,29 +77,40 @@ static int verbs_drain_break(struct verbs_ep *ep)
 	return ret;
 }
 
-/* Work: storage may wait for it, so allocations of drivers must not wait for I/O */
-static void verbs_drain_work(struct work_struct *work)
+/* Has the device end all operations, and leaves the device */
+static void verbs_drain_device(struct verbs_ep *ep)
 {
-	struct verbs_ep *ep = container_of(work, struct verbs_ep, drain.work);
-	unsigned int noio = memalloc_noio_save();
 	size_t i;
 
 	synchronize_rcu();
 	ep->drain.err = verbs_drain_break(ep);
 	if (!ep->drain.err) {
 		verbs_ep_drain_qp(ep);
-		/* Waits for callbacks of operations that have ended without the device */
-		kofi_cq_flush(ep->kep.tx.cq);
-		kofi_cq_flush(ep->kep.rx.cq);
 		/* Operations that had no completion are still mapped */
 		verbs_queue_unmap(&ep->tx);
 		verbs_queue_unmap(&ep->rx);
-		/* The close of a region waits for this worker before it looks */
+		/* The close of a region waits for @quiet before it looks */
 		for (i = 0; i < ep->tx.size; i++)
 			WRITE_ONCE(ep->tx.slots[i].region, NULL);
 	}
-	complete_all(&ep->drain.done);
+	complete_all(&ep->drain.quiet);
 	verbs_ep_leave(ep);
+}
+
+/*
+ * Work: storage may wait for it, so allocations of drivers must not wait for I/O.  A removal waits
+ * for no client, so the device has been left when this waits for callbacks.
+ */
+static void verbs_drain_work(struct work_struct *work)
+{
+	struct verbs_ep *ep = container_of(work, struct verbs_ep, drain.work);
+	unsigned int noio = memalloc_noio_save();
+
+	if (!ep->drain.gone)
+		verbs_drain_device(ep);
+	kofi_cq_flush(ep->kep.tx.cq);
+	kofi_cq_flush(ep->kep.rx.cq);
+	complete_all(&ep->drain.done);
 	memalloc_noio_restore(noio);
 }
 
@@ -111,7 +125,7 @@ static int verbs_drain_begin(struct verbs_ep *ep)
 		verbs_ep_unlock(ep);
 		return ret;
 	}
-	ep->drain.begun = true;
+	WRITE_ONCE(ep->drain.begun, true);
 	if (ep->kep.conn.state == KOFI_CONN_CONNECTING ||
 	    ep->kep.conn.state == KOFI_CONN_CONNECTED)
 		verbs_ep_disconnected(ep);
@@ -132,6 +146,30 @@ static bool verbs_drain_await(struct completion *done, int timeout)
 	       wait_for_completion_timeout(done, msecs_to_jiffies(timeout));
 }
 
+/* The device is being removed.  Stripping the endpoint drains its queue pair */
+static int verbs_drain_gone(struct verbs_ep *ep, int timeout)
+{
+	struct verbs_device *dev = ep->domain->dev;
+	long left = MAX_SCHEDULE_TIMEOUT;
+
+	if (!READ_ONCE(ep->tx.slots))
+		return -FI_EOPBADSTATE;
+	/* Does not wait for its turn: in a callback, the removal may wait for the caller */
+	if (timeout < 0)
+		verbs_res_strip(dev, &ep->res);
+	else
+		left = verbs_res_await(dev, &ep->res, msecs_to_jiffies(timeout));
+	if (!left)
+		return -ENODEV;
+	/* If no drain has begun, the worker waits for the callbacks that are left */
+	if (!xchg(&ep->drain.begun, true)) {
+		ep->drain.gone = true;
+		complete_all(&ep->drain.quiet);
+		queue_work(verbs_drain_wq, &ep->drain.work);
+	}
+	return wait_for_completion_timeout(&ep->drain.done, left) ? 0 : -ENODEV;
+}
+
 int verbs_ep_drain(struct fid_ep *fid_ep, int timeout)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
@@ -140,12 +178,8 @@ int verbs_ep_drain(struct fid_ep *fid_ep, int timeout)
 	if (ret)
 		return ret;
 	ret = verbs_drain_begin(ep);
-	if (ret == -ENODEV) {
-		if (!READ_ONCE(ep->tx.slots))
-			return -FI_EOPBADSTATE;
-		/* The removal of the device drains the queue pair */
-		return verbs_drain_await(&ep->domain->dev->stripped, timeout) ? 0 : -ENODEV;
-	}
+	if (ret == -ENODEV)
+		return verbs_drain_gone(ep, timeout);
 	if (ret)
 		return ret;
 	return verbs_drain_await(&ep->drain.done, timeout) ? ep->drain.err :
@@ -153,28 +187,27 @@ int verbs_ep_drain(struct fid_ep *fid_ep, int timeout)
 }
 
 /**
- * verbs_ep_drained() - Wait for the end of a drain, if one has begun
+ * verbs_ep_drained() - Wait until a drain, if one has begun, is done with the queue pair
  * @ep: the endpoint
+ *
+ * Does not wait for callbacks of the client.
  *
  * Context: may sleep.
  * Return: true: there was one, and nothing is in flight; false: there was none, or it failed.
  */
 bool verbs_ep_drained(struct verbs_ep *ep)
 {
-	bool begun;
-
-	rdma_lock_handler(ep->id);
-	begun = ep->drain.begun;
-	rdma_unlock_handler(ep->id);
-	if (!begun)
+	/* While a region is being closed, or the endpoint, the client does not begin a drain */
+	if (!READ_ONCE(ep->drain.begun))
 		return false;
-	flush_work(&ep->drain.work);
+	wait_for_completion(&ep->drain.quiet);
 	return !ep->drain.err;
 }
 
 void verbs_drain_init(struct verbs_drain_job *drain)
 {
 	INIT_WORK(&drain->work, verbs_drain_work);
+	init_completion(&drain->quiet);
 	init_completion(&drain->done);
 	mutex_init(&drain->lock);
 }

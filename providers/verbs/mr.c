@@ -419,19 +419,22 @@ int verbs_mr_close(struct fid *fid)
 {
 	struct verbs_mr *mr = to_verbs_mr(fid);
 	struct verbs_device *dev = mr->domain->dev;
-	int ret = 0;
+	int ret;
 
-	if (verbs_res_enter(dev)) {
+	if (verbs_res_take(dev, &mr->res)) {
 		ret = ib_dereg_mr(mr->ibmr);
-		if (!ret) {
-			verbs_mr_unmap(mr);
-			verbs_res_del(dev, &mr->res);
+		if (ret) {
+			verbs_res_give_back(dev, &mr->res);
+			return ret;
 		}
-		verbs_device_leave(dev);
+		verbs_mr_unmap(mr);
+		verbs_res_done(dev, &mr->res);
+	} else {
+		verbs_res_await(dev, &mr->res, MAX_SCHEDULE_TIMEOUT);
 	}
-	if (!ret)
-		verbs_mr_free(mr);
-	return ret;
+	verbs_res_del(dev, &mr->res);
+	verbs_mr_free(mr);
+	return 0;
 }
 
 int verbs_mr_control(struct fid *fid, int command, void *arg)

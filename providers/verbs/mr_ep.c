@@ -29,7 +29,9 @@
  * The region is bound to its endpoint, so the client closes the region first.  The close takes
  * back a registration that still waits for the doorbell.  A work request in flight needs the
  * region: the close answers -EBUSY while the endpoint is connected, and otherwise waits until
- * everything in flight has completed.
+ * everything in flight has completed.  In a callback that the poller of the completion queue is in,
+ * it would wait for itself, and answers -EDEADLK (kofi_cq_may_wait()).  No poller is in a callback
+ * of an operation that has failed.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -264,20 +266,33 @@ static int verbs_mr_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	return 0;
 }
 
+/* May the caller wait until everything in flight has completed?  It may be in a callback */
+static int verbs_mr_ep_may_drain(const struct verbs_ep *ep)
+{
+	int ret = kofi_cq_may_wait(ep->kep.tx.cq, KOFI_CQ_WAIT_POLLER);
+
+	/* fi_ep_drain() waits for receives, too */
+	if (!ret && READ_ONCE(ep->drain.begun))
+		ret = kofi_cq_may_wait(ep->kep.rx.cq, KOFI_CQ_WAIT_POLLER);
+	return ret;
+}
+
 /* The connection has ended: waits until everything in flight has completed */
 static void verbs_mr_ep_drain(struct verbs_mr *mr)
 {
 	struct verbs_ep *ep = mr->ep;
 	unsigned long flags;
 
-	rdma_lock_handler(ep->id);
-	if (!ep->drain.begun)
-		verbs_ep_flush(ep);
-	rdma_unlock_handler(ep->id);
 	if (verbs_ep_drained(ep))
 		return;
 	mutex_lock(&ep->drain.lock);
-	verbs_drain_sq(ep->qp, verbs_queue_cq(&ep->tx));
+	/* Without a queue pair the device has gone, and no work request is in flight */
+	if (ep->qp) {
+		rdma_lock_handler(ep->id);
+		verbs_ep_flush(ep);
+		rdma_unlock_handler(ep->id);
+		verbs_drain_sq(ep->qp, verbs_queue_cq(&ep->tx));
+	}
 	mutex_unlock(&ep->drain.lock);
 
 	/* An unsignaled operation that has succeeded may keep its slot until the close */
@@ -290,7 +305,9 @@ static void verbs_mr_ep_drain(struct verbs_mr *mr)
 /* Some devices use the region when they execute its work request, so none may be in flight */
 static int verbs_mr_ep_quiesce(struct verbs_mr *mr)
 {
-	if (!mr->ep || !mr->ep->qp)
+	int ret;
+
+	if (!mr->ep)
 		return 0;
 	if (mr->state != VERBS_MR_ENABLED && mr->state != VERBS_MR_ENDING)
 		return 0;
@@ -304,19 +321,16 @@ static int verbs_mr_ep_quiesce(struct verbs_mr *mr)
 		return 0;
 	if (!kofi_conn_check(&mr->ep->kep.conn, true))
 		return -EBUSY;
-	verbs_mr_ep_drain(mr);
-	return 0;
+	ret = verbs_mr_ep_may_drain(mr->ep);
+	if (!ret)
+		verbs_mr_ep_drain(mr);
+	return ret;
 }
 
 static int verbs_mr_ep_close(struct fid *fid)
 {
-	struct verbs_mr *mr = to_verbs_mr(fid);
-	int ret = 0;
+	int ret = verbs_mr_ep_quiesce(to_verbs_mr(fid));
 
-	if (!verbs_domain_enter(mr->domain)) {
-		ret = verbs_mr_ep_quiesce(mr);
-		verbs_domain_leave(mr->domain);
-	}
 	return ret ? : verbs_mr_close(fid);
 }
 

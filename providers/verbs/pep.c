@@ -105,6 +105,7 @@ static void verbs_pep_free(struct kofi_pep *kpep)
 
 	if (pep->dev) {
 		verbs_res_strip(pep->dev, &pep->res);
+		verbs_res_del(pep->dev, &pep->res);
 		verbs_device_put(pep->dev);
 	}
 	kfree(pep);

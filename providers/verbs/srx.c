@@ -60,9 +60,11 @@
  * that the queue has failed.  Both events are embedded: a failure is reported once, and a limit
  * that is reached again before the client has read the event is reported once, too.
  *
- * Locking: lock is a mutex, held while completion queues come and go, while one is drained by its
- * marker, and while a limit is armed.  event_lock is held for a few instructions.  Both are never
- * held together, and neither is taken on the data path.
+ * Locking: lock is a mutex, held while completion queues come and go, and while a limit is armed.
+ * Each record of a completion queue has a mutex, held while its marker drains the queue.  That
+ * waits for the poller of that queue only: in a callback of one queue an endpoint of another can be
+ * closed.  event_lock is held for a few instructions.  No two are held together, and none is
+ * taken on the data path.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -178,6 +180,7 @@ static struct verbs_srx_cq *verbs_srx_cq_get(struct verbs_srx *srx,
 	}
 	srx_cq->cq = cq;
 	srx_cq->users = 1;
+	mutex_init(&srx_cq->lock);
 	list_add(&srx_cq->entry, &srx->cqs);
 	return srx_cq;
 }
@@ -190,6 +193,7 @@ static void verbs_srx_cq_put(struct verbs_srx *srx, struct verbs_srx_cq *srx_cq)
 	if (srx_cq->marker)
 		ib_destroy_qp(srx_cq->marker);
 	kofi_cq_unreserve(&srx_cq->cq->kcq, srx->rx.size);
+	mutex_destroy(&srx_cq->lock);
 	kfree(srx_cq);
 }
 
@@ -268,7 +272,6 @@ static void verbs_last_wqe_wait(struct verbs_ep *ep)
 void verbs_srx_drain(struct verbs_ep *ep)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-	struct verbs_srx *srx = verbs_ep_srx(ep);
 
 	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
 	verbs_last_wqe_wait(ep);
@@ -284,9 +287,9 @@ void verbs_srx_drain(struct verbs_ep *ep)
 	if (verbs_queue_cq(&ep->tx) == verbs_queue_cq(&ep->rx))
 		return;
 
-	mutex_lock(&srx->lock);
+	mutex_lock(&ep->srx_cq->lock);
 	verbs_drain_sq(ep->srx_cq->marker, verbs_queue_cq(&ep->rx));
-	mutex_unlock(&srx->lock);
+	mutex_unlock(&ep->srx_cq->lock);
 }
 
 /* The core allows one event queue */
@@ -363,6 +366,7 @@ static int verbs_srx_close(struct fid *fid)
 	struct verbs_srx *srx = to_verbs_srx(fid);
 
 	verbs_res_strip(srx->rx.domain->dev, &srx->res);
+	verbs_res_del(srx->rx.domain->dev, &srx->res);
 	if (srx->kep.conn.eq) {
 		kofi_eq_withdraw(srx->kep.conn.eq, &srx->reached);
 		kofi_eq_withdraw(srx->kep.conn.eq, &srx->error);

@@ -64,12 +64,18 @@ enum verbs_res_kind {
 
 /**
  * struct verbs_res - Part of every object that uses a device
- * @entry: in the device's list of objects of this kind
+ * @entry: in the device's list of objects of this kind; if @taken, in that of shells
  * @ops: the functions of its kind
+ * @taken: a task strips the object, or has stripped it
+ * @stripped: that task is done, and the object can be closed
+ * @ended: the removal has called ->end, or is doing so
  */
 struct verbs_res {
 	struct list_head		entry;
 	const struct verbs_res_ops	*ops;
+	bool				taken;
+	bool				stripped;
+	bool				ended;
 };
 
 /**
@@ -78,7 +84,7 @@ struct verbs_res {
  * @report: lets nothing begin any more, and reports -ENODEV; or NULL; may be called twice
  * @halt: ends what is in progress, after all objects have reported; or NULL; may be called twice
  * @strip: releases all that is the device's, which no other code uses any more; also part of
- *	fi_close()
+ *	fi_close().  Waits for no client
  * @end: called after the removal has stripped all objects that are not closed; or NULL
  */
 struct verbs_res_ops {
@@ -104,7 +110,8 @@ enum verbs_last_wqe {
 /**
  * struct verbs_device - An RDMA device; the structure outlives the removal of @ibdev
  * @entry: in the list of devices
- * @ibdev: the device; valid only within verbs_device_enter() or verbs_device_hold()
+ * @ibdev: the device; valid only within verbs_device_enter() or verbs_device_hold(), and while
+ *	an object is being stripped
  * @max_msg_size: bytes of the longest message
  * @atomics: the driver takes atomics, and registrations for them (probe.c)
  * @last_wqe: see &enum verbs_last_wqe; written without a lock
@@ -113,9 +120,11 @@ enum verbs_last_wqe {
  * @refs: references of the list, and of each pointer to this structure
  * @calls: calls that use @ibdev; the removal kills it
  * @idle: completed when the last of @calls has returned
- * @stripped: completed when nothing of ours is left on @ibdev
- * @lock: guards @resources
+ * @lock: guards @resources, @shells, @stripping, and the rest of &struct verbs_res
  * @resources: the objects on the device, by kind
+ * @shells: the objects that have been taken, and are not closed
+ * @stripping: how many objects are being stripped
+ * @strip_wait: woken when one of them is stripped
  */
 struct verbs_device {
 	struct list_head	entry;
@@ -127,9 +136,11 @@ struct verbs_device {
 	refcount_t		refs;
 	struct percpu_ref	calls;
 	struct completion	idle;
-	struct completion	stripped;
-	struct mutex		lock;		/* of resources */
+	struct mutex		lock;		/* see above */
 	struct list_head	resources[VERBS_NR_RES];
+	struct list_head	shells;
+	unsigned int		stripping;
+	wait_queue_head_t	strip_wait;
 };
 
 /**
@@ -203,9 +214,12 @@ void verbs_device_get(struct verbs_device *dev);
 void verbs_device_put(struct verbs_device *dev);
 void verbs_res_add(struct verbs_device *dev, struct verbs_res *res,
 		   const struct verbs_res_ops *ops);
-bool verbs_res_enter(struct verbs_device *dev);
-void verbs_res_del(struct verbs_device *dev, struct verbs_res *res);
+bool verbs_res_take(struct verbs_device *dev, struct verbs_res *res);
+void verbs_res_give_back(struct verbs_device *dev, struct verbs_res *res);
+void verbs_res_done(struct verbs_device *dev, struct verbs_res *res);
+long verbs_res_await(struct verbs_device *dev, struct verbs_res *res, long timeout);
 void verbs_res_strip(struct verbs_device *dev, struct verbs_res *res);
+void verbs_res_del(struct verbs_device *dev, struct verbs_res *res);
 
 /* ep.c */
 int verbs_eps_init(void);

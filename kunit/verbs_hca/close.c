@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What a client closes in a callback that may sleep: a region, or an endpoint of another
+ * queue, also while the device is being removed.
+ */
+#include <linux/completion.h>
+#include <linux/jiffies.h>
+#include <rdma/fi_rma.h>
+#include "mr.h"
+
+/**
+ * struct closer - A callback that closes an object, once
+ * @done: the callback
+ * @fid: what it closes; NULL: nothing
+ * @calls: how often it was called
+ * @err: of the operation
+ * @ret: what fi_close() has returned
+ * @waits: the callback waits for @go first
+ * @entered: it has been called
+ * @go: it may go on
+ * @over: it is about to return
+ */
+struct closer {
+	struct fi_done		done;
+	struct fid		*fid;
+	int			calls;
+	int			err;
+	int			ret;
+	bool			waits;
+	struct completion	entered;
+	struct completion	go;
+	struct completion	over;
+};
+
+static void closer_done(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct closer *closer = container_of(done, struct closer, done);
+
+	if (closer->calls++)
+		return;
+	closer->err = entry->err;
+	complete(&closer->entered);
+	if (closer->waits)
+		wait_for_completion(&closer->go);
+	if (closer->fid)
+		closer->ret = fi_close(closer->fid);
+	complete(&closer->over);
+}
+
+static struct closer *closer_new(struct kunit *test, bool waits)
+{
+	struct closer *closer = ht_buf(test, sizeof(*closer));
+
+	closer->done.done = closer_done;
+	closer->waits = waits;
+	init_completion(&closer->entered);
+	init_completion(&closer->go);
+	init_completion(&closer->over);
+	return closer;
+}
+
+static struct fid_cq *closer_cq(struct kunit *test)
+{
+	const struct fi_cq_attr attr = {
+		.size		= 512,
+		.wait_obj	= FI_WAIT_DONE,
+		.comp_ctx	= FI_COMP_WORKQUEUE,
+	};
+	struct fi_cq_attr copy = attr;
+	struct fid_cq *cq;
+
+	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &copy, &cq, NULL), 0);
+	ht_adopt(test, &cq->fid);
+	return cq;
+}
+
+/* The callbacks are a's */
+static void closer_join(struct kunit *test, struct ht_pair *pair)
+{
+	pair->a.cq = closer_cq(test);
+	ht_join(test, pair);
+}
+
+static bool closer_await(struct completion *what)
+{
+	return wait_for_completion_timeout(what, msecs_to_jiffies(HT_PATIENCE_MS));
+}
+
+static void closer_expect(struct kunit *test, struct closer *closer, int ret)
+{
+	KUNIT_ASSERT_TRUE(test, closer_await(&closer->over));
+	KUNIT_EXPECT_EQ(test, closer->ret, ret);
+	KUNIT_EXPECT_EQ(test, closer->calls, 1);
+}
+
+/* A message that has arrived keeps the poller of a's queue in its callback */
+static void closer_enter(struct kunit *test, struct ht_pair *pair, struct closer *closer)
+{
+	u8 *buf = ht_buf(test, 16);
+
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->a.ep, buf, 8, NULL, 0, &closer->done), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair->b.ep, buf + 8, 8, NULL, 0, ht_ctx(1)), 0);
+	ht_done(test, pair->b.cq, ht_ctx(1));
+	KUNIT_ASSERT_TRUE(test, closer_await(&closer->entered));
+	KUNIT_EXPECT_EQ(test, closer->err, 0);
+}
+
+static void closer_expect_removed(struct kunit *test)
+{
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca, ht_removal_ms));
+	ht_expect_clean(test);
+}
+
+static void a_failed_operation_closes_its_region_while_the_device_goes(struct kunit *test)
+{
+	struct closer *closer = closer_new(test, false);
+	u8 *buf = ht_buf(test, PAGE_SIZE);
+	struct ht_end end = {};
+	struct fid_mr *mr;
+
+	ht_serve(test, NULL);
+	end.cq = closer_cq(test);
+	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_enable(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(ht_of(test)->domain, buf, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
+					0, &mr, NULL), 0);
+	closer->fid = &mr->fid;
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, 64), 64, NULL, 0,
+				      &closer->done), 0);
+	fakehca_remove_begin(ht_of(test)->hca);
+	closer_expect(test, closer, 0);
+	KUNIT_EXPECT_EQ(test, closer->err, ECANCELED);
+	closer_expect_removed(test);
+}
+
+/* Begins the removal when a callback runs in the poller that the removal waits for */
+static void closer_remove(struct kunit *test, struct ht_pair *pair, struct closer *closer)
+{
+	struct fi_eq_err_entry error;
+
+	closer_enter(test, pair, closer);
+	fakehca_remove_begin(ht_of(test)->hca);
+	error = ht_error(test, pair->a.eq);
+	KUNIT_EXPECT_EQ(test, error.err, ENODEV);
+	KUNIT_EXPECT_FALSE(test, fakehca_remove_wait(ht_of(test)->hca, HT_QUIET_MS));
+	complete(&closer->go);
+}
+
+static void a_region_closes_in_a_callback_that_the_removal_waits_for(struct kunit *test)
+{
+	struct closer *closer = closer_new(test, true);
+	u8 *buf = ht_buf(test, PAGE_SIZE);
+	struct ht_pair pair = {};
+	struct fid_mr *mr;
+
+	ht_serve(test, NULL);
+	closer_join(test, &pair);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(ht_of(test)->domain, buf, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
+					0, &mr, NULL), 0);
+	closer->fid = &mr->fid;
+	closer_remove(test, &pair, closer);
+	closer_expect(test, closer, 0);
+	closer_expect_removed(test);
+}
+
+static void an_endpoint_closes_in_a_callback_that_the_removal_waits_for(struct kunit *test)
+{
+	struct closer *closer = closer_new(test, true);
+	struct ht_pair pair = {};
+	struct ht_end end = {};
+
+	ht_serve(test, NULL);
+	closer_join(test, &pair);
+	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_enable(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, 64), 64, NULL, 0, ht_ctx(1)), 0);
+	closer->fid = &end.ep->fid;
+	closer_remove(test, &pair, closer);
+	closer_expect(test, closer, 0);
+	ht_closed(test, &end.ep->fid);
+	closer_expect_removed(test);
+}
+
+/* Opens a region of a's endpoint, without memory on the list of what the case closes */
+static struct fid_mr *closer_mr_ep(struct kunit *test, struct ht_pair *pair)
+{
+	struct kvec kvec = { ht_buf(test, PAGE_SIZE), PAGE_SIZE };
+	const struct fi_mr_attr attr = {
+		.mr_iov = &kvec, .iov_count = 1, .access = FI_REMOTE_WRITE,
+	};
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &attr, FI_MR_ENDPOINT, &mr), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &pair->a.ep->fid, 0), 0);
+	return mr;
+}
+
+/*
+ * The device has executed the work request of the region, which has no completion of its own.  The
+ * message behind it waits for a receive, and then the connection ends.
+ */
+static void closer_shut(struct kunit *test, struct ht_pair *pair, struct fid_mr *mr, void *context)
+{
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, NULL, 0, NULL, 0, context), 0);
+	fakehca_idle(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, fi_shutdown(pair->a.ep, 0), 0);
+}
+
+static void a_failed_operation_closes_a_region_of_its_endpoint(struct kunit *test)
+{
+	struct closer *closer = closer_new(test, false);
+	unsigned int mapped;
+	struct ht_pair pair = {};
+	struct fid_mr *mr;
+
+	ht_serve(test, NULL);
+	closer_join(test, &pair);
+	mapped = ht_stats(test).mapped;
+	mr = closer_mr_ep(test, &pair);
+	closer->fid = &mr->fid;
+	closer_shut(test, &pair, mr, &closer->done);
+	closer_expect(test, closer, 0);
+	KUNIT_EXPECT_EQ(test, closer->err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, mapped);
+}
+
+/* With a drain under way, too, which waits for this callback */
+static void a_failed_operation_closes_a_region_during_a_drain(struct kunit *test)
+{
+	struct closer *closer = closer_new(test, true);
+	struct ht_pair pair = {};
+	struct fid_mr *mr;
+
+	ht_serve(test, NULL);
+	closer_join(test, &pair);
+	mr = closer_mr_ep(test, &pair);
+	closer->fid = &mr->fid;
+	closer_shut(test, &pair, mr, &closer->done);
+	KUNIT_ASSERT_TRUE(test, closer_await(&closer->entered));
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), -ETIMEDOUT);
+	complete(&closer->go);
+	closer_expect(test, closer, 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, HT_PATIENCE_MS), 0);
+}
+
+/* The removal has begun, so it ends by the removal or by the close, whichever is first */
+static void a_region_of_an_endpoint_closes_while_the_device_goes(struct kunit *test)
+{
+	struct closer *closer = closer_new(test, true);
+	struct ht_pair pair = {};
+	struct fid_mr *mr;
+
+	ht_serve(test, NULL);
+	closer_join(test, &pair);
+	mr = closer_mr_ep(test, &pair);
+	closer->fid = &mr->fid;
+	closer_shut(test, &pair, mr, &closer->done);
+	KUNIT_ASSERT_TRUE(test, closer_await(&closer->entered));
+	fakehca_remove_begin(ht_of(test)->hca);
+	complete(&closer->go);
+	closer_expect(test, closer, 0);
+	closer_expect_removed(test);
+}
+
+/* The poller cannot go on before the callback returns: the one close that cannot be had */
+static void a_poller_does_not_wait_for_itself(struct kunit *test)
+{
+	struct closer *closer = closer_new(test, true), *sent = closer_new(test, false);
+	struct ht_pair pair = {};
+	struct fid_mr *mr;
+
+	ht_serve(test, NULL);
+	closer_join(test, &pair);
+	mr = closer_mr_ep(test, &pair);
+	closer->fid = &mr->fid;
+	closer_enter(test, &pair, closer);
+	closer_shut(test, &pair, mr, &sent->done);
+	complete(&closer->go);
+	closer_expect(test, closer, -EDEADLK);
+	/* Nothing has changed */
+	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), 0);
+	KUNIT_ASSERT_TRUE(test, closer_await(&sent->over));
+}
+
+static struct kunit_case close_cases[] = {
+	KUNIT_CASE(a_failed_operation_closes_its_region_while_the_device_goes),
+	KUNIT_CASE(a_region_closes_in_a_callback_that_the_removal_waits_for),
+	KUNIT_CASE(an_endpoint_closes_in_a_callback_that_the_removal_waits_for),
+	KUNIT_CASE(a_failed_operation_closes_a_region_of_its_endpoint),
+	KUNIT_CASE(a_failed_operation_closes_a_region_during_a_drain),
+	KUNIT_CASE(a_region_of_an_endpoint_closes_while_the_device_goes),
+	KUNIT_CASE(a_poller_does_not_wait_for_itself),
+	{}
+};
+
+struct kunit_suite kofi_hca_close_suite = {
+	.name		= "kofi_hca_close",
+	.init		= ht_init,
+	.exit		= ht_exit,
+	.test_cases	= close_cases,
+};
