@@ -60,6 +60,10 @@ static void peer_release(void *ptr)
 {
 	struct vt_peer *peer = ptr;
 
+	/* No request comes any more */
+	if (!IS_ERR_OR_NULL(peer->listener))
+		rdma_destroy_id(peer->listener);
+	peer->listener = NULL;
 	if (!IS_ERR_OR_NULL(peer->id)) {
 		if (peer->id->qp) {
 			rdma_disconnect(peer->id);
@@ -151,8 +155,7 @@ static void peer_join(struct vt_peer *peer, u8 reads)
 	vt_event(test, peer->end.eq, FI_CONNECTED, &event);
 }
 
-/* On its way to @to, with a queue pair */
-static struct vt_peer *peer_new(struct kunit *test, struct sockaddr_storage *to)
+static struct vt_peer *peer_alloc(struct kunit *test)
 {
 	struct vt_peer *peer = vt_buf(test, sizeof(*peer));
 
@@ -166,9 +169,67 @@ static struct vt_peer *peer_new(struct kunit *test, struct sockaddr_storage *to)
 	peer->in_cqe.done = peer_received;
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, peer_release,
 							peer), 0);
+	return peer;
+}
+
+/* On its way to @to, with a queue pair */
+static struct vt_peer *peer_new(struct kunit *test, struct sockaddr_storage *to)
+{
+	struct vt_peer *peer = peer_alloc(test);
+
 	peer_resolve(peer, to);
 	peer_open(peer);
 	return peer;
+}
+
+static int listen_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct vt_peer *peer = id->context;
+
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return 0;
+	if (peer->id)
+		return -ECONNREFUSED;
+	id->event_handler = peer_handler;
+	peer->id = id;
+	peer->last = event->event;
+	complete(&peer->event);
+	return 0;
+}
+
+struct vt_peer *vt_peer_listen(struct kunit *test, int *port)
+{
+	struct sockaddr_storage at = vt_of(test)->name;
+	struct vt_peer *peer = peer_alloc(test);
+
+	((struct sockaddr_in *)&at)->sin_port = 0;
+	peer->listener = rdma_create_id(&init_net, listen_handler, peer, RDMA_PS_TCP, IB_QPT_RC);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(peer->listener));
+	KUNIT_ASSERT_EQ(test, rdma_bind_addr(peer->listener, (struct sockaddr *)&at), 0);
+	KUNIT_ASSERT_EQ(test, rdma_listen(peer->listener, 1), 0);
+	*port = ntohs(((struct sockaddr_in *)&peer->listener->route.addr.src_addr)->sin_port);
+	return peer;
+}
+
+void vt_peer_accept(struct vt_peer *peer, int count, size_t len)
+{
+	struct rdma_conn_param param = {
+		.responder_resources	= 1,
+		.initiator_depth	= 1,
+		.rnr_retry_count	= 7,
+	};
+	struct kunit *test = peer->test;
+	int ret;
+
+	peer_wait(peer, RDMA_CM_EVENT_CONNECT_REQUEST);
+	peer_open(peer);
+	while (count--)
+		vt_peer_post(peer, len);
+	rdma_lock_handler(peer->id);
+	ret = rdma_accept(peer->id, &param);
+	rdma_unlock_handler(peer->id);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	peer_wait(peer, RDMA_CM_EVENT_ESTABLISHED);
 }
 
 struct vt_peer *vt_peer_granting(struct kunit *test, u8 reads)

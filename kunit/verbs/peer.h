@@ -17,6 +17,7 @@
  * struct vt_peer - A peer
  * @test: the case
  * @end: the case's end of the connection
+ * @listener: where the peer waits for its connection; or NULL
  * @id: the peer's end
  * @pd: protection domain of the peer
  * @cq: completions of the peer
@@ -38,6 +39,7 @@
 struct vt_peer {
 	struct kunit			*test;
 	struct vt_end			end;
+	struct rdma_cm_id		*listener;
 	struct rdma_cm_id		*id;
 	struct ib_pd			*pd;
 	struct ib_cq			*cq;
@@ -68,6 +70,12 @@ struct vt_peer *vt_peer_saying(struct kunit *test, const void *data, u8 len);
  * address; @last says what has come of it.
  */
 struct vt_peer *vt_peer_dial(struct kunit *test, int port, const void *data, u8 len);
+/*
+ * A peer that listens at a port of the case's address, and one that has come there, with @count
+ * receives of @len bytes.
+ */
+struct vt_peer *vt_peer_listen(struct kunit *test, int *port);
+void vt_peer_accept(struct vt_peer *peer, int count, size_t len);
 void vt_peer_close(struct vt_peer *peer);
 void vt_peer_post(struct vt_peer *peer, size_t len);
 /* The peer may hang up before its device has acknowledged the message */

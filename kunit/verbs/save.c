@@ -14,6 +14,7 @@
 #define COMMIT		(FI_COMPLETION | FI_COMMIT_COMPLETE)
 #define SAVE		(COMMIT | FI_SAVE)
 #define MAGIC		0x6b4f4649
+#define VERSION		2
 #define RANGES		32	/* of a request */
 #define REQUEST_LEN	(24 + 16 * RANGES)
 #define ANSWER_LEN	8
@@ -271,7 +272,7 @@ static void a_save_waits_for_a_slot_until_there_is_one(struct kunit *test)
 		vt_recv(test, &st.pair.b, st.buf + 64, 8, vt_ctx(1));
 	limit = ktime_add_ms(ktime_get(), VT_PATIENCE_MS);
 	while (atomic_read(&ready->ended) < n + 1 && ktime_before(ktime_get(), limit))
-		msleep(1);
+		usleep_range(500, 1000);
 	KUNIT_EXPECT_EQ(test, atomic_read(&ready->ended), n + 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&ready->failed), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&ready->calls), 1);
@@ -390,8 +391,8 @@ static void an_endpoint_can_be_closed_while_it_saves(struct kunit *test)
 static void offer_init(struct offer *offer, u16 port, u64 token)
 {
 	*offer = (struct offer) {
-		.magic = cpu_to_be32(MAGIC), .port = cpu_to_be16(port), .version = cpu_to_be16(1),
-		.token = cpu_to_be64(token),
+		.magic = cpu_to_be32(MAGIC), .port = cpu_to_be16(port),
+		.version = cpu_to_be16(VERSION), .token = cpu_to_be64(token),
 	};
 }
 
@@ -403,7 +404,7 @@ static int told(struct kunit *test, const struct vt_peer *peer, u64 *token)
 	KUNIT_ASSERT_EQ(test, peer->answer[0], 0);
 	memcpy(&offer, peer->answer + 1, sizeof(offer));
 	KUNIT_ASSERT_EQ(test, be32_to_cpu(offer.magic), MAGIC);
-	KUNIT_ASSERT_EQ(test, be16_to_cpu(offer.version), 1);
+	KUNIT_ASSERT_EQ(test, be16_to_cpu(offer.version), VERSION);
 	*token = be64_to_cpu(offer.token);
 	return be16_to_cpu(offer.port);
 }
@@ -445,7 +446,7 @@ static void an_offer_out_of_form_is_none(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		offer_init(&offer, 1, 1);
 		if (i)
-			offer.version = cpu_to_be16(2);
+			offer.version = cpu_to_be16(VERSION - 1);
 		else
 			offer.magic = 0;
 		memcpy(data + 1, &offer, sizeof(offer));
@@ -494,20 +495,23 @@ static bool ask(struct kunit *test, struct vt_peer *control, u64 key, bool whole
 	unsigned long patience = msecs_to_jiffies(VT_PATIENCE_MS);
 	__be32 *words = (__be32 *)control->buf;
 	__be64 *longs = (__be64 *)control->buf;
-	__be32 answer;
+	__be32 answer[2];
 
 	memset(control->buf, 0, REQUEST_LEN);
 	words[0] = cpu_to_be32(key);
 	words[1] = cpu_to_be32(whole);
 	words[2] = cpu_to_be32(count);
+	words[3] = cpu_to_be32(~key);
 	longs[2] = cpu_to_be64(addr);
 	longs[3] = cpu_to_be64(begin);
 	longs[4] = cpu_to_be64(len);
 	vt_peer_post(control, ANSWER_LEN);
 	KUNIT_ASSERT_EQ(test, vt_peer_send(control, REQUEST_LEN), IB_WC_SUCCESS);
 	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&control->received, patience), 0);
-	memcpy(&answer, control->buf + VT_PEER_IN, sizeof(answer));
-	return answer;
+	memcpy(answer, control->buf + VT_PEER_IN, sizeof(answer));
+	/* The number of the request */
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(answer[1]), (u32)~key);
+	return answer[0];
 }
 
 static void what_a_request_claims_is_checked(struct kunit *test)
@@ -580,6 +584,70 @@ static void a_message_out_of_form_ends_the_session(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, comp.err, 0);
 }
 
+/* Two saves of an endpoint whose peer has the case for a target */
+static struct vt_peer *save_twice(struct kunit *test, struct save_test *st, struct vt_peer **target)
+{
+	u8 data[1 + sizeof(struct offer)] = {};
+	struct vt_peer *peer;
+	struct offer offer;
+	int port, i;
+
+	*target = vt_peer_listen(test, &port);
+	offer_init(&offer, port, 1);
+	memcpy(data + 1, &offer, sizeof(offer));
+	peer = vt_peer_saying(test, data, sizeof(data));
+	for (i = 1; i <= 2; i++)
+		KUNIT_ASSERT_EQ(test, post(peer->end.ep, st, st->mr, 0, 0, SAVE, i), 0);
+	vt_peer_accept(*target, 2, REQUEST_LEN);
+	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&(*target)->received,
+							  msecs_to_jiffies(VT_PATIENCE_MS)), 0);
+	return peer;
+}
+
+static void expect_unsaved(struct kunit *test, struct vt_peer *peer, unsigned long nr, int err)
+{
+	struct vt_comp comp = vt_failed(test, peer->end.tx);
+
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(nr));
+	if (err)
+		KUNIT_EXPECT_EQ(test, comp.err, err);
+}
+
+/* The target answers the first request twice, and the second one never */
+static void an_answer_to_another_request_is_none(struct kunit *test)
+{
+	struct vt_peer *peer, *target;
+	struct save_test st = {};
+	__be32 number;
+
+	if (!serve(test, &st))
+		return;
+	peer = save_twice(test, &st, &target);
+	memcpy(&number, target->buf + VT_PEER_IN + 12, sizeof(number));
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(number), 1);
+	memset(target->buf, 0, 4);
+	memcpy(target->buf + 4, &number, sizeof(number));
+	KUNIT_ASSERT_EQ(test, vt_peer_send(target, ANSWER_LEN), IB_WC_SUCCESS);
+	vt_done(test, peer->end.tx, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, vt_peer_send(target, ANSWER_LEN), IB_WC_SUCCESS);
+	expect_unsaved(test, peer, 2, EPROTO);
+}
+
+/* Whoever answers late, or out of form, is not asked again */
+static void a_target_that_failed_once_is_not_asked_again(struct kunit *test)
+{
+	struct vt_peer *peer, *target;
+	struct save_test st = {};
+
+	if (!serve(test, &st))
+		return;
+	peer = save_twice(test, &st, &target);
+	KUNIT_ASSERT_EQ(test, vt_peer_send(target, ANSWER_LEN - 4), IB_WC_SUCCESS);
+	expect_unsaved(test, peer, 1, EPROTO);
+	expect_unsaved(test, peer, 2, 0);
+	KUNIT_EXPECT_FALSE(test, try_wait_for_completion(&target->received));
+}
+
 static struct kunit_case save_cases[] = {
 	KUNIT_CASE(who_was_told_nothing_is_refused),
 	KUNIT_CASE(both_ends_save),
@@ -597,6 +665,8 @@ static struct kunit_case save_cases[] = {
 	KUNIT_CASE(only_the_peer_of_an_endpoint_may_ask),
 	KUNIT_CASE(what_a_request_claims_is_checked),
 	KUNIT_CASE(a_message_out_of_form_ends_the_session),
+	KUNIT_CASE(an_answer_to_another_request_is_none),
+	KUNIT_CASE(a_target_that_failed_once_is_not_asked_again),
 	{}
 };
 

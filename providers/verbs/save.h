@@ -15,7 +15,9 @@
  * when it has something to save for the first time.
  *
  * The initiator sends one request at a time (struct verbs_save_request), and the target answers
- * with struct verbs_save_answer, each in one SEND.  All integers are in network byte order.
+ * with struct verbs_save_answer, each in one SEND.  All integers are in network byte order.  A
+ * connection that had an error, or an answer that came too late, is not used again, and an answer
+ * has the number of its request: no save succeeds by the answer to another.
  */
 #ifndef _KOFI_VERBS_SAVE_H
 #define _KOFI_VERBS_SAVE_H
@@ -28,7 +30,7 @@
 struct verbs_op;
 
 #define VERBS_SAVE_MAGIC	0x6b4f4649	/* "kOFI" */
-#define VERBS_SAVE_VERSION	1
+#define VERBS_SAVE_VERSION	2
 #define VERBS_SAVE_RANGES	32	/* most ranges of a request, and that an endpoint notes */
 #define VERBS_SAVES		16	/* most operations of an endpoint in flight */
 #define VERBS_SAVE_MS		30000	/* limit of a step of connecting, and of an answer */
@@ -48,7 +50,7 @@ struct verbs_save_range {
  * @key: of the region
  * @whole: not 0: all of the region, and @range does not count
  * @count: entries of @range
- * @reserved: 0
+ * @number: of the request
  * @addr: an address in the region
  * @range: the ranges that were written
  */
@@ -56,7 +58,7 @@ struct verbs_save_request {
 	__be32			key;
 	__be32			whole;
 	__be32			count;
-	__be32			reserved;
+	__be32			number;
 	__be64			addr;
 	struct verbs_save_range	range[VERBS_SAVE_RANGES];
 };
@@ -64,11 +66,11 @@ struct verbs_save_request {
 /**
  * struct verbs_save_answer - The end of a request
  * @refused: 0: it is durable; else the initiator has no right, or the memory is not persistent
- * @reserved: 0
+ * @number: of the request
  */
 struct verbs_save_answer {
 	__be32	refused;
-	__be32	reserved;
+	__be32	number;
 };
 
 /**
@@ -93,6 +95,7 @@ struct verbs_save_msg {
  * @sent: entry point of the completion of a send
  * @received: entry point of the completion of a receive
  * @done: the initiator's last step of connecting, or its request, is done
+ * @number: of the initiator's last request
  * @error: negative errno that has broken the connection, or 0
  */
 struct verbs_save_end {
@@ -104,6 +107,7 @@ struct verbs_save_end {
 	struct ib_cqe		sent;
 	struct ib_cqe		received;
 	bool			done;
+	u32			number;
 	int			error;
 };
 

@@ -184,6 +184,9 @@ static int verbs_save_await(struct verbs_save_end *end)
 	if (!error && !left)
 		error = -ETIMEDOUT;
 	end->done = false;
+	/* What comes now belongs to a step that has failed */
+	if (error)
+		verbs_save_end_fail(end, error);
 	return error;
 }
 
@@ -210,9 +213,13 @@ static void verbs_save_answered(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_save_end *end = container_of(wc->wr_cqe, struct verbs_save_end, received);
 
-	if (wc->status != IB_WC_SUCCESS)
+	if (wc->status != IB_WC_SUCCESS) {
 		verbs_save_end_fail(end, -ECONNABORTED);
-	else if (wc->byte_len != sizeof(struct verbs_save_answer))
+		return;
+	}
+	ib_dma_sync_single_for_cpu(cq->device, end->dma, sizeof(*end->msg), DMA_BIDIRECTIONAL);
+	if (wc->byte_len != sizeof(end->msg->answer) ||
+	    be32_to_cpu(end->msg->answer.number) != end->number)
 		verbs_save_end_fail(end, -EPROTO);
 	else
 		verbs_save_step_done(end);
@@ -264,7 +271,7 @@ static int verbs_save_join_peer(struct verbs_save_end *end)
  * Resolves the address with an end without a queue pair, as the device is not known before.
  *
  * Context: may sleep.
- * Return: 0, and saves->link is there; or a negative errno.
+ * Return: 0, and saves->link is there; or a negative errno, also of what has broken the link.
  */
 int verbs_save_connect(struct verbs_saves *saves)
 {
@@ -272,7 +279,7 @@ int verbs_save_connect(struct verbs_saves *saves)
 	int ret;
 
 	if (saves->link)
-		return 0;
+		return READ_ONCE(saves->link->error);
 	resolving.id = verbs_create_id(saves->ep->domain->fabric, verbs_save_handler, &resolving);
 	if (IS_ERR(resolving.id))
 		return PTR_ERR(resolving.id);
@@ -303,7 +310,7 @@ destroy_id:
 }
 
 static void verbs_save_request_fill(struct verbs_save_request *request,
-				    const struct verbs_save *save)
+				    const struct verbs_save *save, u32 number)
 {
 	u32 i;
 
@@ -311,6 +318,7 @@ static void verbs_save_request_fill(struct verbs_save_request *request,
 		.key	= cpu_to_be32(save->key),
 		.whole	= cpu_to_be32(save->whole),
 		.count	= cpu_to_be32(save->count),
+		.number	= cpu_to_be32(number),
 		.addr	= cpu_to_be64(save->addr),
 	};
 	for (i = 0; i < save->count; i++) {
@@ -333,16 +341,20 @@ int verbs_save_ask(struct verbs_saves *saves, const struct verbs_save *save)
 	struct verbs_save_end *end = saves->link;
 	int ret;
 
+	end->number++;
 	ret = verbs_save_end_recv(end, &end->msg->answer, sizeof(end->msg->answer));
 	if (ret)
-		return ret;
-	verbs_save_request_fill(&end->msg->request, save);
+		goto fail;
+	verbs_save_request_fill(&end->msg->request, save, end->number);
 	ret = verbs_save_end_send(end, &end->msg->request, sizeof(end->msg->request));
-	if (!ret)
-		ret = verbs_save_await(end);
+	if (ret)
+		goto fail;
+	ret = verbs_save_await(end);
 	if (ret)
 		return ret;
-	ib_dma_sync_single_for_cpu(end->id->device, end->dma, sizeof(*end->msg),
-				   DMA_BIDIRECTIONAL);
 	return end->msg->answer.refused ? -EACCES : 0;
+
+fail:
+	verbs_save_end_fail(end, ret);
+	return ret;
 }

@@ -132,6 +132,7 @@ static void verbs_save_requested(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	ib_dma_sync_single_for_cpu(cq->device, end->dma, sizeof(*msg), DMA_BIDIRECTIONAL);
+	msg->answer.number = msg->request.number;
 	msg->answer.refused = cpu_to_be32(!verbs_save_execute(domain, &msg->request));
 	ret = verbs_save_end_recv(end, &msg->request, sizeof(msg->request));
 	if (!ret)
