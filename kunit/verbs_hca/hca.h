@@ -37,6 +37,7 @@ extern struct kunit_suite kofi_hca_drain_suite;
 extern struct kunit_suite kofi_hca_ep_drain_suite;
 extern struct kunit_suite kofi_hca_remove_suite;
 extern struct kunit_suite kofi_hca_close_suite;
+extern struct kunit_suite kofi_hca_save_suite;
 extern struct kunit_suite kofi_hca_mr_suite;
 extern struct kunit_suite kofi_hca_mr_ep_suite;
 extern struct kunit_suite kofi_hca_read_region_suite;

@@ -16,8 +16,9 @@
  * receive for the next request until the worker is about to send the answer.
  *
  * Locking: domain->save_lock guards the list of endpoints, their sessions, and the listener.
- * rdma_cm calls verbs_save_request_handler() under the handler lock of the request, and the handler
- * takes save_lock; no holder of save_lock takes a handler lock.
+ * rdma_cm calls verbs_save_request_handler() under the handler locks of the listener and the
+ * request, and the handler takes save_lock.  So no holder of save_lock takes a handler lock, and
+ * listeners are made and destroyed without save_lock (verbs_save_join()).
  */
 #include <linux/random.h>
 #include <kofi/iov.h>
@@ -221,7 +222,7 @@ static int verbs_save_request_handler(struct rdma_cm_id *id, struct rdma_cm_even
 
 /* The listener */
 
-static int verbs_save_listen(struct verbs_domain *domain, u16 family)
+static struct rdma_cm_id *verbs_save_listen_at(struct verbs_domain *domain, u16 family)
 {
 	struct sockaddr_storage any = { .ss_family = family };
 	struct rdma_cm_id *id;
@@ -229,15 +230,22 @@ static int verbs_save_listen(struct verbs_domain *domain, u16 family)
 
 	id = verbs_create_id(domain->fabric, verbs_save_request_handler, domain);
 	if (IS_ERR(id))
-		return PTR_ERR(id);
+		return id;
 	ret = rdma_bind_addr(id, (struct sockaddr *)&any);
 	if (!ret)
 		ret = rdma_listen(id, VERBS_SAVE_BACKLOG);
-	if (ret)
-		rdma_destroy_id(id);
-	else
-		domain->save_listener = id;
-	return ret;
+	if (!ret)
+		return id;
+	rdma_destroy_id(id);
+	return ERR_PTR(ret);
+}
+
+/* The wildcard address of IPv6 takes both families, where there is IPv6 */
+static struct rdma_cm_id *verbs_save_listen(struct verbs_domain *domain)
+{
+	struct rdma_cm_id *id = verbs_save_listen_at(domain, AF_INET6);
+
+	return IS_ERR(id) ? verbs_save_listen_at(domain, AF_INET) : id;
 }
 
 /**
@@ -250,17 +258,25 @@ static int verbs_save_listen(struct verbs_domain *domain, u16 family)
 int verbs_save_join(struct verbs_saves *saves)
 {
 	struct verbs_domain *domain = saves->ep->domain;
-	int ret = 0;
+	struct rdma_cm_id *id = NULL;
 
 	get_random_bytes(&saves->token, sizeof(saves->token));
+	if (!READ_ONCE(domain->save_listener)) {
+		id = verbs_save_listen(domain);
+		if (IS_ERR(id))
+			return PTR_ERR(id);
+	}
 	mutex_lock(&domain->save_lock);
-	/* The wildcard address of IPv6 takes both families, where there is IPv6 */
-	if (!domain->save_listener && verbs_save_listen(domain, AF_INET6))
-		ret = verbs_save_listen(domain, AF_INET);
-	if (!ret)
-		list_add(&saves->entry, &domain->savers);
+	if (!domain->save_listener) {
+		WRITE_ONCE(domain->save_listener, id);
+		id = NULL;
+	}
+	list_add(&saves->entry, &domain->savers);
 	mutex_unlock(&domain->save_lock);
-	return ret;
+	/* Another endpoint was faster, and no peer knows this listener */
+	if (id)
+		rdma_destroy_id(id);
+	return 0;
 }
 
 void verbs_save_offer(const struct verbs_saves *saves, struct verbs_save_offer *offer)

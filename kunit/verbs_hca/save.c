@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Persistent memory of peers: the listener of a domain on a device that refuses it.
+ */
+#include <rdma/fi_rma.h>
+#include "mr.h"
+
+static void save_serve(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .roce = true };
+	struct ht *ht = ht_of(test);
+	struct fi_info *hints;
+
+	ht_device(test, &attr);
+	hints = ht_hints(test);
+	hints->caps = FI_MSG | FI_RMA | FI_RMA_PMEM;
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	ht_fabric(test, hints);
+	KUNIT_ASSERT_EQ(test, fi_domain(ht->fabric, ht->info, &ht->domain, NULL), 0);
+	ht_adopt(test, &ht->domain->fid);
+	ht_listen(test);
+}
+
+/*
+ * The listener that the device refuses is destroyed, and the peer comes to the next one.  lockdep
+ * compares the order of the locks of both.
+ */
+static void a_listener_that_is_refused_is_replaced(struct kunit *test)
+{
+	const struct fi_rma_iov remote = { .key = 1 };
+	const struct fi_msg_rma msg = {
+		.rma_iov = &remote, .rma_iov_count = 1, .context = ht_ctx(1),
+	};
+	struct ht_pair pair = {};
+
+	save_serve(test);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_LISTEN, 1, -EIO);
+	ht_join(test, &pair);
+	KUNIT_EXPECT_EQ(test, fakehca_calls(ht_of(test)->hca, FAKEHCA_LISTEN), 3);
+	KUNIT_ASSERT_EQ(test, fi_writemsg(pair.a.ep, &msg, FI_COMPLETION | FI_COMMIT_COMPLETE |
+					  FI_SAVE), 0);
+	/* The target has no region with this key, and says so */
+	ht_failed(test, pair.a.cq, EACCES);
+}
+
+static struct kunit_case save_cases[] = {
+	KUNIT_CASE(a_listener_that_is_refused_is_replaced),
+	{}
+};
+
+struct kunit_suite kofi_hca_save_suite = {
+	.name		= "kofi_hca_save",
+	.init		= ht_init,
+	.exit		= ht_exit,
+	.test_cases	= save_cases,
+};
