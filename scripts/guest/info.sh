@@ -155,11 +155,12 @@ case_why()
 	expect /tmp/ours '^why: node: name.example is no numeric' '^fi_getinfo: -22'
 }
 
-# at_work: has an endpoint a connection?
+# at_work: has an endpoint a connection, and has an operation completed?
 at_work()
 {
 	tries=0
-	until $info -o | tee /tmp/ours | grep -q '^    state: connected$'; do
+	until $info -o >/tmp/ours && grep -q '^    state: connected$' /tmp/ours &&
+		grep -q '^    completed: [1-9]' /tmp/ours; do
 		tries=$((tries + 1))
 		[ "$tries" -lt 200 ] || return
 		usleep 10000
