@@ -247,6 +247,7 @@ static void an_interface_is_a_scope_by_name_and_number(struct kunit *test)
 
 	if (!conf_is_rdm(test) || sa->sa_family != AF_INET6)
 		return;
+	conf_serve(test);
 	av = vt_av(test, 0);
 	KUNIT_ASSERT_EQ(test, fi_av_insertsvc(av, "fe80::7%lo", 4711, &addrs[0], 0, NULL), 1);
 	KUNIT_ASSERT_EQ(test, fi_av_insertsvc(av, "fe80::7%1", 4711, &addrs[1], 0, NULL), 1);

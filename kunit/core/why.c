@@ -246,7 +246,7 @@ static void long_lists_are_cut_between_names(struct kunit *test)
 	struct why *why = why_mock(test);
 
 	why->mock->infos->caps = ~(FI_REMOTE_INV | FI_COLLECTIVE);
-	why->hints->caps = FI_REMOTE_INV;
+	why->hints->caps = FI_MSG | FI_REMOTE_INV;
 
 	KUNIT_ASSERT_EQ(test, ask(why), 1);
 

@@ -3,6 +3,7 @@
  * What fi_getinfo() says of addresses.
  */
 #include <linux/in.h>
+#include <linux/slab.h>
 #include <rdma/fi_reason.h>
 #include "tcp.h"
 
@@ -30,6 +31,7 @@ static void the_source_of_a_route_is_our_own_address(struct kunit *test)
 }
 
 #define ADDR	"10.99.0.1"
+#define REASON	ADDR ": an address of a VRF, or one that may not be used yet"
 
 static void cleanup(void *unused)
 {
@@ -52,6 +54,20 @@ static bool is_listed(struct kunit *test, struct fi_info *hints)
 	return listed;
 }
 
+/* Is this a reason why results for all addresses are not more? */
+static bool is_reason(struct fi_info *hints, const char *text)
+{
+	struct fi_reason *reasons = kcalloc(8, sizeof(*reasons), GFP_KERNEL);
+	bool found = false;
+	int i;
+
+	i = reasons ? fi_getinfo_why(VT_API, NULL, 0, 0, hints, reasons, 8) : 0;
+	while (--i >= 0)
+		found |= !strcmp(reasons[i].text, text);
+	kfree(reasons);
+	return found;
+}
+
 /*
  * As with an address of a VRF, for which the kernels that run this have no driver: an interface
  * has it, and the table of the namespace does not.
@@ -59,7 +75,6 @@ static bool is_listed(struct kunit *test, struct fi_info *hints)
 static void an_address_that_no_socket_can_have_is_left_out(struct kunit *test)
 {
 	struct fi_info *hints = fi_allocinfo(), *info = NULL;
-	struct fi_reason reason = {};
 
 	KUNIT_ASSERT_NOT_NULL(test, hints);
 	vt_free_later(test, hints);
@@ -74,9 +89,7 @@ static void an_address_that_no_socket_can_have_is_left_out(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, vt_shell("ip route del table local " ADDR), 0);
 	KUNIT_EXPECT_FALSE(test, is_listed(test, hints));
 	KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, ADDR, 0, FI_SOURCE, hints, &info), -ENODATA);
-	KUNIT_EXPECT_EQ(test, fi_getinfo_why(VT_API, NULL, 0, 0, hints, &reason, 1), 1);
-	KUNIT_EXPECT_STREQ(test, reason.text,
-			   ADDR ": an address of a VRF, or one that may not be used yet");
+	KUNIT_EXPECT_TRUE(test, is_reason(hints, REASON));
 }
 
 static struct kunit_case info_cases[] = {
