@@ -82,7 +82,8 @@ static void what_comes_does_not_hold_up_what_is_sent(struct kunit *test)
 	hold_up(test, sock);
 	peer_send(test, sock, msgs, at - msgs);
 	send_and_go_on(test, &end);
-	KUNIT_EXPECT_LE(test, before_own(test, sock, PEER_BASE, WRITES), STEPS);
+	/* A run may end early when others have the processor */
+	KUNIT_EXPECT_LE(test, before_own(test, sock, PEER_BASE, WRITES), 4 * STEPS);
 }
 
 static void responses_and_operations_take_turns(struct kunit *test)
