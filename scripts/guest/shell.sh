@@ -9,7 +9,7 @@ modprobe -a kofi kofi_verbs || echo "kofi did not load; see dmesg"
 cat <<'END'
 
 kOFI guest: rxe0 over dummy0 (10.77.0.1, fd77::1); modules are in /kofi.
-Try: rdma link; fi_info -p verbs; insmod /kofi/kofi_pingpong.ko role=both addr=10.77.0.1;
+Try: rdma link; kofi-info -p verbs; fi_info -p verbs; insmod /kofi/kofi_pingpong.ko role=both addr=10.77.0.1;
      cat /sys/kernel/debug/kofi_pingpong/results; dmesg
 Leave with "exit" or Ctrl-D; if the guest hangs, Ctrl-A X stops it.
 
