@@ -5,8 +5,11 @@
  */
 #include <linux/completion.h>
 #include <linux/jiffies.h>
+#include <linux/string.h>
 #include <rdma/fi_rma.h>
 #include "mr.h"
+
+#define WRITES	4
 
 /**
  * struct closer - A callback that closes an object, once
@@ -181,6 +184,40 @@ static void an_endpoint_closes_in_a_callback_that_the_removal_waits_for(struct k
 	closer_expect_removed(test);
 }
 
+/* The device has writes of the peer when a callback closes their region, and executes them then */
+static void no_write_reaches_a_region_that_is_closed(struct kunit *test)
+{
+	struct closer *closer = closer_new(test, true);
+	struct ht_pair pair = {};
+	struct ht_comp comp;
+	struct fid_mr *mr;
+	u8 *far, *out;
+	int i;
+
+	hm_open(test, NULL);
+	ht_listen(test);
+	closer_join(test, &pair);
+	far = hm_pages(test);
+	out = hm_pages(test);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(ht_of(test)->domain, far, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
+					0, &mr, NULL), 0);
+	closer->fid = &mr->fid;
+	closer_enter(test, &pair, closer);
+	fakehca_hold(ht_of(test)->hca);
+	for (i = 0; i < WRITES; i++)
+		KUNIT_ASSERT_EQ(test, fi_write(pair.b.ep, out + i * 64, 64, NULL, 0, fi_mr_addr(mr),
+					       fi_mr_key(mr), ht_ctx(i)), 0);
+	complete(&closer->go);
+	closer_expect(test, closer, 0);
+	memset(far, 0xa5, PAGE_SIZE);
+	fakehca_release(ht_of(test)->hca);
+	for (i = 0; i < WRITES; i++) {
+		KUNIT_ASSERT_EQ(test, ht_wait(pair.b.cq, &comp), 1);
+		KUNIT_EXPECT_NE(test, comp.err, 0);
+	}
+	KUNIT_EXPECT_NULL(test, memchr_inv(far, 0xa5, PAGE_SIZE));
+}
+
 /* Opens a region of a's endpoint, without memory on the list of what the case closes */
 static struct fid_mr *closer_mr_ep(struct kunit *test, struct ht_pair *pair)
 {
@@ -287,6 +324,7 @@ static struct kunit_case close_cases[] = {
 	KUNIT_CASE(a_failed_operation_closes_its_region_while_the_device_goes),
 	KUNIT_CASE(a_region_closes_in_a_callback_that_the_removal_waits_for),
 	KUNIT_CASE(an_endpoint_closes_in_a_callback_that_the_removal_waits_for),
+	KUNIT_CASE(no_write_reaches_a_region_that_is_closed),
 	KUNIT_CASE(a_failed_operation_closes_a_region_of_its_endpoint),
 	KUNIT_CASE(a_failed_operation_closes_a_region_during_a_drain),
 	KUNIT_CASE(a_region_of_an_endpoint_closes_while_the_device_goes),
