@@ -11,7 +11,7 @@ outside_build()
 {
 	local dir=$1 home=$2 modules=$3 work=$4 ko
 	local args=("KDIR=$home/kdir" "KOFI=$work/root/usr/share/kofi"
-		"KOFI_SYMVERS=$(cat "$modules/objects")/Module.symvers"
+		"KOFI_SYMVERS=$modules/Module.symvers"
 		CONFIG_DEBUG_INFO_BTF_MODULES=)
 
 	[ -e "$dir/Makefile" ] || die "there is no $dir/Makefile; see Documentation/install.rst"
