@@ -2,7 +2,8 @@
 #
 # Turn the output of scripts/guest/kunit.sh into results, one per KUnit case
 # and one per "#check" line: "pass|fail|skip <TAB> name <TAB> text".
-# A suite or a module that stops short of its plan is a failure of its own.
+# A suite that stops short of its plan is a failure of the case that ran, if one of that
+# case's expectations had failed, else of its own; a module without a suite is one, too.
 
 function emit(verdict, name, text)
 {
@@ -14,8 +15,22 @@ function end_suite()
 	if (suite == "")
 		return
 	if (cases != plan)
-		emit("fail", suite, "gave " cases " results of " plan " (crash or hang?)")
+		cut_off()
 	suite = ""
+}
+
+# cut_off: the suite stopped short of its plan. What stands behind its last result is of the
+# case that was running; KUnit names it in front of a failed expectation.
+function cut_off(	name)
+{
+	name = suite
+	if (match(text, /# [a-z0-9_]+: (EXPECTATION|ASSERTION) FAILED/)) {
+		name = substr(text, RSTART + 2)
+		sub(/:.*/, "", name)
+		name = suite "." name
+	}
+	emit("fail", name, text (text == "" ? "" : "\037") \
+		"the suite gave " cases " results of " plan " (crash or hang?)")
 }
 
 function end_module()
@@ -90,8 +105,8 @@ suite != "" && /^    (not )?ok [0-9]+/ {
 	next
 }
 
-# What stands between two results belongs to the second one.
-suite != "" && !/KTAP version|# Subtest:|: pass:[0-9]+ fail:/ {
+# What stands between two results belongs to the second one. A console has much more.
+suite != "" && !/KTAP version|# Subtest:|: pass:[0-9]+ fail:/ && length(text) < 8000 {
 	line = $0
 	sub(/^ */, "", line)
 	text = text (text == "" ? "" : "\037") line
