@@ -12,8 +12,27 @@ results_begin()
 {
 	results_more "$1"
 	: >"$KOFI_RESULTS"
+	rm -f "${KOFI_RESULTS%.results}.again"
 	shift
 	printf '%s\n' "$@" >"${KOFI_RESULTS%.results}.logs"
+}
+
+# results_again COMMAND [ALONE]: what runs a failed case alone; "%s" stands for its name, as
+# scripts/lib/failures.awk has it. ALONE is for a result that is no case. Without a call it
+# is the stage.
+results_again()
+{
+	printf '%s\n' "$@" >"${KOFI_RESULTS%.results}.again"
+}
+
+# results_brief STAGE LINES: what failed, for the end of the output, in so many lines.
+results_brief()
+{
+	local again=("make test STAGE=$1") file=$KOFI_BUILD/test/$1
+
+	[ ! -e "$file.again" ] || mapfile -t again <"$file.again"
+	awk -v stage="$1" -v again="${again[0]}" -v alone="${again[1]:-}" -v most="$2" \
+		-f "$KOFI_TOP/scripts/lib/failures.awk" "$file.results"
 }
 
 # results_more STAGE: go on where another process began.
