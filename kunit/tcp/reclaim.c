@@ -239,7 +239,8 @@ static void what_may_write_back_is_seen(struct kunit *test)
 	kfree(kmalloc(LEN, GFP_KERNEL));
 	mutex_unlock(&ktcp_cm_lock);
 	watch(false);
-	KUNIT_EXPECT_EQ(test, found, IS_ENABLED(CONFIG_LOCKDEP));
+	/* The slab may take a page for it, too */
+	KUNIT_EXPECT_EQ(test, found > 0, IS_ENABLED(CONFIG_LOCKDEP));
 }
 
 static struct kunit_case msg_cases[] = {
