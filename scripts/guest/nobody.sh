@@ -30,7 +30,7 @@ list-ipv6off)
 	;;
 esac
 
-info=/kofi/files/kofi-info
+info=/bin/kofi-info
 failed=0
 
 # fail REASON: the case has failed; the first reason counts
