@@ -633,7 +633,7 @@ static void an_answer_to_another_request_is_none(struct kunit *test)
 	expect_unsaved(test, peer, 2, EPROTO);
 }
 
-/* Whoever answers late, or out of form, is not asked again */
+/* An answer that is late or out of form is the last one */
 static void a_target_that_failed_once_is_not_asked_again(struct kunit *test)
 {
 	struct vt_peer *peer, *target;

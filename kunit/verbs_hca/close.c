@@ -218,7 +218,7 @@ static void no_write_reaches_a_region_that_is_closed(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(far, 0xa5, PAGE_SIZE));
 }
 
-/* Opens a region of a's endpoint, without memory on the list of what the case closes */
+/* Opens a region of a's endpoint; a callback closes it, not ht_exit() */
 static struct fid_mr *closer_mr_ep(struct kunit *test, struct ht_pair *pair)
 {
 	struct kvec kvec = { ht_buf(test, PAGE_SIZE), PAGE_SIZE };

@@ -31,7 +31,7 @@
  *
  * Locking: a drain begins under the handler lock.  drain.lock is held while markers are posted, as
  * a queue pair has room for one marker in each queue, and regions are closed at any time.  The
- * queue pair is destroyed under it, too, so who holds it and finds a queue pair has the device.
+ * queue pair is destroyed under it, too: while its holder finds a queue pair, the device is there.
  */
 #include <linux/sched/mm.h>
 #include "ep.h"
