@@ -404,6 +404,19 @@ int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 bool kofi_srx_withdraw(struct kofi_srx *srx, struct kofi_srx_msg *msg);
 
 /**
+ * kofi_srx_withdraw_unclaimed() - Take a waiting message back unless a client has claimed it
+ * @srx: where it waits
+ * @msg: a message that kofi_srx_arrive() has queued
+ *
+ * A claimed message (FI_CLAIM) is the client's, which receives or discards it.
+ *
+ * Context: any.
+ * Return: true: the message is the provider's again; false: it is claimed, or ops->start() or
+ * ops->discard() was called for it, and may still run.
+ */
+bool kofi_srx_withdraw_unclaimed(struct kofi_srx *srx, struct kofi_srx_msg *msg);
+
+/**
  * kofi_srx_cancel() - Take a receive back (fi_cancel())
  * @srx: the receive side
  * @context: of the receive

@@ -205,7 +205,7 @@ static void ktcp_link_unpark(struct ktcp_link *link)
 		list_del_init(&source->hungry);
 }
 
-/* Has the connection look again when there is room for its message */
+/* Queue the worker of the connection when there is room, or memory, for its message */
 static void ktcp_link_park(struct ktcp_link *link, const struct ktcp_early *early)
 {
 	struct ktcp_rdm *rdm = link->rdm;
@@ -220,12 +220,11 @@ static void ktcp_link_park(struct ktcp_link *link, const struct ktcp_early *earl
 		list_add_tail(&link->parked, &link->source->parked);
 	if (list_empty(&link->source->hungry))
 		list_add_tail(&link->source->hungry, &rdm->hungry);
-	if (!list_empty(&rdm->kept))
-		queue_delayed_work(ktcp_type.wq, &rdm->press, KTCP_EARLY_PRESS);
+	queue_delayed_work(ktcp_type.wq, &rdm->press, KTCP_EARLY_PRESS);
 }
 
 /*
- * There is room again: a connection whose message fits looks again.  Addresses take turns, and so
+ * There may be room: a connection whose message fits looks again.  Addresses take turns, and so
  * do the connections of each.  KTCP_EARLY_LOOKS addresses are looked at, as interrupts are off.
  */
 static void ktcp_early_wake(struct ktcp_rdm *rdm)
@@ -286,6 +285,8 @@ static bool ktcp_early_keep(struct ktcp_early *early)
 		if (!early->number)
 			list_add_tail(&early->of_rdm, &rdm->kept);
 		ktcp_link_unpark(link);
+		/* What is left may be enough for another connection */
+		ktcp_early_wake(rdm);
 	} else {
 		ktcp_link_park(link, early);
 	}
@@ -305,6 +306,21 @@ void ktcp_early_unkeep(struct ktcp_early *early)
 	list_del_init(&early->of_rdm);
 	ktcp_early_wake(link->rdm);
 	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
+}
+
+/*
+ * There is room for the message, and no memory.  The connection waits without waking another one,
+ * which would lack the same memory, and would wake this one in turn.
+ */
+static void ktcp_early_repark(struct ktcp_link *link, struct ktcp_early *early)
+{
+	kfree(early->data);
+	early->data = NULL;
+	spin_lock_irq(&link->rdm->soft.lock);
+	ktcp_early_count(early, -1);
+	list_del_init(&early->of_rdm);
+	ktcp_link_park(link, early);
+	spin_unlock_irq(&link->rdm->soft.lock);
 }
 
 /* Takes what is needed besides room: a place for the payload, and a new ktcp_link.head */
@@ -364,10 +380,7 @@ static void ktcp_early_begin(struct ktcp_link *link, struct ktcp_early *early)
 	if (!ktcp_early_keep(early))
 		return;
 	if (!ktcp_early_furnish(early, rx->hdr.len)) {
-		ktcp_early_unkeep(early);
-		spin_lock_irq(&link->rdm->soft.lock);
-		ktcp_link_park(link, early);
-		spin_unlock_irq(&link->rdm->soft.lock);
+		ktcp_early_repark(link, early);
 		return;
 	}
 	if (early->number) {
@@ -588,12 +601,13 @@ static void ktcp_early_drop_old(struct ktcp_rdm *rdm)
 		if (!early)
 			break;
 		/* If a receive has taken it meanwhile, ktcp_early_settle() finishes it */
-		if (kofi_srx_withdraw(early->link->conn.at->srx, &early->msg))
+		if (kofi_srx_withdraw_unclaimed(early->link->conn.at->srx, &early->msg))
 			ktcp_early_finish(early);
 	}
 	spin_lock_irq(&rdm->soft.lock);
 	list_rotate_left(&rdm->hungry);
-	if (!list_empty(&rdm->hungry) && !list_empty(&rdm->kept))
+	ktcp_early_wake(rdm);
+	if (!list_empty(&rdm->hungry))
 		queue_delayed_work(ktcp_type.wq, &rdm->press, KTCP_EARLY_PRESS);
 	spin_unlock_irq(&rdm->soft.lock);
 }

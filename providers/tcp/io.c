@@ -6,7 +6,7 @@
  * the socket, by a post, by time (alive.c), or by what a message waits for: a receive, a
  * completion, an answer that has been sent.
  *
- * Each direction has a budget for a run of the worker, of messages and of bytes.  A direction in
+ * Each direction has a budget for a run of the worker, of messages, bytes and time.  A direction in
  * which there is more to do takes nothing from the other one.  Then the worker lets others run.
  * It looks at the peer (alive.c) in each run, however much there is to do.
  *

@@ -353,8 +353,9 @@ static void ktcp_rdm_free(struct kofi_soft_ep *soft)
 {
 	struct ktcp_rdm *rdm = to_ktcp_rdm(soft);
 
-	/* It queues the worker, and no connection is left that queues it again */
+	/* kofi_soft_close() has cancelled the worker, and @press may have queued it again since */
 	cancel_delayed_work_sync(&rdm->press);
+	cancel_work_sync(&soft->work);
 	kofi_soft_ep_fini(soft);
 	ktcp_rdm_destroy(rdm);
 }

@@ -20,24 +20,36 @@
 #include <linux/rcupdate.h>
 #include "srx.h"
 
-bool kofi_srx_withdraw(struct kofi_srx *srx, struct kofi_srx_msg *msg)
+static bool kofi_srx_take_back(struct kofi_srx *srx, struct kofi_srx_msg *msg, bool claimed)
 {
 	struct kofi_srx_due due;
 	unsigned long flags;
-	bool queued;
+	bool take;
 
 	kofi_srx_due_init(&due);
 	spin_lock_irqsave(&srx->lock, flags);
-	queued = msg->queued;
-	if (queued)
+	take = msg->queued && (claimed || msg->any.key.kind != KOFI_SRX_CLAIMED);
+	if (take)
 		kofi_srx_take_msg(srx, msg, &due);
 	spin_unlock_irqrestore(&srx->lock, flags);
 	kofi_srx_settle(srx, &due);
-	if (!queued)
-		synchronize_rcu_expedited();
-	return queued;
+	return take;
+}
+
+bool kofi_srx_withdraw(struct kofi_srx *srx, struct kofi_srx_msg *msg)
+{
+	if (kofi_srx_take_back(srx, msg, true))
+		return true;
+	synchronize_rcu_expedited();
+	return false;
 }
 EXPORT_SYMBOL_GPL(kofi_srx_withdraw);
+
+bool kofi_srx_withdraw_unclaimed(struct kofi_srx *srx, struct kofi_srx_msg *msg)
+{
+	return kofi_srx_take_back(srx, msg, false);
+}
+EXPORT_SYMBOL_GPL(kofi_srx_withdraw_unclaimed);
 
 static struct kofi_rx *kofi_srx_find_context(struct list_head *list,
 					     void *context)

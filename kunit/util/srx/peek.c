@@ -272,6 +272,21 @@ static void a_claimed_message_still_counts_as_one_that_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arrives(us, 9, 7, NULL), KOFI_SRX_QUEUED);
 }
 
+static void a_claimed_message_is_not_withdrawn_for_room(struct kunit *test)
+{
+	struct ut_srx *us = ut_srx(test);
+
+	KUNIT_EXPECT_EQ(test, arrives(us, 1, 7, NULL), KOFI_SRX_QUEUED);
+	KUNIT_EXPECT_EQ(test, arrives(us, 2, 7, NULL), KOFI_SRX_QUEUED);
+	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_PEEK | FI_CLAIM), 0);
+	ut_gets(test, us, .nr = 1, .len = 100, .data = 51, .tag = 7);
+	KUNIT_EXPECT_FALSE(test, kofi_srx_withdraw_unclaimed(&us->srx, &us->msg[1].msg));
+	KUNIT_EXPECT_TRUE(test, kofi_srx_withdraw_unclaimed(&us->srx, &us->msg[2].msg));
+	KUNIT_EXPECT_FALSE(test, kofi_srx_withdraw_unclaimed(&us->srx, &us->msg[2].msg));
+	KUNIT_EXPECT_TRUE(test, kofi_srx_withdraw(&us->srx, &us->msg[1].msg));
+	KUNIT_EXPECT_EQ(test, us->srx.nmsgs, 0);
+}
+
 static void a_claimed_message_can_be_withdrawn(struct kunit *test)
 {
 	struct ut_srx *us = ut_srx(test);
@@ -321,6 +336,7 @@ static struct kunit_case srx_peek_cases[] = {
 	KUNIT_CASE(a_claimed_message_may_be_discarded),
 	KUNIT_CASE(a_discard_is_reported_if_the_client_asks),
 	KUNIT_CASE(a_claimed_message_still_counts_as_one_that_waits),
+	KUNIT_CASE(a_claimed_message_is_not_withdrawn_for_room),
 	KUNIT_CASE(a_claimed_message_can_be_withdrawn),
 	KUNIT_CASE(a_peek_without_a_receive_waits_for_one),
 	KUNIT_CASE(nothing_is_looked_at_after_the_end),
