@@ -389,6 +389,24 @@ void verbs_res_strip(struct verbs_device *dev, struct verbs_res *res)
 	verbs_res_done(dev, res);
 }
 
+/**
+ * verbs_res_strip_in_use() - As verbs_res_strip(), for an object that other calls use meanwhile
+ * @dev: its device, which is being removed
+ * @res: the object's; it has ->report
+ *
+ * Context: may sleep.
+ */
+void verbs_res_strip_in_use(struct verbs_device *dev, struct verbs_res *res)
+{
+	/* Ends posting; then calls that post come to an end, as in verbs_device_remove() */
+	mutex_lock(&dev->lock);
+	if (!res->taken)
+		res->ops->report(res);
+	mutex_unlock(&dev->lock);
+	synchronize_rcu();
+	verbs_res_strip(dev, res);
+}
+
 /* A stripped object is closed */
 void verbs_res_del(struct verbs_device *dev, struct verbs_res *res)
 {

@@ -77,7 +77,7 @@ static int verbs_drain_break(struct verbs_ep *ep)
 	return ret;
 }
 
-/* Has the device end all operations, and leaves the device */
+/* End all operations on the device, and leave it */
 static void verbs_drain_device(struct verbs_ep *ep)
 {
 	size_t i;
@@ -156,7 +156,7 @@ static int verbs_drain_gone(struct verbs_ep *ep, int timeout)
 		return -FI_EOPBADSTATE;
 	/* Does not wait for its turn: in a callback, the removal may wait for the caller */
 	if (timeout < 0)
-		verbs_res_strip(dev, &ep->res);
+		verbs_res_strip_in_use(dev, &ep->res);
 	else
 		left = verbs_res_await(dev, &ep->res, msecs_to_jiffies(timeout));
 	if (!left)

@@ -271,8 +271,8 @@ static int verbs_mr_ep_may_drain(const struct verbs_ep *ep)
 {
 	int ret = kofi_cq_may_wait(ep->kep.tx.cq, KOFI_CQ_WAIT_POLLER);
 
-	/* fi_ep_drain() waits for receives, too */
-	if (!ret && READ_ONCE(ep->drain.begun))
+	/* The holder of drain.lock may wait for receives, too: fi_ep_drain(), or a removal */
+	if (!ret)
 		ret = kofi_cq_may_wait(ep->kep.rx.cq, KOFI_CQ_WAIT_POLLER);
 	return ret;
 }

@@ -219,6 +219,7 @@ void verbs_res_give_back(struct verbs_device *dev, struct verbs_res *res);
 void verbs_res_done(struct verbs_device *dev, struct verbs_res *res);
 long verbs_res_await(struct verbs_device *dev, struct verbs_res *res, long timeout);
 void verbs_res_strip(struct verbs_device *dev, struct verbs_res *res);
+void verbs_res_strip_in_use(struct verbs_device *dev, struct verbs_res *res);
 void verbs_res_del(struct verbs_device *dev, struct verbs_res *res);
 
 /* ep.c */
