@@ -111,7 +111,7 @@ bool kofi_addr_is_local(struct net *net, const struct sockaddr_storage *addr)
 
 	if (addr->ss_family == AF_INET)
 		return inet_addr_type(net, sin->sin_addr.s_addr) == RTN_LOCAL;
-	if (kofi_addr_family_is_off(AF_INET6))
+	if (!IS_ENABLED(CONFIG_IPV6) || kofi_addr_family_is_off(AF_INET6))
 		return false;
 	rcu_read_lock();
 	if (sin6->sin6_scope_id)
@@ -127,7 +127,7 @@ static struct net_device *kofi_find_in6(struct net *net, const struct sockaddr_i
 	u32 scope = sin6->sin6_scope_id;
 	struct net_device *netdev;
 
-	if (kofi_addr_family_is_off(AF_INET6))
+	if (!IS_ENABLED(CONFIG_IPV6) || kofi_addr_family_is_off(AF_INET6))
 		return NULL;
 	netdev = ipv6_dev_find(net, &sin6->sin6_addr, NULL);
 	if (netdev && (!scope || netdev->ifindex == scope))
