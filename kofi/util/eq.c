@@ -460,12 +460,14 @@ EXPORT_SYMBOL_GPL(kofi_eq_open);
 void kofi_eq_add_tap(struct kofi_eq *eq, struct kofi_eq_tap *tap)
 {
 	struct kofi_eq_tap **end = &eq->taps;
+	unsigned long flags;
 
-	guard(spinlock_irqsave)(&eq->lock);
+	spin_lock_irqsave(&eq->lock, flags);
 	while (*end)
 		end = &(*end)->next;
 	tap->next = NULL;
 	*end = tap;
+	spin_unlock_irqrestore(&eq->lock, flags);
 }
 EXPORT_SYMBOL_GPL(kofi_eq_add_tap);
 

@@ -35,15 +35,17 @@ static void hook_eq_map(struct kofi_eq_tap *tap, struct kofi_eq_seen *seen)
 	struct kofi_hook_obj *eq = container_of(tap, struct kofi_hook_obj, eq_tap);
 	struct kofi_hook_fabric *root = eq->root;
 	struct kofi_hook_obj *upper;
+	unsigned long flags;
 
-	guard(spinlock_irqsave)(&root->lock);
+	spin_lock_irqsave(&root->lock, flags);
 	upper = kofi_hook_upper(root, seen->fid);
-	if (!upper)
-		return;
-	seen->fid = &upper->fid;
-	seen->context = upper->fid.context;
-	if (seen->info)
+	if (upper) {
+		seen->fid = &upper->fid;
+		seen->context = upper->fid.context;
+	}
+	if (upper && seen->info)
 		hook_map_request(upper, seen->info);
+	spin_unlock_irqrestore(&root->lock, flags);
 }
 
 static ssize_t hook_eq_read(struct fid_eq *eq, u32 *event, void *buf,
