@@ -11,8 +11,6 @@
 # provider has to pass also run on kofi_loop and on kofi_tcp, without a device.
 parts_all()
 {
-	local module
-
 	echo kofi_verbs_test
 	echo kofi_verbs_test-siw
 	printf 'kofi_conformance_test-%s\n' siw loop tcp
