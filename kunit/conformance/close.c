@@ -152,6 +152,8 @@ static void a_failed_operation_closes_a_region_of_its_endpoint(struct kunit *tes
 			continue;
 		}
 		conf_queue_hook(queue, close_fid, &mr->fid);
+		/* The message may have ended before.  A handler is called again when it is read */
+		conf_queue_read(queue, INT_MAX);
 		fi_shutdown(pair.a.ep, 0);
 		expect_closed(test, queue, &mr->fid, ended);
 		vt_pair_close(test, &pair);
