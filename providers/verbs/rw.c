@@ -66,9 +66,7 @@ static void verbs_rw_put(struct verbs_ep *ep)
 {
 	lockdep_assert_held(&ep->tx.lock);
 	ep->rws->nr--;
-	if (ep->rws->wanted)
-		kofi_ep_room(&ep->kep.tx);
-	ep->rws->wanted = false;
+	verbs_wanted_call(&ep->tx, &ep->rws->wanted);
 }
 
 static void verbs_rw_end(const struct ib_cq *cq, struct verbs_rw *rw)
@@ -308,8 +306,7 @@ static int verbs_rw_claim(struct verbs_ep *ep)
 	if (rws->nr < rws->max) {
 		rws->nr++;
 	} else {
-		rws->wanted = true;
-		kofi_ep_want_room(&ep->kep.tx);
+		verbs_wanted_note(&ep->tx, &rws->wanted);
 		ret = -EAGAIN;
 	}
 	spin_unlock_irqrestore(&ep->tx.lock, flags);

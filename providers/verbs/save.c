@@ -115,8 +115,7 @@ static struct verbs_save *verbs_save_claim(struct verbs_saves *saves)
 		list_move_tail(&save->entry, &saves->posted);
 		WRITE_ONCE(saves->nr, saves->nr + 1);
 	} else {
-		saves->wanted = true;
-		kofi_ep_want_room(&ep->kep.tx);
+		verbs_wanted_note(&ep->tx, &saves->wanted);
 	}
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	return save;
@@ -135,9 +134,7 @@ static void verbs_save_put(struct verbs_saves *saves, struct verbs_save *save)
 	save->slot = NULL;
 	list_move(&save->entry, &saves->free);
 	WRITE_ONCE(saves->nr, saves->nr - 1);
-	if (saves->wanted)
-		kofi_ep_room(&ep->kep.tx);
-	saves->wanted = false;
+	verbs_wanted_call(&ep->tx, &saves->wanted);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 }
 
@@ -152,10 +149,8 @@ bool verbs_saves_hold(struct verbs_ep *ep)
 		return false;
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	held = saves->nr;
-	if (held) {
-		saves->wanted = true;
-		kofi_ep_want_room(&ep->kep.tx);
-	}
+	if (held)
+		verbs_wanted_note(&ep->tx, &saves->wanted);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	return held;
 }
