@@ -147,25 +147,21 @@ static int flood_one(struct sockaddr_storage *to, int want)
 }
 
 /* The device is known from a connection that is not made */
-static int flood_begin(int offset, int count)
+static int flood_begin(int offset)
 {
 	struct hostile_conn *conn;
 	int ret;
 
-	if (flood.id)
-		return -EBUSY;
-	if (count < 1 || count > HOSTILE_FLOOD_MAX)
-		return -EINVAL;
-	flood.id = kvcalloc(count, sizeof(*flood.id), GFP_KERNEL);
+	flood.id = kvcalloc(HOSTILE_FLOOD_MAX, sizeof(*flood.id), GFP_KERNEL);
 	if (!flood.id)
 		return -ENOMEM;
 	conn = hostile_conn();
-	if (!conn)
-		return -ENOMEM;
-	ret = hostile_conn_resolve(conn, offset);
+	ret = conn ? hostile_conn_resolve(conn, offset) : -ENOMEM;
 	if (!ret)
 		ret = flood_open_queues(conn->id->device);
 	hostile_conn_close(conn);
+	if (ret)
+		hostile_flood_end();
 	return ret;
 }
 
@@ -176,9 +172,12 @@ int hostile_flood(const struct hostile_args *args)
 	int want = hostile_number(args, 3, 0);
 	struct sockaddr_storage to;
 	ktime_t start = ktime_get();
-	int ret;
+	int ret = 0;
 
-	ret = flood_begin(offset, count);
+	if (count < 1 || count > HOSTILE_FLOOD_MAX)
+		return -EINVAL;
+	if (!flood.id)
+		ret = flood_begin(offset);
 	if (!ret)
 		ret = hostile_conn_sockaddr(&to, offset);
 	while (!ret && flood.nr_ids < count)

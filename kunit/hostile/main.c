@@ -22,7 +22,7 @@
  *	access OFFSET		reads and writes that are none of its business
  *	sizes OFFSET		messages of no bytes, and of too many
  *	leave			close whatever is open
- *	flood OFFSET N WANT	N requests at a time; wait until all but WANT of
+ *	flood OFFSET N WANT	further requests until there are N; wait until all but WANT of
  *				them have an answer
  *	flood-leave		give them up
  *	silent OFFSET N JUNK	N TCP connections that say nothing, or JUNK bytes
