@@ -6,7 +6,7 @@
 #
 # -v again="COMMAND %s"   %s stands for suite.case, without the device or provider behind
 #                         the suite, or for the first word of another name
-# -v alone="COMMAND"      for what is no KUnit case; default: again
+# -v alone="COMMAND"      for what is no KUnit case or suite; default: again
 # -v stage=STAGE          said in front of each name
 # -v most=N               lines, default 36
 
@@ -14,8 +14,8 @@ function command(name,	case_name, s)
 {
 	s = again
 	case_name = name
-	if (name ~ /^[a-z0-9_]+(-[a-z0-9_;]+)?\.[^ ]+$/)
-		sub(/-[^.]*\./, ".", case_name)
+	if (name ~ /^[a-z0-9_]+(-[a-z0-9_;]+)?(\.[^ ]+)?$/ && name !~ /_test$/)
+		sub(/-[^.]*/, "", case_name)
 	else if (alone != "")
 		return alone
 	else
