@@ -8,17 +8,8 @@
  * that the client waits.  Each credit comes back by kofi_credit_give(), and the first that comes
  * back to a resource for which a client waits makes the client's ready callback due, once.
  *
- * Each resource notes its own waiters, so a credit of one resource does not call a client that
- * waits for another.  No lock is taken, and none is needed:
- *
- *	taker			giver
- *	finds no credit
- *	sets wanted		counts
- *	full barrier		full barrier
- *	counts			reads wanted
- *
- * At least one of the two sees what the other has written: the taker gets the credit, or the
- * giver calls.  Both may happen.  Then the ready callback comes without need, which is allowed.
+ * A credit is a count with a waiter (kofi/waiter.h).  What a call takes, and what comes back, is
+ * an atomic count, so neither needs a lock.
  *
  * kofi_credit_give() still reads the endpoint when the credit can be taken again.  So its caller
  * holds a reference to the endpoint, or is in an RCU read-side section that the close waits for.
@@ -27,18 +18,16 @@
 #define _KOFI_CREDIT_H
 
 #include <linux/atomic.h>
-#include <kofi/ep.h>
+#include <kofi/waiter.h>
 
 /**
  * struct kofi_credit - A bounded resource of one side of an endpoint
  * @left: credits that are left
- * @wanted: a call has found none, and its client has not been called since
- * @side: whose client waits
+ * @waiter: the client that waits for one
  */
 struct kofi_credit {
 	atomic_t		left;
-	bool			wanted;
-	struct kofi_ep_side	*side;
+	struct kofi_waiter	waiter;
 };
 
 /**
@@ -53,8 +42,7 @@ static inline void kofi_credit_init(struct kofi_credit *credit, struct kofi_ep_s
 				    unsigned int count)
 {
 	atomic_set(&credit->left, count);
-	credit->wanted = false;
-	credit->side = side;
+	kofi_waiter_init(&credit->waiter, side);
 }
 
 /**
@@ -70,7 +58,7 @@ static inline unsigned int kofi_credit_left(const struct kofi_credit *credit)
 }
 
 bool kofi_credit_wait(struct kofi_credit *credit, int count);
-void kofi_credit_call(struct kofi_credit *credit);
+bool kofi_credit_wait_left(struct kofi_credit *credit, int count);
 
 /* For kofi_credit_take_many(): does not note that the client waits */
 static inline bool kofi_credit_try(struct kofi_credit *credit, int count)
@@ -122,8 +110,7 @@ static inline void kofi_credit_give_many(struct kofi_credit *credit, int count)
 {
 	/* A full barrier, as it returns a value */
 	atomic_add_return(count, &credit->left);
-	if (unlikely(READ_ONCE(credit->wanted)))
-		kofi_credit_call(credit);
+	kofi_waiter_wake_after_atomic(&credit->waiter);
 }
 
 /**
@@ -135,6 +122,23 @@ static inline void kofi_credit_give_many(struct kofi_credit *credit, int count)
 static inline void kofi_credit_give(struct kofi_credit *credit)
 {
 	kofi_credit_give_many(credit, 1);
+}
+
+/**
+ * kofi_credit_has() - Are so many credits left?  If not, note that the client waits
+ * @credit: the resource
+ * @count: how many, of those that there are
+ *
+ * For a call that waits until others have given credits back, and takes none: an operation that
+ * is to follow all that have one.
+ *
+ * Context: any.
+ * Return: as kofi_credit_take_many(), but no credit is taken.
+ */
+static inline bool kofi_credit_has(struct kofi_credit *credit, int count)
+{
+	return likely(atomic_read(&credit->left) >= count) ||
+	       kofi_credit_wait_left(credit, count);
 }
 
 /**

@@ -12,14 +12,13 @@
  * do not change until close.  Default flags (FI_SETOPSFLAG) may change at any time;
  * an operation sees the old ones or the new ones.
  *
- * Before a call answers -EAGAIN, the provider calls kofi_ep_want_room().  When a resource
- * comes back that a call may have waited for (a slot, a registration), it calls
- * kofi_ep_room(), which reads only one word while no call waits.  Then the client's ready
- * callback is due, once, in the context of the queue of that direction.
- * To lose no wake-up the provider looks for room once more between kofi_ep_want_room()
- * and -EAGAIN.  Where no event announces room, as with a device that was busy, the provider
- * calls kofi_ep_want_later(), and the ready callback is due after a short time.  For a resource
- * that is counted, kofi/credit.h does all of this.
+ * A call that lacks a resource answers -EAGAIN, and its client's ready callback is due, once, in
+ * the context of the queue of that direction when the resource has come back.  A resource that is
+ * counted is a struct kofi_credit (kofi/credit.h).  What cannot be counted has a struct
+ * kofi_waiter (kofi/waiter.h).  kofi_ep_side.room is the waiter of what comes back when an
+ * operation ends.  Where no event announces room, as with a device that was busy, the provider
+ * calls kofi_ep_want_later(), and the ready callback is due after a short time, or when an
+ * operation ends.
  */
 #ifndef _KOFI_EP_H
 #define _KOFI_EP_H
@@ -32,6 +31,7 @@
 #include <kofi/cntr.h>
 #include <kofi/conn.h>
 #include <kofi/cq.h>
+#include <kofi/waiter.h>
 #include <rdma/fi_endpoint.h>
 
 struct kofi_av;
@@ -42,12 +42,13 @@ struct kofi_ep;
  * @cq: where completions go; NULL: none is bound, or the side is a shared receive context
  * @op_flags: default flags of calls that take none
  * @selective: success is reported only with FI_COMPLETION
- * @wanted: a call has answered -EAGAIN, and its client has not been called since
+ * @room: the client that waits for an operation to end
  * @again: how many calls had no room
  * @dir: FI_TRANSMIT or FI_RECV
  * @ep: the endpoint of this side
  * @call: calls the client's ready callback
- * @later: has the ready callback called without an event, or without a queue
+ * @later: makes the ready callback due without an event, or calls it without a queue
+ * @due: without a queue: @later is to call the ready callback
  * @caller: the task that calls the ready callback without a queue, or NULL
  * @closed: set if the callback closes the shared receive context; @caller's
  */
@@ -55,12 +56,13 @@ struct kofi_ep_side {
 	struct kofi_cq		*cq;
 	u64			op_flags;
 	bool			selective;
-	bool			wanted;
+	struct kofi_waiter	room;
 	atomic_long_t		again;
 	u64			dir;
 	struct kofi_ep		*ep;
 	struct kofi_cq_call	call;
 	struct delayed_work	later;
+	bool			due;
 	struct task_struct	*caller;
 	bool			*closed;
 };
@@ -425,53 +427,20 @@ static inline void kofi_ep_ended(struct kofi_ep *ep, u64 flags, int err, size_t 
 void kofi_ep_count(struct kofi_ep *ep, u64 flags, int err, size_t len);
 
 /**
- * kofi_ep_want_room() - A call is about to answer -EAGAIN
- * @side: its direction
+ * kofi_ep_call_ready() - The ready callback is due
+ * @side: the direction
  *
- * The caller looks for room once more before it answers.
+ * A provider calls kofi_waiter_wake() or kofi_credit_give() instead.
  *
- * Context: any.
+ * Context: any; locks may be held.
  */
-static inline void kofi_ep_want_room(struct kofi_ep_side *side)
-{
-	atomic_long_inc(&side->again);
-	WRITE_ONCE(side->wanted, true);
-	/* Pairs with kofi_ep_room(): the caller sees the room, or kofi_ep_room() sees wanted */
-	smp_mb();
-}
-
 void kofi_ep_call_ready(struct kofi_ep_side *side);
-
-/**
- * kofi_ep_room() - A resource has come back that a call may have waited for
- * @side: the direction
- *
- * Context: any; locks may be held.  Any processor can get the resource already.
- */
-static inline void kofi_ep_room(struct kofi_ep_side *side)
-{
-	/* Pairs with kofi_ep_want_room() */
-	smp_mb();
-	if (unlikely(READ_ONCE(side->wanted)))
-		kofi_ep_call_ready(side);
-}
-
-/**
- * kofi_ep_room_after_atomic() - kofi_ep_room() behind a full barrier
- * @side: the direction
- *
- * Context: as kofi_ep_room().  The resource was given back by an atomic operation that is a
- * full barrier, as those that return a value are.
- */
-static inline void kofi_ep_room_after_atomic(struct kofi_ep_side *side)
-{
-	if (unlikely(READ_ONCE(side->wanted)))
-		kofi_ep_call_ready(side);
-}
 
 /**
  * kofi_ep_want_later() - A call is about to answer -EAGAIN, and no event will announce room
  * @side: its direction
+ *
+ * Notes kofi_ep_side.room, so an operation that ends earlier calls the client, too.
  *
  * Context: any; the endpoint is not being closed.
  */

@@ -1,40 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The slow half of credits, include/kofi/credit.h: there is none left, or a client waits.
+ * The slow half of credits and waiters, include/kofi/credit.h and waiter.h: there is none left,
+ * or a client waits.
  */
 #include <linux/module.h>
 #include <kofi/credit.h>
+#include <kofi/ep.h>
 
-static void kofi_credit_note(struct kofi_credit *credit)
+static void kofi_waiter_want(struct kofi_waiter *waiter)
 {
-	WRITE_ONCE(credit->wanted, true);
-	/* Pairs with kofi_credit_give(), see the top of kofi/credit.h */
+	WRITE_ONCE(waiter->wanted, true);
+	/* Pairs with kofi_waiter_wake() and kofi_credit_give(), see the top of kofi/waiter.h */
 	smp_mb();
 }
+
+void kofi_waiter_note(struct kofi_waiter *waiter)
+{
+	atomic_long_inc(&waiter->side->again);
+	kofi_waiter_want(waiter);
+}
+EXPORT_SYMBOL_GPL(kofi_waiter_note);
+
+/* The resource has come back, and a client waits; of several tasks that see it one calls */
+void kofi_waiter_call(struct kofi_waiter *waiter)
+{
+	if (kofi_waiter_forget(waiter))
+		kofi_ep_call_ready(waiter->side);
+}
+EXPORT_SYMBOL_GPL(kofi_waiter_call);
 
 /* kofi_credit_take_many() has found too few credits */
 bool kofi_credit_wait(struct kofi_credit *credit, int count)
 {
-	atomic_long_inc(&credit->side->again);
-	kofi_credit_note(credit);
+	kofi_waiter_note(&credit->waiter);
 	return kofi_credit_try(credit, count);
 }
 EXPORT_SYMBOL_GPL(kofi_credit_wait);
 
-/* kofi_credit_give() has found that a client waits; of several givers one calls */
-void kofi_credit_call(struct kofi_credit *credit)
+/* kofi_credit_has() has found too few credits */
+bool kofi_credit_wait_left(struct kofi_credit *credit, int count)
 {
-	if (!xchg(&credit->wanted, false))
-		return;
-	WRITE_ONCE(credit->side->wanted, true);
-	kofi_ep_call_ready(credit->side);
+	kofi_waiter_note(&credit->waiter);
+	return atomic_read(&credit->left) >= count;
 }
-EXPORT_SYMBOL_GPL(kofi_credit_call);
+EXPORT_SYMBOL_GPL(kofi_credit_wait_left);
 
 void kofi_credit_call_when_left(struct kofi_credit *credit)
 {
-	kofi_credit_note(credit);
+	kofi_waiter_want(&credit->waiter);
 	if (kofi_credit_left(credit))
-		kofi_credit_call(credit);
+		kofi_waiter_call(&credit->waiter);
 }
 EXPORT_SYMBOL_GPL(kofi_credit_call_when_left);

@@ -5,8 +5,8 @@
  * kofi_ep_count(), kofi_ep_call_ready(), kofi_ep_want_later() and kofi_trace_post() are called on
  * the data path.  Everything else belongs to control calls.
  *
- * A call that answers -EAGAIN sets kofi_ep_side.wanted.  The thread that makes the ready callback
- * due clears it in one atomic step, so one -EAGAIN is followed by one ready callback at most.
+ * The waiter of a resource (kofi/waiter.h) makes the ready callback due.  If it is due already,
+ * the client is called once.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -37,9 +37,9 @@ static void kofi_ep_ready_call(struct kofi_cq_call *call)
 void kofi_ep_call_ready(struct kofi_ep_side *side)
 {
 	if (side->cq) {
-		if (xchg(&side->wanted, false))
-			kofi_cq_call(side->cq, &side->call);
+		kofi_cq_call(side->cq, &side->call);
 	} else {
+		WRITE_ONCE(side->due, true);
 		mod_delayed_work(kofi_ready_wq, &side->later, 0);
 	}
 }
@@ -68,8 +68,8 @@ static void kofi_ep_later(struct work_struct *work)
 	unsigned int noio = memalloc_noio_save();
 
 	if (side->cq)
-		kofi_ep_call_ready(side);
-	else if (xchg(&side->wanted, false))
+		kofi_waiter_wake(&side->room);
+	else if (xchg(&side->due, false) | kofi_waiter_forget(&side->room))
 		kofi_ep_run_without_cq(side);
 	memalloc_noio_restore(noio);
 }
@@ -78,7 +78,7 @@ void kofi_ep_want_later(struct kofi_ep_side *side)
 {
 	if (!side->ep->callbacks.ready)
 		return;
-	kofi_ep_want_room(side);
+	kofi_waiter_note(&side->room);
 	queue_delayed_work(kofi_ready_wq, &side->later, msecs_to_jiffies(KOFI_LATER_MS));
 }
 EXPORT_SYMBOL_GPL(kofi_ep_want_later);
@@ -97,6 +97,7 @@ static void kofi_ep_side_init(struct kofi_ep *ep, struct kofi_ep_side *side,
 {
 	side->ep = ep;
 	side->dir = dir;
+	kofi_waiter_init(&side->room, side);
 	side->call.fn = kofi_ep_ready_call;
 	INIT_LIST_HEAD(&side->call.entry);
 	INIT_DELAYED_WORK(&side->later, kofi_ep_later);

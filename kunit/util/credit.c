@@ -4,6 +4,7 @@
  * resource.
  */
 #include <kofi/credit.h>
+#include <kofi/ep.h>
 #include "util.h"
 
 /**
@@ -137,6 +138,47 @@ static void a_credit_of_another_resource_makes_no_call(struct kunit *test)
 	expect_calls(test, ct, 1);
 }
 
+/* An operation that is to follow all others waits until all of them have ended */
+static void a_call_can_wait_for_credits_that_it_does_not_take(struct kunit *test)
+{
+	struct credit_test *ct = new_test(test);
+
+	KUNIT_EXPECT_TRUE(test, kofi_credit_has(&ct->slots, 2));
+	KUNIT_EXPECT_EQ(test, kofi_credit_left(&ct->slots), 2);
+	KUNIT_EXPECT_TRUE(test, kofi_credit_take(&ct->slots));
+	KUNIT_EXPECT_FALSE(test, kofi_credit_has(&ct->slots, 2));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ct->ep.rx.again), 1);
+	KUNIT_EXPECT_EQ(test, kofi_credit_left(&ct->slots), 1);
+	kofi_credit_give(&ct->slots);
+	called(test, ct);
+	KUNIT_EXPECT_TRUE(test, kofi_credit_has(&ct->slots, 2));
+	expect_calls(test, ct, 1);
+}
+
+/* A list of slots, a device that is busy */
+static void a_resource_without_a_count_has_a_waiter(struct kunit *test)
+{
+	struct credit_test *ct = new_test(test);
+	struct kofi_waiter waiter;
+
+	kofi_waiter_init(&waiter, &ct->ep.rx);
+	kofi_waiter_wake(&waiter);
+	expect_calls(test, ct, 0);
+	kofi_waiter_note(&waiter);
+	kofi_waiter_note(&waiter);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ct->ep.rx.again), 2);
+	kofi_credit_give_many(&ct->slots, 0);
+	expect_calls(test, ct, 0);
+	kofi_waiter_wake(&waiter);
+	called(test, ct);
+	kofi_waiter_wake(&waiter);
+	expect_calls(test, ct, 1);
+	kofi_waiter_note(&waiter);
+	KUNIT_EXPECT_TRUE(test, kofi_waiter_forget(&waiter));
+	kofi_waiter_wake(&waiter);
+	expect_calls(test, ct, 1);
+}
+
 static void a_client_that_needs_a_credit_too_is_called_when_one_is_left(struct kunit *test)
 {
 	struct credit_test *ct = new_test(test);
@@ -158,6 +200,8 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(credits_are_taken_together_or_not_at_all),
 	KUNIT_CASE(a_client_that_got_a_credit_is_not_called),
 	KUNIT_CASE(a_credit_of_another_resource_makes_no_call),
+	KUNIT_CASE(a_call_can_wait_for_credits_that_it_does_not_take),
+	KUNIT_CASE(a_resource_without_a_count_has_a_waiter),
 	KUNIT_CASE(a_client_that_needs_a_credit_too_is_called_when_one_is_left),
 	{}
 };

@@ -273,7 +273,7 @@ static void an_endpoint_says_what_it_has_done(struct kunit *test)
 	kofi_ep_count(&et->ep, FI_MSG | FI_RECV, 0, 30);
 	kofi_ep_count(&et->ep, FI_MSG | FI_RECV, ECANCELED, 0);
 	kofi_ep_count(&et->ep, FI_RMA | FI_REMOTE_WRITE, 0, 40);
-	kofi_ep_want_room(&et->ep.tx);
+	kofi_waiter_note(&et->ep.tx.room);
 
 	KUNIT_EXPECT_EQ(test, stat_value(test, et, "tx_ops"), 2);
 	KUNIT_EXPECT_EQ(test, stat_value(test, et, "tx_bytes"), 30);
@@ -444,11 +444,11 @@ static void room_calls_a_client_that_waits_once(struct kunit *test)
 {
 	struct ep_test *et = open_bound(test, FI_WAIT_DONE);
 
-	kofi_ep_room(&et->ep.tx);
-	kofi_ep_want_room(&et->ep.tx);
-	kofi_ep_want_room(&et->ep.tx);
-	kofi_ep_room(&et->ep.tx);
-	kofi_ep_room(&et->ep.tx);
+	kofi_waiter_wake(&et->ep.tx.room);
+	kofi_waiter_note(&et->ep.tx.room);
+	kofi_waiter_note(&et->ep.tx.room);
+	kofi_waiter_wake(&et->ep.tx.room);
+	kofi_waiter_wake(&et->ep.tx.room);
 
 	called(test, et);
 	kofi_cq_purge(&et->cq, NULL, NULL);
@@ -456,8 +456,8 @@ static void room_calls_a_client_that_waits_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, et->dir, FI_TRANSMIT);
 	KUNIT_EXPECT_EQ(test, et->may_close, -EDEADLK);
 
-	kofi_ep_want_room(&et->ep.rx);
-	kofi_ep_room(&et->ep.rx);
+	kofi_waiter_note(&et->ep.rx.room);
+	kofi_waiter_wake(&et->ep.rx.room);
 	called(test, et);
 	KUNIT_EXPECT_EQ(test, et->dir, FI_RECV);
 }
@@ -470,7 +470,19 @@ static void a_client_is_called_without_an_event(struct kunit *test)
 
 	called(test, et);
 	KUNIT_EXPECT_EQ(test, et->calls, 1);
-	KUNIT_EXPECT_FALSE(test, et->ep.tx.wanted);
+	KUNIT_EXPECT_FALSE(test, et->ep.tx.room.wanted);
+}
+
+static void the_end_of_an_operation_calls_before_the_timer(struct kunit *test)
+{
+	struct ep_test *et = open_bound(test, FI_WAIT_DONE);
+
+	kofi_ep_want_later(&et->ep.tx);
+	kofi_waiter_wake(&et->ep.tx.room);
+	called(test, et);
+	flush_delayed_work(&et->ep.tx.later);
+	kofi_cq_purge(&et->cq, NULL, NULL);
+	KUNIT_EXPECT_EQ(test, et->calls, 1);
 }
 
 static void without_a_ready_callback_nothing_is_called(struct kunit *test)
@@ -479,9 +491,9 @@ static void without_a_ready_callback_nothing_is_called(struct kunit *test)
 
 	et->ep.callbacks.ready = NULL;
 	kofi_ep_want_later(&et->ep.tx);
-	KUNIT_EXPECT_FALSE(test, et->ep.tx.wanted);
-	kofi_ep_want_room(&et->ep.tx);
-	kofi_ep_room(&et->ep.tx);
+	KUNIT_EXPECT_FALSE(test, et->ep.tx.room.wanted);
+	kofi_waiter_note(&et->ep.tx.room);
+	kofi_waiter_wake(&et->ep.tx.room);
 	kofi_cq_purge(&et->cq, NULL, NULL);
 	KUNIT_EXPECT_EQ(test, et->calls, 0);
 }
@@ -497,8 +509,8 @@ static void a_shared_receive_context_is_called_in_a_worker(struct kunit *test)
 			0);
 	KUNIT_EXPECT_EQ(test, et->ep.ep.fid.fclass, FI_CLASS_SRX_CTX);
 	et->ep.callbacks = callbacks;
-	kofi_ep_want_room(&et->ep.rx);
-	kofi_ep_room(&et->ep.rx);
+	kofi_waiter_note(&et->ep.rx.room);
+	kofi_waiter_wake(&et->ep.rx.room);
 	called(test, et);
 	KUNIT_EXPECT_EQ(test, et->dir, FI_RECV);
 	KUNIT_EXPECT_TRUE(test, et->noio);
@@ -536,6 +548,7 @@ static struct kunit_case ep_cases[] = {
 	KUNIT_CASE(callbacks_can_be_set_before_the_enable_only),
 	KUNIT_CASE(room_calls_a_client_that_waits_once),
 	KUNIT_CASE(a_client_is_called_without_an_event),
+	KUNIT_CASE(the_end_of_an_operation_calls_before_the_timer),
 	KUNIT_CASE(without_a_ready_callback_nothing_is_called),
 	KUNIT_CASE(a_shared_receive_context_is_called_in_a_worker),
 	KUNIT_CASE(a_client_is_not_called_after_the_end),

@@ -215,30 +215,8 @@ static inline bool verbs_queue_full(const struct verbs_queue *queue)
  */
 static inline bool verbs_queue_stays_full(struct verbs_queue *queue)
 {
-	kofi_ep_want_room(queue->side);
+	kofi_waiter_note(&queue->side->room);
 	return verbs_queue_full(queue);
-}
-
-/*
- * A call finds no rw operation, or no save, and answers -EAGAIN.  The resource notes that itself:
- * if it set kofi_ep_side.wanted, the next slot that comes back would call the client, too early.
- */
-static inline void verbs_wanted_note(struct verbs_queue *queue, bool *wanted)
-{
-	lockdep_assert_held(&queue->lock);
-	atomic_long_inc(&queue->side->again);
-	*wanted = true;
-}
-
-/* The resource has come back: call the client if verbs_wanted_note() has noted a call */
-static inline void verbs_wanted_call(struct verbs_queue *queue, bool *wanted)
-{
-	lockdep_assert_held(&queue->lock);
-	if (!*wanted)
-		return;
-	*wanted = false;
-	WRITE_ONCE(queue->side->wanted, true);
-	kofi_ep_call_ready(queue->side);
 }
 
 /* Returns @ret.  If @ret is -EAGAIN, a timer calls the client, as no event announces room */

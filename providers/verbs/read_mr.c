@@ -183,7 +183,7 @@ static void verbs_read_mrs_give(struct verbs_read_mr *rmr)
 void verbs_read_mrs_put(struct verbs_mr *mr)
 {
 	verbs_read_mrs_give(to_verbs_read_mr(mr));
-	kofi_ep_room(&mr->ep->kep.tx);
+	kofi_waiter_wake(&mr->ep->kep.tx.room);
 }
 
 /* Does @op read into memory without a key that allows remote writing? */

@@ -6,9 +6,9 @@
  * (kofi/ep.h):
  *
  *	no slot			by verbs_slot_put()
- *	no rw operation		by rw.c, when one of them has ended
+ *	no rw operation		by the credit of rw.c, when one of them has ended
  *	no save, or a fence behind one
- *				by save.c, when a save has ended
+ *				by the credit of save.c, when a save has ended
  *	no read region		by verbs_read_mrs_put(), and by a timer
  *	no room in the IOMMU or the device, no registration of rdma_rw
  *				by a timer, as there is no event
@@ -91,7 +91,7 @@ int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
 		verbs_report_unsignaled(ep);
 	if (ep->nr_regs == ep->tx.size)
 		kofi_ep_want_later(&ep->kep.tx);
-	kofi_ep_want_room(&ep->kep.tx);
+	kofi_waiter_note(&ep->kep.tx.room);
 	return verbs_slots_take(&ep->tx, count, list) ? 0 : -EAGAIN;
 }
 

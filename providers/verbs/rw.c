@@ -23,9 +23,9 @@
  * If the next batch cannot be posted, the operation is partial (batch.c).  The marker ends it, in
  * the context of any completion.
  *
- * Locking: the lock of the transmit side guards the list of rw operations and their number.  An rw
- * operation has one owner at a time: the poster, the device, the done function, the worker.  The
- * worker posts under the handler lock of the rdma_cm_id, which guards closing.  A closing endpoint
+ * Locking: the lock of the transmit side guards the list of rw operations.  An rw operation
+ * has one owner at a time: the poster, the device, the done function, the worker.  The worker
+ * posts under the handler lock of the rdma_cm_id, which guards closing.  A closing endpoint
  * posts nothing; when its queue pair has been drained, the close ends the rw operations that are
  * left.  verbs_rw_unmap() destroys the contexts when their batch has ended and its poster has left
  * the driver.  It does so before the queue pair is destroyed, which has the registrations.
@@ -61,14 +61,6 @@ static int verbs_rw_post(struct verbs_rw *rw)
 	return verbs_batch_post(rw->ep, first, rw->slot, !registers);
 }
 
-/* An rw operation has ended; calls the client only if rws->max has made a call fail */
-static void verbs_rw_put(struct verbs_ep *ep)
-{
-	lockdep_assert_held(&ep->tx.lock);
-	ep->rws->nr--;
-	verbs_wanted_call(&ep->tx, &ep->rws->wanted);
-}
-
 static void verbs_rw_end(const struct ib_cq *cq, struct verbs_rw *rw)
 {
 	struct verbs_slot *slot = rw->slot;
@@ -81,9 +73,9 @@ static void verbs_rw_end(const struct ib_cq *cq, struct verbs_rw *rw)
 	verbs_slot_put_parts(slot);
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	list_del(&rw->entry);
-	verbs_rw_put(ep);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	kfree(rw);
+	kofi_credit_give(&ep->rws->credit);
 	if (ep->saves)
 		wake_up(&ep->saves->wait);
 
@@ -263,9 +255,11 @@ int verbs_rws_set(struct verbs_ep *ep, size_t rws)
 	if (rws > ep->tx.size || (rws && !verbs_rw_budget(ep)))
 		return -EINVAL;
 	ret = rws && !ep->rws ? verbs_rws_alloc(ep) : 0;
-	if (!ret && ep->rws)
-		WRITE_ONCE(ep->rws->max, rws);
-	return ret;
+	if (ret || !ep->rws)
+		return ret;
+	kofi_credit_init(&ep->rws->credit, &ep->kep.tx, rws);
+	WRITE_ONCE(ep->rws->max, rws);
+	return 0;
 }
 
 u32 verbs_rws_max(const struct verbs_ep *ep)
@@ -293,24 +287,6 @@ static struct verbs_rw *verbs_rw_new(const struct verbs_rw *template)
 	*rw = *template;
 	rw->nr_segs = count;
 	return rw;
-}
-
-/* Counts an rw operation before it takes registrations, which suffice for rws->max operations */
-static int verbs_rw_claim(struct verbs_ep *ep)
-{
-	struct verbs_rws *rws = ep->rws;
-	unsigned long flags;
-	int ret = 0;
-
-	spin_lock_irqsave(&ep->tx.lock, flags);
-	if (rws->nr < rws->max) {
-		rws->nr++;
-	} else {
-		verbs_wanted_note(&ep->tx, &rws->wanted);
-		ret = -EAGAIN;
-	}
-	spin_unlock_irqrestore(&ep->tx.lock, flags);
-	return ret;
 }
 
 /* Posts the first batch, of @wrs work requests */
@@ -352,17 +328,15 @@ static int verbs_rw_first(struct verbs_rw *rw, unsigned int wrs,
 static int verbs_rw_start(const struct verbs_rw *template, bool unreported)
 {
 	struct verbs_ep *ep = template->ep;
+	int ret = -ENOMEM;
 	struct verbs_rw *rw;
-	unsigned long flags;
-	int ret;
 
-	ret = verbs_rw_claim(ep);
-	if (ret)
-		return ret;
-	ret = -ENOMEM;
+	/* An rw operation is counted before it takes registrations, which suffice for rws->max */
+	if (!kofi_credit_take(&ep->rws->credit))
+		return -EAGAIN;
 	rw = verbs_rw_new(template);
 	if (!rw)
-		goto put;
+		goto give;
 	/* -EAGAIN: rdma_rw has no registration left at the moment */
 	ret = verbs_try_later(&ep->tx, verbs_rw_build(rw));
 	if (ret < 0)
@@ -374,10 +348,8 @@ static int verbs_rw_start(const struct verbs_rw *template, bool unreported)
 	verbs_rw_unmap(rw);
 free_rw:
 	kfree(rw);
-put:
-	spin_lock_irqsave(&ep->tx.lock, flags);
-	verbs_rw_put(ep);
-	spin_unlock_irqrestore(&ep->tx.lock, flags);
+give:
+	kofi_credit_give(&ep->rws->credit);
 	return ret;
 }
 

@@ -6,6 +6,7 @@
 #include <linux/llist.h>
 #include <linux/scatterlist.h>
 #include <linux/workqueue.h>
+#include <kofi/credit.h>
 #include <rdma/rw.h>
 #include "ep.h"
 
@@ -17,11 +18,10 @@
  * struct verbs_rws - The rw operations of an endpoint
  * @ep: the endpoint
  * @max: most rw operations in flight
- * @nr: rw operations in flight; guarded, as @wanted, @list and @begun are, by the lock of the
- *	transmit side
- * @wanted: a call has been refused because @max were in flight
+ * @credit: rw operations that may begin
  * @wrs: most work requests of a batch
- * @list: rw operations in flight, in the order in which they began
+ * @list: rw operations in flight, in the order in which they began; guarded, as @begun is, by the
+ *	lock of the transmit side
  * @begun: how many have begun since the endpoint was opened
  * @due: rw operations whose next batch is to be posted
  * @work: posts these batches
@@ -29,8 +29,7 @@
 struct verbs_rws {
 	struct verbs_ep		*ep;
 	u32			max;
-	u32			nr;
-	bool			wanted;
+	struct kofi_credit	credit;
 	u32			wrs;
 	struct list_head	list;
 	u64			begun;

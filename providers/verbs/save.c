@@ -109,22 +109,16 @@ static struct verbs_save *verbs_save_claim(struct verbs_saves *saves)
 	struct verbs_save *save;
 	unsigned long flags;
 
+	if (!kofi_credit_take(&saves->credit))
+		return NULL;
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	save = list_first_entry_or_null(&saves->free, struct verbs_save, entry);
-	if (save) {
-		list_move_tail(&save->entry, &saves->posted);
-		WRITE_ONCE(saves->nr, saves->nr + 1);
-	} else {
-		verbs_wanted_note(&ep->tx, &saves->wanted);
-	}
+	/* There is one, as verbs_save_put() gives the credit back last */
+	save = list_first_entry(&saves->free, struct verbs_save, entry);
+	list_move_tail(&save->entry, &saves->posted);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	return save;
 }
 
-/*
- * Calls the client only if a save has made a call fail: a save whose post has failed is put back,
- * too, and the client that the post has made wait needs a slot.
- */
 static void verbs_save_put(struct verbs_saves *saves, struct verbs_save *save)
 {
 	struct verbs_ep *ep = saves->ep;
@@ -133,26 +127,14 @@ static void verbs_save_put(struct verbs_saves *saves, struct verbs_save *save)
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	save->slot = NULL;
 	list_move(&save->entry, &saves->free);
-	WRITE_ONCE(saves->nr, saves->nr - 1);
-	verbs_wanted_call(&ep->tx, &saves->wanted);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
+	kofi_credit_give(&saves->credit);
 }
 
 /* Does a save hold up a call with FI_FENCE?  If so, the client will be called. */
 bool verbs_saves_hold(struct verbs_ep *ep)
 {
-	struct verbs_saves *saves = ep->saves;
-	unsigned long flags;
-	bool held;
-
-	if (!saves || !READ_ONCE(saves->nr))
-		return false;
-	spin_lock_irqsave(&ep->tx.lock, flags);
-	held = saves->nr;
-	if (held)
-		verbs_wanted_note(&ep->tx, &saves->wanted);
-	spin_unlock_irqrestore(&ep->tx.lock, flags);
-	return held;
+	return ep->saves && !kofi_credit_has(&ep->saves->credit, VERBS_SAVES);
 }
 
 void verbs_save_set(struct verbs_slot *slot, const struct verbs_op *op)
@@ -423,6 +405,7 @@ int verbs_saves_init(struct verbs_ep *ep)
 	INIT_LIST_HEAD(&saves->free);
 	INIT_LIST_HEAD(&saves->posted);
 	INIT_LIST_HEAD(&saves->written);
+	kofi_credit_init(&saves->credit, &ep->kep.tx, VERBS_SAVES);
 	for (i = 0; i < VERBS_SAVES; i++)
 		list_add_tail(&saves->op[i].entry, &saves->free);
 	INIT_WORK(&saves->work, verbs_saves_work);

@@ -25,6 +25,7 @@
 #include <linux/list.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include <kofi/credit.h>
 #include "ep.h"
 
 struct verbs_op;
@@ -161,8 +162,7 @@ struct verbs_save {
  * @free: operations that are not in use
  * @posted: operations whose writes have not completed
  * @written: operations that the worker has to finish
- * @nr: operations in flight
- * @wanted: a call waits for one of them to end
+ * @credit: operations that are not in use
  * @work: the worker, which owns @link and the operation that it has taken
  * @link: the control connection to the peer; NULL: none was needed yet
  * @read: entry point of the completion of the worker's read
@@ -185,8 +185,7 @@ struct verbs_saves {
 	struct list_head	free;
 	struct list_head	posted;
 	struct list_head	written;
-	u32			nr;
-	bool			wanted;
+	struct kofi_credit	credit;
 	struct work_struct	work;
 	struct verbs_save_end	*link;
 	struct ib_cqe		read;

@@ -138,7 +138,7 @@ void verbs_slot_put(struct verbs_slot *slot)
 	slot->marks = 0;
 	slot->queue = home;
 	verbs_slots_push(home, slot, slot);
-	kofi_ep_room_after_atomic(home->side);
+	kofi_waiter_wake_after_atomic(&home->side->room);
 }
 
 /* See &struct kofi_cq_ops */

@@ -216,7 +216,7 @@ void kofi_srx_destroy(struct kofi_srx *srx)
 
 	kofi_srx_end(srx, &posted);
 	/* No call posts any more, so the ready callback is not due */
-	WRITE_ONCE(srx->ep->rx.wanted, false);
+	kofi_waiter_forget(&srx->ep->rx.room);
 	list_for_each_entry_safe(rx, next, &posted, entry)
 		kofi_rx_put(rx);
 	if (srx->ep->conn.eq)

@@ -21,7 +21,7 @@ static void kofi_srx_refilled(struct kofi_bufpool *pool)
 {
 	struct kofi_srx *srx = container_of(pool, struct kofi_srx, pool);
 
-	kofi_ep_room(&srx->ep->rx);
+	kofi_waiter_wake(&srx->ep->rx.room);
 }
 
 /* Sets the fields that an object keeps each time it is used */

@@ -37,7 +37,7 @@ struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct kofi_op *op)
 
 	rx = kofi_bufpool_get(&srx->pool);
 	if (unlikely(!rx)) {
-		kofi_ep_want_room(&srx->ep->rx);
+		kofi_waiter_note(&srx->ep->rx.room);
 		rx = kofi_bufpool_get(&srx->pool);
 		if (!rx)
 			return NULL;
