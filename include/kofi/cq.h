@@ -137,6 +137,18 @@ struct kofi_cqs {
 };
 
 /**
+ * enum kofi_cq_here - May kofi_cq_complete_here() call a callback from inside?
+ * @KOFI_CQ_NOT_HERE: no
+ * @KOFI_CQ_HERE: yes, in softirq
+ * @KOFI_CQ_HERE_NOIO: yes, in a worker, in a NOIO frame
+ */
+enum kofi_cq_here {
+	KOFI_CQ_NOT_HERE,
+	KOFI_CQ_HERE,
+	KOFI_CQ_HERE_NOIO,
+};
+
+/**
  * struct kofi_cq - The queue; the provider embeds it in its own
  * @cq: what the client sees
  * @ops: the provider's
@@ -167,7 +179,7 @@ struct kofi_cqs {
  * @wait_obj: kind of queue
  * @wait_cond: fi_cq_sread() takes a threshold
  * @comp_ctx: where the client is called
- * @calls_here: kofi_cq_complete_here() may call a callback from inside
+ * @calls_here: whether kofi_cq_complete_here() may call a callback from inside
  * @cpu: on which processor; -1: any
  * @wait: sleepers in fi_cq_sread()
  * @handler: client's handler
@@ -209,7 +221,7 @@ struct kofi_cq {
 	enum fi_wait_obj		wait_obj;
 	enum fi_cq_wait_cond		wait_cond;
 	enum fi_comp_ctx		comp_ctx;
-	bool				calls_here;
+	enum kofi_cq_here		calls_here;
 	int				cpu;
 	wait_queue_head_t		wait;
 	void				(*handler)(struct fid_cq *cq,

@@ -20,6 +20,7 @@
  * fault_ep_stop().  The client is never called with ep->lock held.
  */
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 #include "fault.h"
 
 /* In kofi_hook_call.start: answered by the hook; connection is to end; operation is doomed */
@@ -54,9 +55,13 @@ static void fault_side_call(struct kofi_cq_call *call)
 	fault_side_ready(container_of(call, struct fault_side, call));
 }
 
+/* As kofi_ep_later(): what the client posts again may be writeback */
 static void fault_side_work(struct work_struct *work)
 {
+	unsigned int noio = memalloc_noio_save();
+
 	fault_side_ready(container_of(work, struct fault_side, work));
+	memalloc_noio_restore(noio);
 }
 
 static void fault_side_due(struct fault_side *side)

@@ -343,7 +343,7 @@ void kofi_cq_add_tap(struct kofi_cq *cq, struct kofi_cq_tap *tap)
 	tap->next = NULL;
 	*end = tap;
 	/* No completion bypasses the list, and with it the taps, from now on */
-	cq->calls_here = false;
+	cq->calls_here = KOFI_CQ_NOT_HERE;
 }
 EXPORT_SYMBOL_GPL(kofi_cq_add_tap);
 

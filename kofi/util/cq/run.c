@@ -27,12 +27,18 @@
  * the callback of an operation that has failed; the queue's own tasklet or work item does.
  * kofi_cq_may_wait() says what is left: waits that would wait for themselves.
  *
+ * Memory.  A client that is called in a worker may be part of writeback, and posts or connects
+ * again from there.  So each worker makes its calls in a NOIO frame, the poller's included: no
+ * allocation of the client waits for the I/O that waits for the client (Documentation/reclaim.rst).
+ * A reader of a direct queue has a frame of its own if it needs one.
+ *
  * A run ends after KOFI_CQ_BATCH calls and schedules the next one, so that a busy queue keeps
  * neither softirqs nor workers from others.  The calls that kofi_cq_call_last() has put aside
  * are made at the end of the run, still with the token.
  */
 #include <linux/cpumask.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/wait_bit.h>
 #include <kofi/compat.h>
 #include "../../kofi.h"
@@ -228,7 +234,10 @@ static void kofi_cq_tasklet(struct tasklet_struct *tasklet)
 
 static void kofi_cq_work(struct work_struct *work)
 {
+	unsigned int noio = memalloc_noio_save();
+
 	kofi_cq_run(container_of(work, struct kofi_cq, work), KOFI_CQ_BATCH);
+	memalloc_noio_restore(noio);
 }
 
 /* Runs on the processor that the client asked for */
@@ -277,25 +286,53 @@ void kofi_cq_schedule(struct kofi_cq *cq)
 	}
 }
 
-void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp)
+/* Take the token to call the callback of @comp at once, or return false */
+static __always_inline bool kofi_cq_try_here(struct kofi_cq *cq, const struct kofi_comp *comp)
 {
-	bool failed = comp->err;
+	return likely(!comp->err) && likely(!READ_ONCE(cq->pending)) &&
+	       likely(kofi_cq_try_run(cq));
+}
 
-	if (!cq->calls_here || unlikely(failed) || unlikely(READ_ONCE(cq->pending)) ||
-	    unlikely(!kofi_cq_try_run(cq))) {
-		if (!kofi_cq_append(cq, comp))
-			return;
-		/* A handler is called once for all that the caller completes now */
-		if (cq->handler || failed)
-			kofi_cq_schedule(cq);
-		else if (cq->comp_ctx != FI_COMP_DIRECT)
-			kofi_cq_run_in_poller(cq);
-		return;
-	}
+static __always_inline void kofi_cq_report_here(struct kofi_cq *cq, struct kofi_comp *comp)
+{
 	WRITE_ONCE(cq->completed_here, cq->completed_here + 1);
 	trace_kofi_done(&cq->cq.fid, comp);
 	kofi_cq_report(cq, comp);
 	kofi_cq_end_run(cq);
+}
+
+static void kofi_cq_append_here(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	bool failed = comp->err;
+
+	if (!kofi_cq_append(cq, comp))
+		return;
+	/* A handler is called once for all that the caller completes now */
+	if (cq->handler || failed)
+		kofi_cq_schedule(cq);
+	else if (cq->comp_ctx != FI_COMP_DIRECT)
+		kofi_cq_run_in_poller(cq);
+}
+
+static void kofi_cq_complete_in_worker(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	unsigned int noio = memalloc_noio_save();
+
+	if (cq->calls_here == KOFI_CQ_HERE_NOIO && kofi_cq_try_here(cq, comp))
+		kofi_cq_report_here(cq, comp);
+	else
+		kofi_cq_append_here(cq, comp);
+	memalloc_noio_restore(noio);
+}
+
+void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	if (likely(cq->calls_here == KOFI_CQ_HERE) && kofi_cq_try_here(cq, comp))
+		kofi_cq_report_here(cq, comp);
+	else if (cq->comp_ctx == FI_COMP_WORKQUEUE)
+		kofi_cq_complete_in_worker(cq, comp);
+	else
+		kofi_cq_append_here(cq, comp);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_complete_here);
 
@@ -402,8 +439,10 @@ void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr)
 	INIT_CSD(&cq->csd, kofi_cq_csd, cq);
 	cq->comp_ctx = attr->wait_obj == FI_WAIT_NONE ? FI_COMP_DIRECT :
 							 attr->comp_ctx;
-	cq->calls_here = kofi_cq_has_callbacks(cq) &&
-			 cq->comp_ctx != FI_COMP_DIRECT;
+	cq->calls_here = KOFI_CQ_NOT_HERE;
+	if (kofi_cq_has_callbacks(cq) && cq->comp_ctx != FI_COMP_DIRECT)
+		cq->calls_here = cq->comp_ctx == FI_COMP_SOFTIRQ ? KOFI_CQ_HERE :
+								   KOFI_CQ_HERE_NOIO;
 	cq->cpu = attr->flags & FI_AFFINITY ?
 		  attr->signaling_vector % nr_cpu_ids : -1;
 }

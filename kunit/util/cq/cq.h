@@ -43,6 +43,7 @@ struct ut_cq_op {
  * @inside: how many run
  * @overlaps: how often that was more than one
  * @softirq: the last one ran in a softirq
+ * @noio: the last one ran where allocations do not wait for I/O
  * @cpu: on this processor
  * @task: in this task
  * @hold: the next one stays until @leave
@@ -65,6 +66,7 @@ struct ut_cq {
 	atomic_t		inside;
 	atomic_t		overlaps;
 	bool			softirq;
+	bool			noio;
 	int			cpu;
 	struct task_struct	*task;
 	bool			hold;

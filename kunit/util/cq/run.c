@@ -28,6 +28,29 @@ static void callback_runs_in_a_worker(struct kunit *test)
 	KUNIT_EXPECT_PTR_NE(test, uc->task, current);
 }
 
+/* The client may be part of writeback, and posts or connects again where it is called */
+static void a_client_in_a_worker_does_not_wait_for_io(struct kunit *test)
+{
+	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
+	struct ut_cq *handled = ut_cq_open_handled(test, FI_COMP_WORKQUEUE);
+
+	ut_cq_complete(uc, 0);
+	ut_cq_await(test, uc, 1);
+	KUNIT_EXPECT_TRUE(test, uc->noio);
+	uc->noio = false;
+	kofi_cq_call(&uc->cq, &uc->call);
+	ut_cq_await(test, uc, 1);
+	KUNIT_EXPECT_TRUE(test, uc->noio);
+	uc->noio = false;
+	/* By the poller of a device, in a worker of the kernel's */
+	kofi_cq_complete_here(&uc->cq, &uc->ops[1].comp.comp);
+	KUNIT_EXPECT_TRUE(test, uc->noio);
+	KUNIT_EXPECT_FALSE(test, current->flags & PF_MEMALLOC_NOIO);
+	ut_cq_complete(handled, 0);
+	ut_cq_await(test, handled, 1);
+	KUNIT_EXPECT_TRUE(test, handled->noio);
+}
+
 static void direct_callback_runs_in_a_read(struct kunit *test)
 {
 	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_DIRECT);
@@ -395,6 +418,7 @@ static void the_queue_cannot_be_closed_from_a_callback(struct kunit *test)
 static struct kunit_case cq_run_cases[] = {
 	KUNIT_CASE(callback_runs_in_softirq),
 	KUNIT_CASE(callback_runs_in_a_worker),
+	KUNIT_CASE(a_client_in_a_worker_does_not_wait_for_io),
 	KUNIT_CASE(direct_callback_runs_in_a_read),
 	KUNIT_CASE(direct_read_makes_progress),
 	KUNIT_CASE(second_direct_reader_does_not_wait),
