@@ -231,7 +231,7 @@ static void verbs_ep_conn_param(struct verbs_ep *ep,
 				     ep->conn.initiator_depth);
 }
 
-int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+static void verbs_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct verbs_ep *ep = id->context;
 	struct rdma_conn_param param;
@@ -242,7 +242,7 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	if (ep->kep.conn.closing || ep->kep.conn.state >= KOFI_CONN_DOWN) {
 		if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 			rdma_disconnect(id);
-		return 0;
+		return;
 	}
 
 	switch (event->event) {
@@ -277,6 +277,15 @@ int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	}
 	if (ret)
 		verbs_ep_fail(ep, -ret, -ret, 0);
+}
+
+/* In a worker of rdma_cm.  Writeback may wait for the connection, or for its end */
+int verbs_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	unsigned int noio = memalloc_noio_save();
+
+	verbs_cm_event(id, event);
+	memalloc_noio_restore(noio);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
  * The removal of a device destroys an id with an address of that device.  An id that listens at
  * all addresses stays, and takes requests from the device again if it comes back.
  */
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "cm.h"
 #include "ep.h"
@@ -18,12 +19,21 @@
 
 static DEFINE_MUTEX(verbs_pep_lock);	/* see above */
 
-/* Errors are for requests only: an error for another event would destroy the listening id */
+/*
+ * Errors are for requests only: an error for another event would destroy the listening id.
+ * Writeback may wait for the connection, so the worker of rdma_cm allocates without I/O here.
+ */
 static int verbs_pep_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
-	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
-		return verbs_connreq_new(id->context, id, event);
-	return 0;
+	unsigned int noio;
+	int ret;
+
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return 0;
+	noio = memalloc_noio_save();
+	ret = verbs_connreq_new(id->context, id, event);
+	memalloc_noio_restore(noio);
+	return ret;
 }
 
 static void verbs_pep_end(struct verbs_res *res)

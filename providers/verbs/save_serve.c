@@ -21,6 +21,7 @@
  * listeners are made and destroyed without save_lock (verbs_save_join()).
  */
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <kofi/iov.h>
 #include <kofi/mr_map.h>
 #include <kofi/rma.h>
@@ -147,11 +148,15 @@ static void verbs_save_requested(struct ib_cq *cq, struct ib_wc *wc)
 static int verbs_save_session_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	const struct verbs_save_end *end = id->context;
+	unsigned int noio;
 
 	/* The session stays until its endpoint goes, even when the peer has disconnected */
-	if (event->event == RDMA_CM_EVENT_DISCONNECTED ||
-	    (event->event == RDMA_CM_EVENT_ESTABLISHED && READ_ONCE(end->error)))
-		rdma_disconnect(id);
+	if (event->event != RDMA_CM_EVENT_DISCONNECTED &&
+	    (event->event != RDMA_CM_EVENT_ESTABLISHED || !READ_ONCE(end->error)))
+		return 0;
+	noio = memalloc_noio_save();
+	rdma_disconnect(id);
+	memalloc_noio_restore(noio);
 	return 0;
 }
 
@@ -201,22 +206,28 @@ static int verbs_save_session_new(struct verbs_saves *saves, struct rdma_cm_id *
 	return ret;
 }
 
-/* An error has rdma_cm reject the request and destroy its id */
+/*
+ * If this returns an error, rdma_cm rejects the request and destroys its id.  The close of an
+ * endpoint takes save_lock, so what is allocated under it does not wait for I/O.
+ */
 static int verbs_save_request_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct verbs_domain *domain = id->context;
 	struct verbs_saves *saves;
 	int ret = -ECONNREFUSED;
+	unsigned int noio;
 
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return 0;
 	if (id->device != domain->dev->ibdev)
 		return ret;
+	noio = memalloc_noio_save();
 	mutex_lock(&domain->save_lock);
 	saves = verbs_save_find(domain, &event->param.conn);
 	if (saves)
 		ret = verbs_save_session_new(saves, id);
 	mutex_unlock(&domain->save_lock);
+	memalloc_noio_restore(noio);
 	return ret;
 }
 
