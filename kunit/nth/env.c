@@ -291,7 +291,7 @@ static struct fi_info *nth_hints(const struct nth_env *env)
 	if (!hints)
 		return NULL;
 	hints->caps = FI_MSG | FI_RMA | (env->dmabuf ? FI_HMEM : 0) |
-		      (env->pmem ? FI_RMA_PMEM : 0);
+		      (env->pmem ? FI_RMA_PMEM : 0) | env->caps;
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->tx_attr->size = NTH_DEPTH;
@@ -373,6 +373,7 @@ int nth_env_open(struct nth_env *env, struct kunit *test, const char *prov,
 {
 	*env = (struct nth_env) {
 		.test = test, .prov = prov, .dmabuf = env->dmabuf, .pmem = env->pmem,
+		.caps = env->caps,
 	};
 	env->mem = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, NTH_ORDER);
 	if (!env->mem)

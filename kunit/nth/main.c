@@ -450,4 +450,4 @@ kunit_test_suites(&kofi_nth_hca_suite, &kofi_nth_verbs_suite,
 MODULE_DESCRIPTION("KUnit tests of kOFI with memory short at every point");
 MODULE_AUTHOR("the kOFI authors");
 MODULE_LICENSE("Dual BSD/GPL");
-MODULE_SOFTDEP("pre: kofi_verbs kofi_loop kofi_tcp kofi_hook_fault kofi_hook_p2p");
+MODULE_SOFTDEP("pre: kofi_verbs kofi_loop kofi_tcp kofi_hook_fault kofi_hook_p2p kofi_hook_trace");

@@ -83,6 +83,7 @@ struct nth_end {
  * @mem: NTH_PAGES pages
  * @dmabuf: a dma-buf, for a provider that was asked for FI_HMEM
  * @pmem: a page of persistent memory, for one that was asked for FI_RMA_PMEM
+ * @caps: what is asked of the provider in addition
  * @infos: what is to be freed
  * @nr_infos: how many
  * @fids: what is to be closed, newest last
@@ -115,6 +116,7 @@ struct nth_env {
 	u8			*mem;
 	struct dma_buf		*dmabuf;
 	u8			*pmem;
+	u64			caps;
 	struct fi_info		*infos[NTH_INFOS];
 	unsigned int		nr_infos;
 	struct fid		*fids[NTH_FIDS];

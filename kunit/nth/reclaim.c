@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The data path allocates nothing, so that a client in the way of writeback makes
- * progress when there is no memory (Documentation/reclaim.rst).
+ * What a client calls in the way of writeback makes progress when there is no memory
+ * (Documentation/reclaim.rst).
+ *
+ * rec_params has the providers, with hooks on top, too, and rec_steps has the paths that the page
+ * names.  Each case takes a provider through all paths, with the rule that the page has for each:
+ * nothing is allocated, or nothing that may write pages back.
  *
  * The kernel's tracepoints of allocation are followed in all contexts, done functions
- * in softirq and workers included: whatever is allocated below a function of kofi.ko or
- * kofi_verbs.ko counts.  The fake HCA does not allocate where it takes work requests;
+ * in softirq and workers included: whatever is allocated below a function of kofi.ko, a provider
+ * or a hook counts.  The fake HCA does not allocate where it takes work requests;
  * what the kernel's own debugging allocates for itself is left out.
  */
 #include <linux/bvec.h>
@@ -14,42 +18,76 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <linux/wait.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 #include "nth.h"
 
 #define REC_FRAMES	48
 #define REC_LEN		64
 #define REC_ROUNDS	3
+#define REC_SEGS	128	/* of an rw operation: more than one batch of verbs */
+#define REC_BYTES	(REC_SEGS * REC_LEN)
+#define REC_RW_OPS	2
 
 /**
- * struct rec_param - Kind of device and of completion queue
+ * struct rec_param - A provider and a kind of completion queue
  * @name: of both
- * @attr: the device
+ * @prov: the provider, and hooks on it
  * @wait_obj: the queue
  * @comp_ctx: the same
+ * @caps: what the provider has that others have not
+ * @sockets: sends allocate, without waiting
+ * @attr: a fake HCA
+ * @hca: @attr counts
  */
 struct rec_param {
 	const char		*name;
-	struct fakehca_attr	attr;
+	const char		*prov;
 	enum fi_wait_obj	wait_obj;
 	enum fi_comp_ctx	comp_ctx;
+	u64			caps;
+	bool			sockets;
+	bool			hca;
+	struct fakehca_attr	attr;
 };
 
+#define REC_ROCE	.hca = true, .attr = { .roce = true, .atomics = FAKEHCA_ATOMICS }, \
+			.caps = FI_ATOMIC
+#define REC_LOOP	.caps = FI_ATOMIC
+#define REC_IWARP	.hca = true
+#define REC_TCP		.sockets = true
+#define REC_HOOKS	";ofi_hook_fault;ofi_hook_trace"
+
 static const struct rec_param rec_params[] = {
-	{ "RoCE, polled", { .roce = true }, FI_WAIT_NONE },
-	{ "RoCE, asleep", { .roce = true }, FI_WAIT_UNSPEC },
-	{ "RoCE, handler", { .roce = true }, FI_WAIT_CALLBACK },
-	{ "RoCE, done in softirq", { .roce = true }, FI_WAIT_DONE },
-	{ "RoCE, done in worker", { .roce = true }, FI_WAIT_DONE,
-	  FI_COMP_WORKQUEUE },
-	{ "iWARP, polled", { }, FI_WAIT_NONE },
-	{ "iWARP, done in softirq", { }, FI_WAIT_DONE },
+	{ "RoCE, polled", "verbs", FI_WAIT_NONE, REC_ROCE },
+	{ "RoCE, asleep", "verbs", FI_WAIT_UNSPEC, REC_ROCE },
+	{ "RoCE, handler", "verbs", FI_WAIT_CALLBACK, REC_ROCE },
+	{ "RoCE, handler in worker", "verbs", FI_WAIT_CALLBACK, FI_COMP_WORKQUEUE, REC_ROCE },
+	{ "RoCE, done in softirq", "verbs", FI_WAIT_DONE, REC_ROCE },
+	{ "RoCE, done in worker", "verbs", FI_WAIT_DONE, FI_COMP_WORKQUEUE, REC_ROCE },
+	{ "RoCE, under hooks", "verbs" REC_HOOKS, FI_WAIT_DONE, FI_COMP_WORKQUEUE, REC_ROCE },
+	{ "iWARP, polled", "verbs", FI_WAIT_NONE, REC_IWARP },
+	{ "iWARP, done in softirq", "verbs", FI_WAIT_DONE, REC_IWARP },
+	{ "loop, polled", "loop", FI_WAIT_NONE, REC_LOOP },
+	{ "loop, asleep", "loop", FI_WAIT_UNSPEC, REC_LOOP },
+	{ "loop, handler", "loop", FI_WAIT_CALLBACK, FI_COMP_WORKQUEUE, REC_LOOP },
+	{ "loop, done in softirq", "loop", FI_WAIT_DONE, REC_LOOP },
+	{ "loop, done in worker", "loop", FI_WAIT_DONE, FI_COMP_WORKQUEUE, REC_LOOP },
+	{ "loop, polled under hooks", "loop" REC_HOOKS, FI_WAIT_NONE, REC_LOOP },
+	{ "loop, under hooks", "loop" REC_HOOKS, FI_WAIT_DONE, FI_COMP_WORKQUEUE, REC_LOOP },
+	{ "tcp, polled", "tcp", FI_WAIT_NONE, REC_TCP },
+	{ "tcp, asleep", "tcp", FI_WAIT_UNSPEC, REC_TCP },
+	{ "tcp, handler", "tcp", FI_WAIT_CALLBACK, FI_COMP_WORKQUEUE, REC_TCP },
+	{ "tcp, done in softirq", "tcp", FI_WAIT_DONE, REC_TCP },
+	{ "tcp, done in worker", "tcp", FI_WAIT_DONE, FI_COMP_WORKQUEUE, REC_TCP },
+	{ "tcp, under hooks", "tcp" REC_HOOKS, FI_WAIT_DONE, FI_COMP_WORKQUEUE, REC_TCP },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rec_param, rec_params, name);
@@ -59,30 +97,58 @@ KUNIT_ARRAY_PARAM_DESC(rec_param, rec_params, name);
  * @env: the connection, and its memory
  * @param: the case's
  * @cq: the queue
+ * @cntr: a counter
+ * @base: objects that are opened once
  * @over: operations that are over
  * @wait: for a change of @over
  * @done: what contexts point to
  * @lent: a region for single operations, of a's
+ * @far: what peers access, REC_BYTES
+ * @near: the parts of @segs, REC_BYTES
+ * @segs: a list of REC_SEGS parts
  * @posted: operations that will have a completion
+ * @expected: errors that there are to be
  * @errors: errors among their completions
+ * @unframed: callbacks in a worker that may wait for I/O
  */
 struct rec {
 	struct nth_env		env;
 	const struct rec_param	*param;
 	struct fid_cq		*cq;
+	struct fid_cntr		*cntr;
+	unsigned int		base;
 	atomic_t		over;
 	wait_queue_head_t	wait;
 	struct fi_done		done;
 	struct fid_mr		*lent;
+	u8			*far;
+	u8			*near;
+	struct scatterlist	segs[REC_SEGS];
 	int			posted;
+	int			expected;
 	atomic_t		errors;
+	atomic_t		unframed;
 };
 
-/* Whether allocations are looked at, and what has been found */
-static bool rec_watching;
+/**
+ * enum rec_rule - What a path must not do
+ * @REC_ANYTHING: allocations are not looked at
+ * @REC_NO_IO: allocate with flags that may write pages back
+ * @REC_NOTHING: allocate
+ */
+enum rec_rule {
+	REC_ANYTHING,
+	REC_NO_IO,
+	REC_NOTHING,
+};
+
+/* The rule, the path, and what has been found: how often, where first, and on which path */
+static enum rec_rule rec_rule;
+static const char *rec_path;
 static unsigned int rec_found;
 static char rec_where[KSYM_SYMBOL_LEN];
-/* Guards all of them but the first, and @rec_symbol; any context allocates */
+static const char *rec_found_on;
+/* Guards what has been found, and @rec_symbol; any context allocates */
 static DEFINE_RAW_SPINLOCK(rec_lock);
 static char rec_symbol[KSYM_SYMBOL_LEN];
 
@@ -94,7 +160,15 @@ static bool rec_is_debugging(const char *symbol)
 
 static bool rec_is_ours(const char *symbol)
 {
-	return strstr(symbol, "[kofi]") || strstr(symbol, "[kofi_verbs]");
+	return strstr(symbol, "[kofi]") || strstr(symbol, "[kofi_verbs]") ||
+	       strstr(symbol, "[kofi_loop]") || strstr(symbol, "[kofi_tcp]") ||
+	       strstr(symbol, "[kofi_hook_fault]") || strstr(symbol, "[kofi_hook_trace]");
+}
+
+static bool rec_may_write_back(gfp_t gfp)
+{
+	return gfp & __GFP_DIRECT_RECLAIM && current_gfp_context(gfp) & __GFP_IO &&
+	       !(current->flags & PF_MEMALLOC);
 }
 
 /* Returns which of the frames is the first of ours, or @count */
@@ -120,22 +194,42 @@ static noinline void rec_look(void)
 	count = stack_trace_save(frames, REC_FRAMES, 0);
 	raw_spin_lock_irqsave(&rec_lock, flags);
 	ours = rec_find(frames, count);
-	if (ours < count && !rec_found++)
+	if (ours < count && !rec_found++) {
 		sprint_symbol(rec_where, frames[ours]);
+		rec_found_on = rec_path;
+	}
 	raw_spin_unlock_irqrestore(&rec_lock, flags);
 }
 
-/* Serves all three tracepoints, as it looks at no argument */
-static void rec_allocates(void *unused)
+static void rec_allocates(gfp_t gfp)
 {
-	if (READ_ONCE(rec_watching))
+	enum rec_rule rule = READ_ONCE(rec_rule);
+
+	if (rule == REC_NOTHING || (rule == REC_NO_IO && in_task() && rec_may_write_back(gfp)))
 		rec_look();
 }
 
+static void rec_kmalloc(void *unused, unsigned long site, const void *mem, size_t asked,
+			size_t bytes, gfp_t gfp, int node)
+{
+	rec_allocates(gfp);
+}
+
+static void rec_cache(void *unused, unsigned long site, const void *mem,
+		      struct kmem_cache *cache, gfp_t gfp, int node)
+{
+	rec_allocates(gfp);
+}
+
+static void rec_pages(void *unused, struct page *page, unsigned int order, gfp_t gfp, int type)
+{
+	rec_allocates(gfp);
+}
+
 static struct nth_probe rec_probes[] = {
-	{ "kmalloc", rec_allocates },
-	{ "kmem_cache_alloc", rec_allocates },
-	{ "mm_page_alloc", rec_allocates },
+	{ "kmalloc", rec_kmalloc },
+	{ "kmem_cache_alloc", rec_cache },
+	{ "mm_page_alloc", rec_pages },
 };
 
 static int rec_suite_init(struct kunit_suite *suite)
@@ -148,9 +242,16 @@ static void rec_suite_exit(struct kunit_suite *suite)
 	nth_unprobe_all(rec_probes, ARRAY_SIZE(rec_probes));
 }
 
-static void rec_watch(bool on)
+static void rec_watch(enum rec_rule rule)
 {
-	WRITE_ONCE(rec_watching, on);
+	WRITE_ONCE(rec_rule, rule);
+}
+
+/* A callback in a worker of ours or of ib_core */
+static void rec_called(struct rec *rec)
+{
+	if (in_task() && current->flags & PF_WQ_WORKER && !(current->flags & PF_MEMALLOC_NOIO))
+		atomic_inc(&rec->unframed);
 }
 
 static void rec_over(struct rec *rec, int count, bool error)
@@ -162,7 +263,10 @@ static void rec_over(struct rec *rec, int count, bool error)
 
 static void rec_done(struct fi_done *done, const struct fi_done_entry *entry)
 {
-	rec_over(container_of(done, struct rec, done), 1, entry->err);
+	struct rec *rec = container_of(done, struct rec, done);
+
+	rec_called(rec);
+	rec_over(rec, 1, entry->err);
 }
 
 /* Returns what fi_cq_read() or fi_cq_sread() said */
@@ -183,6 +287,7 @@ static ssize_t rec_take(struct rec *rec, struct fid_cq *cq, int timeout)
 
 static void rec_handler(struct fid_cq *cq, void *context)
 {
+	rec_called(context);
 	while (rec_take(context, cq, 0) > 0)
 		;
 }
@@ -235,7 +340,7 @@ static int rec_inject(struct rec *rec)
 
 static int rec_senddata(struct rec *rec)
 {
-	if (!rec->param->attr.roce)
+	if (!rec->env.info->domain_attr->cq_data_size)
 		return 0;
 	rec->posted++;
 	return rec_expect(rec) ? :
@@ -272,7 +377,7 @@ static int rec_chain(struct rec *rec)
 
 static u64 rec_target(const struct rec *rec)
 {
-	return (uintptr_t)rec->env.mem + 2 * PAGE_SIZE;
+	return (uintptr_t)rec->far;
 }
 
 static int rec_write(struct rec *rec)
@@ -305,45 +410,141 @@ static int rec_lend(struct rec *rec)
 	       rec_await(rec) ? : fi_mr_refresh(rec->lent, &attr, 0);
 }
 
-/* What is still posted when the connection ends comes back as an error */
-static int rec_flush(struct rec *rec)
+static int rec_atomic(struct rec *rec)
 {
-	int ret = rec_expect(rec);
+	u8 *operand = rec->env.mem + 6 * PAGE_SIZE;
 
-	rec_watch(false);
-	ret = ret ? : fi_shutdown(rec->env.b.ep, 0);
-	rec_watch(true);
+	if (!(rec->env.info->caps & FI_ATOMIC))
+		return 0;
+	rec->posted++;
+	return fi_fetch_atomic(rec->env.a.ep, operand, 1, NULL, operand + REC_LEN, NULL, 0,
+			       rec_target(rec), fi_mr_key(rec->env.mr), FI_UINT64, FI_SUM,
+			       &rec->done);
+}
+
+static int rec_eq(struct rec *rec)
+{
+	struct fi_eq_err_entry error = {};
+	struct fi_eq_cm_entry entry;
+	u32 event;
+
+	if (fi_eq_read(rec->env.eq, &event, &entry, sizeof(entry), 0) != -EAGAIN ||
+	    fi_eq_sread(rec->env.eq, &event, &entry, sizeof(entry), 1, 0) != -EAGAIN ||
+	    fi_eq_readerr(rec->env.eq, &error, 0) != -EAGAIN)
+		return -EBUSY;
+	return 0;
+}
+
+static int rec_cntr(struct rec *rec)
+{
+	u64 next = fi_cntr_read(rec->cntr) + 1;
+
+	return fi_cntr_add(rec->cntr, 1) ? : fi_cntr_wait(rec->cntr, next, NTH_PATIENCE_MS);
+}
+
+/* A worker of verbs posts all batches but the first */
+static int rec_writesgl(struct rec *rec)
+{
+	unsigned int noio = memalloc_noio_save();
+	int ret;
+
+	rec->posted++;
+	ret = fi_writesgl(rec->env.a.ep, rec->segs, REC_SEGS, 0, REC_BYTES, 0, rec_target(rec),
+			  fi_mr_key(rec->env.mr), &rec->done, 0);
+	memalloc_noio_restore(noio);
 	return ret;
 }
 
+static int rec_readsgl(struct rec *rec)
+{
+	unsigned int noio = memalloc_noio_save();
+	int ret;
+
+	rec->posted++;
+	ret = fi_readsgl(rec->env.a.ep, rec->segs, REC_SEGS, 0, REC_BYTES, 0, rec_target(rec),
+			 fi_mr_key(rec->env.mr), &rec->done, 0);
+	memalloc_noio_restore(noio);
+	return ret;
+}
+
+/* What is still posted when the connection ends comes back as an error */
+static int rec_flush(struct rec *rec)
+{
+	enum rec_rule rule = rec_rule;
+	unsigned int noio;
+	int ret = rec_expect(rec);
+
+	if (ret)
+		return ret;
+	rec->expected++;
+	rec_watch(REC_NO_IO);
+	noio = memalloc_noio_save();
+	ret = fi_shutdown(rec->env.b.ep, 0);
+	memalloc_noio_restore(noio);
+	rec_watch(rule);
+	return ret;
+}
+
+static int rec_connect(struct rec *rec);
+
+/* As a client does whose connection has broken */
+static int rec_again(struct rec *rec)
+{
+	unsigned int noio = memalloc_noio_save();
+	struct fid_cq *cq;
+	struct fid_eq *eq;
+	int ret;
+
+	ret = fi_ep_drain(rec->env.a.ep, NTH_PATIENCE_MS);
+	nth_drop(&rec->env, rec->base);
+	ret = ret ? : nth_cq_open(&rec->env, rec->param->wait_obj == FI_WAIT_NONE ?
+					     FI_WAIT_NONE : FI_WAIT_UNSPEC, &cq);
+	ret = ret ? : fi_eq_open(rec->env.fabric, NULL, &eq, NULL);
+	if (!ret)
+		nth_keep(&rec->env, &eq->fid);
+	ret = ret ? : rec_connect(rec);
+	memalloc_noio_restore(noio);
+	return ret;
+}
+
+/* The paths of Documentation/reclaim.rst, and its rule for each */
 static const struct rec_step {
 	const char	*name;
 	int		(*step)(struct rec *rec);
+	enum rec_rule	rule;
 } rec_steps[] = {
-	{ "fi_send", rec_send },
-	{ "fi_inject", rec_inject },
-	{ "fi_senddata", rec_senddata },
-	{ "fi_sendmsg", rec_chain },
-	{ "fi_write", rec_write },
-	{ "fi_read", rec_read },
-	{ "fi_mr_enable", rec_lend },
+	{ "fi_send", rec_send, REC_NOTHING },
+	{ "fi_inject", rec_inject, REC_NOTHING },
+	{ "fi_senddata", rec_senddata, REC_NOTHING },
+	{ "fi_sendmsg", rec_chain, REC_NOTHING },
+	{ "fi_write", rec_write, REC_NOTHING },
+	{ "fi_read", rec_read, REC_NOTHING },
+	{ "fi_fetch_atomic", rec_atomic, REC_NOTHING },
+	{ "fi_mr_enable", rec_lend, REC_NOTHING },
+	{ "fi_eq_read", rec_eq, REC_NOTHING },
+	{ "fi_cntr_wait", rec_cntr, REC_NOTHING },
+	{ "fi_writesgl", rec_writesgl, REC_NO_IO },
+	{ "fi_readsgl", rec_readsgl, REC_NO_IO },
+	{ "flush", rec_flush, REC_NOTHING },
+	{ "connect again", rec_again, REC_NO_IO },
 };
 
 /* Returns the step that failed, or NULL */
 static const char *rec_run(struct rec *rec, int *err)
 {
+	const struct rec_step *step;
 	size_t i;
 
 	for (i = 0; i < REC_ROUNDS * ARRAY_SIZE(rec_steps); i++) {
-		const struct rec_step *step = &rec_steps[i %
-							 ARRAY_SIZE(rec_steps)];
-
+		step = &rec_steps[i % ARRAY_SIZE(rec_steps)];
+		WRITE_ONCE(rec_path, step->name);
+		rec_watch(rec->param->sockets ? REC_NO_IO : step->rule);
 		*err = step->step(rec) ? : rec_await(rec);
+		rec_watch(REC_ANYTHING);
 		if (*err)
 			return step->name;
 	}
-	*err = rec_flush(rec) ? : rec_await(rec);
-	return *err ? "flush" : NULL;
+	return NULL;
 }
 
 static int rec_cq_open(struct rec *rec)
@@ -382,26 +583,39 @@ static int rec_lent_open(struct rec *rec)
 	return fi_mr_bind(rec->lent, &rec->env.a.ep->fid, 0);
 }
 
-static int rec_open(struct rec *rec)
+static int rec_connect(struct rec *rec)
 {
 	struct nth_env *env = &rec->env;
-	int ret = rec_cq_open(rec);
+
+	env->a.cq = rec->cq;
+	env->b.cq = rec->cq;
+	return nth_end_open(env, &env->a, env->info, REC_RW_OPS) ? : nth_request(env) ? :
+	       nth_join(env) ? : rec_lent_open(rec);
+}
+
+static int rec_open(struct rec *rec)
+{
+	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct nth_env *env = &rec->env;
+	int i, ret = rec_cq_open(rec);
 
 	if (ret)
 		return ret;
-	env->a.cq = rec->cq;
-	env->b.cq = rec->cq;
-	ret = nth_end_open(env, &env->a, env->info, 0) ? : nth_request(env) ? :
-	      nth_join(env);
+	ret = fi_cntr_open(env->domain, &attr, &rec->cntr, NULL);
 	if (ret)
 		return ret;
-	ret = fi_mr_reg(env->domain, (void *)(uintptr_t)rec_target(rec), PAGE_SIZE,
+	nth_keep(env, &rec->cntr->fid);
+	ret = fi_mr_reg(env->domain, rec->far, REC_BYTES,
 			FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &env->mr,
 			NULL);
 	if (ret)
 		return ret;
 	nth_keep(env, &env->mr->fid);
-	return rec_lent_open(rec);
+	sg_init_table(rec->segs, REC_SEGS);
+	for (i = 0; i < REC_SEGS; i++)
+		sg_set_buf(&rec->segs[i], rec->near + i * REC_LEN, REC_LEN);
+	rec->base = env->nr_fids;
+	return rec_connect(rec);
 }
 
 static struct rec *rec_new(struct kunit *test, const struct rec_param *param)
@@ -409,6 +623,9 @@ static struct rec *rec_new(struct kunit *test, const struct rec_param *param)
 	struct rec *rec = kunit_kzalloc(test, sizeof(*rec), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, rec);
+	rec->far = kunit_kzalloc(test, REC_BYTES, GFP_KERNEL);
+	rec->near = kunit_kzalloc(test, REC_BYTES, GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, rec->far && rec->near);
 	rec->param = param;
 	rec->done.done = rec_done;
 	init_waitqueue_head(&rec->wait);
@@ -416,26 +633,32 @@ static struct rec *rec_new(struct kunit *test, const struct rec_param *param)
 	return rec;
 }
 
-static void the_data_path_allocates_nothing(struct kunit *test)
+static int rec_env_open(struct rec *rec, struct kunit *test)
+{
+	rec->env.caps = rec->param->caps;
+	return nth_env_open(&rec->env, test, rec->param->prov,
+			    rec->param->hca ? &rec->param->attr : NULL);
+}
+
+static void what_writeback_calls_waits_for_no_memory(struct kunit *test)
 {
 	const struct rec_param *param = test->param_value;
 	struct rec *rec = rec_new(test, param);
 	const char *failed;
 	int err, ret;
 
-	ret = nth_env_open(&rec->env, test, "verbs", &param->attr) ? : rec_open(rec);
+	ret = rec_env_open(rec, test) ? : rec_open(rec);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	if (!ret) {
-		rec_watch(true);
 		failed = rec_run(rec, &err);
-		rec_watch(false);
 		KUNIT_EXPECT_NULL_MSG(test, failed, "%s says %d", failed, err);
 		KUNIT_EXPECT_EQ_MSG(test, rec_found, 0,
-				    "allocations, the first in %s", rec_where);
-		/* The one at the end */
-		KUNIT_EXPECT_EQ(test, atomic_read(&rec->errors), 1);
-		kunit_info(test, "%s: %d operations without an allocation\n",
-			   param->name, rec->posted);
+				    "allocations, the first in %s, on the path %s", rec_where,
+				    rec_found_on);
+		KUNIT_EXPECT_EQ(test, atomic_read(&rec->errors), rec->expected);
+		KUNIT_EXPECT_EQ(test, atomic_read(&rec->unframed), 0);
+		kunit_info(test, "%s: %d operations on %zu paths\n",
+			   param->name, rec->posted, ARRAY_SIZE(rec_steps));
 	}
 	nth_env_close(&rec->env);
 }
@@ -443,23 +666,24 @@ static void the_data_path_allocates_nothing(struct kunit *test)
 /* Or the case above would prove nothing */
 static void what_allocates_is_seen(struct kunit *test)
 {
-	struct rec *rec = rec_new(test, &rec_params[0]);
+	struct rec *rec = rec_new(test, test->param_value);
 	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct fid_cntr *cntr;
+	enum rec_rule rule;
 	int ret;
 
-	ret = nth_env_open(&rec->env, test, "verbs", &rec->param->attr);
+	ret = rec_env_open(rec, test);
 	KUNIT_EXPECT_EQ(test, ret, 0);
-	if (ret)
-		goto close;
-	rec_watch(true);
-	ret = fi_cntr_open(rec->env.domain, &attr, &cntr, NULL);
-	rec_watch(false);
-	KUNIT_EXPECT_EQ(test, ret, 0);
-	KUNIT_EXPECT_GT(test, rec_found, 0);
-	if (!ret)
-		KUNIT_EXPECT_EQ(test, fi_close(&cntr->fid), 0);
-close:
+	for (rule = REC_NO_IO; !ret && rule <= REC_NOTHING; rule++) {
+		rec_found = 0;
+		rec_watch(rule);
+		ret = fi_cntr_open(rec->env.domain, &attr, &cntr, NULL);
+		rec_watch(REC_ANYTHING);
+		KUNIT_EXPECT_EQ(test, ret, 0);
+		KUNIT_EXPECT_GT(test, rec_found, 0);
+		if (!ret)
+			KUNIT_EXPECT_EQ(test, fi_close(&cntr->fid), 0);
+	}
 	nth_env_close(&rec->env);
 }
 
@@ -501,7 +725,7 @@ static void rec_event(struct fid_eq *eq, void *context)
 /* It is where a client connects again */
 static void handlers_of_events_do_not_wait_for_io(struct kunit *test)
 {
-	struct rec *rec = rec_new(test, &rec_params[0]);
+	struct rec *rec = rec_new(test, test->param_value);
 	struct fi_eq_attr attr = {
 		.flags		= FI_WRITE,
 		.wait_obj	= FI_WAIT_CALLBACK,
@@ -513,7 +737,7 @@ static void handlers_of_events_do_not_wait_for_io(struct kunit *test)
 	int ret;
 
 	init_completion(&heard.called);
-	ret = nth_env_open(&rec->env, test, "verbs", &rec->param->attr) ? :
+	ret = rec_env_open(rec, test) ? :
 	      fi_eq_open(rec->env.fabric, &attr, &eq, &heard);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	if (!ret) {
@@ -528,10 +752,10 @@ static void handlers_of_events_do_not_wait_for_io(struct kunit *test)
 }
 
 static struct kunit_case rec_cases[] = {
-	KUNIT_CASE_PARAM(the_data_path_allocates_nothing, rec_param_gen_params),
-	KUNIT_CASE(what_allocates_is_seen),
+	KUNIT_CASE_PARAM(what_writeback_calls_waits_for_no_memory, rec_param_gen_params),
+	KUNIT_CASE_PARAM(what_allocates_is_seen, rec_param_gen_params),
 	KUNIT_CASE(every_workqueue_has_a_rescuer),
-	KUNIT_CASE(handlers_of_events_do_not_wait_for_io),
+	KUNIT_CASE_PARAM(handlers_of_events_do_not_wait_for_io, rec_param_gen_params),
 	{}
 };
 
