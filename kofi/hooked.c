@@ -14,6 +14,9 @@
  * that it names, and is refused if one is not there.  While kofi.ko itself is being loaded no
  * module that needs it can be, so the names are only looked at then.
  *
+ * The kernel holds the lock of the parameters of kofi.ko during such a write, and so while modprobe
+ * runs.  What modprobe loads or runs may call fi_getinfo(), so that takes another lock.
+ *
  * A hook that is not there when a result needs it is left out, because one bad parameter must not
  * stop every client.  A query that must not load modules, such as a user's, loads no hook either.
  */
@@ -21,6 +24,7 @@
 
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "info.h"
@@ -28,6 +32,11 @@
 #include "query.h"
 
 #define HOOKS_END	";\n"
+
+/* The parameter; NULL: it was never set */
+static char *hooks;
+/* Guards @hooks; not held while a module is loaded */
+static DEFINE_MUTEX(hooks_lock);
 
 /* Version of the hook @name; 0: it is not registered */
 static u32 hook_registered(const char *name)
@@ -74,6 +83,19 @@ static int check_hook(const char *name)
 	return -ENOENT;
 }
 
+static int hooks_store(const char *value)
+{
+	char *new = kstrdup(value, GFP_KERNEL);
+
+	if (!new)
+		return -ENOMEM;
+	mutex_lock(&hooks_lock);
+	swap(hooks, new);
+	mutex_unlock(&hooks_lock);
+	kfree(new);
+	return 0;
+}
+
 static int hooks_set(const char *value, const struct kernel_param *param)
 {
 	char *list = kstrdup(value, GFP_KERNEL), *rest = list, *name;
@@ -84,20 +106,34 @@ static int hooks_set(const char *value, const struct kernel_param *param)
 			err = check_hook(name);
 	kfree(list);
 	if (!err)
-		return param_set_charp(value, param);
+		return hooks_store(value);
 	if (err != -ENOMEM)
 		kofi_prov_each(say_hook, NULL);
 	return err;
 }
 
+static int hooks_get(char *buffer, const struct kernel_param *param)
+{
+	int len;
+
+	mutex_lock(&hooks_lock);
+	len = scnprintf(buffer, PAGE_SIZE, "%s\n", hooks ?: "");
+	mutex_unlock(&hooks_lock);
+	return len;
+}
+
+static void hooks_free(void *arg)
+{
+	kfree(hooks);
+}
+
 static const struct kernel_param_ops hooks_ops = {
 	.set	= hooks_set,
-	.get	= param_get_charp,
-	.free	= param_free_charp,
+	.get	= hooks_get,
+	.free	= hooks_free,
 };
 
-static char *hooks = "";
-module_param_cb(hooks, &hooks_ops, &hooks, 0644);
+module_param_cb(hooks, &hooks_ops, NULL, 0644);
 __MODULE_PARM_TYPE(hooks, "charp");
 MODULE_PARM_DESC(hooks, "hooks on every provider, with ; between them (default: none)");
 
@@ -144,15 +180,17 @@ int kofi_query_put_hooks(struct kofi_query *query)
 {
 	struct fi_info *info;
 	char *names;
+	bool none;
 	int err = 0;
 
 	if (query->only_fabric || query->flags & FI_PROV_ATTR_ONLY)
 		return 0;
-	kernel_param_lock(THIS_MODULE);
+	mutex_lock(&hooks_lock);
+	none = !hooks;
 	names = kstrdup(hooks, GFP_KERNEL);
-	kernel_param_unlock(THIS_MODULE);
+	mutex_unlock(&hooks_lock);
 	if (!names)
-		return -ENOMEM;
+		return none ? 0 : -ENOMEM;
 	for (info = query->results; info && !err; info = info->next)
 		if (!has_hook(info))
 			err = put_hooks(info, names, query->may_not_load);

@@ -133,6 +133,30 @@ static void a_write_loads_the_hooks_it_names(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_shell("grep -q ^kofi_hook_fault /proc/modules"), 0);
 }
 
+#define MODPROBE	"/proc/sys/kernel/modprobe"
+#define WAS		"/tmp/kofi-modprobe-was"
+#define SLOW		"/tmp/kofi-modprobe"
+#define GOT		"/tmp/kofi-domains"
+#define ASK		"cat /sys/class/kofi/loop/domains >" GOT " & "
+#define CHECK		"sleep 1; grep -q ^loop " GOT " && echo yes >>" GOT
+
+static void modprobe_as_it_was(void *unused)
+{
+	vt_shell("cat " WAS " >" MODPROBE "; rm -f " WAS " " SLOW " " GOT);
+}
+
+/* What modprobe runs may ask for results, and so may what it loads */
+static void a_write_that_loads_keeps_no_query_waiting(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, vt_shell("cat " MODPROBE " >" WAS), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, modprobe_as_it_was, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("echo '#!/bin/sh' >" SLOW), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("echo '" ASK CHECK "' >>" SLOW), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("chmod +x " SLOW " && echo " SLOW " >" MODPROBE), 0);
+	KUNIT_EXPECT_EQ(test, set_hooks("ofi_hook_absent\n"), -ENOENT);
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -q ^yes " GOT), 0);
+}
+
 /* Any user may read the file */
 static void a_read_in_sysfs_loads_no_hook(struct kunit *test)
 {
@@ -163,6 +187,7 @@ static struct kunit_case stack_cases[] = {
 	KUNIT_CASE(a_client_that_names_a_hook_gets_just_that),
 	KUNIT_CASE(a_write_that_names_no_hook_is_refused),
 	KUNIT_CASE(a_write_loads_the_hooks_it_names),
+	KUNIT_CASE(a_write_that_loads_keeps_no_query_waiting),
 	KUNIT_CASE(a_read_in_sysfs_loads_no_hook),
 	KUNIT_CASE(a_provider_stays_as_long_as_a_hook_has_it_open),
 	{}
