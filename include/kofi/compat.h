@@ -74,6 +74,14 @@ do {									\
 	smp_mb(); /* wake_up_var() looks for sleepers without a lock */	\
 	wake_up_var(var_);						\
 } while (0)
+
+static inline bool atomic_dec_and_wake_up(atomic_t *var)
+{
+	if (!atomic_dec_and_test(var))
+		return false;
+	wake_up_var(var);
+	return true;
+}
 #endif
 
 /* Since 6.13 the name of a symbol namespace, such as that of dma-bufs, is a string */

@@ -303,6 +303,14 @@ void fakehca_on_query_port(struct fakehca *hca, void (*fn)(void *context),
 			   void *context);
 
 /**
+ * fakehca_on_map_mr() - Be called when memory is registered next
+ * @hca: the device
+ * @fn: called once, by ib_map_mr_sg(); may sleep if the caller of that may
+ * @context: for @fn
+ */
+void fakehca_on_map_mr(struct fakehca *hca, void (*fn)(void *context), void *context);
+
+/**
  * fakehca_fail_over() - The port's interface gets another hardware address, and back
  *
  * As a bond does it when it fails over: each rdma_cm_id that is bound to the port will

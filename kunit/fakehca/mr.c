@@ -159,6 +159,30 @@ static int fakehca_map_gaps(struct fakehca_mr *mr, struct scatterlist *sgl,
 	return i;
 }
 
+void fakehca_on_map_mr(struct fakehca *hca, void (*fn)(void *context), void *context)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	hca->on_map_mr = fn;
+	hca->on_map_mr_context = context;
+	spin_unlock_irqrestore(&hca->lock, flags);
+}
+EXPORT_SYMBOL_GPL(fakehca_on_map_mr);
+
+static void fakehca_announce_map(struct fakehca *hca)
+{
+	void (*fn)(void *context);
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	fn = hca->on_map_mr;
+	hca->on_map_mr = NULL;
+	spin_unlock_irqrestore(&hca->lock, flags);
+	if (fn)
+		fn(hca->on_map_mr_context);
+}
+
 int fakehca_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		      unsigned int *sg_offset)
 {
@@ -167,6 +191,7 @@ int fakehca_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 
 	if (ret)
 		return ret;
+	fakehca_announce_map(mr->hca);
 	mr->count = 0;
 	mr->page_size = ibmr->page_size;
 	if (mr->gaps)

@@ -86,6 +86,8 @@ struct fakehca_failure {
  * @on_query_port: whom to call when @querier asks for the port next
  * @on_query_port_context: for that
  * @querier: the task, of use for comparing only
+ * @on_map_mr: called by the next ib_map_mr_sg()
+ * @on_map_mr_context: for that
  * @buf: the engine's, for the longest message; a device does not allocate
  * @wq: runs the engine and tells the connection manager
  * @engine: executes
@@ -122,6 +124,8 @@ struct fakehca {
 	void			(*on_query_port)(void *context);
 	void			*on_query_port_context;
 	const struct task_struct *querier;
+	void			(*on_map_mr)(void *context);
+	void			*on_map_mr_context;
 	void			*buf;
 	struct workqueue_struct	*wq;
 	struct work_struct	engine;

@@ -5,11 +5,13 @@
  *
  * That everything is unmapped once and nothing is left is for ht_exit() to check.
  */
+#include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 #include <rdma/fi_rma.h>
 #include <rdma/ib_verbs.h>
+#include "../lib/async.h"
 #include "mr.h"
 
 #define HV_PAGES	8
@@ -493,6 +495,79 @@ static void an_endpoint_closes_between_rounds(struct kunit *test)
 	ht_none(test, hv.pair.a.cq);
 }
 
+/**
+ * struct hv_call - A call that registers, and is held there
+ * @test: the case
+ * @hv: its connection
+ * @entered: it registers
+ * @leave: it may go on
+ */
+struct hv_call {
+	struct kunit		*test;
+	struct hv		hv;
+	struct completion	entered;
+	struct completion	leave;
+};
+
+static void hv_hold(void *context)
+{
+	struct hv_call *call = context;
+
+	complete(&call->entered);
+	wait_for_completion(&call->leave);
+}
+
+static int hv_read(void *context)
+{
+	struct hv_call *call = context;
+
+	return hv_post_long(call->test, &call->hv, 1);
+}
+
+static int hv_drain(void *context)
+{
+	struct hv_call *call = context;
+
+	return fi_ep_drain(call->hv.pair.a.ep, -1);
+}
+
+/* Otherwise the drain takes the queue pair away that the call uses */
+static void a_drain_during_a_removal_waits_for_calls_of_the_endpoint(struct kunit *test)
+{
+	struct hv_call *call = ht_buf(test, sizeof(*call));
+	const struct hv_param *param = test->param_value;
+	struct fakehca *hca;
+	struct vt_async *reader, *drain;
+	size_t timeout, len;
+	int i;
+
+	/* The others do not register */
+	if (param->roce || !param->read)
+		return;
+	call->test = test;
+	init_completion(&call->entered);
+	init_completion(&call->leave);
+	hv_open(test, &call->hv, 4 * HV_DEPTH, 1);
+	hca = ht_of(test)->hca;
+	fakehca_on_map_mr(hca, hv_hold, call);
+	reader = vt_async_start(test, hv_read, call);
+	wait_for_completion(&call->entered);
+	fakehca_remove_begin(hca);
+	for (i = 0; i < HT_PATIENCE_MS; i++) {
+		len = sizeof(timeout);
+		if (fi_getopt(&call->hv.pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CONNECT_TIMEOUT,
+			      &timeout, &len) == -ENODEV)
+			break;
+		usleep_range(1000, 2000);
+	}
+	drain = vt_async_start(test, hv_drain, call);
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(drain));
+	complete(&call->leave);
+	KUNIT_EXPECT_LT(test, vt_async_join(test, reader), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, drain), 0);
+	KUNIT_EXPECT_TRUE(test, fakehca_remove_wait(hca, HT_PATIENCE_MS));
+}
+
 static struct kunit_case rw_cases[] = {
 	KUNIT_CASE_PARAM(a_move_takes_as_many_rounds_as_it_needs,
 			 hv_param_gen_params),
@@ -520,6 +595,8 @@ static struct kunit_case rw_cases[] = {
 	KUNIT_CASE_PARAM(an_endpoint_closes_with_a_round_in_flight,
 			 hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_device_that_goes_ends_the_move, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_drain_during_a_removal_waits_for_calls_of_the_endpoint,
+			 hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_connection_that_ends_between_rounds_cancels_once,
 			 hv_param_gen_params),
 	KUNIT_CASE_PARAM(an_endpoint_closes_between_rounds,

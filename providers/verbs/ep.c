@@ -28,8 +28,10 @@
  * a removal, or until the close, during which the client may not call.
  */
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include <rdma/ib_cm.h>
 #include <kofi/addr.h>
+#include <kofi/compat.h>
 #include <kofi/tclass.h>
 #include <kofi/stat.h>
 #include "cm.h"
@@ -100,12 +102,31 @@ static int verbs_ep_reserve(struct verbs_ep *ep)
 
 int verbs_ep_enter(struct verbs_ep *ep)
 {
-	return verbs_device_enter(ep->domain->dev);
+	int ret;
+
+	atomic_inc(&ep->calls);
+	/* verbs_ep_await_calls() sees this call, or this call sees that the device is going */
+	smp_mb__after_atomic();
+	ret = verbs_device_enter(ep->domain->dev);
+	if (ret)
+		atomic_dec_and_wake_up(&ep->calls);
+	return ret;
 }
 
 void verbs_ep_leave(struct verbs_ep *ep)
 {
-	verbs_device_leave(ep->domain->dev);
+	struct verbs_device *dev = ep->domain->dev;
+
+	atomic_dec_and_wake_up(&ep->calls);
+	verbs_device_leave(dev);
+}
+
+/* The device is being removed: waits for calls that have entered it before, for this endpoint */
+void verbs_ep_await_calls(struct verbs_ep *ep)
+{
+	/* Pairs with verbs_ep_enter() */
+	smp_mb();
+	wait_var_event(&ep->calls, !atomic_read_acquire(&ep->calls));
 }
 
 /* Enters the device and takes the handler lock; on success the state is not GONE */

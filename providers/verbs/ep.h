@@ -101,6 +101,7 @@ struct verbs_drain_job {
  * @broken: ends the connection after a failed operation
  * @accepted_at: if @accepted: when, the lower half of jiffies
  * @drain: fi_ep_drain()
+ * @calls: calls in progress that have entered the device for the endpoint
  * @res: in the device's list
  *
  * The fields that the fast path reads come first, so most of them are on one page.
@@ -149,6 +150,7 @@ struct verbs_ep {
 	struct delayed_work	broken;
 	u32			accepted_at;
 	struct verbs_drain_job	drain;
+	atomic_t		calls;
 	struct verbs_res	res;
 };
 
@@ -199,6 +201,7 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 		   struct fid_ep **ep, void *context);
 int verbs_ep_enter(struct verbs_ep *ep);
 void verbs_ep_leave(struct verbs_ep *ep);
+void verbs_ep_await_calls(struct verbs_ep *ep);
 int verbs_ep_lock(struct verbs_ep *ep);
 void verbs_ep_stop(struct verbs_ep *ep);
 void verbs_ep_unlock(struct verbs_ep *ep);

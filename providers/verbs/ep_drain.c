@@ -27,7 +27,9 @@
  * The worker has a workqueue of its own: it waits for other work of the endpoint, and when memory
  * is short a workqueue may be down to one thread.  The worker has entered the device until step 4,
  * so a removal waits for the first three.  A fi_ep_drain() during a removal strips the endpoint, or
- * waits until the removal has done so, which drains the queue pair.
+ * waits until the removal has done so, which drains the queue pair.  Before the removal strips
+ * anything it waits for all calls on the device.  The drain waits for those on its endpoint only:
+ * calls on others may wait for a poller, and the drain may be called in a callback of that.
  *
  * Locking: a drain begins under the handler lock.  drain.lock is held while markers are posted, as
  * a queue pair has room for one marker in each queue, and regions are closed at any time.  The
@@ -155,10 +157,12 @@ static int verbs_drain_gone(struct verbs_ep *ep, int timeout)
 	if (!READ_ONCE(ep->tx.slots))
 		return -FI_EOPBADSTATE;
 	/* Does not wait for its turn: in a callback, the removal may wait for the caller */
-	if (timeout < 0)
+	if (timeout < 0) {
+		verbs_ep_await_calls(ep);
 		verbs_res_strip_in_use(dev, &ep->res);
-	else
+	} else {
 		left = verbs_res_await(dev, &ep->res, msecs_to_jiffies(timeout));
+	}
 	if (!left)
 		return -ENODEV;
 	/* If no drain has begun, the worker waits for the callbacks that are left */
