@@ -147,7 +147,7 @@ void fault_ep_resume(struct fault_ep *ep);
 ssize_t fault_begin(struct kofi_hook_obj *obj, struct kofi_hook_call *call);
 ssize_t fault_end(struct kofi_hook_obj *obj, struct kofi_hook_call *call, ssize_t ret);
 bool fault_ready(struct kofi_hook_obj *obj, u64 flags);
-/* Has a work item end the connection.  Any context */
+/* End the connection in a work item.  Any context */
 void fault_ep_end(struct fault_ep *ep);
 
 /* fault_cq.c */

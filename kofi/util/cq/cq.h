@@ -48,7 +48,7 @@ static inline bool kofi_cq_has_callbacks(const struct kofi_cq *cq)
 
 /* cq.c: returns whether a run is due */
 bool kofi_cq_append(struct kofi_cq *cq, struct kofi_comp *comp);
-/* Has taps give back what they keep; may sleep */
+/* Make all taps give back the completions that they keep; may sleep */
 void kofi_cq_flush_taps(struct kofi_cq *cq);
 
 /* run.c */

@@ -249,7 +249,10 @@ static void kofi_cq_csd(void *context)
 	clear_and_wake_up_bit(0, &cq->csd_busy);
 }
 
-/* Has the tasklet run on cq->cpu; false: none is set, or it is this one, or offline */
+/*
+ * Send an IPI that schedules the tasklet on cq->cpu.  Return false if there is no such processor to
+ * send it to: none is set, or it is this one, or offline.
+ */
 static bool kofi_cq_send_ipi(struct kofi_cq *cq)
 {
 	bool sent = false;

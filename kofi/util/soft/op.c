@@ -106,8 +106,8 @@ void kofi_soft_now_call(struct kofi_cq_call *call)
 }
 
 /*
- * Has the provider take what is posted, and gives back a reference.  Within callbacks of the
- * endpoint's queues this happens once, behind the last callback of the run.
+ * Start what is posted, and give a reference back.  Within callbacks of the endpoint's queues this
+ * happens once, behind the last callback of the run.
  */
 static void kofi_soft_now(struct kofi_soft_ep *ep)
 {

@@ -166,7 +166,7 @@ static struct kofi_rx *kofi_rx_take_part(struct kofi_rx *buf,
 }
 
 /*
- * Has a message take a receive.  Returns the receive that the provider fills.  NULL: the message
+ * Let a message take a receive.  Returns the receive that the provider fills.  NULL: the message
  * does not fit into the rest of a buffer, and takes the next receive.  An error: kofi_srx.multi
  * has no object for the message.
  */

@@ -70,7 +70,7 @@ void kofi_srx_due_init(struct kofi_srx_due *due)
 
 static void kofi_srx_run(struct kofi_srx *srx);
 
-/* Does what is due; without the lock */
+/* Finish what was decided under the lock, which is not held any more */
 void kofi_srx_settle(struct kofi_srx *srx, struct kofi_srx_due *due)
 {
 	struct kofi_rx *buf, *next;
