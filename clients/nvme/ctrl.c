@@ -16,7 +16,14 @@
  * When the device goes, each queue is notified.  The controller treats this like any other
  * error: it takes its queues down, and its attempts to reconnect find a device once one is
  * there again.
+ *
+ * Writeback may wait for a controller that is taken down and set up again, so that follows
+ * Documentation/reclaim.rst.  Each task but the user's allocates in a NOIO frame: the workers here,
+ * and the timeout of a request.  The fabric and the domain stay open, so the first attempt to
+ * reconnect needs no fi_getinfo().  An attempt that fails closes them, as the way to the target may
+ * have changed: the next one looks for a device again, and so may wait for memory.
  */
+#include <linux/sched/mm.h>
 #include "knvme.h"
 
 static int knvme_start_io(struct knvme_ctrl *ctrl, int first, int end)
@@ -69,19 +76,32 @@ static void knvme_teardown_admin(struct knvme_ctrl *ctrl, bool remove)
 		nvme_remove_admin_tag_set(&ctrl->ctrl);
 	}
 	knvme_queue_close(&ctrl->queues[0]);
-	knvme_port_close(ctrl);
 }
 
-static int knvme_setup_admin(struct knvme_ctrl *ctrl, bool new)
+/* Opens the admin queue on the device that is open, or else on another one */
+static int knvme_open_admin(struct knvme_ctrl *ctrl)
 {
+	bool open = ctrl->domain;
 	int ret;
 
 	ret = knvme_port_open(ctrl);
 	if (ret)
 		return ret;
 	ret = knvme_queue_open(&ctrl->queues[0], NVME_AQ_DEPTH);
+	if (ret != -ENODEV || !open)
+		return ret;
+	knvme_port_close(ctrl);
+	ret = knvme_port_open(ctrl);
+	return ret ?: knvme_queue_open(&ctrl->queues[0], NVME_AQ_DEPTH);
+}
+
+static int knvme_setup_admin(struct knvme_ctrl *ctrl, bool new)
+{
+	int ret;
+
+	ret = knvme_open_admin(ctrl);
 	if (ret)
-		goto close_port;
+		return ret;
 	if (new) {
 		ret = nvme_alloc_admin_tag_set(&ctrl->ctrl, &ctrl->admin_tag_set,
 					       &knvme_admin_mq_ops,
@@ -108,8 +128,6 @@ teardown:
 	return ret;
 close_queue:
 	knvme_queue_close(&ctrl->queues[0]);
-close_port:
-	knvme_port_close(ctrl);
 	return ret;
 }
 
@@ -223,7 +241,7 @@ int knvme_ctrl_setup(struct knvme_ctrl *ctrl, bool new)
 	WRITE_ONCE(ctrl->failed, false);
 	ret = knvme_setup_admin(ctrl, new);
 	if (ret)
-		return ret;
+		goto close_port;
 	ret = knvme_check_target(ctrl, new);
 	if (ret)
 		goto teardown_admin;
@@ -245,6 +263,8 @@ int knvme_ctrl_setup(struct knvme_ctrl *ctrl, bool new)
 teardown_admin:
 	nvme_stop_keep_alive(&ctrl->ctrl);
 	knvme_teardown_admin(ctrl, new);
+close_port:
+	knvme_port_close(ctrl);
 	return ret;
 }
 
@@ -286,8 +306,11 @@ static void knvme_set_up_again(struct knvme_ctrl *ctrl)
 
 static void knvme_reconnect(struct work_struct *work)
 {
+	unsigned int noio = memalloc_noio_save();
+
 	knvme_set_up_again(container_of(to_delayed_work(work),
 					struct knvme_ctrl, reconnect_work));
+	memalloc_noio_restore(noio);
 }
 
 static void knvme_recovery(struct work_struct *work)
@@ -295,6 +318,7 @@ static void knvme_recovery(struct work_struct *work)
 	struct knvme_ctrl *ctrl = container_of(work, struct knvme_ctrl,
 					       err_work);
 	struct nvme_ctrl *nctrl = &ctrl->ctrl;
+	unsigned int noio = memalloc_noio_save();
 
 	nvme_stop_keep_alive(nctrl);
 	flush_work(&nctrl->async_event_work);
@@ -305,6 +329,7 @@ static void knvme_recovery(struct work_struct *work)
 	nvme_auth_stop(nctrl);
 	if (nvme_change_ctrl_state(nctrl, NVME_CTRL_CONNECTING))
 		knvme_reconnect_or_remove(ctrl, 0);
+	memalloc_noio_restore(noio);
 }
 
 /*
@@ -326,17 +351,21 @@ static void knvme_shutdown(struct knvme_ctrl *ctrl, bool remove)
 	nvme_quiesce_admin_queue(&ctrl->ctrl);
 	nvme_disable_ctrl(&ctrl->ctrl, remove);
 	knvme_teardown_admin(ctrl, remove);
+	if (remove)
+		knvme_port_close(ctrl);
 }
 
 static void knvme_reset(struct work_struct *work)
 {
 	struct knvme_ctrl *ctrl = container_of(work, struct knvme_ctrl,
 					       ctrl.reset_work);
+	unsigned int noio = memalloc_noio_save();
 
 	nvme_stop_ctrl(&ctrl->ctrl);
 	knvme_shutdown(ctrl, false);
 	if (nvme_change_ctrl_state(&ctrl->ctrl, NVME_CTRL_CONNECTING))
 		knvme_set_up_again(ctrl);
+	memalloc_noio_restore(noio);
 }
 
 static void knvme_delete(struct nvme_ctrl *ctrl)

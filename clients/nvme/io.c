@@ -24,6 +24,7 @@
  * them: queue_rq() owns its request until the request is posted, and complete() owns it again.
  */
 #include <linux/blk-mq.h>
+#include <linux/sched/mm.h>
 #include <linux/unaligned.h>
 #include "knvme.h"
 
@@ -440,6 +441,8 @@ static enum blk_eh_timer_return knvme_timeout(struct request *rq)
 	struct knvme_queue *queue = req->queue;
 	struct nvme_ctrl *ctrl = &queue->ctrl->ctrl;
 	int index = knvme_queue_index(queue);
+	unsigned int noio;
+	int ret;
 
 	dev_warn(ctrl->device, "queue %d: command %#x (%s) has timed out\n",
 		 index, nvme_cid(rq), nvme_fabrics_opcode_str(index, &req->cmd));
@@ -447,7 +450,10 @@ static enum blk_eh_timer_return knvme_timeout(struct request *rq)
 		knvme_ctrl_recover(queue->ctrl);
 		return BLK_EH_RESET_TIMER;
 	}
-	if (knvme_queue_give_up(queue, rq->tag))
+	noio = memalloc_noio_save();
+	ret = knvme_queue_give_up(queue, rq->tag);
+	memalloc_noio_restore(noio);
+	if (ret)
 		return BLK_EH_RESET_TIMER;
 	nvmf_complete_timed_out_request(rq);
 	return BLK_EH_DONE;

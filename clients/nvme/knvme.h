@@ -104,8 +104,8 @@ struct knvme_queue {
 struct knvme_ctrl {
 	struct nvme_ctrl	ctrl;		/* nvme-core's part */
 	struct fi_info		*info;		/* how to reach the target */
-	struct fid_fabric	*fabric;	/* as long as the admin queue */
-	struct fid_domain	*domain;	/* as long as the admin queue */
+	struct fid_fabric	*fabric;	/* see knvme_port_open() */
+	struct fid_domain	*domain;	/* see knvme_port_open() */
 	struct blk_mq_tag_set	admin_tag_set;
 	struct blk_mq_tag_set	tag_set;	/* of the I/O queues */
 	struct work_struct	err_work;	/* error recovery */

@@ -98,12 +98,17 @@ static int knvme_find(struct knvme_ctrl *ctrl)
 	return ctrl->info ? 0 : -ENOMEM;
 }
 
-/* Open the fabric and the domain that lead to the target; they live as long as the admin queue */
+/*
+ * Open the fabric and the domain that lead to the target, unless they are open; they stay open
+ * until an attempt to connect fails.
+ */
 int knvme_port_open(struct knvme_ctrl *ctrl)
 {
 	const struct fi_domain_attr *attr;
 	int ret;
 
+	if (ctrl->domain)
+		return 0;
 	ret = knvme_find(ctrl);
 	if (ret == -ENODATA)
 		dev_err(ctrl->ctrl.device,
