@@ -118,6 +118,8 @@ struct kofi_soft_ctx_attr {
  *	answers -EAGAIN, and kofi_soft_admit_again() is due when this may allow it.
  *	kofi_soft_ep.lock is held.  NULL: each operation that has a slot
  * @event_room: a &struct kofi_soft_event has come back to an empty pool.  Any context
+ * @reserves: FI_OPT_MEM_RESERVES is about to be set; NULL: endpoints of this type do not have
+ *	this option.  May sleep
  * @join: the endpoint receives from its shared receive context from now on, or (false) is
  *	being closed; it may have none.  Sets kofi_soft_ep.srx.  May sleep
  * @shut: end the connection, or the attempt; the positive error is reported if the
@@ -144,6 +146,7 @@ struct kofi_soft_type {
 	void				(*now)(struct kofi_soft_ep *ep);
 	bool				(*admit)(struct kofi_soft_op *op);
 	void				(*event_room)(struct kofi_soft_ep *ep);
+	void				(*reserves)(void);
 	void				(*join)(struct kofi_soft_ep *ep, bool join);
 	void				(*shut)(struct kofi_soft_ep *ep, int err);
 	void				(*gone)(struct kofi_soft_ep *ep);
@@ -266,6 +269,7 @@ struct kofi_soft_ctxs {
  * @refused: @admit of the provider has refused an operation
  * @absent: flags of operations that the peer does not know; set before the connection stands
  * @max_rw_ops: FI_OPT_MAX_RW_OPS
+ * @reserves: FI_OPT_MEM_RESERVES
  * @now: calls kofi_soft_type.now() after a run of callbacks, for operations they have posted
  * @now_due: bit 0: @now is due, and has a reference
  * @work: the worker
@@ -297,6 +301,7 @@ struct kofi_soft_ep {
 	bool				refused;
 	u64				absent;
 	size_t				max_rw_ops;
+	int				reserves;
 	struct kofi_cq_call		now;
 	unsigned long			now_due;
 	struct work_struct		work;

@@ -135,6 +135,16 @@ enum {
 	 * ignore the option.  0, the default: operations are posted in any context.
 	 */
 	FI_OPT_MAY_SLEEP,
+	/*
+	 * kernel: int, of an endpoint, before fi_enable(): not 0: memory is freed by what is
+	 * transferred here (swap, writeback).  The sockets of the endpoint then use the
+	 * emergency reserves of memory, for what they send and for what comes: those that it
+	 * has accepted or dialled; without connections, those with peers of its address
+	 * vector.  0, the default: what comes while memory is short may be dropped, and is
+	 * sent again later.  -ENOPROTOOPT: transfers of this provider use no sockets of their
+	 * own, and the client need not ask.
+	 */
+	FI_OPT_MEM_RESERVES,
 };
 
 /**

@@ -99,6 +99,35 @@ static void a_client_may_promise_to_post_in_process_context(struct kunit *test)
 	}
 }
 
+/* An endpoint that has sockets, or one that has none and says so */
+static void a_client_may_ask_for_the_emergency_reserves(struct kunit *test)
+{
+	int value = 1, ret;
+	size_t len = sizeof(value);
+	struct vt_end end = {};
+	struct fid *fid;
+
+	conf_serve(test);
+	fid = &vt_ep(test, vt_of(test)->info)->fid;
+	ret = fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_MEM_RESERVES, &value, sizeof(value));
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MEM_RESERVES, &value,
+					&len), ret);
+	if (ret) {
+		KUNIT_EXPECT_EQ(test, ret, -ENOPROTOOPT);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, value, 1);
+	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_MEM_RESERVES, &value,
+					sizeof(value) - 1), -EINVAL);
+	vt_client(test, &end, &vt_default_kind);
+	fid = &end.ep->fid;
+	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_MEM_RESERVES, &value,
+					sizeof(value)), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MEM_RESERVES, &value,
+					&len), 0);
+	KUNIT_EXPECT_EQ(test, value, 0);
+}
+
 /* As much of the longest message as an emulated machine carries in a second */
 static void long_messages_arrive_and_longer_ones_are_refused(struct kunit *test)
 {
@@ -331,6 +360,8 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE_PARAM(injects_are_as_long_as_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(options_say_what_the_info_says, conf_gen_params),
 	KUNIT_CASE_PARAM(a_client_may_promise_to_post_in_process_context,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_client_may_ask_for_the_emergency_reserves,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(long_messages_arrive_and_longer_ones_are_refused,
 			 conf_gen_params),

@@ -239,6 +239,8 @@ int ktcp_sock_dial(struct kofi_soft_ep *soft, struct sockaddr_storage *src,
 	if (ret)
 		return ret;
 	ktcp_sock_setup(*sock, tclass);
+	if (soft->reserves)
+		ktcp_sock_use_reserves(*sock);
 	sock_set_reuseaddr((*sock)->sk);
 	if (!kofi_addr_port(src))
 		ktcp_sock_set_late_port(*sock);
@@ -249,7 +251,7 @@ int ktcp_sock_dial(struct kofi_soft_ep *soft, struct sockaddr_storage *src,
 				     kofi_addr_len(dest), O_NONBLOCK);
 	if (!ret || ret == -EINPROGRESS)
 		return 0;
-	sock_release(*sock);
+	ktcp_sock_release(*sock);
 	return ret;
 }
 
@@ -310,6 +312,8 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 		ktcp_ep_end(ep, ECONNABORTED, NULL, 0);
 		goto unlock;
 	}
+	if (ep->soft.reserves)
+		ktcp_sock_use_reserves(sock);
 	mutex_lock(&ep->conn.run);
 	ktcp_ep_know_peer(ep, &ep->req->msg);
 	ktcp_sock_unlimit(&ep->req->sk);

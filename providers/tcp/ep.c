@@ -142,6 +142,7 @@ struct kofi_soft_type ktcp_type = {
 	.work		= ktcp_work,
 	.now		= ktcp_send_now,
 	.event_room	= ktcp_event_room,
+	.reserves	= ktcp_reserves_prepare,
 	.join		= ktcp_join,
 	.shut		= ktcp_shut,
 	.gone		= ktcp_gone,

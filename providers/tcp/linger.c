@@ -115,7 +115,7 @@ static void ktcp_linger_work(struct work_struct *work)
 	/* Nothing queues the work item any more, but something may have */
 	cancel_work(work);
 	/* A reset, unless both streams have ended */
-	sock_release(sock);
+	ktcp_sock_release(sock);
 	kfree(linger);
 	wake_up_all(&ktcp_linger_gone);
 }
@@ -199,7 +199,7 @@ void ktcp_hang_up(struct ktcp_conn *conn, struct socket *sock)
 		return;
 	}
 	kernel_sock_shutdown(sock, SHUT_RDWR);
-	sock_release(sock);
+	ktcp_sock_release(sock);
 }
 
 /* Queues the work items of all lingers; those of @net are over */

@@ -306,7 +306,7 @@ int ktcp_link_dial(struct ktcp_peer *peer)
 		return ret;
 	link = ktcp_link_new(rdm, &peer->addr);
 	if (!link) {
-		sock_release(sock);
+		ktcp_sock_release(sock);
 		return -ENOMEM;
 	}
 	link->deadline = jiffies + msecs_to_jiffies(KTCP_DIAL_MS);
@@ -341,6 +341,9 @@ void ktcp_link_accept(struct ktcp_link *link, struct ktcp_peer *peer, struct ktc
 	ktcp_source_connected(link, true);
 	ktcp_sock_unlimit(&req->sk);
 	sock = ktcp_sock_detach(&req->sk);
+	/* Strangers connect, too, and get nothing of the reserves */
+	if (link->rdm->soft.reserves && ktcp_link_is_known(link))
+		ktcp_sock_use_reserves(sock);
 	mutex_lock(&conn->run);
 	conn->net_order = req->msg.net_order;
 	conn->phase = KTCP_OPEN;

@@ -98,7 +98,7 @@ static int ktcp_accept_one(struct ktcp_listener *listener)
 		return ret;
 	req = kzalloc(sizeof(*req), GFP_KERNEL);
 	if (!req) {
-		sock_release(sock);
+		ktcp_sock_release(sock);
 		return -ENOMEM;
 	}
 	/* The new socket has inherited the listener's callback */
@@ -192,7 +192,7 @@ int ktcp_listener_bind(struct ktcp_listener *listener, struct net *net,
 	if (!ret)
 		ret = ktcp_sock_name(sock, false, addr);
 	if (ret) {
-		sock_release(sock);
+		ktcp_sock_release(sock);
 		return ret;
 	}
 	listener->net = net;

@@ -58,6 +58,7 @@ static void __exit ktcp_exit(void)
 	/* Waits for sockets that linger, whose work items need the workqueue */
 	ktcp_linger_exit();
 	destroy_workqueue(ktcp_type.wq);
+	ktcp_reserves_exit();
 	/* RCU may still be freeing regions */
 	rcu_barrier();
 }

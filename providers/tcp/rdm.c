@@ -73,6 +73,18 @@ void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr
 		  kofi_av_source(ktcp_rdm_av(link->rdm), &link->addr) : FI_ADDR_NOTAVAIL;
 }
 
+/**
+ * ktcp_link_is_known() - Is the other end in the address vector?
+ * @link: the connection
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool ktcp_link_is_known(const struct ktcp_link *link)
+{
+	return kofi_av_find(ktcp_rdm_av(link->rdm), &link->addr) != FI_ADDR_NOTAVAIL;
+}
+
 /* Operations on their way to a peer */
 
 /**
@@ -373,6 +385,7 @@ struct kofi_soft_type ktcp_rdm_type = {
 	.now		= ktcp_rdm_now,
 	.admit		= ktcp_rdm_admit,
 	.event_room	= ktcp_rdm_event_room,
+	.reserves	= ktcp_reserves_prepare,
 	.join		= ktcp_rdm_join,
 	.shut		= ktcp_rdm_shut,
 	.gone		= ktcp_rdm_gone,

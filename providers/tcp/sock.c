@@ -102,6 +102,66 @@ void ktcp_sock_setup(struct socket *sock, u32 tclass)
 	ktcp_alive_setup(sk);
 }
 
+/* memalloc_socks_key counts for this module */
+static bool ktcp_key_is_kept;
+
+/**
+ * ktcp_reserves_prepare() - Keep the kernel's static key for sockets with reserves enabled
+ *
+ * The key counts these sockets.  The first one and the last one wait for locks that others hold
+ * while they allocate memory.  With this no socket is the first or the last one, and a client may
+ * connect again while memory is short.
+ *
+ * Context: may sleep, without ktcp_cm_lock.
+ */
+void ktcp_reserves_prepare(void)
+{
+	if (!xchg(&ktcp_key_is_kept, true))
+		static_branch_inc(&memalloc_socks_key);
+}
+
+void ktcp_reserves_exit(void)
+{
+	if (ktcp_key_is_kept)
+		static_branch_dec(&memalloc_socks_key);
+}
+
+/**
+ * ktcp_sock_use_reserves() - Let a connection use the emergency reserves of memory
+ * @sock: its socket, after ktcp_sock_setup()
+ *
+ * Context: may sleep.
+ */
+void ktcp_sock_use_reserves(struct socket *sock)
+{
+	lock_sock(sock->sk);
+	sk_set_memalloc(sock->sk);
+	release_sock(sock->sk);
+}
+
+/**
+ * ktcp_sock_release() - Release a socket, and what it has of the reserves
+ * @sock: the socket
+ *
+ * Packets of the reserves may not wait in the backlog of a socket without reserves.  A socket that
+ * has been released has no backlog: nobody locks it any more, and what still comes is dropped.
+ *
+ * Context: may sleep.
+ */
+void ktcp_sock_release(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	bool reserves = sock_flag(sk, SOCK_MEMALLOC);
+
+	if (reserves)
+		sock_hold(sk);
+	sock_release(sock);
+	if (!reserves)
+		return;
+	sk_clear_memalloc(sk);
+	sock_put(sk);
+}
+
 static void ktcp_sock_hook(struct ktcp_sock *ksk, struct socket *sock,
 			   struct work_struct *work, int cpu,
 			   void (*data_ready)(struct sock *sk))
@@ -211,7 +271,7 @@ void ktcp_sock_close(struct ktcp_sock *ksk)
 	if (!sock)
 		return;
 	kernel_sock_shutdown(sock, SHUT_RDWR);
-	sock_release(sock);
+	ktcp_sock_release(sock);
 }
 
 /**

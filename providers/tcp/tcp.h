@@ -543,6 +543,10 @@ extern const struct fi_ops_fabric ktcp_fabric_ops;
 /* sock.c */
 int ktcp_sock_new(struct net *net, int family, struct socket **sock);
 void ktcp_sock_setup(struct socket *sock, u32 tclass);
+void ktcp_sock_use_reserves(struct socket *sock);
+void ktcp_sock_release(struct socket *sock);
+void ktcp_reserves_prepare(void);
+void ktcp_reserves_exit(void);
 void ktcp_sock_attach(struct ktcp_sock *sk, struct socket *sock,
 		      struct work_struct *work, int cpu);
 void ktcp_sock_listen(struct ktcp_sock *sk, struct socket *sock,

@@ -100,6 +100,8 @@ int kofi_soft_getopt(struct fid *fid, int level, int optname, void *optval, size
 		return kofi_opt_put_size(ep->max_rw_ops, optval, optlen);
 	if (optname == FI_OPT_MAX_RMA_IOV && !ep->kep.no_tx)
 		return kofi_opt_put_size(KOFI_OP_IOV, optval, optlen);
+	if (optname == FI_OPT_MEM_RESERVES && ep->type->reserves)
+		return kofi_opt_put(&ep->reserves, sizeof(ep->reserves), optval, optlen);
 	ret = kofi_ep_getopt(&ep->kep, optname, optval, optlen);
 	if (ret == -ENOPROTOOPT && !ep->kep.no_rx)
 		ret = kofi_srx_getopt(&ep->own_srx, optname, optval, optlen);
@@ -119,6 +121,13 @@ static int kofi_soft_set_rw_ops(struct kofi_soft_ep *ep, const void *optval,
 	return ret;
 }
 
+static int kofi_soft_set_reserves(struct kofi_soft_ep *ep, const void *optval, size_t optlen)
+{
+	if (ep->kep.conn.state != KOFI_CONN_OPEN)
+		return -FI_EOPBADSTATE;
+	return kofi_opt_get(&ep->reserves, sizeof(ep->reserves), optval, optlen);
+}
+
 int kofi_soft_setopt(struct fid *fid, int level, int optname, const void *optval,
 		     size_t optlen)
 {
@@ -127,9 +136,13 @@ int kofi_soft_setopt(struct fid *fid, int level, int optname, const void *optval
 
 	if (level != FI_OPT_ENDPOINT)
 		return -ENOPROTOOPT;
+	if (optname == FI_OPT_MEM_RESERVES && ep->type->reserves)
+		ep->type->reserves();
 	mutex_lock(ep->type->lock);
 	if (optname == FI_OPT_MAX_RW_OPS && !ep->kep.no_tx)
 		ret = kofi_soft_set_rw_ops(ep, optval, optlen);
+	else if (optname == FI_OPT_MEM_RESERVES && ep->type->reserves)
+		ret = kofi_soft_set_reserves(ep, optval, optlen);
 	else
 		ret = kofi_ep_setopt(&ep->kep, optname, optval, optlen);
 	if (ret == -ENOPROTOOPT && !ep->kep.no_rx)
