@@ -148,7 +148,8 @@ const char *kofi_addr_straddr(const struct sockaddr_storage *addr, char *buf,
  * @net: the namespace
  * @list: the addresses, with port 0, IPv4 before IPv6; kvfree() them
  *
- * The list has the addresses of interfaces that are up, without loopback interfaces.
+ * The list has the addresses of interfaces that are up, without loopback interfaces.  It has 256
+ * at most; if there are more, fi_getinfo_why() says so.
  *
  * Context: may sleep.
  * Return: how many; -ENOMEM.

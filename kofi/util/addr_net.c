@@ -19,9 +19,16 @@
 /* Most addresses that kofi_addr_list() returns; more than any sane host has */
 #define KOFI_MAX_ADDRS		256
 
+/**
+ * struct kofi_addrs - The list while it is made
+ * @addr: KOFI_MAX_ADDRS elements
+ * @count: of these, in use
+ * @cut: there are more addresses
+ */
 struct kofi_addrs {
 	struct sockaddr_storage	*addr;
 	int			count;
+	bool			cut;
 };
 
 static struct sockaddr_storage *kofi_addrs_next(struct kofi_addrs *addrs,
@@ -29,7 +36,8 @@ static struct sockaddr_storage *kofi_addrs_next(struct kofi_addrs *addrs,
 {
 	struct sockaddr_storage *addr;
 
-	if (addrs->count == KOFI_MAX_ADDRS)
+	addrs->cut = addrs->count == KOFI_MAX_ADDRS;
+	if (addrs->cut)
 		return NULL;
 	addr = &addrs->addr[addrs->count++];
 	addr->ss_family = family;
@@ -97,6 +105,10 @@ int kofi_addr_list(struct net *net, struct sockaddr_storage **list)
 			kofi_addrs_add_in6(&addrs, netdev);
 	rtnl_unlock();
 
+	if (addrs.cut)
+		kofi_getinfo_reason(NULL,
+				    "only %u addresses are listed; ask for others by themselves",
+				    KOFI_MAX_ADDRS);
 	*list = addrs.addr;
 	return addrs.count;
 }
