@@ -97,6 +97,39 @@ static int name_result(const struct kofi_provider *provider,
 	return 0;
 }
 
+/* Sets a name to kofi_provider.any_name if the client asks for that, by a hint or by an object */
+static int set_any_name(const char *any, const char *hint, const struct kofi_obj *open,
+			char **name)
+{
+	char *copy;
+
+	if (!any || !((hint && !strcmp(hint, any)) ||
+		      (open && open->name && !strcmp(open->name, any))))
+		return 0;
+	copy = kstrdup(any, GFP_KERNEL);
+	if (!copy)
+		return -ENOMEM;
+	kfree(*name);
+	*name = copy;
+	return 0;
+}
+
+static int set_any_names(const struct kofi_query *query, const struct kofi_provider *provider,
+			 struct fi_info *info)
+{
+	const struct fi_info *hints = query->hints;
+	const char *fabric = NULL, *domain = NULL;
+
+	if (hints && hints->fabric_attr)
+		fabric = hints->fabric_attr->name;
+	if (hints && hints->domain_attr)
+		domain = hints->domain_attr->name;
+	return set_any_name(provider->any_name, fabric, query->only_fabric,
+			    &info->fabric_attr->name) ? :
+	       set_any_name(provider->any_name, domain, query->only_domain,
+			    &info->domain_attr->name);
+}
+
 /* Does the result belong to the open object that the hints name? */
 static bool is_in_open(const struct fi_info *info, const char *field,
 		       const char *open, const char *name)
@@ -150,7 +183,8 @@ static int take_info(struct kofi_query *query, struct kofi_prov *prov,
 	result = fi_dupinfo(info);
 	if (!result)
 		return -ENOMEM;
-	if (name_result(prov->provider, result->fabric_attr)) {
+	if (name_result(prov->provider, result->fabric_attr) ||
+	    set_any_names(query, prov->provider, result)) {
 		fi_freeinfo(result);
 		return -ENOMEM;
 	}

@@ -12,6 +12,8 @@
 #ifndef _KOFI_ADDR_H
 #define _KOFI_ADDR_H
 
+#include <linux/if.h>
+#include <linux/inet.h>
 #include <linux/socket.h>
 #include <linux/types.h>
 
@@ -178,6 +180,28 @@ bool kofi_addr_is_local(struct net *net, const struct sockaddr_storage *addr);
  * Return: the index of an interface, loopback interfaces included; 0: there is none.
  */
 int kofi_addr_ifindex(struct net *net, const struct sockaddr_storage *addr);
+
+/**
+ * struct kofi_addr_place - Where an address is
+ * @network: its network, in text: 10.0.0.0/24
+ * @interface: name of its interface
+ */
+struct kofi_addr_place {
+	char	network[INET6_ADDRSTRLEN + 4];
+	char	interface[IFNAMSIZ];
+};
+
+/**
+ * kofi_addr_place() - Where is an address?
+ * @net: the namespace
+ * @addr: a local address, no wildcard
+ * @place: filled in; of an address that no interface has: the address itself, and the loopback
+ *	interface
+ *
+ * Context: any.
+ */
+void kofi_addr_place(struct net *net, const struct sockaddr_storage *addr,
+		     struct kofi_addr_place *place);
 
 /**
  * kofi_hints_net() - In which namespace does a client ask?

@@ -118,6 +118,8 @@
  *	answer -ENODEV, shells stay until they are closed.  Called once, in process
  *	context, not during or after ->close of @fabric, but possibly at the same time as
  *	other calls; it must not wait for clients.
+ * @any_name: name that stands for each of its fabrics and for each of its domains: a client that
+ *	asks for a fabric or a domain of this name finds all of them, by this name; NULL: none
  * @owner: THIS_MODULE
  */
 struct kofi_provider {
@@ -131,6 +133,7 @@ struct kofi_provider {
 	int		(*fabric)(struct fi_fabric_attr *attr,
 				  struct fid_fabric **fabric, void *context);
 	void		(*net_exit)(struct fid_fabric *fabric);
+	const char	*any_name;
 	struct module	*owner;
 };
 

@@ -170,6 +170,73 @@ int kofi_addr_ifindex(struct net *net, const struct sockaddr_storage *addr)
 }
 EXPORT_SYMBOL_GPL(kofi_addr_ifindex);
 
+static int kofi_prefix_in(const struct net_device *netdev, __be32 addr)
+{
+	struct in_device *in_dev = __in_dev_get_rcu(netdev);
+	const struct in_ifaddr *ifa;
+	int prefix = 32;
+
+	if (!in_dev)
+		return prefix;
+	/* All addresses of the network of a loopback interface are local */
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		if (ifa->ifa_local == addr)
+			return ifa->ifa_prefixlen;
+		if (inet_ifa_match(addr, ifa))
+			prefix = ifa->ifa_prefixlen;
+	}
+	return prefix;
+}
+
+static int kofi_prefix_in6(const struct net_device *netdev, const struct in6_addr *addr)
+{
+	struct inet6_dev *in6_dev = NULL;
+	const struct inet6_ifaddr *ifa;
+	int prefix = 128;
+
+	if (IS_ENABLED(CONFIG_IPV6))
+		in6_dev = __in6_dev_get(netdev);
+	if (!in6_dev)
+		return prefix;
+	read_lock_bh(&in6_dev->lock);
+	list_for_each_entry(ifa, &in6_dev->addr_list, if_list)
+		if (ipv6_addr_equal(&ifa->addr, addr))
+			prefix = ifa->prefix_len;
+	read_unlock_bh(&in6_dev->lock);
+	return prefix;
+}
+
+void kofi_addr_place(struct net *net, const struct sockaddr_storage *addr,
+		     struct kofi_addr_place *place)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
+	const struct net_device *netdev;
+	struct in6_addr network6;
+	__be32 network;
+	int prefix;
+
+	rcu_read_lock();
+	if (addr->ss_family == AF_INET)
+		netdev = __ip_dev_find(net, sin->sin_addr.s_addr, false);
+	else
+		netdev = kofi_find_in6(net, sin6);
+	/* A local address that no interface has is looped back */
+	netdev = netdev ? : net->loopback_dev;
+	strscpy(place->interface, netdev->name, sizeof(place->interface));
+	if (addr->ss_family == AF_INET) {
+		prefix = kofi_prefix_in(netdev, sin->sin_addr.s_addr);
+		network = sin->sin_addr.s_addr & inet_make_mask(prefix);
+		snprintf(place->network, sizeof(place->network), "%pI4/%d", &network, prefix);
+	} else {
+		prefix = kofi_prefix_in6(netdev, &sin6->sin6_addr);
+		ipv6_addr_prefix(&network6, &sin6->sin6_addr, prefix);
+		snprintf(place->network, sizeof(place->network), "%pI6c/%d", &network6, prefix);
+	}
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(kofi_addr_place);
+
 struct net *kofi_hints_net(const struct fi_info *hints)
 {
 	if (hints && hints->fabric_attr && hints->fabric_attr->net)

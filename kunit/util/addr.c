@@ -237,6 +237,28 @@ static void an_address_is_found_on_its_interface(struct kunit *test)
 	}
 }
 
+static void an_address_is_in_a_network_and_on_an_interface(struct kunit *test)
+{
+	static const struct {
+		const char	*node;
+		const char	*network;
+	} rows[] = {
+		{ "127.0.0.1", "127.0.0.0/8" }, { "127.0.0.9", "127.0.0.0/8" },
+		{ "::1", "::1/128" },
+		{ "192.0.2.1", "192.0.2.1/32" }, { "2001:db8::1", "2001:db8::1/128" },
+	};
+	struct kofi_addr_place place;
+	struct sockaddr_storage addr;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		addr = parse(test, rows[i].node, 0);
+		kofi_addr_place(&init_net, &addr, &place);
+		KUNIT_EXPECT_STREQ(test, place.network, rows[i].network);
+		KUNIT_EXPECT_STREQ(test, place.interface, "lo");
+	}
+}
+
 KUNIT_ARRAY_PARAM_DESC(sample, samples, name);
 
 static struct kunit_case addr_cases[] = {
@@ -253,6 +275,7 @@ static struct kunit_case addr_cases[] = {
 	KUNIT_CASE_PARAM(an_address_is_put_into_words, sample_gen_params),
 	KUNIT_CASE(only_a_missing_scope_is_set),
 	KUNIT_CASE(an_address_is_found_on_its_interface),
+	KUNIT_CASE(an_address_is_in_a_network_and_on_an_interface),
 	{}
 };
 

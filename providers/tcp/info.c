@@ -4,6 +4,10 @@
  * namespace that the client asks for, loopback addresses last.  If the client names an address of
  * its own or a peer, both are for that address, or for the one that the peer is reached from.
  *
+ * As with libfabric's tcp, a fabric is a network ("10.0.0.0/24") and a domain is an interface
+ * ("eth0"), those of the address.  They say where an info is.  What is opened with it reaches as
+ * far as the routes of the namespace.
+ *
  * Message order: TCP keeps the order of what is sent, and a receiver deals with one message
  * at a time.  Only reads may be overtaken: at the target, their answers by what the target sends;
  * at the initiator, a read by a message or a write that is posted behind it.  A message to an
@@ -52,6 +56,7 @@ static void ktcp_info_set_rdm(struct fi_info *info)
 }
 
 static struct fi_info *ktcp_info_new(enum fi_ep_type type,
+				     struct kofi_addr_place *place,
 				     const struct sockaddr_storage *src,
 				     const struct sockaddr_storage *dest,
 				     const struct fi_info *hints)
@@ -85,7 +90,7 @@ static struct fi_info *ktcp_info_new(enum fi_ep_type type,
 		.rx_ctx_cnt		= 1,
 	};
 	struct fi_domain_attr domain = {
-		.name			= KTCP_NAME,
+		.name			= place->interface,
 		.threading		= FI_THREAD_SAFE,
 		.control_progress	= FI_PROGRESS_AUTO,
 		.data_progress		= FI_PROGRESS_AUTO,
@@ -110,7 +115,7 @@ static struct fi_info *ktcp_info_new(enum fi_ep_type type,
 		.numa_node		= NUMA_NO_NODE,
 	};
 	struct fi_fabric_attr fabric = {
-		.name		= KTCP_NAME,
+		.name		= place->network,
 		.prov_name	= KTCP_NAME,
 		.prov_version	= KTCP_VERSION,
 	};
@@ -158,10 +163,12 @@ static int ktcp_info_add(struct fi_info ***end,
 			 const struct fi_info *hints)
 {
 	static const enum fi_ep_type types[] = { FI_EP_MSG, FI_EP_RDM };
+	struct kofi_addr_place place;
 	int i;
 
+	kofi_addr_place(kofi_hints_net(hints), src, &place);
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
-		**end = ktcp_info_new(types[i], src, dest, hints);
+		**end = ktcp_info_new(types[i], &place, src, dest, hints);
 		if (!**end)
 			return -ENOMEM;
 		*end = &(**end)->next;

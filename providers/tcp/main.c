@@ -15,6 +15,8 @@ static struct kofi_provider ktcp_provider = {
 	.freeinfo	= fi_freeinfo,
 	.fabric		= ktcp_fabric,
 	.net_exit	= kofi_soft_net_exit,
+	/* What fabrics and domains were called before they had names of their own */
+	.any_name	= KTCP_NAME,
 	.owner		= THIS_MODULE,
 };
 

@@ -55,16 +55,30 @@ static int ktcp_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 	return ret ? -ECONNABORTED : 0;
 }
 
-/* The info for the accepting endpoint: that of the listener, with both addresses */
+/*
+ * The info for the accepting endpoint: that of the listener, with both addresses, and with the
+ * names of the network and the interface that the request came to, unless the listener's are those
+ * of all
+ */
 static struct fi_info *ktcp_req_info(const struct ktcp_pep *pep,
 				     struct socket *sock)
 {
-	struct sockaddr_storage src, dest;
 	struct fi_info info = *pep->soft.kpep.info;
+	struct fi_domain_attr domain = *info.domain_attr;
+	struct fi_fabric_attr fabric = *info.fabric_attr;
+	struct sockaddr_storage src, dest;
+	struct kofi_addr_place place;
 
 	if (ktcp_sock_name(sock, false, &src) ||
 	    ktcp_sock_name(sock, true, &dest))
 		return NULL;
+	kofi_addr_place(sock_net(sock->sk), &src, &place);
+	if (domain.name && strcmp(domain.name, KTCP_NAME))
+		domain.name = place.interface;
+	if (fabric.name && strcmp(fabric.name, KTCP_NAME))
+		fabric.name = place.network;
+	info.domain_attr = &domain;
+	info.fabric_attr = &fabric;
 	info.addr_format = src.ss_family == AF_INET6 ? FI_SOCKADDR_IN6 :
 						       FI_SOCKADDR_IN;
 	info.src_addr = &src;

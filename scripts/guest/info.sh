@@ -15,6 +15,7 @@ if [ "$1" = list ]; then
 	short the short form is fi_info's
 	verbose what fi_info -v prints of libfabric 1.17 is there, in its order
 	providers -l lists providers as fi_info does
+	interfaces addresses and interfaces are told apart, and -d and -f find them
 	hints each hint excludes what it should
 	refused wrong arguments are refused as fi_info refuses them
 	load the module of a provider that -p names is loaded
@@ -74,7 +75,8 @@ case_short()
 	fi_info -p tcp -t FI_EP_MSG >/tmp/theirs || fail "fi_info: exit $?"
 	$info -p tcp -t FI_EP_MSG >/tmp/ours || fail "exit $?"
 	keys /tmp/theirs >/tmp/their_keys
-	keys /tmp/ours >/tmp/our_keys
+	# Ours has the address, too
+	keys /tmp/ours | grep -v '^    src_addr$' >/tmp/our_keys
 	cmp -s /tmp/their_keys /tmp/our_keys || fail "keys: $(cat /tmp/our_keys)"
 	expect /tmp/ours '^provider: tcp$' '^    type: FI_EP_MSG$' \
 		'^    version: [0-9]+\.[0-9]+$' '^    protocol: FI_PROTO_SOCK_TCP$'
@@ -101,6 +103,35 @@ case_providers()
 	expect /tmp/ours '^tcp:$' '^loop:$' '^    version: [0-9]+\.[0-9]+$'
 	$info -l -v >/tmp/ours || fail "exit $?"
 	expect /tmp/ours '^    module: kofi_loop$' '^    references: 1$'
+}
+
+# What it prints of two addresses of an interface, and of another one, differs
+case_interfaces()
+{
+	for interface in kofi3 kofi4; do
+		ip link add "$interface" type dummy
+		ip link set "$interface" up
+	done
+	ip addr add 10.54.1.1/24 dev kofi3
+	ip addr add 10.54.1.2/24 dev kofi3
+	ip addr add 10.54.2.1/24 dev kofi4
+	$info -p tcp -t FI_EP_MSG >/tmp/ours || fail "exit $?"
+	# One line for each result
+	awk '/^provider/ && line { print line; line = "" } { line = line " " $0 } END { print line }' \
+		/tmp/ours >/tmp/lines
+	[ "$(wc -l </tmp/lines)" -ge 4 ] || fail "too few: $(cat /tmp/lines)"
+	[ -z "$(sort /tmp/lines | uniq -d)" ] || fail "alike: $(sort /tmp/lines | uniq -d)"
+	expect /tmp/lines 'fabric: 10.54.1.0/24 .*domain: kofi3 .*//10.54.1.1:' \
+		'fabric: 10.54.1.0/24 .*domain: kofi3 .*//10.54.1.2:' \
+		'fabric: 10.54.2.0/24 .*domain: kofi4 .*//10.54.2.1:' \
+		'fabric: 127.0.0.0/8 .*domain: lo .*//127.0.0.1:'
+	$info -p tcp -t FI_EP_MSG -d kofi3 | grep '^    domain' | sort -u >/tmp/ours
+	[ "$(cat /tmp/ours)" = '    domain: kofi3' ] || fail "-d kofi3: $(cat /tmp/ours)"
+	$info -p tcp -t FI_EP_MSG -d tcp -f tcp | grep '^    [df]' | sort -u >/tmp/ours
+	[ "$(tr -d '\n' </tmp/ours)" = '    domain: tcp    fabric: tcp' ] ||
+		fail "-d tcp -f tcp: $(cat /tmp/ours)"
+	ip link del kofi3
+	ip link del kofi4
 }
 
 case_hints()
@@ -148,7 +179,7 @@ case_load()
 case_why()
 {
 	! $info --why -p tcp -c 'FI_MSG|FI_COLLECTIVE' >/tmp/ours 2>&1 || fail "something is found"
-	expect /tmp/ours '^why: tcp tcp: caps: FI_COLLECTIVE wanted' '^fi_getinfo: -61'
+	expect /tmp/ours '^why: tcp lo: caps: FI_COLLECTIVE wanted' '^fi_getinfo: -61'
 	! $info --why -p no_such_provider >/tmp/ours 2>&1 || fail "something is found"
 	expect /tmp/ours '^why: .*there is no provider no_such_provider'
 	! $info --why -n name.example >/tmp/ours 2>&1 || fail "a name is found"

@@ -302,6 +302,8 @@ static void print_info(const struct nl_attrs *info)
 	out_item(title);
 	out_string("fabric", nl_string(info->attr[KOFI_INFO_FABRIC]));
 	out_string("domain", nl_string(info->attr[KOFI_INFO_DOMAIN]));
+	/* An interface may have several addresses, which differ in nothing else */
+	out_string("src_addr", line_value(text, "fi_info:", " src_addr: ", value, sizeof(value)));
 	print_version("version", nl_u32(info->attr[KOFI_INFO_PROV_VERSION]));
 	out_string("type", line_value(text, "fi_ep_attr:", " type: ", value, sizeof(value)));
 	out_string("protocol", line_value(text, "fi_ep_attr:", " protocol: ", value,
