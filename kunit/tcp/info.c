@@ -31,6 +31,7 @@ static void the_source_of_a_route_is_our_own_address(struct kunit *test)
 }
 
 #define ADDR	"10.99.0.1"
+#define LIMIT	"only 256 addresses are listed; ask for others by themselves"
 #define REASON	ADDR ": an address of a VRF, or one that may not be used yet"
 
 static void cleanup(void *unused)
@@ -92,9 +93,180 @@ static void an_address_that_no_socket_can_have_is_left_out(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_reason(hints, REASON));
 }
 
+/* Interfaces, networks and addresses that cleanup_places() removes */
+
+#define PLACES	"ip link add kofi1 type dummy && ip link add kofi2 type dummy && " \
+		"ip link set kofi1 up && ip link set kofi2 up && " \
+		"ip addr add 10.99.1.1/24 dev kofi1 && ip addr add 10.99.1.2/24 dev kofi1 && " \
+		"ip addr add 10.99.2.1/25 dev kofi2 && ip addr add fd99::1/64 dev kofi2 nodad"
+
+static void cleanup_places(void *unused)
+{
+	vt_shell("ip link del kofi1");
+	vt_shell("ip link del kofi2");
+}
+
+static void make_places(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, cleanup_places, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(PLACES), 0);
+}
+
+/* Any name may be NULL */
+static struct fi_info *find(struct kunit *test, const char *node, const char *fabric,
+			    const char *domain)
+{
+	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->caps = FI_MSG;
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
+	hints->fabric_attr->name = fabric ? kstrdup(fabric, GFP_KERNEL) : NULL;
+	hints->domain_attr->name = domain ? kstrdup(domain, GFP_KERNEL) : NULL;
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, node, 0, node ? FI_SOURCE : 0, hints, &info), 0);
+	vt_free_later(test, info);
+	return info;
+}
+
+static int length(const struct fi_info *info)
+{
+	int n = 0;
+
+	for (; info; info = info->next)
+		n++;
+	return n;
+}
+
+static void a_fabric_is_a_network_and_a_domain_an_interface(struct kunit *test)
+{
+	static const struct {
+		const char	*node;
+		const char	*fabric;
+		const char	*domain;
+	} rows[] = {
+		{ "10.99.1.1", "10.99.1.0/24", "kofi1" },
+		{ "10.99.1.2", "10.99.1.0/24", "kofi1" },
+		{ "10.99.2.1", "10.99.2.0/25", "kofi2" },
+		{ "fd99::1", "fd99::/64", "kofi2" },
+		{ "127.0.0.1", "127.0.0.0/8", "lo" },
+		{ "127.0.0.9", "127.0.0.0/8", "lo" },
+		{ "::1", "::1/128", "lo" },
+	};
+	struct fi_info *info;
+	int i;
+
+	make_places(test);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		info = find(test, rows[i].node, NULL, NULL);
+		KUNIT_EXPECT_STREQ(test, info->fabric_attr->name, rows[i].fabric);
+		KUNIT_EXPECT_STREQ(test, info->domain_attr->name, rows[i].domain);
+	}
+	/* Both addresses of the interface, of IPv4 */
+	KUNIT_EXPECT_EQ(test, length(find(test, NULL, "10.99.1.0/24", "kofi1")), 2);
+	KUNIT_EXPECT_EQ(test, length(find(test, NULL, "10.99.2.0/25", NULL)), 1);
+	/* A wildcard is no address: each one is listed */
+	KUNIT_EXPECT_EQ(test, length(find(test, "0.0.0.0", NULL, "kofi1")), 2);
+}
+
+static void expect_names(struct kunit *test, const struct fi_info *info, const char *fabric,
+			 const char *domain)
+{
+	for (; info; info = info->next) {
+		if (fabric)
+			KUNIT_EXPECT_STREQ(test, info->fabric_attr->name, fabric);
+		if (domain)
+			KUNIT_EXPECT_STREQ(test, info->domain_attr->name, domain);
+	}
+}
+
+static void the_name_of_the_provider_is_any_fabric_and_any_domain(struct kunit *test)
+{
+	struct fi_info *hints, *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	int all;
+
+	make_places(test);
+	all = length(find(test, NULL, NULL, NULL));
+	KUNIT_EXPECT_GE(test, all, 5);
+	info = find(test, NULL, NULL, "tcp");
+	KUNIT_EXPECT_EQ(test, length(info), all);
+	expect_names(test, info, NULL, "tcp");
+	info = find(test, NULL, "tcp", "tcp");
+	KUNIT_EXPECT_EQ(test, length(info), all);
+	expect_names(test, info, "tcp", "tcp");
+
+	/* Objects of these names find as much */
+	KUNIT_ASSERT_EQ(test, fi_fabric(info->fabric_attr, &fabric, NULL), 0);
+	vt_adopt(test, &fabric->fid);
+	KUNIT_ASSERT_EQ(test, fi_domain(fabric, info, &domain, NULL), 0);
+	vt_adopt(test, &domain->fid);
+	hints = fi_allocinfo();
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->domain_attr->domain = domain;
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
+	vt_free_later(test, info);
+	KUNIT_EXPECT_EQ(test, length(info), all);
+	expect_names(test, info, "tcp", "tcp");
+}
+
+/* The listener has each address of the machine; what is opened of one interface reaches another */
+static void a_request_names_the_interface_that_it_came_to(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct sockaddr_in *to = (struct sockaddr_in *)&vt->name;
+	struct vt_pair pair = {};
+	struct fi_info *info;
+	union vt_event event;
+
+	make_places(test);
+	vt_open_info(test, find(test, "10.99.1.1", NULL, NULL));
+	((struct sockaddr_in *)vt->info->src_addr)->sin_addr.s_addr = 0;
+	vt_listen(test, vt_eq(test, 0));
+	to->sin_addr.s_addr = htonl(0x0a630201);
+	vt_client(test, &pair.a, &vt_default_kind);
+	vt_connect(test, &pair.a, NULL, 0);
+	info = vt_connreq(test, NULL);
+	KUNIT_EXPECT_STREQ(test, info->fabric_attr->name, "10.99.2.0/25");
+	KUNIT_EXPECT_STREQ(test, info->domain_attr->name, "kofi2");
+	vt_end_open(test, &pair.b, info, &vt_default_kind);
+	vt_accept(test, &pair.b, NULL, 0);
+	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
+	vt_ping(test, &pair.a, &pair.b);
+	vt_ping(test, &pair.b, &pair.a);
+}
+
+#define MANY	"for i in $(seq 2); do for j in $(seq 140); do " \
+		"echo addr add 10.98.$i.$j/32 dev kofi1; done; done | ip -batch -"
+
+static void addresses_beyond_the_limit_are_not_left_out_without_a_word(struct kunit *test)
+{
+	struct fi_info *hints = fi_allocinfo();
+	struct fi_info *info;
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
+	make_places(test);
+	KUNIT_EXPECT_FALSE(test, is_reason(hints, LIMIT));
+	KUNIT_ASSERT_EQ(test, vt_shell(MANY), 0);
+	KUNIT_EXPECT_TRUE(test, is_reason(hints, LIMIT));
+	info = find(test, "10.98.2.140", NULL, NULL);
+	KUNIT_EXPECT_STREQ(test, info->fabric_attr->name, "10.98.2.140/32");
+}
+
 static struct kunit_case info_cases[] = {
 	KUNIT_CASE(the_source_of_a_route_is_our_own_address),
 	KUNIT_CASE(an_address_that_no_socket_can_have_is_left_out),
+	KUNIT_CASE(a_fabric_is_a_network_and_a_domain_an_interface),
+	KUNIT_CASE(the_name_of_the_provider_is_any_fabric_and_any_domain),
+	KUNIT_CASE(a_request_names_the_interface_that_it_came_to),
+	KUNIT_CASE(addresses_beyond_the_limit_are_not_left_out_without_a_word),
 	{}
 };
 
