@@ -421,6 +421,7 @@ int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *wha
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
 	struct kofi_srx *srx = conn->at->srx;
+	struct kofi_srx_arrival again;
 	struct kofi_srx_msg *msg = NULL;
 	struct ktcp_early *early;
 	int ret;
@@ -434,7 +435,10 @@ int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *wha
 		ktcp_link_stall(link);
 		if (ktcp_early_has_place(link))
 			msg = &early->msg;
-		ret = kofi_srx_arrive(srx, what, msg, &conn->rx.rx);
+		/* A receive that was posted before the stall may name a sender that was unknown */
+		again = *what;
+		ktcp_link_source(link, &again.src_addr, &again.source);
+		ret = kofi_srx_arrive(srx, &again, msg, &conn->rx.rx);
 	}
 	if (ret == KOFI_SRX_QUEUED) {
 		ktcp_early_begin(link, early);
