@@ -386,6 +386,18 @@ void kofi_soft_end_some(struct kofi_soft_type *type,
 			bool (*pep_gone)(struct kofi_soft_pep *pep));
 
 /**
+ * kofi_soft_forget() - For kofi_av.removed: endpoints forget an address
+ * @type: the provider
+ * @av: the vector
+ * @index: index of the address
+ *
+ * Messages that wait for a receive do not name it as their sender any more.
+ *
+ * Context: may sleep.
+ */
+void kofi_soft_forget(const struct kofi_soft_type *type, const struct kofi_av *av, u32 index);
+
+/**
  * kofi_soft_eq_open() - Ready-made ->eq_open of a fabric
  * @fabric: parent
  * @attr: as fi_eq_open()

@@ -393,6 +393,16 @@ int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 		    struct kofi_srx_msg *msg, struct kofi_rx **rx);
 
 /**
+ * kofi_srx_forget() - Messages that wait have no known sender any more
+ * @srx: where they wait
+ * @addr: the sender, which has been removed from the address vector; it may become the address of
+ *	another peer when this has returned
+ *
+ * Context: may sleep.
+ */
+void kofi_srx_forget(struct kofi_srx *srx, fi_addr_t addr);
+
+/**
  * kofi_srx_withdraw() - Take a waiting message back
  * @srx: where it waits
  * @msg: a message that kofi_srx_arrive() has queued

@@ -757,7 +757,8 @@ int fi_av_insertsym(struct fid_av *av, const char *node, size_t nodecnt,
  * @flags: 0, or FI_AUTH_KEY: they are authorization keys
  *
  * The client may not post to these peers any more.  Operations in flight may succeed or fail.
- * A peer may go on sending; its messages have no source then.
+ * A peer may go on sending; its messages have no source then, also those that wait for a receive
+ * already.
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: one of them is not in the vector; -FI_EBADFLAGS; -EBUSY: an

@@ -123,6 +123,45 @@ static void a_waiting_message_says_a_sender_that_became_known(struct kunit *test
 	KUNIT_EXPECT_EQ(test, buf[0], 2);
 }
 
+/* Its fi_addr_t may become that of another peer, here of the endpoint itself */
+static void a_waiting_message_forgets_a_sender_that_was_removed(struct kunit *test)
+{
+	struct three three = {};
+	struct vt_end *end = &three.ends[2];
+	fi_addr_t addr = 1;
+	int i;
+
+	if (!conf_is_rdm(test) || !conf_want(test, FI_SOURCE | FI_DIRECTED_RECV))
+		return;
+	three_open(test, &three);
+	for (i = 0; i < 4; i++)
+		send_byte(test, &three.ends[1], 0, i);
+	/* What was sent before the first message that has been received is there, or comes soon */
+	recv_any(test, end, three.buf, 8);
+	KUNIT_EXPECT_EQ(test, source_of_next(test, end), 1);
+	msleep(20);
+	KUNIT_ASSERT_EQ(test, fi_av_remove(end->av, &addr, 1, 0), 0);
+	recv_any(test, end, three.buf, 8);
+	KUNIT_EXPECT_EQ(test, source_of_next(test, end), FI_ADDR_NOTAVAIL);
+	KUNIT_EXPECT_EQ(test, three.buf[0], 1);
+
+	KUNIT_ASSERT_EQ(test, vt_know(test, end, end), 1);
+	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, three.buf, 8, NULL, 1, vt_ctx(1)), 0);
+	msleep(20);
+	vt_none(test, end->rx);
+	send_byte(test, end, 1, 9);
+	KUNIT_EXPECT_EQ(test, source_of_next(test, end), 1);
+	KUNIT_EXPECT_EQ(test, three.buf[0], 9);
+
+	addr = vt_know(test, end, &three.ends[1]);
+	recv_any(test, end, three.buf, 8);
+	KUNIT_EXPECT_EQ(test, source_of_next(test, end), addr);
+	KUNIT_EXPECT_EQ(test, three.buf[0], 2);
+	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, three.buf, 8, NULL, addr, vt_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, source_of_next(test, end), addr);
+	KUNIT_EXPECT_EQ(test, three.buf[0], 3);
+}
+
 static void a_sender_has_the_id_that_the_client_gives_it(struct kunit *test)
 {
 	struct vt_pair pair = {};
@@ -577,6 +616,7 @@ static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE_PARAM(a_message_says_its_sender_if_asked_to, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_waiting_message_says_its_sender, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_waiting_message_says_a_sender_that_became_known, conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_waiting_message_forgets_a_sender_that_was_removed, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_sender_has_the_id_that_the_client_gives_it,
 			 conf_gen_rdm),
 	KUNIT_CASE_PARAM(ids_of_single_insertions_are_the_clients,

@@ -6,10 +6,16 @@
 #include <linux/module.h>
 #include "loop.h"
 
+static void loop_av_removed(struct kofi_av *av, u32 index)
+{
+	kofi_soft_forget(&loop_type, av, index);
+}
+
 static int loop_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 			struct fid_av **av, void *context)
 {
-	return kofi_av_open(attr, to_kofi_soft_domain(domain)->addr_format, NULL, av, context);
+	return kofi_av_open(attr, to_kofi_soft_domain(domain)->addr_format, loop_av_removed, av,
+			    context);
 }
 
 static int loop_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,

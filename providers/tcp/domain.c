@@ -6,10 +6,16 @@
 #include <kofi/av.h>
 #include "rdm.h"
 
+static void ktcp_av_removed(struct kofi_av *av, u32 index)
+{
+	kofi_soft_forget(&ktcp_type, av, index);
+}
+
 static int ktcp_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 			struct fid_av **av, void *context)
 {
-	return kofi_av_open(attr, to_kofi_soft_domain(domain)->addr_format, NULL, av, context);
+	return kofi_av_open(attr, to_kofi_soft_domain(domain)->addr_format, ktcp_av_removed, av,
+			    context);
 }
 
 const struct fi_ops_domain ktcp_domain_ops = {

@@ -164,6 +164,20 @@ void kofi_soft_end_some(struct kofi_soft_type *type,
 }
 EXPORT_SYMBOL_GPL(kofi_soft_end_some);
 
+void kofi_soft_forget(const struct kofi_soft_type *type, const struct kofi_av *av, u32 index)
+{
+	struct kofi_soft_fabric *fabric;
+	struct kofi_soft_ep *ep;
+
+	mutex_lock(type->lock);
+	list_for_each_entry(fabric, &type->fabrics, of_type)
+		list_for_each_entry(ep, &fabric->eps, of_fabric)
+			if (!ep->kep.no_rx && kofi_soft_av(ep) == av)
+				kofi_srx_forget(&ep->own_srx, index);
+	mutex_unlock(type->lock);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_forget);
+
 static bool kofi_soft_ep_with_net(struct kofi_soft_ep *ep)
 {
 	return true;

@@ -247,6 +247,29 @@ static void kofi_srx_recognize(struct kofi_srx *srx)
 	}
 }
 
+void kofi_srx_forget(struct kofi_srx *srx, fi_addr_t addr)
+{
+	struct kofi_srx_msg *msg;
+	unsigned long flags;
+
+	spin_lock_irqsave(&srx->lock, flags);
+	/* In the order of arrival, so the order of each sender stays */
+	list_for_each_entry(msg, &srx->ep->rx_msgs, of_ep) {
+		if (msg->what.source == addr)
+			msg->what.source = FI_ADDR_NOTAVAIL;
+		if (msg->what.src_addr != addr)
+			continue;
+		msg->what.src_addr = FI_ADDR_NOTAVAIL;
+		if (msg->any.key.kind == KOFI_SRX_CLAIMED)
+			continue;
+		kofi_srx_unlink(&msg->from);
+		if (kofi_srx_is_stranger(srx, &msg->what))
+			list_add_tail(&msg->stranger, &srx->strangers);
+	}
+	spin_unlock_irqrestore(&srx->lock, flags);
+}
+EXPORT_SYMBOL_GPL(kofi_srx_forget);
+
 /* Look up the sender that a completion names, if it was unknown when the message came */
 void kofi_srx_name_sender(struct kofi_srx *srx, struct kofi_srx_msg *msg)
 {
