@@ -11,7 +11,7 @@
 #include <net/sock.h>
 #include <rdma/fi_rma.h>
 #include "../lib/file.h"
-#include "tcp.h"
+#include "rdm.h"
 
 #define DIR		"/sys/kernel/debug/kofi_tcp/"
 #define COPY		"/tmp/kofi_tcp_held"
@@ -116,6 +116,8 @@ static void connections_that_ask_nothing_have_so_many_places(struct kunit *test)
 	u8 buf[PEER_CM];
 	int i;
 
+	/* All are of one address */
+	rdm_param(test, "greetings_max", __stringify(GREETINGS));
 	for (i = 0; i < GREETINGS; i++)
 		silent[i] = peer_connect(test);
 	wait_held(test, DIR "listeners", "greetings", GREETINGS, GREETINGS);

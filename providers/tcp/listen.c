@@ -9,9 +9,10 @@
  * A listener reads from KTCP_GREETINGS connections at a time, so peers that connect and say
  * nothing cost that much memory and no more.  Further connections wait in the backlog of the
  * socket.  While one waits there, the oldest greeting has KTCP_PRESSED_MS only, so silent peers
- * keep a place from others for no longer.  Connections that cannot be accepted for lack of memory
- * wait in the backlog, too.  The listener tries again a moment later, as the socket does not
- * report once more what waits in its backlog.
+ * keep a place from others for no longer.  If an address (source.c) has more than greetings_max
+ * places, its oldest greeting has KTCP_CROWDED_MS, and gives way first.  Connections that cannot
+ * be accepted for lack of memory wait in the backlog, too.  The listener tries again a moment
+ * later, as the socket does not report once more what waits in its backlog.
  *
  * All of this happens under ktcp_cm_lock.  A run of the worker accepts KTCP_ACCEPTS connections at
  * most and then lets others have the mutex, as a peer may connect without end.
@@ -25,6 +26,10 @@
 
 #define KTCP_ACCEPT_AGAIN	(HZ / 10)
 #define KTCP_ACCEPTS		64	/* connections that a run of the worker accepts */
+
+static unsigned int greetings_max = 64;
+module_param(greetings_max, uint, 0644);
+MODULE_PARM_DESC(greetings_max, "places of a listener, of 128, that connections from one address keep that have not sent a request, of IPv6 from one network of 64 bits, while others wait for one");
 
 static void ktcp_greeting_drop(struct ktcp_listener *listener, struct ktcp_req *req)
 {
@@ -58,26 +63,52 @@ static bool ktcp_listener_is_pressed(const struct ktcp_listener *listener)
 	       !reqsk_queue_empty(&inet_csk(listener->sk.sock->sk)->icsk_accept_queue);
 }
 
-/* When the request of the oldest greeting must be there */
-static unsigned long ktcp_listener_deadline(const struct ktcp_listener *listener)
+/* The oldest greeting of an address that has more places than it may keep; NULL: there is none */
+static struct ktcp_req *ktcp_listener_crowd(const struct ktcp_listener *listener)
 {
-	struct ktcp_req *req = list_first_entry(&listener->greetings, struct ktcp_req, entry);
+	unsigned int max = READ_ONCE(greetings_max), count;
+	struct ktcp_req *req, *other;
 
-	if (!ktcp_listener_is_pressed(listener))
-		return req->deadline;
-	return req->deadline - msecs_to_jiffies(KTCP_GREETING_MS - KTCP_PRESSED_MS);
+	lockdep_assert_held(&ktcp_cm_lock);
+	list_for_each_entry(req, &listener->greetings, entry) {
+		count = 0;
+		list_for_each_entry(other, &listener->greetings, entry)
+			count += !memcmp(&req->from, &other->from, sizeof(req->from));
+		if (count > max)
+			return req;
+	}
+	return NULL;
 }
 
-/* The oldest greeting gives way to a connection that waits; false: it has time yet */
+/* The greeting that gives way next, and when; the listener has at least one */
+static struct ktcp_req *ktcp_listener_next(const struct ktcp_listener *listener,
+					   unsigned long *deadline)
+{
+	struct ktcp_req *req = list_first_entry(&listener->greetings, struct ktcp_req, entry);
+	struct ktcp_req *crowd = NULL;
+	unsigned int ms = KTCP_GREETING_MS;
+
+	if (ktcp_listener_is_pressed(listener)) {
+		crowd = ktcp_listener_crowd(listener);
+		ms = crowd ? KTCP_CROWDED_MS : KTCP_PRESSED_MS;
+	}
+	req = crowd ? : req;
+	*deadline = req->deadline - msecs_to_jiffies(KTCP_GREETING_MS - ms);
+	return req;
+}
+
+/* A greeting gives way to a connection that waits; false: it has time yet */
 static bool ktcp_listener_make_room(struct ktcp_listener *listener)
 {
+	unsigned long deadline;
 	struct ktcp_req *req;
 
 	lockdep_assert_held(&ktcp_cm_lock);
-	if (!ktcp_listener_is_pressed(listener) ||
-	    time_before(jiffies, ktcp_listener_deadline(listener)))
+	if (!ktcp_listener_is_pressed(listener))
 		return false;
-	req = list_first_entry(&listener->greetings, struct ktcp_req, entry);
+	req = ktcp_listener_next(listener, &deadline);
+	if (time_before(jiffies, deadline))
+		return false;
 	ktcp_greeting_drop(listener, req);
 	ktcp_req_free(req);
 	return true;
@@ -86,6 +117,7 @@ static bool ktcp_listener_make_room(struct ktcp_listener *listener)
 /* Accepts one connection; 0; -EAGAIN: there is none, or no room for it; another negative errno */
 static int ktcp_accept_one(struct ktcp_listener *listener)
 {
+	struct sockaddr_storage from;
 	struct ktcp_req *req;
 	struct socket *sock;
 	int ret;
@@ -104,6 +136,9 @@ static int ktcp_accept_one(struct ktcp_listener *listener)
 	/* The new socket has inherited the listener's callback */
 	sock->sk->sk_data_ready = listener->sk.data_ready;
 	ktcp_sock_setup(sock, listener->tclass);
+	/* A peer that has gone already is of no family */
+	ktcp_sock_name(sock, true, &from);
+	ktcp_source_key_set(&req->from, &from);
 	req->net = listener->net;
 	req->deadline = jiffies + msecs_to_jiffies(KTCP_GREETING_MS);
 	list_add_tail(&req->entry, &listener->greetings);
@@ -119,6 +154,7 @@ static void ktcp_listener_work(struct work_struct *work)
 {
 	struct ktcp_listener *listener = container_of(work, struct ktcp_listener, work);
 	struct ktcp_req *req, *next;
+	unsigned long deadline;
 	unsigned int noio;
 	int i, ret = 0;
 
@@ -129,13 +165,15 @@ static void ktcp_listener_work(struct work_struct *work)
 		ktcp_greet(listener, req);
 	for (i = 0; i < KTCP_ACCEPTS && !ret; i++)
 		ret = ktcp_accept_one(listener);
-	if (!ret)
+	if (!ret) {
 		queue_work(ktcp_type.wq, &listener->work);
-	else if (ret != -EAGAIN)
+	} else if (ret != -EAGAIN) {
 		mod_delayed_work(ktcp_type.wq, &listener->late, KTCP_ACCEPT_AGAIN);
-	else if (listener->nr_greetings)
+	} else if (listener->nr_greetings) {
+		ktcp_listener_next(listener, &deadline);
 		mod_delayed_work(ktcp_type.wq, &listener->late,
-				 max_t(long, 1, ktcp_listener_deadline(listener) - jiffies));
+				 max_t(long, 1, deadline - jiffies));
+	}
 unlock:
 	ktcp_cm_leave(noio);
 }

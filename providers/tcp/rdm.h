@@ -43,18 +43,6 @@ struct ktcp_link;
 struct ktcp_rdm;
 
 /**
- * struct ktcp_source_key - Where connections come from
- * @addr: an IPv6 network of 64 bits, a link-local address, or an IPv4 address in the last word
- * @scope: scope of a link-local address
- * @family: AF_INET or AF_INET6
- */
-struct ktcp_source_key {
-	struct in6_addr		addr;
-	u32			scope;
-	u32			family;
-};
-
-/**
  * struct ktcp_source - What the peers of one address hold; see source.c
  * @node: place in ktcp_rdm.sources
  * @key: the address

@@ -44,7 +44,14 @@ void ktcp_sources_destroy(struct ktcp_rdm *rdm)
 	rhashtable_destroy(&rdm->sources);
 }
 
-static void ktcp_source_key_set(struct ktcp_source_key *key, const struct sockaddr_storage *addr)
+/**
+ * ktcp_source_key_set() - Where does a connection come from?
+ * @key: filled in
+ * @addr: address of the peer, with any port
+ *
+ * Context: any.
+ */
+void ktcp_source_key_set(struct ktcp_source_key *key, const struct sockaddr_storage *addr)
 {
 	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
 	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;

@@ -80,6 +80,7 @@
 #define KTCP_GREETINGS		128	/* connections of a listener without a request yet */
 #define KTCP_GREETING_MS	10000	/* time until their request must be there */
 #define KTCP_PRESSED_MS		1000	/* that time while another connection waits for a place */
+#define KTCP_CROWDED_MS		100	/* and if its address has more places than it may keep */
 #define KTCP_REQUESTS		1024	/* of a listener, which its client has not answered */
 #define KTCP_EARLY_BUF		SZ_16K	/* receive buffer of a connection until it is accepted */
 #define KTCP_TX_OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
@@ -467,12 +468,25 @@ struct ktcp_ep {
 };
 
 /**
+ * struct ktcp_source_key - Where connections come from
+ * @addr: an IPv6 network of 64 bits, a link-local address, or an IPv4 address in the last word
+ * @scope: scope of a link-local address
+ * @family: AF_INET or AF_INET6
+ */
+struct ktcp_source_key {
+	struct in6_addr		addr;
+	u32			scope;
+	u32			family;
+};
+
+/**
  * struct ktcp_req - A connection, from accept() until an endpoint has it
  * @req: its place in the registry (pep.c), once the request is there
  * @entry: in ktcp_listener.greetings until the request is there
  * @sk: the socket
  * @msg: the request
  * @deadline: jiffies: when the request must be there
+ * @from: address of the peer
  * @pep: the passive endpoint, until an endpoint has the connection
  * @net: namespace it came to
  */
@@ -482,6 +496,7 @@ struct ktcp_req {
 	struct ktcp_sock	sk;
 	struct ktcp_cm_msg	msg;
 	unsigned long		deadline;
+	struct ktcp_source_key	from;
 	struct ktcp_pep		*pep;
 	struct net		*net;
 };
@@ -589,6 +604,9 @@ int ktcp_listener_bind(struct ktcp_listener *listener, struct net *net,
 void ktcp_listener_open(struct ktcp_listener *listener);
 void ktcp_listener_close(struct ktcp_listener *listener);
 void ktcp_listener_fini(struct ktcp_listener *listener);
+
+/* source.c */
+void ktcp_source_key_set(struct ktcp_source_key *key, const struct sockaddr_storage *addr);
 
 /* pep.c */
 int ktcp_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
