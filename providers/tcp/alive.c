@@ -75,7 +75,7 @@ unsigned long ktcp_message_timeout(void)
 }
 
 /**
- * ktcp_alive_setup() - Have keepalive report an idle peer that has gone
+ * ktcp_alive_setup() - Let keepalive report an idle peer that has gone
  * @sk: the socket
  *
  * Context: may sleep.
@@ -160,7 +160,7 @@ int ktcp_alive_check(struct ktcp_conn *conn)
 	alive->answered = answered;
 	alive->next = now + KTCP_LOOK;
 	ktcp_alive_wake(alive, KTCP_LOOK);
-	/* The second is for the time between two looks, at the beginning and at the end */
+	/* HZ: a silence may have begun or ended up to one look before it was seen */
 	if (time_after(now, alive->heard + ktcp_peer_timeout() - HZ) ||
 	    time_after(now, alive->open + ktcp_seconds(&window_timeout) * HZ) ||
 	    time_after(now, alive->rest + ktcp_message_timeout()))

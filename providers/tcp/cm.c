@@ -208,7 +208,7 @@ static int ktcp_set_cpu(struct ktcp_ep *ep)
 }
 
 /*
- * Has a socket that is bound to an address get its port when it connects.  kernel_bind() would
+ * Let a socket that is bound to an address get its port when it connects.  kernel_bind() would
  * give it a port that no other connection from the address has, and search all ports for that.
  */
 static void ktcp_sock_set_late_port(struct socket *sock)

@@ -127,7 +127,9 @@ static bool ktcp_early_has_room(const struct ktcp_link *link, bool offer, size_t
 	       source->early_bytes + len <= left;
 }
 
-/* Has the message a place in the engine?  Without the lock, as the engine itself has a limit */
+/*
+ * Return true if the message has a place in the engine.  No lock, as the engine itself has a limit
+ */
 static bool ktcp_early_has_place(const struct ktcp_link *link)
 {
 	return READ_ONCE(link->source->waiting) + READ_ONCE(link->rdm->early_waiting) <
@@ -345,7 +347,7 @@ static bool ktcp_early_furnish(struct ktcp_early *early, size_t len)
 
 /* Arrival, by the worker of the connection */
 
-/* Has the worker look again when receives are posted, or completions are read */
+/* Queue the worker again when receives are posted, or completions are read */
 void ktcp_link_stall(struct ktcp_link *link)
 {
 	unsigned long flags;
@@ -451,7 +453,7 @@ int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *wha
 }
 
 /**
- * ktcp_early_look() - Has the message that is parked been settled, or is there room for it now?
+ * ktcp_early_look() - Look whether the parked message was settled, or has room now
  * @conn: a connection in KTCP_RX_PARKED, with ktcp_conn.run held
  *
  * Context: any.
@@ -556,7 +558,7 @@ void ktcp_early_abort(struct ktcp_conn *conn, int err)
 
 /* Settled messages */
 
-/* Has an address more messages, or bytes, than the next one that finds no room? */
+/* Return true if an address has more messages, or bytes, than the next one without room */
 static bool ktcp_source_has_more(const struct ktcp_source *source, struct ktcp_rdm *rdm)
 {
 	const struct ktcp_source *hungry = list_first_entry_or_null(&rdm->hungry,
@@ -686,7 +688,7 @@ void ktcp_rdm_resume(struct kofi_srx *srx)
 }
 
 /**
- * ktcp_rdm_unstall() - Have connections whose next message finds no place look again
+ * ktcp_rdm_unstall() - Queue the workers of connections whose next message found no place
  * @rdm: the endpoint
  *
  * Context: any.

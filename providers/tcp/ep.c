@@ -77,7 +77,7 @@ static struct kofi_srx_attr ktcp_rx_room(size_t size, u64 caps)
 	};
 }
 
-/* Has an endpoint receive from its shared receive context from now on, or no more */
+/* Attach the endpoint to its shared receive context, or detach it (@join false) */
 static void ktcp_join(struct kofi_soft_ep *soft, bool join)
 {
 	struct ktcp_ep *ep = to_ktcp_soft(soft);

@@ -375,7 +375,7 @@ void ktcp_link_opened(struct ktcp_link *link)
 	conn->phase = KTCP_OPEN;
 	ktcp_idle_begin(link);
 	mutex_unlock(&conn->run);
-	/* Operations that waited for the peer are sent, and count as waiting no more */
+	/* The link is open: its operations no longer count as waiting, which have a limit */
 	spin_lock_irq(&rdm->soft.lock);
 	ktcp_peer_set_open(link->peer, true);
 	spin_unlock_irq(&rdm->soft.lock);

@@ -252,7 +252,7 @@ static int ktcp_req_is_near(const struct kofi_connreq *req, const void *net)
 }
 
 /**
- * ktcp_req_adopt() - Have an endpoint answer a connection request
+ * ktcp_req_adopt() - Give a connection request to the endpoint that answers it
  * @ep: a new endpoint
  * @handle: fi_info.handle
  *

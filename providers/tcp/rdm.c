@@ -104,7 +104,7 @@ struct ktcp_route {
 };
 
 /**
- * ktcp_rdm_room() - Have clients post again if an operation has been refused
+ * ktcp_rdm_room() - Call clients whose operation has been refused
  * @rdm: the endpoint
  *
  * Context: any, with kofi_soft_ep.lock held.
@@ -184,7 +184,7 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 	return 0;
 }
 
-/* Gives the first operation to the peer of a route, and has that peer dialled */
+/* Give the first operation to the peer of a route, and dial that peer */
 static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct ktcp_route *route)
 {
 	struct kofi_av *av = ktcp_rdm_av(rdm);
@@ -345,7 +345,7 @@ void ktcp_rdm_join(struct kofi_soft_ep *soft, bool join)
 {
 }
 
-/* Has connections look again whose peer has written more than the client has read */
+/* An event slot is free: resume the connections that stalled for one */
 void ktcp_rdm_event_room(struct kofi_soft_ep *soft)
 {
 	ktcp_rdm_unstall(to_ktcp_rdm(soft->hub));

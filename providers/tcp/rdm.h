@@ -210,7 +210,7 @@ struct ktcp_taken {
  *	each early message, and of each call that sends
  * @work: its worker
  * @free: frees it
- * @idle: has the worker look whether the connection has been idle for long enough
+ * @idle: queues the worker, which looks whether the connection has been idle for long enough
  * @idle_late: @idle has run, and the worker has not looked yet
  * @none: what is posted for a connection without @peer: always empty
  * @dialling: it counts among ktcp_rdm.dialling
@@ -309,7 +309,7 @@ struct ktcp_link {
  * @early_waiting: messages that have a place in the engine
  * @kept: struct ktcp_early that are kept and no offers, oldest first
  * @hungry: struct ktcp_source whose messages have found no room
- * @press: has the worker look for messages to be dropped, as long as there is no room
+ * @press: queues the worker, which looks for messages to drop, as long as there is no room
  * @pressed: @press has run, and the worker has not looked yet
  * @settled: early messages that are to be given to their receive, or freed
  * @stalled: connections whose next message finds no place among the receives

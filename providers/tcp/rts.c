@@ -137,7 +137,7 @@ int ktcp_offer_begin(struct ktcp_conn *conn)
 }
 
 /**
- * ktcp_offer_take() - Have the payload of an offer sent
+ * ktcp_offer_take() - Ask for the payload of an offer
  * @conn: the connection, with ktcp_conn.run held
  * @number: of the offer
  * @rx: where it goes; NULL: nowhere
@@ -250,7 +250,7 @@ int ktcp_start_data(struct ktcp_conn *conn)
 }
 
 /**
- * ktcp_data_is_awaited() - Has a payload been asked for that has not begun to come?
+ * ktcp_data_is_awaited() - Return true if a payload was asked for and has not begun to come
  * @conn: the connection, with ktcp_conn.run held
  *
  * Context: any.

@@ -264,7 +264,7 @@ static size_t ktcp_rx_want(const struct ktcp_rx *rx)
 	return rx->state == KTCP_RX_MSG ? kofi_rx_len(rx->rx) : rx->hdr.len;
 }
 
-/* Has rx->iter address the next part of the target */
+/* Point rx->iter at the next part of the target */
 static void ktcp_rx_part(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;

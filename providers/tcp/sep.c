@@ -73,7 +73,7 @@ static void ktcp_ctx_changed(struct kofi_conn *conn)
 
 /* The end */
 
-/* Ends what a transmit context has posted and no connection has begun */
+/* Cancel operations of a transmit context that no connection has started to send */
 static void ktcp_ctx_withdraw(struct kofi_soft_ep *ctx)
 {
 	struct ktcp_rdm *rdm = ktcp_ctx_rdm(ctx);

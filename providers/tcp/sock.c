@@ -181,7 +181,7 @@ static void ktcp_sock_hook(struct ktcp_sock *ksk, struct socket *sock,
 }
 
 /**
- * ktcp_sock_attach() - Have the events of a connection queue a work item
+ * ktcp_sock_attach() - Let the events of a connection queue a work item
  * @ksk: filled in for the socket
  * @sock: the socket
  * @work: the work item
@@ -205,7 +205,7 @@ void ktcp_sock_attach(struct ktcp_sock *ksk, struct socket *sock,
 }
 
 /**
- * ktcp_sock_listen() - Have new connections queue a work item
+ * ktcp_sock_listen() - Let new connections queue a work item
  * @ksk: filled in for the socket
  * @sock: the socket
  * @work: the work item
@@ -219,7 +219,7 @@ void ktcp_sock_listen(struct ktcp_sock *ksk, struct socket *sock,
 }
 
 /**
- * ktcp_sock_mute() - Have the events of an attached socket queue nothing for now
+ * ktcp_sock_mute() - Stop the events of an attached socket from queueing its work item
  * @ksk: the struct ktcp_sock that it is attached to
  *
  * Context: may sleep.

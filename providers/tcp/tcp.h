@@ -70,7 +70,7 @@
 
 #define KTCP_MR_MODE		(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY)
 #define KTCP_MAX_MSG		SZ_1G
-#define KTCP_MANY		65536	/* limit of what only memory limits */
+#define KTCP_MANY		65536	/* reported for attributes that only memory bounds */
 #define KTCP_DEF_QUEUE		128	/* operations of a queue */
 #define KTCP_MAX_QUEUE		16384
 #define KTCP_COPY_MAX		SZ_16K	/* longer messages are sent without a copy */

@@ -223,7 +223,7 @@ int ktcp_tx_recall(struct ktcp_conn *conn)
 	return 0;
 }
 
-/* Has the message that begins now sent without a copy, if that is possible */
+/* Send the message that begins now without a copy, if that is possible */
 static void ktcp_tx_begin_zc(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
@@ -372,7 +372,7 @@ static int ktcp_tx_flags(struct ktcp_conn *conn, bool last)
 	return MSG_DONTWAIT | MSG_NOSIGNAL | (tx->held ? MSG_MORE : 0);
 }
 
-/* Has tx->iter address the next part of the payload */
+/* Point tx->iter at the next part of the payload */
 static void ktcp_tx_part(struct ktcp_tx *tx)
 {
 	const struct kofi_rma *rma;

@@ -75,7 +75,7 @@ static int ktcp_hdr_len(const struct ktcp_wire_base *base)
 	return len;
 }
 
-/* Has the header remote CQ data, if its flags say so? */
+/* Return true if TCP_WIRE_CQ_DATA of this message means that its header has remote CQ data */
 static bool ktcp_op_has_data(u8 op)
 {
 	return op != TCP_WIRE_READ_RSP && op != TCP_WIRE_CTS && op != TCP_WIRE_DATA;

@@ -138,7 +138,7 @@ static bool ktcp_page_ok(struct page *page)
 }
 
 /**
- * ktcp_zc_fill() - Have a call of sendmsg() take pages, as far as it can
+ * ktcp_zc_fill() - Let a call of sendmsg() take pages, as far as it can
  * @zc: of the message
  * @msg: sends what is left of a part of the payload; afterwards perhaps less of it, either
  *	all without a copy or all with one
