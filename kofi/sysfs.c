@@ -95,14 +95,22 @@ static bool is_known(const struct fi_info *list, const struct fi_info *info)
 	return false;
 }
 
+/* A file of sysfs has a page: a list that is longer ends with "..." in place of a name */
 static ssize_t domains_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
+	static const char more[] = "...\n";
 	struct fi_info *list = find_infos(to_kofi_prov(dev)), *info;
 	int len = 0;
 
-	for (info = list; info; info = info->next)
-		if (!is_known(list, info))
-			len += sysfs_emit_at(buf, len, "%s\n", info->domain_attr->name);
+	for (info = list; info; info = info->next) {
+		if (is_known(list, info))
+			continue;
+		if (len + strlen(info->domain_attr->name) + 1 + strlen(more) >= PAGE_SIZE) {
+			len += sysfs_emit_at(buf, len, "%s", more);
+			break;
+		}
+		len += sysfs_emit_at(buf, len, "%s\n", info->domain_attr->name);
+	}
 	fi_freeinfo(list);
 	return len;
 }

@@ -131,6 +131,36 @@ static void domains_are_those_of_getinfo_once_each(struct kunit *test)
 	expect(test, "mock", "domains", "mock0\nsecond\n");
 }
 
+/* Names of 64 bytes, of which 63 and the dots fit into a page */
+static void domains_that_do_not_fit_are_said_to_be_more(struct kunit *test)
+{
+	struct mock *mock = core_mock(test, "mock", 1);
+	char name[64], *want = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	char *text = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	struct fi_info *info = mock->infos;
+	struct file *file;
+	loff_t pos = 0;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, want);
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	for (i = 0; i < PAGE_SIZE / 64; i++) {
+		snprintf(name, sizeof(name), "%063d", i);
+		core_set_string(test, &info->domain_attr->name, name);
+		if (i < PAGE_SIZE / 64 - 1)
+			snprintf(want + i * 64, 65, "%s\n", name);
+		info->next = mock_info(mock);
+		info = info->next;
+		KUNIT_ASSERT_NOT_NULL(test, info);
+	}
+	strcat(want, "...\n");
+	file = vt_file_open(HOME "mock/domains", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_EQ(test, kernel_read(file, text, PAGE_SIZE - 1, &pos), (ssize_t)strlen(want));
+	filp_close(file, NULL);
+	KUNIT_EXPECT_STREQ(test, text, want);
+}
+
 static void limits_are_the_highest_of_all_domains(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", 1);
@@ -177,6 +207,7 @@ static struct kunit_case sysfs_cases[] = {
 	KUNIT_CASE(refused_provider_has_no_directory),
 	KUNIT_CASE(second_version_has_its_version_in_the_name),
 	KUNIT_CASE(domains_are_those_of_getinfo_once_each),
+	KUNIT_CASE(domains_that_do_not_fit_are_said_to_be_more),
 	KUNIT_CASE(limits_are_the_highest_of_all_domains),
 	KUNIT_CASE(nothing_found_is_no_domain_and_no_limit),
 	KUNIT_CASE(version_that_nobody_gets_has_no_domains),
