@@ -2,12 +2,15 @@
 /*
  * Peers that do not keep to the wire: that connection ends, and nothing else.
  */
+#include <linux/prandom.h>
 #include <rdma/fi_rma.h>
 #include "../../providers/tcp/trace.h"
 #include "tcp.h"
 
 #define LEN	64
-#define KEY	5
+#define KEY	5	/* of a region to be read and written */
+#define READ_KEY	8	/* of one to be read */
+#define WRITE_KEY	16	/* of one to be written */
 
 static const struct foul_case {
 	const char		*name;
@@ -36,6 +39,23 @@ static const struct foul_case {
 	{ "read with a wrong key", KTCP_BAD_ACCESS, 2, 0, 0, 1, 40, 0, { 0, 8, KEY + 1 } },
 	{ "read behind the end", KTCP_BAD_ACCESS, 2, 0, 0, 1, 40, 0, { LEN, 1, KEY } },
 	{ "read of too much", KTCP_BAD_ACCESS, 2, 0, 0, 1, 40, 0, { 0, -1ULL, KEY } },
+	{ "read around the end of memory", KTCP_BAD_ACCESS, 2, 0, 0, 1, 40, 0, { -8ULL, 16, KEY } },
+	{ "read of what may be written", KTCP_BAD_ACCESS, 2, 0, 0, 1, 40, 0, { 0, 8, WRITE_KEY } },
+	{ "write to what may be read", KTCP_BAD_ACCESS, 4, 0, 0, 1, 40, 8, { 0, 8, READ_KEY } },
+	{ "write with the key of nothing", KTCP_BAD_ACCESS, 4, 0, 0, 1, 40, 8, { 0, 8, -1ULL } },
+	{ "write to no range", KTCP_BAD_HEADER, 4, 0, 0, 0, 16, 8, {} },
+	{ "read of no range", KTCP_BAD_HEADER, 2, 0, 0, 0, 16, 0, {} },
+	{ "255 ranges", KTCP_BAD_HEADER, 2, 0, 0, 255, 40, 0, { 0, 8, KEY } },
+	{ "read with a payload", KTCP_BAD_HEADER, 2, 0, 0, 1, 40, 8, { 0, 8, KEY } },
+	{ "no bytes", KTCP_BAD_HEADER, 0, 0, 0, 0, 16, -16ULL, {} },
+	{ "a byte", KTCP_BAD_HEADER, 0, 0, 0, 0, 16, -15ULL, {} },
+	{ "fewer bytes than the header", KTCP_BAD_HEADER, 0, 0, 0, 0, 16, -1ULL, {} },
+	{ "acknowledgment with a payload", KTCP_BAD_HEADER, 0, 0, 2, 0, 16, 8, {} },
+	{ "answer to nothing, of no bytes", KTCP_BAD_ANSWER, 3, 0, 0, 0, 16, 0, {} },
+	{ "offer", KTCP_BAD_RENDEZVOUS, 5, 0, 1, 0, 32, 0, {} },
+	{ "request for a payload", KTCP_BAD_RENDEZVOUS, 6, 0, 1, 0, 16, 0, {} },
+	{ "payload of an offer", KTCP_BAD_RENDEZVOUS, 7, 0, 1, 0, 16, 8, {} },
+	{ "leave with a payload", KTCP_BAD_HEADER, 0, 0x21, 0, 0, 24, 8, {} },
 };
 
 static void foul_desc(const struct foul_case *row, char *desc)
@@ -57,10 +77,23 @@ static u8 *region(struct kunit *test)
 	return buf;
 }
 
+/* One that a peer may only read, or only write */
+static u8 *region_of(struct kunit *test, u64 access, u64 key)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, access, 0, key, 0, &mr,
+					NULL), 0);
+	vt_adopt(test, &mr->fid);
+	return buf;
+}
+
 static void a_foul_message_ends_its_connection(struct kunit *test)
 {
 	const struct foul_case *row = test->param_value;
 	u8 *target = region(test), *in = vt_buf(test, LEN), msg[160] = {};
+	u8 *readable = region_of(test, FI_REMOTE_READ, READ_KEY);
 	struct vt_pair other = {};
 	struct vt_end end = {};
 	struct socket *sock;
@@ -78,6 +111,7 @@ static void a_foul_message_ends_its_connection(struct kunit *test)
 	msg[6] = row->hdr_size;
 	memcpy(msg + 8, &size, sizeof(size));
 	memset(msg + PEER_BASE + PEER_RMA, 0x77, LEN);
+	region_of(test, FI_REMOTE_WRITE, WRITE_KEY);
 	peer_send(test, sock, msg, sizeof(msg));
 
 	vt_event(test, end.eq, FI_SHUTDOWN, &event);
@@ -87,10 +121,126 @@ static void a_foul_message_ends_its_connection(struct kunit *test)
 	vt_none(test, end.rx);
 	peer_hung_up(test, sock);
 	KUNIT_EXPECT_NULL(test, memchr_inv(target, 0, LEN));
+	KUNIT_EXPECT_NULL(test, memchr_inv(readable, 0, LEN));
 	KUNIT_EXPECT_NULL(test, memchr_inv(in, 0, LEN));
 	vt_ping(test, &other.a, &other.b);
 	KUNIT_EXPECT_EQ(test, violations(), 1);
 	KUNIT_EXPECT_EQ(test, violation_reason(), row->reason);
+}
+
+/**
+ * struct sweep - Headers that differ in one field
+ * @name: of the field
+ * @ops: operations 0 to this one have it
+ * @count: values
+ * @set: sets value @i in a header of a message of @op with a valid range
+ */
+struct sweep {
+	const char	*name;
+	u8		ops;
+	unsigned int	count;
+	void		(*set)(u8 *msg, unsigned int i);
+};
+
+static void set_flag(u8 *msg, unsigned int i)
+{
+	u16 flags = BIT(i);
+
+	memcpy(msg + 2, &flags, sizeof(flags));
+}
+
+static void set_header_size(u8 *msg, unsigned int i)
+{
+	msg[6] = i;
+}
+
+static void set_ranges(u8 *msg, unsigned int i)
+{
+	msg[5] = i;
+}
+
+static void set_op_data(u8 *msg, unsigned int i)
+{
+	msg[4] = i;
+}
+
+static void set_size(u8 *msg, unsigned int i)
+{
+	static const u64 sizes[] = {
+		0, 1, 15, 16, 17, 1ULL << 31, 1ULL << 32, 1ULL << 62, 1ULL << 63, -2ULL, -1ULL,
+	};
+
+	memcpy(msg + 8, &sizes[i], sizeof(sizes[i]));
+}
+
+static void set_all(u8 *msg, unsigned int i)
+{
+	struct rnd_state rnd;
+
+	prandom_seed_state(&rnd, i + 1);
+	prandom_bytes_state(&rnd, msg, PEER_BASE + PEER_RMA);
+}
+
+/* Cut behind byte @i instead */
+static void set_nothing(u8 *msg, unsigned int i)
+{
+}
+
+static const struct sweep sweeps[] = {
+	{ "each flag with each operation", 9, 16, set_flag },
+	{ "each size of a header", 0, 256, set_header_size },
+	{ "each number of ranges", 4, 16, set_ranges },
+	{ "each op_data", 0, 16, set_op_data },
+	{ "sizes", 9, 11, set_size },
+	{ "random bytes", 0, 64, set_all },
+	{ "cut at each byte", 4, PEER_BASE + PEER_RMA, set_nothing },
+};
+
+static void sweep_desc(const struct sweep *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(sweep, sweeps, sweep_desc);
+
+/*
+ * What it becomes is the endpoint's business: a message, an access or a violation.  Its connection
+ * may end, and nothing else.
+ */
+static void a_header_that_is_varied_harms_nobody_else(struct kunit *test)
+{
+	const struct fi_rma_iov rma = { .addr = 0, .len = 8, .key = KEY };
+	const struct sweep *row = test->param_value;
+	u8 *target = region(test), *readable = region_of(test, FI_REMOTE_READ, READ_KEY);
+	u8 msg[PEER_BASE + PEER_RMA + 8];
+	struct vt_pair other = {}, late = {};
+	struct socket *sock;
+	struct vt_end end;
+	unsigned int i;
+	size_t len;
+	u8 op;
+
+	vt_join(test, &other, &vt_default_kind);
+	for (op = 0; op <= row->ops; op++) {
+		for (i = 0; i < row->count; i++) {
+			end = (struct vt_end) {};
+			sock = peer_join(test, &end);
+			memset(msg, 0x77, sizeof(msg));
+			len = peer_hdr(msg, op, 0, NULL, &rma, 1, op == 4 ? 8 : 0);
+			len += op == 4 ? 8 : 0;
+			row->set(msg, i);
+			peer_send(test, sock, msg, row->set == set_nothing ? i + 1 : len);
+			peer_close(test, sock);
+			vt_end_close(test, &end);
+		}
+	}
+	/* Only the valid writes reach the region, and only their range */
+	KUNIT_EXPECT_NULL(test, memchr_inv(target + 8, 0, LEN - 8));
+	KUNIT_EXPECT_NULL(test, memchr_inv(readable, 0, LEN));
+	vt_ping(test, &other.a, &other.b);
+	vt_ping(test, &other.b, &other.a);
+	vt_join(test, &late, &vt_default_kind);
+	vt_ping(test, &late.a, &late.b);
 }
 
 static void an_answer_of_another_length_ends_the_connection(struct kunit *test)
@@ -159,6 +309,7 @@ static void a_peer_that_leaves_is_noticed_behind_a_message(struct kunit *test)
 
 static struct kunit_case refuse_cases[] = {
 	KUNIT_CASE_PARAM(a_foul_message_ends_its_connection, foul_gen_params),
+	KUNIT_CASE_PARAM(a_header_that_is_varied_harms_nobody_else, sweep_gen_params),
 	KUNIT_CASE(an_answer_of_another_length_ends_the_connection),
 	KUNIT_CASE(a_peer_that_leaves_in_a_message_cancels_it),
 	KUNIT_CASE(a_peer_that_leaves_is_noticed_behind_a_message),
