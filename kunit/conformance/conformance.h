@@ -53,6 +53,7 @@ extern struct kunit_suite conf_multi_suite;
 extern struct kunit_suite conf_ready_suite;
 extern struct kunit_suite conf_context_suite;
 extern struct kunit_suite conf_drain_suite;
+extern struct kunit_suite conf_errors_suite;
 extern struct kunit_suite conf_close_suite;
 extern struct kunit_suite conf_event_suite;
 extern struct kunit_suite conf_key_suite;

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What a completion says when something goes wrong, on each provider.
+ *
+ * The table between "errors: begin" and "errors: end" of Documentation/client-guide.rst has the
+ * same rows; scripts/checks/errors compares the two.
+ */
+#include <rdma/fi_tagged.h>
+#include "conformance.h"
+
+#define LEN	64
+#define TAG	7
+#define NONE	(-1)	/* the operation is refused, or there is no such operation */
+
+enum column {
+	ROCE,
+	IWARP,
+	TCP,
+	TCP_RDM,
+	LOOP,
+	LOOP_RDM,
+	COLUMNS,
+};
+
+/**
+ * struct cause - Something that goes wrong
+ * @what: as the page says it
+ * @happens: makes it go wrong between two ends, and returns the error of the completion
+ * @err: what is to come, by provider; 0: success
+ */
+struct cause {
+	const char	*what;
+	int		(*happens)(struct kunit *test, struct vt_pair *pair);
+	int		err[COLUMNS];
+};
+
+static int next_err(struct kunit *test, struct vt_cq *cq)
+{
+	struct vt_comp comp;
+
+	KUNIT_ASSERT_EQ(test, vt_wait(cq, &comp), 1);
+	return comp.err;
+}
+
+/* @a accesses memory of @b; @beyond: bytes behind its end, @wrong: what its key is not */
+static int access_err(struct kunit *test, struct vt_pair *pair, bool write, u64 access,
+		      size_t beyond, u64 wrong)
+{
+	u8 *mine = vt_buf(test, LEN + 1);
+	struct conf_region region;
+	int ret;
+
+	conf_region(test, &region, LEN, access);
+	if (write)
+		ret = fi_write(pair->a.ep, mine, LEN + beyond, NULL, 0, region.addr,
+			       region.key ^ wrong, vt_ctx(1));
+	else
+		ret = fi_read(pair->a.ep, mine, LEN + beyond, NULL, 0, region.addr,
+			      region.key ^ wrong, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	ret = next_err(test, pair->a.tx);
+	vt_close(test, &region.mr->fid);
+	return ret;
+}
+
+static int read_key(struct kunit *test, struct vt_pair *pair)
+{
+	return access_err(test, pair, false, CONF_ACCESS, 0, 1);
+}
+
+static int read_beyond(struct kunit *test, struct vt_pair *pair)
+{
+	return access_err(test, pair, false, CONF_ACCESS, 1, 0);
+}
+
+static int write_key(struct kunit *test, struct vt_pair *pair)
+{
+	return access_err(test, pair, true, CONF_ACCESS, 0, 1);
+}
+
+static int write_beyond(struct kunit *test, struct vt_pair *pair)
+{
+	return access_err(test, pair, true, CONF_ACCESS, 1, 0);
+}
+
+static int write_right(struct kunit *test, struct vt_pair *pair)
+{
+	return access_err(test, pair, true, FI_REMOTE_READ, 0, 0);
+}
+
+/* A write that completes when the peer has it */
+static int delivery_key(struct kunit *test, struct vt_pair *pair)
+{
+	struct conf_region region;
+	struct kvec kvec = { vt_buf(test, LEN), LEN };
+	struct fi_rma_iov rma = { .len = LEN };
+	const struct fi_msg_rma msg = {
+		.msg_iov = &kvec, .iov_count = 1, .rma_iov = &rma, .rma_iov_count = 1,
+		.context = vt_ctx(1),
+	};
+	int ret;
+
+	conf_region(test, &region, LEN, CONF_ACCESS);
+	rma.addr = region.addr;
+	rma.key = region.key ^ 1;
+	ret = fi_writemsg(pair->a.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+	ret = ret ? NONE : next_err(test, pair->a.tx);
+	vt_close(test, &region.mr->fid);
+	return ret;
+}
+
+static void send_long(struct kunit *test, struct vt_pair *pair)
+{
+	vt_recv(test, &pair->b, vt_buf(test, LEN), LEN, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, vt_buf(test, LEN + 1), LEN + 1, NULL, 0,
+				      vt_ctx(2)), 0);
+}
+
+static int recv_long(struct kunit *test, struct vt_pair *pair)
+{
+	send_long(test, pair);
+	return next_err(test, pair->b.rx);
+}
+
+static int sent_long(struct kunit *test, struct vt_pair *pair)
+{
+	send_long(test, pair);
+	return next_err(test, pair->a.tx);
+}
+
+static int recv_drained(struct kunit *test, struct vt_pair *pair)
+{
+	vt_recv(test, &pair->b, vt_buf(test, LEN), LEN, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_ep_drain(pair->b.ep, -1), 0);
+	return next_err(test, pair->b.rx);
+}
+
+static int recv_cancelled(struct kunit *test, struct vt_pair *pair)
+{
+	int ret;
+
+	vt_recv(test, &pair->b, vt_buf(test, LEN), LEN, vt_ctx(1));
+	ret = fi_cancel(&pair->b.ep->fid, vt_ctx(1));
+	return ret ? NONE : next_err(test, pair->b.rx);
+}
+
+/* The address of @b, where nobody listens any more */
+static int sent_nowhere(struct kunit *test, struct vt_pair *pair)
+{
+	struct vt_end other = {};
+	fi_addr_t addr;
+
+	if (!vt_is_rdm(vt_of(test)->info))
+		return NONE;
+	vt_client(test, &other, &vt_default_kind);
+	addr = vt_know(test, &pair->a, &other);
+	vt_end_close(test, &other);
+	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, vt_buf(test, LEN), LEN, NULL, addr, vt_ctx(1)),
+			0);
+	return next_err(test, pair->a.tx);
+}
+
+static int peek_nothing(struct kunit *test, struct vt_pair *pair)
+{
+	const struct fi_msg_tagged msg = {
+		.addr = FI_ADDR_UNSPEC, .tag = TAG, .context = vt_ctx(1),
+	};
+
+	if (fi_trecvmsg(pair->b.ep, &msg, FI_PEEK))
+		return NONE;
+	return next_err(test, pair->b.rx);
+}
+
+#define CAUSE(what, happens, ...) { what, happens, { __VA_ARGS__ } }
+
+/*
+ * Columns: verbs on RoCE, verbs on iWARP, tcp with connections, tcp without, loop with
+ * connections, loop without
+ */
+static const struct cause causes[] = {
+	/* errors: begin */
+	CAUSE("read with a key of no region", read_key,
+	      EACCES, ECANCELED, ECANCELED, ECONNRESET, EACCES, EACCES),
+	CAUSE("read beyond the end of a region", read_beyond,
+	      EACCES, ECANCELED, ECANCELED, ECONNRESET, EACCES, EACCES),
+	CAUSE("write with a key of no region", write_key,
+	      EACCES, 0, 0, 0, EACCES, EACCES),
+	CAUSE("that with ``FI_DELIVERY_COMPLETE``", delivery_key,
+	      NONE, NONE, ECANCELED, ECONNRESET, EACCES, EACCES),
+	CAUSE("write beyond the end of a region", write_beyond,
+	      EACCES, 0, 0, 0, EACCES, EACCES),
+	CAUSE("write to a region that is to be read", write_right,
+	      EACCES, 0, 0, 0, EACCES, EACCES),
+	CAUSE("receive of a message that is longer", recv_long,
+	      FI_ETRUNC, FI_ETRUNC, FI_ETRUNC, FI_ETRUNC, FI_ETRUNC, FI_ETRUNC),
+	CAUSE("send of that message", sent_long,
+	      EREMOTEIO, 0, 0, 0, 0, 0),
+	CAUSE("receive, and ``fi_ep_drain()``", recv_drained,
+	      ECANCELED, ECANCELED, ECANCELED, ECANCELED, ECANCELED, ECANCELED),
+	CAUSE("receive, and ``fi_cancel()``", recv_cancelled,
+	      NONE, NONE, ECANCELED, ECANCELED, ECANCELED, ECANCELED),
+	CAUSE("send to an address where nobody listens", sent_nowhere,
+	      NONE, NONE, NONE, ECONNREFUSED, NONE, ECONNREFUSED),
+	CAUSE("``FI_PEEK`` without a message", peek_nothing,
+	      NONE, NONE, NONE, FI_ENOMSG, FI_ENOMSG, FI_ENOMSG),
+	/* errors: end */
+};
+
+/* COLUMNS: a provider of which the page does not speak */
+static enum column column_of(const struct fi_info *info)
+{
+	const char *prov = info->fabric_attr->prov_name;
+
+	if (!strncmp(prov, "verbs", 5))
+		return info->ep_attr->protocol == FI_PROTO_IWARP ? IWARP : ROCE;
+	if (!strncmp(prov, "tcp", 3))
+		return vt_is_rdm(info) ? TCP_RDM : TCP;
+	if (!strncmp(prov, "loop", 4))
+		return vt_is_rdm(info) ? LOOP_RDM : LOOP;
+	return COLUMNS;
+}
+
+static void each_cause_has_the_error_that_the_page_says(struct kunit *test)
+{
+	enum column column = column_of(vt_of(test)->info);
+	struct vt_pair pair = {};
+	int i, err;
+
+	if (column == COLUMNS)
+		return;
+	if (vt_is_rdm(vt_of(test)->info) && !conf_want(test, FI_TAGGED))
+		return;
+	conf_shallow(test, 4);
+	conf_serve(test);
+	for (i = 0; i < ARRAY_SIZE(causes); i++) {
+		vt_join(test, &pair, &vt_default_kind);
+		err = causes[i].happens(test, &pair);
+		KUNIT_EXPECT_EQ_MSG(test, err, causes[i].err[column], "%s", causes[i].what);
+		vt_pair_close(test, &pair);
+	}
+}
+
+static struct kunit_case errors_cases[] = {
+	KUNIT_CASE_PARAM(each_cause_has_the_error_that_the_page_says, conf_gen_params),
+	{}
+};
+
+struct kunit_suite conf_errors_suite = {
+	.name		= "kofi_conformance_errors",
+	.init		= conf_init,
+	.exit		= vt_exit,
+	.test_cases	= errors_cases,
+};
