@@ -83,22 +83,39 @@ static const struct kofi_obj *kofi_domain_of(const struct kofi_obj *obj)
 	return obj;
 }
 
-static int kofi_bind_check(const struct kofi_bind_rule *rule,
+static int kofi_refuse_no_dir(const char *call, u64 dirs)
+{
+	char text[96];
+
+	fi_tostr(&dirs, FI_TYPE_OP_FLAGS, text, sizeof(text));
+	return kofi_refuse(call, -FI_EBADFLAGS, "flags: none of %s is given", text);
+}
+
+static int kofi_bind_check(const char *call, const struct kofi_bind_rule *rule,
 			   const struct kofi_obj *obj,
 			   const struct kofi_obj *to, u64 flags)
 {
+	int ret;
+
 	if (!rule)
-		return -EINVAL;
-	if (flags & ~rule->flags || (rule->dirs && !(flags & rule->dirs)))
-		return -FI_EBADFLAGS;
-	if (rule->same_domain ? kofi_domain_of(obj) != kofi_domain_of(to) :
-				kofi_fabric_of(obj) != kofi_fabric_of(to))
-		return -FI_EDOMAIN;
+		return kofi_refuse(call, -EINVAL, "no %s can be bound to the %s",
+				   kofi_class_name(to->fclass), kofi_class_name(obj->fclass));
+	ret = kofi_check_flags(call, flags, rule->flags);
+	if (ret)
+		return ret;
+	if (rule->dirs && !(flags & rule->dirs))
+		return kofi_refuse_no_dir(call, rule->dirs);
+	if (rule->same_domain && kofi_domain_of(obj) != kofi_domain_of(to))
+		return kofi_refuse(call, -FI_EDOMAIN, "the %s and the %s are of different domains",
+				   kofi_class_name(obj->fclass), kofi_class_name(to->fclass));
+	if (kofi_fabric_of(obj) != kofi_fabric_of(to))
+		return kofi_refuse(call, -FI_EDOMAIN, "the %s and the %s are of different fabrics",
+				   kofi_class_name(obj->fclass), kofi_class_name(to->fclass));
 	return 0;
 }
 
 /* Fails if an object of this class is bound already, in one of these directions if @rule has any */
-static int kofi_binding_add(const struct kofi_bind_rule *rule,
+static int kofi_binding_add(const char *call, const struct kofi_bind_rule *rule,
 			    struct kofi_obj *obj, struct kofi_binding *binding)
 {
 	struct kofi_binding *other;
@@ -107,7 +124,9 @@ static int kofi_binding_add(const struct kofi_bind_rule *rule,
 	list_for_each_entry(other, &obj->bindings, entry)
 		if (other->to->fclass == rule->bclass &&
 		    (!rule->dirs || other->flags & binding->flags & rule->dirs))
-			return -EINVAL;
+			return kofi_refuse(call, -EINVAL, "the %s %p is bound %salready, for good",
+					   kofi_class_name(rule->bclass), other->to->fid,
+					   rule->dirs ? "in this direction " : "");
 	list_add_tail(&binding->entry, &obj->bindings);
 	return 0;
 }
@@ -118,7 +137,7 @@ static void kofi_binding_free(struct kofi_binding *binding)
 	kfree(binding);
 }
 
-static struct kofi_binding *kofi_binding_alloc(struct kofi_obj *to, u64 flags)
+static struct kofi_binding *kofi_binding_alloc(const char *call, struct kofi_obj *to, u64 flags)
 {
 	struct kofi_binding *binding = kmalloc(sizeof(*binding), GFP_KERNEL);
 
@@ -126,7 +145,8 @@ static struct kofi_binding *kofi_binding_alloc(struct kofi_obj *to, u64 flags)
 		return ERR_PTR(-ENOMEM);
 	if (!kofi_obj_use(to)) {
 		kfree(binding);
-		return ERR_PTR(-EBUSY);
+		return ERR_PTR(kofi_refuse(call, -EBUSY, "the %s is being closed",
+					   kofi_class_name(to->fclass)));
 	}
 	binding->to = to;
 	binding->flags = flags;
@@ -134,16 +154,16 @@ static struct kofi_binding *kofi_binding_alloc(struct kofi_obj *to, u64 flags)
 }
 
 /* The caller counts as a user of @obj */
-static int kofi_bind_one(const struct kofi_bind_rule *rule,
+static int kofi_bind_one(const char *call, const struct kofi_bind_rule *rule,
 			 struct kofi_obj *obj, struct kofi_obj *to, u64 flags)
 {
-	struct kofi_binding *binding = kofi_binding_alloc(to, flags);
+	struct kofi_binding *binding = kofi_binding_alloc(call, to, flags);
 	int ret;
 
 	if (IS_ERR(binding))
 		return PTR_ERR(binding);
 
-	ret = kofi_binding_add(rule, obj, binding);
+	ret = kofi_binding_add(call, rule, obj, binding);
 	if (ret)
 		goto out_free;
 
@@ -160,20 +180,22 @@ out_free:
 	return ret;
 }
 
-int kofi_bind(struct fid *fid, struct fid *bfid, u64 flags)
+int kofi_bind(const char *call, struct fid *fid, struct fid *bfid, u64 flags)
 {
 	const struct kofi_bind_rule *rule;
 	int ret;
 
-	if (!bfid || !bfid->obj)
-		return -EINVAL;
+	ret = kofi_check_fid(call, "bfid", bfid, KOFI_ANY_CLASS);
+	if (ret)
+		return ret;
 
 	rule = kofi_bind_rule(fid->obj->fclass, bfid->obj->fclass);
-	ret = kofi_bind_check(rule, fid->obj, bfid->obj, flags);
+	ret = kofi_bind_check(call, rule, fid->obj, bfid->obj, flags);
 	if (!ret && !kofi_obj_use(fid->obj))
-		ret = -EBUSY;
+		ret = kofi_refuse(call, -EBUSY, "the %s is being closed",
+				  kofi_class_name(fid->obj->fclass));
 	if (!ret) {
-		ret = kofi_bind_one(rule, fid->obj, bfid->obj, flags);
+		ret = kofi_bind_one(call, rule, fid->obj, bfid->obj, flags);
 		kofi_obj_unuse(fid->obj);
 	}
 	trace_kofi_bind(fid, bfid, flags, ret);

@@ -193,8 +193,10 @@ static const struct {
 	[FI_CLASS_MC]		= { "multicast group", mc_refs },
 };
 
-const char *kofi_class_name(u32 fclass)
+const char *kofi_class_name(size_t fclass)
 {
+	if (fclass >= ARRAY_SIZE(kofi_classes) || !kofi_classes[fclass].name)
+		return "unknown object";
 	return kofi_classes[fclass].name;
 }
 
@@ -210,21 +212,23 @@ static size_t kofi_count_slots(size_t size)
 }
 
 /* Logs the reason unless one has been logged for this provider and class */
-static __printf(2, 3) int kofi_refuse(struct kofi_obj *obj, const char *fmt,
-				      ...)
+static __printf(2, 3) int kofi_misbuilt(struct kofi_obj *obj, const char *fmt,
+					...)
 {
 	struct va_format vaf = { .fmt = fmt };
 	va_list args;
 
 	if (test_and_set_bit(obj->fclass, &obj->prov->refused))
-		return -EINVAL;
+		goto refuse;
 
 	va_start(args, fmt);
 	vaf.va = &args;
 	pr_err("provider %s: %s refused: %pV\n", obj->prov->provider->name,
 	       kofi_class_name(obj->fclass), &vaf);
 	va_end(args);
-	return -EINVAL;
+refuse:
+	return kofi_refuse("open", -EINVAL, "the provider's %s is incomplete; the log said what it lacks",
+			   kofi_class_name(obj->fclass));
 }
 
 static int kofi_check_slots(struct kofi_obj *obj, const struct kofi_table *table,
@@ -233,17 +237,17 @@ static int kofi_check_slots(struct kofi_obj *obj, const struct kofi_table *table
 	size_t i;
 
 	if (!ops)
-		return kofi_refuse(obj, "it has no %s table; kofi_no_* fill it",
-				   table->name);
+		return kofi_misbuilt(obj, "it has no %s table; kofi_no_* fill it",
+				     table->name);
 	if (ops->size < sizeof(*ops) || ops->size % sizeof(void *))
-		return kofi_refuse(obj, "the %s table says that its size is %zu",
-				   table->name, ops->size);
+		return kofi_misbuilt(obj, "the %s table says that its size is %zu",
+				     table->name, ops->size);
 
 	for (i = 0; i < kofi_count_slots(min(ops->size, table->size)); i++)
 		if (!ops->slot[i])
-			return kofi_refuse(obj,
-					   "%s of its %s table is NULL; kofi_no_* or fi_no_* fill it",
-					   table->slots[i], table->name);
+			return kofi_misbuilt(obj,
+					     "%s of its %s table is NULL; kofi_no_* or fi_no_* fill it",
+					     table->slots[i], table->name);
 	return 0;
 }
 
@@ -264,9 +268,9 @@ static int kofi_check_table(struct kofi_obj *obj, struct fid *fid, u64 caps,
 	if (ret)
 		return ret;
 	if (caps & ref->cap && kofi_is_all_filler(ref->table, ops))
-		return kofi_refuse(obj,
-				   "its caps promise %s, but the table is all filler",
-				   ref->table->name);
+		return kofi_misbuilt(obj,
+				     "its caps promise %s, but the table is all filler",
+				     ref->table->name);
 	return 0;
 }
 
@@ -318,7 +322,7 @@ static int kofi_check_tables(struct kofi_obj *obj, struct fid *fid, u64 caps)
 	}
 
 	if (!kofi_can_close(fid->ops))
-		return kofi_refuse(obj, "it cannot be closed");
+		return kofi_misbuilt(obj, "it cannot be closed");
 
 	for (ref = refs; ref->table; ref++) {
 		ret = kofi_lengthen_table(obj, ref - refs, fid, ref);
@@ -345,13 +349,13 @@ int kofi_check(struct kofi_obj *obj, struct fid *fid, u64 caps)
 	int ret;
 
 	if (!fid)
-		return kofi_refuse(obj, "the open call succeeds without a fid");
+		return kofi_misbuilt(obj, "the open call succeeds without a fid");
 
 	if (fid->fclass == obj->fclass)
 		ret = kofi_check_tables(obj, fid, caps);
 	else
-		ret = kofi_refuse(obj, "its fid.fclass is %zu, not %u",
-				  fid->fclass, obj->fclass);
+		ret = kofi_misbuilt(obj, "its fid.fclass is %zu, not %u",
+				    fid->fclass, obj->fclass);
 	if (ret)
 		kofi_close_refused(obj, fid);
 	return ret;

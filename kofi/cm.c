@@ -18,10 +18,7 @@
 #include "kofi.h"
 
 /* A scalable endpoint has one address, and at most one connection, for all contexts */
-static bool kofi_is_active(const struct fid_ep *ep)
-{
-	return kofi_is(ep, FI_CLASS_EP) || kofi_is(ep, FI_CLASS_SEP);
-}
+#define KOFI_ACTIVE	(BIT(FI_CLASS_EP) | BIT(FI_CLASS_SEP))
 
 static const struct fi_ops_cm *kofi_cm_ops(fid_t fid)
 {
@@ -66,28 +63,43 @@ void kofi_obj_stat(const struct kofi_obj *obj, struct kofi_stat *stat)
 
 int fi_setname(fid_t fid, void *addr, size_t addrlen)
 {
-	const struct fi_ops_cm *cm = kofi_cm_ops(fid);
+	int ret;
 
-	if (!cm || !addr || !addrlen)
-		return -EINVAL;
-	return kofi_call("setname", fid, cm->setname(fid, addr, addrlen));
+	might_sleep();
+	ret = kofi_check_fid("setname", "fid", fid, KOFI_ACTIVE | BIT(FI_CLASS_PEP)) ? :
+	      kofi_check_ptr("setname", addr);
+	if (!ret && !addrlen)
+		ret = kofi_refuse("setname", -EINVAL, "addrlen is 0");
+	if (ret)
+		return ret;
+	return kofi_call("setname", fid, kofi_cm_ops(fid)->setname(fid, addr, addrlen));
 }
 EXPORT_SYMBOL_GPL(fi_setname);
 
 int fi_getname(fid_t fid, void *addr, size_t *addrlen)
 {
-	const struct fi_ops_cm *cm = kofi_cm_ops(fid);
+	int ret;
 
-	if (!cm || !addrlen || (!addr && *addrlen))
-		return -EINVAL;
-	return kofi_call("getname", fid, cm->getname(fid, addr, addrlen));
+	might_sleep();
+	ret = kofi_check_fid("getname", "fid", fid, KOFI_ACTIVE | BIT(FI_CLASS_PEP)) ? :
+	      kofi_check_ptr("getname", addrlen) ? :
+	      kofi_check_list("getname", addr, *addrlen);
+	if (ret)
+		return ret;
+	return kofi_call("getname", fid, kofi_cm_ops(fid)->getname(fid, addr, addrlen));
 }
 EXPORT_SYMBOL_GPL(fi_getname);
 
 int fi_getpeer(struct fid_ep *ep, void *addr, size_t *addrlen)
 {
-	if (!kofi_is_active(ep) || !addrlen || (!addr && *addrlen))
-		return -EINVAL;
+	int ret;
+
+	might_sleep();
+	ret = kofi_check_is("getpeer", ep, KOFI_ACTIVE) ? :
+	      kofi_check_ptr("getpeer", addrlen) ? :
+	      kofi_check_list("getpeer", addr, *addrlen);
+	if (ret)
+		return ret;
 	return kofi_call("getpeer", &ep->fid,
 			 ep->cm->getpeer(ep, addr, addrlen));
 }
@@ -95,8 +107,12 @@ EXPORT_SYMBOL_GPL(fi_getpeer);
 
 int fi_listen(struct fid_pep *pep)
 {
-	if (!kofi_is(pep, FI_CLASS_PEP))
-		return -EINVAL;
+	int ret;
+
+	might_sleep();
+	ret = kofi_check_is("listen", pep, BIT(FI_CLASS_PEP));
+	if (ret)
+		return ret;
 	return kofi_call("listen", &pep->fid, pep->cm->listen(pep));
 }
 EXPORT_SYMBOL_GPL(fi_listen);
@@ -104,8 +120,13 @@ EXPORT_SYMBOL_GPL(fi_listen);
 int fi_connect(struct fid_ep *ep, const void *addr, const void *param,
 	       size_t paramlen)
 {
-	if (!kofi_is_active(ep) || (!param && paramlen))
-		return -EINVAL;
+	int ret;
+
+	might_sleep();
+	ret = kofi_check_is("connect", ep, KOFI_ACTIVE) ? :
+	      kofi_check_list("connect", param, paramlen);
+	if (ret)
+		return ret;
 	return kofi_call("connect", &ep->fid,
 			 ep->cm->connect(ep, addr, param, paramlen));
 }
@@ -113,8 +134,13 @@ EXPORT_SYMBOL_GPL(fi_connect);
 
 int fi_accept(struct fid_ep *ep, const void *param, size_t paramlen)
 {
-	if (!kofi_is_active(ep) || (!param && paramlen))
-		return -EINVAL;
+	int ret;
+
+	might_sleep();
+	ret = kofi_check_is("accept", ep, KOFI_ACTIVE) ? :
+	      kofi_check_list("accept", param, paramlen);
+	if (ret)
+		return ret;
 	return kofi_call("accept", &ep->fid,
 			 ep->cm->accept(ep, param, paramlen));
 }
@@ -123,8 +149,14 @@ EXPORT_SYMBOL_GPL(fi_accept);
 int fi_reject(struct fid_pep *pep, fid_t handle, const void *param,
 	      size_t paramlen)
 {
-	if (!kofi_is(pep, FI_CLASS_PEP) || !handle || (!param && paramlen))
-		return -EINVAL;
+	int ret;
+
+	might_sleep();
+	ret = kofi_check_is("reject", pep, BIT(FI_CLASS_PEP)) ? :
+	      kofi_check_ptr("reject", handle) ? :
+	      kofi_check_list("reject", param, paramlen);
+	if (ret)
+		return ret;
 	return kofi_call("reject", &pep->fid,
 			 pep->cm->reject(pep, handle, param, paramlen));
 }
@@ -132,10 +164,13 @@ EXPORT_SYMBOL_GPL(fi_reject);
 
 int fi_shutdown(struct fid_ep *ep, u64 flags)
 {
-	if (!kofi_is_active(ep))
-		return -EINVAL;
-	if (flags)
-		return -FI_EBADFLAGS;
+	int ret;
+
+	might_sleep();
+	ret = kofi_check_is("shutdown", ep, KOFI_ACTIVE) ? :
+	      kofi_check_flags("shutdown", flags, 0);
+	if (ret)
+		return ret;
 	return kofi_call("shutdown", &ep->fid, ep->cm->shutdown(ep, flags));
 }
 EXPORT_SYMBOL_GPL(fi_shutdown);
@@ -147,12 +182,15 @@ int fi_join(struct fid_ep *ep, const void *addr, u64 flags, struct fid_mc **mc,
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!kofi_is(ep, FI_CLASS_EP) || !addr || !mc)
-		return -EINVAL;
-	if (flags & ~(FI_SEND | FI_RECV))
-		return -FI_EBADFLAGS;
+	might_sleep();
+	ret = kofi_check_is("join", ep, BIT(FI_CLASS_EP)) ? :
+	      kofi_check_ptr("join", addr) ? :
+	      kofi_check_ptr("join", mc) ? :
+	      kofi_check_flags("join", flags, FI_SEND | FI_RECV);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&ep->fid, FI_CLASS_MC, NULL);
+	obj = kofi_open_child("join", &ep->fid, FI_CLASS_MC, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 

@@ -28,11 +28,14 @@ int fi_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !sep ||
-	    !kofi_info_suits(info, &domain->fid))
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_is("scalable_ep", domain, BIT(FI_CLASS_DOMAIN)) ? :
+	      kofi_check_ptr("scalable_ep", sep) ? :
+	      kofi_check_info("scalable_ep", info, &domain->fid);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&domain->fid, FI_CLASS_SEP, NULL);
+	obj = kofi_open_child("scalable_ep", &domain->fid, FI_CLASS_SEP, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 	obj->caps = info->caps;
@@ -48,11 +51,16 @@ EXPORT_SYMBOL_GPL(fi_scalable_ep);
 
 int fi_scalable_ep_bind(struct fid_ep *sep, struct fid *bfid, u64 flags)
 {
-	if (!kofi_is(sep, FI_CLASS_SEP))
-		return -EINVAL;
-	return kofi_bind(&sep->fid, bfid, flags);
+	might_sleep();
+	return kofi_check_is("scalable_ep_bind", sep, BIT(FI_CLASS_SEP)) ? :
+	       kofi_bind("scalable_ep_bind", &sep->fid, bfid, flags);
 }
 EXPORT_SYMBOL_GPL(fi_scalable_ep_bind);
+
+static int kofi_check_index(const char *call, int index)
+{
+	return index >= 0 ? 0 : kofi_refuse(call, -EINVAL, "index is %d", index);
+}
 
 int fi_tx_context(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 		  struct fid_ep **tx_ep, void *context)
@@ -62,10 +70,14 @@ int fi_tx_context(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 	u64 caps;
 	int ret;
 
-	if (!kofi_is(sep, FI_CLASS_SEP) || index < 0 || !tx_ep)
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_is("tx_context", sep, BIT(FI_CLASS_SEP)) ? :
+	      kofi_check_index("tx_context", index) ? :
+	      kofi_check_ptr("tx_context", tx_ep);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&sep->fid, FI_CLASS_TX_CTX, NULL);
+	obj = kofi_open_child("tx_context", &sep->fid, FI_CLASS_TX_CTX, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
@@ -86,10 +98,14 @@ int fi_rx_context(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 	u64 caps;
 	int ret;
 
-	if (!kofi_is(sep, FI_CLASS_SEP) || index < 0 || !rx_ep)
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_is("rx_context", sep, BIT(FI_CLASS_SEP)) ? :
+	      kofi_check_index("rx_context", index) ? :
+	      kofi_check_ptr("rx_context", rx_ep);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&sep->fid, FI_CLASS_RX_CTX, NULL);
+	obj = kofi_open_child("rx_context", &sep->fid, FI_CLASS_RX_CTX, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
@@ -109,10 +125,14 @@ int fi_stx_context(struct fid_domain *domain, struct fi_tx_attr *attr,
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !attr || !stx)
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_is("stx_context", domain, BIT(FI_CLASS_DOMAIN)) ? :
+	      kofi_check_ptr("stx_context", attr) ? :
+	      kofi_check_ptr("stx_context", stx);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&domain->fid, FI_CLASS_STX_CTX, NULL);
+	obj = kofi_open_child("stx_context", &domain->fid, FI_CLASS_STX_CTX, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
@@ -131,10 +151,14 @@ int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !attr || !rx_ep)
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_is("srx_context", domain, BIT(FI_CLASS_DOMAIN)) ? :
+	      kofi_check_ptr("srx_context", attr) ? :
+	      kofi_check_ptr("srx_context", rx_ep);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&domain->fid, FI_CLASS_SRX_CTX, NULL);
+	obj = kofi_open_child("srx_context", &domain->fid, FI_CLASS_SRX_CTX, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 

@@ -9,17 +9,25 @@
 #include <linux/module.h>
 #include "kofi.h"
 
-bool kofi_info_suits(const struct fi_info *info, const struct fid *fid)
+int kofi_check_info(const char *call, const struct fi_info *info, const struct fid *fid)
 {
-	const char *prov_name;
+	const char *wanted, *opened = kofi_fabric_of(fid->obj)->root->prov_name;
+	int ret;
 
-	if (!info || !info->tx_attr || !info->rx_attr || !info->ep_attr ||
-	    !info->domain_attr || !info->fabric_attr)
-		return false;
+	ret = kofi_check_ptr(call, info) ? :
+	      kofi_check_ptr(call, info->tx_attr) ? :
+	      kofi_check_ptr(call, info->rx_attr) ? :
+	      kofi_check_ptr(call, info->ep_attr) ? :
+	      kofi_check_ptr(call, info->domain_attr) ? :
+	      kofi_check_ptr(call, info->fabric_attr);
+	if (ret)
+		return ret;
 
-	prov_name = info->fabric_attr->prov_name;
-	return !prov_name ||
-	       !strcmp(prov_name, kofi_fabric_of(fid->obj)->root->prov_name);
+	wanted = info->fabric_attr->prov_name;
+	if (wanted && strcmp(wanted, opened))
+		return kofi_refuse(call, -EINVAL, "info->fabric_attr->prov_name is %s, but the fabric was opened by %s",
+				   wanted, opened);
+	return 0;
 }
 
 int fi_domain(struct fid_fabric *fabric, struct fi_info *info,
@@ -29,11 +37,14 @@ int fi_domain(struct fid_fabric *fabric, struct fi_info *info,
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!kofi_is(fabric, FI_CLASS_FABRIC) || !domain ||
-	    !kofi_info_suits(info, &fabric->fid))
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_is("domain", fabric, BIT(FI_CLASS_FABRIC)) ? :
+	      kofi_check_ptr("domain", domain) ? :
+	      kofi_check_info("domain", info, &fabric->fid);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&fabric->fid, FI_CLASS_DOMAIN,
+	obj = kofi_open_child("domain", &fabric->fid, FI_CLASS_DOMAIN,
 			      info->domain_attr->name);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
@@ -49,9 +60,9 @@ EXPORT_SYMBOL_GPL(fi_domain);
 
 int fi_domain_bind(struct fid_domain *domain, struct fid *fid, u64 flags)
 {
-	if (!kofi_is(domain, FI_CLASS_DOMAIN))
-		return -EINVAL;
-	return kofi_bind(&domain->fid, fid, flags);
+	might_sleep();
+	return kofi_check_is("domain_bind", domain, BIT(FI_CLASS_DOMAIN)) ? :
+	       kofi_bind("domain_bind", &domain->fid, fid, flags);
 }
 EXPORT_SYMBOL_GPL(fi_domain_bind);
 
@@ -66,8 +77,13 @@ EXPORT_SYMBOL_GPL(fi_domain_device);
 int fi_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
 		    enum fi_op op, struct fi_atomic_attr *attr, u64 flags)
 {
-	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !attr)
-		return -EINVAL;
+	int ret;
+
+	might_sleep();
+	ret = kofi_check_is("query_atomic", domain, BIT(FI_CLASS_DOMAIN)) ? :
+	      kofi_check_ptr("query_atomic", attr);
+	if (ret)
+		return ret;
 	return kofi_call("query_atomic", &domain->fid,
 			 domain->ops->query_atomic(domain, datatype, op, attr,
 						   flags));

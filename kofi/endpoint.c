@@ -11,6 +11,13 @@
 #include <linux/module.h>
 #include "kofi.h"
 
+/* An endpoint, or a context of a scalable endpoint: each has operations of its own */
+#define KOFI_CTXS		\
+	(BIT(FI_CLASS_EP) | BIT(FI_CLASS_TX_CTX) | BIT(FI_CLASS_RX_CTX))
+#define KOFI_HAVE_OPTIONS	\
+	(KOFI_CTXS | BIT(FI_CLASS_SEP) | BIT(FI_CLASS_SRX_CTX) | BIT(FI_CLASS_STX_CTX) | \
+	 BIT(FI_CLASS_PEP))
+
 int fi_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		  struct fid_pep **pep, void *context)
 {
@@ -18,11 +25,14 @@ int fi_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!kofi_is(fabric, FI_CLASS_FABRIC) || !pep ||
-	    !kofi_info_suits(info, &fabric->fid))
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_is("passive_ep", fabric, BIT(FI_CLASS_FABRIC)) ? :
+	      kofi_check_ptr("passive_ep", pep) ? :
+	      kofi_check_info("passive_ep", info, &fabric->fid);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&fabric->fid, FI_CLASS_PEP, NULL);
+	obj = kofi_open_child("passive_ep", &fabric->fid, FI_CLASS_PEP, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
@@ -41,11 +51,14 @@ int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !ep ||
-	    !kofi_info_suits(info, &domain->fid))
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_is("endpoint", domain, BIT(FI_CLASS_DOMAIN)) ? :
+	      kofi_check_ptr("endpoint", ep) ? :
+	      kofi_check_info("endpoint", info, &domain->fid);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&domain->fid, FI_CLASS_EP, NULL);
+	obj = kofi_open_child("endpoint", &domain->fid, FI_CLASS_EP, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
@@ -57,35 +70,28 @@ int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
 }
 EXPORT_SYMBOL_GPL(fi_endpoint);
 
-/* An endpoint, or a context of a scalable endpoint: each has operations of its own */
-static bool kofi_is_ctx(const struct fid_ep *ep)
-{
-	return kofi_is(ep, FI_CLASS_EP) || kofi_is(ep, FI_CLASS_TX_CTX) ||
-	       kofi_is(ep, FI_CLASS_RX_CTX);
-}
-
 int fi_ep_bind(struct fid_ep *ep, struct fid *bfid, u64 flags)
 {
-	if (!kofi_is_ctx(ep) && !kofi_is(ep, FI_CLASS_SEP) &&
-	    !kofi_is(ep, FI_CLASS_SRX_CTX))
-		return -EINVAL;
-	return kofi_bind(&ep->fid, bfid, flags);
+	might_sleep();
+	return kofi_check_is("ep_bind", ep, KOFI_CTXS | BIT(FI_CLASS_SEP) |
+			     BIT(FI_CLASS_SRX_CTX)) ? :
+	       kofi_bind("ep_bind", &ep->fid, bfid, flags);
 }
 EXPORT_SYMBOL_GPL(fi_ep_bind);
 
 int fi_pep_bind(struct fid_pep *pep, struct fid *bfid, u64 flags)
 {
-	if (!kofi_is(pep, FI_CLASS_PEP))
-		return -EINVAL;
-	return kofi_bind(&pep->fid, bfid, flags);
+	might_sleep();
+	return kofi_check_is("pep_bind", pep, BIT(FI_CLASS_PEP)) ? :
+	       kofi_bind("pep_bind", &pep->fid, bfid, flags);
 }
 EXPORT_SYMBOL_GPL(fi_pep_bind);
 
 int fi_enable(struct fid_ep *ep)
 {
-	if (!kofi_is_ctx(ep) && !kofi_is(ep, FI_CLASS_SEP))
-		return -EINVAL;
-	return fi_control(&ep->fid, FI_ENABLE, NULL);
+	might_sleep();
+	return kofi_check_is("enable", ep, KOFI_CTXS | BIT(FI_CLASS_SEP)) ? :
+	       fi_control(&ep->fid, FI_ENABLE, NULL);
 }
 EXPORT_SYMBOL_GPL(fi_enable);
 
@@ -96,10 +102,13 @@ int fi_ep_alias(struct fid_ep *ep, struct fid_ep **alias_ep, u64 flags)
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!kofi_is_ctx(ep) || !alias_ep)
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_is("ep_alias", ep, KOFI_CTXS) ? :
+	      kofi_check_ptr("ep_alias", alias_ep);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&ep->fid, ep->fid.fclass, NULL);
+	obj = kofi_open_child("ep_alias", &ep->fid, ep->fid.fclass, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
@@ -114,69 +123,69 @@ EXPORT_SYMBOL_GPL(fi_ep_alias);
 
 int fi_ep_drain(struct fid_ep *ep, int timeout)
 {
+	int ret;
+
 	might_sleep();
-	if (!kofi_is_ctx(ep))
-		return -EINVAL;
+	ret = kofi_check_is("ep_drain", ep, KOFI_CTXS);
+	if (ret)
+		return ret;
 	return kofi_call("drain", &ep->fid, ep->ops->drain(ep, timeout));
 }
 EXPORT_SYMBOL_GPL(fi_ep_drain);
 
+/* @fid has one of the classes KOFI_HAVE_OPTIONS */
 static const struct fi_ops_ep *kofi_ep_ops(fid_t fid)
 {
-	if (!fid || !fid->obj)
-		return NULL;
 	switch (fid->fclass) {
-	case FI_CLASS_EP:
-	case FI_CLASS_SEP:
-	case FI_CLASS_TX_CTX:
-	case FI_CLASS_RX_CTX:
-	case FI_CLASS_SRX_CTX:
-		return container_of(fid, struct fid_ep, fid)->ops;
 	case FI_CLASS_STX_CTX:
 		return container_of(fid, struct fid_stx, fid)->ops;
 	case FI_CLASS_PEP:
 		return container_of(fid, struct fid_pep, fid)->ops;
 	default:
-		return NULL;
+		return container_of(fid, struct fid_ep, fid)->ops;
 	}
-}
-
-/* Can an operation be posted to the object? */
-static bool kofi_takes_operations(const struct fid *fid)
-{
-	return fid->fclass != FI_CLASS_PEP && fid->fclass != FI_CLASS_SEP &&
-	       fid->fclass != FI_CLASS_STX_CTX;
 }
 
 ssize_t fi_cancel(fid_t fid, void *context)
 {
-	const struct fi_ops_ep *ops = kofi_ep_ops(fid);
+	int ret;
 
-	if (!ops || !kofi_takes_operations(fid))
-		return -EINVAL;
-	return kofi_call("cancel", fid, ops->cancel(fid, context));
+	might_sleep();
+	ret = kofi_check_fid("cancel", "fid", fid, KOFI_CTXS | BIT(FI_CLASS_SRX_CTX));
+	if (ret)
+		return ret;
+	return kofi_call("cancel", fid, kofi_ep_ops(fid)->cancel(fid, context));
 }
 EXPORT_SYMBOL_GPL(fi_cancel);
 
 int fi_setopt(fid_t fid, int level, int optname, const void *optval,
 	      size_t optlen)
 {
-	const struct fi_ops_ep *ops = kofi_ep_ops(fid);
+	int ret;
 
-	if (!ops || !optval || !optlen)
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_fid("setopt", "fid", fid, KOFI_HAVE_OPTIONS) ? :
+	      kofi_check_ptr("setopt", optval);
+	if (!ret && !optlen)
+		ret = kofi_refuse("setopt", -EINVAL, "optlen is 0");
+	if (ret)
+		return ret;
 	return kofi_call("setopt", fid,
-			 ops->setopt(fid, level, optname, optval, optlen));
+			 kofi_ep_ops(fid)->setopt(fid, level, optname, optval, optlen));
 }
 EXPORT_SYMBOL_GPL(fi_setopt);
 
 int fi_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen)
 {
-	const struct fi_ops_ep *ops = kofi_ep_ops(fid);
+	int ret;
 
-	if (!ops || !optlen || (!optval && *optlen))
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_fid("getopt", "fid", fid, KOFI_HAVE_OPTIONS) ? :
+	      kofi_check_ptr("getopt", optlen) ? :
+	      kofi_check_list("getopt", optval, *optlen);
+	if (ret)
+		return ret;
 	return kofi_call("getopt", fid,
-			 ops->getopt(fid, level, optname, optval, optlen));
+			 kofi_ep_ops(fid)->getopt(fid, level, optname, optval, optlen));
 }
 EXPORT_SYMBOL_GPL(fi_getopt);

@@ -91,9 +91,17 @@ int fi_ep_set_open(struct fi_ep_set *set, struct fi_info *info, const struct fi_
 {
 	int ret;
 
-	if (!set || set->ep || !info || !info->fabric_attr || !info->ep_attr || !info->tx_attr ||
-	    !info->rx_attr)
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_ptr("ep_set_open", set) ? :
+	      kofi_check_ptr("ep_set_open", info) ? :
+	      kofi_check_ptr("ep_set_open", info->fabric_attr) ? :
+	      kofi_check_ptr("ep_set_open", info->ep_attr) ? :
+	      kofi_check_ptr("ep_set_open", info->tx_attr) ? :
+	      kofi_check_ptr("ep_set_open", info->rx_attr);
+	if (!ret && set->ep)
+		ret = kofi_refuse("ep_set_open", -EINVAL, "set->ep is not NULL: the set is open");
+	if (ret)
+		return ret;
 
 	set->opened = 0;
 	ret = kofi_set_open_parents(set, info);
@@ -122,8 +130,10 @@ int fi_ep_set_close(struct fi_ep_set *set)
 {
 	int ret;
 
-	if (!set)
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_ptr("ep_set_close", set);
+	if (ret)
+		return ret;
 	if (set->ep && set->opened & KOFI_SET_EP) {
 		ret = fi_close(&set->ep->fid);
 		if (ret)

@@ -35,14 +35,19 @@ int __fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!attr || !attr->prov_name || !fabric)
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_ptr("fabric", attr) ? :
+	      kofi_check_ptr("fabric", attr->prov_name) ? :
+	      kofi_check_ptr("fabric", fabric);
+	if (ret)
+		return ret;
 
 	own_attr = *attr;
 	own_attr.net = attr->net ?: kofi_callers_net();
 	prov = kofi_fabric_prov(attr);
 	if (!prov)
-		return -ENODEV;
+		return kofi_refuse("fabric", -ENODEV, "attr->prov_name: there is no provider %s, and no module kofi-... brings it",
+				   attr->prov_name);
 
 	obj = kofi_open_fabric(prov, &own_attr, client);
 	if (IS_ERR(obj))

@@ -36,10 +36,15 @@ static bool kofi_control_needs_arg(int command)
 
 int fi_control(struct fid *fid, int command, void *arg)
 {
-	if (!fid || !fid->obj)
-		return -EINVAL;
-	if (!arg && kofi_control_needs_arg(command))
-		return -EINVAL;
+	int ret;
+
+	might_sleep();
+	ret = kofi_check_fid("control", "fid", fid, KOFI_ANY_CLASS);
+	if (!ret && !arg && kofi_control_needs_arg(command))
+		ret = kofi_refuse("control", -EINVAL, "arg is NULL, but command %d needs it",
+				  command);
+	if (ret)
+		return ret;
 	return kofi_call(command == FI_ENABLE ? "enable" : "control", fid,
 			 fid->ops->control(fid, command, arg));
 }
@@ -48,8 +53,14 @@ EXPORT_SYMBOL_GPL(fi_control);
 int fi_open_ops(struct fid *fid, const char *name, u64 flags, void **ops,
 		void *context)
 {
-	if (!fid || !fid->obj || !name || !ops)
-		return -EINVAL;
+	int ret;
+
+	might_sleep();
+	ret = kofi_check_fid("open_ops", "fid", fid, KOFI_ANY_CLASS) ? :
+	      kofi_check_ptr("open_ops", name) ? :
+	      kofi_check_ptr("open_ops", ops);
+	if (ret)
+		return ret;
 	return kofi_call("open_ops", fid,
 			 fid->ops->ops_open(fid, name, flags, ops, context));
 }
@@ -58,8 +69,14 @@ EXPORT_SYMBOL_GPL(fi_open_ops);
 int fi_set_ops(struct fid *fid, const char *name, u64 flags, void *ops,
 	       void *context)
 {
-	if (!fid || !fid->obj || !name || !ops)
-		return -EINVAL;
+	int ret;
+
+	might_sleep();
+	ret = kofi_check_fid("set_ops", "fid", fid, KOFI_ANY_CLASS) ? :
+	      kofi_check_ptr("set_ops", name) ? :
+	      kofi_check_ptr("set_ops", ops);
+	if (ret)
+		return ret;
 	return kofi_call("set_ops", fid,
 			 fid->ops->ops_set(fid, name, flags, ops, context));
 }

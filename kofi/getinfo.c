@@ -312,6 +312,7 @@ int fi_getinfo(u32 version, const char *node, int service, u64 flags,
 	struct traced_why *traced = NULL;
 	int err;
 
+	might_sleep();
 	if (!info)
 		return -EINVAL;
 
@@ -375,6 +376,7 @@ int fi_getinfo_why(u32 version, const char *node, int service, u64 flags,
 	struct kofi_why *why;
 	int ret;
 
+	might_sleep();
 	if (!reasons || !count || count > INT_MAX)
 		return -EINVAL;
 

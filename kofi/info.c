@@ -167,6 +167,7 @@ struct fi_info *fi_dupinfo(const struct fi_info *info)
 	bool short_of_memory = false;
 	struct fi_info *dup;
 
+	might_sleep();
 	if (!info)
 		info = &empty_info;
 

@@ -13,6 +13,7 @@
 #include <linux/refcount.h>
 #include <linux/sched.h>
 #include <kofi/provider.h>
+#include <kofi/refuse.h>
 
 struct device;
 struct kofi_stat;
@@ -128,6 +129,12 @@ struct kofi_binding {
 	u64			flags;
 };
 
+/* Refuses an object of another class, or one that is not open: kofi/refuse.h */
+#define kofi_check_is(call, ptr, classes)	\
+	kofi_check_fid(call, #ptr, kofi_fid(ptr), classes)
+
+#define KOFI_ANY_CLASS	((u32)~0)
+
 /* Is @fid an open object of class @fclass? */
 static inline bool kofi_fid_is(const struct fid *fid, u32 fclass)
 {
@@ -151,7 +158,7 @@ static inline bool kofi_fid_is(const struct fid *fid, u32 fclass)
 struct kofi_obj *kofi_open_fabric(struct kofi_prov *prov,
 				  const struct fi_fabric_attr *attr,
 				  struct module *client);
-struct kofi_obj *kofi_open_child(struct fid *parent, u32 fclass,
+struct kofi_obj *kofi_open_child(const char *call, struct fid *parent, u32 fclass,
 				 const char *name);
 int kofi_opened(struct kofi_obj *obj, struct fid *fid, u64 caps, int ret);
 
@@ -164,11 +171,11 @@ void kofi_obj_unuse(struct kofi_obj *obj);
 
 extern struct mutex kofi_objects_lock;
 
-int kofi_bind(struct fid *fid, struct fid *bfid, u64 flags);
+int kofi_bind(const char *call, struct fid *fid, struct fid *bfid, u64 flags);
 void kofi_unbind_all(struct kofi_obj *obj);
 
-/* Does @info describe an object of the provider that @fid belongs to? */
-bool kofi_info_suits(const struct fi_info *info, const struct fid *fid);
+/* Refuses an @info that does not describe an object of the provider that @fid belongs to */
+int kofi_check_info(const char *call, const struct fi_info *info, const struct fid *fid);
 
 /*
  * kofi_check() refuses a malformed object of a provider (-EINVAL), and replaces tables
@@ -176,10 +183,11 @@ bool kofi_info_suits(const struct fi_info *info, const struct fid *fid);
  */
 int kofi_check(struct kofi_obj *obj, struct fid *fid, u64 caps);
 void kofi_check_undo(struct kofi_obj *obj);
-const char *kofi_class_name(u32 fclass);
+const char *kofi_class_name(size_t fclass);
 
 /* Traces a provider's answer to a control call and passes it on, trace.c */
 long kofi_call(const char *call, const struct fid *fid, long ret);
+void kofi_open_call(const struct kofi_obj *obj, const struct fid *fid, int ret);
 
 /* The fabric that an object belongs to; a fabric: itself */
 static inline const struct kofi_obj *kofi_fabric_of(const struct kofi_obj *obj)

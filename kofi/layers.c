@@ -228,7 +228,8 @@ int kofi_lower_fabric(const struct fi_fabric_attr *attr,
 	int ret;
 
 	if (!top)
-		return -EINVAL;
+		return kofi_refuse("fabric", -EINVAL, "attr->prov_name is %s: nothing is below the provider",
+				   attr->prov_name);
 
 	lower.fabric = NULL;
 	lower.prov_version = 0;

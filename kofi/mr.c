@@ -12,29 +12,53 @@
 #include <linux/dma-buf.h>
 #include <linux/err.h>
 #include <linux/module.h>
+#include <linux/preempt.h>
 #include <kofi/pages.h>
 #include <kofi/provider.h>
 #include "info.h"
 #include "kofi.h"
 
-static int kofi_mr_check(struct fid_domain *domain, struct fid_mr **mr,
+static int kofi_mr_check(const char *call, struct fid_domain *domain, struct fid_mr **mr,
 			 u64 access, u64 offset, u64 flags, u64 known)
 {
-	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !mr)
-		return -EINVAL;
-	if (flags & ~known)
-		return -FI_EBADFLAGS;
-	if (access & ~KOFI_MR_ACCESS || offset)
-		return -EINVAL;
+	int ret;
+
+	/* Without this, vmalloc() stops the machine */
+	if (in_interrupt())
+		return kofi_refuse(call, -EINVAL, "called in an interrupt, or with softirqs off, but it may sleep");
+	ret = kofi_check_is(call, domain, BIT(FI_CLASS_DOMAIN)) ? :
+	      kofi_check_ptr(call, mr) ? :
+	      kofi_check_flags(call, flags, known);
+	if (ret)
+		return ret;
+	if (access & ~KOFI_MR_ACCESS)
+		return kofi_refuse(call, -EINVAL, "access %#llx is not known; %#llx is",
+				   access & ~KOFI_MR_ACCESS, KOFI_MR_ACCESS);
+	if (offset)
+		return kofi_refuse(call, -EINVAL, "offset is %llu, and has to be 0", offset);
 	return 0;
 }
 
-/* Logs why a provider has refused the memory; for a hook, the call below it has logged that */
-static void kofi_mr_log(const struct fid_domain *domain, enum fi_buf_type type,
-			const void *list, size_t count)
+/* Says why a provider has refused the memory; for a hook, the call below it has said that */
+static void kofi_mr_log(const char *call, const struct fid_domain *domain,
+			enum fi_buf_type type, const void *list, size_t count)
 {
 	if (!kofi_is_hook(domain->fid.obj->prov->provider->name))
-		kofi_list_log(type, list, count, domain->fid.obj->caps & FI_HMEM);
+		kofi_list_log(call, type, list, count, domain->fid.obj->caps & FI_HMEM);
+}
+
+static int kofi_mr_check_buf(const void *buf, size_t len)
+{
+	int ret = kofi_check_ptr("mr_reg", buf);
+
+	if (ret)
+		return ret;
+	if (!len)
+		return kofi_refuse("mr_reg", -EINVAL, "len is 0");
+	if ((uintptr_t)buf + len - 1 < (uintptr_t)buf)
+		return kofi_refuse("mr_reg", -EINVAL, "len is %zu: more than there is behind buf",
+				   len);
+	return 0;
 }
 
 int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
@@ -46,20 +70,20 @@ int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
 	struct kofi_obj *obj;
 	int ret;
 
-	ret = kofi_mr_check(domain, mr, access, offset, flags, 0);
+	might_sleep_if(!in_interrupt());
+	ret = kofi_mr_check("mr_reg", domain, mr, access, offset, flags, 0) ? :
+	      kofi_mr_check_buf(buf, len);
 	if (ret)
 		return ret;
-	if (!buf || !len || (uintptr_t)buf + len - 1 < (uintptr_t)buf)
-		return -EINVAL;
 
-	obj = kofi_open_child(&domain->fid, FI_CLASS_MR, NULL);
+	obj = kofi_open_child("mr_reg", &domain->fid, FI_CLASS_MR, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
 	ret = domain->mr->reg(&domain->fid, buf, len, access, offset,
 			      requested_key, flags, &new, context);
 	if (ret == -EINVAL)
-		kofi_mr_log(domain, FI_BUF_KVEC, &iov, 1);
+		kofi_mr_log("mr_reg", domain, FI_BUF_KVEC, &iov, 1);
 	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
 	if (!ret)
 		*mr = new;
@@ -75,20 +99,22 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
 	struct kofi_obj *obj;
 	int ret;
 
-	ret = kofi_mr_check(domain, mr, access, offset, flags, 0);
+	might_sleep_if(!in_interrupt());
+	ret = kofi_mr_check("mr_regv", domain, mr, access, offset, flags, 0) ? :
+	      kofi_check_ptr("mr_regv", iov);
+	if (!ret && !count)
+		ret = kofi_refuse("mr_regv", -EINVAL, "count is 0");
 	if (ret)
 		return ret;
-	if (!iov || !count)
-		return -EINVAL;
 
-	obj = kofi_open_child(&domain->fid, FI_CLASS_MR, NULL);
+	obj = kofi_open_child("mr_regv", &domain->fid, FI_CLASS_MR, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
 	ret = domain->mr->regv(&domain->fid, iov, count, access, offset,
 			       requested_key, flags, &new, context);
 	if (ret == -EINVAL)
-		kofi_mr_log(domain, FI_BUF_KVEC, iov, count);
+		kofi_mr_log("mr_regv", domain, FI_BUF_KVEC, iov, count);
 	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
 	if (!ret)
 		*mr = new;
@@ -109,25 +135,44 @@ static u64 kofi_mr_flags(const struct fid_domain *domain)
 	return flags | (domain->fid.obj->caps & FI_RMA_PMEM);
 }
 
-static bool kofi_mr_dmabuf_is_valid(const struct fi_mr_attr *attr)
+static int kofi_mr_check_dmabuf(const struct fi_mr_attr *attr)
 {
 	const struct fi_mr_dmabuf *piece = attr->dmabuf;
+	int ret;
 
-	return !attr->type && attr->iov_count == 1 && piece && piece->dmabuf &&
-	       piece->len && piece->len <= piece->dmabuf->size &&
-	       piece->offset <= piece->dmabuf->size - piece->len;
+	if (attr->type || attr->iov_count != 1)
+		return kofi_refuse("mr_regattr", -EINVAL, "attr->type is %d and attr->iov_count is %zu; FI_MR_DMABUF needs 0 and 1",
+				   attr->type, attr->iov_count);
+	ret = kofi_check_ptr("mr_regattr", piece) ? :
+	      kofi_check_ptr("mr_regattr", piece->dmabuf);
+	if (ret)
+		return ret;
+	if (!piece->len || piece->len > piece->dmabuf->size ||
+	    piece->offset > piece->dmabuf->size - piece->len)
+		return kofi_refuse("mr_regattr", -EINVAL, "%zu bytes at %llu are not in the dma-buf, which has %zu",
+				   piece->len, (u64)piece->offset, piece->dmabuf->size);
+	return 0;
 }
 
-static bool kofi_mr_regattr_is_valid(const struct fi_mr_attr *attr, u64 flags)
+static int kofi_mr_check_attr(const struct fi_mr_attr *attr, u64 flags)
 {
-	if (flags & FI_MR_DMABUF && !kofi_mr_dmabuf_is_valid(attr))
-		return false;
+	int ret;
+
+	if (flags & FI_MR_LEND && !(flags & FI_MR_ENDPOINT))
+		return kofi_refuse("mr_regattr", -FI_EBADFLAGS, "flags: FI_MR_LEND needs FI_MR_ENDPOINT");
+	ret = flags & FI_MR_DMABUF ? kofi_mr_check_dmabuf(attr) : 0;
+	if (ret)
+		return ret;
 	/* A region of an endpoint may get its memory later; an empty list lends nothing */
 	if (flags & FI_MR_ENDPOINT && kofi_mr_attr_is_empty(attr))
-		return true;
+		return 0;
 	if (flags & FI_MR_LEND && attr->type != FI_BUF_SGL)
-		return false;
-	return kofi_mr_attr_is_valid(attr);
+		return kofi_refuse("mr_regattr", -EINVAL, "attr->type is %d; FI_MR_LEND needs FI_BUF_SGL, or an empty list",
+				   attr->type);
+	if (!kofi_mr_attr_is_valid(attr))
+		return kofi_refuse("mr_regattr", -EINVAL, "attr->type %d, attr->iov_count %zu: no list with elements, of a known type",
+				   attr->type, attr->iov_count);
+	return 0;
 }
 
 int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
@@ -137,24 +182,21 @@ int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!attr)
-		return -EINVAL;
-	ret = kofi_mr_check(domain, mr, attr->access, attr->offset, flags,
-			    kofi_mr_flags(domain));
+	might_sleep_if(!in_interrupt());
+	ret = kofi_check_ptr("mr_regattr", attr) ? :
+	      kofi_mr_check("mr_regattr", domain, mr, attr->access, attr->offset, flags,
+			    kofi_mr_flags(domain)) ? :
+	      kofi_mr_check_attr(attr, flags);
 	if (ret)
 		return ret;
-	if (flags & FI_MR_LEND && !(flags & FI_MR_ENDPOINT))
-		return -FI_EBADFLAGS;
-	if (!kofi_mr_regattr_is_valid(attr, flags))
-		return -EINVAL;
 
-	obj = kofi_open_child(&domain->fid, FI_CLASS_MR, NULL);
+	obj = kofi_open_child("mr_regattr", &domain->fid, FI_CLASS_MR, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
 	ret = domain->mr->regattr(&domain->fid, attr, flags, &new);
 	if (ret == -EINVAL && !(flags & FI_MR_DMABUF))
-		kofi_mr_log(domain, attr->type, attr->mr_iov, attr->iov_count);
+		kofi_mr_log("mr_regattr", domain, attr->type, attr->mr_iov, attr->iov_count);
 	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
 	if (!ret)
 		*mr = new;
@@ -164,8 +206,8 @@ EXPORT_SYMBOL_GPL(fi_mr_regattr);
 
 int fi_mr_bind(struct fid_mr *mr, struct fid *bfid, u64 flags)
 {
-	if (!kofi_is(mr, FI_CLASS_MR))
-		return -EINVAL;
-	return kofi_bind(&mr->fid, bfid, flags);
+	might_sleep();
+	return kofi_check_is("mr_bind", mr, BIT(FI_CLASS_MR)) ? :
+	       kofi_bind("mr_bind", &mr->fid, bfid, flags);
 }
 EXPORT_SYMBOL_GPL(fi_mr_bind);

@@ -146,13 +146,14 @@ err_free:
 	return ERR_PTR(-ENOMEM);
 }
 
-struct kofi_obj *kofi_open_child(struct fid *parent, u32 fclass,
+struct kofi_obj *kofi_open_child(const char *call, struct fid *parent, u32 fclass,
 				 const char *name)
 {
 	struct kofi_obj *obj;
 
 	if (!kofi_obj_use(parent->obj))
-		return ERR_PTR(-EBUSY);
+		return ERR_PTR(kofi_refuse(call, -EBUSY, "the %s is being closed",
+					   kofi_class_name(parent->fclass)));
 
 	obj = kofi_obj_alloc(parent->obj->prov, fclass, name);
 	if (!obj) {
@@ -179,7 +180,7 @@ int kofi_opened(struct kofi_obj *obj, struct fid *fid, u64 caps, int ret)
 {
 	if (!ret)
 		ret = kofi_check(obj, fid, caps);
-	trace_kofi_open(obj, fid, ret);
+	kofi_open_call(obj, fid, ret);
 	if (ret)
 		kofi_obj_free(obj);
 	else
@@ -241,19 +242,59 @@ static void kofi_obj_wait_looks(struct kofi_obj *obj)
 	wait_event(looked_away, !READ_ONCE(obj->looks));
 }
 
+/* Is @user open below @obj, or bound to it? */
+static bool kofi_obj_holds(const struct kofi_obj *user, const struct kofi_obj *obj)
+{
+	const struct kofi_binding *binding;
+
+	lockdep_assert_held(&kofi_objects_lock);
+	if (user->parent == obj)
+		return true;
+	list_for_each_entry(binding, &user->bindings, entry)
+		if (binding->to == obj)
+			return true;
+	return false;
+}
+
+/* Names one of the objects for whose sake @obj cannot be closed, and says how many there are */
+static int kofi_refuse_busy(const struct kofi_obj *obj)
+{
+	const char *class = kofi_class_name(obj->fclass);
+	const struct kofi_obj *user, *first = NULL;
+	int more = -1;
+
+	if (atomic_read(&obj->users) == KOFI_CLOSING)
+		return kofi_refuse("close", -EBUSY, "another call closes the %s", class);
+
+	guard(mutex)(&kofi_objects_lock);
+	list_for_each_entry(user, &objects, entry) {
+		if (!kofi_obj_holds(user, obj))
+			continue;
+		first = first ?: user;
+		more++;
+	}
+	if (!first)
+		return kofi_refuse("close", -EBUSY, "another call uses the %s at this moment",
+				   class);
+	return kofi_refuse("close", -EBUSY, "the %s is used by the %s %p and %d others; close them first",
+			   class, kofi_class_name(first->fclass), first->fid, more);
+}
+
 int fi_close(struct fid *fid)
 {
 	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep();
-	if (!fid || !fid->obj)
-		return -EINVAL;
+	ret = kofi_check_fid("close", "fid", fid, KOFI_ANY_CLASS);
+	if (ret)
+		return ret;
 
 	obj = fid->obj;
 	if (atomic_cmpxchg(&obj->users, 0, KOFI_CLOSING)) {
-		trace_kofi_close(obj, fid, -EBUSY);
-		return -EBUSY;
+		ret = kofi_refuse_busy(obj);
+		trace_kofi_close(obj, fid, ret);
+		return ret;
 	}
 
 	kofi_obj_wait_looks(obj);

@@ -10,54 +10,61 @@
 #include <linux/module.h>
 #include "kofi.h"
 
+/* Refuses an operation that an endpoint without the capability does not have */
+static int kofi_no_transfer(const char *call, const struct fid *fid, const char *cap)
+{
+	return kofi_refuse(call, -ENOSYS, "the %s does not have this call: it needs %s in info->caps, and a provider with it",
+			   fid ? kofi_class_name(fid->fclass) : "endpoint", cap);
+}
+
 /* Messages */
 
 ssize_t fi_no_msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
 		       fi_addr_t src_addr, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("recv", &ep->fid, "FI_MSG");
 }
 EXPORT_SYMBOL_GPL(fi_no_msg_recv);
 
 ssize_t fi_no_msg_recvv(struct fid_ep *ep, const struct kvec *iov, void **desc,
 			size_t count, fi_addr_t src_addr, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("recvv", &ep->fid, "FI_MSG");
 }
 EXPORT_SYMBOL_GPL(fi_no_msg_recvv);
 
 ssize_t fi_no_msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
 			  u64 flags)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("recvmsg", &ep->fid, "FI_MSG");
 }
 EXPORT_SYMBOL_GPL(fi_no_msg_recvmsg);
 
 ssize_t fi_no_msg_send(struct fid_ep *ep, const void *buf, size_t len,
 		       void *desc, fi_addr_t dest_addr, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("send", &ep->fid, "FI_MSG");
 }
 EXPORT_SYMBOL_GPL(fi_no_msg_send);
 
 ssize_t fi_no_msg_sendv(struct fid_ep *ep, const struct kvec *iov, void **desc,
 			size_t count, fi_addr_t dest_addr, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("sendv", &ep->fid, "FI_MSG");
 }
 EXPORT_SYMBOL_GPL(fi_no_msg_sendv);
 
 ssize_t fi_no_msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
 			  u64 flags)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("sendmsg", &ep->fid, "FI_MSG");
 }
 EXPORT_SYMBOL_GPL(fi_no_msg_sendmsg);
 
 ssize_t fi_no_msg_inject(struct fid_ep *ep, const void *buf, size_t len,
 			 fi_addr_t dest_addr)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("inject", &ep->fid, "FI_MSG");
 }
 EXPORT_SYMBOL_GPL(fi_no_msg_inject);
 
@@ -65,14 +72,14 @@ ssize_t fi_no_msg_senddata(struct fid_ep *ep, const void *buf, size_t len,
 			   void *desc, u64 data, fi_addr_t dest_addr,
 			   void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("senddata", &ep->fid, "FI_MSG");
 }
 EXPORT_SYMBOL_GPL(fi_no_msg_senddata);
 
 ssize_t fi_no_msg_injectdata(struct fid_ep *ep, const void *buf, size_t len,
 			     u64 data, fi_addr_t dest_addr)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("injectdata", &ep->fid, "FI_MSG");
 }
 EXPORT_SYMBOL_GPL(fi_no_msg_injectdata);
 
@@ -96,27 +103,27 @@ static ssize_t kofi_no_rma_read(struct fid_ep *ep, void *buf, size_t len,
 				void *desc, fi_addr_t src_addr, u64 addr,
 				u64 key, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("read", &ep->fid, "FI_RMA");
 }
 
 static ssize_t kofi_no_rma_readv(struct fid_ep *ep, const struct kvec *iov,
 				 void **desc, size_t count, fi_addr_t src_addr,
 				 u64 addr, u64 key, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("readv", &ep->fid, "FI_RMA");
 }
 
 static ssize_t kofi_no_rma_readmsg(struct fid_ep *ep,
 				   const struct fi_msg_rma *msg, u64 flags)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("readmsg", &ep->fid, "FI_RMA");
 }
 
 static ssize_t kofi_no_rma_write(struct fid_ep *ep, const void *buf, size_t len,
 				 void *desc, fi_addr_t dest_addr, u64 addr,
 				 u64 key, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("write", &ep->fid, "FI_RMA");
 }
 
 static ssize_t kofi_no_rma_writev(struct fid_ep *ep, const struct kvec *iov,
@@ -124,20 +131,20 @@ static ssize_t kofi_no_rma_writev(struct fid_ep *ep, const struct kvec *iov,
 				  fi_addr_t dest_addr, u64 addr, u64 key,
 				  void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("writev", &ep->fid, "FI_RMA");
 }
 
 static ssize_t kofi_no_rma_writemsg(struct fid_ep *ep,
 				    const struct fi_msg_rma *msg, u64 flags)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("writemsg", &ep->fid, "FI_RMA");
 }
 
 static ssize_t kofi_no_rma_inject(struct fid_ep *ep, const void *buf,
 				  size_t len, fi_addr_t dest_addr, u64 addr,
 				  u64 key)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("inject_write", &ep->fid, "FI_RMA");
 }
 
 static ssize_t kofi_no_rma_writedata(struct fid_ep *ep, const void *buf,
@@ -145,14 +152,14 @@ static ssize_t kofi_no_rma_writedata(struct fid_ep *ep, const void *buf,
 				     fi_addr_t dest_addr, u64 addr, u64 key,
 				     void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("writedata", &ep->fid, "FI_RMA");
 }
 
 static ssize_t kofi_no_rma_injectdata(struct fid_ep *ep, const void *buf,
 				      size_t len, u64 data, fi_addr_t dest_addr,
 				      u64 addr, u64 key)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("inject_writedata", &ep->fid, "FI_RMA");
 }
 
 static ssize_t kofi_no_rma_sgl(struct fid_ep *ep, struct scatterlist *sgl,
@@ -160,7 +167,7 @@ static ssize_t kofi_no_rma_sgl(struct fid_ep *ep, struct scatterlist *sgl,
 			       fi_addr_t addr, u64 remote_addr, u64 key,
 			       void *context, u64 flags)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("readsgl or writesgl", &ep->fid, "FI_RMA");
 }
 
 const struct fi_ops_rma kofi_no_ops_rma = {
@@ -185,7 +192,7 @@ static ssize_t kofi_no_tagged_recv(struct fid_ep *ep, void *buf, size_t len,
 				   void *desc, fi_addr_t src_addr, u64 tag,
 				   u64 ignore, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("trecv", &ep->fid, "FI_TAGGED");
 }
 
 static ssize_t kofi_no_tagged_recvv(struct fid_ep *ep, const struct kvec *iov,
@@ -193,41 +200,41 @@ static ssize_t kofi_no_tagged_recvv(struct fid_ep *ep, const struct kvec *iov,
 				    fi_addr_t src_addr, u64 tag, u64 ignore,
 				    void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("trecvv", &ep->fid, "FI_TAGGED");
 }
 
 static ssize_t kofi_no_tagged_recvmsg(struct fid_ep *ep,
 				      const struct fi_msg_tagged *msg,
 				      u64 flags)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("trecvmsg", &ep->fid, "FI_TAGGED");
 }
 
 static ssize_t kofi_no_tagged_send(struct fid_ep *ep, const void *buf,
 				   size_t len, void *desc, fi_addr_t dest_addr,
 				   u64 tag, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("tsend", &ep->fid, "FI_TAGGED");
 }
 
 static ssize_t kofi_no_tagged_sendv(struct fid_ep *ep, const struct kvec *iov,
 				    void **desc, size_t count,
 				    fi_addr_t dest_addr, u64 tag, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("tsendv", &ep->fid, "FI_TAGGED");
 }
 
 static ssize_t kofi_no_tagged_sendmsg(struct fid_ep *ep,
 				      const struct fi_msg_tagged *msg,
 				      u64 flags)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("tsendmsg", &ep->fid, "FI_TAGGED");
 }
 
 static ssize_t kofi_no_tagged_inject(struct fid_ep *ep, const void *buf,
 				     size_t len, fi_addr_t dest_addr, u64 tag)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("tinject", &ep->fid, "FI_TAGGED");
 }
 
 static ssize_t kofi_no_tagged_senddata(struct fid_ep *ep, const void *buf,
@@ -235,14 +242,14 @@ static ssize_t kofi_no_tagged_senddata(struct fid_ep *ep, const void *buf,
 				       fi_addr_t dest_addr, u64 tag,
 				       void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("tsenddata", &ep->fid, "FI_TAGGED");
 }
 
 static ssize_t kofi_no_tagged_injectdata(struct fid_ep *ep, const void *buf,
 					 size_t len, u64 data,
 					 fi_addr_t dest_addr, u64 tag)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("tinjectdata", &ep->fid, "FI_TAGGED");
 }
 
 const struct fi_ops_tagged kofi_no_ops_tagged = {
@@ -267,7 +274,7 @@ static ssize_t kofi_no_atomic_write(struct fid_ep *ep, const void *buf,
 				    enum fi_datatype datatype, enum fi_op op,
 				    void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("atomic", &ep->fid, "FI_ATOMIC");
 }
 
 static ssize_t kofi_no_atomic_writev(struct fid_ep *ep,
@@ -277,14 +284,14 @@ static ssize_t kofi_no_atomic_writev(struct fid_ep *ep,
 				     enum fi_datatype datatype, enum fi_op op,
 				     void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("atomicv", &ep->fid, "FI_ATOMIC");
 }
 
 static ssize_t kofi_no_atomic_writemsg(struct fid_ep *ep,
 				       const struct fi_msg_atomic *msg,
 				       u64 flags)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("atomicmsg", &ep->fid, "FI_ATOMIC");
 }
 
 static ssize_t kofi_no_atomic_inject(struct fid_ep *ep, const void *buf,
@@ -292,7 +299,7 @@ static ssize_t kofi_no_atomic_inject(struct fid_ep *ep, const void *buf,
 				     u64 addr, u64 key,
 				     enum fi_datatype datatype, enum fi_op op)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("inject_atomic", &ep->fid, "FI_ATOMIC");
 }
 
 static ssize_t kofi_no_atomic_readwrite(struct fid_ep *ep, const void *buf,
@@ -302,7 +309,7 @@ static ssize_t kofi_no_atomic_readwrite(struct fid_ep *ep, const void *buf,
 					enum fi_datatype datatype,
 					enum fi_op op, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("fetch_atomic", &ep->fid, "FI_ATOMIC");
 }
 
 static ssize_t kofi_no_atomic_readwritev(struct fid_ep *ep,
@@ -314,7 +321,7 @@ static ssize_t kofi_no_atomic_readwritev(struct fid_ep *ep,
 					 enum fi_datatype datatype,
 					 enum fi_op op, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("fetch_atomicv", &ep->fid, "FI_ATOMIC");
 }
 
 static ssize_t kofi_no_atomic_readwritemsg(struct fid_ep *ep,
@@ -323,7 +330,7 @@ static ssize_t kofi_no_atomic_readwritemsg(struct fid_ep *ep,
 					   void **result_desc,
 					   size_t result_count, u64 flags)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("fetch_atomicmsg", &ep->fid, "FI_ATOMIC");
 }
 
 static ssize_t kofi_no_atomic_compwrite(struct fid_ep *ep, const void *buf,
@@ -334,7 +341,7 @@ static ssize_t kofi_no_atomic_compwrite(struct fid_ep *ep, const void *buf,
 					enum fi_datatype datatype,
 					enum fi_op op, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("compare_atomic", &ep->fid, "FI_ATOMIC");
 }
 
 static ssize_t kofi_no_atomic_compwritev(struct fid_ep *ep,
@@ -350,7 +357,7 @@ static ssize_t kofi_no_atomic_compwritev(struct fid_ep *ep,
 					 enum fi_datatype datatype,
 					 enum fi_op op, void *context)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("compare_atomicv", &ep->fid, "FI_ATOMIC");
 }
 
 static ssize_t kofi_no_atomic_compwritemsg(struct fid_ep *ep,
@@ -362,28 +369,28 @@ static ssize_t kofi_no_atomic_compwritemsg(struct fid_ep *ep,
 					   void **result_desc,
 					   size_t result_count, u64 flags)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("compare_atomicmsg", &ep->fid, "FI_ATOMIC");
 }
 
 static int kofi_no_atomic_writevalid(struct fid_ep *ep,
 				     enum fi_datatype datatype, enum fi_op op,
 				     size_t *count)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("atomicvalid", &ep->fid, "FI_ATOMIC");
 }
 
 static int kofi_no_atomic_readwritevalid(struct fid_ep *ep,
 					 enum fi_datatype datatype,
 					 enum fi_op op, size_t *count)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("fetch_atomicvalid", &ep->fid, "FI_ATOMIC");
 }
 
 static int kofi_no_atomic_compwritevalid(struct fid_ep *ep,
 					 enum fi_datatype datatype,
 					 enum fi_op op, size_t *count)
 {
-	return -ENOSYS;
+	return kofi_no_transfer("compare_atomicvalid", &ep->fid, "FI_ATOMIC");
 }
 
 const struct fi_ops_atomic kofi_no_ops_atomic = {

@@ -19,10 +19,13 @@ int fi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!kofi_is(fabric, FI_CLASS_FABRIC) || !eq)
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_is("eq_open", fabric, BIT(FI_CLASS_FABRIC)) ? :
+	      kofi_check_ptr("eq_open", eq);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&fabric->fid, FI_CLASS_EQ, NULL);
+	obj = kofi_open_child("eq_open", &fabric->fid, FI_CLASS_EQ, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
@@ -41,10 +44,13 @@ int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !cq)
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_is("cq_open", domain, BIT(FI_CLASS_DOMAIN)) ? :
+	      kofi_check_ptr("cq_open", cq);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&domain->fid, FI_CLASS_CQ, NULL);
+	obj = kofi_open_child("cq_open", &domain->fid, FI_CLASS_CQ, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
@@ -63,10 +69,14 @@ int fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 	struct kofi_obj *obj;
 	int ret;
 
-	if (!kofi_is(domain, FI_CLASS_DOMAIN) || !attr || !cntr)
-		return -EINVAL;
+	might_sleep();
+	ret = kofi_check_is("cntr_open", domain, BIT(FI_CLASS_DOMAIN)) ? :
+	      kofi_check_ptr("cntr_open", attr) ? :
+	      kofi_check_ptr("cntr_open", cntr);
+	if (ret)
+		return ret;
 
-	obj = kofi_open_child(&domain->fid, FI_CLASS_CNTR, NULL);
+	obj = kofi_open_child("cntr_open", &domain->fid, FI_CLASS_CNTR, NULL);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
@@ -83,11 +93,21 @@ static bool kofi_is_eq(const struct fid_eq *eq)
 	return eq && eq->fid.fclass == FI_CLASS_EQ;
 }
 
+static int kofi_check_eq(const char *call, const struct fid_eq *eq, const void *buf)
+{
+	if (!kofi_is_eq(eq))
+		return kofi_refuse(call, -EINVAL, "eq is no event queue");
+	return kofi_check_ptr(call, buf);
+}
+
 ssize_t fi_eq_read(struct fid_eq *eq, u32 *event, void *buf, size_t len,
 		   u64 flags)
 {
-	if (!kofi_is_eq(eq) || !event || !buf)
-		return -EINVAL;
+	int ret = kofi_check_eq("eq_read", eq, buf) ? :
+		  kofi_check_ptr("eq_read", event);
+
+	if (ret)
+		return ret;
 	return eq->ops->read(eq, event, buf, len, flags);
 }
 EXPORT_SYMBOL_GPL(fi_eq_read);
@@ -95,8 +115,13 @@ EXPORT_SYMBOL_GPL(fi_eq_read);
 ssize_t fi_eq_sread(struct fid_eq *eq, u32 *event, void *buf, size_t len,
 		    int timeout, u64 flags)
 {
-	if (!kofi_is_eq(eq) || !event || !buf)
-		return -EINVAL;
+	int ret;
+
+	might_sleep();
+	ret = kofi_check_eq("eq_sread", eq, buf) ? :
+	      kofi_check_ptr("eq_sread", event);
+	if (ret)
+		return ret;
 	return eq->ops->sread(eq, event, buf, len, timeout, flags);
 }
 EXPORT_SYMBOL_GPL(fi_eq_sread);
@@ -104,8 +129,10 @@ EXPORT_SYMBOL_GPL(fi_eq_sread);
 ssize_t fi_eq_readerr(struct fid_eq *eq, struct fi_eq_err_entry *buf,
 		      u64 flags)
 {
-	if (!kofi_is_eq(eq) || !buf)
-		return -EINVAL;
+	int ret = kofi_check_eq("eq_readerr", eq, buf);
+
+	if (ret)
+		return ret;
 	return eq->ops->readerr(eq, buf, flags);
 }
 EXPORT_SYMBOL_GPL(fi_eq_readerr);
@@ -113,8 +140,12 @@ EXPORT_SYMBOL_GPL(fi_eq_readerr);
 ssize_t fi_eq_write(struct fid_eq *eq, u32 event, const void *buf, size_t len,
 		    u64 flags)
 {
-	if (!kofi_is_eq(eq) || !buf)
-		return -EINVAL;
+	int ret;
+
+	might_sleep();
+	ret = kofi_check_eq("eq_write", eq, buf);
+	if (ret)
+		return ret;
 	return eq->ops->write(eq, event, buf, len, flags);
 }
 EXPORT_SYMBOL_GPL(fi_eq_write);

@@ -133,6 +133,23 @@ TRACE_EVENT(kofi_call,
 		  __entry->fid, __entry->ret)
 );
 
+/* A check of a control call, or of a post, has failed */
+TRACE_EVENT(kofi_refused,
+	TP_PROTO(const char *call, int ret, const char *reason),
+	TP_ARGS(call, ret, reason),
+	TP_STRUCT__entry(
+		__array(char, call, 24)
+		__field(int, ret)
+		__array(char, reason, 192)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->call, call, 24);
+		__entry->ret = ret;
+		strscpy_pad(__entry->reason, reason, 192);
+	),
+	TP_printk("call=%s ret=%d %s", __entry->call, __entry->ret, __entry->reason)
+);
+
 /* @ret: number of results, or an error; @reason: the nearest reason, or NULL */
 TRACE_EVENT(kofi_getinfo,
 	TP_PROTO(const char *prov, u64 caps, int ret,

@@ -128,8 +128,7 @@ static struct fi_reason *why_begin(struct kofi_why *why,
 	return next;
 }
 
-/* A text that is too long ends behind a word */
-static void why_format(char *text, size_t size, struct va_format *vaf)
+void kofi_why_format(char *text, size_t size, struct va_format *vaf)
 {
 	static const char more[] = " ...";
 	char *end;
@@ -153,7 +152,7 @@ static void why_vsay(enum fi_reason_kind kind, int err, const char *domain_name,
 
 	next = why_begin(why, kind, domain_name, field);
 	next->err = err;
-	why_format(next->text, sizeof(next->text), vaf);
+	kofi_why_format(next->text, sizeof(next->text), vaf);
 	kofi_why_add(why);
 }
 

@@ -7,6 +7,7 @@
 #define _KOFI_WHY_H
 
 #include <linux/list.h>
+#include <linux/printk.h>
 #include <rdma/fi_reason.h>
 
 /**
@@ -40,6 +41,9 @@ struct kofi_why *kofi_why_current(void);
 
 /* Adds @why->next, which is complete but for the provider's name */
 void kofi_why_add(struct kofi_why *why);
+
+/* Writes a text; one that is too long ends behind a word */
+void kofi_why_format(char *text, size_t size, struct va_format *vaf);
 
 /* Adds a reason, as a text, to dynamic debug and to the list of reasons, if there is one */
 __printf(5, 6) void kofi_why_say(enum fi_reason_kind kind, int err,

@@ -160,18 +160,33 @@ int kofi_list_each_piece(enum fi_buf_type type, const void *list, size_t count, 
 			 kofi_piece_fn fn, void *context);
 
 /**
- * kofi_list_log() - Log why a list is refused
+ * kofi_list_refuse() - Say which element of a list is no memory, see kofi/refuse.h
+ * @call: the call that is refused
  * @type: what the list consists of
  * @list: the list
  * @count: its elements
  * @peer: pages of PCI devices are memory, too
  *
- * Logs one line about the first element that kofi_list_piece() refuses, if there is one; at
- * most 64 lines in five seconds.
+ * Context: any.
+ * Return: true if there is such an element.
+ */
+bool kofi_list_refuse(const char *call, enum fi_buf_type type, const void *list, size_t count,
+		      bool peer);
+
+/**
+ * kofi_list_log() - Log why a list is refused
+ * @call: the call that is refused
+ * @type: what the list consists of
+ * @list: the list
+ * @count: its elements
+ * @peer: pages of PCI devices are memory, too
+ *
+ * As kofi_list_refuse(), and logs one line; at most 64 lines in five seconds.
  *
  * Context: any.
  */
-void kofi_list_log(enum fi_buf_type type, const void *list, size_t count, bool peer);
+void kofi_list_log(const char *call, enum fi_buf_type type, const void *list, size_t count,
+		   bool peer);
 
 /**
  * kofi_list_len() - Count the bytes of a list

@@ -714,7 +714,7 @@ int fi_getinfo(u32 version, const char *node, int service, u64 flags,
  * fi_freeinfo() - Free a list of fi_info and all that it points to
  * @info: list from fi_getinfo(), fi_dupinfo() or an FI_CONNREQ event, or NULL
  *
- * Context: may sleep.
+ * Context: any.
  */
 void fi_freeinfo(struct fi_info *info);
 

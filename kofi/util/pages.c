@@ -27,6 +27,7 @@
 #include <linux/uio.h>
 #include <kofi/compat.h>
 #include <kofi/pages.h>
+#include <kofi/refuse.h>
 
 static size_t kofi_elem_len(enum fi_buf_type type, const void *elem)
 {
@@ -259,7 +260,8 @@ static const char *kofi_why_no_memory(const struct kofi_list_iter *iter)
 /* Many clients may start at once with a wrong list, and each needs its line in the log */
 static DEFINE_RATELIMIT_STATE(kofi_list_lines, DEFAULT_RATELIMIT_INTERVAL, 64);
 
-void kofi_list_log(enum fi_buf_type type, const void *list, size_t count, bool peer)
+static bool kofi_list_say(const char *call, enum fi_buf_type type, const void *list,
+			  size_t count, bool peer, size_t *at, const char **why)
 {
 	struct kofi_list_iter iter = {
 		.type	= type,
@@ -268,10 +270,33 @@ void kofi_list_log(enum fi_buf_type type, const void *list, size_t count, bool p
 		.peer	= peer,
 	};
 
-	if (type <= FI_BUF_SGL && kofi_list_walk(&iter, NULL, NULL) &&
+	if (type > FI_BUF_SGL || !kofi_list_walk(&iter, NULL, NULL))
+		return false;
+	*why = kofi_why_no_memory(&iter);
+	*at = count - iter.count + 1;
+	kofi_refuse(call, -EINVAL, "element %zu of %zu is %s", *at, count, *why);
+	return true;
+}
+
+bool kofi_list_refuse(const char *call, enum fi_buf_type type, const void *list, size_t count,
+		      bool peer)
+{
+	const char *why;
+	size_t at;
+
+	return kofi_list_say(call, type, list, count, peer, &at, &why);
+}
+EXPORT_SYMBOL_GPL(kofi_list_refuse);
+
+void kofi_list_log(const char *call, enum fi_buf_type type, const void *list, size_t count,
+		   bool peer)
+{
+	const char *why;
+	size_t at;
+
+	if (kofi_list_say(call, type, list, count, peer, &at, &why) &&
 	    __ratelimit(&kofi_list_lines))
-		pr_warn("region refused: element %zu of %zu is %s\n", count - iter.count + 1,
-			count, kofi_why_no_memory(&iter));
+		pr_warn("region refused: element %zu of %zu is %s\n", at, count, why);
 }
 EXPORT_SYMBOL_GPL(kofi_list_log);
 

@@ -21,6 +21,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <kofi/hook.h>
+#include <kofi/refuse.h>
 #include "../../kofi.h"
 #include "hook.h"
 
@@ -83,7 +84,7 @@ static int hook_bind(struct fid *fid, struct fid *bfid, u64 flags)
 {
 	struct kofi_hook_obj *obj = to_kofi_hook_obj(fid);
 	struct kofi_hook_obj *bound = to_kofi_hook_obj(bfid);
-	int ret = kofi_bind(obj->lower.fid, bound->lower.fid, flags);
+	int ret = kofi_bind("ep_bind", obj->lower.fid, bound->lower.fid, flags);
 
 	if (ret || bfid->fclass != FI_CLASS_CQ || !hook_is_extended(fid->fclass))
 		return ret;
@@ -98,7 +99,7 @@ static int hook_bind(struct fid *fid, struct fid *bfid, u64 flags)
 static int hook_control(struct fid *fid, int command, void *arg)
 {
 	if (command == FI_ALIAS)
-		return -ENOSYS;
+		return kofi_refuse("ep_alias", -ENOSYS, "hooks have no aliases");
 	return fi_control(to_kofi_hook_obj(fid)->lower.fid, command, arg);
 }
 
