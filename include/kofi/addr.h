@@ -116,6 +116,20 @@ int kofi_addr_from_info(struct sockaddr_storage *to, const void *addr,
 			size_t len);
 
 /**
+ * kofi_addr_get() - kofi_addr_from_info() for a control call
+ * @call: the call, see kofi/refuse.h
+ * @arg: name of the argument or field
+ * @to: where the address goes
+ * @addr: the address; NULL is refused
+ * @len: its bytes
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: it is no address; -EAFNOSUPPORT: IPv6, which the machine lacks.
+ */
+int kofi_addr_get(const char *call, const char *arg, struct sockaddr_storage *to,
+		  const void *addr, size_t len);
+
+/**
  * kofi_addr_copy_out() - Give an address to a client, as fi_getname() does
  * @addr: the address
  * @to: where to, or NULL

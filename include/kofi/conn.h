@@ -18,6 +18,7 @@
 
 #include <linux/workqueue.h>
 #include <kofi/eq.h>
+#include <kofi/refuse.h>
 
 /**
  * enum kofi_conn_state - State of an endpoint
@@ -90,6 +91,44 @@ static inline void kofi_conn_set_late(struct kofi_conn *conn, work_func_t late,
 {
 	INIT_DELAYED_WORK(&conn->late, late);
 	conn->timeout = timeout;
+}
+
+/**
+ * kofi_conn_state_name() - The state in one word
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: the word.
+ */
+const char *kofi_conn_state_name(const struct kofi_conn *conn);
+
+/**
+ * kofi_conn_refuse() - Refuse a call because of the state
+ * @call: the call, see kofi/refuse.h
+ * @conn: the connection
+ * @err: negative errno
+ * @wanted: the state that the call needs
+ *
+ * Context: any.
+ * Return: @err.
+ */
+int kofi_conn_refuse(const char *call, const struct kofi_conn *conn, int err, const char *wanted);
+
+/**
+ * kofi_conn_check_data() - Refuse connection data that are too long
+ * @call: the call, see kofi/refuse.h
+ * @paramlen: bytes
+ * @max: the most that there can be
+ *
+ * Context: any.
+ * Return: 0 or -EINVAL.
+ */
+static inline int kofi_conn_check_data(const char *call, size_t paramlen, size_t max)
+{
+	if (paramlen <= max)
+		return 0;
+	return kofi_refuse(call, -EINVAL, "paramlen is %zu; FI_OPT_CM_DATA_SIZE is %zu", paramlen,
+			   max);
 }
 
 /**

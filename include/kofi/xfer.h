@@ -163,6 +163,19 @@ static inline int kofi_op_check(const struct kofi_ep *ep, const struct kofi_op *
 }
 
 /**
+ * kofi_op_refuse() - Say why an operation was refused, see kofi/refuse.h
+ * @ep: the endpoint, or one of the contexts
+ * @op: the operation
+ * @ret: what the call is about to return
+ *
+ * Providers call it where a post has failed.  -EAGAIN is no refusal.
+ *
+ * Context: any.
+ * Return: @ret.
+ */
+ssize_t kofi_op_refuse(const struct kofi_ep *ep, const struct kofi_op *op, ssize_t ret);
+
+/**
  * kofi_op_comp_flags() - Flags of the completion of an operation
  * @op: the operation
  *

@@ -118,7 +118,7 @@ static ssize_t kofi_xfer_send_one(struct fid_ep *fid_ep, const void *buf,
 	};
 
 	if (flags & ~ep->limits->tx_flags)
-		return -ENOSYS;
+		return kofi_op_refuse(ep, &op, -ENOSYS);
 	return kofi_xfer_post(ep, &op);
 }
 
@@ -283,7 +283,7 @@ static ssize_t kofi_xfer_tsend_one(struct fid_ep *fid_ep, const void *buf,
 	};
 
 	if (flags & ~ep->limits->tx_flags)
-		return -ENOSYS;
+		return kofi_op_refuse(ep, &op, -ENOSYS);
 	return kofi_xfer_post(ep, &op);
 }
 
@@ -396,10 +396,10 @@ static ssize_t kofi_xfer_rma(struct fid_ep *fid_ep, enum kofi_op_kind kind,
 	size_t i;
 
 	if (flags & ~ep->limits->tx_flags)
-		return -ENOSYS;
+		return kofi_op_refuse(ep, &op, -ENOSYS);
 	for (i = 0; i < count; i++)
 		if (check_add_overflow(rma.len, iov[i].iov_len, &rma.len))
-			return -EMSGSIZE;
+			return kofi_op_refuse(ep, &op, -EMSGSIZE);
 	return kofi_xfer_post(ep, &op);
 }
 

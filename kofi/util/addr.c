@@ -23,6 +23,7 @@
 #include <net/ipv6.h>
 #include <kofi/addr.h>
 #include <kofi/provider.h>
+#include <kofi/refuse.h>
 
 static const struct sockaddr_in *in4(const struct sockaddr_storage *addr)
 {
@@ -127,6 +128,20 @@ int kofi_addr_from_info(struct sockaddr_storage *to, const void *addr,
 	return kofi_addr_family_is_off(to->ss_family) ? -EAFNOSUPPORT : 0;
 }
 EXPORT_SYMBOL_GPL(kofi_addr_from_info);
+
+int kofi_addr_get(const char *call, const char *arg, struct sockaddr_storage *to,
+		  const void *addr, size_t len)
+{
+	int ret = kofi_addr_from_info(to, addr, len);
+
+	if (ret == -EAFNOSUPPORT)
+		return kofi_refuse(call, ret, "%s: the machine was booted without IPv6", arg);
+	if (ret)
+		return kofi_refuse(call, ret, "%s: %zu bytes, which are no IPv4 or IPv6 address",
+				   arg, len);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(kofi_addr_get);
 
 int kofi_addr_copy_out(const struct sockaddr_storage *addr, void *to,
 		       size_t *len)

@@ -19,6 +19,7 @@
 #include <linux/overflow.h>
 #include <kofi/atomic.h>
 #include <kofi/iov.h>
+#include <kofi/refuse.h>
 
 /* A value in the memory of an element */
 union kofi_value {
@@ -62,11 +63,12 @@ int kofi_atomic_valid(enum fi_datatype datatype, enum fi_op op, u64 form,
 		      size_t *size)
 {
 	if (form && form != FI_FETCH_ATOMIC && form != FI_COMPARE_ATOMIC)
-		return -FI_EBADFLAGS;
+		return kofi_refuse_flags("query_atomic", form, FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC);
 	if (!kofi_atomic_has_op(op, form))
-		return -ENOSYS;
+		return kofi_refuse("query_atomic", -ENOSYS, "op %d has no such form", op);
 	if ((unsigned int)datatype >= ARRAY_SIZE(kofi_types))
-		return -EINVAL;
+		return kofi_refuse("query_atomic", -EINVAL, "datatype is %d; the provider has 0 to %zu",
+				   datatype, ARRAY_SIZE(kofi_types) - 1);
 	*size = kofi_types[datatype].size;
 	return 0;
 }

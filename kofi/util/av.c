@@ -29,6 +29,7 @@
 #include <kofi/addr.h>
 #include <kofi/av.h>
 #include <kofi/provider.h>
+#include <kofi/refuse.h>
 #include <kofi/stat.h>
 #include "../kofi.h"
 
@@ -175,14 +176,18 @@ static int kofi_av_check_addr(const struct kofi_av *av,
 			      const struct sockaddr_storage *addr)
 {
 	if (addr->ss_family != AF_INET && addr->ss_family != AF_INET6)
-		return -EAFNOSUPPORT;
+		return kofi_refuse("av_insert", -EAFNOSUPPORT, "an address of the family %d: neither IPv4 nor IPv6",
+				   addr->ss_family);
 	if (kofi_addr_family_is_off(addr->ss_family))
-		return -EAFNOSUPPORT;
+		return kofi_refuse("av_insert", -EAFNOSUPPORT,
+				   "%pIS: the machine was booted without IPv6", addr);
 	if (av->addr_format != FI_SOCKADDR &&
 	    kofi_addr_len(addr) != kofi_addr_format_len(av->addr_format))
-		return -EAFNOSUPPORT;
+		return kofi_refuse("av_insert", -EAFNOSUPPORT, "%pIS: the vector has addresses of the other IP version",
+				   addr);
 	if (kofi_addr_any(addr) || !kofi_addr_port(addr))
-		return -EADDRNOTAVAIL;
+		return kofi_refuse("av_insert", -EADDRNOTAVAIL, "%pISpc: no peer has the address 0 or the port 0",
+				   addr);
 	return 0;
 }
 
@@ -201,7 +206,9 @@ static struct kofi_av_entry *kofi_av_new(struct kofi_av *av,
 	ret = xa_alloc(&av->table, &entry->index, entry,
 		       XA_LIMIT(0, av->max - 1), GFP_KERNEL);
 	if (ret) {
-		ret = ret == -EBUSY ? -ENOSPC : ret;
+		if (ret == -EBUSY)
+			ret = kofi_refuse("av_insert", -ENOSPC, "the vector has %u addresses, and holds no more",
+					  av->max);
 		goto free_entry;
 	}
 	entry->user_id = av->user_ids ? FI_ADDR_NOTAVAIL : entry->index;
@@ -273,12 +280,14 @@ static int kofi_av_check_insert(const struct kofi_av *av,
 				const fi_addr_t *fi_addr, u64 flags,
 				const void *context)
 {
-	if (flags & ~KOFI_AV_INSERT_FLAGS)
-		return -FI_EBADFLAGS;
+	int ret = kofi_check_flags("av_insert", flags, KOFI_AV_INSERT_FLAGS);
+
+	if (ret)
+		return ret;
 	if (flags & FI_SYNC_ERR && !context)
-		return -EINVAL;
+		return kofi_refuse("av_insert", -EINVAL, "context is NULL; FI_SYNC_ERR needs an array of int");
 	if (flags & FI_AV_USER_ID && (!fi_addr || av->user_ids))
-		return -EINVAL;
+		return kofi_refuse("av_insert", -EINVAL, "FI_AV_USER_ID needs fi_addr, and a vector opened without FI_AV_USER_ID");
 	return 0;
 }
 
@@ -294,7 +303,8 @@ static int kofi_av_insert(struct fid_av *fid_av, const void *addr, size_t count,
 	if (ret)
 		return ret;
 	if ((count && !addr) || count > INT_MAX)
-		return -EINVAL;
+		return kofi_refuse("av_insert", -EINVAL, "count is %zu, addr is %sNULL", count,
+				   addr ? "not " : "");
 	for (i = 0; i < count; i++, addr += len) {
 		memcpy(&one, addr, len);
 		inserted += kofi_av_insert_at(av, &one, i, fi_addr, flags,
@@ -360,10 +370,12 @@ static int kofi_av_insertsym(struct fid_av *fid_av, const char *node,
 	if (!node || !nodecnt || !svccnt || service < 0 ||
 	    service > U16_MAX || svccnt > U16_MAX + 1 - service ||
 	    nodecnt > INT_MAX / svccnt)
-		return -EINVAL;
+		return kofi_refuse("av_insertsym", -EINVAL, "service %d, svccnt %zu, nodecnt %zu: there must be one, and no port above %d",
+				   service, svccnt, nodecnt, U16_MAX);
 	ret = kofi_av_parse(av, node, service, &addr);
 	if (ret)
-		return ret;
+		return kofi_refuse("av_insertsvc", ret, "node: %s is no address that this vector can have",
+				   node);
 
 	for (i = 0; i < nodecnt * svccnt; kofi_av_next_node(&addr)) {
 		for (port = 0; port < svccnt; port++, i++) {
@@ -383,6 +395,11 @@ static int kofi_av_insertsvc(struct fid_av *fid_av, const char *node,
 				 context);
 }
 
+static int kofi_av_refuse(const char *call, fi_addr_t fi_addr)
+{
+	return kofi_refuse(call, -EINVAL, "fi_addr %#llx is not in the vector", fi_addr);
+}
+
 /*
  * Undoes one insertion.  Returns true if it was the last one: then look-ups do not find the
  * address any more, but its index stays reserved.  -EINVAL: there is no such address.
@@ -394,7 +411,7 @@ static int kofi_av_drop(struct kofi_av *av, fi_addr_t fi_addr)
 	guard(mutex)(&av->lock);
 	entry = kofi_av_entry(av, fi_addr);
 	if (!entry)
-		return -EINVAL;
+		return kofi_av_refuse("av_remove", fi_addr);
 	if (--entry->uses)
 		return false;
 	rhashtable_remove_fast(&av->hash, &entry->node, kofi_av_hash);
@@ -411,10 +428,10 @@ static int kofi_av_remove(struct fid_av *fid_av, fi_addr_t *fi_addr,
 	int ret = 0, last;
 	u32 index;
 
-	if (flags)
-		return -FI_EBADFLAGS;
-	if (count && !fi_addr)
-		return -EINVAL;
+	ret = kofi_check_flags("av_remove", flags, 0) ? :
+	      kofi_check_list("av_remove", fi_addr, count);
+	if (ret)
+		return ret;
 	for (; count; count--, fi_addr++) {
 		last = kofi_av_drop(av, *fi_addr);
 		if (last < 0)
@@ -436,7 +453,7 @@ static int kofi_av_lookup(struct fid_av *fid_av, fi_addr_t fi_addr, void *addr,
 	struct sockaddr_storage found;
 
 	if (!kofi_av_addr(av, fi_addr, &found))
-		return -EINVAL;
+		return kofi_av_refuse("av_lookup", fi_addr);
 	/* A truncated address is no error here, unlike in fi_getname() */
 	kofi_addr_copy_out(&found, addr, addrlen);
 	return 0;
@@ -461,16 +478,17 @@ static int kofi_av_set_user_id(struct fid_av *fid_av, fi_addr_t fi_addr,
 {
 	struct kofi_av *av = to_kofi_av(&fid_av->fid);
 	struct kofi_av_entry *entry;
+	int ret = kofi_check_flags("av_set_user_id", flags, 0);
 
-	if (flags)
-		return -FI_EBADFLAGS;
+	if (ret)
+		return ret;
 	if (!av->user_ids)
-		return -EINVAL;
+		return kofi_refuse("av_set_user_id", -EINVAL, "the vector was opened without FI_AV_USER_ID");
 
 	guard(mutex)(&av->lock);
 	entry = kofi_av_entry(av, fi_addr);
 	if (!entry)
-		return -EINVAL;
+		return kofi_av_refuse("av_set_user_id", fi_addr);
 	WRITE_ONCE(entry->user_id, user_id);
 	return 0;
 }
@@ -490,16 +508,18 @@ static const struct fi_ops_av kofi_av_ops = {
 
 static int kofi_av_check_attr(const struct fi_av_attr *attr, u32 addr_format)
 {
-	if (!attr)
-		return -EINVAL;
-	if (attr->flags & ~KOFI_AV_FLAGS)
-		return -FI_EBADFLAGS;
+	int ret = kofi_check_ptr("av_open", attr);
+
+	if (ret)
+		return ret;
 	if (attr->name || !kofi_addr_format_len(addr_format))
-		return -ENOSYS;
+		return kofi_refuse("av_open", -ENOSYS, "attr->name is given, or the addresses of the domain have no fixed length");
 	if (attr->type > FI_AV_TABLE || attr->count > KOFI_AV_MAX_ADDRS ||
 	    attr->rx_ctx_bits < 0 || attr->rx_ctx_bits > KOFI_AV_MAX_RX_BITS)
-		return -EINVAL;
-	return 0;
+		return kofi_refuse("av_open", -EINVAL, "attr: type %d, count %zu, rx_ctx_bits %d; the most are FI_AV_TABLE, %d and %d",
+				   attr->type, attr->count, attr->rx_ctx_bits,
+				   (int)KOFI_AV_MAX_ADDRS, KOFI_AV_MAX_RX_BITS);
+	return kofi_check_flags("av_open", attr->flags, KOFI_AV_FLAGS);
 }
 
 int kofi_av_init(struct kofi_av *av, struct fi_av_attr *attr, u32 addr_format,
@@ -557,7 +577,8 @@ static int kofi_av_control(struct fid *fid, int command, void *arg)
 	struct kofi_av *av = to_kofi_av(fid);
 
 	if (command != KOFI_GETSTAT)
-		return -ENOSYS;
+		return kofi_refuse("control", -ENOSYS, "an address vector has no command %d",
+				   command);
 	kofi_stat_add(arg, "size", av->max);
 	kofi_stat_add(arg, "addresses", atomic_read(&av->hash.nelems));
 	return 0;

@@ -21,6 +21,7 @@
 #include <linux/slab.h>
 #include <kofi/cntr.h>
 #include <kofi/provider.h>
+#include <kofi/refuse.h>
 
 /* Nanoseconds that a wait may end late, so that the kernel can coalesce timers */
 #define KOFI_CNTR_SLACK		(NSEC_PER_MSEC / 2)
@@ -181,7 +182,7 @@ static int kofi_cntr_wait(struct fid_cntr *fid_cntr, u64 threshold, int timeout)
 
 	might_sleep();
 	if (cntr->wait_obj != FI_WAIT_UNSPEC)
-		return -EINVAL;
+		return kofi_refuse("cntr_wait", -EINVAL, "the counter was opened with FI_WAIT_NONE");
 
 	INIT_LIST_HEAD(&waiter.entry.entry);
 	do {
@@ -194,9 +195,9 @@ static int kofi_cntr_wait(struct fid_cntr *fid_cntr, u64 threshold, int timeout)
 int kofi_cntr_control(struct fid *fid, int command, void *arg)
 {
 	if (command != FI_GETWAITOBJ)
-		return -ENOSYS;
+		return kofi_refuse("control", -ENOSYS, "a counter has no command %d", command);
 	if (!arg)
-		return -EINVAL;
+		return kofi_refuse("control", -EINVAL, "arg is NULL");
 	*(enum fi_wait_obj *)arg = to_kofi_cntr(fid)->wait_obj;
 	return 0;
 }
@@ -232,13 +233,17 @@ static const struct fi_ops_cntr kofi_cntr_ops = {
 
 static int kofi_cntr_check(const struct fi_cntr_attr *attr)
 {
-	if (!attr || attr->events > FI_CNTR_EVENTS_BYTES)
-		return -EINVAL;
-	if (attr->flags)
-		return -FI_EBADFLAGS;
+	int ret = kofi_check_ptr("cntr_open", attr);
+
+	if (ret)
+		return ret;
+	if (attr->events > FI_CNTR_EVENTS_BYTES)
+		return kofi_refuse("cntr_open", -EINVAL, "attr->events is %d; there are FI_CNTR_EVENTS_COMP and FI_CNTR_EVENTS_BYTES",
+				   attr->events);
 	if (attr->wait_obj != FI_WAIT_NONE && attr->wait_obj != FI_WAIT_UNSPEC)
-		return -ENOSYS;
-	return 0;
+		return kofi_refuse("cntr_open", -ENOSYS, "attr->wait_obj is %d; counters have FI_WAIT_NONE and FI_WAIT_UNSPEC",
+				   attr->wait_obj);
+	return kofi_check_flags("cntr_open", attr->flags, 0);
 }
 
 int kofi_cntr_init(struct kofi_cntr *cntr, const struct fi_cntr_attr *attr,

@@ -8,6 +8,7 @@
  */
 #include <linux/module.h>
 #include <kofi/conn.h>
+#include <kofi/refuse.h>
 
 void kofi_conn_init(struct kofi_conn *conn, struct fid *fid)
 {
@@ -17,36 +18,69 @@ void kofi_conn_init(struct kofi_conn *conn, struct fid *fid)
 }
 EXPORT_SYMBOL_GPL(kofi_conn_init);
 
+const char *kofi_conn_state_name(const struct kofi_conn *conn)
+{
+	static const char *const states[] = {
+		[KOFI_CONN_OPEN]	= "open",
+		[KOFI_CONN_ENABLED]	= "enabled",
+		[KOFI_CONN_CONNECTING]	= "connecting",
+		[KOFI_CONN_CONNECTED]	= "connected",
+		[KOFI_CONN_DOWN]	= "down",
+		[KOFI_CONN_GONE]	= "gone",
+	};
+
+	return states[READ_ONCE(conn->state)];
+}
+EXPORT_SYMBOL_GPL(kofi_conn_state_name);
+
+int kofi_conn_refuse(const char *call, const struct kofi_conn *conn, int err, const char *wanted)
+{
+	return kofi_refuse(call, err, "the endpoint is %s, and has to be %s",
+			   kofi_conn_state_name(conn), wanted);
+}
+EXPORT_SYMBOL_GPL(kofi_conn_refuse);
+
 int kofi_conn_may_enable(const struct kofi_conn *conn)
 {
 	switch (conn->state) {
 	case KOFI_CONN_OPEN:
 		return 0;
 	case KOFI_CONN_DOWN:
-		return -ECONNABORTED;
+		return kofi_refuse("enable", -ECONNABORTED,
+				   "the peer of its connection request has gone");
 	case KOFI_CONN_GONE:
 		return -ENODEV;
 	default:
-		return -FI_EOPBADSTATE;
+		return kofi_conn_refuse("enable", conn, -FI_EOPBADSTATE, "open");
 	}
 }
 EXPORT_SYMBOL_GPL(kofi_conn_may_enable);
 
 int kofi_conn_may_start(const struct kofi_conn *conn, bool passive)
 {
+	const char *call = passive ? "accept" : "connect";
+
 	switch (conn->state) {
 	case KOFI_CONN_ENABLED:
-		return conn->passive == passive ? 0 : -FI_EOPBADSTATE;
+		if (conn->passive == passive)
+			return 0;
+		return kofi_refuse(call, -FI_EOPBADSTATE, passive ?
+				   "the endpoint was opened without the handle of a request" :
+				   "the endpoint was opened for a request, and can only accept it");
 	case KOFI_CONN_CONNECTING:
-		return -EALREADY;
+		return kofi_conn_refuse(call, conn, -EALREADY, "enabled");
 	case KOFI_CONN_CONNECTED:
-		return -EISCONN;
+		return kofi_conn_refuse(call, conn, -EISCONN, "enabled");
 	case KOFI_CONN_DOWN:
-		return passive ? -ECONNABORTED : -ESHUTDOWN;
+		if (passive)
+			return kofi_refuse(call, -ECONNABORTED,
+					   "the peer of the connection request has gone");
+		return kofi_refuse(call, -ESHUTDOWN,
+				   "the connection is over; a new one needs a new endpoint");
 	case KOFI_CONN_GONE:
 		return -ENODEV;
 	default:
-		return -FI_EOPBADSTATE;
+		return kofi_conn_refuse(call, conn, -FI_EOPBADSTATE, "enabled");
 	}
 }
 EXPORT_SYMBOL_GPL(kofi_conn_may_start);

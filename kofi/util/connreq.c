@@ -22,6 +22,7 @@
 #include <linux/module.h>
 #include <kofi/connreq.h>
 #include <kofi/provider.h>
+#include <kofi/refuse.h>
 
 static atomic_long_t kofi_connreq_ids = ATOMIC_LONG_INIT(0);
 
@@ -94,22 +95,27 @@ struct kofi_connreq *kofi_connreq_take(struct kofi_connreqs *reqs, fid_t handle,
 	int ret = 0;
 
 	if (!xa_is_value(handle))
-		return ERR_PTR(-EINVAL);
+		goto unknown;
 
 	xa_lock_irqsave(&reqs->requests, flags);
 	req = xa_load(&reqs->requests, xa_to_value(handle));
-	if (!req)
-		ret = -EINVAL;
-	else if (check)
+	if (req && check)
 		ret = check(req, context);
-	if (!ret)
+	if (req && !ret)
 		kofi_connreq_unlist(reqs, req);
 	xa_unlock_irqrestore(&reqs->requests, flags);
+	if (!req)
+		goto unknown;
 	if (ret)
 		return ERR_PTR(ret);
 
 	kofi_connreq_free_info(req);
 	return req;
+
+unknown:
+	ret = kofi_refuse("endpoint or reject", -EINVAL,
+			  "handle: of no connection request, or of one that was taken already");
+	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_GPL(kofi_connreq_take);
 

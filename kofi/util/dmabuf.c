@@ -33,6 +33,7 @@
 #include <linux/srcu.h>
 #include <kofi/compat.h>
 #include <kofi/dmabuf.h>
+#include <kofi/refuse.h>
 
 /**
  * struct kofi_dmabuf - A dma-buf that the processor accesses
@@ -102,7 +103,8 @@ static const struct dma_buf_attach_ops kofi_dmabuf_attach_ops = {
 static int kofi_dmabuf_refuse(const struct dma_buf *dmabuf, const char *why)
 {
 	pr_notice_ratelimited("a dma-buf of %s is refused: %s\n", dmabuf->exp_name, why);
-	return -EOPNOTSUPP;
+	return kofi_refuse("mr_regattr", -EOPNOTSUPP, "attr->dmabuf: a dma-buf of %s: %s",
+			   dmabuf->exp_name, why);
 }
 
 static int kofi_dmabuf_attach(struct kofi_dmabuf *memory, enum kofi_dmabuf_user user)
@@ -128,6 +130,7 @@ static int kofi_dmabuf_attach(struct kofi_dmabuf *memory, enum kofi_dmabuf_user 
 static int kofi_dmabuf_map(struct kofi_dmabuf *memory)
 {
 	struct dma_buf *dmabuf = memory->dmabuf;
+	bool is_device = false;
 	int ret;
 
 	if (!dmabuf->ops->vmap)
@@ -136,12 +139,13 @@ static int kofi_dmabuf_map(struct kofi_dmabuf *memory)
 	ret = dma_buf_vmap(dmabuf, &memory->map);
 	if (!ret && memory->map.is_iomem) {
 		dma_buf_vunmap(dmabuf, &memory->map);
-		ret = -EOPNOTSUPP;
+		is_device = true;
 	}
-	WRITE_ONCE(memory->mapped, !ret);
+	WRITE_ONCE(memory->mapped, !ret && !is_device);
 	dma_resv_unlock(dmabuf->resv);
-	if (ret == -EOPNOTSUPP)
-		kofi_dmabuf_refuse(dmabuf, "its memory is a device's and takes I/O instructions");
+	if (is_device)
+		return kofi_dmabuf_refuse(dmabuf,
+					  "its memory is a device's and takes I/O instructions");
 	return ret;
 }
 

@@ -12,6 +12,7 @@
 #include <linux/sched/mm.h>
 #include <kofi/ep.h>
 #include <kofi/opt.h>
+#include <kofi/refuse.h>
 #include <kofi/stat.h>
 #include "../kofi.h"
 #include "../trace.h"
@@ -127,7 +128,9 @@ int kofi_ep_init(struct kofi_ep *ep, const struct fi_info *info,
 
 	if (info->tx_attr->op_flags & ~limits->tx_op_flags ||
 	    info->rx_attr->op_flags & ~limits->rx_op_flags)
-		return -EINVAL;
+		return kofi_refuse("endpoint", -EINVAL, "tx_attr->op_flags %#llx or rx_attr->op_flags %#llx: only %#llx and %#llx can be a default",
+				   info->tx_attr->op_flags, info->rx_attr->op_flags,
+				   limits->tx_op_flags, limits->rx_op_flags);
 
 	ret = kofi_ep_setup(ep, FI_CLASS_EP, limits, context);
 	if (ret)
@@ -150,7 +153,8 @@ int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
 	int ret;
 
 	if (attr->op_flags & ~limits->rx_op_flags)
-		return -EINVAL;
+		return kofi_refuse("srx_context", -EINVAL, "attr->op_flags %#llx: only %#llx can be a default",
+				   attr->op_flags, limits->rx_op_flags);
 	ret = kofi_ep_setup(ep, FI_CLASS_SRX_CTX, limits, context);
 	if (ret)
 		return ret;
@@ -224,7 +228,8 @@ static int kofi_ep_bind_cntr(struct kofi_ep *ep, struct kofi_cntr *cntr,
 	int i;
 
 	if (flags & ~ep->limits->cntr_dirs)
-		return -ENOSYS;
+		return kofi_refuse("ep_bind", -ENOSYS, "flags %#llx: of counters the provider has only the directions %#llx",
+				   flags, ep->limits->cntr_dirs);
 	for (i = 0; i < ARRAY_SIZE(kofi_ep_cntrs); i++)
 		if (flags & kofi_ep_cntrs[i].dir)
 			ep->cntrs[kofi_ep_cntrs[i].cntr] = cntr;
@@ -248,7 +253,8 @@ int kofi_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 		return -ENODEV;
 	/* If the peer of its connection request has gone meanwhile, fi_enable() reports that */
 	if (ep->conn.state != KOFI_CONN_OPEN && ep->conn.state != KOFI_CONN_DOWN)
-		return -FI_EOPBADSTATE;
+		return kofi_conn_refuse("ep_bind", &ep->conn, -FI_EOPBADSTATE,
+					"open: bind before fi_enable()");
 
 	switch (bfid->fclass) {
 	case FI_CLASS_CQ:
@@ -262,16 +268,17 @@ int kofi_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 		return kofi_ep_bind_cntr(ep, to_kofi_cntr(bfid), flags);
 	case FI_CLASS_AV:
 		if (!ep->limits->av)
-			return -EINVAL;
+			return kofi_refuse("ep_bind", -EINVAL, "an address vector: the endpoint is of the type FI_EP_MSG, or a context");
 		ep->av = container_of(bfid, struct fid_av, fid);
 		return 0;
 	case FI_CLASS_SRX_CTX:
 		if (!ep->shared)
-			return -EINVAL;
+			return kofi_refuse("ep_bind", -EINVAL, "a shared receive context: the endpoint was opened without ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT");
 		ep->srx = container_of(bfid, struct fid_ep, fid);
 		return 0;
 	default:
-		return -EINVAL;
+		return kofi_refuse("ep_bind", -EINVAL, "the provider's endpoints use no object of class %zu",
+				   bfid->fclass);
 	}
 }
 EXPORT_SYMBOL_GPL(kofi_ep_bind);
@@ -297,16 +304,17 @@ int kofi_ep_may_enable(const struct kofi_ep *ep)
 	bool whole = fclass == FI_CLASS_EP;
 
 	if (!ep->conn.eq && !ep->conn.connless)
-		return -FI_ENOEQ;
+		return kofi_refuse("enable", -FI_ENOEQ, "no event queue is bound");
 	if ((!ep->tx.cq && (whole || fclass == FI_CLASS_TX_CTX)) ||
 	    (!ep->rx.cq && (whole || fclass == FI_CLASS_RX_CTX)))
-		return -FI_ENOCQ;
+		return kofi_refuse("enable", -FI_ENOCQ, "no completion queue is bound for %s",
+				   ep->tx.cq ? "FI_RECV" : "FI_TRANSMIT");
 	if (!ep->av && ep->limits->av && (whole || fclass == FI_CLASS_SEP))
-		return -FI_ENOAV;
+		return kofi_refuse("enable", -FI_ENOAV, "no address vector is bound");
 	if (ep->shared && !ep->srx)
-		return -FI_ENORX;
+		return kofi_refuse("enable", -FI_ENORX, "no shared receive context is bound");
 	if (!kofi_ep_cntrs_fit(ep))
-		return -EINVAL;
+		return kofi_refuse("enable", -EINVAL, "a counter can be slept on, but its completion queue has FI_COMP_DIRECT, so nothing would wake the sleeper");
 	return kofi_conn_may_enable(&ep->conn);
 }
 EXPORT_SYMBOL_GPL(kofi_ep_may_enable);
@@ -357,18 +365,10 @@ static void kofi_ep_sum(const struct kofi_ep *ep, struct kofi_ep_stat *sum)
 
 static void kofi_ep_stat(const struct kofi_ep *ep, struct kofi_stat *stat)
 {
-	static const char *const states[] = {
-		[KOFI_CONN_OPEN]	= "open",
-		[KOFI_CONN_ENABLED]	= "enabled",
-		[KOFI_CONN_CONNECTING]	= "connecting",
-		[KOFI_CONN_CONNECTED]	= "connected",
-		[KOFI_CONN_DOWN]	= "down",
-		[KOFI_CONN_GONE]	= "gone",
-	};
 	struct kofi_ep_stat sum;
 
 	kofi_ep_sum(ep, &sum);
-	stat->state = states[READ_ONCE(ep->conn.state)];
+	stat->state = kofi_conn_state_name(&ep->conn);
 	kofi_stat_add(stat, "max_msg_size", ep->max_msg_size);
 	kofi_stat_add(stat, "tx_ops", sum.tx_ops);
 	kofi_stat_add(stat, "tx_bytes", sum.tx_bytes);
@@ -387,18 +387,19 @@ int kofi_ep_control(struct fid *fid, int command, void *arg)
 	struct kofi_ep *ep = to_kofi_ep(fid);
 	struct kofi_ep_side *side;
 	u64 flags, allowed;
+	int ret;
 
 	if (command == KOFI_GETSTAT) {
 		if (!arg)
-			return -EINVAL;
+			return kofi_refuse("control", -EINVAL, "arg is NULL");
 		kofi_ep_stat(ep, arg);
 		return 0;
 	}
 	if (command != FI_GETOPSFLAG && command != FI_SETOPSFLAG)
-		return -ENOSYS;
+		return kofi_refuse("control", -ENOSYS, "an endpoint has no command %d", command);
 	side = arg ? kofi_ep_find_side(ep, *(u64 *)arg) : NULL;
 	if (!side)
-		return -EINVAL;
+		return kofi_refuse("control", -EINVAL, "*arg has to have one of FI_TRANSMIT and FI_RECV");
 	if (command == FI_GETOPSFLAG) {
 		*(u64 *)arg = READ_ONCE(side->op_flags);
 		return 0;
@@ -406,10 +407,10 @@ int kofi_ep_control(struct fid *fid, int command, void *arg)
 	flags = *(u64 *)arg & ~(FI_TRANSMIT | FI_RECV);
 	allowed = side == &ep->tx ? ep->limits->tx_op_flags :
 				    ep->limits->rx_op_flags;
-	if (flags & ~allowed)
-		return -FI_EBADFLAGS;
-	WRITE_ONCE(side->op_flags, flags);
-	return 0;
+	ret = kofi_check_flags("control", flags, allowed);
+	if (!ret)
+		WRITE_ONCE(side->op_flags, flags);
+	return ret;
 }
 EXPORT_SYMBOL_GPL(kofi_ep_control);
 
@@ -423,7 +424,8 @@ static int kofi_ep_set_timeout(struct kofi_ep *ep, const void *optval,
 	/* If the peer of its request has gone, fi_enable() or fi_accept() reports that */
 	if (conn->state > KOFI_CONN_ENABLED &&
 	    !(conn->passive && conn->state == KOFI_CONN_DOWN))
-		return -FI_EOPBADSTATE;
+		return kofi_conn_refuse("setopt", conn, -FI_EOPBADSTATE,
+					"open or enabled for FI_OPT_CONNECT_TIMEOUT");
 	ret = kofi_opt_get_size(&timeout, INT_MAX, optval, optlen);
 	if (!ret)
 		conn->timeout = timeout;
@@ -435,7 +437,8 @@ static int kofi_ep_set_may_sleep(struct kofi_ep *ep, const void *optval, size_t 
 	int value, ret;
 
 	if (ep->conn.state != KOFI_CONN_OPEN)
-		return -FI_EOPBADSTATE;
+		return kofi_conn_refuse("setopt", &ep->conn, -FI_EOPBADSTATE,
+					"open for FI_OPT_MAY_SLEEP");
 	ret = kofi_opt_get(&value, sizeof(value), optval, optlen);
 	if (!ret)
 		ep->may_sleep = value;
@@ -459,7 +462,8 @@ int kofi_ep_setopt(struct kofi_ep *ep, int optname, const void *optval,
 	if (optname != FI_OPT_CALLBACKS)
 		return -ENOPROTOOPT;
 	if (ep->conn.state != KOFI_CONN_OPEN)
-		return -FI_EOPBADSTATE;
+		return kofi_conn_refuse("setopt", &ep->conn, -FI_EOPBADSTATE,
+					"open for FI_OPT_CALLBACKS");
 	return kofi_opt_get(&ep->callbacks, sizeof(ep->callbacks), optval,
 			    optlen);
 }

@@ -28,6 +28,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <kofi/eq.h>
+#include <kofi/refuse.h>
 #include <kofi/stat.h>
 #include "../kofi.h"
 
@@ -311,11 +312,13 @@ static ssize_t kofi_eq_write(struct fid_eq *fid_eq, u32 event, const void *buf,
 	int ret;
 
 	if (!eq->writable)
-		return -ENOSYS;
-	if (flags)
-		return -FI_EBADFLAGS;
+		return kofi_refuse("eq_write", -ENOSYS, "the queue was opened without FI_WRITE");
+	ret = kofi_check_flags("eq_write", flags, 0);
+	if (ret)
+		return ret;
 	if (len != sizeof(written->entry))
-		return -EINVAL;
+		return kofi_refuse("eq_write", -EINVAL, "len is %zu; a struct fi_eq_entry has %zu",
+				   len, sizeof(written->entry));
 
 	written = kzalloc(sizeof(*written), GFP_KERNEL);
 	if (!written)
@@ -353,7 +356,7 @@ static int kofi_eq_close(struct fid *fid)
 
 	/* The caller is inside the handler */
 	if (current_work() == &eq->work)
-		return -EDEADLK;
+		return kofi_refuse("close", -EDEADLK, "called in the handler of the event queue; call it elsewhere");
 	cancel_work_sync(&eq->work);
 	list_for_each_entry_safe(event, next, &eq->events, entry) {
 		list_del_init(&event->entry);
@@ -374,9 +377,9 @@ static int kofi_eq_control(struct fid *fid, int command, void *arg)
 		return 0;
 	}
 	if (command != FI_GETWAITOBJ && command != KOFI_GETEQ)
-		return -ENOSYS;
+		return kofi_refuse("control", -ENOSYS, "an event queue has no command %d", command);
 	if (!arg)
-		return -EINVAL;
+		return kofi_refuse("control", -EINVAL, "arg is NULL");
 	if (command == KOFI_GETEQ)
 		*(struct kofi_eq **)arg = eq;
 	else
@@ -405,17 +408,22 @@ static const struct fi_ops_eq kofi_eq_ops = {
 
 static int kofi_eq_check(const struct fi_eq_attr *attr)
 {
-	if (attr->flags & ~FI_WRITE)
-		return -FI_EBADFLAGS;
+	int ret = kofi_check_flags("eq_open", attr->flags, FI_WRITE);
+
+	if (ret)
+		return ret;
 	if (attr->size > KOFI_EQ_MAX_SIZE)
-		return -EINVAL;
+		return kofi_refuse("eq_open", -EINVAL, "attr->size is %zu; the most is %d",
+				   attr->size, KOFI_EQ_MAX_SIZE);
 	if (attr->wait_obj != FI_WAIT_NONE &&
 	    attr->wait_obj != FI_WAIT_UNSPEC &&
 	    attr->wait_obj != FI_WAIT_CALLBACK)
-		return -ENOSYS;
-	if (attr->wait_obj == FI_WAIT_CALLBACK ? !attr->handler :
-						 !!attr->handler)
-		return -EINVAL;
+		return kofi_refuse("eq_open", -ENOSYS, "attr->wait_obj is %d; there are FI_WAIT_NONE, FI_WAIT_UNSPEC and FI_WAIT_CALLBACK",
+				   attr->wait_obj);
+	if (attr->wait_obj == FI_WAIT_CALLBACK && !attr->handler)
+		return kofi_refuse("eq_open", -EINVAL, "attr->handler is NULL; FI_WAIT_CALLBACK needs one");
+	if (attr->wait_obj != FI_WAIT_CALLBACK && attr->handler)
+		return kofi_refuse("eq_open", -EINVAL, "attr->handler is given; it needs attr->wait_obj FI_WAIT_CALLBACK");
 	return 0;
 }
 

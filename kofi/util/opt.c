@@ -5,6 +5,7 @@
 #include <linux/module.h>
 #include <linux/string.h>
 #include <kofi/opt.h>
+#include <kofi/refuse.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 
@@ -29,7 +30,8 @@ EXPORT_SYMBOL_GPL(kofi_opt_put_size);
 int kofi_opt_get(void *value, size_t size, const void *optval, size_t optlen)
 {
 	if (optlen != size)
-		return -EINVAL;
+		return kofi_refuse("setopt", -EINVAL, "optlen is %zu; the value has %zu bytes",
+				   optlen, size);
 	memcpy(value, optval, size);
 	return 0;
 }
@@ -45,7 +47,8 @@ int kofi_opt_get_size(size_t *value, size_t max, const void *optval,
 	if (ret)
 		return ret;
 	if (wanted > max)
-		return -EINVAL;
+		return kofi_refuse("setopt", -EINVAL, "*optval is %zu; the most is %zu", wanted,
+				   max);
 	*value = wanted;
 	return 0;
 }
@@ -67,7 +70,11 @@ int kofi_opt_check_p2p(bool device, const void *optval, size_t optlen)
 	if (ret)
 		return ret;
 	if (p2p < FI_HMEM_P2P_ENABLED || p2p > FI_HMEM_P2P_DISABLED)
-		return -EINVAL;
-	return p2p == (device ? FI_HMEM_P2P_DISABLED : FI_HMEM_P2P_REQUIRED) ? -EOPNOTSUPP : 0;
+		return kofi_refuse("setopt", -EINVAL, "*optval is %d, and no FI_HMEM_P2P_*", p2p);
+	if (p2p == (device ? FI_HMEM_P2P_DISABLED : FI_HMEM_P2P_REQUIRED))
+		return kofi_refuse("setopt", -EOPNOTSUPP, "*optval: the provider %s",
+				   device ? "has a device read and write the memory" :
+					    "has no device, so its processor copies");
+	return 0;
 }
 EXPORT_SYMBOL_GPL(kofi_opt_check_p2p);

@@ -10,9 +10,11 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <kofi/addr.h>
+#include <kofi/conn.h>
 #include <kofi/opt.h>
 #include <kofi/pep.h>
 #include <kofi/provider.h>
+#include <kofi/refuse.h>
 #include <kofi/stat.h>
 
 static int kofi_pep_claim(struct kofi_pep *pep, const struct sockaddr_storage *addr)
@@ -23,7 +25,8 @@ static int kofi_pep_claim(struct kofi_pep *pep, const struct sockaddr_storage *a
 	if (pep->gone)
 		return -ENODEV;
 	if (pep->named)
-		return -FI_EOPBADSTATE;
+		return kofi_refuse("setname", -FI_EOPBADSTATE,
+				   "the passive endpoint has an address already");
 	ret = pep->type->ops.claim(pep, addr);
 	pep->named = !ret;
 	return ret;
@@ -33,7 +36,7 @@ static int kofi_pep_setname(fid_t fid, void *addr, size_t addrlen)
 {
 	struct kofi_pep *pep = to_kofi_pep(fid);
 	struct sockaddr_storage src;
-	int ret = kofi_addr_from_info(&src, addr, addrlen);
+	int ret = kofi_addr_get("setname", "addr", &src, addr, addrlen);
 
 	if (ret)
 		return ret;
@@ -46,13 +49,15 @@ static int kofi_pep_setname(fid_t fid, void *addr, size_t addrlen)
 static int kofi_pep_getname(fid_t fid, void *addr, size_t *addrlen)
 {
 	struct kofi_pep *pep = to_kofi_pep(fid);
-	int ret = -EADDRNOTAVAIL;
+	int ret;
 
 	mutex_lock(pep->type->lock);
 	if (pep->gone)
 		ret = -ENODEV;
 	else if (pep->named)
 		ret = kofi_addr_copy_out(&pep->addr, addr, addrlen);
+	else
+		ret = kofi_refuse("getname", -EADDRNOTAVAIL, "the passive endpoint has no address before fi_setname() or fi_listen()");
 	mutex_unlock(pep->type->lock);
 	return ret;
 }
@@ -67,9 +72,9 @@ static int kofi_pep_listen(struct fid_pep *fid_pep)
 	if (pep->gone)
 		ret = -ENODEV;
 	else if (!pep->eq)
-		ret = -FI_ENOEQ;
+		ret = kofi_refuse("listen", -FI_ENOEQ, "no event queue is bound");
 	else if (pep->listening)
-		ret = -FI_EOPBADSTATE;
+		ret = kofi_refuse("listen", -FI_EOPBADSTATE, "the passive endpoint listens already");
 	else if (!pep->named)
 		ret = kofi_pep_claim(pep, &any);
 	if (!ret)
@@ -78,6 +83,13 @@ static int kofi_pep_listen(struct fid_pep *fid_pep)
 		pep->listening = true;
 	mutex_unlock(pep->type->lock);
 	return ret;
+}
+
+static int kofi_pep_may_reject(const struct kofi_connreq *req, const void *pep)
+{
+	if (!kofi_connreq_is_of(req, pep))
+		return 0;
+	return kofi_refuse("reject", -EINVAL, "handle: the request came to another passive endpoint");
 }
 
 static int kofi_pep_reject(struct fid_pep *fid_pep, fid_t handle,
@@ -91,10 +103,10 @@ static int kofi_pep_reject(struct fid_pep *fid_pep, fid_t handle,
 	mutex_lock(type->lock);
 	if (pep->gone)
 		ret = -ENODEV;
-	else if (paramlen > pep->reject_data_size || (paramlen && !param))
-		ret = -EINVAL;
+	else
+		ret = kofi_conn_check_data("reject", paramlen, pep->reject_data_size);
 	if (!ret) {
-		req = kofi_connreq_take(type->reqs, handle, kofi_connreq_is_of,
+		req = kofi_connreq_take(type->reqs, handle, kofi_pep_may_reject,
 					&fid_pep->fid);
 		ret = PTR_ERR_OR_ZERO(req);
 	}
@@ -154,7 +166,7 @@ static int kofi_pep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	if (pep->gone)
 		ret = -ENODEV;
 	else if (pep->listening)
-		ret = -FI_EOPBADSTATE;
+		ret = kofi_refuse("pep_bind", -FI_EOPBADSTATE, "the passive endpoint listens already");
 	else
 		pep->eq = to_kofi_eq(bfid);
 	mutex_unlock(pep->type->lock);
@@ -183,14 +195,18 @@ static int kofi_pep_control(struct fid *fid, int command, void *arg)
 		return 0;
 	}
 	if (command != FI_BACKLOG)
-		return -ENOSYS;
-	if (!arg || *(int *)arg < 1)
-		return -EINVAL;
+		return kofi_refuse("control", -ENOSYS, "a passive endpoint has no command %d",
+				   command);
+	if (!arg)
+		return kofi_refuse("control", -EINVAL, "arg is NULL");
+	if (*(int *)arg < 1)
+		return kofi_refuse("control", -EINVAL, "the backlog is %d; the least is 1",
+				   *(int *)arg);
 	mutex_lock(pep->type->lock);
 	if (pep->gone)
 		ret = -ENODEV;
 	else if (pep->listening)
-		ret = -FI_EOPBADSTATE;
+		ret = kofi_refuse("control", -FI_EOPBADSTATE, "the backlog: the passive endpoint listens already");
 	else
 		pep->backlog = *(int *)arg;
 	mutex_unlock(pep->type->lock);
@@ -270,8 +286,8 @@ int kofi_pep_init(struct kofi_pep *pep, const struct kofi_pep_type *type,
 	pep->pep.ops = &kofi_pep_ep_ops;
 	pep->pep.cm = &kofi_pep_cm_ops;
 	if (info->src_addr)
-		ret = kofi_addr_from_info(&src, info->src_addr,
-					  info->src_addrlen);
+		ret = kofi_addr_get("passive_ep", "info->src_addr", &src, info->src_addr,
+				    info->src_addrlen);
 	if (ret)
 		return ret;
 	pep->info = fi_dupinfo(info);

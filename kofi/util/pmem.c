@@ -29,6 +29,7 @@
 #include <kofi/iov.h>
 #include <kofi/mr_map.h>
 #include <kofi/pmem.h>
+#include <kofi/refuse.h>
 
 /* Bytes written back between two calls of cond_resched() */
 #define KOFI_PMEM_STEP	SZ_1M
@@ -105,13 +106,14 @@ static const struct kofi_pmem_ops *kofi_pmem_get_ops(void)
 int kofi_pmem_init(struct kofi_mr *mr)
 {
 	const struct kofi_pmem_ops *ops = kofi_pmem_get_ops();
-	int ret = -EINVAL;
+	int ret = -ENOMEM;
 
 	if (!ops)
-		return -ENODEV;
-	if (!kofi_pmem_is_persistent(mr, ops))
+		return kofi_refuse("mr_regattr", -ENODEV, "FI_RMA_PMEM: nothing on this machine makes writes durable");
+	if (!kofi_pmem_is_persistent(mr, ops)) {
+		ret = kofi_refuse("mr_regattr", -EINVAL, "FI_RMA_PMEM: the memory is not persistent");
 		goto put_module;
-	ret = -ENOMEM;
+	}
 	mr->pmem = kzalloc(sizeof(*mr->pmem), GFP_KERNEL);
 	if (!mr->pmem)
 		goto put_module;

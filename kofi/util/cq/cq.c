@@ -26,32 +26,39 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <kofi/provider.h>
+#include <kofi/refuse.h>
 #include <kofi/stat.h>
 #include "../../trace.h"
 #include "cq.h"
 
 static int kofi_cq_check(const struct fi_cq_attr *attr)
 {
-	if (attr->flags & ~FI_AFFINITY)
-		return -FI_EBADFLAGS;
+	int ret = kofi_check_flags("cq_open", attr->flags, FI_AFFINITY);
+
+	if (ret)
+		return ret;
 	if (attr->format > FI_CQ_FORMAT_TAGGED ||
 	    attr->wait_cond > FI_CQ_COND_THRESHOLD ||
 	    attr->comp_ctx > FI_COMP_DIRECT || attr->signaling_vector < 0)
-		return -EINVAL;
+		return kofi_refuse("cq_open", -EINVAL, "attr: format %d, wait_cond %d, comp_ctx %d or signaling_vector %d is none",
+				   attr->format, attr->wait_cond, attr->comp_ctx,
+				   attr->signaling_vector);
 	if (attr->wait_obj != FI_WAIT_NONE &&
 	    attr->wait_obj != FI_WAIT_UNSPEC &&
 	    attr->wait_obj != FI_WAIT_CALLBACK &&
 	    attr->wait_obj != FI_WAIT_DONE)
-		return -ENOSYS;
+		return kofi_refuse("cq_open", -ENOSYS, "attr->wait_obj is %d; there are FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_CALLBACK and FI_WAIT_DONE",
+				   attr->wait_obj);
 	if (attr->wait_cond && attr->wait_obj != FI_WAIT_UNSPEC)
-		return -EINVAL;
-	if (attr->wait_obj == FI_WAIT_CALLBACK ? !attr->handler :
-						 !!attr->handler)
-		return -EINVAL;
+		return kofi_refuse("cq_open", -EINVAL, "attr->wait_cond needs attr->wait_obj FI_WAIT_UNSPEC");
+	if (attr->wait_obj == FI_WAIT_CALLBACK && !attr->handler)
+		return kofi_refuse("cq_open", -EINVAL, "attr->handler is NULL; FI_WAIT_CALLBACK needs one");
+	if (attr->wait_obj != FI_WAIT_CALLBACK && attr->handler)
+		return kofi_refuse("cq_open", -EINVAL, "attr->handler is given; it needs attr->wait_obj FI_WAIT_CALLBACK");
 	/* With FI_COMP_DIRECT nothing would wake a sleeper, or call a handler */
 	if (attr->comp_ctx == FI_COMP_DIRECT &&
 	    attr->wait_obj != FI_WAIT_NONE && attr->wait_obj != FI_WAIT_DONE)
-		return -EINVAL;
+		return kofi_refuse("cq_open", -EINVAL, "attr->comp_ctx FI_COMP_DIRECT needs attr->wait_obj FI_WAIT_NONE or FI_WAIT_DONE");
 	return 0;
 }
 
@@ -61,6 +68,7 @@ size_t kofi_cq_size(const struct fi_cq_attr *attr, size_t def, size_t max)
 		return min(def, max);
 	if (attr->size <= max)
 		return attr->size;
+	kofi_refuse("cq_open", -EINVAL, "attr->size is %zu; the most is %zu", attr->size, max);
 	pr_warn_ratelimited("completion queue of %zu entries refused: the limit is %zu\n",
 			    attr->size, max);
 	return 0;
@@ -131,9 +139,10 @@ int kofi_cq_control(struct fid *fid, int command, void *arg)
 {
 	if (command != FI_GETWAITOBJ && command != KOFI_GETQUEUE &&
 	    command != KOFI_GETSTAT)
-		return -ENOSYS;
+		return kofi_refuse("control", -ENOSYS, "a completion queue has no command %d",
+				   command);
 	if (!arg)
-		return -EINVAL;
+		return kofi_refuse("control", -EINVAL, "arg is NULL");
 	if (command == KOFI_GETSTAT)
 		kofi_cq_stat(to_kofi_cq(fid), arg);
 	else if (command == KOFI_GETQUEUE)
@@ -178,7 +187,7 @@ int kofi_cq_open(struct kofi_cqs *cqs, const struct fi_cq_attr *attr,
 	int ret;
 
 	if (!size)
-		return -EINVAL;
+		return kofi_refuse("cq_open", -EINVAL, "attr->size is above %d", INT_MAX);
 	cq = kzalloc(sizeof(*cq), GFP_KERNEL);
 	if (!cq)
 		return -ENOMEM;
@@ -214,15 +223,17 @@ EXPORT_SYMBOL_GPL(kofi_cqs_end);
 int kofi_cq_reserve(struct kofi_cq *cq, size_t count)
 {
 	unsigned long flags;
-	int ret = -ENOSPC;
+	size_t left;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	if (count <= cq->size - cq->reserved) {
+	left = cq->size - cq->reserved;
+	if (count <= left)
 		cq->reserved += count;
-		ret = 0;
-	}
 	spin_unlock_irqrestore(&cq->lock, flags);
-	return ret;
+	if (count <= left)
+		return 0;
+	return kofi_refuse("enable", -ENOSPC, "the completion queue %p has %zu entries, and %zu of them left; %zu are needed: open it with %zu more",
+			   &cq->cq.fid, cq->size, left, count, count - left);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_reserve);
 

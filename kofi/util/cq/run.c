@@ -41,6 +41,7 @@
 #include <linux/sched/mm.h>
 #include <linux/wait_bit.h>
 #include <kofi/compat.h>
+#include <kofi/refuse.h>
 #include "../../kofi.h"
 #include "../../trace.h"
 #include "cq.h"
@@ -429,7 +430,8 @@ int kofi_cq_may_wait(const struct kofi_cq *cq, enum kofi_cq_wait wait)
 	if (wait == KOFI_CQ_WAIT_POLLER &&
 	    (cq->comp_ctx == FI_COMP_DIRECT || (cq->in_run && !cq->in_poller)))
 		return 0;
-	return -EDEADLK;
+	return kofi_refuse("close or ep_drain", -EDEADLK, "called in a callback of the completion queue %p, for which it would wait; call it elsewhere",
+			   &cq->cq.fid);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_may_wait);
 

@@ -5,6 +5,7 @@
  * The callbacks of a lower endpoint find the upper endpoint by the lower one's context.  They
  * are set before the first of them can run, and do not change afterwards.
  */
+#include <kofi/refuse.h>
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/string.h>
@@ -58,7 +59,8 @@ static int hook_set_callbacks(struct kofi_hook_obj *obj, const void *optval,
 	int ret;
 
 	if (optlen != sizeof(*wanted))
-		return -EINVAL;
+		return kofi_refuse("setopt", -EINVAL, "optlen is %zu; struct fi_ep_callbacks has %zu bytes",
+				   optlen, sizeof(*wanted));
 	if (wanted->done)
 		lower.done = hook_ep_done;
 	if (wanted->ready)

@@ -22,6 +22,7 @@
 #include <linux/random.h>
 #include <kofi/pages.h>
 #include <kofi/provider.h>
+#include <kofi/refuse.h>
 #include "mr.h"
 
 static int kofi_mr_ep_refresh(struct fid_mr *fid_mr,
@@ -31,13 +32,16 @@ static int kofi_mr_ep_refresh(struct fid_mr *fid_mr,
 	enum kofi_mr_state state = READ_ONCE(mr->state);
 	int ret;
 
-	if (flags)
-		return -FI_EBADFLAGS;
-	if (!attr || !kofi_mr_attr_is_valid(attr) ||
-	    (mr->lent && attr->type != FI_BUF_SGL))
-		return -EINVAL;
+	ret = kofi_check_flags("mr_refresh", flags, 0) ? :
+	      kofi_check_ptr("mr_refresh", attr);
+	if (ret)
+		return ret;
+	if (!kofi_mr_attr_is_valid(attr) || (mr->lent && attr->type != FI_BUF_SGL))
+		return kofi_refuse("mr_refresh", -EINVAL, "attr->type %d, attr->iov_count %zu: no list%s",
+				   attr->type, attr->iov_count,
+				   mr->lent ? " of scatterlists, as FI_MR_LEND needs" : "");
 	if (state != KOFI_MR_EMPTY && state != KOFI_MR_READY)
-		return -FI_EOPBADSTATE;
+		return kofi_mr_refuse("mr_refresh", mr, "empty or ready: disable it, and wait for the completion");
 
 	mr->state = KOFI_MR_EMPTY;
 	ret = kofi_mr_fill(mr, mr->limit, attr);
@@ -45,7 +49,11 @@ static int kofi_mr_ep_refresh(struct fid_mr *fid_mr,
 	if (ret == -EINVAL &&
 	    kofi_list_pages(attr->type, attr->mr_iov, attr->iov_count) >
 	    (ssize_t)mr->limit)
-		ret = -EMSGSIZE;
+		ret = kofi_refuse("mr_refresh", -EMSGSIZE, "the list has more than %zu pages, for which the region was registered",
+				  mr->limit);
+	else if (ret == -EINVAL)
+		kofi_list_refuse("mr_refresh", attr->type, attr->mr_iov, attr->iov_count,
+				 mr->map->peer);
 	if (!ret)
 		mr->state = KOFI_MR_READY;
 	return ret;
@@ -56,11 +64,13 @@ static int kofi_mr_ep_enable(struct fid_mr *fid_mr)
 	struct kofi_mr *mr = to_kofi_mr(&fid_mr->fid);
 	int ret;
 
-	if (!mr->ep || READ_ONCE(mr->state) != KOFI_MR_READY)
-		return -FI_EOPBADSTATE;
+	if (!mr->ep)
+		return kofi_refuse("mr_enable", -FI_EOPBADSTATE, "the region is bound to no endpoint");
+	if (READ_ONCE(mr->state) != KOFI_MR_READY)
+		return kofi_mr_refuse("mr_enable", mr, "ready: give it memory by fi_mr_refresh()");
 	ret = mr->map->ops->enable(mr);
 	if (ret)
-		return ret;
+		return kofi_refuse("mr_enable", ret, "the endpoint of the region is not connected");
 	kofi_mr_choose_key(mr, mr->ended);
 	kofi_mr_begin(mr);
 	return 0;
@@ -74,7 +84,7 @@ static int kofi_mr_ep_discard(struct kofi_mr *mr)
 	}
 	/* The key has a reference of its own; a second one belongs to an access of a peer */
 	if (READ_ONCE(mr->used) || atomic_cmpxchg(&mr->refs, 1, 0) != 1)
-		return -EALREADY;
+		return kofi_refuse("mr_disable", -EALREADY, "FI_DISCARD: a peer has used the key; disable without the flag");
 	mr->ended = mr->mr.key;
 	mr->state = KOFI_MR_EMPTY;
 	WRITE_ONCE(mr->mr.key, FI_KEY_NOTAVAIL);
@@ -89,17 +99,21 @@ static int kofi_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 	int ret;
 
 	if (flags && flags != FI_REMOTE_INV && flags != FI_DISCARD)
-		return -FI_EBADFLAGS;
+		return kofi_refuse_flags("mr_disable", flags, 0);
 	/* No peer of such a provider ends a key */
 	if (flags == FI_REMOTE_INV ||
 	    (state != KOFI_MR_ENABLED &&
 	     !(state == KOFI_MR_READY && flags == FI_DISCARD)))
-		return -FI_EOPBADSTATE;
+		return kofi_mr_refuse("mr_disable", mr, flags == FI_REMOTE_INV ?
+				      "invalidated by its peer, which none does here" :
+				      "enabled");
 	if (flags == FI_DISCARD)
 		return kofi_mr_ep_discard(mr);
 	ret = mr->map->ops->disable(mr, context, &mr->token);
-	if (ret)
+	if (ret == -EAGAIN)
 		return ret;
+	if (ret)
+		return kofi_refuse("mr_disable", ret, "the endpoint of the region is not connected; closing the region ends its key, too");
 	kofi_mr_end(mr, true);
 	return 0;
 }
@@ -124,7 +138,7 @@ int kofi_mr_ep_init(struct kofi_mr *mr, const struct fi_mr_attr *attr)
 		return pages;
 	mr->limit = max_t(size_t, pages, attr->page_limit);
 	if (!mr->limit)
-		return -EINVAL;
+		return kofi_refuse("mr_regattr", -EINVAL, "FI_MR_ENDPOINT: the list is empty, and attr->page_limit is 0");
 	ret = kofi_mr_alloc_list(mr, mr->limit);
 	if (!ret && !empty)
 		ret = kofi_mr_fill(mr, mr->limit, attr);

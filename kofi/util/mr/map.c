@@ -59,6 +59,7 @@
 #include <kofi/pages.h>
 #include <kofi/pmem.h>
 #include <kofi/provider.h>
+#include <kofi/refuse.h>
 #include <kofi/rma.h>
 #include <kofi/stat.h>
 #include "mr.h"
@@ -277,10 +278,13 @@ int kofi_mr_fill(struct kofi_mr *mr, size_t max,
 
 	ret = kofi_iov_set(iov, max, attr->type, attr->mr_iov, attr->iov_count,
 			   KOFI_MR_MAX_LEN, mr->map->peer);
+	if (ret == -EMSGSIZE)
+		return kofi_refuse("mr_reg", ret, "the list has more than %zu bytes",
+				   (size_t)KOFI_MR_MAX_LEN);
 	if (ret)
 		return ret;
 	if (!iov->len)
-		return -EINVAL;
+		return kofi_refuse("mr_reg", -EINVAL, "the list has no bytes");
 	for (i = 0; i < iov->count; i++) {
 		begin = iov->pages ? iov->bvec[i].bv_offset :
 				     (uintptr_t)iov->kvec[i].iov_base;
@@ -291,7 +295,8 @@ int kofi_mr_fill(struct kofi_mr *mr, size_t max,
 			mr->ends[i] = end;
 	}
 	if (mr->limit && pages > mr->limit)
-		return -EMSGSIZE;
+		return kofi_refuse("mr_refresh", -EMSGSIZE, "the list has %zu pages; the region was registered for %zu",
+				   pages, mr->limit);
 	mr->access = attr->access;
 	return 0;
 }
@@ -317,9 +322,10 @@ static int kofi_mr_fill_dmabuf(struct kofi_mr *mr, const struct fi_mr_attr *attr
 
 	/* A dma-buf has no address by which an operation could name it as a local buffer */
 	if (attr->access & ~KOFI_MR_REMOTE)
-		return -EOPNOTSUPP;
+		return kofi_refuse("mr_regattr", -EOPNOTSUPP, "attr->access: only peers reach a dma-buf that the processor copies, so FI_REMOTE_READ and FI_REMOTE_WRITE");
 	if (piece->len > KOFI_MR_MAX_LEN)
-		return -EMSGSIZE;
+		return kofi_refuse("mr_regattr", -EMSGSIZE, "%zu bytes; the most is %zu",
+				   piece->len, (size_t)KOFI_MR_MAX_LEN);
 	dmabuf = kofi_dmabuf_open(piece->dmabuf, KOFI_DMABUF_STOPS);
 	if (IS_ERR(dmabuf))
 		return PTR_ERR(dmabuf);
@@ -373,7 +379,9 @@ int kofi_mr_insert_chosen(struct kofi_mr *mr)
 			      XA_LIMIT(KOFI_MR_MIN_INDEX, map->max),
 			      &map->next, GFP_KERNEL);
 	if (ret < 0)
-		return ret == -EBUSY ? -FI_ENOMR : ret;
+		return ret != -EBUSY ? ret :
+		       kofi_refuse("mr_reg", -FI_ENOMR, "the domain has %u regions, and no more",
+				   map->max);
 	mr->index = index;
 	return 0;
 }
@@ -383,6 +391,12 @@ static void kofi_mr_remove_requested(struct kofi_mr *mr)
 	rhashtable_remove_fast(&mr->map->requested, &mr->node, kofi_mr_hash);
 }
 
+static int kofi_mr_refuse_key(u64 key)
+{
+	return kofi_refuse("mr_reg", -FI_ENOKEY, "requested_key %#llx: another region of the domain has it",
+			   key);
+}
+
 static int kofi_mr_insert_requested(struct kofi_mr *mr, u64 key)
 {
 	struct kofi_mr_map *map = mr->map;
@@ -390,12 +404,12 @@ static int kofi_mr_insert_requested(struct kofi_mr *mr, u64 key)
 	int ret;
 
 	if (key == FI_KEY_NOTAVAIL)
-		return -FI_EKEYREJECTED;
+		return kofi_refuse("mr_reg", -FI_EKEYREJECTED, "requested_key is FI_KEY_NOTAVAIL");
 	mr->mr.key = key;
 	ret = rhashtable_lookup_insert_fast(&map->requested, &mr->node,
 					    kofi_mr_hash);
 	if (ret)
-		return ret == -EEXIST ? -FI_ENOKEY : ret;
+		return ret == -EEXIST ? kofi_mr_refuse_key(key) : ret;
 	/* Pairs with kofi_mr_choose_key() */
 	smp_mb();
 	rcu_read_lock();
@@ -404,7 +418,7 @@ static int kofi_mr_insert_requested(struct kofi_mr *mr, u64 key)
 	if (!chosen)
 		return 0;
 	kofi_mr_remove_requested(mr);
-	return -FI_ENOKEY;
+	return kofi_mr_refuse_key(key);
 }
 
 void kofi_mr_choose_key(struct kofi_mr *mr, u64 key)
@@ -447,21 +461,23 @@ static int kofi_mr_bind(struct fid *fid, struct fid *bfid, u64 flags)
 
 	if (bfid->fclass == FI_CLASS_CNTR) {
 		if (flags & ~KOFI_MR_REMOTE)
-			return -FI_EBADFLAGS;
+			return kofi_refuse_flags("mr_bind", flags, KOFI_MR_REMOTE);
 		mr->counted = flags ? : KOFI_MR_REMOTE;
 		/* Pairs with kofi_mr_count() */
 		smp_store_release(&mr->cntr, to_kofi_cntr(bfid));
 		return 0;
 	}
-	if (bfid->fclass != FI_CLASS_EP || !mr->limit)
-		return -ENOSYS;
+	if (bfid->fclass != FI_CLASS_EP)
+		return kofi_refuse("mr_bind", -ENOSYS, "a region can be bound to an endpoint or a counter");
+	if (!mr->limit)
+		return kofi_refuse("mr_bind", -ENOSYS, "the region was registered without FI_MR_ENDPOINT");
 	if (flags)
-		return -FI_EBADFLAGS;
+		return kofi_refuse_flags("mr_bind", flags, 0);
 	mr->ep = container_of(bfid, struct fid_ep, fid);
 	return 0;
 }
 
-static int kofi_mr_control(struct fid *fid, int command, void *arg)
+static const char *kofi_mr_state_name(enum kofi_mr_state state)
 {
 	static const char *const states[] = {
 		[KOFI_MR_EMPTY]		= "empty",
@@ -469,13 +485,26 @@ static int kofi_mr_control(struct fid *fid, int command, void *arg)
 		[KOFI_MR_ENABLED]	= "enabled",
 		[KOFI_MR_ENDING]	= "ending",
 	};
+
+	return states[state];
+}
+
+/* Refuses a call because of the region's state */
+int kofi_mr_refuse(const char *call, const struct kofi_mr *mr, const char *wanted)
+{
+	return kofi_refuse(call, -FI_EOPBADSTATE, "the region is %s, and has to be %s",
+			   kofi_mr_state_name(READ_ONCE(mr->state)), wanted);
+}
+
+static int kofi_mr_control(struct fid *fid, int command, void *arg)
+{
 	const struct kofi_mr *mr = to_kofi_mr(fid);
 	enum kofi_mr_state state = READ_ONCE(mr->state);
 	struct kofi_stat *stat = arg;
 
 	if (command != KOFI_GETSTAT)
-		return -ENOSYS;
-	stat->state = states[state];
+		return kofi_refuse("control", -ENOSYS, "a region has no command %d", command);
+	stat->state = kofi_mr_state_name(state);
 	kofi_stat_add(stat, "size", state == KOFI_MR_EMPTY ? 0 : READ_ONCE(mr->iov->len));
 	if (mr->limit)
 		kofi_stat_add(stat, "page_limit", mr->limit);
@@ -562,14 +591,16 @@ int kofi_mr_regattr(struct kofi_mr_map *map, const struct fi_mr_attr *attr,
 	int ret;
 
 	/* FI_RMA_EVENT changes nothing: any region counts if a counter is bound to it */
-	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND | FI_MR_DMABUF | FI_RMA_EVENT | FI_RMA_PMEM))
-		return -FI_EBADFLAGS;
+	ret = kofi_check_flags("mr_regattr", flags, FI_MR_ENDPOINT | FI_MR_LEND | FI_MR_DMABUF |
+			       FI_RMA_EVENT | FI_RMA_PMEM);
+	if (ret)
+		return ret;
 	/* fi_mr_refresh() of a region of an endpoint must not sleep, so it opens no dma-buf */
 	if (flags & FI_MR_DMABUF && flags & (FI_MR_ENDPOINT | FI_MR_LEND | FI_RMA_PMEM))
-		return -FI_EBADFLAGS;
+		return kofi_refuse("mr_regattr", -FI_EBADFLAGS, "flags: FI_MR_DMABUF goes with none of FI_MR_ENDPOINT, FI_MR_LEND and FI_RMA_PMEM");
 	/* A region of an endpoint gets other memory again and again */
 	if (flags & FI_MR_ENDPOINT && flags & FI_RMA_PMEM)
-		return -FI_EBADFLAGS;
+		return kofi_refuse("mr_regattr", -FI_EBADFLAGS, "flags: FI_MR_ENDPOINT and FI_RMA_PMEM do not go together");
 	ret = map->ops->may_register(map);
 	if (ret)
 		return ret;

@@ -32,6 +32,9 @@ void kofi_mr_choose_key(struct kofi_mr *mr, u64 key);
 void kofi_mr_begin(struct kofi_mr *mr);
 void kofi_mr_end(struct kofi_mr *mr, bool report);
 
+/* Refuses a call because of the state of @mr: -FI_EOPBADSTATE */
+int kofi_mr_refuse(const char *call, const struct kofi_mr *mr, const char *wanted);
+
 /* ep.c: makes a new region one of an endpoint */
 int kofi_mr_ep_init(struct kofi_mr *mr, const struct fi_mr_attr *attr);
 

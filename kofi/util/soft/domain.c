@@ -3,6 +3,7 @@
  * Fabrics, domains, completion queues and listeners of providers that move the data
  * themselves; see kofi/soft.h.
  */
+#include <kofi/refuse.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -60,7 +61,8 @@ int kofi_soft_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 	int ret;
 
 	if (info->domain_attr->mr_mode & ~fabric->type->mr_mode)
-		return -EINVAL;
+		return kofi_refuse("domain", -EINVAL, "info->domain_attr->mr_mode is %#x; the provider has %#x",
+				   info->domain_attr->mr_mode, fabric->type->mr_mode);
 	domain = kzalloc(sizeof(*domain), GFP_KERNEL);
 	if (!domain)
 		return -ENOMEM;
@@ -211,7 +213,8 @@ int kofi_soft_pep_init(struct kofi_soft_pep *pep, struct fid_fabric *fid_fabric,
 	int ret;
 
 	if (info->ep_attr->type != FI_EP_MSG)
-		return -EINVAL;
+		return kofi_refuse("passive_ep", -EINVAL, "info->ep_attr->type is %d; only FI_EP_MSG listens",
+				   info->ep_attr->type);
 	pep->fabric = fabric;
 	ret = kofi_pep_init(&pep->kpep, type, info, context);
 	if (ret)

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <kofi/addr.h>
 #include <kofi/opt.h>
+#include <kofi/refuse.h>
 #include "soft.h"
 
 void kofi_soft_ep_put(struct kofi_soft_ep *ep)
@@ -86,7 +87,9 @@ static ssize_t kofi_soft_cancel(struct fid *fid, void *context)
 {
 	struct kofi_soft_ep *ep = to_kofi_soft_ep(fid);
 
-	return ep->kep.no_rx ? -ENOENT : kofi_srx_cancel(&ep->own_srx, context);
+	if (ep->kep.no_rx)
+		return kofi_refuse("cancel", -ENOENT, "the endpoint has no receives of its own");
+	return kofi_srx_cancel(&ep->own_srx, context);
 }
 
 int kofi_soft_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen)
@@ -114,7 +117,7 @@ static int kofi_soft_set_rw_ops(struct kofi_soft_ep *ep, const void *optval,
 	int ret;
 
 	if (ep->enabled)
-		return -FI_EOPBADSTATE;
+		return kofi_refuse("setopt", -FI_EOPBADSTATE, "FI_OPT_MAX_RW_OPS: set it before fi_enable()");
 	ret = kofi_opt_get_size(&ep->max_rw_ops, ep->slots.count, optval, optlen);
 	if (!ret)
 		kofi_credit_init(&ep->rw_credit, &ep->kep.tx, ep->max_rw_ops);
@@ -124,7 +127,8 @@ static int kofi_soft_set_rw_ops(struct kofi_soft_ep *ep, const void *optval,
 static int kofi_soft_set_reserves(struct kofi_soft_ep *ep, const void *optval, size_t optlen)
 {
 	if (ep->kep.conn.state != KOFI_CONN_OPEN)
-		return -FI_EOPBADSTATE;
+		return kofi_conn_refuse("setopt", &ep->kep.conn, -FI_EOPBADSTATE,
+					"open for FI_OPT_MEM_RESERVES");
 	return kofi_opt_get(&ep->reserves, sizeof(ep->reserves), optval, optlen);
 }
 
@@ -185,14 +189,15 @@ static int kofi_soft_drain(struct fid_ep *fid_ep, int timeout)
 		ep->type->shut(ep, ECONNABORTED);
 	mutex_unlock(ep->type->lock);
 	if (!ep->enabled)
-		return -FI_EOPBADSTATE;
+		return kofi_refuse("ep_drain", -FI_EOPBADSTATE, "the endpoint has not been enabled");
 	kofi_soft_drop(ep);
 	if (timeout < 0)
 		wait_for_completion(&ep->unused);
 	else if (!try_wait_for_completion(&ep->unused) &&
 		 !wait_for_completion_timeout(&ep->unused,
 					      msecs_to_jiffies(timeout)))
-		return -ETIMEDOUT;
+		return kofi_refuse("ep_drain", -ETIMEDOUT, "after %d ms the endpoint still has operations under way",
+				   timeout);
 	/* The worker also gives back what the connection had for receives */
 	flush_work(&ep->hub->work);
 	if (ep->kep.tx.cq)
@@ -274,15 +279,27 @@ static void kofi_soft_events_refilled(struct kofi_bufpool *pool)
 	ep->type->event_room(ep);
 }
 
-static bool kofi_soft_info_is_ok(const struct kofi_soft_type *type,
-				 const struct fi_info *info)
+static int kofi_soft_check_field(const char *field, size_t value, size_t min, size_t max)
 {
-	return info->tx_attr->size && info->tx_attr->size <= type->max_queue &&
-	       info->tx_attr->iov_limit <= KOFI_OP_IOV &&
-	       info->tx_attr->inject_size <= KOFI_OP_INJECT &&
-	       info->rx_attr->size && info->rx_attr->size <= type->max_queue &&
-	       info->rx_attr->iov_limit <= KOFI_OP_IOV &&
-	       info->ep_attr->max_msg_size <= type->max_msg;
+	if (value >= min && value <= max)
+		return 0;
+	return kofi_refuse("endpoint", -EINVAL, "info->%s is %zu; there are %zu to %zu", field,
+			   value, min, max);
+}
+
+static int kofi_soft_check_info(const struct kofi_soft_type *type, const struct fi_info *info)
+{
+	const struct fi_tx_attr *tx = info->tx_attr;
+	const struct fi_rx_attr *rx = info->rx_attr;
+
+	return kofi_soft_check_field("tx_attr->size", tx->size, 1, type->max_queue) ? :
+	       kofi_soft_check_field("tx_attr->iov_limit", tx->iov_limit, 0, KOFI_OP_IOV) ? :
+	       kofi_soft_check_field("tx_attr->inject_size", tx->inject_size, 0,
+				     KOFI_OP_INJECT) ? :
+	       kofi_soft_check_field("rx_attr->size", rx->size, 1, type->max_queue) ? :
+	       kofi_soft_check_field("rx_attr->iov_limit", rx->iov_limit, 0, KOFI_OP_IOV) ? :
+	       kofi_soft_check_field("ep_attr->max_msg_size", info->ep_attr->max_msg_size, 0,
+				     type->max_msg);
 }
 
 static void kofi_soft_destroy(struct kofi_bufpool *pool)
@@ -329,11 +346,12 @@ int kofi_soft_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type,
 {
 	int ret;
 
-	if (!kofi_soft_info_is_ok(type, info))
-		return -EINVAL;
+	ret = kofi_soft_check_info(type, info);
+	if (ret)
+		return ret;
 	if (info->dest_addr) {
-		ret = kofi_addr_from_info(&ep->dest, info->dest_addr,
-					  info->dest_addrlen);
+		ret = kofi_addr_get("endpoint", "info->dest_addr", &ep->dest, info->dest_addr,
+				    info->dest_addrlen);
 		if (ret)
 			return ret;
 	}
@@ -395,12 +413,17 @@ int kofi_soft_dest(const struct kofi_soft_ep *ep, const struct sockaddr_storage 
 	int ret;
 
 	*dest = ep->dest;
+	if (!addr && !dest->ss_family)
+		return kofi_refuse("connect", -EADDRNOTAVAIL, "addr is NULL, and the endpoint was opened without info->dest_addr");
 	if (!addr)
-		return dest->ss_family ? 0 : -EADDRNOTAVAIL;
+		return 0;
 	if (sa->sa_family != src->ss_family)
-		return -EINVAL;
-	ret = kofi_addr_from_info(dest, addr, kofi_addr_len(src));
-	return ret ? : kofi_addr_any(dest) ? -EINVAL : 0;
+		return kofi_refuse("connect", -EINVAL, "addr is of the family %d, but the endpoint has an address of the family %d",
+				   sa->sa_family, src->ss_family);
+	ret = kofi_addr_get("connect", "addr", dest, addr, kofi_addr_len(src));
+	if (!ret && kofi_addr_any(dest))
+		ret = kofi_refuse("connect", -EINVAL, "addr is the wildcard address, which no peer has");
+	return ret;
 }
 EXPORT_SYMBOL_GPL(kofi_soft_dest);
 
@@ -421,7 +444,7 @@ int kofi_soft_shutdown(struct fid_ep *fid_ep, u64 flags)
 		ret = -ENODEV;
 		break;
 	default:
-		ret = -ENOTCONN;
+		ret = kofi_conn_refuse("shutdown", &ep->kep.conn, -ENOTCONN, "connected");
 	}
 	mutex_unlock(ep->type->lock);
 	return ret;
@@ -430,6 +453,6 @@ EXPORT_SYMBOL_GPL(kofi_soft_shutdown);
 
 int kofi_soft_setname(fid_t fid, void *addr, size_t addrlen)
 {
-	return -FI_EOPBADSTATE;
+	return kofi_refuse("setname", -FI_EOPBADSTATE, "an endpoint has the address of its info->src_addr, for good");
 }
 EXPORT_SYMBOL_GPL(kofi_soft_setname);

@@ -162,26 +162,32 @@ static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
 
 	ret = kofi_op_check(kep, kop);
 	if (ret)
-		return ret;
+		goto refuse;
 	ret = kofi_conn_check(&kep->conn, !kofi_op_is_recv(kop));
 	if (ret)
-		return ret;
-	if (kofi_op_is_recv(kop))
-		return kofi_srx_post(&ep->own_srx, kop);
+		goto refuse;
+	if (kofi_op_is_recv(kop)) {
+		ret = kofi_srx_post(&ep->own_srx, kop);
+		if (ret)
+			goto refuse;
+		return 0;
+	}
 	/* A context uses the address vector of its scalable endpoint */
 	if (ep->sep)
 		ret = kofi_conn_check(&ep->sep->kep.conn, true);
 	if (ret)
-		return ret;
+		goto refuse;
 	op = kofi_soft_op_get(ep);
 	if (!op)
 		return -EAGAIN;
 	ret = kofi_soft_op_fill(op, kop);
 	if (!ret)
 		ret = kofi_soft_op_queue(op);
-	if (ret)
-		kofi_soft_op_put(op);
-	return ret;
+	if (!ret)
+		return 0;
+	kofi_soft_op_put(op);
+refuse:
+	return kofi_op_refuse(kep, kop, ret);
 }
 
 static int kofi_xfer_atomic_attr(struct kofi_ep *kep, enum fi_datatype datatype,

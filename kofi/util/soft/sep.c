@@ -7,6 +7,7 @@
  * reference (kofi_soft_ep.users).  So after kofi_soft_ctx_leave(), and then the wait for users,
  * nothing uses the context.
  */
+#include <kofi/refuse.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include "soft.h"
@@ -55,7 +56,8 @@ static int kofi_soft_ctx_enter(struct kofi_soft_ep *ctx)
 	if (!fabric->net)
 		ret = -ENODEV;
 	else if (*slot)
-		ret = -EBUSY;
+		ret = kofi_refuse("tx_context or rx_context", -EBUSY, "the context %d is open; a context is opened once",
+				  ctx->index);
 	else
 		*slot = ctx;
 	spin_unlock_irq(&sep->lock);
@@ -83,11 +85,22 @@ static int kofi_soft_ctx_open(struct kofi_soft_ep *sep, const struct kofi_soft_c
 	return 0;
 }
 
-/* Does the client ask for no more than the scalable endpoint has? */
-static bool kofi_soft_ctx_fits(u64 caps, u64 all, size_t size, size_t max_size,
-			       size_t iov_limit, size_t max_iov)
+/* Refuses an index or attributes above those of the scalable endpoint */
+static int kofi_soft_ctx_check(const char *call, int index, size_t count)
 {
-	return !(caps & ~all) && size <= max_size && iov_limit <= max_iov;
+	if (index < count)
+		return 0;
+	return kofi_refuse(call, -EINVAL, "index is %d; the scalable endpoint has %zu contexts",
+			   index, count);
+}
+
+static int kofi_soft_ctx_fits(const char *call, u64 caps, u64 all, size_t size, size_t max_size,
+			      size_t iov_limit, size_t max_iov)
+{
+	if (!(caps & ~all) && size <= max_size && iov_limit <= max_iov)
+		return 0;
+	return kofi_refuse(call, -EINVAL, "attr: caps %#llx, size %zu, iov_limit %zu; the most are %#llx, %zu and %zu",
+			   caps, size, iov_limit, all, max_size, max_iov);
 }
 
 static int kofi_soft_tx_ctx(struct fid_ep *fid_sep, int index, struct fi_tx_attr *attr,
@@ -101,14 +114,18 @@ static int kofi_soft_tx_ctx(struct fid_ep *fid_sep, int index, struct fi_tx_attr
 	};
 	int ret;
 
-	if (index >= info.ep_attr->tx_ctx_cnt)
-		return -EINVAL;
+	ret = kofi_soft_ctx_check("tx_context", index, info.ep_attr->tx_ctx_cnt);
+	if (ret)
+		return ret;
 	info.tx_attr = &tx;
 	if (attr) {
-		if (!kofi_soft_ctx_fits(attr->caps, info.caps, attr->size, tx.size,
-					attr->iov_limit, tx.iov_limit) ||
-		    attr->inject_size > tx.inject_size)
-			return -EINVAL;
+		ret = kofi_soft_ctx_fits("tx_context", attr->caps, info.caps, attr->size, tx.size,
+					 attr->iov_limit, tx.iov_limit);
+		if (!ret && attr->inject_size > tx.inject_size)
+			ret = kofi_refuse("tx_context", -EINVAL, "attr->inject_size is %zu; the most is %zu",
+					  attr->inject_size, tx.inject_size);
+		if (ret)
+			return ret;
 		info.caps = attr->caps ? : info.caps;
 		tx.caps = attr->caps ? : tx.caps;
 		tx.size = attr->size ? : tx.size;
@@ -131,13 +148,15 @@ static int kofi_soft_rx_ctx_open(struct fid_ep *fid_sep, int index, struct fi_rx
 	};
 	int ret;
 
-	if (index >= info.ep_attr->rx_ctx_cnt)
-		return -EINVAL;
+	ret = kofi_soft_ctx_check("rx_context", index, info.ep_attr->rx_ctx_cnt);
+	if (ret)
+		return ret;
 	info.rx_attr = &rx;
 	if (attr) {
-		if (!kofi_soft_ctx_fits(attr->caps, info.caps, attr->size, rx.size,
-					attr->iov_limit, rx.iov_limit))
-			return -EINVAL;
+		ret = kofi_soft_ctx_fits("rx_context", attr->caps, info.caps, attr->size, rx.size,
+					 attr->iov_limit, rx.iov_limit);
+		if (ret)
+			return ret;
 		info.caps = attr->caps ? : info.caps;
 		rx.caps = attr->caps ? : rx.caps;
 		rx.size = attr->size ? : rx.size;
@@ -170,7 +189,9 @@ int kofi_soft_sep_init(struct kofi_soft_ep *sep, const struct kofi_soft_type *ty
 
 	if (info->ep_attr->type != FI_EP_RDM || info->ep_attr->tx_ctx_cnt > KOFI_SOFT_CTXS ||
 	    info->ep_attr->rx_ctx_cnt > KOFI_SOFT_CTXS)
-		return -EINVAL;
+		return kofi_refuse("scalable_ep", -EINVAL, "info->ep_attr: type %d, tx_ctx_cnt %zu, rx_ctx_cnt %zu; it has to be FI_EP_RDM, with at most %d contexts each",
+				   info->ep_attr->type, info->ep_attr->tx_ctx_cnt,
+				   info->ep_attr->rx_ctx_cnt, KOFI_SOFT_CTXS);
 	ctxs = kzalloc(sizeof(*ctxs), GFP_KERNEL);
 	if (!ctxs)
 		return -ENOMEM;

@@ -10,6 +10,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <kofi/provider.h>
+#include <kofi/refuse.h>
 #include <kofi/xfer_ops.h>
 #include "srx.h"
 
@@ -21,9 +22,11 @@ static struct kofi_srx_ctx *to_kofi_srx_ctx(struct fid *fid)
 /* Serves all calls of kofi/xfer_ops.h; the context has only those that receive */
 static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *op)
 {
-	int ret = kofi_op_check(kep, op);
+	ssize_t ret = kofi_op_check(kep, op);
 
-	return ret ? : kofi_srx_post(&to_kofi_srx_ctx(&kep->ep.fid)->srx, op);
+	if (!ret)
+		ret = kofi_srx_post(&to_kofi_srx_ctx(&kep->ep.fid)->srx, op);
+	return ret ? kofi_op_refuse(kep, op, ret) : 0;
 }
 
 static int kofi_srx_ctx_close(struct fid *fid)
@@ -40,7 +43,7 @@ static int kofi_srx_ctx_close(struct fid *fid)
 static int kofi_srx_ctx_bind(struct fid *fid, struct fid *bfid, u64 flags)
 {
 	if (bfid->fclass != FI_CLASS_EQ)
-		return -EINVAL;
+		return kofi_refuse("ep_bind", -EINVAL, "a shared receive context takes an event queue only");
 	to_kofi_srx_ctx(fid)->kep.conn.eq = to_kofi_eq(bfid);
 	return 0;
 }

@@ -16,6 +16,7 @@
  * before the message leaves its lists.  So after a grace period no such call runs for a
  * message that is in no list.  The wait is expedited, as devices have many endpoints.
  */
+#include <kofi/refuse.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include "srx.h"
@@ -84,7 +85,7 @@ int kofi_srx_cancel(struct kofi_srx *srx, void *context)
 	bool ends = false;
 
 	if (!context)
-		return -ENOENT;
+		return kofi_refuse("cancel", -ENOENT, "context is NULL");
 	kofi_srx_due_init(&due);
 	spin_lock_irqsave(&srx->lock, flags);
 	rx = kofi_srx_find_context(&srx->posted, context) ? :
@@ -100,7 +101,7 @@ int kofi_srx_cancel(struct kofi_srx *srx, void *context)
 	if (ends)
 		kofi_srx_end_rx(srx, rx, ECANCELED);
 	kofi_srx_settle(srx, &due);
-	return rx ? 0 : -ENOENT;
+	return rx ? 0 : kofi_refuse("cancel", -ENOENT, "no receive that waits has this context");
 }
 EXPORT_SYMBOL_GPL(kofi_srx_cancel);
 

@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <kofi/opt.h>
+#include <kofi/refuse.h>
 #include "srx.h"
 
 /* Tables of pointers of this size can still be allocated */
@@ -95,7 +96,8 @@ int kofi_srx_init(struct kofi_srx *srx, struct kofi_ep *ep,
 
 	if (!kofi_srx_ops_ok(ops) || !attr->size || attr->size > KOFI_SRX_MAX ||
 	    attr->max_msgs > KOFI_SRX_MAX || attr->multi > KOFI_SRX_MAX)
-		return -EINVAL;
+		return kofi_refuse("endpoint or srx_context", -EINVAL, "rx_attr->size is %u; there are 1 to %lu",
+				   attr->size, (unsigned long)KOFI_SRX_MAX);
 
 	*srx = (struct kofi_srx) {
 		.ep		= ep,
@@ -144,7 +146,7 @@ static int kofi_srx_set_limit(struct kofi_srx *srx, const void *optval,
 	int ret;
 
 	if (!srx->ep->conn.eq)
-		return -FI_ENOEQ;
+		return kofi_refuse("setopt", -FI_ENOEQ, "FI_OPT_SRX_LIMIT: no event queue is bound, to which the event would go");
 	ret = kofi_opt_get_size(&limit, srx->size, optval, optlen);
 	if (ret)
 		return ret;
