@@ -15,6 +15,7 @@
  * of a connection are in it.  The data path follows a connection without the mutex:
  * loop_ep.peer is also guarded by the endpoint's lock.
  */
+#include <kofi/refuse.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include "loop.h"
@@ -49,7 +50,7 @@ static int loop_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 	lockdep_assert_held(&loop_cm_lock);
 	kfree(req);
 	if (!active)
-		return -ECONNABORTED;
+		return kofi_refuse("reject", -ECONNABORTED, "the peer of the request has gone");
 	active->asks = NULL;
 	loop_over(active, err, data, len);
 	return 0;
@@ -181,8 +182,9 @@ static int loop_connect(struct fid_ep *fid_ep, const void *addr,
 	struct sockaddr_storage dest;
 	int ret;
 
-	if (paramlen > LOOP_CM_DATA)
-		return -EINVAL;
+	ret = kofi_conn_check_data("connect", paramlen, LOOP_CM_DATA);
+	if (ret)
+		return ret;
 	mutex_lock(&loop_cm_lock);
 	ret = kofi_conn_may_start(&ep->soft.kep.conn, false);
 	if (!ret)
@@ -202,8 +204,9 @@ unlock:
 
 static int loop_req_is_near(const struct kofi_connreq *req, const void *net)
 {
-	return container_of(req, struct loop_req, req)->net == net ?
-	       0 : -FI_EDOMAIN;
+	if (container_of(req, struct loop_req, req)->net == net)
+		return 0;
+	return kofi_refuse("endpoint", -FI_EDOMAIN, "info->handle: the request came to another network namespace");
 }
 
 /**
@@ -253,8 +256,9 @@ static int loop_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	struct loop_ep *ep = to_loop_ep(&fid_ep->fid), *peer;
 	int ret;
 
-	if (paramlen > LOOP_CM_DATA)
-		return -EINVAL;
+	ret = kofi_conn_check_data("accept", paramlen, LOOP_CM_DATA);
+	if (ret)
+		return ret;
 	mutex_lock(&loop_cm_lock);
 	ret = kofi_conn_may_start(&ep->soft.kep.conn, true);
 	if (ret)
@@ -285,11 +289,13 @@ static int loop_ep_getname(fid_t fid, void *addr, size_t *addrlen)
 static int loop_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
 {
 	struct loop_ep *ep = to_loop_ep(&fid_ep->fid);
-	int ret = -ENOTCONN;
+	int ret;
 
 	mutex_lock(&loop_cm_lock);
 	if (ep->peer)
 		ret = kofi_addr_copy_out(&ep->peer->name.addr, addr, addrlen);
+	else
+		ret = kofi_conn_refuse("getpeer", &ep->soft.kep.conn, -ENOTCONN, "connected");
 	mutex_unlock(&loop_cm_lock);
 	return ret;
 }

@@ -7,6 +7,7 @@
  * back the reference to the peer, and wakes the endpoints that wait for a receive or an event of
  * this one.
  */
+#include <kofi/refuse.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include "loop.h"
@@ -149,8 +150,8 @@ static int loop_ep_name(struct loop_ep *ep, const struct fi_info *info)
 	int ret = 0;
 
 	if (info->src_addr)
-		ret = kofi_addr_from_info(&src, info->src_addr,
-					  info->src_addrlen);
+		ret = kofi_addr_get("endpoint", "info->src_addr", &src, info->src_addr,
+				    info->src_addrlen);
 	if (ret)
 		return ret;
 
@@ -197,8 +198,11 @@ int loop_endpoint(struct fid_domain *domain, struct fi_info *info,
 	struct loop_ep *ep;
 	int ret;
 
-	if (info->ep_attr->type != FI_EP_MSG && (!rdm || info->handle))
-		return -EINVAL;
+	if (info->ep_attr->type != FI_EP_MSG && !rdm)
+		return kofi_refuse("endpoint", -EINVAL, "info->ep_attr->type is %d; there are FI_EP_MSG and FI_EP_RDM",
+				   info->ep_attr->type);
+	if (rdm && info->handle)
+		return kofi_refuse("endpoint", -EINVAL, "info->handle: an endpoint of the type FI_EP_RDM accepts no request");
 	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
 	if (!ep)
 		return -ENOMEM;
@@ -285,7 +289,8 @@ int loop_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 	struct kofi_srx_ctx *ctx;
 
 	if (attr->size > LOOP_MAX_QUEUE || attr->iov_limit > KOFI_OP_IOV)
-		return -EINVAL;
+		return kofi_refuse("srx_context", -EINVAL, "attr: size %zu, iov_limit %zu; the most are %d and %d",
+				   attr->size, attr->iov_limit, LOOP_MAX_QUEUE, KOFI_OP_IOV);
 	ctx = kofi_srx_ctx_open(sizeof(struct loop_srx), attr, &loop_msg_limits,
 				&room, &loop_srx_ops, context);
 	if (IS_ERR(ctx))

@@ -11,6 +11,7 @@
  * gets a reference, and the close of an endpoint waits until all references are given back.  A
  * listener is looked up under loop_cm_lock, and its name is dropped under this lock, too.
  */
+#include <kofi/refuse.h>
 #include <linux/jhash.h>
 #include <linux/module.h>
 #include <linux/rhashtable.h>
@@ -75,11 +76,10 @@ int loop_name_claim(struct loop_name *name, struct net *net,
 
 	name->addr = *addr;
 	loop_key_set(&name->key, net, type, addr);
-	ret = -EADDRINUSE;
 	if (name->key.port) {
 		ret = loop_name_insert(name);
 	} else {
-		for (i = 0; i < LOOP_PORTS && ret == -EADDRINUSE; i++) {
+		for (i = 0; !i || (i < LOOP_PORTS && ret == -EADDRINUSE); i++) {
 			kofi_addr_set_port(&name->addr, LOOP_FIRST_PORT +
 					   (u32)atomic_inc_return(&loop_next_port) %
 					   LOOP_PORTS);
@@ -88,6 +88,9 @@ int loop_name_claim(struct loop_name *name, struct net *net,
 		}
 	}
 	name->taken = !ret;
+	if (ret == -EADDRINUSE)
+		return kofi_refuse("endpoint, passive_ep or setname", ret, "%pISpc: another endpoint of this machine has the address",
+				   addr);
 	return ret;
 }
 
