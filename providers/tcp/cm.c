@@ -264,8 +264,9 @@ static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
 	unsigned int noio;
 	int ret;
 
-	if (paramlen > TCP_WIRE_CM_DATA)
-		return -EINVAL;
+	ret = kofi_conn_check_data("connect", paramlen, TCP_WIRE_CM_DATA);
+	if (ret)
+		return ret;
 	noio = ktcp_cm_enter();
 	ret = kofi_conn_may_start(&ep->soft.kep.conn, false);
 	if (!ret)
@@ -298,8 +299,9 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	unsigned int noio;
 	int ret;
 
-	if (paramlen > TCP_WIRE_CM_DATA)
-		return -EINVAL;
+	ret = kofi_conn_check_data("accept", paramlen, TCP_WIRE_CM_DATA);
+	if (ret)
+		return ret;
 	noio = ktcp_cm_enter();
 	ret = kofi_conn_may_start(&ep->soft.kep.conn, true);
 	if (ret)
@@ -350,11 +352,13 @@ static int ktcp_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
 	struct ktcp_ep *ep = to_ktcp_ep(&fid_ep->fid);
 	struct sockaddr_storage name = {};
 	unsigned int noio;
-	int ret = -ENOTCONN;
+	int ret;
 
 	noio = ktcp_cm_enter();
 	if (ep->conn.sk.sock && ep->soft.kep.conn.state == KOFI_CONN_CONNECTED)
 		ret = ktcp_sock_name(ep->conn.sk.sock, true, &name);
+	else
+		ret = kofi_conn_refuse("getpeer", &ep->soft.kep.conn, -ENOTCONN, "connected");
 	ktcp_cm_leave(noio);
 	return ret ? : kofi_addr_copy_out(&name, addr, addrlen);
 }

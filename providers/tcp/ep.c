@@ -7,6 +7,7 @@
  *	the end		ktcp_ep_end(): nothing is posted any more, and the worker gives back
  *			what the connection has, including the socket
  */
+#include <kofi/refuse.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include "rdm.h"
@@ -165,7 +166,8 @@ static int ktcp_ep_add(struct ktcp_ep *ep, const struct fi_info *info)
 		ret = ktcp_req_adopt(ep, info->handle);
 	else if (!kofi_addr_any(&ep->src) &&
 		 !kofi_addr_is_local(fabric->net, &ep->src))
-		ret = -EADDRNOTAVAIL;
+		ret = kofi_refuse("endpoint", -EADDRNOTAVAIL, "info->src_addr: %pIS is not an address of this network namespace",
+				  &ep->src);
 	if (ret)
 		goto unlock;
 	list_add_tail(&ep->soft.of_fabric, &fabric->eps);
@@ -186,7 +188,8 @@ static int ktcp_ep_setup(struct ktcp_ep *ep, const struct fi_info *info)
 								  AF_INET;
 	if (!info->src_addr)
 		return 0;
-	return kofi_addr_from_info(&ep->src, info->src_addr, info->src_addrlen);
+	return kofi_addr_get("endpoint", "info->src_addr", &ep->src, info->src_addr,
+			     info->src_addrlen);
 }
 
 int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
@@ -199,7 +202,8 @@ int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 	if (info->ep_attr->type == FI_EP_RDM)
 		return ktcp_rdm_endpoint(domain, info, fid_ep, context);
 	if (info->ep_attr->type != FI_EP_MSG)
-		return -EINVAL;
+		return kofi_refuse("endpoint", -EINVAL, "info->ep_attr->type is %d; there are FI_EP_MSG and FI_EP_RDM",
+				   info->ep_attr->type);
 	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
 	if (!ep)
 		return -ENOMEM;
@@ -237,9 +241,10 @@ int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 
 	/* A domain of endpoints without connections has no shared receive contexts */
 	if (!to_kofi_soft_domain(domain)->shares)
-		return -ENOSYS;
+		return kofi_refuse("srx_context", -ENOSYS, "the domain was opened for FI_EP_RDM; those endpoints share no receives");
 	if (attr->size > KTCP_MAX_QUEUE || attr->iov_limit > KOFI_OP_IOV)
-		return -EINVAL;
+		return kofi_refuse("srx_context", -EINVAL, "attr: size %zu, iov_limit %zu; the most are %d and %d",
+				   attr->size, attr->iov_limit, KTCP_MAX_QUEUE, KOFI_OP_IOV);
 	ctx = kofi_srx_ctx_open(sizeof(*srx), attr, &ktcp_srx_limits, &room,
 				&ktcp_srx_ops, context);
 	if (IS_ERR(ctx))

@@ -21,6 +21,7 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 #include <kofi/compat.h>
+#include <kofi/refuse.h>
 #include "tcp.h"
 
 static struct kofi_connreqs ktcp_reqs = KOFI_CONNREQS_INIT(ktcp_reqs);
@@ -52,7 +53,7 @@ static int ktcp_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 	req->pep->nr_requests--;
 	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, 0, data, len);
 	ktcp_req_free(req);
-	return ret ? -ECONNABORTED : 0;
+	return ret ? kofi_refuse("reject", -ECONNABORTED, "the peer of the request has gone") : 0;
 }
 
 /*
@@ -247,8 +248,9 @@ void ktcp_show_listener(struct seq_file *file, struct kofi_soft_pep *soft)
 
 static int ktcp_req_is_near(const struct kofi_connreq *req, const void *net)
 {
-	return container_of(req, struct ktcp_req, req)->net == net ?
-	       0 : -FI_EDOMAIN;
+	if (container_of(req, struct ktcp_req, req)->net == net)
+		return 0;
+	return kofi_refuse("endpoint", -FI_EDOMAIN, "info->handle: the request came to another network namespace");
 }
 
 /**

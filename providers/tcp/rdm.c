@@ -33,6 +33,7 @@
  * Locks are those of tcp.h.  kofi_soft_ep.lock guards the lists of operations of all peers,
  * which peers have a connection, and early messages.  Connections send and receive in parallel.
  */
+#include <kofi/refuse.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -492,11 +493,12 @@ static int ktcp_rdm_name(struct ktcp_rdm *rdm, const struct fi_info *info)
 	int ret;
 
 	if (!info->src_addr)
-		return -EADDRNOTAVAIL;
-	ret = kofi_addr_from_info(&rdm->name, info->src_addr, info->src_addrlen);
-	if (ret)
-		return ret;
-	return kofi_addr_any(&rdm->name) ? -EADDRNOTAVAIL : 0;
+		return kofi_refuse("endpoint", -EADDRNOTAVAIL, "info->src_addr is NULL; peers know the endpoint by it");
+	ret = kofi_addr_get("endpoint", "info->src_addr", &rdm->name, info->src_addr,
+			    info->src_addrlen);
+	if (!ret && kofi_addr_any(&rdm->name))
+		ret = kofi_refuse("endpoint", -EADDRNOTAVAIL, "info->src_addr is the wildcard address; peers know the endpoint by it");
+	return ret;
 }
 
 /**
@@ -525,8 +527,10 @@ static int ktcp_rdm_open(struct fid_domain *domain, struct fi_info *info, bool s
 	struct ktcp_rdm *rdm;
 	int ret;
 
-	if (info->handle || info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
-		return -EINVAL;
+	if (info->handle)
+		return kofi_refuse("endpoint", -EINVAL, "info->handle: an endpoint of the type FI_EP_RDM accepts no request");
+	if (info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+		return kofi_refuse("endpoint", -EINVAL, "info->ep_attr->rx_ctx_cnt: endpoints of the type FI_EP_RDM share no receives");
 	rdm = ktcp_rdm_new(info);
 	if (!rdm)
 		return -ENOMEM;
