@@ -23,6 +23,7 @@
  * the offer of save.h, where libfabric does not look; rnr_retry 7, that is, for ever; depths of
  * reads and atomics as large as both devices can.
  */
+#include <kofi/refuse.h>
 #include <linux/sched/mm.h>
 #include <rdma/ib_cm.h>
 #include "cm.h"
@@ -39,8 +40,10 @@
 int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
 		  size_t limit)
 {
-	if (len > (frame->raw ? limit : VERBS_CM_DATA) || (len && !param))
-		return -EINVAL;
+	limit = frame->raw ? limit : VERBS_CM_DATA;
+	if (len > limit || (len && !param))
+		return kofi_refuse("connect, accept or reject", -EINVAL, "paramlen is %zu; FI_OPT_CM_DATA_SIZE is %zu",
+				   len, limit);
 	frame->len = len;
 	frame->more = 0;
 	if (!frame->raw)
@@ -366,7 +369,7 @@ void verbs_cm_halt(struct verbs_res *res)
 static int verbs_ep_setname(fid_t fid, void *addr, size_t addrlen)
 {
 	/* The id is bound from the start */
-	return -FI_EOPBADSTATE;
+	return kofi_refuse("setname", -FI_EOPBADSTATE, "an endpoint has the address of its info->src_addr, for good");
 }
 
 static int verbs_ep_getname(fid_t fid, void *addr, size_t *addrlen)
@@ -391,10 +394,11 @@ static int verbs_ep_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
 
 	if (ret)
 		return ret;
-	ret = -ENOTCONN;
 	if (READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED) {
 		dest = verbs_id_dest(ep->id);
 		ret = kofi_addr_copy_out(&dest, addr, addrlen);
+	} else {
+		ret = kofi_conn_refuse("getpeer", &ep->kep.conn, -ENOTCONN, "connected");
 	}
 	verbs_ep_leave(ep);
 	return ret;
@@ -408,15 +412,17 @@ static int verbs_ep_dest(struct verbs_ep *ep, const void *addr,
 	if (!addr) {
 		*dest = (struct sockaddr_storage) {};
 		memcpy(dest, &ep->dest, sizeof(ep->dest));
-		return dest->ss_family ? 0 : -EADDRNOTAVAIL;
+		if (dest->ss_family)
+			return 0;
+		return kofi_refuse("connect", -EADDRNOTAVAIL, "addr is NULL, and the endpoint was opened without info->dest_addr");
 	}
 	/* The family must be that of the info */
 	family = ((const struct sockaddr *)addr)->sa_family;
 	if (family != ep->id->route.addr.src_addr.ss_family)
-		return -EINVAL;
-	return kofi_addr_from_info(dest, addr, family == AF_INET6 ?
-				   sizeof(struct sockaddr_in6) :
-				   sizeof(struct sockaddr_in));
+		return kofi_refuse("connect", -EINVAL, "addr is of the family %d, but the endpoint has an address of the family %d",
+				   family, ep->id->route.addr.src_addr.ss_family);
+	return kofi_addr_get("connect", "addr", dest, addr, family == AF_INET6 ?
+			     sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
 }
 
 static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
@@ -435,8 +441,10 @@ static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
 	ret = verbs_ep_dest(ep, addr, &dest);
 	if (ret)
 		goto unlock;
-	ret = kofi_addr_any(&dest) ? -EINVAL :
-	      verbs_cm_pack(&ep->frame, param, paramlen, VERBS_CM_REQ);
+	if (kofi_addr_any(&dest))
+		ret = kofi_refuse("connect", -EINVAL, "addr is the wildcard address, which no peer has");
+	else
+		ret = verbs_cm_pack(&ep->frame, param, paramlen, VERBS_CM_REQ);
 	if (ret)
 		goto unlock;
 
@@ -477,7 +485,7 @@ static int verbs_ep_accept(struct fid_ep *fid_ep, const void *param,
 		/* rdma_accept() has rejected the request */
 		kofi_conn_set_state(&ep->kep.conn, KOFI_CONN_DOWN);
 		verbs_ep_flush(ep);
-		ret = -ECONNABORTED;
+		ret = kofi_refuse("accept", -ECONNABORTED, "the peer of the request has gone");
 	} else {
 		ep->accepted = true;
 		ep->accepted_at = jiffies;
@@ -490,18 +498,14 @@ unlock:
 static int verbs_ep_shutdown(struct fid_ep *fid_ep, u64 flags)
 {
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
-	int ret;
+	int ret = verbs_ep_lock(ep);
 
-	if (flags)
-		return -FI_EBADFLAGS;
-
-	ret = verbs_ep_lock(ep);
 	if (ret)
 		return ret;
 	if (ep->kep.conn.state == KOFI_CONN_CONNECTED || ep->kep.conn.state == KOFI_CONN_CONNECTING)
 		verbs_ep_disconnected(ep);
 	else if (ep->kep.conn.state != KOFI_CONN_DOWN)
-		ret = -ENOTCONN;
+		ret = kofi_conn_refuse("shutdown", &ep->kep.conn, -ENOTCONN, "connected");
 	verbs_ep_unlock(ep);
 	return ret;
 }

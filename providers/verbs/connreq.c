@@ -11,6 +11,7 @@
  * rdma_cm holds handler locks while a request arrives, and the registry's lock is taken inside
  * them.  So the functions that the registry calls under its lock make no rdma_cm call that sleeps.
  */
+#include <kofi/refuse.h>
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
@@ -182,12 +183,17 @@ static int verbs_connreq_suits(const struct kofi_connreq *kreq,
 	u32 tclass;
 
 	if (req->id->device != ep->domain->dev->ibdev)
-		return -FI_EDOMAIN;
+		return kofi_refuse("endpoint", -FI_EDOMAIN, "info->handle: the request came to the device %s",
+				   req->id->device->name);
 	/* The connection has the class that the peer has chosen, if that is known */
 	tclass = verbs_tclass_of_id(req->id);
 	if (ep->tclass && tclass && kofi_tclass_tos(ep->tclass) != kofi_tclass_tos(tclass))
-		return -EINVAL;
-	return READ_ONCE(req->dead) ? -ECONNABORTED : 0;
+		return kofi_refuse("endpoint", -EINVAL, "info->tx_attr->tclass %#x: the peer of the request has chosen %#x",
+				   ep->tclass, tclass);
+	if (READ_ONCE(req->dead))
+		return kofi_refuse("endpoint", -ECONNABORTED,
+				   "info->handle: the peer of the request has gone");
+	return 0;
 }
 
 int verbs_connreq_take(fid_t handle, struct verbs_ep *ep)
@@ -218,7 +224,7 @@ int verbs_connreq_refuse(struct kofi_connreq *kreq, int err, const void *data,
 	if (ret || READ_ONCE(req->dead) ||
 	    rdma_reject(req->id, frame.wire, verbs_cm_wire_len(&frame),
 			IB_CM_REJ_CONSUMER_DEFINED))
-		ret = -ECONNABORTED;
+		ret = kofi_refuse("reject", -ECONNABORTED, "the peer of the request has gone");
 	rdma_destroy_id(req->id);
 	kfree(req);
 	return ret;

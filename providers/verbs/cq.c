@@ -20,6 +20,7 @@
  * The removal of the device frees its queue.  Readers get the completions in the list, and then
  * -ENODEV.
  */
+#include <kofi/refuse.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "mr.h"
@@ -233,7 +234,8 @@ int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
 	int ret;
 
 	if (!size)
-		return -EINVAL;
+		return kofi_refuse("cq_open", -EINVAL, "attr->size is above what the device %s has",
+				   ibdev->name);
 
 	cq = kzalloc(sizeof(*cq), GFP_KERNEL);
 	if (!cq)

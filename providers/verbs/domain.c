@@ -12,6 +12,7 @@
  * that open its objects need not.  The first registration of memory gives the domain a connection
  * of its own (reg.c), which lasts until the domain is closed.
  */
+#include <kofi/refuse.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -208,9 +209,11 @@ static int verbs_domain(struct fid_fabric *fabric, struct fi_info *info,
 	struct verbs_domain *domain;
 	int ret = -ENODEV;
 
-	if (!info->domain_attr || !info->domain_attr->name ||
-	    !kofi_tclass_known(info->domain_attr->tclass))
-		return -EINVAL;
+	if (!info->domain_attr->name)
+		return kofi_refuse("domain", -EINVAL, "info->domain_attr->name is NULL; it names the device");
+	if (!kofi_tclass_known(info->domain_attr->tclass))
+		return kofi_refuse("domain", -EINVAL, "info->domain_attr->tclass %#x is no FI_TC_*",
+				   info->domain_attr->tclass);
 
 	domain = kzalloc(sizeof(*domain), GFP_KERNEL);
 	if (!domain)

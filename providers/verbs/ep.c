@@ -32,6 +32,7 @@
 #include <rdma/ib_cm.h>
 #include <kofi/addr.h>
 #include <kofi/compat.h>
+#include <kofi/refuse.h>
 #include <kofi/tclass.h>
 #include <kofi/stat.h>
 #include "cm.h"
@@ -271,7 +272,10 @@ static int verbs_ep_create_qp(struct verbs_ep *ep)
 	/* The peer may have gone, which rdma_cm knows before the endpoint does */
 	if (ret == -EINVAL && ep->kep.conn.passive &&
 	    rdma_init_qp_attr(ep->id, &attr, &mask) == -EINVAL)
-		ret = -ECONNABORTED;
+		return kofi_refuse("enable", -ECONNABORTED, "the peer of its connection request has gone");
+	if (ret)
+		kofi_refuse("enable", ret, "the device %s makes no queue pair with %zu sends and %zu receives",
+			    ep->domain->dev->ibdev->name, ep->tx.size, ep->rx.size);
 	return ret;
 }
 
@@ -333,7 +337,11 @@ static int verbs_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	if (ret)
 		return ret;
 	/* Checks the queue pair, which stays when the connection is over */
-	ret = ep->qp ? -FI_EOPBADSTATE : kofi_ep_bind(fid, bfid, flags);
+	if (ep->qp)
+		ret = kofi_conn_refuse("ep_bind", &ep->kep.conn, -FI_EOPBADSTATE,
+				       "open: bind before fi_enable()");
+	else
+		ret = kofi_ep_bind(fid, bfid, flags);
 	verbs_ep_leave(ep);
 	return ret;
 }
@@ -478,13 +486,21 @@ static const struct fi_ops verbs_ep_fid_ops = {
 static int verbs_ep_init(struct verbs_ep *ep, struct verbs_domain *domain,
 			 const struct fi_info *info, void *context)
 {
-	if (!info->ep_attr || !info->tx_attr || !info->rx_attr ||
-	    info->ep_attr->type != FI_EP_MSG)
-		return -EINVAL;
+	if (info->ep_attr->type != FI_EP_MSG)
+		return kofi_refuse("endpoint", -EINVAL, "info->ep_attr->type is %d; there is FI_EP_MSG",
+				   info->ep_attr->type);
 	ep->domain = domain;
 	ep->iwarp = verbs_is_iwarp(domain->dev->ibdev);
 	ep->kep.device_p2p = !ib_uses_virt_dma(domain->dev->ibdev);
 	return kofi_ep_init(&ep->kep, info, verbs_ep_limits(ep->iwarp), context);
+}
+
+static int verbs_ep_check_field(const char *field, size_t value, size_t max)
+{
+	if (value <= max)
+		return 0;
+	return kofi_refuse("endpoint", -EINVAL, "info->%s is %zu; the most on this device is %zu",
+			   field, value, max);
 }
 
 static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
@@ -502,16 +518,20 @@ static int verbs_ep_set_attrs(struct verbs_ep *ep, const struct fi_info *info)
 	ep->tclass = info->tx_attr->tclass;
 	ep->read_limit = min_t(size_t, ep->tx.iov_limit,
 			       ibdev->attrs.max_sge_rd);
-	if ((kep->shared && !verbs_has_srx(ibdev)) ||
-	    ep->tx.size > verbs_tx_max(ibdev) ||
-	    ep->rx.size > verbs_rx_max(ibdev) ||
-	    kep->max_msg_size > ep->domain->dev->max_msg_size ||
-	    ep->tx.iov_limit > verbs_tx_iov_max(ibdev) ||
-	    ep->rx.iov_limit > min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV) ||
-	    kep->inject_size > VERBS_MAX_INJECT ||
-	    !kofi_tclass_known(ep->tclass))
-		return -EINVAL;
-	return 0;
+	if (kep->shared && !verbs_has_srx(ibdev))
+		return kofi_refuse("endpoint", -EINVAL, "info->ep_attr->rx_ctx_cnt: the device has no shared receive contexts");
+	if (!kofi_tclass_known(ep->tclass))
+		return kofi_refuse("endpoint", -EINVAL, "info->tx_attr->tclass %#x is no FI_TC_*",
+				   ep->tclass);
+	return verbs_ep_check_field("tx_attr->size", ep->tx.size, verbs_tx_max(ibdev)) ? :
+	       verbs_ep_check_field("rx_attr->size", ep->rx.size, verbs_rx_max(ibdev)) ? :
+	       verbs_ep_check_field("ep_attr->max_msg_size", kep->max_msg_size,
+				    ep->domain->dev->max_msg_size) ? :
+	       verbs_ep_check_field("tx_attr->iov_limit", ep->tx.iov_limit,
+				    verbs_tx_iov_max(ibdev)) ? :
+	       verbs_ep_check_field("rx_attr->iov_limit", ep->rx.iov_limit,
+				    min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV)) ? :
+	       verbs_ep_check_field("tx_attr->inject_size", kep->inject_size, VERBS_MAX_INJECT);
 }
 
 /* Takes the id of a connection request, or binds a new one; on success it is in @ep */
@@ -527,13 +547,14 @@ static int verbs_ep_get_id(struct verbs_ep *ep, const struct fi_info *info)
 		return verbs_connreq_take(info->handle, ep);
 	}
 	if (info->dest_addr) {
-		ret = kofi_addr_from_info(&dest, info->dest_addr,
-					  info->dest_addrlen);
+		ret = kofi_addr_get("endpoint", "info->dest_addr", &dest, info->dest_addr,
+				    info->dest_addrlen);
 		if (ret)
 			return ret;
 		memcpy(&ep->dest, &dest, sizeof(ep->dest));
 	}
-	ret = kofi_addr_from_info(&src, info->src_addr, info->src_addrlen);
+	ret = kofi_addr_get("endpoint", "info->src_addr", &src, info->src_addr,
+			    info->src_addrlen);
 	if (ret)
 		return ret;
 
@@ -543,8 +564,12 @@ static int verbs_ep_get_id(struct verbs_ep *ep, const struct fi_info *info)
 	if (tclass)
 		rdma_set_service_type(id, kofi_tclass_tos(tclass));
 	ret = rdma_bind_addr(id, (struct sockaddr *)&src);
-	if (!ret && id->device != ep->domain->dev->ibdev)
-		ret = -EINVAL;
+	if (ret)
+		kofi_refuse("endpoint", ret, "info->src_addr: rdma_cm binds nothing to %pISpc",
+			    &src);
+	else if (id->device != ep->domain->dev->ibdev)
+		ret = kofi_refuse("endpoint", -EINVAL, "info->src_addr: %pIS is not an address of the device %s",
+				  &src, ep->domain->dev->ibdev->name);
 	if (ret)
 		rdma_destroy_id(id);
 	else

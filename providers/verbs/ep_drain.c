@@ -35,6 +35,7 @@
  * a queue pair has room for one marker in each queue, and regions are closed at any time.  The
  * queue pair is destroyed under it, too: while its holder finds a queue pair, the device is there.
  */
+#include <kofi/refuse.h>
 #include <linux/sched/mm.h>
 #include "ep.h"
 #include "op.h"
@@ -116,6 +117,11 @@ static void verbs_drain_work(struct work_struct *work)
 	memalloc_noio_restore(noio);
 }
 
+static int verbs_drain_refuse(void)
+{
+	return kofi_refuse("ep_drain", -FI_EOPBADSTATE, "the endpoint has not been enabled");
+}
+
 static int verbs_drain_begin(struct verbs_ep *ep)
 {
 	int ret = verbs_ep_lock(ep);
@@ -123,7 +129,7 @@ static int verbs_drain_begin(struct verbs_ep *ep)
 	if (ret)
 		return ret;
 	if (!ep->qp || ep->drain.begun) {
-		ret = ep->qp ? 0 : -FI_EOPBADSTATE;
+		ret = ep->qp ? 0 : verbs_drain_refuse();
 		verbs_ep_unlock(ep);
 		return ret;
 	}
@@ -155,7 +161,7 @@ static int verbs_drain_gone(struct verbs_ep *ep, int timeout)
 	long left = MAX_SCHEDULE_TIMEOUT;
 
 	if (!READ_ONCE(ep->tx.slots))
-		return -FI_EOPBADSTATE;
+		return verbs_drain_refuse();
 	/* Does not wait for its turn: in a callback, the removal may wait for the caller */
 	if (timeout < 0) {
 		verbs_ep_await_calls(ep);
@@ -186,8 +192,10 @@ int verbs_ep_drain(struct fid_ep *fid_ep, int timeout)
 		return verbs_drain_gone(ep, timeout);
 	if (ret)
 		return ret;
-	return verbs_drain_await(&ep->drain.done, timeout) ? ep->drain.err :
-							     -ETIMEDOUT;
+	if (verbs_drain_await(&ep->drain.done, timeout))
+		return ep->drain.err;
+	return kofi_refuse("ep_drain", -ETIMEDOUT, "after %d ms the endpoint still has operations under way",
+			   timeout);
 }
 
 /**

@@ -30,6 +30,7 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include <kofi/dmabuf.h>
+#include <kofi/refuse.h>
 #include <kofi/stat.h>
 #include "mr.h"
 #include "op.h"
@@ -128,7 +129,7 @@ static int verbs_mr_walk(const struct fi_mr_attr *attr,
 	if (ret)
 		return ret;
 	if (!builder->len || builder->addr + builder->len - 1 < builder->addr)
-		return -EINVAL;
+		return kofi_refuse("mr_reg", -EINVAL, "the list has %llu bytes", builder->len);
 	return 0;
 }
 
@@ -180,15 +181,18 @@ static int verbs_mr_lend_table(struct verbs_mr *mr,
 	int ret;
 
 	if (attr->type != FI_BUF_SGL)
-		return -EINVAL;
+		return kofi_refuse("mr_refresh", -EINVAL, "attr->type is %d; a region with FI_MR_LEND takes FI_BUF_SGL",
+				   attr->type);
 	ret = verbs_mr_walk(attr, builder);
 	if (ret)
 		return ret;
 	if (builder->count > mr->seg_limit)
-		return -EMSGSIZE;
+		return kofi_refuse("mr_refresh", -EMSGSIZE, "the list has more than %zu segments, for which the region was registered",
+				   mr->seg_limit);
 	for_each_sg(attr->mr_sgl, sg, attr->iov_count, i)
 		if (!sg->length || sg->length > builder->max_seg)
-			return -EINVAL;
+			return kofi_refuse("mr_refresh", -EINVAL, "element %u has %u bytes; the device maps 1 to %zu",
+					   i, sg->length, (size_t)builder->max_seg);
 	builder->linear = false;
 	mr->sgt.sgl = attr->mr_sgl;
 	mr->sgt.nents = attr->iov_count;
@@ -315,16 +319,18 @@ static int verbs_mr_choose(const struct verbs_mr *mr, u64 addr,
 	u64 alignment = verbs_mr_alignment(mr, addr);
 
 	if (alignment < VERBS_MR_MIN_PAGE && !takes_gaps)
-		return -EINVAL;
+		return kofi_refuse("mr_reg", -EINVAL, "the list has gaps: an element but the first begins, or but the last ends, within a page, which this device does not take");
 	if (mr->len > attrs->max_mr_size)
-		return -EMSGSIZE;
+		return kofi_refuse("mr_reg", -EMSGSIZE, "the list has %llu bytes; the most on this device is %llu",
+				   (u64)mr->len, (u64)attrs->max_mr_size);
 
 	*type = IB_MR_TYPE_MEM_REG;
 	*page_size = verbs_mr_page_size(mr, alignment, entries);
 	if (*page_size)
 		return 0;
 	if (!takes_gaps || mr->sgt.nents > attrs->max_fast_reg_page_list_len)
-		return -EMSGSIZE;
+		return kofi_refuse("mr_reg", -EMSGSIZE, "the list needs more pages than the %u that one region of this device has",
+				   attrs->max_fast_reg_page_list_len);
 	*type = IB_MR_TYPE_SG_GAPS;
 	*entries = mr->sgt.nents;
 	*page_size = PAGE_SIZE;
@@ -346,11 +352,12 @@ static int verbs_mr_fill_ibmr(struct verbs_mr *mr, u64 addr)
 		return ret;
 	if (mr->ibmr) {
 		if (type != IB_MR_TYPE_MEM_REG || entries > mr->page_limit)
-			return -EMSGSIZE;
+			return kofi_refuse("mr_refresh", -EMSGSIZE, "the list has %u pages; the region was registered for %zu",
+					   entries, mr->page_limit);
 		return verbs_mr_fill(mr, addr, page_size);
 	}
 	if (mr->page_limit && type != IB_MR_TYPE_MEM_REG)
-		return -EINVAL;
+		return kofi_refuse("mr_regattr", -EINVAL, "FI_MR_ENDPOINT: the list has gaps, which such a region does not take");
 	mr->ibmr = ib_alloc_mr(mr->domain->pd, type,
 			       max_t(u32, entries, mr->page_limit));
 	if (IS_ERR(mr->ibmr))
@@ -437,7 +444,7 @@ int verbs_mr_close(struct fid *fid)
 	return 0;
 }
 
-int verbs_mr_control(struct fid *fid, int command, void *arg)
+const char *verbs_mr_state_name(const struct verbs_mr *mr)
 {
 	static const char *const states[] = {
 		[VERBS_MR_EMPTY]	= "empty",
@@ -445,17 +452,22 @@ int verbs_mr_control(struct fid *fid, int command, void *arg)
 		[VERBS_MR_ENABLED]	= "enabled",
 		[VERBS_MR_ENDING]	= "ending",
 	};
+
+	/* Only a region for single operations has states */
+	return states[mr->page_limit ? READ_ONCE(mr->state) : VERBS_MR_ENABLED];
+}
+
+int verbs_mr_control(struct fid *fid, int command, void *arg)
+{
 	const struct verbs_mr *mr = to_verbs_mr(fid);
 	enum verbs_mr_state state = READ_ONCE(mr->state);
 	struct kofi_stat *stat = arg;
 
 	if (command != KOFI_GETSTAT)
-		return -ENOSYS;
-	/* Only a region for single operations has states */
-	if (!mr->page_limit)
-		state = VERBS_MR_ENABLED;
-	stat->state = states[state];
-	kofi_stat_add(stat, "size", state == VERBS_MR_EMPTY ? 0 : READ_ONCE(mr->len));
+		return kofi_refuse("control", -ENOSYS, "a region has no command %d", command);
+	stat->state = verbs_mr_state_name(mr);
+	kofi_stat_add(stat, "size",
+		      mr->page_limit && state == VERBS_MR_EMPTY ? 0 : READ_ONCE(mr->len));
 	if (mr->page_limit)
 		kofi_stat_add(stat, "page_limit", mr->page_limit);
 	return 0;
@@ -566,10 +578,10 @@ static int verbs_mr_pmem_init(struct verbs_mr *mr, const struct fi_mr_attr *attr
 	int ret;
 
 	if (verbs_is_iwarp(mr->domain->dev->ibdev))
-		return -FI_EBADFLAGS;
+		return kofi_refuse("mr_regattr", -FI_EBADFLAGS, "flags: FI_RMA_PMEM: not over iWARP");
 	/* The initiator reads from the region before it sends its request (save.c) */
 	if (!(attr->access & FI_REMOTE_READ))
-		return -EINVAL;
+		return kofi_refuse("mr_regattr", -EINVAL, "attr->access: FI_RMA_PMEM needs FI_REMOTE_READ, as the initiator reads before it saves");
 	ret = verbs_mr_init(mr, attr);
 	if (ret)
 		return ret;
@@ -615,12 +627,13 @@ static int verbs_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 	int ret;
 
 	/* No counters for regions */
-	if (flags & ~(FI_MR_ENDPOINT | FI_MR_LEND | FI_MR_DMABUF | FI_RMA_PMEM))
-		return -FI_EBADFLAGS;
-	if (flags & FI_RMA_PMEM && flags != FI_RMA_PMEM)
-		return -FI_EBADFLAGS;
-	if (flags & FI_MR_DMABUF && flags != FI_MR_DMABUF)
-		return -FI_EBADFLAGS;
+	ret = kofi_check_flags("mr_regattr", flags, FI_MR_ENDPOINT | FI_MR_LEND | FI_MR_DMABUF |
+			       FI_RMA_PMEM);
+	if (ret)
+		return ret;
+	if ((flags & FI_RMA_PMEM && flags != FI_RMA_PMEM) ||
+	    (flags & FI_MR_DMABUF && flags != FI_MR_DMABUF))
+		return kofi_refuse("mr_regattr", -FI_EBADFLAGS, "flags: FI_RMA_PMEM and FI_MR_DMABUF go with no other flag");
 	ret = verbs_domain_enter(domain);
 	if (ret)
 		return ret;

@@ -101,6 +101,7 @@ void verbs_mr_single_table(struct verbs_mr *mr);
 size_t verbs_mr_max_seg(const struct verbs_mr *mr);
 u32 verbs_mr_min_page(const struct ib_device *ibdev);
 int verbs_mr_close(struct fid *fid);
+const char *verbs_mr_state_name(const struct verbs_mr *mr);
 int verbs_mr_control(struct fid *fid, int command, void *arg);
 int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr);
 

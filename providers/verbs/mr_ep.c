@@ -33,6 +33,7 @@
  * it would wait for itself, and answers -EDEADLK (kofi_cq_may_wait()).  No poller is in a callback
  * of an operation that has failed.
  */
+#include <kofi/refuse.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include "ep.h"
@@ -86,6 +87,14 @@ static __always_inline int verbs_mr_ep_take_one(struct verbs_mr *mr,
 	return ret;
 }
 
+/* Refuses a call because of the region's state */
+static noinline int verbs_mr_refuse(const char *call, const struct verbs_mr *mr,
+				    const char *wanted)
+{
+	return kofi_refuse(call, -FI_EOPBADSTATE, "the region is %s, and has to be %s",
+			   verbs_mr_state_name(mr), wanted);
+}
+
 static __always_inline int verbs_mr_ep_take(struct verbs_mr *mr,
 					    const struct fi_mr_attr *attr, bool one)
 {
@@ -95,7 +104,7 @@ static __always_inline int verbs_mr_ep_take(struct verbs_mr *mr,
 	if (unlikely(state == VERBS_MR_READY))
 		verbs_mr_unmap(mr);
 	else if (unlikely(state != VERBS_MR_EMPTY))
-		return -FI_EOPBADSTATE;
+		return verbs_mr_refuse("mr_refresh", mr, "empty or ready: disable it, and wait for the completion");
 	ret = one ? verbs_mr_ep_take_one(mr, attr->mr_iov) :
 		    verbs_mr_map(mr, attr);
 	mr->state = ret ? VERBS_MR_EMPTY : VERBS_MR_READY;
@@ -113,12 +122,13 @@ static int verbs_mr_ep_refresh(struct fid_mr *fid_mr,
 	bool one;
 
 	if (unlikely(flags))
-		return -FI_EBADFLAGS;
+		return kofi_refuse_flags("mr_refresh", flags, 0);
 	if (unlikely(!attr))
-		return -EINVAL;
+		return kofi_refuse("mr_refresh", -EINVAL, "attr is NULL");
 	one = verbs_mr_ep_is_one(mr, attr);
 	if (unlikely(!one && !kofi_mr_attr_is_valid(attr)))
-		return -EINVAL;
+		return kofi_refuse("mr_refresh", -EINVAL, "attr->type %d, attr->iov_count %zu: no list",
+				   attr->type, attr->iov_count);
 	verbs_device_hold();
 	if (likely(!verbs_mr_ep_gone(mr)))
 		ret = verbs_mr_ep_take(mr, attr, one);
@@ -181,8 +191,14 @@ static int verbs_mr_ep_enable(struct fid_mr *fid_mr)
 	verbs_device_hold();
 	if (likely(mr->ep && mr->state == VERBS_MR_READY))
 		ret = verbs_mr_ep_post(mr);
+	else if (verbs_mr_ep_gone(mr))
+		ret = -ENODEV;
 	else
-		ret = verbs_mr_ep_gone(mr) ? -ENODEV : -FI_EOPBADSTATE;
+		ret = -FI_EOPBADSTATE;
+	if (unlikely(ret && ret != -EAGAIN))
+		kofi_refuse("mr_enable", ret, "the region is %s, and its endpoint is %s",
+			    verbs_mr_state_name(mr),
+			    mr->ep ? kofi_conn_state_name(&mr->ep->kep.conn) : "none");
 	if (likely(!ret)) {
 		mr->mr.key = mr->ibmr->rkey;
 		mr->mr.addr = mr->ibmr->iova;
@@ -224,7 +240,7 @@ static noinline int verbs_mr_ep_invalidate(struct verbs_mr *mr, void *context)
 static noinline int verbs_mr_ep_discard(struct verbs_mr *mr)
 {
 	if (mr->state == VERBS_MR_ENABLED && !verbs_reg_take_back(mr))
-		return -EALREADY;
+		return kofi_refuse("mr_disable", -EALREADY, "FI_DISCARD: a peer may have used the key; disable without the flag");
 	verbs_mr_ep_ended(mr);
 	return 0;
 }
@@ -235,19 +251,19 @@ static int verbs_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 	int ret = 0;
 
 	if (unlikely(flags & ~FI_REMOTE_INV && flags != FI_DISCARD))
-		return -FI_EBADFLAGS;
+		return kofi_refuse_flags("mr_disable", flags, 0);
 	verbs_device_hold();
 	if (unlikely(verbs_mr_ep_gone(mr)))
 		ret = -ENODEV;
 	else if (unlikely(mr->state != VERBS_MR_ENABLED &&
 			  !(mr->state == VERBS_MR_READY && flags == FI_DISCARD)))
-		ret = -FI_EOPBADSTATE;
+		ret = verbs_mr_refuse("mr_disable", mr, "enabled");
 	else if (!flags)
 		ret = verbs_mr_ep_invalidate(mr, context);
 	else if (unlikely(flags == FI_DISCARD))
 		ret = verbs_mr_ep_discard(mr);
 	else if (unlikely(verbs_reg_waits(mr)))
-		ret = -FI_EOPBADSTATE;
+		ret = verbs_mr_refuse("mr_disable", mr, "invalidated by its peer, which cannot know the key yet");
 	else
 		verbs_mr_ep_ended(mr);
 	verbs_device_release();
@@ -259,9 +275,9 @@ static int verbs_mr_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 	struct verbs_mr *mr = to_verbs_mr(fid);
 
 	if (bfid->fclass != FI_CLASS_EP)
-		return -ENOSYS;
+		return kofi_refuse("mr_bind", -ENOSYS, "a region can be bound to an endpoint");
 	if (flags)
-		return -FI_EBADFLAGS;
+		return kofi_refuse_flags("mr_bind", flags, 0);
 	mr->ep = to_verbs_ep(bfid);
 	return 0;
 }
@@ -320,7 +336,7 @@ static int verbs_mr_ep_quiesce(struct verbs_mr *mr)
 	if (smp_load_acquire(&mr->slot->region) != mr)
 		return 0;
 	if (!kofi_conn_check(&mr->ep->kep.conn, true))
-		return -EBUSY;
+		return kofi_refuse("close", -EBUSY, "the key may be in use: fi_mr_disable() the region, and wait for the completion");
 	ret = verbs_mr_ep_may_drain(mr->ep);
 	if (!ret)
 		verbs_mr_ep_drain(mr);
@@ -362,8 +378,12 @@ static int verbs_mr_ep_limit(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	mr->page_limit = max_t(size_t, pages, attr->page_limit);
 	if (mr->page_limit >
 	    mr->domain->dev->ibdev->attrs.max_fast_reg_page_list_len)
-		return -EMSGSIZE;
-	return mr->page_limit ? 0 : -EINVAL;
+		return kofi_refuse("mr_regattr", -EMSGSIZE, "FI_MR_ENDPOINT: %zu pages; the most on this device is %u",
+				   mr->page_limit,
+				   mr->domain->dev->ibdev->attrs.max_fast_reg_page_list_len);
+	if (mr->page_limit)
+		return 0;
+	return kofi_refuse("mr_regattr", -EINVAL, "FI_MR_ENDPOINT: the list is empty, and attr->page_limit is 0");
 }
 
 /* Makes a new region one for single operations, with its first memory or none */

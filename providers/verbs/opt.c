@@ -7,6 +7,7 @@
  * code reads it yet; see ep.c.
  */
 #include <kofi/opt.h>
+#include <kofi/refuse.h>
 #include "cm.h"
 #include "ep.h"
 #include "op.h"
@@ -62,7 +63,7 @@ static int verbs_ep_set_rw_ops(struct verbs_ep *ep, const void *optval,
 
 	/* In state DOWN the option is taken, as by fi_ep_bind(), and fi_enable() reports the end */
 	if (ep->qp)
-		return -FI_EOPBADSTATE;
+		return kofi_refuse("setopt", -FI_EOPBADSTATE, "FI_OPT_MAX_RW_OPS: set it before fi_enable()");
 	ret = kofi_opt_get_size(&rws, SIZE_MAX, optval, optlen);
 	return ret ? : verbs_rws_set(ep, rws);
 }
@@ -84,7 +85,7 @@ static int verbs_ep_setopt(struct fid *fid, int level, int optname,
 		ret = kofi_ep_setopt(&ep->kep, optname, optval, optlen);
 	else if (ep->kep.conn.state > KOFI_CONN_ENABLED || ep->kep.conn.passive)
 		/* An accepting endpoint has the setting of the passive endpoint */
-		ret = -FI_EOPBADSTATE;
+		ret = kofi_refuse("setopt", -FI_EOPBADSTATE, "FI_OPT_CM_DATA_RAW: set it before fi_connect(), or for fi_accept() on the passive endpoint");
 	else
 		ret = verbs_set_raw(&ep->frame.raw, optval, optlen);
 	verbs_ep_unlock(ep);

@@ -24,6 +24,7 @@
 #include <linux/uio.h>
 #include <kofi/dmabuf.h>
 #include <kofi/pages.h>
+#include <kofi/refuse.h>
 #include "mr.h"
 #include "verbs.h"
 
@@ -62,13 +63,14 @@ int verbs_peer_errno(const struct verbs_device *dev, int ret)
 		return ret;
 	dev_notice_ratelimited(&dev->ibdev->dev,
 			       "memory of a PCI device is refused: the bus does not lead there\n");
-	return -EOPNOTSUPP;
+	return kofi_refuse("mr_reg", -EOPNOTSUPP, "memory of a PCI device: the bus does not lead from there to the device %s",
+			   dev->ibdev->name);
 }
 
 static int verbs_dmabuf_refuse(const struct verbs_mr *mr, const char *why)
 {
 	dev_notice_ratelimited(&mr->domain->dev->ibdev->dev, "a dma-buf is refused: %s\n", why);
-	return -EOPNOTSUPP;
+	return kofi_refuse("mr_regattr", -EOPNOTSUPP, "attr->dmabuf: %s", why);
 }
 
 /**
@@ -88,7 +90,8 @@ int verbs_mr_dmabuf_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	struct kvec kvec;
 
 	if (attr->access & ~VERBS_DMABUF_ACCESS)
-		return -EOPNOTSUPP;
+		return kofi_refuse("mr_regattr", -EOPNOTSUPP, "attr->access %#llx: a dma-buf can have %#llx",
+				   attr->access, (u64)VERBS_DMABUF_ACCESS);
 	if (!mr->domain->peer_lists)
 		return verbs_dmabuf_refuse(mr, "only devices of software take one");
 	dmabuf = kofi_dmabuf_open(piece->dmabuf, KOFI_DMABUF_GOES_ON);
@@ -105,7 +108,7 @@ int verbs_mr_dmabuf_init(struct verbs_mr *mr, const struct fi_mr_attr *attr)
 	list.mr_iov = &kvec;
 	mr->start = (uintptr_t)piece->base_addr + piece->offset;
 	if (mr->start + piece->len - 1 < mr->start)
-		return -EINVAL;
+		return kofi_refuse("mr_regattr", -EINVAL, "attr->dmabuf->base_addr: the addresses run over");
 	/* No operation may use it as a local buffer */
 	mr->mr.mem_desc = NULL;
 	return verbs_mr_init(mr, &list);

@@ -11,6 +11,7 @@
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <kofi/refuse.h>
 #include "cm.h"
 #include "ep.h"
 #include "verbs.h"
@@ -158,7 +159,7 @@ static int verbs_pep_setopt(struct fid *fid, int level, int optname,
 	if (kpep->gone)
 		ret = -ENODEV;
 	else if (kpep->listening)
-		ret = -FI_EOPBADSTATE;
+		ret = kofi_refuse("setopt", -FI_EOPBADSTATE, "FI_OPT_CM_DATA_RAW: the passive endpoint listens already");
 	else
 		ret = verbs_set_raw(&pep->raw, optval, optlen);
 	kpep->reject_data_size = pep->raw ? VERBS_CM_REJ : VERBS_CM_DATA;
@@ -185,9 +186,9 @@ int verbs_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 	struct verbs_pep *pep;
 	int ret;
 
-	if (!info->ep_attr || info->ep_attr->type != FI_EP_MSG ||
-	    !info->tx_attr || !info->rx_attr || !info->domain_attr)
-		return -EINVAL;
+	if (info->ep_attr->type != FI_EP_MSG)
+		return kofi_refuse("passive_ep", -EINVAL, "info->ep_attr->type is %d; there is FI_EP_MSG",
+				   info->ep_attr->type);
 
 	pep = kzalloc(sizeof(*pep), GFP_KERNEL);
 	if (!pep)

@@ -23,6 +23,7 @@
  * the holder reads when ->passive is set or the listener is destroyed.  A removal of the device
  * wakes the holder up, too.
  */
+#include <kofi/refuse.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
@@ -460,7 +461,13 @@ int verbs_reg_mr(struct verbs_domain *domain, struct ib_mr *ibmr, int access)
 	if (ret == -ECANCELED)
 		ret = verbs_reg_try(domain, ibmr, access);
 	mutex_unlock(&domain->reg_lock);
-	return ret == -ECANCELED ? -EIO : ret;
+	if (ret == -EADDRNOTAVAIL)
+		return kofi_refuse("mr_reg", ret, "the device has no address, by which kOFI would connect it with itself");
+	if (ret == -ECANCELED)
+		return kofi_refuse("mr_reg", -EIO, "the device has refused the registration twice");
+	if (ret)
+		kofi_refuse("mr_reg", ret, "the device could not be connected with itself, to register");
+	return ret;
 }
 
 /* The caller holds reg_lock, or is the last user */

@@ -30,6 +30,7 @@
  * left.  verbs_rw_unmap() destroys the contexts when their batch has ended and its poster has left
  * the driver.  It does so before the queue pair is destroyed, which has the registrations.
  */
+#include <kofi/refuse.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "ep.h"
@@ -253,7 +254,8 @@ int verbs_rws_set(struct verbs_ep *ep, size_t rws)
 	int ret;
 
 	if (rws > ep->tx.size || (rws && !verbs_rw_budget(ep)))
-		return -EINVAL;
+		return kofi_refuse("setopt", -EINVAL, "FI_OPT_MAX_RW_OPS is %zu; the most is %zu",
+				   rws, verbs_rw_budget(ep) ? ep->tx.size : 0);
 	ret = rws && !ep->rws ? verbs_rws_alloc(ep) : 0;
 	if (ret || !ep->rws)
 		return ret;

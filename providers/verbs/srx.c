@@ -69,6 +69,7 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <kofi/opt.h>
+#include <kofi/refuse.h>
 #include "ep.h"
 #include "op.h"
 #include "queue.h"
@@ -315,9 +316,10 @@ static int verbs_srx_arm(struct verbs_srx *srx, size_t limit)
 	size_t before;
 
 	if (limit > srx->rx.size)
-		return -EINVAL;
+		return kofi_refuse("setopt", -EINVAL, "FI_OPT_SRX_LIMIT is %zu; the context has %zu receives",
+				   limit, (size_t)srx->rx.size);
 	if (!READ_ONCE(srx->kep.conn.eq))
-		return -FI_ENOEQ;
+		return kofi_refuse("setopt", -FI_ENOEQ, "FI_OPT_SRX_LIMIT: no event queue is bound, to which the event would go");
 	if (err)
 		return -err;
 
@@ -439,7 +441,9 @@ static int verbs_srx_set_attrs(struct verbs_srx *srx,
 	srx->rx.iov_limit = attr->iov_limit ? : 1;
 	if (srx->rx.size > max ||
 	    srx->rx.iov_limit > verbs_srx_iov_max(ibdev))
-		return -EINVAL;
+		return kofi_refuse("srx_context", -EINVAL, "attr: size %zu, iov_limit %zu; the most on this device are %zu and %zu",
+				   (size_t)srx->rx.size, (size_t)srx->rx.iov_limit, max,
+				   (size_t)verbs_srx_iov_max(ibdev));
 	return 0;
 }
 
@@ -471,7 +475,8 @@ int verbs_srx_context(struct verbs_domain *domain, struct fi_rx_attr *attr,
 	int ret;
 
 	if (!verbs_has_srx(ibdev))
-		return -ENOSYS;
+		return kofi_refuse("srx_context", -ENOSYS, "the device %s has no shared receive contexts",
+				   ibdev->name);
 	srx = verbs_srx_alloc(ibdev, attr, context);
 	if (IS_ERR(srx))
 		return PTR_ERR(srx);

@@ -38,6 +38,7 @@
  * doubles, and FI_FLOAT, of which it transfers eight bytes.)  Each call has one element, at an
  * address that is a multiple of its size.
  */
+#include <kofi/refuse.h>
 #include <kofi/xfer_atomic_ops.h>
 #include "ep.h"
 #include "mr.h"
@@ -102,10 +103,12 @@ static int verbs_atomic_attr(enum fi_datatype type, enum fi_op op, u64 form,
 			     struct fi_atomic_attr *attr)
 {
 	if (!verbs_atomic_has_op(op, form))
-		return -ENOSYS;
+		return kofi_refuse("query_atomic", -ENOSYS, "op %d: RDMA devices have FI_SUM, FI_CSWAP and FI_ATOMIC_READ, which fetch",
+				   op);
 	if (type != FI_INT64 && type != FI_UINT64 &&
 	    (type != FI_DOUBLE || op == FI_SUM))
-		return -EINVAL;
+		return kofi_refuse("query_atomic", -EINVAL, "datatype %d: RDMA devices have FI_INT64 and FI_UINT64",
+				   type);
 	attr->count = 1;
 	attr->size = VERBS_ATOMIC_SIZE;
 	return 0;
@@ -122,9 +125,10 @@ int verbs_query_atomic(struct verbs_domain *domain, enum fi_datatype type,
 		       enum fi_op op, struct fi_atomic_attr *attr, u64 flags)
 {
 	if (!domain->dev->atomics)
-		return -ENOSYS;
+		return kofi_refuse("query_atomic", -ENOSYS, "the device has no atomics");
 	if (flags && flags != FI_FETCH_ATOMIC && flags != FI_COMPARE_ATOMIC)
-		return -FI_EBADFLAGS;
+		return kofi_refuse_flags("query_atomic", flags,
+					 FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC);
 	return verbs_atomic_attr(type, op, flags, attr);
 }
 
@@ -236,30 +240,36 @@ static int verbs_op_fill(struct verbs_op *op, const struct kofi_op *kop,
 	return ret ? : op->key > U32_MAX ? -EINVAL : 0;
 }
 
+static __always_inline ssize_t verbs_xfer_post(struct verbs_ep *ep, struct kofi_ep *kep,
+					       const struct kofi_op *kop, struct verbs_op *op)
+{
+	if (kep->ep.fid.fclass == FI_CLASS_SRX_CTX)
+		return verbs_post_srx(to_verbs_srx(&kep->ep.fid), op);
+	if (kofi_op_is_recv(kop))
+		return verbs_post_recv(ep, op);
+	if (op->flags & FI_FENCE && verbs_saves_hold(ep))
+		return -EAGAIN;
+	if (op->flags & (FI_SAVE | FI_COMMIT_COMPLETE))
+		return verbs_save_post(ep, op);
+	/* iWARP has no fence in front of a read */
+	if (ep->iwarp && op->flags & FI_FENCE && op->opcode == IB_WR_RDMA_READ)
+		return -FI_EBADFLAGS;
+	return kop->any_length ? verbs_rw(ep, op, kop->offset) : verbs_post(ep, op);
+}
+
 static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
 {
 	struct verbs_ep *ep = to_verbs_ep(&kep->ep.fid);
 	struct verbs_op op;
 	struct kvec local;
-	int ret;
+	ssize_t ret;
 
 	ret = kofi_op_check(kep, kop);
 	if (!ret)
 		ret = verbs_op_fill(&op, kop, &local);
-	if (ret)
-		return ret;
-	if (kep->ep.fid.fclass == FI_CLASS_SRX_CTX)
-		return verbs_post_srx(to_verbs_srx(&kep->ep.fid), &op);
-	if (kofi_op_is_recv(kop))
-		return verbs_post_recv(ep, &op);
-	if (op.flags & FI_FENCE && verbs_saves_hold(ep))
-		return -EAGAIN;
-	if (op.flags & (FI_SAVE | FI_COMMIT_COMPLETE))
-		return verbs_save_post(ep, &op);
-	/* iWARP has no fence in front of a read */
-	if (ep->iwarp && op.flags & FI_FENCE && op.opcode == IB_WR_RDMA_READ)
-		return -FI_EBADFLAGS;
-	return kop->any_length ? verbs_rw(ep, &op, kop->offset) : verbs_post(ep, &op);
+	if (!ret)
+		ret = verbs_xfer_post(ep, kep, kop, &op);
+	return likely(!ret) ? 0 : kofi_op_refuse(kep, kop, ret);
 }
 
 /* The fast path */
