@@ -31,6 +31,7 @@ extern struct kunit_suite conf_rdm_suite;
 extern struct kunit_suite conf_sep_suite;
 extern struct kunit_suite conf_sep_end_suite;
 extern struct kunit_suite conf_open_suite;
+extern struct kunit_suite conf_refuse_suite;
 extern struct kunit_suite conf_msg_suite;
 extern struct kunit_suite conf_shared_suite;
 extern struct kunit_suite conf_flags_suite;

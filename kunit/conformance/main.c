@@ -185,6 +185,7 @@ module_exit(conf_module_exit);
 kunit_test_suites(&conf_info_suite,
 		  &conf_hints_suite,
 		  &conf_open_suite,
+		  &conf_refuse_suite,
 		  &conf_cm_suite,
 		  &conf_av_suite,
 		  &conf_rdm_suite,

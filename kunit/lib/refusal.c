@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Follows the trace event kofi_refused.  A hook and the provider below it may both say something
+ * about one call, so the last few reasons are kept.
+ */
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include "../../kofi/trace.h"
+#include "refusal.h"
+
+#define KEPT	4
+
+static struct task_struct *follows;
+static unsigned int count;
+static struct {
+	char	call[32];
+	char	reason[192];
+	int	ret;
+} kept[KEPT];
+
+static void note(void *unused, const char *call, int ret, const char *reason)
+{
+	unsigned int at = count % KEPT;
+
+	if (!in_task() || current != READ_ONCE(follows))
+		return;
+	strscpy(kept[at].call, call, sizeof(kept[at].call));
+	strscpy(kept[at].reason, reason, sizeof(kept[at].reason));
+	kept[at].ret = ret;
+	count++;
+}
+
+static void end(void *unused)
+{
+	unregister_trace_kofi_refused(note, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+void vt_refusals_begin(struct kunit *test)
+{
+	count = 0;
+	WRITE_ONCE(follows, current);
+	KUNIT_ASSERT_EQ(test, register_trace_kofi_refused(note, NULL), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, end, NULL), 0);
+}
+EXPORT_SYMBOL_GPL(vt_refusals_begin);
+
+static bool fits(unsigned int at, const char *call, long ret, const char *words)
+{
+	return kept[at].ret == ret && strstr(kept[at].call, call) &&
+	       strstr(kept[at].reason, words);
+}
+
+void vt_refused(struct kunit *test, const char *call, long ret, const char *words)
+{
+	unsigned int i, seen = min_t(unsigned int, count, KEPT);
+	bool found = false;
+
+	for (i = 0; i < seen && !found; i++)
+		found = fits(i, call, ret, words);
+	KUNIT_EXPECT_TRUE_MSG(test, found, "no reason of %s, %ld, with \"%s\"", call, ret, words);
+	for (i = 0; i < seen && !found; i++)
+		kunit_info(test, "%s, %d: %s\n", kept[i].call, kept[i].ret, kept[i].reason);
+	count = 0;
+}
+EXPORT_SYMBOL_GPL(vt_refused);
