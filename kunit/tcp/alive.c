@@ -8,6 +8,7 @@
 #include <linux/jiffies.h>
 #include <net/sock.h>
 #include "../lib/file.h"
+#include "../lib/log.h"
 #include "tcp.h"
 
 #define PARAM		"/sys/module/kofi_tcp/parameters/"
@@ -26,6 +27,32 @@ static void set_param(const char *path, const char *value)
 		return;
 	kernel_write(file, value, strlen(value), &pos);
 	filp_close(file, NULL);
+}
+
+/* A value out of range changes nothing, and the log has the range */
+static void a_parameter_out_of_range_is_refused(struct kunit *test)
+{
+	static const struct {
+		const char *write, *log;
+	} rows[] = {
+		{ "echo 4 >" PARAM "peer_timeout", "\"4\" refused; allowed are 5 to 3600" },
+		{ "echo 3601 >" PARAM "window_timeout", "window_timeout: \"3601\" refused" },
+		{ "echo 5s >" PARAM "message_timeout", "message_timeout: \"5s\" refused" },
+		{ "echo 86401 >" PARAM "idle_timeout", "refused; allowed are 0 to 86400" },
+		{ "echo 0 >" PARAM "address_max", "address_max: \"0\" refused; allowed are 1 to" },
+		{ "echo -1 >" PARAM "accepted_max", "accepted_max: \"-1\" refused" },
+		{ "echo all >" PARAM "lingering_max", "lingering_max: \"all\" refused" },
+	};
+	struct kmsg_dump_iter log;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		vt_log_clear(&log);
+		KUNIT_EXPECT_NE_MSG(test, vt_shell(rows[i].write), 0, "%s", rows[i].write);
+		KUNIT_EXPECT_EQ_MSG(test, vt_log_count(&log, rows[i].log), 1, "%s", rows[i].log);
+	}
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -qx " __stringify(PEER_S) " " PARAM "peer_timeout"),
+			0);
 }
 
 static void restore(void *unused)
@@ -327,6 +354,7 @@ static struct kunit_suite patient_suite = {
 };
 
 static struct kunit_case alive_cases[] = {
+	KUNIT_CASE(a_parameter_out_of_range_is_refused),
 	KUNIT_CASE_SLOW(an_idle_peer_that_dies_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_dies_under_a_message_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_dies_before_it_acknowledges_fails_the_operation),

@@ -28,6 +28,7 @@
 #include <linux/sizes.h>
 #include <linux/tcp.h>
 #include <net/inet_connection_sock.h>
+#include <kofi/param.h>
 #include "rdm.h"
 
 #define KTCP_LOOK	(HZ / 2)
@@ -35,21 +36,24 @@
 #define KTCP_MIN_S	5
 #define KTCP_MAX_S	3600
 
-static unsigned int peer_timeout = 10;
-module_param(peer_timeout, uint, 0644);
+static struct kofi_param peer_timeout = { .value = 10, .min = KTCP_MIN_S, .max = KTCP_MAX_S };
+module_param_cb(peer_timeout, &kofi_param_ops, &peer_timeout, 0644);
+__MODULE_PARM_TYPE(peer_timeout, "uint");
 MODULE_PARM_DESC(peer_timeout, "seconds after which a peer that answers nothing has gone, 5 to 3600; connections that are idle keep the value they began with");
 
-static unsigned int window_timeout = 60;
-module_param(window_timeout, uint, 0644);
+static struct kofi_param window_timeout = { .value = 60, .min = KTCP_MIN_S, .max = KTCP_MAX_S };
+module_param_cb(window_timeout, &kofi_param_ops, &window_timeout, 0644);
+__MODULE_PARM_TYPE(window_timeout, "uint");
 MODULE_PARM_DESC(window_timeout, "seconds that a peer may take nothing of what is sent to it, 5 to 3600");
 
-static unsigned int message_timeout = 60;
-module_param(message_timeout, uint, 0644);
+static struct kofi_param message_timeout = { .value = 60, .min = KTCP_MIN_S, .max = KTCP_MAX_S };
+module_param_cb(message_timeout, &kofi_param_ops, &message_timeout, 0644);
+__MODULE_PARM_TYPE(message_timeout, "uint");
 MODULE_PARM_DESC(message_timeout, "seconds within which a message that has begun to come must end, or 64 KiB of it must come, 5 to 3600");
 
-static unsigned int ktcp_seconds(const unsigned int *param)
+static unsigned int ktcp_seconds(const struct kofi_param *param)
 {
-	return clamp(READ_ONCE(*param), KTCP_MIN_S, KTCP_MAX_S);
+	return READ_ONCE(param->value);
 }
 
 /**

@@ -23,17 +23,19 @@
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
+#include <kofi/param.h>
 #include "rdm.h"
 
 #define KTCP_IDLE_MAX_S		86400U
 
-static unsigned int idle_timeout;
-module_param(idle_timeout, uint, 0644);
+static struct kofi_param idle_timeout = { .max = KTCP_IDLE_MAX_S };
+module_param_cb(idle_timeout, &kofi_param_ops, &idle_timeout, 0644);
+__MODULE_PARM_TYPE(idle_timeout, "uint");
 MODULE_PARM_DESC(idle_timeout, "seconds after which a connection of an endpoint without connections is closed if nobody uses it and its peer is kOFI, at most 86400; 0: never; looked at when a connection begins, and when its time is over");
 
 static unsigned long ktcp_idle_time(void)
 {
-	return min(READ_ONCE(idle_timeout), KTCP_IDLE_MAX_S) * (unsigned long)HZ;
+	return READ_ONCE(idle_timeout.value) * (unsigned long)HZ;
 }
 
 static void ktcp_idle_late(struct work_struct *work)

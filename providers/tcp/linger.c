@@ -32,13 +32,15 @@
 #include <linux/wait.h>
 #include <net/net_namespace.h>
 #include <net/tcp_states.h>
+#include <kofi/param.h>
 #include "tcp.h"
 
 #define KTCP_DROP	SZ_1M	/* bytes from the peer that are dropped at a time */
 
-static unsigned int lingering_max = 4096;
-module_param(lingering_max, uint, 0644);
-MODULE_PARM_DESC(lingering_max, "sockets that may outlive their endpoints, to deliver what has been sent; 0: none, and what the peer has not acknowledged by then is lost");
+static struct kofi_param lingering_max = { .value = 4096, .min = 0, .max = BIT(20) };
+module_param_cb(lingering_max, &kofi_param_ops, &lingering_max, 0644);
+__MODULE_PARM_TYPE(lingering_max, "uint");
+MODULE_PARM_DESC(lingering_max, "sockets that may outlive their endpoints, to deliver what has been sent; 0: none, and what the peer has not acknowledged by then is lost; at most 1048576");
 
 /**
  * struct ktcp_linger - A socket that TCP empties
@@ -147,7 +149,7 @@ struct ktcp_linger *ktcp_linger_new(void)
 /* Makes room for one more linger; false: there may be none */
 static bool ktcp_linger_make_room(void)
 {
-	unsigned int max = READ_ONCE(lingering_max);
+	unsigned int max = READ_ONCE(lingering_max.value);
 	struct ktcp_linger *oldest;
 
 	lockdep_assert_held(&ktcp_linger_lock);

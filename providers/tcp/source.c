@@ -16,15 +16,21 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
+#include <kofi/param.h>
 #include "rdm.h"
 
-static unsigned int address_max = 1024;
-module_param(address_max, uint, 0644);
-MODULE_PARM_DESC(address_max, "connections that an endpoint without connections accepts from one address, of IPv6 from one network of 64 bits; further ones are refused");
+/* Of connections that a parameter can allow */
+#define KTCP_MOST	BIT(24)
 
-static unsigned int accepted_max = 16384;
-module_param(accepted_max, uint, 0644);
-MODULE_PARM_DESC(accepted_max, "connections that an endpoint without connections accepts; further ones are refused");
+static struct kofi_param address_max = { .value = 1024, .min = 1, .max = KTCP_MOST };
+module_param_cb(address_max, &kofi_param_ops, &address_max, 0644);
+__MODULE_PARM_TYPE(address_max, "uint");
+MODULE_PARM_DESC(address_max, "connections that an endpoint without connections accepts from one address, of IPv6 from one network of 64 bits; further ones are refused; 1 to 16777216");
+
+static struct kofi_param accepted_max = { .value = 16384, .min = 1, .max = KTCP_MOST };
+module_param_cb(accepted_max, &kofi_param_ops, &accepted_max, 0644);
+__MODULE_PARM_TYPE(accepted_max, "uint");
+MODULE_PARM_DESC(accepted_max, "connections that an endpoint without connections accepts; further ones are refused; 1 to 16777216");
 
 static const struct rhashtable_params ktcp_source_params = {
 	.head_offset		= offsetof(struct ktcp_source, node),
@@ -142,8 +148,8 @@ bool ktcp_source_may_connect(struct ktcp_rdm *rdm, const struct sockaddr_storage
 
 	ktcp_source_key_set(&key, addr);
 	source = ktcp_source_find(rdm, &key);
-	return rdm->accepted < READ_ONCE(accepted_max) &&
-	       (source ? source->accepted : 0) < READ_ONCE(address_max);
+	return rdm->accepted < READ_ONCE(accepted_max.value) &&
+	       (source ? source->accepted : 0) < READ_ONCE(address_max.value);
 }
 
 /**
