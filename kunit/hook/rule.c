@@ -3,6 +3,7 @@
  * Suite kofi_hook_rule: which rules there may be, what their keys mean, and that a seed makes
  * the same calls go wrong each time.
  */
+#include "../lib/log.h"
 #include "bed.h"
 
 #define SENDS	64
@@ -39,6 +40,29 @@ static void a_rule_that_makes_no_sense_is_refused(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(bad_rules); i++)
 		KUNIT_EXPECT_TRUE_MSG(test, bed_is_invalid(bad_rules[i]), "%s", bad_rules[i]);
 	KUNIT_EXPECT_EQ(test, vt_shell("! grep -q . /sys/kernel/debug/kofi_hook_fault/rules"), 0);
+}
+
+/* The log has the rule, the word, and what may stand there */
+static void a_refused_rule_is_explained(struct kunit *test)
+{
+	static const struct {
+		const char *rule, *log;
+	} rows[] = {
+		{ "nowhere again", "\"nowhere\" is none of: recv, send, inject," },
+		{ "send explode", "\"explode\" is none of: again, error, fail, shutdown, delay" },
+		{ "send error 4096", "\"4096\" is none of: an errno, 1 to 4095" },
+		{ "send delay 60001", "\"60001\" is none of: 1 to 60000 milliseconds" },
+		{ "send again often=3", "\"often\" is none of: after=N, every=N, times=N" },
+		{ "mr again", "\"again\" is none of: what is possible at this place" },
+	};
+	struct kmsg_dump_iter log;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		vt_log_clear(&log);
+		KUNIT_EXPECT_TRUE(test, bed_is_invalid(rows[i].rule));
+		KUNIT_EXPECT_EQ_MSG(test, vt_log_count(&log, rows[i].log), 1, "%s", rows[i].rule);
+	}
 }
 
 static void there_is_room_for_sixteen_rules(struct kunit *test)
@@ -106,6 +130,7 @@ static void a_seed_repeats_itself(struct kunit *test)
 
 static struct kunit_case rule_cases[] = {
 	KUNIT_CASE(a_rule_that_makes_no_sense_is_refused),
+	KUNIT_CASE(a_refused_rule_is_explained),
 	KUNIT_CASE(there_is_room_for_sixteen_rules),
 	KUNIT_CASE(keys_say_which_calls),
 	KUNIT_CASE(a_seed_repeats_itself),

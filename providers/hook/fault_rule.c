@@ -28,6 +28,8 @@
  * fault_lock guards the rules and the random generator.  Rules are only removed all at once, so
  * a rule never moves in its table.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/debugfs.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
@@ -169,6 +171,36 @@ bool fault_decide(unsigned int place, u32 kinds, struct fault *fault)
 	return fired;
 }
 
+/* Logs what is wrong with a rule, and what it may be */
+static int fault_refuse(const struct fault_rule *rule, const char *word, const char *allowed)
+{
+	pr_err("rule \"%s\" refused: \"%s\" is none of: %s\n", rule->text, word ?: "",
+	       allowed);
+	return -EINVAL;
+}
+
+static int fault_refuse_place(const struct fault_rule *rule, const char *name)
+{
+	char names[192];
+	size_t i, at = 0;
+
+	for (i = 0; i < ARRAY_SIZE(fault_places); i++)
+		at += scnprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "",
+				fault_places[i].name);
+	return fault_refuse(rule, name, names);
+}
+
+static int fault_refuse_kind(const struct fault_rule *rule, const char *name)
+{
+	char names[64];
+	size_t i, at = 0;
+
+	for (i = 0; i < FAULT_KINDS; i++)
+		at += scnprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "",
+				fault_kinds[i]);
+	return fault_refuse(rule, name, names);
+}
+
 static int fault_parse_places(struct fault_rule *rule, char *names)
 {
 	char *name;
@@ -179,7 +211,7 @@ static int fault_parse_places(struct fault_rule *rule, char *names)
 			if (!strcmp(name, fault_places[i].name))
 				break;
 		if (i == ARRAY_SIZE(fault_places))
-			return -EINVAL;
+			return fault_refuse_place(rule, name);
 		rule->places |= fault_places[i].places;
 	}
 	return 0;
@@ -191,10 +223,10 @@ static int fault_parse_kind(struct fault_rule *rule, const char *name)
 	int kind = match_string(fault_kinds, FAULT_KINDS, name ?: "");
 
 	if (kind < 0)
-		return -EINVAL;
+		return fault_refuse_kind(rule, name);
 	rule->fault.kind = kind;
 	rule->places &= fault_kind_places[kind];
-	return rule->places ? 0 : -EINVAL;
+	return rule->places ? 0 : fault_refuse(rule, name, "what is possible at this place");
 }
 
 static int fault_parse_value(struct fault_rule *rule, const char *word)
@@ -205,9 +237,12 @@ static int fault_parse_value(struct fault_rule *rule, const char *word)
 		max = 60 * MSEC_PER_SEC;
 	if (!word || kstrtou32(word, 10, &rule->fault.value) || !rule->fault.value ||
 	    rule->fault.value > max)
-		return -EINVAL;
+		return fault_refuse(rule, word, rule->fault.kind == FAULT_DELAY ?
+				    "1 to 60000 milliseconds" : "an errno, 1 to 4095");
 	return 0;
 }
+
+#define FAULT_KEYS	"after=N, every=N, times=N, chance=1 to chance=1000"
 
 static int fault_parse_key(struct fault_rule *rule, char *word)
 {
@@ -215,7 +250,7 @@ static int fault_parse_key(struct fault_rule *rule, char *word)
 	u32 value;
 
 	if (!word || kstrtou32(word, 10, &value) || !value)
-		return -EINVAL;
+		return fault_refuse(rule, key, FAULT_KEYS);
 	if (!strcmp(key, "after"))
 		rule->after = value;
 	else if (!strcmp(key, "every"))
@@ -225,7 +260,7 @@ static int fault_parse_key(struct fault_rule *rule, char *word)
 	else if (!strcmp(key, "chance") && value <= 1000)
 		rule->chance = value;
 	else
-		return -EINVAL;
+		return fault_refuse(rule, key, FAULT_KEYS);
 	return 0;
 }
 
@@ -245,7 +280,7 @@ static int fault_parse(struct fault_rule *rule, char *line)
 	int ret;
 
 	if (strscpy(rule->text, line, sizeof(rule->text)) < 0)
-		return -EINVAL;
+		return fault_refuse(rule, line, "79 characters and less");
 	ret = fault_parse_places(rule, fault_word(&line));
 	if (!ret)
 		ret = fault_parse_kind(rule, fault_word(&line));
@@ -266,6 +301,8 @@ static int fault_add(char *line)
 		return ret;
 	spin_lock_irqsave(&fault_lock, flags);
 	if (fault_nr_rules == FAULT_MAX_RULES) {
+		pr_err("rule \"%s\" refused: there are %d; \"clear\" removes them\n", rule.text,
+		       FAULT_MAX_RULES);
 		ret = -ENOSPC;
 	} else {
 		fault_rules[fault_nr_rules] = rule;
@@ -345,8 +382,10 @@ static ssize_t fault_rules_write(struct file *file, const char __user *buf, size
 	char *text;
 	int ret;
 
-	if (len > FAULT_MAX_TEXT)
+	if (len > FAULT_MAX_TEXT) {
+		pr_err("rules refused: %zu characters; the most is %d\n", len, FAULT_MAX_TEXT);
 		return -EINVAL;
+	}
 	text = memdup_user_nul(buf, len);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
