@@ -23,6 +23,7 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
+#include <rdma/fi_ep_set.h>
 #include <rdma/fi_rma.h>
 
 static char *prov;
@@ -44,13 +45,14 @@ struct place {
 	u64 key;
 };
 
-/* Either end of the connection.  @message: buffer of its receive; the client also sends it */
+/*
+ * Either end of the connection.  @set: its objects; the fabric is common to both ends, and the
+ * event queue is opened before, as requests come to it.  @message: buffer of its receive; the
+ * client also sends it
+ */
 struct end {
 	struct fi_info *info;
-	struct fid_eq *eq;
-	struct fid_domain *domain;
-	struct fid_cq *cq;
-	struct fid_ep *ep;
+	struct fi_ep_set set;
 	struct place *message;
 };
 
@@ -92,45 +94,29 @@ static int sample_find(struct sample *s)
 }
 
 /* Open an endpoint of @info, which the end owns from now on */
-static int end_open(struct end *end, struct fid_fabric *fabric,
-		    struct fi_info *info)
+static int end_open(struct end *end, struct fi_info *info)
 {
-	struct fi_cq_attr cq_attr = { .wait_obj = FI_WAIT_UNSPEC };
 	int ret;
 
 	end->info = info;
 	end->message = kzalloc(sizeof(*end->message), GFP_KERNEL);
 	if (!info || !end->message)
 		return -ENOMEM;
-	cq_attr.size = info->tx_attr->size + info->rx_attr->size;
-	ret = fi_domain(fabric, info, &end->domain, NULL);
+	ret = fi_ep_set_open(&end->set, info, NULL, NULL);
 	if (!ret)
-		ret = fi_cq_open(end->domain, &cq_attr, &end->cq, NULL);
-	if (!ret)
-		ret = fi_endpoint(end->domain, info, &end->ep, NULL);
-	if (!ret)
-		ret = fi_ep_bind(end->ep, &end->eq->fid, 0);
-	if (!ret)
-		ret = fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT | FI_RECV);
-	if (!ret)
-		ret = fi_enable(end->ep);
+		ret = fi_enable(end->set.ep);
 	/* The receive is posted before there is a peer, as iWARP requires it */
 	if (!ret)
-		ret = fi_recv(end->ep, end->message, sizeof(*end->message),
+		ret = fi_recv(end->set.ep, end->message, sizeof(*end->message),
 			      NULL, 0, end->message);
 	return ret;
 }
 
 static void end_close(struct end *end)
 {
-	if (end->ep)
-		fi_close(&end->ep->fid);
-	if (end->cq)
-		fi_close(&end->cq->fid);
-	if (end->domain)
-		fi_close(&end->domain->fid);
-	if (end->eq)
-		fi_close(&end->eq->fid);
+	fi_ep_set_close(&end->set);
+	if (end->set.eq)
+		fi_close(&end->set.eq->fid);
 	kfree(end->message);
 	fi_freeinfo(end->info);
 }
@@ -141,8 +127,8 @@ static int end_event(struct end *end, u32 want, struct fi_eq_cm_entry *entry)
 	ssize_t ret;
 	u32 event;
 
-	ret = fi_eq_sread(end->eq, &event, entry, sizeof(*entry), TIMEOUT_MS, 0);
-	if (ret == -FI_EAVAIL && fi_eq_readerr(end->eq, &error, 0) > 0)
+	ret = fi_eq_sread(end->set.eq, &event, entry, sizeof(*entry), TIMEOUT_MS, 0);
+	if (ret == -FI_EAVAIL && fi_eq_readerr(end->set.eq, &error, 0) > 0)
 		return -error.err;
 	if (ret < 0)
 		return ret;
@@ -156,8 +142,8 @@ static int end_await(struct end *end, const void *context)
 	struct fi_cq_entry entry;
 	ssize_t ret;
 
-	ret = fi_cq_sread(end->cq, &entry, 1, NULL, TIMEOUT_MS);
-	if (ret == -FI_EAVAIL && fi_cq_readerr(end->cq, &error, 0) == 1)
+	ret = fi_cq_sread(end->set.cq, &entry, 1, NULL, TIMEOUT_MS);
+	if (ret == -FI_EAVAIL && fi_cq_readerr(end->set.cq, &error, 0) == 1)
 		return -error.err;
 	if (ret < 0)
 		return ret;
@@ -168,13 +154,15 @@ static int sample_listen(struct sample *s)
 {
 	int ret;
 
-	ret = fi_eq_open(s->fabric, NULL, &s->server.eq, NULL);
+	s->server.set.fabric = s->fabric;
+	s->client.set.fabric = s->fabric;
+	ret = fi_eq_open(s->fabric, NULL, &s->server.set.eq, NULL);
 	if (!ret)
-		ret = fi_eq_open(s->fabric, NULL, &s->client.eq, NULL);
+		ret = fi_eq_open(s->fabric, NULL, &s->client.set.eq, NULL);
 	if (!ret)
 		ret = fi_passive_ep(s->fabric, s->info, &s->pep, NULL);
 	if (!ret)
-		ret = fi_pep_bind(s->pep, &s->server.eq->fid, 0);
+		ret = fi_pep_bind(s->pep, &s->server.set.eq->fid, 0);
 	return ret ?: fi_listen(s->pep);
 }
 
@@ -188,15 +176,15 @@ static int sample_connect(struct sample *s)
 
 	ret = fi_getname(&s->pep->fid, &name, &len);
 	if (!ret)
-		ret = end_open(&s->client, s->fabric, fi_dupinfo(s->info));
+		ret = end_open(&s->client, fi_dupinfo(s->info));
 	if (!ret)
-		ret = fi_connect(s->client.ep, &name, NULL, 0);
+		ret = fi_connect(s->client.set.ep, &name, NULL, 0);
 	if (!ret)
 		ret = end_event(&s->server, FI_CONNREQ, &entry);
 	if (!ret)
-		ret = end_open(&s->server, s->fabric, entry.info);
+		ret = end_open(&s->server, entry.info);
 	if (!ret)
-		ret = fi_accept(s->server.ep, NULL, 0);
+		ret = fi_accept(s->server.set.ep, NULL, 0);
 	if (!ret)
 		ret = end_event(&s->server, FI_CONNECTED, &entry);
 	return ret ?: end_event(&s->client, FI_CONNECTED, &entry);
@@ -213,13 +201,13 @@ static int server_expose(struct sample *s)
 	int ret;
 
 	strscpy(s->memory, QUESTION, LEN);
-	ret = fi_mr_reg(end->domain, s->memory, LEN,
+	ret = fi_mr_reg(end->set.domain, s->memory, LEN,
 			FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 1, 0, &s->mr, NULL);
 	if (ret)
 		return ret;
 	place->addr = fi_mr_addr(s->mr);
 	place->key = fi_mr_key(s->mr);
-	ret = fi_send(end->ep, place, sizeof(*place), NULL, 0, place);
+	ret = fi_send(end->set.ep, place, sizeof(*place), NULL, 0, place);
 	return ret ?: end_await(end, place);
 }
 
@@ -232,7 +220,7 @@ static int client_read_and_write(struct sample *s)
 
 	ret = end_await(end, place);
 	if (!ret)
-		ret = fi_read(end->ep, s->buf, LEN, NULL, 0, place->addr,
+		ret = fi_read(end->set.ep, s->buf, LEN, NULL, 0, place->addr,
 			      place->key, s->buf);
 	if (!ret)
 		ret = end_await(end, s->buf);
@@ -241,7 +229,7 @@ static int client_read_and_write(struct sample *s)
 	if (ret)
 		return ret;
 	strscpy(s->buf, ANSWER, LEN);
-	ret = fi_write(end->ep, s->buf, LEN, NULL, 0, place->addr, place->key,
+	ret = fi_write(end->set.ep, s->buf, LEN, NULL, 0, place->addr, place->key,
 		       s->buf);
 	return ret ?: end_await(end, s->buf);
 }
@@ -254,7 +242,7 @@ static int client_tell(struct sample *s)
 {
 	struct end *end = &s->client;
 
-	return fi_send(end->ep, end->message, sizeof(*end->message), NULL, 0,
+	return fi_send(end->set.ep, end->message, sizeof(*end->message), NULL, 0,
 		       end->message);
 }
 
