@@ -84,15 +84,14 @@ static struct ktcp_req *ktcp_listener_crowd(const struct ktcp_listener *listener
 static struct ktcp_req *ktcp_listener_next(const struct ktcp_listener *listener,
 					   unsigned long *deadline)
 {
-	struct ktcp_req *req = list_first_entry(&listener->greetings, struct ktcp_req, entry);
-	struct ktcp_req *crowd = NULL;
+	bool pressed = ktcp_listener_is_pressed(listener);
+	struct ktcp_req *req = pressed ? ktcp_listener_crowd(listener) : NULL;
 	unsigned int ms = KTCP_GREETING_MS;
 
-	if (ktcp_listener_is_pressed(listener)) {
-		crowd = ktcp_listener_crowd(listener);
-		ms = crowd ? KTCP_CROWDED_MS : KTCP_PRESSED_MS;
-	}
-	req = crowd ? : req;
+	if (pressed)
+		ms = req ? KTCP_CROWDED_MS : KTCP_PRESSED_MS;
+	if (!req)
+		req = list_first_entry(&listener->greetings, struct ktcp_req, entry);
 	*deadline = req->deadline - msecs_to_jiffies(KTCP_GREETING_MS - ms);
 	return req;
 }
