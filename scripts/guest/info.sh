@@ -121,10 +121,10 @@ case_interfaces()
 		/tmp/ours >/tmp/lines
 	[ "$(wc -l </tmp/lines)" -ge 4 ] || fail "too few: $(cat /tmp/lines)"
 	[ -z "$(sort /tmp/lines | uniq -d)" ] || fail "alike: $(sort /tmp/lines | uniq -d)"
-	expect /tmp/lines 'fabric: 10.54.1.0/24 .*domain: kofi3 .*//10.54.1.1:' \
-		'fabric: 10.54.1.0/24 .*domain: kofi3 .*//10.54.1.2:' \
-		'fabric: 10.54.2.0/24 .*domain: kofi4 .*//10.54.2.1:' \
-		'fabric: 127.0.0.0/8 .*domain: lo .*//127.0.0.1:'
+	expect /tmp/lines 'fabric: 10.54.1.0/24 .*domain: kofi3 .*src_addr: 10.54.1.1:' \
+		'fabric: 10.54.1.0/24 .*domain: kofi3 .*src_addr: 10.54.1.2:' \
+		'fabric: 10.54.2.0/24 .*domain: kofi4 .*src_addr: 10.54.2.1:' \
+		'fabric: 127.0.0.0/8 .*domain: lo .*src_addr: 127.0.0.1:'
 	$info -p tcp -t FI_EP_MSG -d kofi3 | grep '^    domain' | sort -u >/tmp/ours
 	[ "$(cat /tmp/ours)" = '    domain: kofi3' ] || fail "-d kofi3: $(cat /tmp/ours)"
 	$info -p tcp -t FI_EP_MSG -d tcp -f tcp | grep '^    [df]' | sort -u >/tmp/ours
