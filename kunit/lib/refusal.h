@@ -17,6 +17,7 @@ void vt_refusals_begin(struct kunit *test);
 
 /**
  * vt_refused() - Has a call been refused with such a reason since the last question?
+ * @test: the case
  * @call: name of the call
  * @ret: negative errno
  * @words: part of the reason
