@@ -165,8 +165,10 @@ bool fault_ready(struct kofi_hook_obj *obj, u64 flags)
 static void fault_end_work(struct work_struct *work)
 {
 	struct fault_ep *ep = container_of(work, struct fault_ep, end);
+	unsigned int noio = memalloc_noio_save();
 
 	fi_shutdown(ep->obj.lower.ep, 0);
+	memalloc_noio_restore(noio);
 }
 
 void fault_ep_end(struct fault_ep *ep)
