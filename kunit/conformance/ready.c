@@ -63,7 +63,7 @@ static bool has_rw_ops(struct kunit *test)
 	struct fid_ep *ep;
 	int ret;
 
-	if (!conf_has(test, FI_RMA | FI_WRITE | FI_REMOTE_WRITE))
+	if (!conf_has(test, FI_RMA | FI_READ | FI_REMOTE_READ))
 		return false;
 	ep = vt_ep(test, vt_of(test)->info);
 	ret = fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops));
@@ -224,7 +224,10 @@ static void the_word_of_room_may_post(struct kunit *test)
 		check_transmit(test, &conf_queue_kinds[i], true);
 }
 
-/* The peer's missing receive holds up the message, and that the operation behind it */
+/*
+ * The peer's missing receive holds up the message, and that the response to the read behind it.  A
+ * write could end when it has been sent.
+ */
 static void check_rw(struct kunit *test, const struct vt_kind *kind)
 {
 	struct conf_region region;
@@ -236,18 +239,18 @@ static void check_rw(struct kunit *test, const struct vt_kind *kind)
 
 	ready = ready_join_rw(test, &pair, kind, FI_TRANSMIT, 1);
 	context = conf_queue_ctx(ready->queue);
-	conf_region(test, &region, 64, FI_REMOTE_WRITE);
+	conf_region(test, &region, 64, FI_REMOTE_READ);
 	sg_init_one(sgl, ready->buf, 64);
 	KUNIT_ASSERT_EQ(test, fi_send(ready->ep, ready->buf, 8, NULL, 0, context), 0);
 	for (i = 0; i < 3; i++)
-		KUNIT_ASSERT_EQ_MSG(test, fi_writesgl(ready->ep, sgl, 1, 0, 64, 0, region.addr,
-						      region.key, context, FI_COMPLETION),
+		KUNIT_ASSERT_EQ_MSG(test, fi_readsgl(ready->ep, sgl, 1, 0, 64, 0, region.addr,
+						     region.key, context, FI_COMPLETION),
 				    i ? -EAGAIN : 0, "%s", kind->name);
 	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&ready->calls), 0, "%s", kind->name);
 	take(test, &pair, 1);
 	expect_call(test, ready);
-	KUNIT_EXPECT_EQ_MSG(test, fi_writesgl(ready->ep, sgl, 1, 0, 64, 0, region.addr,
-					      region.key, context, FI_COMPLETION), 0,
+	KUNIT_EXPECT_EQ_MSG(test, fi_readsgl(ready->ep, sgl, 1, 0, 64, 0, region.addr,
+					     region.key, context, FI_COMPLETION), 0,
 			    "%s", kind->name);
 	conf_queue_expect(test, ready->queue, 3);
 	vt_pair_close(test, &pair);
