@@ -69,19 +69,26 @@ static bool is_reason(struct fi_info *hints, const char *text)
 	return found;
 }
 
-/*
- * As with an address of a VRF, for which the kernels that run this have no driver: an interface
- * has it, and the table of the namespace does not.
- */
-static void an_address_that_no_socket_can_have_is_left_out(struct kunit *test)
+static struct fi_info *tcp_hints(struct kunit *test)
 {
-	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+	struct fi_info *hints = fi_allocinfo();
 
 	KUNIT_ASSERT_NOT_NULL(test, hints);
 	vt_free_later(test, hints);
 	hints->caps = FI_MSG;
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
+	return hints;
+}
+
+/*
+ * As with an address of a VRF, for which the kernels that run this have no driver: an interface
+ * has it, and the table of the namespace does not.
+ */
+static void an_address_that_no_socket_can_have_is_left_out(struct kunit *test)
+{
+	struct fi_info *hints = tcp_hints(test), *info = NULL;
+
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, cleanup, NULL), 0);
 	KUNIT_ASSERT_EQ(test, vt_shell("ip link add kofi0 type dummy && ip link set kofi0 up"), 0);
 	KUNIT_ASSERT_EQ(test, vt_shell("ip addr add " ADDR "/32 dev kofi0"), 0);
@@ -116,13 +123,8 @@ static void make_places(struct kunit *test)
 static struct fi_info *find(struct kunit *test, const char *node, const char *fabric,
 			    const char *domain)
 {
-	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+	struct fi_info *hints = tcp_hints(test), *info = NULL;
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->caps = FI_MSG;
-	hints->ep_attr->type = FI_EP_MSG;
-	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
 	hints->fabric_attr->name = fabric ? kstrdup(fabric, GFP_KERNEL) : NULL;
 	hints->domain_attr->name = domain ? kstrdup(domain, GFP_KERNEL) : NULL;
 	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, node, 0, node ? FI_SOURCE : 0, hints, &info), 0);
