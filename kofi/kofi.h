@@ -22,7 +22,7 @@ struct kofi_stat;
  * struct kofi_prov - A registered provider, registry.c
  * @entry: place in the registry; registration order
  * @provider: the provider's own structure
- * @version: API version it was compiled with
+ * @version: KOFI_PROVIDER_VERSION that it was compiled with
  * @refs: the registry, each call inside and each open fabric
  * @idle: completed when @refs has become 0
  * @refused: bit FI_CLASS_*: an incomplete object of that class has been logged; bit

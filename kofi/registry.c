@@ -179,10 +179,10 @@ static int kofi_provider_check(u32 version, const struct kofi_provider *provider
 		return -EINVAL;
 	}
 
-	if (FI_MAJOR(version) != FI_MAJOR_VERSION) {
-		pr_err("provider %s refused: compiled for version %u.%u of the API, but this is %u.%u; compile it anew\n",
+	if (FI_MAJOR(version) != KOFI_PROVIDER_MAJOR) {
+		pr_err("provider %s refused: compiled for version %u.%u of the provider interface, but this is %u.%u; compile it anew\n",
 		       name, FI_MAJOR(version), FI_MINOR(version),
-		       FI_MAJOR_VERSION, FI_MINOR_VERSION);
+		       KOFI_PROVIDER_MAJOR, KOFI_PROVIDER_MINOR);
 		return -ENOSYS;
 	}
 

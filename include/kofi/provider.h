@@ -74,7 +74,7 @@
  * unless fi_domain_attr.threading says otherwise; no call comes during or after
  * ->close.  No lock of the core is held while a provider is called.
  *
- * Versions: a provider passes the version it was compiled with.  The core
+ * Versions: a provider passes the version of this interface that it was compiled with.  The core
  * refuses another major version.  Tables of an older minor version are shorter; the core
  * replaces them by longer copies with fillers at the end, so old providers keep
  * working.  The core does not use the end of tables of a newer minor version.
@@ -93,8 +93,13 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-/* The version that a provider passes to kofi_provider_register() */
-#define KOFI_PROVIDER_VERSION	FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
+/*
+ * The version of what a provider sees: this file, and the tables of include/rdma.  A provider
+ * passes it to kofi_provider_register().
+ */
+#define KOFI_PROVIDER_MAJOR	2
+#define KOFI_PROVIDER_MINOR	6
+#define KOFI_PROVIDER_VERSION	FI_VERSION(KOFI_PROVIDER_MAJOR, KOFI_PROVIDER_MINOR)
 
 /* With this alias fi_getinfo() loads the module if the hints have the name */
 #define MODULE_ALIAS_KOFI(name)	MODULE_ALIAS("kofi-" name)

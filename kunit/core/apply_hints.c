@@ -187,7 +187,7 @@ static void default_flags_are_none_without_hints(struct kunit *test)
 
 	ask_begin(test, &asked);
 	hints.fabric_attr = &fabric;
-	KUNIT_ASSERT_EQ(test, fi_getinfo(KOFI_PROVIDER_VERSION, NULL, 0, 0,
+	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, NULL, 0, 0,
 					 &hints, &result), 0);
 	info_adopt(test, result);
 
@@ -593,10 +593,10 @@ static void a_node_takes_the_place_of_the_address_in_the_hints(struct kunit *tes
 	KUNIT_ASSERT_NOT_NULL(test, hints->dest_addr);
 	hints->dest_addrlen = 1;
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo(KOFI_PROVIDER_VERSION, "10.77.0.1",
+	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, "10.77.0.1",
 					 7471, 0, hints, &result), 0);
 	info_adopt(test, result);
-	KUNIT_EXPECT_EQ(test, fi_getinfo(KOFI_PROVIDER_VERSION, "10.77.0.1",
+	KUNIT_EXPECT_EQ(test, fi_getinfo(CORE_API, "10.77.0.1",
 					 7471, FI_SOURCE, hints, &result),
 			-EINVAL);
 }

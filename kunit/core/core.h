@@ -20,6 +20,9 @@
 struct kofi_cntr;
 struct kofi_eq;
 
+/* What a client passes to fi_getinfo() */
+#define CORE_API	FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
+
 extern struct kunit_suite kofi_av_suite;
 extern struct kunit_suite kofi_class_suite;
 extern struct kunit_suite kofi_context_suite;

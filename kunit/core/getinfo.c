@@ -94,7 +94,7 @@ static void result_names_its_provider(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, info->fabric_attr->prov_version,
 			(u32)FI_VERSION(3, 4));
 	KUNIT_EXPECT_EQ(test, info->fabric_attr->api_version,
-			(u32)KOFI_PROVIDER_VERSION);
+			(u32)CORE_API);
 }
 
 static void result_is_a_copy(struct kunit *test)
@@ -376,7 +376,7 @@ static void unknown_flag_is_refused(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", 1);
 
-	KUNIT_EXPECT_EQ(test, getinfo(KOFI_PROVIDER_VERSION, NULL, 0, FI_MORE,
+	KUNIT_EXPECT_EQ(test, getinfo(CORE_API, NULL, 0, FI_MORE,
 				      NULL), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, mock_calls(mock), 0);
 }
@@ -386,14 +386,14 @@ static void devices_are_always_looked_for_anew(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", 1);
 
-	KUNIT_EXPECT_EQ(test, getinfo(KOFI_PROVIDER_VERSION, NULL, 0, FI_RESCAN,
+	KUNIT_EXPECT_EQ(test, getinfo(CORE_API, NULL, 0, FI_RESCAN,
 				      NULL), 0);
 	KUNIT_EXPECT_EQ(test, mock_calls(mock), 1);
 }
 
 static void missing_place_for_the_result_is_refused(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, fi_getinfo(KOFI_PROVIDER_VERSION, NULL, 0, 0,
+	KUNIT_EXPECT_EQ(test, fi_getinfo(CORE_API, NULL, 0, 0,
 					 NULL, NULL), -EINVAL);
 }
 
@@ -428,7 +428,7 @@ static void malformed_address_is_refused(struct kunit *test)
 	const struct address_case *row = test->param_value;
 	struct mock *mock = core_mock(test, "mock", 1);
 
-	KUNIT_EXPECT_EQ(test, getinfo(KOFI_PROVIDER_VERSION, row->node,
+	KUNIT_EXPECT_EQ(test, getinfo(CORE_API, row->node,
 				      row->service, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mock_calls(mock), 0);
 }
@@ -440,7 +440,7 @@ static struct sockaddr_in *ask_address(struct kunit *test, u64 flags,
 	int err;
 
 	core_set_string(test, &hints->fabric_attr->prov_name, "mock");
-	err = fi_getinfo(KOFI_PROVIDER_VERSION, "10.1.2.3", 4711, flags, hints,
+	err = fi_getinfo(CORE_API, "10.1.2.3", 4711, flags, hints,
 			 &info);
 	KUNIT_ASSERT_EQ(test, err, 0);
 	core_free_later(test, info);
@@ -481,7 +481,7 @@ static void names_alone_are_returned_on_demand(struct kunit *test)
 	core_mock(test, "one", 1);
 	core_mock(test, "two", 1);
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo(KOFI_PROVIDER_VERSION, NULL, 0,
+	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, NULL, 0,
 					 FI_PROV_ATTR_ONLY, NULL, &list), 0);
 	for (info = list; info; info = info->next) {
 		one |= !strcmp(info->fabric_attr->prov_name, "one");

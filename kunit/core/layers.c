@@ -150,7 +150,7 @@ static void too_many_layers_are_not_found(struct kunit *test)
 	hints = named(test, HOOKED(HOOKED(HOOKED(HOOKED("mock")))));
 
 	expect_found(test, hints->fabric_attr->prov_name, "");
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(KOFI_PROVIDER_VERSION, NULL, 0, 0,
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0,
 					     hints, reason, 1), 1);
 	KUNIT_EXPECT_EQ(test, reason->kind, FI_REASON_ABSENT);
 	KUNIT_EXPECT_STREQ(test, reason->field, "fabric_attr->prov_name");
@@ -195,7 +195,7 @@ static void lower_query_asks_the_named_provider_only(struct kunit *test)
 	struct fi_info *info = NULL;
 
 	core_mock(test, "one", 1);
-	KUNIT_ASSERT_EQ(test, kofi_lower_getinfo(KOFI_PROVIDER_VERSION, "one",
+	KUNIT_ASSERT_EQ(test, kofi_lower_getinfo(CORE_API, "one",
 						 NULL, 0, 0, NULL, &info), 0);
 	core_free_later(test, info);
 
@@ -213,7 +213,7 @@ static void lower_query_without_a_name_asks_no_layer(struct kunit *test)
 	core_mock(test, "one", 1);
 	core_mock(test, "two", 1);
 	core_set_string(test, &hints->fabric_attr->name, MOCK_FABRIC_NAME);
-	KUNIT_ASSERT_EQ(test, kofi_lower_getinfo(KOFI_PROVIDER_VERSION, NULL,
+	KUNIT_ASSERT_EQ(test, kofi_lower_getinfo(CORE_API, NULL,
 						 NULL, 0, 0, hints, &info), 0);
 	core_free_later(test, info);
 
@@ -228,7 +228,7 @@ static void lower_query_without_hints_follows_all_modes(struct kunit *test)
 	struct fi_info *info = NULL;
 
 	mock->infos->mode = FI_CONTEXT;
-	KUNIT_EXPECT_EQ(test, kofi_lower_getinfo(KOFI_PROVIDER_VERSION, "mock",
+	KUNIT_EXPECT_EQ(test, kofi_lower_getinfo(CORE_API, "mock",
 						 NULL, 0, 0, NULL, &info), 0);
 	fi_freeinfo(info);
 }
@@ -243,7 +243,7 @@ static void misfit_below_is_a_reason(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, reason);
 	hints->ep_attr->type = FI_EP_RDM;
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(KOFI_PROVIDER_VERSION, NULL, 0, 0,
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0,
 					     hints, reason, 1), 1);
 
 	KUNIT_EXPECT_STREQ(test, reason->prov_name, "mock");

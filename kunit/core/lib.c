@@ -192,7 +192,7 @@ int core_getinfo(struct kunit *test, struct fi_info *hints,
 	if (!hints->fabric_attr->name)
 		core_set_string(test, &hints->fabric_attr->name,
 				MOCK_FABRIC_NAME);
-	err = fi_getinfo(KOFI_PROVIDER_VERSION, NULL, 0, 0, hints, info);
+	err = fi_getinfo(CORE_API, NULL, 0, 0, hints, info);
 	if (!err)
 		core_free_later(test, *info);
 	return err;

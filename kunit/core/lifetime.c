@@ -296,7 +296,7 @@ static void fabric_has_an_api_version(struct kunit *test)
 	core_open_parents(test, &set, mock, MOCK_DOMAIN);
 
 	KUNIT_EXPECT_EQ(test, core_fabric(&set)->api_version,
-			(u32)KOFI_PROVIDER_VERSION);
+			(u32)CORE_API);
 }
 
 static void two_fabrics_live_apart(struct kunit *test)

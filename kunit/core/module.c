@@ -35,7 +35,7 @@ static int find_demand(struct kunit *test, u64 flags, struct fi_info **info)
 
 	core_set_string(test, &hints->fabric_attr->prov_name, "demand");
 	*info = NULL;
-	err = fi_getinfo(KOFI_PROVIDER_VERSION, NULL, 0, flags, hints, info);
+	err = fi_getinfo(CORE_API, NULL, 0, flags, hints, info);
 	if (!err)
 		core_free_later(test, *info);
 	return err;

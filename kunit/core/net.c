@@ -136,7 +136,7 @@ static void fabric_whose_namespace_has_gone_finds_nothing(struct kunit *test)
 	vt_netns_let_go(netns);
 	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(KOFI_PROVIDER_VERSION, NULL, 0, 0,
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0,
 					     hints, reason, 1), 1);
 
 	KUNIT_EXPECT_STREQ(test, reason->field, "fabric_attr->net");

@@ -79,7 +79,7 @@ static int undo_open(void *result)
 static int make_getinfo(struct core_set *set, const struct call *call,
 			void **result)
 {
-	return fi_getinfo(KOFI_PROVIDER_VERSION, "10.0.0.1", 80, 0, NULL,
+	return fi_getinfo(CORE_API, "10.0.0.1", 80, 0, NULL,
 			  (struct fi_info **)result);
 }
 
@@ -97,7 +97,7 @@ static int make_getinfo_why(struct core_set *set, const struct call *call,
 	struct fi_info hints = { .fabric_attr = &fabric };
 	int i, count;
 
-	count = fi_getinfo_why(KOFI_PROVIDER_VERSION, NULL, 0, 0, &hints,
+	count = fi_getinfo_why(CORE_API, NULL, 0, 0, &hints,
 			       reasons, ARRAY_SIZE(reasons));
 	for (i = 0; i < count; i++)
 		if (reasons[i].err == -ENOMEM)

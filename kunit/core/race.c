@@ -59,7 +59,7 @@ static int race_getinfo(void *data)
 		return -ENOMEM;
 	hints->fabric_attr->prov_name = kstrdup(racer->mock->name, GFP_KERNEL);
 	for (i = 0; i < racer->rounds && !err; i++) {
-		err = fi_getinfo(KOFI_PROVIDER_VERSION, NULL, 0, 0, hints,
+		err = fi_getinfo(CORE_API, NULL, 0, 0, hints,
 				 &list);
 		if (err == -ENODATA) {
 			err = 0;

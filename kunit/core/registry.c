@@ -182,8 +182,8 @@ static void fabric_is_opened_with_the_version_of_the_info(struct kunit *test)
 static void another_major_version_is_refused(struct kunit *test)
 {
 	struct mock *mock = core_mock_new(test, "mock", 1);
-	u32 newer = FI_VERSION(FI_MAJOR_VERSION + 1, 0);
-	u32 older = FI_VERSION(FI_MAJOR_VERSION - 1, FI_MINOR_VERSION);
+	u32 newer = FI_VERSION(KOFI_PROVIDER_MAJOR + 1, 0);
+	u32 older = FI_VERSION(KOFI_PROVIDER_MAJOR - 1, 99);
 
 	KUNIT_EXPECT_EQ(test, kofi_provider_register(newer, &mock->provider),
 			-ENOSYS);
@@ -197,7 +197,7 @@ static void other_minor_versions_are_accepted(struct kunit *test)
 	struct mock *older = core_mock_new(test, "older", 1);
 	struct mock *newer = core_mock_new(test, "newer", 1);
 
-	KUNIT_EXPECT_EQ(test, kofi_provider_register(FI_VERSION(FI_MAJOR_VERSION, 0),
+	KUNIT_EXPECT_EQ(test, kofi_provider_register(FI_VERSION(KOFI_PROVIDER_MAJOR, 0),
 						     &older->provider), 0);
 	KUNIT_EXPECT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION + 1,
 						     &newer->provider), 0);
@@ -328,7 +328,7 @@ static int call_getinfo(void *data)
 	if (!hints)
 		return -ENOMEM;
 	hints->fabric_attr->prov_name = kstrdup(inside->mock->name, GFP_KERNEL);
-	err = fi_getinfo(KOFI_PROVIDER_VERSION, NULL, 0, 0, hints, &info);
+	err = fi_getinfo(CORE_API, NULL, 0, 0, hints, &info);
 	if (!err)
 		fi_freeinfo(info);
 	fi_freeinfo(hints);

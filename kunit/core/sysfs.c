@@ -60,7 +60,7 @@ static void provider_has_a_directory(struct kunit *test)
 
 	expect(test, "mock", "version", "1.2\n");
 	expect(test, "mock", "api_version",
-	       __stringify(FI_MAJOR_VERSION) "." __stringify(FI_MINOR_VERSION) "\n");
+	       __stringify(KOFI_PROVIDER_MAJOR) "." __stringify(KOFI_PROVIDER_MINOR) "\n");
 	expect(test, "mock", "references", "1\n");
 }
 

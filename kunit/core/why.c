@@ -37,7 +37,7 @@ static struct why *why_mock(struct kunit *test)
 
 static int ask(struct why *why)
 {
-	return fi_getinfo_why(KOFI_PROVIDER_VERSION, NULL, 0, 0, why->hints,
+	return fi_getinfo_why(CORE_API, NULL, 0, 0, why->hints,
 			      why->reasons, ROOM);
 }
 
@@ -265,7 +265,7 @@ static void long_texts_are_cut_behind_a_word(struct kunit *test)
 		node[i] = i % 4 ? 'x' : ' ';
 	node[i] = 0;
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(KOFI_PROVIDER_VERSION, node, 0, 0, NULL, &reason, 1),
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, node, 0, 0, NULL, &reason, 1),
 			1);
 	i = strlen(reason.text);
 	KUNIT_ASSERT_GT(test, i, 8);
@@ -280,7 +280,7 @@ static void every_flag_can_be_asked_about(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(flags); i++)
-		KUNIT_EXPECT_EQ_MSG(test, fi_getinfo_why(KOFI_PROVIDER_VERSION, NULL, 0, flags[i],
+		KUNIT_EXPECT_EQ_MSG(test, fi_getinfo_why(CORE_API, NULL, 0, flags[i],
 							 why->hints, why->reasons, ROOM), 0,
 				    "%llx", flags[i]);
 }
@@ -331,7 +331,7 @@ static void nearest_reason_is_kept_when_room_is_short(struct kunit *test)
 {
 	struct why *why = why_two_results(test);
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(KOFI_PROVIDER_VERSION, NULL, 0, 0,
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0,
 					     why->hints, why->reasons, 1), 1);
 
 	KUNIT_EXPECT_STREQ(test, why->reasons[0].domain_name, "second");
@@ -383,7 +383,7 @@ static void deny_all(struct kunit *test, struct fi_info *hints)
 	struct fi_info *list = NULL, *info;
 	char names[256] = "";
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo(KOFI_PROVIDER_VERSION, NULL, 0,
+	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, NULL, 0,
 					 FI_PROV_ATTR_ONLY, NULL, &list), 0);
 	for (info = list; info; info = info->next) {
 		strlcat(names, *names ? ";^" : "^", sizeof(names));
@@ -619,7 +619,7 @@ static int find_nothing(void *unused)
 	struct fi_info *info = NULL;
 	int err;
 
-	err = fi_getinfo(KOFI_PROVIDER_VERSION, "no address", 0, 0, NULL, &info);
+	err = fi_getinfo(CORE_API, "no address", 0, 0, NULL, &info);
 	fi_freeinfo(info);
 	return err;
 }
@@ -696,7 +696,7 @@ SPOIL(rx_caps, hints->caps = FI_MSG; hints->rx_attr->caps = FI_TAGGED)
 SPOIL(no_domain, hints->domain_attr->domain = &no_domain)
 SPOIL(no_fabric, hints->fabric_attr->fabric = &no_fabric)
 
-#define NOW	KOFI_PROVIDER_VERSION
+#define NOW	CORE_API
 
 static const struct refused_case refused_cases[] = {
 	{ "version", -ENOSYS, FI_VERSION(FI_MAJOR_VERSION + 1, 0) },

@@ -168,7 +168,7 @@ enum kofi_reason_attr {
  * @KOFI_PROVIDER_UNSPEC: none
  * @KOFI_PROVIDER_NAME: string
  * @KOFI_PROVIDER_NR: u32, FI_VERSION(): its own version
- * @KOFI_PROVIDER_API: u32, FI_VERSION(): of the API it was compiled with
+ * @KOFI_PROVIDER_API: u32, FI_VERSION(): of the provider interface it was compiled with
  * @KOFI_PROVIDER_REFS: u32: the registry, open fabrics, calls inside
  * @KOFI_PROVIDER_MODULE: string; missing: it is built into the kernel
  */
