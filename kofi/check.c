@@ -67,19 +67,8 @@ KOFI_TABLE(ep, fi_ops_ep, kofi_no_ops_ep,
 KOFI_TABLE(cm, fi_ops_cm, kofi_no_ops_cm,
 	   "setname", "getname", "getpeer", "connect", "listen", "accept",
 	   "reject", "shutdown", "join");
-KOFI_TABLE(msg, fi_ops_msg, kofi_no_ops_msg,
-	   "recv", "recvv", "recvmsg", "send", "sendv", "sendmsg", "inject",
-	   "senddata", "injectdata");
-KOFI_TABLE(rma, fi_ops_rma, kofi_no_ops_rma,
-	   "read", "readv", "readmsg", "write", "writev", "writemsg", "inject",
-	   "writedata", "injectdata", "readsgl", "writesgl");
-KOFI_TABLE(tagged, fi_ops_tagged, kofi_no_ops_tagged,
-	   "recv", "recvv", "recvmsg", "send", "sendv", "sendmsg", "inject",
-	   "senddata", "injectdata");
-KOFI_TABLE(atomic, fi_ops_atomic, kofi_no_ops_atomic,
-	   "write", "writev", "writemsg", "inject", "readwrite", "readwritev",
-	   "readwritemsg", "compwrite", "compwritev", "compwritemsg",
-	   "writevalid", "readwritevalid", "compwritevalid");
+KOFI_TABLE(xfer, fi_ops_xfer, kofi_no_ops_xfer,
+	   "send", "recv", "read", "write", "post", "atomicvalid");
 KOFI_TABLE(eq, fi_ops_eq, kofi_no_ops_eq,
 	   "read", "readerr", "write", "sread", "strerror");
 KOFI_TABLE(cq, fi_ops_cq, kofi_no_ops_cq,
@@ -91,11 +80,11 @@ KOFI_TABLE(av, fi_ops_av, kofi_no_ops_av,
 	   "insert", "insertsvc", "insertsym", "remove", "lookup", "straddr",
 	   "insert_auth_key", "lookup_auth_key", "set_user_id");
 
-/* Where an object points to a table, and which capability promises it */
+/* Where an object points to a table, and which capabilities promise it */
 struct kofi_table_ref {
 	size_t				offset;
 	const struct kofi_table		*table;
-	u64				cap;
+	u64				caps;
 };
 
 static const struct kofi_table_ref fabric_refs[] = {
@@ -115,10 +104,8 @@ static const struct kofi_table_ref ep_refs[] = {
 	{ offsetof(struct fid_ep, fid.ops), &fid_table },
 	{ offsetof(struct fid_ep, ops), &ep_table },
 	{ offsetof(struct fid_ep, cm), &cm_table },
-	{ offsetof(struct fid_ep, msg), &msg_table, FI_MSG },
-	{ offsetof(struct fid_ep, rma), &rma_table, FI_RMA },
-	{ offsetof(struct fid_ep, tagged), &tagged_table, FI_TAGGED },
-	{ offsetof(struct fid_ep, atomic), &atomic_table, FI_ATOMIC },
+	{ offsetof(struct fid_ep, xfer), &xfer_table,
+	  FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC },
 	{ }
 };
 
@@ -267,7 +254,7 @@ static int kofi_check_table(struct kofi_obj *obj, struct fid *fid, u64 caps,
 	ret = kofi_check_slots(obj, ref->table, ops);
 	if (ret)
 		return ret;
-	if (caps & ref->cap && kofi_is_all_filler(ref->table, ops))
+	if (caps & ref->caps && kofi_is_all_filler(ref->table, ops))
 		return kofi_misbuilt(obj,
 				     "its caps promise %s, but the table is all filler",
 				     ref->table->name);

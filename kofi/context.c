@@ -17,7 +17,7 @@
 #include <linux/module.h>
 #include "kofi.h"
 
-/* Capabilities whose tables a transmit context, or a receive context, can have */
+/* Capabilities that promise a table of a transmit context, or of a receive context */
 #define KOFI_TX_TABLES	(FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC)
 #define KOFI_RX_TABLES	(FI_MSG | FI_TAGGED)
 

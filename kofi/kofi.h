@@ -79,7 +79,7 @@ struct kofi_root {
 };
 
 /* Most tables of calls that one object has, fid.ops included */
-#define KOFI_MAX_TABLES		7
+#define KOFI_MAX_TABLES		4
 
 /**
  * struct kofi_obj - The core's side of an open object, object.c
@@ -184,6 +184,9 @@ int kofi_check_info(const char *call, const struct fi_info *info, const struct f
 int kofi_check(struct kofi_obj *obj, struct fid *fid, u64 caps);
 void kofi_check_undo(struct kofi_obj *obj);
 const char *kofi_class_name(size_t fclass);
+
+/* Refuses an operation of a kind that the endpoint does not have, util/xfer.c; -ENOSYS */
+int kofi_xfer_lacks(const struct fid *fid, const struct fi_xfer *xfer);
 
 /* Traces a provider's answer to a control call and passes it on, trace.c */
 long kofi_call(const char *call, const struct fid *fid, long ret);

@@ -9,7 +9,8 @@
  * (check.c).
  *
  * Fillers that return a string return the text of ENOSYS, counters read as 0, and a device
- * is NULL, so that a client need not check for a filler.
+ * is NULL, so that a client need not check for a filler.  The fillers of fi_send(), fi_recv(),
+ * fi_read() and fi_write() describe the transfer and hand it to ->post of the same table.
  */
 #include <linux/module.h>
 #include <linux/string.h>
@@ -297,6 +298,65 @@ const struct fi_ops_ep kofi_no_ops_ep = {
 	.drain		= fi_no_drain,
 };
 EXPORT_SYMBOL_GPL(kofi_no_ops_ep);
+
+/* Endpoints: data transfers */
+
+ssize_t kofi_xfer_send(struct fid_ep *ep, const void *buf, size_t len, void *desc,
+		       fi_addr_t dest_addr, void *context)
+{
+	return __fi_post_buf(ep, FI_OP_SEND, buf, len, desc, 0, dest_addr, context, 0);
+}
+EXPORT_SYMBOL_GPL(kofi_xfer_send);
+
+ssize_t kofi_xfer_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
+		       fi_addr_t src_addr, void *context)
+{
+	return __fi_post_buf(ep, FI_OP_RECV, buf, len, desc, 0, src_addr, context, 0);
+}
+EXPORT_SYMBOL_GPL(kofi_xfer_recv);
+
+ssize_t kofi_xfer_read(struct fid_ep *ep, void *buf, size_t len, void *desc,
+		       fi_addr_t src_addr, u64 addr, u64 key, void *context)
+{
+	return __fi_post_rma_buf(ep, FI_OP_READ, buf, len, desc, 0, src_addr, addr, key, context,
+				 0);
+}
+EXPORT_SYMBOL_GPL(kofi_xfer_read);
+
+ssize_t kofi_xfer_write(struct fid_ep *ep, const void *buf, size_t len, void *desc,
+			fi_addr_t dest_addr, u64 addr, u64 key, void *context)
+{
+	return __fi_post_rma_buf(ep, FI_OP_WRITE, buf, len, desc, 0, dest_addr, addr, key,
+				 context, 0);
+}
+EXPORT_SYMBOL_GPL(kofi_xfer_write);
+
+ssize_t fi_no_post(struct fid_ep *ep, const struct fi_xfer *xfer)
+{
+	return kofi_xfer_lacks(&ep->fid, xfer);
+}
+EXPORT_SYMBOL_GPL(fi_no_post);
+
+int fi_no_atomicvalid(struct fid_ep *ep, enum fi_datatype datatype, enum fi_op op, u64 form,
+		      size_t *count)
+{
+	return kofi_refuse("atomicvalid", -ENOSYS, "the %s does not have this call: it needs FI_ATOMIC in info->caps, and a provider with it",
+			   kofi_class_name(ep->fid.fclass));
+}
+EXPORT_SYMBOL_GPL(fi_no_atomicvalid);
+
+const struct fi_ops_xfer kofi_no_ops_xfer = {
+	.size		= sizeof(struct fi_ops_xfer),
+	.send		= kofi_xfer_send,
+	.recv		= kofi_xfer_recv,
+	.read		= kofi_xfer_read,
+	.write		= kofi_xfer_write,
+	.post		= fi_no_post,
+	.atomicvalid	= fi_no_atomicvalid,
+};
+EXPORT_SYMBOL_GPL(kofi_no_ops_xfer);
+
+/* Endpoints: connections */
 
 int fi_no_setname(fid_t fid, void *addr, size_t addrlen)
 {

@@ -137,6 +137,7 @@ struct kofi_ep_stat {
  * @no_tx: it sends nothing, because it is a shared receive context, a receive context or a
  *	scalable endpoint
  * @no_rx: it has no receives of its own: @shared, or a transmit context or scalable endpoint
+ * @xfers: BIT(FI_OP_*) of the operations that it has, see kofi_ep_set_xfers()
  * @caps: capabilities it was opened with
  * @max_msg_size: most bytes of an operation
  * @inject_size: most bytes that may be injected
@@ -162,6 +163,7 @@ struct kofi_ep {
 	bool				shared;
 	bool				no_tx;
 	bool				no_rx;
+	u32				xfers;
 	u64				caps;
 	size_t				max_msg_size;
 	size_t				inject_size;
@@ -216,11 +218,23 @@ int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
  * @fclass: FI_CLASS_SEP, FI_CLASS_TX_CTX or FI_CLASS_RX_CTX
  *
  * Afterwards kofi_ep_may_enable() requires only those bindings that an object of this class
- * needs, and kofi_op_check() refuses the direction that it does not have.
+ * needs.  Before kofi_ep_set_xfers().
  *
  * Context: any.
  */
 void kofi_ep_set_class(struct kofi_ep *ep, u32 fclass);
+
+/**
+ * kofi_ep_set_xfers() - Set which operations an endpoint has
+ * @ep: the endpoint, whose class is set
+ * @caps: of FI_MSG, FI_TAGGED, FI_RMA and FI_ATOMIC those that the client has asked for and the
+ *	provider has
+ *
+ * kofi_xfer_check() refuses all others, and those of a direction that the endpoint does not have.
+ *
+ * Context: any.
+ */
+void kofi_ep_set_xfers(struct kofi_ep *ep, u64 caps);
 
 /**
  * kofi_ep_may_close() - May the caller close or drain the endpoint?

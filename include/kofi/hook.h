@@ -3,16 +3,16 @@
  * Hooks: providers that stand on one other provider, object by object, and see every
  * call on its way.
  *
- *	static struct fi_ops_msg foo_msg;
+ *	static struct fi_ops_xfer foo_xfer;
  *
  *	static const struct kofi_hook foo_hook = {
  *		.provider	= &foo_provider,	name "ofi_hook_foo"
- *		.msg		= &foo_msg,
+ *		.xfer		= &foo_xfer,
  *	};
  *
  *	In module init: what it does itself, and the rest forwarded
- *		foo_msg = kofi_hook_msg;
- *		foo_msg.send = foo_send;
+ *		foo_xfer = kofi_hook_xfer;
+ *		foo_xfer.send = foo_send;
  *
  *	static int foo_getinfo(u32 version, const char *node, const int service,
  *			       u64 flags, struct fi_info *hints,
@@ -32,7 +32,7 @@
  *
  * Every call that a hook does not implement itself is forwarded to the lower object, with
  * lower objects in the place of upper ones among its arguments; in its results upper objects
- * take the place of lower ones.  foo_send() calls kofi_hook_msg.send() to forward the call.
+ * take the place of lower ones.  foo_send() calls kofi_hook_xfer.send() to forward the call.
  *
  * Not forwarded (-ENOSYS): fi_ep_alias(), fi_open_ops() and fi_set_ops(), whose results
  * would work on lower objects.
@@ -50,58 +50,24 @@
 struct kofi_hook_fabric;
 struct kofi_hook_obj;
 
-/* What a data transfer call does, however its arguments are passed */
+/* What a data transfer does, after enum fi_op_type; see kofi_hook_op() */
 enum kofi_hook_op {
-	KOFI_HOOK_RECV,
-	KOFI_HOOK_SEND,
-	KOFI_HOOK_INJECT,
-	KOFI_HOOK_TRECV,
-	KOFI_HOOK_TSEND,
+	KOFI_HOOK_INJECT = FI_OP_COMPARE_ATOMIC + 1,
 	KOFI_HOOK_TINJECT,
-	KOFI_HOOK_READ,
-	KOFI_HOOK_WRITE,
 	KOFI_HOOK_INJECT_WRITE,
-	KOFI_HOOK_ATOMIC,
-	KOFI_HOOK_FETCH_ATOMIC,
-	KOFI_HOOK_COMPARE_ATOMIC,
 	KOFI_HOOK_INJECT_ATOMIC,
 	KOFI_HOOK_OPS,
 };
 
 /**
- * struct kofi_hook_call - A data transfer call on its way
- * @op: what it does
- * @type: what @list consists of; an atomic has FI_BUF_KVEC and a list of struct fi_ioc
- * @list: local buffers, or NULL: there is one, of @len bytes
- * @count: elements of @list
- * @len: bytes, or elements of an atomic, unless there is a @list
- * @context: the client's; NULL if the call has none
- * @flags: of the call; 0 if it has none
- * @start: for @begin and @end of &struct kofi_hook
- */
-struct kofi_hook_call {
-	enum kofi_hook_op	op;
-	enum fi_buf_type	type;
-	const void		*list;
-	size_t			count;
-	size_t			len;
-	void			*context;
-	u64			flags;
-	u64			start;
-};
-
-/**
  * struct kofi_hook - A hook; the tables that it leaves out are forwarded as a whole
  *
- * With @begin, data transfer calls are described to the hook, in place of tables of its own.
- * The functions behind the tables are optional, @begin and @end only together.
+ * With @begin, the hook sees data transfers by their descriptions, in place of a table of its
+ * own.  The functions behind the tables are optional, @begin and @end only together.
  *
  * @provider: the hook's provider
  * @cm: connections of endpoints and passive endpoints
- * @msg: messages
- * @rma: RMA
- * @tagged: tagged messages
- * @atomic: atomics
+ * @xfer: data transfers
  * @eq: event queues
  * @cq: completion queues
  * @cntr: counters
@@ -126,8 +92,8 @@ struct kofi_hook_call {
  *	runs on its behalf any more.  An error is the client's, and nothing has changed.
  *	May sleep
  * @resume: the provider below has refused to close the object that was stopped
- * @begin: a data transfer call comes; a value other than 0 is the answer to the client, and
- *	the provider below is not called.  Any context
+ * @begin: a data transfer comes; a value other than 0 is the answer to the client, and
+ *	the provider below is not called.  @state is 0, and the hook's until @end.  Any context
  * @end: the call has been answered, by @begin or by the provider below; returns the
  *	answer.  The operation may have completed.  Any context
  * @ready: the endpoint below calls ->ready of &struct fi_ep_callbacks; false: the client
@@ -138,10 +104,7 @@ struct kofi_hook_call {
 struct kofi_hook {
 	const struct kofi_provider	*provider;
 	const struct fi_ops_cm		*cm;
-	const struct fi_ops_msg		*msg;
-	const struct fi_ops_rma		*rma;
-	const struct fi_ops_tagged	*tagged;
-	const struct fi_ops_atomic	*atomic;
+	const struct fi_ops_xfer	*xfer;
 	const struct fi_ops_eq		*eq;
 	const struct fi_ops_cq		*cq;
 	const struct fi_ops_cntr	*cntr;
@@ -159,9 +122,10 @@ struct kofi_hook {
 	void	(*unreg)(struct kofi_hook_obj *mr);
 	int	(*stop)(struct kofi_hook_obj *obj);
 	void	(*resume)(struct kofi_hook_obj *obj);
-	ssize_t	(*begin)(struct kofi_hook_obj *ep, struct kofi_hook_call *call);
-	ssize_t	(*end)(struct kofi_hook_obj *ep, struct kofi_hook_call *call,
-		       ssize_t ret);
+	ssize_t	(*begin)(struct kofi_hook_obj *ep, const struct fi_xfer *xfer,
+			 u64 *state);
+	ssize_t	(*end)(struct kofi_hook_obj *ep, const struct fi_xfer *xfer,
+		       u64 state, ssize_t ret);
 	bool	(*ready)(struct kofi_hook_obj *ep, u64 flags);
 	bool	(*complete)(struct kofi_hook_obj *cq, struct kofi_comp *comp);
 	void	(*flush)(struct kofi_hook_obj *cq);
@@ -296,25 +260,40 @@ int kofi_hook_fabric(const struct kofi_hook *hook,
 		     struct fid_fabric **fabric, void *context);
 
 /**
- * kofi_hook_call_len() - How much a data transfer call transfers
- * @call: the call
+ * kofi_hook_len() - How much a data transfer transfers
+ * @xfer: the transfer
  *
  * Context: any.
- * Return: bytes, or elements of an atomic; 0 if the list makes no sense.
+ * Return: bytes, or values of an atomic; 0 if the list makes no sense.
  */
-size_t kofi_hook_call_len(const struct kofi_hook_call *call);
+size_t kofi_hook_len(const struct fi_xfer *xfer);
 
-static inline bool kofi_hook_receives(const struct kofi_hook_call *call)
+/**
+ * kofi_hook_op() - What a data transfer does, calls that inject by their name apart
+ * @xfer: the transfer
+ *
+ * Context: any.
+ * Return: &enum fi_op_type, or &enum kofi_hook_op for fi_inject() and its siblings.
+ */
+static inline unsigned int kofi_hook_op(const struct fi_xfer *xfer)
 {
-	return call->op == KOFI_HOOK_RECV || call->op == KOFI_HOOK_TRECV;
+	if (!xfer->defaults || !(xfer->flags & FI_INJECT))
+		return xfer->type;
+	switch (xfer->type) {
+	case FI_OP_SEND:
+		return KOFI_HOOK_INJECT;
+	case FI_OP_TSEND:
+		return KOFI_HOOK_TINJECT;
+	case FI_OP_WRITE:
+		return KOFI_HOOK_INJECT_WRITE;
+	default:
+		return KOFI_HOOK_INJECT_ATOMIC;
+	}
 }
 
 /* The forwarding tables */
 extern const struct fi_ops_cm		kofi_hook_cm;
-extern const struct fi_ops_msg		kofi_hook_msg;
-extern const struct fi_ops_rma		kofi_hook_rma;
-extern const struct fi_ops_tagged	kofi_hook_tagged;
-extern const struct fi_ops_atomic	kofi_hook_atomic;
+extern const struct fi_ops_xfer		kofi_hook_xfer;
 extern const struct fi_ops_eq		kofi_hook_eq;
 extern const struct fi_ops_cq		kofi_hook_cq;
 extern const struct fi_ops_cntr		kofi_hook_cntr;

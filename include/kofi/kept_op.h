@@ -3,7 +3,7 @@
  * Operations that are kept after the client's call has returned, for a provider that
  * executes operations later and without a device.
  *
- * struct kofi_op points to lists that are the client's again when its call returns.
+ * struct fi_xfer points to lists that are the client's again when its call returns.
  * kofi_keep_op() checks them and copies them into a struct kofi_kept_op, which the
  * provider embeds in the slot of the operation.  Only the data of an injected operation are
  * copied, and no other buffers.
@@ -29,8 +29,8 @@
 
 /**
  * struct kofi_kept_op - A data transfer that does not point to the lists of its call
- * @kind: what is to be done
- * @flags: as &struct kofi_op.flags
+ * @type: what is to be done
+ * @flags: of the operation, from kofi_xfer_check()
  * @addr: peer
  * @data: remote CQ data
  * @tag: tag
@@ -54,7 +54,7 @@
  * @inject: data of an injected operation
  */
 struct kofi_kept_op {
-	enum kofi_op_kind	kind;
+	enum fi_op_type		type;
 	u64			flags;
 	fi_addr_t		addr;
 	u64			data;
@@ -91,7 +91,8 @@ struct kofi_kept_op {
  * kofi_keep_op() - Check an operation and copy the lists of the client's call
  * @kept: the copy; it must not move afterwards
  * @ep: the endpoint; its max_msg_size, inject_size and max_atomic_size are the limits
- * @op: any operation but a receive
+ * @xfer: any operation but a receive
+ * @flags: of @xfer, from kofi_xfer_check()
  *
  * Context: any.
  * Return: 0; -EINVAL: a list that is too long or malformed, lengths that do not agree, or a
@@ -100,7 +101,7 @@ struct kofi_kept_op {
  * such atomic operation.
  */
 int kofi_keep_op(struct kofi_kept_op *kept, const struct kofi_ep *ep,
-		 const struct kofi_op *op);
+		 const struct fi_xfer *xfer, u64 flags);
 
 /**
  * kofi_kept_next() - Address the next part of the local buffers

@@ -97,8 +97,8 @@
  * The version of what a provider sees: this file, and the tables of include/rdma.  A provider
  * passes it to kofi_provider_register().
  */
-#define KOFI_PROVIDER_MAJOR	2
-#define KOFI_PROVIDER_MINOR	6
+#define KOFI_PROVIDER_MAJOR	3
+#define KOFI_PROVIDER_MINOR	0
 #define KOFI_PROVIDER_VERSION	FI_VERSION(KOFI_PROVIDER_MAJOR, KOFI_PROVIDER_MINOR)
 
 /* With this alias fi_getinfo() loads the module if the hints have the name */
@@ -330,10 +330,7 @@ extern const struct fi_ops_mr		kofi_no_ops_mr;
 extern const struct fi_ops_mr_ep	kofi_no_ops_mr_ep;
 extern const struct fi_ops_ep		kofi_no_ops_ep;
 extern const struct fi_ops_cm		kofi_no_ops_cm;
-extern const struct fi_ops_msg		kofi_no_ops_msg;
-extern const struct fi_ops_rma		kofi_no_ops_rma;
-extern const struct fi_ops_tagged	kofi_no_ops_tagged;
-extern const struct fi_ops_atomic	kofi_no_ops_atomic;
+extern const struct fi_ops_xfer		kofi_no_ops_xfer;
 extern const struct fi_ops_eq		kofi_no_ops_eq;
 extern const struct fi_ops_cq		kofi_no_ops_cq;
 extern const struct fi_ops_cntr		kofi_no_ops_cntr;
@@ -384,25 +381,22 @@ int fi_no_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 ssize_t fi_no_size_left(struct fid_ep *ep);
 int fi_no_drain(struct fid_ep *ep, int timeout);
 
-ssize_t fi_no_msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
+/*
+ * Ready-made slots of a table of data transfers: each describes its call and hands the
+ * description to ->post of the same table, as fi_sendmsg() and the like do
+ */
+ssize_t kofi_xfer_send(struct fid_ep *ep, const void *buf, size_t len, void *desc,
+		       fi_addr_t dest_addr, void *context);
+ssize_t kofi_xfer_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
 		       fi_addr_t src_addr, void *context);
-ssize_t fi_no_msg_recvv(struct fid_ep *ep, const struct kvec *iov, void **desc,
-			size_t count, fi_addr_t src_addr, void *context);
-ssize_t fi_no_msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
-			  u64 flags);
-ssize_t fi_no_msg_send(struct fid_ep *ep, const void *buf, size_t len,
-		       void *desc, fi_addr_t dest_addr, void *context);
-ssize_t fi_no_msg_sendv(struct fid_ep *ep, const struct kvec *iov, void **desc,
-			size_t count, fi_addr_t dest_addr, void *context);
-ssize_t fi_no_msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
-			  u64 flags);
-ssize_t fi_no_msg_inject(struct fid_ep *ep, const void *buf, size_t len,
-			 fi_addr_t dest_addr);
-ssize_t fi_no_msg_senddata(struct fid_ep *ep, const void *buf, size_t len,
-			   void *desc, u64 data, fi_addr_t dest_addr,
-			   void *context);
-ssize_t fi_no_msg_injectdata(struct fid_ep *ep, const void *buf, size_t len,
-			     u64 data, fi_addr_t dest_addr);
+ssize_t kofi_xfer_read(struct fid_ep *ep, void *buf, size_t len, void *desc,
+		       fi_addr_t src_addr, u64 addr, u64 key, void *context);
+ssize_t kofi_xfer_write(struct fid_ep *ep, const void *buf, size_t len, void *desc,
+			fi_addr_t dest_addr, u64 addr, u64 key, void *context);
+
+ssize_t fi_no_post(struct fid_ep *ep, const struct fi_xfer *xfer);
+int fi_no_atomicvalid(struct fid_ep *ep, enum fi_datatype datatype, enum fi_op op, u64 form,
+		      size_t *count);
 
 int fi_no_setname(fid_t fid, void *addr, size_t addrlen);
 int fi_no_getname(fid_t fid, void *addr, size_t *addrlen);

@@ -469,7 +469,7 @@ void kofi_soft_pep_fini(struct kofi_soft_pep *pep);
  * @room: of its own receives
  * @context: as fi_endpoint()
  *
- * Sets those tables of data transfers for which @info has the capability and @limits has the
+ * The endpoint has those data transfers for which @info has the capability and @limits has the
  * flags.  The provider sets the table of connections.  The provider also adds the endpoint
  * to the list of its fabric, under the mutex, unless the namespace has gone.
  *

@@ -342,9 +342,10 @@ void kofi_srx_destroy(struct kofi_srx *srx);
 /**
  * kofi_srx_post() - Post a receive
  * @srx: the receive side
- * @op: KOFI_OP_RECV or KOFI_OP_TRECV, which the endpoint has (kofi_op_check())
+ * @xfer: FI_OP_RECV or FI_OP_TRECV, which the endpoint has
+ * @flags: of @xfer, from kofi_xfer_check()
  *
- * Flags of @op besides FI_COMPLETION, and FI_MORE, which means nothing here::
+ * Flags besides FI_COMPLETION, and FI_MORE, which means nothing here::
  *
  *	FI_MULTI_RECV		the buffer, one element, takes message after message
  *	FI_PEEK			tagged: reports the oldest waiting message that the receive
@@ -366,7 +367,7 @@ void kofi_srx_destroy(struct kofi_srx *srx);
  * counted; -ENOMSG: FI_PEEK finds no message, and the context is shared, which has no
  * queue for the answer; -ESHUTDOWN: after kofi_srx_flush().
  */
-ssize_t kofi_srx_post(struct kofi_srx *srx, const struct kofi_op *op);
+ssize_t kofi_srx_post(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags);
 
 /* Results of kofi_srx_arrive() if it succeeds */
 #define KOFI_SRX_MATCHED	0

@@ -23,6 +23,7 @@
 #ifndef _RDMA_FI_ATOMIC_H
 #define _RDMA_FI_ATOMIC_H
 
+#include <linux/overflow.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_rma.h>
@@ -67,63 +68,100 @@ struct fi_msg_atomic {
 	u64			data;
 };
 
-struct fi_ops_atomic {
-	size_t	size;
-	ssize_t	(*write)(struct fid_ep *ep, const void *buf, size_t count,
-			 void *desc, fi_addr_t dest_addr, u64 addr, u64 key,
-			 enum fi_datatype datatype, enum fi_op op,
-			 void *context);
-	ssize_t	(*writev)(struct fid_ep *ep, const struct fi_ioc *iov,
-			  void **desc, size_t count, fi_addr_t dest_addr,
-			  u64 addr, u64 key, enum fi_datatype datatype,
-			  enum fi_op op, void *context);
-	ssize_t	(*writemsg)(struct fid_ep *ep, const struct fi_msg_atomic *msg,
-			    u64 flags);
-	ssize_t	(*inject)(struct fid_ep *ep, const void *buf, size_t count,
-			  fi_addr_t dest_addr, u64 addr, u64 key,
-			  enum fi_datatype datatype, enum fi_op op);
-	ssize_t	(*readwrite)(struct fid_ep *ep, const void *buf, size_t count,
-			     void *desc, void *result, void *result_desc,
-			     fi_addr_t dest_addr, u64 addr, u64 key,
-			     enum fi_datatype datatype, enum fi_op op,
-			     void *context);
-	ssize_t	(*readwritev)(struct fid_ep *ep, const struct fi_ioc *iov,
-			      void **desc, size_t count, struct fi_ioc *resultv,
-			      void **result_desc, size_t result_count,
-			      fi_addr_t dest_addr, u64 addr, u64 key,
-			      enum fi_datatype datatype, enum fi_op op,
-			      void *context);
-	ssize_t	(*readwritemsg)(struct fid_ep *ep,
-				const struct fi_msg_atomic *msg,
-				struct fi_ioc *resultv, void **result_desc,
-				size_t result_count, u64 flags);
-	ssize_t	(*compwrite)(struct fid_ep *ep, const void *buf, size_t count,
-			     void *desc, const void *compare,
-			     void *compare_desc, void *result,
-			     void *result_desc, fi_addr_t dest_addr, u64 addr,
-			     u64 key, enum fi_datatype datatype, enum fi_op op,
-			     void *context);
-	ssize_t	(*compwritev)(struct fid_ep *ep, const struct fi_ioc *iov,
-			      void **desc, size_t count,
-			      const struct fi_ioc *comparev,
-			      void **compare_desc, size_t compare_count,
-			      struct fi_ioc *resultv, void **result_desc,
-			      size_t result_count, fi_addr_t dest_addr,
-			      u64 addr, u64 key, enum fi_datatype datatype,
-			      enum fi_op op, void *context);
-	ssize_t	(*compwritemsg)(struct fid_ep *ep,
-				const struct fi_msg_atomic *msg,
-				const struct fi_ioc *comparev,
-				void **compare_desc, size_t compare_count,
-				struct fi_ioc *resultv, void **result_desc,
-				size_t result_count, u64 flags);
-	int	(*writevalid)(struct fid_ep *ep, enum fi_datatype datatype,
-			      enum fi_op op, size_t *count);
-	int	(*readwritevalid)(struct fid_ep *ep, enum fi_datatype datatype,
-				  enum fi_op op, size_t *count);
-	int	(*compwritevalid)(struct fid_ep *ep, enum fi_datatype datatype,
-				  enum fi_op op, size_t *count);
+/**
+ * struct fi_ioc_list - kernel: a list of an atomic operation besides its operands
+ * @ioc: the elements
+ * @desc: their descriptors, or NULL
+ * @count: elements of @ioc
+ */
+struct fi_ioc_list {
+	const struct fi_ioc	*ioc;
+	void			**desc;
+	size_t			count;
 };
+
+/**
+ * struct fi_atomic_xfer - kernel: an atomic operation, as its call describes it to the provider
+ * @xfer: what all data transfers have; its list has the operands
+ * @ioc: remote memory; of a call without such a list it has as many values as the operands,
+ *	of FI_ATOMIC_READ as many as @result
+ * @ioc_count: elements of @ioc
+ * @result: FI_OP_FETCH_ATOMIC and FI_OP_COMPARE_ATOMIC: buffers for old values; otherwise empty
+ * @compare: FI_OP_COMPARE_ATOMIC: values to compare with; otherwise empty
+ * @datatype: type of the values
+ * @op: the operation
+ */
+struct fi_atomic_xfer {
+	struct fi_xfer			xfer;
+	const struct fi_rma_ioc		*ioc;
+	size_t				ioc_count;
+	struct fi_ioc_list		result;
+	struct fi_ioc_list		compare;
+	enum fi_datatype		datatype;
+	enum fi_op			op;
+};
+
+/* Of an @xfer whose type is FI_OP_ATOMIC, FI_OP_FETCH_ATOMIC or FI_OP_COMPARE_ATOMIC */
+static inline const struct fi_atomic_xfer *to_fi_atomic_xfer(const struct fi_xfer *xfer)
+{
+	return container_of(xfer, struct fi_atomic_xfer, xfer);
+}
+
+static inline size_t __fi_ioc_values(const struct fi_ioc *ioc, size_t count)
+{
+	size_t i, values = 0;
+
+	for (i = 0; i < count; i++)
+		values = size_add(values, ioc[i].count);
+	return values;
+}
+
+/* As __fi_post_list().  An operation without operands has as many values as results */
+static inline ssize_t
+__fi_post_atomic(struct fid_ep *ep, enum fi_op_type type, const struct fi_ioc *iov,
+		 void **desc, size_t count, struct fi_ioc_list result,
+		 struct fi_ioc_list compare, u64 flags, fi_addr_t peer, u64 addr, u64 key,
+		 enum fi_datatype datatype, enum fi_op op, void *context)
+{
+	const struct fi_rma_ioc ioc = {
+		.addr		= addr,
+		.count		= op == FI_ATOMIC_READ ?
+				  __fi_ioc_values(result.ioc, result.count) :
+				  __fi_ioc_values(iov, count),
+		.key		= key,
+	};
+	const struct fi_atomic_xfer atomic = {
+		.xfer		= __fi_xfer_defaults(type, iov, desc, count, flags, peer, context,
+						     0),
+		.ioc		= &ioc,
+		.ioc_count	= 1,
+		.result		= result,
+		.compare	= compare,
+		.datatype	= datatype,
+		.op		= op,
+	};
+
+	return ep->xfer->post(ep, &atomic.xfer);
+}
+
+static inline ssize_t
+__fi_post_atomic_msg(struct fid_ep *ep, enum fi_op_type type, const struct fi_msg_atomic *msg,
+		     struct fi_ioc_list result, struct fi_ioc_list compare, u64 flags)
+{
+	const struct fi_atomic_xfer atomic = {
+		.xfer		= __fi_xfer(type, false, FI_BUF_KVEC, msg->msg_iov, msg->desc,
+					    msg->iov_count, flags, msg->addr, msg->context,
+					    msg->data),
+		.ioc		= msg->rma_iov,
+		.ioc_count	= msg->rma_iov_count,
+		.result		= result,
+		.compare	= compare,
+		.datatype	= msg->datatype,
+		.op		= msg->op,
+	};
+
+	return ep->xfer->post(ep, &atomic.xfer);
+}
 
 /**
  * fi_atomic() - Change remote memory atomically
@@ -146,8 +184,11 @@ static inline ssize_t fi_atomic(struct fid_ep *ep, const void *buf,
 				u64 addr, u64 key, enum fi_datatype datatype,
 				enum fi_op op, void *context)
 {
-	return ep->atomic->write(ep, buf, count, desc, dest_addr, addr, key,
-				 datatype, op, context);
+	const struct fi_ioc ioc = { (void *)buf, count };
+
+	return __fi_post_atomic(ep, FI_OP_ATOMIC, &ioc, &desc, 1, (struct fi_ioc_list) {},
+				(struct fi_ioc_list) {}, 0, dest_addr, addr, key, datatype, op,
+				context);
 }
 
 /**
@@ -171,8 +212,9 @@ static inline ssize_t fi_atomicv(struct fid_ep *ep, const struct fi_ioc *iov,
 				 u64 addr, u64 key, enum fi_datatype datatype,
 				 enum fi_op op, void *context)
 {
-	return ep->atomic->writev(ep, iov, desc, count, dest_addr, addr, key,
-				  datatype, op, context);
+	return __fi_post_atomic(ep, FI_OP_ATOMIC, iov, desc, count, (struct fi_ioc_list) {},
+				(struct fi_ioc_list) {}, 0, dest_addr, addr, key, datatype, op,
+				context);
 }
 
 /**
@@ -193,7 +235,8 @@ static inline ssize_t fi_atomicv(struct fid_ep *ep, const struct fi_ioc *iov,
 static inline ssize_t fi_atomicmsg(struct fid_ep *ep,
 				   const struct fi_msg_atomic *msg, u64 flags)
 {
-	return ep->atomic->writemsg(ep, msg, flags);
+	return __fi_post_atomic_msg(ep, FI_OP_ATOMIC, msg, (struct fi_ioc_list) {},
+				    (struct fi_ioc_list) {}, flags);
 }
 
 /**
@@ -217,8 +260,11 @@ static inline ssize_t fi_inject_atomic(struct fid_ep *ep, const void *buf,
 				       u64 addr, u64 key,
 				       enum fi_datatype datatype, enum fi_op op)
 {
-	return ep->atomic->inject(ep, buf, count, dest_addr, addr, key,
-				  datatype, op);
+	const struct fi_ioc ioc = { (void *)buf, count };
+
+	return __fi_post_atomic(ep, FI_OP_ATOMIC, &ioc, NULL, 1, (struct fi_ioc_list) {},
+				(struct fi_ioc_list) {}, FI_INJECT, dest_addr, addr, key,
+				datatype, op, NULL);
 }
 
 /**
@@ -246,9 +292,13 @@ static inline ssize_t fi_fetch_atomic(struct fid_ep *ep, const void *buf,
 				      enum fi_datatype datatype, enum fi_op op,
 				      void *context)
 {
-	return ep->atomic->readwrite(ep, buf, count, desc, result, result_desc,
-				     dest_addr, addr, key, datatype, op,
-				     context);
+	const struct fi_ioc ioc = { (void *)buf, count };
+	const struct fi_ioc res = { result, count };
+	const struct fi_ioc_list results = { &res, &result_desc, 1 };
+
+	return __fi_post_atomic(ep, FI_OP_FETCH_ATOMIC, &ioc, &desc, 1, results,
+				(struct fi_ioc_list) {}, 0, dest_addr, addr, key, datatype, op,
+				context);
 }
 
 /**
@@ -278,9 +328,11 @@ static inline ssize_t fi_fetch_atomicv(struct fid_ep *ep,
 				       enum fi_datatype datatype, enum fi_op op,
 				       void *context)
 {
-	return ep->atomic->readwritev(ep, iov, desc, count, resultv,
-				      result_desc, result_count, dest_addr,
-				      addr, key, datatype, op, context);
+	const struct fi_ioc_list results = { resultv, result_desc, result_count };
+
+	return __fi_post_atomic(ep, FI_OP_FETCH_ATOMIC, iov, desc, count, results,
+				(struct fi_ioc_list) {}, 0, dest_addr, addr, key, datatype, op,
+				context);
 }
 
 /**
@@ -301,8 +353,10 @@ static inline ssize_t fi_fetch_atomicmsg(struct fid_ep *ep,
 					 void **result_desc,
 					 size_t result_count, u64 flags)
 {
-	return ep->atomic->readwritemsg(ep, msg, resultv, result_desc,
-					result_count, flags);
+	const struct fi_ioc_list results = { resultv, result_desc, result_count };
+
+	return __fi_post_atomic_msg(ep, FI_OP_FETCH_ATOMIC, msg, results,
+				    (struct fi_ioc_list) {}, flags);
 }
 
 /**
@@ -333,10 +387,14 @@ static inline ssize_t fi_compare_atomic(struct fid_ep *ep, const void *buf,
 					enum fi_datatype datatype,
 					enum fi_op op, void *context)
 {
-	return ep->atomic->compwrite(ep, buf, count, desc, compare,
-				     compare_desc, result, result_desc,
-				     dest_addr, addr, key, datatype, op,
-				     context);
+	const struct fi_ioc ioc = { (void *)buf, count };
+	const struct fi_ioc comp = { (void *)compare, count };
+	const struct fi_ioc res = { result, count };
+	const struct fi_ioc_list compares = { &comp, &compare_desc, 1 };
+	const struct fi_ioc_list results = { &res, &result_desc, 1 };
+
+	return __fi_post_atomic(ep, FI_OP_COMPARE_ATOMIC, &ioc, &desc, 1, results, compares, 0,
+				dest_addr, addr, key, datatype, op, context);
 }
 
 /**
@@ -374,10 +432,11 @@ static inline ssize_t fi_compare_atomicv(struct fid_ep *ep,
 					 enum fi_datatype datatype,
 					 enum fi_op op, void *context)
 {
-	return ep->atomic->compwritev(ep, iov, desc, count, comparev,
-				      compare_desc, compare_count, resultv,
-				      result_desc, result_count, dest_addr,
-				      addr, key, datatype, op, context);
+	const struct fi_ioc_list compares = { comparev, compare_desc, compare_count };
+	const struct fi_ioc_list results = { resultv, result_desc, result_count };
+
+	return __fi_post_atomic(ep, FI_OP_COMPARE_ATOMIC, iov, desc, count, results, compares, 0,
+				dest_addr, addr, key, datatype, op, context);
 }
 
 /**
@@ -404,9 +463,10 @@ static inline ssize_t fi_compare_atomicmsg(struct fid_ep *ep,
 					   void **result_desc,
 					   size_t result_count, u64 flags)
 {
-	return ep->atomic->compwritemsg(ep, msg, comparev, compare_desc,
-					compare_count, resultv, result_desc,
-					result_count, flags);
+	const struct fi_ioc_list compares = { comparev, compare_desc, compare_count };
+	const struct fi_ioc_list results = { resultv, result_desc, result_count };
+
+	return __fi_post_atomic_msg(ep, FI_OP_COMPARE_ATOMIC, msg, results, compares, flags);
 }
 
 /**
@@ -422,7 +482,7 @@ static inline ssize_t fi_compare_atomicmsg(struct fid_ep *ep,
 static inline int fi_atomicvalid(struct fid_ep *ep, enum fi_datatype datatype,
 				 enum fi_op op, size_t *count)
 {
-	return ep->atomic->writevalid(ep, datatype, op, count);
+	return ep->xfer->atomicvalid(ep, datatype, op, 0, count);
 }
 
 /**
@@ -439,7 +499,7 @@ static inline int fi_fetch_atomicvalid(struct fid_ep *ep,
 				       enum fi_datatype datatype, enum fi_op op,
 				       size_t *count)
 {
-	return ep->atomic->readwritevalid(ep, datatype, op, count);
+	return ep->xfer->atomicvalid(ep, datatype, op, FI_FETCH_ATOMIC, count);
 }
 
 /**
@@ -456,7 +516,7 @@ static inline int fi_compare_atomicvalid(struct fid_ep *ep,
 					 enum fi_datatype datatype,
 					 enum fi_op op, size_t *count)
 {
-	return ep->atomic->compwritevalid(ep, datatype, op, count);
+	return ep->xfer->atomicvalid(ep, datatype, op, FI_COMPARE_ATOMIC, count);
 }
 
 /**

@@ -206,42 +206,99 @@ struct fi_ops_ep {
 	int	(*drain)(struct fid_ep *ep, int timeout);
 };
 
-struct fi_ops_msg {
+/**
+ * enum fi_op_type - Kinds of data transfers, with libfabric's values
+ * @FI_OP_RECV: receive a message
+ * @FI_OP_SEND: send a message
+ * @FI_OP_TRECV: receive a tagged message; a &struct fi_tagged_xfer describes it
+ * @FI_OP_TSEND: send a tagged message; a &struct fi_tagged_xfer describes it
+ * @FI_OP_READ: read remote memory; a &struct fi_rma_xfer describes it
+ * @FI_OP_WRITE: write remote memory; a &struct fi_rma_xfer describes it
+ * @FI_OP_ATOMIC: change remote memory; a &struct fi_atomic_xfer describes it
+ * @FI_OP_FETCH_ATOMIC: as @FI_OP_ATOMIC, and fetch the old values
+ * @FI_OP_COMPARE_ATOMIC: as @FI_OP_FETCH_ATOMIC, if the old values are as expected
+ */
+enum fi_op_type {
+	FI_OP_RECV,
+	FI_OP_SEND,
+	FI_OP_TRECV,
+	FI_OP_TSEND,
+	FI_OP_READ,
+	FI_OP_WRITE,
+	FI_OP_ATOMIC,
+	FI_OP_FETCH_ATOMIC,
+	FI_OP_COMPARE_ATOMIC,
+};
+
+/**
+ * struct fi_xfer - kernel: a data transfer, as its call describes it to the provider
+ * @type: &enum fi_op_type; all but messages are embedded in the structure that belongs to it
+ * @defaults: the call takes no flags: the default flags of the endpoint apply, and @flags are
+ *	those that the name of the call implies
+ * @buf_type: what @list consists of; an atomic operation has FI_BUF_KVEC and a list of
+ *	&struct fi_ioc
+ * @list: local buffers: to be sent or written, to receive or read into; operands of an
+ *	atomic operation
+ * @count: elements of @list
+ * @desc: descriptors of the elements, or NULL
+ * @flags: of the call
+ * @addr: peer: of a receive the only sender, or FI_ADDR_UNSPEC
+ * @context: the client's
+ * @data: remote CQ data, or with FI_REMOTE_INV the key
+ *
+ * The call fills each field, on its stack.  The description and everything that it points to,
+ * except the buffers, are the caller's again when the call returns.
+ */
+struct fi_xfer {
+	u8				type;
+	bool				defaults;
+	enum fi_buf_type		buf_type;
+	const void			*list;
+	size_t				count;
+	void				**desc;
+	u64				flags;
+	fi_addr_t			addr;
+	void				*context;
+	u64				data;
+};
+
+/* A message touches one cache line here, and its list */
+static_assert(sizeof(struct fi_xfer) <= 64);
+
+/**
+ * struct fi_ops_xfer - kernel: data transfers of an endpoint
+ * @size: bytes of the table
+ * @send: fi_send()
+ * @recv: fi_recv()
+ * @read: fi_read()
+ * @write: fi_write()
+ * @post: every other call that transfers data.  Any context
+ * @atomicvalid: fi_atomicvalid(), or with FI_FETCH_ATOMIC or FI_COMPARE_ATOMIC the call about
+ *	that form
+ */
+struct fi_ops_xfer {
 	size_t	size;
-	ssize_t	(*recv)(struct fid_ep *ep, void *buf, size_t len, void *desc,
-			fi_addr_t src_addr, void *context);
-	ssize_t	(*recvv)(struct fid_ep *ep, const struct kvec *iov, void **desc,
-			 size_t count, fi_addr_t src_addr, void *context);
-	ssize_t	(*recvmsg)(struct fid_ep *ep, const struct fi_msg *msg,
-			   u64 flags);
 	ssize_t	(*send)(struct fid_ep *ep, const void *buf, size_t len,
 			void *desc, fi_addr_t dest_addr, void *context);
-	ssize_t	(*sendv)(struct fid_ep *ep, const struct kvec *iov, void **desc,
-			 size_t count, fi_addr_t dest_addr, void *context);
-	ssize_t	(*sendmsg)(struct fid_ep *ep, const struct fi_msg *msg,
-			   u64 flags);
-	ssize_t	(*inject)(struct fid_ep *ep, const void *buf, size_t len,
-			  fi_addr_t dest_addr);
-	ssize_t	(*senddata)(struct fid_ep *ep, const void *buf, size_t len,
-			    void *desc, u64 data, fi_addr_t dest_addr,
-			    void *context);
-	ssize_t	(*injectdata)(struct fid_ep *ep, const void *buf, size_t len,
-			      u64 data, fi_addr_t dest_addr);
+	ssize_t	(*recv)(struct fid_ep *ep, void *buf, size_t len, void *desc,
+			fi_addr_t src_addr, void *context);
+	ssize_t	(*read)(struct fid_ep *ep, void *buf, size_t len, void *desc,
+			fi_addr_t src_addr, u64 addr, u64 key, void *context);
+	ssize_t	(*write)(struct fid_ep *ep, const void *buf, size_t len,
+			 void *desc, fi_addr_t dest_addr, u64 addr, u64 key,
+			 void *context);
+	ssize_t	(*post)(struct fid_ep *ep, const struct fi_xfer *xfer);
+	int	(*atomicvalid)(struct fid_ep *ep, enum fi_datatype datatype,
+			       enum fi_op op, u64 form, size_t *count);
 };
 
 struct fi_ops_cm;
-struct fi_ops_rma;
-struct fi_ops_tagged;
-struct fi_ops_atomic;
 
 struct fid_ep {
 	struct fid			fid;
 	const struct fi_ops_ep		*ops;
 	const struct fi_ops_cm		*cm;
-	const struct fi_ops_msg		*msg;
-	const struct fi_ops_rma		*rma;
-	const struct fi_ops_tagged	*tagged;
-	const struct fi_ops_atomic	*atomic;
+	const struct fi_ops_xfer	*xfer;
 };
 
 struct fid_pep {
@@ -553,6 +610,62 @@ static inline ssize_t fi_tx_size_left(struct fid_ep *ep)
 	return ep->ops->tx_size_left(ep);
 }
 
+/* Describe a call.  @defaults: as in &struct fi_xfer */
+static __always_inline struct fi_xfer
+__fi_xfer(enum fi_op_type type, bool defaults, enum fi_buf_type buf_type, const void *list,
+	  void **desc, size_t count, u64 flags, fi_addr_t addr, void *context, u64 data)
+{
+	return (struct fi_xfer) {
+		.type		= type,
+		.defaults	= defaults,
+		.buf_type	= buf_type,
+		.list		= list,
+		.count		= count,
+		.desc		= desc,
+		.flags		= flags,
+		.addr		= addr,
+		.context	= context,
+		.data		= data,
+	};
+}
+
+/* Describe a call that takes no flags.  @flags: those that its name implies */
+static __always_inline struct fi_xfer
+__fi_xfer_defaults(enum fi_op_type type, const void *list, void **desc, size_t count, u64 flags,
+		   fi_addr_t addr, void *context, u64 data)
+{
+	return __fi_xfer(type, true, FI_BUF_KVEC, list, desc, count, flags, addr, context, data);
+}
+
+static __always_inline ssize_t
+__fi_post_list(struct fid_ep *ep, enum fi_op_type type, const struct kvec *iov, void **desc,
+	       size_t count, u64 flags, fi_addr_t addr, void *context, u64 data)
+{
+	const struct fi_xfer xfer = __fi_xfer_defaults(type, iov, desc, count, flags, addr,
+						       context, data);
+
+	return ep->xfer->post(ep, &xfer);
+}
+
+static __always_inline ssize_t
+__fi_post_buf(struct fid_ep *ep, enum fi_op_type type, const void *buf, size_t len, void *desc,
+	      u64 flags, fi_addr_t addr, void *context, u64 data)
+{
+	const struct kvec iov = { (void *)buf, len };
+
+	return __fi_post_list(ep, type, &iov, &desc, 1, flags, addr, context, data);
+}
+
+static __always_inline ssize_t
+__fi_post_msg(struct fid_ep *ep, enum fi_op_type type, const struct fi_msg *msg, u64 flags)
+{
+	const struct fi_xfer xfer = __fi_xfer(type, false, msg->type, msg->msg_iov, msg->desc,
+					      msg->iov_count, flags, msg->addr, msg->context,
+					      msg->data);
+
+	return ep->xfer->post(ep, &xfer);
+}
+
 /**
  * fi_recv() - Post a buffer for one message
  * @ep: an enabled endpoint, it need not be connected; or a shared receive
@@ -570,7 +683,7 @@ static inline ssize_t fi_tx_size_left(struct fid_ep *ep)
 static inline ssize_t fi_recv(struct fid_ep *ep, void *buf, size_t len,
 			      void *desc, fi_addr_t src_addr, void *context)
 {
-	return ep->msg->recv(ep, buf, len, desc, src_addr, context);
+	return ep->xfer->recv(ep, buf, len, desc, src_addr, context);
 }
 
 /**
@@ -589,7 +702,7 @@ static inline ssize_t fi_recvv(struct fid_ep *ep, const struct kvec *iov,
 			       void **desc, size_t count, fi_addr_t src_addr,
 			       void *context)
 {
-	return ep->msg->recvv(ep, iov, desc, count, src_addr, context);
+	return __fi_post_list(ep, FI_OP_RECV, iov, desc, count, 0, src_addr, context, 0);
 }
 
 /**
@@ -616,7 +729,7 @@ static inline ssize_t fi_recvv(struct fid_ep *ep, const struct kvec *iov,
 static inline ssize_t fi_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
 				 u64 flags)
 {
-	return ep->msg->recvmsg(ep, msg, flags);
+	return __fi_post_msg(ep, FI_OP_RECV, msg, flags);
 }
 
 /**
@@ -634,7 +747,7 @@ static inline ssize_t fi_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
 static inline ssize_t fi_send(struct fid_ep *ep, const void *buf, size_t len,
 			      void *desc, fi_addr_t dest_addr, void *context)
 {
-	return ep->msg->send(ep, buf, len, desc, dest_addr, context);
+	return ep->xfer->send(ep, buf, len, desc, dest_addr, context);
 }
 
 /**
@@ -653,7 +766,7 @@ static inline ssize_t fi_sendv(struct fid_ep *ep, const struct kvec *iov,
 			       void **desc, size_t count, fi_addr_t dest_addr,
 			       void *context)
 {
-	return ep->msg->sendv(ep, iov, desc, count, dest_addr, context);
+	return __fi_post_list(ep, FI_OP_SEND, iov, desc, count, 0, dest_addr, context, 0);
 }
 
 /**
@@ -682,7 +795,7 @@ static inline ssize_t fi_sendv(struct fid_ep *ep, const struct kvec *iov,
 static inline ssize_t fi_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
 				 u64 flags)
 {
-	return ep->msg->sendmsg(ep, msg, flags);
+	return __fi_post_msg(ep, FI_OP_SEND, msg, flags);
 }
 
 /**
@@ -700,7 +813,7 @@ static inline ssize_t fi_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
 static inline ssize_t fi_inject(struct fid_ep *ep, const void *buf, size_t len,
 				fi_addr_t dest_addr)
 {
-	return ep->msg->inject(ep, buf, len, dest_addr);
+	return __fi_post_buf(ep, FI_OP_SEND, buf, len, NULL, FI_INJECT, dest_addr, NULL, 0);
 }
 
 /**
@@ -720,7 +833,8 @@ static inline ssize_t fi_senddata(struct fid_ep *ep, const void *buf,
 				  size_t len, void *desc, u64 data,
 				  fi_addr_t dest_addr, void *context)
 {
-	return ep->msg->senddata(ep, buf, len, desc, data, dest_addr, context);
+	return __fi_post_buf(ep, FI_OP_SEND, buf, len, desc, FI_REMOTE_CQ_DATA, dest_addr,
+			     context, data);
 }
 
 /**
@@ -737,7 +851,8 @@ static inline ssize_t fi_senddata(struct fid_ep *ep, const void *buf,
 static inline ssize_t fi_injectdata(struct fid_ep *ep, const void *buf,
 				    size_t len, u64 data, fi_addr_t dest_addr)
 {
-	return ep->msg->injectdata(ep, buf, len, data, dest_addr);
+	return __fi_post_buf(ep, FI_OP_SEND, buf, len, NULL, FI_INJECT | FI_REMOTE_CQ_DATA,
+			     dest_addr, NULL, data);
 }
 
 #endif /* _RDMA_FI_ENDPOINT_H */

@@ -14,6 +14,7 @@
 #ifndef _RDMA_FI_RMA_H
 #define _RDMA_FI_RMA_H
 
+#include <linux/overflow.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_endpoint.h>
 
@@ -71,40 +72,102 @@ struct fi_msg_rma {
 	u64			data;
 };
 
-struct fi_ops_rma {
-	size_t	size;
-	ssize_t	(*read)(struct fid_ep *ep, void *buf, size_t len, void *desc,
-			fi_addr_t src_addr, u64 addr, u64 key, void *context);
-	ssize_t	(*readv)(struct fid_ep *ep, const struct kvec *iov, void **desc,
-			 size_t count, fi_addr_t src_addr, u64 addr, u64 key,
-			 void *context);
-	ssize_t	(*readmsg)(struct fid_ep *ep, const struct fi_msg_rma *msg,
-			   u64 flags);
-	ssize_t	(*write)(struct fid_ep *ep, const void *buf, size_t len,
-			 void *desc, fi_addr_t dest_addr, u64 addr, u64 key,
-			 void *context);
-	ssize_t	(*writev)(struct fid_ep *ep, const struct kvec *iov,
-			  void **desc, size_t count, fi_addr_t dest_addr,
-			  u64 addr, u64 key, void *context);
-	ssize_t	(*writemsg)(struct fid_ep *ep, const struct fi_msg_rma *msg,
-			    u64 flags);
-	ssize_t	(*inject)(struct fid_ep *ep, const void *buf, size_t len,
-			  fi_addr_t dest_addr, u64 addr, u64 key);
-	ssize_t	(*writedata)(struct fid_ep *ep, const void *buf, size_t len,
-			     void *desc, u64 data, fi_addr_t dest_addr,
-			     u64 addr, u64 key, void *context);
-	ssize_t	(*injectdata)(struct fid_ep *ep, const void *buf, size_t len,
-			      u64 data, fi_addr_t dest_addr, u64 addr,
-			      u64 key);
-	ssize_t	(*readsgl)(struct fid_ep *ep, struct scatterlist *sgl,
-			   unsigned int nents, size_t offset, size_t len,
-			   fi_addr_t src_addr, u64 addr, u64 key, void *context,
-			   u64 flags);
-	ssize_t	(*writesgl)(struct fid_ep *ep, struct scatterlist *sgl,
-			    unsigned int nents, size_t offset, size_t len,
-			    fi_addr_t dest_addr, u64 addr, u64 key,
-			    void *context, u64 flags);
+/**
+ * struct fi_rma_xfer - kernel: a read or a write, as its call describes it to the provider
+ * @xfer: what all data transfers have
+ * @rma: remote memory; of a call without such a list it is as long as the local list, and
+ *	SIZE_MAX bytes if that has more than can be counted
+ * @rma_count: elements of @rma
+ * @any_length: fi_readsgl() or fi_writesgl(): the local list may have any number of elements
+ * @offset: with @any_length: bytes to skip at the start of the local list; otherwise 0
+ */
+struct fi_rma_xfer {
+	struct fi_xfer			xfer;
+	const struct fi_rma_iov		*rma;
+	size_t				rma_count;
+	bool				any_length;
+	size_t				offset;
 };
+
+/* Of an @xfer whose type is FI_OP_READ or FI_OP_WRITE */
+static inline const struct fi_rma_xfer *to_fi_rma_xfer(const struct fi_xfer *xfer)
+{
+	return container_of(xfer, struct fi_rma_xfer, xfer);
+}
+
+static inline size_t __fi_iov_len(const struct kvec *iov, size_t count)
+{
+	size_t i, len = 0;
+
+	for (i = 0; i < count; i++)
+		len = size_add(len, iov[i].iov_len);
+	return len;
+}
+
+/* As __fi_post_list().  @len: bytes of the local list */
+static __always_inline ssize_t
+__fi_post_rma(struct fid_ep *ep, enum fi_op_type type, const struct kvec *iov, void **desc,
+	      size_t count, u64 flags, fi_addr_t peer, u64 addr, size_t len, u64 key,
+	      void *context, u64 data)
+{
+	const struct fi_rma_iov rma = { .addr = addr, .len = len, .key = key };
+	const struct fi_rma_xfer transfer = {
+		.xfer		= __fi_xfer_defaults(type, iov, desc, count, flags, peer, context,
+						     data),
+		.rma		= &rma,
+		.rma_count	= 1,
+		.any_length	= false,
+		.offset		= 0,
+	};
+
+	return ep->xfer->post(ep, &transfer.xfer);
+}
+
+static __always_inline ssize_t
+__fi_post_rma_buf(struct fid_ep *ep, enum fi_op_type type, const void *buf, size_t len,
+		  void *desc, u64 flags, fi_addr_t peer, u64 addr, u64 key, void *context,
+		  u64 data)
+{
+	const struct kvec iov = { (void *)buf, len };
+
+	return __fi_post_rma(ep, type, &iov, &desc, 1, flags, peer, addr, len, key, context,
+			     data);
+}
+
+static __always_inline ssize_t
+__fi_post_rma_msg(struct fid_ep *ep, enum fi_op_type type, const struct fi_msg_rma *msg,
+		  u64 flags)
+{
+	const struct fi_rma_xfer transfer = {
+		.xfer		= __fi_xfer(type, false, msg->type, msg->msg_iov, msg->desc,
+					    msg->iov_count, flags, msg->addr, msg->context,
+					    msg->data),
+		.rma		= msg->rma_iov,
+		.rma_count	= msg->rma_iov_count,
+		.any_length	= false,
+		.offset		= 0,
+	};
+
+	return ep->xfer->post(ep, &transfer.xfer);
+}
+
+static __always_inline ssize_t
+__fi_post_sgl(struct fid_ep *ep, enum fi_op_type type, struct scatterlist *sgl,
+	      unsigned int nents, size_t offset, size_t len, fi_addr_t peer, u64 addr, u64 key,
+	      void *context, u64 flags)
+{
+	const struct fi_rma_iov rma = { .addr = addr, .len = len, .key = key };
+	const struct fi_rma_xfer transfer = {
+		.xfer		= __fi_xfer(type, false, FI_BUF_SGL, sgl, NULL, nents, flags, peer,
+					    context, 0),
+		.rma		= &rma,
+		.rma_count	= 1,
+		.any_length	= true,
+		.offset		= offset,
+	};
+
+	return ep->xfer->post(ep, &transfer.xfer);
+}
 
 /**
  * fi_read() - Read remote memory
@@ -125,7 +188,7 @@ static inline ssize_t fi_read(struct fid_ep *ep, void *buf, size_t len,
 			      void *desc, fi_addr_t src_addr, u64 addr, u64 key,
 			      void *context)
 {
-	return ep->rma->read(ep, buf, len, desc, src_addr, addr, key, context);
+	return ep->xfer->read(ep, buf, len, desc, src_addr, addr, key, context);
 }
 
 /**
@@ -147,8 +210,8 @@ static inline ssize_t fi_readv(struct fid_ep *ep, const struct kvec *iov,
 			       void **desc, size_t count, fi_addr_t src_addr,
 			       u64 addr, u64 key, void *context)
 {
-	return ep->rma->readv(ep, iov, desc, count, src_addr, addr, key,
-			      context);
+	return __fi_post_rma(ep, FI_OP_READ, iov, desc, count, 0, src_addr, addr,
+			     __fi_iov_len(iov, count), key, context, 0);
 }
 
 /**
@@ -169,7 +232,7 @@ static inline ssize_t fi_readv(struct fid_ep *ep, const struct kvec *iov,
 static inline ssize_t fi_readmsg(struct fid_ep *ep,
 				 const struct fi_msg_rma *msg, u64 flags)
 {
-	return ep->rma->readmsg(ep, msg, flags);
+	return __fi_post_rma_msg(ep, FI_OP_READ, msg, flags);
 }
 
 /**
@@ -191,8 +254,7 @@ static inline ssize_t fi_write(struct fid_ep *ep, const void *buf, size_t len,
 			       void *desc, fi_addr_t dest_addr, u64 addr,
 			       u64 key, void *context)
 {
-	return ep->rma->write(ep, buf, len, desc, dest_addr, addr, key,
-			      context);
+	return ep->xfer->write(ep, buf, len, desc, dest_addr, addr, key, context);
 }
 
 /**
@@ -214,8 +276,8 @@ static inline ssize_t fi_writev(struct fid_ep *ep, const struct kvec *iov,
 				void **desc, size_t count, fi_addr_t dest_addr,
 				u64 addr, u64 key, void *context)
 {
-	return ep->rma->writev(ep, iov, desc, count, dest_addr, addr, key,
-			       context);
+	return __fi_post_rma(ep, FI_OP_WRITE, iov, desc, count, 0, dest_addr, addr,
+			     __fi_iov_len(iov, count), key, context, 0);
 }
 
 /**
@@ -244,7 +306,7 @@ static inline ssize_t fi_writev(struct fid_ep *ep, const struct kvec *iov,
 static inline ssize_t fi_writemsg(struct fid_ep *ep,
 				  const struct fi_msg_rma *msg, u64 flags)
 {
-	return ep->rma->writemsg(ep, msg, flags);
+	return __fi_post_rma_msg(ep, FI_OP_WRITE, msg, flags);
 }
 
 /**
@@ -266,7 +328,8 @@ static inline ssize_t fi_inject_write(struct fid_ep *ep, const void *buf,
 				      size_t len, fi_addr_t dest_addr, u64 addr,
 				      u64 key)
 {
-	return ep->rma->inject(ep, buf, len, dest_addr, addr, key);
+	return __fi_post_rma_buf(ep, FI_OP_WRITE, buf, len, NULL, FI_INJECT, dest_addr, addr, key,
+				 NULL, 0);
 }
 
 /**
@@ -293,8 +356,8 @@ static inline ssize_t fi_writedata(struct fid_ep *ep, const void *buf,
 				   fi_addr_t dest_addr, u64 addr, u64 key,
 				   void *context)
 {
-	return ep->rma->writedata(ep, buf, len, desc, data, dest_addr, addr,
-				  key, context);
+	return __fi_post_rma_buf(ep, FI_OP_WRITE, buf, len, desc, FI_REMOTE_CQ_DATA, dest_addr,
+				 addr, key, context, data);
 }
 
 /**
@@ -316,7 +379,8 @@ static inline ssize_t fi_inject_writedata(struct fid_ep *ep, const void *buf,
 					  fi_addr_t dest_addr, u64 addr,
 					  u64 key)
 {
-	return ep->rma->injectdata(ep, buf, len, data, dest_addr, addr, key);
+	return __fi_post_rma_buf(ep, FI_OP_WRITE, buf, len, NULL, FI_INJECT | FI_REMOTE_CQ_DATA,
+				 dest_addr, addr, key, NULL, data);
 }
 
 /**
@@ -354,8 +418,8 @@ static inline ssize_t fi_readsgl(struct fid_ep *ep, struct scatterlist *sgl,
 				 fi_addr_t src_addr, u64 addr, u64 key,
 				 void *context, u64 flags)
 {
-	return ep->rma->readsgl(ep, sgl, nents, offset, len, src_addr, addr,
-				key, context, flags);
+	return __fi_post_sgl(ep, FI_OP_READ, sgl, nents, offset, len, src_addr, addr, key,
+			     context, flags);
 }
 
 /**
@@ -381,8 +445,8 @@ static inline ssize_t fi_writesgl(struct fid_ep *ep, struct scatterlist *sgl,
 				  fi_addr_t dest_addr, u64 addr, u64 key,
 				  void *context, u64 flags)
 {
-	return ep->rma->writesgl(ep, sgl, nents, offset, len, dest_addr, addr,
-				 key, context, flags);
+	return __fi_post_sgl(ep, FI_OP_WRITE, sgl, nents, offset, len, dest_addr, addr, key,
+			     context, flags);
 }
 
 #endif /* _RDMA_FI_RMA_H */

@@ -46,31 +46,65 @@ struct fi_msg_tagged {
 	u64			data;
 };
 
-struct fi_ops_tagged {
-	size_t	size;
-	ssize_t	(*recv)(struct fid_ep *ep, void *buf, size_t len, void *desc,
-			fi_addr_t src_addr, u64 tag, u64 ignore, void *context);
-	ssize_t	(*recvv)(struct fid_ep *ep, const struct kvec *iov, void **desc,
-			 size_t count, fi_addr_t src_addr, u64 tag, u64 ignore,
-			 void *context);
-	ssize_t	(*recvmsg)(struct fid_ep *ep, const struct fi_msg_tagged *msg,
-			   u64 flags);
-	ssize_t	(*send)(struct fid_ep *ep, const void *buf, size_t len,
-			void *desc, fi_addr_t dest_addr, u64 tag,
-			void *context);
-	ssize_t	(*sendv)(struct fid_ep *ep, const struct kvec *iov, void **desc,
-			 size_t count, fi_addr_t dest_addr, u64 tag,
-			 void *context);
-	ssize_t	(*sendmsg)(struct fid_ep *ep, const struct fi_msg_tagged *msg,
-			   u64 flags);
-	ssize_t	(*inject)(struct fid_ep *ep, const void *buf, size_t len,
-			  fi_addr_t dest_addr, u64 tag);
-	ssize_t	(*senddata)(struct fid_ep *ep, const void *buf, size_t len,
-			    void *desc, u64 data, fi_addr_t dest_addr, u64 tag,
-			    void *context);
-	ssize_t	(*injectdata)(struct fid_ep *ep, const void *buf, size_t len,
-			      u64 data, fi_addr_t dest_addr, u64 tag);
+/**
+ * struct fi_tagged_xfer - kernel: a tagged message, as its call describes it to the provider
+ * @xfer: what all data transfers have
+ * @tag: the tag
+ * @ignore: of a receive: bits of the tag that do not matter
+ */
+struct fi_tagged_xfer {
+	struct fi_xfer		xfer;
+	u64			tag;
+	u64			ignore;
 };
+
+/* Of an @xfer whose type is FI_OP_TRECV or FI_OP_TSEND */
+static inline const struct fi_tagged_xfer *to_fi_tagged_xfer(const struct fi_xfer *xfer)
+{
+	return container_of(xfer, struct fi_tagged_xfer, xfer);
+}
+
+/* As __fi_post_list() */
+static __always_inline ssize_t
+__fi_post_tagged(struct fid_ep *ep, enum fi_op_type type, const struct kvec *iov, void **desc,
+		 size_t count, u64 flags, fi_addr_t addr, u64 tag, u64 ignore, void *context,
+		 u64 data)
+{
+	const struct fi_tagged_xfer tagged = {
+		.xfer		= __fi_xfer_defaults(type, iov, desc, count, flags, addr, context,
+						     data),
+		.tag		= tag,
+		.ignore		= ignore,
+	};
+
+	return ep->xfer->post(ep, &tagged.xfer);
+}
+
+static __always_inline ssize_t
+__fi_post_tagged_buf(struct fid_ep *ep, enum fi_op_type type, const void *buf, size_t len,
+		     void *desc, u64 flags, fi_addr_t addr, u64 tag, u64 ignore, void *context,
+		     u64 data)
+{
+	const struct kvec iov = { (void *)buf, len };
+
+	return __fi_post_tagged(ep, type, &iov, &desc, 1, flags, addr, tag, ignore, context,
+				data);
+}
+
+static __always_inline ssize_t
+__fi_post_tagged_msg(struct fid_ep *ep, enum fi_op_type type, const struct fi_msg_tagged *msg,
+		     u64 flags)
+{
+	const struct fi_tagged_xfer tagged = {
+		.xfer		= __fi_xfer(type, false, msg->type, msg->msg_iov, msg->desc,
+					    msg->iov_count, flags, msg->addr, msg->context,
+					    msg->data),
+		.tag		= msg->tag,
+		.ignore		= msg->ignore,
+	};
+
+	return ep->xfer->post(ep, &tagged.xfer);
+}
 
 /**
  * fi_trecv() - Post a buffer for one message with a certain tag
@@ -90,8 +124,8 @@ static inline ssize_t fi_trecv(struct fid_ep *ep, void *buf, size_t len,
 			       void *desc, fi_addr_t src_addr, u64 tag,
 			       u64 ignore, void *context)
 {
-	return ep->tagged->recv(ep, buf, len, desc, src_addr, tag, ignore,
-				context);
+	return __fi_post_tagged_buf(ep, FI_OP_TRECV, buf, len, desc, 0, src_addr, tag, ignore,
+				    context, 0);
 }
 
 /**
@@ -112,8 +146,8 @@ static inline ssize_t fi_trecvv(struct fid_ep *ep, const struct kvec *iov,
 				void **desc, size_t count, fi_addr_t src_addr,
 				u64 tag, u64 ignore, void *context)
 {
-	return ep->tagged->recvv(ep, iov, desc, count, src_addr, tag, ignore,
-				 context);
+	return __fi_post_tagged(ep, FI_OP_TRECV, iov, desc, count, 0, src_addr, tag, ignore,
+				context, 0);
 }
 
 /**
@@ -143,7 +177,7 @@ static inline ssize_t fi_trecvv(struct fid_ep *ep, const struct kvec *iov,
 static inline ssize_t fi_trecvmsg(struct fid_ep *ep,
 				  const struct fi_msg_tagged *msg, u64 flags)
 {
-	return ep->tagged->recvmsg(ep, msg, flags);
+	return __fi_post_tagged_msg(ep, FI_OP_TRECV, msg, flags);
 }
 
 /**
@@ -163,7 +197,8 @@ static inline ssize_t fi_tsend(struct fid_ep *ep, const void *buf, size_t len,
 			       void *desc, fi_addr_t dest_addr, u64 tag,
 			       void *context)
 {
-	return ep->tagged->send(ep, buf, len, desc, dest_addr, tag, context);
+	return __fi_post_tagged_buf(ep, FI_OP_TSEND, buf, len, desc, 0, dest_addr, tag, 0,
+				    context, 0);
 }
 
 /**
@@ -183,7 +218,8 @@ static inline ssize_t fi_tsendv(struct fid_ep *ep, const struct kvec *iov,
 				void **desc, size_t count, fi_addr_t dest_addr,
 				u64 tag, void *context)
 {
-	return ep->tagged->sendv(ep, iov, desc, count, dest_addr, tag, context);
+	return __fi_post_tagged(ep, FI_OP_TSEND, iov, desc, count, 0, dest_addr, tag, 0, context,
+				0);
 }
 
 /**
@@ -199,7 +235,7 @@ static inline ssize_t fi_tsendv(struct fid_ep *ep, const struct kvec *iov,
 static inline ssize_t fi_tsendmsg(struct fid_ep *ep,
 				  const struct fi_msg_tagged *msg, u64 flags)
 {
-	return ep->tagged->sendmsg(ep, msg, flags);
+	return __fi_post_tagged_msg(ep, FI_OP_TSEND, msg, flags);
 }
 
 /**
@@ -218,7 +254,8 @@ static inline ssize_t fi_tsendmsg(struct fid_ep *ep,
 static inline ssize_t fi_tinject(struct fid_ep *ep, const void *buf, size_t len,
 				 fi_addr_t dest_addr, u64 tag)
 {
-	return ep->tagged->inject(ep, buf, len, dest_addr, tag);
+	return __fi_post_tagged_buf(ep, FI_OP_TSEND, buf, len, NULL, FI_INJECT, dest_addr, tag, 0,
+				    NULL, 0);
 }
 
 /**
@@ -239,8 +276,8 @@ static inline ssize_t fi_tsenddata(struct fid_ep *ep, const void *buf,
 				   size_t len, void *desc, u64 data,
 				   fi_addr_t dest_addr, u64 tag, void *context)
 {
-	return ep->tagged->senddata(ep, buf, len, desc, data, dest_addr, tag,
-				    context);
+	return __fi_post_tagged_buf(ep, FI_OP_TSEND, buf, len, desc, FI_REMOTE_CQ_DATA, dest_addr,
+				    tag, 0, context, data);
 }
 
 /**
@@ -259,7 +296,8 @@ static inline ssize_t fi_tinjectdata(struct fid_ep *ep, const void *buf,
 				     size_t len, u64 data, fi_addr_t dest_addr,
 				     u64 tag)
 {
-	return ep->tagged->injectdata(ep, buf, len, data, dest_addr, tag);
+	return __fi_post_tagged_buf(ep, FI_OP_TSEND, buf, len, NULL,
+				    FI_INJECT | FI_REMOTE_CQ_DATA, dest_addr, tag, 0, NULL, data);
 }
 
 #endif /* _RDMA_FI_TAGGED_H */

@@ -32,28 +32,28 @@ static int kofi_keep_inject(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 	return 0;
 }
 
-/* A save (FI_SAVE) transfers no data and has no local buffers */
-static int kofi_keep_nothing(struct kofi_kept_op *kept, const struct kofi_op *op)
+/* A save (FI_SAVE) transfers no data and has no local buffers.  @count: how many there are */
+static int kofi_keep_nothing(struct kofi_kept_op *kept, size_t count)
 {
 	kofi_iov_set_buf(&kept->local, NULL, 0);
 	kept->len = 0;
-	return op->count || op->result_count ? -EINVAL : 0;
+	return count ? -EINVAL : 0;
 }
 
 static int kofi_keep_local(struct kofi_kept_op *kept, const struct kofi_ep *ep,
-			   const struct kofi_op *op)
+			   const struct fi_xfer *xfer)
 {
 	int ret;
 
-	if (op->flags & FI_SAVE)
-		return kofi_keep_nothing(kept, op);
-	if (op->count > KOFI_OP_IOV)
+	if (kept->flags & FI_SAVE)
+		return kofi_keep_nothing(kept, xfer->count);
+	if (xfer->count > KOFI_OP_IOV)
 		return -EINVAL;
-	if (op->flags & FI_INJECT)
-		ret = kofi_keep_inject(kept, ep, op->type, op->list, op->count);
+	if (kept->flags & FI_INJECT)
+		ret = kofi_keep_inject(kept, ep, xfer->buf_type, xfer->list, xfer->count);
 	else
-		ret = kofi_iov_set(&kept->local, KOFI_OP_IOV, op->type,
-				   op->list, op->count, ep->max_msg_size,
+		ret = kofi_iov_set(&kept->local, KOFI_OP_IOV, xfer->buf_type,
+				   xfer->list, xfer->count, ep->max_msg_size,
 				   kofi_takes_peer(ep));
 	kept->len = kept->local.len;
 	return ret;
@@ -61,11 +61,11 @@ static int kofi_keep_local(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 
 /* The client keeps the list until the operation is over, so only its start is noted */
 static int kofi_keep_sgl(struct kofi_kept_op *kept, const struct kofi_ep *ep,
-			 const struct kofi_op *op)
+			 const struct fi_rma_xfer *rma)
 {
-	struct scatterlist *sg = (struct scatterlist *)op->list;
-	size_t skip = op->offset, left, len = op->rma->len;
-	u32 nents = op->count;
+	struct scatterlist *sg = (struct scatterlist *)rma->xfer.list;
+	size_t skip = rma->offset, left, len = rma->rma->len;
+	u32 nents = rma->xfer.count;
 
 	if (len > ep->max_msg_size)
 		return -EMSGSIZE;
@@ -74,7 +74,7 @@ static int kofi_keep_sgl(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 		sg = sg_next(sg);
 		nents--;
 	}
-	kept->sgl = (struct scatterlist *)op->list;
+	kept->sgl = (struct scatterlist *)rma->xfer.list;
 	kept->next = sg;
 	kept->nents = 0;
 	kept->skip = skip;
@@ -89,25 +89,25 @@ static int kofi_keep_sgl(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 }
 
 static int kofi_keep_rma(struct kofi_kept_op *kept, const struct kofi_ep *ep,
-			 const struct kofi_op *op)
+			 const struct fi_rma_xfer *rma)
 {
 	size_t len = 0;
 	int ret;
 	u32 i;
 
-	ret = op->any_length ? kofi_keep_sgl(kept, ep, op) :
-			       kofi_keep_local(kept, ep, op);
+	ret = rma->any_length ? kofi_keep_sgl(kept, ep, rma) :
+				kofi_keep_local(kept, ep, &rma->xfer);
 	if (ret)
 		return ret;
-	if (!op->remote_count || op->remote_count > KOFI_RMA_MAX_IOV)
+	if (!rma->rma_count || rma->rma_count > KOFI_RMA_MAX_IOV)
 		return -EINVAL;
-	for (i = 0; i < op->remote_count; i++) {
-		if (check_add_overflow(len, op->rma[i].len, &len))
+	for (i = 0; i < rma->rma_count; i++) {
+		if (check_add_overflow(len, rma->rma[i].len, &len))
 			return -EINVAL;
-		kept->rma[i] = op->rma[i];
+		kept->rma[i] = rma->rma[i];
 	}
-	kept->remote_count = op->remote_count;
-	return len == kept->len || op->flags & FI_SAVE ? 0 : -EINVAL;
+	kept->remote_count = rma->rma_count;
+	return len == kept->len || kept->flags & FI_SAVE ? 0 : -EINVAL;
 }
 
 /* Keeps one list of an atomic operation, whose elements have @size bytes */
@@ -135,63 +135,65 @@ static int kofi_keep_ioc(struct kofi_kept_op *kept, struct kofi_iov *iov,
 }
 
 static int kofi_keep_atomic(struct kofi_kept_op *kept, const struct kofi_ep *ep,
-			    const struct kofi_op *op)
+			    const struct fi_atomic_xfer *atomic)
 {
-	u64 form = kofi_atomic_form(op->kind);
+	u64 form = kofi_atomic_form(kept->type);
 	size_t size, count = 0;
 	int ret;
 	u32 i;
 
-	ret = kofi_atomic_valid(op->datatype, op->op, form, &size);
+	ret = kofi_atomic_valid(atomic->datatype, atomic->op, form, &size);
 	if (ret)
 		return ret;
-	if (!op->remote_count || op->remote_count > KOFI_RMA_MAX_IOV)
+	if (!atomic->ioc_count || atomic->ioc_count > KOFI_RMA_MAX_IOV)
 		return -EINVAL;
-	for (i = 0; i < op->remote_count; i++) {
-		count = size_add(count, op->ioc[i].count);
-		kept->ioc[i] = op->ioc[i];
+	for (i = 0; i < atomic->ioc_count; i++) {
+		count = size_add(count, atomic->ioc[i].count);
+		kept->ioc[i] = atomic->ioc[i];
 	}
-	kept->remote_count = op->remote_count;
-	kept->datatype = op->datatype;
-	kept->op = op->op;
+	kept->remote_count = atomic->ioc_count;
+	kept->datatype = atomic->datatype;
+	kept->op = atomic->op;
 	kept->len = size_mul(count, size);
 	if (kept->len > ep->limits->max_atomic_size)
 		return -E2BIG;
-	if (op->flags & FI_SAVE)
-		return kofi_keep_nothing(kept, op);
+	if (kept->flags & FI_SAVE)
+		return kofi_keep_nothing(kept, atomic->xfer.count | atomic->result.count);
 
 	kofi_iov_set_buf(&kept->local, NULL, 0);
-	if (op->op != FI_ATOMIC_READ)
-		ret = kofi_keep_ioc(kept, &kept->local, ep, op->flags & FI_INJECT,
-				    op->list, op->count, size);
+	if (atomic->op != FI_ATOMIC_READ)
+		ret = kofi_keep_ioc(kept, &kept->local, ep, kept->flags & FI_INJECT,
+				    atomic->xfer.list, atomic->xfer.count, size);
 	if (!ret && form)
-		ret = kofi_keep_ioc(kept, &kept->result, ep, false, op->result,
-				    op->result_count, size);
+		ret = kofi_keep_ioc(kept, &kept->result, ep, false, atomic->result.ioc,
+				    atomic->result.count, size);
 	if (!ret && form == FI_COMPARE_ATOMIC)
-		ret = kofi_keep_ioc(kept, &kept->compare, ep, false, op->compare,
-				    op->compare_count, size);
+		ret = kofi_keep_ioc(kept, &kept->compare, ep, false, atomic->compare.ioc,
+				    atomic->compare.count, size);
 	return ret;
 }
 
 int kofi_keep_op(struct kofi_kept_op *kept, const struct kofi_ep *ep,
-		 const struct kofi_op *op)
+		 const struct fi_xfer *xfer, u64 flags)
 {
-	kept->kind = op->kind;
-	kept->flags = op->flags;
-	kept->addr = op->addr;
-	kept->data = op->data;
-	kept->tag = op->tag;
+	kept->type = xfer->type;
+	kept->flags = flags;
+	kept->addr = xfer->addr;
+	kept->data = xfer->data;
+	kept->tag = 0;
 	kept->sgl = NULL;
 	kept->done = 0;
-	switch (op->kind) {
-	case KOFI_OP_SEND:
-	case KOFI_OP_TSEND:
-		return kofi_keep_local(kept, ep, op);
-	case KOFI_OP_READ:
-	case KOFI_OP_WRITE:
-		return kofi_keep_rma(kept, ep, op);
+	switch (xfer->type) {
+	case FI_OP_TSEND:
+		kept->tag = to_fi_tagged_xfer(xfer)->tag;
+		fallthrough;
+	case FI_OP_SEND:
+		return kofi_keep_local(kept, ep, xfer);
+	case FI_OP_READ:
+	case FI_OP_WRITE:
+		return kofi_keep_rma(kept, ep, to_fi_rma_xfer(xfer));
 	default:
-		return kofi_keep_atomic(kept, ep, op);
+		return kofi_keep_atomic(kept, ep, to_fi_atomic_xfer(xfer));
 	}
 }
 EXPORT_SYMBOL_GPL(kofi_keep_op);
@@ -248,7 +250,7 @@ EXPORT_SYMBOL_GPL(kofi_kept_next);
 static int kofi_execute_copy(struct kofi_kept_op *kept,
 			     const struct kofi_rma *rma)
 {
-	bool write = kept->kind == KOFI_OP_WRITE;
+	bool write = kept->type == FI_OP_WRITE;
 	struct iov_iter iter;
 	size_t done = 0;
 
@@ -273,8 +275,7 @@ static int kofi_execute_check(const struct kofi_kept_op *kept, struct kofi_rma *
 static int kofi_execute_rma(struct kofi_kept_op *kept, struct kofi_ep *target,
 			    struct kofi_mr_map *map)
 {
-	u64 access = kept->kind == KOFI_OP_WRITE ? FI_REMOTE_WRITE :
-						   FI_REMOTE_READ;
+	u64 access = kept->type == FI_OP_WRITE ? FI_REMOTE_WRITE : FI_REMOTE_READ;
 	struct kofi_rma rma;
 	int ret;
 
@@ -314,7 +315,7 @@ static int kofi_execute_atomic(struct kofi_kept_op *kept,
 	struct kofi_atomic atomic = {
 		.datatype	= kept->datatype,
 		.op		= kept->op,
-		.form		= kofi_atomic_form(kept->kind),
+		.form		= kofi_atomic_form(kept->type),
 	};
 	u64 access = kept->op == FI_ATOMIC_READ ? FI_REMOTE_READ :
 						  FI_REMOTE_WRITE;
@@ -342,7 +343,7 @@ static int kofi_execute_atomic(struct kofi_kept_op *kept,
 int kofi_execute(struct kofi_kept_op *kept, struct kofi_ep *target,
 		 struct kofi_mr_map *map)
 {
-	return kept->kind == KOFI_OP_READ || kept->kind == KOFI_OP_WRITE ?
+	return kept->type == FI_OP_READ || kept->type == FI_OP_WRITE ?
 	       kofi_execute_rma(kept, target, map) :
 	       kofi_execute_atomic(kept, target, map);
 }

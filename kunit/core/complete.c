@@ -20,18 +20,13 @@ static const struct row rows[] = {
 	{ MOCK_PEP, 0 }, { MOCK_PEP, 1 }, { MOCK_PEP, 2 },
 	{ MOCK_CQ, 0 }, { MOCK_CQ, 1 },
 	{ MOCK_EP, 0 }, { MOCK_EP, 1 }, { MOCK_EP, 2 }, { MOCK_EP, 3 },
-	{ MOCK_EP, 4 }, { MOCK_EP, 5 }, { MOCK_EP, 6 },
 	{ MOCK_MR, 0 }, { MOCK_MR, 1 },
 	{ MOCK_CNTR, 0 }, { MOCK_CNTR, 1 },
 	{ MOCK_AV, 0 }, { MOCK_AV, 1 },
 	{ MOCK_SRX, 0 }, { MOCK_SRX, 1 }, { MOCK_SRX, 2 }, { MOCK_SRX, 3 },
-	{ MOCK_SRX, 4 }, { MOCK_SRX, 5 }, { MOCK_SRX, 6 },
 	{ MOCK_SEP, 0 }, { MOCK_SEP, 1 }, { MOCK_SEP, 2 }, { MOCK_SEP, 3 },
-	{ MOCK_SEP, 4 }, { MOCK_SEP, 5 }, { MOCK_SEP, 6 },
 	{ MOCK_TX, 0 }, { MOCK_TX, 1 }, { MOCK_TX, 2 }, { MOCK_TX, 3 },
-	{ MOCK_TX, 4 }, { MOCK_TX, 5 }, { MOCK_TX, 6 },
 	{ MOCK_RX, 0 }, { MOCK_RX, 1 }, { MOCK_RX, 2 }, { MOCK_RX, 3 },
-	{ MOCK_RX, 4 }, { MOCK_RX, 5 }, { MOCK_RX, 6 },
 	{ MOCK_STX, 0 }, { MOCK_STX, 1 },
 	{ MOCK_MC, 0 },
 };
@@ -262,23 +257,24 @@ static void longer_table_is_accepted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, core_open(test, &set, row->class, &fid), 0);
 }
 
-static void send_beyond_a_short_table_answers_enosys(struct kunit *test)
+static void transfer_beyond_a_short_table_answers_enosys(struct kunit *test)
 {
-	static const struct row msg = { MOCK_EP, 3 };
+	static const struct row xfer = { MOCK_EP, 3 };
 	struct core_set set;
 	struct fid_ep *ep;
 	struct fid *fid;
 
-	open_row(test, &set, &msg);
-	spoil(&set, &msg, MOCK_SIZE, offsetof(struct fi_ops_msg, send));
+	open_row(test, &set, &xfer);
+	spoil(&set, &xfer, MOCK_SIZE, offsetof(struct fi_ops_xfer, recv));
 	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_EP, &fid), 0);
 	ep = container_of(fid, struct fid_ep, fid);
 
-	KUNIT_EXPECT_EQ(test, fi_send(ep, "x", 1, NULL, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_recv(ep, NULL, 0, NULL, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_read(ep, NULL, 0, NULL, 0, 0, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_write(ep, NULL, 0, NULL, 0, 0, 0, NULL), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_inject(ep, "x", 1, 0), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_injectdata(ep, "x", 1, 0, 0), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_recv(ep, NULL, 0, NULL, 0, NULL),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_atomicvalid(ep, FI_UINT8, FI_SUM, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_send(ep, "x", 1, NULL, 0, NULL), -FI_EOPBADSTATE);
 }
 
 static void control_beyond_a_short_table_answers_enosys(struct kunit *test)
@@ -312,16 +308,15 @@ static void open_beyond_a_short_table_answers_enosys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_DOMAIN, &fid), 0);
 }
 
-/* Which capability promises which table of an endpoint */
+/* Capabilities that promise the table of data transfers */
 static const struct promise {
 	const char	*name;
 	u64		cap;
-	unsigned int	table;
 } promises[] = {
-	{ "FI_MSG", FI_MSG, 3 },
-	{ "FI_RMA", FI_RMA, 4 },
-	{ "FI_TAGGED", FI_TAGGED, 5 },
-	{ "FI_ATOMIC", FI_ATOMIC, 6 },
+	{ "FI_MSG", FI_MSG },
+	{ "FI_RMA", FI_RMA },
+	{ "FI_TAGGED", FI_TAGGED },
+	{ "FI_ATOMIC", FI_ATOMIC },
 };
 
 static void promise_desc(const struct promise *row, char *desc)
@@ -334,7 +329,7 @@ KUNIT_ARRAY_PARAM(promise, promises, promise_desc);
 static struct row open_promise(struct kunit *test, struct core_set *set)
 {
 	const struct promise *promise = test->param_value;
-	struct row row = { MOCK_EP, promise->table };
+	struct row row = { MOCK_EP, 3 };
 
 	open_row(test, set, &row);
 	set->info->caps = promise->cap;
@@ -395,18 +390,23 @@ static void table_of_fillers_that_nobody_promised_is_accepted(struct kunit *test
 	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_EP, &fid), 0);
 }
 
-/* A provider whose endpoints take no messages names these */
-static void a_message_that_a_provider_has_not_is_not_there(struct kunit *test)
+/* A provider whose objects transfer no data names this table */
+static void a_transfer_that_a_provider_has_not_is_not_there(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, fi_no_msg_recv(NULL, NULL, 0, NULL, 0, NULL), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_no_msg_recvv(NULL, NULL, NULL, 0, 0, NULL), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_no_msg_recvmsg(NULL, NULL, 0), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_no_msg_send(NULL, NULL, 0, NULL, 0, NULL), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_no_msg_sendv(NULL, NULL, NULL, 0, 0, NULL), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_no_msg_sendmsg(NULL, NULL, 0), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_no_msg_inject(NULL, NULL, 0, 0), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_no_msg_senddata(NULL, NULL, 0, NULL, 0, 0, NULL), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_no_msg_injectdata(NULL, NULL, 0, 0, 0), -ENOSYS);
+	const struct kvec iov = { "x", 1 };
+	const struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	struct fid_ep ep = { .xfer = &kofi_no_ops_xfer };
+
+	KUNIT_EXPECT_EQ(test, fi_recv(&ep, NULL, 0, NULL, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_recvmsg(&ep, &msg, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_send(&ep, "x", 1, NULL, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_sendv(&ep, &iov, NULL, 1, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_injectdata(&ep, "x", 1, 0, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_tsend(&ep, "x", 1, NULL, 0, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_read(&ep, NULL, 0, NULL, 0, 0, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_writev(&ep, &iov, NULL, 1, 0, 0, 0, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_inject_atomic(&ep, "x", 1, 0, 0, 0, FI_UINT8, FI_SUM), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_fetch_atomicvalid(&ep, FI_UINT8, FI_SUM, NULL), -ENOSYS);
 }
 
 static struct kunit_case complete_cases[] = {
@@ -419,7 +419,7 @@ static struct kunit_case complete_cases[] = {
 	KUNIT_CASE_PARAM(absurd_size_is_refused, row_gen_params),
 	KUNIT_CASE_PARAM(shorter_table_is_filled_up, row_gen_params),
 	KUNIT_CASE_PARAM(longer_table_is_accepted, row_gen_params),
-	KUNIT_CASE(send_beyond_a_short_table_answers_enosys),
+	KUNIT_CASE(transfer_beyond_a_short_table_answers_enosys),
 	KUNIT_CASE(control_beyond_a_short_table_answers_enosys),
 	KUNIT_CASE(open_beyond_a_short_table_answers_enosys),
 	KUNIT_CASE_PARAM(promised_table_of_the_cores_fillers_is_refused,
@@ -432,7 +432,7 @@ static struct kunit_case complete_cases[] = {
 			 promise_gen_params),
 	KUNIT_CASE_PARAM(table_of_fillers_that_nobody_promised_is_accepted,
 			 promise_gen_params),
-	KUNIT_CASE(a_message_that_a_provider_has_not_is_not_there),
+	KUNIT_CASE(a_transfer_that_a_provider_has_not_is_not_there),
 	{}
 };
 

@@ -133,6 +133,7 @@ static void receive_context_promises_no_rma(struct kunit *test)
 	struct fid_ep *ep;
 
 	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_RX);
+	spoil(&set, MOCK_RX);
 
 	KUNIT_ASSERT_EQ(test, fi_rx_context(core_sep(&set), 0, &attr, &ep,
 					    NULL), 0);
@@ -146,6 +147,7 @@ static void transmit_context_that_promises_rma_needs_it(struct kunit *test)
 	struct fid_ep *ep;
 
 	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_TX);
+	spoil(&set, MOCK_TX);
 
 	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(&set), 0, &attr, &ep,
 					    NULL), -EINVAL);

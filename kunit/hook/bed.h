@@ -32,7 +32,9 @@ bool bed_rule_fired(const char *rule, int hits, int seen);
  * @calls: calls
  * @done: completions
  * @errors: those of them with an error
- * @call: the last call
+ * @op: what the last call does, as kofi_hook_op()
+ * @context: its context
+ * @flags: flags that its client has passed
  * @call_len: its length
  * @ret: its answer
  * @comp: the last completion
@@ -42,7 +44,9 @@ struct bed_trace {
 	atomic_t		calls;
 	atomic_t		done;
 	atomic_t		errors;
-	struct kofi_hook_call	call;
+	unsigned int		op;
+	void			*context;
+	u64			flags;
 	size_t			call_len;
 	ssize_t			ret;
 	struct kofi_comp	comp;

@@ -42,50 +42,23 @@ static ssize_t counted(ssize_t ret)
 static ssize_t count_send(struct fid_ep *ep, const void *buf, size_t len,
 			  void *desc, fi_addr_t dest_addr, void *context)
 {
-	return counted(kofi_hook_msg.send(ep, buf, len, desc, dest_addr,
-					  context));
-}
-
-static ssize_t count_sendv(struct fid_ep *ep, const struct kvec *iov,
-			   void **desc, size_t count, fi_addr_t dest_addr,
-			   void *context)
-{
-	return counted(kofi_hook_msg.sendv(ep, iov, desc, count, dest_addr,
+	return counted(kofi_hook_xfer.send(ep, buf, len, desc, dest_addr,
 					   context));
 }
 
-static ssize_t count_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
-			     u64 flags)
+static ssize_t count_post(struct fid_ep *ep, const struct fi_xfer *xfer)
 {
-	return counted(kofi_hook_msg.sendmsg(ep, msg, flags));
-}
+	ssize_t ret = kofi_hook_xfer.post(ep, xfer);
 
-static ssize_t count_inject(struct fid_ep *ep, const void *buf, size_t len,
-			    fi_addr_t dest_addr)
-{
-	return counted(kofi_hook_msg.inject(ep, buf, len, dest_addr));
-}
-
-static ssize_t count_senddata(struct fid_ep *ep, const void *buf, size_t len,
-			      void *desc, u64 data, fi_addr_t dest_addr,
-			      void *context)
-{
-	return counted(kofi_hook_msg.senddata(ep, buf, len, desc, data,
-					      dest_addr, context));
-}
-
-static ssize_t count_injectdata(struct fid_ep *ep, const void *buf, size_t len,
-				u64 data, fi_addr_t dest_addr)
-{
-	return counted(kofi_hook_msg.injectdata(ep, buf, len, data, dest_addr));
+	return xfer->type == FI_OP_SEND ? counted(ret) : ret;
 }
 
 static struct kofi_provider count_provider;
-static struct fi_ops_msg count_msg;
+static struct fi_ops_xfer count_xfer;
 
 static const struct kofi_hook count_hook = {
 	.provider	= &count_provider,
-	.msg		= &count_msg,
+	.xfer		= &count_xfer,
 	.stop		= count_stop,
 };
 
@@ -114,13 +87,9 @@ static struct kofi_provider count_provider = {
 
 static int __init count_init(void)
 {
-	count_msg = kofi_hook_msg;
-	count_msg.send = count_send;
-	count_msg.sendv = count_sendv;
-	count_msg.sendmsg = count_sendmsg;
-	count_msg.inject = count_inject;
-	count_msg.senddata = count_senddata;
-	count_msg.injectdata = count_injectdata;
+	count_xfer = kofi_hook_xfer;
+	count_xfer.send = count_send;
+	count_xfer.post = count_post;
 	return kofi_provider_register(KOFI_PROVIDER_VERSION, &count_provider);
 }
 

@@ -83,11 +83,13 @@ void bed_rules(struct kunit *test, const char *rules)
 
 static struct bed_trace bed_traced;
 
-static void bed_call(void *unused, const struct fid *fid, const struct kofi_hook_call *call,
+static void bed_call(void *unused, const struct fid *fid, const struct fi_xfer *xfer,
 		     ssize_t ret, u64 ns)
 {
-	bed_traced.call = *call;
-	bed_traced.call_len = kofi_hook_call_len(call);
+	bed_traced.op = kofi_hook_op(xfer);
+	bed_traced.context = xfer->context;
+	bed_traced.flags = xfer->defaults ? 0 : xfer->flags;
+	bed_traced.call_len = kofi_hook_len(xfer);
 	bed_traced.ret = ret;
 	atomic_inc(&bed_traced.calls);
 }

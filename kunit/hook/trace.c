@@ -20,11 +20,11 @@ static void a_send_and_its_completion_are_traced(struct kunit *test)
 	vt_join(test, &pair, &vt_default_kind);
 	trace = bed_trace_begin(test);
 	vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
-	KUNIT_EXPECT_EQ(test, trace->call.op, KOFI_HOOK_RECV);
+	KUNIT_EXPECT_EQ(test, trace->op, FI_OP_RECV);
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, vt_ctx(2)), 0);
-	KUNIT_EXPECT_EQ(test, trace->call.op, KOFI_HOOK_SEND);
+	KUNIT_EXPECT_EQ(test, trace->op, FI_OP_SEND);
 	KUNIT_EXPECT_EQ(test, trace->call_len, LEN);
-	KUNIT_EXPECT_PTR_EQ(test, trace->call.context, vt_ctx(2));
+	KUNIT_EXPECT_PTR_EQ(test, trace->context, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, trace->ret, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&trace->calls), 2);
 	vt_done(test, pair.a.tx, vt_ctx(2));
@@ -43,7 +43,7 @@ static void a_refused_call_is_traced_with_its_answer(struct kunit *test)
 	vt_client(test, &end, &vt_default_kind);
 	trace = bed_trace_begin(test);
 	KUNIT_EXPECT_EQ(test, fi_inject(end.ep, &byte, 1, 0), -ENOTCONN);
-	KUNIT_EXPECT_EQ(test, trace->call.op, KOFI_HOOK_INJECT);
+	KUNIT_EXPECT_EQ(test, trace->op, KOFI_HOOK_INJECT);
 	KUNIT_EXPECT_EQ(test, trace->ret, -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, atomic_read(&trace->calls), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&trace->done), 0);
@@ -105,7 +105,7 @@ static void a_list_is_traced_with_all_its_bytes(struct kunit *test)
 	trace = bed_trace_begin(test);
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION), 0);
 	KUNIT_EXPECT_EQ(test, trace->call_len, 32);
-	KUNIT_EXPECT_EQ(test, trace->call.flags, FI_COMPLETION);
+	KUNIT_EXPECT_EQ(test, trace->flags, FI_COMPLETION);
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	vt_done(test, pair.b.rx, vt_ctx(1));
 }
@@ -125,12 +125,12 @@ static void reads_and_writes_are_traced(struct kunit *test)
 	trace = bed_trace_begin(test);
 	KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, vt_buf(test, LEN), LEN, NULL, 0, fi_mr_addr(mr),
 				       fi_mr_key(mr), vt_ctx(1)), 0);
-	KUNIT_EXPECT_EQ(test, trace->call.op, KOFI_HOOK_WRITE);
+	KUNIT_EXPECT_EQ(test, trace->op, FI_OP_WRITE);
 	vt_done(test, pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, trace->comp.flags & FI_WRITE);
 	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, vt_buf(test, LEN), LEN, NULL, 0, fi_mr_addr(mr),
 				      fi_mr_key(mr), vt_ctx(2)), 0);
-	KUNIT_EXPECT_EQ(test, trace->call.op, KOFI_HOOK_READ);
+	KUNIT_EXPECT_EQ(test, trace->op, FI_OP_READ);
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, trace->comp.flags & FI_READ);
 	KUNIT_EXPECT_EQ(test, atomic_read(&trace->done), 2);

@@ -249,26 +249,6 @@ static ssize_t mock_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
 	return mock_rx(ep, buf, len, context);
 }
 
-static ssize_t mock_recvv(struct fid_ep *ep, const struct kvec *iov,
-			  void **desc, size_t count, fi_addr_t src_addr,
-			  void *context)
-{
-	if (count != 1)
-		return -EINVAL;
-	return mock_rx(ep, iov->iov_base, iov->iov_len, context);
-}
-
-static ssize_t mock_recvmsg(struct fid_ep *ep, const struct fi_msg *msg,
-			    u64 flags)
-{
-	if (flags & ~FI_COMPLETION)
-		return -FI_EBADFLAGS;
-	if (msg->type != FI_BUF_KVEC)
-		return -EINVAL;
-	return mock_recvv(ep, msg->msg_iov, msg->desc, msg->iov_count,
-			  msg->addr, msg->context);
-}
-
 static ssize_t mock_send(struct fid_ep *ep, const void *buf, size_t len,
 			 void *desc, fi_addr_t dest_addr, void *context)
 {
@@ -276,69 +256,38 @@ static ssize_t mock_send(struct fid_ep *ep, const void *buf, size_t len,
 					      .context = context });
 }
 
-static ssize_t mock_sendv(struct fid_ep *ep, const struct kvec *iov,
-			  void **desc, size_t count, fi_addr_t dest_addr,
-			  void *context)
+/* Messages of one buffer; fi_inject() and fi_injectdata() are silent */
+static ssize_t mock_post(struct fid_ep *ep, const struct fi_xfer *xfer)
 {
-	if (count != 1)
-		return -EINVAL;
-	return mock_send(ep, iov->iov_base, iov->iov_len, NULL, dest_addr,
-			 context);
-}
+	u64 known = FI_COMPLETION | (xfer->type == FI_OP_SEND ? FI_REMOTE_CQ_DATA : 0);
+	const struct kvec *iov = xfer->list;
 
-static ssize_t mock_sendmsg(struct fid_ep *ep, const struct fi_msg *msg,
-			    u64 flags)
-{
-	if (flags & ~(FI_COMPLETION | FI_REMOTE_CQ_DATA))
+	if (xfer->type != FI_OP_SEND && xfer->type != FI_OP_RECV)
+		return -ENOSYS;
+	if (!xfer->defaults && xfer->flags & ~known)
 		return -FI_EBADFLAGS;
-	if (msg->type != FI_BUF_KVEC || msg->iov_count != 1)
+	if (xfer->buf_type != FI_BUF_KVEC || xfer->count != 1)
 		return -EINVAL;
+	if (xfer->type == FI_OP_RECV)
+		return mock_rx(ep, iov->iov_base, iov->iov_len, xfer->context);
 	return mock_tx(ep, (struct mock_tx) {
-		.buf = msg->msg_iov->iov_base,
-		.len = msg->msg_iov->iov_len,
-		.context = msg->context,
-		.has_data = flags & FI_REMOTE_CQ_DATA,
-		.data = msg->data,
+		.buf = iov->iov_base,
+		.len = iov->iov_len,
+		.context = xfer->context,
+		.silent = xfer->flags & FI_INJECT,
+		.has_data = xfer->flags & FI_REMOTE_CQ_DATA,
+		.data = xfer->data,
 	});
 }
 
-static ssize_t mock_inject(struct fid_ep *ep, const void *buf, size_t len,
-			   fi_addr_t dest_addr)
-{
-	return mock_tx(ep, (struct mock_tx) { .buf = buf, .len = len,
-					      .silent = true });
-}
-
-static ssize_t mock_senddata(struct fid_ep *ep, const void *buf, size_t len,
-			     void *desc, u64 data, fi_addr_t dest_addr,
-			     void *context)
-{
-	return mock_tx(ep, (struct mock_tx) { .buf = buf, .len = len,
-					      .context = context,
-					      .has_data = true,
-					      .data = data });
-}
-
-static ssize_t mock_injectdata(struct fid_ep *ep, const void *buf, size_t len,
-			       u64 data, fi_addr_t dest_addr)
-{
-	return mock_tx(ep, (struct mock_tx) { .buf = buf, .len = len,
-					      .silent = true,
-					      .has_data = true,
-					      .data = data });
-}
-
-const struct fi_ops_msg mock_ep_msg = {
-	.size		= sizeof(struct fi_ops_msg),
-	.recv		= mock_recv,
-	.recvv		= mock_recvv,
-	.recvmsg	= mock_recvmsg,
+const struct fi_ops_xfer mock_ep_xfer = {
+	.size		= sizeof(struct fi_ops_xfer),
 	.send		= mock_send,
-	.sendv		= mock_sendv,
-	.sendmsg	= mock_sendmsg,
-	.inject		= mock_inject,
-	.senddata	= mock_senddata,
-	.injectdata	= mock_injectdata,
+	.recv		= mock_recv,
+	.read		= kofi_xfer_read,
+	.write		= kofi_xfer_write,
+	.post		= mock_post,
+	.atomicvalid	= fi_no_atomicvalid,
 };
 
 /* Everything posted and not completed fails; the caller holds the lock */

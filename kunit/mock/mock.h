@@ -23,7 +23,7 @@
 #include <kofi/provider.h>
 
 #define MOCK_MAX		14	/* instances at a time */
-#define MOCK_MAX_TABLES		7	/* tables of one object */
+#define MOCK_MAX_TABLES		4	/* tables of one object */
 #define MOCK_FABRIC_NAME	"mock"
 #define MOCK_DEPTH		8	/* operations in each queue of an endpoint */
 #define MOCK_MAX_MSG		256

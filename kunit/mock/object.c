@@ -207,21 +207,15 @@ EXPORT_SYMBOL_GPL(mock_reap);
 
 /* An endpoint without state, which carries nothing */
 #define MOCK_QUEUE(_name, _fclass, _ep_ops)				\
-	{ _name, _fclass, 7, {						\
+	{ _name, _fclass, 4, {						\
 		MOCK_TABLE(fid_ep, fid.ops, fi_ops, &mock_fid_ops,	\
 			   &kofi_no_ops),				\
 		MOCK_TABLE(fid_ep, ops, fi_ops_ep, _ep_ops,		\
 			   &kofi_no_ops_ep),				\
 		MOCK_TABLE(fid_ep, cm, fi_ops_cm, &kofi_no_ops_cm,	\
 			   &kofi_no_ops_cm),				\
-		MOCK_TABLE(fid_ep, msg, fi_ops_msg, &mock_queue_msg,	\
-			   &kofi_no_ops_msg),				\
-		MOCK_TABLE(fid_ep, rma, fi_ops_rma, &kofi_no_ops_rma,	\
-			   &kofi_no_ops_rma),				\
-		MOCK_TABLE(fid_ep, tagged, fi_ops_tagged,		\
-			   &kofi_no_ops_tagged, &kofi_no_ops_tagged),	\
-		MOCK_TABLE(fid_ep, atomic, fi_ops_atomic,		\
-			   &kofi_no_ops_atomic, &kofi_no_ops_atomic),	\
+		MOCK_TABLE(fid_ep, xfer, fi_ops_xfer, &mock_queue_xfer,	\
+			   &kofi_no_ops_xfer),				\
 	} }
 
 const struct mock_class_desc mock_classes[MOCK_NR_CLASSES] = {
@@ -256,20 +250,14 @@ const struct mock_class_desc mock_classes[MOCK_NR_CLASSES] = {
 			   &kofi_no_ops),
 		MOCK_TABLE(fid_cq, ops, fi_ops_cq, NULL, &kofi_no_ops_cq),
 	} },
-	[MOCK_EP] = { "ep", FI_CLASS_EP, 7, {
+	[MOCK_EP] = { "ep", FI_CLASS_EP, 4, {
 		MOCK_TABLE(fid_ep, fid.ops, fi_ops, &mock_ep_fid_ops,
 			   &kofi_no_ops),
 		MOCK_TABLE(fid_ep, ops, fi_ops_ep, &mock_ep_ops,
 			   &kofi_no_ops_ep),
 		MOCK_TABLE(fid_ep, cm, fi_ops_cm, &mock_ep_cm, &kofi_no_ops_cm),
-		MOCK_TABLE(fid_ep, msg, fi_ops_msg, &mock_ep_msg,
-			   &kofi_no_ops_msg),
-		MOCK_TABLE(fid_ep, rma, fi_ops_rma, &kofi_no_ops_rma,
-			   &kofi_no_ops_rma),
-		MOCK_TABLE(fid_ep, tagged, fi_ops_tagged, &kofi_no_ops_tagged,
-			   &kofi_no_ops_tagged),
-		MOCK_TABLE(fid_ep, atomic, fi_ops_atomic, &kofi_no_ops_atomic,
-			   &kofi_no_ops_atomic),
+		MOCK_TABLE(fid_ep, xfer, fi_ops_xfer, &mock_ep_xfer,
+			   &kofi_no_ops_xfer),
 	} },
 	[MOCK_MR] = { "mr", FI_CLASS_MR, 2, {
 		MOCK_TABLE(fid_mr, fid.ops, fi_ops, &mock_fid_ops,

@@ -71,7 +71,7 @@ extern const struct fi_ops_mr mock_mr_ops;
 extern const struct fi_ops_av mock_av_ops;
 extern const struct fi_ops_ep mock_sep_ops;
 extern const struct fi_ops_ep mock_ctx_ops;
-extern const struct fi_ops_msg mock_queue_msg;
+extern const struct fi_ops_xfer mock_queue_xfer;
 extern const struct fi_ops mock_cntr_fid_ops;
 
 /* An event and the way to its queue: @pending is in mock->posts */
@@ -188,7 +188,7 @@ void mock_op_free(struct kofi_comp *chain);
 void mock_work(struct work_struct *work);
 
 extern const struct fi_ops mock_ep_fid_ops;
-extern const struct fi_ops_msg mock_ep_msg;
+extern const struct fi_ops_xfer mock_ep_xfer;
 
 int mock_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		    struct fid_pep **pep, void *context);

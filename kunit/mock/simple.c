@@ -391,15 +391,12 @@ static ssize_t mock_queue_send(struct fid_ep *ep, const void *buf, size_t len,
 	return -EPROTO;
 }
 
-const struct fi_ops_msg mock_queue_msg = {
-	.size		= sizeof(struct fi_ops_msg),
-	.recv		= mock_queue_recv,
-	.recvv		= fi_no_msg_recvv,
-	.recvmsg	= fi_no_msg_recvmsg,
+const struct fi_ops_xfer mock_queue_xfer = {
+	.size		= sizeof(struct fi_ops_xfer),
 	.send		= mock_queue_send,
-	.sendv		= fi_no_msg_sendv,
-	.sendmsg	= fi_no_msg_sendmsg,
-	.inject		= fi_no_msg_inject,
-	.senddata	= fi_no_msg_senddata,
-	.injectdata	= fi_no_msg_injectdata,
+	.recv		= mock_queue_recv,
+	.read		= kofi_xfer_read,
+	.write		= kofi_xfer_write,
+	.post		= fi_no_post,
+	.atomicvalid	= fi_no_atomicvalid,
 };

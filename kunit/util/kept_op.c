@@ -63,10 +63,10 @@ static struct kept_test *new_test(struct kunit *test)
 	return kt;
 }
 
-static int keep(struct kept_test *kt, const struct kofi_op *op)
+static int keep(struct kept_test *kt, const struct fi_xfer *xfer)
 {
 	memset(&kt->kept, 0xa5, sizeof(kt->kept));
-	return kofi_keep_op(&kt->kept, &kt->ep, op);
+	return kofi_keep_op(&kt->kept, &kt->ep, xfer, xfer->flags);
 }
 
 static int execute(struct kept_test *kt)
@@ -75,23 +75,23 @@ static int execute(struct kept_test *kt)
 }
 
 /* A read or a write of @len bytes; the lists are gone when it returns */
-static int keep_rma(struct kept_test *kt, enum kofi_op_kind kind, size_t len,
+static int keep_rma(struct kept_test *kt, enum fi_op_type kind, size_t len,
 		    size_t remote_len, u64 flags)
 {
 	struct kvec kvec[2] = { { kt->mem, len / 2 },
 				{ kt->mem + len / 2, len - len / 2 } };
 	struct fi_rma_iov rma[2] = { { 0, 10, KEY },
 				     { 10, remote_len - 10, KEY } };
-	const struct kofi_op op = {
-		.kind		= kind,
-		.type		= FI_BUF_KVEC,
-		.list		= kvec,
-		.count		= 2,
-		.flags		= flags,
+	const struct fi_rma_xfer op = {
+		.xfer.type	= kind,
+		.xfer.buf_type	= FI_BUF_KVEC,
+		.xfer.list	= kvec,
+		.xfer.count	= 2,
+		.xfer.flags	= flags,
 		.rma		= rma,
-		.remote_count	= 2,
+		.rma_count	= 2,
 	};
-	int ret = keep(kt, &op);
+	int ret = keep(kt, &op.xfer);
 
 	memset(kvec, 0, sizeof(kvec));
 	memset(rma, 0, sizeof(rma));
@@ -101,18 +101,18 @@ static int keep_rma(struct kept_test *kt, enum kofi_op_kind kind, size_t len,
 static int keep_send(struct kept_test *kt, void *buf, size_t len, u64 flags)
 {
 	const struct kvec kvec = { buf, len };
-	const struct kofi_op op = {
-		.kind	= KOFI_OP_TSEND,
-		.type	= FI_BUF_KVEC,
-		.list	= &kvec,
-		.count	= 1,
-		.flags	= flags,
-		.addr	= 3,
-		.data	= 4,
-		.tag	= 5,
+	const struct fi_tagged_xfer op = {
+		.xfer.type	= FI_OP_TSEND,
+		.xfer.buf_type	= FI_BUF_KVEC,
+		.xfer.list	= &kvec,
+		.xfer.count	= 1,
+		.xfer.flags	= flags,
+		.xfer.addr	= 3,
+		.xfer.data	= 4,
+		.tag		= 5,
 	};
 
-	return keep(kt, &op);
+	return keep(kt, &op.xfer);
 }
 
 static void a_message_is_kept_with_all_that_was_said(struct kunit *test)
@@ -121,7 +121,7 @@ static void a_message_is_kept_with_all_that_was_said(struct kunit *test)
 	u8 copy[16];
 
 	KUNIT_ASSERT_EQ(test, keep_send(kt, kt->mem, 16, FI_COMPLETION), 0);
-	KUNIT_EXPECT_EQ(test, kt->kept.kind, KOFI_OP_TSEND);
+	KUNIT_EXPECT_EQ(test, kt->kept.type, FI_OP_TSEND);
 	KUNIT_EXPECT_EQ(test, kt->kept.flags, FI_COMPLETION);
 	KUNIT_EXPECT_EQ(test, kt->kept.addr, 3);
 	KUNIT_EXPECT_EQ(test, kt->kept.data, 4);
@@ -162,8 +162,8 @@ static void messages_are_bounded(struct kunit *test)
 {
 	struct kept_test *kt = new_test(test);
 	struct kvec kvec[KOFI_OP_IOV + 1];
-	struct kofi_op op = {
-		.kind = KOFI_OP_SEND, .type = FI_BUF_KVEC, .list = kvec,
+	struct fi_xfer op = {
+		.type = FI_OP_SEND, .buf_type = FI_BUF_KVEC, .list = kvec,
 	};
 	int i;
 
@@ -183,7 +183,7 @@ static void a_write_reaches_its_ranges(struct kunit *test)
 {
 	struct kept_test *kt = new_test(test);
 
-	KUNIT_ASSERT_EQ(test, keep_rma(kt, KOFI_OP_WRITE, 5000, 5000, 0), 0);
+	KUNIT_ASSERT_EQ(test, keep_rma(kt, FI_OP_WRITE, 5000, 5000, 0), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_TRUE(test, ut_filled(kt->buf, 5000, 1));
 	KUNIT_EXPECT_EQ(test, kt->buf[5000], 0);
@@ -195,7 +195,7 @@ static void a_read_fills_its_buffers(struct kunit *test)
 
 	ut_fill(kt->buf, MAX_MSG, 9);
 	memset(kt->mem, 0, MAX_MSG);
-	KUNIT_ASSERT_EQ(test, keep_rma(kt, KOFI_OP_READ, 5000, 5000, 0), 0);
+	KUNIT_ASSERT_EQ(test, keep_rma(kt, FI_OP_READ, 5000, 5000, 0), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_TRUE(test, ut_filled(kt->mem, 5000, 9));
 	KUNIT_EXPECT_EQ(test, kt->mem[5000], 0);
@@ -205,36 +205,38 @@ static void lengths_have_to_agree(struct kunit *test)
 {
 	struct kept_test *kt = new_test(test);
 
-	KUNIT_EXPECT_EQ(test, keep_rma(kt, KOFI_OP_WRITE, 100, 99, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, keep_rma(kt, KOFI_OP_READ, 100, 101, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, keep_rma(kt, FI_OP_WRITE, 100, 99, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, keep_rma(kt, FI_OP_READ, 100, 101, 0), -EINVAL);
 	/* The sum does not fit */
-	KUNIT_EXPECT_EQ(test, keep_rma(kt, KOFI_OP_READ, 9, 9, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, keep_rma(kt, FI_OP_READ, 9, 9, 0), -EINVAL);
 }
 
 static void remote_ranges_are_bounded(struct kunit *test)
 {
 	struct kept_test *kt = new_test(test);
 	const struct fi_rma_iov rma[KOFI_RMA_MAX_IOV + 1] = {};
-	struct kofi_op op = { .kind = KOFI_OP_WRITE, .rma = rma };
+	const struct fi_rma_ioc ioc[KOFI_RMA_MAX_IOV + 1] = {};
+	struct fi_rma_xfer op = { .xfer.type = FI_OP_WRITE, .rma = rma };
+	struct fi_atomic_xfer atomic = {
+		.xfer.type = FI_OP_ATOMIC, .ioc = ioc, .ioc_count = KOFI_RMA_MAX_IOV + 1,
+		.datatype = FI_UINT32, .op = FI_SUM,
+	};
 
-	KUNIT_EXPECT_EQ(test, keep(kt, &op), -EINVAL);
-	op.remote_count = KOFI_RMA_MAX_IOV;
-	KUNIT_EXPECT_EQ(test, keep(kt, &op), 0);
-	op.remote_count++;
-	KUNIT_EXPECT_EQ(test, keep(kt, &op), -EINVAL);
-	op.kind = KOFI_OP_ATOMIC;
-	op.datatype = FI_UINT32;
-	op.op = FI_SUM;
-	KUNIT_EXPECT_EQ(test, keep(kt, &op), -EINVAL);
-	op.remote_count = 0;
-	KUNIT_EXPECT_EQ(test, keep(kt, &op), -EINVAL);
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
+	op.rma_count = KOFI_RMA_MAX_IOV;
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), 0);
+	op.rma_count++;
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
+	KUNIT_EXPECT_EQ(test, keep(kt, &atomic.xfer), -EINVAL);
+	atomic.ioc_count = 0;
+	KUNIT_EXPECT_EQ(test, keep(kt, &atomic.xfer), -EINVAL);
 }
 
 static void what_a_region_refuses_is_not_executed(struct kunit *test)
 {
 	struct kept_test *kt = new_test(test);
 
-	KUNIT_ASSERT_EQ(test, keep_rma(kt, KOFI_OP_WRITE, 100, 100, 0), 0);
+	KUNIT_ASSERT_EQ(test, keep_rma(kt, FI_OP_WRITE, 100, 100, 0), 0);
 	kt->kept.rma[1].key = KEY + 1;
 	KUNIT_EXPECT_EQ(test, execute(kt), -EACCES);
 	KUNIT_EXPECT_EQ(test, kt->buf[0], 0);
@@ -244,11 +246,11 @@ static void an_operation_without_bytes_is_executed(struct kunit *test)
 {
 	struct kept_test *kt = new_test(test);
 	const struct fi_rma_iov rma = { .key = KEY };
-	struct kofi_op op = {
-		.kind = KOFI_OP_READ, .rma = &rma, .remote_count = 1,
+	struct fi_rma_xfer op = {
+		.xfer.type = FI_OP_READ, .rma = &rma, .rma_count = 1,
 	};
 
-	KUNIT_ASSERT_EQ(test, keep(kt, &op), 0);
+	KUNIT_ASSERT_EQ(test, keep(kt, &op.xfer), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 }
 
@@ -282,22 +284,22 @@ static void a_list_of_any_length_is_executed(struct kunit *test)
 	struct kept_test *kt = new_test(test);
 	struct scatterlist *sgl = ut_kmalloc(test, SGL_ELEMS * sizeof(*sgl));
 	const struct fi_rma_iov rma = { .len = row->len, .key = KEY };
-	const struct kofi_op op = {
-		.kind		= KOFI_OP_WRITE,
-		.type		= FI_BUF_SGL,
-		.list		= sgl,
-		.count		= SGL_ELEMS,
+	const struct fi_rma_xfer op = {
+		.xfer.type	= FI_OP_WRITE,
+		.xfer.buf_type	= FI_BUF_SGL,
+		.xfer.list	= sgl,
+		.xfer.count	= SGL_ELEMS,
 		.any_length	= true,
 		.offset		= row->skip,
 		.rma		= &rma,
-		.remote_count	= 1,
+		.rma_count	= 1,
 	};
 	int i;
 
 	sg_init_table(sgl, SGL_ELEMS);
 	for (i = 0; i < SGL_ELEMS; i++)
 		sg_set_buf(&sgl[i], kt->mem + i * SGL_LEN, SGL_LEN);
-	KUNIT_ASSERT_EQ(test, keep(kt, &op), row->ret);
+	KUNIT_ASSERT_EQ(test, keep(kt, &op.xfer), row->ret);
 	if (row->ret)
 		return;
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
@@ -313,21 +315,21 @@ static void a_list_may_have_more_elements_than_are_needed(struct kunit *test)
 	struct kept_test *kt = new_test(test);
 	struct scatterlist *sgl = ut_kmalloc(test, SGL_ELEMS * sizeof(*sgl));
 	const struct fi_rma_iov rma = { .len = 2 * SGL_LEN, .key = KEY };
-	struct kofi_op op = {
-		.kind		= KOFI_OP_WRITE,
-		.type		= FI_BUF_SGL,
-		.list		= sgl,
-		.count		= 2,
+	struct fi_rma_xfer op = {
+		.xfer.type	= FI_OP_WRITE,
+		.xfer.buf_type	= FI_BUF_SGL,
+		.xfer.list	= sgl,
+		.xfer.count	= 2,
 		.any_length	= true,
 		.rma		= &rma,
-		.remote_count	= 1,
+		.rma_count	= 1,
 	};
 
 	/* Another that has a length and no memory */
 	sg_init_table(sgl, SGL_ELEMS);
 	sg_set_buf(&sgl[0], kt->mem, 2 * SGL_LEN);
 	sgl[1].length = SGL_LEN;
-	KUNIT_ASSERT_EQ(test, keep(kt, &op), 0);
+	KUNIT_ASSERT_EQ(test, keep(kt, &op.xfer), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_MEMEQ(test, kt->buf, kt->mem, 2 * SGL_LEN);
 
@@ -335,7 +337,7 @@ static void a_list_may_have_more_elements_than_are_needed(struct kunit *test)
 	memset(kt->buf, 0, 2 * SGL_LEN);
 	sg_init_table(sgl, 1);
 	sg_set_buf(&sgl[0], kt->mem, 2 * SGL_LEN);
-	KUNIT_ASSERT_EQ(test, keep(kt, &op), 0);
+	KUNIT_ASSERT_EQ(test, keep(kt, &op.xfer), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_MEMEQ(test, kt->buf, kt->mem, 2 * SGL_LEN);
 
@@ -344,35 +346,35 @@ static void a_list_may_have_more_elements_than_are_needed(struct kunit *test)
 	sg_init_table(sgl, SGL_ELEMS);
 	sg_set_buf(&sgl[0], kt->mem, SGL_LEN);
 	sg_set_buf(&sgl[SGL_ELEMS - 1], kt->mem + SGL_LEN, SGL_LEN);
-	op.count = SGL_ELEMS;
-	KUNIT_ASSERT_EQ(test, keep(kt, &op), 0);
+	op.xfer.count = SGL_ELEMS;
+	KUNIT_ASSERT_EQ(test, keep(kt, &op.xfer), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_MEMEQ(test, kt->buf, kt->mem, 2 * SGL_LEN);
 }
 
 /* Adds up to @count numbers of @operand to the region, in two lists */
-static int keep_sum(struct kept_test *kt, enum kofi_op_kind kind, u32 *operand,
+static int keep_sum(struct kept_test *kt, enum fi_op_type kind, u32 *operand,
 		    u32 *result, u32 *compare, size_t count, u64 flags)
 {
 	const struct fi_ioc ioc[] = { { operand, 1 }, { operand + 1, count - 1 } };
 	const struct fi_ioc res = { result, count }, cmp = { compare, count };
 	const struct fi_rma_ioc rma = { .count = count, .key = KEY };
-	const struct kofi_op op = {
-		.kind		= kind,
-		.list		= ioc,
-		.count		= 2,
-		.flags		= flags,
-		.result		= &res,
-		.result_count	= 1,
-		.compare	= &cmp,
-		.compare_count	= 1,
+	const struct fi_atomic_xfer op = {
+		.xfer.type	= kind,
+		.xfer.list	= ioc,
+		.xfer.count	= 2,
+		.xfer.flags	= flags,
+		.result.ioc	= &res,
+		.result.count	= 1,
+		.compare.ioc	= &cmp,
+		.compare.count	= 1,
 		.ioc		= &rma,
-		.remote_count	= 1,
+		.ioc_count	= 1,
 		.datatype	= FI_UINT32,
-		.op		= kind == KOFI_OP_COMPARE ? FI_CSWAP : FI_SUM,
+		.op		= kind == FI_OP_COMPARE_ATOMIC ? FI_CSWAP : FI_SUM,
 	};
 
-	return keep(kt, &op);
+	return keep(kt, &op.xfer);
 }
 
 static void an_atomic_operation_changes_the_region(struct kunit *test)
@@ -383,7 +385,7 @@ static void an_atomic_operation_changes_the_region(struct kunit *test)
 	operand[0] = 3;
 	operand[1] = 4;
 	target[0] = 10;
-	KUNIT_ASSERT_EQ(test, keep_sum(kt, KOFI_OP_ATOMIC, operand, NULL, NULL,
+	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, operand, NULL, NULL,
 				       2, 0), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_EQ(test, target[0], 13);
@@ -396,13 +398,13 @@ static void operands_may_be_injected(struct kunit *test)
 	struct kept_test *kt = new_test(test);
 	u32 stack[] = { 3, 4 }, *target = (u32 *)kt->buf;
 
-	KUNIT_ASSERT_EQ(test, keep_sum(kt, KOFI_OP_ATOMIC, stack, NULL, NULL, 2,
+	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, stack, NULL, NULL, 2,
 				       FI_INJECT), 0);
 	stack[0] = 0;
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_EQ(test, target[0], 3);
 	KUNIT_EXPECT_EQ(test, target[1], 4);
-	KUNIT_EXPECT_EQ(test, keep_sum(kt, KOFI_OP_ATOMIC, (u32 *)kt->mem, NULL,
+	KUNIT_EXPECT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, (u32 *)kt->mem, NULL,
 				       NULL, INJECT / 4 + 1, FI_INJECT),
 			-EMSGSIZE);
 }
@@ -417,7 +419,7 @@ static void a_fetch_brings_the_old_values(struct kunit *test)
 	operand[1] = 1;
 	target[0] = 10;
 	target[1] = 20;
-	KUNIT_ASSERT_EQ(test, keep_sum(kt, KOFI_OP_FETCH, operand, result, NULL,
+	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_FETCH_ATOMIC, operand, result, NULL,
 				       2, 0), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_EQ(test, result[0], 10);
@@ -438,7 +440,7 @@ static void a_compare_changes_what_is_equal(struct kunit *test)
 	compare[1] = 10;
 	target[0] = 10;
 	target[1] = 20;
-	KUNIT_ASSERT_EQ(test, keep_sum(kt, KOFI_OP_COMPARE, operand, result,
+	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_COMPARE_ATOMIC, operand, result,
 				       compare, 2, 0), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_EQ(test, target[0], 1);
@@ -452,40 +454,40 @@ static void malformed_atomic_operations_are_refused(struct kunit *test)
 	u32 *mem = (u32 *)kt->mem;
 	const struct fi_ioc ioc = { mem, 2 }, other = { mem, 3 };
 	const struct fi_rma_ioc rma = { .count = 2, .key = KEY };
-	const struct kofi_op good = {
-		.kind		= KOFI_OP_COMPARE,
-		.list		= &ioc,
-		.count		= 1,
-		.result		= &ioc,
-		.result_count	= 1,
-		.compare	= &ioc,
-		.compare_count	= 1,
+	const struct fi_atomic_xfer good = {
+		.xfer.type	= FI_OP_COMPARE_ATOMIC,
+		.xfer.list	= &ioc,
+		.xfer.count	= 1,
+		.result.ioc	= &ioc,
+		.result.count	= 1,
+		.compare.ioc	= &ioc,
+		.compare.count	= 1,
 		.ioc		= &rma,
-		.remote_count	= 1,
+		.ioc_count	= 1,
 		.datatype	= FI_UINT32,
 		.op		= FI_CSWAP,
 	};
-	struct kofi_op op = good;
+	struct fi_atomic_xfer op = good;
 
-	KUNIT_EXPECT_EQ(test, keep(kt, &op), 0);
-	op.list = &other;
-	KUNIT_EXPECT_EQ(test, keep(kt, &op), -EINVAL);
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), 0);
+	op.xfer.list = &other;
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
 	op = good;
-	op.result = &other;
-	KUNIT_EXPECT_EQ(test, keep(kt, &op), -EINVAL);
+	op.result.ioc = &other;
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
 	op = good;
-	op.compare = &other;
-	KUNIT_EXPECT_EQ(test, keep(kt, &op), -EINVAL);
+	op.compare.ioc = &other;
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
 	op = good;
-	op.list = NULL;
-	KUNIT_EXPECT_EQ(test, keep(kt, &op), -EINVAL);
+	op.xfer.list = NULL;
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
 	op = good;
-	op.count = KOFI_OP_ATOMIC_IOV + 1;
-	KUNIT_EXPECT_EQ(test, keep(kt, &op), -EINVAL);
+	op.xfer.count = KOFI_OP_ATOMIC_IOV + 1;
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
 	op = good;
 	op.op = FI_SUM;
-	KUNIT_EXPECT_EQ(test, keep(kt, &op), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, keep_sum(kt, KOFI_OP_ATOMIC, mem, NULL, NULL,
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, mem, NULL, NULL,
 				       MAX_ATOMIC / 4 + 1, 0), -E2BIG);
 }
 
@@ -495,18 +497,18 @@ static void a_read_without_operands_is_executed(struct kunit *test)
 	u32 *result = (u32 *)kt->mem;
 	const struct fi_ioc res = { result, 1 };
 	const struct fi_rma_ioc rma = { .count = 1, .key = KEY };
-	const struct kofi_op op = {
-		.kind		= KOFI_OP_FETCH,
-		.result		= &res,
-		.result_count	= 1,
+	const struct fi_atomic_xfer op = {
+		.xfer.type	= FI_OP_FETCH_ATOMIC,
+		.result.ioc	= &res,
+		.result.count	= 1,
 		.ioc		= &rma,
-		.remote_count	= 1,
+		.ioc_count	= 1,
 		.datatype	= FI_UINT32,
 		.op		= FI_ATOMIC_READ,
 	};
 
 	*(u32 *)kt->buf = 77;
-	KUNIT_ASSERT_EQ(test, keep(kt, &op), 0);
+	KUNIT_ASSERT_EQ(test, keep(kt, &op.xfer), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_EQ(test, *result, 77);
 }
@@ -518,7 +520,7 @@ static void an_atomic_operation_that_is_refused_changes_nothing(struct kunit *te
 
 	operand[0] = 1;
 	operand[1] = 1;
-	KUNIT_ASSERT_EQ(test, keep_sum(kt, KOFI_OP_ATOMIC, operand, NULL, NULL,
+	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, operand, NULL, NULL,
 				       2, 0), 0);
 	kt->kept.ioc[0].addr = MAX_MSG - 4;
 	KUNIT_EXPECT_EQ(test, execute(kt), -EACCES);

@@ -343,40 +343,43 @@ static void a_save_waits_for_the_one_before(struct kunit *test)
 
 /* Operations that are kept and executed */
 
-static int execute(enum kofi_op_kind kind, u64 flags, u64 key, size_t local, size_t remote)
+static int execute(enum fi_op_type type, u64 flags, u64 key, size_t local, size_t remote)
 {
 	static u8 buf[16];
 	const struct kvec kvec = { buf, local };
 	const struct fi_ioc operand = { buf, local / 8 };
-	const struct fi_rma_iov rma = { 64, remote, key };
-	const struct fi_rma_ioc ioc = { 64, remote / 8, key };
-	struct kofi_op op = {
-		.kind		= kind,
-		.list		= &kvec,
-		.count		= local ? 1 : 0,
-		.flags		= flags,
-		.rma		= &rma,
-		.remote_count	= 1,
+	const struct fi_rma_iov range = { 64, remote, key };
+	const struct fi_rma_ioc values = { 64, remote / 8, key };
+	const struct fi_rma_xfer rma = {
+		.xfer.type	= FI_OP_WRITE,
+		.xfer.list	= &kvec,
+		.xfer.count	= local ? 1 : 0,
+		.rma		= &range,
+		.rma_count	= 1,
+	};
+	const struct fi_atomic_xfer atomic = {
+		.xfer.type	= FI_OP_ATOMIC,
+		.xfer.list	= &operand,
+		.xfer.count	= local ? 1 : 0,
+		.ioc		= &values,
+		.ioc_count	= 1,
 		.datatype	= FI_UINT64,
 		.op		= FI_ATOMIC_WRITE,
 	};
 	static struct kofi_kept_op kept;
 	int ret;
 
-	if (kind == KOFI_OP_ATOMIC) {
-		op.list = &operand;
-		op.ioc = &ioc;
-	}
-	ret = kofi_keep_op(&kept, &pt.ep, &op);
+	ret = kofi_keep_op(&kept, &pt.ep, type == FI_OP_ATOMIC ? &atomic.xfer : &rma.xfer,
+			   flags);
 	return ret ? : kofi_execute(&kept, &pt.ep, &pt.ud->dom.map);
 }
 
 static const struct kind {
 	const char		*name;
-	enum kofi_op_kind	kind;
+	enum fi_op_type		kind;
 } kinds[] = {
-	{ "write", KOFI_OP_WRITE },
-	{ "atomic", KOFI_OP_ATOMIC },
+	{ "write", FI_OP_WRITE },
+	{ "atomic", FI_OP_ATOMIC },
 };
 
 KUNIT_ARRAY_PARAM_DESC(ut_type, ut_types, name);

@@ -25,7 +25,7 @@ enum fault_kind {
 	FAULT_KINDS,
 };
 
-/* Where it goes wrong: after enum kofi_hook_op, the calls that are no data transfers */
+/* Where it goes wrong: after the results of kofi_hook_op(), calls that are no data transfers */
 enum fault_place {
 	FAULT_OPEN = KOFI_HOOK_OPS,	/* anything but a region is opened */
 	FAULT_MR,
@@ -144,8 +144,9 @@ extern struct workqueue_struct *fault_wq;
 void fault_ep_init(struct fault_ep *ep);
 int fault_ep_stop(struct fault_ep *ep);
 void fault_ep_resume(struct fault_ep *ep);
-ssize_t fault_begin(struct kofi_hook_obj *obj, struct kofi_hook_call *call);
-ssize_t fault_end(struct kofi_hook_obj *obj, struct kofi_hook_call *call, ssize_t ret);
+ssize_t fault_begin(struct kofi_hook_obj *obj, const struct fi_xfer *xfer, u64 *marks);
+ssize_t fault_end(struct kofi_hook_obj *obj, const struct fi_xfer *xfer, u64 marks,
+		  ssize_t ret);
 bool fault_ready(struct kofi_hook_obj *obj, u64 flags);
 /* End the connection in a work item.  Any context */
 void fault_ep_end(struct fault_ep *ep);

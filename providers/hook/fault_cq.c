@@ -25,14 +25,14 @@ static unsigned int fault_place_of(const struct kofi_comp *comp)
 	bool tagged = comp->flags & FI_TAGGED;
 
 	if (comp->flags & (FI_RECV | FI_MULTI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE))
-		return tagged ? KOFI_HOOK_TRECV : KOFI_HOOK_RECV;
+		return tagged ? FI_OP_TRECV : FI_OP_RECV;
 	if (comp->flags & FI_ATOMIC)
-		return comp->flags & FI_READ ? KOFI_HOOK_FETCH_ATOMIC : KOFI_HOOK_ATOMIC;
+		return comp->flags & FI_READ ? FI_OP_FETCH_ATOMIC : FI_OP_ATOMIC;
 	if (comp->flags & FI_READ)
-		return KOFI_HOOK_READ;
+		return FI_OP_READ;
 	if (comp->flags & FI_WRITE)
-		return KOFI_HOOK_WRITE;
-	return tagged ? KOFI_HOOK_TSEND : KOFI_HOOK_SEND;
+		return FI_OP_WRITE;
+	return tagged ? FI_OP_TSEND : FI_OP_SEND;
 }
 
 /* Fails the operation if it is doomed; its connection then ends, as after any error */

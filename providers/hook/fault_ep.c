@@ -21,19 +21,20 @@
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
+#include <kofi/xfer.h>
 #include "fault.h"
 
-/* In kofi_hook_call.start: answered by the hook; connection is to end; operation is doomed */
-#define FAULT_CALL_OURS		BIT_ULL(0)
-#define FAULT_CALL_ENDS		BIT_ULL(1)
-#define FAULT_CALL_DOOMED	BIT_ULL(2)
+/* Marks between begin and end: answered by the hook; connection is to end; operation is doomed */
+#define FAULT_MARK_OURS		BIT_ULL(0)
+#define FAULT_MARK_ENDS		BIT_ULL(1)
+#define FAULT_MARK_DOOMED	BIT_ULL(2)
 
 #define FAULT_ANSWERS	(BIT(FAULT_AGAIN) | BIT(FAULT_ERROR))
 #define FAULT_OF_CALLS	(FAULT_ANSWERS | BIT(FAULT_FAIL) | BIT(FAULT_SHUTDOWN))
 
-static struct fault_side *fault_side_of(struct fault_ep *ep, const struct kofi_hook_call *call)
+static struct fault_side *fault_side_of(struct fault_ep *ep, const struct fi_xfer *xfer)
 {
-	return kofi_hook_receives(call) ? &ep->rx : &ep->tx;
+	return kofi_xfer_is_recv(xfer) ? &ep->rx : &ep->tx;
 }
 
 /* The queue in whose context the client of a side is called; NULL: none is bound */
@@ -98,55 +99,56 @@ static ssize_t fault_again(struct fault_side *side)
 	return ret;
 }
 
-static ssize_t fault_apply(struct fault_ep *ep, struct kofi_hook_call *call,
-			   const struct fault *fault)
+static ssize_t fault_apply(struct fault_ep *ep, const struct fi_xfer *xfer,
+			   const struct fault *fault, u64 *marks)
 {
 	switch (fault->kind) {
 	case FAULT_AGAIN:
-		return fault_again(fault_side_of(ep, call));
+		return fault_again(fault_side_of(ep, xfer));
 	case FAULT_ERROR:
 		return -(ssize_t)fault->value;
 	case FAULT_FAIL:
-		if (call->context && ep->obj.tx) {
-			call->start |= FAULT_CALL_DOOMED;
-			fault_doom(to_fault_cq(ep->obj.tx), ep, call->context, fault->value);
+		if (xfer->context && ep->obj.tx) {
+			*marks |= FAULT_MARK_DOOMED;
+			fault_doom(to_fault_cq(ep->obj.tx), ep, xfer->context, fault->value);
 		}
 		return 0;
 	case FAULT_SHUTDOWN:
-		call->start |= FAULT_CALL_ENDS;
+		*marks |= FAULT_MARK_ENDS;
 		return 0;
 	default:
 		return 0;
 	}
 }
 
-ssize_t fault_begin(struct kofi_hook_obj *obj, struct kofi_hook_call *call)
+ssize_t fault_begin(struct kofi_hook_obj *obj, const struct fi_xfer *xfer, u64 *marks)
 {
 	struct fault_ep *ep = to_fault_ep(obj);
 	struct fault fault;
 	ssize_t ret = 0;
 
-	if (READ_ONCE(fault_side_of(ep, call)->wanted))
+	if (READ_ONCE(fault_side_of(ep, xfer)->wanted))
 		ret = -EAGAIN;
-	else if (fault_decide(call->op, FAULT_OF_CALLS, &fault))
-		ret = fault_apply(ep, call, &fault);
+	else if (fault_decide(kofi_hook_op(xfer), FAULT_OF_CALLS, &fault))
+		ret = fault_apply(ep, xfer, &fault, marks);
 	if (ret)
-		call->start |= FAULT_CALL_OURS;
+		*marks |= FAULT_MARK_OURS;
 	return ret;
 }
 
-ssize_t fault_end(struct kofi_hook_obj *obj, struct kofi_hook_call *call, ssize_t ret)
+ssize_t fault_end(struct kofi_hook_obj *obj, const struct fi_xfer *xfer, u64 marks,
+		  ssize_t ret)
 {
 	struct fault_ep *ep = to_fault_ep(obj);
-	struct fault_side *side = fault_side_of(ep, call);
+	struct fault_side *side = fault_side_of(ep, xfer);
 
-	if (call->start & FAULT_CALL_OURS)
+	if (marks & FAULT_MARK_OURS)
 		return ret;
 	if (obj->ep_callbacks.ready && READ_ONCE(side->refused) != (ret == -EAGAIN))
 		WRITE_ONCE(side->refused, ret == -EAGAIN);
-	if (ret && call->start & FAULT_CALL_DOOMED)
+	if (ret && marks & FAULT_MARK_DOOMED)
 		fault_spare(to_fault_cq(obj->tx), ep);
-	if (!ret && call->start & FAULT_CALL_ENDS)
+	if (!ret && marks & FAULT_MARK_ENDS)
 		fault_ep_end(ep);
 	return ret;
 }

@@ -42,7 +42,7 @@
 #define FAULT_MAX_RULES		16
 #define FAULT_MAX_TEXT		1024
 
-#define FAULT_RX_PLACES		(BIT(KOFI_HOOK_RECV) | BIT(KOFI_HOOK_TRECV))
+#define FAULT_RX_PLACES		(BIT(FI_OP_RECV) | BIT(FI_OP_TRECV))
 #define FAULT_OP_PLACES		(BIT(KOFI_HOOK_OPS) - 1)
 #define FAULT_TX_PLACES		(FAULT_OP_PLACES & ~FAULT_RX_PLACES)
 /* An operation of these places completes only if it fails */
@@ -73,25 +73,25 @@ static const u32 fault_kind_places[FAULT_KINDS] = {
 	[FAULT_SHUTDOWN]	= FAULT_OP_PLACES,
 	/* A completion does not say which of the two atomics with a result it is of */
 	[FAULT_DELAY]		= FAULT_OP_PLACES & ~FAULT_MUTE_PLACES &
-				  ~BIT(KOFI_HOOK_COMPARE_ATOMIC),
+				  ~BIT(FI_OP_COMPARE_ATOMIC),
 };
 
 static const struct {
 	const char	*name;
 	u32		places;
 } fault_places[] = {
-	{ "recv", BIT(KOFI_HOOK_RECV) },
-	{ "send", BIT(KOFI_HOOK_SEND) },
+	{ "recv", BIT(FI_OP_RECV) },
+	{ "send", BIT(FI_OP_SEND) },
 	{ "inject", BIT(KOFI_HOOK_INJECT) },
-	{ "trecv", BIT(KOFI_HOOK_TRECV) },
-	{ "tsend", BIT(KOFI_HOOK_TSEND) },
+	{ "trecv", BIT(FI_OP_TRECV) },
+	{ "tsend", BIT(FI_OP_TSEND) },
 	{ "tinject", BIT(KOFI_HOOK_TINJECT) },
-	{ "read", BIT(KOFI_HOOK_READ) },
-	{ "write", BIT(KOFI_HOOK_WRITE) },
+	{ "read", BIT(FI_OP_READ) },
+	{ "write", BIT(FI_OP_WRITE) },
 	{ "inject_write", BIT(KOFI_HOOK_INJECT_WRITE) },
-	{ "atomic", BIT(KOFI_HOOK_ATOMIC) },
-	{ "fetch_atomic", BIT(KOFI_HOOK_FETCH_ATOMIC) },
-	{ "compare_atomic", BIT(KOFI_HOOK_COMPARE_ATOMIC) },
+	{ "atomic", BIT(FI_OP_ATOMIC) },
+	{ "fetch_atomic", BIT(FI_OP_FETCH_ATOMIC) },
+	{ "compare_atomic", BIT(FI_OP_COMPARE_ATOMIC) },
 	{ "inject_atomic", BIT(KOFI_HOOK_INJECT_ATOMIC) },
 	{ "open", BIT(FAULT_OPEN) },
 	{ "mr", BIT(FAULT_MR) },

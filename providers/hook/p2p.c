@@ -18,6 +18,7 @@
  */
 #include <linux/module.h>
 #include <kofi/opt.h>
+#include <kofi/xfer.h>
 #include "p2p.h"
 
 static void p2p_sync_of(struct fid *fid)
@@ -26,14 +27,15 @@ static void p2p_sync_of(struct fid *fid)
 }
 
 /* A peer learns nothing from a read or a receive */
-static ssize_t p2p_begin(struct kofi_hook_obj *ep, struct kofi_hook_call *call)
+static ssize_t p2p_begin(struct kofi_hook_obj *ep, const struct fi_xfer *xfer, u64 *state)
 {
-	if (!kofi_hook_receives(call) && call->op != KOFI_HOOK_READ)
+	if (!kofi_xfer_is_recv(xfer) && xfer->type != FI_OP_READ)
 		p2p_sync(ep->root);
 	return 0;
 }
 
-static ssize_t p2p_end(struct kofi_hook_obj *ep, struct kofi_hook_call *call, ssize_t ret)
+static ssize_t p2p_end(struct kofi_hook_obj *ep, const struct fi_xfer *xfer, u64 state,
+		       ssize_t ret)
 {
 	return ret;
 }

@@ -16,17 +16,18 @@
 EXPORT_TRACEPOINT_SYMBOL_GPL(kofi_hook_call);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kofi_hook_done);
 
-static ssize_t htrace_begin(struct kofi_hook_obj *ep, struct kofi_hook_call *call)
+static ssize_t htrace_begin(struct kofi_hook_obj *ep, const struct fi_xfer *xfer, u64 *start)
 {
 	if (trace_kofi_hook_call_enabled())
-		call->start = ktime_get_ns();
+		*start = ktime_get_ns();
 	return 0;
 }
 
-static ssize_t htrace_end(struct kofi_hook_obj *ep, struct kofi_hook_call *call, ssize_t ret)
+static ssize_t htrace_end(struct kofi_hook_obj *ep, const struct fi_xfer *xfer, u64 start,
+			  ssize_t ret)
 {
-	if (call->start)
-		trace_kofi_hook_call(&ep->fid, call, ret, ktime_get_ns() - call->start);
+	if (start)
+		trace_kofi_hook_call(&ep->fid, xfer, ret, ktime_get_ns() - start);
 	return ret;
 }
 

@@ -15,34 +15,34 @@
 #include <linux/tracepoint.h>
 #include <kofi/hook.h>
 
-TRACE_DEFINE_ENUM(KOFI_HOOK_RECV);
-TRACE_DEFINE_ENUM(KOFI_HOOK_SEND);
+TRACE_DEFINE_ENUM(FI_OP_RECV);
+TRACE_DEFINE_ENUM(FI_OP_SEND);
 TRACE_DEFINE_ENUM(KOFI_HOOK_INJECT);
-TRACE_DEFINE_ENUM(KOFI_HOOK_TRECV);
-TRACE_DEFINE_ENUM(KOFI_HOOK_TSEND);
+TRACE_DEFINE_ENUM(FI_OP_TRECV);
+TRACE_DEFINE_ENUM(FI_OP_TSEND);
 TRACE_DEFINE_ENUM(KOFI_HOOK_TINJECT);
-TRACE_DEFINE_ENUM(KOFI_HOOK_READ);
-TRACE_DEFINE_ENUM(KOFI_HOOK_WRITE);
+TRACE_DEFINE_ENUM(FI_OP_READ);
+TRACE_DEFINE_ENUM(FI_OP_WRITE);
 TRACE_DEFINE_ENUM(KOFI_HOOK_INJECT_WRITE);
-TRACE_DEFINE_ENUM(KOFI_HOOK_ATOMIC);
-TRACE_DEFINE_ENUM(KOFI_HOOK_FETCH_ATOMIC);
-TRACE_DEFINE_ENUM(KOFI_HOOK_COMPARE_ATOMIC);
+TRACE_DEFINE_ENUM(FI_OP_ATOMIC);
+TRACE_DEFINE_ENUM(FI_OP_FETCH_ATOMIC);
+TRACE_DEFINE_ENUM(FI_OP_COMPARE_ATOMIC);
 TRACE_DEFINE_ENUM(KOFI_HOOK_INJECT_ATOMIC);
 
 #define show_kofi_hook_op(op)						\
 	__print_symbolic(op,						\
-			 { KOFI_HOOK_RECV, "recv" },			\
-			 { KOFI_HOOK_SEND, "send" },			\
+			 { FI_OP_RECV, "recv" },			\
+			 { FI_OP_SEND, "send" },			\
 			 { KOFI_HOOK_INJECT, "inject" },		\
-			 { KOFI_HOOK_TRECV, "trecv" },			\
-			 { KOFI_HOOK_TSEND, "tsend" },			\
+			 { FI_OP_TRECV, "trecv" },			\
+			 { FI_OP_TSEND, "tsend" },			\
 			 { KOFI_HOOK_TINJECT, "tinject" },		\
-			 { KOFI_HOOK_READ, "read" },			\
-			 { KOFI_HOOK_WRITE, "write" },			\
+			 { FI_OP_READ, "read" },			\
+			 { FI_OP_WRITE, "write" },			\
 			 { KOFI_HOOK_INJECT_WRITE, "inject_write" },	\
-			 { KOFI_HOOK_ATOMIC, "atomic" },		\
-			 { KOFI_HOOK_FETCH_ATOMIC, "fetch_atomic" },	\
-			 { KOFI_HOOK_COMPARE_ATOMIC, "compare_atomic" }, \
+			 { FI_OP_ATOMIC, "atomic" },		\
+			 { FI_OP_FETCH_ATOMIC, "fetch_atomic" },	\
+			 { FI_OP_COMPARE_ATOMIC, "compare_atomic" }, \
 			 { KOFI_HOOK_INJECT_ATOMIC, "inject_atomic" })
 
 /* The operation that a completion's flags name, in the words of show_kofi_hook_op() */
@@ -60,9 +60,9 @@ TRACE_DEFINE_ENUM(KOFI_HOOK_INJECT_ATOMIC);
 
 /* @ns: nanoseconds that the provider below took for the call */
 TRACE_EVENT(kofi_hook_call,
-	TP_PROTO(const struct fid *fid, const struct kofi_hook_call *call,
+	TP_PROTO(const struct fid *fid, const struct fi_xfer *xfer,
 		 ssize_t ret, u64 ns),
-	TP_ARGS(fid, call, ret, ns),
+	TP_ARGS(fid, xfer, ret, ns),
 	TP_STRUCT__entry(
 		__field(const void *, fid)
 		__field(const void *, context)
@@ -74,10 +74,11 @@ TRACE_EVENT(kofi_hook_call,
 	),
 	TP_fast_assign(
 		__entry->fid = fid;
-		__entry->context = call->context;
-		__entry->op = call->op;
-		__entry->len = kofi_hook_call_len(call);
-		__entry->flags = call->flags;
+		__entry->context = xfer->context;
+		__entry->op = kofi_hook_op(xfer);
+		__entry->len = kofi_hook_len(xfer);
+		/* Those that the client has passed */
+		__entry->flags = xfer->defaults ? 0 : xfer->flags;
 		__entry->ret = ret;
 		__entry->ns = ns;
 	),

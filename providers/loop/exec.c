@@ -211,10 +211,10 @@ static void loop_unpark(struct loop_op *op)
 static int loop_arrive(struct loop_op *op, struct loop_ep *target,
 		       struct kofi_rx **rx)
 {
-	bool park = loop_op_ep(op)->type == FI_EP_RDM || op->op.kept.kind == KOFI_OP_TSEND;
+	bool park = loop_op_ep(op)->type == FI_EP_RDM || op->op.kept.type == FI_OP_TSEND;
 	const struct kofi_srx_arrival what = {
 		.ep		= &target->soft.kep,
-		.flags		= (op->op.kept.kind == KOFI_OP_TSEND ? FI_TAGGED : FI_MSG) |
+		.flags		= (op->op.kept.type == FI_OP_TSEND ? FI_TAGGED : FI_MSG) |
 				  (op->op.kept.flags & FI_REMOTE_CQ_DATA),
 		.tag		= op->op.kept.tag,
 		.src_addr	= loop_peer(target, loop_op_ep(op)),
@@ -276,7 +276,7 @@ static bool loop_has_earlier(struct list_head *messages, const struct loop_op *s
 
 	list_for_each_entry(op, messages, op.entry)
 		if (op->parked <= save->parked && op->target == save->target &&
-		    op->op.kept.kind == save->op.kept.kind)
+		    op->op.kept.type == save->op.kept.type)
 			return true;
 	return false;
 }
@@ -407,7 +407,7 @@ static int loop_execute(struct loop_op *op)
 
 	if (IS_ERR(target))
 		return PTR_ERR(target);
-	if (op->op.kept.kind != KOFI_OP_SEND && op->op.kept.kind != KOFI_OP_TSEND) {
+	if (op->op.kept.type != FI_OP_SEND && op->op.kept.type != FI_OP_TSEND) {
 		ret = loop_access(op, target);
 	} else if (op->op.kept.flags & FI_SAVE) {
 		loop_save_messages(op, target);

@@ -43,7 +43,7 @@
  */
 bool ktcp_rts_is_due(const struct ktcp_conn *conn, const struct kofi_kept_op *kept)
 {
-	return conn->rendezvous && kept->kind == KOFI_OP_TSEND && kept->len &&
+	return conn->rendezvous && kept->type == FI_OP_TSEND && kept->len &&
 	       (kept->len > KTCP_EARLY_MAX || kept->flags & FI_DELIVERY_COMPLETE);
 }
 

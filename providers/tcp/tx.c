@@ -55,9 +55,9 @@ static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 	const struct kofi_kept_op *kept = &op->kept;
 
 	*hdr = (struct ktcp_hdr) {
-		.op	= kept->kind == KOFI_OP_SEND ? TCP_WIRE_MSG :
-			  kept->kind == KOFI_OP_TSEND ? TCP_WIRE_TAGGED :
-			  kept->kind == KOFI_OP_READ ? TCP_WIRE_READ_REQ :
+		.op	= kept->type == FI_OP_SEND ? TCP_WIRE_MSG :
+			  kept->type == FI_OP_TSEND ? TCP_WIRE_TAGGED :
+			  kept->type == FI_OP_READ ? TCP_WIRE_READ_REQ :
 						       TCP_WIRE_WRITE,
 		.data	= kept->data,
 		.tag	= kept->tag,
@@ -69,7 +69,7 @@ static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 		hdr->flags |= TCP_WIRE_SAVE;
 	if (kept->flags & FI_COMMIT_COMPLETE)
 		hdr->flags |= TCP_WIRE_COMMIT;
-	if (kept->kind != KOFI_OP_READ) {
+	if (kept->type != FI_OP_READ) {
 		hdr->len = kept->len;
 		if (kept->flags & KTCP_DELIVERED)
 			hdr->flags |= TCP_WIRE_ACK_WANTED;
@@ -81,7 +81,7 @@ static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 	} else if (top->number) {
 		hdr->op = TCP_WIRE_DATA;
 	}
-	if (kept->kind == KOFI_OP_READ || kept->kind == KOFI_OP_WRITE) {
+	if (kept->type == FI_OP_READ || kept->type == FI_OP_WRITE) {
 		hdr->count = kept->remote_count;
 		memcpy(hdr->rma, kept->rma, hdr->count * sizeof(hdr->rma[0]));
 	}
@@ -512,7 +512,7 @@ static void ktcp_tx_sent(struct ktcp_conn *conn)
 		}
 		if (to_ktcp_op(op)->number)
 			ktcp_rts_done(conn, to_ktcp_op(op)->number);
-		if (op->kept.kind == KOFI_OP_READ)
+		if (op->kept.type == FI_OP_READ)
 			list_add_tail(&op->entry, &tx->reads);
 		else if (op->kept.flags & KTCP_ACKED)
 			list_add_tail(&op->entry, &tx->acked);

@@ -15,10 +15,10 @@
  *	- for a buffer in a region, or in memory that the device reaches under its kernel
  *	  address
  *
- * kofi/xfer_ops.h turns every other call into a struct kofi_op, which takes the slow path:
- * kofi_xfer_post(), then verbs_post(), verbs_post_recv(), verbs_post_srx(), or verbs_rw() for lists
- * of any length.  A call that finds the fast path closed or the queue full takes the slow path,
- * too, and starts afresh there.
+ * Every other call comes as a struct fi_xfer, which takes the slow path: verbs_xfer_post(), then
+ * verbs_post() or verbs_post_recv(), or verbs_rw() for lists of any length; receives of a shared
+ * receive context take verbs_srx_xfer_post(), then verbs_post_srx().  A call that finds the fast
+ * path closed or the queue full takes the slow path, too, and starts afresh there.
  *
  * The device copies data that fit inline when they are posted, as it does for fi_inject(): it need
  * not fetch them, and they need no mapping.  As with any other send, the client may change the
@@ -38,8 +38,9 @@
  * doubles, and FI_FLOAT, of which it transfers eight bytes.)  Each call has one element, at an
  * address that is a multiple of its size.
  */
+#include <kofi/provider.h>
 #include <kofi/refuse.h>
-#include <kofi/xfer_atomic_ops.h>
+#include <kofi/xfer.h>
 #include "ep.h"
 #include "mr.h"
 #include "op.h"
@@ -114,11 +115,18 @@ static int verbs_atomic_attr(enum fi_datatype type, enum fi_op op, u64 form,
 	return 0;
 }
 
-static int kofi_xfer_atomic_attr(struct kofi_ep *ep, enum fi_datatype type,
-				 enum fi_op op, u64 form,
-				 struct fi_atomic_attr *attr)
+static int verbs_atomicvalid(struct fid_ep *ep, enum fi_datatype type, enum fi_op op, u64 form,
+			     size_t *count)
 {
-	return verbs_atomic_attr(type, op, form, attr);
+	struct fi_atomic_attr attr;
+	int ret;
+
+	if (!(to_kofi_ep(&ep->fid)->xfers & BIT(FI_OP_ATOMIC)))
+		return fi_no_atomicvalid(ep, type, op, form, count);
+	ret = verbs_atomic_attr(type, op, form, &attr);
+	if (!ret)
+		*count = attr.count;
+	return ret;
 }
 
 int verbs_query_atomic(struct verbs_domain *domain, enum fi_datatype type,
@@ -133,36 +141,39 @@ int verbs_query_atomic(struct verbs_domain *domain, enum fi_datatype type,
 }
 
 /* Every list has one element, and so has the remote memory */
-static int verbs_atomic_check(const struct kofi_op *kop)
+static int verbs_atomic_check(const struct fi_atomic_xfer *atomic)
 {
-	bool compare = kop->kind == KOFI_OP_COMPARE;
-	bool operand = kop->op != FI_ATOMIC_READ;
-	bool result = kop->kind != KOFI_OP_ATOMIC;
-	const struct fi_ioc *list = kop->list;
+	const struct fi_xfer *xfer = &atomic->xfer;
+	bool compare = xfer->type == FI_OP_COMPARE_ATOMIC;
+	bool operand = atomic->op != FI_ATOMIC_READ;
+	bool result = xfer->type != FI_OP_ATOMIC;
+	const struct fi_rma_ioc *ioc = atomic->ioc;
+	const struct fi_ioc *list = xfer->list;
 	struct fi_atomic_attr attr;
 	int ret;
 
-	ret = verbs_atomic_attr(kop->datatype, kop->op, kofi_atomic_form(kop->kind), &attr);
+	ret = verbs_atomic_attr(atomic->datatype, atomic->op, kofi_atomic_form(xfer->type), &attr);
 	if (ret)
 		return ret;
-	if (kop->remote_count != 1 || (operand && kop->count != 1) ||
-	    (result && kop->result_count != 1) || (compare && kop->compare_count != 1))
+	if (atomic->ioc_count != 1 || (operand && xfer->count != 1) ||
+	    (result && atomic->result.count != 1) || (compare && atomic->compare.count != 1))
 		return -E2BIG;
-	if ((operand && list->count != kop->ioc->count) ||
-	    (result && kop->result->count != kop->ioc->count) ||
-	    (compare && kop->compare->count != kop->ioc->count))
+	if ((operand && list->count != ioc->count) ||
+	    (result && atomic->result.ioc->count != ioc->count) ||
+	    (compare && atomic->compare.ioc->count != ioc->count))
 		return -EINVAL;
-	if (kop->ioc->count != attr.count)
+	if (ioc->count != attr.count)
 		return -E2BIG;
-	return kop->ioc->addr % attr.size ? -EINVAL : 0;
+	return ioc->addr % attr.size ? -EINVAL : 0;
 }
 
 /* @local: memory for the only element of the local list */
-static int verbs_atomic_fill(struct verbs_op *op, const struct kofi_op *kop,
+static int verbs_atomic_fill(struct verbs_op *op, const struct fi_atomic_xfer *atomic,
 			     struct kvec *local)
 {
-	const struct fi_ioc *operand = kop->list;
-	int ret = verbs_atomic_check(kop);
+	const struct fi_ioc *operand = atomic->xfer.list;
+	u8 type = atomic->xfer.type;
+	int ret = verbs_atomic_check(atomic);
 
 	if (ret)
 		return ret;
@@ -171,29 +182,30 @@ static int verbs_atomic_fill(struct verbs_op *op, const struct kofi_op *kop,
 	op->type = FI_BUF_KVEC;
 	op->list = local;
 	op->count = 1;
-	op->addr = kop->ioc->addr;
-	op->key = kop->ioc->key;
+	op->addr = atomic->ioc->addr;
+	op->key = atomic->ioc->key;
 	op->remote_len = VERBS_ATOMIC_SIZE;
-	if (kop->kind == KOFI_OP_ATOMIC) {
+	if (type == FI_OP_ATOMIC) {
 		op->opcode = IB_WR_RDMA_WRITE;
 		op->flags |= FI_FENCE;
 		local->iov_base = operand->addr;
 		return 0;
 	}
-	local->iov_base = kop->result->addr;
-	op->desc = kop->result_desc;
-	if (kop->op == FI_ATOMIC_READ) {
+	local->iov_base = atomic->result.ioc->addr;
+	op->desc = atomic->result.desc;
+	if (atomic->op == FI_ATOMIC_READ) {
 		op->opcode = IB_WR_RDMA_READ;
 		return 0;
 	}
-	if (!operand->addr || (kop->kind == KOFI_OP_COMPARE && !kop->compare->addr))
+	if (!operand->addr ||
+	    (type == FI_OP_COMPARE_ATOMIC && !atomic->compare.ioc->addr))
 		return -EINVAL;
-	if (kop->kind == KOFI_OP_FETCH) {
+	if (type == FI_OP_FETCH_ATOMIC) {
 		op->opcode = IB_WR_ATOMIC_FETCH_AND_ADD;
 		op->data = *(const u64 *)operand->addr;
 	} else {
 		op->opcode = IB_WR_ATOMIC_CMP_AND_SWP;
-		op->data = *(const u64 *)kop->compare->addr;
+		op->data = *(const u64 *)atomic->compare.ioc->addr;
 		op->swap = *(const u64 *)operand->addr;
 	}
 	return 0;
@@ -201,52 +213,56 @@ static int verbs_atomic_fill(struct verbs_op *op, const struct kofi_op *kop,
 
 /* The slow path */
 
-static int verbs_rma_fill(struct verbs_op *op, const struct kofi_op *kop)
+static int verbs_rma_fill(struct verbs_op *op, const struct fi_rma_xfer *rma)
 {
-	if (!kop->rma || kop->remote_count != 1)
+	if (!rma->rma || rma->rma_count != 1)
 		return -EINVAL;
-	op->opcode = kop->kind == KOFI_OP_READ ? IB_WR_RDMA_READ : IB_WR_RDMA_WRITE;
-	op->addr = kop->rma->addr;
-	op->key = kop->rma->key;
-	op->remote_len = kop->rma->len;
+	op->opcode = rma->xfer.type == FI_OP_READ ? IB_WR_RDMA_READ : IB_WR_RDMA_WRITE;
+	op->addr = rma->rma->addr;
+	op->key = rma->rma->key;
+	op->remote_len = rma->rma->len;
 	return 0;
 }
 
-static int verbs_op_fill(struct verbs_op *op, const struct kofi_op *kop,
-			 struct kvec *local)
+/* Fill what all operations have; a receive has nothing else */
+static void verbs_op_init(struct verbs_op *op, const struct fi_xfer *xfer, u64 flags)
+{
+	*op = (struct verbs_op) {
+		.type		= xfer->buf_type,
+		.list		= xfer->list,
+		.count		= xfer->count,
+		.desc		= xfer->desc,
+		.context	= xfer->context,
+		.flags		= flags,
+		.data		= xfer->data,
+		.unreported	= !(flags & FI_COMPLETION),
+	};
+}
+
+static int verbs_op_fill(struct verbs_op *op, const struct fi_xfer *xfer, struct kvec *local)
 {
 	int ret;
 
-	*op = (struct verbs_op) {
-		.type		= kop->type,
-		.list		= kop->list,
-		.count		= kop->count,
-		.desc		= kop->desc,
-		.context	= kop->context,
-		.flags		= kop->flags,
-		.data		= kop->data,
-		.unreported	= !(kop->flags & FI_COMPLETION),
-	};
-	if (kofi_op_is_recv(kop))
-		return 0;
-	if (kop->kind == KOFI_OP_SEND) {
+	if (xfer->type == FI_OP_SEND) {
 		op->opcode = IB_WR_SEND;
 		/* The wire has one field for the key and the data */
-		return kop->flags & FI_REMOTE_INV &&
-		       (kop->flags & FI_REMOTE_CQ_DATA || kop->data > U32_MAX) ? -EINVAL : 0;
+		return op->flags & FI_REMOTE_INV &&
+		       (op->flags & FI_REMOTE_CQ_DATA || xfer->data > U32_MAX) ? -EINVAL : 0;
 	}
-	ret = kop->kind < KOFI_OP_ATOMIC ? verbs_rma_fill(op, kop) :
-					   verbs_atomic_fill(op, kop, local);
+	ret = xfer->type < FI_OP_ATOMIC ? verbs_rma_fill(op, to_fi_rma_xfer(xfer)) :
+					  verbs_atomic_fill(op, to_fi_atomic_xfer(xfer), local);
 	return ret ? : op->key > U32_MAX ? -EINVAL : 0;
 }
 
-static __always_inline ssize_t verbs_xfer_post(struct verbs_ep *ep, struct kofi_ep *kep,
-					       const struct kofi_op *kop, struct verbs_op *op)
+static ssize_t verbs_post_tx(struct verbs_ep *ep, const struct fi_xfer *xfer,
+			     struct verbs_op *op)
 {
-	if (kep->ep.fid.fclass == FI_CLASS_SRX_CTX)
-		return verbs_post_srx(to_verbs_srx(&kep->ep.fid), op);
-	if (kofi_op_is_recv(kop))
-		return verbs_post_recv(ep, op);
+	struct kvec local;
+	int ret;
+
+	ret = verbs_op_fill(op, xfer, &local);
+	if (ret)
+		return ret;
 	if (op->flags & FI_FENCE && verbs_saves_hold(ep))
 		return -EAGAIN;
 	if (op->flags & (FI_SAVE | FI_COMMIT_COMPLETE))
@@ -254,22 +270,44 @@ static __always_inline ssize_t verbs_xfer_post(struct verbs_ep *ep, struct kofi_
 	/* iWARP has no fence in front of a read */
 	if (ep->iwarp && op->flags & FI_FENCE && op->opcode == IB_WR_RDMA_READ)
 		return -FI_EBADFLAGS;
-	return kop->any_length ? verbs_rw(ep, op, kop->offset) : verbs_post(ep, op);
+	return kofi_xfer_any_length(xfer) ? verbs_rw(ep, op, to_fi_rma_xfer(xfer)->offset) :
+					    verbs_post(ep, op);
 }
 
-static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
+static ssize_t verbs_xfer_post(struct fid_ep *fid_ep, const struct fi_xfer *xfer)
 {
-	struct verbs_ep *ep = to_verbs_ep(&kep->ep.fid);
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 	struct verbs_op op;
-	struct kvec local;
 	ssize_t ret;
+	u64 flags;
 
-	ret = kofi_op_check(kep, kop);
-	if (!ret)
-		ret = verbs_op_fill(&op, kop, &local);
-	if (!ret)
-		ret = verbs_xfer_post(ep, kep, kop, &op);
-	return likely(!ret) ? 0 : kofi_op_refuse(kep, kop, ret);
+	ret = kofi_xfer_check(&ep->kep, xfer, &flags);
+	if (ret)
+		goto refuse;
+	verbs_op_init(&op, xfer, flags);
+	ret = xfer->type == FI_OP_RECV ? verbs_post_recv(ep, &op) : verbs_post_tx(ep, xfer, &op);
+	if (likely(!ret))
+		return 0;
+refuse:
+	return kofi_xfer_refuse(&ep->kep, xfer, ret);
+}
+
+static ssize_t verbs_srx_xfer_post(struct fid_ep *fid_ep, const struct fi_xfer *xfer)
+{
+	struct verbs_srx *srx = to_verbs_srx(&fid_ep->fid);
+	struct verbs_op op;
+	ssize_t ret;
+	u64 flags;
+
+	ret = kofi_xfer_check(&srx->kep, xfer, &flags);
+	if (ret)
+		goto refuse;
+	verbs_op_init(&op, xfer, flags);
+	ret = verbs_post_srx(srx, &op);
+	if (likely(!ret))
+		return 0;
+refuse:
+	return kofi_xfer_refuse(&srx->kep, xfer, ret);
 }
 
 /* The fast path */
@@ -445,49 +483,52 @@ static ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len,
 	return kofi_xfer_write(fid_ep, buf, len, desc, dest_addr, addr, key, context);
 }
 
-static const struct fi_ops_msg verbs_msg_ops = {
-	.size		= sizeof(struct fi_ops_msg),
-	.recv		= verbs_recv,
-	.recvv		= kofi_xfer_recvv,
-	.recvmsg	= kofi_xfer_recvmsg,
+static const struct fi_ops_xfer verbs_xfer_ops = {
+	.size		= sizeof(struct fi_ops_xfer),
 	.send		= verbs_send,
-	.sendv		= kofi_xfer_sendv,
-	.sendmsg	= kofi_xfer_sendmsg,
-	.inject		= kofi_xfer_inject,
-	.senddata	= kofi_xfer_senddata,
-	.injectdata	= kofi_xfer_injectdata,
+	.recv		= verbs_recv,
+	.read		= verbs_read,
+	.write		= verbs_write,
+	.post		= verbs_xfer_post,
+	.atomicvalid	= verbs_atomicvalid,
 };
 
-static const struct fi_ops_rma verbs_rma_ops = {
-	.size		= sizeof(struct fi_ops_rma),
-	.read		= verbs_read,
-	.readv		= kofi_xfer_readv,
-	.readmsg	= kofi_xfer_readmsg,
-	.write		= verbs_write,
-	.writev		= kofi_xfer_writev,
-	.writemsg	= kofi_xfer_writemsg,
-	.inject		= kofi_xfer_inject_write,
-	.writedata	= kofi_xfer_writedata,
-	.injectdata	= kofi_xfer_inject_writedata,
-	.readsgl	= kofi_xfer_readsgl,
-	.writesgl	= kofi_xfer_writesgl,
+/* Of an endpoint without FI_RMA: the fast path asks for no capability */
+static const struct fi_ops_xfer verbs_msg_xfer_ops = {
+	.size		= sizeof(struct fi_ops_xfer),
+	.send		= verbs_send,
+	.recv		= verbs_recv,
+	.read		= kofi_xfer_read,
+	.write		= kofi_xfer_write,
+	.post		= verbs_xfer_post,
+	.atomicvalid	= verbs_atomicvalid,
+};
+
+static const struct fi_ops_xfer verbs_srx_xfer_ops = {
+	.size		= sizeof(struct fi_ops_xfer),
+	.send		= kofi_xfer_send,
+	.recv		= kofi_xfer_recv,
+	.read		= kofi_xfer_read,
+	.write		= kofi_xfer_write,
+	.post		= verbs_srx_xfer_post,
+	.atomicvalid	= fi_no_atomicvalid,
 };
 
 void verbs_ep_set_ops(struct verbs_ep *ep)
 {
 	struct kofi_ep *kep = &ep->kep;
+	u64 caps = FI_MSG;
 
-	kep->ep.msg = &verbs_msg_ops;
-	kep->ep.tagged = &kofi_no_ops_tagged;
-	kep->ep.rma = verbs_ep_has_rma(ep) ? &verbs_rma_ops : &kofi_no_ops_rma;
-	kep->ep.atomic = kep->caps & FI_ATOMIC && ep->domain->dev->atomics ?
-			 &kofi_xfer_atomic_ops : &kofi_no_ops_atomic;
+	if (verbs_ep_has_rma(ep))
+		caps |= FI_RMA;
+	if (ep->domain->dev->atomics)
+		caps |= kep->caps & FI_ATOMIC;
+	kofi_ep_set_xfers(kep, caps);
+	kep->ep.xfer = caps & FI_RMA ? &verbs_xfer_ops : &verbs_msg_xfer_ops;
 }
 
 void verbs_srx_set_ops(struct verbs_srx *srx)
 {
-	srx->kep.ep.msg = &kofi_xfer_msg_ops;
-	srx->kep.ep.rma = &kofi_no_ops_rma;
-	srx->kep.ep.tagged = &kofi_no_ops_tagged;
-	srx->kep.ep.atomic = &kofi_no_ops_atomic;
+	kofi_ep_set_xfers(&srx->kep, FI_MSG);
+	srx->kep.ep.xfer = &verbs_srx_xfer_ops;
 }

@@ -160,8 +160,8 @@ text ~ /;[ \t]*$/ { head = "" }
 
 function control(table, slot)
 {
-	if (table ~ /^fi_ops_(msg|rma|tagged|atomic)$/)
-		return 0
+	if (table == "fi_ops_xfer")
+		return slot == "atomicvalid"
 	if (table ~ /^fi_ops_(eq|cq|cntr)$/)
 		return 0
 	if (table == "kofi_provider")

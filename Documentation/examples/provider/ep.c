@@ -125,7 +125,7 @@ static int ex_execute(struct kofi_soft_op *op)
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	if (!target)
 		return -ECANCELED;
-	ret = op->kept.kind == KOFI_OP_SEND ? ex_message(op, target) :
+	ret = op->kept.type == FI_OP_SEND ? ex_message(op, target) :
 					      ex_access(op, target);
 	kofi_soft_ep_put(&target->soft);
 	return ret;

@@ -203,17 +203,7 @@ static void hook_ep_tables(struct kofi_hook_obj *obj)
 
 	obj->ep.ops = &hook_ep;
 	obj->ep.cm = hook->cm ?: &kofi_hook_cm;
-	if (hook->begin) {
-		obj->ep.msg = &kofi_hook_call_msg;
-		obj->ep.rma = &kofi_hook_call_rma;
-		obj->ep.tagged = &kofi_hook_call_tagged;
-		obj->ep.atomic = &kofi_hook_call_atomic;
-		return;
-	}
-	obj->ep.msg = hook->msg ?: &kofi_hook_msg;
-	obj->ep.rma = hook->rma ?: &kofi_hook_rma;
-	obj->ep.tagged = hook->tagged ?: &kofi_hook_tagged;
-	obj->ep.atomic = hook->atomic ?: &kofi_hook_atomic;
+	obj->ep.xfer = hook->begin ? &kofi_hook_seen_xfer : hook->xfer ?: &kofi_hook_xfer;
 }
 
 /* Makes an object that operations are posted to */

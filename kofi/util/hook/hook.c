@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Hooks: discovery, objects and control calls of include/kofi/hook.h.  Endpoints are in
- * ep.c, data transfers in data.c and call.c, queues and counters in
- * queue.c.
+ * ep.c, data transfers in xfer.c, queues and counters in queue.c.
  *
  * Each object has exactly one lower object, opened with it.  ->close closes the lower
  * object first.  If that is refused, nothing has changed.  No later step can fail.

@@ -86,26 +86,7 @@ int kofi_hook_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
 int kofi_hook_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 			 struct fid_pep **pep, void *context);
 
-/* Report a call, and then its answer, to a hook with ->begin */
-static inline ssize_t kofi_hook_begin(struct fid_ep *ep, struct kofi_hook_call *call)
-{
-	struct kofi_hook_obj *obj = to_kofi_hook_obj(&ep->fid);
-
-	return obj->root->hook->begin(obj, call);
-}
-
-static inline ssize_t kofi_hook_end(struct fid_ep *ep, struct kofi_hook_call *call,
-				    ssize_t ret)
-{
-	struct kofi_hook_obj *obj = to_kofi_hook_obj(&ep->fid);
-
-	return obj->root->hook->end(obj, call, ret);
-}
-
-/* call.c, call_atomic.c: the tables of a hook with ->begin */
-extern const struct fi_ops_msg kofi_hook_call_msg;
-extern const struct fi_ops_rma kofi_hook_call_rma;
-extern const struct fi_ops_tagged kofi_hook_call_tagged;
-extern const struct fi_ops_atomic kofi_hook_call_atomic;
+/* xfer.c: the table of a hook with ->begin */
+extern const struct fi_ops_xfer kofi_hook_seen_xfer;
 
 #endif /* _KOFI_UTIL_HOOK_H */

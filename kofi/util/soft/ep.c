@@ -366,7 +366,7 @@ int kofi_soft_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type,
 	ep->srx = &ep->own_srx;
 	ep->kep.ep.fid.ops = &kofi_soft_fid_ops;
 	ep->kep.ep.ops = &kofi_soft_ep_ops;
-	kofi_soft_set_ops(&ep->kep);
+	kofi_soft_set_xfers(&ep->kep);
 	refcount_set(&ep->users, 1);
 	init_completion(&ep->unused);
 	spin_lock_init(&ep->lock);

@@ -3,13 +3,14 @@
  * Operations of providers that move the data themselves: from the call of the client until
  * the provider takes them, and their completions; see kofi/soft.h.
  *
- * All data transfer calls come to kofi_xfer_post(), which hands receives to kofi_srx_post().
+ * All data transfers come to kofi_soft_post(), which hands receives to kofi_srx_post().
  * The completion of fi_mr_disable() is an operation, too; it waits for accesses and not for the
  * worker.
  */
 #include <linux/module.h>
 #include <linux/rcupdate.h>
-#include <kofi/xfer_atomic_ops.h>
+#include <kofi/provider.h>
+#include <kofi/xfer.h>
 #include "soft.h"
 
 static struct kofi_soft_op *kofi_soft_op_get(struct kofi_soft_ep *ep)
@@ -35,19 +36,19 @@ static void kofi_soft_op_put(struct kofi_soft_op *op)
 	rcu_read_unlock();
 }
 
-static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct kofi_op *kop)
+static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct fi_xfer *xfer, u64 flags)
 {
 	struct kofi_ep *kep = &op->ep->kep;
 
 	op->comp.comp = (struct kofi_comp) {
-		.op_context	= kofi_ep_context(kep, &kep->tx, kop->context),
-		.flags		= kofi_op_comp_flags(kop),
+		.op_context	= kofi_ep_context(kep, &kep->tx, xfer->context),
+		.flags		= kofi_xfer_comp_flags(xfer),
 	};
-	if (kop->any_length && !op->ep->max_rw_ops)
+	if (kofi_xfer_any_length(xfer) && !op->ep->max_rw_ops)
 		return -ENOSYS;
-	if (kop->flags & op->ep->absent)
+	if (flags & op->ep->absent)
 		return -EOPNOTSUPP;
-	return kofi_keep_op(&op->kept, kep, kop);
+	return kofi_keep_op(&op->kept, kep, xfer, flags);
 }
 
 /*
@@ -154,20 +155,22 @@ static int kofi_soft_op_queue(struct kofi_soft_op *op)
 	return ret;
 }
 
-static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
+static ssize_t kofi_soft_post(struct fid_ep *fid_ep, const struct fi_xfer *xfer)
 {
-	struct kofi_soft_ep *ep = to_kofi_soft_ep(&kep->ep.fid);
+	struct kofi_soft_ep *ep = to_kofi_soft_ep(&fid_ep->fid);
+	struct kofi_ep *kep = &ep->kep;
 	struct kofi_soft_op *op;
+	u64 flags;
 	int ret;
 
-	ret = kofi_op_check(kep, kop);
+	ret = kofi_xfer_check(kep, xfer, &flags);
 	if (ret)
 		goto refuse;
-	ret = kofi_conn_check(&kep->conn, !kofi_op_is_recv(kop));
+	ret = kofi_conn_check(&kep->conn, !kofi_xfer_is_recv(xfer));
 	if (ret)
 		goto refuse;
-	if (kofi_op_is_recv(kop)) {
-		ret = kofi_srx_post(&ep->own_srx, kop);
+	if (kofi_xfer_is_recv(xfer)) {
+		ret = kofi_srx_post(&ep->own_srx, xfer, flags);
 		if (ret)
 			goto refuse;
 		return 0;
@@ -180,44 +183,52 @@ static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *kop)
 	op = kofi_soft_op_get(ep);
 	if (!op)
 		return -EAGAIN;
-	ret = kofi_soft_op_fill(op, kop);
+	ret = kofi_soft_op_fill(op, xfer, flags);
 	if (!ret)
 		ret = kofi_soft_op_queue(op);
 	if (!ret)
 		return 0;
 	kofi_soft_op_put(op);
 refuse:
-	return kofi_op_refuse(kep, kop, ret);
+	return kofi_xfer_refuse(kep, xfer, ret);
 }
 
-static int kofi_xfer_atomic_attr(struct kofi_ep *kep, enum fi_datatype datatype,
-				 enum fi_op op, u64 form,
-				 struct fi_atomic_attr *attr)
+static int kofi_soft_atomicvalid(struct fid_ep *ep, enum fi_datatype datatype, enum fi_op op,
+				 u64 form, size_t *count)
 {
-	int ret = kofi_atomic_valid(datatype, op, form, &attr->size);
+	const struct kofi_ep *kep = to_kofi_ep(&ep->fid);
+	size_t size;
+	int ret;
 
+	if (!(kep->xfers & BIT(FI_OP_ATOMIC)))
+		return fi_no_atomicvalid(ep, datatype, op, form, count);
+	ret = kofi_atomic_valid(datatype, op, form, &size);
 	if (!ret)
-		attr->count = kep->limits->max_atomic_size / attr->size;
+		*count = kep->limits->max_atomic_size / size;
 	return ret;
 }
 
-/* Sets the tables that the client has asked for and the provider has */
-void kofi_soft_set_ops(struct kofi_ep *kep)
-{
-	const struct kofi_ep_limits *limits = kep->limits;
-	u64 caps = kep->caps;
-	bool tagged, atomic;
+static const struct fi_ops_xfer kofi_soft_xfer_ops = {
+	.size		= sizeof(struct fi_ops_xfer),
+	.send		= kofi_xfer_send,
+	.recv		= kofi_xfer_recv,
+	.read		= kofi_xfer_read,
+	.write		= kofi_xfer_write,
+	.post		= kofi_soft_post,
+	.atomicvalid	= kofi_soft_atomicvalid,
+};
 
-	if (kep->no_tx)
-		caps &= ~(FI_RMA | FI_ATOMIC);
-	if (kep->no_tx && kep->no_rx)
-		caps = 0;
-	tagged = caps & FI_TAGGED && limits->trecv_flags;
-	atomic = caps & FI_ATOMIC && limits->max_atomic_size;
-	kep->ep.msg = caps & FI_MSG ? &kofi_xfer_msg_ops : &kofi_no_ops_msg;
-	kep->ep.rma = caps & FI_RMA ? &kofi_xfer_rma_ops : &kofi_no_ops_rma;
-	kep->ep.tagged = tagged ? &kofi_xfer_tagged_ops : &kofi_no_ops_tagged;
-	kep->ep.atomic = atomic ? &kofi_xfer_atomic_ops : &kofi_no_ops_atomic;
+/* Give the endpoint the operations that the client has asked for and the provider has */
+void kofi_soft_set_xfers(struct kofi_ep *kep)
+{
+	u64 caps = kep->caps;
+
+	if (!kep->limits->trecv_flags)
+		caps &= ~FI_TAGGED;
+	if (!kep->limits->max_atomic_size)
+		caps &= ~FI_ATOMIC;
+	kofi_ep_set_xfers(kep, caps);
+	kep->ep.xfer = &kofi_soft_xfer_ops;
 }
 
 /* Completions */

@@ -15,7 +15,7 @@ int kofi_soft_getopt(struct fid *fid, int level, int optname, void *optval, size
 int kofi_soft_setopt(struct fid *fid, int level, int optname, const void *optval,
 		     size_t optlen);
 void kofi_soft_ctx_leave(struct kofi_soft_ep *ctx);
-void kofi_soft_set_ops(struct kofi_ep *kep);
+void kofi_soft_set_xfers(struct kofi_ep *kep);
 void kofi_soft_now_call(struct kofi_cq_call *call);
 void kofi_soft_release(struct kofi_comp *chain);
 bool kofi_soft_comp_is_of(struct kofi_comp *comp, void *ep);

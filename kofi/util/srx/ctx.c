@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 #include <kofi/provider.h>
 #include <kofi/refuse.h>
-#include <kofi/xfer_ops.h>
+#include <kofi/xfer.h>
 #include "srx.h"
 
 static struct kofi_srx_ctx *to_kofi_srx_ctx(struct fid *fid)
@@ -19,15 +19,27 @@ static struct kofi_srx_ctx *to_kofi_srx_ctx(struct fid *fid)
 	return container_of(fid, struct kofi_srx_ctx, kep.ep.fid);
 }
 
-/* Serves all calls of kofi/xfer_ops.h; the context has only those that receive */
-static ssize_t kofi_xfer_post(struct kofi_ep *kep, const struct kofi_op *op)
+static ssize_t kofi_srx_ctx_post(struct fid_ep *ep, const struct fi_xfer *xfer)
 {
-	ssize_t ret = kofi_op_check(kep, op);
+	struct kofi_srx_ctx *ctx = to_kofi_srx_ctx(&ep->fid);
+	ssize_t ret;
+	u64 flags;
 
+	ret = kofi_xfer_check(&ctx->kep, xfer, &flags);
 	if (!ret)
-		ret = kofi_srx_post(&to_kofi_srx_ctx(&kep->ep.fid)->srx, op);
-	return ret ? kofi_op_refuse(kep, op, ret) : 0;
+		ret = kofi_srx_post(&ctx->srx, xfer, flags);
+	return ret ? kofi_xfer_refuse(&ctx->kep, xfer, ret) : 0;
 }
+
+static const struct fi_ops_xfer kofi_srx_ctx_xfer_ops = {
+	.size		= sizeof(struct fi_ops_xfer),
+	.send		= kofi_xfer_send,
+	.recv		= kofi_xfer_recv,
+	.read		= kofi_xfer_read,
+	.write		= kofi_xfer_write,
+	.post		= kofi_srx_ctx_post,
+	.atomicvalid	= fi_no_atomicvalid,
+};
 
 static int kofi_srx_ctx_close(struct fid *fid)
 {
@@ -103,15 +115,13 @@ static const struct fi_ops_ep kofi_srx_ctx_ep_ops = {
 	.drain		= fi_no_drain,
 };
 
-static void kofi_srx_ctx_set_ops(struct fid_ep *ep)
+static void kofi_srx_ctx_set_ops(struct kofi_ep *kep)
 {
-	ep->fid.ops = &kofi_srx_ctx_fid_ops;
-	ep->ops = &kofi_srx_ctx_ep_ops;
-	ep->cm = &kofi_no_ops_cm;
-	ep->msg = &kofi_xfer_msg_ops;
-	ep->tagged = &kofi_xfer_tagged_ops;
-	ep->rma = &kofi_no_ops_rma;
-	ep->atomic = &kofi_no_ops_atomic;
+	kofi_ep_set_xfers(kep, FI_MSG | FI_TAGGED);
+	kep->ep.fid.ops = &kofi_srx_ctx_fid_ops;
+	kep->ep.ops = &kofi_srx_ctx_ep_ops;
+	kep->ep.cm = &kofi_no_ops_cm;
+	kep->ep.xfer = &kofi_srx_ctx_xfer_ops;
 }
 
 struct kofi_srx_ctx *kofi_srx_ctx_open(size_t size, const struct fi_rx_attr *attr,
@@ -132,7 +142,7 @@ struct kofi_srx_ctx *kofi_srx_ctx_open(size_t size, const struct fi_rx_attr *att
 	ret = kofi_srx_init(&ctx->srx, &ctx->kep, room, ops);
 	if (ret)
 		goto fini_ep;
-	kofi_srx_ctx_set_ops(&ctx->kep.ep);
+	kofi_srx_ctx_set_ops(&ctx->kep);
 	return ctx;
 
 fini_ep:

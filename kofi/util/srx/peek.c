@@ -62,8 +62,7 @@ static void kofi_srx_answer(struct kofi_srx *srx, struct kofi_rx *rx,
 }
 
 /* Returns an error if there is nothing to complete; the caller then keeps @rx */
-int kofi_srx_peek(struct kofi_srx *srx, struct kofi_rx *rx,
-		  const struct kofi_op *op)
+int kofi_srx_peek(struct kofi_srx *srx, struct kofi_rx *rx, void *context)
 {
 	struct kofi_srx_msg *msg = NULL, *discarded = NULL;
 	struct kofi_srx_due due;
@@ -80,9 +79,9 @@ int kofi_srx_peek(struct kofi_srx *srx, struct kofi_rx *rx,
 	if (msg) {
 		kofi_srx_name_sender(srx, msg);
 		kofi_srx_describe(rx, msg);
-		if (op->flags & FI_CLAIM) {
-			kofi_srx_claim_msg(srx, msg, op->context, &due);
-		} else if (op->flags & FI_DISCARD) {
+		if (rx->flags & FI_CLAIM) {
+			kofi_srx_claim_msg(srx, msg, context, &due);
+		} else if (rx->flags & FI_DISCARD) {
 			kofi_srx_take_msg(srx, msg, &due);
 			discarded = msg;
 		}
@@ -114,16 +113,16 @@ static struct kofi_srx_msg *kofi_srx_find_claimed(struct kofi_srx *srx,
 
 /* Returns an error if there is nothing to complete; the caller then keeps @rx */
 int kofi_srx_claim(struct kofi_srx *srx, struct kofi_rx *rx,
-		   const struct kofi_op *op)
+		   const struct fi_xfer *xfer)
 {
-	bool discard = op->flags & FI_DISCARD;
+	bool discard = rx->flags & FI_DISCARD;
 	struct kofi_srx_msg *msg = NULL;
 	struct kofi_srx_due due;
 	unsigned long flags;
 	int ret = 0;
 
 	if (!discard)
-		ret = kofi_rx_set_list(rx, op);
+		ret = kofi_rx_set_list(rx, xfer);
 	if (ret)
 		return ret;
 
@@ -133,7 +132,7 @@ int kofi_srx_claim(struct kofi_srx *srx, struct kofi_rx *rx,
 	if (srx->ended)
 		ret = -ESHUTDOWN;
 	else
-		msg = kofi_srx_find_claimed(srx, op->context);
+		msg = kofi_srx_find_claimed(srx, xfer->context);
 	if (msg) {
 		kofi_srx_name_sender(srx, msg);
 		kofi_srx_take_msg(srx, msg, &due);

@@ -30,9 +30,9 @@
 #include "srx.h"
 
 /* Gets an object for a receive; NULL: there is none, and the ready callback will be due */
-struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct kofi_op *op)
+struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags)
 {
-	bool tagged = op->kind == KOFI_OP_TRECV;
+	bool tagged = xfer->type == FI_OP_TRECV;
 	struct kofi_rx *rx;
 
 	rx = kofi_bufpool_get(&srx->pool);
@@ -44,16 +44,16 @@ struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct kofi_op *op)
 	}
 	rx->ep = srx->ep;
 	rx->comp.comp = (struct kofi_comp) {
-		.op_context	= op->context,
+		.op_context	= xfer->context,
 		.flags		= FI_RECV | (tagged ? FI_TAGGED : FI_MSG) |
 				  KOFI_COMP_MSG,
 	};
 	rx->comp.msg = (struct fi_done_msg) {
-		.tag		= tagged ? op->tag : 0,
+		.tag		= tagged ? to_fi_tagged_xfer(xfer)->tag : 0,
 		.src_addr	= FI_ADDR_NOTAVAIL,
 	};
-	rx->flags = op->flags;
-	rx->ignore = tagged ? op->ignore : 0;
+	rx->flags = flags;
+	rx->ignore = tagged ? to_fi_tagged_xfer(xfer)->ignore : 0;
 	rx->offset = 0;
 	rx->used = 0;
 	rx->nmsgs = 0;
@@ -61,15 +61,14 @@ struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct kofi_op *op)
 	kofi_srx_link_init(&rx->link);
 	kofi_srx_key_set(srx, &rx->link.key,
 			 tagged ? KOFI_SRX_TAGGED : KOFI_SRX_UNTAGGED,
-			 tagged ? op->tag : 0,
-			 srx->directed ? op->addr : FI_ADDR_UNSPEC);
+			 rx->comp.msg.tag, srx->directed ? xfer->addr : FI_ADDR_UNSPEC);
 	return rx;
 }
 
-int kofi_rx_set_list(struct kofi_rx *rx, const struct kofi_op *op)
+int kofi_rx_set_list(struct kofi_rx *rx, const struct fi_xfer *xfer)
 {
-	int ret = kofi_iov_set(&rx->iov, rx->srx->iov_limit, op->type, op->list,
-			       op->count, SIZE_MAX, rx->srx->ep->caps & FI_HMEM);
+	int ret = kofi_iov_set(&rx->iov, rx->srx->iov_limit, xfer->buf_type, xfer->list,
+			       xfer->count, SIZE_MAX, rx->srx->ep->caps & FI_HMEM);
 
 	if (ret || !kofi_rx_is_multi(rx))
 		return ret;

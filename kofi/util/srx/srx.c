@@ -499,41 +499,41 @@ static int kofi_srx_post_rx(struct kofi_srx *srx, struct kofi_rx *rx)
 }
 
 static int kofi_srx_check_flags(const struct kofi_srx *srx,
-				const struct kofi_op *op)
+				const struct fi_xfer *xfer, u64 flags)
 {
-	switch (op->flags & (FI_PEEK | FI_CLAIM | FI_DISCARD)) {
+	switch (flags & (FI_PEEK | FI_CLAIM | FI_DISCARD)) {
 	case 0:
-		return op->flags & FI_MULTI_RECV && !srx->multi.count ?
+		return flags & FI_MULTI_RECV && !srx->multi.count ?
 		       -FI_EBADFLAGS : 0;
 	case FI_DISCARD:
 	case FI_PEEK | FI_CLAIM | FI_DISCARD:
 		return -FI_EBADFLAGS;
 	default:
-		return op->kind != KOFI_OP_TRECV || op->flags & FI_MULTI_RECV ?
+		return xfer->type != FI_OP_TRECV || flags & FI_MULTI_RECV ?
 		       -FI_EBADFLAGS : 0;
 	}
 }
 
-ssize_t kofi_srx_post(struct kofi_srx *srx, const struct kofi_op *op)
+ssize_t kofi_srx_post(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags)
 {
 	struct kofi_rx *rx;
 	int ret;
 
-	ret = kofi_srx_check_flags(srx, op);
+	ret = kofi_srx_check_flags(srx, xfer, flags);
 	if (ret)
 		return ret;
-	if (op->flags & FI_CLAIM && !op->context)
+	if (flags & FI_CLAIM && !xfer->context)
 		return -EINVAL;
-	rx = kofi_rx_get(srx, op);
+	rx = kofi_rx_get(srx, xfer, flags);
 	if (!rx)
 		return -EAGAIN;
 
-	if (op->flags & FI_PEEK) {
-		ret = kofi_srx_peek(srx, rx, op);
-	} else if (op->flags & FI_CLAIM) {
-		ret = kofi_srx_claim(srx, rx, op);
+	if (flags & FI_PEEK) {
+		ret = kofi_srx_peek(srx, rx, xfer->context);
+	} else if (flags & FI_CLAIM) {
+		ret = kofi_srx_claim(srx, rx, xfer);
 	} else {
-		ret = kofi_rx_set_list(rx, op);
+		ret = kofi_rx_set_list(rx, xfer);
 		if (!ret)
 			ret = kofi_srx_post_rx(srx, rx);
 	}

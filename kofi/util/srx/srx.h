@@ -85,8 +85,8 @@ void kofi_srx_take_msg(struct kofi_srx *srx, struct kofi_srx_msg *msg,
 void kofi_srx_multi_refilled(struct kofi_bufpool *pool);
 
 /* rx.c */
-struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct kofi_op *op);
-int kofi_rx_set_list(struct kofi_rx *rx, const struct kofi_op *op);
+struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags);
+int kofi_rx_set_list(struct kofi_rx *rx, const struct fi_xfer *xfer);
 struct kofi_rx *kofi_rx_take(struct kofi_rx *rx,
 			     const struct kofi_srx_arrival *what,
 			     struct kofi_srx_due *due);
@@ -100,9 +100,8 @@ struct kofi_comp *kofi_rx_refuse(struct kofi_rx *rx, int err);
 void kofi_srx_free(struct kofi_srx *srx);
 
 /* peek.c */
-int kofi_srx_peek(struct kofi_srx *srx, struct kofi_rx *rx,
-		  const struct kofi_op *op);
+int kofi_srx_peek(struct kofi_srx *srx, struct kofi_rx *rx, void *context);
 int kofi_srx_claim(struct kofi_srx *srx, struct kofi_rx *rx,
-		   const struct kofi_op *op);
+		   const struct fi_xfer *xfer);
 
 #endif /* _KOFI_UTIL_SRX_H */

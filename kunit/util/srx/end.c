@@ -7,9 +7,9 @@
 
 #define NR_MANY		150	/* messages, more than are discarded at once */
 
-static const struct kofi_op buffer = {
-	.kind	= KOFI_OP_RECV,
-	.flags	= FI_MULTI_RECV,
+static const struct fi_tagged_xfer buffer = {
+	.xfer.type	= FI_OP_RECV,
+	.xfer.flags	= FI_MULTI_RECV,
 };
 
 static struct ut_srx_how how_multi(bool shared)

@@ -213,47 +213,47 @@ static void *context_of(struct ut_srx *us, int nr)
 	return nr == UT_NO_CONTEXT ? NULL : &us->context[nr];
 }
 
-ssize_t ut_post_len(struct ut_srx *us, int nr, size_t len, struct kofi_op op)
+ssize_t ut_post_len(struct ut_srx *us, int nr, size_t len, struct fi_tagged_xfer op)
 {
 	const struct kvec kvec = { ut_srx_buf(us, max(nr, 0)), len };
 
-	if (!op.list) {
-		op.list = &kvec;
-		op.count = 1;
+	if (!op.xfer.list) {
+		op.xfer.list = &kvec;
+		op.xfer.count = 1;
 	}
-	if (!op.addr)
-		op.addr = FI_ADDR_UNSPEC;
-	op.context = context_of(us, nr);
-	return kofi_srx_post(&us->srx, &op);
+	if (!op.xfer.addr)
+		op.xfer.addr = FI_ADDR_UNSPEC;
+	op.xfer.context = context_of(us, nr);
+	return kofi_srx_post(&us->srx, &op.xfer, op.xfer.flags);
 }
 
-ssize_t ut_post(struct ut_srx *us, int nr, struct kofi_op op)
+ssize_t ut_post(struct ut_srx *us, int nr, struct fi_tagged_xfer op)
 {
 	return ut_post_len(us, nr, UT_SRX_BUF, op);
 }
 
 ssize_t ut_recv(struct ut_srx *us, int nr, size_t len)
 {
-	return ut_post_len(us, nr, len, (struct kofi_op) {
-		.kind	= KOFI_OP_RECV,
+	return ut_post_len(us, nr, len, (struct fi_tagged_xfer) {
+		.xfer.type	= FI_OP_RECV,
 	});
 }
 
 ssize_t ut_trecv(struct ut_srx *us, int nr, u64 tag, u64 ignore)
 {
-	return ut_post(us, nr, (struct kofi_op) {
-		.kind	= KOFI_OP_TRECV,
-		.tag	= tag,
-		.ignore	= ignore,
+	return ut_post(us, nr, (struct fi_tagged_xfer) {
+		.xfer.type	= FI_OP_TRECV,
+		.tag		= tag,
+		.ignore		= ignore,
 	});
 }
 
 ssize_t ut_peek(struct ut_srx *us, int nr, u64 tag, u64 flags)
 {
-	return ut_post(us, nr, (struct kofi_op) {
-		.kind	= KOFI_OP_TRECV,
-		.tag	= tag,
-		.flags	= flags,
+	return ut_post(us, nr, (struct fi_tagged_xfer) {
+		.xfer.type	= FI_OP_TRECV,
+		.tag		= tag,
+		.xfer.flags	= flags,
 	});
 }
 

@@ -80,28 +80,28 @@ static void step_arrive(struct model *m)
 	}
 }
 
-static struct kofi_op any_recv(struct model *m)
+static struct fi_tagged_xfer any_recv(struct model *m)
 {
 	static const u64 ignores[] = { 0, 0, 1, 3 };
 
-	return (struct kofi_op) {
-		.kind	= below(m, 4) ? KOFI_OP_TRECV : KOFI_OP_RECV,
-		.tag	= below(m, 4),
-		.ignore	= ignores[below(m, 4)],
-		.addr	= any_src(m),
-		.flags	= below(m, 2) ? FI_COMPLETION : 0,
+	return (struct fi_tagged_xfer) {
+		.xfer.type	= below(m, 4) ? FI_OP_TRECV : FI_OP_RECV,
+		.tag		= below(m, 4),
+		.ignore		= ignores[below(m, 4)],
+		.xfer.addr	= any_src(m),
+		.xfer.flags	= below(m, 2) ? FI_COMPLETION : 0,
 	};
 }
 
 static void step_post(struct model *m)
 {
 	struct recv *recv = free_recv(m);
-	struct kofi_op op = any_recv(m);
+	struct fi_tagged_xfer op = any_recv(m);
 	size_t len = below(m, 64);
 	int nr = below(m, NR_RECVS);
 
 	if (!below(m, 3)) {
-		op.flags |= FI_MULTI_RECV;
+		op.xfer.flags |= FI_MULTI_RECV;
 		len += 40;
 	}
 	if (recv)
@@ -133,12 +133,12 @@ static void step_peek(struct model *m)
 {
 	static const u64 flags[] = { 0, FI_CLAIM, FI_DISCARD };
 	struct recv *recv = free_recv(m);
-	struct kofi_op op = any_recv(m);
+	struct fi_tagged_xfer op = any_recv(m);
 	struct message *msg = NULL;
 	int nr = below(m, NR_RECVS), ret = recv ? 0 : -EAGAIN;
 
-	op.kind = KOFI_OP_TRECV;
-	op.flags |= FI_PEEK | flags[below(m, 3)];
+	op.xfer.type = FI_OP_TRECV;
+	op.xfer.flags |= FI_PEEK | flags[below(m, 3)];
 	if (recv) {
 		*recv = (struct recv) { .op = op, .nr = nr };
 		msg = oldest_msg(m, recv);
@@ -147,11 +147,11 @@ static void step_peek(struct model *m)
 		else
 			peeked(m, recv, msg);
 	}
-	if (msg && op.flags & FI_CLAIM) {
+	if (msg && op.xfer.flags & FI_CLAIM) {
 		msg->state = MSG_CLAIMED;
 		msg->claimer = nr;
 		msg->seq = m->seq++;
-	} else if (msg && op.flags & FI_DISCARD) {
+	} else if (msg && op.xfer.flags & FI_DISCARD) {
 		msg->state = MSG_FREE;
 		msg->discards++;
 	}
@@ -164,20 +164,20 @@ static void step_claim(struct model *m)
 	int nr = below(m, NR_RECVS);
 	struct message *msg = oldest_claim(m, nr);
 	struct recv *recv = free_recv(m);
-	struct kofi_op op = any_recv(m);
+	struct fi_tagged_xfer op = any_recv(m);
 	size_t len = below(m, 64);
 
-	op.kind = KOFI_OP_TRECV;
-	op.flags |= FI_CLAIM | (below(m, 2) ? FI_DISCARD : 0);
+	op.xfer.type = FI_OP_TRECV;
+	op.xfer.flags |= FI_CLAIM | (below(m, 2) ? FI_DISCARD : 0);
 	if (recv && msg) {
 		*recv = (struct recv) { .op = op, .nr = nr, .len = len };
-		if (!(op.flags & FI_DISCARD)) {
+		if (!(op.xfer.flags & FI_DISCARD)) {
 			takes(m, recv, msg);
 		} else {
 			msg->state = MSG_FREE;
 			msg->discards++;
 		}
-		if (op.flags & FI_DISCARD && reported(m, recv))
+		if (op.xfer.flags & FI_DISCARD && reported(m, recv))
 			completes(m, recv, (struct ut_comp) {
 				.nr = nr, .flags = UT_TRECV,
 				.len = msg->what.len, .tag = msg->what.tag,
@@ -205,7 +205,7 @@ static void step_cancel(struct model *m)
 			completes(m, recv, (struct ut_comp) {
 				.nr = nr, .err = ECANCELED,
 				.flags = FI_RECV | kind_of(recv) |
-					 (recv->op.flags & FI_MULTI_RECV),
+					 (recv->op.xfer.flags & FI_MULTI_RECV),
 				.tag = kind_of(recv) == FI_TAGGED ?
 				       recv->op.tag : 0,
 			});

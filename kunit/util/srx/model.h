@@ -45,7 +45,7 @@ enum msg_state {
  */
 struct recv {
 	enum recv_state	state;
-	struct kofi_op	op;
+	struct fi_tagged_xfer	op;
 	int		nr;
 	u64		seq;
 	size_t		len;
@@ -124,12 +124,12 @@ struct model {
 
 static bool is_multi(const struct recv *recv)
 {
-	return recv->op.flags & FI_MULTI_RECV;
+	return recv->op.xfer.flags & FI_MULTI_RECV;
 }
 
 static u64 kind_of(const struct recv *recv)
 {
-	return recv->op.kind == KOFI_OP_TRECV ? FI_TAGGED : FI_MSG;
+	return recv->op.xfer.type == FI_OP_TRECV ? FI_TAGGED : FI_MSG;
 }
 
 static bool matches(const struct model *m, const struct recv *recv,
@@ -137,8 +137,8 @@ static bool matches(const struct model *m, const struct recv *recv,
 {
 	if (!(msg->what.flags & kind_of(recv)))
 		return false;
-	if (m->how.attr.directed && recv->op.addr != FI_ADDR_UNSPEC &&
-	    recv->op.addr != msg->what.src_addr)
+	if (m->how.attr.directed && recv->op.xfer.addr != FI_ADDR_UNSPEC &&
+	    recv->op.xfer.addr != msg->what.src_addr)
 		return false;
 	return kind_of(recv) == FI_MSG ||
 	       !((recv->op.tag ^ msg->what.tag) & ~recv->op.ignore);
@@ -211,7 +211,7 @@ static void completes(struct model *m, struct recv *frees, struct ut_comp comp)
 
 static bool reported(const struct model *m, const struct recv *recv)
 {
-	return !m->how.selective || recv->op.flags & FI_COMPLETION;
+	return !m->how.selective || recv->op.xfer.flags & FI_COMPLETION;
 }
 
 static void gives_back(struct model *m, struct recv *buf)

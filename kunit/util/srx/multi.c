@@ -7,15 +7,15 @@
 
 #define MIN_LEFT	64
 
-static const struct kofi_op buffer = {
-	.kind	= KOFI_OP_RECV,
-	.flags	= FI_MULTI_RECV,
+static const struct fi_tagged_xfer buffer = {
+	.xfer.type	= FI_OP_RECV,
+	.xfer.flags	= FI_MULTI_RECV,
 };
 
-static const struct kofi_op tagged_buffer = {
-	.kind	= KOFI_OP_TRECV,
-	.flags	= FI_MULTI_RECV,
-	.tag	= 7,
+static const struct fi_tagged_xfer tagged_buffer = {
+	.xfer.type	= FI_OP_TRECV,
+	.xfer.flags	= FI_MULTI_RECV,
+	.tag		= 7,
 };
 
 static struct ut_srx_how multi(u32 count)
@@ -148,7 +148,7 @@ static void a_message_that_does_not_fit_gives_the_buffer_back(struct kunit *test
 static void buffers_that_have_no_room_come_back_in_turn(struct kunit *test)
 {
 	struct ut_srx *us = ut_srx_open(test, multi(4));
-	struct kofi_op any_tag = tagged_buffer;
+	struct fi_tagged_xfer any_tag = tagged_buffer;
 
 	any_tag.ignore = ~0ULL;
 	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 300, tagged_buffer), 0);
@@ -206,10 +206,10 @@ static void a_list_is_no_buffer(struct kunit *test)
 	const struct kvec two[] = {
 		{ ut_srx_buf(us, 1), 1 }, { ut_srx_buf(us, 2), 1 },
 	};
-	struct kofi_op op = buffer;
+	struct fi_tagged_xfer op = buffer;
 
-	op.list = two;
-	op.count = 2;
+	op.xfer.list = two;
+	op.xfer.count = 2;
 	KUNIT_EXPECT_EQ(test, ut_post(us, 1, op), -EINVAL);
 }
 
@@ -218,12 +218,12 @@ static void a_buffer_of_pages_is_addressed(struct kunit *test)
 	struct ut_srx *us = ut_srx_open(test, multi(4));
 	u8 *mem = ut_pages(test, 0);
 	struct ut_list *list = ut_list(test, FI_BUF_BVEC);
-	struct kofi_op op = buffer;
+	struct fi_tagged_xfer op = buffer;
 
 	ut_list_add(test, list, mem + 8, 200);
-	op.type = list->type;
-	op.list = list->bvec;
-	op.count = 1;
+	op.xfer.buf_type = list->type;
+	op.xfer.list = list->bvec;
+	op.xfer.count = 1;
 	KUNIT_EXPECT_EQ(test, ut_post(us, 1, op), 0);
 	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 50), KOFI_SRX_MATCHED);
 	KUNIT_EXPECT_EQ(test, ut_msg(us, 2, 50), KOFI_SRX_MATCHED);
@@ -254,13 +254,13 @@ static void only_the_last_success_is_reported_selectively(struct kunit *test)
 
 static void every_success_is_reported_if_the_client_asks(struct kunit *test)
 {
-	struct kofi_op op = buffer;
+	struct fi_tagged_xfer op = buffer;
 	struct ut_srx_how how = multi(4);
 	struct ut_srx *us;
 
 	how.selective = true;
 	us = ut_srx_open(test, how);
-	op.flags |= FI_COMPLETION;
+	op.xfer.flags |= FI_COMPLETION;
 	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 300, op), 0);
 	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 100), KOFI_SRX_MATCHED);
 	ut_deliver(us, 1);

@@ -36,9 +36,9 @@ static void a_peek_says_what_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arrives(us, 2, 7, NULL), KOFI_SRX_QUEUED);
 	/* It takes nothing away, and needs no room */
 	for (i = 1; i <= 2; i++) {
-		KUNIT_EXPECT_EQ(test, ut_post(us, i, (struct kofi_op) {
-			.kind = KOFI_OP_TRECV, .flags = FI_PEEK, .tag = 7,
-			.list = us, .count = 99,
+		KUNIT_EXPECT_EQ(test, ut_post(us, i, (struct fi_tagged_xfer) {
+			.xfer.type = FI_OP_TRECV, .xfer.flags = FI_PEEK, .tag = 7,
+			.xfer.list = us, .xfer.count = 99,
 		}), 0);
 		ut_gets(test, us, .nr = i, .flags = UT_TRECV | FI_REMOTE_CQ_DATA,
 			.len = 100, .data = 51, .tag = 7, .src = 3);
@@ -52,7 +52,7 @@ static void a_peek_says_what_waits(struct kunit *test)
 static void a_peek_matches_as_a_receive_does(struct kunit *test)
 {
 	struct ut_srx *us = ut_srx(test);
-	struct kofi_op peek = { .kind = KOFI_OP_TRECV, .flags = FI_PEEK };
+	struct fi_tagged_xfer peek = { .xfer.type = FI_OP_TRECV, .xfer.flags = FI_PEEK };
 
 	KUNIT_EXPECT_EQ(test, ut_msg(us, 9, 10), KOFI_SRX_QUEUED);
 	KUNIT_EXPECT_EQ(test, arrives(us, 1, 0x17, NULL), KOFI_SRX_QUEUED);
@@ -60,12 +60,12 @@ static void a_peek_matches_as_a_receive_does(struct kunit *test)
 	peek.ignore = 0xf;
 	KUNIT_EXPECT_EQ(test, ut_post(us, 1, peek), 0);
 	ut_gets(test, us, .nr = 1, .len = 100, .data = 51, .tag = 0x17);
-	peek.addr = 4;
+	peek.xfer.addr = 4;
 	KUNIT_EXPECT_EQ(test, ut_post(us, 2, peek), 0);
 	ut_gets(test, us, .nr = 2, .err = ENOMSG, .tag = 0x10);
 	peek.tag = 0x17;
 	peek.ignore = 0;
-	peek.addr = 3;
+	peek.xfer.addr = 3;
 	KUNIT_EXPECT_EQ(test, ut_post(us, 3, peek), 0);
 	ut_gets(test, us, .nr = 3, .len = 100, .data = 51, .tag = 0x17);
 }
@@ -143,8 +143,8 @@ static void a_claimed_message_is_kept_for_its_context(struct kunit *test)
 	ut_gets(test, us, .nr = 2, .err = ENOMSG, .tag = 7);
 	KUNIT_EXPECT_EQ(test, ut_trecv(us, 2, 7, 0), 0);
 	KUNIT_EXPECT_EQ(test, ut_trecv(us, 3, 0, ~0ULL), 0);
-	KUNIT_EXPECT_EQ(test, ut_post(us, 4, (struct kofi_op) {
-		.kind = KOFI_OP_TRECV, .tag = 7, .addr = 3,
+	KUNIT_EXPECT_EQ(test, ut_post(us, 4, (struct fi_tagged_xfer) {
+		.xfer.type = FI_OP_TRECV, .tag = 7, .xfer.addr = 3,
 	}), 0);
 	KUNIT_EXPECT_EQ(test, us->msg[1].starts, 0);
 	KUNIT_EXPECT_EQ(test, ut_cancel(us, 4), 0);
@@ -169,8 +169,8 @@ static void a_claimed_message_may_be_truncated(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arrives(us, 1, 7, NULL), KOFI_SRX_QUEUED);
 	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_PEEK | FI_CLAIM), 0);
 	ut_gets(test, us, .nr = 1, .len = 100, .data = 51, .tag = 7);
-	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 60, (struct kofi_op) {
-		.kind = KOFI_OP_TRECV, .flags = FI_CLAIM,
+	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 60, (struct fi_tagged_xfer) {
+		.xfer.type = FI_OP_TRECV, .xfer.flags = FI_CLAIM,
 	}), 0);
 	ut_deliver(us, 1);
 	ut_gets(test, us, .nr = 1, .len = 60, .data = 51, .tag = 7,
@@ -185,9 +185,9 @@ static void a_claim_with_a_wrong_list_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arrives(us, 1, 7, NULL), KOFI_SRX_QUEUED);
 	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_PEEK | FI_CLAIM), 0);
 	ut_gets(test, us, .nr = 1, .len = 100, .data = 51, .tag = 7);
-	KUNIT_EXPECT_EQ(test, ut_post(us, 1, (struct kofi_op) {
-		.kind = KOFI_OP_TRECV, .flags = FI_CLAIM,
-		.type = FI_BUF_KVEC + 99, .list = us, .count = 1,
+	KUNIT_EXPECT_EQ(test, ut_post(us, 1, (struct fi_tagged_xfer) {
+		.xfer.type = FI_OP_TRECV, .xfer.flags = FI_CLAIM,
+		.xfer.buf_type = FI_BUF_KVEC + 99, .xfer.list = us, .xfer.count = 1,
 	}), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM), 0);
 	KUNIT_EXPECT_EQ(test, us->msg[1].starts, 1);

@@ -250,20 +250,20 @@ static void read_all(struct race *race)
 static void post_one(struct race *race, int nr)
 {
 	static const u64 ignores[] = { 0, 0, 1, ~0ULL };
-	struct kofi_op op = {
-		.kind	= client_below(race, 3) ? KOFI_OP_TRECV : KOFI_OP_RECV,
-		.tag	= client_below(race, 3),
-		.ignore	= ignores[client_below(race, 4)],
-		.addr	= client_below(race, 3),
+	struct fi_tagged_xfer op = {
+		.xfer.type	= client_below(race, 3) ? FI_OP_TRECV : FI_OP_RECV,
+		.tag		= client_below(race, 3),
+		.ignore		= ignores[client_below(race, 4)],
+		.xfer.addr	= client_below(race, 3),
 	};
 	int what = client_below(race, 16);
 
 	race->multi[nr] = what < 4;
 	if (what < 4) {
-		op.flags = FI_MULTI_RECV;
+		op.xfer.flags = FI_MULTI_RECV;
 	} else if (what < 6) {
-		op.kind = KOFI_OP_TRECV;
-		op.flags = FI_PEEK | (what == 5 ? FI_DISCARD : 0);
+		op.xfer.type = FI_OP_TRECV;
+		op.xfer.flags = FI_PEEK | (what == 5 ? FI_DISCARD : 0);
 	}
 	if (!ut_post(race->us, nr, op))
 		race->recvs[nr] = GIVEN;

@@ -77,11 +77,11 @@ static void insert(void)
 
 static ssize_t directed(struct ut_srx *us, int nr, u64 tag, u64 ignore)
 {
-	return ut_post(us, nr, (struct kofi_op) {
-		.kind	= KOFI_OP_TRECV,
-		.tag	= tag,
-		.ignore	= ignore,
-		.addr	= SENDER,
+	return ut_post(us, nr, (struct fi_tagged_xfer) {
+		.xfer.type	= FI_OP_TRECV,
+		.tag		= tag,
+		.ignore		= ignore,
+		.xfer.addr	= SENDER,
 	});
 }
 

@@ -126,9 +126,9 @@ static void a_list_is_filled_element_by_element(struct kunit *test)
 
 	ut_list_add(test, list, buf + 10, 40);
 	ut_list_add(test, list, buf + PAGE_SIZE, 60);
-	KUNIT_EXPECT_EQ(test, ut_post(us, 1, (struct kofi_op) {
-		.kind = KOFI_OP_RECV, .type = list->type,
-		.list = list->kvec, .count = 2,
+	KUNIT_EXPECT_EQ(test, ut_post(us, 1, (struct fi_tagged_xfer) {
+		.xfer.type = FI_OP_RECV, .xfer.buf_type = list->type,
+		.xfer.list = list->kvec, .xfer.count = 2,
 	}), 0);
 	KUNIT_EXPECT_EQ(test, ut_msg(us, 9, 100), KOFI_SRX_MATCHED);
 	ut_deliver(us, 9);
@@ -281,8 +281,8 @@ static void selective_success_is_not_reported(struct kunit *test)
 		.attr = { .size = 1, .iov_limit = 1 },
 		.selective = true,
 	});
-	const struct kofi_op reported = {
-		.kind = KOFI_OP_RECV, .flags = FI_COMPLETION,
+	const struct fi_tagged_xfer reported = {
+		.xfer.type = FI_OP_RECV, .xfer.flags = FI_COMPLETION,
 	};
 
 	/* There is one receive only, so it comes back at once */
@@ -339,29 +339,29 @@ static const struct kvec two_elements[] = {
 /* Receives that are refused; there is one receive only, so each gives it back */
 static const struct refused {
 	const char	*name;
-	struct kofi_op	op;
+	struct fi_tagged_xfer	op;
 	int		ret;
 } refused[] = {
-	{ "an untagged peek", { .kind = KOFI_OP_RECV, .flags = FI_PEEK },
+	{ "an untagged peek", { .xfer.type = FI_OP_RECV, .xfer.flags = FI_PEEK },
 	  -FI_EBADFLAGS },
-	{ "an untagged claim", { .kind = KOFI_OP_RECV, .flags = FI_CLAIM },
+	{ "an untagged claim", { .xfer.type = FI_OP_RECV, .xfer.flags = FI_CLAIM },
 	  -FI_EBADFLAGS },
-	{ "nothing to discard", { .kind = KOFI_OP_TRECV, .flags = FI_DISCARD },
+	{ "nothing to discard", { .xfer.type = FI_OP_TRECV, .xfer.flags = FI_DISCARD },
 	  -FI_EBADFLAGS },
-	{ "claim and discard at once", { .kind = KOFI_OP_TRECV,
-	  .flags = FI_PEEK | FI_CLAIM | FI_DISCARD }, -FI_EBADFLAGS },
-	{ "a peek of a buffer", { .kind = KOFI_OP_TRECV,
-	  .flags = FI_PEEK | FI_MULTI_RECV }, -FI_EBADFLAGS },
-	{ "no room for FI_MULTI_RECV", { .kind = KOFI_OP_RECV,
-	  .flags = FI_MULTI_RECV }, -FI_EBADFLAGS },
-	{ "nothing was claimed", { .kind = KOFI_OP_TRECV, .flags = FI_CLAIM },
+	{ "claim and discard at once", { .xfer.type = FI_OP_TRECV,
+	  .xfer.flags = FI_PEEK | FI_CLAIM | FI_DISCARD }, -FI_EBADFLAGS },
+	{ "a peek of a buffer", { .xfer.type = FI_OP_TRECV,
+	  .xfer.flags = FI_PEEK | FI_MULTI_RECV }, -FI_EBADFLAGS },
+	{ "no room for FI_MULTI_RECV", { .xfer.type = FI_OP_RECV,
+	  .xfer.flags = FI_MULTI_RECV }, -FI_EBADFLAGS },
+	{ "nothing was claimed", { .xfer.type = FI_OP_TRECV, .xfer.flags = FI_CLAIM },
 	  -EINVAL },
-	{ "nothing was claimed to discard", { .kind = KOFI_OP_TRECV,
-	  .flags = FI_CLAIM | FI_DISCARD }, -EINVAL },
-	{ "too many elements", { .kind = KOFI_OP_RECV, .list = two_elements,
-	  .count = 2 }, -EINVAL },
-	{ "a list of an unknown kind", { .kind = KOFI_OP_RECV,
-	  .type = FI_BUF_KVEC + 99, .list = two_elements, .count = 1 },
+	{ "nothing was claimed to discard", { .xfer.type = FI_OP_TRECV,
+	  .xfer.flags = FI_CLAIM | FI_DISCARD }, -EINVAL },
+	{ "too many elements", { .xfer.type = FI_OP_RECV, .xfer.list = two_elements,
+	  .xfer.count = 2 }, -EINVAL },
+	{ "a list of an unknown kind", { .xfer.type = FI_OP_RECV,
+	  .xfer.buf_type = FI_BUF_KVEC + 99, .xfer.list = two_elements, .xfer.count = 1 },
 	  -EINVAL },
 };
 

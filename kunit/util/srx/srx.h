@@ -129,8 +129,8 @@ void ut_srx_leave(struct ut_srx *us, struct kofi_ep *ep);
 void *ut_srx_buf(struct ut_srx *us, int nr);
 
 /* The client's calls; a receive has all of its buffer unless it says how much */
-ssize_t ut_post(struct ut_srx *us, int nr, struct kofi_op op);
-ssize_t ut_post_len(struct ut_srx *us, int nr, size_t len, struct kofi_op op);
+ssize_t ut_post(struct ut_srx *us, int nr, struct fi_tagged_xfer op);
+ssize_t ut_post_len(struct ut_srx *us, int nr, size_t len, struct fi_tagged_xfer op);
 ssize_t ut_recv(struct ut_srx *us, int nr, size_t len);
 ssize_t ut_trecv(struct ut_srx *us, int nr, u64 tag, u64 ignore);
 ssize_t ut_peek(struct ut_srx *us, int nr, u64 tag, u64 flags);

@@ -11,11 +11,11 @@
 static ssize_t directed(struct ut_srx *us, int nr, u64 tag, u64 ignore,
 			fi_addr_t src)
 {
-	return ut_post(us, nr, (struct kofi_op) {
-		.kind	= KOFI_OP_TRECV,
-		.tag	= tag,
-		.ignore	= ignore,
-		.addr	= src,
+	return ut_post(us, nr, (struct fi_tagged_xfer) {
+		.xfer.type	= FI_OP_TRECV,
+		.tag		= tag,
+		.ignore		= ignore,
+		.xfer.addr	= src,
 	});
 }
 
@@ -205,8 +205,8 @@ static void untagged_receives_name_their_sender_too(struct kunit *test)
 {
 	struct ut_srx *us = ut_srx(test);
 
-	KUNIT_EXPECT_EQ(test, ut_post(us, 1, (struct kofi_op) {
-		.kind = KOFI_OP_RECV, .addr = 2,
+	KUNIT_EXPECT_EQ(test, ut_post(us, 1, (struct fi_tagged_xfer) {
+		.xfer.type = FI_OP_RECV, .xfer.addr = 2,
 	}), 0);
 	KUNIT_EXPECT_EQ(test, ut_arrive(us, 1, (struct kofi_srx_arrival) {
 		.flags = FI_MSG, .src_addr = 1,
@@ -252,8 +252,8 @@ static void untagged_messages_have_no_tag(struct kunit *test)
 {
 	struct ut_srx *us = ut_srx(test);
 
-	KUNIT_EXPECT_EQ(test, ut_post(us, 1, (struct kofi_op) {
-		.kind = KOFI_OP_RECV, .tag = 5, .ignore = 1,
+	KUNIT_EXPECT_EQ(test, ut_post(us, 1, (struct fi_tagged_xfer) {
+		.xfer.type = FI_OP_RECV, .tag = 5, .ignore = 1,
 	}), 0);
 	KUNIT_EXPECT_EQ(test, ut_arrive(us, 1, (struct kofi_srx_arrival) {
 		.flags = FI_MSG, .tag = 8, .len = 10,
