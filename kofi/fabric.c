@@ -5,9 +5,11 @@
  * __fi_fabric() finds the provider by the name that fi_getinfo() filled in, and by the
  * version, if that is still registered.  If no provider has the name, it requests the
  * module once.  The fabric keeps the reference on the provider until it is closed.
+ * kofi_lower_fabric() does that for a provider that stands on another one; layers.c has the names.
  */
 #include <linux/err.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include "kofi.h"
 
@@ -59,8 +61,32 @@ int __fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 		return ret;
 
 	if (!new->api_version)
-		new->api_version = attr->api_version ? : fi_version();
+		new->api_version = attr->api_version ? : KOFI_API_VERSION;
 	*fabric = new;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(__fi_fabric);
+
+int kofi_lower_fabric(const struct fi_fabric_attr *attr,
+		      struct fid_fabric **fabric, void *context,
+		      const struct kofi_provider *upper)
+{
+	const char *top = strrchr(attr->prov_name, ';');
+	struct fi_fabric_attr lower = *attr;
+	int ret;
+
+	if (!top)
+		return kofi_refuse("fabric", -EINVAL, "attr->prov_name is %s: nothing is below the provider",
+				   attr->prov_name);
+
+	lower.fabric = NULL;
+	lower.prov_version = 0;
+	lower.prov_name = kstrndup(attr->prov_name, top - attr->prov_name,
+				   GFP_KERNEL);
+	if (!lower.prov_name)
+		return -ENOMEM;
+	ret = __fi_fabric(&lower, fabric, context, upper->owner);
+	kfree(lower.prov_name);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_lower_fabric);

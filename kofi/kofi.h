@@ -18,6 +18,9 @@
 struct device;
 struct kofi_stat;
 
+/* The version of the API that this is */
+#define KOFI_API_VERSION	FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
+
 /**
  * struct kofi_prov - A registered provider, registry.c
  * @entry: place in the registry; registration order
@@ -52,6 +55,20 @@ void kofi_prov_put_all(struct kofi_prov **provs, int count);
 struct kofi_prov *kofi_prov_get(const char *name, u32 version);
 void kofi_prov_put(struct kofi_prov *prov);
 void kofi_prov_load(const char *name);
+
+/**
+ * struct kofi_prov_ops - What is called when providers come and go
+ * @added: a provider has been registered; @beside: another version of it is registered.  An
+ *	error refuses the provider
+ * @removed: an added provider is about to be deregistered
+ */
+struct kofi_prov_ops {
+	int	(*added)(struct kofi_prov *prov, bool beside);
+	void	(*removed)(struct kofi_prov *prov);
+};
+
+/* Before the first provider is registered */
+void kofi_prov_set_ops(const struct kofi_prov_ops *ops);
 
 /* Calls @fn for each provider, oldest first, with the registry locked, until it returns not 0 */
 int kofi_prov_each(int (*fn)(const struct kofi_prov *prov, void *arg), void *arg);
@@ -238,13 +255,6 @@ void kofi_debugfs_exit(void);
 int kofi_netlink_init(void);
 void kofi_netlink_exit(void);
 
-/*
- * sysfs.c: kofi_sysfs_add() makes the directory of a provider that has been registered;
- * @beside: another version of it is registered.  kofi_sysfs_remove() removes the directory
- * before the provider is deregistered.
- */
-int kofi_sysfs_add(struct kofi_prov *prov, bool beside);
-void kofi_sysfs_remove(struct kofi_prov *prov);
 int kofi_sysfs_init(void);
 void kofi_sysfs_exit(void);
 

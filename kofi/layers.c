@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Providers on providers: their names, and how the upper one opens the lower one.
+ * Providers on providers: their names.
  *
  * "verbs;ofi_rxm" names the provider ofi_rxm on top of the provider verbs.  The name of
  * a result has the lowest provider first and the uppermost last, as in libfabric.  The core
@@ -13,7 +13,7 @@
  *
  * A lower fabric and the objects that are opened on it are objects like any other: the core
  * checks and counts them, and the lower fabric pins its provider.  Their client is the
- * upper provider.  No function of this file calls a provider with a lock held.
+ * upper provider.
  *
  * Hints are more liberal than the names of results:
  *
@@ -25,11 +25,8 @@
  *	^a;^b		results that have neither a nor b in their names; may follow any of
  *			the above
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/kernel.h>
 #include <linux/module.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <kofi/provider.h>
 #include "info.h"
@@ -218,39 +215,3 @@ int kofi_lower_name(const struct fi_info *hints,
 	return layers.count ? layers_below(&layers, upper->name, buf, len) : 0;
 }
 EXPORT_SYMBOL_GPL(kofi_lower_name);
-
-int kofi_lower_fabric(const struct fi_fabric_attr *attr,
-		      struct fid_fabric **fabric, void *context,
-		      const struct kofi_provider *upper)
-{
-	const char *top = strrchr(attr->prov_name, ';');
-	struct fi_fabric_attr lower = *attr;
-	int ret;
-
-	if (!top)
-		return kofi_refuse("fabric", -EINVAL, "attr->prov_name is %s: nothing is below the provider",
-				   attr->prov_name);
-
-	lower.fabric = NULL;
-	lower.prov_version = 0;
-	lower.prov_name = kstrndup(attr->prov_name, top - attr->prov_name,
-				   GFP_KERNEL);
-	if (!lower.prov_name)
-		return -ENOMEM;
-	ret = __fi_fabric(&lower, fabric, context, upper->owner);
-	kfree(lower.prov_name);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(kofi_lower_fabric);
-
-void kofi_lower_close(struct fid *fid)
-{
-	const char *prov_name = fid->obj->prov->provider->name;
-	const char *class = kofi_class_name(fid->obj->fclass);
-	int ret = fi_close(fid);
-
-	if (ret)
-		pr_err("provider %s: the %s below another provider refuses to close and stays open (%d)\n",
-		       prov_name, class, ret);
-}
-EXPORT_SYMBOL_GPL(kofi_lower_close);

@@ -16,7 +16,7 @@
 
 u32 fi_version(void)
 {
-	return FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
+	return KOFI_API_VERSION;
 }
 EXPORT_SYMBOL_GPL(fi_version);
 

@@ -373,7 +373,7 @@ static void kofi_getinfo_run(struct netlink_callback *cb, struct kofi_ask *ask)
 {
 	struct nlattr **attrs = kofi_genl_dump_attrs(cb);
 	struct kofi_query query = {
-		.version	= fi_version(),
+		.version	= KOFI_API_VERSION,
 		.may_not_load	= true,
 	};
 
@@ -404,7 +404,8 @@ static int kofi_getinfo_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		header = kofi_dump_begin(skb, cb, KOFI_CMD_GETINFO);
 		if (!header)
 			return -EMSGSIZE;
-		ret = kofi_dump_end(skb, header, nla_put_u32(skb, KOFI_A_VERSION, fi_version()));
+		ret = nla_put_u32(skb, KOFI_A_VERSION, KOFI_API_VERSION);
+		ret = kofi_dump_end(skb, header, ret);
 		return ret ?: skb->len;
 	}
 

@@ -313,6 +313,18 @@ int fi_close(struct fid *fid)
 }
 EXPORT_SYMBOL_GPL(fi_close);
 
+void kofi_lower_close(struct fid *fid)
+{
+	const char *prov_name = fid->obj->prov->provider->name;
+	const char *class = kofi_class_name(fid->obj->fclass);
+	int ret = fi_close(fid);
+
+	if (ret)
+		pr_err("provider %s: the %s below another provider refuses to close and stays open (%d)\n",
+		       prov_name, class, ret);
+}
+EXPORT_SYMBOL_GPL(kofi_lower_close);
+
 /* Newest first: the order in which the client should have closed its objects */
 static void kofi_client_gone(const struct module *module)
 {

@@ -112,7 +112,7 @@ int kofi_query_check(struct kofi_query *query)
 {
 	int err;
 
-	if (query->version > fi_version()) {
+	if (query->version > KOFI_API_VERSION) {
 		kofi_why_say(FI_REASON_CALL, -ENOSYS, NULL, "version",
 			     "version: the client wants %u.%u, this is %u.%u",
 			     FI_MAJOR(query->version), FI_MINOR(query->version),

@@ -9,8 +9,9 @@
  * A struct kofi_prov lives as long as it has references: the registry holds
  * one, each call into the provider one, each open fabric one.  The last two
  * kinds also pin the provider's module, so a module's exit function normally
- * finds the registry's alone.  Deregistration removes the provider's directory in sysfs
- * (sysfs.c), takes the entry off the list, drops the registry's reference and waits for the rest.
+ * finds the registry's alone.  Deregistration has the provider's directory in sysfs
+ * removed (struct kofi_prov_ops), takes the entry off the list, drops the registry's
+ * reference and waits for the rest.
  *
  * Locking: providers_lock guards the list and nothing else.  It is held while
  * references are taken, never while a provider is called or a module loaded;
@@ -31,6 +32,13 @@
 
 static LIST_HEAD(providers);
 static DECLARE_RWSEM(providers_lock);
+
+static const struct kofi_prov_ops *prov_ops;
+
+void kofi_prov_set_ops(const struct kofi_prov_ops *ops)
+{
+	prov_ops = ops;
+}
 
 static void kofi_prov_unref(struct kofi_prov *prov)
 {
@@ -295,7 +303,7 @@ int kofi_provider_register(u32 version, struct kofi_provider *provider)
 		kfree(prov);
 		return ret;
 	}
-	ret = kofi_sysfs_add(prov, beside);
+	ret = prov_ops->added(prov, beside);
 	if (ret)
 		kofi_prov_end(prov);
 	return ret;
@@ -309,7 +317,7 @@ int kofi_provider_deregister(struct kofi_provider *provider)
 	if (!prov)
 		return -ENOENT;
 	/* Before the name is free: a provider that reuses it needs the directory's name */
-	kofi_sysfs_remove(prov);
+	prov_ops->removed(prov);
 	kofi_prov_end(prov);
 	return 0;
 }

@@ -76,7 +76,7 @@ static struct fi_info *find_infos(const struct kofi_prov *prov)
 	/* Any mode can be followed */
 	const struct fi_info hints = { .mode = U64_MAX, .fabric_attr = &fabric };
 	struct kofi_query query = {
-		.version	= fi_version(),
+		.version	= KOFI_API_VERSION,
 		.may_not_load	= true,
 	};
 	int count;
@@ -191,7 +191,7 @@ static struct class kofi_class = {
 	.dev_groups	= kofi_groups,
 };
 
-int kofi_sysfs_add(struct kofi_prov *prov, bool beside)
+static int kofi_sysfs_add(struct kofi_prov *prov, bool beside)
 {
 	const struct kofi_provider *provider = prov->provider;
 	char version[16] = "";
@@ -204,13 +204,19 @@ int kofi_sysfs_add(struct kofi_prov *prov, bool beside)
 	return PTR_ERR_OR_ZERO(prov->dev);
 }
 
-void kofi_sysfs_remove(struct kofi_prov *prov)
+static void kofi_sysfs_remove(struct kofi_prov *prov)
 {
 	device_unregister(prov->dev);
 }
 
+static const struct kofi_prov_ops kofi_sysfs_ops = {
+	.added		= kofi_sysfs_add,
+	.removed	= kofi_sysfs_remove,
+};
+
 int kofi_sysfs_init(void)
 {
+	kofi_prov_set_ops(&kofi_sysfs_ops);
 	return class_register(&kofi_class);
 }
 
