@@ -10,7 +10,6 @@
  * vector (kofi/util has one) allows for that.  fi_av_lookup(), fi_av_straddr() and
  * fi_av_lookup_auth_key() may be called in any context.
  */
-#include <linux/err.h>
 #include <linux/limits.h>
 #include <linux/module.h>
 #include <linux/string.h>
@@ -23,8 +22,6 @@
 int fi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 	       struct fid_av **av, void *context)
 {
-	struct fid_av *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep();
@@ -35,15 +32,8 @@ int fi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("av_open", &domain->fid, FI_CLASS_AV, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = domain->ops->av_open(domain, attr, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*av = new;
-	return ret;
+	return kofi_open("av_open", &domain->fid, FI_CLASS_AV, NULL, 0, av,
+			 domain->ops->av_open(domain, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_av_open);
 

@@ -10,7 +10,6 @@
  *
  * kofi_obj_stat() asks any object for its state, include/kofi/stat.h.
  */
-#include <linux/err.h>
 #include <linux/module.h>
 #include <linux/string.h>
 #include <kofi/stat.h>
@@ -178,8 +177,6 @@ EXPORT_SYMBOL_GPL(fi_shutdown);
 int fi_join(struct fid_ep *ep, const void *addr, u64 flags, struct fid_mc **mc,
 	    void *context)
 {
-	struct fid_mc *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep();
@@ -190,14 +187,7 @@ int fi_join(struct fid_ep *ep, const void *addr, u64 flags, struct fid_mc **mc,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("join", &ep->fid, FI_CLASS_MC, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = ep->cm->join(ep, addr, flags, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*mc = new;
-	return ret;
+	return kofi_open("join", &ep->fid, FI_CLASS_MC, NULL, 0, mc,
+			 ep->cm->join(ep, addr, flags, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_join);

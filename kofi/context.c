@@ -13,7 +13,6 @@
  * The provider knows which contexts there are, and which are open.  It may have all of
  * them from the start, or make each when the client opens it.
  */
-#include <linux/err.h>
 #include <linux/module.h>
 #include "kofi.h"
 
@@ -24,8 +23,6 @@
 int fi_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 		   struct fid_ep **sep, void *context)
 {
-	struct fid_ep *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep();
@@ -35,17 +32,8 @@ int fi_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("scalable_ep", &domain->fid, FI_CLASS_SEP, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-	obj->caps = info->caps;
-
-	ret = domain->ops->scalable_ep(domain, info, &new, context);
-	/* No caps: its contexts have the tables that info->caps promise */
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*sep = new;
-	return ret;
+	return kofi_open("scalable_ep", &domain->fid, FI_CLASS_SEP, NULL, info->caps, sep,
+			 domain->ops->scalable_ep(domain, info, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_scalable_ep);
 
@@ -65,8 +53,6 @@ static int kofi_check_index(const char *call, int index)
 int fi_tx_context(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 		  struct fid_ep **tx_ep, void *context)
 {
-	struct fid_ep *new = NULL;
-	struct kofi_obj *obj;
 	u64 caps;
 	int ret;
 
@@ -77,24 +63,15 @@ int fi_tx_context(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("tx_context", &sep->fid, FI_CLASS_TX_CTX, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
 	caps = attr && attr->caps ? attr->caps : sep->fid.obj->caps;
-	ret = sep->ops->tx_ctx(sep, index, attr, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), caps & KOFI_TX_TABLES, ret);
-	if (!ret)
-		*tx_ep = new;
-	return ret;
+	return kofi_open("tx_context", &sep->fid, FI_CLASS_TX_CTX, NULL, caps & KOFI_TX_TABLES,
+			 tx_ep, sep->ops->tx_ctx(sep, index, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_tx_context);
 
 int fi_rx_context(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 		  struct fid_ep **rx_ep, void *context)
 {
-	struct fid_ep *new = NULL;
-	struct kofi_obj *obj;
 	u64 caps;
 	int ret;
 
@@ -105,24 +82,15 @@ int fi_rx_context(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("rx_context", &sep->fid, FI_CLASS_RX_CTX, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
 	caps = attr && attr->caps ? attr->caps : sep->fid.obj->caps;
-	ret = sep->ops->rx_ctx(sep, index, attr, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), caps & KOFI_RX_TABLES, ret);
-	if (!ret)
-		*rx_ep = new;
-	return ret;
+	return kofi_open("rx_context", &sep->fid, FI_CLASS_RX_CTX, NULL, caps & KOFI_RX_TABLES,
+			 rx_ep, sep->ops->rx_ctx(sep, index, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_rx_context);
 
 int fi_stx_context(struct fid_domain *domain, struct fi_tx_attr *attr,
 		   struct fid_stx **stx, void *context)
 {
-	struct fid_stx *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep();
@@ -132,23 +100,14 @@ int fi_stx_context(struct fid_domain *domain, struct fi_tx_attr *attr,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("stx_context", &domain->fid, FI_CLASS_STX_CTX, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = domain->ops->stx_ctx(domain, attr, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*stx = new;
-	return ret;
+	return kofi_open("stx_context", &domain->fid, FI_CLASS_STX_CTX, NULL, 0, stx,
+			 domain->ops->stx_ctx(domain, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_stx_context);
 
 int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 		   struct fid_ep **rx_ep, void *context)
 {
-	struct fid_ep *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep();
@@ -158,14 +117,7 @@ int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("srx_context", &domain->fid, FI_CLASS_SRX_CTX, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = domain->ops->srx_ctx(domain, attr, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*rx_ep = new;
-	return ret;
+	return kofi_open("srx_context", &domain->fid, FI_CLASS_SRX_CTX, NULL, 0, rx_ep,
+			 domain->ops->srx_ctx(domain, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_srx_context);

@@ -5,7 +5,6 @@
  * The open calls of a provider get a whole fi_info of that provider: every attribute
  * structure is there.  The provider finds contradictions between the values.
  */
-#include <linux/err.h>
 #include <linux/module.h>
 #include "kofi.h"
 
@@ -33,8 +32,6 @@ int kofi_check_info(const char *call, const struct fi_info *info, const struct f
 int fi_domain(struct fid_fabric *fabric, struct fi_info *info,
 	      struct fid_domain **domain, void *context)
 {
-	struct fid_domain *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep();
@@ -44,17 +41,9 @@ int fi_domain(struct fid_fabric *fabric, struct fi_info *info,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("domain", &fabric->fid, FI_CLASS_DOMAIN,
-			      info->domain_attr->name);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-	obj->caps = info->caps;
-
-	ret = fabric->ops->domain(fabric, info, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*domain = new;
-	return ret;
+	return kofi_open("domain", &fabric->fid, FI_CLASS_DOMAIN, info->domain_attr->name,
+			 info->caps, domain,
+			 fabric->ops->domain(fabric, info, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_domain);
 

@@ -21,8 +21,6 @@
 int fi_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		  struct fid_pep **pep, void *context)
 {
-	struct fid_pep *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep();
@@ -32,23 +30,14 @@ int fi_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("passive_ep", &fabric->fid, FI_CLASS_PEP, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = fabric->ops->passive_ep(fabric, info, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*pep = new;
-	return ret;
+	return kofi_open("passive_ep", &fabric->fid, FI_CLASS_PEP, NULL, 0, pep,
+			 fabric->ops->passive_ep(fabric, info, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_passive_ep);
 
 int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
 		struct fid_ep **ep, void *context)
 {
-	struct fid_ep *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep();
@@ -58,15 +47,8 @@ int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("endpoint", &domain->fid, FI_CLASS_EP, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = domain->ops->endpoint(domain, info, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), info->caps, ret);
-	if (!ret)
-		*ep = new;
-	return ret;
+	return kofi_open("endpoint", &domain->fid, FI_CLASS_EP, NULL, info->caps, ep,
+			 domain->ops->endpoint(domain, info, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_endpoint);
 
@@ -108,13 +90,13 @@ int fi_ep_alias(struct fid_ep *ep, struct fid_ep **alias_ep, u64 flags)
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("ep_alias", &ep->fid, ep->fid.fclass, NULL);
+	obj = kofi_open_child("ep_alias", &ep->fid, ep->fid.fclass, NULL, 0);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 
 	alias.fid = &new;
 	ret = ep->fid.ops->control(&ep->fid, FI_ALIAS, &alias);
-	ret = kofi_opened(obj, new, 0, ret);
+	ret = kofi_opened(obj, new, ret);
 	if (!ret)
 		*alias_ep = container_of(new, struct fid_ep, fid);
 	return ret;

@@ -56,7 +56,7 @@ int __fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 		return PTR_ERR(obj);
 
 	ret = prov->provider->fabric(&own_attr, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
+	ret = kofi_opened(obj, kofi_fid(new), ret);
 	if (ret)
 		return ret;
 

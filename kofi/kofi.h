@@ -7,6 +7,7 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
@@ -110,7 +111,7 @@ struct kofi_root {
  * @parent: the object it was opened on; NULL for a fabric
  * @prov: its provider; only a fabric holds a reference
  * @root: fabric: what only a fabric has; else NULL
- * @caps: domain, scalable endpoint: capabilities it was opened with
+ * @caps: capabilities it was opened with, or 0
  * @name: fabric, domain: the name it was opened with, or NULL
  * @bindings: &struct kofi_binding of what is bound to it
  * @tables: KOFI_MAX_TABLES longer copies of tables that were too short, check.c; NULL:
@@ -170,14 +171,38 @@ static inline bool kofi_fid_is(const struct fid *fid, u32 fclass)
 /*
  * An object is opened in two steps, before and after the call of the provider.  The first
  * step, kofi_open_*(), allocates all memory.  The second step, kofi_opened(), takes the
- * provider's result and either completes the object or undoes the first step.
+ * provider's result and either completes the object or undoes the first step.  @caps: what
+ * the object is opened with; those of an endpoint or context promise tables.
  */
 struct kofi_obj *kofi_open_fabric(struct kofi_prov *prov,
 				  const struct fi_fabric_attr *attr,
 				  struct module *client);
 struct kofi_obj *kofi_open_child(const char *call, struct fid *parent, u32 fclass,
-				 const char *name);
-int kofi_opened(struct kofi_obj *obj, struct fid *fid, u64 caps, int ret);
+				 const char *name, u64 caps);
+int kofi_opened(struct kofi_obj *obj, struct fid *fid, int ret);
+
+/*
+ * Open an object on @parent, for the call @call of the client.  @open is the call of the provider,
+ * which leaves the object in the variable new of this macro; *@out is set if that has succeeded.
+ * 0 or a negative errno.
+ */
+#define kofi_open(call, parent, fclass, name, caps, out, open)		\
+({									\
+	struct kofi_obj *__obj;						\
+	typeof(out) __out = (out);					\
+	typeof(*__out) new = NULL;					\
+	int __ret;							\
+									\
+	__obj = kofi_open_child(call, parent, fclass, name, caps);	\
+	__ret = PTR_ERR_OR_ZERO(__obj);					\
+	if (!__ret) {							\
+		__ret = open;						\
+		__ret = kofi_opened(__obj, kofi_fid(new), __ret);	\
+	}								\
+	if (!__ret)							\
+		*__out = new;						\
+	__ret;								\
+})
 
 /*
  * kofi_obj_use() counts one more user, and fails if the object is being closed;

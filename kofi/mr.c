@@ -10,7 +10,6 @@
  * functions that call the provider directly.
  */
 #include <linux/dma-buf.h>
-#include <linux/err.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <kofi/pages.h>
@@ -39,12 +38,16 @@ static int kofi_mr_check(const char *call, struct fid_domain *domain, struct fid
 	return 0;
 }
 
-/* Says why a provider has refused the memory; for a hook, the call below it has said that */
-static void kofi_mr_log(const char *call, const struct fid_domain *domain,
-			enum fi_buf_type type, const void *list, size_t count)
+/*
+ * Pass the answer of a provider on, and say why it has refused the memory; for a hook, the call
+ * below it has said that
+ */
+static int kofi_mr_log(const char *call, int ret, const struct fid_domain *domain,
+		       enum fi_buf_type type, const void *list, size_t count)
 {
-	if (!kofi_is_hook(domain->fid.obj->prov->provider->name))
+	if (ret == -EINVAL && !kofi_is_hook(domain->fid.obj->prov->provider->name))
 		kofi_list_log(call, type, list, count, domain->fid.obj->caps & FI_HMEM);
+	return ret;
 }
 
 static int kofi_mr_check_buf(const void *buf, size_t len)
@@ -66,8 +69,6 @@ int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
 	      struct fid_mr **mr, void *context)
 {
 	const struct kvec iov = { (void *)buf, len };
-	struct fid_mr *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep_if(!in_interrupt());
@@ -76,18 +77,11 @@ int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("mr_reg", &domain->fid, FI_CLASS_MR, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = domain->mr->reg(&domain->fid, buf, len, access, offset,
-			      requested_key, flags, &new, context);
-	if (ret == -EINVAL)
-		kofi_mr_log("mr_reg", domain, FI_BUF_KVEC, &iov, 1);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*mr = new;
-	return ret;
+	return kofi_open("mr_reg", &domain->fid, FI_CLASS_MR, NULL, 0, mr,
+			 kofi_mr_log("mr_reg",
+				     domain->mr->reg(&domain->fid, buf, len, access, offset,
+							requested_key, flags, &new, context),
+				     domain, FI_BUF_KVEC, &iov, 1));
 }
 EXPORT_SYMBOL_GPL(fi_mr_reg);
 
@@ -95,8 +89,6 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
 	       u64 access, u64 offset, u64 requested_key, u64 flags,
 	       struct fid_mr **mr, void *context)
 {
-	struct fid_mr *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep_if(!in_interrupt());
@@ -107,18 +99,11 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("mr_regv", &domain->fid, FI_CLASS_MR, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = domain->mr->regv(&domain->fid, iov, count, access, offset,
-			       requested_key, flags, &new, context);
-	if (ret == -EINVAL)
-		kofi_mr_log("mr_regv", domain, FI_BUF_KVEC, iov, count);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*mr = new;
-	return ret;
+	return kofi_open("mr_regv", &domain->fid, FI_CLASS_MR, NULL, 0, mr,
+			 kofi_mr_log("mr_regv",
+				     domain->mr->regv(&domain->fid, iov, count, access, offset,
+							 requested_key, flags, &new, context),
+				     domain, FI_BUF_KVEC, iov, count));
 }
 EXPORT_SYMBOL_GPL(fi_mr_regv);
 
@@ -178,8 +163,6 @@ static int kofi_mr_check_attr(const struct fi_mr_attr *attr, u64 flags)
 int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 		  u64 flags, struct fid_mr **mr)
 {
-	struct fid_mr *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep_if(!in_interrupt());
@@ -190,17 +173,13 @@ int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("mr_regattr", &domain->fid, FI_CLASS_MR, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = domain->mr->regattr(&domain->fid, attr, flags, &new);
-	if (ret == -EINVAL && !(flags & FI_MR_DMABUF))
-		kofi_mr_log("mr_regattr", domain, attr->type, attr->mr_iov, attr->iov_count);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*mr = new;
-	return ret;
+	if (flags & FI_MR_DMABUF)
+		return kofi_open("mr_regattr", &domain->fid, FI_CLASS_MR, NULL, 0, mr,
+				 domain->mr->regattr(&domain->fid, attr, flags, &new));
+	return kofi_open("mr_regattr", &domain->fid, FI_CLASS_MR, NULL, 0, mr,
+			 kofi_mr_log("mr_regattr",
+				     domain->mr->regattr(&domain->fid, attr, flags, &new),
+				     domain, attr->type, attr->mr_iov, attr->iov_count));
 }
 EXPORT_SYMBOL_GPL(fi_mr_regattr);
 

@@ -9,7 +9,7 @@
  *	kofi_open_child()	counts as a user of the parent, allocates
  *	   (provider's open)
  *	kofi_opened()		checks the fid, sets its kofi_obj;
- *				after a failure: undoes both steps
+ *				after a failure: undoes both steps; kofi_open() has all three
  *	fi_close()		marks the object as closing, unless it has users
  *	   (provider's close)	may refuse; then the object is open again
  *	kofi_obj_free()		lets go of bound objects and of the parent
@@ -147,7 +147,7 @@ err_free:
 }
 
 struct kofi_obj *kofi_open_child(const char *call, struct fid *parent, u32 fclass,
-				 const char *name)
+				 const char *name, u64 caps)
 {
 	struct kofi_obj *obj;
 
@@ -161,6 +161,7 @@ struct kofi_obj *kofi_open_child(const char *call, struct fid *parent, u32 fclas
 		return ERR_PTR(-ENOMEM);
 	}
 	obj->parent = parent->obj;
+	obj->caps = caps;
 	return obj;
 }
 
@@ -176,10 +177,13 @@ static void kofi_obj_attach(struct kofi_obj *obj, struct fid *fid)
 	}
 }
 
-int kofi_opened(struct kofi_obj *obj, struct fid *fid, u64 caps, int ret)
+int kofi_opened(struct kofi_obj *obj, struct fid *fid, int ret)
 {
+	/* The contexts of a scalable endpoint have the tables that its capabilities promise */
+	u64 promised = obj->fclass == FI_CLASS_SEP ? 0 : obj->caps;
+
 	if (!ret)
-		ret = kofi_check(obj, fid, caps);
+		ret = kofi_check(obj, fid, promised);
 	kofi_open_call(obj, fid, ret);
 	if (ret)
 		kofi_obj_free(obj);

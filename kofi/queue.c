@@ -7,7 +7,6 @@
  * come from any context, also from the handler of a queue whose open has not
  * returned yet.  fid.obj is not set then, so they check the class only.
  */
-#include <linux/err.h>
 #include <linux/module.h>
 #include <linux/string.h>
 #include "kofi.h"
@@ -15,8 +14,6 @@
 int fi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 	       struct fid_eq **eq, void *context)
 {
-	struct fid_eq *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep();
@@ -25,23 +22,14 @@ int fi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("eq_open", &fabric->fid, FI_CLASS_EQ, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = fabric->ops->eq_open(fabric, attr, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*eq = new;
-	return ret;
+	return kofi_open("eq_open", &fabric->fid, FI_CLASS_EQ, NULL, 0, eq,
+			 fabric->ops->eq_open(fabric, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_eq_open);
 
 int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	       struct fid_cq **cq, void *context)
 {
-	struct fid_cq *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep();
@@ -50,23 +38,14 @@ int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("cq_open", &domain->fid, FI_CLASS_CQ, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = domain->ops->cq_open(domain, attr, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*cq = new;
-	return ret;
+	return kofi_open("cq_open", &domain->fid, FI_CLASS_CQ, NULL, 0, cq,
+			 domain->ops->cq_open(domain, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_cq_open);
 
 int fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 		 struct fid_cntr **cntr, void *context)
 {
-	struct fid_cntr *new = NULL;
-	struct kofi_obj *obj;
 	int ret;
 
 	might_sleep();
@@ -76,15 +55,8 @@ int fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("cntr_open", &domain->fid, FI_CLASS_CNTR, NULL);
-	if (IS_ERR(obj))
-		return PTR_ERR(obj);
-
-	ret = domain->ops->cntr_open(domain, attr, &new, context);
-	ret = kofi_opened(obj, kofi_fid(new), 0, ret);
-	if (!ret)
-		*cntr = new;
-	return ret;
+	return kofi_open("cntr_open", &domain->fid, FI_CLASS_CNTR, NULL, 0, cntr,
+			 domain->ops->cntr_open(domain, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_cntr_open);
 
