@@ -78,6 +78,41 @@ static void other_clients_have_a_worker_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, within_calls(test, &end, sock), 0);
 }
 
+/*
+ * What is posted while a message is in flight is sent by the worker.  The peer's TCP acknowledges
+ * late, but may do so early now and then.
+ */
+static void what_follows_a_message_in_flight_is_left_to_the_worker(struct kunit *test)
+{
+	struct vt_end end = { .may_sleep = 1 };
+	struct socket *sock = join_here(test, &end);
+	u8 *out = vt_buf(test, LEN), in[2 * (PEER_BASE + LEN)];
+	struct fi_cq_data_entry entry;
+	int i, k, done[2], first = 0, second = 0;
+	struct vt_comp comp;
+	ssize_t ret;
+
+	for (i = 0; i < TRIES; i++) {
+		tcp_sock_set_quickack(sock->sk, 0);
+		sched_set_fifo(current);
+		ret = fi_send(end.ep, out, LEN, NULL, 0, vt_ctx(1));
+		done[0] = fi_cq_read(end.tx->cq, &entry, 1) == 1;
+		ret = ret ? : fi_send(end.ep, out, LEN, NULL, 0, vt_ctx(2));
+		done[1] = fi_cq_read(end.tx->cq, &entry, 1) == 1;
+		sched_set_normal(current, 0);
+		KUNIT_ASSERT_EQ(test, ret, 0);
+		for (k = done[0] + done[1]; k < 2; k++)
+			KUNIT_ASSERT_EQ(test, vt_wait(end.tx, &comp), 1);
+		peer_recv(test, sock, in, sizeof(in));
+		first += done[0];
+		second += done[1];
+		cond_resched();
+	}
+	kunit_info(test, "first %d, second %d of %d within their calls\n", first, second, TRIES);
+	KUNIT_EXPECT_GE(test, first, TRIES / 2);
+	KUNIT_EXPECT_LE(test, second, TRIES / 4);
+}
+
 /**
  * struct sender - One of the threads that send
  * @end: on which endpoint
@@ -335,6 +370,7 @@ static void a_connection_for_bulk_data_gathers(struct kunit *test)
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE(a_client_that_may_sleep_sends_within_its_call),
 	KUNIT_CASE(other_clients_have_a_worker_send),
+	KUNIT_CASE(what_follows_a_message_in_flight_is_left_to_the_worker),
 	KUNIT_CASE(calls_of_many_threads_send_each_message_once),
 	KUNIT_CASE(a_call_that_finds_the_peer_gone_ends_the_connection),
 	KUNIT_CASE(what_callbacks_post_is_sent_once_and_in_order),

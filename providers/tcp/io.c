@@ -13,6 +13,8 @@
  * A client that may sleep sends within its call (ktcp_push()).  The call takes ktcp_conn.run
  * only if nobody has it, so it waits for nobody, and may be made while memory is reclaimed.
  * The call only sends; the worker deals with an error that it finds (ktcp_conn.failed).
+ * While the peer has not acknowledged what was sent before, a call leaves the sending to the
+ * worker, which finds what several calls have posted, and fills segments with it.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -145,9 +147,19 @@ static int ktcp_run(struct ktcp_ep *ep)
 	}
 }
 
+/* Is there something that the peer's TCP has not acknowledged? */
+static bool ktcp_is_in_flight(const struct ktcp_conn *conn)
+{
+	lockdep_assert_held(&conn->run);
+	return READ_ONCE(tcp_sk(conn->sk.sock->sk)->packets_out);
+}
+
 /**
- * ktcp_push() - Send what is posted, if nobody else sends or receives
+ * ktcp_push() - Send what is posted, if nobody else sends or receives, and nothing is in flight
  * @conn: the connection
+ *
+ * There is no might_sleep() before lock_sock(): where that lets other tasks run, the worker that
+ * the last post has queued would run behind each post, and find one message.
  *
  * Context: may sleep, but waits neither for the peer nor for the worker.
  */
@@ -156,13 +168,12 @@ void ktcp_push(struct ktcp_conn *conn)
 	struct ktcp_budget budget = KTCP_BUDGET;
 	int ret = 0;
 
-	might_sleep();
 	if (!mutex_trylock(&conn->run)) {
 		/* The holder may have looked for posted operations for the last time */
 		ktcp_kick(conn);
 		return;
 	}
-	if (conn->phase == KTCP_OPEN && !conn->failed) {
+	if (conn->phase == KTCP_OPEN && !conn->failed && !ktcp_is_in_flight(conn)) {
 		ret = ktcp_send_noreclaim(conn, &budget);
 		if (ret == -EAGAIN)
 			ret = ktcp_alive_check(conn) ? : -EAGAIN;
