@@ -45,13 +45,18 @@
  * @nents: elements from @next on
  * @skip: bytes to skip at @next
  * @done: bytes that kofi_kept_next() has returned
- * @local: local buffers, or some of @sgl
+ * @local: local buffers, or some of @sgl; of an injected operation @inject
  * @local_mem: memory of @local with its elements
+ * @inject_mem: memory of @local with one element
+ * @inject: data of an injected operation
+ * @operand_mem: memory of @local with its elements, of an atomic operation
  * @compare: atomic operations: values to compare with
  * @compare_mem: memory of @compare with its elements
  * @result: atomic operations: buffers for old values
  * @result_mem: memory of @result with its elements
- * @inject: data of an injected operation
+ *
+ * An injected atomic operation has neither @compare nor @result, so the lists of an operation
+ * and its injected data share memory.
  */
 struct kofi_kept_op {
 	enum fi_op_type		type;
@@ -75,16 +80,22 @@ struct kofi_kept_op {
 	union {
 		struct kofi_iov	local;
 		u8		local_mem[KOFI_IOV_SIZE(KOFI_OP_IOV)];
+		struct {
+			u8	inject_mem[KOFI_IOV_SIZE(1)];
+			u8	inject[KOFI_OP_INJECT];
+		};
+		struct {
+			u8	operand_mem[KOFI_IOV_SIZE(KOFI_OP_ATOMIC_IOV)];
+			union {
+				struct kofi_iov	compare;
+				u8		compare_mem[KOFI_IOV_SIZE(KOFI_OP_ATOMIC_IOV)];
+			};
+			union {
+				struct kofi_iov	result;
+				u8		result_mem[KOFI_IOV_SIZE(KOFI_OP_ATOMIC_IOV)];
+			};
+		};
 	};
-	union {
-		struct kofi_iov	compare;
-		u8		compare_mem[KOFI_IOV_SIZE(KOFI_OP_ATOMIC_IOV)];
-	};
-	union {
-		struct kofi_iov	result;
-		u8		result_mem[KOFI_IOV_SIZE(KOFI_OP_ATOMIC_IOV)];
-	};
-	u8			inject[KOFI_OP_INJECT];
 };
 
 /**
