@@ -18,12 +18,38 @@
 #include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/overflow.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 #include <kofi/bufpool.h>
+
+/* Whole pages, where kmalloc() would round up to a power of two */
+static void *kofi_bufpool_alloc(size_t bytes)
+{
+	void *objs = NULL;
+
+	if (bytes <= PAGE_SIZE)
+		return kzalloc(bytes, GFP_KERNEL | __GFP_NOWARN);
+	if (bytes <= KMALLOC_MAX_SIZE)
+		objs = alloc_pages_exact(bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
+					 __GFP_NORETRY);
+	return objs ? : __vmalloc(bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+}
+
+static void kofi_bufpool_free(void *objs, size_t bytes)
+{
+	if (is_vmalloc_addr(objs))
+		vfree(objs);
+	else if (bytes <= PAGE_SIZE)
+		kfree(objs);
+	else
+		free_pages_exact(objs, bytes);
+}
 
 int kofi_bufpool_init(struct kofi_bufpool *pool, size_t size, u32 count,
 		      kofi_bufpool_fn refilled)
 {
+	size_t bytes;
 	u32 i;
 
 	if (!size || size > INT_MAX || !count)
@@ -34,7 +60,8 @@ int kofi_bufpool_init(struct kofi_bufpool *pool, size_t size, u32 count,
 	pool->refilled = refilled;
 	pool->count = count;
 	pool->size = ALIGN(size, sizeof(u64));
-	pool->objs = kvcalloc(count, pool->size, GFP_KERNEL | __GFP_NOWARN);
+	bytes = size_mul(count, pool->size);
+	pool->objs = kofi_bufpool_alloc(bytes);
 	if (!pool->objs)
 		return -ENOMEM;
 	pool->free = kvmalloc_array(count, sizeof(*pool->free),
@@ -49,7 +76,7 @@ int kofi_bufpool_init(struct kofi_bufpool *pool, size_t size, u32 count,
 	return 0;
 
 free_objs:
-	kvfree(pool->objs);
+	kofi_bufpool_free(pool->objs, bytes);
 	return -ENOMEM;
 }
 EXPORT_SYMBOL_GPL(kofi_bufpool_init);
@@ -58,7 +85,7 @@ void kofi_bufpool_destroy(struct kofi_bufpool *pool)
 {
 	WARN_ON_ONCE(kofi_bufpool_busy(pool));
 	kvfree(pool->free);
-	kvfree(pool->objs);
+	kofi_bufpool_free(pool->objs, pool->count * pool->size);
 }
 EXPORT_SYMBOL_GPL(kofi_bufpool_destroy);
 
