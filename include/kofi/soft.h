@@ -262,7 +262,7 @@ struct kofi_soft_ctxs {
  * @slots: operations
  * @slot_credit: operations that are free
  * @rw_credit: fi_readsgl() and fi_writesgl() that may be posted
- * @events: &struct kofi_soft_event
+ * @events: &struct kofi_soft_event, of an endpoint that is a target
  * @lock: guards @posted and @over, and lists of the provider's; taken with interrupts off
  * @posted: operations that the worker has not taken, oldest first
  * @over: nothing is posted any more; guarded by the @lock of @hub, as is @refused
@@ -308,6 +308,12 @@ struct kofi_soft_ep {
 	int				cpu;
 	struct sockaddr_storage		dest;
 };
+
+/* May peers read or write memory through @ep?  Otherwise it has no @events */
+static inline bool kofi_soft_is_target(const struct kofi_soft_ep *ep)
+{
+	return ep->kep.caps & (FI_RMA | FI_ATOMIC);
+}
 
 static inline struct kofi_soft_domain *to_kofi_soft_domain(struct fid_domain *domain)
 {

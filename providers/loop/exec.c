@@ -336,6 +336,8 @@ static int loop_access(struct loop_op *op, struct loop_ep *target)
 	struct kofi_soft_event *event = NULL;
 	int ret;
 
+	if (!kofi_soft_is_target(&target->soft))
+		return -EACCES;
 	if (op->op.kept.flags & FI_REMOTE_CQ_DATA) {
 		event = loop_event_get(op, target);
 		if (!event)

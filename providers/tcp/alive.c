@@ -125,11 +125,22 @@ static void ktcp_alive_note_rest(struct ktcp_conn *conn, bool due, unsigned long
 	alive->begun = conn->rx.begun;
 }
 
+/* Nothing is on its way.  If that stays so until the next look, the socket needs no memory */
+static void ktcp_alive_idle(struct ktcp_conn *conn, unsigned long now)
+{
+	if (!READ_ONCE(conn->sk.sock->sk->sk_frag.page))
+		return;
+	if (time_before(now, conn->used + KTCP_LOOK))
+		ktcp_alive_wake(&conn->alive, KTCP_LOOK);
+	else
+		ktcp_sock_trim(conn->sk.sock);
+}
+
 /**
  * ktcp_alive_check() - Look whether the peer is still there
  * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held, when it has sent
  *
- * Context: any.
+ * Context: may sleep.
  * Return: 0; -ETIMEDOUT: the peer has gone, has kept its window closed for too long, or owes the
  * rest of a message for too long.
  */
@@ -148,6 +159,7 @@ int ktcp_alive_check(struct ktcp_conn *conn)
 
 	if (!asked && !closed && !due) {
 		alive->looking = false;
+		ktcp_alive_idle(conn, now);
 		return 0;
 	}
 	if (alive->looking && time_before(now, alive->next)) {

@@ -21,7 +21,8 @@ static struct dentry *ktcp_debugfs;
 
 static void ktcp_show_pool(struct seq_file *file, const char *name, struct kofi_bufpool *pool)
 {
-	seq_printf(file, " %s %u/%u", name, kofi_bufpool_busy(pool), pool->count);
+	seq_printf(file, " %s %u/%u", name, pool->count ? kofi_bufpool_busy(pool) : 0,
+		   pool->count);
 }
 
 static void ktcp_show_connection(struct seq_file *file, struct ktcp_conn *conn)

@@ -207,7 +207,8 @@ int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
 	if (!ep)
 		return -ENOMEM;
-	ret = ktcp_conn_init(&ep->conn, &ep->soft, &ep->soft.work, &ep->soft.posted);
+	ret = ktcp_conn_init(&ep->conn, &ep->soft, &ep->soft.work, &ep->soft.posted,
+			     info->caps);
 	if (ret)
 		goto free_ep;
 	ret = kofi_soft_ep_init(&ep->soft, &ktcp_type, domain, info, &ktcp_limits,

@@ -33,12 +33,13 @@ static void ktcp_answers_refilled(struct kofi_bufpool *pool)
  * @soft: the endpoint that has it
  * @work: its worker
  * @posted: operations that it is to send
+ * @caps: capabilities of @soft, which may not be set up yet
  *
  * Context: may sleep.
  * Return: 0, and ktcp_conn_fini() is due; -ENOMEM.
  */
 int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct work_struct *work,
-		   struct list_head *posted)
+		   struct list_head *posted, u64 caps)
 {
 	int ret;
 
@@ -52,9 +53,12 @@ int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct wor
 	ktcp_tx_init(&conn->tx);
 	ktcp_rx_init(&conn->rx);
 	ktcp_alive_init(&conn->alive);
+	conn->used = jiffies;
 	conn->linger = ktcp_linger_new();
 	if (!conn->linger)
 		return -ENOMEM;
+	if (!(caps & FI_RMA))
+		return 0;
 	ret = kofi_bufpool_init(&conn->answers, sizeof(struct ktcp_answer), KTCP_ANSWERS,
 				ktcp_answers_refilled);
 	if (ret)
@@ -70,7 +74,8 @@ int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct wor
  */
 void ktcp_conn_fini(struct ktcp_conn *conn)
 {
-	kofi_bufpool_destroy(&conn->answers);
+	if (conn->answers.count)
+		kofi_bufpool_destroy(&conn->answers);
 	kfree(conn->linger);
 }
 

@@ -227,7 +227,8 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	link->source = ktcp_source_get(rdm, addr);
 	if (!link->source)
 		goto free_head;
-	if (ktcp_conn_init(&link->conn, &rdm->soft, &link->work, &link->none))
+	if (ktcp_conn_init(&link->conn, &rdm->soft, &link->work, &link->none,
+			   rdm->soft.kep.caps))
 		goto put_source;
 	link->conn.rdm = true;
 	if (rdm->soft.ctxs)

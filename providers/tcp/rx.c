@@ -166,6 +166,8 @@ static int ktcp_start_write(struct ktcp_conn *conn)
 	struct kofi_soft_ep *at;
 	int ret;
 
+	if (!kofi_soft_is_target(conn->soft))
+		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
 	if (rx->hdr.flags & TCP_WIRE_CQ_DATA && !rx->event) {
 		at = ktcp_conn_at(conn);
 		if (!at)
@@ -189,9 +191,12 @@ static int ktcp_start_write(struct ktcp_conn *conn)
 
 static int ktcp_start_read(struct ktcp_conn *conn)
 {
-	struct ktcp_answer *answer = kofi_bufpool_get(&conn->answers);
+	struct ktcp_answer *answer;
 	int ret;
 
+	if (!conn->answers.count)
+		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
+	answer = kofi_bufpool_get(&conn->answers);
 	if (!answer)
 		return -EAGAIN;
 	ret = ktcp_rx_rma(conn, &answer->rma, FI_REMOTE_READ);

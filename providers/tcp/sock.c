@@ -330,6 +330,27 @@ int ktcp_sock_name(struct socket *sock, bool peer, struct sockaddr_storage *addr
 }
 
 /**
+ * ktcp_sock_trim() - Give back the page that a socket copies short messages into
+ * @sock: the socket
+ *
+ * What is on its way keeps it until the peer has acknowledged that.
+ *
+ * Context: may sleep.
+ */
+void ktcp_sock_trim(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	lock_sock(sk);
+	if (sk->sk_frag.page) {
+		put_page(sk->sk_frag.page);
+		sk->sk_frag.page = NULL;
+		sk->sk_frag.offset = 0;
+	}
+	release_sock(sk);
+}
+
+/**
  * ktcp_sock_recv() - Take bytes that have arrived
  * @sock: the socket
  * @buf: where they go
@@ -374,6 +395,7 @@ int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type, u64 can,
 	ret = kernel_sendmsg(sock, &msg, kvec, len ? 2 : 1, sizeof(cm) + len);
 	if (ret < 0)
 		return ret;
+	ktcp_sock_trim(sock);
 	return ret == sizeof(cm) + len ? 0 : -ECONNRESET;
 }
 

@@ -397,7 +397,7 @@ enum ktcp_phase {
  * @left: the connection ends because it is idle
  * @used: jiffies: last message
  * @late_acks: acknowledgments that are due for early messages
- * @answers: struct ktcp_answer
+ * @answers: struct ktcp_answer; none without FI_RMA
  * @run: held by the worker, or the call of a client, that sends or receives
  * @request: type of its request
  * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
@@ -572,6 +572,7 @@ void ktcp_sock_close(struct ktcp_sock *sk);
 void ktcp_sock_limit(struct ktcp_sock *sk);
 void ktcp_sock_unlimit(struct ktcp_sock *sk);
 int ktcp_sock_name(struct socket *sock, bool peer, struct sockaddr_storage *addr);
+void ktcp_sock_trim(struct socket *sock);
 int ktcp_sock_recv(struct socket *sock, void *buf, size_t len);
 int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type, u64 can,
 		 const void *data, size_t len);
@@ -624,7 +625,7 @@ void ktcp_debugfs_exit(void);
 
 /* io.c */
 int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct work_struct *work,
-		   struct list_head *posted);
+		   struct list_head *posted, u64 caps);
 void ktcp_conn_fini(struct ktcp_conn *conn);
 int ktcp_transfer(struct ktcp_conn *conn);
 void ktcp_push(struct ktcp_conn *conn);

@@ -97,6 +97,8 @@ static int ex_access(struct kofi_soft_op *op, struct ex_ep *target)
 	struct kofi_soft_event *event = NULL;
 	int ret;
 
+	if (!kofi_soft_is_target(&target->soft))
+		return -EACCES;
 	if (op->kept.flags & FI_REMOTE_CQ_DATA) {
 		event = kofi_soft_event_get(&target->soft);
 		if (!event)

@@ -319,7 +319,7 @@ static int kofi_soft_alloc(struct kofi_soft_ep *ep, size_t tx_size,
 		goto no_slots;
 	kofi_credit_init(&ep->slot_credit, &ep->kep.tx, ep->slots.count);
 	kofi_credit_init(&ep->rw_credit, &ep->kep.tx, 0);
-	if (!ep->kep.no_rx || ep->kep.shared)
+	if (kofi_soft_is_target(ep) && (!ep->kep.no_rx || ep->kep.shared))
 		ret = kofi_bufpool_init(&ep->events, sizeof(struct kofi_soft_event),
 					KOFI_SOFT_EVENTS, kofi_soft_events_refilled);
 	if (ret)
