@@ -75,6 +75,9 @@
 #define KTCP_MAX_QUEUE		16384
 #define KTCP_COPY_MAX		SZ_16K	/* longer messages are sent without a copy */
 #define KTCP_ZC_PAGES		16	/* most pages that one call of sendmsg() takes */
+#define KTCP_GATHER		16	/* most messages that one call of sendmsg() takes */
+#define KTCP_GATHER_HDRS	640	/* bytes of their headers */
+#define KTCP_GATHER_BYTES	SZ_64K	/* bytes of them, as long as the limit is not exceeded */
 #define KTCP_ANSWERS		16	/* reads of a peer that are being answered */
 #define KTCP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
 #define KTCP_GREETINGS		128	/* connections of a listener without a request yet */
@@ -234,12 +237,41 @@ struct ktcp_answer {
 };
 
 /**
+ * struct ktcp_gather - Messages that go to the socket with one call
+ * @count: elements of @msg
+ * @first: first element of @msg of which the socket does not have all
+ * @msg: messages of which all is in @kvec, oldest first
+ * @msg.op: the operation; NULL: a header alone
+ * @msg.end: bytes of @kvec up to its end
+ * @waits: one of them has not completed when the socket has it
+ * @kvecs: elements of @kvec
+ * @kvec: headers and payloads
+ * @bytes: bytes of @kvec
+ * @sent: bytes of @kvec that the socket has
+ * @hdrs: the headers
+ * @hdrs_len: bytes of @hdrs
+ */
+struct ktcp_gather {
+	unsigned int		count;
+	unsigned int		first;
+	struct {
+		struct kofi_soft_op	*op;
+		size_t			end;
+	} msg[KTCP_GATHER];
+	bool			waits;
+	unsigned int		kvecs;
+	struct kvec		kvec[2 * KTCP_GATHER];
+	size_t			bytes;
+	size_t			sent;
+	u8			hdrs[KTCP_GATHER_HDRS];
+	size_t			hdrs_len;
+};
+
+/**
  * struct ktcp_tx - The sending half of a connection; guarded by ktcp_conn.run
- * @kind: what is being sent
+ * @gather: short messages, and the header of the message that @kind describes
+ * @kind: what is being sent behind @gather
  * @op: the operation, if @kind is KTCP_TX_OP
- * @hdr: header of the message
- * @hdr_len: bytes of @hdr
- * @hdr_sent: bytes of @hdr that the socket has
  * @zc: the message, if it is sent without a copy, or NULL
  * @iter: part of the payload that is being sent
  * @left: bytes of the payload that the socket has not taken
@@ -260,11 +292,9 @@ struct ktcp_answer {
  * @held: the last bytes went with MSG_MORE: TCP keeps what does not fill a segment
  */
 struct ktcp_tx {
+	struct ktcp_gather	gather;
 	enum ktcp_tx_kind	kind;
 	struct kofi_soft_op	*op;
-	u8			hdr[TCP_WIRE_MAX_HDR];
-	size_t			hdr_len;
-	size_t			hdr_sent;
 	struct ktcp_zc		*zc;
 	struct iov_iter		iter;
 	size_t			left;
@@ -714,6 +744,12 @@ static inline struct ktcp_srx *to_ktcp_srx(struct fid *fid)
 static inline int ktcp_conn_violated(struct ktcp_conn *conn, enum ktcp_violation reason)
 {
 	return ktcp_violated(&conn->soft->kep.ep.fid, conn->sk.sock, reason);
+}
+
+/* Has the socket taken all of what has begun to be sent? */
+static inline bool ktcp_tx_is_idle(const struct ktcp_tx *tx)
+{
+	return tx->kind == KTCP_TX_IDLE && tx->gather.sent == tx->gather.bytes;
 }
 
 /* Where messages arrive, or NULL.  Called with ktcp_conn.run held */

@@ -2,16 +2,19 @@
 /*
  * The sending half of a connection, run by the holder of ktcp_conn.run.
  *
- * A message is sent to its end before another begins.  The next one is, in this order, an
- * acknowledgment, TCP_WIRE_CTS, an answer to a read by the peer, TCP_WIRE_LEAVE, a payload that
- * the peer wants, or the oldest posted operation.  Behind an answer goes an operation, if there is
- * one: a peer that reads all the time does not keep this end from sending.
+ * The next message is, in this order, an acknowledgment, TCP_WIRE_CTS, an answer to a read by the
+ * peer, TCP_WIRE_LEAVE, a payload that the peer wants, or the oldest posted operation.  Behind an
+ * answer goes an operation, if there is one: a peer that reads all the time does not keep this end
+ * from sending.
  *
- * A message goes to the socket with MSG_MORE if another follows at once, so TCP makes full
- * segments of what is queued.
+ * One call gives the socket up to KTCP_GATHER short messages with their headers, and the header
+ * of a long one (ktcp_gather()).  What the socket does not take stays gathered, and is sent before
+ * anything else begins.  A long payload, or that of an answer, goes piece by piece
+ * (ktcp_tx_payload()).  The call has MSG_MORE if more follows at once, so TCP makes full segments
+ * of what is queued.
  *
- * The socket copies short messages, each with its header in one call.  So an operation has
- * completed when all of it is in the socket.  If the client wants to know more
+ * The socket copies short messages.  So an operation has completed when all of it is in the
+ * socket.  If the client wants to know more
  * (FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE, FI_COMMIT_COMPLETE), the operation has completed
  * when the peer acknowledges it; acknowledgments come in the order of arrival.  A save (FI_SAVE)
  * has no payload, and is otherwise sent as an operation of its kind.  A long message is sent
@@ -254,7 +257,7 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
 	bool busy = !list_empty(&tx->reads) || !list_empty(&tx->acked) ||
-		    !list_empty(&tx->offered) || tx->lent;
+		    !list_empty(&tx->offered) || tx->lent || tx->gather.waits;
 	struct kofi_soft_op *op;
 	struct ktcp_op *top;
 
@@ -308,11 +311,22 @@ static bool ktcp_tx_answers_next(struct ktcp_conn *conn)
 	return !tx->op;
 }
 
-/* Begins the next message; false: there is none, or ktcp_conn.failed says why it cannot begin */
+static void ktcp_gather_add(struct ktcp_gather *gather, void *base, size_t len)
+{
+	gather->kvec[gather->kvecs++] = (struct kvec) { base, len };
+	gather->bytes += len;
+}
+
+/*
+ * Begins the next message, and gathers its header; false: there is none, or ktcp_conn.failed says
+ * why it cannot begin
+ */
 static bool ktcp_tx_next(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
+	struct ktcp_gather *gather = &tx->gather;
 	struct ktcp_hdr hdr = {};
+	size_t len;
 
 	if (atomic_read(&conn->late_acks))
 		tx->acks += atomic_xchg(&conn->late_acks, 0);
@@ -351,8 +365,9 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 	}
 	if (!(hdr.flags & TCP_WIRE_LEAVE))
 		tx->count++;
-	tx->hdr_len = ktcp_hdr_build(tx->hdr, &hdr, tx->id++, conn->net_order);
-	tx->hdr_sent = 0;
+	len = ktcp_hdr_build(gather->hdrs + gather->hdrs_len, &hdr, tx->id++, conn->net_order);
+	ktcp_gather_add(gather, gather->hdrs + gather->hdrs_len, len);
+	gather->hdrs_len += len;
 	tx->left = hdr.len;
 	ktcp_tx_begin_zc(conn);
 	iov_iter_kvec(&tx->iter, ITER_SOURCE, NULL, 0, 0);
@@ -386,45 +401,111 @@ static void ktcp_tx_part(struct ktcp_tx *tx)
 }
 
 /*
- * A copied payload of one buffer, or @most bytes of it, is sent with the header; returns how many
- * kvecs that adds
+ * Gathers the payload of the message that has begun, if the socket is to copy it, and it is short
+ * and has one buffer.  Returns whether all of the message is gathered now.
  */
-static unsigned int ktcp_tx_with_hdr(struct ktcp_tx *tx, struct kvec *kvec, size_t most)
+static bool ktcp_gather_payload(struct ktcp_tx *tx)
 {
-	if (!tx->left || tx->zc || tx->kind != KTCP_TX_OP)
-		return 0;
-	if (!iov_iter_count(&tx->iter))
-		ktcp_tx_part(tx);
-	if (!iov_iter_is_kvec(&tx->iter) || tx->iter.nr_segs != 1)
-		return 0;
-	kvec->iov_base = tx->iter.kvec->iov_base + tx->iter.iov_offset;
-	kvec->iov_len = min(iov_iter_count(&tx->iter), most);
-	return 1;
+	if (tx->kind == KTCP_TX_ANSWER || tx->zc || tx->left > KTCP_COPY_MAX)
+		return false;
+	if (!tx->left)
+		return true;
+	ktcp_tx_part(tx);
+	if (!iov_iter_is_kvec(&tx->iter) || tx->iter.nr_segs != 1 ||
+	    iov_iter_count(&tx->iter) != tx->left)
+		return false;
+	ktcp_gather_add(&tx->gather, tx->iter.kvec->iov_base + tx->iter.iov_offset, tx->left);
+	tx->left = 0;
+	return true;
 }
 
-static int ktcp_tx_hdr(struct ktcp_conn *conn, struct ktcp_budget *budget)
+/* Does an operation wait for the peer when the socket has all of its message? */
+static bool ktcp_op_waits(struct kofi_soft_op *op)
+{
+	const struct ktcp_op *top = to_ktcp_op(op);
+
+	return op->kept.type == FI_OP_READ || op->kept.flags & KTCP_ACKED ||
+	       (top->number && !top->wanted);
+}
+
+/*
+ * Begins messages until one of them cannot be gathered whole, or there is none; returns whether
+ * one has begun
+ */
+static bool ktcp_gather(struct ktcp_conn *conn, const struct ktcp_budget *budget)
 {
 	struct ktcp_tx *tx = &conn->tx;
+	struct ktcp_gather *gather = &tx->gather;
+	unsigned int most = min(budget->steps, KTCP_GATHER);
+
+	gather->count = 0;
+	gather->first = 0;
+	gather->waits = false;
+	gather->kvecs = 0;
+	gather->bytes = 0;
+	gather->sent = 0;
+	gather->hdrs_len = 0;
+	while (gather->count < most && gather->bytes < KTCP_GATHER_BYTES &&
+	       gather->hdrs_len + TCP_WIRE_MAX_HDR <= sizeof(gather->hdrs) &&
+	       ktcp_tx_next(conn)) {
+		if (!ktcp_gather_payload(tx))
+			return true;
+		if (tx->op && ktcp_op_waits(tx->op))
+			gather->waits = true;
+		gather->msg[gather->count].op = tx->op;
+		gather->msg[gather->count++].end = gather->bytes;
+		tx->op = NULL;
+		tx->kind = KTCP_TX_IDLE;
+	}
+	return gather->count;
+}
+
+/* The socket has all of a message of an operation */
+static void ktcp_op_sent(struct ktcp_conn *conn, struct kofi_soft_op *op)
+{
+	struct ktcp_tx *tx = &conn->tx;
+
+	if (to_ktcp_op(op)->number && !to_ktcp_op(op)->wanted) {
+		list_add_tail(&op->entry, &tx->offered);
+		return;
+	}
+	if (to_ktcp_op(op)->number)
+		ktcp_rts_done(conn, to_ktcp_op(op)->number);
+	if (op->kept.type == FI_OP_READ)
+		list_add_tail(&op->entry, &tx->reads);
+	else if (op->kept.flags & KTCP_ACKED)
+		list_add_tail(&op->entry, &tx->acked);
+	else
+		ktcp_op_put(op, 0);
+}
+
+/* Gives the socket what is gathered */
+static int ktcp_gather_send(struct ktcp_conn *conn, struct ktcp_budget *budget)
+{
+	struct ktcp_tx *tx = &conn->tx;
+	struct ktcp_gather *gather = &tx->gather;
+	struct kofi_soft_op *op;
 	struct msghdr msg = {};
-	struct kvec kvec[2];
-	size_t hdr, len;
 	int ret;
 
-	while (tx->hdr_sent < tx->hdr_len) {
-		hdr = tx->hdr_len - tx->hdr_sent;
-		kvec[0] = (struct kvec) { tx->hdr + tx->hdr_sent, hdr };
-		kvec[1] = (struct kvec) {};
-		ret = 1 + ktcp_tx_with_hdr(tx, &kvec[1], budget->bytes);
-		len = hdr + kvec[1].iov_len;
-		msg.msg_flags = ktcp_tx_flags(conn, kvec[1].iov_len == tx->left);
-		ret = kernel_sendmsg(conn->sk.sock, &msg, kvec, ret, len);
+	while (gather->sent < gather->bytes) {
+		msg.msg_flags = ktcp_tx_flags(conn, tx->kind == KTCP_TX_IDLE);
+		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, gather->kvec, gather->kvecs,
+			      gather->bytes);
+		iov_iter_advance(&msg.msg_iter, gather->sent);
+		ret = sock_sendmsg(conn->sk.sock, &msg);
 		if (ret < 0)
 			return ret;
-		hdr = min_t(size_t, hdr, ret);
-		tx->hdr_sent += hdr;
-		iov_iter_advance(&tx->iter, ret - hdr);
-		tx->left -= ret - hdr;
-		budget->bytes -= ret - hdr;
+		gather->sent += ret;
+		budget->bytes -= ret;
+		conn->used = jiffies;
+		while (gather->first < gather->count &&
+		       gather->msg[gather->first].end <= gather->sent) {
+			budget->steps--;
+			op = gather->msg[gather->first++].op;
+			if (op)
+				ktcp_op_sent(conn, op);
+		}
 	}
 	return 0;
 }
@@ -485,7 +566,7 @@ static int ktcp_tx_payload(struct ktcp_conn *conn, struct ktcp_budget *budget)
 	return 0;
 }
 
-/* The socket has all of the message */
+/* The socket has all of the message that was not gathered whole */
 static void ktcp_tx_sent(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
@@ -494,33 +575,17 @@ static void ktcp_tx_sent(struct ktcp_conn *conn)
 
 	if (tx->zc)
 		ktcp_zc_end(tx->zc, true);
-	switch (tx->kind) {
-	case KTCP_TX_ANSWER:
+	if (tx->kind == KTCP_TX_OP) {
+		tx->op = NULL;
+		ktcp_op_sent(conn, op);
+	} else {
 		answer = ktcp_first_answer(tx);
 		if (tx->zc) {
 			list_move_tail(&answer->entry, &tx->unacked);
-			break;
+		} else {
+			list_del(&answer->entry);
+			ktcp_answer_done(conn, answer, 0);
 		}
-		list_del(&answer->entry);
-		ktcp_answer_done(conn, answer, 0);
-		break;
-	case KTCP_TX_OP:
-		tx->op = NULL;
-		if (to_ktcp_op(op)->number && !to_ktcp_op(op)->wanted) {
-			list_add_tail(&op->entry, &tx->offered);
-			break;
-		}
-		if (to_ktcp_op(op)->number)
-			ktcp_rts_done(conn, to_ktcp_op(op)->number);
-		if (op->kept.type == FI_OP_READ)
-			list_add_tail(&op->entry, &tx->reads);
-		else if (op->kept.flags & KTCP_ACKED)
-			list_add_tail(&op->entry, &tx->acked);
-		else
-			ktcp_op_put(op, 0);
-		break;
-	default:
-		break;
 	}
 	tx->zc = NULL;
 	tx->kind = KTCP_TX_IDLE;
@@ -544,13 +609,16 @@ int ktcp_send(struct ktcp_conn *conn, struct ktcp_budget *budget)
 	budget->until = jiffies + KTCP_BUDGET_TIME;
 	while (ktcp_budget_left(budget)) {
 		ktcp_zc_reap(conn);
-		if (conn->tx.kind == KTCP_TX_IDLE && !ktcp_tx_next(conn)) {
+		if (ktcp_tx_is_idle(&conn->tx) && !ktcp_gather(conn, budget)) {
 			ret = conn->failed ? : -EAGAIN;
 			break;
 		}
-		ret = ktcp_tx_hdr(conn, budget);
-		if (!ret)
-			ret = ktcp_tx_payload(conn, budget);
+		ret = ktcp_gather_send(conn, budget);
+		if (ret)
+			break;
+		if (conn->tx.kind == KTCP_TX_IDLE)
+			continue;
+		ret = ktcp_tx_payload(conn, budget);
 		if (ret || conn->tx.left)
 			break;
 		ktcp_tx_sent(conn);
@@ -587,6 +655,7 @@ void ktcp_tx_abort(struct ktcp_conn *conn, int err)
 {
 	struct ktcp_tx *tx = &conn->tx;
 	struct ktcp_answer *answer, *next;
+	unsigned int i;
 
 	if (tx->zc) {
 		if (tx->kind == KTCP_TX_ANSWER)
@@ -602,8 +671,13 @@ void ktcp_tx_abort(struct ktcp_conn *conn, int err)
 	ktcp_cancel(&tx->reads, err);
 	ktcp_cancel(&tx->offered, err);
 	ktcp_cancel(&tx->wanted, err);
+	for (i = tx->gather.first; i < tx->gather.count; i++)
+		if (tx->gather.msg[i].op)
+			ktcp_op_put(tx->gather.msg[i].op, err);
 	if (tx->op)
 		ktcp_op_put(tx->op, err);
+	tx->gather.count = 0;
+	tx->gather.sent = tx->gather.bytes;
 	tx->op = NULL;
 	tx->kind = KTCP_TX_IDLE;
 }
