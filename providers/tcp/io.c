@@ -217,6 +217,8 @@ struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err)
 	unsigned int noio;
 
 	mutex_lock(&conn->run);
+	if (conn->violation)
+		ktcp_violated(&conn->soft->kep.ep.fid, conn->sk.sock, conn->violation);
 	/* Operations that the peer has acknowledged end without an error */
 	ktcp_zc_reap(conn);
 	/* A connection that has not stood has only its request under way, which nobody needs */

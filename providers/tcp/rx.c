@@ -2,10 +2,14 @@
 /*
  * The receiving half of a connection, run by the connection's worker with ktcp_conn.run held.
  *
+ * All that has arrived is read in one pass (ktcp_recv()), with the lock of the socket held:
+ * tcp_read_sock() calls ktcp_recv_skb() for each packet, and the steps below take bytes of it.  So
+ * nothing here calls a client or takes the lock of a socket.
+ *
  * A header comes first (KTCP_RX_HEADER).  When it is there (KTCP_RX_START) it may have to
  * wait for what only this side can give: a receive, a completion for remote CQ data, a place
  * among the answers.  Then nothing more is read, and TCP holds the peer back.  The payload
- * goes from the socket straight to its target.
+ * goes from the packets straight to its target.
  *
  * The peer may send anything.  The connection ends upon what the wire does not allow (wire.c),
  * upon a key or a range that no region has, or has no more, and upon an answer to nothing: the
@@ -16,7 +20,9 @@
  * may stop in the middle.  If a region is closed meanwhile, the next piece ends the connection.
  */
 #include <linux/module.h>
+#include <linux/skbuff.h>
 #include <linux/uio.h>
+#include <net/tcp.h>
 #include "rdm.h"
 
 void ktcp_rx_init(struct ktcp_rx *rx)
@@ -24,21 +30,28 @@ void ktcp_rx_init(struct ktcp_rx *rx)
 	rx->state = KTCP_RX_HEADER;
 }
 
+static void ktcp_block_advance(struct ktcp_block *block, size_t len)
+{
+	block->offset += len;
+	block->len -= len;
+}
+
 static int ktcp_rx_header(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
-	int need, ret;
+	size_t len;
+	int need;
 
 	for (;;) {
-		need = ktcp_hdr_parse(&rx->hdr, rx->buf, rx->have,
-				      conn->net_order);
+		need = ktcp_hdr_parse(&rx->hdr, rx->buf, rx->have, conn->net_order);
 		if (need <= 0)
 			break;
-		ret = ktcp_sock_recv(conn->sk.sock, rx->buf + rx->have,
-				     need - rx->have);
-		if (ret < 0)
-			return ret;
-		rx->have += ret;
+		len = min(need - rx->have, rx->block.len);
+		if (!len)
+			return -EAGAIN;
+		skb_copy_bits(rx->block.skb, rx->block.offset, rx->buf + rx->have, len);
+		ktcp_block_advance(&rx->block, len);
+		rx->have += len;
 	}
 	if (need)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
@@ -342,27 +355,22 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 	}
 }
 
-/*
- * Take a piece of the payload out of the socket, KTCP_BUDGET_BYTES at most; returns as
- * sock_recvmsg().  That must not get more than INT_MAX: tcp_recvmsg() would answer 0, which looks
- * like the end of the stream.
- */
+/* Move a piece of the payload to its target; returns the bytes, or -EAGAIN: there are none */
 static int ktcp_rx_piece(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	struct ktcp_rx *rx = &conn->rx;
-	struct msghdr msg;
-	int ret;
+	size_t len;
 
+	if (!rx->block.len)
+		return -EAGAIN;
 	if (!iov_iter_count(&rx->iter))
 		ktcp_rx_part(conn);
-	msg = (struct msghdr) { .msg_iter = rx->iter };
-	iov_iter_truncate(&msg.msg_iter, budget->bytes);
-	ret = sock_recvmsg(conn->sk.sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (ret <= 0)
-		return ret;
-	iov_iter_advance(&rx->iter, ret);
-	budget->bytes -= ret;
-	return ret;
+	len = min3(iov_iter_count(&rx->iter), rx->block.len, (size_t)budget->bytes);
+	if (skb_copy_datagram_iter(rx->block.skb, rx->block.offset, &rx->iter, len))
+		return -EFAULT;
+	ktcp_block_advance(&rx->block, len);
+	budget->bytes -= len;
+	return len;
 }
 
 /* As ktcp_rx_piece() for a write, whose target may have been closed since the last piece */
@@ -403,8 +411,8 @@ static int ktcp_rx_payload(struct ktcp_conn *conn, struct ktcp_budget *budget)
 			return 0;
 		ret = rx->state == KTCP_RX_WRITE ? ktcp_rx_write(conn, budget) :
 						   ktcp_rx_piece(conn, budget);
-		if (ret <= 0)
-			return ret ? : -ESHUTDOWN;
+		if (ret < 0)
+			return ret;
 		rx->done += ret;
 	}
 	ret = rx->state == KTCP_RX_WRITE ? ktcp_rx_commit(conn) : 0;
@@ -414,21 +422,14 @@ static int ktcp_rx_payload(struct ktcp_conn *conn, struct ktcp_budget *budget)
 	return 0;
 }
 
-/**
- * ktcp_recv() - Receive what has arrived
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
- * @budget: what may be done; counted down
- *
- * Context: may sleep, but does not wait for the peer.
- * Return: 0: the budget is used up; -EAGAIN: there is nothing, or it has to wait; another
- * negative errno: the connection is over.
+/*
+ * Takes steps as long as there are bytes for them; returns 0: the budget is used up; -EAGAIN: the
+ * next step needs more bytes, or has to wait; another negative errno: the connection is over
  */
-int ktcp_recv(struct ktcp_conn *conn, struct ktcp_budget *budget)
+static int ktcp_rx_steps(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	int ret;
 
-	lockdep_assert_held(&conn->run);
-	budget->until = jiffies + KTCP_BUDGET_TIME;
 	while (ktcp_budget_left(budget)) {
 		switch (conn->rx.state) {
 		case KTCP_RX_HEADER:
@@ -449,6 +450,73 @@ int ktcp_recv(struct ktcp_conn *conn, struct ktcp_budget *budget)
 		budget->steps--;
 	}
 	return 0;
+}
+
+/**
+ * struct ktcp_pass - One pass over what has arrived
+ * @conn: the connection
+ * @budget: what may be done
+ * @ret: as ktcp_rx_steps()
+ */
+struct ktcp_pass {
+	struct ktcp_conn	*conn;
+	struct ktcp_budget	*budget;
+	int			ret;
+};
+
+/* Called by tcp_read_sock() for each packet, and again for what is left of it; returns the bytes */
+static int ktcp_recv_skb(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset,
+			 size_t len)
+{
+	struct ktcp_pass *pass = desc->arg.data;
+	struct ktcp_block *block = &pass->conn->rx.block;
+
+	if (pass->ret != -EAGAIN)
+		return 0;
+	*block = (struct ktcp_block) { skb, offset, len };
+	pass->ret = ktcp_rx_steps(pass->conn, pass->budget);
+	len -= block->len;
+	block->len = 0;
+	return len;
+}
+
+/* Has the stream ended?  Nothing is left to be read */
+static int ktcp_recv_end(struct sock *sk)
+{
+	if (sock_flag(sk, SOCK_DONE))
+		return -ESHUTDOWN;
+	if (sk->sk_err)
+		return sock_error(sk);
+	return sk->sk_shutdown & RCV_SHUTDOWN ? -ESHUTDOWN : -EAGAIN;
+}
+
+/**
+ * ktcp_recv() - Receive what has arrived
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
+ * @budget: what may be done; counted down
+ *
+ * Context: may sleep, but does not wait for the peer.
+ * Return: 0: the budget is used up; -EAGAIN: there is nothing, or it has to wait; another
+ * negative errno: the connection is over.
+ */
+int ktcp_recv(struct ktcp_conn *conn, struct ktcp_budget *budget)
+{
+	struct ktcp_pass pass = { .conn = conn, .budget = budget };
+	read_descriptor_t desc = { .arg.data = &pass, .count = 1 };
+	struct sock *sk = conn->sk.sock->sk;
+
+	lockdep_assert_held(&conn->run);
+	budget->until = jiffies + KTCP_BUDGET_TIME;
+	/* What needs no bytes */
+	pass.ret = ktcp_rx_steps(conn, budget);
+	if (pass.ret != -EAGAIN || ktcp_recv_waits(conn))
+		return pass.ret;
+	lock_sock(sk);
+	tcp_read_sock(sk, &desc, ktcp_recv_skb);
+	if (pass.ret == -EAGAIN && !ktcp_recv_waits(conn))
+		pass.ret = ktcp_recv_end(sk);
+	release_sock(sk);
+	return pass.ret;
 }
 
 /**

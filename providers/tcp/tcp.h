@@ -338,8 +338,21 @@ enum ktcp_rx_state {
 };
 
 /**
+ * struct ktcp_block - Bytes that TCP has received
+ * @skb: the packet
+ * @offset: where they begin
+ * @len: how many; 0: there are none, or the socket is not being read
+ */
+struct ktcp_block {
+	struct sk_buff		*skb;
+	unsigned int		offset;
+	size_t			len;
+};
+
+/**
  * struct ktcp_rx - The receiving half of a connection; guarded by ktcp_conn.run
  * @state: see &enum ktcp_rx_state
+ * @block: what is being read
  * @buf: header that comes piece by piece
  * @have: bytes of @buf that are there
  * @hdr: the header, parsed
@@ -355,6 +368,7 @@ enum ktcp_rx_state {
  */
 struct ktcp_rx {
 	enum ktcp_rx_state	state;
+	struct ktcp_block	block;
 	u8			buf[TCP_WIRE_MAX_HDR];
 	size_t			have;
 	struct ktcp_hdr		hdr;
@@ -432,6 +446,7 @@ enum ktcp_phase {
  * @request: type of its request
  * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
  * @failed: negative errno, for the worker to see: sending within a call has failed; 0: it has not
+ * @violation: what the peer has done that the wire does not allow; 0: nothing
  * @recalled: a client wants back a region whose pages TCP may have
  * @cut: the end closes the socket at once, whatever TCP has still to deliver; set before the end
  * @linger: takes the socket over if TCP is to deliver the rest (linger.c)
@@ -464,6 +479,7 @@ struct ktcp_conn {
 	enum ktcp_wire_cm_type	request;
 	enum ktcp_phase		phase;
 	int			failed;
+	enum ktcp_violation	violation;
 	bool			recalled;
 	bool			cut;
 	struct ktcp_linger	*linger;
@@ -741,9 +757,11 @@ static inline struct ktcp_srx *to_ktcp_srx(struct fid *fid)
 	return container_of(fid, struct ktcp_srx, ctx.kep.ep.fid);
 }
 
+/* The event comes when the connection ends: the lock of the socket may be held now */
 static inline int ktcp_conn_violated(struct ktcp_conn *conn, enum ktcp_violation reason)
 {
-	return ktcp_violated(&conn->soft->kep.ep.fid, conn->sk.sock, reason);
+	conn->violation = reason;
+	return -EPROTO;
 }
 
 /* Has the socket taken all of what has begun to be sent? */

@@ -177,7 +177,7 @@ struct ktcp_hdr {
 
 /**
  * enum ktcp_violation - What a peer has done that the wire does not allow
- * @KTCP_BAD_REQUEST: what came to a listener is no request
+ * @KTCP_BAD_REQUEST: what came to a listener is no request, so there is no connection yet
  * @KTCP_BAD_RESPONSE: what came upon a request is no answer
  * @KTCP_BAD_HEADER: what came is no message
  * @KTCP_BAD_TAGGED: a tagged message came to an endpoint with receives of its own
