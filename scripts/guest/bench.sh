@@ -24,6 +24,8 @@ failed=0
 # Few rounds do where time is a count of instructions.
 cases_insn()
 {
+	sock="prov=tcp base=sock"
+	rdm="prov=tcp ep=rdm base=msg ctx=process"
 	cat <<-END
 	insn.all insn_all
 	insn.hook insn_hooked ofi_hook_count
@@ -36,6 +38,12 @@ cases_insn()
 	insn.rxe.rate.64.d128.inline stream depth=128 count=512 rounds=11 base=inline
 	insn.rxe.rate.64.d128.more.inline stream op=more depth=128 count=512 rounds=11 base=inline
 	insn.rxe.perio.inline perio depth=1 count=50 rounds=25 base=inline
+	insn.tcp.lat.64 pingpong size=64 count=50 rounds=25 ctx=process $sock
+	insn.tcp.lat.64.worker pingpong size=64 count=50 rounds=25 $sock
+	insn.tcp.rate.64.d128 stream depth=128 count=512 rounds=11 ctx=process $sock
+	insn.tcp.rate.64.d128.worker stream depth=128 count=512 rounds=11 $sock
+	insn.rdm.lat.64 pingpong size=64 count=50 rounds=25 $rdm
+	insn.rdm.rate.64.d128 stream depth=128 count=512 rounds=11 $rdm
 	insn.nvme.4k.r disk_io randread 4k 1 200 11
 	END
 }
