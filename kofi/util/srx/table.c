@@ -7,11 +7,13 @@
  * receives have one of them, and there are no more keys than buckets.  When the oldest link
  * leaves, the next in the ring takes its place in the bucket.
  *
- * Each receive side has a secret for its hash.  Tags come from peers, which could otherwise
- * choose tags that all fall into one bucket.
+ * Each receive side has a secret for its hash of tags.  Tags come from peers, which could otherwise
+ * choose tags that all fall into one bucket.  Untagged keys differ in the sender's fi_addr_t alone,
+ * which is this side's choice.
  *
  * The tables are guarded by the lock of the receive side.  Keys are hashed without it.
  */
+#include <linux/hash.h>
 #include <linux/list.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -41,7 +43,8 @@ void kofi_srx_key_set(const struct kofi_srx *srx, struct kofi_srx_key *key,
 	key->tag = tag;
 	key->src = src;
 	key->kind = kind;
-	key->hash = hsiphash_4u32(lower_32_bits(tag), upper_32_bits(tag),
+	key->hash = kind == KOFI_SRX_UNTAGGED ? hash_64(src, 32) :
+		    hsiphash_4u32(lower_32_bits(tag), upper_32_bits(tag),
 				  lower_32_bits(src),
 				  upper_32_bits(src) ^ kind << 30,
 				  &srx->secret);
