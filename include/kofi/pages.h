@@ -11,6 +11,11 @@
  * stack, because the frame may be gone before the device is done with it;
  * registers of a device; and addresses that are no kernel addresses.
  *
+ * kofi_is_ram() and kofi_is_memory() decide by comparison where they can: what is in the linear
+ * map, below high_memory, is taken for memory.  A hole in that map, or a PCI device's memory, is
+ * refused by a kernel with CONFIG_DEBUG_VM only, or where a list is walked piece by piece, as
+ * it is for a region.
+ *
  * Memory of a PCI device that has pages (P2PDMA, pci_alloc_p2pmem()) counts as memory if the
  * caller says so.  The caller may do so if the client has asked for FI_HMEM and the provider
  * reaches such memory.
@@ -20,6 +25,8 @@
 #ifndef _KOFI_PAGES_H
 #define _KOFI_PAGES_H
 
+#include <linux/mm.h>
+#include <linux/sched/task_stack.h>
 #include <linux/types.h>
 #include <rdma/fi_domain.h>
 
@@ -71,6 +78,27 @@ struct kofi_list_iter {
 bool kofi_is_plain_memory(const void *buf, size_t len);
 
 /**
+ * kofi_is_ram() - Find out by comparison whether a buffer is one piece of memory
+ * @buf: the buffer
+ * @len: its bytes, not 0
+ *
+ * Context: any.
+ * Return: true: it is, see the top of this file; false: a walk has to find out.
+ */
+static __always_inline bool kofi_is_ram(const void *buf, size_t len)
+{
+	uintptr_t addr = (uintptr_t)buf, end = (uintptr_t)high_memory;
+
+	if (addr <= PAGE_OFFSET || addr >= end || len > end - addr)
+		return false;
+	if (!IS_ENABLED(CONFIG_VMAP_STACK) && object_is_on_stack(buf))
+		return false;
+	return !IS_ENABLED(CONFIG_DEBUG_VM) || kofi_is_plain_memory(buf, len);
+}
+
+bool kofi_is_memory_exact(const void *buf, size_t len, bool peer);
+
+/**
  * kofi_is_memory() - Is a buffer memory that a provider can use later?
  * @buf: the buffer
  * @len: its bytes, not 0
@@ -79,9 +107,12 @@ bool kofi_is_plain_memory(const void *buf, size_t len);
  * Looks at the first byte and at the last.
  *
  * Context: any.
- * Return: whether kofi_list_piece() takes both.
+ * Return: whether kofi_list_piece() takes both, or kofi_is_ram().
  */
-bool kofi_is_memory(const void *buf, size_t len, bool peer);
+static inline bool kofi_is_memory(const void *buf, size_t len, bool peer)
+{
+	return likely(kofi_is_ram(buf, len)) || kofi_is_memory_exact(buf, len, peer);
+}
 
 /**
  * kofi_page_is_memory() - May an element of pages begin with this one?

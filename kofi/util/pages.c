@@ -23,7 +23,6 @@
 #include <linux/printk.h>
 #include <linux/ratelimit.h>
 #include <linux/scatterlist.h>
-#include <linux/sched/task_stack.h>
 #include <linux/uio.h>
 #include <kofi/compat.h>
 #include <kofi/pages.h>
@@ -162,7 +161,8 @@ bool kofi_is_plain_memory(const void *buf, size_t len)
 }
 EXPORT_SYMBOL_GPL(kofi_is_plain_memory);
 
-bool kofi_is_memory(const void *buf, size_t len, bool peer)
+/* The part of kofi_is_memory() that looks at pages */
+bool kofi_is_memory_exact(const void *buf, size_t len, bool peer)
 {
 	struct kvec kvec = { .iov_base = (void *)buf, .iov_len = len };
 	struct kofi_piece piece;
@@ -171,7 +171,7 @@ bool kofi_is_memory(const void *buf, size_t len, bool peer)
 		return false;
 	return piece.len == len || !kofi_kvec_piece(&kvec, len - 1, peer, &piece);
 }
-EXPORT_SYMBOL_GPL(kofi_is_memory);
+EXPORT_SYMBOL_GPL(kofi_is_memory_exact);
 
 int kofi_list_piece(const struct kofi_list_iter *iter, struct kofi_piece *piece)
 {

@@ -223,6 +223,7 @@ static void expect_refused(struct kunit *test, void *buf, size_t len)
 	ut_list_add(test, list, buf, len);
 	KUNIT_EXPECT_EQ(test, walk(list, pieces), -EINVAL);
 	KUNIT_EXPECT_FALSE(test, kofi_is_plain_memory(buf, len));
+	KUNIT_EXPECT_FALSE(test, kofi_is_ram(buf, len));
 	KUNIT_EXPECT_FALSE(test, kofi_is_memory(buf, len, false));
 }
 
@@ -262,6 +263,18 @@ static void pages_behind_vmalloc_are_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kofi_is_memory(buf, PAGE_SIZE, false));
 }
 
+static void the_end_of_the_linear_map_is_found_by_comparison(struct kunit *test)
+{
+	size_t len = high_memory - ut_kmalloc(test, 8);
+
+	/* What is in between may have holes, which only a debug check sees */
+	if (!IS_ENABLED(CONFIG_DEBUG_VM))
+		KUNIT_EXPECT_TRUE(test, kofi_is_ram(high_memory - len, len));
+	KUNIT_EXPECT_FALSE(test, kofi_is_ram(high_memory - len, len + 1));
+	KUNIT_EXPECT_FALSE(test, kofi_is_ram(high_memory, 1));
+	KUNIT_EXPECT_FALSE(test, kofi_is_ram(high_memory - 1, SIZE_MAX));
+}
+
 static void an_element_without_a_page_is_refused(struct kunit *test)
 {
 	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
@@ -280,6 +293,9 @@ static void plain_memory_is_one_piece(struct kunit *test)
 	void *buf = ut_kmalloc(test, 2 * PAGE_SIZE);
 
 	KUNIT_EXPECT_TRUE(test, kofi_is_plain_memory(buf, 2 * PAGE_SIZE));
+	KUNIT_EXPECT_TRUE(test, kofi_is_ram(buf, 2 * PAGE_SIZE));
+	KUNIT_EXPECT_FALSE(test, kofi_is_ram(ut_vmalloc(test, 8), 8));
+	KUNIT_EXPECT_FALSE(test, kofi_is_ram(module_data, 8));
 	KUNIT_EXPECT_TRUE(test, kofi_is_memory(buf, 2 * PAGE_SIZE, false));
 	KUNIT_EXPECT_FALSE(test, kofi_is_plain_memory(ut_vmalloc(test, 8), 8));
 	KUNIT_EXPECT_FALSE(test, kofi_is_plain_memory(module_data, 8));
@@ -422,6 +438,7 @@ static struct kunit_case pages_cases[] = {
 	KUNIT_CASE(a_buffer_over_the_end_of_addresses_is_refused),
 	KUNIT_CASE(an_address_of_no_memory_is_refused),
 	KUNIT_CASE(pages_behind_vmalloc_are_refused),
+	KUNIT_CASE(the_end_of_the_linear_map_is_found_by_comparison),
 	KUNIT_CASE(an_element_without_a_page_is_refused),
 	KUNIT_CASE(plain_memory_is_one_piece),
 	KUNIT_CASE(a_list_is_counted_up_to_a_limit),
