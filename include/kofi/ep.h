@@ -122,6 +122,8 @@ struct kofi_ep_stat {
 	u64	connects;
 };
 
+#define KOFI_NR_XFERS	(FI_OP_COMPARE_ATOMIC + 1)
+
 /**
  * struct kofi_ep - The common part of an endpoint; the provider embeds it in its own
  * @ep: what the client sees
@@ -138,6 +140,7 @@ struct kofi_ep_stat {
  *	scalable endpoint
  * @no_rx: it has no receives of its own: @shared, or a transmit context or scalable endpoint
  * @xfers: BIT(FI_OP_*) of the operations that it has, see kofi_ep_set_xfers()
+ * @xfer_flags: by FI_OP_*, of @xfers: flags that every operation of this kind may have
  * @caps: capabilities it was opened with
  * @max_msg_size: most bytes of an operation
  * @inject_size: most bytes that may be injected
@@ -164,6 +167,7 @@ struct kofi_ep {
 	bool				no_tx;
 	bool				no_rx;
 	u32				xfers;
+	u64				xfer_flags[KOFI_NR_XFERS];
 	u64				caps;
 	size_t				max_msg_size;
 	size_t				inject_size;
@@ -226,7 +230,7 @@ void kofi_ep_set_class(struct kofi_ep *ep, u32 fclass);
 
 /**
  * kofi_ep_set_xfers() - Set which operations an endpoint has
- * @ep: the endpoint, whose class is set
+ * @ep: the endpoint, whose limits and class are set
  * @caps: of FI_MSG, FI_TAGGED, FI_RMA and FI_ATOMIC those that the client has asked for and the
  *	provider has
  *

@@ -32,6 +32,25 @@ static inline bool kofi_xfer_any_length(const struct fi_xfer *xfer)
 	       to_fi_rma_xfer(xfer)->any_length;
 }
 
+/* Return the flags of an operation, which kofi_xfer_check() has not checked yet */
+static __always_inline u64 kofi_xfer_flags(const struct kofi_ep *ep, const struct fi_xfer *xfer)
+{
+	const struct kofi_ep_side *side = kofi_xfer_is_recv(xfer) ? &ep->rx : &ep->tx;
+	u64 flags = kofi_ep_flags(side, xfer->flags);
+
+	if (!xfer->defaults)
+		return flags;
+	flags |= READ_ONCE(side->op_flags);
+	if (xfer->flags & FI_INJECT)
+		flags &= ~FI_COMPLETION;
+	/* What is read or fetched cannot be injected */
+	if (xfer->type == FI_OP_READ || xfer->type >= FI_OP_FETCH_ATOMIC)
+		flags &= ~FI_INJECT | xfer->flags;
+	return flags;
+}
+
+int kofi_xfer_check_exact(const struct kofi_ep *ep, const struct fi_xfer *xfer, u64 flags);
+
 /**
  * kofi_xfer_check() - Find out whether the endpoint has such an operation, and its flags
  * @ep: the endpoint, or one of the contexts
@@ -42,7 +61,14 @@ static inline bool kofi_xfer_any_length(const struct fi_xfer *xfer)
  * Return: 0; -ENOSYS: kofi_ep.xfers lacks the operation, or the name of the call implies a flag
  * that the provider does not have; -FI_EBADFLAGS.
  */
-int kofi_xfer_check(const struct kofi_ep *ep, const struct fi_xfer *xfer, u64 *flags);
+static __always_inline int
+kofi_xfer_check(const struct kofi_ep *ep, const struct fi_xfer *xfer, u64 *flags)
+{
+	*flags = kofi_xfer_flags(ep, xfer);
+	if (likely(ep->xfers & BIT(xfer->type) && !(*flags & ~ep->xfer_flags[xfer->type])))
+		return 0;
+	return kofi_xfer_check_exact(ep, xfer, *flags);
+}
 
 /**
  * kofi_xfer_refuse() - Say why an operation was refused, see kofi/refuse.h

@@ -4,7 +4,8 @@
  * include/kofi/xfer.h.
  *
  * kofi_xfer_check() is the one place that refuses an operation of a kind that the endpoint
- * lacks, because of its capabilities, its class, or its provider.
+ * lacks, because of its capabilities, its class, or its provider.  The flags that every operation
+ * of a kind may have are known when the endpoint is opened; kofi_xfer_check_exact() decides the rest.
  *
  * The data path returns an errno and nothing else, as each instruction counts there.  So
  * kofi_xfer_refuse() looks for the reason afterwards, in the state of the endpoint and in the
@@ -19,26 +20,10 @@
 #define KOFI_XFER_RX		(BIT(FI_OP_RECV) | BIT(FI_OP_TRECV))
 #define KOFI_XFER_ATOMIC	(BIT(FI_OP_ATOMIC) | BIT(FI_OP_FETCH_ATOMIC) | \
 				 BIT(FI_OP_COMPARE_ATOMIC))
-
-void kofi_ep_set_xfers(struct kofi_ep *ep, u64 caps)
-{
-	u32 xfers = 0;
-
-	if (caps & FI_MSG)
-		xfers |= BIT(FI_OP_SEND) | BIT(FI_OP_RECV);
-	if (caps & FI_TAGGED)
-		xfers |= BIT(FI_OP_TSEND) | BIT(FI_OP_TRECV);
-	if (caps & FI_RMA)
-		xfers |= BIT(FI_OP_READ) | BIT(FI_OP_WRITE);
-	if (caps & FI_ATOMIC)
-		xfers |= KOFI_XFER_ATOMIC;
-	if (ep->no_tx)
-		xfers &= KOFI_XFER_RX;
-	if (ep->no_rx)
-		xfers &= ~KOFI_XFER_RX;
-	ep->xfers = xfers;
-}
-EXPORT_SYMBOL_GPL(kofi_ep_set_xfers);
+#define KOFI_XFER_PMEM		(FI_COMMIT_COMPLETE | FI_SAVE)
+/* What fi_readsgl() and fi_writesgl() may have */
+#define KOFI_XFER_ANY_LENGTH	(FI_COMPLETION | FI_FENCE | FI_INJECT_COMPLETE | \
+				 FI_TRANSMIT_COMPLETE)
 
 /*
  * Return those of FI_COMMIT_COMPLETE and FI_SAVE that an operation may have.  A message is not
@@ -70,55 +55,64 @@ static u64 kofi_xfer_pmem_flags(const struct kofi_ep *ep, const struct fi_xfer *
 	}
 }
 
-/* Return the flags that the operation may have.  @flags: those that it has */
-static u64 kofi_xfer_known_flags(const struct kofi_ep *ep, const struct fi_xfer *xfer, u64 flags)
+/* Return the flags that an operation of this kind may have, for persistent memory aside */
+static u64 kofi_xfer_type_flags(const struct kofi_ep *ep, enum fi_op_type type)
 {
 	const struct kofi_ep_limits *limits = ep->limits;
-	u64 known;
+	u64 known = type == FI_OP_RECV ? limits->recv_flags :
+		    type == FI_OP_TRECV ? limits->trecv_flags : limits->tx_flags;
 
-	known = xfer->type == FI_OP_RECV ? limits->recv_flags :
-		xfer->type == FI_OP_TRECV ? limits->trecv_flags : limits->tx_flags;
 	/* Only a message can invalidate a key of the peer */
-	if (xfer->type != FI_OP_SEND)
+	if (type != FI_OP_SEND)
 		known &= ~FI_REMOTE_INV;
 	/* Reads and fetches have no data to inject, and no remote CQ data */
-	if (xfer->type == FI_OP_READ || xfer->type >= FI_OP_FETCH_ATOMIC)
+	if (type == FI_OP_READ || type >= FI_OP_FETCH_ATOMIC)
 		known &= ~(FI_INJECT | FI_REMOTE_CQ_DATA);
-	if (flags & (FI_COMMIT_COMPLETE | FI_SAVE))
-		known &= ~(FI_COMMIT_COMPLETE | FI_SAVE) | kofi_xfer_pmem_flags(ep, xfer, flags);
-	if (kofi_xfer_any_length(xfer))
-		known &= FI_COMPLETION | FI_FENCE | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE;
 	return known;
 }
 
-/* Return the default flags that such an operation can have */
-static u64 kofi_xfer_default_flags(const struct kofi_ep_side *side, const struct fi_xfer *xfer)
+void kofi_ep_set_xfers(struct kofi_ep *ep, u64 caps)
 {
-	u64 flags = READ_ONCE(side->op_flags);
+	enum fi_op_type type;
+	u32 xfers = 0;
 
-	if (xfer->type == FI_OP_READ || xfer->type >= FI_OP_FETCH_ATOMIC)
-		flags &= ~FI_INJECT;
-	return flags;
+	if (caps & FI_MSG)
+		xfers |= BIT(FI_OP_SEND) | BIT(FI_OP_RECV);
+	if (caps & FI_TAGGED)
+		xfers |= BIT(FI_OP_TSEND) | BIT(FI_OP_TRECV);
+	if (caps & FI_RMA)
+		xfers |= BIT(FI_OP_READ) | BIT(FI_OP_WRITE);
+	if (caps & FI_ATOMIC)
+		xfers |= KOFI_XFER_ATOMIC;
+	if (ep->no_tx)
+		xfers &= KOFI_XFER_RX;
+	if (ep->no_rx)
+		xfers &= ~KOFI_XFER_RX;
+	ep->xfers = xfers;
+	for (type = 0; type < KOFI_NR_XFERS; type++)
+		ep->xfer_flags[type] = kofi_xfer_type_flags(ep, type) & ~KOFI_XFER_PMEM;
+	ep->xfer_flags[FI_OP_READ] &= KOFI_XFER_ANY_LENGTH;
+	ep->xfer_flags[FI_OP_WRITE] &= KOFI_XFER_ANY_LENGTH;
 }
+EXPORT_SYMBOL_GPL(kofi_ep_set_xfers);
 
-int kofi_xfer_check(const struct kofi_ep *ep, const struct fi_xfer *xfer, u64 *flags)
+/* Decide what kofi_ep.xfer_flags leaves open.  @flags: those that the operation has */
+int kofi_xfer_check_exact(const struct kofi_ep *ep, const struct fi_xfer *xfer, u64 flags)
 {
-	const struct kofi_ep_side *side = kofi_xfer_is_recv(xfer) ? &ep->rx : &ep->tx;
-	u64 all = kofi_ep_flags(side, xfer->flags);
+	u64 known;
 
 	if (!(ep->xfers & BIT(xfer->type)))
 		return -ENOSYS;
-	if (xfer->defaults) {
-		if (xfer->flags & ~ep->limits->tx_flags)
-			return -ENOSYS;
-		all |= kofi_xfer_default_flags(side, xfer);
-		if (xfer->flags & FI_INJECT)
-			all &= ~FI_COMPLETION;
-	}
-	*flags = all;
-	return all & ~kofi_xfer_known_flags(ep, xfer, all) ? -FI_EBADFLAGS : 0;
+	if (xfer->defaults && xfer->flags & ~ep->limits->tx_flags)
+		return -ENOSYS;
+	known = kofi_xfer_type_flags(ep, xfer->type);
+	if (flags & KOFI_XFER_PMEM)
+		known &= ~KOFI_XFER_PMEM | kofi_xfer_pmem_flags(ep, xfer, flags);
+	if (kofi_xfer_any_length(xfer))
+		known &= KOFI_XFER_ANY_LENGTH;
+	return flags & ~known ? -FI_EBADFLAGS : 0;
 }
-EXPORT_SYMBOL_GPL(kofi_xfer_check);
+EXPORT_SYMBOL_GPL(kofi_xfer_check_exact);
 
 static const struct {
 	const char	*call;
