@@ -5,11 +5,13 @@
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
+#include <linux/sizes.h>
 #include <rdma/fi_tagged.h>
 #include "../../providers/tcp/trace.h"
 #include "rdm.h"
 
 #define LEN	32
+#define LONG	SZ_256K	/* so many of these are more than the sockets take */
 
 static __be16 port_of(struct kunit *test, struct vt_end *end)
 {
@@ -422,6 +424,41 @@ static void a_peer_without_a_route_is_an_error_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, EHOSTUNREACH);
 }
 
+/* It says so in its request.  What has begun ends with its connection, and the rest thereafter */
+static void a_peer_that_takes_no_connections_is_not_dialled(struct kunit *test)
+{
+	u8 data[RDM_CM] = { 0, 1 }, buf[PEER_CM + RDM_CM], *out = vt_buf(test, LONG);
+	const __be32 pid = cpu_to_be32(RDM_PID);
+	struct sockaddr_storage to = {};
+	struct rdm_peer peer = {};
+	struct vt_end end = {};
+	size_t len = sizeof(to);
+	int posted = 0, refused = 0;
+	struct vt_comp comp;
+	struct socket *sock;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	memcpy(data + 2, &((struct sockaddr_in *)&peer.name)->sin_port, 2);
+	memcpy(data + 4, &pid, sizeof(pid));
+	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &to, &len), 0);
+	sock = peer_connect_from(test, RDM_LOW, &to);
+	peer_send(test, sock, buf, peer_cm(buf, 0, data, sizeof(data)));
+	peer_recv(test, sock, buf, sizeof(buf));
+	KUNIT_EXPECT_EQ(test, buf[PEER_CM + 1], 1);
+	while (!fi_send(end.ep, out, LONG, NULL, peer.addr, vt_ctx(posted)))
+		posted++;
+	peer_recv(test, sock, buf, PEER_BASE);
+	peer_close(test, sock);
+	for (; posted; posted--) {
+		KUNIT_ASSERT_EQ(test, vt_wait(end.tx, &comp), 1);
+		KUNIT_EXPECT_TRUE(test, !comp.err || comp.err == ECONNRESET ||
+				  comp.err == FI_EFIREWALLADDR);
+		refused += comp.err == FI_EFIREWALLADDR;
+	}
+	KUNIT_EXPECT_GT(test, refused, 0);
+}
+
 static void what_waits_for_a_peer_ends_with_the_endpoint(struct kunit *test)
 {
 	struct rdm_peer peer;
@@ -483,6 +520,7 @@ static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE_SLOW(a_peer_that_dies_is_noticed_and_dialled_again),
 	KUNIT_CASE_SLOW(a_peer_that_does_not_answer_is_given_up),
 	KUNIT_CASE(a_peer_without_a_route_is_an_error_at_once),
+	KUNIT_CASE(a_peer_that_takes_no_connections_is_not_dialled),
 	KUNIT_CASE(what_waits_for_a_peer_ends_with_the_endpoint),
 	KUNIT_CASE(an_endpoint_needs_an_address_of_its_own),
 	{}

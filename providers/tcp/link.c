@@ -88,6 +88,8 @@ void ktcp_link_drop(struct ktcp_link *link, int err)
 		link->conn.posted = &link->none;
 		link->peer->link = NULL;
 		ktcp_peer_set_open(link->peer, false);
+		if (link->peer->firewall || err == ETIMEDOUT)
+			ktcp_rdm_route_all(link->peer);
 	}
 	spin_unlock_irq(&rdm->soft.lock);
 	link->peer = NULL;

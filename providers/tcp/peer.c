@@ -39,7 +39,8 @@
  *
  * When a connection ends that has stood, an operation of which a part has been sent ends with
  * the connection.  Operations behind it wait for the next connection, unless the peer has died
- * (ETIMEDOUT): finding out that it is still dead would take as long again.
+ * (ETIMEDOUT): finding out that it is still dead would take as long again.  Nor do they wait if
+ * the peer has said that it takes no connections (FI_EFIREWALLADDR).
  *
  * One delayed work item of the endpoint (ktcp_rdm.tick) looks at all unsettled peers every
  * KTCP_DIAL_TICK as long as there are some.
@@ -175,7 +176,7 @@ void ktcp_peer_set_open(struct ktcp_peer *peer, bool open)
 /**
  * ktcp_peer_add() - An operation is to be sent to a peer
  * @peer: a peer that is not forgotten
- * @op: the first of kofi_soft_ep.posted
+ * @op: from kofi_soft_ep.posted, the first one for this peer
  *
  * Context: any, with kofi_soft_ep.lock held.
  */

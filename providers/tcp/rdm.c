@@ -262,6 +262,30 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
 	return route.more;
 }
 
+/**
+ * ktcp_rdm_route_all() - Route all that is posted for one peer
+ * @peer: a peer whose connection has just ended for a reason that holds for the next one, too
+ *
+ * The peer may be forgotten as soon as its operations have ended, and the reason with it.  An
+ * operation that is routed later would have the peer dialled, and wait until that fails.
+ *
+ * Context: any, with kofi_soft_ep.lock held.
+ */
+void ktcp_rdm_route_all(struct ktcp_peer *peer)
+{
+	struct ktcp_rdm *rdm = peer->rdm;
+	struct kofi_av *av = ktcp_rdm_av(rdm);
+	struct kofi_soft_op *op, *next;
+	struct sockaddr_storage addr;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	list_for_each_entry_safe(op, next, &rdm->soft.posted, entry)
+		if (kofi_av_addr(av, op->kept.addr, &addr) &&
+		    kofi_addr_equal(&addr, &peer->addr) &&
+		    kofi_av_rx_index(av, op->kept.addr) == peer->key.index)
+			ktcp_peer_add(peer, op);
+}
+
 /* kofi_soft_type.now */
 void ktcp_rdm_now(struct kofi_soft_ep *soft)
 {

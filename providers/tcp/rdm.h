@@ -420,6 +420,7 @@ void ktcp_rdm_join(struct kofi_soft_ep *soft, bool join);
 void ktcp_rdm_work(struct work_struct *work);
 struct kofi_srx_attr ktcp_rdm_rx_room(const struct fi_info *info);
 void ktcp_rdm_room(struct ktcp_rdm *rdm);
+void ktcp_rdm_route_all(struct ktcp_peer *peer);
 bool ktcp_link_is_known(const struct ktcp_link *link);
 void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr_t *source);
 int ktcp_rdm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
