@@ -159,6 +159,16 @@ static ssize_t kofi_xfer_refuse_size(const struct kofi_ep *ep, const struct fi_x
 			   inject ? "inject size" : "longest message");
 }
 
+static bool kofi_xfer_has_desc(const struct fi_xfer *xfer)
+{
+	size_t i;
+
+	for (i = 0; xfer->desc && i < xfer->count; i++)
+		if (xfer->desc[i])
+			return true;
+	return false;
+}
+
 static ssize_t kofi_xfer_refuse_list(const struct kofi_ep *ep, const struct fi_xfer *xfer,
 				     const char *call)
 {
@@ -168,6 +178,9 @@ static ssize_t kofi_xfer_refuse_list(const struct kofi_ep *ep, const struct fi_x
 	if (xfer->type < FI_OP_ATOMIC &&
 	    kofi_list_refuse(call, xfer->buf_type, xfer->list, xfer->count, ep->caps & FI_HMEM))
 		return -EINVAL;
+	if (kofi_xfer_has_desc(xfer))
+		return kofi_refuse(call, -EINVAL, "a descriptor is that of a region without its element, or of another domain; or count is %zu, more than iov_limit",
+				   xfer->count);
 	return kofi_refuse(call, -EINVAL, "count is %zu: more than iov_limit, or the lists of the operation are not equally long",
 			   xfer->count);
 }
