@@ -5,7 +5,10 @@
  */
 #include <rdma/fi_tagged.h>
 #include "conformance.h"
+#include "queue.h"
 #include "../lib/refusal.h"
+
+#define DIRECT	6	/* of conf_queue_kinds: calls in the thread of the case */
 
 /* The call has failed with @err, and says @words */
 static void refused(struct kunit *test, const char *call, long err, const char *words, long ret)
@@ -163,6 +166,73 @@ static void a_list_that_is_wrong_is_explained(struct kunit *test)
 		fi_inject(pair.a.ep, vt_buf(test, huge), huge, 0));
 }
 
+/* A pointer that is no descriptor at all cannot be told from one */
+static void a_descriptor_of_other_memory_is_named(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 64);
+	struct vt_pair pair = {};
+	struct fid_mr *mr;
+
+	conf_join(test, &pair);
+	KUNIT_ASSERT_EQ(test, conf_reg(test, buf, 32, FI_SEND | FI_RECV, &mr), 0);
+	vt_refusals_begin(test);
+	if (fi_mr_desc(mr))
+		refused(test, "send", -EINVAL, "a descriptor is that of a region without its element",
+			fi_send(pair.a.ep, buf + 1, 32, fi_mr_desc(mr), 0, NULL));
+	vt_close(test, &mr->fid);
+}
+
+/* Whose peer posts no receive: nothing is wrong with a call that answers -EAGAIN */
+static void a_full_queue_is_no_mistake(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 8);
+	struct vt_pair pair = {};
+	ssize_t ret = 0;
+	int i;
+
+	conf_shallow(test, 4);
+	conf_join(test, &pair);
+	vt_refusals_begin(test);
+	for (i = 0; i < 100 && !ret; i++)
+		ret = fi_send(pair.a.ep, buf, 8, NULL, 0, NULL);
+	/* Over iWARP the first message without a receive has ended the connection (RFC 5041) */
+	if (ret == -ESHUTDOWN)
+		return;
+	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
+	vt_not_refused(test);
+}
+
+static int close_fid(void *fid)
+{
+	return fi_close(fid);
+}
+
+/* The completion queue calls back in the thread of the case, which hears of the reason */
+static void a_close_in_a_callback_says_where_it_may_be(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct vt_pair pair = {};
+	struct conf_queue *queue;
+	u8 *buf = vt_buf(test, 8);
+
+	conf_shallow(test, 4);
+	conf_serve(test);
+	queue = conf_queue(test, &conf_queue_kinds[DIRECT],
+			   vt->info->tx_attr->size + vt->info->rx_attr->size);
+	pair.a.tx = &queue->cq;
+	vt_join(test, &pair, &vt_default_kind);
+	vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, conf_queue_ctx(queue)), 0);
+	vt_refusals_begin(test);
+	conf_queue_hook(queue, close_fid, &pair.a.ep->fid);
+	conf_queue_expect(test, queue, 1);
+	conf_queue_hooked(test, queue);
+	refused(test, "close", -EDEADLK, "in a callback of the completion queue",
+		queue->hook_ret);
+	KUNIT_EXPECT_STREQ(test, fi_strerror(EDEADLK), "Would wait for itself");
+	vt_pair_close(test, &pair);
+}
+
 static void an_operation_that_is_not_there_names_its_capability(struct kunit *test)
 {
 	struct vt *vt = vt_of(test);
@@ -232,6 +302,9 @@ static struct kunit_case refuse_cases[] = {
 	KUNIT_CASE_PARAM(an_attribute_that_is_wrong_is_named, conf_gen_params),
 	KUNIT_CASE_PARAM(an_option_that_is_wrong_is_named, conf_gen_params),
 	KUNIT_CASE_PARAM(a_list_that_is_wrong_is_explained, conf_gen_params),
+	KUNIT_CASE_PARAM(a_descriptor_of_other_memory_is_named, conf_gen_params),
+	KUNIT_CASE_PARAM(a_full_queue_is_no_mistake, conf_gen_params),
+	KUNIT_CASE_PARAM(a_close_in_a_callback_says_where_it_may_be, conf_gen_params),
 	KUNIT_CASE_PARAM(an_operation_that_is_not_there_names_its_capability, conf_gen_params),
 	KUNIT_CASE_PARAM(an_address_that_is_wrong_is_explained, conf_gen_msg),
 	KUNIT_CASE_PARAM(a_registration_says_what_is_wrong, conf_gen_params),

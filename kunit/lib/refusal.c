@@ -65,3 +65,10 @@ void vt_refused(struct kunit *test, const char *call, long ret, const char *word
 	count = 0;
 }
 EXPORT_SYMBOL_GPL(vt_refused);
+
+void vt_not_refused(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, count, 0);
+	count = 0;
+}
+EXPORT_SYMBOL_GPL(vt_not_refused);

@@ -28,4 +28,12 @@ void vt_refusals_begin(struct kunit *test);
  */
 void vt_refused(struct kunit *test, const char *call, long ret, const char *words);
 
+/**
+ * vt_not_refused() - Has no call been refused since the last question?
+ * @test: the case
+ *
+ * Context: any, after vt_refusals_begin().
+ */
+void vt_not_refused(struct kunit *test);
+
 #endif /* _KUNIT_REFUSAL_H */
