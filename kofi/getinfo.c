@@ -313,8 +313,9 @@ int fi_getinfo(u32 version, const char *node, int service, u64 flags,
 	int err;
 
 	might_sleep();
-	if (!info)
-		return -EINVAL;
+	err = kofi_check_ptr("getinfo", info);
+	if (err)
+		return err;
 
 	if (trace_kofi_getinfo_enabled())
 		traced = kzalloc(sizeof(*traced), GFP_KERNEL);
@@ -377,8 +378,12 @@ int fi_getinfo_why(u32 version, const char *node, int service, u64 flags,
 	int ret;
 
 	might_sleep();
-	if (!reasons || !count || count > INT_MAX)
-		return -EINVAL;
+	ret = kofi_check_ptr("getinfo_why", reasons);
+	if (ret)
+		return ret;
+	if (!count || count > INT_MAX)
+		return kofi_refuse("getinfo_why", -EINVAL, "count is %zu, and has to be 1 to %d",
+				   count, INT_MAX);
 
 	why = kzalloc(sizeof(*why), GFP_KERNEL);
 	if (!why)

@@ -5,7 +5,9 @@
  */
 #include <linux/in.h>
 #include <linux/slab.h>
+#include <rdma/fi_reason.h>
 #include "core.h"
+#include "../lib/refusal.h"
 
 static void set_speed(struct kunit *test, struct mock *mock, size_t speed)
 {
@@ -393,8 +395,16 @@ static void devices_are_always_looked_for_anew(struct kunit *test)
 
 static void missing_place_for_the_result_is_refused(struct kunit *test)
 {
+	struct fi_reason reason;
+
+	vt_refusals_begin(test);
 	KUNIT_EXPECT_EQ(test, fi_getinfo(CORE_API, NULL, 0, 0,
 					 NULL, NULL), -EINVAL);
+	vt_refused(test, "getinfo", -EINVAL, "info is NULL");
+	KUNIT_EXPECT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0, NULL, NULL, 1), -EINVAL);
+	vt_refused(test, "getinfo_why", -EINVAL, "reasons is NULL");
+	KUNIT_EXPECT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0, NULL, &reason, 0), -EINVAL);
+	vt_refused(test, "getinfo_why", -EINVAL, "count is 0");
 }
 
 static const struct address_case {
