@@ -56,7 +56,7 @@ void kofi_obj_stat(const struct kofi_obj *obj, struct kofi_stat *stat)
 	if (!cm)
 		return;
 	read_name(cm, obj->fid, &stat->addr);
-	if (obj->fclass != FI_CLASS_PEP)
+	if (obj->fclass != FI_CLASS_PEP && !stat->no_peer)
 		read_peer(cm, container_of(obj->fid, struct fid_ep, fid), &stat->peer);
 }
 

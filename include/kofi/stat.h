@@ -25,6 +25,7 @@
  * @state: a word, or NULL
  * @addr: its own address; AF_UNSPEC: none
  * @peer: the peer's address; AF_UNSPEC: none
+ * @no_peer: there is no connection, so the core does not ask ->getpeer, which would refuse
  * @count: how many values there are
  * @values: numbers with their names; use kofi_stat_add()
  */
@@ -32,6 +33,7 @@ struct kofi_stat {
 	const char		*state;
 	struct sockaddr_storage	addr;
 	struct sockaddr_storage	peer;
+	bool			no_peer;
 	size_t			count;
 	struct {
 		const char	*name;

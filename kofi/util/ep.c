@@ -369,6 +369,7 @@ static void kofi_ep_stat(const struct kofi_ep *ep, struct kofi_stat *stat)
 
 	kofi_ep_sum(ep, &sum);
 	stat->state = kofi_conn_state_name(&ep->conn);
+	stat->no_peer = ep->conn.state != KOFI_CONN_CONNECTED;
 	kofi_stat_add(stat, "max_msg_size", ep->max_msg_size);
 	kofi_stat_add(stat, "tx_ops", sum.tx_ops);
 	kofi_stat_add(stat, "tx_bytes", sum.tx_bytes);

@@ -11,6 +11,7 @@
 
 #define KEPT	4
 
+/* NULL: every task */
 static struct task_struct *follows;
 static unsigned int count;
 static struct {
@@ -21,9 +22,10 @@ static struct {
 
 static void note(void *unused, const char *call, int ret, const char *reason)
 {
+	struct task_struct *task = READ_ONCE(follows);
 	unsigned int at = count % KEPT;
 
-	if (!in_task() || current != READ_ONCE(follows))
+	if (!in_task() || (task && task != current))
 		return;
 	strscpy(kept[at].call, call, sizeof(kept[at].call));
 	strscpy(kept[at].reason, reason, sizeof(kept[at].reason));
@@ -37,14 +39,25 @@ static void end(void *unused)
 	tracepoint_synchronize_unregister();
 }
 
-void vt_refusals_begin(struct kunit *test)
+static void begin(struct kunit *test, struct task_struct *task)
 {
 	count = 0;
-	WRITE_ONCE(follows, current);
+	WRITE_ONCE(follows, task);
 	KUNIT_ASSERT_EQ(test, register_trace_kofi_refused(note, NULL), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, end, NULL), 0);
 }
+
+void vt_refusals_begin(struct kunit *test)
+{
+	begin(test, current);
+}
 EXPORT_SYMBOL_GPL(vt_refusals_begin);
+
+void vt_refusals_begin_all(struct kunit *test)
+{
+	begin(test, NULL);
+}
+EXPORT_SYMBOL_GPL(vt_refusals_begin_all);
 
 static bool fits(unsigned int at, const char *call, long ret, const char *words)
 {
@@ -68,7 +81,7 @@ EXPORT_SYMBOL_GPL(vt_refused);
 
 void vt_not_refused(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, count, 0);
+	KUNIT_EXPECT_EQ_MSG(test, count, 0, "%s: %s", kept[0].call, kept[0].reason);
 	count = 0;
 }
 EXPORT_SYMBOL_GPL(vt_not_refused);

@@ -16,6 +16,14 @@
 void vt_refusals_begin(struct kunit *test);
 
 /**
+ * vt_refusals_begin_all() - As vt_refusals_begin(), of every task
+ * @test: the case
+ *
+ * Context: may sleep.
+ */
+void vt_refusals_begin_all(struct kunit *test);
+
+/**
  * vt_refused() - Has a call been refused with such a reason since the last question?
  * @test: the case
  * @call: name of the call

@@ -11,6 +11,7 @@
 #include <net/sock.h>
 #include <rdma/fi_rma.h>
 #include "../lib/file.h"
+#include "../lib/refusal.h"
 #include "rdm.h"
 
 #define DIR		"/sys/kernel/debug/kofi_tcp/"
@@ -331,6 +332,19 @@ static void regions_that_are_alike_share_a_line(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, strstr(at, "memory region"));
 }
 
+/* An endpoint without a connection has no peer, which would be a refused call */
+static void a_look_at_an_endpoint_is_no_refused_call(struct kunit *test)
+{
+	char *text = vt_buf(test, TEXT);
+	struct vt_end end = {};
+
+	vt_client(test, &end, &vt_default_kind);
+	vt_refusals_begin_all(test);
+	read_file(test, OBJECTS, text, TEXT);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "endpoint, provider tcp"));
+	vt_not_refused(test);
+}
+
 static struct kunit_case bounds_cases[] = {
 	KUNIT_CASE(connections_that_ask_nothing_have_so_many_places),
 	KUNIT_CASE(requests_have_the_places_of_the_event_queue),
@@ -341,6 +355,7 @@ static struct kunit_case bounds_cases[] = {
 	KUNIT_CASE(a_peer_that_reads_no_answers_has_so_many_under_way),
 	KUNIT_CASE(writes_that_nobody_reads_of_are_so_many),
 	KUNIT_CASE(regions_that_are_alike_share_a_line),
+	KUNIT_CASE(a_look_at_an_endpoint_is_no_refused_call),
 	{}
 };
 
