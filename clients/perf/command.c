@@ -20,6 +20,8 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
+#include <linux/sizes.h>
+#include <linux/stddef.h>
 #include <linux/string.h>
 
 #include "perf.h"
@@ -39,76 +41,143 @@ static const struct perf_test *const perf_tests[] = {
 	&perf_pingpong, &perf_stream, &perf_perio, &perf_setup, &perf_match, &perf_meet,
 };
 
-static int perf_set_number(struct perf_cmd *cmd, const char *name,
-			   const char *value)
+int perf_refuse(const char *fmt, ...)
 {
-	const struct {
-		const char	*name;
-		unsigned int	*to;
-	} numbers[] = {
-		{ "size", &cmd->size }, { "count", &cmd->count },
-		{ "depth", &cmd->depth }, { "links", &cmd->links },
-		{ "rounds", &cmd->rounds },
-	};
+	struct va_format vaf = { .fmt = fmt };
+	va_list args;
+
+	va_start(args, fmt);
+	vaf.va = &args;
+	pr_err("command refused: %pV\n", &vaf);
+	va_end(args);
+	return -EINVAL;
+}
+
+/**
+ * struct perf_text - A parameter that is a text
+ * @name: of the parameter
+ * @offset: of its value in &struct perf_cmd
+ * @size: of its value
+ * @allowed: its values, separated by commas; NULL: any
+ */
+struct perf_text {
+	const char	*name;
+	size_t		offset;
+	size_t		size;
+	const char	*allowed;
+};
+
+static const struct perf_text perf_texts[] = {
+	{ "op", offsetof(struct perf_cmd, op), sizeof_field(struct perf_cmd, op),
+	  "send, more, write, read, ep, ep-rma, cq, mr, conn, peer, met" },
+	{ "side", offsetof(struct perf_cmd, side), sizeof_field(struct perf_cmd, side),
+	  "kofi, raw" },
+	{ "base", offsetof(struct perf_cmd, base), sizeof_field(struct perf_cmd, base),
+	  "map, inline, sock, msg" },
+	{ "prov", offsetof(struct perf_cmd, way.prov), sizeof_field(struct perf_cmd, way.prov) },
+	{ "node", offsetof(struct perf_cmd, node), sizeof_field(struct perf_cmd, node) },
+};
+
+/* Where the value of a number is, and the most; the least is 1 */
+static const struct {
+	const char	*name;
+	size_t		offset;
+	unsigned int	max;
+} perf_numbers[] = {
+	{ "size", offsetof(struct perf_cmd, size), SZ_4M },
+	{ "count", offsetof(struct perf_cmd, count), 10000000 },
+	{ "depth", offsetof(struct perf_cmd, depth), SZ_64K },
+	{ "links", offsetof(struct perf_cmd, links), SZ_16K },
+	{ "rounds", offsetof(struct perf_cmd, rounds), PERF_MAX_ROUNDS },
+};
+
+/* Is @word one of @list, in which commas separate words? */
+static bool perf_is_listed(const char *word, const char *list)
+{
+	size_t len = strlen(word);
+
+	while (strncmp(list, word, len) || (list[len] && list[len] != ',')) {
+		list = strstr(list, ", ");
+		if (!list)
+			return false;
+		list += 2;
+	}
+	return len;
+}
+
+static int perf_copy(const char *name, char *to, size_t size, const char *text)
+{
+	if (strscpy(to, text, size) >= 0)
+		return 0;
+	return perf_refuse("%s: %s has more than %zu bytes", name, text, size - 1);
+}
+
+static int perf_check(const char *name, const char *word, const char *allowed)
+{
+	if (perf_is_listed(word, allowed))
+		return 0;
+	return perf_refuse("%s=%s; allowed are %s", name, word, allowed);
+}
+
+static int perf_set_text(struct perf_cmd *cmd, const struct perf_text *text, const char *word)
+{
+	int ret = text->allowed ? perf_check(text->name, word, text->allowed) : 0;
+
+	return ret ? : perf_copy(text->name, (char *)cmd + text->offset, text->size, word);
+}
+
+static int perf_set_number(struct perf_cmd *cmd, const char *name, const char *word)
+{
+	unsigned int value;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (!strcmp(name, numbers[i].name))
-			return kstrtouint(value, 0, numbers[i].to);
-	return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(perf_numbers); i++)
+		if (!strcmp(name, perf_numbers[i].name))
+			break;
+	if (i == ARRAY_SIZE(perf_numbers))
+		return perf_refuse("%s=%s: there is no %s", name, word, name);
+	if (kstrtouint(word, 0, &value) || !value || value > perf_numbers[i].max)
+		return perf_refuse("%s=%s; allowed are 1 to %u", name, word, perf_numbers[i].max);
+	*(unsigned int *)((char *)cmd + perf_numbers[i].offset) = value;
+	return 0;
 }
 
 static int perf_set(struct perf_cmd *cmd, char *word)
 {
 	char *name = strsep(&word, "=");
+	int i;
 
 	if (!word)
-		return -EINVAL;
-	if (!strcmp(name, "op"))
-		return strscpy(cmd->op, word, sizeof(cmd->op)) < 0 ? -EINVAL : 0;
-	if (!strcmp(name, "side"))
-		return strscpy(cmd->side, word, sizeof(cmd->side)) < 0 ?
-		       -EINVAL : 0;
-	if (!strcmp(name, "base"))
-		return strscpy(cmd->base, word, sizeof(cmd->base)) < 0 ?
-		       -EINVAL : 0;
-	if (!strcmp(name, "prov"))
-		return strscpy(cmd->way.prov, word, sizeof(cmd->way.prov)) < 0 ?
-		       -EINVAL : 0;
+		return perf_refuse("%s is no NAME=VALUE", name);
 	if (!strcmp(name, "ep")) {
 		cmd->way.rdm = !strcmp(word, "rdm");
-		return cmd->way.rdm || !strcmp(word, "msg") ? 0 : -EINVAL;
+		return perf_check(name, word, "msg, rdm");
 	}
 	if (!strcmp(name, "ctx")) {
 		cmd->way.process = !strcmp(word, "process");
-		return cmd->way.process || !strcmp(word, "softirq") ? 0 : -EINVAL;
+		return perf_check(name, word, "softirq, process");
 	}
-	if (!strcmp(name, "node"))
-		return strscpy(cmd->node, word, sizeof(cmd->node)) < 0 ?
-		       -EINVAL : 0;
+	for (i = 0; i < ARRAY_SIZE(perf_texts); i++)
+		if (!strcmp(name, perf_texts[i].name))
+			return perf_set_text(cmd, &perf_texts[i], word);
 	return perf_set_number(cmd, name, word);
 }
 
 static int perf_parse(struct perf_cmd *cmd, char *text)
 {
 	char *word;
-	int ret = 0, nth = 0;
+	int ret = 0, nth;
 
 	*cmd = perf_defaults;
-	while (!ret && (word = strsep(&text, " "))) {
+	for (nth = 0; !ret && (word = strsep(&text, " ")); nth++) {
 		if (nth == 0)
-			ret = strscpy(cmd->key, word, sizeof(cmd->key));
+			ret = perf_copy("the key", cmd->key, sizeof(cmd->key), word);
 		else if (nth == 1)
-			ret = strscpy(cmd->test, word, sizeof(cmd->test));
+			ret = perf_copy("the test", cmd->test, sizeof(cmd->test), word);
 		else
 			ret = perf_set(cmd, word);
-		nth++;
-		ret = min(ret, 0);
 	}
-	if (ret || !cmd->count || !cmd->size || !cmd->depth || !cmd->links ||
-	    !cmd->rounds || cmd->rounds > PERF_MAX_ROUNDS)
-		return -EINVAL;
-	return 0;
+	return ret;
 }
 
 static const struct perf_test *perf_find_test(const char *name)
@@ -175,7 +244,7 @@ static int perf_measure(const struct perf_test *test, const struct perf_cmd *cmd
 
 	sides[1] = perf_baseline(cmd);
 	if (!sides[1])
-		return -EINVAL;
+		return perf_refuse("size=%u; base=inline has %u at most", cmd->size, RAW_INLINE);
 	for (i = 0; i < 2 && !ret; i++) {
 		if (*cmd->side && strcmp(cmd->side, sides[i]->name))
 			continue;
@@ -207,10 +276,14 @@ static int perf_do(const struct perf_cmd *cmd)
 		return 0;
 	}
 	if (strcmp(cmd->test, "hold"))
-		return -EINVAL;
+		return perf_refuse("there is no test %s; there are pingpong, stream, perio, setup, match, meet, hold, release",
+				   cmd->test);
 	if (!strcmp(cmd->side, perf_kofi_side.name))
 		return perf_hold(&perf_kofi_side, cmd);
-	return base && !strcmp(cmd->side, base->name) ? perf_hold(base, cmd) : -EINVAL;
+	if (!base || strcmp(cmd->side, base->name))
+		return perf_refuse("hold needs side=kofi or side=raw, with a base= that has size=%u",
+				   cmd->size);
+	return perf_hold(base, cmd);
 }
 
 int perf_command(char *text)

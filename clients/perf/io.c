@@ -202,7 +202,8 @@ static void *io_open(const struct perf_side *side, const struct perf_cmd *cmd)
 	int ret;
 
 	if (cmd->count < cmd->depth)
-		return ERR_PTR(-EINVAL);
+		return ERR_PTR(perf_refuse("count=%u; the least with depth=%u is %u", cmd->count,
+					   cmd->depth, cmd->depth));
 	io = kzalloc(sizeof(*io), GFP_KERNEL);
 	if (!io)
 		return ERR_PTR(-ENOMEM);

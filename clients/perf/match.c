@@ -125,7 +125,7 @@ static void *match_open(const struct perf_side *side, const struct perf_cmd *cmd
 	int ret = -ENOMEM;
 
 	if (side != &perf_kofi_side || !cmd->way.rdm)
-		return ERR_PTR(-EINVAL);
+		return ERR_PTR(perf_refuse("match needs side=kofi and ep=rdm"));
 	m = kzalloc(sizeof(*m), GFP_KERNEL);
 	if (!m)
 		return ERR_PTR(-ENOMEM);

@@ -152,7 +152,7 @@ static void *meet_open(const struct perf_side *side, const struct perf_cmd *cmd)
 	int ret;
 
 	if (side != &perf_kofi_side || !cmd->way.rdm)
-		return ERR_PTR(-EINVAL);
+		return ERR_PTR(perf_refuse("meet needs side=kofi and ep=rdm"));
 	meet = kzalloc(sizeof(*meet), GFP_KERNEL);
 	if (!meet)
 		return ERR_PTR(-ENOMEM);

@@ -217,6 +217,8 @@ extern const struct perf_test perf_setup, perf_match, perf_meet;
 
 /* command.c */
 int perf_command(char *text);
+/* Says in the log why a command is refused; returns -EINVAL */
+__printf(1, 2) int perf_refuse(const char *fmt, ...);
 
 /* mem.c */
 int perf_hold(const struct perf_side *side, const struct perf_cmd *cmd);

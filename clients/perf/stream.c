@@ -243,8 +243,20 @@ static int stream_set_op(struct stream *s, const struct perf_side *side,
 		s->post = side->read;
 		s->messages = false;
 	} else {
-		return -EINVAL;
+		return perf_refuse("op=%s; allowed of stream are send, more, write, read", op);
 	}
+	return 0;
+}
+
+/* All operations of the queues are posted at once, those of a chain together */
+static int stream_check(const struct stream *s, const struct perf_cmd *cmd)
+{
+	if (cmd->count < s->nr_links * s->depth)
+		return perf_refuse("count=%u; the least of %u links with depth=%u is %u",
+				   cmd->count, s->nr_links, s->depth, s->nr_links * s->depth);
+	if (s->chained && (s->depth % PERF_CHAIN || cmd->count % PERF_CHAIN))
+		return perf_refuse("depth=%u count=%u; allowed with op=more are multiples of %u",
+				   s->depth, cmd->count, PERF_CHAIN);
 	return 0;
 }
 
@@ -263,11 +275,11 @@ static void *stream_make(const struct perf_side *side,
 	s->nr_links = cmd->links;
 	s->depth = cmd->depth;
 	ret = stream_set_op(s, side, cmd->op);
-	if (ret || cmd->count < s->nr_links * s->depth ||
-	    (s->chained && (s->depth % PERF_CHAIN ||
-			    cmd->count % PERF_CHAIN))) {
+	if (!ret)
+		ret = stream_check(s, cmd);
+	if (ret) {
 		kfree(s);
-		return ERR_PTR(-EINVAL);
+		return ERR_PTR(ret);
 	}
 	s->nr_rx = s->depth * STREAM_RECVS;
 	if (cmd->links == 1)
