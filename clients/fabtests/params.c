@@ -50,17 +50,17 @@ static char *src = "";
 module_param(src, charp, 0444);
 MODULE_PARM_DESC(src, "numeric address that the server listens on, as -s (default any)");
 
-static ushort port = 9228;
-module_param(port, ushort, 0444);
-MODULE_PARM_DESC(port, "fabric port of the server, as -B and -P (default 9228)");
+static char *port = "9228";
+module_param(port, charp, 0444);
+MODULE_PARM_DESC(port, "fabric port of the server, as -B and -P, 1 to 65535 (default 9228)");
 
 static char *oob = "none";
 module_param(oob, charp, 0444);
 MODULE_PARM_DESC(oob, "out of band: none, addr for names as -E, sync for syncs, too, as -b");
 
-static ushort oob_port;
-module_param(oob_port, ushort, 0444);
-MODULE_PARM_DESC(oob_port, "TCP port beside the fabric (default 3000, of cm_data 2710)");
+static char *oob_port = "";
+module_param(oob_port, charp, 0444);
+MODULE_PARM_DESC(oob_port, "TCP port beside the fabric, 1 to 65535 (default 3000, of cm_data 2710)");
 
 static char *prov = "tcp";
 module_param(prov, charp, 0444);
@@ -83,21 +83,21 @@ static unsigned int nr_sizes;
 module_param_array(sizes, uint, &nr_sizes, 0444);
 MODULE_PARM_DESC(sizes, "sizes separated by commas, as -S (default 64 to 1048576)");
 
-static unsigned int iterations;
-module_param(iterations, uint, 0444);
-MODULE_PARM_DESC(iterations, "messages of each size, as -I (default: fabtests' for the size)");
+static char *iterations = "0";
+module_param(iterations, charp, 0444);
+MODULE_PARM_DESC(iterations, "messages of each size, as -I, 1 to 2147483647 (default 0: fabtests' for the size)");
 
-static unsigned int warmup = 10;
-module_param(warmup, uint, 0444);
-MODULE_PARM_DESC(warmup, "messages before these, as -w (default 10)");
+static char *warmup = "10";
+module_param(warmup, charp, 0444);
+MODULE_PARM_DESC(warmup, "messages before these, as -w, 0 to 2147483647 (default 10)");
 
-static unsigned int window = 64;
-module_param(window, uint, 0444);
-MODULE_PARM_DESC(window, "messages in flight, as -W (default 64)");
+static char *window = "64";
+module_param(window, charp, 0444);
+MODULE_PARM_DESC(window, "messages in flight, as -W, 1 to 4096 (default 64)");
 
-static unsigned int messages = 4;
-module_param(messages, uint, 0444);
-MODULE_PARM_DESC(messages, "unexpected messages at a time, as -M of unexpected_msg (default 4)");
+static char *messages = "4";
+module_param(messages, charp, 0444);
+MODULE_PARM_DESC(messages, "unexpected messages at a time, as -M of unexpected_msg, 1 to 4096 (default 4)");
 
 static bool verify;
 module_param(verify, bool, 0444);
@@ -110,6 +110,15 @@ MODULE_PARM_DESC(script, "version of fabtests that the peer is (default 2.6)");
 static int ft_bad(const char *name, const char *value, const char *allowed)
 {
 	pr_err("%s=%s: %s\n", name, value, allowed);
+	return -EINVAL;
+}
+
+static int ft_parse_number(const char *name, const char *value, unsigned int min,
+			   unsigned int max, unsigned int *out)
+{
+	if (!kstrtouint(value, 10, out) && *out >= min && *out <= max)
+		return 0;
+	pr_err("%s=%s: allowed are %u to %u\n", name, value, min, max);
 	return -EINVAL;
 }
 
@@ -202,9 +211,20 @@ static int ft_parse_oob(void)
 	if (nth != FT_OOB_SYNC && ft_params.test->run == ft_unexpected)
 		return ft_bad("oob", oob, "unexpected_msg needs oob=sync, and its peer -b");
 	ft_params.oob = nth;
-	ft_params.port = port;
-	ft_params.oob_port = oob_port ?: ft_params.test->meet ? FT_CM_DATA_PORT : FT_OOB_PORT;
 	return 0;
+}
+
+static int ft_parse_ports(void)
+{
+	unsigned int number = 0, oob_number = ft_params.test->meet ? FT_CM_DATA_PORT : FT_OOB_PORT;
+	int ret;
+
+	ret = ft_parse_number("port", port, 1, U16_MAX, &number);
+	if (!ret && *oob_port)
+		ret = ft_parse_number("oob_port", oob_port, 1, U16_MAX, &oob_number);
+	ft_params.port = number;
+	ft_params.oob_port = oob_number;
+	return ret;
 }
 
 static int ft_parse_sizes(void)
@@ -231,19 +251,16 @@ static int ft_parse_counts(void)
 {
 	unsigned int major, minor;
 	char rest;
+	int ret;
 
-	if (!window || window > FT_WINDOW_MAX)
-		return ft_bad("window", "", "allowed are 1 to 4096");
-	if (!messages || messages > FT_WINDOW_MAX)
-		return ft_bad("messages", "", "allowed are 1 to 4096");
-	if (warmup > INT_MAX || iterations > INT_MAX)
-		return ft_bad("iterations", "", "allowed are 0 to 2147483647, for warmup, too");
+	ret = ft_parse_number("iterations", iterations, 0, INT_MAX, &ft_params.iterations) ?:
+	      ft_parse_number("warmup", warmup, 0, INT_MAX, &ft_params.warmup) ?:
+	      ft_parse_number("window", window, 1, FT_WINDOW_MAX, &ft_params.window) ?:
+	      ft_parse_number("messages", messages, 1, FT_WINDOW_MAX, &ft_params.messages);
+	if (ret)
+		return ret;
 	if (sscanf(script, "%u.%u%c", &major, &minor, &rest) != 2)
 		return ft_bad("script", script, "allowed is a version, for example 2.1");
-	ft_params.iterations = iterations;
-	ft_params.warmup = warmup;
-	ft_params.window = window;
-	ft_params.messages = messages;
 	ft_params.verify = verify;
 	ft_params.script = FI_VERSION(major, minor);
 	return 0;
@@ -262,6 +279,8 @@ int ft_params_parse(struct net *net)
 		ret = ft_parse_names();
 	if (!ret)
 		ret = ft_parse_oob();
+	if (!ret)
+		ret = ft_parse_ports();
 	if (!ret)
 		ret = ft_parse_sizes();
 	return ret ?: ft_parse_counts();
