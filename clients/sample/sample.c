@@ -8,6 +8,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/limits.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -22,7 +23,7 @@ MODULE_PARM_DESC(node, "numeric address of the peer");
 
 static int service = 7471;
 module_param(service, int, 0444);
-MODULE_PARM_DESC(service, "port of the peer");
+MODULE_PARM_DESC(service, "port of the peer, 1 to 65535");
 
 static char *text = "hello";
 module_param(text, charp, 0444);
@@ -34,6 +35,14 @@ struct sample {
 	struct fi_info *info;
 	struct fi_ep_set set;
 };
+
+static int sample_check(void)
+{
+	if (service > 0 && service <= U16_MAX)
+		return 0;
+	pr_err("service=%d: allowed are 1 to 65535\n", service);
+	return -EINVAL;
+}
 
 /* The hints say what the client needs; the answer says how to reach the peer. */
 static int sample_find(struct sample *s)
@@ -108,7 +117,9 @@ static int __init sample_init(void)
 
 	if (!message)
 		return -ENOMEM;
-	ret = sample_find(&s);
+	ret = sample_check();
+	if (!ret)
+		ret = sample_find(&s);
 	if (!ret)
 		ret = sample_open(&s);
 	if (!ret)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The sample clients, loaded as a user would: that of README.md against a server here,
- * and that of the client guide, which is its own server.
+ * and that of the client guide, which is its own server.  And what the clients say of parameters
+ * that are wrong.
  *
  * They work while they are being loaded, so modprobe runs from a work item; its exit
  * status tells how the client fared.
  */
 #include <linux/umh.h>
 #include <linux/workqueue.h>
+#include "../lib/log.h"
 #include "verbs.h"
 
 #define VT_TEXT	"hello from the sample"
@@ -193,11 +195,47 @@ static void the_rma_sample_does_not_load_without_a_provider(struct kunit *test)
 						 "prov=nosuch"), 0);
 }
 
+#define PERF	"/sys/kernel/debug/kofi_perf"
+#define MOUNT	"[ -d " PERF " ] || mount -t debugfs none /sys/kernel/debug"
+
+/* The log has what is allowed */
+static void a_parameter_that_is_wrong_is_refused(struct kunit *test)
+{
+	static const struct {
+		const char *command, *log;
+	} rows[] = {
+		{ "modprobe kofi_sample service=70000", "service=70000: allowed are 1 to 65535" },
+		{ "modprobe kofi_pingpong role=clint", "role=clint: allowed are both, server" },
+		{ "modprobe kofi_pingpong addr=127.0.0.1 iters=0", "iters=0: allowed are 1 to" },
+		{ "modprobe kofi_fabtests test=msg_pong", "test=msg_pong: no such test" },
+		{ "modprobe kofi_fabtests window=5000", "window=5000: allowed are 1 to 4096" },
+		{ "modprobe kofi_fabtests port=65536", "port=65536: allowed are 1 to 65535" },
+		{ "modprobe kofi_fabtests warmup=many", "warmup=many: allowed are 0 to" },
+		{ "echo lat pingpong size=0 >" PERF "/run", "size=0; allowed are 1 to" },
+		{ "echo lat pingpong depht=1 >" PERF "/run", "there is no depht" },
+		{ "echo lat pingpong base=sox >" PERF "/run", "base=sox; allowed are map" },
+		{ "echo lat ping >" PERF "/run", "there is no test ping; there are pingpong" },
+		{ "echo lat stream count=1 >" PERF "/run", "count=1; the least of 1 links" },
+	};
+	struct kmsg_dump_iter log;
+	size_t i;
+
+	KUNIT_ASSERT_EQ(test, vt_shell("modprobe kofi_perf"), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell(MOUNT), 0);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		vt_log_clear(&log);
+		KUNIT_EXPECT_NE_MSG(test, vt_shell(rows[i].command), 0, "%s", rows[i].command);
+		KUNIT_EXPECT_GE_MSG(test, vt_log_count(&log, rows[i].log), 1, "%s", rows[i].log);
+	}
+	KUNIT_EXPECT_EQ(test, vt_shell("modprobe -r kofi_perf"), 0);
+}
+
 static struct kunit_case vt_sample_cases[] = {
 	KUNIT_CASE(the_sample_sends_its_message),
 	KUNIT_CASE(the_sample_does_not_load_without_a_peer),
 	KUNIT_CASE(the_rma_sample_reads_and_writes),
 	KUNIT_CASE(the_rma_sample_does_not_load_without_a_provider),
+	KUNIT_CASE(a_parameter_that_is_wrong_is_refused),
 	{}
 };
 
