@@ -346,6 +346,25 @@ void kofi_srx_take_msg(struct kofi_srx *srx, struct kofi_srx_msg *msg,
 	due->resume |= kofi_srx_unstall(srx, KOFI_SRX_NO_ROOM);
 }
 
+/*
+ * Has the client removed the sender's address since the provider has looked it up?  Then
+ * kofi_srx_forget() has not seen the message, and the address may become that of another sender.
+ * An address that is removed later has its call of kofi_srx_forget() behind this one.
+ */
+static bool kofi_srx_sender_left(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
+				 const struct kofi_srx_msg *msg)
+{
+	fi_addr_t src_addr, source;
+
+	lockdep_assert_held(&srx->lock);
+	if (!srx->ops->sender ||
+	    (what->src_addr == FI_ADDR_NOTAVAIL && what->source == FI_ADDR_NOTAVAIL))
+		return false;
+	srx->ops->sender(msg, &src_addr, &source);
+	return src_addr != what->src_addr || source != what->source;
+}
+
+/* -ESTALE: the sender is to be looked up again */
 static int kofi_srx_match(struct kofi_srx *srx,
 			  const struct kofi_srx_keys *keys,
 			  const struct kofi_srx_arrival *what,
@@ -375,6 +394,8 @@ static int kofi_srx_match(struct kofi_srx *srx,
 		srx->stalled |= BIT(keys->any.kind) | KOFI_SRX_NO_ROOM;
 		return -EAGAIN;
 	}
+	if (kofi_srx_sender_left(srx, what, msg))
+		return -ESTALE;
 	msg->what = *what;
 	kofi_srx_queue_msg(srx, msg, keys);
 	return KOFI_SRX_QUEUED;
@@ -405,6 +426,13 @@ int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 	if (unlikely(!list_empty(&srx->strangers) && !kofi_srx_is_stranger(srx, what)))
 		kofi_srx_recognize(srx);
 	ret = kofi_srx_match(srx, &keys, what, msg, rx, &due);
+	while (unlikely(ret == -ESTALE)) {
+		known = *what;
+		srx->ops->sender(msg, &known.src_addr, &known.source);
+		what = &known;
+		kofi_srx_keys_set(srx, &keys, what);
+		ret = kofi_srx_match(srx, &keys, what, msg, rx, &due);
+	}
 	spin_unlock_irqrestore(&srx->lock, flags);
 	kofi_srx_settle(srx, &due);
 	return ret;

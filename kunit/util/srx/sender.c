@@ -139,6 +139,24 @@ static void the_order_of_a_sender_stays(struct kunit *test)
 	}
 }
 
+/* The address may be that of another sender by then */
+static void a_message_has_no_address_that_was_removed_as_it_came(struct kunit *test)
+{
+	const struct kofi_srx_arrival known = {
+		.flags = FI_TAGGED, .tag = 5, .len = 10, .src_addr = SENDER, .source = SOURCE,
+	};
+	struct ut_srx *us = open_srx(test);
+
+	/* Nobody is known any more when the message looks for its place */
+	KUNIT_ASSERT_EQ(test, ut_arrive(us, 1, known), KOFI_SRX_QUEUED);
+	KUNIT_ASSERT_EQ(test, directed(us, 1, 5, 0), 0);
+	KUNIT_EXPECT_NULL(test, us->msg[1].rx);
+	KUNIT_ASSERT_EQ(test, ut_trecv(us, 2, 5, 0), 0);
+	KUNIT_ASSERT_NOT_NULL(test, us->msg[1].rx);
+	ut_deliver(us, 1);
+	ut_gets(test, us, .nr = 2, .len = 10, .tag = 5, .src = FI_ADDR_NOTAVAIL);
+}
+
 /* Otherwise strangers decide how long each receive takes, with interrupts off */
 static void strangers_are_looked_up_once_per_insertion(struct kunit *test)
 {
@@ -164,6 +182,7 @@ static struct kunit_case sender_cases[] = {
 	KUNIT_CASE(a_receive_names_a_sender_that_became_known),
 	KUNIT_CASE(a_peek_and_a_claim_name_it_too),
 	KUNIT_CASE(the_order_of_a_sender_stays),
+	KUNIT_CASE(a_message_has_no_address_that_was_removed_as_it_came),
 	KUNIT_CASE(strangers_are_looked_up_once_per_insertion),
 	{}
 };
