@@ -5,12 +5,16 @@
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
+#include <linux/prandom.h>
 #include <linux/sizes.h>
 #include <rdma/fi_tagged.h>
 #include "../../providers/tcp/trace.h"
 #include "rdm.h"
 
 #define LEN	32
+#define INCARNATIONS	300
+#define STREAMS		1900	/* 400 more are in refuse.c */
+#define STREAMS_TAG	0x5ca1ab1e0ddba11ULL
 #define LONG	SZ_256K	/* so many of these are more than the sockets take */
 
 static __be16 port_of(struct kunit *test, struct vt_end *end)
@@ -206,6 +210,94 @@ static void another_incarnation_is_another_peer(struct kunit *test)
 	post(test, &end, &peer, 2);
 	expect_msg(test, second, 2);
 	vt_done(test, end.tx, vt_ctx(2));
+}
+
+/* A read of each is under way when the next one comes, which gets nothing of it */
+static void many_incarnations_come_one_after_the_other(struct kunit *test)
+{
+	u8 *in = vt_buf(test, LEN), buf[PEER_BASE + PEER_RMA];
+	struct socket *last = NULL, *sock;
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct vt_comp comp;
+	unsigned long i;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	for (i = 0; i < INCARNATIONS; i++) {
+		sock = rdm_dial(test, &end, &peer, 1, RDM_PID + i);
+		if (last) {
+			comp = vt_failed(test, end.tx);
+			KUNIT_ASSERT_EQ(test, comp.err, ECONNRESET);
+			KUNIT_ASSERT_PTR_EQ(test, comp.context, vt_ctx(3 * i));
+			peer_hung_up(test, last);
+			peer_close(test, last);
+		}
+		post(test, &end, &peer, 3 * i + 1);
+		post(test, &end, &peer, 3 * i + 2);
+		expect_msg(test, sock, 3 * i + 1);
+		expect_msg(test, sock, 3 * i + 2);
+		vt_done(test, end.tx, vt_ctx(3 * i + 1));
+		vt_done(test, end.tx, vt_ctx(3 * i + 2));
+		KUNIT_ASSERT_EQ(test, fi_read(end.ep, in, LEN, NULL, peer.addr, 0, 1,
+					      vt_ctx(3 * i + 3)), 0);
+		peer_recv(test, sock, buf, sizeof(buf));
+		last = sock;
+	}
+	vt_none(test, end.tx);
+}
+
+/* The first byte is right, as is the operation as a rule, so some become messages */
+static void random_stream(struct kunit *test, struct socket *sock, unsigned int seed)
+{
+	u8 msg[PEER_BASE + PEER_RMA + LEN];
+	struct rnd_state rnd;
+
+	prandom_seed_state(&rnd, seed);
+	prandom_bytes_state(&rnd, msg, sizeof(msg));
+	msg[0] = 3;
+	msg[1] %= 10;
+	/* A size that fits, in every other one */
+	if (seed & 1)
+		memset(msg + 9, 0, 7);
+	peer_send(test, sock, msg, sizeof(msg));
+}
+
+/* The tag tells its message from those that streams may become */
+static void expect_tagged(struct kunit *test, struct vt_end *end, struct socket *sock)
+{
+	u8 *in = vt_buf(test, LEN), msg[PEER_BASE + 8 + LEN];
+	size_t len = peer_tagged(msg, 0, NULL, STREAMS_TAG, LEN);
+
+	vt_fill(msg + len, LEN, 9);
+	KUNIT_ASSERT_EQ(test, fi_trecv(end->ep, in, LEN, NULL, FI_ADDR_UNSPEC, STREAMS_TAG, 0,
+				       vt_ctx(9)), 0);
+	peer_send(test, sock, msg, len + LEN);
+	vt_done(test, end->rx, vt_ctx(9));
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 9));
+}
+
+static void random_streams_harm_nobody_else(struct kunit *test)
+{
+	struct socket *good, *bad;
+	struct rdm_peer low, high;
+	struct vt_end end = {};
+	unsigned int i;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &low, RDM_LOW);
+	rdm_peer_new(test, &end, &high, RDM_HIGH);
+	good = rdm_dial(test, &end, &high, 1, RDM_PID);
+	for (i = 0; i < STREAMS; i++) {
+		bad = rdm_dial(test, &end, &low, 1, RDM_PID + i);
+		random_stream(test, bad, i + 1);
+		peer_close(test, bad);
+	}
+	expect_tagged(test, &end, good);
+	expect_tagged(test, &end, rdm_dial(test, &end, &low, 1, RDM_PID + i));
+	post(test, &end, &high, 1);
+	expect_msg(test, good, 1);
+	vt_done(test, end.tx, vt_ctx(1));
 }
 
 static void of_two_requests_that_of_the_larger_address_counts(struct kunit *test)
@@ -511,6 +603,8 @@ static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE_PARAM(a_request_of_something_else_is_refused, stranger_gen_params),
 	KUNIT_CASE(an_incarnation_has_one_connection),
 	KUNIT_CASE(another_incarnation_is_another_peer),
+	KUNIT_CASE_SLOW(many_incarnations_come_one_after_the_other),
+	KUNIT_CASE_SLOW(random_streams_harm_nobody_else),
 	KUNIT_CASE(of_two_requests_that_of_the_larger_address_counts),
 	KUNIT_CASE(a_peer_that_refuses_is_asked_again),
 	KUNIT_CASE(a_peer_that_hangs_up_is_asked_again),

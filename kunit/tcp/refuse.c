@@ -2,12 +2,16 @@
 /*
  * Peers that do not keep to the wire: that connection ends, and nothing else.
  */
+#include <linux/delay.h>
+#include <linux/ktime.h>
 #include <linux/prandom.h>
 #include <rdma/fi_rma.h>
 #include "../../providers/tcp/trace.h"
 #include "tcp.h"
 
 #define LEN	64
+#define BAD	120	/* connections */
+#define END_MS	2000	/* of them all; other guests share the processors */
 #define KEY	5	/* of a region to be read and written */
 #define READ_KEY	8	/* of one to be read */
 #define WRITE_KEY	16	/* of one to be written */
@@ -192,7 +196,7 @@ static const struct sweep sweeps[] = {
 	{ "each number of ranges", 4, 16, set_ranges },
 	{ "each op_data", 0, 16, set_op_data },
 	{ "sizes", 9, 11, set_size },
-	{ "random bytes", 0, 64, set_all },
+	{ "random bytes", 0, 400, set_all },
 	{ "cut at each byte", 4, PEER_BASE + PEER_RMA, set_nothing },
 };
 
@@ -307,9 +311,55 @@ static void a_peer_that_leaves_is_noticed_behind_a_message(struct kunit *test)
 	vt_event(test, end.eq, FI_SHUTDOWN, &event);
 }
 
+/* Without a word, with half a request, in a message and in a write */
+static struct socket *bad_connection(struct kunit *test, struct vt_end *end, int kind)
+{
+	const struct fi_rma_iov rma = { .addr = 0, .len = LEN, .key = KEY };
+	u8 msg[PEER_CM + PEER_BASE + PEER_RMA + LEN] = {};
+	struct socket *sock;
+	size_t len;
+
+	if (kind < 2) {
+		sock = peer_connect(test);
+		peer_cm(msg, 0, NULL, 0);
+		if (kind)
+			peer_send(test, sock, msg, PEER_CM / 2);
+		return sock;
+	}
+	sock = peer_join(test, end);
+	vt_recv(test, end, vt_buf(test, LEN), LEN, NULL);
+	len = kind == 2 ? peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN) :
+			  peer_hdr(msg, 4, 0, NULL, &rma, 1, LEN);
+	peer_send(test, sock, msg, len + LEN / 2);
+	return sock;
+}
+
+/* As when the module of a client goes: all of its endpoints, and what listens */
+static void no_end_waits_for_bad_connections(struct kunit *test)
+{
+	struct vt_end *ends = vt_buf(test, BAD * sizeof(*ends));
+	struct socket **socks = vt_buf(test, BAD * sizeof(*socks));
+	ktime_t begun;
+	int i;
+
+	region(test);
+	for (i = 0; i < BAD; i++)
+		socks[i] = bad_connection(test, &ends[i], i % 4);
+	msleep(100);
+	begun = ktime_get();
+	for (i = 0; i < BAD; i++)
+		if (ends[i].ep)
+			vt_end_close(test, &ends[i]);
+	vt_close(test, &vt_of(test)->pep->fid);
+	KUNIT_EXPECT_LT(test, ktime_ms_delta(ktime_get(), begun), (s64)END_MS);
+	for (i = 0; i < BAD; i++)
+		peer_hung_up(test, socks[i]);
+}
+
 static struct kunit_case refuse_cases[] = {
 	KUNIT_CASE_PARAM(a_foul_message_ends_its_connection, foul_gen_params),
 	KUNIT_CASE_PARAM(a_header_that_is_varied_harms_nobody_else, sweep_gen_params),
+	KUNIT_CASE_SLOW(no_end_waits_for_bad_connections),
 	KUNIT_CASE(an_answer_of_another_length_ends_the_connection),
 	KUNIT_CASE(a_peer_that_leaves_in_a_message_cancels_it),
 	KUNIT_CASE(a_peer_that_leaves_is_noticed_behind_a_message),
