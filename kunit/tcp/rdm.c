@@ -498,22 +498,71 @@ static void a_peer_that_does_not_answer_is_given_up(struct kunit *test)
 
 #define NOWHERE	"198.51.100.7"
 
-static void route_back(void *unused)
+/* A route that says so, and none: "throw" ends the search of the table */
+static const struct no_route {
+	const char	*name;
+	const char	*add;
+	const char	*del;
+	int		err;
+} no_routes[] = {
+	{ "unreachable", "ip route add unreachable " NOWHERE, "ip route del unreachable " NOWHERE,
+	  EHOSTUNREACH },
+	{ "none", "ip route add throw " NOWHERE, "ip route del throw " NOWHERE, ENETUNREACH },
+};
+
+static void no_route_desc(const struct no_route *row, char *desc)
 {
-	vt_shell("ip route del unreachable " NOWHERE);
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(no_route, no_routes, no_route_desc);
+
+static void shell(void *command)
+{
+	vt_shell(command);
 }
 
 static void a_peer_without_a_route_is_an_error_at_once(struct kunit *test)
 {
+	const struct no_route *row = test->param_value;
 	struct rdm_peer peer = {};
 	struct vt_end end = {};
 
-	KUNIT_ASSERT_EQ(test, vt_shell("ip route add unreachable " NOWHERE), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, route_back, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(row->add), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, shell, (void *)row->del), 0);
 	rdm_open(test, &end);
 	KUNIT_ASSERT_EQ(test, fi_av_insertsvc(end.av, NOWHERE, 4711, &peer.addr, 0, NULL), 1);
 	post(test, &end, &peer, 1);
-	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, EHOSTUNREACH);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, row->err);
+}
+
+#define PORTS	"/proc/sys/net/ipv4/ip_local_port_range"
+#define SAVED	"/tmp/kofi_ports"
+
+/* The only port has a connection from the endpoint's host to the peer already */
+static void a_peer_is_given_up_while_no_port_is_free(struct kunit *test)
+{
+	struct sockaddr_storage name = {};
+	struct rdm_peer peer = {};
+	struct vt_end end = {};
+	struct vt_comp comp;
+	size_t len = sizeof(name);
+	unsigned long since;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &name, &len), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("cat " PORTS " >" SAVED), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, shell, "cat " SAVED " >" PORTS), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("echo 40000 40000 >" PORTS), 0);
+	peer_connect_from(test, ntohl(((struct sockaddr_in *)&name)->sin_addr.s_addr),
+			  &peer.name);
+	since = jiffies;
+	post(test, &end, &peer, 1);
+	while (!vt_wait(end.tx, &comp) && time_before(jiffies, since + (10 + SLACK_S) * HZ))
+		;
+	KUNIT_EXPECT_EQ(test, comp.err, EADDRNOTAVAIL);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
 }
 
 /* It says so in its request.  What has begun ends with its connection, and the rest thereafter */
@@ -613,7 +662,8 @@ static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE(what_was_sent_ends_with_its_connection_once),
 	KUNIT_CASE_SLOW(a_peer_that_dies_is_noticed_and_dialled_again),
 	KUNIT_CASE_SLOW(a_peer_that_does_not_answer_is_given_up),
-	KUNIT_CASE(a_peer_without_a_route_is_an_error_at_once),
+	KUNIT_CASE_PARAM(a_peer_without_a_route_is_an_error_at_once, no_route_gen_params),
+	KUNIT_CASE_SLOW(a_peer_is_given_up_while_no_port_is_free),
 	KUNIT_CASE(a_peer_that_takes_no_connections_is_not_dialled),
 	KUNIT_CASE(what_waits_for_a_peer_ends_with_the_endpoint),
 	KUNIT_CASE(an_endpoint_needs_an_address_of_its_own),
