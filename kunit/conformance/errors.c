@@ -160,6 +160,23 @@ static int sent_nowhere(struct kunit *test, struct vt_pair *pair)
 	return next_err(test, pair->a.tx);
 }
 
+/* The vector does not know the address any more */
+static int sent_removed(struct kunit *test, struct vt_pair *pair)
+{
+	struct vt_end other = {};
+	fi_addr_t addr;
+
+	if (!vt_is_rdm(vt_of(test)->info))
+		return NONE;
+	vt_client(test, &other, &vt_default_kind);
+	addr = vt_know(test, &pair->a, &other);
+	KUNIT_ASSERT_EQ(test, fi_av_remove(pair->a.av, &addr, 1, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, vt_buf(test, LEN), LEN, NULL, addr, vt_ctx(1)),
+			0);
+	vt_end_close(test, &other);
+	return next_err(test, pair->a.tx);
+}
+
 static int peek_nothing(struct kunit *test, struct vt_pair *pair)
 {
 	const struct fi_msg_tagged msg = {
@@ -201,6 +218,8 @@ static const struct cause causes[] = {
 	      NONE, NONE, ECANCELED, ECANCELED, ECANCELED, ECANCELED),
 	CAUSE("send to an address where nobody listens", sent_nowhere,
 	      NONE, NONE, NONE, ECONNREFUSED, NONE, ECONNREFUSED),
+	CAUSE("send to an address that was removed", sent_removed,
+	      NONE, NONE, NONE, EINVAL, NONE, EINVAL),
 	CAUSE("``FI_PEEK`` without a message", peek_nothing,
 	      NONE, NONE, NONE, FI_ENOMSG, FI_ENOMSG, FI_ENOMSG),
 	/* errors: end */
