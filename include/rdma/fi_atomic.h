@@ -109,11 +109,11 @@ static inline const struct fi_atomic_xfer *to_fi_atomic_xfer(const struct fi_xfe
 
 static inline size_t __fi_ioc_values(const struct fi_ioc *ioc, size_t count)
 {
-	size_t i, values = 0;
+	size_t i, sum = 0;
 
 	for (i = 0; i < count; i++)
-		values = size_add(values, ioc[i].count);
-	return values;
+		sum = size_add(sum, ioc[i].count);
+	return sum;
 }
 
 /* As __fi_post_list().  An operation without operands has as many values as results */

@@ -4,8 +4,9 @@
  * include/kofi/xfer.h.
  *
  * kofi_xfer_check() is the one place that refuses an operation of a kind that the endpoint
- * lacks, because of its capabilities, its class, or its provider.  The flags that every operation
- * of a kind may have are known when the endpoint is opened; kofi_xfer_check_exact() decides the rest.
+ * lacks, because of its capabilities, its class, or its provider.  The flags that every
+ * operation of a kind may have are known when the endpoint is opened; kofi_xfer_check_exact()
+ * decides the rest.
  *
  * The data path returns an errno and nothing else, as each instruction counts there.  So
  * kofi_xfer_refuse() looks for the reason afterwards, in the state of the endpoint and in the
