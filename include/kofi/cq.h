@@ -10,16 +10,14 @@
  *
  * The provider hands a completion over with one of two calls:
  *
- *	kofi_cq_complete()	from any context.  The core calls the client in the
- *				context that the client asked for
- *				(fi_cq_attr.comp_ctx, .signaling_vector).
- *	kofi_cq_complete_here()	from the context that the client asked for, for
- *				example by the poller of a device.  The core calls the
- *				callback from inside, unless the operation has failed or
- *				another call of the client is running or due.
+ *	kofi_cq_complete()	from any context, for a provider that moves the data by itself
+ *	kofi_cq_polled()	from ->poll of &struct kofi_cq_ops, for a provider whose device
+ *				has a queue of its own.  The core polls where the client wants
+ *				to be called: in the queue's tasklet, its worker, or its reader
  *
- * Both may be mixed on one queue.  Calls of the client never run at the same
- * time on one queue, whichever way the completions came.
+ * Both may be mixed on one queue.  The core calls the client in the context that the client asked
+ * for (fi_cq_attr.comp_ctx, .signaling_vector), and makes one call at a time on one queue,
+ * whichever way the completions came.
  *
  * A completion is the core's until the core gives it back by ops->release(): when
  * a reader has copied it, or right before its callback is called.  A completion with error
@@ -32,8 +30,10 @@
 #ifndef _KOFI_CQ_H
 #define _KOFI_CQ_H
 
+#include <linux/atomic.h>
 #include <linux/interrupt.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
@@ -43,6 +43,9 @@
 
 /* In kofi_comp.flags: the completion is a struct kofi_msg_comp.  Clients do not see it */
 #define KOFI_COMP_MSG		BIT_ULL(63)
+
+/* The most completions that the core asks ->poll for in one call */
+#define KOFI_CQ_POLL		16
 
 /**
  * struct kofi_comp - A completion, embedded in an object of the provider's
@@ -77,6 +80,7 @@ struct kofi_msg_comp {
 };
 
 struct kofi_cq;
+struct kofi_cq_due;
 
 /**
  * struct kofi_cq_ops - What a provider does for its queue
@@ -84,15 +88,35 @@ struct kofi_cq;
  *	read or purged, or its callback is about to be called, or was called with its error
  *	data.  They may belong to several endpoints.  Called without a lock, in any context;
  *	must not sleep.
- * @progress: look for completions, for a queue that only its reader polls; or
- *	NULL.  Called without a lock from fi_cq_read(), possibly on several
- *	processors at the same time.
+ * @poll: take at most @budget entries, KOFI_CQ_POLL or fewer, from the device, and hand what they
+ *	complete over by kofi_cq_polled(), in order.  Return the number of entries, which is less
+ *	only if the device has no more.  Called by one task at a time, with the poll lock held;
+ *	must not sleep.  NULL: the provider has no device to poll
+ * @arm: have the device call kofi_cq_poll_due() when it has an entry.  Return true if it has one
+ *	already.  Called as @poll, behind it; never for a queue that only its readers poll
  * @strerror: text of a prov_errno, never NULL; or NULL: there are no texts
  */
 struct kofi_cq_ops {
 	void		(*release)(struct kofi_comp *chain);
-	void		(*progress)(struct kofi_cq *cq);
+	size_t		(*poll)(struct kofi_cq *cq, size_t budget);
+	bool		(*arm)(struct kofi_cq *cq);
 	const char	*(*strerror)(int prov_errno);
+};
+
+/**
+ * struct kofi_cq_batch - What the device has reported in one hold of the poll lock
+ * @head: oldest completion
+ * @tail: where the next completion is linked
+ * @count: completions
+ * @errors: how many of these are errors
+ * @pending: a run is due for what is in the list already, see kofi_cq_polled_now()
+ */
+struct kofi_cq_batch {
+	struct kofi_comp	*head;
+	struct kofi_comp	**tail;
+	size_t			count;
+	size_t			errors;
+	bool			pending;
 };
 
 /**
@@ -137,18 +161,6 @@ struct kofi_cqs {
 };
 
 /**
- * enum kofi_cq_here - May kofi_cq_complete_here() call a callback from inside?
- * @KOFI_CQ_NOT_HERE: no
- * @KOFI_CQ_HERE: yes, in softirq
- * @KOFI_CQ_HERE_NOIO: yes, in a worker, in a NOIO frame
- */
-enum kofi_cq_here {
-	KOFI_CQ_NOT_HERE,
-	KOFI_CQ_HERE,
-	KOFI_CQ_HERE_NOIO,
-};
-
-/**
  * struct kofi_cq - The queue; the provider embeds it in its own
  * @cq: what the client sees
  * @ops: the provider's
@@ -159,7 +171,11 @@ enum kofi_cq_here {
  * @errors: how many of these are errors
  * @completed: completions that came into the list so far
  * @failed: how many of these were errors
- * @completed_here: completions that were reported without the list; the runner's
+ * @poll_lock: held while the device is polled, and until the batch is in the list or has a runner
+ *	or reader; guards @batch to @failed_direct.  Readers only try to take it
+ * @batch: what has been polled
+ * @completed_direct: completions that were reported without the list
+ * @failed_direct: how many of these were errors
  * @reserved: operations that bound, enabled endpoints may have
  * @armed: the handler is due at the next completion
  * @handler_due: the handler is to be called
@@ -171,7 +187,8 @@ enum kofi_cq_here {
  * @runner: the task that calls the client at the moment, or NULL; this is the
  *	token that keeps calls of one queue from running at the same time
  * @in_run: the runner makes calls, one after the other; the runner's
- * @in_poller: the runner is a poller in kofi_cq_complete_here(); the runner's
+ * @in_poller: the runner is the tasklet or worker that polls the device; the runner's
+ * @due: callbacks that the runner makes next; the runner's; NULL without FI_WAIT_DONE
  * @last: struct kofi_cq_call that the runner calls at the end of these calls; the runner's
  * @calling: the call that runs
  * @size: most of @reserved
@@ -179,12 +196,13 @@ enum kofi_cq_here {
  * @wait_obj: kind of queue
  * @wait_cond: fi_cq_sread() takes a threshold
  * @comp_ctx: where the client is called
- * @calls_here: whether kofi_cq_complete_here() may call a callback from inside
  * @cpu: on which processor; -1: any
  * @wait: sleepers in fi_cq_sread()
  * @handler: client's handler
  * @tasklet: runs the queue with FI_COMP_SOFTIRQ
- * @work: runs the queue with FI_COMP_WORKQUEUE
+ * @work: runs the queue with FI_COMP_WORKQUEUE, but for what @poll_work calls
+ * @poll_work: polls the device, with FI_COMP_WORKQUEUE or while @watchers is not 0
+ * @watchers: tasks that wait for the device; see kofi_cq_watch()
  * @csd: schedules @tasklet on @cpu
  * @csd_busy: @csd has been sent and has not run yet
  * @purge_lock: one kofi_cq_purge() at a time
@@ -202,7 +220,6 @@ struct kofi_cq {
 	size_t				errors;
 	u64				completed;
 	u64				failed;
-	u64				completed_here;
 	size_t				reserved;
 	bool				armed;
 	bool				handler_due;
@@ -211,9 +228,14 @@ struct kofi_cq {
 	int				ended;
 	struct list_head		calls;
 	bool				called;
+	spinlock_t			poll_lock;	/* see above */
+	struct kofi_cq_batch		batch;
+	u64				completed_direct;
+	u64				failed_direct;
 	struct task_struct		*runner;
 	bool				in_run;
 	bool				in_poller;
+	struct kofi_cq_due		*due;
 	struct list_head		last;
 	struct kofi_cq_call		*calling;
 	size_t				size;
@@ -221,13 +243,14 @@ struct kofi_cq {
 	enum fi_wait_obj		wait_obj;
 	enum fi_cq_wait_cond		wait_cond;
 	enum fi_comp_ctx		comp_ctx;
-	enum kofi_cq_here		calls_here;
 	int				cpu;
 	wait_queue_head_t		wait;
 	void				(*handler)(struct fid_cq *cq,
 						   void *context);
 	struct tasklet_struct		tasklet;
 	struct work_struct		work;
+	struct work_struct		poll_work;
+	atomic_t			watchers;
 	call_single_data_t		csd;
 	unsigned long			csd_busy;
 	struct mutex			purge_lock;	/* see above */
@@ -262,7 +285,7 @@ size_t kofi_cq_size(const struct fi_cq_attr *attr, size_t def, size_t max);
  *
  * Context: may sleep.
  * Return: 0, and kofi_cq_fini() is due; -EINVAL; -FI_EBADFLAGS; -ENOSYS: that
- * kind of wait object.
+ * kind of wait object; -ENOMEM.
  */
 int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
 		 const struct kofi_cq_ops *ops, void *context);
@@ -279,7 +302,7 @@ int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
  * the default.
  *
  * Context: may sleep.
- * Return: as kofi_cq_init(); -ENOMEM.
+ * Return: as kofi_cq_init().
  */
 int kofi_cq_open(struct kofi_cqs *cqs, const struct fi_cq_attr *attr,
 		 const struct kofi_cq_ops *ops, struct fid_cq **cq,
@@ -310,8 +333,8 @@ void kofi_cqs_end(struct kofi_cqs *cqs, int err);
 /**
  * enum kofi_cq_wait - What a task is about to wait for
  * @KOFI_CQ_WAIT_CALLS: callbacks and other calls of a queue that are due or run
- * @KOFI_CQ_WAIT_POLLER: the task that hands completions of a queue to
- *	kofi_cq_complete_here(), for example until a device is done with an operation
+ * @KOFI_CQ_WAIT_POLLER: the task that polls the device of a queue, for example until the device
+ *	is done with an operation
  */
 enum kofi_cq_wait {
 	KOFI_CQ_WAIT_CALLS,
@@ -324,8 +347,8 @@ enum kofi_cq_wait {
  * @wait: what the caller is about to wait for
  *
  * Every close that waits for a queue asks here first, as the client may close in a callback.
- * A callback of the queue may wait for its poller unless the poller has called it, in
- * kofi_cq_complete_here(); callbacks of operations that have failed always may.
+ * A callback of the queue may wait for its poller unless the poller has called it.  With
+ * FI_COMP_WORKQUEUE the poller calls callbacks of operations that have succeeded only.
  *
  * Context: may sleep.
  * Return: 0; -EDEADLK: it would, as the caller is inside a callback of the queue.
@@ -409,20 +432,68 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
 void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain);
 
 /**
- * kofi_cq_complete_here() - Complete an operation in the context of the queue
+ * kofi_cq_polled() - Complete an operation from ->poll
  * @cq: the queue
  * @comp: the completion; the core's until it is released
  *
- * The callback is called from here if the operation has succeeded and no other call of the
- * client is running or due.  The callback of an operation that has failed may close what the
- * operation used, which may wait for the caller, so it is called later, in the same context.  A
- * handler is called later, once for all that the caller completes one after the other.  On a
- * queue with FI_COMP_DIRECT no client is called, as with kofi_cq_complete(), and a lock may
- * be held.
+ * Nothing is called from here.
  *
- * Context: what fi_cq_attr.comp_ctx asks for; no lock is held.
+ * Context: ->poll of @cq.
  */
-void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp);
+static __always_inline void kofi_cq_polled(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	struct kofi_cq_batch *batch = &cq->batch;
+
+	lockdep_assert_held(&cq->poll_lock);
+	*batch->tail = comp;
+	batch->tail = &comp->next;
+	batch->count++;
+	batch->errors += !!comp->err;
+}
+
+/**
+ * kofi_cq_polled_now() - Complete an operation from ->poll, before its batch ends
+ * @cq: the queue
+ * @comp: the completion; the core's until it is released
+ *
+ * When this returns, a reader finds the completion, and everything that was polled before it: a
+ * client that sees the operation counted then finds it reported.  Takes the lock of the queue.
+ *
+ * Context: as kofi_cq_polled().
+ */
+void kofi_cq_polled_now(struct kofi_cq *cq, struct kofi_comp *comp);
+
+/**
+ * kofi_cq_poll_due() - The device of a queue has an entry
+ * @cq: the queue
+ *
+ * The queue is polled on the processor that this is called on: the interrupt's, as a rule.
+ *
+ * Context: any; locks may be held.
+ */
+void kofi_cq_poll_due(struct kofi_cq *cq);
+
+/**
+ * kofi_cq_watch() - Have the core poll a queue that only its readers poll
+ * @cq: the queue; nothing happens if the core polls it anyway
+ *
+ * For a task that waits until the device has reported something.  Completions go into the list, in
+ * order, for the reader.
+ *
+ * Context: may sleep.  kofi_cq_unwatch() ends it.
+ */
+void kofi_cq_watch(struct kofi_cq *cq);
+
+/**
+ * kofi_cq_unwatch() - The end of kofi_cq_watch()
+ * @cq: the queue
+ *
+ * Context: any.
+ */
+static inline void kofi_cq_unwatch(struct kofi_cq *cq)
+{
+	atomic_dec(&cq->watchers);
+}
 
 /**
  * kofi_cq_add_tap() - Add a tap to a queue
@@ -463,8 +534,7 @@ void kofi_cq_call(struct kofi_cq *cq, struct kofi_cq_call *call);
  * For work that is cheaper when it is done once for several callbacks.
  *
  * Context: any; the function is called in the context of the queue.
- * Return: true: it will be called; false: this is no callback of the queue, or one that
- * kofi_cq_complete_here() has called, and nothing happens.
+ * Return: true: it will be called; false: this is no callback of the queue, and nothing happens.
  */
 bool kofi_cq_call_last(struct kofi_cq *cq, struct kofi_cq_call *call);
 
@@ -494,7 +564,8 @@ void kofi_cq_end(struct kofi_cq *cq, int err);
  * kofi_cq_flush() - Wait until the callbacks of all completions so far have returned
  * @cq: the queue; without FI_WAIT_DONE this does not wait
  *
- * On a queue that only its reader polls, the callbacks that are due are called from here.
+ * On a queue that only its reader polls, the callbacks that are due are called from here.  If none
+ * is due and none runs, this returns at once.
  *
  * Context: may sleep; not from inside a callback of the queue.
  */

@@ -536,17 +536,6 @@ void kofi_rx_iter(const struct kofi_rx *rx, size_t offset,
 void kofi_rx_complete(struct kofi_rx *rx);
 
 /**
- * kofi_rx_complete_here() - Report a receive in the context of its queue
- * @rx: as kofi_rx_complete()
- *
- * As kofi_cq_complete_here().  But messages of buffers with FI_MULTI_RECV are reported as by
- * kofi_rx_complete().
- *
- * Context: what fi_cq_attr.comp_ctx of the endpoint's queue asks for; no lock is held.
- */
-void kofi_rx_complete_here(struct kofi_rx *rx);
-
-/**
  * kofi_rx_fail() - Report a receive whose message did not come to its end
  * @rx: a receive that a message has taken; from now on the engine's
  * @len: bytes of the message that have arrived

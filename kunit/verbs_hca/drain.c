@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Closing and draining endpoints whose completion queue others read by polling,
- * meanwhile, and a queue that ib_core's poller has only just let go of.
+ * meanwhile, and a queue that is being polled, or about to be.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -210,6 +210,26 @@ static void a_close_needs_no_reader(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, drain_read(drain));
 }
 
+#define DRAIN_EVENTS	20
+
+/* A device may raise an event for which there is no completion, at any time */
+static void a_close_overtakes_an_event(struct kunit *test)
+{
+	static const enum fi_comp_ctx contexts[] = { FI_COMP_SOFTIRQ, FI_COMP_WORKQUEUE };
+	struct fi_cq_attr attr = { .wait_obj = FI_WAIT_DONE };
+	struct fid_cq *cq;
+	int i;
+
+	ht_open(test, NULL);
+	for (i = 0; i < DRAIN_EVENTS; i++) {
+		attr.comp_ctx = contexts[i % 2];
+		KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr, &cq, NULL), 0);
+		fakehca_event_without_completion(ht_of(test)->hca);
+		KUNIT_EXPECT_EQ(test, fi_close(&cq->fid), 0);
+	}
+	KUNIT_EXPECT_EQ(test, ht_stats(test).cqs, 0);
+}
+
 #if IS_ENABLED(CONFIG_KRETPROBES)
 
 #define DRAIN_LINGER_MS	200	/* of a poller that should be gone in no time */
@@ -218,7 +238,7 @@ static void a_close_needs_no_reader(struct kunit *test)
  * struct drain_close - A close, and what a poller sees that comes too late
  * @event: raises an event
  * @hca: at this device
- * @there: the poller has let go of the queue, and has still to look at it
+ * @there: the poller has looked at the queue, and has still to arm it
  * @begun: the queue is being closed
  * @ended: it is
  * @met: the poller was still there when the close began
@@ -236,7 +256,7 @@ struct drain_close {
 
 static struct drain_close *drain_closes;
 
-/* The poller has let go of the queue, and will look at it again when we return */
+/* The poller has polled, and will look at the queue again when we return */
 static int drain_linger(struct kretprobe_instance *probe, struct pt_regs *regs)
 {
 	struct drain_close *close = READ_ONCE(drain_closes);
@@ -271,7 +291,7 @@ static void drain_no_event(void *event)
 	cancel_work_sync(event);
 }
 
-/* Has ib_core poll the queue on another processor, and waits until it has */
+/* Has the queue polled on another processor, and waits until it was */
 static void drain_poll_elsewhere(struct kunit *test, struct drain_close *close)
 {
 	int cpu = cpumask_first(cpu_online_mask);
@@ -288,11 +308,10 @@ static void drain_poll_elsewhere(struct kunit *test, struct drain_close *close)
 						close->there), 0);
 }
 
-/* A device may raise an event for which there is no completion, at any time */
 static void a_close_waits_for_the_poller(struct kunit *test)
 {
 	static struct kretprobe probe = {
-		.kp.symbol_name	= "irq_poll_complete",
+		.kp.symbol_name	= "fakehca_poll_cq",
 		.handler	= drain_linger,
 	};
 	struct drain_close *close;
@@ -331,6 +350,7 @@ static struct kunit_case kofi_hca_drain_cases[] = {
 	KUNIT_CASE(a_reader_leaves_the_queue_to_a_driver_that_drains),
 	KUNIT_CASE(a_drain_by_the_driver_comes_once),
 	KUNIT_CASE(a_close_needs_no_reader),
+	KUNIT_CASE(a_close_overtakes_an_event),
 #if IS_ENABLED(CONFIG_KRETPROBES)
 	KUNIT_CASE(a_close_waits_for_the_poller),
 #endif

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completion queues: a kofi_cq fed by an ib_cq.
+ * Completion queues: a kofi_cq that polls an ib_cq.
  *
- * Only fi_cq_read() polls a direct queue (IB_POLL_DIRECT); ib_core polls any other from softirq
- * or a worker.  The completion's done function hands the slot to the kofi_cq.  Drivers call the
- * completion handler with locks held, but ib_core only schedules there, so done functions and the
- * client's callbacks run without these locks.
+ * The core polls, in the context that the client has asked for (kofi/util/cq/run.c), and the
+ * completion's done function hands the slot back to it.  Drivers call the completion handler with
+ * locks held, but it only schedules the poller, so done functions and the client's callbacks run
+ * without these locks.  The poller runs on the processor of the device's interrupt.
+ *
+ * ib_alloc_cq() would have ib_core poll, which calls one done function at a time and cannot say
+ * that more will follow.  What it has beside that is here, too: a completion vector for each
+ * queue in turn, and dynamic moderation of interrupts (dim.c).
  *
  * The device's queue never overruns.  fi_enable() reserves room for the operations of an endpoint,
  * and for each reservation of at least one operation a drain may post one marker more.  So the
@@ -13,22 +17,27 @@
  * work requests, and an endpoint has no more read regions than operations, so the device's queue
  * has four times the size.
  *
- * Only the holder of poll_lock polls a direct queue, so completions stay in order.  A second
- * reader takes the completions in the list and does not wait.  The close of an endpoint polls,
- * too (drain.c).
+ * Draining.  ib_drain_sq() and ib_drain_rq() put the queue pair into the error state, post a marker
+ * behind everything else, and wait for it; some drivers have functions of their own for that.  The
+ * poller comes to the marker, so when the drain returns, every done function of that side of the
+ * queue pair has run.  Only readers poll a direct queue, and there may be none, so a drain has the
+ * core poll it meanwhile (kofi_cq_watch()).  ib_core and drivers poll a queue of IB_POLL_DIRECT by
+ * themselves, at the same time as its readers, and completions would overtake each other.  So no
+ * queue of ours says that it is one.
  *
  * The removal of the device frees its queue.  Readers get the completions in the list, and then
  * -ENODEV.
  */
 #include <kofi/refuse.h>
-#include <linux/rcupdate.h>
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include "mr.h"
 #include "queue.h"
 #include "verbs.h"
 
 #define VERBS_DEF_CQ		(4 * VERBS_DEF_QUEUE)
-#define VERBS_DIRECT		16	/* completions per poll of a reader */
 
 /* Entries of the device's queue for each of the client's */
 static int verbs_cqe_factor(const struct ib_device *ibdev)
@@ -58,21 +67,51 @@ size_t verbs_tx_max(const struct ib_device *ibdev)
 					       wrs - 2 * VERBS_READ_MRS);
 }
 
-static void verbs_cq_progress(struct kofi_cq *kcq)
+static struct verbs_cq *to_cq(struct kofi_cq *kcq)
 {
-	struct verbs_cq *cq = container_of(kcq, struct verbs_cq, kcq);
-	unsigned long flags;
+	return container_of(kcq, struct verbs_cq, kcq);
+}
 
-	if (!cq->direct || !spin_trylock_irqsave(&cq->poll_lock, flags))
-		return;
-	if (cq->ibcq && !cq->drained)
-		ib_process_cq_direct(cq->ibcq, VERBS_DIRECT);
-	spin_unlock_irqrestore(&cq->poll_lock, flags);
+/* The device's queue has gone when the device is removed */
+static size_t verbs_cq_poll(struct kofi_cq *kcq, size_t budget)
+{
+	struct verbs_cq *cq = to_cq(kcq);
+	struct ib_wc *wc, *end;
+	int n;
+
+	if (unlikely(!cq->ibcq))
+		return 0;
+	n = ib_poll_cq(cq->ibcq, budget, cq->wcs);
+	if (n <= 0)
+		return 0;
+	for (wc = cq->wcs, end = wc + n; wc < end; wc++)
+		wc->wr_cqe->done(cq->ibcq, wc);
+	cq->polled += n;
+	return n;
+}
+
+static bool verbs_cq_arm(struct kofi_cq *kcq)
+{
+	struct verbs_cq *cq = to_cq(kcq);
+
+	if (unlikely(!cq->ibcq))
+		return false;
+	if (cq->dim)
+		verbs_dim_polled(cq);
+	return ib_req_notify_cq(cq->ibcq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0;
+}
+
+static void verbs_cq_event(struct ib_cq *ibcq, void *context)
+{
+	struct verbs_cq *cq = context;
+
+	kofi_cq_poll_due(&cq->kcq);
 }
 
 static const struct kofi_cq_ops verbs_cq_ops = {
 	.release	= verbs_slots_release,
-	.progress	= verbs_cq_progress,
+	.poll		= verbs_cq_poll,
+	.arm		= verbs_cq_arm,
 	.strerror	= verbs_cq_strerror,
 };
 
@@ -81,53 +120,26 @@ static bool verbs_comp_of_ep(struct kofi_comp *comp, void *ep)
 	return container_of(comp, struct verbs_slot, comp)->queue->ep == ep;
 }
 
-/* Polls for a drain of a direct queue.  Returns the number of completions. */
-int verbs_cq_poll(struct verbs_cq *cq)
+/**
+ * verbs_drain_sq() - Wait for the done functions of the send queue
+ * @qp: the queue pair; no call posts any more
+ * @cq: its send completion queue
+ *
+ * Context: may sleep.
+ */
+void verbs_drain_sq(struct ib_qp *qp, struct verbs_cq *cq)
 {
-	unsigned long flags;
-	int n;
-
-	spin_lock_irqsave(&cq->poll_lock, flags);
-	n = ib_process_cq_direct(cq->ibcq, VERBS_DIRECT);
-	spin_unlock_irqrestore(&cq->poll_lock, flags);
-	return n;
+	kofi_cq_watch(&cq->kcq);
+	ib_drain_sq(qp);
+	kofi_cq_unwatch(&cq->kcq);
 }
 
-static void verbs_cq_set_drained(struct verbs_cq *cq, bool drained)
+/* As verbs_drain_sq(), for the receive queue */
+void verbs_drain_rq(struct ib_qp *qp, struct verbs_cq *cq)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&cq->poll_lock, flags);
-	cq->drained = drained;
-	spin_unlock_irqrestore(&cq->poll_lock, flags);
-}
-
-/* No reader polls from the return of this function to verbs_cq_give_back() */
-void verbs_cq_take_over(struct verbs_cq *cq)
-{
-	if (!cq->direct)
-		return;
-	mutex_lock(&cq->drain_lock);
-	verbs_cq_set_drained(cq, true);
-}
-
-void verbs_cq_give_back(struct verbs_cq *cq)
-{
-	if (!cq->direct)
-		return;
-	verbs_cq_set_drained(cq, false);
-	mutex_unlock(&cq->drain_lock);
-}
-
-/* The queue pair is drained; waits for a reader that may still be inside a done function of it */
-void verbs_cq_quiesce(struct verbs_cq *cq)
-{
-	unsigned long flags;
-
-	if (!cq->direct)
-		return;
-	spin_lock_irqsave(&cq->poll_lock, flags);
-	spin_unlock_irqrestore(&cq->poll_lock, flags);
+	kofi_cq_watch(&cq->kcq);
+	ib_drain_rq(qp);
+	kofi_cq_unwatch(&cq->kcq);
 }
 
 /*
@@ -139,26 +151,18 @@ void verbs_cq_forget(struct verbs_cq *cq, struct verbs_ep *ep)
 	kofi_cq_purge(&cq->kcq, verbs_comp_of_ep, ep);
 }
 
+/* Does not wait for callbacks, as the core holds the lock only while it polls */
 static void verbs_cq_strip(struct verbs_res *res)
 {
 	struct verbs_cq *cq = container_of(res, struct verbs_cq, res);
 	struct ib_cq *ibcq = cq->ibcq;
-	unsigned long flags;
 
-	spin_lock_irqsave(&cq->poll_lock, flags);
+	spin_lock_bh(&cq->kcq.poll_lock);
 	cq->ibcq = NULL;
-	spin_unlock_irqrestore(&cq->poll_lock, flags);
-	/*
-	 * In softirq ib_core's poller releases the queue (irq_poll_complete()), and then uses it
-	 * once more to arm it.  ib_free_cq() waits only for the release (6.1 to 7.3).  Expedited,
-	 * as a device that is removed may have many queues.
-	 */
-	if (ibcq->poll_ctx == IB_POLL_SOFTIRQ) {
-		irq_poll_disable(&ibcq->iop);
-		synchronize_rcu_expedited();
-		irq_poll_enable(&ibcq->iop);
-	}
-	ib_free_cq(ibcq);
+	spin_unlock_bh(&cq->kcq.poll_lock);
+	verbs_dim_end(cq);
+	/* The poller finds no queue from now on, so an event that is under way does no harm */
+	ib_destroy_cq(ibcq);
 }
 
 static void verbs_cq_end(struct verbs_res *res)
@@ -183,7 +187,7 @@ static int verbs_cq_close(struct fid *fid)
 	verbs_res_strip(dev, &cq->res);
 	verbs_res_del(dev, &cq->res);
 	kofi_cq_fini(&cq->kcq);
-	mutex_destroy(&cq->drain_lock);
+	kfree(cq->wcs);
 	kfree(cq);
 	return 0;
 }
@@ -198,31 +202,40 @@ static const struct fi_ops verbs_cq_fid_ops = {
 	.ops_set	= fi_no_ops_set,
 };
 
-static enum ib_poll_context verbs_cq_context(const struct verbs_cq *cq)
+/* The vector that the client asks for, or each in turn */
+static u32 verbs_cq_vector(const struct ib_device *ibdev, const struct fi_cq_attr *attr)
 {
-	switch (cq->kcq.comp_ctx) {
-	case FI_COMP_DIRECT:
-		return IB_POLL_DIRECT;
-	case FI_COMP_WORKQUEUE:
-		return IB_POLL_WORKQUEUE;
-	default:
-		return IB_POLL_SOFTIRQ;
-	}
+	static atomic_t next;
+
+	if (attr && attr->flags & FI_AFFINITY)
+		return attr->signaling_vector % ibdev->num_comp_vectors;
+	return (u32)atomic_inc_return(&next) %
+	       min_t(u32, ibdev->num_comp_vectors, num_online_cpus());
 }
 
-static struct ib_cq *verbs_cq_alloc(struct verbs_cq *cq,
-				    struct ib_device *ibdev,
-				    const struct fi_cq_attr *attr)
+static int verbs_cq_create(struct verbs_cq *cq, struct ib_device *ibdev,
+			   const struct fi_cq_attr *attr)
 {
-	enum ib_poll_context context = verbs_cq_context(cq);
-	int nr_cqe = verbs_cqe_factor(ibdev) * cq->kcq.size;
+	const struct ib_cq_init_attr init = {
+		.cqe		= verbs_cqe_factor(ibdev) * cq->kcq.size,
+		.comp_vector	= verbs_cq_vector(ibdev, attr),
+	};
+	struct ib_cq *ibcq;
 
-	cq->direct = context == IB_POLL_DIRECT;
-	if (attr && attr->flags & FI_AFFINITY)
-		return ib_alloc_cq(ibdev, cq, nr_cqe,
-				   attr->signaling_vector %
-				   ibdev->num_comp_vectors, context);
-	return ib_alloc_cq_any(ibdev, cq, nr_cqe, context);
+	cq->wcs = kmalloc_array(KOFI_CQ_POLL, sizeof(*cq->wcs), GFP_KERNEL);
+	if (!cq->wcs)
+		return -ENOMEM;
+	ibcq = ib_create_cq(ibdev, verbs_cq_event, NULL, cq, &init);
+	if (IS_ERR(ibcq)) {
+		kfree(cq->wcs);
+		return PTR_ERR(ibcq);
+	}
+	cq->ibcq = ibcq;
+	if (cq->kcq.comp_ctx == FI_COMP_DIRECT)
+		return 0;
+	verbs_dim_begin(cq);
+	ib_req_notify_cq(ibcq, IB_CQ_NEXT_COMP);
+	return 0;
 }
 
 int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
@@ -245,15 +258,10 @@ int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
 	if (ret)
 		goto free_cq;
 	cq->domain = domain;
-	spin_lock_init(&cq->poll_lock);
-	mutex_init(&cq->drain_lock);
 	cq->kcq.cq.fid.ops = &verbs_cq_fid_ops;
-
-	cq->ibcq = verbs_cq_alloc(cq, ibdev, attr);
-	if (IS_ERR(cq->ibcq)) {
-		ret = PTR_ERR(cq->ibcq);
+	ret = verbs_cq_create(cq, ibdev, attr);
+	if (ret)
 		goto fini_cq;
-	}
 	verbs_res_add(domain->dev, &cq->res, &verbs_cq_res_ops);
 	*fid_cq = &cq->kcq.cq;
 	return 0;

@@ -10,7 +10,7 @@
  *	verbs_device_hold()	around posting, from the check of the endpoint's state
  *				to the doorbell, and around the steps of a region for
  *				single operations (mr_ep.c)
- *	poll_lock		around direct polling (cq.c)
+ *	poll_lock		around polling (cq.c)
  *
  * Every object that uses a device has a struct verbs_res in a list of the device.
  * verbs_device_remove()

@@ -2,7 +2,8 @@
 /*
  * Completing: from the device's completion to the client's.
  *
- * ib_core calls the done functions, one at a time per completion queue.  A success that the
+ * The poller of a completion queue (cq.c) calls the done functions, one at a time, and what they
+ * report goes to the core together when the poll ends.  A success that the
  * client has not asked for frees the slot at once; every error is reported.  The first error
  * other than a flush means that the queue pair has left the connected state.  A worker then ends
  * the connection, and both clients get an event.  Of an error of a receive the peer hears from its
@@ -18,15 +19,23 @@
 #include "save.h"
 #include "verbs.h"
 
-/* @cq: the device's queue if its poller calls, in the context that the client wants; or NULL */
+/* The core's queue that is being polled */
+static struct kofi_cq *verbs_polled_cq(const struct ib_cq *ibcq)
+{
+	struct verbs_cq *cq = ibcq->cq_context;
+
+	return &cq->kcq;
+}
+
+/* @cq: the device's queue if its poller calls; or NULL */
 static void verbs_report(const struct ib_cq *cq, struct verbs_slot *slot)
 {
-	struct kofi_cq *kcq = slot->queue->side->cq;
-
-	if (cq)
-		kofi_cq_complete_here(kcq, &slot->comp);
+	if (!cq)
+		kofi_cq_complete(slot->queue->side->cq, &slot->comp);
+	else if (slot->queue->counted)
+		kofi_cq_polled_now(verbs_polled_cq(cq), &slot->comp);
 	else
-		kofi_cq_complete(kcq, &slot->comp);
+		kofi_cq_polled(verbs_polled_cq(cq), &slot->comp);
 }
 
 /*
@@ -144,7 +153,7 @@ void verbs_sent(struct ib_cq *cq, struct ib_wc *wc)
 	struct verbs_slot *slot = to_verbs_slot(wc);
 
 	if (likely(wc->status == IB_WC_SUCCESS))
-		kofi_cq_complete_here(slot->queue->side->cq, &slot->comp);
+		kofi_cq_polled(verbs_polled_cq(cq), &slot->comp);
 	else
 		verbs_send_done(cq, wc);
 }
@@ -160,7 +169,7 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	slot->comp.len = wc->byte_len;
 	kofi_ep_received(slot->queue->side->ep, wc->byte_len);
-	kofi_cq_complete_here(slot->queue->side->cq, &slot->comp);
+	kofi_cq_polled(verbs_polled_cq(cq), &slot->comp);
 }
 
 static void verbs_slot_end(struct verbs_slot *slot)

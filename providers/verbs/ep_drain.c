@@ -4,7 +4,7 @@
  * fi_ep_drain().
  *
  * Both call verbs_ep_drain_qp() when no call posts any more; on return every done function of the
- * endpoint has run.  drain.c drains the queues, and srx.c the shared receives.
+ * endpoint has run.  cq.c drains the queues, and srx.c the shared receives.
  *
  * fi_ep_drain()
  *
@@ -59,8 +59,6 @@ void verbs_ep_drain_qp(struct verbs_ep *ep)
 		verbs_drain_rq(ep->qp, verbs_queue_cq(&ep->rx));
 	}
 	mutex_unlock(&ep->drain.lock);
-	verbs_cq_quiesce(verbs_queue_cq(&ep->tx));
-	verbs_cq_quiesce(verbs_queue_cq(&ep->rx));
 	verbs_batch_end_partial(ep, true);
 	flush_delayed_work(&ep->broken);
 	verbs_end_refused(ep);

@@ -7,12 +7,12 @@
 #define _KOFI_VERBS_QUEUE_H
 
 #include <linux/atomic.h>
-#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <kofi/cq.h>
 #include <kofi/ep.h>
 #include "verbs.h"
 
+struct dim;
 struct verbs_ep;
 struct verbs_mr;
 
@@ -20,22 +20,19 @@ struct verbs_mr;
  * struct verbs_cq - A completion queue
  * @kcq: the completion queue of the core
  * @domain: parent
- * @ibcq: the device's queue; ib_core or, if @direct, fi_cq_read() polls it
- * @direct: only readers poll
- * @poll_lock: admits one poller at a time, so that completions stay in order; guards @ibcq
- *	and @drained, if @direct
- * @drained: a driver drains a queue pair and polls by itself (drain.c)
- * @drain_lock: admits one such driver at a time
+ * @ibcq: the device's queue, or NULL: it is gone; with @wcs to @polled guarded by kcq.poll_lock
+ * @wcs: what the device reports in one poll
+ * @dim: moderates interrupts, or NULL (dim.c)
+ * @polled: completions since the last interrupt
  * @res: in the device's list
  */
 struct verbs_cq {
 	struct kofi_cq		kcq;
 	struct verbs_domain	*domain;
 	struct ib_cq		*ibcq;
-	bool			direct;
-	bool			drained;
-	spinlock_t		poll_lock;	/* see above */
-	struct mutex		drain_lock;	/* see above */
+	struct ib_wc		*wcs;
+	struct dim		*dim;
+	u64			polled;
 	struct verbs_res	res;
 };
 
@@ -149,11 +146,14 @@ int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
 size_t verbs_cq_max(const struct ib_device *ibdev);
 size_t verbs_rx_max(const struct ib_device *ibdev);
 size_t verbs_tx_max(const struct ib_device *ibdev);
-int verbs_cq_poll(struct verbs_cq *cq);
-void verbs_cq_take_over(struct verbs_cq *cq);
-void verbs_cq_give_back(struct verbs_cq *cq);
-void verbs_cq_quiesce(struct verbs_cq *cq);
 void verbs_cq_forget(struct verbs_cq *cq, struct verbs_ep *ep);
+void verbs_drain_sq(struct ib_qp *qp, struct verbs_cq *cq);
+void verbs_drain_rq(struct ib_qp *qp, struct verbs_cq *cq);
+
+/* dim.c */
+void verbs_dim_begin(struct verbs_cq *cq);
+void verbs_dim_polled(struct verbs_cq *cq);
+void verbs_dim_end(struct verbs_cq *cq);
 
 /* slot.c */
 void verbs_queue_prepare(struct verbs_queue *queue, struct kofi_ep_side *side);
@@ -170,10 +170,6 @@ void verbs_slot_put_parts(struct verbs_slot *slot);
 void verbs_slot_signal_seldom(struct verbs_slot *slot, struct ib_send_wr *wr,
 			      size_t len);
 void verbs_slot_undo_signaling(struct verbs_slot *slot);
-
-/* drain.c */
-void verbs_drain_sq(struct ib_qp *qp, struct verbs_cq *cq);
-void verbs_drain_rq(struct ib_qp *qp, struct verbs_cq *cq);
 
 /* done.c */
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);

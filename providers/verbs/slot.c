@@ -123,7 +123,8 @@ void verbs_queue_destroy(struct verbs_queue *queue)
 	queue->slots = NULL;
 }
 
-void verbs_slot_put(struct verbs_slot *slot)
+/* Clears what the operation has left; returns the queue that owns the slot */
+static __always_inline struct verbs_queue *verbs_slot_wipe(struct verbs_slot *slot)
 {
 	struct verbs_queue *home = slot->queue->home;
 
@@ -137,19 +138,36 @@ void verbs_slot_put(struct verbs_slot *slot)
 	slot->bytes = 0;
 	slot->marks = 0;
 	slot->queue = home;
+	return home;
+}
+
+void verbs_slot_put(struct verbs_slot *slot)
+{
+	struct verbs_queue *home = verbs_slot_wipe(slot);
+
 	verbs_slots_push(home, slot, slot);
 	kofi_waiter_wake_after_atomic(&home->side->room);
 }
 
-/* See &struct kofi_cq_ops */
+/* See &struct kofi_cq_ops.  Slots of one queue, one behind the other, go back together */
 void verbs_slots_release(struct kofi_comp *chain)
 {
-	struct kofi_comp *comp;
+	struct verbs_slot *first, *last, *slot;
+	struct verbs_queue *home;
 
-	while ((comp = chain)) {
-		/* A poster may take the slot as soon as it is free */
-		chain = comp->next;
-		verbs_slot_put(container_of(comp, struct verbs_slot, comp));
+	while (chain) {
+		first = container_of(chain, struct verbs_slot, comp);
+		home = verbs_slot_wipe(first);
+		for (last = first; (chain = chain->next); last = slot) {
+			slot = container_of(chain, struct verbs_slot, comp);
+			if (slot->queue->home != home)
+				break;
+			verbs_slot_wipe(slot);
+			last->next = (void *)slot - home->base;
+		}
+		/* A poster may take the slots as soon as they are free */
+		verbs_slots_push(home, first, last);
+		kofi_waiter_wake_after_atomic(&home->side->room);
 	}
 }
 

@@ -33,7 +33,7 @@
  *	3. a work request that completes in this completion queue, behind all of them
  *
  * ib_drain_qp() does part of this.  In 6.12 it waits for the event a whole minute and then polls
- * the queue itself, at the same time as ib_core's poller, so completions of other endpoints may
+ * the queue itself, at the same time as its poller, so completions of other endpoints may
  * change their order.  In 6.1 it does nothing.  Here step 3 is the send marker of the queue pair
  * itself.  If its sends complete elsewhere, step 3 is the marker of another queue pair, which has
  * no other use and is never connected.

@@ -7,11 +7,16 @@
  * KOFI_CQ_BATCH completions at most, whatever the client asks for.  Neither clients nor
  * providers are called with the lock held.
  *
- * Readers (read.c) take completions out of the list under the lock, and copy and release
- * them afterwards, under rcu_read_lock().  kofi_cq_purge() takes an endpoint's
- * completions out and then waits for readers by RCU; so when it returns, no reader looks
- * at a slot of the endpoint, and the slots may be freed.  A callback (run.c) may sleep,
- * so for callbacks the purge waits for a mark at the end of the list instead.
+ * The completions of a device that the core polls come in batches (run.c).  The list gets a batch
+ * with one hold of the lock, or a runner or reader has it without the list.  Whoever polls holds
+ * cq->poll_lock until one of them has it.  So when poll_lock has been free once behind a
+ * completion, that completion is in the list, or has a runner or reader.
+ *
+ * Readers (read.c) take completions out of the list under the lock, and copy and release them
+ * afterwards, under rcu_read_lock().  kofi_cq_purge() takes an endpoint's completions out and
+ * then waits for readers by RCU; so when it returns, no reader looks at a slot of the endpoint,
+ * and the slots may be freed.  A callback (run.c) may sleep, so for callbacks the purge waits for
+ * a mark at the end of the list instead, if something is in the list or a task makes calls.
  *
  * A tap sees each completion before it comes into the list, and may keep it.  Taps are added
  * before the first completion, so nothing guards them.  A purge first has the taps give back
@@ -106,16 +111,17 @@ int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
 	};
 	cq->tail = &cq->head;
 	spin_lock_init(&cq->lock);
+	spin_lock_init(&cq->poll_lock);
 	mutex_init(&cq->purge_lock);
 	init_waitqueue_head(&cq->wait);
-	kofi_cq_run_setup(cq, attr);
-	return 0;
+	return kofi_cq_run_setup(cq, attr);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_init);
 
 void kofi_cq_fini(struct kofi_cq *cq)
 {
 	kofi_cq_run_stop(cq);
+	kfree(cq->due);
 	mutex_destroy(&cq->purge_lock);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_fini);
@@ -130,8 +136,8 @@ static void kofi_cq_stat(struct kofi_cq *cq, struct kofi_stat *stat)
 	kofi_stat_add(stat, "reserved", cq->reserved);
 	kofi_stat_add(stat, "unread", cq->count);
 	kofi_stat_add(stat, "unread_errors", cq->errors);
-	kofi_stat_add(stat, "completed", cq->completed + READ_ONCE(cq->completed_here));
-	kofi_stat_add(stat, "failed", cq->failed);
+	kofi_stat_add(stat, "completed", cq->completed + READ_ONCE(cq->completed_direct));
+	kofi_stat_add(stat, "failed", cq->failed + READ_ONCE(cq->failed_direct));
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
@@ -258,8 +264,17 @@ static void kofi_cq_disarm(struct kofi_cq *cq)
 	cq->pending = true;
 }
 
-/* Traces kofi_done for each completion of a chain */
-static void kofi_cq_trace(const struct kofi_cq *cq, const struct kofi_comp *comp)
+void kofi_cq_cut(struct kofi_cq *cq, struct kofi_comp **end, size_t count)
+{
+	lockdep_assert_held(&cq->lock);
+	cq->head = *end;
+	if (!cq->head)
+		cq->tail = &cq->head;
+	cq->count -= count;
+	*end = NULL;
+}
+
+void kofi_cq_trace(const struct kofi_cq *cq, const struct kofi_comp *comp)
 {
 	for (; comp; comp = comp->next)
 		if (!kofi_comp_is_mark(comp))
@@ -336,7 +351,7 @@ static bool kofi_cq_append_shown(struct kofi_cq *cq, struct kofi_cq_tap *tap,
 	return chain && kofi_cq_append_counted(cq, chain);
 }
 
-bool kofi_cq_append(struct kofi_cq *cq, struct kofi_comp *comp)
+static bool kofi_cq_append(struct kofi_cq *cq, struct kofi_comp *comp)
 {
 	if (unlikely(cq->taps) && !kofi_comp_is_mark(comp)) {
 		comp->next = NULL;
@@ -344,6 +359,37 @@ bool kofi_cq_append(struct kofi_cq *cq, struct kofi_comp *comp)
 	}
 	return kofi_cq_append_chain(cq, comp, comp, 1, !!comp->err);
 }
+
+void kofi_cq_begin_batch(struct kofi_cq *cq)
+{
+	lockdep_assert_held(&cq->poll_lock);
+	cq->batch.tail = &cq->batch.head;
+	cq->batch.count = 0;
+	cq->batch.errors = 0;
+}
+
+void kofi_cq_append_batch(struct kofi_cq *cq)
+{
+	struct kofi_cq_batch *batch = &cq->batch;
+
+	lockdep_assert_held(&cq->poll_lock);
+	if (unlikely(cq->taps)) {
+		*batch->tail = NULL;
+		batch->pending |= kofi_cq_append_shown(cq, cq->taps, batch->head);
+		return;
+	}
+	batch->pending |= kofi_cq_append_chain(cq, batch->head,
+					       container_of(batch->tail, struct kofi_comp, next),
+					       batch->count, batch->errors);
+}
+
+void kofi_cq_polled_now(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	kofi_cq_polled(cq, comp);
+	kofi_cq_append_batch(cq);
+	kofi_cq_begin_batch(cq);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_polled_now);
 
 void kofi_cq_add_tap(struct kofi_cq *cq, struct kofi_cq_tap *tap)
 {
@@ -353,8 +399,6 @@ void kofi_cq_add_tap(struct kofi_cq *cq, struct kofi_cq_tap *tap)
 		end = &(*end)->next;
 	tap->next = NULL;
 	*end = tap;
-	/* No completion bypasses the list, and with it the taps, from now on */
-	cq->calls_here = KOFI_CQ_NOT_HERE;
 }
 EXPORT_SYMBOL_GPL(kofi_cq_add_tap);
 

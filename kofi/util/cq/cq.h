@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the files of the completion queue share: cq.c (the list), run.c (where
- * clients are called), read.c (readers).
+ * What the files of the completion queue share: cq.c (the list), run.c (where devices are polled
+ * and clients are called), read.c (readers).
  */
 #ifndef _KOFI_UTIL_CQ_H
 #define _KOFI_UTIL_CQ_H
@@ -10,6 +10,19 @@
 
 /* Completions that are looked at under one hold of the lock, and callbacks per run */
 #define KOFI_CQ_BATCH		64
+
+/* Callbacks whose completions are given back together */
+#define KOFI_CQ_DUE		8
+
+/**
+ * struct kofi_cq_due - A callback that is about to be made
+ * @done: its client's function, or NULL
+ * @entry: what the function is given; @entry.msg stays NULL
+ */
+struct kofi_cq_due {
+	struct fi_done		*done;
+	struct fi_done_entry	entry;
+};
 
 /*
  * In kofi_comp.flags: this is a mark in the list and no completion.  err is set so that readers
@@ -46,17 +59,23 @@ static inline bool kofi_cq_has_callbacks(const struct kofi_cq *cq)
 	return cq->wait_obj == FI_WAIT_DONE;
 }
 
-/* cq.c: returns whether a run is due */
-bool kofi_cq_append(struct kofi_cq *cq, struct kofi_comp *comp);
+/* cq.c: cut off everything in front of *@end */
+void kofi_cq_cut(struct kofi_cq *cq, struct kofi_comp **end, size_t count);
+void kofi_cq_begin_batch(struct kofi_cq *cq);
+/* Put the batch into the list */
+void kofi_cq_append_batch(struct kofi_cq *cq);
+/* Trace kofi_done for each completion of a chain */
+void kofi_cq_trace(const struct kofi_cq *cq, const struct kofi_comp *comp);
 /* Make all taps give back the completions that they keep; may sleep */
 void kofi_cq_flush_taps(struct kofi_cq *cq);
 
 /* run.c */
-void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr);
+int kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr);
 void kofi_cq_run_stop(struct kofi_cq *cq);
 void kofi_cq_schedule(struct kofi_cq *cq);
 void kofi_cq_run_here(struct kofi_cq *cq);
-ssize_t kofi_cq_poll(struct kofi_cq *cq, size_t count);
+size_t kofi_cq_run_reader(struct kofi_cq *cq, size_t count);
+struct kofi_comp *kofi_cq_poll_reader(struct kofi_cq *cq, size_t count, size_t *polled);
 int kofi_cq_run_init(void);
 void kofi_cq_run_exit(void);
 

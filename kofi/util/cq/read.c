@@ -7,6 +7,9 @@
  * provider, without the lock.  From taking to giving back it is under rcu_read_lock(),
  * for which kofi_cq_purge() waits (cq.c).
  *
+ * If the list of a direct queue is empty, its reader polls the device itself, and copies the batch
+ * without the list (run.c).
+ *
  * An unread error stops a reader in front of it (-FI_EAVAIL); only fi_cq_readerr()
  * takes it.
  *
@@ -22,17 +25,6 @@
 static struct kofi_cq *to_cq(struct fid_cq *cq)
 {
 	return container_of(cq, struct kofi_cq, cq);
-}
-
-/* Cuts off everything in front of *@end */
-static void kofi_cq_cut(struct kofi_cq *cq, struct kofi_comp **end, size_t count)
-{
-	lockdep_assert_held(&cq->lock);
-	cq->head = *end;
-	if (!cq->head)
-		cq->tail = &cq->head;
-	cq->count -= count;
-	*end = NULL;
 }
 
 /* Takes marks at the head out of a reader's way */
@@ -123,11 +115,25 @@ static void *kofi_cq_put(enum fi_cq_format format, void *buf,
 	}
 }
 
-/* Reads one batch; advances *@buf and, unless it is NULL, *@src_addr behind what was read */
+/* Copies a chain, and gives it back; advances *@buf and, unless it is NULL, *@src_addr */
+static void kofi_cq_put_chain(struct kofi_cq *cq, struct kofi_comp *chain,
+			      void **buf, fi_addr_t **src_addr)
+{
+	struct kofi_comp *comp;
+
+	for (comp = chain; comp; comp = comp->next) {
+		*buf = kofi_cq_put(cq->format, *buf, comp);
+		if (*src_addr)
+			*(*src_addr)++ = kofi_comp_msg(comp)->src_addr;
+	}
+	cq->ops->release(chain);
+}
+
+/* Reads one batch */
 static ssize_t kofi_cq_read_batch(struct kofi_cq *cq, void **buf, size_t count,
 				  fi_addr_t **src_addr)
 {
-	struct kofi_comp *chain = NULL, *comp;
+	struct kofi_comp *chain = NULL;
 	unsigned long flags;
 	ssize_t ret;
 
@@ -135,15 +141,25 @@ static ssize_t kofi_cq_read_batch(struct kofi_cq *cq, void **buf, size_t count,
 	spin_lock_irqsave(&cq->lock, flags);
 	ret = kofi_cq_take(cq, count, &chain);
 	spin_unlock_irqrestore(&cq->lock, flags);
-	for (comp = chain; comp; comp = comp->next) {
-		*buf = kofi_cq_put(cq->format, *buf, comp);
-		if (*src_addr)
-			*(*src_addr)++ = kofi_comp_msg(comp)->src_addr;
-	}
 	if (chain)
-		cq->ops->release(chain);
+		kofi_cq_put_chain(cq, chain, buf, src_addr);
 	rcu_read_unlock();
 	return ret;
+}
+
+/* Reads what the device has; 0: the list may have something */
+static size_t kofi_cq_read_device(struct kofi_cq *cq, void *buf, size_t count,
+				  fi_addr_t *src_addr)
+{
+	struct kofi_comp *chain;
+	size_t n = 0;
+
+	rcu_read_lock();
+	chain = kofi_cq_poll_reader(cq, min_t(size_t, count, KOFI_CQ_BATCH), &n);
+	if (chain)
+		kofi_cq_put_chain(cq, chain, &buf, &src_addr);
+	rcu_read_unlock();
+	return chain ? n : 0;
 }
 
 static ssize_t kofi_cq_take_all(struct kofi_cq *cq, void *buf, size_t count,
@@ -165,12 +181,14 @@ static ssize_t kofi_cq_readfrom(struct fid_cq *fid_cq, void *buf, size_t count,
 				fi_addr_t *src_addr)
 {
 	struct kofi_cq *cq = to_cq(fid_cq);
+	size_t n;
 
 	if (cq->comp_ctx == FI_COMP_DIRECT) {
-		if (cq->ops->progress && !READ_ONCE(cq->head))
-			cq->ops->progress(cq);
 		if (unlikely(READ_ONCE(cq->pending)))
 			kofi_cq_run_here(cq);
+		n = kofi_cq_read_device(cq, buf, count, src_addr);
+		if (likely(n))
+			return n;
 	}
 	return kofi_cq_take_all(cq, buf, count, src_addr);
 }
@@ -359,7 +377,7 @@ static ssize_t kofi_cq_done_read(struct fid_cq *fid_cq, void *buf, size_t count)
 
 	if (cq->comp_ctx != FI_COMP_DIRECT)
 		return -EINVAL;
-	ret = kofi_cq_poll(cq, count);
+	ret = kofi_cq_run_reader(cq, count);
 	return ret ? : READ_ONCE(cq->ended) ? : -EAGAIN;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Where the client of a completion queue is called, and by which task.
+ * Where the device of a completion queue is polled, and its client called, and by which task.
  *
  * Three things are called in the context of a queue: the callback of an operation
  * (FI_WAIT_DONE), the handler (FI_WAIT_CALLBACK), and struct kofi_cq_call.
@@ -11,34 +11,52 @@
  *
  *	- a tasklet (FI_COMP_SOFTIRQ) or a work item (FI_COMP_WORKQUEUE), on the
  *	  processor that the client asked for, if it asked for one and it is online;
- *	- the caller of fi_cq_read() (FI_COMP_DIRECT, and FI_WAIT_NONE);
- *	- the caller of kofi_cq_complete_here(), which has the right context already.
+ *	- the caller of fi_cq_read() (FI_COMP_DIRECT, and FI_WAIT_NONE).
+ *
+ * The life of a batch.  If the provider has a device to poll (->poll), its runner polls: the
+ * tasklet, the reader, or with FI_COMP_WORKQUEUE a work item of its own, on the processor of the
+ * device's interrupt.  Under cq->poll_lock ->poll links the completions of up to KOFI_CQ_POLL
+ * entries (cq->batch).  Before the lock is released, the batch goes to one of three: with
+ * FI_WAIT_DONE to the runner, which already holds the token; to the reader of a direct queue; or,
+ * with one hold of cq->lock and one wake-up, into the list.  The list comes first, so a batch
+ * goes there if anything is left in it, or a tap has to see the batch.  If the provider hands
+ * completions over by itself, they are in the list, and the runner takes its batches from there.
+ *
+ * A runner copies what up to KOFI_CQ_DUE callbacks are given, has the provider take the completions
+ * back together, and makes the callbacks with nothing held but the token.
+ *
+ * When the device has no more entries, the poller has the device announce the next one (->arm).
+ * Devices announce no entry that came before, so ->arm says whether there is one.  Nothing arms the
+ * device of a direct queue, unless a task waits for the device itself (kofi_cq_watch()): then
+ * the work item polls into the list.
  *
  * Handing over.  A task that has something for the runner puts it into the queue and sets
  * cq->pending, both under the lock; then it schedules a runner.  A runner that finds the token
  * taken returns at once, as the holder looks at cq->pending once more after it has released the
  * token.  There is a full barrier between the two steps on either side, so one of the two sees
- * the other.  kofi_cq_complete_here() bypasses the list only while nothing is pending, so
- * completions of one caller keep their order.
+ * the other.
  *
- * What a callback may wait for.  A callback that kofi_cq_complete_here() calls keeps the poller of
- * the device waiting.  A client whose operation has failed closes what the operation used, and such
- * a close may wait for the device, and so for the poller.  So kofi_cq_complete_here() never calls
- * the callback of an operation that has failed; the queue's own tasklet or work item does.
+ * What a callback may wait for.  A client whose operation has failed closes what the operation
+ * used, and such a close may wait for the device, and so for the poller.  With FI_COMP_WORKQUEUE,
+ * the work item that polls only calls the callbacks of batches without a failure; everything else
+ * is called by the other work item, beside which the first goes on polling, into the list.
  * kofi_cq_may_wait() says what is left: waits that would wait for themselves.
  *
  * Memory.  A client that is called in a worker may be part of writeback, and posts or connects
- * again from there.  So each worker makes its calls in a NOIO frame, the poller's included: no
+ * again from there.  So each worker makes its calls in a NOIO frame: no
  * allocation of the client waits for the I/O that waits for the client (Documentation/reclaim.rst).
- * A reader of a direct queue has a frame of its own if it needs one.
+ * A reader of a direct queue has a frame of its own if it needs one.  A call may wait for a poller,
+ * so the work items that poll have a workqueue of their own, with a rescuer of its own.
  *
  * A run ends after KOFI_CQ_BATCH calls and schedules the next one, so that a busy queue keeps
  * neither softirqs nor workers from others.  The calls that kofi_cq_call_last() has put aside
  * are made at the end of the run, still with the token.
  */
+#include <linux/bottom_half.h>
 #include <linux/cpumask.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include <kofi/compat.h>
 #include <kofi/refuse.h>
@@ -47,6 +65,7 @@
 #include "cq.h"
 
 static struct workqueue_struct *kofi_comp_wq;
+static struct workqueue_struct *kofi_poll_wq;
 
 static bool kofi_cq_try_run(struct kofi_cq *cq)
 {
@@ -69,33 +88,81 @@ static void kofi_cq_end_direct(struct kofi_cq *cq)
 	store_release_wake_up(&cq->runner, NULL);
 }
 
-/* The slot is free before the callback runs, so that the callback finds room to post */
-static void kofi_cq_report(struct kofi_cq *cq, struct kofi_comp *comp)
+/* A completion with more fields.  Error data are the provider's until it is released */
+static void kofi_cq_call_msg(struct kofi_cq *cq, struct kofi_comp *comp)
 {
+	struct fi_done_msg msg = container_of(comp, struct kofi_msg_comp, comp)->msg;
 	struct fi_done *done = comp->op_context;
-	struct fi_done_entry entry = {
+	const struct fi_done_entry entry = {
 		.flags		= comp->flags & ~KOFI_COMP_MSG,
 		.len		= comp->len,
 		.buf		= comp->buf,
 		.data		= comp->data,
 		.err		= comp->err,
 		.prov_errno	= comp->prov_errno,
+		.msg		= &msg,
 	};
-	struct fi_done_msg msg;
 
 	comp->next = NULL;
-	if (unlikely(comp->flags & KOFI_COMP_MSG)) {
-		msg = container_of(comp, struct kofi_msg_comp, comp)->msg;
-		entry.msg = &msg;
-		/* Error data are the provider's until the completion is released */
-		if (msg.err_data_size && done && done->done) {
-			done->done(done, &entry);
-			done = NULL;
-		}
+	if (msg.err_data_size && done && done->done) {
+		done->done(done, &entry);
+		done = NULL;
 	}
 	cq->ops->release(comp);
 	if (done && done->done)
 		done->done(done, &entry);
+}
+
+static bool kofi_comp_is_plain(const struct kofi_comp *comp)
+{
+	return likely(!(comp->flags & (KOFI_COMP_MSG | KOFI_COMP_MARK)));
+}
+
+/*
+ * Makes the callbacks of the next plain completions, and returns what is left of the chain.  The
+ * slots are free before the callbacks run, so that these find room to post.
+ */
+static struct kofi_comp *kofi_cq_call_plain(struct kofi_cq *cq, struct kofi_comp *chain)
+{
+	struct kofi_cq_due *due = cq->due, *end = cq->due + KOFI_CQ_DUE;
+	struct kofi_comp *comp = chain, *last;
+
+	do {
+		due->done = comp->op_context;
+		due->entry.flags = comp->flags;
+		due->entry.len = comp->len;
+		due->entry.buf = comp->buf;
+		due->entry.data = comp->data;
+		due->entry.err = comp->err;
+		due->entry.prov_errno = comp->prov_errno;
+		last = comp;
+		comp = comp->next;
+	} while (++due < end && comp && kofi_comp_is_plain(comp));
+	last->next = NULL;
+	cq->ops->release(chain);
+	for (end = due, due = cq->due; due < end; due++)
+		if (likely(due->done && due->done->done))
+			due->done->done(due->done, &due->entry);
+	return comp;
+}
+
+/* Makes the callbacks of a chain; the caller holds the token */
+static void kofi_cq_call_chain(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	struct kofi_comp *next;
+
+	while (comp) {
+		if (kofi_comp_is_plain(comp)) {
+			comp = kofi_cq_call_plain(cq, comp);
+			continue;
+		}
+		next = comp->next;
+		if (kofi_comp_is_mark(comp))
+			complete(&to_kofi_cq_mark(comp)->passed);
+		else
+			kofi_cq_call_msg(cq, comp);
+		comp = next;
+	}
 }
 
 static void kofi_cq_run_call(struct kofi_cq *cq, struct kofi_cq_call *call)
@@ -120,12 +187,30 @@ static struct kofi_cq_call *kofi_cq_next_call(struct kofi_cq *cq)
 	return list_first_entry_or_null(&cq->calls, struct kofi_cq_call, entry);
 }
 
-/* Calls what is due next; returns false if nothing is */
-static bool kofi_cq_run_one(struct kofi_cq *cq)
+/* Takes up to @budget completions out of the list, for their callbacks; returns how many */
+static size_t kofi_cq_take_chain(struct kofi_cq *cq, size_t budget, struct kofi_comp **chain)
 {
+	struct kofi_comp **end = &cq->head;
+	size_t n;
+
+	lockdep_assert_held(&cq->lock);
+	*chain = cq->head;
+	for (n = 0; n < budget && *end; n++) {
+		cq->errors -= !!(*end)->err;
+		end = &(*end)->next;
+	}
+	if (n)
+		kofi_cq_cut(cq, end, n);
+	return n;
+}
+
+/* Makes the calls that are due next, at most @budget; returns how many, 0 if nothing is due */
+static size_t kofi_cq_run_one(struct kofi_cq *cq, size_t budget)
+{
+	struct kofi_comp *chain;
 	struct kofi_cq_call *call;
-	struct kofi_comp *comp;
 	unsigned long flags;
+	size_t n = 0;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	call = kofi_cq_next_call(cq);
@@ -135,52 +220,57 @@ static bool kofi_cq_run_one(struct kofi_cq *cq)
 		cq->called = true;
 		spin_unlock_irqrestore(&cq->lock, flags);
 		kofi_cq_run_call(cq, call);
-		return true;
+		return 1;
 	}
 	if (cq->handler_due) {
 		cq->handler_due = false;
 		spin_unlock_irqrestore(&cq->lock, flags);
 		cq->handler(&cq->cq, cq->cq.fid.context);
-		return true;
+		return 1;
 	}
-	comp = kofi_cq_has_callbacks(cq) ? cq->head : NULL;
-	/* Not by a poller, which kofi_cq_end_run() schedules a run for */
-	if (comp && comp->err && !kofi_comp_is_mark(comp) && cq->in_poller) {
-		spin_unlock_irqrestore(&cq->lock, flags);
-		return false;
-	}
-	if (!comp) {
+	/* If a call is due, it is the call's turn behind one callback */
+	if (!list_empty(&cq->calls))
+		budget = 1;
+	if (kofi_cq_has_callbacks(cq))
+		n = kofi_cq_take_chain(cq, min_t(size_t, budget, KOFI_CQ_POLL), &chain);
+	if (!n)
 		cq->pending = false;
-		spin_unlock_irqrestore(&cq->lock, flags);
-		return false;
-	}
-	cq->head = comp->next;
-	if (!cq->head)
-		cq->tail = &cq->head;
-	cq->count--;
-	cq->errors -= !!comp->err;
 	spin_unlock_irqrestore(&cq->lock, flags);
-	if (kofi_comp_is_mark(comp))
-		complete(&to_kofi_cq_mark(comp)->passed);
-	else
-		kofi_cq_report(cq, comp);
-	return true;
+	if (n)
+		kofi_cq_call_chain(cq, chain);
+	return n;
 }
 
-/* Makes the calls that are due; returns how many */
-static size_t kofi_cq_run_some(struct kofi_cq *cq, size_t budget)
+/* Makes the calls that are due, for the list; returns how many */
+static size_t kofi_cq_run_list(struct kofi_cq *cq, size_t budget)
+{
+	size_t n = 0, made;
+
+	while (n < budget && (made = kofi_cq_run_one(cq, budget - n)))
+		n += made;
+	return n;
+}
+
+/* The last calls of a run */
+static void kofi_cq_run_last(struct kofi_cq *cq)
 {
 	struct kofi_cq_call *call;
-	size_t n = 0;
 
-	cq->in_run = true;
-	while (n < budget && kofi_cq_run_one(cq))
-		n++;
 	cq->in_run = false;
 	while ((call = list_first_entry_or_null(&cq->last, struct kofi_cq_call, entry))) {
 		list_del_init(&call->entry);
 		call->fn(call);
 	}
+}
+
+/* Makes the calls that are due; returns how many */
+static size_t kofi_cq_run_some(struct kofi_cq *cq, size_t budget)
+{
+	size_t n;
+
+	cq->in_run = true;
+	n = kofi_cq_run_list(cq, budget);
+	kofi_cq_run_last(cq);
 	return n;
 }
 
@@ -213,15 +303,120 @@ void kofi_cq_run_here(struct kofi_cq *cq)
 	kofi_cq_run(cq, KOFI_CQ_BATCH);
 }
 
-/* The caller is a poller that has the queue's context, and something is pending */
-static void kofi_cq_run_in_poller(struct kofi_cq *cq)
+/* Polls up to @budget entries into the batch; returns whether the device may have more */
+static bool kofi_cq_poll_device(struct kofi_cq *cq, size_t budget)
 {
+	size_t n, step;
+
+	kofi_cq_begin_batch(cq);
+	do {
+		step = min_t(size_t, budget, KOFI_CQ_POLL);
+		n = cq->ops->poll(cq, step);
+		budget -= n;
+	} while (n == step && budget);
+	return n == step;
+}
+
+/*
+ * The end of a batch: with @take the caller gets it.  If anything is in the list, or a tap has to
+ * see the batch, it goes into the list all the same.
+ */
+static struct kofi_comp *kofi_cq_end_batch(struct kofi_cq *cq, bool take)
+{
+	struct kofi_cq_batch *batch = &cq->batch;
+
+	lockdep_assert_held(&cq->poll_lock);
+	if (!batch->count)
+		return NULL;
+	if (!take || unlikely(READ_ONCE(cq->head)) || unlikely(cq->taps)) {
+		kofi_cq_append_batch(cq);
+		return NULL;
+	}
+	*batch->tail = NULL;
+	if (trace_kofi_done_enabled())
+		kofi_cq_trace(cq, batch->head);
+	WRITE_ONCE(cq->completed_direct, cq->completed_direct + batch->count);
+	WRITE_ONCE(cq->failed_direct, cq->failed_direct + batch->errors);
+	return batch->head;
+}
+
+/* For the tasklet, or a work item */
+static void kofi_cq_lock_poll(struct kofi_cq *cq) __acquires(&cq->poll_lock)
+{
+	if (cq->comp_ctx != FI_COMP_SOFTIRQ)
+		local_bh_disable();
+	spin_lock(&cq->poll_lock);
+}
+
+static void kofi_cq_unlock_poll(struct kofi_cq *cq) __releases(&cq->poll_lock)
+{
+	spin_unlock(&cq->poll_lock);
+	if (cq->comp_ctx != FI_COMP_SOFTIRQ)
+		local_bh_enable();
+}
+
+/*
+ * Polls one batch, and makes its callbacks if the caller is the @runner.  Returns whether the
+ * device may have more.
+ */
+static bool kofi_cq_poll_batch(struct kofi_cq *cq, bool runner, bool *pending)
+{
+	struct kofi_comp *chain;
+	bool more, take;
+
+	kofi_cq_lock_poll(cq);
+	more = kofi_cq_poll_device(cq, KOFI_CQ_POLL);
+	/* The callback of a failure may wait for the worker that polls */
+	take = runner && kofi_cq_has_callbacks(cq) &&
+	       (cq->comp_ctx == FI_COMP_SOFTIRQ || !cq->batch.errors);
+	chain = kofi_cq_end_batch(cq, take);
+	*pending |= cq->batch.pending;
+	cq->batch.pending = false;
+	kofi_cq_unlock_poll(cq);
+	if (chain)
+		kofi_cq_call_chain(cq, chain);
+	return more;
+}
+
+/* Has the device announce its next entry; returns whether it has one already */
+static bool kofi_cq_arm(struct kofi_cq *cq)
+{
+	bool more;
+
+	if (cq->comp_ctx == FI_COMP_DIRECT && !atomic_read(&cq->watchers))
+		return false;
+	kofi_cq_lock_poll(cq);
+	more = cq->ops->arm(cq);
+	kofi_cq_unlock_poll(cq);
+	return more;
+}
+
+/* A run of the tasklet, or of the work item that polls, which leaves the list to another */
+static void kofi_cq_poll_run(struct kofi_cq *cq)
+{
+	int left = KOFI_CQ_BATCH / KOFI_CQ_POLL;
+	bool runner, more, pending = false;
+
 	/* Pairs with kofi_cq_end_run() */
 	smp_mb();
-	if (!kofi_cq_try_run(cq))
+	runner = cq->comp_ctx != FI_COMP_DIRECT && kofi_cq_try_run(cq);
+	if (runner) {
+		cq->in_poller = true;
+		cq->in_run = true;
+	}
+	do
+		more = kofi_cq_poll_batch(cq, runner, &pending) || kofi_cq_arm(cq);
+	while (more && --left);
+	if (more)
+		kofi_cq_poll_due(cq);
+	if (!runner) {
+		if (pending)
+			kofi_cq_schedule(cq);
 		return;
-	cq->in_poller = true;
-	kofi_cq_run_some(cq, KOFI_CQ_BATCH);
+	}
+	if (cq->comp_ctx == FI_COMP_SOFTIRQ && READ_ONCE(cq->pending))
+		kofi_cq_run_list(cq, KOFI_CQ_BATCH);
+	kofi_cq_run_last(cq);
 	cq->in_poller = false;
 	kofi_cq_end_run(cq);
 }
@@ -230,7 +425,10 @@ static void kofi_cq_tasklet(struct tasklet_struct *tasklet)
 {
 	struct kofi_cq *cq = from_tasklet(cq, tasklet, tasklet);
 
-	kofi_cq_run(cq, KOFI_CQ_BATCH);
+	if (cq->ops->poll)
+		kofi_cq_poll_run(cq);
+	else
+		kofi_cq_run(cq, KOFI_CQ_BATCH);
 }
 
 static void kofi_cq_work(struct work_struct *work)
@@ -238,6 +436,14 @@ static void kofi_cq_work(struct work_struct *work)
 	unsigned int noio = memalloc_noio_save();
 
 	kofi_cq_run(container_of(work, struct kofi_cq, work), KOFI_CQ_BATCH);
+	memalloc_noio_restore(noio);
+}
+
+static void kofi_cq_poll_work(struct work_struct *work)
+{
+	unsigned int noio = memalloc_noio_save();
+
+	kofi_cq_poll_run(container_of(work, struct kofi_cq, poll_work));
 	memalloc_noio_restore(noio);
 }
 
@@ -290,67 +496,63 @@ void kofi_cq_schedule(struct kofi_cq *cq)
 	}
 }
 
-/* Take the token to call the callback of @comp at once, or return false */
-static __always_inline bool kofi_cq_try_here(struct kofi_cq *cq, const struct kofi_comp *comp)
+void kofi_cq_poll_due(struct kofi_cq *cq)
 {
-	return likely(!comp->err) && likely(!READ_ONCE(cq->pending)) &&
-	       likely(kofi_cq_try_run(cq));
+	if (cq->comp_ctx == FI_COMP_SOFTIRQ)
+		tasklet_schedule(&cq->tasklet);
+	else if (cq->comp_ctx == FI_COMP_WORKQUEUE || atomic_read(&cq->watchers))
+		queue_work(kofi_poll_wq, &cq->poll_work);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_poll_due);
+
+void kofi_cq_watch(struct kofi_cq *cq)
+{
+	atomic_inc(&cq->watchers);
+	if (cq->comp_ctx == FI_COMP_DIRECT)
+		kofi_cq_poll_due(cq);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_watch);
+
+/*
+ * Polls for the reader of a direct queue, without waiting for another one.  Returns a chain of
+ * *@polled completions, at most @count, or NULL: there are none, or they are in the list.
+ */
+struct kofi_comp *kofi_cq_poll_reader(struct kofi_cq *cq, size_t count, size_t *polled)
+{
+	struct kofi_comp *chain;
+	unsigned long flags;
+	bool take;
+
+	if (!cq->ops->poll || !count || READ_ONCE(cq->head) ||
+	    !spin_trylock_irqsave(&cq->poll_lock, flags))
+		return NULL;
+	kofi_cq_poll_device(cq, count);
+	*polled = cq->batch.count;
+	/* Readers stop in front of an error */
+	take = !cq->batch.errors && cq->batch.count <= count;
+	chain = kofi_cq_end_batch(cq, take);
+	spin_unlock_irqrestore(&cq->poll_lock, flags);
+	return chain;
 }
 
-static __always_inline void kofi_cq_report_here(struct kofi_cq *cq, struct kofi_comp *comp)
+/* For a reader that polls for callbacks; returns how many calls were made */
+size_t kofi_cq_run_reader(struct kofi_cq *cq, size_t count)
 {
-	WRITE_ONCE(cq->completed_here, cq->completed_here + 1);
-	trace_kofi_done(&cq->cq.fid, comp);
-	kofi_cq_report(cq, comp);
-	kofi_cq_end_run(cq);
-}
-
-static void kofi_cq_append_here(struct kofi_cq *cq, struct kofi_comp *comp)
-{
-	bool failed = comp->err;
-
-	if (!kofi_cq_append(cq, comp))
-		return;
-	/* A handler is called once for all that the caller completes now */
-	if (cq->handler || failed)
-		kofi_cq_schedule(cq);
-	else if (cq->comp_ctx != FI_COMP_DIRECT)
-		kofi_cq_run_in_poller(cq);
-}
-
-static void kofi_cq_complete_in_worker(struct kofi_cq *cq, struct kofi_comp *comp)
-{
-	unsigned int noio = memalloc_noio_save();
-
-	if (cq->calls_here == KOFI_CQ_HERE_NOIO && kofi_cq_try_here(cq, comp))
-		kofi_cq_report_here(cq, comp);
-	else
-		kofi_cq_append_here(cq, comp);
-	memalloc_noio_restore(noio);
-}
-
-void kofi_cq_complete_here(struct kofi_cq *cq, struct kofi_comp *comp)
-{
-	if (likely(cq->calls_here == KOFI_CQ_HERE) && kofi_cq_try_here(cq, comp))
-		kofi_cq_report_here(cq, comp);
-	else if (cq->comp_ctx == FI_COMP_WORKQUEUE)
-		kofi_cq_complete_in_worker(cq, comp);
-	else
-		kofi_cq_append_here(cq, comp);
-}
-EXPORT_SYMBOL_GPL(kofi_cq_complete_here);
-
-/* For a reader that polls; returns how many calls were made */
-ssize_t kofi_cq_poll(struct kofi_cq *cq, size_t count)
-{
-	size_t n;
+	struct kofi_comp *chain;
+	size_t n, polled;
 
 	if (!kofi_cq_try_run(cq))
 		return 0;
-	/* A completion that comes meanwhile finds the token taken, and is reported here */
-	if (cq->ops->progress)
-		cq->ops->progress(cq);
-	n = kofi_cq_run_some(cq, count);
+	cq->in_run = true;
+	n = kofi_cq_run_list(cq, count);
+	chain = kofi_cq_poll_reader(cq, min_t(size_t, count - n, KOFI_CQ_BATCH), &polled);
+	if (chain) {
+		kofi_cq_call_chain(cq, chain);
+		n += polled;
+	} else {
+		n += kofi_cq_run_list(cq, count - n);
+	}
+	kofi_cq_run_last(cq);
 	kofi_cq_end_direct(cq);
 	return n;
 }
@@ -366,10 +568,21 @@ static void kofi_cq_flush_direct(struct kofi_cq *cq, struct kofi_cq_mark *mark)
 	if (!mine)
 		return;
 	while (!completion_done(&mark->passed)) {
-		kofi_cq_run_one(cq);
+		kofi_cq_run_one(cq, KOFI_CQ_BATCH);
 		cond_resched();
 	}
 	kofi_cq_end_direct(cq);
+}
+
+/* A completion that is not in the list any more has been called, or its runner holds the token */
+static bool kofi_cq_is_idle(const struct kofi_cq *cq)
+{
+	if (READ_ONCE(cq->pending))
+		return false;
+	/* A runner takes the token before it takes from the list */
+	smp_rmb();
+	/* Acquires what the last runner has done */
+	return !smp_load_acquire(&cq->runner);
 }
 
 void kofi_cq_flush(struct kofi_cq *cq)
@@ -379,8 +592,11 @@ void kofi_cq_flush(struct kofi_cq *cq)
 	};
 	unsigned long flags;
 
+	/* From now on a completion that was polled is in the list, or has a runner or a reader */
+	spin_lock_bh(&cq->poll_lock);
+	spin_unlock_bh(&cq->poll_lock);
 	kofi_cq_flush_taps(cq);
-	if (!kofi_cq_has_callbacks(cq))
+	if (!kofi_cq_has_callbacks(cq) || kofi_cq_is_idle(cq))
 		return;
 	init_completion(&mark.passed);
 	kofi_cq_complete(cq, &mark.comp);
@@ -427,29 +643,29 @@ int kofi_cq_may_wait(const struct kofi_cq *cq, enum kofi_cq_wait wait)
 	if (READ_ONCE(cq->runner) != current)
 		return 0;
 	/* The token is the caller's, and so are the fields of the runner */
-	if (wait == KOFI_CQ_WAIT_POLLER &&
-	    (cq->comp_ctx == FI_COMP_DIRECT || (cq->in_run && !cq->in_poller)))
+	if (wait == KOFI_CQ_WAIT_POLLER && !cq->in_poller)
 		return 0;
 	return kofi_refuse("close or ep_drain", -EDEADLK, "called in a callback of the completion queue %p, for which it would wait; call it elsewhere",
 			   &cq->cq.fid);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_may_wait);
 
-void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr)
+int kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr)
 {
 	INIT_LIST_HEAD(&cq->calls);
 	INIT_LIST_HEAD(&cq->last);
 	tasklet_setup(&cq->tasklet, kofi_cq_tasklet);
 	INIT_WORK(&cq->work, kofi_cq_work);
+	INIT_WORK(&cq->poll_work, kofi_cq_poll_work);
 	INIT_CSD(&cq->csd, kofi_cq_csd, cq);
 	cq->comp_ctx = attr->wait_obj == FI_WAIT_NONE ? FI_COMP_DIRECT :
 							 attr->comp_ctx;
-	cq->calls_here = KOFI_CQ_NOT_HERE;
-	if (kofi_cq_has_callbacks(cq) && cq->comp_ctx != FI_COMP_DIRECT)
-		cq->calls_here = cq->comp_ctx == FI_COMP_SOFTIRQ ? KOFI_CQ_HERE :
-								   KOFI_CQ_HERE_NOIO;
 	cq->cpu = attr->flags & FI_AFFINITY ?
 		  attr->signaling_vector % nr_cpu_ids : -1;
+	if (!kofi_cq_has_callbacks(cq))
+		return 0;
+	cq->due = kcalloc(KOFI_CQ_DUE, sizeof(*cq->due), GFP_KERNEL);
+	return cq->due ? 0 : -ENOMEM;
 }
 
 /* Ends runs that are scheduled; nothing becomes due any more */
@@ -457,18 +673,30 @@ void kofi_cq_run_stop(struct kofi_cq *cq)
 {
 	wait_on_bit(&cq->csd_busy, 0, TASK_UNINTERRUPTIBLE);
 	tasklet_kill(&cq->tasklet);
+	cancel_work_sync(&cq->poll_work);
 	cancel_work_sync(&cq->work);
 }
 
-/* Memory reclaim may depend on callbacks */
+static struct workqueue_struct *kofi_cq_new_wq(const char *name)
+{
+	/* Memory reclaim may depend on callbacks */
+	return alloc_workqueue("%s", WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_PERCPU, 0, name);
+}
+
 int kofi_cq_run_init(void)
 {
-	kofi_comp_wq = alloc_workqueue("kofi_comp",
-				       WQ_MEM_RECLAIM | WQ_HIGHPRI | WQ_PERCPU, 0);
-	return kofi_comp_wq ? 0 : -ENOMEM;
+	kofi_comp_wq = kofi_cq_new_wq("kofi_comp");
+	if (!kofi_comp_wq)
+		return -ENOMEM;
+	kofi_poll_wq = kofi_cq_new_wq("kofi_poll");
+	if (kofi_poll_wq)
+		return 0;
+	destroy_workqueue(kofi_comp_wq);
+	return -ENOMEM;
 }
 
 void kofi_cq_run_exit(void)
 {
+	destroy_workqueue(kofi_poll_wq);
 	destroy_workqueue(kofi_comp_wq);
 }

@@ -220,7 +220,7 @@ static void kofi_rx_finish_part(struct kofi_rx *rx)
 		kofi_rx_put(buf);
 }
 
-static void kofi_rx_finish(struct kofi_rx *rx, bool here)
+void kofi_rx_complete(struct kofi_rx *rx)
 {
 	struct kofi_comp *comp = &rx->comp.comp;
 	struct kofi_ep *ep = rx->ep;
@@ -233,31 +233,18 @@ static void kofi_rx_finish(struct kofi_rx *rx, bool here)
 		kofi_rx_finish_part(rx);
 	else if (!kofi_rx_is_reported(rx))
 		kofi_rx_put(rx);
-	else if (here)
-		kofi_cq_complete_here(ep->rx.cq, comp);
 	else
 		kofi_cq_complete(ep->rx.cq, comp);
 	kofi_ep_count(ep, flags, err, len);
 }
-
-void kofi_rx_complete(struct kofi_rx *rx)
-{
-	kofi_rx_finish(rx, false);
-}
 EXPORT_SYMBOL_GPL(kofi_rx_complete);
-
-void kofi_rx_complete_here(struct kofi_rx *rx)
-{
-	kofi_rx_finish(rx, true);
-}
-EXPORT_SYMBOL_GPL(kofi_rx_complete_here);
 
 void kofi_rx_fail(struct kofi_rx *rx, size_t len, int err, int prov_errno)
 {
 	rx->comp.comp.len = min(len, kofi_rx_len(rx));
 	rx->comp.comp.err = err;
 	rx->comp.comp.prov_errno = prov_errno;
-	kofi_rx_finish(rx, false);
+	kofi_rx_complete(rx);
 }
 EXPORT_SYMBOL_GPL(kofi_rx_fail);
 

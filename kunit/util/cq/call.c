@@ -23,8 +23,7 @@ static void a_call_is_made_in_the_context_of_the_queue(struct kunit *test)
 
 static void a_call_of_a_polled_queue_is_made_by_its_reader(struct kunit *test)
 {
-	struct fi_cq_attr attr = { .wait_obj = FI_WAIT_NONE };
-	struct ut_cq *uc = ut_cq_open(test, &attr);
+	struct ut_cq *uc = ut_cq_open_polled(test, FI_WAIT_NONE, FI_COMP_SOFTIRQ);
 	struct fi_cq_entry entry;
 
 	kofi_cq_call(&uc->cq, &uc->call);

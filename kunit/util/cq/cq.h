@@ -55,8 +55,15 @@ struct ut_cq_op {
  * @reads: the handler reads the queue
  * @seen: completions that it has read
  * @call: another call
- * @polls: how often ->progress was called
- * @on_poll: operation that ->progress completes, or NULL
+ * @dev_lock: guards what follows
+ * @dev: operations that the device has completed, of a queue that is polled
+ * @dev_head: how many that were
+ * @dev_tail: how many of them have been polled
+ * @armed: the device announces the next one
+ * @polls: how often the device was polled
+ * @arms: how often it was armed
+ * @late: operation that the device completes right before it is armed; 0: none
+ * @poller: polled last
  */
 struct ut_cq {
 	struct kofi_cq		cq;
@@ -78,14 +85,26 @@ struct ut_cq {
 	bool			reads;
 	atomic_t		seen;
 	struct kofi_cq_call	call;
+	spinlock_t		dev_lock;	/* see above */
+	int			dev[2 * UT_CQ_OPS];
+	int			dev_head;
+	int			dev_tail;
+	bool			armed;
 	int			polls;
-	struct ut_cq_op		*on_poll;
+	int			arms;
+	int			late;
+	struct task_struct	*poller;
 };
 
 /* It is finished after the case */
 struct ut_cq *ut_cq_open(struct kunit *test, const struct fi_cq_attr *attr);
 struct ut_cq *ut_cq_open_done(struct kunit *test, enum fi_comp_ctx ctx);
 struct ut_cq *ut_cq_open_handled(struct kunit *test, enum fi_comp_ctx ctx);
+/* The same with a device, which the core polls */
+struct ut_cq *ut_cq_open_polled(struct kunit *test, enum fi_wait_obj wait_obj,
+				enum fi_comp_ctx ctx);
+/* The device completes operations, and then announces them if it is armed */
+void ut_cq_device(struct ut_cq *uc, int first, int count);
 
 /* Each context that calls by itself: softirq, then a worker */
 #define UT_CQ_CONTEXTS	2
@@ -96,9 +115,8 @@ void ut_cq_complete(struct ut_cq *uc, int i);
 /* Waits until @n calls have returned */
 void ut_cq_await(struct kunit *test, struct ut_cq *uc, int n);
 
-/* For vt_async_start() with a struct ut_cq: the first operation, and half of them, complete here */
-int ut_cq_complete_here(void *uc);
-int ut_cq_complete_half(void *uc);
+/* For vt_async_start() with a struct ut_cq: the device completes half of them, one by one */
+int ut_cq_device_half(void *uc);
 /* The same: the return value of fi_cq_read() */
 int ut_cq_read(void *uc);
 

@@ -2,7 +2,6 @@
 /*
  * The handler: when it is called, and in which context.
  */
-#include <linux/bottom_half.h>
 #include <linux/sched.h>
 #include "cq.h"
 
@@ -83,17 +82,18 @@ static void handler_is_called_again_after_an_empty_read(struct kunit *test)
 
 static void handler_sees_every_completion(struct kunit *test)
 {
-	struct ut_cq *uc = ut_cq_open_handled(test, FI_COMP_WORKQUEUE);
+	struct ut_cq *uc = ut_cq_open_polled(test, FI_WAIT_CALLBACK, FI_COMP_WORKQUEUE);
 	struct vt_async *other;
 	int i;
 
 	uc->reads = true;
-	other = vt_async_start(test, ut_cq_complete_half, uc);
+	other = vt_async_start(test, ut_cq_device_half, uc);
 	for (i = UT_CQ_OPS / 2; i < UT_CQ_OPS; i++) {
 		ut_cq_complete(uc, i);
 		cond_resched();
 	}
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, other), 0);
+	flush_work(&uc->cq.poll_work);
 	flush_work(&uc->cq.work);
 
 	KUNIT_EXPECT_EQ(test, atomic_read(&uc->seen), UT_CQ_OPS);
@@ -121,15 +121,10 @@ static void the_end_calls_the_handler_in_softirq(struct kunit *test)
 
 static void handler_is_called_once_for_what_completes_together(struct kunit *test)
 {
-	struct ut_cq *uc = ut_cq_open_handled(test, FI_COMP_SOFTIRQ);
-	int i;
+	struct ut_cq *uc = ut_cq_open_polled(test, FI_WAIT_CALLBACK, FI_COMP_SOFTIRQ);
 
 	uc->reads = true;
-	local_bh_disable();
-	for (i = 0; i < 20; i++)
-		kofi_cq_complete_here(&uc->cq, &uc->ops[i].comp.comp);
-	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 0);
-	local_bh_enable();
+	ut_cq_device(uc, 0, 20);
 	ut_cq_await(test, uc, 1);
 
 	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 1);

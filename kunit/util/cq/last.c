@@ -2,7 +2,6 @@
 /*
  * Calls behind a run of callbacks (kofi_cq_call_last()).
  */
-#include <linux/bottom_half.h>
 #include <linux/completion.h>
 #include <linux/jiffies.h>
 #include <kofi/cq.h>
@@ -140,14 +139,6 @@ static void it_is_refused_outside_of_a_run(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, kofi_cq_call_last(&lt->cq, &lt->call));
 	KUNIT_EXPECT_TRUE(test, list_empty(&lt->call.entry));
-	/* A callback that comes alone has nobody behind it */
-	lt->ops[0].comp.next = NULL;
-	local_bh_disable();
-	kofi_cq_complete_here(&lt->cq, &lt->ops[0].comp);
-	local_bh_enable();
-	last_wait(test, lt);
-	KUNIT_EXPECT_EQ(test, lt->refused, 1);
-	KUNIT_EXPECT_EQ(test, lt->calls, 0);
 }
 
 static struct kunit_case cq_last_cases[] = {

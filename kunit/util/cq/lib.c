@@ -19,21 +19,63 @@ static void release(struct kofi_comp *chain)
 	}
 }
 
-static void progress(struct kofi_cq *cq)
-{
-	struct ut_cq *uc = container_of(cq, struct ut_cq, cq);
-	struct ut_cq_op *op = uc->on_poll;
-
-	uc->polls++;
-	uc->on_poll = NULL;
-	if (op)
-		kofi_cq_complete_here(cq, &op->comp.comp);
-}
-
 static const struct kofi_cq_ops test_ops = {
 	.release	= release,
-	.progress	= progress,
 };
+
+static size_t poll(struct kofi_cq *cq, size_t budget)
+{
+	struct ut_cq *uc = container_of(cq, struct ut_cq, cq);
+	unsigned long flags;
+	size_t n;
+
+	spin_lock_irqsave(&uc->dev_lock, flags);
+	uc->polls++;
+	uc->poller = current;
+	for (n = 0; n < budget && uc->dev_tail < uc->dev_head; n++)
+		kofi_cq_polled(cq, &uc->ops[uc->dev[uc->dev_tail++]].comp.comp);
+	spin_unlock_irqrestore(&uc->dev_lock, flags);
+	return n;
+}
+
+static bool arm(struct kofi_cq *cq)
+{
+	struct ut_cq *uc = container_of(cq, struct ut_cq, cq);
+	unsigned long flags;
+	bool more;
+
+	spin_lock_irqsave(&uc->dev_lock, flags);
+	if (uc->late)
+		uc->dev[uc->dev_head++] = uc->late;
+	uc->late = 0;
+	uc->arms++;
+	uc->armed = true;
+	more = uc->dev_tail < uc->dev_head;
+	spin_unlock_irqrestore(&uc->dev_lock, flags);
+	return more;
+}
+
+static const struct kofi_cq_ops polled_ops = {
+	.release	= release,
+	.poll		= poll,
+	.arm		= arm,
+};
+
+void ut_cq_device(struct ut_cq *uc, int first, int count)
+{
+	unsigned long flags;
+	bool announce;
+	int i;
+
+	spin_lock_irqsave(&uc->dev_lock, flags);
+	for (i = 0; i < count; i++)
+		uc->dev[uc->dev_head++] = first + i;
+	announce = uc->armed;
+	uc->armed = false;
+	spin_unlock_irqrestore(&uc->dev_lock, flags);
+	if (announce)
+		kofi_cq_poll_due(&uc->cq);
+}
 
 static void enter(struct ut_cq *uc)
 {
@@ -95,7 +137,8 @@ static void other_call(struct kofi_cq_call *call)
 
 KUNIT_DEFINE_ACTION_WRAPPER(fini_cq, kofi_cq_fini, struct kofi_cq *);
 
-struct ut_cq *ut_cq_open(struct kunit *test, const struct fi_cq_attr *attr)
+static struct ut_cq *open(struct kunit *test, const struct fi_cq_attr *attr,
+			  const struct kofi_cq_ops *ops)
 {
 	struct ut_cq *uc = kunit_kzalloc(test, sizeof(*uc), GFP_KERNEL);
 	int i;
@@ -112,11 +155,29 @@ struct ut_cq *ut_cq_open(struct kunit *test, const struct fi_cq_attr *attr)
 	init_completion(&uc->arrived);
 	INIT_LIST_HEAD(&uc->call.entry);
 	uc->call.fn = other_call;
-	KUNIT_ASSERT_EQ(test, kofi_cq_init(&uc->cq, attr, UT_CQ_OPS, &test_ops, uc),
-			0);
+	spin_lock_init(&uc->dev_lock);
+	uc->armed = attr->comp_ctx != FI_COMP_DIRECT && attr->wait_obj != FI_WAIT_NONE;
+	KUNIT_ASSERT_EQ(test, kofi_cq_init(&uc->cq, attr, UT_CQ_OPS, ops, uc), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_cq, &uc->cq),
 			0);
 	return uc;
+}
+
+struct ut_cq *ut_cq_open(struct kunit *test, const struct fi_cq_attr *attr)
+{
+	return open(test, attr, &test_ops);
+}
+
+struct ut_cq *ut_cq_open_polled(struct kunit *test, enum fi_wait_obj wait_obj,
+				enum fi_comp_ctx ctx)
+{
+	struct fi_cq_attr attr = {
+		.wait_obj	= wait_obj,
+		.comp_ctx	= ctx,
+		.handler	= wait_obj == FI_WAIT_CALLBACK ? handler : NULL,
+	};
+
+	return open(test, &attr, &polled_ops);
 }
 
 struct ut_cq *ut_cq_open_done(struct kunit *test, enum fi_comp_ctx ctx)
@@ -160,21 +221,13 @@ int ut_cq_read(void *data)
 	return fi_cq_read(&uc->cq.cq, NULL, 8);
 }
 
-int ut_cq_complete_here(void *data)
-{
-	struct ut_cq *uc = data;
-
-	kofi_cq_complete_here(&uc->cq, &uc->ops[0].comp.comp);
-	return 0;
-}
-
-int ut_cq_complete_half(void *data)
+int ut_cq_device_half(void *data)
 {
 	struct ut_cq *uc = data;
 	int i;
 
 	for (i = 0; i < UT_CQ_OPS / 2; i++) {
-		kofi_cq_complete_here(&uc->cq, &uc->ops[i].comp.comp);
+		ut_cq_device(uc, i, 1);
 		cond_resched();
 	}
 	return 0;

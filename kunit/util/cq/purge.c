@@ -2,6 +2,7 @@
 /*
  * The end of what is in the queue: purges and flushes, which wait for callbacks.
  */
+#include <linux/bottom_half.h>
 #include "cq.h"
 
 static bool is_any(struct kofi_comp *comp, void *owner)
@@ -33,20 +34,19 @@ static void purge_waits_for_callbacks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, purger), 2);
 }
 
-static void purge_waits_for_a_callback_here(struct kunit *test)
+static void purge_waits_for_callbacks_by_the_poller(struct kunit *test)
 {
-	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
-	struct vt_async *other, *purger;
+	struct ut_cq *uc = ut_cq_open_polled(test, FI_WAIT_DONE, FI_COMP_WORKQUEUE);
+	struct vt_async *purger;
 
 	uc->hold = true;
-	other = vt_async_start(test, ut_cq_complete_here, uc);
+	ut_cq_device(uc, 0, 3);
 	wait_for_completion(&uc->entered);
 	purger = vt_async_start(test, purge_all, uc);
 
 	KUNIT_EXPECT_TRUE(test, vt_async_waits(purger));
 	complete(&uc->leave);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, purger), 1);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, other), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, purger), 3);
 }
 
 static void purge_of_a_direct_queue_makes_the_calls(struct kunit *test)
@@ -103,12 +103,32 @@ static void the_end_of_a_flush_wakes_the_next_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, second), 0);
 }
 
+/* A task that waited for softirqs or workers here would wait with each close of an endpoint */
+static void a_flush_with_nothing_due_does_not_wait(struct kunit *test)
+{
+	struct ut_cq *uc;
+	int k;
+
+	for (k = 0; k < UT_CQ_CONTEXTS; k++) {
+		uc = ut_cq_open_polled(test, FI_WAIT_DONE, ut_cq_contexts[k]);
+		ut_cq_device(uc, 0, 2);
+		ut_cq_await(test, uc, 2);
+		/* The runner may only just have returned from the last callback */
+		kofi_cq_flush(&uc->cq);
+		local_bh_disable();
+		kofi_cq_flush(&uc->cq);
+		local_bh_enable();
+		KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 2);
+	}
+}
+
 static struct kunit_case cq_purge_cases[] = {
 	KUNIT_CASE(purge_waits_for_callbacks),
-	KUNIT_CASE(purge_waits_for_a_callback_here),
+	KUNIT_CASE(purge_waits_for_callbacks_by_the_poller),
 	KUNIT_CASE(purge_of_a_direct_queue_makes_the_calls),
 	KUNIT_CASE(purge_of_a_direct_queue_waits_for_its_reader),
 	KUNIT_CASE(the_end_of_a_flush_wakes_the_next_one),
+	KUNIT_CASE(a_flush_with_nothing_due_does_not_wait),
 	{}
 };
 

@@ -42,10 +42,11 @@ static void a_client_in_a_worker_does_not_wait_for_io(struct kunit *test)
 	ut_cq_await(test, uc, 1);
 	KUNIT_EXPECT_TRUE(test, uc->noio);
 	uc->noio = false;
-	/* By the poller of a device, in a worker of the kernel's */
-	kofi_cq_complete_here(&uc->cq, &uc->ops[1].comp.comp);
+	/* By the worker that polls a device */
+	uc = ut_cq_open_polled(test, FI_WAIT_DONE, FI_COMP_WORKQUEUE);
+	ut_cq_device(uc, 0, 1);
+	ut_cq_await(test, uc, 1);
 	KUNIT_EXPECT_TRUE(test, uc->noio);
-	KUNIT_EXPECT_FALSE(test, current->flags & PF_MEMALLOC_NOIO);
 	ut_cq_complete(handled, 0);
 	ut_cq_await(test, handled, 1);
 	KUNIT_EXPECT_TRUE(test, handled->noio);
@@ -67,16 +68,18 @@ static void direct_callback_runs_in_a_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_cq_read(&uc->cq.cq, NULL, 8), -EAGAIN);
 }
 
-static void direct_read_makes_progress(struct kunit *test)
+static void direct_read_polls_the_device(struct kunit *test)
 {
-	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_DIRECT);
+	struct ut_cq *uc = ut_cq_open_polled(test, FI_WAIT_DONE, FI_COMP_DIRECT);
 
-	uc->on_poll = &uc->ops[5];
+	ut_cq_device(uc, 5, 1);
 
 	KUNIT_EXPECT_EQ(test, fi_cq_read(&uc->cq.cq, NULL, 8), 1);
 	KUNIT_EXPECT_EQ(test, uc->order[0], 5);
 	KUNIT_EXPECT_EQ(test, atomic_read(&uc->overlaps), 0);
 	KUNIT_EXPECT_EQ(test, uc->polls, 1);
+	/* Nobody waits for its interrupts */
+	KUNIT_EXPECT_EQ(test, uc->arms, 0);
 }
 
 static void second_direct_reader_does_not_wait(struct kunit *test)
@@ -225,145 +228,16 @@ static void absent_callbacks_are_ignored(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 1);
 }
 
-static void absent_callbacks_are_ignored_here(struct kunit *test)
-{
-	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
-
-	uc->ops[0].comp.comp.op_context = NULL;
-	uc->ops[1].done.done = NULL;
-	kofi_cq_complete_here(&uc->cq, &uc->ops[0].comp.comp);
-	kofi_cq_complete_here(&uc->cq, &uc->ops[1].comp.comp);
-
-	KUNIT_EXPECT_TRUE(test, uc->ops[0].released);
-	KUNIT_EXPECT_TRUE(test, uc->ops[1].released);
-}
-
-static bool keep_nothing(struct kofi_cq_tap *tap, struct kofi_comp *comp)
-{
-	return false;
-}
-
-static void completing_here_calls_from_inside(struct kunit *test)
-{
-	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
-
-	kofi_cq_complete_here(&uc->cq, &uc->ops[0].comp.comp);
-
-	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 1);
-	KUNIT_EXPECT_PTR_EQ(test, uc->task, current);
-	KUNIT_EXPECT_TRUE(test, uc->ops[0].released_before);
-}
-
-/* The callback may close what the operation used, which may wait for the caller */
-static void a_failure_here_is_reported_elsewhere(struct kunit *test)
-{
-	struct ut_cq *uc;
-	int k;
-
-	for (k = 0; k < UT_CQ_CONTEXTS; k++) {
-		uc = ut_cq_open_done(test, ut_cq_contexts[k]);
-		uc->ops[0].comp.comp.err = EIO;
-		local_bh_disable();
-		kofi_cq_complete_here(&uc->cq, &uc->ops[0].comp.comp);
-		KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 0);
-		local_bh_enable();
-		ut_cq_await(test, uc, 1);
-		KUNIT_EXPECT_EQ(test, uc->softirq, !k);
-		KUNIT_EXPECT_EQ(test, uc->may_close, -EDEADLK);
-		KUNIT_EXPECT_EQ(test, uc->may_wait, 0);
-	}
-}
-
-/* Nor by a poller that finds it in the list, among what has succeeded */
-static void a_failure_in_the_list_is_reported_elsewhere(struct kunit *test)
-{
-	struct kofi_cq_tap *tap = kunit_kzalloc(test, sizeof(*tap), GFP_KERNEL);
-	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_SOFTIRQ);
-
-	KUNIT_ASSERT_NOT_NULL(test, tap);
-	/* With a tap each completion comes into the list */
-	tap->complete = keep_nothing;
-	kofi_cq_add_tap(&uc->cq, tap);
-	uc->ops[1].comp.comp.err = EIO;
-	local_bh_disable();
-	kofi_cq_complete_here(&uc->cq, &uc->ops[0].comp.comp);
-	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 1);
-	KUNIT_EXPECT_EQ(test, uc->may_wait, -EDEADLK);
-	ut_cq_complete(uc, 1);
-	kofi_cq_complete_here(&uc->cq, &uc->ops[2].comp.comp);
-	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 1);
-	local_bh_enable();
-	ut_cq_await(test, uc, 3);
-	KUNIT_EXPECT_EQ(test, uc->order[1], 1);
-	KUNIT_EXPECT_EQ(test, uc->order[2], 2);
-	KUNIT_EXPECT_EQ(test, uc->may_wait, 0);
-}
-
-static void only_a_callback_by_the_poller_may_not_wait_for_it(struct kunit *test)
-{
-	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
-
-	KUNIT_EXPECT_EQ(test, kofi_cq_may_wait(&uc->cq, KOFI_CQ_WAIT_POLLER), 0);
-	kofi_cq_complete_here(&uc->cq, &uc->ops[0].comp.comp);
-	KUNIT_EXPECT_EQ(test, uc->may_wait, -EDEADLK);
-	ut_cq_await(test, uc, 1);
-	ut_cq_complete(uc, 1);
-	ut_cq_await(test, uc, 1);
-	KUNIT_EXPECT_EQ(test, uc->may_wait, 0);
-	uc = ut_cq_open_done(test, FI_COMP_DIRECT);
-	uc->on_poll = &uc->ops[0];
-	KUNIT_EXPECT_EQ(test, fi_cq_read(&uc->cq.cq, NULL, 1), 1);
-	KUNIT_EXPECT_EQ(test, uc->may_wait, 0);
-}
-
-static void completing_here_does_not_overtake(struct kunit *test)
-{
-	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
-
-	uc->hold = true;
-	ut_cq_complete(uc, 0);
-	ut_cq_complete(uc, 1);
-	wait_for_completion(&uc->entered);
-
-	kofi_cq_complete_here(&uc->cq, &uc->ops[2].comp.comp);
-
-	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 0);
-	complete(&uc->leave);
-	ut_cq_await(test, uc, 3);
-	KUNIT_EXPECT_EQ(test, uc->order[1], 1);
-	KUNIT_EXPECT_EQ(test, uc->order[2], 2);
-	KUNIT_EXPECT_EQ(test, atomic_read(&uc->overlaps), 0);
-}
-
-static void a_run_waits_for_the_end_of_a_callback_here(struct kunit *test)
-{
-	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
-	struct vt_async *other;
-
-	uc->hold = true;
-	other = vt_async_start(test, ut_cq_complete_here, uc);
-	wait_for_completion(&uc->entered);
-
-	ut_cq_complete(uc, 1);
-	/* The worker has been there, and has gone away again */
-	flush_work(&uc->cq.work);
-	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 0);
-
-	complete(&uc->leave);
-	ut_cq_await(test, uc, 2);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, other), 0);
-	KUNIT_EXPECT_EQ(test, uc->order[0], 0);
-	KUNIT_EXPECT_EQ(test, uc->order[1], 1);
-	KUNIT_EXPECT_EQ(test, atomic_read(&uc->overlaps), 0);
-}
-
 static void callbacks_never_run_at_the_same_time(struct kunit *test)
 {
-	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
+	struct ut_cq *uc = ut_cq_open_polled(test, FI_WAIT_DONE, FI_COMP_WORKQUEUE);
 	int i, n, last[2] = { -1, UT_CQ_OPS / 2 - 1 };
 	struct vt_async *other;
 
-	other = vt_async_start(test, ut_cq_complete_half, uc);
+	/* Some fail, so both work items of the queue make calls */
+	for (i = 10; i < UT_CQ_OPS / 2; i += 10)
+		uc->ops[i].comp.comp.err = EIO;
+	other = vt_async_start(test, ut_cq_device_half, uc);
 	for (i = UT_CQ_OPS / 2; i < UT_CQ_OPS; i++) {
 		ut_cq_complete(uc, i);
 		cond_resched();
@@ -409,9 +283,6 @@ static void the_queue_cannot_be_closed_from_a_callback(struct kunit *test)
 	ut_cq_complete(uc, 0);
 	ut_cq_await(test, uc, 1);
 	KUNIT_EXPECT_EQ(test, uc->may_close, -EDEADLK);
-	kofi_cq_complete_here(&uc->cq, &uc->ops[1].comp.comp);
-	ut_cq_await(test, uc, 1);
-	KUNIT_EXPECT_EQ(test, uc->may_close, -EDEADLK);
 	KUNIT_EXPECT_EQ(test, kofi_cq_may_close(&uc->cq), 0);
 }
 
@@ -420,7 +291,7 @@ static struct kunit_case cq_run_cases[] = {
 	KUNIT_CASE(callback_runs_in_a_worker),
 	KUNIT_CASE(a_client_in_a_worker_does_not_wait_for_io),
 	KUNIT_CASE(direct_callback_runs_in_a_read),
-	KUNIT_CASE(direct_read_makes_progress),
+	KUNIT_CASE(direct_read_polls_the_device),
 	KUNIT_CASE(second_direct_reader_does_not_wait),
 	KUNIT_CASE(end_of_a_direct_queue_is_said_behind_the_last_callback),
 	KUNIT_CASE(other_done_queues_have_nothing_to_read),
@@ -430,13 +301,6 @@ static struct kunit_case cq_run_cases[] = {
 	KUNIT_CASE(error_data_last_until_the_callback_returns),
 	KUNIT_CASE(no_error_is_left_unread),
 	KUNIT_CASE(absent_callbacks_are_ignored),
-	KUNIT_CASE(absent_callbacks_are_ignored_here),
-	KUNIT_CASE(completing_here_calls_from_inside),
-	KUNIT_CASE(a_failure_here_is_reported_elsewhere),
-	KUNIT_CASE(a_failure_in_the_list_is_reported_elsewhere),
-	KUNIT_CASE(only_a_callback_by_the_poller_may_not_wait_for_it),
-	KUNIT_CASE(completing_here_does_not_overtake),
-	KUNIT_CASE(a_run_waits_for_the_end_of_a_callback_here),
 	KUNIT_CASE(callbacks_never_run_at_the_same_time),
 	KUNIT_CASE(runs_take_place_on_the_processor_asked_for),
 	KUNIT_CASE(the_queue_cannot_be_closed_from_a_callback),

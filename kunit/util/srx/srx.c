@@ -301,18 +301,6 @@ static void selective_success_is_not_reported(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_cntr_read(&us->cntr.cntr), 2);
 }
 
-static void a_provider_completes_in_the_context_of_the_queue(struct kunit *test)
-{
-	struct ut_srx *us = ut_srx(test);
-
-	KUNIT_EXPECT_EQ(test, ut_recv(us, 1, UT_SRX_BUF), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 10), KOFI_SRX_MATCHED);
-	kofi_rx_complete_here(us->msg[1].rx);
-	us->msg[1].rx = NULL;
-	ut_gets(test, us, .nr = 1, .flags = UT_RECV, .len = 10);
-	KUNIT_EXPECT_EQ(test, fi_cntr_read(&us->cntr.cntr), 1);
-}
-
 static void a_receive_without_context_has_the_default_callback(struct kunit *test)
 {
 	struct ut_srx *us = ut_srx_open(test, (struct ut_srx_how) {
@@ -422,7 +410,6 @@ static struct kunit_case srx_cases[] = {
 	KUNIT_CASE(no_message_waits_where_there_is_no_room_for_any),
 	KUNIT_CASE(the_client_is_called_when_a_receive_is_back),
 	KUNIT_CASE(selective_success_is_not_reported),
-	KUNIT_CASE(a_provider_completes_in_the_context_of_the_queue),
 	KUNIT_CASE(a_receive_without_context_has_the_default_callback),
 	KUNIT_CASE_PARAM(what_makes_no_sense_is_refused, refused_gen_params),
 	KUNIT_CASE(a_claim_without_context_is_refused),
