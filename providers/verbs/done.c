@@ -42,8 +42,8 @@ static void verbs_report(const struct ib_cq *cq, struct verbs_slot *slot)
  * Counts an operation after its report, so a client that sees it counted finds it reported.  The
  * slot may be another operation's by now, and is not used.
  */
-static void verbs_count(const struct verbs_queue *queue, u64 flags, int err,
-			size_t len)
+static __always_inline void verbs_count(const struct verbs_queue *queue, u64 flags, int err,
+					size_t len)
 {
 	if (queue->counted)
 		kofi_ep_count(queue->side->ep, flags, err, len);
@@ -51,8 +51,8 @@ static void verbs_count(const struct verbs_queue *queue, u64 flags, int err,
 		kofi_ep_ended(queue->side->ep, flags, err, len);
 }
 
-void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
-			size_t len)
+static __always_inline void verbs_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
+					  size_t len)
 {
 	const struct verbs_queue *queue = slot->queue;
 	u64 flags = slot->comp.flags;
@@ -62,6 +62,12 @@ void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
 	else
 		verbs_report(cq, slot);
 	verbs_count(queue, flags, 0, len);
+}
+
+void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
+			size_t len)
+{
+	verbs_succeed(cq, slot, len);
 }
 
 /* The first error of an operation stays; @err is positive */
@@ -85,8 +91,9 @@ static u64 verbs_slot_key(const struct verbs_slot *slot)
 	return slot->comp.flags && mr && !mr->is_read_mr ? mr->ibmr->rkey : 0;
 }
 
-static void verbs_slot_clean(struct verbs_slot *slot, u64 data)
+static void verbs_slot_finish(struct verbs_slot *slot, u64 data)
 {
+	slot->used = true;
 	slot->comp.data = data;
 	/* Pairs with verbs_mr_ep_quiesce() */
 	smp_store_release(&slot->region, NULL);
@@ -99,6 +106,7 @@ static void verbs_slot_failed(const struct ib_cq *cq, struct verbs_slot *slot)
 	u64 flags = slot->comp.flags;
 	int err = slot->comp.err;
 
+	slot->used = true;
 	if (flags)
 		verbs_report(cq, slot);
 	else
@@ -143,7 +151,7 @@ void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
 	verbs_slot_over(slot);
 	verbs_unmap(slot);
 	verbs_slot_put_parts(slot);
-	verbs_slot_clean(slot, verbs_slot_key(slot));
+	verbs_slot_finish(slot, verbs_slot_key(slot));
 	verbs_slot_failed(cq, slot);
 }
 
@@ -183,7 +191,7 @@ static void verbs_slot_end(struct verbs_slot *slot)
 	/* The key has ended with the operation, unless this was a registration */
 	if (slot->region && slot->comp.flags)
 		verbs_mr_ep_ended(slot->region);
-	verbs_slot_clean(slot, key);
+	verbs_slot_finish(slot, key);
 }
 
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -197,12 +205,14 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	verbs_slot_over(slot);
-	verbs_unmap(slot);
-	verbs_slot_end(slot);
-	if (slot->save)
+	if (slot->mapped)
+		verbs_unmap(slot);
+	if (unlikely(slot->unsignaled || slot->parts || slot->region))
+		verbs_slot_end(slot);
+	if (unlikely(slot->save))
 		verbs_save_written(slot);
 	else
-		verbs_slot_succeed(cq, slot, len);
+		verbs_succeed(cq, slot, len);
 }
 
 /* Completes a receive with the data or key of its message, or as a write with data */
@@ -227,14 +237,16 @@ void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	verbs_unmap(slot);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		slot->comp.len = 0;
 		verbs_slot_set_err(slot, -verbs_wc_errno(wc->status, true),
 				   wc->status);
 		verbs_slot_failed(cq, slot);
 		return;
 	}
 	slot->comp.len = wc->byte_len;
+	slot->used = true;
 	verbs_recv_flags(&slot->comp, wc);
-	verbs_slot_succeed(cq, slot, wc->byte_len);
+	verbs_succeed(cq, slot, wc->byte_len);
 }
 
 /*
@@ -248,6 +260,7 @@ void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	/* First, as the mapping is the shared queue's */
 	verbs_unmap(slot);
+	slot->used = true;
 	slot->queue = &ep->rx;
 	slot->comp.op_context = verbs_context(&ep->rx, slot->comp.op_context);
 	slot->unreported &= ep->kep.rx.selective;

@@ -331,7 +331,7 @@ static int verbs_mr_ep_quiesce(struct verbs_mr *mr)
 		return 0;
 	/*
 	 * If the work request has completed, its slot has another region or none.  Pairs with
-	 * verbs_slot_clean(): done.c has finished with the region then.
+	 * verbs_slot_finish(): done.c has finished with the region then.
 	 */
 	if (smp_load_acquire(&mr->slot->region) != mr)
 		return 0;

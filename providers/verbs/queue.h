@@ -48,7 +48,8 @@ struct verbs_sge {
 
 /**
  * struct verbs_slot - An operation in flight
- * @comp: its completion; in a free slot all but next, op_context and flags is 0
+ * @comp: its completion; in a free slot data, err and prov_errno are 0, and on the transmit side
+ *	len and buf
  * @cqe: entry point of the device's completion
  * @queue: its queue; of a shared receive that has got a message, the endpoint's
  * @link: in flight, on the transmit side: next in @unsignaled or @parts of another slot
@@ -66,6 +67,7 @@ struct verbs_sge {
  * @part: it is a part of the operation @whole
  * @due: over iWARP: it has begun, and has not failed yet; see verbs_slot_is_due()
  * @save: save.c completes the operation when its writes have completed
+ * @used: done.c has set more than a receive's comp.len, so the slot is wiped when it is given back
  */
 struct verbs_slot {
 	struct kofi_comp	comp;
@@ -91,6 +93,7 @@ struct verbs_slot {
 			u8	part : 1;
 			u8	due : 1;
 			u8	save : 1;
+			u8	used : 1;
 		};
 	};
 };

@@ -12,8 +12,9 @@
  * if another processor has taken the first meanwhile.  Then the count has changed, and the
  * exchange of the word fails.  (This is the usual solution of the ABA problem.)
  *
- * A free slot is clean: verbs_slot_put() clears what an operation has left, so the fast path has
- * little to fill in.
+ * A free slot is clean: what an operation has left is cleared when the slot is given back, so the
+ * fast path has little to fill in.  An operation of the fast path leaves nothing, which the
+ * absence of marks says.
  *
  * Unsignaled operations: an operation whose success the client does not want reported is posted
  * unsignaled, and the device reports it only if it fails.  Its slot hangs on the next signaled
@@ -141,6 +142,12 @@ static __always_inline struct verbs_queue *verbs_slot_wipe(struct verbs_slot *sl
 	return home;
 }
 
+/* The same for a slot whose operation has been reported */
+static __always_inline struct verbs_queue *verbs_slot_clean(struct verbs_slot *slot)
+{
+	return unlikely(slot->marks) ? verbs_slot_wipe(slot) : slot->queue;
+}
+
 void verbs_slot_put(struct verbs_slot *slot)
 {
 	struct verbs_queue *home = verbs_slot_wipe(slot);
@@ -157,12 +164,11 @@ void verbs_slots_release(struct kofi_comp *chain)
 
 	while (chain) {
 		first = container_of(chain, struct verbs_slot, comp);
-		home = verbs_slot_wipe(first);
+		home = verbs_slot_clean(first);
 		for (last = first; (chain = chain->next); last = slot) {
 			slot = container_of(chain, struct verbs_slot, comp);
-			if (slot->queue->home != home)
+			if (verbs_slot_clean(slot) != home)
 				break;
-			verbs_slot_wipe(slot);
 			last->next = (void *)slot - home->base;
 		}
 		/* A poster may take the slots as soon as they are free */
