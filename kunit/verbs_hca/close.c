@@ -300,6 +300,37 @@ static void a_region_of_an_endpoint_closes_while_the_device_goes(struct kunit *t
 	closer_expect_removed(test);
 }
 
+#define BATCH	4
+
+/* The endpoint's other completions are in the batch of which the first callback is called */
+static void an_endpoint_does_not_close_in_the_middle_of_a_batch(struct kunit *test)
+{
+	struct closer *closers[BATCH];
+	struct ht_pair pair = {};
+	u8 *buf = ht_buf(test, 2 * BATCH * 64);
+	int i;
+
+	ht_serve(test, NULL);
+	closer_join(test, &pair);
+	for (i = 0; i < BATCH; i++) {
+		closers[i] = closer_new(test, false);
+		KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, buf + i * 64, 64, NULL, 0,
+					      &closers[i]->done), 0);
+	}
+	closers[0]->fid = &pair.a.ep->fid;
+	fakehca_hold(ht_of(test)->hca);
+	for (i = 0; i < BATCH; i++)
+		KUNIT_ASSERT_EQ(test, fi_send(pair.b.ep, buf + (BATCH + i) * 64, 64, NULL, 0,
+					      ht_ctx(i)), 0);
+	fakehca_release(ht_of(test)->hca);
+	closer_expect(test, closers[0], -EDEADLK);
+	for (i = 1; i < BATCH; i++) {
+		closer_expect(test, closers[i], 0);
+		KUNIT_EXPECT_EQ(test, closers[i]->err, 0);
+	}
+	ht_close(test, &pair.a.ep->fid);
+}
+
 /* The poller cannot go on before the callback returns: the one close that cannot be had */
 static void a_poller_does_not_wait_for_itself(struct kunit *test)
 {
@@ -328,6 +359,7 @@ static struct kunit_case close_cases[] = {
 	KUNIT_CASE(a_failed_operation_closes_a_region_of_its_endpoint),
 	KUNIT_CASE(a_failed_operation_closes_a_region_during_a_drain),
 	KUNIT_CASE(a_region_of_an_endpoint_closes_while_the_device_goes),
+	KUNIT_CASE(an_endpoint_does_not_close_in_the_middle_of_a_batch),
 	KUNIT_CASE(a_poller_does_not_wait_for_itself),
 	{}
 };
