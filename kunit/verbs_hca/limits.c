@@ -3,6 +3,9 @@
  * Devices with hardly anything: fi_getinfo() says what there is, and exactly that
  * much can be used.
  */
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <rdma/ib_verbs.h>
 #include "hca.h"
 
@@ -173,6 +176,86 @@ static void close_of_full_queues_still_drains(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).overruns, 0);
 }
 
+#define LIMITS_PAIRS	12
+
+/**
+ * struct limits_block - A callback that keeps the poller of its queue
+ * @done: the callback
+ * @entered: it has been called
+ * @go: it may return
+ */
+struct limits_block {
+	struct fi_done		done;
+	struct completion	entered;
+	struct completion	go;
+};
+
+static void limits_block_done(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct limits_block *block = container_of(done, struct limits_block, done);
+
+	complete(&block->entered);
+	wait_for_completion(&block->go);
+}
+
+/* While nothing polls, the device's queue fills up */
+static void limits_block(struct kunit *test, struct ht_pair *pair, struct limits_block *block)
+{
+	u8 *buf = ht_buf(test, 2 * 64);
+
+	block->done.done = limits_block_done;
+	init_completion(&block->entered);
+	init_completion(&block->go);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->a.ep, buf, 64, NULL, 0, &block->done), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair->b.ep, buf + 64, 64, NULL, 0, ht_ctx(1)), 0);
+	ht_done(test, pair->b.cq, ht_ctx(1));
+	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&block->entered,
+							  msecs_to_jiffies(HT_PATIENCE_MS)), 0);
+}
+
+/* More drains than a completion queue has room for markers, with all operations in the queue */
+static void drains_wait_for_room_for_their_markers(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .roce = true };
+	struct ht_pair *pairs = ht_buf(test, LIMITS_PAIRS * sizeof(*pairs));
+	struct limits_block *block = ht_buf(test, sizeof(*block));
+	u8 *buf = ht_buf(test, 2 * LIMITS_PAIRS * 64);
+	struct fi_cq_attr cq_attr = {
+		.size		= 2 * LIMITS_PAIRS,
+		.wait_obj	= FI_WAIT_DONE,
+		.comp_ctx	= FI_COMP_WORKQUEUE,
+	};
+	struct fid_cq *cq;
+	int i;
+
+	ht_open(test, &attr);
+	ht_of(test)->info->tx_attr->size = 1;
+	ht_of(test)->info->rx_attr->size = 1;
+	ht_listen(test);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &cq_attr, &cq, NULL), 0);
+	ht_adopt(test, &cq->fid);
+	for (i = 0; i < LIMITS_PAIRS; i++) {
+		pairs[i].a.cq = cq;
+		ht_join(test, &pairs[i]);
+	}
+	limits_block(test, &pairs[0], block);
+	fakehca_hold(ht_of(test)->hca);
+	for (i = 0; i < LIMITS_PAIRS; i++) {
+		KUNIT_EXPECT_EQ(test, fi_recv(pairs[i].a.ep, buf + 2 * i * 64, 64, NULL, 0, NULL),
+				0);
+		KUNIT_EXPECT_EQ(test, fi_send(pairs[i].a.ep, buf + (2 * i + 1) * 64, 64, NULL, 0,
+					      NULL), 0);
+	}
+	for (i = 0; i < LIMITS_PAIRS; i++)
+		KUNIT_EXPECT_EQ(test, fi_ep_drain(pairs[i].a.ep, 0), -ETIMEDOUT);
+	msleep(HT_QUIET_MS);
+	complete(&block->go);
+	for (i = 0; i < LIMITS_PAIRS; i++)
+		KUNIT_EXPECT_EQ(test, fi_ep_drain(pairs[i].a.ep, HT_PATIENCE_MS), 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).overruns, 0);
+	fakehca_release(ht_of(test)->hca);
+}
+
 /* iWARP: each of at most 16 regions for reads has two work requests of its own */
 static void iwarp_keeps_work_requests_for_reads(struct kunit *test)
 {
@@ -199,7 +282,7 @@ static void iwarp_keeps_room_in_the_cq_for_reads(struct kunit *test)
 	ht_adopt(test, &cq->fid);
 }
 
-/* Half of a device's queue is for the markers of ib_drain_qp() */
+/* Eight entries of a device's queue are for the markers of ib_drain_qp() */
 static void cq_size_is_the_devices(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .max_cqe = 16, .roce = true };
@@ -505,6 +588,7 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(a_deeper_queue_than_the_devices_is_refused),
 	KUNIT_CASE(a_queue_holds_exactly_its_size),
 	KUNIT_CASE(close_of_full_queues_still_drains),
+	KUNIT_CASE(drains_wait_for_room_for_their_markers),
 	KUNIT_CASE(iwarp_keeps_work_requests_for_reads),
 	KUNIT_CASE(iwarp_keeps_room_in_the_cq_for_reads),
 	KUNIT_CASE(cq_size_is_the_devices),

@@ -11,11 +11,12 @@
  * that more will follow.  What it has beside that is here, too: a completion vector for each
  * queue in turn, and dynamic moderation of interrupts (dim.c).
  *
- * The device's queue never overruns.  fi_enable() reserves room for the operations of an endpoint,
- * and for each reservation of at least one operation a drain may post one marker more.  So the
- * device's queue has twice the size the client asked for.  Over iWARP each read region has two
- * work requests, and an endpoint has no more read regions than operations, so the device's queue
- * has four times the size.
+ * The device's queue never overruns.  fi_enable() reserves room for the operations of an
+ * endpoint.  A drain posts one marker more, so the device's queue has VERBS_MARKERS entries more
+ * than the client asked for, and a drain holds one of as many permits from the post of its marker
+ * until the poller has come to it.  Over iWARP each read region has two work requests, an
+ * endpoint has no more read regions than operations, and siw flushes a read twice (done.c).  So
+ * there the device's queue has four times the size, which is enough for markers, too.
  *
  * Draining.  ib_drain_sq() and ib_drain_rq() put the queue pair into the error state, post a marker
  * behind everything else, and wait for it; some drivers have functions of their own for that.  The
@@ -38,16 +39,22 @@
 #include "verbs.h"
 
 #define VERBS_DEF_CQ		(4 * VERBS_DEF_QUEUE)
+/* Entries of the device's queue for each of the client's over iWARP */
+#define VERBS_IWARP_CQES	4
 
-/* Entries of the device's queue for each of the client's */
-static int verbs_cqe_factor(const struct ib_device *ibdev)
+/* Markers of drains that a completion queue has room for */
+#define VERBS_MARKERS		8
+
+static u32 verbs_cq_entries(const struct ib_device *ibdev, size_t size)
 {
-	return verbs_is_iwarp(ibdev) ? 4 : 2;
+	return verbs_is_iwarp(ibdev) ? VERBS_IWARP_CQES * size : size + VERBS_MARKERS;
 }
 
 size_t verbs_cq_max(const struct ib_device *ibdev)
 {
-	return ibdev->attrs.max_cqe / verbs_cqe_factor(ibdev);
+	int max = ibdev->attrs.max_cqe;
+
+	return verbs_is_iwarp(ibdev) ? max / VERBS_IWARP_CQES : max(max - VERBS_MARKERS, 0);
 }
 
 /* Deepest receive queue; a drain needs one work request more */
@@ -120,6 +127,18 @@ static bool verbs_comp_of_ep(struct kofi_comp *comp, void *ep)
 	return container_of(comp, struct verbs_slot, comp)->queue->ep == ep;
 }
 
+static void verbs_drain_begin(struct verbs_cq *cq)
+{
+	down(&cq->markers);
+	kofi_cq_watch(&cq->kcq);
+}
+
+static void verbs_drain_end(struct verbs_cq *cq)
+{
+	kofi_cq_unwatch(&cq->kcq);
+	up(&cq->markers);
+}
+
 /**
  * verbs_drain_sq() - Wait for the done functions of the send queue
  * @qp: the queue pair; no call posts any more
@@ -129,17 +148,17 @@ static bool verbs_comp_of_ep(struct kofi_comp *comp, void *ep)
  */
 void verbs_drain_sq(struct ib_qp *qp, struct verbs_cq *cq)
 {
-	kofi_cq_watch(&cq->kcq);
+	verbs_drain_begin(cq);
 	ib_drain_sq(qp);
-	kofi_cq_unwatch(&cq->kcq);
+	verbs_drain_end(cq);
 }
 
 /* As verbs_drain_sq(), for the receive queue */
 void verbs_drain_rq(struct ib_qp *qp, struct verbs_cq *cq)
 {
-	kofi_cq_watch(&cq->kcq);
+	verbs_drain_begin(cq);
 	ib_drain_rq(qp);
-	kofi_cq_unwatch(&cq->kcq);
+	verbs_drain_end(cq);
 }
 
 /*
@@ -217,7 +236,7 @@ static int verbs_cq_create(struct verbs_cq *cq, struct ib_device *ibdev,
 			   const struct fi_cq_attr *attr)
 {
 	const struct ib_cq_init_attr init = {
-		.cqe		= verbs_cqe_factor(ibdev) * cq->kcq.size,
+		.cqe		= verbs_cq_entries(ibdev, cq->kcq.size),
 		.comp_vector	= verbs_cq_vector(ibdev, attr),
 	};
 	struct ib_cq *ibcq;
@@ -258,6 +277,7 @@ int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
 	if (ret)
 		goto free_cq;
 	cq->domain = domain;
+	sema_init(&cq->markers, VERBS_MARKERS);
 	cq->kcq.cq.fid.ops = &verbs_cq_fid_ops;
 	ret = verbs_cq_create(cq, ibdev, attr);
 	if (ret)

@@ -7,6 +7,7 @@
 #define _KOFI_VERBS_QUEUE_H
 
 #include <linux/atomic.h>
+#include <linux/semaphore.h>
 #include <linux/spinlock.h>
 #include <kofi/cq.h>
 #include <kofi/ep.h>
@@ -24,6 +25,7 @@ struct verbs_mr;
  * @wcs: what the device reports in one poll
  * @dim: moderates interrupts, or NULL (dim.c)
  * @polled: completions since the last interrupt
+ * @markers: permits to post the marker of a drain
  * @res: in the device's list
  */
 struct verbs_cq {
@@ -33,6 +35,7 @@ struct verbs_cq {
 	struct ib_wc		*wcs;
 	struct dim		*dim;
 	u64			polled;
+	struct semaphore	markers;
 	struct verbs_res	res;
 };
 
