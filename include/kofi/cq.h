@@ -432,15 +432,15 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
 void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain);
 
 /**
- * kofi_cq_polled() - Complete an operation from ->poll
+ * kofi_cq_polled_success() - Complete an operation that has succeeded, from ->poll
  * @cq: the queue
- * @comp: the completion; the core's until it is released
+ * @comp: the completion, without an error; the core's until it is released
  *
  * Nothing is called from here.
  *
  * Context: ->poll of @cq.
  */
-static __always_inline void kofi_cq_polled(struct kofi_cq *cq, struct kofi_comp *comp)
+static __always_inline void kofi_cq_polled_success(struct kofi_cq *cq, struct kofi_comp *comp)
 {
 	struct kofi_cq_batch *batch = &cq->batch;
 
@@ -448,7 +448,19 @@ static __always_inline void kofi_cq_polled(struct kofi_cq *cq, struct kofi_comp 
 	*batch->tail = comp;
 	batch->tail = &comp->next;
 	batch->count++;
-	batch->errors += !!comp->err;
+}
+
+/**
+ * kofi_cq_polled() - Complete an operation from ->poll
+ * @cq: the queue
+ * @comp: the completion; the core's until it is released
+ *
+ * Context: as kofi_cq_polled_success().
+ */
+static inline void kofi_cq_polled(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	kofi_cq_polled_success(cq, comp);
+	cq->batch.errors += !!comp->err;
 }
 
 /**

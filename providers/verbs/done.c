@@ -28,7 +28,7 @@ static struct kofi_cq *verbs_polled_cq(const struct ib_cq *ibcq)
 }
 
 /* @cq: the device's queue if its poller calls; or NULL */
-static void verbs_report(const struct ib_cq *cq, struct verbs_slot *slot)
+static __always_inline void verbs_report(const struct ib_cq *cq, struct verbs_slot *slot)
 {
 	if (!cq)
 		kofi_cq_complete(slot->queue->side->cq, &slot->comp);
@@ -161,7 +161,7 @@ void verbs_sent(struct ib_cq *cq, struct ib_wc *wc)
 	struct verbs_slot *slot = to_verbs_slot(wc);
 
 	if (likely(wc->status == IB_WC_SUCCESS))
-		kofi_cq_polled(verbs_polled_cq(cq), &slot->comp);
+		kofi_cq_polled_success(verbs_polled_cq(cq), &slot->comp);
 	else
 		verbs_send_done(cq, wc);
 }
@@ -177,7 +177,7 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	slot->comp.len = wc->byte_len;
 	kofi_ep_received(slot->queue->side->ep, wc->byte_len);
-	kofi_cq_polled(verbs_polled_cq(cq), &slot->comp);
+	kofi_cq_polled_success(verbs_polled_cq(cq), &slot->comp);
 }
 
 static void verbs_slot_end(struct verbs_slot *slot)

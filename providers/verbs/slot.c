@@ -161,15 +161,17 @@ void verbs_slots_release(struct kofi_comp *chain)
 {
 	struct verbs_slot *first, *last, *slot;
 	struct verbs_queue *home;
+	void *base;
 
 	while (chain) {
 		first = container_of(chain, struct verbs_slot, comp);
 		home = verbs_slot_clean(first);
-		for (last = first; (chain = chain->next); last = slot) {
+		base = home->base;
+		for (last = first; (chain = last->comp.next); last = slot) {
 			slot = container_of(chain, struct verbs_slot, comp);
 			if (verbs_slot_clean(slot) != home)
 				break;
-			last->next = (void *)slot - home->base;
+			last->next = (void *)slot - base;
 		}
 		/* A poster may take the slots as soon as they are free */
 		verbs_slots_push(home, first, last);
