@@ -189,6 +189,8 @@ struct kofi_cqs {
  * @in_run: the runner makes calls, one after the other; the runner's
  * @in_poller: the runner is the tasklet or worker that polls the device; the runner's
  * @due: callbacks that the runner makes next; the runner's; NULL without FI_WAIT_DONE
+ * @plugger: the task that has put runs off, or NULL
+ * @plugged: a run was put off
  * @last: struct kofi_cq_call that the runner calls at the end of these calls; the runner's
  * @calling: the call that runs
  * @size: most of @reserved
@@ -236,6 +238,8 @@ struct kofi_cq {
 	bool				in_run;
 	bool				in_poller;
 	struct kofi_cq_due		*due;
+	struct task_struct		*plugger;
+	bool				plugged;
 	struct list_head		last;
 	struct kofi_cq_call		*calling;
 	size_t				size;
@@ -430,6 +434,30 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
  * Context: as kofi_cq_complete().
  */
 void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain);
+
+/**
+ * kofi_cq_plug() - Put the runs of a queue off
+ * @cq: the queue
+ *
+ * For a worker that completes several operations in one pass.  What it hands over meanwhile, and
+ * what others do behind that, is called when it unplugs the queue.  It must not wait for a
+ * callback until then.
+ *
+ * Context: process.
+ * Return: true: kofi_cq_unplug() is due, by the same task; false: the queue is plugged already.
+ */
+bool kofi_cq_plug(struct kofi_cq *cq);
+
+/**
+ * kofi_cq_unplug() - Start the run that was put off
+ * @cq: a queue that the caller has plugged
+ *
+ * With FI_COMP_SOFTIRQ the client is likely to be called within this call, in softirq, so that
+ * no other task has to be woken.
+ *
+ * Context: process, without a spinlock.
+ */
+void kofi_cq_unplug(struct kofi_cq *cq);
 
 /**
  * kofi_cq_polled_success() - Complete an operation that has succeeded, from ->poll

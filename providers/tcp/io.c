@@ -89,24 +89,34 @@ static int ktcp_send_noreclaim(struct ktcp_conn *conn, struct ktcp_budget *budge
 	return ret;
 }
 
-/**
- * ktcp_transfer() - Send and receive
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held, by its worker
- *
- * Context: may sleep, but does not wait for the peer.
- * Return: -EAGAIN: there is nothing to do now; 0: there is more; another negative errno: the
- * connection is over.
- */
-int ktcp_transfer(struct ktcp_conn *conn)
+/* Put off the runs of the queues that a turn reports to; NULL: not of that one */
+static void ktcp_plug(struct ktcp_conn *conn, struct kofi_cq *cqs[2])
+{
+	struct kofi_soft_ep *at = ktcp_conn_at(conn) ? : conn->soft;
+	int i;
+
+	cqs[0] = conn->soft->kep.tx.cq;
+	cqs[1] = at->kep.rx.cq;
+	for (i = 0; i < 2; i++)
+		if (cqs[i] && !kofi_cq_plug(cqs[i]))
+			cqs[i] = NULL;
+}
+
+static void ktcp_unplug(struct kofi_cq *cqs[2])
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (cqs[i])
+			kofi_cq_unplug(cqs[i]);
+}
+
+/* ktcp_transfer(), with the queues plugged */
+static int ktcp_turn(struct ktcp_conn *conn)
 {
 	struct ktcp_budget in = KTCP_BUDGET, out = KTCP_BUDGET;
 	int received, sent, ret;
 
-	lockdep_assert_held(&conn->run);
-	if (conn->failed)
-		return conn->failed;
-	if (READ_ONCE(conn->recalled) && ktcp_tx_recall(conn))
-		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
 	received = ktcp_recv(conn, &in);
 	if (received && received != -EAGAIN)
 		return received;
@@ -116,8 +126,32 @@ int ktcp_transfer(struct ktcp_conn *conn)
 	ret = ktcp_alive_check(conn);
 	if (ret)
 		return ret;
-	if (!received || !sent)
-		return 0;
+	return received && sent ? -EAGAIN : 0;
+}
+
+/**
+ * ktcp_transfer() - Send and receive, and then report what has completed
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held, by its worker
+ *
+ * Context: may sleep, but does not wait for the peer.
+ * Return: -EAGAIN: there is nothing to do now; 0: there is more; another negative errno: the
+ * connection is over.
+ */
+int ktcp_transfer(struct ktcp_conn *conn)
+{
+	struct kofi_cq *cqs[2];
+	int ret;
+
+	lockdep_assert_held(&conn->run);
+	if (conn->failed)
+		return conn->failed;
+	if (READ_ONCE(conn->recalled) && ktcp_tx_recall(conn))
+		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
+	ktcp_plug(conn, cqs);
+	ret = ktcp_turn(conn);
+	ktcp_unplug(cqs);
+	if (ret != -EAGAIN)
+		return ret;
 	/* A message that waits hides the end of the stream behind it */
 	if (ktcp_recv_waits(conn) &&
 	    READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)

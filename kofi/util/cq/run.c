@@ -480,6 +480,10 @@ static bool kofi_cq_send_ipi(struct kofi_cq *cq)
 
 void kofi_cq_schedule(struct kofi_cq *cq)
 {
+	if (READ_ONCE(cq->plugger) == current) {
+		WRITE_ONCE(cq->plugged, true);
+		return;
+	}
 	switch (cq->comp_ctx) {
 	case FI_COMP_SOFTIRQ:
 		if (!kofi_cq_send_ipi(cq))
@@ -495,6 +499,29 @@ void kofi_cq_schedule(struct kofi_cq *cq)
 		break;
 	}
 }
+
+bool kofi_cq_plug(struct kofi_cq *cq)
+{
+	return !READ_ONCE(cq->plugger) && !cmpxchg(&cq->plugger, NULL, current);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_plug);
+
+void kofi_cq_unplug(struct kofi_cq *cq)
+{
+	bool plugged;
+
+	/* A softirq that interrupts this task puts its run off, too, until @plugger is NULL */
+	local_bh_disable();
+	plugged = READ_ONCE(cq->plugged);
+	WRITE_ONCE(cq->plugged, false);
+	/* The next task to plug the queue finds @plugged as it is now */
+	smp_store_release(&cq->plugger, NULL);
+	if (plugged)
+		kofi_cq_schedule(cq);
+	/* The tasklet runs here, and ksoftirqd is not woken */
+	local_bh_enable();
+}
+EXPORT_SYMBOL_GPL(kofi_cq_unplug);
 
 void kofi_cq_poll_due(struct kofi_cq *cq)
 {

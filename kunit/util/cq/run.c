@@ -2,6 +2,7 @@
 /*
  * Callbacks of operations: in which context, in which order, never two at a time.
  */
+#include <linux/bottom_half.h>
 #include <linux/cpumask.h>
 #include <linux/sched.h>
 #include <kofi/stat.h>
@@ -286,6 +287,55 @@ static void the_queue_cannot_be_closed_from_a_callback(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kofi_cq_may_close(&uc->cq), 0);
 }
 
+/* Runs the tasklets that are scheduled on this processor */
+static void run_tasklets(void)
+{
+	local_bh_disable();
+	local_bh_enable();
+}
+
+static void what_a_plugged_queue_gets_is_called_when_it_is_unplugged(struct kunit *test)
+{
+	struct ut_cq *uc;
+	int k;
+
+	for (k = 0; k < UT_CQ_CONTEXTS; k++) {
+		uc = ut_cq_open_done(test, ut_cq_contexts[k]);
+		KUNIT_ASSERT_TRUE(test, kofi_cq_plug(&uc->cq));
+		KUNIT_EXPECT_FALSE(test, kofi_cq_plug(&uc->cq));
+		ut_cq_complete(uc, 0);
+		ut_cq_complete(uc, 1);
+		run_tasklets();
+		KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 0);
+
+		kofi_cq_unplug(&uc->cq);
+		ut_cq_await(test, uc, 2);
+		KUNIT_EXPECT_EQ(test, uc->softirq, !k);
+		/* It may be plugged again, and nothing is put off without need */
+		KUNIT_ASSERT_TRUE(test, kofi_cq_plug(&uc->cq));
+		kofi_cq_unplug(&uc->cq);
+		ut_cq_complete(uc, 2);
+		ut_cq_await(test, uc, 1);
+	}
+}
+
+static int complete_one(void *uc)
+{
+	ut_cq_complete(uc, 0);
+	return 0;
+}
+
+static void a_plug_holds_up_the_caller_alone(struct kunit *test)
+{
+	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_SOFTIRQ);
+
+	KUNIT_ASSERT_TRUE(test, kofi_cq_plug(&uc->cq));
+	vt_async_join(test, vt_async_start(test, complete_one, uc));
+	ut_cq_await(test, uc, 1);
+	kofi_cq_unplug(&uc->cq);
+	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 1);
+}
+
 static struct kunit_case cq_run_cases[] = {
 	KUNIT_CASE(callback_runs_in_softirq),
 	KUNIT_CASE(callback_runs_in_a_worker),
@@ -304,6 +354,8 @@ static struct kunit_case cq_run_cases[] = {
 	KUNIT_CASE(callbacks_never_run_at_the_same_time),
 	KUNIT_CASE(runs_take_place_on_the_processor_asked_for),
 	KUNIT_CASE(the_queue_cannot_be_closed_from_a_callback),
+	KUNIT_CASE(what_a_plugged_queue_gets_is_called_when_it_is_unplugged),
+	KUNIT_CASE(a_plug_holds_up_the_caller_alone),
 	{}
 };
 
