@@ -93,6 +93,21 @@ static void connections_need_an_enabled_endpoint(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_shutdown(b.ep, 0), -ENOTCONN);
 }
 
+static void an_unreported_send_needs_a_connection(struct kunit *test)
+{
+	struct vt_pair pair = { .a.bind_flags = FI_SELECTIVE_COMPLETION };
+	u8 *buf = vt_buf(test, 8);
+
+	vt_serve(test, AF_INET, NULL);
+	vt_client(test, &pair.a, &vt_default_kind);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL), -ENOTCONN);
+
+	vt_connect(test, &pair.a, NULL, 0);
+	vt_end_open(test, &pair.b, vt_connreq(test, NULL), &vt_default_kind);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL), -ENOTCONN);
+	vt_accept(test, &pair.b, NULL, 0);
+}
+
 static void an_unconnected_endpoint_cannot_be_shut_down(struct kunit *test)
 {
 	struct vt_end end = {};
@@ -406,6 +421,7 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE(connecting_again_after_shutdown_is_refused),
 	KUNIT_CASE(an_endpoint_keeps_to_its_side),
 	KUNIT_CASE(connections_need_an_enabled_endpoint),
+	KUNIT_CASE(an_unreported_send_needs_a_connection),
 	KUNIT_CASE(an_unconnected_endpoint_cannot_be_shut_down),
 	KUNIT_CASE(calls_of_the_other_kind_of_endpoint_are_refused),
 	KUNIT_CASE(bad_peer_addresses_are_refused),

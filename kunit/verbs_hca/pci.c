@@ -5,6 +5,7 @@
  *
  * That everything is unmapped once and nothing is left is for ht_exit() to check.
  */
+#include <linux/bvec.h>
 #include <linux/dma-mapping.h>
 #include <linux/scatterlist.h>
 #include <rdma/fi_rma.h>
@@ -147,6 +148,20 @@ static void a_peer_reaches_a_region(struct kunit *test)
 	hp_expect_unmapped(test, &hp);
 }
 
+static void hp_expect_refused(struct kunit *test, struct fid_ep *ep, u8 *mem)
+{
+	struct bio_vec page = { .bv_page = virt_to_page(mem), .bv_len = PAGE_SIZE };
+	const struct fi_msg msg = { .type = FI_BUF_BVEC, .msg_bvec = &page, .iov_count = 1 };
+
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(ep, &msg, FI_COMPLETION), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvmsg(ep, &msg, FI_COMPLETION), -EINVAL);
+	/* Data transfers look closer at a kernel address only under this check */
+	if (!IS_ENABLED(CONFIG_DEBUG_VM))
+		return;
+	KUNIT_EXPECT_EQ(test, fi_send(ep, mem, HP_LEN, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recv(ep, mem, HP_LEN, NULL, 0, NULL), -EINVAL);
+}
+
 static void a_local_buffer_lies_in_a_region(struct kunit *test)
 {
 	struct hp hp = {};
@@ -164,8 +179,7 @@ static void a_local_buffer_lies_in_a_region(struct kunit *test)
 	ht_done(test, hp.pair.b.cq, ht_ctx(1));
 	KUNIT_EXPECT_TRUE(test, ht_filled(hp.buf, HP_LEN, 3));
 
-	KUNIT_EXPECT_EQ(test, fi_send(ep, hp.cmb->mem, HP_LEN, NULL, 0, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_recv(ep, hp.cmb->mem, HP_LEN, NULL, 0, NULL), -EINVAL);
+	hp_expect_refused(test, ep, hp.cmb->mem);
 	hp_expect_unmapped(test, &hp);
 }
 

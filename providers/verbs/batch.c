@@ -106,7 +106,8 @@ int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
 	int ret;
 
 	lockdep_assert_held(&ep->tx.lock);
-	verbs_regs_post(ep);
+	if (!list_empty(&ep->regs))
+		verbs_regs_post(ep);
 	for (wr = first; wr->next; wr = wr->next) {
 		if (!part)
 			continue;
@@ -122,7 +123,7 @@ int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		verbs_batch_fail(whole, -ret);
 		ret = 0;
 	} else {
-		verbs_slot_undo_signaling(whole);
+		verbs_slot_undo_signaling(whole, wr);
 	}
 	verbs_wrs_abandon(ep);
 	return ret;

@@ -63,6 +63,8 @@ struct verbs_drain_job {
  * @domain: parent
  * @tclass: FI_TC_* of its own
  * @inline_size: bytes that the queue pair takes inline
+ * @straight: FI_* that an operation may have for verbs_submit() (send.c)
+ * @tx_flags: FI_* of calls of the transmit side that take no flags
  * @tx: transmit side; its lock also guards the fields below that say "in flight"
  * @rx: receive side
  * @nr_unsignaled: in flight: operations posted unsignaled since the last signaled one
@@ -104,13 +106,15 @@ struct verbs_drain_job {
  * @calls: calls in progress that have entered the device for the endpoint
  * @res: in the device's list
  *
- * The fields that the fast path reads come first, so most of them are on one page.
+ * The fields that each operation needs come first, so most of them are on one page.
  */
 struct verbs_ep {
 	struct kofi_ep		kep;
 	struct ib_qp		*qp;
 	struct verbs_domain	*domain;
 	size_t			inline_size;
+	u64			straight;
+	u64			tx_flags;
 	u32			tclass;
 	struct verbs_queue	tx;
 	struct verbs_queue	rx;
@@ -274,8 +278,8 @@ static inline struct verbs_ep *verbs_tx_ep(const struct verbs_queue *tx)
 }
 
 /*
- * Opens or closes the fast path (xfer.c), right before the lock of @queue is released.  The fast
- * path is open while the endpoint is connected, and on the transmit side while no work request or
+ * Finds out, right before the lock of @queue is released, whether operations may be posted without
+ * it: while the endpoint is connected, and on the transmit side while no work request or
  * registration waits for the doorbell and no unsignaled operation for another's completion.
  */
 static inline void verbs_queue_settle(struct verbs_ep *ep,
@@ -286,7 +290,7 @@ static inline void verbs_queue_settle(struct verbs_ep *ep,
 		     (queue == &ep->rx ||
 		      (!ep->wrs && !ep->unsignaled && list_empty(&ep->regs)));
 
-	/* Pairs with verbs_fast_begin(), which then sees all that was set up before */
+	/* Pairs with verbs_submit_recv(), which then sees all that was set up before */
 	smp_store_release(&queue->plain, plain);
 }
 
@@ -330,7 +334,6 @@ static inline void verbs_slot_set_signaled(struct verbs_slot *slot, struct ib_se
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
 	lockdep_assert_held(&ep->tx.lock);
-	slot->signaled = true;
 	wr->send_flags |= IB_SEND_SIGNALED;
 	slot->unsignaled = ep->unsignaled;
 	ep->unsignaled = NULL;
@@ -343,7 +346,6 @@ static inline void verbs_slot_set_unsignaled(struct verbs_slot *slot)
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
 	lockdep_assert_held(&ep->tx.lock);
-	slot->signaled = false;
 	slot->link = ep->unsignaled;
 	ep->unsignaled = slot;
 }

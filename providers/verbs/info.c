@@ -108,7 +108,7 @@ static size_t verbs_given(size_t wish, size_t offer)
 static u64 verbs_device_caps(const struct verbs_device *dev, const struct fi_info *hints)
 {
 	/*
-	 * FI_RMA_PMEM costs the endpoint the fast path, so only a client that asks gets it.  Over
+	 * FI_RMA_PMEM costs each operation a lock, so only a client that asks gets it.  Over
 	 * iWARP a read may be answered before what was written is in the memory.
 	 */
 	u64 pmem = hints && !verbs_is_iwarp(dev->ibdev) ? hints->caps & FI_RMA_PMEM : 0;

@@ -14,7 +14,6 @@
 #define VERBS_READ_MR_IOV		8	/* most elements of a list over iWARP */
 
 struct verbs_ep;
-struct verbs_op;
 struct verbs_read_mr;
 struct verbs_slot;
 
@@ -43,7 +42,7 @@ enum verbs_mr_state {
  * @asked: access that the client has asked for last, FI_*
  * @access: IB_ACCESS_* for @asked
  * @linear: the kernel address of each byte is its address in the region
- * @plain: @domain if operations of the fast path may use the region, else NULL
+ * @plain: @domain if its buffers are usual (sge.h), else NULL
  * @start: its first address
  * @lkey: its local key
  * @dmabuf: the memory is a piece of this dma-buf; or NULL
@@ -125,9 +124,6 @@ int verbs_read_mrs_init(struct verbs_ep *ep);
 void verbs_read_mrs_destroy(struct verbs_ep *ep);
 void verbs_read_mrs_put(struct verbs_mr *mr);
 u32 verbs_read_mrs_max_len(const struct ib_device *ibdev);
-bool verbs_needs_read_mr(const struct verbs_ep *ep, const struct verbs_op *op);
-ssize_t verbs_post_read(struct verbs_ep *ep, const struct verbs_op *op,
-			size_t len);
 
 /*
  * Puts the table, in pages of @page_size, into a registration that is not in use.

@@ -62,7 +62,7 @@ static __always_inline bool verbs_mr_ep_is_one(struct verbs_mr *mr,
 	       kvec->iov_len - 1 < mr->one_limit &&
 	       (uintptr_t)kvec->iov_base % VERBS_MR_MIN_PAGE + kvec->iov_len <=
 	       mr->one_limit &&
-	       kofi_is_plain_memory(kvec->iov_base, kvec->iov_len);
+	       kofi_is_ram(kvec->iov_base, kvec->iov_len);
 }
 
 /* Takes one segment, without a walk and without a choice of the page size */
@@ -222,16 +222,22 @@ void verbs_mr_ep_ended(struct verbs_mr *mr)
 
 static noinline int verbs_mr_ep_invalidate(struct verbs_mr *mr, void *context)
 {
-	const struct verbs_op op = {
-		.opcode		= IB_WR_LOCAL_INV,
+	union verbs_any_wr any = {
+		.wr.opcode		= IB_WR_LOCAL_INV,
+		.wr.ex.invalidate_rkey	= mr->ibmr->rkey,
+	};
+	const struct verbs_call call = {
 		.context	= context,
+		.flags		= FI_COMPLETION,
+		.comp_flags	= FI_RMA,
 		.region		= mr,
 	};
+	struct kofi_list_iter nothing = {};
 	int ret;
 
 	/* The work request may complete before the call returns */
 	mr->state = VERBS_MR_ENDING;
-	ret = verbs_post(mr->ep, &op);
+	ret = verbs_submit_any(mr->ep, &any, &call, &nothing);
 	if (ret)
 		mr->state = VERBS_MR_ENABLED;
 	return ret;

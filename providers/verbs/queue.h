@@ -62,10 +62,9 @@ struct verbs_sge {
  * @unsignaled: earlier operations that the device does not report, and that have succeeded if
  *	this one has; by their @link
  * @region: the region whose key the operation ends, or registers if comp.flags is 0; or NULL
- * @bytes: length of the buffers; 0 on the fast path
- * @marks: all of the following; 0 on the fast path
+ * @bytes: length of the buffers; 0 if nothing but the slot's completion matters
+ * @marks: all of the following
  * @unreported: success is not reported to the client
- * @signaled: the device reports success
  * @mapped: its part of the queue's maps is to be unmapped
  * @part: it is a part of the operation @whole
  * @due: over iWARP: it has begun, and has not failed yet; see verbs_slot_is_due()
@@ -91,7 +90,6 @@ struct verbs_slot {
 		u8		marks;
 		struct {
 			u8	unreported : 1;
-			u8	signaled : 1;
 			u8	mapped : 1;
 			u8	part : 1;
 			u8	due : 1;
@@ -105,15 +103,15 @@ struct verbs_slot {
  * struct verbs_queue - One direction of an endpoint, or the queue of a shared receive context
  * @lock: held on the transmit side from the decision to signal to the doorbell; taken with
  *	interrupts off; see verbs_queue_unlock()
- * @plain: the fast path is open (xfer.c)
- * @fits: flags and counters of the endpoint allow an open fast path
+ * @plain: operations that ask for nothing but a completion are posted without the lock
+ * @fits: the endpoint allows that while it is connected and nothing waits (verbs_queue_tune())
  * @counted: a counter is bound, so everything is signaled (verbs_queue_tune())
  * @free: upper half: place of the first free slot; lower half: how often one was taken (slot.c)
  * @home: the queue that owns the slots: this one, or the shared one
  * @slots: all slots, @size of them
  * @base: one slot in front of @slots; the place of a slot is its distance from here in bytes,
  *	which is never 0
- * @done: done function of operations of the slow path
+ * @done: done function of operations in general
  * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
  * @lkey: key of memory that is in no region
  * @size: depth
@@ -175,7 +173,7 @@ void verbs_slot_put_unsignaled(struct verbs_slot *slot);
 void verbs_slot_put_parts(struct verbs_slot *slot);
 void verbs_slot_signal_seldom(struct verbs_slot *slot, struct ib_send_wr *wr,
 			      size_t len);
-void verbs_slot_undo_signaling(struct verbs_slot *slot);
+void verbs_slot_undo_signaling(struct verbs_slot *slot, const struct ib_send_wr *wr);
 
 /* done.c */
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);

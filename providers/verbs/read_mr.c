@@ -186,16 +186,17 @@ void verbs_read_mrs_put(struct verbs_mr *mr)
 	kofi_waiter_wake(&mr->ep->kep.tx.room);
 }
 
-/* Does @op read into memory without a key that allows remote writing? */
-bool verbs_needs_read_mr(const struct verbs_ep *ep, const struct verbs_op *op)
+/* Does @wr read into memory, the list @at, without a key that allows remote writing? */
+bool verbs_needs_read_mr(const struct verbs_ep *ep, const struct ib_send_wr *wr,
+			 const struct kofi_list_iter *at)
 {
 	const struct verbs_mr *mr;
 	size_t i;
 
-	if (!ep->iwarp || op->opcode != IB_WR_RDMA_READ)
+	if (!ep->iwarp || wr->opcode != IB_WR_RDMA_READ)
 		return false;
-	for (i = 0; i < op->count; i++) {
-		mr = op->desc ? op->desc[i] : NULL;
+	for (i = 0; i < at->count; i++) {
+		mr = at->desc ? at->desc[i] : NULL;
 		if (!mr || !mr->linear || !(mr->access & IB_ACCESS_REMOTE_WRITE))
 			return true;
 	}
@@ -318,36 +319,31 @@ static int verbs_read_mr_map(struct verbs_read_mr *rmr, struct kofi_list_iter *i
  * Takes read regions for all of the list; *@last is the last one, even after an error.  A read
  * can need more than the endpoint has only if its queue is short, see verbs_read_mrs_init().
  */
-static int verbs_read_mrs_take(struct verbs_ep *ep, const struct verbs_op *op,
-			       struct verbs_read_mr **last)
+static int verbs_read_mrs_take(struct verbs_ep *ep, const struct ib_rdma_wr *wr,
+			       struct kofi_list_iter *at, struct verbs_read_mr **last)
 {
-	struct kofi_list_iter iter = {
-		.type	= op->type,
-		.elem	= op->list,
-		.count	= op->count,
-		.peer	= ep->domain->hmem,
-	};
 	size_t left = ep->tx.iov_limit, taken;
+	u64 addr = wr->remote_addr;
 	struct verbs_read_mr *rmr;
-	u64 addr = op->addr;
 	int ret;
 
-	for (taken = 0; kofi_list_more(&iter); taken++) {
+	at->peer = ep->domain->hmem;
+	for (taken = 0; kofi_list_more(at); taken++) {
 		rmr = verbs_read_mr_take(ep);
 		if (!rmr)
 			return taken == ep->nr_read_mrs ? -EMSGSIZE : -EAGAIN;
 		rmr->before = *last;
 		*last = rmr;
-		ret = verbs_read_mr_map(rmr, &iter, &left);
+		ret = verbs_read_mr_map(rmr, at, &left);
 		if (ret)
 			return ret;
-		verbs_read_mr_link(rmr, addr, op->key);
+		verbs_read_mr_link(rmr, addr, wr->rkey);
 		addr += rmr->mr.len;
 	}
-	return iter.count ? -EINVAL : 0;
+	return at->count ? -EINVAL : 0;
 }
 
-static int verbs_read_mrs_launch(struct verbs_ep *ep, const struct verbs_op *op,
+static int verbs_read_mrs_launch(struct verbs_ep *ep, const struct verbs_call *call,
 				 struct verbs_read_mr *last, size_t len)
 {
 	struct verbs_read_mr *first = last, *rmr;
@@ -360,9 +356,10 @@ static int verbs_read_mrs_launch(struct verbs_ep *ep, const struct verbs_op *op,
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	ret = verbs_batch_claim(ep, 1, &slot);
 	if (!ret) {
-		verbs_slot_fill(slot, op, verbs_comp_flags(op));
+		verbs_slot_fill(slot, call);
 		verbs_slot_begun(slot);
 		slot->bytes = len;
+		slot->region = &last->mr;
 		for (rmr = last; rmr; rmr = rmr->before)
 			rmr->mr.slot = slot;
 		/* No undo, as siw may keep what it refuses */
@@ -372,19 +369,26 @@ static int verbs_read_mrs_launch(struct verbs_ep *ep, const struct verbs_op *op,
 	return ret;
 }
 
-/* @op: a read of @len bytes that needs read regions */
-ssize_t verbs_post_read(struct verbs_ep *ep, const struct verbs_op *op,
-			size_t len)
+/**
+ * verbs_post_read() - Post a read that needs read regions
+ * @ep: the endpoint
+ * @wr: the work request that the read would have without
+ * @call: what else there is to know
+ * @at: its list
+ * @len: bytes of the list
+ *
+ * Context: any; the device is held.
+ * Return: as the data transfer calls of fi_endpoint.h.
+ */
+ssize_t verbs_post_read(struct verbs_ep *ep, const struct ib_rdma_wr *wr,
+			const struct verbs_call *call, struct kofi_list_iter *at, size_t len)
 {
 	struct verbs_read_mr *last = NULL;
-	struct verbs_op read = *op;
 	int ret;
 
-	ret = verbs_try_later(&ep->tx, verbs_read_mrs_take(ep, op, &last));
-	if (!ret) {
-		read.region = &last->mr;
-		ret = verbs_read_mrs_launch(ep, &read, last, len);
-	}
+	ret = verbs_try_later(&ep->tx, verbs_read_mrs_take(ep, wr, at, &last));
+	if (!ret)
+		ret = verbs_read_mrs_launch(ep, call, last, len);
 	if (ret)
 		verbs_read_mrs_give(last);
 	return ret;

@@ -34,20 +34,21 @@
 /* Posts a signaled write of no bytes behind the unsignaled operations, which ends them */
 static void verbs_report_unsignaled(struct verbs_ep *ep)
 {
-	static const struct verbs_op op = { .unreported = true };
 	struct ib_rdma_wr marker = { .wr.opcode = IB_WR_RDMA_WRITE };
 	struct verbs_slot *slot;
 
 	lockdep_assert_held(&ep->tx.lock);
 	if (!ep->unsignaled || verbs_ep_ends(ep) || !verbs_slot_take(&ep->tx, &slot))
 		return;
-	verbs_slot_fill(slot, &op, 0);
+	slot->comp.flags = 0;
+	slot->unreported = true;
 	slot->due = true;
+	slot->cqe.done = ep->tx.done;
 	marker.wr.wr_cqe = &slot->cqe;
 	verbs_slot_set_signaled(slot, &marker.wr);
 	if (!ib_post_send(ep->qp, &marker.wr, NULL))
 		return;
-	verbs_slot_undo_signaling(slot);
+	verbs_slot_undo_signaling(slot, &marker.wr);
 	verbs_slot_put(slot);
 	kofi_ep_want_later(&ep->kep.tx);
 }

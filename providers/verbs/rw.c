@@ -48,13 +48,13 @@
  */
 static int verbs_rw_post(struct verbs_rw *rw)
 {
-	static const struct verbs_op op = { .unreported = true };
+	static const struct verbs_call part_call;
 	struct ib_send_wr *first = verbs_rw_wrs(rw), *wr;
 	struct verbs_slot *part = rw->slot->parts;
 	bool registers = false;
 
 	for (wr = first; wr->next; wr = wr->next, part = part->link) {
-		verbs_slot_fill(part, &op, 0);
+		verbs_slot_fill(part, &part_call);
 		registers |= wr->opcode == IB_WR_REG_MR;
 		verbs_rw_fix_inv(wr);
 	}
@@ -292,10 +292,13 @@ static struct verbs_rw *verbs_rw_new(const struct verbs_rw *template)
 }
 
 /* Posts the first batch, of @wrs work requests */
-static int verbs_rw_first(struct verbs_rw *rw, unsigned int wrs,
-			  bool unreported)
+static int verbs_rw_first(struct verbs_rw *rw, unsigned int wrs, u64 fi_flags)
 {
-	const struct verbs_op op = { .context = rw, .unreported = unreported };
+	const struct verbs_call call = {
+		.context	= rw,
+		.flags		= fi_flags,
+		.comp_flags	= FI_RMA | (verbs_rw_is_read(rw) ? FI_READ : FI_WRITE),
+	};
 	struct verbs_ep *ep = rw->ep;
 	unsigned long flags;
 	int ret;
@@ -307,8 +310,7 @@ static int verbs_rw_first(struct verbs_rw *rw, unsigned int wrs,
 		ret = verbs_batch_claim(ep, rw->at.left ? ep->rws->wrs : wrs,
 					&rw->slot);
 	if (!ret) {
-		verbs_slot_fill(rw->slot, &op,
-				FI_RMA | (verbs_rw_is_read(rw) ? FI_READ : FI_WRITE));
+		verbs_slot_fill(rw->slot, &call);
 		verbs_slot_begun(rw->slot);
 		rw->slot->cqe.done = verbs_rw_done;
 		rw->place = ++ep->rws->begun;
@@ -327,7 +329,7 @@ static int verbs_rw_first(struct verbs_rw *rw, unsigned int wrs,
 	return ret;
 }
 
-static int verbs_rw_start(const struct verbs_rw *template, bool unreported)
+static int verbs_rw_start(const struct verbs_rw *template, u64 flags)
 {
 	struct verbs_ep *ep = template->ep;
 	int ret = -ENOMEM;
@@ -343,7 +345,7 @@ static int verbs_rw_start(const struct verbs_rw *template, bool unreported)
 	ret = verbs_try_later(&ep->tx, verbs_rw_build(rw));
 	if (ret < 0)
 		goto free_rw;
-	ret = verbs_rw_first(rw, ret, unreported);
+	ret = verbs_rw_first(rw, ret, flags);
 	if (!ret)
 		return 0;
 
@@ -356,24 +358,23 @@ give:
 }
 
 /* On a device that has been entered */
-static ssize_t verbs_rw_list(struct verbs_ep *ep, const struct verbs_op *op,
-			     size_t offset)
+static ssize_t verbs_rw_list(struct verbs_ep *ep, union verbs_any_wr *any,
+			     const struct verbs_call *call, const struct fi_rma_xfer *rma)
 {
-	bool read = op->opcode == IB_WR_RDMA_READ;
+	bool read = any->wr.opcode == IB_WR_RDMA_READ;
 	struct verbs_rw rw = {
 		.ep		= ep,
-		.context	= op->context,
-		.len		= op->remote_len,
-		.addr		= op->addr,
-		.key		= op->key,
-		.dir		= verbs_op_dir(op),
-		.fence		= op->flags & FI_FENCE,
+		.context	= call->context,
+		.len		= call->remote_len,
+		.addr		= any->rdma.remote_addr,
+		.key		= any->rdma.rkey,
+		.dir		= verbs_wr_dir(&any->wr),
+		.fence		= call->flags & FI_FENCE,
 		/* rdma_rw registers reads over iWARP, and those longer than max_sgl_rd */
 		.fine		= read && (ep->iwarp ||
 					   ep->domain->dev->ibdev->attrs.max_sgl_rd),
 	};
-	/* Without bytes a plain read or write takes the place of the rw operation */
-	struct verbs_op nothing = *op;
+	struct kofi_list_iter nothing = {};
 	int ret;
 
 	ret = kofi_conn_check(&ep->kep.conn, true);
@@ -382,28 +383,31 @@ static ssize_t verbs_rw_list(struct verbs_ep *ep, const struct verbs_op *op,
 	if (read && !ep->may_read)
 		return -EACCES;
 	/* The list may end too early, or be no memory */
-	ret = verbs_rw_find(ep->domain, &rw.at, (void *)op->list, op->count, offset, rw.len);
+	ret = verbs_rw_find(ep->domain, &rw.at, (void *)rma->xfer.list, rma->xfer.count,
+			    rma->offset, rw.len);
 	if (ret)
 		return ret;
-	nothing.count = 0;
+	/* Without bytes a plain read or write takes the place of the rw operation */
 	if (!rw.len)
-		return verbs_post(ep, &nothing);
+		return verbs_submit_any(ep, any, call, &nothing);
 	/* A hint that saves mapping the list in vain */
 	if (verbs_queue_full(&ep->tx) && verbs_slot_await(ep, NULL))
 		return -EAGAIN;
-	return verbs_rw_start(&rw, op->unreported);
+	return verbs_rw_start(&rw, call->flags);
 }
 
 /**
  * verbs_rw() - Post an rw operation
  * @ep: the endpoint
- * @op: a read or write; its list is a &struct scatterlist
- * @offset: bytes of the list in front of the operation's
+ * @any: the work request that a short list would have
+ * @call: what else there is to know
+ * @rma: the operation; its list is a &struct scatterlist
  *
  * Context: may sleep.
  * Return: as fi_readsgl().
  */
-ssize_t verbs_rw(struct verbs_ep *ep, const struct verbs_op *op, size_t offset)
+ssize_t verbs_rw(struct verbs_ep *ep, union verbs_any_wr *any, const struct verbs_call *call,
+		 const struct fi_rma_xfer *rma)
 {
 	ssize_t ret;
 
@@ -412,10 +416,10 @@ ssize_t verbs_rw(struct verbs_ep *ep, const struct verbs_op *op, size_t offset)
 	ret = verbs_ep_enter(ep);
 	if (ret)
 		return ret;
-	ret = verbs_rw_list(ep, op, offset);
-	/* verbs_post() has counted an operation without bytes */
-	if (!ret && op->remote_len)
-		kofi_ep_posted(&ep->kep, verbs_comp_flags(op), op->context, op->remote_len);
+	ret = verbs_rw_list(ep, any, call, rma);
+	/* verbs_submit_any() has counted an operation without bytes */
+	if (!ret && call->remote_len)
+		kofi_ep_posted(&ep->kep, call->comp_flags, call->context, call->remote_len);
 	verbs_ep_leave(ep);
 	return ret;
 }

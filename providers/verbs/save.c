@@ -137,29 +137,28 @@ bool verbs_saves_hold(struct verbs_ep *ep)
 	return ep->saves && !kofi_credit_has(&ep->saves->credit, VERBS_SAVES);
 }
 
-void verbs_save_set(struct verbs_slot *slot, const struct verbs_op *op)
+/* The operation that has @slot is about to be posted */
+void verbs_save_set(struct verbs_save *save, struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-	struct verbs_save *save = op->save;
 
 	lockdep_assert_held(&ep->tx.lock);
-	if (!save)
-		return;
 	slot->save = true;
 	save->slot = slot;
 	save->rws = verbs_rws_begun(ep);
 }
 
-/* @op, of @len bytes, was posted under the lock of the transmit side, which is still held */
-void verbs_saves_posted(struct verbs_ep *ep, const struct verbs_op *op, size_t len)
+/* @wr, of @len bytes, was posted under the lock of the transmit side, which is still held */
+void verbs_saves_posted(struct verbs_ep *ep, const struct ib_send_wr *wr, size_t len, u64 flags,
+			struct verbs_save *save)
 {
 	lockdep_assert_held(&ep->tx.lock);
 	if (!ep->saves)
 		return;
-	if (op->save && op->flags & FI_SAVE && op->save->commit)
-		verbs_unsaved_take(ep->saves, op->save);
-	else if (!op->save && op->opcode == IB_WR_RDMA_WRITE)
-		verbs_saves_note(ep, op->addr, op->key, len);
+	if (save && flags & FI_SAVE && save->commit)
+		verbs_unsaved_take(ep->saves, save);
+	else if (!save && verbs_wr_is_write(wr))
+		verbs_saves_note(ep, rdma_wr(wr)->remote_addr, rdma_wr(wr)->rkey, len);
 }
 
 static struct verbs_save *verbs_save_of(struct verbs_slot *slot)
@@ -226,7 +225,8 @@ static int verbs_save_post_wr(struct verbs_ep *ep, struct ib_rdma_wr *wr)
 	rdma_lock_handler(ep->id);
 	if (verbs_saves_alive(ep->saves)) {
 		spin_lock_irqsave(&ep->tx.lock, flags);
-		verbs_regs_post(ep);
+		if (!list_empty(&ep->regs))
+			verbs_regs_post(ep);
 		ret = verbs_wrs_post(ep, &wr->wr, &taken);
 		verbs_queue_unlock(ep, &ep->tx, flags);
 	}
@@ -338,24 +338,41 @@ static void verbs_saves_work(struct work_struct *work)
 
 /* Calls */
 
+static u32 verbs_wr_key(const union verbs_any_wr *any)
+{
+	return verbs_wr_is_swap(&any->wr) ? any->atomic.rkey : any->rdma.rkey;
+}
+
+/* The write of no bytes that a save is to the device */
+static void verbs_save_only(union verbs_any_wr *any, struct verbs_call *call)
+{
+	any->wr.opcode = IB_WR_RDMA_WRITE;
+	any->rdma.remote_addr = 0;
+	any->rdma.rkey = 0;
+	call->remote_len = 0;
+}
+
 /**
  * verbs_save_post() - Post an operation with FI_SAVE or FI_COMMIT_COMPLETE
  * @ep: the endpoint, with FI_RMA_PMEM
- * @op: the operation
+ * @any: its work request, without completion and elements
+ * @call: what else there is to know
+ * @at: its list
  *
  * Context: any.
  * Return: as the data transfer calls of fi_endpoint.h; -EOPNOTSUPP: the peer has not offered to
  * make memory durable.
  */
-ssize_t verbs_save_post(struct verbs_ep *ep, struct verbs_op *op)
+ssize_t verbs_save_post(struct verbs_ep *ep, union verbs_any_wr *any, struct verbs_call *call,
+			struct kofi_list_iter *at)
 {
-	bool commit = op->flags & FI_COMMIT_COMPLETE, save_only = op->flags & FI_SAVE;
+	bool commit = call->flags & FI_COMMIT_COMPLETE, save_only = call->flags & FI_SAVE;
 	struct verbs_save *save;
 	ssize_t ret = kofi_conn_check(&ep->kep.conn, true);
 
 	if (ret)
 		return ret;
-	if (save_only && op->count)
+	if (save_only && at->count)
 		return -EINVAL;
 	if (commit && !ep->frame.offer_port)
 		return -EOPNOTSUPP;
@@ -365,27 +382,28 @@ ssize_t verbs_save_post(struct verbs_ep *ep, struct verbs_op *op)
 	if (!save)
 		return -EAGAIN;
 	save->commit = commit;
-	save->tell = op->flags & FI_REMOTE_CQ_DATA;
-	save->data = op->data;
-	save->addr = op->addr;
-	save->key = op->key;
+	save->tell = any->wr.opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+	save->data = be32_to_cpu(any->wr.ex.imm_data);
+	save->addr = any->rdma.remote_addr;
+	save->key = verbs_wr_key(any);
 	save->count = 0;
 	save->whole = false;
-	if (!save_only && op->remote_len) {
+	if (save->tell) {
+		any->wr.opcode = IB_WR_RDMA_WRITE;
+		any->wr.ex.imm_data = 0;
+	}
+	if (!save_only && call->remote_len) {
 		save->range[save->count++] = (struct verbs_unsaved) {
-			.begin = op->addr, .end = op->addr + op->remote_len, .key = op->key,
+			.begin	= save->addr,
+			.end	= save->addr + call->remote_len,
+			.key	= save->key,
 		};
 	} else if (save_only) {
-		save->whole = commit && op->opcode == IB_WR_RDMA_READ;
-		op->comp_flags = verbs_comp_flags(op);
-		op->opcode = IB_WR_RDMA_WRITE;
-		op->addr = 0;
-		op->key = 0;
-		op->remote_len = 0;
+		save->whole = commit && any->wr.opcode == IB_WR_RDMA_READ;
+		verbs_save_only(any, call);
 	}
-	op->flags &= ~FI_REMOTE_CQ_DATA;
-	op->save = save;
-	ret = verbs_post(ep, op);
+	call->save = save;
+	ret = verbs_submit_any(ep, any, call, at);
 	if (ret)
 		verbs_save_put(ep->saves, save);
 	return ret;

@@ -28,7 +28,9 @@
 #include <kofi/credit.h>
 #include "ep.h"
 
-struct verbs_op;
+struct kofi_list_iter;
+struct verbs_call;
+union verbs_any_wr;
 
 #define VERBS_SAVE_MAGIC	0x6b4f4649	/* "kOFI" */
 #define VERBS_SAVE_VERSION	2
@@ -206,9 +208,11 @@ int verbs_saves_init(struct verbs_ep *ep);
 void verbs_saves_abandon(struct verbs_ep *ep);
 void verbs_saves_close(struct verbs_ep *ep);
 void verbs_saves_free(struct verbs_ep *ep);
-ssize_t verbs_save_post(struct verbs_ep *ep, struct verbs_op *op);
-void verbs_save_set(struct verbs_slot *slot, const struct verbs_op *op);
-void verbs_saves_posted(struct verbs_ep *ep, const struct verbs_op *op, size_t len);
+ssize_t verbs_save_post(struct verbs_ep *ep, union verbs_any_wr *any, struct verbs_call *call,
+			struct kofi_list_iter *at);
+void verbs_save_set(struct verbs_save *save, struct verbs_slot *slot);
+void verbs_saves_posted(struct verbs_ep *ep, const struct ib_send_wr *wr, size_t len, u64 flags,
+			struct verbs_save *save);
 void verbs_save_written(struct verbs_slot *slot);
 void verbs_save_failed(struct verbs_slot *slot);
 void verbs_saves_note(struct verbs_ep *ep, u64 addr, u64 key, size_t len);

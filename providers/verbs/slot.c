@@ -6,15 +6,14 @@
  * completion has been read, or at once if there is none to read.  So the depth of a queue limits
  * operations in flight and unread completions together, and a completion always has a place.
  *
- * Free slots are in a list without a lock, as the fast path (xfer.c) and readers take no lock.  Its
+ * Free slots are in a list without a lock, as most posters (send.c) and readers take no lock.  Its
  * head is one 64-bit word: the place of the first free slot, and a count of how often one was
  * taken.  verbs_slot_take() reads the place of the second slot from the first, and finds garbage
  * if another processor has taken the first meanwhile.  Then the count has changed, and the
  * exchange of the word fails.  (This is the usual solution of the ABA problem.)
  *
  * A free slot is clean: what an operation has left is cleared when the slot is given back, so the
- * fast path has little to fill in.  An operation of the fast path leaves nothing, which the
- * absence of marks says.
+ * poster has little to fill in.  Most operations leave nothing, which the absence of marks says.
  *
  * Unsignaled operations: an operation whose success the client does not want reported is posted
  * unsignaled, and the device reports it only if it fails.  Its slot hangs on the next signaled
@@ -39,9 +38,25 @@
 #include "queue.h"
 #include "verbs.h"
 
+static void verbs_queue_tune_tx(struct verbs_ep *ep)
+{
+	const struct kofi_ep_side *side = &ep->kep.tx;
+	u64 straight = 0;
+
+	/* save.c notes what was written, and a fence may have to wait for a save */
+	ep->tx.fits &= !ep->saves;
+	if (!ep->iwarp && READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED)
+		straight = ep->saves ? VERBS_STRAIGHT & ~FI_FENCE : VERBS_STRAIGHT;
+	WRITE_ONCE(ep->tx_flags, kofi_ep_flags(side, READ_ONCE(side->op_flags)));
+	/* Pairs with verbs_submit(), which then sees all that was set up before */
+	smp_store_release(&ep->straight, straight);
+}
+
 /*
- * Checks whether flags and counters of the endpoint allow the fast path, which can do no more than
- * report operations.
+ * Find out which operations need no more than verbs_submit() and verbs_submit_recv(): those with
+ * flags of verbs_ep.straight; and without a lock, verbs_queue.fits, those that ask for a completion
+ * only.  Called again when a state or a flag that decides about it changes; the caller holds the
+ * lock of the queue, or no task knows the queue yet.
  *
  * While a counter is bound, every operation is signaled.  Otherwise a client that waits for the
  * counter to reach a value would wait for the next signaled operation.
@@ -50,16 +65,18 @@ void verbs_queue_tune(struct verbs_queue *queue)
 {
 	const struct kofi_ep_side *side = queue->side;
 	struct kofi_cntr *const *cntrs = side->ep->cntrs;
+	struct verbs_ep *ep = queue->ep;
 
 	if (side->dir == FI_RECV)
 		queue->counted = cntrs[KOFI_CNTR_RECV];
 	else
 		queue->counted = cntrs[KOFI_CNTR_SEND] || cntrs[KOFI_CNTR_READ] ||
 				 cntrs[KOFI_CNTR_WRITE];
-	/* save.c notes what was written */
-	queue->fits = queue->slots && queue->ep && !queue->ep->iwarp && !queue->counted &&
-		      !side->selective && (side->dir == FI_RECV || !queue->ep->saves) &&
-		      !(READ_ONCE(side->op_flags) & ~FI_COMPLETION);
+	queue->fits = queue->slots && ep && !ep->iwarp && !queue->counted;
+	if (side->dir == FI_RECV)
+		queue->fits &= !side->selective && !(READ_ONCE(side->op_flags) & ~FI_COMPLETION);
+	else if (ep)
+		verbs_queue_tune_tx(ep);
 }
 
 /* The part of verbs_queue_init() that a new endpoint or shared receive context needs at once */
@@ -226,12 +243,12 @@ void verbs_slot_signal_seldom(struct verbs_slot *slot, struct ib_send_wr *wr,
 		verbs_slot_set_unsignaled(slot);
 }
 
-/* The device has refused the operation, and nothing was posted since */
-void verbs_slot_undo_signaling(struct verbs_slot *slot)
+/* The device has refused @wr, the operation's, and nothing was posted since */
+void verbs_slot_undo_signaling(struct verbs_slot *slot, const struct ib_send_wr *wr)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
-	if (slot->signaled) {
+	if (wr->send_flags & IB_SEND_SIGNALED) {
 		ep->unsignaled = slot->unsignaled;
 		/* The next operation is signaled for sure */
 		ep->nr_unsignaled = ep->tx.size;

@@ -51,43 +51,38 @@ size_t verbs_split_limit(const struct verbs_ep *ep)
 }
 
 /* The first part stays mapped */
-static void verbs_split_unmap(struct verbs_ep *ep, const struct verbs_op *op,
+static void verbs_split_unmap(struct verbs_ep *ep, enum dma_data_direction dir,
 			      unsigned int count)
 {
 	lockdep_assert_held(&ep->split_lock);
 	while (--count)
-		verbs_map_undo(ep->domain, verbs_op_dir(op),
-			       &ep->parts[count].map);
+		verbs_map_undo(ep->domain, dir, &ep->parts[count].map);
 }
 
 /* Returns the number of parts, all mapped; or an errno, with only the first mapped */
-static int verbs_split_map(struct verbs_ep *ep, const struct verbs_op *op,
-			   struct kofi_list_iter *iter)
+static int verbs_split_map(struct verbs_ep *ep, enum dma_data_direction dir,
+			   struct kofi_list_iter *at)
 {
-	size_t limit = op->opcode == IB_WR_RDMA_READ ? ep->read_limit :
-						       ep->tx.iov_limit;
+	size_t limit = dir == DMA_FROM_DEVICE ? ep->read_limit : ep->tx.iov_limit;
 	unsigned int count = 1;
-	struct verbs_map *map;
-	int ret = 0;
+	struct verbs_part *part;
+	int ret;
 
-	while (!ret && kofi_list_more(iter)) {
-		if (count == verbs_max_parts(ep)) {
-			ret = -EINVAL;
-			break;
-		}
-		map = &ep->parts[count].map;
-		map->count = 0;
-		map->mapped = 0;
-		map->copied = false;
-		map->len = 0;
-		ret = verbs_map_some(ep->domain, verbs_op_dir(op), iter, limit,
-				     map);
-		if (!ret)
-			count++;
+	while (kofi_list_more(at)) {
+		ret = -EINVAL;
+		if (count == verbs_max_parts(ep))
+			goto unmap;
+		part = &ep->parts[count];
+		part->map = (struct verbs_map) { .sge = part->sge };
+		ret = verbs_map_some(ep->domain, dir, at, limit, &part->map);
+		if (ret)
+			goto unmap;
+		count++;
 	}
-	if (!ret)
-		return count;
-	verbs_split_unmap(ep, op, count);
+	return count;
+
+unmap:
+	verbs_split_unmap(ep, dir, count);
 	return ret;
 }
 
@@ -99,36 +94,50 @@ static void verbs_split_done(struct ib_cq *cq, struct ib_wc *wc)
 	verbs_send_done(cq, wc);
 }
 
-static void verbs_split_fill(struct verbs_ep *ep, const struct verbs_op *op,
-			     struct verbs_slot *whole, unsigned int count)
+/* The template may have a fence, which is for the first part, and data, which are for the last */
+static void verbs_part_init(struct verbs_ep *ep, struct verbs_part *part,
+			    const union verbs_any_wr *any, size_t offset, bool last)
+{
+	struct ib_send_wr *wr = &part->any.wr;
+
+	part->any = *any;
+	part->any.rdma.remote_addr += offset;
+	wr->sg_list = part->sge;
+	wr->num_sge = part->map.count;
+	wr->next = last ? NULL : &part[1].any.wr;
+	if (part != ep->parts)
+		wr->send_flags &= ~IB_SEND_FENCE;
+	if (!last && wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM)
+		wr->opcode = IB_WR_RDMA_WRITE;
+}
+
+static void verbs_split_fill(struct verbs_ep *ep, const union verbs_any_wr *any,
+			     const struct verbs_call *call, struct verbs_slot *whole,
+			     unsigned int count)
 {
 	struct verbs_part *part, *last = &ep->parts[count - 1];
 	struct verbs_slot *slot = whole->parts;
-	struct verbs_op one = *op;
 	size_t len = 0;
 
 	for (part = ep->parts; part <= last; part++) {
 		if (part == last)
 			slot = whole;
-		one.addr = op->addr + len;
-		one.flags = op->flags & ((part == ep->parts ? FI_FENCE : 0) |
-					 (part == last ? FI_REMOTE_CQ_DATA : 0));
+		verbs_part_init(ep, part, any, len, part == last);
 		len += part->map.len;
-		verbs_slot_fill(slot, op, verbs_comp_flags(op));
+		verbs_slot_fill(slot, call);
 		verbs_slot_begun(slot);
-		verbs_map_keep(slot, &part->map);
-		verbs_wr_init(&part->any, &one, &part->map);
-		part->any.wr.next = part == last ? NULL : &part[1].any.wr;
+		verbs_sges_keep(slot, part->sge, part->map.mapped);
 		slot = slot->link;
 	}
 	whole->bytes = len;
-	verbs_save_set(whole, op);
+	if (call->save)
+		verbs_save_set(call->save, whole);
 	whole->cqe.done = verbs_split_done;
 }
 
 /* Returns an errno only if the device has taken no part */
-static int verbs_split_post(struct verbs_ep *ep, const struct verbs_op *op,
-			    unsigned int count)
+static int verbs_split_post(struct verbs_ep *ep, const union verbs_any_wr *any,
+			    const struct verbs_call *call, unsigned int count)
 {
 	struct verbs_slot *whole;
 	int ret;
@@ -137,10 +146,10 @@ static int verbs_split_post(struct verbs_ep *ep, const struct verbs_op *op,
 	ret = verbs_batch_claim(ep, count, &whole);
 	if (ret)
 		return ret;
-	verbs_split_fill(ep, op, whole, count);
+	verbs_split_fill(ep, any, call, whole, count);
 	ret = verbs_batch_post(ep, &ep->parts[0].any.wr, whole, true);
 	if (!ret) {
-		verbs_saves_posted(ep, op, op->remote_len);
+		verbs_saves_posted(ep, &any->wr, call->remote_len, call->flags, call->save);
 		return 0;
 	}
 	verbs_batch_drop(whole);
@@ -150,35 +159,40 @@ static int verbs_split_post(struct verbs_ep *ep, const struct verbs_op *op,
 /**
  * verbs_post_split() - Post an operation with more elements than a work request
  * @ep: the endpoint
- * @op: the operation
- * @iter: place in the list behind @first
+ * @any: its work request, without completion and elements
+ * @call: what else there is to know
+ * @at: place in the list behind @first
  * @first: the elements of the first part, mapped
  *
  * Context: any.
  * Return: 0; -EINVAL: the operation cannot be split, or would have too many parts; -EAGAIN; or
  * another errno.  After an error the caller has @first.
  */
-int verbs_post_split(struct verbs_ep *ep, const struct verbs_op *op,
-		     struct kofi_list_iter *iter, const struct verbs_map *first)
+int verbs_post_split(struct verbs_ep *ep, const union verbs_any_wr *any,
+		     const struct verbs_call *call, struct kofi_list_iter *at,
+		     const struct verbs_map *first)
 {
+	enum dma_data_direction dir = verbs_wr_dir(&any->wr);
+	struct verbs_part *part = ep->parts;
 	unsigned long flags;
 	int ret, count;
 
-	if (op->atomic || (op->opcode != IB_WR_RDMA_WRITE && op->opcode != IB_WR_RDMA_READ) ||
-	    verbs_max_parts(ep) == 1 || !first->count)
+	if (!(call->comp_flags & FI_RMA) || verbs_max_parts(ep) == 1 || !first->count)
 		return -EINVAL;
 
 	spin_lock_irqsave(&ep->split_lock, flags);
-	ep->parts[0].map = *first;
-	count = verbs_split_map(ep, op, iter);
+	part->map = *first;
+	part->map.sge = part->sge;
+	memcpy(part->sge, first->sge, first->count * sizeof(*part->sge));
+	count = verbs_split_map(ep, dir, at);
 	ret = verbs_try_later(&ep->tx, count);
 	if (count > 0) {
 		spin_lock(&ep->tx.lock);
-		ret = verbs_split_post(ep, op, count);
+		ret = verbs_split_post(ep, any, call, count);
 		verbs_queue_settle(ep, &ep->tx);
 		spin_unlock(&ep->tx.lock);
 		if (ret)
-			verbs_split_unmap(ep, op, count);
+			verbs_split_unmap(ep, dir, count);
 	}
 	spin_unlock_irqrestore(&ep->split_lock, flags);
 	return ret;

@@ -18,8 +18,10 @@
  *   ep.h
  *	verbs_ep	an RC queue pair and its rdma_cm_id (ep.c, cm.c)
  *	verbs_srx	a receive queue that endpoints share (srx.c)
+ *   sge.h
+ *	verbs_map	elements for the device (sge.c)
  *   op.h
- *	verbs_op	an operation on its way into the transmit queue (xfer.c, post.c)
+ *	verbs_call	what a work request cannot say about an operation (send.c, submit.c)
  *	verbs_part	one of several work requests of an operation (split.c)
  *	verbs_rw	fi_readsgl() or fi_writesgl() in progress (rw.c)
  *   save.h

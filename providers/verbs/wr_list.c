@@ -140,7 +140,7 @@ void verbs_reg_wait(struct verbs_mr *mr)
 	lockdep_assert_held(&ep->tx.lock);
 	list_add_tail(&mr->waits, &ep->regs);
 	ep->nr_regs++;
-	/* Closes the fast path, so no operation overtakes the registration */
+	/* No operation overtakes the registration */
 	WRITE_ONCE(ep->tx.plain, false);
 }
 

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Calls that send, read and write: from the call of a client to the device's queue.
+ *
+ * A call fills a work request and hands it to verbs_submit(), with the list of its buffers.  The
+ * gate of verbs_submit() is one word, the flags that verbs_ep.straight admits: none before the
+ * endpoint is connected, and none over iWARP (verbs_queue_tune()).  What the gate does not admit,
+ * and lists of other buffers than sge.h calls usual, take verbs_submit_any() (submit.c), which
+ * starts afresh.
+ *
+ * fi_send(), fi_read() and fi_write() are verbs_submit() with constant flags, for endpoints whose
+ * default flags ask for nothing but completions.  For others they are described as any call is, by
+ * a struct fi_xfer.
+ *
+ * Most operations need no lock: as long as no operation waits for a doorbell or for another one's
+ * completion (verbs_queue.plain), there is no order to keep.  A thread that has posted such an
+ * operation finds the queue not plain (verbs_queue_settle()).  Between threads there is no order
+ * that a client could expect.
+ *
+ * The device copies data that fit inline when they are posted, as it does for fi_inject(): it need
+ * not fetch them, and they need no mapping.  As with any other send, the client may change the
+ * buffer only after the completion.
+ *
+ * Remote memory: one range per operation, as in libfabric's verbs provider.  Keys have 32 bits;
+ * this file refuses a longer one, which cannot come from this provider.
+ */
+#include <kofi/provider.h>
+#include <kofi/xfer.h>
+#include "ep.h"
+#include "op.h"
+#include "queue.h"
+#include "save.h"
+#include "verbs.h"
+
+/* verbs_submit() leaves the operation to verbs_submit_any(); nothing has happened */
+#define VERBS_UNUSUAL	1
+
+/*
+ * Return whether the device is to copy the data when they are posted.  Not every device copies more
+ * than one element, and data that wait for a doorbell stay where they are.
+ */
+static __always_inline bool verbs_submit_copies(const struct verbs_ep *ep,
+						const struct verbs_call *call,
+						const struct kofi_list_iter *at)
+{
+	return at->count == 1 && verbs_copies(ep, verbs_elem_len(at, 0)) &&
+	       (call->flags & (FI_MORE | FI_INJECT)) != FI_MORE;
+}
+
+/* The gate, and the elements.  Return false if verbs_submit_any() has to post the operation */
+static __always_inline bool verbs_submit_map(struct verbs_ep *ep, const struct verbs_call *call,
+					     const struct kofi_list_iter *at,
+					     enum dma_data_direction dir, struct verbs_map *map)
+{
+	bool read = dir == DMA_FROM_DEVICE;
+
+	/*
+	 * An open gate admits FI_COMPLETION, and a closed one no operation, not even one without
+	 * flags.  Pairs with verbs_queue_tune(): sees all that was set up before the connection.
+	 */
+	if (unlikely((call->flags | FI_COMPLETION) & ~smp_load_acquire(&ep->straight)))
+		return false;
+	if (unlikely((read && !ep->may_read) ||
+		     !verbs_list_is_usual(at, read ? ep->read_limit : ep->tx.iov_limit)))
+		return false;
+	map->copied = !read && verbs_submit_copies(ep, call, at);
+	map->anywhere = call->flags & FI_INJECT;
+	if (unlikely(map->anywhere && !map->copied))
+		return false;
+	return verbs_sges_set(&ep->tx, at, dir, ep->kep.max_msg_size, map);
+}
+
+/* The device is held */
+static __always_inline int
+verbs_submit_held(struct verbs_ep *ep, struct ib_send_wr *wr, const struct verbs_call *call,
+		  const struct kofi_list_iter *at, struct ib_sge *sge)
+{
+	enum dma_data_direction dir = call->comp_flags & FI_READ ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	struct verbs_map map = { .sge = sge };
+	struct verbs_queue *tx = &ep->tx;
+	struct verbs_slot *slot;
+	bool direct;
+	int ret;
+
+	if (unlikely(!verbs_submit_map(ep, call, at, dir, &map)))
+		return VERBS_UNUSUAL;
+	if (unlikely((!(call->comp_flags & FI_MSG) && call->remote_len != map.len) ||
+		     !verbs_slot_take(tx, &slot))) {
+		verbs_sges_unmap(ep->domain, dir, sge, map.mapped);
+		return VERBS_UNUSUAL;
+	}
+	wr->wr_cqe = &slot->cqe;
+	wr->sg_list = sge;
+	wr->num_sge = map.count;
+	if (map.copied)
+		wr->send_flags |= IB_SEND_INLINE;
+	slot->comp.op_context = verbs_context(tx, call->context);
+	slot->comp.flags = call->comp_flags;
+	if (map.mapped)
+		verbs_sges_keep(slot, sge, map.mapped);
+	direct = (call->flags & (FI_COMPLETION | FI_MORE)) == FI_COMPLETION &&
+		 READ_ONCE(tx->plain);
+	slot->cqe.done = direct && !map.mapped ? verbs_sent : verbs_send_done;
+	if (likely(direct)) {
+		wr->send_flags |= IB_SEND_SIGNALED;
+		ret = ib_post_send(ep->qp, wr, NULL);
+	} else {
+		slot->unreported = !(call->flags & FI_COMPLETION);
+		slot->bytes = map.len;
+		ret = verbs_submit_in_order(ep, wr, slot, call->flags, NULL);
+	}
+	if (unlikely(ret)) {
+		verbs_sges_unmap(ep->domain, dir, sge, map.mapped);
+		return verbs_submit_failed(slot, ret);
+	}
+	kofi_ep_posted(&ep->kep, call->comp_flags, call->context, map.len);
+	return 0;
+}
+
+/**
+ * verbs_submit() - Post an operation of usual buffers
+ * @ep: the endpoint
+ * @wr: its work request, without completion and elements
+ * @call: what else there is to know
+ * @at: its list
+ * @sge: memory for the elements
+ *
+ * Context: any.
+ * Return: 0; an errno; or VERBS_UNUSUAL.
+ */
+static __always_inline int
+verbs_submit(struct verbs_ep *ep, struct ib_send_wr *wr, const struct verbs_call *call,
+	     const struct kofi_list_iter *at, struct ib_sge *sge)
+{
+	int ret;
+
+	verbs_device_hold();
+	ret = verbs_submit_held(ep, wr, call, at, sge);
+	verbs_device_release();
+	return ret;
+}
+
+/* Fill what work requests of all opcodes have, but for what verbs_submit() fills */
+static __always_inline void verbs_wr_begin(struct ib_send_wr *wr, enum ib_wr_opcode opcode)
+{
+	wr->next = NULL;
+	wr->opcode = opcode;
+	wr->send_flags = 0;
+	wr->ex.imm_data = 0;
+}
+
+/* Fill what calls say, with one buffer and no flags */
+static __always_inline int
+verbs_submit_buf(struct verbs_ep *ep, struct ib_send_wr *wr, u64 comp_flags, const void *buf,
+		 size_t len, void *desc, void *context)
+{
+	const struct kvec iov = { (void *)buf, len };
+	const struct verbs_call call = {
+		.context	= context,
+		.flags		= FI_COMPLETION,
+		.comp_flags	= comp_flags,
+		.remote_len	= len,
+	};
+	const struct kofi_list_iter at = {
+		.type	= FI_BUF_KVEC,
+		.elem	= &iov,
+		.count	= 1,
+		.desc	= &desc,
+	};
+	struct ib_sge sge __uninitialized;
+
+	if (unlikely(READ_ONCE(ep->tx_flags) != FI_COMPLETION))
+		return VERBS_UNUSUAL;
+	return verbs_submit(ep, wr, &call, &at, &sge);
+}
+
+static __always_inline int
+verbs_submit_rdma(struct verbs_ep *ep, enum ib_wr_opcode opcode, u64 comp_flags, const void *buf,
+		  size_t len, void *desc, u64 addr, u64 key, void *context)
+{
+	struct ib_rdma_wr wr __uninitialized;
+
+	if (unlikely(key > U32_MAX))
+		return VERBS_UNUSUAL;
+	verbs_wr_begin(&wr.wr, opcode);
+	wr.remote_addr = addr;
+	wr.rkey = key;
+	return verbs_submit_buf(ep, &wr.wr, comp_flags, buf, len, desc, context);
+}
+
+ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len, void *desc,
+		   fi_addr_t dest_addr, void *context)
+{
+	struct ib_send_wr wr __uninitialized;
+	int ret;
+
+	verbs_wr_begin(&wr, IB_WR_SEND);
+	ret = verbs_submit_buf(to_verbs_ep(&fid_ep->fid), &wr, FI_MSG | FI_SEND, buf, len, desc,
+			       context);
+	return likely(ret <= 0) ? ret : kofi_xfer_send(fid_ep, buf, len, desc, dest_addr, context);
+}
+
+ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len, void *desc, fi_addr_t src_addr,
+		   u64 addr, u64 key, void *context)
+{
+	int ret = verbs_submit_rdma(to_verbs_ep(&fid_ep->fid), IB_WR_RDMA_READ, FI_RMA | FI_READ,
+				    buf, len, desc, addr, key, context);
+
+	return likely(ret <= 0) ? ret :
+	       kofi_xfer_read(fid_ep, buf, len, desc, src_addr, addr, key, context);
+}
+
+ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len, void *desc,
+		    fi_addr_t dest_addr, u64 addr, u64 key, void *context)
+{
+	int ret = verbs_submit_rdma(to_verbs_ep(&fid_ep->fid), IB_WR_RDMA_WRITE, FI_RMA | FI_WRITE,
+				    buf, len, desc, addr, key, context);
+
+	return likely(ret <= 0) ? ret :
+	       kofi_xfer_write(fid_ep, buf, len, desc, dest_addr, addr, key, context);
+}
+
+/* Every other call */
+
+/* Put the flags of a call into its work request, whose opcode is set */
+static __always_inline int verbs_wr_flags(struct ib_send_wr *wr, u64 flags, u64 data)
+{
+	if (flags & FI_FENCE)
+		wr->send_flags |= IB_SEND_FENCE;
+	if (likely(!(flags & (FI_REMOTE_CQ_DATA | FI_REMOTE_INV))))
+		return 0;
+	if (flags & FI_REMOTE_INV) {
+		/* The wire has one field for the key and the data */
+		if (flags & FI_REMOTE_CQ_DATA || data > U32_MAX)
+			return -EINVAL;
+		wr->opcode = IB_WR_SEND_WITH_INV;
+		wr->ex.invalidate_rkey = data;
+		return 0;
+	}
+	wr->opcode = wr->opcode == IB_WR_SEND ? IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE_WITH_IMM;
+	wr->ex.imm_data = cpu_to_be32((u32)data);
+	return 0;
+}
+
+/* Fill the work request of a message, a read or a write, and what else there is to know */
+static __always_inline int verbs_wr_init(struct ib_rdma_wr *wr, struct verbs_call *call,
+					 const struct fi_xfer *xfer)
+{
+	const struct fi_rma_xfer *rma;
+
+	verbs_wr_begin(&wr->wr, IB_WR_SEND);
+	wr->remote_addr = 0;
+	wr->rkey = 0;
+	if (!(call->comp_flags & FI_MSG)) {
+		rma = to_fi_rma_xfer(xfer);
+		if (!rma->rma || rma->rma_count != 1 || rma->rma->key > U32_MAX)
+			return -EINVAL;
+		wr->wr.opcode = call->comp_flags & FI_READ ? IB_WR_RDMA_READ : IB_WR_RDMA_WRITE;
+		wr->remote_addr = rma->rma->addr;
+		wr->rkey = rma->rma->key;
+		call->remote_len = rma->rma->len;
+	}
+	return verbs_wr_flags(&wr->wr, call->flags, xfer->data);
+}
+
+/* Return as verbs_submit().  verbs_post_unusual() also says why a call is refused */
+static __always_inline int verbs_post_usual(struct verbs_ep *ep, const struct fi_xfer *xfer,
+					    struct verbs_call call)
+{
+	struct ib_sge sge[VERBS_MAX_IOV] __uninitialized;
+	struct kofi_list_iter at __uninitialized;
+	struct ib_rdma_wr wr __uninitialized;
+
+	verbs_list_begin(&at, ep->domain, xfer);
+	if (unlikely(call.comp_flags & FI_ATOMIC || verbs_wr_init(&wr, &call, xfer)))
+		return VERBS_UNUSUAL;
+	return verbs_submit(ep, &wr.wr, &call, &at, sge);
+}
+
+static noinline ssize_t verbs_post_unusual(struct verbs_ep *ep, const struct fi_xfer *xfer,
+					   u64 flags)
+{
+	struct verbs_call call = {
+		.context	= xfer->context,
+		.flags		= flags,
+		.comp_flags	= kofi_xfer_comp_flags(xfer),
+	};
+	struct kofi_list_iter at __uninitialized;
+	union verbs_any_wr any;
+	struct kvec local;
+	int ret;
+
+	verbs_list_begin(&at, ep->domain, xfer);
+	if (xfer->type < FI_OP_ATOMIC) {
+		ret = verbs_wr_init(&any.rdma, &call, xfer);
+	} else {
+		ret = verbs_atomic_init(&any, &call, &at, &local, to_fi_atomic_xfer(xfer));
+		if (!ret)
+			ret = verbs_wr_flags(&any.wr, call.flags, xfer->data);
+	}
+	if (ret)
+		return ret;
+	if (call.flags & FI_FENCE && verbs_saves_hold(ep))
+		return -EAGAIN;
+	if (call.flags & (FI_SAVE | FI_COMMIT_COMPLETE))
+		return verbs_save_post(ep, &any, &call, &at);
+	/* iWARP has no fence in front of a read */
+	if (ep->iwarp && call.flags & FI_FENCE && any.wr.opcode == IB_WR_RDMA_READ)
+		return -FI_EBADFLAGS;
+	return kofi_xfer_any_length(xfer) ? verbs_rw(ep, &any, &call, to_fi_rma_xfer(xfer)) :
+					    verbs_submit_any(ep, &any, &call, &at);
+}
+
+static __always_inline ssize_t verbs_post_tx(struct verbs_ep *ep, const struct fi_xfer *xfer,
+					     u64 comp_flags)
+{
+	struct verbs_call call = { .context = xfer->context, .comp_flags = comp_flags };
+	ssize_t ret;
+
+	ret = kofi_xfer_check(&ep->kep, xfer, &call.flags);
+	if (unlikely(ret))
+		goto refuse;
+	ret = verbs_post_usual(ep, xfer, call);
+	if (likely(!ret))
+		return 0;
+	if (ret > 0)
+		ret = verbs_post_unusual(ep, xfer, call.flags);
+	if (!ret)
+		return 0;
+refuse:
+	return kofi_xfer_refuse(&ep->kep, xfer, ret);
+}
+
+static noinline ssize_t verbs_post_no_msg(struct verbs_ep *ep, const struct fi_xfer *xfer)
+{
+	return verbs_post_tx(ep, xfer, kofi_xfer_comp_flags(xfer));
+}
+
+/* With constant flags for a message, so that the compiler leaves out what only others need */
+ssize_t verbs_post(struct fid_ep *fid_ep, const struct fi_xfer *xfer)
+{
+	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
+
+	if (likely(xfer->type == FI_OP_SEND))
+		return verbs_post_tx(ep, xfer, FI_MSG | FI_SEND);
+	return xfer->type == FI_OP_RECV ? verbs_post_recv(ep, xfer) : verbs_post_no_msg(ep, xfer);
+}
