@@ -354,6 +354,39 @@ static void it_is_read_into_and_written_from(struct kunit *test)
 	p2p_move(test, &p2p, mr);
 }
 
+/* Data transfers look closer at a kernel address only under this check */
+static void p2p_expect_kvecs_refused(struct kunit *test, struct fid_ep *ep, u8 *mem,
+				     struct fid_mr *mr)
+{
+	if (!IS_ENABLED(CONFIG_DEBUG_VM))
+		return;
+	KUNIT_EXPECT_EQ(test, fi_send(ep, mem, LEN, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recv(ep, mem, LEN, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_write(ep, mem, LEN, NULL, 0, fi_mr_addr(mr), fi_mr_key(mr),
+				       NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_read(ep, mem, LEN, NULL, 0, fi_mr_addr(mr), fi_mr_key(mr),
+				      NULL), -EINVAL);
+}
+
+static void p2p_expect_pages_refused(struct kunit *test, struct fid_ep *ep, u8 *mem,
+				     struct fid_mr *mr)
+{
+	struct bio_vec page = { .bv_page = virt_to_page(mem), .bv_len = PAGE_SIZE };
+	const struct fi_msg msg = { .type = FI_BUF_BVEC, .msg_bvec = &page, .iov_count = 1 };
+	const struct fi_rma_iov remote = {
+		.addr = fi_mr_addr(mr), .len = PAGE_SIZE, .key = fi_mr_key(mr),
+	};
+	const struct fi_msg_rma rma = {
+		.type = FI_BUF_BVEC, .msg_bvec = &page, .iov_count = 1,
+		.rma_iov = &remote, .rma_iov_count = 1,
+	};
+
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(ep, &msg, FI_COMPLETION), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvmsg(ep, &msg, FI_COMPLETION), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_writemsg(ep, &rma, FI_COMPLETION), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_readmsg(ep, &rma, FI_COMPLETION), -EINVAL);
+}
+
 static void without_hmem_it_is_refused(struct kunit *test)
 {
 	struct scatterlist sgl[ELEMS];
@@ -372,12 +405,8 @@ static void without_hmem_it_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p2p_reg_buf(test, mem, LEN, 0, &none), -EINVAL);
 	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "opened without FI_HMEM"), 1);
 	KUNIT_EXPECT_EQ(test, p2p_reg_buf(test, mem, LEN, FI_MR_ENDPOINT, &none), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_send(ep, mem, LEN, NULL, 0, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_recv(ep, mem, LEN, NULL, 0, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_write(ep, mem, LEN, NULL, 0, fi_mr_addr(mr), fi_mr_key(mr),
-				       NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_read(ep, mem, LEN, NULL, 0, fi_mr_addr(mr), fi_mr_key(mr),
-				      NULL), -EINVAL);
+	p2p_expect_kvecs_refused(test, ep, mem, mr);
+	p2p_expect_pages_refused(test, ep, mem, mr);
 	KUNIT_EXPECT_EQ(test, fi_writesgl(ep, sgl, ELEMS, 0, LEN, 0, fi_mr_addr(mr),
 					  fi_mr_key(mr), NULL, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, sgl, ELEMS, 0, LEN, 0, fi_mr_addr(mr),
