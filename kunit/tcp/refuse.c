@@ -132,6 +132,37 @@ static void a_foul_message_ends_its_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, violation_reason(), row->reason);
 }
 
+/* The key and the range are right */
+static void an_endpoint_without_rma_is_no_target(struct kunit *test)
+{
+	const struct fi_rma_iov rma = { .addr = 0, .len = 8, .key = KEY };
+	u64 rma_caps = FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+	struct fi_info *info = vt_of(test)->info;
+	u8 *target = region(test), msg[PEER_BASE + PEER_RMA + 8] = {};
+	static const u8 ops[] = { 2, 4 };
+	union vt_event event;
+	struct socket *sock;
+	int i;
+
+	info->caps &= ~rma_caps;
+	info->tx_attr->caps &= ~rma_caps;
+	info->rx_attr->caps &= ~rma_caps;
+	violations_begin(test);
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		struct vt_end end = {};
+
+		sock = peer_answer(test, &end);
+		memset(msg, 0x77, sizeof(msg));
+		peer_hdr(msg, ops[i], 0, NULL, &rma, 1, ops[i] == 4 ? 8 : 0);
+		peer_send(test, sock, msg, sizeof(msg) - (ops[i] == 4 ? 0 : 8));
+		vt_event(test, end.eq, FI_SHUTDOWN, &event);
+		peer_hung_up(test, sock);
+		KUNIT_EXPECT_EQ(test, violations(), i + 1);
+		KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_ACCESS);
+	}
+	KUNIT_EXPECT_NULL(test, memchr_inv(target, 0, LEN));
+}
+
 /**
  * struct sweep - Headers that differ in one field
  * @name: of the field
@@ -358,6 +389,7 @@ static void no_end_waits_for_bad_connections(struct kunit *test)
 
 static struct kunit_case refuse_cases[] = {
 	KUNIT_CASE_PARAM(a_foul_message_ends_its_connection, foul_gen_params),
+	KUNIT_CASE(an_endpoint_without_rma_is_no_target),
 	KUNIT_CASE_PARAM(a_header_that_is_varied_harms_nobody_else, sweep_gen_params),
 	KUNIT_CASE_SLOW(no_end_waits_for_bad_connections),
 	KUNIT_CASE(an_answer_of_another_length_ends_the_connection),
