@@ -111,7 +111,7 @@ static void ktcp_unplug(struct kofi_cq *cqs[2])
 			kofi_cq_unplug(cqs[i]);
 }
 
-/* ktcp_transfer(), with the queues plugged */
+/* Reads and sends, once; returns as ktcp_transfer() */
 static int ktcp_turn(struct ktcp_conn *conn)
 {
 	struct ktcp_budget in = KTCP_BUDGET, out = KTCP_BUDGET;
@@ -129,9 +129,32 @@ static int ktcp_turn(struct ktcp_conn *conn)
 	return received && sent ? -EAGAIN : 0;
 }
 
+static int ktcp_transfer_locked(struct ktcp_conn *conn)
+{
+	int ret;
+
+	lockdep_assert_held(&conn->run);
+	if (conn->failed)
+		return conn->failed;
+	if (READ_ONCE(conn->recalled) && ktcp_tx_recall(conn))
+		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
+	ret = ktcp_turn(conn);
+	if (ret != -EAGAIN)
+		return ret;
+	/* A message that waits hides the end of the stream behind it */
+	if (ktcp_recv_waits(conn) &&
+	    READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
+		return -ESHUTDOWN;
+	if (conn->rdm && ktcp_idle_check(to_ktcp_link(conn)))
+		return 0;
+	return -EAGAIN;
+}
+
 /**
  * ktcp_transfer() - Send and receive, and then report what has completed
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held, by its worker
+ * @conn: a connection in KTCP_OPEN, by its worker
+ *
+ * The client is called when ktcp_conn.run has been released.
  *
  * Context: may sleep, but does not wait for the peer.
  * Return: -EAGAIN: there is nothing to do now; 0: there is more; another negative errno: the
@@ -142,23 +165,14 @@ int ktcp_transfer(struct ktcp_conn *conn)
 	struct kofi_cq *cqs[2];
 	int ret;
 
-	lockdep_assert_held(&conn->run);
-	if (conn->failed)
-		return conn->failed;
-	if (READ_ONCE(conn->recalled) && ktcp_tx_recall(conn))
-		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
+	mutex_lock(&conn->run);
 	ktcp_plug(conn, cqs);
-	ret = ktcp_turn(conn);
+	ret = ktcp_transfer_locked(conn);
+	/* The peer closes the connection upon TCP_WIRE_LEAVE */
+	conn->left = conn->left || (conn->leaving && ret == -ESHUTDOWN);
+	mutex_unlock(&conn->run);
 	ktcp_unplug(cqs);
-	if (ret != -EAGAIN)
-		return ret;
-	/* A message that waits hides the end of the stream behind it */
-	if (ktcp_recv_waits(conn) &&
-	    READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
-		return -ESHUTDOWN;
-	if (conn->rdm && ktcp_idle_check(to_ktcp_link(conn)))
-		return 0;
-	return -EAGAIN;
+	return ret;
 }
 
 static int ktcp_run(struct ktcp_ep *ep)
@@ -177,10 +191,7 @@ static int ktcp_run(struct ktcp_ep *ep)
 			return ret;
 		fallthrough;
 	case KTCP_OPEN:
-		mutex_lock(&ep->conn.run);
-		ret = ktcp_transfer(&ep->conn);
-		mutex_unlock(&ep->conn.run);
-		return ret;
+		return ktcp_transfer(&ep->conn);
 	default:
 		return -EAGAIN;
 	}

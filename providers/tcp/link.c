@@ -148,12 +148,7 @@ static int ktcp_link_run(struct ktcp_link *link)
 			return ret;
 		fallthrough;
 	case KTCP_OPEN:
-		mutex_lock(&conn->run);
-		ret = ktcp_transfer(conn);
-		/* The peer closes the connection upon TCP_WIRE_LEAVE */
-		conn->left = conn->left || (conn->leaving && ret == -ESHUTDOWN);
-		mutex_unlock(&conn->run);
-		return ret;
+		return ktcp_transfer(conn);
 	default:
 		return -EAGAIN;
 	}

@@ -42,8 +42,9 @@
  *	kofi_soft_ep.lock	the list of posted operations, and whether it is closed
  *	sk_callback_lock of a socket: which worker its events wake
  *
- * No lock but ktcp_conn.run is held while data are moved.  Completions are queued under that
- * mutex; the completion queues call their clients, not its holder.
+ * No lock but ktcp_conn.run is held while data are moved, and while they are read the lock of
+ * their socket.  Completions are queued under that mutex, and clients are called when it has been
+ * released (ktcp_transfer()).
  */
 #ifndef _KOFI_TCP_H
 #define _KOFI_TCP_H
