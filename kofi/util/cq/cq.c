@@ -8,7 +8,7 @@
  * providers are called with the lock held.
  *
  * The completions of a device that the core polls come in batches (run.c).  The list gets a batch
- * with one hold of the lock, or a runner or reader has it without the list.  Whoever polls holds
+ * with one hold of the lock, or a runner or reader has it without the list.  The poller holds
  * cq->poll_lock until one of them has it.  So when poll_lock has been free once behind a
  * completion, that completion is in the list, or has a runner or reader.
  *

@@ -318,8 +318,8 @@ static bool kofi_cq_poll_device(struct kofi_cq *cq, size_t budget)
 }
 
 /*
- * The end of a batch: with @take the caller gets it.  If anything is in the list, or a tap has to
- * see the batch, it goes into the list all the same.
+ * Ends a batch, and returns it if @take is set, the list is empty, and no tap has to see it.
+ * Otherwise the batch goes into the list.
  */
 static struct kofi_comp *kofi_cq_end_batch(struct kofi_cq *cq, bool take)
 {
