@@ -18,6 +18,7 @@ list)
 	sysfs all of /sys/class/kofi can be read, and nothing is loaded for hooks=
 	questions questions of every kind are answered, for every provider
 	shut debugfs, parameters and addresses of objects are not for nobody
+	strangers connections that keep silent, stop half-way or send rubbish keep no module loaded
 	END
 	exit
 	;;
@@ -110,6 +111,35 @@ case_shut()
 	! as_nobody rmmod kofi_tcp || fail "a module can be unloaded"
 	as_nobody "$info" -o || fail "exit $?"
 	! grep -q '^    address:' /tmp/ours || fail "addresses of objects can be read"
+}
+
+# strangers: how many of their connections the kernel's end has
+strangers()
+{
+	awk '$2 ~ /:240C$/ && $4 == "01"' /proc/net/tcp | wc -l
+}
+
+case_strangers()
+{
+	modprobe kofi_tcp
+	echo 128 >/sys/module/kofi_tcp/parameters/greetings_max || fail "greetings_max"
+	modprobe kofi_fabtests background=1 prov=tcp src=127.0.0.1 port=9228 ||
+		fail "kofi_fabtests: exit $?"
+	as_nobody /kofi/files/strangers 127.0.0.1 9228 &
+	n=0
+	until [ "$(strangers)" -eq 120 ] || [ "$n" -eq 100 ]; do
+		usleep 100000
+		n=$((n + 1))
+	done
+	[ "$(strangers)" -eq 120 ] || fail "$(strangers) connections of 120 wait: $(cat /tmp/ours)"
+	read -r began _ </proc/uptime
+	rmmod kofi_fabtests || fail "kofi_fabtests: exit $?"
+	rmmod kofi_tcp || fail "kofi_tcp: exit $?"
+	read -r ended _ </proc/uptime
+	[ $((${ended%.*} - ${began%.*})) -lt 5 ] || fail "unloaded from $began to $ended"
+	[ "$(strangers)" -eq 0 ] || fail "$(strangers) connections stay"
+	killall strangers
+	modprobe kofi_tcp || fail "kofi_tcp again: exit $?"
 }
 
 case_ipv6off()
