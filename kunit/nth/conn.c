@@ -10,7 +10,7 @@
 #include <rdma/fi_rma.h>
 #include "nth.h"
 
-#define NTH_LEN		100
+#define NTH_ROOM	(2 * PAGE_SIZE)
 /* All of a connection */
 #define NTH_MAKES	(NTH_FINAL | NTH_JOINS | NTH_WORKS)
 
@@ -113,7 +113,7 @@ static int call_shutdown(struct nth_env *env)
 	return fi_shutdown(env->a.ep, 0);
 }
 
-static int prepare_target(struct nth_env *env)
+int nth_target(struct nth_env *env)
 {
 	int ret = prepare_connected(env);
 
@@ -127,23 +127,24 @@ static int prepare_target(struct nth_env *env)
 	return ret;
 }
 
-/* A gap between two elements */
-static int nth_move(struct nth_env *env, bool read)
+/* Gaps between the elements; the list does not outlive the call, so it is awaited */
+int nth_move(struct nth_env *env, bool read, unsigned int parts)
 {
+	static struct scatterlist sgl[NTH_PARTS];
 	u64 addr = (uintptr_t)env->mem + 4 * PAGE_SIZE;
-	struct scatterlist sgl[2];
+	size_t len = NTH_ROOM / parts / 2;
+	unsigned int i;
 	int ret;
 
-	sg_init_table(sgl, 2);
-	sg_set_buf(&sgl[0], env->mem, NTH_LEN);
-	sg_set_buf(&sgl[1], env->mem + PAGE_SIZE, NTH_LEN);
+	sg_init_table(sgl, parts);
+	for (i = 0; i < parts; i++)
+		sg_set_buf(&sgl[i], env->mem + i * NTH_ROOM / parts, len);
 	if (read)
-		ret = fi_readsgl(env->a.ep, sgl, 2, 0, 2 * NTH_LEN, 0, addr,
+		ret = fi_readsgl(env->a.ep, sgl, parts, 0, parts * len, 0, addr,
 				 fi_mr_key(env->mr), NULL, FI_COMPLETION);
 	else
-		ret = fi_writesgl(env->a.ep, sgl, 2, 0, 2 * NTH_LEN, 0, addr,
+		ret = fi_writesgl(env->a.ep, sgl, parts, 0, parts * len, 0, addr,
 				  fi_mr_key(env->mr), NULL, FI_COMPLETION);
-	/* The list is on our stack */
 	nth_pause(env);
 	if (!ret)
 		ret = nth_await(env->a.cq);
@@ -153,12 +154,12 @@ static int nth_move(struct nth_env *env, bool read)
 
 static int call_readsgl(struct nth_env *env)
 {
-	return nth_move(env, true);
+	return nth_move(env, true, 2);
 }
 
 static int call_writesgl(struct nth_env *env)
 {
-	return nth_move(env, false);
+	return nth_move(env, false, 2);
 }
 
 const struct nth_path nth_conn_paths[] = {
@@ -171,8 +172,8 @@ const struct nth_path nth_conn_paths[] = {
 	{ "fi_shutdown", prepare_connected, call_shutdown, NTH_SURE },
 	{ "close, active", prepare_connected, call_close_active, NTH_SURE },
 	{ "close, passive", prepare_connected, call_close_passive, NTH_SURE },
-	{ "fi_readsgl", prepare_target, call_readsgl, NTH_ENDS | NTH_DEVICE, { -EINVAL } },
-	{ "fi_writesgl", prepare_target, call_writesgl, NTH_ENDS | NTH_DEVICE, { -EINVAL } },
+	{ "fi_readsgl", nth_target, call_readsgl, NTH_ENDS | NTH_DEVICE, { -EINVAL } },
+	{ "fi_writesgl", nth_target, call_writesgl, NTH_ENDS | NTH_DEVICE, { -EINVAL } },
 };
 
 const unsigned int nth_conn_count = ARRAY_SIZE(nth_conn_paths);

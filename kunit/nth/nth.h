@@ -9,8 +9,8 @@
  *	prepare; arm; call; disarm; what was opened is closed
  *
  * A call that failed has said why, has left nothing behind on the device, and
- * succeeds when it is made once more.  nth.c knows how, nth_open.c and nth_conn.c
- * are the table of paths, nth_env.c has what they stand on.
+ * succeeds when it is made once more.  run.c knows how, open.c and conn.c are the table
+ * of paths, env.c has what they stand on, late.c what fails after the call.
  */
 #ifndef _KUNIT_NTH_H
 #define _KUNIT_NTH_H
@@ -31,6 +31,7 @@ extern struct kunit_suite kofi_nth_loop_suite;
 extern struct kunit_suite kofi_nth_tcp_suite;
 extern struct kunit_suite kofi_nth_hook_suite;
 extern struct kunit_suite kofi_nth_pmem_suite;
+extern struct kunit_suite kofi_nth_late_suite;
 extern struct kunit_suite kofi_reclaim_suite;
 
 #define NTH_MANY		1000	/* more than any call needs */
@@ -40,6 +41,7 @@ extern struct kunit_suite kofi_reclaim_suite;
 #define NTH_DEPTH		16	/* of the queues of endpoints */
 #define NTH_PAGES		8
 #define NTH_ERRNOS		4
+#define NTH_PARTS		128	/* of a list, at most: more than one batch of verbs */
 
 /* What becomes of a connection when a message of its making gets lost */
 #define NTH_CONN_ERRNOS \
@@ -175,6 +177,9 @@ extern const struct nth_path nth_dmabuf_path;
 /* nth_conn.c */
 extern const struct nth_path nth_conn_paths[];
 extern const unsigned int nth_conn_count;
+/* Connects, and registers what nth_move() reads or writes, in so many parts of its own */
+int nth_target(struct nth_env *env);
+int nth_move(struct nth_env *env, bool read, unsigned int parts);
 /* sep.c */
 extern const struct nth_path nth_sep_paths[];
 extern const unsigned int nth_sep_count;
