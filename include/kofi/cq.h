@@ -182,6 +182,7 @@ struct kofi_cqs {
  * @pending: something is left for the runner: a callback, the handler, a call
  * @signalled: fi_cq_signal() was called and no sleeper has woken for it yet
  * @ended: nothing completes any more: negative errno for readers; else 0
+ * @readers: readers that may have completions which they have not given back yet
  * @calls: struct kofi_cq_call that are due
  * @called: the runner's last was one of @calls
  * @runner: the task that calls the client at the moment, or NULL; this is the
@@ -228,6 +229,7 @@ struct kofi_cq {
 	bool				pending;
 	bool				signalled;
 	int				ended;
+	atomic_t			readers;
 	struct list_head		calls;
 	bool				called;
 	spinlock_t			poll_lock;	/* see above */

@@ -14,9 +14,10 @@
  *
  * Readers (read.c) take completions out of the list under the lock, and copy and release them
  * afterwards, under rcu_read_lock().  kofi_cq_purge() takes an endpoint's completions out and
- * then waits for readers by RCU; so when it returns, no reader looks at a slot of the endpoint,
- * and the slots may be freed.  A callback (run.c) may sleep, so for callbacks the purge waits for
- * a mark at the end of the list instead, if something is in the list or a task makes calls.
+ * then waits for readers by RCU, if there are any; so when it returns, no reader looks at a slot of
+ * the endpoint, and the slots may be freed.  A callback (run.c) may sleep, so for callbacks the
+ * purge waits for a mark at the end of the list instead, if something is in the list or a task
+ * makes calls.
  *
  * A tap sees each completion before it comes into the list, and may keep it.  Taps are added
  * before the first completion, so nothing guards them.  A purge first has the taps give back
@@ -518,8 +519,12 @@ static void kofi_cq_purge_unread(struct kofi_cq *cq,
 	mutex_unlock(&cq->purge_lock);
 	if (purged)
 		cq->ops->release(purged);
-	/* Wait for readers that had taken some; expedited, as devices have many endpoints */
-	synchronize_rcu_expedited();
+	/*
+	 * Wait for readers that had taken some.  New ones may come all the time, so this does not
+	 * wait for the count.  Expedited, as devices have many endpoints.
+	 */
+	if (atomic_read_acquire(&cq->readers))
+		synchronize_rcu_expedited();
 }
 
 void kofi_cq_purge(struct kofi_cq *cq,

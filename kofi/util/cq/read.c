@@ -39,6 +39,22 @@ static void kofi_cq_pop_marks(struct kofi_cq *cq)
 	}
 }
 
+/*
+ * From before a reader takes completions until it has given them back.  The lock under which it
+ * takes them shows the count to kofi_cq_purge_unread(), which waits for a reader.
+ */
+static void kofi_cq_read_begin(struct kofi_cq *cq)
+{
+	rcu_read_lock();
+	atomic_inc(&cq->readers);
+}
+
+static void kofi_cq_read_end(struct kofi_cq *cq)
+{
+	atomic_dec_return_release(&cq->readers);
+	rcu_read_unlock();
+}
+
 /* Cuts @chain off the list; returns its length, or why there is nothing */
 static ssize_t kofi_cq_take(struct kofi_cq *cq, size_t count,
 			    struct kofi_comp **chain)
@@ -137,13 +153,13 @@ static ssize_t kofi_cq_read_batch(struct kofi_cq *cq, void **buf, size_t count,
 	unsigned long flags;
 	ssize_t ret;
 
-	rcu_read_lock();
+	kofi_cq_read_begin(cq);
 	spin_lock_irqsave(&cq->lock, flags);
 	ret = kofi_cq_take(cq, count, &chain);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (chain)
 		kofi_cq_put_chain(cq, chain, buf, src_addr);
-	rcu_read_unlock();
+	kofi_cq_read_end(cq);
 	return ret;
 }
 
@@ -154,11 +170,11 @@ static size_t kofi_cq_read_device(struct kofi_cq *cq, void *buf, size_t count,
 	struct kofi_comp *chain;
 	size_t n = 0;
 
-	rcu_read_lock();
+	kofi_cq_read_begin(cq);
 	chain = kofi_cq_poll_reader(cq, min_t(size_t, count, KOFI_CQ_BATCH), &n);
 	if (chain)
 		kofi_cq_put_chain(cq, chain, &buf, &src_addr);
-	rcu_read_unlock();
+	kofi_cq_read_end(cq);
 	return chain ? n : 0;
 }
 
@@ -237,7 +253,7 @@ static ssize_t kofi_cq_readerr(struct fid_cq *fid_cq,
 	if (flags)
 		return -FI_EBADFLAGS;
 
-	rcu_read_lock();
+	kofi_cq_read_begin(cq);
 	spin_lock_irqsave(&cq->lock, irq);
 	kofi_cq_pop_marks(cq);
 	comp = cq->head;
@@ -253,7 +269,7 @@ static ssize_t kofi_cq_readerr(struct fid_cq *fid_cq,
 		kofi_cq_put_error(buf, comp);
 		cq->ops->release(comp);
 	}
-	rcu_read_unlock();
+	kofi_cq_read_end(cq);
 	return ret;
 }
 
