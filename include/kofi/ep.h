@@ -48,6 +48,7 @@ struct kofi_ep;
  * @ep: the endpoint of this side
  * @call: calls the client's ready callback
  * @later: makes the ready callback due without an event, or calls it without a queue
+ * @queued: @later has been queued once
  * @due: without a queue: @later is to call the ready callback
  * @caller: the task that calls the ready callback without a queue, or NULL
  * @closed: set if the callback closes the shared receive context; @caller's
@@ -62,6 +63,7 @@ struct kofi_ep_side {
 	struct kofi_ep		*ep;
 	struct kofi_cq_call	call;
 	struct delayed_work	later;
+	bool			queued;
 	bool			due;
 	struct task_struct	*caller;
 	bool			*closed;

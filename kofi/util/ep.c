@@ -41,6 +41,7 @@ void kofi_ep_call_ready(struct kofi_ep_side *side)
 		kofi_cq_call(side->cq, &side->call);
 	} else {
 		WRITE_ONCE(side->due, true);
+		WRITE_ONCE(side->queued, true);
 		mod_delayed_work(kofi_ready_wq, &side->later, 0);
 	}
 }
@@ -80,6 +81,7 @@ void kofi_ep_want_later(struct kofi_ep_side *side)
 	if (!side->ep->callbacks.ready)
 		return;
 	kofi_waiter_note(&side->room);
+	WRITE_ONCE(side->queued, true);
 	queue_delayed_work(kofi_ready_wq, &side->later, msecs_to_jiffies(KOFI_LATER_MS));
 }
 EXPORT_SYMBOL_GPL(kofi_ep_want_later);
@@ -193,7 +195,7 @@ static void kofi_ep_side_fini(struct kofi_ep_side *side)
 		/* This is the work, which does not touch @side any more */
 		cancel_delayed_work(&side->later);
 		*side->closed = true;
-	} else {
+	} else if (READ_ONCE(side->queued)) {
 		cancel_delayed_work_sync(&side->later);
 	}
 	if (side->cq)

@@ -318,6 +318,7 @@ void verbs_cm_broken(struct work_struct *work)
 /* An operation of this side has failed.  Context: any. */
 void verbs_ep_broken(struct verbs_ep *ep)
 {
+	WRITE_ONCE(ep->broken_queued, true);
 	mod_delayed_work(verbs_wq, &ep->broken, 0);
 }
 
@@ -329,6 +330,7 @@ void verbs_ep_broken(struct verbs_ep *ep)
  */
 void verbs_ep_refusing(struct verbs_ep *ep)
 {
+	WRITE_ONCE(ep->broken_queued, true);
 	queue_delayed_work(verbs_wq, &ep->broken, msecs_to_jiffies(VERBS_REFUSAL_MS));
 }
 

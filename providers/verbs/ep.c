@@ -164,12 +164,16 @@ static void verbs_ep_tune(struct verbs_ep *ep)
 	}
 }
 
-/* The caller holds the handler lock, or is the only one that knows the endpoint */
+/*
+ * Only a connection opens the gates, and only its end closes them.  The caller holds the handler
+ * lock, or is the only one that knows the endpoint.
+ */
 static void verbs_ep_state_changed(struct kofi_conn *conn)
 {
 	struct verbs_ep *ep = container_of(conn, struct verbs_ep, kep.conn);
 
-	verbs_ep_tune(ep);
+	if (conn->state == KOFI_CONN_CONNECTED || ep->tx.plain || ep->rx.plain || ep->straight)
+		verbs_ep_tune(ep);
 	if (ep->saves)
 		wake_up(&ep->saves->wait);
 }
@@ -391,7 +395,8 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	mutex_unlock(&ep->drain.lock);
 	verbs_read_mrs_destroy(ep);
 	/* An event of the queue pair may have come after the drain */
-	cancel_delayed_work_sync(&ep->broken);
+	if (READ_ONCE(ep->broken_queued))
+		cancel_delayed_work_sync(&ep->broken);
 	verbs_queue_unmap(&ep->tx);
 	verbs_queue_unmap(&ep->rx);
 	verbs_bounce_destroy(ep);
@@ -445,7 +450,8 @@ static const struct verbs_res_ops verbs_ep_res_ops = {
 static void verbs_ep_free(struct verbs_ep *ep)
 {
 	/* A drain may still wait for callbacks */
-	flush_work(&ep->drain.work);
+	if (ep->drain.begun)
+		flush_work(&ep->drain.work);
 	if (ep->tx.slots) {
 		verbs_cq_forget(verbs_queue_cq(&ep->tx), ep);
 		/* Each time waits for all callbacks that are due */

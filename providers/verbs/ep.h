@@ -101,6 +101,7 @@ struct verbs_drain_job {
  * @frame: connection data to send; then, for the events of kep.conn, those of the peer's answer
  * @dest: address that fi_connect() connects to if the call has none, of either family
  * @broken: ends the connection after a failed operation
+ * @broken_queued: @broken has been queued once
  * @accepted_at: if @accepted: when, the lower half of jiffies
  * @drain: fi_ep_drain()
  * @calls: calls in progress that have entered the device for the endpoint
@@ -152,6 +153,7 @@ struct verbs_ep {
 	struct verbs_cm_frame	frame;
 	struct sockaddr_in6	dest;
 	struct delayed_work	broken;
+	bool			broken_queued;
 	u32			accepted_at;
 	struct verbs_drain_job	drain;
 	atomic_t		calls;

@@ -60,7 +60,8 @@ void verbs_ep_drain_qp(struct verbs_ep *ep)
 	}
 	mutex_unlock(&ep->drain.lock);
 	verbs_batch_end_partial(ep, true);
-	flush_delayed_work(&ep->broken);
+	if (READ_ONCE(ep->broken_queued))
+		flush_delayed_work(&ep->broken);
 	verbs_end_refused(ep);
 	verbs_rws_abandon(ep);
 	verbs_saves_abandon(ep);
