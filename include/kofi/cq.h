@@ -42,7 +42,7 @@
 #include <rdma/fi_eq.h>
 
 /* In kofi_comp.flags: the completion is a struct kofi_msg_comp.  Clients do not see it */
-#define KOFI_COMP_MSG		BIT_ULL(63)
+#define KOFI_COMP_MSG		BIT_ULL(31)
 
 /* The most completions that the core asks ->poll for in one call */
 #define KOFI_CQ_POLL		16
@@ -51,22 +51,30 @@
  * struct kofi_comp - A completion, embedded in an object of the provider's
  * @next: next in the queue or chain
  * @op_context: the operation's context
- * @flags: FI_SEND | FI_MSG and the like, and KOFI_COMP_MSG
+ * @flags: FI_SEND | FI_MSG and the like, below bit 30, and KOFI_COMP_MSG
+ * @err: positive error code; 0: success
+ * @prov_errno: provider's code of the error
+ * @error: @err and @prov_errno; 0: success
  * @len: bytes received
  * @buf: buffer of a receive
  * @data: remote CQ data
- * @err: positive error code; 0: success
- * @prov_errno: provider's code of the error
+ *
+ * There is one for each operation that may be in flight, so it is small: an error code has 16 bits.
  */
 struct kofi_comp {
 	struct kofi_comp	*next;
 	void			*op_context;
-	u64			flags;
+	u32			flags;
+	union {
+		struct {
+			s16	err;
+			s16	prov_errno;
+		};
+		u32		error;
+	};
 	size_t			len;
 	void			*buf;
 	u64			data;
-	int			err;
-	int			prov_errno;
 };
 
 /**

@@ -462,7 +462,7 @@ static void a_full_queue_maps_nothing(struct kunit *test)
 	size_t size = dma->kind->recv ? dma->end->info->rx_attr->size :
 					dma->end->info->tx_attr->size;
 	u8 *buf = ht_buf(test, size * 64);
-	unsigned int full;
+	struct fakehca_stats full;
 	size_t i;
 
 	fakehca_hold(ht_of(test)->hca);
@@ -472,12 +472,14 @@ static void a_full_queue_maps_nothing(struct kunit *test)
 					NULL) :
 				fi_send(dma->end->ep, buf + i * 64, 64, NULL, 0,
 					NULL), 0);
-	full = ht_stats(test).mapped;
+	full = ht_stats(test);
 	for (i = 0; i < dma->count; i++)
 		KUNIT_EXPECT_EQ_MSG(test, dma_post(dma, i), -EAGAIN, "%s of %s",
 				    dma->ops[i].call->name,
 				    dma_memory_names[dma->ops[i].memory]);
-	dma_expect_mapped(dma, full);
+	dma_expect_mapped(dma, full.mapped);
+	/* Not even for a moment */
+	KUNIT_EXPECT_EQ(test, ht_stats(test).maps, full.maps);
 }
 
 static void shutdown_unmaps(struct kunit *test)

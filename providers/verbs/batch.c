@@ -31,22 +31,16 @@
  * verbs_batch_claim() - Take the slots of a batch, all or none
  * @ep: the endpoint
  * @count: of work requests that have a slot
- * @whole: slot of the operation; the remaining slots are its parts, by their link
+ * @whole: slot of the operation; the remaining slots, by their link from it, are for its parts.
+ *	The caller fills it, and then sets its parts
  *
  * Context: any; the caller holds the lock of the transmit side.
  * Return: 0; -EAGAIN: too few are free, and the client will be called; -ESHUTDOWN.
  */
 int verbs_batch_claim(struct verbs_ep *ep, unsigned int count, struct verbs_slot **whole)
 {
-	int ret;
-
 	lockdep_assert_held(&ep->tx.lock);
-	if (verbs_ep_ends(ep))
-		return -ESHUTDOWN;
-	ret = verbs_slots_claim(ep, count, whole);
-	if (!ret)
-		(*whole)->parts = (*whole)->link;
-	return ret;
+	return verbs_ep_ends(ep) ? -ESHUTDOWN : verbs_slots_claim(ep, count, whole);
 }
 
 /* Only the whole reports success */
@@ -100,7 +94,7 @@ void verbs_batch_fail(struct verbs_slot *whole, int err)
 int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		     struct verbs_slot *whole, bool undo)
 {
-	struct verbs_slot *part = whole->parts;
+	struct verbs_slot *part = verbs_slot_parts(whole);
 	struct ib_send_wr *wr;
 	unsigned int taken;
 	int ret;
@@ -115,7 +109,7 @@ int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		part = part->link;
 	}
 	wr->wr_cqe = &whole->cqe;
-	verbs_slot_set_signaled(whole, wr);
+	verbs_slot_set_signaled(ep, whole, wr);
 	ret = verbs_wrs_post(ep, first, &taken);
 	if (!ret)
 		return 0;
@@ -134,9 +128,9 @@ void verbs_batch_drop(struct verbs_slot *whole)
 {
 	struct verbs_slot *part;
 
-	for (part = whole->parts; part; part = part->link)
-		part->mapped = false;
-	whole->mapped = false;
+	for (part = verbs_slot_parts(whole); part; part = part->link)
+		verbs_sges_forget(part);
+	verbs_sges_forget(whole);
 	verbs_slot_put_parts(whole);
 	verbs_slot_over(whole);
 	verbs_slot_put(whole);

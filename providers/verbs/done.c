@@ -51,30 +51,50 @@ static __always_inline void verbs_count(const struct verbs_queue *queue, u64 fla
 		kofi_ep_ended(queue->side->ep, flags, err, len);
 }
 
+/* The completion has been filled, which has overwritten the marks */
 static __always_inline void verbs_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
-					  size_t len)
+					  bool unreported, size_t len)
 {
 	const struct verbs_queue *queue = slot->queue;
 	u64 flags = slot->comp.flags;
 
-	if (slot->unreported)
+	if (unreported)
 		verbs_slot_put(slot);
 	else
 		verbs_report(cq, slot);
 	verbs_count(queue, flags, 0, len);
 }
 
+/* Turn an operation in flight into its completion, with the key that it has ended */
+static __always_inline void verbs_slot_finish(struct verbs_slot *slot, u64 key)
+{
+	slot->comp.len = 0;
+	slot->comp.data = key;
+	/* This is comp.buf, too.  Pairs with verbs_mr_ep_quiesce() */
+	smp_store_release(&slot->region, NULL);
+}
+
+static __always_inline void verbs_sent_op(const struct ib_cq *cq, struct verbs_slot *slot, u64 key,
+					  size_t len)
+{
+	bool unreported = slot->unreported;
+
+	verbs_slot_finish(slot, key);
+	verbs_succeed(cq, slot, unreported, len);
+}
+
 void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
 			size_t len)
 {
-	verbs_succeed(cq, slot, len);
+	verbs_sent_op(cq, slot, 0, len);
 }
 
 /* The first error of an operation stays; @err is positive */
 void verbs_slot_set_err(struct verbs_slot *slot, int err, int prov_errno)
 {
-	if (!cmpxchg(&slot->comp.err, 0, err))
-		slot->comp.prov_errno = prov_errno;
+	const struct kofi_comp failed = { .err = err, .prov_errno = prov_errno };
+
+	cmpxchg(&slot->comp.error, 0, failed.error);
 	if (prov_errno == IB_WC_WR_FLUSH_ERR)
 		return;
 	if (slot->queue->side->dir == FI_RECV)
@@ -86,17 +106,9 @@ void verbs_slot_set_err(struct verbs_slot *slot, int err, int prov_errno)
 /* The key that the client ends with the operation, or 0; keys of read regions are ours */
 static u64 verbs_slot_key(const struct verbs_slot *slot)
 {
-	const struct verbs_mr *mr = slot->region;
+	const struct verbs_mr *mr = slot->regional && slot->comp.flags ? slot->region : NULL;
 
-	return slot->comp.flags && mr && !mr->is_read_mr ? mr->ibmr->rkey : 0;
-}
-
-static void verbs_slot_finish(struct verbs_slot *slot, u64 data)
-{
-	slot->used = true;
-	slot->comp.data = data;
-	/* Pairs with verbs_mr_ep_quiesce() */
-	smp_store_release(&slot->region, NULL);
+	return mr && !mr->is_read_mr ? mr->ibmr->rkey : 0;
 }
 
 /* Reports the error, unless it is a registration's, which is no operation of the client's */
@@ -106,7 +118,6 @@ static void verbs_slot_failed(const struct ib_cq *cq, struct verbs_slot *slot)
 	u64 flags = slot->comp.flags;
 	int err = slot->comp.err;
 
-	slot->used = true;
 	if (flags)
 		verbs_report(cq, slot);
 	else
@@ -155,7 +166,10 @@ void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
 	verbs_slot_failed(cq, slot);
 }
 
-/* Done functions of the fast path (xfer.c), which only report a success */
+/*
+ * Done functions of operations that were posted without the lock, and of receives of an endpoint
+ * that reports every one.  They only report a success.
+ */
 void verbs_sent(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
@@ -164,6 +178,13 @@ void verbs_sent(struct ib_cq *cq, struct ib_wc *wc)
 		kofi_cq_polled_success(verbs_polled_cq(cq), &slot->comp);
 	else
 		verbs_send_done(cq, wc);
+}
+
+/* As verbs_sent(), for an operation whose buffers are mapped */
+void verbs_sent_mapped(struct ib_cq *cq, struct ib_wc *wc)
+{
+	verbs_unmap(to_verbs_slot(wc));
+	verbs_sent(cq, wc);
 }
 
 void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
@@ -180,24 +201,24 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc)
 	kofi_cq_polled_success(verbs_polled_cq(cq), &slot->comp);
 }
 
-static void verbs_slot_end(struct verbs_slot *slot)
+/* End what has ended with the operation; return the key that the client has ended with it, or 0 */
+static u64 verbs_slot_end(struct verbs_slot *slot)
 {
 	u64 key = verbs_slot_key(slot);
 
 	if (slot->unsignaled)
 		verbs_slot_put_unsignaled(slot);
-	if (slot->parts)
-		verbs_slot_put_parts(slot);
-	/* The key has ended with the operation, unless this was a registration */
-	if (slot->region && slot->comp.flags)
+	verbs_slot_put_parts(slot);
+	if (slot->regional && slot->region && slot->comp.flags)
 		verbs_mr_ep_ended(slot->region);
-	verbs_slot_finish(slot, key);
+	return key;
 }
 
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
 	size_t len = slot->bytes;
+	u64 key = 0;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		verbs_slot_fail(cq, slot, -verbs_wc_errno(wc->status, false),
@@ -205,14 +226,13 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	verbs_slot_over(slot);
-	if (slot->mapped)
-		verbs_unmap(slot);
-	if (unlikely(slot->unsignaled || slot->parts || slot->region))
-		verbs_slot_end(slot);
+	verbs_unmap(slot);
+	if (slot->unsignaled || slot->parts)
+		key = verbs_slot_end(slot);
 	if (unlikely(slot->save))
 		verbs_save_written(slot);
 	else
-		verbs_succeed(cq, slot, len);
+		verbs_sent_op(cq, slot, key, len);
 }
 
 /* Completes a receive with the data or key of its message, or as a write with data */
@@ -234,6 +254,7 @@ static void verbs_recv_flags(struct kofi_comp *comp, const struct ib_wc *wc)
 void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_slot *slot = to_verbs_slot(wc);
+	bool unreported = slot->unreported;
 
 	verbs_unmap(slot);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
@@ -244,9 +265,8 @@ void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	slot->comp.len = wc->byte_len;
-	slot->used = true;
 	verbs_recv_flags(&slot->comp, wc);
-	verbs_succeed(cq, slot, wc->byte_len);
+	verbs_succeed(cq, slot, unreported, wc->byte_len);
 }
 
 /*
@@ -260,7 +280,6 @@ void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	/* First, as the mapping is the shared queue's */
 	verbs_unmap(slot);
-	slot->used = true;
 	slot->queue = &ep->rx;
 	slot->comp.op_context = verbs_context(&ep->rx, slot->comp.op_context);
 	slot->unreported &= ep->kep.rx.selective;

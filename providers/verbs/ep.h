@@ -311,14 +311,18 @@ static inline bool verbs_ep_ends(const struct verbs_ep *ep)
 }
 
 /* An operation, or a part of one, begins; the caller has filled the slot */
-static inline void verbs_slot_begun(struct verbs_slot *slot)
+static inline void verbs_slot_begun(struct verbs_ep *ep, struct verbs_slot *slot)
 {
-	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-
 	if (ep->iwarp) {
 		slot->due = true;
 		atomic_inc(&ep->busy);
 	}
+}
+
+/* Return the parts of an operation, by their link */
+static inline struct verbs_slot *verbs_slot_parts(const struct verbs_slot *slot)
+{
+	return slot->regional ? NULL : slot->parts;
 }
 
 /* Undoes verbs_slot_begun(); slots without comp.flags (registrations) have not been counted */
@@ -331,10 +335,9 @@ static inline void verbs_slot_over(const struct verbs_slot *slot)
 }
 
 /* The device reports the operation, and the unsignaled ones in front of it end with it */
-static inline void verbs_slot_set_signaled(struct verbs_slot *slot, struct ib_send_wr *wr)
+static inline void verbs_slot_set_signaled(struct verbs_ep *ep, struct verbs_slot *slot,
+					   struct ib_send_wr *wr)
 {
-	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-
 	lockdep_assert_held(&ep->tx.lock);
 	wr->send_flags |= IB_SEND_SIGNALED;
 	slot->unsignaled = ep->unsignaled;
@@ -343,10 +346,8 @@ static inline void verbs_slot_set_signaled(struct verbs_slot *slot, struct ib_se
 }
 
 /* The operation ends with the next one that the device reports */
-static inline void verbs_slot_set_unsignaled(struct verbs_slot *slot)
+static inline void verbs_slot_set_unsignaled(struct verbs_ep *ep, struct verbs_slot *slot)
 {
-	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-
 	lockdep_assert_held(&ep->tx.lock);
 	slot->link = ep->unsignaled;
 	ep->unsignaled = slot;

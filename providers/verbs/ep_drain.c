@@ -92,8 +92,9 @@ static void verbs_drain_device(struct verbs_ep *ep)
 		verbs_queue_unmap(&ep->tx);
 		verbs_queue_unmap(&ep->rx);
 		/* The close of a region waits for @quiet before it looks */
-		for (i = 0; i < ep->tx.size; i++)
-			WRITE_ONCE(ep->tx.slots[i].region, NULL);
+		for (i = atomic_read(&ep->tx.fresh); i < ep->tx.size; i++)
+			if (ep->tx.slots[i].regional)
+				WRITE_ONCE(ep->tx.slots[i].region, NULL);
 	}
 	complete_all(&ep->drain.quiet);
 	verbs_ep_leave(ep);

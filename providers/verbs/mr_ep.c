@@ -162,13 +162,19 @@ static int verbs_mr_ep_post(struct verbs_mr *mr)
 		if (ret)
 			return ret;
 	}
-	if (unlikely(!verbs_slot_take(&ep->tx, &slot) &&
-		     verbs_slot_await(ep, &slot)))
+	slot = verbs_slot_take(&ep->tx);
+	if (unlikely(!slot && verbs_slot_await(ep, &slot)))
 		return -EAGAIN;
 	verbs_mr_prepare_reg(mr);
 	slot->comp.flags = 0;
+	slot->comp.error = 0;
+	slot->unreported = true;
+	slot->regional = true;
+	slot->due = true;
 	slot->region = mr;
+	slot->unsignaled = NULL;
 	slot->cqe.done = ep->tx.done;
+	mr->reg.wr.wr_cqe = &slot->cqe;
 	mr->slot = slot;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);

@@ -51,53 +51,68 @@ struct verbs_sge {
 
 /**
  * struct verbs_slot - An operation in flight
- * @comp: its completion; in a free slot data, err and prov_errno are 0, and on the transmit side
- *	len and buf
- * @cqe: entry point of the device's completion
- * @queue: its queue; of a shared receive that has got a message, the endpoint's
+ * @comp: its completion
  * @link: in flight, on the transmit side: next in @unsignaled or @parts of another slot
  * @next: free: place of the next free slot, see &struct verbs_queue; 0: none
- * @whole: if @part: the slot of the operation that it is a part of (batch.c)
- * @parts: else: its parts, by their @link, or NULL
- * @unsignaled: earlier operations that the device does not report, and that have succeeded if
- *	this one has; by their @link
- * @region: the region whose key the operation ends, or registers if comp.flags is 0; or NULL
- * @bytes: length of the buffers; 0 if nothing but the slot's completion matters
- * @marks: all of the following
+ * @of_comp: not used: op_context, flags and error of @comp
+ * @bytes: in flight: length of the buffers; 0 if nothing but the slot's completion matters
+ * @marks: in flight: all of the following
  * @unreported: success is not reported to the client
- * @mapped: its part of the queue's maps is to be unmapped
  * @part: it is a part of the operation @whole
+ * @regional: it has a @region
  * @due: over iWARP: it has begun, and has not failed yet; see verbs_slot_is_due()
  * @save: save.c completes the operation when its writes have completed
- * @used: done.c has set more than a receive's comp.len, so the slot is wiped when it is given back
+ * @whole: if @part: the slot of the operation that it is a part of (batch.c)
+ * @region: if @regional: the region whose key the operation ends, or registers if comp.flags is 0
+ * @parts: else: its parts, by their @link, or NULL
+ * @unsignaled: in flight: earlier operations that the device does not report, and that have
+ *	succeeded if this one has; by their @link
+ * @cqe: entry point of the device's completion
+ * @queue: its queue; of a shared receive that has got a message, the endpoint's
+ *
+ * A slot is one cache line, as each queue has one for every operation that may be in flight.  What
+ * the completion says only when it is reported has room for what is needed until then: next, len,
+ * buf and data.  A receive in flight has no more than marks, and its comp.buf.
+ *
+ * On the transmit side comp.len and comp.buf are 0 in every slot that is free or reported, so
+ * @marks and @region are 0 there, too.
  */
 struct verbs_slot {
-	struct kofi_comp	comp;
-	struct ib_cqe		cqe;
-	struct verbs_queue	*queue;
 	union {
-		struct verbs_slot	*link;
-		u32			next;
-	};
-	union {
-		struct verbs_slot	*whole;
-		struct verbs_slot	*parts;
-	};
-	struct verbs_slot	*unsignaled;
-	struct verbs_mr		*region;
-	u32			bytes;
-	union {
-		u8		marks;
+		struct kofi_comp	comp;
 		struct {
-			u8	unreported : 1;
-			u8	mapped : 1;
-			u8	part : 1;
-			u8	due : 1;
-			u8	save : 1;
-			u8	used : 1;
+			union {
+				struct verbs_slot	*link;
+				u32			next;
+			};
+			u64			of_comp[2];
+			u32			bytes;
+			union {
+				u8		marks;
+				struct {
+					u8	unreported : 1;
+					u8	part : 1;
+					u8	regional : 1;
+					u8	due : 1;
+					u8	save : 1;
+				};
+			};
+			union {
+				struct verbs_slot	*whole;
+				struct verbs_mr		*region;
+				struct verbs_slot	*parts;
+			};
+			struct verbs_slot	*unsignaled;
 		};
 	};
+	struct ib_cqe		cqe;
+	struct verbs_queue	*queue;
 };
+
+static_assert(offsetof(struct verbs_slot, bytes) == offsetof(struct verbs_slot, comp.len));
+static_assert(offsetof(struct verbs_slot, region) == offsetof(struct verbs_slot, comp.buf));
+static_assert(offsetof(struct verbs_slot, unsignaled) == offsetof(struct verbs_slot, comp.data));
+static_assert(sizeof(struct verbs_slot) == 64);
 
 /**
  * struct verbs_queue - One direction of an endpoint, or the queue of a shared receive context
@@ -108,13 +123,15 @@ struct verbs_slot {
  * @counted: a counter is bound, so everything is signaled (verbs_queue_tune())
  * @free: upper half: place of the first free slot; lower half: how often one was taken (slot.c)
  * @home: the queue that owns the slots: this one, or the shared one
- * @slots: all slots, @size of them
+ * @slots: all slots, @size of them, of which @fresh have never been used and hold nothing
  * @base: one slot in front of @slots; the place of a slot is its distance from here in bytes,
  *	which is never 0
  * @done: done function of operations in general
- * @maps: @iov_limit mappings per slot; NULL if the device needs no unmapping
+ * @maps: @iov_limit mappings per slot, up to one without a length; NULL if the device needs no
+ *	unmapping
  * @lkey: key of memory that is in no region
  * @size: depth
+ * @fresh: see @slots
  * @iov_limit: SGEs of an operation
  * @side: the direction: completion queue, default flags, and the client that waits for a slot
  * @domain: the domain
@@ -137,6 +154,7 @@ struct verbs_queue {
 	struct verbs_sge	*maps;
 	u32			lkey;
 	size_t			size;
+	atomic_t		fresh;
 	size_t			iov_limit;
 	struct kofi_ep_side	*side;
 	struct verbs_domain	*domain;
@@ -167,18 +185,18 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 void verbs_queue_unmap(struct verbs_queue *queue);
 void verbs_queue_destroy(struct verbs_queue *queue);
 void verbs_queue_tune(struct verbs_queue *queue);
+struct verbs_slot *verbs_slot_take_fresh(struct verbs_queue *queue);
 void verbs_slot_put(struct verbs_slot *slot);
 void verbs_slots_release(struct kofi_comp *chain);
 void verbs_slot_put_unsignaled(struct verbs_slot *slot);
 void verbs_slot_put_parts(struct verbs_slot *slot);
-void verbs_slot_signal_seldom(struct verbs_slot *slot, struct ib_send_wr *wr,
-			      size_t len);
 void verbs_slot_undo_signaling(struct verbs_slot *slot, const struct ib_send_wr *wr);
 
 /* done.c */
 void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_sent(struct ib_cq *cq, struct ib_wc *wc);
+void verbs_sent_mapped(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_received(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
@@ -206,7 +224,7 @@ static inline struct verbs_slot *to_verbs_slot(struct ib_wc *wc)
 /* A hint that saves mapping buffers in vain; verbs_slot_take() decides */
 static inline bool verbs_queue_full(const struct verbs_queue *queue)
 {
-	return !((u64)atomic64_read(&queue->free) >> 32);
+	return !((u64)atomic64_read(&queue->free) >> 32) && !atomic_read(&queue->fresh);
 }
 
 /*
@@ -227,27 +245,27 @@ static inline int verbs_try_later(const struct verbs_queue *queue, int ret)
 	return ret;
 }
 
-/* Takes a slot, or returns false; see slot.c */
-static __always_inline bool verbs_slot_take(struct verbs_queue *queue,
-					    struct verbs_slot **slot)
+/* Take a slot, or return NULL; see slot.c */
+static __always_inline struct verbs_slot *verbs_slot_take(struct verbs_queue *queue)
 {
 	s64 head = atomic64_read(&queue->free);
+	struct verbs_slot *slot;
 	u64 place, next;
 
 	do {
 		place = (u64)head >> 32;
 		if (unlikely(!place))
-			return false;
-		*slot = queue->base + place;
+			return verbs_slot_take_fresh(queue);
+		slot = queue->base + place;
 		/* Garbage if another processor has taken the slot; then the count has changed */
-		next = data_race(READ_ONCE((*slot)->next));
+		next = data_race(READ_ONCE(slot->next));
 		next = next << 32 | (u32)(head + 1);
 	} while (unlikely(!atomic64_try_cmpxchg(&queue->free, &head, next)));
-	return true;
+	return slot;
 }
 
 /*
- * Gives clean slots back, from @first to @last by their next.  Acts as a full barrier, behind
+ * Gives slots back, from @first to @last by their next.  Acts as a full barrier, behind
  * which the caller looks for a waiting client.
  */
 static __always_inline void verbs_slots_push(struct verbs_queue *queue,

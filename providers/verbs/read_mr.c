@@ -357,9 +357,10 @@ static int verbs_read_mrs_launch(struct verbs_ep *ep, const struct verbs_call *c
 	ret = verbs_batch_claim(ep, 1, &slot);
 	if (!ret) {
 		verbs_slot_fill(slot, call);
-		verbs_slot_begun(slot);
+		verbs_slot_begun(ep, slot);
 		slot->bytes = len;
 		slot->region = &last->mr;
+		slot->regional = true;
 		for (rmr = last; rmr; rmr = rmr->before)
 			rmr->mr.slot = slot;
 		/* No undo, as siw may keep what it refuses */

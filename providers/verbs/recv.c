@@ -45,16 +45,21 @@ verbs_submit_recv(struct verbs_ep *ep, const struct kofi_list_iter *at, void *co
 	struct verbs_slot *slot;
 
 	/* Pairs with verbs_queue_settle(): sees all that was set up before the connection */
-	if (unlikely(!smp_load_acquire(&rx->plain) || !verbs_list_is_usual(at, rx->iov_limit) ||
-		     !verbs_sges_set(rx, at, DMA_FROM_DEVICE, ep->kep.max_msg_size, &map)))
+	if (unlikely(!smp_load_acquire(&rx->plain) || !verbs_list_is_usual(at, rx->iov_limit)))
 		return false;
-	if (unlikely(!verbs_slot_take(rx, &slot))) {
+	if (unlikely(!verbs_sges_set(rx, at, DMA_FROM_DEVICE, ep->kep.max_msg_size, &map)))
+		return false;
+	slot = verbs_slot_take(rx);
+	if (unlikely(!slot)) {
 		verbs_sges_unmap(ep->domain, DMA_FROM_DEVICE, sge, map.mapped);
 		return false;
 	}
 	slot->comp.op_context = verbs_context(rx, context);
 	slot->comp.flags = FI_MSG | FI_RECV;
+	slot->comp.error = 0;
+	slot->comp.len = 0;
 	slot->comp.buf = verbs_recv_buf(at);
+	slot->comp.data = 0;
 	slot->cqe.done = verbs_received;
 	if (map.mapped) {
 		slot->cqe.done = verbs_recv_done;
@@ -93,10 +98,11 @@ ssize_t verbs_recv(struct fid_ep *fid_ep, void *buf, size_t len, void *desc, fi_
 static int verbs_recv_map(struct verbs_queue *queue, const struct verbs_call *call,
 			  const struct verbs_map *map, void *buf)
 {
-	struct verbs_slot *slot;
+	struct verbs_slot *slot = verbs_slot_take(queue);
 
-	if (!verbs_slot_take(queue, &slot) &&
-	    (verbs_queue_stays_full(queue) || !verbs_slot_take(queue, &slot)))
+	if (!slot && !verbs_queue_stays_full(queue))
+		slot = verbs_slot_take(queue);
+	if (!slot)
 		return -EAGAIN;
 	verbs_slot_fill(slot, call);
 	slot->comp.buf = buf;

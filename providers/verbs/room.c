@@ -35,17 +35,19 @@
 static void verbs_report_unsignaled(struct verbs_ep *ep)
 {
 	struct ib_rdma_wr marker = { .wr.opcode = IB_WR_RDMA_WRITE };
+	static const struct verbs_call nothing;
 	struct verbs_slot *slot;
 
 	lockdep_assert_held(&ep->tx.lock);
-	if (!ep->unsignaled || verbs_ep_ends(ep) || !verbs_slot_take(&ep->tx, &slot))
+	if (!ep->unsignaled || verbs_ep_ends(ep))
 		return;
-	slot->comp.flags = 0;
-	slot->unreported = true;
+	slot = verbs_slot_take(&ep->tx);
+	if (!slot)
+		return;
+	verbs_slot_fill(slot, &nothing);
 	slot->due = true;
-	slot->cqe.done = ep->tx.done;
 	marker.wr.wr_cqe = &slot->cqe;
-	verbs_slot_set_signaled(slot, &marker.wr);
+	verbs_slot_set_signaled(ep, slot, &marker.wr);
 	if (!ib_post_send(ep->qp, &marker.wr, NULL))
 		return;
 	verbs_slot_undo_signaling(slot, &marker.wr);
@@ -58,7 +60,7 @@ static bool verbs_slots_take(struct verbs_queue *queue, unsigned int count,
 {
 	struct verbs_slot *slot;
 
-	for (*list = NULL; count && verbs_slot_take(queue, &slot); count--) {
+	for (*list = NULL; count && (slot = verbs_slot_take(queue)); count--) {
 		slot->link = *list;
 		*list = slot;
 	}

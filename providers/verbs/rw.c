@@ -311,7 +311,8 @@ static int verbs_rw_first(struct verbs_rw *rw, unsigned int wrs, u64 fi_flags)
 					&rw->slot);
 	if (!ret) {
 		verbs_slot_fill(rw->slot, &call);
-		verbs_slot_begun(rw->slot);
+		verbs_slot_begun(ep, rw->slot);
+		rw->slot->parts = rw->slot->link;
 		rw->slot->cqe.done = verbs_rw_done;
 		rw->place = ++ep->rws->begun;
 		list_add_tail(&rw->entry, &ep->rws->list);

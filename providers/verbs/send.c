@@ -84,8 +84,10 @@ verbs_submit_held(struct verbs_ep *ep, struct ib_send_wr *wr, const struct verbs
 
 	if (unlikely(!verbs_submit_map(ep, call, at, dir, &map)))
 		return VERBS_UNUSUAL;
-	if (unlikely((!(call->comp_flags & FI_MSG) && call->remote_len != map.len) ||
-		     !verbs_slot_take(tx, &slot))) {
+	slot = NULL;
+	if (likely(call->comp_flags & FI_MSG || call->remote_len == map.len))
+		slot = verbs_slot_take(tx);
+	if (unlikely(!slot)) {
 		verbs_sges_unmap(ep->domain, dir, sge, map.mapped);
 		return VERBS_UNUSUAL;
 	}
@@ -96,17 +98,21 @@ verbs_submit_held(struct verbs_ep *ep, struct ib_send_wr *wr, const struct verbs
 		wr->send_flags |= IB_SEND_INLINE;
 	slot->comp.op_context = verbs_context(tx, call->context);
 	slot->comp.flags = call->comp_flags;
+	slot->comp.error = 0;
+	slot->comp.data = 0;
 	if (map.mapped)
 		verbs_sges_keep(slot, sge, map.mapped);
 	direct = (call->flags & (FI_COMPLETION | FI_MORE)) == FI_COMPLETION &&
 		 READ_ONCE(tx->plain);
-	slot->cqe.done = direct && !map.mapped ? verbs_sent : verbs_send_done;
 	if (likely(direct)) {
+		slot->cqe.done = map.mapped ? verbs_sent_mapped : verbs_sent;
 		wr->send_flags |= IB_SEND_SIGNALED;
 		ret = ib_post_send(ep->qp, wr, NULL);
 	} else {
-		slot->unreported = !(call->flags & FI_COMPLETION);
+		slot->cqe.done = verbs_send_done;
 		slot->bytes = map.len;
+		slot->marks = 0;
+		slot->unreported = !(call->flags & FI_COMPLETION);
 		ret = verbs_submit_in_order(ep, wr, slot, call->flags, NULL);
 	}
 	if (unlikely(ret)) {
@@ -225,10 +231,10 @@ ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len, void *de
 /* Put the flags of a call into its work request, whose opcode is set */
 static __always_inline int verbs_wr_flags(struct ib_send_wr *wr, u64 flags, u64 data)
 {
+	if (likely(!(flags & (FI_FENCE | FI_REMOTE_CQ_DATA | FI_REMOTE_INV))))
+		return 0;
 	if (flags & FI_FENCE)
 		wr->send_flags |= IB_SEND_FENCE;
-	if (likely(!(flags & (FI_REMOTE_CQ_DATA | FI_REMOTE_INV))))
-		return 0;
 	if (flags & FI_REMOTE_INV) {
 		/* The wire has one field for the key and the data */
 		if (flags & FI_REMOTE_CQ_DATA || data > U32_MAX)
@@ -237,6 +243,8 @@ static __always_inline int verbs_wr_flags(struct ib_send_wr *wr, u64 flags, u64 
 		wr->ex.invalidate_rkey = data;
 		return 0;
 	}
+	if (!(flags & FI_REMOTE_CQ_DATA))
+		return 0;
 	wr->opcode = wr->opcode == IB_WR_SEND ? IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE_WITH_IMM;
 	wr->ex.imm_data = cpu_to_be32((u32)data);
 	return 0;
@@ -272,6 +280,8 @@ static __always_inline int verbs_post_usual(struct verbs_ep *ep, const struct fi
 	struct ib_rdma_wr wr __uninitialized;
 
 	verbs_list_begin(&at, ep->domain, xfer);
+	/* Memory of a PCI device is not usual */
+	at.peer = false;
 	if (unlikely(call.comp_flags & FI_ATOMIC || verbs_wr_init(&wr, &call, xfer)))
 		return VERBS_UNUSUAL;
 	return verbs_submit(ep, &wr.wr, &call, &at, sge);

@@ -152,22 +152,28 @@ void verbs_sges_keep(struct verbs_slot *slot, const struct ib_sge *sge, u32 mapp
 			*maps++ = (struct verbs_sge) { sge->addr, sge->length };
 	if (maps < end)
 		maps->len = 0;
-	slot->mapped = true;
 }
 
+/* The mappings of an operation are the caller's again */
+void verbs_sges_forget(struct verbs_slot *slot)
+{
+	if (slot->queue->maps)
+		verbs_slot_maps(slot)->len = 0;
+}
+
+/* Undo the mappings of an operation that is over, if it has any */
 void verbs_unmap(struct verbs_slot *slot)
 {
-	struct verbs_queue *queue = slot->queue;
+	const struct verbs_queue *queue = slot->queue;
 	enum dma_data_direction dir;
-	struct verbs_sge *maps;
-	size_t i;
+	struct verbs_sge *map, *end;
 
-	if (!slot->mapped)
+	if (!queue->maps)
 		return;
 	dir = slot->comp.flags & (FI_RECV | FI_READ) ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
-	maps = verbs_slot_maps(slot);
-	for (i = 0; i < queue->iov_limit && maps[i].len; i++)
-		ib_dma_unmap_page(queue->domain->dev->ibdev, maps[i].addr,
-				  maps[i].len, dir);
-	slot->mapped = false;
+	map = verbs_slot_maps(slot);
+	for (end = map + queue->iov_limit; map < end && map->len; map++) {
+		dma_unmap_page(queue->domain->dma_device, map->addr, map->len, dir);
+		map->len = 0;
+	}
 }

@@ -8,7 +8,8 @@
  * keeps the mapping until it is undone.
  *
  * verbs_sges_set() is for the usual buffers, which are one element each: those in the linear map,
- * and those in a linear region.  verbs_map_some() (sge.c) takes any list, piece by piece.
+ * and those in a linear region.  It maps nothing for a queue that is full.  verbs_map_some()
+ * (sge.c) takes any list, piece by piece.
  *
  * All of it runs in any context, without a lock, as a list belongs to one call.
  */
@@ -50,6 +51,7 @@ struct verbs_map verbs_sges_list(const struct verbs_queue *queue, const struct k
 void verbs_sges_unmap(struct verbs_domain *domain, enum dma_data_direction dir,
 		      const struct ib_sge *sge, u32 mapped);
 void verbs_sges_keep(struct verbs_slot *slot, const struct ib_sge *sge, u32 mapped);
+void verbs_sges_forget(struct verbs_slot *slot);
 void verbs_unmap(struct verbs_slot *slot);
 
 /* Return the length of an element of a list that is not of scatterlists */
@@ -92,6 +94,8 @@ verbs_sge_set(const struct verbs_queue *queue, struct verbs_map *map, const void
 		return false;
 	sge->lkey = queue->lkey;
 	if (queue->maps && !map->copied) {
+		if (unlikely(verbs_queue_full(queue)))
+			return false;
 		ibdev = queue->domain->dev->ibdev;
 		sge->addr = ib_dma_map_single(ibdev, (void *)buf, len, dir);
 		if (unlikely(ib_dma_mapping_error(ibdev, sge->addr)))

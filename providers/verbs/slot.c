@@ -12,8 +12,9 @@
  * if another processor has taken the first meanwhile.  Then the count has changed, and the
  * exchange of the word fails.  (This is the usual solution of the ABA problem.)
  *
- * A free slot is clean: what an operation has left is cleared when the slot is given back, so the
- * poster has little to fill in.  Most operations leave nothing, which the absence of marks says.
+ * Nothing is written to a slot before it is first used (verbs_slot_take_fresh()), so a queue costs
+ * little until it is as deep as it may be.  The poster fills the slot, but for what &struct
+ * verbs_slot says of free slots.
  *
  * Unsignaled operations: an operation whose success the client does not want reported is posted
  * unsignaled, and the device reports it only if it fails.  Its slot hangs on the next signaled
@@ -92,14 +93,13 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 		     void (*done)(struct ib_cq *cq, struct ib_wc *wc))
 {
 	struct ib_device *ibdev = domain->dev->ibdev;
-	size_t i;
 
-	queue->slots = kvcalloc(queue->size, sizeof(*queue->slots), GFP_KERNEL);
+	queue->slots = kvmalloc_array(queue->size, sizeof(*queue->slots), GFP_KERNEL);
 	if (!queue->slots)
 		return -ENOMEM;
 	if (!ib_uses_virt_dma(ibdev)) {
-		queue->maps = kvcalloc(queue->size * queue->iov_limit,
-				       sizeof(*queue->maps), GFP_KERNEL);
+		queue->maps = kvmalloc_array(queue->size * queue->iov_limit,
+					     sizeof(*queue->maps), GFP_KERNEL);
 		if (!queue->maps) {
 			kvfree(queue->slots);
 			queue->slots = NULL;
@@ -114,13 +114,25 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	queue->lkey = domain->pd->local_dma_lkey;
 	queue->done = done;
 	verbs_queue_tune(queue);
-	for (i = 0; i < queue->size; i++) {
-		queue->slots[i].queue = queue;
-		queue->slots[i].next = i * sizeof(*queue->slots);
-	}
-	atomic64_set(&queue->free,
-		     (u64)(queue->size * sizeof(*queue->slots)) << 32);
+	atomic64_set(&queue->free, 0);
+	atomic_set(&queue->fresh, queue->size);
 	return 0;
+}
+
+/* The part of verbs_slot_take() for a queue without a slot that has been used before */
+struct verbs_slot *verbs_slot_take_fresh(struct verbs_queue *queue)
+{
+	int fresh = atomic_dec_if_positive(&queue->fresh);
+	struct verbs_slot *slot;
+
+	if (fresh < 0)
+		return NULL;
+	slot = &queue->slots[fresh];
+	slot->comp.len = 0;
+	slot->comp.buf = NULL;
+	slot->queue = queue;
+	verbs_sges_forget(slot);
+	return slot;
 }
 
 /* Nothing is in flight any more; operations without a completion are still mapped */
@@ -128,7 +140,7 @@ void verbs_queue_unmap(struct verbs_queue *queue)
 {
 	size_t i;
 
-	for (i = 0; queue->maps && i < queue->size; i++)
+	for (i = atomic_read(&queue->fresh); queue->maps && i < queue->size; i++)
 		verbs_unmap(&queue->slots[i]);
 }
 
@@ -141,34 +153,23 @@ void verbs_queue_destroy(struct verbs_queue *queue)
 	queue->slots = NULL;
 }
 
-/* Clears what the operation has left; returns the queue that owns the slot */
-static __always_inline struct verbs_queue *verbs_slot_wipe(struct verbs_slot *slot)
+/* Leave the endpoint that has got a shared receive; return the queue that owns the slot */
+static __always_inline struct verbs_queue *verbs_slot_return(struct verbs_slot *slot)
 {
 	struct verbs_queue *home = slot->queue->home;
 
-	slot->comp.len = 0;
-	slot->comp.buf = NULL;
-	slot->comp.data = 0;
-	slot->comp.err = 0;
-	slot->comp.prov_errno = 0;
-	slot->unsignaled = NULL;
-	slot->region = NULL;
-	slot->bytes = 0;
-	slot->marks = 0;
-	slot->queue = home;
+	if (unlikely(slot->queue != home))
+		slot->queue = home;
 	return home;
 }
 
-/* The same for a slot whose operation has been reported */
-static __always_inline struct verbs_queue *verbs_slot_clean(struct verbs_slot *slot)
-{
-	return unlikely(slot->marks) ? verbs_slot_wipe(slot) : slot->queue;
-}
-
+/* Give back the slot of an operation that is not reported */
 void verbs_slot_put(struct verbs_slot *slot)
 {
-	struct verbs_queue *home = verbs_slot_wipe(slot);
+	struct verbs_queue *home = verbs_slot_return(slot);
 
+	slot->comp.len = 0;
+	slot->comp.buf = NULL;
 	verbs_slots_push(home, slot, slot);
 	kofi_waiter_wake_after_atomic(&home->side->room);
 }
@@ -182,11 +183,11 @@ void verbs_slots_release(struct kofi_comp *chain)
 
 	while (chain) {
 		first = container_of(chain, struct verbs_slot, comp);
-		home = verbs_slot_clean(first);
+		home = verbs_slot_return(first);
 		base = home->base;
 		for (last = first; (chain = last->comp.next); last = slot) {
 			slot = container_of(chain, struct verbs_slot, comp);
-			if (verbs_slot_clean(slot) != home)
+			if (slot->queue != home && verbs_slot_return(slot) != home)
 				break;
 			last->next = (void *)slot - base;
 		}
@@ -213,34 +214,19 @@ void verbs_slot_put_unsignaled(struct verbs_slot *slot)
 /* @slot has ended, and its parts with it */
 void verbs_slot_put_parts(struct verbs_slot *slot)
 {
-	struct verbs_slot *part, *next = slot->parts;
+	struct verbs_slot *part, *next = verbs_slot_parts(slot);
 
+	if (!next)
+		return;
 	while ((part = next)) {
 		next = part->link;
 		/* A slot without a work request was not begun */
 		if (part->part)
 			verbs_slot_over(part);
 		verbs_unmap(part);
-		part->whole = NULL;
 		verbs_slot_put(part);
 	}
 	slot->parts = NULL;
-}
-
-/* Signals an operation of @len bytes, whose success the client does not want, only if needed */
-void verbs_slot_signal_seldom(struct verbs_slot *slot, struct ib_send_wr *wr,
-			      size_t len)
-{
-	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
-	/* The success of an operation behind a read does not mean that the read has succeeded */
-	bool read = wr->opcode == IB_WR_RDMA_READ ||
-		    wr->opcode == IB_WR_RDMA_READ_WITH_INV;
-
-	if (ep->tx.counted || read ||
-	    verbs_wr_lingers(ep, len) || ++ep->nr_unsignaled >= ep->tx.size / 2)
-		verbs_slot_set_signaled(slot, wr);
-	else
-		verbs_slot_set_unsignaled(slot);
 }
 
 /* The device has refused @wr, the operation's, and nothing was posted since */

@@ -116,7 +116,7 @@ static void verbs_split_fill(struct verbs_ep *ep, const union verbs_any_wr *any,
 			     unsigned int count)
 {
 	struct verbs_part *part, *last = &ep->parts[count - 1];
-	struct verbs_slot *slot = whole->parts;
+	struct verbs_slot *slot = whole->link;
 	size_t len = 0;
 
 	for (part = ep->parts; part <= last; part++) {
@@ -125,11 +125,12 @@ static void verbs_split_fill(struct verbs_ep *ep, const union verbs_any_wr *any,
 		verbs_part_init(ep, part, any, len, part == last);
 		len += part->map.len;
 		verbs_slot_fill(slot, call);
-		verbs_slot_begun(slot);
+		verbs_slot_begun(ep, slot);
 		verbs_sges_keep(slot, part->sge, part->map.mapped);
 		slot = slot->link;
 	}
 	whole->bytes = len;
+	whole->parts = whole->link;
 	if (call->save)
 		verbs_save_set(call->save, whole);
 	whole->cqe.done = verbs_split_done;

@@ -34,13 +34,18 @@ int verbs_post_errno(const struct verbs_queue *queue, int ret)
 	return verbs_try_later(queue, ret);
 }
 
-/* Fill a free slot, the rest of which is clean */
+/* Fill a slot that has been taken */
 void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_call *call)
 {
 	slot->comp.op_context = verbs_context(slot->queue, call->context);
 	slot->comp.flags = call->comp_flags;
+	slot->comp.error = 0;
+	slot->bytes = 0;
+	slot->marks = 0;
 	slot->unreported = !(call->flags & FI_COMPLETION);
+	slot->regional = !!call->region;
 	slot->region = call->region;
+	slot->unsignaled = NULL;
 	slot->cqe.done = slot->queue->done;
 }
 
@@ -49,9 +54,23 @@ int verbs_submit_failed(struct verbs_slot *slot, int ret)
 {
 	const struct verbs_queue *queue = slot->queue;
 
-	slot->mapped = false;
+	verbs_sges_forget(slot);
 	verbs_slot_put(slot);
 	return verbs_post_errno(queue, ret);
+}
+
+/*
+ * Have the device report an operation of @len bytes, whose success the client does not want, only
+ * if needed.  The success of an operation behind a read does not mean that the read has succeeded.
+ */
+static void verbs_signal_seldom(struct verbs_ep *ep, struct verbs_slot *slot,
+				struct ib_send_wr *wr, size_t len)
+{
+	if (ep->tx.counted || wr->opcode == IB_WR_RDMA_READ || verbs_wr_lingers(ep, len) ||
+	    ++ep->nr_unsignaled >= ep->tx.size / 2)
+		verbs_slot_set_signaled(ep, slot, wr);
+	else
+		verbs_slot_set_unsignaled(ep, slot);
 }
 
 /**
@@ -68,7 +87,7 @@ int verbs_submit_failed(struct verbs_slot *slot, int ret)
 int verbs_submit_in_order(struct verbs_ep *ep, struct ib_send_wr *wr, struct verbs_slot *slot,
 			  u64 flags, struct verbs_save *save)
 {
-	struct verbs_mr *region = slot->region;
+	struct verbs_mr *region = slot->regional ? slot->region : NULL;
 	size_t len = slot->bytes;
 	unsigned long irq_flags;
 	unsigned int taken;
@@ -80,7 +99,7 @@ int verbs_submit_in_order(struct verbs_ep *ep, struct ib_send_wr *wr, struct ver
 		ret = -ESHUTDOWN;
 		goto unlock;
 	}
-	verbs_slot_begun(slot);
+	verbs_slot_begun(ep, slot);
 	if (unlikely(save))
 		verbs_save_set(save, slot);
 	/*
@@ -94,9 +113,9 @@ int verbs_submit_in_order(struct verbs_ep *ep, struct ib_send_wr *wr, struct ver
 	if (!waits && !list_empty(&ep->regs))
 		verbs_regs_post(ep);
 	if (flags & FI_COMPLETION)
-		verbs_slot_set_signaled(slot, wr);
+		verbs_slot_set_signaled(ep, slot, wr);
 	else
-		verbs_slot_signal_seldom(slot, wr, len);
+		verbs_signal_seldom(ep, slot, wr, len);
 	if (waits)
 		verbs_wrs_add(ep, container_of(wr, struct ib_rdma_wr, wr));
 	else if (ep->wrs)
@@ -125,10 +144,10 @@ static int verbs_submit_map(struct verbs_ep *ep, union verbs_any_wr *any,
 			    const struct kofi_list_iter *at)
 {
 	struct ib_send_wr *wr = &any->wr;
-	struct verbs_slot *slot;
+	struct verbs_slot *slot = verbs_slot_take(&ep->tx);
 	int ret;
 
-	if (!verbs_slot_take(&ep->tx, &slot) && verbs_slot_await(ep, &slot))
+	if (!slot && verbs_slot_await(ep, &slot))
 		return -EAGAIN;
 	verbs_slot_fill(slot, call);
 	slot->bytes = map->len;

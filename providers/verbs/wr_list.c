@@ -160,14 +160,11 @@ static void verbs_reg_fill(struct verbs_ep *ep, struct verbs_mr *mr)
 	struct verbs_slot *slot = mr->slot;
 	struct ib_send_wr *wr = &mr->reg.wr;
 
-	slot->unreported = true;
-	slot->due = true;
-	wr->wr_cqe = &slot->cqe;
 	wr->send_flags = 0;
 	if (unlikely(ep->tx.counted || ++ep->nr_unsignaled >= ep->tx.size / 2))
-		verbs_slot_set_signaled(slot, wr);
+		verbs_slot_set_signaled(ep, slot, wr);
 	else
-		verbs_slot_set_unsignaled(slot);
+		verbs_slot_set_unsignaled(ep, slot);
 }
 
 /**

@@ -29,7 +29,7 @@ struct kofi_cq_due {
  * stop at a mark.  In a queue with callbacks, kofi_cq_flush() waits for its mark; in a queue for
  * readers, kofi_cq_purge() goes on from its mark.
  */
-#define KOFI_COMP_MARK		BIT_ULL(62)
+#define KOFI_COMP_MARK		BIT_ULL(30)
 
 /**
  * struct kofi_cq_mark - A mark in the list
