@@ -182,7 +182,8 @@ struct kofi_cqs {
  * @poll_lock: held while the device is polled, and until the batch is in the list or has a runner
  *	or reader; guards @batch to @failed_direct.  Readers only try to take it
  * @batch: what has been polled
- * @completed_direct: completions that were reported without the list
+ * @completed_direct: completions that were reported without the list, of which the writer holds
+ *	@poll_lock or, if nothing is polled, the token
  * @failed_direct: how many of these were errors
  * @reserved: operations that bound, enabled endpoints may have
  * @armed: the handler is due at the next completion
@@ -199,7 +200,8 @@ struct kofi_cqs {
  * @in_poller: the runner is the tasklet or worker that polls the device; the runner's
  * @due: callbacks that the runner makes next; the runner's; NULL without FI_WAIT_DONE
  * @plugger: the task that has put runs off, or NULL
- * @plugged: a run was put off
+ * @plugs: how often the queue has been unplugged
+ * @plug: what the plugger has completed; the plugger's.  Its @pending: a run was put off
  * @last: struct kofi_cq_call that the runner calls at the end of these calls; the runner's
  * @calling: the call that runs
  * @size: most of @reserved
@@ -249,7 +251,8 @@ struct kofi_cq {
 	bool				in_poller;
 	struct kofi_cq_due		*due;
 	struct task_struct		*plugger;
-	bool				plugged;
+	unsigned int			plugs;
+	struct kofi_cq_batch		plug;
 	struct list_head		last;
 	struct kofi_cq_call		*calling;
 	size_t				size;
@@ -435,6 +438,18 @@ void kofi_cq_unreserve(struct kofi_cq *cq, size_t count);
 void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
 
 /**
+ * kofi_cq_complete_now() - As kofi_cq_complete(), and the queue has the completion on return
+ * @cq: the queue
+ * @comp: the completion; the core's until it is released
+ *
+ * The difference matters where the queue is plugged, and another task is to complete something
+ * behind this.
+ *
+ * Context: as kofi_cq_complete().
+ */
+void kofi_cq_complete_now(struct kofi_cq *cq, struct kofi_comp *comp);
+
+/**
  * kofi_cq_complete_chain() - Complete several operations at once
  * @cq: the queue
  * @chain: completions, linked by next, in the order in which they are reported
@@ -449,9 +464,8 @@ void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain);
  * kofi_cq_plug() - Put the runs of a queue off
  * @cq: the queue
  *
- * For a worker that completes several operations in one pass.  What it hands over meanwhile, and
- * what others do behind that, is called when it unplugs the queue.  It must not wait for a
- * callback until then.
+ * For a worker that completes several operations in one pass.  The callbacks of what it hands over
+ * are made when it unplugs the queue.  It must not wait for a callback until then.
  *
  * Context: process.
  * Return: true: kofi_cq_unplug() is due, by the same task; false: the queue is plugged already.
@@ -459,13 +473,25 @@ void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain);
 bool kofi_cq_plug(struct kofi_cq *cq);
 
 /**
+ * kofi_cq_claim() - Give what was put off its place
+ * @cq: a queue that the caller has plugged
+ *
+ * What another task completes after this is called behind what the caller has completed.  So a
+ * worker calls this before it releases the lock that keeps its operations in order.  The caller
+ * may have the token of the queue afterwards, so kofi_cq_unplug() follows soon.
+ *
+ * Context: process; locks may be held.
+ */
+void kofi_cq_claim(struct kofi_cq *cq);
+
+/**
  * kofi_cq_unplug() - Start the run that was put off
  * @cq: a queue that the caller has plugged
  *
- * With FI_COMP_SOFTIRQ the client is likely to be called within this call, in softirq, so that
- * no other task has to be woken.
+ * With FI_COMP_SOFTIRQ the client is likely to be called within this call, with bottom halves
+ * disabled, so that no other task has to be woken.
  *
- * Context: process, without a spinlock.
+ * Context: process, without a lock.
  */
 void kofi_cq_unplug(struct kofi_cq *cq);
 

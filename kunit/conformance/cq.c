@@ -250,7 +250,7 @@ static void request_done(struct fi_done *done,
 	struct request *request = container_of(done, struct request, done);
 
 	request->entry = *entry;
-	request->in_task = in_task();
+	request->in_task = !in_softirq();
 	atomic_inc(&request->calls);
 	complete(&request->finished);
 }

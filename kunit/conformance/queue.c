@@ -30,7 +30,7 @@ static bool is_where_it_should_be(const struct conf_queue *queue)
 		return in_task() && (queue->drains || current == queue->reader);
 	if (queue->cq.kind->comp_ctx == FI_COMP_WORKQUEUE)
 		return in_task() && current->flags & PF_WQ_WORKER;
-	return in_serving_softirq();
+	return in_softirq();
 }
 
 void conf_queue_enter(struct conf_queue *queue)

@@ -420,15 +420,57 @@ void kofi_cq_flush_taps(struct kofi_cq *cq)
 			tap->flush(tap);
 }
 
+void kofi_cq_append_plug(struct kofi_cq *cq)
+{
+	struct kofi_cq_batch *plug = &cq->plug;
+
+	if (!plug->count)
+		return;
+	plug->pending |= kofi_cq_append_chain(cq, plug->head,
+					      container_of(plug->tail, struct kofi_comp, next),
+					      plug->count, plug->errors);
+	kofi_cq_begin_plug(cq);
+}
+
+/*
+ * Has the caller plugged the queue, for callbacks?  A softirq that interrupts the plugger is
+ * another task; readers, and taps, see each completion at once.
+ */
+static bool kofi_cq_is_plugged(const struct kofi_cq *cq)
+{
+	return READ_ONCE(cq->plugger) == current && in_task() && kofi_cq_has_callbacks(cq) &&
+	       !cq->taps;
+}
+
 void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp)
 {
+	struct kofi_cq_batch *plug = &cq->plug;
+
+	if (kofi_cq_is_plugged(cq)) {
+		*plug->tail = comp;
+		plug->tail = &comp->next;
+		plug->count++;
+		plug->errors += !!comp->err;
+		return;
+	}
 	if (kofi_cq_append(cq, comp))
 		kofi_cq_schedule(cq);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_complete);
 
+void kofi_cq_complete_now(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	if (kofi_cq_is_plugged(cq))
+		kofi_cq_append_plug(cq);
+	if (kofi_cq_append(cq, comp))
+		kofi_cq_schedule(cq);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_complete_now);
+
 void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain)
 {
+	if (kofi_cq_is_plugged(cq))
+		kofi_cq_append_plug(cq);
 	if (kofi_cq_append_shown(cq, cq->taps, chain))
 		kofi_cq_schedule(cq);
 }

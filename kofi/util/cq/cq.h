@@ -59,9 +59,19 @@ static inline bool kofi_cq_has_callbacks(const struct kofi_cq *cq)
 	return cq->wait_obj == FI_WAIT_DONE;
 }
 
+/* Nothing is put off any more; by the plugger */
+static inline void kofi_cq_begin_plug(struct kofi_cq *cq)
+{
+	cq->plug.tail = &cq->plug.head;
+	cq->plug.count = 0;
+	cq->plug.errors = 0;
+}
+
 /* cq.c: cut off everything in front of *@end */
 void kofi_cq_cut(struct kofi_cq *cq, struct kofi_comp **end, size_t count);
 void kofi_cq_begin_batch(struct kofi_cq *cq);
+/* Put what the plugger has completed into the list; by the plugger */
+void kofi_cq_append_plug(struct kofi_cq *cq);
 /* Put the batch into the list */
 void kofi_cq_append_batch(struct kofi_cq *cq);
 /* Trace kofi_done for each completion of a chain */

@@ -48,6 +48,15 @@
  * A reader of a direct queue has a frame of its own if it needs one.  A call may wait for a poller,
  * so the work items that poll have a workqueue of their own, with a rescuer of its own.
  *
+ * A plug.  A worker that moves data itself, and completes many operations in one turn, plugs the
+ * queue meanwhile.  What it completes for callbacks is collected in cq->plug.  When the turn is
+ * over, and the worker still holds the lock that keeps its operations in order, kofi_cq_claim()
+ * takes the token if it can, or else puts the collection into the list.  So what another task
+ * completes from then on is behind it.  kofi_cq_unplug() then makes the callbacks, with nothing
+ * held but the token, and with bottom halves disabled: that is done for FI_COMP_SOFTIRQ only, as a
+ * callback that sleeps may wait for the worker.  A task that waits for the callbacks of a queue
+ * (kofi_cq_flush()) first waits until it is unplugged.
+ *
  * A run ends after KOFI_CQ_BATCH calls and schedules the next one, so that a busy queue keeps
  * neither softirqs nor workers from others.  The calls that kofi_cq_call_last() has put aside
  * are made at the end of the run, still with the token.
@@ -263,14 +272,16 @@ static void kofi_cq_run_last(struct kofi_cq *cq)
 	}
 }
 
-/* Makes the calls that are due; returns how many */
+/* Makes the calls that are due, and those that become due by the last calls; returns how many */
 static size_t kofi_cq_run_some(struct kofi_cq *cq, size_t budget)
 {
-	size_t n;
+	size_t n = 0;
 
-	cq->in_run = true;
-	n = kofi_cq_run_list(cq, budget);
-	kofi_cq_run_last(cq);
+	do {
+		cq->in_run = true;
+		n += kofi_cq_run_list(cq, budget - n);
+		kofi_cq_run_last(cq);
+	} while (n < budget && READ_ONCE(cq->pending));
 	return n;
 }
 
@@ -481,9 +492,12 @@ static bool kofi_cq_send_ipi(struct kofi_cq *cq)
 void kofi_cq_schedule(struct kofi_cq *cq)
 {
 	if (READ_ONCE(cq->plugger) == current) {
-		WRITE_ONCE(cq->plugged, true);
+		WRITE_ONCE(cq->plug.pending, true);
 		return;
 	}
+	/* The runner, which this is, or which this interrupts, looks at @pending at its end */
+	if (READ_ONCE(cq->runner) == current)
+		return;
 	switch (cq->comp_ctx) {
 	case FI_COMP_SOFTIRQ:
 		if (!kofi_cq_send_ipi(cq))
@@ -506,22 +520,90 @@ bool kofi_cq_plug(struct kofi_cq *cq)
 }
 EXPORT_SYMBOL_GPL(kofi_cq_plug);
 
+/* May the client be called by this task, with bottom halves disabled? */
+static bool kofi_cq_may_call_here(const struct kofi_cq *cq)
+{
+	if (cq->comp_ctx != FI_COMP_SOFTIRQ)
+		return false;
+	return cq->cpu < 0 ||
+	       (current->nr_cpus_allowed == 1 && cq->cpu == raw_smp_processor_id());
+}
+
+void kofi_cq_claim(struct kofi_cq *cq)
+{
+	if (!cq->plug.count || READ_ONCE(cq->runner) == current)
+		return;
+	if (!kofi_cq_may_call_here(cq) || !kofi_cq_try_run(cq)) {
+		kofi_cq_append_plug(cq);
+		return;
+	}
+	/* This task has the token: what comes into the list from now on is called later */
+	if (likely(!READ_ONCE(cq->head)))
+		return;
+	kofi_cq_append_plug(cq);
+	kofi_cq_end_run(cq);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_claim);
+
+/* Makes the callbacks of what was put off; the caller holds the token */
+static void kofi_cq_call_plugged(struct kofi_cq *cq, const struct kofi_cq_batch *plug)
+{
+	unsigned int noio = memalloc_noio_save();
+
+	*plug->tail = NULL;
+	if (trace_kofi_done_enabled())
+		kofi_cq_trace(cq, plug->head);
+	WRITE_ONCE(cq->completed_direct, cq->completed_direct + plug->count);
+	WRITE_ONCE(cq->failed_direct, cq->failed_direct + plug->errors);
+	cq->in_run = true;
+	kofi_cq_call_chain(cq, plug->head);
+	if (READ_ONCE(cq->pending))
+		kofi_cq_run_list(cq, KOFI_CQ_BATCH);
+	kofi_cq_run_last(cq);
+	kofi_cq_end_run(cq);
+	memalloc_noio_restore(noio);
+}
+
 void kofi_cq_unplug(struct kofi_cq *cq)
 {
-	bool plugged;
+	struct kofi_cq_batch plug;
 
+	kofi_cq_claim(cq);
 	/* A softirq that interrupts this task puts its run off, too, until @plugger is NULL */
 	local_bh_disable();
-	plugged = READ_ONCE(cq->plugged);
-	WRITE_ONCE(cq->plugged, false);
-	/* The next task to plug the queue finds @plugged as it is now */
-	smp_store_release(&cq->plugger, NULL);
-	if (plugged)
+	plug = cq->plug;
+	kofi_cq_begin_plug(cq);
+	WRITE_ONCE(cq->plug.pending, false);
+	/* Pairs with kofi_cq_wait_plug(), as the next release does */
+	smp_store_release(&cq->plugs, cq->plugs + 1);
+	/* The next task to plug the queue finds @plug as it is now */
+	store_release_wake_up(&cq->plugger, NULL);
+	/* An interrupt may have come meanwhile; a run too many does no harm */
+	plug.pending |= READ_ONCE(cq->plug.pending);
+	if (plug.count)
+		kofi_cq_call_plugged(cq, &plug);
+	if (plug.pending && READ_ONCE(cq->pending))
 		kofi_cq_schedule(cq);
 	/* The tasklet runs here, and ksoftirqd is not woken */
 	local_bh_enable();
 }
 EXPORT_SYMBOL_GPL(kofi_cq_unplug);
+
+/* Is nobody the plugger that there was when @plugs was read?  Acquires what that one has done */
+static bool kofi_cq_is_unplugged(const struct kofi_cq *cq, unsigned int plugs)
+{
+	/* Both pair with kofi_cq_unplug() */
+	return !smp_load_acquire(&cq->plugger) || smp_load_acquire(&cq->plugs) != plugs;
+}
+
+/* From now on, what the plugger had completed is in the list, or has a runner */
+static void kofi_cq_wait_plug(struct kofi_cq *cq)
+{
+	unsigned int plugs = READ_ONCE(cq->plugs);
+
+	if (READ_ONCE(cq->plugger) != current && !kofi_cq_is_unplugged(cq, plugs))
+		wait_var_event(&cq->plugger, kofi_cq_is_unplugged(cq, plugs));
+}
 
 void kofi_cq_poll_due(struct kofi_cq *cq)
 {
@@ -622,6 +704,7 @@ void kofi_cq_flush(struct kofi_cq *cq)
 	/* From now on a completion that was polled is in the list, or has a runner or a reader */
 	spin_lock_bh(&cq->poll_lock);
 	spin_unlock_bh(&cq->poll_lock);
+	kofi_cq_wait_plug(cq);
 	kofi_cq_flush_taps(cq);
 	if (!kofi_cq_has_callbacks(cq) || kofi_cq_is_idle(cq))
 		return;
@@ -691,6 +774,7 @@ int kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr)
 		  attr->signaling_vector % nr_cpu_ids : -1;
 	if (!kofi_cq_has_callbacks(cq))
 		return 0;
+	kofi_cq_begin_plug(cq);
 	cq->due = kcalloc(KOFI_CQ_DUE, sizeof(*cq->due), GFP_KERNEL);
 	return cq->due ? 0 : -ENOMEM;
 }

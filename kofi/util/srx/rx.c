@@ -212,7 +212,7 @@ static void kofi_rx_finish_part(struct kofi_rx *rx)
 	if (last)
 		rx->comp.comp.flags |= FI_MULTI_RECV;
 	if (reported)
-		kofi_cq_complete(rx->ep->rx.cq, &rx->comp.comp);
+		kofi_cq_complete_now(rx->ep->rx.cq, &rx->comp.comp);
 	spin_unlock_irqrestore(&buf->order, flags);
 	if (!reported)
 		kofi_rx_put(rx);

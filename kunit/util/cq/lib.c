@@ -81,7 +81,7 @@ static void enter(struct ut_cq *uc)
 {
 	if (atomic_inc_return(&uc->inside) > 1)
 		atomic_inc(&uc->overlaps);
-	uc->softirq = in_serving_softirq();
+	uc->softirq = in_softirq();
 	uc->noio = current->flags & PF_MEMALLOC_NOIO;
 	uc->cpu = raw_smp_processor_id();
 	uc->task = current;
