@@ -272,6 +272,8 @@ struct kofi_soft_ctxs {
  * @reserves: FI_OPT_MEM_RESERVES
  * @now: calls kofi_soft_type.now() after a run of callbacks, for operations they have posted
  * @now_due: bit 0: @now is due, and has a reference
+ * @caller: the worker, while it calls clients, and looks at @posted afterwards; or NULL
+ * @again: something was posted meanwhile by the same task
  * @work: the worker
  * @cpu: where it runs, see the top; WORK_CPU_UNBOUND: where it is queued
  * @dest: where to connect if fi_connect() does not say; family 0: nowhere
@@ -304,6 +306,8 @@ struct kofi_soft_ep {
 	int				reserves;
 	struct kofi_cq_call		now;
 	unsigned long			now_due;
+	struct task_struct		*caller;
+	bool				again;
 	struct work_struct		work;
 	int				cpu;
 	struct sockaddr_storage		dest;
@@ -337,6 +341,37 @@ static inline struct kofi_av *kofi_soft_av(const struct kofi_soft_ep *ep)
 static inline void kofi_soft_kick(struct kofi_soft_ep *ep)
 {
 	queue_work_on(READ_ONCE(ep->cpu), ep->type->wq, &ep->work);
+}
+
+/*
+ * Runs the worker of @ep for what has been posted.  If the caller is called by the worker, the
+ * worker itself looks for it.  Any context
+ */
+static inline void kofi_soft_kick_posted(struct kofi_soft_ep *ep)
+{
+	if (READ_ONCE(ep->caller) == current)
+		WRITE_ONCE(ep->again, true);
+	else
+		kofi_soft_kick(ep);
+}
+
+/* The worker of @ep is about to call clients.  Process context */
+static inline void kofi_soft_begin_calls(struct kofi_soft_ep *ep)
+{
+	WRITE_ONCE(ep->caller, current);
+}
+
+/* The worker of @ep has called clients; returns whether it has to look for what was posted */
+static inline bool kofi_soft_end_calls(struct kofi_soft_ep *ep)
+{
+	bool again;
+
+	WRITE_ONCE(ep->caller, NULL);
+	/* Softirqs that interrupted this task have set @again, and later ones queue the worker */
+	barrier();
+	again = READ_ONCE(ep->again);
+	WRITE_ONCE(ep->again, false);
+	return again;
 }
 
 /* Counts one more user of an endpoint that has a user */

@@ -102,6 +102,17 @@ static void ktcp_plug(struct ktcp_conn *conn, struct kofi_cq *cqs[2])
 			cqs[i] = NULL;
 }
 
+/* Later completions of other tasks are reported behind those of the turn */
+static void ktcp_claim(struct ktcp_conn *conn, struct kofi_cq *cqs[2])
+{
+	int i;
+
+	lockdep_assert_held(&conn->run);
+	for (i = 0; i < 2; i++)
+		if (cqs[i])
+			kofi_cq_claim(cqs[i]);
+}
+
 static void ktcp_unplug(struct kofi_cq *cqs[2])
 {
 	int i;
@@ -150,8 +161,29 @@ static int ktcp_transfer_locked(struct ktcp_conn *conn)
 	return -EAGAIN;
 }
 
+/* One turn; returns as ktcp_transfer().  @again: callbacks have posted */
+static int ktcp_transfer_once(struct ktcp_conn *conn, bool *again)
+{
+	struct kofi_cq *cqs[2];
+	int ret;
+
+	mutex_lock(&conn->run);
+	ktcp_plug(conn, cqs);
+	ret = ktcp_transfer_locked(conn);
+	/* The peer closes the connection upon TCP_WIRE_LEAVE */
+	conn->left = conn->left || (conn->leaving && ret == -ESHUTDOWN);
+	ktcp_claim(conn, cqs);
+	mutex_unlock(&conn->run);
+	/* The worker of the endpoint, which is another one, routes what is posted there */
+	if (!conn->rdm)
+		kofi_soft_begin_calls(conn->soft);
+	ktcp_unplug(cqs);
+	*again = !conn->rdm && kofi_soft_end_calls(conn->soft);
+	return ret;
+}
+
 /**
- * ktcp_transfer() - Send and receive, and then report what has completed
+ * ktcp_transfer() - Send and receive, report what has completed, and send what callbacks post
  * @conn: a connection in KTCP_OPEN, by its worker
  *
  * The client is called when ktcp_conn.run has been released.
@@ -162,17 +194,13 @@ static int ktcp_transfer_locked(struct ktcp_conn *conn)
  */
 int ktcp_transfer(struct ktcp_conn *conn)
 {
-	struct kofi_cq *cqs[2];
-	int ret;
+	int turns = KTCP_TURNS, ret;
+	bool again;
 
-	mutex_lock(&conn->run);
-	ktcp_plug(conn, cqs);
-	ret = ktcp_transfer_locked(conn);
-	/* The peer closes the connection upon TCP_WIRE_LEAVE */
-	conn->left = conn->left || (conn->leaving && ret == -ESHUTDOWN);
-	mutex_unlock(&conn->run);
-	ktcp_unplug(cqs);
-	return ret;
+	do
+		ret = ktcp_transfer_once(conn, &again);
+	while (again && ret == -EAGAIN && --turns && !need_resched());
+	return again && ret == -EAGAIN ? 0 : ret;
 }
 
 static int ktcp_run(struct ktcp_ep *ep)

@@ -156,6 +156,7 @@ struct ktcp_budget {
 	unsigned long	until;
 };
 
+#define KTCP_TURNS		8	/* in a run of the worker, as long as callbacks post */
 #define KTCP_BUDGET_STEPS	64
 #define KTCP_BUDGET_BYTES	SZ_1M
 #define KTCP_BUDGET_TIME	(1 + HZ / 500)	/* jiffies */

@@ -147,7 +147,7 @@ static int kofi_soft_op_queue(struct kofi_soft_op *op)
 		if (now)
 			kofi_soft_ep_get(ep);
 		else
-			kofi_soft_kick(hub);
+			kofi_soft_kick_posted(hub);
 	}
 	spin_unlock_irqrestore(&hub->lock, flags);
 	if (!ret && now)
