@@ -102,13 +102,26 @@ static inline void *kofi_bufpool_obj(const struct kofi_bufpool *pool, u32 i)
 void *kofi_bufpool_get(struct kofi_bufpool *pool);
 
 /**
+ * kofi_bufpool_put_many() - Give objects back with one hold of the lock
+ * @pool: the pool
+ * @objs: objects of it, taken out before
+ * @count: how many, not 0
+ *
+ * Context: any.
+ */
+void kofi_bufpool_put_many(struct kofi_bufpool *pool, void *const *objs, u32 count);
+
+/**
  * kofi_bufpool_put() - Give an object back
  * @pool: the pool
  * @obj: one of its objects, taken out before
  *
  * Context: any.
  */
-void kofi_bufpool_put(struct kofi_bufpool *pool, void *obj);
+static inline void kofi_bufpool_put(struct kofi_bufpool *pool, void *obj)
+{
+	kofi_bufpool_put_many(pool, &obj, 1);
+}
 
 /**
  * kofi_bufpool_busy() - How many objects are out?

@@ -94,7 +94,14 @@ int kofi_iov_set(struct kofi_iov *iov, size_t max, enum fi_buf_type type,
  *
  * Context: any.
  */
-void kofi_iov_set_buf(struct kofi_iov *iov, void *buf, size_t len);
+static inline void kofi_iov_set_buf(struct kofi_iov *iov, void *buf, size_t len)
+{
+	iov->len = len;
+	iov->count = !!len;
+	iov->pages = false;
+	iov->kvec[0].iov_base = buf;
+	iov->kvec[0].iov_len = len;
+}
 
 /**
  * kofi_iov_iter() - Address a part of a list

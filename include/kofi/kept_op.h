@@ -115,6 +115,30 @@ int kofi_keep_op(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 		 const struct fi_xfer *xfer, u64 flags);
 
 /**
+ * kofi_keep_buf() - Keep an untagged message of one buffer
+ * @kept: the copy; it must not move afterwards
+ * @buf: the buffer, which the caller has checked (kofi_is_memory())
+ * @len: its bytes, which the caller has checked
+ * @addr: the peer
+ * @flags: without FI_INJECT
+ *
+ * Context: any.
+ */
+static inline void kofi_keep_buf(struct kofi_kept_op *kept, const void *buf, size_t len,
+				 fi_addr_t addr, u64 flags)
+{
+	kept->type = FI_OP_SEND;
+	kept->flags = flags;
+	kept->addr = addr;
+	kept->data = 0;
+	kept->tag = 0;
+	kept->len = len;
+	kept->sgl = NULL;
+	kept->done = 0;
+	kofi_iov_set_buf(&kept->local, (void *)buf, len);
+}
+
+/**
  * kofi_kept_next() - Address the next part of the local buffers
  * @kept: the operation; not an atomic one
  * @direction: ITER_SOURCE: they are read; ITER_DEST: they are written

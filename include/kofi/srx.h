@@ -191,9 +191,10 @@ struct kofi_srx_table {
  * @ops: the provider's
  * @lock: guards what follows up to @limit, the receives that are posted, the messages that
  *	wait, and kofi_ep.rx_msgs and .rx_left; taken with interrupts off
- * @receives: posted receives without bits to ignore
+ * @receives: posted receives that are neither in @wild nor in @untagged
  * @messages: messages that wait
  * @wild: posted receives with bits to ignore, oldest first
+ * @untagged: posted untagged receives from any sender, oldest first
  * @posted: all posted receives, oldest first
  * @deferred: younger receives, which have not seen all messages that wait, oldest first
  * @order: tagged messages that wait and are not claimed, oldest first
@@ -225,6 +226,7 @@ struct kofi_srx {
 	struct kofi_srx_table		receives;
 	struct kofi_srx_table		messages;
 	struct list_head		wild;
+	struct list_head		untagged;
 	struct list_head		posted;
 	struct list_head		deferred;
 	struct list_head		order;
@@ -368,6 +370,23 @@ void kofi_srx_destroy(struct kofi_srx *srx);
  * queue for the answer; -ESHUTDOWN: after kofi_srx_flush().
  */
 ssize_t kofi_srx_post(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags);
+
+/**
+ * kofi_srx_post_buf() - Post an untagged receive of one buffer, with default flags
+ * @srx: the receive side of an endpoint that is enabled
+ * @buf: the buffer
+ * @len: its bytes
+ * @src_addr: the sender, if receives name one
+ * @context: the client's
+ *
+ * What fi_recv() does, for the receives that are frequent.
+ *
+ * Context: any.
+ * Return: 0; -EAGAIN: as kofi_srx_post(); 1: nothing has happened, and kofi_srx_post() posts the
+ * receive, or finds out why not.
+ */
+int kofi_srx_post_buf(struct kofi_srx *srx, void *buf, size_t len, fi_addr_t src_addr,
+		      void *context);
 
 /* Results of kofi_srx_arrive() if it succeeds */
 #define KOFI_SRX_MATCHED	0

@@ -119,17 +119,19 @@ static void kofi_bufpool_wake(struct kofi_bufpool *pool)
 	}
 }
 
-void kofi_bufpool_put(struct kofi_bufpool *pool, void *obj)
+void kofi_bufpool_put_many(struct kofi_bufpool *pool, void *const *objs, u32 count)
 {
 	unsigned long flags;
 	bool call;
+	u32 i;
 
 	spin_lock_irqsave(&pool->lock, flags);
-	if (WARN_ON_ONCE(pool->nfree == pool->count)) {
+	if (WARN_ON_ONCE(count > pool->count - pool->nfree)) {
 		spin_unlock_irqrestore(&pool->lock, flags);
 		return;
 	}
-	pool->free[pool->nfree++] = obj;
+	for (i = 0; i < count; i++)
+		pool->free[pool->nfree++] = objs[i];
 	call = unlikely(pool->starved) && pool->refilled;
 	pool->starved = false;
 	pool->calls += call;
@@ -144,7 +146,7 @@ void kofi_bufpool_put(struct kofi_bufpool *pool, void *obj)
 	kofi_bufpool_wake(pool);
 	spin_unlock_irqrestore(&pool->lock, flags);
 }
-EXPORT_SYMBOL_GPL(kofi_bufpool_put);
+EXPORT_SYMBOL_GPL(kofi_bufpool_put_many);
 
 u32 kofi_bufpool_busy(struct kofi_bufpool *pool)
 {

@@ -129,16 +129,6 @@ int kofi_iov_set(struct kofi_iov *iov, size_t max, enum fi_buf_type type,
 }
 EXPORT_SYMBOL_GPL(kofi_iov_set);
 
-void kofi_iov_set_buf(struct kofi_iov *iov, void *buf, size_t len)
-{
-	iov->len = len;
-	iov->count = !!len;
-	iov->pages = false;
-	iov->kvec[0].iov_base = buf;
-	iov->kvec[0].iov_len = len;
-}
-EXPORT_SYMBOL_GPL(kofi_iov_set_buf);
-
 void kofi_iov_iter(const struct kofi_iov *iov, unsigned int direction,
 		   size_t offset, size_t len, struct iov_iter *iter)
 {

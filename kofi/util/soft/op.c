@@ -3,12 +3,15 @@
  * Operations of providers that move the data themselves: from the call of the client until
  * the provider takes them, and their completions; see kofi/soft.h.
  *
- * All data transfers come to kofi_soft_post(), which hands receives to kofi_srx_post().
+ * Data transfers come to kofi_soft_post(), which hands receives to kofi_srx_post().  fi_send() and
+ * fi_recv() come to kofi_soft_send() and kofi_soft_recv(), which know in advance what most of
+ * them are, and leave all others to kofi_soft_post().
  * The completion of fi_mr_disable() is an operation, too; it waits for accesses and not for the
  * worker.
  */
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <kofi/pages.h>
 #include <kofi/provider.h>
 #include <kofi/xfer.h>
 #include "soft.h"
@@ -25,15 +28,23 @@ static struct kofi_soft_op *kofi_soft_op_get(struct kofi_soft_ep *ep)
 	return op;
 }
 
-/* The endpoint may be closing; its close waits for RCU read-side sections */
+/*
+ * Give @count slots of an endpoint back.  The endpoint may be closing; its close waits for RCU
+ * read-side sections
+ */
+static void kofi_soft_slots_put(struct kofi_soft_ep *ep, void *const *slots, u32 count)
+{
+	rcu_read_lock();
+	kofi_bufpool_put_many(&ep->slots, slots, count);
+	kofi_credit_give_many(&ep->slot_credit, count);
+	rcu_read_unlock();
+}
+
 static void kofi_soft_op_put(struct kofi_soft_op *op)
 {
-	struct kofi_soft_ep *ep = op->ep;
+	void *slot = op;
 
-	rcu_read_lock();
-	kofi_bufpool_put(&ep->slots, op);
-	kofi_credit_give(&ep->slot_credit);
-	rcu_read_unlock();
+	kofi_soft_slots_put(op->ep, &slot, 1);
 }
 
 static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct fi_xfer *xfer, u64 flags)
@@ -193,6 +204,60 @@ refuse:
 	return kofi_xfer_refuse(kep, xfer, ret);
 }
 
+/* Return true if kofi_soft_post() would accept a message of one buffer with the default @flags */
+static __always_inline bool kofi_soft_is_usual(const struct kofi_soft_ep *ep, u64 flags,
+					       const void *buf, size_t len)
+{
+	const struct kofi_ep *kep = &ep->kep;
+
+	return kep->xfers & BIT(FI_OP_SEND) && !kofi_conn_check(&kep->conn, true) && !ep->sep &&
+	       !(flags & (~kep->xfer_flags[FI_OP_SEND] | FI_INJECT | ep->absent)) &&
+	       len && len <= kep->max_msg_size && kofi_is_ram(buf, len);
+}
+
+static ssize_t kofi_soft_send(struct fid_ep *fid_ep, const void *buf, size_t len, void *desc,
+			      fi_addr_t dest_addr, void *context)
+{
+	struct kofi_soft_ep *ep = to_kofi_soft_ep(&fid_ep->fid);
+	struct kofi_ep *kep = &ep->kep;
+	u64 flags = kofi_ep_flags(&kep->tx, READ_ONCE(kep->tx.op_flags));
+	struct kofi_soft_op *op;
+	int ret;
+
+	if (unlikely(!kofi_soft_is_usual(ep, flags, buf, len)))
+		goto describe;
+	op = kofi_soft_op_get(ep);
+	if (unlikely(!op))
+		return -EAGAIN;
+	op->comp.comp = (struct kofi_comp) {
+		.op_context	= kofi_ep_context(kep, &kep->tx, context),
+		.flags		= FI_MSG | FI_SEND,
+	};
+	kofi_keep_buf(&op->kept, buf, len, dest_addr, flags);
+	ret = kofi_soft_op_queue(op);
+	if (likely(!ret))
+		return 0;
+	kofi_soft_op_put(op);
+	if (ret == -EAGAIN)
+		return ret;
+describe:
+	return kofi_xfer_send(fid_ep, buf, len, desc, dest_addr, context);
+}
+
+static ssize_t kofi_soft_recv(struct fid_ep *fid_ep, void *buf, size_t len, void *desc,
+			      fi_addr_t src_addr, void *context)
+{
+	struct kofi_soft_ep *ep = to_kofi_soft_ep(&fid_ep->fid);
+	const struct kofi_ep *kep = &ep->kep;
+	int ret = 1;
+
+	if (likely(kep->xfers & BIT(FI_OP_RECV) && !kofi_conn_check(&kep->conn, false)))
+		ret = kofi_srx_post_buf(&ep->own_srx, buf, len, src_addr, context);
+	if (likely(ret <= 0))
+		return ret;
+	return kofi_xfer_recv(fid_ep, buf, len, desc, src_addr, context);
+}
+
 static int kofi_soft_atomicvalid(struct fid_ep *ep, enum fi_datatype datatype, enum fi_op op,
 				 u64 form, size_t *count)
 {
@@ -210,8 +275,8 @@ static int kofi_soft_atomicvalid(struct fid_ep *ep, enum fi_datatype datatype, e
 
 static const struct fi_ops_xfer kofi_soft_xfer_ops = {
 	.size		= sizeof(struct fi_ops_xfer),
-	.send		= kofi_xfer_send,
-	.recv		= kofi_xfer_recv,
+	.send		= kofi_soft_send,
+	.recv		= kofi_soft_recv,
 	.read		= kofi_xfer_read,
 	.write		= kofi_xfer_write,
 	.post		= kofi_soft_post,
@@ -290,20 +355,64 @@ static struct kofi_soft_op *to_kofi_soft_op(struct kofi_comp *comp)
 	return container_of(comp, struct kofi_soft_op, comp.comp);
 }
 
+/**
+ * struct kofi_soft_returns - Completed objects of one pool that go back together
+ * @pool: the pool
+ * @ep: the endpoint, if they are its slots; else NULL
+ * @count: objects
+ * @objs: the objects
+ */
+struct kofi_soft_returns {
+	struct kofi_bufpool	*pool;
+	struct kofi_soft_ep	*ep;
+	u32			count;
+	void			*objs[KOFI_CQ_POLL];
+};
+
+static void kofi_soft_return(struct kofi_soft_returns *returns)
+{
+	if (returns->ep)
+		kofi_soft_slots_put(returns->ep, returns->objs, returns->count);
+	else if (returns->count)
+		kofi_bufpool_put_many(returns->pool, returns->objs, returns->count);
+	returns->count = 0;
+}
+
+static void kofi_soft_return_later(struct kofi_soft_returns *returns, struct kofi_bufpool *pool,
+				   struct kofi_soft_ep *ep, void *obj)
+{
+	if (returns->pool != pool || returns->count == ARRAY_SIZE(returns->objs)) {
+		kofi_soft_return(returns);
+		returns->pool = pool;
+		returns->ep = ep;
+	}
+	returns->objs[returns->count++] = obj;
+}
+
 void kofi_soft_release(struct kofi_comp *chain)
 {
+	struct kofi_soft_returns returns __uninitialized;
 	struct kofi_comp *comp;
+	struct kofi_soft_ep *ep;
 
+	returns.pool = NULL;
+	returns.ep = NULL;
+	returns.count = 0;
 	while ((comp = chain)) {
 		chain = comp->next;
-		if (kofi_comp_is_rx(comp))
-			kofi_srx_release(comp);
-		else if (kofi_soft_comp_is_event(comp))
-			kofi_bufpool_put(&to_kofi_soft_event(comp)->ep->events,
-					 to_kofi_soft_event(comp));
-		else
-			kofi_soft_op_put(to_kofi_soft_op(comp));
+		if (kofi_comp_is_rx(comp)) {
+			kofi_soft_return_later(&returns, to_kofi_rx(comp)->pool, NULL,
+					       to_kofi_rx(comp));
+		} else if (kofi_soft_comp_is_event(comp)) {
+			ep = to_kofi_soft_event(comp)->ep;
+			kofi_soft_return_later(&returns, &ep->events, NULL,
+					       to_kofi_soft_event(comp));
+		} else {
+			ep = to_kofi_soft_op(comp)->ep;
+			kofi_soft_return_later(&returns, &ep->slots, ep, to_kofi_soft_op(comp));
+		}
 	}
+	kofi_soft_return(&returns);
 }
 
 bool kofi_soft_comp_is_of(struct kofi_comp *comp, void *ep)

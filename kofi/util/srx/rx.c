@@ -29,10 +29,10 @@
 #include <linux/module.h>
 #include "srx.h"
 
-/* Gets an object for a receive; NULL: there is none, and the ready callback will be due */
-struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags)
+/* Gets an object for an untagged receive from any sender; returns as kofi_rx_get() */
+static __always_inline struct kofi_rx *kofi_rx_begin(struct kofi_srx *srx, u64 flags, u64 kind,
+						     void *context)
 {
-	bool tagged = xfer->type == FI_OP_TRECV;
 	struct kofi_rx *rx;
 
 	rx = kofi_bufpool_get(&srx->pool);
@@ -44,24 +44,50 @@ struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct fi_xfer *xfer, u6
 	}
 	rx->ep = srx->ep;
 	rx->comp.comp = (struct kofi_comp) {
-		.op_context	= xfer->context,
-		.flags		= FI_RECV | (tagged ? FI_TAGGED : FI_MSG) |
-				  KOFI_COMP_MSG,
+		.op_context	= context,
+		.flags		= FI_RECV | kind | KOFI_COMP_MSG,
 	};
-	rx->comp.msg = (struct fi_done_msg) {
-		.tag		= tagged ? to_fi_tagged_xfer(xfer)->tag : 0,
-		.src_addr	= FI_ADDR_NOTAVAIL,
-	};
+	rx->comp.msg = (struct fi_done_msg) { .src_addr = FI_ADDR_NOTAVAIL };
 	rx->flags = flags;
-	rx->ignore = tagged ? to_fi_tagged_xfer(xfer)->ignore : 0;
+	rx->ignore = 0;
 	rx->offset = 0;
 	rx->used = 0;
 	rx->nmsgs = 0;
 	rx->spent = false;
-	kofi_srx_link_init(&rx->link);
-	kofi_srx_key_set(srx, &rx->link.key,
-			 tagged ? KOFI_SRX_TAGGED : KOFI_SRX_UNTAGGED,
-			 rx->comp.msg.tag, srx->directed ? xfer->addr : FI_ADDR_UNSPEC);
+	INIT_HLIST_NODE(&rx->link.node);
+	INIT_LIST_HEAD(&rx->link.same);
+	kofi_srx_key_set_untagged(&rx->link.key, FI_ADDR_UNSPEC);
+	return rx;
+}
+
+/* Gets an object for a receive; NULL: there is none, and the ready callback will be due */
+struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags)
+{
+	bool tagged = xfer->type == FI_OP_TRECV;
+	struct kofi_rx *rx;
+
+	rx = kofi_rx_begin(srx, flags, tagged ? FI_TAGGED : FI_MSG, xfer->context);
+	if (!rx)
+		return NULL;
+	if (tagged) {
+		rx->comp.msg.tag = to_fi_tagged_xfer(xfer)->tag;
+		rx->ignore = to_fi_tagged_xfer(xfer)->ignore;
+		kofi_srx_key_set(srx, &rx->link.key, KOFI_SRX_TAGGED, rx->comp.msg.tag,
+				 srx->directed ? xfer->addr : FI_ADDR_UNSPEC);
+	} else if (srx->directed) {
+		kofi_srx_key_set_untagged(&rx->link.key, xfer->addr);
+	}
+	return rx;
+}
+
+/* As kofi_rx_get(), for an untagged receive of one buffer from any sender */
+struct kofi_rx *kofi_rx_get_buf(struct kofi_srx *srx, void *buf, size_t len, u64 flags,
+				void *context)
+{
+	struct kofi_rx *rx = kofi_rx_begin(srx, flags, FI_MSG, context);
+
+	if (rx)
+		kofi_iov_set_buf(&rx->iov, buf, len);
 	return rx;
 }
 

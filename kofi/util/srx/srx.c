@@ -60,6 +60,7 @@
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <kofi/pages.h>
 #include "srx.h"
 
 void kofi_srx_due_init(struct kofi_srx_due *due)
@@ -104,13 +105,17 @@ static bool kofi_rx_is_directed(const struct kofi_rx *rx)
 	return !kofi_rx_is_wild(rx) && rx->link.key.src != FI_ADDR_UNSPEC;
 }
 
-/* Posts a deferred receive that matches none of the messages that wait */
+/* Posts a receive, in no list, that matches none of the messages that wait */
 static void kofi_srx_enqueue(struct kofi_srx *srx, struct kofi_rx *rx)
 {
 	lockdep_assert_held(&srx->lock);
-	list_move_tail(&rx->entry, &srx->posted);
+	list_add_tail(&rx->entry, &srx->posted);
 	rx->seq = srx->next_seq++;
 	rx->linked = true;
+	if (likely(kofi_rx_is_listed(rx))) {
+		list_add_tail(&rx->link.same, &srx->untagged);
+		return;
+	}
 	srx->ndirected += kofi_rx_is_directed(rx);
 	if (kofi_rx_is_wild(rx))
 		list_add_tail(&rx->link.same, &srx->wild);
@@ -149,12 +154,17 @@ static void kofi_srx_keys_set(const struct kofi_srx *srx,
 			      const struct kofi_srx_arrival *what)
 {
 	u32 kind = what->flags & FI_TAGGED ? KOFI_SRX_TAGGED : KOFI_SRX_UNTAGGED;
-	u64 tag = kind == KOFI_SRX_TAGGED ? what->tag : 0;
 
-	kofi_srx_key_set(srx, &keys->any, kind, tag, FI_ADDR_UNSPEC);
+	if (kind == KOFI_SRX_UNTAGGED) {
+		kofi_srx_key_set_untagged(&keys->any, FI_ADDR_UNSPEC);
+		kofi_srx_key_set_untagged(&keys->from, srx->directed ? what->src_addr :
+							      FI_ADDR_UNSPEC);
+		return;
+	}
+	kofi_srx_key_set(srx, &keys->any, kind, what->tag, FI_ADDR_UNSPEC);
 	keys->from.src = FI_ADDR_UNSPEC;
 	if (srx->directed && what->src_addr != FI_ADDR_UNSPEC)
-		kofi_srx_key_set(srx, &keys->from, kind, tag, what->src_addr);
+		kofi_srx_key_set(srx, &keys->from, kind, what->tag, what->src_addr);
 }
 
 /* Is the sender unknown, and may the client insert its address later? */
@@ -202,7 +212,10 @@ static struct kofi_rx *kofi_srx_find_rx(struct kofi_srx *srx,
 	struct kofi_rx *rx, *wild;
 
 	lockdep_assert_held(&srx->lock);
-	rx = kofi_srx_find_exact(srx, &keys->any);
+	if (keys->any.kind == KOFI_SRX_UNTAGGED)
+		rx = list_first_entry_or_null(&srx->untagged, struct kofi_rx, link.same);
+	else
+		rx = kofi_srx_find_exact(srx, &keys->any);
 	if (srx->ndirected && keys->from.src != FI_ADDR_UNSPEC)
 		rx = kofi_rx_older(rx, kofi_srx_find_exact(srx, &keys->from));
 	if (keys->any.kind != KOFI_SRX_TAGGED)
@@ -401,8 +414,9 @@ static int kofi_srx_match(struct kofi_srx *srx,
 	return KOFI_SRX_QUEUED;
 }
 
-int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
-		    struct kofi_srx_msg *msg, struct kofi_rx **rx)
+/* As kofi_srx_arrive() */
+static int kofi_srx_arrive_any(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
+			       struct kofi_srx_msg *msg, struct kofi_rx **rx)
 {
 	struct kofi_srx_arrival known;
 	struct kofi_srx_keys keys;
@@ -437,6 +451,43 @@ int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 	kofi_srx_settle(srx, &due);
 	return ret;
 }
+
+/*
+ * Take the oldest untagged receive for an untagged message, where no other one can match and
+ * nothing else is due.  NULL: kofi_srx_match() has to look.
+ */
+static struct kofi_rx *kofi_srx_take_listed(struct kofi_srx *srx,
+					    const struct kofi_srx_arrival *what)
+{
+	struct kofi_rx *rx;
+
+	lockdep_assert_held(&srx->lock);
+	rx = list_first_entry_or_null(&srx->untagged, struct kofi_rx, link.same);
+	if (!rx || what->flags & FI_TAGGED || srx->ndirected || srx->limit ||
+	    kofi_rx_is_multi(rx) || srx->ended || what->ep->rx_left)
+		return NULL;
+	list_del(&rx->entry);
+	list_del(&rx->link.same);
+	rx->linked = false;
+	srx->nposted--;
+	return rx;
+}
+
+int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
+		    struct kofi_srx_msg *msg, struct kofi_rx **rx)
+{
+	unsigned long flags;
+
+	if (unlikely(msg && kofi_srx_is_unnamed(srx, what)))
+		return kofi_srx_arrive_any(srx, what, msg, rx);
+	spin_lock_irqsave(&srx->lock, flags);
+	*rx = kofi_srx_take_listed(srx, what);
+	spin_unlock_irqrestore(&srx->lock, flags);
+	if (unlikely(!*rx))
+		return kofi_srx_arrive_any(srx, what, msg, rx);
+	kofi_rx_fill(*rx, what, (*rx)->iov.len);
+	return KOFI_SRX_MATCHED;
+}
 EXPORT_SYMBOL_GPL(kofi_srx_arrive);
 
 /* Looks at the oldest deferred receive; due->run says whether another look is worth it */
@@ -451,6 +502,7 @@ static void kofi_srx_step(struct kofi_srx *srx, struct kofi_srx_due *due)
 		return;
 	msg = kofi_srx_find_msg(srx, rx);
 	if (likely(!msg)) {
+		list_del(&rx->entry);
 		kofi_srx_enqueue(srx, rx);
 		due->resume |= kofi_srx_unstall(srx, BIT(rx->link.key.kind));
 	} else {
@@ -513,18 +565,46 @@ static int kofi_srx_post_rx(struct kofi_srx *srx, struct kofi_rx *rx)
 	spin_lock_irqsave(&srx->lock, flags);
 	if (unlikely(srx->ended)) {
 		ret = -ESHUTDOWN;
+		goto unlock;
+	}
+	srx->nposted++;
+	kofi_ep_posted(srx->ep, rx->comp.comp.flags, rx->comp.comp.op_context, rx->iov.len);
+	if (likely(!srx->nmsgs && list_empty(&srx->deferred))) {
+		/* There is no message that the receive could take */
+		kofi_srx_enqueue(srx, rx);
+		due.resume = kofi_srx_unstall(srx, BIT(rx->link.key.kind));
 	} else {
-		srx->nposted++;
 		list_add_tail(&rx->entry, &srx->deferred);
-		kofi_ep_posted(srx->ep, rx->comp.comp.flags, rx->comp.comp.op_context,
-			       rx->iov.len);
 		kofi_srx_step(srx, &due);
 	}
+unlock:
 	spin_unlock_irqrestore(&srx->lock, flags);
 	kofi_srx_settle(srx, &due);
 	rcu_read_unlock();
 	return ret;
 }
+
+int kofi_srx_post_buf(struct kofi_srx *srx, void *buf, size_t len, fi_addr_t src_addr,
+		      void *context)
+{
+	struct kofi_ep *ep = srx->ep;
+	u64 flags = kofi_ep_flags(&ep->rx, READ_ONCE(ep->rx.op_flags));
+	struct kofi_rx *rx;
+
+	if (unlikely(flags & ~FI_COMPLETION || !(ep->xfers & BIT(FI_OP_RECV)) ||
+		     (srx->directed && src_addr != FI_ADDR_UNSPEC)))
+		return 1;
+	if (unlikely(!len || !srx->iov_limit || !kofi_is_ram(buf, len)))
+		return 1;
+	rx = kofi_rx_get_buf(srx, buf, len, flags, context);
+	if (unlikely(!rx))
+		return -EAGAIN;
+	if (likely(!kofi_srx_post_rx(srx, rx)))
+		return 0;
+	kofi_rx_put(rx);
+	return 1;
+}
+EXPORT_SYMBOL_GPL(kofi_srx_post_buf);
 
 static int kofi_srx_check_flags(const struct kofi_srx *srx,
 				const struct fi_xfer *xfer, u64 flags)

@@ -8,6 +8,7 @@
 #ifndef _KOFI_UTIL_SRX_H
 #define _KOFI_UTIL_SRX_H
 
+#include <linux/hash.h>
 #include <kofi/srx.h>
 
 /* Kinds of keys */
@@ -48,6 +49,22 @@ static inline bool kofi_rx_is_wild(const struct kofi_rx *rx)
 	return rx->ignore;
 }
 
+/* An untagged receive from any sender is in a list, and in no table */
+static inline bool kofi_rx_is_listed(const struct kofi_rx *rx)
+{
+	return rx->link.key.kind == KOFI_SRX_UNTAGGED && rx->link.key.src == FI_ADDR_UNSPEC;
+}
+
+/* As kofi_srx_key_set(); only the client's addresses are in the key, so it needs no secret */
+static inline void kofi_srx_key_set_untagged(struct kofi_srx_key *key, fi_addr_t src)
+{
+	*key = (struct kofi_srx_key) {
+		.src	= src,
+		.kind	= KOFI_SRX_UNTAGGED,
+		.hash	= hash_64(src, 32),
+	};
+}
+
 static inline bool kofi_rx_is_multi(const struct kofi_rx *rx)
 {
 	return rx->flags & FI_MULTI_RECV;
@@ -86,6 +103,8 @@ void kofi_srx_multi_refilled(struct kofi_bufpool *pool);
 
 /* rx.c */
 struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags);
+struct kofi_rx *kofi_rx_get_buf(struct kofi_srx *srx, void *buf, size_t len, u64 flags,
+				void *context);
 int kofi_rx_set_list(struct kofi_rx *rx, const struct fi_xfer *xfer);
 struct kofi_rx *kofi_rx_take(struct kofi_rx *rx,
 			     const struct kofi_srx_arrival *what,
