@@ -534,6 +534,20 @@ static inline size_t kofi_rx_len(const struct kofi_rx *rx)
 }
 
 /**
+ * kofi_rx_buf() - Find the memory of a receive with one buffer
+ * @rx: a receive that a message has taken
+ *
+ * Context: any.
+ * Return: the address of kofi_rx_len() bytes; NULL: only kofi_rx_iter() finds them.
+ */
+static inline void *kofi_rx_buf(const struct kofi_rx *rx)
+{
+	const struct kofi_iov *iov = rx->buf ? &rx->buf->iov : &rx->iov;
+
+	return iov->count == 1 && !iov->pages ? rx->comp.comp.buf : NULL;
+}
+
+/**
  * kofi_rx_iter() - Address the part of a receive that is to be filled
  * @rx: a receive that a message has taken
  * @offset: where the part begins in the message

@@ -34,6 +34,58 @@ static void ktcp_block_advance(struct ktcp_block *block, size_t len)
 {
 	block->offset += len;
 	block->len -= len;
+	block->data += len;
+	block->near -= min(len, block->near);
+}
+
+/* Finds the piece of a packet that the bytes from block->offset on are in, if it has an address */
+static void ktcp_block_find(struct ktcp_block *block)
+{
+	const struct sk_buff *skb = block->skb;
+	size_t offset = block->offset, size = skb_headlen(skb);
+	struct page *page;
+	int i;
+
+	if (offset < size) {
+		block->data = skb->data + offset;
+		block->near = min(size - offset, block->len);
+		return;
+	}
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
+		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+
+		offset -= size;
+		size = skb_frag_size(frag);
+		if (offset >= size)
+			continue;
+		page = skb_frag_page(frag);
+		if (!page || PageHighMem(page))
+			return;
+		block->data = page_address(page) + skb_frag_off(frag) + offset;
+		block->near = min(size - offset, block->len);
+		return;
+	}
+}
+
+/* Returns how many bytes there are at block->data; 0: they have to be copied out of the packet */
+static size_t ktcp_block_near(struct ktcp_block *block)
+{
+	if (!block->near && block->len)
+		ktcp_block_find(block);
+	return block->near;
+}
+
+/* Parses a header where it is in the packet; false: it is not there in one piece, or is none */
+static bool ktcp_rx_near_header(struct ktcp_conn *conn)
+{
+	struct ktcp_rx *rx = &conn->rx;
+	size_t near = ktcp_block_near(&rx->block);
+
+	if (rx->have || ktcp_hdr_parse(&rx->hdr, rx->block.data, near, conn->net_order))
+		return false;
+	rx->have = ktcp_hdr_size(rx->block.data);
+	ktcp_block_advance(&rx->block, rx->have);
+	return true;
 }
 
 static int ktcp_rx_header(struct ktcp_conn *conn)
@@ -42,6 +94,8 @@ static int ktcp_rx_header(struct ktcp_conn *conn)
 	size_t len;
 	int need;
 
+	if (likely(ktcp_rx_near_header(conn)))
+		goto parsed;
 	for (;;) {
 		need = ktcp_hdr_parse(&rx->hdr, rx->buf, rx->have, conn->net_order);
 		if (need <= 0)
@@ -55,6 +109,7 @@ static int ktcp_rx_header(struct ktcp_conn *conn)
 	}
 	if (need)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
+parsed:
 	rx->state = KTCP_RX_START;
 	rx->begun++;
 	if (conn->rdm && !(rx->hdr.flags & TCP_WIRE_LEAVE))
@@ -355,6 +410,27 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 	}
 }
 
+/*
+ * Copy all of a message that is there in one piece, if it fits into a receive of one buffer.
+ * Otherwise return false.
+ */
+static bool ktcp_rx_copy(struct ktcp_rx *rx, struct ktcp_budget *budget)
+{
+	size_t len = rx->hdr.len;
+	void *to;
+
+	if (rx->state != KTCP_RX_MSG || rx->done || len > KTCP_COPY_MAX ||
+	    len > ktcp_block_near(&rx->block) || len != kofi_rx_len(rx->rx))
+		return false;
+	to = kofi_rx_buf(rx->rx);
+	if (!to)
+		return false;
+	memcpy(to, rx->block.data, len);
+	ktcp_block_advance(&rx->block, len);
+	budget->bytes -= len;
+	return true;
+}
+
 /* Move a piece of the payload to its target; returns the bytes, or -EAGAIN: there are none */
 static int ktcp_rx_piece(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
@@ -363,6 +439,8 @@ static int ktcp_rx_piece(struct ktcp_conn *conn, struct ktcp_budget *budget)
 
 	if (!rx->block.len)
 		return -EAGAIN;
+	if (ktcp_rx_copy(rx, budget))
+		return rx->hdr.len;
 	if (!iov_iter_count(&rx->iter))
 		ktcp_rx_part(conn);
 	len = min3(iov_iter_count(&rx->iter), rx->block.len, (size_t)budget->bytes);
@@ -473,10 +551,11 @@ static int ktcp_recv_skb(read_descriptor_t *desc, struct sk_buff *skb, unsigned 
 
 	if (pass->ret != -EAGAIN)
 		return 0;
-	*block = (struct ktcp_block) { skb, offset, len };
+	*block = (struct ktcp_block) { .skb = skb, .offset = offset, .len = len };
 	pass->ret = ktcp_rx_steps(pass->conn, pass->budget);
 	len -= block->len;
-	block->len = 0;
+	/* The packet may go */
+	*block = (struct ktcp_block) {};
 	return len;
 }
 
@@ -488,6 +567,17 @@ static int ktcp_recv_end(struct sock *sk)
 	if (sk->sk_err)
 		return sock_error(sk);
 	return sk->sk_shutdown & RCV_SHUTDOWN ? -ESHUTDOWN : -EAGAIN;
+}
+
+/*
+ * Is there neither data nor an end?  Without the lock of the socket, an end must not be seen before
+ * the data in front of it: so this only says that a look is not worth it.  What comes later queues
+ * the worker once more.
+ */
+static bool ktcp_recv_is_idle(const struct sock *sk)
+{
+	return skb_queue_empty_lockless(&sk->sk_receive_queue) && !READ_ONCE(sk->sk_err) &&
+	       !READ_ONCE(sk->sk_shutdown) && !sock_flag(sk, SOCK_DONE);
 }
 
 /**
@@ -509,7 +599,7 @@ int ktcp_recv(struct ktcp_conn *conn, struct ktcp_budget *budget)
 	budget->until = jiffies + KTCP_BUDGET_TIME;
 	/* What needs no bytes */
 	pass.ret = ktcp_rx_steps(conn, budget);
-	if (pass.ret != -EAGAIN || ktcp_recv_waits(conn))
+	if (pass.ret != -EAGAIN || ktcp_recv_waits(conn) || ktcp_recv_is_idle(sk))
 		return pass.ret;
 	lock_sock(sk);
 	tcp_read_sock(sk, &desc, ktcp_recv_skb);

@@ -344,11 +344,15 @@ enum ktcp_rx_state {
  * @skb: the packet
  * @offset: where they begin
  * @len: how many; 0: there are none, or the socket is not being read
+ * @data: the address of the first
+ * @near: how many are there in one piece, see ktcp_block_near()
  */
 struct ktcp_block {
 	struct sk_buff		*skb;
 	unsigned int		offset;
 	size_t			len;
+	const u8		*data;
+	size_t			near;
 };
 
 /**
@@ -356,7 +360,7 @@ struct ktcp_block {
  * @state: see &enum ktcp_rx_state
  * @block: what is being read
  * @buf: header that comes piece by piece
- * @have: bytes of @buf that are there
+ * @have: bytes of the header that are there, in @buf unless it is there as a whole
  * @hdr: the header, parsed
  * @count: headers that have come; TCP_WIRE_LEAVE does not count
  * @begun: headers of any kind that have come

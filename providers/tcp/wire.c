@@ -135,6 +135,32 @@ static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
 	return 0;
 }
 
+size_t ktcp_hdr_size(const u8 *buf)
+{
+	return ((const struct ktcp_wire_base *)buf)->hdr_size;
+}
+
+/* Is it the header of an untagged message, and nothing more? */
+static bool ktcp_base_is_plain(const struct ktcp_wire_base *base)
+{
+	return base->op == TCP_WIRE_MSG && !base->flags && base->op_data != TCP_WIRE_OP_ACK &&
+	       base->hdr_size == sizeof(*base) && base->size >= sizeof(*base) &&
+	       base->size - sizeof(*base) <= SIZE_MAX;
+}
+
+static void ktcp_hdr_set_plain(struct ktcp_hdr *hdr, size_t len)
+{
+	hdr->op = TCP_WIRE_MSG;
+	hdr->flags = 0;
+	hdr->ack = false;
+	hdr->number = 0;
+	hdr->len = len;
+	hdr->msg_len = 0;
+	hdr->data = 0;
+	hdr->tag = 0;
+	hdr->count = 0;
+}
+
 int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_order)
 {
 	struct ktcp_wire_base base;
@@ -145,6 +171,10 @@ int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_or
 	if (have < sizeof(base))
 		return sizeof(base);
 	memcpy(&base, buf, sizeof(base));
+	if (!net_order && ktcp_base_is_plain(&base)) {
+		ktcp_hdr_set_plain(hdr, base.size - sizeof(base));
+		return 0;
+	}
 	base.flags = ktcp_order16(base.flags, net_order);
 	base.size = ktcp_order64(base.size, net_order);
 	len = ktcp_hdr_len(&base);

@@ -212,6 +212,26 @@ enum ktcp_violation {
 int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_order);
 
 /**
+ * ktcp_hdr_size() - How long is a header?
+ * @buf: a header that ktcp_hdr_parse() has accepted
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t ktcp_hdr_size(const u8 *buf);
+
+/**
+ * ktcp_hdr_build_msg() - Build the header of an untagged message without flags
+ * @buf: sizeof(struct ktcp_wire_base) bytes
+ * @len: bytes of payload
+ * @id: its number
+ * @net_order: the peer's byte order is not ours
+ *
+ * Context: any.
+ */
+void ktcp_hdr_build_msg(u8 *buf, size_t len, u8 id, bool net_order);
+
+/**
  * ktcp_hdr_build() - Build the header of a data message
  * @buf: TCP_WIRE_MAX_HDR bytes
  * @hdr: the header
