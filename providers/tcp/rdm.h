@@ -468,6 +468,7 @@ int ktcp_start_cts(struct ktcp_conn *conn);
 int ktcp_offer_begin(struct ktcp_conn *conn);
 void ktcp_offer_take(struct ktcp_conn *conn, u8 number, struct kofi_rx *rx, size_t len);
 void ktcp_offer_wait(struct ktcp_early *early);
+bool ktcp_cts_is_due(const struct ktcp_conn *conn);
 u8 ktcp_cts_next(struct ktcp_conn *conn);
 int ktcp_start_data(struct ktcp_conn *conn);
 bool ktcp_data_is_awaited(const struct ktcp_conn *conn);

@@ -190,6 +190,22 @@ void ktcp_offer_wait(struct ktcp_early *early)
 }
 
 /**
+ * ktcp_cts_is_due() - May a payload have to be asked for?
+ * @conn: a connection, with ktcp_conn.run held
+ *
+ * Context: any.
+ * Return: false: ktcp_cts_next() would find none.
+ */
+bool ktcp_cts_is_due(const struct ktcp_conn *conn)
+{
+	const struct ktcp_link *link = container_of(conn, struct ktcp_link, conn);
+
+	lockdep_assert_held(&conn->run);
+	return conn->rendezvous && (!list_empty_careful(&link->settled) ||
+				    !bitmap_empty(link->cts, KTCP_RTS_NUMBERS));
+}
+
+/**
  * ktcp_cts_next() - Is a payload to be asked for?
  * @conn: a connection with rendezvous, with ktcp_conn.run held
  *

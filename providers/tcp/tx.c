@@ -36,6 +36,7 @@
 
 #define KTCP_DELIVERED	(FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 #define KTCP_ACKED	(KTCP_DELIVERED | FI_COMMIT_COMPLETE)
+#define KTCP_NOT_PLAIN	(KTCP_ACKED | FI_FENCE | FI_SAVE | FI_REMOTE_CQ_DATA)
 
 void ktcp_tx_init(struct ktcp_tx *tx)
 {
@@ -252,6 +253,18 @@ static void ktcp_tx_begin_zc(struct ktcp_conn *conn)
 	tx->zcs++;
 }
 
+/* A posted operation is about to be sent */
+static void ktcp_op_begin(struct ktcp_conn *conn, struct ktcp_op *top)
+{
+	top->waits = 1;
+	top->err = 0;
+	top->number = 0;
+	top->wanted = false;
+	conn->tx.begun = true;
+	if (top->soft.ep->sep)
+		__set_bit(top->soft.ep->index, &to_ktcp_link(conn)->senders);
+}
+
 /* The next operation that is to be sent, or whose payload is; NULL: there is none */
 static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 {
@@ -275,15 +288,9 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 	if (!op)
 		return NULL;
 	top = to_ktcp_op(op);
-	top->waits = 1;
-	top->err = 0;
-	top->number = 0;
-	top->wanted = false;
+	ktcp_op_begin(conn, top);
 	if (ktcp_rts_is_due(conn, &op->kept))
 		top->number = ktcp_rts_number(conn);
-	tx->begun = true;
-	if (op->ep->sep)
-		__set_bit(op->ep->index, &to_ktcp_link(conn)->senders);
 	return op;
 }
 
@@ -428,6 +435,76 @@ static bool ktcp_op_waits(struct kofi_soft_op *op)
 	       (top->number && !top->wanted);
 }
 
+/* Is it an untagged message from one short buffer that has completed when the socket has it? */
+static bool ktcp_op_is_plain(const struct kofi_kept_op *kept)
+{
+	return kept->type == FI_OP_SEND && !(kept->flags & KTCP_NOT_PLAIN) &&
+	       kept->len && kept->len <= KTCP_COPY_MAX && kept->local.count == 1 &&
+	       !kept->local.pages;
+}
+
+/* Are posted operations the next messages, and may all of them begin? */
+static bool ktcp_posted_is_next(struct ktcp_conn *conn)
+{
+	const struct ktcp_tx *tx = &conn->tx;
+
+	if (tx->acks || atomic_read(&conn->late_acks) || !list_empty(&tx->answers) ||
+	    conn->leave_due || conn->leaving || !list_empty(&tx->wanted))
+		return false;
+	if (!conn->rdm)
+		return true;
+	return !ktcp_cts_is_due(conn) &&
+	       READ_ONCE(conn->sk.sock->sk->sk_state) == TCP_ESTABLISHED;
+}
+
+/* Takes posted operations out of their list, up to @most, as long as they are plain */
+static void ktcp_gather_take(struct ktcp_conn *conn, unsigned int most)
+{
+	struct ktcp_gather *gather = &conn->tx.gather;
+	struct kofi_soft_op *op = NULL;
+	unsigned long flags;
+	size_t bytes = 0;
+
+	spin_lock_irqsave(&conn->soft->lock, flags);
+	while (!conn->stopped && gather->count < most && bytes < KTCP_GATHER_BYTES) {
+		op = list_first_entry_or_null(conn->posted, struct kofi_soft_op, entry);
+		if (!op || !ktcp_op_is_plain(&op->kept))
+			break;
+		list_del(&op->entry);
+		bytes += op->kept.len;
+		gather->msg[gather->count++].op = op;
+	}
+	conn->tx.more = !conn->stopped && !list_empty(conn->posted);
+	spin_unlock_irqrestore(&conn->soft->lock, flags);
+}
+
+/* Gathers plain messages that are posted, with one hold of the lock */
+static void ktcp_gather_plain(struct ktcp_conn *conn, unsigned int most)
+{
+	struct ktcp_tx *tx = &conn->tx;
+	struct ktcp_gather *gather = &tx->gather;
+	struct ktcp_op *top;
+	unsigned int i;
+	u8 *hdr;
+
+	if (!ktcp_posted_is_next(conn))
+		return;
+	ktcp_gather_take(conn, most);
+	if (gather->count)
+		tx->answered = false;
+	for (i = 0; i < gather->count; i++) {
+		top = to_ktcp_op(gather->msg[i].op);
+		ktcp_op_begin(conn, top);
+		hdr = gather->hdrs + gather->hdrs_len;
+		ktcp_hdr_build_msg(hdr, top->soft.kept.len, tx->id++, conn->net_order);
+		ktcp_gather_add(gather, hdr, sizeof(struct ktcp_wire_base));
+		gather->hdrs_len += sizeof(struct ktcp_wire_base);
+		ktcp_gather_add(gather, top->soft.kept.local.kvec[0].iov_base, top->soft.kept.len);
+		gather->msg[i].end = gather->bytes;
+	}
+	tx->count += gather->count;
+}
+
 /*
  * Begins messages until one of them cannot be gathered whole, or there is none; returns whether
  * one has begun
@@ -445,6 +522,7 @@ static bool ktcp_gather(struct ktcp_conn *conn, const struct ktcp_budget *budget
 	gather->bytes = 0;
 	gather->sent = 0;
 	gather->hdrs_len = 0;
+	ktcp_gather_plain(conn, most);
 	while (gather->count < most && gather->bytes < KTCP_GATHER_BYTES &&
 	       gather->hdrs_len + TCP_WIRE_MAX_HDR <= sizeof(gather->hdrs) &&
 	       ktcp_tx_next(conn)) {

@@ -219,6 +219,19 @@ int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_or
 	return ktcp_hdr_check(hdr);
 }
 
+void ktcp_hdr_build_msg(u8 *buf, size_t len, u8 id, bool net_order)
+{
+	const struct ktcp_wire_base base = {
+		.version	= TCP_WIRE_VERSION,
+		.op		= TCP_WIRE_MSG,
+		.hdr_size	= sizeof(base),
+		.id		= id,
+		.size		= ktcp_order64(sizeof(base) + len, net_order),
+	};
+
+	memcpy(buf, &base, sizeof(base));
+}
+
 size_t ktcp_hdr_build(u8 *buf, const struct ktcp_hdr *hdr, u8 id, bool net_order)
 {
 	struct fi_rma_iov rma[KOFI_RMA_MAX_IOV];
