@@ -152,8 +152,24 @@ bool ktcp_rdm_admit(struct kofi_soft_op *op)
 	return room;
 }
 
+/* Routes the first operation, and as many behind it that have its address */
+static void ktcp_rdm_route_same(struct ktcp_rdm *rdm, struct ktcp_peer *peer, fi_addr_t addr)
+{
+	struct list_head *posted = &rdm->soft.posted;
+	struct kofi_soft_op *op;
+	int i;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	for (i = 0; i < KTCP_GATHER; i++) {
+		op = list_first_entry_or_null(posted, struct kofi_soft_op, entry);
+		if (!op || op->kept.addr != addr)
+			break;
+		ktcp_peer_add(peer, op);
+	}
+}
+
 /*
- * Routes the first operation.  0: it is routed, or it is route->op, or there is none; -ENOTCONN:
+ * Routes the first operation, with those behind it for its peer.  0: it is routed, or it is route->op, or there is none; -ENOTCONN:
  * nothing was done, and the peer at route->addr is to be dialled.
  */
 static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
@@ -179,7 +195,7 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 	peer = ktcp_peer_find(rdm, &route->addr, route->index);
 	if (!peer || peer->forgotten || !peer->open)
 		return -ENOTCONN;
-	ktcp_peer_add(peer, op);
+	ktcp_rdm_route_same(rdm, peer, op->kept.addr);
 	route->link = peer->link;
 	refcount_inc(&route->link->refs);
 	return 0;
