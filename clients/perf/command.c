@@ -13,7 +13,7 @@
  * kOFI's side runs on the provider prov= (verbs by default).  With ep=rdm it has endpoints
  * without connections.  With ctx=process all operations are posted in process context, and may
  * sleep.  base= selects the baseline: map or inline, on ib_core (raw.c); sock, on kernel sockets
- * (sock.c); msg, kOFI with connections on the same provider.
+ * (sock.c); msg, kOFI with connections on the same provider; tcp, on kofi_tcp.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -73,7 +73,7 @@ static const struct perf_text perf_texts[] = {
 	{ "side", offsetof(struct perf_cmd, side), sizeof_field(struct perf_cmd, side),
 	  "kofi, raw" },
 	{ "base", offsetof(struct perf_cmd, base), sizeof_field(struct perf_cmd, base),
-	  "map, inline, sock, msg" },
+	  "map, inline, sock, msg, tcp" },
 	{ "prov", offsetof(struct perf_cmd, way.prov), sizeof_field(struct perf_cmd, way.prov) },
 	{ "node", offsetof(struct perf_cmd, node), sizeof_field(struct perf_cmd, node) },
 };
@@ -232,6 +232,8 @@ static const struct perf_side *perf_baseline(const struct perf_cmd *cmd)
 		return &perf_sock_side;
 	if (!strcmp(cmd->base, "msg"))
 		return &perf_msg_side;
+	if (!strcmp(cmd->base, "tcp"))
+		return &perf_tcp_side;
 	return !strcmp(cmd->base, "inline") && cmd->size <= RAW_INLINE ?
 	       &perf_raw_inline_side : NULL;
 }

@@ -179,37 +179,32 @@ static struct perf_bed *kofi_open_msg(const struct perf_spec *spec)
 	return kofi_open_way(spec, &way, &perf_msg_side);
 }
 
-const struct perf_side perf_kofi_side = {
-	.name		= "kofi",
-	.req_size	= sizeof(struct kofi_req),
-	.open		= kofi_open,
-	.close		= kofi_close,
-	.end		= kofi_end,
-	.recv		= kofi_recv,
-	.send		= kofi_send,
-	.chain		= kofi_chain,
-	.write		= kofi_write,
-	.read		= kofi_read,
-	.begin		= kofi_begin,
-	.answer		= kofi_answer,
-	.finish		= kofi_finish,
-	.mem		= &kofi_mem_ops,
-};
+/* kofi_tcp with connections, whatever the provider of kOFI's side is */
+static struct perf_bed *kofi_open_tcp(const struct perf_spec *spec)
+{
+	struct perf_way way = spec->way;
 
-/* A baseline: the same provider with connections */
-const struct perf_side perf_msg_side = {
-	.name		= "raw",
-	.req_size	= sizeof(struct kofi_req),
-	.open		= kofi_open_msg,
-	.close		= kofi_close,
-	.end		= kofi_end,
-	.recv		= kofi_recv,
-	.send		= kofi_send,
-	.chain		= kofi_chain,
-	.write		= kofi_write,
-	.read		= kofi_read,
-	.begin		= kofi_begin,
-	.answer		= kofi_answer,
-	.finish		= kofi_finish,
-	.mem		= &kofi_mem_ops,
-};
+	way.rdm = false;
+	strscpy(way.prov, "tcp", sizeof(way.prov));
+	return kofi_open_way(spec, &way, &perf_tcp_side);
+}
+
+#define KOFI_SIDE					\
+	.req_size	= sizeof(struct kofi_req),	\
+	.close		= kofi_close,			\
+	.end		= kofi_end,			\
+	.recv		= kofi_recv,			\
+	.send		= kofi_send,			\
+	.chain		= kofi_chain,			\
+	.write		= kofi_write,			\
+	.read		= kofi_read,			\
+	.begin		= kofi_begin,			\
+	.answer		= kofi_answer,			\
+	.finish		= kofi_finish,			\
+	.mem		= &kofi_mem_ops
+
+const struct perf_side perf_kofi_side = { .name = "kofi", .open = kofi_open, KOFI_SIDE };
+
+/* Baselines: the same provider with connections, and kofi_tcp */
+const struct perf_side perf_msg_side = { .name = "raw", .open = kofi_open_msg, KOFI_SIDE };
+const struct perf_side perf_tcp_side = { .name = "raw", .open = kofi_open_tcp, KOFI_SIDE };

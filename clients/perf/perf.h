@@ -211,7 +211,7 @@ struct perf_test {
 };
 
 extern const struct perf_side perf_kofi_side, perf_raw_side, perf_raw_inline_side;
-extern const struct perf_side perf_msg_side, perf_sock_side;
+extern const struct perf_side perf_msg_side, perf_tcp_side, perf_sock_side;
 extern const struct perf_test perf_pingpong, perf_stream, perf_perio;
 extern const struct perf_test perf_setup, perf_match, perf_meet;
 

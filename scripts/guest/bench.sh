@@ -26,6 +26,7 @@ cases_insn()
 {
 	sock="prov=tcp base=sock"
 	rdm="prov=tcp ep=rdm base=msg ctx=process"
+	loop="prov=loop base=tcp ctx=process"
 	cat <<-END
 	insn.all insn_all
 	insn.hook insn_hooked ofi_hook_count
@@ -45,6 +46,8 @@ cases_insn()
 	insn.tcp.rate.64.d128.worker stream depth=128 count=512 rounds=11 $sock
 	insn.rdm.lat.64 pingpong size=64 count=50 rounds=25 $rdm
 	insn.rdm.rate.64.d128 stream depth=128 count=512 rounds=11 $rdm
+	insn.loop.lat.64 pingpong size=64 count=50 rounds=25 $loop
+	insn.loop.rate.64.d128 stream depth=128 count=512 rounds=11 $loop
 	insn.nvme.4k.r disk_io randread 4k 1 200 11
 	END
 }
@@ -517,9 +520,9 @@ if [ "$part" = count ]; then
 fi
 guest=$2
 before=$((guest * 100000))
-modprobe -a kofi kofi_verbs kofi_tcp kofi_perf || exit
+modprobe -a kofi kofi_verbs kofi_tcp kofi_loop kofi_perf || exit
 # A file, as the loop's end in a pipe would be a process of its own.
 "cases_$part" >/tmp/cases
 run_cases </tmp/cases
-{ [ -z "$disks" ] || disks_down; } && rmmod kofi_perf && rmmod kofi_verbs kofi_tcp || failed=$((failed + 1))
+{ [ -z "$disks" ] || disks_down; } && rmmod kofi_perf && rmmod kofi_verbs kofi_tcp kofi_loop || failed=$((failed + 1))
 [ $failed -eq 0 ]
