@@ -77,6 +77,32 @@ static void a_message_comes_however_it_is_split(struct kunit *test)
 	}
 }
 
+/* Messages without a flag, which take a shorter way, and one of them cut in its middle */
+static void messages_come_however_they_are_split(struct kunit *test)
+{
+	u8 *in = vt_buf(test, 3 * LEN), msgs[3 * (PEER_BASE + LEN)];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	size_t len = 0, split;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		len += peer_hdr(msgs + len, 0, 0, NULL, NULL, 0, LEN - i);
+		vt_fill(msgs + len, LEN - i, i + 1);
+		len += LEN - i;
+	}
+	for (split = 1; split < len; split++) {
+		memset(in, 0, 3 * LEN);
+		for (i = 0; i < 3; i++)
+			vt_recv(test, &end, in + i * LEN, LEN, vt_ctx(i + 1));
+		send_split(test, sock, msgs, len, split);
+		for (i = 0; i < 3; i++) {
+			KUNIT_ASSERT_EQ(test, vt_done(test, end.rx, vt_ctx(i + 1)).len, LEN - i);
+			KUNIT_ASSERT_TRUE(test, vt_filled(in + i * LEN, LEN - i, i + 1));
+		}
+	}
+}
+
 static void a_write_comes_however_it_is_split(struct kunit *test)
 {
 	u8 *target = vt_buf(test, LEN), msg[PEER_BASE + 8 + 2 * PEER_RMA + LEN];
@@ -384,6 +410,7 @@ static void reads_are_answered_in_their_order(struct kunit *test)
 
 static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_message_comes_however_it_is_split),
+	KUNIT_CASE(messages_come_however_they_are_split),
 	KUNIT_CASE(a_write_comes_however_it_is_split),
 	KUNIT_CASE(a_read_is_answered_however_it_is_split),
 	KUNIT_CASE(an_answer_comes_however_it_is_split),

@@ -8,15 +8,18 @@
  * returns was therefore sent by the call.
  */
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
 #include <linux/tcp.h>
+#include <net/net_namespace.h>
 #include "tcp.h"
 
 #define LEN	64
 #define TRIES	64
 #define THREADS	4
 #define EACH	64
+#define LITTLE_ROOM	4608	/* bytes: a socket has no less */
 
 /* The worker of the endpoint will run on this processor, and the case does */
 static void stay_here(struct kunit *test, struct vt_end *end)
@@ -367,6 +370,91 @@ static void a_connection_for_bulk_data_gathers(struct kunit *test)
 	KUNIT_EXPECT_GT(test, after, 0);
 }
 
+/* Sockets have as little room as they can have, until the case is over */
+static void restore_room(void *was)
+{
+	const int *room = was;
+
+	memcpy(init_net.ipv4.sysctl_tcp_wmem, room, sizeof(init_net.ipv4.sysctl_tcp_wmem));
+	memcpy(init_net.ipv4.sysctl_tcp_rmem, room + 3, sizeof(init_net.ipv4.sysctl_tcp_rmem));
+}
+
+static void take_room(struct kunit *test)
+{
+	int *was = vt_buf(test, 6 * sizeof(*was)), i;
+
+	memcpy(was, init_net.ipv4.sysctl_tcp_wmem, 3 * sizeof(*was));
+	memcpy(was + 3, init_net.ipv4.sysctl_tcp_rmem, 3 * sizeof(*was));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, restore_room, was), 0);
+	for (i = 0; i < 3; i++) {
+		WRITE_ONCE(init_net.ipv4.sysctl_tcp_wmem[i], LITTLE_ROOM);
+		WRITE_ONCE(init_net.ipv4.sysctl_tcp_rmem[i], LITTLE_ROOM);
+	}
+}
+
+/* Posts as many messages as there is room for; returns how many */
+static int post_all(struct kunit *test, struct vt_end *end, u8 *out)
+{
+	ssize_t ret;
+	int n = 0;
+
+	for (;;) {
+		ret = fi_send(end->ep, out, LEN, NULL, 0, vt_ctx(n + 1));
+		if (ret)
+			break;
+		n++;
+	}
+	KUNIT_ASSERT_EQ(test, ret, -EAGAIN);
+	return n;
+}
+
+/*
+ * In front of the messages is one that is a byte longer each time, so what the socket takes ends
+ * at another byte of a message each time.
+ */
+static int send_behind(struct kunit *test, size_t first, u8 *out)
+{
+	u8 in[PEER_BASE + PEER_BASE + LEN], want[PEER_BASE + LEN];
+	struct vt_end end = {};
+	struct socket *sock = peer_answer(test, &end);
+	int i, n, cut;
+
+	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, out, first, 0), 0);
+	n = post_all(test, &end, out);
+	/* The worker has come as far as it can */
+	msleep(20);
+	cut = vt_stat(test, &end.tx->cq->fid, "unread") < n;
+	peer_hdr(want, 0, 0, NULL, NULL, 0, first);
+	want[7] = 0;
+	peer_recv(test, sock, in, PEER_BASE + first);
+	KUNIT_ASSERT_MEMEQ(test, in, want, PEER_BASE);
+	peer_hdr(want, 0, 0, NULL, NULL, 0, LEN);
+	vt_fill(want + PEER_BASE, LEN, 7);
+	for (i = 0; i < n; i++) {
+		want[7] = i + 1;
+		peer_recv(test, sock, in, sizeof(want));
+		KUNIT_ASSERT_MEMEQ(test, in, want, sizeof(want));
+	}
+	for (i = 0; i < n; i++)
+		vt_done(test, end.tx, vt_ctx(i + 1));
+	peer_close(test, sock);
+	vt_end_close(test, &end);
+	return cut;
+}
+
+static void a_message_is_sent_whole_wherever_it_is_cut(struct kunit *test)
+{
+	u8 *out = vt_buf(test, PEER_BASE + LEN);
+	int first, cut = 0;
+
+	vt_fill(out, PEER_BASE + LEN, 7);
+	take_room(test);
+	for (first = 1; first <= PEER_BASE + LEN; first++)
+		cut += send_behind(test, first, out);
+	kunit_info(test, "%d of %d times the socket took a part\n", cut, PEER_BASE + LEN);
+	KUNIT_EXPECT_GE(test, cut, (PEER_BASE + LEN) / 2);
+}
+
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE(a_client_that_may_sleep_sends_within_its_call),
 	KUNIT_CASE(other_clients_have_a_worker_send),
@@ -376,6 +464,7 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE(what_callbacks_post_is_sent_once_and_in_order),
 	KUNIT_CASE(a_message_before_one_that_waits_is_sent_at_once),
 	KUNIT_CASE(a_connection_for_bulk_data_gathers),
+	KUNIT_CASE(a_message_is_sent_whole_wherever_it_is_cut),
 	{}
 };
 
