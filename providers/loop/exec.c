@@ -21,6 +21,10 @@
  * endpoint holds a reference to the target as long as it waits, and the end of the target kicks
  * the worker, too.  An endpoint waits for one thing at a time, that of its oldest operation:
  * loop_run() ends the waiting before it executes that operation again.
+ *
+ * The worker plugs the queue of its endpoint, and that of the target (kofi_cq_plug()), so what
+ * completes in a turn is reported together.  A turn ends behind LOOP_TURN_OPS operations or
+ * LOOP_TURN_BYTES bytes.  What callbacks post then is executed by the worker that has called them.
  */
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -355,6 +359,18 @@ static int loop_access(struct loop_op *op, struct loop_ep *target)
 
 /* The worker */
 
+/* Have the client of the target called for what has completed there */
+static void loop_unplug_at(struct loop_ep *ep)
+{
+	struct loop_ep *target = ep->plugged_at;
+
+	if (!target)
+		return;
+	ep->plugged_at = NULL;
+	kofi_cq_unplug(target->soft.kep.rx.cq);
+	loop_ep_put(target);
+}
+
 /*
  * Returns the receive context of an index, with a reference, and gives back the reference to
  * @target.  An endpoint that is not scalable is its own context 0.  NULL: there is no such
@@ -401,6 +417,20 @@ static struct loop_ep *loop_target(struct loop_op *op)
 	return ERR_PTR(-ECONNREFUSED);
 }
 
+/* Put off the calls of the target's client, if the next operation goes to another one */
+static void loop_plug_at(struct loop_ep *ep, struct loop_ep *target)
+{
+	struct kofi_cq *cq = target->soft.kep.rx.cq;
+
+	if (ep->plugged_at == target)
+		return;
+	loop_unplug_at(ep);
+	if (!cq || !kofi_cq_plug(cq))
+		return;
+	kofi_soft_ep_get(&target->soft);
+	ep->plugged_at = target;
+}
+
 /* Returns an error code as loop_message() does */
 static int loop_execute(struct loop_op *op)
 {
@@ -409,6 +439,7 @@ static int loop_execute(struct loop_op *op)
 
 	if (IS_ERR(target))
 		return PTR_ERR(target);
+	loop_plug_at(loop_op_ep(op), target);
 	if (op->op.kept.type != FI_OP_SEND && op->op.kept.type != FI_OP_TSEND) {
 		ret = loop_access(op, target);
 	} else if (op->op.kept.flags & FI_SAVE) {
@@ -489,14 +520,47 @@ static void loop_withdraw(struct loop_ep *ep)
 	}
 }
 
+/* Put off the calls of the endpoint's client, if it sends at all */
+static void loop_plug(struct loop_ep *ep)
+{
+	struct kofi_cq *cq = ep->soft.kep.tx.cq;
+
+	ep->plugged = cq && kofi_cq_plug(cq);
+}
+
+/* Have the clients called for what has completed; returns whether they have posted something */
+static bool loop_report(struct loop_ep *ep)
+{
+	kofi_soft_begin_calls(&ep->soft);
+	loop_unplug_at(ep);
+	if (ep->plugged)
+		kofi_cq_unplug(ep->soft.kep.tx.cq);
+	ep->plugged = false;
+	return kofi_soft_end_calls(&ep->soft);
+}
+
+/* Reports what has completed, and goes on, if it has been enough */
+static void loop_turn(struct loop_ep *ep, int *ops, size_t *bytes)
+{
+	if (++*ops < LOOP_TURN_OPS && *bytes < LOOP_TURN_BYTES)
+		return;
+	*ops = 0;
+	*bytes = 0;
+	loop_report(ep);
+	loop_plug(ep);
+	cond_resched();
+}
+
 /* Delivers matched messages and executes posted operations, until one has to wait */
 static void loop_run(struct loop_ep *ep)
 {
 	struct loop_op *op;
-	int ret;
+	size_t bytes = 0;
+	int ret, ops = 0;
 
 	loop_wait_leave(ep);
 	while ((op = loop_next(ep))) {
+		bytes += op->op.kept.len;
 		if (op->rx) {
 			struct loop_ep *target = op->target;
 
@@ -504,6 +568,7 @@ static void loop_run(struct loop_ep *ep)
 			op->rx = NULL;
 			kofi_soft_op_done(&op->op, 0);
 			loop_ep_put(target);
+			loop_turn(ep, &ops, &bytes);
 			continue;
 		}
 		ret = READ_ONCE(ep->soft.over) ? -ECANCELED : loop_execute(op);
@@ -513,7 +578,7 @@ static void loop_run(struct loop_ep *ep)
 		}
 		if (ret != -EINPROGRESS)
 			kofi_soft_op_done(&op->op, -ret);
-		cond_resched();
+		loop_turn(ep, &ops, &bytes);
 	}
 }
 
@@ -521,9 +586,20 @@ void loop_work(struct work_struct *work)
 {
 	struct loop_ep *ep = container_of(work, struct loop_ep, soft.work);
 
+	int turns = LOOP_TURNS;
+	bool again;
+
 	loop_withdraw(ep);
-	/* A fence may have waited only for a save that has ended now */
 	do {
-		loop_run(ep);
-	} while (loop_end_saves(ep));
+		loop_plug(ep);
+		/* A fence may have waited only for a save that has ended now */
+		do {
+			loop_run(ep);
+		} while (loop_end_saves(ep));
+		again = loop_report(ep);
+		/* Workers that call clients may post, so let them run first */
+		cond_resched();
+	} while (again && --turns);
+	if (again)
+		loop_kick(ep);
 }

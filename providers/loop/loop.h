@@ -71,6 +71,9 @@
 #define LOOP_UNEXPECTED		1024	/* messages that wait for their receive */
 #define LOOP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
 #define LOOP_COPY		SZ_256K	/* bytes between two looks at the scheduler */
+#define LOOP_TURNS		8	/* in a run of the worker, as long as callbacks post */
+#define LOOP_TURN_OPS		64	/* operations that are reported together */
+#define LOOP_TURN_BYTES		SZ_64K	/* bytes of them, as long as the limit is not exceeded */
 #define LOOP_CONNECT_MS		60000	/* FI_OPT_CONNECT_TIMEOUT */
 
 /**
@@ -176,6 +179,9 @@ struct loop_op {
  * @parkings: how many messages have been parked
  * @peer: endpoint at the other end of the connection, with a reference; or NULL
  * @wait: what its worker waits for
+ * @plugged: its worker has plugged the queue of its transmissions; only the worker accesses this
+ *	and @plugged_at
+ * @plugged_at: endpoint whose queue of receives its worker has plugged, with a reference; or NULL
  * @req: request that it was opened with, until accepted; guarded by loop_cm_lock
  * @asks: request that it has sent, until answered; guarded by loop_cm_lock
  * @cm_data: connection data of the peer
@@ -193,6 +199,8 @@ struct loop_ep {
 	u64			parkings;
 	struct loop_ep		*peer;
 	struct loop_wait	wait;
+	bool			plugged;
+	struct loop_ep		*plugged_at;
 	struct loop_req		*req;
 	struct loop_req		*asks;
 	u8			cm_data[LOOP_CM_DATA];
