@@ -242,7 +242,7 @@ static size_t kofi_cq_run_one(struct kofi_cq *cq, size_t budget)
 		budget = 1;
 	if (kofi_cq_has_callbacks(cq))
 		n = kofi_cq_take_chain(cq, min_t(size_t, budget, KOFI_CQ_POLL), &chain);
-	if (!n)
+	if (!n || (!cq->head && list_empty(&cq->calls)))
 		cq->pending = false;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (n)
@@ -255,7 +255,7 @@ static size_t kofi_cq_run_list(struct kofi_cq *cq, size_t budget)
 {
 	size_t n = 0, made;
 
-	while (n < budget && (made = kofi_cq_run_one(cq, budget - n)))
+	while (n < budget && READ_ONCE(cq->pending) && (made = kofi_cq_run_one(cq, budget - n)))
 		n += made;
 	return n;
 }
