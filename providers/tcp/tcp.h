@@ -246,6 +246,7 @@ struct ktcp_answer {
  * @msg.op: the operation; NULL: a header alone
  * @msg.end: bytes of @kvec up to its end
  * @waits: one of them has not completed when the socket has it
+ * @last: there was no other message when they were gathered
  * @kvecs: elements of @kvec
  * @kvec: headers and payloads
  * @bytes: bytes of @kvec
@@ -261,6 +262,7 @@ struct ktcp_gather {
 		size_t			end;
 	} msg[KTCP_GATHER];
 	bool			waits;
+	bool			last;
 	unsigned int		kvecs;
 	struct kvec		kvec[2 * KTCP_GATHER];
 	size_t			bytes;

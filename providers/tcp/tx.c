@@ -478,7 +478,10 @@ static void ktcp_gather_take(struct ktcp_conn *conn, unsigned int most)
 	spin_unlock_irqrestore(&conn->soft->lock, flags);
 }
 
-/* Gathers plain messages that are posted, with one hold of the lock */
+/*
+ * Gathers plain messages that are posted, with one hold of the lock.  A post that
+ * follows queues the worker, or sends by itself, so ktcp_gather.last holds without the lock.
+ */
 static void ktcp_gather_plain(struct ktcp_conn *conn, unsigned int most)
 {
 	struct ktcp_tx *tx = &conn->tx;
@@ -490,6 +493,7 @@ static void ktcp_gather_plain(struct ktcp_conn *conn, unsigned int most)
 	if (!ktcp_posted_is_next(conn))
 		return;
 	ktcp_gather_take(conn, most);
+	gather->last = !tx->more;
 	if (gather->count)
 		tx->answered = false;
 	for (i = 0; i < gather->count; i++) {
@@ -518,12 +522,13 @@ static bool ktcp_gather(struct ktcp_conn *conn, const struct ktcp_budget *budget
 	gather->count = 0;
 	gather->first = 0;
 	gather->waits = false;
+	gather->last = false;
 	gather->kvecs = 0;
 	gather->bytes = 0;
 	gather->sent = 0;
 	gather->hdrs_len = 0;
 	ktcp_gather_plain(conn, most);
-	while (gather->count < most && gather->bytes < KTCP_GATHER_BYTES &&
+	while (!gather->last && gather->count < most && gather->bytes < KTCP_GATHER_BYTES &&
 	       gather->hdrs_len + TCP_WIRE_MAX_HDR <= sizeof(gather->hdrs) &&
 	       ktcp_tx_next(conn)) {
 		if (!ktcp_gather_payload(tx))
@@ -694,6 +699,10 @@ int ktcp_send(struct ktcp_conn *conn, struct ktcp_budget *budget)
 		ret = ktcp_gather_send(conn, budget);
 		if (ret)
 			break;
+		if (conn->tx.kind == KTCP_TX_IDLE && conn->tx.gather.last) {
+			ret = -EAGAIN;
+			break;
+		}
 		if (conn->tx.kind == KTCP_TX_IDLE)
 			continue;
 		ret = ktcp_tx_payload(conn, budget);
