@@ -136,22 +136,13 @@ static bool ktcp_early_has_place(const struct ktcp_link *link)
 	       KTCP_EARLY_WAIT;
 }
 
+/* Each message begins in ktcp_link.head, which is replaced if the message is kept */
 static struct ktcp_early *ktcp_early_get(struct ktcp_link *link)
 {
 	const struct ktcp_hdr *hdr = &link->conn.rx.hdr;
-	struct ktcp_early *early = NULL;
-	bool pooled = false;
+	struct ktcp_early *early = link->head;
 
-	if (hdr->op == TCP_WIRE_RTS)
-		early = kzalloc(sizeof(*early), KTCP_EARLY_GFP);
-	else
-		early = kofi_bufpool_get(&link->rdm->early);
-	if (early)
-		pooled = hdr->op != TCP_WIRE_RTS;
-	else
-		early = link->head;
 	early->link = link;
-	early->pooled = pooled;
 	early->waits = false;
 	early->behind = 0;
 	early->number = hdr->op == TCP_WIRE_RTS ? hdr->number : 0;
@@ -190,9 +181,7 @@ void ktcp_early_put(struct ktcp_early *early)
 
 	ktcp_early_count_place(early, false);
 	/* Only the worker of @link puts the one that is ktcp_link.head */
-	if (early->pooled)
-		kofi_bufpool_put(&link->rdm->early, early);
-	else if (early != READ_ONCE(link->head))
+	if (early != READ_ONCE(link->head))
 		kfree(early);
 	ktcp_link_put(link);
 }

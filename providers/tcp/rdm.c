@@ -396,7 +396,6 @@ static void ktcp_rdm_destroy(struct ktcp_rdm *rdm)
 {
 	ktcp_listener_fini(&rdm->listener);
 	cancel_delayed_work_sync(&rdm->tick);
-	kofi_bufpool_destroy(&rdm->early);
 	ktcp_sources_destroy(rdm);
 	ktcp_peers_destroy(rdm);
 	kfree(rdm);
@@ -510,18 +509,14 @@ static struct ktcp_rdm *ktcp_rdm_new(const struct fi_info *info)
 	INIT_DELAYED_WORK(&rdm->press, ktcp_early_press);
 	ktcp_listener_init(&rdm->listener, &rdm->soft.kep.ep.fid, rdm->tclass, ktcp_rdm_asked);
 	rdm->listener.contexts = true;
-	if (kofi_bufpool_init(&rdm->early, sizeof(struct ktcp_early), KTCP_EARLY_MSGS, NULL))
-		goto free_rdm;
 	if (ktcp_peers_init(rdm))
-		goto destroy_early;
+		goto free_rdm;
 	if (ktcp_sources_init(rdm))
 		goto destroy_peers;
 	return rdm;
 
 destroy_peers:
 	ktcp_peers_destroy(rdm);
-destroy_early:
-	kofi_bufpool_destroy(&rdm->early);
 free_rdm:
 	kfree(rdm);
 	return NULL;

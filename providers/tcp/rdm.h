@@ -133,7 +133,6 @@ struct ktcp_peer {
  * struct ktcp_early - A message that has come before its receive
  * @msg: its place in the engine of kofi/srx.h
  * @link: connection that it has come by, with a reference
- * @pooled: it is from ktcp_rdm.early
  * @waits: it counts in ktcp_source.waiting
  * @number: number of an offer; 0: it is no offer
  * @entry: in ktcp_rdm.settled; an offer: in ktcp_link.settled
@@ -152,7 +151,6 @@ struct ktcp_peer {
 struct ktcp_early {
 	struct kofi_srx_msg	msg;
 	struct ktcp_link	*link;
-	bool			pooled;
 	bool			waits;
 	u8			number;
 	struct list_head	entry;
@@ -219,7 +217,7 @@ struct ktcp_taken {
  * @err: why it is over, positive
  * @pid: incarnation of the other end
  * @deadline: jiffies: when it must stand
- * @head: of a message that is not kept: its payload stays in the socket
+ * @head: of the message that comes; if the message is not kept, its payload stays in the socket
  * @parked: in ktcp_source.parked, if that message has found no room; guarded by
  *	kofi_soft_ep.lock, as the next two
  * @parked_offer: it is an offer
@@ -301,7 +299,6 @@ struct ktcp_link {
  * @refused: an operation has been refused as too many waited, and ktcp_rdm_room() is due
  * @refused_early: an operation has been refused while others were not routed yet, which may be
  *	the reason
- * @early: struct ktcp_early
  * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as all that follow but
  *	@press
  * @early_bytes: and their bytes
@@ -336,7 +333,6 @@ struct ktcp_rdm {
 	unsigned int		waiting;
 	bool			refused;
 	bool			refused_early;
-	struct kofi_bufpool	early;
 	u32			early_msgs;
 	size_t			early_bytes;
 	u32			early_offers;
