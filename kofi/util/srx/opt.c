@@ -3,8 +3,9 @@
  * Setting a receive side up, its memory, and its options.
  *
  * All memory is allocated here: one object for each receive, one for each message of
- * buffers with FI_MULTI_RECV, and tables with a bucket for each key that there can be.  A
- * receive has one key, a message that waits has two if receives can name their sender.
+ * buffers with FI_MULTI_RECV, and tables with a bucket for each key that there can be, up to
+ * KOFI_SRX_MSG_BUCKETS for messages.  A receive has one key, a message that waits has two if
+ * receives can name their sender.
  *
  * FI_OPT_SRX_LIMIT is written under the lock of the receive side, and read without it.
  * FI_OPT_MIN_MULTI_RECV, which a post reads, needs no lock.
@@ -14,6 +15,9 @@
 #include <kofi/opt.h>
 #include <kofi/refuse.h>
 #include "srx.h"
+
+/* Messages that wait are few in most endpoints: if all are there that may, a bucket has some */
+#define KOFI_SRX_MSG_BUCKETS	2048
 
 /* Tables of pointers of this size can still be allocated */
 #define KOFI_SRX_MAX		BIT(22)
@@ -122,7 +126,7 @@ int kofi_srx_init(struct kofi_srx *srx, struct kofi_ep *ep,
 	ret = kofi_srx_table_init(&srx->receives, attr->size);
 	if (ret)
 		return ret;
-	ret = kofi_srx_table_init(&srx->messages, keys);
+	ret = kofi_srx_table_init(&srx->messages, min_t(size_t, keys, KOFI_SRX_MSG_BUCKETS));
 	if (ret)
 		goto destroy_receives;
 	ret = kofi_srx_init_pools(srx, attr);
