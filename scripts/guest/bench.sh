@@ -133,6 +133,7 @@ cases_tcp()
 	cat <<-END
 	- cpus 1
 	mem.tcp.conn memory conn 400 16 $sock
+	mem.rdm.ep memory_of ep nothing 400 16 prov=tcp ep=rdm
 	mem.rdm.known memory_of peer nothing 5000 1 prov=tcp ep=rdm
 	mem.rdm.conn memory_of met ep 1000 16 prov=tcp ep=rdm
 	tcp.lat.64 again 4 pingpong size=64 count=20 rounds=80 ctx=process $sock
