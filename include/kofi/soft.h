@@ -107,6 +107,10 @@ struct kofi_soft_ctx_attr {
  * @domain: calls of a domain; ->cq_open is kofi_soft_cq_open()
  * @own_rx: calls of the receive side of an endpoint without a shared receive context
  * @mr_mode: FI_MR_VIRT_ADDR and the like that a domain may have
+ * @fabric_size: bytes of a fabric of the provider's, which begins with &struct
+ *	kofi_soft_fabric; 0: it has nothing else
+ * @domain_size: bytes of a domain of the provider's, which begins with &struct
+ *	kofi_soft_domain; 0: it has nothing else
  * @op_size: bytes of an operation of the provider's, which begins with &struct
  *	kofi_soft_op
  * @max_queue: most operations of a queue
@@ -139,6 +143,8 @@ struct kofi_soft_type {
 	const struct fi_ops_domain	*domain;
 	const struct kofi_srx_ops	*own_rx;
 	int				mr_mode;
+	size_t				fabric_size;
+	size_t				domain_size;
 	size_t				op_size;
 	size_t				max_queue;
 	size_t				max_msg;

@@ -63,7 +63,7 @@ int kofi_soft_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 	if (info->domain_attr->mr_mode & ~fabric->type->mr_mode)
 		return kofi_refuse("domain", -EINVAL, "info->domain_attr->mr_mode is %#x; the provider has %#x",
 				   info->domain_attr->mr_mode, fabric->type->mr_mode);
-	domain = kzalloc(sizeof(*domain), GFP_KERNEL);
+	domain = kzalloc(max(fabric->type->domain_size, sizeof(*domain)), GFP_KERNEL);
 	if (!domain)
 		return -ENOMEM;
 	ret = kofi_mr_map_init(&domain->mrs.map, info->domain_attr->mr_mode,
@@ -111,8 +111,9 @@ int kofi_soft_fabric_open(struct kofi_soft_type *type,
 			  struct fi_fabric_attr *attr,
 			  struct fid_fabric **fid_fabric, void *context)
 {
-	struct kofi_soft_fabric *fabric = kzalloc(sizeof(*fabric), GFP_KERNEL);
+	struct kofi_soft_fabric *fabric;
 
+	fabric = kzalloc(max(type->fabric_size, sizeof(*fabric)), GFP_KERNEL);
 	if (!fabric)
 		return -ENOMEM;
 	fabric->type = type;
