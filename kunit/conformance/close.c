@@ -87,6 +87,8 @@ static void a_failed_operation_closes_a_region(struct kunit *test)
 	struct fid_mr *mr;
 	int i;
 
+	if (!conf_is_msg(test))
+		return;
 	conf_serve(test);
 	for (i = 0; i < ARRAY_SIZE(may_sleep); i++) {
 		queue = join_queue(test, &pair, may_sleep[i]);
@@ -132,6 +134,8 @@ static void a_failed_operation_closes_a_region_of_its_endpoint(struct kunit *tes
 	struct fid_mr *mr;
 	int i, ended;
 
+	if (!conf_is_msg(test))
+		return;
 	if (!conf_has(test, FI_RMA | FI_REMOTE_WRITE))
 		return;
 	conf_serve(test);

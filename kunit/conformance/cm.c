@@ -53,6 +53,8 @@ static void data_of_every_length_come_with_request_and_reply(struct kunit *test)
 {
 	size_t n, max;
 
+	if (!conf_is_msg(test))
+		return;
 	conf_serve(test);
 	max = max_data(test, &vt_of(test)->pep->fid);
 	for (n = 0; n <= max; n++)
@@ -88,6 +90,8 @@ static void data_of_every_length_come_with_a_rejection(struct kunit *test)
 {
 	size_t n, max;
 
+	if (!conf_is_msg(test))
+		return;
 	conf_serve(test);
 	max = max_data(test, &vt_of(test)->pep->fid);
 	for (n = 0; n <= max; n++)
@@ -103,6 +107,8 @@ static void longer_data_are_refused_and_nothing_is_sent(struct kunit *test)
 	size_t max;
 	u8 *data;
 
+	if (!conf_is_msg(test))
+		return;
 	conf_serve(test);
 	vt_client(test, &pair.a, &vt_default_kind);
 	max = max_data(test, &pair.a.ep->fid);
@@ -128,6 +134,8 @@ static void both_ends_know_each_other_by_name(struct kunit *test)
 	size_t len, info_len;
 	struct vt_pair pair = {};
 
+	if (!conf_is_msg(test))
+		return;
 	conf_join(test, &pair);
 	info_len = vt_of(test)->info->src_addrlen;
 	len = sizeof(peer);
@@ -155,6 +163,8 @@ static void steps_out_of_turn_are_refused(struct kunit *test)
 	u8 *buf = vt_buf(test, 8);
 	struct fid_ep *ep;
 
+	if (!conf_is_msg(test))
+		return;
 	conf_serve(test);
 	ep = vt_ep(test, vt->info);
 	KUNIT_EXPECT_EQ(test, fi_connect(ep, &vt->name, NULL, 0),
@@ -179,6 +189,8 @@ static void an_end_that_is_shut_down_tells_the_other(struct kunit *test)
 	u8 *buf = vt_buf(test, 8);
 	int i;
 
+	if (!conf_is_msg(test))
+		return;
 	conf_serve(test);
 	for (i = 0; i < 2; i++) {
 		vt_join(test, &pair, &vt_default_kind);
@@ -201,6 +213,8 @@ static void an_end_that_is_closed_tells_the_other(struct kunit *test)
 	struct vt_end *ends[] = { &pair.a, &pair.b };
 	int i;
 
+	if (!conf_is_msg(test))
+		return;
 	conf_serve(test);
 	for (i = 0; i < 2; i++) {
 		vt_join(test, &pair, &vt_default_kind);
@@ -216,6 +230,8 @@ static void nobody_listens_is_an_error(struct kunit *test)
 	struct vt *vt = vt_of(test);
 	struct vt_end end = {};
 
+	if (!conf_is_msg(test))
+		return;
 	conf_serve(test);
 	vt_close(test, &vt->pep->fid);
 	vt_client(test, &end, &vt_default_kind);
@@ -230,6 +246,8 @@ static void connections_come_and_go_many_times(struct kunit *test)
 	struct vt_pair pair = {};
 	int i;
 
+	if (!conf_is_msg(test))
+		return;
 	conf_serve(test);
 	for (i = 0; i < 20; i++) {
 		vt_join(test, &pair, &vt_default_kind);
@@ -247,6 +265,8 @@ static void requests_wait_until_they_are_answered(struct kunit *test)
 	struct fi_eq_err_entry error = {};
 	size_t i;
 
+	if (!conf_is_msg(test))
+		return;
 	conf_serve(test);
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
 		vt_client(test, &ends[i], &vt_default_kind);

@@ -240,6 +240,8 @@ static void failures_are_counted_apart(struct kunit *test)
 	u8 *buf = vt_buf(test, 8);
 	int i;
 
+	if (!conf_is_msg(test))
+		return;
 	conf_shallow(test, 16);
 	conf_serve(test);
 	cntr = cntr_open(test, FI_CNTR_EVENTS_COMP);

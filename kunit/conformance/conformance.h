@@ -64,7 +64,10 @@ extern struct kunit_suite conf_pmemlog_suite;
 
 /* main.c: what there is to check */
 const void *conf_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc);
-/* Endpoints with connections only */
+/*
+ * Endpoints with connections only; if there are none, one without, so that the case sees that they
+ * are refused: conf_is_msg()
+ */
 const void *conf_gen_msg(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc);
 /*
  * Endpoints without connections only; if there are none, one with connections, so that
@@ -92,6 +95,8 @@ struct conf_region {
 bool conf_has(struct kunit *test, u64 caps);
 /* For conf_gen_rdm; false: there are none, and the case has seen that */
 bool conf_is_rdm(struct kunit *test);
+/* As conf_is_rdm(), for conf_gen_msg */
+bool conf_is_msg(struct kunit *test);
 /*
  * Capabilities that a result need not have without being asked for: the case goes on with
  * a result that has them.  false: there is none, and the case has seen that.

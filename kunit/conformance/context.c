@@ -244,11 +244,15 @@ static void a_cancel_is_reported_where_it_was_asked_for(struct kunit *test)
 
 static void an_end_by_the_peer_is_reported_where_it_was_asked_for(struct kunit *test)
 {
+	if (!conf_is_msg(test))
+		return;
 	check_each(test, shutdown_there, false);
 }
 
 static void an_end_by_the_client_is_reported_where_it_was_asked_for(struct kunit *test)
 {
+	if (!conf_is_msg(test))
+		return;
 	check_each(test, shutdown_here, false);
 }
 

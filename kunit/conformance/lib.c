@@ -47,6 +47,22 @@ bool conf_is_rdm(struct kunit *test)
 	return false;
 }
 
+bool conf_is_msg(struct kunit *test)
+{
+	struct fi_info *hints, *info;
+
+	if (!vt_is_rdm(vt_of(test)->info))
+		return true;
+	hints = conf_hints_new(FI_EP_MSG);
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->fabric_attr->prov_name =
+		kstrdup(vt_of(test)->info->fabric_attr->prov_name, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, hints->fabric_attr->prov_name);
+	KUNIT_EXPECT_EQ(test, conf_getinfo(test, hints, &info), -ENODATA);
+	return false;
+}
+
 /* Remote CQ data, as many bits as there may be; 0: there is none */
 u64 conf_data(struct kunit *test)
 {

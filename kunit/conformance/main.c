@@ -88,10 +88,13 @@ const void *conf_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
 
 const void *conf_gen_msg(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
 {
-	const struct fi_info *last = prev;
+	const struct fi_info *last = prev, *info;
 
-	return conf_param(conf_find(last ? last->next : conf_results,
-				    FI_EP_MSG), desc);
+	info = conf_find(last ? last->next : conf_results, FI_EP_MSG);
+	/* Somebody has to be asked */
+	if (!last && !info)
+		info = conf_results;
+	return conf_param(info, desc);
 }
 
 const void *conf_gen_rdm(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)

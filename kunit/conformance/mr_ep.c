@@ -80,6 +80,8 @@ static void an_owner_ends_a_key_and_has_a_new_one(struct kunit *test)
 	u64 key, last = FI_KEY_NOTAVAIL;
 	int i;
 
+	if (!conf_is_msg(test))
+		return;
 	if (!bound_open(test, &bound))
 		return;
 	for (i = 0; i < ROUNDS; i++) {
@@ -113,6 +115,8 @@ static void a_list_that_is_lent_is_registered_again_and_again(struct kunit *test
 	u64 key;
 	int i;
 
+	if (!conf_is_msg(test))
+		return;
 	if (!bound_open(test, &bound))
 		return;
 	lent_list(sgl, bound.iov.iov_base);
@@ -151,6 +155,8 @@ static void other_lists_are_not_lent(struct kunit *test)
 	struct bound bound = {};
 	struct fid_mr *mr = NULL;
 
+	if (!conf_is_msg(test))
+		return;
 	if (!bound_open(test, &bound))
 		return;
 	domain = vt_of(test)->domain;
@@ -169,6 +175,8 @@ static void an_empty_list_of_any_type_begins_a_lending_region(struct kunit *test
 	struct fi_mr_attr empty, list;
 	size_t i;
 
+	if (!conf_is_msg(test))
+		return;
 	if (!bound_open(test, &bound))
 		return;
 	lent_list(sgl, bound.iov.iov_base);
@@ -219,6 +227,8 @@ static void a_peer_ends_a_key_with_its_answer(struct kunit *test)
 	u64 key;
 	int i;
 
+	if (!conf_is_msg(test))
+		return;
 	if (!bound_open(test, &bound))
 		return;
 	if (!conf_has(test, FI_REMOTE_INV)) {
@@ -250,6 +260,8 @@ static void a_registration_is_taken_back_before_a_send(struct kunit *test)
 	struct bound bound = {};
 	int i;
 
+	if (!conf_is_msg(test))
+		return;
 	if (!bound_open(test, &bound))
 		return;
 	for (i = 0; i < ROUNDS; i++) {
@@ -278,6 +290,8 @@ static void a_region_begins_without_memory(struct kunit *test)
 	struct bound bound = {};
 	int i;
 
+	if (!conf_is_msg(test))
+		return;
 	if (!bound_open(test, &bound))
 		return;
 	vt_close(test, &bound.mr->fid);

@@ -41,6 +41,8 @@ static void what_is_in_use_cannot_be_closed(struct kunit *test)
 	struct vt *vt = vt_of(test);
 	struct vt_end end = {};
 
+	if (!conf_is_msg(test))
+		return;
 	conf_serve(test);
 	vt_client(test, &end, &vt_default_kind);
 	KUNIT_EXPECT_EQ(test, fi_close(&vt->fabric->fid), -EBUSY);
@@ -83,6 +85,8 @@ static void queues_have_to_be_bound_before_enable(struct kunit *test)
 	struct fid_ep *ep;
 	struct vt_cq *cq;
 
+	if (!conf_is_msg(test))
+		return;
 	conf_shallow(test, 4);
 	vt_open_info(test, vt->info);
 	eq = vt_eq(test, 0);
@@ -334,6 +338,8 @@ static void a_handler_is_told_of_events(struct kunit *test)
 	struct vt_end end = {};
 	struct fid_eq *eq;
 
+	if (!conf_is_msg(test))
+		return;
 	init_completion(event);
 	vt_open_info(test, vt->info);
 	KUNIT_ASSERT_EQ(test, fi_eq_open(vt->fabric, &attr, &eq, event), 0);

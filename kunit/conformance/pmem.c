@@ -63,7 +63,7 @@ static bool start(struct kunit *test, struct pmem *pm)
 	struct fi_msg_rma msg = { .rma_iov = &remote, .rma_iov_count = 1 };
 	struct fid_mr *mr;
 	int refused = conf_has(test, FI_RMA) ? -FI_EBADFLAGS : -ENOSYS;
-	bool has = conf_want(test, FI_RMA_PMEM);
+	bool has = conf_want(test, FI_RMA | FI_RMA_PMEM);
 
 	conf_join(test, &pm->pair);
 	pm->delivered = delivered(test);
@@ -360,7 +360,7 @@ static void save_messages(struct kunit *test, struct pmem *pm, bool tagged)
 
 static void messages_are_saved_when_they_are_received(struct kunit *test)
 {
-	bool has = conf_want(test, FI_RMA_PMEM);
+	bool has = conf_want(test, FI_RMA | FI_RMA_PMEM);
 	struct pmem pm = {};
 
 	conf_serve(test);

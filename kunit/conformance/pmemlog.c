@@ -44,7 +44,7 @@ static bool start(struct kunit *test, struct log_test *lt)
 	struct fid_mr *mr;
 	int i;
 
-	if (!conf_want(test, FI_RMA_PMEM))
+	if (!conf_want(test, FI_RMA | FI_RMA_PMEM))
 		return false;
 	conf_serve(test);
 	lt->mem = vt_pmem(test, PMEMLOG_REPLICAS * LOG_SIZE);

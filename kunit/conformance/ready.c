@@ -264,6 +264,8 @@ static void an_end_of_an_rw_operation_is_room_for_the_next(struct kunit *test)
 {
 	int i;
 
+	if (!conf_is_msg(test))
+		return;
 	if (!is_claimed(test) || !has_rw_ops(test))
 		return;
 	for (i = 0; i < CONF_QUEUE_KINDS; i++)

@@ -258,6 +258,8 @@ static void an_address_that_is_wrong_is_explained(struct kunit *test)
 	struct vt_end end = {};
 	struct vt *vt = vt_of(test);
 
+	if (!conf_is_msg(test))
+		return;
 	if (vt->info->addr_format == FI_SOCKADDR_IN6)
 		other.ss_family = AF_INET;
 	conf_serve(test);

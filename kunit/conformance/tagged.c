@@ -416,6 +416,8 @@ static void waiting_messages_end_with_the_connection(struct kunit *test)
 	union vt_event event;
 	int by, i;
 
+	if (!conf_is_msg(test))
+		return;
 	for (by = 0; by < 2; by++) {
 		pair = (struct vt_pair) {};
 		if (!conf_tagged_join(test, &pair))
