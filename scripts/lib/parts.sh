@@ -8,12 +8,13 @@
 
 # parts_all: of the whole tree, those that take longest first. Where a suite needs an RDMA
 # device, it runs on rxe0 and, in a kernel of its own, on siw0 (iWARP); the suites that any
-# provider has to pass also run on kofi_loop and on kofi_tcp, without a device.
+# provider has to pass also run on kofi_loop and on kofi_tcp, without a device, and on kofi_rxm
+# over kofi_tcp and over rxe0.
 parts_all()
 {
 	echo kofi_verbs_test
 	echo kofi_verbs_test-siw
-	printf 'kofi_conformance_test-%s\n' siw loop tcp
+	printf 'kofi_conformance_test-%s\n' siw loop tcp 'tcp;ofi_rxm' 'verbs;ofi_rxm'
 	# User-Mode Linux has no PCI devices
 	sed -n 's/^obj-m += \(kofi_.*_test\)\.o$/\1/p' "$KOFI_TOP"/kunit/*/Kbuild |
 		grep -vxE 'kofi_(verbs|p2p)_test'
@@ -63,6 +64,9 @@ part_needs()
 	folder=$(part_folder "$1")
 	echo "kofi kunit/lib $folder"
 	awk -v folder="$folder" '$1 == folder { $1 = ""; print }' "$KOFI_TOP/kunit/needs"
+	case $1 in
+	*ofi_rxm*) echo providers/rxm ;;
+	esac
 	case $1 in
 	*-loop*) echo providers/loop ;;
 	*-tcp* | kofi_tcp_test) echo providers/tcp ;;

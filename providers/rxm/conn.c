@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connections: a lower endpoint each, with a completion queue and buffers of its own.
+ *
+ * The receives of a connection are its own, so a peer takes none of another peer's.  What a peer
+ * sends beyond them waits at the peer.
+ *
+ * A connection is opened and closed by rxm_ep.cm only.  Meanwhile callbacks of the lower queue
+ * use it, and kofi_soft_ep.work, which counts as a user (rxm_conn_use()).  The close waits for
+ * the users, and then fi_ep_drain() for the callbacks.
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "rxm.h"
+
+static size_t rxm_packet_size(void)
+{
+	return sizeof(struct rxm_wire_hdr) + rxm_eager();
+}
+
+/**
+ * rxm_conn_fail() - Have a connection ended
+ * @conn: the connection
+ * @err: why, positive
+ *
+ * Context: any, with kofi_soft_ep.lock held.
+ */
+void rxm_conn_fail(struct rxm_conn *conn, int err)
+{
+	struct rxm_ep *ep = conn->ep;
+
+	lockdep_assert_held(&ep->soft.lock);
+	if (conn->state == RXM_OVER || conn->err)
+		return;
+	conn->err = err;
+	list_add_tail(&conn->broken, &ep->broken);
+	rxm_cm_kick(ep);
+}
+
+/**
+ * rxm_conn_use() - Begin calls of the lower endpoint outside of its callbacks
+ * @conn: the connection
+ *
+ * Context: any, with kofi_soft_ep.lock held.
+ * Return: true: rxm_conn_unuse() is due; false: the connection is over.
+ */
+bool rxm_conn_use(struct rxm_conn *conn)
+{
+	lockdep_assert_held(&conn->ep->soft.lock);
+	if (conn->state == RXM_OVER)
+		return false;
+	conn->users++;
+	return true;
+}
+
+/**
+ * rxm_conn_unuse() - End what rxm_conn_use() has begun
+ * @conn: the connection, which may go afterwards
+ *
+ * Context: any, without kofi_soft_ep.lock.
+ */
+void rxm_conn_unuse(struct rxm_conn *conn)
+{
+	struct rxm_ep *ep = conn->ep;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	if (!--conn->users && conn->state == RXM_OVER)
+		complete(&conn->unused);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+}
+
+/* The beginning */
+
+static void rxm_free_bufs(struct rxm_buf *bufs, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		if (bufs[i].hdr)
+			free_pages_exact(bufs[i].hdr, rxm_packet_size());
+}
+
+static int rxm_alloc_bufs(struct rxm_conn *conn, struct rxm_buf *bufs, int count,
+			  void (*done)(struct fi_done *done, const struct fi_done_entry *entry))
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		bufs[i].done.done = done;
+		bufs[i].conn = conn;
+		INIT_LIST_HEAD(&bufs[i].entry);
+		bufs[i].hdr = alloc_pages_exact(rxm_packet_size(), GFP_KERNEL | __GFP_ZERO);
+		if (!bufs[i].hdr)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void rxm_conn_free(struct rxm_conn *conn)
+{
+	rxm_free_bufs(conn->tx, RXM_TX);
+	rxm_free_bufs(conn->rx, RXM_RX);
+	kfree(conn);
+}
+
+static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_storage *addr)
+{
+	struct rxm_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+	int i;
+
+	if (!conn)
+		return NULL;
+	conn->ep = ep;
+	conn->addr = *addr;
+	conn->id = ep->next_id++;
+	conn->head.ep = ep;
+	conn->head.addr = *addr;
+	conn->head.conn = conn;
+	INIT_LIST_HEAD(&conn->broken);
+	INIT_LIST_HEAD(&conn->free);
+	INIT_LIST_HEAD(&conn->ready);
+	INIT_LIST_HEAD(&conn->packets);
+	INIT_LIST_HEAD(&conn->stalled);
+	INIT_LIST_HEAD(&conn->kept);
+	spin_lock_init(&conn->rx_lock);
+	init_completion(&conn->unused);
+	if (rxm_alloc_bufs(conn, conn->tx, RXM_TX, rxm_sent) ||
+	    rxm_alloc_bufs(conn, conn->rx, RXM_RX, rxm_received)) {
+		rxm_conn_free(conn);
+		return NULL;
+	}
+	for (i = 0; i < RXM_TX; i++)
+		list_add_tail(&conn->tx[i].entry, &conn->free);
+	return conn;
+}
+
+/* A lower call that answered -EAGAIN is worth another one; receives never lack a slot */
+static void rxm_lower_ready(struct fid_ep *lower, u64 dir)
+{
+	struct rxm_conn *conn = lower->fid.context;
+	struct rxm_ep *ep = conn->ep;
+	unsigned long flags;
+
+	if (!(dir & FI_TRANSMIT))
+		return;
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	rxm_conn_ready(conn);
+	kofi_soft_kick(&ep->soft);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+}
+
+/* Completions of all operations have contexts */
+static const struct fi_ep_callbacks rxm_lower_callbacks = {
+	.ready = rxm_lower_ready,
+};
+
+static int rxm_conn_setup(struct rxm_conn *conn)
+{
+	struct fi_cq_attr attr = {
+		.size		= RXM_TX + RXM_RX,
+		.wait_obj	= FI_WAIT_DONE,
+		.comp_ctx	= FI_COMP_SOFTIRQ,
+	};
+	struct rxm_domain *domain = container_of(conn->ep->soft.domain, struct rxm_domain, soft);
+	size_t timeout = RXM_DIAL_MS;
+	int i, ret;
+
+	ret = fi_cq_open(domain->lower, &attr, &conn->cq, NULL);
+	if (ret)
+		return ret;
+	ret = fi_ep_bind(conn->lower, &conn->cq->fid, FI_TRANSMIT | FI_RECV) ? :
+	      fi_ep_bind(conn->lower, &conn->ep->eq->fid, 0) ? :
+	      fi_setopt(&conn->lower->fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS,
+			&rxm_lower_callbacks, sizeof(rxm_lower_callbacks)) ? :
+	      fi_setopt(&conn->lower->fid, FI_OPT_ENDPOINT, FI_OPT_CONNECT_TIMEOUT,
+			&timeout, sizeof(timeout)) ? :
+	      fi_enable(conn->lower);
+	for (i = 0; i < RXM_RX && !ret; i++)
+		ret = fi_recv(conn->lower, conn->rx[i].hdr, rxm_packet_size(), NULL,
+			      FI_ADDR_UNSPEC, &conn->rx[i].done);
+	return ret;
+}
+
+/* Closes the lower objects; when this returns, no callback of theirs runs */
+static void rxm_lower_end(struct rxm_conn *conn)
+{
+	if (conn->cq)
+		fi_ep_drain(conn->lower, -1);
+	kofi_lower_close(&conn->lower->fid);
+	if (conn->cq)
+		kofi_lower_close(&conn->cq->fid);
+}
+
+/**
+ * rxm_conn_open() - Make a connection, which is to be dialled or accepted
+ * @ep: the endpoint
+ * @info: what the lower endpoint is opened with: rxm_ep.info, or that of a request
+ * @addr: address of the peer
+ * @err: why there is none
+ *
+ * Its receives are posted.
+ *
+ * Context: may sleep; rxm_ep.cm.
+ * Return: the connection, and rxm_conn_close() is due; NULL: *@err is a negative errno.
+ */
+struct rxm_conn *rxm_conn_open(struct rxm_ep *ep, struct fi_info *info,
+			       const struct sockaddr_storage *addr, int *err)
+{
+	struct rxm_domain *domain = container_of(ep->soft.domain, struct rxm_domain, soft);
+	struct rxm_conn *conn = rxm_conn_new(ep, addr);
+
+	*err = -ENOMEM;
+	if (!conn)
+		return NULL;
+	*err = fi_endpoint(domain->lower, info, &conn->lower, conn);
+	if (*err)
+		goto free_conn;
+	*err = rxm_conn_setup(conn);
+	if (*err)
+		goto end_lower;
+	kofi_soft_ep_get(&ep->soft);
+	list_add_tail(&conn->entry, &ep->conns);
+	return conn;
+
+end_lower:
+	/* Callbacks of receives that end report nothing any more */
+	spin_lock_irq(&ep->soft.lock);
+	conn->state = RXM_OVER;
+	list_del_init(&conn->broken);
+	spin_unlock_irq(&ep->soft.lock);
+	rxm_lower_end(conn);
+free_conn:
+	rxm_conn_free(conn);
+	return NULL;
+}
+
+/**
+ * rxm_conn_close() - Close a connection
+ * @conn: the connection, which nobody finds any more, and which is freed
+ * @err: why, positive
+ * @posted: operations of its peer, in no other list
+ *
+ * Operations of which a packet has been sent end with @err, or with ECANCELED if the endpoint has
+ * ended.  An operation that has not begun goes to the head of @posted.
+ *
+ * Context: may sleep; rxm_ep.cm.
+ */
+void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted)
+{
+	struct rxm_ep *ep = conn->ep;
+	bool users;
+
+	spin_lock_irq(&ep->soft.lock);
+	conn->state = RXM_OVER;
+	conn->err = err;
+	list_del_init(&conn->broken);
+	list_del_init(&conn->ready);
+	list_del_init(&conn->stalled);
+	users = conn->users;
+	spin_unlock_irq(&ep->soft.lock);
+	if (users)
+		wait_for_completion(&conn->unused);
+	list_del(&conn->entry);
+	rxm_send_end(conn, posted);
+	rxm_lower_end(conn);
+	rxm_receive_end(conn, err);
+	rxm_conn_free(conn);
+	kofi_soft_ep_put(&ep->soft);
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What fi_getinfo() finds: one endpoint without connections for each lower result that qualifies.
+ *
+ * A lower result qualifies if it has connected endpoints at an address of its own, which peers know
+ * the endpoint by, if packets and connection data fit, and if a message that finds no receive
+ * waits: this provider counts no credits (see Documentation/wire-rxm.rst).
+ *
+ * Message order: a peer has one connection, and packets stay in their order there.
+ */
+#include <linux/module.h>
+#include <kofi/refuse.h>
+#include "rxm.h"
+
+#define RXM_CAPS	(FI_MSG | FI_TAGGED)
+#define RXM_TX_CAPS	(RXM_CAPS | FI_SEND)
+#define RXM_RX_CAPS	(RXM_CAPS | FI_RECV | FI_MULTI_RECV | FI_TAGGED_MULTI_RECV | \
+			 FI_DIRECTED_RECV | FI_SOURCE)
+#define RXM_DOMAIN_CAPS	(FI_LOCAL_COMM | FI_REMOTE_COMM)
+
+/* The hints for the lower provider, with places for the structures that they point to */
+struct rxm_hints {
+	struct fi_info		info;
+	struct fi_tx_attr	tx;
+	struct fi_rx_attr	rx;
+	struct fi_ep_attr	ep;
+	struct fi_domain_attr	domain;
+	struct fi_fabric_attr	fabric;
+};
+
+static void rxm_hints_set(struct rxm_hints *lower, const struct fi_info *info)
+{
+	*lower = (struct rxm_hints) {
+		.info.caps	= FI_MSG,
+		.info.mode	= FI_RX_CQ_DATA,
+		.ep.type	= FI_EP_MSG,
+		.domain.mr_mode	= FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
+	};
+	lower->info.tx_attr = &lower->tx;
+	lower->info.rx_attr = &lower->rx;
+	lower->info.ep_attr = &lower->ep;
+	lower->info.domain_attr = &lower->domain;
+	lower->info.fabric_attr = &lower->fabric;
+	if (!info)
+		return;
+	lower->info.addr_format = info->addr_format;
+	lower->info.src_addr = info->src_addr;
+	lower->info.src_addrlen = info->src_addrlen;
+	lower->info.dest_addr = info->dest_addr;
+	lower->info.dest_addrlen = info->dest_addrlen;
+	if (info->tx_attr)
+		lower->tx.tclass = info->tx_attr->tclass;
+	if (info->domain_attr) {
+		lower->domain.name = info->domain_attr->name;
+		lower->domain.tclass = info->domain_attr->tclass;
+	}
+	if (info->fabric_attr) {
+		lower->fabric.name = info->fabric_attr->name;
+		lower->fabric.net = info->fabric_attr->net;
+	}
+}
+
+/* Why a lower result does not qualify; NULL: it does */
+static const char *rxm_unfit(const struct fi_info *lower)
+{
+	struct sockaddr_storage addr;
+
+	if (lower->ep_attr->type != FI_EP_MSG)
+		return "the lower endpoint has no connections";
+	if (kofi_addr_from_info(&addr, lower->src_addr, lower->src_addrlen) ||
+	    kofi_addr_any(&addr))
+		return "no address of its own, by which peers know the endpoint";
+	if (lower->ep_attr->max_msg_size < sizeof(struct rxm_wire_hdr) + rxm_eager())
+		return "a packet does not fit into a message of the lower endpoint";
+	if (lower->tx_attr->size < RXM_TX || lower->rx_attr->size < RXM_RX)
+		return "the queues of the lower endpoint are too short";
+	if (lower->domain_attr->resource_mgmt != FI_RM_ENABLED)
+		return "a message that finds no receive would end the lower connection";
+	return NULL;
+}
+
+static size_t rxm_wish(size_t wish, size_t def)
+{
+	return clamp_t(size_t, wish, def, RXM_MAX_QUEUE);
+}
+
+/* Turns a lower result into one of this provider */
+static void rxm_info_set(struct fi_info *info, const struct fi_info *hints)
+{
+	struct fi_domain_attr *domain = info->domain_attr;
+	u32 tclass = info->tx_attr->tclass;
+
+	*info->tx_attr = (struct fi_tx_attr) {
+		.caps		= RXM_TX_CAPS,
+		.op_flags	= rxm_limits.tx_op_flags,
+		.msg_order	= FI_ORDER_SAS,
+		.comp_order	= FI_ORDER_NONE,
+		.inject_size	= KOFI_OP_INJECT,
+		.size		= RXM_DEF_QUEUE,
+		.iov_limit	= KOFI_OP_IOV,
+		.tclass		= tclass,
+	};
+	*info->rx_attr = (struct fi_rx_attr) {
+		.caps		= RXM_RX_CAPS,
+		.op_flags	= rxm_limits.rx_op_flags,
+		.msg_order	= FI_ORDER_SAS,
+		.comp_order	= FI_ORDER_NONE,
+		.size		= RXM_DEF_QUEUE,
+		.iov_limit	= KOFI_OP_IOV,
+	};
+	if (hints && hints->tx_attr)
+		info->tx_attr->size = rxm_wish(hints->tx_attr->size, RXM_DEF_QUEUE);
+	if (hints && hints->rx_attr)
+		info->rx_attr->size = rxm_wish(hints->rx_attr->size, RXM_DEF_QUEUE);
+	info->ep_attr->type = FI_EP_RDM;
+	info->ep_attr->protocol = FI_PROTO_RXM;
+	info->ep_attr->protocol_version = RXM_WIRE_CM_VERSION;
+	info->ep_attr->max_msg_size = RXM_MAX_MSG;
+	info->ep_attr->msg_prefix_size = 0;
+	info->ep_attr->max_order_raw_size = 0;
+	info->ep_attr->max_order_war_size = 0;
+	info->ep_attr->max_order_waw_size = 0;
+	info->ep_attr->mem_tag_format = U64_MAX;
+	info->ep_attr->tx_ctx_cnt = 1;
+	info->ep_attr->rx_ctx_cnt = 1;
+	domain->threading = FI_THREAD_SAFE;
+	domain->control_progress = FI_PROGRESS_AUTO;
+	domain->data_progress = FI_PROGRESS_AUTO;
+	domain->av_type = FI_AV_UNSPEC;
+	domain->mode = 0;
+	domain->mr_mode = hints && hints->domain_attr ?
+			  hints->domain_attr->mr_mode & RXM_MR_MODE : 0;
+	domain->mr_key_size = sizeof(u64);
+	domain->cq_data_size = sizeof(u64);
+	domain->cq_cnt = RXM_MANY;
+	domain->max_cq_size = 0;
+	domain->cntr_cnt = RXM_MANY;
+	domain->max_ep_tx_ctx = 1;
+	domain->max_ep_rx_ctx = 1;
+	domain->max_ep_stx_ctx = 0;
+	domain->max_ep_srx_ctx = 0;
+	domain->mr_iov_limit = RXM_MANY;
+	domain->mr_cnt = RXM_MANY;
+	domain->caps = (domain->caps & RXM_DOMAIN_CAPS) | FI_AV_USER_ID;
+	domain->max_err_data = 0;
+	domain->max_cntr_value = U64_MAX;
+	domain->max_err_cntr_value = U64_MAX;
+	info->mode = 0;
+	info->caps = info->tx_attr->caps | info->rx_attr->caps | domain->caps;
+}
+
+/* Moves the lower results that qualify from @list to @results */
+static void rxm_take(struct fi_info *list, const struct fi_info *hints, struct fi_info **results)
+{
+	struct fi_info *info;
+	const char *unfit;
+
+	while ((info = list)) {
+		list = info->next;
+		info->next = NULL;
+		unfit = rxm_unfit(info);
+		if (unfit) {
+			kofi_getinfo_reason(info->domain_attr->name, "%s: %s",
+					    info->fabric_attr->prov_name, unfit);
+			fi_freeinfo(info);
+			continue;
+		}
+		rxm_info_set(info, hints);
+		*results = info;
+		results = &info->next;
+	}
+}
+
+int rxm_getinfo(u32 version, const char *node, const int service, u64 flags,
+		struct fi_info *hints, struct fi_info **info)
+{
+	struct fi_info *list = NULL;
+	struct rxm_hints *lower;
+	char name[FI_NAME_MAX];
+	int ret;
+
+	*info = NULL;
+	ret = kofi_lower_name(hints, &rxm_provider, name, sizeof(name));
+	if (ret < 0)
+		return ret;
+	if (hints && hints->ep_attr && hints->ep_attr->type != FI_EP_UNSPEC &&
+	    hints->ep_attr->type != FI_EP_RDM) {
+		kofi_getinfo_reason(NULL, "there are endpoints of the type FI_EP_RDM only");
+		return -ENODATA;
+	}
+	lower = kzalloc(sizeof(*lower), GFP_KERNEL);
+	if (!lower)
+		return -ENOMEM;
+	rxm_hints_set(lower, hints);
+	if (hints && hints->domain_attr && hints->domain_attr->domain)
+		lower->domain.domain = to_rxm_domain(hints->domain_attr->domain)->lower;
+	if (hints && hints->fabric_attr && hints->fabric_attr->fabric)
+		lower->fabric.fabric = to_rxm_fabric(hints->fabric_attr->fabric)->lower;
+	ret = kofi_lower_getinfo(version, name[0] ? name : NULL, node, service, flags,
+				 &lower->info, &list);
+	kfree(lower);
+	if (!ret)
+		rxm_take(list, hints, info);
+	if (!ret && !*info)
+		ret = -ENODATA;
+	return ret;
+}
+
+/**
+ * rxm_lower_info() - Get what lower objects are opened with
+ * @fabric: the fabric
+ * @domain: the domain, or NULL: it is to be opened
+ * @info: what the client opens an object with
+ * @lower: the info, for fi_freeinfo()
+ *
+ * Context: may sleep.
+ * Return: 0; -EADDRNOTAVAIL: @info has no address; as fi_getinfo().
+ */
+int rxm_lower_info(const struct rxm_fabric *fabric, const struct rxm_domain *domain,
+		   const struct fi_info *info, struct fi_info **lower)
+{
+	struct rxm_hints *hints;
+	int ret;
+
+	hints = kzalloc(sizeof(*hints), GFP_KERNEL);
+	if (!hints)
+		return -ENOMEM;
+	rxm_hints_set(hints, info);
+	/* A lower object is where its address is, not where the route to one peer begins */
+	hints->info.dest_addr = NULL;
+	hints->info.dest_addrlen = 0;
+	hints->fabric.fabric = fabric->lower;
+	if (domain)
+		hints->domain.domain = domain->lower;
+	ret = kofi_lower_getinfo(fabric->lower->api_version, fabric->name, NULL, 0, 0,
+				 &hints->info, lower);
+	kfree(hints);
+	if (ret)
+		return kofi_refuse("domain or endpoint", ret, "info: %s has no endpoint with connections for it",
+				   fabric->name);
+	if (!rxm_unfit(*lower)) {
+		(*lower)->tx_attr->size = RXM_TX;
+		(*lower)->rx_attr->size = RXM_RX;
+		return 0;
+	}
+	fi_freeinfo(*lower);
+	return kofi_refuse("domain or endpoint", -EADDRNOTAVAIL, "info: %s has no endpoint with connections at its address",
+			   fabric->name);
+}

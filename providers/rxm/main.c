@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The module kofi_rxm.ko, its fabrics and its domains.
+ *
+ * An open fabric pins the module and, by its lower fabric, the module of the lower provider.
+ */
+#include <linux/module.h>
+#include <kofi/mr_map.h>
+#include <kofi/refuse.h>
+#include "rxm.h"
+
+/* Connections of kofi/soft.h; no lower call is made under it */
+DEFINE_MUTEX(rxm_lock);
+
+/* The length of a segment has 16 bits */
+struct kofi_param rxm_eager_limit = { .value = SZ_16K, .min = SZ_1K, .max = U16_MAX };
+module_param_cb(eager_limit, &kofi_param_ops, &rxm_eager_limit, 0444);
+MODULE_PARM_DESC(eager_limit, "most payload of a packet, bytes; equal to FI_OFI_RXM_BUFFER_SIZE of peers (default 16384)");
+
+/* Domains */
+
+static int rxm_domain_close(struct fid *fid)
+{
+	struct rxm_domain *domain = to_rxm_domain(container_of(fid, struct fid_domain, fid));
+
+	kofi_lower_close(&domain->lower->fid);
+	kofi_mr_map_destroy(&domain->soft.mrs.map);
+	kfree(domain);
+	return 0;
+}
+
+static const struct fi_ops rxm_domain_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= rxm_domain_close,
+	.bind		= fi_no_bind,
+	.control	= fi_no_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+/* Regions: peers access none, so nothing is counted */
+
+static int rxm_mr_check(u64 flags)
+{
+	if (!(flags & FI_RMA_EVENT))
+		return 0;
+	return kofi_refuse("mr_reg", -FI_EBADFLAGS, "FI_RMA_EVENT: peers access no region here");
+}
+
+static int rxm_mr_reg(struct fid *fid, const void *buf, size_t len, u64 access, u64 offset,
+		      u64 requested_key, u64 flags, struct fid_mr **mr, void *context)
+{
+	return rxm_mr_check(flags) ? :
+	       kofi_mr_domain_ops.reg(fid, buf, len, access, offset, requested_key, flags, mr,
+				      context);
+}
+
+static int rxm_mr_regv(struct fid *fid, const struct kvec *iov, size_t count, u64 access,
+		       u64 offset, u64 requested_key, u64 flags, struct fid_mr **mr,
+		       void *context)
+{
+	return rxm_mr_check(flags) ? :
+	       kofi_mr_domain_ops.regv(fid, iov, count, access, offset, requested_key, flags, mr,
+				       context);
+}
+
+static int rxm_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, u64 flags,
+			  struct fid_mr **mr)
+{
+	return rxm_mr_check(flags) ? : kofi_mr_domain_ops.regattr(fid, attr, flags, mr);
+}
+
+static const struct fi_ops_mr rxm_mr_ops = {
+	.size		= sizeof(struct fi_ops_mr),
+	.reg		= rxm_mr_reg,
+	.regv		= rxm_mr_regv,
+	.regattr	= rxm_mr_regattr,
+};
+
+static int rxm_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
+			   struct fid_domain **fid_domain, void *context)
+{
+	struct rxm_fabric *fabric = to_rxm_fabric(fid_fabric);
+	struct fid_domain *lower;
+	struct fi_info *lower_info;
+	int ret;
+
+	ret = rxm_lower_info(fabric, NULL, info, &lower_info);
+	if (ret)
+		return ret;
+	ret = fi_domain(fabric->lower, lower_info, &lower, NULL);
+	fi_freeinfo(lower_info);
+	if (ret)
+		return ret;
+	ret = kofi_soft_domain_open(fid_fabric, info, fid_domain, context);
+	if (ret) {
+		kofi_lower_close(&lower->fid);
+		return ret;
+	}
+	to_rxm_domain(*fid_domain)->lower = lower;
+	(*fid_domain)->mr = &rxm_mr_ops;
+	(*fid_domain)->fid.ops = &rxm_domain_fid_ops;
+	return 0;
+}
+
+static void rxm_av_removed(struct kofi_av *av, u32 index)
+{
+	kofi_soft_forget(&rxm_type, av, index);
+}
+
+static int rxm_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
+		       struct fid_av **av, void *context)
+{
+	return kofi_av_open(attr, to_kofi_soft_domain(domain)->addr_format, rxm_av_removed, av,
+			    context);
+}
+
+static int rxm_scalable_ep(struct fid_domain *domain, struct fi_info *info,
+			   struct fid_ep **sep, void *context)
+{
+	return kofi_refuse("scalable_ep", -ENOSYS, "the wire of rxm has no contexts");
+}
+
+static int rxm_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
+			   struct fid_ep **srx, void *context)
+{
+	return kofi_refuse("srx_context", -ENOSYS, "endpoints of the type FI_EP_RDM share no receives");
+}
+
+static const struct fi_ops_domain rxm_domain_ops = {
+	.size		= sizeof(struct fi_ops_domain),
+	.av_open	= rxm_av_open,
+	.cq_open	= kofi_soft_cq_open,
+	.endpoint	= rxm_endpoint,
+	.scalable_ep	= rxm_scalable_ep,
+	.cntr_open	= kofi_cntr_open,
+	.stx_ctx	= fi_no_stx_ctx,
+	.srx_ctx	= rxm_srx_context,
+	.query_atomic	= fi_no_query_atomic,
+	.dma_device	= fi_no_dma_device,
+};
+
+/* Fabrics */
+
+static int rxm_fabric_close(struct fid *fid)
+{
+	struct rxm_fabric *fabric = to_rxm_fabric(container_of(fid, struct fid_fabric, fid));
+
+	kofi_lower_close(&fabric->lower->fid);
+	mutex_lock(&rxm_lock);
+	list_del(&fabric->soft.of_type);
+	mutex_unlock(&rxm_lock);
+	kfree(fabric);
+	return 0;
+}
+
+static const struct fi_ops rxm_fabric_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= rxm_fabric_close,
+	.bind		= fi_no_bind,
+	.control	= fi_no_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+static int rxm_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
+			  struct fid_pep **pep, void *context)
+{
+	return kofi_refuse("passive_ep", -EINVAL, "info->ep_attr->type is %d; only FI_EP_MSG listens, which this provider does not have",
+			   info->ep_attr->type);
+}
+
+static const struct fi_ops_fabric rxm_fabric_ops = {
+	.size		= sizeof(struct fi_ops_fabric),
+	.domain		= rxm_domain_open,
+	.passive_ep	= rxm_passive_ep,
+	.eq_open	= kofi_soft_eq_open,
+};
+
+static int rxm_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid_fabric,
+			   void *context)
+{
+	struct fid_fabric *lower;
+	struct rxm_fabric *fabric;
+	size_t len;
+	int ret;
+
+	ret = kofi_lower_fabric(attr, &lower, NULL, &rxm_provider);
+	if (ret)
+		return ret;
+	ret = kofi_soft_fabric_open(&rxm_type, attr, fid_fabric, context);
+	if (ret) {
+		kofi_lower_close(&lower->fid);
+		return ret;
+	}
+	fabric = to_rxm_fabric(*fid_fabric);
+	fabric->lower = lower;
+	/* kofi_lower_fabric() has found a name in front of the last one */
+	len = strrchr(attr->prov_name, ';') - attr->prov_name;
+	strscpy(fabric->name, attr->prov_name, min(sizeof(fabric->name), len + 1));
+	fabric->soft.fabric.fid.ops = &rxm_fabric_fid_ops;
+	return 0;
+}
+
+struct kofi_provider rxm_provider = {
+	.name		= RXM_NAME,
+	.version	= RXM_VERSION,
+	.getinfo	= rxm_getinfo,
+	.freeinfo	= fi_freeinfo,
+	.fabric		= rxm_fabric_open,
+	.net_exit	= kofi_soft_net_exit,
+	.owner		= THIS_MODULE,
+};
+
+static int __init rxm_init(void)
+{
+	int ret = -ENOMEM;
+
+	rxm_type.fabric = &rxm_fabric_ops;
+	rxm_type.domain = &rxm_domain_ops;
+	/* Writeback may wait for operations that the workers send */
+	rxm_type.wq = alloc_workqueue("kofi_rxm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!rxm_type.wq)
+		return ret;
+	ret = kofi_provider_register(KOFI_PROVIDER_VERSION, &rxm_provider);
+	if (ret)
+		destroy_workqueue(rxm_type.wq);
+	return ret;
+}
+module_init(rxm_init);
+
+static void __exit rxm_exit(void)
+{
+	kofi_provider_deregister(&rxm_provider);
+	destroy_workqueue(rxm_type.wq);
+	/* Peers and regions that RCU frees */
+	rcu_barrier();
+}
+module_exit(rxm_exit);
+
+MODULE_DESCRIPTION("kOFI provider of reliable datagrams over connected endpoints");
+MODULE_AUTHOR("the kOFI authors");
+MODULE_VERSION("0.1");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_ALIAS_KOFI(RXM_NAME);

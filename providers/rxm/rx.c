@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Packets that are received.
+ *
+ * A callback of the lower queue appends a packet to rxm_conn.packets.  Then one task at a time
+ * deals with the packets, in their order (rxm_receive()): a packet is matched, its payload is
+ * copied, and its buffer is posted again.
+ *
+ * A message without a receive is an early message.  It is kept: copied into memory that is bounded
+ * for the connection and for the endpoint, so that the packets behind it go on.  Memory is
+ * allocated without waiting.  If there is none, or the bound is reached, the message waits in its
+ * buffer (rxm_conn.head), and the packets behind it wait, too; a receive finds the message all
+ * the same.  If the engine of kofi/srx.h has no room for one more message, the packet waits without
+ * being known to it.
+ *
+ * Everything that a packet says is checked here.  A peer that breaks the rules of the wire loses
+ * its connection.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include "rxm.h"
+
+#define RXM_EARLY_GFP	(GFP_NOWAIT | __GFP_NOWARN)
+
+static size_t rxm_payload(const struct rxm_buf *buf)
+{
+	return buf->len - sizeof(*buf->hdr);
+}
+
+/* Copies a part of a message, which begins at @offset, as far as it fits into the receive */
+static void rxm_copy(struct kofi_rx *rx, size_t offset, void *data, size_t len)
+{
+	size_t room = kofi_rx_len(rx);
+	struct iov_iter from, to;
+	struct kvec kvec;
+
+	if (offset >= room || !len)
+		return;
+	kvec.iov_base = data;
+	kvec.iov_len = min(len, room - offset);
+	iov_iter_kvec(&from, ITER_SOURCE, &kvec, 1, kvec.iov_len);
+	kofi_rx_iter(rx, offset, &to);
+	kofi_iov_copy(&to, &from, kvec.iov_len);
+}
+
+/* Early messages */
+
+static bool rxm_early_has_room(const struct rxm_conn *conn, size_t len)
+{
+	return conn->early_msgs < RXM_EARLY_PEER_MSGS &&
+	       conn->early_bytes + len <= RXM_EARLY_PEER_BYTES &&
+	       conn->ep->early_bytes + len <= RXM_EARLY_BYTES;
+}
+
+/* Returns an early message that is kept, with a reference to the endpoint; NULL: no room */
+static struct rxm_early *rxm_early_get(struct rxm_conn *conn, u64 len)
+{
+	struct rxm_early *early = NULL;
+	struct rxm_ep *ep = conn->ep;
+	unsigned long flags;
+	void *data = NULL;
+
+	if (len > RXM_EARLY_MAX)
+		return NULL;
+	if (len) {
+		data = kmalloc(len, RXM_EARLY_GFP);
+		if (!data)
+			return NULL;
+	}
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	if (rxm_early_has_room(conn, len))
+		early = kofi_bufpool_get(&ep->early);
+	if (early) {
+		*early = (struct rxm_early) { .ep = ep, .addr = conn->addr, .data = data };
+		early->counted = conn;
+		list_add_tail(&early->of_conn, &conn->kept);
+		INIT_LIST_HEAD(&early->entry);
+		early->msg.what.len = len;
+		conn->early_msgs++;
+		conn->early_bytes += len;
+		ep->early_bytes += len;
+		kofi_soft_ep_get(&ep->soft);
+	}
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	if (!early)
+		kfree(data);
+	return early;
+}
+
+/* The endpoint may go afterwards */
+static void rxm_early_put(struct rxm_early *early)
+{
+	size_t len = early->msg.what.len;
+	struct rxm_ep *ep = early->ep;
+	unsigned long flags;
+
+	kfree(early->data);
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	ep->early_bytes -= len;
+	if (early->counted) {
+		early->counted->early_msgs--;
+		early->counted->early_bytes -= len;
+		list_del(&early->of_conn);
+	}
+	kofi_bufpool_put(&ep->early, early);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	kofi_soft_ep_put(&ep->soft);
+}
+
+/* Whatever decides about an early message has decided */
+static void rxm_early_settle(struct rxm_early *early, struct kofi_rx *rx)
+{
+	struct rxm_ep *ep = early->ep;
+	struct rxm_conn *conn = early->conn;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	early->rx = rx;
+	early->settled = true;
+	if (!conn && early->whole)
+		list_add_tail(&early->entry, &ep->settled);
+	else if (conn && conn->state != RXM_OVER && list_empty(&conn->stalled))
+		list_add_tail(&conn->stalled, &ep->stalled);
+	kofi_soft_kick(&ep->soft);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+}
+
+static void rxm_start(struct kofi_rx *rx, struct kofi_srx_msg *msg)
+{
+	rxm_early_settle(container_of(msg, struct rxm_early, msg), rx);
+}
+
+static void rxm_discard(struct kofi_srx_msg *msg)
+{
+	rxm_early_settle(container_of(msg, struct rxm_early, msg), NULL);
+}
+
+/* Packets of the connections in rxm_ep.stalled may find room now */
+static void rxm_resume(struct kofi_srx *srx)
+{
+	kofi_soft_kick(container_of(srx, struct kofi_soft_ep, own_srx));
+}
+
+static void rxm_source(const struct rxm_ep *ep, const struct sockaddr_storage *addr,
+		       fi_addr_t *src_addr, fi_addr_t *source)
+{
+	u64 caps = ep->soft.kep.caps;
+
+	*src_addr = caps & FI_DIRECTED_RECV ? kofi_av_find(rxm_av(ep), addr) : FI_ADDR_NOTAVAIL;
+	*source = caps & FI_SOURCE ? kofi_av_source(rxm_av(ep), addr) : FI_ADDR_NOTAVAIL;
+}
+
+static void rxm_sender(const struct kofi_srx_msg *msg, fi_addr_t *src_addr, fi_addr_t *source)
+{
+	const struct rxm_early *early = container_of(msg, struct rxm_early, msg);
+
+	rxm_source(early->ep, &early->addr, src_addr, source);
+}
+
+static unsigned long rxm_changes(const struct kofi_srx *srx)
+{
+	return kofi_av_changes(kofi_soft_av(container_of(srx, struct kofi_soft_ep, own_srx)));
+}
+
+const struct kofi_srx_ops rxm_srx_ops = {
+	.start		= rxm_start,
+	.discard	= rxm_discard,
+	.resume		= rxm_resume,
+	.sender		= rxm_sender,
+	.changes	= rxm_changes,
+};
+
+/**
+ * rxm_settle() - Deliver early messages that have a receive, and drop those that nobody wants
+ * @ep: the endpoint
+ *
+ * Context: may sleep; kofi_soft_ep.work.
+ */
+void rxm_settle(struct rxm_ep *ep)
+{
+	struct rxm_early *early, *next;
+	LIST_HEAD(settled);
+
+	spin_lock_irq(&ep->soft.lock);
+	list_splice_init(&ep->settled, &settled);
+	spin_unlock_irq(&ep->soft.lock);
+	list_for_each_entry_safe(early, next, &settled, entry) {
+		if (early->rx) {
+			rxm_copy(early->rx, 0, early->data, early->msg.what.len);
+			kofi_rx_complete(early->rx);
+		}
+		rxm_early_put(early);
+	}
+}
+
+/* Segmented messages */
+
+static struct rxm_sar *rxm_sar_find(struct rxm_conn *conn, u64 msg_id)
+{
+	int i;
+
+	for (i = 0; i < RXM_SARS; i++)
+		if (conn->sars[i].used && conn->sars[i].msg_id == msg_id)
+			return &conn->sars[i];
+	return NULL;
+}
+
+static struct rxm_sar *rxm_sar_free(struct rxm_conn *conn)
+{
+	int i;
+
+	for (i = 0; i < RXM_SARS; i++)
+		if (!conn->sars[i].used)
+			return &conn->sars[i];
+	return NULL;
+}
+
+/* All of a message that is kept has come */
+static void rxm_early_whole(struct rxm_early *early)
+{
+	struct rxm_ep *ep = early->ep;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	early->whole = true;
+	if (early->settled) {
+		list_add_tail(&early->entry, &ep->settled);
+		kofi_soft_kick(&ep->soft);
+	}
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+}
+
+/* Takes the payload of a segment */
+static void rxm_sar_add(struct rxm_sar *sar, struct rxm_buf *buf)
+{
+	size_t len = rxm_payload(buf);
+
+	if (sar->rx)
+		rxm_copy(sar->rx, sar->have, buf->hdr + 1, len);
+	else if (sar->early)
+		memcpy(sar->early->data + sar->have, buf->hdr + 1, len);
+	sar->have += len;
+	sar->next++;
+	if (sar->have < sar->size)
+		return;
+	if (sar->rx)
+		kofi_rx_complete(sar->rx);
+	else if (sar->early)
+		rxm_early_whole(sar->early);
+	memset(sar, 0, sizeof(*sar));
+}
+
+/* Messages */
+
+/* The first packet of a message: it has a receive, or is kept, or (neither) nobody wants it */
+static void rxm_take(struct rxm_conn *conn, struct rxm_buf *buf, struct kofi_rx *rx,
+		     struct rxm_early *early)
+{
+	const struct rxm_wire_hdr *hdr = buf->hdr;
+	struct rxm_sar *sar;
+
+	if (hdr->ctrl.type == RXM_WIRE_SEG) {
+		/* rxm_seg() has seen that one is free */
+		sar = rxm_sar_free(conn);
+		*sar = (struct rxm_sar) {
+			.used	= true,
+			.msg_id	= hdr->ctrl.msg_id,
+			.size	= hdr->op.size,
+			.rx	= rx,
+			.early	= early,
+		};
+		rxm_sar_add(sar, buf);
+	} else if (rx) {
+		rxm_copy(rx, 0, buf->hdr + 1, rxm_payload(buf));
+		kofi_rx_complete(rx);
+	}
+}
+
+/* A message that is kept may settle before rxm_take() has seen all of it */
+static int rxm_keep(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_early *early,
+		    const struct kofi_srx_arrival *what, struct kofi_rx **rx)
+{
+	int ret;
+
+	early->whole = buf->hdr->ctrl.type == RXM_WIRE_EAGER;
+	if (early->whole && early->data)
+		memcpy(early->data, buf->hdr + 1, rxm_payload(buf));
+	ret = kofi_srx_arrive(&conn->ep->soft.own_srx, what, &early->msg, rx);
+	if (ret != KOFI_SRX_QUEUED)
+		rxm_early_put(early);
+	else if (buf->hdr->ctrl.type == RXM_WIRE_SEG)
+		rxm_take(conn, buf, NULL, early);
+	return ret;
+}
+
+/* The message waits in its buffer */
+static int rxm_wait_in_buffer(struct rxm_conn *conn, const struct kofi_srx_arrival *what,
+			      struct kofi_rx **rx)
+{
+	int ret;
+
+	conn->head.settled = false;
+	conn->head.rx = NULL;
+	conn->head_waits = true;
+	ret = kofi_srx_arrive(&conn->ep->soft.own_srx, what, &conn->head.msg, rx);
+	if (ret == KOFI_SRX_QUEUED)
+		return -EINPROGRESS;
+	conn->head_waits = false;
+	return ret;
+}
+
+/* Has kofi_soft_ep.work look at the next packet once more when the engine has room */
+static void rxm_stall(struct rxm_conn *conn)
+{
+	struct rxm_ep *ep = conn->ep;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	if (conn->state != RXM_OVER && list_empty(&conn->stalled))
+		list_add_tail(&conn->stalled, &ep->stalled);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+}
+
+/* As kofi_srx_arrive(), of a message that has found no receive; -EINPROGRESS: in its buffer */
+static int rxm_early(struct rxm_conn *conn, struct rxm_buf *buf,
+		     const struct kofi_srx_arrival *what, struct kofi_rx **rx)
+{
+	struct rxm_early *early = rxm_early_get(conn, what->len);
+
+	/* The engine may call rxm_resume() before the last call below returns */
+	rxm_stall(conn);
+	if (early)
+		return rxm_keep(conn, buf, early, what, rx);
+	return rxm_wait_in_buffer(conn, what, rx);
+}
+
+/* The message in the buffer of the next packet has been waiting; -EAGAIN: it still is */
+static int rxm_head(struct rxm_conn *conn, struct rxm_buf *buf)
+{
+	struct rxm_ep *ep = conn->ep;
+	struct kofi_rx *rx;
+	unsigned long flags;
+	bool settled;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	settled = conn->head.settled;
+	rx = conn->head.rx;
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	if (!settled)
+		return -EAGAIN;
+	conn->head_waits = false;
+	rxm_take(conn, buf, rx, NULL);
+	return 0;
+}
+
+/* The first packet of a message; -EAGAIN: it has to wait */
+static int rxm_message(struct rxm_conn *conn, struct rxm_buf *buf)
+{
+	const struct rxm_wire_op *op = &buf->hdr->op;
+	struct kofi_srx_arrival what = {
+		.ep	= &conn->ep->soft.kep,
+		.flags	= (op->op == RXM_WIRE_TAGGED ? FI_TAGGED : FI_MSG) |
+			  (op->flags & RXM_WIRE_CQ_DATA ? FI_REMOTE_CQ_DATA : 0),
+		.tag	= op->op == RXM_WIRE_TAGGED ? op->tag : 0,
+		.len	= op->size,
+		.data	= op->flags & RXM_WIRE_CQ_DATA ? op->data : 0,
+	};
+	struct kofi_rx *rx;
+	int ret;
+
+	if (conn->head_waits)
+		return rxm_head(conn, buf);
+	rxm_source(conn->ep, &conn->addr, &what.src_addr, &what.source);
+	ret = kofi_srx_arrive(&conn->ep->soft.own_srx, &what, NULL, &rx);
+	if (ret == -EAGAIN)
+		ret = rxm_early(conn, buf, &what, &rx);
+	switch (ret) {
+	case KOFI_SRX_MATCHED:
+		rxm_take(conn, buf, rx, NULL);
+		return 0;
+	case KOFI_SRX_QUEUED:
+		return 0;
+	case -EAGAIN:
+	case -EINPROGRESS:
+		return -EAGAIN;
+	default:
+		/* The endpoint has ended */
+		rxm_take(conn, buf, NULL, NULL);
+		return 0;
+	}
+}
+
+static int rxm_seg(struct rxm_conn *conn, struct rxm_buf *buf)
+{
+	const struct rxm_wire_hdr *hdr = buf->hdr;
+	u8 type = hdr->ctrl.seg_type & RXM_WIRE_SEG_MASK;
+	struct rxm_sar *sar = rxm_sar_find(conn, hdr->ctrl.msg_id);
+	size_t len = rxm_payload(buf);
+
+	if (!len || hdr->ctrl.seg_size != len || len >= hdr->op.size)
+		return -EPROTO;
+	if (type == RXM_WIRE_SEG_FIRST) {
+		if (sar || hdr->ctrl.seg_no || !rxm_sar_free(conn))
+			return -EPROTO;
+		return rxm_message(conn, buf);
+	}
+	if (!sar || hdr->ctrl.seg_no != sar->next || hdr->op.size != sar->size ||
+	    len > sar->size - sar->have)
+		return -EPROTO;
+	if (type != (len == sar->size - sar->have ? RXM_WIRE_SEG_LAST : RXM_WIRE_SEG_MIDDLE))
+		return -EPROTO;
+	rxm_sar_add(sar, buf);
+	return 0;
+}
+
+/* Deals with a packet; -EAGAIN: it has to wait; -EPROTO: the peer breaks the rules */
+static int rxm_packet(struct rxm_conn *conn, struct rxm_buf *buf)
+{
+	const struct rxm_wire_hdr *hdr = buf->hdr;
+
+	if (buf->len < sizeof(*hdr) || hdr->ctrl.version != RXM_WIRE_CTRL_VERSION ||
+	    (u32)hdr->ctrl.conn_id != conn->id ||
+	    hdr->op.version != RXM_WIRE_OP_HDR_VERSION ||
+	    (hdr->op.op != RXM_WIRE_MSG && hdr->op.op != RXM_WIRE_TAGGED))
+		return -EPROTO;
+	if (hdr->ctrl.type == RXM_WIRE_SEG)
+		return rxm_seg(conn, buf);
+	if (hdr->ctrl.type != RXM_WIRE_EAGER || hdr->op.size != rxm_payload(buf))
+		return -EPROTO;
+	return rxm_message(conn, buf);
+}
+
+/* Posts a buffer again whose packet has been dealt with, unless @ret is an error */
+static void rxm_repost(struct rxm_conn *conn, struct rxm_buf *buf, int ret)
+{
+	struct rxm_ep *ep = conn->ep;
+	unsigned long flags;
+
+	if (!ret)
+		ret = fi_recv(conn->lower, buf->hdr, sizeof(*buf->hdr) + rxm_eager(), NULL,
+			      FI_ADDR_UNSPEC, &buf->done);
+	if (!ret)
+		return;
+	if (ret == -EPROTO)
+		pr_debug_ratelimited("%pISpc breaks the rules of the wire\n", &conn->addr);
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	rxm_conn_fail(conn, ECONNRESET);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+}
+
+/**
+ * rxm_receive() - Deal with the packets of a connection
+ * @conn: a connection in use, or in a callback of its lower queue
+ *
+ * Context: any.
+ */
+void rxm_receive(struct rxm_conn *conn)
+{
+	struct rxm_buf *buf;
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&conn->rx_lock, flags);
+	conn->rx_again = true;
+	if (conn->rx_busy)
+		goto unlock;
+	conn->rx_busy = true;
+	while (conn->rx_again) {
+		conn->rx_again = false;
+		buf = list_first_entry_or_null(&conn->packets, struct rxm_buf, entry);
+		if (!buf)
+			break;
+		spin_unlock_irqrestore(&conn->rx_lock, flags);
+		ret = rxm_packet(conn, buf);
+		spin_lock_irqsave(&conn->rx_lock, flags);
+		if (ret == -EAGAIN)
+			continue;
+		list_del_init(&buf->entry);
+		conn->rx_again = !ret;
+		spin_unlock_irqrestore(&conn->rx_lock, flags);
+		rxm_repost(conn, buf, ret);
+		/* Nobody deals with packets behind one that breaks the rules */
+		if (ret)
+			return;
+		spin_lock_irqsave(&conn->rx_lock, flags);
+	}
+	conn->rx_busy = false;
+unlock:
+	spin_unlock_irqrestore(&conn->rx_lock, flags);
+}
+
+/* fi_done.done of a receive */
+void rxm_received(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct rxm_buf *buf = container_of(done, struct rxm_buf, done);
+	struct rxm_conn *conn = buf->conn;
+	struct rxm_ep *ep = conn->ep;
+	unsigned long flags;
+
+	if (entry->err) {
+		spin_lock_irqsave(&ep->soft.lock, flags);
+		rxm_conn_fail(conn, ECONNRESET);
+		spin_unlock_irqrestore(&ep->soft.lock, flags);
+		return;
+	}
+	buf->len = entry->len;
+	spin_lock_irqsave(&conn->rx_lock, flags);
+	list_add_tail(&buf->entry, &conn->packets);
+	spin_unlock_irqrestore(&conn->rx_lock, flags);
+	rxm_receive(conn);
+}
+
+/* The end */
+
+/* Takes a message back that waits for its receive; returns the receive if it has one, or NULL */
+static struct kofi_rx *rxm_withdraw(struct rxm_early *early)
+{
+	if (kofi_srx_withdraw(&early->ep->soft.own_srx, &early->msg))
+		return NULL;
+	/* rxm_start() or rxm_discard() has returned */
+	return early->rx;
+}
+
+/**
+ * rxm_receive_end() - End the messages of which a connection has brought a part only
+ * @conn: a connection without users, whose lower endpoint has been closed
+ * @err: why, positive
+ *
+ * Messages that are kept as a whole stay.
+ *
+ * Context: may sleep; rxm_ep.cm.
+ */
+void rxm_receive_end(struct rxm_conn *conn, int err)
+{
+	struct rxm_ep *ep = conn->ep;
+	struct rxm_early *early, *next;
+	struct rxm_sar *sar;
+	struct kofi_rx *rx;
+	size_t have;
+
+	if (conn->head_waits) {
+		rx = rxm_withdraw(&conn->head);
+		if (rx)
+			kofi_rx_fail(rx, 0, err, err);
+	}
+	for (sar = conn->sars; sar < conn->sars + RXM_SARS; sar++) {
+		rx = sar->rx;
+		if (sar->early)
+			rx = rxm_withdraw(sar->early);
+		have = sar->rx ? min_t(u64, sar->have, kofi_rx_len(rx)) : 0;
+		if (rx)
+			kofi_rx_fail(rx, have, err, err);
+		if (sar->early)
+			rxm_early_put(sar->early);
+	}
+	spin_lock_irq(&ep->soft.lock);
+	list_for_each_entry_safe(early, next, &conn->kept, of_conn) {
+		list_del_init(&early->of_conn);
+		early->counted = NULL;
+	}
+	spin_unlock_irq(&ep->soft.lock);
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kofi_rxm: reliable datagrams (FI_EP_RDM) over any provider of connected endpoints, on
+ * the wire of libfabric's rxm (wire.h).
+ *
+ * kofi/soft.h has what the upper objects share with those of other software providers.  Below
+ * it this provider is a client: all that it opens there belongs to it.
+ *
+ *	rxm_fabric	has a lower fabric (main.c)
+ *	rxm_domain	has a lower domain (main.c)
+ *	rxm_ep		an endpoint; has a lower passive endpoint and event queue (ep.c)
+ *	rxm_peer	an address that the endpoint sends to, or hears from (cm.c)
+ *	rxm_conn	a connection with a peer: a lower endpoint, its completion queue and buffers
+ *			(conn.c)
+ *	rxm_op		an operation (tx.c)
+ *	rxm_early	a message that has come before its receive (rx.c)
+ *
+ * An endpoint has two work items.  kofi_soft_ep.work moves data: it gives operations to their
+ * peers, sends, and delivers messages that have waited for their receive.  rxm_ep.cm makes all
+ * control calls of lower objects: it takes events, dials, accepts, and closes.  So a lower
+ * endpoint that takes long to open or to close delays no transfer of another one, and control
+ * calls need no lock.  Callbacks of a lower completion queue deliver what comes, in softirq, in
+ * the run that the lower provider reports it in.
+ *
+ * Locks, from the outside to the inside:
+ *
+ *	rxm_lock		mutex of kofi/soft.h; no lower call is made under it
+ *	rxm_conn.rx_lock	packets that are not dealt with, and who deals with them
+ *	kofi_soft_ep.lock	all that work items and callbacks share: the table of peers, their
+ *				operations and connections, buffers, early messages
+ *
+ * No lock is held across a call of the lower provider, or of the engine of kofi/srx.h.
+ *
+ * References (kofi_soft_ep.users): a connection and an early message have one of the endpoint each.
+ */
+#ifndef _KOFI_RXM_H
+#define _KOFI_RXM_H
+
+#include <linux/completion.h>
+#include <linux/in6.h>
+#include <linux/list.h>
+#include <linux/rhashtable-types.h>
+#include <linux/sizes.h>
+#include <linux/workqueue.h>
+#include <kofi/addr.h>
+#include <kofi/av.h>
+#include <kofi/param.h>
+#include <kofi/provider.h>
+#include <kofi/soft.h>
+#include <kofi/srx.h>
+#include "wire.h"
+
+#define RXM_NAME		"ofi_rxm"
+#define RXM_VERSION		FI_VERSION(0, 1)
+
+#define RXM_MR_MODE		(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY)
+#define RXM_MAX_MSG		SZ_1G
+#define RXM_MANY		65536	/* reported where only memory is the limit */
+#define RXM_DEF_QUEUE		128	/* operations of a queue */
+#define RXM_MAX_QUEUE		16384
+#define RXM_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
+
+#define RXM_TX			8	/* packets of a connection that are being sent */
+#define RXM_RX			16	/* receives of a connection */
+#define RXM_SARS		16	/* segmented messages that a peer may send at a time */
+#define RXM_CONNS		4096	/* connections of an endpoint that peers have made */
+#define RXM_DIALS		64	/* connections that an endpoint makes at a time */
+#define RXM_DIAL_MS		10000	/* until a peer that is not reached is given up */
+#define RXM_TICK		(HZ / 20)
+#define RXM_REQUESTS		1024	/* requests that wait to be answered */
+#define RXM_BUDGET		64	/* packets between two looks at the scheduler */
+
+#define RXM_EARLY_MSGS		512	/* early messages that an endpoint keeps */
+#define RXM_EARLY_BYTES		SZ_16M	/* and their bytes */
+#define RXM_EARLY_PEER_MSGS	64	/* those of a connection */
+#define RXM_EARLY_PEER_BYTES	SZ_1M	/* and their bytes */
+#define RXM_EARLY_MAX		SZ_128K	/* bytes of an early message that is kept */
+#define RXM_EARLY_WAIT		8192	/* early messages, kept or in their buffers */
+
+struct rxm_conn;
+struct rxm_ep;
+
+/**
+ * struct rxm_fabric - A fabric
+ * @soft: the common part
+ * @lower: the fabric of the lower provider
+ * @name: name of the lower provider
+ */
+struct rxm_fabric {
+	struct kofi_soft_fabric	soft;
+	struct fid_fabric	*lower;
+	char			name[FI_NAME_MAX];
+};
+
+/**
+ * struct rxm_domain - A domain
+ * @soft: the common part
+ * @lower: the domain of the lower provider
+ */
+struct rxm_domain {
+	struct kofi_soft_domain	soft;
+	struct fid_domain	*lower;
+};
+
+/**
+ * struct rxm_op - An operation
+ * @soft: the common part
+ * @sent: bytes that have been sent
+ * @packets: of its packets, those that are being sent, and one more until the last one is; guarded
+ *	by kofi_soft_ep.lock, as the next one
+ * @err: why a packet has failed, positive
+ * @begun: a packet has been sent
+ * @msg_id: identity of a segmented message
+ */
+struct rxm_op {
+	struct kofi_soft_op	soft;
+	size_t			sent;
+	unsigned int		packets;
+	int			err;
+	bool			begun;
+	u64			msg_id;
+};
+
+/**
+ * struct rxm_buf - A buffer for one packet
+ * @done: its completion
+ * @conn: where it belongs
+ * @entry: of a buffer to send: in rxm_conn.free; of a receive: in rxm_conn.packets
+ * @op: operation that is being sent
+ * @len: bytes that have been received
+ * @hdr: the packet
+ */
+struct rxm_buf {
+	struct fi_done		done;
+	struct rxm_conn		*conn;
+	struct list_head	entry;
+	struct rxm_op		*op;
+	size_t			len;
+	struct rxm_wire_hdr	*hdr;
+};
+
+/**
+ * struct rxm_early - A message that has come before its receive
+ * @msg: its place in the engine of kofi/srx.h
+ * @ep: endpoint that it has come to; with a reference if the message is kept
+ * @addr: its sender
+ * @conn: connection whose next packet is the message; NULL: the message is kept
+ * @entry: in rxm_ep.settled
+ * @rx: receive that takes it; NULL: nobody wants it
+ * @settled: @rx has been decided; guarded by kofi_soft_ep.lock, as @rx and the next one
+ * @whole: all of it has come
+ * @counted: connection that it counts for; guarded by kofi_soft_ep.lock; NULL: it has ended
+ * @of_conn: in rxm_conn.kept
+ * @data: its payload, if it is kept
+ */
+struct rxm_early {
+	struct kofi_srx_msg	msg;
+	struct rxm_ep		*ep;
+	struct sockaddr_storage	addr;
+	struct rxm_conn		*conn;
+	struct list_head	entry;
+	struct kofi_rx		*rx;
+	bool			settled;
+	bool			whole;
+	struct rxm_conn		*counted;
+	struct list_head	of_conn;
+	void			*data;
+};
+
+/**
+ * struct rxm_sar - A message of which segments are to come
+ * @used: there is one
+ * @msg_id: its identity
+ * @size: its bytes
+ * @have: of these, bytes that have come
+ * @next: number of the next segment
+ * @rx: receive that takes it, or NULL
+ * @early: where it is kept, as its receive is to come; both NULL: nobody wants it
+ */
+struct rxm_sar {
+	bool			used;
+	u64			msg_id;
+	u64			size;
+	u64			have;
+	u32			next;
+	struct kofi_rx		*rx;
+	struct rxm_early	*early;
+};
+
+/**
+ * enum rxm_conn_state - State of a connection
+ * @RXM_DIALLING: fi_connect() has been called
+ * @RXM_ACCEPTING: fi_accept() has been called
+ * @RXM_OPEN: it stands
+ * @RXM_OVER: it has ended, or will in this run of rxm_ep.cm
+ */
+enum rxm_conn_state {
+	RXM_DIALLING,
+	RXM_ACCEPTING,
+	RXM_OPEN,
+	RXM_OVER,
+};
+
+/**
+ * struct rxm_conn - A connection
+ * @ep: endpoint that it belongs to, with a reference
+ * @peer: the other end; NULL: it is the accepting end of one from the endpoint itself, or over;
+ *	guarded by kofi_soft_ep.lock
+ * @addr: address of the other end
+ * @entry: in rxm_ep.conns
+ * @state: written by rxm_ep.cm with kofi_soft_ep.lock held
+ * @accepted: the other end has dialled
+ * @err: why it is to end, positive; guarded by kofi_soft_ep.lock, as the next three
+ * @broken: in rxm_ep.broken
+ * @used: an operation has begun to be sent
+ * @users: calls of lower objects by kofi_soft_ep.work that are under way
+ * @unused: completed when @users becomes 0 and the connection is over
+ * @lower: the lower endpoint
+ * @cq: its completion queue
+ * @id: what packets to this end have to name
+ * @peer_id: what packets to the other end name
+ * @pid: incarnation of the other end
+ * @tx: buffers to send
+ * @rx: receives
+ * @free: &struct rxm_buf that may be sent; guarded by kofi_soft_ep.lock
+ * @ready: in rxm_ep.ready
+ * @sending: operation of which packets are to be sent; guarded by kofi_soft_ep.lock
+ * @msg_id: identity of the last segmented message that was sent
+ * @rx_lock: guards the next three; taken with interrupts off
+ * @packets: &struct rxm_buf that have been received
+ * @rx_busy: somebody deals with @packets
+ * @rx_again: who deals with @packets has to look again
+ * @stalled: in rxm_ep.stalled, if the next packet may find a receive now
+ * @head: the next packet, if it is a message that waits for its receive in its buffer
+ * @head_waits: @head is in use; only the task that deals with @packets uses it
+ * @sars: segmented messages; used as @head_waits
+ * @kept: &struct rxm_early; guarded by kofi_soft_ep.lock, as the next two
+ * @early_msgs: how many
+ * @early_bytes: and their bytes
+ */
+struct rxm_conn {
+	struct rxm_ep		*ep;
+	struct rxm_peer		*peer;
+	struct sockaddr_storage	addr;
+	struct list_head	entry;
+	enum rxm_conn_state	state;
+	bool			accepted;
+	int			err;
+	struct list_head	broken;
+	bool			used;
+	unsigned int		users;
+	struct completion	unused;
+	struct fid_ep		*lower;
+	struct fid_cq		*cq;
+	u32			id;
+	u32			peer_id;
+	u32			pid;
+	struct rxm_buf		tx[RXM_TX];
+	struct rxm_buf		rx[RXM_RX];
+	struct list_head	free;
+	struct list_head	ready;
+	struct rxm_op		*sending;
+	u64			msg_id;
+	spinlock_t		rx_lock;	/* see above */
+	struct list_head	packets;
+	bool			rx_busy;
+	bool			rx_again;
+	struct list_head	stalled;
+	struct rxm_early	head;
+	bool			head_waits;
+	struct rxm_sar		sars[RXM_SARS];
+	struct list_head	kept;
+	u32			early_msgs;
+	size_t			early_bytes;
+};
+
+/**
+ * struct rxm_peer_key - What a peer is known by
+ * @addr: its IPv6 address, or an IPv4 address in the last word
+ * @scope: scope of a link-local address
+ * @port: where it listens, in network byte order
+ * @family: AF_INET or AF_INET6
+ *
+ * rxm_peer_key_set() makes it and zeroes what is unused, as the table compares all bytes.
+ */
+struct rxm_peer_key {
+	struct in6_addr		addr;
+	u32			scope;
+	__be16			port;
+	u16			family;
+};
+
+/**
+ * struct rxm_peer - A peer; there as long as it has a connection or operations
+ * @node: in rxm_ep.peers
+ * @key: its address
+ * @addr: its address in the form of sockets
+ * @posted: struct kofi_soft_op to be sent; guarded by kofi_soft_ep.lock
+ * @conn: its connection, or NULL; written by rxm_ep.cm with kofi_soft_ep.lock held
+ * @entry: in rxm_ep.unsettled, if it is to have a connection; guarded by kofi_soft_ep.lock
+ * @tries: attempts to connect that have failed in a row; only rxm_ep.cm uses this and the next two
+ * @next: jiffies: no attempt before
+ * @give_up: jiffies: no further attempt afterwards
+ * @rcu: frees it
+ */
+struct rxm_peer {
+	struct rhash_head	node;
+	struct rxm_peer_key	key;
+	struct sockaddr_storage	addr;
+	struct list_head	posted;
+	struct rxm_conn		*conn;
+	struct list_head	entry;
+	unsigned int		tries;
+	unsigned long		next;
+	unsigned long		give_up;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct rxm_ep - An endpoint
+ * @soft: the common part
+ * @info: what lower endpoints are opened with
+ * @pep: where peers connect to
+ * @eq: events of lower objects
+ * @name: its address
+ * @pid: its incarnation
+ * @next_id: of the next connection
+ * @cm: see the top; all that follows up to @gone is used by @cm only
+ * @conns: &struct rxm_conn
+ * @nconns: how many of these were accepted
+ * @dialling: how many of these have been dialled and do not stand
+ * @gone: the lower device has gone
+ * @peers: &struct rxm_peer; changed with kofi_soft_ep.lock held
+ * @unsettled: &struct rxm_peer that are to have a connection; guarded by kofi_soft_ep.lock, as all
+ *	that follows but @flushed
+ * @broken: &struct rxm_conn that are to end
+ * @ready: &struct rxm_conn that may send
+ * @stalled: &struct rxm_conn whose next packet may find a receive
+ * @settled: &struct rxm_early that are to be delivered or dropped
+ * @early: free &struct rxm_early
+ * @early_bytes: bytes of kept messages
+ * @flushed: receives and operations have been flushed; only kofi_soft_ep.work uses it
+ */
+struct rxm_ep {
+	struct kofi_soft_ep	soft;
+	struct fi_info		*info;
+	struct fid_pep		*pep;
+	struct fid_eq		*eq;
+	struct sockaddr_storage	name;
+	u32			pid;
+	u32			next_id;
+	struct delayed_work	cm;
+	struct list_head	conns;
+	unsigned int		nconns;
+	unsigned int		dialling;
+	bool			gone;
+	struct rhashtable	peers;
+	struct list_head	unsettled;
+	struct list_head	broken;
+	struct list_head	ready;
+	struct list_head	stalled;
+	struct list_head	settled;
+	struct kofi_bufpool	early;
+	size_t			early_bytes;
+	bool			flushed;
+};
+
+extern struct kofi_provider rxm_provider;
+extern struct kofi_soft_type rxm_type;
+extern struct mutex rxm_lock;
+extern struct kofi_param rxm_eager_limit;
+extern const struct kofi_ep_limits rxm_limits;
+
+static inline struct rxm_fabric *to_rxm_fabric(struct fid_fabric *fabric)
+{
+	return container_of(fabric, struct rxm_fabric, soft.fabric);
+}
+
+static inline struct rxm_domain *to_rxm_domain(struct fid_domain *domain)
+{
+	return container_of(to_kofi_soft_domain(domain), struct rxm_domain, soft);
+}
+
+static inline struct rxm_ep *to_rxm_ep(struct kofi_soft_ep *soft)
+{
+	return container_of(soft, struct rxm_ep, soft);
+}
+
+static inline struct rxm_op *to_rxm_op(struct kofi_soft_op *soft)
+{
+	return container_of(soft, struct rxm_op, soft);
+}
+
+/* Most payload of a packet; does not change while the module is loaded */
+static inline unsigned int rxm_eager(void)
+{
+	return rxm_eager_limit.value;
+}
+
+/* Runs rxm_ep.cm.  Any context */
+static inline void rxm_cm_kick(struct rxm_ep *ep)
+{
+	mod_delayed_work(rxm_type.wq, &ep->cm, 0);
+}
+
+/* info.c */
+int rxm_getinfo(u32 version, const char *node, const int service, u64 flags,
+		struct fi_info *hints, struct fi_info **info);
+int rxm_lower_info(const struct rxm_fabric *fabric, const struct rxm_domain *domain,
+		   const struct fi_info *info, struct fi_info **lower);
+
+/* ep.c */
+int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
+		 void *context);
+struct kofi_av *rxm_av(const struct rxm_ep *ep);
+
+/* cm.c */
+int rxm_peers_init(struct rxm_ep *ep);
+void rxm_peers_destroy(struct rxm_ep *ep);
+struct rxm_peer *rxm_peer_find(struct rxm_ep *ep, const struct sockaddr_storage *addr);
+struct rxm_peer *rxm_peer_new(const struct sockaddr_storage *addr);
+int rxm_peer_insert(struct rxm_ep *ep, struct rxm_peer *peer);
+void rxm_peer_post(struct rxm_ep *ep, struct rxm_peer *peer, struct kofi_soft_op *op);
+void rxm_cm_work(struct work_struct *work);
+
+/* conn.c */
+struct rxm_conn *rxm_conn_open(struct rxm_ep *ep, struct fi_info *info,
+			       const struct sockaddr_storage *addr, int *err);
+void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted);
+void rxm_conn_fail(struct rxm_conn *conn, int err);
+bool rxm_conn_use(struct rxm_conn *conn);
+void rxm_conn_unuse(struct rxm_conn *conn);
+
+/* tx.c */
+void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry);
+void rxm_send(struct rxm_conn *conn);
+void rxm_send_end(struct rxm_conn *conn, struct list_head *posted);
+void rxm_conn_ready(struct rxm_conn *conn);
+
+/* rx.c */
+extern const struct kofi_srx_ops rxm_srx_ops;
+void rxm_received(struct fi_done *done, const struct fi_done_entry *entry);
+void rxm_receive(struct rxm_conn *conn);
+void rxm_receive_end(struct rxm_conn *conn, int err);
+void rxm_settle(struct rxm_ep *ep);
+
+#endif /* _KOFI_RXM_H */

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Packets that are sent.
+ *
+ * Only kofi_soft_ep.work sends, so the packets of a connection are in the order in which its
+ * operations were posted.  Each packet is copied into a buffer of the connection.  If there is
+ * none, the completion of a packet makes the connection ready again (rxm_conn_ready()).
+ *
+ * An operation is over when its last packet has completed at the lower endpoint.
+ */
+#include <linux/module.h>
+#include "rxm.h"
+
+/* Why an operation fails that the connection has begun to send, positive */
+static int rxm_op_err(const struct rxm_conn *conn)
+{
+	int err = conn->err ? : ECONNRESET;
+
+	return conn->ep->soft.over ? ECANCELED : err;
+}
+
+/**
+ * rxm_conn_ready() - A connection may have something to send, and a buffer
+ * @conn: the connection
+ *
+ * kofi_soft_kick() is due.
+ *
+ * Context: any, with kofi_soft_ep.lock held.
+ */
+void rxm_conn_ready(struct rxm_conn *conn)
+{
+	lockdep_assert_held(&conn->ep->soft.lock);
+	if (conn->state == RXM_OPEN && conn->peer && list_empty(&conn->ready) &&
+	    (conn->sending || !list_empty(&conn->peer->posted)))
+		list_add_tail(&conn->ready, &conn->ep->ready);
+}
+
+/* fi_done.done of a packet that has been sent */
+void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct rxm_buf *buf = container_of(done, struct rxm_buf, done);
+	struct rxm_conn *conn = buf->conn;
+	struct rxm_op *op = buf->op;
+	struct rxm_ep *ep = conn->ep;
+	unsigned long flags;
+	bool over;
+	int err;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	list_add(&buf->entry, &conn->free);
+	if (entry->err && !op->err)
+		op->err = rxm_op_err(conn);
+	if (entry->err)
+		rxm_conn_fail(conn, ECONNRESET);
+	over = !--op->packets;
+	err = op->err;
+	rxm_conn_ready(conn);
+	if (!list_empty(&conn->ready))
+		kofi_soft_kick(&ep->soft);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	if (over)
+		kofi_soft_op_done(&op->soft, err);
+}
+
+/* Takes the operation to be sent next, and a buffer for its next packet */
+static struct rxm_buf *rxm_tx_get(struct rxm_conn *conn)
+{
+	struct rxm_ep *ep = conn->ep;
+	struct rxm_buf *buf = NULL;
+	struct kofi_soft_op *op;
+
+	spin_lock_irq(&ep->soft.lock);
+	if (!conn->peer || conn->err)
+		goto unlock;
+	if (!conn->sending) {
+		op = list_first_entry_or_null(&conn->peer->posted, struct kofi_soft_op, entry);
+		if (!op)
+			goto unlock;
+		list_del(&op->entry);
+		conn->sending = to_rxm_op(op);
+		conn->sending->sent = 0;
+		conn->sending->err = 0;
+		conn->sending->packets = 1;
+		conn->sending->begun = false;
+	}
+	buf = list_first_entry_or_null(&conn->free, struct rxm_buf, entry);
+	if (!buf)
+		goto unlock;
+	list_del_init(&buf->entry);
+	buf->op = conn->sending;
+	buf->op->packets++;
+unlock:
+	spin_unlock_irq(&ep->soft.lock);
+	return buf;
+}
+
+/* A packet has not been taken by the lower endpoint */
+static void rxm_tx_put(struct rxm_buf *buf)
+{
+	struct rxm_conn *conn = buf->conn;
+
+	spin_lock_irq(&conn->ep->soft.lock);
+	buf->op->packets--;
+	list_add(&buf->entry, &conn->free);
+	spin_unlock_irq(&conn->ep->soft.lock);
+}
+
+/* Writes the next packet of an operation; returns its bytes of payload */
+static size_t rxm_packet_fill(struct rxm_conn *conn, struct rxm_op *op, struct rxm_wire_hdr *hdr)
+{
+	const struct kofi_kept_op *kept = &op->soft.kept;
+	size_t len = min_t(size_t, kept->len - op->sent, rxm_eager());
+
+	*hdr = (struct rxm_wire_hdr) {
+		.ctrl.version	= RXM_WIRE_CTRL_VERSION,
+		.ctrl.conn_id	= conn->peer_id,
+		.op.version	= RXM_WIRE_OP_HDR_VERSION,
+		.op.op		= kept->type == FI_OP_TSEND ? RXM_WIRE_TAGGED : RXM_WIRE_MSG,
+		.op.size	= kept->len,
+	};
+	if (kept->type == FI_OP_TSEND)
+		hdr->op.tag = kept->tag;
+	if (kept->flags & FI_REMOTE_CQ_DATA) {
+		hdr->op.flags = RXM_WIRE_CQ_DATA;
+		hdr->op.data = kept->data;
+	}
+	if (kept->len > rxm_eager()) {
+		if (!op->sent)
+			op->msg_id = ++conn->msg_id;
+		hdr->ctrl.type = RXM_WIRE_SEG;
+		hdr->ctrl.seg_size = len;
+		hdr->ctrl.seg_no = op->sent / rxm_eager();
+		hdr->ctrl.msg_id = op->msg_id;
+		hdr->ctrl.seg_type = !op->sent ? RXM_WIRE_SEG_FIRST :
+				     op->sent + len < kept->len ? RXM_WIRE_SEG_MIDDLE :
+								  RXM_WIRE_SEG_LAST;
+	}
+	if (len)
+		kofi_iov_gather(hdr + 1, &kept->local, op->sent, len);
+	return len;
+}
+
+static ssize_t rxm_packet_send(struct rxm_conn *conn, struct rxm_buf *buf, size_t len)
+{
+	struct kvec iov = { .iov_base = buf->hdr, .iov_len = sizeof(*buf->hdr) + len };
+	const struct fi_msg msg = {
+		.type		= FI_BUF_KVEC,
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.addr		= FI_ADDR_UNSPEC,
+		.context	= &buf->done,
+	};
+
+	if (!(buf->op->soft.kept.flags & FI_TRANSMIT_COMPLETE))
+		return fi_send(conn->lower, iov.iov_base, iov.iov_len, NULL, FI_ADDR_UNSPEC,
+			       &buf->done);
+	return fi_sendmsg(conn->lower, &msg, FI_COMPLETION | FI_TRANSMIT_COMPLETE);
+}
+
+/* All packets of an operation have been given to the lower endpoint */
+static void rxm_op_sent(struct rxm_conn *conn, struct rxm_op *op)
+{
+	bool over;
+	int err;
+
+	spin_lock_irq(&conn->ep->soft.lock);
+	conn->sending = NULL;
+	over = !--op->packets;
+	err = op->err;
+	spin_unlock_irq(&conn->ep->soft.lock);
+	if (over)
+		kofi_soft_op_done(&op->soft, err);
+}
+
+/**
+ * rxm_send() - Send what is posted for the peer of a connection
+ * @conn: a connection in use
+ *
+ * Context: may sleep; kofi_soft_ep.work.
+ */
+void rxm_send(struct rxm_conn *conn)
+{
+	struct rxm_buf *buf;
+	struct rxm_op *op;
+	ssize_t ret = 0;
+	size_t len;
+	int i;
+
+	for (i = 0; i < RXM_BUDGET; i++) {
+		buf = rxm_tx_get(conn);
+		if (!buf)
+			return;
+		op = buf->op;
+		len = rxm_packet_fill(conn, op, buf->hdr);
+		ret = rxm_packet_send(conn, buf, len);
+		if (ret)
+			break;
+		/* The packet may have completed, but the operation has not: it counts one more */
+		conn->used = true;
+		op->begun = true;
+		op->sent += len;
+		if (op->sent == op->soft.kept.len)
+			rxm_op_sent(conn, op);
+	}
+	if (ret)
+		rxm_tx_put(buf);
+	spin_lock_irq(&conn->ep->soft.lock);
+	if (!ret)
+		rxm_conn_ready(conn);
+	else if (ret != -EAGAIN)
+		rxm_conn_fail(conn, ECONNRESET);
+	spin_unlock_irq(&conn->ep->soft.lock);
+}
+
+/**
+ * rxm_send_end() - Take back the operation that a connection has not sent to its end
+ * @conn: a connection that is over and not in use
+ * @posted: where the operation goes if no packet of it has been sent
+ *
+ * Context: may sleep; rxm_ep.cm, before the lower endpoint is drained.
+ */
+void rxm_send_end(struct rxm_conn *conn, struct list_head *posted)
+{
+	struct rxm_op *op;
+	bool over = false;
+	int err = 0;
+
+	spin_lock_irq(&conn->ep->soft.lock);
+	op = conn->sending;
+	conn->sending = NULL;
+	if (op && op->begun) {
+		op->err = op->err ? : rxm_op_err(conn);
+		over = !--op->packets;
+		err = op->err;
+	} else if (op) {
+		list_add(&op->soft.entry, posted);
+	}
+	spin_unlock_irq(&conn->ep->soft.lock);
+	if (over)
+		kofi_soft_op_done(&op->soft, err);
+}
