@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * How connections begin.
+ */
+#include <kofi/addr.h>
+#include "rxm.h"
+
+/**
+ * struct bad_request - A request that does not fit
+ * @what: what is wrong
+ * @spoil: makes a request that fits one that does not
+ * @len: bytes of it; 0: all
+ */
+struct bad_request {
+	const char	*what;
+	void		(*spoil)(struct rxm_wire_request *request);
+	size_t		len;
+};
+
+static void spoil_version(struct rxm_wire_request *request)
+{
+	request->version = 2;
+}
+
+static void spoil_endian(struct rxm_wire_request *request)
+{
+	request->endian = 3 - RXM_WIRE_ENDIAN;
+}
+
+static void spoil_ctrl_version(struct rxm_wire_request *request)
+{
+	request->ctrl_version = 3;
+}
+
+static void spoil_op_version(struct rxm_wire_request *request)
+{
+	request->op_version = 2;
+}
+
+static void spoil_port(struct rxm_wire_request *request)
+{
+	request->port = 0;
+}
+
+static void spoil_ep_idx(struct rxm_wire_request *request)
+{
+	request->ep_idx = 1;
+}
+
+static void spoil_limit(struct rxm_wire_request *request)
+{
+	request->eager_limit = RXM_LIMIT / 2;
+}
+
+static void spoil_nothing(struct rxm_wire_request *request)
+{
+}
+
+static const struct bad_request bad_requests[] = {
+	{ "version", spoil_version },
+	{ "byte order", spoil_endian },
+	{ "version of packets", spoil_ctrl_version },
+	{ "version of operations", spoil_op_version },
+	{ "no port", spoil_port },
+	{ "a second connection", spoil_ep_idx },
+	{ "eager limit", spoil_limit },
+	{ "a byte less", spoil_nothing, sizeof(struct rxm_wire_request) - 1 },
+	{ "one byte", spoil_nothing, 1 },
+};
+
+static void bad_request_desc(const struct bad_request *bad, char *desc)
+{
+	strscpy(desc, bad->what, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(bad_request, bad_requests, bad_request_desc);
+
+static void a_request_that_does_not_fit_is_refused(struct kunit *test)
+{
+	const struct bad_request *bad = test->param_value;
+	struct rxm_wire_request request = rxm_request();
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct fi_eq_err_entry error = {};
+	const struct rxm_wire_reject *msg;
+
+	bad->spoil(&request);
+	rxm_dial(test, bed, &request, bad->len ? : sizeof(request));
+	vt_error(test, bed->peer.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+	KUNIT_ASSERT_EQ(test, error.err_data_size, sizeof(*msg));
+	msg = error.err_data;
+	KUNIT_EXPECT_EQ(test, msg->version, 1);
+	KUNIT_EXPECT_EQ(test, msg->reason, 1);
+}
+
+static void a_request_without_data_is_refused(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct fi_eq_err_entry error = {};
+
+	rxm_dial(test, bed, NULL, 0);
+	vt_error(test, bed->peer.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+}
+
+static void expect_already(struct kunit *test, struct fid_eq *eq)
+{
+	struct fi_eq_err_entry error = {};
+	const struct rxm_wire_reject *msg;
+
+	vt_error(test, eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+	KUNIT_ASSERT_EQ(test, error.err_data_size, sizeof(*msg));
+	msg = error.err_data;
+	KUNIT_EXPECT_EQ(test, msg->version, 1);
+	KUNIT_EXPECT_EQ(test, msg->reason, 2);
+}
+
+static void a_second_request_of_an_incarnation_is_refused(struct kunit *test)
+{
+	struct rxm_wire_request request = rxm_request();
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct vt_end first;
+
+	rxm_join(test, bed);
+	first = bed->peer;
+	bed->peer = (struct vt_end) {};
+	rxm_dial(test, bed, &request, sizeof(request));
+	expect_already(test, bed->peer.eq);
+	vt_no_event(test, first.eq);
+}
+
+static void a_new_incarnation_takes_the_place_of_the_old_one(struct kunit *test)
+{
+	struct rxm_wire_request request = rxm_request();
+	struct rxm_bed *bed = rxm_bed_open(test);
+	union vt_event event;
+	struct vt_end first;
+
+	rxm_join(test, bed);
+	first = bed->peer;
+	bed->peer = (struct vt_end) {};
+	request.conn_id = 6ULL << 32 | RXM_ID;
+	rxm_dial(test, bed, &request, sizeof(request));
+	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
+	vt_event(test, first.eq, FI_SHUTDOWN, &event);
+}
+
+static void nobody_else_can_be_the_endpoint_itself(struct kunit *test)
+{
+	struct rxm_wire_request request = rxm_request();
+	struct rxm_bed *bed = rxm_bed_open(test);
+
+	request.port = rxm_bed_port(bed);
+	rxm_dial(test, bed, &request, sizeof(request));
+	expect_already(test, bed->peer.eq);
+}
+
+/* Has the endpoint send something to the raw listener of the case; returns its request */
+static struct fi_info *be_dialled(struct kunit *test, struct rxm_bed *bed, const void *buf,
+				  size_t len, struct rxm_wire_request *request)
+{
+	union vt_event event;
+	struct fi_info *info;
+	fi_addr_t addr;
+
+	KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &vt_of(test)->name, 1, &addr, 0, NULL), 1);
+	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, len, NULL, addr, vt_ctx(1)), 0);
+	info = vt_connreq(test, &event);
+	memcpy(request, event.cm.data, sizeof(*request));
+	return info;
+}
+
+static void listen_at(struct kunit *test, int port)
+{
+	kofi_addr_set_port((struct sockaddr_storage *)vt_of(test)->info->src_addr, port);
+	vt_listen(test, vt_eq(test, 0));
+	kofi_addr_set_port((struct sockaddr_storage *)vt_of(test)->info->src_addr, 0);
+}
+
+static void accept_dialled(struct kunit *test, struct rxm_bed *bed, struct fi_info *info)
+{
+	const struct rxm_wire_accept answer = {
+		.conn_id = 5ULL << 32 | RXM_ID, .rx_size = RXM_RECVS, .flow_ctrl = 2,
+	};
+
+	vt_end_open(test, &bed->peer, info, &vt_default_kind);
+	rxm_post_recvs(test, bed);
+	vt_accept(test, &bed->peer, &answer, sizeof(answer));
+}
+
+static void a_request_says_what_libfabric_expects(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_wire_request request;
+	struct rxm_wire_hdr *hdr;
+	struct fi_info *info;
+	u8 *buf = vt_buf(test, 8);
+
+	listen_at(test, 0);
+	info = be_dialled(test, bed, buf, 8, &request);
+	KUNIT_EXPECT_EQ(test, request.version, 1);
+	KUNIT_EXPECT_EQ(test, request.endian, RXM_WIRE_ENDIAN);
+	KUNIT_EXPECT_EQ(test, request.ctrl_version, 4);
+	KUNIT_EXPECT_EQ(test, request.op_version, 3);
+	KUNIT_EXPECT_EQ(test, request.port, rxm_bed_port(bed));
+	KUNIT_EXPECT_EQ(test, request.flow_ctrl, 2);
+	KUNIT_EXPECT_EQ(test, request.ep_idx, 0);
+	KUNIT_EXPECT_EQ(test, request.eager_limit, RXM_LIMIT);
+	KUNIT_EXPECT_NE(test, (u32)(request.conn_id >> 32), 0);
+	accept_dialled(test, bed, info);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	vt_done(test, bed->peer.rx, vt_ctx(0));
+	hdr = (struct rxm_wire_hdr *)bed->bufs[0];
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
+}
+
+static void the_larger_address_wins_if_both_dial(struct kunit *test)
+{
+	struct rxm_wire_request theirs, ours = rxm_request();
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, 8);
+	union vt_event event;
+
+	ours.port = rxm_bed_port(bed) + 1;
+	listen_at(test, ours.port);
+	be_dialled(test, bed, buf, 8, &theirs);
+	vt_of(test)->name = bed->name;
+	rxm_dial(test, bed, &ours, sizeof(ours));
+	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	vt_done(test, bed->peer.rx, vt_ctx(0));
+}
+
+static void the_smaller_address_is_refused_if_both_dial(struct kunit *test)
+{
+	struct rxm_wire_request theirs, ours = rxm_request();
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, 8);
+	struct fi_info *info;
+
+	ours.port = rxm_bed_port(bed) - 1;
+	listen_at(test, ours.port);
+	info = be_dialled(test, bed, buf, 8, &theirs);
+	vt_of(test)->name = bed->name;
+	rxm_dial(test, bed, &ours, sizeof(ours));
+	expect_already(test, bed->peer.eq);
+	bed->peer = (struct vt_end) {};
+	accept_dialled(test, bed, info);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	vt_done(test, bed->peer.rx, vt_ctx(0));
+}
+
+static void a_refusal_ends_what_waits(struct kunit *test)
+{
+	static const struct rxm_wire_reject msg = { .version = 1, .reason = 1 };
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_wire_request request;
+	u8 *buf = vt_buf(test, 8);
+	struct fi_info *info;
+
+	listen_at(test, 0);
+	info = be_dialled(test, bed, buf, 8, &request);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, &msg, sizeof(msg)), 0);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNREFUSED);
+}
+
+static void an_answer_that_is_short_ends_what_waits(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_wire_request request;
+	u8 *buf = vt_buf(test, 8);
+	struct fi_info *info;
+
+	listen_at(test, 0);
+	info = be_dialled(test, bed, buf, 8, &request);
+	vt_end_open(test, &bed->peer, info, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_accept(bed->peer.ep, buf, 8), 0);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNREFUSED);
+}
+
+static struct kunit_case cm_cases[] = {
+	KUNIT_CASE_PARAM(a_request_that_does_not_fit_is_refused, bad_request_gen_params),
+	KUNIT_CASE(a_request_without_data_is_refused),
+	KUNIT_CASE(a_second_request_of_an_incarnation_is_refused),
+	KUNIT_CASE(a_new_incarnation_takes_the_place_of_the_old_one),
+	KUNIT_CASE(nobody_else_can_be_the_endpoint_itself),
+	KUNIT_CASE(a_request_says_what_libfabric_expects),
+	KUNIT_CASE(the_larger_address_wins_if_both_dial),
+	KUNIT_CASE(the_smaller_address_is_refused_if_both_dial),
+	KUNIT_CASE(a_refusal_ends_what_waits),
+	KUNIT_CASE(an_answer_that_is_short_ends_what_waits),
+	{}
+};
+
+struct kunit_suite rxm_cm_suite = {
+	.name		= "kofi_rxm_cm",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= cm_cases,
+};

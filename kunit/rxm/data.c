@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Packets, segments, and peers that break the rules.
+ */
+#include "rxm.h"
+
+#define LEN	64
+#define LONG	(2 * RXM_LIMIT + 100)
+#define SEGS	3
+
+static void an_eager_message_is_received(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LEN);
+	struct rxm_wire_hdr *hdr;
+	struct vt_comp comp;
+
+	rxm_join(test, bed);
+	hdr = rxm_packet(test, bed, LEN);
+	hdr->op.op = 1;
+	hdr->op.tag = 9;
+	hdr->op.flags = 1U << 17;
+	hdr->op.data = 0x1234567890ULL;
+	vt_fill(hdr + 1, LEN, 7);
+	KUNIT_ASSERT_EQ(test, fi_trecv(bed->us.ep, buf, LEN, NULL, FI_ADDR_UNSPEC, 9, 0,
+				       vt_ctx(1)), 0);
+	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	comp = vt_done(test, bed->us.rx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.len, LEN);
+	KUNIT_EXPECT_EQ(test, comp.tag, 9);
+	KUNIT_EXPECT_EQ(test, comp.data, 0x1234567890ULL);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LEN, 7));
+}
+
+/* Segment @no of the message @id, whose bytes are those of vt_fill(@seed) */
+static void send_seg(struct kunit *test, struct rxm_bed *bed, u64 id, int no, u8 seed)
+{
+	size_t len = no == SEGS - 1 ? LONG - no * RXM_LIMIT : RXM_LIMIT;
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, len);
+	u8 *all = vt_buf(test, LONG);
+
+	vt_fill(all, LONG, seed);
+	memcpy(hdr + 1, all + no * RXM_LIMIT, len);
+	hdr->ctrl.type = 1;
+	hdr->ctrl.seg_size = len;
+	hdr->ctrl.seg_no = no;
+	hdr->ctrl.seg_type = !no ? 1 : no == SEGS - 1 ? 3 : 2;
+	hdr->ctrl.msg_id = id;
+	hdr->op.size = LONG;
+	rxm_send(test, bed, hdr, sizeof(*hdr) + len);
+}
+
+static void segments_of_several_messages_may_alternate(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *a = vt_buf(test, LONG), *b = vt_buf(test, LONG), *c = vt_buf(test, LEN);
+	struct rxm_wire_hdr *hdr;
+	int i;
+
+	rxm_join(test, bed);
+	vt_recv(test, &bed->us, a, LONG, vt_ctx(1));
+	vt_recv(test, &bed->us, b, LONG, vt_ctx(2));
+	vt_recv(test, &bed->us, c, LEN, vt_ctx(3));
+	for (i = 0; i < SEGS - 1; i++) {
+		send_seg(test, bed, 5, i, 1);
+		send_seg(test, bed, 6, i, 2);
+	}
+	hdr = rxm_packet(test, bed, LEN);
+	vt_fill(hdr + 1, LEN, 3);
+	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	vt_done(test, bed->us.rx, vt_ctx(3));
+	send_seg(test, bed, 6, i, 2);
+	vt_done(test, bed->us.rx, vt_ctx(2));
+	send_seg(test, bed, 5, i, 1);
+	vt_done(test, bed->us.rx, vt_ctx(1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(a, LONG, 1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(b, LONG, 2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(c, LEN, 3));
+}
+
+static void a_receive_may_come_between_segments(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LONG);
+	int i;
+
+	rxm_join(test, bed);
+	for (i = 0; i < SEGS - 1; i++)
+		send_seg(test, bed, 5, i, 1);
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
+	vt_none(test, bed->us.rx);
+	send_seg(test, bed, 5, i, 1);
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, LONG);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LONG, 1));
+}
+
+static void a_segmented_message_that_is_too_long_is_cut(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, RXM_LIMIT + 5);
+	struct vt_comp comp;
+	int i;
+
+	rxm_join(test, bed);
+	vt_recv(test, &bed->us, buf, RXM_LIMIT + 4, vt_ctx(1));
+	for (i = 0; i < SEGS; i++)
+		send_seg(test, bed, 5, i, 1);
+	comp = vt_failed(test, bed->us.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, RXM_LIMIT + 4, 1));
+	KUNIT_EXPECT_EQ(test, buf[RXM_LIMIT + 4], 0);
+}
+
+static void a_message_of_which_a_part_has_come_ends_with_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LONG);
+
+	rxm_join(test, bed);
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
+	send_seg(test, bed, 5, 0, 1);
+	send_seg(test, bed, 6, 0, 2);
+	vt_end_close(test, &bed->peer);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
+	/* The one without a receive has gone */
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(2));
+	vt_none(test, bed->us.rx);
+}
+
+/**
+ * struct bad_packet - A packet that breaks the rules
+ * @what: what is wrong
+ * @spoil: makes a packet one that is wrong; returns its bytes
+ */
+struct bad_packet {
+	const char	*what;
+	size_t		(*spoil)(struct rxm_wire_hdr *hdr);
+};
+
+static size_t spoil_nothing_sent(struct rxm_wire_hdr *hdr)
+{
+	return 0;
+}
+
+static size_t spoil_header(struct rxm_wire_hdr *hdr)
+{
+	return sizeof(*hdr) - 1;
+}
+
+static size_t spoil_ctrl_version(struct rxm_wire_hdr *hdr)
+{
+	hdr->ctrl.version = 3;
+	return sizeof(*hdr) + LEN;
+}
+
+static size_t spoil_op_version(struct rxm_wire_hdr *hdr)
+{
+	hdr->op.version = 3;
+	return sizeof(*hdr) + LEN;
+}
+
+static size_t spoil_conn_id(struct rxm_wire_hdr *hdr)
+{
+	hdr->ctrl.conn_id++;
+	return sizeof(*hdr) + LEN;
+}
+
+static size_t spoil_type(struct rxm_wire_hdr *hdr)
+{
+	hdr->ctrl.type = 9;
+	return sizeof(*hdr) + LEN;
+}
+
+static size_t spoil_op(struct rxm_wire_hdr *hdr)
+{
+	hdr->op.op = 2;
+	return sizeof(*hdr) + LEN;
+}
+
+static size_t spoil_more(struct rxm_wire_hdr *hdr)
+{
+	hdr->op.size = LEN + 1;
+	return sizeof(*hdr) + LEN;
+}
+
+static size_t spoil_less(struct rxm_wire_hdr *hdr)
+{
+	hdr->op.size = LEN - 1;
+	return sizeof(*hdr) + LEN;
+}
+
+static void make_seg(struct rxm_wire_hdr *hdr, u8 type, u32 no)
+{
+	hdr->ctrl.type = 1;
+	hdr->ctrl.seg_size = LEN;
+	hdr->ctrl.seg_type = type;
+	hdr->ctrl.seg_no = no;
+	hdr->op.size = 3 * LEN;
+}
+
+static size_t spoil_seg_middle(struct rxm_wire_hdr *hdr)
+{
+	make_seg(hdr, 2, 1);
+	return sizeof(*hdr) + LEN;
+}
+
+static size_t spoil_seg_last(struct rxm_wire_hdr *hdr)
+{
+	make_seg(hdr, 3, 2);
+	return sizeof(*hdr) + LEN;
+}
+
+static size_t spoil_seg_kind(struct rxm_wire_hdr *hdr)
+{
+	make_seg(hdr, 0, 0);
+	return sizeof(*hdr) + LEN;
+}
+
+static size_t spoil_seg_no(struct rxm_wire_hdr *hdr)
+{
+	make_seg(hdr, 1, 1);
+	return sizeof(*hdr) + LEN;
+}
+
+static size_t spoil_seg_size(struct rxm_wire_hdr *hdr)
+{
+	make_seg(hdr, 1, 0);
+	hdr->ctrl.seg_size++;
+	return sizeof(*hdr) + LEN;
+}
+
+static size_t spoil_seg_empty(struct rxm_wire_hdr *hdr)
+{
+	make_seg(hdr, 1, 0);
+	hdr->ctrl.seg_size = 0;
+	return sizeof(*hdr);
+}
+
+static size_t spoil_seg_only(struct rxm_wire_hdr *hdr)
+{
+	make_seg(hdr, 1, 0);
+	hdr->op.size = LEN;
+	return sizeof(*hdr) + LEN;
+}
+
+static const struct bad_packet bad_packets[] = {
+	{ "no byte", spoil_nothing_sent },
+	{ "a header that is cut", spoil_header },
+	{ "version of the packet", spoil_ctrl_version },
+	{ "version of the operation", spoil_op_version },
+	{ "identity of the connection", spoil_conn_id },
+	{ "unknown kind", spoil_type },
+	{ "unknown operation", spoil_op },
+	{ "more than the payload", spoil_more },
+	{ "less than the payload", spoil_less },
+	{ "middle segment of nothing", spoil_seg_middle },
+	{ "last segment of nothing", spoil_seg_last },
+	{ "segment of no kind", spoil_seg_kind },
+	{ "first segment with a number", spoil_seg_no },
+	{ "size of a segment", spoil_seg_size },
+	{ "empty segment", spoil_seg_empty },
+	{ "only one segment", spoil_seg_only },
+};
+
+static void bad_packet_desc(const struct bad_packet *bad, char *desc)
+{
+	strscpy(desc, bad->what, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(bad_packet, bad_packets, bad_packet_desc);
+
+/* A peer that keeps to the rules is served afterwards */
+static void expect_service(struct kunit *test, struct rxm_bed *bed)
+{
+	struct rxm_wire_hdr *hdr;
+	u8 *buf = vt_buf(test, LEN);
+
+	vt_end_close(test, &bed->peer);
+	rxm_join(test, bed);
+	hdr = rxm_packet(test, bed, LEN);
+	vt_fill(hdr + 1, LEN, 4);
+	vt_recv(test, &bed->us, buf, LEN, vt_ctx(1));
+	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	vt_done(test, bed->us.rx, vt_ctx(1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LEN, 4));
+}
+
+static void a_packet_that_breaks_the_rules_ends_the_connection(struct kunit *test)
+{
+	const struct bad_packet *bad = test->param_value;
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_wire_hdr *hdr;
+	union vt_event event;
+
+	rxm_join(test, bed);
+	hdr = rxm_packet(test, bed, LEN);
+	rxm_send(test, bed, hdr, bad->spoil(hdr));
+	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	expect_service(test, bed);
+}
+
+/* @what: what the second segment says that it should not */
+static void expect_broken_sequence(struct kunit *test, void (*spoil)(struct rxm_wire_hdr *hdr))
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, 3 * LEN);
+	struct rxm_wire_hdr *hdr;
+	union vt_event event;
+
+	rxm_join(test, bed);
+	vt_recv(test, &bed->us, buf, 3 * LEN, vt_ctx(1));
+	hdr = rxm_packet(test, bed, LEN);
+	make_seg(hdr, 1, 0);
+	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	make_seg(hdr, 2, 1);
+	spoil(hdr);
+	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
+	expect_service(test, bed);
+}
+
+static void miss_one(struct rxm_wire_hdr *hdr)
+{
+	hdr->ctrl.seg_no = 2;
+}
+
+static void repeat_first(struct rxm_wire_hdr *hdr)
+{
+	make_seg(hdr, 1, 0);
+}
+
+static void end_early(struct rxm_wire_hdr *hdr)
+{
+	hdr->ctrl.seg_type = 3;
+}
+
+static void change_size(struct rxm_wire_hdr *hdr)
+{
+	hdr->op.size = 1ULL << 40;
+}
+
+static void a_segment_that_is_missing_ends_the_connection(struct kunit *test)
+{
+	expect_broken_sequence(test, miss_one);
+}
+
+static void a_first_segment_that_comes_twice_ends_the_connection(struct kunit *test)
+{
+	expect_broken_sequence(test, repeat_first);
+}
+
+static void a_last_segment_that_comes_early_ends_the_connection(struct kunit *test)
+{
+	expect_broken_sequence(test, end_early);
+}
+
+static void a_message_that_changes_its_size_ends_the_connection(struct kunit *test)
+{
+	expect_broken_sequence(test, change_size);
+}
+
+/* Opens more segmented messages than a peer may have */
+static void too_many_messages_at_a_time_end_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_wire_hdr *hdr;
+	union vt_event event;
+	int i;
+
+	rxm_join(test, bed);
+	hdr = rxm_packet(test, bed, LEN);
+	for (i = 0; i < 17; i++) {
+		make_seg(hdr, 1, 0);
+		hdr->ctrl.msg_id = i;
+		rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	}
+	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	expect_service(test, bed);
+}
+
+static void a_long_message_is_sent_in_segments(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_wire_hdr *hdr;
+	u8 *buf = vt_buf(test, LONG);
+	size_t len;
+	int i;
+
+	rxm_join(test, bed);
+	vt_fill(buf, LONG, 1);
+	KUNIT_ASSERT_EQ(test, fi_tsenddata(bed->us.ep, buf, LONG, NULL, 11, 0, 12, vt_ctx(1)),
+			0);
+	for (i = 0; i < SEGS; i++) {
+		len = i == SEGS - 1 ? LONG - i * RXM_LIMIT : RXM_LIMIT;
+		KUNIT_EXPECT_EQ(test, vt_done(test, bed->peer.rx, vt_ctx(i)).len,
+				sizeof(*hdr) + len);
+		hdr = (struct rxm_wire_hdr *)bed->bufs[i];
+		KUNIT_EXPECT_EQ(test, hdr->ctrl.version, 4);
+		KUNIT_EXPECT_EQ(test, hdr->ctrl.type, 1);
+		KUNIT_EXPECT_EQ(test, hdr->ctrl.seg_size, len);
+		KUNIT_EXPECT_EQ(test, hdr->ctrl.seg_no, i);
+		KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
+		KUNIT_EXPECT_EQ(test, hdr->ctrl.seg_type, !i ? 1 : i == SEGS - 1 ? 3 : 2);
+		KUNIT_EXPECT_EQ(test, hdr->op.version, 2);
+		KUNIT_EXPECT_EQ(test, hdr->op.op, 1);
+		KUNIT_EXPECT_EQ(test, hdr->op.flags, 1U << 17);
+		KUNIT_EXPECT_EQ(test, hdr->op.size, LONG);
+		KUNIT_EXPECT_EQ(test, hdr->op.data, 11);
+		KUNIT_EXPECT_EQ(test, hdr->op.tag, 12);
+		KUNIT_EXPECT_MEMEQ(test, hdr + 1, buf + i * RXM_LIMIT, len);
+	}
+	vt_done(test, bed->us.tx, vt_ctx(1));
+}
+
+static struct kunit_case data_cases[] = {
+	KUNIT_CASE(an_eager_message_is_received),
+	KUNIT_CASE(segments_of_several_messages_may_alternate),
+	KUNIT_CASE(a_receive_may_come_between_segments),
+	KUNIT_CASE(a_segmented_message_that_is_too_long_is_cut),
+	KUNIT_CASE(a_message_of_which_a_part_has_come_ends_with_the_connection),
+	KUNIT_CASE_PARAM(a_packet_that_breaks_the_rules_ends_the_connection,
+			 bad_packet_gen_params),
+	KUNIT_CASE(a_segment_that_is_missing_ends_the_connection),
+	KUNIT_CASE(a_first_segment_that_comes_twice_ends_the_connection),
+	KUNIT_CASE(a_last_segment_that_comes_early_ends_the_connection),
+	KUNIT_CASE(a_message_that_changes_its_size_ends_the_connection),
+	KUNIT_CASE(too_many_messages_at_a_time_end_the_connection),
+	KUNIT_CASE(a_long_message_is_sent_in_segments),
+	{}
+};
+
+struct kunit_suite rxm_data_suite = {
+	.name		= "kofi_rxm_data",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= data_cases,
+};

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * An endpoint of kofi_rxm over loop, and a raw peer: an endpoint of loop.
+ */
+#include <linux/in.h>
+#include <kofi/addr.h>
+#include "rxm.h"
+
+static struct fi_info *rxm_find(struct kunit *test, const char *prov, enum fi_ep_type type)
+{
+	struct fi_info *hints = fi_allocinfo(), *info;
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
+	hints->ep_attr->type = type;
+	hints->addr_format = FI_SOCKADDR_IN;
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
+	vt_free_later(test, info);
+	return info;
+}
+
+struct rxm_bed *rxm_bed_open(struct kunit *test)
+{
+	static const struct vt_kind kind = {
+		.name		= "tagged",
+		.wait_obj	= FI_WAIT_UNSPEC,
+		.format		= FI_CQ_FORMAT_TAGGED,
+	};
+	struct rxm_bed *bed = vt_buf(test, sizeof(*bed));
+	struct sockaddr_storage peer;
+	size_t len = sizeof(bed->name);
+	fi_addr_t addr;
+	int i;
+
+	for (i = 0; i < RXM_RECVS; i++)
+		bed->bufs[i] = vt_buf(test, sizeof(struct rxm_wire_hdr) + RXM_LIMIT);
+	vt_open_info(test, rxm_find(test, "loop;ofi_rxm", FI_EP_RDM));
+	vt_client(test, &bed->us, &kind);
+	KUNIT_ASSERT_EQ(test, fi_getname(&bed->us.ep->fid, &bed->name, &len), 0);
+	/* vt_recv() receives from the first address */
+	peer = bed->name;
+	kofi_addr_set_port(&peer, RXM_PORT);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &peer, 1, &addr, 0, NULL), 1);
+	vt_open_info(test, rxm_find(test, "loop", FI_EP_MSG));
+	vt_of(test)->name = bed->name;
+	return bed;
+}
+
+int rxm_bed_port(const struct rxm_bed *bed)
+{
+	return kofi_addr_port(&bed->name);
+}
+
+struct rxm_wire_request rxm_request(void)
+{
+	return (struct rxm_wire_request) {
+		.version	= 1,
+		.endian		= RXM_WIRE_ENDIAN,
+		.ctrl_version	= 4,
+		.op_version	= 3,
+		.port		= RXM_PORT,
+		.flow_ctrl	= 2,
+		.eager_limit	= RXM_LIMIT,
+		.rx_size	= RXM_RECVS,
+		.conn_id	= 5ULL << 32 | RXM_ID,
+	};
+}
+
+void rxm_post_recvs(struct kunit *test, struct rxm_bed *bed)
+{
+	int i;
+
+	for (i = 0; i < RXM_RECVS; i++)
+		vt_recv(test, &bed->peer, bed->bufs[i], sizeof(struct rxm_wire_hdr) + RXM_LIMIT,
+			vt_ctx(i));
+}
+
+void rxm_dial(struct kunit *test, struct rxm_bed *bed, const void *data, size_t len)
+{
+	vt_client(test, &bed->peer, &vt_default_kind);
+	rxm_post_recvs(test, bed);
+	vt_connect(test, &bed->peer, data, len);
+}
+
+void rxm_join(struct kunit *test, struct rxm_bed *bed)
+{
+	struct rxm_wire_request request = rxm_request();
+	struct rxm_wire_accept answer;
+	union vt_event event;
+
+	rxm_dial(test, bed, &request, sizeof(request));
+	KUNIT_ASSERT_EQ(test, vt_event(test, bed->peer.eq, FI_CONNECTED, &event), sizeof(answer));
+	memcpy(&answer, event.cm.data, sizeof(answer));
+	KUNIT_EXPECT_EQ(test, answer.flow_ctrl, 2);
+	KUNIT_EXPECT_NE(test, (u32)(answer.conn_id >> 32), 0);
+	bed->id = answer.conn_id;
+}
+
+struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, size_t len)
+{
+	struct rxm_wire_hdr *hdr = vt_buf(test, sizeof(*hdr) + len);
+
+	*hdr = (struct rxm_wire_hdr) {
+		.ctrl.version	= 4,
+		.ctrl.conn_id	= bed->id,
+		/* libfabric leaves old values in what a message does not use */
+		.ctrl.seg_size	= RXM_LIMIT,
+		.ctrl.seg_no	= 3,
+		.ctrl.seg_type	= 3,
+		.op.version	= 2,
+		.op.size	= len,
+	};
+	return hdr;
+}
+
+void rxm_send(struct kunit *test, struct rxm_bed *bed, const void *packet, size_t len)
+{
+	KUNIT_ASSERT_EQ(test, fi_send(bed->peer.ep, packet, len, NULL, 0, vt_ctx(100)), 0);
+	vt_done(test, bed->peer.tx, vt_ctx(100));
+}

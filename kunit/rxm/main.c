@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kofi_rxm: its wire, and peers that do not keep to it.
+ */
+#include <linux/module.h>
+#include "rxm.h"
+
+kunit_test_suites(&rxm_cm_suite,
+		  &rxm_data_suite);
+
+MODULE_DESCRIPTION("KUnit tests of kofi_rxm");
+MODULE_AUTHOR("the kOFI authors");
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the suites of kofi_rxm_test.ko share, beside client.h.
+ */
+#ifndef _KUNIT_RXM_H
+#define _KUNIT_RXM_H
+
+#include <rdma/fi_tagged.h>
+#include "../../providers/rxm/wire.h"
+#include "../lib/client.h"
+
+#define RXM_LIMIT	16384	/* the eager limit */
+#define RXM_RECVS	8	/* receives of a raw peer */
+#define RXM_PORT	4711	/* that a raw peer claims to listen at */
+#define RXM_ID		77	/* identity that a raw peer gives to its connections */
+
+/**
+ * struct rxm_bed - An endpoint of kofi_rxm, and a raw peer
+ * @us: the endpoint
+ * @name: its address
+ * @peer: the raw peer
+ * @id: what packets to @us have to name
+ * @bufs: receives of @peer, by their contexts from 0 on
+ */
+struct rxm_bed {
+	struct vt_end		us;
+	struct sockaddr_storage	name;
+	struct vt_end		peer;
+	u32			id;
+	u8			*bufs[RXM_RECVS];
+};
+
+extern struct kunit_suite rxm_cm_suite;
+extern struct kunit_suite rxm_data_suite;
+
+/* lib.c */
+/* @us is open, and the case's info is that of raw peers */
+struct rxm_bed *rxm_bed_open(struct kunit *test);
+int rxm_bed_port(const struct rxm_bed *bed);
+/* A request that fits */
+struct rxm_wire_request rxm_request(void);
+/* Opens @peer, with receives, and asks for a connection */
+void rxm_dial(struct kunit *test, struct rxm_bed *bed, const void *data, size_t len);
+/* The same with a request that fits, until the connection stands */
+void rxm_join(struct kunit *test, struct rxm_bed *bed);
+void rxm_post_recvs(struct kunit *test, struct rxm_bed *bed);
+/* A packet of @peer with a header and @len bytes of payload behind it */
+struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, size_t len);
+void rxm_send(struct kunit *test, struct rxm_bed *bed, const void *packet, size_t len);
+
+#endif /* _KUNIT_RXM_H */
