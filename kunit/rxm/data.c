@@ -2,6 +2,7 @@
 /*
  * Packets, segments, and peers that break the rules.
  */
+#include <linux/sizes.h>
 #include "rxm.h"
 
 #define LEN	64
@@ -413,7 +414,208 @@ static void a_long_message_is_sent_in_segments(struct kunit *test)
 	vt_done(test, bed->us.tx, vt_ctx(1));
 }
 
+/* Messages that a peer offers */
+
+static struct rxm_wire_rndv *make_offer(struct kunit *test, struct rxm_wire_hdr *hdr, u8 *mem,
+					size_t len)
+{
+	struct rxm_wire_rndv *offer = (void *)(hdr + 1);
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, len, FI_REMOTE_READ, 0, 5, 0,
+					&mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	hdr->ctrl.type = 2;
+	hdr->ctrl.msg_id = 33;
+	hdr->op.size = len;
+	*offer = (struct rxm_wire_rndv) { .count = 2 };
+	offer->iov[0].addr = fi_mr_addr(mr);
+	offer->iov[0].len = len / 3;
+	offer->iov[0].key = fi_mr_key(mr);
+	offer->iov[1].addr = fi_mr_addr(mr) + len / 3;
+	offer->iov[1].len = len - len / 3;
+	offer->iov[1].key = fi_mr_key(mr);
+	return offer;
+}
+
+static struct rxm_wire_hdr *offer_new(struct kunit *test, struct rxm_bed *bed, u8 *mem, size_t len)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, sizeof(struct rxm_wire_rndv));
+
+	make_offer(test, hdr, mem, len);
+	return hdr;
+}
+
+static void send_offer(struct kunit *test, struct rxm_bed *bed, struct rxm_wire_hdr *hdr)
+{
+	rxm_send(test, bed, hdr, sizeof(*hdr) + sizeof(struct rxm_wire_rndv));
+}
+
+static void expect_answer(struct kunit *test, struct rxm_bed *bed, int nr)
+{
+	struct rxm_wire_hdr *hdr = (struct rxm_wire_hdr *)bed->bufs[nr];
+
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->peer.rx, vt_ctx(nr)).len, sizeof(*hdr));
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.version, 4);
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.type, 3);
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.msg_id, 33);
+	KUNIT_EXPECT_EQ(test, hdr->op.version, 2);
+}
+
+#define OFFER	(3 * SZ_1M + 17)
+
+static void a_message_that_is_offered_is_read(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, OFFER), *mem = vt_buf(test, OFFER);
+
+	rxm_join(test, bed);
+	vt_fill(mem, OFFER, 1);
+	vt_recv(test, &bed->us, buf, OFFER, vt_ctx(1));
+	send_offer(test, bed, offer_new(test, bed, mem, OFFER));
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, OFFER);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, OFFER, 1));
+	expect_answer(test, bed, 0);
+}
+
+static void an_offer_waits_for_its_receive(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, OFFER), *mem = vt_buf(test, OFFER);
+	struct kvec list[2] = { { buf, 5 }, { buf + 5, OFFER - 5 } };
+
+	rxm_join(test, bed);
+	vt_fill(mem, OFFER, 1);
+	send_offer(test, bed, offer_new(test, bed, mem, OFFER));
+	vt_none(test, bed->us.rx);
+	KUNIT_ASSERT_EQ(test, fi_recvv(bed->us.ep, list, NULL, 2, 0, vt_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, OFFER);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, OFFER, 1));
+	expect_answer(test, bed, 0);
+}
+
+static void an_offer_that_is_too_long_is_cut_and_answered(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
+
+	rxm_join(test, bed);
+	vt_fill(mem, LONG, 1);
+	vt_recv(test, &bed->us, buf, LEN, vt_ctx(1));
+	send_offer(test, bed, offer_new(test, bed, mem, LONG));
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, FI_ETRUNC);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LEN, 1));
+	KUNIT_EXPECT_EQ(test, buf[LEN], 0);
+	expect_answer(test, bed, 0);
+}
+
+static void an_offer_goes_with_its_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
+
+	rxm_join(test, bed);
+	send_offer(test, bed, offer_new(test, bed, mem, LONG));
+	expect_service(test, bed);
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
+	vt_none(test, bed->us.rx);
+}
+
+static void a_key_of_no_region_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
+	struct rxm_wire_hdr *hdr;
+	union vt_event event;
+
+	rxm_join(test, bed);
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
+	hdr = offer_new(test, bed, mem, LONG);
+	((struct rxm_wire_rndv *)(hdr + 1))->iov[1].key ^= 1;
+	send_offer(test, bed, hdr);
+	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
+	expect_service(test, bed);
+}
+
+/* An offer of two elements of LEN bytes together */
+static size_t spoil_offer(struct rxm_wire_hdr *hdr, u8 count, u64 first, u64 size)
+{
+	struct rxm_wire_rndv *offer = (void *)(hdr + 1);
+
+	hdr->ctrl.type = 2;
+	hdr->op.size = size;
+	memset(offer, 0, sizeof(*offer));
+	offer->count = count;
+	offer->iov[0].len = first;
+	offer->iov[1].len = LEN / 2;
+	return sizeof(*hdr) + sizeof(*offer);
+}
+
+static size_t spoil_offer_none(struct rxm_wire_hdr *hdr)
+{
+	return spoil_offer(hdr, 0, LEN / 2, LEN);
+}
+
+static size_t spoil_offer_many(struct rxm_wire_hdr *hdr)
+{
+	return spoil_offer(hdr, 5, LEN / 2, LEN);
+}
+
+static size_t spoil_offer_sum(struct rxm_wire_hdr *hdr)
+{
+	return spoil_offer(hdr, 2, LEN / 2, LEN + 1);
+}
+
+static size_t spoil_offer_overflow(struct rxm_wire_hdr *hdr)
+{
+	return spoil_offer(hdr, 2, U64_MAX, LEN / 2 - 1);
+}
+
+static size_t spoil_offer_nothing(struct rxm_wire_hdr *hdr)
+{
+	return spoil_offer(hdr, 1, 0, 0);
+}
+
+static size_t spoil_offer_short(struct rxm_wire_hdr *hdr)
+{
+	return spoil_offer(hdr, 2, LEN / 2, LEN) - 1;
+}
+
+static const struct bad_packet bad_offers[] = {
+	{ "no element", spoil_offer_none },
+	{ "five elements", spoil_offer_many },
+	{ "another sum", spoil_offer_sum },
+	{ "a sum that overflows", spoil_offer_overflow },
+	{ "no byte", spoil_offer_nothing },
+	{ "an offer that is cut", spoil_offer_short },
+};
+
+KUNIT_ARRAY_PARAM(bad_offer, bad_offers, bad_packet_desc);
+
+static void an_offer_that_makes_no_sense_ends_the_connection(struct kunit *test)
+{
+	const struct bad_packet *bad = test->param_value;
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_wire_hdr *hdr;
+	union vt_event event;
+
+	rxm_join(test, bed);
+	hdr = rxm_packet(test, bed, sizeof(struct rxm_wire_rndv));
+	rxm_send(test, bed, hdr, bad->spoil(hdr));
+	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	expect_service(test, bed);
+}
+
 static struct kunit_case data_cases[] = {
+	KUNIT_CASE(a_message_that_is_offered_is_read),
+	KUNIT_CASE(an_offer_waits_for_its_receive),
+	KUNIT_CASE(an_offer_that_is_too_long_is_cut_and_answered),
+	KUNIT_CASE(an_offer_goes_with_its_connection),
+	KUNIT_CASE(a_key_of_no_region_ends_the_connection),
+	KUNIT_CASE_PARAM(an_offer_that_makes_no_sense_ends_the_connection,
+			 bad_offer_gen_params),
 	KUNIT_CASE(an_eager_message_is_received),
 	KUNIT_CASE(segments_of_several_messages_may_alternate),
 	KUNIT_CASE(a_receive_may_come_between_segments),

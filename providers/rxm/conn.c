@@ -125,12 +125,18 @@ static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_st
 	INIT_LIST_HEAD(&conn->packets);
 	INIT_LIST_HEAD(&conn->stalled);
 	INIT_LIST_HEAD(&conn->kept);
+	INIT_LIST_HEAD(&conn->rndvs);
+	INIT_LIST_HEAD(&conn->answers);
 	spin_lock_init(&conn->rx_lock);
 	init_completion(&conn->unused);
 	if (rxm_alloc_bufs(conn, conn->tx, RXM_TX, rxm_sent) ||
 	    rxm_alloc_bufs(conn, conn->rx, RXM_RX, rxm_received)) {
 		rxm_conn_free(conn);
 		return NULL;
+	}
+	for (i = 0; i < RXM_READS; i++) {
+		conn->reads[i].done.done = rxm_read_done;
+		conn->reads[i].conn = conn;
 	}
 	for (i = 0; i < RXM_TX; i++)
 		list_add_tail(&conn->tx[i].entry, &conn->free);
@@ -160,12 +166,12 @@ static const struct fi_ep_callbacks rxm_lower_callbacks = {
 static int rxm_conn_setup(struct rxm_conn *conn)
 {
 	struct fi_cq_attr attr = {
-		.size		= RXM_TX + RXM_RX,
+		.size		= RXM_TX + RXM_READS + RXM_RX,
 		.wait_obj	= FI_WAIT_DONE,
 		.comp_ctx	= FI_COMP_SOFTIRQ,
 	};
 	struct rxm_domain *domain = container_of(conn->ep->soft.domain, struct rxm_domain, soft);
-	size_t timeout = RXM_DIAL_MS;
+	size_t timeout = RXM_DIAL_MS, len = sizeof(conn->page_iov);
 	int i, ret;
 
 	ret = fi_cq_open(domain->lower, &attr, &conn->cq, NULL);
@@ -177,6 +183,8 @@ static int rxm_conn_setup(struct rxm_conn *conn)
 			&rxm_lower_callbacks, sizeof(rxm_lower_callbacks)) ? :
 	      fi_setopt(&conn->lower->fid, FI_OPT_ENDPOINT, FI_OPT_CONNECT_TIMEOUT,
 			&timeout, sizeof(timeout)) ? :
+	      fi_getopt(&conn->lower->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RMA_IOV,
+			&conn->page_iov, &len) ? :
 	      fi_enable(conn->lower);
 	for (i = 0; i < RXM_RX && !ret; i++)
 		ret = fi_recv(conn->lower, conn->rx[i].hdr, rxm_packet_size(), NULL,
@@ -266,6 +274,7 @@ void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted)
 	list_del(&conn->entry);
 	rxm_send_end(conn, posted);
 	rxm_lower_end(conn);
+	rxm_rndv_end(conn, err);
 	rxm_receive_end(conn, err);
 	rxm_conn_free(conn);
 	kofi_soft_ep_put(&ep->soft);

@@ -234,6 +234,8 @@ static void rxm_destroy(struct rxm_ep *ep)
 	fi_freeinfo(ep->info);
 	if (ep->early.count)
 		kofi_bufpool_destroy(&ep->early);
+	if (ep->rndv.count)
+		kofi_bufpool_destroy(&ep->rndv);
 	rxm_peers_destroy(ep);
 	kfree(ep);
 }
@@ -332,7 +334,7 @@ static int rxm_listen(struct rxm_ep *ep, struct fid_domain *domain, const struct
 	return ret;
 }
 
-static struct rxm_ep *rxm_ep_new(void)
+static struct rxm_ep *rxm_ep_new(u32 receives)
 {
 	struct rxm_ep *ep = kzalloc(sizeof(*ep), GFP_KERNEL);
 
@@ -352,7 +354,9 @@ static struct rxm_ep *rxm_ep_new(void)
 		kfree(ep);
 		return NULL;
 	}
-	if (kofi_bufpool_init(&ep->early, sizeof(struct rxm_early), RXM_EARLY_MSGS, NULL)) {
+	if (kofi_bufpool_init(&ep->early, sizeof(struct rxm_early), RXM_EARLY_MSGS, NULL) ||
+	    kofi_bufpool_init(&ep->rndv, sizeof(struct rxm_rndv),
+			      receives + RXM_UNWANTED, NULL)) {
 		rxm_destroy(ep);
 		return NULL;
 	}
@@ -397,7 +401,7 @@ int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 		return kofi_refuse("endpoint", -EADDRNOTAVAIL, "info->src_addr is NULL; peers know the endpoint by it");
 	if (!READ_ONCE(fabric->net))
 		return kofi_refuse("endpoint", -ENODEV, "the network namespace has gone");
-	ep = rxm_ep_new();
+	ep = rxm_ep_new(min(room.size + room.multi, 2U * RXM_MAX_QUEUE));
 	if (!ep)
 		return -ENOMEM;
 	ret = kofi_soft_ep_init(&ep->soft, &rxm_type, domain, info, &rxm_limits, &room, context);

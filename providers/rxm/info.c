@@ -31,7 +31,7 @@ struct rxm_hints {
 static void rxm_hints_set(struct rxm_hints *lower, const struct fi_info *info)
 {
 	*lower = (struct rxm_hints) {
-		.info.caps	= FI_MSG,
+		.info.caps	= FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ,
 		.info.mode	= FI_RX_CQ_DATA,
 		.ep.type	= FI_EP_MSG,
 		.domain.mr_mode	= FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
@@ -72,7 +72,7 @@ static const char *rxm_unfit(const struct fi_info *lower)
 		return "no address of its own, by which peers know the endpoint";
 	if (lower->ep_attr->max_msg_size < sizeof(struct rxm_wire_hdr) + rxm_eager())
 		return "a packet does not fit into a message of the lower endpoint";
-	if (lower->tx_attr->size < RXM_TX || lower->rx_attr->size < RXM_RX)
+	if (lower->tx_attr->size < RXM_TX + RXM_READS || lower->rx_attr->size < RXM_RX)
 		return "the queues of the lower endpoint are too short";
 	if (lower->domain_attr->resource_mgmt != FI_RM_ENABLED)
 		return "a message that finds no receive would end the lower connection";
@@ -239,7 +239,7 @@ int rxm_lower_info(const struct rxm_fabric *fabric, const struct rxm_domain *dom
 		return kofi_refuse("domain or endpoint", ret, "info: %s has no endpoint with connections for it",
 				   fabric->name);
 	if (!rxm_unfit(*lower)) {
-		(*lower)->tx_attr->size = RXM_TX;
+		(*lower)->tx_attr->size = RXM_TX + RXM_READS;
 		(*lower)->rx_attr->size = RXM_RX;
 		return 0;
 	}

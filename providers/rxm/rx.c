@@ -76,7 +76,7 @@ static struct rxm_early *rxm_early_get(struct rxm_conn *conn, u64 len)
 		early->counted = conn;
 		list_add_tail(&early->of_conn, &conn->kept);
 		INIT_LIST_HEAD(&early->entry);
-		early->msg.what.len = len;
+		early->len = len;
 		conn->early_msgs++;
 		conn->early_bytes += len;
 		ep->early_bytes += len;
@@ -91,7 +91,7 @@ static struct rxm_early *rxm_early_get(struct rxm_conn *conn, u64 len)
 /* The endpoint may go afterwards */
 static void rxm_early_put(struct rxm_early *early)
 {
-	size_t len = early->msg.what.len;
+	size_t len = early->len;
 	struct rxm_ep *ep = early->ep;
 	unsigned long flags;
 
@@ -171,6 +171,25 @@ const struct kofi_srx_ops rxm_srx_ops = {
 	.changes	= rxm_changes,
 };
 
+/* A message that is at its sender has a receive, or nobody wants it: read it, or only answer */
+static void rxm_fetch(struct rxm_early *early)
+{
+	struct rxm_ep *ep = early->ep;
+	struct rxm_conn *conn;
+
+	spin_lock_irq(&ep->soft.lock);
+	conn = early->counted;
+	if (conn && !rxm_conn_use(conn))
+		conn = NULL;
+	spin_unlock_irq(&ep->soft.lock);
+	if (conn) {
+		rxm_rndv_begin(conn, early->rx, early->msg_id, early->data);
+		rxm_conn_unuse(conn);
+	} else if (early->rx) {
+		kofi_rx_fail(early->rx, 0, ECONNRESET, ECONNRESET);
+	}
+}
+
 /**
  * rxm_settle() - Deliver early messages that have a receive, and drop those that nobody wants
  * @ep: the endpoint
@@ -186,8 +205,10 @@ void rxm_settle(struct rxm_ep *ep)
 	list_splice_init(&ep->settled, &settled);
 	spin_unlock_irq(&ep->soft.lock);
 	list_for_each_entry_safe(early, next, &settled, entry) {
-		if (early->rx) {
-			rxm_copy(early->rx, 0, early->data, early->msg.what.len);
+		if (early->rndv) {
+			rxm_fetch(early);
+		} else if (early->rx) {
+			rxm_copy(early->rx, 0, early->data, early->len);
 			kofi_rx_complete(early->rx);
 		}
 		rxm_early_put(early);
@@ -271,6 +292,8 @@ static void rxm_take(struct rxm_conn *conn, struct rxm_buf *buf, struct kofi_rx 
 			.early	= early,
 		};
 		rxm_sar_add(sar, buf);
+	} else if (hdr->ctrl.type == RXM_WIRE_RNDV_REQ) {
+		rxm_rndv_begin(conn, rx, hdr->ctrl.msg_id, (const void *)(hdr + 1));
 	} else if (rx) {
 		rxm_copy(rx, 0, buf->hdr + 1, rxm_payload(buf));
 		kofi_rx_complete(rx);
@@ -283,7 +306,9 @@ static int rxm_keep(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_early
 {
 	int ret;
 
-	early->whole = buf->hdr->ctrl.type == RXM_WIRE_EAGER;
+	early->whole = buf->hdr->ctrl.type != RXM_WIRE_SEG;
+	early->rndv = buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ;
+	early->msg_id = buf->hdr->ctrl.msg_id;
 	if (early->whole && early->data)
 		memcpy(early->data, buf->hdr + 1, rxm_payload(buf));
 	ret = kofi_srx_arrive(&conn->ep->soft.own_srx, what, &early->msg, rx);
@@ -326,7 +351,8 @@ static void rxm_stall(struct rxm_conn *conn)
 static int rxm_early(struct rxm_conn *conn, struct rxm_buf *buf,
 		     const struct kofi_srx_arrival *what, struct kofi_rx **rx)
 {
-	struct rxm_early *early = rxm_early_get(conn, what->len);
+	bool rndv = buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ;
+	struct rxm_early *early = rxm_early_get(conn, rndv ? rxm_payload(buf) : what->len);
 
 	/* The engine may call rxm_resume() before the last call below returns */
 	rxm_stall(conn);
@@ -426,6 +452,12 @@ static int rxm_packet(struct rxm_conn *conn, struct rxm_buf *buf)
 		return -EPROTO;
 	if (hdr->ctrl.type == RXM_WIRE_SEG)
 		return rxm_seg(conn, buf);
+	if (hdr->ctrl.type == RXM_WIRE_RNDV_REQ) {
+		if (rxm_payload(buf) != sizeof(struct rxm_wire_rndv) ||
+		    !rxm_rndv_is_valid((const void *)(hdr + 1), hdr->op.size))
+			return -EPROTO;
+		return rxm_message(conn, buf);
+	}
 	if (hdr->ctrl.type != RXM_WIRE_EAGER || hdr->op.size != rxm_payload(buf))
 		return -EPROTO;
 	return rxm_message(conn, buf);
@@ -527,14 +559,14 @@ static struct kofi_rx *rxm_withdraw(struct rxm_early *early)
  * @conn: a connection without users, whose lower endpoint has been closed
  * @err: why, positive
  *
- * Messages that are kept as a whole stay.
+ * Messages that are kept as a whole stay; those that are at their sender go.
  *
  * Context: may sleep; rxm_ep.cm.
  */
 void rxm_receive_end(struct rxm_conn *conn, int err)
 {
 	struct rxm_ep *ep = conn->ep;
-	struct rxm_early *early, *next;
+	struct rxm_early *early;
 	struct rxm_sar *sar;
 	struct kofi_rx *rx;
 	size_t have;
@@ -555,9 +587,20 @@ void rxm_receive_end(struct rxm_conn *conn, int err)
 			rxm_early_put(sar->early);
 	}
 	spin_lock_irq(&ep->soft.lock);
-	list_for_each_entry_safe(early, next, &conn->kept, of_conn) {
+	while ((early = list_first_entry_or_null(&conn->kept, struct rxm_early, of_conn))) {
 		list_del_init(&early->of_conn);
 		early->counted = NULL;
+		/* One that has settled is dealt with, and freed, by rxm_settle() */
+		if (!early->rndv || early->settled)
+			continue;
+		/* From now on rxm_early_settle() does not give it to rxm_settle() */
+		early->whole = false;
+		spin_unlock_irq(&ep->soft.lock);
+		rx = rxm_withdraw(early);
+		if (rx)
+			kofi_rx_fail(rx, 0, err, err);
+		rxm_early_put(early);
+		spin_lock_irq(&ep->soft.lock);
 	}
 	spin_unlock_irq(&ep->soft.lock);
 }

@@ -61,6 +61,9 @@
 #define RXM_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
 
 #define RXM_TX			8	/* packets of a connection that are being sent */
+#define RXM_READS		4	/* reads of a connection that are in flight */
+#define RXM_UNWANTED		64	/* messages of peers that nobody wants, to be answered */
+#define RXM_READ_MAX		SZ_1M	/* bytes of a read */
 #define RXM_RX			16	/* receives of a connection */
 #define RXM_SARS		16	/* segmented messages that a peer may send at a time */
 #define RXM_CONNS		4096	/* connections of an endpoint that peers have made */
@@ -148,10 +151,13 @@ struct rxm_buf {
  * @entry: in rxm_ep.settled
  * @rx: receive that takes it; NULL: nobody wants it
  * @settled: @rx has been decided; guarded by kofi_soft_ep.lock, as @rx and the next one
- * @whole: all of it has come
+ * @whole: all of it has come, or is at its sender
+ * @rndv: it is at its sender, and @data is a &struct rxm_wire_rndv
+ * @msg_id: identity of a message that is at its sender
  * @counted: connection that it counts for; guarded by kofi_soft_ep.lock; NULL: it has ended
  * @of_conn: in rxm_conn.kept
  * @data: its payload, if it is kept
+ * @len: bytes at @data
  */
 struct rxm_early {
 	struct kofi_srx_msg	msg;
@@ -162,9 +168,12 @@ struct rxm_early {
 	struct kofi_rx		*rx;
 	bool			settled;
 	bool			whole;
+	bool			rndv;
+	u64			msg_id;
 	struct rxm_conn		*counted;
 	struct list_head	of_conn;
 	void			*data;
+	size_t			len;
 };
 
 /**
@@ -185,6 +194,40 @@ struct rxm_sar {
 	u32			next;
 	struct kofi_rx		*rx;
 	struct rxm_early	*early;
+};
+
+/**
+ * struct rxm_rndv - A message that is read from its sender
+ * @entry: in rxm_conn.rndvs; when all has been read in rxm_conn.answers
+ * @rx: receive that takes it; NULL: nobody wants it
+ * @msg_id: identity that the answer repeats
+ * @wire: where the message is
+ * @size: bytes that are read
+ * @issued: of these, bytes of reads that have begun
+ * @reads: reads that are in flight; guarded by kofi_soft_ep.lock, as the next one
+ * @failed: one has failed
+ */
+struct rxm_rndv {
+	struct list_head	entry;
+	struct kofi_rx		*rx;
+	u64			msg_id;
+	struct rxm_wire_rndv	wire;
+	size_t			size;
+	size_t			issued;
+	unsigned int		reads;
+	bool			failed;
+};
+
+/**
+ * struct rxm_read - A read
+ * @done: its completion
+ * @conn: where it belongs
+ * @rndv: what is read; NULL: the slot is free.  Guarded by kofi_soft_ep.lock
+ */
+struct rxm_read {
+	struct fi_done		done;
+	struct rxm_conn		*conn;
+	struct rxm_rndv		*rndv;
 };
 
 /**
@@ -226,6 +269,10 @@ enum rxm_conn_state {
  * @ready: in rxm_ep.ready
  * @sending: operation of which packets are to be sent; guarded by kofi_soft_ep.lock
  * @msg_id: identity of the last segmented message that was sent
+ * @reads: reads
+ * @rndvs: &struct rxm_rndv; guarded by kofi_soft_ep.lock, as the next one
+ * @answers: &struct rxm_rndv that are to be answered
+ * @page_iov: pages of vmalloc memory that a read may have
  * @rx_lock: guards the next three; taken with interrupts off
  * @packets: &struct rxm_buf that have been received
  * @rx_busy: somebody deals with @packets
@@ -261,6 +308,10 @@ struct rxm_conn {
 	struct list_head	ready;
 	struct rxm_op		*sending;
 	u64			msg_id;
+	struct rxm_read		reads[RXM_READS];
+	struct list_head	rndvs;
+	struct list_head	answers;
+	size_t			page_iov;
 	spinlock_t		rx_lock;	/* see above */
 	struct list_head	packets;
 	bool			rx_busy;
@@ -339,6 +390,7 @@ struct rxm_peer {
  * @settled: &struct rxm_early that are to be delivered or dropped
  * @early: free &struct rxm_early
  * @early_bytes: bytes of kept messages
+ * @rndv: free &struct rxm_rndv: one for each receive, and RXM_UNWANTED
  * @flushed: receives and operations have been flushed; only kofi_soft_ep.work uses it
  */
 struct rxm_ep {
@@ -362,6 +414,7 @@ struct rxm_ep {
 	struct list_head	settled;
 	struct kofi_bufpool	early;
 	size_t			early_bytes;
+	struct kofi_bufpool	rndv;
 	bool			flushed;
 };
 
@@ -436,6 +489,15 @@ void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_send(struct rxm_conn *conn);
 void rxm_send_end(struct rxm_conn *conn, struct list_head *posted);
 void rxm_conn_ready(struct rxm_conn *conn);
+
+/* rndv.c */
+bool rxm_rndv_is_valid(const struct rxm_wire_rndv *wire, u64 size);
+void rxm_rndv_begin(struct rxm_conn *conn, struct kofi_rx *rx, u64 msg_id,
+		    const struct rxm_wire_rndv *wire);
+void rxm_rndv_read(struct rxm_conn *conn);
+bool rxm_rndv_answer(struct rxm_conn *conn, struct rxm_buf *buf, struct kofi_rx **rx);
+void rxm_rndv_end(struct rxm_conn *conn, int err);
+void rxm_read_done(struct fi_done *done, const struct fi_done_entry *entry);
 
 /* rx.c */
 extern const struct kofi_srx_ops rxm_srx_ops;

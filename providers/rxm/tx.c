@@ -30,8 +30,10 @@ static int rxm_op_err(const struct rxm_conn *conn)
 void rxm_conn_ready(struct rxm_conn *conn)
 {
 	lockdep_assert_held(&conn->ep->soft.lock);
-	if (conn->state == RXM_OPEN && conn->peer && list_empty(&conn->ready) &&
-	    (conn->sending || !list_empty(&conn->peer->posted)))
+	if (conn->state != RXM_OPEN || !list_empty(&conn->ready))
+		return;
+	if (conn->sending || (conn->peer && !list_empty(&conn->peer->posted)) ||
+	    !list_empty(&conn->rndvs) || !list_empty(&conn->answers))
 		list_add_tail(&conn->ready, &conn->ep->ready);
 }
 
@@ -43,17 +45,20 @@ void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry)
 	struct rxm_op *op = buf->op;
 	struct rxm_ep *ep = conn->ep;
 	unsigned long flags;
-	bool over;
-	int err;
+	bool over = false;
+	int err = 0;
 
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	list_add(&buf->entry, &conn->free);
-	if (entry->err && !op->err)
+	if (op && entry->err && !op->err)
 		op->err = rxm_op_err(conn);
 	if (entry->err)
 		rxm_conn_fail(conn, ECONNRESET);
-	over = !--op->packets;
-	err = op->err;
+	/* An answer belongs to no operation */
+	if (op) {
+		over = !--op->packets;
+		err = op->err;
+	}
 	rxm_conn_ready(conn);
 	if (!list_empty(&conn->ready))
 		kofi_soft_kick(&ep->soft);
@@ -100,7 +105,8 @@ static void rxm_tx_put(struct rxm_buf *buf)
 	struct rxm_conn *conn = buf->conn;
 
 	spin_lock_irq(&conn->ep->soft.lock);
-	buf->op->packets--;
+	if (buf->op)
+		buf->op->packets--;
 	list_add(&buf->entry, &conn->free);
 	spin_unlock_irq(&conn->ep->soft.lock);
 }
@@ -172,8 +178,35 @@ static void rxm_op_sent(struct rxm_conn *conn, struct rxm_op *op)
 		kofi_soft_op_done(&op->soft, err);
 }
 
+/* Sends an answer, if one is due and there is a buffer: 0; -ENODATA; -EAGAIN; another errno */
+static ssize_t rxm_answer(struct rxm_conn *conn)
+{
+	struct rxm_ep *ep = conn->ep;
+	struct kofi_rx *rx = NULL;
+	struct rxm_buf *buf;
+	ssize_t ret;
+
+	spin_lock_irq(&ep->soft.lock);
+	buf = list_first_entry_or_null(&conn->free, struct rxm_buf, entry);
+	if (buf && !conn->err && rxm_rndv_answer(conn, buf, &rx)) {
+		list_del_init(&buf->entry);
+		buf->op = NULL;
+	} else {
+		buf = NULL;
+	}
+	spin_unlock_irq(&ep->soft.lock);
+	if (!buf)
+		return -ENODATA;
+	if (rx)
+		kofi_rx_complete(rx);
+	ret = fi_send(conn->lower, buf->hdr, sizeof(*buf->hdr), NULL, FI_ADDR_UNSPEC, &buf->done);
+	if (ret)
+		rxm_tx_put(buf);
+	return ret;
+}
+
 /**
- * rxm_send() - Send what is posted for the peer of a connection
+ * rxm_send() - Read what the peer of a connection offers, and send what is posted for it
  * @conn: a connection in use
  *
  * Context: may sleep; kofi_soft_ep.work.
@@ -186,6 +219,18 @@ void rxm_send(struct rxm_conn *conn)
 	size_t len;
 	int i;
 
+	rxm_rndv_read(conn);
+	do {
+		ret = rxm_answer(conn);
+	} while (!ret);
+	if (ret != -ENODATA) {
+		/* The answer has gone, and the peer would wait for it */
+		spin_lock_irq(&conn->ep->soft.lock);
+		rxm_conn_fail(conn, ECONNRESET);
+		spin_unlock_irq(&conn->ep->soft.lock);
+		return;
+	}
+	ret = 0;
 	for (i = 0; i < RXM_BUDGET; i++) {
 		buf = rxm_tx_get(conn);
 		if (!buf)

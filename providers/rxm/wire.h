@@ -10,7 +10,9 @@
  *
  * A message of up to the eager limit is one packet (RXM_WIRE_EAGER).  A longer one is a sequence of
  * segments (RXM_WIRE_SEG): all of them have the header of the message and its identity, and all
- * but the last have as much payload as the eager limit.
+ * but the last have as much payload as the eager limit.  Or its sender registers the message, and
+ * sends an rxm_wire_rndv in place of the payload (RXM_WIRE_RNDV_REQ): the receiver reads the
+ * message, and says so (RXM_WIRE_RNDV_READ_DONE).
  */
 #ifndef _KOFI_RXM_WIRE_H
 #define _KOFI_RXM_WIRE_H
@@ -169,6 +171,25 @@ struct rxm_wire_hdr {
 	struct rxm_wire_op	op;
 };
 
+#define RXM_WIRE_RNDV_IOV	4
+
+/**
+ * struct rxm_wire_rndv - Payload of RXM_WIRE_RNDV_REQ
+ * @iov: where the message is
+ * @count: elements of @iov, 1 to RXM_WIRE_RNDV_IOV
+ * @pad: stale
+ */
+struct rxm_wire_rndv {
+	struct {
+		u64	addr;
+		u64	len;
+		u64	key;
+	}	iov[RXM_WIRE_RNDV_IOV];
+	u8	count;
+	u8	pad[7];
+};
+
+static_assert(sizeof(struct rxm_wire_rndv) == 104);
 static_assert(sizeof(struct rxm_wire_request) == 24);
 static_assert(sizeof(struct rxm_wire_accept) == 16);
 static_assert(sizeof(struct rxm_wire_reject) == 2);
