@@ -279,7 +279,43 @@ static void an_answer_that_is_short_ends_what_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNREFUSED);
 }
 
+static void set_address_max(struct kunit *test, const char *command)
+{
+	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
+}
+
+/* Dials from another port than before, with the ends of before still there */
+static void dial_from(struct kunit *test, struct rxm_bed *bed, int port)
+{
+	struct rxm_wire_request request = rxm_request();
+
+	request.port = port;
+	bed->peer = (struct vt_end) {};
+	rxm_dial(test, bed, &request, sizeof(request));
+}
+
+static void an_address_has_so_many_connections_and_no_more(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	union vt_event event;
+	struct vt_end first;
+
+	set_address_max(test, "echo 2 >/sys/module/kofi_rxm/parameters/address_max");
+	dial_from(test, bed, RXM_PORT);
+	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
+	first = bed->peer;
+	dial_from(test, bed, RXM_PORT + 1);
+	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
+	dial_from(test, bed, RXM_PORT + 2);
+	expect_already(test, bed->peer.eq);
+	vt_end_close(test, &first);
+	dial_from(test, bed, RXM_PORT + 2);
+	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
+	set_address_max(test, "echo 1024 >/sys/module/kofi_rxm/parameters/address_max");
+}
+
 static struct kunit_case cm_cases[] = {
+	KUNIT_CASE(an_address_has_so_many_connections_and_no_more),
 	KUNIT_CASE_PARAM(a_request_that_does_not_fit_is_refused, bad_request_gen_params),
 	KUNIT_CASE(a_request_without_data_is_refused),
 	KUNIT_CASE(a_second_request_of_an_incarnation_is_refused),

@@ -38,6 +38,14 @@
 #include <net/ipv6.h>
 #include "rxm.h"
 
+static struct kofi_param accepted_max = { .value = RXM_CONNS, .min = 1, .max = U16_MAX };
+module_param_cb(accepted_max, &kofi_param_ops, &accepted_max, 0644);
+MODULE_PARM_DESC(accepted_max, "connections that an endpoint accepts from all peers (default 4096)");
+
+static struct kofi_param address_max = { .value = RXM_ADDRESS_CONNS, .min = 1, .max = U16_MAX };
+module_param_cb(address_max, &kofi_param_ops, &address_max, 0644);
+MODULE_PARM_DESC(address_max, "connections that an endpoint accepts from one address (default 1024)");
+
 /* An event, with room for connection data */
 union rxm_event {
 	struct fi_eq_cm_entry	cm;
@@ -411,6 +419,26 @@ static bool rxm_request_get(const struct rxm_ep *ep, const struct fi_info *info,
 	return true;
 }
 
+/* May one more connection from the host at an address be accepted? */
+static bool rxm_has_room(const struct rxm_ep *ep, const struct sockaddr_storage *addr)
+{
+	struct sockaddr_storage host = *addr, other;
+	const struct rxm_conn *conn;
+	unsigned int count = 0;
+
+	if (ep->nconns >= READ_ONCE(accepted_max.value))
+		return false;
+	kofi_addr_set_port(&host, 0);
+	list_for_each_entry(conn, &ep->conns, entry) {
+		if (!conn->accepted)
+			continue;
+		other = conn->addr;
+		kofi_addr_set_port(&other, 0);
+		count += kofi_addr_equal(&host, &other);
+	}
+	return count < READ_ONCE(address_max.value);
+}
+
 static enum rxm_verdict rxm_judge(struct rxm_ep *ep, const struct rxm_wire_request *msg,
 				  const struct sockaddr_storage *addr)
 {
@@ -495,7 +523,7 @@ static void rxm_asked(struct rxm_ep *ep, struct fi_info *info, const void *data,
 
 	if (rxm_request_get(ep, info, data, len, &msg, &addr)) {
 		reason = RXM_WIRE_ALREADY;
-		if (ep->nconns < RXM_CONNS)
+		if (rxm_has_room(ep, &addr))
 			verdict = rxm_judge(ep, &msg, &addr);
 	}
 	if (verdict == RXM_REFUSE)

@@ -67,6 +67,7 @@
 #define RXM_RX			16	/* receives of a connection */
 #define RXM_SARS		16	/* segmented messages that a peer may send at a time */
 #define RXM_CONNS		4096	/* connections of an endpoint that peers have made */
+#define RXM_ADDRESS_CONNS	1024	/* of these, those from one address */
 #define RXM_DIALS		64	/* connections that an endpoint makes at a time */
 #define RXM_DIAL_MS		10000	/* until a peer that is not reached is given up */
 #define RXM_TICK		(HZ / 20)
