@@ -79,7 +79,7 @@
 #include <kofi/srx.h>
 
 #define KOFI_SOFT_EVENTS	64	/* most unread completions of a peer's writes with data */
-#define KOFI_SOFT_CTXS		16	/* most contexts of a scalable endpoint, each direction */
+#define KOFI_SOFT_CTXS		64	/* most contexts of a scalable endpoint, each direction */
 
 struct kofi_soft_ep;
 struct kofi_soft_op;
@@ -238,14 +238,18 @@ struct kofi_soft_event {
 /**
  * struct kofi_soft_ctxs - The contexts of a scalable endpoint
  * @info: what it was opened with
+ * @nr_tx: elements of @tx
+ * @nr_rx: elements of @rx
+ * @rx: receive contexts that are open, by index: behind the elements of @tx
  * @tx: transmit contexts that are open, by index; @tx and @rx are guarded by
  *	kofi_soft_ep.lock of the scalable endpoint
- * @rx: receive contexts that are open, by index
  */
 struct kofi_soft_ctxs {
 	struct fi_info		*info;
-	struct kofi_soft_ep	*tx[KOFI_SOFT_CTXS];
-	struct kofi_soft_ep	*rx[KOFI_SOFT_CTXS];
+	u32			nr_tx;
+	u32			nr_rx;
+	struct kofi_soft_ep	**rx;
+	struct kofi_soft_ep	*tx[];
 };
 
 /**

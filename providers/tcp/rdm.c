@@ -113,7 +113,7 @@ struct ktcp_route {
 void ktcp_rdm_room(struct ktcp_rdm *rdm)
 {
 	struct kofi_soft_ctxs *ctxs = rdm->soft.ctxs;
-	int i;
+	u32 i;
 
 	lockdep_assert_held(&rdm->soft.lock);
 	if (!rdm->refused)
@@ -122,7 +122,7 @@ void ktcp_rdm_room(struct ktcp_rdm *rdm)
 	WRITE_ONCE(rdm->refused_early, false);
 	if (!ctxs)
 		kofi_soft_admit_again(&rdm->soft);
-	for (i = 0; ctxs && i < KOFI_SOFT_CTXS; i++)
+	for (i = 0; ctxs && i < ctxs->nr_tx; i++)
 		if (ctxs->tx[i])
 			kofi_soft_admit_again(ctxs->tx[i]);
 }

@@ -22,7 +22,7 @@ struct kofi_soft_ep *kofi_soft_rx_ctx(struct kofi_soft_ep *sep, u32 index)
 	struct kofi_soft_ep *ctx;
 	unsigned long flags;
 
-	if (index >= KOFI_SOFT_CTXS)
+	if (index >= sep->ctxs->nr_rx)
 		return NULL;
 	spin_lock_irqsave(&sep->lock, flags);
 	ctx = sep->ctxs->rx[index];
@@ -184,17 +184,19 @@ int kofi_soft_sep_init(struct kofi_soft_ep *sep, const struct kofi_soft_type *ty
 		       struct fid_domain *domain, const struct fi_info *info,
 		       const struct kofi_ep_limits *limits, void *context)
 {
+	size_t nr_tx = info->ep_attr->tx_ctx_cnt, nr_rx = info->ep_attr->rx_ctx_cnt;
 	struct kofi_soft_ctxs *ctxs;
 	int ret;
 
-	if (info->ep_attr->type != FI_EP_RDM || info->ep_attr->tx_ctx_cnt > KOFI_SOFT_CTXS ||
-	    info->ep_attr->rx_ctx_cnt > KOFI_SOFT_CTXS)
+	if (info->ep_attr->type != FI_EP_RDM || nr_tx > KOFI_SOFT_CTXS || nr_rx > KOFI_SOFT_CTXS)
 		return kofi_refuse("scalable_ep", -EINVAL, "info->ep_attr: type %d, tx_ctx_cnt %zu, rx_ctx_cnt %zu; it has to be FI_EP_RDM, with at most %d contexts each",
-				   info->ep_attr->type, info->ep_attr->tx_ctx_cnt,
-				   info->ep_attr->rx_ctx_cnt, KOFI_SOFT_CTXS);
-	ctxs = kzalloc(sizeof(*ctxs), GFP_KERNEL);
+				   info->ep_attr->type, nr_tx, nr_rx, KOFI_SOFT_CTXS);
+	ctxs = kzalloc(struct_size(ctxs, tx, nr_tx + nr_rx), GFP_KERNEL);
 	if (!ctxs)
 		return -ENOMEM;
+	ctxs->nr_tx = nr_tx;
+	ctxs->nr_rx = nr_rx;
+	ctxs->rx = &ctxs->tx[nr_tx];
 	ret = -ENOMEM;
 	ctxs->info = fi_dupinfo(info);
 	if (!ctxs->info)
