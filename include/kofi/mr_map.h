@@ -76,6 +76,8 @@ struct kofi_mr_ops {
  * @ops: the provider's hooks
  * @mr_mode: FI_MR_VIRT_ADDR and FI_MR_PROV_KEY, or one of them, or none
  * @peer: pages of PCI devices are memory, too (kofi/pages.h)
+ * @index_mask: bits of a chosen key that are the index in @chosen; the bits above count
+ * @key_mask: bits that a key may have
  * @next: index in @chosen where the search for a free index begins
  * @max: highest index in @chosen
  * @chosen: regions whose key the map chooses, by its lower bits
@@ -85,6 +87,8 @@ struct kofi_mr_map {
 	const struct kofi_mr_ops	*ops;
 	int				mr_mode;
 	bool				peer;
+	u64				index_mask;
+	u64				key_mask;
 	u32				next;
 	u32				max;
 	struct xarray			chosen;
@@ -202,6 +206,20 @@ extern const struct fi_ops_mr kofi_mr_domain_ops;
 int kofi_mr_map_init(struct kofi_mr_map *map, int mr_mode, bool peer,
 		     const struct kofi_mr_ops *ops);
 
+/* Regions of a map with short keys */
+#define KOFI_MR_SHORT_REGIONS	(U16_MAX - 1)
+
+/**
+ * kofi_mr_map_set_short() - Keys have 32 bits
+ * @map: a map without regions
+ *
+ * A client cannot request a longer key, and there are at most KOFI_MR_SHORT_REGIONS regions whose
+ * key the map chooses.
+ *
+ * Context: any.
+ */
+void kofi_mr_map_set_short(struct kofi_mr_map *map);
+
 /**
  * kofi_mr_map_destroy() - Free a map
  * @map: a map whose regions are closed, and that nothing is looked up in any more
@@ -226,7 +244,7 @@ void kofi_mr_map_destroy(struct kofi_mr_map *map);
  * Return: 0; -FI_EBADFLAGS; -EINVAL: no bytes, what kofi_iov_set() refuses, or with
  * FI_RMA_PMEM memory that is not persistent;
  * -EMSGSIZE: more than a quarter of SIZE_MAX; -FI_ENOKEY: another region has the
- * requested key; -FI_EKEYREJECTED: no region can have FI_KEY_NOTAVAIL; -FI_ENOMR: there
+ * requested key; -FI_EKEYREJECTED: no region can have this key; -FI_ENOMR: there
  * are too many regions; -EOPNOTSUPP: a dma-buf that is to be a local buffer, too; what
  * kofi_dmabuf_open() answers; -ENOMEM; an error of &kofi_mr_ops.may_register.
  */

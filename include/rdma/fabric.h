@@ -416,7 +416,8 @@ struct fi_ep_attr {
  * @resource_mgmt: FI_RM_ENABLED: queues cannot be overrun
  * @av_type: kind of address vector
  * @mr_mode: FI_MR_* the client must be able to follow
- * @mr_key_size: bytes of a memory key
+ * @mr_key_size: bytes of a memory key; kernel: a provider that has keys of several sizes takes
+ *	the smallest that is not below the hint
  * @cq_data_size: bytes of remote CQ data
  * @cq_cnt: completion queues the domain can have, a hint
  * @ep_cnt: endpoints the domain can have, a hint

@@ -142,6 +142,47 @@ static void a_key_ends_with_its_region(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(target, 0, LEN));
 }
 
+/* A client whose protocol has 32 bits for a key asks for such keys */
+static void keys_are_as_short_as_asked_for(struct kunit *test)
+{
+	static const int modes[] = { 0, CONF_MR_MODE };
+	struct fi_info *hints = conf_ask(test), *info;
+	u8 *buf = vt_buf(test, LEN), *target = vt_buf(test, LEN);
+	size_t i, k, size, all = vt_of(test)->info->domain_attr->mr_key_size;
+	struct fid_mr *mr;
+
+	if (!conf_has(test, FI_RMA | FI_WRITE | FI_REMOTE_WRITE))
+		return;
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		struct vt_pair pair = {};
+
+		hints->domain_attr->mr_mode = modes[i];
+		hints->domain_attr->mr_key_size = sizeof(u32);
+		if (conf_getinfo(test, hints, &info))
+			continue;
+		size = info->domain_attr->mr_key_size;
+		KUNIT_EXPECT_TRUE(test, size == sizeof(u32) || size == all);
+		vt_of(test)->info = info;
+		conf_join(test, &pair);
+		for (k = 0; k < 20; k++) {
+			KUNIT_ASSERT_EQ(test, reg(test, target, k + 1, &mr), 0);
+			if (size == sizeof(u32))
+				KUNIT_EXPECT_LE(test, fi_mr_key(mr), U32_MAX);
+			vt_fill(buf, LEN, k);
+			KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, buf, LEN, NULL, 0,
+						       fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(1)),
+					0);
+			vt_done(test, pair.a.tx, vt_ctx(1));
+			vt_ping(test, &pair.a, &pair.b);
+			KUNIT_EXPECT_TRUE(test, vt_filled(target, LEN, k));
+			vt_close(test, &mr->fid);
+		}
+		if (size == sizeof(u32) && !(info->domain_attr->mr_mode & FI_MR_PROV_KEY))
+			KUNIT_EXPECT_EQ(test, reg(test, target, BIT_ULL(32), &mr),
+					-FI_EKEYREJECTED);
+	}
+}
+
 static struct kunit_case key_cases[] = {
 	KUNIT_CASE_PARAM(a_region_has_the_key_that_was_asked_for,
 			 conf_gen_params),
@@ -149,6 +190,7 @@ static struct kunit_case key_cases[] = {
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(a_key_has_one_region_at_a_time, conf_gen_params),
 	KUNIT_CASE_PARAM(a_key_ends_with_its_region, conf_gen_params),
+	KUNIT_CASE_PARAM(keys_are_as_short_as_asked_for, conf_gen_params),
 	{}
 };
 

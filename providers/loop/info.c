@@ -139,6 +139,11 @@ static struct fi_info *loop_info_new(enum fi_ep_type type,
 		domain.mr_mode &= hints->domain_attr->mr_mode;
 	else
 		domain.mr_mode = 0;
+	if (hints && hints->domain_attr && hints->domain_attr->mr_key_size &&
+	    hints->domain_attr->mr_key_size <= sizeof(u32)) {
+		domain.mr_key_size = sizeof(u32);
+		domain.mr_cnt = KOFI_MR_SHORT_REGIONS;
+	}
 	return fi_dupinfo(&info);
 }
 

@@ -19,7 +19,6 @@
  * any context at the same time, but only while the state is ENDING.
  */
 #include <linux/module.h>
-#include <linux/random.h>
 #include <kofi/pages.h>
 #include <kofi/provider.h>
 #include <kofi/refuse.h>
@@ -148,7 +147,7 @@ int kofi_mr_ep_init(struct kofi_mr *mr, const struct fi_mr_attr *attr)
 		return ret;
 
 	mr->mr.ops = &kofi_mr_ep_ops;
-	mr->ended = mr->index + KOFI_MR_GENERATION * get_random_u64();
+	mr->ended = kofi_mr_random_key(mr);
 	mr->state = empty ? KOFI_MR_EMPTY : KOFI_MR_READY;
 	return 0;
 }

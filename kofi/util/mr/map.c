@@ -4,13 +4,13 @@
  *
  * Keys
  *
- * The lower bits of a key that the map chooses are an index, which the region has as long
- * as it is open.  The upper ones are a generation that begins at random and counts up
+ * The lower bits of a key that the map chooses, 24 of 64, are an index, which the region has as
+ * long as it is open.  The upper ones are a generation that begins at random and counts up
  * each time that the region is enabled.  Indices are handed out round robin.  So a
  * look-up is one load of an array and a comparison, and a new key needs no memory and no
  * lock.  A key that has ended does not become the key of another region: that region has
  * another index, or it has the same index 2^24 registrations later and another 40 random
- * bits.
+ * bits.  Short keys have 16 bits of each.
  *
  * Keys that clients request are in a hash table, which changes only when a region is registered
  * or closed.  A domain may have keys of both kinds, as a region of an endpoint always has a
@@ -64,7 +64,7 @@
 #include <kofi/stat.h>
 #include "mr.h"
 
-#define KOFI_MR_INDEX_MASK	(BIT_ULL(KOFI_MR_INDEX_BITS) - 1)
+#define KOFI_MR_INDEX_MASK	GENMASK_ULL(23, 0)
 /* Neither 0 nor FI_KEY_NOTAVAIL is a key that the map chooses */
 #define KOFI_MR_MIN_INDEX	1
 #define KOFI_MR_MAX_INDEX	(KOFI_MR_INDEX_MASK - 1)
@@ -87,12 +87,22 @@ int kofi_mr_map_init(struct kofi_mr_map *map, int mr_mode, bool peer,
 	map->ops = ops;
 	map->mr_mode = mr_mode & (FI_MR_VIRT_ADDR | FI_MR_PROV_KEY);
 	map->peer = peer;
+	map->index_mask = KOFI_MR_INDEX_MASK;
+	map->key_mask = U64_MAX;
 	map->next = KOFI_MR_MIN_INDEX;
 	map->max = KOFI_MR_MAX_INDEX;
 	xa_init_flags(&map->chosen, XA_FLAGS_ALLOC1);
 	return rhashtable_init(&map->requested, &kofi_mr_hash);
 }
 EXPORT_SYMBOL_GPL(kofi_mr_map_init);
+
+void kofi_mr_map_set_short(struct kofi_mr_map *map)
+{
+	map->index_mask = U16_MAX;
+	map->key_mask = U32_MAX;
+	map->max = KOFI_MR_SHORT_REGIONS;
+}
+EXPORT_SYMBOL_GPL(kofi_mr_map_set_short);
 
 void kofi_mr_map_destroy(struct kofi_mr_map *map)
 {
@@ -104,7 +114,7 @@ EXPORT_SYMBOL_GPL(kofi_mr_map_destroy);
 
 static struct kofi_mr *kofi_mr_chosen(struct kofi_mr_map *map, u64 key)
 {
-	struct kofi_mr *mr = xa_load(&map->chosen, key & KOFI_MR_INDEX_MASK);
+	struct kofi_mr *mr = xa_load(&map->chosen, key & map->index_mask);
 
 	return mr && READ_ONCE(mr->mr.key) == key ? mr : NULL;
 }
@@ -405,6 +415,9 @@ static int kofi_mr_insert_requested(struct kofi_mr *mr, u64 key)
 
 	if (key == FI_KEY_NOTAVAIL)
 		return kofi_refuse("mr_reg", -FI_EKEYREJECTED, "requested_key is FI_KEY_NOTAVAIL");
+	if (key & ~map->key_mask)
+		return kofi_refuse("mr_reg", -FI_EKEYREJECTED, "requested_key %#llx: the keys of the domain have 4 bytes (mr_key_size)",
+				   key);
 	mr->mr.key = key;
 	ret = rhashtable_lookup_insert_fast(&map->requested, &mr->node,
 					    kofi_mr_hash);
@@ -421,12 +434,20 @@ static int kofi_mr_insert_requested(struct kofi_mr *mr, u64 key)
 	return kofi_mr_refuse_key(key);
 }
 
+u64 kofi_mr_random_key(const struct kofi_mr *mr)
+{
+	const struct kofi_mr_map *map = mr->map;
+
+	return (mr->index | (get_random_u64() & ~map->index_mask)) & map->key_mask;
+}
+
 void kofi_mr_choose_key(struct kofi_mr *mr, u64 key)
 {
+	const struct kofi_mr_map *map = mr->map;
 	bool requested;
 
 	do {
-		key += KOFI_MR_GENERATION;
+		key = (key + map->index_mask + 1) & map->key_mask;
 		WRITE_ONCE(mr->mr.key, key);
 		/* Pairs with kofi_mr_insert_requested() */
 		smp_mb();
@@ -578,8 +599,7 @@ static int kofi_mr_init(struct kofi_mr *mr, const struct fi_mr_attr *attr, u64 f
 	if (ret)
 		return ret;
 	if (mr->index)
-		kofi_mr_choose_key(mr, mr->index +
-				   KOFI_MR_GENERATION * get_random_u64());
+		kofi_mr_choose_key(mr, kofi_mr_random_key(mr));
 	kofi_mr_begin(mr);
 	return 0;
 }

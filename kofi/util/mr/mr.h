@@ -7,9 +7,8 @@
 
 #include <kofi/mr_map.h>
 
-/* The upper bits of a key that the map chooses count in steps of KOFI_MR_GENERATION */
-#define KOFI_MR_INDEX_BITS	24
-#define KOFI_MR_GENERATION	BIT_ULL(KOFI_MR_INDEX_BITS)
+/* A random key of a region that has its index, for kofi_mr_choose_key() to count on from */
+u64 kofi_mr_random_key(const struct kofi_mr *mr);
 
 /*
  * kofi_mr_alloc_list() allocates the list of a region, and kofi_mr_fill() sets its memory.

@@ -72,6 +72,8 @@ int kofi_soft_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 		kfree(domain);
 		return ret;
 	}
+	if (info->domain_attr->mr_key_size == sizeof(u32))
+		kofi_mr_map_set_short(&domain->mrs.map);
 	domain->fabric = fabric;
 	domain->addr_format = info->addr_format ? : FI_SOCKADDR;
 	domain->shares = info->domain_attr->max_ep_srx_ctx;
