@@ -30,6 +30,7 @@
 /**
  * struct kofi_kept_op - A data transfer that does not point to the lists of its call
  * @type: what is to be done
+ * @ended: FI_REMOTE_INV: the key has ended; the provider's
  * @flags: of the operation, from kofi_xfer_check()
  * @addr: peer
  * @data: remote CQ data
@@ -60,6 +61,7 @@
  */
 struct kofi_kept_op {
 	enum fi_op_type		type;
+	bool			ended;
 	u64			flags;
 	fi_addr_t		addr;
 	u64			data;

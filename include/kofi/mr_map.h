@@ -136,6 +136,7 @@ struct kofi_mr_borrower {
  * @state: see &enum kofi_mr_state
  * @lent: of an endpoint: FI_MR_LEND, so its lists are scatterlists
  * @used: of an endpoint: a peer has used the key
+ * @invalidated: of an endpoint: the peer has ended the key, and fi_mr_disable() is to come
  * @report: @map->ops->disabled is to be called when @refs becomes 0
  * @token: of &kofi_mr_ops.disable, if @report
  * @ended: the key that is ending
@@ -143,7 +144,7 @@ struct kofi_mr_borrower {
  * @limit: of an endpoint: pages, and elements that @iov has room for
  * @pins: 1 for the open region, and 1 for each kofi_mr_pin(); the structure is freed when it
  *	becomes 0
- * @lock: guards @borrowers; taken with interrupts off
+ * @lock: guards @borrowers, and the end of a key; taken with interrupts off
  * @borrowers: &struct kofi_mr_borrower, each with a reference
  * @holds: 1 for the open region, and 1 from each time it is enabled until its accesses are
  *	over
@@ -166,13 +167,14 @@ struct kofi_mr {
 	enum kofi_mr_state	state;
 	bool			lent;
 	bool			used;
+	bool			invalidated;
 	bool			report;
 	void			*token;
 	u64			ended;
 	u32			index;
 	size_t			limit;
 	refcount_t		pins;
-	spinlock_t		lock;		/* of borrowers */
+	spinlock_t		lock;		/* see above */
 	struct list_head	borrowers;
 	refcount_t		holds;
 	struct completion	idle;
@@ -285,6 +287,19 @@ struct kofi_mr *kofi_mr_get(struct kofi_mr_map *map, const struct fid_ep *ep,
  * Context: any.  May call @disabled of &struct kofi_mr_ops.
  */
 void kofi_mr_put(struct kofi_mr *mr);
+
+/**
+ * kofi_mr_invalidate() - End the key of a region of an endpoint (FI_REMOTE_INV)
+ * @map: where to look
+ * @ep: the endpoint that the message has come to
+ * @key: the key, from the peer
+ *
+ * The region is the client's as soon as fi_mr_disable() with FI_REMOTE_INV has returned.
+ *
+ * Context: any; no access through @ep is under way.
+ * Return: 0; -EACCES: no region of @ep has this key.
+ */
+int kofi_mr_invalidate(struct kofi_mr_map *map, const struct fid_ep *ep, u64 key);
 
 /**
  * kofi_mr_pin() - Keep a region beyond an access

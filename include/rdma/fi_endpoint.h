@@ -781,7 +781,9 @@ static inline ssize_t fi_sendv(struct fid_ep *ep, const struct kvec *iov,
  *
  * FI_REMOTE_INV (kernel): the message invalidates the key of the receiver that is in
  * @msg->data, before it is delivered.  The receiver's completion has the flag, too, and
- * the key in its data.  FI_REMOTE_INV excludes FI_REMOTE_CQ_DATA.
+ * the key in its data.  FI_REMOTE_INV excludes FI_REMOTE_CQ_DATA.  The key has to be that of a
+ * region that is bound to the receiver's endpoint (FI_MR_ENDPOINT); for any other key the message
+ * fails with EACCES and is not delivered, or ends the connection.
  *
  * FI_SAVE (kernel): the call sends nothing, and @msg has no list.  The operation completes
  * when all messages to the peer that calls of this kind have posted before are in their

@@ -177,6 +177,7 @@ int kofi_keep_op(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 		 const struct fi_xfer *xfer, u64 flags)
 {
 	kept->type = xfer->type;
+	kept->ended = false;
 	kept->flags = flags;
 	kept->addr = xfer->addr;
 	kept->data = xfer->data;
@@ -188,6 +189,9 @@ int kofi_keep_op(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 		kept->tag = to_fi_tagged_xfer(xfer)->tag;
 		fallthrough;
 	case FI_OP_SEND:
+		/* The key is in the place of the data */
+		if (flags & FI_REMOTE_INV && flags & FI_REMOTE_CQ_DATA)
+			return -EINVAL;
 		return kofi_keep_local(kept, ep, xfer);
 	case FI_OP_READ:
 	case FI_OP_WRITE:

@@ -22,11 +22,12 @@
 #define LOOP_CNTR_DIRS		(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 				 FI_REMOTE_READ | FI_REMOTE_WRITE)
 
+/* A region of an endpoint has accesses of one peer, one at a time, so that peer may end the key */
 const struct kofi_ep_limits loop_msg_limits = {
 	.cntr_dirs	 = LOOP_CNTR_DIRS,
 	.tx_op_flags	 = LOOP_TX_OP_FLAGS,
 	.rx_op_flags	 = LOOP_RX_OP_FLAGS,
-	.tx_flags	 = LOOP_TX_FLAGS,
+	.tx_flags	 = LOOP_TX_FLAGS | FI_REMOTE_INV,
 	.recv_flags	 = LOOP_RECV_FLAGS,
 	.trecv_flags	 = LOOP_TRECV_FLAGS,
 	.cm_data_size	 = LOOP_CM_DATA,

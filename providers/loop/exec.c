@@ -219,7 +219,7 @@ static int loop_arrive(struct loop_op *op, struct loop_ep *target,
 	const struct kofi_srx_arrival what = {
 		.ep		= &target->soft.kep,
 		.flags		= (op->op.kept.type == FI_OP_TSEND ? FI_TAGGED : FI_MSG) |
-				  (op->op.kept.flags & FI_REMOTE_CQ_DATA),
+				  (op->op.kept.flags & (FI_REMOTE_CQ_DATA | FI_REMOTE_INV)),
 		.tag		= op->op.kept.tag,
 		.src_addr	= loop_peer(target, loop_op_ep(op)),
 		.source		= loop_source(target, loop_op_ep(op)),
@@ -237,6 +237,19 @@ static int loop_arrive(struct loop_op *op, struct loop_ep *target,
 	return ret;
 }
 
+/* End the key that a message names (FI_REMOTE_INV), once, even if the message has to wait */
+static int loop_invalidate(struct loop_op *op, struct loop_ep *target)
+{
+	struct kofi_kept_op *kept = &op->op.kept;
+	int ret;
+
+	if (likely(!(kept->flags & FI_REMOTE_INV)) || kept->ended)
+		return 0;
+	ret = kofi_mr_invalidate(&target->soft.domain->mrs.map, &target->soft.kep.ep, kept->data);
+	kept->ended = !ret;
+	return ret;
+}
+
 /* -EINPROGRESS: the operation is not the worker's any more; -EAGAIN: the endpoint waits */
 static int loop_message(struct loop_op *op, struct loop_ep *target)
 {
@@ -244,6 +257,9 @@ static int loop_message(struct loop_op *op, struct loop_ep *target)
 	struct kofi_rx *rx;
 	int ret;
 
+	ret = loop_invalidate(op, target);
+	if (ret)
+		return ret;
 	ret = loop_arrive(op, target, &rx);
 	if (ret == -EAGAIN) {
 		loop_wait_enter(ep, target->waiters, target);

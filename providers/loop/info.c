@@ -46,7 +46,7 @@ static struct fi_info *loop_info_new(enum fi_ep_type type,
 	u64 order = msg ? LOOP_MSG_ORDER : LOOP_ORDER;
 	size_t ctxs = msg ? 1 : KOFI_SOFT_CTXS;
 	struct fi_tx_attr tx = {
-		.caps		= LOOP_TX_CAPS | (msg ? 0 : FI_NAMED_RX_CTX),
+		.caps		= LOOP_TX_CAPS | (msg ? FI_REMOTE_INV : FI_NAMED_RX_CTX),
 		.op_flags	= loop_msg_limits.tx_op_flags,
 		.msg_order	= order,
 		.comp_order	= FI_ORDER_NONE,
@@ -56,7 +56,7 @@ static struct fi_info *loop_info_new(enum fi_ep_type type,
 		.rma_iov_limit	= KOFI_RMA_MAX_IOV,
 	};
 	struct fi_rx_attr rx = {
-		.caps		= LOOP_RX_CAPS | (msg ? 0 : LOOP_RDM_CAPS),
+		.caps		= LOOP_RX_CAPS | (msg ? FI_REMOTE_INV : LOOP_RDM_CAPS),
 		.op_flags	= loop_msg_limits.rx_op_flags,
 		.msg_order	= order,
 		.comp_order	= FI_ORDER_NONE,

@@ -15,8 +15,13 @@
  * at once, whether the peer knows the key or not.  With FI_DISCARD the key ends
  * at once, unless a peer has used it.
  *
+ * A message of the peer may end the key, too (kofi_mr_invalidate()).  The region stays ENABLED
+ * until the client calls fi_mr_disable(): with FI_REMOTE_INV it is EMPTY at once, and without a
+ * flag as soon as the call has its completion.
+ *
  * The client promises to make one call on a region at a time.  The end of a key may come in
- * any context at the same time, but only while the state is ENDING.
+ * any context at the same time, but only while the state is ENDING, or by an invalidation while it
+ * is ENABLED.
  */
 #include <linux/module.h>
 #include <kofi/pages.h>
@@ -99,15 +104,17 @@ static int kofi_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 
 	if (flags && flags != FI_REMOTE_INV && flags != FI_DISCARD)
 		return kofi_refuse_flags("mr_disable", flags, 0);
-	/* No peer of such a provider ends a key */
-	if (flags == FI_REMOTE_INV ||
-	    (state != KOFI_MR_ENABLED &&
-	     !(state == KOFI_MR_READY && flags == FI_DISCARD)))
-		return kofi_mr_refuse("mr_disable", mr, flags == FI_REMOTE_INV ?
-				      "invalidated by its peer, which none does here" :
-				      "enabled");
+	if (state != KOFI_MR_ENABLED && !(state == KOFI_MR_READY && flags == FI_DISCARD))
+		return kofi_mr_refuse("mr_disable", mr, "enabled");
 	if (flags == FI_DISCARD)
 		return kofi_mr_ep_discard(mr);
+	if (flags == FI_REMOTE_INV) {
+		/* Pairs with kofi_mr_invalidate() */
+		if (!smp_load_acquire(&mr->invalidated))
+			return kofi_mr_refuse("mr_disable", mr, "invalidated by its peer");
+		mr->state = KOFI_MR_EMPTY;
+		return 0;
+	}
 	ret = mr->map->ops->disable(mr, context, &mr->token);
 	if (ret == -EAGAIN)
 		return ret;

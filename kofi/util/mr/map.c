@@ -126,17 +126,22 @@ static struct kofi_mr *kofi_mr_requested(struct kofi_mr_map *map, u64 key)
 	return rhashtable_lookup(&map->requested, &key, kofi_mr_hash);
 }
 
-/* The key has ended and no access is under way */
-static void kofi_mr_ended(struct kofi_mr *mr)
+/* Complete fi_mr_disable(): the key has ended and no access is under way */
+static void kofi_mr_report(struct kofi_mr *mr)
 {
 	void *token = mr->token;
 	u64 key = mr->ended;
 
+	/* A client that sees this may disable the region again, before ->disabled() */
+	smp_store_release(&mr->state, KOFI_MR_EMPTY);
+	mr->map->ops->disabled(mr, key, token);
+}
+
+static void kofi_mr_ended(struct kofi_mr *mr)
+{
 	if (mr->report) {
 		mr->report = false;
-		/* A client that sees this may disable the region again, before ->disabled() */
-		smp_store_release(&mr->state, KOFI_MR_EMPTY);
-		mr->map->ops->disabled(mr, key, token);
+		kofi_mr_report(mr);
 	}
 	if (refcount_dec_and_test(&mr->holds))
 		complete(&mr->idle);
@@ -197,12 +202,12 @@ void kofi_mr_return(struct kofi_mr *mr, struct kofi_mr_borrower *borrower)
 }
 EXPORT_SYMBOL_GPL(kofi_mr_return);
 
-static bool kofi_mr_allows(const struct kofi_mr *mr, const struct fid_ep *ep,
-			   u64 addr, size_t len, u64 access, size_t *offset)
+static bool kofi_mr_allows(const struct kofi_mr *mr, u64 addr, size_t len, u64 access,
+			   size_t *offset)
 {
 	u64 first = addr - mr->mr.addr;
 
-	if ((mr->ep && mr->ep != ep) || (mr->access & access) != access)
+	if ((mr->access & access) != access)
 		return false;
 	if (first > mr->iov->len || len > mr->iov->len - first)
 		return false;
@@ -220,13 +225,14 @@ struct kofi_mr *kofi_mr_get(struct kofi_mr_map *map, const struct fid_ep *ep,
 
 	rcu_read_lock();
 	mr = kofi_mr_requested(map, key) ? : kofi_mr_chosen(map, key);
-	if (mr && !kofi_mr_get_again(mr, key))
+	/* So only accesses through its endpoint have references to a region of an endpoint */
+	if (mr && ((mr->ep && mr->ep != ep) || !kofi_mr_get_again(mr, key)))
 		mr = NULL;
 	rcu_read_unlock();
 	if (!mr)
 		return ERR_PTR(-EACCES);
 
-	if (unlikely(!kofi_mr_allows(mr, ep, addr, len, access, offset))) {
+	if (unlikely(!kofi_mr_allows(mr, addr, len, access, offset))) {
 		kofi_mr_put(mr);
 		return ERR_PTR(-EACCES);
 	}
@@ -359,6 +365,7 @@ void kofi_mr_begin(struct kofi_mr *mr)
 {
 	refcount_inc(&mr->holds);
 	mr->used = false;
+	mr->invalidated = false;
 	mr->state = KOFI_MR_ENABLED;
 	atomic_set_release(&mr->refs, 1);
 }
@@ -367,17 +374,58 @@ void kofi_mr_end(struct kofi_mr *mr, bool report)
 {
 	struct kofi_mr_borrower *borrower;
 	unsigned long flags;
+	bool invalidated;
 
-	mr->report = report;
-	mr->ended = mr->mr.key;
-	mr->state = KOFI_MR_ENDING;
-	WRITE_ONCE(mr->mr.key, FI_KEY_NOTAVAIL);
 	spin_lock_irqsave(&mr->lock, flags);
-	list_for_each_entry(borrower, &mr->borrowers, entry)
-		borrower->recall(borrower);
+	invalidated = mr->invalidated;
+	if (!invalidated) {
+		mr->report = report;
+		mr->ended = mr->mr.key;
+		mr->state = KOFI_MR_ENDING;
+		WRITE_ONCE(mr->mr.key, FI_KEY_NOTAVAIL);
+		list_for_each_entry(borrower, &mr->borrowers, entry)
+			borrower->recall(borrower);
+	}
 	spin_unlock_irqrestore(&mr->lock, flags);
-	kofi_mr_put(mr);
+	if (!invalidated)
+		kofi_mr_put(mr);
+	else if (report)
+		kofi_mr_report(mr);
 }
+
+int kofi_mr_invalidate(struct kofi_mr_map *map, const struct fid_ep *ep, u64 key)
+{
+	unsigned long flags;
+	struct kofi_mr *mr;
+	bool ended;
+
+	rcu_read_lock();
+	mr = kofi_mr_chosen(map, key);
+	if (mr && (mr->ep != ep || !kofi_mr_get_again(mr, key)))
+		mr = NULL;
+	rcu_read_unlock();
+	if (!mr)
+		return -EACCES;
+
+	spin_lock_irqsave(&mr->lock, flags);
+	/* Otherwise fi_mr_disable() or fi_close() has ended it first */
+	ended = mr->mr.key == key;
+	if (ended) {
+		mr->ended = key;
+		WRITE_ONCE(mr->mr.key, FI_KEY_NOTAVAIL);
+		/* There are two references, that of the key and this one */
+		WARN_ON_ONCE(!atomic_sub_and_test(2, &mr->refs));
+		/* Pairs with kofi_mr_ep_disable() */
+		smp_store_release(&mr->invalidated, true);
+	}
+	spin_unlock_irqrestore(&mr->lock, flags);
+	if (!ended)
+		kofi_mr_put(mr);
+	else if (refcount_dec_and_test(&mr->holds))
+		complete(&mr->idle);
+	return ended ? 0 : -EACCES;
+}
+EXPORT_SYMBOL_GPL(kofi_mr_invalidate);
 
 int kofi_mr_insert_chosen(struct kofi_mr *mr)
 {

@@ -277,7 +277,7 @@ static void a_region_that_is_not_enabled_is_not_disabled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, me->ud->ends, 0);
 }
 
-static void no_peer_ends_a_key(struct kunit *test)
+static void a_key_that_no_peer_has_ended_stays(struct kunit *test)
 {
 	struct mr_ep *me = enabled_region(test);
 
@@ -286,6 +286,50 @@ static void no_peer_ends_a_key(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_FENCE, NULL),
 			-FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), 0);
+}
+
+static void a_peer_ends_a_key_of_its_endpoint(struct kunit *test)
+{
+	struct mr_ep *me = enabled_region(test);
+	struct kofi_mr_map *map = &me->ud->dom.map;
+	u64 key = me->mr->mr.key;
+
+	KUNIT_EXPECT_EQ(test, kofi_mr_invalidate(map, &me->other, key), -EACCES);
+	KUNIT_EXPECT_EQ(test, kofi_mr_invalidate(map, &me->ep, key ^ BIT_ULL(63)), -EACCES);
+	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, key), 0);
+	KUNIT_EXPECT_EQ(test, kofi_mr_invalidate(map, &me->ep, key), 0);
+	KUNIT_EXPECT_EQ(test, me->mr->mr.key, FI_KEY_NOTAVAIL);
+	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, key), -EACCES);
+	KUNIT_EXPECT_EQ(test, kofi_mr_invalidate(map, &me->ep, key), -EACCES);
+
+	/* The client learns of it */
+	KUNIT_EXPECT_EQ(test, refresh_page(test, me), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_DISCARD, NULL), -EALREADY);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_REMOTE_INV, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_REMOTE_INV, NULL), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, me->ud->ends, 0);
+	KUNIT_EXPECT_EQ(test, refresh_page(test, me), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_enable(&me->mr->mr), 0);
+	KUNIT_EXPECT_NE(test, me->mr->mr.key, key);
+	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_REMOTE_INV, NULL), -FI_EOPBADSTATE);
+}
+
+/* The client has not seen the peer's message yet, or does not care */
+static void a_key_that_its_peer_has_ended_is_disabled(struct kunit *test)
+{
+	struct mr_ep *me = enabled_region(test);
+	u64 key = me->mr->mr.key;
+
+	KUNIT_EXPECT_EQ(test, kofi_mr_invalidate(&me->ud->dom.map, &me->ep, key), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, 0, CONTEXT), 0);
+	KUNIT_EXPECT_EQ(test, me->ud->ends, 1);
+	KUNIT_EXPECT_EQ(test, me->ud->key, key);
+	KUNIT_EXPECT_PTR_EQ(test, me->ud->context, CONTEXT);
+	KUNIT_EXPECT_EQ(test, refresh_page(test, me), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_enable(&me->mr->mr), 0);
+	/* And closed */
+	KUNIT_EXPECT_EQ(test, kofi_mr_invalidate(&me->ud->dom.map, &me->ep, me->mr->mr.key), 0);
 }
 
 static void a_key_that_no_peer_has_used_is_taken_back(struct kunit *test)
@@ -309,6 +353,41 @@ static void a_key_that_a_peer_has_used_is_not_taken_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_DISCARD, NULL),
 			-EALREADY);
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), 0);
+}
+
+static void short_keys_have_32_bits(struct kunit *test)
+{
+	struct ut_domain *ud = ut_domain(test, 0);
+	void *buf = ut_pages(test, 0);
+	struct kvec kvec = { buf, PAGE_SIZE };
+	struct fi_mr_attr attr = { .mr_iov = &kvec, .iov_count = 1, .access = BOTH };
+	struct fid_ep ep = { .fid.fclass = FI_CLASS_EP };
+	u64 key, last = 0;
+	struct fid_mr *mr;
+	int i;
+
+	kofi_mr_map_set_short(&ud->dom.map);
+	attr.requested_key = BIT_ULL(32);
+	KUNIT_EXPECT_EQ(test, kofi_mr_regattr(&ud->dom.map, &attr, 0, &mr), -FI_EKEYREJECTED);
+	attr.requested_key = U32_MAX;
+	KUNIT_ASSERT_EQ(test, kofi_mr_regattr(&ud->dom.map, &attr, 0, &mr), 0);
+	KUNIT_EXPECT_EQ(test, mr->fid.ops->close(&mr->fid), 0);
+
+	KUNIT_ASSERT_EQ(test, kofi_mr_regattr(&ud->dom.map, &attr, FI_MR_ENDPOINT, &mr), 0);
+	KUNIT_ASSERT_EQ(test, mr->fid.ops->bind(&mr->fid, &ep.fid, 0), 0);
+	for (i = 0; i < 300; i++) {
+		KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+		key = fi_mr_key(mr);
+		KUNIT_EXPECT_LE(test, key, U32_MAX);
+		KUNIT_EXPECT_EQ(test, (u32)(key - last), i ? BIT(16) : (u32)key);
+		/* The upper bits count */
+		KUNIT_EXPECT_EQ(test, ut_access(ud, &ep, key | BIT_ULL(32), 0, 1, BOTH), -EACCES);
+		KUNIT_EXPECT_EQ(test, ut_access(ud, &ep, key, 0, 1, BOTH), 0);
+		last = key;
+		KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, 0, NULL), 0);
+		KUNIT_ASSERT_EQ(test, fi_mr_refresh(mr, &attr, 0), 0);
+	}
+	KUNIT_EXPECT_EQ(test, mr->fid.ops->close(&mr->fid), 0);
 }
 
 static void the_provider_can_refuse_a_key(struct kunit *test)
@@ -653,7 +732,10 @@ static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(a_region_that_is_not_enabled_is_not_disabled),
 	KUNIT_CASE(a_key_that_no_peer_has_used_is_taken_back),
 	KUNIT_CASE(a_key_that_a_peer_has_used_is_not_taken_back),
-	KUNIT_CASE(no_peer_ends_a_key),
+	KUNIT_CASE(a_key_that_no_peer_has_ended_stays),
+	KUNIT_CASE(a_peer_ends_a_key_of_its_endpoint),
+	KUNIT_CASE(a_key_that_its_peer_has_ended_is_disabled),
+	KUNIT_CASE(short_keys_have_32_bits),
 	KUNIT_CASE(the_provider_can_refuse_a_key),
 	KUNIT_CASE(the_provider_can_put_off_the_end_of_a_key),
 	KUNIT_CASE_PARAM(a_refresh_gives_memory_and_rights, ut_type_gen_params),
