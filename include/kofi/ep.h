@@ -91,6 +91,7 @@ enum kofi_ep_cntr {
  * @av: an address vector has to be bound
  * @cm_data_size: most bytes of connection data, or 0
  * @max_atomic_size: most bytes of an atomic operation, or 0
+ * @lent_iov: most elements of a list that the client lends with FI_ASYNC_IOV; 0: none is lent
  */
 struct kofi_ep_limits {
 	u64	cntr_dirs;
@@ -102,6 +103,7 @@ struct kofi_ep_limits {
 	bool	av;
 	size_t	cm_data_size;
 	size_t	max_atomic_size;
+	u32	lent_iov;
 };
 
 /**
@@ -150,6 +152,7 @@ struct kofi_ep_stat {
  * @may_sleep: FI_OPT_MAY_SLEEP: the client posts in process context only
  * @device_p2p: the device accesses peer memory itself; false: the processor does.  Set by the
  *	provider
+ * @lent_iov: it was opened with FI_ASYNC_IOV: most elements of a list that is lent; or 0
  * @no_context: the context of operations that have none, see kofi_ep_context()
  * @rx_msgs: messages for it that wait for a receive; @rx_msgs and @rx_left are guarded by
  *	the lock of the &struct kofi_srx where it receives
@@ -176,6 +179,7 @@ struct kofi_ep {
 	struct fi_ep_callbacks		callbacks;
 	bool				may_sleep;
 	bool				device_p2p;
+	u32				lent_iov;
 	struct fi_done			no_context;
 	struct list_head		rx_msgs;
 	bool				rx_left;

@@ -5,7 +5,8 @@
  *
  * struct fi_xfer points to lists that are the client's again when its call returns.
  * kofi_keep_op() checks them and copies them into a struct kofi_kept_op, which the
- * provider embeds in the slot of the operation.  Only the data of an injected operation are
+ * provider embeds in the slot of the operation.  A list of more than KOFI_OP_IOV elements is not
+ * copied: its client has lent it (FI_ASYNC_IOV).  Only the data of an injected operation are
  * copied, and no other buffers.
  *
  * kofi_execute() executes a read, a write or an atomic operation as a whole.  It is for a
@@ -23,7 +24,8 @@
 #include <kofi/mr_map.h>
 #include <kofi/xfer.h>
 
-#define KOFI_OP_IOV		16	/* elements of a list of local buffers */
+#define KOFI_OP_IOV		16	/* elements of a list of local buffers that is copied */
+#define KOFI_OP_LENT_IOV	1024	/* and of one that is lent (kofi_ep_limits.lent_iov) */
 #define KOFI_OP_ATOMIC_IOV	4	/* elements of each list of an atomic operation */
 #define KOFI_OP_INJECT		256	/* bytes of an injected operation */
 
@@ -146,7 +148,7 @@ static inline void kofi_keep_buf(struct kofi_kept_op *kept, const void *buf, siz
  * @direction: ITER_SOURCE: they are read; ITER_DEST: they are written
  * @iter: set up, if there is something
  *
- * A list of any length has several parts, any other list one.
+ * A list of any length, or a scatterlist that is lent, has several parts, any other list one.
  *
  * Context: any.
  * Return: bytes of @iter; 0: there is nothing left.

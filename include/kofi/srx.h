@@ -158,7 +158,8 @@ struct kofi_srx_ops {
 /**
  * struct kofi_srx_attr - What a receive side has room for
  * @size: receives that are posted or have not been read (fi_rx_attr.size)
- * @iov_limit: elements of the list of a receive
+ * @iov_limit: elements of the list of a receive that is copied; a longer list is lent, if the
+ *	endpoint has kofi_ep.lent_iov
  * @max_msgs: messages that may wait for their receive; 0: none
  * @multi: messages of buffers with FI_MULTI_RECV that are in transfer or have not been
  *	read; 0: there are no such buffers
@@ -270,7 +271,7 @@ struct kofi_srx {
  * @nmsgs: of a buffer: messages in transfer
  * @spent: of a buffer: it takes no more messages
  * @order: of a buffer: keeps the completions of its messages in order
- * @iov: the client's list, with room for kofi_srx.iov_limit elements
+ * @iov: the client's list, with room for kofi_srx.iov_limit elements, or lent
  *
  * The provider may read @comp and @ep from the match to the completion; the other fields are
  * the engine's.
@@ -551,12 +552,22 @@ static inline void *kofi_rx_buf(const struct kofi_rx *rx)
  * kofi_rx_iter() - Address the part of a receive that is to be filled
  * @rx: a receive that a message has taken
  * @offset: where the part begins in the message
- * @iter: set up for the rest of kofi_rx_len(), with ITER_DEST
+ * @iter: set up for the rest of kofi_rx_len(), with ITER_DEST; for the next bytes of it if the
+ *	client lends lists (kofi_iov_part())
  *
  * Context: any.
  */
-void kofi_rx_iter(const struct kofi_rx *rx, size_t offset,
-		  struct iov_iter *iter);
+void kofi_rx_iter(struct kofi_rx *rx, size_t offset, struct iov_iter *iter);
+
+/**
+ * kofi_rx_source() - Address the part of a receive that a peer reads
+ * @rx: a receive from kofi_srx_take(), with FI_READ
+ * @offset: as kofi_rx_iter()
+ * @iter: as kofi_rx_iter(), with ITER_SOURCE
+ *
+ * Context: any.
+ */
+void kofi_rx_source(struct kofi_rx *rx, size_t offset, struct iov_iter *iter);
 
 /**
  * kofi_rx_complete() - Report a receive

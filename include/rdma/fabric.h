@@ -287,7 +287,14 @@ static inline u8 fi_tc_dscp_get(u32 tclass)
 	return tclass & FI_TC_DSCP ? (u8)tclass : 0;
 }
 
-/* Mode bits: what a provider asks of the client */
+/*
+ * Mode bits: what a provider asks of the client.
+ *
+ * FI_ASYNC_IOV: the list of an operation (kvecs, bio_vecs or a scatterlist) belongs to the
+ * provider as long as its buffers do, and the client does not change it meanwhile.  kernel: where
+ * the hints have this mode, a provider can take lists that are longer than those it copies.  Such
+ * a list has no empty element.  rma_iov and descriptors are the caller's when the call returns.
+ */
 #define FI_CONTEXT		BIT_ULL(59)
 #define FI_MSG_PREFIX		BIT_ULL(58)
 #define FI_ASYNC_IOV		BIT_ULL(57)

@@ -9,7 +9,9 @@
  * Buffers belong to the provider from a call that returned 0 until the
  * operation's completion has been read; those of fi_inject() and fi_injectdata()
  * are free when the call returns.  A kernel address from kmalloc(), a page or vmalloc()
- * will do; only inject calls may take a buffer on the stack.
+ * will do; only inject calls may take a buffer on the stack.  A list of buffers is free when
+ * the call returns, unless the mode of the endpoint has FI_ASYNC_IOV: then it belongs to the
+ * provider as long as the buffers do.
  *
  * Every data transfer call returns 0 or
  *
@@ -247,7 +249,7 @@ enum fi_op_type {
  * @data: remote CQ data, or with FI_REMOTE_INV the key
  *
  * The call fills each field, on its stack.  The description and everything that it points to,
- * except the buffers, are the caller's again when the call returns.
+ * except the buffers, and @list with FI_ASYNC_IOV, are the caller's again when the call returns.
  */
 struct fi_xfer {
 	u8				type;

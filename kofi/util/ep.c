@@ -140,6 +140,7 @@ int kofi_ep_init(struct kofi_ep *ep, const struct fi_info *info,
 	ep->shared = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
 	ep->no_rx = ep->shared;
 	ep->caps = info->caps;
+	ep->lent_iov = info->mode & FI_ASYNC_IOV ? limits->lent_iov : 0;
 	ep->max_msg_size = info->ep_attr->max_msg_size;
 	ep->inject_size = info->tx_attr->inject_size;
 	ep->conn.connless = info->ep_attr->type != FI_EP_MSG;
@@ -163,6 +164,7 @@ int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
 	ep->conn.connless = true;
 	ep->no_tx = true;
 	ep->caps = attr->caps & FI_HMEM;
+	ep->lent_iov = attr->mode & FI_ASYNC_IOV ? limits->lent_iov : 0;
 	ep->rx.op_flags = attr->op_flags;
 	ep->rx.selective = true;
 	return 0;

@@ -11,6 +11,8 @@
 /* Bytes copied between two calls of cond_resched() */
 #define KOFI_COPY_STEP	SZ_256K
 
+static_assert(KOFI_IOV_LENT_ROOM <= KOFI_OP_IOV);
+
 /* Local buffers may be memory of a PCI device if the client has asked for FI_HMEM */
 static bool kofi_takes_peer(const struct kofi_ep *ep)
 {
@@ -47,14 +49,14 @@ static int kofi_keep_local(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 
 	if (kept->flags & FI_SAVE)
 		return kofi_keep_nothing(kept, xfer->count);
-	if (xfer->count > KOFI_OP_IOV)
+	if (xfer->count > (ep->lent_iov ? : KOFI_OP_IOV))
 		return -EINVAL;
 	if (kept->flags & FI_INJECT)
 		ret = kofi_keep_inject(kept, ep, xfer->buf_type, xfer->list, xfer->count);
 	else
-		ret = kofi_iov_set(&kept->local, KOFI_OP_IOV, xfer->buf_type,
-				   xfer->list, xfer->count, ep->max_msg_size,
-				   kofi_takes_peer(ep));
+		ret = kofi_iov_keep(&kept->local, KOFI_OP_IOV, ep->lent_iov, xfer->buf_type,
+				    xfer->list, xfer->count, ep->max_msg_size,
+				    kofi_takes_peer(ep));
 	kept->len = kept->local.len;
 	return ret;
 }
@@ -245,7 +247,7 @@ size_t kofi_kept_next(struct kofi_kept_op *kept, unsigned int direction,
 		offset = kept->skip;
 		kept->skip = 0;
 	}
-	kofi_iov_iter(&kept->local, direction, offset, len, iter);
+	kofi_iov_part(&kept->local, direction, offset, len, iter);
 	kept->done += iov_iter_count(iter);
 	return iov_iter_count(iter);
 }

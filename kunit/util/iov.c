@@ -13,6 +13,8 @@
 #define AREA_ORDER	2
 #define AREA		(PAGE_SIZE << AREA_ORDER)
 #define GUARD		0xa5
+#define LENT		30	/* elements of a list that is lent */
+#define LENT_ROOM	KOFI_IOV_LENT_ROOM
 
 /**
  * struct memory_kind - Memory, and the list that it stands in
@@ -384,6 +386,93 @@ static void a_copy_may_be_made_with_interrupts_off(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ut_filled(to_mem, 9000, 6));
 }
 
+/* Elements of 9 + i bytes in @mem, one behind the other, in a list that is lent */
+static void lend(struct kunit *test, struct kofi_iov *iov, enum fi_buf_type type, void *list,
+		 u8 *mem)
+{
+	struct scatterlist *sgl = list;
+	struct bio_vec *bvec = list;
+	struct kvec *kvec = list;
+	size_t len, pos = 0;
+	int i;
+
+	if (type == FI_BUF_SGL)
+		sg_init_table(sgl, LENT + 1);
+	for (i = 0; i < LENT; i++, pos += len) {
+		len = 9 + i;
+		if (type == FI_BUF_KVEC)
+			kvec[i] = (struct kvec) { mem + pos, len };
+		else if (type == FI_BUF_BVEC)
+			bvec_set_page(&bvec[i], virt_to_page(mem + pos), len,
+				      offset_in_page(mem + pos));
+		else
+			sg_set_buf(&sgl[i], mem + pos, len);
+	}
+	KUNIT_ASSERT_EQ(test, kofi_iov_keep(iov, LENT_ROOM, LENT, type, list, LENT, SIZE_MAX,
+					    false), 0);
+	KUNIT_EXPECT_TRUE(test, iov->is_lent);
+	KUNIT_EXPECT_EQ(test, iov->len, pos);
+	KUNIT_EXPECT_EQ(test, iov->count, LENT);
+	KUNIT_EXPECT_PTR_EQ(test, kofi_iov_addr(iov), mem);
+}
+
+static void a_list_that_is_lent_is_read_from_anywhere(struct kunit *test)
+{
+	static const size_t offsets[] = { 0, 5, 9, 300, 17, 700, 0 };
+	struct kofi_iov *iov = ut_kmalloc(test, KOFI_IOV_SIZE(LENT_ROOM));
+	void *list = ut_kmalloc(test, (LENT + 1) * sizeof(struct scatterlist));
+	u8 *mem = ut_pages(test, 1), *to = ut_kmalloc(test, PAGE_SIZE);
+	size_t i, done, part;
+	struct iov_iter iter;
+
+	ut_fill(mem, PAGE_SIZE, 3);
+	lend(test, iov, ut_type(test), list, mem);
+	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
+		memset(to, 0, PAGE_SIZE);
+		for (done = offsets[i]; done < iov->len; done += part) {
+			kofi_iov_part(iov, ITER_SOURCE, done, SIZE_MAX, &iter);
+			part = iov_iter_count(&iter);
+			KUNIT_ASSERT_GT(test, part, 0);
+			KUNIT_ASSERT_LE(test, part, iov->len - done);
+			KUNIT_ASSERT_EQ(test, _copy_from_iter(to + done, part, &iter), part);
+		}
+		KUNIT_EXPECT_EQ(test, memcmp(to + offsets[i], mem + offsets[i],
+					     iov->len - offsets[i]), 0);
+	}
+	/* Behind the end, and no bytes, there is nothing */
+	kofi_iov_part(iov, ITER_SOURCE, iov->len, SIZE_MAX, &iter);
+	KUNIT_EXPECT_EQ(test, iov_iter_count(&iter), 0);
+	kofi_iov_part(iov, ITER_SOURCE, 5, 0, &iter);
+	KUNIT_EXPECT_EQ(test, iov_iter_count(&iter), 0);
+	kofi_iov_part(iov, ITER_SOURCE, 5, 3, &iter);
+	KUNIT_EXPECT_EQ(test, iov_iter_count(&iter), 3);
+}
+
+static void a_list_is_lent_only_if_it_is_too_long(struct kunit *test)
+{
+	struct kofi_iov *iov = ut_kmalloc(test, KOFI_IOV_SIZE(LENT_ROOM));
+	struct kvec *list = ut_kmalloc(test, LENT * sizeof(*list));
+	u8 *mem = ut_pages(test, 1);
+
+	lend(test, iov, FI_BUF_KVEC, list, mem);
+	KUNIT_EXPECT_EQ(test, kofi_iov_keep(iov, LENT_ROOM, LENT, FI_BUF_KVEC, list, LENT_ROOM,
+					    SIZE_MAX, false), 0);
+	KUNIT_EXPECT_FALSE(test, iov->is_lent);
+	KUNIT_EXPECT_EQ(test, kofi_iov_keep(iov, LENT_ROOM, 0, FI_BUF_KVEC, list, LENT,
+					    SIZE_MAX, false), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_iov_keep(iov, LENT_ROOM, LENT - 1, FI_BUF_KVEC, list, LENT,
+					    SIZE_MAX, false), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_iov_keep(iov, LENT_ROOM, LENT, FI_BUF_KVEC, list, LENT, 100,
+					    false), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, kofi_iov_keep(iov, LENT_ROOM, LENT, FI_BUF_KVEC, NULL, LENT,
+					    SIZE_MAX, false), -EINVAL);
+	list[LENT - 1].iov_len = 0;
+	KUNIT_EXPECT_EQ(test, kofi_iov_keep(iov, LENT_ROOM, LENT, FI_BUF_KVEC, list, LENT,
+					    SIZE_MAX, false), -EINVAL);
+	KUNIT_EXPECT_EQ(test, iov->count, 0);
+	KUNIT_EXPECT_FALSE(test, iov->is_lent);
+}
+
 /* Hardened usercopy takes only caches that were made for it */
 static void objects_of_any_slab_cache_are_copied(struct kunit *test)
 {
@@ -444,6 +533,8 @@ static struct kunit_case iov_cases[] = {
 			 memory_kind_gen_params),
 	KUNIT_CASE_PARAM(a_copy_may_be_made_with_interrupts_off,
 			 memory_kind_gen_params),
+	KUNIT_CASE_PARAM(a_list_that_is_lent_is_read_from_anywhere, ut_type_gen_params),
+	KUNIT_CASE(a_list_is_lent_only_if_it_is_too_long),
 	KUNIT_CASE(objects_of_any_slab_cache_are_copied),
 	{}
 };

@@ -32,6 +32,7 @@ const struct kofi_ep_limits loop_msg_limits = {
 	.trecv_flags	 = LOOP_TRECV_FLAGS,
 	.cm_data_size	 = LOOP_CM_DATA,
 	.max_atomic_size = LOOP_ATOMIC_BYTES,
+	.lent_iov	 = KOFI_OP_LENT_IOV,
 };
 
 static const struct kofi_ep_limits loop_rdm_limits = {
@@ -43,6 +44,7 @@ static const struct kofi_ep_limits loop_rdm_limits = {
 	.trecv_flags	 = LOOP_TRECV_FLAGS,
 	.av		 = true,
 	.max_atomic_size = LOOP_ATOMIC_BYTES,
+	.lent_iov	 = KOFI_OP_LENT_IOV,
 };
 
 /**
@@ -287,11 +289,12 @@ int loop_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 	/* Not directed, as endpoints with different address vectors may share the context */
 	const struct kofi_srx_attr room =
 		loop_rx_room(attr->size ? : LOOP_DEF_QUEUE, FI_MULTI_RECV, true);
+	size_t max_iov = attr->mode & FI_ASYNC_IOV ? KOFI_OP_LENT_IOV : KOFI_OP_IOV;
 	struct kofi_srx_ctx *ctx;
 
-	if (attr->size > LOOP_MAX_QUEUE || attr->iov_limit > KOFI_OP_IOV)
-		return kofi_refuse("srx_context", -EINVAL, "attr: size %zu, iov_limit %zu; the most are %d and %d",
-				   attr->size, attr->iov_limit, LOOP_MAX_QUEUE, KOFI_OP_IOV);
+	if (attr->size > LOOP_MAX_QUEUE || attr->iov_limit > max_iov)
+		return kofi_refuse("srx_context", -EINVAL, "attr: size %zu, iov_limit %zu; the most are %d and %zu",
+				   attr->size, attr->iov_limit, LOOP_MAX_QUEUE, max_iov);
 	ctx = kofi_srx_ctx_open(sizeof(struct loop_srx), attr, &loop_msg_limits,
 				&room, &loop_srx_ops, context);
 	if (IS_ERR(ctx))

@@ -177,14 +177,33 @@ const struct kofi_srx_ops loop_srx_ops = {
 
 /* Messages */
 
-static void loop_deliver(struct loop_op *op, struct kofi_rx *rx)
+/* Copy between an operation and its receive.  @read: the receive is the source */
+static void loop_copy(struct loop_op *op, struct kofi_rx *rx, bool read)
 {
+	struct kofi_iov *local = &op->op.kept.local;
+	size_t done = 0, len = kofi_rx_len(rx), part, copied;
 	struct iov_iter to, from;
 
-	kofi_rx_iter(rx, 0, &to);
-	kofi_iov_iter(&op->op.kept.local, ITER_SOURCE, 0, kofi_rx_len(rx), &from);
-	while (kofi_iov_copy(&to, &from, LOOP_COPY))
-		cond_resched();
+	/* A scatterlist that is lent comes in several parts */
+	do {
+		if (read)
+			kofi_rx_source(rx, done, &from);
+		else
+			kofi_rx_iter(rx, done, &to);
+		kofi_iov_part(local, read ? ITER_DEST : ITER_SOURCE, done, len - done,
+			      read ? &to : &from);
+		part = 0;
+		while ((copied = kofi_iov_copy(&to, &from, LOOP_COPY))) {
+			part += copied;
+			cond_resched();
+		}
+		done += part;
+	} while (part && done < len);
+}
+
+static void loop_deliver(struct loop_op *op, struct kofi_rx *rx)
+{
+	loop_copy(op, rx, false);
 	kofi_rx_complete(rx);
 }
 

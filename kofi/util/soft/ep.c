@@ -102,7 +102,7 @@ int kofi_soft_getopt(struct fid *fid, int level, int optname, void *optval, size
 	if (optname == FI_OPT_MAX_RW_OPS && !ep->kep.no_tx)
 		return kofi_opt_put_size(ep->max_rw_ops, optval, optlen);
 	if (optname == FI_OPT_MAX_RMA_IOV && !ep->kep.no_tx)
-		return kofi_opt_put_size(KOFI_OP_IOV, optval, optlen);
+		return kofi_opt_put_size(ep->kep.lent_iov ? : KOFI_OP_IOV, optval, optlen);
 	if (optname == FI_OPT_MEM_RESERVES && ep->type->reserves)
 		return kofi_opt_put(&ep->reserves, sizeof(ep->reserves), optval, optlen);
 	ret = kofi_ep_getopt(&ep->kep, optname, optval, optlen);
@@ -287,17 +287,21 @@ static int kofi_soft_check_field(const char *field, size_t value, size_t min, si
 			   value, min, max);
 }
 
-static int kofi_soft_check_info(const struct kofi_soft_type *type, const struct fi_info *info)
+static int kofi_soft_check_info(const struct kofi_soft_type *type, const struct fi_info *info,
+				const struct kofi_ep_limits *limits)
 {
 	const struct fi_tx_attr *tx = info->tx_attr;
 	const struct fi_rx_attr *rx = info->rx_attr;
+	size_t iov = KOFI_OP_IOV;
 
+	if (info->mode & FI_ASYNC_IOV && limits->lent_iov)
+		iov = limits->lent_iov;
 	return kofi_soft_check_field("tx_attr->size", tx->size, 1, type->max_queue) ? :
-	       kofi_soft_check_field("tx_attr->iov_limit", tx->iov_limit, 0, KOFI_OP_IOV) ? :
+	       kofi_soft_check_field("tx_attr->iov_limit", tx->iov_limit, 0, iov) ? :
 	       kofi_soft_check_field("tx_attr->inject_size", tx->inject_size, 0,
 				     KOFI_OP_INJECT) ? :
 	       kofi_soft_check_field("rx_attr->size", rx->size, 1, type->max_queue) ? :
-	       kofi_soft_check_field("rx_attr->iov_limit", rx->iov_limit, 0, KOFI_OP_IOV) ? :
+	       kofi_soft_check_field("rx_attr->iov_limit", rx->iov_limit, 0, iov) ? :
 	       kofi_soft_check_field("ep_attr->max_msg_size", info->ep_attr->max_msg_size, 0,
 				     type->max_msg);
 }
@@ -346,7 +350,7 @@ int kofi_soft_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type,
 {
 	int ret;
 
-	ret = kofi_soft_check_info(type, info);
+	ret = kofi_soft_check_info(type, info, limits);
 	if (ret)
 		return ret;
 	if (info->dest_addr) {

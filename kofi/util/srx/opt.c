@@ -85,6 +85,12 @@ void kofi_srx_free(struct kofi_srx *srx)
 	kofi_srx_table_destroy(&srx->receives);
 }
 
+/* A receive that refers to a list which is lent needs some room, too */
+static bool kofi_srx_lists_ok(const struct kofi_ep *ep, const struct kofi_srx_attr *attr)
+{
+	return !ep->lent_iov || attr->iov_limit >= KOFI_IOV_LENT_ROOM;
+}
+
 static bool kofi_srx_ops_ok(const struct kofi_srx_ops *ops)
 {
 	return ops->start && ops->discard && ops->resume &&
@@ -98,7 +104,8 @@ int kofi_srx_init(struct kofi_srx *srx, struct kofi_ep *ep,
 	size_t keys = (size_t)attr->max_msgs << attr->directed;
 	int ret;
 
-	if (!kofi_srx_ops_ok(ops) || !attr->size || attr->size > KOFI_SRX_MAX ||
+	if (!kofi_srx_ops_ok(ops) || WARN_ON_ONCE(!kofi_srx_lists_ok(ep, attr)) ||
+	    !attr->size || attr->size > KOFI_SRX_MAX ||
 	    attr->max_msgs > KOFI_SRX_MAX || attr->multi > KOFI_SRX_MAX)
 		return kofi_refuse("endpoint or srx_context", -EINVAL, "rx_attr->size is %u; there are 1 to %lu",
 				   attr->size, (unsigned long)KOFI_SRX_MAX);

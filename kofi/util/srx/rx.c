@@ -93,8 +93,9 @@ struct kofi_rx *kofi_rx_get_buf(struct kofi_srx *srx, void *buf, size_t len, u64
 
 int kofi_rx_set_list(struct kofi_rx *rx, const struct fi_xfer *xfer)
 {
-	int ret = kofi_iov_set(&rx->iov, rx->srx->iov_limit, xfer->buf_type, xfer->list,
-			       xfer->count, SIZE_MAX, rx->srx->ep->caps & FI_HMEM);
+	const struct kofi_ep *ep = rx->srx->ep;
+	int ret = kofi_iov_keep(&rx->iov, rx->srx->iov_limit, ep->lent_iov, xfer->buf_type,
+				xfer->list, xfer->count, SIZE_MAX, ep->caps & FI_HMEM);
 
 	if (ret || !kofi_rx_is_multi(rx))
 		return ret;
@@ -116,23 +117,17 @@ void kofi_srx_release(struct kofi_comp *comp)
 }
 EXPORT_SYMBOL_GPL(kofi_srx_release);
 
-static const struct kofi_iov *kofi_rx_iov(const struct kofi_rx *rx)
+static struct kofi_iov *kofi_rx_iov(struct kofi_rx *rx)
 {
 	return rx->buf ? &rx->buf->iov : &rx->iov;
 }
 
 /* The address at which the message begins; NULL: it has none */
-static void *kofi_rx_addr(const struct kofi_rx *rx)
+static void *kofi_rx_addr(struct kofi_rx *rx)
 {
-	const struct kofi_iov *iov = kofi_rx_iov(rx);
-	void *page;
+	void *addr = kofi_iov_addr(kofi_rx_iov(rx));
 
-	if (!iov->count)
-		return NULL;
-	if (!iov->pages)
-		return iov->kvec[0].iov_base + rx->offset;
-	page = page_address(iov->bvec[0].bv_page);
-	return page ? page + iov->bvec[0].bv_offset + rx->offset : NULL;
+	return addr ? addr + rx->offset : NULL;
 }
 
 /* Fills in a receive that a message takes; @room: bytes that the receive can take */
@@ -207,15 +202,26 @@ struct kofi_rx *kofi_rx_take(struct kofi_rx *rx,
 	return rx;
 }
 
-void kofi_rx_iter(const struct kofi_rx *rx, size_t offset, struct iov_iter *iter)
+static void kofi_rx_part(struct kofi_rx *rx, unsigned int direction, size_t offset,
+			 struct iov_iter *iter)
 {
 	size_t len = kofi_rx_len(rx);
 
 	offset = min(offset, len);
-	kofi_iov_iter(kofi_rx_iov(rx), ITER_DEST, rx->offset + offset,
-		      len - offset, iter);
+	kofi_iov_part(kofi_rx_iov(rx), direction, rx->offset + offset, len - offset, iter);
+}
+
+void kofi_rx_iter(struct kofi_rx *rx, size_t offset, struct iov_iter *iter)
+{
+	kofi_rx_part(rx, ITER_DEST, offset, iter);
 }
 EXPORT_SYMBOL_GPL(kofi_rx_iter);
+
+void kofi_rx_source(struct kofi_rx *rx, size_t offset, struct iov_iter *iter)
+{
+	kofi_rx_part(rx, ITER_SOURCE, offset, iter);
+}
+EXPORT_SYMBOL_GPL(kofi_rx_source);
 
 static bool kofi_rx_is_reported(const struct kofi_rx *rx)
 {
