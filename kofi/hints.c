@@ -38,6 +38,8 @@ static const struct {
 	{ FI_ATOMIC_PMEM,			FI_ATOMIC },
 	{ FI_SOURCE_ERR,			FI_SOURCE },
 	{ FI_REMOTE_INV,			FI_MSG },
+	{ FI_TAGGED_RMA,			FI_TAGGED },
+	{ FI_TAGGED_RMA,			FI_RMA },
 };
 
 u64 kofi_caps_orphans(u64 caps)

@@ -28,6 +28,7 @@ const struct kofi_name kofi_names_caps[] = {
 	NAME(FI_TRIGGER),
 	NAME(FI_FENCE),
 	NAME(FI_ATOMIC_PMEM),
+	NAME(FI_TAGGED_RMA),
 	NAME(FI_AV_USER_ID),
 	NAME(FI_PEER),
 	NAME(FI_TAGGED_DIRECTED_RECV),
@@ -47,6 +48,7 @@ const struct kofi_name kofi_names_caps[] = {
 };
 
 const struct kofi_name kofi_names_op_flags[] = {
+	NAME(FI_TAGGED),
 	NAME(FI_MULTICAST),
 	NAME(FI_REMOTE_INV),
 	NAME(FI_MULTI_RECV),

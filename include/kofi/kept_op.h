@@ -36,7 +36,7 @@
  * @flags: of the operation, from kofi_xfer_check()
  * @addr: peer
  * @data: remote CQ data
- * @tag: tag
+ * @tag: tag, also of a read or a write with FI_TAGGED
  * @len: bytes, without the results of an atomic operation
  * @rma: remote memory of a read or a write
  * @ioc: remote memory of an atomic operation
@@ -110,8 +110,9 @@ struct kofi_kept_op {
  * @flags: of @xfer, from kofi_xfer_check()
  *
  * Context: any.
- * Return: 0; -EINVAL: a list that is too long or malformed, lengths that do not agree, or a
- * save (FI_SAVE) with local buffers;
+ * Return: 0; -EINVAL: a list that is too long or malformed, lengths that do not agree, a
+ * save (FI_SAVE) with local buffers, FI_TAGGED with remote memory that is more than a tag, or
+ * FI_REMOTE_INV with remote CQ data;
  * -EMSGSIZE: too many bytes; -E2BIG: too many bytes of an atomic operation; -ENOSYS: no
  * such atomic operation.
  */

@@ -34,6 +34,9 @@
  * A receive that is matched belongs to the provider until it has called kofi_rx_complete() or
  * kofi_rx_fail().  No call of the client and no end of the context touches it before.
  *
+ * A read or a write of a peer may name a receive by its tag (FI_TAGGED_RMA).  It takes the
+ * receive that a message would take (kofi_srx_take()), and never waits for one.
+ *
  * A shared receive context is ready-made: kofi_srx_ctx_open().
  */
 #ifndef _KOFI_SRX_H
@@ -412,6 +415,23 @@ int kofi_srx_post_buf(struct kofi_srx *srx, void *buf, size_t len, fi_addr_t src
  */
 int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 		    struct kofi_srx_msg *msg, struct kofi_rx **rx);
+
+/**
+ * kofi_srx_take() - Find the receive that a tagged read or write of a peer names
+ * @srx: where the endpoint receives
+ * @what: the operation; flags are FI_TAGGED, FI_RMA, and FI_READ or FI_WRITE, and
+ *	FI_REMOTE_CQ_DATA if it has data
+ * @rx: as kofi_srx_arrive(): kofi_rx_len() is the length of the operation
+ *
+ * A deferred receive is taken, too, unless it is to take a message that waits.
+ *
+ * Context: any.
+ * Return: 0: @rx is set; -ENOMSG: there is no such receive, or it has FI_MULTI_RECV; -EMSGSIZE:
+ * the operation is longer than the receive, which has completed with this error; -EACCES: the
+ * endpoint allows its peers no such access; -ESHUTDOWN: as kofi_srx_arrive().
+ */
+int kofi_srx_take(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
+		  struct kofi_rx **rx);
 
 /**
  * kofi_srx_forget() - Messages that wait have no known sender any more

@@ -92,6 +92,11 @@ typedef u64 fi_addr_t;
 /*
  * FI_REMOTE_INV as a capability: on the transmit side, a message can invalidate a key of
  * its receiver; on the receive side, a completion reports it.
+ *
+ * FI_TAGGED_RMA: peers read and write the memory of tagged receives, and reads and writes can
+ * name such a receive.  The name is that of other fabric interfaces in kernels; libfabric has
+ * none, and leaves the bit free.  A result has it only if hints ask for it, as it opens memory
+ * to peers.
  */
 
 #define FI_MULTI_RECV		BIT_ULL(16)
@@ -114,6 +119,7 @@ typedef u64 fi_addr_t;
 
 #define FI_RESCAN		BIT_ULL(35)
 #define FI_ATOMIC_PMEM		BIT_ULL(37)	/* kernel: see fi_atomicmsg() */
+#define FI_TAGGED_RMA		BIT_ULL(38)	/* kernel: see fi_readmsg() */
 #define FI_AV_USER_ID		BIT_ULL(41)
 #define FI_FIREWALL_ADDR	BIT_ULL(42)
 #define FI_PEER			BIT_ULL(43)

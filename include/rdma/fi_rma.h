@@ -10,6 +10,25 @@
  * An operation of no bytes names remote memory as any other does: a key that the peer has given
  * out, and an address within the region or right behind it.  A provider that copies looks both
  * up; an RDMA device looks at neither.
+ *
+ * Tagged reads and writes (kernel, capability FI_TAGGED_RMA): fi_readmsg() and fi_writemsg() with
+ * FI_TAGGED reach the memory of a tagged receive, and no region.  rma_iov has one element, whose
+ * key is the tag and whose addr is 0.  The target is the receive that a message with this tag from
+ * this sender would take now.  It is used once: the receive completes, with FI_TAGGED | FI_RMA |
+ * FI_RECV and FI_READ or FI_WRITE.  The operation completes with FI_TAGGED | FI_RMA and FI_READ or
+ * FI_WRITE.  It never waits at the target, so it never meets a receive that is posted later.
+ *
+ *	as long as the receive, or shorter	both ends succeed, with the bytes of the operation
+ *	longer than the receive			both ends fail with EMSGSIZE; no byte moves
+ *	no receive for this tag and sender:	the operation fails with FI_ENOMSG
+ *	 none was posted, or it was used or
+ *	 cancelled, or it names another sender
+ *	that receive has FI_MULTI_RECV		FI_ENOMSG; the receive stays
+ *	the receive has ended under way		the operation fails with EREMOTEIO
+ *	the target lacks FI_TAGGED_RMA, or	the operation fails with EACCES
+ *	 FI_REMOTE_READ or FI_REMOTE_WRITE
+ *
+ * Each of these errors ends this operation only.  The connection and other operations go on.
  */
 #ifndef _RDMA_FI_RMA_H
 #define _RDMA_FI_RMA_H
@@ -218,7 +237,11 @@ static inline ssize_t fi_readv(struct fid_ep *ep, const struct kvec *iov,
  * fi_readmsg() - Read remote memory with flags of its own
  * @ep: the endpoint
  * @msg: the transfer
- * @flags: FI_COMPLETION, FI_FENCE, FI_MORE, ...; they replace op_flags; FI_SAVE
+ * @flags: FI_COMPLETION, FI_FENCE, FI_MORE, ...; they replace op_flags; FI_SAVE; FI_TAGGED
+ *
+ * FI_TAGGED (kernel): read the memory of a tagged receive, see the top of this file.  An
+ * endpoint with the capability FI_TAGGED_RMA knows the flag.  FI_TAGGED excludes FI_SAVE and
+ * FI_COMMIT_COMPLETE; -EINVAL: more than one element in rma_iov, or an addr that is not 0.
  *
  * FI_SAVE (kernel): as fi_writemsg(); the regions need FI_REMOTE_READ.  The operation
  * completes after all reads of these regions that were posted to the endpoint before.  With
@@ -284,7 +307,10 @@ static inline ssize_t fi_writev(struct fid_ep *ep, const struct kvec *iov,
  * fi_writemsg() - Write remote memory with flags of its own
  * @ep: the endpoint
  * @msg: the transfer
- * @flags: as fi_sendmsg(), but for FI_REMOTE_INV; FI_SAVE
+ * @flags: as fi_sendmsg(), but for FI_REMOTE_INV; FI_SAVE; FI_TAGGED
+ *
+ * FI_TAGGED (kernel): as fi_readmsg(): write into the memory of a tagged receive.  With
+ * FI_REMOTE_CQ_DATA the completion of the receive has the data.
  *
  * FI_COMMIT_COMPLETE: the operation completes when its bytes are durable, in a region that
  * its owner has registered with FI_RMA_PMEM; for any other region it fails with FI_EACCES, or

@@ -103,6 +103,11 @@ static int kofi_keep_rma(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 		return ret;
 	if (!rma->rma_count || rma->rma_count > KOFI_RMA_MAX_IOV)
 		return -EINVAL;
+	if (kept->flags & FI_TAGGED) {
+		if (rma->rma_count > 1 || rma->rma->addr)
+			return -EINVAL;
+		kept->tag = rma->rma->key;
+	}
 	for (i = 0; i < rma->rma_count; i++) {
 		if (check_add_overflow(len, rma->rma[i].len, &len))
 			return -EINVAL;

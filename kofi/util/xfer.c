@@ -35,6 +35,9 @@ static u64 kofi_xfer_pmem_flags(const struct kofi_ep *ep, const struct fi_xfer *
 {
 	u64 asked = flags & FI_SAVE;
 
+	/* A tagged receive is no region */
+	if (flags & FI_TAGGED)
+		return 0;
 	switch (xfer->type) {
 	case FI_OP_SEND:
 	case FI_OP_TSEND:
@@ -66,6 +69,9 @@ static u64 kofi_xfer_type_flags(const struct kofi_ep *ep, enum fi_op_type type)
 	/* Only a message can invalidate a key of the peer */
 	if (type != FI_OP_SEND)
 		known &= ~FI_REMOTE_INV;
+	/* As a flag: the memory of a tagged receive */
+	if ((type != FI_OP_READ && type != FI_OP_WRITE) || !(ep->caps & FI_TAGGED_RMA))
+		known &= ~FI_TAGGED;
 	/* Reads and fetches have no data to inject, and no remote CQ data */
 	if (type == FI_OP_READ || type >= FI_OP_FETCH_ATOMIC)
 		known &= ~(FI_INJECT | FI_REMOTE_CQ_DATA);

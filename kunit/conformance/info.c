@@ -65,7 +65,7 @@ static void what_is_claimed_is_checked_somewhere(struct kunit *test)
 				   FI_SEND | FI_RECV | FI_READ | FI_WRITE |
 				   FI_REMOTE_READ | FI_REMOTE_WRITE |
 				   FI_REMOTE_INV | FI_MULTI_RECV |
-				   FI_TAGGED_MULTI_RECV |
+				   FI_TAGGED_MULTI_RECV | FI_TAGGED_RMA |
 				   FI_RMA_EVENT | FI_FENCE | FI_SOURCE |
 				   FI_DIRECTED_RECV | FI_AV_USER_ID |
 				   FI_NAMED_RX_CTX |

@@ -365,7 +365,7 @@ static void constants_have_the_values_of_libfabric(struct kunit *test)
 /* Bits of the common space of flags, which libfabric 2.6 leaves free */
 static void bits_of_the_kernels_own_are_free_in_libfabric(struct kunit *test)
 {
-	static const u64 own[] = { FI_REMOTE_INV, FI_SAVE, FI_ATOMIC_PMEM };
+	static const u64 own[] = { FI_REMOTE_INV, FI_SAVE, FI_ATOMIC_PMEM, FI_TAGGED_RMA };
 	size_t i, k;
 
 	for (i = 0; i < ARRAY_SIZE(own); i++) {

@@ -392,6 +392,32 @@ static int loop_access(struct loop_op *op, struct loop_ep *target)
 	return ret;
 }
 
+/* A read or a write of the memory of a tagged receive */
+static int loop_tagged_access(struct loop_op *op, struct loop_ep *target)
+{
+	const struct kofi_kept_op *kept = &op->op.kept;
+	bool read = kept->type == FI_OP_READ;
+	const struct kofi_srx_arrival what = {
+		.ep		= &target->soft.kep,
+		.flags		= FI_TAGGED | FI_RMA | (read ? FI_READ : FI_WRITE) |
+				  (kept->flags & FI_REMOTE_CQ_DATA),
+		.tag		= kept->tag,
+		.src_addr	= loop_peer(target, loop_op_ep(op)),
+		.source		= loop_source(target, loop_op_ep(op)),
+		.len		= kept->len,
+		.data		= kept->data,
+	};
+	struct kofi_rx *rx;
+	int ret;
+
+	ret = kofi_srx_take(target->soft.srx, &what, &rx);
+	if (ret)
+		return ret == -ESHUTDOWN ? -ECONNRESET : ret;
+	loop_copy(op, rx, read);
+	kofi_rx_complete(rx);
+	return 0;
+}
+
 /* The worker */
 
 /* Have the client of the target called for what has completed there */
@@ -475,7 +501,9 @@ static int loop_execute(struct loop_op *op)
 	if (IS_ERR(target))
 		return PTR_ERR(target);
 	loop_plug_at(loop_op_ep(op), target);
-	if (op->op.kept.type != FI_OP_SEND && op->op.kept.type != FI_OP_TSEND) {
+	if (op->op.kept.flags & FI_TAGGED) {
+		ret = loop_tagged_access(op, target);
+	} else if (op->op.kept.type != FI_OP_SEND && op->op.kept.type != FI_OP_TSEND) {
 		ret = loop_access(op, target);
 	} else if (op->op.kept.flags & FI_SAVE) {
 		loop_save_messages(op, target);

@@ -28,6 +28,7 @@ const struct name names_caps[] = {
 	{ "FI_TRIGGER",			BIT(20) },
 	{ "FI_FENCE",			BIT(21) },
 	{ "FI_ATOMIC_PMEM",		BIT(37) },
+	{ "FI_TAGGED_RMA",		BIT(38) },
 	{ "FI_AV_USER_ID",		BIT(41) },
 	{ "FI_PEER",			BIT(43) },
 	{ "FI_TAGGED_DIRECTED_RECV",	BIT(45) },

@@ -53,7 +53,8 @@ static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct fi_xfer *xfer
 
 	op->comp.comp = (struct kofi_comp) {
 		.op_context	= kofi_ep_context(kep, &kep->tx, xfer->context),
-		.flags		= kofi_xfer_comp_flags(xfer),
+		/* Only tagged reads and writes have FI_TAGGED as a flag */
+		.flags		= kofi_xfer_comp_flags(xfer) | (flags & FI_TAGGED),
 	};
 	if (kofi_xfer_any_length(xfer) && !op->ep->max_rw_ops)
 		return -ENOSYS;

@@ -490,6 +490,63 @@ int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 }
 EXPORT_SYMBOL_GPL(kofi_srx_arrive);
 
+/* The oldest deferred receive that matches an operation and that no waiting message takes */
+static struct kofi_rx *kofi_srx_find_deferred(struct kofi_srx *srx,
+					      const struct kofi_srx_arrival *what)
+{
+	struct kofi_rx *rx;
+
+	lockdep_assert_held(&srx->lock);
+	list_for_each_entry(rx, &srx->deferred, entry)
+		if (rx->link.key.kind == KOFI_SRX_TAGGED && kofi_rx_matches(srx, rx, what) &&
+		    !kofi_srx_find_msg(srx, rx))
+			return rx;
+	return NULL;
+}
+
+/* May peers access receives of the endpoint so? */
+static bool kofi_srx_allows(const struct kofi_srx_arrival *what)
+{
+	u64 access = what->flags & FI_READ ? FI_REMOTE_READ : FI_REMOTE_WRITE;
+	u64 caps = what->ep->caps;
+
+	/* RMA without a direction means all directions */
+	if (!(caps & (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)))
+		caps |= access;
+	return caps & FI_TAGGED_RMA && caps & access;
+}
+
+int kofi_srx_take(struct kofi_srx *srx, const struct kofi_srx_arrival *what, struct kofi_rx **rx)
+{
+	struct kofi_srx_keys keys;
+	struct kofi_srx_due due;
+	struct kofi_rx *found;
+	unsigned long flags;
+	int ret = -ENOMSG;
+
+	if (!kofi_srx_allows(what))
+		return -EACCES;
+	kofi_srx_due_init(&due);
+	kofi_srx_keys_set(srx, &keys, what);
+	spin_lock_irqsave(&srx->lock, flags);
+	if (unlikely(srx->ended || what->ep->rx_left)) {
+		ret = -ESHUTDOWN;
+	} else {
+		found = kofi_srx_find_rx(srx, &keys, what) ? : kofi_srx_find_deferred(srx, what);
+		if (found && !kofi_rx_is_multi(found)) {
+			*rx = kofi_rx_take(found, what, &due);
+			ret = 0;
+		}
+	}
+	spin_unlock_irqrestore(&srx->lock, flags);
+	kofi_srx_settle(srx, &due);
+	if (ret || kofi_rx_len(*rx) == what->len)
+		return ret;
+	kofi_rx_fail(*rx, 0, EMSGSIZE, EMSGSIZE);
+	return -EMSGSIZE;
+}
+EXPORT_SYMBOL_GPL(kofi_srx_take);
+
 /* Looks at the oldest deferred receive; due->run says whether another look is worth it */
 static void kofi_srx_step(struct kofi_srx *srx, struct kofi_srx_due *due)
 {

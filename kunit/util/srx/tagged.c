@@ -335,6 +335,100 @@ static void a_receive_looks_at_nothing_if_nothing_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, us->srx.compared, before);
 }
 
+/* A peer's access by tag takes a receive, or is refused */
+static int take(struct ut_srx *us, u64 tag, fi_addr_t src, size_t len, u64 kind,
+		struct kofi_rx **rx)
+{
+	const struct kofi_srx_arrival what = {
+		.ep		= &us->ep[0],
+		.flags		= FI_TAGGED | FI_RMA | kind,
+		.tag		= tag,
+		.src_addr	= src,
+		.source		= src,
+		.len		= len,
+	};
+
+	return kofi_srx_take(&us->srx, &what, rx);
+}
+
+static void an_access_by_tag_takes_what_a_message_would(struct kunit *test)
+{
+	struct ut_srx *us = one_bucket(test);
+	const struct pair *pair = test->param_value;
+	struct kofi_rx *rx;
+
+	us->ep[0].caps = FI_TAGGED | FI_RMA | FI_TAGGED_RMA;
+	KUNIT_EXPECT_EQ(test, directed(us, 1, pair->tag, pair->ignore, pair->src), 0);
+	KUNIT_ASSERT_EQ(test, take(us, pair->msg_tag, pair->msg_src, 10, FI_READ, &rx),
+			pair->matches ? 0 : -ENOMSG);
+	if (!pair->matches)
+		return;
+	KUNIT_EXPECT_EQ(test, take(us, pair->msg_tag, pair->msg_src, 10, FI_READ, &rx), -ENOMSG);
+	kofi_rx_complete(rx);
+	ut_gets(test, us, .nr = 1, .flags = UT_TRECV | FI_RMA | FI_READ, .len = 10,
+		.tag = pair->msg_tag);
+}
+
+static void an_access_by_tag_needs_the_capability(struct kunit *test)
+{
+	struct ut_srx *us = ut_srx(test);
+	struct kofi_rx *rx;
+
+	KUNIT_EXPECT_EQ(test, ut_trecv(us, 1, 7, 0), 0);
+	us->ep[0].caps = FI_TAGGED | FI_RMA;
+	KUNIT_EXPECT_EQ(test, take(us, 7, 1, 10, FI_WRITE, &rx), -EACCES);
+	us->ep[0].caps |= FI_TAGGED_RMA | FI_WRITE | FI_REMOTE_READ;
+	KUNIT_EXPECT_EQ(test, take(us, 7, 1, 10, FI_WRITE, &rx), -EACCES);
+	ut_gets_nothing(test, us);
+	KUNIT_EXPECT_EQ(test, take(us, 7, 1, 10, FI_READ, &rx), 0);
+	kofi_rx_complete(rx);
+	ut_gets(test, us, .nr = 1, .len = 10, .tag = 7);
+}
+
+static void an_access_that_is_too_long_ends_the_receive(struct kunit *test)
+{
+	struct ut_srx *us = ut_srx(test);
+	struct kofi_rx *rx;
+
+	us->ep[0].caps = FI_TAGGED_RMA;
+	KUNIT_EXPECT_EQ(test, ut_trecv(us, 1, 7, 0), 0);
+	KUNIT_EXPECT_EQ(test, take(us, 7, 1, UT_SRX_BUF + 1, FI_WRITE, &rx), -EMSGSIZE);
+	ut_gets(test, us, .nr = 1, .flags = UT_TRECV | FI_RMA | FI_WRITE, .tag = 7,
+		.err = EMSGSIZE, .olen = 1);
+	KUNIT_EXPECT_EQ(test, take(us, 7, 1, 10, FI_WRITE, &rx), -ENOMSG);
+}
+
+/*
+ * A buffer that has no object for its second message defers the receives behind it.  One that is
+ * to take a message which waits is not taken.
+ */
+static void an_access_by_tag_takes_a_deferred_receive(struct kunit *test)
+{
+	struct ut_srx *us = ut_srx_open(test, (struct ut_srx_how) {
+		.attr = { .size = 4, .iov_limit = 1, .max_msgs = 4, .multi = 1 },
+	});
+	struct kofi_rx *rx;
+
+	us->ep[0].caps = FI_TAGGED_RMA;
+	KUNIT_EXPECT_EQ(test, ut_tmsg(us, 8, 9, 10), KOFI_SRX_QUEUED);
+	KUNIT_EXPECT_EQ(test, ut_tmsg(us, 9, 9, 10), KOFI_SRX_QUEUED);
+	KUNIT_EXPECT_EQ(test, ut_post(us, 1, (struct fi_tagged_xfer) {
+		.xfer.type	= FI_OP_TRECV,
+		.xfer.flags	= FI_MULTI_RECV,
+		.tag		= 9,
+	}), 0);
+	KUNIT_ASSERT_EQ(test, us->msg[8].starts, 1);
+	KUNIT_ASSERT_EQ(test, us->msg[9].starts, 0);
+	KUNIT_EXPECT_EQ(test, ut_trecv(us, 2, 9, 0), 0);
+	KUNIT_EXPECT_EQ(test, ut_trecv(us, 3, 7, 0), 0);
+	KUNIT_EXPECT_EQ(test, take(us, 9, 1, 10, FI_WRITE, &rx), -ENOMSG);
+	KUNIT_ASSERT_EQ(test, take(us, 7, 1, 10, FI_WRITE, &rx), 0);
+	kofi_rx_complete(rx);
+	ut_gets(test, us, .nr = 3, .len = 10, .tag = 7);
+	ut_deliver(us, 8);
+	ut_gets(test, us, .nr = 1, .len = 10, .tag = 9);
+}
+
 static void name_of_pair(const struct pair *pair, char *desc)
 {
 	strscpy(desc, pair->name, KUNIT_PARAM_DESC_SIZE);
@@ -362,6 +456,10 @@ static struct kunit_case srx_tagged_cases[] = {
 	KUNIT_CASE(the_rest_of_a_ring_stays_in_order),
 	KUNIT_CASE(many_receives_cost_no_more),
 	KUNIT_CASE(a_receive_looks_at_nothing_if_nothing_waits),
+	KUNIT_CASE_PARAM(an_access_by_tag_takes_what_a_message_would, pair_gen_params),
+	KUNIT_CASE(an_access_by_tag_needs_the_capability),
+	KUNIT_CASE(an_access_that_is_too_long_ends_the_receive),
+	KUNIT_CASE(an_access_by_tag_takes_a_deferred_receive),
 	{}
 };
 
