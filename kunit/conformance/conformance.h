@@ -49,6 +49,8 @@ extern struct kunit_suite conf_order_suite;
 extern struct kunit_suite conf_atomic_suite;
 extern struct kunit_suite conf_atomic_list_suite;
 extern struct kunit_suite conf_tagged_suite;
+extern struct kunit_suite conf_tagged_rma_suite;
+extern struct kunit_suite conf_lent_suite;
 extern struct kunit_suite conf_peek_suite;
 extern struct kunit_suite conf_multi_suite;
 extern struct kunit_suite conf_ready_suite;

@@ -8,8 +8,10 @@
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
 #include "nth.h"
 
+#define NTH_LEN		100
 #define NTH_ROOM	(2 * PAGE_SIZE)
 /* All of a connection */
 #define NTH_MAKES	(NTH_FINAL | NTH_JOINS | NTH_WORKS)
@@ -162,6 +164,31 @@ static int call_writesgl(struct nth_env *env)
 	return nth_move(env, false, 2);
 }
 
+/* A write into a tagged receive, where the provider has that */
+static int call_tagged_write(struct nth_env *env)
+{
+	const struct kvec iov = { env->mem, NTH_LEN };
+	const struct fi_rma_iov rma = { .len = NTH_LEN, .key = 7 };
+	const struct fi_msg_rma msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.rma_iov	= &rma,
+		.rma_iov_count	= 1,
+	};
+	int ret;
+
+	if (!(env->info->caps & FI_TAGGED_RMA))
+		return 0;
+	ret = fi_trecv(env->b.ep, env->mem + PAGE_SIZE, NTH_LEN, NULL, FI_ADDR_UNSPEC, 7, 0,
+		       NULL) ? :
+	      fi_writemsg(env->a.ep, &msg, FI_TAGGED | FI_COMPLETION);
+	nth_pause(env);
+	if (!ret)
+		ret = nth_await(env->a.cq) ? : nth_await(env->b.rx_cq);
+	nth_resume(env);
+	return ret;
+}
+
 const struct nth_path nth_conn_paths[] = {
 	{ "connection", prepare_client, call_connection, NTH_MAKES, NTH_CONN_ERRNOS },
 	{ "fi_connect", prepare_client, call_connect, NTH_FINAL | NTH_WORKS, NTH_CONN_ERRNOS },
@@ -174,6 +201,7 @@ const struct nth_path nth_conn_paths[] = {
 	{ "close, passive", prepare_connected, call_close_passive, NTH_SURE },
 	{ "fi_readsgl", nth_target, call_readsgl, NTH_ENDS | NTH_DEVICE, { -EINVAL } },
 	{ "fi_writesgl", nth_target, call_writesgl, NTH_ENDS | NTH_DEVICE, { -EINVAL } },
+	{ "tagged write", prepare_connected, call_tagged_write, NTH_SURE },
 };
 
 const unsigned int nth_conn_count = ARRAY_SIZE(nth_conn_paths);

@@ -291,7 +291,8 @@ static struct fi_info *nth_hints(const struct nth_env *env)
 	if (!hints)
 		return NULL;
 	hints->caps = FI_MSG | FI_RMA | (env->dmabuf ? FI_HMEM : 0) |
-		      (env->pmem ? FI_RMA_PMEM : 0) | env->caps;
+		      (env->pmem ? FI_RMA_PMEM : 0) |
+		      (strcmp(env->prov, "loop") ? 0 : FI_TAGGED | FI_TAGGED_RMA) | env->caps;
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->tx_attr->size = NTH_DEPTH;
