@@ -269,8 +269,90 @@ static void each_cause_has_the_error_that_the_page_says(struct kunit *test)
 	}
 }
 
+/* Does an access that the target refuses fail alone? */
+static bool refuses_one(enum column column)
+{
+	return column == LOOP || column == LOOP_RDM;
+}
+
+/* A read among others, by a wrong key, beyond the end, or of a region that is gone */
+static void a_refused_access_ends_no_other_operation(struct kunit *test)
+{
+	u8 *mine = vt_buf(test, 4 * LEN);
+	struct conf_region region, gone;
+	struct vt_pair pair = {};
+	struct vt_comp comp;
+	int how, i;
+
+	if (!conf_has(test, FI_RMA | FI_READ | FI_REMOTE_READ) ||
+	    !refuses_one(column_of(vt_of(test)->info)))
+		return;
+	conf_join(test, &pair);
+	conf_region(test, &region, LEN, FI_REMOTE_READ);
+	vt_fill(region.buf, LEN, 3);
+	for (how = 0; how < 3; how++) {
+		u64 wrong[] = { region.key ^ 1, region.key, 0 };
+
+		conf_region(test, &gone, LEN, FI_REMOTE_READ);
+		wrong[2] = gone.key;
+		vt_close(test, &gone.mr->fid);
+		memset(mine, 0, 4 * LEN);
+		for (i = 0; i < 4; i++)
+			KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, mine + i * LEN, LEN, NULL, 0,
+						      region.addr + (i == 1 && how == 1),
+						      i == 1 ? wrong[how] : region.key, vt_ctx(i)),
+					0);
+		for (i = 0; i < 4; i++) {
+			KUNIT_ASSERT_EQ(test, vt_wait(pair.a.tx, &comp), 1);
+			KUNIT_EXPECT_EQ(test, comp.err, comp.context == vt_ctx(1) ? EACCES : 0);
+		}
+		for (i = 0; i < 4; i++)
+			KUNIT_EXPECT_EQ(test, vt_filled(mine + i * LEN, LEN, 3), i != 1);
+		vt_ping(test, &pair.a, &pair.b);
+	}
+}
+
+/* Such a message is not delivered, and the next one takes the receive */
+static void a_refused_invalidation_ends_no_other_operation(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 16), *mem = vt_buf(test, LEN);
+	struct kvec iov = { buf, 8 }, kvec = { mem, LEN };
+	const struct fi_mr_attr attr = {
+		.mr_iov = &kvec, .iov_count = 1, .access = FI_REMOTE_READ, .requested_key = 1,
+	};
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(2) };
+	struct vt_pair pair = {};
+	struct vt_comp comp;
+	struct fid_mr *mr;
+	u64 key;
+
+	if (!conf_has(test, FI_REMOTE_INV) || !refuses_one(column_of(vt_of(test)->info)))
+		return;
+	conf_join(test, &pair);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_ENDPOINT, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &pair.b.ep->fid, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	key = fi_mr_key(mr);
+	vt_recv(test, &pair.b, buf + 8, 8, vt_ctx(1));
+	msg.data = key ^ 1;
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_REMOTE_INV | FI_COMPLETION), 0);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, pair.a.tx).err, EACCES);
+	vt_none(test, pair.b.rx);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL), -FI_EOPBADSTATE);
+	msg.data = key;
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_REMOTE_INV | FI_COMPLETION), 0);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	comp = vt_done(test, pair.b.rx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV | FI_REMOTE_INV);
+	KUNIT_EXPECT_EQ(test, comp.data, key);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL), 0);
+}
+
 static struct kunit_case errors_cases[] = {
 	KUNIT_CASE_PARAM(each_cause_has_the_error_that_the_page_says, conf_gen_params),
+	KUNIT_CASE_PARAM(a_refused_access_ends_no_other_operation, conf_gen_params),
+	KUNIT_CASE_PARAM(a_refused_invalidation_ends_no_other_operation, conf_gen_params),
 	{}
 };
 
