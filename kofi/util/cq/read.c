@@ -43,13 +43,13 @@ static void kofi_cq_pop_marks(struct kofi_cq *cq)
  * From before a reader takes completions until it has given them back.  The lock under which it
  * takes them shows the count to kofi_cq_purge_unread(), which waits for a reader.
  */
-static void kofi_cq_read_begin(struct kofi_cq *cq)
+static void kofi_cq_read_begin(struct kofi_cq *cq) __acquires(RCU)
 {
 	rcu_read_lock();
 	atomic_inc(&cq->readers);
 }
 
-static void kofi_cq_read_end(struct kofi_cq *cq)
+static void kofi_cq_read_end(struct kofi_cq *cq) __releases(RCU)
 {
 	atomic_dec_return_release(&cq->readers);
 	rcu_read_unlock();
