@@ -577,12 +577,11 @@ void rxm_receive_end(struct rxm_conn *conn, int err)
 			kofi_rx_fail(rx, 0, err, err);
 	}
 	for (sar = conn->sars; sar < conn->sars + RXM_SARS; sar++) {
-		rx = sar->rx;
-		if (sar->early)
-			rx = rxm_withdraw(sar->early);
-		have = sar->rx ? min_t(u64, sar->have, kofi_rx_len(rx)) : 0;
-		if (rx)
+		rx = sar->early ? rxm_withdraw(sar->early) : sar->rx;
+		if (rx) {
+			have = sar->early ? 0 : min_t(u64, sar->have, kofi_rx_len(rx));
 			kofi_rx_fail(rx, have, err, err);
+		}
 		if (sar->early)
 			rxm_early_put(sar->early);
 	}
