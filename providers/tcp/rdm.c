@@ -169,8 +169,9 @@ static void ktcp_rdm_route_same(struct ktcp_rdm *rdm, struct ktcp_peer *peer, fi
 }
 
 /*
- * Routes the first operation, with those behind it for its peer.  0: it is routed, or it is route->op, or there is none; -ENOTCONN:
- * nothing was done, and the peer at route->addr is to be dialled.
+ * Routes the first operation, with those behind it for its peer.  0: it is routed, or it is
+ * route->op, or there is none; -ENOTCONN: nothing was done, and the peer at route->addr is to be
+ * dialled.
  */
 static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 {
