@@ -302,6 +302,8 @@ static void a_write_brings_data(struct kunit *test)
 static void other_forms_of_tagged_access_are_refused(struct kunit *test)
 {
 	struct fi_rma_iov rma[2] = { { .len = 8, .key = TAG }, { .key = TAG } };
+	struct fi_rma_iov offset = { .addr = 1, .len = 8, .key = TAG };
+	struct fi_rma_iov other = { .len = 7, .key = TAG };
 	u8 *buf = vt_buf(test, 8);
 	struct kvec iov = { buf, 8 };
 	struct fi_msg_rma msg = {
@@ -316,10 +318,9 @@ static void other_forms_of_tagged_access_are_refused(struct kunit *test)
 		return;
 	KUNIT_EXPECT_EQ(test, fi_writemsg(pair.a.ep, &msg, FI_TAGGED), -EINVAL);
 	msg.rma_iov_count = 1;
-	rma[0].addr = 1;
+	msg.rma_iov = &offset;
 	KUNIT_EXPECT_EQ(test, fi_readmsg(pair.a.ep, &msg, FI_TAGGED), -EINVAL);
-	rma[0].addr = 0;
-	rma[0].len = 7;
+	msg.rma_iov = &other;
 	KUNIT_EXPECT_EQ(test, fi_readmsg(pair.a.ep, &msg, FI_TAGGED), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_writemsg(pair.a.ep, &msg, FI_TAGGED | FI_COMMIT_COMPLETE),
 			-FI_EBADFLAGS);
