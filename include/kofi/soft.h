@@ -462,6 +462,25 @@ int kofi_soft_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		      struct fid_eq **eq, void *context);
 
 /**
+ * kofi_soft_info_lend() - Have long lists, if the client lends its lists
+ * @info: a result, without a mode
+ * @hints: what the client asks for, or NULL.  A side without a mode of its own has that of the
+ *	hints
+ *
+ * Context: any.
+ */
+void kofi_soft_info_lend(struct fi_info *info, const struct fi_info *hints);
+
+/**
+ * kofi_soft_info_short_keys() - Have keys of 32 bits, if the client asks for them
+ * @domain: attributes of a result
+ * @hints: what the client asks for, or NULL
+ *
+ * Context: any.
+ */
+void kofi_soft_info_short_keys(struct fi_domain_attr *domain, const struct fi_info *hints);
+
+/**
  * kofi_soft_domain_open() - Ready-made ->domain of a fabric
  * @fabric: parent
  * @info: as fi_domain()

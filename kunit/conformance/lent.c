@@ -15,6 +15,7 @@
 
 #define ELEMS	256
 #define TAG	0x4711
+#define WAITING	40	/* elements of a message that a provider may keep until its receive comes */
 
 enum shape {
 	SHORT,
@@ -309,6 +310,40 @@ static void long_lists_of_each_kind_are_carried(struct kunit *test)
 	}
 }
 
+/* The provider may have copied the message, and has to spread the copy over the list */
+static void a_message_that_waits_goes_to_a_long_list(struct kunit *test)
+{
+	struct fi_msg_tagged msg = { .iov_count = WAITING, .tag = TAG, .context = vt_ctx(2) };
+	u8 *after = vt_buf(test, 2);
+	struct lent *mine, *theirs;
+	struct vt_pair pair = {};
+	struct vt_comp comp;
+
+	if (!vt_is_rdm(vt_of(test)->info) || !conf_has(test, needs[DO_TSEND]))
+		return;
+	if (!lent_join(test, &pair))
+		return;
+	mine = lent_new(test, SHORT);
+	theirs = lent_new(test, SHORT);
+	for (theirs->type = 0; theirs->type <= FI_BUF_SGL; theirs->type++) {
+		make_list(mine);
+		make_list(theirs);
+		stream(mine, SIZE_MAX, theirs->type, false);
+		stream(theirs, SIZE_MAX, theirs->type + 1, false);
+		msg.msg_iov = mine->kvec;
+		KUNIT_ASSERT_EQ(test, fi_tsendmsg(pair.a.ep, &msg, FI_COMPLETION), 0);
+		/* It is there when the message behind it is */
+		vt_recv(test, &pair.b, after, 1, vt_ctx(3));
+		KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, after + 1, 1, 0), 0);
+		vt_done(test, pair.b.rx, vt_ctx(3));
+		post_tagged(test, &pair, theirs);
+		vt_done(test, pair.a.tx, vt_ctx(2));
+		comp = vt_done(test, pair.b.rx, vt_ctx(1));
+		KUNIT_EXPECT_TRUE_MSG(test, stream(theirs, comp.len, theirs->type, true),
+				      "type %d", theirs->type);
+	}
+}
+
 /* Nothing is posted, so a list that is refused is the caller's */
 static void a_long_list_has_no_empty_element(struct kunit *test)
 {
@@ -344,6 +379,7 @@ static void a_long_list_has_no_empty_element(struct kunit *test)
 
 static struct kunit_case lent_cases[] = {
 	KUNIT_CASE_PARAM(long_lists_of_each_kind_are_carried, conf_gen_params),
+	KUNIT_CASE_PARAM(a_message_that_waits_goes_to_a_long_list, conf_gen_params),
 	KUNIT_CASE_PARAM(a_long_list_has_no_empty_element, conf_gen_params),
 	{}
 };

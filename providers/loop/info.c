@@ -37,21 +37,6 @@ static size_t loop_wish(size_t wish, size_t def, size_t max)
 	return clamp(wish, def, max);
 }
 
-/* Does the client lend its lists?  A side without a mode of its own has that of the hints */
-static bool loop_lends(const struct fi_info *hints)
-{
-	u64 mode;
-
-	if (!hints)
-		return false;
-	mode = hints->mode;
-	if (hints->tx_attr && hints->tx_attr->mode)
-		mode &= hints->tx_attr->mode;
-	if (hints->rx_attr && hints->rx_attr->mode)
-		mode &= hints->rx_attr->mode;
-	return mode & FI_ASYNC_IOV;
-}
-
 static struct fi_info *loop_info_new(enum fi_ep_type type,
 				     const struct sockaddr_storage *src,
 				     const struct sockaddr_storage *dest,
@@ -154,18 +139,8 @@ static struct fi_info *loop_info_new(enum fi_ep_type type,
 		domain.mr_mode &= hints->domain_attr->mr_mode;
 	else
 		domain.mr_mode = 0;
-	if (hints && hints->domain_attr && hints->domain_attr->mr_key_size &&
-	    hints->domain_attr->mr_key_size <= sizeof(u32)) {
-		domain.mr_key_size = sizeof(u32);
-		domain.mr_cnt = KOFI_MR_SHORT_REGIONS;
-	}
-	if (loop_lends(hints)) {
-		info.mode = FI_ASYNC_IOV;
-		tx.mode = FI_ASYNC_IOV;
-		rx.mode = FI_ASYNC_IOV;
-		tx.iov_limit = KOFI_OP_LENT_IOV;
-		rx.iov_limit = KOFI_OP_LENT_IOV;
-	}
+	kofi_soft_info_short_keys(&domain, hints);
+	kofi_soft_info_lend(&info, hints);
 	return fi_dupinfo(&info);
 }
 

@@ -469,20 +469,30 @@ int ktcp_early_look(struct ktcp_conn *conn)
 	return 0;
 }
 
+/* Copies a payload that was kept to its receive.  A scatterlist that is lent comes in parts */
+static void ktcp_early_copy(const struct ktcp_early *early)
+{
+	struct kvec kvec = { early->data, kofi_rx_len(early->rx) };
+	struct iov_iter to, from;
+	size_t done, part;
+
+	iov_iter_kvec(&from, ITER_SOURCE, &kvec, 1, kvec.iov_len);
+	for (done = 0; done < kvec.iov_len; done += part) {
+		kofi_rx_iter(early->rx, done, &to);
+		part = kofi_iov_copy(&to, &from, KTCP_EARLY_MAX);
+		if (!part)
+			break;
+	}
+}
+
 /* Gives a message that is settled and full to its receive, and forgets it; by a worker */
 static void ktcp_early_finish(struct ktcp_early *early)
 {
 	struct ktcp_link *link = early->link;
-	struct iov_iter to, from;
 	unsigned long flags;
-	struct kvec kvec;
 
 	if (early->rx) {
-		kvec = (struct kvec) { early->data, kofi_rx_len(early->rx) };
-		iov_iter_kvec(&from, ITER_SOURCE, &kvec, 1, kvec.iov_len);
-		kofi_rx_iter(early->rx, 0, &to);
-		if (kvec.iov_len)
-			kofi_iov_copy(&to, &from, KTCP_EARLY_MAX);
+		ktcp_early_copy(early);
 		kofi_rx_complete(early->rx);
 	}
 	spin_lock_irqsave(&link->rdm->soft.lock, flags);

@@ -19,6 +19,7 @@ const struct kofi_ep_limits ktcp_limits = {
 	.tx_flags	= KTCP_TX_FLAGS | FI_COMMIT_COMPLETE | FI_SAVE,
 	.recv_flags	= KTCP_RX_OP_FLAGS | FI_MORE,
 	.cm_data_size	= TCP_WIRE_CM_DATA,
+	.lent_iov	= KOFI_OP_LENT_IOV,
 };
 
 /* Of a shared receive context, which also has receives with tags */
@@ -27,6 +28,7 @@ static const struct kofi_ep_limits ktcp_srx_limits = {
 	.recv_flags	= KTCP_RX_OP_FLAGS | FI_MORE,
 	.trecv_flags	= KTCP_RX_OP_FLAGS | FI_MORE,
 	.cm_data_size	= TCP_WIRE_CM_DATA,
+	.lent_iov	= KOFI_OP_LENT_IOV,
 };
 
 /* Receives: messages wait in the socket, so none waits in the engine of kofi/srx.h */
@@ -237,15 +239,16 @@ int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 {
 	const struct kofi_srx_attr room =
 		ktcp_rx_room(attr->size ? : KTCP_DEF_QUEUE, attr->caps ? : ~0ULL);
+	size_t max_iov = attr->mode & FI_ASYNC_IOV ? KOFI_OP_LENT_IOV : KOFI_OP_IOV;
 	struct kofi_srx_ctx *ctx;
 	struct ktcp_srx *srx;
 
 	/* A domain of endpoints without connections has no shared receive contexts */
 	if (!to_kofi_soft_domain(domain)->shares)
 		return kofi_refuse("srx_context", -ENOSYS, "the domain was opened for FI_EP_RDM; those endpoints share no receives");
-	if (attr->size > KTCP_MAX_QUEUE || attr->iov_limit > KOFI_OP_IOV)
-		return kofi_refuse("srx_context", -EINVAL, "attr: size %zu, iov_limit %zu; the most are %d and %d",
-				   attr->size, attr->iov_limit, KTCP_MAX_QUEUE, KOFI_OP_IOV);
+	if (attr->size > KTCP_MAX_QUEUE || attr->iov_limit > max_iov)
+		return kofi_refuse("srx_context", -EINVAL, "attr: size %zu, iov_limit %zu; the most are %d and %zu",
+				   attr->size, attr->iov_limit, KTCP_MAX_QUEUE, max_iov);
 	ctx = kofi_srx_ctx_open(sizeof(*srx), attr, &ktcp_srx_limits, &room,
 				&ktcp_srx_ops, context);
 	if (IS_ERR(ctx))

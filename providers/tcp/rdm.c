@@ -49,6 +49,7 @@ static const struct kofi_ep_limits ktcp_rdm_limits = {
 	.recv_flags	= KTCP_RX_OP_FLAGS | FI_MORE,
 	.trecv_flags	= KTCP_RX_OP_FLAGS | FI_MORE | FI_PEEK | FI_CLAIM | FI_DISCARD,
 	.av		= true,
+	.lent_iov	= KOFI_OP_LENT_IOV,
 };
 
 static struct kofi_av *ktcp_rdm_av(const struct ktcp_rdm *rdm)

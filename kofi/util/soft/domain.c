@@ -33,6 +33,35 @@ int kofi_soft_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 }
 EXPORT_SYMBOL_GPL(kofi_soft_eq_open);
 
+void kofi_soft_info_lend(struct fi_info *info, const struct fi_info *hints)
+{
+	u64 mode = hints ? hints->mode : 0;
+
+	if (hints && hints->tx_attr && hints->tx_attr->mode)
+		mode &= hints->tx_attr->mode;
+	if (hints && hints->rx_attr && hints->rx_attr->mode)
+		mode &= hints->rx_attr->mode;
+	if (!(mode & FI_ASYNC_IOV))
+		return;
+	info->mode = FI_ASYNC_IOV;
+	info->tx_attr->mode = FI_ASYNC_IOV;
+	info->rx_attr->mode = FI_ASYNC_IOV;
+	info->tx_attr->iov_limit = KOFI_OP_LENT_IOV;
+	info->rx_attr->iov_limit = KOFI_OP_LENT_IOV;
+}
+EXPORT_SYMBOL_GPL(kofi_soft_info_lend);
+
+void kofi_soft_info_short_keys(struct fi_domain_attr *domain, const struct fi_info *hints)
+{
+	size_t size = hints && hints->domain_attr ? hints->domain_attr->mr_key_size : 0;
+
+	if (!size || size > sizeof(u32))
+		return;
+	domain->mr_key_size = sizeof(u32);
+	domain->mr_cnt = KOFI_MR_SHORT_REGIONS;
+}
+EXPORT_SYMBOL_GPL(kofi_soft_info_short_keys);
+
 static int kofi_soft_domain_close(struct fid *fid)
 {
 	struct kofi_soft_domain *domain =
