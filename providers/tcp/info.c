@@ -153,6 +153,7 @@ static struct fi_info *ktcp_info_new(enum fi_ep_type type,
 		domain.mr_mode = KTCP_MR_MODE & hints->domain_attr->mr_mode;
 		domain.tclass = hints->domain_attr->tclass;
 	}
+	kofi_soft_info_short_keys(&domain, hints);
 	kofi_soft_info_lend(&info, hints);
 	return fi_dupinfo(&info);
 }
