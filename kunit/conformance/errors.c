@@ -202,13 +202,13 @@ static int peek_nothing(struct kunit *test, struct vt_pair *pair)
 static const struct cause causes[] = {
 	/* errors: begin */
 	CAUSE("read with a key of no region", read_key,
-	      EACCES, ECANCELED, ECANCELED, ECONNRESET, EACCES, EACCES),
+	      EACCES, ECANCELED, EACCES, EACCES, EACCES, EACCES),
 	CAUSE("read beyond the end of a region", read_beyond,
-	      EACCES, ECANCELED, ECANCELED, ECONNRESET, EACCES, EACCES),
+	      EACCES, ECANCELED, EACCES, EACCES, EACCES, EACCES),
 	CAUSE("write with a key of no region", write_key,
 	      EACCES, 0, 0, 0, EACCES, EACCES),
 	CAUSE("that with ``FI_DELIVERY_COMPLETE``", delivery_key,
-	      NONE, NONE, ECANCELED, ECONNRESET, EACCES, EACCES),
+	      NONE, NONE, EACCES, EACCES, EACCES, EACCES),
 	CAUSE("write beyond the end of a region", write_beyond,
 	      EACCES, 0, 0, 0, EACCES, EACCES),
 	CAUSE("write to a region that is to be read", write_right,
@@ -272,7 +272,7 @@ static void each_cause_has_the_error_that_the_page_says(struct kunit *test)
 /* Does an access that the target refuses fail alone? */
 static bool refuses_one(enum column column)
 {
-	return column == LOOP || column == LOOP_RDM;
+	return column == LOOP || column == LOOP_RDM || column == TCP || column == TCP_RDM;
 }
 
 /* A read among others, by a wrong key, beyond the end, or of a region that is gone */
@@ -310,6 +310,63 @@ static void a_refused_access_ends_no_other_operation(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, vt_filled(mine + i * LEN, LEN, 3), i != 1);
 		vt_ping(test, &pair.a, &pair.b);
 	}
+}
+
+/* A write that completes when the peer has it */
+static void post_delivery(struct kunit *test, struct vt_pair *pair, u8 *buf, u64 addr, u64 key,
+			  void *context)
+{
+	const struct fi_rma_iov rma = { .addr = addr, .len = LEN, .key = key };
+	struct kvec kvec = { buf, LEN };
+	const struct fi_msg_rma msg = {
+		.msg_iov = &kvec, .iov_count = 1, .rma_iov = &rma, .rma_iov_count = 1,
+		.context = context,
+	};
+
+	KUNIT_ASSERT_EQ(test, fi_writemsg(pair->a.ep, &msg,
+					  FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
+}
+
+/*
+ * Among writes that are acknowledged, and behind a tagged message whose acknowledgment waits for
+ * its receive: the error is that of the write that was refused, and of no other operation
+ */
+static void a_refused_write_ends_no_other_operation(struct kunit *test)
+{
+	u8 *mine = vt_buf(test, LEN), *theirs = vt_buf(test, LEN);
+	struct kvec kvec = { mine, LEN };
+	const struct fi_msg_tagged tagged = {
+		.msg_iov = &kvec, .iov_count = 1, .tag = TAG, .context = vt_ctx(8),
+	};
+	bool tags = vt_is_rdm(vt_of(test)->info) && conf_has(test, FI_TAGGED);
+	struct conf_region region;
+	struct vt_pair pair = {};
+	struct vt_comp comp;
+	int i;
+
+	if (!conf_has(test, FI_RMA | FI_WRITE | FI_REMOTE_WRITE) ||
+	    !refuses_one(column_of(vt_of(test)->info)))
+		return;
+	conf_join(test, &pair);
+	conf_region(test, &region, LEN, FI_REMOTE_WRITE);
+	vt_fill(mine, LEN, 3);
+	if (tags)
+		KUNIT_ASSERT_EQ(test, fi_tsendmsg(pair.a.ep, &tagged,
+						  FI_COMPLETION | FI_TRANSMIT_COMPLETE), 0);
+	for (i = 0; i < 4; i++)
+		post_delivery(test, &pair, mine, region.addr, region.key ^ (i == 1), vt_ctx(i));
+	if (tags) {
+		KUNIT_ASSERT_EQ(test, fi_trecv(pair.b.ep, theirs, LEN, NULL, FI_ADDR_UNSPEC, TAG,
+					       0, vt_ctx(9)), 0);
+		vt_done(test, pair.b.rx, vt_ctx(9));
+		KUNIT_EXPECT_TRUE(test, vt_filled(theirs, LEN, 3));
+	}
+	for (i = 0; i < 4 + tags; i++) {
+		KUNIT_ASSERT_EQ(test, vt_wait(pair.a.tx, &comp), 1);
+		KUNIT_EXPECT_EQ(test, comp.err, comp.context == vt_ctx(1) ? EACCES : 0);
+	}
+	KUNIT_EXPECT_TRUE(test, vt_filled(region.buf, LEN, 3));
+	vt_ping(test, &pair.a, &pair.b);
 }
 
 /* Such a message is not delivered, and the next one takes the receive */
@@ -352,6 +409,7 @@ static void a_refused_invalidation_ends_no_other_operation(struct kunit *test)
 static struct kunit_case errors_cases[] = {
 	KUNIT_CASE_PARAM(each_cause_has_the_error_that_the_page_says, conf_gen_params),
 	KUNIT_CASE_PARAM(a_refused_access_ends_no_other_operation, conf_gen_params),
+	KUNIT_CASE_PARAM(a_refused_write_ends_no_other_operation, conf_gen_params),
 	KUNIT_CASE_PARAM(a_refused_invalidation_ends_no_other_operation, conf_gen_params),
 	{}
 };

@@ -116,9 +116,9 @@ void rdm_expect_cm(struct kunit *test, struct socket *sock, u8 type, u8 *data)
 
 	peer_recv(test, sock, got, sizeof(got));
 	peer_cm(want, type, got + PEER_CM, RDM_CM);
-	/* It understands requests to receive contexts, too */
+	/* It understands requests to receive contexts, too, and refusals */
 	if (type != 6)
-		memcpy(want + 16, "kOFI\0\0\0\6", 8);
+		memcpy(want + 16, "kOFI\0\0\0\xe", 8);
 	KUNIT_ASSERT_MEMEQ(test, got, want, sizeof(want));
 	memcpy(data, got + PEER_CM, RDM_CM);
 }

@@ -45,6 +45,8 @@ static const struct header_case {
 	{ "offer with data", 5, 1, true, 0, 0 },
 	{ "wish", 6, 0, false, 0, 0 },
 	{ "payload of an offer with data", 7, 5, false, 0, 100 },
+	{ "refusal of a read", 8, 0, false, 0, 0 },
+	{ "refusal of a write", 8, 1, true, 0, 0 },
 	{ "the longest message", 0, 0, false, 0, SIZE_MAX - PEER_BASE },
 };
 
@@ -54,6 +56,12 @@ static void header_desc(const struct header_case *row, char *desc)
 }
 
 KUNIT_ARRAY_PARAM(header, header_cases, header_desc);
+
+/* Of a refusal it is the reason */
+static u8 number_of(const struct header_case *row)
+{
+	return row->op == 8 ? 2 : some_number;
+}
 
 static size_t make(u8 *buf, const struct header_case *row)
 {
@@ -68,7 +76,7 @@ static size_t make(u8 *buf, const struct header_case *row)
 	len = peer_hdr(buf, row->op, row->flags, row->data ? &some_data : NULL,
 		       row->count ? some_rma : NULL, row->count, row->payload);
 	if (row->op > 5)
-		buf[4] = some_number;
+		buf[4] = number_of(row);
 	return len;
 }
 
@@ -93,7 +101,7 @@ static void parse(struct kunit *test, bool net_order)
 	KUNIT_EXPECT_EQ(test, hdr.len, row->payload);
 	KUNIT_EXPECT_EQ(test, hdr.data, row->data ? some_data : 0);
 	KUNIT_EXPECT_EQ(test, hdr.tag, row->op == 1 || row->op == 5 ? some_tag : 0);
-	KUNIT_EXPECT_EQ(test, hdr.number, row->op >= 5 ? some_number : 0);
+	KUNIT_EXPECT_EQ(test, hdr.number, row->op >= 5 ? number_of(row) : 0);
 	KUNIT_EXPECT_EQ(test, hdr.msg_len, row->op == 5 ? some_offered : 0);
 	KUNIT_EXPECT_EQ(test, hdr.count, row->count);
 	KUNIT_EXPECT_MEMEQ(test, hdr.rma, some_rma,
@@ -184,7 +192,8 @@ static const struct bad_case {
 	{ "wish with payload", 6, 0, 0, 16, 17 },
 	{ "wish with a tag", 6, 0, 0, 24, 24 },
 	{ "payload with a tag", 7, 0, 0, 24, 30 },
-	{ "no operation", 8, 0, 0, 16, 16 },
+	{ "refusal without a reason", 8, 0, 0, 16, 16 },
+	{ "no operation", 9, 0, 0, 16, 16 },
 	{ "no operation at all", 255, 0, 0, 16, 16 },
 	{ "short header", 0, 0, 0, 15, 16 },
 	{ "no header", 0, 0, 0, 0, 16 },
@@ -233,6 +242,32 @@ static void what_is_no_header_is_refused(struct kunit *test)
 			-EPROTO);
 }
 
+/* In a header that is right otherwise */
+static void a_refusal_has_a_reason_and_nothing_else(struct kunit *test)
+{
+	static const struct {
+		u8	reason;
+		u16	flags;
+		u64	payload;
+		int	ret;
+	} rows[] = {
+		{ 1, 1, 0, 0 }, { 2, 1, 0, 0 }, { 0, 1, 0, -EPROTO }, { 3, 1, 0, -EPROTO },
+		{ 255, 1, 0, -EPROTO }, { 1, 1, 1, -EPROTO }, { 1, 5, 0, -EPROTO },
+		{ 1, 9, 0, -EPROTO }, { 1, 0x11, 0, -EPROTO }, { 1, 0x21, 0, -EPROTO },
+		{ 1, 0x8001, 0, -EPROTO },
+	};
+	u8 buf[PEER_BASE + 8];
+	struct ktcp_hdr hdr;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		peer_hdr(buf, 8, rows[i].flags, &some_data, NULL, 0, rows[i].payload);
+		buf[4] = rows[i].reason;
+		KUNIT_EXPECT_EQ_MSG(test, ktcp_hdr_parse(&hdr, buf, sizeof(buf), false),
+				    rows[i].ret, "row %zu", i);
+	}
+}
+
 static void ranges_that_cannot_be_added_are_refused(struct kunit *test)
 {
 	struct fi_rma_iov rma[] = { { .len = U64_MAX }, { .len = 11 } };
@@ -257,7 +292,7 @@ static void random_bytes_are_parsed_or_refused(struct kunit *test)
 	prandom_seed_state(&rnd, 4711);
 	for (i = 0; i < 20000; i++) {
 		prandom_bytes_state(&rnd, buf, sizeof(buf));
-		buf[1] &= 7;
+		buf[1] %= TCP_WIRE_REFUSAL + 1;
 		buf[3] = 0;
 		buf[5] &= 7;
 		if (i & 1)
@@ -358,6 +393,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(an_acknowledgment_is_told_from_a_message),
 	KUNIT_CASE(stale_fields_are_ignored),
 	KUNIT_CASE_PARAM(what_is_no_header_is_refused, bad_gen_params),
+	KUNIT_CASE(a_refusal_has_a_reason_and_nothing_else),
 	KUNIT_CASE(ranges_that_cannot_be_added_are_refused),
 	KUNIT_CASE(random_bytes_are_parsed_or_refused),
 	KUNIT_CASE(requests_and_answers_are_parsed),

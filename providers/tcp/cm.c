@@ -121,7 +121,7 @@ int ktcp_dial(struct ktcp_conn *conn)
 		return sock_error(sk) ? : -ECONNREFUSED;
 	}
 	ret = ktcp_cm_send(conn->sk.sock, conn->request,
-			   conn->rdm ? TCP_WIRE_CAN_LEAVE | TCP_WIRE_CAN_CTX : TCP_WIRE_CAN_SAVE,
+			   conn->rdm ? KTCP_CAN_RDM : KTCP_CAN_MSG,
 			   conn->cm_msg.data, conn->cm_msg.have);
 	if (ret)
 		return ret;
@@ -135,6 +135,7 @@ static void ktcp_ep_know_peer(struct ktcp_ep *ep, const struct ktcp_cm_msg *msg)
 {
 	ep->conn.net_order = msg->net_order;
 	ep->conn.saves = ktcp_cm_can_save(&msg->cm);
+	ep->conn.refuses = ktcp_cm_can_refuse(&msg->cm);
 	ep->soft.absent = ep->conn.saves ? 0 : FI_SAVE;
 }
 
@@ -310,7 +311,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	sock = ep->req->sk.sock;
 	/* The peer may have gone while the request waited */
 	if (READ_ONCE(sock->sk->sk_state) != TCP_ESTABLISHED ||
-	    ktcp_cm_send(sock, TCP_WIRE_CONNRESP, TCP_WIRE_CAN_SAVE, param, paramlen)) {
+	    ktcp_cm_send(sock, TCP_WIRE_CONNRESP, KTCP_CAN_MSG, param, paramlen)) {
 		ktcp_ep_end(ep, ECONNABORTED, NULL, 0);
 		goto unlock;
 	}

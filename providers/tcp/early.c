@@ -519,8 +519,10 @@ void ktcp_early_filled(struct ktcp_conn *conn)
 	spin_lock_irqsave(&conn->soft->lock, flags);
 	early->full = true;
 	settled = early->settled;
-	if (conn->rx.hdr.flags & TCP_WIRE_ACK_WANTED)
+	if (conn->rx.hdr.flags & TCP_WIRE_ACK_WANTED) {
+		conn->rx.wanted++;
 		list_add_tail(&early->of_link, &link->unacked);
+	}
 	spin_unlock_irqrestore(&conn->soft->lock, flags);
 	if (settled)
 		ktcp_early_finish(early);

@@ -150,6 +150,7 @@ int ktcp_link_answered(struct ktcp_link *link)
 		/* A peer that only repeats our version knows of no versions */
 		conn->rendezvous = msg.version == (TCP_WIRE_RDM_CHECKED | TCP_WIRE_RDM_VERSION);
 		conn->leaves = ktcp_cm_can_leave(&conn->cm_msg.cm);
+		conn->refuses = ktcp_cm_can_refuse(&conn->cm_msg.cm);
 		link->contexts = ktcp_cm_can_ctx(&conn->cm_msg.cm);
 		ktcp_link_opened(link);
 	}
@@ -172,8 +173,8 @@ static int ktcp_link_answer(struct ktcp_link *link, struct ktcp_req *req,
 		answer.version = msg->version;
 	if (msg->version)
 		answer.version |= TCP_WIRE_RDM_CHECKED;
-	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, TCP_WIRE_CAN_LEAVE | TCP_WIRE_CAN_CTX,
-			   &answer, sizeof(answer));
+	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, KTCP_CAN_RDM, &answer,
+			   sizeof(answer));
 	if (ret) {
 		ktcp_link_end(link, -ret);
 		return ret;
@@ -181,6 +182,7 @@ static int ktcp_link_answer(struct ktcp_link *link, struct ktcp_req *req,
 	link->pid = be32_to_cpu(msg->pid);
 	link->conn.rendezvous = msg->version >= TCP_WIRE_RDM_VERSION;
 	link->conn.leaves = ktcp_cm_can_leave(&req->msg.cm);
+	link->conn.refuses = ktcp_cm_can_refuse(&req->msg.cm);
 	link->contexts = ktcp_cm_can_ctx(&req->msg.cm);
 	return 0;
 }

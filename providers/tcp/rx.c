@@ -12,12 +12,18 @@
  * goes from the packets straight to its target.
  *
  * The peer may send anything.  The connection ends upon what the wire does not allow (wire.c),
- * upon a key or a range that no region has, or has no more, and upon an answer to nothing: the
- * wire has no refusal.  A message that is longer than its receive does not end the connection:
- * the receive fails with FI_ETRUNC, and the rest is dropped.
+ * and upon an answer to nothing.  A message that is longer than its receive does not end the
+ * connection: the receive fails with FI_ETRUNC, and the rest is dropped.
+ *
+ * A key or a range that no region has, or has no more, ends the connection, too, unless both ends
+ * understand refusals (TCP_WIRE_REFUSAL).  Then a read is refused in its turn among the answers,
+ * and the payload of a write is dropped and its acknowledgment follows the refusal.  A write whose
+ * client wants no acknowledgment may have been reported as a success already: it ends the
+ * connection, as a client must not lose data without an error.  A refusal has a place among the
+ * answers (KTCP_ANSWERS), so a peer cannot cause more than that.
  *
  * A write holds its regions only while data of the socket are copied (ktcp_rx_write()), as a peer
- * may stop in the middle.  If a region is closed meanwhile, the next piece ends the connection.
+ * may stop in the middle.  If a region is closed meanwhile, the next piece is refused.
  */
 #include <linux/module.h>
 #include <linux/skbuff.h>
@@ -122,11 +128,11 @@ static void ktcp_rx_next(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
 
-	if (rx->hdr.op != TCP_WIRE_READ_REQ && rx->hdr.op != TCP_WIRE_READ_RSP &&
-	    rx->hdr.op != TCP_WIRE_CTS && !rx->hdr.ack &&
-	    rx->hdr.flags & (TCP_WIRE_ACK_WANTED | TCP_WIRE_COMMIT) &&
-	    !(conn->rdm && ktcp_early_hold_ack(to_ktcp_link(conn))))
-		conn->tx.acks++;
+	if (ktcp_hdr_wants_ack(&rx->hdr)) {
+		rx->wanted++;
+		if (!conn->rdm || !ktcp_early_hold_ack(to_ktcp_link(conn)))
+			conn->tx.acks++;
+	}
 	rx->have = 0;
 	rx->state = KTCP_RX_HEADER;
 }
@@ -147,7 +153,51 @@ static int ktcp_start_ack(struct ktcp_conn *conn)
 
 	if (!op)
 		return ktcp_conn_violated(conn, KTCP_BAD_ACK);
+	conn->tx.acknowledged++;
 	ktcp_op_put(op, 0);
+	ktcp_rx_next(conn);
+	return 0;
+}
+
+/* Note that a write was refused.  The operation is over when it is acknowledged */
+static bool ktcp_op_refused(struct ktcp_tx *tx, u64 number, int err)
+{
+	u32 place = number - tx->acknowledged;
+	struct kofi_soft_op *op;
+	struct ktcp_op *top;
+
+	if (number > U32_MAX)
+		return false;
+	list_for_each_entry(op, &tx->acked, entry)
+		if (!place--)
+			break;
+	if (list_entry_is_head(op, &tx->acked, entry) || op->kept.type != FI_OP_WRITE)
+		return false;
+	top = to_ktcp_op(op);
+	if (top->refused)
+		return false;
+	top->refused = true;
+	top->err = err;
+	return true;
+}
+
+static int ktcp_start_refusal(struct ktcp_conn *conn)
+{
+	const struct ktcp_hdr *hdr = &conn->rx.hdr;
+	int err = hdr->number == TCP_WIRE_REFUSED_ACCESS ? EACCES : EREMOTEIO;
+	struct kofi_soft_op *op;
+
+	if (!conn->refuses)
+		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
+	if (hdr->flags & TCP_WIRE_CQ_DATA) {
+		if (!ktcp_op_refused(&conn->tx, hdr->data, err))
+			return ktcp_conn_violated(conn, KTCP_BAD_ACK);
+	} else {
+		op = ktcp_rx_op(&conn->tx.reads);
+		if (!op)
+			return ktcp_conn_violated(conn, KTCP_BAD_ANSWER);
+		ktcp_op_put(op, err);
+	}
 	ktcp_rx_next(conn);
 	return 0;
 }
@@ -196,21 +246,17 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 }
 
 /**
- * ktcp_rma_enter() - Begin an access to what a peer writes or reads
- * @conn: the connection, with ktcp_conn.run held
- * @rma: the target
+ * ktcp_rma_ended() - The target of a read or a write has ended
+ * @conn: the connection
+ * @rma: the target, which kofi_rma_enter() has refused with -EACCES
  *
- * Context: may sleep.
- * Return: as kofi_rma_enter(); a negative errno: the connection is over.
+ * Context: any, with ktcp_conn.run held.
+ * Return: negative errno: the connection is over.
  */
-int ktcp_rma_enter(struct ktcp_conn *conn, const struct kofi_rma *rma)
+int ktcp_rma_ended(struct ktcp_conn *conn, const struct kofi_rma *rma)
 {
-	int idx = kofi_rma_enter(rma);
-
 	/* An exporter that takes a dma-buf back is no fault of the peer's */
-	if (idx < 0 && !rma->revocable)
-		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
-	return idx;
+	return rma->revocable ? -EACCES : ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
 }
 
 /* Finds the target of a write or a read; that of a commit must be persistent memory */
@@ -225,7 +271,30 @@ static int ktcp_rx_rma(struct ktcp_conn *conn, struct kofi_rma *rma, u64 access)
 		kofi_rma_put(rma);
 		ret = -EACCES;
 	}
-	return ret ? ktcp_conn_violated(conn, KTCP_BAD_ACCESS) : 0;
+	return ret;
+}
+
+/* May the write that has begun be refused?  Not if its client may know of a success */
+static bool ktcp_may_refuse_write(const struct ktcp_conn *conn)
+{
+	return conn->refuses && ktcp_hdr_wants_ack(&conn->rx.hdr);
+}
+
+/* Drop what is left of the payload of a write; -EAGAIN: there is no place for the refusal now */
+static int ktcp_refuse_write(struct ktcp_conn *conn, enum ktcp_wire_reason reason)
+{
+	struct ktcp_rx *rx = &conn->rx;
+
+	rx->refusal = kofi_bufpool_get(&conn->answers);
+	if (!rx->refusal)
+		return -EAGAIN;
+	rx->refusal->reason = reason;
+	if (rx->event)
+		kofi_soft_event_put(ktcp_conn_at(conn), rx->event);
+	rx->event = NULL;
+	iov_iter_kvec(&rx->iter, ITER_DEST, NULL, 0, 0);
+	rx->state = KTCP_RX_DROP;
+	return 0;
 }
 
 static int ktcp_start_write(struct ktcp_conn *conn)
@@ -252,9 +321,12 @@ static int ktcp_start_write(struct ktcp_conn *conn)
 			return -EAGAIN;
 	}
 	ret = ktcp_rx_rma(conn, &rx->rma, FI_REMOTE_WRITE);
-	if (!ret)
-		rx->state = KTCP_RX_WRITE;
-	return ret;
+	if (ret && ktcp_may_refuse_write(conn))
+		return ktcp_refuse_write(conn, TCP_WIRE_REFUSED_ACCESS);
+	if (ret)
+		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
+	rx->state = KTCP_RX_WRITE;
+	return 0;
 }
 
 static int ktcp_start_read(struct ktcp_conn *conn)
@@ -268,10 +340,11 @@ static int ktcp_start_read(struct ktcp_conn *conn)
 	if (!answer)
 		return -EAGAIN;
 	ret = ktcp_rx_rma(conn, &answer->rma, FI_REMOTE_READ);
-	if (ret) {
+	if (ret && !conn->refuses) {
 		kofi_bufpool_put(&conn->answers, answer);
-		return ret;
+		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
 	}
+	answer->reason = ret ? TCP_WIRE_REFUSED_ACCESS : 0;
 	answer->flags = conn->rx.hdr.flags;
 	list_add_tail(&answer->entry, &conn->tx.answers);
 	ktcp_rx_next(conn);
@@ -326,6 +399,8 @@ static int ktcp_rx_start(struct ktcp_conn *conn)
 		return ktcp_start_read(conn);
 	case TCP_WIRE_READ_RSP:
 		return ktcp_start_answer(conn);
+	case TCP_WIRE_REFUSAL:
+		return ktcp_start_refusal(conn);
 	default:
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	}
@@ -365,6 +440,16 @@ static void ktcp_rx_part(struct ktcp_conn *conn)
 	}
 }
 
+/* All of the payload of a write that is refused has come: the refusal goes before the next ack */
+static void ktcp_refusal_due(struct ktcp_conn *conn)
+{
+	struct ktcp_rx *rx = &conn->rx;
+
+	rx->refusal->number = rx->wanted;
+	list_add_tail(&rx->refusal->entry, &conn->tx.refusals);
+	rx->refusal = NULL;
+}
+
 /* All of the payload is where it belongs */
 static void ktcp_rx_placed(struct ktcp_conn *conn)
 {
@@ -381,6 +466,8 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 		}
 		fallthrough;
 	case KTCP_RX_DROP:
+		if (rx->refusal)
+			ktcp_refusal_due(conn);
 		ktcp_rx_next(conn);
 		if (rx->rx)
 			kofi_rx_complete(rx->rx);
@@ -454,12 +541,18 @@ static int ktcp_rx_piece(struct ktcp_conn *conn, struct ktcp_budget *budget)
 /* As ktcp_rx_piece() for a write, whose target may have been closed since the last piece */
 static int ktcp_rx_write(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
-	const struct kofi_rma *rma = &conn->rx.rma;
+	struct kofi_rma *rma = &conn->rx.rma;
 	int idx, ret;
 
-	idx = ktcp_rma_enter(conn, rma);
-	if (idx < 0)
-		return idx;
+	idx = kofi_rma_enter(rma);
+	if (idx < 0) {
+		if (!ktcp_may_refuse_write(conn))
+			return ktcp_rma_ended(conn, rma);
+		ret = ktcp_refuse_write(conn, TCP_WIRE_REFUSED_ENDED);
+		if (!ret)
+			kofi_rma_done(rma, EACCES);
+		return ret;
+	}
 	ret = ktcp_rx_piece(conn, budget);
 	kofi_rma_leave(rma, idx);
 	return ret;
@@ -666,5 +759,8 @@ void ktcp_rx_abort(struct ktcp_conn *conn, int err)
 	if (rx->event)
 		kofi_soft_event_put(conn->at, rx->event);
 	rx->event = NULL;
+	if (rx->refusal)
+		kofi_bufpool_put(&conn->answers, rx->refusal);
+	rx->refusal = NULL;
 	rx->state = KTCP_RX_HEADER;
 }

@@ -79,7 +79,7 @@
 #define KTCP_GATHER		16	/* most messages that one call of sendmsg() takes */
 #define KTCP_GATHER_HDRS	640	/* bytes of their headers */
 #define KTCP_GATHER_BYTES	SZ_64K	/* bytes of them, as long as the limit is not exceeded */
-#define KTCP_ANSWERS		16	/* reads of a peer that are being answered */
+#define KTCP_ANSWERS		16	/* reads of a peer that are being answered, and refusals */
 #define KTCP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
 #define KTCP_GREETINGS		128	/* connections of a listener without a request yet */
 #define KTCP_GREETING_MS	10000	/* time until their request must be there */
@@ -93,6 +93,8 @@
 #define KTCP_TX_FLAGS		(KTCP_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE)
 #define KTCP_CNTR_DIRS		(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 				 FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define KTCP_CAN_MSG		(TCP_WIRE_CAN_SAVE | TCP_WIRE_CAN_REFUSE)
+#define KTCP_CAN_RDM		(TCP_WIRE_CAN_LEAVE | TCP_WIRE_CAN_CTX | TCP_WIRE_CAN_REFUSE)
 #define KTCP_CONNECT_MS		60000	/* FI_OPT_CONNECT_TIMEOUT */
 #define KTCP_BACKLOG		128	/* of a listener whose client has set none */
 
@@ -170,7 +172,8 @@ struct seq_file;
 /**
  * enum ktcp_tx_kind - What is being sent
  * @KTCP_TX_IDLE: nothing
- * @KTCP_TX_ACK: a header alone: an acknowledgment, TCP_WIRE_CTS or TCP_WIRE_LEAVE
+ * @KTCP_TX_ACK: a header alone: an acknowledgment, TCP_WIRE_CTS, TCP_WIRE_REFUSAL or
+ *	TCP_WIRE_LEAVE
  * @KTCP_TX_ANSWER: the answer to a read
  * @KTCP_TX_OP: an operation
  */
@@ -212,6 +215,7 @@ struct ktcp_zc {
  * @err: positive error code, if one of these has failed
  * @number: number of its offer (rts.c); 0: its payload is sent at once
  * @wanted: the peer has asked for the payload that was offered
+ * @refused: the peer has refused it, and the acknowledgment is to come
  */
 struct ktcp_op {
 	struct kofi_soft_op	soft;
@@ -220,13 +224,16 @@ struct ktcp_op {
 	int			err;
 	u8			number;
 	bool			wanted;
+	bool			refused;
 };
 
 /**
- * struct ktcp_answer - The answer to a read by the peer
- * @entry: in ktcp_tx.answers, or in ktcp_tx.unacked
+ * struct ktcp_answer - The answer to a read by the peer, or the refusal of a write
+ * @entry: in ktcp_tx.answers, in ktcp_tx.unacked, or in ktcp_tx.refusals
  * @zc: its payload
  * @flags: TCP_WIRE_SAVE and TCP_WIRE_COMMIT of the request
+ * @reason: enum ktcp_wire_reason: the operation is refused, and @rma has no regions; or 0
+ * @number: which write is refused, see ktcp_rx.wanted
  * @rma: regions that the peer reads, or saves
  * @loan: TCP has pages of @rma, if the payload is sent without a copy
  */
@@ -234,6 +241,8 @@ struct ktcp_answer {
 	struct list_head	entry;
 	struct ktcp_zc		zc;
 	u16			flags;
+	u8			reason;
+	u32			number;
 	struct kofi_rma		rma;
 	struct kofi_rma_loan	loan;
 };
@@ -282,12 +291,14 @@ struct ktcp_gather {
  * @id: number of the next header
  * @count: messages that have begun; TCP_WIRE_LEAVE does not count
  * @begun: an operation has begun to be sent
+ * @refusals: struct ktcp_answer: refusals of writes, which go before their acknowledgments
  * @acks: acknowledgments that are due
  * @answers: struct ktcp_answer, oldest first
  * @unacked: struct ktcp_answer whose pages TCP has not let go of, and that the socket has
  * @answered: the last answer was sent behind the last operation
  * @reads: struct kofi_soft_op that wait for their data, oldest first
  * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
+ * @acknowledged: acknowledgments that have come: the number of the first of @acked
  * @offered: struct kofi_soft_op whose payload the peer has not asked for, oldest first
  * @wanted: struct kofi_soft_op whose payload the peer has asked for
  * @lent: number of operations whose pages TCP may have
@@ -306,6 +317,8 @@ struct ktcp_tx {
 	u64			count;
 	bool			begun;
 	u32			acks;
+	u32			acknowledged;
+	struct list_head	refusals;
 	struct list_head	answers;
 	struct list_head	unacked;
 	bool			answered;
@@ -366,12 +379,14 @@ struct ktcp_block {
  * @hdr: the header, parsed
  * @count: headers that have come; TCP_WIRE_LEAVE does not count
  * @begun: headers of any kind that have come
+ * @wanted: messages that wanted an acknowledgment, modulo 2^32
  * @done: bytes of the payload that are there
  * @iter: part of the target that is being filled
  * @rx: receive that the message goes to; NULL: it is dropped
  * @early: message that waits for its receive
  * @kvec: where the payload of @early goes
  * @rma: target of a write
+ * @refusal: of the write whose payload is being dropped, or NULL
  * @event: completion of a write with remote CQ data, or NULL
  */
 struct ktcp_rx {
@@ -382,12 +397,14 @@ struct ktcp_rx {
 	struct ktcp_hdr		hdr;
 	u64			count;
 	u32			begun;
+	u32			wanted;
 	size_t			done;
 	struct iov_iter		iter;
 	struct kofi_rx		*rx;
 	struct ktcp_early	*early;
 	struct kvec		kvec;
 	struct kofi_rma		rma;
+	struct ktcp_answer	*refusal;
 	struct kofi_soft_event	*event;
 };
 
@@ -449,6 +466,7 @@ enum ktcp_phase {
  * @left: the connection ends because it is idle
  * @used: jiffies: last message
  * @late_acks: acknowledgments that are due for early messages
+ * @refuses: the peer understands TCP_WIRE_REFUSAL; set before KTCP_OPEN
  * @answers: struct ktcp_answer; none without FI_RMA
  * @run: held by the worker, or the call of a client, that sends or receives
  * @request: type of its request
@@ -482,6 +500,7 @@ struct ktcp_conn {
 	bool			left;
 	unsigned long		used;
 	atomic_t		late_acks;
+	bool			refuses;
 	struct kofi_bufpool	answers;
 	struct mutex		run;		/* see above */
 	enum ktcp_wire_cm_type	request;
@@ -727,7 +746,7 @@ void ktcp_zc_show(struct seq_file *file);
 
 /* rx.c */
 void ktcp_rx_init(struct ktcp_rx *rx);
-int ktcp_rma_enter(struct ktcp_conn *conn, const struct kofi_rma *rma);
+int ktcp_rma_ended(struct ktcp_conn *conn, const struct kofi_rma *rma);
 int ktcp_recv(struct ktcp_conn *conn, struct ktcp_budget *budget);
 bool ktcp_recv_waits(const struct ktcp_conn *conn);
 bool ktcp_recv_is_due(const struct ktcp_conn *conn);
@@ -770,6 +789,14 @@ static inline int ktcp_conn_violated(struct ktcp_conn *conn, enum ktcp_violation
 {
 	conn->violation = reason;
 	return -EPROTO;
+}
+
+/* Is a message acknowledged?  Of a rendezvous it is the payload */
+static inline bool ktcp_hdr_wants_ack(const struct ktcp_hdr *hdr)
+{
+	return hdr->flags & (TCP_WIRE_ACK_WANTED | TCP_WIRE_COMMIT) && !hdr->ack &&
+	       hdr->op != TCP_WIRE_READ_REQ && hdr->op != TCP_WIRE_READ_RSP &&
+	       hdr->op != TCP_WIRE_CTS;
 }
 
 /* Has the socket taken all of what has begun to be sent? */

@@ -2,10 +2,10 @@
 /*
  * The sending half of a connection, run by the holder of ktcp_conn.run.
  *
- * The next message is, in this order, an acknowledgment, TCP_WIRE_CTS, an answer to a read by the
- * peer, TCP_WIRE_LEAVE, a payload that the peer wants, or the oldest posted operation.  Behind an
- * answer goes an operation, if there is one: a peer that reads all the time does not keep this end
- * from sending.
+ * The next message is, in this order, the refusal of a write, an acknowledgment, TCP_WIRE_CTS, an
+ * answer to a read by the peer, or the refusal of the read, TCP_WIRE_LEAVE, a payload that the peer
+ * wants, or the oldest posted operation.  Behind an answer goes an operation, if there is one: a
+ * peer that reads all the time does not keep this end from sending.
  *
  * One call gives the socket up to KTCP_GATHER short messages with their headers, and the header
  * of a long one (ktcp_gather()).  What the socket does not take stays gathered, and is sent before
@@ -22,8 +22,9 @@
  * has completed when its answer is there; answers come in the order of requests.
  *
  * An answer holds its regions only while the socket takes a piece of it (ktcp_tx_answer()), as a
- * peer may take it as slowly as it likes.  If a region is closed meanwhile, the next piece ends the
- * connection.  Pages that TCP has are lent to it, so the close waits until it has let go of them.
+ * peer may take it as slowly as it likes.  If a region is closed before the answer begins, the read
+ * is refused; if it is closed later, the next piece ends the connection, as the header has promised
+ * the bytes.  Pages that TCP has are lent to it, so the close waits until it has let go of them.
  * That must not depend on the peer either: the close has ktcp_tx_recall() end the connection, and
  * with it what TCP has not sent.
  */
@@ -40,6 +41,7 @@
 
 void ktcp_tx_init(struct ktcp_tx *tx)
 {
+	INIT_LIST_HEAD(&tx->refusals);
 	INIT_LIST_HEAD(&tx->answers);
 	INIT_LIST_HEAD(&tx->unacked);
 	INIT_LIST_HEAD(&tx->reads);
@@ -260,6 +262,7 @@ static void ktcp_op_begin(struct ktcp_conn *conn, struct ktcp_op *top)
 	top->err = 0;
 	top->number = 0;
 	top->wanted = false;
+	top->refused = false;
 	conn->tx.begun = true;
 	if (top->soft.ep->sep)
 		__set_bit(top->soft.ep->index, &to_ktcp_link(conn)->senders);
@@ -318,6 +321,44 @@ static bool ktcp_tx_answers_next(struct ktcp_conn *conn)
 	return !tx->op;
 }
 
+/* Return true if the read is to be refused: its target was none, or has ended since the request */
+static bool ktcp_answer_is_refused(const struct ktcp_conn *conn, struct ktcp_answer *answer)
+{
+	if (!answer->reason && conn->refuses && unlikely(kofi_rma_is_recalled(&answer->rma))) {
+		kofi_rma_put(&answer->rma);
+		answer->reason = TCP_WIRE_REFUSED_ACCESS;
+	}
+	return answer->reason;
+}
+
+/* Fill in the header of a refusal, and forget the refusal */
+static void ktcp_tx_refuse(struct ktcp_conn *conn, struct ktcp_answer *answer,
+			   struct ktcp_hdr *hdr)
+{
+	conn->tx.kind = KTCP_TX_ACK;
+	hdr->op = TCP_WIRE_REFUSAL;
+	hdr->number = answer->reason;
+	list_del(&answer->entry);
+	kofi_bufpool_put(&conn->answers, answer);
+}
+
+/* The answer to a read is the next message, or its refusal; returns as ktcp_answer_save() */
+static bool ktcp_tx_begin_answer(struct ktcp_conn *conn, struct ktcp_hdr *hdr)
+{
+	struct ktcp_answer *answer = ktcp_first_answer(&conn->tx);
+
+	if (unlikely(ktcp_answer_is_refused(conn, answer))) {
+		ktcp_tx_refuse(conn, answer, hdr);
+		return true;
+	}
+	if (!ktcp_answer_save(conn, answer))
+		return false;
+	conn->tx.kind = KTCP_TX_ANSWER;
+	hdr->op = TCP_WIRE_READ_RSP;
+	hdr->len = answer->rma.len;
+	return true;
+}
+
 static void ktcp_gather_add(struct ktcp_gather *gather, void *base, size_t len)
 {
 	gather->kvec[gather->kvecs++] = (struct kvec) { base, len };
@@ -332,14 +373,20 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
 	struct ktcp_gather *gather = &tx->gather;
+	struct ktcp_answer *refusal;
 	struct ktcp_hdr hdr = {};
 	size_t len;
 
+	refusal = list_first_entry_or_null(&tx->refusals, struct ktcp_answer, entry);
 	if (atomic_read(&conn->late_acks))
 		tx->acks += atomic_xchg(&conn->late_acks, 0);
-	if (!tx->acks && conn->rendezvous)
+	if (!refusal && !tx->acks && conn->rendezvous)
 		hdr.number = ktcp_cts_next(conn);
-	if (tx->acks) {
+	if (unlikely(refusal)) {
+		hdr.flags = TCP_WIRE_CQ_DATA;
+		hdr.data = refusal->number;
+		ktcp_tx_refuse(conn, refusal, &hdr);
+	} else if (tx->acks) {
 		tx->acks--;
 		tx->kind = KTCP_TX_ACK;
 		hdr.op = TCP_WIRE_MSG;
@@ -348,12 +395,9 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 		tx->kind = KTCP_TX_ACK;
 		hdr.op = TCP_WIRE_CTS;
 	} else if (ktcp_tx_answers_next(conn)) {
-		if (!ktcp_answer_save(conn, ktcp_first_answer(tx)))
-			return false;
-		tx->kind = KTCP_TX_ANSWER;
 		tx->answered = true;
-		hdr.op = TCP_WIRE_READ_RSP;
-		hdr.len = ktcp_first_answer(tx)->rma.len;
+		if (!ktcp_tx_begin_answer(conn, &hdr))
+			return false;
 	} else if (!tx->op && conn->leave_due) {
 		tx->kind = KTCP_TX_ACK;
 		hdr.op = TCP_WIRE_MSG;
@@ -449,7 +493,8 @@ static bool ktcp_posted_is_next(struct ktcp_conn *conn)
 	const struct ktcp_tx *tx = &conn->tx;
 
 	if (tx->acks || atomic_read(&conn->late_acks) || !list_empty(&tx->answers) ||
-	    conn->leave_due || conn->leaving || !list_empty(&tx->wanted))
+	    !list_empty(&tx->refusals) || conn->leave_due || conn->leaving ||
+	    !list_empty(&tx->wanted))
 		return false;
 	if (!conn->rdm)
 		return true;
@@ -626,9 +671,9 @@ static int ktcp_tx_answer(struct ktcp_conn *conn, struct bio_vec *bvec,
 	const struct kofi_rma *rma = &ktcp_first_answer(&conn->tx)->rma;
 	int idx, ret;
 
-	idx = ktcp_rma_enter(conn, rma);
+	idx = kofi_rma_enter(rma);
 	if (idx < 0)
-		return idx;
+		return ktcp_rma_ended(conn, rma);
 	ret = ktcp_tx_piece(conn, bvec, budget);
 	kofi_rma_leave(rma, idx);
 	return ret;
@@ -753,6 +798,10 @@ void ktcp_tx_abort(struct ktcp_conn *conn, int err)
 	list_for_each_entry_safe(answer, next, &tx->answers, entry) {
 		list_del(&answer->entry);
 		ktcp_answer_done(conn, answer, ECANCELED);
+	}
+	list_for_each_entry_safe(answer, next, &tx->refusals, entry) {
+		list_del(&answer->entry);
+		kofi_bufpool_put(&conn->answers, answer);
 	}
 	ktcp_cancel(&tx->acked, err);
 	ktcp_cancel(&tx->reads, err);

@@ -56,6 +56,7 @@ static int ktcp_hdr_len(const struct ktcp_wire_base *base)
 	case TCP_WIRE_MSG:
 	case TCP_WIRE_READ_REQ:
 	case TCP_WIRE_WRITE:
+	case TCP_WIRE_REFUSAL:
 		if (base->flags & TCP_WIRE_CQ_DATA)
 			len += sizeof(u64);
 		break;
@@ -86,7 +87,7 @@ static bool ktcp_op_has_tag(u8 op)
 	return op == TCP_WIRE_TAGGED || op == TCP_WIRE_RTS;
 }
 
-/* Is it part of a rendezvous, with a number? */
+/* Is it part of a rendezvous, with a number, or a refusal, with a reason? */
 static bool ktcp_op_has_number(u8 op)
 {
 	return op >= TCP_WIRE_RTS;
@@ -109,6 +110,13 @@ static bool ktcp_hdr_may_save(const struct ktcp_hdr *hdr)
 	}
 }
 
+/* A refusal has a reason, no payload, and no flag but for the number of a write */
+static bool ktcp_refusal_is_valid(const struct ktcp_hdr *hdr)
+{
+	return !hdr->len && !(hdr->flags & ~TCP_WIRE_CQ_DATA) &&
+	       (hdr->number == TCP_WIRE_REFUSED_ACCESS || hdr->number == TCP_WIRE_REFUSED_ENDED);
+}
+
 /* Do the flags, the ranges and the length of the payload agree? */
 static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
 {
@@ -116,6 +124,8 @@ static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
 	size_t len = 0;
 	u32 i;
 
+	if (hdr->op == TCP_WIRE_REFUSAL && !ktcp_refusal_is_valid(hdr))
+		return -EPROTO;
 	if (hdr->flags & (TCP_WIRE_COMMIT | TCP_WIRE_SAVE) && !ktcp_hdr_may_save(hdr))
 		return -EPROTO;
 	if (save && hdr->len)
@@ -305,6 +315,11 @@ bool ktcp_cm_can_leave(const struct ktcp_wire_cm *cm)
 bool ktcp_cm_can_ctx(const struct ktcp_wire_cm *cm)
 {
 	return ktcp_cm_can(cm, TCP_WIRE_CAN_CTX);
+}
+
+bool ktcp_cm_can_refuse(const struct ktcp_wire_cm *cm)
+{
+	return ktcp_cm_can(cm, TCP_WIRE_CAN_REFUSE);
 }
 
 void ktcp_cm_build(struct ktcp_wire_cm *cm, enum ktcp_wire_cm_type type, u64 can, size_t len)

@@ -37,6 +37,7 @@
 #define TCP_WIRE_CAN_SAVE	BIT_ULL(0)	/* the sender understands TCP_WIRE_SAVE */
 #define TCP_WIRE_CAN_LEAVE	BIT_ULL(1)	/* the sender understands TCP_WIRE_LEAVE */
 #define TCP_WIRE_CAN_CTX	BIT_ULL(2)	/* the sender understands TCP_WIRE_CTXREQ */
+#define TCP_WIRE_CAN_REFUSE	BIT_ULL(3)	/* the sender understands TCP_WIRE_REFUSAL */
 
 enum ktcp_wire_cm_type {
 	TCP_WIRE_CONNREQ	= 0,
@@ -111,6 +112,17 @@ enum ktcp_wire_op {
 	TCP_WIRE_RTS		= 5,	/* offers a tagged message, by a number */
 	TCP_WIRE_CTS		= 6,	/* asks for the payload of an offer */
 	TCP_WIRE_DATA		= 7,	/* payload of an offer */
+	TCP_WIRE_REFUSAL	= 8,	/* kOFI: a read, or a write, has failed at its target */
+};
+
+/**
+ * enum ktcp_wire_reason - Why an operation was refused: op_data of TCP_WIRE_REFUSAL
+ * @TCP_WIRE_REFUSED_ACCESS: its key or its range is none, or not for that; nothing was accessed
+ * @TCP_WIRE_REFUSED_ENDED: its target ended while the data came
+ */
+enum ktcp_wire_reason {
+	TCP_WIRE_REFUSED_ACCESS	= 1,
+	TCP_WIRE_REFUSED_ENDED	= 2,
 };
 
 #define TCP_WIRE_CQ_DATA	0x1	/* u64 of remote CQ data follows */
@@ -126,7 +138,8 @@ enum ktcp_wire_op {
  * @version: TCP_WIRE_VERSION; receivers do not look at it
  * @op: enum ktcp_wire_op
  * @flags: TCP_WIRE_*
- * @op_data: 0, or TCP_WIRE_OP_ACK; of TCP_WIRE_RTS, _CTS and _DATA: the number of the offer
+ * @op_data: 0, or TCP_WIRE_OP_ACK; of TCP_WIRE_RTS, _CTS and _DATA: the number of the offer; of
+ *	TCP_WIRE_REFUSAL: enum ktcp_wire_reason
  * @rma_iov_cnt: ranges of a read request or a write; any value in other messages
  * @hdr_size: bytes of the header, this included
  * @id: number of the header, modulo 256; debug builds of receivers check it
@@ -155,9 +168,9 @@ static_assert(sizeof(struct ktcp_wire_base) == 16);
  * @flags: TCP_WIRE_*
  * @ack: it is an acknowledgment
  * @len: bytes of payload
- * @data: remote CQ data, if the flags say so
+ * @data: remote CQ data, if the flags say so; of TCP_WIRE_REFUSAL: which write is refused
  * @tag: of TCP_WIRE_TAGGED and TCP_WIRE_RTS
- * @number: of TCP_WIRE_RTS, TCP_WIRE_CTS and TCP_WIRE_DATA
+ * @number: of TCP_WIRE_RTS, TCP_WIRE_CTS and TCP_WIRE_DATA; of TCP_WIRE_REFUSAL the reason
  * @msg_len: of TCP_WIRE_RTS: bytes that are offered
  * @count: number of ranges
  * @rma: the ranges
@@ -281,6 +294,15 @@ bool ktcp_cm_can_leave(const struct ktcp_wire_cm *cm);
  * Return: whether it says so.
  */
 bool ktcp_cm_can_ctx(const struct ktcp_wire_cm *cm);
+
+/**
+ * ktcp_cm_can_refuse() - Does the peer understand TCP_WIRE_REFUSAL?
+ * @cm: its request or answer
+ *
+ * Context: any.
+ * Return: whether it says so.
+ */
+bool ktcp_cm_can_refuse(const struct ktcp_wire_cm *cm);
 
 /**
  * ktcp_cm_build() - Build a message of connection management

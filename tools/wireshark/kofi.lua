@@ -26,12 +26,14 @@ local cm_types = {
 	[CONTEXT] = "request to a receive context (kOFI)",
 }
 
-local MSG, TAGGED, READ, ANSWER, WRITE, RTS, CTS, DATA = 0, 1, 2, 3, 4, 5, 6, 7
+local MSG, TAGGED, READ, ANSWER, WRITE, RTS, CTS, DATA, REFUSE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 local ops = {
 	[MSG] = "message", [TAGGED] = "tagged message", [READ] = "read request",
 	[ANSWER] = "answer", [WRITE] = "write", [RTS] = "rendezvous request",
 	[CTS] = "rendezvous clear to send", [DATA] = "rendezvous data",
+	[REFUSE] = "refusal (kOFI)",
 }
+local reasons = { "no access", "target ended" }
 local ACK = 2			-- op_data of a MSG
 local KOFI = 0x6b4f4649		-- message identifier of kOFI's requests and answers: "kOFI"
 
@@ -168,6 +170,10 @@ local function describe(op, flags, op_data)
 	if op == MSG and op_data == ACK then
 		return "acknowledgment"
 	end
+	if op == REFUSE then
+		return "refusal of a " .. (has(flags, CQ_DATA) and "write" or "read") .. ", " ..
+		       (reasons[op_data] or "reason " .. op_data)
+	end
 	if op == ANSWER then	-- repeats the flags of its request
 		return what
 	end
@@ -276,7 +282,10 @@ local function dissect_data(tvb, pinfo, tree, little)
 	if op == WRITE and fits and sum ~= payload and not has(flags, SAVE) then
 		complain(tree, "ranges of " .. tostring(sum) .. " bytes")
 	end
-	if (op == READ or op == CTS or ack) and payload ~= UInt64(0) then
+	if op == REFUSE and not reasons[op_data] then
+		complain(tree, "reason " .. op_data)
+	end
+	if (op == READ or op == CTS or op == REFUSE or ack) and payload ~= UInt64(0) then
 		complain(tree, "payload where none is due")
 	end
 	return what

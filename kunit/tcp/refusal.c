@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Refusals between peers that have announced them: a read or a write fails alone, and a peer that
+ * lies about it ends its connection.
+ */
+#include <linux/delay.h>
+#include <rdma/fi_rma.h>
+#include "../../providers/tcp/trace.h"
+#include "tcp.h"
+
+#define LEN		64
+#define KEY		5	/* of a region to be read and written */
+#define READ_KEY	8	/* of one to be read */
+#define BIG_KEY		9	/* of a long one */
+#define BIG		SZ_1M
+#define BIGS		8	/* that no socket has room for */
+#define MANY		300	/* operations that are refused, more than there are answers */
+#define REFUSAL		(PEER_BASE + 8)	/* bytes of the refusal of a write */
+
+/* What the peer says that it understands */
+#define SAVES		1
+#define REFUSES		8
+
+static struct fid_mr *region(struct kunit *test, u8 *buf, size_t len, u64 access, u64 key)
+{
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, len, access, 0, key, 0, &mr,
+					NULL), 0);
+	vt_adopt(test, &mr->fid);
+	return mr;
+}
+
+static struct socket *join(struct kunit *test, struct vt_end *end, u8 understands)
+{
+	struct socket *sock = peer_connect(test);
+	u8 buf[PEER_CM];
+
+	peer_cm(buf, 0, NULL, 0);
+	memcpy(buf + 16, "kOFI", 4);
+	buf[23] = understands;
+	peer_send(test, sock, buf, PEER_CM);
+	vt_end_open(test, end, vt_connreq(test, NULL), &vt_default_kind);
+	vt_accept(test, end, NULL, 0);
+	peer_recv(test, sock, buf, PEER_CM);
+	return sock;
+}
+
+/* The peer reads or writes LEN bytes at the begin of a region */
+static void access(struct kunit *test, struct socket *sock, u8 op, u16 flags, u64 key, u64 len)
+{
+	const struct fi_rma_iov rma = { .len = len, .key = key };
+	u8 msg[PEER_BASE + PEER_RMA + LEN];
+	size_t hdr = peer_hdr(msg, op, flags, NULL, &rma, 1, op == 4 ? len : 0);
+
+	memset(msg + hdr, 0x77, LEN);
+	peer_send(test, sock, msg, hdr + (op == 4 ? len : 0));
+}
+
+static void expect_answer(struct kunit *test, struct socket *sock, size_t len)
+{
+	u8 want[PEER_BASE], got[PEER_BASE], bytes[256];
+	size_t part;
+
+	peer_hdr(want, 3, 0, NULL, NULL, 0, len);
+	peer_recv(test, sock, got, PEER_BASE);
+	for (; len; len -= part) {
+		part = min(len, sizeof(bytes));
+		peer_recv(test, sock, bytes, part);
+	}
+	want[7] = got[7];
+	KUNIT_EXPECT_MEMEQ(test, got, want, PEER_BASE);
+}
+
+static void expect_refusal(struct kunit *test, struct socket *sock, u8 reason)
+{
+	u8 want[PEER_BASE], got[PEER_BASE];
+
+	peer_hdr(want, 8, 0, NULL, NULL, 0, 0);
+	want[4] = reason;
+	peer_recv(test, sock, got, sizeof(got));
+	want[7] = got[7];
+	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
+}
+
+/*
+ * @acks acknowledgments, and the refusal of write @number, which comes before the acknowledgment of
+ * that write
+ */
+static void expect_acks(struct kunit *test, struct socket *sock, int acks, u64 number, u8 reason)
+{
+	u8 want[REFUSAL], got[REFUSAL];
+	bool refused = false;
+	int i;
+
+	for (i = 0; i < acks;) {
+		peer_recv(test, sock, got, PEER_BASE);
+		if (got[1]) {
+			KUNIT_EXPECT_FALSE(test, refused);
+			KUNIT_EXPECT_LE(test, i, (int)number);
+			peer_recv(test, sock, got + PEER_BASE, REFUSAL - PEER_BASE);
+			peer_hdr(want, 8, 1, &number, NULL, 0, 0);
+			want[4] = reason;
+			want[7] = got[7];
+			KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
+			refused = true;
+			continue;
+		}
+		peer_hdr(want, 0, 0, NULL, NULL, 0, 0);
+		want[4] = 2;
+		want[7] = got[7];
+		KUNIT_EXPECT_MEMEQ(test, got, want, PEER_BASE);
+		i++;
+	}
+	KUNIT_EXPECT_TRUE(test, refused);
+}
+
+/* A message of the peer still finds its receive */
+static void goes_on(struct kunit *test, struct socket *sock, struct vt_end *end)
+{
+	u8 msg[PEER_BASE + 8] = {};
+
+	vt_recv(test, end, vt_buf(test, 8), 8, vt_ctx(9));
+	peer_hdr(msg, 0, 0, NULL, NULL, 0, 8);
+	peer_send(test, sock, msg, sizeof(msg));
+	vt_done(test, end->rx, vt_ctx(9));
+	KUNIT_EXPECT_EQ(test, violations(), 0);
+}
+
+static const struct access_case {
+	const char	*name;
+	u16		flags;	/* of a write */
+	u64		key;
+	u64		len;
+} access_cases[] = {
+	{ "key of no region", 4, KEY + 1, 8 },
+	{ "behind the end", 4, KEY, LEN + 1 },
+	{ "not for that", 4, READ_KEY, 8 },
+	{ "no bytes", 4, KEY + 1, 0 },
+	{ "commit to ordinary memory", 8, KEY, 8 },
+};
+
+static void access_desc(const struct access_case *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(access, access_cases, access_desc);
+
+static void a_read_is_refused_in_its_turn(struct kunit *test)
+{
+	const struct access_case *row = test->param_value;
+	u8 *mem = vt_buf(test, LEN), *writable = vt_buf(test, LEN);
+	struct vt_end end = {};
+	struct socket *sock;
+
+	/* A read has no flags, and READ_KEY may be read */
+	if (row->flags != 4 || row->key == READ_KEY)
+		return;
+	region(test, mem, LEN, FI_REMOTE_READ, KEY);
+	region(test, writable, LEN, FI_REMOTE_WRITE, READ_KEY);
+	violations_begin(test);
+	sock = join(test, &end, SAVES | REFUSES);
+	access(test, sock, 2, 0, KEY, 8);
+	access(test, sock, 2, 0, row->key, row->len);
+	access(test, sock, 2, 0, KEY, 9);
+	access(test, sock, 2, 0, READ_KEY, 9);
+	access(test, sock, 2, 0, KEY, 10);
+	expect_answer(test, sock, 8);
+	expect_refusal(test, sock, 1);
+	expect_answer(test, sock, 9);
+	expect_refusal(test, sock, 1);
+	expect_answer(test, sock, 10);
+	goes_on(test, sock, &end);
+}
+
+static void a_write_is_refused_before_its_acknowledgment(struct kunit *test)
+{
+	const struct access_case *row = test->param_value;
+	u8 *mem = vt_buf(test, LEN), *readable = vt_buf(test, LEN);
+	const struct fi_rma_iov rma = { .len = row->len, .key = row->key };
+	u8 msg[PEER_BASE + PEER_RMA + LEN + 1] = {};
+	struct vt_end end = {};
+	struct socket *sock;
+	size_t len;
+
+	region(test, mem, LEN, FI_REMOTE_WRITE, KEY);
+	region(test, readable, LEN, FI_REMOTE_READ, READ_KEY);
+	violations_begin(test);
+	sock = join(test, &end, REFUSES);
+	access(test, sock, 4, 4, KEY, 8);
+	access(test, sock, 4, 0, KEY, 8);
+	len = peer_hdr(msg, 4, row->flags, NULL, &rma, 1, row->len);
+	memset(msg + len, 0x99, row->len);
+	peer_send(test, sock, msg, len + row->len);
+	access(test, sock, 4, 4, KEY, 8);
+	expect_acks(test, sock, 3, 1, 1);
+	KUNIT_EXPECT_NULL(test, memchr_inv(mem, 0x77, 8));
+	KUNIT_EXPECT_NULL(test, memchr_inv(mem + 8, 0, LEN - 8));
+	KUNIT_EXPECT_NULL(test, memchr_inv(readable, 0, LEN));
+	vt_none(test, end.rx);
+	goes_on(test, sock, &end);
+}
+
+/* Its client may have a success already.  So does a peer that understands no refusals */
+static void a_write_that_is_not_acknowledged_ends_the_connection(struct kunit *test)
+{
+	static const struct {
+		u8	understands;
+		u8	op;
+		u16	flags;
+	} rows[] = {
+		{ REFUSES, 4, 0 }, { SAVES, 4, 4 }, { SAVES, 2, 0 }, { 0, 2, 0 },
+	};
+	int i;
+
+	violations_begin(test);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct vt_end end = {};
+		union vt_event event;
+		struct socket *sock = join(test, &end, rows[i].understands);
+
+		access(test, sock, rows[i].op, rows[i].flags, KEY, 8);
+		vt_event(test, end.eq, FI_SHUTDOWN, &event);
+		peer_hung_up(test, sock);
+		KUNIT_EXPECT_EQ(test, violations(), i + 1);
+		KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_ACCESS);
+	}
+}
+
+static void a_write_whose_target_ends_is_refused(struct kunit *test)
+{
+	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
+	u8 *mem = vt_buf(test, LEN), msg[PEER_BASE + PEER_RMA + LEN];
+	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
+	struct fid_mr *mr = region(test, mem, LEN, FI_REMOTE_WRITE, KEY);
+	struct vt_end end = {};
+	struct socket *sock;
+
+	violations_begin(test);
+	sock = join(test, &end, REFUSES);
+	peer_hdr(msg, 4, 4, NULL, &rma, 1, LEN);
+	memset(msg + PEER_BASE + PEER_RMA, 0x77, LEN);
+	peer_send(test, sock, msg, sizeof(msg) - LEN / 2);
+	while (!READ_ONCE(mem[LEN / 2 - 1]) && time_before(jiffies, until))
+		schedule_timeout_uninterruptible(1);
+	vt_close(test, &mr->fid);
+	peer_send(test, sock, msg + sizeof(msg) - LEN / 2, LEN / 2);
+	expect_acks(test, sock, 1, 0, 2);
+	KUNIT_EXPECT_NULL(test, memchr_inv(mem, 0x77, LEN / 2));
+	KUNIT_EXPECT_NULL(test, memchr_inv(mem + LEN / 2, 0, LEN / 2));
+	goes_on(test, sock, &end);
+}
+
+/* The answers in front of it fill the socket, so it has not begun when its target ends */
+static void a_read_whose_target_ends_before_its_answer_is_refused(struct kunit *test)
+{
+	u8 *mem = vt_buf(test, LEN), *big = vt_buf(test, BIG);
+	struct fid_mr *mr = region(test, mem, LEN, FI_REMOTE_READ, KEY);
+	struct vt_end end = {};
+	struct socket *sock;
+	int i;
+
+	region(test, big, BIG, FI_REMOTE_READ, BIG_KEY);
+	violations_begin(test);
+	sock = join(test, &end, REFUSES);
+	for (i = 0; i < BIGS; i++)
+		access(test, sock, 2, 0, BIG_KEY, BIG);
+	access(test, sock, 2, 0, KEY, LEN);
+	access(test, sock, 2, 0, BIG_KEY, 8);
+	msleep(100);
+	vt_close(test, &mr->fid);
+	for (i = 0; i < BIGS; i++)
+		expect_answer(test, sock, BIG);
+	expect_refusal(test, sock, 1);
+	expect_answer(test, sock, 8);
+	goes_on(test, sock, &end);
+}
+
+/* As long as the peer takes none, the endpoint has no more of them than answers */
+static void refusals_have_the_places_of_answers(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct socket *sock;
+	int i;
+
+	violations_begin(test);
+	sock = join(test, &end, REFUSES);
+	for (i = 0; i < MANY; i++) {
+		access(test, sock, 2, 0, KEY, 8);
+		access(test, sock, 4, 4, KEY, 8);
+	}
+	for (i = 0; i < 2 * MANY;) {
+		u8 got[REFUSAL];
+
+		peer_recv(test, sock, got, PEER_BASE);
+		if (got[6] > PEER_BASE)
+			peer_recv(test, sock, got + PEER_BASE, got[6] - PEER_BASE);
+		i += got[1] == 8;
+	}
+	/* The last acknowledgment may be behind the last refusal, and is nothing to this peer */
+	goes_on(test, sock, &end);
+}
+
+/* Two reads around a write that is to be acknowledged; the peer refuses the first two */
+static void a_refusal_is_an_error_of_its_operation(struct kunit *test)
+{
+	u8 *mem = vt_buf(test, LEN), msg[PEER_BASE + PEER_RMA + LEN] = {};
+	const struct fi_rma_iov rma = { .len = 8, .key = 1 };
+	struct kvec kvec = { mem, 8 };
+	const struct fi_msg_rma write = {
+		.msg_iov = &kvec, .iov_count = 1, .rma_iov = &rma, .rma_iov_count = 1,
+		.context = vt_ctx(2),
+	};
+	struct vt_end end = {};
+	struct socket *sock;
+	struct vt_comp comp;
+	size_t len;
+
+	violations_begin(test);
+	sock = join(test, &end, REFUSES);
+	KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem, 8, NULL, 0, 0, 1, vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_writemsg(end.ep, &write, FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
+	KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem + 8, 8, NULL, 0, 0, 1, vt_ctx(3)), 0);
+	peer_recv(test, sock, msg, PEER_BASE + PEER_RMA);
+	peer_recv(test, sock, msg, PEER_BASE + PEER_RMA + 8);
+	peer_recv(test, sock, msg, PEER_BASE + PEER_RMA);
+
+	len = peer_hdr(msg, 8, 0, NULL, NULL, 0, 0);
+	msg[4] = 1;
+	peer_send(test, sock, msg, len);
+	comp = vt_failed(test, end.tx);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.err, EACCES);
+
+	len = peer_hdr(msg, 8, 1, &(u64){ 0 }, NULL, 0, 0);
+	msg[4] = 2;
+	peer_send(test, sock, msg, len);
+	peer_hdr(msg, 3, 0, NULL, NULL, 0, 8);
+	peer_send(test, sock, msg, PEER_BASE + 8);
+	vt_done(test, end.tx, vt_ctx(3));
+	/* It is over when it is acknowledged */
+	vt_none(test, end.tx);
+	peer_hdr(msg, 0, 0, NULL, NULL, 0, 0);
+	msg[4] = 2;
+	peer_send(test, sock, msg, PEER_BASE);
+	comp = vt_failed(test, end.tx);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(2));
+	KUNIT_EXPECT_EQ(test, comp.err, EREMOTEIO);
+	goes_on(test, sock, &end);
+}
+
+/* The endpoint has posted a write, number 0, and a message, number 1, and no read */
+static const struct foul_case {
+	const char		*name;
+	enum ktcp_violation	reason;
+	u8			understands;
+	bool			twice;
+	bool			cm;	/* an answer to the request, once more */
+	u16			flags;
+	u8			op_data;
+	u64			number;
+} foul_cases[] = {
+	{ "by one that has said nothing", KTCP_BAD_HEADER, 0, false, false, 1, 1, 0 },
+	{ "by one that understands saves", KTCP_BAD_HEADER, SAVES, false, false, 1, 1, 0 },
+	{ "by one that says it twice", KTCP_BAD_HEADER, REFUSES, false, true, 0, 0, 0 },
+	{ "without a reason", KTCP_BAD_HEADER, REFUSES, false, false, 1, 0, 0 },
+	{ "with another reason", KTCP_BAD_HEADER, REFUSES, false, false, 1, 3, 0 },
+	{ "with other flags", KTCP_BAD_HEADER, REFUSES, false, false, 5, 1, 0 },
+	{ "of a read", KTCP_BAD_ANSWER, REFUSES, false, false, 0, 1, 0 },
+	{ "of a message", KTCP_BAD_ACK, REFUSES, false, false, 1, 1, 1 },
+	{ "of an operation to come", KTCP_BAD_ACK, REFUSES, false, false, 1, 1, 2 },
+	{ "of one before the first", KTCP_BAD_ACK, REFUSES, false, false, 1, 1, U32_MAX },
+	{ "of a long number", KTCP_BAD_ACK, REFUSES, false, false, 1, 1, 1ULL << 32 },
+	{ "twice", KTCP_BAD_ACK, REFUSES, true, false, 1, 1, 0 },
+};
+
+static void foul_desc(const struct foul_case *row, char *desc)
+{
+	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(foul, foul_cases, foul_desc);
+
+static void a_foul_refusal_ends_its_connection(struct kunit *test)
+{
+	const struct foul_case *row = test->param_value;
+	u8 *mem = vt_buf(test, LEN), msg[PEER_CM + REFUSAL] = {};
+	const struct fi_rma_iov rma = { .len = 8, .key = 1 };
+	struct kvec kvec = { mem, 8 };
+	const struct fi_msg_rma write = {
+		.msg_iov = &kvec, .iov_count = 1, .rma_iov = &rma, .rma_iov_count = 1,
+		.context = vt_ctx(1),
+	};
+	const struct fi_msg send = { .msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(2) };
+	u64 flags = FI_COMPLETION | FI_TRANSMIT_COMPLETE;
+	struct vt_end end = {};
+	union vt_event event;
+	struct socket *sock;
+	size_t len;
+
+	violations_begin(test);
+	sock = join(test, &end, row->understands);
+	KUNIT_ASSERT_EQ(test, fi_writemsg(end.ep, &write, flags), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &send, flags), 0);
+	peer_recv(test, sock, vt_buf(test, 128), PEER_BASE + PEER_RMA + 8 + PEER_BASE + 8);
+	if (row->cm) {
+		len = peer_cm(msg, 1, NULL, 0);
+		memcpy(msg + 16, "kOFI\0\0\0\x8", 8);
+	} else {
+		len = peer_hdr(msg, 8, row->flags, row->flags & 1 ? &row->number : NULL, NULL, 0,
+			       0);
+		msg[4] = row->op_data;
+	}
+	peer_send(test, sock, msg, len);
+	if (row->twice)
+		peer_send(test, sock, msg, len);
+	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	/* Each operation ends once */
+	vt_failed(test, end.tx);
+	vt_failed(test, end.tx);
+	vt_none(test, end.tx);
+	peer_hung_up(test, sock);
+	KUNIT_EXPECT_EQ(test, violations(), 1);
+	KUNIT_EXPECT_EQ(test, violation_reason(), row->reason);
+}
+
+static struct kunit_case refusal_cases[] = {
+	KUNIT_CASE_PARAM(a_read_is_refused_in_its_turn, access_gen_params),
+	KUNIT_CASE_PARAM(a_write_is_refused_before_its_acknowledgment, access_gen_params),
+	KUNIT_CASE(a_write_that_is_not_acknowledged_ends_the_connection),
+	KUNIT_CASE(a_write_whose_target_ends_is_refused),
+	KUNIT_CASE(a_read_whose_target_ends_before_its_answer_is_refused),
+	KUNIT_CASE(refusals_have_the_places_of_answers),
+	KUNIT_CASE(a_refusal_is_an_error_of_its_operation),
+	KUNIT_CASE_PARAM(a_foul_refusal_ends_its_connection, foul_gen_params),
+	{}
+};
+
+static struct kunit_suite refusal_suite = {
+	.name		= "kofi_tcp_refusal",
+	.init		= bed_init,
+	.exit		= vt_exit,
+	.test_cases	= refusal_cases,
+};
+
+kunit_test_suite(refusal_suite);
