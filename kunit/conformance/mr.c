@@ -375,10 +375,11 @@ static void what_is_no_memory_is_refused_and_said(struct kunit *test)
 	vt_log_clear(&log);
 	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, mapped + PAGE_SIZE, 64, FI_REMOTE_READ, 0, 1, 0,
 					&mr, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "element 1 of 1 is mapped, but has no pages"), 1);
+	/* A provider on another one says it, too */
+	KUNIT_EXPECT_GE(test, vt_log_count(&log, "element 1 of 1 is mapped, but has no pages"), 1);
 	KUNIT_EXPECT_EQ(test, fi_mr_regv(domain, list, 2, FI_REMOTE_READ, 0, 1, 0, &mr, NULL),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "element 2 of 2 is on the stack"), 1);
+	KUNIT_EXPECT_GE(test, vt_log_count(&log, "element 2 of 2 is on the stack"), 1);
 }
 
 static void lists_of_every_kind_can_be_registered(struct kunit *test)

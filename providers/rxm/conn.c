@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Connections: a lower endpoint each, with a completion queue and buffers of its own.
+ * Connections: a lower endpoint each, with completion queues and buffers of its own.
  *
  * The receives of a connection are its own, so a peer takes none of another peer's.  What a peer
  * sends beyond them waits at the peer.
@@ -122,21 +122,26 @@ static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_st
 	INIT_LIST_HEAD(&conn->broken);
 	INIT_LIST_HEAD(&conn->free);
 	INIT_LIST_HEAD(&conn->ready);
-	INIT_LIST_HEAD(&conn->packets);
 	INIT_LIST_HEAD(&conn->stalled);
 	INIT_LIST_HEAD(&conn->kept);
+	INIT_LIST_HEAD(&conn->rmas_free);
 	INIT_LIST_HEAD(&conn->rndvs);
 	INIT_LIST_HEAD(&conn->answers);
 	spin_lock_init(&conn->rx_lock);
 	init_completion(&conn->unused);
 	if (rxm_alloc_bufs(conn, conn->tx, RXM_TX, rxm_sent) ||
-	    rxm_alloc_bufs(conn, conn->rx, RXM_RX, rxm_received)) {
+	    rxm_alloc_bufs(conn, conn->rx, RXM_RX, NULL)) {
 		rxm_conn_free(conn);
 		return NULL;
 	}
 	for (i = 0; i < RXM_READS; i++) {
 		conn->reads[i].done.done = rxm_read_done;
 		conn->reads[i].conn = conn;
+	}
+	for (i = 0; i < RXM_RMAS; i++) {
+		conn->rmas[i].done.done = rxm_rma_done;
+		conn->rmas[i].conn = conn;
+		list_add_tail(&conn->rmas[i].entry, &conn->rmas_free);
 	}
 	for (i = 0; i < RXM_TX; i++)
 		list_add_tail(&conn->tx[i].entry, &conn->free);
@@ -158,26 +163,47 @@ static void rxm_lower_ready(struct fid_ep *lower, u64 dir)
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
+/* Something has come */
+static void rxm_arrival(struct fid_cq *cq, void *context)
+{
+	rxm_receive(context);
+}
+
 /* Completions of all operations have contexts */
 static const struct fi_ep_callbacks rxm_lower_callbacks = {
 	.ready = rxm_lower_ready,
 };
 
-static int rxm_conn_setup(struct rxm_conn *conn)
+static int rxm_open_cqs(struct rxm_conn *conn, struct fid_domain *domain)
 {
 	struct fi_cq_attr attr = {
-		.size		= RXM_TX + RXM_READS + RXM_RX,
+		.size		= RXM_LOWER_TX,
 		.wait_obj	= FI_WAIT_DONE,
 		.comp_ctx	= FI_COMP_SOFTIRQ,
 	};
+	struct fi_cq_attr rx_attr = {
+		.size		= RXM_RX + RXM_EVENTS,
+		.format		= FI_CQ_FORMAT_DATA,
+		.wait_obj	= FI_WAIT_CALLBACK,
+		.comp_ctx	= FI_COMP_SOFTIRQ,
+		.handler	= rxm_arrival,
+	};
+
+	return fi_cq_open(domain, &attr, &conn->cq, conn) ? :
+	       fi_cq_open(domain, &rx_attr, &conn->rx_cq, conn);
+}
+
+static int rxm_conn_setup(struct rxm_conn *conn)
+{
 	struct rxm_domain *domain = container_of(conn->ep->soft.domain, struct rxm_domain, soft);
 	size_t timeout = RXM_DIAL_MS, len = sizeof(conn->page_iov);
 	int i, ret;
 
-	ret = fi_cq_open(domain->lower, &attr, &conn->cq, NULL);
+	ret = rxm_open_cqs(conn, domain->lower);
 	if (ret)
 		return ret;
-	ret = fi_ep_bind(conn->lower, &conn->cq->fid, FI_TRANSMIT | FI_RECV) ? :
+	ret = fi_ep_bind(conn->lower, &conn->cq->fid, FI_TRANSMIT) ? :
+	      fi_ep_bind(conn->lower, &conn->rx_cq->fid, FI_RECV) ? :
 	      fi_ep_bind(conn->lower, &conn->ep->eq->fid, 0) ? :
 	      fi_setopt(&conn->lower->fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS,
 			&rxm_lower_callbacks, sizeof(rxm_lower_callbacks)) ? :
@@ -188,16 +214,18 @@ static int rxm_conn_setup(struct rxm_conn *conn)
 	      fi_enable(conn->lower);
 	for (i = 0; i < RXM_RX && !ret; i++)
 		ret = fi_recv(conn->lower, conn->rx[i].hdr, rxm_packet_size(), NULL,
-			      FI_ADDR_UNSPEC, &conn->rx[i].done);
+			      FI_ADDR_UNSPEC, &conn->rx[i]);
 	return ret;
 }
 
 /* Closes the lower objects; when this returns, no callback of theirs runs */
 static void rxm_lower_end(struct rxm_conn *conn)
 {
-	if (conn->cq)
+	if (conn->rx_cq)
 		fi_ep_drain(conn->lower, -1);
 	kofi_lower_close(&conn->lower->fid);
+	if (conn->rx_cq)
+		kofi_lower_close(&conn->rx_cq->fid);
 	if (conn->cq)
 		kofi_lower_close(&conn->cq->fid);
 }

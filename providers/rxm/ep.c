@@ -27,11 +27,12 @@
 #include <kofi/refuse.h>
 #include "rxm.h"
 
+#define RXM_CNTR_DIRS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE)
 #define RXM_TX_OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
 #define RXM_RX_OP_FLAGS	(FI_COMPLETION | FI_MULTI_RECV)
 
 const struct kofi_ep_limits rxm_limits = {
-	.cntr_dirs	= FI_SEND | FI_RECV,
+	.cntr_dirs	= RXM_CNTR_DIRS,
 	.tx_op_flags	= RXM_TX_OP_FLAGS,
 	.rx_op_flags	= RXM_RX_OP_FLAGS,
 	.tx_flags	= RXM_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE,
@@ -172,10 +173,14 @@ static void rxm_work(struct work_struct *work)
 	else
 		more = rxm_route(ep);
 	rxm_settle(ep);
-	while ((conn = rxm_next(ep, &ep->stalled, offsetof(struct rxm_conn, stalled)))) {
+	for (i = 0; i < RXM_BUDGET; i++) {
+		conn = rxm_next(ep, &ep->stalled, offsetof(struct rxm_conn, stalled));
+		if (!conn)
+			break;
 		rxm_receive(conn);
 		rxm_conn_unuse(conn);
 	}
+	more |= i == RXM_BUDGET;
 	for (i = 0; i < RXM_BUDGET; i++) {
 		conn = rxm_next(ep, &ep->ready, offsetof(struct rxm_conn, ready));
 		if (!conn)
@@ -218,9 +223,10 @@ static void rxm_join(struct kofi_soft_ep *soft, bool join)
 {
 }
 
-/* An endpoint of this kind is no target of writes, and has no events to wait for */
+/* A connection in rxm_ep.stalled may report the next write with data */
 static void rxm_event_room(struct kofi_soft_ep *soft)
 {
+	kofi_soft_kick(soft);
 }
 
 static void rxm_destroy(struct rxm_ep *ep)
@@ -321,8 +327,10 @@ static int rxm_listen(struct rxm_ep *ep, struct fid_domain *domain, const struct
 	int ret;
 
 	ret = rxm_lower_info(fabric, to_rxm_domain(domain), info, &ep->info);
-	if (!ret)
-		ret = fi_eq_open(fabric->lower, &attr, &ep->eq, ep);
+	if (ret)
+		return ret;
+	ep->errors_end_conn = ep->info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_RC;
+	ret = fi_eq_open(fabric->lower, &attr, &ep->eq, ep);
 	if (!ret)
 		ret = fi_passive_ep(fabric->lower, ep->info, &ep->pep, ep);
 	if (!ret)
@@ -409,6 +417,8 @@ int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 		goto destroy;
 	ep->soft.kep.ep.cm = &rxm_cm_ops;
 	ep->soft.kep.conn.changed = rxm_changed;
+	ep->data_mask = info->domain_attr->cq_data_size < sizeof(u64) ?
+			BIT_ULL(8 * info->domain_attr->cq_data_size) - 1 : U64_MAX;
 	ret = rxm_listen(ep, domain, info);
 	if (ret)
 		goto fini_soft;

@@ -6,13 +6,23 @@
  * the endpoint by, if packets and connection data fit, and if a message that finds no receive
  * waits: this provider counts no credits (see Documentation/wire-rxm.rst).
  *
- * Message order: a peer has one connection, and packets stay in their order there.
+ * Reads and writes are those of the lower endpoint, and keys are those of the lower domain, which
+ * has the mr_mode that the client can follow.  If the lower provider needs more, its domain has what
+ * it needs: regions of this provider's own are there whatever the client can follow.
+ *
+ * Message order: a peer has one connection, and packets stay in their order there, among reads and
+ * writes, too.  Behind a message that waits for its receive what comes later goes on.
  */
 #include <linux/module.h>
 #include <kofi/refuse.h>
 #include "rxm.h"
 
 #define RXM_CAPS	(FI_MSG | FI_TAGGED)
+#define RXM_TX_RMA	(FI_RMA | FI_READ | FI_WRITE)
+#define RXM_RX_RMA	(FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE)
+#define RXM_RMA		(RXM_TX_RMA | RXM_RX_RMA)
+#define RXM_ORDER	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | FI_ORDER_WAW | \
+			 FI_ORDER_SAR | FI_ORDER_SAW)
 #define RXM_TX_CAPS	(RXM_CAPS | FI_SEND)
 #define RXM_RX_CAPS	(RXM_CAPS | FI_RECV | FI_MULTI_RECV | FI_TAGGED_MULTI_RECV | \
 			 FI_DIRECTED_RECV | FI_SOURCE)
@@ -31,10 +41,11 @@ struct rxm_hints {
 static void rxm_hints_set(struct rxm_hints *lower, const struct fi_info *info)
 {
 	*lower = (struct rxm_hints) {
-		.info.caps	= FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ,
+		.info.caps	= FI_MSG | FI_SEND | FI_RECV | RXM_RMA,
 		.info.mode	= FI_RX_CQ_DATA,
 		.ep.type	= FI_EP_MSG,
-		.domain.mr_mode	= FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
+		.domain.mr_mode	= info && info->domain_attr ?
+				  info->domain_attr->mr_mode & RXM_MR_MODE : RXM_MR_MODE,
 	};
 	lower->info.tx_attr = &lower->tx;
 	lower->info.rx_attr = &lower->rx;
@@ -72,7 +83,7 @@ static const char *rxm_unfit(const struct fi_info *lower)
 		return "no address of its own, by which peers know the endpoint";
 	if (lower->ep_attr->max_msg_size < sizeof(struct rxm_wire_hdr) + rxm_eager())
 		return "a packet does not fit into a message of the lower endpoint";
-	if (lower->tx_attr->size < RXM_TX + RXM_READS || lower->rx_attr->size < RXM_RX)
+	if (lower->tx_attr->size < RXM_LOWER_TX || lower->rx_attr->size < RXM_RX)
 		return "the queues of the lower endpoint are too short";
 	if (lower->domain_attr->resource_mgmt != FI_RM_ENABLED)
 		return "a message that finds no receive would end the lower connection";
@@ -128,8 +139,7 @@ static void rxm_info_set(struct fi_info *info, const struct fi_info *hints)
 	domain->data_progress = FI_PROGRESS_AUTO;
 	domain->av_type = FI_AV_UNSPEC;
 	domain->mode = 0;
-	domain->mr_mode = hints && hints->domain_attr ?
-			  hints->domain_attr->mr_mode & RXM_MR_MODE : 0;
+	domain->mr_mode = 0;
 	domain->mr_key_size = sizeof(u64);
 	domain->cq_data_size = sizeof(u64);
 	domain->cq_cnt = RXM_MANY;
@@ -149,11 +159,55 @@ static void rxm_info_set(struct fi_info *info, const struct fi_info *hints)
 	info->caps = info->tx_attr->caps | info->rx_attr->caps | domain->caps;
 }
 
-/* Moves the lower results that qualify from @list to @results */
-static void rxm_take(struct fi_info *list, const struct fi_info *hints, struct fi_info **results)
+/* May the client want reads and writes? */
+static bool rxm_wants_rma(const struct fi_info *hints)
+{
+	return !hints || !hints->caps || hints->caps & FI_RMA;
+}
+
+/* Adds the reads and writes of a lower result; the core leaves out what is not asked for */
+static void rxm_info_add_rma(struct fi_info *info, const struct fi_info *lower,
+			     const struct fi_info *hints)
+{
+	u64 order = lower->tx_attr->msg_order & lower->rx_attr->msg_order & RXM_ORDER;
+
+	info->tx_attr->caps |= RXM_TX_RMA;
+	info->tx_attr->msg_order |= order;
+	info->tx_attr->rma_iov_limit = KOFI_RMA_MAX_IOV;
+	info->rx_attr->caps |= RXM_RX_RMA;
+	info->rx_attr->msg_order |= order;
+	info->ep_attr->max_order_raw_size = lower->ep_attr->max_order_raw_size;
+	info->ep_attr->max_order_war_size = lower->ep_attr->max_order_war_size;
+	info->ep_attr->max_order_waw_size = lower->ep_attr->max_order_waw_size;
+	info->domain_attr->mr_mode = lower->domain_attr->mr_mode;
+	/* The header of a message has room for more data than a write */
+	if (rxm_wants_rma(hints))
+		info->domain_attr->cq_data_size = lower->domain_attr->cq_data_size;
+	info->domain_attr->mr_iov_limit = lower->domain_attr->mr_iov_limit;
+	info->domain_attr->mr_cnt = lower->domain_attr->mr_cnt;
+	info->domain_attr->mr_gap_align = lower->domain_attr->mr_gap_align;
+	info->caps |= RXM_RMA;
+}
+
+/* Makes a result of this provider of a lower one, which has gone when there is none */
+static struct fi_info *rxm_info_make(struct fi_info *lower, const struct fi_info *hints)
+{
+	struct fi_info *info = fi_dupinfo(lower);
+
+	if (info) {
+		rxm_info_set(info, hints);
+		rxm_info_add_rma(info, lower, hints);
+	}
+	fi_freeinfo(lower);
+	return info;
+}
+
+/* Moves the lower results that qualify from @list to @results; 0 or -ENOMEM */
+static int rxm_take(struct fi_info *list, const struct fi_info *hints, struct fi_info **results)
 {
 	struct fi_info *info;
 	const char *unfit;
+	int ret = 0;
 
 	while ((info = list)) {
 		list = info->next;
@@ -165,10 +219,61 @@ static void rxm_take(struct fi_info *list, const struct fi_info *hints, struct f
 			fi_freeinfo(info);
 			continue;
 		}
-		rxm_info_set(info, hints);
-		*results = info;
-		results = &info->next;
+		info = rxm_info_make(info, hints);
+		if (info) {
+			*results = info;
+			results = &info->next;
+		} else {
+			ret = -ENOMEM;
+		}
 	}
+	return ret;
+}
+
+static bool rxm_has_prov(const struct fi_info *list, const char *name)
+{
+	for (; list; list = list->next)
+		if (!strcmp(list->fabric_attr->prov_name, name))
+			return true;
+	return false;
+}
+
+/* Appends the results in @more of providers that have none in @list */
+static void rxm_add_others(struct fi_info **list, struct fi_info *more)
+{
+	struct fi_info **end = list, *info, *others = NULL, **last = &others;
+
+	while ((info = more)) {
+		more = info->next;
+		info->next = NULL;
+		if (rxm_has_prov(*list, info->fabric_attr->prov_name)) {
+			fi_freeinfo(info);
+			continue;
+		}
+		*last = info;
+		last = &info->next;
+	}
+	while (*end)
+		end = &(*end)->next;
+	*end = others;
+}
+
+/* Asks the lower provider, or all, with the client's mr_mode, or with more where that finds none */
+static int rxm_ask(u32 version, const char *prov, const char *node, int service, u64 flags,
+		   struct rxm_hints *hints, struct fi_info **list)
+{
+	struct fi_info *more = NULL;
+	int ret;
+
+	*list = NULL;
+	ret = kofi_lower_getinfo(version, prov, node, service, flags, &hints->info, list);
+	if ((ret && ret != -ENODATA) || hints->domain.mr_mode == RXM_MR_MODE)
+		return ret;
+	hints->domain.mr_mode = RXM_MR_MODE;
+	ret = kofi_lower_getinfo(version, prov, node, service, flags, &hints->info, &more);
+	if (!ret)
+		rxm_add_others(list, more);
+	return *list ? 0 : ret;
 }
 
 int rxm_getinfo(u32 version, const char *node, const int service, u64 flags,
@@ -196,14 +301,16 @@ int rxm_getinfo(u32 version, const char *node, const int service, u64 flags,
 		lower->domain.domain = to_rxm_domain(hints->domain_attr->domain)->lower;
 	if (hints && hints->fabric_attr && hints->fabric_attr->fabric)
 		lower->fabric.fabric = to_rxm_fabric(hints->fabric_attr->fabric)->lower;
-	ret = kofi_lower_getinfo(version, name[0] ? name : NULL, node, service, flags,
-				 &lower->info, &list);
+	ret = rxm_ask(version, name[0] ? name : NULL, node, service, flags, lower, &list);
 	kfree(lower);
 	if (!ret)
-		rxm_take(list, hints, info);
-	if (!ret && !*info)
-		ret = -ENODATA;
-	return ret;
+		ret = rxm_take(list, hints, info);
+	if (ret) {
+		fi_freeinfo(*info);
+		*info = NULL;
+		return ret;
+	}
+	return *info ? 0 : -ENODATA;
 }
 
 /**
@@ -230,16 +337,17 @@ int rxm_lower_info(const struct rxm_fabric *fabric, const struct rxm_domain *dom
 	hints->info.dest_addr = NULL;
 	hints->info.dest_addrlen = 0;
 	hints->fabric.fabric = fabric->lower;
-	if (domain)
+	if (domain) {
 		hints->domain.domain = domain->lower;
-	ret = kofi_lower_getinfo(fabric->lower->api_version, fabric->name, NULL, 0, 0,
-				 &hints->info, lower);
+		hints->domain.mr_mode = domain->mr_mode;
+	}
+	ret = rxm_ask(fabric->lower->api_version, fabric->name, NULL, 0, 0, hints, lower);
 	kfree(hints);
 	if (ret)
 		return kofi_refuse("domain or endpoint", ret, "info: %s has no endpoint with connections for it",
 				   fabric->name);
 	if (!rxm_unfit(*lower)) {
-		(*lower)->tx_attr->size = RXM_TX + RXM_READS;
+		(*lower)->tx_attr->size = RXM_LOWER_TX;
 		(*lower)->rx_attr->size = RXM_RX;
 		return 0;
 	}

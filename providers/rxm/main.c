@@ -39,57 +39,19 @@ static const struct fi_ops rxm_domain_fid_ops = {
 	.ops_set	= fi_no_ops_set,
 };
 
-/* Regions: peers access none, so nothing is counted */
-
-static int rxm_mr_check(u64 flags)
-{
-	if (!(flags & FI_RMA_EVENT))
-		return 0;
-	return kofi_refuse("mr_reg", -FI_EBADFLAGS, "FI_RMA_EVENT: peers access no region here");
-}
-
-static int rxm_mr_reg(struct fid *fid, const void *buf, size_t len, u64 access, u64 offset,
-		      u64 requested_key, u64 flags, struct fid_mr **mr, void *context)
-{
-	return rxm_mr_check(flags) ? :
-	       kofi_mr_domain_ops.reg(fid, buf, len, access, offset, requested_key, flags, mr,
-				      context);
-}
-
-static int rxm_mr_regv(struct fid *fid, const struct kvec *iov, size_t count, u64 access,
-		       u64 offset, u64 requested_key, u64 flags, struct fid_mr **mr,
-		       void *context)
-{
-	return rxm_mr_check(flags) ? :
-	       kofi_mr_domain_ops.regv(fid, iov, count, access, offset, requested_key, flags, mr,
-				       context);
-}
-
-static int rxm_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, u64 flags,
-			  struct fid_mr **mr)
-{
-	return rxm_mr_check(flags) ? : kofi_mr_domain_ops.regattr(fid, attr, flags, mr);
-}
-
-static const struct fi_ops_mr rxm_mr_ops = {
-	.size		= sizeof(struct fi_ops_mr),
-	.reg		= rxm_mr_reg,
-	.regv		= rxm_mr_regv,
-	.regattr	= rxm_mr_regattr,
-};
-
 static int rxm_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 			   struct fid_domain **fid_domain, void *context)
 {
 	struct rxm_fabric *fabric = to_rxm_fabric(fid_fabric);
 	struct fid_domain *lower;
 	struct fi_info *lower_info;
-	int ret;
+	int ret, mr_mode;
 
 	ret = rxm_lower_info(fabric, NULL, info, &lower_info);
 	if (ret)
 		return ret;
 	ret = fi_domain(fabric->lower, lower_info, &lower, NULL);
+	mr_mode = lower_info->domain_attr->mr_mode;
 	fi_freeinfo(lower_info);
 	if (ret)
 		return ret;
@@ -99,6 +61,7 @@ static int rxm_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 		return ret;
 	}
 	to_rxm_domain(*fid_domain)->lower = lower;
+	to_rxm_domain(*fid_domain)->mr_mode = mr_mode;
 	(*fid_domain)->mr = &rxm_mr_ops;
 	(*fid_domain)->fid.ops = &rxm_domain_fid_ops;
 	return 0;

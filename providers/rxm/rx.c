@@ -2,9 +2,9 @@
 /*
  * Packets that are received.
  *
- * A callback of the lower queue appends a packet to rxm_conn.packets.  Then one task at a time
- * deals with the packets, in their order (rxm_receive()): a packet is matched, its payload is
- * copied, and its buffer is posted again.
+ * One task at a time reads the lower queue, and deals with what has come, in its order
+ * (rxm_receive()): a packet is matched, its payload is copied, and its buffer is posted again.
+ * What has to wait is not read, nor what is behind it.  So the lower provider has the peer wait.
  *
  * A message without a receive is an early message.  It is kept: copied into memory that is bounded
  * for the connection and for the endpoint, so that the packets behind it go on.  Memory is
@@ -15,6 +15,9 @@
  *
  * Everything that a packet says is checked here.  A peer that breaks the rules of the wire loses
  * its connection.
+ *
+ * A write of the peer with remote CQ data is reported here, and uses no receive.  If the client has
+ * KOFI_SOFT_EVENTS of them to read, the next one waits.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -463,35 +466,104 @@ static int rxm_packet(struct rxm_conn *conn, struct rxm_buf *buf)
 	return rxm_message(conn, buf);
 }
 
-/* Posts a buffer again whose packet has been dealt with, unless @ret is an error */
-static void rxm_repost(struct rxm_conn *conn, struct rxm_buf *buf, int ret)
+/* Posts a buffer again, unless its packet breaks the rules; returns 0 or why it is not posted */
+static int rxm_repost(struct rxm_conn *conn, struct rxm_buf *buf, int ret)
+{
+	if (ret) {
+		pr_debug_ratelimited("%pISpc breaks the rules of the wire\n", &conn->addr);
+		return ret;
+	}
+	/* Its slot is free, so any error is the end of the lower endpoint */
+	ret = fi_recv(conn->lower, buf->hdr, sizeof(*buf->hdr) + rxm_eager(), NULL, FI_ADDR_UNSPEC,
+		      buf);
+	return ret ? -ECONNRESET : 0;
+}
+
+/* Has a connection ended by which nothing comes any more */
+static void rxm_broken(struct rxm_conn *conn)
 {
 	struct rxm_ep *ep = conn->ep;
 	unsigned long flags;
 
-	if (!ret)
-		ret = fi_recv(conn->lower, buf->hdr, sizeof(*buf->hdr) + rxm_eager(), NULL,
-			      FI_ADDR_UNSPEC, &buf->done);
-	if (!ret)
-		return;
-	if (ret == -EPROTO)
-		pr_debug_ratelimited("%pISpc breaks the rules of the wire\n", &conn->addr);
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	rxm_conn_fail(conn, ECONNRESET);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
+/* A write of the peer with remote CQ data; -EAGAIN: it has to wait */
+static int rxm_written(struct rxm_conn *conn, const struct fi_cq_data_entry *entry)
+{
+	struct kofi_soft_ep *soft = &conn->ep->soft;
+	struct kofi_soft_event *event;
+	fi_addr_t src_addr, source;
+
+	if (!kofi_soft_is_target(soft))
+		return 0;
+	event = kofi_soft_event_get(soft);
+	if (!event) {
+		/* From here on rxm_event_room() finds the connection */
+		rxm_stall(conn);
+		event = kofi_soft_event_get(soft);
+	}
+	if (!event)
+		return -EAGAIN;
+	rxm_source(conn->ep, &conn->addr, &src_addr, &source);
+	kofi_soft_event_report(event, soft, entry->len, entry->data, source);
+	return 0;
+}
+
+/* Deals with a completion; -EAGAIN: it has to wait */
+static int rxm_arrived(struct rxm_conn *conn, const struct fi_cq_data_entry *entry)
+{
+	struct rxm_buf *buf = entry->op_context;
+	int ret;
+
+	if (entry->flags & FI_REMOTE_WRITE) {
+		ret = rxm_written(conn, entry);
+	} else {
+		buf->len = entry->len;
+		ret = rxm_packet(conn, buf);
+	}
+	/* Not every provider uses a receive for such a write */
+	if (ret != -EAGAIN && buf)
+		ret = rxm_repost(conn, buf, ret);
+	return ret;
+}
+
+/* Deals with what has come; 0: with all of it; -EAGAIN: the rest has to wait */
+static int rxm_receive_some(struct rxm_conn *conn)
+{
+	ssize_t count;
+	int i, ret;
+
+	for (i = 0; i < RXM_BUDGET; i++) {
+		if (conn->next_entry == conn->nentries) {
+			count = fi_cq_read(conn->rx_cq, conn->entries, RXM_BATCH);
+			if (count < 0)
+				return count == -EAGAIN ? 0 : -ECONNRESET;
+			conn->nentries = count;
+			conn->next_entry = 0;
+		}
+		ret = rxm_arrived(conn, &conn->entries[conn->next_entry]);
+		if (ret)
+			return ret;
+		conn->next_entry++;
+	}
+	rxm_stall(conn);
+	kofi_soft_kick(&conn->ep->soft);
+	return -EAGAIN;
+}
+
 /**
- * rxm_receive() - Deal with the packets of a connection
+ * rxm_receive() - Deal with what has come by a connection
  * @conn: a connection in use, or in a callback of its lower queue
  *
  * Context: any.
  */
 void rxm_receive(struct rxm_conn *conn)
 {
-	struct rxm_buf *buf;
 	unsigned long flags;
-	int ret;
+	int ret = 0;
 
 	spin_lock_irqsave(&conn->rx_lock, flags);
 	conn->rx_again = true;
@@ -500,47 +572,18 @@ void rxm_receive(struct rxm_conn *conn)
 	conn->rx_busy = true;
 	while (conn->rx_again) {
 		conn->rx_again = false;
-		buf = list_first_entry_or_null(&conn->packets, struct rxm_buf, entry);
-		if (!buf)
-			break;
 		spin_unlock_irqrestore(&conn->rx_lock, flags);
-		ret = rxm_packet(conn, buf);
+		ret = rxm_receive_some(conn);
 		spin_lock_irqsave(&conn->rx_lock, flags);
-		if (ret == -EAGAIN)
-			continue;
-		list_del_init(&buf->entry);
-		conn->rx_again = !ret;
-		spin_unlock_irqrestore(&conn->rx_lock, flags);
-		rxm_repost(conn, buf, ret);
-		/* Nobody deals with packets behind one that breaks the rules */
-		if (ret)
-			return;
-		spin_lock_irqsave(&conn->rx_lock, flags);
+		/* Nobody deals with what is behind a packet that breaks the rules, or an error */
+		if (ret && ret != -EAGAIN)
+			goto unlock;
 	}
 	conn->rx_busy = false;
 unlock:
 	spin_unlock_irqrestore(&conn->rx_lock, flags);
-}
-
-/* fi_done.done of a receive */
-void rxm_received(struct fi_done *done, const struct fi_done_entry *entry)
-{
-	struct rxm_buf *buf = container_of(done, struct rxm_buf, done);
-	struct rxm_conn *conn = buf->conn;
-	struct rxm_ep *ep = conn->ep;
-	unsigned long flags;
-
-	if (entry->err) {
-		spin_lock_irqsave(&ep->soft.lock, flags);
-		rxm_conn_fail(conn, ECONNRESET);
-		spin_unlock_irqrestore(&ep->soft.lock, flags);
-		return;
-	}
-	buf->len = entry->len;
-	spin_lock_irqsave(&conn->rx_lock, flags);
-	list_add_tail(&buf->entry, &conn->packets);
-	spin_unlock_irqrestore(&conn->rx_lock, flags);
-	rxm_receive(conn);
+	if (ret && ret != -EAGAIN)
+		rxm_broken(conn);
 }
 
 /* The end */

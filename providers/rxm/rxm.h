@@ -10,22 +10,23 @@
  *	rxm_domain	has a lower domain (main.c)
  *	rxm_ep		an endpoint; has a lower passive endpoint and event queue (ep.c)
  *	rxm_peer	an address that the endpoint sends to, or hears from (cm.c)
- *	rxm_conn	a connection with a peer: a lower endpoint, its completion queue and buffers
- *			(conn.c)
- *	rxm_op		an operation (tx.c)
+ *	rxm_mr		a region; has a lower region (mr.c)
+ *	rxm_conn	a connection with a peer: a lower endpoint, its completion queues and
+ *			buffers (conn.c)
+ *	rxm_op		an operation (tx.c, rma.c)
  *	rxm_early	a message that has come before its receive (rx.c)
  *
  * An endpoint has two work items.  kofi_soft_ep.work moves data: it gives operations to their
  * peers, sends, and delivers messages that have waited for their receive.  rxm_ep.cm makes all
  * control calls of lower objects: it takes events, dials, accepts, and closes.  So a lower
  * endpoint that takes long to open or to close delays no transfer of another one, and control
- * calls need no lock.  Callbacks of a lower completion queue deliver what comes, in softirq, in
+ * calls need no lock.  The handler of a lower completion queue delivers what comes, in softirq, in
  * the run that the lower provider reports it in.
  *
  * Locks, from the outside to the inside:
  *
  *	rxm_lock		mutex of kofi/soft.h; no lower call is made under it
- *	rxm_conn.rx_lock	packets that are not dealt with, and who deals with them
+ *	rxm_conn.rx_lock	who deals with what has come
  *	kofi_soft_ep.lock	all that work items and callbacks share: the table of peers, their
  *				operations and connections, buffers, early messages
  *
@@ -41,6 +42,7 @@
 #include <linux/list.h>
 #include <linux/rhashtable-types.h>
 #include <linux/sizes.h>
+#include <linux/uio.h>
 #include <linux/workqueue.h>
 #include <kofi/addr.h>
 #include <kofi/av.h>
@@ -53,7 +55,7 @@
 #define RXM_NAME		"ofi_rxm"
 #define RXM_VERSION		FI_VERSION(0, 1)
 
-#define RXM_MR_MODE		(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY)
+#define RXM_MR_MODE		(FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
 #define RXM_MAX_MSG		SZ_1G
 #define RXM_MANY		65536	/* reported where only memory is the limit */
 #define RXM_DEF_QUEUE		128	/* operations of a queue */
@@ -62,9 +64,12 @@
 
 #define RXM_TX			8	/* packets of a connection that are being sent */
 #define RXM_READS		4	/* reads of a connection that are in flight */
+#define RXM_RMAS		16	/* and those of the client, with its writes */
+#define RXM_LOWER_TX		(RXM_TX + RXM_READS + RXM_RMAS)
 #define RXM_UNWANTED		64	/* messages of peers that nobody wants, to be answered */
 #define RXM_READ_MAX		SZ_1M	/* bytes of a read */
 #define RXM_RX			16	/* receives of a connection */
+#define RXM_EVENTS		64	/* its writes with data that are unread below */
 #define RXM_SARS		16	/* segmented messages that a peer may send at a time */
 #define RXM_CONNS		4096	/* connections of an endpoint that peers have made */
 #define RXM_ADDRESS_CONNS	1024	/* of these, those from one address */
@@ -73,6 +78,7 @@
 #define RXM_TICK		(HZ / 20)
 #define RXM_REQUESTS		1024	/* requests that wait to be answered */
 #define RXM_BUDGET		64	/* packets between two looks at the scheduler */
+#define RXM_BATCH		8	/* completions that are read at a time */
 
 #define RXM_EARLY_MSGS		512	/* early messages that an endpoint keeps */
 #define RXM_EARLY_BYTES		SZ_16M	/* and their bytes */
@@ -100,21 +106,24 @@ struct rxm_fabric {
  * struct rxm_domain - A domain
  * @soft: the common part
  * @lower: the domain of the lower provider
+ * @mr_mode: of @lower
  */
 struct rxm_domain {
 	struct kofi_soft_domain	soft;
 	struct fid_domain	*lower;
+	int			mr_mode;
 };
 
 /**
  * struct rxm_op - An operation
  * @soft: the common part
- * @sent: bytes that have been sent
- * @packets: of its packets, those that are being sent, and one more until the last one is; guarded
- *	by kofi_soft_ep.lock, as the next one
- * @err: why a packet has failed, positive
- * @begun: a packet has been sent
+ * @sent: bytes that have been sent, or read
+ * @packets: of its packets or pieces, those that are being sent, and one more until the last one
+ *	is; guarded by kofi_soft_ep.lock, as the next one
+ * @err: why one of them has failed, positive
+ * @begun: one of them has been posted
  * @msg_id: identity of a segmented message
+ * @iter: local buffers of a read or a write, from @sent on
  */
 struct rxm_op {
 	struct kofi_soft_op	soft;
@@ -123,13 +132,14 @@ struct rxm_op {
 	int			err;
 	bool			begun;
 	u64			msg_id;
+	struct iov_iter		iter;
 };
 
 /**
  * struct rxm_buf - A buffer for one packet
- * @done: its completion
+ * @done: its completion, of a buffer to send
  * @conn: where it belongs
- * @entry: of a buffer to send: in rxm_conn.free; of a receive: in rxm_conn.packets
+ * @entry: of a buffer to send: in rxm_conn.free
  * @op: operation that is being sent
  * @len: bytes that have been received
  * @hdr: the packet
@@ -232,6 +242,20 @@ struct rxm_read {
 };
 
 /**
+ * struct rxm_rma - A piece of a read or a write of the client
+ * @done: its completion
+ * @conn: where it belongs
+ * @entry: in rxm_conn.rmas_free
+ * @op: the operation
+ */
+struct rxm_rma {
+	struct fi_done		done;
+	struct rxm_conn		*conn;
+	struct list_head	entry;
+	struct rxm_op		*op;
+};
+
+/**
  * enum rxm_conn_state - State of a connection
  * @RXM_DIALLING: fi_connect() has been called
  * @RXM_ACCEPTING: fi_accept() has been called
@@ -260,7 +284,8 @@ enum rxm_conn_state {
  * @users: calls of lower objects by kofi_soft_ep.work that are under way
  * @unused: completed when @users becomes 0 and the connection is over
  * @lower: the lower endpoint
- * @cq: its completion queue
+ * @cq: its completion queue for what is sent, which calls back
+ * @rx_cq: that for what comes, which is read, so that what is not read waits at the peer
  * @id: what packets to this end have to name
  * @peer_id: what packets to the other end name
  * @pid: incarnation of the other end
@@ -270,17 +295,22 @@ enum rxm_conn_state {
  * @ready: in rxm_ep.ready
  * @sending: operation of which packets are to be sent; guarded by kofi_soft_ep.lock
  * @msg_id: identity of the last segmented message that was sent
+ * @rmas: pieces of reads and writes of the client
+ * @rmas_free: those that are free; guarded by kofi_soft_ep.lock
  * @reads: reads
  * @rndvs: &struct rxm_rndv; guarded by kofi_soft_ep.lock, as the next one
  * @answers: &struct rxm_rndv that are to be answered
  * @page_iov: pages of vmalloc memory that a read may have
- * @rx_lock: guards the next three; taken with interrupts off
- * @packets: &struct rxm_buf that have been received
- * @rx_busy: somebody deals with @packets
- * @rx_again: who deals with @packets has to look again
+ * @rx_lock: guards the next two; taken with interrupts off
+ * @rx_busy: somebody deals with what has come
+ * @rx_again: who deals with it has to look again
+ * @entries: completions that have been read; only the task that deals with them uses these, the
+ *	next two and @head_waits
+ * @nentries: how many
+ * @next_entry: the first of them that has not been dealt with
  * @stalled: in rxm_ep.stalled, if the next packet may find a receive now
  * @head: the next packet, if it is a message that waits for its receive in its buffer
- * @head_waits: @head is in use; only the task that deals with @packets uses it
+ * @head_waits: @head is in use
  * @sars: segmented messages; used as @head_waits
  * @kept: &struct rxm_early; guarded by kofi_soft_ep.lock, as the next two
  * @early_msgs: how many
@@ -300,6 +330,7 @@ struct rxm_conn {
 	struct completion	unused;
 	struct fid_ep		*lower;
 	struct fid_cq		*cq;
+	struct fid_cq		*rx_cq;
 	u32			id;
 	u32			peer_id;
 	u32			pid;
@@ -309,14 +340,18 @@ struct rxm_conn {
 	struct list_head	ready;
 	struct rxm_op		*sending;
 	u64			msg_id;
+	struct rxm_rma		rmas[RXM_RMAS];
+	struct list_head	rmas_free;
 	struct rxm_read		reads[RXM_READS];
 	struct list_head	rndvs;
 	struct list_head	answers;
 	size_t			page_iov;
 	spinlock_t		rx_lock;	/* see above */
-	struct list_head	packets;
 	bool			rx_busy;
 	bool			rx_again;
+	struct fi_cq_data_entry	entries[RXM_BATCH];
+	unsigned int		nentries;
+	unsigned int		next_entry;
 	struct list_head	stalled;
 	struct rxm_early	head;
 	bool			head_waits;
@@ -376,6 +411,8 @@ struct rxm_peer {
  * @eq: events of lower objects
  * @name: its address
  * @pid: its incarnation
+ * @data_mask: bits that remote CQ data have
+ * @errors_end_conn: a read or write that fails is the end of its connection
  * @next_id: of the next connection
  * @cm: see the top; all that follows up to @gone is used by @cm only
  * @conns: &struct rxm_conn
@@ -401,6 +438,8 @@ struct rxm_ep {
 	struct fid_eq		*eq;
 	struct sockaddr_storage	name;
 	u32			pid;
+	u64			data_mask;
+	bool			errors_end_conn;
 	u32			next_id;
 	struct delayed_work	cm;
 	struct list_head	conns;
@@ -463,6 +502,9 @@ int rxm_getinfo(u32 version, const char *node, const int service, u64 flags,
 int rxm_lower_info(const struct rxm_fabric *fabric, const struct rxm_domain *domain,
 		   const struct fi_info *info, struct fi_info **lower);
 
+/* mr.c */
+extern const struct fi_ops_mr rxm_mr_ops;
+
 /* ep.c */
 int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		 void *context);
@@ -485,7 +527,13 @@ void rxm_conn_fail(struct rxm_conn *conn, int err);
 bool rxm_conn_use(struct rxm_conn *conn);
 void rxm_conn_unuse(struct rxm_conn *conn);
 
+/* rma.c */
+void rxm_rma_done(struct fi_done *done, const struct fi_done_entry *entry);
+void rxm_rma_begin(struct rxm_op *op);
+ssize_t rxm_rma_post(struct rxm_conn *conn, struct rxm_op *op);
+
 /* tx.c */
+int rxm_op_err(const struct rxm_conn *conn);
 void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_send(struct rxm_conn *conn);
 void rxm_send_end(struct rxm_conn *conn, struct list_head *posted);
@@ -502,7 +550,6 @@ void rxm_read_done(struct fi_done *done, const struct fi_done_entry *entry);
 
 /* rx.c */
 extern const struct kofi_srx_ops rxm_srx_ops;
-void rxm_received(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_receive(struct rxm_conn *conn);
 void rxm_receive_end(struct rxm_conn *conn, int err);
 void rxm_settle(struct rxm_ep *ep);

@@ -6,13 +6,20 @@
  * operations were posted.  Each packet is copied into a buffer of the connection.  If there is
  * none, the completion of a packet makes the connection ready again (rxm_conn_ready()).
  *
- * An operation is over when its last packet has completed at the lower endpoint.
+ * An operation is over when its last packet has completed at the lower endpoint.  Reads and writes
+ * (rma.c) are posted among the packets.
  */
 #include <linux/module.h>
 #include "rxm.h"
 
-/* Why an operation fails that the connection has begun to send, positive */
-static int rxm_op_err(const struct rxm_conn *conn)
+/**
+ * rxm_op_err() - Get why an operation fails that a connection has begun to send
+ * @conn: the connection, which is ending
+ *
+ * Context: any, with kofi_soft_ep.lock held.
+ * Return: a positive error.
+ */
+int rxm_op_err(const struct rxm_conn *conn)
 {
 	int err = conn->err ? : ECONNRESET;
 
@@ -67,34 +74,54 @@ void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry)
 		kofi_soft_op_done(&op->soft, err);
 }
 
-/* Takes the operation to be sent next, and a buffer for its next packet */
-static struct rxm_buf *rxm_tx_get(struct rxm_conn *conn)
+static bool rxm_is_rma(const struct rxm_op *op)
+{
+	return op->soft.kept.type == FI_OP_READ || op->soft.kept.type == FI_OP_WRITE;
+}
+
+/* Takes the operation to be sent next; NULL: there is none, or the connection ends */
+static struct rxm_op *rxm_tx_next(struct rxm_conn *conn)
 {
 	struct rxm_ep *ep = conn->ep;
-	struct rxm_buf *buf = NULL;
-	struct kofi_soft_op *op;
+	struct kofi_soft_op *next;
+	struct rxm_op *op = NULL;
 
 	spin_lock_irq(&ep->soft.lock);
 	if (!conn->peer || conn->err)
 		goto unlock;
-	if (!conn->sending) {
-		op = list_first_entry_or_null(&conn->peer->posted, struct kofi_soft_op, entry);
-		if (!op)
-			goto unlock;
-		list_del(&op->entry);
-		conn->sending = to_rxm_op(op);
-		conn->sending->sent = 0;
-		conn->sending->err = 0;
-		conn->sending->packets = 1;
-		conn->sending->begun = false;
-	}
-	buf = list_first_entry_or_null(&conn->free, struct rxm_buf, entry);
-	if (!buf)
+	op = conn->sending;
+	if (op)
 		goto unlock;
-	list_del_init(&buf->entry);
-	buf->op = conn->sending;
-	buf->op->packets++;
+	next = list_first_entry_or_null(&conn->peer->posted, struct kofi_soft_op, entry);
+	if (!next)
+		goto unlock;
+	list_del(&next->entry);
+	op = to_rxm_op(next);
+	op->sent = 0;
+	op->err = 0;
+	op->packets = 1;
+	op->begun = false;
+	if (rxm_is_rma(op))
+		rxm_rma_begin(op);
+	conn->sending = op;
 unlock:
+	spin_unlock_irq(&ep->soft.lock);
+	return op;
+}
+
+/* Takes a buffer for the next packet of an operation; NULL: all are being sent */
+static struct rxm_buf *rxm_tx_get(struct rxm_conn *conn, struct rxm_op *op)
+{
+	struct rxm_ep *ep = conn->ep;
+	struct rxm_buf *buf;
+
+	spin_lock_irq(&ep->soft.lock);
+	buf = list_first_entry_or_null(&conn->free, struct rxm_buf, entry);
+	if (buf) {
+		list_del_init(&buf->entry);
+		buf->op = op;
+		op->packets++;
+	}
 	spin_unlock_irq(&ep->soft.lock);
 	return buf;
 }
@@ -128,7 +155,7 @@ static size_t rxm_packet_fill(struct rxm_conn *conn, struct rxm_op *op, struct r
 		hdr->op.tag = kept->tag;
 	if (kept->flags & FI_REMOTE_CQ_DATA) {
 		hdr->op.flags = RXM_WIRE_CQ_DATA;
-		hdr->op.data = kept->data;
+		hdr->op.data = kept->data & conn->ep->data_mask;
 	}
 	if (kept->len > rxm_eager()) {
 		if (!op->sent)
@@ -146,7 +173,7 @@ static size_t rxm_packet_fill(struct rxm_conn *conn, struct rxm_op *op, struct r
 	return len;
 }
 
-static ssize_t rxm_packet_send(struct rxm_conn *conn, struct rxm_buf *buf, size_t len)
+static ssize_t rxm_packet_post(struct rxm_conn *conn, struct rxm_buf *buf, size_t len)
 {
 	struct kvec iov = { .iov_base = buf->hdr, .iov_len = sizeof(*buf->hdr) + len };
 	const struct fi_msg msg = {
@@ -161,6 +188,27 @@ static ssize_t rxm_packet_send(struct rxm_conn *conn, struct rxm_buf *buf, size_
 		return fi_send(conn->lower, iov.iov_base, iov.iov_len, NULL, FI_ADDR_UNSPEC,
 			       &buf->done);
 	return fi_sendmsg(conn->lower, &msg, FI_COMPLETION | FI_TRANSMIT_COMPLETE);
+}
+
+/* Sends the next packet of a message; as rxm_rma_post() */
+static ssize_t rxm_packet_send(struct rxm_conn *conn, struct rxm_op *op)
+{
+	struct rxm_buf *buf = rxm_tx_get(conn, op);
+	ssize_t ret;
+	size_t len;
+
+	if (!buf)
+		return -EAGAIN;
+	len = rxm_packet_fill(conn, op, buf->hdr);
+	ret = rxm_packet_post(conn, buf, len);
+	if (ret) {
+		rxm_tx_put(buf);
+		return ret;
+	}
+	/* The packet may have completed, but the operation has not: it counts one more */
+	op->begun = true;
+	op->sent += len;
+	return 0;
 }
 
 /* All packets of an operation have been given to the lower endpoint */
@@ -213,10 +261,8 @@ static ssize_t rxm_answer(struct rxm_conn *conn)
  */
 void rxm_send(struct rxm_conn *conn)
 {
-	struct rxm_buf *buf;
 	struct rxm_op *op;
 	ssize_t ret = 0;
-	size_t len;
 	int i;
 
 	rxm_rndv_read(conn);
@@ -232,23 +278,16 @@ void rxm_send(struct rxm_conn *conn)
 	}
 	ret = 0;
 	for (i = 0; i < RXM_BUDGET; i++) {
-		buf = rxm_tx_get(conn);
-		if (!buf)
+		op = rxm_tx_next(conn);
+		if (!op)
 			return;
-		op = buf->op;
-		len = rxm_packet_fill(conn, op, buf->hdr);
-		ret = rxm_packet_send(conn, buf, len);
+		ret = rxm_is_rma(op) ? rxm_rma_post(conn, op) : rxm_packet_send(conn, op);
 		if (ret)
 			break;
-		/* The packet may have completed, but the operation has not: it counts one more */
 		conn->used = true;
-		op->begun = true;
-		op->sent += len;
 		if (op->sent == op->soft.kept.len)
 			rxm_op_sent(conn, op);
 	}
-	if (ret)
-		rxm_tx_put(buf);
 	spin_lock_irq(&conn->ep->soft.lock);
 	if (!ret)
 		rxm_conn_ready(conn);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Regions: each has one of the lower domain below it, which has the key.  Peers reach the memory by
+ * reads and writes of the lower endpoints, so that nothing of this provider is between them.
+ */
+#include <linux/slab.h>
+#include <kofi/refuse.h>
+#include "rxm.h"
+
+/**
+ * struct rxm_mr - A region
+ * @mr: what the client sees, with the key and the address of @lower
+ * @lower: the region of the lower domain
+ */
+struct rxm_mr {
+	struct fid_mr	mr;
+	struct fid_mr	*lower;
+};
+
+static struct rxm_mr *to_rxm_mr(struct fid *fid)
+{
+	return container_of(fid, struct rxm_mr, mr.fid);
+}
+
+static int rxm_mr_close(struct fid *fid)
+{
+	struct rxm_mr *mr = to_rxm_mr(fid);
+	int ret = fi_close(&mr->lower->fid);
+
+	if (!ret)
+		kfree(mr);
+	return ret;
+}
+
+static int rxm_mr_bind(struct fid *fid, struct fid *bfid, u64 flags)
+{
+	return kofi_refuse("mr_bind", -ENOSYS, "accesses of peers are not counted here, and no region is for one endpoint");
+}
+
+static int rxm_mr_control(struct fid *fid, int command, void *arg)
+{
+	return fi_control(&to_rxm_mr(fid)->lower->fid, command, arg);
+}
+
+static const struct fi_ops rxm_mr_fid_ops = {
+	.size		= sizeof(struct fi_ops),
+	.close		= rxm_mr_close,
+	.bind		= rxm_mr_bind,
+	.control	= rxm_mr_control,
+	.ops_open	= fi_no_ops_open,
+	.tostr		= fi_no_tostr,
+	.ops_set	= fi_no_ops_set,
+};
+
+static int rxm_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, u64 flags,
+			  struct fid_mr **fid_mr)
+{
+	struct rxm_domain *domain = to_rxm_domain(container_of(fid, struct fid_domain, fid));
+	struct fi_mr_attr lower = *attr;
+	struct rxm_mr *mr;
+	int ret;
+
+	if (flags & FI_RMA_EVENT)
+		return kofi_refuse("mr_reg", -FI_EBADFLAGS, "FI_RMA_EVENT: accesses of peers are not counted here");
+	if (flags & FI_MR_ENDPOINT)
+		return kofi_refuse("mr_reg", -FI_EBADFLAGS, "FI_MR_ENDPOINT: an endpoint has a lower one for each peer, and a region can be bound to one only");
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	if (!mr)
+		return -ENOMEM;
+	lower.context = mr;
+	ret = fi_mr_regattr(domain->lower, &lower, flags, &mr->lower);
+	if (ret) {
+		kfree(mr);
+		return ret;
+	}
+	mr->mr.fid.fclass = FI_CLASS_MR;
+	mr->mr.fid.context = attr->context;
+	mr->mr.fid.ops = &rxm_mr_fid_ops;
+	mr->mr.ops = &kofi_no_ops_mr_ep;
+	mr->mr.key = mr->lower->key;
+	mr->mr.addr = mr->lower->addr;
+	*fid_mr = &mr->mr;
+	return 0;
+}
+
+static int rxm_mr_regv(struct fid *fid, const struct kvec *iov, size_t count, u64 access,
+		       u64 offset, u64 requested_key, u64 flags, struct fid_mr **mr,
+		       void *context)
+{
+	const struct fi_mr_attr attr = {
+		.type		= FI_BUF_KVEC,
+		.mr_iov		= iov,
+		.iov_count	= count,
+		.access		= access,
+		.requested_key	= requested_key,
+		.context	= context,
+	};
+
+	return rxm_mr_regattr(fid, &attr, flags, mr);
+}
+
+static int rxm_mr_reg(struct fid *fid, const void *buf, size_t len, u64 access, u64 offset,
+		      u64 requested_key, u64 flags, struct fid_mr **mr, void *context)
+{
+	const struct kvec kvec = { .iov_base = (void *)buf, .iov_len = len };
+
+	return rxm_mr_regv(fid, &kvec, 1, access, offset, requested_key, flags, mr, context);
+}
+
+/* Calls on the regions of a domain */
+const struct fi_ops_mr rxm_mr_ops = {
+	.size		= sizeof(struct fi_ops_mr),
+	.reg		= rxm_mr_reg,
+	.regv		= rxm_mr_regv,
+	.regattr	= rxm_mr_regattr,
+};
