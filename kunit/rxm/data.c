@@ -510,6 +510,23 @@ static void an_offer_that_is_too_long_is_cut_and_answered(struct kunit *test)
 	expect_answer(test, bed, 0);
 }
 
+static void an_offer_of_no_byte_is_answered(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *mem = vt_buf(test, LEN);
+	struct rxm_wire_hdr *hdr;
+
+	rxm_join(test, bed);
+	vt_recv(test, &bed->us, mem, LEN, vt_ctx(1));
+	hdr = offer_new(test, bed, mem, LEN);
+	hdr->op.size = 0;
+	((struct rxm_wire_rndv *)(hdr + 1))->count = 1;
+	((struct rxm_wire_rndv *)(hdr + 1))->iov[0].len = 0;
+	send_offer(test, bed, hdr);
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, 0);
+	expect_answer(test, bed, 0);
+}
+
 static void an_offer_goes_with_its_connection(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
@@ -573,11 +590,6 @@ static size_t spoil_offer_overflow(struct rxm_wire_hdr *hdr)
 	return spoil_offer(hdr, 2, U64_MAX, LEN / 2 - 1);
 }
 
-static size_t spoil_offer_nothing(struct rxm_wire_hdr *hdr)
-{
-	return spoil_offer(hdr, 1, 0, 0);
-}
-
 static size_t spoil_offer_short(struct rxm_wire_hdr *hdr)
 {
 	return spoil_offer(hdr, 2, LEN / 2, LEN) - 1;
@@ -588,7 +600,6 @@ static const struct bad_packet bad_offers[] = {
 	{ "five elements", spoil_offer_many },
 	{ "another sum", spoil_offer_sum },
 	{ "a sum that overflows", spoil_offer_overflow },
-	{ "no byte", spoil_offer_nothing },
 	{ "an offer that is cut", spoil_offer_short },
 };
 
@@ -612,6 +623,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_message_that_is_offered_is_read),
 	KUNIT_CASE(an_offer_waits_for_its_receive),
 	KUNIT_CASE(an_offer_that_is_too_long_is_cut_and_answered),
+	KUNIT_CASE(an_offer_of_no_byte_is_answered),
 	KUNIT_CASE(an_offer_goes_with_its_connection),
 	KUNIT_CASE(a_key_of_no_region_ends_the_connection),
 	KUNIT_CASE_PARAM(an_offer_that_makes_no_sense_ends_the_connection,

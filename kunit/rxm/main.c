@@ -6,7 +6,8 @@
 #include "rxm.h"
 
 kunit_test_suites(&rxm_cm_suite,
-		  &rxm_data_suite);
+		  &rxm_data_suite,
+		  &rxm_offer_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kofi_rxm");
 MODULE_AUTHOR("the kOFI authors");

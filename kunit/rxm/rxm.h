@@ -32,6 +32,7 @@ struct rxm_bed {
 
 extern struct kunit_suite rxm_cm_suite;
 extern struct kunit_suite rxm_data_suite;
+extern struct kunit_suite rxm_offer_suite;
 
 /* lib.c */
 /* @us is open, and the case's info is that of raw peers */

@@ -124,6 +124,8 @@ static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_st
 	INIT_LIST_HEAD(&conn->ready);
 	INIT_LIST_HEAD(&conn->stalled);
 	INIT_LIST_HEAD(&conn->kept);
+	INIT_LIST_HEAD(&conn->offered);
+	INIT_LIST_HEAD(&conn->read);
 	INIT_LIST_HEAD(&conn->rmas_free);
 	INIT_LIST_HEAD(&conn->rndvs);
 	INIT_LIST_HEAD(&conn->answers);
@@ -302,6 +304,7 @@ void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted)
 	list_del(&conn->entry);
 	rxm_send_end(conn, posted);
 	rxm_lower_end(conn);
+	rxm_offer_end(conn);
 	rxm_rndv_end(conn, err);
 	rxm_receive_end(conn, err);
 	rxm_conn_free(conn);

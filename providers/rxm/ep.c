@@ -31,15 +31,19 @@
 #define RXM_TX_OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
 #define RXM_RX_OP_FLAGS	(FI_COMPLETION | FI_MULTI_RECV)
 
-const struct kofi_ep_limits rxm_limits = {
-	.cntr_dirs	= RXM_CNTR_DIRS,
-	.tx_op_flags	= RXM_TX_OP_FLAGS,
-	.rx_op_flags	= RXM_RX_OP_FLAGS,
-	.tx_flags	= RXM_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE,
-	.recv_flags	= RXM_RX_OP_FLAGS | FI_MORE,
-	.trecv_flags	= RXM_RX_OP_FLAGS | FI_MORE | FI_PEEK | FI_CLAIM | FI_DISCARD,
-	.av		= true,
-};
+#define RXM_LIMITS(delivery)					\
+	.cntr_dirs	= RXM_CNTR_DIRS,			\
+	.tx_op_flags	= RXM_TX_OP_FLAGS | (delivery),		\
+	.rx_op_flags	= RXM_RX_OP_FLAGS,			\
+	.tx_flags	= RXM_TX_OP_FLAGS | (delivery) | FI_REMOTE_CQ_DATA | FI_MORE,	\
+	.recv_flags	= RXM_RX_OP_FLAGS | FI_MORE,		\
+	.trecv_flags	= RXM_RX_OP_FLAGS | FI_MORE | FI_PEEK | FI_CLAIM | FI_DISCARD, \
+	.av		= true
+
+const struct kofi_ep_limits rxm_limits = { RXM_LIMITS(FI_DELIVERY_COMPLETE) };
+
+/* With writes by reliable queue pairs, which do not say when a write has been delivered */
+static const struct kofi_ep_limits rxm_rc_limits = { RXM_LIMITS(0) };
 
 struct kofi_av *rxm_av(const struct rxm_ep *ep)
 {
@@ -329,7 +333,7 @@ static int rxm_listen(struct rxm_ep *ep, struct fid_domain *domain, const struct
 	ret = rxm_lower_info(fabric, to_rxm_domain(domain), info, &ep->info);
 	if (ret)
 		return ret;
-	ep->errors_end_conn = ep->info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_RC;
+	ep->errors_end_conn = to_rxm_domain(domain)->is_rc;
 	ret = fi_eq_open(fabric->lower, &attr, &ep->eq, ep);
 	if (!ret)
 		ret = fi_passive_ep(fabric->lower, ep->info, &ep->pep, ep);
@@ -395,9 +399,12 @@ int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 		.directed	= info->caps & FI_DIRECTED_RECV,
 	};
 	struct kofi_soft_fabric *fabric = to_kofi_soft_domain(domain)->fabric;
+	const struct kofi_ep_limits *limits = &rxm_limits;
 	struct rxm_ep *ep;
 	int ret;
 
+	if (info->caps & FI_RMA && to_rxm_domain(domain)->is_rc)
+		limits = &rxm_rc_limits;
 	if (info->ep_attr->type != FI_EP_RDM)
 		return kofi_refuse("endpoint", -EINVAL, "info->ep_attr->type is %d; there is FI_EP_RDM",
 				   info->ep_attr->type);
@@ -412,7 +419,7 @@ int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	ep = rxm_ep_new(min(room.size + room.multi, 2U * RXM_MAX_QUEUE));
 	if (!ep)
 		return -ENOMEM;
-	ret = kofi_soft_ep_init(&ep->soft, &rxm_type, domain, info, &rxm_limits, &room, context);
+	ret = kofi_soft_ep_init(&ep->soft, &rxm_type, domain, info, limits, &room, context);
 	if (ret)
 		goto destroy;
 	ep->soft.kep.ep.cm = &rxm_cm_ops;

@@ -7,8 +7,8 @@
  * waits: this provider counts no credits (see Documentation/wire-rxm.rst).
  *
  * Reads and writes are those of the lower endpoint, and keys are those of the lower domain, which
- * has the mr_mode that the client can follow.  If the lower provider needs more, its domain has what
- * it needs: regions of this provider's own are there whatever the client can follow.
+ * has the mr_mode that the client can follow.  If the lower provider needs more, its domain has
+ * what it needs: regions of this provider's own are there whatever the client can follow.
  *
  * Message order: a peer has one connection, and packets stay in their order there, among reads and
  * writes, too.  Behind a message that waits for its receive what comes later goes on.
@@ -180,9 +180,12 @@ static void rxm_info_add_rma(struct fi_info *info, const struct fi_info *lower,
 	info->ep_attr->max_order_war_size = lower->ep_attr->max_order_war_size;
 	info->ep_attr->max_order_waw_size = lower->ep_attr->max_order_waw_size;
 	info->domain_attr->mr_mode = lower->domain_attr->mr_mode;
-	/* The header of a message has room for more data than a write */
-	if (rxm_wants_rma(hints))
+	/* A message has more bits of data than a write, and its delivery can be seen to */
+	if (rxm_wants_rma(hints)) {
 		info->domain_attr->cq_data_size = lower->domain_attr->cq_data_size;
+		if (rxm_is_rc(lower))
+			info->tx_attr->op_flags &= ~FI_DELIVERY_COMPLETE;
+	}
 	info->domain_attr->mr_iov_limit = lower->domain_attr->mr_iov_limit;
 	info->domain_attr->mr_cnt = lower->domain_attr->mr_cnt;
 	info->domain_attr->mr_gap_align = lower->domain_attr->mr_gap_align;

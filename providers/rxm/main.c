@@ -46,12 +46,14 @@ static int rxm_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 	struct fid_domain *lower;
 	struct fi_info *lower_info;
 	int ret, mr_mode;
+	bool is_rc;
 
 	ret = rxm_lower_info(fabric, NULL, info, &lower_info);
 	if (ret)
 		return ret;
 	ret = fi_domain(fabric->lower, lower_info, &lower, NULL);
 	mr_mode = lower_info->domain_attr->mr_mode;
+	is_rc = rxm_is_rc(lower_info);
 	fi_freeinfo(lower_info);
 	if (ret)
 		return ret;
@@ -62,6 +64,7 @@ static int rxm_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 	}
 	to_rxm_domain(*fid_domain)->lower = lower;
 	to_rxm_domain(*fid_domain)->mr_mode = mr_mode;
+	to_rxm_domain(*fid_domain)->is_rc = is_rc;
 	(*fid_domain)->mr = &rxm_mr_ops;
 	(*fid_domain)->fid.ops = &rxm_domain_fid_ops;
 	return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages that a peer offers, and that are read from its memory.
+ * Messages that a peer offers, and that are read from its memory; offer.c has those that this end
+ * offers.
  *
  * Life of such a message
  *
@@ -37,7 +38,7 @@ bool rxm_rndv_is_valid(const struct rxm_wire_rndv *wire, u64 size)
 	u64 sum = 0;
 	int i;
 
-	if (!wire->count || wire->count > RXM_WIRE_RNDV_IOV || !size)
+	if (!wire->count || wire->count > RXM_WIRE_RNDV_IOV)
 		return false;
 	for (i = 0; i < wire->count; i++)
 		if (check_add_overflow(sum, wire->iov[i].len, &sum))

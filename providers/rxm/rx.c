@@ -455,6 +455,8 @@ static int rxm_packet(struct rxm_conn *conn, struct rxm_buf *buf)
 		return -EPROTO;
 	if (hdr->ctrl.type == RXM_WIRE_SEG)
 		return rxm_seg(conn, buf);
+	if (hdr->ctrl.type == RXM_WIRE_RNDV_READ_DONE)
+		return rxm_offer_read(conn, hdr->ctrl.msg_id);
 	if (hdr->ctrl.type == RXM_WIRE_RNDV_REQ) {
 		if (rxm_payload(buf) != sizeof(struct rxm_wire_rndv) ||
 		    !rxm_rndv_is_valid((const void *)(hdr + 1), hdr->op.size))

@@ -13,7 +13,7 @@
  *	rxm_mr		a region; has a lower region (mr.c)
  *	rxm_conn	a connection with a peer: a lower endpoint, its completion queues and
  *			buffers (conn.c)
- *	rxm_op		an operation (tx.c, rma.c)
+ *	rxm_op		an operation (tx.c, rma.c, offer.c)
  *	rxm_early	a message that has come before its receive (rx.c)
  *
  * An endpoint has two work items.  kofi_soft_ep.work moves data: it gives operations to their
@@ -69,6 +69,7 @@
 #define RXM_UNWANTED		64	/* messages of peers that nobody wants, to be answered */
 #define RXM_READ_MAX		SZ_1M	/* bytes of a read */
 #define RXM_RX			16	/* receives of a connection */
+#define RXM_SAR_MAX		8	/* eager limits: above, messages are offered */
 #define RXM_EVENTS		64	/* its writes with data that are unread below */
 #define RXM_SARS		16	/* segmented messages that a peer may send at a time */
 #define RXM_CONNS		4096	/* connections of an endpoint that peers have made */
@@ -107,11 +108,13 @@ struct rxm_fabric {
  * @soft: the common part
  * @lower: the domain of the lower provider
  * @mr_mode: of @lower
+ * @is_rc: its endpoints are reliable queue pairs
  */
 struct rxm_domain {
 	struct kofi_soft_domain	soft;
 	struct fid_domain	*lower;
 	int			mr_mode;
+	bool			is_rc;
 };
 
 /**
@@ -124,6 +127,10 @@ struct rxm_domain {
  * @begun: one of them has been posted
  * @msg_id: identity of a segmented message
  * @iter: local buffers of a read or a write, from @sent on
+ * @prepared: it has been decided whether the message is offered
+ * @mrs: regions of an offered message
+ * @nmrs: how many; 0: the message is not offered
+ * @copy: memory of the region if the message has been copied, or NULL
  */
 struct rxm_op {
 	struct kofi_soft_op	soft;
@@ -133,6 +140,10 @@ struct rxm_op {
 	bool			begun;
 	u64			msg_id;
 	struct iov_iter		iter;
+	bool			prepared;
+	struct fid_mr		*mrs[RXM_WIRE_RNDV_IOV];
+	int			nmrs;
+	void			*copy;
 };
 
 /**
@@ -294,7 +305,10 @@ enum rxm_conn_state {
  * @free: &struct rxm_buf that may be sent; guarded by kofi_soft_ep.lock
  * @ready: in rxm_ep.ready
  * @sending: operation of which packets are to be sent; guarded by kofi_soft_ep.lock
- * @msg_id: identity of the last segmented message that was sent
+ * @msg_id: identity of the last message that was sent in segments or offered
+ * @offered: struct kofi_soft_op that the peer has been offered; guarded by kofi_soft_ep.lock, as
+ *	the next one
+ * @read: those that it has read
  * @rmas: pieces of reads and writes of the client
  * @rmas_free: those that are free; guarded by kofi_soft_ep.lock
  * @reads: reads
@@ -340,6 +354,8 @@ struct rxm_conn {
 	struct list_head	ready;
 	struct rxm_op		*sending;
 	u64			msg_id;
+	struct list_head	offered;
+	struct list_head	read;
 	struct rxm_rma		rmas[RXM_RMAS];
 	struct list_head	rmas_free;
 	struct rxm_read		reads[RXM_READS];
@@ -490,6 +506,12 @@ static inline unsigned int rxm_eager(void)
 	return rxm_eager_limit.value;
 }
 
+/* Are the lower endpoints reliable queue pairs? */
+static inline bool rxm_is_rc(const struct fi_info *lower)
+{
+	return lower->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_RC;
+}
+
 /* Runs rxm_ep.cm.  Any context */
 static inline void rxm_cm_kick(struct rxm_ep *ep)
 {
@@ -531,6 +553,15 @@ void rxm_conn_unuse(struct rxm_conn *conn);
 void rxm_rma_done(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_rma_begin(struct rxm_op *op);
 ssize_t rxm_rma_post(struct rxm_conn *conn, struct rxm_op *op);
+
+/* offer.c */
+bool rxm_is_offered(const struct rxm_op *op);
+int rxm_offer_prepare(struct rxm_conn *conn, struct rxm_op *op);
+void rxm_offer_unreg(struct rxm_op *op);
+void rxm_offer_fill(const struct rxm_op *op, struct rxm_wire_rndv *wire);
+int rxm_offer_read(struct rxm_conn *conn, u64 msg_id);
+void rxm_offers_done(struct rxm_conn *conn);
+void rxm_offer_end(struct rxm_conn *conn);
 
 /* tx.c */
 int rxm_op_err(const struct rxm_conn *conn);

@@ -40,7 +40,7 @@ void rxm_conn_ready(struct rxm_conn *conn)
 	if (conn->state != RXM_OPEN || !list_empty(&conn->ready))
 		return;
 	if (conn->sending || (conn->peer && !list_empty(&conn->peer->posted)) ||
-	    !list_empty(&conn->rndvs) || !list_empty(&conn->answers))
+	    !list_empty(&conn->read) || !list_empty(&conn->rndvs) || !list_empty(&conn->answers))
 		list_add_tail(&conn->ready, &conn->ep->ready);
 }
 
@@ -101,6 +101,9 @@ static struct rxm_op *rxm_tx_next(struct rxm_conn *conn)
 	op->err = 0;
 	op->packets = 1;
 	op->begun = false;
+	op->prepared = false;
+	op->nmrs = 0;
+	op->copy = NULL;
 	if (rxm_is_rma(op))
 		rxm_rma_begin(op);
 	conn->sending = op;
@@ -157,6 +160,13 @@ static size_t rxm_packet_fill(struct rxm_conn *conn, struct rxm_op *op, struct r
 		hdr->op.flags = RXM_WIRE_CQ_DATA;
 		hdr->op.data = kept->data & conn->ep->data_mask;
 	}
+	if (op->nmrs) {
+		op->msg_id = ++conn->msg_id;
+		hdr->ctrl.type = RXM_WIRE_RNDV_REQ;
+		hdr->ctrl.msg_id = op->msg_id;
+		rxm_offer_fill(op, (struct rxm_wire_rndv *)(hdr + 1));
+		return sizeof(struct rxm_wire_rndv);
+	}
 	if (kept->len > rxm_eager()) {
 		if (!op->sent)
 			op->msg_id = ++conn->msg_id;
@@ -190,24 +200,57 @@ static ssize_t rxm_packet_post(struct rxm_conn *conn, struct rxm_buf *buf, size_
 	return fi_sendmsg(conn->lower, &msg, FI_COMPLETION | FI_TRANSMIT_COMPLETE);
 }
 
+/* Counts one more that an offered message waits for, before the peer can say that it has read it */
+static void rxm_tx_offer(struct rxm_conn *conn, struct rxm_op *op)
+{
+	if (!op->nmrs)
+		return;
+	spin_lock_irq(&conn->ep->soft.lock);
+	op->packets++;
+	list_add_tail(&op->soft.entry, &conn->offered);
+	spin_unlock_irq(&conn->ep->soft.lock);
+}
+
+/* The offer has not been taken by the lower endpoint */
+static void rxm_tx_withdraw(struct rxm_conn *conn, struct rxm_op *op)
+{
+	if (!op->nmrs)
+		return;
+	spin_lock_irq(&conn->ep->soft.lock);
+	op->packets--;
+	list_del(&op->soft.entry);
+	spin_unlock_irq(&conn->ep->soft.lock);
+}
+
 /* Sends the next packet of a message; as rxm_rma_post() */
 static ssize_t rxm_packet_send(struct rxm_conn *conn, struct rxm_op *op)
 {
-	struct rxm_buf *buf = rxm_tx_get(conn, op);
-	ssize_t ret;
+	struct rxm_buf *buf;
+	ssize_t ret = 0;
 	size_t len;
 
+	if (!op->prepared && rxm_is_offered(op))
+		ret = rxm_offer_prepare(conn, op);
+	op->prepared = true;
+	if (ret) {
+		op->err = -ret;
+		op->sent = op->soft.kept.len;
+		return 0;
+	}
+	buf = rxm_tx_get(conn, op);
 	if (!buf)
 		return -EAGAIN;
 	len = rxm_packet_fill(conn, op, buf->hdr);
+	rxm_tx_offer(conn, op);
 	ret = rxm_packet_post(conn, buf, len);
 	if (ret) {
+		rxm_tx_withdraw(conn, op);
 		rxm_tx_put(buf);
 		return ret;
 	}
 	/* The packet may have completed, but the operation has not: it counts one more */
 	op->begun = true;
-	op->sent += len;
+	op->sent += op->nmrs ? op->soft.kept.len : len;
 	return 0;
 }
 
@@ -265,6 +308,7 @@ void rxm_send(struct rxm_conn *conn)
 	ssize_t ret = 0;
 	int i;
 
+	rxm_offers_done(conn);
 	rxm_rndv_read(conn);
 	do {
 		ret = rxm_answer(conn);
@@ -309,8 +353,11 @@ void rxm_send_end(struct rxm_conn *conn, struct list_head *posted)
 	bool over = false;
 	int err = 0;
 
-	spin_lock_irq(&conn->ep->soft.lock);
 	op = conn->sending;
+	/* Of an offer that has been posted nothing is left to be sent */
+	if (op && !rxm_is_rma(op))
+		rxm_offer_unreg(op);
+	spin_lock_irq(&conn->ep->soft.lock);
 	conn->sending = NULL;
 	if (op && op->begun) {
 		op->err = op->err ? : rxm_op_err(conn);
