@@ -86,13 +86,13 @@ static s64 insn_kofi_read(struct insn_bed *bed, int op)
 	if (insn_kofi_prepare(k, op))
 		return -EIO;
 	local_irq_save(flags);
-	start = get_cycles();
+	start = insn_begin();
 	ret = fi_cq_read(k->cq, entries, INSN_BATCH);
 	for (i = 0; i < ret; i++) {
 		req = entries[i].op_context;
 		req->len = entries[i].len;
 	}
-	stop = get_cycles();
+	stop = insn_end();
 	local_irq_restore(flags);
 	if (ret != INSN_BATCH)
 		return -EPROTO;
@@ -112,13 +112,13 @@ static s64 insn_raw_read(struct insn_bed *bed, int op)
 	if (insn_raw_prepare(r, op))
 		return -EIO;
 	local_irq_save(flags);
-	start = get_cycles();
+	start = insn_begin();
 	ret = ib_poll_cq(r->cq, INSN_BATCH, wc);
 	for (i = 0; i < ret; i++) {
 		req = container_of(wc[i].wr_cqe, struct insn_req, cqe);
 		req->len = wc[i].status == IB_WC_SUCCESS ? wc[i].byte_len : 0;
 	}
-	stop = get_cycles();
+	stop = insn_end();
 	local_irq_restore(flags);
 	if (ret != INSN_BATCH)
 		return -EPROTO;
@@ -135,14 +135,14 @@ static s64 insn_kofi_sread(struct insn_bed *bed, int op)
 
 	if (insn_kofi_prepare(k, op))
 		return -EIO;
-	start = get_cycles();
+	start = insn_begin();
 	insn_tell(k->qp->send_cq);
 	ret = fi_cq_sread(k->cq, entries, INSN_BATCH, NULL, PERF_PATIENCE_MS);
 	for (i = 0; i < ret; i++) {
 		req = entries[i].op_context;
 		req->len = entries[i].len;
 	}
-	stop = get_cycles();
+	stop = insn_end();
 	if (ret != INSN_BATCH)
 		return -EPROTO;
 	return (s64)(stop - start) - insn_overhead;
@@ -158,7 +158,7 @@ static s64 insn_raw_sread(struct insn_bed *bed, int op)
 
 	if (insn_raw_prepare(r, op))
 		return -EIO;
-	start = get_cycles();
+	start = insn_begin();
 	insn_tell(r->cq);
 	left = wait_for_completion_timeout(&r->arrived,
 					   msecs_to_jiffies(PERF_PATIENCE_MS));
@@ -166,7 +166,7 @@ static s64 insn_raw_sread(struct insn_bed *bed, int op)
 		r->list = req->next;
 		n++;
 	}
-	stop = get_cycles();
+	stop = insn_end();
 	reinit_completion(&r->arrived);
 	if (!left || n != INSN_BATCH)
 		return -EPROTO;
@@ -184,9 +184,9 @@ static s64 insn_kofi_called(struct insn_bed *bed, int op)
 		k->reqs[i].len = U32_MAX;
 	if (ret)
 		return -EIO;
-	start = get_cycles();
+	start = insn_begin();
 	insn_tell(k->qp->send_cq);
-	stop = get_cycles();
+	stop = insn_end();
 	for (i = 0; i < INSN_BATCH; i++)
 		if (k->reqs[i].len == U32_MAX)
 			return -EPROTO;
@@ -204,9 +204,9 @@ static s64 insn_raw_called(struct insn_bed *bed, int op)
 		r->reqs[i].len = U32_MAX;
 	if (ret)
 		return -EIO;
-	start = get_cycles();
+	start = insn_begin();
 	insn_tell(r->cq);
-	stop = get_cycles();
+	stop = insn_end();
 	for (i = 0; i < INSN_BATCH; i++)
 		if (r->reqs[i].len == U32_MAX)
 			return -EPROTO;

@@ -2,15 +2,15 @@
 /*
  * What the files of kofi_insn.ko share.
  *
- *	insn.c		the module: rounds, results, the counter
- *	insn_bed.c	both sides, connected on a fake HCA
- *	insn_post.c	posting
- *	insn_comp.c	completing
- *	insn_mr.c	registration
+ *	main.c	the module: rounds, results, the counter
+ *	bed.c	both sides, connected on a fake HCA
+ *	post.c	posting
+ *	comp.c	completing
+ *	mr.c	registration
  *
  * What is counted is the distance of two readings of the processor's counter.  In a
  * guest whose time is the number of instructions executed (QEMU's icount) that is
- * their number; insn.c makes sure of it.
+ * their number; main.c makes sure of it.
  */
 #ifndef _KUNIT_INSN_H
 #define _KUNIT_INSN_H
@@ -142,10 +142,14 @@ struct insn_case {
 	int		arg;
 };
 
-/* insn.c: what reading the counter twice costs */
+/* main.c: what insn_begin() and insn_end() cost together */
 extern s64 insn_overhead;
 
-/* insn_post.c: one operation each, as a client's function would post it */
+/* main.c: where a count begins and ends; scripts/profile knows both by their names */
+cycles_t insn_begin(void);
+cycles_t insn_end(void);
+
+/* post.c: one operation each, as a client's function would post it */
 typedef int (*insn_kofi_fn)(struct insn_kofi *k, struct insn_req *req);
 typedef int (*insn_raw_fn)(struct insn_raw *r, struct insn_req *req);
 

@@ -13,6 +13,9 @@
  *	case side insn round instructions operations
  *
  * is in /sys/kernel/debug/kofi_insn/samples until it is unloaded.
+ *
+ * scripts/profile has QEMU count.  It loads the module with rounds=0, so that none of its code has
+ * run yet, and writes the name of a case and a side, "kofi" or "raw", to "run" in that folder.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -28,15 +31,30 @@
 
 #define INSN_SAMPLES	16384
 
-static unsigned int rounds = 25;
+#define INSN_ROUNDS	25
+
+static unsigned int rounds = INSN_ROUNDS;
 module_param(rounds, uint, 0444);
-MODULE_PARM_DESC(rounds, "how often each case is counted");
+MODULE_PARM_DESC(rounds, "how often each case is counted; 0: not at all");
 
 static char *only = "";
 module_param(only, charp, 0444);
 MODULE_PARM_DESC(only, "a case that is counted alone");
 
 s64 insn_overhead;
+
+/* The side that insn_run() does alone, or "" */
+static const char *insn_only_side = "";
+
+noinline cycles_t insn_begin(void)
+{
+	return get_cycles();
+}
+
+noinline cycles_t insn_end(void)
+{
+	return get_cycles();
+}
 
 struct insn_sample {
 	const struct insn_case	*c;
@@ -63,10 +81,10 @@ static s64 insn_count_known(unsigned long loops)
 	cycles_t start, stop;
 
 	local_irq_save(flags);
-	start = get_cycles();
+	start = insn_begin();
 	if (loops)
 		insn_known(loops);
-	stop = get_cycles();
+	stop = insn_end();
 	local_irq_restore(flags);
 	return stop - start;
 }
@@ -93,7 +111,7 @@ static int insn_add(const struct insn_case *c, const char *side,
 		return count;
 	}
 	/* The first rounds meet cold paths: static calls, empty lists */
-	if (!round || insn_nr_samples == INSN_SAMPLES)
+	if (!round || *insn_only_side || insn_nr_samples == INSN_SAMPLES)
 		return 0;
 	insn_samples[insn_nr_samples++] = (struct insn_sample) {
 		c, side, round, max(count, 0LL),
@@ -107,8 +125,9 @@ static int insn_run_case(struct insn_bed *bed, const struct insn_case *c)
 	int ret = 0;
 
 	for (round = 0; round <= rounds && !ret; round++) {
-		ret = insn_add(c, "kofi", round, c->kofi(bed, c->arg));
-		if (!ret)
+		if (strcmp(insn_only_side, "raw"))
+			ret = insn_add(c, "kofi", round, c->kofi(bed, c->arg));
+		if (!ret && strcmp(insn_only_side, "kofi"))
 			ret = insn_add(c, "raw", round, c->raw(bed, c->arg));
 		cond_resched();
 	}
@@ -168,6 +187,31 @@ static int samples_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(samples);
 
+static ssize_t insn_run_write(struct file *file, const char __user *buf, size_t len, loff_t *ppos)
+{
+	char line[64] = "", *side = line, *key;
+	int ret;
+
+	if (simple_write_to_buffer(line, sizeof(line) - 1, ppos, buf, len) != len)
+		return -EINVAL;
+	key = strsep(&side, " ");
+	if (!side)
+		return -EINVAL;
+	only = key;
+	insn_only_side = strim(side);
+	rounds = INSN_ROUNDS;
+	ret = insn_run();
+	only = "";
+	insn_only_side = "";
+	return ret ? : len;
+}
+
+static const struct file_operations insn_run_fops = {
+	.owner	= THIS_MODULE,
+	.open	= simple_open,
+	.write	= insn_run_write,
+};
+
 static int __init insn_init(void)
 {
 	int ret;
@@ -176,10 +220,10 @@ static int __init insn_init(void)
 				GFP_KERNEL);
 	if (!insn_samples)
 		return -ENOMEM;
-	ret = insn_calibrate();
+	ret = rounds ? insn_calibrate() : 0;
 	if (ret)
 		pr_err("the processor's counter does not count instructions\n");
-	else
+	else if (rounds)
 		ret = insn_run();
 	if (ret) {
 		kvfree(insn_samples);
@@ -187,6 +231,7 @@ static int __init insn_init(void)
 	}
 	insn_dir = debugfs_create_dir("kofi_insn", NULL);
 	debugfs_create_file("samples", 0400, insn_dir, NULL, &samples_fops);
+	debugfs_create_file("run", 0200, insn_dir, NULL, &insn_run_fops);
 	return 0;
 }
 

@@ -28,7 +28,7 @@ static s64 insn_kofi_persistent(struct insn_bed *bed, int unused)
 	int i, ret = 0;
 
 	fakehca_quick(bed->hca, false);
-	start = get_cycles();
+	start = insn_begin();
 	for (i = 0; i < INSN_BATCH && !ret; i++) {
 		ret = fi_mr_reg(k->f.domain, bed->page, PAGE_SIZE,
 				FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &mr,
@@ -36,7 +36,7 @@ static s64 insn_kofi_persistent(struct insn_bed *bed, int unused)
 		if (!ret)
 			ret = fi_close(&mr->fid);
 	}
-	stop = get_cycles();
+	stop = insn_end();
 	fakehca_quick(bed->hca, true);
 	return ret ? : (s64)(stop - start) - insn_overhead;
 }
@@ -119,10 +119,10 @@ static s64 insn_raw_persistent(struct insn_bed *bed, int unused)
 	int i, ret = 0;
 
 	fakehca_quick(bed->hca, false);
-	start = get_cycles();
+	start = insn_begin();
 	for (i = 0; i < INSN_BATCH && !ret; i++)
 		ret = insn_raw_one(&bed->raw, bed->page);
-	stop = get_cycles();
+	stop = insn_end();
 	fakehca_quick(bed->hca, true);
 	return ret ? : (s64)(stop - start) - insn_overhead;
 }
@@ -175,18 +175,18 @@ static s64 insn_kofi_single_one(struct insn_bed *bed, struct fid_mr *mr)
 	int ret;
 
 	local_irq_save(flags);
-	start = get_cycles();
+	start = insn_begin();
 	ret = insn_kofi_begin(&bed->kofi, mr, bed->page);
-	count = get_cycles() - start;
+	count = insn_end() - start;
 	local_irq_restore(flags);
 	if (!ret)
 		ret = insn_kofi_settle(bed);
 	if (ret)
 		return ret;
 	local_irq_save(flags);
-	start = get_cycles();
+	start = insn_begin();
 	ret = fi_mr_disable(mr, FI_REMOTE_INV, NULL);
-	count += get_cycles() - start;
+	count += insn_end() - start;
 	local_irq_restore(flags);
 	return ret ? : (s64)count - 2 * insn_overhead;
 }
@@ -248,18 +248,18 @@ static s64 insn_raw_single_one(struct insn_bed *bed, struct ib_mr *mr)
 	int ret;
 
 	local_irq_save(flags);
-	start = get_cycles();
+	start = insn_begin();
 	ret = insn_raw_begin(&bed->raw, mr, &reg, &sg, bed->page);
-	count = get_cycles() - start;
+	count = insn_end() - start;
 	local_irq_restore(flags);
 	if (!ret)
 		ret = insn_raw_settle(bed);
 	if (ret)
 		return ret;
 	local_irq_save(flags);
-	start = get_cycles();
+	start = insn_begin();
 	ib_dma_unmap_sg(mr->device, &sg, 1, DMA_BIDIRECTIONAL);
-	count += get_cycles() - start;
+	count += insn_end() - start;
 	local_irq_restore(flags);
 	return (s64)count - 2 * insn_overhead;
 }

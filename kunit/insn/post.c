@@ -224,10 +224,10 @@ static s64 insn_kofi_post(struct insn_bed *bed, int op)
 	int i, ret = 0;
 
 	local_irq_save(flags);
-	start = get_cycles();
+	start = insn_begin();
 	for (i = 0; i < INSN_BATCH; i++)
 		ret |= post(k, &k->reqs[i]);
-	stop = get_cycles();
+	stop = insn_end();
 	local_irq_restore(flags);
 	if (!ret)
 		ret = insn_kofi_settle(bed);
@@ -255,10 +255,10 @@ static s64 insn_raw_post(struct insn_bed *bed, int op)
 	int i, ret = 0;
 
 	local_irq_save(flags);
-	start = get_cycles();
+	start = insn_begin();
 	for (i = 0; i < INSN_BATCH; i++)
 		ret |= post(r, &r->reqs[i]);
-	stop = get_cycles();
+	stop = insn_end();
 	local_irq_restore(flags);
 	insn_raw_unmap(r, op == INSN_LONG_MAP ? INSN_LONG : INSN_LEN);
 	if (!ret)
