@@ -172,7 +172,8 @@ static void verbs_ep_state_changed(struct kofi_conn *conn)
 {
 	struct verbs_ep *ep = container_of(conn, struct verbs_ep, kep.conn);
 
-	if (conn->state == KOFI_CONN_CONNECTED || ep->tx.plain || ep->rx.plain || ep->straight)
+	if (conn->state == KOFI_CONN_CONNECTED || ep->tx.plain || ep->rx.plain ||
+	    ep->straight[FI_OP_SEND])
 		verbs_ep_tune(ep);
 	if (ep->saves)
 		wake_up(&ep->saves->wait);

@@ -63,7 +63,7 @@ struct verbs_drain_job {
  * @domain: parent
  * @tclass: FI_TC_* of its own
  * @inline_size: bytes that the queue pair takes inline
- * @straight: FI_* that an operation may have for verbs_submit() (send.c)
+ * @straight: by FI_OP_*: FI_* that an operation of the kind may have for verbs_submit() (send.c)
  * @tx_flags: FI_* of calls of the transmit side that take no flags
  * @tx: transmit side; its lock also guards the fields below that say "in flight"
  * @rx: receive side
@@ -114,7 +114,7 @@ struct verbs_ep {
 	struct ib_qp		*qp;
 	struct verbs_domain	*domain;
 	size_t			inline_size;
-	u64			straight;
+	u64			straight[KOFI_NR_XFERS];
 	u64			tx_flags;
 	u32			tclass;
 	struct verbs_queue	tx;

@@ -22,7 +22,11 @@
 
 #define VERBS_PARTS		16	/* most work requests of an operation */
 
-/* FI_* that verbs_ep.straight may have: verbs_wr_init() and verbs_submit() are all they need */
+/*
+ * FI_* that verbs_ep.straight may have: verbs_wr_init() and verbs_submit() are all they need, and
+ * kofi_xfer_check() allows them for every operation of the kind, unless it is of any length.  Such
+ * an operation has a scatterlist, which is not usual.
+ */
 #define VERBS_STRAIGHT		(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |	\
 				 FI_TRANSMIT_COMPLETE | FI_REMOTE_CQ_DATA |		\
 				 FI_REMOTE_INV | FI_MORE | FI_FENCE)

@@ -45,13 +45,14 @@ verbs_submit_recv(struct verbs_ep *ep, const struct kofi_list_iter *at, void *co
 	struct verbs_slot *slot;
 
 	/* Pairs with verbs_queue_settle(): sees all that was set up before the connection */
-	if (unlikely(!smp_load_acquire(&rx->plain) || !verbs_list_is_usual(at, rx->iov_limit)))
-		return false;
-	if (unlikely(!verbs_sges_set(rx, at, DMA_FROM_DEVICE, ep->kep.max_msg_size, &map)))
+	if (unlikely(!smp_load_acquire(&rx->plain)))
 		return false;
 	slot = verbs_slot_take(rx);
-	if (unlikely(!slot)) {
-		verbs_sges_unmap(ep->domain, DMA_FROM_DEVICE, sge, map.mapped);
+	if (unlikely(!slot))
+		return false;
+	if (unlikely(!verbs_sges_set(rx, at, DMA_FROM_DEVICE, rx->iov_limit, ep->kep.max_msg_size,
+				     0, &map))) {
+		verbs_slot_put(slot);
 		return false;
 	}
 	slot->comp.op_context = verbs_context(rx, context);

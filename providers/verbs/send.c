@@ -3,10 +3,11 @@
  * Calls that send, read and write: from the call of a client to the device's queue.
  *
  * A call fills a work request and hands it to verbs_submit(), with the list of its buffers.  The
- * gate of verbs_submit() is one word, the flags that verbs_ep.straight admits: none before the
- * endpoint is connected, and none over iWARP (verbs_queue_tune()).  What the gate does not admit,
- * and lists of other buffers than sge.h calls usual, take verbs_submit_any() (submit.c), which
- * starts afresh.
+ * gate in front is one word, the flags that verbs_ep.straight admits for this kind of
+ * operation: none before the endpoint is connected, none if the endpoint lacks the operation, and
+ * none over iWARP (verbs_queue_tune()).  What the gate does not admit, and lists of other buffers
+ * than sge.h calls usual, take verbs_post_unusual(), which starts afresh: it finds out whether the
+ * endpoint has such an operation at all, and calls verbs_submit_any() (submit.c).
  *
  * fi_send(), fi_read() and fi_write() are verbs_submit() with constant flags, for endpoints whose
  * default flags ask for nothing but completions.  For others they are described as any call is, by
@@ -32,63 +33,68 @@
 #include "save.h"
 #include "verbs.h"
 
-/* verbs_submit() leaves the operation to verbs_submit_any(); nothing has happened */
+/* verbs_submit() leaves the operation to verbs_post_unusual(); nothing has happened */
 #define VERBS_UNUSUAL	1
 
 /*
- * Return whether the device is to copy the data when they are posted.  Not every device copies more
- * than one element, and data that wait for a doorbell stay where they are.
+ * The gate; the device is held.  An open one admits FI_COMPLETION, and a closed one no operation,
+ * not even one without flags.
  */
-static __always_inline bool verbs_submit_copies(const struct verbs_ep *ep,
-						const struct verbs_call *call,
-						const struct kofi_list_iter *at)
+static __always_inline bool verbs_submit_may(const struct verbs_ep *ep, enum fi_op_type type,
+					     u64 flags)
 {
-	return at->count == 1 && verbs_copies(ep, verbs_elem_len(at, 0)) &&
-	       (call->flags & (FI_MORE | FI_INJECT)) != FI_MORE;
+	/* Pairs with verbs_queue_tune(): sees all that was set up before the connection */
+	return !((flags | FI_COMPLETION) & ~smp_load_acquire(&ep->straight[type]));
 }
 
-/* The gate, and the elements.  Return false if verbs_submit_any() has to post the operation */
+/* The elements.  Return false if verbs_post_unusual() has to post the operation */
 static __always_inline bool verbs_submit_map(struct verbs_ep *ep, const struct verbs_call *call,
 					     const struct kofi_list_iter *at,
 					     enum dma_data_direction dir, struct verbs_map *map)
 {
 	bool read = dir == DMA_FROM_DEVICE;
+	/* Data that wait for a doorbell stay where they are */
+	bool stay = read || (call->flags & (FI_MORE | FI_INJECT)) == FI_MORE;
 
-	/*
-	 * An open gate admits FI_COMPLETION, and a closed one no operation, not even one without
-	 * flags.  Pairs with verbs_queue_tune(): sees all that was set up before the connection.
-	 */
-	if (unlikely((call->flags | FI_COMPLETION) & ~smp_load_acquire(&ep->straight)))
-		return false;
-	if (unlikely((read && !ep->may_read) ||
-		     !verbs_list_is_usual(at, read ? ep->read_limit : ep->tx.iov_limit)))
-		return false;
-	map->copied = !read && verbs_submit_copies(ep, call, at);
 	map->anywhere = call->flags & FI_INJECT;
-	if (unlikely(map->anywhere && !map->copied))
+	if (unlikely(!verbs_sges_set(&ep->tx, at, dir, read ? ep->read_limit : ep->tx.iov_limit,
+				     ep->kep.max_msg_size, stay ? 0 : ep->inline_size, map)))
 		return false;
-	return verbs_sges_set(&ep->tx, at, dir, ep->kep.max_msg_size, map);
+	if (likely(call->comp_flags & FI_MSG || call->remote_len == map->len))
+		return true;
+	verbs_sges_unmap(ep->domain, dir, map->sge, map->mapped);
+	return false;
 }
 
-/* The device is held */
+/**
+ * verbs_submit() - Post an operation of usual buffers
+ * @ep: the endpoint
+ * @type: FI_OP_*; the gate is open for it
+ * @wr: its work request, without completion and elements
+ * @call: what else there is to know
+ * @at: its list
+ * @sge: memory for the elements
+ *
+ * Context: any; the device is held.
+ * Return: 0; an errno; or VERBS_UNUSUAL.
+ */
 static __always_inline int
-verbs_submit_held(struct verbs_ep *ep, struct ib_send_wr *wr, const struct verbs_call *call,
-		  const struct kofi_list_iter *at, struct ib_sge *sge)
+verbs_submit(struct verbs_ep *ep, enum fi_op_type type, struct ib_send_wr *wr,
+	     const struct verbs_call *call, const struct kofi_list_iter *at, struct ib_sge *sge)
 {
-	enum dma_data_direction dir = call->comp_flags & FI_READ ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	enum dma_data_direction dir = type == FI_OP_READ ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 	struct verbs_map map = { .sge = sge };
 	struct verbs_queue *tx = &ep->tx;
 	struct verbs_slot *slot;
 	bool direct;
 	int ret;
 
-	if (unlikely(!verbs_submit_map(ep, call, at, dir, &map)))
+	/* First, as nothing is mapped for a queue that is full */
+	slot = verbs_slot_take(tx);
+	if (unlikely(!slot))
 		return VERBS_UNUSUAL;
-	slot = NULL;
-	if (likely(call->comp_flags & FI_MSG || call->remote_len == map.len))
-		slot = verbs_slot_take(tx);
-	if (unlikely(!slot)) {
-		verbs_sges_unmap(ep->domain, dir, sge, map.mapped);
+	if (unlikely(!verbs_submit_map(ep, call, at, dir, &map))) {
+		verbs_slot_put(slot);
 		return VERBS_UNUSUAL;
 	}
 	wr->wr_cqe = &slot->cqe;
@@ -123,29 +129,6 @@ verbs_submit_held(struct verbs_ep *ep, struct ib_send_wr *wr, const struct verbs
 	return 0;
 }
 
-/**
- * verbs_submit() - Post an operation of usual buffers
- * @ep: the endpoint
- * @wr: its work request, without completion and elements
- * @call: what else there is to know
- * @at: its list
- * @sge: memory for the elements
- *
- * Context: any.
- * Return: 0; an errno; or VERBS_UNUSUAL.
- */
-static __always_inline int
-verbs_submit(struct verbs_ep *ep, struct ib_send_wr *wr, const struct verbs_call *call,
-	     const struct kofi_list_iter *at, struct ib_sge *sge)
-{
-	int ret;
-
-	verbs_device_hold();
-	ret = verbs_submit_held(ep, wr, call, at, sge);
-	verbs_device_release();
-	return ret;
-}
-
 /* Fill what work requests of all opcodes have, but for what verbs_submit() fills */
 static __always_inline void verbs_wr_begin(struct ib_send_wr *wr, enum ib_wr_opcode opcode)
 {
@@ -157,8 +140,8 @@ static __always_inline void verbs_wr_begin(struct ib_send_wr *wr, enum ib_wr_opc
 
 /* Fill what calls say, with one buffer and no flags */
 static __always_inline int
-verbs_submit_buf(struct verbs_ep *ep, struct ib_send_wr *wr, u64 comp_flags, const void *buf,
-		 size_t len, void *desc, void *context)
+verbs_submit_buf(struct verbs_ep *ep, enum fi_op_type type, struct ib_send_wr *wr, u64 comp_flags,
+		 const void *buf, size_t len, void *desc, void *context)
 {
 	const struct kvec iov = { (void *)buf, len };
 	const struct verbs_call call = {
@@ -174,15 +157,21 @@ verbs_submit_buf(struct verbs_ep *ep, struct ib_send_wr *wr, u64 comp_flags, con
 		.desc	= &desc,
 	};
 	struct ib_sge sge __uninitialized;
+	int ret = VERBS_UNUSUAL;
 
 	if (unlikely(READ_ONCE(ep->tx_flags) != FI_COMPLETION))
 		return VERBS_UNUSUAL;
-	return verbs_submit(ep, wr, &call, &at, &sge);
+	verbs_device_hold();
+	if (likely(verbs_submit_may(ep, type, call.flags)))
+		ret = verbs_submit(ep, type, wr, &call, &at, &sge);
+	verbs_device_release();
+	return ret;
 }
 
 static __always_inline int
-verbs_submit_rdma(struct verbs_ep *ep, enum ib_wr_opcode opcode, u64 comp_flags, const void *buf,
-		  size_t len, void *desc, u64 addr, u64 key, void *context)
+verbs_submit_rdma(struct verbs_ep *ep, enum fi_op_type type, enum ib_wr_opcode opcode,
+		  u64 comp_flags, const void *buf, size_t len, void *desc, u64 addr, u64 key,
+		  void *context)
 {
 	struct ib_rdma_wr wr __uninitialized;
 
@@ -191,7 +180,7 @@ verbs_submit_rdma(struct verbs_ep *ep, enum ib_wr_opcode opcode, u64 comp_flags,
 	verbs_wr_begin(&wr.wr, opcode);
 	wr.remote_addr = addr;
 	wr.rkey = key;
-	return verbs_submit_buf(ep, &wr.wr, comp_flags, buf, len, desc, context);
+	return verbs_submit_buf(ep, type, &wr.wr, comp_flags, buf, len, desc, context);
 }
 
 ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len, void *desc,
@@ -201,16 +190,16 @@ ssize_t verbs_send(struct fid_ep *fid_ep, const void *buf, size_t len, void *des
 	int ret;
 
 	verbs_wr_begin(&wr, IB_WR_SEND);
-	ret = verbs_submit_buf(to_verbs_ep(&fid_ep->fid), &wr, FI_MSG | FI_SEND, buf, len, desc,
-			       context);
+	ret = verbs_submit_buf(to_verbs_ep(&fid_ep->fid), FI_OP_SEND, &wr, FI_MSG | FI_SEND, buf,
+			       len, desc, context);
 	return likely(ret <= 0) ? ret : kofi_xfer_send(fid_ep, buf, len, desc, dest_addr, context);
 }
 
 ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len, void *desc, fi_addr_t src_addr,
 		   u64 addr, u64 key, void *context)
 {
-	int ret = verbs_submit_rdma(to_verbs_ep(&fid_ep->fid), IB_WR_RDMA_READ, FI_RMA | FI_READ,
-				    buf, len, desc, addr, key, context);
+	int ret = verbs_submit_rdma(to_verbs_ep(&fid_ep->fid), FI_OP_READ, IB_WR_RDMA_READ,
+				    FI_RMA | FI_READ, buf, len, desc, addr, key, context);
 
 	return likely(ret <= 0) ? ret :
 	       kofi_xfer_read(fid_ep, buf, len, desc, src_addr, addr, key, context);
@@ -219,8 +208,8 @@ ssize_t verbs_read(struct fid_ep *fid_ep, void *buf, size_t len, void *desc, fi_
 ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len, void *desc,
 		    fi_addr_t dest_addr, u64 addr, u64 key, void *context)
 {
-	int ret = verbs_submit_rdma(to_verbs_ep(&fid_ep->fid), IB_WR_RDMA_WRITE, FI_RMA | FI_WRITE,
-				    buf, len, desc, addr, key, context);
+	int ret = verbs_submit_rdma(to_verbs_ep(&fid_ep->fid), FI_OP_WRITE, IB_WR_RDMA_WRITE,
+				    FI_RMA | FI_WRITE, buf, len, desc, addr, key, context);
 
 	return likely(ret <= 0) ? ret :
 	       kofi_xfer_write(fid_ep, buf, len, desc, dest_addr, addr, key, context);
@@ -250,6 +239,12 @@ static __always_inline int verbs_wr_flags(struct ib_send_wr *wr, u64 flags, u64 
 	return 0;
 }
 
+/* A work request with its elements; an array alone would have the stack aligned to 16 */
+struct verbs_listed_wr {
+	struct ib_rdma_wr	rdma;
+	struct ib_sge		sge[VERBS_MAX_IOV];
+};
+
 /* Fill the work request of a message, a read or a write, and what else there is to know */
 static __always_inline int verbs_wr_init(struct ib_rdma_wr *wr, struct verbs_call *call,
 					 const struct fi_xfer *xfer)
@@ -271,28 +266,32 @@ static __always_inline int verbs_wr_init(struct ib_rdma_wr *wr, struct verbs_cal
 	return verbs_wr_flags(&wr->wr, call->flags, xfer->data);
 }
 
-/* Return as verbs_submit().  verbs_post_unusual() also says why a call is refused */
-static __always_inline int verbs_post_usual(struct verbs_ep *ep, const struct fi_xfer *xfer,
-					    struct verbs_call call)
+/*
+ * Return as verbs_submit().  The gate is first: verbs_wr_init() takes for granted that this is a
+ * message, a read or a write.  verbs_post_unusual() also says why a call is refused.
+ */
+static __always_inline int verbs_post_usual(struct verbs_ep *ep, enum fi_op_type type,
+					    const struct fi_xfer *xfer, struct verbs_call call)
 {
-	struct ib_sge sge[VERBS_MAX_IOV] __uninitialized;
 	struct kofi_list_iter at __uninitialized;
-	struct ib_rdma_wr wr __uninitialized;
+	struct verbs_listed_wr wr __uninitialized;
+	int ret = VERBS_UNUSUAL;
 
 	verbs_list_begin(&at, ep->domain, xfer);
 	/* Memory of a PCI device is not usual */
 	at.peer = false;
-	if (unlikely(call.comp_flags & FI_ATOMIC || verbs_wr_init(&wr, &call, xfer)))
-		return VERBS_UNUSUAL;
-	return verbs_submit(ep, &wr.wr, &call, &at, sge);
+	verbs_device_hold();
+	if (likely(verbs_submit_may(ep, type, call.flags) &&
+		   !verbs_wr_init(&wr.rdma, &call, xfer)))
+		ret = verbs_submit(ep, type, &wr.rdma.wr, &call, &at, wr.sge);
+	verbs_device_release();
+	return ret;
 }
 
-static noinline ssize_t verbs_post_unusual(struct verbs_ep *ep, const struct fi_xfer *xfer,
-					   u64 flags)
+static noinline ssize_t verbs_post_unusual(struct verbs_ep *ep, const struct fi_xfer *xfer)
 {
 	struct verbs_call call = {
 		.context	= xfer->context,
-		.flags		= flags,
 		.comp_flags	= kofi_xfer_comp_flags(xfer),
 	};
 	struct kofi_list_iter at __uninitialized;
@@ -300,6 +299,9 @@ static noinline ssize_t verbs_post_unusual(struct verbs_ep *ep, const struct fi_
 	struct kvec local;
 	int ret;
 
+	ret = kofi_xfer_check(&ep->kep, xfer, &call.flags);
+	if (ret)
+		return ret;
 	verbs_list_begin(&at, ep->domain, xfer);
 	if (xfer->type < FI_OP_ATOMIC) {
 		ret = verbs_wr_init(&any.rdma, &call, xfer);
@@ -321,29 +323,28 @@ static noinline ssize_t verbs_post_unusual(struct verbs_ep *ep, const struct fi_
 					    verbs_submit_any(ep, &any, &call, &at);
 }
 
-static __always_inline ssize_t verbs_post_tx(struct verbs_ep *ep, const struct fi_xfer *xfer,
-					     u64 comp_flags)
+/* The gate admits nothing that kofi_xfer_check() would refuse: only verbs_post_unusual() asks it */
+static __always_inline ssize_t verbs_post_tx(struct verbs_ep *ep, enum fi_op_type type,
+					     const struct fi_xfer *xfer, u64 comp_flags)
 {
-	struct verbs_call call = { .context = xfer->context, .comp_flags = comp_flags };
+	const struct verbs_call call = {
+		.context	= xfer->context,
+		.flags		= kofi_xfer_flags(&ep->kep, xfer),
+		.comp_flags	= comp_flags,
+	};
 	ssize_t ret;
 
-	ret = kofi_xfer_check(&ep->kep, xfer, &call.flags);
-	if (unlikely(ret))
-		goto refuse;
-	ret = verbs_post_usual(ep, xfer, call);
+	ret = verbs_post_usual(ep, type, xfer, call);
 	if (likely(!ret))
 		return 0;
 	if (ret > 0)
-		ret = verbs_post_unusual(ep, xfer, call.flags);
-	if (!ret)
-		return 0;
-refuse:
-	return kofi_xfer_refuse(&ep->kep, xfer, ret);
+		ret = verbs_post_unusual(ep, xfer);
+	return ret ? kofi_xfer_refuse(&ep->kep, xfer, ret) : 0;
 }
 
 static noinline ssize_t verbs_post_no_msg(struct verbs_ep *ep, const struct fi_xfer *xfer)
 {
-	return verbs_post_tx(ep, xfer, kofi_xfer_comp_flags(xfer));
+	return verbs_post_tx(ep, xfer->type, xfer, kofi_xfer_comp_flags(xfer));
 }
 
 /* With constant flags for a message, so that the compiler leaves out what only others need */
@@ -352,6 +353,6 @@ ssize_t verbs_post(struct fid_ep *fid_ep, const struct fi_xfer *xfer)
 	struct verbs_ep *ep = to_verbs_ep(&fid_ep->fid);
 
 	if (likely(xfer->type == FI_OP_SEND))
-		return verbs_post_tx(ep, xfer, FI_MSG | FI_SEND);
+		return verbs_post_tx(ep, FI_OP_SEND, xfer, FI_MSG | FI_SEND);
 	return xfer->type == FI_OP_RECV ? verbs_post_recv(ep, xfer) : verbs_post_no_msg(ep, xfer);
 }

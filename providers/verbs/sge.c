@@ -10,20 +10,21 @@ struct verbs_map verbs_sges_list(const struct verbs_queue *queue, const struct k
 				 enum dma_data_direction dir, size_t max_len, struct ib_sge *sge)
 {
 	struct verbs_map map = { .sge = sge };
-	size_t i, len;
+	struct kvec elem;
+	size_t i;
 
 	for (i = 0; i < at->count; i++) {
-		len = verbs_elem_len(at, i);
+		elem = verbs_elem(at, i);
 		/* Some devices take an element of no bytes for one of 2 GiB */
-		if (!len)
+		if (!elem.iov_len)
 			continue;
-		if (len > max_len - map.len ||
-		    !verbs_sge_set(queue, &map, verbs_elem_buf(at, i), len,
+		if (elem.iov_len > max_len - map.len ||
+		    !verbs_sge_set(queue, &map, elem.iov_base, elem.iov_len,
 				   at->desc ? at->desc[i] : NULL, dir)) {
 			verbs_sges_unmap(queue->domain, dir, sge, map.mapped);
 			return (struct verbs_map) {};
 		}
-		map.len += len;
+		map.len += elem.iov_len;
 	}
 	return map;
 }
@@ -143,7 +144,7 @@ void verbs_sges_keep(struct verbs_slot *slot, const struct ib_sge *sge, u32 mapp
 {
 	struct verbs_sge *maps, *end;
 
-	if (!slot->queue->maps || !mapped)
+	if (!slot->queue->maps)
 		return;
 	maps = verbs_slot_maps(slot);
 	end = maps + slot->queue->iov_limit;

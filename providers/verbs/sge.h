@@ -8,8 +8,8 @@
  * keeps the mapping until it is undone.
  *
  * verbs_sges_set() is for the usual buffers, which are one element each: those in the linear map,
- * and those in a linear region.  It maps nothing for a queue that is full.  verbs_map_some()
- * (sge.c) takes any list, piece by piece.
+ * and those in a linear region.  The caller has the slot before it maps, so nothing is mapped for a
+ * queue that is full.  verbs_map_some() (sge.c) takes any list, piece by piece.
  *
  * All of it runs in any context, without a lock, as a list belongs to one call.
  */
@@ -54,24 +54,22 @@ void verbs_sges_keep(struct verbs_slot *slot, const struct ib_sge *sge, u32 mapp
 void verbs_sges_forget(struct verbs_slot *slot);
 void verbs_unmap(struct verbs_slot *slot);
 
-/* Return the length of an element of a list that is not of scatterlists */
-static __always_inline size_t verbs_elem_len(const struct kofi_list_iter *at, size_t i)
-{
-	return likely(at->type == FI_BUF_KVEC) ? ((const struct kvec *)at->elem)[i].iov_len :
-						 ((const struct bio_vec *)at->elem)[i].bv_len;
-}
-
-/* Return its kernel address; NULL: it is of a page that is no memory */
-static __always_inline const void *verbs_elem_buf(const struct kofi_list_iter *at, size_t i)
+/*
+ * Return an element of a list that is not of scatterlists.  Its address is NULL if it is of a page
+ * that is no memory.
+ */
+static __always_inline struct kvec verbs_elem(const struct kofi_list_iter *at, size_t i)
 {
 	const struct bio_vec *bvec = at->elem;
-	const struct kvec *kvec = at->elem;
 
 	if (likely(at->type == FI_BUF_KVEC))
-		return kvec[i].iov_base;
-	if (!kofi_page_is_memory(bvec[i].bv_page, at->peer))
-		return NULL;
-	return page_address(bvec[i].bv_page) + bvec[i].bv_offset;
+		return ((const struct kvec *)at->elem)[i];
+	bvec += i;
+	return (struct kvec) {
+		.iov_base	= kofi_page_is_memory(bvec->bv_page, at->peer) ?
+				  page_address(bvec->bv_page) + bvec->bv_offset : NULL,
+		.iov_len	= bvec->bv_len,
+	};
 }
 
 /* Set the element for a buffer.  Return false if it is not one of the usual buffers */
@@ -90,12 +88,10 @@ verbs_sge_set(const struct verbs_queue *queue, struct verbs_map *map, const void
 		return mr->plain == queue->domain && len <= mr->len &&
 		       (uintptr_t)buf - mr->start <= mr->len - len;
 	}
-	if (unlikely(!kofi_is_ram(buf, len) && !map->anywhere))
+	if (unlikely(!map->anywhere && !kofi_is_ram(buf, len)))
 		return false;
 	sge->lkey = queue->lkey;
 	if (queue->maps && !map->copied) {
-		if (unlikely(verbs_queue_full(queue)))
-			return false;
 		ibdev = queue->domain->dev->ibdev;
 		sge->addr = ib_dma_map_single(ibdev, (void *)buf, len, dir);
 		if (unlikely(ib_dma_mapping_error(ibdev, sge->addr)))
@@ -106,39 +102,46 @@ verbs_sge_set(const struct verbs_queue *queue, struct verbs_map *map, const void
 	return true;
 }
 
-/* Return false if no element of the list is a usual buffer, or there are more than @limit */
-static __always_inline bool verbs_list_is_usual(const struct kofi_list_iter *at, size_t limit)
-{
-	return at->type <= FI_BUF_BVEC && at->elem && (at->count == 1 || at->count <= limit);
-}
-
 /**
  * verbs_sges_set() - Make elements of a list of usual buffers
  * @queue: where the operation goes
- * @at: the list, of which verbs_list_is_usual() is true
+ * @at: the list
  * @dir: direction of the transfer
+ * @limit: most elements
  * @max_len: most bytes
- * @map: the elements; none before
+ * @copy_len: most bytes that the device copies when they are posted, of one element; not every
+ *	device copies more than one
+ * @map: the elements; none before, and @anywhere set
  *
  * Context: any.
- * Return: true; or false: there are no bytes, or verbs_map_some() has to make the elements; nothing
- * is mapped then.
+ * Return: true; or false: there are no bytes, or verbs_map_some() has to make the elements, or the
+ * data to inject are not copied; nothing is mapped then.
  */
 static __always_inline bool
 verbs_sges_set(const struct verbs_queue *queue, const struct kofi_list_iter *at,
-	       enum dma_data_direction dir, size_t max_len, struct verbs_map *map)
+	       enum dma_data_direction dir, size_t limit, size_t max_len, size_t copy_len,
+	       struct verbs_map *map)
 {
 	struct kofi_list_iter list __uninitialized;
+	struct kvec elem;
 
+	if (unlikely(at->type > FI_BUF_BVEC || !at->elem))
+		return false;
 	if (unlikely(at->count != 1)) {
+		if (at->count > limit || map->anywhere)
+			return false;
 		/* Copies, so that callers with one element need neither structure in memory */
 		list = *at;
 		*map = verbs_sges_list(queue, &list, dir, max_len, map->sge);
 		return map->count;
 	}
-	map->len = verbs_elem_len(at, 0);
+	elem = verbs_elem(at, 0);
+	map->len = elem.iov_len;
+	map->copied = map->len <= copy_len;
+	if (unlikely(!map->copied && map->anywhere))
+		return false;
 	return map->len - 1 < max_len &&
-	       verbs_sge_set(queue, map, verbs_elem_buf(at, 0), map->len,
+	       verbs_sge_set(queue, map, elem.iov_base, map->len,
 			     at->desc ? *at->desc : NULL, dir);
 }
 

@@ -42,15 +42,20 @@
 static void verbs_queue_tune_tx(struct verbs_ep *ep)
 {
 	const struct kofi_ep_side *side = &ep->kep.tx;
-	u64 straight = 0;
+	u64 send = 0, write, read;
 
 	/* save.c notes what was written, and a fence may have to wait for a save */
 	ep->tx.fits &= !ep->saves;
 	if (!ep->iwarp && READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED)
-		straight = ep->saves ? VERBS_STRAIGHT & ~FI_FENCE : VERBS_STRAIGHT;
+		send = ep->saves ? VERBS_STRAIGHT & ~FI_FENCE : VERBS_STRAIGHT;
+	write = verbs_ep_has_rma(ep) ? send & ~FI_REMOTE_INV : 0;
+	read = ep->may_read ? write & ~(FI_INJECT | FI_REMOTE_CQ_DATA) : 0;
 	WRITE_ONCE(ep->tx_flags, kofi_ep_flags(side, READ_ONCE(side->op_flags)));
-	/* Pairs with verbs_submit(), which then sees all that was set up before */
-	smp_store_release(&ep->straight, straight);
+	/* Pairs with verbs_submit_may(): its caller then sees all that was set up before */
+	smp_wmb();
+	WRITE_ONCE(ep->straight[FI_OP_SEND], send);
+	WRITE_ONCE(ep->straight[FI_OP_WRITE], write);
+	WRITE_ONCE(ep->straight[FI_OP_READ], read);
 }
 
 /*

@@ -52,17 +52,6 @@ static const struct fi_ops_xfer verbs_xfer_ops = {
 	.atomicvalid	= verbs_atomicvalid,
 };
 
-/* Of an endpoint without FI_RMA: verbs_read() and verbs_write() ask for no capability */
-static const struct fi_ops_xfer verbs_msg_xfer_ops = {
-	.size		= sizeof(struct fi_ops_xfer),
-	.send		= verbs_send,
-	.recv		= verbs_recv,
-	.read		= kofi_xfer_read,
-	.write		= kofi_xfer_write,
-	.post		= verbs_post,
-	.atomicvalid	= verbs_atomicvalid,
-};
-
 static const struct fi_ops_xfer verbs_srx_xfer_ops = {
 	.size		= sizeof(struct fi_ops_xfer),
 	.send		= kofi_xfer_send,
@@ -83,7 +72,7 @@ void verbs_ep_set_ops(struct verbs_ep *ep)
 	if (ep->domain->dev->atomics)
 		caps |= kep->caps & FI_ATOMIC;
 	kofi_ep_set_xfers(kep, caps);
-	kep->ep.xfer = caps & FI_RMA ? &verbs_xfer_ops : &verbs_msg_xfer_ops;
+	kep->ep.xfer = &verbs_xfer_ops;
 }
 
 void verbs_srx_set_ops(struct verbs_srx *srx)
