@@ -100,7 +100,7 @@ int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
 	int ret;
 
 	lockdep_assert_held(&ep->tx.lock);
-	if (!list_empty(&ep->regs))
+	if (ep->regs)
 		verbs_regs_post(ep);
 	for (wr = first; wr->next; wr = wr->next) {
 		if (!part)

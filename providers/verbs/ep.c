@@ -603,7 +603,7 @@ int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 		goto fini_ep;
 	verbs_queue_prepare(&ep->tx, &ep->kep.tx);
 	verbs_queue_prepare(&ep->rx, &ep->kep.rx);
-	INIT_LIST_HEAD(&ep->regs);
+	ep->regs_end = &ep->regs;
 	ep->wrs_end = &ep->wrs;
 	spin_lock_init(&ep->split_lock);
 	INIT_DELAYED_WORK(&ep->broken, verbs_cm_broken);

@@ -70,8 +70,9 @@ struct verbs_drain_job {
  * @nr_unsignaled: in flight: operations posted unsignaled since the last signaled one
  * @busy: over iWARP, operations in flight that are not known to be done
  * @unsignaled: in flight: the operations that @nr_unsignaled counts
- * @regs: in flight: registrations that wait for the doorbell, by verbs_mr.waits (wr_list.c)
- * @nr_regs: in flight: entries of @regs
+ * @regs: in flight: registrations that wait for the doorbell (wr_list.c), or NULL
+ * @regs_end: link at the end of @regs
+ * @nr_regs: in flight: how many
  * @wrs: in flight: work requests posted with FI_MORE, or NULL
  * @wrs_end: link at the end of @wrs
  * @wrs_used: bytes of @wrs_room that @wrs takes
@@ -123,7 +124,8 @@ struct verbs_ep {
 	u32			nr_unsignaled;
 	atomic_t		busy;
 	struct verbs_slot	*unsignaled;
-	struct list_head	regs;
+	struct ib_send_wr	*regs;
+	struct ib_send_wr	**regs_end;
 	u32			nr_regs;
 	struct ib_send_wr	*wrs;
 	struct ib_send_wr	**wrs_end;
@@ -287,10 +289,9 @@ static inline struct verbs_ep *verbs_tx_ep(const struct verbs_queue *tx)
 static inline void verbs_queue_settle(struct verbs_ep *ep,
 				      struct verbs_queue *queue)
 {
-	bool plain = queue->fits &&
-		     READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED &&
-		     (queue == &ep->rx ||
-		      (!ep->wrs && !ep->unsignaled && list_empty(&ep->regs)));
+	bool waits = queue == &ep->tx && (ep->unsignaled || ep->wrs || ep->regs);
+	bool plain = !waits && queue->fits &&
+		     READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED;
 
 	/* Pairs with verbs_submit_recv(), which then sees all that was set up before */
 	smp_store_release(&queue->plain, plain);

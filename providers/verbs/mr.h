@@ -58,7 +58,7 @@ enum verbs_mr_state {
  * @segs: memory for @sgt; NULL: the client lends its lists (FI_MR_LEND)
  * @ep: the endpoint that registers it
  * @reg: the work request that registers it
- * @waits: in the list of registrations that wait for the doorbell, or empty
+ * @waits: @reg is in the list of registrations that wait for the doorbell
  * @slot: slot of its last work request, which is in flight while slot->region is this region
  * @is_read_mr: part of a &struct verbs_read_mr
  */
@@ -87,7 +87,7 @@ struct verbs_mr {
 	struct scatterlist	*segs;
 	struct verbs_ep		*ep;
 	struct ib_reg_wr	reg;
-	struct list_head	waits;
+	bool			waits;
 	struct verbs_slot	*slot;
 	bool			is_read_mr;
 };
@@ -164,7 +164,7 @@ static inline void verbs_mr_unmap(struct verbs_mr *mr)
  */
 static inline bool verbs_reg_waits(const struct verbs_mr *mr)
 {
-	return !list_empty_careful(&mr->waits);
+	return READ_ONCE(mr->waits);
 }
 
 static inline struct verbs_mr *to_verbs_mr(struct fid *fid)

@@ -175,14 +175,16 @@ static int verbs_mr_ep_post(struct verbs_mr *mr)
 	slot->unsignaled = NULL;
 	slot->cqe.done = ep->tx.done;
 	mr->reg.wr.wr_cqe = &slot->cqe;
-	mr->slot = slot;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	/* verbs_ring_last() may have rung the last doorbell meanwhile */
 	if (unlikely(READ_ONCE(ep->kep.conn.state) != KOFI_CONN_CONNECTED))
 		ret = kofi_conn_check(&ep->kep.conn, true);
-	if (likely(!ret))
+	if (likely(!ret)) {
+		/* Not earlier: the poster of fi_mr_disable() may still be in the lock */
+		mr->slot = slot;
 		verbs_reg_wait(mr);
+	}
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	if (unlikely(ret))
 		verbs_slot_put(slot);
@@ -428,6 +430,5 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 	/* Local operations do not use a key that comes and goes */
 	mr->mr.mem_desc = NULL;
 	mr->state = mr->mapped ? VERBS_MR_READY : VERBS_MR_EMPTY;
-	INIT_LIST_HEAD(&mr->waits);
 	return 0;
 }

@@ -225,7 +225,7 @@ static int verbs_save_post_wr(struct verbs_ep *ep, struct ib_rdma_wr *wr)
 	rdma_lock_handler(ep->id);
 	if (verbs_saves_alive(ep->saves)) {
 		spin_lock_irqsave(&ep->tx.lock, flags);
-		if (!list_empty(&ep->regs))
+		if (ep->regs)
 			verbs_regs_post(ep);
 		ret = verbs_wrs_post(ep, &wr->wr, &taken);
 		verbs_queue_unlock(ep, &ep->tx, flags);

@@ -110,7 +110,7 @@ int verbs_submit_in_order(struct verbs_ep *ep, struct ib_send_wr *wr, struct ver
 	waits = flags & FI_MORE && !(wr->send_flags & IB_SEND_INLINE) && !verbs_wr_is_swap(wr) &&
 		ep->wrs_used + verbs_wr_size(wr->num_sge) <= VERBS_WRS_ROOM &&
 		READ_ONCE(ep->kep.conn.state) == KOFI_CONN_CONNECTED;
-	if (!waits && !list_empty(&ep->regs))
+	if (!waits && ep->regs)
 		verbs_regs_post(ep);
 	if (flags & FI_COMPLETION)
 		verbs_slot_set_signaled(ep, slot, wr);

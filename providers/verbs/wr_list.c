@@ -138,28 +138,38 @@ void verbs_reg_wait(struct verbs_mr *mr)
 	struct verbs_ep *ep = mr->ep;
 
 	lockdep_assert_held(&ep->tx.lock);
-	list_add_tail(&mr->waits, &ep->regs);
+	mr->reg.wr.next = NULL;
+	*ep->regs_end = &mr->reg.wr;
+	ep->regs_end = &mr->reg.wr.next;
 	ep->nr_regs++;
+	WRITE_ONCE(mr->waits, true);
 	/* No operation overtakes the registration */
 	WRITE_ONCE(ep->tx.plain, false);
 }
 
-static void verbs_reg_unwait(struct verbs_mr *mr)
+static struct verbs_slot *verbs_reg_slot(const struct ib_send_wr *wr)
 {
-	lockdep_assert_held(&mr->ep->tx.lock);
-	list_del_init(&mr->waits);
-	mr->ep->nr_regs--;
+	return container_of(wr->wr_cqe, struct verbs_slot, cqe);
+}
+
+/* The registrations have left their list */
+static void verbs_regs_forget(struct verbs_ep *ep)
+{
+	lockdep_assert_held(&ep->tx.lock);
+	ep->regs = NULL;
+	ep->regs_end = &ep->regs;
+	ep->nr_regs = 0;
 }
 
 /*
  * A registration is not reported even if it fails, as the operation behind it fails, too.  It ends
  * with the next signaled work request.
  */
-static void verbs_reg_fill(struct verbs_ep *ep, struct verbs_mr *mr)
+static void verbs_reg_fill(struct verbs_ep *ep, struct ib_send_wr *wr)
 {
-	struct verbs_slot *slot = mr->slot;
-	struct ib_send_wr *wr = &mr->reg.wr;
+	struct verbs_slot *slot = verbs_reg_slot(wr);
 
+	WRITE_ONCE(slot->region->waits, false);
 	wr->send_flags = 0;
 	if (unlikely(ep->tx.counted || ++ep->nr_unsignaled >= ep->tx.size / 2))
 		verbs_slot_set_signaled(ep, slot, wr);
@@ -175,22 +185,33 @@ static void verbs_reg_fill(struct verbs_ep *ep, struct verbs_mr *mr)
  */
 void verbs_regs_post(struct verbs_ep *ep)
 {
-	struct ib_send_wr *first = NULL, **link = &first;
-	struct verbs_mr *mr, *next;
+	struct ib_send_wr *wr;
 
 	lockdep_assert_held(&ep->tx.lock);
-	list_for_each_entry_safe(mr, next, &ep->regs, waits) {
-		verbs_reg_unwait(mr);
-		verbs_reg_fill(ep, mr);
-		*link = &mr->reg.wr;
-		link = &mr->reg.wr.next;
-	}
-	if (!first)
+	if (!ep->regs)
 		return;
-	*link = ep->wrs;
+	for (wr = ep->regs; wr; wr = wr->next)
+		verbs_reg_fill(ep, wr);
+	*ep->regs_end = ep->wrs;
 	if (!ep->wrs)
-		ep->wrs_end = link;
-	ep->wrs = first;
+		ep->wrs_end = ep->regs_end;
+	ep->wrs = ep->regs;
+	verbs_regs_forget(ep);
+}
+
+/* Take one of the registrations that wait out of their list */
+static void verbs_reg_unlink(struct verbs_ep *ep, struct verbs_mr *mr)
+{
+	struct ib_send_wr **link = &ep->regs;
+
+	lockdep_assert_held(&ep->tx.lock);
+	while (*link != &mr->reg.wr)
+		link = &(*link)->next;
+	*link = mr->reg.wr.next;
+	if (ep->regs_end == &mr->reg.wr.next)
+		ep->regs_end = link;
+	ep->nr_regs--;
+	WRITE_ONCE(mr->waits, false);
 }
 
 /**
@@ -209,7 +230,7 @@ bool verbs_reg_take_back(struct verbs_mr *mr)
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	waits = verbs_reg_waits(mr);
 	if (waits) {
-		verbs_reg_unwait(mr);
+		verbs_reg_unlink(ep, mr);
 		verbs_slot_put(mr->slot);
 	}
 	verbs_queue_unlock(ep, &ep->tx, flags);
@@ -232,14 +253,18 @@ void verbs_ring_locked(struct verbs_ep *ep)
 /* The connection has ended: rings the last doorbell, and drops registrations that wait */
 void verbs_ring_last(struct verbs_ep *ep)
 {
-	struct verbs_mr *mr, *next;
+	struct ib_send_wr *wr, *next;
+	struct verbs_slot *slot;
 	unsigned long flags;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
 	verbs_ring_locked(ep);
-	list_for_each_entry_safe(mr, next, &ep->regs, waits) {
-		verbs_reg_unwait(mr);
-		verbs_slot_put(mr->slot);
+	for (wr = ep->regs; wr; wr = next) {
+		next = wr->next;
+		slot = verbs_reg_slot(wr);
+		WRITE_ONCE(slot->region->waits, false);
+		verbs_slot_put(slot);
 	}
+	verbs_regs_forget(ep);
 	verbs_queue_unlock(ep, &ep->tx, flags);
 }
