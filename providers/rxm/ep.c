@@ -31,19 +31,30 @@
 #define RXM_TX_OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE)
 #define RXM_RX_OP_FLAGS	(FI_COMPLETION | FI_MULTI_RECV)
 
-#define RXM_LIMITS(delivery)					\
-	.cntr_dirs	= RXM_CNTR_DIRS,			\
-	.tx_op_flags	= RXM_TX_OP_FLAGS | (delivery),		\
-	.rx_op_flags	= RXM_RX_OP_FLAGS,			\
-	.tx_flags	= RXM_TX_OP_FLAGS | (delivery) | FI_REMOTE_CQ_DATA | FI_MORE,	\
-	.recv_flags	= RXM_RX_OP_FLAGS | FI_MORE,		\
-	.trecv_flags	= RXM_RX_OP_FLAGS | FI_MORE | FI_PEEK | FI_CLAIM | FI_DISCARD, \
-	.av		= true
+#define RXM_TX_FLAGS	(RXM_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE)
+#define RXM_RECV_FLAGS	(RXM_RX_OP_FLAGS | FI_MORE)
+#define RXM_TRECV_FLAGS	(RXM_RECV_FLAGS | FI_PEEK | FI_CLAIM | FI_DISCARD)
 
-const struct kofi_ep_limits rxm_limits = { RXM_LIMITS(FI_DELIVERY_COMPLETE) };
+const struct kofi_ep_limits rxm_limits = {
+	.cntr_dirs	= RXM_CNTR_DIRS,
+	.tx_op_flags	= RXM_TX_OP_FLAGS | FI_DELIVERY_COMPLETE,
+	.rx_op_flags	= RXM_RX_OP_FLAGS,
+	.tx_flags	= RXM_TX_FLAGS | FI_DELIVERY_COMPLETE,
+	.recv_flags	= RXM_RECV_FLAGS,
+	.trecv_flags	= RXM_TRECV_FLAGS,
+	.av		= true,
+};
 
 /* With writes by reliable queue pairs, which do not say when a write has been delivered */
-static const struct kofi_ep_limits rxm_rc_limits = { RXM_LIMITS(0) };
+static const struct kofi_ep_limits rxm_rc_limits = {
+	.cntr_dirs	= RXM_CNTR_DIRS,
+	.tx_op_flags	= RXM_TX_OP_FLAGS,
+	.rx_op_flags	= RXM_RX_OP_FLAGS,
+	.tx_flags	= RXM_TX_FLAGS,
+	.recv_flags	= RXM_RECV_FLAGS,
+	.trecv_flags	= RXM_TRECV_FLAGS,
+	.av		= true,
+};
 
 struct kofi_av *rxm_av(const struct rxm_ep *ep)
 {
