@@ -13,7 +13,8 @@ PREFIX ?= /usr/local
 SHARE := $(PREFIX)/share/kofi
 EXAMPLES := $(PREFIX)/share/doc/kofi-dev/examples
 PLUGINS ?= $(PREFIX)/lib/wireshark/plugins
-RELEASE = $(shell cat $(KDIR)/include/config/kernel.release)
+# What the kernel calls itself; Debian's kernel.release has the version it was made from
+RELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 
 STAGE ?=
 T ?=
@@ -25,8 +26,10 @@ modules: check-kdir	## build every module against KDIR
 	@[ -n '$(KOFI_NVME_HEADERS)' ] || echo "clients/nvme is left out without KOFI_NVME_HEADERS; see Documentation/clients/nvme.rst"
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
 
+# Before 6.3 Kbuild has another folder
 modules_install: check-kdir
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+	@[ -e Module.symvers ] || { echo 'Nothing is built here: run "make" first.' >&2; exit 1; }
+	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_DIR=updates modules_install
 
 install: modules_install install-dev install-tools	## install what is built, headers and tools (as root)
 	install -m 644 Module.symvers $(INSTALL_MOD_PATH)/lib/modules/$(RELEASE)/updates/kofi.symvers
