@@ -26,7 +26,7 @@
  * Locks, from the outside to the inside:
  *
  *	rxm_lock		mutex of kofi/soft.h; no lower call is made under it
- *	rxm_conn.rx_lock	who deals with what has come
+ *	rxm_conn.rx_lock	whether a task deals with what has come
  *	kofi_soft_ep.lock	all that work items and callbacks share: the table of peers, their
  *				operations and connections, buffers, early messages
  *
@@ -316,8 +316,8 @@ enum rxm_conn_state {
  * @answers: &struct rxm_rndv that are to be answered
  * @page_iov: pages of vmalloc memory that a read may have
  * @rx_lock: guards the next two; taken with interrupts off
- * @rx_busy: somebody deals with what has come
- * @rx_again: who deals with it has to look again
+ * @rx_busy: a task deals with what has come
+ * @rx_again: that task has to look again
  * @entries: completions that have been read; only the task that deals with them uses these, the
  *	next two and @head_waits
  * @nentries: how many
