@@ -324,12 +324,12 @@ static void requests_and_answers_are_parsed(struct kunit *test)
 				types[i]);
 		KUNIT_EXPECT_FALSE(test, net_order);
 		KUNIT_EXPECT_EQ(test, len, TCP_WIRE_CM_DATA);
-		KUNIT_EXPECT_FALSE(test, ktcp_cm_can_save(&cm));
+		KUNIT_EXPECT_FALSE(test, ktcp_cm_can(&cm, TCP_WIRE_CAN_SAVE));
 		if (types[i] != 6)
 			peer_announce(buf);
 		ktcp_cm_build(&cm, types[i], types[i] != 6 ? TCP_WIRE_CAN_SAVE : 0,
 			      TCP_WIRE_CM_DATA);
-		KUNIT_EXPECT_EQ(test, ktcp_cm_can_save(&cm), types[i] != 6);
+		KUNIT_EXPECT_EQ(test, ktcp_cm_can(&cm, TCP_WIRE_CAN_SAVE), types[i] != 6);
 		KUNIT_EXPECT_MEMEQ(test, &cm, buf, sizeof(cm));
 	}
 }
@@ -344,10 +344,10 @@ static void only_kofi_is_taken_for_kofi(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(others); i++) {
 		cm.msg_id = cpu_to_be64(others[i]);
-		KUNIT_EXPECT_FALSE(test, ktcp_cm_can_save(&cm));
+		KUNIT_EXPECT_FALSE(test, ktcp_cm_can(&cm, TCP_WIRE_CAN_SAVE));
 	}
 	cm.msg_id = cpu_to_be64(TCP_WIRE_KOFI | 3);
-	KUNIT_EXPECT_TRUE(test, ktcp_cm_can_save(&cm));
+	KUNIT_EXPECT_TRUE(test, ktcp_cm_can(&cm, TCP_WIRE_CAN_SAVE));
 }
 
 static void a_request_tells_the_byte_order(struct kunit *test)

@@ -134,8 +134,8 @@ int ktcp_dial(struct ktcp_conn *conn)
 static void ktcp_ep_know_peer(struct ktcp_ep *ep, const struct ktcp_cm_msg *msg)
 {
 	ep->conn.net_order = msg->net_order;
-	ep->conn.saves = ktcp_cm_can_save(&msg->cm);
-	ep->conn.refuses = ktcp_cm_can_refuse(&msg->cm);
+	ep->conn.saves = ktcp_cm_can(&msg->cm, TCP_WIRE_CAN_SAVE);
+	ep->conn.refuses = ktcp_cm_can(&msg->cm, TCP_WIRE_CAN_REFUSE);
 	ep->soft.absent = ep->conn.saves ? 0 : FI_SAVE;
 }
 

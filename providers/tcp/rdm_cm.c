@@ -117,6 +117,14 @@ static int ktcp_link_refused(const struct ktcp_link *link)
 	return be16_to_cpu(msg.reason) == TCP_WIRE_CTX_NONE ? -ECONNREFUSED : -EALREADY;
 }
 
+/* Notes what the peer's request or answer says that the peer understands */
+static void ktcp_link_know_peer(struct ktcp_link *link, const struct ktcp_wire_cm *cm)
+{
+	link->conn.leaves = ktcp_cm_can(cm, TCP_WIRE_CAN_LEAVE);
+	link->conn.refuses = ktcp_cm_can(cm, TCP_WIRE_CAN_REFUSE);
+	link->contexts = ktcp_cm_can(cm, TCP_WIRE_CAN_CTX);
+}
+
 /**
  * ktcp_link_answered() - Look for the answer to the request
  * @link: a connection in KTCP_ASKED, by its worker
@@ -149,9 +157,7 @@ int ktcp_link_answered(struct ktcp_link *link)
 		link->pid = be32_to_cpu(msg.pid);
 		/* A peer that only repeats our version knows of no versions */
 		conn->rendezvous = msg.version == (TCP_WIRE_RDM_CHECKED | TCP_WIRE_RDM_VERSION);
-		conn->leaves = ktcp_cm_can_leave(&conn->cm_msg.cm);
-		conn->refuses = ktcp_cm_can_refuse(&conn->cm_msg.cm);
-		link->contexts = ktcp_cm_can_ctx(&conn->cm_msg.cm);
+		ktcp_link_know_peer(link, &conn->cm_msg.cm);
 		ktcp_link_opened(link);
 	}
 	ktcp_cm_leave(noio);
@@ -181,9 +187,7 @@ static int ktcp_link_answer(struct ktcp_link *link, struct ktcp_req *req,
 	}
 	link->pid = be32_to_cpu(msg->pid);
 	link->conn.rendezvous = msg->version >= TCP_WIRE_RDM_VERSION;
-	link->conn.leaves = ktcp_cm_can_leave(&req->msg.cm);
-	link->conn.refuses = ktcp_cm_can_refuse(&req->msg.cm);
-	link->contexts = ktcp_cm_can_ctx(&req->msg.cm);
+	ktcp_link_know_peer(link, &req->msg.cm);
 	return 0;
 }
 

@@ -295,31 +295,11 @@ int ktcp_cm_parse(const struct ktcp_wire_cm *cm, size_t *len, bool *net_order)
 	return cm->type;
 }
 
-static bool ktcp_cm_can(const struct ktcp_wire_cm *cm, u64 what)
+bool ktcp_cm_can(const struct ktcp_wire_cm *cm, u64 what)
 {
 	u64 id = be64_to_cpu(cm->msg_id);
 
 	return (id & TCP_WIRE_KOFI_MASK) == TCP_WIRE_KOFI && id & what;
-}
-
-bool ktcp_cm_can_save(const struct ktcp_wire_cm *cm)
-{
-	return ktcp_cm_can(cm, TCP_WIRE_CAN_SAVE);
-}
-
-bool ktcp_cm_can_leave(const struct ktcp_wire_cm *cm)
-{
-	return ktcp_cm_can(cm, TCP_WIRE_CAN_LEAVE);
-}
-
-bool ktcp_cm_can_ctx(const struct ktcp_wire_cm *cm)
-{
-	return ktcp_cm_can(cm, TCP_WIRE_CAN_CTX);
-}
-
-bool ktcp_cm_can_refuse(const struct ktcp_wire_cm *cm)
-{
-	return ktcp_cm_can(cm, TCP_WIRE_CAN_REFUSE);
 }
 
 void ktcp_cm_build(struct ktcp_wire_cm *cm, enum ktcp_wire_cm_type type, u64 can, size_t len)

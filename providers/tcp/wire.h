@@ -269,40 +269,14 @@ size_t ktcp_hdr_build(u8 *buf, const struct ktcp_hdr *hdr, u8 id, bool net_order
 int ktcp_cm_parse(const struct ktcp_wire_cm *cm, size_t *len, bool *net_order);
 
 /**
- * ktcp_cm_can_save() - Does the peer understand TCP_WIRE_SAVE?
- * @cm: the header of its request or answer
- *
- * Context: any.
- * Return: whether it does.
- */
-bool ktcp_cm_can_save(const struct ktcp_wire_cm *cm);
-
-/**
- * ktcp_cm_can_leave() - Does the peer understand TCP_WIRE_LEAVE?
- * @cm: the header of its request or answer
- *
- * Context: any.
- * Return: whether it does.
- */
-bool ktcp_cm_can_leave(const struct ktcp_wire_cm *cm);
-
-/**
- * ktcp_cm_can_ctx() - Does the peer understand TCP_WIRE_CTXREQ?
+ * ktcp_cm_can() - Does the peer understand what only kOFI knows?
  * @cm: its request or answer
+ * @what: one of TCP_WIRE_CAN_*
  *
  * Context: any.
  * Return: whether it says so.
  */
-bool ktcp_cm_can_ctx(const struct ktcp_wire_cm *cm);
-
-/**
- * ktcp_cm_can_refuse() - Does the peer understand TCP_WIRE_REFUSAL?
- * @cm: its request or answer
- *
- * Context: any.
- * Return: whether it says so.
- */
-bool ktcp_cm_can_refuse(const struct ktcp_wire_cm *cm);
+bool ktcp_cm_can(const struct ktcp_wire_cm *cm, u64 what);
 
 /**
  * ktcp_cm_build() - Build a message of connection management

@@ -148,8 +148,8 @@ static size_t show_cm(const char *name, const u8 *bytes, size_t avail, bool *for
 	type = ktcp_cm_parse(&cm, &len, &other);
 	printf("%s: type %d", name, type);
 	if (type >= 0)
-		printf(" len %zu save %d leave %d", len, ktcp_cm_can_save(&cm),
-		       ktcp_cm_can_leave(&cm));
+		printf(" len %zu save %d leave %d", len, ktcp_cm_can(&cm, TCP_WIRE_CAN_SAVE),
+		       ktcp_cm_can(&cm, TCP_WIRE_CAN_LEAVE));
 	if (type >= 0 && type != TCP_WIRE_NACK) {
 		*foreign = other != BIG;
 		printf(" %s-endian", *foreign ? "big" : "little");
