@@ -92,6 +92,22 @@ size_t peer_offer(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 offered, u8 
 	return len;
 }
 
+size_t peer_tagged_read(u8 *buf, u64 tag, u64 wanted)
+{
+	size_t len = peer_offer(buf, 0, NULL, tag, wanted, 0);
+
+	buf[1] = 9;
+	return len;
+}
+
+size_t peer_tagged_write(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 payload)
+{
+	size_t len = peer_tagged(buf, flags, data, tag, payload);
+
+	buf[1] = 10;
+	return len;
+}
+
 static void release(void *sock)
 {
 	sock_release(sock);

@@ -21,6 +21,7 @@
  * @listener: its socket
  * @addr: what the endpoint calls it
  * @leaves: it announces that it understands the end of idle connections
+ * @understands: bits of kOFI's word, besides; 0: it is not kOFI, unless it @leaves
  */
 struct rdm_peer {
 	u32			host;
@@ -28,6 +29,7 @@ struct rdm_peer {
 	struct socket		*listener;
 	fi_addr_t		addr;
 	bool			leaves;
+	u8			understands;
 };
 
 /* Sets a parameter of the module, until the end of the case */

@@ -85,10 +85,15 @@ static void rdm_cm(u8 *data, u8 version, __be16 port, u32 pid)
 	memcpy(data + 4, &net_pid, sizeof(net_pid));
 }
 
-/* Makes a message of connection management kOFI's, that understands the end when idle */
-static void rdm_announce(u8 *buf)
+/* Makes a message of connection management kOFI's, if the peer understands something */
+static void rdm_announce(u8 *buf, const struct rdm_peer *peer)
 {
-	memcpy(buf + 16, "kOFI\0\0\0\2", 8);
+	u8 understands = peer->understands | (peer->leaves ? 2 : 0);
+
+	if (!understands)
+		return;
+	memcpy(buf + 16, "kOFI\0\0\0", 7);
+	buf[23] = understands;
 }
 
 struct socket *rdm_ask(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer,
@@ -104,8 +109,7 @@ struct socket *rdm_ask(struct kunit *test, struct vt_end *end, const struct rdm_
 	sock = peer_connect_from(test, peer->host, &to);
 	rdm_cm(data, version, name->sin_port, pid);
 	peer_cm(buf, 0, data, sizeof(data));
-	if (peer->leaves)
-		rdm_announce(buf);
+	rdm_announce(buf, peer);
 	peer_send(test, sock, buf, sizeof(buf));
 	return sock;
 }
@@ -116,9 +120,11 @@ void rdm_expect_cm(struct kunit *test, struct socket *sock, u8 type, u8 *data)
 
 	peer_recv(test, sock, got, sizeof(got));
 	peer_cm(want, type, got + PEER_CM, RDM_CM);
-	/* It understands requests to receive contexts, too, and refusals */
+	/* It understands receive contexts and refusals, too, and with FI_RMA tagged access */
 	if (type != 6)
 		memcpy(want + 16, "kOFI\0\0\0\xe", 8);
+	if (type != 6 && vt_of(test)->info->caps & FI_RMA)
+		want[23] |= 0x10;
 	KUNIT_ASSERT_MEMEQ(test, got, want, sizeof(want));
 	memcpy(data, got + PEER_CM, RDM_CM);
 }

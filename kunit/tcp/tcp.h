@@ -60,6 +60,10 @@ size_t peer_tagged(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 payload);
 /* The offer of a tagged message of @offered bytes */
 size_t peer_offer(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 offered, u8 number);
 
+/* A read of a tagged receive, and a write with @payload bytes behind it */
+size_t peer_tagged_read(u8 *buf, u64 tag, u64 wanted);
+size_t peer_tagged_write(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 payload);
+
 /* A connection to where the case listens, closed after the case; or one to the peer */
 struct socket *peer_connect(struct kunit *test);
 struct socket *peer_listen(struct kunit *test, struct sockaddr_storage *addr);

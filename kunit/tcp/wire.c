@@ -47,6 +47,9 @@ static const struct header_case {
 	{ "payload of an offer with data", 7, 5, false, 0, 100 },
 	{ "refusal of a read", 8, 0, false, 0, 0 },
 	{ "refusal of a write", 8, 1, true, 0, 0 },
+	{ "tagged read", 9, 0, false, 0, 0 },
+	{ "tagged write", 10, 0, false, 0, 100 },
+	{ "tagged write with data", 10, 1, true, 0, 100 },
 	{ "the longest message", 0, 0, false, 0, SIZE_MAX - PEER_BASE },
 };
 
@@ -73,6 +76,11 @@ static size_t make(u8 *buf, const struct header_case *row)
 	if (row->op == 1)
 		return peer_tagged(buf, row->flags, row->data ? &some_data : NULL,
 				   some_tag, row->payload);
+	if (row->op == 9)
+		return peer_tagged_read(buf, some_tag, some_offered);
+	if (row->op == 10)
+		return peer_tagged_write(buf, row->flags, row->data ? &some_data : NULL,
+					 some_tag, row->payload);
 	len = peer_hdr(buf, row->op, row->flags, row->data ? &some_data : NULL,
 		       row->count ? some_rma : NULL, row->count, row->payload);
 	if (row->op > 5)
@@ -100,9 +108,9 @@ static void parse(struct kunit *test, bool net_order)
 	KUNIT_EXPECT_FALSE(test, hdr.ack);
 	KUNIT_EXPECT_EQ(test, hdr.len, row->payload);
 	KUNIT_EXPECT_EQ(test, hdr.data, row->data ? some_data : 0);
-	KUNIT_EXPECT_EQ(test, hdr.tag, row->op == 1 || row->op == 5 ? some_tag : 0);
-	KUNIT_EXPECT_EQ(test, hdr.number, row->op >= 5 ? number_of(row) : 0);
-	KUNIT_EXPECT_EQ(test, hdr.msg_len, row->op == 5 ? some_offered : 0);
+	KUNIT_EXPECT_EQ(test, hdr.tag, row->op == 1 || row->op == 5 || row->op >= 9 ? some_tag : 0);
+	KUNIT_EXPECT_EQ(test, hdr.number, row->op >= 5 && row->op < 9 ? number_of(row) : 0);
+	KUNIT_EXPECT_EQ(test, hdr.msg_len, row->op == 5 || row->op == 9 ? some_offered : 0);
 	KUNIT_EXPECT_EQ(test, hdr.count, row->count);
 	KUNIT_EXPECT_MEMEQ(test, hdr.rma, some_rma,
 			   row->count * sizeof(some_rma[0]));
@@ -193,7 +201,18 @@ static const struct bad_case {
 	{ "wish with a tag", 6, 0, 0, 24, 24 },
 	{ "payload with a tag", 7, 0, 0, 24, 30 },
 	{ "refusal without a reason", 8, 0, 0, 16, 16 },
-	{ "no operation", 9, 0, 0, 16, 16 },
+	{ "tagged read without its length", 9, 0, 0, 24, 24 },
+	{ "tagged read with payload", 9, 0, 0, 32, 33 },
+	{ "tagged read that is to be acknowledged", 9, 4, 0, 32, 32 },
+	{ "tagged read with data", 9, 1, 0, 40, 40 },
+	{ "save of a tagged read", 9, 0x10, 0, 32, 32 },
+	{ "tagged write without its tag", 10, 0, 0, 16, 16 },
+	{ "tagged write with a length", 10, 0, 0, 32, 32 },
+	{ "tagged write that is to be acknowledged", 10, 4, 0, 24, 24 },
+	{ "commit of a tagged write", 10, 8, 0, 24, 24 },
+	{ "save of a tagged write", 10, 0x10, 0, 24, 24 },
+	{ "tagged write that leaves", 10, 0x21, 0, 32, 32 },
+	{ "no operation", 11, 0, 0, 16, 16 },
 	{ "no operation at all", 255, 0, 0, 16, 16 },
 	{ "short header", 0, 0, 0, 15, 16 },
 	{ "no header", 0, 0, 0, 0, 16 },
@@ -255,13 +274,16 @@ static void a_refusal_has_a_reason_and_nothing_else(struct kunit *test)
 		{ 255, 1, 0, -EPROTO }, { 1, 1, 1, -EPROTO }, { 1, 5, 0, -EPROTO },
 		{ 1, 9, 0, -EPROTO }, { 1, 0x11, 0, -EPROTO }, { 1, 0x21, 0, -EPROTO },
 		{ 1, 0x8001, 0, -EPROTO },
+		/* Reasons of tagged reads and writes, which have no number */
+		{ 3, 0, 0, 0 }, { 4, 0, 0, 0 }, { 5, 0, 0, -EPROTO }, { 4, 1, 0, -EPROTO },
 	};
 	u8 buf[PEER_BASE + 8];
 	struct ktcp_hdr hdr;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		peer_hdr(buf, 8, rows[i].flags, &some_data, NULL, 0, rows[i].payload);
+		peer_hdr(buf, 8, rows[i].flags, rows[i].flags & 1 ? &some_data : NULL, NULL, 0,
+			 rows[i].payload);
 		buf[4] = rows[i].reason;
 		KUNIT_EXPECT_EQ_MSG(test, ktcp_hdr_parse(&hdr, buf, sizeof(buf), false),
 				    rows[i].ret, "row %zu", i);
@@ -292,7 +314,7 @@ static void random_bytes_are_parsed_or_refused(struct kunit *test)
 	prandom_seed_state(&rnd, 4711);
 	for (i = 0; i < 20000; i++) {
 		prandom_bytes_state(&rnd, buf, sizeof(buf));
-		buf[1] %= TCP_WIRE_REFUSAL + 1;
+		buf[1] %= TCP_WIRE_TAGGED_WRITE + 1;
 		buf[3] = 0;
 		buf[5] &= 7;
 		if (i & 1)

@@ -120,8 +120,7 @@ int ktcp_dial(struct ktcp_conn *conn)
 	default:
 		return sock_error(sk) ? : -ECONNREFUSED;
 	}
-	ret = ktcp_cm_send(conn->sk.sock, conn->request,
-			   conn->rdm ? KTCP_CAN_RDM : KTCP_CAN_MSG,
+	ret = ktcp_cm_send(conn->sk.sock, conn->request, ktcp_conn_can(conn),
 			   conn->cm_msg.data, conn->cm_msg.have);
 	if (ret)
 		return ret;
@@ -311,7 +310,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	sock = ep->req->sk.sock;
 	/* The peer may have gone while the request waited */
 	if (READ_ONCE(sock->sk->sk_state) != TCP_ESTABLISHED ||
-	    ktcp_cm_send(sock, TCP_WIRE_CONNRESP, KTCP_CAN_MSG, param, paramlen)) {
+	    ktcp_cm_send(sock, TCP_WIRE_CONNRESP, ktcp_conn_can(&ep->conn), param, paramlen)) {
 		ktcp_ep_end(ep, ECONNABORTED, NULL, 0);
 		goto unlock;
 	}

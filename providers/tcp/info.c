@@ -32,6 +32,7 @@
 #define KTCP_ORDER	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | \
 			 FI_ORDER_WAW | FI_ORDER_WAS | FI_ORDER_SAW | \
 			 FI_ORDER_SAS)
+#define KTCP_RDM_CAPS	(FI_TAGGED | FI_TAGGED_RMA)
 #define KTCP_RDM_RX_CAPS	(FI_DIRECTED_RECV | FI_SOURCE | FI_TAGGED_MULTI_RECV)
 #define KTCP_RDM_ORDER	(KTCP_ORDER & ~(FI_ORDER_RAS | FI_ORDER_WAS))
 
@@ -44,15 +45,17 @@ static void ktcp_info_set_rdm(struct fi_info *info)
 	info->rx_attr->msg_order = KTCP_RDM_ORDER;
 	info->ep_attr->mem_tag_format = U64_MAX;
 	/* The wire of such endpoints has no message for a save */
-	info->tx_attr->caps = (info->tx_attr->caps & ~FI_RMA_PMEM) | FI_TAGGED | FI_NAMED_RX_CTX;
-	info->rx_attr->caps = (info->rx_attr->caps & ~FI_RMA_PMEM) | FI_TAGGED | KTCP_RDM_RX_CAPS;
+	info->tx_attr->caps &= ~FI_RMA_PMEM;
+	info->rx_attr->caps &= ~FI_RMA_PMEM;
+	info->tx_attr->caps |= KTCP_RDM_CAPS | FI_NAMED_RX_CTX;
+	info->rx_attr->caps |= KTCP_RDM_CAPS | KTCP_RDM_RX_CAPS;
 	info->domain_attr->caps |= FI_AV_USER_ID;
 	info->domain_attr->max_ep_tx_ctx = KOFI_SOFT_CTXS;
 	info->domain_attr->max_ep_rx_ctx = KOFI_SOFT_CTXS;
 	info->domain_attr->max_ep_srx_ctx = 0;
 	info->domain_attr->max_err_data = 0;
 	info->caps &= ~FI_RMA_PMEM;
-	info->caps |= FI_TAGGED | KTCP_RDM_RX_CAPS | FI_AV_USER_ID | FI_NAMED_RX_CTX;
+	info->caps |= KTCP_RDM_CAPS | KTCP_RDM_RX_CAPS | FI_AV_USER_ID | FI_NAMED_RX_CTX;
 }
 
 static struct fi_info *ktcp_info_new(enum fi_ep_type type,

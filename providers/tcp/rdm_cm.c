@@ -122,6 +122,7 @@ static void ktcp_link_know_peer(struct ktcp_link *link, const struct ktcp_wire_c
 {
 	link->conn.leaves = ktcp_cm_can(cm, TCP_WIRE_CAN_LEAVE);
 	link->conn.refuses = ktcp_cm_can(cm, TCP_WIRE_CAN_REFUSE);
+	link->conn.tagged_rma = link->conn.refuses && ktcp_cm_can(cm, TCP_WIRE_CAN_TAGGED);
 	link->contexts = ktcp_cm_can(cm, TCP_WIRE_CAN_CTX);
 }
 
@@ -179,7 +180,7 @@ static int ktcp_link_answer(struct ktcp_link *link, struct ktcp_req *req,
 		answer.version = msg->version;
 	if (msg->version)
 		answer.version |= TCP_WIRE_RDM_CHECKED;
-	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, KTCP_CAN_RDM, &answer,
+	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, ktcp_conn_can(&link->conn), &answer,
 			   sizeof(answer));
 	if (ret) {
 		ktcp_link_end(link, -ret);

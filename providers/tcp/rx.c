@@ -22,6 +22,10 @@
  * connection, as a client must not lose data without an error.  A refusal has a place among the
  * answers (KTCP_ANSWERS), so a peer cannot cause more than that.
  *
+ * A read or a write of a tagged receive takes a place among the answers first, and then the
+ * receive, if there is one now (ktcp_tagged_take()).  A write is answered by no bytes when its
+ * payload is placed.
+ *
  * A write holds its regions only while data of the socket are copied (ktcp_rx_write()), as a peer
  * may stop in the middle.  If a region is closed meanwhile, the next piece is refused.
  */
@@ -181,22 +185,37 @@ static bool ktcp_op_refused(struct ktcp_tx *tx, u64 number, int err)
 	return true;
 }
 
+/* What a refusal is at the initiator, by its reason, which ktcp_hdr_parse() has checked */
+static const int ktcp_refusal_err[] = {
+	[TCP_WIRE_REFUSED_ACCESS]	= EACCES,
+	[TCP_WIRE_REFUSED_ENDED]	= EREMOTEIO,
+	[TCP_WIRE_REFUSED_NONE]		= FI_ENOMSG,
+	[TCP_WIRE_REFUSED_SIZE]		= EMSGSIZE,
+};
+
+/* The oldest operation that waits for an answer is refused; false: for no reason that suits it */
+static bool ktcp_read_refused(struct ktcp_tx *tx, u8 reason)
+{
+	struct kofi_soft_op *op = list_first_entry_or_null(&tx->reads, struct kofi_soft_op, entry);
+
+	if (!op || (reason > TCP_WIRE_REFUSED_ENDED && !ktcp_op_is_access(&op->kept)))
+		return false;
+	list_del(&op->entry);
+	ktcp_op_put(op, ktcp_refusal_err[reason]);
+	return true;
+}
+
 static int ktcp_start_refusal(struct ktcp_conn *conn)
 {
 	const struct ktcp_hdr *hdr = &conn->rx.hdr;
-	int err = hdr->number == TCP_WIRE_REFUSED_ACCESS ? EACCES : EREMOTEIO;
-	struct kofi_soft_op *op;
 
 	if (!conn->refuses)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	if (hdr->flags & TCP_WIRE_CQ_DATA) {
-		if (!ktcp_op_refused(&conn->tx, hdr->data, err))
+		if (!ktcp_op_refused(&conn->tx, hdr->data, ktcp_refusal_err[hdr->number]))
 			return ktcp_conn_violated(conn, KTCP_BAD_ACK);
-	} else {
-		op = ktcp_rx_op(&conn->tx.reads);
-		if (!op)
-			return ktcp_conn_violated(conn, KTCP_BAD_ANSWER);
-		ktcp_op_put(op, err);
+	} else if (!ktcp_read_refused(&conn->tx, hdr->number)) {
+		return ktcp_conn_violated(conn, KTCP_BAD_ANSWER);
 	}
 	ktcp_rx_next(conn);
 	return 0;
@@ -345,9 +364,80 @@ static int ktcp_start_read(struct ktcp_conn *conn)
 		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
 	}
 	answer->reason = ret ? TCP_WIRE_REFUSED_ACCESS : 0;
+	answer->tagged = false;
+	answer->rx = NULL;
 	answer->flags = conn->rx.hdr.flags;
 	list_add_tail(&answer->entry, &conn->tx.answers);
 	ktcp_rx_next(conn);
+	return 0;
+}
+
+/* Take the receive that a tagged read or write names, or note why it is refused */
+static int ktcp_tagged_take(struct ktcp_conn *conn, struct ktcp_answer *answer,
+			    struct kofi_rx **rx)
+{
+	struct kofi_soft_ep *at = ktcp_conn_at(conn);
+	const struct ktcp_hdr *hdr = &conn->rx.hdr;
+	bool read = hdr->op == TCP_WIRE_TAGGED_READ;
+	struct kofi_srx_arrival what = {
+		.ep	= &at->kep,
+		.flags	= FI_TAGGED | FI_RMA | (read ? FI_READ : FI_WRITE) |
+			  (hdr->flags & TCP_WIRE_CQ_DATA ? FI_REMOTE_CQ_DATA : 0),
+		.tag	= hdr->tag,
+		.len	= read ? hdr->msg_len : hdr->len,
+		.data	= hdr->data,
+	};
+	int ret;
+
+	ktcp_link_source(to_ktcp_link(conn), &what.src_addr, &what.source);
+	*rx = NULL;
+	ret = kofi_srx_take(at->srx, &what, rx);
+	if (ret == -ESHUTDOWN)
+		return ret;
+	if (ret)
+		*rx = NULL;
+	answer->reason = !ret ? 0 :
+			 ret == -ENOMSG ? TCP_WIRE_REFUSED_NONE :
+			 ret == -EMSGSIZE ? TCP_WIRE_REFUSED_SIZE : TCP_WIRE_REFUSED_ACCESS;
+	answer->tagged = true;
+	answer->rx = read ? *rx : NULL;
+	answer->flags = 0;
+	answer->rma.count = 0;
+	answer->rma.len = 0;
+	answer->rma.revocable = false;
+	return 0;
+}
+
+/* A read or a write of a tagged receive: it never waits for one */
+static int ktcp_start_tagged(struct ktcp_conn *conn)
+{
+	struct ktcp_rx *rx = &conn->rx;
+	struct ktcp_answer *answer;
+	struct kofi_rx *taken;
+	int ret;
+
+	if (!conn->tagged_rma)
+		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
+	if (!conn->answers.count)
+		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
+	if (!ktcp_conn_at(conn) && !ktcp_link_await(to_ktcp_link(conn)))
+		return -EAGAIN;
+	answer = kofi_bufpool_get(&conn->answers);
+	if (!answer)
+		return -EAGAIN;
+	ret = ktcp_tagged_take(conn, answer, &taken);
+	if (ret) {
+		kofi_bufpool_put(&conn->answers, answer);
+		return ret;
+	}
+	if (rx->hdr.op == TCP_WIRE_TAGGED_READ) {
+		list_add_tail(&answer->entry, &conn->tx.answers);
+		ktcp_rx_next(conn);
+		return 0;
+	}
+	rx->answer = answer;
+	rx->rx = taken;
+	rx->state = taken ? KTCP_RX_MSG : KTCP_RX_DROP;
 	return 0;
 }
 
@@ -357,7 +447,7 @@ static int ktcp_start_answer(struct ktcp_conn *conn)
 	struct kofi_soft_op *op = list_first_entry_or_null(&conn->tx.reads,
 						      struct kofi_soft_op, entry);
 
-	if (!op || op->kept.len != rx->hdr.len)
+	if (!op || rx->hdr.len != (op->kept.type == FI_OP_READ ? op->kept.len : 0))
 		return ktcp_conn_violated(conn, KTCP_BAD_ANSWER);
 	rx->state = KTCP_RX_READ;
 	return 0;
@@ -401,6 +491,9 @@ static int ktcp_rx_start(struct ktcp_conn *conn)
 		return ktcp_start_answer(conn);
 	case TCP_WIRE_REFUSAL:
 		return ktcp_start_refusal(conn);
+	case TCP_WIRE_TAGGED_READ:
+	case TCP_WIRE_TAGGED_WRITE:
+		return ktcp_start_tagged(conn);
 	default:
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	}
@@ -468,6 +561,9 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 	case KTCP_RX_DROP:
 		if (rx->refusal)
 			ktcp_refusal_due(conn);
+		if (rx->answer)
+			list_add_tail(&rx->answer->entry, &conn->tx.answers);
+		rx->answer = NULL;
 		ktcp_rx_next(conn);
 		if (rx->rx)
 			kofi_rx_complete(rx->rx);
@@ -762,5 +858,8 @@ void ktcp_rx_abort(struct ktcp_conn *conn, int err)
 	if (rx->refusal)
 		kofi_bufpool_put(&conn->answers, rx->refusal);
 	rx->refusal = NULL;
+	if (rx->answer)
+		kofi_bufpool_put(&conn->answers, rx->answer);
+	rx->answer = NULL;
 	rx->state = KTCP_RX_HEADER;
 }

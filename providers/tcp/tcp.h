@@ -95,6 +95,7 @@
 				 FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define KTCP_CAN_MSG		(TCP_WIRE_CAN_SAVE | TCP_WIRE_CAN_REFUSE)
 #define KTCP_CAN_RDM		(TCP_WIRE_CAN_LEAVE | TCP_WIRE_CAN_CTX | TCP_WIRE_CAN_REFUSE)
+#define KTCP_CAN_RDM_RMA	TCP_WIRE_CAN_TAGGED	/* and with FI_RMA */
 #define KTCP_CONNECT_MS		60000	/* FI_OPT_CONNECT_TIMEOUT */
 #define KTCP_BACKLOG		128	/* of a listener whose client has set none */
 
@@ -228,12 +229,14 @@ struct ktcp_op {
 };
 
 /**
- * struct ktcp_answer - The answer to a read by the peer, or the refusal of a write
+ * struct ktcp_answer - The answer to a read or a tagged write by the peer, or a refusal
  * @entry: in ktcp_tx.answers, in ktcp_tx.unacked, or in ktcp_tx.refusals
  * @zc: its payload
  * @flags: TCP_WIRE_SAVE and TCP_WIRE_COMMIT of the request
- * @reason: enum ktcp_wire_reason: the operation is refused, and @rma has no regions; or 0
+ * @reason: enum ktcp_wire_reason: the operation is refused, and there is no target; or 0
+ * @tagged: the operation concerns a tagged receive, and @rma has no regions
  * @number: which write is refused, see ktcp_rx.wanted
+ * @rx: receive whose bytes the peer reads, or NULL
  * @rma: regions that the peer reads, or saves
  * @loan: TCP has pages of @rma, if the payload is sent without a copy
  */
@@ -242,7 +245,9 @@ struct ktcp_answer {
 	struct ktcp_zc		zc;
 	u16			flags;
 	u8			reason;
+	bool			tagged;
 	u32			number;
+	struct kofi_rx		*rx;
 	struct kofi_rma		rma;
 	struct kofi_rma_loan	loan;
 };
@@ -296,7 +301,7 @@ struct ktcp_gather {
  * @answers: struct ktcp_answer, oldest first
  * @unacked: struct ktcp_answer whose pages TCP has not let go of, and that the socket has
  * @answered: the last answer was sent behind the last operation
- * @reads: struct kofi_soft_op that wait for their data, oldest first
+ * @reads: struct kofi_soft_op that wait for an answer, oldest first: reads and tagged writes
  * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
  * @acknowledged: acknowledgments that have come: the number of the first of @acked
  * @offered: struct kofi_soft_op whose payload the peer has not asked for, oldest first
@@ -387,6 +392,7 @@ struct ktcp_block {
  * @kvec: where the payload of @early goes
  * @rma: target of a write
  * @refusal: of the write whose payload is being dropped, or NULL
+ * @answer: to the tagged write whose payload comes, or is being dropped, or NULL
  * @event: completion of a write with remote CQ data, or NULL
  */
 struct ktcp_rx {
@@ -405,6 +411,7 @@ struct ktcp_rx {
 	struct kvec		kvec;
 	struct kofi_rma		rma;
 	struct ktcp_answer	*refusal;
+	struct ktcp_answer	*answer;
 	struct kofi_soft_event	*event;
 };
 
@@ -467,6 +474,7 @@ enum ktcp_phase {
  * @used: jiffies: last message
  * @late_acks: acknowledgments that are due for early messages
  * @refuses: the peer understands TCP_WIRE_REFUSAL; set before KTCP_OPEN
+ * @tagged_rma: and TCP_WIRE_TAGGED_READ and _WRITE; set before KTCP_OPEN
  * @answers: struct ktcp_answer; none without FI_RMA
  * @run: held by the worker, or the call of a client, that sends or receives
  * @request: type of its request
@@ -501,6 +509,7 @@ struct ktcp_conn {
 	unsigned long		used;
 	atomic_t		late_acks;
 	bool			refuses;
+	bool			tagged_rma;
 	struct kofi_bufpool	answers;
 	struct mutex		run;		/* see above */
 	enum ktcp_wire_cm_type	request;
@@ -797,6 +806,20 @@ static inline bool ktcp_hdr_wants_ack(const struct ktcp_hdr *hdr)
 	return hdr->flags & (TCP_WIRE_ACK_WANTED | TCP_WIRE_COMMIT) && !hdr->ack &&
 	       hdr->op != TCP_WIRE_READ_REQ && hdr->op != TCP_WIRE_READ_RSP &&
 	       hdr->op != TCP_WIRE_CTS;
+}
+
+/* What this end says that it understands */
+static inline u64 ktcp_conn_can(const struct ktcp_conn *conn)
+{
+	if (!conn->rdm)
+		return KTCP_CAN_MSG;
+	return KTCP_CAN_RDM | (conn->answers.count ? KTCP_CAN_RDM_RMA : 0);
+}
+
+/* Is it a read or a write of a tagged receive? */
+static inline bool ktcp_op_is_access(const struct kofi_kept_op *kept)
+{
+	return kept->flags & FI_TAGGED;
 }
 
 /* Has the socket taken all of what has begun to be sent? */

@@ -19,7 +19,8 @@
  * when the peer acknowledges it; acknowledgments come in the order of arrival.  A save (FI_SAVE)
  * has no payload, and is otherwise sent as an operation of its kind.  A long message is sent
  * without a copy (zerocopy.c), and has not completed before TCP has let go of its pages.  A read
- * has completed when its answer is there; answers come in the order of requests.
+ * has completed when its answer is there; answers come in the order of requests.  So has a write
+ * of a tagged receive, whose answer has no bytes.
  *
  * An answer holds its regions only while the socket takes a piece of it (ktcp_tx_answer()), as a
  * peer may take it as slowly as it likes.  If a region is closed before the answer begins, the read
@@ -55,13 +56,21 @@ static struct ktcp_answer *ktcp_first_answer(struct ktcp_tx *tx)
 	return list_first_entry(&tx->answers, struct ktcp_answer, entry);
 }
 
+static size_t ktcp_answer_len(const struct ktcp_answer *answer)
+{
+	return answer->rx ? kofi_rx_len(answer->rx) : answer->rma.len;
+}
+
 static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 {
 	const struct ktcp_op *top = to_ktcp_op(op);
 	const struct kofi_kept_op *kept = &op->kept;
 
 	*hdr = (struct ktcp_hdr) {
-		.op	= kept->type == FI_OP_SEND ? TCP_WIRE_MSG :
+		.op	= ktcp_op_is_access(kept) ?
+			  (kept->type == FI_OP_READ ? TCP_WIRE_TAGGED_READ :
+						      TCP_WIRE_TAGGED_WRITE) :
+			  kept->type == FI_OP_SEND ? TCP_WIRE_MSG :
 			  kept->type == FI_OP_TSEND ? TCP_WIRE_TAGGED :
 			  kept->type == FI_OP_READ ? TCP_WIRE_READ_REQ :
 						       TCP_WIRE_WRITE,
@@ -77,8 +86,12 @@ static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 		hdr->flags |= TCP_WIRE_COMMIT;
 	if (kept->type != FI_OP_READ) {
 		hdr->len = kept->len;
-		if (kept->flags & KTCP_DELIVERED)
+		if (kept->flags & KTCP_DELIVERED && !ktcp_op_is_access(kept))
 			hdr->flags |= TCP_WIRE_ACK_WANTED;
+	}
+	if (ktcp_op_is_access(kept)) {
+		hdr->msg_len = kept->len;
+		return;
 	}
 	if (top->number && !top->wanted) {
 		hdr->op = TCP_WIRE_RTS;
@@ -144,7 +157,12 @@ static void ktcp_answer_done(struct ktcp_conn *conn, struct ktcp_answer *answer,
 {
 	struct kofi_soft_ep *at;
 
-	if (err) {
+	/* A receive counts as one, and not as an access of a region */
+	if (answer->rx && err) {
+		kofi_rx_fail(answer->rx, 0, err, 0);
+	} else if (answer->rx) {
+		kofi_rx_complete(answer->rx);
+	} else if (err || answer->tagged) {
 		kofi_rma_put(&answer->rma);
 	} else {
 		at = ktcp_conn_at(conn) ? : conn->soft;
@@ -268,6 +286,12 @@ static void ktcp_op_begin(struct ktcp_conn *conn, struct ktcp_op *top)
 		__set_bit(top->soft.ep->index, &to_ktcp_link(conn)->senders);
 }
 
+/* Is it an operation that the peer does not understand?  Then nothing of it is sent */
+static bool ktcp_op_is_unknown(const struct ktcp_conn *conn, const struct kofi_kept_op *kept)
+{
+	return ktcp_op_is_access(kept) && !conn->tagged_rma;
+}
+
 /* The next operation that is to be sent, or whose payload is; NULL: there is none */
 static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 {
@@ -287,7 +311,8 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 		return NULL;
 	if (conn->rdm && READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
 		return NULL;
-	op = ktcp_next_posted(conn, busy);
+	while ((op = ktcp_next_posted(conn, busy)) && ktcp_op_is_unknown(conn, &op->kept))
+		kofi_soft_op_done(op, EOPNOTSUPP);
 	if (!op)
 		return NULL;
 	top = to_ktcp_op(op);
@@ -355,7 +380,7 @@ static bool ktcp_tx_begin_answer(struct ktcp_conn *conn, struct ktcp_hdr *hdr)
 		return false;
 	conn->tx.kind = KTCP_TX_ANSWER;
 	hdr->op = TCP_WIRE_READ_RSP;
-	hdr->len = answer->rma.len;
+	hdr->len = ktcp_answer_len(answer);
 	return true;
 }
 
@@ -441,14 +466,19 @@ static int ktcp_tx_flags(struct ktcp_conn *conn, bool last)
 /* Point tx->iter at the next part of the payload */
 static void ktcp_tx_part(struct ktcp_tx *tx)
 {
-	const struct kofi_rma *rma;
+	const struct ktcp_answer *answer;
+	size_t done;
 
 	if (tx->kind == KTCP_TX_OP) {
 		kofi_kept_next(&tx->op->kept, ITER_SOURCE, &tx->iter);
 		return;
 	}
-	rma = &ktcp_first_answer(tx)->rma;
-	kofi_rma_iter(rma, ITER_SOURCE, rma->len - tx->left, SIZE_MAX, &tx->iter);
+	answer = ktcp_first_answer(tx);
+	done = ktcp_answer_len(answer) - tx->left;
+	if (answer->rx)
+		kofi_rx_source(answer->rx, done, &tx->iter);
+	else
+		kofi_rma_iter(&answer->rma, ITER_SOURCE, done, SIZE_MAX, &tx->iter);
 }
 
 /*
@@ -470,12 +500,18 @@ static bool ktcp_gather_payload(struct ktcp_tx *tx)
 	return true;
 }
 
+/* Is it answered by the peer, in the order of requests? */
+static bool ktcp_op_has_answer(const struct kofi_kept_op *kept)
+{
+	return kept->type == FI_OP_READ || ktcp_op_is_access(kept);
+}
+
 /* Does an operation wait for the peer when the socket has all of its message? */
 static bool ktcp_op_waits(struct kofi_soft_op *op)
 {
 	const struct ktcp_op *top = to_ktcp_op(op);
 
-	return op->kept.type == FI_OP_READ || op->kept.flags & KTCP_ACKED ||
+	return ktcp_op_has_answer(&op->kept) || op->kept.flags & KTCP_ACKED ||
 	       (top->number && !top->wanted);
 }
 
@@ -599,7 +635,7 @@ static void ktcp_op_sent(struct ktcp_conn *conn, struct kofi_soft_op *op)
 	}
 	if (to_ktcp_op(op)->number)
 		ktcp_rts_done(conn, to_ktcp_op(op)->number);
-	if (op->kept.type == FI_OP_READ)
+	if (ktcp_op_has_answer(&op->kept))
 		list_add_tail(&op->entry, &tx->reads);
 	else if (op->kept.flags & KTCP_ACKED)
 		list_add_tail(&op->entry, &tx->acked);
@@ -797,7 +833,7 @@ void ktcp_tx_abort(struct ktcp_conn *conn, int err)
 	tx->zc = NULL;
 	list_for_each_entry_safe(answer, next, &tx->answers, entry) {
 		list_del(&answer->entry);
-		ktcp_answer_done(conn, answer, ECANCELED);
+		ktcp_answer_done(conn, answer, err);
 	}
 	list_for_each_entry_safe(answer, next, &tx->refusals, entry) {
 		list_del(&answer->entry);

@@ -48,9 +48,11 @@ static int ktcp_hdr_len(const struct ktcp_wire_base *base)
 
 	switch (base->op) {
 	case TCP_WIRE_RTS:
+	case TCP_WIRE_TAGGED_READ:
 		len += sizeof(u64);
 		fallthrough;
 	case TCP_WIRE_TAGGED:
+	case TCP_WIRE_TAGGED_WRITE:
 		len += sizeof(u64);
 		fallthrough;
 	case TCP_WIRE_MSG:
@@ -84,13 +86,20 @@ static bool ktcp_op_has_data(u8 op)
 
 static bool ktcp_op_has_tag(u8 op)
 {
-	return op == TCP_WIRE_TAGGED || op == TCP_WIRE_RTS;
+	return op == TCP_WIRE_TAGGED || op == TCP_WIRE_RTS || op == TCP_WIRE_TAGGED_READ ||
+	       op == TCP_WIRE_TAGGED_WRITE;
+}
+
+/* Has the header the bytes of what is to come after it? */
+static bool ktcp_op_has_msg_len(u8 op)
+{
+	return op == TCP_WIRE_RTS || op == TCP_WIRE_TAGGED_READ;
 }
 
 /* Is it part of a rendezvous, with a number, or a refusal, with a reason? */
 static bool ktcp_op_has_number(u8 op)
 {
-	return op >= TCP_WIRE_RTS;
+	return op >= TCP_WIRE_RTS && op <= TCP_WIRE_REFUSAL;
 }
 
 /* May the message have TCP_WIRE_COMMIT or _SAVE?  Both concern regions, or messages before it */
@@ -110,11 +119,21 @@ static bool ktcp_hdr_may_save(const struct ktcp_hdr *hdr)
 	}
 }
 
-/* A refusal has a reason, no payload, and no flag but for the number of a write */
+/* A refusal has a reason that suits it, no payload, and no flag but for the number of a write */
 static bool ktcp_refusal_is_valid(const struct ktcp_hdr *hdr)
 {
+	u8 last = hdr->flags & TCP_WIRE_CQ_DATA ? TCP_WIRE_REFUSED_ENDED : TCP_WIRE_REFUSED_SIZE;
+
 	return !hdr->len && !(hdr->flags & ~TCP_WIRE_CQ_DATA) &&
-	       (hdr->number == TCP_WIRE_REFUSED_ACCESS || hdr->number == TCP_WIRE_REFUSED_ENDED);
+	       hdr->number >= TCP_WIRE_REFUSED_ACCESS && hdr->number <= last;
+}
+
+/* A read of a tagged receive is a header alone, a write may have remote CQ data */
+static bool ktcp_tagged_is_valid(const struct ktcp_hdr *hdr)
+{
+	if (hdr->op == TCP_WIRE_TAGGED_READ)
+		return !hdr->len && !hdr->flags;
+	return !(hdr->flags & ~TCP_WIRE_CQ_DATA);
 }
 
 /* Do the flags, the ranges and the length of the payload agree? */
@@ -125,6 +144,9 @@ static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
 	u32 i;
 
 	if (hdr->op == TCP_WIRE_REFUSAL && !ktcp_refusal_is_valid(hdr))
+		return -EPROTO;
+	if ((hdr->op == TCP_WIRE_TAGGED_READ || hdr->op == TCP_WIRE_TAGGED_WRITE) &&
+	    !ktcp_tagged_is_valid(hdr))
 		return -EPROTO;
 	if (hdr->flags & (TCP_WIRE_COMMIT | TCP_WIRE_SAVE) && !ktcp_hdr_may_save(hdr))
 		return -EPROTO;
@@ -214,7 +236,7 @@ int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_or
 		hdr->tag = ktcp_order64(hdr->tag, net_order);
 		next += sizeof(hdr->tag);
 	}
-	if (base.op == TCP_WIRE_RTS) {
+	if (ktcp_op_has_msg_len(base.op)) {
 		memcpy(&msg_len, next, sizeof(msg_len));
 		msg_len = ktcp_order64(msg_len, net_order);
 		if (msg_len > SIZE_MAX)
@@ -266,7 +288,7 @@ size_t ktcp_hdr_build(u8 *buf, const struct ktcp_hdr *hdr, u8 id, bool net_order
 		memcpy(buf + len, &tag, sizeof(tag));
 		len += sizeof(tag);
 	}
-	if (hdr->op == TCP_WIRE_RTS) {
+	if (ktcp_op_has_msg_len(hdr->op)) {
 		msg_len = ktcp_order64(hdr->msg_len, net_order);
 		memcpy(buf + len, &msg_len, sizeof(msg_len));
 		len += sizeof(msg_len);

@@ -38,6 +38,7 @@
 #define TCP_WIRE_CAN_LEAVE	BIT_ULL(1)	/* the sender understands TCP_WIRE_LEAVE */
 #define TCP_WIRE_CAN_CTX	BIT_ULL(2)	/* the sender understands TCP_WIRE_CTXREQ */
 #define TCP_WIRE_CAN_REFUSE	BIT_ULL(3)	/* the sender understands TCP_WIRE_REFUSAL */
+#define TCP_WIRE_CAN_TAGGED	BIT_ULL(4)	/* and TCP_WIRE_TAGGED_READ and _WRITE */
 
 enum ktcp_wire_cm_type {
 	TCP_WIRE_CONNREQ	= 0,
@@ -113,16 +114,22 @@ enum ktcp_wire_op {
 	TCP_WIRE_CTS		= 6,	/* asks for the payload of an offer */
 	TCP_WIRE_DATA		= 7,	/* payload of an offer */
 	TCP_WIRE_REFUSAL	= 8,	/* kOFI: a read, or a write, has failed at its target */
+	TCP_WIRE_TAGGED_READ	= 9,	/* kOFI: asks for the bytes of a tagged receive */
+	TCP_WIRE_TAGGED_WRITE	= 10,	/* kOFI: goes to a tagged receive, and has an answer */
 };
 
 /**
  * enum ktcp_wire_reason - Why an operation was refused: op_data of TCP_WIRE_REFUSAL
  * @TCP_WIRE_REFUSED_ACCESS: its key or its range is none, or not for that; nothing was accessed
  * @TCP_WIRE_REFUSED_ENDED: its target ended while the data came
+ * @TCP_WIRE_REFUSED_NONE: of a tagged read or write: there is no such receive
+ * @TCP_WIRE_REFUSED_SIZE: of a tagged read or write: the receive is shorter
  */
 enum ktcp_wire_reason {
 	TCP_WIRE_REFUSED_ACCESS	= 1,
 	TCP_WIRE_REFUSED_ENDED	= 2,
+	TCP_WIRE_REFUSED_NONE	= 3,
+	TCP_WIRE_REFUSED_SIZE	= 4,
 };
 
 #define TCP_WIRE_CQ_DATA	0x1	/* u64 of remote CQ data follows */
@@ -169,9 +176,9 @@ static_assert(sizeof(struct ktcp_wire_base) == 16);
  * @ack: it is an acknowledgment
  * @len: bytes of payload
  * @data: remote CQ data, if the flags say so; of TCP_WIRE_REFUSAL: which write is refused
- * @tag: of TCP_WIRE_TAGGED and TCP_WIRE_RTS
+ * @tag: of TCP_WIRE_TAGGED, TCP_WIRE_RTS, TCP_WIRE_TAGGED_READ and TCP_WIRE_TAGGED_WRITE
  * @number: of TCP_WIRE_RTS, TCP_WIRE_CTS and TCP_WIRE_DATA; of TCP_WIRE_REFUSAL the reason
- * @msg_len: of TCP_WIRE_RTS: bytes that are offered
+ * @msg_len: of TCP_WIRE_RTS: bytes that are offered; of TCP_WIRE_TAGGED_READ: that are to be read
  * @count: number of ranges
  * @rma: the ranges
  */

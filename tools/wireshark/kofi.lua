@@ -27,13 +27,15 @@ local cm_types = {
 }
 
 local MSG, TAGGED, READ, ANSWER, WRITE, RTS, CTS, DATA, REFUSE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+local TAGGED_READ, TAGGED_WRITE = 9, 10
 local ops = {
 	[MSG] = "message", [TAGGED] = "tagged message", [READ] = "read request",
 	[ANSWER] = "answer", [WRITE] = "write", [RTS] = "rendezvous request",
 	[CTS] = "rendezvous clear to send", [DATA] = "rendezvous data",
-	[REFUSE] = "refusal (kOFI)",
+	[REFUSE] = "refusal (kOFI)", [TAGGED_READ] = "tagged read (kOFI)",
+	[TAGGED_WRITE] = "tagged write (kOFI)",
 }
-local reasons = { "no access", "target ended" }
+local reasons = { "no access", "target ended", "no receive", "receive too short" }
 local ACK = 2			-- op_data of a MSG
 local KOFI = 0x6b4f4649		-- message identifier of kOFI's requests and answers: "kOFI"
 
@@ -238,10 +240,11 @@ local function dissect_data(tvb, pinfo, tree, little)
 	if has(flags, CQ_DATA) and not ack and op ~= ANSWER and op ~= DATA then
 		fits = take(f.cq_data, 8)
 	end
-	if fits and (op == TAGGED or op == RTS or (op == MSG and has(flags, OLD_TAGGED))) then
+	if fits and (op == TAGGED or op == RTS or op == TAGGED_READ or op == TAGGED_WRITE or
+		     (op == MSG and has(flags, OLD_TAGGED))) then
 		fits = take(f.tag, 8)
 	end
-	if fits and op == RTS then
+	if fits and (op == RTS or op == TAGGED_READ) then
 		fits = take(f.msg_len, 8)
 	end
 	local sum = UInt64(0)
@@ -282,10 +285,14 @@ local function dissect_data(tvb, pinfo, tree, little)
 	if op == WRITE and fits and sum ~= payload and not has(flags, SAVE) then
 		complain(tree, "ranges of " .. tostring(sum) .. " bytes")
 	end
-	if op == REFUSE and not reasons[op_data] then
+	if op == REFUSE and (not reasons[op_data] or (has(flags, CQ_DATA) and op_data > 2)) then
 		complain(tree, "reason " .. op_data)
 	end
-	if (op == READ or op == CTS or op == REFUSE or ack) and payload ~= UInt64(0) then
+	if (op == TAGGED_READ and flags ~= 0) or
+	   (op == TAGGED_WRITE and flags ~= 0 and flags ~= CQ_DATA) then
+		complain(tree, string.format("flags %#x", flags))
+	end
+	if (op == READ or op == CTS or op == REFUSE or op == TAGGED_READ or ack) and payload ~= UInt64(0) then
 		complain(tree, "payload where none is due")
 	end
 	return what
