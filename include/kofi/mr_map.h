@@ -297,7 +297,8 @@ void kofi_mr_put(struct kofi_mr *mr);
  * The region is the client's as soon as fi_mr_disable() with FI_REMOTE_INV has returned.
  *
  * Context: any; no access through @ep is under way.
- * Return: 0; -EACCES: no region of @ep has this key.
+ * Return: 0; -EACCES: no region of @ep has this key; -EBUSY: somebody has borrowed its pages
+ * (kofi_mr_borrow()).
  */
 int kofi_mr_invalidate(struct kofi_mr_map *map, const struct fid_ep *ep, u64 key);
 

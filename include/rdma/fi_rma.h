@@ -27,6 +27,8 @@
  *	the receive has ended under way		the operation fails with EREMOTEIO
  *	the target lacks FI_TAGGED_RMA, or	the operation fails with EACCES
  *	 FI_REMOTE_READ or FI_REMOTE_WRITE
+ *	the target's provider, or an older	the operation fails with EOPNOTSUPP
+ *	 one, does not know the operation
  *
  * Each of these errors ends this operation only.  The connection and other operations go on.
  */

@@ -403,6 +403,8 @@ static void a_refused_invalidation_ends_no_other_operation(struct kunit *test)
 		.mr_iov = &kvec, .iov_count = 1, .access = FI_REMOTE_READ, .requested_key = 1,
 	};
 	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(2) };
+	/* Otherwise tcp has reported a success already, and ends the connection */
+	u64 flags = FI_REMOTE_INV | FI_COMPLETION | FI_DELIVERY_COMPLETE;
 	struct vt_pair pair = {};
 	struct vt_comp comp;
 	struct fid_mr *mr;
@@ -418,12 +420,12 @@ static void a_refused_invalidation_ends_no_other_operation(struct kunit *test)
 	key = fi_mr_key(mr);
 	vt_recv(test, &pair.b, buf + 8, 8, vt_ctx(1));
 	msg.data = key ^ 1;
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_REMOTE_INV | FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, flags), 0);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, pair.a.tx).err, EACCES);
 	vt_none(test, pair.b.rx);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL), -FI_EOPBADSTATE);
 	msg.data = key;
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_REMOTE_INV | FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, flags), 0);
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	comp = vt_done(test, pair.b.rx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV | FI_REMOTE_INV);

@@ -7,10 +7,10 @@
 
 #define DATA	256
 
-/* What kofi_tcp says that it understands: saves and refusals */
+/* What kofi_tcp says that it understands: saves, refusals and the end of keys */
 static void announce(u8 *buf)
 {
-	memcpy(buf + 16, "kOFI\0\0\0\x9", 8);
+	memcpy(buf + 16, "kOFI\0\0\0\x29", 8);
 }
 
 static void a_request_is_answered_as_libfabric_answers(struct kunit *test)

@@ -221,14 +221,17 @@ void peer_leave(struct kunit *test, struct socket *sock)
 	peer_close(test, sock);
 }
 
-static struct socket *join(struct kunit *test, struct vt_end *end, bool kofi)
+/* @understands: bits of kOFI's word; negative: it is not kOFI */
+static struct socket *join(struct kunit *test, struct vt_end *end, int understands)
 {
 	struct socket *sock = peer_connect(test);
 	u8 buf[PEER_CM];
 
 	peer_cm(buf, 0, NULL, 0);
-	if (kofi)
-		peer_announce(buf);
+	if (understands >= 0) {
+		memcpy(buf + 16, "kOFI", 4);
+		buf[23] = understands;
+	}
 	peer_send(test, sock, buf, PEER_CM);
 	vt_end_open(test, end, vt_connreq(test, NULL), &vt_default_kind);
 	vt_accept(test, end, NULL, 0);
@@ -238,7 +241,7 @@ static struct socket *join(struct kunit *test, struct vt_end *end, bool kofi)
 
 struct socket *peer_join(struct kunit *test, struct vt_end *end)
 {
-	return join(test, end, false);
+	return join(test, end, -1);
 }
 
 struct socket *peer_answer(struct kunit *test, struct vt_end *end)
@@ -257,9 +260,9 @@ struct socket *peer_answer(struct kunit *test, struct vt_end *end)
 	return sock;
 }
 
-struct socket *peer_join_kofi(struct kunit *test, struct vt_end *end)
+struct socket *peer_join_kofi(struct kunit *test, struct vt_end *end, u8 understands)
 {
-	return join(test, end, true);
+	return join(test, end, understands);
 }
 
 /* What comes to the socket is dropped, and nothing answered; the filter goes with it */

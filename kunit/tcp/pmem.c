@@ -150,7 +150,7 @@ static void a_save_is_acknowledged_when_it_is_durable(struct kunit *test)
 {
 	struct vt_pmem *pmem = region(test);
 	struct vt_end end = {};
-	struct socket *sock = peer_join_kofi(test, &end);
+	struct socket *sock = peer_join_kofi(test, &end, PEER_SAVES);
 
 	send_rma(test, sock, 4, 0, 0, LEN, LEN);
 	send_rma(test, sock, 4, 0x14, 0, 0, 0);
@@ -168,7 +168,7 @@ static void a_save_of_what_was_read_is_an_answer_without_bytes(struct kunit *tes
 {
 	struct vt_pmem *pmem = region(test);
 	struct vt_end end = {};
-	struct socket *sock = peer_join_kofi(test, &end);
+	struct socket *sock = peer_join_kofi(test, &end, PEER_SAVES);
 	u8 data[8];
 
 	send_rma(test, sock, 4, 0, 0, 8, 8);
@@ -184,7 +184,7 @@ static void a_save_of_messages_takes_no_receive(struct kunit *test)
 {
 	u8 msg[PEER_BASE], *in = vt_buf(test, 8);
 	struct vt_end end = {};
-	struct socket *sock = peer_join_kofi(test, &end);
+	struct socket *sock = peer_join_kofi(test, &end, PEER_SAVES);
 
 	vt_recv(test, &end, in, 8, vt_ctx(1));
 	peer_hdr(msg, 0, 0x14, NULL, NULL, 0, 0);
@@ -204,7 +204,7 @@ static void a_save_of_ordinary_memory_ends_the_connection(struct kunit *test)
 					&mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
 	violations_begin(test);
-	sock = peer_join_kofi(test, &end);
+	sock = peer_join_kofi(test, &end, PEER_SAVES);
 	send_rma(test, sock, 2, 0x18, 0, 0, 0);
 	peer_hung_up(test, sock);
 	KUNIT_EXPECT_EQ(test, violations(), 1);
@@ -222,7 +222,7 @@ static void a_commit_to_ordinary_memory_writes_nothing(struct kunit *test)
 					&mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
 	violations_begin(test);
-	sock = peer_join_kofi(test, &end);
+	sock = peer_join_kofi(test, &end, PEER_SAVES);
 	send_rma(test, sock, 4, 8, 0, LEN, LEN);
 	peer_hung_up(test, sock);
 	KUNIT_EXPECT_EQ(test, violations(), 1);
@@ -236,7 +236,7 @@ static void a_write_that_is_cut_off_is_saved(struct kunit *test)
 	const struct fi_rma_iov rma = { 0, LEN, KEY };
 	u8 msg[PEER_BASE + PEER_RMA + LEN];
 	struct vt_end first = {}, second = {};
-	struct socket *sock = peer_join_kofi(test, &first), *other;
+	struct socket *sock = peer_join_kofi(test, &first, PEER_SAVES), *other;
 	union vt_event event;
 	size_t hdr = peer_hdr(msg, 4, 8, NULL, &rma, 1, LEN);
 
@@ -246,7 +246,7 @@ static void a_write_that_is_cut_off_is_saved(struct kunit *test)
 	vt_event(test, first.eq, FI_SHUTDOWN, &event);
 	vt_end_close(test, &first);
 	KUNIT_EXPECT_EQ(test, pmem->lines, 0);
-	other = peer_join_kofi(test, &second);
+	other = peer_join_kofi(test, &second, PEER_SAVES);
 	send_rma(test, other, 4, 0x18, 0, 0, 0);
 	expect_ack(test, other, 0);
 	KUNIT_EXPECT_TRUE(test, vt_filled(pmem->media, LEN / 2, 9));

@@ -17,10 +17,6 @@
 #define MANY		300	/* operations that are refused, more than there are answers */
 #define REFUSAL		(PEER_BASE + 8)	/* bytes of the refusal of a write */
 
-/* What the peer says that it understands */
-#define SAVES		1
-#define REFUSES		8
-
 static struct fid_mr *region(struct kunit *test, u8 *buf, size_t len, u64 access, u64 key)
 {
 	struct fid_mr *mr;
@@ -29,21 +25,6 @@ static struct fid_mr *region(struct kunit *test, u8 *buf, size_t len, u64 access
 					NULL), 0);
 	vt_adopt(test, &mr->fid);
 	return mr;
-}
-
-static struct socket *join(struct kunit *test, struct vt_end *end, u8 understands)
-{
-	struct socket *sock = peer_connect(test);
-	u8 buf[PEER_CM];
-
-	peer_cm(buf, 0, NULL, 0);
-	memcpy(buf + 16, "kOFI", 4);
-	buf[23] = understands;
-	peer_send(test, sock, buf, PEER_CM);
-	vt_end_open(test, end, vt_connreq(test, NULL), &vt_default_kind);
-	vt_accept(test, end, NULL, 0);
-	peer_recv(test, sock, buf, PEER_CM);
-	return sock;
 }
 
 /* The peer reads or writes LEN bytes at the begin of a region */
@@ -160,7 +141,7 @@ static void a_read_is_refused_in_its_turn(struct kunit *test)
 	region(test, mem, LEN, FI_REMOTE_READ, KEY);
 	region(test, writable, LEN, FI_REMOTE_WRITE, READ_KEY);
 	violations_begin(test);
-	sock = join(test, &end, SAVES | REFUSES);
+	sock = peer_join_kofi(test, &end, PEER_SAVES | PEER_REFUSES);
 	access(test, sock, 2, 0, KEY, 8);
 	access(test, sock, 2, 0, row->key, row->len);
 	access(test, sock, 2, 0, KEY, 9);
@@ -187,7 +168,7 @@ static void a_write_is_refused_before_its_acknowledgment(struct kunit *test)
 	region(test, mem, LEN, FI_REMOTE_WRITE, KEY);
 	region(test, readable, LEN, FI_REMOTE_READ, READ_KEY);
 	violations_begin(test);
-	sock = join(test, &end, REFUSES);
+	sock = peer_join_kofi(test, &end, PEER_REFUSES);
 	access(test, sock, 4, 4, KEY, 8);
 	access(test, sock, 4, 0, KEY, 8);
 	len = peer_hdr(msg, 4, row->flags, NULL, &rma, 1, row->len);
@@ -210,7 +191,7 @@ static void a_write_that_is_not_acknowledged_ends_the_connection(struct kunit *t
 		u8	op;
 		u16	flags;
 	} rows[] = {
-		{ REFUSES, 4, 0 }, { SAVES, 4, 4 }, { SAVES, 2, 0 }, { 0, 2, 0 },
+		{ PEER_REFUSES, 4, 0 }, { PEER_SAVES, 4, 4 }, { PEER_SAVES, 2, 0 }, { 0, 2, 0 },
 	};
 	int i;
 
@@ -218,7 +199,7 @@ static void a_write_that_is_not_acknowledged_ends_the_connection(struct kunit *t
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct vt_end end = {};
 		union vt_event event;
-		struct socket *sock = join(test, &end, rows[i].understands);
+		struct socket *sock = peer_join_kofi(test, &end, rows[i].understands);
 
 		access(test, sock, rows[i].op, rows[i].flags, KEY, 8);
 		vt_event(test, end.eq, FI_SHUTDOWN, &event);
@@ -238,7 +219,7 @@ static void a_write_whose_target_ends_is_refused(struct kunit *test)
 	struct socket *sock;
 
 	violations_begin(test);
-	sock = join(test, &end, REFUSES);
+	sock = peer_join_kofi(test, &end, PEER_REFUSES);
 	peer_hdr(msg, 4, 4, NULL, &rma, 1, LEN);
 	memset(msg + PEER_BASE + PEER_RMA, 0x77, LEN);
 	peer_send(test, sock, msg, sizeof(msg) - LEN / 2);
@@ -263,7 +244,7 @@ static void a_read_whose_target_ends_before_its_answer_is_refused(struct kunit *
 
 	region(test, big, BIG, FI_REMOTE_READ, BIG_KEY);
 	violations_begin(test);
-	sock = join(test, &end, REFUSES);
+	sock = peer_join_kofi(test, &end, PEER_REFUSES);
 	for (i = 0; i < BIGS; i++)
 		access(test, sock, 2, 0, BIG_KEY, BIG);
 	access(test, sock, 2, 0, KEY, LEN);
@@ -285,7 +266,7 @@ static void refusals_have_the_places_of_answers(struct kunit *test)
 	int i;
 
 	violations_begin(test);
-	sock = join(test, &end, REFUSES);
+	sock = peer_join_kofi(test, &end, PEER_REFUSES);
 	for (i = 0; i < MANY; i++) {
 		access(test, sock, 2, 0, KEY, 8);
 		access(test, sock, 4, 4, KEY, 8);
@@ -318,7 +299,7 @@ static void a_refusal_is_an_error_of_its_operation(struct kunit *test)
 	size_t len;
 
 	violations_begin(test);
-	sock = join(test, &end, REFUSES);
+	sock = peer_join_kofi(test, &end, PEER_REFUSES);
 	KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem, 8, NULL, 0, 0, 1, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_writemsg(end.ep, &write, FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
 	KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem + 8, 8, NULL, 0, 0, 1, vt_ctx(3)), 0);
@@ -362,17 +343,17 @@ static const struct foul_case {
 	u64			number;
 } foul_cases[] = {
 	{ "by one that has said nothing", KTCP_BAD_HEADER, 0, false, false, 1, 1, 0 },
-	{ "by one that understands saves", KTCP_BAD_HEADER, SAVES, false, false, 1, 1, 0 },
-	{ "by one that says it twice", KTCP_BAD_HEADER, REFUSES, false, true, 0, 0, 0 },
-	{ "without a reason", KTCP_BAD_HEADER, REFUSES, false, false, 1, 0, 0 },
-	{ "with another reason", KTCP_BAD_HEADER, REFUSES, false, false, 1, 3, 0 },
-	{ "with other flags", KTCP_BAD_HEADER, REFUSES, false, false, 5, 1, 0 },
-	{ "of a read", KTCP_BAD_ANSWER, REFUSES, false, false, 0, 1, 0 },
-	{ "of a message", KTCP_BAD_ACK, REFUSES, false, false, 1, 1, 1 },
-	{ "of an operation to come", KTCP_BAD_ACK, REFUSES, false, false, 1, 1, 2 },
-	{ "of one before the first", KTCP_BAD_ACK, REFUSES, false, false, 1, 1, U32_MAX },
-	{ "of a long number", KTCP_BAD_ACK, REFUSES, false, false, 1, 1, 1ULL << 32 },
-	{ "twice", KTCP_BAD_ACK, REFUSES, true, false, 1, 1, 0 },
+	{ "by one that understands saves", KTCP_BAD_HEADER, PEER_SAVES, false, false, 1, 1, 0 },
+	{ "by one that says it twice", KTCP_BAD_HEADER, PEER_REFUSES, false, true, 0, 0, 0 },
+	{ "without a reason", KTCP_BAD_HEADER, PEER_REFUSES, false, false, 1, 0, 0 },
+	{ "with another reason", KTCP_BAD_HEADER, PEER_REFUSES, false, false, 1, 3, 0 },
+	{ "with other flags", KTCP_BAD_HEADER, PEER_REFUSES, false, false, 5, 1, 0 },
+	{ "of a read", KTCP_BAD_ANSWER, PEER_REFUSES, false, false, 0, 1, 0 },
+	{ "of a message", KTCP_BAD_ACK, PEER_REFUSES, false, false, 1, 1, 1 },
+	{ "of an operation to come", KTCP_BAD_ACK, PEER_REFUSES, false, false, 1, 1, 2 },
+	{ "of one before the first", KTCP_BAD_ACK, PEER_REFUSES, false, false, 1, 1, U32_MAX },
+	{ "of a long number", KTCP_BAD_ACK, PEER_REFUSES, false, false, 1, 1, 1ULL << 32 },
+	{ "twice", KTCP_BAD_ACK, PEER_REFUSES, true, false, 1, 1, 0 },
 };
 
 static void foul_desc(const struct foul_case *row, char *desc)
@@ -400,7 +381,7 @@ static void a_foul_refusal_ends_its_connection(struct kunit *test)
 	size_t len;
 
 	violations_begin(test);
-	sock = join(test, &end, row->understands);
+	sock = peer_join_kofi(test, &end, row->understands);
 	KUNIT_ASSERT_EQ(test, fi_writemsg(end.ep, &write, flags), 0);
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &send, flags), 0);
 	peer_recv(test, sock, vt_buf(test, 128), PEER_BASE + PEER_RMA + 8 + PEER_BASE + 8);

@@ -15,9 +15,8 @@
 #define BIG	SZ_1M
 #define BIGS	48	/* more than sockets and the places of answers have room for */
 
-/* What the peer says that it understands */
-#define REFUSES	8
-#define TAGGED	16
+#define REFUSES	PEER_REFUSES
+#define BOTH	(PEER_REFUSES | PEER_TAGGED)
 
 #define DID_WRITE	(FI_TAGGED | FI_RMA | FI_WRITE)
 #define DID_READ	(FI_TAGGED | FI_RMA | FI_READ)
@@ -143,7 +142,7 @@ static void a_tagged_read_is_answered_in_its_turn(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_READ, 0, KEY, 0,
 					&mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
-	bed_open(test, &bed, REFUSES | TAGGED);
+	bed_open(test, &bed, BOTH);
 	post(test, &bed, LEN, TAG, vt_ctx(1));
 	post(test, &bed, LEN, TAG, vt_ctx(2));
 	ask_read(test, &bed, TAG, LEN);
@@ -170,7 +169,7 @@ static void a_tagged_write_is_answered_without_bytes(struct kunit *test)
 	struct bed bed = {};
 	u8 *mem;
 
-	bed_open(test, &bed, REFUSES | TAGGED);
+	bed_open(test, &bed, BOTH);
 	mem = post(test, &bed, LEN, TAG, vt_ctx(1));
 	ask_write(test, &bed, 1, TAG, LEN);
 	ask_write(test, &bed, 0, TAG, LEN);
@@ -200,7 +199,7 @@ static void a_tagged_write_comes_however_it_is_split(struct kunit *test)
 	size_t i, len;
 	u8 *mem;
 
-	bed_open(test, &bed, REFUSES | TAGGED);
+	bed_open(test, &bed, BOTH);
 	mem = post(test, &bed, LEN, TAG, vt_ctx(1));
 	len = make_write(msg, 1, TAG, LEN);
 	for (i = 0; i < len; i++) {
@@ -222,7 +221,7 @@ static void what_is_not_for_the_peer_is_refused(struct kunit *test)
 	struct bed bed = {};
 	fi_addr_t other;
 
-	bed_open(test, &bed, REFUSES | TAGGED);
+	bed_open(test, &bed, BOTH);
 	((struct sockaddr_in *)&name)->sin_addr.s_addr = htonl(RDM_HIGH);
 	((struct sockaddr_in *)&name)->sin_port = htons(1);
 	KUNIT_ASSERT_EQ(test, fi_av_insert(bed.end.av, &name, 1, &other, 0, NULL), 1);
@@ -244,7 +243,7 @@ static void an_endpoint_without_the_capability_refuses(struct kunit *test)
 	struct bed bed = {};
 
 	bed_caps(test, 0, FI_TAGGED_RMA);
-	bed_open(test, &bed, REFUSES | TAGGED);
+	bed_open(test, &bed, BOTH);
 	post(test, &bed, LEN, TAG, vt_ctx(1));
 	ask_read(test, &bed, TAG, LEN);
 	ask_write(test, &bed, 0, TAG, LEN);
@@ -260,7 +259,7 @@ static void an_endpoint_without_rma_hangs_up(struct kunit *test)
 
 	bed_caps(test, 0, FI_TAGGED_RMA | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
 		 FI_REMOTE_WRITE);
-	bed_open(test, &bed, REFUSES | TAGGED);
+	bed_open(test, &bed, BOTH);
 	ask_read(test, &bed, TAG, LEN);
 	peer_hung_up(test, bed.sock);
 	KUNIT_EXPECT_EQ(test, violations(), 1);
@@ -324,7 +323,7 @@ static void an_access_completes_when_it_is_answered(struct kunit *test)
 	struct vt_comp comp;
 
 	vt_fill(out, LEN, 2);
-	bed_open(test, &bed, REFUSES | TAGGED);
+	bed_open(test, &bed, BOTH);
 	KUNIT_ASSERT_EQ(test, access(&bed, false, in, LEN, vt_ctx(1), 0), 0);
 	KUNIT_ASSERT_EQ(test, access(&bed, true, out, LEN, vt_ctx(2), flags), 0);
 	expect_read(test, &bed);
@@ -350,7 +349,7 @@ static void a_refused_access_has_an_error(struct kunit *test)
 	int i;
 
 	vt_fill(out, LEN, 2);
-	bed_open(test, &bed, REFUSES | TAGGED);
+	bed_open(test, &bed, BOTH);
 	for (i = 1; i < ARRAY_SIZE(errs); i++) {
 		KUNIT_ASSERT_EQ(test, access(&bed, false, in, LEN, vt_ctx(1), 0), 0);
 		KUNIT_ASSERT_EQ(test, access(&bed, true, out, LEN, vt_ctx(2), FI_REMOTE_CQ_DATA),
@@ -372,7 +371,7 @@ static void a_refused_access_has_an_error(struct kunit *test)
 /* Such as one of libfabric's, or of an older kOFI */
 static void a_peer_that_has_not_announced_them_gets_none(struct kunit *test)
 {
-	static const u8 rows[] = { 0, REFUSES, TAGGED };
+	static const u8 rows[] = { 0, REFUSES, PEER_TAGGED };
 	u8 *buf = vt_buf(test, LEN), got[PEER_BASE + 8 + 8], want[PEER_BASE + 8];
 	int i, write;
 
@@ -409,16 +408,16 @@ static const struct foul_case {
 } foul_cases[] = {
 	{ "read by one that has said nothing", KTCP_BAD_HEADER, 0, 0, 9, 0, 0 },
 	{ "read by one that refuses", KTCP_BAD_HEADER, REFUSES, 0, 9, 0, 0 },
-	{ "read by one that does not refuse", KTCP_BAD_HEADER, TAGGED, 0, 9, 0, 0 },
+	{ "read by one that does not refuse", KTCP_BAD_HEADER, PEER_TAGGED, 0, 9, 0, 0 },
 	{ "write by one that refuses", KTCP_BAD_HEADER, REFUSES, 0, 10, 0, 8 },
-	{ "refusal of nothing", KTCP_BAD_ANSWER, REFUSES | TAGGED, 0, 8, 3, 0 },
-	{ "no receive for a plain read", KTCP_BAD_ANSWER, REFUSES | TAGGED, 'p', 8, 3, 0 },
-	{ "plain read of no size", KTCP_BAD_ANSWER, REFUSES | TAGGED, 'p', 8, 4, 0 },
-	{ "no such reason", KTCP_BAD_HEADER, REFUSES | TAGGED, 'r', 8, 5, 0 },
-	{ "shorter answer", KTCP_BAD_ANSWER, REFUSES | TAGGED, 'r', 3, 0, LEN - 1 },
-	{ "longer answer", KTCP_BAD_ANSWER, REFUSES | TAGGED, 'r', 3, 0, LEN + 1 },
-	{ "answer to a write with bytes", KTCP_BAD_ANSWER, REFUSES | TAGGED, 'w', 3, 0, LEN },
-	{ "acknowledgment of a write", KTCP_BAD_ACK, REFUSES | TAGGED, 'w', 0, 2, 0 },
+	{ "refusal of nothing", KTCP_BAD_ANSWER, BOTH, 0, 8, 3, 0 },
+	{ "no receive for a plain read", KTCP_BAD_ANSWER, BOTH, 'p', 8, 3, 0 },
+	{ "plain read of no size", KTCP_BAD_ANSWER, BOTH, 'p', 8, 4, 0 },
+	{ "no such reason", KTCP_BAD_HEADER, BOTH, 'r', 8, 5, 0 },
+	{ "shorter answer", KTCP_BAD_ANSWER, BOTH, 'r', 3, 0, LEN - 1 },
+	{ "longer answer", KTCP_BAD_ANSWER, BOTH, 'r', 3, 0, LEN + 1 },
+	{ "answer to a write with bytes", KTCP_BAD_ANSWER, BOTH, 'w', 3, 0, LEN },
+	{ "acknowledgment of a write", KTCP_BAD_ACK, BOTH, 'w', 0, 2, 0 },
 };
 
 static void foul_desc(const struct foul_case *row, char *desc)
@@ -473,7 +472,7 @@ static void accesses_have_the_places_of_answers(struct kunit *test)
 	struct bed bed = {};
 	int i;
 
-	bed_open(test, &bed, REFUSES | TAGGED);
+	bed_open(test, &bed, BOTH);
 	vt_fill(mem, BIG, 3);
 	for (i = 0; i < BIGS; i++)
 		KUNIT_ASSERT_EQ(test, fi_trecv(bed.end.ep, mem, BIG, NULL, FI_ADDR_UNSPEC, TAG, 0,
@@ -507,7 +506,7 @@ static void a_reader_that_leaves_ends_its_receives(struct kunit *test)
 	struct vt_comp comp;
 	int i, failed = 0;
 
-	bed_open(test, &bed, REFUSES | TAGGED);
+	bed_open(test, &bed, BOTH);
 	for (i = 1; i <= BIGS; i++)
 		KUNIT_ASSERT_EQ(test, fi_trecv(bed.end.ep, mem, BIG, NULL, FI_ADDR_UNSPEC, TAG, 0,
 					       vt_ctx(i)), 0);
@@ -535,7 +534,7 @@ static void a_writer_that_leaves_ends_its_receive(struct kunit *test)
 	u8 msg[PEER_BASE + 8 + LEN];
 	struct bed bed = {};
 
-	bed_open(test, &bed, REFUSES | TAGGED);
+	bed_open(test, &bed, BOTH);
 	post(test, &bed, LEN, TAG, vt_ctx(1));
 	post(test, &bed, LEN, TAG, vt_ctx(2));
 	peer_send(test, bed.sock, msg, make_write(msg, 0, TAG, LEN) - 1);

@@ -44,6 +44,12 @@ extern struct net *peer_net;
 /* A message of connection management: header and @len bytes of data; returns its bytes */
 size_t peer_cm(u8 *buf, u8 type, const void *data, size_t len);
 
+/* What a peer can announce that it understands */
+#define PEER_SAVES	0x1
+#define PEER_REFUSES	0x8
+#define PEER_TAGGED	0x10
+#define PEER_ENDS_KEYS	0x20
+
 /* Makes it one of kOFI's, that understands saves (FI_SAVE) */
 void peer_announce(u8 *buf);
 
@@ -89,7 +95,7 @@ void peer_revives(struct kunit *test, struct socket *sock);
 struct socket *peer_join(struct kunit *test, struct vt_end *end);
 /* The same with an endpoint whose request the peer has accepted */
 struct socket *peer_answer(struct kunit *test, struct vt_end *end);
-/* As peer_join() with a peer that announces itself as kOFI */
-struct socket *peer_join_kofi(struct kunit *test, struct vt_end *end);
+/* As peer_join() with a peer that announces itself as kOFI, and what it understands */
+struct socket *peer_join_kofi(struct kunit *test, struct vt_end *end, u8 understands);
 
 #endif /* _KUNIT_TCP_H */

@@ -29,6 +29,7 @@ static const struct header_case {
 	{ "message", 0, 0, false, 0, 100 },
 	{ "message without bytes", 0, 4, false, 0, 0 },
 	{ "message with data", 0, 1, true, 0, 100 },
+	{ "message that ends a key", 0, 0x45, true, 0, 100 },
 	{ "write", 4, 0, false, 1, 10 },
 	{ "write of two ranges with data", 4, 5, true, 2, 30 },
 	{ "write of four ranges", 4, 0, false, 4, 60 },
@@ -161,6 +162,10 @@ static void an_acknowledgment_is_told_from_a_message(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf[4], 2);
 	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, PEER_BASE, false), 0);
 	KUNIT_EXPECT_TRUE(test, hdr.ack);
+	/* It ends no key */
+	buf[2] = 0x41;
+	KUNIT_EXPECT_NE(test, ktcp_hdr_parse(&hdr, buf, PEER_BASE, false), 0);
+	buf[2] = 0;
 	/* It has no payload */
 	buf[8]++;
 	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, PEER_BASE, false), -EPROTO);
@@ -237,6 +242,15 @@ static const struct bad_case {
 	{ "save of a tagged message", 1, 0x10, 0, 24, 24 },
 	{ "save of an answer", 3, 0x10, 0, 16, 16 },
 	{ "save without ranges", 4, 0x18, 0, 16, 16 },
+	{ "end of no key", 0, 0x40, 0, 16, 16 },
+	{ "save that ends a key", 0, 0x51, 0, 24, 24 },
+	{ "leave that ends a key", 0, 0x61, 0, 24, 24 },
+	{ "tagged message that ends a key", 1, 0x41, 0, 32, 32 },
+	{ "write that ends a key", 4, 0x41, 1, 48, 58 },
+	{ "read that ends a key", 2, 0x41, 1, 48, 48 },
+	{ "answer that ends a key", 3, 0x41, 0, 16, 16 },
+	{ "refusal that ends a key", 8, 0x41, 0, 24, 24 },
+	{ "tagged write that ends a key", 10, 0x41, 0, 32, 32 },
 };
 
 static void bad_desc(const struct bad_case *row, char *desc)

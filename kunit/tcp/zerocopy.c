@@ -255,6 +255,61 @@ static void a_connection_outlives_a_region_that_was_read(struct kunit *test)
 	vt_done(test, end.tx, vt_ctx(1));
 }
 
+static struct fid_mr *own_region(struct kunit *test, struct vt_end *end, u8 *mem)
+{
+	struct kvec kvec = { mem, LEN };
+	const struct fi_mr_attr attr = {
+		.mr_iov = &kvec, .iov_count = 1, .access = FI_REMOTE_READ, .requested_key = KEY,
+	};
+	struct fid_mr *mr;
+
+	vt_fill(mem, LEN, 7);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_ENDPOINT, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &end->ep->fid, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	return mr;
+}
+
+/* A peer that ends the key of what it has read is right, and of what it reads is not */
+static void a_key_that_is_read_does_not_end(struct kunit *test)
+{
+	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + PEER_RMA];
+	struct fi_rma_iov rma = { .len = LEN };
+	struct vt_end end = {};
+	union vt_event event;
+	struct vt_comp comp;
+	struct socket *sock;
+	struct fid_mr *mr;
+	u64 key;
+
+	sock = peer_join_kofi(test, &end, PEER_REFUSES | PEER_ENDS_KEYS);
+	mr = own_region(test, &end, mem);
+	key = fi_mr_key(mr);
+	rma.key = key;
+	vt_recv(test, &end, vt_buf(test, 8), 8, vt_ctx(1));
+	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+	peer_takes(test, sock, 3, LEN, 7);
+	peer_send(test, sock, msg, peer_hdr(msg, 0, 0x41, &key, NULL, 0, 0));
+	comp = vt_done(test, end.rx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV | FI_REMOTE_INV);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL), 0);
+	KUNIT_EXPECT_FALSE(test, is_lent(mem, LEN));
+
+	mr = own_region(test, &end, mem);
+	key = fi_mr_key(mr);
+	rma.key = key;
+	vt_recv(test, &end, vt_buf(test, 8), 8, vt_ctx(2));
+	peer_dies(test, sock);
+	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+	wait_lent(test, mem, LEN, true);
+	peer_send(test, sock, msg, peer_hdr(msg, 0, 0x41, &key, NULL, 0, 0));
+	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL), -FI_EOPBADSTATE);
+	wait_lent(test, mem, LEN, false);
+}
+
 /* The end of the connection gives the region back, too */
 static void an_answer_that_the_peer_has_not_holds_no_region(struct kunit *test)
 {
@@ -367,6 +422,7 @@ static struct kunit_case far_cases[] = {
 	KUNIT_CASE(an_interface_that_goes_gives_pages_back),
 	KUNIT_CASE(a_region_is_closed_while_tcp_has_its_pages),
 	KUNIT_CASE(a_connection_outlives_a_region_that_was_read),
+	KUNIT_CASE(a_key_that_is_read_does_not_end),
 	KUNIT_CASE(an_answer_that_the_peer_has_not_holds_no_region),
 	KUNIT_CASE(an_answer_from_a_dma_buf_is_copied),
 	KUNIT_CASE(a_message_may_be_of_any_memory),

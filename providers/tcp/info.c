@@ -24,7 +24,9 @@
 #include <kofi/tclass.h>
 #include "tcp.h"
 
-#define KTCP_CAPS	(FI_MSG | FI_RMA | FI_RMA_PMEM | KOFI_DMABUF_CAPS)
+#define KTCP_CAPS	(FI_MSG | FI_RMA | KTCP_CONN_CAPS | KOFI_DMABUF_CAPS)
+/* The wire of endpoints without connections has no message for a save or the end of a key */
+#define KTCP_CONN_CAPS	(FI_RMA_PMEM | FI_REMOTE_INV)
 #define KTCP_TX_CAPS	(KTCP_CAPS | FI_SEND | FI_READ | FI_WRITE | FI_FENCE)
 #define KTCP_RX_CAPS	(KTCP_CAPS | FI_RECV | FI_REMOTE_READ | \
 			 FI_REMOTE_WRITE | FI_MULTI_RECV | FI_RMA_EVENT)
@@ -44,9 +46,8 @@ static void ktcp_info_set_rdm(struct fi_info *info)
 	info->tx_attr->msg_order = KTCP_RDM_ORDER;
 	info->rx_attr->msg_order = KTCP_RDM_ORDER;
 	info->ep_attr->mem_tag_format = U64_MAX;
-	/* The wire of such endpoints has no message for a save */
-	info->tx_attr->caps &= ~FI_RMA_PMEM;
-	info->rx_attr->caps &= ~FI_RMA_PMEM;
+	info->tx_attr->caps &= ~KTCP_CONN_CAPS;
+	info->rx_attr->caps &= ~KTCP_CONN_CAPS;
 	info->tx_attr->caps |= KTCP_RDM_CAPS | FI_NAMED_RX_CTX;
 	info->rx_attr->caps |= KTCP_RDM_CAPS | KTCP_RDM_RX_CAPS;
 	info->domain_attr->caps |= FI_AV_USER_ID;
@@ -54,7 +55,7 @@ static void ktcp_info_set_rdm(struct fi_info *info)
 	info->domain_attr->max_ep_rx_ctx = KOFI_SOFT_CTXS;
 	info->domain_attr->max_ep_srx_ctx = 0;
 	info->domain_attr->max_err_data = 0;
-	info->caps &= ~FI_RMA_PMEM;
+	info->caps &= ~KTCP_CONN_CAPS;
 	info->caps |= KTCP_RDM_CAPS | KTCP_RDM_RX_CAPS | FI_AV_USER_ID | FI_NAMED_RX_CTX;
 }
 

@@ -22,6 +22,9 @@
  * connection, as a client must not lose data without an error.  A refusal has a place among the
  * answers (KTCP_ANSWERS), so a peer cannot cause more than that.
  *
+ * A message that ends a key (FI_REMOTE_INV) does so when it comes, before it has a receive.  One
+ * with a wrong key is refused, or ends the connection, as a write is.
+ *
  * A read or a write of a tagged receive takes a place among the answers first, and then the
  * receive, if there is one now (ktcp_tagged_take()).  A write is answered by no bytes when its
  * payload is placed.
@@ -163,7 +166,10 @@ static int ktcp_start_ack(struct ktcp_conn *conn)
 	return 0;
 }
 
-/* Note that a write was refused.  The operation is over when it is acknowledged */
+/*
+ * Note that a write, or the end of a key, was refused.  The operation is over when it is
+ * acknowledged
+ */
 static bool ktcp_op_refused(struct ktcp_tx *tx, u64 number, int err)
 {
 	u32 place = number - tx->acknowledged;
@@ -175,7 +181,8 @@ static bool ktcp_op_refused(struct ktcp_tx *tx, u64 number, int err)
 	list_for_each_entry(op, &tx->acked, entry)
 		if (!place--)
 			break;
-	if (list_entry_is_head(op, &tx->acked, entry) || op->kept.type != FI_OP_WRITE)
+	if (list_entry_is_head(op, &tx->acked, entry) ||
+	    (op->kept.type != FI_OP_WRITE && !(op->kept.flags & FI_REMOTE_INV)))
 		return false;
 	top = to_ktcp_op(op);
 	if (top->refused)
@@ -221,6 +228,70 @@ static int ktcp_start_refusal(struct ktcp_conn *conn)
 	return 0;
 }
 
+/* May the operation that has begun be refused?  Not if its client may know of a success */
+static bool ktcp_may_refuse(const struct ktcp_conn *conn)
+{
+	return conn->refuses && conn->answers.count && ktcp_hdr_wants_ack(&conn->rx.hdr);
+}
+
+/* Drop what is left of the payload; -EAGAIN: there is no place for the refusal now */
+static int ktcp_refuse(struct ktcp_conn *conn, enum ktcp_wire_reason reason)
+{
+	struct ktcp_rx *rx = &conn->rx;
+
+	rx->refusal = kofi_bufpool_get(&conn->answers);
+	if (!rx->refusal)
+		return -EAGAIN;
+	rx->refusal->reason = reason;
+	if (rx->event)
+		kofi_soft_event_put(ktcp_conn_at(conn), rx->event);
+	rx->event = NULL;
+	iov_iter_kvec(&rx->iter, ITER_DEST, NULL, 0, 0);
+	rx->state = KTCP_RX_DROP;
+	return 0;
+}
+
+static int ktcp_mr_invalidate(struct ktcp_conn *conn)
+{
+	return kofi_mr_invalidate(&conn->soft->domain->mrs.map, &conn->soft->kep.ep,
+				  conn->rx.hdr.data);
+}
+
+/*
+ * The message ends a key, once, even if it has to wait afterwards.  If TCP has pages of the region
+ * that the peer's TCP has acknowledged, it waits until TCP lets go of them.
+ */
+static int ktcp_end_key(struct ktcp_conn *conn)
+{
+	struct ktcp_rx *rx = &conn->rx;
+	int ret;
+
+	if (!conn->ends_keys)
+		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
+	if (rx->ended == rx->begun)
+		return 0;
+	ret = ktcp_mr_invalidate(conn);
+	if (ret == -EBUSY) {
+		ktcp_zc_reap(conn);
+		ret = ktcp_mr_invalidate(conn);
+	}
+	if (ret == -EBUSY && !ktcp_tx_is_read(conn, rx->hdr.data))
+		return -EAGAIN;
+	if (!ret)
+		rx->ended = rx->begun;
+	if (ret == -EACCES && ktcp_may_refuse(conn))
+		return ktcp_refuse(conn, TCP_WIRE_REFUSED_ACCESS);
+	return ret ? ktcp_conn_violated(conn, KTCP_BAD_ACCESS) : 0;
+}
+
+/* The flag of the completion that says what the u64 of a message is */
+static u64 ktcp_rx_data_flag(const struct ktcp_hdr *hdr)
+{
+	if (hdr->flags & TCP_WIRE_END_KEY)
+		return FI_REMOTE_INV;
+	return hdr->flags & TCP_WIRE_CQ_DATA ? FI_REMOTE_CQ_DATA : 0;
+}
+
 /*
  * At an endpoint with a connection, a message that no receive takes waits in the stream, with all
  * that is behind it.  At an endpoint without connections it becomes an early message.
@@ -231,9 +302,7 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 	struct ktcp_rx *rx = &conn->rx;
 	bool tagged = rx->hdr.op != TCP_WIRE_MSG;
 	struct kofi_srx_arrival what = {
-		.flags		= (tagged ? FI_TAGGED : FI_MSG) |
-				  (rx->hdr.flags & TCP_WIRE_CQ_DATA ?
-				   FI_REMOTE_CQ_DATA : 0),
+		.flags		= (tagged ? FI_TAGGED : FI_MSG) | ktcp_rx_data_flag(&rx->hdr),
 		.tag		= rx->hdr.tag,
 		.src_addr	= FI_ADDR_NOTAVAIL,
 		.source		= FI_ADDR_NOTAVAIL,
@@ -247,6 +316,11 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 	if (!at)
 		return -EAGAIN;
 	what.ep = &at->kep;
+	if (unlikely(rx->hdr.flags & TCP_WIRE_END_KEY)) {
+		ret = ktcp_end_key(conn);
+		if (ret || rx->refusal)
+			return ret;
+	}
 	if (rx->hdr.op == TCP_WIRE_RTS) {
 		ret = ktcp_offer_begin(conn);
 		if (ret)
@@ -293,29 +367,6 @@ static int ktcp_rx_rma(struct ktcp_conn *conn, struct kofi_rma *rma, u64 access)
 	return ret;
 }
 
-/* May the write that has begun be refused?  Not if its client may know of a success */
-static bool ktcp_may_refuse_write(const struct ktcp_conn *conn)
-{
-	return conn->refuses && ktcp_hdr_wants_ack(&conn->rx.hdr);
-}
-
-/* Drop what is left of the payload of a write; -EAGAIN: there is no place for the refusal now */
-static int ktcp_refuse_write(struct ktcp_conn *conn, enum ktcp_wire_reason reason)
-{
-	struct ktcp_rx *rx = &conn->rx;
-
-	rx->refusal = kofi_bufpool_get(&conn->answers);
-	if (!rx->refusal)
-		return -EAGAIN;
-	rx->refusal->reason = reason;
-	if (rx->event)
-		kofi_soft_event_put(ktcp_conn_at(conn), rx->event);
-	rx->event = NULL;
-	iov_iter_kvec(&rx->iter, ITER_DEST, NULL, 0, 0);
-	rx->state = KTCP_RX_DROP;
-	return 0;
-}
-
 static int ktcp_start_write(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
@@ -340,8 +391,8 @@ static int ktcp_start_write(struct ktcp_conn *conn)
 			return -EAGAIN;
 	}
 	ret = ktcp_rx_rma(conn, &rx->rma, FI_REMOTE_WRITE);
-	if (ret && ktcp_may_refuse_write(conn))
-		return ktcp_refuse_write(conn, TCP_WIRE_REFUSED_ACCESS);
+	if (ret && ktcp_may_refuse(conn))
+		return ktcp_refuse(conn, TCP_WIRE_REFUSED_ACCESS);
 	if (ret)
 		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
 	rx->state = KTCP_RX_WRITE;
@@ -533,7 +584,7 @@ static void ktcp_rx_part(struct ktcp_conn *conn)
 	}
 }
 
-/* All of the payload of a write that is refused has come: the refusal goes before the next ack */
+/* All of the payload of what is refused has come: the refusal goes before the next ack */
 static void ktcp_refusal_due(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
@@ -642,9 +693,9 @@ static int ktcp_rx_write(struct ktcp_conn *conn, struct ktcp_budget *budget)
 
 	idx = kofi_rma_enter(rma);
 	if (idx < 0) {
-		if (!ktcp_may_refuse_write(conn))
+		if (!ktcp_may_refuse(conn))
 			return ktcp_rma_ended(conn, rma);
-		ret = ktcp_refuse_write(conn, TCP_WIRE_REFUSED_ENDED);
+		ret = ktcp_refuse(conn, TCP_WIRE_REFUSED_ENDED);
 		if (!ret)
 			kofi_rma_done(rma, EACCES);
 		return ret;

@@ -93,7 +93,7 @@
 #define KTCP_TX_FLAGS		(KTCP_TX_OP_FLAGS | FI_REMOTE_CQ_DATA | FI_MORE | FI_FENCE)
 #define KTCP_CNTR_DIRS		(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 				 FI_REMOTE_READ | FI_REMOTE_WRITE)
-#define KTCP_CAN_MSG		(TCP_WIRE_CAN_SAVE | TCP_WIRE_CAN_REFUSE)
+#define KTCP_CAN_MSG		(TCP_WIRE_CAN_SAVE | TCP_WIRE_CAN_REFUSE | TCP_WIRE_CAN_END_KEY)
 #define KTCP_CAN_RDM		(TCP_WIRE_CAN_LEAVE | TCP_WIRE_CAN_CTX | TCP_WIRE_CAN_REFUSE)
 #define KTCP_CAN_RDM_RMA	TCP_WIRE_CAN_TAGGED	/* and with FI_RMA */
 #define KTCP_CONNECT_MS		60000	/* FI_OPT_CONNECT_TIMEOUT */
@@ -385,13 +385,14 @@ struct ktcp_block {
  * @count: headers that have come; TCP_WIRE_LEAVE does not count
  * @begun: headers of any kind that have come
  * @wanted: messages that wanted an acknowledgment, modulo 2^32
+ * @ended: @begun of the last message whose key has ended (TCP_WIRE_END_KEY)
  * @done: bytes of the payload that are there
  * @iter: part of the target that is being filled
  * @rx: receive that the message goes to; NULL: it is dropped
  * @early: message that waits for its receive
  * @kvec: where the payload of @early goes
  * @rma: target of a write
- * @refusal: of the write whose payload is being dropped, or NULL
+ * @refusal: of the write, or the message, whose payload is being dropped, or NULL
  * @answer: to the tagged write whose payload comes, or is being dropped, or NULL
  * @event: completion of a write with remote CQ data, or NULL
  */
@@ -404,6 +405,7 @@ struct ktcp_rx {
 	u64			count;
 	u32			begun;
 	u32			wanted;
+	u32			ended;
 	size_t			done;
 	struct iov_iter		iter;
 	struct kofi_rx		*rx;
@@ -486,6 +488,7 @@ enum ktcp_phase {
  * @linger: takes the socket over if TCP is to deliver the rest (linger.c)
  * @net_order: the peer's byte order is not ours
  * @saves: the peer understands TCP_WIRE_SAVE
+ * @ends_keys: the peer understands TCP_WIRE_END_KEY
  * @sk: the socket; from KTCP_OPEN until KTCP_OVER it stays
  * @zc_done: struct ktcp_zc that TCP has let go of
  * @tx: the sending half
@@ -521,6 +524,7 @@ struct ktcp_conn {
 	struct ktcp_linger	*linger;
 	bool			net_order;
 	bool			saves;
+	bool			ends_keys;
 	struct ktcp_sock	sk;
 	struct llist_head	zc_done;
 	struct ktcp_tx		tx;
@@ -740,6 +744,7 @@ void ktcp_tx_init(struct ktcp_tx *tx);
 struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy);
 int ktcp_send(struct ktcp_conn *conn, struct ktcp_budget *budget);
 int ktcp_tx_recall(struct ktcp_conn *conn);
+bool ktcp_tx_is_read(struct ktcp_conn *conn, u64 key);
 void ktcp_tx_abort(struct ktcp_conn *conn, int err);
 
 void ktcp_op_put(struct kofi_soft_op *soft, int err);

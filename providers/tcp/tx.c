@@ -38,7 +38,7 @@
 
 #define KTCP_DELIVERED	(FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 #define KTCP_ACKED	(KTCP_DELIVERED | FI_COMMIT_COMPLETE)
-#define KTCP_NOT_PLAIN	(KTCP_ACKED | FI_FENCE | FI_SAVE | FI_REMOTE_CQ_DATA)
+#define KTCP_NOT_PLAIN	(KTCP_ACKED | FI_FENCE | FI_SAVE | FI_REMOTE_CQ_DATA | FI_REMOTE_INV)
 
 void ktcp_tx_init(struct ktcp_tx *tx)
 {
@@ -80,6 +80,8 @@ static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 	};
 	if (kept->flags & FI_REMOTE_CQ_DATA)
 		hdr->flags |= TCP_WIRE_CQ_DATA;
+	if (kept->flags & FI_REMOTE_INV)
+		hdr->flags |= TCP_WIRE_CQ_DATA | TCP_WIRE_END_KEY;
 	if (kept->flags & FI_SAVE)
 		hdr->flags |= TCP_WIRE_SAVE;
 	if (kept->flags & FI_COMMIT_COMPLETE)
@@ -245,6 +247,39 @@ int ktcp_tx_recall(struct ktcp_conn *conn)
 		if (before(acked, answer->zc.end_seq) && kofi_rma_is_recalled(&answer->rma))
 			return -EACCES;
 	return 0;
+}
+
+static bool ktcp_rma_has_key(const struct kofi_rma *rma, u64 key)
+{
+	u32 i;
+
+	for (i = 0; i < rma->count; i++)
+		if (rma->range[i].key == key)
+			return true;
+	return false;
+}
+
+/**
+ * ktcp_tx_is_read() - Return true if the peer has not got all of an answer from a region
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
+ * @key: of the region, whose pages are lent to TCP
+ *
+ * Context: any.
+ * Return: whether it is; false: TCP lets go of the pages soon, and the worker is queued then.
+ */
+bool ktcp_tx_is_read(struct ktcp_conn *conn, u64 key)
+{
+	struct ktcp_tx *tx = &conn->tx;
+	struct ktcp_answer *answer;
+	u32 acked = READ_ONCE(tcp_sk(conn->sk.sock->sk)->snd_una);
+
+	lockdep_assert_held(&conn->run);
+	if (tx->kind == KTCP_TX_ANSWER && ktcp_rma_has_key(&ktcp_first_answer(tx)->rma, key))
+		return true;
+	list_for_each_entry(answer, &tx->unacked, entry)
+		if (before(acked, answer->zc.end_seq) && ktcp_rma_has_key(&answer->rma, key))
+			return true;
+	return false;
 }
 
 /* Send the message that begins now without a copy, if that is possible */

@@ -136,6 +136,13 @@ static bool ktcp_tagged_is_valid(const struct ktcp_hdr *hdr)
 	return !(hdr->flags & ~TCP_WIRE_CQ_DATA);
 }
 
+/* Only an untagged message ends a key, and has the key in the place of remote CQ data */
+static bool ktcp_end_key_is_valid(const struct ktcp_hdr *hdr)
+{
+	return hdr->op == TCP_WIRE_MSG && !hdr->ack && hdr->flags & TCP_WIRE_CQ_DATA &&
+	       !(hdr->flags & TCP_WIRE_SAVE);
+}
+
 /* Do the flags, the ranges and the length of the payload agree? */
 static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
 {
@@ -155,6 +162,8 @@ static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
 	if (hdr->flags & TCP_WIRE_LEAVE &&
 	    (hdr->op != TCP_WIRE_MSG || hdr->ack || hdr->len ||
 	     hdr->flags != (TCP_WIRE_LEAVE | TCP_WIRE_CQ_DATA)))
+		return -EPROTO;
+	if (hdr->flags & TCP_WIRE_END_KEY && !ktcp_end_key_is_valid(hdr))
 		return -EPROTO;
 	for (i = 0; i < hdr->count; i++)
 		if (check_add_overflow(len, (size_t)hdr->rma[i].len, &len))

@@ -39,6 +39,7 @@
 #define TCP_WIRE_CAN_CTX	BIT_ULL(2)	/* the sender understands TCP_WIRE_CTXREQ */
 #define TCP_WIRE_CAN_REFUSE	BIT_ULL(3)	/* the sender understands TCP_WIRE_REFUSAL */
 #define TCP_WIRE_CAN_TAGGED	BIT_ULL(4)	/* and TCP_WIRE_TAGGED_READ and _WRITE */
+#define TCP_WIRE_CAN_END_KEY	BIT_ULL(5)	/* the sender understands TCP_WIRE_END_KEY */
 
 enum ktcp_wire_cm_type {
 	TCP_WIRE_CONNREQ	= 0,
@@ -137,6 +138,7 @@ enum ktcp_wire_reason {
 #define TCP_WIRE_COMMIT		0x8	/* make the data durable, then answer */
 #define TCP_WIRE_SAVE		0x10	/* kOFI: has no data; concerns data sent before */
 #define TCP_WIRE_LEAVE		0x20	/* kOFI: may be closed; CQ data: messages received */
+#define TCP_WIRE_END_KEY	0x40	/* kOFI: the CQ data are a key, which ends */
 
 #define TCP_WIRE_OP_ACK		2	/* op_data of TCP_WIRE_MSG: an acknowledgment */
 

@@ -41,7 +41,8 @@ local KOFI = 0x6b4f4649		-- message identifier of kOFI's requests and answers: "
 
 -- Flags
 local CQ_DATA, DELIVERY, COMMIT, SAVE, LEAVE, OLD_TAGGED = 0x1, 0x4, 0x8, 0x10, 0x20, 0x80
-local flags_known = 0x1 + 0x2 + 0x4 + 0x8 + 0x10 + 0x20 + 0x80
+local END_KEY = 0x40
+local flags_known = 0x1 + 0x2 + 0x4 + 0x8 + 0x10 + 0x20 + 0x40 + 0x80
 
 local f = {
 	what		= ProtoField.string("kofi.what", "What it is"),
@@ -62,6 +63,7 @@ local f = {
 					  "Commit to persistent memory and acknowledge", 16, nil, COMMIT),
 	save		= ProtoField.bool("kofi.flags.save", "Save (kOFI)", 16, nil, SAVE),
 	leave		= ProtoField.bool("kofi.flags.leave", "May be closed (kOFI)", 16, nil, LEAVE),
+	end_key		= ProtoField.bool("kofi.flags.end_key", "Ends a key (kOFI)", 16, nil, END_KEY),
 	old_tagged	= ProtoField.bool("kofi.flags.tagged", "Tag follows (1.13 to 1.17)", 16, nil,
 					  OLD_TAGGED),
 	op_data		= ProtoField.uint8("kofi.op_data", "Operation data"),
@@ -191,6 +193,9 @@ local function describe(op, flags, op_data)
 	if has(flags, LEAVE) then
 		what = what .. ", may be closed"
 	end
+	if has(flags, END_KEY) then
+		what = what .. ", ends a key"
+	end
 	if has(flags, COMMIT) then
 		what = what .. ", commit"
 	end
@@ -219,6 +224,7 @@ local function dissect_data(tvb, pinfo, tree, little)
 	add(bits, f.commit, tvb(2, 2))
 	add(bits, f.save, tvb(2, 2))
 	add(bits, f.leave, tvb(2, 2))
+	add(bits, f.end_key, tvb(2, 2))
 	add(bits, f.old_tagged, tvb(2, 2))
 	tree:add(f.op_data, tvb(4, 1))
 	tree:add(f.count, tvb(5, 1))
@@ -287,6 +293,10 @@ local function dissect_data(tvb, pinfo, tree, little)
 	end
 	if op == REFUSE and (not reasons[op_data] or (has(flags, CQ_DATA) and op_data > 2)) then
 		complain(tree, "reason " .. op_data)
+	end
+	if has(flags, END_KEY) and (op ~= MSG or ack or not has(flags, CQ_DATA) or
+				    has(flags, SAVE) or has(flags, LEAVE)) then
+		complain(tree, "ends a key where it cannot")
 	end
 	if (op == TAGGED_READ and flags ~= 0) or
 	   (op == TAGGED_WRITE and flags ~= 0 and flags ~= CQ_DATA) then

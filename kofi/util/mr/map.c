@@ -397,7 +397,7 @@ int kofi_mr_invalidate(struct kofi_mr_map *map, const struct fid_ep *ep, u64 key
 {
 	unsigned long flags;
 	struct kofi_mr *mr;
-	bool ended;
+	int ret = 0;
 
 	rcu_read_lock();
 	mr = kofi_mr_chosen(map, key);
@@ -408,9 +408,12 @@ int kofi_mr_invalidate(struct kofi_mr_map *map, const struct fid_ep *ep, u64 key
 		return -EACCES;
 
 	spin_lock_irqsave(&mr->lock, flags);
-	/* Otherwise fi_mr_disable() or fi_close() has ended it first */
-	ended = mr->mr.key == key;
-	if (ended) {
+	/* If it is another one, fi_mr_disable() or fi_close() has ended it first */
+	if (mr->mr.key != key)
+		ret = -EACCES;
+	else if (!list_empty(&mr->borrowers))
+		ret = -EBUSY;
+	if (!ret) {
 		mr->ended = key;
 		WRITE_ONCE(mr->mr.key, FI_KEY_NOTAVAIL);
 		/* There are two references, that of the key and this one */
@@ -419,11 +422,11 @@ int kofi_mr_invalidate(struct kofi_mr_map *map, const struct fid_ep *ep, u64 key
 		smp_store_release(&mr->invalidated, true);
 	}
 	spin_unlock_irqrestore(&mr->lock, flags);
-	if (!ended)
+	if (ret)
 		kofi_mr_put(mr);
 	else if (refcount_dec_and_test(&mr->holds))
 		complete(&mr->idle);
-	return ended ? 0 : -EACCES;
+	return ret;
 }
 EXPORT_SYMBOL_GPL(kofi_mr_invalidate);
 
