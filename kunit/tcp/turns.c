@@ -19,6 +19,8 @@
 #define STEPS		64		/* of a direction in a run */
 #define SHORT_S		5		/* the least window_timeout */
 #define SLACK_S		3		/* other guests share the processors */
+#define MUCH		SZ_1M
+#define MANY		60		/* long reads, more than are answered at a time */
 #define BATCH		1000		/* messages of a call of the peer's */
 
 static struct fi_rma_iov region(struct kunit *test, u8 *buf)
@@ -167,9 +169,36 @@ static void a_peer_that_floods_and_takes_nothing_is_given_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), 0);
 }
 
+/* Each of two ends has more reads than the other answers at a time, and none waits for the other */
+static void two_ends_with_many_long_reads_go_on(struct kunit *test)
+{
+	u8 *mem = vt_buf(test, MUCH), *in = vt_buf(test, MUCH);
+	struct vt_pair pair = {};
+	struct vt_end *ends[] = { &pair.a, &pair.b };
+	unsigned long begin;
+	struct vt_comp comp;
+	struct fid_mr *mr;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, MUCH, FI_REMOTE_READ, 0, 5, 0,
+					&mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	vt_join(test, &pair, &vt_default_kind);
+	begin = jiffies;
+	for (i = 0; i < 2 * MANY; i++)
+		KUNIT_ASSERT_EQ(test, fi_read(ends[i & 1]->ep, in, MUCH, NULL, 0, 0, 5, vt_ctx(1)),
+				0);
+	for (i = 0; i < 2 * MANY; i++) {
+		KUNIT_ASSERT_EQ(test, vt_wait(ends[i & 1]->tx, &comp), 1);
+		KUNIT_ASSERT_EQ(test, comp.err, 0);
+	}
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, begin + SHORT_S * HZ));
+}
+
 static struct kunit_case turns_cases[] = {
 	KUNIT_CASE(what_comes_does_not_hold_up_what_is_sent),
 	KUNIT_CASE(responses_and_operations_take_turns),
+	KUNIT_CASE(two_ends_with_many_long_reads_go_on),
 	KUNIT_CASE_SLOW(a_peer_that_floods_and_takes_nothing_is_given_up),
 	{}
 };

@@ -320,6 +320,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 		ktcp_sock_use_reserves(sock);
 	mutex_lock(&ep->conn.run);
 	ktcp_ep_know_peer(ep, &ep->req->msg);
+	ep->conn.few_reads = ktcp_accepts_few(&ep->req->msg.cm);
 	ktcp_sock_unlimit(&ep->req->sk);
 	sock = ktcp_sock_detach(&ep->req->sk);
 	kfree(ep->req);

@@ -189,6 +189,7 @@ static int ktcp_link_answer(struct ktcp_link *link, struct ktcp_req *req,
 	link->pid = be32_to_cpu(msg->pid);
 	link->conn.rendezvous = msg->version >= TCP_WIRE_RDM_VERSION;
 	ktcp_link_know_peer(link, &req->msg.cm);
+	link->conn.few_reads = ktcp_accepts_few(&req->msg.cm);
 	return 0;
 }
 

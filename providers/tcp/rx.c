@@ -208,6 +208,7 @@ static bool ktcp_read_refused(struct ktcp_tx *tx, u8 reason)
 	if (!op || (reason > TCP_WIRE_REFUSED_ENDED && !ktcp_op_is_access(&op->kept)))
 		return false;
 	list_del(&op->entry);
+	tx->asked--;
 	ktcp_op_put(op, ktcp_refusal_err[reason]);
 	return true;
 }
@@ -639,6 +640,7 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 		break;
 	default:
 		ktcp_rx_next(conn);
+		conn->tx.asked--;
 		ktcp_op_put(ktcp_rx_op(&conn->tx.reads), 0);
 		break;
 	}

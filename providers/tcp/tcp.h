@@ -302,6 +302,7 @@ struct ktcp_gather {
  * @unacked: struct ktcp_answer whose pages TCP has not let go of, and that the socket has
  * @answered: the last answer was sent behind the last operation
  * @reads: struct kofi_soft_op that wait for an answer, oldest first: reads and tagged writes
+ * @asked: number of operations that have begun, and that the peer has not answered
  * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
  * @acknowledged: acknowledgments that have come: the number of the first of @acked
  * @offered: struct kofi_soft_op whose payload the peer has not asked for, oldest first
@@ -328,6 +329,7 @@ struct ktcp_tx {
 	struct list_head	unacked;
 	bool			answered;
 	struct list_head	reads;
+	unsigned int		asked;
 	struct list_head	acked;
 	struct list_head	offered;
 	struct list_head	wanted;
@@ -477,6 +479,8 @@ enum ktcp_phase {
  * @late_acks: acknowledgments that are due for early messages
  * @refuses: the peer understands TCP_WIRE_REFUSAL; set before KTCP_OPEN
  * @tagged_rma: and TCP_WIRE_TAGGED_READ and _WRITE; set before KTCP_OPEN
+ * @few_reads: no more than KTCP_ANSWERS operations that the peer answers are under way; set before
+ *	KTCP_OPEN
  * @answers: struct ktcp_answer; none without FI_RMA
  * @run: held by the worker, or the call of a client, that sends or receives
  * @request: type of its request
@@ -513,6 +517,7 @@ struct ktcp_conn {
 	atomic_t		late_acks;
 	bool			refuses;
 	bool			tagged_rma;
+	bool			few_reads;
 	struct kofi_bufpool	answers;
 	struct mutex		run;		/* see above */
 	enum ktcp_wire_cm_type	request;
@@ -825,6 +830,22 @@ static inline u64 ktcp_conn_can(const struct ktcp_conn *conn)
 static inline bool ktcp_op_is_access(const struct kofi_kept_op *kept)
 {
 	return kept->flags & FI_TAGGED;
+}
+
+/* Is it answered by the peer, in the order of requests? */
+static inline bool ktcp_op_has_answer(const struct kofi_kept_op *kept)
+{
+	return kept->type == FI_OP_READ || ktcp_op_is_access(kept);
+}
+
+/*
+ * Of two ends, the one that has accepted does not ask for more than the peer has places for.  So
+ * the peer goes on receiving, and takes the answers that this end has for it.  If neither end did,
+ * each might wait for a place, and receive nothing.  What is not kOFI receives always.
+ */
+static inline bool ktcp_accepts_few(const struct ktcp_wire_cm *request)
+{
+	return ktcp_cm_can(request, ~TCP_WIRE_KOFI_MASK);
 }
 
 /* Has the socket taken all of what has begun to be sent? */

@@ -130,6 +130,9 @@ struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy)
 		op = NULL;
 	if (op && ktcp_rts_is_due(conn, &op->kept) && !ktcp_rts_has_number(conn))
 		op = NULL;
+	if (op && conn->few_reads && conn->tx.asked == KTCP_ANSWERS &&
+	    ktcp_op_has_answer(&op->kept))
+		op = NULL;
 	if (op)
 		list_del(&op->entry);
 	/* Read under the lock: a peer, and its list, may be forgotten when the link has ended */
@@ -352,6 +355,7 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 		return NULL;
 	top = to_ktcp_op(op);
 	ktcp_op_begin(conn, top);
+	tx->asked += ktcp_op_has_answer(&op->kept);
 	if (ktcp_rts_is_due(conn, &op->kept))
 		top->number = ktcp_rts_number(conn);
 	return op;
@@ -533,12 +537,6 @@ static bool ktcp_gather_payload(struct ktcp_tx *tx)
 	ktcp_gather_add(&tx->gather, tx->iter.kvec->iov_base + tx->iter.iov_offset, tx->left);
 	tx->left = 0;
 	return true;
-}
-
-/* Is it answered by the peer, in the order of requests? */
-static bool ktcp_op_has_answer(const struct kofi_kept_op *kept)
-{
-	return kept->type == FI_OP_READ || ktcp_op_is_access(kept);
 }
 
 /* Does an operation wait for the peer when the socket has all of its message? */
@@ -883,6 +881,7 @@ void ktcp_tx_abort(struct ktcp_conn *conn, int err)
 			ktcp_op_put(tx->gather.msg[i].op, err);
 	if (tx->op)
 		ktcp_op_put(tx->op, err);
+	tx->asked = 0;
 	tx->gather.count = 0;
 	tx->gather.sent = tx->gather.bytes;
 	tx->op = NULL;
