@@ -595,6 +595,15 @@ static void ktcp_refusal_due(struct ktcp_conn *conn)
 	rx->refusal = NULL;
 }
 
+/* All of the payload of a tagged write has come */
+static void ktcp_answer_due(struct ktcp_conn *conn)
+{
+	struct ktcp_rx *rx = &conn->rx;
+
+	list_add_tail(&rx->answer->entry, &conn->tx.answers);
+	rx->answer = NULL;
+}
+
 /* All of the payload is where it belongs */
 static void ktcp_rx_placed(struct ktcp_conn *conn)
 {
@@ -614,8 +623,7 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 		if (rx->refusal)
 			ktcp_refusal_due(conn);
 		if (rx->answer)
-			list_add_tail(&rx->answer->entry, &conn->tx.answers);
-		rx->answer = NULL;
+			ktcp_answer_due(conn);
 		ktcp_rx_next(conn);
 		if (rx->rx)
 			kofi_rx_complete(rx->rx);
