@@ -3,6 +3,8 @@
  * Messages that come to an endpoint without connections before their receive, how they are
  * acknowledged, and rendezvous.
  */
+#include <linux/delay.h>
+#include <linux/stringify.h>
 #include <rdma/fi_tagged.h>
 #include "../../providers/tcp/trace.h"
 #include "rdm.h"
@@ -10,6 +12,8 @@
 #define LEN	16
 #define LONG	(SZ_64K + 1)	/* a message of this length is offered */
 #define KEPT	64		/* messages of a peer that are kept */
+#define OFFER_S	2		/* offer_timeout of some cases */
+#define BOTH	(PEER_REFUSES | PEER_DECLINES)
 
 struct bed {
 	struct vt_end	end;
@@ -22,6 +26,16 @@ static void bed_open(struct kunit *test, struct bed *bed, u8 version)
 	rdm_open(test, &bed->end);
 	rdm_peer_new(test, &bed->end, &bed->peer, RDM_LOW);
 	bed->sock = rdm_dial(test, &bed->end, &bed->peer, version, RDM_PID);
+}
+
+/* With a peer that understands this, and an offer_timeout of OFFER_S */
+static void bed_open_kofi(struct kunit *test, struct bed *bed, u8 understands)
+{
+	rdm_param(test, "offer_timeout", __stringify(OFFER_S));
+	rdm_open(test, &bed->end);
+	rdm_peer_new(test, &bed->end, &bed->peer, RDM_LOW);
+	bed->peer.understands = understands;
+	bed->sock = rdm_dial(test, &bed->end, &bed->peer, 1, RDM_PID);
 }
 
 static void put(struct kunit *test, struct socket *sock, u16 flags, u64 tag, u8 seed)
@@ -334,6 +348,59 @@ static void offers_end_with_their_connection(struct kunit *test)
 	vt_none(test, bed.end.rx);
 }
 
+/* The number is free for another offer then, and the receive for another message */
+static void an_offer_that_no_receive_takes_is_refused(struct kunit *test)
+{
+	u8 want[PEER_BASE + 8], got[PEER_BASE + 8];
+	const u64 number = 1;
+	unsigned long begin;
+	struct bed bed = {};
+	u8 *in;
+
+	violations_begin(test);
+	bed_open_kofi(test, &bed, BOTH);
+	offer(test, &bed, 0, 1, LONG, number);
+	offer(test, &bed, 0, 2, 100, 2);
+	in = take(test, &bed, 2, 100);
+	expect_wish(test, &bed, 2);
+	give(test, &bed, 0, 2, 100, 3);
+	taken(test, &bed, in, 2, 100, 3);
+	begin = jiffies;
+	peer_hdr(want, 8, 3, &number, NULL, 0, 0);
+	want[4] = 3;
+	peer_recv(test, bed.sock, got, sizeof(got));
+	got[7] = 0;
+	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
+	KUNIT_EXPECT_TRUE(test, time_after_eq(jiffies, begin + OFFER_S * HZ / 2));
+	in = take(test, &bed, 1, 8);
+	vt_none(test, bed.end.rx);
+	offer(test, &bed, 0, 1, 8, number);
+	expect_wish(test, &bed, number);
+	give(test, &bed, 0, number, 8, 4);
+	taken(test, &bed, in, 1, 8, 4);
+	KUNIT_EXPECT_EQ(test, violations(), 0);
+}
+
+static void an_offer_of_another_peer_waits_on(struct kunit *test)
+{
+	static const u8 rows[] = { 0, PEER_REFUSES, PEER_DECLINES };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct bed bed = {};
+		u8 *in;
+
+		bed_open_kofi(test, &bed, rows[i]);
+		offer(test, &bed, 0, 1, 8, 1);
+		msleep(2 * OFFER_S * MSEC_PER_SEC);
+		in = take(test, &bed, 1, 8);
+		expect_wish(test, &bed, 1);
+		give(test, &bed, 0, 1, 8, 4);
+		taken(test, &bed, in, 1, 8, 4);
+		vt_end_close(test, &bed.end);
+	}
+}
+
 /* Rendezvous: we send */
 
 static const u8 *post(struct kunit *test, struct bed *bed, size_t len, u64 flags)
@@ -398,6 +465,80 @@ static void a_long_message_is_offered(struct kunit *test)
 	send_wish(test, &bed, number);
 	expect_given(test, &bed, number, out, LONG);
 	vt_done(test, bed.end.tx, vt_ctx(1));
+}
+
+static void refuse_offer(struct kunit *test, struct bed *bed, u64 number)
+{
+	u8 msg[PEER_BASE + 8];
+
+	peer_hdr(msg, 8, 3, &number, NULL, 0, 0);
+	msg[4] = 3;
+	peer_send(test, bed->sock, msg, sizeof(msg));
+}
+
+static void a_refused_offer_is_an_error(struct kunit *test)
+{
+	struct bed bed = {};
+	struct vt_comp comp;
+	const u8 *out;
+	u8 number;
+
+	violations_begin(test);
+	bed_open_kofi(test, &bed, BOTH);
+	post(test, &bed, LONG, 0);
+	number = expect_offer(test, &bed, 0, LONG);
+	out = post(test, &bed, LONG, 0);
+	KUNIT_EXPECT_NE(test, expect_offer(test, &bed, 0, LONG), number);
+	refuse_offer(test, &bed, number);
+	comp = vt_failed(test, bed.end.tx);
+	KUNIT_EXPECT_EQ(test, comp.err, FI_ENOMSG);
+	/* The other one goes on, and the number is used again */
+	vt_none(test, bed.end.tx);
+	send_wish(test, &bed, number + 1);
+	expect_given(test, &bed, number + 1, out, LONG);
+	vt_done(test, bed.end.tx, vt_ctx(1));
+	post(test, &bed, LONG, 0);
+	KUNIT_EXPECT_EQ(test, expect_offer(test, &bed, 0, LONG), number);
+	KUNIT_EXPECT_EQ(test, violations(), 0);
+}
+
+/* By a peer that has not said so, and of what was not offered, or was asked for */
+static void a_foul_refusal_of_an_offer_ends_its_connection(struct kunit *test)
+{
+	static const struct {
+		u8			understands;
+		u8			add;
+		bool			wish;
+		enum ktcp_violation	reason;
+	} rows[] = {
+		{ 0, 0, false, KTCP_BAD_HEADER },
+		{ PEER_REFUSES, 0, false, KTCP_BAD_HEADER },
+		{ BOTH, 1, false, KTCP_BAD_RENDEZVOUS },
+		{ BOTH, 0, true, KTCP_BAD_RENDEZVOUS },
+	};
+	int i;
+
+	violations_begin(test);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct bed bed = {};
+		const u8 *out;
+		u8 number;
+
+		bed_open_kofi(test, &bed, rows[i].understands);
+		out = post(test, &bed, LONG, 0);
+		number = expect_offer(test, &bed, 0, LONG);
+		if (rows[i].wish) {
+			send_wish(test, &bed, number);
+			expect_given(test, &bed, number, out, LONG);
+		}
+		refuse_offer(test, &bed, number + rows[i].add);
+		peer_hung_up(test, bed.sock);
+		if (!rows[i].wish)
+			vt_failed(test, bed.end.tx);
+		KUNIT_EXPECT_EQ(test, violations(), i + 1);
+		KUNIT_EXPECT_EQ(test, violation_reason(), rows[i].reason);
+		vt_end_close(test, &bed.end);
+	}
 }
 
 /* libfabric acknowledges what it has put aside */
@@ -560,6 +701,10 @@ static struct kunit_case rdm_data_cases[] = {
 	KUNIT_CASE(an_offer_that_nobody_wants_is_taken_and_dropped),
 	KUNIT_CASE(a_payload_that_is_too_long_is_cut),
 	KUNIT_CASE(offers_end_with_their_connection),
+	KUNIT_CASE(an_offer_that_no_receive_takes_is_refused),
+	KUNIT_CASE(an_offer_of_another_peer_waits_on),
+	KUNIT_CASE(a_refused_offer_is_an_error),
+	KUNIT_CASE(a_foul_refusal_of_an_offer_ends_its_connection),
 	KUNIT_CASE(a_long_message_is_offered),
 	KUNIT_CASE(a_message_that_is_to_be_delivered_is_offered),
 	KUNIT_CASE(short_messages_are_not_offered),

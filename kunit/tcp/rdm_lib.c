@@ -122,7 +122,7 @@ void rdm_expect_cm(struct kunit *test, struct socket *sock, u8 type, u8 *data)
 	peer_cm(want, type, got + PEER_CM, RDM_CM);
 	/* It understands receive contexts and refusals, too, and with FI_RMA tagged access */
 	if (type != 6)
-		memcpy(want + 16, "kOFI\0\0\0\xe", 8);
+		memcpy(want + 16, "kOFI\0\0\0\x4e", 8);
 	if (type != 6 && vt_of(test)->info->caps & FI_RMA)
 		want[23] |= 0x10;
 	KUNIT_ASSERT_MEMEQ(test, got, want, sizeof(want));

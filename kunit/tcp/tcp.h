@@ -49,6 +49,7 @@ size_t peer_cm(u8 *buf, u8 type, const void *data, size_t len);
 #define PEER_REFUSES	0x8
 #define PEER_TAGGED	0x10
 #define PEER_ENDS_KEYS	0x20
+#define PEER_DECLINES	0x40
 
 /* Makes it one of kOFI's, that understands saves (FI_SAVE) */
 void peer_announce(u8 *buf);

@@ -304,6 +304,37 @@ static void a_refusal_has_a_reason_and_nothing_else(struct kunit *test)
 	}
 }
 
+static void a_refusal_of_an_offer_has_its_number(struct kunit *test)
+{
+	static const struct {
+		u8	reason;
+		u16	flags;
+		u64	number;
+		int	ret;
+	} rows[] = {
+		{ 3, 3, 1, 0 }, { 3, 3, 255, 0 }, { 3, 3, 0, -EPROTO }, { 3, 3, 256, -EPROTO },
+		{ 1, 3, 1, -EPROTO }, { 4, 3, 1, -EPROTO }, { 3, 7, 1, -EPROTO },
+	};
+	u8 buf[PEER_BASE + 8], built[TCP_WIRE_MAX_HDR];
+	struct ktcp_hdr hdr;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		peer_hdr(buf, 8, rows[i].flags, &rows[i].number, NULL, 0, 0);
+		buf[4] = rows[i].reason;
+		KUNIT_EXPECT_EQ_MSG(test, ktcp_hdr_parse(&hdr, buf, sizeof(buf), false),
+				    rows[i].ret, "row %zu", i);
+		if (rows[i].ret)
+			continue;
+		KUNIT_EXPECT_EQ(test, ktcp_hdr_build(built, &hdr, buf[7], false), sizeof(buf));
+		KUNIT_EXPECT_MEMEQ(test, built, buf, sizeof(buf));
+	}
+	/* It does not do without */
+	peer_hdr(buf, 8, 2, NULL, NULL, 0, 0);
+	buf[4] = 3;
+	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, PEER_BASE, false), -EPROTO);
+}
+
 static void ranges_that_cannot_be_added_are_refused(struct kunit *test)
 {
 	struct fi_rma_iov rma[] = { { .len = U64_MAX }, { .len = 11 } };
@@ -430,6 +461,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(stale_fields_are_ignored),
 	KUNIT_CASE_PARAM(what_is_no_header_is_refused, bad_gen_params),
 	KUNIT_CASE(a_refusal_has_a_reason_and_nothing_else),
+	KUNIT_CASE(a_refusal_of_an_offer_has_its_number),
 	KUNIT_CASE(ranges_that_cannot_be_added_are_refused),
 	KUNIT_CASE(random_bytes_are_parsed_or_refused),
 	KUNIT_CASE(requests_and_answers_are_parsed),

@@ -157,6 +157,8 @@ int ktcp_alive_check(struct ktcp_conn *conn)
 	bool due = ktcp_recv_is_due(conn);
 	unsigned long now = jiffies;
 
+	if (conn->rdm && ktcp_offers_look(conn))
+		ktcp_alive_wake(alive, KTCP_LOOK);
 	if (!asked && !closed && !due) {
 		alive->looking = false;
 		ktcp_alive_idle(conn, now);

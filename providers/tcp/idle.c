@@ -84,6 +84,8 @@ static bool ktcp_idle_is_quiet(struct ktcp_link *link)
 	for (number = 1; link->taken && number < KTCP_RTS_NUMBERS; number++)
 		if (link->taken[number].state != KTCP_OFFER_NONE)
 			return false;
+	if (!bitmap_empty(link->declined, KTCP_RTS_NUMBERS))
+		return false;
 	spin_lock_irq(&conn->soft->lock);
 	quiet = list_empty(&link->unacked) && list_empty(conn->posted);
 	spin_unlock_irq(&conn->soft->lock);

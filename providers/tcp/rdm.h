@@ -135,6 +135,7 @@ struct ktcp_peer {
  * @link: connection that it has come by, with a reference
  * @waits: it counts in ktcp_source.waiting
  * @number: number of an offer; 0: it is no offer
+ * @since: jiffies: when an offer began to wait
  * @entry: in ktcp_rdm.settled; an offer: in ktcp_link.settled
  * @of_link: in ktcp_link.unacked, if its sender wants an acknowledgment; an offer: in
  *	ktcp_link.offers
@@ -153,6 +154,7 @@ struct ktcp_early {
 	struct ktcp_link	*link;
 	bool			waits;
 	u8			number;
+	unsigned long		since;
 	struct list_head	entry;
 	struct list_head	of_link;
 	struct list_head	of_rdm;
@@ -229,9 +231,10 @@ struct ktcp_taken {
  * @offers: offers that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
  * @settled: offers that have a receive, or that nobody wants
  * @taken: the peer's offers by number, KTCP_RTS_NUMBERS elements, or NULL; guarded by
- *	ktcp_conn.run, as the next three
+ *	ktcp_conn.run, as the next four
  * @awaited: payloads that have been asked for, and have not begun to come
  * @cts: numbers of offers whose payload is to be asked for
+ * @declined: numbers of offers whose refusal is to be sent
  * @numbers: numbers of our offers that are in use
  */
 struct ktcp_link {
@@ -271,6 +274,7 @@ struct ktcp_link {
 	struct ktcp_taken	*taken;
 	unsigned int		awaited;
 	DECLARE_BITMAP(cts, KTCP_RTS_NUMBERS);
+	DECLARE_BITMAP(declined, KTCP_RTS_NUMBERS);
 	DECLARE_BITMAP(numbers, KTCP_RTS_NUMBERS);
 };
 
@@ -469,5 +473,8 @@ u8 ktcp_cts_next(struct ktcp_conn *conn);
 int ktcp_start_data(struct ktcp_conn *conn);
 bool ktcp_data_is_awaited(const struct ktcp_conn *conn);
 void ktcp_offers_abort(struct ktcp_conn *conn, int err);
+bool ktcp_offers_look(struct ktcp_conn *conn);
+u8 ktcp_declined_next(struct ktcp_conn *conn);
+int ktcp_start_declined(struct ktcp_conn *conn);
 
 #endif /* _KOFI_TCP_RDM_H */

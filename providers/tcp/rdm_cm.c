@@ -122,6 +122,7 @@ static void ktcp_link_know_peer(struct ktcp_link *link, const struct ktcp_wire_c
 {
 	link->conn.leaves = ktcp_cm_can(cm, TCP_WIRE_CAN_LEAVE);
 	link->conn.refuses = ktcp_cm_can(cm, TCP_WIRE_CAN_REFUSE);
+	link->conn.declines = link->conn.refuses && ktcp_cm_can(cm, TCP_WIRE_CAN_DECLINE);
 	link->conn.tagged_rma = link->conn.refuses && ktcp_cm_can(cm, TCP_WIRE_CAN_TAGGED);
 	link->contexts = ktcp_cm_can(cm, TCP_WIRE_CAN_CTX);
 }

@@ -21,15 +21,27 @@
  *	waiting		in the engine, and in ktcp_link.offers
  *	settled		in ktcp_link.settled: a receive has taken it, or nobody wants it
  *	taken		in ktcp_link.taken under its number, until the payload begins to come;
- *			the payload of an offer that nobody wants is dropped, as the wire has no
- *			refusal
+ *			the payload of an offer that nobody wants is dropped, as the wire of
+ *			libfabric has no refusal
+ *	declined	in ktcp_link.declined: no receive has taken it for offer_timeout.  Only a
+ *			peer that is kOFI understands that; its operation ends, and the number is
+ *			free
  *
  * Offers have a bound of their own (early.c).  An offer beyond it is parked.
  */
 #include <linux/bitmap.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <kofi/param.h>
 #include "rdm.h"
+
+#define KTCP_OFFER_S		300
+#define KTCP_OFFER_MAX_S	86400U
+
+static struct kofi_param offer_timeout = { .value = KTCP_OFFER_S, .max = KTCP_OFFER_MAX_S };
+module_param_cb(offer_timeout, &kofi_param_ops, &offer_timeout, 0644);
+__MODULE_PARM_TYPE(offer_timeout, "uint");
+MODULE_PARM_DESC(offer_timeout, "seconds after which a long tagged message of a kOFI peer that no receive takes is refused, at most 86400; 0: never");
 
 /* The sending side */
 
@@ -179,6 +191,7 @@ void ktcp_offer_wait(struct ktcp_early *early)
 	bool settled;
 
 	link->taken[early->number].state = KTCP_OFFER_WAITS;
+	early->since = jiffies;
 	spin_lock_irqsave(&link->rdm->soft.lock, flags);
 	early->full = true;
 	settled = early->settled;
@@ -190,11 +203,11 @@ void ktcp_offer_wait(struct ktcp_early *early)
 }
 
 /**
- * ktcp_cts_is_due() - May a payload have to be asked for?
+ * ktcp_cts_is_due() - May a payload have to be asked for, or an offer be refused?
  * @conn: a connection, with ktcp_conn.run held
  *
  * Context: any.
- * Return: false: ktcp_cts_next() would find none.
+ * Return: false: ktcp_cts_next() and ktcp_declined_next() would find none.
  */
 bool ktcp_cts_is_due(const struct ktcp_conn *conn)
 {
@@ -202,7 +215,8 @@ bool ktcp_cts_is_due(const struct ktcp_conn *conn)
 
 	lockdep_assert_held(&conn->run);
 	return conn->rendezvous && (!list_empty_careful(&link->settled) ||
-				    !bitmap_empty(link->cts, KTCP_RTS_NUMBERS));
+				    !bitmap_empty(link->cts, KTCP_RTS_NUMBERS) ||
+				    !bitmap_empty(link->declined, KTCP_RTS_NUMBERS));
 }
 
 /**
@@ -235,6 +249,108 @@ u8 ktcp_cts_next(struct ktcp_conn *conn)
 	__clear_bit(number, link->cts);
 	link->awaited++;
 	return number;
+}
+
+/* The oldest offer that waits, out of the list, if its time is over; *@waits: one has time */
+static struct ktcp_early *ktcp_offer_old(struct ktcp_link *link, unsigned long time, bool *waits)
+{
+	struct ktcp_early *early;
+
+	spin_lock_irq(&link->rdm->soft.lock);
+	early = list_first_entry_or_null(&link->offers, struct ktcp_early, of_link);
+	*waits = early && time_before(jiffies, early->since + time);
+	if (*waits)
+		early = NULL;
+	if (early)
+		list_del_init(&early->of_link);
+	spin_unlock_irq(&link->rdm->soft.lock);
+	return early;
+}
+
+/* Refuse an offer, unless a receive takes it at this moment, or the client has claimed it */
+static void ktcp_offer_decline(struct ktcp_link *link, struct ktcp_early *early)
+{
+	if (kofi_srx_withdraw_unclaimed(link->conn.at->srx, &early->msg)) {
+		link->taken[early->number].state = KTCP_OFFER_NONE;
+		__set_bit(early->number, link->declined);
+		ktcp_early_unkeep(early);
+		ktcp_early_put(early);
+		return;
+	}
+	spin_lock_irq(&link->rdm->soft.lock);
+	early->since = jiffies;
+	if (!early->settled)
+		list_add_tail(&early->of_link, &link->offers);
+	spin_unlock_irq(&link->rdm->soft.lock);
+}
+
+/**
+ * ktcp_offers_look() - Refuse the offers that no receive has taken for too long
+ * @conn: a connection of an endpoint without connections, with ktcp_conn.run held
+ *
+ * Context: may sleep.
+ * Return: whether there are offers that have to be looked at again.
+ */
+bool ktcp_offers_look(struct ktcp_conn *conn)
+{
+	unsigned long time = READ_ONCE(offer_timeout.value) * (unsigned long)HZ;
+	struct ktcp_link *link = to_ktcp_link(conn);
+	struct ktcp_early *early;
+	bool waits;
+
+	lockdep_assert_held(&conn->run);
+	if (likely(list_empty_careful(&link->offers)) || !time || !conn->declines)
+		return false;
+	while ((early = ktcp_offer_old(link, time, &waits))) {
+		ktcp_offer_decline(link, early);
+		ktcp_kick(conn);
+	}
+	return waits;
+}
+
+/**
+ * ktcp_declined_next() - Is an offer to be refused?
+ * @conn: a connection with rendezvous, with ktcp_conn.run held
+ *
+ * Context: any.
+ * Return: its number; 0: none.
+ */
+u8 ktcp_declined_next(struct ktcp_conn *conn)
+{
+	struct ktcp_link *link = to_ktcp_link(conn);
+	unsigned int number;
+
+	lockdep_assert_held(&conn->run);
+	number = find_first_bit(link->declined, KTCP_RTS_NUMBERS);
+	if (number == KTCP_RTS_NUMBERS)
+		return 0;
+	__clear_bit(number, link->declined);
+	return number;
+}
+
+/**
+ * ktcp_start_declined() - The peer refuses an offer
+ * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr has the number
+ *
+ * Context: any.
+ * Return: 0; -EPROTO: it has not been offered, or the peer has not said that it may refuse.
+ */
+int ktcp_start_declined(struct ktcp_conn *conn)
+{
+	struct kofi_soft_op *op;
+
+	lockdep_assert_held(&conn->run);
+	if (!conn->declines)
+		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
+	list_for_each_entry(op, &conn->tx.offered, entry) {
+		if (to_ktcp_op(op)->number != conn->rx.hdr.data)
+			continue;
+		list_del(&op->entry);
+		ktcp_rts_done(conn, to_ktcp_op(op)->number);
+		ktcp_op_put(op, FI_ENOMSG);
+		return 0;
+	}
+	return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
 }
 
 /**

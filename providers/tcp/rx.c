@@ -219,7 +219,10 @@ static int ktcp_start_refusal(struct ktcp_conn *conn)
 
 	if (!conn->refuses)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
-	if (hdr->flags & TCP_WIRE_CQ_DATA) {
+	if (hdr->flags & TCP_WIRE_OFFER) {
+		if (ktcp_start_declined(conn))
+			return -EPROTO;
+	} else if (hdr->flags & TCP_WIRE_CQ_DATA) {
 		if (!ktcp_op_refused(&conn->tx, hdr->data, ktcp_refusal_err[hdr->number]))
 			return ktcp_conn_violated(conn, KTCP_BAD_ACK);
 	} else if (!ktcp_read_refused(&conn->tx, hdr->number)) {

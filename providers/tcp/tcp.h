@@ -94,7 +94,8 @@
 #define KTCP_CNTR_DIRS		(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 				 FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define KTCP_CAN_MSG		(TCP_WIRE_CAN_SAVE | TCP_WIRE_CAN_REFUSE | TCP_WIRE_CAN_END_KEY)
-#define KTCP_CAN_RDM		(TCP_WIRE_CAN_LEAVE | TCP_WIRE_CAN_CTX | TCP_WIRE_CAN_REFUSE)
+#define KTCP_CAN_RDM		(TCP_WIRE_CAN_LEAVE | TCP_WIRE_CAN_CTX | TCP_WIRE_CAN_REFUSE | \
+				 TCP_WIRE_CAN_DECLINE)
 #define KTCP_CAN_RDM_RMA	TCP_WIRE_CAN_TAGGED	/* and with FI_RMA */
 #define KTCP_CONNECT_MS		60000	/* FI_OPT_CONNECT_TIMEOUT */
 #define KTCP_BACKLOG		128	/* of a listener whose client has set none */
@@ -478,6 +479,7 @@ enum ktcp_phase {
  * @used: jiffies: last message
  * @late_acks: acknowledgments that are due for early messages
  * @refuses: the peer understands TCP_WIRE_REFUSAL; set before KTCP_OPEN
+ * @declines: and TCP_WIRE_OFFER, by which offers are refused; set before KTCP_OPEN
  * @tagged_rma: and TCP_WIRE_TAGGED_READ and _WRITE; set before KTCP_OPEN
  * @few_reads: no more than KTCP_ANSWERS operations that the peer answers are under way; set before
  *	KTCP_OPEN
@@ -516,6 +518,7 @@ struct ktcp_conn {
 	unsigned long		used;
 	atomic_t		late_acks;
 	bool			refuses;
+	bool			declines;
 	bool			tagged_rma;
 	bool			few_reads;
 	struct kofi_bufpool	answers;

@@ -2,10 +2,10 @@
 /*
  * The sending half of a connection, run by the holder of ktcp_conn.run.
  *
- * The next message is, in this order, the refusal of a write, an acknowledgment, TCP_WIRE_CTS, an
- * answer to a read by the peer, or the refusal of the read, TCP_WIRE_LEAVE, a payload that the peer
- * wants, or the oldest posted operation.  Behind an answer goes an operation, if there is one: a
- * peer that reads all the time does not keep this end from sending.
+ * The next message is, in this order, the refusal of a write, an acknowledgment, TCP_WIRE_CTS, the
+ * refusal of an offer, an answer to a read by the peer, or the refusal of the read, TCP_WIRE_LEAVE,
+ * a payload that the peer wants, or the oldest posted operation.  Behind an answer goes an
+ * operation, if there is one: a peer that reads all the time does not keep this end from sending.
  *
  * One call gives the socket up to KTCP_GATHER short messages with their headers, and the header
  * of a long one (ktcp_gather()).  What the socket does not take stays gathered, and is sent before
@@ -446,6 +446,8 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 		tx->acks += atomic_xchg(&conn->late_acks, 0);
 	if (!refusal && !tx->acks && conn->rendezvous)
 		hdr.number = ktcp_cts_next(conn);
+	if (!refusal && !tx->acks && !hdr.number && conn->declines)
+		hdr.data = ktcp_declined_next(conn);
 	if (unlikely(refusal)) {
 		hdr.flags = TCP_WIRE_CQ_DATA;
 		hdr.data = refusal->number;
@@ -458,6 +460,11 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 	} else if (hdr.number) {
 		tx->kind = KTCP_TX_ACK;
 		hdr.op = TCP_WIRE_CTS;
+	} else if (unlikely(hdr.data)) {
+		tx->kind = KTCP_TX_ACK;
+		hdr.op = TCP_WIRE_REFUSAL;
+		hdr.flags = TCP_WIRE_CQ_DATA | TCP_WIRE_OFFER;
+		hdr.number = TCP_WIRE_REFUSED_NONE;
 	} else if (ktcp_tx_answers_next(conn)) {
 		tx->answered = true;
 		if (!ktcp_tx_begin_answer(conn, &hdr))

@@ -6,6 +6,7 @@
  * lengths before it is used.
  */
 #include <linux/errno.h>
+#include <linux/limits.h>
 #include <linux/overflow.h>
 #include <linux/string.h>
 #include <linux/swab.h>
@@ -119,13 +120,23 @@ static bool ktcp_hdr_may_save(const struct ktcp_hdr *hdr)
 	}
 }
 
-/* A refusal has a reason that suits it, no payload, and no flag but for the number of a write */
+/* A refusal has no payload, a reason that suits it, and the number of a write, an offer or none */
 static bool ktcp_refusal_is_valid(const struct ktcp_hdr *hdr)
 {
-	u8 last = hdr->flags & TCP_WIRE_CQ_DATA ? TCP_WIRE_REFUSED_ENDED : TCP_WIRE_REFUSED_SIZE;
-
-	return !hdr->len && !(hdr->flags & ~TCP_WIRE_CQ_DATA) &&
-	       hdr->number >= TCP_WIRE_REFUSED_ACCESS && hdr->number <= last;
+	if (hdr->len)
+		return false;
+	switch (hdr->flags) {
+	case 0:
+		return hdr->number >= TCP_WIRE_REFUSED_ACCESS &&
+		       hdr->number <= TCP_WIRE_REFUSED_SIZE;
+	case TCP_WIRE_CQ_DATA:
+		return hdr->number >= TCP_WIRE_REFUSED_ACCESS &&
+		       hdr->number <= TCP_WIRE_REFUSED_ENDED;
+	case TCP_WIRE_CQ_DATA | TCP_WIRE_OFFER:
+		return hdr->number == TCP_WIRE_REFUSED_NONE && hdr->data && hdr->data <= U8_MAX;
+	default:
+		return false;
+	}
 }
 
 /* A read of a tagged receive is a header alone, a write may have remote CQ data */

@@ -40,6 +40,7 @@
 #define TCP_WIRE_CAN_REFUSE	BIT_ULL(3)	/* the sender understands TCP_WIRE_REFUSAL */
 #define TCP_WIRE_CAN_TAGGED	BIT_ULL(4)	/* and TCP_WIRE_TAGGED_READ and _WRITE */
 #define TCP_WIRE_CAN_END_KEY	BIT_ULL(5)	/* the sender understands TCP_WIRE_END_KEY */
+#define TCP_WIRE_CAN_DECLINE	BIT_ULL(6)	/* the sender understands TCP_WIRE_OFFER */
 
 enum ktcp_wire_cm_type {
 	TCP_WIRE_CONNREQ	= 0,
@@ -123,7 +124,7 @@ enum ktcp_wire_op {
  * enum ktcp_wire_reason - Why an operation was refused: op_data of TCP_WIRE_REFUSAL
  * @TCP_WIRE_REFUSED_ACCESS: its key or its range is none, or not for that; nothing was accessed
  * @TCP_WIRE_REFUSED_ENDED: its target ended while the data came
- * @TCP_WIRE_REFUSED_NONE: of a tagged read or write: there is no such receive
+ * @TCP_WIRE_REFUSED_NONE: of a tagged read or write, or an offer: there is no such receive
  * @TCP_WIRE_REFUSED_SIZE: of a tagged read or write: the receive is shorter
  */
 enum ktcp_wire_reason {
@@ -134,6 +135,7 @@ enum ktcp_wire_reason {
 };
 
 #define TCP_WIRE_CQ_DATA	0x1	/* u64 of remote CQ data follows */
+#define TCP_WIRE_OFFER		0x2	/* kOFI: of TCP_WIRE_REFUSAL: the CQ data name an offer */
 #define TCP_WIRE_ACK_WANTED	0x4	/* answer when the data are placed */
 #define TCP_WIRE_COMMIT		0x8	/* make the data durable, then answer */
 #define TCP_WIRE_SAVE		0x10	/* kOFI: has no data; concerns data sent before */
@@ -177,7 +179,7 @@ static_assert(sizeof(struct ktcp_wire_base) == 16);
  * @flags: TCP_WIRE_*
  * @ack: it is an acknowledgment
  * @len: bytes of payload
- * @data: remote CQ data, if the flags say so; of TCP_WIRE_REFUSAL: which write is refused
+ * @data: remote CQ data, if the flags say so; of TCP_WIRE_REFUSAL: which write, or which offer
  * @tag: of TCP_WIRE_TAGGED, TCP_WIRE_RTS, TCP_WIRE_TAGGED_READ and TCP_WIRE_TAGGED_WRITE
  * @number: of TCP_WIRE_RTS, TCP_WIRE_CTS and TCP_WIRE_DATA; of TCP_WIRE_REFUSAL the reason
  * @msg_len: of TCP_WIRE_RTS: bytes that are offered; of TCP_WIRE_TAGGED_READ: that are to be read

@@ -41,7 +41,7 @@ local KOFI = 0x6b4f4649		-- message identifier of kOFI's requests and answers: "
 
 -- Flags
 local CQ_DATA, DELIVERY, COMMIT, SAVE, LEAVE, OLD_TAGGED = 0x1, 0x4, 0x8, 0x10, 0x20, 0x80
-local END_KEY = 0x40
+local END_KEY, OFFER = 0x40, 0x2
 local flags_known = 0x1 + 0x2 + 0x4 + 0x8 + 0x10 + 0x20 + 0x40 + 0x80
 
 local f = {
@@ -175,7 +175,10 @@ local function describe(op, flags, op_data)
 		return "acknowledgment"
 	end
 	if op == REFUSE then
-		return "refusal of a " .. (has(flags, CQ_DATA) and "write" or "read") .. ", " ..
+		local refused = has(flags, OFFER) and "n offer" or
+				has(flags, CQ_DATA) and " write" or " read"
+
+		return "refusal of a" .. refused .. ", " ..
 		       (reasons[op_data] or "reason " .. op_data)
 	end
 	if op == ANSWER then	-- repeats the flags of its request
@@ -291,7 +294,8 @@ local function dissect_data(tvb, pinfo, tree, little)
 	if op == WRITE and fits and sum ~= payload and not has(flags, SAVE) then
 		complain(tree, "ranges of " .. tostring(sum) .. " bytes")
 	end
-	if op == REFUSE and (not reasons[op_data] or (has(flags, CQ_DATA) and op_data > 2)) then
+	if op == REFUSE and (not reasons[op_data] or (flags == CQ_DATA and op_data > 2) or
+				(has(flags, OFFER) and op_data ~= 3)) then
 		complain(tree, "reason " .. op_data)
 	end
 	if has(flags, END_KEY) and (op ~= MSG or ack or not has(flags, CQ_DATA) or
