@@ -253,6 +253,42 @@ void kofi_mr_map_destroy(struct kofi_mr_map *map);
 int kofi_mr_regattr(struct kofi_mr_map *map, const struct fi_mr_attr *attr,
 		    u64 flags, struct fid_mr **mr);
 
+/**
+ * kofi_mr_reg_list() - Ready-made ->regv of a domain: registers by its ->regattr
+ * @fid: as fi_mr_regv()
+ * @iov: as fi_mr_regv()
+ * @count: as fi_mr_regv()
+ * @access: as fi_mr_regv()
+ * @offset: as fi_mr_regv()
+ * @requested_key: as fi_mr_regv()
+ * @flags: as fi_mr_regv()
+ * @mr: as fi_mr_regv()
+ * @context: as fi_mr_regv()
+ *
+ * Context: may sleep.
+ * Return: as ->regattr.
+ */
+int kofi_mr_reg_list(struct fid *fid, const struct kvec *iov, size_t count, u64 access, u64 offset,
+		     u64 requested_key, u64 flags, struct fid_mr **mr, void *context);
+
+/**
+ * kofi_mr_reg_buf() - Ready-made ->reg of a domain: registers by its ->regattr
+ * @fid: as fi_mr_reg()
+ * @buf: as fi_mr_reg()
+ * @len: as fi_mr_reg()
+ * @access: as fi_mr_reg()
+ * @offset: as fi_mr_reg()
+ * @requested_key: as fi_mr_reg()
+ * @flags: as fi_mr_reg()
+ * @mr: as fi_mr_reg()
+ * @context: as fi_mr_reg()
+ *
+ * Context: may sleep.
+ * Return: as ->regattr.
+ */
+int kofi_mr_reg_buf(struct fid *fid, const void *buf, size_t len, u64 access, u64 offset,
+		    u64 requested_key, u64 flags, struct fid_mr **mr, void *context);
+
 static inline struct kofi_mr *to_kofi_mr(struct fid *fid)
 {
 	return container_of(fid, struct kofi_mr, mr.fid);

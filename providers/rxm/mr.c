@@ -4,6 +4,7 @@
  * reads and writes of the lower endpoints, so that nothing of this provider is between them.
  */
 #include <linux/slab.h>
+#include <kofi/mr_map.h>
 #include <kofi/refuse.h>
 #include "rxm.h"
 
@@ -83,34 +84,10 @@ static int rxm_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, u64 fl
 	return 0;
 }
 
-static int rxm_mr_regv(struct fid *fid, const struct kvec *iov, size_t count, u64 access,
-		       u64 offset, u64 requested_key, u64 flags, struct fid_mr **mr,
-		       void *context)
-{
-	const struct fi_mr_attr attr = {
-		.type		= FI_BUF_KVEC,
-		.mr_iov		= iov,
-		.iov_count	= count,
-		.access		= access,
-		.requested_key	= requested_key,
-		.context	= context,
-	};
-
-	return rxm_mr_regattr(fid, &attr, flags, mr);
-}
-
-static int rxm_mr_reg(struct fid *fid, const void *buf, size_t len, u64 access, u64 offset,
-		      u64 requested_key, u64 flags, struct fid_mr **mr, void *context)
-{
-	const struct kvec kvec = { .iov_base = (void *)buf, .iov_len = len };
-
-	return rxm_mr_regv(fid, &kvec, 1, access, offset, requested_key, flags, mr, context);
-}
-
 /* Calls on the regions of a domain */
 const struct fi_ops_mr rxm_mr_ops = {
 	.size		= sizeof(struct fi_ops_mr),
-	.reg		= rxm_mr_reg,
-	.regv		= rxm_mr_regv,
+	.reg		= kofi_mr_reg_buf,
+	.regv		= kofi_mr_reg_list,
 	.regattr	= rxm_mr_regattr,
 };

@@ -11,6 +11,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <kofi/mr_map.h>
 #include "hook.h"
 
 /*
@@ -498,36 +499,11 @@ static int hook_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 	return hook_mr_opened(obj, mr, ret);
 }
 
-/* Registers by hook_mr_regattr(), where ->reg of the hook sees the region */
-static int hook_mr_regv(struct fid *fid, const struct kvec *iov, size_t count,
-			u64 access, u64 offset, u64 requested_key, u64 flags,
-			struct fid_mr **mr, void *context)
-{
-	const struct fi_mr_attr attr = {
-		.mr_iov		= iov,
-		.iov_count	= count,
-		.access		= access,
-		.offset		= offset,
-		.requested_key	= requested_key,
-		.context	= context,
-	};
-
-	return hook_mr_regattr(fid, &attr, flags, mr);
-}
-
-static int hook_mr_reg(struct fid *fid, const void *buf, size_t len, u64 access,
-		       u64 offset, u64 requested_key, u64 flags,
-		       struct fid_mr **mr, void *context)
-{
-	const struct kvec iov = { (void *)buf, len };
-
-	return hook_mr_regv(fid, &iov, 1, access, offset, requested_key, flags, mr, context);
-}
-
+/* Every region is registered by hook_mr_regattr(), where ->reg of the hook sees it */
 HOOK_ALL_CALLS(fi_ops_mr, 3);
 const struct fi_ops_mr kofi_hook_mr = {
 	.size		= sizeof(struct fi_ops_mr),
-	.reg		= hook_mr_reg,
-	.regv		= hook_mr_regv,
+	.reg		= kofi_mr_reg_buf,
+	.regv		= kofi_mr_reg_list,
 	.regattr	= hook_mr_regattr,
 };

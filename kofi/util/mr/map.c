@@ -700,37 +700,37 @@ static int kofi_mr_domain_regattr(struct fid *fid,
 	return kofi_mr_regattr(&domain->map, attr, flags, mr);
 }
 
-static int kofi_mr_domain_regv(struct fid *fid, const struct kvec *iov,
-			       size_t count, u64 access, u64 offset,
-			       u64 requested_key, u64 flags,
-			       struct fid_mr **mr, void *context)
+int kofi_mr_reg_list(struct fid *fid, const struct kvec *iov, size_t count, u64 access, u64 offset,
+		     u64 requested_key, u64 flags, struct fid_mr **mr, void *context)
 {
-	struct fi_mr_attr attr = {
+	const struct fid_domain *domain = container_of(fid, struct fid_domain, fid);
+	const struct fi_mr_attr attr = {
 		.type		= FI_BUF_KVEC,
 		.mr_iov		= iov,
 		.iov_count	= count,
 		.access		= access,
+		.offset		= offset,
 		.requested_key	= requested_key,
 		.context	= context,
 	};
 
-	return kofi_mr_domain_regattr(fid, &attr, flags, mr);
+	return domain->mr->regattr(fid, &attr, flags, mr);
 }
+EXPORT_SYMBOL_GPL(kofi_mr_reg_list);
 
-static int kofi_mr_domain_reg(struct fid *fid, const void *buf, size_t len,
-			      u64 access, u64 offset, u64 requested_key,
-			      u64 flags, struct fid_mr **mr, void *context)
+int kofi_mr_reg_buf(struct fid *fid, const void *buf, size_t len, u64 access, u64 offset,
+		    u64 requested_key, u64 flags, struct fid_mr **mr, void *context)
 {
-	struct kvec kvec = { .iov_base = (void *)buf, .iov_len = len };
+	const struct kvec kvec = { .iov_base = (void *)buf, .iov_len = len };
 
-	return kofi_mr_domain_regv(fid, &kvec, 1, access, offset,
-				   requested_key, flags, mr, context);
+	return kofi_mr_reg_list(fid, &kvec, 1, access, offset, requested_key, flags, mr, context);
 }
+EXPORT_SYMBOL_GPL(kofi_mr_reg_buf);
 
 const struct fi_ops_mr kofi_mr_domain_ops = {
 	.size		= sizeof(struct fi_ops_mr),
-	.reg		= kofi_mr_domain_reg,
-	.regv		= kofi_mr_domain_regv,
+	.reg		= kofi_mr_reg_buf,
+	.regv		= kofi_mr_reg_list,
 	.regattr	= kofi_mr_domain_regattr,
 };
 EXPORT_SYMBOL_GPL(kofi_mr_domain_ops);
