@@ -43,27 +43,9 @@ void rxm_rma_done(struct fi_done *done, const struct fi_done_entry *entry)
 {
 	struct rxm_rma *rma = container_of(done, struct rxm_rma, done);
 	struct rxm_conn *conn = rma->conn;
-	struct rxm_op *op = rma->op;
-	struct rxm_ep *ep = conn->ep;
-	unsigned long flags;
-	bool over;
-	int err;
+	bool broken = entry->err == ECANCELED || (entry->err && conn->ep->errors_end_conn);
 
-	spin_lock_irqsave(&ep->soft.lock, flags);
-	list_add(&rma->entry, &conn->rmas_free);
-	/* ECANCELED: the connection has ended */
-	if (entry->err && !op->err)
-		op->err = entry->err == ECANCELED ? rxm_op_err(conn) : entry->err;
-	if (entry->err == ECANCELED || (entry->err && ep->errors_end_conn))
-		rxm_conn_fail(conn, ECONNRESET);
-	over = !--op->packets;
-	err = op->err;
-	rxm_conn_ready(conn);
-	if (!list_empty(&conn->ready))
-		kofi_soft_kick(&ep->soft);
-	spin_unlock_irqrestore(&ep->soft.lock, flags);
-	if (over)
-		kofi_soft_op_done(&op->soft, err);
+	rxm_part_done(conn, rma->op, &rma->entry, &conn->rmas_free, entry->err, broken);
 }
 
 /* Adds what an iterator points at to a list, as far as there is room; returns its bytes */

@@ -565,6 +565,8 @@ void rxm_offer_end(struct rxm_conn *conn);
 
 /* tx.c */
 int rxm_op_err(const struct rxm_conn *conn);
+void rxm_part_done(struct rxm_conn *conn, struct rxm_op *op, struct list_head *slot,
+		   struct list_head *free, int err, bool broken);
 void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_send(struct rxm_conn *conn);
 void rxm_send_end(struct rxm_conn *conn, struct list_head *posted);

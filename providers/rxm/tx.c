@@ -44,24 +44,30 @@ void rxm_conn_ready(struct rxm_conn *conn)
 		list_add_tail(&conn->ready, &conn->ep->ready);
 }
 
-/* fi_done.done of a packet that has been sent */
-void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry)
+/**
+ * rxm_part_done() - A packet, or a piece of an operation, has completed at the lower endpoint
+ * @conn: its connection
+ * @op: the operation, which may be over afterwards; NULL: the packet belongs to none
+ * @slot: what it has been sent with
+ * @free: where @slot goes
+ * @err: why it has failed, positive; ECANCELED: the connection has ended; 0: it has not
+ * @broken: end the connection
+ *
+ * Context: any.
+ */
+void rxm_part_done(struct rxm_conn *conn, struct rxm_op *op, struct list_head *slot,
+		   struct list_head *free, int err, bool broken)
 {
-	struct rxm_buf *buf = container_of(done, struct rxm_buf, done);
-	struct rxm_conn *conn = buf->conn;
-	struct rxm_op *op = buf->op;
 	struct rxm_ep *ep = conn->ep;
 	unsigned long flags;
 	bool over = false;
-	int err = 0;
 
 	spin_lock_irqsave(&ep->soft.lock, flags);
-	list_add(&buf->entry, &conn->free);
-	if (op && entry->err && !op->err)
-		op->err = rxm_op_err(conn);
-	if (entry->err)
+	list_add(slot, free);
+	if (op && err && !op->err)
+		op->err = err == ECANCELED ? rxm_op_err(conn) : err;
+	if (broken)
 		rxm_conn_fail(conn, ECONNRESET);
-	/* An answer belongs to no operation */
 	if (op) {
 		over = !--op->packets;
 		err = op->err;
@@ -72,6 +78,17 @@ void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry)
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	if (over)
 		kofi_soft_op_done(&op->soft, err);
+}
+
+/* fi_done.done of a packet that has been sent */
+void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct rxm_buf *buf = container_of(done, struct rxm_buf, done);
+	struct rxm_conn *conn = buf->conn;
+
+	/* An answer belongs to no operation */
+	rxm_part_done(conn, buf->op, &buf->entry, &conn->free, entry->err ? ECANCELED : 0,
+		      entry->err);
 }
 
 static bool rxm_is_rma(const struct rxm_op *op)
