@@ -56,6 +56,20 @@ int kofi_atomic_valid(enum fi_datatype datatype, enum fi_op op, u64 form,
 		      size_t *size);
 
 /**
+ * kofi_atomic_query() - What ->query_atomic of a domain does
+ * @max: bytes that an operation may have
+ * @datatype: as fi_query_atomic()
+ * @op: as fi_query_atomic()
+ * @attr: as fi_query_atomic()
+ * @form: flags of fi_query_atomic()
+ *
+ * Context: any.
+ * Return: as kofi_atomic_valid().
+ */
+int kofi_atomic_query(size_t max, enum fi_datatype datatype, enum fi_op op,
+		      struct fi_atomic_attr *attr, u64 form);
+
+/**
  * kofi_atomic_get() - Resolve the target of an operation
  * @rma: the target, filled in
  * @map: where keys are looked up

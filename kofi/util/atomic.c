@@ -74,6 +74,17 @@ int kofi_atomic_valid(enum fi_datatype datatype, enum fi_op op, u64 form,
 }
 EXPORT_SYMBOL_GPL(kofi_atomic_valid);
 
+int kofi_atomic_query(size_t max, enum fi_datatype datatype, enum fi_op op,
+		      struct fi_atomic_attr *attr, u64 form)
+{
+	int ret = kofi_atomic_valid(datatype, op, form, &attr->size);
+
+	if (!ret)
+		attr->count = max / attr->size;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_atomic_query);
+
 /* Cuts a value to its size, and extends it again */
 static u64 kofi_extend(u64 value, size_t size, bool is_signed)
 {

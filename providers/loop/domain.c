@@ -21,11 +21,7 @@ static int loop_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 static int loop_query_atomic(struct fid_domain *domain, enum fi_datatype datatype,
 			     enum fi_op op, struct fi_atomic_attr *attr, u64 flags)
 {
-	int ret = kofi_atomic_valid(datatype, op, flags, &attr->size);
-
-	if (!ret)
-		attr->count = LOOP_ATOMIC_BYTES / attr->size;
-	return ret;
+	return kofi_atomic_query(LOOP_ATOMIC_BYTES, datatype, op, attr, flags);
 }
 
 const struct fi_ops_domain loop_domain_ops = {
