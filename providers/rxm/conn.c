@@ -20,58 +20,6 @@ static size_t rxm_packet_size(void)
 	return sizeof(struct rxm_wire_hdr) + rxm_eager();
 }
 
-/**
- * rxm_conn_fail() - Have a connection ended
- * @conn: the connection
- * @err: why, positive
- *
- * Context: any, with kofi_soft_ep.lock held.
- */
-void rxm_conn_fail(struct rxm_conn *conn, int err)
-{
-	struct rxm_ep *ep = conn->ep;
-
-	lockdep_assert_held(&ep->soft.lock);
-	if (conn->state == RXM_OVER || conn->err)
-		return;
-	conn->err = err;
-	list_add_tail(&conn->broken, &ep->broken);
-	rxm_cm_kick(ep);
-}
-
-/**
- * rxm_conn_use() - Begin calls of the lower endpoint outside of its callbacks
- * @conn: the connection
- *
- * Context: any, with kofi_soft_ep.lock held.
- * Return: true: rxm_conn_unuse() is due; false: the connection is over.
- */
-bool rxm_conn_use(struct rxm_conn *conn)
-{
-	lockdep_assert_held(&conn->ep->soft.lock);
-	if (conn->state == RXM_OVER)
-		return false;
-	conn->users++;
-	return true;
-}
-
-/**
- * rxm_conn_unuse() - End what rxm_conn_use() has begun
- * @conn: the connection, which may go afterwards
- *
- * Context: any, without kofi_soft_ep.lock.
- */
-void rxm_conn_unuse(struct rxm_conn *conn)
-{
-	struct rxm_ep *ep = conn->ep;
-	unsigned long flags;
-
-	spin_lock_irqsave(&ep->soft.lock, flags);
-	if (!--conn->users && conn->state == RXM_OVER)
-		complete(&conn->unused);
-	spin_unlock_irqrestore(&ep->soft.lock, flags);
-}
-
 /* The beginning */
 
 static void rxm_free_bufs(struct rxm_buf *bufs, int count)

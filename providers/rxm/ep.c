@@ -56,11 +56,6 @@ static const struct kofi_ep_limits rxm_rc_limits = {
 	.av		= true,
 };
 
-struct kofi_av *rxm_av(const struct rxm_ep *ep)
-{
-	return to_kofi_av(&ep->soft.kep.av->fid);
-}
-
 /* Routing */
 
 /*

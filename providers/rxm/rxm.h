@@ -13,7 +13,7 @@
  *	rxm_mr		a region; has a lower region (mr.c)
  *	rxm_conn	a connection with a peer: a lower endpoint, its completion queues and
  *			buffers (conn.c)
- *	rxm_op		an operation (tx.c, rma.c, offer.c)
+ *	rxm_op		an operation (op.c, tx.c, rma.c, offer.c)
  *	rxm_early	a message that has come before its receive (rx.c)
  *
  * An endpoint has two work items.  kofi_soft_ep.work moves data: it gives operations to their
@@ -512,6 +512,11 @@ static inline bool rxm_is_rc(const struct fi_info *lower)
 	return lower->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_RC;
 }
 
+static inline struct kofi_av *rxm_av(const struct rxm_ep *ep)
+{
+	return to_kofi_av(&ep->soft.kep.av->fid);
+}
+
 /* Runs rxm_ep.cm.  Any context */
 static inline void rxm_cm_kick(struct rxm_ep *ep)
 {
@@ -530,7 +535,6 @@ extern const struct fi_ops_mr rxm_mr_ops;
 /* ep.c */
 int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		 void *context);
-struct kofi_av *rxm_av(const struct rxm_ep *ep);
 
 /* cm.c */
 int rxm_peers_init(struct rxm_ep *ep);
@@ -541,13 +545,19 @@ int rxm_peer_insert(struct rxm_ep *ep, struct rxm_peer *peer);
 void rxm_peer_post(struct rxm_ep *ep, struct rxm_peer *peer, struct kofi_soft_op *op);
 void rxm_cm_work(struct work_struct *work);
 
+/* op.c */
+void rxm_conn_fail(struct rxm_conn *conn, int err);
+bool rxm_conn_use(struct rxm_conn *conn);
+void rxm_conn_unuse(struct rxm_conn *conn);
+void rxm_conn_ready(struct rxm_conn *conn);
+int rxm_op_err(const struct rxm_conn *conn);
+void rxm_part_done(struct rxm_conn *conn, struct rxm_op *op, struct list_head *slot,
+		   struct list_head *free, int err, bool broken);
+
 /* conn.c */
 struct rxm_conn *rxm_conn_open(struct rxm_ep *ep, struct fi_info *info,
 			       const struct sockaddr_storage *addr, int *err);
 void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted);
-void rxm_conn_fail(struct rxm_conn *conn, int err);
-bool rxm_conn_use(struct rxm_conn *conn);
-void rxm_conn_unuse(struct rxm_conn *conn);
 
 /* rma.c */
 void rxm_rma_done(struct fi_done *done, const struct fi_done_entry *entry);
@@ -564,13 +574,9 @@ void rxm_offers_done(struct rxm_conn *conn);
 void rxm_offer_end(struct rxm_conn *conn);
 
 /* tx.c */
-int rxm_op_err(const struct rxm_conn *conn);
-void rxm_part_done(struct rxm_conn *conn, struct rxm_op *op, struct list_head *slot,
-		   struct list_head *free, int err, bool broken);
 void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_send(struct rxm_conn *conn);
 void rxm_send_end(struct rxm_conn *conn, struct list_head *posted);
-void rxm_conn_ready(struct rxm_conn *conn);
 
 /* rndv.c */
 bool rxm_rndv_is_valid(const struct rxm_wire_rndv *wire, u64 size);
