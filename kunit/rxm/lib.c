@@ -37,6 +37,7 @@ struct rxm_bed *rxm_bed_open(struct kunit *test)
 	for (i = 0; i < RXM_RECVS; i++)
 		bed->bufs[i] = vt_buf(test, sizeof(struct rxm_wire_hdr) + RXM_LIMIT);
 	vt_open_info(test, rxm_find(test, "loop;ofi_rxm", FI_EP_RDM));
+	bed->domain = vt_of(test)->domain;
 	vt_client(test, &bed->us, &kind);
 	KUNIT_ASSERT_EQ(test, fi_getname(&bed->us.ep->fid, &bed->name, &len), 0);
 	/* vt_recv() receives from the first address */

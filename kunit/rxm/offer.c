@@ -25,7 +25,7 @@ static struct rxm_wire_hdr *next_offer(struct kunit *test, struct rxm_bed *bed, 
 	KUNIT_EXPECT_EQ(test, hdr->op.version, 2);
 	KUNIT_EXPECT_EQ(test, hdr->op.size, len);
 	KUNIT_ASSERT_GE(test, offer->count, 1);
-	KUNIT_ASSERT_LE(test, offer->count, RXM_WIRE_RNDV_IOV);
+	KUNIT_ASSERT_LE(test, offer->count, RXM_WIRE_IOV);
 	for (i = 0; i < offer->count; i++)
 		sum += offer->iov[i].len;
 	KUNIT_EXPECT_EQ(test, sum, len);

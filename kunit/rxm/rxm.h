@@ -17,6 +17,7 @@
 /**
  * struct rxm_bed - An endpoint of kofi_rxm, and a raw peer
  * @us: the endpoint
+ * @domain: its domain
  * @name: its address
  * @peer: the raw peer
  * @id: what packets to @us have to name
@@ -24,6 +25,7 @@
  */
 struct rxm_bed {
 	struct vt_end		us;
+	struct fid_domain	*domain;
 	struct sockaddr_storage	name;
 	struct vt_end		peer;
 	u32			id;
@@ -33,6 +35,7 @@ struct rxm_bed {
 extern struct kunit_suite rxm_cm_suite;
 extern struct kunit_suite rxm_data_suite;
 extern struct kunit_suite rxm_offer_suite;
+extern struct kunit_suite rxm_atomic_suite;
 
 /* lib.c */
 /* @us is open, and the case's info is that of raw peers */

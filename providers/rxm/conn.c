@@ -74,13 +74,15 @@ static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_st
 	INIT_LIST_HEAD(&conn->kept);
 	INIT_LIST_HEAD(&conn->offered);
 	INIT_LIST_HEAD(&conn->read);
+	INIT_LIST_HEAD(&conn->atomics);
+	INIT_LIST_HEAD(&conn->responses);
 	INIT_LIST_HEAD(&conn->rmas_free);
 	INIT_LIST_HEAD(&conn->rndvs);
 	INIT_LIST_HEAD(&conn->answers);
 	spin_lock_init(&conn->rx_lock);
 	init_completion(&conn->unused);
 	if (rxm_alloc_bufs(conn, conn->tx, RXM_TX, rxm_sent) ||
-	    rxm_alloc_bufs(conn, conn->rx, RXM_RX, NULL)) {
+	    rxm_alloc_bufs(conn, conn->rx, RXM_RX, rxm_responded)) {
 		rxm_conn_free(conn);
 		return NULL;
 	}
@@ -253,6 +255,7 @@ void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted)
 	rxm_send_end(conn, posted);
 	rxm_lower_end(conn);
 	rxm_offer_end(conn);
+	rxm_atomic_end(conn);
 	rxm_rndv_end(conn, err);
 	rxm_receive_end(conn, err);
 	rxm_conn_free(conn);

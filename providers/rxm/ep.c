@@ -35,7 +35,7 @@
 #define RXM_RECV_FLAGS	(RXM_RX_OP_FLAGS | FI_MORE)
 #define RXM_TRECV_FLAGS	(RXM_RECV_FLAGS | FI_PEEK | FI_CLAIM | FI_DISCARD)
 
-const struct kofi_ep_limits rxm_limits = {
+struct kofi_ep_limits rxm_limits __ro_after_init = {
 	.cntr_dirs	= RXM_CNTR_DIRS,
 	.tx_op_flags	= RXM_TX_OP_FLAGS | FI_DELIVERY_COMPLETE,
 	.rx_op_flags	= RXM_RX_OP_FLAGS,
@@ -46,7 +46,7 @@ const struct kofi_ep_limits rxm_limits = {
 };
 
 /* With writes by reliable queue pairs, which do not say when a write has been delivered */
-static const struct kofi_ep_limits rxm_rc_limits = {
+static struct kofi_ep_limits rxm_rc_limits __ro_after_init = {
 	.cntr_dirs	= RXM_CNTR_DIRS,
 	.tx_op_flags	= RXM_TX_OP_FLAGS,
 	.rx_op_flags	= RXM_RX_OP_FLAGS,
@@ -55,6 +55,20 @@ static const struct kofi_ep_limits rxm_rc_limits = {
 	.trecv_flags	= RXM_TRECV_FLAGS,
 	.av		= true,
 };
+
+/**
+ * rxm_limits_set() - Set the limits that the eager limit decides
+ *
+ * Context: before the provider is registered.
+ */
+void __init rxm_limits_set(void)
+{
+	/* A request has operands, and as many values to compare with */
+	size_t room = rxm_eager() - sizeof(struct rxm_wire_atomic);
+
+	rxm_limits.max_atomic_size = round_down(room / 2, sizeof(u64));
+	rxm_rc_limits.max_atomic_size = rxm_limits.max_atomic_size;
+}
 
 /* Routing */
 

@@ -10,6 +10,11 @@
  * has the mr_mode that the client can follow.  If the lower provider needs more, its domain has
  * what it needs: regions of this provider's own are there whatever the client can follow.
  *
+ * Atomic operations are this provider's own, whatever the lower endpoint has.  They are executed in
+ * their order among each other, and behind writes and messages that came before them.  But what a
+ * later read or write reaches may not have been changed yet, so with them there is no order between
+ * the two kinds.
+ *
  * Message order: a peer has one connection, and packets stay in their order there, among reads and
  * writes, too.  Behind a message that waits for its receive what comes later goes on.
  */
@@ -21,8 +26,10 @@
 #define RXM_TX_RMA	(FI_RMA | FI_READ | FI_WRITE)
 #define RXM_RX_RMA	(FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define RXM_RMA		(RXM_TX_RMA | RXM_RX_RMA)
-#define RXM_ORDER	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | FI_ORDER_WAW | \
-			 FI_ORDER_SAR | FI_ORDER_SAW)
+#define RXM_ORDER_SEND	(FI_ORDER_SAR | FI_ORDER_SAW)
+#define RXM_ORDER_BOTH	(FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | FI_ORDER_WAW)
+#define RXM_ORDER_ATOMIC (FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAR | \
+			  FI_ORDER_ATOMIC_WAW)
 #define RXM_TX_CAPS	(RXM_CAPS | FI_SEND)
 #define RXM_RX_CAPS	(RXM_CAPS | FI_RECV | FI_MULTI_RECV | FI_TAGGED_MULTI_RECV | \
 			 FI_DIRECTED_RECV | FI_SOURCE)
@@ -165,12 +172,45 @@ static bool rxm_wants_rma(const struct fi_info *hints)
 	return !hints || !hints->caps || hints->caps & FI_RMA;
 }
 
-/* Adds the reads and writes of a lower result; the core leaves out what is not asked for */
+static u64 rxm_wanted_order(const struct fi_info *hints)
+{
+	return (hints->tx_attr ? hints->tx_attr->msg_order : 0) |
+	       (hints->rx_attr ? hints->rx_attr->msg_order : 0);
+}
+
+/* May the client want atomic operations?  Not without asking, if it asks for more order */
+static bool rxm_wants_atomic(const struct fi_info *hints)
+{
+	if (!hints || !hints->caps)
+		return !hints || !(rxm_wanted_order(hints) & RXM_ORDER_BOTH);
+	return hints->caps & FI_ATOMIC;
+}
+
+/* The order of reads and writes among each other, without atomic operations */
+static u64 rxm_order_rma(u64 order)
+{
+	return (order & FI_ORDER_RAR ? FI_ORDER_RMA_RAR : 0) |
+	       (order & FI_ORDER_RAW ? FI_ORDER_RMA_RAW : 0) |
+	       (order & FI_ORDER_WAR ? FI_ORDER_RMA_WAR : 0) |
+	       (order & FI_ORDER_WAW ? FI_ORDER_RMA_WAW : 0);
+}
+
+/* Adds reads, writes and atomic operations; the core leaves out what is not asked for */
 static void rxm_info_add_rma(struct fi_info *info, const struct fi_info *lower,
 			     const struct fi_info *hints)
 {
-	u64 order = lower->tx_attr->msg_order & lower->rx_attr->msg_order & RXM_ORDER;
+	u64 order = lower->tx_attr->msg_order & lower->rx_attr->msg_order &
+		    (RXM_ORDER_SEND | RXM_ORDER_BOTH);
+	u64 narrow = rxm_order_rma(order) | RXM_ORDER_ATOMIC;
 
+	if (!rxm_wants_atomic(hints)) {
+		order |= narrow & rxm_wanted_order(hints);
+	} else {
+		order = (order & RXM_ORDER_SEND) | narrow;
+		info->tx_attr->caps |= FI_ATOMIC;
+		info->rx_attr->caps |= FI_ATOMIC;
+		info->caps |= FI_ATOMIC;
+	}
 	info->tx_attr->caps |= RXM_TX_RMA;
 	info->tx_attr->msg_order |= order;
 	info->tx_attr->rma_iov_limit = KOFI_RMA_MAX_IOV;

@@ -5,6 +5,7 @@
  * An open fabric pins the module and, by its lower fabric, the module of the lower provider.
  */
 #include <linux/module.h>
+#include <kofi/atomic.h>
 #include <kofi/mr_map.h>
 #include <kofi/refuse.h>
 #include "rxm.h"
@@ -62,6 +63,8 @@ static int rxm_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 		kofi_lower_close(&lower->fid);
 		return ret;
 	}
+	/* The map has the keys and addresses of lower regions */
+	to_kofi_soft_domain(*fid_domain)->mrs.map.mr_mode = 0;
 	to_rxm_domain(*fid_domain)->lower = lower;
 	to_rxm_domain(*fid_domain)->mr_mode = mr_mode;
 	to_rxm_domain(*fid_domain)->is_rc = is_rc;
@@ -94,6 +97,12 @@ static int rxm_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 	return kofi_refuse("srx_context", -ENOSYS, "endpoints of the type FI_EP_RDM share no receives");
 }
 
+static int rxm_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,
+			    struct fi_atomic_attr *attr, u64 flags)
+{
+	return kofi_atomic_query(rxm_limits.max_atomic_size, datatype, op, attr, flags);
+}
+
 static const struct fi_ops_domain rxm_domain_ops = {
 	.size		= sizeof(struct fi_ops_domain),
 	.av_open	= rxm_av_open,
@@ -103,7 +112,7 @@ static const struct fi_ops_domain rxm_domain_ops = {
 	.cntr_open	= kofi_cntr_open,
 	.stx_ctx	= fi_no_stx_ctx,
 	.srx_ctx	= rxm_srx_context,
-	.query_atomic	= fi_no_query_atomic,
+	.query_atomic	= rxm_query_atomic,
 	.dma_device	= fi_no_dma_device,
 };
 
@@ -184,6 +193,7 @@ static int __init rxm_init(void)
 {
 	int ret = -ENOMEM;
 
+	rxm_limits_set();
 	rxm_type.fabric = &rxm_fabric_ops;
 	rxm_type.domain = &rxm_domain_ops;
 	/* Writeback may wait for operations that the workers send */

@@ -66,7 +66,7 @@ static int rxm_offer_reg_each(struct rxm_domain *domain, struct rxm_op *op)
 	int ret = 0;
 	u32 i;
 
-	if (iov->count > RXM_WIRE_RNDV_IOV)
+	if (iov->count > RXM_WIRE_IOV)
 		return -EINVAL;
 	for (i = 0; i < iov->count && !ret; i++) {
 		struct fi_mr_attr attr = { .iov_count = 1 };
@@ -221,8 +221,6 @@ static void rxm_offers_end(struct rxm_conn *conn, struct list_head *list, int er
 {
 	struct rxm_ep *ep = conn->ep;
 	struct rxm_op *op;
-	bool over;
-	int why;
 
 	spin_lock_irq(&ep->soft.lock);
 	while (!list_empty(list)) {
@@ -230,13 +228,7 @@ static void rxm_offers_end(struct rxm_conn *conn, struct list_head *list, int er
 		list_del(&op->soft.entry);
 		spin_unlock_irq(&ep->soft.lock);
 		rxm_offer_unreg(op);
-		spin_lock_irq(&ep->soft.lock);
-		op->err = op->err ? : err;
-		over = !--op->packets;
-		why = op->err;
-		spin_unlock_irq(&ep->soft.lock);
-		if (over)
-			kofi_soft_op_done(&op->soft, why);
+		rxm_op_put(conn, op, err);
 		spin_lock_irq(&ep->soft.lock);
 	}
 	spin_unlock_irq(&ep->soft.lock);

@@ -87,7 +87,8 @@ void rxm_conn_ready(struct rxm_conn *conn)
 	if (conn->state != RXM_OPEN || !list_empty(&conn->ready))
 		return;
 	if (conn->sending || (conn->peer && !list_empty(&conn->peer->posted)) ||
-	    !list_empty(&conn->read) || !list_empty(&conn->rndvs) || !list_empty(&conn->answers))
+	    !list_empty(&conn->read) || !list_empty(&conn->rndvs) ||
+	    !list_empty(&conn->answers) || !list_empty(&conn->responses))
 		list_add_tail(&conn->ready, &conn->ep->ready);
 }
 
@@ -122,6 +123,29 @@ void rxm_part_done(struct rxm_conn *conn, struct rxm_op *op, struct list_head *s
 	rxm_conn_ready(conn);
 	if (!list_empty(&conn->ready))
 		kofi_soft_kick(&ep->soft);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	if (over)
+		kofi_soft_op_done(&op->soft, err);
+}
+
+/**
+ * rxm_op_put() - The peer has answered an operation, or will not
+ * @conn: the connection
+ * @op: the operation, in no list, which may be over afterwards
+ * @err: why it has failed, positive; 0: it has not
+ *
+ * Context: any.
+ */
+void rxm_op_put(struct rxm_conn *conn, struct rxm_op *op, int err)
+{
+	struct rxm_ep *ep = conn->ep;
+	unsigned long flags;
+	bool over;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	op->err = op->err ? : err;
+	err = op->err;
+	over = !--op->packets;
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	if (over)
 		kofi_soft_op_done(&op->soft, err);

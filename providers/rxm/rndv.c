@@ -38,7 +38,7 @@ bool rxm_rndv_is_valid(const struct rxm_wire_rndv *wire, u64 size)
 	u64 sum = 0;
 	int i;
 
-	if (!wire->count || wire->count > RXM_WIRE_RNDV_IOV)
+	if (!wire->count || wire->count > RXM_WIRE_IOV)
 		return false;
 	for (i = 0; i < wire->count; i++)
 		if (check_add_overflow(sum, wire->iov[i].len, &sum))

@@ -26,11 +26,6 @@
 
 #define RXM_EARLY_GFP	(GFP_NOWAIT | __GFP_NOWARN)
 
-static size_t rxm_payload(const struct rxm_buf *buf)
-{
-	return buf->len - sizeof(*buf->hdr);
-}
-
 /* Copies a part of a message, which begins at @offset, as far as it fits into the receive */
 static void rxm_copy(struct kofi_rx *rx, size_t offset, void *data, size_t len)
 {
@@ -443,15 +438,73 @@ static int rxm_seg(struct rxm_conn *conn, struct rxm_buf *buf)
 	return 0;
 }
 
-/* Deals with a packet; -EAGAIN: it has to wait; -EPROTO: the peer breaks the rules */
+/*
+ * Returns a completion for remote CQ data that use no receive; NULL: all are unread, and what has
+ * come is looked at again when one is free
+ */
+static struct kofi_soft_event *rxm_event_get(struct rxm_conn *conn)
+{
+	struct kofi_soft_ep *soft = &conn->ep->soft;
+	struct kofi_soft_event *event = kofi_soft_event_get(soft);
+
+	if (event)
+		return event;
+	/* From here on rxm_event_room() finds the connection */
+	rxm_stall(conn);
+	return kofi_soft_event_get(soft);
+}
+
+static void rxm_event_report(struct rxm_conn *conn, struct kofi_soft_event *event, size_t len,
+			     u64 data)
+{
+	fi_addr_t src_addr, source;
+
+	rxm_source(conn->ep, &conn->addr, &src_addr, &source);
+	kofi_soft_event_report(event, &conn->ep->soft, len, data, source);
+}
+
+/* An atomic operation of the peer; as rxm_packet() */
+static int rxm_atomic_request(struct rxm_conn *conn, struct rxm_buf *buf)
+{
+	const struct rxm_wire_op *op = &buf->hdr->op;
+	struct kofi_soft_ep *soft = &conn->ep->soft;
+	struct kofi_soft_event *event = NULL;
+	ssize_t operand = -EPROTO;
+	u64 data = op->data;
+	int ret;
+
+	/* With a result there is nothing to report */
+	if (op->op == RXM_WIRE_BASE_ATOMIC && op->flags & RXM_WIRE_CQ_DATA &&
+	    kofi_soft_is_target(soft)) {
+		event = rxm_event_get(conn);
+		if (!event)
+			return -EAGAIN;
+	}
+	ret = rxm_atomic(conn, buf, &operand);
+	if (event && operand >= 0)
+		rxm_event_report(conn, event, operand, data);
+	else if (event)
+		kofi_soft_event_put(soft, event);
+	return ret;
+}
+
+/*
+ * Deals with a packet.  0; 1: its buffer is in use; -EAGAIN: it has to wait; -EPROTO: the peer
+ * breaks the rules.
+ */
 static int rxm_packet(struct rxm_conn *conn, struct rxm_buf *buf)
 {
 	const struct rxm_wire_hdr *hdr = buf->hdr;
 
 	if (buf->len < sizeof(*hdr) || hdr->ctrl.version != RXM_WIRE_CTRL_VERSION ||
 	    (u32)hdr->ctrl.conn_id != conn->id ||
-	    hdr->op.version != RXM_WIRE_OP_HDR_VERSION ||
-	    (hdr->op.op != RXM_WIRE_MSG && hdr->op.op != RXM_WIRE_TAGGED))
+	    hdr->op.version != RXM_WIRE_OP_HDR_VERSION)
+		return -EPROTO;
+	if (hdr->op.op >= RXM_WIRE_BASE_ATOMIC && hdr->op.op <= RXM_WIRE_COMPARE_ATOMIC)
+		return hdr->ctrl.type == RXM_WIRE_ATOMIC ? rxm_atomic_request(conn, buf) :
+		       hdr->ctrl.type == RXM_WIRE_ATOMIC_RESP ? rxm_atomic_answered(conn, buf) :
+								-EPROTO;
+	if (hdr->op.op != RXM_WIRE_MSG && hdr->op.op != RXM_WIRE_TAGGED)
 		return -EPROTO;
 	if (hdr->ctrl.type == RXM_WIRE_SEG)
 		return rxm_seg(conn, buf);
@@ -492,25 +545,32 @@ static void rxm_broken(struct rxm_conn *conn)
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
+/**
+ * rxm_responded() - fi_done.done of a response
+ * @done: the completion
+ * @entry: of the lower endpoint
+ *
+ * Context: any.
+ */
+void rxm_responded(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct rxm_buf *buf = container_of(done, struct rxm_buf, done);
+
+	if (entry->err || rxm_repost(buf->conn, buf, 0))
+		rxm_broken(buf->conn);
+}
+
 /* A write of the peer with remote CQ data; -EAGAIN: it has to wait */
 static int rxm_written(struct rxm_conn *conn, const struct fi_cq_data_entry *entry)
 {
-	struct kofi_soft_ep *soft = &conn->ep->soft;
 	struct kofi_soft_event *event;
-	fi_addr_t src_addr, source;
 
-	if (!kofi_soft_is_target(soft))
+	if (!kofi_soft_is_target(&conn->ep->soft))
 		return 0;
-	event = kofi_soft_event_get(soft);
-	if (!event) {
-		/* From here on rxm_event_room() finds the connection */
-		rxm_stall(conn);
-		event = kofi_soft_event_get(soft);
-	}
+	event = rxm_event_get(conn);
 	if (!event)
 		return -EAGAIN;
-	rxm_source(conn->ep, &conn->addr, &src_addr, &source);
-	kofi_soft_event_report(event, soft, entry->len, entry->data, source);
+	rxm_event_report(conn, event, entry->len, entry->data);
 	return 0;
 }
 
@@ -527,9 +587,9 @@ static int rxm_arrived(struct rxm_conn *conn, const struct fi_cq_data_entry *ent
 		ret = rxm_packet(conn, buf);
 	}
 	/* Not every provider uses a receive for such a write */
-	if (ret != -EAGAIN && buf)
+	if (ret <= 0 && ret != -EAGAIN && buf)
 		ret = rxm_repost(conn, buf, ret);
-	return ret;
+	return min(ret, 0);
 }
 
 /* Deals with what has come; 0: with all of it; -EAGAIN: the rest has to wait */

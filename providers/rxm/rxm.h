@@ -13,7 +13,7 @@
  *	rxm_mr		a region; has a lower region (mr.c)
  *	rxm_conn	a connection with a peer: a lower endpoint, its completion queues and
  *			buffers (conn.c)
- *	rxm_op		an operation (op.c, tx.c, rma.c, offer.c)
+ *	rxm_op		an operation (op.c, tx.c, rma.c, offer.c, atomic.c)
  *	rxm_early	a message that has come before its receive (rx.c)
  *
  * An endpoint has two work items.  kofi_soft_ep.work moves data: it gives operations to their
@@ -65,10 +65,12 @@
 #define RXM_TX			8	/* packets of a connection that are being sent */
 #define RXM_READS		4	/* reads of a connection that are in flight */
 #define RXM_RMAS		16	/* and those of the client, with its writes */
-#define RXM_LOWER_TX		(RXM_TX + RXM_READS + RXM_RMAS)
 #define RXM_UNWANTED		64	/* messages of peers that nobody wants, to be answered */
 #define RXM_READ_MAX		SZ_1M	/* bytes of a read */
 #define RXM_RX			16	/* receives of a connection */
+#define RXM_ATOMICS		(RXM_RX / 2)	/* atomic operations of a connection */
+/* Every receive may become a response */
+#define RXM_LOWER_TX		(RXM_TX + RXM_READS + RXM_RMAS + RXM_RX)
 #define RXM_SAR_MAX		8	/* eager limits: above, messages are offered */
 #define RXM_EVENTS		64	/* its writes with data that are unread below */
 #define RXM_SARS		16	/* segmented messages that a peer may send at a time */
@@ -125,7 +127,7 @@ struct rxm_domain {
  *	is; guarded by kofi_soft_ep.lock, as the next one
  * @err: why one of them has failed, positive
  * @begun: one of them has been posted
- * @msg_id: identity of a segmented message
+ * @msg_id: identity of a message in segments or on offer, or of an atomic operation
  * @iter: local buffers of a read or a write, from @sent on
  * @prepared: it has been decided whether the message is offered
  * @mrs: regions of an offered message
@@ -141,18 +143,18 @@ struct rxm_op {
 	u64			msg_id;
 	struct iov_iter		iter;
 	bool			prepared;
-	struct fid_mr		*mrs[RXM_WIRE_RNDV_IOV];
+	struct fid_mr		*mrs[RXM_WIRE_IOV];
 	int			nmrs;
 	void			*copy;
 };
 
 /**
  * struct rxm_buf - A buffer for one packet
- * @done: its completion, of a buffer to send
+ * @done: its completion, of a buffer to send, and of a response
  * @conn: where it belongs
- * @entry: of a buffer to send: in rxm_conn.free
+ * @entry: of a buffer to send: in rxm_conn.free; of one to receive: in rxm_conn.responses
  * @op: operation that is being sent
- * @len: bytes that have been received
+ * @len: bytes that have been received, or of a response
  * @hdr: the packet
  */
 struct rxm_buf {
@@ -305,10 +307,15 @@ enum rxm_conn_state {
  * @free: &struct rxm_buf that may be sent; guarded by kofi_soft_ep.lock
  * @ready: in rxm_ep.ready
  * @sending: operation of which packets are to be sent; guarded by kofi_soft_ep.lock
- * @msg_id: identity of the last message that was sent in segments or offered
+ * @msg_id: identity of the last message that was sent in segments or offered, or of the last
+ *	atomic operation
  * @offered: struct kofi_soft_op that the peer has been offered; guarded by kofi_soft_ep.lock, as
  *	the next one
  * @read: those that it has read
+ * @atomics: struct kofi_soft_op, of atomic operations that wait for a response; guarded by
+ *	kofi_soft_ep.lock, as the next two
+ * @natomics: how many
+ * @responses: &struct rxm_buf that are to be sent as responses
  * @rmas: pieces of reads and writes of the client
  * @rmas_free: those that are free; guarded by kofi_soft_ep.lock
  * @reads: reads
@@ -356,6 +363,9 @@ struct rxm_conn {
 	u64			msg_id;
 	struct list_head	offered;
 	struct list_head	read;
+	struct list_head	atomics;
+	unsigned int		natomics;
+	struct list_head	responses;
 	struct rxm_rma		rmas[RXM_RMAS];
 	struct list_head	rmas_free;
 	struct rxm_read		reads[RXM_READS];
@@ -478,7 +488,7 @@ extern struct kofi_provider rxm_provider;
 extern struct kofi_soft_type rxm_type;
 extern struct mutex rxm_lock;
 extern struct kofi_param rxm_eager_limit;
-extern const struct kofi_ep_limits rxm_limits;
+extern struct kofi_ep_limits rxm_limits;
 
 static inline struct rxm_fabric *to_rxm_fabric(struct fid_fabric *fabric)
 {
@@ -504,6 +514,12 @@ static inline struct rxm_op *to_rxm_op(struct kofi_soft_op *soft)
 static inline unsigned int rxm_eager(void)
 {
 	return rxm_eager_limit.value;
+}
+
+/* Bytes behind the header of a packet that has been received */
+static inline size_t rxm_payload(const struct rxm_buf *buf)
+{
+	return buf->len - sizeof(*buf->hdr);
 }
 
 /* Are the lower endpoints reliable queue pairs? */
@@ -533,6 +549,7 @@ int rxm_lower_info(const struct rxm_fabric *fabric, const struct rxm_domain *dom
 extern const struct fi_ops_mr rxm_mr_ops;
 
 /* ep.c */
+void rxm_limits_set(void);
 int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		 void *context);
 
@@ -553,6 +570,7 @@ void rxm_conn_ready(struct rxm_conn *conn);
 int rxm_op_err(const struct rxm_conn *conn);
 void rxm_part_done(struct rxm_conn *conn, struct rxm_op *op, struct list_head *slot,
 		   struct list_head *free, int err, bool broken);
+void rxm_op_put(struct rxm_conn *conn, struct rxm_op *op, int err);
 
 /* conn.c */
 struct rxm_conn *rxm_conn_open(struct rxm_ep *ep, struct fi_info *info,
@@ -573,6 +591,13 @@ int rxm_offer_read(struct rxm_conn *conn, u64 msg_id);
 void rxm_offers_done(struct rxm_conn *conn);
 void rxm_offer_end(struct rxm_conn *conn);
 
+/* atomic.c */
+size_t rxm_atomic_fill(struct rxm_conn *conn, struct rxm_op *op, struct rxm_wire_hdr *hdr);
+int rxm_atomic_answered(struct rxm_conn *conn, const struct rxm_buf *buf);
+void rxm_atomic_end(struct rxm_conn *conn);
+int rxm_atomic(struct rxm_conn *conn, struct rxm_buf *buf, ssize_t *operand);
+int rxm_respond(struct rxm_conn *conn);
+
 /* tx.c */
 void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_send(struct rxm_conn *conn);
@@ -589,6 +614,7 @@ void rxm_read_done(struct fi_done *done, const struct fi_done_entry *entry);
 
 /* rx.c */
 extern const struct kofi_srx_ops rxm_srx_ops;
+void rxm_responded(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_receive(struct rxm_conn *conn);
 void rxm_receive_end(struct rxm_conn *conn, int err);
 void rxm_settle(struct rxm_ep *ep);

@@ -6,8 +6,9 @@
  * operations were posted.  Each packet is copied into a buffer of the connection.  If there is
  * none, the completion of a packet makes the connection ready again (rxm_conn_ready()).
  *
- * An operation is over when its last packet has completed at the lower endpoint.  Reads and writes
- * (rma.c) are posted among the packets.
+ * An operation is over when its last packet has completed at the lower endpoint; an atomic
+ * operation (atomic.c) and a message that is offered (offer.c), when the peer has answered, too.
+ * Reads and writes (rma.c) are posted among the packets.
  */
 #include <linux/module.h>
 #include "rxm.h"
@@ -26,6 +27,11 @@ void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry)
 static bool rxm_is_rma(const struct rxm_op *op)
 {
 	return op->soft.kept.type == FI_OP_READ || op->soft.kept.type == FI_OP_WRITE;
+}
+
+static bool rxm_is_atomic(const struct rxm_op *op)
+{
+	return op->soft.kept.type >= FI_OP_ATOMIC;
 }
 
 /* Takes the operation to be sent next; NULL: there is none, or the connection ends */
@@ -109,6 +115,8 @@ static size_t rxm_packet_fill(struct rxm_conn *conn, struct rxm_op *op, struct r
 		hdr->op.flags = RXM_WIRE_CQ_DATA;
 		hdr->op.data = kept->data & conn->ep->data_mask;
 	}
+	if (rxm_is_atomic(op))
+		return rxm_atomic_fill(conn, op, hdr);
 	if (op->nmrs) {
 		op->msg_id = ++conn->msg_id;
 		hdr->ctrl.type = RXM_WIRE_RNDV_REQ;
@@ -149,36 +157,52 @@ static ssize_t rxm_packet_post(struct rxm_conn *conn, struct rxm_buf *buf, size_
 	return fi_sendmsg(conn->lower, &msg, FI_COMPLETION | FI_TRANSMIT_COMPLETE);
 }
 
-/* Counts one more that an offered message waits for, before the peer can say that it has read it */
-static void rxm_tx_offer(struct rxm_conn *conn, struct rxm_op *op)
+/* Is the peer to answer the packet of an operation? */
+static bool rxm_is_answered(const struct rxm_op *op)
 {
-	if (!op->nmrs)
+	return op->nmrs || rxm_is_atomic(op);
+}
+
+/* Counts one more that an operation waits for, before the peer can answer */
+static void rxm_tx_await(struct rxm_conn *conn, struct rxm_op *op)
+{
+	if (!rxm_is_answered(op))
 		return;
 	spin_lock_irq(&conn->ep->soft.lock);
 	op->packets++;
-	list_add_tail(&op->soft.entry, &conn->offered);
+	list_add_tail(&op->soft.entry, op->nmrs ? &conn->offered : &conn->atomics);
+	conn->natomics += rxm_is_atomic(op);
 	spin_unlock_irq(&conn->ep->soft.lock);
 }
 
-/* The offer has not been taken by the lower endpoint */
+/* The packet has not been taken by the lower endpoint */
 static void rxm_tx_withdraw(struct rxm_conn *conn, struct rxm_op *op)
 {
-	if (!op->nmrs)
+	if (!rxm_is_answered(op))
 		return;
 	spin_lock_irq(&conn->ep->soft.lock);
 	op->packets--;
 	list_del(&op->soft.entry);
+	conn->natomics -= rxm_is_atomic(op);
 	spin_unlock_irq(&conn->ep->soft.lock);
 }
 
-/* Sends the next packet of a message; as rxm_rma_post() */
+/* May no further atomic operation be under way?  The response to one has the caller look again */
+static bool rxm_atomics_wait(struct rxm_conn *conn)
+{
+	return READ_ONCE(conn->natomics) >= RXM_ATOMICS;
+}
+
+/* Sends the next packet of a message, or an atomic operation; as rxm_rma_post() */
 static ssize_t rxm_packet_send(struct rxm_conn *conn, struct rxm_op *op)
 {
 	struct rxm_buf *buf;
 	ssize_t ret = 0;
 	size_t len;
 
-	if (!op->prepared && rxm_is_offered(op))
+	if (rxm_is_atomic(op) && rxm_atomics_wait(conn))
+		return -EAGAIN;
+	if (!op->prepared && !rxm_is_atomic(op) && rxm_is_offered(op))
 		ret = rxm_offer_prepare(conn, op);
 	op->prepared = true;
 	if (ret) {
@@ -190,7 +214,7 @@ static ssize_t rxm_packet_send(struct rxm_conn *conn, struct rxm_op *op)
 	if (!buf)
 		return -EAGAIN;
 	len = rxm_packet_fill(conn, op, buf->hdr);
-	rxm_tx_offer(conn, op);
+	rxm_tx_await(conn, op);
 	ret = rxm_packet_post(conn, buf, len);
 	if (ret) {
 		rxm_tx_withdraw(conn, op);
@@ -199,7 +223,7 @@ static ssize_t rxm_packet_send(struct rxm_conn *conn, struct rxm_op *op)
 	}
 	/* The packet may have completed, but the operation has not: it counts one more */
 	op->begun = true;
-	op->sent += op->nmrs ? op->soft.kept.len : len;
+	op->sent += rxm_is_answered(op) ? op->soft.kept.len : len;
 	return 0;
 }
 
@@ -262,14 +286,15 @@ void rxm_send(struct rxm_conn *conn)
 	do {
 		ret = rxm_answer(conn);
 	} while (!ret);
-	if (ret != -ENODATA) {
+	if (ret == -ENODATA)
+		ret = rxm_respond(conn);
+	if (ret) {
 		/* The answer has gone, and the peer would wait for it */
 		spin_lock_irq(&conn->ep->soft.lock);
 		rxm_conn_fail(conn, ECONNRESET);
 		spin_unlock_irq(&conn->ep->soft.lock);
 		return;
 	}
-	ret = 0;
 	for (i = 0; i < RXM_BUDGET; i++) {
 		op = rxm_tx_next(conn);
 		if (!op)

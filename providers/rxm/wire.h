@@ -13,6 +13,10 @@
  * but the last have as much payload as the eager limit.  Or its sender registers the message, and
  * sends an rxm_wire_rndv in place of the payload (RXM_WIRE_RNDV_REQ): the receiver reads the
  * message, and says so (RXM_WIRE_RNDV_READ_DONE).
+ *
+ * An atomic operation is a packet, too (RXM_WIRE_ATOMIC): an rxm_wire_atomic, the operands, and the
+ * values to compare with.  It is answered (RXM_WIRE_ATOMIC_RESP) by an rxm_wire_resp, and the old
+ * values if they are wanted.
  */
 #ifndef _KOFI_RXM_WIRE_H
 #define _KOFI_RXM_WIRE_H
@@ -62,6 +66,9 @@ enum rxm_wire_type {
 /* rxm_wire_op.op */
 #define RXM_WIRE_MSG		0
 #define RXM_WIRE_TAGGED		1
+#define RXM_WIRE_BASE_ATOMIC	6
+#define RXM_WIRE_FETCH_ATOMIC	7
+#define RXM_WIRE_COMPARE_ATOMIC	8
 
 /* rxm_wire_op.flags */
 #define RXM_WIRE_CQ_DATA	BIT(17)
@@ -143,12 +150,14 @@ struct rxm_wire_ctrl {
  * struct rxm_wire_op - Header of a message
  * @version: RXM_WIRE_OP_HDR_VERSION
  * @rx_index: 0
- * @op: RXM_WIRE_MSG or RXM_WIRE_TAGGED
+ * @op: RXM_WIRE_MSG and the like
  * @op_data: 0
  * @flags: RXM_WIRE_CQ_DATA: @data is valid
- * @size: bytes of the message, in all of its packets
+ * @size: bytes of the message, in all of its packets; of an atomic operation those of the payload
  * @data: remote CQ data
  * @tag: of a tagged message
+ * @atomic: of an atomic operation: its type and operation, as libfabric numbers them, and how
+ *	many ranges of remote memory it has
  */
 struct rxm_wire_op {
 	u8	version;
@@ -158,7 +167,14 @@ struct rxm_wire_op {
 	u32	flags;
 	u64	size;
 	u64	data;
-	u64	tag;
+	union {
+		u64	tag;
+		struct {
+			u8	datatype;
+			u8	op;
+			u8	ioc_count;
+		} atomic;
+	};
 };
 
 /**
@@ -171,12 +187,12 @@ struct rxm_wire_hdr {
 	struct rxm_wire_op	op;
 };
 
-#define RXM_WIRE_RNDV_IOV	4
+#define RXM_WIRE_IOV	4	/* ranges of remote memory that a packet names */
 
 /**
  * struct rxm_wire_rndv - Payload of RXM_WIRE_RNDV_REQ
  * @iov: where the message is
- * @count: elements of @iov, 1 to RXM_WIRE_RNDV_IOV
+ * @count: elements of @iov, 1 to RXM_WIRE_IOV
  * @pad: stale
  */
 struct rxm_wire_rndv {
@@ -184,12 +200,36 @@ struct rxm_wire_rndv {
 		u64	addr;
 		u64	len;
 		u64	key;
-	}	iov[RXM_WIRE_RNDV_IOV];
+	}	iov[RXM_WIRE_IOV];
 	u8	count;
 	u8	pad[7];
 };
 
+/**
+ * struct rxm_wire_atomic - In front of the values of RXM_WIRE_ATOMIC
+ * @ioc: the target; there is room for all ranges
+ */
+struct rxm_wire_atomic {
+	struct {
+		u64	addr;
+		u64	count;
+		u64	key;
+	}	ioc[RXM_WIRE_IOV];
+};
+
+/**
+ * struct rxm_wire_resp - In front of the old values of RXM_WIRE_ATOMIC_RESP
+ * @status: 0, or a negative error; in network byte order, as the next one
+ * @result_len: bytes of old values
+ */
+struct rxm_wire_resp {
+	__be32	status;
+	__be32	result_len;
+};
+
 static_assert(sizeof(struct rxm_wire_rndv) == 104);
+static_assert(sizeof(struct rxm_wire_atomic) == 96);
+static_assert(sizeof(struct rxm_wire_resp) == 8);
 static_assert(sizeof(struct rxm_wire_request) == 24);
 static_assert(sizeof(struct rxm_wire_accept) == 16);
 static_assert(sizeof(struct rxm_wire_reject) == 2);
