@@ -54,6 +54,7 @@ install-tools: tools
 	$(MAKE) -C tools/kofi-info O=$(CURDIR)/build/tools DESTDIR=$(abspath $(DESTDIR)) \
 		PREFIX=$(PREFIX) install
 	install -D -m 644 tools/wireshark/kofi.lua $(DESTDIR)$(PLUGINS)/kofi.lua
+	install -D -m 644 tools/wireshark/kofi_rxm.lua $(DESTDIR)$(PLUGINS)/kofi_rxm.lua
 
 deb:	## Debian packages, into build/deb (scripts/deb)
 	@scripts/deb

@@ -5,6 +5,8 @@
 --
 --	tshark -X lua_script:tools/wireshark/kofi.lua -r FILE -Y kofi
 --
+-- What endpoints of rxm send is in the messages (kofi_rxm.lua), if the connection data say so.
+--
 -- A connection is recognized by its first message, on any port.  What is not as it
 -- should be has the field kofi.bad; kofi.what says in words what a message is.
 --
@@ -152,6 +154,9 @@ local function dissect_cm(tvb, pinfo, tree, from)
 	if len > 0 then
 		tree:add(f.cm_data, tvb(CM_SIZE, len))
 	end
+	-- Versions of rxm's connection data, packets and operations
+	from.rxm = type == REQUEST and len == 24 and tvb(CM_SIZE, 1):uint() == 1 and
+		   tvb(CM_SIZE + 2, 2):uint() == 0x403
 	if tvb(0, 1):uint() ~= 3 then
 		complain(tree, "version " .. tvb(0, 1):uint())
 	end
@@ -330,6 +335,19 @@ local function pdu_len(tvb, offset, cm, little)
 	return len
 end
 
+-- dissect_rxm: the payload of a message, which is a packet of rxm
+local function dissect_rxm(pdu, pinfo, root, from)
+	local found, rxm = pcall(Dissector.get, "kofi_rxm")
+	local hdr_size = pdu(6, 1):uint()
+
+	if not found or not rxm or pdu(1, 1):uint() ~= MSG or pdu(4, 1):uint() == ACK or
+	    pdu:len() <= hdr_size then
+		return
+	end
+	pinfo.private.kofi_big = from.little == false and "1" or nil
+	rxm:call(pdu(hdr_size):tvb(), pinfo, root)
+end
+
 function kofi.dissector(tvb, pinfo, root)
 	local stream, from = stream_of(pinfo)
 	local offset = 0
@@ -357,8 +375,12 @@ function kofi.dissector(tvb, pinfo, root)
 		if cm then
 			from.cm_frame = pinfo.number
 			what = dissect_cm(pdu, pinfo, tree, from)
+			stream.rxm = stream.rxm or from.rxm
 		else
 			what = dissect_data(pdu, pinfo, tree, little)
+			if stream.rxm then
+				dissect_rxm(pdu, pinfo, root, from)
+			end
 		end
 		tree:append_text(", " .. what .. ", " .. len .. " bytes")
 		table.insert(said, what)
