@@ -63,7 +63,7 @@ int kofi_bufpool_init(struct kofi_bufpool *pool, size_t size, u32 count,
 	bytes = size_mul(count, pool->size);
 	pool->objs = kofi_bufpool_alloc(bytes);
 	if (!pool->objs)
-		return -ENOMEM;
+		goto clear;
 	pool->free = kvmalloc_array(count, sizeof(*pool->free),
 				    GFP_KERNEL | __GFP_NOWARN);
 	if (!pool->free)
@@ -77,6 +77,9 @@ int kofi_bufpool_init(struct kofi_bufpool *pool, size_t size, u32 count,
 
 free_objs:
 	kofi_bufpool_free(pool->objs, bytes);
+clear:
+	/* Callers tell by the count whether there is something to destroy */
+	memset(pool, 0, sizeof(*pool));
 	return -ENOMEM;
 }
 EXPORT_SYMBOL_GPL(kofi_bufpool_init);
