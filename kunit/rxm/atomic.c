@@ -189,6 +189,20 @@ static void an_atomic_operation_ends_with_the_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNRESET);
 }
 
+static void an_atomic_operation_that_is_never_answered_ends(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u64 *values = vt_buf(test, 16);
+	union vt_event event;
+
+	rxm_param(test, "message_timeout", 5, 60);
+	rxm_join(test, bed);
+	KUNIT_ASSERT_EQ(test, fetch(bed, values, 1), 0);
+	next_request(test, bed, 0, 8);
+	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNRESET);
+}
+
 /* Requests of the raw peer */
 
 /**
@@ -468,6 +482,7 @@ static struct kunit_case atomic_cases[] = {
 	KUNIT_CASE(a_response_with_too_much_ends_the_connection),
 	KUNIT_CASE(a_response_with_too_little_ends_the_connection),
 	KUNIT_CASE(an_atomic_operation_ends_with_the_connection),
+	KUNIT_CASE(an_atomic_operation_that_is_never_answered_ends),
 	KUNIT_CASE(a_request_is_executed_and_answered),
 	KUNIT_CASE_PARAM(a_request_that_is_wrong_changes_nothing, bad_request_gen_params),
 	KUNIT_CASE(a_request_does_not_reach_a_closed_region),

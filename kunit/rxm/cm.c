@@ -279,11 +279,6 @@ static void an_answer_that_is_short_ends_what_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNREFUSED);
 }
 
-static void set_address_max(struct kunit *test, const char *command)
-{
-	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
-}
-
 /* Dials from another port than before, with the ends of before still there */
 static void dial_from(struct kunit *test, struct rxm_bed *bed, int port)
 {
@@ -300,7 +295,7 @@ static void an_address_has_so_many_connections_and_no_more(struct kunit *test)
 	union vt_event event;
 	struct vt_end first;
 
-	set_address_max(test, "echo 2 >/sys/module/kofi_rxm/parameters/address_max");
+	rxm_param(test, "address_max", 2, 1024);
 	dial_from(test, bed, RXM_PORT);
 	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
 	first = bed->peer;
@@ -311,7 +306,6 @@ static void an_address_has_so_many_connections_and_no_more(struct kunit *test)
 	vt_end_close(test, &first);
 	dial_from(test, bed, RXM_PORT + 2);
 	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
-	set_address_max(test, "echo 1024 >/sys/module/kofi_rxm/parameters/address_max");
 }
 
 static struct kunit_case cm_cases[] = {

@@ -2,12 +2,15 @@
 /*
  * Packets, segments, and peers that break the rules.
  */
+#include <linux/delay.h>
 #include <linux/sizes.h>
 #include "rxm.h"
 
 #define LEN	64
 #define LONG	(2 * RXM_LIMIT + 100)
 #define SEGS	3
+#define KEPT	64	/* messages of a connection that are kept without a receive */
+#define SHORT_S	5	/* the least message_timeout */
 
 static void an_eager_message_is_received(struct kunit *test)
 {
@@ -34,7 +37,8 @@ static void an_eager_message_is_received(struct kunit *test)
 }
 
 /* Segment @no of the message @id, whose bytes are those of vt_fill(@seed) */
-static void send_seg(struct kunit *test, struct rxm_bed *bed, u64 id, int no, u8 seed)
+static struct rxm_wire_hdr *make_part(struct kunit *test, struct rxm_bed *bed, u64 id, int no,
+				      u8 seed)
 {
 	size_t len = no == SEGS - 1 ? LONG - no * RXM_LIMIT : RXM_LIMIT;
 	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, len);
@@ -48,7 +52,25 @@ static void send_seg(struct kunit *test, struct rxm_bed *bed, u64 id, int no, u8
 	hdr->ctrl.seg_type = !no ? 1 : no == SEGS - 1 ? 3 : 2;
 	hdr->ctrl.msg_id = id;
 	hdr->op.size = LONG;
-	rxm_send(test, bed, hdr, sizeof(*hdr) + len);
+	return hdr;
+}
+
+static void send_part(struct kunit *test, struct rxm_bed *bed, const struct rxm_wire_hdr *hdr)
+{
+	rxm_send(test, bed, hdr, sizeof(*hdr) + hdr->ctrl.seg_size);
+}
+
+static void send_seg(struct kunit *test, struct rxm_bed *bed, u64 id, int no, u8 seed)
+{
+	send_part(test, bed, make_part(test, bed, id, no, seed));
+}
+
+static void send_tagged_seg(struct kunit *test, struct rxm_bed *bed, u64 id, int no)
+{
+	struct rxm_wire_hdr *hdr = make_part(test, bed, id, no, 1);
+
+	hdr->op.op = 1;
+	send_part(test, bed, hdr);
 }
 
 static void segments_of_several_messages_may_alternate(struct kunit *test)
@@ -126,6 +148,56 @@ static void a_message_of_which_a_part_has_come_ends_with_the_connection(struct k
 	/* The one without a receive has gone */
 	vt_recv(test, &bed->us, buf, LONG, vt_ctx(2));
 	vt_none(test, bed->us.rx);
+}
+
+/* Segments that stop coming, and those that only come slowly */
+static void a_message_that_never_ends_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LONG);
+	union vt_event event;
+	int i;
+
+	rxm_param(test, "message_timeout", SHORT_S, 60);
+	rxm_join(test, bed);
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
+	for (i = 0; i < SEGS; i++) {
+		send_seg(test, bed, 5, i, 1);
+		msleep((SHORT_S - 1) * MSEC_PER_SEC);
+	}
+	vt_done(test, bed->us.rx, vt_ctx(1));
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(2));
+	send_seg(test, bed, 6, 0, 1);
+	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
+}
+
+/* The next segments are behind a message that has found no receive, and no memory to be kept in */
+static void a_message_behind_one_that_waits_is_not_late(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LONG), *other = vt_buf(test, LEN);
+	struct rxm_wire_hdr *hdr;
+	int i;
+
+	rxm_param(test, "message_timeout", SHORT_S, 60);
+	rxm_join(test, bed);
+	KUNIT_ASSERT_EQ(test, fi_trecv(bed->us.ep, buf, LONG, NULL, FI_ADDR_UNSPEC, 0, U64_MAX,
+				       vt_ctx(1)), 0);
+	hdr = rxm_packet(test, bed, LEN);
+	for (i = 0; i < KEPT; i++)
+		rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	send_tagged_seg(test, bed, 5, 0);
+	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	for (i = 1; i < SEGS; i++)
+		send_tagged_seg(test, bed, 5, i);
+	msleep(2 * SHORT_S * MSEC_PER_SEC);
+	vt_none(test, bed->us.rx);
+	for (i = 0; i <= KEPT; i++) {
+		vt_recv(test, &bed->us, other, LEN, vt_ctx(2));
+		vt_done(test, bed->us.rx, vt_ctx(2));
+	}
+	vt_done(test, bed->us.rx, vt_ctx(1));
 }
 
 /**
@@ -633,6 +705,8 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_receive_may_come_between_segments),
 	KUNIT_CASE(a_segmented_message_that_is_too_long_is_cut),
 	KUNIT_CASE(a_message_of_which_a_part_has_come_ends_with_the_connection),
+	KUNIT_CASE(a_message_that_never_ends_ends_the_connection),
+	KUNIT_CASE(a_message_behind_one_that_waits_is_not_late),
 	KUNIT_CASE_PARAM(a_packet_that_breaks_the_rules_ends_the_connection,
 			 bad_packet_gen_params),
 	KUNIT_CASE(a_segment_that_is_missing_ends_the_connection),

@@ -121,3 +121,21 @@ void rxm_send(struct kunit *test, struct rxm_bed *bed, const void *packet, size_
 	KUNIT_ASSERT_EQ(test, fi_send(bed->peer.ep, packet, len, NULL, 0, vt_ctx(100)), 0);
 	vt_done(test, bed->peer.tx, vt_ctx(100));
 }
+
+#define RXM_COMMAND	96	/* bytes of a command that sets a parameter */
+
+static void rxm_param_restore(void *command)
+{
+	vt_shell(command);
+}
+
+void rxm_param(struct kunit *test, const char *name, int value, int old)
+{
+	static const char format[] = "echo %d >/sys/module/kofi_rxm/parameters/%s";
+	char *set = vt_buf(test, RXM_COMMAND), *restore = vt_buf(test, RXM_COMMAND);
+
+	snprintf(set, RXM_COMMAND, format, value, name);
+	snprintf(restore, RXM_COMMAND, format, old, name);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rxm_param_restore, restore), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(set), 0);
+}

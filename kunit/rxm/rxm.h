@@ -52,4 +52,7 @@ void rxm_post_recvs(struct kunit *test, struct rxm_bed *bed);
 struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, size_t len);
 void rxm_send(struct kunit *test, struct rxm_bed *bed, const void *packet, size_t len);
 
+/* Sets a parameter of kofi_rxm for the rest of the case, which has @old afterwards */
+void rxm_param(struct kunit *test, const char *name, int value, int old);
+
 #endif /* _KUNIT_RXM_H */

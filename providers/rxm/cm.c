@@ -180,7 +180,7 @@ static void rxm_peer_later(struct rxm_ep *ep, struct rxm_peer *peer)
 	if (list_empty(&peer->entry))
 		list_add_tail(&peer->entry, &ep->unsettled);
 	spin_unlock_irq(&ep->soft.lock);
-	queue_delayed_work(rxm_type.wq, &ep->cm, RXM_TICK);
+	rxm_cm_later(ep, RXM_TICK);
 }
 
 /* Forgets a peer without a connection and without operations; returns whether it was one */
@@ -685,6 +685,7 @@ void rxm_cm_work(struct work_struct *work)
 		rxm_events(ep);
 		rxm_end_broken(ep);
 		rxm_settle_peers(ep);
+		rxm_watch(ep);
 	}
 	if (READ_ONCE(ep->soft.over))
 		rxm_end_all(ep);

@@ -64,6 +64,7 @@ static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_st
 	conn->ep = ep;
 	conn->addr = *addr;
 	conn->id = ep->next_id++;
+	conn->resumed = jiffies;
 	conn->head.ep = ep;
 	conn->head.addr = *addr;
 	conn->head.conn = conn;

@@ -376,6 +376,7 @@ static struct rxm_ep *rxm_ep_new(u32 receives)
 		ep->pid = get_random_u32();
 	} while (!ep->pid);
 	INIT_DELAYED_WORK(&ep->cm, rxm_cm_work);
+	ep->watch_next = jiffies;
 	INIT_LIST_HEAD(&ep->conns);
 	INIT_LIST_HEAD(&ep->unsettled);
 	INIT_LIST_HEAD(&ep->broken);

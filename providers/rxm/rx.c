@@ -235,6 +235,28 @@ static struct rxm_sar *rxm_sar_free(struct rxm_conn *conn)
 	return NULL;
 }
 
+/* The first segment of a message has come; a place is free */
+static struct rxm_sar *rxm_sar_begin(struct rxm_conn *conn, const struct rxm_wire_hdr *hdr,
+				     struct kofi_rx *rx, struct rxm_early *early)
+{
+	struct rxm_sar *sar = rxm_sar_free(conn);
+	unsigned long flags;
+
+	*sar = (struct rxm_sar) {
+		.used	= true,
+		.msg_id	= hdr->ctrl.msg_id,
+		.size	= hdr->op.size,
+		.since	= jiffies ? : 1,
+		.rx	= rx,
+		.early	= early,
+	};
+	WRITE_ONCE(conn->nsars, conn->nsars + 1);
+	spin_lock_irqsave(&conn->ep->soft.lock, flags);
+	rxm_watch_begin(conn->ep);
+	spin_unlock_irqrestore(&conn->ep->soft.lock, flags);
+	return sar;
+}
+
 /* All of a message that is kept has come */
 static void rxm_early_whole(struct rxm_early *early)
 {
@@ -251,7 +273,7 @@ static void rxm_early_whole(struct rxm_early *early)
 }
 
 /* Takes the payload of a segment */
-static void rxm_sar_add(struct rxm_sar *sar, struct rxm_buf *buf)
+static void rxm_sar_add(struct rxm_conn *conn, struct rxm_sar *sar, struct rxm_buf *buf)
 {
 	size_t len = rxm_payload(buf);
 
@@ -259,6 +281,7 @@ static void rxm_sar_add(struct rxm_sar *sar, struct rxm_buf *buf)
 		rxm_copy(sar->rx, sar->have, buf->hdr + 1, len);
 	else if (sar->early)
 		memcpy(sar->early->data + sar->have, buf->hdr + 1, len);
+	WRITE_ONCE(sar->since, jiffies ? : 1);
 	sar->have += len;
 	sar->next++;
 	if (sar->have < sar->size)
@@ -267,6 +290,7 @@ static void rxm_sar_add(struct rxm_sar *sar, struct rxm_buf *buf)
 		kofi_rx_complete(sar->rx);
 	else if (sar->early)
 		rxm_early_whole(sar->early);
+	WRITE_ONCE(conn->nsars, conn->nsars - 1);
 	memset(sar, 0, sizeof(*sar));
 }
 
@@ -277,19 +301,10 @@ static void rxm_take(struct rxm_conn *conn, struct rxm_buf *buf, struct kofi_rx 
 		     struct rxm_early *early)
 {
 	const struct rxm_wire_hdr *hdr = buf->hdr;
-	struct rxm_sar *sar;
 
 	if (hdr->ctrl.type == RXM_WIRE_SEG) {
-		/* rxm_seg() has seen that one is free */
-		sar = rxm_sar_free(conn);
-		*sar = (struct rxm_sar) {
-			.used	= true,
-			.msg_id	= hdr->ctrl.msg_id,
-			.size	= hdr->op.size,
-			.rx	= rx,
-			.early	= early,
-		};
-		rxm_sar_add(sar, buf);
+		/* rxm_seg() has seen that there is room for it */
+		rxm_sar_add(conn, rxm_sar_begin(conn, hdr, rx, early), buf);
 	} else if (hdr->ctrl.type == RXM_WIRE_RNDV_REQ) {
 		rxm_rndv_begin(conn, rx, hdr->ctrl.msg_id, (const void *)(hdr + 1));
 	} else if (rx) {
@@ -434,7 +449,7 @@ static int rxm_seg(struct rxm_conn *conn, struct rxm_buf *buf)
 		return -EPROTO;
 	if (type != (len == sar->size - sar->have ? RXM_WIRE_SEG_LAST : RXM_WIRE_SEG_MIDDLE))
 		return -EPROTO;
-	rxm_sar_add(sar, buf);
+	rxm_sar_add(conn, sar, buf);
 	return 0;
 }
 
@@ -592,6 +607,14 @@ static int rxm_arrived(struct rxm_conn *conn, const struct fi_cq_data_entry *ent
 	return min(ret, 0);
 }
 
+static void rxm_set_stuck(struct rxm_conn *conn, bool stuck)
+{
+	if (conn->stuck && !stuck)
+		WRITE_ONCE(conn->resumed, jiffies);
+	if (conn->stuck != stuck)
+		WRITE_ONCE(conn->stuck, stuck);
+}
+
 /* Deals with what has come; 0: with all of it; -EAGAIN: the rest has to wait */
 static int rxm_receive_some(struct rxm_conn *conn)
 {
@@ -607,6 +630,7 @@ static int rxm_receive_some(struct rxm_conn *conn)
 			conn->next_entry = 0;
 		}
 		ret = rxm_arrived(conn, &conn->entries[conn->next_entry]);
+		rxm_set_stuck(conn, ret == -EAGAIN);
 		if (ret)
 			return ret;
 		conn->next_entry++;

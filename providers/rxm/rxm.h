@@ -79,6 +79,7 @@
 #define RXM_DIALS		64	/* connections that an endpoint makes at a time */
 #define RXM_DIAL_MS		10000	/* until a peer that is not reached is given up */
 #define RXM_TICK		(HZ / 20)
+#define RXM_WATCH		HZ	/* between two looks at what has to end */
 #define RXM_REQUESTS		1024	/* requests that wait to be answered */
 #define RXM_BUDGET		64	/* packets between two looks at the scheduler */
 #define RXM_BATCH		8	/* completions that are read at a time */
@@ -128,6 +129,7 @@ struct rxm_domain {
  * @err: why one of them has failed, positive
  * @begun: one of them has been posted
  * @msg_id: identity of a message in segments or on offer, or of an atomic operation
+ * @since: jiffies when the request of an atomic operation was sent
  * @iter: local buffers of a read or a write, from @sent on
  * @prepared: it has been decided whether the message is offered
  * @mrs: regions of an offered message
@@ -141,6 +143,7 @@ struct rxm_op {
 	int			err;
 	bool			begun;
 	u64			msg_id;
+	unsigned long		since;
 	struct iov_iter		iter;
 	bool			prepared;
 	struct fid_mr		*mrs[RXM_WIRE_IOV];
@@ -207,6 +210,7 @@ struct rxm_early {
  * @size: its bytes
  * @have: of these, bytes that have come
  * @next: number of the next segment
+ * @since: jiffies when the last one has come, not 0; 0: @used is false
  * @rx: receive that takes it, or NULL
  * @early: where it is kept, as its receive is to come; both NULL: nobody wants it
  */
@@ -216,6 +220,7 @@ struct rxm_sar {
 	u64			size;
 	u64			have;
 	u32			next;
+	unsigned long		since;
 	struct kofi_rx		*rx;
 	struct rxm_early	*early;
 };
@@ -329,10 +334,13 @@ enum rxm_conn_state {
  *	next two and @head_waits
  * @nentries: how many
  * @next_entry: the first of them that has not been dealt with
+ * @stuck: the next packet has to wait; read by rxm_ep.cm, as the next one
+ * @resumed: jiffies when a packet that had to wait has been dealt with
  * @stalled: in rxm_ep.stalled, if the next packet may find a receive now
  * @head: the next packet, if it is a message that waits for its receive in its buffer
  * @head_waits: @head is in use
- * @sars: segmented messages; used as @head_waits
+ * @sars: segmented messages; used as @head_waits, and read by rxm_ep.cm
+ * @nsars: how many
  * @kept: &struct rxm_early; guarded by kofi_soft_ep.lock, as the next two
  * @early_msgs: how many
  * @early_bytes: and their bytes
@@ -378,10 +386,13 @@ struct rxm_conn {
 	struct fi_cq_data_entry	entries[RXM_BATCH];
 	unsigned int		nentries;
 	unsigned int		next_entry;
+	bool			stuck;
+	unsigned long		resumed;
 	struct list_head	stalled;
 	struct rxm_early	head;
 	bool			head_waits;
 	struct rxm_sar		sars[RXM_SARS];
+	unsigned int		nsars;
 	struct list_head	kept;
 	u32			early_msgs;
 	size_t			early_bytes;
@@ -444,6 +455,7 @@ struct rxm_peer {
  * @conns: &struct rxm_conn
  * @nconns: how many of these were accepted
  * @dialling: how many of these have been dialled and do not stand
+ * @watch_next: jiffies when rxm_watch() looks at the connections again
  * @gone: the lower device has gone
  * @peers: &struct rxm_peer; changed with kofi_soft_ep.lock held
  * @unsettled: &struct rxm_peer that are to have a connection; guarded by kofi_soft_ep.lock, as all
@@ -454,6 +466,7 @@ struct rxm_peer {
  * @settled: &struct rxm_early that are to be delivered or dropped
  * @early: free &struct rxm_early
  * @early_bytes: bytes of kept messages
+ * @watched: something has begun that has to end, see rxm_watch_begin()
  * @rndv: free &struct rxm_rndv: one for each receive, and RXM_UNWANTED
  * @flushed: receives and operations have been flushed; only kofi_soft_ep.work uses it
  */
@@ -471,6 +484,7 @@ struct rxm_ep {
 	struct list_head	conns;
 	unsigned int		nconns;
 	unsigned int		dialling;
+	unsigned long		watch_next;
 	bool			gone;
 	struct rhashtable	peers;
 	struct list_head	unsettled;
@@ -480,6 +494,7 @@ struct rxm_ep {
 	struct list_head	settled;
 	struct kofi_bufpool	early;
 	size_t			early_bytes;
+	bool			watched;
 	struct kofi_bufpool	rndv;
 	bool			flushed;
 };
@@ -539,6 +554,12 @@ static inline void rxm_cm_kick(struct rxm_ep *ep)
 	mod_delayed_work(rxm_type.wq, &ep->cm, 0);
 }
 
+/* Runs rxm_ep.cm after a time, if it is not to run before.  Any context */
+static inline void rxm_cm_later(struct rxm_ep *ep, unsigned long delay)
+{
+	queue_delayed_work(rxm_type.wq, &ep->cm, delay);
+}
+
 /* info.c */
 int rxm_getinfo(u32 version, const char *node, const int service, u64 flags,
 		struct fi_info *hints, struct fi_info **info);
@@ -576,6 +597,10 @@ void rxm_op_put(struct rxm_conn *conn, struct rxm_op *op, int err);
 struct rxm_conn *rxm_conn_open(struct rxm_ep *ep, struct fi_info *info,
 			       const struct sockaddr_storage *addr, int *err);
 void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted);
+
+/* watch.c */
+void rxm_watch_begin(struct rxm_ep *ep);
+void rxm_watch(struct rxm_ep *ep);
 
 /* rma.c */
 void rxm_rma_done(struct fi_done *done, const struct fi_done_entry *entry);

@@ -171,7 +171,11 @@ static void rxm_tx_await(struct rxm_conn *conn, struct rxm_op *op)
 	spin_lock_irq(&conn->ep->soft.lock);
 	op->packets++;
 	list_add_tail(&op->soft.entry, op->nmrs ? &conn->offered : &conn->atomics);
-	conn->natomics += rxm_is_atomic(op);
+	if (rxm_is_atomic(op)) {
+		conn->natomics++;
+		op->since = jiffies;
+		rxm_watch_begin(conn->ep);
+	}
 	spin_unlock_irq(&conn->ep->soft.lock);
 }
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What a peer has begun, or owes, has to end, though the lower connection stands:
+ *
+ *	a segmented message	each segment comes within message_timeout behind the one before
+ *	an atomic operation	its response comes within this time
+ *
+ * Otherwise the connection ends.  A message on offer may wait for its receive at the peer as long
+ * as the connection stands, and so may one that waits below.
+ *
+ * rxm_ep.cm looks RXM_WATCH apart, as long as there is something.
+ */
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include "rxm.h"
+
+static struct kofi_param message_timeout = { .value = 60, .min = 5, .max = 3600 };
+module_param_cb(message_timeout, &kofi_param_ops, &message_timeout, 0644);
+MODULE_PARM_DESC(message_timeout, "seconds within which the next segment of a message must come, or the response to an atomic operation, 5 to 3600 (default 60)");
+
+/**
+ * rxm_watch_begin() - Something has begun that has to end
+ * @ep: the endpoint
+ *
+ * Context: any, with kofi_soft_ep.lock held.
+ */
+void rxm_watch_begin(struct rxm_ep *ep)
+{
+	lockdep_assert_held(&ep->soft.lock);
+	if (ep->watched)
+		return;
+	ep->watched = true;
+	rxm_cm_later(ep, RXM_WATCH);
+}
+
+/* Not the peer is late if what it has sent is behind a packet that waits */
+static bool rxm_is_late(const struct rxm_conn *conn, unsigned long since)
+{
+	unsigned long timeout = READ_ONCE(message_timeout.value) * HZ;
+
+	return !READ_ONCE(conn->stuck) && time_after(jiffies, since + timeout) &&
+	       time_after(jiffies, READ_ONCE(conn->resumed) + timeout);
+}
+
+/* Ends a connection whose peer is late; returns whether there is something that has to end */
+static bool rxm_watch_conn(struct rxm_conn *conn)
+{
+	const struct kofi_soft_op *op;
+	bool late = false, waits;
+	unsigned long since;
+	int i;
+
+	waits = READ_ONCE(conn->nsars);
+	for (i = 0; i < RXM_SARS && waits; i++) {
+		since = READ_ONCE(conn->sars[i].since);
+		late |= since && rxm_is_late(conn, since);
+	}
+	spin_lock_irq(&conn->ep->soft.lock);
+	/* The first is the oldest */
+	op = list_first_entry_or_null(&conn->atomics, struct kofi_soft_op, entry);
+	if (op) {
+		waits = true;
+		late |= rxm_is_late(conn, container_of(op, struct rxm_op, soft)->since);
+	}
+	if (late)
+		rxm_conn_fail(conn, ECONNRESET);
+	spin_unlock_irq(&conn->ep->soft.lock);
+	return waits;
+}
+
+/**
+ * rxm_watch() - End the connections whose peers are late, if it is time to look
+ * @ep: the endpoint
+ *
+ * Context: may sleep; rxm_ep.cm.
+ */
+void rxm_watch(struct rxm_ep *ep)
+{
+	struct rxm_conn *conn;
+	bool waits = false;
+
+	if (!READ_ONCE(ep->watched))
+		return;
+	if (time_before(jiffies, ep->watch_next)) {
+		rxm_cm_later(ep, ep->watch_next - jiffies);
+		return;
+	}
+	ep->watch_next = jiffies + RXM_WATCH;
+	/* What begins from here on sets it again */
+	spin_lock_irq(&ep->soft.lock);
+	ep->watched = false;
+	spin_unlock_irq(&ep->soft.lock);
+	list_for_each_entry(conn, &ep->conns, entry)
+		waits |= rxm_watch_conn(conn);
+	if (!waits)
+		return;
+	spin_lock_irq(&ep->soft.lock);
+	rxm_watch_begin(ep);
+	spin_unlock_irq(&ep->soft.lock);
+}
