@@ -293,7 +293,7 @@ static struct fi_info *nth_hints(const struct nth_env *env)
 	hints->caps = FI_MSG | FI_RMA | (env->dmabuf ? FI_HMEM : 0) |
 		      (env->pmem ? FI_RMA_PMEM : 0) |
 		      (strcmp(env->prov, "loop") ? 0 : FI_TAGGED | FI_TAGGED_RMA) | env->caps;
-	hints->ep_attr->type = FI_EP_MSG;
+	hints->ep_attr->type = env->connless ? FI_EP_RDM : FI_EP_MSG;
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->tx_attr->size = NTH_DEPTH;
 	hints->rx_attr->size = NTH_DEPTH;
@@ -366,7 +366,7 @@ static int nth_base(struct nth_env *env)
 	if (ret)
 		return ret;
 	nth_keep(env, &env->domain->fid);
-	return nth_listen(env);
+	return env->connless ? 0 : nth_listen(env);
 }
 
 int nth_env_open(struct nth_env *env, struct kunit *test, const char *prov,
@@ -374,7 +374,7 @@ int nth_env_open(struct nth_env *env, struct kunit *test, const char *prov,
 {
 	*env = (struct nth_env) {
 		.test = test, .prov = prov, .dmabuf = env->dmabuf, .pmem = env->pmem,
-		.caps = env->caps,
+		.caps = env->caps, .connless = env->connless,
 	};
 	env->mem = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, NTH_ORDER);
 	if (!env->mem)

@@ -56,7 +56,7 @@ static const char * const nth_between[] = {
 };
 
 /* Functions that allocate what kfree_rcu() frees */
-static const char * const nth_rcu[] = { "kofi_mr_alloc+", "kofi_mr_regattr+" };
+static const char * const nth_rcu[] = { "kofi_mr_alloc+", "kofi_mr_regattr+", "rxm_peer_new+" };
 
 /* Functions that allocate what outlives its endpoint for a time */
 static const char * const nth_lingering[] = { "ktcp_linger_new+" };
@@ -79,7 +79,8 @@ static bool nth_is_ours(const char *symbol)
 		if (!IS_ENABLED(CONFIG_TINY_RCU) && strstr(symbol, nth_rcu[i]))
 			return false;
 	return strstr(symbol, "[kofi]") || strstr(symbol, "[kofi_verbs]") ||
-	       strstr(symbol, "[kofi_loop]") || strstr(symbol, "[kofi_tcp]");
+	       strstr(symbol, "[kofi_loop]") || strstr(symbol, "[kofi_tcp]") ||
+	       strstr(symbol, "[kofi_rxm]");
 }
 
 /* Returns who allocates, if it is kOFI; else 0 */

@@ -4,9 +4,9 @@
  *
  * kofi_nth_hca runs on a fake HCA, where also verbs can be made to fail and what is
  * left on the device is known; kofi_nth_verbs on any other device with an IPv4
- * address; kofi_nth_loop and kofi_nth_tcp on the loopback address; kofi_nth_hook there, too,
- * with hooks by the parameter of kofi.ko; kofi_nth_pmem on any device that has persistent
- * memory.  What was not freed is for kmemleak to find.
+ * address; kofi_nth_loop, kofi_nth_tcp and, over loop, kofi_nth_rxm on the loopback address;
+ * kofi_nth_hook there, too, with hooks by the parameter of kofi.ko; kofi_nth_pmem on any device
+ * that has persistent memory.  What was not freed is for kmemleak to find.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -275,6 +275,54 @@ static void every_allocation_for_contexts_of_tcp_fails_once(struct kunit *test)
 	nth_run_soft(test, "tcp", &nth_own, nth_soft_allocates(test));
 }
 
+/* Those of endpoints without connections */
+static const void *nth_rdm_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
+{
+	const struct nth_path *path = prev;
+
+	path = path ? path + 1 : nth_rdm_paths;
+	if (path == nth_rdm_paths + nth_rdm_count)
+		return NULL;
+	strscpy(desc, path->name, KUNIT_PARAM_DESC_SIZE);
+	return path;
+}
+
+static unsigned int nth_run_rdm(struct kunit *test, const struct nth_means *means)
+{
+	struct nth_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
+	unsigned int points = 0;
+	int ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, env);
+	env->connless = true;
+	env->caps = FI_TAGGED | FI_ATOMIC;
+	nth_leak_begin();
+	ret = nth_env_open(env, test, "loop;ofi_rxm", NULL);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	if (!ret)
+		points = nth_measure(env, test->param_value, means);
+	nth_env_end(env);
+	return points;
+}
+
+static void every_allocation_of_a_caller_of_rxm_fails_once(struct kunit *test)
+{
+	unsigned int points = nth_run_rdm(test, &nth_own);
+
+	if (nth_soft_allocates(test))
+		KUNIT_EXPECT_GT(test, points, 0);
+}
+
+static void every_allocation_of_workers_of_rxm_fails_once(struct kunit *test)
+{
+	const struct nth_path *path = test->param_value;
+	unsigned int points = nth_run_rdm(test, &nth_workers);
+
+	if (path->traits & NTH_WORKS)
+		KUNIT_EXPECT_GT(test, points, 0);
+}
+
+#define NTH_HOOK_MODULES "kofi_hook_fault kofi_hook_p2p kofi_hook_trace"
 #define NTH_HOOKS	"/sys/module/kofi/parameters/hooks"
 
 static int nth_hook_suite_init(struct kunit_suite *suite)
@@ -416,6 +464,19 @@ struct kunit_suite kofi_nth_tcp_suite = {
 	.test_cases	= nth_tcp_cases,
 };
 
+static struct kunit_case nth_rxm_cases[] = {
+	KUNIT_CASE_PARAM(every_allocation_of_a_caller_of_rxm_fails_once, nth_rdm_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_of_workers_of_rxm_fails_once, nth_rdm_gen_params),
+	{}
+};
+
+struct kunit_suite kofi_nth_rxm_suite = {
+	.name		= "kofi_nth_rxm",
+	.suite_init	= nth_suite_init,
+	.suite_exit	= nth_suite_exit,
+	.test_cases	= nth_rxm_cases,
+};
+
 static struct kunit_case nth_hook_cases[] = {
 	KUNIT_CASE_PARAM(every_allocation_of_a_caller_under_hooks_fails_once,
 			 nth_soft_gen_params),
@@ -443,11 +504,11 @@ struct kunit_suite kofi_nth_pmem_suite = {
 	.test_cases	= nth_pmem_cases,
 };
 
-kunit_test_suites(&kofi_nth_hca_suite, &kofi_nth_verbs_suite,
-		  &kofi_nth_loop_suite, &kofi_nth_tcp_suite, &kofi_nth_hook_suite,
+kunit_test_suites(&kofi_nth_hca_suite, &kofi_nth_verbs_suite, &kofi_nth_loop_suite,
+		  &kofi_nth_tcp_suite, &kofi_nth_rxm_suite, &kofi_nth_hook_suite,
 		  &kofi_nth_pmem_suite, &kofi_nth_late_suite, &kofi_reclaim_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kOFI with memory short at every point");
 MODULE_AUTHOR("the kOFI authors");
 MODULE_LICENSE("Dual BSD/GPL");
-MODULE_SOFTDEP("pre: kofi_verbs kofi_loop kofi_tcp kofi_hook_fault kofi_hook_p2p kofi_hook_trace");
+MODULE_SOFTDEP("pre: kofi_verbs kofi_loop kofi_tcp kofi_rxm " NTH_HOOK_MODULES);

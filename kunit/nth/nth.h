@@ -29,6 +29,7 @@ extern struct kunit_suite kofi_nth_hca_suite;
 extern struct kunit_suite kofi_nth_verbs_suite;
 extern struct kunit_suite kofi_nth_loop_suite;
 extern struct kunit_suite kofi_nth_tcp_suite;
+extern struct kunit_suite kofi_nth_rxm_suite;
 extern struct kunit_suite kofi_nth_hook_suite;
 extern struct kunit_suite kofi_nth_pmem_suite;
 extern struct kunit_suite kofi_nth_late_suite;
@@ -86,6 +87,7 @@ struct nth_end {
  * @dmabuf: a dma-buf, for a provider that was asked for FI_HMEM
  * @pmem: a page of persistent memory, for one that was asked for FI_RMA_PMEM
  * @caps: what is asked of the provider in addition
+ * @connless: endpoints have no connections, so there is no listener
  * @infos: what is to be freed
  * @nr_infos: how many
  * @fids: what is to be closed, newest last
@@ -119,6 +121,7 @@ struct nth_env {
 	struct dma_buf		*dmabuf;
 	u8			*pmem;
 	u64			caps;
+	bool			connless;
 	struct fi_info		*infos[NTH_INFOS];
 	unsigned int		nr_infos;
 	struct fid		*fids[NTH_FIDS];
@@ -183,6 +186,9 @@ int nth_move(struct nth_env *env, bool read, unsigned int parts);
 /* sep.c */
 extern const struct nth_path nth_sep_paths[];
 extern const unsigned int nth_sep_count;
+/* rdm.c */
+extern const struct nth_path nth_rdm_paths[];
+extern const unsigned int nth_rdm_count;
 /* nth_pmem.c */
 extern const struct nth_path nth_pmem_paths[];
 extern const unsigned int nth_pmem_count;
