@@ -215,6 +215,23 @@ static void a_request_says_what_libfabric_expects(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
 }
 
+/* It listens at this port, so its connections have other ones */
+static void an_endpoint_at_a_chosen_port_dials(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_at(test, RXM_PORT + 1);
+	struct rxm_wire_request request;
+	struct fi_info *info;
+	u8 *buf = vt_buf(test, 8);
+
+	KUNIT_EXPECT_EQ(test, rxm_bed_port(bed), RXM_PORT + 1);
+	listen_at(test, 0);
+	info = be_dialled(test, bed, buf, 8, &request);
+	KUNIT_EXPECT_EQ(test, request.port, RXM_PORT + 1);
+	accept_dialled(test, bed, info);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	vt_done(test, bed->peer.rx, vt_ctx(0));
+}
+
 static void the_larger_address_wins_if_both_dial(struct kunit *test)
 {
 	struct rxm_wire_request theirs, ours = rxm_request();
@@ -316,6 +333,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(a_new_incarnation_takes_the_place_of_the_old_one),
 	KUNIT_CASE(nobody_else_can_be_the_endpoint_itself),
 	KUNIT_CASE(a_request_says_what_libfabric_expects),
+	KUNIT_CASE(an_endpoint_at_a_chosen_port_dials),
 	KUNIT_CASE(the_larger_address_wins_if_both_dial),
 	KUNIT_CASE(the_smaller_address_is_refused_if_both_dial),
 	KUNIT_CASE(a_refusal_ends_what_waits),

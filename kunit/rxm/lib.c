@@ -21,7 +21,7 @@ static struct fi_info *rxm_find(struct kunit *test, const char *prov, enum fi_ep
 	return info;
 }
 
-struct rxm_bed *rxm_bed_open(struct kunit *test)
+struct rxm_bed *rxm_bed_open_at(struct kunit *test, int port)
 {
 	static const struct vt_kind kind = {
 		.name		= "tagged",
@@ -30,13 +30,16 @@ struct rxm_bed *rxm_bed_open(struct kunit *test)
 	};
 	struct rxm_bed *bed = vt_buf(test, sizeof(*bed));
 	struct sockaddr_storage peer;
+	struct fi_info *info;
 	size_t len = sizeof(bed->name);
 	fi_addr_t addr;
 	int i;
 
 	for (i = 0; i < RXM_RECVS; i++)
 		bed->bufs[i] = vt_buf(test, sizeof(struct rxm_wire_hdr) + RXM_LIMIT);
-	vt_open_info(test, rxm_find(test, "loop;ofi_rxm", FI_EP_RDM));
+	info = rxm_find(test, "loop;ofi_rxm", FI_EP_RDM);
+	kofi_addr_set_port(info->src_addr, port);
+	vt_open_info(test, info);
 	bed->domain = vt_of(test)->domain;
 	vt_client(test, &bed->us, &kind);
 	KUNIT_ASSERT_EQ(test, fi_getname(&bed->us.ep->fid, &bed->name, &len), 0);
@@ -47,6 +50,11 @@ struct rxm_bed *rxm_bed_open(struct kunit *test)
 	vt_open_info(test, rxm_find(test, "loop", FI_EP_MSG));
 	vt_of(test)->name = bed->name;
 	return bed;
+}
+
+struct rxm_bed *rxm_bed_open(struct kunit *test)
+{
+	return rxm_bed_open_at(test, 0);
 }
 
 int rxm_bed_port(const struct rxm_bed *bed)

@@ -40,6 +40,8 @@ extern struct kunit_suite rxm_atomic_suite;
 /* lib.c */
 /* @us is open, and the case's info is that of raw peers */
 struct rxm_bed *rxm_bed_open(struct kunit *test);
+/* The same, at a port that the client has chosen */
+struct rxm_bed *rxm_bed_open_at(struct kunit *test, int port);
 int rxm_bed_port(const struct rxm_bed *bed);
 /* A request that fits */
 struct rxm_wire_request rxm_request(void);

@@ -363,6 +363,9 @@ static int rxm_listen(struct rxm_ep *ep, struct fid_domain *domain, const struct
 		ret = fi_listen(ep->pep);
 	if (!ret)
 		ret = fi_getname(&ep->pep->fid, &ep->name, &len);
+	/* Connections are dialled from this address, and not from the port that is listened at */
+	if (!ret)
+		kofi_addr_set_port(ep->info->src_addr, 0);
 	return ret;
 }
 
