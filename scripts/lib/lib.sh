@@ -10,7 +10,7 @@
 KOFI_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 KOFI_CACHE=${KOFI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kofi}
 KOFI_BUILD=$KOFI_TOP/build
-KOFI_PARTS_ALL="kofi providers/verbs providers/loop providers/tcp providers/rxm providers/hook compat/kfi clients/pingpong clients/fabtests clients/sample clients/perf clients/nvme clients/pmemlog kunit"
+KOFI_PARTS_ALL="kofi providers/verbs providers/loop providers/tcp providers/rxm providers/hook compat/kfi clients/pingpong clients/fabtests clients/sample clients/perf clients/nvme clients/pmemlog clients/bulk kunit"
 export KOFI_TOP KOFI_CACHE KOFI_BUILD KOFI_PARTS_ALL
 
 # A make above us must not steer the makes below us, and messages that are
