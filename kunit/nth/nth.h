@@ -34,6 +34,7 @@ extern struct kunit_suite kofi_nth_hook_suite;
 extern struct kunit_suite kofi_nth_pmem_suite;
 extern struct kunit_suite kofi_nth_late_suite;
 extern struct kunit_suite kofi_reclaim_suite;
+extern struct kunit_suite kofi_nth_kfi_suite;
 
 #define NTH_MANY		1000	/* more than any call needs */
 #define NTH_PATIENCE_MS		60000

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * clients/bulk between two nets: its table has each completion that may come in each state of a
+ * transaction, and whatever else comes fails the case.
+ */
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/sizes.h>
+#include "kfi.h"
+
+#define CONTEXTS	2
+#define THREADS		8
+#define TRANSFERS	10
+
+/**
+ * struct ends - Two nodes
+ * @a: makes the transfers
+ * @b: serves them
+ * @peer: @b, for @a
+ */
+struct ends {
+	struct bulk_node	*a;
+	struct bulk_node	*b;
+	struct bulk_peer	*peer;
+};
+
+static void node_close(struct kunit *test, struct bulk_node **node)
+{
+	const struct bulk_stats *stats;
+
+	if (IS_ERR_OR_NULL(*node))
+		return;
+	stats = bulk_node_stats(*node);
+	KUNIT_EXPECT_EQ(test, atomic_read(&stats->bad), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&stats->broken), 0);
+	KUNIT_EXPECT_EQ(test, bulk_node_close(*node), 0);
+	*node = NULL;
+}
+
+static void ends_close(struct kunit *test, struct ends *ends)
+{
+	node_close(test, &ends->b);
+	node_close(test, &ends->a);
+}
+
+/* false: the provider lacks tagged RMA */
+static bool ends_open(struct kunit *test, struct ends *ends)
+{
+	KUNIT_ASSERT_EQ(test, bed_provider(bed_provider_of(test)), 0);
+	ends->a = bulk_node_open(BED_NODE, 1, CONTEXTS);
+	if (PTR_ERR_OR_ZERO(ends->a) == -ENODATA)
+		return false;
+	KUNIT_ASSERT_EQ(test, PTR_ERR_OR_ZERO(ends->a), 0);
+	ends->b = bulk_node_open(BED_NODE, 2, CONTEXTS);
+	if (!IS_ERR(ends->b))
+		ends->peer = bulk_peer_find(ends->a, bulk_node_addr(ends->b), 2);
+	if (!ends->peer)
+		ends_close(test, ends);
+	KUNIT_ASSERT_NOT_NULL(test, ends->peer);
+	return true;
+}
+
+static int transfer(struct ends *ends, const struct bulk_work *work)
+{
+	return bulk_transfer(ends->a, ends->peer, work, VT_PATIENCE_MS);
+}
+
+static void bytes_of_any_length_get_there(struct kunit *test)
+{
+	static const size_t lens[] = { 1, 500, SZ_4K, SZ_4K + 1, SZ_64K, SZ_1M - SZ_4K };
+	struct bulk_work work = {};
+	struct ends ends = {};
+	int i, ctx;
+
+	if (!ends_open(test, &ends))
+		return;
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		for (ctx = 0; ctx < CONTEXTS; ctx++) {
+			work = (struct bulk_work) { BULK_PUT, ctx, 123, lens[i], i };
+			KUNIT_EXPECT_EQ(test, transfer(&ends, &work), 0);
+			work.kind = BULK_GET;
+			KUNIT_EXPECT_EQ(test, transfer(&ends, &work), 0);
+			work.kind = BULK_IMM;
+			work.len = min_t(size_t, lens[i], BULK_IMM_MAX);
+			KUNIT_EXPECT_EQ(test, transfer(&ends, &work), 0);
+		}
+	}
+	ends_close(test, &ends);
+}
+
+static void a_refusal_gets_there(struct kunit *test)
+{
+	struct bulk_work work = { .kind = BULK_PUT, .len = 100, .fail = ENOSPC };
+	struct ends ends = {};
+
+	if (!ends_open(test, &ends))
+		return;
+	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), -ENOSPC);
+	work.kind = BULK_GET;
+	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(ends.a)->failed), 2);
+	ends_close(test, &ends);
+}
+
+/**
+ * struct mover - A thread that makes transfers
+ * @task: the thread
+ * @ends: between which
+ * @number: which thread
+ * @count: transfers
+ * @failed: how many failed
+ */
+struct mover {
+	struct task_struct	*task;
+	struct ends		*ends;
+	int			number;
+	int			count;
+	int			failed;
+};
+
+static int move(void *data)
+{
+	struct mover *mover = data;
+	int i;
+
+	for (i = 0; i < mover->count; i++) {
+		const struct bulk_work work = {
+			.kind = i % 2 ? BULK_PUT : BULK_GET, .ctx = mover->number,
+			.offset = 77, .len = SZ_1M - SZ_4K, .seed = i + mover->number,
+		};
+
+		if (transfer(mover->ends, &work))
+			mover->failed++;
+	}
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return 0;
+}
+
+static void movers_start(struct kunit *test, struct ends *ends, struct mover *movers)
+{
+	int i;
+
+	for (i = 0; i < THREADS; i++) {
+		movers[i] = (struct mover) { .ends = ends, .number = i, .count = TRANSFERS };
+		movers[i].task = kthread_run(move, &movers[i], "bulk_mover%d", i);
+		KUNIT_EXPECT_FALSE(test, IS_ERR(movers[i].task));
+	}
+}
+
+/* Returns how many transfers failed */
+static int movers_end(struct mover *movers)
+{
+	int i, failed = 0;
+
+	for (i = 0; i < THREADS; i++) {
+		if (!IS_ERR(movers[i].task))
+			kthread_stop(movers[i].task);
+		failed += movers[i].failed;
+	}
+	return failed;
+}
+
+static void many_transfers_are_under_way(struct kunit *test)
+{
+	struct mover movers[THREADS];
+	struct ends ends = {};
+
+	if (!ends_open(test, &ends))
+		return;
+	movers_start(test, &ends, movers);
+	KUNIT_EXPECT_EQ(test, movers_end(movers), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(ends.a)->done), THREADS * TRANSFERS);
+	ends_close(test, &ends);
+}
+
+/* Each transfer ends, and this end can be closed */
+static void the_peer_goes_away_under_transfers(struct kunit *test)
+{
+	const struct bulk_stats *stats;
+	struct mover movers[THREADS];
+	struct ends ends = {};
+
+	if (!ends_open(test, &ends))
+		return;
+	stats = bulk_node_stats(ends.a);
+	movers_start(test, &ends, movers);
+	while (!atomic_read(&stats->done))
+		schedule_timeout_uninterruptible(1);
+	node_close(test, &ends.b);
+	movers_end(movers);
+	KUNIT_EXPECT_EQ(test, atomic_read(&stats->done) + atomic_read(&stats->failed),
+			THREADS * TRANSFERS);
+	ends_close(test, &ends);
+}
+
+static struct kunit_case bulk_cases[] = {
+	KUNIT_CASE_PARAM(bytes_of_any_length_get_there, bed_gen),
+	KUNIT_CASE_PARAM(a_refusal_gets_there, bed_gen),
+	KUNIT_CASE_PARAM(many_transfers_are_under_way, bed_gen),
+	KUNIT_CASE_PARAM(the_peer_goes_away_under_transfers, bed_gen),
+	{}
+};
+
+struct kunit_suite kfi_bulk_suite = {
+	.name		= "kofi_kfi_bulk",
+	.test_cases	= bulk_cases,
+};

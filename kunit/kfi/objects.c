@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Objects: discovery, addresses, and closing in the order of kfilnd, which ignores what a close
+ * returns.
+ */
+#include <linux/delay.h>
+#include <linux/in.h>
+#include <linux/string.h>
+#include "kfi.h"
+
+/* Enough of hints for kfi_getinfo() */
+static struct kfi_info *hints_new(struct kunit *test)
+{
+	struct kfi_info *hints = kfi_allocinfo();
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	hints->caps = KFI_MSG | KFI_TAGGED | KFI_RMA | KFI_TAGGED_RMA | KFI_NAMED_RX_CTX;
+	return hints;
+}
+
+static int find(const char *node, const char *service, struct kfi_info *hints)
+{
+	struct kfi_info *info;
+	int ret;
+
+	ret = kfi_getinfo(0, node, service, KFI_SOURCE, hints, &info);
+	if (!ret)
+		kfi_freeinfo(info);
+	return ret;
+}
+
+static void a_result_has_a_32_bit_address(struct kunit *test)
+{
+	struct kfi_info *hints = hints_new(test), *info;
+	const struct kcxi_addr *addr;
+
+	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
+	KUNIT_ASSERT_EQ(test, kfi_getinfo(0, "lo", "7", KFI_SOURCE, hints, &info), 0);
+	KUNIT_ASSERT_EQ(test, info->src_addrlen, sizeof(*addr));
+	addr = info->src_addr;
+	KUNIT_EXPECT_EQ(test, addr->nic, INADDR_LOOPBACK);
+	KUNIT_EXPECT_EQ(test, addr->pid, 7);
+	KUNIT_EXPECT_GE(test, info->ep_attr->tx_ctx_cnt, 64);
+	KUNIT_EXPECT_GE(test, info->ep_attr->rx_ctx_cnt, 64);
+	KUNIT_EXPECT_NULL(test, info->next);
+	kfi_freeinfo(info);
+	kfi_freeinfo(hints);
+}
+
+static void getinfo_refuses_what_makes_no_sense(struct kunit *test)
+{
+	struct kfi_info *hints = hints_new(test), *info;
+
+	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
+	KUNIT_EXPECT_EQ(test, find("lo", "0", hints), 0);
+	KUNIT_EXPECT_EQ(test, find("lo", NULL, hints), 0);
+	KUNIT_EXPECT_EQ(test, find("lo", "45535", hints), 0);
+	/* 20000 + 45536 is no port */
+	KUNIT_EXPECT_EQ(test, find("lo", "45536", hints), -EINVAL);
+	KUNIT_EXPECT_EQ(test, find("lo", "65536", hints), -EINVAL);
+	KUNIT_EXPECT_EQ(test, find("lo", "-1", hints), -EINVAL);
+	KUNIT_EXPECT_EQ(test, find("lo", "one", hints), -EINVAL);
+	KUNIT_EXPECT_EQ(test, find("no_such_if", "0", hints), -ENODEV);
+	KUNIT_EXPECT_EQ(test, find(NULL, "0", hints), -EINVAL);
+	KUNIT_EXPECT_EQ(test, find("lo", "0", NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kfi_getinfo(0, "lo", "0", 0, hints, &info), -EINVAL);
+	hints->tx_attr->iov_limit = 1 << 20;
+	KUNIT_EXPECT_EQ(test, find("lo", "0", hints), -ENODATA);
+	kfi_freeinfo(hints);
+}
+
+/* One in which the other address family is off: reliable datagrams over loop have no tagged RMA */
+static void a_provider_without_tagged_rma_is_refused(struct kunit *test)
+{
+	struct kfi_info *hints = hints_new(test);
+
+	KUNIT_ASSERT_EQ(test, bed_provider("loop;ofi_rxm"), 0);
+	KUNIT_EXPECT_EQ(test, find("lo", "0", hints), -ENODATA);
+	hints->caps = KFI_MSG;
+	KUNIT_EXPECT_EQ(test, find("lo", "0", hints), -ENODATA);
+	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
+	KUNIT_EXPECT_EQ(test, find("lo", "0", hints), 0);
+	kfi_freeinfo(hints);
+}
+
+static void wrong_parameters_are_refused(struct kunit *test)
+{
+	static const char *const wrong[] = {
+		"echo >/sys/module/kofi_kfi/parameters/provider",
+		"echo 'a b' >/sys/module/kofi_kfi/parameters/provider",
+		"printf '%065d' 0 >/sys/module/kofi_kfi/parameters/provider",
+		"echo 0 >/sys/module/kofi_kfi/parameters/port_base",
+		"echo 65536 >/sys/module/kofi_kfi/parameters/port_base",
+		"echo ten >/sys/module/kofi_kfi/parameters/port_base",
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++)
+		KUNIT_EXPECT_NE_MSG(test, vt_shell(wrong[i]), 0, "%s", wrong[i]);
+	KUNIT_EXPECT_EQ(test, vt_shell("echo 30000 >/sys/module/kofi_kfi/parameters/port_base"),
+			0);
+	KUNIT_EXPECT_EQ(test, vt_shell("echo 20000 >/sys/module/kofi_kfi/parameters/port_base"),
+			0);
+}
+
+static void traffic_classes_and_keys_are_taken(struct kunit *test)
+{
+	static const u32 classes[] = {
+		KFI_TC_BEST_EFFORT, KFI_TC_LOW_LATENCY, KFI_TC_DEDICATED_ACCESS,
+		KFI_TC_BULK_DATA, KFI_TC_SCAVENGER, KFI_TC_NETWORK_CTRL,
+	};
+	struct kfi_info *hints;
+	u32 key = 255;
+	int i;
+
+	if (!bed_open(test))
+		return;
+	hints = hints_new(test);
+	hints->ep_attr->auth_key = (u8 *)&key;
+	hints->ep_attr->auth_key_size = sizeof(key);
+	for (i = 0; i < ARRAY_SIZE(classes); i++) {
+		hints->tx_attr->tclass = classes[i];
+		hints->domain_attr->tclass = classes[i];
+		KUNIT_EXPECT_EQ(test, find("lo", "5", hints), 0);
+	}
+	hints->ep_attr->auth_key = NULL;
+	hints->ep_attr->auth_key_size = 0;
+	kfi_freeinfo(hints);
+}
+
+static void nets_of_an_interface_share_fabric_and_domain(struct kunit *test)
+{
+	struct bed *bed = bed_open(test);
+
+	if (!bed)
+		return;
+	KUNIT_EXPECT_PTR_EQ(test, bed->a.ni.domain, bed->b.ni.domain);
+	KUNIT_EXPECT_NE(test, bed->a.ni.net, bed->b.ni.net);
+}
+
+static void only_a_result_opens_a_domain(struct kunit *test)
+{
+	struct kfi_info *hints = hints_new(test), *info, *copy;
+	struct kfid_domain *domain;
+	struct kfid_fabric *fabric;
+	struct kfid_ep *sep;
+
+	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
+	KUNIT_ASSERT_EQ(test, kfi_getinfo(0, "lo", "7", KFI_SOURCE, hints, &info), 0);
+	copy = kfi_dupinfo(info);
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	copy->src_addrlen = 4;
+	KUNIT_ASSERT_EQ(test, kfi_fabric(info->fabric_attr, &fabric, NULL), 0);
+	KUNIT_EXPECT_EQ(test, kfi_domain(fabric, copy, &domain, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kfi_domain(fabric, info, &domain, NULL), 0);
+	KUNIT_EXPECT_EQ(test, kfi_scalable_ep(domain, copy, &sep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kfi_close(&domain->fid), 0);
+	KUNIT_EXPECT_EQ(test, kfi_close(&fabric->fid), 0);
+	kfi_freeinfo(copy);
+	kfi_freeinfo(info);
+	kfi_freeinfo(hints);
+}
+
+static void ignore(struct kfid_cq *cq, void *context)
+{
+}
+
+static void a_queue_has_a_handler_and_one_format(struct kunit *test)
+{
+	struct bed *bed = bed_open(test);
+	struct kfi_cq_attr attr = { .format = KFI_CQ_FORMAT_DATA, .wait_obj = KFI_WAIT_NONE };
+	struct kfid_domain *domain;
+	struct kfi_info *hints, *info;
+	struct kfid_fabric *fabric;
+	struct kfid_cq *cq;
+
+	if (!bed)
+		return;
+	hints = hints_new(test);
+	KUNIT_ASSERT_EQ(test, kfi_getinfo(0, "lo", "7", KFI_SOURCE, hints, &info), 0);
+	KUNIT_ASSERT_EQ(test, kfi_fabric(info->fabric_attr, &fabric, NULL), 0);
+	KUNIT_ASSERT_EQ(test, kfi_domain(fabric, info, &domain, NULL), 0);
+	KUNIT_EXPECT_EQ(test, kfi_cq_open(domain, &attr, &cq, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kfi_cq_open(domain, NULL, &cq, ignore, NULL), -EINVAL);
+	attr.wait_obj = FI_WAIT_UNSPEC;
+	KUNIT_EXPECT_EQ(test, kfi_cq_open(domain, &attr, &cq, ignore, NULL), -EINVAL);
+	attr.wait_obj = KFI_WAIT_NONE;
+	attr.format = FI_CQ_FORMAT_TAGGED;
+	KUNIT_EXPECT_EQ(test, kfi_cq_open(domain, &attr, &cq, ignore, NULL), -EINVAL);
+	attr.format = KFI_CQ_FORMAT_DATA;
+	KUNIT_EXPECT_EQ(test, kfi_cq_open(domain, &attr, &cq, ignore, NULL), 0);
+	KUNIT_EXPECT_EQ(test, kfi_close(&cq->fid), 0);
+	KUNIT_EXPECT_EQ(test, kfi_close(&domain->fid), 0);
+	KUNIT_EXPECT_EQ(test, kfi_close(&fabric->fid), 0);
+	kfi_freeinfo(info);
+	kfi_freeinfo(hints);
+}
+
+static void an_address_is_inserted_twice_and_removed_once(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 2 * BULK_MSG);
+	struct bed *bed = bed_open(test);
+	kfi_addr_t again;
+
+	if (!bed)
+		return;
+	KUNIT_ASSERT_EQ(test, bulk_know(&bed->a.ni, bed->b.ni.addr, 2, &again), 0);
+	KUNIT_EXPECT_EQ(test, kfi_av_remove(bed->a.ni.av, &again, 1, 0), 0);
+	KUNIT_ASSERT_EQ(test, kfi_recv(bed->b.ni.ep[0].rx, buf, 2 * BULK_MSG, NULL,
+				       KFI_ADDR_UNSPEC, bed_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, kfi_send(bed->a.ni.ep[0].tx, buf, 8, NULL, bed->a.peer, bed_ctx(2)),
+			0);
+	bed_expect(test, &bed->a.ni.ep[0].tx_cq, bed_ctx(2), BED_SENT, 0);
+	bed_expect(test, &bed->b.ni.ep[0].rx_cq, bed_ctx(1), BED_RECEIVED, 0);
+	/* And then it has gone, and comes again */
+	KUNIT_EXPECT_EQ(test, kfi_av_remove(bed->a.ni.av, &bed->a.peer, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, kfi_av_remove(bed->a.ni.av, &bed->a.peer, 1, 0), -EINVAL);
+	KUNIT_ASSERT_EQ(test, bulk_know(&bed->a.ni, bed->b.ni.addr, 2, &again), 0);
+	KUNIT_ASSERT_EQ(test, kfi_send(bed->a.ni.ep[0].tx, buf, 8, NULL, again, bed_ctx(2)), 0);
+	bed_expect(test, &bed->a.ni.ep[0].tx_cq, bed_ctx(2), BED_SENT, 0);
+}
+
+/* The receive names the sender by the first of two names, or by one that has been removed since */
+static void a_receive_is_for_an_address_by_any_name(struct kunit *test)
+{
+	struct bed_mem *mem = bed_mem(test, 1, 0, 500);
+	struct bed *bed = bed_open(test);
+	kfi_addr_t again;
+
+	if (!bed)
+		return;
+	KUNIT_ASSERT_EQ(test, bulk_know(&bed->b.ni, bed->a.ni.addr, 1, &again), 0);
+	KUNIT_ASSERT_EQ(test, bed_trecv(&bed->b.ni.ep[0], mem, again, BED_TAG, bed_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, kfi_av_remove(bed->b.ni.av, &again, 1, 0), 0);
+	KUNIT_ASSERT_EQ(test, bed_rma(&bed->a.ni.ep[0], true, mem, bed->a.peer, BED_TAG,
+				      bed_ctx(2)), 0);
+	bed_expect(test, &bed->a.ni.ep[0].tx_cq, bed_ctx(2), BED_READ, 0);
+	bed_expect(test, &bed->b.ni.ep[0].rx_cq, bed_ctx(1), BED_WAS_READ, 0);
+}
+
+static void insertsvc_refuses_what_is_no_number(struct kunit *test)
+{
+	struct bed *bed = bed_open(test);
+	kfi_addr_t addr;
+
+	if (!bed)
+		return;
+	KUNIT_EXPECT_EQ(test, kfi_av_insertsvc(bed->a.ni.av, "lo", "1", &addr, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kfi_av_insertsvc(bed->a.ni.av, NULL, "1", &addr, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kfi_av_insertsvc(bed->a.ni.av, "0x100000000", "1", &addr, 0, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kfi_av_insertsvc(bed->a.ni.av, "1", "x", &addr, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kfi_av_insertsvc(bed->b.ni.av, "2130706433", "1", &addr, 0, NULL),
+			1);
+	KUNIT_EXPECT_EQ(test, addr, bed->b.peer);
+}
+
+/* With receives posted and a message that waits for one */
+static void closes_in_order_are_never_busy(struct kunit *test)
+{
+	struct bed_mem *mem = bed_mem(test, 1, 0, 500);
+	u8 *buf = vt_buf(test, 4 * BULK_MSG);
+	struct bed *bed;
+	int i, j;
+
+	for (i = 0; i < 3; i++) {
+		bed = bed_open(test);
+		if (!bed)
+			return;
+		for (j = 0; j < BED_CTXS; j++) {
+			KUNIT_ASSERT_EQ(test, kfi_recv(bed->b.ni.ep[j].rx, buf, 4 * BULK_MSG,
+						       NULL, KFI_ADDR_UNSPEC, bed_ctx(1)), 0);
+			KUNIT_ASSERT_EQ(test, bed_trecv(&bed->b.ni.ep[j], mem, bed->b.peer,
+							BED_TAG, bed_ctx(2)), 0);
+			KUNIT_ASSERT_EQ(test, kfi_send(bed->a.ni.ep[j].tx, buf, 8, NULL,
+						       bed_at(bed->a.peer, j), bed_ctx(3)), 0);
+			KUNIT_ASSERT_EQ(test, kfi_send(bed->b.ni.ep[j].tx, buf, 8, NULL,
+						       bed_at(bed->b.peer, j), bed_ctx(3)), 0);
+		}
+		bed_close(test, bed);
+	}
+}
+
+static void no_handler_runs_after_the_close(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 4 * BULK_MSG);
+	struct bed_calls calls[2 * BED_CTXS];
+	struct bed *bed;
+	int i;
+
+	bed = bed_open(test);
+	if (!bed)
+		return;
+	KUNIT_ASSERT_EQ(test, kfi_recv(bed->b.ni.ep[0].rx, buf, 4 * BULK_MSG, NULL,
+				       KFI_ADDR_UNSPEC, bed_ctx(1)), 0);
+	for (i = 0; i < 20; i++)
+		KUNIT_ASSERT_EQ(test, kfi_send(bed->a.ni.ep[0].tx, buf, 8, NULL, bed->a.peer,
+					       bed_ctx(2)), 0);
+	bed_close(test, bed);
+	memcpy(calls, bed->a.calls, sizeof(bed->a.calls));
+	memcpy(calls + BED_CTXS, bed->b.calls, sizeof(bed->b.calls));
+	msleep(BED_QUIET_MS);
+	KUNIT_EXPECT_MEMEQ(test, calls, bed->a.calls, sizeof(bed->a.calls));
+	KUNIT_EXPECT_MEMEQ(test, calls + BED_CTXS, bed->b.calls, sizeof(bed->b.calls));
+}
+
+static struct kunit_case objects_cases[] = {
+	KUNIT_CASE(a_result_has_a_32_bit_address),
+	KUNIT_CASE(getinfo_refuses_what_makes_no_sense),
+	KUNIT_CASE(a_provider_without_tagged_rma_is_refused),
+	KUNIT_CASE(wrong_parameters_are_refused),
+	KUNIT_CASE(only_a_result_opens_a_domain),
+	KUNIT_CASE_PARAM(traffic_classes_and_keys_are_taken, bed_gen),
+	KUNIT_CASE_PARAM(nets_of_an_interface_share_fabric_and_domain, bed_gen),
+	KUNIT_CASE_PARAM(a_queue_has_a_handler_and_one_format, bed_gen),
+	KUNIT_CASE_PARAM(an_address_is_inserted_twice_and_removed_once, bed_gen),
+	KUNIT_CASE_PARAM(a_receive_is_for_an_address_by_any_name, bed_gen),
+	KUNIT_CASE_PARAM(insertsvc_refuses_what_is_no_number, bed_gen),
+	KUNIT_CASE_PARAM(closes_in_order_are_never_busy, bed_gen),
+	KUNIT_CASE_PARAM(no_handler_runs_after_the_close, bed_gen),
+	{}
+};
+
+struct kunit_suite kfi_objects_suite = {
+	.name		= "kofi_kfi_objects",
+	.test_cases	= objects_cases,
+};
