@@ -40,6 +40,9 @@ install-dev:
 	install -d $(DESTDIR)$(SHARE)/include/rdma $(DESTDIR)$(SHARE)/include/kofi
 	install -m 644 include/rdma/*.h $(DESTDIR)$(SHARE)/include/rdma
 	install -m 644 include/kofi/*.h $(DESTDIR)$(SHARE)/include/kofi
+	install -d $(DESTDIR)$(SHARE)/kfi/include
+	install -m 644 compat/kfi/include/*.h $(DESTDIR)$(SHARE)/kfi/include
+	ln -sfn ../../include/rdma $(DESTDIR)$(SHARE)/kfi/include/rdma
 	install -m 644 packaging/kofi.mk $(DESTDIR)$(SHARE)
 	install -D -m 644 include/uapi/rdma/kofi_netlink.h \
 		$(DESTDIR)$(PREFIX)/include/rdma/kofi_netlink.h
