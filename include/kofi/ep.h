@@ -41,7 +41,8 @@ struct kofi_ep;
  * struct kofi_ep_side - One direction of an endpoint, or a shared receive context
  * @cq: where completions go; NULL: none is bound, or the side is a shared receive context
  * @op_flags: default flags of calls that take none
- * @selective: success is reported only with FI_COMPLETION
+ * @implied: flags that every operation has: FI_COMPLETION, or 0 if success is reported only to
+ *	operations that ask for it
  * @room: the client that waits for an operation to end
  * @again: how many calls had no room
  * @dir: FI_TRANSMIT or FI_RECV
@@ -56,7 +57,7 @@ struct kofi_ep;
 struct kofi_ep_side {
 	struct kofi_cq		*cq;
 	u64			op_flags;
-	bool			selective;
+	u64			implied;
 	struct kofi_waiter	room;
 	atomic_long_t		again;
 	u64			dir;
@@ -361,7 +362,7 @@ static inline void *kofi_ep_context(struct kofi_ep *ep,
  */
 static inline u64 kofi_ep_flags(const struct kofi_ep_side *side, u64 flags)
 {
-	return side->selective ? flags : flags | FI_COMPLETION;
+	return flags | side->implied;
 }
 
 DECLARE_TRACEPOINT(kofi_post);
@@ -384,9 +385,11 @@ void kofi_trace_post(struct kofi_ep *ep, u64 flags, void *context, size_t len);
  */
 static inline void kofi_ep_posted(struct kofi_ep *ep, u64 flags, void *context, size_t len)
 {
+	struct kofi_ep_stat __percpu *stat = ep->stat;
+
 	if (!(flags & FI_RECV)) {
-		this_cpu_inc(ep->stat->tx_ops);
-		this_cpu_add(ep->stat->tx_bytes, len);
+		this_cpu_inc(stat->tx_ops);
+		this_cpu_add(stat->tx_bytes, len);
 	}
 	if (tracepoint_enabled(kofi_post))
 		kofi_trace_post(ep, flags, context, len);

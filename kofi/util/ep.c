@@ -100,6 +100,7 @@ static void kofi_ep_side_init(struct kofi_ep *ep, struct kofi_ep_side *side,
 {
 	side->ep = ep;
 	side->dir = dir;
+	side->implied = FI_COMPLETION;
 	kofi_waiter_init(&side->room, side);
 	side->call.fn = kofi_ep_ready_call;
 	INIT_LIST_HEAD(&side->call.entry);
@@ -166,7 +167,7 @@ int kofi_ep_init_srx(struct kofi_ep *ep, const struct fi_rx_attr *attr,
 	ep->caps = attr->caps & FI_HMEM;
 	ep->lent_iov = attr->mode & FI_ASYNC_IOV ? limits->lent_iov : 0;
 	ep->rx.op_flags = attr->op_flags;
-	ep->rx.selective = true;
+	ep->rx.implied = 0;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kofi_ep_init_srx);
@@ -246,7 +247,7 @@ static void kofi_ep_bind_cq(struct kofi_ep_side *side, struct kofi_cq *cq,
 	if (!(flags & side->dir))
 		return;
 	side->cq = cq;
-	side->selective = flags & FI_SELECTIVE_COMPLETION;
+	side->implied = flags & FI_SELECTIVE_COMPLETION ? 0 : FI_COMPLETION;
 }
 
 int kofi_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)

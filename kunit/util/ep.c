@@ -212,12 +212,12 @@ static void queues_are_bound_by_direction(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bind(et, &et->cq.cq.fid, FI_TRANSMIT), 0);
 	KUNIT_EXPECT_PTR_EQ(test, et->ep.tx.cq, &et->cq);
 	KUNIT_EXPECT_NULL(test, et->ep.rx.cq);
-	KUNIT_EXPECT_FALSE(test, et->ep.tx.selective);
+	KUNIT_EXPECT_EQ(test, et->ep.tx.implied, FI_COMPLETION);
 	KUNIT_EXPECT_EQ(test, bind(et, &et->cq.cq.fid,
 				   FI_RECV | FI_SELECTIVE_COMPLETION), 0);
 	KUNIT_EXPECT_PTR_EQ(test, et->ep.rx.cq, &et->cq);
-	KUNIT_EXPECT_TRUE(test, et->ep.rx.selective);
-	KUNIT_EXPECT_FALSE(test, et->ep.tx.selective);
+	KUNIT_EXPECT_EQ(test, et->ep.rx.implied, 0);
+	KUNIT_EXPECT_EQ(test, et->ep.tx.implied, FI_COMPLETION);
 }
 
 static void counters_are_bound_for_what_is_counted(struct kunit *test)
@@ -373,7 +373,7 @@ static void success_is_reported_unless_completion_is_selective(struct kunit *tes
 
 	KUNIT_EXPECT_EQ(test, kofi_ep_flags(&et->ep.tx, FI_MORE),
 			FI_MORE | FI_COMPLETION);
-	et->ep.tx.selective = true;
+	et->ep.tx.implied = 0;
 	KUNIT_EXPECT_EQ(test, kofi_ep_flags(&et->ep.tx, FI_MORE), FI_MORE);
 	KUNIT_EXPECT_EQ(test, kofi_ep_flags(&et->ep.tx, FI_COMPLETION),
 			FI_COMPLETION);

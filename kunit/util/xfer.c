@@ -60,6 +60,8 @@ static struct xfer_test *new_test(struct kunit *test, u64 caps)
 	memset(xt, 0, sizeof(*xt));
 	xt->ep.limits = &limits;
 	xt->ep.ep.xfer = &xfer_ops;
+	xt->ep.tx.implied = FI_COMPLETION;
+	xt->ep.rx.implied = FI_COMPLETION;
 	kofi_ep_set_xfers(&xt->ep, caps);
 	return xt;
 }
@@ -168,8 +170,8 @@ static void success_is_reported_unless_the_side_is_selective(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, call->call(&xt->ep.ep), 0);
 	KUNIT_EXPECT_EQ(test, xt->flags, FI_COMPLETION);
-	xt->ep.tx.selective = true;
-	xt->ep.rx.selective = true;
+	xt->ep.tx.implied = 0;
+	xt->ep.rx.implied = 0;
 	KUNIT_EXPECT_EQ(test, call->call(&xt->ep.ep), 0);
 	KUNIT_EXPECT_EQ(test, xt->flags, 0);
 }
@@ -182,8 +184,8 @@ static void default_flags_are_those_of_the_side(struct kunit *test)
 	bool injects = !receives(call) && call->type != FI_OP_READ &&
 		       call->type < FI_OP_FETCH_ATOMIC;
 
-	xt->ep.tx.selective = true;
-	xt->ep.rx.selective = true;
+	xt->ep.tx.implied = 0;
+	xt->ep.rx.implied = 0;
 	xt->ep.tx.op_flags = FI_TRANSMIT_COMPLETE | FI_INJECT;
 	xt->ep.rx.op_flags = FI_COMPLETION;
 	KUNIT_EXPECT_EQ(test, call->call(&xt->ep.ep), 0);

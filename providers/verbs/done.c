@@ -282,6 +282,6 @@ void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc)
 	verbs_unmap(slot);
 	slot->queue = &ep->rx;
 	slot->comp.op_context = verbs_context(&ep->rx, slot->comp.op_context);
-	slot->unreported &= ep->kep.rx.selective;
+	slot->unreported &= !ep->kep.rx.implied;
 	verbs_recv_done(cq, wc);
 }

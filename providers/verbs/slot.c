@@ -80,7 +80,7 @@ void verbs_queue_tune(struct verbs_queue *queue)
 				 cntrs[KOFI_CNTR_WRITE];
 	queue->fits = queue->slots && ep && !ep->iwarp && !queue->counted;
 	if (side->dir == FI_RECV)
-		queue->fits &= !side->selective && !(READ_ONCE(side->op_flags) & ~FI_COMPLETION);
+		queue->fits &= side->implied && !(READ_ONCE(side->op_flags) & ~FI_COMPLETION);
 	else if (ep)
 		verbs_queue_tune_tx(ep);
 }

@@ -52,7 +52,7 @@ static void kofi_srx_answer(struct kofi_srx *srx, struct kofi_rx *rx,
 			    struct kofi_srx_msg *discarded,
 			    struct kofi_srx_due *due)
 {
-	if (rx->flags & (FI_PEEK | FI_COMPLETION) || !rx->ep->rx.selective)
+	if (kofi_ep_flags(&rx->ep->rx, rx->flags) & (FI_PEEK | FI_COMPLETION))
 		kofi_cq_complete(rx->ep->rx.cq, &rx->comp.comp);
 	else
 		kofi_rx_put(rx);

@@ -225,8 +225,7 @@ EXPORT_SYMBOL_GPL(kofi_rx_source);
 
 static bool kofi_rx_is_reported(const struct kofi_rx *rx)
 {
-	return rx->comp.comp.err || rx->flags & FI_COMPLETION ||
-	       !rx->ep->rx.selective;
+	return rx->comp.comp.err || kofi_ep_flags(&rx->ep->rx, rx->flags) & FI_COMPLETION;
 }
 
 /* Completes a message of a buffer */
