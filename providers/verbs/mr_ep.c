@@ -163,8 +163,11 @@ static int verbs_mr_ep_post(struct verbs_mr *mr)
 			return ret;
 	}
 	slot = verbs_slot_take(&ep->tx);
-	if (unlikely(!slot && verbs_slot_await(ep, &slot)))
-		return -EAGAIN;
+	if (unlikely(!slot)) {
+		slot = verbs_slot_await(ep);
+		if (!slot)
+			return -EAGAIN;
+	}
 	verbs_mr_prepare_reg(mr);
 	slot->comp.flags = 0;
 	slot->comp.error = 0;

@@ -103,7 +103,7 @@ int verbs_atomic_init(union verbs_any_wr *any, struct verbs_call *call, struct k
 
 /* submit.c */
 int verbs_submit_in_order(struct verbs_ep *ep, struct ib_send_wr *wr, struct verbs_slot *slot,
-			  u64 flags, struct verbs_save *save);
+			  u64 flags, size_t len, struct verbs_save *save);
 int verbs_submit_failed(struct verbs_slot *slot, int ret);
 ssize_t verbs_submit_any(struct verbs_ep *ep, union verbs_any_wr *any,
 			 const struct verbs_call *call, struct kofi_list_iter *at);
@@ -113,12 +113,14 @@ void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_call *call);
 /* room.c */
 int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
 		      struct verbs_slot **list);
-int verbs_slot_await(struct verbs_ep *ep, struct verbs_slot **slot);
+struct verbs_slot *verbs_slot_await(struct verbs_ep *ep);
+bool verbs_queue_await(struct verbs_ep *ep);
 
 /* wr_list.c */
 void verbs_wrs_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr);
 int verbs_wrs_post(struct verbs_ep *ep, struct ib_send_wr *first,
 		   unsigned int *taken);
+int verbs_wrs_ring(struct verbs_ep *ep, struct ib_send_wr *wr);
 void verbs_wrs_abandon(struct verbs_ep *ep);
 void verbs_ring_last(struct verbs_ep *ep);
 void verbs_refuse(struct verbs_slot *slot);

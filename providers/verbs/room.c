@@ -101,23 +101,40 @@ int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
 /**
  * verbs_slot_await() - Take a slot of a transmit queue that was full
  * @ep: the endpoint
- * @slot: the slot; or NULL: only find out whether there is one now
  *
  * Context: any.
- * Return: as verbs_slots_claim().
+ * Return: the slot; NULL: none is free, and the client will be called.
  */
-int verbs_slot_await(struct verbs_ep *ep, struct verbs_slot **slot)
+struct verbs_slot *verbs_slot_await(struct verbs_ep *ep)
 {
-	struct verbs_slot *taken;
+	struct verbs_slot *slot;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	if (verbs_slots_claim(ep, 1, &slot))
+		slot = NULL;
+	verbs_queue_unlock(ep, &ep->tx, flags);
+	return slot;
+}
+
+/**
+ * verbs_queue_await() - Find out whether a transmit queue that was full has a slot
+ * @ep: the endpoint
+ *
+ * Context: any.
+ * Return: true; false: none is free, and the client will be called.
+ */
+bool verbs_queue_await(struct verbs_ep *ep)
+{
+	struct verbs_slot *slot;
 	unsigned long flags;
 	int ret;
 
 	spin_lock_irqsave(&ep->tx.lock, flags);
-	ret = verbs_slots_claim(ep, 1, &taken);
-	if (!ret && slot)
-		*slot = taken;
-	else if (!ret)
-		verbs_slots_push(&ep->tx, taken, taken);
+	ret = verbs_slots_claim(ep, 1, &slot);
+	/* Within the lock, where no call can have missed the slot meanwhile */
+	if (!ret)
+		verbs_slots_push(&ep->tx, slot, slot);
 	verbs_queue_unlock(ep, &ep->tx, flags);
-	return ret;
+	return !ret;
 }

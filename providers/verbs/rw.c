@@ -392,7 +392,7 @@ static ssize_t verbs_rw_list(struct verbs_ep *ep, union verbs_any_wr *any,
 	if (!rw.len)
 		return verbs_submit_any(ep, any, call, &nothing);
 	/* A hint that saves mapping the list in vain */
-	if (verbs_queue_full(&ep->tx) && verbs_slot_await(ep, NULL))
+	if (verbs_queue_full(&ep->tx) && !verbs_queue_await(ep))
 		return -EAGAIN;
 	return verbs_rw_start(&rw, call->flags);
 }

@@ -110,16 +110,13 @@ verbs_submit(struct verbs_ep *ep, enum fi_op_type type, struct ib_send_wr *wr,
 		verbs_sges_keep(slot, sge, map.mapped);
 	direct = (call->flags & (FI_COMPLETION | FI_MORE)) == FI_COMPLETION &&
 		 READ_ONCE(tx->plain);
+	slot->cqe.done = map.mapped ? verbs_sent_mapped : verbs_sent;
 	if (likely(direct)) {
-		slot->cqe.done = map.mapped ? verbs_sent_mapped : verbs_sent;
 		wr->send_flags |= IB_SEND_SIGNALED;
 		ret = ib_post_send(ep->qp, wr, NULL);
 	} else {
-		slot->cqe.done = verbs_send_done;
-		slot->bytes = map.len;
-		slot->marks = 0;
 		slot->unreported = !(call->flags & FI_COMPLETION);
-		ret = verbs_submit_in_order(ep, wr, slot, call->flags, NULL);
+		ret = verbs_submit_in_order(ep, wr, slot, call->flags, map.len, NULL);
 	}
 	if (unlikely(ret)) {
 		verbs_sges_unmap(ep->domain, dir, sge, map.mapped);

@@ -77,20 +77,19 @@ static void verbs_signal_seldom(struct verbs_ep *ep, struct verbs_slot *slot,
  * verbs_submit_in_order() - Post a work request behind what waits for a doorbell
  * @ep: the endpoint
  * @wr: the work request; with FI_MORE it is not one of a swap, or does not wait
- * @slot: its slot, filled, with the length of the operation
+ * @slot: its slot, filled, with the done function for an operation that is only reported
  * @flags: FI_* of the operation
+ * @len: length of the operation
  * @save: as in &struct verbs_call
  *
  * Context: any; the device is held.
  * Return: 0; -ESHUTDOWN; or the device's errno.  After an error the caller has the slot.
  */
 int verbs_submit_in_order(struct verbs_ep *ep, struct ib_send_wr *wr, struct verbs_slot *slot,
-			  u64 flags, struct verbs_save *save)
+			  u64 flags, size_t len, struct verbs_save *save)
 {
 	struct verbs_mr *region = slot->regional ? slot->region : NULL;
-	size_t len = slot->bytes;
 	unsigned long irq_flags;
-	unsigned int taken;
 	bool waits;
 	int ret = 0;
 
@@ -116,12 +115,14 @@ int verbs_submit_in_order(struct verbs_ep *ep, struct ib_send_wr *wr, struct ver
 		verbs_slot_set_signaled(ep, slot, wr);
 	else
 		verbs_signal_seldom(ep, slot, wr, len);
+	if (slot->marks || slot->unsignaled || ep->tx.counted) {
+		slot->cqe.done = ep->tx.done;
+		slot->bytes = len;
+	}
 	if (waits)
 		verbs_wrs_add(ep, container_of(wr, struct ib_rdma_wr, wr));
-	else if (ep->wrs)
-		ret = verbs_wrs_post(ep, wr, &taken);
 	else
-		ret = ib_post_send(ep->qp, wr, NULL);
+		ret = verbs_wrs_ring(ep, wr);
 	if (unlikely(ret)) {
 		verbs_slot_over(slot);
 		verbs_slot_undo_signaling(slot, wr);
@@ -147,10 +148,12 @@ static int verbs_submit_map(struct verbs_ep *ep, union verbs_any_wr *any,
 	struct verbs_slot *slot = verbs_slot_take(&ep->tx);
 	int ret;
 
-	if (!slot && verbs_slot_await(ep, &slot))
-		return -EAGAIN;
+	if (unlikely(!slot)) {
+		slot = verbs_slot_await(ep);
+		if (!slot)
+			return -EAGAIN;
+	}
 	verbs_slot_fill(slot, call);
-	slot->bytes = map->len;
 	if (at)
 		verbs_bounce(slot, at, map->sge);
 	else
@@ -164,7 +167,7 @@ static int verbs_submit_map(struct verbs_ep *ep, union verbs_any_wr *any,
 	/* siw may answer a read of no bytes with data, so this writes no bytes */
 	if (ep->iwarp && wr->opcode == IB_WR_RDMA_READ && !map->len)
 		wr->opcode = IB_WR_RDMA_WRITE;
-	ret = verbs_submit_in_order(ep, wr, slot, call->flags, call->save);
+	ret = verbs_submit_in_order(ep, wr, slot, call->flags, map->len, call->save);
 	return ret ? verbs_submit_failed(slot, ret) : 0;
 }
 
@@ -227,7 +230,7 @@ static ssize_t verbs_submit_checked(struct verbs_ep *ep, union verbs_any_wr *any
 	if (!(call->comp_flags & FI_MSG) && call->remote_len != len)
 		return -EINVAL;
 	/* A hint that saves mapping the list in vain */
-	if (verbs_queue_full(&ep->tx) && verbs_slot_await(ep, NULL))
+	if (verbs_queue_full(&ep->tx) && !verbs_queue_await(ep))
 		return -EAGAIN;
 	if (inject)
 		ret = verbs_submit_inject(ep, any, call, at, len);

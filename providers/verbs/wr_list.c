@@ -25,14 +25,15 @@
 void verbs_wrs_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 {
 	struct verbs_wr *copy = (void *)&ep->wrs_room[ep->wrs_used];
+	int i;
 
 	lockdep_assert_held(&ep->tx.lock);
 	copy->rdma = *wr;
-	if (wr->wr.sg_list) {
-		memcpy(copy->sge, wr->wr.sg_list,
-		       wr->wr.num_sge * sizeof(*copy->sge));
+	/* Most have one element, for which memcpy() of any length takes longer */
+	for (i = 0; i < wr->wr.num_sge; i++)
+		copy->sge[i] = wr->wr.sg_list[i];
+	if (i)
 		copy->rdma.wr.sg_list = copy->sge;
-	}
 	ep->wrs_used += verbs_wr_size(wr->wr.num_sge);
 	copy->rdma.wr.next = NULL;
 	*ep->wrs_end = &copy->rdma.wr;
@@ -102,6 +103,15 @@ int verbs_wrs_post(struct verbs_ep *ep, struct ib_send_wr *first,
 	ep->wrs_end = &ep->wrs;
 	ep->wrs_used = 0;
 	return ret;
+}
+
+/* Post @wr behind the work request list; return 0, or the errno for the first one refused */
+int verbs_wrs_ring(struct verbs_ep *ep, struct ib_send_wr *wr)
+{
+	unsigned int taken;
+
+	lockdep_assert_held(&ep->tx.lock);
+	return ep->wrs ? verbs_wrs_post(ep, wr, &taken) : ib_post_send(ep->qp, wr, NULL);
 }
 
 /*
