@@ -4,9 +4,9 @@
  *
  * A fi_info owns everything it points to, except handle, fabric_attr->fabric,
  * fabric_attr->net and domain_attr->domain: fi_dupinfo() copies these pointers as they
- * are.  Each piece is an allocation of its own, so a client may
- * replace any of them in its hints with memory from kmalloc() and still free
- * the whole with fi_freeinfo().
+ * are.  Attributes and the nic lie in one block with their fi_info, which has its end for
+ * that.  Names, addresses and keys are allocations of their own: a client frees and replaces
+ * them.  It may replace any other piece, too: what is not in the block is freed by itself.
  *
  * Copying goes on to the end even when memory is short.  A piece that could not be
  * allocated is NULL in the copy, so fi_freeinfo() can free the copy: no other undo is
@@ -19,6 +19,44 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <kofi/provider.h>
+
+/**
+ * struct kofi_nic_block - A nic in the block of its fi_info
+ * @nic: what the client has
+ * @device: its device_attr
+ * @bus: its bus_attr
+ * @link: its link_attr
+ * @strings: theirs, one behind the other
+ */
+struct kofi_nic_block {
+	struct fid_nic		nic;
+	struct fi_device_attr	device;
+	struct fi_bus_attr	bus;
+	struct fi_link_attr	link;
+	char			strings[];
+};
+
+/**
+ * struct kofi_info_block - What fi_dupinfo() allocates
+ * @info: what the client has
+ * @end: the byte behind the block
+ * @tx: its tx_attr
+ * @rx: its rx_attr
+ * @ep: its ep_attr
+ * @domain: its domain_attr
+ * @fabric: its fabric_attr
+ * @nic: its nic, if there is one
+ */
+struct kofi_info_block {
+	struct fi_info		info;
+	void			*end;
+	struct fi_tx_attr	tx;
+	struct fi_rx_attr	rx;
+	struct fi_ep_attr	ep;
+	struct fi_domain_attr	domain;
+	struct fi_fabric_attr	fabric;
+	struct kofi_nic_block	nic;
+};
 
 /* What fi_allocinfo() copies */
 static const struct fi_info empty_info = {
@@ -48,168 +86,178 @@ static char *dup_string(const char *from, bool *short_of_memory)
 	return from ? dup_bytes(from, strlen(from) + 1, short_of_memory) : NULL;
 }
 
-static struct fi_ep_attr *dup_ep_attr(const struct fi_ep_attr *from,
-				      bool *short_of_memory)
+/* Copies a piece to its place in the block, if there is one; returns the copy */
+static void *put_piece(void *to, const void *from, size_t size)
 {
-	struct fi_ep_attr *to;
-
-	to = dup_bytes(from, sizeof(*from), short_of_memory);
-	if (to)
-		to->auth_key = dup_bytes(from->auth_key, from->auth_key_size,
-					 short_of_memory);
-	return to;
+	return from ? memcpy(to, from, size) : NULL;
 }
 
-static struct fi_domain_attr *dup_domain_attr(const struct fi_domain_attr *from,
-					      bool *short_of_memory)
+static size_t string_size(const char *string)
 {
-	struct fi_domain_attr *to;
-
-	to = dup_bytes(from, sizeof(*from), short_of_memory);
-	if (to) {
-		to->name = dup_string(from->name, short_of_memory);
-		to->auth_key = dup_bytes(from->auth_key, from->auth_key_size,
-					 short_of_memory);
-	}
-	return to;
+	return string ? strlen(string) + 1 : 0;
 }
 
-static struct fi_fabric_attr *dup_fabric_attr(const struct fi_fabric_attr *from,
-					      bool *short_of_memory)
+static size_t nic_strings_size(const struct fid_nic *nic)
 {
-	struct fi_fabric_attr *to;
+	const struct fi_device_attr *device = nic->device_attr;
+	const struct fi_link_attr *link = nic->link_attr;
+	size_t size = 0;
 
-	to = dup_bytes(from, sizeof(*from), short_of_memory);
-	if (to) {
-		to->name = dup_string(from->name, short_of_memory);
-		to->prov_name = dup_string(from->prov_name, short_of_memory);
-	}
-	return to;
+	if (device)
+		size += string_size(device->name) + string_size(device->device_id) +
+			string_size(device->device_version) + string_size(device->vendor_id) +
+			string_size(device->driver) + string_size(device->firmware);
+	if (link)
+		size += string_size(link->address) + string_size(link->network_type);
+	return size;
 }
 
-static struct fi_device_attr *dup_device_attr(const struct fi_device_attr *from,
-					      bool *short_of_memory)
+static size_t block_size(const struct fi_info *info)
 {
-	struct fi_device_attr *to;
-
-	to = dup_bytes(from, sizeof(*from), short_of_memory);
-	if (to) {
-		to->name = dup_string(from->name, short_of_memory);
-		to->device_id = dup_string(from->device_id, short_of_memory);
-		to->device_version = dup_string(from->device_version,
-						short_of_memory);
-		to->vendor_id = dup_string(from->vendor_id, short_of_memory);
-		to->driver = dup_string(from->driver, short_of_memory);
-		to->firmware = dup_string(from->firmware, short_of_memory);
-	}
-	return to;
+	if (!info->nic)
+		return offsetof(struct kofi_info_block, nic);
+	return sizeof(struct kofi_info_block) + nic_strings_size(info->nic);
 }
 
-static struct fi_link_attr *dup_link_attr(const struct fi_link_attr *from,
-					  bool *short_of_memory)
+/* Moves *@at behind the copy of *@string, which then is the copy */
+static void put_string(char **string, char **at)
 {
-	struct fi_link_attr *to;
+	size_t size = string_size(*string);
 
-	to = dup_bytes(from, sizeof(*from), short_of_memory);
-	if (to) {
-		to->address = dup_string(from->address, short_of_memory);
-		to->network_type = dup_string(from->network_type,
-					      short_of_memory);
-	}
-	return to;
+	if (!size)
+		return;
+	*string = memcpy(*at, *string, size);
+	*at += size;
 }
 
 /*
  * A copied nic is a description and no object: all of its calls are fillers.  Only the
  * provider knows the size of prov_attr, so prov_attr is not copied.
  */
-static struct fid_nic *dup_nic(const struct fid_nic *from,
-			       bool *short_of_memory)
+static struct fid_nic *put_nic(struct kofi_nic_block *to, const struct fid_nic *from)
 {
-	struct fid_nic *to;
+	char *at = to->strings;
 
-	to = dup_bytes(from, sizeof(*from), short_of_memory);
-	if (!to)
-		return NULL;
-
-	to->fid = (struct fid) {
-		.fclass	= FI_CLASS_NIC,
-		.ops	= &kofi_no_ops,
+	to->nic = (struct fid_nic) {
+		.fid.fclass	= FI_CLASS_NIC,
+		.fid.ops	= &kofi_no_ops,
+		.device_attr	= put_piece(&to->device, from->device_attr, sizeof(to->device)),
+		.bus_attr	= put_piece(&to->bus, from->bus_attr, sizeof(to->bus)),
+		.link_attr	= put_piece(&to->link, from->link_attr, sizeof(to->link)),
 	};
-	to->device_attr = dup_device_attr(from->device_attr, short_of_memory);
-	to->bus_attr = dup_bytes(from->bus_attr, sizeof(*from->bus_attr),
-				 short_of_memory);
-	to->link_attr = dup_link_attr(from->link_attr, short_of_memory);
-	to->prov_attr = NULL;
-	return to;
+	if (from->device_attr) {
+		put_string(&to->device.name, &at);
+		put_string(&to->device.device_id, &at);
+		put_string(&to->device.device_version, &at);
+		put_string(&to->device.vendor_id, &at);
+		put_string(&to->device.driver, &at);
+		put_string(&to->device.firmware, &at);
+	}
+	if (from->link_attr) {
+		put_string(&to->link.address, &at);
+		put_string(&to->link.network_type, &at);
+	}
+	return &to->nic;
 }
 
-static void dup_pieces(struct fi_info *to, const struct fi_info *from,
-		       bool *short_of_memory)
+static void put_pieces(struct kofi_info_block *block)
 {
-	to->src_addr = dup_bytes(from->src_addr, from->src_addrlen,
-				 short_of_memory);
-	to->dest_addr = dup_bytes(from->dest_addr, from->dest_addrlen,
-				  short_of_memory);
-	to->tx_attr = dup_bytes(from->tx_attr, sizeof(*from->tx_attr),
-				short_of_memory);
-	to->rx_attr = dup_bytes(from->rx_attr, sizeof(*from->rx_attr),
-				short_of_memory);
-	to->ep_attr = dup_ep_attr(from->ep_attr, short_of_memory);
-	to->domain_attr = dup_domain_attr(from->domain_attr, short_of_memory);
-	to->fabric_attr = dup_fabric_attr(from->fabric_attr, short_of_memory);
-	to->nic = dup_nic(from->nic, short_of_memory);
-	to->next = NULL;
+	struct fi_info *info = &block->info;
+
+	info->tx_attr = put_piece(&block->tx, info->tx_attr, sizeof(block->tx));
+	info->rx_attr = put_piece(&block->rx, info->rx_attr, sizeof(block->rx));
+	info->ep_attr = put_piece(&block->ep, info->ep_attr, sizeof(block->ep));
+	info->domain_attr = put_piece(&block->domain, info->domain_attr, sizeof(block->domain));
+	info->fabric_attr = put_piece(&block->fabric, info->fabric_attr, sizeof(block->fabric));
+	if (info->nic)
+		info->nic = put_nic(&block->nic, info->nic);
+	info->next = NULL;
+}
+
+/* Replaces names, addresses and keys, which are still those of the original */
+static void dup_pieces(struct fi_info *info, bool *short_of_memory)
+{
+	info->src_addr = dup_bytes(info->src_addr, info->src_addrlen, short_of_memory);
+	info->dest_addr = dup_bytes(info->dest_addr, info->dest_addrlen, short_of_memory);
+	if (info->ep_attr)
+		info->ep_attr->auth_key = dup_bytes(info->ep_attr->auth_key,
+						    info->ep_attr->auth_key_size,
+						    short_of_memory);
+	if (info->domain_attr) {
+		info->domain_attr->name = dup_string(info->domain_attr->name, short_of_memory);
+		info->domain_attr->auth_key = dup_bytes(info->domain_attr->auth_key,
+							info->domain_attr->auth_key_size,
+							short_of_memory);
+	}
+	if (info->fabric_attr) {
+		info->fabric_attr->name = dup_string(info->fabric_attr->name, short_of_memory);
+		info->fabric_attr->prov_name = dup_string(info->fabric_attr->prov_name,
+							  short_of_memory);
+	}
 }
 
 struct fi_info *fi_dupinfo(const struct fi_info *info)
 {
+	struct kofi_info_block *block;
 	bool short_of_memory = false;
-	struct fi_info *dup;
+	size_t size;
 
 	might_sleep();
 	if (!info)
 		info = &empty_info;
 
-	dup = dup_bytes(info, sizeof(*info), &short_of_memory);
-	if (!dup)
+	size = block_size(info);
+	block = kmalloc(size, GFP_KERNEL);
+	if (!block)
 		return NULL;
 
-	dup_pieces(dup, info, &short_of_memory);
+	block->info = *info;
+	block->end = (void *)block + size;
+	put_pieces(block);
+	dup_pieces(&block->info, &short_of_memory);
 	if (short_of_memory) {
-		fi_freeinfo(dup);
+		fi_freeinfo(&block->info);
 		return NULL;
 	}
-	return dup;
+	return &block->info;
 }
 EXPORT_SYMBOL_GPL(fi_dupinfo);
 
-static void free_nic(struct fid_nic *nic)
+/* Frees what is not in the block */
+static void free_piece(const struct kofi_info_block *block, void *piece)
+{
+	if (piece < (void *)block || piece >= block->end)
+		kfree(piece);
+}
+
+static void free_nic(const struct kofi_info_block *block, struct fid_nic *nic)
 {
 	if (!nic)
 		return;
 
 	if (nic->device_attr) {
-		kfree(nic->device_attr->name);
-		kfree(nic->device_attr->device_id);
-		kfree(nic->device_attr->device_version);
-		kfree(nic->device_attr->vendor_id);
-		kfree(nic->device_attr->driver);
-		kfree(nic->device_attr->firmware);
-		kfree(nic->device_attr);
+		free_piece(block, nic->device_attr->name);
+		free_piece(block, nic->device_attr->device_id);
+		free_piece(block, nic->device_attr->device_version);
+		free_piece(block, nic->device_attr->vendor_id);
+		free_piece(block, nic->device_attr->driver);
+		free_piece(block, nic->device_attr->firmware);
+		free_piece(block, nic->device_attr);
 	}
 	if (nic->link_attr) {
-		kfree(nic->link_attr->address);
-		kfree(nic->link_attr->network_type);
-		kfree(nic->link_attr);
+		free_piece(block, nic->link_attr->address);
+		free_piece(block, nic->link_attr->network_type);
+		free_piece(block, nic->link_attr);
 	}
-	kfree(nic->bus_attr);
-	kfree(nic);
+	free_piece(block, nic->bus_attr);
+	free_piece(block, nic);
 }
 
 /* One fi_info; keys may be secrets */
 static void free_one(struct fi_info *info)
 {
+	struct kofi_info_block *block = container_of(info, struct kofi_info_block, info);
+
 	if (info->ep_attr)
 		kfree_sensitive(info->ep_attr->auth_key);
 	if (info->domain_attr) {
@@ -220,15 +268,15 @@ static void free_one(struct fi_info *info)
 		kfree(info->fabric_attr->name);
 		kfree(info->fabric_attr->prov_name);
 	}
-	free_nic(info->nic);
-	kfree(info->fabric_attr);
-	kfree(info->domain_attr);
-	kfree(info->ep_attr);
-	kfree(info->rx_attr);
-	kfree(info->tx_attr);
+	free_nic(block, info->nic);
+	free_piece(block, info->fabric_attr);
+	free_piece(block, info->domain_attr);
+	free_piece(block, info->ep_attr);
+	free_piece(block, info->rx_attr);
+	free_piece(block, info->tx_attr);
 	kfree(info->dest_addr);
 	kfree(info->src_addr);
-	kfree(info);
+	kfree(block);
 }
 
 void fi_freeinfo(struct fi_info *info)

@@ -728,6 +728,11 @@ int fi_getinfo(u32 version, const char *node, int service, u64 flags,
  * fi_freeinfo() - Free a list of fi_info and all that it points to
  * @info: list from fi_getinfo(), fi_dupinfo() or an FI_CONNREQ event, or NULL
  *
+ * The holder of a fi_info may change what it says.  Names, addresses and keys may be freed by
+ * kfree() and replaced.  Attributes (tx_attr and the like) and the nic with all that it points to
+ * may be replaced, but not freed: fi_freeinfo() does that.  Whatever is put in place comes from
+ * kmalloc(), and is freed with the fi_info.
+ *
  * Context: any.
  */
 void fi_freeinfo(struct fi_info *info);
