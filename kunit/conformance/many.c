@@ -38,11 +38,11 @@ static void flood_post(struct kunit *test, struct vt_pair *pair,
 	KUNIT_ASSERT_TRUE(test, !ret || ret == -EAGAIN);
 }
 
-static void a_flood_arrives_whole_and_in_order(struct kunit *test)
+static void flood_arrives(struct kunit *test, int may_sleep)
 {
 	bool in_order = vt_of(test)->info->rx_attr->msg_order & FI_ORDER_SAS;
 	DECLARE_BITMAP(seen, NR_FLOOD) = {};
-	struct vt_pair pair = {};
+	struct vt_pair pair = { .a.may_sleep = may_sleep };
 	struct flood flood = {};
 	struct vt_comp comp;
 	u32 i, nr;
@@ -70,11 +70,21 @@ static void a_flood_arrives_whole_and_in_order(struct kunit *test)
 	vt_none(test, pair.b.rx);
 }
 
+static void a_flood_arrives_whole_and_in_order(struct kunit *test)
+{
+	flood_arrives(test, 0);
+}
+
+static void a_flood_from_process_context_arrives_whole_and_in_order(struct kunit *test)
+{
+	flood_arrives(test, 1);
+}
+
 /* FI_RM_ENABLED: nothing is lost for want of a receive */
-static void a_message_waits_for_its_receive_if_claimed(struct kunit *test)
+static void message_waits(struct kunit *test, int may_sleep)
 {
 	struct fi_cq_data_entry entry;
-	struct vt_pair pair = {};
+	struct vt_pair pair = { .a.may_sleep = may_sleep };
 	u32 *buf = vt_buf(test, 8 * sizeof(*buf));
 	ssize_t ret;
 	int i;
@@ -96,6 +106,16 @@ static void a_message_waits_for_its_receive_if_claimed(struct kunit *test)
 		vt_done(test, pair.a.tx, vt_ctx(1));
 	for (i = 0; i < 3; i++)
 		vt_ping(test, &pair.b, &pair.a);
+}
+
+static void a_message_waits_for_its_receive_if_claimed(struct kunit *test)
+{
+	message_waits(test, 0);
+}
+
+static void a_message_from_process_context_waits_if_claimed(struct kunit *test)
+{
+	message_waits(test, 1);
 }
 
 #define NR_PAIRS	8
@@ -244,6 +264,7 @@ struct crowd {
 	u32			*numbers;
 	wait_queue_head_t	room;
 	bool			stop;
+	bool			may_sleep;
 };
 
 struct poster {
@@ -266,8 +287,13 @@ static int post_each(void *arg)
 	u32 nr;
 
 	for (nr = poster->first; nr < poster->first + NR_EACH; nr++) {
-		wait_event(poster->crowd->room,
-			   posted(poster->crowd, nr, &poster->ret));
+		/* wait_event() asks its condition where a task must not sleep */
+		while (poster->crowd->may_sleep &&
+		       !posted(poster->crowd, nr, &poster->ret))
+			schedule_timeout_idle(1);
+		if (!poster->crowd->may_sleep)
+			wait_event(poster->crowd->room,
+				   posted(poster->crowd, nr, &poster->ret));
 		if (poster->ret)
 			break;
 	}
@@ -327,15 +353,15 @@ static u32 read_all(struct kunit *test, struct vt_pair *pair,
 }
 
 /* One thread where the client has promised not to let more in at a time */
-static void threads_post_on_one_endpoint(struct kunit *test)
+static void threads_post(struct kunit *test, int may_sleep)
 {
 	struct fi_info *info = vt_of(test)->info;
 	int count = info->domain_attr->threading == FI_THREAD_SAFE ?
 		    NR_THREADS : 1;
 	struct poster *posters = vt_buf(test, count * sizeof(*posters));
 	u32 total = count * NR_EACH, i;
-	struct crowd crowd = {};
-	struct vt_pair pair = {};
+	struct crowd crowd = { .may_sleep = may_sleep };
+	struct vt_pair pair = { .a.may_sleep = may_sleep };
 	u32 *in;
 
 	conf_shallow(test, 16);
@@ -356,16 +382,29 @@ static void threads_post_on_one_endpoint(struct kunit *test)
 	vt_none(test, pair.b.rx);
 }
 
+static void threads_post_on_one_endpoint(struct kunit *test)
+{
+	threads_post(test, 0);
+}
+
+static void threads_post_from_process_context(struct kunit *test)
+{
+	threads_post(test, 1);
+}
+
 static struct kunit_case many_cases[] = {
 	KUNIT_CASE_PARAM(a_flood_arrives_whole_and_in_order, conf_gen_params),
+	KUNIT_CASE_PARAM(a_flood_from_process_context_arrives_whole_and_in_order, conf_gen_params),
 	KUNIT_CASE_PARAM(a_message_waits_for_its_receive_if_claimed,
 			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_message_from_process_context_waits_if_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(many_endpoints_share_one_completion_queue,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(an_endpoint_of_many_ends_alone, conf_gen_params),
 	KUNIT_CASE_PARAM(endpoints_share_receives_if_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(a_target_need_not_help_if_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(threads_post_on_one_endpoint, conf_gen_params),
+	KUNIT_CASE_PARAM(threads_post_from_process_context, conf_gen_params),
 	{}
 };
 

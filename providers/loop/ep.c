@@ -119,6 +119,7 @@ struct kofi_soft_type loop_type = {
 	.max_queue	= LOOP_MAX_QUEUE,
 	.max_msg	= LOOP_MAX_MSG,
 	.work		= loop_work,
+	.now		= loop_now,
 	.event_room	= loop_event_room,
 	.join		= loop_join,
 	.shut		= loop_shut,

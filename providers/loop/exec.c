@@ -645,15 +645,45 @@ static void loop_run(struct loop_ep *ep)
 	}
 }
 
-void loop_work(struct work_struct *work)
+/* Takes the turn; or false: the task that has it looks again */
+static bool loop_begin(struct loop_ep *ep)
 {
-	struct loop_ep *ep = container_of(work, struct loop_ep, soft.work);
+	unsigned long flags;
+	bool busy;
 
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	busy = ep->busy;
+	if (busy)
+		ep->again = true;
+	ep->busy = true;
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	return !busy;
+}
+
+/* Lets go of the turn, unless there is more to do, or @again says so, and @may allows another */
+static bool loop_end_turn(struct loop_ep *ep, bool again, bool may)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	again |= ep->again;
+	ep->again = false;
+	ep->busy = again && may;
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	if (again && !may)
+		loop_kick(ep);
+	return !again || !may;
+}
+
+static void loop_turns(struct loop_ep *ep)
+{
 	int turns = LOOP_TURNS;
 	bool again;
 
-	loop_withdraw(ep);
+	if (!loop_begin(ep))
+		return;
 	do {
+		loop_withdraw(ep);
 		loop_plug(ep);
 		/* A fence may have waited only for a save that has ended now */
 		do {
@@ -662,7 +692,22 @@ void loop_work(struct work_struct *work)
 		again = loop_report(ep);
 		/* Workers that call clients may post, so let them run first */
 		cond_resched();
-	} while (again && --turns);
-	if (again)
-		loop_kick(ep);
+	} while (!loop_end_turn(ep, again, --turns));
+}
+
+/*
+ * kofi_soft_type.now.  With other operations in flight the worker is about to run, and reports them
+ * together, which takes less than to wake the clients for each.
+ */
+void loop_now(struct kofi_soft_ep *soft)
+{
+	if (soft->slots.count - kofi_credit_left(&soft->slot_credit) > 1)
+		kofi_soft_kick_posted(soft);
+	else
+		loop_turns(to_loop_soft(soft));
+}
+
+void loop_work(struct work_struct *work)
+{
+	loop_turns(container_of(work, struct loop_ep, soft.work));
 }

@@ -15,7 +15,9 @@
  * operations in order and executes each: it finds the target, matches the message with a
  * receive or looks up the key, copies the data, and completes both sides.  So all copying is
  * done in process context, by one task per sending endpoint, and posting is short in any
- * context.
+ * context.  If the client has promised to post in process context (FI_OPT_MAY_SLEEP), and nothing
+ * else is in flight, the call executes its operation itself, unless the worker is at it
+ * (loop_ep.busy).
  *
  * An operation that cannot go on yet stays at the head of its list: a message for which
  * the peer of a connection has posted no receive, or a write with remote CQ data when the
@@ -178,6 +180,8 @@ struct loop_op {
  *	worker accesses @saves and @parkings
  * @parkings: how many messages have been parked
  * @peer: endpoint at the other end of the connection, with a reference; or NULL
+ * @busy: a task executes operations; guarded by the lock, as is @again
+ * @again: that task has to look for more
  * @wait: what its worker waits for
  * @plugged: its worker has plugged the queue of its transmissions; only the worker accesses this
  *	and @plugged_at
@@ -198,6 +202,8 @@ struct loop_ep {
 	struct list_head	saves;
 	u64			parkings;
 	struct loop_ep		*peer;
+	bool			busy;
+	bool			again;
 	struct loop_wait	wait;
 	bool			plugged;
 	struct loop_ep		*plugged_at;
@@ -280,6 +286,7 @@ extern const struct kofi_srx_ops loop_srx_ops;
 void loop_waiters_init(struct loop_waiters *waiters);
 void loop_waiters_wake(struct loop_waiters *waiters);
 void loop_event_room(struct kofi_soft_ep *soft);
+void loop_now(struct kofi_soft_ep *soft);
 void loop_work(struct work_struct *work);
 
 static inline struct loop_ep *to_loop_soft(struct kofi_soft_ep *soft)
