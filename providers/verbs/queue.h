@@ -39,6 +39,8 @@ struct verbs_cq {
 	struct verbs_res	res;
 };
 
+typedef void verbs_done_fn(struct ib_cq *cq, struct ib_wc *wc);
+
 /**
  * struct verbs_sge - Where a buffer was mapped, for unmapping
  * @addr: DMA address
@@ -150,7 +152,7 @@ struct verbs_queue {
 	struct verbs_queue	*home;
 	struct verbs_slot	*slots;
 	void			*base;
-	void			(*done)(struct ib_cq *cq, struct ib_wc *wc);
+	verbs_done_fn		*done;
 	struct verbs_sge	*maps;
 	u32			lkey;
 	size_t			size;
@@ -181,7 +183,7 @@ void verbs_dim_end(struct verbs_cq *cq);
 void verbs_queue_prepare(struct verbs_queue *queue, struct kofi_ep_side *side);
 int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 		     struct verbs_ep *ep,
-		     void (*done)(struct ib_cq *cq, struct ib_wc *wc));
+		     verbs_done_fn *done);
 void verbs_queue_unmap(struct verbs_queue *queue);
 void verbs_queue_destroy(struct verbs_queue *queue);
 void verbs_queue_tune(struct verbs_queue *queue);
@@ -261,6 +263,9 @@ static __always_inline struct verbs_slot *verbs_slot_take(struct verbs_queue *qu
 		next = data_race(READ_ONCE(slot->next));
 		next = next << 32 | (u32)(head + 1);
 	} while (unlikely(!atomic64_try_cmpxchg(&queue->free, &head, next)));
+	/* Callers need not look at a slot that is none, other than at a fresh one */
+	if (!slot)
+		__builtin_unreachable();
 	return slot;
 }
 

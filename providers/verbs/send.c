@@ -110,11 +110,13 @@ verbs_submit(struct verbs_ep *ep, enum fi_op_type type, struct ib_send_wr *wr,
 		verbs_sges_keep(slot, sge, map.mapped);
 	direct = (call->flags & (FI_COMPLETION | FI_MORE)) == FI_COMPLETION &&
 		 READ_ONCE(tx->plain);
-	slot->cqe.done = map.mapped ? verbs_sent_mapped : verbs_sent;
 	if (likely(direct)) {
+		slot->cqe.done = map.mapped ? verbs_sent_mapped : verbs_sent;
 		wr->send_flags |= IB_SEND_SIGNALED;
 		ret = ib_post_send(ep->qp, wr, NULL);
 	} else {
+		slot->cqe.done = verbs_sent_mapped;
+		slot->marks = 0;
 		slot->unreported = !(call->flags & FI_COMPLETION);
 		ret = verbs_submit_in_order(ep, wr, slot, call->flags, map.len, NULL);
 	}
@@ -215,7 +217,8 @@ ssize_t verbs_write(struct fid_ep *fid_ep, const void *buf, size_t len, void *de
 /* Every other call */
 
 /* Put the flags of a call into its work request, whose opcode is set */
-static __always_inline int verbs_wr_flags(struct ib_send_wr *wr, u64 flags, u64 data)
+static __always_inline int verbs_wr_flags(struct ib_send_wr *wr, u64 flags,
+					  const struct fi_xfer *xfer)
 {
 	if (likely(!(flags & (FI_FENCE | FI_REMOTE_CQ_DATA | FI_REMOTE_INV))))
 		return 0;
@@ -223,16 +226,16 @@ static __always_inline int verbs_wr_flags(struct ib_send_wr *wr, u64 flags, u64 
 		wr->send_flags |= IB_SEND_FENCE;
 	if (flags & FI_REMOTE_INV) {
 		/* The wire has one field for the key and the data */
-		if (flags & FI_REMOTE_CQ_DATA || data > U32_MAX)
+		if (flags & FI_REMOTE_CQ_DATA || xfer->data > U32_MAX)
 			return -EINVAL;
 		wr->opcode = IB_WR_SEND_WITH_INV;
-		wr->ex.invalidate_rkey = data;
+		wr->ex.invalidate_rkey = xfer->data;
 		return 0;
 	}
 	if (!(flags & FI_REMOTE_CQ_DATA))
 		return 0;
 	wr->opcode = wr->opcode == IB_WR_SEND ? IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE_WITH_IMM;
-	wr->ex.imm_data = cpu_to_be32((u32)data);
+	wr->ex.imm_data = cpu_to_be32((u32)xfer->data);
 	return 0;
 }
 
@@ -260,7 +263,7 @@ static __always_inline int verbs_wr_init(struct ib_rdma_wr *wr, struct verbs_cal
 		wr->rkey = rma->rma->key;
 		call->remote_len = rma->rma->len;
 	}
-	return verbs_wr_flags(&wr->wr, call->flags, xfer->data);
+	return verbs_wr_flags(&wr->wr, call->flags, xfer);
 }
 
 /*
@@ -305,7 +308,7 @@ static noinline ssize_t verbs_post_unusual(struct verbs_ep *ep, const struct fi_
 	} else {
 		ret = verbs_atomic_init(&any, &call, &at, &local, to_fi_atomic_xfer(xfer));
 		if (!ret)
-			ret = verbs_wr_flags(&any.wr, call.flags, xfer->data);
+			ret = verbs_wr_flags(&any.wr, call.flags, xfer);
 	}
 	if (ret)
 		return ret;

@@ -162,15 +162,13 @@ void verbs_sges_forget(struct verbs_slot *slot)
 		verbs_slot_maps(slot)->len = 0;
 }
 
-/* Undo the mappings of an operation that is over, if it has any */
-void verbs_unmap(struct verbs_slot *slot)
+/* The part of verbs_unmap() for a device that needs it */
+void verbs_unmap_slot(struct verbs_slot *slot)
 {
 	const struct verbs_queue *queue = slot->queue;
 	enum dma_data_direction dir;
 	struct verbs_sge *map, *end;
 
-	if (!queue->maps)
-		return;
 	dir = slot->comp.flags & (FI_RECV | FI_READ) ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 	map = verbs_slot_maps(slot);
 	for (end = map + queue->iov_limit; map < end && map->len; map++) {

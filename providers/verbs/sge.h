@@ -52,7 +52,14 @@ void verbs_sges_unmap(struct verbs_domain *domain, enum dma_data_direction dir,
 		      const struct ib_sge *sge, u32 mapped);
 void verbs_sges_keep(struct verbs_slot *slot, const struct ib_sge *sge, u32 mapped);
 void verbs_sges_forget(struct verbs_slot *slot);
-void verbs_unmap(struct verbs_slot *slot);
+void verbs_unmap_slot(struct verbs_slot *slot);
+
+/* Undo the mappings of an operation that is over, if it has any */
+static __always_inline void verbs_unmap(struct verbs_slot *slot)
+{
+	if (slot->queue->maps)
+		verbs_unmap_slot(slot);
+}
 
 /*
  * Return an element of a list that is not of scatterlists.  Its address is NULL if it is of a page

@@ -95,7 +95,7 @@ void verbs_queue_prepare(struct verbs_queue *queue, struct kofi_ep_side *side)
 /* @ep: NULL for a shared queue */
 int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 		     struct verbs_ep *ep,
-		     void (*done)(struct ib_cq *cq, struct ib_wc *wc))
+		     verbs_done_fn *done)
 {
 	struct ib_device *ibdev = domain->dev->ibdev;
 
