@@ -14,6 +14,7 @@
  *
  *	prov=NAME	checks only this provider, which is loaded if need be
  *	ip=4, ip=6	checks only results with addresses of this kind
+ *	lengths=N	tries N lengths of connection data between the limits (cm.c)
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
