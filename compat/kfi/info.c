@@ -27,6 +27,13 @@
 #define KFI_MAX_CTXS	256	/* an index has 8 bits in the addresses of clients */
 #define KFI_DEPTH	2048	/* of the queues of contexts, unless hints want more */
 
+/* kOFI takes hints without some of the attributes; clients of these names always have all */
+static bool kfi_is_whole(const struct fi_info *info)
+{
+	return info && info->tx_attr && info->rx_attr && info->ep_attr && info->domain_attr &&
+	       info->fabric_attr;
+}
+
 /* The first IPv4 address of an interface */
 static int kfi_interface_addr(struct net *net, const char *name, __be32 *addr)
 {
@@ -185,9 +192,9 @@ int kofi_kfi_getinfo(const char *node, const char *service, u64 flags,
 	u16 net;
 
 	might_sleep();
-	if (!node || !hints || flags != FI_SOURCE)
-		return kofi_refuse("kfi_getinfo", -EINVAL, "node, hints and KFI_SOURCE are needed");
-	if (hints->fabric_attr && hints->fabric_attr->net)
+	if (!node || !kfi_is_whole(hints) || flags != FI_SOURCE)
+		return kofi_refuse("kfi_getinfo", -EINVAL, "node, hints of kfi_allocinfo() and KFI_SOURCE are needed");
+	if (hints->fabric_attr->net)
 		netns = hints->fabric_attr->net;
 	nofs = memalloc_nofs_save();
 	ret = kfi_interface_addr(netns, node, &addr) ? :
@@ -201,7 +208,7 @@ EXPORT_SYMBOL_GPL(kofi_kfi_getinfo);
 /* The info for kOFI of a result that the client has; NULL: the address is of another kind */
 static struct fi_info *kfi_native(const char *call, const struct fi_info *info)
 {
-	const struct kcxi_addr *name = info->src_addr;
+	const struct kcxi_addr *name = kfi_is_whole(info) ? info->src_addr : NULL;
 	struct sockaddr_in sin = { .sin_family = AF_INET };
 	struct fi_info *own;
 	char text[8];

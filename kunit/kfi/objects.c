@@ -49,7 +49,7 @@ static void a_result_has_a_32_bit_address(struct kunit *test)
 
 static void getinfo_refuses_what_makes_no_sense(struct kunit *test)
 {
-	struct kfi_info *hints = hints_new(test), *info;
+	struct kfi_info *hints = hints_new(test), *info, part;
 
 	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
 	KUNIT_EXPECT_EQ(test, find("lo", "0", hints), 0);
@@ -66,10 +66,13 @@ static void getinfo_refuses_what_makes_no_sense(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kfi_getinfo(0, "lo", "0", 0, hints, &info), -EINVAL);
 	hints->tx_attr->iov_limit = 1 << 20;
 	KUNIT_EXPECT_EQ(test, find("lo", "0", hints), -ENODATA);
+	part = *hints;
+	part.ep_attr = NULL;
+	KUNIT_EXPECT_EQ(test, find("lo", "0", &part), -EINVAL);
 	kfi_freeinfo(hints);
 }
 
-/* One in which the other address family is off: reliable datagrams over loop have no tagged RMA */
+/* Reliable datagrams over loop have no tagged RMA */
 static void a_provider_without_tagged_rma_is_refused(struct kunit *test)
 {
 	struct kfi_info *hints = hints_new(test);

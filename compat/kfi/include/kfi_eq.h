@@ -68,7 +68,8 @@ static inline int kfi_cq_open(struct kfid_domain *domain, const struct kfi_cq_at
  *
  * Context: any.
  * Return: number of entries; -EAGAIN: there is none, or enough other threads are reading;
- * -KFI_EAVAIL: an error is next, read it with kfi_cq_readerr().
+ * -KFI_EAVAIL: an error is next, read it with kfi_cq_readerr(); -ENODEV: there is none, and none
+ * will come, as the network namespace or the device has gone.
  */
 static inline ssize_t kfi_cq_read(struct kfid_cq *cq, struct kfi_cq_data_entry *entries,
 				  size_t count)
