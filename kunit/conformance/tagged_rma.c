@@ -13,6 +13,7 @@
 #define TAG	0x10001
 #define LEN	512
 #define ROUNDS	1000
+#define LONG	SZ_128K	/* comes in pieces, so the cancel may meet it under way */
 
 static ssize_t access(struct vt_end *end, bool write, void *buf, size_t len, u64 tag, u64 flags)
 {
@@ -354,13 +355,14 @@ static void a_shared_receive_is_a_target(struct kunit *test)
 /* One round of the race; the receive is taken by the access or by the cancel */
 static void race_round(struct kunit *test, struct vt_pair *pair, u8 *mine, u8 *theirs, int i)
 {
+	size_t len = i & 60 ? LEN : LONG;
 	struct vt_comp comp, rx;
 	int ret;
 
-	vt_fill(mine, LEN, 1);
-	vt_fill(theirs, LEN, 2);
-	post(test, &pair->b, theirs, LEN, TAG, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, access(&pair->a, i & 1, mine, LEN, TAG, 0), 0);
+	vt_fill(mine, len, 1);
+	vt_fill(theirs, len, 2);
+	post(test, &pair->b, theirs, len, TAG, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, access(&pair->a, i & 1, mine, len, TAG, 0), 0);
 	if (i & 2)
 		usleep_range(10, 20);
 	ret = fi_cancel(&pair->b.ep->fid, vt_ctx(1));
@@ -372,13 +374,13 @@ static void race_round(struct kunit *test, struct vt_pair *pair, u8 *mine, u8 *t
 	KUNIT_EXPECT_EQ(test, comp.err, ret ? 0 : FI_ENOMSG);
 	if (ret)
 		KUNIT_ASSERT_EQ(test, ret, -ENOENT);
-	KUNIT_EXPECT_TRUE(test, vt_filled(mine, LEN, ret && !(i & 1) ? 2 : 1));
-	KUNIT_EXPECT_TRUE(test, vt_filled(theirs, LEN, ret && i & 1 ? 1 : 2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(mine, len, ret && !(i & 1) ? 2 : 1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(theirs, len, ret && i & 1 ? 1 : 2));
 }
 
 static void a_cancel_ends_one_access_and_no_other_operation(struct kunit *test)
 {
-	u8 *mine = vt_buf(test, LEN), *theirs = vt_buf(test, LEN);
+	u8 *mine = vt_buf(test, LONG), *theirs = vt_buf(test, LONG);
 	u8 *out = vt_buf(test, 8), *in = vt_buf(test, 8);
 	struct vt_pair pair = {};
 	struct vt_comp comp;
