@@ -167,8 +167,8 @@ void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
 }
 
 /*
- * Done functions of operations that were posted without the lock, and of receives of an endpoint
- * that reports every one.  They only report a success.
+ * Done functions of operations at whose end nothing else is due (verbs_submit_in_order()), and of
+ * receives of an endpoint that reports every one.  They only report a success.
  */
 void verbs_sent(struct ib_cq *cq, struct ib_wc *wc)
 {
