@@ -263,7 +263,7 @@ static __always_inline struct verbs_slot *verbs_slot_take(struct verbs_queue *qu
 		next = data_race(READ_ONCE(slot->next));
 		next = next << 32 | (u32)(head + 1);
 	} while (unlikely(!atomic64_try_cmpxchg(&queue->free, &head, next)));
-	/* Callers need not look at a slot that is none, other than at a fresh one */
+	/* Only a fresh slot may be NULL, so the compiler need not test this one in each caller */
 	if (!slot)
 		__builtin_unreachable();
 	return slot;
