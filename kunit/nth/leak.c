@@ -18,6 +18,7 @@
 #include <linux/hash.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
+#include <linux/lockdep.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -48,6 +49,23 @@ static bool nth_leak_watching;
 /* Guards all of them; any context allocates */
 static DEFINE_RAW_SPINLOCK(nth_live_lock);
 static char nth_symbol[KSYM_SYMBOL_LEN];
+
+enum nth_owns { NTH_OTHER, NTH_BETWEEN, NTH_OURS };
+
+/**
+ * struct nth_site - What is known of an address of code
+ * @address: the address; 0: the place is free
+ * @owns: whose function it is
+ *
+ * The kernel finds a module's symbol by looking at all of them, for each allocation.
+ */
+struct nth_site {
+	unsigned long	address;
+	enum nth_owns	owns;
+};
+
+#define NTH_SITE_BITS	10
+static struct nth_site nth_sites[BIT(NTH_SITE_BITS)];
 
 /* Functions that allocate for those who call them, and what the tracer adds */
 static const char * const nth_between[] = {
@@ -83,24 +101,34 @@ static bool nth_is_ours(const char *symbol)
 	       strstr(symbol, "[kofi_rxm]");
 }
 
-/* Returns who allocates, if it is kOFI; else 0 */
+static enum nth_owns nth_owns(unsigned long address)
+{
+	struct nth_site *site = &nth_sites[hash_long(address, NTH_SITE_BITS)];
+
+	lockdep_assert_held(&nth_live_lock);
+	if (site->address == address)
+		return site->owns;
+	sprint_symbol(nth_symbol, address);
+	site->address = address;
+	site->owns = nth_is_ours(nth_symbol) ? NTH_OURS :
+		     nth_is_between(nth_symbol) ? NTH_BETWEEN : NTH_OTHER;
+	return site->owns;
+}
+
+/* Return the function of kOFI that allocates, or 0 */
 static unsigned long nth_owner(unsigned long call_site)
 {
+	enum nth_owns owns = nth_owns(call_site);
 	unsigned long frames[NTH_FRAMES];
 	unsigned int i, count;
 
-	sprint_symbol(nth_symbol, call_site);
-	if (nth_is_ours(nth_symbol))
-		return call_site;
-	if (!nth_is_between(nth_symbol))
-		return 0;
+	if (owns != NTH_BETWEEN)
+		return owns == NTH_OURS ? call_site : 0;
 	count = stack_trace_save(frames, NTH_FRAMES, 0);
 	for (i = 0; i < count; i++) {
-		sprint_symbol(nth_symbol, frames[i]);
-		if (nth_is_ours(nth_symbol))
-			return frames[i];
-		if (!nth_is_between(nth_symbol))
-			return 0;
+		owns = nth_owns(frames[i]);
+		if (owns != NTH_BETWEEN)
+			return owns == NTH_OURS ? frames[i] : 0;
 	}
 	return 0;
 }
@@ -179,6 +207,8 @@ void nth_leak_exit(void)
 void nth_leak_begin(void)
 {
 	memset(nth_live, 0, sizeof(nth_live));
+	/* A module may have been loaded to where another one was */
+	memset(nth_sites, 0, sizeof(nth_sites));
 	nth_lives = 0;
 	WRITE_ONCE(nth_leak_watching, true);
 }
