@@ -18,7 +18,7 @@ transport=${KOFI_NVME_TRANSPORT:-kofi}
 # KASAN makes I/O ten times slower: a quarter of it
 size=16m
 case $(uname -r) in
-*-debug*) size=4m ;;
+*-debug* | *-uml*) size=4m ;;
 esac
 dbg_fault=/sys/kernel/debug/kofi_hook_fault
 host=(--hostnqn="$hostnqn" --hostid="$hostid" --reconnect-delay=1 --ctrl-loss-tmo=120)
@@ -512,7 +512,9 @@ cases="connect files verify polled passthru rescan refused reset target device p
 cases+=" faults setups answers keepalive unload"
 # What goes wrong is also for the kernel that looks for faults, which takes minutes for
 # each. What injects failures of memory, and what finds lost memory, is in no other.
-[ "$2" != debug ] || cases="verify reset device faults setups answers unload memory leaks"
+case $2 in
+debug | uml) cases="verify reset device faults setups answers unload memory leaks" ;;
+esac
 if [ "$1" = list ]; then
 	tr ' ' '\n' <<<"$cases"
 	exit 0
