@@ -11,7 +11,10 @@ KOFI_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 KOFI_CACHE=${KOFI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kofi}
 KOFI_BUILD=$KOFI_TOP/build
 KOFI_PARTS_ALL="kofi providers/verbs providers/loop providers/tcp providers/rxm providers/hook compat/kfi clients/pingpong clients/fabtests clients/sample clients/perf clients/nvme clients/pmemlog clients/bulk kunit"
-export KOFI_TOP KOFI_CACHE KOFI_BUILD KOFI_PARTS_ALL
+# Of the tests, those for which the emulated kernel is there: two processors, or its devices.
+# scripts/stages/kunit builds another suite for it when asked for that.
+KOFI_PARTS_DEBUG="${KOFI_PARTS_ALL% kunit} kunit/lib kunit/mock kunit/fakehca kunit/interop kunit/conformance kunit/verbs_hca kunit/stress kunit/longrun kunit/hostile kunit/p2p kunit/pmem"
+export KOFI_TOP KOFI_CACHE KOFI_BUILD KOFI_PARTS_ALL KOFI_PARTS_DEBUG
 
 # A make above us must not steer the makes below us, and messages that are
 # searched for must come in English.
