@@ -13,6 +13,7 @@
 #include <linux/sizes.h>
 #include <kofi/compat.h>
 #include <rdma/fi_rma.h>
+#include "../lib/calls.h"
 #include "../lib/client.h"
 
 /* What these suites know how to follow */
@@ -21,7 +22,6 @@
 
 #define CONF_ACCESS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
 			 FI_REMOTE_READ | FI_REMOTE_WRITE)
-#define CONF_RMA_LEN	SZ_16K
 
 extern struct kunit_suite conf_info_suite;
 extern struct kunit_suite conf_hints_suite;
@@ -82,12 +82,14 @@ int conf_init(struct kunit *test);
 /**
  * struct conf_region - Remote memory of a case
  * @buf: the memory
+ * @len: bytes of it
  * @mr: its registration
  * @addr: where a peer finds its first byte
  * @key: its key
  */
 struct conf_region {
 	u8		*buf;
+	size_t		len;
 	struct fid_mr	*mr;
 	u64		addr;
 	u64		key;
@@ -131,6 +133,13 @@ int conf_getinfo(struct kunit *test, const struct fi_info *hints,
 		 struct fi_info **info);
 /* The answer to the same with these default flags, or NULL: there is none */
 struct fi_info *conf_with_flags(struct kunit *test, u64 tx_flags, u64 rx_flags);
+/*
+ * Does the result claim what the call carries: remote CQ data, a fence, a level of completion?
+ * A provider may have a fence for messages and writes that it does not claim.
+ */
+bool conf_claims(struct kunit *test, const struct vt_call *call);
+/* Such a call has its refusal */
+void conf_refuses(struct kunit *test, struct fid_ep *ep, const struct vt_call *call);
 /* 0, and @mr is set, or why not */
 int conf_reg(struct kunit *test, void *buf, size_t len, u64 access,
 	     struct fid_mr **mr);

@@ -57,6 +57,29 @@ static void every_wait_object_works_with_every_format(struct kunit *test)
 	}
 }
 
+/* Long messages pass each other */
+static void cross(struct kunit *test, struct vt_pair *pair, size_t len)
+{
+	struct vt_end *ends[] = { &pair->a, &pair->b };
+	u8 *out[2], *in[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		out[i] = vt_buf(test, len);
+		in[i] = vt_buf(test, len);
+		vt_fill(out[i], len, i);
+		vt_recv(test, ends[i], in[i], len, vt_ctx(i));
+	}
+	for (i = 0; i < 2; i++)
+		KUNIT_ASSERT_EQ(test, fi_send(ends[i]->ep, out[i], len, NULL, 0, vt_ctx(2 + i)),
+				0);
+	for (i = 0; i < 2; i++) {
+		vt_done(test, ends[i]->rx, vt_ctx(i));
+		vt_done(test, ends[i]->tx, vt_ctx(2 + i));
+		KUNIT_EXPECT_TRUE(test, vt_filled(in[i], len, !i));
+	}
+}
+
 static void each_direction_may_have_its_own_queue(struct kunit *test)
 {
 	size_t size = vt_of(test)->info->rx_attr->size;
@@ -67,6 +90,7 @@ static void each_direction_may_have_its_own_queue(struct kunit *test)
 	pair.b.rx = vt_cq(test, &kinds[7], size);
 	vt_join(test, &pair, &kinds[4]);
 	exchange(test, &pair, &kinds[0]);
+	cross(test, &pair, 30000);
 }
 
 static void handlers_run_where_they_are_asked_to(struct kunit *test)

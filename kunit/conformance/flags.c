@@ -22,17 +22,11 @@ static const struct {
 };
 
 static ssize_t sendmsg(struct vt_end *end, void *buf, size_t len, u64 flags,
-		       u64 data, unsigned long nr)
+		       unsigned long nr)
 {
-	struct kvec iov = { buf, len };
-	struct fi_msg msg = {
-		.msg_iov	= &iov,
-		.iov_count	= 1,
-		.context	= vt_ctx(nr),
-		.data		= data,
-	};
+	const struct vt_xfer x = { .buf = buf, .len = len, .context = vt_ctx(nr) };
 
-	return fi_sendmsg(end->ep, &msg, flags);
+	return vt_post_flags(end->ep, VT_SENDMSG, &x, flags);
 }
 
 /* One call without flags, then one that has the flag */
@@ -47,7 +41,7 @@ static void use_flag(struct kunit *test, struct vt_pair *pair, u64 flag)
 	vt_done(test, pair->a.tx, vt_ctx(2));
 
 	vt_recv(test, &pair->b, buf, 8, vt_ctx(3));
-	KUNIT_ASSERT_EQ(test, sendmsg(&pair->a, buf + 8, 8, flag, 0, 4), 0);
+	KUNIT_ASSERT_EQ(test, sendmsg(&pair->a, buf + 8, 8, flag, 4), 0);
 	vt_done(test, pair->b.rx, vt_ctx(3));
 	vt_done(test, pair->a.tx, vt_ctx(4));
 }
@@ -77,7 +71,7 @@ static void check_tx_flag(struct kunit *test, const char *name, u64 flag)
 		KUNIT_EXPECT_EQ_MSG(test, fi_control(&pair.a.ep->fid,
 						     FI_SETOPSFLAG, &arg),
 				    -FI_EBADFLAGS, "%s", name);
-		KUNIT_EXPECT_EQ_MSG(test, sendmsg(&pair.a, NULL, 0, flag, 0, 0),
+		KUNIT_EXPECT_EQ_MSG(test, sendmsg(&pair.a, NULL, 0, flag, 0),
 				    -FI_EBADFLAGS, "%s", name);
 	}
 	vt->info = mine;
@@ -116,23 +110,60 @@ static void default_flags_of_receives_are_told_truly(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, conf_with_flags(test, 0, FI_COMPLETION));
 }
 
-static void default_flags_can_be_read_back(struct kunit *test)
+/* Of an endpoint that reports nothing by itself */
+static void default_flags_act_and_can_be_read_back(struct kunit *test)
 {
+	struct vt_pair pair = {
+		.a.bind_flags = FI_SELECTIVE_COMPLETION,
+		.b.bind_flags = FI_SELECTIVE_COMPLETION,
+	};
+	u64 tx = FI_TRANSMIT | FI_COMPLETION, rx = FI_RECV | FI_COMPLETION;
+	u64 arg = FI_TRANSMIT;
+	struct fid *fid;
+
+	conf_join(test, &pair);
+	fid = &pair.a.ep->fid;
+	KUNIT_EXPECT_EQ(test, fi_control(fid, FI_GETOPSFLAG, &arg), 0);
+	KUNIT_EXPECT_EQ(test, arg, vt_of(test)->info->tx_attr->op_flags);
+	KUNIT_ASSERT_EQ(test, fi_control(fid, FI_SETOPSFLAG, &tx), 0);
+	KUNIT_ASSERT_EQ(test, fi_control(&pair.b.ep->fid, FI_SETOPSFLAG, &rx), 0);
+	arg = FI_TRANSMIT;
+	KUNIT_EXPECT_EQ(test, fi_control(fid, FI_GETOPSFLAG, &arg), 0);
+	KUNIT_EXPECT_EQ(test, arg, FI_COMPLETION);
+	arg = FI_RECV;
+	KUNIT_EXPECT_EQ(test, fi_control(fid, FI_GETOPSFLAG, &arg), 0);
+	KUNIT_EXPECT_EQ(test, arg, 0);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
+static void bad_default_flags_are_refused(struct kunit *test)
+{
+	static const struct {
+		u64	arg;
+		int	ret;
+	} bad[] = {
+		{ FI_TRANSMIT | FI_MULTI_RECV, -FI_EBADFLAGS },
+		{ FI_TRANSMIT | FI_REMOTE_CQ_DATA, -FI_EBADFLAGS },
+		{ FI_RECV | FI_INJECT, -FI_EBADFLAGS },
+		{ FI_TRANSMIT | FI_RECV, -EINVAL },
+		{ 0, -EINVAL },
+	};
 	struct vt_end end = {};
-	u64 arg = FI_TRANSMIT | FI_COMPLETION;
+	struct fid *fid;
+	u64 arg;
+	int i;
 
 	vt_open_info(test, vt_of(test)->info);
 	vt_client(test, &end, &vt_default_kind);
-	KUNIT_ASSERT_EQ(test, fi_control(&end.ep->fid, FI_SETOPSFLAG, &arg), 0);
-	arg = FI_TRANSMIT;
-	KUNIT_ASSERT_EQ(test, fi_control(&end.ep->fid, FI_GETOPSFLAG, &arg), 0);
-	KUNIT_EXPECT_EQ(test, arg, FI_COMPLETION);
-	arg = FI_RECV;
-	KUNIT_ASSERT_EQ(test, fi_control(&end.ep->fid, FI_GETOPSFLAG, &arg), 0);
-	KUNIT_EXPECT_EQ(test, arg, 0);
-	arg = FI_TRANSMIT | FI_RECV;
-	KUNIT_EXPECT_EQ(test, fi_control(&end.ep->fid, FI_GETOPSFLAG, &arg),
-			-EINVAL);
+	fid = &end.ep->fid;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		arg = bad[i].arg;
+		KUNIT_EXPECT_EQ_MSG(test, fi_control(fid, FI_SETOPSFLAG, &arg), bad[i].ret,
+				    "%#llx", bad[i].arg);
+		if (bad[i].ret == -EINVAL)
+			KUNIT_EXPECT_EQ(test, fi_control(fid, FI_GETOPSFLAG, &arg), -EINVAL);
+	}
+	KUNIT_EXPECT_EQ(test, fi_control(fid, FI_GETOPSFLAG, NULL), -EINVAL);
 }
 
 /* Bits that no call knows */
@@ -239,20 +270,21 @@ static void a_delivered_message_has_arrived(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, SZ_64K, 1));
 }
 
-/* The place of a silent one is free again a little later than its message arrives */
-static void sendmsg_surely(struct kunit *test, struct vt_end *end, void *buf,
-			   u64 flags, unsigned long nr)
+/* The slot of an unsignaled send comes free a little later than its message arrives */
+static void send_surely(struct kunit *test, struct vt_end *end, enum vt_op op, void *buf,
+			u64 flags, unsigned long nr)
 {
+	const struct vt_xfer x = { .buf = buf, .len = 8, .context = vt_ctx(nr) };
 	ktime_t limit = ktime_add_ms(ktime_get(), VT_PATIENCE_MS);
 	ssize_t ret;
 
-	while ((ret = sendmsg(end, buf, 8, flags, 0, nr)) == -EAGAIN &&
+	while ((ret = vt_post_flags(end->ep, op, &x, flags)) == -EAGAIN &&
 	       ktime_before(ktime_get(), limit))
 		cond_resched();
 	KUNIT_ASSERT_EQ(test, ret, 0);
 }
 
-/* Silent ones, more than the queue is deep, then one that is told */
+/* Unsignaled ones by either call, more than the queue is deep, then a signaled one */
 static void only_chosen_operations_complete(struct kunit *test)
 {
 	struct vt_pair pair = {
@@ -260,25 +292,19 @@ static void only_chosen_operations_complete(struct kunit *test)
 		.b.bind_flags = FI_SELECTIVE_COMPLETION,
 	};
 	u8 *buf = vt_buf(test, 8);
-	struct kvec iov = { buf, 8 };
-	struct fi_msg msg = {
-		.msg_iov	= &iov,
-		.iov_count	= 1,
-		.context	= vt_ctx(1),
-	};
+	const struct vt_xfer x = { .buf = buf, .len = 8, .context = vt_ctx(1) };
 	size_t rounds, i;
 
 	conf_shallow(test, 16);
 	conf_join(test, &pair);
 	rounds = 3 * vt_of(test)->info->tx_attr->size;
 	for (i = 0; i < rounds; i++) {
-		KUNIT_ASSERT_EQ(test, fi_recvmsg(pair.b.ep, &msg,
-						 FI_COMPLETION), 0);
-		sendmsg_surely(test, &pair.a, buf, 0, 2);
+		KUNIT_ASSERT_EQ(test, vt_post_flags(pair.b.ep, VT_RECVMSG, &x, FI_COMPLETION), 0);
+		send_surely(test, &pair.a, i % 3 ? VT_SENDMSG : VT_SEND, buf, 0, 2);
 		vt_done(test, pair.b.rx, vt_ctx(1));
 	}
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(3));
-	sendmsg_surely(test, &pair.a, buf, FI_COMPLETION, 4);
+	send_surely(test, &pair.a, VT_SENDMSG, buf, FI_COMPLETION, 4);
 	vt_done(test, pair.a.tx, vt_ctx(4));
 	vt_none(test, pair.a.tx);
 	vt_none(test, pair.b.rx);
@@ -303,7 +329,7 @@ static void more_is_a_hint_that_loses_nothing(struct kunit *test)
 		out[i] = 7 * i;
 		flags = FI_COMPLETION | (i < n - 1 ? FI_MORE : 0);
 		KUNIT_ASSERT_EQ(test, sendmsg(&pair.a, &out[i], sizeof(*out),
-					      flags, 0, i), 0);
+					      flags, i), 0);
 	}
 	for (i = 0; i < n; i++) {
 		vt_done(test, pair.a.tx, vt_ctx(i));
@@ -320,7 +346,7 @@ static void a_fence_is_known_to_who_claims_an_order(struct kunit *test)
 
 	conf_join(test, &pair);
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
-	ret = sendmsg(&pair.a, buf + 8, 8, FI_FENCE | FI_COMPLETION, 0, 2);
+	ret = sendmsg(&pair.a, buf + 8, 8, FI_FENCE | FI_COMPLETION, 2);
 	if (ret) {
 		KUNIT_EXPECT_EQ(test, ret, -FI_EBADFLAGS);
 		KUNIT_EXPECT_FALSE(test, conf_has(test, FI_FENCE));
@@ -335,7 +361,8 @@ static struct kunit_case flags_cases[] = {
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(default_flags_of_receives_are_told_truly,
 			 conf_gen_params),
-	KUNIT_CASE_PARAM(default_flags_can_be_read_back, conf_gen_params),
+	KUNIT_CASE_PARAM(default_flags_act_and_can_be_read_back, conf_gen_params),
+	KUNIT_CASE_PARAM(bad_default_flags_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(unknown_flags_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(a_buffer_is_free_when_its_send_completes,
 			 conf_gen_params),

@@ -196,6 +196,23 @@ struct fi_info *conf_with_flags(struct kunit *test, u64 tx_flags, u64 rx_flags)
 	return conf_getinfo(test, hints, &info) ? NULL : info;
 }
 
+bool conf_claims(struct kunit *test, const struct vt_call *call)
+{
+	u64 level = call->flags & FI_TRANSMIT_COMPLETE;
+
+	if (call->is & VT_CQ_DATA && !conf_data(test))
+		return false;
+	return conf_has(test, call->flags & FI_FENCE) &&
+	       (!level || conf_with_flags(test, level, 0));
+}
+
+void conf_refuses(struct kunit *test, struct fid_ep *ep, const struct vt_call *call)
+{
+	const struct vt_xfer x = { .buf = vt_buf(test, 8), .len = 8, .data = 1, .tag = 1 };
+
+	KUNIT_EXPECT_EQ_MSG(test, vt_post(ep, call, &x), call->refusal, "%s", call->name);
+}
+
 int conf_reg(struct kunit *test, void *buf, size_t len, u64 access,
 	     struct fid_mr **mr)
 {
@@ -213,6 +230,7 @@ void conf_region(struct kunit *test, struct conf_region *region, size_t len,
 		 u64 access)
 {
 	region->buf = vt_buf(test, len);
+	region->len = len;
 	KUNIT_ASSERT_EQ(test, conf_reg(test, region->buf, len, access,
 				       &region->mr), 0);
 	region->addr = fi_mr_addr(region->mr);

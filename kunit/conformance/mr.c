@@ -495,7 +495,7 @@ static void a_description_serves_its_memory_only(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, 2 * LEN), *in = vt_buf(test, LEN);
 	struct vt_pair pair = {};
-	struct fid_mr *mr;
+	struct fid_mr *mr, *in_mr;
 	void *desc;
 
 	if (!has_rma(test))
@@ -504,7 +504,8 @@ static void a_description_serves_its_memory_only(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, conf_reg(test, buf, LEN, FI_SEND, &mr), 0);
 	desc = fi_mr_desc(mr);
 	vt_fill(buf, LEN, 4);
-	vt_recv(test, &pair.b, in, LEN, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, conf_reg(test, in, LEN, FI_RECV, &in_mr), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, LEN, fi_mr_desc(in_mr), 0, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, desc, 0, vt_ctx(2)),
 			0);
 	vt_done(test, pair.b.rx, vt_ctx(1));
@@ -514,6 +515,7 @@ static void a_description_serves_its_memory_only(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf + 1, LEN, desc, 0,
 					      NULL), -EINVAL);
 	vt_none(test, pair.a.tx);
+	vt_close(test, &in_mr->fid);
 	vt_close(test, &mr->fid);
 }
 

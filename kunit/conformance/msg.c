@@ -7,181 +7,56 @@
 #include "../lib/memory.h"
 #include "conformance.h"
 
-/**
- * struct send_call - A call that sends
- * @name: of the call
- * @post: makes it
- * @silent: there is no completion
- * @short_only: carries inject_size bytes at most, and the buffer is free at once
- * @with_data: carries remote CQ data
- * @refusal: what it answers if there are none
- */
-struct send_call {
-	const char	*name;
-	ssize_t		(*post)(struct fid_ep *ep, void *buf, size_t len,
-				size_t count, u64 data, void *context);
-	bool		silent;
-	bool		short_only;
-	bool		with_data;
-	int		refusal;
-};
-
-static void split(struct kvec *iov, void *buf, size_t len, size_t count)
+/* One message of @len bytes into a receive that is longer by @spare */
+static void carry(struct kunit *test, struct vt_pair *pair, const struct vt_call *send,
+		  const struct vt_call *recv, size_t len, size_t spare)
 {
-	iov[0] = (struct kvec) { buf, count > 1 ? len / 3 : len };
-	iov[1] = (struct kvec) { buf + len / 3, len - len / 3 };
-}
-
-static ssize_t post_send(struct fid_ep *ep, void *buf, size_t len, size_t count,
-			 u64 data, void *context)
-{
-	return fi_send(ep, buf, len, NULL, 0, context);
-}
-
-static ssize_t post_sendv(struct fid_ep *ep, void *buf, size_t len,
-			  size_t count, u64 data, void *context)
-{
-	struct kvec iov[2];
-
-	split(iov, buf, len, count);
-	return fi_sendv(ep, iov, NULL, count, 0, context);
-}
-
-static ssize_t post_flags(struct fid_ep *ep, void *buf, size_t len,
-			  size_t count, u64 data, void *context, u64 flags)
-{
-	struct kvec iov[2];
-	struct fi_msg msg = {
-		.msg_iov	= iov,
-		.iov_count	= count,
-		.context	= context,
-		.data		= data,
-	};
-
-	split(iov, buf, len, count);
-	return fi_sendmsg(ep, &msg, flags | FI_COMPLETION);
-}
-
-static ssize_t post_sendmsg(struct fid_ep *ep, void *buf, size_t len,
-			    size_t count, u64 data, void *context)
-{
-	return post_flags(ep, buf, len, count, data, context, 0);
-}
-
-static ssize_t post_sendmsg_data(struct fid_ep *ep, void *buf, size_t len,
-				 size_t count, u64 data, void *context)
-{
-	return post_flags(ep, buf, len, count, data, context,
-			  FI_REMOTE_CQ_DATA);
-}
-
-static ssize_t post_sendmsg_inject(struct fid_ep *ep, void *buf, size_t len,
-				   size_t count, u64 data, void *context)
-{
-	return post_flags(ep, buf, len, count, data, context, FI_INJECT);
-}
-
-static ssize_t post_inject(struct fid_ep *ep, void *buf, size_t len,
-			   size_t count, u64 data, void *context)
-{
-	return fi_inject(ep, buf, len, 0);
-}
-
-static ssize_t post_senddata(struct fid_ep *ep, void *buf, size_t len,
-			     size_t count, u64 data, void *context)
-{
-	return fi_senddata(ep, buf, len, NULL, data, 0, context);
-}
-
-static ssize_t post_injectdata(struct fid_ep *ep, void *buf, size_t len,
-			       size_t count, u64 data, void *context)
-{
-	return fi_injectdata(ep, buf, len, data, 0);
-}
-
-static const struct send_call send_calls[] = {
-	{ "send", post_send },
-	{ "sendv", post_sendv },
-	{ "sendmsg", post_sendmsg },
-	{ "sendmsg with data", post_sendmsg_data, .with_data = true,
-	  .refusal = -FI_EBADFLAGS },
-	{ "sendmsg, injected", post_sendmsg_inject, .short_only = true },
-	{ "inject", post_inject, .silent = true, .short_only = true },
-	{ "senddata", post_senddata, .with_data = true, .refusal = -ENOSYS },
-	{ "injectdata", post_injectdata, .silent = true, .short_only = true,
-	  .with_data = true, .refusal = -ENOSYS },
-};
-
-/* The three calls that receive, in turn */
-static ssize_t post_recv(struct fid_ep *ep, int call, void *buf, size_t len,
-			 size_t count, void *context)
-{
-	struct kvec iov[2];
-	struct fi_msg msg = {
-		.msg_iov	= iov,
-		.iov_count	= count,
-		.context	= context,
-	};
-
-	split(iov, buf, len, count);
-	switch (call % 3) {
-	case 0:
-		return fi_recv(ep, buf, len, NULL, 0, context);
-	case 1:
-		return fi_recvv(ep, iov, NULL, count, 0, context);
-	default:
-		return fi_recvmsg(ep, &msg, FI_COMPLETION);
-	}
-}
-
-static void carry(struct kunit *test, struct vt_pair *pair,
-		  const struct send_call *call, int recv_call, size_t len)
-{
-	u64 data = call->with_data ? conf_data(test) : 0;
-	u8 *out = vt_buf(test, len + 1), *in = vt_buf(test, len + 1);
-	size_t count = conf_min_iov(test, 2);
+	u64 data = send->is & VT_CQ_DATA ? conf_data(test) : 0;
+	u8 *out = vt_buf(test, len + 1), *in = vt_buf(test, len + spare + 1);
+	struct vt_xfer from = { .buf = out, .len = len, .data = data };
+	struct vt_xfer to = { .buf = in, .len = len + spare, .context = vt_ctx(1) };
 	struct vt_comp comp;
 
+	from.context = vt_ctx(2);
+	from.pieces = conf_min_iov(test, VT_PIECES);
+	to.pieces = from.pieces;
 	vt_fill(out, len, len);
-	memset(in, 0x5a, len + 1);
-	KUNIT_ASSERT_EQ(test, post_recv(vt_rx(&pair->b), recv_call, in, len, count,
-					vt_ctx(1)), 0);
-	KUNIT_ASSERT_EQ_MSG(test, call->post(pair->a.ep, out, len, count, data,
-					     vt_ctx(2)), 0, "%s", call->name);
-	if (call->short_only)
+	memset(in, 0x5a, len + spare + 1);
+	KUNIT_ASSERT_EQ(test, vt_post(vt_rx(&pair->b), recv, &to), 0);
+	KUNIT_ASSERT_EQ_MSG(test, vt_post(pair->a.ep, send, &from), 0, "%s", send->name);
+	if (send->is & VT_SHORT)
 		memset(out, 0, len);
 	comp = vt_done(test, pair->b.rx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, comp.len, len);
 	KUNIT_EXPECT_EQ(test, comp.data, data);
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV |
-			(call->with_data ? FI_REMOTE_CQ_DATA : 0));
-	if (!call->silent) {
+			(send->is & VT_CQ_DATA ? FI_REMOTE_CQ_DATA : 0));
+	if (!(send->is & VT_UNSIGNALED)) {
 		comp = vt_done(test, pair->a.tx, vt_ctx(2));
 		KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_SEND);
 	}
-	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(in, len, len), "%s, %zu bytes",
-			      call->name, len);
+	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(in, len, len), "%s, %zu bytes", send->name, len);
 	KUNIT_EXPECT_EQ(test, in[len], 0x5a);
 	kunit_kfree(test, in);
 	kunit_kfree(test, out);
 }
 
-static void carry_sizes(struct kunit *test, struct vt_pair *pair,
-			const struct send_call *call)
+/* Short sizes by each call that receives, long ones in turn; the longest by calls without flags */
+static void carry_sizes(struct kunit *test, struct vt_pair *pair, const struct vt_call *send)
 {
 	const struct fi_info *info = vt_of(test)->info;
-	const size_t sizes[] = {
-		0, 1, info->tx_attr->inject_size, 4097, 10000
-	};
-	size_t i;
+	size_t inject = info->tx_attr->inject_size, limit = info->ep_attr->max_msg_size, i, k;
+	const size_t shorts[] = { 0, 1, min(100, inject), inject };
+	static const size_t longs[] = { 4096, 4097, SZ_64K, SZ_1M };
 
-	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		if (sizes[i] > info->ep_attr->max_msg_size ||
-		    (call->short_only &&
-		     sizes[i] > info->tx_attr->inject_size))
-			continue;
-		carry(test, pair, call, i, sizes[i]);
-	}
+	for (i = 0; i < ARRAY_SIZE(shorts); i++)
+		for (k = 0; vt_recvs[k].name; k++)
+			carry(test, pair, send, &vt_recvs[k], shorts[i], i % 2 ? 28 : 0);
+	if (send->is & VT_SHORT)
+		return;
+	for (i = 0; i < ARRAY_SIZE(longs) && longs[i] <= limit; i++)
+		if (longs[i] < SZ_1M || send->op <= VT_SENDV)
+			carry(test, pair, send, &vt_recvs[i % k], longs[i], 0);
 }
 
 static void no_shared_context_is_possible(struct kunit *test)
@@ -221,20 +96,19 @@ static bool join(struct kunit *test, struct vt_pair *pair)
 
 static void no_message_is_possible(struct kunit *test, struct vt_end *end)
 {
-	u8 *buf = vt_buf(test, 8);
-	size_t i;
+	struct vt_xfer x = { .buf = vt_buf(test, 8), .len = 8 };
+	const struct vt_call *call;
 
-	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, buf, 8, NULL, 0, NULL), -ENOSYS);
-	for (i = 0; i < ARRAY_SIZE(send_calls); i++)
-		KUNIT_EXPECT_EQ(test, send_calls[i].post(end->ep, buf, 8, 1, 0,
-							 NULL), -ENOSYS);
+	for (call = vt_recvs; call->name; call++)
+		KUNIT_EXPECT_EQ(test, vt_post(end->ep, call, &x), -ENOSYS);
+	for (call = vt_sends; call->name; call++)
+		KUNIT_EXPECT_EQ(test, vt_post(end->ep, call, &x), -ENOSYS);
 }
 
 static void each_send_call_reaches_each_receive_call(struct kunit *test)
 {
-	const struct send_call *call;
+	const struct vt_call *call;
 	struct vt_pair pair = {};
-	u8 *buf = vt_buf(test, 8);
 
 	if (!join(test, &pair))
 		return;
@@ -242,14 +116,11 @@ static void each_send_call_reaches_each_receive_call(struct kunit *test)
 		no_message_is_possible(test, &pair.a);
 		return;
 	}
-	for (call = send_calls; call < send_calls + ARRAY_SIZE(send_calls);
-	     call++) {
-		if (call->with_data && !conf_data(test))
-			KUNIT_EXPECT_EQ_MSG(test, call->post(pair.a.ep, buf, 1,
-							     1, 1, NULL),
-					    call->refusal, "%s", call->name);
-		else
+	for (call = vt_sends; call->name; call++) {
+		if (conf_claims(test, call))
 			carry_sizes(test, &pair, call);
+		else if (!(call->flags & FI_FENCE))
+			conf_refuses(test, pair.a.ep, call);
 	}
 	vt_none(test, pair.a.tx);
 	vt_none(test, pair.b.rx);
@@ -393,7 +264,7 @@ static void an_endpoint_says_what_it_has_sent_and_received(struct kunit *test)
 	struct fid *sent, *received;
 	struct kofi_stat stat = {};
 	struct vt_pair pair = {};
-	struct kvec iov[2];
+	struct kvec iov[2] = { { out, 33 }, { out + 33, 67 } };
 
 	conf_join(test, &pair);
 	sent = &pair.a.ep->fid;
@@ -411,7 +282,6 @@ static void an_endpoint_says_what_it_has_sent_and_received(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, SZ_4K, NULL, 0, vt_ctx(2)), 0);
 	vt_done(test, pair.b.rx, vt_ctx(1));
 	vt_done(test, pair.a.tx, vt_ctx(2));
-	split(iov, out, 100, 2);
 	vt_recv(test, &pair.b, in, SZ_4K, vt_ctx(3));
 	KUNIT_ASSERT_EQ(test, fi_sendv(pair.a.ep, iov, NULL, 2, 0, vt_ctx(4)), 0);
 	vt_done(test, pair.b.rx, vt_ctx(3));

@@ -5,142 +5,31 @@
  */
 #include "conformance.h"
 
-/**
- * struct rma_call - A call
- * @name: of the call
- * @post: makes it
- * @read: it reads
- * @silent: there is no completion
- * @short_only: carries inject_size bytes at most, and the buffer is free at once
- * @with_data: the target gets remote CQ data
- * @refusal: what it answers if there are none
- */
-struct rma_call {
-	const char	*name;
-	ssize_t		(*post)(struct fid_ep *ep, void *buf, size_t len,
-				u64 data, u64 addr, u64 key, void *context);
-	bool		read;
-	bool		silent;
-	bool		short_only;
-	bool		with_data;
-	int		refusal;
-};
-
-static ssize_t post_read(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			 u64 addr, u64 key, void *context)
+static bool is_claimed(struct kunit *test, const struct vt_call *call, bool read)
 {
-	return fi_read(ep, buf, len, NULL, 0, addr, key, context);
+	return conf_has(test, read ? FI_READ | FI_REMOTE_READ : FI_WRITE | FI_REMOTE_WRITE) &&
+	       conf_claims(test, call);
 }
 
-static ssize_t post_readv(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			  u64 addr, u64 key, void *context)
+/* @len bytes between @buf and the region, from its byte @offset on */
+static void post(struct kunit *test, struct vt_pair *pair, const struct conf_region *region,
+		 const struct vt_call *call, void *buf, size_t offset, size_t len)
 {
-	struct kvec iov = { buf, len };
-
-	return fi_readv(ep, &iov, NULL, 1, 0, addr, key, context);
-}
-
-static ssize_t post_msg(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			u64 addr, u64 key, void *context, bool read, u64 flags)
-{
-	struct fi_rma_iov remote = { addr, len, key };
-	struct kvec iov = { buf, len };
-	struct fi_msg_rma msg = {
-		.msg_iov	= &iov,
-		.iov_count	= 1,
-		.rma_iov	= &remote,
-		.rma_iov_count	= 1,
-		.context	= context,
-		.data		= data,
+	const struct vt_xfer x = {
+		.buf		= buf,
+		.len		= len,
+		.pieces		= conf_min_iov(test, 2),
+		.data		= conf_data(test),
+		.addr		= region->addr + offset,
+		.key		= region->key,
+		.context	= vt_ctx(1),
 	};
 
-	flags |= FI_COMPLETION;
-	return read ? fi_readmsg(ep, &msg, flags) :
-		      fi_writemsg(ep, &msg, flags);
-}
-
-static ssize_t post_readmsg(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			    u64 addr, u64 key, void *context)
-{
-	return post_msg(ep, buf, len, data, addr, key, context, true, 0);
-}
-
-static ssize_t post_write(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			  u64 addr, u64 key, void *context)
-{
-	return fi_write(ep, buf, len, NULL, 0, addr, key, context);
-}
-
-static ssize_t post_writev(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			   u64 addr, u64 key, void *context)
-{
-	struct kvec iov = { buf, len };
-
-	return fi_writev(ep, &iov, NULL, 1, 0, addr, key, context);
-}
-
-static ssize_t post_writemsg(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			     u64 addr, u64 key, void *context)
-{
-	return post_msg(ep, buf, len, data, addr, key, context, false, 0);
-}
-
-static ssize_t post_writemsg_data(struct fid_ep *ep, void *buf, size_t len,
-				  u64 data, u64 addr, u64 key, void *context)
-{
-	return post_msg(ep, buf, len, data, addr, key, context, false,
-			FI_REMOTE_CQ_DATA);
-}
-
-static ssize_t post_writemsg_inject(struct fid_ep *ep, void *buf, size_t len,
-				    u64 data, u64 addr, u64 key, void *context)
-{
-	return post_msg(ep, buf, len, data, addr, key, context, false,
-			FI_INJECT);
-}
-
-static ssize_t post_inject(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			   u64 addr, u64 key, void *context)
-{
-	return fi_inject_write(ep, buf, len, 0, addr, key);
-}
-
-static ssize_t post_writedata(struct fid_ep *ep, void *buf, size_t len,
-			      u64 data, u64 addr, u64 key, void *context)
-{
-	return fi_writedata(ep, buf, len, NULL, data, 0, addr, key, context);
-}
-
-static ssize_t post_injectdata(struct fid_ep *ep, void *buf, size_t len,
-			       u64 data, u64 addr, u64 key, void *context)
-{
-	return fi_inject_writedata(ep, buf, len, data, 0, addr, key);
-}
-
-static const struct rma_call calls[] = {
-	{ "read", post_read, .read = true },
-	{ "readv", post_readv, .read = true },
-	{ "readmsg", post_readmsg, .read = true },
-	{ "write", post_write },
-	{ "writev", post_writev },
-	{ "writemsg", post_writemsg },
-	{ "writemsg with data", post_writemsg_data, .with_data = true,
-	  .refusal = -FI_EBADFLAGS },
-	{ "writemsg, injected", post_writemsg_inject, .short_only = true },
-	{ "inject_write", post_inject, .silent = true, .short_only = true },
-	{ "writedata", post_writedata, .with_data = true, .refusal = -ENOSYS },
-	{ "inject_writedata", post_injectdata, .silent = true,
-	  .short_only = true, .with_data = true, .refusal = -ENOSYS },
-};
-
-static bool is_claimed(struct kunit *test, const struct rma_call *call)
-{
-	return conf_has(test, call->read ? FI_READ | FI_REMOTE_READ :
-					   FI_WRITE | FI_REMOTE_WRITE);
+	KUNIT_ASSERT_EQ_MSG(test, vt_post(pair->a.ep, call, &x), 0, "%s", call->name);
 }
 
 static void read_one(struct kunit *test, struct vt_pair *pair,
-		     struct conf_region *region, const struct rma_call *call,
+		     struct conf_region *region, const struct vt_call *call,
 		     size_t offset, size_t len)
 {
 	u8 *buf = vt_buf(test, len + 1);
@@ -148,9 +37,7 @@ static void read_one(struct kunit *test, struct vt_pair *pair,
 
 	vt_fill(region->buf + offset, len, len);
 	memset(buf, 0x5a, len + 1);
-	KUNIT_ASSERT_EQ(test, call->post(pair->a.ep, buf, len, 0,
-					 region->addr + offset, region->key,
-					 vt_ctx(1)), 0);
+	post(test, pair, region, call, buf, offset, len);
 	comp = vt_done(test, pair->a.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | FI_READ);
 	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(buf, len, len), "%s, %zu bytes",
@@ -159,13 +46,13 @@ static void read_one(struct kunit *test, struct vt_pair *pair,
 	kunit_kfree(test, buf);
 }
 
-/* What the target is told, or else what comes behind the write tells it */
+/* The target's completion; without one, what follows the write shows that the write is there */
 static void await_write(struct kunit *test, struct vt_pair *pair,
-			const struct rma_call *call, size_t len, void *context)
+			const struct vt_call *call, size_t len, void *context)
 {
 	struct vt_comp comp;
 
-	if (!call->with_data) {
+	if (!(call->is & VT_CQ_DATA)) {
 		vt_ping(test, &pair->a, &pair->b);
 		return;
 	}
@@ -177,24 +64,21 @@ static void await_write(struct kunit *test, struct vt_pair *pair,
 }
 
 static void write_one(struct kunit *test, struct vt_pair *pair,
-		      struct conf_region *region, const struct rma_call *call,
+		      struct conf_region *region, const struct vt_call *call,
 		      size_t offset, size_t len)
 {
-	bool takes_recv = call->with_data &&
+	bool takes_recv = call->is & VT_CQ_DATA &&
 			  vt_of(test)->info->mode & FI_RX_CQ_DATA;
 	u8 *buf = vt_buf(test, len + 8), *target = region->buf + offset;
 
 	vt_fill(buf, len, len);
-	memset(region->buf, 0x5a, CONF_RMA_LEN);
+	memset(target - !!offset, 0x5a, len + 1 + !!offset);
 	if (takes_recv)
 		vt_recv(test, &pair->b, buf + len, 8, vt_ctx(3));
-	KUNIT_ASSERT_EQ_MSG(test, call->post(pair->a.ep, buf, len,
-					     conf_data(test),
-					     region->addr + offset, region->key,
-					     vt_ctx(1)), 0, "%s", call->name);
-	if (call->short_only)
+	post(test, pair, region, call, buf, offset, len);
+	if (call->is & VT_SHORT)
 		memset(buf, 0, len);
-	if (!call->silent)
+	if (!(call->is & VT_UNSIGNALED))
 		KUNIT_EXPECT_EQ(test, vt_done(test, pair->a.tx,
 					      vt_ctx(1)).flags,
 				FI_RMA | FI_WRITE);
@@ -207,51 +91,57 @@ static void write_one(struct kunit *test, struct vt_pair *pair,
 	kunit_kfree(test, buf);
 }
 
-static void check_call(struct kunit *test, struct vt_pair *pair,
-		       struct conf_region *region, const struct rma_call *call)
+/* Short sizes at each place; the longest by calls without flags */
+static void check_call(struct kunit *test, struct vt_pair *pair, struct conf_region *region,
+		       const struct vt_call *call, bool read)
 {
+	typeof(read_one) *one = read ? read_one : write_one;
 	size_t inject = vt_of(test)->info->tx_attr->inject_size;
-	static const size_t sizes[] = { 0, 1, 100, CONF_RMA_LEN - 5000 };
+	size_t limit = min_t(size_t, vt_of(test)->info->ep_attr->max_msg_size, region->len - 1);
+	const size_t sizes[] = { 0, 1, min(100, inject), inject, 10000, SZ_64K };
 	static const size_t offsets[] = { 0, 1, 4095 };
 	size_t i, k;
 
-	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		if (call->short_only && sizes[i] > inject)
+	for (i = 0; i < ARRAY_SIZE(sizes) && sizes[i] <= limit; i++) {
+		if (call->is & VT_SHORT && sizes[i] > inject)
 			break;
 		for (k = 0; k < ARRAY_SIZE(offsets); k++)
-			if (call->read)
-				read_one(test, pair, region, call, offsets[k],
-					 sizes[i]);
-			else
-				write_one(test, pair, region, call, offsets[k],
-					  sizes[i]);
+			one(test, pair, region, call, offsets[k], sizes[i]);
+	}
+	if (!call->flags && !call->is)
+		one(test, pair, region, call, 0, limit);
+}
+
+static void check_calls(struct kunit *test, struct vt_pair *pair, struct conf_region *region,
+			const struct vt_call *calls, bool read)
+{
+	struct vt_call call;
+
+	for (; calls->name; calls++) {
+		call = *calls;
+		if (!conf_has(test, FI_RMA))
+			call.refusal = -ENOSYS;
+		if (is_claimed(test, calls, read))
+			check_call(test, pair, region, calls, read);
+		else if (call.refusal == -ENOSYS || read || !(call.flags & FI_FENCE))
+			conf_refuses(test, pair->a.ep, &call);
 	}
 }
 
 static void every_call_reaches_the_target_or_is_refused(struct kunit *test)
 {
-	struct conf_region region;
+	struct conf_region region = {};
 	struct vt_pair pair = {};
-	u8 *buf = vt_buf(test, 8);
-	size_t i;
-	int refusal;
 
 	conf_join(test, &pair);
 	if (conf_has(test, FI_RMA))
-		conf_region(test, &region, CONF_RMA_LEN, CONF_ACCESS);
-	for (i = 0; i < ARRAY_SIZE(calls); i++) {
-		if (is_claimed(test, &calls[i]) &&
-		    (!calls[i].with_data || conf_data(test))) {
-			check_call(test, &pair, &region, &calls[i]);
-			continue;
-		}
-		refusal = conf_has(test, FI_RMA) ? calls[i].refusal : -ENOSYS;
-		KUNIT_EXPECT_EQ_MSG(test, calls[i].post(pair.a.ep, buf, 1, 1, 0,
-							0, NULL),
-				    refusal, "%s", calls[i].name);
-	}
+		conf_region(test, &region, SZ_1M, CONF_ACCESS);
+	check_calls(test, &pair, &region, vt_reads, true);
+	check_calls(test, &pair, &region, vt_writes, false);
 	vt_none(test, pair.a.tx);
 	vt_none(test, pair.b.rx);
+	if (conf_has(test, FI_MSG))
+		vt_ping(test, &pair.a, &pair.b);
 }
 
 static void remote_lists_are_as_long_as_claimed(struct kunit *test)
@@ -316,11 +206,14 @@ static void bad_requests_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_inject_write(ep, buf, inject + 1, 0,
 					      region.addr, region.key),
 			-EMSGSIZE);
-	if (key_size < sizeof(u64))
-		KUNIT_EXPECT_EQ(test, fi_write(ep, buf, 1, NULL, 0, region.addr,
-					       region.key |
-					       BIT_ULL(8 * key_size), NULL),
+	if (key_size < sizeof(u64)) {
+		u64 key = region.key | BIT_ULL(8 * key_size);
+
+		KUNIT_EXPECT_EQ(test, fi_write(ep, buf, 1, NULL, 0, region.addr, key, NULL),
 				-EINVAL);
+		KUNIT_EXPECT_EQ(test, fi_read(ep, buf, 1, NULL, 0, region.addr, key, NULL),
+				-EINVAL);
+	}
 	KUNIT_EXPECT_EQ(test, fi_writemsg(ep, &msg, 0), -EINVAL);
 	msg.rma_iov = &remote;
 	KUNIT_EXPECT_EQ(test, fi_readmsg(ep, &msg, 0), -EINVAL);

@@ -9,29 +9,19 @@
 
 static void tagged_calls_are_refused_unless_claimed(struct kunit *test)
 {
-	struct fi_msg_tagged msg = {};
+	static const struct vt_call *const tables[] = { vt_tsends, vt_trecvs };
+	const struct vt_xfer x = { .buf = vt_buf(test, 8), .len = 8, .tag = 1 };
+	const struct vt_call *call;
 	struct vt_pair pair = {};
-	u8 *buf = vt_buf(test, 8);
-	struct kvec iov = { buf, 8 };
-	struct fid_ep *ep;
+	int i;
 
 	conf_join(test, &pair);
 	if (conf_has(test, FI_TAGGED))
 		return;
-	ep = pair.a.ep;
-	KUNIT_EXPECT_EQ(test, fi_trecv(ep, buf, 8, NULL, 0, 1, 0, NULL),
-			-ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_trecvv(ep, &iov, NULL, 1, 0, 1, 0, NULL),
-			-ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_trecvmsg(ep, &msg, 0), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_tsend(ep, buf, 8, NULL, 0, 1, NULL), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_tsendv(ep, &iov, NULL, 1, 0, 1, NULL),
-			-ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_tsendmsg(ep, &msg, 0), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_tinject(ep, buf, 8, 0, 1), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_tsenddata(ep, buf, 8, NULL, 0, 0, 1, NULL),
-			-ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_tinjectdata(ep, buf, 8, 0, 0, 1), -ENOSYS);
+	for (i = 0; i < 2; i++)
+		for (call = tables[i]; call->name; call++)
+			KUNIT_EXPECT_EQ_MSG(test, vt_post(pair.a.ep, call, &x), -ENOSYS, "%s",
+					    call->name);
 }
 
 static void put(struct kunit *test, struct vt_end *end, u64 tag, u8 byte)
@@ -58,139 +48,34 @@ static void taken(struct kunit *test, struct vt_end *end, const u8 *buf,
 	KUNIT_EXPECT_EQ(test, buf[0], byte);
 }
 
-/**
- * struct call - A call that sends
- * @name: of the call
- * @post: makes it
- * @unsignaled: there is no completion
- * @with_data: carries remote CQ data
- */
-struct call {
-	const char	*name;
-	ssize_t		(*post)(struct fid_ep *ep, void *buf, size_t len,
-				u64 data, u64 tag, void *context);
-	bool		unsignaled;
-	bool		with_data;
-};
-
-static ssize_t post_tsend(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			  u64 tag, void *context)
-{
-	return fi_tsend(ep, buf, len, NULL, 0, tag, context);
-}
-
-static ssize_t post_tsendv(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			   u64 tag, void *context)
-{
-	struct kvec iov = { buf, len };
-
-	return fi_tsendv(ep, &iov, NULL, 1, 0, tag, context);
-}
-
-static ssize_t post_msg(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			u64 tag, void *context, u64 flags)
-{
-	struct kvec iov = { buf, len };
-	struct fi_msg_tagged msg = {
-		.msg_iov	= &iov,
-		.iov_count	= 1,
-		.tag		= tag,
-		.context	= context,
-		.data		= data,
-	};
-
-	return fi_tsendmsg(ep, &msg, flags | FI_COMPLETION);
-}
-
-static ssize_t post_tsendmsg(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			     u64 tag, void *context)
-{
-	return post_msg(ep, buf, len, data, tag, context, 0);
-}
-
-static ssize_t post_tsendmsg_data(struct fid_ep *ep, void *buf, size_t len,
-				  u64 data, u64 tag, void *context)
-{
-	return post_msg(ep, buf, len, data, tag, context, FI_REMOTE_CQ_DATA);
-}
-
-static ssize_t post_tinject(struct fid_ep *ep, void *buf, size_t len, u64 data,
-			    u64 tag, void *context)
-{
-	return fi_tinject(ep, buf, len, 0, tag);
-}
-
-static ssize_t post_tsenddata(struct fid_ep *ep, void *buf, size_t len,
-			      u64 data, u64 tag, void *context)
-{
-	return fi_tsenddata(ep, buf, len, NULL, data, 0, tag, context);
-}
-
-static ssize_t post_tinjectdata(struct fid_ep *ep, void *buf, size_t len,
-				u64 data, u64 tag, void *context)
-{
-	return fi_tinjectdata(ep, buf, len, data, 0, tag);
-}
-
-static const struct call calls[] = {
-	{ "tsend", post_tsend },
-	{ "tsendv", post_tsendv },
-	{ "tsendmsg", post_tsendmsg },
-	{ "tsendmsg with data", post_tsendmsg_data, .with_data = true },
-	{ "tinject", post_tinject, .unsignaled = true },
-	{ "tsenddata", post_tsenddata, .with_data = true },
-	{ "tinjectdata", post_tinjectdata, .unsignaled = true,
-	  .with_data = true },
-};
-
-/* The three calls that receive */
-static ssize_t post_trecv(struct fid_ep *ep, int call, void *buf, size_t len,
-			  u64 tag, void *context)
-{
-	struct kvec iov = { buf, len };
-	struct fi_msg_tagged msg = {
-		.msg_iov	= &iov,
-		.iov_count	= 1,
-		.tag		= tag,
-		.context	= context,
-	};
-
-	switch (call) {
-	case 0:
-		return fi_trecv(ep, buf, len, NULL, 0, tag, 0, context);
-	case 1:
-		return fi_trecvv(ep, &iov, NULL, 1, 0, tag, 0, context);
-	default:
-		return fi_trecvmsg(ep, &msg, FI_COMPLETION);
-	}
-}
-
-static void carry(struct kunit *test, struct vt_pair *pair,
-		  const struct call *call, int recv_call, u64 tag)
+static void carry(struct kunit *test, struct vt_pair *pair, const struct vt_call *send,
+		  const struct vt_call *recv, u64 tag)
 {
 	size_t len = vt_of(test)->info->tx_attr->inject_size;
-	u64 data = call->with_data ? conf_data(test) : 0;
 	u8 *out = vt_buf(test, len), *in = vt_buf(test, len + 1);
+	struct vt_xfer from = { .buf = out, .len = len, .tag = tag, .context = vt_ctx(2) };
+	const struct vt_xfer to = { .buf = in, .len = len, .tag = tag, .context = vt_ctx(1) };
 	struct vt_comp comp;
 
-	vt_fill(out, len, recv_call);
+	if (send->is & VT_CQ_DATA)
+		from.data = conf_data(test);
+	vt_fill(out, len, tag);
 	in[len] = 0x5a;
-	KUNIT_ASSERT_EQ(test, post_trecv(pair->b.ep, recv_call, in, len, tag,
-					 vt_ctx(1)), 0);
-	KUNIT_ASSERT_EQ_MSG(test, call->post(pair->a.ep, out, len, data, tag,
-					     vt_ctx(2)), 0, "%s", call->name);
+	KUNIT_ASSERT_EQ(test, vt_post(pair->b.ep, recv, &to), 0);
+	KUNIT_ASSERT_EQ_MSG(test, vt_post(pair->a.ep, send, &from), 0, "%s", send->name);
+	if (send->is & VT_SHORT)
+		memset(out, 0, len);
 	comp = vt_done(test, pair->b.rx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, comp.len, len);
 	KUNIT_EXPECT_EQ(test, comp.tag, tag);
-	KUNIT_EXPECT_EQ(test, comp.data, data);
+	KUNIT_EXPECT_EQ(test, comp.data, from.data);
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_TAGGED | FI_RECV |
-			(call->with_data ? FI_REMOTE_CQ_DATA : 0));
-	if (!call->unsignaled) {
+			(send->is & VT_CQ_DATA ? FI_REMOTE_CQ_DATA : 0));
+	if (!(send->is & VT_UNSIGNALED)) {
 		comp = vt_done(test, pair->a.tx, vt_ctx(2));
 		KUNIT_EXPECT_EQ(test, comp.flags, FI_TAGGED | FI_SEND);
 	}
-	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(in, len, recv_call), "%s",
-			      call->name);
+	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(in, len, tag), "%s", send->name);
 	KUNIT_EXPECT_EQ(test, in[len], 0x5a);
 }
 
@@ -198,22 +83,20 @@ static void each_tagged_call_reaches_each_receive_call(struct kunit *test)
 {
 	/* The whole width counts */
 	static const u64 tags[] = { 0, 1, BIT_ULL(63), U64_MAX };
-	const struct call *call;
+	const struct vt_call *call;
 	struct vt_pair pair = {};
-	u8 *buf = vt_buf(test, 8);
 	int i;
 
 	if (!conf_tagged_join(test, &pair))
 		return;
-	for (call = calls; call < calls + ARRAY_SIZE(calls); call++) {
-		if (call->with_data && !conf_data(test)) {
-			KUNIT_EXPECT_LT(test, call->post(pair.a.ep, buf, 1, 1,
-							 1, NULL), 0);
+	for (call = vt_tsends; call->name; call++) {
+		if (!conf_claims(test, call)) {
+			if (!(call->flags & FI_FENCE))
+				conf_refuses(test, pair.a.ep, call);
 			continue;
 		}
-		for (i = 0; i < 3; i++)
-			carry(test, &pair, call, i, tags[i]);
-		carry(test, &pair, call, 0, tags[3]);
+		for (i = 0; i < ARRAY_SIZE(tags); i++)
+			carry(test, &pair, call, &vt_trecvs[i % 3], tags[i]);
 	}
 	vt_none(test, pair.a.tx);
 	vt_none(test, pair.b.rx);

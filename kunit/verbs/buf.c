@@ -3,6 +3,7 @@
  * Where messages may lie: memory of every kind a client can legally hold, as
  * kvec, bio_vec and scatterlist, on the sending and on the receiving side.
  */
+#include "../lib/calls.h"
 #include "../lib/memory.h"
 #include "verbs.h"
 
@@ -145,22 +146,24 @@ static void static_data_of_a_module_carries_messages(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, sizeof(vt_module_data), 5));
 }
 
-static void the_stack_can_be_injected(struct kunit *test)
+/* Data that no flag sends do not arrive */
+static void a_receive_reports_its_buffer_and_no_data(struct kunit *test)
 {
-	u8 *in = vt_buf(test, 64);
+	struct vt_xfer x = { .buf = vt_buf(test, 64), .len = 64, .data = 7 };
+	const struct vt_call *recv;
 	struct vt_pair pair = {};
-	u8 out[64];
+	struct vt_comp comp;
 
 	vt_serve(test, AF_INET, NULL);
 	vt_join(test, &pair, &vt_default_kind);
-	vt_recv(test, &pair.b, in, 64, vt_ctx(1));
-	vt_fill(out, sizeof(out), 6);
-
-	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, out, sizeof(out), 0), 0);
-	memset(out, 0, sizeof(out));
-
-	vt_done(test, pair.b.rx, vt_ctx(1));
-	KUNIT_EXPECT_TRUE(test, vt_filled(in, 64, 6));
+	for (recv = vt_recvs; recv->name; recv++) {
+		KUNIT_ASSERT_EQ(test, vt_post(pair.b.ep, recv, &x), 0);
+		KUNIT_ASSERT_EQ(test, vt_post_flags(pair.a.ep, VT_SENDMSG, &x, 0), 0);
+		comp = vt_done(test, pair.b.rx, NULL);
+		KUNIT_EXPECT_PTR_EQ_MSG(test, comp.buf, x.buf, "%s", recv->name);
+		KUNIT_EXPECT_EQ(test, comp.data, 0);
+		vt_done(test, pair.a.tx, NULL);
+	}
 }
 
 KUNIT_ARRAY_PARAM_DESC(vt_memory, vt_memories, name);
@@ -172,7 +175,7 @@ static struct kunit_case buf_cases[] = {
 			 vt_memory_gen_params),
 	KUNIT_CASE(vmalloc_counts_once_per_page),
 	KUNIT_CASE(static_data_of_a_module_carries_messages),
-	KUNIT_CASE(the_stack_can_be_injected),
+	KUNIT_CASE(a_receive_reports_its_buffer_and_no_data),
 	{}
 };
 

@@ -14,7 +14,6 @@ extern struct kunit_suite kofi_verbs_cm_suite;
 extern struct kunit_suite kofi_verbs_reject_suite;
 extern struct kunit_suite kofi_verbs_state_suite;
 extern struct kunit_suite kofi_verbs_raw_suite;
-extern struct kunit_suite kofi_verbs_msg_suite;
 extern struct kunit_suite kofi_verbs_buf_suite;
 extern struct kunit_suite kofi_verbs_rma_suite;
 extern struct kunit_suite kofi_verbs_read_suite;
