@@ -105,72 +105,107 @@ static bool have_sleepers(struct cntr_test *ct, int count)
 	return true;
 }
 
-static void new_counter_is_zero(struct kunit *test)
-{
-	struct cntr_test *ct = open_test(test);
+/**
+ * struct step - A call, and its result
+ * @name: of the call
+ * @run: makes it
+ * @arg: its argument
+ * @want: its result
+ */
+struct step {
+	const char	*name;
+	s64		(*run)(struct fid_cntr *cntr, u64 arg);
+	u64		arg;
+	s64		want;
+};
 
-	KUNIT_EXPECT_EQ(test, fi_cntr_read(ct->cntr), 0);
-	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(ct->cntr), 0);
+static s64 do_add(struct fid_cntr *cntr, u64 arg)
+{
+	return fi_cntr_add(cntr, arg);
+}
+
+static s64 do_set(struct fid_cntr *cntr, u64 arg)
+{
+	return fi_cntr_set(cntr, arg);
+}
+
+static s64 do_adderr(struct fid_cntr *cntr, u64 arg)
+{
+	return fi_cntr_adderr(cntr, arg);
+}
+
+static s64 do_seterr(struct fid_cntr *cntr, u64 arg)
+{
+	return fi_cntr_seterr(cntr, arg);
+}
+
+static s64 do_read(struct fid_cntr *cntr, u64 arg)
+{
+	return fi_cntr_read(cntr);
+}
+
+static s64 do_readerr(struct fid_cntr *cntr, u64 arg)
+{
+	return fi_cntr_readerr(cntr);
+}
+
+static s64 do_look(struct fid_cntr *cntr, u64 arg)
+{
+	return fi_cntr_wait(cntr, arg, 0);
+}
+
+static s64 do_wait_for_ever(struct fid_cntr *cntr, u64 arg)
+{
+	return fi_cntr_wait(cntr, arg, -1);
+}
+
+#define ADD(n)			{ "fi_cntr_add", do_add, n }
+#define SET(n)			{ "fi_cntr_set", do_set, n }
+#define ADDERR(n)		{ "fi_cntr_adderr", do_adderr, n }
+#define SETERR(n)		{ "fi_cntr_seterr", do_seterr, n }
+#define VALUE(want)		{ "fi_cntr_read", do_read, 0, want }
+#define ERRORS(want)		{ "fi_cntr_readerr", do_readerr, 0, want }
+/* Without time, and with all of it */
+#define LOOK(n, want)		{ "fi_cntr_wait", do_look, n, want }
+#define WAIT(n, want)		{ "fi_cntr_wait", do_wait_for_ever, n, want }
+
+static const struct sequence {
+	const char	*name;
+	struct step	steps[12];
+} sequences[] = {
+	{ "a new counter is zero", { VALUE(0), ERRORS(0) } },
+	{ "the value is added to and set",
+	  { ADD(5), ADD(2), VALUE(7), SET(3), VALUE(3), ERRORS(0) } },
+	{ "errors are counted apart",
+	  { ADDERR(5), ADDERR(2), ERRORS(7), SETERR(3), ERRORS(3), VALUE(0) } },
+	{ "numbers have 64 bits",
+	  { SET(BIT_ULL(63)), ADD(1), SETERR(BIT_ULL(40)), VALUE(BIT_ULL(63) + 1),
+	    ERRORS(BIT_ULL(40)), LOOK(BIT_ULL(63), 0), LOOK(BIT_ULL(63) + 1, 0),
+	    LOOK(BIT_ULL(63) + 2, -ETIMEDOUT) } },
+	{ "a wait ends at once at the threshold", { ADD(3), WAIT(3, 0), LOOK(2, 0), WAIT(0, 0) } },
+	{ "a wait without time does not sleep", { ADD(2), LOOK(3, -ETIMEDOUT) } },
+	{ "an error is reported until it was read",
+	  { ADDERR(1), WAIT(3, -FI_EAVAIL), WAIT(3, -FI_EAVAIL), ERRORS(1), LOOK(3, -ETIMEDOUT),
+	    ADDERR(1), WAIT(3, -FI_EAVAIL) } },
+	{ "an error that the client has set is not reported",
+	  { ADDERR(1), SETERR(1), LOOK(3, -ETIMEDOUT), ADDERR(1), SETERR(0), LOOK(3, -ETIMEDOUT),
+	    ADDERR(0), LOOK(3, -ETIMEDOUT) } },
+	{ "the threshold goes before an error", { ADDERR(1), ADD(3), WAIT(3, 0) } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sequence, sequences, name);
+
+static void each_step_has_its_result(struct kunit *test)
+{
+	const struct sequence *sequence = test->param_value;
+	struct cntr_test *ct = open_test(test);
+	const struct step *step = sequence->steps;
+
 	KUNIT_EXPECT_PTR_EQ(test, ct->cntr->fid.context, (void *)ct);
-}
-
-static void value_is_added_to_and_set(struct kunit *test)
-{
-	struct cntr_test *ct = open_test(test);
-
-	KUNIT_EXPECT_EQ(test, fi_cntr_add(ct->cntr, 5), 0);
-	KUNIT_EXPECT_EQ(test, fi_cntr_add(ct->cntr, 2), 0);
-	KUNIT_EXPECT_EQ(test, fi_cntr_read(ct->cntr), 7);
-	KUNIT_EXPECT_EQ(test, fi_cntr_set(ct->cntr, 3), 0);
-	KUNIT_EXPECT_EQ(test, fi_cntr_read(ct->cntr), 3);
-	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(ct->cntr), 0);
-}
-
-static void errors_are_counted_apart(struct kunit *test)
-{
-	struct cntr_test *ct = open_test(test);
-
-	KUNIT_EXPECT_EQ(test, fi_cntr_adderr(ct->cntr, 5), 0);
-	KUNIT_EXPECT_EQ(test, fi_cntr_adderr(ct->cntr, 2), 0);
-	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(ct->cntr), 7);
-	KUNIT_EXPECT_EQ(test, fi_cntr_seterr(ct->cntr, 3), 0);
-	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(ct->cntr), 3);
-	KUNIT_EXPECT_EQ(test, fi_cntr_read(ct->cntr), 0);
-}
-
-static void numbers_have_64_bits(struct kunit *test)
-{
-	struct cntr_test *ct = open_test(test);
-
-	fi_cntr_set(ct->cntr, BIT_ULL(63));
-	fi_cntr_add(ct->cntr, 1);
-	fi_cntr_seterr(ct->cntr, BIT_ULL(40));
-
-	KUNIT_EXPECT_EQ(test, fi_cntr_read(ct->cntr), BIT_ULL(63) + 1);
-	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(ct->cntr), BIT_ULL(40));
-	KUNIT_EXPECT_EQ(test, fi_cntr_wait(ct->cntr, BIT_ULL(63), 0), 0);
-	KUNIT_EXPECT_EQ(test, fi_cntr_wait(ct->cntr, BIT_ULL(63) + 2, 0),
-			-ETIMEDOUT);
-}
-
-static void wait_ends_at_once_at_the_threshold(struct kunit *test)
-{
-	struct cntr_test *ct = open_test(test);
-
-	fi_cntr_add(ct->cntr, 3);
-
-	KUNIT_EXPECT_EQ(test, fi_cntr_wait(ct->cntr, 3, -1), 0);
-	KUNIT_EXPECT_EQ(test, fi_cntr_wait(ct->cntr, 2, 0), 0);
-	KUNIT_EXPECT_EQ(test, fi_cntr_wait(ct->cntr, 0, -1), 0);
-}
-
-static void wait_without_time_does_not_sleep(struct kunit *test)
-{
-	struct cntr_test *ct = open_test(test);
-
-	fi_cntr_add(ct->cntr, 2);
-
-	KUNIT_EXPECT_EQ(test, fi_cntr_wait(ct->cntr, 3, 0), -ETIMEDOUT);
+	for (; step < sequence->steps + ARRAY_SIZE(sequence->steps) && step->name; step++)
+		KUNIT_ASSERT_EQ_MSG(test, step->run(ct->cntr, step->arg), step->want,
+				    "step %zu, %s(%llu)", step - sequence->steps + 1, step->name,
+				    step->arg);
 }
 
 static void wait_ends_with_its_time(struct kunit *test)
@@ -186,18 +221,47 @@ static void wait_ends_with_its_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(ct->cntr), 0);
 }
 
-static void threshold_wakes_the_sleeper(struct kunit *test)
+/**
+ * struct waking - What wakes a thread that sleeps until the value is 3
+ * @name: of that
+ * @before: the counter, before the thread comes
+ * @nothing: leaves the thread asleep
+ * @waker: wakes it
+ * @ret: the result of its wait
+ */
+struct waking {
+	const char	*name;
+	struct step	before;
+	struct step	nothing;
+	struct step	waker;
+	int		ret;
+};
+
+static const struct waking wakings[] = {
+	{ "the threshold", ADD(0), ADD(2), ADD(1), 0 },
+	{ "a new value", ADD(0), SET(2), SET(3), 0 },
+	{ "an error", ADD(0), ADDERR(0), ADDERR(1), -FI_EAVAIL },
+	{ "fewer errors", SETERR(5), SETERR(5), SETERR(0), -FI_EAVAIL },
+	{ "more errors", SETERR(5), SETERR(5), SETERR(6), -FI_EAVAIL },
+};
+
+KUNIT_ARRAY_PARAM_DESC(waking, wakings, name);
+
+static void a_change_wakes_the_sleeper(struct kunit *test)
 {
+	const struct waking *row = test->param_value;
 	struct cntr_test *ct = open_test(test);
 	struct vt_async *sleeper;
 
 	ct->timeout = -1;
+	row->before.run(ct->cntr, row->before.arg);
 	sleeper = vt_async_start(test, do_wait, ct);
-	fi_cntr_add(ct->cntr, 2);
+	KUNIT_EXPECT_TRUE(test, have_sleepers(ct, 1));
+	row->nothing.run(ct->cntr, row->nothing.arg);
 	KUNIT_EXPECT_TRUE(test, vt_async_waits(sleeper));
-	fi_cntr_add(ct->cntr, 1);
+	row->waker.run(ct->cntr, row->waker.arg);
 
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, sleeper), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, sleeper), row->ret);
 }
 
 static void sleeper_is_left_alone_below_its_threshold(struct kunit *test)
@@ -241,44 +305,6 @@ static void each_sleeper_wakes_at_its_threshold(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, two), 0);
 }
 
-static void set_wakes_the_sleeper(struct kunit *test)
-{
-	struct cntr_test *ct = open_test(test);
-	struct vt_async *sleeper = vt_async_start(test, do_wait, ct);
-
-	KUNIT_EXPECT_TRUE(test, vt_async_waits(sleeper));
-	fi_cntr_set(ct->cntr, 3);
-
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, sleeper), 0);
-}
-
-static void error_wakes_the_sleeper(struct kunit *test)
-{
-	struct cntr_test *ct = open_test(test);
-	struct vt_async *sleeper = vt_async_start(test, do_wait, ct);
-
-	KUNIT_EXPECT_TRUE(test, vt_async_waits(sleeper));
-	fi_cntr_adderr(ct->cntr, 1);
-
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, sleeper), -FI_EAVAIL);
-	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(ct->cntr), 1);
-}
-
-static void changed_number_of_errors_wakes_the_sleeper(struct kunit *test)
-{
-	struct cntr_test *ct = open_test(test);
-	struct vt_async *sleeper;
-
-	fi_cntr_seterr(ct->cntr, 5);
-	sleeper = vt_async_start(test, do_wait, ct);
-	KUNIT_EXPECT_TRUE(test, have_sleepers(ct, 1));
-	fi_cntr_seterr(ct->cntr, 5);
-	KUNIT_EXPECT_TRUE(test, vt_async_waits(sleeper));
-	fi_cntr_seterr(ct->cntr, 0);
-
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, sleeper), -FI_EAVAIL);
-}
-
 /* Even if somebody else reads the number before the sleeper has woken up */
 static void error_wakes_every_sleeper(struct kunit *test)
 {
@@ -293,44 +319,6 @@ static void error_wakes_every_sleeper(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, one), -FI_EAVAIL);
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, two), -FI_EAVAIL);
-}
-
-static void error_before_the_wait_is_told_until_it_was_read(struct kunit *test)
-{
-	struct cntr_test *ct = open_test(test);
-
-	fi_cntr_adderr(ct->cntr, 1);
-
-	KUNIT_EXPECT_EQ(test, do_wait(ct), -FI_EAVAIL);
-	KUNIT_EXPECT_EQ(test, do_wait(ct), -FI_EAVAIL);
-	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(ct->cntr), 1);
-	KUNIT_EXPECT_EQ(test, fi_cntr_wait(ct->cntr, 3, 0), -ETIMEDOUT);
-	fi_cntr_adderr(ct->cntr, 1);
-	KUNIT_EXPECT_EQ(test, do_wait(ct), -FI_EAVAIL);
-}
-
-static void error_that_the_client_has_set_is_not_told(struct kunit *test)
-{
-	struct cntr_test *ct = open_test(test);
-
-	fi_cntr_adderr(ct->cntr, 1);
-	fi_cntr_seterr(ct->cntr, 1);
-	KUNIT_EXPECT_EQ(test, fi_cntr_wait(ct->cntr, 3, 0), -ETIMEDOUT);
-	fi_cntr_adderr(ct->cntr, 1);
-	fi_cntr_seterr(ct->cntr, 0);
-	KUNIT_EXPECT_EQ(test, fi_cntr_wait(ct->cntr, 3, 0), -ETIMEDOUT);
-	fi_cntr_adderr(ct->cntr, 0);
-	KUNIT_EXPECT_EQ(test, fi_cntr_wait(ct->cntr, 3, 0), -ETIMEDOUT);
-}
-
-static void threshold_goes_before_an_error(struct kunit *test)
-{
-	struct cntr_test *ct = open_test(test);
-
-	fi_cntr_adderr(ct->cntr, 1);
-	fi_cntr_add(ct->cntr, 3);
-
-	KUNIT_EXPECT_EQ(test, do_wait(ct), 0);
 }
 
 static int wait_interruptibly(void *data)
@@ -508,12 +496,7 @@ static const struct bad_attr {
 	{ "callback", { .wait_obj = FI_WAIT_CALLBACK }, -ENOSYS },
 };
 
-static void bad_attr_desc(const struct bad_attr *bad, char *desc)
-{
-	strscpy(desc, bad->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(bad_attr, bad_attrs, bad_attr_desc);
+KUNIT_ARRAY_PARAM_DESC(bad_attr, bad_attrs, name);
 
 static void bad_attributes_are_refused(struct kunit *test)
 {
@@ -544,23 +527,12 @@ static void ready_made_counter_needs_no_provider(struct kunit *test)
 }
 
 static struct kunit_case cntr_cases[] = {
-	KUNIT_CASE(new_counter_is_zero),
-	KUNIT_CASE(value_is_added_to_and_set),
-	KUNIT_CASE(errors_are_counted_apart),
-	KUNIT_CASE(numbers_have_64_bits),
-	KUNIT_CASE(wait_ends_at_once_at_the_threshold),
-	KUNIT_CASE(wait_without_time_does_not_sleep),
+	KUNIT_CASE_PARAM(each_step_has_its_result, sequence_gen_params),
+	KUNIT_CASE_PARAM(a_change_wakes_the_sleeper, waking_gen_params),
 	KUNIT_CASE(wait_ends_with_its_time),
-	KUNIT_CASE(threshold_wakes_the_sleeper),
 	KUNIT_CASE(sleeper_is_left_alone_below_its_threshold),
 	KUNIT_CASE(each_sleeper_wakes_at_its_threshold),
-	KUNIT_CASE(set_wakes_the_sleeper),
-	KUNIT_CASE(error_wakes_the_sleeper),
-	KUNIT_CASE(changed_number_of_errors_wakes_the_sleeper),
 	KUNIT_CASE(error_wakes_every_sleeper),
-	KUNIT_CASE(error_before_the_wait_is_told_until_it_was_read),
-	KUNIT_CASE(error_that_the_client_has_set_is_not_told),
-	KUNIT_CASE(threshold_goes_before_an_error),
 	KUNIT_CASE(task_signal_ends_the_wait),
 	KUNIT_CASE(interrupt_may_count),
 	KUNIT_CASE(no_count_is_lost),

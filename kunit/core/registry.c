@@ -45,35 +45,18 @@ static int open_fabric(struct kunit *test, const char *name, u32 version,
 	return err;
 }
 
-static void one_provider_is_found(struct kunit *test)
-{
-	struct mock *mock = core_mock(test, "mock", 1);
-
-	KUNIT_EXPECT_EQ(test, count_results(test, mock), 1);
-}
-
-static void two_providers_are_both_found(struct kunit *test)
-{
-	struct mock *one = core_mock(test, "mock-1", 1);
-	struct mock *two = core_mock(test, "mock-2", 1);
-
-	KUNIT_EXPECT_EQ(test, count_results(test, one), 1);
-	KUNIT_EXPECT_EQ(test, count_results(test, two), 1);
-}
-
-static void ten_providers_are_all_found(struct kunit *test)
+static void every_provider_is_found(struct kunit *test)
 {
 	struct mock *mocks[10];
 	char name[FI_NAME_MAX];
-	int i;
+	int i, k;
 
 	for (i = 0; i < ARRAY_SIZE(mocks); i++) {
 		snprintf(name, sizeof(name), "mock-%d", i);
 		mocks[i] = core_mock(test, name, 1);
+		for (k = 0; k <= i; k++)
+			KUNIT_EXPECT_EQ(test, count_results(test, mocks[k]), 1);
 	}
-
-	for (i = 0; i < ARRAY_SIZE(mocks); i++)
-		KUNIT_EXPECT_EQ(test, count_results(test, mocks[i]), 1);
 }
 
 static void unregistered_provider_is_not_called(struct kunit *test)
@@ -95,14 +78,7 @@ static void same_name_and_version_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock_calls(second), 0);
 }
 
-static void registering_twice_is_refused(struct kunit *test)
-{
-	struct mock *mock = core_mock(test, "mock", 1);
-
-	KUNIT_EXPECT_EQ(test, register_mock(mock), -EEXIST);
-}
-
-static void second_registration_is_logged(struct kunit *test)
+static void registering_twice_is_refused_and_logged(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", FI_VERSION(1, 2));
 
@@ -125,58 +101,55 @@ static void provider_without_a_name_is_logged(struct kunit *test)
 			1);
 }
 
-static void higher_version_shadows_lower(struct kunit *test)
+/**
+ * struct versions - Two versions of a provider
+ * @name: of the case
+ * @first: registered first
+ * @second: registered after that
+ * @asked: what a fabric is opened with
+ * @opens: the version that opens it
+ */
+struct versions {
+	const char	*name;
+	u32		first;
+	u32		second;
+	u32		asked;
+	u32		opens;
+};
+
+static const struct versions versions[] = {
+	{ "newer second", FI_VERSION(1, 9), FI_VERSION(2, 0), 0, FI_VERSION(2, 0) },
+	{ "older second", FI_VERSION(2, 0), FI_VERSION(1, 9), 0, FI_VERSION(2, 0) },
+	{ "older of the info", 1, 2, 1, 1 },
+	{ "newer of the info", 1, 2, 2, 2 },
+	{ "older of the info, second", 2, 1, 1, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(version, versions, name);
+
+/* The newer one also opens what asks for no version; the older one comes back when it goes */
+static void the_newer_version_serves(struct kunit *test)
 {
-	struct mock *low = core_mock(test, "mock", FI_VERSION(1, 9));
-	struct mock *high = core_mock(test, "mock", FI_VERSION(2, 0));
-
-	KUNIT_EXPECT_EQ(test, count_results(test, high), 1);
-	KUNIT_EXPECT_EQ(test, count_results(test, low), 0);
-	KUNIT_EXPECT_EQ(test, mock_calls(low), 0);
-}
-
-static void lower_version_that_comes_later_stays_unused(struct kunit *test)
-{
-	struct mock *high = core_mock(test, "mock", 2);
-	struct mock *low = core_mock(test, "mock", 1);
-
-	KUNIT_EXPECT_EQ(test, count_results(test, high), 1);
-	KUNIT_EXPECT_EQ(test, count_results(test, low), 0);
-}
-
-static void older_version_comes_back_when_newer_goes(struct kunit *test)
-{
-	struct mock *low = core_mock(test, "mock", 1);
-	struct mock *high = core_mock(test, "mock", 2);
-
-	KUNIT_ASSERT_EQ(test, deregister_mock(high), 0);
-
-	KUNIT_EXPECT_EQ(test, count_results(test, low), 1);
-	KUNIT_EXPECT_EQ(test, count_results(test, high), 0);
-}
-
-static void fabric_is_opened_with_the_highest_version(struct kunit *test)
-{
-	struct mock *low = core_mock(test, "mock", 1);
-	struct mock *high = core_mock(test, "mock", 2);
+	const struct versions *row = test->param_value;
+	struct mock *first = core_mock(test, "mock", row->first);
+	struct mock *second = core_mock(test, "mock", row->second);
+	struct mock *newer = row->first > row->second ? first : second;
+	struct mock *older = newer == first ? second : first;
+	struct mock *opener = row->opens == row->first ? first : second;
 	struct fid_fabric *fabric;
 
-	KUNIT_ASSERT_EQ(test, open_fabric(test, "mock", 0, &fabric), 0);
+	KUNIT_EXPECT_EQ(test, count_results(test, newer), 1);
+	KUNIT_EXPECT_EQ(test, count_results(test, older), 0);
+	KUNIT_EXPECT_EQ(test, mock_calls(older), 0);
 
-	KUNIT_EXPECT_EQ(test, mock_live(high), 1);
-	KUNIT_EXPECT_EQ(test, mock_live(low), 0);
-}
+	KUNIT_ASSERT_EQ(test, open_fabric(test, "mock", row->asked, &fabric), 0);
+	KUNIT_EXPECT_EQ(test, mock_live(opener), 1);
+	KUNIT_EXPECT_EQ(test, mock_live(opener == newer ? older : newer), 0);
+	KUNIT_ASSERT_EQ(test, core_close(test, &fabric->fid), 0);
 
-static void fabric_is_opened_with_the_version_of_the_info(struct kunit *test)
-{
-	struct mock *low = core_mock(test, "mock", 1);
-	struct mock *high = core_mock(test, "mock", 2);
-	struct fid_fabric *fabric;
-
-	KUNIT_ASSERT_EQ(test, open_fabric(test, "mock", 1, &fabric), 0);
-
-	KUNIT_EXPECT_EQ(test, mock_live(low), 1);
-	KUNIT_EXPECT_EQ(test, mock_live(high), 0);
+	KUNIT_ASSERT_EQ(test, deregister_mock(newer), 0);
+	KUNIT_EXPECT_EQ(test, count_results(test, older), 1);
+	KUNIT_EXPECT_EQ(test, count_results(test, newer), 0);
 }
 
 static void another_major_version_is_refused(struct kunit *test)
@@ -252,12 +225,7 @@ static const struct name_case {
 	{ "beyond ASCII", "mock\xc3\xa9", -EINVAL },
 };
 
-static void name_case_desc(const struct name_case *row, char *desc)
-{
-	strscpy(desc, row->what, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(name, name_cases, name_case_desc);
+KUNIT_ARRAY_PARAM_DESC(name, name_cases, what);
 
 static void name_is_checked(struct kunit *test)
 {
@@ -346,115 +314,65 @@ static int call_fabric(void *data)
 	return err;
 }
 
-static void inside_init(struct inside *inside, struct mock *mock)
+/* Starts it, and waits until the gate holds it */
+static struct vt_async *enter(struct kunit *test, struct inside *inside, struct mock *mock,
+			      enum mock_call gate, int (*call)(void *data))
 {
-	memset(inside, 0, sizeof(*inside));
-	inside->mock = mock;
-	inside->attr.prov_name = mock->name;
-	inside->attr.prov_version = mock->provider.version;
+	struct vt_async *caller;
+
+	*inside = (struct inside) {
+		.mock			= mock,
+		.attr.prov_name		= mock->name,
+		.attr.prov_version	= mock->provider.version,
+	};
+	mock_gate_arm(mock, gate);
+	caller = vt_async_start(test, call, inside);
+	KUNIT_EXPECT_TRUE(test, mock_gate_wait(mock));
+	return caller;
 }
 
-static void deregister_waits_for_getinfo(struct kunit *test)
+static const struct entered {
+	const char	*name;
+	enum mock_call	gate;
+	int		(*call)(void *data);
+	int		err;
+} entered[] = {
+	{ "getinfo", MOCK_CALL_GETINFO, call_getinfo },
+	{ "a fabric that is being opened", MOCK_CALL_FABRIC, call_fabric },
+	{ "a fabric that fails to open", MOCK_CALL_FABRIC, call_fabric, -EIO },
+};
+
+KUNIT_ARRAY_PARAM_DESC(entered, entered, name);
+
+static void deregister_waits_for_a_call(struct kunit *test)
 {
+	const struct entered *row = test->param_value;
 	struct mock *mock = core_mock(test, "mock", 1);
 	struct vt_async *caller, *leaver;
 	struct inside inside;
 
-	inside_init(&inside, mock);
-	mock_gate_arm(mock, MOCK_CALL_GETINFO);
-	caller = vt_async_start(test, call_getinfo, &inside);
-	KUNIT_EXPECT_TRUE(test, mock_gate_wait(mock));
+	mock->fail[row->gate] = row->err;
+	caller = enter(test, &inside, mock, row->gate, row->call);
 
 	leaver = vt_async_start(test, deregister_mock, mock);
 
 	KUNIT_EXPECT_TRUE(test, vt_async_waits(leaver));
 	mock_gate_open(mock);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, caller), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, caller), row->err);
+	if (inside.opened) {
+		KUNIT_EXPECT_TRUE(test, vt_async_waits(leaver));
+		KUNIT_EXPECT_EQ(test, fi_close(inside.opened), 0);
+	}
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, leaver), 0);
+	KUNIT_EXPECT_EQ(test, !!inside.opened, row->call == call_fabric && !row->err);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mock->infos_out), 0);
 }
 
-static void deregister_waits_for_a_fabric_that_is_being_opened(struct kunit *test)
-{
-	struct mock *mock = core_mock(test, "mock", 1);
-	struct vt_async *caller, *leaver;
-	struct inside inside;
-
-	inside_init(&inside, mock);
-	mock_gate_arm(mock, MOCK_CALL_FABRIC);
-	caller = vt_async_start(test, call_fabric, &inside);
-	KUNIT_EXPECT_TRUE(test, mock_gate_wait(mock));
-
-	leaver = vt_async_start(test, deregister_mock, mock);
-
-	KUNIT_EXPECT_TRUE(test, vt_async_waits(leaver));
-	mock_gate_open(mock);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, caller), 0);
-	KUNIT_EXPECT_TRUE(test, vt_async_waits(leaver));
-	KUNIT_EXPECT_EQ(test, fi_close(inside.opened), 0);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, leaver), 0);
-}
-
-static void deregister_waits_for_a_fabric_that_fails_to_open(struct kunit *test)
-{
-	struct mock *mock = core_mock(test, "mock", 1);
-	struct vt_async *caller, *leaver;
-	struct inside inside;
-
-	inside_init(&inside, mock);
-	mock->fail[MOCK_CALL_FABRIC] = -EIO;
-	mock_gate_arm(mock, MOCK_CALL_FABRIC);
-	caller = vt_async_start(test, call_fabric, &inside);
-	KUNIT_EXPECT_TRUE(test, mock_gate_wait(mock));
-
-	leaver = vt_async_start(test, deregister_mock, mock);
-
-	KUNIT_EXPECT_TRUE(test, vt_async_waits(leaver));
-	mock_gate_open(mock);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, caller), -EIO);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, leaver), 0);
-}
-
+/* Meanwhile nobody finds the provider, and its fabric goes on */
 static void deregister_waits_for_an_open_fabric(struct kunit *test)
-{
-	struct mock *mock = core_mock(test, "mock", 1);
-	struct vt_async *leaver;
-	struct core_set set;
-
-	core_open_parents(test, &set, mock, MOCK_EP);
-
-	leaver = vt_async_start(test, deregister_mock, mock);
-
-	KUNIT_EXPECT_TRUE(test, vt_async_waits(leaver));
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_DOMAIN]), 0);
-	KUNIT_EXPECT_TRUE(test, vt_async_waits(leaver));
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_FABRIC]), 0);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, leaver), 0);
-}
-
-static void provider_is_invisible_while_deregister_waits(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock-leaves", 1);
 	struct fid_fabric *fabric;
-	struct vt_async *leaver;
-	struct core_set set;
-
-	core_open_parents(test, &set, mock, MOCK_EP);
-
-	leaver = vt_async_start(test, deregister_mock, mock);
-
-	KUNIT_EXPECT_TRUE(test, vt_async_waits(leaver));
-	KUNIT_EXPECT_EQ(test, count_results(test, mock), 0);
-	KUNIT_EXPECT_EQ(test, open_fabric(test, mock->name, 1, &fabric),
-			-ENODEV);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_DOMAIN]), 0);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_FABRIC]), 0);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, leaver), 0);
-}
-
-static void open_fabric_goes_on_while_deregister_waits(struct kunit *test)
-{
-	struct mock *mock = core_mock(test, "mock", 1);
 	struct vt_async *leaver;
 	struct core_set set;
 	struct fid *ep;
@@ -464,9 +382,13 @@ static void open_fabric_goes_on_while_deregister_waits(struct kunit *test)
 	leaver = vt_async_start(test, deregister_mock, mock);
 
 	KUNIT_EXPECT_TRUE(test, vt_async_waits(leaver));
+	KUNIT_EXPECT_EQ(test, count_results(test, mock), 0);
+	KUNIT_EXPECT_EQ(test, open_fabric(test, mock->name, 1, &fabric),
+			-ENODEV);
 	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_EP, &ep), 0);
 	KUNIT_EXPECT_EQ(test, core_close(test, ep), 0);
 	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_DOMAIN]), 0);
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(leaver));
 	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_FABRIC]), 0);
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, leaver), 0);
 }
@@ -528,10 +450,7 @@ static void registry_is_free_while_a_provider_is_inside_getinfo(struct kunit *te
 	struct fid_fabric *fabric;
 	struct inside inside;
 
-	inside_init(&inside, slow);
-	mock_gate_arm(slow, MOCK_CALL_GETINFO);
-	caller = vt_async_start(test, call_getinfo, &inside);
-	KUNIT_EXPECT_TRUE(test, mock_gate_wait(slow));
+	caller = enter(test, &inside, slow, MOCK_CALL_GETINFO, call_getinfo);
 
 	KUNIT_EXPECT_EQ(test, register_mock(other), 0);
 	KUNIT_EXPECT_EQ(test, count_results(test, other), 1);
@@ -570,19 +489,12 @@ static void failed_fabric_does_not_pin_the_module(struct kunit *test)
 }
 
 static struct kunit_case registry_cases[] = {
-	KUNIT_CASE(one_provider_is_found),
-	KUNIT_CASE(two_providers_are_both_found),
-	KUNIT_CASE(ten_providers_are_all_found),
+	KUNIT_CASE(every_provider_is_found),
 	KUNIT_CASE(unregistered_provider_is_not_called),
 	KUNIT_CASE(same_name_and_version_is_refused),
-	KUNIT_CASE(registering_twice_is_refused),
-	KUNIT_CASE(second_registration_is_logged),
+	KUNIT_CASE(registering_twice_is_refused_and_logged),
 	KUNIT_CASE(provider_without_a_name_is_logged),
-	KUNIT_CASE(higher_version_shadows_lower),
-	KUNIT_CASE(lower_version_that_comes_later_stays_unused),
-	KUNIT_CASE(older_version_comes_back_when_newer_goes),
-	KUNIT_CASE(fabric_is_opened_with_the_highest_version),
-	KUNIT_CASE(fabric_is_opened_with_the_version_of_the_info),
+	KUNIT_CASE_PARAM(the_newer_version_serves, version_gen_params),
 	KUNIT_CASE(another_major_version_is_refused),
 	KUNIT_CASE(other_minor_versions_are_accepted),
 	KUNIT_CASE(missing_call_is_refused),
@@ -592,12 +504,8 @@ static struct kunit_case registry_cases[] = {
 	KUNIT_CASE(deregistered_provider_can_register_again),
 	KUNIT_CASE(fabric_of_a_deregistered_provider_is_refused),
 	KUNIT_CASE(results_outlive_their_provider),
-	KUNIT_CASE(deregister_waits_for_getinfo),
-	KUNIT_CASE(deregister_waits_for_a_fabric_that_is_being_opened),
-	KUNIT_CASE(deregister_waits_for_a_fabric_that_fails_to_open),
+	KUNIT_CASE_PARAM(deregister_waits_for_a_call, entered_gen_params),
 	KUNIT_CASE(deregister_waits_for_an_open_fabric),
-	KUNIT_CASE(provider_is_invisible_while_deregister_waits),
-	KUNIT_CASE(open_fabric_goes_on_while_deregister_waits),
 	KUNIT_CASE(deregister_one_does_not_wait_for_another),
 	KUNIT_CASE(successor_serves_while_predecessor_waits),
 	KUNIT_CASE(replaced_provider_keeps_serving_its_objects),
