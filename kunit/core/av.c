@@ -142,12 +142,7 @@ static const struct bad_insert {
 	{ "FI_AUTH_KEY without keys", FI_AUTH_KEY, true, -EINVAL },
 };
 
-static void bad_insert_desc(const struct bad_insert *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(bad_insert, bad_inserts, bad_insert_desc);
+KUNIT_ARRAY_PARAM_DESC(bad_insert, bad_inserts, name);
 
 static void insertion_that_makes_no_sense_is_refused(struct kunit *test)
 {

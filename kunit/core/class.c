@@ -379,12 +379,7 @@ static const struct fid_call fid_calls[] = {
 	{ "fi_eq_write", BIT(MOCK_EQ), call_eq_write },
 };
 
-static void fid_call_desc(const struct fid_call *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(fid_call, fid_calls, fid_call_desc);
+KUNIT_ARRAY_PARAM_DESC(fid_call, fid_calls, name);
 
 static void object_of_another_class_is_refused(struct kunit *test)
 {

@@ -319,12 +319,7 @@ static const struct promise {
 	{ "FI_ATOMIC", FI_ATOMIC },
 };
 
-static void promise_desc(const struct promise *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(promise, promises, promise_desc);
+KUNIT_ARRAY_PARAM_DESC(promise, promises, name);
 
 static struct row open_promise(struct kunit *test, struct core_set *set)
 {

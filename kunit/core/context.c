@@ -243,12 +243,7 @@ static const struct dmabuf_case {
 	{ "a type of list", { &nowhere, 0, 1 }, FI_BUF_SGL, 1, -EINVAL },
 };
 
-static void dmabuf_desc(const struct dmabuf_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(dmabuf, dmabuf_cases, dmabuf_desc);
+KUNIT_ARRAY_PARAM_DESC(dmabuf, dmabuf_cases, name);
 
 static int register_dmabuf(struct kunit *test, u64 caps,
 			   const struct dmabuf_case *row)

@@ -540,12 +540,7 @@ static const struct attr_case {
 	{ "absurd size", { .size = SIZE_MAX }, -EINVAL },
 };
 
-static void attr_desc(const struct attr_case *row, char *desc)
-{
-	strscpy(desc, row->what, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(attr, attr_cases, attr_desc);
+KUNIT_ARRAY_PARAM_DESC(attr, attr_cases, what);
 
 static void attributes_are_checked(struct kunit *test)
 {

@@ -324,12 +324,7 @@ static const struct malformed_case {
 	{ MOCK_INFO_NO_FABRIC_NAME, "no fabric name" },
 };
 
-static void malformed_desc(const struct malformed_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(malformed, malformed_cases, malformed_desc);
+KUNIT_ARRAY_PARAM_DESC(malformed, malformed_cases, name);
 
 static void malformed_result_is_skipped(struct kunit *test)
 {

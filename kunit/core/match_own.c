@@ -94,12 +94,7 @@ static const struct limit {
 	  offsetof(struct fi_domain_attr, max_err_cntr_value) },
 };
 
-static void limit_desc(const struct limit *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(limit, limits, limit_desc);
+KUNIT_ARRAY_PARAM_DESC(limit, limits, name);
 
 static bool limit_fits(struct ends *ends, const struct limit *row, u64 offer,
 		       u64 wish)

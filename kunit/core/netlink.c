@@ -386,12 +386,7 @@ static const struct malformed {
 	{ "objects take no attribute", KOFI_CMD_OBJECTS, put_short_number },
 };
 
-static void malformed_desc(const struct malformed *param, char *desc)
-{
-	strscpy(desc, param->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(malformed, malformed, malformed_desc);
+KUNIT_ARRAY_PARAM_DESC(malformed, malformed, name);
 
 static void malformed_request_is_refused(struct kunit *test)
 {

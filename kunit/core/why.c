@@ -202,12 +202,7 @@ static const struct field_case field_cases[] = {
 	{ "nic->link_attr", "some", "none", spoil_link },
 };
 
-static void field_desc(const struct field_case *row, char *desc)
-{
-	strscpy(desc, row->field, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(field, field_cases, field_desc);
+KUNIT_ARRAY_PARAM_DESC(field, field_cases, field);
 
 static void misfit_is_named_with_both_values(struct kunit *test)
 {

@@ -74,12 +74,7 @@ static const struct list_case {
 	{ "sgl", FI_BUF_SGL },
 };
 
-static void list_desc(const struct list_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(list, list_cases, list_desc);
+KUNIT_ARRAY_PARAM_DESC(list, list_cases, name);
 
 static void a_list_is_traced_with_all_its_bytes(struct kunit *test)
 {

@@ -90,12 +90,7 @@ static const struct state_case {
 	  -ENODEV },
 };
 
-static void state_desc(const struct state_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(state, state_cases, state_desc);
+KUNIT_ARRAY_PARAM_DESC(state, state_cases, name);
 
 static void each_state_allows_what_it_stands_for(struct kunit *test)
 {

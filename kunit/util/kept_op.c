@@ -271,12 +271,7 @@ static const struct sgl_case {
 	{ "more than can be counted", 100, SIZE_MAX, -EMSGSIZE },
 };
 
-static void sgl_desc(const struct sgl_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(sgl, sgl_cases, sgl_desc);
+KUNIT_ARRAY_PARAM_DESC(sgl, sgl_cases, name);
 
 static void a_list_of_any_length_is_executed(struct kunit *test)
 {

@@ -72,12 +72,7 @@ static const struct resolution_case {
 	{ "of a peer's address", 0 },
 };
 
-static void resolution_desc(const struct resolution_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(resolution, resolution_cases, resolution_desc);
+KUNIT_ARRAY_PARAM_DESC(resolution, resolution_cases, name);
 
 static void event_during_an_address_resolution_changes_nothing(struct kunit *test)
 {

@@ -463,18 +463,8 @@ static void receives_behind_the_buffer_go_on_without_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_tmsg(us, 4, 8, 10), KOFI_SRX_MATCHED);
 }
 
-static void name_of_leaves(const struct leaves *leave, char *desc)
-{
-	strscpy(desc, leave->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-static void name_of_gone(const struct gone *gone, char *desc)
-{
-	strscpy(desc, gone->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(leaves, leaves, name_of_leaves);
-KUNIT_ARRAY_PARAM(gone, ways, name_of_gone);
+KUNIT_ARRAY_PARAM_DESC(leaves, leaves, name);
+KUNIT_ARRAY_PARAM_DESC(gone, ways, name);
 
 static struct kunit_case srx_multi_cases[] = {
 	KUNIT_CASE(messages_stand_one_behind_the_other),

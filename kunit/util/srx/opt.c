@@ -221,12 +221,7 @@ static void a_provider_has_all_its_functions(struct kunit *test)
 					    &ops), -EINVAL);
 }
 
-static void name_of_impossible(const struct impossible *impossible, char *desc)
-{
-	strscpy(desc, impossible->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(impossible, impossibles, name_of_impossible);
+KUNIT_ARRAY_PARAM_DESC(impossible, impossibles, name);
 
 static struct kunit_case srx_opt_cases[] = {
 	KUNIT_CASE(the_limit_is_reported_once),

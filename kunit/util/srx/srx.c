@@ -375,24 +375,9 @@ static void a_claim_without_context_is_refused(struct kunit *test)
 	ut_gets_nothing(test, us);
 }
 
-static void name_of_fit(const struct fit *fit, char *desc)
-{
-	strscpy(desc, fit->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-static void name_of_refused(const struct refused *refuse, char *desc)
-{
-	strscpy(desc, refuse->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-static void name_of_type(const struct ut_type *type, char *desc)
-{
-	strscpy(desc, type->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(fit, fits, name_of_fit);
-KUNIT_ARRAY_PARAM(refused, refused, name_of_refused);
-KUNIT_ARRAY_PARAM(type, ut_types, name_of_type);
+KUNIT_ARRAY_PARAM_DESC(fit, fits, name);
+KUNIT_ARRAY_PARAM_DESC(refused, refused, name);
+KUNIT_ARRAY_PARAM_DESC(type, ut_types, name);
 
 static struct kunit_case srx_cases[] = {
 	KUNIT_CASE(a_receive_takes_the_message_that_arrives),

@@ -429,18 +429,8 @@ static void an_access_by_tag_takes_a_deferred_receive(struct kunit *test)
 	ut_gets(test, us, .nr = 1, .len = 10, .tag = 9);
 }
 
-static void name_of_pair(const struct pair *pair, char *desc)
-{
-	strscpy(desc, pair->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-static void name_of_kind(const struct kind *kind, char *desc)
-{
-	strscpy(desc, kind->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(pair, pairs, name_of_pair);
-KUNIT_ARRAY_PARAM(kind, kinds, name_of_kind);
+KUNIT_ARRAY_PARAM_DESC(pair, pairs, name);
+KUNIT_ARRAY_PARAM_DESC(kind, kinds, name);
 
 static struct kunit_case srx_tagged_cases[] = {
 	KUNIT_CASE_PARAM(a_message_finds_what_matches, pair_gen_params),
