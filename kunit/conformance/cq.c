@@ -8,37 +8,48 @@
 #include "conformance.h"
 
 static const struct vt_kind kinds[] = {
-	{ "polled", FI_WAIT_NONE, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_CONTEXT },
-	{ "polled", FI_WAIT_NONE, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_MSG },
 	{ "polled", FI_WAIT_NONE, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_DATA },
-	{ "polled", FI_WAIT_NONE, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_TAGGED },
-	{ "sread", FI_WAIT_UNSPEC, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_CONTEXT },
-	{ "sread", FI_WAIT_UNSPEC, FI_COMP_WORKQUEUE, FI_CQ_FORMAT_MSG },
-	{ "sread", FI_WAIT_UNSPEC, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_TAGGED },
+	{ "sread", FI_WAIT_UNSPEC, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_DATA },
+	{ "sread, filled by a worker", FI_WAIT_UNSPEC, FI_COMP_WORKQUEUE, FI_CQ_FORMAT_DATA },
 	{ "handler", FI_WAIT_CALLBACK, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_DATA },
-	{ "handler", FI_WAIT_CALLBACK, FI_COMP_WORKQUEUE, FI_CQ_FORMAT_DATA },
+	{ "handler in a worker", FI_WAIT_CALLBACK, FI_COMP_WORKQUEUE, FI_CQ_FORMAT_DATA },
 };
 
-static void exchange(struct kunit *test, struct vt_pair *pair,
-		     const struct vt_kind *kind)
+/* A message with remote CQ data, if there are any; the receiver's queue has this format */
+static void send_one(struct kunit *test, struct vt_end *from, struct vt_end *to,
+		     enum fi_cq_format format)
 {
 	u8 *out = vt_buf(test, 64), *in = vt_buf(test, 64);
-	struct vt_comp rx, tx;
+	u64 flags = FI_MSG | FI_RECV, data = conf_data(test);
+	const struct vt_xfer x = {
+		.buf = out, .len = 60, .data = data, .context = vt_ctx(2),
+	};
+	struct vt_comp comp;
+
+	vt_fill(out, 64, 7);
+	vt_recv(test, to, in, 64, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, vt_post_flags(from->ep, data ? VT_SENDDATA : VT_SEND, &x, 0), 0);
+	if (data)
+		flags |= FI_REMOTE_CQ_DATA;
+	comp = vt_done(test, to->rx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.flags, format >= FI_CQ_FORMAT_MSG ? flags : 0);
+	KUNIT_EXPECT_EQ(test, comp.len, format >= FI_CQ_FORMAT_MSG ? 60 : 0);
+	KUNIT_EXPECT_EQ(test, comp.data, format >= FI_CQ_FORMAT_DATA ? data : 0);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, 60, 7));
+	comp = vt_done(test, from->tx, vt_ctx(2));
+	if (from->tx->kind->format >= FI_CQ_FORMAT_MSG)
+		KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_SEND);
+	kunit_kfree(test, in);
+	kunit_kfree(test, out);
+}
+
+static void exchange(struct kunit *test, struct vt_pair *pair)
+{
 	int i;
 
-	for (i = 0; i < 5; i++) {
-		vt_fill(out, 64, i);
-		vt_recv(test, &pair->b, in, 64, vt_ctx(10 + i));
-		KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, out, 60, NULL, 0,
-					      vt_ctx(20 + i)), 0);
-		rx = vt_done(test, pair->b.rx, vt_ctx(10 + i));
-		tx = vt_done(test, pair->a.tx, vt_ctx(20 + i));
-		KUNIT_EXPECT_TRUE(test, vt_filled(in, 60, i));
-		if (kind->format < FI_CQ_FORMAT_MSG)
-			continue;
-		KUNIT_EXPECT_EQ(test, rx.flags, FI_MSG | FI_RECV);
-		KUNIT_EXPECT_EQ(test, rx.len, 60);
-		KUNIT_EXPECT_EQ(test, tx.flags, FI_MSG | FI_SEND);
+	for (i = 0; i < 2; i++) {
+		send_one(test, &pair->a, &pair->b, pair->b.rx->kind->format);
+		send_one(test, &pair->b, &pair->a, pair->a.rx->kind->format);
 	}
 	vt_none(test, pair->a.tx);
 	vt_none(test, pair->b.rx);
@@ -46,13 +57,40 @@ static void exchange(struct kunit *test, struct vt_pair *pair,
 
 static void every_wait_object_works_with_every_format(struct kunit *test)
 {
+	enum fi_cq_format format;
 	struct vt_pair pair = {};
+	struct vt_kind kind;
 	size_t i;
 
 	conf_serve(test);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		for (format = FI_CQ_FORMAT_CONTEXT; format <= FI_CQ_FORMAT_TAGGED; format++) {
+			kind = kinds[i];
+			kind.format = format;
+			vt_join(test, &pair, &kind);
+			exchange(test, &pair);
+			vt_pair_close(test, &pair);
+		}
+}
+
+static void every_wait_object_reports_errors(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 8);
+	struct vt_pair pair = {};
+	struct vt_comp comp;
+	size_t i;
+
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		vt_join(test, &pair, &kinds[i]);
-		exchange(test, &pair, &kinds[i]);
+		vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
+		KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
+		comp = vt_failed(test, pair.b.rx);
+		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+		KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+		KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV);
 		vt_pair_close(test, &pair);
 	}
 }
@@ -86,10 +124,10 @@ static void each_direction_may_have_its_own_queue(struct kunit *test)
 	struct vt_pair pair = {};
 
 	conf_serve(test);
-	pair.a.rx = vt_cq(test, &kinds[2], size);
-	pair.b.rx = vt_cq(test, &kinds[7], size);
-	vt_join(test, &pair, &kinds[4]);
-	exchange(test, &pair, &kinds[0]);
+	pair.a.rx = vt_cq(test, &kinds[0], size);
+	pair.b.rx = vt_cq(test, &kinds[3], size);
+	vt_join(test, &pair, &kinds[1]);
+	exchange(test, &pair);
 	cross(test, &pair, 30000);
 }
 
@@ -103,7 +141,7 @@ static void handlers_run_where_they_are_asked_to(struct kunit *test)
 		if (kinds[i].wait_obj != FI_WAIT_CALLBACK)
 			continue;
 		vt_join(test, &pair, &kinds[i]);
-		exchange(test, &pair, &kinds[i]);
+		exchange(test, &pair);
 		KUNIT_EXPECT_GT(test, atomic_read(&pair.b.rx->calls), 0);
 		KUNIT_EXPECT_EQ(test, pair.b.rx->in_task,
 				kinds[i].comp_ctx == FI_COMP_WORKQUEUE);
@@ -123,6 +161,7 @@ static void a_queue_says_how_it_is_waited_for(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fi_control(&cq->cq->fid, FI_GETWAITOBJ,
 						 &wait_obj), 0);
 		KUNIT_EXPECT_EQ(test, wait_obj, kinds[i].wait_obj);
+		KUNIT_EXPECT_EQ(test, fi_control(&cq->cq->fid, FI_GETWAITOBJ, NULL), -EINVAL);
 		KUNIT_EXPECT_EQ(test, fi_control(&cq->cq->fid, FI_BACKLOG, &wait_obj), -ENOSYS);
 	}
 }
@@ -170,8 +209,10 @@ static void an_empty_queue_has_nothing_to_read(struct kunit *test)
 {
 	struct fi_cq_err_entry error = {};
 	struct fi_cq_data_entry entry;
+	ktime_t begin;
 	fi_addr_t addr;
 	struct vt_cq *cq;
+	size_t i;
 
 	vt_open_info(test, vt_of(test)->info);
 	cq = vt_cq(test, &vt_default_kind, 0);
@@ -179,19 +220,26 @@ static void an_empty_queue_has_nothing_to_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_cq_readfrom(cq->cq, &entry, 1, &addr),
 			-EAGAIN);
 	KUNIT_EXPECT_EQ(test, fi_cq_readerr(cq->cq, &error, 0), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, 5),
-			-EAGAIN);
+	begin = ktime_get();
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, 100), -EAGAIN);
+	KUNIT_EXPECT_GE(test, ktime_ms_delta(ktime_get(), begin), 100);
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, 0), -EAGAIN);
 	KUNIT_EXPECT_NOT_NULL(test, fi_cq_strerror(cq->cq, 1, NULL, NULL, 0));
 
-	cq = vt_cq(test, &kinds[0], 0);
-	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_cq_signal(cq->cq), -EINVAL);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (kinds[i].wait_obj == FI_WAIT_UNSPEC)
+			continue;
+		cq = vt_cq(test, &kinds[i], 0);
+		KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, 0), -EINVAL);
+		KUNIT_EXPECT_EQ(test, fi_cq_signal(cq->cq), -EINVAL);
+	}
 }
 
-static void a_signal_ends_a_wait(struct kunit *test)
+static void a_signal_ends_one_wait(struct kunit *test)
 {
 	struct fi_cq_data_entry entry;
 	struct vt_cq *cq;
+	ktime_t begin;
 
 	vt_open_info(test, vt_of(test)->info);
 	cq = vt_cq(test, &vt_default_kind, 0);
@@ -199,6 +247,9 @@ static void a_signal_ends_a_wait(struct kunit *test)
 	/* Without it this would never return */
 	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, -1),
 			-EAGAIN);
+	begin = ktime_get();
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, 10), -EAGAIN);
+	KUNIT_EXPECT_GE(test, ktime_ms_delta(ktime_get(), begin), 10);
 }
 
 static void a_threshold_waits_for_so_many(struct kunit *test)
@@ -224,7 +275,11 @@ static void a_threshold_waits_for_so_many(struct kunit *test)
 		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
 		KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, buf, 0, 0), 0);
 	}
+	/* Without an entry to fill, a wait leaves everything there */
+	KUNIT_EXPECT_EQ(test, vt_cq_sread(pair.b.rx->cq, NULL, 0, &three), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, vt_cq_sread(pair.b.rx->cq, entries, 4, &three), 3);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_PTR_EQ(test, entries[i].op_context, vt_ctx(i));
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(9));
 	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, buf, 0, 0), 0);
 	/*
@@ -333,6 +388,7 @@ static void every_operation_can_have_a_callback(struct kunit *test)
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE_PARAM(every_wait_object_works_with_every_format,
 			 conf_gen_params),
+	KUNIT_CASE_PARAM(every_wait_object_reports_errors, conf_gen_msg),
 	KUNIT_CASE_PARAM(each_direction_may_have_its_own_queue,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(handlers_run_where_they_are_asked_to,
@@ -342,7 +398,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE_PARAM(many_queues_of_many_sizes_open_and_close,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(an_empty_queue_has_nothing_to_read, conf_gen_params),
-	KUNIT_CASE_PARAM(a_signal_ends_a_wait, conf_gen_params),
+	KUNIT_CASE_PARAM(a_signal_ends_one_wait, conf_gen_params),
 	KUNIT_CASE_PARAM(a_threshold_waits_for_so_many, conf_gen_params),
 	KUNIT_CASE_PARAM(a_read_of_senders_knows_none_without_source,
 			 conf_gen_params),

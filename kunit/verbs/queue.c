@@ -356,6 +356,22 @@ static void a_refused_enable_takes_no_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_enable(ep), 0);
 }
 
+static void a_queue_may_ask_for_a_completion_vector(struct kunit *test)
+{
+	struct fi_cq_attr attr = {
+		.flags			= FI_AFFINITY,
+		.signaling_vector	= 12345,
+	};
+	struct vt_pair pair = {};
+
+	vt_serve(test, AF_INET, NULL);
+	pair.a.tx = vt_cq_new(test, vt_of(test)->domain, &attr,
+			      &vt_default_kind);
+	vt_join(test, &pair, &vt_default_kind);
+
+	vt_ping(test, &pair.a, &pair.b);
+}
+
 static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(a_full_send_queue_says_so_until_a_completion_is_read),
 	KUNIT_CASE(a_full_receive_queue_says_so_until_a_completion_is_read),
@@ -368,6 +384,7 @@ static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(the_devices_own_message_limit_is_kept),
 	KUNIT_CASE(a_completion_queue_is_not_overbooked),
 	KUNIT_CASE(a_refused_enable_takes_no_room),
+	KUNIT_CASE(a_queue_may_ask_for_a_completion_vector),
 	{}
 };
 

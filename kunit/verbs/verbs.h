@@ -31,7 +31,6 @@ extern struct kunit_suite kofi_verbs_post_suite;
 extern struct kunit_suite kofi_verbs_done_suite;
 extern struct kunit_suite kofi_verbs_queue_suite;
 extern struct kunit_suite kofi_verbs_error_suite;
-extern struct kunit_suite kofi_verbs_cq_suite;
 extern struct kunit_suite kofi_verbs_handler_suite;
 extern struct kunit_suite kofi_verbs_cntr_suite;
 extern struct kunit_suite kofi_verbs_srx_suite;
