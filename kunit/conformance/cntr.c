@@ -91,128 +91,119 @@ static void other_counters_are_refused(struct kunit *test)
 }
 
 /**
- * struct direction - A direction that may be counted
- * @name: of the flag
- * @flag: as fi_ep_bind() has it
- * @cap: what an endpoint needs for it
- * @at_target: it is counted at the other end of the operation
- * @read: the operation is a read; else, if it is not a message, a write
+ * struct direction - What may be counted together
+ * @name: of the flags
+ * @flags: as fi_ep_bind() has them
+ * @cap: what an endpoint needs for them
+ * @at_target: they are counted at the other end of the operation
+ * @ops: operations that are counted
+ * @count: how many
  */
 struct direction {
 	const char	*name;
-	u64		flag;
+	u64		flags;
 	u64		cap;
 	bool		at_target;
-	bool		read;
+	enum vt_op	ops[5];
+	size_t		count;
 };
+
+#define NEAR	(FI_SEND | FI_WRITE | FI_READ)
 
 static const struct direction directions[] = {
-	{ "FI_SEND", FI_SEND, FI_MSG | FI_SEND },
-	{ "FI_RECV", FI_RECV, FI_MSG | FI_RECV, .at_target = true },
-	{ "FI_WRITE", FI_WRITE, FI_RMA | FI_WRITE | FI_REMOTE_WRITE },
-	{ "FI_READ", FI_READ, FI_RMA | FI_READ | FI_REMOTE_READ, .read = true },
-	{ "FI_REMOTE_WRITE", FI_REMOTE_WRITE,
-	  FI_RMA | FI_WRITE | FI_REMOTE_WRITE, .at_target = true },
-	{ "FI_REMOTE_READ", FI_REMOTE_READ,
-	  FI_RMA | FI_READ | FI_REMOTE_READ, .at_target = true, .read = true },
+	{ "FI_SEND", FI_SEND, FI_MSG | FI_SEND, .ops = { VT_SEND, VT_INJECT }, .count = 2 },
+	{ "FI_RECV", FI_RECV, FI_MSG | FI_RECV, .at_target = true,
+	  .ops = { VT_SEND, VT_INJECT }, .count = 2 },
+	{ "FI_WRITE", FI_WRITE, FI_RMA | FI_WRITE | FI_REMOTE_WRITE,
+	  .ops = { VT_WRITE, VT_INJECT_WRITE }, .count = 2 },
+	{ "FI_READ", FI_READ, FI_RMA | FI_READ | FI_REMOTE_READ, .ops = { VT_READ }, .count = 1 },
+	{ "FI_SEND, FI_WRITE and FI_READ", NEAR,
+	  FI_MSG | FI_RMA | NEAR | FI_REMOTE_WRITE | FI_REMOTE_READ,
+	  .ops = { VT_SEND, VT_INJECT, VT_WRITE, VT_INJECT_WRITE, VT_READ }, .count = 5 },
+	{ "FI_REMOTE_WRITE", FI_REMOTE_WRITE, FI_RMA | FI_WRITE | FI_REMOTE_WRITE,
+	  .at_target = true, .ops = { VT_WRITE, VT_INJECT_WRITE }, .count = 2 },
+	{ "FI_REMOTE_READ", FI_REMOTE_READ, FI_RMA | FI_READ | FI_REMOTE_READ, .at_target = true,
+	  .ops = { VT_READ }, .count = 1 },
 };
 
-/* Open, with the counter; false: it cannot be bound so */
-static bool open_end(struct kunit *test, struct vt_end *end,
-		     struct fi_info *info, struct fid_cntr *cntr, u64 flag)
+/* What is claimed is counted; what is not may be */
+static bool can_count(struct kunit *test, struct fid_cntr *cntr, u64 flags)
 {
-	int ret = 0;
+	struct fid_ep *ep = vt_ep(test, vt_of(test)->info);
+	int ret = fi_ep_bind(ep, &cntr->fid, flags);
 
-	end->info = info;
-	end->ep = vt_ep(test, info);
-	if (cntr)
-		ret = fi_ep_bind(end->ep, &cntr->fid, flag);
 	if (ret) {
 		KUNIT_EXPECT_EQ(test, ret, -ENOSYS);
-		/* What is claimed is counted; what is not may be */
 		KUNIT_EXPECT_FALSE(test, conf_has(test, FI_RMA_EVENT) &&
-				   flag & (FI_REMOTE_READ | FI_REMOTE_WRITE));
-		vt_close(test, &end->ep->fid);
-		return false;
+				   flags & (FI_REMOTE_READ | FI_REMOTE_WRITE));
 	}
-	vt_end_enable(test, end, &vt_default_kind);
-	return true;
+	vt_close(test, &ep->fid);
+	return !ret;
 }
 
 static bool join(struct kunit *test, struct vt_pair *pair,
 		 const struct direction *dir, struct fid_cntr *cntr)
 {
-	struct fid_cntr *near = dir->at_target ? NULL : cntr;
-	struct fid_cntr *far = dir->at_target ? cntr : NULL;
-	struct fi_info *info = vt_of(test)->info;
-	bool rdm = vt_is_rdm(info);
-	union vt_event event;
+	struct vt_end *end = dir->at_target ? &pair->b : &pair->a;
 
-	vt_end_queues(test, &pair->a, info, &vt_default_kind);
-	vt_end_queues(test, &pair->b, info, &vt_default_kind);
-	if (!open_end(test, &pair->a, info, near, dir->flag))
+	if (!can_count(test, cntr, dir->flags))
 		return false;
-	if (!rdm) {
-		vt_connect(test, &pair->a, NULL, 0);
-		info = vt_connreq(test, NULL);
-	}
-	if (!open_end(test, &pair->b, info, far, dir->flag)) {
-		vt_close(test, &pair->a.ep->fid);
-		return false;
-	}
-	if (rdm) {
-		vt_meet(test, pair);
-		return true;
-	}
-	vt_accept(test, &pair->b, NULL, 0);
-	vt_event(test, pair->a.eq, FI_CONNECTED, &event);
+	end->cntrs[0] = (struct vt_cntr) { cntr, dir->flags };
+	vt_join(test, pair, &vt_default_kind);
 	return true;
 }
 
+/* Each operation NR_OPS times; the sender's completions are read unless it has none */
 static void operate(struct kunit *test, struct vt_pair *pair,
-		    const struct direction *dir)
+		    const struct direction *dir, size_t len)
 {
-	struct conf_region region;
-	u8 *buf = vt_buf(test, 200);
-	struct fid_ep *ep = pair->a.ep;
-	int i;
+	bool unsignaled = pair->a.bind_flags & FI_SELECTIVE_COMPLETION;
+	struct conf_region region = {};
+	u8 *buf = vt_buf(test, 2 * len);
+	struct vt_xfer x = { .buf = buf, .len = len, .context = vt_ctx(2) };
+	enum vt_op op;
+	size_t i;
 
 	if (dir->cap & FI_RMA)
-		conf_region(test, &region, 100, CONF_ACCESS);
-	for (i = 0; i < NR_OPS; i++) {
-		if (dir->cap & FI_MSG) {
-			vt_recv(test, &pair->b, buf + 100, 100, vt_ctx(1));
-			KUNIT_ASSERT_EQ(test, fi_send(ep, buf, 100, NULL, 0,
-						      vt_ctx(2)), 0);
+		conf_region(test, &region, len, CONF_ACCESS);
+	x.addr = region.addr;
+	x.key = region.key;
+	for (i = 0; i < NR_OPS * dir->count; i++) {
+		op = dir->ops[i / NR_OPS];
+		if (op <= VT_INJECT)
+			vt_recv(test, &pair->b, buf + len, len, vt_ctx(1));
+		KUNIT_ASSERT_EQ(test, vt_post_flags(pair->a.ep, op, &x, 0), 0);
+		if (op <= VT_INJECT)
 			vt_done(test, pair->b.rx, vt_ctx(1));
-		} else if (dir->read) {
-			KUNIT_ASSERT_EQ(test, fi_read(ep, buf, 100, NULL, 0,
-						      region.addr, region.key,
-						      vt_ctx(2)), 0);
-		} else {
-			KUNIT_ASSERT_EQ(test, fi_write(ep, buf, 100, NULL, 0,
-						       region.addr, region.key,
-						       vt_ctx(2)), 0);
-		}
-		vt_done(test, pair->a.tx, vt_ctx(2));
+		if (!unsignaled && op != VT_INJECT && op != VT_INJECT_WRITE)
+			vt_done(test, pair->a.tx, vt_ctx(2));
 	}
+	vt_none(test, pair->a.tx);
 }
 
+/* A second counter of the end that is for operations of the other kinds stays at 0 */
 static void check_direction(struct kunit *test, const struct direction *dir,
-			    enum fi_cntr_events events)
+			    enum fi_cntr_events events, u64 bind_flags)
 {
-	u64 want = events == FI_CNTR_EVENTS_BYTES ? 100 * NR_OPS : NR_OPS;
-	struct fid_cntr *cntr = cntr_open(test, events);
-	struct vt_pair pair = {};
+	size_t len = min(100, vt_of(test)->info->tx_attr->inject_size);
+	u64 want = NR_OPS * dir->count * (events == FI_CNTR_EVENTS_BYTES ? len : 1);
+	struct fid_cntr *cntr = cntr_open(test, events), *others = cntr_open(test, events);
+	struct vt_pair pair = { .a.bind_flags = bind_flags };
+	u64 rest = NEAR & ~dir->flags;
 
-	if (!cntr || !join(test, &pair, dir, cntr))
+	if (!cntr)
 		return;
-	operate(test, &pair, dir);
+	if (!dir->at_target && rest && conf_has(test, FI_MSG | FI_RMA | NEAR))
+		pair.a.cntrs[1] = (struct vt_cntr) { others, rest };
+	if (!join(test, &pair, dir, cntr))
+		return;
+	operate(test, &pair, dir, len);
 	KUNIT_EXPECT_EQ_MSG(test, vt_cntr_wait(cntr, want), 0, "%s", dir->name);
 	vt_close(test, &pair.a.ep->fid);
 	vt_close(test, &pair.b.ep->fid);
 	KUNIT_EXPECT_EQ_MSG(test, fi_cntr_read(cntr), want, "%s", dir->name);
 	KUNIT_EXPECT_EQ_MSG(test, fi_cntr_readerr(cntr), 0, "%s", dir->name);
+	KUNIT_EXPECT_EQ_MSG(test, fi_cntr_read(others), 0, "%s", dir->name);
 }
 
 static void each_direction_is_counted_or_refused(struct kunit *test)
@@ -224,16 +215,37 @@ static void each_direction_is_counted_or_refused(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(directions); i++) {
 		if (!conf_has(test, directions[i].cap))
 			continue;
-		check_direction(test, &directions[i], FI_CNTR_EVENTS_COMP);
-		check_direction(test, &directions[i], FI_CNTR_EVENTS_BYTES);
+		check_direction(test, &directions[i], FI_CNTR_EVENTS_COMP, 0);
+		check_direction(test, &directions[i], FI_CNTR_EVENTS_COMP,
+				FI_SELECTIVE_COMPLETION);
+		check_direction(test, &directions[i], FI_CNTR_EVENTS_BYTES, 0);
 	}
+}
+
+static void endpoints_share_a_counter(struct kunit *test)
+{
+	struct vt_pair pairs[2] = {};
+	struct fid_cntr *cntr;
+	size_t i;
+
+	if (!conf_has(test, directions[0].cap))
+		return;
+	conf_serve(test);
+	cntr = cntr_open(test, FI_CNTR_EVENTS_COMP);
+	if (!cntr)
+		return;
+	for (i = 0; i < 2; i++)
+		KUNIT_ASSERT_TRUE(test, join(test, &pairs[i], &directions[0], cntr));
+	for (i = 0; i < 2; i++)
+		operate(test, &pairs[i], &directions[0], 8);
+	KUNIT_EXPECT_EQ(test, vt_cntr_wait(cntr, 4 * NR_OPS), 0);
 }
 
 /* Operations that the end of the connection takes with it */
 static void failures_are_counted_apart(struct kunit *test)
 {
 	static const struct direction recv = {
-		.flag = FI_RECV, .at_target = true,
+		.flags = FI_RECV, .at_target = true,
 	};
 	struct vt_pair pair = {};
 	struct fid_cntr *cntr;
@@ -265,6 +277,7 @@ static struct kunit_case cntr_cases[] = {
 	KUNIT_CASE_PARAM(other_counters_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(each_direction_is_counted_or_refused,
 			 conf_gen_params),
+	KUNIT_CASE_PARAM(endpoints_share_a_counter, conf_gen_params),
 	KUNIT_CASE_PARAM(failures_are_counted_apart, conf_gen_msg),
 	{}
 };

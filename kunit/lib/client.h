@@ -111,6 +111,12 @@ struct vt {
 	struct list_head	fids;
 };
 
+/* A counter, and what it is bound for */
+struct vt_cntr {
+	struct fid_cntr	*cntr;
+	u64		flags;
+};
+
 /**
  * struct vt_end - One end of a connection, or an endpoint without connections
  * @info: what its endpoint was opened with
@@ -119,6 +125,7 @@ struct vt {
  * @tx: completions of its sends
  * @rx: completions of its receives; the same as @tx unless set before
  * @bind_flags: FI_SELECTIVE_COMPLETION, or 0
+ * @cntrs: counters, as far as they are set before
  * @srx: the shared receive context it uses, if set before
  * @rw_ops: FI_OPT_MAX_RW_OPS, if set before
  * @callbacks: FI_OPT_CALLBACKS, if set before
@@ -132,6 +139,7 @@ struct vt_end {
 	struct vt_cq		*tx;
 	struct vt_cq		*rx;
 	u64			bind_flags;
+	struct vt_cntr		cntrs[3];
 	struct fid_ep		*srx;
 	size_t			rw_ops;
 	const struct fi_ep_callbacks *callbacks;

@@ -40,10 +40,14 @@ EXPORT_SYMBOL_GPL(vt_end_queues);
 void vt_end_enable(struct kunit *test, struct vt_end *end,
 		   const struct vt_kind *kind)
 {
+	const struct vt_cntr *cntr = end->cntrs;
+
 	vt_end_queues(test, end, end->info, kind);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, vt_is_rdm(end->info) ?
 					 &end->av->fid : &end->eq->fid, 0), 0);
 	vt_bind_cqs(test, end);
+	for (; cntr < end->cntrs + ARRAY_SIZE(end->cntrs) && cntr->cntr; cntr++)
+		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &cntr->cntr->fid, cntr->flags), 0);
 	if (end->srx)
 		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->srx->fid, 0),
 				0);
