@@ -3,6 +3,7 @@
  * Connections: addresses, data of every length, rejection, the end from both sides,
  * many of them.
  */
+#include <linux/in.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
 #include "conformance.h"
@@ -150,30 +151,75 @@ static void longer_data_are_refused_and_nothing_is_sent(struct kunit *test)
 	vt_ping(test, &pair.a, &pair.b);
 }
 
+/* With one byte less than it needs, a name says how long it is, and writes nothing beyond */
+static void expect_name(struct kunit *test, struct fid_ep *ep, struct fid *fid,
+			struct sockaddr_storage *name)
+{
+	size_t want = vt_of(test)->info->src_addrlen, len = want - 1;
+
+	memset(name, 0x5a, sizeof(*name));
+	KUNIT_EXPECT_EQ(test, ep ? fi_getpeer(ep, name, &len) : fi_getname(fid, name, &len),
+			-FI_ETOOSMALL);
+	KUNIT_EXPECT_EQ(test, len, want);
+	KUNIT_EXPECT_EQ(test, ((u8 *)name)[want - 1], 0x5a);
+	len = 0;
+	KUNIT_EXPECT_EQ(test, ep ? fi_getpeer(ep, NULL, &len) : fi_getname(fid, NULL, &len),
+			-FI_ETOOSMALL);
+	KUNIT_EXPECT_EQ(test, len, want);
+	memset(name, 0, sizeof(*name));
+	len = sizeof(*name);
+	KUNIT_ASSERT_EQ(test, ep ? fi_getpeer(ep, name, &len) : fi_getname(fid, name, &len), 0);
+	KUNIT_EXPECT_EQ(test, len, want);
+}
+
 static void both_ends_know_each_other_by_name(struct kunit *test)
 {
-	struct sockaddr_storage a = {}, b = {}, peer = {};
-	size_t len, info_len;
+	const struct sockaddr_storage *own;
+	struct sockaddr_storage name;
 	struct vt_pair pair = {};
 
 	if (!conf_is_msg(test))
 		return;
 	conf_join(test, &pair);
-	info_len = vt_of(test)->info->src_addrlen;
-	len = sizeof(peer);
-	KUNIT_ASSERT_EQ(test, fi_getpeer(pair.a.ep, &peer, &len), 0);
-	KUNIT_EXPECT_EQ(test, len, info_len);
-	KUNIT_EXPECT_MEMEQ(test, &peer, &vt_of(test)->name, len);
-	len = sizeof(a);
-	KUNIT_ASSERT_EQ(test, fi_getname(&pair.a.ep->fid, &a, &len), 0);
-	KUNIT_EXPECT_EQ(test, len, info_len);
-	len = sizeof(b);
-	KUNIT_ASSERT_EQ(test, fi_getname(&pair.b.ep->fid, &b, &len), 0);
-	KUNIT_EXPECT_EQ(test, len, info_len);
-	len = 0;
-	KUNIT_EXPECT_EQ(test, fi_getname(&pair.a.ep->fid, NULL, &len),
-			-FI_ETOOSMALL);
-	KUNIT_EXPECT_EQ(test, len, info_len);
+	own = vt_of(test)->info->src_addr;
+	expect_name(test, pair.a.ep, NULL, &name);
+	KUNIT_EXPECT_MEMEQ(test, &name, &vt_of(test)->name, vt_of(test)->name_len);
+	expect_name(test, pair.b.ep, NULL, &name);
+	KUNIT_EXPECT_EQ(test, name.ss_family, own->ss_family);
+	expect_name(test, NULL, &pair.a.ep->fid, &name);
+	KUNIT_EXPECT_NE(test, ((struct sockaddr_in *)&name)->sin_port, 0);
+	expect_name(test, NULL, &pair.b.ep->fid, &name);
+	KUNIT_EXPECT_EQ(test, name.ss_family, own->ss_family);
+	expect_name(test, NULL, &vt_of(test)->pep->fid, &name);
+}
+
+static void a_connect_without_address_goes_to_the_infos(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct vt_end client = {};
+	struct fi_info *info, *request;
+
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
+	info = conf_ask(test);
+	kfree(info->dest_addr);
+	info->dest_addrlen = vt->name_len;
+	info->dest_addr = kmemdup(&vt->name, vt->name_len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, info->dest_addr);
+	vt_end_open(test, &client, info, &vt_default_kind);
+	KUNIT_EXPECT_EQ(test, fi_connect(client.ep, NULL, NULL, 0), 0);
+
+	/* The request is for the domain of the passive endpoint */
+	request = vt_connreq(test, NULL);
+	KUNIT_EXPECT_NOT_NULL(test, request->handle);
+	KUNIT_EXPECT_STREQ(test, request->domain_attr->name, vt->info->domain_attr->name);
+	KUNIT_EXPECT_STREQ(test, request->fabric_attr->prov_name,
+			   vt->info->fabric_attr->prov_name);
+	KUNIT_EXPECT_EQ(test, request->addr_format, vt->info->addr_format);
+	KUNIT_EXPECT_EQ(test, request->tx_attr->size, vt->info->tx_attr->size);
+	KUNIT_EXPECT_NOT_NULL(test, request->src_addr);
+	KUNIT_EXPECT_NOT_NULL(test, request->dest_addr);
 }
 
 static void steps_out_of_turn_are_refused(struct kunit *test)
@@ -195,6 +241,7 @@ static void steps_out_of_turn_are_refused(struct kunit *test)
 	vt_client(test, &pair.a, &vt_default_kind);
 	KUNIT_EXPECT_EQ(test, fi_accept(pair.a.ep, NULL, 0), -FI_EOPBADSTATE);
 	KUNIT_EXPECT_EQ(test, fi_getpeer(pair.a.ep, &peer, &len), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, fi_getname(&pair.a.ep->fid, &peer, &len), 0);
 	KUNIT_EXPECT_EQ(test, fi_shutdown(pair.a.ep, 0), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, fi_enable(pair.a.ep), -FI_EOPBADSTATE);
 	KUNIT_EXPECT_EQ(test, fi_listen(vt->pep), -FI_EOPBADSTATE);
@@ -209,7 +256,7 @@ static void an_end_that_is_shut_down_tells_the_other(struct kunit *test)
 	union vt_event event;
 	struct vt_end *ends[] = { &pair.a, &pair.b };
 	u8 *buf = vt_buf(test, 8);
-	int i;
+	int i, k;
 
 	if (!conf_is_msg(test))
 		return;
@@ -224,6 +271,11 @@ static void an_end_that_is_shut_down_tells_the_other(struct kunit *test)
 				ECANCELED);
 		KUNIT_EXPECT_EQ(test, fi_send(ends[!i]->ep, buf, 8, NULL, 0,
 					      NULL), -ESHUTDOWN);
+		vt_event(test, ends[i]->eq, FI_SHUTDOWN, &event);
+		for (k = 0; k < 2; k++) {
+			KUNIT_EXPECT_EQ(test, fi_shutdown(ends[k]->ep, 0), 0);
+			vt_no_event(test, ends[k]->eq);
+		}
 		vt_pair_close(test, &pair);
 	}
 }
@@ -242,6 +294,7 @@ static void an_end_that_is_closed_tells_the_other(struct kunit *test)
 		vt_join(test, &pair, &vt_default_kind);
 		vt_end_close(test, ends[i]);
 		vt_event(test, ends[!i]->eq, FI_SHUTDOWN, &event);
+		KUNIT_EXPECT_PTR_EQ(test, event.cm.fid, &ends[!i]->ep->fid);
 		vt_end_close(test, ends[!i]);
 	}
 }
@@ -273,8 +326,12 @@ static void connections_come_and_go_many_times(struct kunit *test)
 	conf_serve(test);
 	for (i = 0; i < 20; i++) {
 		vt_join(test, &pair, &vt_default_kind);
-		if (i % 10 == 0)
+		if (i % 10 == 0) {
+			vt_ping(test, &pair.a, &pair.b);
 			vt_ping(test, &pair.b, &pair.a);
+			vt_no_event(test, pair.a.eq);
+			vt_no_event(test, pair.b.eq);
+		}
 		vt_pair_close(test, &pair);
 	}
 	vt_no_event(test, vt_of(test)->eq);
@@ -315,6 +372,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE_PARAM(longer_data_are_refused_and_nothing_is_sent,
 			 conf_gen_msg),
 	KUNIT_CASE_PARAM(both_ends_know_each_other_by_name, conf_gen_msg),
+	KUNIT_CASE_PARAM(a_connect_without_address_goes_to_the_infos, conf_gen_msg),
 	KUNIT_CASE_PARAM(steps_out_of_turn_are_refused, conf_gen_msg),
 	KUNIT_CASE_PARAM(an_end_that_is_shut_down_tells_the_other,
 			 conf_gen_msg),
