@@ -23,6 +23,8 @@ static void injects_are_as_long_as_claimed(struct kunit *test)
 			-EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_INJECT),
 			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_injectdata(pair.a.ep, buf, limit + 1, 0, 0),
+			conf_data(test) ? -EMSGSIZE : -ENOSYS);
 	vt_recv(test, &pair.b, buf + limit + 1, limit + 1, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, buf, limit, 0), 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.rx, vt_ctx(1)).len, limit);
@@ -173,6 +175,9 @@ static void an_endpoint_can_be_given_less(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, buf,
 					info->tx_attr->inject_size + 1, 0),
 			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, option(test, &pair.a.ep->fid, FI_OPT_MAX_MSG_SIZE), 1000);
+	KUNIT_EXPECT_EQ(test, option(test, &pair.a.ep->fid, FI_OPT_INJECT_MSG_SIZE),
+			info->tx_attr->inject_size);
 	vt_recv(test, &pair.b, buf + 1000, 1000, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 1000, NULL, 0, vt_ctx(2)),
 			0);
@@ -230,7 +235,10 @@ static void receive_queues_are_as_deep_as_claimed(struct kunit *test)
 		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
 	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, NULL),
 			-EAGAIN);
-	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, buf, 0, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 0, NULL, 0, vt_ctx(1)), 0);
+	vt_done(test, pair.a.tx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, NULL),
+			-EAGAIN);
 	vt_done(test, pair.b.rx, vt_ctx(0));
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(size));
 	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, NULL),
@@ -263,6 +271,8 @@ static void transmit_queues_are_as_deep_as_claimed(struct kunit *test)
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(size));
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, vt_ctx(size)),
 			0);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL),
+			-EAGAIN);
 	for (i = 1; i <= size; i++)
 		vt_done(test, pair.a.tx, vt_ctx(i));
 	vt_none(test, pair.a.tx);
