@@ -356,6 +356,115 @@ static void a_fence_is_known_to_who_claims_an_order(struct kunit *test)
 	vt_done(test, pair.a.tx, vt_ctx(2));
 }
 
+#define LEVELS	(FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+
+static bool is_claimed(struct kunit *test, u64 flag)
+{
+	switch (flag) {
+	case FI_REMOTE_CQ_DATA:
+		return conf_data(test);
+	case FI_FENCE:
+		return conf_has(test, FI_FENCE);
+	case FI_TRANSMIT_COMPLETE:
+	case FI_DELIVERY_COMPLETE:
+		return conf_with_flags(test, flag, 0);
+	default:
+		return true;
+	}
+}
+
+/*
+ * A message with @flags; with @waits it has been sent before its receive is posted.  What FI_MORE
+ * has kept goes with the empty message behind it.
+ */
+static void send_flagged(struct kunit *test, struct vt_pair *pair, bool tagged, u64 flags,
+			 size_t len, bool waits)
+{
+	enum vt_op send = tagged ? VT_TSENDMSG : VT_SENDMSG;
+	enum vt_op recv = tagged ? VT_TRECVMSG : VT_RECVMSG;
+	u64 data = flags & FI_REMOTE_CQ_DATA ? conf_data(test) : 0;
+	u8 *out = vt_buf(test, len), *in = vt_buf(test, len + 1);
+	const struct vt_xfer from = {
+		.buf = out, .len = len, .data = data, .tag = 5, .context = vt_ctx(1),
+	};
+	const struct vt_xfer to = { .buf = in, .len = len, .tag = 5, .context = vt_ctx(2) };
+	struct vt_comp comp;
+
+	vt_fill(out, len, len);
+	if (!waits)
+		KUNIT_ASSERT_EQ(test, vt_post_flags(pair->b.ep, recv, &to, 0), 0);
+	KUNIT_ASSERT_EQ_MSG(test, vt_post_flags(pair->a.ep, send, &from, flags | FI_COMPLETION), 0,
+			    "flags %#llx", flags);
+	if (flags & FI_INJECT)
+		memset(out, 0, len);
+	if (flags & FI_MORE)
+		KUNIT_ASSERT_EQ(test, tagged ? fi_tinject(pair->a.ep, NULL, 0, 0, 6) :
+					       fi_inject(pair->a.ep, NULL, 0, 0), 0);
+	if (waits)
+		KUNIT_ASSERT_EQ(test, vt_post_flags(pair->b.ep, recv, &to, 0), 0);
+
+	comp = vt_done(test, pair->b.rx, vt_ctx(2));
+	KUNIT_EXPECT_EQ(test, comp.len, len);
+	KUNIT_EXPECT_EQ_MSG(test, comp.data, data, "flags %#llx", flags);
+	KUNIT_EXPECT_EQ_MSG(test, comp.flags, (tagged ? FI_TAGGED : FI_MSG) | FI_RECV |
+			    (flags & FI_REMOTE_CQ_DATA), "flags %#llx", flags);
+	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(in, len, len), "flags %#llx, %zu bytes", flags, len);
+	vt_done(test, pair->a.tx, vt_ctx(1));
+	if (flags & FI_MORE) {
+		KUNIT_ASSERT_EQ(test, tagged ? fi_trecv(pair->b.ep, in, 1, NULL, FI_ADDR_UNSPEC, 6,
+							0, vt_ctx(3)) :
+					       fi_recv(pair->b.ep, in, 1, NULL, FI_ADDR_UNSPEC,
+						       vt_ctx(3)), 0);
+		vt_done(test, pair->b.rx, vt_ctx(3));
+	}
+	kunit_kfree(test, in);
+	kunit_kfree(test, out);
+}
+
+/* On the short way, and on the ways of longer messages */
+static void send_pair(struct kunit *test, struct vt_pair *pair, bool tagged, u64 flags)
+{
+	const struct fi_info *info = vt_of(test)->info;
+	const size_t lens[] = { 1, info->tx_attr->inject_size, 4097, SZ_64K };
+	bool may_wait = info->domain_attr->resource_mgmt == FI_RM_ENABLED;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lens) && lens[i] <= info->ep_attr->max_msg_size; i++) {
+		if (flags & FI_INJECT && lens[i] > info->tx_attr->inject_size)
+			break;
+		if (may_wait)
+			send_flagged(test, pair, tagged, flags, lens[i], true);
+		if (may_wait || !(flags & FI_MORE))
+			send_flagged(test, pair, tagged, flags, lens[i], false);
+	}
+}
+
+static void pairs_of_flags_act_together(struct kunit *test)
+{
+	static const u64 flags[] = {
+		FI_INJECT, FI_REMOTE_CQ_DATA, FI_FENCE, FI_MORE, FI_TRANSMIT_COMPLETE,
+		FI_DELIVERY_COMPLETE,
+	};
+	struct vt_pair pair = {};
+	u64 both;
+	int i, k;
+
+	conf_join(test, &pair);
+	for (i = 0; i < ARRAY_SIZE(flags); i++)
+		for (k = 0; k < i; k++) {
+			both = flags[i] | flags[k];
+			if (!is_claimed(test, flags[i]) || !is_claimed(test, flags[k]) ||
+			    (both & LEVELS) == LEVELS)
+				continue;
+			if (conf_has(test, FI_MSG))
+				send_pair(test, &pair, false, both);
+			if (conf_has(test, FI_TAGGED))
+				send_pair(test, &pair, true, both);
+		}
+	vt_none(test, pair.a.tx);
+	vt_none(test, pair.b.rx);
+}
+
 static struct kunit_case flags_cases[] = {
 	KUNIT_CASE_PARAM(default_flags_work_if_and_only_if_claimed,
 			 conf_gen_params),
@@ -371,6 +480,7 @@ static struct kunit_case flags_cases[] = {
 	KUNIT_CASE_PARAM(a_delivered_message_has_arrived, conf_gen_params),
 	KUNIT_CASE_PARAM(only_chosen_operations_complete, conf_gen_params),
 	KUNIT_CASE_PARAM(more_is_a_hint_that_loses_nothing, conf_gen_params),
+	KUNIT_CASE_PARAM(pairs_of_flags_act_together, conf_gen_params),
 	KUNIT_CASE_PARAM(a_fence_is_known_to_who_claims_an_order,
 			 conf_gen_params),
 	{}
