@@ -45,16 +45,16 @@ static void a_device_that_takes_atomics_has_them(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_fetch_atomic(pair.a.ep, &one, 1, NULL, old,
 					      NULL, 0, (uintptr_t)target,
 					      fi_mr_key(mr), FI_UINT64, FI_SUM,
-					      ht_ctx(1)), 0);
-	ht_done(test, pair.a.cq, ht_ctx(1));
+					      vt_ctx(1)), 0);
+	ht_done(test, pair.a.cq, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, *old, 0);
 	KUNIT_EXPECT_EQ(test, *target, 1);
 	KUNIT_ASSERT_EQ(test, fi_compare_atomic(pair.a.ep, &two, 1, NULL, &one,
 						NULL, old, NULL, 0,
 						(uintptr_t)target,
 						fi_mr_key(mr), FI_UINT64,
-						FI_CSWAP, ht_ctx(2)), 0);
-	ht_done(test, pair.a.cq, ht_ctx(2));
+						FI_CSWAP, vt_ctx(2)), 0);
+	ht_done(test, pair.a.cq, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, *old, 1);
 	KUNIT_EXPECT_EQ(test, *target, 2);
 }
@@ -70,17 +70,17 @@ static void expect_no_atomics(struct kunit *test, const struct fakehca_attr *att
 	atomic_serve(test, attr, &pair);
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, atomic_hints(test), &info),
 			-ENODATA);
-	KUNIT_EXPECT_FALSE(test, ht_of(test)->info->caps & FI_ATOMIC);
+	KUNIT_EXPECT_FALSE(test, vt_of(test)->info->caps & FI_ATOMIC);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, target, 64, &mr), 0);
 	KUNIT_EXPECT_EQ(test, fi_fetch_atomic(pair.a.ep, &one, 1, NULL, own,
 					      NULL, 0, (uintptr_t)target,
 					      fi_mr_key(mr), FI_UINT64, FI_SUM,
-					      ht_ctx(1)), -ENOSYS);
+					      vt_ctx(1)), -ENOSYS);
 	*own = 7;
 	KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, own, sizeof(*own), NULL, 0,
 				       (uintptr_t)target, fi_mr_key(mr),
-				       ht_ctx(2)), 0);
-	ht_done(test, pair.a.cq, ht_ctx(2));
+				       vt_ctx(2)), 0);
+	ht_done(test, pair.a.cq, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, *target, 7);
 }
 

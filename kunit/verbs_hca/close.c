@@ -72,8 +72,8 @@ static struct fid_cq *closer_cq(struct kunit *test)
 	struct fi_cq_attr copy = attr;
 	struct fid_cq *cq;
 
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &copy, &cq, NULL), 0);
-	ht_adopt(test, &cq->fid);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &copy, &cq, NULL), 0);
+	vt_adopt(test, &cq->fid);
 	return cq;
 }
 
@@ -102,8 +102,8 @@ static void closer_enter(struct kunit *test, struct ht_pair *pair, struct closer
 	u8 *buf = ht_buf(test, 16);
 
 	KUNIT_ASSERT_EQ(test, fi_recv(pair->a.ep, buf, 8, NULL, 0, &closer->done), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->b.ep, buf + 8, 8, NULL, 0, ht_ctx(1)), 0);
-	ht_done(test, pair->b.cq, ht_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair->b.ep, buf + 8, 8, NULL, 0, vt_ctx(1)), 0);
+	ht_done(test, pair->b.cq, vt_ctx(1));
 	KUNIT_ASSERT_TRUE(test, closer_await(&closer->entered));
 	KUNIT_EXPECT_EQ(test, closer->err, 0);
 }
@@ -123,9 +123,9 @@ static void a_failed_operation_closes_its_region_while_the_device_goes(struct ku
 
 	ht_serve(test, NULL);
 	end.cq = closer_cq(test);
-	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_open(test, &end, vt_of(test)->info);
 	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(ht_of(test)->domain, buf, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
 					0, &mr, NULL), 0);
 	closer->fid = &mr->fid;
 	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, 64), 64, NULL, 0,
@@ -158,7 +158,7 @@ static void a_region_closes_in_a_callback_that_the_removal_waits_for(struct kuni
 
 	ht_serve(test, NULL);
 	closer_join(test, &pair);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(ht_of(test)->domain, buf, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
 					0, &mr, NULL), 0);
 	closer->fid = &mr->fid;
 	closer_remove(test, &pair, closer);
@@ -174,13 +174,13 @@ static void an_endpoint_closes_in_a_callback_that_the_removal_waits_for(struct k
 
 	ht_serve(test, NULL);
 	closer_join(test, &pair);
-	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_open(test, &end, vt_of(test)->info);
 	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, 64), 64, NULL, 0, ht_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, 64), 64, NULL, 0, vt_ctx(1)), 0);
 	closer->fid = &end.ep->fid;
 	closer_remove(test, &pair, closer);
 	closer_expect(test, closer, 0);
-	ht_closed(test, &end.ep->fid);
+	vt_closed(test, &end.ep->fid);
 	closer_expect_removed(test);
 }
 
@@ -199,14 +199,14 @@ static void no_write_reaches_a_region_that_is_closed(struct kunit *test)
 	closer_join(test, &pair);
 	far = hm_pages(test);
 	out = hm_pages(test);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(ht_of(test)->domain, far, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, far, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
 					0, &mr, NULL), 0);
 	closer->fid = &mr->fid;
 	closer_enter(test, &pair, closer);
 	fakehca_hold(ht_of(test)->hca);
 	for (i = 0; i < WRITES; i++)
 		KUNIT_ASSERT_EQ(test, fi_write(pair.b.ep, out + i * 64, 64, NULL, 0, fi_mr_addr(mr),
-					       fi_mr_key(mr), ht_ctx(i)), 0);
+					       fi_mr_key(mr), vt_ctx(i)), 0);
 	complete(&closer->go);
 	closer_expect(test, closer, 0);
 	memset(far, 0xa5, PAGE_SIZE);
@@ -227,7 +227,7 @@ static struct fid_mr *closer_mr_ep(struct kunit *test, struct ht_pair *pair)
 	};
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &attr, FI_MR_ENDPOINT, &mr), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_ENDPOINT, &mr), 0);
 	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &pair->a.ep->fid, 0), 0);
 	return mr;
 }
@@ -321,14 +321,14 @@ static void an_endpoint_does_not_close_in_the_middle_of_a_batch(struct kunit *te
 	fakehca_hold(ht_of(test)->hca);
 	for (i = 0; i < BATCH; i++)
 		KUNIT_ASSERT_EQ(test, fi_send(pair.b.ep, buf + (BATCH + i) * 64, 64, NULL, 0,
-					      ht_ctx(i)), 0);
+					      vt_ctx(i)), 0);
 	fakehca_release(ht_of(test)->hca);
 	closer_expect(test, closers[0], -EDEADLK);
 	for (i = 1; i < BATCH; i++) {
 		closer_expect(test, closers[i], 0);
 		KUNIT_EXPECT_EQ(test, closers[i]->err, 0);
 	}
-	ht_close(test, &pair.a.ep->fid);
+	vt_close(test, &pair.a.ep->fid);
 }
 
 /* The poller cannot go on before the callback returns: the one close that cannot be had */

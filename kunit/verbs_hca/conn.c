@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Connections of a case with itself, completions, and contents of buffers.
+ * Connections of a case with itself, completions, and memory for DMA.
  */
 #include <linux/bitmap.h>
 #include "hca.h"
-
-/* An event and room for all connection data */
-union ht_event {
-	struct fi_eq_cm_entry	cm;
-	u8			raw[sizeof(struct fi_eq_cm_entry) + 64];
-};
 
 void ht_end_open(struct kunit *test, struct ht_end *end, struct fi_info *info)
 {
 	struct ht *ht = ht_of(test);
 
 	end->info = info;
-	end->eq = end->eq ?: ht_eq(test);
+	end->eq = end->eq ?: vt_eq(test, 0);
 	end->cq = end->cq ?: ht_cq(test, info->tx_attr->size +
 					 info->rx_attr->size);
-	KUNIT_ASSERT_EQ(test, fi_endpoint(ht->domain, info, &end->ep, NULL), 0);
-	ht_adopt(test, &end->ep->fid);
+	KUNIT_ASSERT_EQ(test, fi_endpoint(ht->vt.domain, info, &end->ep, NULL), 0);
+	vt_adopt(test, &end->ep->fid);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->cq->fid,
 					 FI_TRANSMIT | FI_RECV |
@@ -35,67 +29,34 @@ void ht_end_enable(struct kunit *test, struct ht_end *end)
 
 void ht_end_close(struct kunit *test, struct ht_end *end)
 {
-	ht_close(test, &end->ep->fid);
-	ht_close(test, &end->cq->fid);
-	ht_close(test, &end->eq->fid);
+	vt_close(test, &end->ep->fid);
+	vt_close(test, &end->cq->fid);
+	vt_close(test, &end->eq->fid);
 	*end = (struct ht_end) {};
 }
 
 void ht_event(struct kunit *test, struct fid_eq *eq, u32 want)
 {
-	struct fi_eq_err_entry error = {};
-	union ht_event event;
-	u32 got = U32_MAX;
-	ssize_t ret;
+	union vt_event event;
 
-	ret = vt_eq_sread(eq, &got, &event, sizeof(event), 0);
-	if (ret == -FI_EAVAIL)
-		fi_eq_readerr(eq, &error, 0);
-	KUNIT_ASSERT_GE_MSG(test, ret, (ssize_t)sizeof(event.cm),
-			    "waited for event %u, got error %d, prov_errno %d",
-			    want, error.err, error.prov_errno);
-	KUNIT_ASSERT_EQ(test, got, want);
+	vt_event(test, eq, want, &event);
 }
 
 struct fi_eq_err_entry ht_error(struct kunit *test, struct fid_eq *eq)
 {
 	struct fi_eq_err_entry error = {};
-	union ht_event event;
-	u32 got = U32_MAX;
 
-	KUNIT_ASSERT_EQ_MSG(test, vt_eq_sread(eq, &got, &event, sizeof(event),
-					      0), -FI_EAVAIL, "event %u", got);
-	KUNIT_ASSERT_EQ(test, fi_eq_readerr(eq, &error, 0),
-			(ssize_t)sizeof(error));
+	vt_error(test, eq, &error);
 	return error;
-}
-
-void ht_no_event(struct kunit *test, struct fid_eq *eq)
-{
-	union ht_event event;
-	u32 got = U32_MAX;
-
-	KUNIT_ASSERT_EQ_MSG(test, fi_eq_read(eq, &got, &event, sizeof(event),
-					     0), -EAGAIN, "event %u", got);
-}
-
-void ht_stays_quiet(struct kunit *test, struct fid_eq *eq)
-{
-	union ht_event event;
-	u32 got = U32_MAX;
-
-	KUNIT_ASSERT_EQ_MSG(test, fi_eq_sread(eq, &got, &event, sizeof(event),
-					      HT_QUIET_MS, 0), -EAGAIN,
-			    "event %u", got);
 }
 
 struct fi_info *ht_connreq(struct kunit *test)
 {
-	union ht_event event;
+	union vt_event event;
 	struct fi_info *info;
 	u32 got = U32_MAX;
 
-	KUNIT_ASSERT_GE(test, vt_eq_sread(ht_of(test)->eq, &got, &event,
+	KUNIT_ASSERT_GE(test, vt_eq_sread(vt_of(test)->eq, &got, &event,
 					  sizeof(event), 0),
 			(ssize_t)sizeof(event.cm));
 	KUNIT_ASSERT_EQ(test, got, FI_CONNREQ);
@@ -109,10 +70,10 @@ void ht_join(struct kunit *test, struct ht_pair *pair)
 	struct ht *ht = ht_of(test);
 
 	if (!pair->a.ep)
-		ht_end_open(test, &pair->a, ht->info);
+		ht_end_open(test, &pair->a, ht->vt.info);
 	if (!pair->a.qpn)
 		ht_end_enable(test, &pair->a);
-	KUNIT_ASSERT_EQ(test, fi_connect(pair->a.ep, &ht->name, NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(pair->a.ep, &ht->vt.name, NULL, 0), 0);
 	ht_end_open(test, &pair->b, ht_connreq(test));
 	ht_end_enable(test, &pair->b);
 	KUNIT_ASSERT_EQ(test, fi_accept(pair->b.ep, NULL, 0), 0);
@@ -220,40 +181,15 @@ void *ht_buf(struct kunit *test, size_t len)
 	return buf;
 }
 
-static u8 ht_byte(size_t i, u8 seed)
-{
-	return seed + i * 5 + (i >> 8) * 11;
-}
-
-void ht_fill(void *buf, size_t len, u8 seed)
-{
-	u8 *bytes = buf;
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		bytes[i] = ht_byte(i, seed);
-}
-
-bool ht_filled(const void *buf, size_t len, u8 seed)
-{
-	const u8 *bytes = buf;
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (bytes[i] != ht_byte(i, seed))
-			return false;
-	return true;
-}
-
 void ht_ping(struct kunit *test, struct ht_end *from, struct ht_end *to)
 {
 	u8 *out = ht_buf(test, 64), *in = ht_buf(test, 64);
 
-	ht_fill(out, 64, 1);
-	KUNIT_ASSERT_EQ(test, fi_recv(to->ep, in, 64, NULL, 0, ht_ctx(1001)), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(from->ep, out, 64, NULL, 0, ht_ctx(1002)),
+	vt_fill(out, 64, 1);
+	KUNIT_ASSERT_EQ(test, fi_recv(to->ep, in, 64, NULL, 0, vt_ctx(1001)), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(from->ep, out, 64, NULL, 0, vt_ctx(1002)),
 			0);
-	ht_done(test, to->cq, ht_ctx(1001));
-	ht_done(test, from->cq, ht_ctx(1002));
-	KUNIT_ASSERT_TRUE(test, ht_filled(in, 64, 1));
+	ht_done(test, to->cq, vt_ctx(1001));
+	ht_done(test, from->cq, vt_ctx(1002));
+	KUNIT_ASSERT_TRUE(test, vt_filled(in, 64, 1));
 }

@@ -121,10 +121,10 @@ static struct ctx *ctx_open(struct kunit *test)
 		ctx->ops[i] = (struct ctx_op) { .done.done = ctx_done, .ctx = ctx };
 	hm_open(test, &attr);
 	ht_listen(test);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &cq_attr,
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr,
 					 &ctx->pair.a.cq, NULL), 0);
-	ht_adopt(test, &ctx->pair.a.cq->fid);
-	info = ht_dup(test, ht_of(test)->info);
+	vt_adopt(test, &ctx->pair.a.cq->fid);
+	info = ht_dup(test, vt_of(test)->info);
 	info->tx_attr->size = CTX_DEPTH;
 	info->rx_attr->size = CTX_DEPTH;
 	ht_end_open(test, &ctx->pair.a, info);
@@ -218,7 +218,7 @@ static void a_close_is_called_in_context(struct kunit *test)
 	struct ctx *ctx = ctx_open(test);
 
 	ctx_post_all(test, ctx);
-	ht_close(test, &ctx->pair.a.ep->fid);
+	vt_close(test, &ctx->pair.a.ep->fid);
 	ctx_await(test, ctx, CTX_DEPTH);
 	fakehca_release(ht_of(test)->hca);
 }
@@ -322,9 +322,9 @@ static void the_end_of_a_queue_is_called_in_context(struct kunit *test)
 	ctx->wants_task = kind->comp_ctx == FI_COMP_WORKQUEUE;
 	ctx_expect(ctx, 1);
 	ht_open(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr, &cq, ctx),
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, ctx),
 			0);
-	ht_adopt(test, &cq->fid);
+	vt_adopt(test, &cq->fid);
 
 	fakehca_remove_begin(ht_of(test)->hca);
 

@@ -84,7 +84,7 @@ static void raw_open(struct kunit *test, struct raw *raw,
 	for (i = 0; i < 2; i++) {
 		raw->qp[i] = raw_qp(raw);
 		raw->buf[i] = ht_buf(test, RAW_LEN);
-		ht_fill(raw->buf[i], RAW_LEN, i);
+		vt_fill(raw->buf[i], RAW_LEN, i);
 		raw->dma[i] = raw_map(raw, raw->buf[i], RAW_LEN);
 	}
 	KUNIT_ASSERT_EQ(test, fakehca_join(raw->qp[0], raw->qp[1]), 0);
@@ -199,7 +199,7 @@ static void a_message_moves_from_sge_to_sge(struct kunit *test)
 	wc = raw_wc(&raw);
 
 	KUNIT_EXPECT_EQ(test, wc.status, IB_WC_SUCCESS);
-	KUNIT_EXPECT_TRUE(test, ht_filled(raw.buf[1], 100, 0));
+	KUNIT_EXPECT_TRUE(test, vt_filled(raw.buf[1], 100, 0));
 	raw_close(&raw);
 }
 
@@ -214,13 +214,13 @@ static void writes_and_reads_reach_a_registered_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_WRITE, RAW_LEN,
 				     raw.mr->iova + 1000 - RAW_LEN,
 				     raw.mr->rkey), IB_WC_SUCCESS);
-	KUNIT_EXPECT_TRUE(test, ht_filled(sg_virt(&raw.sg) + 1000 - RAW_LEN,
+	KUNIT_EXPECT_TRUE(test, vt_filled(sg_virt(&raw.sg) + 1000 - RAW_LEN,
 					  RAW_LEN, 0));
-	ht_fill(sg_virt(&raw.sg), RAW_LEN, 77);
+	vt_fill(sg_virt(&raw.sg), RAW_LEN, 77);
 	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_READ, RAW_LEN,
 				     raw.mr->iova, raw.mr->rkey),
 			IB_WC_SUCCESS);
-	KUNIT_EXPECT_TRUE(test, ht_filled(raw.buf[0], RAW_LEN, 77));
+	KUNIT_EXPECT_TRUE(test, vt_filled(raw.buf[0], RAW_LEN, 77));
 	raw_close(&raw);
 }
 

@@ -14,6 +14,7 @@
 #include <linux/scatterlist.h>
 #include <linux/vmalloc.h>
 #include <rdma/ib_verbs.h>
+#include "../lib/calls.h"
 #include "hca.h"
 
 #define DMA_LEN		512
@@ -37,109 +38,36 @@ enum dma_memory {
 
 static const char *const dma_memory_names[] = { "kmalloc", "pages", "vmalloc" };
 
-/**
- * struct dma_call - A data transfer call
- * @name: of the call
- * @post: makes it; NULL: @msg does
- * @msg: fi_sendmsg() or fi_recvmsg()
- * @type: of the list for @msg
- * @recv: it receives
- * @list: it takes a list of two elements
- * @inject: it maps nothing
- * @silent: success is not reported
- */
+/* A call, and the type of its list */
 struct dma_call {
-	const char	*name;
-	ssize_t		(*post)(struct fid_ep *ep, struct hca_buf *buf,
-				void *context);
-	ssize_t		(*msg)(struct fid_ep *ep, const struct fi_msg *msg,
-			       u64 flags);
-	enum fi_buf_type type;
-	bool		recv;
-	bool		list;
-	bool		inject;
-	bool		silent;
+	struct vt_call		call;
+	enum fi_buf_type	type;
 };
-
-static ssize_t dma_send(struct fid_ep *ep, struct hca_buf *buf, void *context)
-{
-	return fi_send(ep, buf->addr, buf->len, NULL, 0, context);
-}
-
-static ssize_t dma_sendv(struct fid_ep *ep, struct hca_buf *buf, void *context)
-{
-	return fi_sendv(ep, buf->kvec, NULL, 2, 0, context);
-}
-
-static ssize_t dma_senddata(struct fid_ep *ep, struct hca_buf *buf,
-			    void *context)
-{
-	return fi_senddata(ep, buf->addr, buf->len, NULL, 7, 0, context);
-}
-
-static ssize_t dma_inject(struct fid_ep *ep, struct hca_buf *buf, void *context)
-{
-	return fi_inject(ep, buf->addr, buf->len, 0);
-}
-
-static ssize_t dma_injectdata(struct fid_ep *ep, struct hca_buf *buf,
-			      void *context)
-{
-	return fi_injectdata(ep, buf->addr, buf->len, 7, 0);
-}
-
-static ssize_t dma_msg(const struct dma_call *call, struct fid_ep *ep,
-		       struct hca_buf *buf, void *context)
-{
-	struct fi_msg msg = {
-		.type		= call->type,
-		.msg_iov	= buf->kvec,
-		.iov_count	= 2,
-		.context	= context,
-	};
-
-	if (call->type == FI_BUF_BVEC)
-		msg.msg_bvec = buf->bvec;
-	else if (call->type == FI_BUF_SGL)
-		msg.msg_sgl = buf->sgl;
-	return call->msg(ep, &msg, call->inject ? FI_INJECT : FI_COMPLETION);
-}
-
-static ssize_t dma_recv(struct fid_ep *ep, struct hca_buf *buf, void *context)
-{
-	return fi_recv(ep, buf->addr, buf->len, NULL, 0, context);
-}
-
-static ssize_t dma_recvv(struct fid_ep *ep, struct hca_buf *buf, void *context)
-{
-	return fi_recvv(ep, buf->kvec, NULL, 2, 0, context);
-}
 
 /* The last send is one that tells of its success, so all before it are done */
 static const struct dma_call dma_calls[] = {
-	{ "inject", dma_inject, .inject = true, .silent = true },
-	{ "injectdata", dma_injectdata, .inject = true, .silent = true },
-	{ "sendmsg kvec inject", .msg = fi_sendmsg, .type = FI_BUF_KVEC,
-	  .list = true, .inject = true },
-	{ "sendmsg bvec inject", .msg = fi_sendmsg, .type = FI_BUF_BVEC,
-	  .list = true, .inject = true },
-	{ "sendmsg sgl inject", .msg = fi_sendmsg, .type = FI_BUF_SGL,
-	  .list = true, .inject = true },
-	{ "send", dma_send },
-	{ "sendv", dma_sendv, .list = true },
-	{ "senddata", dma_senddata },
-	{ "sendmsg kvec", .msg = fi_sendmsg, .type = FI_BUF_KVEC, .list = true },
-	{ "sendmsg bvec", .msg = fi_sendmsg, .type = FI_BUF_BVEC, .list = true },
-	{ "sendmsg sgl", .msg = fi_sendmsg, .type = FI_BUF_SGL, .list = true },
-	{ "recv", dma_recv, .recv = true },
-	{ "recvv", dma_recvv, .recv = true, .list = true },
-	{ "recvmsg kvec", .msg = fi_recvmsg, .type = FI_BUF_KVEC, .recv = true,
-	  .list = true },
-	{ "recvmsg bvec", .msg = fi_recvmsg, .type = FI_BUF_BVEC, .recv = true,
-	  .list = true },
-	{ "recvmsg sgl", .msg = fi_recvmsg, .type = FI_BUF_SGL, .recv = true,
-	  .list = true },
+	{ { "inject", VT_INJECT, VT_SHORT | VT_UNSIGNALED } },
+	{ { "injectdata", VT_INJECTDATA, VT_SHORT | VT_UNSIGNALED } },
+	{ { "sendmsg kvec inject", VT_SENDMSG, VT_LIST | VT_SHORT, FI_INJECT }, FI_BUF_KVEC },
+	{ { "sendmsg bvec inject", VT_SENDMSG, VT_LIST | VT_SHORT, FI_INJECT }, FI_BUF_BVEC },
+	{ { "sendmsg sgl inject", VT_SENDMSG, VT_LIST | VT_SHORT, FI_INJECT }, FI_BUF_SGL },
+	{ { "send", VT_SEND } },
+	{ { "sendv", VT_SENDV, VT_LIST } },
+	{ { "senddata", VT_SENDDATA } },
+	{ { "sendmsg kvec", VT_SENDMSG, VT_LIST, FI_COMPLETION }, FI_BUF_KVEC },
+	{ { "sendmsg bvec", VT_SENDMSG, VT_LIST, FI_COMPLETION }, FI_BUF_BVEC },
+	{ { "sendmsg sgl", VT_SENDMSG, VT_LIST, FI_COMPLETION }, FI_BUF_SGL },
+	{ { "recv", VT_RECV } },
+	{ { "recvv", VT_RECVV, VT_LIST } },
+	{ { "recvmsg kvec", VT_RECVMSG, VT_LIST, FI_COMPLETION }, FI_BUF_KVEC },
+	{ { "recvmsg bvec", VT_RECVMSG, VT_LIST, FI_COMPLETION }, FI_BUF_BVEC },
+	{ { "recvmsg sgl", VT_RECVMSG, VT_LIST, FI_COMPLETION }, FI_BUF_SGL },
 };
+
+static bool dma_receives(const struct dma_call *call)
+{
+	return call->call.op >= VT_RECV;
+}
 
 /**
  * struct dma_op - A call with its memory
@@ -185,7 +113,6 @@ KUNIT_ARRAY_PARAM_DESC(dma_kind, dma_kinds, name);
  * @peer: the other end
  * @ops: the operations
  * @count: how many
- * @silent: how many of them do not tell of success
  * @sges: mappings they need
  */
 struct dma {
@@ -196,7 +123,6 @@ struct dma {
 	struct ht_end		*peer;
 	struct dma_op		*ops;
 	unsigned int		count;
-	unsigned int		silent;
 	unsigned int		sges;
 };
 
@@ -256,9 +182,9 @@ static void dma_buf_init(struct kunit *test, struct hca_buf *buf,
 
 static unsigned int dma_op_sges(const struct dma_op *op)
 {
-	if (op->call->inject)
+	if (op->call->call.is & VT_SHORT)
 		return 0;
-	return op->call->list || op->memory == DMA_VMALLOC ? 2 : 1;
+	return op->call->call.is & VT_LIST || op->memory == DMA_VMALLOC ? 2 : 1;
 }
 
 static void dma_add_op(struct dma *dma, const struct dma_call *call,
@@ -269,10 +195,9 @@ static void dma_add_op(struct dma *dma, const struct dma_call *call,
 	op->call = call;
 	op->memory = memory;
 	dma_buf_init(dma->test, &op->buf, memory,
-		     call->inject ? DMA_INJECT : DMA_LEN);
-	if (!call->recv)
-		ht_fill(op->buf.addr, op->buf.len, dma->count);
-	dma->silent += call->silent;
+		     call->call.is & VT_SHORT ? DMA_INJECT : DMA_LEN);
+	if (!dma_receives(call))
+		vt_fill(op->buf.addr, op->buf.len, dma->count);
 	dma->sges += dma_op_sges(op);
 }
 
@@ -285,7 +210,7 @@ static void dma_add_ops(struct dma *dma)
 				 GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(dma->test, dma->ops);
 	for (i = 0; i < ARRAY_SIZE(dma_calls); i++) {
-		if (dma_calls[i].recv != dma->kind->recv)
+		if (dma_receives(&dma_calls[i]) != dma->kind->recv)
 			continue;
 		for (memory = 0; memory < DMA_MEMORIES; memory++)
 			dma_add_op(dma, &dma_calls[i], memory);
@@ -312,11 +237,22 @@ static struct dma *dma_begin(struct kunit *test)
 static ssize_t dma_post(struct dma *dma, unsigned int i)
 {
 	const struct dma_call *call = dma->ops[i].call;
+	struct hca_buf *buf = &dma->ops[i].buf;
+	struct vt_xfer x = {
+		.buf		= buf->addr,
+		.len		= buf->len,
+		.pieces		= 2,
+		.list		= buf->kvec,
+		.type		= call->type,
+		.data		= 7,
+		.context	= vt_ctx(i + 1),
+	};
 
-	if (call->msg)
-		return dma_msg(call, dma->end->ep, &dma->ops[i].buf,
-			       ht_ctx(i + 1));
-	return call->post(dma->end->ep, &dma->ops[i].buf, ht_ctx(i + 1));
+	if (call->type == FI_BUF_BVEC)
+		x.list = buf->bvec;
+	else if (call->type == FI_BUF_SGL)
+		x.list = buf->sgl;
+	return vt_post(dma->end->ep, &call->call, &x);
 }
 
 static void dma_expect_mapped(struct dma *dma, unsigned int mapped)
@@ -333,7 +269,7 @@ static unsigned int dma_post_all(struct dma *dma)
 	before = ht_stats(dma->test).mapped;
 	for (i = 0; i < dma->count; i++) {
 		KUNIT_EXPECT_EQ_MSG(dma->test, dma_post(dma, i), 0,
-				    "%s of %s", dma->ops[i].call->name,
+				    "%s of %s", dma->ops[i].call->call.name,
 				    dma_memory_names[dma->ops[i].memory]);
 	}
 	dma_expect_mapped(dma, before + dma->sges);
@@ -360,7 +296,7 @@ static void dma_peer_recvs(struct dma *dma, u8 *bufs)
 	for (i = 0; i < dma->count; i++)
 		KUNIT_ASSERT_EQ(dma->test,
 				fi_recv(dma->peer->ep, bufs + i * DMA_LEN,
-					DMA_LEN, NULL, 0, ht_ctx(i + 1)), 0);
+					DMA_LEN, NULL, 0, vt_ctx(i + 1)), 0);
 }
 
 static void dma_peer_sends(struct dma *dma, u8 *bufs)
@@ -368,10 +304,10 @@ static void dma_peer_sends(struct dma *dma, u8 *bufs)
 	unsigned int i;
 
 	for (i = 0; i < dma->count; i++) {
-		ht_fill(bufs + i * DMA_LEN, DMA_LEN, i + 1);
+		vt_fill(bufs + i * DMA_LEN, DMA_LEN, i + 1);
 		KUNIT_ASSERT_EQ(dma->test,
 				fi_send(dma->peer->ep, bufs + i * DMA_LEN,
-					DMA_LEN, NULL, 0, ht_ctx(i + 1)), 0);
+					DMA_LEN, NULL, 0, vt_ctx(i + 1)), 0);
 	}
 }
 
@@ -384,14 +320,14 @@ static void dma_expect_arrival(struct dma *dma, u8 *peer_bufs)
 
 	for (i = 0; i < dma->count; i++) {
 		op = &dma->ops[i];
-		ht_done(dma->test, dma->peer->cq, ht_ctx(i + 1));
-		if (!op->call->silent)
-			ht_done(dma->test, dma->end->cq, ht_ctx(i + 1));
-		arrived = op->call->recv ? op->buf.addr :
+		ht_done(dma->test, dma->peer->cq, vt_ctx(i + 1));
+		if (!(op->call->call.is & VT_UNSIGNALED))
+			ht_done(dma->test, dma->end->cq, vt_ctx(i + 1));
+		arrived = dma_receives(op->call) ? op->buf.addr :
 					   peer_bufs + i * DMA_LEN;
 		KUNIT_EXPECT_TRUE_MSG(dma->test,
-				      ht_filled(arrived, op->buf.len, i + 1),
-				      "%s of %s", op->call->name,
+				      vt_filled(arrived, op->buf.len, i + 1),
+				      "%s of %s", op->call->call.name,
 				      dma_memory_names[op->memory]);
 	}
 }
@@ -447,7 +383,7 @@ static void a_failed_post_unmaps(struct kunit *test)
 	for (i = 0; i < dma->count; i++) {
 		fakehca_fail(ht_of(test)->hca, point, 1, -EIO);
 		KUNIT_EXPECT_EQ_MSG(test, dma_post(dma, i), -EIO, "%s of %s",
-				    dma->ops[i].call->name,
+				    dma->ops[i].call->call.name,
 				    dma_memory_names[dma->ops[i].memory]);
 		dma_expect_mapped(dma, base);
 	}
@@ -475,7 +411,7 @@ static void a_full_queue_maps_nothing(struct kunit *test)
 	full = ht_stats(test);
 	for (i = 0; i < dma->count; i++)
 		KUNIT_EXPECT_EQ_MSG(test, dma_post(dma, i), -EAGAIN, "%s of %s",
-				    dma->ops[i].call->name,
+				    dma->ops[i].call->call.name,
 				    dma_memory_names[dma->ops[i].memory]);
 	dma_expect_mapped(dma, full.mapped);
 	/* Not even for a moment */
@@ -499,8 +435,8 @@ static void close_unmaps(struct kunit *test)
 
 	dma_post_all(dma);
 
-	ht_close(test, &dma->pair.a.ep->fid);
-	ht_close(test, &dma->pair.b.ep->fid);
+	vt_close(test, &dma->pair.a.ep->fid);
+	vt_close(test, &dma->pair.b.ep->fid);
 
 	dma_expect_mapped(dma, 0);
 	ht_none(test, dma->end->cq);
@@ -511,7 +447,7 @@ static void the_peers_close_unmaps(struct kunit *test)
 	struct dma *dma = dma_begin(test);
 	unsigned int before = dma_post_all(dma);
 
-	ht_close(test, &dma->peer->ep->fid);
+	vt_close(test, &dma->peer->ep->fid);
 
 	dma_expect_errors(dma);
 	/* The peer's bounce buffer has gone, too, if there was one */

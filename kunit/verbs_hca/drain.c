@@ -79,7 +79,7 @@ static int drain_reader(void *context)
 
 static void drain_open(struct kunit *test, struct drain *drain)
 {
-	struct fi_info *info = ht_of(test)->info;
+	struct fi_info *info = vt_of(test)->info;
 	struct fi_cq_attr attr = {
 		.size		= DRAIN_PAIRS * (info->tx_attr->size +
 						 info->rx_attr->size),
@@ -88,9 +88,9 @@ static void drain_open(struct kunit *test, struct drain *drain)
 	};
 	int i;
 
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr, &drain->cq,
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &drain->cq,
 					 NULL), 0);
-	ht_adopt(test, &drain->cq->fid);
+	vt_adopt(test, &drain->cq->fid);
 	for (i = 0; i < DRAIN_PAIRS; i++) {
 		drain->pairs[i].a.cq = drain->cq;
 		ht_join(test, &drain->pairs[i]);
@@ -106,10 +106,10 @@ static void drain_post(struct kunit *test, struct drain *drain, int pair)
 
 	for (i = 0; i < DRAIN_OPS; i++) {
 		KUNIT_ASSERT_EQ(test, fi_send(ep, buf, DRAIN_LEN, NULL, 0,
-					      ht_ctx(++nr)), 0);
+					      vt_ctx(++nr)), 0);
 		buf += DRAIN_LEN;
 		KUNIT_ASSERT_EQ(test, fi_recv(ep, buf, DRAIN_LEN, NULL, 0,
-					      ht_ctx(++nr)), 0);
+					      vt_ctx(++nr)), 0);
 		buf += DRAIN_LEN;
 	}
 }
@@ -154,7 +154,7 @@ static void drain_round(struct kunit *test, bool drains, bool stays)
 			KUNIT_EXPECT_EQ(test, fi_ep_drain(drain->pairs[i].a.ep,
 							  -1), 0);
 		else
-			ht_close(test, &drain->pairs[i].a.ep->fid);
+			vt_close(test, &drain->pairs[i].a.ep->fid);
 	drain_stop(test, drain);
 
 	KUNIT_EXPECT_EQ(test, drain->strange, 0);
@@ -164,7 +164,7 @@ static void drain_round(struct kunit *test, bool drains, bool stays)
 					  drain->seen[i][n] == 1 :
 					  drain->seen[i][n] <= 1);
 	for (i = 0; i < DRAIN_PAIRS && stays; i++)
-		ht_close(test, &drain->pairs[i].a.ep->fid);
+		vt_close(test, &drain->pairs[i].a.ep->fid);
 	/* Once, whoever asked for it */
 	KUNIT_EXPECT_EQ(test, ht_stats(test).drains,
 			drains ? 2 * DRAIN_PAIRS : 0);
@@ -204,7 +204,7 @@ static void a_close_needs_no_reader(struct kunit *test)
 	drain_open(test, drain);
 	for (i = 0; i < DRAIN_PAIRS; i++) {
 		drain_post(test, drain, i);
-		ht_close(test, &drain->pairs[i].a.ep->fid);
+		vt_close(test, &drain->pairs[i].a.ep->fid);
 	}
 	/* What has completed at the end has gone with its endpoint */
 	KUNIT_EXPECT_FALSE(test, drain_read(drain));
@@ -223,7 +223,7 @@ static void a_close_overtakes_an_event(struct kunit *test)
 	ht_open(test, NULL);
 	for (i = 0; i < DRAIN_EVENTS; i++) {
 		attr.comp_ctx = contexts[i % 2];
-		KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr, &cq, NULL), 0);
+		KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, NULL), 0);
 		fakehca_event_without_completion(ht_of(test)->hca);
 		KUNIT_EXPECT_EQ(test, fi_close(&cq->fid), 0);
 	}
@@ -328,9 +328,9 @@ static void a_close_waits_for_the_poller(struct kunit *test)
 							&close->event), 0);
 	ht_open(test, NULL);
 	close->hca = ht_of(test)->hca;
-	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_open(test, &end, vt_of(test)->info);
 	ht_end_enable(test, &end);
-	ht_close(test, &end.ep->fid);
+	vt_close(test, &end.ep->fid);
 	probe.kp.addr = NULL;
 	probe.kp.flags = 0;
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&probe), 0);
@@ -339,7 +339,7 @@ static void a_close_waits_for_the_poller(struct kunit *test)
 			0);
 	drain_poll_elsewhere(test, close);
 	WRITE_ONCE(close->begun, true);
-	ht_close(test, &end.cq->fid);
+	vt_close(test, &end.cq->fid);
 	WRITE_ONCE(close->ended, true);
 	kunit_release_action(test, drain_unprobe, &probe);
 	KUNIT_EXPECT_TRUE(test, close->met);

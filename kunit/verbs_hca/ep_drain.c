@@ -21,7 +21,7 @@ static void a_device_that_refuses_is_told_of(struct kunit *test)
 	ht_serve(test, NULL);
 	ht_join(test, &pair);
 	KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, in, EP_DRAIN_LEN, NULL, 0,
-				      ht_ctx(1)), 0);
+				      vt_ctx(1)), 0);
 	fakehca_fail_again(ht_of(test)->hca, FAKEHCA_MODIFY_QP, 1, -EIO, 100);
 
 	KUNIT_EXPECT_EQ(test, vt_ep_drain(pair.a.ep), -EIO);
@@ -30,7 +30,7 @@ static void a_device_that_refuses_is_told_of(struct kunit *test)
 				      NULL), -ESHUTDOWN);
 
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_MODIFY_QP, 0, 0);
-	ht_close(test, &pair.a.ep->fid);
+	vt_close(test, &pair.a.ep->fid);
 }
 
 /* What has succeeded and was not to be reported is mapped until then */
@@ -51,12 +51,12 @@ static void silent_operations_give_their_memory_back(struct kunit *test)
 	for (i = 0; i < EP_DRAIN_OPS; i++) {
 		KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in + i * EP_DRAIN_LEN,
 					      EP_DRAIN_LEN, NULL, 0,
-					      ht_ctx(i)), 0);
+					      vt_ctx(i)), 0);
 		iov.iov_base = out + i * EP_DRAIN_LEN;
 		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, 0), 0);
 	}
 	for (i = 0; i < EP_DRAIN_OPS; i++)
-		ht_done(test, pair.b.cq, ht_ctx(i));
+		ht_done(test, pair.b.cq, vt_ctx(i));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + EP_DRAIN_OPS);
 
 	KUNIT_ASSERT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
@@ -96,9 +96,9 @@ static struct ep_drain_op *ep_drain_open(struct kunit *test,
 
 	hm_open(test, NULL);
 	ht_listen(test);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht->domain, &attr, &pair->a.cq, NULL),
+	KUNIT_ASSERT_EQ(test, fi_cq_open(ht->vt.domain, &attr, &pair->a.cq, NULL),
 			0);
-	ht_adopt(test, &pair->a.cq->fid);
+	vt_adopt(test, &pair->a.cq->fid);
 	ht_join(test, pair);
 	op->done.done = ep_drain_op_done;
 	init_completion(&op->begun);
@@ -173,13 +173,13 @@ static void an_endpoint_not_enabled_has_nothing_to_drain(struct kunit *test)
 	struct ht_end end = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_open(test, &end, vt_of(test)->info);
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(end.ep, -1), -FI_EOPBADSTATE);
 	/* Nor has it been changed */
 	KUNIT_EXPECT_EQ(test, fi_enable(end.ep), 0);
-	ht_close(test, &end.ep->fid);
+	vt_close(test, &end.ep->fid);
 
-	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_open(test, &end, vt_of(test)->info);
 	fakehca_remove_begin(ht_of(test)->hca);
 	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
 						    HT_PATIENCE_MS));

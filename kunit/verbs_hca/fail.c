@@ -59,13 +59,13 @@ static void domain_fails_with_the_verb(struct kunit *test)
 	before = ht_stats(test);
 	fail_arm(test, fail);
 
-	KUNIT_EXPECT_EQ(test, fi_domain(ht->fabric, ht->info, &domain, NULL),
+	KUNIT_EXPECT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &domain, NULL),
 			fail->error);
 	KUNIT_EXPECT_NULL(test, domain);
 	fail_expect_same(test, &before);
-	KUNIT_ASSERT_EQ(test, fi_domain(ht->fabric, ht->info, &domain, NULL),
+	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &domain, NULL),
 			0);
-	ht_adopt(test, &domain->fid);
+	vt_adopt(test, &domain->fid);
 }
 
 static const struct fail_point cq_points[] = {
@@ -86,13 +86,13 @@ static void cq_open_fails_with_the_verb(struct kunit *test)
 	before = ht_stats(test);
 	fail_arm(test, fail);
 
-	KUNIT_EXPECT_EQ(test, fi_cq_open(ht_of(test)->domain, NULL, &cq, NULL),
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, NULL, &cq, NULL),
 			fail->error);
 	KUNIT_EXPECT_NULL(test, cq);
 	fail_expect_same(test, &before);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, NULL, &cq, NULL),
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, NULL, &cq, NULL),
 			0);
-	ht_adopt(test, &cq->fid);
+	vt_adopt(test, &cq->fid);
 }
 
 static const struct fail_point enable_points[] = {
@@ -110,7 +110,7 @@ static void enable_fails_with_the_verb(struct kunit *test)
 	struct ht_pair pair = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &pair.a, ht_of(test)->info);
+	ht_end_open(test, &pair.a, vt_of(test)->info);
 	before = ht_stats(test);
 	fail_arm(test, fail);
 
@@ -127,7 +127,7 @@ static void enable_that_failed_gives_its_room_back(struct kunit *test)
 	struct fi_info *info;
 
 	ht_serve(test, NULL);
-	info = ht_of(test)->info;
+	info = vt_of(test)->info;
 	pair.a.cq = ht_cq(test, info->tx_attr->size + info->rx_attr->size);
 	ht_end_open(test, &pair.a, info);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_CREATE_QP, 1, -ENOMEM);
@@ -143,9 +143,9 @@ static void enable_that_failed_leaves_the_request(struct kunit *test)
 	struct ht_pair pair = {};
 
 	ht_serve(test, &attr);
-	ht_end_open(test, &pair.a, ht->info);
+	ht_end_open(test, &pair.a, ht->vt.info);
 	ht_end_enable(test, &pair.a);
-	KUNIT_ASSERT_EQ(test, fi_connect(pair.a.ep, &ht->name, NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(pair.a.ep, &ht->vt.name, NULL, 0), 0);
 	ht_end_open(test, &pair.b, ht_connreq(test));
 	/* Twice, as it is tried without inline data, too */
 	fakehca_fail_again(ht->hca, FAKEHCA_CREATE_QP, 1, -EINVAL, 2);
@@ -163,7 +163,7 @@ static void close_after_a_failed_enable(struct kunit *test)
 	struct ht_end end = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_open(test, &end, vt_of(test)->info);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_CREATE_QP, 1, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, fi_enable(end.ep), -ENOMEM);
 	ht_end_close(test, &end);
@@ -183,18 +183,18 @@ static void listen_fails_with_the_device(struct kunit *test)
 	struct ht *ht = ht_of(test);
 
 	ht_open(test, NULL);
-	ht->eq = ht_eq(test);
-	KUNIT_ASSERT_EQ(test, fi_passive_ep(ht->fabric, ht->info, &ht->pep,
+	ht->vt.eq = vt_eq(test, 0);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(ht->vt.fabric, ht->vt.info, &ht->vt.pep,
 					    NULL), 0);
-	ht_adopt(test, &ht->pep->fid);
-	KUNIT_ASSERT_EQ(test, fi_pep_bind(ht->pep, &ht->eq->fid, 0), 0);
+	vt_adopt(test, &ht->vt.pep->fid);
+	KUNIT_ASSERT_EQ(test, fi_pep_bind(ht->vt.pep, &ht->vt.eq->fid, 0), 0);
 	fail_arm(test, fail);
 
-	KUNIT_EXPECT_EQ(test, fi_listen(ht->pep), fail->error);
-	KUNIT_ASSERT_EQ(test, fi_listen(ht->pep), 0);
-	ht->name_len = sizeof(ht->name);
-	KUNIT_ASSERT_EQ(test, fi_getname(&ht->pep->fid, &ht->name,
-					 &ht->name_len), 0);
+	KUNIT_EXPECT_EQ(test, fi_listen(ht->vt.pep), fail->error);
+	KUNIT_ASSERT_EQ(test, fi_listen(ht->vt.pep), 0);
+	ht->vt.name_len = sizeof(ht->vt.name);
+	KUNIT_ASSERT_EQ(test, fi_getname(&ht->vt.pep->fid, &ht->vt.name,
+					 &ht->vt.name_len), 0);
 	ht_join(test, &pair);
 	ht_ping(test, &pair.a, &pair.b);
 }
@@ -217,16 +217,16 @@ static void connect_ends_in_an_error_event(struct kunit *test)
 	struct ht_end end = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->info);
+	ht_end_open(test, &end, ht->vt.info);
 	ht_end_enable(test, &end);
 	fail_arm(test, fail);
 
-	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0), 0);
 	error = ht_error(test, end.eq);
 	KUNIT_EXPECT_EQ(test, error.err, -fail->error);
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, &end.ep->fid);
-	ht_no_event(test, end.eq);
-	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0),
+	vt_no_event(test, end.eq);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0),
 			-ESHUTDOWN);
 	ht_end_close(test, &end);
 	ht_join(test, &pair);
@@ -240,12 +240,12 @@ static void a_failed_connect_flushes_receives(struct kunit *test)
 	u8 *buf = ht_buf(test, 64);
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->info);
+	ht_end_open(test, &end, ht->vt.info);
 	ht_end_enable(test, &end);
-	KUNIT_EXPECT_EQ(test, fi_recv(end.ep, buf, 64, NULL, 0, ht_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, fi_recv(end.ep, buf, 64, NULL, 0, vt_ctx(1)), 0);
 	fakehca_fail(ht->hca, FAKEHCA_CONNECT, 1, -ENOMEM);
 
-	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0), 0);
 	ht_error(test, end.eq);
 	ht_each_once(test, end.cq, 1, ECANCELED);
 }
@@ -265,9 +265,9 @@ static void accept_fails_and_the_peer_is_told(struct kunit *test)
 	struct ht_pair pair = {}, again = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &pair.a, ht->info);
+	ht_end_open(test, &pair.a, ht->vt.info);
 	ht_end_enable(test, &pair.a);
-	KUNIT_ASSERT_EQ(test, fi_connect(pair.a.ep, &ht->name, NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(pair.a.ep, &ht->vt.name, NULL, 0), 0);
 	ht_end_open(test, &pair.b, ht_connreq(test));
 	ht_end_enable(test, &pair.b);
 	fail_arm(test, fail);
@@ -275,7 +275,7 @@ static void accept_fails_and_the_peer_is_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_accept(pair.b.ep, NULL, 0), -ECONNABORTED);
 	KUNIT_EXPECT_EQ(test, ht_error(test, pair.a.eq).err, ECONNREFUSED);
 	KUNIT_EXPECT_EQ(test, fi_accept(pair.b.ep, NULL, 0), -ECONNABORTED);
-	ht_no_event(test, pair.b.eq);
+	vt_no_event(test, pair.b.eq);
 	ht_pair_close(test, &pair);
 	ht_join(test, &again);
 	ht_ping(test, &again.a, &again.b);
@@ -352,9 +352,9 @@ static void a_failed_send_ends_the_connection(struct kunit *test)
 	ht_serve(test, NULL);
 	ht_join(test, &pair);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, param->status);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf, 64, NULL, 0, ht_ctx(1)),
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf, 64, NULL, 0, vt_ctx(1)),
 			0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, ht_ctx(2)),
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, vt_ctx(2)),
 			0);
 
 	comp = ht_failed(test, pair.a.cq, param->err);
@@ -364,8 +364,8 @@ static void a_failed_send_ends_the_connection(struct kunit *test)
 	ht_failed(test, pair.b.cq, ECANCELED);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, NULL),
 			-ESHUTDOWN);
-	ht_no_event(test, pair.a.eq);
-	ht_no_event(test, pair.b.eq);
+	vt_no_event(test, pair.a.eq);
+	vt_no_event(test, pair.b.eq);
 }
 
 static void a_message_too_long_for_the_receive_is_truncated(struct kunit *test)
@@ -375,8 +375,8 @@ static void a_message_too_long_for_the_receive_is_truncated(struct kunit *test)
 
 	ht_serve(test, NULL);
 	ht_join(test, &pair);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 64, NULL, 0, ht_ctx(1)), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 65, NULL, 0, ht_ctx(2)),
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 64, NULL, 0, vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 65, NULL, 0, vt_ctx(2)),
 			0);
 	ht_failed(test, pair.b.cq, FI_ETRUNC);
 	ht_failed(test, pair.a.cq, EREMOTEIO);

@@ -18,10 +18,10 @@ static void fatal_post(struct kunit *test, struct ht_end *end)
 	for (i = 1; i <= FATAL_OPS; i++) {
 		if (i % 2)
 			KUNIT_ASSERT_EQ(test, fi_recv(end->ep, buf + i * 64, 64,
-						      NULL, 0, ht_ctx(i)), 0);
+						      NULL, 0, vt_ctx(i)), 0);
 		else
 			KUNIT_ASSERT_EQ(test, fi_send(end->ep, buf + i * 64, 64,
-						      NULL, 0, ht_ctx(i)), 0);
+						      NULL, 0, vt_ctx(i)), 0);
 	}
 }
 
@@ -54,8 +54,8 @@ static void qp_fatal_shuts_both_ends_down(struct kunit *test)
 
 	fatal_expect_over(test, &pair.a);
 	fatal_expect_over(test, &pair.b);
-	ht_no_event(test, pair.a.eq);
-	ht_no_event(test, pair.b.eq);
+	vt_no_event(test, pair.a.eq);
+	vt_no_event(test, pair.b.eq);
 }
 
 static void qp_fatal_twice_is_told_once(struct kunit *test)
@@ -70,10 +70,10 @@ static void qp_fatal_twice_is_told_once(struct kunit *test)
 
 	fatal_expect_over(test, &pair.a);
 	fatal_expect_over(test, &pair.b);
-	ht_close(test, &pair.a.ep->fid);
-	ht_close(test, &pair.b.ep->fid);
-	ht_no_event(test, pair.a.eq);
-	ht_no_event(test, pair.b.eq);
+	vt_close(test, &pair.a.ep->fid);
+	vt_close(test, &pair.b.ep->fid);
+	vt_no_event(test, pair.a.eq);
+	vt_no_event(test, pair.b.eq);
 }
 
 static void qp_fatal_before_connect_fails_the_connect(struct kunit *test)
@@ -82,16 +82,16 @@ static void qp_fatal_before_connect_fails_the_connect(struct kunit *test)
 	struct ht_end end = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->info);
+	ht_end_open(test, &end, ht->vt.info);
 	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, NULL, 0, NULL, 0, ht_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, NULL, 0, NULL, 0, vt_ctx(1)), 0);
 
 	fakehca_qp_fatal(ht->hca, end.qpn);
 
 	ht_each_once(test, end.cq, 1, ECANCELED);
-	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0), 0);
 	ht_error(test, end.eq);
-	ht_no_event(test, end.eq);
+	vt_no_event(test, end.eq);
 }
 
 /* Begins to connect; returns the request */
@@ -100,9 +100,9 @@ static struct fi_info *fatal_connect(struct kunit *test, struct ht_end *end)
 	struct ht *ht = ht_of(test);
 
 	ht_serve(test, NULL);
-	ht_end_open(test, end, ht->info);
+	ht_end_open(test, end, ht->vt.info);
 	ht_end_enable(test, end);
-	KUNIT_ASSERT_EQ(test, fi_connect(end->ep, &ht->name, NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(end->ep, &ht->vt.name, NULL, 0), 0);
 	return ht_connreq(test);
 }
 
@@ -116,7 +116,7 @@ static void qp_fatal_while_connecting_is_an_error(struct kunit *test)
 
 	/* At once, although the peer might still accept */
 	KUNIT_EXPECT_EQ(test, ht_error(test, end.eq).err, ECONNABORTED);
-	ht_no_event(test, end.eq);
+	vt_no_event(test, end.eq);
 }
 
 static void qp_fatal_after_a_refusal_is_not_told(struct kunit *test)
@@ -125,11 +125,11 @@ static void qp_fatal_after_a_refusal_is_not_told(struct kunit *test)
 	struct ht_end end = {};
 	struct fi_info *req = fatal_connect(test, &end);
 
-	KUNIT_ASSERT_EQ(test, fi_reject(ht->pep, req->handle, NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_reject(ht->vt.pep, req->handle, NULL, 0), 0);
 	KUNIT_EXPECT_EQ(test, ht_error(test, end.eq).err, ECONNREFUSED);
 
 	KUNIT_EXPECT_EQ(test, fakehca_qp_fatal(ht->hca, end.qpn), 0);
-	ht_stays_quiet(test, end.eq);
+	vt_no_event_for(test, end.eq, HT_QUIET_MS);
 }
 
 static void shutdown_while_connecting_ends(struct kunit *test)
@@ -141,7 +141,7 @@ static void shutdown_while_connecting_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_shutdown(end.ep, 0), 0);
 
 	ht_error(test, end.eq);
-	ht_no_event(test, end.eq);
+	vt_no_event(test, end.eq);
 }
 
 /* On iWARP it takes until the peer, or the device for it, has answered */
@@ -161,9 +161,9 @@ static void qp_fatal_during_close_is_not_told(struct kunit *test)
 	fatal_begin(test, &pair);
 
 	fakehca_qp_fatal(ht_of(test)->hca, pair.a.qpn);
-	ht_close(test, &pair.a.ep->fid);
+	vt_close(test, &pair.a.ep->fid);
 
-	ht_no_event(test, pair.a.eq);
+	vt_no_event(test, pair.a.eq);
 	ht_none(test, pair.a.cq);
 	fatal_expect_over(test, &pair.b);
 }
@@ -173,11 +173,11 @@ static void refusal_begin(struct kunit *test, struct ht_pair *pair)
 {
 	ht_serve(test, NULL);
 	ht_join(test, pair);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, NULL, 0, NULL, 0, ht_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, NULL, 0, NULL, 0, vt_ctx(2)), 0);
 	fakehca_hold(ht_of(test)->hca);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, NULL, 0, NULL, 0, ht_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, NULL, 0, NULL, 0, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fakehca_qp_access_err(ht_of(test)->hca, pair->b.qpn), 0);
-	ht_stays_quiet(test, pair->b.eq);
+	vt_no_event_for(test, pair->b.eq, HT_QUIET_MS);
 	ht_none(test, pair->a.cq);
 }
 
@@ -233,7 +233,7 @@ static void port_down_hides_the_device_until_it_is_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, ht_hints(test), &info), 0);
 	/* Connections outlive the port's pause, as on hardware */
 	ht_ping(test, &pair.a, &pair.b);
-	ht_no_event(test, pair.a.eq);
+	vt_no_event(test, pair.a.eq);
 }
 
 static void port_that_is_down_is_the_reason(struct kunit *test)

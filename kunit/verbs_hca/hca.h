@@ -2,11 +2,11 @@
 /*
  * What the suites of kofi_hca_test.ko share.
  *
- * A case brings up a fake HCA of the kind it wants with ht_open() or ht_serve()
- * and opens objects on it with the calls below.  ht_exit() closes whatever is
- * still open, newest first, removes the device, and fails the case if the device
- * has anything left: an object, a DMA mapping, an unmap that fits no map, an
- * access to memory that was not mapped, a completion that found no room.
+ * A case brings up a fake HCA of the kind it wants with ht_open() or ht_serve() and opens objects
+ * on it with the calls below and those of client.h; a case is a struct vt, too.  ht_exit() closes
+ * whatever is still open, newest first, removes the device, and fails the case if the device has
+ * anything left: an object, a DMA mapping, an unmap that fits no map, an access to memory that was
+ * not mapped, a completion that found no room.
  *
  * Memory from kunit_kzalloc() outlives the objects.  Everything belongs to the
  * thread of the case.
@@ -14,16 +14,9 @@
 #ifndef _KUNIT_HCA_TEST_H
 #define _KUNIT_HCA_TEST_H
 
-#include <linux/slab.h>
-#include <linux/socket.h>
-#include <kunit/test.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_eq.h>
-#include <rdma/fi_errno.h>
+#include <linux/container_of.h>
 #include "../fakehca/fakehca.h"
-#include "../lib/patience.h"
+#include "../lib/client.h"
 
 extern struct kunit_suite kofi_hca_device_suite;
 extern struct kunit_suite kofi_hca_info_suite;
@@ -60,28 +53,14 @@ extern int ht_removal_ms;
 
 /**
  * struct ht - A case
+ * @vt: the case as a client
  * @hca: the device
- * @info: a way to use it
- * @fabric: fabric of @info
- * @domain: domain of @info
- * @eq: event queue of @pep
- * @pep: listens
- * @name: where
- * @name_len: bytes of @name
  * @faults: accesses to unmapped memory that the case has provoked
- * @fids: struct ht_fid, newest first
  */
 struct ht {
+	struct vt		vt;
 	struct fakehca		*hca;
-	struct fi_info		*info;
-	struct fid_fabric	*fabric;
-	struct fid_domain	*domain;
-	struct fid_eq		*eq;
-	struct fid_pep		*pep;
-	struct sockaddr_storage	name;
-	size_t			name_len;
 	unsigned int		faults;
-	struct list_head	fids;
 };
 
 /**
@@ -119,26 +98,17 @@ struct ht_comp {
 
 static inline struct ht *ht_of(struct kunit *test)
 {
-	return test->priv;
+	return container_of(vt_of(test), struct ht, vt);
 }
 
-static inline void *ht_ctx(unsigned long nr)
-{
-	return (void *)nr;
-}
-
-/* hca_test_lib.c: the case */
+/* lib.c: the case */
 int ht_init(struct kunit *test);
 void ht_exit(struct kunit *test);
-void ht_adopt(struct kunit *test, struct fid *fid);
-void ht_close(struct kunit *test, struct fid *fid);
-/* The case has closed the object by fi_close() */
-void ht_closed(struct kunit *test, const struct fid *fid);
 struct fakehca_stats ht_stats(struct kunit *test);
 /* Nothing is left on the device, and nothing has gone wrong there */
 void ht_expect_clean(struct kunit *test);
 
-/* hca_test_lib.c: objects */
+/* lib.c: objects */
 void ht_device(struct kunit *test, const struct fakehca_attr *attr);
 struct fi_info *ht_hints(struct kunit *test);
 int ht_getinfo(struct kunit *test, const struct fi_info *hints,
@@ -149,24 +119,21 @@ void ht_open(struct kunit *test, const struct fakehca_attr *attr);
 void ht_listen(struct kunit *test);
 /* ht_open() and ht_listen() */
 void ht_serve(struct kunit *test, const struct fakehca_attr *attr);
-struct fid_eq *ht_eq(struct kunit *test);
 struct fid_cq *ht_cq(struct kunit *test, size_t size);
 struct fi_info *ht_dup(struct kunit *test, const struct fi_info *info);
 
-/* hca_test_conn.c: connections */
+/* conn.c: connections */
 void ht_end_open(struct kunit *test, struct ht_end *end, struct fi_info *info);
 void ht_end_enable(struct kunit *test, struct ht_end *end);
 void ht_end_close(struct kunit *test, struct ht_end *end);
 struct fi_info *ht_connreq(struct kunit *test);
 void ht_event(struct kunit *test, struct fid_eq *eq, u32 want);
 struct fi_eq_err_entry ht_error(struct kunit *test, struct fid_eq *eq);
-void ht_no_event(struct kunit *test, struct fid_eq *eq);
-void ht_stays_quiet(struct kunit *test, struct fid_eq *eq);
 /* @a may be enabled already */
 void ht_join(struct kunit *test, struct ht_pair *pair);
 void ht_pair_close(struct kunit *test, struct ht_pair *pair);
 
-/* hca_test_conn.c: completions and contents */
+/* conn.c: completions, and memory for DMA */
 int ht_wait(struct fid_cq *cq, struct ht_comp *comp);
 struct ht_comp ht_done(struct kunit *test, struct fid_cq *cq, void *context);
 struct ht_comp ht_failed(struct kunit *test, struct fid_cq *cq, int err);
@@ -175,8 +142,6 @@ void ht_none(struct kunit *test, struct fid_cq *cq);
 void ht_each_once(struct kunit *test, struct fid_cq *cq, unsigned long count,
 		  int err);
 void *ht_buf(struct kunit *test, size_t len);
-void ht_fill(void *buf, size_t len, u8 seed);
-bool ht_filled(const void *buf, size_t len, u8 seed);
 /* One message from one end to the other arrives */
 void ht_ping(struct kunit *test, struct ht_end *from, struct ht_end *to);
 

@@ -5,6 +5,7 @@
  * endpoint's bounce buffer.
  */
 #include <rdma/fi_rma.h>
+#include "../lib/calls.h"
 #include "hca.h"
 #include "mr.h"
 
@@ -67,16 +68,16 @@ static void list_maps(struct kunit *test, struct ht_pair *pair, u8 *buf,
 	for (i = 0; i < count; i++)
 		kvec[i] = (struct kvec) { buf + i * LIST_LEN / 4, LIST_LEN / 4 };
 	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, in, LIST_LEN, NULL, 0,
-				      ht_ctx(2)), 0);
+				      vt_ctx(2)), 0);
 	fakehca_hold(ht_of(test)->hca);
 	base = ht_stats(test).mapped;
 	KUNIT_EXPECT_EQ(test, fi_sendv(pair->a.ep, kvec, desc, count, 0,
-				       ht_ctx(1)), 0);
+				       vt_ctx(1)), 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base + mapped);
 	fakehca_release(ht_of(test)->hca);
 
-	ht_done(test, pair->a.cq, ht_ctx(1));
-	ht_done(test, pair->b.cq, ht_ctx(2));
+	ht_done(test, pair->a.cq, vt_ctx(1));
+	ht_done(test, pair->b.cq, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base - 1);
 	KUNIT_EXPECT_EQ(test, memcmp(in, buf, count * LIST_LEN / 4), 0);
 }
@@ -91,10 +92,10 @@ static void a_list_may_lie_in_regions_in_part(struct kunit *test)
 
 	ht_serve(test, NULL);
 	ht_join(test, &pair);
-	ht_fill(buf, LIST_LEN, 3);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(ht_of(test)->domain, buf, LIST_LEN,
+	vt_fill(buf, LIST_LEN, 3);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LIST_LEN,
 					FI_SEND, 0, 0, 0, &mr, NULL), 0);
-	ht_adopt(test, &mr->fid);
+	vt_adopt(test, &mr->fid);
 	in = fi_mr_desc(mr);
 
 	list_maps(test, &pair, buf, (void *[]) { NULL, NULL, NULL, NULL }, 4, 4);
@@ -121,18 +122,18 @@ static void inject_copies_before_it_returns(struct kunit *test)
 	out = ht_buf(test, INJECT_SIZE);
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in + i * INJECT_SIZE,
-					      INJECT_SIZE, NULL, 0, ht_ctx(i)),
+					      INJECT_SIZE, NULL, 0, vt_ctx(i)),
 				0);
-		ht_fill(out, lens[i], i);
+		vt_fill(out, lens[i], i);
 		KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, lens[i], 0), 0);
 		memset(out, 0xee, INJECT_SIZE);
 	}
 	fakehca_release(ht_of(test)->hca);
 
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		comp = ht_done(test, pair.b.cq, ht_ctx(i));
+		comp = ht_done(test, pair.b.cq, vt_ctx(i));
 		KUNIT_EXPECT_EQ(test, comp.len, lens[i]);
-		KUNIT_EXPECT_TRUE(test, ht_filled(in + i * INJECT_SIZE, lens[i],
+		KUNIT_EXPECT_TRUE(test, vt_filled(in + i * INJECT_SIZE, lens[i],
 						  i));
 	}
 	/* What is longer than the device takes inline was handed over to it */
@@ -161,19 +162,19 @@ static void over_iwarp_nothing_goes_inline(struct kunit *test)
 	ht_join(test, &pair);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 2);
 	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
-				      ht_ctx(1)), 0);
+				      vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
-				      ht_ctx(2)), 0);
+				      vt_ctx(2)), 0);
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, 8, 0), 0);
-	ht_done(test, pair.b.cq, ht_ctx(1));
+	ht_done(test, pair.b.cq, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).syncs, 1);
 
 	fakehca_hold(ht_of(test)->hca);
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, 8, NULL, 0, ht_ctx(3)), 0);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, 8, NULL, 0, vt_ctx(3)), 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 4);
 	fakehca_release(ht_of(test)->hca);
-	ht_done(test, pair.a.cq, ht_ctx(3));
-	ht_done(test, pair.b.cq, ht_ctx(2));
+	ht_done(test, pair.a.cq, vt_ctx(3));
+	ht_done(test, pair.b.cq, vt_ctx(2));
 }
 
 static void no_inline_data_needs_a_bounce_buffer(struct kunit *test)
@@ -183,7 +184,7 @@ static void no_inline_data_needs_a_bounce_buffer(struct kunit *test)
 	ht_serve(test, NULL);
 	ht_join(test, &pair);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 2);
-	ht_close(test, &pair.a.ep->fid);
+	vt_close(test, &pair.a.ep->fid);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 1);
 }
 
@@ -202,65 +203,12 @@ static void refused_inline_data_needs_a_bounce_buffer(struct kunit *test)
 
 #define COPY_INLINE	64
 
-/**
- * struct copy_call - A call whose buffer is the provider's until it has completed
- * @name: of the call
- * @write: it writes to the peer's memory
- * @post: makes it; @desc: of the buffer, or NULL
- */
-struct copy_call {
-	const char	*name;
-	bool		write;
-	ssize_t		(*post)(struct fid_ep *ep, const struct kvec *kvec,
-				void *desc, struct fi_rma_iov *to);
-};
-
-static ssize_t copy_send(struct fid_ep *ep, const struct kvec *kvec, void *desc,
-			 struct fi_rma_iov *to)
-{
-	return fi_send(ep, kvec->iov_base, kvec->iov_len, desc, 0, ht_ctx(1));
-}
-
-static ssize_t copy_sendmsg(struct fid_ep *ep, const struct kvec *kvec,
-			    void *desc, struct fi_rma_iov *to)
-{
-	const struct fi_msg msg = {
-		.msg_iov	= kvec,
-		.desc		= &desc,
-		.iov_count	= 1,
-		.context	= ht_ctx(1),
-	};
-
-	return fi_sendmsg(ep, &msg, FI_COMPLETION | FI_FENCE);
-}
-
-static ssize_t copy_write(struct fid_ep *ep, const struct kvec *kvec, void *desc,
-			  struct fi_rma_iov *to)
-{
-	return fi_write(ep, kvec->iov_base, kvec->iov_len, desc, 0, to->addr,
-			to->key, ht_ctx(1));
-}
-
-static ssize_t copy_writemsg(struct fid_ep *ep, const struct kvec *kvec,
-			     void *desc, struct fi_rma_iov *to)
-{
-	const struct fi_msg_rma msg = {
-		.msg_iov	= kvec,
-		.desc		= &desc,
-		.iov_count	= 1,
-		.rma_iov	= to,
-		.rma_iov_count	= 1,
-		.context	= ht_ctx(1),
-	};
-
-	return fi_writemsg(ep, &msg, FI_COMPLETION | FI_FENCE);
-}
-
-static const struct copy_call copy_calls[] = {
-	{ "send", false, copy_send },
-	{ "sendmsg", false, copy_sendmsg },
-	{ "write", true, copy_write },
-	{ "writemsg", true, copy_writemsg },
+/* Calls whose buffer is the provider's until they have completed */
+static const struct vt_call copy_calls[] = {
+	{ "send", VT_SEND },
+	{ "sendmsg", VT_SENDMSG, VT_LIST, FI_COMPLETION | FI_FENCE },
+	{ "write", VT_WRITE },
+	{ "writemsg", VT_WRITEMSG, VT_LIST, FI_COMPLETION | FI_FENCE },
 };
 
 KUNIT_ARRAY_PARAM_DESC(copy_call, copy_calls, name);
@@ -269,36 +217,37 @@ KUNIT_ARRAY_PARAM_DESC(copy_call, copy_calls, name);
 static void copy_expect(struct kunit *test, struct ht_pair *pair, u8 *buf,
 			size_t len, struct fid_mr *mr, unsigned int mapped)
 {
-	const struct copy_call *call = test->param_value;
-	struct kvec kvec = { buf, len };
+	const struct vt_call *call = test->param_value;
+	struct vt_xfer x = { .buf = buf, .len = len, .context = vt_ctx(1) };
+	bool write = call->op >= VT_READ;
 	u8 *in = ht_buf(test, len);
-	struct fi_rma_iov to = { (uintptr_t)in, len };
 	struct fid_mr *there = NULL;
 	unsigned int base;
 
-	if (call->write) {
+	if (write) {
 		KUNIT_ASSERT_EQ(test, hm_reg(test, in, len, &there), 0);
-		to.key = fi_mr_key(there);
+		x.addr = (uintptr_t)in;
+		x.key = fi_mr_key(there);
 	} else {
 		KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, in, len, NULL, 0,
-					      ht_ctx(2)), 0);
+					      vt_ctx(2)), 0);
 	}
-	ht_fill(buf, len, len);
+	x.desc = mr ? fi_mr_desc(mr) : NULL;
+	vt_fill(buf, len, len);
 	fakehca_hold(ht_of(test)->hca);
 	base = ht_stats(test).mapped;
-	KUNIT_ASSERT_EQ(test, call->post(pair->a.ep, &kvec,
-					 mr ? fi_mr_desc(mr) : NULL, &to), 0);
+	KUNIT_ASSERT_EQ(test, vt_post(pair->a.ep, call, &x), 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base + mapped);
 	if (len <= COPY_INLINE)
 		memset(buf, 0xee, len);
 	fakehca_release(ht_of(test)->hca);
 
-	ht_done(test, pair->a.cq, ht_ctx(1));
-	if (!call->write)
-		ht_done(test, pair->b.cq, ht_ctx(2));
-	KUNIT_EXPECT_TRUE(test, ht_filled(in, len, len));
+	ht_done(test, pair->a.cq, vt_ctx(1));
+	if (!write)
+		ht_done(test, pair->b.cq, vt_ctx(2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, len, len));
 	if (there)
-		ht_close(test, &there->fid);
+		vt_close(test, &there->fid);
 }
 
 /* The device copies what it can copy when it is posted, so there is nothing to map */

@@ -34,15 +34,15 @@ static struct lw *lw_open(struct kunit *test)
 	struct ht *ht = ht_of(test);
 
 	ht_open(test, NULL);
-	ht->info->tx_attr->size = LW_DEPTH;
-	ht->info->rx_attr->size = LW_DEPTH;
+	ht->vt.info->tx_attr->size = LW_DEPTH;
+	ht->vt.info->rx_attr->size = LW_DEPTH;
 	ht_listen(test);
-	KUNIT_ASSERT_EQ(test, fi_srx_context(ht->domain, ht->info->rx_attr,
+	KUNIT_ASSERT_EQ(test, fi_srx_context(ht->vt.domain, ht->vt.info->rx_attr,
 					     &lw->srx, NULL), 0);
-	ht_adopt(test, &lw->srx->fid);
+	vt_adopt(test, &lw->srx->fid);
 	/* Peers have it for both directions */
 	lw->cq = ht_cq(test, LW_MANY * 3 * LW_DEPTH + LW_DEPTH);
-	lw->eq = ht_eq(test);
+	lw->eq = vt_eq(test, 0);
 	return lw;
 }
 
@@ -53,9 +53,9 @@ static void lw_end_open(struct kunit *test, struct lw *lw, int nr,
 	struct fid_ep *ep;
 
 	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
-	KUNIT_ASSERT_EQ(test, fi_endpoint(ht_of(test)->domain, info, &ep, NULL),
+	KUNIT_ASSERT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
 			0);
-	ht_adopt(test, &ep->fid);
+	vt_adopt(test, &ep->fid);
 	lw->ep[nr] = ep;
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &lw->eq->fid, 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &lw->cq->fid, FI_TRANSMIT | FI_RECV),
@@ -69,15 +69,15 @@ static void lw_join(struct kunit *test, struct lw *lw, int nr)
 	struct ht *ht = ht_of(test);
 	struct ht_end *peer = &lw->peer[nr];
 
-	peer->eq = ht->eq;
+	peer->eq = ht->vt.eq;
 	peer->cq = lw->cq;
-	ht_end_open(test, peer, ht->info);
+	ht_end_open(test, peer, ht->vt.info);
 	ht_end_enable(test, peer);
-	KUNIT_ASSERT_EQ(test, fi_connect(peer->ep, &ht->name, NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(peer->ep, &ht->vt.name, NULL, 0), 0);
 	lw_end_open(test, lw, nr, ht_connreq(test));
 	KUNIT_ASSERT_EQ(test, fi_accept(lw->ep[nr], NULL, 0), 0);
 	ht_event(test, lw->eq, FI_CONNECTED);
-	ht_event(test, ht->eq, FI_CONNECTED);
+	ht_event(test, ht->vt.eq, FI_CONNECTED);
 }
 
 /* Returns how long it took, in milliseconds */
@@ -85,7 +85,7 @@ static s64 lw_close(struct kunit *test, struct lw *lw, int nr)
 {
 	ktime_t begin = ktime_get();
 
-	ht_close(test, &lw->ep[nr]->fid);
+	vt_close(test, &lw->ep[nr]->fid);
 	return ktime_ms_delta(ktime_get(), begin);
 }
 
@@ -172,8 +172,8 @@ static void an_endpoint_that_never_stood_teaches_nothing(struct kunit *test)
 
 	lw_join(test, lw, 0);
 	fakehca_last_wqe(ht->hca, false);
-	lw_end_open(test, lw, 1, ht_dup(test, ht->info));
-	KUNIT_ASSERT_EQ(test, fi_connect(lw->ep[1], &ht->name, NULL, 0), 0);
+	lw_end_open(test, lw, 1, ht_dup(test, ht->vt.info));
+	KUNIT_ASSERT_EQ(test, fi_connect(lw->ep[1], &ht->vt.name, NULL, 0), 0);
 	ht_connreq(test);
 	lw_close(test, lw, 1);
 

@@ -19,8 +19,8 @@ static void iov_limit_is_the_devices(struct kunit *test)
 	hints->tx_attr->iov_limit = 2;
 	hints->rx_attr->iov_limit = 1;
 
-	KUNIT_EXPECT_EQ(test, ht_of(test)->info->tx_attr->iov_limit, 2);
-	KUNIT_EXPECT_EQ(test, ht_of(test)->info->rx_attr->iov_limit, 1);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->tx_attr->iov_limit, 2);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->rx_attr->iov_limit, 1);
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, hints, &hints), 0);
 }
 
@@ -51,21 +51,21 @@ static void lists_up_to_iov_limit_and_no_longer(struct kunit *test)
 	in = ht_buf(test, 128);
 	for (i = 0; i < 3; i++) {
 		kvec[i] = (struct kvec) { ht_buf(test, 64), 64 };
-		ht_fill(kvec[i].iov_base, 64, i);
+		vt_fill(kvec[i].iov_base, 64, i);
 	}
 
 	KUNIT_EXPECT_EQ(test, fi_recvv(pair.b.ep, kvec, NULL, 2, 0, NULL),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 3, 0, NULL),
 			-EINVAL);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 128, NULL, 0, ht_ctx(1)),
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 128, NULL, 0, vt_ctx(1)),
 			0);
-	KUNIT_ASSERT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 2, 0, ht_ctx(2)),
+	KUNIT_ASSERT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 2, 0, vt_ctx(2)),
 			0);
-	KUNIT_EXPECT_EQ(test, ht_done(test, pair.b.cq, ht_ctx(1)).len, 128);
-	ht_done(test, pair.a.cq, ht_ctx(2));
-	KUNIT_EXPECT_TRUE(test, ht_filled(in, 64, 0));
-	KUNIT_EXPECT_TRUE(test, ht_filled(in + 64, 64, 1));
+	KUNIT_EXPECT_EQ(test, ht_done(test, pair.b.cq, vt_ctx(1)).len, 128);
+	ht_done(test, pair.a.cq, vt_ctx(2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, 64, 0));
+	KUNIT_EXPECT_TRUE(test, vt_filled(in + 64, 64, 1));
 }
 
 static void a_device_with_one_sge_works(struct kunit *test)
@@ -76,7 +76,7 @@ static void a_device_with_one_sge_works(struct kunit *test)
 	struct ht_pair pair = {};
 
 	ht_serve(test, &attr);
-	KUNIT_EXPECT_EQ(test, ht_of(test)->info->tx_attr->iov_limit, 1);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->tx_attr->iov_limit, 1);
 	ht_join(test, &pair);
 	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 2, 0, NULL),
 			-EINVAL);
@@ -90,8 +90,8 @@ static void queue_size_is_the_devices(struct kunit *test)
 	const struct fakehca_attr attr = { .max_qp_wr = 5, .roce = true };
 
 	ht_open(test, &attr);
-	KUNIT_EXPECT_EQ(test, ht_of(test)->info->tx_attr->size, 4);
-	KUNIT_EXPECT_EQ(test, ht_of(test)->info->rx_attr->size, 4);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->tx_attr->size, 4);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->rx_attr->size, 4);
 }
 
 static void a_deeper_queue_than_the_devices_is_refused(struct kunit *test)
@@ -104,24 +104,24 @@ static void a_deeper_queue_than_the_devices_is_refused(struct kunit *test)
 	hints = ht_hints(test);
 	hints->tx_attr->size = 5;
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, hints, &info), -ENODATA);
-	info = ht_dup(test, ht_of(test)->info);
+	info = ht_dup(test, vt_of(test)->info);
 	info->tx_attr->size = 5;
-	KUNIT_EXPECT_EQ(test, fi_endpoint(ht_of(test)->domain, info, &ep, NULL),
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
 			-EINVAL);
-	info = ht_dup(test, ht_of(test)->info);
+	info = ht_dup(test, vt_of(test)->info);
 	info->rx_attr->size = 5;
-	KUNIT_EXPECT_EQ(test, fi_endpoint(ht_of(test)->domain, info, &ep, NULL),
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
 			-EINVAL);
 }
 
 static ssize_t limits_recv(struct ht_end *end, u8 *buf, unsigned long i)
 {
-	return fi_recv(end->ep, buf + i * 64, 64, NULL, 0, ht_ctx(i));
+	return fi_recv(end->ep, buf + i * 64, 64, NULL, 0, vt_ctx(i));
 }
 
 static ssize_t limits_send(struct ht_end *end, u8 *buf, unsigned long i)
 {
-	return fi_send(end->ep, buf + i * 64, 64, NULL, 0, ht_ctx(i));
+	return fi_send(end->ep, buf + i * 64, 64, NULL, 0, vt_ctx(i));
 }
 
 static void a_queue_holds_exactly_its_size(struct kunit *test)
@@ -145,14 +145,14 @@ static void a_queue_holds_exactly_its_size(struct kunit *test)
 	/* Completed, but not read */
 	KUNIT_EXPECT_EQ(test, limits_send(&pair.a, out, 5), -EAGAIN);
 
-	ht_done(test, pair.b.cq, ht_ctx(1));
-	ht_done(test, pair.a.cq, ht_ctx(1));
+	ht_done(test, pair.b.cq, vt_ctx(1));
+	ht_done(test, pair.a.cq, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, limits_recv(&pair.b, in, 5), 0);
 	KUNIT_EXPECT_EQ(test, limits_send(&pair.a, out, 5), 0);
 	KUNIT_EXPECT_EQ(test, limits_send(&pair.a, out, 6), -EAGAIN);
 	for (i = 2; i <= 5; i++) {
-		ht_done(test, pair.b.cq, ht_ctx(i));
-		ht_done(test, pair.a.cq, ht_ctx(i));
+		ht_done(test, pair.b.cq, vt_ctx(i));
+		ht_done(test, pair.a.cq, vt_ctx(i));
 	}
 }
 
@@ -207,8 +207,8 @@ static void limits_block(struct kunit *test, struct ht_pair *pair, struct limits
 	init_completion(&block->entered);
 	init_completion(&block->go);
 	KUNIT_ASSERT_EQ(test, fi_recv(pair->a.ep, buf, 64, NULL, 0, &block->done), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->b.ep, buf + 64, 64, NULL, 0, ht_ctx(1)), 0);
-	ht_done(test, pair->b.cq, ht_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(pair->b.ep, buf + 64, 64, NULL, 0, vt_ctx(1)), 0);
+	ht_done(test, pair->b.cq, vt_ctx(1));
 	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&block->entered,
 							  msecs_to_jiffies(HT_PATIENCE_MS)), 0);
 }
@@ -229,11 +229,11 @@ static void drains_wait_for_room_for_their_markers(struct kunit *test)
 	int i;
 
 	ht_open(test, &attr);
-	ht_of(test)->info->tx_attr->size = 1;
-	ht_of(test)->info->rx_attr->size = 1;
+	vt_of(test)->info->tx_attr->size = 1;
+	vt_of(test)->info->rx_attr->size = 1;
 	ht_listen(test);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &cq_attr, &cq, NULL), 0);
-	ht_adopt(test, &cq->fid);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq, NULL), 0);
+	vt_adopt(test, &cq->fid);
 	for (i = 0; i < LIMITS_PAIRS; i++) {
 		pairs[i].a.cq = cq;
 		ht_join(test, &pairs[i]);
@@ -262,8 +262,8 @@ static void iwarp_keeps_work_requests_for_reads(struct kunit *test)
 	const struct fakehca_attr attr = { .max_qp_wr = 13, .max_cqe = 64 };
 
 	ht_open(test, &attr);
-	KUNIT_EXPECT_EQ(test, ht_of(test)->info->tx_attr->size, 4);
-	KUNIT_EXPECT_EQ(test, ht_of(test)->info->rx_attr->size, 12);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->tx_attr->size, 4);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->rx_attr->size, 12);
 }
 
 static void iwarp_keeps_room_in_the_cq_for_reads(struct kunit *test)
@@ -273,13 +273,13 @@ static void iwarp_keeps_room_in_the_cq_for_reads(struct kunit *test)
 	struct fid_cq *cq;
 
 	ht_open(test, &attr);
-	KUNIT_EXPECT_EQ(test, ht_of(test)->info->tx_attr->size, 100);
-	KUNIT_EXPECT_EQ(test, fi_cq_open(ht_of(test)->domain, &cq_attr, &cq,
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->tx_attr->size, 100);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq,
 					 NULL), -EINVAL);
 	cq_attr.size = 100;
-	KUNIT_EXPECT_EQ(test, fi_cq_open(ht_of(test)->domain, &cq_attr, &cq,
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq,
 					 NULL), 0);
-	ht_adopt(test, &cq->fid);
+	vt_adopt(test, &cq->fid);
 }
 
 /* Eight entries of a device's queue are for the markers of ib_drain_qp() */
@@ -290,15 +290,15 @@ static void cq_size_is_the_devices(struct kunit *test)
 	struct fid_cq *cq;
 
 	ht_open(test, &attr);
-	KUNIT_EXPECT_EQ(test, fi_cq_open(ht_of(test)->domain, &cq_attr, &cq,
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq,
 					 NULL), 0);
-	ht_adopt(test, &cq->fid);
+	vt_adopt(test, &cq->fid);
 	cq_attr.size = 9;
-	KUNIT_EXPECT_EQ(test, fi_cq_open(ht_of(test)->domain, &cq_attr, &cq,
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq,
 					 NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_cq_open(ht_of(test)->domain, NULL, &cq, NULL),
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, NULL, &cq, NULL),
 			0);
-	ht_adopt(test, &cq->fid);
+	vt_adopt(test, &cq->fid);
 }
 
 /* Two queues of the announced size would not fit into any queue */
@@ -307,8 +307,8 @@ static void small_cqs_bound_the_queues(struct kunit *test)
 	const struct fakehca_attr attr = { .max_cqe = 16, .roce = true };
 
 	ht_open(test, &attr);
-	KUNIT_EXPECT_LE(test, ht_of(test)->info->tx_attr->size, 8);
-	KUNIT_EXPECT_LE(test, ht_of(test)->info->rx_attr->size, 8);
+	KUNIT_EXPECT_LE(test, vt_of(test)->info->tx_attr->size, 8);
+	KUNIT_EXPECT_LE(test, vt_of(test)->info->rx_attr->size, 8);
 }
 
 static void a_cq_without_room_refuses_the_endpoint(struct kunit *test)
@@ -318,13 +318,13 @@ static void a_cq_without_room_refuses_the_endpoint(struct kunit *test)
 	struct fi_info *info;
 
 	ht_open(test, &attr);
-	info = ht_dup(test, ht_of(test)->info);
+	info = ht_dup(test, vt_of(test)->info);
 	info->tx_attr->size = 4;
 	info->rx_attr->size = 5;
 	end.cq = ht_cq(test, 8);
 	ht_end_open(test, &end, info);
 	KUNIT_EXPECT_EQ(test, fi_enable(end.ep), -ENOSPC);
-	ht_close(test, &end.ep->fid);
+	vt_close(test, &end.ep->fid);
 
 	info->rx_attr->size = 4;
 	ht_end_open(test, &end, info);
@@ -341,8 +341,8 @@ static void a_full_cq_does_not_overrun(struct kunit *test)
 	unsigned long i;
 
 	ht_open(test, &attr);
-	ht->info->tx_attr->size = 4;
-	ht->info->rx_attr->size = 4;
+	ht->vt.info->tx_attr->size = 4;
+	ht->vt.info->rx_attr->size = 4;
 	ht_listen(test);
 	ht_join(test, &pair);
 	for (i = 1; i <= 4; i++) {
@@ -364,21 +364,21 @@ static void max_msg_size_is_the_devices(struct kunit *test)
 	struct ht_comp comp;
 
 	ht_serve(test, &attr);
-	KUNIT_EXPECT_EQ(test, ht_of(test)->info->ep_attr->max_msg_size, 4096);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->ep_attr->max_msg_size, 4096);
 	ht_join(test, &pair);
-	ht_fill(out, 4096, 9);
+	vt_fill(out, 4096, 9);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, 4097, NULL, 0, NULL),
 			-EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, in, 4097, NULL, 0, NULL),
 			-EMSGSIZE);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 4096, NULL, 0, ht_ctx(1)),
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 4096, NULL, 0, vt_ctx(1)),
 			0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 4096, NULL, 0, ht_ctx(2)),
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 4096, NULL, 0, vt_ctx(2)),
 			0);
-	comp = ht_done(test, pair.b.cq, ht_ctx(1));
-	ht_done(test, pair.a.cq, ht_ctx(2));
+	comp = ht_done(test, pair.b.cq, vt_ctx(1));
+	ht_done(test, pair.a.cq, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, comp.len, 4096);
-	KUNIT_EXPECT_TRUE(test, ht_filled(in, 4096, 9));
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, 4096, 9));
 }
 
 static void inject_size_needs_no_inline_data(struct kunit *test)
@@ -388,17 +388,17 @@ static void inject_size_needs_no_inline_data(struct kunit *test)
 	size_t size;
 
 	ht_serve(test, NULL);
-	size = ht_of(test)->info->tx_attr->inject_size;
+	size = vt_of(test)->info->tx_attr->inject_size;
 	KUNIT_ASSERT_GT(test, size, 0);
 	KUNIT_ASSERT_LT(test, size, 512);
 	ht_join(test, &pair);
-	ht_fill(out, size, 3);
+	vt_fill(out, size, 3);
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, size + 1, 0), -EMSGSIZE);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 512, NULL, 0, ht_ctx(1)),
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 512, NULL, 0, vt_ctx(1)),
 			0);
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, size, 0), 0);
-	KUNIT_EXPECT_EQ(test, ht_done(test, pair.b.cq, ht_ctx(1)).len, size);
-	KUNIT_EXPECT_TRUE(test, ht_filled(in, size, 3));
+	KUNIT_EXPECT_EQ(test, ht_done(test, pair.b.cq, vt_ctx(1)).len, size);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, size, 3));
 }
 
 static void a_device_that_registers_nothing_is_not_found(struct kunit *test)
@@ -430,7 +430,7 @@ static void the_device_to_map_for_stays_as_long_as_the_domain(struct kunit *test
 	struct device *dma_device;
 
 	ht_open(test, NULL);
-	dma_device = fi_domain_device(ht_of(test)->domain);
+	dma_device = fi_domain_device(vt_of(test)->domain);
 	KUNIT_ASSERT_NOT_NULL(test, dma_device);
 	KUNIT_EXPECT_PTR_EQ(test, dma_device,
 			    fakehca_ibdev(ht_of(test)->hca)->dma_device);
@@ -438,7 +438,7 @@ static void the_device_to_map_for_stays_as_long_as_the_domain(struct kunit *test
 	fakehca_remove_begin(ht_of(test)->hca);
 	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
 						    HT_PATIENCE_MS));
-	KUNIT_EXPECT_PTR_EQ(test, fi_domain_device(ht_of(test)->domain),
+	KUNIT_EXPECT_PTR_EQ(test, fi_domain_device(vt_of(test)->domain),
 			    dma_device);
 	KUNIT_EXPECT_NOT_NULL(test, dev_name(dma_device));
 }
@@ -463,7 +463,7 @@ static void mr_gap_align_is_the_devices(struct kunit *test)
 	struct fi_info *hints, *info;
 
 	ht_open(test, &attr);
-	KUNIT_EXPECT_EQ(test, ht_of(test)->info->domain_attr->mr_gap_align,
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->domain_attr->mr_gap_align,
 			param->align);
 	hints = ht_hints(test);
 	hints->domain_attr->mr_gap_align = 8;
@@ -526,13 +526,13 @@ static void regions_are_of_the_machines_memory(struct kunit *test)
 
 	ht_open(test, NULL);
 	for (i = 0; i < ARRAY_SIZE(limits_mr_flags); i++)
-		KUNIT_EXPECT_EQ_MSG(test, fi_mr_regattr(ht_of(test)->domain,
+		KUNIT_EXPECT_EQ_MSG(test, fi_mr_regattr(vt_of(test)->domain,
 							&mr_attr,
 							limits_mr_flags[i], &mr),
 				    -FI_EBADFLAGS, "%#llx", limits_mr_flags[i]);
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &mr_attr, 0,
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &mr_attr, 0,
 					    &mr), 0);
-	ht_adopt(test, &mr->fid);
+	vt_adopt(test, &mr->fid);
 }
 
 static void iwarp_has_no_remote_cq_data(struct kunit *test)
@@ -542,7 +542,7 @@ static void iwarp_has_no_remote_cq_data(struct kunit *test)
 	struct fi_msg msg = {};
 
 	ht_serve(test, NULL);
-	info = ht_of(test)->info;
+	info = vt_of(test)->info;
 	KUNIT_EXPECT_EQ(test, info->domain_attr->cq_data_size, 0);
 	KUNIT_EXPECT_EQ(test, info->ep_attr->protocol, FI_PROTO_IWARP);
 	hints = ht_hints(test);
@@ -565,16 +565,16 @@ static void roce_has_remote_cq_data(struct kunit *test)
 	struct ht_comp comp;
 
 	ht_serve(test, &attr);
-	KUNIT_EXPECT_EQ(test, ht_of(test)->info->domain_attr->cq_data_size, 4);
-	KUNIT_EXPECT_EQ(test, ht_of(test)->info->ep_attr->protocol,
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->domain_attr->cq_data_size, 4);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->ep_attr->protocol,
 			FI_PROTO_RDMA_CM_IB_RC);
 	ht_join(test, &pair);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
 	KUNIT_ASSERT_EQ(test, fi_senddata(pair.a.ep, NULL, 0, NULL, 0xfeedf00d,
-					  0, ht_ctx(2)), 0);
-	comp = ht_done(test, pair.b.cq, ht_ctx(1));
-	ht_done(test, pair.a.cq, ht_ctx(2));
+					  0, vt_ctx(2)), 0);
+	comp = ht_done(test, pair.b.cq, vt_ctx(1));
+	ht_done(test, pair.a.cq, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, comp.flags & FI_REMOTE_CQ_DATA);
 	KUNIT_EXPECT_EQ(test, comp.data, 0xfeedf00d);
 }

@@ -254,18 +254,18 @@ static void ln_work(struct kunit *test, struct ln_side *side)
 
 	for (i = 0; i < 2; i++)
 		KUNIT_ASSERT_EQ(test, fi_recv(b, side->buf + 1024 + 64 * i, 64,
-					      NULL, 0, ht_ctx(2)), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(a, side->buf, 64, NULL, 0, ht_ctx(1)), 0);
+					      NULL, 0, vt_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(a, side->buf, 64, NULL, 0, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_inject(a, side->buf, 64, 0), 0);
-	ht_done(test, side->pair.a.cq, ht_ctx(1));
+	ht_done(test, side->pair.a.cq, vt_ctx(1));
 	for (i = 0; i < 2; i++)
-		ht_done(test, side->pair.b.cq, ht_ctx(2));
+		ht_done(test, side->pair.b.cq, vt_ctx(2));
 	KUNIT_ASSERT_EQ(test, fi_write(a, side->buf, 64, NULL, 0, addr,
-				       side->key, ht_ctx(3)), 0);
-	ht_done(test, side->pair.a.cq, ht_ctx(3));
+				       side->key, vt_ctx(3)), 0);
+	ht_done(test, side->pair.a.cq, vt_ctx(3));
 	KUNIT_ASSERT_EQ(test, fi_read(a, side->buf + 2048, 64, NULL, 0, addr,
-				      side->key, ht_ctx(4)), 0);
-	ht_done(test, side->pair.a.cq, ht_ctx(4));
+				      side->key, vt_ctx(4)), 0);
+	ht_done(test, side->pair.a.cq, vt_ctx(4));
 }
 
 static struct ln_set *ln_watch(struct kunit *test, struct ln_side *side)

@@ -35,9 +35,9 @@ void hm_open(struct kunit *test, const struct fakehca_attr *attr)
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
 				      FI_MR_PROV_KEY;
 	ht_fabric(test, hints);
-	KUNIT_ASSERT_EQ(test, fi_domain(ht->fabric, ht->info, &ht->domain,
+	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &ht->vt.domain,
 					NULL), 0);
-	ht_adopt(test, &ht->domain->fid);
+	vt_adopt(test, &ht->vt.domain->fid);
 }
 
 int hm_regv(struct kunit *test, const struct kvec *iov, size_t count,
@@ -46,10 +46,10 @@ int hm_regv(struct kunit *test, const struct kvec *iov, size_t count,
 	int ret;
 
 	*mr = NULL;
-	ret = fi_mr_regv(ht_of(test)->domain, iov, count, access, 0, 0, 0, mr,
+	ret = fi_mr_regv(vt_of(test)->domain, iov, count, access, 0, 0, 0, mr,
 			 NULL);
 	if (!ret)
-		ht_adopt(test, &(*mr)->fid);
+		vt_adopt(test, &(*mr)->fid);
 	return ret;
 }
 
@@ -63,9 +63,9 @@ struct fid_mr *hm_reg_ep(struct kunit *test, struct fid_ep *ep)
 	};
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &attr,
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr,
 					    FI_MR_ENDPOINT, &mr), 0);
-	ht_adopt(test, &mr->fid);
+	vt_adopt(test, &mr->fid);
 	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &ep->fid, 0), 0);
 	return mr;
 }
@@ -90,8 +90,8 @@ static void mr_expect_read(struct kunit *test, struct ht_pair *pair, u8 *want,
 
 	KUNIT_ASSERT_EQ(test, fi_read(pair->a.ep, in, len, NULL, 0,
 				      (uintptr_t)addr, fi_mr_key(mr),
-				      ht_ctx(1)), 0);
-	ht_done(test, pair->a.cq, ht_ctx(1));
+				      vt_ctx(1)), 0);
+	ht_done(test, pair->a.cq, vt_ctx(1));
 	KUNIT_EXPECT_MEMEQ(test, in, want, len);
 }
 
@@ -137,17 +137,17 @@ static void a_region_is_mapped_as_long_as_it_is_open(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + 3);
 
 	if (param->access & FI_REMOTE_WRITE) {
-		ht_fill(data, 64, 5);
+		vt_fill(data, 64, 5);
 		KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, data, 64, NULL, 0,
 					       (uintptr_t)buf + 50,
-					       fi_mr_key(mr), ht_ctx(1)), 0);
-		ht_done(test, pair.a.cq, ht_ctx(1));
-		KUNIT_EXPECT_TRUE(test, ht_filled(buf + 50, 64, 5));
+					       fi_mr_key(mr), vt_ctx(1)), 0);
+		ht_done(test, pair.a.cq, vt_ctx(1));
+		KUNIT_EXPECT_TRUE(test, vt_filled(buf + 50, 64, 5));
 	}
 	if (param->access & FI_REMOTE_READ)
 		mr_expect_read(test, &pair, buf + 50, 64, buf + 50, mr);
 
-	ht_close(test, &mr->fid);
+	vt_close(test, &mr->fid);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before);
 }
 
@@ -163,7 +163,7 @@ static void a_device_that_takes_gaps_gets_them(struct kunit *test)
 	struct ht_pair pair = {};
 	struct fid_mr *mr;
 
-	ht_fill(buf, PAGE_SIZE << HM_ORDER, 9);
+	vt_fill(buf, PAGE_SIZE << HM_ORDER, 9);
 	memcpy(want, list[0].iov_base, 3);
 	memcpy(want + 3, list[1].iov_base, 5);
 	memcpy(want + 8, list[2].iov_base, 100);
@@ -177,7 +177,7 @@ static void a_device_that_takes_gaps_gets_them(struct kunit *test)
 	/* And not one byte more */
 	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, ht_buf(test, 129), 129, NULL,
 				      0, (uintptr_t)list[0].iov_base,
-				      fi_mr_key(mr), ht_ctx(2)), 0);
+				      fi_mr_key(mr), vt_ctx(2)), 0);
 	ht_failed(test, pair.a.cq, EACCES);
 }
 
@@ -206,7 +206,7 @@ static void gaps_are_limited_by_the_device(struct kunit *test)
 
 	hm_open(test, &attr);
 	KUNIT_ASSERT_EQ(test, hm_regv(test, list, 2, HM_REMOTE, &mr), 0);
-	ht_close(test, &mr->fid);
+	vt_close(test, &mr->fid);
 	KUNIT_EXPECT_EQ(test, hm_regv(test, list, 3, HM_REMOTE, &mr),
 			-EMSGSIZE);
 	KUNIT_EXPECT_NULL(test, mr);
@@ -220,12 +220,12 @@ static void pages_are_counted_from_the_first_to_the_last(struct kunit *test)
 
 	hm_open(test, &attr);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, buf, 2 * PAGE_SIZE, &mr), 0);
-	ht_close(test, &mr->fid);
+	vt_close(test, &mr->fid);
 	KUNIT_EXPECT_EQ(test, hm_reg(test, buf, 2 * PAGE_SIZE + 1, &mr),
 			-EMSGSIZE);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, buf + PAGE_SIZE - 1, PAGE_SIZE + 1,
 				     &mr), 0);
-	ht_close(test, &mr->fid);
+	vt_close(test, &mr->fid);
 	KUNIT_EXPECT_EQ(test, hm_reg(test, buf + PAGE_SIZE - 1, PAGE_SIZE + 2,
 				     &mr), -EMSGSIZE);
 	KUNIT_EXPECT_NULL(test, mr);
@@ -242,15 +242,15 @@ static void a_registered_region_takes_what_is_read(struct kunit *test)
 	hm_open(test, NULL);
 	ht_listen(test);
 	ht_join(test, &pair);
-	ht_fill(from, 64, 3);
+	vt_fill(from, 64, 3);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, from, 64, &source), 0);
 	KUNIT_ASSERT_EQ(test, hm_regv(test, &region, 1, FI_READ, &mr), 0);
 
 	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, to, 64, fi_mr_desc(mr), 0,
 				      (uintptr_t)from, fi_mr_key(source),
-				      ht_ctx(1)), 0);
-	ht_done(test, pair.a.cq, ht_ctx(1));
-	KUNIT_EXPECT_TRUE(test, ht_filled(to, 64, 3));
+				      vt_ctx(1)), 0);
+	ht_done(test, pair.a.cq, vt_ctx(1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(to, 64, 3));
 }
 
 static void keys_are_fresh_although_the_device_repeats(struct kunit *test)
@@ -265,7 +265,7 @@ static void keys_are_fresh_although_the_device_repeats(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, hm_reg(test, buf, 64, &mr), 0);
 		KUNIT_ASSERT_NE(test, fi_mr_key(mr), last);
 		last = fi_mr_key(mr);
-		ht_close(test, &mr->fid);
+		vt_close(test, &mr->fid);
 	}
 }
 
@@ -284,7 +284,7 @@ static void a_device_that_goes_registers_no_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error.err, ENODEV);
 
 	KUNIT_EXPECT_EQ(test, hm_reg_any(test, &mr), -ENODEV);
-	ht_close(test, &before->fid);
+	vt_close(test, &before->fid);
 }
 
 static struct kunit_case mr_cases[] = {

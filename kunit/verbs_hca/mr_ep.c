@@ -15,7 +15,7 @@ static struct fid_mr *mr_ep_open(struct kunit *test, struct ht_pair *pair)
 {
 	ht_serve(test, NULL);
 	ht_join(test, pair);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, NULL, 0, NULL, 0, ht_ctx(2)),
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, NULL, 0, NULL, 0, vt_ctx(2)),
 			0);
 	return hm_reg_ep(test, pair->a.ep);
 }
@@ -26,7 +26,7 @@ static void mr_ep_hold(struct kunit *test, struct ht_pair *pair,
 {
 	fakehca_hold(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
 }
 
@@ -40,15 +40,15 @@ static void a_region_in_flight_is_not_closed(struct kunit *test)
 	mr_ep_hold(test, &pair, mr);
 	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), -EBUSY);
 	fakehca_release(ht_of(test)->hca);
-	ht_done(test, pair.a.cq, ht_ctx(1));
-	ht_done(test, pair.b.cq, ht_ctx(2));
+	ht_done(test, pair.a.cq, vt_ctx(1));
+	ht_done(test, pair.b.cq, vt_ctx(2));
 
 	fakehca_hold(ht_of(test)->hca);
-	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, ht_ctx(3)), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, vt_ctx(3)), 0);
 	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), -EBUSY);
 	fakehca_release(ht_of(test)->hca);
-	ht_done(test, pair.a.cq, ht_ctx(3));
-	ht_close(test, &mr->fid);
+	ht_done(test, pair.a.cq, vt_ctx(3));
+	vt_close(test, &mr->fid);
 	ht_none(test, pair.a.cq);
 }
 
@@ -62,11 +62,11 @@ static void a_region_in_flight_closes_with_its_connection(struct kunit *test)
 	mr = mr_ep_open(test, &pair);
 	mr_ep_hold(test, &pair, mr);
 	if (*ends)
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, ht_ctx(1)), 0);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
-	ht_close(test, &mr->fid);
+	vt_close(test, &mr->fid);
 	KUNIT_EXPECT_PTR_EQ(test, ht_failed(test, pair.a.cq, ECANCELED).context,
-			    ht_ctx(1));
+			    vt_ctx(1));
 	if (*ends)
 		ht_failed(test, pair.a.cq, ECANCELED);
 	ht_none(test, pair.a.cq);
@@ -100,13 +100,13 @@ static void registrations_are_taken_back_before_their_doorbell(struct kunit *tes
 			KUNIT_ASSERT_EQ(test, fi_mr_enable(mrs[j]), 0);
 		}
 		for (j = 0; j < 3; j++)
-			ht_close(test, &mrs[orders[i][j]]->fid);
+			vt_close(test, &mrs[orders[i][j]]->fid);
 	}
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, pair.a.cq, ht_ctx(1));
-	ht_done(test, pair.b.cq, ht_ctx(2));
+	ht_done(test, pair.a.cq, vt_ctx(1));
+	ht_done(test, pair.b.cq, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
 }
 
@@ -120,14 +120,14 @@ static void a_registration_leaves_the_one_behind_it(struct kunit *test)
 	second = hm_reg_ep(test, pair.a.ep);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(first), 0);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(second), 0);
-	ht_close(test, &first->fid);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+	vt_close(test, &first->fid);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, pair.a.cq, ht_ctx(1));
-	ht_done(test, pair.b.cq, ht_ctx(2));
-	KUNIT_ASSERT_EQ(test, fi_mr_disable(second, 0, ht_ctx(3)), 0);
-	ht_done(test, pair.a.cq, ht_ctx(3));
-	ht_close(test, &second->fid);
+	ht_done(test, pair.a.cq, vt_ctx(1));
+	ht_done(test, pair.b.cq, vt_ctx(2));
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(second, 0, vt_ctx(3)), 0);
+	ht_done(test, pair.a.cq, vt_ctx(3));
+	vt_close(test, &second->fid);
 }
 
 /**
@@ -153,10 +153,10 @@ static void mr_ep_begin(struct kunit *test, struct mr_ep *me, bool counted)
 	int i;
 
 	ht_serve(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_cntr_open(ht_of(test)->domain, &attr, &cntr,
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &cntr,
 					   NULL), 0);
-	ht_adopt(test, &cntr->fid);
-	info = ht_dup(test, ht_of(test)->info);
+	vt_adopt(test, &cntr->fid);
+	info = ht_dup(test, vt_of(test)->info);
 	info->tx_attr->size = MR_EP_DEPTH;
 	ht_end_open(test, &me->pair.a, info);
 	if (counted)
@@ -191,13 +191,13 @@ static void mr_ep_expect_places(struct kunit *test, struct mr_ep *me)
 
 	for (i = 0; i < MR_EP_DEPTH; i++) {
 		KUNIT_ASSERT_EQ(test, fi_recv(me->pair.b.ep, NULL, 0, NULL, 0,
-					      ht_ctx(100 + i)), 0);
+					      vt_ctx(100 + i)), 0);
 		KUNIT_ASSERT_EQ(test, fi_send(me->pair.a.ep, NULL, 0, NULL, 0,
-					      ht_ctx(1 + i)), 0);
+					      vt_ctx(1 + i)), 0);
 	}
 	ht_each_once(test, me->pair.a.cq, MR_EP_DEPTH, 0);
 	for (i = 0; i < MR_EP_DEPTH; i++)
-		ht_done(test, me->pair.b.cq, ht_ctx(100 + i));
+		ht_done(test, me->pair.b.cq, vt_ctx(100 + i));
 	ht_none(test, me->pair.a.cq);
 }
 
@@ -214,10 +214,10 @@ static void no_peer_ends_a_key_before_the_doorbell(struct kunit *test)
 
 	/* It is still enabled, and goes with the next operation */
 	KUNIT_EXPECT_NE(test, fi_mr_key(mr), FI_KEY_NOTAVAIL);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, pair.a.cq, ht_ctx(1));
-	ht_done(test, pair.b.cq, ht_ctx(2));
+	ht_done(test, pair.a.cq, vt_ctx(1));
+	ht_done(test, pair.b.cq, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL), 0);
 }
 
@@ -226,12 +226,12 @@ static void a_peer_ends_a_key_while_another_region_waits(struct kunit *test)
 	struct mr_ep me = {};
 
 	mr_ep_begin(test, &me, false);
-	KUNIT_ASSERT_EQ(test, fi_recv(me.pair.b.ep, NULL, 0, NULL, 0, ht_ctx(2)),
+	KUNIT_ASSERT_EQ(test, fi_recv(me.pair.b.ep, NULL, 0, NULL, 0, vt_ctx(2)),
 			0);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[0]), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, me.pair.a.cq, ht_ctx(1));
+	ht_done(test, me.pair.a.cq, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[1]), 0);
 
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_REMOTE_INV, NULL), 0);
@@ -277,12 +277,12 @@ static void a_full_queue_does_not_hinder_a_discard(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL), 0);
 
 	/* The others go with what takes its place */
-	KUNIT_ASSERT_EQ(test, fi_recv(me.pair.b.ep, NULL, 0, NULL, 0, ht_ctx(2)),
+	KUNIT_ASSERT_EQ(test, fi_recv(me.pair.b.ep, NULL, 0, NULL, 0, vt_ctx(2)),
 			0);
-	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, me.pair.a.cq, ht_ctx(1));
-	ht_done(test, me.pair.b.cq, ht_ctx(2));
+	ht_done(test, me.pair.a.cq, vt_ctx(1));
+	ht_done(test, me.pair.b.cq, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, me.doorbells + 1);
 	mr_ep_expect_places(test, &me);
 }
@@ -301,11 +301,11 @@ static void a_registration_that_has_gone_is_not_discarded(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, fi_mr_key(mr), key);
 	fakehca_release(ht_of(test)->hca);
-	ht_done(test, pair.a.cq, ht_ctx(1));
-	ht_done(test, pair.b.cq, ht_ctx(2));
+	ht_done(test, pair.a.cq, vt_ctx(1));
+	ht_done(test, pair.b.cq, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_DISCARD, NULL), -EALREADY);
-	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, ht_ctx(3)), 0);
-	KUNIT_EXPECT_EQ(test, ht_done(test, pair.a.cq, ht_ctx(3)).data, key);
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, vt_ctx(3)), 0);
+	KUNIT_EXPECT_EQ(test, ht_done(test, pair.a.cq, vt_ctx(3)).data, key);
 }
 
 static void a_discard_waits_for_its_turn(struct kunit *test)
@@ -369,7 +369,7 @@ static void those_beside_a_discarded_registration_stay(struct kunit *test)
 	unsigned long i;
 
 	mr_ep_begin(test, &me, order->counted);
-	KUNIT_ASSERT_EQ(test, fi_recv(me.pair.b.ep, NULL, 0, NULL, 0, ht_ctx(2)),
+	KUNIT_ASSERT_EQ(test, fi_recv(me.pair.b.ep, NULL, 0, NULL, 0, vt_ctx(2)),
 			0);
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[i]), 0);
@@ -379,17 +379,17 @@ static void those_beside_a_discarded_registration_stay(struct kunit *test)
 
 	mr_ep_expect_back(test, me.mr[order->which]);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, me.doorbells);
-	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, me.pair.a.cq, ht_ctx(1));
-	ht_done(test, me.pair.b.cq, ht_ctx(2));
+	ht_done(test, me.pair.a.cq, vt_ctx(1));
+	ht_done(test, me.pair.b.cq, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, me.doorbells + 1);
 	for (i = 0; i < 3; i++) {
 		if (i == order->which)
 			continue;
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(me.mr[i], 0, ht_ctx(3 + i)),
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(me.mr[i], 0, vt_ctx(3 + i)),
 				0);
-		ht_done(test, me.pair.a.cq, ht_ctx(3 + i));
+		ht_done(test, me.pair.a.cq, vt_ctx(3 + i));
 	}
 	mr_ep_expect_places(test, &me);
 }
@@ -461,14 +461,14 @@ static void an_operation_behind_a_discarded_registration_goes_on(struct kunit *t
 	int i;
 
 	ht_open(test, &attr);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &cq_attr,
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr,
 					 &me.pair.a.cq, NULL), 0);
-	ht_adopt(test, &me.pair.a.cq->fid);
+	vt_adopt(test, &me.pair.a.cq->fid);
 	ht_listen(test);
 	ht_join(test, &me.pair);
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, fi_recv(me.pair.b.ep, ht_buf(test, 8), 8,
-					      NULL, 0, ht_ctx(i)), 0);
+					      NULL, 0, vt_ctx(i)), 0);
 	for (i = 0; i < 2; i++) {
 		me.mr[i] = hm_reg_ep(test, me.pair.a.ep);
 		KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[i]), 0);
@@ -486,7 +486,7 @@ static void an_operation_behind_a_discarded_registration_goes_on(struct kunit *t
 		mr_ep_expect_called(test, more[i]);
 	mr_ep_expect_called(test, last);
 	for (i = 0; i < 3; i++)
-		ht_done(test, me.pair.b.cq, ht_ctx(i));
+		ht_done(test, me.pair.b.cq, vt_ctx(i));
 }
 
 static struct kunit_case mr_ep_cases[] = {

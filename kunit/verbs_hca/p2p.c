@@ -25,8 +25,8 @@ static void p2p_open(struct kunit *test)
 	hints->fabric_attr->prov_name = kstrdup("verbs;ofi_hook_p2p", GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, hints->fabric_attr->prov_name);
 	ht_fabric(test, hints);
-	KUNIT_ASSERT_EQ(test, fi_domain(ht->fabric, ht->info, &ht->domain, NULL), 0);
-	ht_adopt(test, &ht->domain->fid);
+	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &ht->vt.domain, NULL), 0);
+	vt_adopt(test, &ht->vt.domain->fid);
 	ht_listen(test);
 }
 
@@ -44,25 +44,25 @@ static void peer_memory_of_a_device_that_cannot_is_copied(struct kunit *test)
 	struct fid_mr *mr;
 
 	p2p_open(test);
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &attr, FI_MR_DMABUF, &mr), 0);
-	ht_adopt(test, &mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_DMABUF, &mr), 0);
+	vt_adopt(test, &mr->fid);
 	ht_join(test, &pair);
-	ht_fill(mine, LEN, 1);
+	vt_fill(mine, LEN, 1);
 	KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, mine, LEN, NULL, 0, fi_mr_addr(mr),
-				       fi_mr_key(mr), ht_ctx(1)), 0);
-	ht_done(test, pair.a.cq, ht_ctx(1));
+				       fi_mr_key(mr), vt_ctx(1)), 0);
+	ht_done(test, pair.a.cq, vt_ctx(1));
 	KUNIT_EXPECT_NULL(test, memchr_inv(db->mem, 0, SIZE));
 	ht_ping(test, &pair.a, &pair.b);
-	KUNIT_EXPECT_TRUE(test, ht_filled(memory, LEN, 1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(memory, LEN, 1));
 
-	ht_fill(memory, LEN, 2);
+	vt_fill(memory, LEN, 2);
 	ht_ping(test, &pair.b, &pair.a);
 	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, mine, LEN, NULL, 0, fi_mr_addr(mr),
-				      fi_mr_key(mr), ht_ctx(2)), 0);
-	ht_done(test, pair.a.cq, ht_ctx(2));
-	KUNIT_EXPECT_TRUE(test, ht_filled(mine, LEN, 2));
+				      fi_mr_key(mr), vt_ctx(2)), 0);
+	ht_done(test, pair.a.cq, vt_ctx(2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(mine, LEN, 2));
 	ht_pair_close(test, &pair);
-	ht_close(test, &mr->fid);
+	vt_close(test, &mr->fid);
 	vt_dmabuf_expect_unused(test, db);
 }
 

@@ -78,26 +78,26 @@ static bool hp_open(struct kunit *test, struct hp *hp, bool reaches)
 
 	if (!IS_ENABLED(CONFIG_PCI_P2PDMA)) {
 		ht_device(test, &attr);
-		KUNIT_EXPECT_EQ(test, ht_getinfo(test, hp_hints(test), &ht->info), -ENODATA);
+		KUNIT_EXPECT_EQ(test, ht_getinfo(test, hp_hints(test), &ht->vt.info), -ENODATA);
 		return false;
 	}
 	hp->cmb = vt_cmb(test, HP_LEN);
 	attr.dma_device = hp_device(test, hp->cmb->pdev, reaches);
 	ht_device(test, &attr);
 	ht_fabric(test, hp_hints(test));
-	KUNIT_EXPECT_EQ(test, ht->info->domain_attr->mr_mode & FI_MR_HMEM, FI_MR_HMEM);
-	KUNIT_ASSERT_EQ(test, fi_domain(ht->fabric, ht->info, &ht->domain, NULL), 0);
-	ht_adopt(test, &ht->domain->fid);
+	KUNIT_EXPECT_EQ(test, ht->vt.info->domain_attr->mr_mode & FI_MR_HMEM, FI_MR_HMEM);
+	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &ht->vt.domain, NULL), 0);
+	vt_adopt(test, &ht->vt.domain->fid);
 	hp->buf = ht_buf(test, HP_LEN);
 	return true;
 }
 
 static int hp_reg(struct kunit *test, void *buf, u64 access, struct fid_mr **mr)
 {
-	int ret = fi_mr_reg(ht_of(test)->domain, buf, HP_LEN, access, 0, 0, 0, mr, NULL);
+	int ret = fi_mr_reg(vt_of(test)->domain, buf, HP_LEN, access, 0, 0, 0, mr, NULL);
 
 	if (!ret)
-		ht_adopt(test, &(*mr)->fid);
+		vt_adopt(test, &(*mr)->fid);
 	return ret;
 }
 
@@ -110,7 +110,7 @@ static bool hp_join(struct kunit *test, struct hp *hp)
 	KUNIT_ASSERT_EQ(test, hp_reg(test, hp->cmb->mem, HP_BOTH | FI_SEND | FI_RECV | FI_READ |
 				     FI_WRITE, &hp->mr), 0);
 	ht_listen(test);
-	ht_end_open(test, &hp->pair.a, ht_of(test)->info);
+	ht_end_open(test, &hp->pair.a, vt_of(test)->info);
 	KUNIT_ASSERT_EQ(test, fi_setopt(&hp->pair.a.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops)), 0);
 	ht_end_enable(test, &hp->pair.a);
@@ -133,18 +133,18 @@ static void a_peer_reaches_a_region(struct kunit *test)
 
 	if (!hp_join(test, &hp))
 		return;
-	ht_fill(hp.cmb->mem, HP_LEN, 1);
+	vt_fill(hp.cmb->mem, HP_LEN, 1);
 	KUNIT_ASSERT_EQ(test, fi_read(hp.pair.b.ep, hp.buf, HP_LEN, NULL, 0, fi_mr_addr(hp.mr),
-				      fi_mr_key(hp.mr), ht_ctx(1)), 0);
-	ht_done(test, hp.pair.b.cq, ht_ctx(1));
-	KUNIT_EXPECT_TRUE(test, ht_filled(hp.buf, HP_LEN, 1));
+				      fi_mr_key(hp.mr), vt_ctx(1)), 0);
+	ht_done(test, hp.pair.b.cq, vt_ctx(1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(hp.buf, HP_LEN, 1));
 
-	ht_fill(hp.buf, HP_LEN, 2);
+	vt_fill(hp.buf, HP_LEN, 2);
 	KUNIT_ASSERT_EQ(test, fi_write(hp.pair.b.ep, hp.buf, HP_LEN, NULL, 0, fi_mr_addr(hp.mr),
-				       fi_mr_key(hp.mr), ht_ctx(2)), 0);
-	ht_done(test, hp.pair.b.cq, ht_ctx(2));
+				       fi_mr_key(hp.mr), vt_ctx(2)), 0);
+	ht_done(test, hp.pair.b.cq, vt_ctx(2));
 	ht_ping(test, &hp.pair.b, &hp.pair.a);
-	KUNIT_EXPECT_TRUE(test, ht_filled(hp.cmb->mem, HP_LEN, 2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(hp.cmb->mem, HP_LEN, 2));
 	hp_expect_unmapped(test, &hp);
 }
 
@@ -172,12 +172,12 @@ static void a_local_buffer_lies_in_a_region(struct kunit *test)
 		return;
 	ep = hp.pair.a.ep;
 	desc = fi_mr_desc(hp.mr);
-	ht_fill(hp.cmb->mem, HP_LEN, 3);
-	KUNIT_ASSERT_EQ(test, fi_recv(hp.pair.b.ep, hp.buf, HP_LEN, NULL, 0, ht_ctx(1)), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(ep, hp.cmb->mem, HP_LEN, desc, 0, ht_ctx(2)), 0);
-	ht_done(test, hp.pair.a.cq, ht_ctx(2));
-	ht_done(test, hp.pair.b.cq, ht_ctx(1));
-	KUNIT_EXPECT_TRUE(test, ht_filled(hp.buf, HP_LEN, 3));
+	vt_fill(hp.cmb->mem, HP_LEN, 3);
+	KUNIT_ASSERT_EQ(test, fi_recv(hp.pair.b.ep, hp.buf, HP_LEN, NULL, 0, vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(ep, hp.cmb->mem, HP_LEN, desc, 0, vt_ctx(2)), 0);
+	ht_done(test, hp.pair.a.cq, vt_ctx(2));
+	ht_done(test, hp.pair.b.cq, vt_ctx(1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(hp.buf, HP_LEN, 3));
 
 	hp_expect_refused(test, ep, hp.cmb->mem);
 	hp_expect_unmapped(test, &hp);
@@ -193,27 +193,27 @@ static void rw_operations_map_it(struct kunit *test)
 	if (!hp_join(test, &hp))
 		return;
 	/* Mappings that overlap are reported */
-	ht_close(test, &hp.mr->fid);
+	vt_close(test, &hp.mr->fid);
 	KUNIT_ASSERT_EQ(test, hp_reg(test, hp.buf, HP_BOTH, &mr), 0);
 	hp.mapped = ht_stats(test).mapped;
 	sg_init_table(sgl, HP_ELEMS);
 	for (i = 0; i < HP_ELEMS; i++)
 		sg_set_buf(&sgl[i], hp.cmb->mem + (HP_ELEMS - 1 - i) * PAGE_SIZE, PAGE_SIZE);
 	for (i = 0; i < HP_ELEMS; i++)
-		ht_fill(sg_virt(&sgl[i]), PAGE_SIZE, i);
+		vt_fill(sg_virt(&sgl[i]), PAGE_SIZE, i);
 	KUNIT_ASSERT_EQ(test, fi_writesgl(hp.pair.a.ep, sgl, HP_ELEMS, 0, HP_LEN, 0,
-					  fi_mr_addr(mr), fi_mr_key(mr), ht_ctx(1),
+					  fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(1),
 					  FI_COMPLETION), 0);
-	ht_done(test, hp.pair.a.cq, ht_ctx(1));
+	ht_done(test, hp.pair.a.cq, vt_ctx(1));
 	ht_ping(test, &hp.pair.a, &hp.pair.b);
 	for (i = 0; i < HP_ELEMS; i++)
-		KUNIT_EXPECT_TRUE(test, ht_filled(hp.buf + i * PAGE_SIZE, PAGE_SIZE, i));
+		KUNIT_EXPECT_TRUE(test, vt_filled(hp.buf + i * PAGE_SIZE, PAGE_SIZE, i));
 
-	ht_fill(hp.buf, HP_LEN, 9);
+	vt_fill(hp.buf, HP_LEN, 9);
 	KUNIT_ASSERT_EQ(test, fi_readsgl(hp.pair.a.ep, sgl, HP_ELEMS, 0, HP_LEN, 0,
-					 fi_mr_addr(mr), fi_mr_key(mr), ht_ctx(2),
+					 fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(2),
 					 FI_COMPLETION), 0);
-	ht_done(test, hp.pair.a.cq, ht_ctx(2));
+	ht_done(test, hp.pair.a.cq, vt_ctx(2));
 	for (i = 0; i < HP_ELEMS; i++)
 		KUNIT_EXPECT_MEMEQ(test, sg_virt(&sgl[i]), hp.buf + i * PAGE_SIZE, PAGE_SIZE);
 	hp_expect_unmapped(test, &hp);
@@ -249,10 +249,10 @@ static void options_and_dma_bufs(struct kunit *test)
 
 	if (!hp_open(test, &hp, true))
 		return;
-	KUNIT_EXPECT_EQ(test, fi_mr_regattr(ht_of(test)->domain, &attr, FI_MR_DMABUF, &mr),
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_DMABUF, &mr),
 			-EOPNOTSUPP);
 	vt_dmabuf_expect_unused(test, db);
-	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_open(test, &end, vt_of(test)->info);
 	fid = &end.ep->fid;
 	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_FI_HMEM_P2P, &required,
 					sizeof(int)), 0);

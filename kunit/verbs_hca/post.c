@@ -9,6 +9,7 @@
 #include <linux/scatterlist.h>
 #include <linux/sched.h>
 #include <rdma/fi_rma.h>
+#include "../lib/calls.h"
 #include "mr.h"
 
 /* One more than a work request has elements for */
@@ -24,7 +25,6 @@
  * @target: PO_LEN bytes
  * @in: a page that b receives into
  * @key: of @target
- * @remote: as much of @target as a call is for
  */
 struct po {
 	struct ht_pair		pair;
@@ -34,7 +34,6 @@ struct po {
 	u8			*target;
 	u8			*in;
 	u64			key;
-	struct fi_rma_iov	remote;
 };
 
 static void po_open(struct kunit *test, struct po *po, bool roce)
@@ -46,7 +45,7 @@ static void po_open(struct kunit *test, struct po *po, bool roce)
 
 	hm_open(test, &attr);
 	ht_listen(test);
-	ht_end_open(test, &po->pair.a, ht_of(test)->info);
+	ht_end_open(test, &po->pair.a, vt_of(test)->info);
 	KUNIT_ASSERT_EQ(test, fi_setopt(&po->pair.a.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_MAX_RW_OPS, &rw_ops,
 					sizeof(rw_ops)), 0);
@@ -65,89 +64,59 @@ static void po_open(struct kunit *test, struct po *po, bool roce)
 	po->key = fi_mr_key(mr);
 }
 
-static struct fi_msg_rma po_rma(struct po *po, size_t count)
-{
-	po->remote = (struct fi_rma_iov) { (uintptr_t)po->target,
-					   count * PAGE_SIZE, po->key };
-	return (struct fi_msg_rma) {
-		.msg_iov	= po->list,
-		.iov_count	= count,
-		.rma_iov	= &po->remote,
-		.rma_iov_count	= 1,
-		.context	= ht_ctx(1),
-	};
-}
-
-static ssize_t po_send(struct po *po, u64 flags)
-{
-	const struct fi_msg msg = {
-		.msg_iov	= po->list,
-		.iov_count	= 1,
-		.context	= ht_ctx(1),
-	};
-	ssize_t ret = fi_recv(po->pair.b.ep, po->in, PAGE_SIZE, NULL, 0,
-			      ht_ctx(2));
-
-	return ret ? : fi_sendmsg(po->pair.a.ep, &msg, flags);
-}
-
-static ssize_t po_write(struct po *po, u64 flags)
-{
-	const struct fi_msg_rma msg = po_rma(po, 1);
-
-	return fi_writemsg(po->pair.a.ep, &msg, flags);
-}
-
-static ssize_t po_read(struct po *po, u64 flags)
-{
-	const struct fi_msg_rma msg = po_rma(po, 1);
-
-	return fi_readmsg(po->pair.a.ep, &msg, flags);
-}
-
-static ssize_t po_split(struct po *po, u64 flags)
-{
-	const struct fi_msg_rma msg = po_rma(po, PO_PAGES);
-
-	return fi_writemsg(po->pair.a.ep, &msg, flags);
-}
-
-static ssize_t po_move(struct po *po, u64 flags)
-{
-	return fi_writesgl(po->pair.a.ep, po->sgl, PO_PAGES, 0, PO_LEN, 0,
-			   (uintptr_t)po->target, po->key, ht_ctx(1), flags);
-}
-
 /**
  * struct po_call - A call, and on which device
  * @name: of that
- * @post: makes it
+ * @op: the call; PO_MOVE: fi_writesgl()
+ * @pages: elements of its list
  * @roce: not iWARP
- * @send: the peer has a completion, too
  * @alone: not two at a time
  * @no_fence: FI_FENCE is refused
  */
 struct po_call {
 	const char	*name;
-	ssize_t		(*post)(struct po *po, u64 flags);
+	int		op;
+	size_t		pages;
 	bool		roce;
-	bool		send;
 	bool		alone;
 	bool		no_fence;
 };
 
+#define PO_MOVE	-1
+
 static const struct po_call po_calls[] = {
-	{ "RoCE, send", po_send, true, true },
-	{ "RoCE, write", po_write, true },
-	{ "RoCE, read", po_read, true, .alone = true },
-	{ "RoCE, write in parts", po_split, true, .alone = true },
-	{ "RoCE, move", po_move, true, .alone = true },
-	{ "iWARP, send", po_send, false, true },
-	{ "iWARP, write", po_write, false },
-	{ "iWARP, read", po_read, false, .alone = true, .no_fence = true },
-	{ "iWARP, write in parts", po_split, false, .alone = true },
-	{ "iWARP, move", po_move, false, .alone = true },
+	{ "RoCE, send", VT_SENDMSG, 1, true },
+	{ "RoCE, write", VT_WRITEMSG, 1, true },
+	{ "RoCE, read", VT_READMSG, 1, true, .alone = true },
+	{ "RoCE, write in parts", VT_WRITEMSG, PO_PAGES, true, .alone = true },
+	{ "RoCE, move", PO_MOVE, PO_PAGES, true, .alone = true },
+	{ "iWARP, send", VT_SENDMSG, 1, false },
+	{ "iWARP, write", VT_WRITEMSG, 1, false },
+	{ "iWARP, read", VT_READMSG, 1, false, .alone = true, .no_fence = true },
+	{ "iWARP, write in parts", VT_WRITEMSG, PO_PAGES, false, .alone = true },
+	{ "iWARP, move", PO_MOVE, PO_PAGES, false, .alone = true },
 };
+
+/* A message has its receive */
+static ssize_t po_post(struct po *po, const struct po_call *call, u64 flags)
+{
+	const struct vt_xfer x = {
+		.len		= call->pages * PAGE_SIZE,
+		.pieces		= call->pages,
+		.list		= po->list,
+		.addr		= (uintptr_t)po->target,
+		.key		= po->key,
+		.context	= vt_ctx(1),
+	};
+	ssize_t ret = 0;
+
+	if (call->op == PO_MOVE)
+		return fi_writesgl(po->pair.a.ep, po->sgl, PO_PAGES, 0, PO_LEN, 0, x.addr, x.key,
+				   vt_ctx(1), flags);
+	if (call->op == VT_SENDMSG)
+		ret = fi_recv(po->pair.b.ep, po->in, PAGE_SIZE, NULL, 0, vt_ctx(2));
+	return ret ? : vt_post_flags(po->pair.a.ep, call->op, &x, flags);
+}
 
 KUNIT_ARRAY_PARAM_DESC(po_call, po_calls, name);
 
@@ -155,10 +124,10 @@ static void po_do(struct kunit *test, struct po *po, u64 flags)
 {
 	const struct po_call *call = test->param_value;
 
-	KUNIT_ASSERT_EQ(test, call->post(po, flags | FI_COMPLETION), 0);
-	ht_done(test, po->pair.a.cq, ht_ctx(1));
-	if (call->send)
-		ht_done(test, po->pair.b.cq, ht_ctx(2));
+	KUNIT_ASSERT_EQ(test, po_post(po, call, flags | FI_COMPLETION), 0);
+	ht_done(test, po->pair.a.cq, vt_ctx(1));
+	if (call->op == VT_SENDMSG)
+		ht_done(test, po->pair.b.cq, vt_ctx(2));
 }
 
 /* Once, whatever the operation is made of */
@@ -173,7 +142,7 @@ static void a_fence_reaches_the_device(struct kunit *test)
 	po_do(test, &po, 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).fences, base);
 	if (call->no_fence) {
-		KUNIT_EXPECT_EQ(test, call->post(&po, FI_FENCE), -FI_EBADFLAGS);
+		KUNIT_EXPECT_EQ(test, po_post(&po, call, FI_FENCE), -FI_EBADFLAGS);
 		return;
 	}
 	po_do(test, &po, FI_FENCE);
@@ -202,7 +171,7 @@ static void large_data_over_iwarp_are_reported(struct kunit *test)
 {
 	const struct po_call *call = test->param_value;
 	struct po po = { .pair.a.bind_flags = FI_SELECTIVE_COMPLETION };
-	bool unsaid = call->roce && call->post != po_read;
+	bool unsaid = call->roce && call->op != VT_READMSG;
 	unsigned int base, i;
 
 	po_open(test, &po, call->roce);
@@ -210,9 +179,9 @@ static void large_data_over_iwarp_are_reported(struct kunit *test)
 	/* More often than there are slots, so none may get lost */
 	for (i = 0; i < po.pair.a.info->tx_attr->size; i++) {
 		if (!call->alone) {
-			KUNIT_ASSERT_EQ(test, call->post(&po, 0), 0);
-			if (call->send)
-				ht_done(test, po.pair.b.cq, ht_ctx(2));
+			KUNIT_ASSERT_EQ(test, po_post(&po, call, 0), 0);
+			if (call->op == VT_SENDMSG)
+				ht_done(test, po.pair.b.cq, vt_ctx(2));
 		}
 		po_do(test, &po, 0);
 	}
@@ -228,7 +197,7 @@ static void a_chain_has_one_doorbell(struct kunit *test)
 	const struct fi_msg msg = {
 		.msg_iov	= &kvec,
 		.iov_count	= 1,
-		.context	= ht_ctx(1),
+		.context	= vt_ctx(1),
 	};
 	struct ht_pair pair = {};
 	unsigned int base, i;
@@ -237,7 +206,7 @@ static void a_chain_has_one_doorbell(struct kunit *test)
 	ht_join(test, &pair);
 	for (i = 0; i < 4; i++)
 		KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 64), 64,
-					      NULL, 0, ht_ctx(2)), 0);
+					      NULL, 0, vt_ctx(2)), 0);
 	base = ht_stats(test).doorbells;
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg,
@@ -245,8 +214,8 @@ static void a_chain_has_one_doorbell(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION), 0);
 	for (i = 0; i < 4; i++) {
-		ht_done(test, pair.a.cq, ht_ctx(1));
-		ht_done(test, pair.b.cq, ht_ctx(2));
+		ht_done(test, pair.a.cq, vt_ctx(1));
+		ht_done(test, pair.b.cq, vt_ctx(2));
 	}
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
 }
@@ -285,11 +254,11 @@ static void po_join(struct kunit *test, struct ht_pair *pair,
 	*told = (struct po_told) { .done.done = po_told, .caller = current };
 	init_completion(&told->ended);
 	ht_serve(test, NULL);
-	attr.size = ht_of(test)->info->tx_attr->size +
-		    ht_of(test)->info->rx_attr->size;
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr,
+	attr.size = vt_of(test)->info->tx_attr->size +
+		    vt_of(test)->info->rx_attr->size;
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr,
 					 &pair->a.cq, NULL), 0);
-	ht_adopt(test, &pair->a.cq->fid);
+	vt_adopt(test, &pair->a.cq->fid);
 	ht_join(test, pair);
 }
 
@@ -340,7 +309,7 @@ static void a_refused_request_is_told_to_its_caller(struct kunit *test)
 	po_join(test, &pair, &told);
 	mr = hm_reg_ep(test, pair.a.ep);
 	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
-				      ht_ctx(2)), 0);
+				      vt_ctx(2)), 0);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, *nth, -EIO);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, ht_buf(test, 8), 8, NULL, 0,
@@ -352,7 +321,7 @@ static void a_refused_request_is_told_to_its_caller(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, ht_buf(test, 8), 8,
 					      NULL, 0, &told.done), 0);
 		po_ended(test, &told, 0);
-		ht_done(test, pair.b.cq, ht_ctx(2));
+		ht_done(test, pair.b.cq, vt_ctx(2));
 	}
 	KUNIT_EXPECT_FALSE(test, try_wait_for_completion(&told.ended));
 }
@@ -375,16 +344,16 @@ static void a_registration_shares_the_doorbell_of_a_send(struct kunit *test)
 	ht_serve(test, NULL);
 	ht_join(test, &pair);
 	mr = hm_reg_ep(test, pair.a.ep);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, NULL, 0, NULL, 0, ht_ctx(2)),
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, NULL, 0, NULL, 0, vt_ctx(2)),
 			0);
 
 	base = ht_stats(test).doorbells;
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, ht_ctx(1)),
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, pair.a.cq, ht_ctx(1));
-	ht_done(test, pair.b.cq, ht_ctx(2));
+	ht_done(test, pair.a.cq, vt_ctx(1));
+	ht_done(test, pair.b.cq, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
 }
 

@@ -32,7 +32,7 @@ static void hs_open(struct kunit *test, struct hs *hs)
 	ht_join(test, &hs->pair);
 	hs->from = ht_buf(test, HS_LEN);
 	hs->to = ht_buf(test, 4 * HS_LEN);
-	ht_fill(hs->from, HS_LEN, 5);
+	vt_fill(hs->from, HS_LEN, 5);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, hs->from, HS_LEN, &hs->mr), 0);
 }
 
@@ -43,14 +43,14 @@ static ssize_t hs_read(struct hs *hs, unsigned long nr)
 	struct kvec iov[2] = { { to, 100 }, { to + 128, 100 } };
 
 	return fi_readv(hs->pair.a.ep, iov, NULL, 2, 0, (uintptr_t)hs->from,
-			fi_mr_key(hs->mr), ht_ctx(nr));
+			fi_mr_key(hs->mr), vt_ctx(nr));
 }
 
 static void hs_expect_read(struct kunit *test, struct hs *hs)
 {
 	memset(hs->to, 0, HS_LEN);
 	KUNIT_ASSERT_EQ(test, hs_read(hs, 0), 0);
-	ht_done(test, hs->pair.a.cq, ht_ctx(0));
+	ht_done(test, hs->pair.a.cq, vt_ctx(0));
 	KUNIT_EXPECT_MEMEQ(test, hs->to, hs->from, 100);
 	KUNIT_EXPECT_MEMEQ(test, hs->to + 128, hs->from + 100, 100);
 	KUNIT_EXPECT_EQ(test, hs->to[100], 0);
@@ -75,7 +75,7 @@ static void enable_fails_with_a_region(struct kunit *test)
 	for (i = 1; i <= 16; i += 5) {
 		if (i == 1)
 			ht_open(test, NULL);
-		ht_end_open(test, &end, ht_of(test)->info);
+		ht_end_open(test, &end, vt_of(test)->info);
 		fakehca_fail(ht_of(test)->hca, FAKEHCA_ALLOC_MR, i, -ENOMEM);
 		KUNIT_EXPECT_EQ(test, fi_enable(end.ep), -ENOMEM);
 		KUNIT_EXPECT_EQ(test, fi_enable(end.ep), 0);
@@ -178,7 +178,7 @@ static void reads_that_are_flushed_twice_end_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_shutdown(hs.pair.a.ep, 0), 0);
 	ht_event(test, hs.pair.a.eq, FI_SHUTDOWN);
 	ht_each_once(test, hs.pair.a.cq, 2, ECANCELED);
-	ht_close(test, &hs.pair.a.ep->fid);
+	vt_close(test, &hs.pair.a.ep->fid);
 	ht_none(test, hs.pair.a.cq);
 	fakehca_release(ht_of(test)->hca);
 }

@@ -9,6 +9,7 @@
 #include <linux/preempt.h>
 #include <linux/scatterlist.h>
 #include <rdma/fi_rma.h>
+#include "../lib/calls.h"
 #include "mr.h"
 
 #define READY_DEPTH	4
@@ -69,7 +70,7 @@ static struct ready *ready_begin(struct kunit *test,
 	init_completion(&r->called);
 	hm_open(test, attr);
 	ht_listen(test);
-	info = ht_dup(test, ht_of(test)->info);
+	info = ht_dup(test, vt_of(test)->info);
 	info->tx_attr->size = depth;
 	info->rx_attr->size = depth;
 	r->pair.a.bind_flags = bind_flags;
@@ -115,13 +116,13 @@ static void ready_expect_one(struct kunit *test, struct ready *r, u64 dir)
 static int ready_send(struct ready *r, unsigned long nr)
 {
 	return fi_send(r->pair.a.ep, r->buf + nr * READY_LEN, READY_LEN, NULL, 0,
-		       ht_ctx(nr));
+		       vt_ctx(nr));
 }
 
 static int ready_recv(struct ready *r, unsigned long nr)
 {
 	return fi_recv(r->pair.a.ep, r->buf + nr * READY_LEN, READY_LEN, NULL, 0,
-		       ht_ctx(nr));
+		       vt_ctx(nr));
 }
 
 /* The peer takes @count messages */
@@ -148,13 +149,13 @@ static void a_full_transmit_queue_calls_when_a_slot_is_free(struct kunit *test)
 	fakehca_idle(ht_of(test)->hca);
 	ready_expect_none(test, r);
 
-	ht_done(test, r->pair.a.cq, ht_ctx(1));
+	ht_done(test, r->pair.a.cq, vt_ctx(1));
 
 	ready_expect_one(test, r, FI_TRANSMIT);
 	KUNIT_EXPECT_FALSE(test, r->in_task);
 	/* Nobody has asked since */
 	for (i = 2; i <= READY_DEPTH; i++)
-		ht_done(test, r->pair.a.cq, ht_ctx(i));
+		ht_done(test, r->pair.a.cq, vt_ctx(i));
 	ready_expect_none(test, r);
 }
 
@@ -170,7 +171,7 @@ static void a_full_receive_queue_calls_when_a_slot_is_free(struct kunit *test)
 	fakehca_idle(ht_of(test)->hca);
 	ready_expect_none(test, r);
 
-	ht_done(test, r->pair.a.cq, ht_ctx(1));
+	ht_done(test, r->pair.a.cq, vt_ctx(1));
 
 	ready_expect_one(test, r, FI_RECV);
 	KUNIT_EXPECT_EQ(test, ready_recv(r, 1), 0);
@@ -181,66 +182,46 @@ static void a_full_receive_queue_calls_when_a_slot_is_free(struct kunit *test)
  * @name: of the case
  * @point: where
  * @err: how
- * @call: the call
+ * @op: the call
+ * @pieces: elements of its list; the fast path takes one, and a work request two
  */
 struct ready_busy {
 	const char		*name;
 	enum fakehca_point	point;
 	int			err;
-	int			(*call)(struct ready *r);
+	enum vt_op		op;
+	size_t			pieces;
 };
 
-static int ready_call_send(struct ready *r)
-{
-	return ready_send(r, 0);
-}
+static const struct ready_busy ready_busies[] = {
+	{ "send", FAKEHCA_POST_SEND, -ENOMEM, VT_SEND },
+	{ "send, state", FAKEHCA_POST_SEND, -ENOTCONN, VT_SEND },
+	{ "sendv", FAKEHCA_POST_SEND, -ENOMEM, VT_SENDV, 2 },
+	{ "inject", FAKEHCA_POST_SEND, -ENOMEM, VT_INJECT },
+	{ "writev", FAKEHCA_POST_SEND, -ENOMEM, VT_WRITEV, READY_DEPTH },
+	{ "recv", FAKEHCA_POST_RECV, -ENOMEM, VT_RECV },
+	{ "recvv", FAKEHCA_POST_RECV, -ENOMEM, VT_RECVV, 2 },
+};
 
-static int ready_call_recv(struct ready *r)
-{
-	return ready_recv(r, 0);
-}
-
-/* Two elements, which the fast path does not take */
-static int ready_call_sendv(struct ready *r)
-{
-	struct kvec iov[] = { { r->buf, 8 }, { r->buf + READY_LEN, 8 } };
-
-	return fi_sendv(r->pair.a.ep, iov, NULL, 2, 0, NULL);
-}
-
-static int ready_call_recvv(struct ready *r)
-{
-	struct kvec iov[] = { { r->buf, 8 }, { r->buf + READY_LEN, 8 } };
-
-	return fi_recvv(r->pair.a.ep, iov, NULL, 2, 0, NULL);
-}
-
-static int ready_call_inject(struct ready *r)
-{
-	return fi_inject(r->pair.a.ep, r->buf, 8, 0);
-}
-
-/* More elements than a work request has */
-static int ready_call_writev(struct ready *r)
+/* No element lies behind another */
+static ssize_t ready_call(struct ready *r, const struct ready_busy *busy)
 {
 	struct kvec iov[READY_DEPTH];
+	const struct vt_xfer x = {
+		.buf		= r->buf,
+		.len		= READY_LEN,
+		.pieces		= busy->pieces,
+		.list		= iov,
+		.addr		= fi_mr_addr(r->mr),
+		.key		= fi_mr_key(r->mr),
+		.context	= vt_ctx(1),
+	};
 	int i;
 
 	for (i = 0; i < READY_DEPTH; i++)
 		iov[i] = (struct kvec) { r->buf + 2 * i * READY_LEN, READY_LEN };
-	return fi_writev(r->pair.a.ep, iov, NULL, READY_DEPTH, 0,
-			 fi_mr_addr(r->mr), fi_mr_key(r->mr), ht_ctx(1));
+	return vt_post_flags(r->pair.a.ep, busy->op, &x, 0);
 }
-
-static const struct ready_busy ready_busies[] = {
-	{ "send", FAKEHCA_POST_SEND, -ENOMEM, ready_call_send },
-	{ "send, state", FAKEHCA_POST_SEND, -ENOTCONN, ready_call_send },
-	{ "sendv", FAKEHCA_POST_SEND, -ENOMEM, ready_call_sendv },
-	{ "inject", FAKEHCA_POST_SEND, -ENOMEM, ready_call_inject },
-	{ "writev", FAKEHCA_POST_SEND, -ENOMEM, ready_call_writev },
-	{ "recv", FAKEHCA_POST_RECV, -ENOMEM, ready_call_recv },
-	{ "recvv", FAKEHCA_POST_RECV, -ENOMEM, ready_call_recvv },
-};
 
 KUNIT_ARRAY_PARAM_DESC(ready_busy, ready_busies, name);
 
@@ -251,23 +232,28 @@ static void a_busy_device_calls_with_nothing_in_flight(struct kunit *test)
 	struct ready *r = ready_open(test, &attr);
 
 	fakehca_fail(ht_of(test)->hca, busy->point, 1, busy->err);
-	KUNIT_ASSERT_EQ(test, busy->call(r), -EAGAIN);
+	KUNIT_ASSERT_EQ(test, ready_call(r, busy), -EAGAIN);
 
 	ready_expect_one(test, r, busy->point == FAKEHCA_POST_RECV ?
 				  FI_RECV : FI_TRANSMIT);
-	KUNIT_EXPECT_EQ(test, busy->call(r), 0);
+	KUNIT_EXPECT_EQ(test, ready_call(r, busy), 0);
+}
+
+/* More elements than a work request has */
+static ssize_t ready_writev(struct ready *r)
+{
+	static const struct ready_busy writev = { .op = VT_WRITEV, .pieces = READY_DEPTH };
+
+	return ready_call(r, &writev);
 }
 
 static int ready_more(struct ready *r, unsigned long nr)
 {
-	struct kvec kvec = { r->buf + nr * READY_LEN, READY_LEN };
-	const struct fi_msg msg = {
-		.msg_iov	= &kvec,
-		.iov_count	= 1,
-		.context	= ht_ctx(nr),
+	const struct vt_xfer x = {
+		.buf = r->buf + nr * READY_LEN, .len = READY_LEN, .context = vt_ctx(nr),
 	};
 
-	return fi_sendmsg(r->pair.a.ep, &msg, FI_MORE | FI_COMPLETION);
+	return vt_post_flags(r->pair.a.ep, VT_SENDMSG, &x, FI_MORE | FI_COMPLETION);
 }
 
 static void what_waits_for_the_doorbell_does_not_wait_for_a_refused_call(struct kunit *test)
@@ -283,7 +269,7 @@ static void what_waits_for_the_doorbell_does_not_wait_for_a_refused_call(struct 
 	KUNIT_EXPECT_EQ(test, ready_send(r, i), -EAGAIN);
 
 	for (i = 1; i <= READY_DEPTH; i++)
-		ht_done(test, r->pair.a.cq, ht_ctx(i));
+		ht_done(test, r->pair.a.cq, vt_ctx(i));
 	ready_expect_one(test, r, FI_TRANSMIT);
 }
 
@@ -306,7 +292,7 @@ static void a_queue_full_of_registrations_calls(struct kunit *test)
 	ready_expect_one(test, r, FI_TRANSMIT);
 	ready_peer_recv(test, r, 1);
 	KUNIT_EXPECT_EQ(test, ready_send(r, 1), 0);
-	ht_done(test, r->pair.a.cq, ht_ctx(1));
+	ht_done(test, r->pair.a.cq, vt_ctx(1));
 }
 
 static void an_enable_without_a_slot_calls(struct kunit *test)
@@ -320,7 +306,7 @@ static void an_enable_without_a_slot_calls(struct kunit *test)
 	for (i = 1; i <= READY_DEPTH; i++)
 		KUNIT_ASSERT_EQ(test, ready_send(r, i), 0);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), -EAGAIN);
-	ht_done(test, r->pair.a.cq, ht_ctx(1));
+	ht_done(test, r->pair.a.cq, vt_ctx(1));
 
 	ready_expect_one(test, r, FI_TRANSMIT);
 	KUNIT_EXPECT_EQ(test, fi_mr_enable(mr), 0);
@@ -366,11 +352,11 @@ static void an_unsignaled_operation_holds_up_nobody(struct kunit *test)
 
 	/* Another processor may be done with what ends it before the call returns */
 	fakehca_hold(ht_of(test)->hca);
-	KUNIT_ASSERT_EQ(test, ready_call_writev(r), -EAGAIN);
+	KUNIT_ASSERT_EQ(test, ready_writev(r), -EAGAIN);
 	fakehca_release(ht_of(test)->hca);
 
 	ready_expect_one(test, r, FI_TRANSMIT);
-	KUNIT_EXPECT_EQ(test, ready_call_writev(r), 0);
+	KUNIT_EXPECT_EQ(test, ready_writev(r), 0);
 	ht_none(test, r->pair.a.cq);
 }
 
@@ -380,20 +366,20 @@ static void an_unsignaled_operation_waits_for_a_busy_device(struct kunit *test)
 	struct ready *r = ready_unsignaled(test);
 
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -ENOMEM);
-	KUNIT_ASSERT_EQ(test, ready_call_writev(r), -EAGAIN);
+	KUNIT_ASSERT_EQ(test, ready_writev(r), -EAGAIN);
 
 	ready_expect_one(test, r, FI_TRANSMIT);
 	fakehca_hold(ht_of(test)->hca);
-	KUNIT_ASSERT_EQ(test, ready_call_writev(r), -EAGAIN);
+	KUNIT_ASSERT_EQ(test, ready_writev(r), -EAGAIN);
 	fakehca_release(ht_of(test)->hca);
 	ready_expect_one(test, r, FI_TRANSMIT);
-	KUNIT_EXPECT_EQ(test, ready_call_writev(r), 0);
+	KUNIT_EXPECT_EQ(test, ready_writev(r), 0);
 }
 
 static ssize_t ready_move(struct ready *r, struct scatterlist *sg, unsigned long nr)
 {
 	return fi_writesgl(r->pair.a.ep, sg, 1, 0, READY_LEN, 0,
-			   fi_mr_addr(r->mr), fi_mr_key(r->mr), ht_ctx(nr),
+			   fi_mr_addr(r->mr), fi_mr_key(r->mr), vt_ctx(nr),
 			   FI_COMPLETION);
 }
 
@@ -418,9 +404,9 @@ static void an_rw_operation_that_ends_calls_for_the_next(struct kunit *test)
 	fakehca_release(ht_of(test)->hca);
 
 	ready_expect_one(test, r, FI_TRANSMIT);
-	ht_done(test, r->pair.a.cq, ht_ctx(1));
+	ht_done(test, r->pair.a.cq, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, ready_move(r, &sg[1], 2), 0);
-	ht_done(test, r->pair.a.cq, ht_ctx(2));
+	ht_done(test, r->pair.a.cq, vt_ctx(2));
 }
 
 /* A read of two elements with a gap has two registrations, of which there are 16 */
@@ -430,7 +416,7 @@ static int ready_read(struct ready *r, unsigned long nr)
 	struct kvec iov[2] = { { to, 8 }, { to + READY_LEN, 8 } };
 
 	return fi_readv(r->pair.a.ep, iov, NULL, 2, 0, fi_mr_addr(r->mr),
-			fi_mr_key(r->mr), ht_ctx(nr));
+			fi_mr_key(r->mr), vt_ctx(nr));
 }
 
 static void registrations_that_are_exhausted_call(struct kunit *test)
@@ -450,7 +436,7 @@ static void registrations_that_are_exhausted_call(struct kunit *test)
 						      msecs_to_jiffies(HT_PATIENCE_MS)));
 	ht_each_once(test, r->pair.a.cq, 8, 0);
 	KUNIT_EXPECT_EQ(test, ready_read(r, 9), 0);
-	ht_done(test, r->pair.a.cq, ht_ctx(9));
+	ht_done(test, r->pair.a.cq, vt_ctx(9));
 }
 
 static void a_full_shared_receive_context_calls_in_a_worker(struct kunit *test)
@@ -464,11 +450,11 @@ static void a_full_shared_receive_context_calls_in_a_worker(struct kunit *test)
 	the_ready = r;
 	init_completion(&r->called);
 	ht_serve(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_srx_context(ht_of(test)->domain, &rx_attr, &srx,
+	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, &rx_attr, &srx,
 					     NULL), 0);
-	ht_adopt(test, &srx->fid);
+	vt_adopt(test, &srx->fid);
 	ready_set(test, srx);
-	info = ht_dup(test, ht_of(test)->info);
+	info = ht_dup(test, vt_of(test)->info);
 	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	info->rx_attr->size = 0;
 	r->pair.a.cq = ht_cq(test, 256);
@@ -476,16 +462,16 @@ static void a_full_shared_receive_context_calls_in_a_worker(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(r->pair.a.ep, &srx->fid, 0), 0);
 	ht_join(test, &r->pair);
 	for (i = 1; i <= READY_DEPTH; i++)
-		KUNIT_ASSERT_EQ(test, fi_recv(srx, NULL, 0, NULL, 0, ht_ctx(i)),
+		KUNIT_ASSERT_EQ(test, fi_recv(srx, NULL, 0, NULL, 0, vt_ctx(i)),
 				0);
-	KUNIT_ASSERT_EQ(test, fi_recv(srx, NULL, 0, NULL, 0, ht_ctx(5)), -EAGAIN);
+	KUNIT_ASSERT_EQ(test, fi_recv(srx, NULL, 0, NULL, 0, vt_ctx(5)), -EAGAIN);
 	KUNIT_ASSERT_EQ(test, fi_send(r->pair.b.ep, NULL, 0, NULL, 0, NULL), 0);
 
-	ht_done(test, r->pair.a.cq, ht_ctx(1));
+	ht_done(test, r->pair.a.cq, vt_ctx(1));
 
 	ready_expect_one(test, r, FI_RECV);
 	KUNIT_EXPECT_TRUE(test, r->in_task);
-	KUNIT_EXPECT_EQ(test, fi_recv(srx, NULL, 0, NULL, 0, ht_ctx(5)), 0);
+	KUNIT_EXPECT_EQ(test, fi_recv(srx, NULL, 0, NULL, 0, vt_ctx(5)), 0);
 }
 
 static struct kunit_case ready_cases[] = {

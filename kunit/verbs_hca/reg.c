@@ -159,7 +159,7 @@ static void reg_task_begin(struct kunit *test, struct reg_task *task)
 	struct fakehca *hca = ht_of(test)->hca;
 	unsigned int posted = fakehca_calls(hca, FAKEHCA_POST_SEND);
 
-	task->domain = ht_of(test)->domain;
+	task->domain = vt_of(test)->domain;
 	task->buf = ht_buf(test, 64);
 	INIT_WORK(&task->work, reg_task_reg);
 	fakehca_hold(hca);
@@ -184,7 +184,7 @@ static void a_registration_cut_off_starts_again(struct kunit *test)
 	flush_work(&task->work);
 
 	KUNIT_ASSERT_EQ(test, task->ret, 0);
-	ht_adopt(test, &task->mr->fid);
+	vt_adopt(test, &task->mr->fid);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, 2);
 }
 

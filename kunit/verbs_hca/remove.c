@@ -35,10 +35,10 @@ static void remove_post(struct kunit *test, struct ht_end *end)
 	for (i = 1; i <= REMOVE_OPS; i++, buf += REMOVE_LEN) {
 		if (i % 2)
 			ret = fi_recv(end->ep, buf, REMOVE_LEN, NULL, 0,
-				      ht_ctx(i));
+				      vt_ctx(i));
 		else
 			ret = fi_send(end->ep, buf, REMOVE_LEN, NULL, 0,
-				      ht_ctx(i));
+				      vt_ctx(i));
 		KUNIT_ASSERT_EQ(test, ret, 0);
 	}
 }
@@ -68,7 +68,7 @@ static void remove_expect_told(struct kunit *test, struct fid_eq *eq,
 
 	KUNIT_EXPECT_EQ(test, error.err, ENODEV);
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, fid);
-	ht_no_event(test, eq);
+	vt_no_event(test, eq);
 }
 
 static void remove_expect_end(struct kunit *test, struct fid_cq *cq)
@@ -104,7 +104,7 @@ static void it_waits_for_no_client(struct kunit *test)
 
 	remove_expect_told(test, pair.a.eq, &pair.a.ep->fid);
 	remove_expect_told(test, pair.b.eq, &pair.b.ep->fid);
-	remove_expect_told(test, ht_of(test)->eq, &ht_of(test)->pep->fid);
+	remove_expect_told(test, vt_of(test)->eq, &vt_of(test)->pep->fid);
 	remove_expect_ops(test, pair.a.cq);
 	remove_expect_ops(test, pair.b.cq);
 }
@@ -117,7 +117,7 @@ static void close_frees_what_was_not_read(struct kunit *test)
 	remove_device(test);
 
 	ht_end_close(test, &pair.a);
-	ht_close(test, &pair.b.ep->fid);
+	vt_close(test, &pair.b.ep->fid);
 	remove_expect_end(test, pair.b.cq);
 }
 
@@ -126,7 +126,7 @@ static void an_endpoint_not_enabled_goes(struct kunit *test)
 	struct ht_end end = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_open(test, &end, vt_of(test)->info);
 	remove_device(test);
 
 	remove_expect_told(test, end.eq, &end.ep->fid);
@@ -138,16 +138,16 @@ static void an_enabled_endpoint_goes(struct kunit *test)
 	struct ht_end end = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht_of(test)->info);
+	ht_end_open(test, &end, vt_of(test)->info);
 	ht_end_enable(test, &end);
 	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, REMOVE_LEN),
-				      REMOVE_LEN, NULL, 0, ht_ctx(1)), 0);
+				      REMOVE_LEN, NULL, 0, vt_ctx(1)), 0);
 	remove_device(test);
 
 	remove_expect_told(test, end.eq, &end.ep->fid);
 	ht_failed(test, end.cq, ECANCELED);
 	remove_expect_end(test, end.cq);
-	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht_of(test)->name, NULL, 0),
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &vt_of(test)->name, NULL, 0),
 			-ENODEV);
 }
 
@@ -160,15 +160,15 @@ static void a_connection_on_its_way_goes(struct kunit *test)
 	struct fid_ep *ep;
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->info);
+	ht_end_open(test, &end, ht->vt.info);
 	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0), 0);
 	info = ht_connreq(test);
 	remove_device(test);
 
 	remove_expect_told(test, end.eq, &end.ep->fid);
-	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->domain, info, &ep, NULL), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_reject(ht->pep, info->handle, NULL, 0),
+	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->vt.domain, info, &ep, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_reject(ht->vt.pep, info->handle, NULL, 0),
 			-ENODEV);
 }
 
@@ -179,13 +179,13 @@ static void an_unread_request_goes(struct kunit *test)
 	struct ht_end end = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->info);
+	ht_end_open(test, &end, ht->vt.info);
 	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &ht->name, NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0), 0);
 	fakehca_idle(ht->hca);
 	remove_device(test);
 
-	remove_expect_told(test, ht->eq, &ht->pep->fid);
+	remove_expect_told(test, ht->vt.eq, &ht->vt.pep->fid);
 }
 
 /* What a client may have open on a domain */
@@ -201,10 +201,10 @@ struct remove_all {
 static void remove_open_mrs(struct kunit *test, struct remove_all *all)
 {
 	all->buf = ht_buf(test, PAGE_SIZE);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(ht_of(test)->domain, all->buf,
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, all->buf,
 					PAGE_SIZE, FI_REMOTE_WRITE, 0, 0, 0,
 					&all->mr, NULL), 0);
-	ht_adopt(test, &all->mr->fid);
+	vt_adopt(test, &all->mr->fid);
 	all->ready_mr = hm_reg_ep(test, all->pair.a.ep);
 	all->ep_mr = hm_reg_ep(test, all->pair.a.ep);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(all->ep_mr), 0);
@@ -217,9 +217,9 @@ static void remove_open_all(struct kunit *test, struct remove_all *all)
 	ht_serve(test, NULL);
 	ht_join(test, &all->pair);
 	remove_open_mrs(test, all);
-	KUNIT_ASSERT_EQ(test, fi_srx_context(ht_of(test)->domain, &attr,
+	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, &attr,
 					     &all->srx, NULL), 0);
-	ht_adopt(test, &all->srx->fid);
+	vt_adopt(test, &all->srx->fid);
 	KUNIT_ASSERT_EQ(test, fi_recv(all->srx, ht_buf(test, REMOVE_LEN),
 				      REMOVE_LEN, NULL, 0, NULL), 0);
 	remove_device(test);
@@ -273,7 +273,7 @@ static void every_call_on_the_endpoint_answers(struct kunit *test)
 	ep = all.pair.a.ep;
 
 	KUNIT_EXPECT_EQ(test, fi_enable(ep), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_connect(ep, &ht_of(test)->name, NULL, 0),
+	KUNIT_EXPECT_EQ(test, fi_connect(ep, &vt_of(test)->name, NULL, 0),
 			-ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_accept(ep, NULL, 0), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_shutdown(ep, 0), -ENODEV);
@@ -305,18 +305,18 @@ static void every_call_on_the_domain_answers(struct kunit *test)
 
 	remove_open_all(test, &all);
 
-	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->domain, ht->info, &ep, NULL),
+	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->vt.domain, ht->vt.info, &ep, NULL),
 			-ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_cq_open(ht->domain, NULL, &cq, NULL), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_cntr_open(ht->domain, &cntr_attr, &cntr, NULL),
+	KUNIT_EXPECT_EQ(test, fi_cq_open(ht->vt.domain, NULL, &cq, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_cntr_open(ht->vt.domain, &cntr_attr, &cntr, NULL),
 			-ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->domain, &rx_attr, &ep, NULL),
+	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->vt.domain, &rx_attr, &ep, NULL),
 			-ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_mr_reg(ht->domain, all.buf, 8, FI_REMOTE_READ,
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(ht->vt.domain, all.buf, 8, FI_REMOTE_READ,
 					0, 0, 0, &mr, NULL), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_query_atomic(ht->domain, FI_UINT64, FI_SUM,
+	KUNIT_EXPECT_EQ(test, fi_query_atomic(ht->vt.domain, FI_UINT64, FI_SUM,
 					      &atomic_attr, 0), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_domain(ht->fabric, ht->info, &domain, NULL),
+	KUNIT_EXPECT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &domain, NULL),
 			-ENODEV);
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, ht_hints(test), &info),
 			-ENODATA);
@@ -332,13 +332,13 @@ static void every_call_on_the_listener_answers(struct kunit *test)
 	ht_serve(test, NULL);
 	remove_device(test);
 
-	KUNIT_EXPECT_EQ(test, fi_listen(ht->pep), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_setopt(&ht->pep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &raw,
+	KUNIT_EXPECT_EQ(test, fi_listen(ht->vt.pep), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&ht->vt.pep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &raw,
 					sizeof(raw)), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_getname(&ht->pep->fid, &addr, &len), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_setname(&ht->pep->fid, &ht->name,
-					 ht->name_len), -ENODEV);
-	remove_expect_told(test, ht->eq, &ht->pep->fid);
+	KUNIT_EXPECT_EQ(test, fi_getname(&ht->vt.pep->fid, &addr, &len), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_setname(&ht->vt.pep->fid, &ht->vt.name,
+					 ht->vt.name_len), -ENODEV);
+	remove_expect_told(test, ht->vt.eq, &ht->vt.pep->fid);
 }
 
 /* An end that nobody waits for any more, were it not for the device */
@@ -378,9 +378,9 @@ static void a_handler_is_told(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, told);
 	init_completion(told);
 	ht_open(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr, &cq,
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq,
 					 told), 0);
-	ht_adopt(test, &cq->fid);
+	vt_adopt(test, &cq->fid);
 	remove_device(test);
 
 	left = wait_for_completion_timeout(told, msecs_to_jiffies(HT_PATIENCE_MS));
@@ -399,16 +399,16 @@ static void a_poller_reads_the_rest(struct kunit *test)
 	struct ht_end end = {};
 
 	ht_serve(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr, &end.cq,
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &end.cq,
 					 NULL), 0);
-	ht_adopt(test, &end.cq->fid);
-	end.info = ht_dup(test, ht_of(test)->info);
+	vt_adopt(test, &end.cq->fid);
+	end.info = ht_dup(test, vt_of(test)->info);
 	end.info->tx_attr->size = 8;
 	end.info->rx_attr->size = 8;
 	ht_end_open(test, &end, end.info);
 	ht_end_enable(test, &end);
 	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, REMOVE_LEN),
-				      REMOVE_LEN, NULL, 0, ht_ctx(1)), 0);
+				      REMOVE_LEN, NULL, 0, vt_ctx(1)), 0);
 	remove_device(test);
 
 	KUNIT_EXPECT_EQ(test, fi_cq_read(end.cq, &entry, 1), -FI_EAVAIL);
@@ -446,7 +446,7 @@ static void a_busy_device_goes(struct kunit *test)
 	s64 ms;
 
 	ht_open(test, NULL);
-	busy = busy_start(test, ht_of(test)->info, REMOVE_CONNS);
+	busy = busy_start(test, vt_of(test)->info, REMOVE_CONNS);
 
 	KUNIT_EXPECT_TRUE(test, busy_is_busy(busy));
 	start = ktime_get();

@@ -91,7 +91,7 @@ static void hv_device(struct kunit *test)
 static void hv_begin(struct kunit *test, struct hv *hv, size_t depth,
 		     size_t rw_ops)
 {
-	struct fi_info *info = ht_dup(test, ht_of(test)->info);
+	struct fi_info *info = ht_dup(test, vt_of(test)->info);
 	int i;
 
 	info->tx_attr->size = depth;
@@ -133,9 +133,9 @@ static ssize_t hv_post(struct kunit *test, struct hv *hv, size_t offset,
 
 	if (param->read)
 		return fi_readsgl(hv->pair.a.ep, hv->sgl, HV_PAGES, offset,
-				  len, 0, addr, key, ht_ctx(nr), FI_COMPLETION);
+				  len, 0, addr, key, vt_ctx(nr), FI_COMPLETION);
 	return fi_writesgl(hv->pair.a.ep, hv->sgl, HV_PAGES, offset, len, 0,
-			   addr, key, ht_ctx(nr), FI_COMPLETION);
+			   addr, key, vt_ctx(nr), FI_COMPLETION);
 }
 
 /* All but a byte at either end */
@@ -187,10 +187,10 @@ static void hv_move(struct kunit *test, struct hv *hv, u8 seed)
 	const struct hv_param *param = test->param_value;
 	u8 *bytes = ht_buf(test, HV_LEN);
 
-	ht_fill(param->read ? hv->target : bytes, HV_LEN, seed);
+	vt_fill(param->read ? hv->target : bytes, HV_LEN, seed);
 	hv_scatter(hv, bytes);
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, hv, seed), 0);
-	ht_done(test, hv->pair.a.cq, ht_ctx(seed));
+	ht_done(test, hv->pair.a.cq, vt_ctx(seed));
 	hv_gather(hv, bytes);
 	KUNIT_EXPECT_MEMEQ(test, bytes + 1, hv->target + 1, HV_LEN - 2);
 	KUNIT_EXPECT_TRUE(test, hv_gaps_untouched(hv));
@@ -211,7 +211,7 @@ static void hv_expect_error(struct kunit *test, struct hv *hv, int err)
 	struct ht_comp comp;
 
 	comp = ht_failed(test, hv->pair.a.cq, err);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, ht_ctx(8));
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
 	KUNIT_EXPECT_EQ(test, comp.flags, hv_flags(test));
 	ht_event(test, hv->pair.a.eq, FI_SHUTDOWN);
 	ht_none(test, hv->pair.a.cq);
@@ -306,7 +306,7 @@ static void what_waits_in_front_is_refused_once(struct kunit *test)
 	const struct fi_msg msg = {
 		.msg_iov	= &iov,
 		.iov_count	= 1,
-		.context	= ht_ctx(1),
+		.context	= vt_ctx(1),
 	};
 	struct hv hv = {};
 
@@ -335,7 +335,7 @@ static void hv_refuse(struct kunit *test, unsigned int nth, unsigned int times)
 		hv_expect_failure(test, &hv, EIO);
 	else
 		hv_expect_error(test, &hv, EIO);
-	ht_close(test, &hv.pair.a.ep->fid);
+	vt_close(test, &hv.pair.a.ep->fid);
 	hv.mapped--;
 	hv_expect_unmapped(test, &hv);
 }
@@ -404,7 +404,7 @@ static void a_connection_that_ends_cancels_the_move_once(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(hv.pair.a.ep, 0), 0);
 	comp = ht_failed(test, hv.pair.a.cq, ECANCELED);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, ht_ctx(8));
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
 	hv_expect_unmapped(test, &hv);
 	ht_none(test, hv.pair.a.cq);
 	fakehca_release(ht_of(test)->hca);
@@ -421,7 +421,7 @@ static void an_endpoint_closes_with_a_round_in_flight(struct kunit *test)
 	if (!param->roce)
 		fakehca_flush_twice(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
-	ht_close(test, &hv.pair.a.ep->fid);
+	vt_close(test, &hv.pair.a.ep->fid);
 	ht_none(test, hv.pair.a.cq);
 	fakehca_release(ht_of(test)->hca);
 }
@@ -454,9 +454,9 @@ static void hv_open_polled(struct kunit *test, struct hv *hv)
 	};
 
 	hv_device(test);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht_of(test)->domain, &attr,
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr,
 					 &hv->pair.a.cq, NULL), 0);
-	ht_adopt(test, &hv->pair.a.cq->fid);
+	vt_adopt(test, &hv->pair.a.cq->fid);
 	hv_begin(test, hv, HV_DEPTH, 1);
 	hv_join(test, hv);
 }
@@ -479,7 +479,7 @@ static void a_connection_that_ends_between_rounds_cancels_once(struct kunit *tes
 	KUNIT_ASSERT_EQ(test, ret, -FI_EAVAIL);
 	KUNIT_ASSERT_EQ(test, fi_cq_readerr(hv.pair.a.cq, &error, 0), 1);
 	KUNIT_EXPECT_EQ(test, error.err, ECANCELED);
-	KUNIT_EXPECT_PTR_EQ(test, error.op_context, ht_ctx(8));
+	KUNIT_EXPECT_PTR_EQ(test, error.op_context, vt_ctx(8));
 	hv_expect_unmapped(test, &hv);
 	ht_none(test, hv.pair.a.cq);
 }
@@ -491,7 +491,7 @@ static void an_endpoint_closes_between_rounds(struct kunit *test)
 	hv_open_polled(test, &hv);
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
 	fakehca_idle(ht_of(test)->hca);
-	ht_close(test, &hv.pair.a.ep->fid);
+	vt_close(test, &hv.pair.a.ep->fid);
 	ht_none(test, hv.pair.a.cq);
 }
 

@@ -16,8 +16,8 @@ static void save_serve(struct kunit *test)
 	hints->caps = FI_MSG | FI_RMA | FI_RMA_PMEM;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 	ht_fabric(test, hints);
-	KUNIT_ASSERT_EQ(test, fi_domain(ht->fabric, ht->info, &ht->domain, NULL), 0);
-	ht_adopt(test, &ht->domain->fid);
+	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &ht->vt.domain, NULL), 0);
+	vt_adopt(test, &ht->vt.domain->fid);
 	ht_listen(test);
 }
 
@@ -29,7 +29,7 @@ static void a_listener_that_is_refused_is_replaced(struct kunit *test)
 {
 	const struct fi_rma_iov remote = { .key = 1 };
 	const struct fi_msg_rma msg = {
-		.rma_iov = &remote, .rma_iov_count = 1, .context = ht_ctx(1),
+		.rma_iov = &remote, .rma_iov_count = 1, .context = vt_ctx(1),
 	};
 	struct ht_pair pair = {};
 

@@ -62,9 +62,9 @@ static ssize_t sp_post(struct sp *sp, bool read, unsigned long nr)
 
 	if (read)
 		return fi_read(ep, sp->buf + 1, SP_LEN - 2, NULL, 0, addr,
-			       fi_mr_key(sp->mr), ht_ctx(nr));
+			       fi_mr_key(sp->mr), vt_ctx(nr));
 	return fi_write(ep, sp->buf + 1, SP_LEN - 2, NULL, 0, addr,
-			fi_mr_key(sp->mr), ht_ctx(nr));
+			fi_mr_key(sp->mr), vt_ctx(nr));
 }
 
 static void sp_expect_unmapped(struct kunit *test, struct sp *sp)
@@ -74,10 +74,10 @@ static void sp_expect_unmapped(struct kunit *test, struct sp *sp)
 
 static void sp_move(struct kunit *test, struct sp *sp, bool read, u8 seed)
 {
-	ht_fill(read ? sp->target : sp->buf + 1, SP_LEN - 2, seed);
+	vt_fill(read ? sp->target : sp->buf + 1, SP_LEN - 2, seed);
 	KUNIT_ASSERT_EQ(test, sp_post(sp, read, seed), 0);
-	ht_done(test, sp->pair.a.cq, ht_ctx(seed));
-	KUNIT_EXPECT_TRUE(test, ht_filled(read ? sp->buf + 1 : sp->target,
+	ht_done(test, sp->pair.a.cq, vt_ctx(seed));
+	KUNIT_EXPECT_TRUE(test, vt_filled(read ? sp->buf + 1 : sp->target,
 					  SP_LEN - 2, seed));
 	sp_expect_unmapped(test, sp);
 }
@@ -137,7 +137,7 @@ static void a_refused_first_part_takes_nothing(struct kunit *test)
 /* What inject calls copy to is mapped as long as the endpoint is open */
 static void sp_close(struct kunit *test, struct sp *sp)
 {
-	ht_close(test, &sp->pair.a.ep->fid);
+	vt_close(test, &sp->pair.a.ep->fid);
 	sp->mapped--;
 	sp_expect_unmapped(test, sp);
 }
@@ -153,7 +153,7 @@ static void sp_refuse_in_the_middle(struct kunit *test, unsigned int times)
 	fakehca_fail_again(ht_of(test)->hca, FAKEHCA_POST_SEND, 2, -EIO, times);
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), 0);
 	comp = ht_failed(test, sp.pair.a.cq, EIO);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, ht_ctx(8));
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
 	KUNIT_EXPECT_EQ(test, comp.flags,
 			FI_RMA | (param->read ? FI_READ : FI_WRITE));
 	/* Without the marker nobody knows before the close what the device does */
@@ -196,7 +196,7 @@ static void what_waits_in_front_is_refused_alone(struct kunit *test)
 	struct fi_msg msg = {
 		.msg_iov	= &iov,
 		.iov_count	= 1,
-		.context	= ht_ctx(5),
+		.context	= vt_ctx(5),
 	};
 	struct ht_comp comp;
 	struct sp sp = {};
@@ -207,7 +207,7 @@ static void what_waits_in_front_is_refused_alone(struct kunit *test)
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), -EIO);
 	comp = ht_failed(test, sp.pair.a.cq, EIO);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, ht_ctx(5));
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(5));
 	ht_event(test, sp.pair.a.eq, FI_SHUTDOWN);
 	ht_none(test, sp.pair.a.cq);
 	sp_expect_unmapped(test, &sp);
@@ -225,7 +225,7 @@ static void the_first_error_of_a_part_is_the_operations(struct kunit *test)
 		     IB_WC_REM_OP_ERR);
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), 0);
 	comp = ht_failed(test, sp.pair.a.cq, EREMOTEIO);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, ht_ctx(8));
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
 	KUNIT_EXPECT_EQ(test, comp.prov_errno, IB_WC_REM_OP_ERR);
 	sp_expect_unmapped(test, &sp);
 	ht_event(test, sp.pair.a.eq, FI_SHUTDOWN);
@@ -244,7 +244,7 @@ static void a_connection_that_ends_cancels_the_operation_once(struct kunit *test
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, sp.mapped + SP_PAGES);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(sp.pair.a.ep, 0), 0);
 	comp = ht_failed(test, sp.pair.a.cq, ECANCELED);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, ht_ctx(8));
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
 	sp_expect_unmapped(test, &sp);
 	ht_none(test, sp.pair.a.cq);
 	fakehca_release(ht_of(test)->hca);
@@ -258,7 +258,7 @@ static void an_endpoint_closes_with_parts_in_flight(struct kunit *test)
 	sp_open(test, &sp, param->max_send_sge);
 	fakehca_hold(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), 0);
-	ht_close(test, &sp.pair.a.ep->fid);
+	vt_close(test, &sp.pair.a.ep->fid);
 	/* What inject calls copy to is mapped as long as the endpoint is open */
 	sp.mapped--;
 	sp_expect_unmapped(test, &sp);

@@ -19,7 +19,7 @@ struct srx_set {
 
 static struct fi_info *srx_shared(struct kunit *test)
 {
-	struct fi_info *info = ht_dup(test, ht_of(test)->info);
+	struct fi_info *info = ht_dup(test, vt_of(test)->info);
 
 	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	info->rx_attr->size = SRX_DEPTH;
@@ -31,15 +31,15 @@ static int srx_try(struct kunit *test, struct fid_ep **srx)
 	struct fi_rx_attr attr = { .size = SRX_DEPTH };
 	int ret;
 
-	ret = fi_srx_context(ht_of(test)->domain, &attr, srx, NULL);
+	ret = fi_srx_context(vt_of(test)->domain, &attr, srx, NULL);
 	if (!ret)
-		ht_adopt(test, &(*srx)->fid);
+		vt_adopt(test, &(*srx)->fid);
 	return ret;
 }
 
 static void srx_open(struct kunit *test, struct srx_set *set)
 {
-	set->eq = ht_eq(test);
+	set->eq = vt_eq(test, 0);
 	KUNIT_ASSERT_EQ(test, srx_try(test, &set->srx), 0);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(set->srx, &set->eq->fid, 0), 0);
 }
@@ -52,10 +52,10 @@ static void srx_end_open(struct kunit *test, struct srx_set *set,
 	struct ht *ht = ht_of(test);
 
 	end->info = info;
-	end->eq = ht_eq(test);
+	end->eq = vt_eq(test, 0);
 	end->cq = ht_cq(test, info->tx_attr->size + SRX_DEPTH);
-	KUNIT_ASSERT_EQ(test, fi_endpoint(ht->domain, info, &end->ep, NULL), 0);
-	ht_adopt(test, &end->ep->fid);
+	KUNIT_ASSERT_EQ(test, fi_endpoint(ht->vt.domain, info, &end->ep, NULL), 0);
+	vt_adopt(test, &end->ep->fid);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->cq->fid,
 					 rx ? FI_TRANSMIT :
@@ -73,9 +73,9 @@ static void srx_join(struct kunit *test, struct srx_set *set, int nr,
 	struct ht *ht = ht_of(test);
 	struct fi_info *info;
 
-	ht_end_open(test, &pair->a, ht->info);
+	ht_end_open(test, &pair->a, ht->vt.info);
 	ht_end_enable(test, &pair->a);
-	KUNIT_ASSERT_EQ(test, fi_connect(pair->a.ep, &ht->name, NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(pair->a.ep, &ht->vt.name, NULL, 0), 0);
 	info = ht_connreq(test);
 	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	srx_end_open(test, set, &pair->b, info, rx);
@@ -92,7 +92,7 @@ static void srx_post(struct kunit *test, struct srx_set *set, int count)
 
 	for (i = 1; i <= count; i++)
 		KUNIT_ASSERT_EQ(test, fi_recv(set->srx, ht_buf(test, SRX_LEN),
-					      SRX_LEN, NULL, 0, ht_ctx(i)), 0);
+					      SRX_LEN, NULL, 0, vt_ctx(i)), 0);
 }
 
 /* How many slots there are; nobody reads meanwhile */
@@ -112,8 +112,8 @@ static void srx_send(struct kunit *test, struct srx_set *set, int nr)
 	struct ht_end *end = &set->pairs[nr].a;
 
 	KUNIT_ASSERT_EQ(test, fi_send(end->ep, ht_buf(test, SRX_LEN), SRX_LEN,
-				      NULL, 0, ht_ctx(100)), 0);
-	ht_done(test, end->cq, ht_ctx(100));
+				      NULL, 0, vt_ctx(100)), 0);
+	ht_done(test, end->cq, vt_ctx(100));
 }
 
 struct srx_error {
@@ -150,9 +150,9 @@ static void a_device_without_queues_to_share_says_so(struct kunit *test)
 	struct fid_ep *ep;
 
 	ht_open(test, &attr);
-	KUNIT_EXPECT_EQ(test, ht->info->domain_attr->max_ep_srx_ctx, 0);
+	KUNIT_EXPECT_EQ(test, ht->vt.info->domain_attr->max_ep_srx_ctx, 0);
 	KUNIT_EXPECT_EQ(test, srx_try(test, &ep), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->domain, srx_shared(test), &ep,
+	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->vt.domain, srx_shared(test), &ep,
 					  NULL), -EINVAL);
 	hints = ht_hints(test);
 	hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
@@ -176,13 +176,13 @@ static void limits_are_those_of_the_shared_queue(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ht_getinfo(test, hints, &info), 0);
 	KUNIT_EXPECT_EQ(test, info->rx_attr->size, 16);
 	KUNIT_EXPECT_EQ(test, info->rx_attr->iov_limit, 2);
-	KUNIT_EXPECT_GT(test, ht->info->rx_attr->size, 16);
-	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->domain, info->rx_attr, &srx,
+	KUNIT_EXPECT_GT(test, ht->vt.info->rx_attr->size, 16);
+	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->vt.domain, info->rx_attr, &srx,
 					     NULL), 0);
-	ht_adopt(test, &srx->fid);
-	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->domain, &deep, &srx, NULL),
+	vt_adopt(test, &srx->fid);
+	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->vt.domain, &deep, &srx, NULL),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->domain, &long_list, &srx, NULL),
+	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->vt.domain, &long_list, &srx, NULL),
 			-EINVAL);
 }
 
@@ -223,11 +223,11 @@ static void receives_are_mapped_until_they_are_taken_or_closed(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + SRX_DEPTH);
 	srx_join(test, &set, 0, NULL);
 	srx_send(test, &set, 0);
-	ht_done(test, set.pairs[0].b.cq, ht_ctx(1));
+	ht_done(test, set.pairs[0].b.cq, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + SRX_DEPTH - 1);
 	ht_end_close(test, &set.pairs[0].b);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + SRX_DEPTH - 1);
-	ht_close(test, &set.srx->fid);
+	vt_close(test, &set.srx->fid);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before);
 }
 
@@ -264,7 +264,7 @@ static void enable_fails_and_can_be_tried_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, before.qps);
 	KUNIT_EXPECT_EQ(test, fi_enable(end->ep), 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, before.qps + 2);
-	ht_close(test, &end->ep->fid);
+	vt_close(test, &end->ep->fid);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, before.qps);
 }
 
@@ -288,9 +288,9 @@ static void markers_are_shared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, before + 3);
 	ht_end_enable(test, &set.pairs[1].b);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, before + 4);
-	ht_close(test, &set.pairs[0].b.ep->fid);
+	vt_close(test, &set.pairs[0].b.ep->fid);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, before + 3);
-	ht_close(test, &set.pairs[1].b.ep->fid);
+	vt_close(test, &set.pairs[1].b.ep->fid);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, before + 1);
 }
 
@@ -304,7 +304,7 @@ static void close_waits_for_the_device_only_as_long_as_needed(struct kunit *test
 	srx_open(test, &set);
 	srx_join(test, &set, 0, NULL);
 	begin = jiffies;
-	ht_close(test, &set.pairs[0].b.ep->fid);
+	vt_close(test, &set.pairs[0].b.ep->fid);
 	KUNIT_EXPECT_LT(test, jiffies - begin, msecs_to_jiffies(900));
 }
 
@@ -325,9 +325,9 @@ static void close_of_a_device_that_says_nothing_ends(struct kunit *test)
 	srx_send(test, &set, 1);
 	fakehca_last_wqe(ht_of(test)->hca, false);
 	begin = jiffies;
-	ht_close(test, &set.pairs[0].b.ep->fid);
+	vt_close(test, &set.pairs[0].b.ep->fid);
 	KUNIT_EXPECT_LT(test, jiffies - begin, msecs_to_jiffies(HT_PATIENCE_MS));
-	ht_done(test, rx, ht_ctx(2));
+	ht_done(test, rx, vt_ctx(2));
 	ht_none(test, rx);
 	KUNIT_EXPECT_EQ(test, srx_post_rest(test, &set), 2);
 }
@@ -350,10 +350,10 @@ static void a_drain_waits_for_a_silent_device_as_long_as_asked(struct kunit *tes
 
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(set.pairs[0].b.ep, 1), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, vt_ep_drain(set.pairs[0].b.ep), 0);
-	ht_done(test, rx, ht_ctx(1));
-	ht_done(test, rx, ht_ctx(2));
+	ht_done(test, rx, vt_ctx(1));
+	ht_done(test, rx, vt_ctx(2));
 	ht_none(test, rx);
-	ht_close(test, &set.pairs[0].b.ep->fid);
+	vt_close(test, &set.pairs[0].b.ep->fid);
 	KUNIT_EXPECT_EQ(test, srx_post_rest(test, &set), 2);
 }
 
@@ -401,14 +401,14 @@ static void a_limit_is_told_once_to_who_does_not_read(struct kunit *test)
 		srx_post(test, &set, 1);
 		KUNIT_ASSERT_EQ(test, srx_arm(&set, 1), 0);
 		srx_send(test, &set, 0);
-		ht_done(test, set.pairs[0].b.cq, ht_ctx(1));
+		ht_done(test, set.pairs[0].b.cq, vt_ctx(1));
 		fakehca_idle(ht_of(test)->hca);
 		KUNIT_EXPECT_EQ(test, srx_armed(test, &set), 0);
 	}
 	KUNIT_ASSERT_EQ(test, fi_eq_read(set.eq, &event, &entry, sizeof(entry),
 					 0), (ssize_t)sizeof(entry));
 	KUNIT_EXPECT_EQ(test, event, FI_SRX_LIMIT);
-	ht_no_event(test, set.eq);
+	vt_no_event(test, set.eq);
 }
 
 static void a_queue_that_fails_is_told(struct kunit *test)
@@ -424,7 +424,7 @@ static void a_queue_that_fails_is_told(struct kunit *test)
 	error = ht_error(test, set.eq);
 	KUNIT_EXPECT_EQ(test, error.err, EIO);
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, &set.srx->fid);
-	ht_no_event(test, set.eq);
+	vt_no_event(test, set.eq);
 	KUNIT_EXPECT_EQ(test, fi_recv(set.srx, ht_buf(test, SRX_LEN), SRX_LEN,
 				      NULL, 0, NULL), -EIO);
 	KUNIT_EXPECT_EQ(test, srx_arm(&set, 1), -EIO);
@@ -435,14 +435,14 @@ static void a_failure_waits_for_an_event_queue(struct kunit *test)
 	struct srx_set set = {};
 
 	ht_open(test, NULL);
-	set.eq = ht_eq(test);
+	set.eq = vt_eq(test, 0);
 	KUNIT_ASSERT_EQ(test, srx_try(test, &set.srx), 0);
 	fakehca_srq_error(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(set.srx, &set.eq->fid, 0), 0);
 	KUNIT_EXPECT_EQ(test, ht_error(test, set.eq).err, EIO);
 	/* An event that nobody has read goes with the context */
-	ht_close(test, &set.srx->fid);
-	ht_no_event(test, set.eq);
+	vt_close(test, &set.srx->fid);
+	vt_no_event(test, set.eq);
 }
 
 static void removal_is_told_and_ends_the_context(struct kunit *test)
@@ -462,7 +462,7 @@ static void removal_is_told_and_ends_the_context(struct kunit *test)
 				      NULL, 0, NULL), -ENODEV);
 	KUNIT_EXPECT_EQ(test, srx_arm(&set, 1), -ENODEV);
 	KUNIT_EXPECT_EQ(test, srx_try(test, &srx), -ENODEV);
-	ht_no_event(test, set.eq);
+	vt_no_event(test, set.eq);
 	ht_end_close(test, &set.pairs[0].b);
 }
 
@@ -480,13 +480,13 @@ static void a_failed_receive_ends_one_connection(struct kunit *test)
 	sender = &set.pairs[0].a;
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_RECV_WC, 1, IB_WC_LOC_PROT_ERR);
 	KUNIT_ASSERT_EQ(test, fi_send(sender->ep, ht_buf(test, SRX_LEN),
-				      SRX_LEN, NULL, 0, ht_ctx(100)), 0);
+				      SRX_LEN, NULL, 0, vt_ctx(100)), 0);
 	ht_failed(test, sender->cq, EREMOTEIO);
 	ht_failed(test, set.pairs[0].b.cq, EFAULT);
 	ht_event(test, set.pairs[0].b.eq, FI_SHUTDOWN);
 	srx_send(test, &set, 1);
-	ht_done(test, set.pairs[1].b.cq, ht_ctx(2));
-	ht_no_event(test, set.eq);
+	ht_done(test, set.pairs[1].b.cq, vt_ctx(2));
+	vt_no_event(test, set.eq);
 }
 
 static struct kunit_case srx_cases[] = {
