@@ -166,6 +166,10 @@ static void a_queue_says_how_it_is_waited_for(struct kunit *test)
 	}
 }
 
+static void no_handler(struct fid_cq *cq, void *context)
+{
+}
+
 static void other_queues_are_refused(struct kunit *test)
 {
 	static const struct {
@@ -177,7 +181,14 @@ static void other_queues_are_refused(struct kunit *test)
 		{ { .wait_obj = FI_WAIT_MUTEX_COND }, -ENOSYS },
 		{ { .wait_obj = FI_WAIT_YIELD }, -ENOSYS },
 		{ { .wait_obj = FI_WAIT_POLLFD }, -ENOSYS },
+		{ { .wait_obj = 12345 }, -ENOSYS },
 		{ { .wait_obj = FI_WAIT_CALLBACK }, -EINVAL },
+		{ { .handler = no_handler }, -EINVAL },
+		{ { .comp_ctx = FI_COMP_DIRECT + 1 }, -EINVAL },
+		{ { .wait_cond = FI_CQ_COND_THRESHOLD }, -EINVAL },
+		{ { .wait_obj = FI_WAIT_UNSPEC, .wait_cond = FI_CQ_COND_THRESHOLD + 1 }, -EINVAL },
+		{ { .flags = FI_AFFINITY, .signaling_vector = -1 }, -EINVAL },
+		{ { .flags = FI_WRITE }, -FI_EBADFLAGS },
 		{ { .format = FI_CQ_FORMAT_TAGGED + 1 }, -EINVAL },
 		{ { .flags = FI_PEEK }, -FI_EBADFLAGS },
 	};

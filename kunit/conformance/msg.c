@@ -249,6 +249,10 @@ static void bad_lists_are_refused(struct kunit *test)
 	msg.type = FI_BUF_KVEC;
 	msg.msg_iov = NULL;
 	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_INJECT), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvmsg(pair.a.ep, &msg, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, NULL, NULL, 1, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvv(pair.a.ep, NULL, NULL, 1, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, NULL, 8, NULL, 0, NULL),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, NULL, 8, NULL, 0, NULL),
