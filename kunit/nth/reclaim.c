@@ -27,6 +27,7 @@
 #include <linux/wait.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
+#include "../lib/calls.h"
 #include "nth.h"
 
 #define REC_FRAMES	48
@@ -324,28 +325,32 @@ static int rec_expect(struct rec *rec)
 	return fi_recv(rec->env.b.ep, buf, REC_LEN, NULL, 0, &rec->done);
 }
 
-static int rec_send(struct rec *rec)
+static u64 rec_target(const struct rec *rec)
 {
-	rec->posted++;
-	return rec_expect(rec) ? :
-	       fi_send(rec->env.a.ep, rec->env.mem, REC_LEN, NULL, 0,
-		       &rec->done);
+	return (uintptr_t)rec->far;
 }
 
-static int rec_inject(struct rec *rec)
+/* A call of one buffer; a message has its receive */
+static int rec_call(struct rec *rec, enum vt_op op)
 {
-	return rec_expect(rec) ? :
-	       fi_inject(rec->env.a.ep, rec->env.mem, REC_LEN, 0);
-}
+	const struct vt_xfer x = {
+		.buf		= rec->env.mem + (op == VT_READ ? 3 * PAGE_SIZE : 0),
+		.len		= REC_LEN,
+		.data		= 5,
+		.addr		= rec_target(rec),
+		.key		= fi_mr_key(rec->env.mr),
+		.context	= &rec->done,
+	};
+	int ret = 0;
 
-static int rec_senddata(struct rec *rec)
-{
-	if (!rec->env.info->domain_attr->cq_data_size)
+	if (op == VT_SENDDATA && !rec->env.info->domain_attr->cq_data_size)
 		return 0;
-	rec->posted++;
-	return rec_expect(rec) ? :
-	       fi_senddata(rec->env.a.ep, rec->env.mem, REC_LEN, NULL, 5, 0,
-			   &rec->done);
+	if (op < VT_RECV)
+		ret = rec_expect(rec);
+	if (ret)
+		return ret;
+	rec->posted += op != VT_INJECT;
+	return vt_post_flags(rec->env.a.ep, op, &x, 0);
 }
 
 /* Two messages, one doorbell, a list of each kind */
@@ -375,26 +380,6 @@ static int rec_chain(struct rec *rec)
 	return fi_sendmsg(rec->env.a.ep, &msg, FI_COMPLETION);
 }
 
-static u64 rec_target(const struct rec *rec)
-{
-	return (uintptr_t)rec->far;
-}
-
-static int rec_write(struct rec *rec)
-{
-	rec->posted++;
-	return fi_write(rec->env.a.ep, rec->env.mem, REC_LEN, NULL, 0,
-			rec_target(rec), fi_mr_key(rec->env.mr), &rec->done);
-}
-
-static int rec_read(struct rec *rec)
-{
-	rec->posted++;
-	return fi_read(rec->env.a.ep, rec->env.mem + 3 * PAGE_SIZE, REC_LEN,
-		       NULL, 0, rec_target(rec), fi_mr_key(rec->env.mr),
-		       &rec->done);
-}
-
 /* Per-operation registration, as a storage client does it */
 static int rec_lend(struct rec *rec)
 {
@@ -405,7 +390,7 @@ static int rec_lend(struct rec *rec)
 		.access		= FI_REMOTE_READ,
 	};
 
-	return fi_mr_enable(rec->lent) ? : rec_send(rec) ? : rec_await(rec) ? :
+	return fi_mr_enable(rec->lent) ? : rec_call(rec, VT_SEND) ? : rec_await(rec) ? :
 	       (rec->posted++, fi_mr_disable(rec->lent, 0, &rec->done)) ? :
 	       rec_await(rec) ? : fi_mr_refresh(rec->lent, &attr, 0);
 }
@@ -507,18 +492,19 @@ static int rec_again(struct rec *rec)
 	return ret;
 }
 
-/* The paths of Documentation/reclaim.rst, and its rule for each */
+/* The paths of Documentation/reclaim.rst, and its rule for each; without a function, a call */
 static const struct rec_step {
 	const char	*name;
 	int		(*step)(struct rec *rec);
 	enum rec_rule	rule;
+	enum vt_op	op;
 } rec_steps[] = {
-	{ "fi_send", rec_send, REC_NOTHING },
-	{ "fi_inject", rec_inject, REC_NOTHING },
-	{ "fi_senddata", rec_senddata, REC_NOTHING },
+	{ "fi_send", NULL, REC_NOTHING, VT_SEND },
+	{ "fi_inject", NULL, REC_NOTHING, VT_INJECT },
+	{ "fi_senddata", NULL, REC_NOTHING, VT_SENDDATA },
 	{ "fi_sendmsg", rec_chain, REC_NOTHING },
-	{ "fi_write", rec_write, REC_NOTHING },
-	{ "fi_read", rec_read, REC_NOTHING },
+	{ "fi_write", NULL, REC_NOTHING, VT_WRITE },
+	{ "fi_read", NULL, REC_NOTHING, VT_READ },
 	{ "fi_fetch_atomic", rec_atomic, REC_NOTHING },
 	{ "fi_mr_enable", rec_lend, REC_NOTHING },
 	{ "fi_eq_read", rec_eq, REC_NOTHING },
@@ -539,7 +525,8 @@ static const char *rec_run(struct rec *rec, int *err)
 		step = &rec_steps[i % ARRAY_SIZE(rec_steps)];
 		WRITE_ONCE(rec_path, step->name);
 		rec_watch(rec->param->sockets ? REC_NO_IO : step->rule);
-		*err = step->step(rec) ? : rec_await(rec);
+		*err = step->step ? step->step(rec) : rec_call(rec, step->op);
+		*err = *err ? : rec_await(rec);
 		rec_watch(REC_ANYTHING);
 		if (*err)
 			return step->name;
