@@ -3,6 +3,7 @@
  * Requests to receive contexts of scalable endpoints: what an endpoint asks a peer, what it
  * answers, and peers that know of no contexts.
  */
+#include <linux/sizes.h>
 #include <rdma/fi_cm.h>
 #include "../../providers/tcp/trace.h"
 #include "rdm.h"
@@ -11,6 +12,8 @@
 #define CTX_CM		12	/* bytes of connection data of such a request */
 #define BITS		4
 #define LEN		32
+#define LONG		SZ_2M
+#define LONGS		4	/* so many are more than the sockets of both ends hold */
 
 static struct fid_av *av_with_contexts(struct kunit *test)
 {
@@ -231,10 +234,10 @@ static void an_index_that_is_none_is_refused(struct kunit *test)
 }
 
 /* A scalable endpoint with two receive contexts; number 0 is not enabled */
-static struct fid_ep *with_contexts(struct kunit *test, struct vt_cq *cq, struct fid_ep **rx)
+static struct fid_ep *with_contexts(struct kunit *test, struct fid_av *av, struct vt_cq *cq,
+				    struct fid_ep **rx)
 {
 	struct fi_info *info = vt_of(test)->info;
-	struct fid_av *av = av_with_contexts(test);
 	struct fid_ep *sep;
 
 	info->ep_attr->rx_ctx_cnt = 2;
@@ -262,7 +265,7 @@ static void a_write_with_data_waits_for_its_context(struct kunit *test)
 	fi_addr_t addr;
 
 	rdm_open(test, &end);
-	sep = with_contexts(test, cq, &rx);
+	sep = with_contexts(test, av_with_contexts(test), cq, &rx);
 	KUNIT_ASSERT_EQ(test, fi_getname(&sep->fid, &name, &len), 0);
 	KUNIT_ASSERT_EQ(test, fi_av_insert(end.av, &name, 1, &addr, 0, NULL), 1);
 	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, in, LEN, FI_REMOTE_WRITE, 0, 5, 0,
@@ -285,6 +288,41 @@ static void a_write_with_data_waits_for_its_context(struct kunit *test)
 	KUNIT_EXPECT_LT(test, jiffies - begin, 3 * HZ / 10);
 }
 
+/*
+ * The peer reads nothing, so the operation of the context that is closed is under way when its
+ * time is over.  A receive of another context has half of its message by then.
+ */
+static void a_context_that_closes_cancels_no_receive_of_another(struct kunit *test)
+{
+	struct vt_cq *rx_cq = vt_cq(test, &vt_default_kind, vt_of(test)->info->rx_attr->size);
+	struct vt_cq *tx_cq = vt_cq(test, &vt_default_kind, vt_of(test)->info->tx_attr->size);
+	u8 *out = vt_buf(test, LONG), *in = vt_buf(test, LEN), msg[PEER_BASE + LEN] = {};
+	struct vt_end end = { .av = av_with_contexts(test) };
+	struct fid_ep *tx, *rx;
+	struct rdm_peer peer;
+	struct socket *sock;
+	struct vt_comp comp;
+	int i;
+
+	end.ep = with_contexts(test, end.av, rx_cq, &rx);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	KUNIT_ASSERT_EQ(test, fi_tx_context(end.ep, 0, NULL, &tx, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(tx, &tx_cq->cq->fid, FI_TRANSMIT), 0);
+	KUNIT_ASSERT_EQ(test, fi_enable(tx), 0);
+	KUNIT_ASSERT_EQ(test, fi_enable(rx), 0);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	KUNIT_ASSERT_EQ(test, fi_recv(rx, in, LEN, NULL, FI_ADDR_UNSPEC, vt_ctx(1)), 0);
+	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN) + LEN / 2);
+	for (i = 0; i < LONGS; i++)
+		KUNIT_ASSERT_EQ(test, fi_send(tx, out, LONG, NULL, peer.addr, vt_ctx(2 + i)), 0);
+	/* The first ones have been begun by a connection, and the socket holds them */
+	vt_done(test, tx_cq, vt_ctx(2));
+	KUNIT_ASSERT_EQ(test, fi_close(&tx->fid), 0);
+	comp = vt_failed(test, rx_cq);
+	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+}
+
 static struct kunit_case sep_cases[] = {
 	KUNIT_CASE(a_request_names_its_context),
 	KUNIT_CASE(a_context_that_is_not_there_is_refused),
@@ -292,6 +330,7 @@ static struct kunit_case sep_cases[] = {
 	KUNIT_CASE(a_peer_that_is_not_kofi_has_no_contexts),
 	KUNIT_CASE(a_peer_that_is_known_not_to_be_kofi_is_not_asked),
 	KUNIT_CASE(a_write_with_data_waits_for_its_context),
+	KUNIT_CASE_SLOW(a_context_that_closes_cancels_no_receive_of_another),
 	KUNIT_CASE_PARAM(an_index_that_is_none_is_refused, asked_gen_params),
 	{}
 };

@@ -14,7 +14,8 @@
  *
  * When a transmit context ends, operations that no connection has begun end at once.  Those that
  * a connection has begun have KTCP_CTX_MS to end.  Then the connections that the context has sent
- * by end, and with them what other contexts have under way there.
+ * by end with ECONNRESET, and with them what other contexts have under way there.  A receive of
+ * another context must not end with ECANCELED, as nobody has cancelled it.
  *
  * When a receive context ends, the connections by which messages arrive at it end.  Connections
  * of context 0 also carry operations of the scalable endpoint itself; these end as with any
@@ -114,7 +115,7 @@ static void ktcp_ctx_late(struct work_struct *work)
 	noio = ktcp_cm_enter();
 	list_for_each_entry(link, &ktcp_ctx_rdm(&ctx->soft)->links, entry)
 		if (test_bit(ctx->soft.index, &link->senders))
-			ktcp_link_end(link, ECANCELED);
+			ktcp_link_end(link, ECONNRESET);
 	ktcp_cm_leave(noio);
 }
 
