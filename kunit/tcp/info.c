@@ -32,6 +32,7 @@ static void the_source_of_a_route_is_our_own_address(struct kunit *test)
 
 #define ADDR	"10.99.0.1"
 #define LIMIT	"only 256 addresses are listed; ask for others by themselves"
+#define NO_TAGGED_RMA	"caps: FI_TAGGED, FI_TAGGED_RMA wanted, not offered"
 #define REASON	ADDR ": an address of a VRF, or one that may not be used yet"
 
 static void cleanup(void *unused)
@@ -262,6 +263,23 @@ static void addresses_beyond_the_limit_are_not_left_out_without_a_word(struct ku
 	KUNIT_EXPECT_STREQ(test, info->fabric_attr->name, "10.98.2.140/32");
 }
 
+/* Peers may read and write tagged receives of endpoints without connections only */
+static void a_connection_has_no_tagged_rma(struct kunit *test)
+{
+	struct fi_info *hints = tcp_hints(test), *info = NULL;
+
+	hints->caps = FI_MSG | FI_RMA | FI_TAGGED | FI_TAGGED_RMA;
+	KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &info),
+			-ENODATA);
+	KUNIT_EXPECT_TRUE(test, is_reason(hints, NO_TAGGED_RMA));
+
+	hints->ep_attr->type = FI_EP_RDM;
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &info), 0);
+	vt_free_later(test, info);
+	KUNIT_EXPECT_EQ(test, info->ep_attr->type, FI_EP_RDM);
+	KUNIT_EXPECT_TRUE(test, info->caps & FI_TAGGED_RMA);
+}
+
 static struct kunit_case info_cases[] = {
 	KUNIT_CASE(the_source_of_a_route_is_our_own_address),
 	KUNIT_CASE(an_address_that_no_socket_can_have_is_left_out),
@@ -269,6 +287,7 @@ static struct kunit_case info_cases[] = {
 	KUNIT_CASE(the_name_of_the_provider_is_any_fabric_and_any_domain),
 	KUNIT_CASE(a_request_names_the_interface_that_it_came_to),
 	KUNIT_CASE(addresses_beyond_the_limit_are_not_left_out_without_a_word),
+	KUNIT_CASE(a_connection_has_no_tagged_rma),
 	{}
 };
 
