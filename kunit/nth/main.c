@@ -4,9 +4,10 @@
  *
  * kofi_nth_hca runs on a fake HCA, where also verbs can be made to fail and what is
  * left on the device is known; kofi_nth_verbs on any other device with an IPv4
- * address; kofi_nth_loop, kofi_nth_tcp and, over loop, kofi_nth_rxm on the loopback address;
- * kofi_nth_hook there, too, with hooks by the parameter of kofi.ko; kofi_nth_pmem on any device
- * that has persistent memory.  What was not freed is for kmemleak to find.
+ * address; kofi_nth_loop, kofi_nth_tcp, kofi_nth_rdm (tcp without connections) and, over loop,
+ * kofi_nth_rxm on the loopback address; kofi_nth_hook there, too, with hooks by the parameter of
+ * kofi.ko; kofi_nth_pmem on any device that has persistent memory.  What was not freed is for
+ * kmemleak to find.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -275,19 +276,32 @@ static void every_allocation_for_contexts_of_tcp_fails_once(struct kunit *test)
 	nth_run_soft(test, "tcp", &nth_own, nth_soft_allocates(test));
 }
 
-/* Those of endpoints without connections */
-static const void *nth_rdm_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
+/* The next path of endpoints without connections that has none of @traits */
+static const void *nth_rdm_next(const void *prev, char *desc, unsigned int traits)
 {
 	const struct nth_path *path = prev;
 
-	path = path ? path + 1 : nth_rdm_paths;
-	if (path == nth_rdm_paths + nth_rdm_count)
-		return NULL;
+	do {
+		path = path ? path + 1 : nth_rdm_paths;
+		if (path == nth_rdm_paths + nth_rdm_count)
+			return NULL;
+	} while (path->traits & traits);
 	strscpy(desc, path->name, KUNIT_PARAM_DESC_SIZE);
 	return path;
 }
 
-static unsigned int nth_run_rdm(struct kunit *test, const struct nth_means *means)
+static const void *nth_rxm_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
+{
+	return nth_rdm_next(prev, desc, NTH_TAGGED_RMA);
+}
+
+static const void *nth_rdm_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
+{
+	return nth_rdm_next(prev, desc, NTH_ATOMIC);
+}
+
+static unsigned int nth_run_rdm(struct kunit *test, const char *prov, u64 caps,
+				const struct nth_means *means)
 {
 	struct nth_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
 	unsigned int points = 0;
@@ -295,9 +309,9 @@ static unsigned int nth_run_rdm(struct kunit *test, const struct nth_means *mean
 
 	KUNIT_ASSERT_NOT_NULL(test, env);
 	env->connless = true;
-	env->caps = FI_TAGGED | FI_ATOMIC;
+	env->caps = caps;
 	nth_leak_begin();
-	ret = nth_env_open(env, test, "loop;ofi_rxm", NULL);
+	ret = nth_env_open(env, test, prov, NULL);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	if (!ret)
 		points = nth_measure(env, test->param_value, means);
@@ -305,9 +319,12 @@ static unsigned int nth_run_rdm(struct kunit *test, const struct nth_means *mean
 	return points;
 }
 
+#define NTH_RXM	"loop;ofi_rxm", FI_TAGGED | FI_ATOMIC
+#define NTH_RDM	"tcp", FI_TAGGED | FI_TAGGED_RMA
+
 static void every_allocation_of_a_caller_of_rxm_fails_once(struct kunit *test)
 {
-	unsigned int points = nth_run_rdm(test, &nth_own);
+	unsigned int points = nth_run_rdm(test, NTH_RXM, &nth_own);
 
 	if (nth_soft_allocates(test))
 		KUNIT_EXPECT_GT(test, points, 0);
@@ -316,7 +333,24 @@ static void every_allocation_of_a_caller_of_rxm_fails_once(struct kunit *test)
 static void every_allocation_of_workers_of_rxm_fails_once(struct kunit *test)
 {
 	const struct nth_path *path = test->param_value;
-	unsigned int points = nth_run_rdm(test, &nth_workers);
+	unsigned int points = nth_run_rdm(test, NTH_RXM, &nth_workers);
+
+	if (path->traits & NTH_WORKS)
+		KUNIT_EXPECT_GT(test, points, 0);
+}
+
+static void every_allocation_of_a_caller_fails_once(struct kunit *test)
+{
+	unsigned int points = nth_run_rdm(test, NTH_RDM, &nth_own);
+
+	if (nth_soft_allocates(test))
+		KUNIT_EXPECT_GT(test, points, 0);
+}
+
+static void every_allocation_of_a_worker_fails_once(struct kunit *test)
+{
+	const struct nth_path *path = test->param_value;
+	unsigned int points = nth_run_rdm(test, NTH_RDM, &nth_workers);
 
 	if (path->traits & NTH_WORKS)
 		KUNIT_EXPECT_GT(test, points, 0);
@@ -465,8 +499,8 @@ struct kunit_suite kofi_nth_tcp_suite = {
 };
 
 static struct kunit_case nth_rxm_cases[] = {
-	KUNIT_CASE_PARAM(every_allocation_of_a_caller_of_rxm_fails_once, nth_rdm_gen_params),
-	KUNIT_CASE_PARAM(every_allocation_of_workers_of_rxm_fails_once, nth_rdm_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_of_a_caller_of_rxm_fails_once, nth_rxm_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_of_workers_of_rxm_fails_once, nth_rxm_gen_params),
 	{}
 };
 
@@ -475,6 +509,19 @@ struct kunit_suite kofi_nth_rxm_suite = {
 	.suite_init	= nth_suite_init,
 	.suite_exit	= nth_suite_exit,
 	.test_cases	= nth_rxm_cases,
+};
+
+static struct kunit_case nth_rdm_cases[] = {
+	KUNIT_CASE_PARAM(every_allocation_of_a_caller_fails_once, nth_rdm_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_of_a_worker_fails_once, nth_rdm_gen_params),
+	{}
+};
+
+struct kunit_suite kofi_nth_rdm_suite = {
+	.name		= "kofi_nth_rdm",
+	.suite_init	= nth_suite_init,
+	.suite_exit	= nth_suite_exit,
+	.test_cases	= nth_rdm_cases,
 };
 
 static struct kunit_case nth_hook_cases[] = {
@@ -505,7 +552,8 @@ struct kunit_suite kofi_nth_pmem_suite = {
 };
 
 kunit_test_suites(&kofi_nth_hca_suite, &kofi_nth_verbs_suite, &kofi_nth_loop_suite,
-		  &kofi_nth_tcp_suite, &kofi_nth_rxm_suite, &kofi_nth_hook_suite,
+		  &kofi_nth_tcp_suite, &kofi_nth_rdm_suite, &kofi_nth_rxm_suite,
+		  &kofi_nth_hook_suite,
 		  &kofi_nth_pmem_suite, &kofi_nth_late_suite, &kofi_reclaim_suite,
 		  &kofi_nth_kfi_suite);
 

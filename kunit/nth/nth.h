@@ -29,6 +29,7 @@ extern struct kunit_suite kofi_nth_hca_suite;
 extern struct kunit_suite kofi_nth_verbs_suite;
 extern struct kunit_suite kofi_nth_loop_suite;
 extern struct kunit_suite kofi_nth_tcp_suite;
+extern struct kunit_suite kofi_nth_rdm_suite;
 extern struct kunit_suite kofi_nth_rxm_suite;
 extern struct kunit_suite kofi_nth_hook_suite;
 extern struct kunit_suite kofi_nth_pmem_suite;
@@ -142,6 +143,8 @@ struct nth_env {
  * @NTH_WORKS: workers allocate for it
  * @NTH_VERBS: only verbs has that
  * @NTH_DEVICE: where there is no device, it may allocate nothing in its caller's name
+ * @NTH_ATOMIC: it needs FI_ATOMIC
+ * @NTH_TAGGED_RMA: it needs FI_TAGGED_RMA
  */
 enum nth_trait {
 	NTH_SURE	= 1,
@@ -153,6 +156,8 @@ enum nth_trait {
 	NTH_WORKS	= 64,
 	NTH_VERBS	= 128,
 	NTH_DEVICE	= 256,
+	NTH_ATOMIC	= 512,
+	NTH_TAGGED_RMA	= 1024,
 };
 
 /**

@@ -7,10 +7,12 @@
  * succeed.
  */
 #include <rdma/fi_atomic.h>
+#include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 #include "nth.h"
 
 #define NTH_LEN		100
+#define NTH_TAG		9
 
 static int nth_av_open(struct nth_env *env, struct fid_av **av)
 {
@@ -125,6 +127,51 @@ static int call_fetch(struct nth_env *env)
 	       nth_await(env->a.cq);
 }
 
+/* b posts a tagged receive of some pages, and a reads or writes it */
+static int tagged_rma(struct nth_env *env, bool read)
+{
+	const struct kvec iov = { env->mem, 2 * PAGE_SIZE };
+	const struct fi_rma_iov rma = { .len = iov.iov_len, .key = NTH_TAG };
+	const struct fi_msg_rma msg = {
+		.msg_iov = &iov, .iov_count = 1, .rma_iov = &rma, .rma_iov_count = 1,
+	};
+	const u64 flags = FI_TAGGED | FI_COMPLETION;
+	int ret;
+
+	ret = fi_trecv(env->b.ep, env->mem + 2 * PAGE_SIZE, 2 * PAGE_SIZE, NULL, FI_ADDR_UNSPEC,
+		       NTH_TAG, 0, NULL);
+	if (ret)
+		return ret;
+	ret = read ? fi_readmsg(env->a.ep, &msg, flags) : fi_writemsg(env->a.ep, &msg, flags);
+	return ret ? : nth_await(env->a.cq) ? : nth_await(env->b.rx_cq);
+}
+
+static int call_tagged_read(struct nth_env *env)
+{
+	return tagged_rma(env, true);
+}
+
+static int call_tagged_write(struct nth_env *env)
+{
+	return tagged_rma(env, false);
+}
+
+/* No receive has the tag */
+static int call_tagged_refused(struct nth_env *env)
+{
+	const struct kvec iov = { env->mem, NTH_LEN };
+	const struct fi_rma_iov rma = { .len = iov.iov_len, .key = NTH_TAG };
+	const struct fi_msg_rma msg = {
+		.msg_iov = &iov, .iov_count = 1, .rma_iov = &rma, .rma_iov_count = 1,
+	};
+	int ret = fi_writemsg(env->a.ep, &msg, FI_TAGGED | FI_COMPLETION);
+
+	if (ret)
+		return ret;
+	ret = nth_await(env->a.cq);
+	return ret == -FI_ENOMSG ? 0 : ret ? : -EUCLEAN;
+}
+
 static int call_mr(struct nth_env *env)
 {
 	int ret = fi_mr_reg(env->domain, env->mem, PAGE_SIZE, FI_REMOTE_READ, 0, 1, 0, &env->mr,
@@ -153,7 +200,12 @@ const struct nth_path nth_rdm_paths[] = {
 	{ "message to be delivered", prepare_joined, call_delivered,
 	  NTH_FINAL | NTH_FREE | NTH_WORKS },
 	{ "unexpected message", prepare_joined, call_unexpected, NTH_SURE | NTH_FREE },
-	{ "fetch", prepare_joined, call_fetch, NTH_SURE | NTH_FREE },
+	{ "fetch", prepare_joined, call_fetch, NTH_SURE | NTH_FREE | NTH_ATOMIC },
+	{ "tagged read", prepare_joined, call_tagged_read, NTH_SURE | NTH_FREE | NTH_TAGGED_RMA },
+	{ "tagged write", prepare_joined, call_tagged_write,
+	  NTH_SURE | NTH_FREE | NTH_TAGGED_RMA },
+	{ "refused write", prepare_joined, call_tagged_refused,
+	  NTH_SURE | NTH_FREE | NTH_TAGGED_RMA },
 	{ "close", prepare_joined, call_close, NTH_SURE },
 };
 
