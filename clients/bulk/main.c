@@ -7,19 +7,22 @@
  *
  * The first serves peers until it is unloaded.  The second makes transfers while the module is
  * loaded, and loading fails if one of them does; then it serves, too.  Without iface the module
- * only has functions for others.
+ * only has functions for others.  /sys/kernel/debug/kofi_bulk/stats has the counters of all nets.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/kstrtox.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "bulk.h"
 
 #define BULK_MAX_THREADS	64
+#define BULK_MAX_NETS		4
 
 static char *iface = "";
 module_param(iface, charp, 0444);
@@ -28,6 +31,10 @@ MODULE_PARM_DESC(iface, "interface to open; empty: none");
 static unsigned short net;
 module_param(net, ushort, 0444);
 MODULE_PARM_DESC(net, "net number, also of the peer");
+
+static int nets = 1;
+module_param(nets, int, 0444);
+MODULE_PARM_DESC(nets, "nets to open, from net on, 1 to 4; threads take them in turns");
 
 static int contexts = 1;
 module_param(contexts, int, 0444);
@@ -57,20 +64,43 @@ static unsigned int timeout = 30;
 module_param(timeout, uint, 0444);
 MODULE_PARM_DESC(timeout, "seconds after which a transfer is given up");
 
-static struct bulk_node *bulk_node;
+static unsigned int refuse;
+module_param(refuse, uint, 0444);
+MODULE_PARM_DESC(refuse, "have the peer refuse every refuse-th transfer of a thread, not of imm; 0: none");
+
+static unsigned int cancel;
+module_param(cancel, uint, 0444);
+MODULE_PARM_DESC(cancel, "give up every cancel-th transfer of a thread at once, not of imm; 0: none");
+
+static struct bulk_node *bulk_nodes[BULK_MAX_NETS];
+static struct dentry *bulk_dir;
 
 /**
  * struct bulk_thread - A thread that makes transfers
  * @task: the thread
  * @number: which
+ * @node: this end
+ * @ctx: context of this end
  * @peer: with whom
  * @ret: 0, or the first error
  */
 struct bulk_thread {
 	struct task_struct	*task;
 	int			number;
+	struct bulk_node	*node;
+	int			ctx;
 	struct bulk_peer	*peer;
 	int			ret;
+};
+
+/* Counters of all nets */
+struct bulk_sums {
+	int	done;
+	int	failed;
+	int	served;
+	int	refused;
+	int	bad;
+	int	broken;
 };
 
 static const char *const bulk_ops[] = { "imm", "put", "get", "both" };
@@ -79,6 +109,8 @@ static int bulk_check(void)
 {
 	if (match_string(bulk_ops, ARRAY_SIZE(bulk_ops), op) < 0)
 		pr_err("op=%s: allowed are imm, put, get, both\n", op);
+	else if (nets < 1 || nets > BULK_MAX_NETS)
+		pr_err("nets=%d: allowed are 1 to %d\n", nets, BULK_MAX_NETS);
 	else if (contexts < 1 || contexts > BULK_MAX_CTXS)
 		pr_err("contexts=%d: allowed are 1 to %d\n", contexts, BULK_MAX_CTXS);
 	else if (!size || size > (strcmp(op, "imm") ? 1 << 20 : BULK_IMM_MAX))
@@ -88,10 +120,40 @@ static int bulk_check(void)
 		pr_err("parallel=%d: allowed are 1 to %d\n", parallel, BULK_MAX_THREADS);
 	else if (!timeout || timeout > 3600)
 		pr_err("timeout=%u: allowed are 1 to 3600\n", timeout);
+	else if ((refuse || cancel) && !strcmp(op, "imm"))
+		pr_err("op=imm: nobody waits for a message, so it is neither refused nor given up\n");
 	else
 		return 0;
 	return -EINVAL;
 }
+
+static struct bulk_sums bulk_sum(void)
+{
+	const struct bulk_stats *stats;
+	struct bulk_sums sums = {};
+	int i;
+
+	for (i = 0; i < nets; i++) {
+		stats = bulk_node_stats(bulk_nodes[i]);
+		sums.done += atomic_read(&stats->done);
+		sums.failed += atomic_read(&stats->failed);
+		sums.served += atomic_read(&stats->served);
+		sums.refused += atomic_read(&stats->refused);
+		sums.bad += atomic_read(&stats->bad);
+		sums.broken += atomic_read(&stats->broken);
+	}
+	return sums;
+}
+
+static int stats_show(struct seq_file *m, void *v)
+{
+	const struct bulk_sums sums = bulk_sum();
+
+	seq_printf(m, "done %d\nfailed %d\nserved %d\nrefused %d\nbad %d\nbroken %d\n", sums.done,
+		   sums.failed, sums.served, sums.refused, sums.bad, sums.broken);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(stats);
 
 static enum bulk_kind bulk_kind_of(unsigned int i)
 {
@@ -102,32 +164,50 @@ static enum bulk_kind bulk_kind_of(unsigned int i)
 	return strcmp(op, "put") ? BULK_GET : BULK_PUT;
 }
 
+static bool bulk_nth(unsigned int i, unsigned int n)
+{
+	return n && i % n == n - 1;
+}
+
+/* Makes transfer @i; returns 0 also if it has failed as it had to */
+static int bulk_one(const struct bulk_thread *thread, unsigned int i)
+{
+	const struct bulk_work work = {
+		.kind	= bulk_kind_of(i),
+		.ctx	= thread->ctx,
+		.len	= size,
+		.seed	= i + thread->number,
+		.fail	= bulk_nth(i, refuse) ? ENOSPC : 0,
+	};
+	bool cancelled = bulk_nth(i, cancel);
+	int ret;
+
+	ret = bulk_transfer(thread->node, thread->peer, &work,
+			    cancelled ? 1 : timeout * MSEC_PER_SEC);
+	if (cancelled && ret == -ETIMEDOUT)
+		return 0;
+	if (work.fail && ret == -work.fail)
+		return 0;
+	return work.fail && !ret ? -EUCLEAN : ret;
+}
+
 static int bulk_thread(void *data)
 {
 	struct bulk_thread *thread = data;
 	unsigned int i;
-	int ret;
 
 	for (i = 0; i < count && !thread->ret; i++) {
-		const struct bulk_work work = {
-			.kind	= bulk_kind_of(i),
-			.ctx	= thread->number,
-			.len	= size,
-			.seed	= i + thread->number,
-		};
-
-		ret = bulk_transfer(bulk_node, thread->peer, &work, timeout * MSEC_PER_SEC);
-		if (ret) {
-			pr_err("transfer %u of thread %d: %d\n", i, thread->number, ret);
-			thread->ret = ret;
-		}
+		thread->ret = bulk_one(thread, i);
+		if (thread->ret)
+			pr_err("transfer %u of thread %d: %d\n", i, thread->number, thread->ret);
 	}
 	while (!kthread_should_stop())
 		schedule_timeout_interruptible(1);
 	return 0;
 }
 
-static int bulk_run(struct bulk_peer *with)
+/* @with: the peer in each net */
+static int bulk_run(struct bulk_peer **with)
 {
 	struct bulk_thread *threads = kcalloc(parallel, sizeof(*threads), GFP_KERNEL);
 	int i, ret = 0;
@@ -135,7 +215,10 @@ static int bulk_run(struct bulk_peer *with)
 	if (!threads)
 		return -ENOMEM;
 	for (i = 0; i < parallel; i++) {
-		threads[i] = (struct bulk_thread) { .number = i, .peer = with };
+		threads[i] = (struct bulk_thread) {
+			.number = i, .node = bulk_nodes[i % nets], .ctx = i / nets,
+			.peer = with[i % nets],
+		};
 		threads[i].task = kthread_run(bulk_thread, &threads[i], "kofi_bulk%d", i);
 	}
 	for (i = 0; i < parallel; i++) {
@@ -151,22 +234,54 @@ static int bulk_run(struct bulk_peer *with)
 
 static int bulk_meet(void)
 {
-	const struct bulk_stats *stats = bulk_node_stats(bulk_node);
-	struct bulk_peer *with;
+	struct bulk_peer *with[BULK_MAX_NETS];
+	struct bulk_sums sums;
+	int i, ret;
 	u32 addr;
-	int ret;
 
 	ret = kstrtou32(peer, 0, &addr);
 	if (ret) {
 		pr_err("peer=%s: it is a number, as 0x0a4d0001\n", peer);
 		return ret;
 	}
-	with = bulk_peer_find(bulk_node, addr, net);
-	ret = with ? bulk_run(with) : -EHOSTUNREACH;
+	for (i = 0; i < nets && !ret; i++) {
+		with[i] = bulk_peer_find(bulk_nodes[i], addr, net + i);
+		ret = with[i] ? 0 : -EHOSTUNREACH;
+	}
+	ret = ret ? : bulk_run(with);
+	sums = bulk_sum();
 	pr_info("%d done, %d failed, %d with wrong bytes, %d completions out of place: %d\n",
-		atomic_read(&stats->done), atomic_read(&stats->failed), atomic_read(&stats->bad),
-		atomic_read(&stats->broken), ret);
+		sums.done, sums.failed, sums.bad, sums.broken, ret);
 	return ret;
+}
+
+/* Returns 0, or the first error of a close */
+static int bulk_close(void)
+{
+	int i, err, ret = 0;
+
+	for (i = 0; i < nets && bulk_nodes[i]; i++) {
+		err = bulk_node_close(bulk_nodes[i]);
+		bulk_nodes[i] = NULL;
+		ret = ret ? : err;
+	}
+	return ret;
+}
+
+static int bulk_open(void)
+{
+	struct bulk_node *node;
+	int i;
+
+	for (i = 0; i < nets; i++) {
+		node = bulk_node_open(iface, net + i, contexts);
+		if (IS_ERR(node)) {
+			bulk_close();
+			return PTR_ERR(node);
+		}
+		bulk_nodes[i] = node;
+	}
+	return 0;
 }
 
 static int __init bulk_init(void)
@@ -178,26 +293,30 @@ static int __init bulk_init(void)
 	ret = bulk_check();
 	if (ret)
 		return ret;
-	bulk_node = bulk_node_open(iface, net, contexts);
-	if (IS_ERR(bulk_node))
-		return PTR_ERR(bulk_node);
-	ret = *peer ? bulk_meet() : 0;
+	ret = bulk_open();
 	if (ret)
-		bulk_node_close(bulk_node);
+		return ret;
+	bulk_dir = debugfs_create_dir("kofi_bulk", NULL);
+	debugfs_create_file("stats", 0444, bulk_dir, NULL, &stats_fops);
+	ret = *peer ? bulk_meet() : 0;
+	if (ret) {
+		debugfs_remove_recursive(bulk_dir);
+		bulk_close();
+	}
 	return ret;
 }
 
 static void __exit bulk_exit(void)
 {
-	const struct bulk_stats *stats;
+	struct bulk_sums sums;
 
-	if (!bulk_node)
+	if (!bulk_nodes[0])
 		return;
-	stats = bulk_node_stats(bulk_node);
+	debugfs_remove_recursive(bulk_dir);
+	sums = bulk_sum();
 	pr_info("%d served, %d refused, %d with wrong bytes, %d completions out of place\n",
-		atomic_read(&stats->served), atomic_read(&stats->refused),
-		atomic_read(&stats->bad), atomic_read(&stats->broken));
-	if (bulk_node_close(bulk_node))
+		sums.served, sums.refused, sums.bad, sums.broken);
+	if (bulk_close())
 		pr_err("a close failed\n");
 }
 

@@ -302,13 +302,22 @@ struct bulk_peer *bulk_peer_find(struct bulk_node *node, u32 addr, u16 net)
 }
 EXPORT_SYMBOL_GPL(bulk_peer_find);
 
+/* A tag that is given back may still be on its way to this end, so all others come before it */
+static int bulk_key(struct bulk_lane *lane)
+{
+	int first = (unsigned int)atomic_inc_return(&lane->last_key) % BULK_MAX_KEY + 1;
+	int key = ida_alloc_range(&lane->keys, first, BULK_MAX_KEY, GFP_NOFS);
+
+	return key == -ENOSPC ? ida_alloc_range(&lane->keys, 1, BULK_MAX_KEY, GFP_NOFS) : key;
+}
+
 /* Posts what the peer will read or write */
 static int bulk_expose(struct bulk_tn *tn, const struct bulk_work *work)
 {
 	struct kfi_msg_tagged msg = { .type = KFI_BVEC, .context = tn };
 	ssize_t ret;
 
-	tn->key = ida_alloc_range(&tn->lane->keys, 1, BULK_MAX_KEY, GFP_NOFS);
+	tn->key = bulk_key(tn->lane);
 	if (tn->key < 0) {
 		ret = tn->key;
 		tn->key = 0;

@@ -180,7 +180,8 @@ struct bulk_reader {
  * @tns: transactions
  * @replay: those with a post to be tried again
  * @retry: does so
- * @keys: lower bits of tags
+ * @keys: lower bits of tags that are in use
+ * @last_key: where the next search for one begins
  */
 struct bulk_lane {
 	struct bulk_node	*node;
@@ -194,6 +195,7 @@ struct bulk_lane {
 	struct list_head	replay;
 	struct delayed_work	retry;
 	struct ida		keys;
+	atomic_t		last_key;
 };
 
 /**
