@@ -269,6 +269,26 @@ over_rxm()
 	EP=msg
 }
 
+# tagged_rma: kOFI's tagged reads and writes with itself, refused ones among them: cases of
+# kofi_kfi_test on a kernel with KUnit, by the ports of the nets 1 and 2
+tagged_rma()
+{
+	kunit=/sys/module/kunit/parameters/filter_glob
+	capture_begin 127.0.0.1 20001 20002 ||
+		{ verdict tagged-rma/capture 1 "tcpdump does not start"; return; }
+	printf 'kofi_kfi_tags.*' >$kunit
+	modprobe kofi_kfi_test
+	results=$(grep -c '^  *ok .* tcp$' /sys/kernel/debug/kunit/kofi_kfi_tags/results)
+	printf '*.*' >$kunit
+	rmmod kofi_kfi_test kofi_bulk kofi_kfi kofi_loop
+	if capture_end; then
+		echo "kernel cases $results" >/tmp/kernel
+		capture_print tagged-rma /tmp/kernel
+	else
+		verdict tagged-rma/capture 1 "tcpdump gave not all"
+	fi
+}
+
 # shellcheck source=scripts/guest/pingpong.sh
 . /kofi/guest/pingpong.sh
 # shellcheck source=scripts/guest/capture.sh
@@ -303,6 +323,7 @@ else
 	version=2.1
 	over_tcp
 	over_rxm
+	[ ! -e /kofi/kofi_kfi_test.ko ] || tagged_rma
 fi
 read -r to rest </proc/uptime
 awk "BEGIN { printf \"all took %.1f s\n\n\", $to - $from }"
