@@ -11,6 +11,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/atomic.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/kstrtox.h>
@@ -19,6 +20,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/wait.h>
 #include "bulk.h"
 
 #define BULK_MAX_THREADS	64
@@ -74,6 +76,10 @@ MODULE_PARM_DESC(cancel, "give up every cancel-th transfer of a thread at once, 
 
 static struct bulk_node *bulk_nodes[BULK_MAX_NETS];
 static struct dentry *bulk_dir;
+
+/* How many threads have not made their transfers yet */
+static atomic_t bulk_left;
+static DECLARE_WAIT_QUEUE_HEAD(bulk_wait);
 
 /**
  * struct bulk_thread - A thread that makes transfers
@@ -201,6 +207,8 @@ static int bulk_thread(void *data)
 		if (thread->ret)
 			pr_err("transfer %u of thread %d: %d\n", i, thread->number, thread->ret);
 	}
+	if (atomic_dec_and_test(&bulk_left))
+		wake_up(&bulk_wait);
 	while (!kthread_should_stop())
 		schedule_timeout_interruptible(1);
 	return 0;
@@ -214,13 +222,18 @@ static int bulk_run(struct bulk_peer **with)
 
 	if (!threads)
 		return -ENOMEM;
+	atomic_set(&bulk_left, parallel);
 	for (i = 0; i < parallel; i++) {
 		threads[i] = (struct bulk_thread) {
 			.number = i, .node = bulk_nodes[i % nets], .ctx = i / nets,
 			.peer = with[i % nets],
 		};
 		threads[i].task = kthread_run(bulk_thread, &threads[i], "kofi_bulk%d", i);
+		if (IS_ERR(threads[i].task))
+			atomic_dec(&bulk_left);
 	}
+	/* However long that takes, it is no task that hangs */
+	wait_event_idle(bulk_wait, !atomic_read(&bulk_left));
 	for (i = 0; i < parallel; i++) {
 		if (IS_ERR(threads[i].task))
 			threads[i].ret = PTR_ERR(threads[i].task);
