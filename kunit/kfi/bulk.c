@@ -3,6 +3,7 @@
  * clients/bulk between two nets: its table has each completion that may come in each state of a
  * transaction, and whatever else comes fails the case.
  */
+#include <linux/completion.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/sizes.h>
@@ -105,6 +106,7 @@ static void a_refusal_gets_there(struct kunit *test)
 /**
  * struct mover - A thread that makes transfers
  * @task: the thread
+ * @ended: it has made all; a thread that is stopped before it has run never runs
  * @ends: between which
  * @number: which thread
  * @count: transfers
@@ -112,6 +114,7 @@ static void a_refusal_gets_there(struct kunit *test)
  */
 struct mover {
 	struct task_struct	*task;
+	struct completion	ended;
 	struct ends		*ends;
 	int			number;
 	int			count;
@@ -132,6 +135,7 @@ static int move(void *data)
 		if (transfer(mover->ends, &work))
 			mover->failed++;
 	}
+	complete(&mover->ended);
 	while (!kthread_should_stop())
 		schedule_timeout_interruptible(1);
 	return 0;
@@ -143,6 +147,7 @@ static void movers_start(struct kunit *test, struct ends *ends, struct mover *mo
 
 	for (i = 0; i < THREADS; i++) {
 		movers[i] = (struct mover) { .ends = ends, .number = i, .count = TRANSFERS };
+		init_completion(&movers[i].ended);
 		movers[i].task = kthread_run(move, &movers[i], "bulk_mover%d", i);
 		KUNIT_EXPECT_FALSE(test, IS_ERR(movers[i].task));
 	}
@@ -154,8 +159,10 @@ static int movers_end(struct mover *movers)
 	int i, failed = 0;
 
 	for (i = 0; i < THREADS; i++) {
-		if (!IS_ERR(movers[i].task))
+		if (!IS_ERR(movers[i].task)) {
+			wait_for_completion(&movers[i].ended);
 			kthread_stop(movers[i].task);
+		}
 		failed += movers[i].failed;
 	}
 	return failed;
