@@ -21,7 +21,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/wait.h>
-#include "bulk.h"
+#include "node.h"
 
 #define BULK_MAX_THREADS	64
 #define BULK_MAX_NETS		4
@@ -301,6 +301,7 @@ static int __init bulk_init(void)
 {
 	int ret;
 
+	bulk_pattern_init();
 	if (!*iface)
 		return 0;
 	ret = bulk_check();

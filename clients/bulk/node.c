@@ -15,6 +15,7 @@
 
 #define BULK_HELLO_MS	10000
 #define BULK_MAX_KEY	U16_MAX
+#define BULK_NAP	(10UL * HZ)
 
 static void bulk_handler(struct kfid_cq *cq, void *context)
 {
@@ -311,6 +312,21 @@ static int bulk_key(struct bulk_lane *lane)
 	return key == -ENOSPC ? ida_alloc_range(&lane->keys, 1, BULK_MAX_KEY, GFP_NOFS) : key;
 }
 
+/*
+ * Gives a transfer up when its time is over, and waits for its end.  A wait is short, as the
+ * transfers of a busy machine take longer than a task may be stuck.
+ */
+static void bulk_await(struct bulk_tn *tn, unsigned int timeout_ms)
+{
+	unsigned long wait = min(msecs_to_jiffies(timeout_ms), BULK_NAP);
+	unsigned long over = jiffies + msecs_to_jiffies(timeout_ms);
+
+	while (!wait_for_completion_timeout(&tn->done, wait)) {
+		if (time_after_eq(jiffies, over))
+			bulk_tn_cancel(tn);
+	}
+}
+
 /* Posts what the peer will read or write */
 static int bulk_expose(struct bulk_tn *tn, const struct bulk_work *work)
 {
@@ -389,8 +405,7 @@ int bulk_transfer(struct bulk_node *node, struct bulk_peer *peer, const struct b
 	tn->fail = work->fail;
 	ret = bulk_request(tn, work);
 	if (!ret) {
-		while (!wait_for_completion_timeout(&tn->done, msecs_to_jiffies(timeout_ms)))
-			bulk_tn_cancel(tn);
+		bulk_await(tn, timeout_ms);
 		ret = tn->err;
 	}
 	bulk_tn_put(tn);

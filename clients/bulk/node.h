@@ -239,6 +239,7 @@ struct bulk_node {
 };
 
 /* mem.c */
+void bulk_pattern_init(void);
 struct bulk_mem *bulk_mem_new(size_t offset, size_t len);
 void bulk_mem_free(struct bulk_mem *mem);
 void bulk_mem_fill(struct bulk_mem *mem, u8 seed);
