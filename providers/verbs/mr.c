@@ -642,34 +642,9 @@ static int verbs_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 	return ret;
 }
 
-static int verbs_mr_regv(struct fid *fid, const struct kvec *iov, size_t count,
-			 u64 access, u64 offset, u64 requested_key, u64 flags,
-			 struct fid_mr **mr, void *context)
-{
-	struct fi_mr_attr attr = {
-		.type		= FI_BUF_KVEC,
-		.mr_iov		= iov,
-		.iov_count	= count,
-		.access		= access,
-		.context	= context,
-	};
-
-	return verbs_mr_regattr(fid, &attr, flags, mr);
-}
-
-static int verbs_mr_reg(struct fid *fid, const void *buf, size_t len,
-			u64 access, u64 offset, u64 requested_key, u64 flags,
-			struct fid_mr **mr, void *context)
-{
-	struct kvec kvec = { .iov_base = (void *)buf, .iov_len = len };
-
-	return verbs_mr_regv(fid, &kvec, 1, access, offset, requested_key,
-			     flags, mr, context);
-}
-
 const struct fi_ops_mr verbs_mr_ops = {
 	.size		= sizeof(struct fi_ops_mr),
-	.reg		= verbs_mr_reg,
-	.regv		= verbs_mr_regv,
+	.reg		= kofi_mr_reg_buf,
+	.regv		= kofi_mr_reg_list,
 	.regattr	= verbs_mr_regattr,
 };
