@@ -168,3 +168,15 @@ void verbs_batch_end_partial(struct verbs_ep *ep, bool drained)
 	}
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 }
+
+/* Puts the queue pair into the error state, in any state of rdma_cm, so all that is posted ends */
+void verbs_ep_flush(struct verbs_ep *ep)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	if (!ep->qp)
+		return;
+	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
+	verbs_ring_last(ep);
+	verbs_batch_end_partial(ep, false);
+}

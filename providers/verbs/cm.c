@@ -23,6 +23,7 @@
  * the offer of save.h, where libfabric does not look; rnr_retry 7, that is, for ever; depths of
  * reads and atomics as large as both devices can.
  */
+#include <kofi/opt.h>
 #include <kofi/refuse.h>
 #include <linux/sched/mm.h>
 #include <rdma/ib_cm.h>
@@ -35,6 +36,23 @@
 /* InfiniBand allows 7, but with 7 rxe retries for ever and never reports that a peer is gone */
 #define VERBS_RETRY_COUNT	6
 #define VERBS_RNR_FOR_EVER	7
+
+/* FI_OPT_CM_DATA_RAW is an int */
+int verbs_set_raw(bool *raw, const void *optval, size_t optlen)
+{
+	int value, ret = kofi_opt_get(&value, sizeof(value), optval, optlen);
+
+	if (!ret)
+		*raw = value;
+	return ret;
+}
+
+int verbs_get_raw(bool raw, void *optval, size_t *optlen)
+{
+	int value = raw;
+
+	return kofi_opt_put(&value, sizeof(value), optval, optlen);
+}
 
 /* @limit: bytes of private data that the message has room for */
 int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
@@ -61,7 +79,7 @@ static void verbs_cm_offer(struct verbs_ep *ep, size_t limit)
 
 	if (!ep->saves || frame->raw || verbs_cm_wire_len(frame) + sizeof(offer) > limit)
 		return;
-	verbs_save_offer(ep->saves, &offer);
+	verbs_save_make_offer(ep->saves, &offer);
 	memcpy(verbs_cm_data(frame) + frame->len, &offer, sizeof(offer));
 	frame->more = sizeof(offer);
 }
@@ -313,25 +331,6 @@ void verbs_cm_broken(struct work_struct *work)
 	rdma_unlock_handler(ep->id);
 	verbs_end_refused(ep);
 	memalloc_noio_restore(noio);
-}
-
-/* An operation of this side has failed.  Context: any. */
-void verbs_ep_broken(struct verbs_ep *ep)
-{
-	WRITE_ONCE(ep->broken_queued, true);
-	mod_delayed_work(verbs_wq, &ep->broken, 0);
-}
-
-/*
- * The device refuses an operation of the peer, and may not have told the peer why yet: rxe sends
- * that after it has told us, and not at all if the queue pair is in the error state by then.  Nor
- * is there an order between that answer and a message that ends the connection.  A peer that
- * hangs up has had the answer; one that does not gets a limited time.  Context: any.
- */
-void verbs_ep_refusing(struct verbs_ep *ep)
-{
-	WRITE_ONCE(ep->broken_queued, true);
-	queue_delayed_work(verbs_wq, &ep->broken, msecs_to_jiffies(VERBS_REFUSAL_MS));
 }
 
 /* Delayed work: the peer has not answered in time */

@@ -111,6 +111,8 @@ void verbs_cm_broken(struct work_struct *work);
 void verbs_cm_late(struct work_struct *work);
 void verbs_cm_device_gone(struct verbs_res *res);
 void verbs_cm_halt(struct verbs_res *res);
+int verbs_set_raw(bool *raw, const void *optval, size_t optlen);
+int verbs_get_raw(bool raw, void *optval, size_t *optlen);
 int verbs_cm_pack(struct verbs_cm_frame *frame, const void *param, size_t len,
 		  size_t limit);
 int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len);

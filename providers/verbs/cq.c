@@ -39,39 +39,10 @@
 #include "verbs.h"
 
 #define VERBS_DEF_CQ		(4 * VERBS_DEF_QUEUE)
-/* Entries of the device's queue for each of the client's over iWARP */
-#define VERBS_IWARP_CQES	4
-
-/* Markers of drains that a completion queue has room for */
-#define VERBS_MARKERS		8
 
 static u32 verbs_cq_entries(const struct ib_device *ibdev, size_t size)
 {
 	return verbs_is_iwarp(ibdev) ? VERBS_IWARP_CQES * size : size + VERBS_MARKERS;
-}
-
-size_t verbs_cq_max(const struct ib_device *ibdev)
-{
-	int max = ibdev->attrs.max_cqe;
-
-	return verbs_is_iwarp(ibdev) ? max / VERBS_IWARP_CQES : max(max - VERBS_MARKERS, 0);
-}
-
-/* Deepest receive queue; a drain needs one work request more */
-size_t verbs_rx_max(const struct ib_device *ibdev)
-{
-	return min_t(size_t, ibdev->attrs.max_qp_wr - 1, verbs_cq_max(ibdev));
-}
-
-/* Deepest transmit queue; over iWARP each read region needs two work requests more */
-size_t verbs_tx_max(const struct ib_device *ibdev)
-{
-	size_t max = verbs_rx_max(ibdev), wrs = ibdev->attrs.max_qp_wr - 1;
-
-	if (!verbs_is_iwarp(ibdev))
-		return max;
-	return min(max, wrs < 3 * VERBS_READ_MRS ? wrs / 3 :
-					       wrs - 2 * VERBS_READ_MRS);
 }
 
 static struct verbs_cq *to_cq(struct kofi_cq *kcq)

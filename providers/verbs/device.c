@@ -45,6 +45,9 @@
 #include "mr.h"
 #include "verbs.h"
 
+/* Drops connection requests that came in on a device, and that no object has taken */
+static void (*verbs_device_drop)(const struct ib_device *ibdev);
+
 static LIST_HEAD(verbs_devices);
 static DEFINE_MUTEX(verbs_devices_lock);
 
@@ -229,6 +232,15 @@ static void verbs_device_strip(struct verbs_device *dev)
 	}
 }
 
+/* The end, in jiffies, of a wait for IB_EVENT_QP_LAST_WQE_REACHED that begins now */
+unsigned long verbs_last_wqe_until(const struct verbs_device *dev)
+{
+	bool brief = READ_ONCE(dev->last_wqe) == VERBS_LAST_WQE_MISSED;
+
+	return jiffies + msecs_to_jiffies(brief ? VERBS_LAST_WQE_BRIEF_MS :
+					  VERBS_LAST_WQE_MS);
+}
+
 static void verbs_device_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct verbs_device *dev = client_data;
@@ -243,7 +255,7 @@ static void verbs_device_remove(struct ib_device *ibdev, void *client_data)
 	verbs_device_halt(dev);
 	wait_for_completion(&dev->idle);
 	verbs_device_halt(dev);
-	verbs_connreqs_drop_device(ibdev);
+	verbs_device_drop(ibdev);
 	synchronize_rcu();
 	WRITE_ONCE(dev->drain_until, verbs_last_wqe_until(dev));
 	/* No call adds an object any more */
@@ -421,8 +433,10 @@ void verbs_res_del(struct verbs_device *dev, struct verbs_res *res)
 	mutex_unlock(&dev->lock);
 }
 
-int verbs_devices_init(void)
+/* @drop: drops the connection requests of a device */
+int verbs_devices_init(void (*drop)(const struct ib_device *ibdev))
 {
+	verbs_device_drop = drop;
 	return ib_register_client(&verbs_client);
 }
 

@@ -2,11 +2,7 @@
 /*
  * Fabrics and domains.
  *
- * A fabric points to the network namespace in which addresses are looked up, without a reference.
- * Each rdma_cm_id has a reference until it is destroyed, so endpoints, passive endpoints and
- * registration connections keep the namespace.  When none is left, the namespace may go, and the
- * core calls verbs_net_exit().  Domains, queues and regions may be left then.  They need no
- * namespace; calls that need one answer -ENODEV.
+ * A fabric is a network namespace in which addresses are looked up (id.c).
  *
  * A domain is a protection domain on one device.  Its calls enter the device, so the functions
  * that open its objects need not.  The first registration of memory gives the domain a connection
@@ -15,7 +11,6 @@
 #include <kofi/refuse.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <net/net_namespace.h>
 #include "cm.h"
 #include "ep.h"
 #include "mr.h"
@@ -23,16 +18,6 @@
 #include "queue.h"
 #include "save.h"
 #include "verbs.h"
-
-int verbs_domain_enter(struct verbs_domain *domain)
-{
-	return verbs_device_enter(domain->dev);
-}
-
-void verbs_domain_leave(struct verbs_domain *domain)
-{
-	verbs_device_leave(domain->dev);
-}
 
 /* verbs_reg_await() may wait for a step that never comes */
 static void verbs_domain_report(struct verbs_res *res)
@@ -246,62 +231,6 @@ static int verbs_fabric_close(struct fid *fid)
 	return 0;
 }
 
-void verbs_net_exit(struct fid_fabric *fid_fabric)
-{
-	struct verbs_fabric *fabric = to_verbs_fabric(fid_fabric);
-
-	spin_lock(&fabric->lock);
-	fabric->net = NULL;
-	spin_unlock(&fabric->lock);
-}
-
-/* Returns the namespace, for put_net(); NULL: it has gone, or is about to */
-struct net *verbs_get_net(struct verbs_fabric *fabric)
-{
-	struct net *net;
-
-	/* The namespace's memory stays until verbs_net_exit() has had the lock */
-	spin_lock(&fabric->lock);
-	net = fabric->net ? maybe_get_net(fabric->net) : NULL;
-	spin_unlock(&fabric->lock);
-	return net;
-}
-
-/* The id takes a reference to the namespace; -ENODEV: the namespace has gone */
-struct rdma_cm_id *verbs_create_id(struct verbs_fabric *fabric,
-				   rdma_cm_event_handler handler,
-				   void *context)
-{
-	struct net *net = verbs_get_net(fabric);
-	struct rdma_cm_id *id;
-
-	if (!net)
-		return ERR_PTR(-ENODEV);
-	id = rdma_create_id(net, handler, context, RDMA_PS_TCP, IB_QPT_RC);
-	put_net(net);
-	return id;
-}
-
-/*
- * The addresses of an id as the client gets them.  rdma_cm leaves the scope out of the addresses
- * of a request, but knows the interface.
- */
-struct sockaddr_storage verbs_id_src(const struct rdma_cm_id *id)
-{
-	struct sockaddr_storage addr = id->route.addr.src_addr;
-
-	kofi_addr_set_scope(&addr, id->route.addr.dev_addr.bound_dev_if);
-	return addr;
-}
-
-struct sockaddr_storage verbs_id_dest(const struct rdma_cm_id *id)
-{
-	struct sockaddr_storage addr = id->route.addr.dst_addr;
-
-	kofi_addr_set_scope(&addr, id->route.addr.dev_addr.bound_dev_if);
-	return addr;
-}
-
 static int verbs_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 			 struct fid_eq **eq, void *context)
 {
@@ -325,7 +254,7 @@ static const struct fi_ops_fabric verbs_fabric_ops = {
 	.eq_open	= verbs_eq_open,
 };
 
-int verbs_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fid_fabric,
+int verbs_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid_fabric,
 		 void *context)
 {
 	struct verbs_fabric *fabric;

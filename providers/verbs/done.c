@@ -16,7 +16,6 @@
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
-#include "save.h"
 #include "verbs.h"
 
 /* The core's queue that is being polled */
@@ -89,20 +88,6 @@ void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
 	verbs_sent_op(cq, slot, 0, len);
 }
 
-/* The first error of an operation stays; @err is positive */
-void verbs_slot_set_err(struct verbs_slot *slot, int err, int prov_errno)
-{
-	const struct kofi_comp failed = { .err = err, .prov_errno = prov_errno };
-
-	cmpxchg(&slot->comp.error, 0, failed.error);
-	if (prov_errno == IB_WC_WR_FLUSH_ERR)
-		return;
-	if (slot->queue->side->dir == FI_RECV)
-		verbs_ep_refusing(slot->queue->ep);
-	else
-		verbs_ep_broken(slot->queue->ep);
-}
-
 /* The key that the client ends with the operation, or 0; keys of read regions are ours */
 static u64 verbs_slot_key(const struct verbs_slot *slot)
 {
@@ -158,7 +143,7 @@ void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
 		return;
 	verbs_slot_set_err(slot, err, prov_errno);
 	if (slot->save)
-		verbs_save_failed(slot);
+		verbs_tx_ep(slot->queue)->save_ops->failed(slot);
 	verbs_slot_over(slot);
 	verbs_unmap(slot);
 	verbs_slot_put_parts(slot);
@@ -210,7 +195,7 @@ static u64 verbs_slot_end(struct verbs_slot *slot)
 		verbs_slot_put_unsignaled(slot);
 	verbs_slot_put_parts(slot);
 	if (slot->regional && slot->region && slot->comp.flags)
-		verbs_mr_ep_ended(slot->region);
+		slot->region->ended(slot->region);
 	return key;
 }
 
@@ -230,7 +215,7 @@ void verbs_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (slot->unsignaled || slot->parts)
 		key = verbs_slot_end(slot);
 	if (unlikely(slot->save))
-		verbs_save_written(slot);
+		verbs_tx_ep(slot->queue)->save_ops->written(slot);
 	else
 		verbs_sent_op(cq, slot, key, len);
 }

@@ -28,10 +28,8 @@
  * a removal, or until the close, during which the client may not call.
  */
 #include <linux/slab.h>
-#include <linux/wait_bit.h>
 #include <rdma/ib_cm.h>
 #include <kofi/addr.h>
-#include <kofi/compat.h>
 #include <kofi/refuse.h>
 #include <kofi/tclass.h>
 #include <kofi/stat.h>
@@ -99,56 +97,6 @@ static int verbs_ep_reserve(struct verbs_ep *ep)
 	if (ret)
 		kofi_cq_unreserve(ep->kep.tx.cq, ep->tx.size);
 	return ret;
-}
-
-int verbs_ep_enter(struct verbs_ep *ep)
-{
-	int ret;
-
-	atomic_inc(&ep->calls);
-	/* verbs_ep_await_calls() sees this call, or this call sees that the device is going */
-	smp_mb__after_atomic();
-	ret = verbs_device_enter(ep->domain->dev);
-	if (ret)
-		atomic_dec_and_wake_up(&ep->calls);
-	return ret;
-}
-
-void verbs_ep_leave(struct verbs_ep *ep)
-{
-	struct verbs_device *dev = ep->domain->dev;
-
-	atomic_dec_and_wake_up(&ep->calls);
-	verbs_device_leave(dev);
-}
-
-/* The device is being removed: waits for calls that have entered it before, for this endpoint */
-void verbs_ep_await_calls(struct verbs_ep *ep)
-{
-	/* Pairs with verbs_ep_enter() */
-	smp_mb();
-	wait_var_event(&ep->calls, !atomic_read_acquire(&ep->calls));
-}
-
-/* Enters the device and takes the handler lock; on success the state is not GONE */
-int verbs_ep_lock(struct verbs_ep *ep)
-{
-	int ret = verbs_ep_enter(ep);
-
-	if (ret)
-		return ret;
-	rdma_lock_handler(ep->id);
-	if (ep->kep.conn.state != KOFI_CONN_GONE)
-		return 0;
-	/* A removal has begun meanwhile */
-	verbs_ep_unlock(ep);
-	return -ENODEV;
-}
-
-void verbs_ep_unlock(struct verbs_ep *ep)
-{
-	rdma_unlock_handler(ep->id);
-	verbs_ep_leave(ep);
 }
 
 static void verbs_ep_tune(struct verbs_ep *ep)
@@ -372,18 +320,6 @@ static int verbs_ep_control(struct fid *fid, int command, void *arg)
 	return ret;
 }
 
-/* Puts the queue pair into the error state, in any state of rdma_cm, so all that is posted ends */
-void verbs_ep_flush(struct verbs_ep *ep)
-{
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-
-	if (!ep->qp)
-		return;
-	ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
-	verbs_ring_last(ep);
-	verbs_batch_end_partial(ep, false);
-}
-
 static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 {
 	verbs_ep_hang_up(ep);
@@ -402,15 +338,6 @@ static void verbs_ep_destroy_qp(struct verbs_ep *ep)
 	verbs_queue_unmap(&ep->rx);
 	verbs_bounce_destroy(ep);
 	verbs_ep_unreserve(ep);
-}
-
-/* From now on no event is reported, and nothing is posted; the caller holds the handler lock */
-void verbs_ep_stop(struct verbs_ep *ep)
-{
-	/* No peer could send to the endpoint, so it has taken no shared receive */
-	if (ep->kep.conn.state <= KOFI_CONN_ENABLED)
-		complete_all(&ep->last_wqe);
-	kofi_conn_close(&ep->kep.conn);
 }
 
 static void verbs_ep_strip(struct verbs_res *res)

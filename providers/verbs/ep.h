@@ -17,6 +17,11 @@
 #include "queue.h"
 #include "verbs.h"
 
+struct kofi_list_iter;
+struct verbs_call;
+struct verbs_save;
+union verbs_any_wr;
+
 /* Longest wait of a close, or of a removal, for IB_EVENT_QP_LAST_WQE_REACHED; see srx.c */
 #define VERBS_LAST_WQE_MS	1000
 #define VERBS_LAST_WQE_BRIEF_MS	5	/* for VERBS_LAST_WQE_MISSED */
@@ -57,6 +62,30 @@ struct verbs_drain_job {
 };
 
 /**
+ * struct verbs_save_ops - What the data path asks of an endpoint with FI_RMA_PMEM (save.c)
+ * @post: posts an operation with FI_SAVE or FI_COMMIT_COMPLETE
+ * @hold: does a save hold up a call with FI_FENCE?  If so, the client will be called
+ * @set: the operation that has the slot is about to be posted
+ * @posted: a work request was posted under the lock of the transmit side, which is still held
+ * @note: notes the range of a write that has been posted, under that lock
+ * @written: the writes of the operation have completed
+ * @failed: the writes of the operation have failed, and done.c ends it
+ * @rw_ended: an rw operation has ended
+ */
+struct verbs_save_ops {
+	ssize_t	(*post)(struct verbs_ep *ep, union verbs_any_wr *any, struct verbs_call *call,
+			struct kofi_list_iter *at);
+	bool	(*hold)(struct verbs_ep *ep);
+	void	(*set)(struct verbs_save *save, struct verbs_slot *slot);
+	void	(*posted)(struct verbs_ep *ep, const struct ib_send_wr *wr, size_t len, u64 flags,
+			  struct verbs_save *save);
+	void	(*note)(struct verbs_ep *ep, u64 addr, u64 key, size_t len);
+	void	(*written)(struct verbs_slot *slot);
+	void	(*failed)(struct verbs_slot *slot);
+	void	(*rw_ended)(struct verbs_ep *ep);
+};
+
+/**
  * struct verbs_ep - An endpoint
  * @kep: the endpoint of the core; the handler lock of @id guards kep.conn
  * @qp: the queue pair, from fi_enable() on
@@ -85,11 +114,13 @@ struct verbs_drain_job {
  * @parts: memory for VERBS_PARTS of &struct verbs_part (split.c), or NULL
  * @bounce: kep.inject_size bytes per slot; NULL if the device takes data inline
  * @bounce_dma: DMA address of @bounce
+ * @post_read: posts a read that needs read regions; see verbs_post_read()
  * @read_mrs: those of @all_read_mrs that no read uses (read_mr.c)
  * @all_read_mrs: regions for reads over iWARP
  * @nr_read_mrs: how many
  * @rws: its rw operations (rw.c); NULL: it may have none
  * @saves: its part in making remote memory durable (save.c); NULL: it has no FI_RMA_PMEM
+ * @save_ops: with @saves: what the data path asks of it
  * @srx_cq: record of its shared receive context for the completion queue of @rx, from
  *	fi_enable() on
  * @last_wqe: completed when the device takes no more shared receives for the queue pair
@@ -137,12 +168,16 @@ struct verbs_ep {
 	struct verbs_part	*parts;
 	void			*bounce;
 	u64			bounce_dma;
+	ssize_t			(*post_read)(struct verbs_ep *ep, const struct ib_rdma_wr *wr,
+					     const struct verbs_call *call,
+					     struct kofi_list_iter *at, size_t len);
 	struct llist_head	read_mrs;
 	struct verbs_read_mr	*all_read_mrs;
 	spinlock_t		split_lock;	/* of parts */
 	u32			nr_read_mrs;
 	struct verbs_rws	*rws;
 	struct verbs_saves	*saves;
+	const struct verbs_save_ops *save_ops;
 
 	struct verbs_srx_cq	*srx_cq;
 	struct completion	last_wqe;
@@ -207,40 +242,45 @@ struct verbs_srx_cq {
 /* ep.c */
 int verbs_endpoint(struct verbs_domain *domain, struct fi_info *info,
 		   struct fid_ep **ep, void *context);
+
+/* ep_call.c */
 int verbs_ep_enter(struct verbs_ep *ep);
 void verbs_ep_leave(struct verbs_ep *ep);
 void verbs_ep_await_calls(struct verbs_ep *ep);
 int verbs_ep_lock(struct verbs_ep *ep);
 void verbs_ep_stop(struct verbs_ep *ep);
 void verbs_ep_unlock(struct verbs_ep *ep);
-void verbs_ep_flush(struct verbs_ep *ep);
-void verbs_ep_hang_up(struct verbs_ep *ep);
-void verbs_ep_disconnected(struct verbs_ep *ep);
+bool verbs_ep_drained(struct verbs_ep *ep);
 void verbs_ep_broken(struct verbs_ep *ep);
 void verbs_ep_refusing(struct verbs_ep *ep);
+
+/* batch.c */
+void verbs_ep_flush(struct verbs_ep *ep);
+
+/* cm.c */
+void verbs_ep_hang_up(struct verbs_ep *ep);
+void verbs_ep_disconnected(struct verbs_ep *ep);
+
+/* limits.c */
+bool verbs_has_srx(const struct ib_device *ibdev);
+size_t verbs_srx_max(const struct ib_device *ibdev);
+size_t verbs_srx_iov_max(const struct ib_device *ibdev);
 
 /* ep_drain.c */
 void verbs_drain_init(struct verbs_drain_job *drain);
 int verbs_ep_drain(struct fid_ep *ep, int timeout);
-bool verbs_ep_drained(struct verbs_ep *ep);
 void verbs_ep_drain_qp(struct verbs_ep *ep);
 
 /* opt.c */
 extern const struct fi_ops_ep verbs_ep_ops;
-int verbs_get_raw(bool raw, void *optval, size_t *optlen);
-int verbs_set_raw(bool *raw, const void *optval, size_t optlen);
 
 /* qp.c */
 struct ib_qp *verbs_lone_qp(struct ib_pd *pd, struct ib_cq *cq, u32 send_wr);
 
 /* srx.c */
-bool verbs_has_srx(const struct ib_device *ibdev);
-size_t verbs_srx_max(const struct ib_device *ibdev);
-size_t verbs_srx_iov_max(const struct ib_device *ibdev);
 int verbs_srx_context(struct verbs_domain *domain, struct fi_rx_attr *attr,
 		      struct fid_ep **srx, void *context);
 int verbs_srx_attach(struct verbs_ep *ep);
-unsigned long verbs_last_wqe_until(const struct verbs_device *dev);
 void verbs_last_wqe_reached(struct verbs_ep *ep);
 void verbs_srx_drain(struct verbs_ep *ep);
 void verbs_srx_detach(struct verbs_ep *ep);

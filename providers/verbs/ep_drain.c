@@ -198,24 +198,6 @@ int verbs_ep_drain(struct fid_ep *fid_ep, int timeout)
 			   timeout);
 }
 
-/**
- * verbs_ep_drained() - Wait until a drain, if one has begun, is done with the queue pair
- * @ep: the endpoint
- *
- * Does not wait for callbacks of the client.
- *
- * Context: may sleep.
- * Return: true: there was one, and nothing is in flight; false: there was none, or it failed.
- */
-bool verbs_ep_drained(struct verbs_ep *ep)
-{
-	/* While a region is being closed, or the endpoint, the client does not begin a drain */
-	if (!READ_ONCE(ep->drain.begun))
-		return false;
-	wait_for_completion(&ep->drain.quiet);
-	return !ep->drain.err;
-}
-
 void verbs_drain_init(struct verbs_drain_job *drain)
 {
 	INIT_WORK(&drain->work, verbs_drain_work);

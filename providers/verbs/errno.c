@@ -5,6 +5,7 @@
  * prov_errno of a completion is the ib_wc_status.  prov_errno of an event is minus the status that
  * rdma_cm reported, as in libfabric: a positive errno, or minus the IB reason of a rejection.
  */
+#include <kofi/refuse.h>
 #include <rdma/ib_cm.h>
 #include "verbs.h"
 
@@ -39,6 +40,24 @@ int verbs_wc_errno(enum ib_wc_status status, bool receive)
 	default:
 		return -EIO;
 	}
+}
+
+/**
+ * verbs_peer_errno() - The client's errno for a list that the DMA API has mapped or refused
+ * @dev: the device
+ * @ret: 0 or more, or negative errno
+ *
+ * Context: any.
+ * Return: @ret; -EOPNOTSUPP: the device does not reach the PCI device whose pages are in the list.
+ */
+int verbs_peer_errno(const struct verbs_device *dev, int ret)
+{
+	if (likely(ret != -EREMOTEIO))
+		return ret;
+	dev_notice_ratelimited(&dev->ibdev->dev,
+			       "memory of a PCI device is refused: the bus does not lead there\n");
+	return kofi_refuse("mr_reg", -EOPNOTSUPP, "memory of a PCI device: the bus does not lead from there to the device %s",
+			   dev->ibdev->name);
 }
 
 const char *verbs_cq_strerror(int prov_errno)

@@ -91,13 +91,6 @@ static size_t verbs_wish(size_t wish, size_t def, size_t max)
 	return min(wish > def ? wish : def, max);
 }
 
-/* Longest list of local buffers, for sends, reads and writes */
-size_t verbs_tx_iov_max(const struct ib_device *ibdev)
-{
-	return min(ibdev->attrs.max_send_sge,
-		   verbs_is_iwarp(ibdev) ? VERBS_READ_MR_IOV : VERBS_MAX_IOV);
-}
-
 /* The size after the core has applied the hints (kofi/apply_hints.c) */
 static size_t verbs_given(size_t wish, size_t offer)
 {

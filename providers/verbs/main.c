@@ -6,21 +6,15 @@
  * sees them.  verbs_exit() deregisters the provider first, as that waits for the objects.
  */
 #include <linux/module.h>
+#include "cm.h"
 #include "verbs.h"
-
-/* Ends connections after failed operations; storage may wait for it */
-struct workqueue_struct *verbs_wq;
-
-/* Of their own for drains and saves, which wait for work of verbs_wq */
-struct workqueue_struct *verbs_drain_wq;
-struct workqueue_struct *verbs_save_wq;
 
 static struct kofi_provider verbs_provider = {
 	.name		= VERBS_NAME,
 	.version	= VERBS_VERSION,
 	.getinfo	= verbs_getinfo,
 	.freeinfo	= fi_freeinfo,
-	.fabric		= verbs_fabric,
+	.fabric		= verbs_fabric_open,
 	.net_exit	= verbs_net_exit,
 	.owner		= THIS_MODULE,
 };
@@ -29,23 +23,13 @@ static int __init verbs_init(void)
 {
 	int ret;
 
-	verbs_wq = alloc_workqueue("kofi_verbs", WQ_UNBOUND | WQ_MEM_RECLAIM,
-				   0);
-	if (!verbs_wq)
-		return -ENOMEM;
-
-	ret = -ENOMEM;
-	verbs_drain_wq = alloc_workqueue("kofi_verbs_drain",
-					 WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!verbs_drain_wq)
-		goto destroy_wq;
-	verbs_save_wq = alloc_workqueue("kofi_verbs_save", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!verbs_save_wq)
-		goto destroy_drain_wq;
+	ret = verbs_wqs_init();
+	if (ret)
+		return ret;
 	ret = verbs_eps_init();
 	if (ret)
-		goto destroy_save_wq;
-	ret = verbs_devices_init();
+		goto exit_wqs;
+	ret = verbs_devices_init(verbs_connreqs_drop_device);
 	if (ret)
 		goto exit_eps;
 
@@ -58,12 +42,8 @@ exit_devices:
 	verbs_devices_exit();
 exit_eps:
 	verbs_eps_exit();
-destroy_save_wq:
-	destroy_workqueue(verbs_save_wq);
-destroy_drain_wq:
-	destroy_workqueue(verbs_drain_wq);
-destroy_wq:
-	destroy_workqueue(verbs_wq);
+exit_wqs:
+	verbs_wqs_exit();
 	return ret;
 }
 
@@ -72,9 +52,7 @@ static void __exit verbs_exit(void)
 	kofi_provider_deregister(&verbs_provider);
 	verbs_devices_exit();
 	verbs_eps_exit();
-	destroy_workqueue(verbs_save_wq);
-	destroy_workqueue(verbs_drain_wq);
-	destroy_workqueue(verbs_wq);
+	verbs_wqs_exit();
 }
 
 module_init(verbs_init);

@@ -60,6 +60,7 @@ enum verbs_mr_state {
  * @reg: the work request that registers it
  * @waits: @reg is in the list of registrations that wait for the doorbell
  * @slot: slot of its last work request, which is in flight while slot->region is this region
+ * @ended: called when the key has ended; the caller may hold nothing
  * @is_read_mr: part of a &struct verbs_read_mr
  */
 struct verbs_mr {
@@ -89,24 +90,34 @@ struct verbs_mr {
 	struct ib_reg_wr	reg;
 	bool			waits;
 	struct verbs_slot	*slot;
+	void			(*ended)(struct verbs_mr *mr);
 	bool			is_read_mr;
 };
 
+/* limits.c */
+u32 verbs_mr_min_page(const struct ib_device *ibdev);
+u32 verbs_read_mr_pages(const struct ib_device *ibdev);
+size_t verbs_read_mr_bytes(const struct ib_device *ibdev);
+u32 verbs_read_mrs_max_len(const struct ib_device *ibdev);
+
 /* mr.c */
-extern const struct fi_ops_mr verbs_mr_ops;
+extern const struct fi_ops verbs_mr_fid_ops;
+extern const struct verbs_res_ops verbs_mr_res_ops;
 int verbs_mr_map(struct verbs_mr *mr, const struct fi_mr_attr *attr);
 int verbs_mr_reserve(struct verbs_mr *mr, u64 access);
 void verbs_mr_single_table(struct verbs_mr *mr);
 size_t verbs_mr_max_seg(const struct verbs_mr *mr);
-u32 verbs_mr_min_page(const struct ib_device *ibdev);
 int verbs_mr_close(struct fid *fid);
 const char *verbs_mr_state_name(const struct verbs_mr *mr);
 int verbs_mr_control(struct fid *fid, int command, void *arg);
 int verbs_mr_init(struct verbs_mr *mr, const struct fi_mr_attr *attr);
+void verbs_mr_free(struct verbs_mr *mr);
+
+/* mr_reg.c */
+extern const struct fi_ops_mr verbs_mr_ops;
 
 /* peer.c */
 u64 verbs_peer_caps(const struct verbs_device *dev, const struct fi_info *hints);
-int verbs_peer_errno(const struct verbs_device *dev, int ret);
 int verbs_mr_dmabuf_init(struct verbs_mr *mr, const struct fi_mr_attr *attr);
 
 /* reg.c */
@@ -117,13 +128,10 @@ void verbs_reg_close(struct verbs_domain *domain);
 int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 		     bool lent);
 void verbs_mr_prepare_reg(struct verbs_mr *mr);
-void verbs_mr_ep_ended(struct verbs_mr *mr);
 
 /* read_mr.c */
 int verbs_read_mrs_init(struct verbs_ep *ep);
 void verbs_read_mrs_destroy(struct verbs_ep *ep);
-void verbs_read_mrs_put(struct verbs_mr *mr);
-u32 verbs_read_mrs_max_len(const struct ib_device *ibdev);
 
 /*
  * Puts the table, in pages of @page_size, into a registration that is not in use.

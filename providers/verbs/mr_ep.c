@@ -220,12 +220,8 @@ static int verbs_mr_ep_enable(struct fid_mr *fid_mr)
 }
 
 /* The key has ended: by our own work request, or by the peer */
-void verbs_mr_ep_ended(struct verbs_mr *mr)
+static void verbs_mr_ep_ended(struct verbs_mr *mr)
 {
-	if (mr->is_read_mr) {
-		verbs_read_mrs_put(mr);
-		return;
-	}
 	verbs_mr_unmap(mr);
 	mr->mr.key = FI_KEY_NOTAVAIL;
 	WRITE_ONCE(mr->state, VERBS_MR_EMPTY);
@@ -429,6 +425,7 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 		return ret;
 	mr->mr.fid.ops = &verbs_mr_ep_fid_ops;
 	mr->mr.ops = &verbs_mr_ep_ops;
+	mr->ended = verbs_mr_ep_ended;
 	mr->mr.key = FI_KEY_NOTAVAIL;
 	/* Local operations do not use a key that comes and goes */
 	mr->mr.mem_desc = NULL;

@@ -104,11 +104,13 @@ int verbs_atomic_init(union verbs_any_wr *any, struct verbs_call *call, struct k
 /* submit.c */
 int verbs_submit_in_order(struct verbs_ep *ep, struct ib_send_wr *wr, struct verbs_slot *slot,
 			  u64 flags, size_t len, struct verbs_save *save);
-int verbs_submit_failed(struct verbs_slot *slot, int ret);
 ssize_t verbs_submit_any(struct verbs_ep *ep, union verbs_any_wr *any,
 			 const struct verbs_call *call, struct kofi_list_iter *at);
-int verbs_post_errno(const struct verbs_queue *queue, int ret);
+
+/* slot.c */
 void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_call *call);
+int verbs_post_errno(const struct verbs_queue *queue, int ret);
+int verbs_submit_failed(struct verbs_slot *slot, int ret);
 
 /* room.c */
 int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
@@ -154,14 +156,8 @@ u32 verbs_rws_ctxs(const struct verbs_ep *ep);
 void verbs_rws_abandon(struct verbs_ep *ep);
 u64 verbs_rws_begun(const struct verbs_ep *ep);
 bool verbs_rws_ended(struct verbs_ep *ep, u64 begun);
-ssize_t verbs_rw(struct verbs_ep *ep, union verbs_any_wr *any, const struct verbs_call *call,
+ssize_t verbs_post_rw(struct verbs_ep *ep, union verbs_any_wr *any, const struct verbs_call *call,
 		 const struct fi_rma_xfer *rma);
-
-/* read_mr.c */
-bool verbs_needs_read_mr(const struct verbs_ep *ep, const struct ib_send_wr *wr,
-			 const struct kofi_list_iter *at);
-ssize_t verbs_post_read(struct verbs_ep *ep, const struct ib_rdma_wr *wr,
-			const struct verbs_call *call, struct kofi_list_iter *at, size_t len);
 
 static inline u32 verbs_wr_size(int num_sge)
 {

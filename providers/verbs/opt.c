@@ -13,23 +13,6 @@
 #include "op.h"
 #include "queue.h"
 
-/* FI_OPT_CM_DATA_RAW is an int */
-int verbs_set_raw(bool *raw, const void *optval, size_t optlen)
-{
-	int value, ret = kofi_opt_get(&value, sizeof(value), optval, optlen);
-
-	if (!ret)
-		*raw = value;
-	return ret;
-}
-
-int verbs_get_raw(bool raw, void *optval, size_t *optlen)
-{
-	int value = raw;
-
-	return kofi_opt_put(&value, sizeof(value), optval, optlen);
-}
-
 static int verbs_ep_getopt(struct fid *fid, int level, int optname,
 			   void *optval, size_t *optlen)
 {

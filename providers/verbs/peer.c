@@ -49,24 +49,6 @@ u64 verbs_peer_caps(const struct verbs_device *dev, const struct fi_info *hints)
 	return 0;
 }
 
-/**
- * verbs_peer_errno() - The client's errno for a list that the DMA API has mapped or refused
- * @dev: the device
- * @ret: 0 or more, or negative errno
- *
- * Context: any.
- * Return: @ret; -EOPNOTSUPP: the device does not reach the PCI device whose pages are in the list.
- */
-int verbs_peer_errno(const struct verbs_device *dev, int ret)
-{
-	if (likely(ret != -EREMOTEIO))
-		return ret;
-	dev_notice_ratelimited(&dev->ibdev->dev,
-			       "memory of a PCI device is refused: the bus does not lead there\n");
-	return kofi_refuse("mr_reg", -EOPNOTSUPP, "memory of a PCI device: the bus does not lead from there to the device %s",
-			   dev->ibdev->name);
-}
-
 static int verbs_dmabuf_refuse(const struct verbs_mr *mr, const char *why)
 {
 	dev_notice_ratelimited(&mr->domain->dev->ibdev->dev, "a dma-buf is refused: %s\n", why);

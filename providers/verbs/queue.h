@@ -13,6 +13,12 @@
 #include <kofi/ep.h>
 #include "verbs.h"
 
+/* Entries of the device's queue for each of the client's over iWARP */
+#define VERBS_IWARP_CQES	4
+
+/* Markers of drains that a completion queue has room for */
+#define VERBS_MARKERS		8
+
 struct dim;
 struct verbs_ep;
 struct verbs_mr;
@@ -164,12 +170,14 @@ struct verbs_queue {
 	struct ib_srq		*srq;
 };
 
-/* cq.c */
-int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
-		  struct fid_cq **cq, void *context);
+/* limits.c */
 size_t verbs_cq_max(const struct ib_device *ibdev);
 size_t verbs_rx_max(const struct ib_device *ibdev);
 size_t verbs_tx_max(const struct ib_device *ibdev);
+
+/* cq.c */
+int verbs_cq_open(struct verbs_domain *domain, struct fi_cq_attr *attr,
+		  struct fid_cq **cq, void *context);
 void verbs_cq_forget(struct verbs_cq *cq, struct verbs_ep *ep);
 void verbs_drain_sq(struct ib_qp *qp, struct verbs_cq *cq);
 void verbs_drain_rq(struct ib_qp *qp, struct verbs_cq *cq);
@@ -192,6 +200,7 @@ void verbs_slot_put(struct verbs_slot *slot);
 void verbs_slots_release(struct kofi_comp *chain);
 void verbs_slot_put_unsignaled(struct verbs_slot *slot);
 void verbs_slot_put_parts(struct verbs_slot *slot);
+void verbs_slot_set_err(struct verbs_slot *slot, int err, int prov_errno);
 void verbs_slot_undo_signaling(struct verbs_slot *slot, const struct ib_send_wr *wr);
 
 /* done.c */
@@ -203,7 +212,6 @@ void verbs_received(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_srx_done(struct ib_cq *cq, struct ib_wc *wc);
 void verbs_slot_succeed(const struct ib_cq *cq, struct verbs_slot *slot,
 			size_t len);
-void verbs_slot_set_err(struct verbs_slot *slot, int err, int prov_errno);
 void verbs_slot_fail(const struct ib_cq *cq, struct verbs_slot *slot, int err,
 		     int prov_errno);
 

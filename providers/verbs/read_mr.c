@@ -33,9 +33,6 @@
 #include "queue.h"
 #include "verbs.h"
 
-/* Most pages of a read region */
-#define VERBS_READ_MR_PAGES	256
-
 /**
  * struct verbs_read_mr - A region for a part of a read
  * @mr: the region
@@ -61,27 +58,6 @@ static struct verbs_read_mr *to_verbs_read_mr(struct verbs_mr *mr)
 	return container_of(mr, struct verbs_read_mr, mr);
 }
 
-static u32 verbs_read_mr_pages(const struct ib_device *ibdev)
-{
-	return min_t(u32, VERBS_READ_MR_PAGES,
-		     ibdev->attrs.max_fast_reg_page_list_len);
-}
-
-static size_t verbs_read_mr_bytes(const struct ib_device *ibdev)
-{
-	return verbs_read_mr_pages(ibdev) * verbs_mr_min_page(ibdev);
-}
-
-/*
- * Bytes of the longest read for which the read regions of an endpoint are always enough.  An
- * element takes one read region, also for its begin and end within pages, and one more for each
- * read region that it fills.
- */
-u32 verbs_read_mrs_max_len(const struct ib_device *ibdev)
-{
-	return (VERBS_READ_MRS - VERBS_READ_MR_IOV) * verbs_read_mr_bytes(ibdev);
-}
-
 static void verbs_read_mr_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct verbs_read_mr *rmr = container_of(wc->wr_cqe, struct verbs_read_mr,
@@ -91,6 +67,24 @@ static void verbs_read_mr_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
 		verbs_slot_set_err(rmr->mr.slot, -verbs_wc_errno(wc->status, false),
 				   wc->status);
+}
+
+static void verbs_read_mrs_give(struct verbs_read_mr *rmr)
+{
+	struct verbs_read_mr *before;
+
+	for (; rmr; rmr = before) {
+		before = rmr->before;
+		verbs_mr_unmap(&rmr->mr);
+		llist_add(&rmr->free, &rmr->mr.ep->read_mrs);
+	}
+}
+
+/* The read whose last part is @mr has succeeded */
+static void verbs_read_mr_ended(struct verbs_mr *mr)
+{
+	verbs_read_mrs_give(to_verbs_read_mr(mr));
+	kofi_waiter_wake(&mr->ep->kep.tx.room);
 }
 
 static int verbs_read_mr_new(struct verbs_ep *ep)
@@ -108,6 +102,7 @@ static int verbs_read_mr_new(struct verbs_ep *ep)
 	mr->page_limit = verbs_read_mr_pages(ibdev);
 	mr->seg_limit = ep->tx.iov_limit + verbs_read_mr_bytes(ibdev) /
 			ALIGN_DOWN(ib_dma_max_seg_size(ibdev), PAGE_SIZE);
+	mr->ended = verbs_read_mr_ended;
 	mr->is_read_mr = true;
 	mr->segs = kcalloc(mr->seg_limit, sizeof(*mr->segs), GFP_KERNEL);
 	if (!mr->segs)
@@ -125,21 +120,6 @@ free_segs:
 free_rmr:
 	kfree(rmr);
 	return -ENOMEM;
-}
-
-int verbs_read_mrs_init(struct verbs_ep *ep)
-{
-	size_t i, count = ep->iwarp ? min_t(size_t, VERBS_READ_MRS, ep->tx.size) : 0;
-	int ret = 0;
-
-	init_llist_head(&ep->read_mrs);
-	for (i = 0; i < count && !ret; i++)
-		ret = verbs_read_mr_new(ep);
-	if (ret)
-		verbs_read_mrs_destroy(ep);
-	else
-		ep->nr_read_mrs = count;
-	return ret;
 }
 
 /* The queue pair is drained, or there has never been one */
@@ -166,41 +146,6 @@ static struct verbs_read_mr *verbs_read_mr_take(struct verbs_ep *ep)
 	node = llist_del_first(&ep->read_mrs);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
 	return node ? llist_entry(node, struct verbs_read_mr, free) : NULL;
-}
-
-static void verbs_read_mrs_give(struct verbs_read_mr *rmr)
-{
-	struct verbs_read_mr *before;
-
-	for (; rmr; rmr = before) {
-		before = rmr->before;
-		verbs_mr_unmap(&rmr->mr);
-		llist_add(&rmr->free, &rmr->mr.ep->read_mrs);
-	}
-}
-
-/* The read whose last part is @mr has succeeded */
-void verbs_read_mrs_put(struct verbs_mr *mr)
-{
-	verbs_read_mrs_give(to_verbs_read_mr(mr));
-	kofi_waiter_wake(&mr->ep->kep.tx.room);
-}
-
-/* Does @wr read into memory, the list @at, without a key that allows remote writing? */
-bool verbs_needs_read_mr(const struct verbs_ep *ep, const struct ib_send_wr *wr,
-			 const struct kofi_list_iter *at)
-{
-	const struct verbs_mr *mr;
-	size_t i;
-
-	if (!ep->iwarp || wr->opcode != IB_WR_RDMA_READ)
-		return false;
-	for (i = 0; i < at->count; i++) {
-		mr = at->desc ? at->desc[i] : NULL;
-		if (!mr || !mr->linear || !(mr->access & IB_ACCESS_REMOTE_WRITE))
-			return true;
-	}
-	return false;
 }
 
 /**
@@ -381,7 +326,7 @@ static int verbs_read_mrs_launch(struct verbs_ep *ep, const struct verbs_call *c
  * Context: any; the device is held.
  * Return: as the data transfer calls of fi_endpoint.h.
  */
-ssize_t verbs_post_read(struct verbs_ep *ep, const struct ib_rdma_wr *wr,
+static ssize_t verbs_post_read(struct verbs_ep *ep, const struct ib_rdma_wr *wr,
 			const struct verbs_call *call, struct kofi_list_iter *at, size_t len)
 {
 	struct verbs_read_mr *last = NULL;
@@ -392,5 +337,21 @@ ssize_t verbs_post_read(struct verbs_ep *ep, const struct ib_rdma_wr *wr,
 		ret = verbs_read_mrs_launch(ep, call, last, len);
 	if (ret)
 		verbs_read_mrs_give(last);
+	return ret;
+}
+
+int verbs_read_mrs_init(struct verbs_ep *ep)
+{
+	size_t i, count = ep->iwarp ? min_t(size_t, VERBS_READ_MRS, ep->tx.size) : 0;
+	int ret = 0;
+
+	init_llist_head(&ep->read_mrs);
+	for (i = 0; i < count && !ret; i++)
+		ret = verbs_read_mr_new(ep);
+	if (ret)
+		verbs_read_mrs_destroy(ep);
+	else
+		ep->nr_read_mrs = count;
+	ep->post_read = verbs_post_read;
 	return ret;
 }

@@ -37,7 +37,6 @@
 #include "rw.h"
 #include "op.h"
 #include "queue.h"
-#include "save.h"
 #include "verbs.h"
 
 #define VERBS_RW_WRS		32	/* most work requests of a batch */
@@ -78,7 +77,7 @@ static void verbs_rw_end(const struct ib_cq *cq, struct verbs_rw *rw)
 	kfree(rw);
 	kofi_credit_give(&ep->rws->credit);
 	if (ep->saves)
-		wake_up(&ep->saves->wait);
+		ep->save_ops->rw_ended(ep);
 
 	if (slot->comp.err) {
 		verbs_slot_fail(cq, slot, slot->comp.err,
@@ -243,7 +242,7 @@ static int verbs_rws_alloc(struct verbs_ep *ep)
 	INIT_LIST_HEAD(&rws->list);
 	init_llist_head(&rws->due);
 	INIT_WORK(&rws->work, verbs_rws_work);
-	/* verbs_rw() may read it without a lock before fi_enable() has returned */
+	/* verbs_post_rw() may read it without a lock before fi_enable() has returned */
 	smp_store_release(&ep->rws, rws);
 	return 0;
 }
@@ -321,9 +320,8 @@ static int verbs_rw_first(struct verbs_rw *rw, unsigned int wrs, u64 fi_flags)
 			list_del(&rw->entry);
 			verbs_batch_drop(rw->slot);
 			ret = verbs_post_errno(&ep->tx, ret);
-		} else if (!verbs_rw_is_read(rw)) {
-			verbs_saves_note(ep, rw->addr - (rw->len - rw->at.left), rw->key,
-					 rw->len);
+		} else if (ep->saves && !verbs_rw_is_read(rw)) {
+			ep->save_ops->note(ep, rw->addr - (rw->len - rw->at.left), rw->key, rw->len);
 		}
 	}
 	verbs_queue_unlock(ep, &ep->tx, flags);
@@ -398,7 +396,7 @@ static ssize_t verbs_rw_list(struct verbs_ep *ep, union verbs_any_wr *any,
 }
 
 /**
- * verbs_rw() - Post an rw operation
+ * verbs_post_rw() - Post an rw operation
  * @ep: the endpoint
  * @any: the work request that a short list would have
  * @call: what else there is to know
@@ -407,7 +405,7 @@ static ssize_t verbs_rw_list(struct verbs_ep *ep, union verbs_any_wr *any,
  * Context: may sleep.
  * Return: as fi_readsgl().
  */
-ssize_t verbs_rw(struct verbs_ep *ep, union verbs_any_wr *any, const struct verbs_call *call,
+ssize_t verbs_post_rw(struct verbs_ep *ep, union verbs_any_wr *any, const struct verbs_call *call,
 		 const struct fi_rma_xfer *rma)
 {
 	ssize_t ret;

@@ -64,14 +64,14 @@ static bool verbs_unsaved_join(struct verbs_unsaved *range, const struct verbs_u
  *
  * Context: any.
  */
-void verbs_saves_note(struct verbs_ep *ep, u64 addr, u64 key, size_t len)
+static void verbs_saves_note(struct verbs_ep *ep, u64 addr, u64 key, size_t len)
 {
 	const struct verbs_unsaved new = { .begin = addr, .end = addr + len, .key = key };
 	struct verbs_saves *saves = ep->saves;
 	u32 i;
 
 	lockdep_assert_held(&ep->tx.lock);
-	if (!saves || !len)
+	if (!len)
 		return;
 	for (i = 0; i < saves->nr_unsaved; i++)
 		if (verbs_unsaved_join(&saves->unsaved[i], &new, true))
@@ -131,14 +131,12 @@ static void verbs_save_put(struct verbs_saves *saves, struct verbs_save *save)
 	kofi_credit_give(&saves->credit);
 }
 
-/* Does a save hold up a call with FI_FENCE?  If so, the client will be called. */
-bool verbs_saves_hold(struct verbs_ep *ep)
+static bool verbs_saves_hold(struct verbs_ep *ep)
 {
-	return ep->saves && !kofi_credit_has(&ep->saves->credit, VERBS_SAVES);
+	return !kofi_credit_has(&ep->saves->credit, VERBS_SAVES);
 }
 
-/* The operation that has @slot is about to be posted */
-void verbs_save_set(struct verbs_save *save, struct verbs_slot *slot)
+static void verbs_save_set(struct verbs_save *save, struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 
@@ -148,13 +146,10 @@ void verbs_save_set(struct verbs_save *save, struct verbs_slot *slot)
 	save->rws = verbs_rws_begun(ep);
 }
 
-/* @wr, of @len bytes, was posted under the lock of the transmit side, which is still held */
-void verbs_saves_posted(struct verbs_ep *ep, const struct ib_send_wr *wr, size_t len, u64 flags,
-			struct verbs_save *save)
+static void verbs_saves_posted(struct verbs_ep *ep, const struct ib_send_wr *wr, size_t len,
+			       u64 flags, struct verbs_save *save)
 {
 	lockdep_assert_held(&ep->tx.lock);
-	if (!ep->saves)
-		return;
 	if (save && flags & FI_SAVE && save->commit)
 		verbs_unsaved_take(ep->saves, save);
 	else if (!save && verbs_wr_is_write(wr))
@@ -175,7 +170,7 @@ static struct verbs_save *verbs_save_of(struct verbs_slot *slot)
 }
 
 /* The writes of the operation have completed, so the worker has to finish it */
-void verbs_save_written(struct verbs_slot *slot)
+static void verbs_save_written(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 	struct verbs_save *save;
@@ -188,8 +183,7 @@ void verbs_save_written(struct verbs_slot *slot)
 	queue_work(verbs_save_wq, &ep->saves->work);
 }
 
-/* The writes of the operation have failed, and done.c ends it */
-void verbs_save_failed(struct verbs_slot *slot)
+static void verbs_save_failed(struct verbs_slot *slot)
 {
 	struct verbs_ep *ep = verbs_tx_ep(slot->queue);
 	struct verbs_save *save;
@@ -363,8 +357,8 @@ static void verbs_save_only(union verbs_any_wr *any, struct verbs_call *call)
  * Return: as the data transfer calls of fi_endpoint.h; -EOPNOTSUPP: the peer has not offered to
  * make memory durable.
  */
-ssize_t verbs_save_post(struct verbs_ep *ep, union verbs_any_wr *any, struct verbs_call *call,
-			struct kofi_list_iter *at)
+static ssize_t verbs_save_post(struct verbs_ep *ep, union verbs_any_wr *any,
+			       struct verbs_call *call, struct kofi_list_iter *at)
 {
 	bool commit = call->flags & FI_COMMIT_COMPLETE, save_only = call->flags & FI_SAVE;
 	struct verbs_save *save;
@@ -409,6 +403,22 @@ ssize_t verbs_save_post(struct verbs_ep *ep, union verbs_any_wr *any, struct ver
 	return ret;
 }
 
+static void verbs_saves_rw_ended(struct verbs_ep *ep)
+{
+	wake_up(&ep->saves->wait);
+}
+
+static const struct verbs_save_ops verbs_save_ops = {
+	.post		= verbs_save_post,
+	.hold		= verbs_saves_hold,
+	.set		= verbs_save_set,
+	.posted		= verbs_saves_posted,
+	.note		= verbs_saves_note,
+	.written	= verbs_save_written,
+	.failed		= verbs_save_failed,
+	.rw_ended	= verbs_saves_rw_ended,
+};
+
 /* For a new endpoint with FI_RMA_PMEM, before it gets its rdma_cm_id */
 int verbs_saves_init(struct verbs_ep *ep)
 {
@@ -429,11 +439,13 @@ int verbs_saves_init(struct verbs_ep *ep)
 	INIT_WORK(&saves->work, verbs_saves_work);
 	saves->read.done = verbs_save_read_done;
 	ret = verbs_save_join(saves);
-	if (ret)
+	if (ret) {
 		kvfree(saves);
-	else
-		ep->saves = saves;
-	return ret;
+		return ret;
+	}
+	ep->saves = saves;
+	ep->save_ops = &verbs_save_ops;
+	return 0;
 }
 
 /* The connection has ended, and nothing completes any more: what the worker has left fails */

@@ -28,10 +28,6 @@
 #include <kofi/credit.h>
 #include "ep.h"
 
-struct kofi_list_iter;
-struct verbs_call;
-union verbs_any_wr;
-
 #define VERBS_SAVE_MAGIC	0x6b4f4649	/* "kOFI" */
 #define VERBS_SAVE_VERSION	2
 #define VERBS_SAVE_RANGES	32	/* most ranges of a request, and that an endpoint notes */
@@ -208,15 +204,6 @@ int verbs_saves_init(struct verbs_ep *ep);
 void verbs_saves_abandon(struct verbs_ep *ep);
 void verbs_saves_close(struct verbs_ep *ep);
 void verbs_saves_free(struct verbs_ep *ep);
-ssize_t verbs_save_post(struct verbs_ep *ep, union verbs_any_wr *any, struct verbs_call *call,
-			struct kofi_list_iter *at);
-void verbs_save_set(struct verbs_save *save, struct verbs_slot *slot);
-void verbs_saves_posted(struct verbs_ep *ep, const struct ib_send_wr *wr, size_t len, u64 flags,
-			struct verbs_save *save);
-void verbs_save_written(struct verbs_slot *slot);
-void verbs_save_failed(struct verbs_slot *slot);
-void verbs_saves_note(struct verbs_ep *ep, u64 addr, u64 key, size_t len);
-bool verbs_saves_hold(struct verbs_ep *ep);
 
 /* save_end.c */
 void verbs_save_end_fail(struct verbs_save_end *end, int error);
@@ -233,7 +220,7 @@ bool verbs_saves_alive(const struct verbs_saves *saves);
 /* save_serve.c */
 extern const struct kofi_mr_ops verbs_save_mr_ops;
 int verbs_save_join(struct verbs_saves *saves);
-void verbs_save_offer(const struct verbs_saves *saves, struct verbs_save_offer *offer);
+void verbs_save_make_offer(const struct verbs_saves *saves, struct verbs_save_offer *offer);
 void verbs_save_leave(struct verbs_saves *saves);
 
 #endif /* _KOFI_VERBS_SAVE_H */

@@ -290,7 +290,7 @@ int verbs_save_join(struct verbs_saves *saves)
 	return 0;
 }
 
-void verbs_save_offer(const struct verbs_saves *saves, struct verbs_save_offer *offer)
+void verbs_save_make_offer(const struct verbs_saves *saves, struct verbs_save_offer *offer)
 {
 	const struct rdma_cm_id *listener = saves->ep->domain->save_listener;
 

@@ -30,7 +30,6 @@
 #include "ep.h"
 #include "op.h"
 #include "queue.h"
-#include "save.h"
 #include "verbs.h"
 
 /* verbs_submit() leaves the operation to verbs_post_unusual(); nothing has happened */
@@ -312,14 +311,14 @@ static noinline ssize_t verbs_post_unusual(struct verbs_ep *ep, const struct fi_
 	}
 	if (ret)
 		return ret;
-	if (call.flags & FI_FENCE && verbs_saves_hold(ep))
+	if (call.flags & FI_FENCE && ep->saves && ep->save_ops->hold(ep))
 		return -EAGAIN;
 	if (call.flags & (FI_SAVE | FI_COMMIT_COMPLETE))
-		return verbs_save_post(ep, &any, &call, &at);
+		return ep->save_ops->post(ep, &any, &call, &at);
 	/* iWARP has no fence in front of a read */
 	if (ep->iwarp && call.flags & FI_FENCE && any.wr.opcode == IB_WR_RDMA_READ)
 		return -FI_EBADFLAGS;
-	return kofi_xfer_any_length(xfer) ? verbs_rw(ep, &any, &call, to_fi_rma_xfer(xfer)) :
+	return kofi_xfer_any_length(xfer) ? verbs_post_rw(ep, &any, &call, to_fi_rma_xfer(xfer)) :
 					    verbs_submit_any(ep, &any, &call, &at);
 }
 

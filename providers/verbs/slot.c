@@ -202,6 +202,57 @@ void verbs_slots_release(struct kofi_comp *chain)
 	}
 }
 
+/*
+ * A device without room returns -ENOMEM; it has room when operations complete.  siw returns
+ * -ENOTCONN while the state of the queue pair changes: the connection is unharmed, or its end will
+ * be reported.
+ */
+int verbs_post_errno(const struct verbs_queue *queue, int ret)
+{
+	if (ret == -ENOMEM || ret == -ENOTCONN)
+		ret = -EAGAIN;
+	return verbs_try_later(queue, ret);
+}
+
+/* Fill a slot that has been taken */
+void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_call *call)
+{
+	slot->comp.op_context = verbs_context(slot->queue, call->context);
+	slot->comp.flags = call->comp_flags;
+	slot->comp.error = 0;
+	slot->bytes = 0;
+	slot->marks = 0;
+	slot->unreported = !(call->flags & FI_COMPLETION);
+	slot->regional = !!call->region;
+	slot->region = call->region;
+	slot->unsignaled = NULL;
+	slot->cqe.done = slot->queue->done;
+}
+
+/* Give back the slot of an operation that was not posted; its buffers stay mapped.  Return @ret */
+int verbs_submit_failed(struct verbs_slot *slot, int ret)
+{
+	const struct verbs_queue *queue = slot->queue;
+
+	verbs_sges_forget(slot);
+	verbs_slot_put(slot);
+	return verbs_post_errno(queue, ret);
+}
+
+/* The first error of an operation stays; @err is positive */
+void verbs_slot_set_err(struct verbs_slot *slot, int err, int prov_errno)
+{
+	const struct kofi_comp failed = { .err = err, .prov_errno = prov_errno };
+
+	cmpxchg(&slot->comp.error, 0, failed.error);
+	if (prov_errno == IB_WC_WR_FLUSH_ERR)
+		return;
+	if (slot->queue->side->dir == FI_RECV)
+		verbs_ep_refusing(slot->queue->ep);
+	else
+		verbs_ep_broken(slot->queue->ep);
+}
+
 /* @slot has succeeded, and with it the unsignaled operations in front of it */
 void verbs_slot_put_unsignaled(struct verbs_slot *slot)
 {

@@ -16,7 +16,6 @@
 #include "ep.h"
 #include "op.h"
 #include "queue.h"
-#include "save.h"
 
 static unsigned int verbs_max_parts(const struct verbs_ep *ep)
 {
@@ -132,7 +131,7 @@ static void verbs_split_fill(struct verbs_ep *ep, const union verbs_any_wr *any,
 	whole->bytes = len;
 	whole->parts = whole->link;
 	if (call->save)
-		verbs_save_set(call->save, whole);
+		ep->save_ops->set(call->save, whole);
 	whole->cqe.done = verbs_split_done;
 }
 
@@ -149,12 +148,13 @@ static int verbs_split_post(struct verbs_ep *ep, const union verbs_any_wr *any,
 		return ret;
 	verbs_split_fill(ep, any, call, whole, count);
 	ret = verbs_batch_post(ep, &ep->parts[0].any.wr, whole, true);
-	if (!ret) {
-		verbs_saves_posted(ep, &any->wr, call->remote_len, call->flags, call->save);
-		return 0;
+	if (ret) {
+		verbs_batch_drop(whole);
+		return verbs_post_errno(&ep->tx, ret);
 	}
-	verbs_batch_drop(whole);
-	return verbs_post_errno(&ep->tx, ret);
+	if (ep->saves)
+		ep->save_ops->posted(ep, &any->wr, call->remote_len, call->flags, call->save);
+	return 0;
 }
 
 /**

@@ -76,22 +76,6 @@
 #include "verbs.h"
 
 /* mthca has limits even if its firmware has no shared receive queues */
-bool verbs_has_srx(const struct ib_device *ibdev)
-{
-	return ibdev->attrs.max_srq > 0 && ibdev->attrs.max_srq_wr > 0 &&
-	       ibdev->attrs.max_srq_sge > 0 && ibdev->ops.create_srq;
-}
-
-size_t verbs_srx_max(const struct ib_device *ibdev)
-{
-	return min_t(size_t, ibdev->attrs.max_srq_wr, verbs_cq_max(ibdev));
-}
-
-size_t verbs_srx_iov_max(const struct ib_device *ibdev)
-{
-	return min(ibdev->attrs.max_srq_sge, VERBS_MAX_IOV);
-}
-
 static void verbs_srx_fail(struct verbs_srx *srx, int err)
 {
 	unsigned long flags;
@@ -234,15 +218,6 @@ void verbs_srx_detach(struct verbs_ep *ep)
 	mutex_lock(&verbs_ep_srx(ep)->lock);
 	verbs_srx_cq_put(verbs_ep_srx(ep), ep->srx_cq);
 	mutex_unlock(&verbs_ep_srx(ep)->lock);
-}
-
-/* The end, in jiffies, of a wait for IB_EVENT_QP_LAST_WQE_REACHED that begins now */
-unsigned long verbs_last_wqe_until(const struct verbs_device *dev)
-{
-	bool brief = READ_ONCE(dev->last_wqe) == VERBS_LAST_WQE_MISSED;
-
-	return jiffies + msecs_to_jiffies(brief ? VERBS_LAST_WQE_BRIEF_MS :
-					  VERBS_LAST_WQE_MS);
 }
 
 void verbs_last_wqe_reached(struct verbs_ep *ep)

@@ -19,45 +19,7 @@
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
-#include "save.h"
 #include "verbs.h"
-
-/*
- * A device without room returns -ENOMEM; it has room when operations complete.  siw returns
- * -ENOTCONN while the state of the queue pair changes: the connection is unharmed, or its end will
- * be reported.
- */
-int verbs_post_errno(const struct verbs_queue *queue, int ret)
-{
-	if (ret == -ENOMEM || ret == -ENOTCONN)
-		ret = -EAGAIN;
-	return verbs_try_later(queue, ret);
-}
-
-/* Fill a slot that has been taken */
-void verbs_slot_fill(struct verbs_slot *slot, const struct verbs_call *call)
-{
-	slot->comp.op_context = verbs_context(slot->queue, call->context);
-	slot->comp.flags = call->comp_flags;
-	slot->comp.error = 0;
-	slot->bytes = 0;
-	slot->marks = 0;
-	slot->unreported = !(call->flags & FI_COMPLETION);
-	slot->regional = !!call->region;
-	slot->region = call->region;
-	slot->unsignaled = NULL;
-	slot->cqe.done = slot->queue->done;
-}
-
-/* Give back the slot of an operation that was not posted; its buffers stay mapped.  Return @ret */
-int verbs_submit_failed(struct verbs_slot *slot, int ret)
-{
-	const struct verbs_queue *queue = slot->queue;
-
-	verbs_sges_forget(slot);
-	verbs_slot_put(slot);
-	return verbs_post_errno(queue, ret);
-}
 
 /*
  * Have the device report an operation of @len bytes, whose success the client does not want, only
@@ -100,7 +62,7 @@ int verbs_submit_in_order(struct verbs_ep *ep, struct ib_send_wr *wr, struct ver
 	}
 	verbs_slot_begun(ep, slot);
 	if (unlikely(save))
-		verbs_save_set(save, slot);
+		ep->save_ops->set(save, slot);
 	/*
 	 * A work request does not wait for the doorbell if its buffer is the client's when the call
 	 * returns (inline), if it is longer than an ib_rdma_wr (atomics), or if verbs_ring_last()
@@ -133,7 +95,7 @@ int verbs_submit_in_order(struct verbs_ep *ep, struct ib_send_wr *wr, struct ver
 	if (region)
 		region->slot = slot;
 	if (unlikely(ep->saves))
-		verbs_saves_posted(ep, wr, len, flags, save);
+		ep->save_ops->posted(ep, wr, len, flags, save);
 unlock:
 	verbs_queue_unlock(ep, &ep->tx, irq_flags);
 	return ret;
@@ -210,6 +172,23 @@ static ssize_t verbs_submit_list(struct verbs_ep *ep, union verbs_any_wr *any,
 	return ret;
 }
 
+/* Does @wr read into memory, the list @at, without a key that allows remote writing? */
+static bool verbs_needs_read_mr(const struct verbs_ep *ep, const struct ib_send_wr *wr,
+				const struct kofi_list_iter *at)
+{
+	const struct verbs_mr *mr;
+	size_t i;
+
+	if (!ep->iwarp || wr->opcode != IB_WR_RDMA_READ)
+		return false;
+	for (i = 0; i < at->count; i++) {
+		mr = at->desc ? at->desc[i] : NULL;
+		if (!mr || !mr->linear || !(mr->access & IB_ACCESS_REMOTE_WRITE))
+			return true;
+	}
+	return false;
+}
+
 /* The device is held */
 static ssize_t verbs_submit_checked(struct verbs_ep *ep, union verbs_any_wr *any,
 				    const struct verbs_call *call, struct kofi_list_iter *at)
@@ -235,7 +214,7 @@ static ssize_t verbs_submit_checked(struct verbs_ep *ep, union verbs_any_wr *any
 	if (inject)
 		ret = verbs_submit_inject(ep, any, call, at, len);
 	else if (len && verbs_needs_read_mr(ep, &any->wr, at))
-		ret = verbs_post_read(ep, &any->rdma, call, at, len);
+		ret = ep->post_read(ep, &any->rdma, call, at, len);
 	else
 		ret = verbs_submit_list(ep, any, call, at);
 	if (!ret)

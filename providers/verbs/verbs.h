@@ -3,7 +3,7 @@
  * The device, the fabric and the domain, for all files of kofi_verbs.ko.  The headers define:
  *
  *	verbs_device	an RDMA device (device.c)
- *	verbs_fabric	a network namespace (domain.c)
+ *	verbs_fabric	a network namespace (id.c)
  *	verbs_domain	a protection domain on a device (domain.c)
  *   mr.h
  *	verbs_mr	a memory region (mr.c)
@@ -201,12 +201,15 @@ struct verbs_domain {
 	struct verbs_res	res;
 };
 
+/* wq.c */
 extern struct workqueue_struct *verbs_wq;
 extern struct workqueue_struct *verbs_drain_wq;
 extern struct workqueue_struct *verbs_save_wq;
+int verbs_wqs_init(void);
+void verbs_wqs_exit(void);
 
 /* device.c */
-int verbs_devices_init(void);
+int verbs_devices_init(void (*drop)(const struct ib_device *ibdev));
 void verbs_devices_exit(void);
 struct verbs_device *verbs_device_find(const struct ib_device *ibdev);
 struct verbs_device *verbs_device_find_by_name(const char *name);
@@ -214,6 +217,7 @@ int verbs_device_enter(struct verbs_device *dev);
 void verbs_device_leave(struct verbs_device *dev);
 void verbs_device_get(struct verbs_device *dev);
 void verbs_device_put(struct verbs_device *dev);
+unsigned long verbs_last_wqe_until(const struct verbs_device *dev);
 void verbs_res_add(struct verbs_device *dev, struct verbs_res *res,
 		   const struct verbs_res_ops *ops);
 bool verbs_res_take(struct verbs_device *dev, struct verbs_res *res);
@@ -234,8 +238,10 @@ void verbs_probe(struct verbs_device *dev);
 /* tclass.c */
 u32 verbs_tclass_of_id(const struct rdma_cm_id *id);
 
-/* info.c, nic.c */
+/* limits.c; more are in mr.h and ep.h */
 size_t verbs_tx_iov_max(const struct ib_device *ibdev);
+
+/* info.c, nic.c */
 struct fi_info *verbs_info_build(struct verbs_device *dev, u32 port,
 				 const struct sockaddr_storage *src,
 				 const struct sockaddr_storage *dest,
@@ -247,10 +253,10 @@ int verbs_getinfo(u32 version, const char *node, const int service, u64 flags,
 		  struct fi_info *hints, struct fi_info **info);
 
 /* domain.c */
-int verbs_domain_enter(struct verbs_domain *domain);
-void verbs_domain_leave(struct verbs_domain *domain);
-int verbs_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
+int verbs_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 		 void *context);
+
+/* id.c */
 void verbs_net_exit(struct fid_fabric *fabric);
 struct net *verbs_get_net(struct verbs_fabric *fabric);
 struct rdma_cm_id *verbs_create_id(struct verbs_fabric *fabric,
@@ -261,6 +267,7 @@ struct sockaddr_storage verbs_id_dest(const struct rdma_cm_id *id);
 
 /* errno.c */
 int verbs_wc_errno(enum ib_wc_status status, bool receive);
+int verbs_peer_errno(const struct verbs_device *dev, int ret);
 const char *verbs_cq_strerror(int prov_errno);
 const char *verbs_eq_strerror(int prov_errno);
 
@@ -272,6 +279,17 @@ static inline struct verbs_fabric *to_verbs_fabric(struct fid_fabric *fabric)
 static inline struct verbs_domain *to_verbs_domain(struct fid_domain *domain)
 {
 	return container_of(domain, struct verbs_domain, domain);
+}
+
+/* Enter the device of a domain; see verbs_device_enter() */
+static inline int verbs_domain_enter(struct verbs_domain *domain)
+{
+	return verbs_device_enter(domain->dev);
+}
+
+static inline void verbs_domain_leave(struct verbs_domain *domain)
+{
+	verbs_device_leave(domain->dev);
 }
 
 /* Has the removal of the device begun?  The caller has entered the device, or holds it */
