@@ -70,7 +70,8 @@ static __always_inline bool verbs_submit_map(struct verbs_ep *ep, const struct v
  * @ep: the endpoint
  * @type: FI_OP_*; the gate is open for it
  * @wr: its work request, without completion and elements
- * @call: what else there is to know
+ * @call: what else there is to know, but for the context
+ * @context: the client's; read late, as there are few registers
  * @at: its list
  * @sge: memory for the elements
  *
@@ -79,7 +80,8 @@ static __always_inline bool verbs_submit_map(struct verbs_ep *ep, const struct v
  */
 static __always_inline int
 verbs_submit(struct verbs_ep *ep, enum fi_op_type type, struct ib_send_wr *wr,
-	     const struct verbs_call *call, const struct kofi_list_iter *at, struct ib_sge *sge)
+	     const struct verbs_call *call, void *const *context, const struct kofi_list_iter *at,
+	     struct ib_sge *sge)
 {
 	enum dma_data_direction dir = type == FI_OP_READ ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 	struct verbs_map map = { .sge = sge };
@@ -101,7 +103,7 @@ verbs_submit(struct verbs_ep *ep, enum fi_op_type type, struct ib_send_wr *wr,
 	wr->num_sge = map.count;
 	if (map.copied)
 		wr->send_flags |= IB_SEND_INLINE;
-	slot->comp.op_context = verbs_context(tx, call->context);
+	slot->comp.op_context = verbs_context(tx, *context);
 	slot->comp.flags = call->comp_flags;
 	slot->comp.error = 0;
 	slot->comp.data = 0;
@@ -123,7 +125,7 @@ verbs_submit(struct verbs_ep *ep, enum fi_op_type type, struct ib_send_wr *wr,
 		verbs_sges_unmap(ep->domain, dir, sge, map.mapped);
 		return verbs_submit_failed(slot, ret);
 	}
-	kofi_ep_posted(&ep->kep, call->comp_flags, call->context, map.len);
+	kofi_ep_posted(&ep->kep, call->comp_flags, *context, map.len);
 	return 0;
 }
 
@@ -143,7 +145,6 @@ verbs_submit_buf(struct verbs_ep *ep, enum fi_op_type type, struct ib_send_wr *w
 {
 	const struct kvec iov = { (void *)buf, len };
 	const struct verbs_call call = {
-		.context	= context,
 		.flags		= FI_COMPLETION,
 		.comp_flags	= comp_flags,
 		.remote_len	= len,
@@ -161,7 +162,7 @@ verbs_submit_buf(struct verbs_ep *ep, enum fi_op_type type, struct ib_send_wr *w
 		return VERBS_UNUSUAL;
 	verbs_device_hold();
 	if (likely(verbs_submit_may(ep, type, call.flags)))
-		ret = verbs_submit(ep, type, wr, &call, &at, &sge);
+		ret = verbs_submit(ep, type, wr, &call, &context, &at, &sge);
 	verbs_device_release();
 	return ret;
 }
@@ -282,7 +283,7 @@ static __always_inline int verbs_post_usual(struct verbs_ep *ep, enum fi_op_type
 	verbs_device_hold();
 	if (likely(verbs_submit_may(ep, type, call.flags) &&
 		   !verbs_wr_init(&wr.rdma, &call, xfer)))
-		ret = verbs_submit(ep, type, &wr.rdma.wr, &call, &at, wr.sge);
+		ret = verbs_submit(ep, type, &wr.rdma.wr, &call, &xfer->context, &at, wr.sge);
 	verbs_device_release();
 	return ret;
 }
@@ -327,7 +328,6 @@ static __always_inline ssize_t verbs_post_tx(struct verbs_ep *ep, enum fi_op_typ
 					     const struct fi_xfer *xfer, u64 comp_flags)
 {
 	const struct verbs_call call = {
-		.context	= xfer->context,
 		.flags		= kofi_xfer_flags(&ep->kep, xfer),
 		.comp_flags	= comp_flags,
 	};
