@@ -96,7 +96,6 @@ int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
 {
 	struct verbs_slot *part = verbs_slot_parts(whole);
 	struct ib_send_wr *wr;
-	unsigned int taken;
 	int ret;
 
 	lockdep_assert_held(&ep->tx.lock);
@@ -110,10 +109,10 @@ int verbs_batch_post(struct verbs_ep *ep, struct ib_send_wr *first,
 	}
 	wr->wr_cqe = &whole->cqe;
 	verbs_slot_set_signaled(ep, whole, wr);
-	ret = verbs_wrs_post(ep, first, &taken);
+	ret = verbs_wrs_post(ep, first);
 	if (!ret)
 		return 0;
-	if (taken || !undo) {
+	if (ep->wrs_taken || !undo) {
 		verbs_batch_fail(whole, -ret);
 		ret = 0;
 	} else {

@@ -101,9 +101,10 @@ struct verbs_save_ops {
  * @unsignaled: in flight: the operations that @nr_unsignaled counts
  * @regs: in flight: registrations that wait for the doorbell (wr_list.c), or NULL
  * @regs_end: link at the end of @regs
- * @nr_regs: in flight: how many
  * @wrs: in flight: work requests posted with FI_MORE, or NULL
  * @wrs_end: link at the end of @wrs
+ * @wrs_bad: in a call of the driver: the work request that it refuses
+ * @wrs_taken: after verbs_wrs_post() has failed: see there
  * @wrs_used: bytes of @wrs_room that @wrs takes
  * @read_limit: most elements of the local list of a read
  * @wrs_room: memory for @wrs
@@ -157,9 +158,10 @@ struct verbs_ep {
 	struct verbs_slot	*unsignaled;
 	struct ib_send_wr	*regs;
 	struct ib_send_wr	**regs_end;
-	u32			nr_regs;
 	struct ib_send_wr	*wrs;
 	struct ib_send_wr	**wrs_end;
+	const struct ib_send_wr	*wrs_bad;
+	u32			wrs_taken;
 	u32			wrs_used;
 	u32			read_limit;
 	u8			wrs_room[VERBS_WRS_ROOM] __aligned(8);

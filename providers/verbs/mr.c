@@ -13,7 +13,7 @@
  * A region is exactly the bytes of the list, without gaps, at the address of the first byte: peers
  * and work requests name a byte by that address plus its offset in the list.  A region of an
  * endpoint begins at the offset that its first byte has in the first page, so its peer learns no
- * kernel address (verbs_mr_fill()).
+ * kernel address (verbs_mr_iova()).
  *
  * A device describes memory by a list of pages of one size.  So every segment but the first has to
  * begin, and every segment but the last to end, at the boundary of a page, and the address within
@@ -329,6 +329,12 @@ static int verbs_mr_choose(const struct verbs_mr *mr, u64 addr,
 	return 0;
 }
 
+/* The address of the first byte for peers.  @addr: for a region of an endpoint the DMA address */
+static u64 verbs_mr_iova(const struct verbs_mr *mr, u64 addr, u32 page_size)
+{
+	return mr->page_limit ? addr & (page_size - 1) : addr;
+}
+
 /*
  * Fills the registration, but does not post it.  A new region gets one here; a region of an
  * endpoint has one that is not in use.
@@ -342,6 +348,7 @@ static int verbs_mr_fill_ibmr(struct verbs_mr *mr, u64 addr)
 	ret = verbs_mr_choose(mr, addr, &type, &entries, &page_size);
 	if (ret)
 		return ret;
+	addr = verbs_mr_iova(mr, addr, page_size);
 	if (mr->ibmr) {
 		if (type != IB_MR_TYPE_MEM_REG || entries > mr->page_limit)
 			return kofi_refuse("mr_refresh", -EMSGSIZE, "the list has %u pages; the region was registered for %zu",
@@ -479,6 +486,7 @@ static void verbs_mr_set_access(struct verbs_mr *mr, u64 access)
 {
 	mr->asked = access;
 	mr->access = verbs_mr_ib_access(mr->domain->dev, access);
+	mr->reg.access = mr->access;
 	mr->dir = verbs_mr_dir(access, mr->access);
 }
 

@@ -127,6 +127,7 @@ void verbs_reg_close(struct verbs_domain *domain);
 /* mr_ep.c */
 int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 		     bool lent);
+void verbs_mr_init_reg(struct verbs_mr *mr);
 void verbs_mr_prepare_reg(struct verbs_mr *mr);
 
 /* read_mr.c */
@@ -135,17 +136,16 @@ void verbs_read_mrs_destroy(struct verbs_ep *ep);
 
 /*
  * Puts the table, in pages of @page_size, into a registration that is not in use.
- * @addr: address of the first byte for peers.  For a region of an endpoint it is the DMA address,
- * and peers get its offset in the first page.
+ * @iova: address of the first byte for peers
  */
-static inline int verbs_mr_fill(struct verbs_mr *mr, u64 addr, u32 page_size)
+static inline int verbs_mr_fill(struct verbs_mr *mr, u64 iova, u32 page_size)
 {
 	int ret = ib_map_mr_sg(mr->ibmr, mr->sgt.sgl, mr->sgt.nents, NULL,
 			       page_size);
 
 	if (unlikely(ret != mr->sgt.nents || mr->ibmr->length != mr->len))
 		return ret < 0 ? ret : -EINVAL;
-	mr->ibmr->iova = mr->page_limit ? addr & (page_size - 1) : addr;
+	mr->ibmr->iova = iova;
 	return 0;
 }
 

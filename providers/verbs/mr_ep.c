@@ -57,12 +57,11 @@ static __always_inline bool verbs_mr_ep_is_one(struct verbs_mr *mr,
 	const struct kvec *kvec = attr->mr_iov;
 
 	return attr->access == mr->asked && attr->type == FI_BUF_KVEC &&
-	       attr->iov_count == 1 && kvec && !attr->offset &&
-	       attr->iface == FI_HMEM_SYSTEM && !attr->auth_key_size &&
-	       kvec->iov_len - 1 < mr->one_limit &&
+	       attr->iov_count == 1 && kvec &&
+	       !(attr->offset | attr->iface | attr->auth_key_size) &&
+	       kvec->iov_len && kofi_is_ram(kvec->iov_base, kvec->iov_len) &&
 	       (uintptr_t)kvec->iov_base % VERBS_MR_MIN_PAGE + kvec->iov_len <=
-	       mr->one_limit &&
-	       kofi_is_ram(kvec->iov_base, kvec->iov_len);
+	       mr->one_limit;
 }
 
 /* Takes one segment, without a walk and without a choice of the page size */
@@ -81,7 +80,8 @@ static __always_inline int verbs_mr_ep_take_one(struct verbs_mr *mr,
 	mr->mapped = true;
 	mr->len = kvec->iov_len;
 	mr->linear = true;
-	ret = verbs_mr_fill(mr, sg_dma_address(mr->segs), VERBS_MR_MIN_PAGE);
+	ret = verbs_mr_fill(mr, sg_dma_address(mr->segs) & (VERBS_MR_MIN_PAGE - 1),
+			    VERBS_MR_MIN_PAGE);
 	if (unlikely(ret))
 		verbs_mr_unmap(mr);
 	return ret;
@@ -136,37 +136,53 @@ static int verbs_mr_ep_refresh(struct fid_mr *fid_mr,
 	return ret;
 }
 
+/* What stays of the work request; verbs_mr_set_access() sets the access */
+void verbs_mr_init_reg(struct verbs_mr *mr)
+{
+	mr->reg.wr.opcode = IB_WR_REG_MR;
+	mr->reg.mr = mr->ibmr;
+}
+
 void verbs_mr_prepare_reg(struct verbs_mr *mr)
 {
 	ib_update_fast_reg_key(mr->ibmr, ib_inc_rkey(mr->ibmr->rkey));
-	mr->reg.wr.opcode = IB_WR_REG_MR;
-	mr->reg.mr = mr->ibmr;
 	mr->reg.key = mr->ibmr->rkey;
-	mr->reg.access = mr->access;
+}
+
+/* An endpoint that is not connected has no slots, or has no use for this one */
+static noinline struct verbs_slot *verbs_mr_ep_await_slot(struct verbs_ep *ep)
+{
+	int ret = kofi_conn_check(&ep->kep.conn, true);
+
+	return ret ? ERR_PTR(ret) : verbs_slot_await(ep) ? : ERR_PTR(-EAGAIN);
 }
 
 /*
  * Puts the registration in front of the endpoint's next operation.  Checks the state of the
- * endpoint first: when its device has gone, the region has no registration.
+ * endpoint before that: when its device has gone, the region has no registration.
  */
-static int verbs_mr_ep_post(struct verbs_mr *mr)
+static __always_inline int verbs_mr_ep_post(struct verbs_mr *mr)
 {
 	struct verbs_ep *ep = mr->ep;
 	struct verbs_slot *slot;
 	unsigned long flags;
-	int ret = 0;
+	int ret;
 
-	/* Acquires what verbs_ep_enable() has built */
-	if (unlikely(smp_load_acquire(&ep->kep.conn.state) != KOFI_CONN_CONNECTED)) {
-		ret = kofi_conn_check(&ep->kep.conn, true);
-		if (ret)
-			return ret;
-	}
 	slot = verbs_slot_take(&ep->tx);
 	if (unlikely(!slot)) {
-		slot = verbs_slot_await(ep);
-		if (!slot)
-			return -EAGAIN;
+		slot = verbs_mr_ep_await_slot(ep);
+		if (IS_ERR(slot))
+			return PTR_ERR(slot);
+	}
+	spin_lock_irqsave(&ep->tx.lock, flags);
+	/* Behind the end of the connection verbs_ring_last() has rung the last doorbell */
+	if (unlikely(READ_ONCE(ep->kep.conn.state) != KOFI_CONN_CONNECTED)) {
+		ret = kofi_conn_check(&ep->kep.conn, true);
+		if (ret) {
+			spin_unlock_irqrestore(&ep->tx.lock, flags);
+			verbs_slot_put(slot);
+			return ret;
+		}
 	}
 	verbs_mr_prepare_reg(mr);
 	slot->comp.flags = 0;
@@ -175,23 +191,13 @@ static int verbs_mr_ep_post(struct verbs_mr *mr)
 	slot->regional = true;
 	slot->due = true;
 	slot->region = mr;
-	slot->unsignaled = NULL;
 	slot->cqe.done = ep->tx.done;
 	mr->reg.wr.wr_cqe = &slot->cqe;
-
-	spin_lock_irqsave(&ep->tx.lock, flags);
-	/* verbs_ring_last() may have rung the last doorbell meanwhile */
-	if (unlikely(READ_ONCE(ep->kep.conn.state) != KOFI_CONN_CONNECTED))
-		ret = kofi_conn_check(&ep->kep.conn, true);
-	if (likely(!ret)) {
-		/* Not earlier: the poster of fi_mr_disable() may still be in the lock */
-		mr->slot = slot;
-		verbs_reg_wait(mr);
-	}
+	/* Not earlier: the poster of fi_mr_disable() may still be in the lock */
+	mr->slot = slot;
+	verbs_reg_wait(ep, mr);
 	spin_unlock_irqrestore(&ep->tx.lock, flags);
-	if (unlikely(ret))
-		verbs_slot_put(slot);
-	return ret;
+	return 0;
 }
 
 static int verbs_mr_ep_enable(struct fid_mr *fid_mr)
@@ -202,18 +208,16 @@ static int verbs_mr_ep_enable(struct fid_mr *fid_mr)
 	verbs_device_hold();
 	if (likely(mr->ep && mr->state == VERBS_MR_READY))
 		ret = verbs_mr_ep_post(mr);
-	else if (verbs_mr_ep_gone(mr))
-		ret = -ENODEV;
 	else
-		ret = -FI_EOPBADSTATE;
-	if (unlikely(ret && ret != -EAGAIN))
+		ret = verbs_mr_ep_gone(mr) ? -ENODEV : -FI_EOPBADSTATE;
+	if (likely(!ret)) {
+		mr->mr.key = mr->reg.key;
+		mr->mr.addr = mr->ibmr->iova;
+		mr->state = VERBS_MR_ENABLED;
+	} else if (ret != -EAGAIN) {
 		kofi_refuse("mr_enable", ret, "the region is %s, and its endpoint is %s",
 			    verbs_mr_state_name(mr),
 			    mr->ep ? kofi_conn_state_name(&mr->ep->kep.conn) : "none");
-	if (likely(!ret)) {
-		mr->mr.key = mr->ibmr->rkey;
-		mr->mr.addr = mr->ibmr->iova;
-		mr->state = VERBS_MR_ENABLED;
 	}
 	verbs_device_release();
 	return ret;
@@ -423,6 +427,7 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 					    verbs_mr_map(mr, attr);
 	if (ret)
 		return ret;
+	verbs_mr_init_reg(mr);
 	mr->mr.fid.ops = &verbs_mr_ep_fid_ops;
 	mr->mr.ops = &verbs_mr_ep_ops;
 	mr->ended = verbs_mr_ep_ended;

@@ -120,15 +120,12 @@ bool verbs_queue_await(struct verbs_ep *ep);
 
 /* wr_list.c */
 void verbs_wrs_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr);
-int verbs_wrs_post(struct verbs_ep *ep, struct ib_send_wr *first,
-		   unsigned int *taken);
-int verbs_wrs_ring(struct verbs_ep *ep, struct ib_send_wr *wr);
+int verbs_wrs_post(struct verbs_ep *ep, struct ib_send_wr *first);
 void verbs_wrs_abandon(struct verbs_ep *ep);
 void verbs_ring_last(struct verbs_ep *ep);
 void verbs_refuse(struct verbs_slot *slot);
 void verbs_end_refused(struct verbs_ep *ep);
 void verbs_ring_locked(struct verbs_ep *ep);
-void verbs_reg_wait(struct verbs_mr *mr);
 void verbs_regs_post(struct verbs_ep *ep);
 bool verbs_reg_take_back(struct verbs_mr *mr);
 
@@ -179,6 +176,18 @@ static inline enum dma_data_direction verbs_wr_dir(const struct ib_send_wr *wr)
 {
 	return wr->opcode == IB_WR_RDMA_READ || verbs_wr_is_swap(wr) ?
 	       DMA_FROM_DEVICE : DMA_TO_DEVICE;
+}
+
+/* A registration waits for the doorbell of the next operation (wr_list.c) */
+static inline void verbs_reg_wait(struct verbs_ep *ep, struct verbs_mr *mr)
+{
+	lockdep_assert_held(&ep->tx.lock);
+	mr->reg.wr.next = NULL;
+	*ep->regs_end = &mr->reg.wr;
+	ep->regs_end = &mr->reg.wr.next;
+	WRITE_ONCE(mr->waits, true);
+	/* No operation overtakes the registration */
+	WRITE_ONCE(ep->tx.plain, false);
 }
 
 static __always_inline void verbs_list_begin(struct kofi_list_iter *at,

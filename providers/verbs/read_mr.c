@@ -110,6 +110,7 @@ static int verbs_read_mr_new(struct verbs_ep *ep)
 	mr->ibmr = ib_alloc_mr(ep->domain->pd, IB_MR_TYPE_MEM_REG, mr->page_limit);
 	if (IS_ERR(mr->ibmr))
 		goto free_segs;
+	verbs_mr_init_reg(mr);
 	rmr->next = ep->all_read_mrs;
 	ep->all_read_mrs = rmr;
 	llist_add(&rmr->free, &ep->read_mrs);

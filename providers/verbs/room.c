@@ -73,6 +73,18 @@ static bool verbs_slots_take(struct verbs_queue *queue, unsigned int count,
 	return false;
 }
 
+/* Do registrations that wait for the doorbell have all slots? */
+static bool verbs_regs_fill_queue(const struct verbs_ep *ep)
+{
+	const struct ib_send_wr *wr;
+	size_t count = 0;
+
+	lockdep_assert_held(&ep->tx.lock);
+	for (wr = ep->regs; wr; wr = wr->next)
+		count++;
+	return count == ep->tx.size;
+}
+
 /**
  * verbs_slots_claim() - Take slots of the transmit queue, all or none
  * @ep: the endpoint; the caller holds the transmit side's lock
@@ -92,7 +104,7 @@ int verbs_slots_claim(struct verbs_ep *ep, unsigned int count,
 	verbs_ring_locked(ep);
 	if (count > 1)
 		verbs_report_unsignaled(ep);
-	if (ep->nr_regs == ep->tx.size)
+	if (verbs_regs_fill_queue(ep))
 		kofi_ep_want_later(&ep->kep.tx);
 	kofi_waiter_note(&ep->kep.tx.room);
 	return verbs_slots_take(&ep->tx, count, list) ? 0 : -EAGAIN;

@@ -213,7 +213,6 @@ static void verbs_save_read_done(struct ib_cq *cq, struct ib_wc *wc)
 static int verbs_save_post_wr(struct verbs_ep *ep, struct ib_rdma_wr *wr)
 {
 	unsigned long flags;
-	unsigned int taken;
 	int ret = -ECANCELED;
 
 	rdma_lock_handler(ep->id);
@@ -221,7 +220,7 @@ static int verbs_save_post_wr(struct verbs_ep *ep, struct ib_rdma_wr *wr)
 		spin_lock_irqsave(&ep->tx.lock, flags);
 		if (ep->regs)
 			verbs_regs_post(ep);
-		ret = verbs_wrs_post(ep, &wr->wr, &taken);
+		ret = verbs_wrs_post(ep, &wr->wr);
 		verbs_queue_unlock(ep, &ep->tx, flags);
 	}
 	rdma_unlock_handler(ep->id);

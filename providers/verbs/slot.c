@@ -120,7 +120,8 @@ int verbs_queue_init(struct verbs_queue *queue, struct verbs_domain *domain,
 	queue->done = done;
 	verbs_queue_tune(queue);
 	atomic64_set(&queue->free, 0);
-	atomic_set(&queue->fresh, queue->size);
+	/* A region may be enabled meanwhile: its slot then shows all of the above */
+	atomic_set_release(&queue->fresh, queue->size);
 	return 0;
 }
 

@@ -83,8 +83,10 @@ int verbs_submit_in_order(struct verbs_ep *ep, struct ib_send_wr *wr, struct ver
 	}
 	if (waits)
 		verbs_wrs_add(ep, container_of(wr, struct ib_rdma_wr, wr));
+	else if (ep->wrs)
+		ret = verbs_wrs_post(ep, wr);
 	else
-		ret = verbs_wrs_ring(ep, wr);
+		ret = ib_post_send(ep->qp, wr, &ep->wrs_bad);
 	if (unlikely(ret)) {
 		verbs_slot_over(slot);
 		verbs_slot_undo_signaling(slot, wr);

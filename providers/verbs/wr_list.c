@@ -56,62 +56,53 @@ void verbs_refuse(struct verbs_slot *slot)
 }
 
 /*
- * The device has refused @bad.  Returns how many work requests it has taken from @first on.  If
- * @bad is in front of @first, refuses the work requests of the list from @bad on.
+ * The device has refused ep->wrs_bad.  Count how many work requests it has taken from @first on.
+ * If ep->wrs_bad is in front of @first, refuse the work requests of the list from there on.
  */
-static unsigned int verbs_wrs_refuse(const struct ib_send_wr *first,
-				     const struct ib_send_wr *bad, int err)
+static noinline void verbs_wrs_refuse(struct verbs_ep *ep, const struct ib_send_wr *first, int err)
 {
-	const struct ib_send_wr *wr;
+	const struct ib_send_wr *wr, *bad = ep->wrs_bad;
 	struct verbs_slot *slot;
-	unsigned int taken = 0;
 
+	lockdep_assert_held(&ep->tx.lock);
+	ep->wrs_taken = 0;
 	for (wr = first; wr && wr != bad; wr = wr->next)
-		taken++;
+		ep->wrs_taken++;
 	if (wr)
-		return taken;
+		return;
 	for (; bad && bad != first; bad = bad->next) {
 		slot = container_of(bad->wr_cqe, struct verbs_slot, cqe);
 		verbs_slot_set_err(slot, -err, 0);
 		verbs_refuse(slot);
 	}
-	return 0;
+	ep->wrs_taken = 0;
 }
 
 /**
  * verbs_wrs_post() - Post the work request list, and more behind it
  * @ep: the endpoint
  * @first: the first of more work requests, or NULL
- * @taken: set on error: how many from @first on the device has taken
  *
  * Refused work requests of the list end by verbs_refuse(), those from @first on are the caller's.
  *
- * Return: 0, or the errno for the first work request that was refused.
+ * Return: 0, or the errno for the first work request that was refused; ep->wrs_taken says how many
+ * from @first on the device has taken.
  */
-int verbs_wrs_post(struct verbs_ep *ep, struct ib_send_wr *first,
-		   unsigned int *taken)
+int verbs_wrs_post(struct verbs_ep *ep, struct ib_send_wr *first)
 {
-	const struct ib_send_wr *bad = NULL;
 	int ret;
 
 	lockdep_assert_held(&ep->tx.lock);
 	*ep->wrs_end = first;
-	ret = ib_post_send(ep->qp, ep->wrs, &bad);
+	/* Not on the stack, so that the compiler need not guard it there */
+	ep->wrs_bad = NULL;
+	ret = ib_post_send(ep->qp, ep->wrs, &ep->wrs_bad);
 	if (unlikely(ret))
-		*taken = verbs_wrs_refuse(first, bad, ret);
+		verbs_wrs_refuse(ep, first, ret);
 	ep->wrs = NULL;
 	ep->wrs_end = &ep->wrs;
 	ep->wrs_used = 0;
 	return ret;
-}
-
-/* Post @wr behind the work request list; return 0, or the errno for the first one refused */
-int verbs_wrs_ring(struct verbs_ep *ep, struct ib_send_wr *wr)
-{
-	unsigned int taken;
-
-	lockdep_assert_held(&ep->tx.lock);
-	return ep->wrs ? verbs_wrs_post(ep, wr, &taken) : ib_post_send(ep->qp, wr, NULL);
 }
 
 /*
@@ -143,20 +134,6 @@ void verbs_end_refused(struct verbs_ep *ep)
 	}
 }
 
-void verbs_reg_wait(struct verbs_mr *mr)
-{
-	struct verbs_ep *ep = mr->ep;
-
-	lockdep_assert_held(&ep->tx.lock);
-	mr->reg.wr.next = NULL;
-	*ep->regs_end = &mr->reg.wr;
-	ep->regs_end = &mr->reg.wr.next;
-	ep->nr_regs++;
-	WRITE_ONCE(mr->waits, true);
-	/* No operation overtakes the registration */
-	WRITE_ONCE(ep->tx.plain, false);
-}
-
 static struct verbs_slot *verbs_reg_slot(const struct ib_send_wr *wr)
 {
 	return container_of(wr->wr_cqe, struct verbs_slot, cqe);
@@ -168,23 +145,11 @@ static void verbs_regs_forget(struct verbs_ep *ep)
 	lockdep_assert_held(&ep->tx.lock);
 	ep->regs = NULL;
 	ep->regs_end = &ep->regs;
-	ep->nr_regs = 0;
 }
 
-/*
- * A registration is not reported even if it fails, as the operation behind it fails, too.  It ends
- * with the next signaled work request.
- */
-static void verbs_reg_fill(struct verbs_ep *ep, struct ib_send_wr *wr)
+static struct verbs_mr *verbs_reg_mr_of(struct ib_send_wr *wr)
 {
-	struct verbs_slot *slot = verbs_reg_slot(wr);
-
-	WRITE_ONCE(slot->region->waits, false);
-	wr->send_flags = 0;
-	if (unlikely(ep->tx.counted || ++ep->nr_unsignaled >= ep->tx.size / 2))
-		verbs_slot_set_signaled(ep, slot, wr);
-	else
-		verbs_slot_set_unsignaled(ep, slot);
+	return container_of(wr, struct verbs_mr, reg.wr);
 }
 
 /**
@@ -192,6 +157,8 @@ static void verbs_reg_fill(struct verbs_ep *ep, struct ib_send_wr *wr)
  * @ep: the endpoint; the caller rings the doorbell before it releases the lock
  *
  * The caller signals its operation after this, so that the operation also ends its registrations.
+ * A registration is not reported even if it fails, as the operation behind it fails, too.  Every
+ * size/2th is signaled, as there may be no operation behind them that is (verbs_ring_locked()).
  */
 void verbs_regs_post(struct verbs_ep *ep)
 {
@@ -200,8 +167,14 @@ void verbs_regs_post(struct verbs_ep *ep)
 	lockdep_assert_held(&ep->tx.lock);
 	if (!ep->regs)
 		return;
-	for (wr = ep->regs; wr; wr = wr->next)
-		verbs_reg_fill(ep, wr);
+	for (wr = ep->regs; wr; wr = wr->next) {
+		WRITE_ONCE(verbs_reg_mr_of(wr)->waits, false);
+		wr->send_flags = 0;
+		if (unlikely(++ep->nr_unsignaled >= ep->tx.size / 2))
+			verbs_slot_set_signaled(ep, verbs_reg_slot(wr), wr);
+		else
+			verbs_slot_set_unsignaled(ep, verbs_reg_slot(wr));
+	}
 	*ep->regs_end = ep->wrs;
 	if (!ep->wrs)
 		ep->wrs_end = ep->regs_end;
@@ -220,7 +193,6 @@ static void verbs_reg_unlink(struct verbs_ep *ep, struct verbs_mr *mr)
 	*link = mr->reg.wr.next;
 	if (ep->regs_end == &mr->reg.wr.next)
 		ep->regs_end = link;
-	ep->nr_regs--;
 	WRITE_ONCE(mr->waits, false);
 }
 
@@ -250,13 +222,11 @@ bool verbs_reg_take_back(struct verbs_mr *mr)
 /* Rings the doorbell for operations that wait for it.  Registrations alone go on waiting. */
 void verbs_ring_locked(struct verbs_ep *ep)
 {
-	unsigned int taken;
-
 	lockdep_assert_held(&ep->tx.lock);
 	if (!ep->wrs)
 		return;
 	verbs_regs_post(ep);
-	verbs_wrs_post(ep, NULL, &taken);
+	verbs_wrs_post(ep, NULL);
 	verbs_wrs_abandon(ep);
 }
 
