@@ -16,7 +16,7 @@
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
-#include "save.h"
+#include "save/save.h"
 #include "verbs.h"
 
 /* verbs_reg_await() may wait for a step that never comes */
@@ -255,7 +255,7 @@ static const struct fi_ops_fabric verbs_fabric_ops = {
 };
 
 int verbs_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fid_fabric,
-		 void *context)
+		      void *context)
 {
 	struct verbs_fabric *fabric;
 

@@ -38,7 +38,7 @@
 #include "mr.h"
 #include "op.h"
 #include "queue.h"
-#include "save.h"
+#include "save/save.h"
 #include "verbs.h"
 
 /* Receiver-not-ready delay that the peer is to keep: 0.64 ms, as in libfabric */

@@ -40,7 +40,7 @@
 #include "ep.h"
 #include "op.h"
 #include "queue.h"
-#include "save.h"
+#include "save/save.h"
 #include "verbs.h"
 
 /**

@@ -154,7 +154,7 @@ void verbs_rws_abandon(struct verbs_ep *ep);
 u64 verbs_rws_begun(const struct verbs_ep *ep);
 bool verbs_rws_ended(struct verbs_ep *ep, u64 begun);
 ssize_t verbs_post_rw(struct verbs_ep *ep, union verbs_any_wr *any, const struct verbs_call *call,
-		 const struct fi_rma_xfer *rma);
+		      const struct fi_rma_xfer *rma);
 
 static inline u32 verbs_wr_size(int num_sge)
 {

@@ -254,7 +254,7 @@ int verbs_getinfo(u32 version, const char *node, const int service, u64 flags,
 
 /* domain.c */
 int verbs_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
-		 void *context);
+		      void *context);
 
 /* id.c */
 void verbs_net_exit(struct fid_fabric *fabric);
