@@ -171,28 +171,38 @@ static int verbs_mr_reuse_table(struct verbs_mr *mr,
 	return ret;
 }
 
-/* Takes the client's list as the table, while the region has the memory */
+static int verbs_mr_check_lent(const struct verbs_mr *mr, struct scatterlist *sg,
+			       size_t element, size_t max_seg)
+{
+	if (!sg || !kofi_page_is_memory(sg_page(sg), mr->domain->hmem))
+		return kofi_refuse("mr_refresh", -EINVAL, "element %zu is no memory", element);
+	if (!sg->length || sg->length > max_seg)
+		return kofi_refuse("mr_refresh", -EINVAL, "element %zu has %u bytes; the device maps 1 to %zu",
+				   element, sg->length, max_seg);
+	return 0;
+}
+
+/*
+ * Takes the client's list as the table, while the region has the memory.  A list that is too long
+ * has too many pages, see verbs_mr_fill_ibmr().
+ */
 static int verbs_mr_lend_table(struct verbs_mr *mr,
 			       const struct fi_mr_attr *attr,
 			       struct verbs_mr_builder *builder)
 {
-	struct scatterlist *sg;
-	unsigned int i;
+	struct scatterlist *sg = attr->mr_sgl;
+	size_t i;
 	int ret;
 
 	if (attr->type != FI_BUF_SGL)
 		return kofi_refuse("mr_refresh", -EINVAL, "attr->type is %d; a region with FI_MR_LEND takes FI_BUF_SGL",
 				   attr->type);
-	ret = verbs_mr_walk(attr, builder);
-	if (ret)
-		return ret;
-	if (builder->count > mr->seg_limit)
-		return kofi_refuse("mr_refresh", -EMSGSIZE, "the list has more than %zu segments, for which the region was registered",
-				   mr->seg_limit);
-	for_each_sg(attr->mr_sgl, sg, attr->iov_count, i)
-		if (!sg->length || sg->length > builder->max_seg)
-			return kofi_refuse("mr_refresh", -EINVAL, "element %u has %u bytes; the device maps 1 to %zu",
-					   i, sg->length, (size_t)builder->max_seg);
+	for (i = 0; i < attr->iov_count; i++, sg = sg_next(sg)) {
+		ret = verbs_mr_check_lent(mr, sg, i, builder->max_seg);
+		if (unlikely(ret))
+			return ret;
+		builder->len += sg->length;
+	}
 	builder->linear = false;
 	mr->sgt.sgl = attr->mr_sgl;
 	mr->sgt.nents = attr->iov_count;

@@ -50,37 +50,61 @@ static bool verbs_mr_ep_gone(const struct verbs_mr *mr)
 			verbs_device_going(mr->domain->dev);
 }
 
+/* May the region take @len bytes, @offset into a page, by verbs_mr_ep_take_one()? */
+static __always_inline bool verbs_mr_ep_fits(const struct verbs_mr *mr, size_t offset, size_t len)
+{
+	return len && offset % VERBS_MR_MIN_PAGE + len <= mr->one_limit;
+}
+
 /* Is @attr one buffer, with the access of the buffer before?  That is the common case */
 static __always_inline bool verbs_mr_ep_is_one(struct verbs_mr *mr,
 					       const struct fi_mr_attr *attr)
 {
 	const struct kvec *kvec = attr->mr_iov;
+	struct scatterlist *sg = attr->mr_sgl;
 
-	return attr->access == mr->asked && attr->type == FI_BUF_KVEC &&
-	       attr->iov_count == 1 && kvec &&
-	       !(attr->offset | attr->iface | attr->auth_key_size) &&
-	       kvec->iov_len && kofi_is_ram(kvec->iov_base, kvec->iov_len) &&
-	       (uintptr_t)kvec->iov_base % VERBS_MR_MIN_PAGE + kvec->iov_len <=
-	       mr->one_limit;
+	if (unlikely(attr->access != mr->asked || attr->iov_count != 1 || !kvec ||
+		     attr->offset | attr->iface | attr->auth_key_size))
+		return false;
+	if (mr->segs)
+		return attr->type == FI_BUF_KVEC && kofi_is_ram(kvec->iov_base, kvec->iov_len) &&
+		       verbs_mr_ep_fits(mr, (uintptr_t)kvec->iov_base, kvec->iov_len);
+	return attr->type == FI_BUF_SGL && kofi_page_is_memory(sg_page(sg), mr->domain->hmem) &&
+	       verbs_mr_ep_fits(mr, sg->offset, sg->length);
 }
 
-/* Takes one segment, without a walk and without a choice of the page size */
-static __always_inline int verbs_mr_ep_take_one(struct verbs_mr *mr,
-						const struct kvec *kvec)
+/* Make a table of one entry, in memory of the region's own or the client's */
+static __always_inline void verbs_mr_ep_table_of_one(struct verbs_mr *mr,
+						     const struct fi_mr_attr *attr)
 {
-	int ret;
+	const struct kvec *kvec = attr->mr_iov;
 
+	if (!mr->segs) {
+		mr->sgt.sgl = attr->mr_sgl;
+		mr->sgt.orig_nents = 1;
+		mr->len = attr->mr_sgl->length;
+		return;
+	}
 	if (unlikely(mr->sgt.orig_nents != 1))
 		verbs_mr_single_table(mr);
 	sg_set_page(mr->segs, virt_to_page(kvec->iov_base), kvec->iov_len,
 		    offset_in_page(kvec->iov_base));
-	ret = ib_dma_map_sgtable_attrs(mr->ibmr->device, &mr->sgt, mr->dir, 0);
-	if (unlikely(ret))
-		return ret;
-	mr->mapped = true;
 	mr->len = kvec->iov_len;
 	mr->linear = true;
-	ret = verbs_mr_fill(mr, sg_dma_address(mr->segs) & (VERBS_MR_MIN_PAGE - 1),
+}
+
+/* Takes one segment, without a walk and without a choice of the page size */
+static __always_inline int verbs_mr_ep_take_one(struct verbs_mr *mr,
+						const struct fi_mr_attr *attr)
+{
+	int ret;
+
+	verbs_mr_ep_table_of_one(mr, attr);
+	ret = ib_dma_map_sgtable_attrs(mr->ibmr->device, &mr->sgt, mr->dir, 0);
+	if (unlikely(ret))
+		return verbs_peer_errno(mr->domain->dev, ret);
+	mr->mapped = true;
+	ret = verbs_mr_fill(mr, sg_dma_address(mr->sgt.sgl) & (VERBS_MR_MIN_PAGE - 1),
 			    VERBS_MR_MIN_PAGE);
 	if (unlikely(ret))
 		verbs_mr_unmap(mr);
@@ -105,8 +129,7 @@ static __always_inline int verbs_mr_ep_take(struct verbs_mr *mr,
 		verbs_mr_unmap(mr);
 	else if (unlikely(state != VERBS_MR_EMPTY))
 		return verbs_mr_refuse("mr_refresh", mr, "empty or ready: disable it, and wait for the completion");
-	ret = one ? verbs_mr_ep_take_one(mr, attr->mr_iov) :
-		    verbs_mr_map(mr, attr);
+	ret = one ? verbs_mr_ep_take_one(mr, attr) : verbs_mr_map(mr, attr);
 	mr->state = ret ? VERBS_MR_EMPTY : VERBS_MR_READY;
 	if (unlikely(ret == -ENOMEM))
 		ret = mr->ep ? verbs_try_later(&mr->ep->tx, -EAGAIN) : -EAGAIN;
@@ -414,11 +437,11 @@ int verbs_mr_ep_init(struct verbs_mr *mr, const struct fi_mr_attr *attr,
 	if (ret)
 		return ret;
 	mr->seg_limit = mr->page_limit;
+	/* verbs_mr_ep_take_one() needs the smallest pages */
+	if (attrs->page_size_cap & VERBS_MR_MIN_PAGE)
+		mr->one_limit = min3((u64)mr->page_limit * VERBS_MR_MIN_PAGE,
+				     attrs->max_mr_size, (u64)verbs_mr_max_seg(mr));
 	if (!lent) {
-		/* verbs_mr_ep_take_one() needs the smallest pages */
-		if (attrs->page_size_cap & VERBS_MR_MIN_PAGE)
-			mr->one_limit = min3((u64)mr->page_limit * VERBS_MR_MIN_PAGE,
-					     attrs->max_mr_size, (u64)verbs_mr_max_seg(mr));
 		mr->segs = kvcalloc(mr->seg_limit, sizeof(*mr->segs), GFP_KERNEL);
 		if (!mr->segs)
 			return -ENOMEM;
