@@ -230,8 +230,7 @@ static int knvme_capsule(struct knvme_queue *queue, struct request *rq,
 	struct bio_vec vec;
 	int count = 0;
 
-	if (rq_data_dir(rq) != WRITE || !queue->ctrl->capsule_data ||
-	    len > queue->capsule_len - sizeof(req->cmd))
+	if (len > queue->capsule_len - sizeof(req->cmd))
 		return 0;
 	bvec_set_virt(&vecs[count++], &req->cmd, sizeof(req->cmd));
 	/* A discard has its list in a vector of its own */
@@ -288,8 +287,14 @@ static int knvme_map(struct knvme_queue *queue, struct request *rq)
 	return 0;
 }
 
-/* Returns 0: the target or the recovery will end the request; else nothing has happened */
-static int knvme_post(struct knvme_queue *queue, struct request *rq)
+/* The send of a command was refused.  Returns -EPROTO: a response has come all the same */
+static noinline int knvme_not_sent(struct knvme_request *req, int ret)
+{
+	return test_and_clear_bit(KNVME_R_WAITS, &req->flags) ? ret : -EPROTO;
+}
+
+/* Returns 0; 1: the data do not fit into the capsule; or a negative errno */
+static noinline int knvme_send_capsule(struct knvme_queue *queue, struct request *rq)
 {
 	struct bio_vec vecs[1 + KNVME_MAX_CAPSULE_VECS];
 	struct knvme_request *req = knvme_request_of(rq);
@@ -298,31 +303,49 @@ static int knvme_post(struct knvme_queue *queue, struct request *rq)
 		.msg_bvec	= vecs,
 		.context	= &req->sent,
 	};
-	int ret = 0;
+	int ret;
+
+	msg.iov_count = knvme_capsule(queue, rq, vecs);
+	if (!msg.iov_count)
+		return 1;
+	/* The response may come before the call returns */
+	set_bit(KNVME_R_WAITS, &req->flags);
+	ret = fi_sendmsg(queue->ep, &msg, FI_COMPLETION);
+	return likely(!ret) ? 0 : knvme_not_sent(req, ret);
+}
+
+static int knvme_send_command(struct knvme_queue *queue, struct request *rq)
+{
+	struct knvme_request *req = knvme_request_of(rq);
+	int ret;
+
+	if (blk_rq_nr_phys_segments(rq)) {
+		ret = knvme_map(queue, rq);
+		if (ret)
+			return ret;
+	} else {
+		knvme_no_data(&req->cmd);
+	}
+	/* The response may come before the call returns */
+	set_bit(KNVME_R_WAITS, &req->flags);
+	ret = fi_send(queue->ep, &req->cmd, sizeof(req->cmd), NULL, 0, &req->sent);
+	return likely(!ret) ? 0 : knvme_not_sent(req, ret);
+}
+
+/* Returns 0: the target or the recovery will end the request; else nothing has happened */
+static int knvme_post(struct knvme_queue *queue, struct request *rq)
+{
+	struct knvme_request *req = knvme_request_of(rq);
+	int ret = 1;
 
 	refcount_set(&req->ref, 2);
 	req->cmd.common.flags |= NVME_CMD_SGL_METABUF;
-	if (!blk_rq_nr_phys_segments(rq)) {
-		knvme_no_data(&req->cmd);
-	} else {
-		msg.iov_count = knvme_capsule(queue, rq, vecs);
-		if (!msg.iov_count)
-			ret = knvme_map(queue, rq);
-	}
-	if (!ret) {
-		/* The response may come before the call returns */
-		set_bit(KNVME_R_WAITS, &req->flags);
-		if (msg.iov_count)
-			ret = fi_sendmsg(queue->ep, &msg, FI_COMPLETION);
-		else
-			ret = fi_send(queue->ep, &req->cmd, sizeof(req->cmd),
-				      NULL, 0, &req->sent);
-		if (!ret)
-			return 0;
-		/* A response has come to a command that was never sent */
-		if (!test_and_clear_bit(KNVME_R_WAITS, &req->flags))
-			ret = -EPROTO;
-	}
+	if (rq_data_dir(rq) == WRITE && queue->ctrl->capsule_data && blk_rq_nr_phys_segments(rq))
+		ret = knvme_send_capsule(queue, rq);
+	if (ret > 0)
+		ret = knvme_send_command(queue, rq);
+	if (!ret)
+		return 0;
 	/*
 	 * The region cannot be given back if its registration has left with the doorbell
 	 * of another command, or if the device has gone.
