@@ -4,6 +4,7 @@
 # The measurements of scripts/bench, inside the guest.
 #
 # usage: bench.sh PART GUEST        bench.sh count PART
+#        bench.sh disk up           bench.sh disk SIDE RW COUNT, for scripts/profile
 #
 # PART is insn, goal, rxe, tcp, nvme or uml, GUEST the number of this one among those that measure it.
 # Prints a line "sample CASE SIDE UNIT ROUND VALUE OPERATIONS" for each run of each
@@ -512,6 +513,16 @@ run_cases()
 part=$1
 guest=1
 disks=
+if [ "$part" = disk ] && [ "$2" = up ]; then
+	modprobe -a kofi kofi_verbs && disks_up >/tmp/out 2>&1 && echo "$disks" >/tmp/disks
+	exit
+fi
+if [ "$part" = disk ]; then
+	[ "$2" = kofi ] && side=kofi || side=rdma
+	dev=$(sed -n "s/.*$side=\([^ ]*\).*/\1/p" /tmp/disks)
+	fio_ns "$3" 4k 1 "$4" >/dev/null
+	exit
+fi
 user_prov=verbs
 user_ep=msg
 user_way=

@@ -106,11 +106,12 @@ static void insn_watch(struct qemu_plugin_insn *its)
 	insn->addr = qemu_plugin_insn_vaddr(its);
 	insn->next = insns;
 	insns = insn;
-	if (insn->addr == begin)
-		qemu_plugin_register_vcpu_insn_exec_cb(its, on_begin,
-						       NO_REGISTERS, NULL);
+	/* A run may end where the next one begins */
 	if (insn->addr == end)
 		qemu_plugin_register_vcpu_insn_exec_cb(its, on_end,
+						       NO_REGISTERS, NULL);
+	if (insn->addr == begin)
+		qemu_plugin_register_vcpu_insn_exec_cb(its, on_begin,
 						       NO_REGISTERS, NULL);
 	qemu_plugin_register_vcpu_insn_exec_cb(its, on_insn, NO_REGISTERS, insn);
 	qemu_plugin_register_vcpu_mem_cb(its, on_touch, NO_REGISTERS,
