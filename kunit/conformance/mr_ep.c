@@ -97,13 +97,13 @@ static void an_owner_ends_a_key_and_has_a_new_one(struct kunit *test)
 	vt_none(test, bound.pair.b.tx);
 }
 
-/* A list of pieces of a buffer, which belongs to the client */
-static void lent_list(struct scatterlist *sgl, u8 *buf)
+/* A list of @count pieces of a buffer, which belongs to the client */
+static void lent_list(struct scatterlist *sgl, u8 *buf, size_t count)
 {
-	size_t i, len = LEN / LENT;
+	size_t i, len = LEN / count;
 
-	sg_init_table(sgl, LENT);
-	for (i = 0; i < LENT; i++)
+	sg_init_table(sgl, count);
+	for (i = 0; i < count; i++)
 		sg_set_buf(&sgl[i], buf + i * len, len);
 }
 
@@ -119,7 +119,7 @@ static void a_list_that_is_lent_is_registered_again_and_again(struct kunit *test
 		return;
 	if (!bound_open(test, &bound))
 		return;
-	lent_list(sgl, bound.iov.iov_base);
+	lent_list(sgl, bound.iov.iov_base, LENT);
 	attr = (struct fi_mr_attr) {
 		.type		= FI_BUF_SGL,
 		.mr_sgl		= sgl,
@@ -139,10 +139,11 @@ static void a_list_that_is_lent_is_registered_again_and_again(struct kunit *test
 		KUNIT_ASSERT_EQ(test, fi_mr_disable(bound.mr, 0, vt_ctx(3)), 0);
 		KUNIT_EXPECT_EQ(test, vt_done(test, bound.pair.b.tx,
 					      vt_ctx(3)).data, key);
-		/* Another list, and other memory */
+		/* Another list, also of one element, and other memory */
 		bound.iov.iov_base = vt_buf(test, LEN);
 		attr.mr_sgl = sgl + (i & 1 ? 0 : LENT);
-		lent_list(attr.mr_sgl, bound.iov.iov_base);
+		attr.iov_count = i % 3 ? LENT : 1;
+		lent_list(attr.mr_sgl, bound.iov.iov_base, attr.iov_count);
 		KUNIT_ASSERT_EQ(test, fi_mr_refresh(bound.mr, &attr, 0), 0);
 	}
 	/* Nothing else can be lent */
@@ -179,7 +180,7 @@ static void an_empty_list_of_any_type_begins_a_lending_region(struct kunit *test
 		return;
 	if (!bound_open(test, &bound))
 		return;
-	lent_list(sgl, bound.iov.iov_base);
+	lent_list(sgl, bound.iov.iov_base, LENT);
 	list = (struct fi_mr_attr) {
 		.type		= FI_BUF_SGL,
 		.mr_sgl		= sgl,
