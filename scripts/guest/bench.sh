@@ -49,6 +49,8 @@ cases_insn()
 	insn.rdm.rate.64.d128 stream depth=128 count=512 rounds=11 $rdm
 	insn.loop.lat.64 pingpong size=64 count=50 rounds=25 $loop
 	insn.loop.rate.64.d128 stream depth=128 count=512 rounds=11 $loop
+	insn.kfi.tcp insn_kfi tcp
+	insn.kfi.loop insn_kfi loop
 	insn.nvme.4k.r disk_io randread 4k 1 200 11
 	END
 }
@@ -137,6 +139,7 @@ cases_tcp()
 	mem.rdm.ep memory_of ep nothing 400 16 prov=tcp ep=rdm
 	mem.rdm.known memory_of peer nothing 5000 1 prov=tcp ep=rdm
 	mem.rdm.conn memory_of met ep 1000 16 prov=tcp ep=rdm
+	mem.kfi.ctx memory_kfi tcp
 	tcp.lat.64 again 4 pingpong size=64 count=20 rounds=80 ctx=process $sock
 	tcp.lat.64.worker again 4 pingpong size=64 count=20 rounds=80 $sock
 	tcp.rate.64.d128 again 2 stream depth=128 count=512 rounds=40 ctx=process $sock
@@ -251,6 +254,19 @@ insn_hooked()
 	echo >/sys/module/kofi/parameters/hooks
 }
 
+# insn_kfi CASE PROVIDER: tagged reads and writes by the kfi_* names beside those by kOFI's
+insn_kfi()
+{
+	modprobe kofi_kfi && echo "$2" >/sys/module/kofi_kfi/parameters/provider
+	if modprobe kofi_insn_kfi prov="$2"; then
+		sed 's/^/sample /' /sys/kernel/debug/kofi_insn_kfi/samples
+		rmmod kofi_insn_kfi
+	else
+		trouble "$1" "kofi_insn_kfi does not load"
+	fi
+	rmmod kofi_bulk kofi_kfi
+}
+
 # free_pages: all that are free, also those that a processor keeps for itself
 free_pages()
 {
@@ -316,6 +332,31 @@ memory_of()
 			echo "sample $key raw bytes $round 0 $1"
 		fi
 	done
+}
+
+# kfi_held SIDE CONTEXTS PROVIDER: the free pages when so many are open
+kfi_held()
+{
+	modprobe kofi_insn_kfi hold="$2" side="$1" prov="$3" || return
+	free_pages
+	rmmod kofi_insn_kfi
+}
+
+# memory_kfi CASE PROVIDER: a context of each direction, with a queue each, by the kfi_* names
+memory_kfi()
+{
+	modprobe kofi_kfi && echo "$2" >/sys/module/kofi_kfi/parameters/provider
+	for round in 1 2 3 4 5 6; do
+		for who in kofi raw; do
+			if ! free=$(kfi_held $who 1 "$2") || ! left=$(kfi_held $who 16 "$2"); then
+				trouble "$1" "kofi_insn_kfi does not load"
+				return
+			fi
+			[ "$round" -eq 1 ] ||
+				echo "sample $1 $who bytes $round $(((free - left) * 4096)) 15"
+		done
+	done
+	rmmod kofi_bulk kofi_kfi
 }
 
 # beside CASE TEST WORD BASE WORD [WORD...]: kOFI with one word beside kOFI with another
@@ -500,8 +541,8 @@ run_cases()
 		[ "$key" = - ] || echo "case $key"
 		# shellcheck disable=SC2086 # a list of words
 		case $test in
-		again | beside | cpus | disk_io | insn_all | insn_hooked | meets | memory | \
-			memory_of | user | user_poll | user_rdm | user_tcp) $test "$key" $words ;;
+		again | beside | cpus | disk_io | insn_all | insn_hooked | insn_kfi | meets | memory | \
+			memory_kfi | memory_of | user | user_poll | user_rdm | user_tcp) $test "$key" $words ;;
 		*) perf_case "$key" "$test" $words ;;
 		esac
 	done
