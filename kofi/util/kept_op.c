@@ -101,7 +101,7 @@ static int kofi_keep_rma(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 				kofi_keep_local(kept, ep, &rma->xfer);
 	if (ret)
 		return ret;
-	if (!rma->rma_count || rma->rma_count > KOFI_RMA_MAX_IOV)
+	if (!rma->rma || !rma->rma_count || rma->rma_count > KOFI_RMA_MAX_IOV)
 		return -EINVAL;
 	if (kept->flags & FI_TAGGED) {
 		if (rma->rma_count > 1 || rma->rma->addr)

@@ -215,6 +215,10 @@ static void bad_requests_are_refused(struct kunit *test)
 				-EINVAL);
 	}
 	KUNIT_EXPECT_EQ(test, fi_writemsg(ep, &msg, 0), -EINVAL);
+	msg.rma_iov_count = 1;
+	KUNIT_EXPECT_EQ(test, fi_writemsg(ep, &msg, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_readmsg(ep, &msg, 0), -EINVAL);
+	msg.rma_iov_count = 0;
 	msg.rma_iov = &remote;
 	KUNIT_EXPECT_EQ(test, fi_readmsg(ep, &msg, 0), -EINVAL);
 	msg.rma_iov_count = 1;
