@@ -221,7 +221,7 @@ static void wait_ends_with_its_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(ct->cntr), 0);
 }
 
-/**
+/*
  * struct waking - What wakes a thread that sleeps until the value is 3
  * @name: of that
  * @before: the counter, before the thread comes

@@ -101,7 +101,7 @@ static void provider_without_a_name_is_logged(struct kunit *test)
 			1);
 }
 
-/**
+/*
  * struct versions - Two versions of a provider
  * @name: of the case
  * @first: registered first
