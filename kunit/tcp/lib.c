@@ -46,10 +46,15 @@ int bed_init_at(struct kunit *test, const char *node)
 	return ret;
 }
 
+int bed_init_rdm_at(struct kunit *test, const char *node)
+{
+	return bed_open(test, FI_EP_RDM, node);
+}
+
 /* Between two other addresses of the machine */
 int bed_init_rdm(struct kunit *test)
 {
-	return bed_open(test, FI_EP_RDM, "127.0.0.2");
+	return bed_init_rdm_at(test, "127.0.0.2");
 }
 
 int bed_init(struct kunit *test)

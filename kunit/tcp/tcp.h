@@ -32,6 +32,7 @@ int bed_init(struct kunit *test);
 int bed_init_at(struct kunit *test, const char *node);
 /* Of an endpoint without connections, which the case opens itself */
 int bed_init_rdm(struct kunit *test);
+int bed_init_rdm_at(struct kunit *test, const char *node);
 /* And with a peer of the other byte order */
 int bed_init_foreign(struct kunit *test);
 

@@ -9,13 +9,16 @@
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <rdma/fi_tagged.h>
 #include "../lib/async.h"
 #include "../lib/dmabuf.h"
 #include "../lib/memory.h"
 #include "../lib/netns.h"
+#include "rdm.h"
 #include "tcp.h"
 
 #define HERE	"10.98.0.1"
+#define THERE	0x0a620002	/* 10.98.0.2 */
 #define LEN	SZ_64K
 #define SHORT	SZ_16K
 #define KEY	5
@@ -31,7 +34,7 @@ static void unlink_peer(void *unused)
 	vt_shell("ip link del kofi0");
 }
 
-static int far_init(struct kunit *test)
+static int far_up(struct kunit *test)
 {
 	struct vt_netns *netns = vt_netns_new(test);
 	char *command = kunit_kzalloc(test, 512, GFP_KERNEL);
@@ -42,7 +45,26 @@ static int far_init(struct kunit *test)
 	if (kunit_add_action_or_reset(test, unlink_peer, NULL) || vt_shell(command))
 		return -ENODEV;
 	peer_net = netns->net;
-	return bed_init_at(test, HERE);
+	return 0;
+}
+
+static int far_init(struct kunit *test)
+{
+	return far_up(test) ? : bed_init_at(test, HERE);
+}
+
+static int far_rdm_init(struct kunit *test)
+{
+	int ret = far_up(test) ? : bed_init_rdm_at(test, HERE);
+	struct fi_info *info;
+
+	if (ret)
+		return ret;
+	info = vt_of(test)->info;
+	info->caps |= FI_TAGGED_RMA;
+	info->tx_attr->caps |= FI_TAGGED_RMA;
+	info->rx_attr->caps |= FI_TAGGED_RMA;
+	return 0;
 }
 
 /* Has somebody else a reference to one of the pages? */
@@ -437,6 +459,44 @@ static struct kunit_suite far_suite = {
 	.test_cases	= far_cases,
 };
 
+/*
+ * It ends when TCP lets go of its pages, after its connection.  ECANCELED would say that the
+ * client has cancelled it.
+ */
+static void a_receive_that_a_dead_peer_reads_is_not_cancelled(struct kunit *test)
+{
+	struct rdm_peer peer = { .understands = PEER_REFUSES | PEER_TAGGED };
+	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + 16];
+	struct vt_end end = {};
+	struct vt_comp comp;
+	struct socket *sock;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, THERE);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	KUNIT_ASSERT_EQ(test, fi_trecv(end.ep, mem, LEN, NULL, FI_ADDR_UNSPEC, KEY, 0,
+				       vt_ctx(1)), 0);
+	peer_send(test, sock, msg, peer_tagged_read(msg, KEY, LEN));
+	peer_dies(test, sock);
+	wait_lent(test, mem, LEN, true);
+	comp = vt_failed(test, end.rx);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
+	wait_lent(test, mem, LEN, false);
+}
+
+static struct kunit_case far_rdm_cases[] = {
+	KUNIT_CASE(a_receive_that_a_dead_peer_reads_is_not_cancelled),
+	{}
+};
+
+static struct kunit_suite far_rdm_suite = {
+	.name		= "kofi_tcp_lent_receive",
+	.init		= far_rdm_init,
+	.exit		= vt_exit,
+	.test_cases	= far_rdm_cases,
+};
+
 /* The network would copy it on its way to the receiver */
 static void what_stays_on_the_machine_is_copied(struct kunit *test)
 {
@@ -462,4 +522,4 @@ static struct kunit_suite near_suite = {
 	.test_cases	= near_cases,
 };
 
-kunit_test_suites(&far_suite, &near_suite);
+kunit_test_suites(&far_suite, &far_rdm_suite, &near_suite);

@@ -297,6 +297,7 @@ struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err)
 	/* A connection that has not stood has only its request under way, which nobody needs */
 	if (conn->phase != KTCP_OPEN)
 		conn->cut = true;
+	conn->err = err;
 	conn->phase = KTCP_OVER;
 	mutex_unlock(&conn->run);
 	/* From now on only this worker uses the socket, conn->tx and conn->rx */

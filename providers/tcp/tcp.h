@@ -488,6 +488,7 @@ enum ktcp_phase {
  * @request: type of its request
  * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
  * @failed: negative errno, for the worker to see: sending within a call has failed; 0: it has not
+ * @err: positive error code of what TCP still has when the connection is over; set before KTCP_OVER
  * @violation: what the peer has done that the wire does not allow; 0: nothing
  * @recalled: a client wants back a region whose pages TCP may have
  * @cut: the end closes the socket at once, whatever TCP has still to deliver; set before the end
@@ -526,6 +527,7 @@ struct ktcp_conn {
 	enum ktcp_wire_cm_type	request;
 	enum ktcp_phase		phase;
 	int			failed;
+	int			err;
 	enum ktcp_violation	violation;
 	bool			recalled;
 	bool			cut;

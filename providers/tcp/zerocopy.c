@@ -222,7 +222,7 @@ void ktcp_zc_reap(struct ktcp_conn *conn)
 		if (acked && zc->lent)
 			atomic_long_inc(READ_ONCE(zc->copied) ? &ktcp_zc_copied :
 								&ktcp_zc_whole);
-		ktcp_tx_let_go(conn, zc, acked ? 0 : ECANCELED);
+		ktcp_tx_let_go(conn, zc, acked ? 0 : conn->err ? : ECONNRESET);
 	}
 }
 
