@@ -50,7 +50,11 @@ static bool nth_leak_watching;
 static DEFINE_RAW_SPINLOCK(nth_live_lock);
 static char nth_symbol[KSYM_SYMBOL_LEN];
 
-enum nth_owns { NTH_OTHER, NTH_BETWEEN, NTH_OURS };
+enum nth_owns {
+	NTH_OTHER,
+	NTH_BETWEEN,
+	NTH_OURS,
+};
 
 /**
  * struct nth_site - What is known of an address of code
