@@ -15,8 +15,8 @@
 #include "hook.h"
 
 /*
- * The client will open an endpoint with @info on upper objects, so @info names the hook.
- * An info without a name suits any provider.
+ * The client will open an endpoint with @info on upper objects, so @info names the hook: the lower
+ * passive endpoint knows no name.  Without memory it names none, and suits any provider.
  */
 static void hook_map_request(const struct kofi_hook_obj *pep,
 			     struct fi_info *info)
@@ -24,7 +24,7 @@ static void hook_map_request(const struct kofi_hook_obj *pep,
 	const struct kofi_hook_fabric *root = pep->root;
 
 	kofi_hook_add_caps(pep->caps & root->hook->caps, info);
-	if (!info->fabric_attr || !info->fabric_attr->prov_name)
+	if (!info->fabric_attr)
 		return;
 	kfree(info->fabric_attr->prov_name);
 	info->fabric_attr->prov_name = kstrdup(root->prov_name, GFP_ATOMIC);
