@@ -280,7 +280,7 @@ tagged_rma()
 	modprobe kofi_kfi_test
 	results=$(grep -c '^  *ok .* tcp$' /sys/kernel/debug/kunit/kofi_kfi_tags/results)
 	printf '*.*' >$kunit
-	rmmod kofi_kfi_test kofi_bulk kofi_kfi kofi_loop
+	rmmod kofi_kfi_test kofi_client kofi_bulk kofi_kfi kofi_loop
 	if capture_end; then
 		echo "kernel cases $results" >/tmp/kernel
 		capture_print tagged-rma /tmp/kernel
