@@ -9,7 +9,8 @@
 # PART is insn, goal, rxe, tcp, nvme or uml, GUEST the number of this one among those that measure it.
 # Prints a line "sample CASE SIDE UNIT ROUND VALUE OPERATIONS" for each run of each
 # side, "case CASE" before each case, and exits 0 only when all cases were
-# measured. "count" prints how many cases there are, and measures nothing.
+# measured. "count" prints how many cases there are, and measures nothing. ROWS: only cases with
+# such a name, patterns of the shell.
 #
 # Each case is a line of cases_PART: what kofi_perf takes (clients/perf/command.c), or
 # the name of a function below and its arguments. "-" is no case.
@@ -534,6 +535,20 @@ disk_io()
 	as_measured </tmp/lines
 }
 
+# cases PART: those of ROWS
+cases()
+(
+	set -f
+	"cases_$1" | while read -r key words; do
+		for row in ${ROWS:-*} -; do
+			# shellcheck disable=SC2254 # a pattern
+			case $key in
+			$row) echo "$key $words"; break ;;
+			esac
+		done
+	done
+)
+
 # run_cases: those on stdin
 run_cases()
 {
@@ -568,14 +583,14 @@ user_prov=verbs
 user_ep=msg
 user_way=
 if [ "$part" = count ]; then
-	"cases_$2" | grep -vc '^-'
+	cases "$2" | grep -vc '^-'
 	exit
 fi
 guest=$2
 before=$((guest * 100000))
 modprobe -a kofi kofi_verbs kofi_tcp kofi_loop kofi_perf || exit
 # A file, as the loop's end in a pipe would be a process of its own.
-"cases_$part" >/tmp/cases
+cases "$part" >/tmp/cases
 run_cases </tmp/cases
 { [ -z "$disks" ] || disks_down; } && rmmod kofi_perf && rmmod kofi_verbs kofi_tcp kofi_loop || failed=$((failed + 1))
 [ $failed -eq 0 ]
