@@ -178,6 +178,18 @@ static inline enum dma_data_direction verbs_wr_dir(const struct ib_send_wr *wr)
 	       DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
+/* Post @wr, and what is behind it; what the device refuses begins at ep->wrs_bad */
+static inline int verbs_wr_post(struct verbs_ep *ep, const struct ib_send_wr *wr)
+{
+	const struct ib_send_wr **bad = &ep->wrs_bad;
+
+	lockdep_assert_held(&ep->tx.lock);
+	/* Else the compiler guards the place on the stack that ib_post_send() has for NULL */
+	if (!bad)
+		__builtin_unreachable();
+	return ib_post_send(ep->qp, wr, bad);
+}
+
 /* A registration waits for the doorbell of the next operation (wr_list.c) */
 static inline void verbs_reg_wait(struct verbs_ep *ep, struct verbs_mr *mr)
 {

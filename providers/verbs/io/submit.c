@@ -86,7 +86,7 @@ int verbs_submit_in_order(struct verbs_ep *ep, struct ib_send_wr *wr, struct ver
 	else if (ep->wrs)
 		ret = verbs_wrs_post(ep, wr);
 	else
-		ret = ib_post_send(ep->qp, wr, &ep->wrs_bad);
+		ret = verbs_wr_post(ep, wr);
 	if (unlikely(ret)) {
 		verbs_slot_over(slot);
 		verbs_slot_undo_signaling(slot, wr);

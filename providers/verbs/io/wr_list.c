@@ -25,16 +25,16 @@
 void verbs_wrs_add(struct verbs_ep *ep, const struct ib_rdma_wr *wr)
 {
 	struct verbs_wr *copy = (void *)&ep->wrs_room[ep->wrs_used];
-	int i;
+	struct ib_sge *to = copy->sge, *end = to + wr->wr.num_sge;
+	const struct ib_sge *from = wr->wr.sg_list;
 
 	lockdep_assert_held(&ep->tx.lock);
 	copy->rdma = *wr;
 	/* Most have one element, for which memcpy() of any length takes longer */
-	for (i = 0; i < wr->wr.num_sge; i++)
-		copy->sge[i] = wr->wr.sg_list[i];
-	if (i)
-		copy->rdma.wr.sg_list = copy->sge;
-	ep->wrs_used += verbs_wr_size(wr->wr.num_sge);
+	while (to < end)
+		*to++ = *from++;
+	copy->rdma.wr.sg_list = copy->sge;
+	ep->wrs_used = (u8 *)end - ep->wrs_room;
 	copy->rdma.wr.next = NULL;
 	*ep->wrs_end = &copy->rdma.wr;
 	ep->wrs_end = &copy->rdma.wr.next;
@@ -94,9 +94,8 @@ int verbs_wrs_post(struct verbs_ep *ep, struct ib_send_wr *first)
 
 	lockdep_assert_held(&ep->tx.lock);
 	*ep->wrs_end = first;
-	/* Not on the stack, so that the compiler need not guard it there */
 	ep->wrs_bad = NULL;
-	ret = ib_post_send(ep->qp, ep->wrs, &ep->wrs_bad);
+	ret = verbs_wr_post(ep, ep->wrs);
 	if (unlikely(ret))
 		verbs_wrs_refuse(ep, first, ret);
 	ep->wrs = NULL;
