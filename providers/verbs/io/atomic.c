@@ -89,6 +89,9 @@ static int verbs_atomic_check(const struct fi_atomic_xfer *atomic)
 	if (atomic->ioc_count != 1 || (operand && xfer->count != 1) ||
 	    (result && atomic->result.count != 1) || (compare && atomic->compare.count != 1))
 		return -E2BIG;
+	if (!ioc || (operand && !list) || (result && !atomic->result.ioc) ||
+	    (compare && !atomic->compare.ioc))
+		return -EINVAL;
 	if ((operand && list->count != ioc->count) ||
 	    (result && atomic->result.ioc->count != ioc->count) ||
 	    (compare && atomic->compare.ioc->count != ioc->count))
