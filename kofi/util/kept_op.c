@@ -152,7 +152,7 @@ static int kofi_keep_atomic(struct kofi_kept_op *kept, const struct kofi_ep *ep,
 	ret = kofi_atomic_valid(atomic->datatype, atomic->op, form, &size);
 	if (ret)
 		return ret;
-	if (!atomic->ioc_count || atomic->ioc_count > KOFI_RMA_MAX_IOV)
+	if (!atomic->ioc || !atomic->ioc_count || atomic->ioc_count > KOFI_RMA_MAX_IOV)
 		return -EINVAL;
 	for (i = 0; i < atomic->ioc_count; i++) {
 		count = size_add(count, atomic->ioc[i].count);

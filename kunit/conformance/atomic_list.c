@@ -195,6 +195,40 @@ static void lists_here_and_there_need_not_have_one_shape(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, bench->result[i], i);
 }
 
+static void a_list_that_is_not_there_is_refused(struct kunit *test)
+{
+	struct bench *bench = bench_open(test, FI_FETCH_ATOMIC, FI_SUM);
+	struct fi_ioc local, result;
+	struct fi_rma_ioc remote;
+	struct fi_msg_atomic msg = {
+		.msg_iov	= &local,
+		.iov_count	= 1,
+		.rma_iov_count	= 1,
+		.datatype	= FI_UINT64,
+		.op		= FI_SUM,
+	};
+	struct fid_ep *ep;
+
+	if (!bench || !bench->count)
+		return;
+	ep = bench->pair.a.ep;
+	local = (struct fi_ioc) { .addr = bench->operand, .count = 1 };
+	result = (struct fi_ioc) { .addr = bench->result, .count = 1 };
+	remote = (struct fi_rma_ioc) { bench->region.addr, 1, bench->region.key };
+	KUNIT_EXPECT_EQ(test, fi_fetch_atomicmsg(ep, &msg, &result, NULL, 1, 0), -EINVAL);
+	msg.rma_iov = &remote;
+	KUNIT_EXPECT_EQ(test, fi_fetch_atomicmsg(ep, &msg, NULL, NULL, 1, 0), -EINVAL);
+	msg.msg_iov = NULL;
+	KUNIT_EXPECT_EQ(test, fi_fetch_atomicmsg(ep, &msg, &result, NULL, 1, 0), -EINVAL);
+	msg.msg_iov = &local;
+	msg.op = FI_CSWAP;
+	if (count_of(ep, FI_COMPARE_ATOMIC, FI_CSWAP))
+		KUNIT_EXPECT_EQ(test, fi_compare_atomicmsg(ep, &msg, NULL, NULL, 1, &result, NULL,
+							   1, 0), -EINVAL);
+	vt_none(test, bench->pair.a.tx);
+	vt_ping(test, &bench->pair.a, &bench->pair.b);
+}
+
 static void vectors_are_taken_or_refused(struct kunit *test)
 {
 	struct bench *bench = bench_open(test, 0, FI_SUM);
@@ -333,6 +367,7 @@ static struct kunit_case list_cases[] = {
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(lists_here_and_there_need_not_have_one_shape,
 			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_list_that_is_not_there_is_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(vectors_are_taken_or_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(an_injected_atomic_needs_no_buffer, conf_gen_params),
 	KUNIT_CASE_PARAM(atomics_need_the_right_to_write, conf_gen_params),
