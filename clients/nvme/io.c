@@ -287,13 +287,16 @@ static int knvme_map(struct knvme_queue *queue, struct request *rq)
 	return 0;
 }
 
-/* The send of a command was refused.  Returns -EPROTO: a response has come all the same */
+/* Take a refused command back.  Return @ret, or -EPROTO if the target has answered the command */
 static noinline int knvme_not_sent(struct knvme_request *req, int ret)
 {
 	return test_and_clear_bit(KNVME_R_WAITS, &req->flags) ? ret : -EPROTO;
 }
 
-/* Returns 0; 1: the data do not fit into the capsule; or a negative errno */
+/*
+ * Not inline, so the elements are on the stack of no other request.  Return 0; 1: the data do not
+ * fit into the capsule; or a negative errno.
+ */
 static noinline int knvme_send_capsule(struct knvme_queue *queue, struct request *rq)
 {
 	struct bio_vec vecs[1 + KNVME_MAX_CAPSULE_VECS];
