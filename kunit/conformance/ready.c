@@ -4,8 +4,10 @@
  * of the queue of that direction, and then the call succeeds.  On every kind of queue.
  *
  * A transmit queue is full because the peer has posted no receive, so these cases are for
- * providers that lose nothing then (FI_RM_ENABLED).  A provider that has no such word does
- * not know FI_OPT_CALLBACKS.
+ * providers that lose nothing then (FI_RM_ENABLED).  Operations have FI_DELIVERY_COMPLETE or
+ * FI_TRANSMIT_COMPLETE, if that is there: otherwise one may complete when the provider has a
+ * copy, and a callback gives its slot back at once.  A provider that has no such word does not
+ * know FI_OPT_CALLBACKS.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -73,13 +75,32 @@ static bool has_rw_ops(struct kunit *test)
 	return !ret;
 }
 
+/* Operations complete at @level; NULL: that is not there */
+static struct fi_info *with_level(struct kunit *test, u64 level)
+{
+	struct fi_info *hints = conf_ask(test), *info;
+
+	hints->tx_attr->op_flags = level;
+	/* kofi_rxm delivers messages, but not writes */
+	if (vt_is_rdm(hints)) {
+		hints->caps = FI_MSG;
+		hints->tx_attr->caps = 0;
+		hints->rx_attr->caps = 0;
+	}
+	return conf_getinfo(test, hints, &info) ? NULL : info;
+}
+
 static bool is_claimed(struct kunit *test)
 {
+	struct fi_info *info;
 	struct fid_ep *ep;
 	int ret;
 
 	if (vt_of(test)->info->domain_attr->resource_mgmt != FI_RM_ENABLED)
 		return false;
+	info = with_level(test, FI_DELIVERY_COMPLETE) ? : with_level(test, FI_TRANSMIT_COMPLETE);
+	if (info)
+		vt_of(test)->info = info;
 	conf_shallow(test, DEPTH);
 	conf_serve(test);
 	ep = vt_ep(test, vt_of(test)->info);
