@@ -6,6 +6,7 @@
 #include <linux/bvec.h>
 #include <linux/scatterlist.h>
 #include <rdma/fi_rma.h>
+#include "../lib/calls.h"
 #include "bed.h"
 
 #define LEN	64
@@ -47,6 +48,31 @@ static void a_refused_call_is_traced_with_its_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace->ret, -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, atomic_read(&trace->calls), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&trace->done), 0);
+}
+
+/* Whatever it is answered: the endpoint is not connected, and some are not there */
+static void each_call_is_traced_once(struct kunit *test)
+{
+	static const struct vt_call *const tables[] = { vt_sends, vt_recvs, vt_reads, vt_writes };
+	const struct vt_xfer x = { .buf = vt_buf(test, LEN), .len = 8, .key = 1 };
+	const struct vt_call *call;
+	struct vt_end end = {};
+	struct bed_trace *trace;
+	ssize_t ret;
+	int i, n = 0;
+
+	bed_open(test, BED_TRACE, FI_MSG | FI_RMA);
+	vt_client(test, &end, &vt_default_kind);
+	trace = bed_trace_begin(test);
+	for (i = 0; i < ARRAY_SIZE(tables); i++) {
+		for (call = tables[i]; call->name; call++) {
+			ret = vt_post(end.ep, call, &x);
+			KUNIT_EXPECT_EQ_MSG(test, atomic_read(&trace->calls), ++n, "%s",
+					    call->name);
+			KUNIT_EXPECT_EQ_MSG(test, trace->ret, ret, "%s", call->name);
+			n = atomic_read(&trace->calls);
+		}
+	}
 }
 
 static void what_is_flushed_is_traced_as_an_error(struct kunit *test)
@@ -171,6 +197,7 @@ static void nothing_is_traced_while_the_events_are_off(struct kunit *test)
 static struct kunit_case trace_cases[] = {
 	KUNIT_CASE(a_send_and_its_completion_are_traced),
 	KUNIT_CASE(a_refused_call_is_traced_with_its_answer),
+	KUNIT_CASE(each_call_is_traced_once),
 	KUNIT_CASE(what_is_flushed_is_traced_as_an_error),
 	KUNIT_CASE_PARAM(a_list_is_traced_with_all_its_bytes, list_gen_params),
 	KUNIT_CASE(reads_and_writes_are_traced),
