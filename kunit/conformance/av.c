@@ -128,6 +128,7 @@ static void a_removed_address_makes_room(struct kunit *test)
 	names = names_open(test, 0);
 	KUNIT_ASSERT_EQ(test, fi_av_insert(names->av, names->array, NR, addrs,
 					   0, NULL), NR);
+	conf_says(test, &names->av->fid, "addresses", NR);
 	KUNIT_ASSERT_EQ(test, fi_av_remove(names->av, &addrs[1], 2, 0), 0);
 	expect_name(test, names, addrs[0], 0);
 	expect_nothing(test, names->av, addrs[1]);
@@ -136,6 +137,7 @@ static void a_removed_address_makes_room(struct kunit *test)
 					   names->array + 2 * names->len, 1,
 					   &addrs[2], 0, NULL), 1);
 	expect_name(test, names, addrs[2], 2);
+	conf_says(test, &names->av->fid, "addresses", NR - 1);
 	KUNIT_EXPECT_EQ(test, fi_av_remove(names->av, addrs, 0, 0), 0);
 	KUNIT_EXPECT_EQ(test, fi_av_remove(names->av, NULL, 1, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_remove(names->av, addrs, 1, FI_MORE),

@@ -353,6 +353,8 @@ static void requests_wait_until_they_are_answered(struct kunit *test)
 	}
 	for (i = 0; i < ARRAY_SIZE(ends); i++)
 		infos[i] = connreq_with(test, 0);
+	conf_says(test, &ends[0].ep->fid, "max_msg_size",
+		  vt_of(test)->info->ep_attr->max_msg_size);
 	for (i = 0; i < ARRAY_SIZE(ends); i++)
 		KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep,
 						infos[i]->handle, NULL, 0), 0);

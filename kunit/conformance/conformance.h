@@ -140,6 +140,8 @@ struct fi_info *conf_with_flags(struct kunit *test, u64 tx_flags, u64 rx_flags);
 bool conf_claims(struct kunit *test, const struct vt_call *call);
 /* Such a call has its refusal */
 void conf_refuses(struct kunit *test, struct fid_ep *ep, const struct vt_call *call);
+/* What an object says of itself (kofi/stat.h), unless its provider has it say nothing */
+void conf_says(struct kunit *test, struct fid *fid, const char *name, u64 want);
 /* 0, and @mr is set, or why not */
 int conf_reg(struct kunit *test, void *buf, size_t len, u64 access,
 	     struct fid_mr **mr);

@@ -166,6 +166,38 @@ static void a_queue_says_how_it_is_waited_for(struct kunit *test)
 	}
 }
 
+static void a_queue_says_what_it_has_reported(struct kunit *test)
+{
+	struct fi_info *info = vt_of(test)->info;
+	size_t size = info->tx_attr->size + info->rx_attr->size;
+	u8 *buf = vt_buf(test, 8);
+	struct vt_pair pair = {};
+	struct fid *fid;
+	int i;
+
+	conf_serve(test);
+	pair.b.tx = vt_cq(test, &vt_default_kind, 2 * size);
+	vt_join(test, &pair, &vt_default_kind);
+	fid = &pair.b.tx->cq->fid;
+	for (i = 0; i < 3; i++) {
+		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
+		KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, buf, 8, 0), 0);
+		vt_done(test, pair.b.rx, vt_ctx(i));
+	}
+	conf_says(test, fid, "size", 2 * size);
+	conf_says(test, fid, "completed", 3);
+	conf_says(test, fid, "failed", 0);
+	conf_says(test, fid, "unread", 0);
+	vt_recv(test, &pair.b, buf, 8, vt_ctx(4));
+	if (fi_cancel(&pair.b.ep->fid, vt_ctx(4)))
+		return;
+	KUNIT_EXPECT_EQ(test, vt_failed(test, pair.b.rx).err, FI_ECANCELED);
+	conf_says(test, fid, "completed", 4);
+	conf_says(test, fid, "failed", 1);
+	conf_says(test, fid, "unread", 0);
+	conf_says(test, fid, "unread_errors", 0);
+}
+
 static void no_handler(struct fid_cq *cq, void *context)
 {
 }
@@ -405,6 +437,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE_PARAM(handlers_run_where_they_are_asked_to,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(a_queue_says_how_it_is_waited_for, conf_gen_params),
+	KUNIT_CASE_PARAM(a_queue_says_what_it_has_reported, conf_gen_params),
 	KUNIT_CASE_PARAM(other_queues_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(many_queues_of_many_sizes_open_and_close,
 			 conf_gen_params),

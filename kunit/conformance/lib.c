@@ -4,6 +4,7 @@
  */
 #include <linux/slab.h>
 #include <rdma/fi_tagged.h>
+#include <kofi/stat.h>
 #include "conformance.h"
 
 bool conf_has(struct kunit *test, u64 caps)
@@ -211,6 +212,15 @@ void conf_refuses(struct kunit *test, struct fid_ep *ep, const struct vt_call *c
 	const struct vt_xfer x = { .buf = vt_buf(test, 8), .len = 8, .data = 1, .tag = 1 };
 
 	KUNIT_EXPECT_EQ_MSG(test, vt_post(ep, call, &x), call->refusal, "%s", call->name);
+}
+
+void conf_says(struct kunit *test, struct fid *fid, const char *name, u64 want)
+{
+	struct kofi_stat stat = {};
+
+	if (fi_control(fid, KOFI_GETSTAT, &stat))
+		return;
+	KUNIT_EXPECT_EQ_MSG(test, vt_stat(test, fid, name), want, "%s", name);
 }
 
 int conf_reg(struct kunit *test, void *buf, size_t len, u64 access,

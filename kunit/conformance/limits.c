@@ -243,6 +243,8 @@ static void receive_queues_are_as_deep_as_claimed(struct kunit *test)
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(size));
 	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, NULL),
 			-EAGAIN);
+	conf_says(test, &pair.b.ep->fid, "rx_again", 3);
+	conf_says(test, &pair.b.ep->fid, "tx_again", 0);
 }
 
 /* A slot is free again when its completion has been read, not before */
@@ -273,6 +275,8 @@ static void transmit_queues_are_as_deep_as_claimed(struct kunit *test)
 			0);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL),
 			-EAGAIN);
+	conf_says(test, &pair.a.ep->fid, "tx_again", 3);
+	conf_says(test, &pair.a.ep->fid, "rx_again", 0);
 	for (i = 1; i <= size; i++)
 		vt_done(test, pair.a.tx, vt_ctx(i));
 	vt_none(test, pair.a.tx);

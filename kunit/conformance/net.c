@@ -169,9 +169,60 @@ static void nothing_is_opened_where_no_namespace_is(struct kunit *test)
 	}
 }
 
+/* Each of them may have held the namespace for a moment */
+static void calls_that_fail_do_not_keep_a_namespace(struct kunit *test)
+{
+	struct vt_netns *netns = vt_netns_new(test);
+	struct fi_eq_err_entry error = {};
+	struct sockaddr_storage nobody;
+	struct vt *vt = vt_of(test);
+	struct fi_info *info, *none;
+	struct vt_end end = {};
+	struct fid_mr *mr;
+	struct fid_ep *ep;
+	fi_addr_t addr;
+
+	if (!enter(test, netns))
+		return;
+	info = vt->info;
+	KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, "192.0.2.1", 0, FI_SOURCE, info, &none),
+			-ENODATA);
+	conf_serve(test);
+	vt_client(test, &end, &vt_default_kind);
+	KUNIT_EXPECT_LT(test, fi_mr_reg(vt->domain, vt_buf(test, LEN), LEN, 0, 0, 1, ~0ULL, &mr,
+					NULL), 0);
+	none = fi_dupinfo(info);
+	KUNIT_ASSERT_NOT_NULL(test, none);
+	vt_free_later(test, none);
+	none->tx_attr->size = SIZE_MAX;
+	KUNIT_EXPECT_LT(test, fi_endpoint(vt->domain, none, &ep, NULL), 0);
+	if (end.av) {
+		KUNIT_EXPECT_LT(test, fi_av_insertsvc(end.av, "no.such.node", 4712, &addr, 0,
+						      NULL), 1);
+		KUNIT_EXPECT_LT(test, fi_av_insertsvc(end.av, "fe80::7%none", 4712, &addr, 0,
+						      NULL), 1);
+	} else {
+		/* The port lies in both kinds of addresses at one place */
+		nobody = vt->name;
+		((struct sockaddr_in *)&nobody)->sin_port ^= htons(1);
+		if (!fi_connect(end.ep, &nobody, NULL, 0)) {
+			vt_error(test, end.eq, &error);
+			KUNIT_EXPECT_PTR_EQ(test, error.fid, &end.ep->fid);
+		}
+	}
+	vt_end_close(test, &end);
+	if (vt->pep) {
+		KUNIT_EXPECT_LT(test, fi_listen(vt->pep), 0);
+		vt_close(test, &vt->pep->fid);
+	}
+	vt_netns_let_go(netns);
+	KUNIT_EXPECT_TRUE(test, vt_netns_is_gone(netns));
+}
+
 static struct kunit_case net_cases[] = {
 	KUNIT_CASE_PARAM(what_is_in_a_namespace_goes_with_it, conf_gen_params),
 	KUNIT_CASE_PARAM(contexts_go_with_their_namespace, conf_gen_rdm),
+	KUNIT_CASE_PARAM(calls_that_fail_do_not_keep_a_namespace, conf_gen_params),
 	KUNIT_CASE_PARAM(nothing_is_opened_where_no_namespace_is,
 			 conf_gen_params),
 	{}
