@@ -17,6 +17,7 @@
 #define PEER_KEPT	64	/* messages of a connection that are kept */
 #define ALL_KEPT	512	/* of all */
 #define CONNECTIONS	4
+#define MANY		65536
 #define HOSTS		12
 #define HOST		0x7f000101	/* 127.0.1.1, the first of them */
 #define OWN		0x7f000002	/* the endpoint's address */
@@ -276,6 +277,38 @@ static void connections_of_an_endpoint_are_so_many(struct kunit *test)
 	expect_accepted(test, &end, &peer);
 }
 
+/* Those that are there stay, and none comes until there are fewer than the limit */
+static void a_limit_that_is_lowered_ends_nothing(struct kunit *test)
+{
+	static const char *const limits[] = { "accepted_max", "address_max" };
+	struct rdm_peer peers[CONNECTIONS], late;
+	struct socket *socks[CONNECTIONS];
+	struct vt_end end;
+	int i, k;
+
+	for (k = 0; k < ARRAY_SIZE(limits); k++) {
+		end = (struct vt_end) {};
+		rdm_open(test, &end);
+		for (i = 0; i < CONNECTIONS; i++) {
+			rdm_peer_new(test, &end, &peers[i], RDM_LOW);
+			socks[i] = rdm_dial(test, &end, &peers[i], 1, RDM_PID);
+		}
+		rdm_param(test, limits[k], "1");
+		rdm_peer_new(test, &end, &late, RDM_LOW);
+		expect_refused(test, &end, &late);
+		for (i = 0; i < CONNECTIONS; i++)
+			expect_served(test, &end, socks[i]);
+		for (i = 0; i < CONNECTIONS - 1; i++)
+			peer_close(test, socks[i]);
+		expect_refused(test, &end, &late);
+		expect_served(test, &end, socks[CONNECTIONS - 1]);
+		peer_close(test, socks[CONNECTIONS - 1]);
+		expect_accepted(test, &end, &late);
+		vt_end_close(test, &end);
+		rdm_param(test, limits[k], __stringify(MANY));
+	}
+}
+
 /* A process of this machine claims the endpoint's port */
 static void nobody_else_is_the_endpoint_itself(struct kunit *test)
 {
@@ -304,6 +337,7 @@ static struct kunit_case rdm_bounds_cases[] = {
 	KUNIT_CASE(a_message_that_waits_outside_is_kept_when_there_is_room),
 	KUNIT_CASE(connections_from_an_address_are_so_many),
 	KUNIT_CASE(connections_of_an_endpoint_are_so_many),
+	KUNIT_CASE(a_limit_that_is_lowered_ends_nothing),
 	KUNIT_CASE(nobody_else_is_the_endpoint_itself),
 	{}
 };
