@@ -74,37 +74,39 @@ const struct nth_means nth_own_rxe = {
 	.never	= NTH_JOINS | NTH_QUEUES,
 };
 
-/* Whoever has been given a count; others have begun before, or found no place */
-static struct task_struct *nth_counting[NTH_WORKERS];
+/* Workers at work, and those that have been given a count: others have begun before */
+static struct task_struct *nth_working[NTH_WORKERS], *nth_counting[NTH_WORKERS];
 
 static DECLARE_WAIT_QUEUE_HEAD(nth_ended);
 
-static size_t nth_find(const struct task_struct *task)
+static bool nth_has(struct task_struct *const *tasks, const struct task_struct *task)
 {
 	size_t i;
 
 	for (i = 0; i < NTH_WORKERS; i++)
-		if (READ_ONCE(nth_counting[i]) == task)
-			break;
-	return i;
+		if (READ_ONCE(tasks[i]) == task)
+			return true;
+	return false;
 }
 
-static bool nth_nobody_counts(void)
+static bool nth_is_empty(struct task_struct *const *tasks)
 {
 	size_t i;
 
 	for (i = 0; i < NTH_WORKERS; i++)
-		if (READ_ONCE(nth_counting[i]))
+		if (READ_ONCE(tasks[i]))
 			return false;
 	return true;
 }
 
-static bool nth_mark(struct task_struct *from, struct task_struct *to)
+/* Returns false if there is no @from, or no place */
+static bool nth_mark(struct task_struct **tasks, struct task_struct *from,
+		     struct task_struct *to)
 {
 	size_t i;
 
 	for (i = 0; i < NTH_WORKERS; i++)
-		if (cmpxchg(&nth_counting[i], from, to) == from)
+		if (cmpxchg(&tasks[i], from, to) == from)
 			return true;
 	return false;
 }
@@ -112,6 +114,8 @@ static bool nth_mark(struct task_struct *from, struct task_struct *to)
 static void nth_arm_workers(struct nth_env *env, const struct nth_means *means,
 			    unsigned int nth)
 {
+	/* A work item that has begun would do what comes now without a count */
+	wait_event_timeout(nth_ended, nth_is_empty(nth_working), NTH_END_WAIT);
 	atomic_set(&nth_struck, 0);
 	atomic_set(&nth_left, nth);
 }
@@ -121,7 +125,7 @@ static bool nth_disarm_workers(struct nth_env *env,
 {
 	atomic_set(&nth_left, 0);
 	/* Who has told of a failure may not have come to the end of his work yet */
-	wait_event_timeout(nth_ended, nth_nobody_counts(), NTH_END_WAIT);
+	wait_event_timeout(nth_ended, nth_is_empty(nth_counting), NTH_END_WAIT);
 	return atomic_read(&nth_struck);
 }
 
@@ -136,7 +140,8 @@ static void nth_work_begins(void *unused, struct work_struct *work)
 {
 	unsigned int left = atomic_read(&nth_left);
 
-	nth_set(left && nth_mark(NULL, current) ? left : 0);
+	nth_mark(nth_working, NULL, current);
+	nth_set(left && nth_mark(nth_counting, NULL, current) ? left : 0);
 }
 
 static void nth_work_ends(void *unused, struct work_struct *work,
@@ -145,13 +150,14 @@ static void nth_work_ends(void *unused, struct work_struct *work,
 	unsigned int before = atomic_read(&nth_left), left = nth_get();
 
 	nth_set(0);
-	if (nth_find(current) == NTH_WORKERS)
-		return;
-	if (!left)
-		atomic_inc(&nth_struck);
-	if (before)
-		atomic_cmpxchg(&nth_left, before, left);
-	nth_mark(current, NULL);
+	if (nth_has(nth_counting, current)) {
+		if (!left)
+			atomic_inc(&nth_struck);
+		if (before)
+			atomic_cmpxchg(&nth_left, before, left);
+		nth_mark(nth_counting, current, NULL);
+	}
+	nth_mark(nth_working, current, NULL);
 	wake_up(&nth_ended);
 }
 
@@ -237,8 +243,11 @@ static int nth_allow(bool allow)
 
 int nth_init(void)
 {
-	int ret = nth_probe_all(nth_probes, ARRAY_SIZE(nth_probes));
+	int ret;
 
+	/* Whose end has not been seen */
+	memset(nth_working, 0, sizeof(nth_working));
+	ret = nth_probe_all(nth_probes, ARRAY_SIZE(nth_probes));
 	if (ret)
 		return ret;
 	ret = nth_leak_init();
