@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A network namespace that goes under load.
+ * A network namespace that goes under load, and one link-local address on two interfaces.
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -50,7 +50,108 @@ static void a_namespace_goes_under_load(struct kunit *test)
 	busy_stop(busy);
 }
 
+/* Two interfaces with one address; they are in no other case's way */
+#define LOCAL		"fe80::77"
+#define SERVICE		4790
+
+static const char *const links[] = { "kofi_a", "kofi_b" };
+
+/**
+ * struct side - A listener at the address on one of the interfaces
+ * @info: its address
+ * @eq: its requests
+ * @pep: listens
+ * @name: where
+ */
+struct side {
+	struct fi_info		*info;
+	struct fid_eq		*eq;
+	struct fid_pep		*pep;
+	struct sockaddr_storage	name;
+};
+
+static int link_add(const char *link)
+{
+	char command[160];
+
+	snprintf(command, sizeof(command),
+		 "ip link add %s type dummy && ip link set %s up && ip -6 addr add "
+		 LOCAL "/64 dev %s nodad", link, link, link);
+	return vt_shell(command);
+}
+
+static void links_del(void *unused)
+{
+	vt_shell("ip link del kofi_a; ip link del kofi_b");
+}
+
+static struct fi_info *info_at(struct kunit *test, const char *link)
+{
+	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+	char node[32];
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->caps = FI_MSG;
+	hints->ep_attr->type = FI_EP_MSG;
+	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
+	snprintf(node, sizeof(node), LOCAL "%%%s", link);
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, node, SERVICE, FI_SOURCE, hints, &info), 0);
+	vt_free_later(test, info);
+	return info;
+}
+
+static void side_listen(struct kunit *test, struct side *side, const char *link)
+{
+	size_t len = sizeof(side->name);
+	struct fid_fabric *fabric;
+
+	side->info = info_at(test, link);
+	KUNIT_ASSERT_EQ(test, fi_fabric(side->info->fabric_attr, &fabric, NULL), 0);
+	vt_adopt(test, &fabric->fid);
+	KUNIT_ASSERT_EQ(test, fi_eq_open(fabric, NULL, &side->eq, NULL), 0);
+	vt_adopt(test, &side->eq->fid);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(fabric, side->info, &side->pep, NULL), 0);
+	vt_adopt(test, &side->pep->fid);
+	KUNIT_ASSERT_EQ(test, fi_pep_bind(side->pep, &side->eq->fid, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_listen(side->pep), 0);
+	KUNIT_ASSERT_EQ(test, fi_getname(&side->pep->fid, &side->name, &len), 0);
+}
+
+/* Both listen at one port; which of them is asked says the interface alone */
+static void a_link_local_address_is_that_of_its_interface(struct kunit *test)
+{
+	struct side sides[2] = {};
+	union vt_event event;
+	struct fi_info *info;
+	struct vt_end end;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, links_del, NULL), 0);
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, link_add(links[i]), 0);
+		side_listen(test, &sides[i], links[i]);
+	}
+	KUNIT_EXPECT_NE(test, ((struct sockaddr_in6 *)&sides[0].name)->sin6_scope_id,
+			((struct sockaddr_in6 *)&sides[1].name)->sin6_scope_id);
+	for (i = 0; i < 2; i++) {
+		end = (struct vt_end) {};
+		info = fi_dupinfo(sides[i].info);
+		KUNIT_ASSERT_NOT_NULL(test, info);
+		vt_free_later(test, info);
+		((struct sockaddr_in6 *)info->src_addr)->sin6_port = 0;
+		vt_open_info(test, info);
+		vt_client(test, &end, &vt_default_kind);
+		KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &sides[i].name, NULL, 0), 0);
+		vt_event(test, sides[i].eq, FI_CONNREQ, &event);
+		KUNIT_EXPECT_EQ(test, fi_reject(sides[i].pep, event.cm.info->handle, NULL, 0), 0);
+		vt_no_event(test, sides[!i].eq);
+		vt_end_close(test, &end);
+	}
+}
+
 static struct kunit_case net_cases[] = {
+	KUNIT_CASE(a_link_local_address_is_that_of_its_interface),
 	KUNIT_CASE(a_namespace_goes_under_load),
 	{}
 };
