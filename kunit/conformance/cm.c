@@ -222,34 +222,6 @@ static void a_connect_without_address_goes_to_the_infos(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, request->dest_addr);
 }
 
-static void steps_out_of_turn_are_refused(struct kunit *test)
-{
-	struct vt *vt = vt_of(test);
-	struct sockaddr_storage peer;
-	size_t len = sizeof(peer);
-	struct vt_pair pair = {};
-	u8 *buf = vt_buf(test, 8);
-	struct fid_ep *ep;
-
-	if (!conf_is_msg(test))
-		return;
-	conf_serve(test);
-	ep = vt_ep(test, vt->info);
-	KUNIT_EXPECT_EQ(test, fi_connect(ep, &vt->name, NULL, 0),
-			-FI_EOPBADSTATE);
-	KUNIT_EXPECT_EQ(test, fi_enable(ep), -FI_ENOEQ);
-	vt_client(test, &pair.a, &vt_default_kind);
-	KUNIT_EXPECT_EQ(test, fi_accept(pair.a.ep, NULL, 0), -FI_EOPBADSTATE);
-	KUNIT_EXPECT_EQ(test, fi_getpeer(pair.a.ep, &peer, &len), -ENOTCONN);
-	KUNIT_EXPECT_EQ(test, fi_getname(&pair.a.ep->fid, &peer, &len), 0);
-	KUNIT_EXPECT_EQ(test, fi_shutdown(pair.a.ep, 0), -ENOTCONN);
-	KUNIT_EXPECT_EQ(test, fi_enable(pair.a.ep), -FI_EOPBADSTATE);
-	KUNIT_EXPECT_EQ(test, fi_listen(vt->pep), -FI_EOPBADSTATE);
-	if (conf_has(test, FI_MSG | FI_SEND))
-		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL),
-				-ENOTCONN);
-}
-
 static void an_end_that_is_shut_down_tells_the_other(struct kunit *test)
 {
 	struct vt_pair pair = {};
@@ -375,7 +347,6 @@ static struct kunit_case cm_cases[] = {
 			 conf_gen_msg),
 	KUNIT_CASE_PARAM(both_ends_know_each_other_by_name, conf_gen_msg),
 	KUNIT_CASE_PARAM(a_connect_without_address_goes_to_the_infos, conf_gen_msg),
-	KUNIT_CASE_PARAM(steps_out_of_turn_are_refused, conf_gen_msg),
 	KUNIT_CASE_PARAM(an_end_that_is_shut_down_tells_the_other,
 			 conf_gen_msg),
 	KUNIT_CASE_PARAM(an_end_that_is_closed_tells_the_other,

@@ -5,14 +5,11 @@
  *
  * A handler writes its findings before the completion that the case waits for.
  */
-#include "verbs.h"
+#include "conformance.h"
 
-static const struct vt_kind vt_softirq_kind = {
-	"softirq", FI_WAIT_CALLBACK, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_DATA
-};
-
-static const struct vt_kind vt_worker_kind = {
-	"worker", FI_WAIT_CALLBACK, FI_COMP_WORKQUEUE, FI_CQ_FORMAT_DATA
+static const struct vt_kind kinds[] = {
+	{ "softirq", FI_WAIT_CALLBACK, FI_COMP_SOFTIRQ, FI_CQ_FORMAT_DATA },
+	{ "worker", FI_WAIT_CALLBACK, FI_COMP_WORKQUEUE, FI_CQ_FORMAT_DATA },
 };
 
 static void wait_called(struct kunit *test, struct completion *event)
@@ -22,11 +19,9 @@ static void wait_called(struct kunit *test, struct completion *event)
 	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(event, patience), 0);
 }
 
-static void join_handled(struct kunit *test, struct vt_pair *pair,
-			 const struct vt_kind *kind)
+static void join_handled(struct kunit *test, struct vt_pair *pair, const struct vt_kind *kind)
 {
-	vt_serve(test, AF_INET, NULL);
-	pair->b.rx = vt_cq(test, kind, 0);
+	*pair = (struct vt_pair) { .b.rx = vt_cq(test, kind, 0) };
 	vt_join(test, pair, &vt_default_kind);
 }
 
@@ -37,82 +32,60 @@ static void send_one(struct kunit *test, struct vt_pair *pair, u8 *buf)
 	vt_done(test, pair->a.tx, vt_ctx(9));
 }
 
-static void a_softirq_handler_is_called_from_softirq(struct kunit *test)
-{
-	u8 *buf = vt_buf(test, 16);
-	struct vt_pair pair = {};
-
-	join_handled(test, &pair, &vt_softirq_kind);
-	vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
-	send_one(test, &pair, buf + 8);
-
-	wait_called(test, &pair.b.rx->event);
-
-	KUNIT_EXPECT_FALSE(test, pair.b.rx->in_task);
-}
-
-static void a_worker_handler_is_called_from_a_worker(struct kunit *test)
-{
-	u8 *buf = vt_buf(test, 16);
-	struct vt_pair pair = {};
-
-	join_handled(test, &pair, &vt_worker_kind);
-	vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
-	send_one(test, &pair, buf + 8);
-
-	wait_called(test, &pair.b.rx->event);
-
-	KUNIT_EXPECT_TRUE(test, pair.b.rx->in_task);
-}
-
 /* The first call is for the first completion, any other for a read in vain */
 static void a_handler_is_not_called_again_before_the_queue_was_empty(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, 16);
-	struct vt_pair pair = {};
+	struct vt_pair pair;
 	struct vt_cq *cq;
-	int i;
+	int i, k;
 
-	join_handled(test, &pair, &vt_softirq_kind);
-	cq = pair.b.rx;
-	for (i = 0; i < 16; i++)
-		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
-	for (i = 0; i < 16; i++)
-		send_one(test, &pair, buf + 8);
-
-	for (i = 0; i < 16; i++)
-		vt_done(test, cq, vt_ctx(i));
-
-	KUNIT_EXPECT_GE(test, atomic_read(&cq->calls), 1);
-	KUNIT_EXPECT_LE(test, atomic_read(&cq->calls), 1 + cq->empties);
+	conf_serve(test);
+	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
+		join_handled(test, &pair, &kinds[k]);
+		cq = pair.b.rx;
+		for (i = 0; i < 16; i++)
+			vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
+		for (i = 0; i < 16; i++)
+			send_one(test, &pair, buf + 8);
+		wait_called(test, &cq->event);
+		for (i = 0; i < 16; i++)
+			vt_done(test, cq, vt_ctx(i));
+		KUNIT_EXPECT_LE(test, atomic_read(&cq->calls), 1 + cq->empties);
+		vt_pair_close(test, &pair);
+	}
 }
 
 static void a_handler_is_called_again_after_the_queue_was_empty(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, 16);
-	struct vt_pair pair = {};
-	int i;
+	struct vt_pair pair;
+	int i, k;
 
-	join_handled(test, &pair, &vt_softirq_kind);
-	for (i = 0; i < 4; i++) {
-		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
-		send_one(test, &pair, buf + 8);
-		wait_called(test, &pair.b.rx->event);
-		vt_done(test, pair.b.rx, vt_ctx(i));
-		vt_none(test, pair.b.rx);
+	conf_serve(test);
+	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
+		join_handled(test, &pair, &kinds[k]);
+		for (i = 0; i < 4; i++) {
+			vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
+			send_one(test, &pair, buf + 8);
+			wait_called(test, &pair.b.rx->event);
+			vt_done(test, pair.b.rx, vt_ctx(i));
+			vt_none(test, pair.b.rx);
+		}
+		KUNIT_EXPECT_EQ(test, atomic_read(&pair.b.rx->calls), 4);
+		vt_pair_close(test, &pair);
 	}
-	KUNIT_EXPECT_EQ(test, atomic_read(&pair.b.rx->calls), 4);
 }
 
 /**
- * struct vt_echo - A server in a handler
+ * struct echo - A server in a handler
  * @ep: its endpoint
  * @buf: of its receive
  * @left: messages to return
  * @ret: first error
  * @done: all returned, or an error
  */
-struct vt_echo {
+struct echo {
 	struct fid_ep		*ep;
 	u8			*buf;
 	int			left;
@@ -120,13 +93,13 @@ struct vt_echo {
 	struct completion	done;
 };
 
-static int echo_one(struct vt_echo *echo, const struct fi_cq_data_entry *entry)
+static int echo_one(struct echo *echo, const struct fi_cq_data_entry *entry)
 {
 	int ret;
 
 	if (!(entry->flags & FI_RECV))
 		return 0;
-	ret = fi_inject(echo->ep, entry->buf, entry->len, 0);
+	ret = fi_inject(echo->ep, echo->buf, entry->len, 0);
 	if (!ret)
 		ret = fi_recv(echo->ep, echo->buf, 8, NULL, 0, NULL);
 	if (!ret && !--echo->left)
@@ -136,7 +109,7 @@ static int echo_one(struct vt_echo *echo, const struct fi_cq_data_entry *entry)
 
 static void echo_handler(struct fid_cq *cq, void *context)
 {
-	struct vt_echo *echo = context;
+	struct echo *echo = context;
 	struct fi_cq_data_entry entry;
 
 	while (!echo->ret && fi_cq_read(cq, &entry, 1) == 1)
@@ -145,7 +118,7 @@ static void echo_handler(struct fid_cq *cq, void *context)
 		complete(&echo->done);
 }
 
-static struct vt_cq *echo_cq(struct kunit *test, struct vt_echo *echo,
+static struct vt_cq *echo_cq(struct kunit *test, struct echo *echo,
 			     enum fi_comp_ctx ctx)
 {
 	struct vt_cq *vcq = vt_buf(test, sizeof(*vcq));
@@ -159,25 +132,13 @@ static struct vt_cq *echo_cq(struct kunit *test, struct vt_echo *echo,
 	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &vcq->cq,
 					 echo), 0);
 	vt_adopt(test, &vcq->cq->fid);
-	vcq->kind = &vt_softirq_kind;
+	vcq->kind = &kinds[0];
 	return vcq;
 }
 
-static const struct vt_kind *const vt_handled_kinds[] = {
-	&vt_softirq_kind, &vt_worker_kind,
-};
-
-static void vt_handled_desc(const struct vt_kind *const *kind, char *desc)
+static void echoes(struct kunit *test, enum fi_comp_ctx ctx)
 {
-	strscpy(desc, (*kind)->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(vt_handled, vt_handled_kinds, vt_handled_desc);
-
-static void a_handler_may_read_send_and_receive(struct kunit *test)
-{
-	const struct vt_kind *const *kind = test->param_value;
-	struct vt_echo *echo = vt_buf(test, sizeof(*echo));
+	struct echo *echo = vt_buf(test, sizeof(*echo));
 	u8 *out = vt_buf(test, 8), *in = vt_buf(test, 8);
 	struct vt_pair pair = {};
 	int i;
@@ -185,12 +146,10 @@ static void a_handler_may_read_send_and_receive(struct kunit *test)
 	echo->buf = vt_buf(test, 8);
 	echo->left = 10;
 	init_completion(&echo->done);
-	vt_serve(test, AF_INET, NULL);
-	pair.b.tx = echo_cq(test, echo, (*kind)->comp_ctx);
+	pair.b.tx = echo_cq(test, echo, ctx);
 	vt_join(test, &pair, &vt_default_kind);
 	echo->ep = pair.b.ep;
 	vt_recv(test, &pair.b, echo->buf, 8, NULL);
-
 	for (i = 0; i < 10; i++) {
 		vt_fill(out, 8, i);
 		vt_recv(test, &pair.a, in, 8, vt_ctx(1));
@@ -200,10 +159,18 @@ static void a_handler_may_read_send_and_receive(struct kunit *test)
 	}
 	wait_called(test, &echo->done);
 	KUNIT_EXPECT_EQ(test, echo->ret, 0);
+	vt_pair_close(test, &pair);
+}
+
+static void a_handler_may_read_send_and_receive(struct kunit *test)
+{
+	conf_serve(test);
+	echoes(test, FI_COMP_SOFTIRQ);
+	echoes(test, FI_COMP_WORKQUEUE);
 }
 
 /**
- * struct vt_acceptor - A server in an event handler
+ * struct acceptor - A server in an event handler
  * @domain: for its endpoint
  * @cq: for its endpoint
  * @ep: its endpoint, once there is a request
@@ -212,7 +179,7 @@ static void a_handler_may_read_send_and_receive(struct kunit *test)
  * @ret: first error
  * @done: connected, or an error
  */
-struct vt_acceptor {
+struct acceptor {
 	struct fid_domain	*domain;
 	struct fid_cq		*cq;
 	struct fid_ep		*ep;
@@ -222,7 +189,7 @@ struct vt_acceptor {
 	struct completion	done;
 };
 
-static int accept_request(struct vt_acceptor *acceptor, struct fid_eq *eq)
+static int accept_request(struct acceptor *acceptor, struct fid_eq *eq)
 {
 	int ret;
 
@@ -242,7 +209,7 @@ static int accept_request(struct vt_acceptor *acceptor, struct fid_eq *eq)
 
 static void accept_handler(struct fid_eq *eq, void *context)
 {
-	struct vt_acceptor *acceptor = context;
+	struct acceptor *acceptor = context;
 	union vt_event event;
 	ssize_t ret;
 	u32 type;
@@ -266,7 +233,7 @@ static void accept_handler(struct fid_eq *eq, void *context)
 }
 
 static struct fid_eq *handled_eq(struct kunit *test,
-				 struct vt_acceptor *acceptor)
+				 struct acceptor *acceptor)
 {
 	struct fi_eq_attr attr = {
 		.wait_obj	= FI_WAIT_CALLBACK,
@@ -282,14 +249,16 @@ static struct fid_eq *handled_eq(struct kunit *test,
 
 static void an_event_handler_may_accept(struct kunit *test)
 {
-	struct vt_acceptor *acceptor = vt_buf(test, sizeof(*acceptor));
+	struct acceptor *acceptor = vt_buf(test, sizeof(*acceptor));
 	struct vt_end client = {};
 	union vt_event event;
 	struct vt_cq *cq;
 	size_t len;
 
+	if (!conf_is_msg(test))
+		return;
 	init_completion(&acceptor->done);
-	vt_open(test, AF_INET, NULL);
+	vt_open_info(test, vt_of(test)->info);
 	cq = vt_cq(test, &vt_default_kind, 0);
 	acceptor->domain = vt_of(test)->domain;
 	acceptor->cq = cq->cq;
@@ -312,12 +281,12 @@ static void an_event_handler_may_accept(struct kunit *test)
 
 static void a_handled_event_queue_cannot_be_slept_on(struct kunit *test)
 {
-	struct vt_acceptor *acceptor = vt_buf(test, sizeof(*acceptor));
+	struct acceptor *acceptor = vt_buf(test, sizeof(*acceptor));
 	union vt_event event;
 	struct fid_eq *eq;
 	u32 type;
 
-	vt_open(test, AF_INET, NULL);
+	vt_open_info(test, vt_of(test)->info);
 	eq = handled_eq(test, acceptor);
 
 	KUNIT_EXPECT_EQ(test, fi_eq_sread(eq, &type, &event, sizeof(event), 0,
@@ -327,20 +296,18 @@ static void a_handled_event_queue_cannot_be_slept_on(struct kunit *test)
 }
 
 static struct kunit_case handler_cases[] = {
-	KUNIT_CASE(a_softirq_handler_is_called_from_softirq),
-	KUNIT_CASE(a_worker_handler_is_called_from_a_worker),
-	KUNIT_CASE(a_handler_is_not_called_again_before_the_queue_was_empty),
-	KUNIT_CASE(a_handler_is_called_again_after_the_queue_was_empty),
-	KUNIT_CASE_PARAM(a_handler_may_read_send_and_receive,
-			 vt_handled_gen_params),
-	KUNIT_CASE(an_event_handler_may_accept),
-	KUNIT_CASE(a_handled_event_queue_cannot_be_slept_on),
+	KUNIT_CASE_PARAM(a_handler_is_not_called_again_before_the_queue_was_empty,
+			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_handler_is_called_again_after_the_queue_was_empty, conf_gen_params),
+	KUNIT_CASE_PARAM(a_handler_may_read_send_and_receive, conf_gen_params),
+	KUNIT_CASE_PARAM(an_event_handler_may_accept, conf_gen_msg),
+	KUNIT_CASE_PARAM(a_handled_event_queue_cannot_be_slept_on, conf_gen_params),
 	{}
 };
 
-struct kunit_suite kofi_verbs_handler_suite = {
-	.name		= "kofi_verbs_handler",
-	.init		= vt_init,
+struct kunit_suite conf_handler_suite = {
+	.name		= "kofi_conformance_handler",
+	.init		= conf_init,
 	.exit		= vt_exit,
 	.test_cases	= handler_cases,
 };

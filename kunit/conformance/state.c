@@ -4,7 +4,7 @@
  * used up: each answers with its documented error, and what was open before goes
  * on as if it had not been called.
  */
-#include "verbs.h"
+#include "conformance.h"
 
 static int connect_to_server(struct kunit *test, struct vt_end *end)
 {
@@ -16,7 +16,9 @@ static void connecting_twice_is_refused(struct kunit *test)
 	struct vt_pair pair = {};
 	union vt_event event;
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	vt_client(test, &pair.a, &vt_default_kind);
 	vt_connect(test, &pair.a, NULL, 0);
 
@@ -35,7 +37,9 @@ static void accepting_twice_is_refused(struct kunit *test)
 	union vt_event event;
 	int ret;
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	vt_client(test, &pair.a, &vt_default_kind);
 	vt_connect(test, &pair.a, NULL, 0);
 	vt_end_open(test, &pair.b, vt_connreq(test, NULL), &vt_default_kind);
@@ -54,7 +58,9 @@ static void connecting_again_after_shutdown_is_refused(struct kunit *test)
 {
 	struct vt_pair pair = {};
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	vt_join(test, &pair, &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
 
@@ -65,7 +71,9 @@ static void an_endpoint_keeps_to_its_side(struct kunit *test)
 {
 	struct vt_pair pair = {};
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	vt_client(test, &pair.a, &vt_default_kind);
 	KUNIT_EXPECT_EQ(test, fi_accept(pair.a.ep, NULL, 0), -FI_EOPBADSTATE);
 	vt_connect(test, &pair.a, NULL, 0);
@@ -81,7 +89,9 @@ static void connections_need_an_enabled_endpoint(struct kunit *test)
 {
 	struct vt_end client = {}, a = {}, b = {};
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	a.ep = vt_ep(test, vt_of(test)->info);
 	vt_client(test, &client, &vt_default_kind);
 	vt_connect(test, &client, NULL, 0);
@@ -98,7 +108,9 @@ static void an_unreported_send_needs_a_connection(struct kunit *test)
 	struct vt_pair pair = { .a.bind_flags = FI_SELECTIVE_COMPLETION };
 	u8 *buf = vt_buf(test, 8);
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	vt_client(test, &pair.a, &vt_default_kind);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL), -ENOTCONN);
 
@@ -108,15 +120,21 @@ static void an_unreported_send_needs_a_connection(struct kunit *test)
 	vt_accept(test, &pair.b, NULL, 0);
 }
 
-static void an_unconnected_endpoint_cannot_be_shut_down(struct kunit *test)
+static void an_unconnected_endpoint_has_no_peer(struct kunit *test)
 {
+	struct sockaddr_storage name;
+	size_t len = sizeof(name);
 	struct vt_end end = {};
 
-	vt_open(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	vt_open_info(test, vt_of(test)->info);
 	vt_client(test, &end, &vt_default_kind);
 
 	KUNIT_EXPECT_EQ(test, fi_shutdown(end.ep, 0), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, fi_shutdown(end.ep, 1), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_getpeer(end.ep, &name, &len), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, fi_getname(&end.ep->fid, &name, &len), 0);
 }
 
 static void calls_of_the_other_kind_of_endpoint_are_refused(struct kunit *test)
@@ -127,7 +145,9 @@ static void calls_of_the_other_kind_of_endpoint_are_refused(struct kunit *test)
 	struct fid_pep *as_pep;
 	struct fi_info *info;
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	vt_client(test, &end, &vt_default_kind);
 	vt_connect(test, &end, NULL, 0);
 	info = vt_connreq(test, NULL);
@@ -148,7 +168,9 @@ static void bad_peer_addresses_are_refused(struct kunit *test)
 	struct sockaddr_storage addr = { .ss_family = AF_INET6 };
 	struct vt_end end = {};
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	vt_client(test, &end, &vt_default_kind);
 
 	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &addr, NULL, 0), -EINVAL);
@@ -176,7 +198,9 @@ static void a_request_serves_one_endpoint(struct kunit *test)
 	struct fi_info *info;
 	struct fid_ep *ep;
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	info = request(test, &pair.a);
 	vt_end_open(test, &pair.b, info, &vt_default_kind);
 
@@ -197,7 +221,9 @@ static void a_rejected_request_is_used_up(struct kunit *test)
 	struct fi_info *info;
 	struct fid_ep *ep;
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	info = request(test, &client);
 	KUNIT_ASSERT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0), 0);
 
@@ -230,7 +256,9 @@ static void an_old_handle_reaches_no_other_request(struct kunit *test)
 	struct fid_ep *ep;
 	int i, j;
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	for (i = 0; i < OLD_REQUESTS; i++) {
 		old[i] = used_up(test);
 		for (j = 0; j < i; j++)
@@ -257,7 +285,9 @@ static void a_request_dies_with_its_passive_endpoint(struct kunit *test)
 	struct fi_info *info;
 	struct fid_ep *ep;
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	info = request(test, &client);
 	vt_close(test, &vt->pep->fid);
 
@@ -270,7 +300,9 @@ static void an_endpoint_outlives_its_passive_endpoint(struct kunit *test)
 	struct vt_pair pair = {};
 	union vt_event event;
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	vt_end_open(test, &pair.b, request(test, &pair.a), &vt_default_kind);
 
 	vt_close(test, &vt_of(test)->pep->fid);
@@ -287,7 +319,9 @@ static void only_handles_of_the_passive_endpoint_can_be_rejected(struct kunit *t
 	struct fid_pep *pep;
 	struct fi_info *info;
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	pep = vt->pep;
 	vt_listen(test, vt_eq(test, 0));
 	info = request(test, &client);
@@ -305,7 +339,9 @@ static void made_up_handles_open_no_endpoint(struct kunit *test)
 	struct fi_info *info;
 	struct fid_ep *ep;
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	info = fi_dupinfo(vt->info);
 	KUNIT_ASSERT_NOT_NULL(test, info);
 	vt_free_later(test, info);
@@ -331,7 +367,9 @@ static void listening_needs_an_event_queue(struct kunit *test)
 	struct fid_pep *pep;
 	struct fid_eq *eq;
 
-	vt_open(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	vt_open_info(test, vt_of(test)->info);
 	eq = vt_eq(test, 0);
 	pep = open_pep(test);
 
@@ -348,7 +386,9 @@ static void the_backlog_is_set_before_listening(struct kunit *test)
 	struct fid_pep *pep;
 	struct fid_eq *eq;
 
-	vt_open(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	vt_open_info(test, vt_of(test)->info);
 	eq = vt_eq(test, 0);
 	pep = open_pep(test);
 	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_BACKLOG, NULL), -EINVAL);
@@ -370,7 +410,9 @@ static void an_address_in_use_is_refused(struct kunit *test)
 	struct fi_info *info;
 	struct fid_pep *pep;
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	info = fi_dupinfo(vt->info);
 	KUNIT_ASSERT_NOT_NULL(test, info);
 	vt_free_later(test, info);
@@ -385,7 +427,9 @@ static void an_address_that_is_set_stays(struct kunit *test)
 	struct vt *vt = vt_of(test);
 	struct vt_end end = {};
 
-	vt_serve(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	conf_serve(test);
 	vt_client(test, &end, &vt_default_kind);
 
 	KUNIT_EXPECT_EQ(test, fi_setname(&vt->pep->fid, &vt->name,
@@ -400,7 +444,9 @@ static void an_endpoint_is_enabled_once_and_with_its_queues(struct kunit *test)
 	struct vt_cq *cq;
 	struct fid_ep *ep;
 
-	vt_open(test, AF_INET, NULL);
+	if (!conf_is_msg(test))
+		return;
+	vt_open_info(test, vt_of(test)->info);
 	eq = vt_eq(test, 0);
 	cq = vt_cq(test, &vt_default_kind, 0);
 	ep = vt_ep(test, vt_of(test)->info);
@@ -416,33 +462,33 @@ static void an_endpoint_is_enabled_once_and_with_its_queues(struct kunit *test)
 }
 
 static struct kunit_case state_cases[] = {
-	KUNIT_CASE(connecting_twice_is_refused),
-	KUNIT_CASE(accepting_twice_is_refused),
-	KUNIT_CASE(connecting_again_after_shutdown_is_refused),
-	KUNIT_CASE(an_endpoint_keeps_to_its_side),
-	KUNIT_CASE(connections_need_an_enabled_endpoint),
-	KUNIT_CASE(an_unreported_send_needs_a_connection),
-	KUNIT_CASE(an_unconnected_endpoint_cannot_be_shut_down),
-	KUNIT_CASE(calls_of_the_other_kind_of_endpoint_are_refused),
-	KUNIT_CASE(bad_peer_addresses_are_refused),
-	KUNIT_CASE(a_request_serves_one_endpoint),
-	KUNIT_CASE(a_rejected_request_is_used_up),
-	KUNIT_CASE(an_old_handle_reaches_no_other_request),
-	KUNIT_CASE(a_request_dies_with_its_passive_endpoint),
-	KUNIT_CASE(an_endpoint_outlives_its_passive_endpoint),
-	KUNIT_CASE(only_handles_of_the_passive_endpoint_can_be_rejected),
-	KUNIT_CASE(made_up_handles_open_no_endpoint),
-	KUNIT_CASE(listening_needs_an_event_queue),
-	KUNIT_CASE(the_backlog_is_set_before_listening),
-	KUNIT_CASE(an_address_in_use_is_refused),
-	KUNIT_CASE(an_address_that_is_set_stays),
-	KUNIT_CASE(an_endpoint_is_enabled_once_and_with_its_queues),
+	KUNIT_CASE_PARAM(connecting_twice_is_refused, conf_gen_msg),
+	KUNIT_CASE_PARAM(accepting_twice_is_refused, conf_gen_msg),
+	KUNIT_CASE_PARAM(connecting_again_after_shutdown_is_refused, conf_gen_msg),
+	KUNIT_CASE_PARAM(an_endpoint_keeps_to_its_side, conf_gen_msg),
+	KUNIT_CASE_PARAM(connections_need_an_enabled_endpoint, conf_gen_msg),
+	KUNIT_CASE_PARAM(an_unreported_send_needs_a_connection, conf_gen_msg),
+	KUNIT_CASE_PARAM(an_unconnected_endpoint_has_no_peer, conf_gen_msg),
+	KUNIT_CASE_PARAM(calls_of_the_other_kind_of_endpoint_are_refused, conf_gen_msg),
+	KUNIT_CASE_PARAM(bad_peer_addresses_are_refused, conf_gen_msg),
+	KUNIT_CASE_PARAM(a_request_serves_one_endpoint, conf_gen_msg),
+	KUNIT_CASE_PARAM(a_rejected_request_is_used_up, conf_gen_msg),
+	KUNIT_CASE_PARAM(an_old_handle_reaches_no_other_request, conf_gen_msg),
+	KUNIT_CASE_PARAM(a_request_dies_with_its_passive_endpoint, conf_gen_msg),
+	KUNIT_CASE_PARAM(an_endpoint_outlives_its_passive_endpoint, conf_gen_msg),
+	KUNIT_CASE_PARAM(only_handles_of_the_passive_endpoint_can_be_rejected, conf_gen_msg),
+	KUNIT_CASE_PARAM(made_up_handles_open_no_endpoint, conf_gen_msg),
+	KUNIT_CASE_PARAM(listening_needs_an_event_queue, conf_gen_msg),
+	KUNIT_CASE_PARAM(the_backlog_is_set_before_listening, conf_gen_msg),
+	KUNIT_CASE_PARAM(an_address_in_use_is_refused, conf_gen_msg),
+	KUNIT_CASE_PARAM(an_address_that_is_set_stays, conf_gen_msg),
+	KUNIT_CASE_PARAM(an_endpoint_is_enabled_once_and_with_its_queues, conf_gen_msg),
 	{}
 };
 
-struct kunit_suite kofi_verbs_state_suite = {
-	.name		= "kofi_verbs_state",
-	.init		= vt_init,
+struct kunit_suite conf_state_suite = {
+	.name		= "kofi_conformance_state",
+	.init		= conf_init,
 	.exit		= vt_exit,
 	.test_cases	= state_cases,
 };
