@@ -448,6 +448,23 @@ case_answers()
 	hostile_down
 }
 
+# A status that says so ends the attempts to connect again, another one does not
+case_status()
+{
+	hostile_up busy
+	hostile_connect --keep-alive-tmo=2 --reconnect-delay=1 || fail "$(tail -n 1 /tmp/out)"
+	await 30 "the host tries again" dmesg_has "attempt 1 of .* has failed"
+	await 30 "the second attempt is good" dmesg_has "reconnected, attempt 2"
+	disconnect
+	hostile_down
+	hostile_up final
+	hostile_connect --keep-alive-tmo=2 --reconnect-delay=1 || fail "$(tail -n 1 /tmp/out)"
+	await 30 "the host gives up" dmesg_has "no more attempts to reconnect"
+	await 30 "the controller goes" no_controller
+	! dmesg_has "attempt 2 of" || fail "the host has tried again"
+	hostile_down
+}
+
 # Each allocation that connecting makes in the caller's context fails once: an error, or a
 # controller that works.  Points are tried one by one at first; later ones mostly repeat
 # for one more region or tag, and every 23rd is tried.  With STRIDE=n every nth of
@@ -509,11 +526,11 @@ case_leaks()
 }
 
 cases="connect files verify polled passthru rescan refused reset target device paths"
-cases+=" faults setups answers keepalive unload"
+cases+=" faults setups answers keepalive status unload"
 # What goes wrong is also for the kernel that looks for faults, which takes minutes for
 # each. What injects failures of memory, and what finds lost memory, is in no other.
 case $2 in
-debug | uml) cases="verify reset device faults setups answers unload memory leaks" ;;
+debug | uml) cases="verify reset device faults setups answers status unload memory leaks" ;;
 esac
 if [ "$1" = list ]; then
 	tr ' ' '\n' <<<"$cases"

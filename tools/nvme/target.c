@@ -9,6 +9,10 @@
  *					"answers"; Dword 10 is the number of the fault, from 0
  *	nvme-target --data		the data that SANE reads
  *
+ * With the faults "no-answer-to-keep-alive", "final" and "busy" the controller comes up, and
+ * keep-alives are not answered.  With "final" each further Connect has a status that says not to
+ * try again, with "busy" the second Connect has one that does not.
+ *
  * The target has an admin queue, I/O queues and no namespaces.  ASK is a vendor's command
  * that reads 4096 bytes.  SANE is a second such command, which is always answered well.
  *
@@ -38,6 +42,7 @@ enum {
 	FC_PROPERTY_SET = 0, FC_CONNECT = 1, FC_PROPERTY_GET = 4,
 	PROP_CAP = 0, PROP_VS = 8, PROP_CC = 0x14, PROP_CSTS = 0x1c,
 	NO_SUCH = 0x4002,	/* invalid field, do not retry */
+	BUSY = 0x181,		/* controller busy */
 };
 
 static const char *const setups[] = {
@@ -66,6 +71,9 @@ struct conn {
 	uint8_t *response;
 	uint32_t last_key;
 };
+
+/* Of admin queues; all requests are handled by threads of their own, one at a time */
+static unsigned int connects;
 
 static bool is(const char *name)
 {
@@ -244,6 +252,10 @@ static bool fabrics(struct conn *conn, const uint8_t *cmd)
 			return false;
 		if (is(conn->qid ? "io-connect-status" : "connect-status"))
 			return respond(conn, cid, 0, 0x4182);
+		if (!conn->qid && ++connects > 1 && is("final"))
+			return respond(conn, cid, 0, NO_SUCH);
+		if (!conn->qid && connects == 2 && is("busy"))
+			return respond(conn, cid, 0, BUSY);
 		return respond(conn, cid, 1, 0);
 	case FC_PROPERTY_GET:
 		if (is("no-properties"))
@@ -307,7 +319,8 @@ static bool serve(struct conn *conn, const uint8_t *cmd)
 	case OP_ASYNC_EVENT:
 		return true;
 	case OP_KEEP_ALIVE:
-		return is("no-answer-to-keep-alive") || respond(conn, cid, 0, 0);
+		return is("no-answer-to-keep-alive") || is("final") || is("busy") ||
+		       respond(conn, cid, 0, 0);
 	case SANE:
 		return answer_well(conn, cmd);
 	case ASK:
