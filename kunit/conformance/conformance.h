@@ -46,6 +46,7 @@ extern struct kunit_suite conf_mr_ep_suite;
 extern struct kunit_suite conf_peer_memory_suite;
 extern struct kunit_suite conf_rw_suite;
 extern struct kunit_suite conf_order_suite;
+extern struct kunit_suite conf_done_suite;
 extern struct kunit_suite conf_handler_suite;
 extern struct kunit_suite conf_post_suite;
 extern struct kunit_suite conf_state_suite;

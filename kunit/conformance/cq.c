@@ -357,77 +357,6 @@ static void a_read_of_senders_knows_none_without_source(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, addr, FI_ADDR_NOTAVAIL);
 }
 
-/* An operation with a callback of its own */
-struct request {
-	struct fi_done		done;
-	struct fi_done_entry	entry;
-	struct completion	finished;
-	atomic_t		calls;
-	bool			in_task;
-};
-
-static void request_done(struct fi_done *done,
-			 const struct fi_done_entry *entry)
-{
-	struct request *request = container_of(done, struct request, done);
-
-	request->entry = *entry;
-	request->in_task = !in_softirq();
-	atomic_inc(&request->calls);
-	complete(&request->finished);
-}
-
-static struct request *request_new(struct kunit *test)
-{
-	struct request *request = vt_buf(test, sizeof(*request));
-
-	request->done.done = request_done;
-	init_completion(&request->finished);
-	return request;
-}
-
-static void finished(struct kunit *test, struct request *request, u64 flags,
-		     bool in_task)
-{
-	unsigned long limit = msecs_to_jiffies(VT_PATIENCE_MS);
-
-	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&request->finished,
-							  limit), 0);
-	KUNIT_EXPECT_EQ(test, request->entry.err, 0);
-	KUNIT_EXPECT_EQ(test, request->entry.flags, flags);
-	KUNIT_EXPECT_EQ(test, request->in_task, in_task);
-	KUNIT_EXPECT_EQ(test, atomic_read(&request->calls), 1);
-}
-
-static void every_operation_can_have_a_callback(struct kunit *test)
-{
-	static const struct vt_kind done_kinds[] = {
-		{ "done", FI_WAIT_DONE, FI_COMP_SOFTIRQ },
-		{ "done", FI_WAIT_DONE, FI_COMP_WORKQUEUE },
-	};
-	struct request *tx, *rx;
-	u8 *buf = vt_buf(test, 16);
-	struct vt_pair pair = {};
-	int i;
-
-	conf_shallow(test, 4);
-	conf_serve(test);
-	for (i = 0; i < 2; i++) {
-		vt_join(test, &pair, &done_kinds[i]);
-		tx = request_new(test);
-		rx = request_new(test);
-		vt_recv(test, &pair.b, buf, 8, &rx->done);
-		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf + 8, 6, NULL, 0,
-					      &tx->done), 0);
-		finished(test, rx, FI_MSG | FI_RECV, i);
-		KUNIT_EXPECT_EQ(test, rx->entry.len, 6);
-		finished(test, tx, FI_MSG | FI_SEND, i);
-		KUNIT_EXPECT_EQ(test, fi_cq_read(pair.a.tx->cq, buf, 1),
-				-EINVAL);
-		vt_pair_close(test, &pair);
-	}
-}
-
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE_PARAM(every_wait_object_works_with_every_format,
 			 conf_gen_params),
@@ -445,8 +374,6 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE_PARAM(a_signal_ends_one_wait, conf_gen_params),
 	KUNIT_CASE_PARAM(a_threshold_waits_for_so_many, conf_gen_params),
 	KUNIT_CASE_PARAM(a_read_of_senders_knows_none_without_source,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(every_operation_can_have_a_callback,
 			 conf_gen_params),
 	{}
 };
