@@ -7,6 +7,7 @@
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/net.h>
+#include <linux/user_namespace.h>
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
@@ -509,6 +510,104 @@ static void addresses_are_for_net_admin_only(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, nl->nest[KOFI_OBJECT_HASH]);
 }
 
+#ifdef CONFIG_USER_NS
+/**
+ * struct grade - A program that asks
+ * @name: which
+ * @owner: it is of the user namespace to which the second network belongs
+ * @caps: it has all capabilities there
+ * @second: it asks about the second network
+ * @addr: the kernel's addresses of objects are for it
+ * @key: keys of regions are for it
+ */
+struct grade {
+	const char	*name;
+	bool		owner;
+	bool		caps;
+	bool		second;
+	bool		addr;
+	bool		key;
+};
+
+static const struct grade grades[] = {
+	{ "root, about its network", false, true, false, true, true },
+	{ "root, about another network", false, true, true, true, true },
+	{ "owner of a network, about it", true, true, true, false, true },
+	{ "owner of a network, about another one", true, true, false, false, false },
+	{ "nobody", false, false, false, false, false },
+	{ "nobody, about another network", false, false, true, false, false },
+	{ "nobody of the owner's, about its network", true, false, true, false, false },
+};
+
+/* The caller as a program of the grade; returns as drop_caps() */
+static const struct cred *act_as(struct kunit *test, const struct grade *grade,
+				 struct user_namespace *owner)
+{
+	struct cred *cred = prepare_creds();
+
+	KUNIT_ASSERT_NOT_NULL(test, cred);
+	if (grade->owner) {
+		put_user_ns(cred->user_ns);
+		cred->user_ns = get_user_ns(owner);
+	}
+	if (!grade->caps) {
+		cap_clear(cred->cap_effective);
+		/* Not that of the user who has made the namespace */
+		cred->euid = make_kuid(&init_user_ns, 65534);
+	}
+	return override_creds(cred);
+}
+
+/* A fabric, a domain and a region in @net */
+static void open_region(struct kunit *test, struct mock *mock, struct net *net)
+{
+	static const enum mock_class classes[] = { MOCK_FABRIC, MOCK_DOMAIN, MOCK_MR };
+	struct core_set set;
+	int i;
+
+	core_open_parents(test, &set, mock, MOCK_FABRIC);
+	set.info->fabric_attr->net = net;
+	for (i = 0; i < ARRAY_SIZE(classes); i++)
+		KUNIT_ASSERT_EQ(test, core_open(test, &set, classes[i], &set.fid[classes[i]]), 0);
+	container_of(set.fid[MOCK_MR], struct fid_mr, fid)->key = 77;
+}
+
+static bool is_region(struct nl *nl)
+{
+	return is_object(nl) && nla_get_u32(nl->nest[KOFI_OBJECT_CLASS]) == FI_CLASS_MR;
+}
+
+static void what_a_program_may_see_depends_on_its_grade(struct kunit *test)
+{
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct vt_netns *second = vt_netns_new_of_user(test);
+	const struct grade *grade;
+	const struct cred *old;
+	struct nl *nl;
+	int i, ret;
+
+	KUNIT_ASSERT_PTR_NE(test, second->net->user_ns, &init_user_ns);
+	open_region(test, mock, &init_net);
+	open_region(test, mock, second->net);
+	for (i = 0; i < ARRAY_SIZE(grades); i++) {
+		grade = &grades[i];
+		old = act_as(test, grade, second->net->user_ns);
+		nl = nl_open(test, grade->second ? second->net : &init_net);
+		nl_ask(nl, KOFI_CMD_OBJECTS);
+		nl_send(nl);
+		ret = nl_read(nl, is_region);
+		take_caps_back(old);
+		KUNIT_ASSERT_EQ_MSG(test, ret, 0, "%s", grade->name);
+		KUNIT_EXPECT_EQ_MSG(test, !!nl->nest[KOFI_OBJECT_ADDR], grade->addr, "%s",
+				    grade->name);
+		KUNIT_EXPECT_EQ_MSG(test, !!nl->nest[KOFI_OBJECT_KEY], grade->key, "%s",
+				    grade->name);
+		if (nl->nest[KOFI_OBJECT_KEY])
+			KUNIT_EXPECT_EQ(test, nla_get_u64(nl->nest[KOFI_OBJECT_KEY]), 77);
+	}
+}
+#endif /* CONFIG_USER_NS */
+
 static void asks_that_are_not_read_have_a_limit(struct kunit *test)
 {
 	const struct cred *old;
@@ -547,6 +646,9 @@ static struct kunit_case netlink_cases[] = {
 	KUNIT_CASE(objects_are_listed_with_what_they_belong_to),
 	KUNIT_CASE(objects_of_another_namespace_are_not_listed),
 	KUNIT_CASE(addresses_are_for_net_admin_only),
+#ifdef CONFIG_USER_NS
+	KUNIT_CASE(what_a_program_may_see_depends_on_its_grade),
+#endif
 	KUNIT_CASE(asks_that_are_not_read_have_a_limit),
 	{}
 };

@@ -22,8 +22,9 @@
 
 /* The process is there, and in its namespace, when it writes to the pipe */
 #define NEW_PIPE	"rm -f " PIPE " && mkfifo " PIPE
-#define START		"{ unshare -n " STAY " </dev/null >/dev/null 2>&1 & }"
+#define START(how)	"{ { unshare " how " " STAY " || echo 0 >" PIPE "; } </dev/null >/dev/null 2>&1 & }"
 #define TAKE_PID	"cat " PIPE " >" PID_FILE
+#define NEW(how)	NEW_PIPE " && " START(how) " && " TAKE_PID
 
 static struct vt_netns *current_netns;
 
@@ -99,14 +100,13 @@ static void netns_end(void *data)
 	current_netns = NULL;
 }
 
-struct vt_netns *vt_netns_new(struct kunit *test)
+static struct vt_netns *netns_new(struct kunit *test, const char *command)
 {
 	struct vt_netns *netns = kunit_kzalloc(test, sizeof(*netns), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, netns);
 	KUNIT_ASSERT_NULL(test, current_netns);
-	KUNIT_ASSERT_EQ(test, vt_shell(NEW_PIPE " && " START " && " TAKE_PID),
-			0);
+	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
 	netns->pid = netns_read_pid();
 	KUNIT_ASSERT_GT(test, netns->pid, 0);
 	netns->net = get_net_ns_by_pid(netns->pid);
@@ -120,4 +120,15 @@ struct vt_netns *vt_netns_new(struct kunit *test)
 			0);
 	return netns;
 }
+
+struct vt_netns *vt_netns_new(struct kunit *test)
+{
+	return netns_new(test, NEW("-n"));
+}
 EXPORT_SYMBOL_GPL(vt_netns_new);
+
+struct vt_netns *vt_netns_new_of_user(struct kunit *test)
+{
+	return netns_new(test, NEW("-Urn"));
+}
+EXPORT_SYMBOL_GPL(vt_netns_new_of_user);

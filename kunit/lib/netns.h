@@ -27,6 +27,9 @@ struct vt_netns {
 /* One at a time; it is let go after the case, if it has not been before */
 struct vt_netns *vt_netns_new(struct kunit *test);
 
+/* One that belongs to a user namespace of its own */
+struct vt_netns *vt_netns_new_of_user(struct kunit *test);
+
 /* Ends its process and gives the case's reference back */
 void vt_netns_let_go(struct vt_netns *netns);
 

@@ -98,8 +98,10 @@ case_questions()
 			[ $? -lt 124 ] || fail "$arguments -p $prov: exit $?"
 		done
 	done
-	as_nobody unshare -n "$info" -v
+	! as_nobody unshare -n "$info" -v || fail "nobody may have a network"
+	as_nobody unshare -Urn true || fail "nobody has no user namespace"
 	as_nobody unshare -Urn "$info" -v
+	[ $? -lt 124 ] || fail "in a user namespace: exit $?"
 	rmmod kofi_verbs || fail "something is still open"
 }
 
