@@ -102,6 +102,25 @@ static inline void *kofi_bufpool_obj(const struct kofi_bufpool *pool, u32 i)
 void *kofi_bufpool_get(struct kofi_bufpool *pool);
 
 /**
+ * kofi_bufpool_try_get() - Take an object out of a pool, for a caller that has interrupts off
+ * @pool: the pool
+ *
+ * Context: any, with interrupts off.
+ * Return: as kofi_bufpool_get(), but NULL makes no call of @refilled due.
+ */
+static inline void *kofi_bufpool_try_get(struct kofi_bufpool *pool)
+{
+	void *obj = NULL;
+
+	lockdep_assert_irqs_disabled();
+	spin_lock(&pool->lock);
+	if (likely(pool->nfree))
+		obj = pool->free[--pool->nfree];
+	spin_unlock(&pool->lock);
+	return obj;
+}
+
+/**
  * kofi_bufpool_put_many() - Give objects back with one hold of the lock
  * @pool: the pool
  * @objs: objects of it, taken out before

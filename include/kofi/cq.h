@@ -438,6 +438,27 @@ void kofi_cq_unreserve(struct kofi_cq *cq, size_t count);
 void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
 
 /**
+ * kofi_cq_plug_batch() - Where completions of the caller go
+ * @cq: the queue
+ *
+ * For a caller that completes several operations one after the other.
+ *
+ * Context: any.
+ * Return: the batch that the caller may add completions to, until it unplugs the queue; NULL:
+ * kofi_cq_complete() takes each.
+ */
+struct kofi_cq_batch *kofi_cq_plug_batch(struct kofi_cq *cq);
+
+/* Adds a completion to a batch, whose owner calls this */
+static inline void kofi_cq_batch_add(struct kofi_cq_batch *batch, struct kofi_comp *comp)
+{
+	*batch->tail = comp;
+	batch->tail = &comp->next;
+	batch->count++;
+	batch->errors += !!comp->err;
+}
+
+/**
  * kofi_cq_complete_now() - As kofi_cq_complete(), and the queue has the completion on return
  * @cq: the queue
  * @comp: the completion; the core's until it is released

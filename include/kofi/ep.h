@@ -138,6 +138,7 @@ struct kofi_ep_stat {
  * @rx: receive side
  * @stat: what it has done, for debugfs and kofi-info; see kofi_ep_posted()
  * @cntrs: counters, or NULL
+ * @has_cntrs: one of them is not NULL
  * @av: address vector, or NULL
  * @srx: shared receive context, or NULL
  * @shared: opened to use a shared receive context
@@ -167,6 +168,7 @@ struct kofi_ep {
 	struct kofi_ep_side		rx;
 	struct kofi_ep_stat __percpu	*stat;
 	struct kofi_cntr		*cntrs[KOFI_NR_CNTRS];
+	bool				has_cntrs;
 	struct fid_av			*av;
 	struct fid_ep			*srx;
 	bool				shared;
@@ -442,6 +444,8 @@ static inline void kofi_ep_ended(struct kofi_ep *ep, u64 flags, int err, size_t 
 	}
 }
 
+void kofi_ep_add_cntr(struct kofi_ep *ep, u64 flags, int err, size_t len);
+
 /**
  * kofi_ep_count() - Count an operation that is over, in the bound counter, too
  * @ep: the endpoint
@@ -451,7 +455,12 @@ static inline void kofi_ep_ended(struct kofi_ep *ep, u64 flags, int err, size_t 
  *
  * Context: any.
  */
-void kofi_ep_count(struct kofi_ep *ep, u64 flags, int err, size_t len);
+static inline void kofi_ep_count(struct kofi_ep *ep, u64 flags, int err, size_t len)
+{
+	kofi_ep_ended(ep, flags, err, len);
+	if (unlikely(ep->has_cntrs))
+		kofi_ep_add_cntr(ep, flags, err, len);
+}
 
 /**
  * kofi_ep_call_ready() - The ready callback is due

@@ -680,6 +680,17 @@ void kofi_soft_admit_again(struct kofi_soft_ep *ep);
 void kofi_soft_op_done(struct kofi_soft_op *op, int err);
 
 /**
+ * kofi_soft_ops_done() - Several operations of one endpoint have succeeded
+ * @ops: operations in no list, in the order in which they are reported
+ * @count: how many, not 0
+ *
+ * As kofi_soft_op_done() for each, without an error.
+ *
+ * Context: as kofi_soft_op_done().
+ */
+void kofi_soft_ops_done(struct kofi_soft_op *const *ops, unsigned int count);
+
+/**
  * kofi_soft_event_get() - Get a completion for a write of the peer
  * @ep: the endpoint
  *

@@ -199,7 +199,7 @@ struct kofi_srx_table {
  * @messages: messages that wait
  * @wild: posted receives with bits to ignore, oldest first
  * @untagged: posted untagged receives from any sender, oldest first
- * @posted: all posted receives, oldest first
+ * @posted: other posted receives, oldest first
  * @deferred: younger receives, which have not seen all messages that wait, oldest first
  * @order: tagged messages that wait and are not claimed, oldest first
  * @strangers: messages that wait and whose sender is unknown, oldest first, if receives may
@@ -207,7 +207,7 @@ struct kofi_srx_table {
  * @looked_up: value of ops->changes() before the senders of @strangers were looked up
  * @next_seq: number of the next receive that is posted
  * @compared: how many keys and tags have been compared: the cost of matching
- * @nposted: receives in @posted and @deferred
+ * @nposted: receives in @untagged, @posted and @deferred
  * @ndirected: receives in @receives that name their sender
  * @nmsgs: messages that wait
  * @stalled: resources that the provider waits for after -EAGAIN
@@ -268,7 +268,7 @@ struct kofi_srx {
  * @seq: number in the order of posting; an older receive has a smaller number
  * @link: in the table of receives, or in kofi_srx.wild
  * @linked: @link is in use
- * @entry: in kofi_srx.posted or .deferred
+ * @entry: in kofi_srx.untagged, .posted or .deferred
  * @used: of a buffer: bytes that messages have taken
  * @min_left: of a buffer: it takes no more messages when fewer bytes than this are left
  * @nmsgs: of a buffer: messages in transfer
@@ -386,8 +386,7 @@ ssize_t kofi_srx_post(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flag
  * What fi_recv() does, for the receives that are frequent.
  *
  * Context: any.
- * Return: 0; -EAGAIN: as kofi_srx_post(); 1: nothing has happened, and kofi_srx_post() posts the
- * receive, or finds out why not.
+ * Return: 0; 1: nothing has happened, and kofi_srx_post() posts the receive, or finds out why not.
  */
 int kofi_srx_post_buf(struct kofi_srx *srx, void *buf, size_t len, fi_addr_t src_addr,
 		      void *context);
@@ -415,6 +414,23 @@ int kofi_srx_post_buf(struct kofi_srx *srx, void *buf, size_t len, fi_addr_t src
  */
 int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 		    struct kofi_srx_msg *msg, struct kofi_rx **rx);
+
+/**
+ * kofi_srx_arrive_many() - Several messages have arrived, which are alike
+ * @srx: where they arrive
+ * @what: describes each of them but for its length: untagged, and of a sender without a name
+ * @lens: bytes of each message, oldest first
+ * @rxs: the receives, in the order of the messages
+ * @count: how many messages
+ *
+ * Takes receives with one hold of the lock.
+ *
+ * Context: as kofi_srx_arrive().
+ * Return: how many messages, the oldest, have a receive now, as with KOFI_SRX_MATCHED.
+ * kofi_srx_arrive() says what becomes of the next one.
+ */
+unsigned int kofi_srx_arrive_many(struct kofi_srx *srx, struct kofi_srx_arrival *what,
+				  const size_t *lens, struct kofi_rx **rxs, unsigned int count);
 
 /**
  * kofi_srx_take() - Find the receive that a tagged read or write of a peer names
@@ -598,6 +614,15 @@ void kofi_rx_source(struct kofi_rx *rx, size_t offset, struct iov_iter *iter);
  * Context: any; @rx->ep stays until this returns.
  */
 void kofi_rx_complete(struct kofi_rx *rx);
+
+/**
+ * kofi_rx_complete_many() - Report several receives of one endpoint
+ * @rxs: receives that are filled, as for kofi_rx_complete(), of messages in order
+ * @count: how many, not 0
+ *
+ * Context: as kofi_rx_complete().
+ */
+void kofi_rx_complete_many(struct kofi_rx *const *rxs, unsigned int count);
 
 /**
  * kofi_rx_fail() - Report a receive whose message did not come to its end

@@ -2,8 +2,8 @@
 /*
  * The common part of endpoints, include/kofi/ep.h.
  *
- * kofi_ep_count(), kofi_ep_call_ready(), kofi_ep_want_later() and kofi_trace_post() are called on
- * the data path.  Everything else belongs to control calls.
+ * kofi_ep_add_cntr(), kofi_ep_call_ready(), kofi_ep_want_later() and kofi_trace_post() are called
+ * on the data path.  Everything else belongs to control calls.
  *
  * The waiter of a resource (kofi/waiter.h) makes the ready callback due.  If it is due already,
  * the client is called once.
@@ -238,6 +238,7 @@ static int kofi_ep_bind_cntr(struct kofi_ep *ep, struct kofi_cntr *cntr,
 	for (i = 0; i < ARRAY_SIZE(kofi_ep_cntrs); i++)
 		if (flags & kofi_ep_cntrs[i].dir)
 			ep->cntrs[kofi_ep_cntrs[i].cntr] = cntr;
+	ep->has_cntrs = true;
 	return 0;
 }
 
@@ -542,12 +543,12 @@ static struct kofi_cntr *kofi_ep_find_cntr(struct kofi_ep *ep, u64 flags)
 	return NULL;
 }
 
-void kofi_ep_count(struct kofi_ep *ep, u64 flags, int err, size_t len)
+/* For kofi_ep_count(), if a counter is bound */
+void kofi_ep_add_cntr(struct kofi_ep *ep, u64 flags, int err, size_t len)
 {
-	kofi_ep_ended(ep, flags, err, len);
 	kofi_cntr_done(kofi_ep_find_cntr(ep, flags), err, len);
 }
-EXPORT_SYMBOL_GPL(kofi_ep_count);
+EXPORT_SYMBOL_GPL(kofi_ep_add_cntr);
 
 int __init kofi_ep_ready_init(void)
 {

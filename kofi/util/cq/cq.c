@@ -442,15 +442,16 @@ static bool kofi_cq_is_plugged(const struct kofi_cq *cq)
 	       !cq->taps;
 }
 
+struct kofi_cq_batch *kofi_cq_plug_batch(struct kofi_cq *cq)
+{
+	return kofi_cq_is_plugged(cq) ? &cq->plug : NULL;
+}
+EXPORT_SYMBOL_GPL(kofi_cq_plug_batch);
+
 void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp)
 {
-	struct kofi_cq_batch *plug = &cq->plug;
-
 	if (kofi_cq_is_plugged(cq)) {
-		*plug->tail = comp;
-		plug->tail = &comp->next;
-		plug->count++;
-		plug->errors += !!comp->err;
+		kofi_cq_batch_add(&cq->plug, comp);
 		return;
 	}
 	if (kofi_cq_append(cq, comp))

@@ -10,10 +10,15 @@
 #include <kofi/refuse.h>
 #include "soft.h"
 
+void kofi_soft_ep_put_many(struct kofi_soft_ep *ep, unsigned int count)
+{
+	if (refcount_sub_and_test(count, &ep->users))
+		complete_all(&ep->unused);
+}
+
 void kofi_soft_ep_put(struct kofi_soft_ep *ep)
 {
-	if (refcount_dec_and_test(&ep->users))
-		complete_all(&ep->unused);
+	kofi_soft_ep_put_many(ep, 1);
 }
 EXPORT_SYMBOL_GPL(kofi_soft_ep_put);
 

@@ -67,7 +67,7 @@ static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct fi_xfer *xfer
  * Begins an operation, unless the end of the endpoint has come.  @post: the operation goes to
  * kofi_soft_ep.posted, unless the provider has no room there.
  */
-static int kofi_soft_op_begin(struct kofi_soft_op *op, bool post)
+static __always_inline int kofi_soft_op_begin(struct kofi_soft_op *op, bool post)
 {
 	struct kofi_soft_ep *ep = op->ep;
 	int ret;
@@ -142,27 +142,56 @@ static void kofi_soft_now(struct kofi_soft_ep *ep)
 	kofi_soft_ep_put(ep);
 }
 
-static int kofi_soft_op_queue(struct kofi_soft_op *op)
+static bool kofi_soft_is_runner(const struct kofi_cq *cq)
+{
+	return cq && READ_ONCE(cq->runner) == current;
+}
+
+/* Is the caller a callback, behind which kofi_soft_type.now() is called anyway? */
+static bool kofi_soft_now_is_due(const struct kofi_soft_ep *ep)
+{
+	if (!kofi_soft_is_runner(ep->kep.tx.cq) && !kofi_soft_is_runner(ep->kep.rx.cq))
+		return false;
+	/* Pairs with kofi_soft_now_begin(): the operation is queued before the bit is read */
+	smp_mb();
+	return test_bit(0, &ep->now_due);
+}
+
+/*
+ * Puts an operation into the list.  *@now: kofi_soft_now() is due when the lock has been released,
+ * and has a reference, as the endpoint may go when the operation is over
+ */
+static __always_inline int kofi_soft_op_enter(struct kofi_soft_op *op, bool *now)
 {
 	struct kofi_soft_ep *ep = op->ep, *hub = ep->hub;
-	bool now = ep->kep.may_sleep && ep->type->now;
-	unsigned long flags;
 	int ret;
 
-	spin_lock_irqsave(&hub->lock, flags);
+	*now = false;
 	ret = kofi_soft_op_begin(op, true);
-	if (!ret) {
-		list_add_tail(&op->entry, &hub->posted);
-		kofi_ep_posted(&ep->kep, op->comp.comp.flags, op->comp.comp.op_context,
-			       op->kept.len);
-		/* Under the lock, as the endpoint may go when the operation is over */
-		if (now)
-			kofi_soft_ep_get(ep);
-		else
-			kofi_soft_kick_posted(hub);
+	if (ret)
+		return ret;
+	list_add_tail(&op->entry, &hub->posted);
+	kofi_ep_posted(&ep->kep, op->comp.comp.flags, op->comp.comp.op_context, op->kept.len);
+	if (!ep->kep.may_sleep || !ep->type->now) {
+		kofi_soft_kick_posted(hub);
+	} else if (!kofi_soft_now_is_due(ep)) {
+		kofi_soft_ep_get(ep);
+		*now = true;
 	}
-	spin_unlock_irqrestore(&hub->lock, flags);
-	if (!ret && now)
+	return 0;
+}
+
+static int kofi_soft_op_queue(struct kofi_soft_op *op)
+{
+	struct kofi_soft_ep *ep = op->ep;
+	unsigned long flags;
+	bool now;
+	int ret;
+
+	spin_lock_irqsave(&ep->hub->lock, flags);
+	ret = kofi_soft_op_enter(op, &now);
+	spin_unlock_irqrestore(&ep->hub->lock, flags);
+	if (now)
 		kofi_soft_now(ep);
 	return ret;
 }
@@ -223,19 +252,27 @@ static ssize_t kofi_soft_send(struct fid_ep *fid_ep, const void *buf, size_t len
 	struct kofi_ep *kep = &ep->kep;
 	u64 flags = kofi_ep_flags(&kep->tx, READ_ONCE(kep->tx.op_flags));
 	struct kofi_soft_op *op;
+	unsigned long irq_flags;
+	bool now;
 	int ret;
 
 	if (unlikely(!kofi_soft_is_usual(ep, flags, buf, len)))
 		goto describe;
-	op = kofi_soft_op_get(ep);
-	if (unlikely(!op))
+	if (unlikely(!kofi_credit_take(&ep->slot_credit)))
 		return -EAGAIN;
+	spin_lock_irqsave(&ep->hub->lock, irq_flags);
+	/* There is one, see kofi_soft_op_get() */
+	op = kofi_bufpool_try_get(&ep->slots);
+	op->ep = ep;
 	op->comp.comp = (struct kofi_comp) {
 		.op_context	= kofi_ep_context(kep, &kep->tx, context),
 		.flags		= FI_MSG | FI_SEND,
 	};
 	kofi_keep_buf(&op->kept, buf, len, dest_addr, flags);
-	ret = kofi_soft_op_queue(op);
+	ret = kofi_soft_op_enter(op, &now);
+	spin_unlock_irqrestore(&ep->hub->lock, irq_flags);
+	if (unlikely(now))
+		kofi_soft_now(ep);
 	if (likely(!ret))
 		return 0;
 	kofi_soft_op_put(op);
@@ -321,6 +358,34 @@ void kofi_soft_op_done(struct kofi_soft_op *op, int err)
 	kofi_soft_ep_put(ep);
 }
 EXPORT_SYMBOL_GPL(kofi_soft_op_done);
+
+void kofi_soft_ops_done(struct kofi_soft_op *const *ops, unsigned int count)
+{
+	struct kofi_soft_ep *ep = ops[0]->ep;
+	struct kofi_cq_batch *batch = kofi_cq_plug_batch(ep->kep.tx.cq);
+	struct kofi_soft_op *op;
+	unsigned int i;
+	u64 comp_flags;
+	size_t len;
+
+	for (i = 0; i < count; i++) {
+		op = ops[i];
+		comp_flags = op->comp.comp.flags;
+		len = op->kept.len;
+		if (unlikely(op->kept.sgl))
+			kofi_credit_give(&ep->rw_credit);
+		op->comp.comp.error = 0;
+		if (unlikely(!(op->kept.flags & FI_COMPLETION)))
+			kofi_soft_op_put(op);
+		else if (likely(batch))
+			kofi_cq_batch_add(batch, &op->comp.comp);
+		else
+			kofi_cq_complete(ep->kep.tx.cq, &op->comp.comp);
+		kofi_ep_count(&ep->kep, comp_flags, 0, len);
+	}
+	kofi_soft_ep_put_many(ep, count);
+}
+EXPORT_SYMBOL_GPL(kofi_soft_ops_done);
 
 void kofi_soft_event_report(struct kofi_soft_event *event, struct kofi_soft_ep *ep,
 			    size_t len, u64 data, fi_addr_t src_addr)

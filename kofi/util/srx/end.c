@@ -88,7 +88,8 @@ int kofi_srx_cancel(struct kofi_srx *srx, void *context)
 		return kofi_refuse("cancel", -ENOENT, "context is NULL");
 	kofi_srx_due_init(&due);
 	spin_lock_irqsave(&srx->lock, flags);
-	rx = kofi_srx_find_context(&srx->posted, context) ? :
+	rx = kofi_rx_older(kofi_srx_find_context(&srx->untagged, context),
+			   kofi_srx_find_context(&srx->posted, context)) ? :
 	     kofi_srx_find_context(&srx->deferred, context);
 	if (rx) {
 		kofi_srx_unpost(srx, rx, &due);
@@ -165,8 +166,15 @@ static bool kofi_srx_spend(struct kofi_srx *srx, struct kofi_rx *rx)
 	return ends;
 }
 
+/* The receives of a receive side that has ended, each list in the order of posting */
+struct kofi_srx_rest {
+	struct list_head	untagged;
+	struct list_head	posted;
+	struct list_head	deferred;
+};
+
 /* Takes everything that is posted; returns whether ops->resume() is due */
-static bool kofi_srx_end(struct kofi_srx *srx, struct list_head *posted)
+static bool kofi_srx_end(struct kofi_srx *srx, struct kofi_srx_rest *rest)
 {
 	unsigned long flags;
 	bool resume;
@@ -175,25 +183,38 @@ static bool kofi_srx_end(struct kofi_srx *srx, struct list_head *posted)
 	srx->ended = true;
 	srx->nposted = 0;
 	srx->limit = 0;
-	list_splice_tail_init(&srx->posted, posted);
-	list_splice_tail_init(&srx->deferred, posted);
+	list_replace_init(&srx->untagged, &rest->untagged);
+	list_replace_init(&srx->posted, &rest->posted);
+	list_replace_init(&srx->deferred, &rest->deferred);
 	resume = kofi_srx_unstall(srx, ~0);
 	spin_unlock_irqrestore(&srx->lock, flags);
 	return resume;
+}
+
+/* Returns the oldest receive that is left, out of its list, or NULL.  Deferred ones are younger */
+static struct kofi_rx *kofi_srx_rest_next(struct kofi_srx_rest *rest)
+{
+	struct kofi_rx *rx;
+
+	rx = kofi_rx_older(list_first_entry_or_null(&rest->untagged, struct kofi_rx, entry),
+			   list_first_entry_or_null(&rest->posted, struct kofi_rx, entry)) ? :
+	     list_first_entry_or_null(&rest->deferred, struct kofi_rx, entry);
+	if (rx)
+		list_del(&rx->entry);
+	return rx;
 }
 
 void kofi_srx_flush(struct kofi_srx *srx, int err)
 {
 	struct kofi_comp *chain = NULL, **tail = &chain;
 	struct kofi_ep *ep = srx->ep;
-	struct kofi_rx *rx, *next;
+	struct kofi_srx_rest rest;
+	struct kofi_rx *rx;
 	u64 counted = 0;
-	LIST_HEAD(posted);
 
-	if (kofi_srx_end(srx, &posted))
+	if (kofi_srx_end(srx, &rest))
 		srx->ops->resume(srx);
-	list_for_each_entry_safe(rx, next, &posted, entry) {
-		list_del(&rx->entry);
+	while ((rx = kofi_srx_rest_next(&rest))) {
 		if (!kofi_srx_spend(srx, rx))
 			continue;
 		*tail = kofi_rx_refuse(rx, err);
@@ -212,13 +233,13 @@ EXPORT_SYMBOL_GPL(kofi_srx_flush);
 
 void kofi_srx_destroy(struct kofi_srx *srx)
 {
-	struct kofi_rx *rx, *next;
-	LIST_HEAD(posted);
+	struct kofi_srx_rest rest;
+	struct kofi_rx *rx;
 
-	kofi_srx_end(srx, &posted);
+	kofi_srx_end(srx, &rest);
 	/* No call posts any more, so the ready callback is not due */
 	kofi_waiter_forget(&srx->ep->rx.room);
-	list_for_each_entry_safe(rx, next, &posted, entry)
+	while ((rx = kofi_srx_rest_next(&rest)))
 		kofi_rx_put(rx);
 	if (srx->ep->conn.eq)
 		kofi_eq_withdraw(srx->ep->conn.eq, &srx->limit_event);

@@ -29,10 +29,10 @@
 #include <linux/module.h>
 #include "srx.h"
 
-/* Gets an object for an untagged receive from any sender; returns as kofi_rx_get() */
-static __always_inline struct kofi_rx *kofi_rx_begin(struct kofi_srx *srx, u64 flags, u64 kind,
-						     void *context)
+/* Gets an object for a receive; NULL: there is none, and the ready callback will be due */
+struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags)
 {
+	bool tagged = xfer->type == FI_OP_TRECV;
 	struct kofi_rx *rx;
 
 	rx = kofi_bufpool_get(&srx->pool);
@@ -42,52 +42,20 @@ static __always_inline struct kofi_rx *kofi_rx_begin(struct kofi_srx *srx, u64 f
 		if (!rx)
 			return NULL;
 	}
-	rx->ep = srx->ep;
-	rx->comp.comp = (struct kofi_comp) {
-		.op_context	= context,
-		.flags		= FI_RECV | kind | KOFI_COMP_MSG,
-	};
-	rx->comp.msg = (struct fi_done_msg) { .src_addr = FI_ADDR_NOTAVAIL };
-	rx->flags = flags;
-	rx->ignore = 0;
-	rx->offset = 0;
-	rx->used = 0;
-	rx->nmsgs = 0;
-	rx->spent = false;
-	INIT_HLIST_NODE(&rx->link.node);
-	INIT_LIST_HEAD(&rx->link.same);
-	kofi_srx_key_set_untagged(&rx->link.key, FI_ADDR_UNSPEC);
-	return rx;
-}
-
-/* Gets an object for a receive; NULL: there is none, and the ready callback will be due */
-struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags)
-{
-	bool tagged = xfer->type == FI_OP_TRECV;
-	struct kofi_rx *rx;
-
-	rx = kofi_rx_begin(srx, flags, tagged ? FI_TAGGED : FI_MSG, xfer->context);
-	if (!rx)
-		return NULL;
+	kofi_rx_begin(rx, srx->ep, flags, tagged ? FI_TAGGED : FI_MSG, xfer->context);
+	kofi_srx_link_init(&rx->link);
 	if (tagged) {
-		rx->comp.msg.tag = to_fi_tagged_xfer(xfer)->tag;
+		rx->comp.comp.flags |= KOFI_COMP_MSG;
+		rx->comp.msg = (struct fi_done_msg) {
+			.tag		= to_fi_tagged_xfer(xfer)->tag,
+			.src_addr	= FI_ADDR_NOTAVAIL,
+		};
 		rx->ignore = to_fi_tagged_xfer(xfer)->ignore;
 		kofi_srx_key_set(srx, &rx->link.key, KOFI_SRX_TAGGED, rx->comp.msg.tag,
 				 srx->directed ? xfer->addr : FI_ADDR_UNSPEC);
 	} else if (srx->directed) {
 		kofi_srx_key_set_untagged(&rx->link.key, xfer->addr);
 	}
-	return rx;
-}
-
-/* As kofi_rx_get(), for an untagged receive of one buffer from any sender */
-struct kofi_rx *kofi_rx_get_buf(struct kofi_srx *srx, void *buf, size_t len, u64 flags,
-				void *context)
-{
-	struct kofi_rx *rx = kofi_rx_begin(srx, flags, FI_MSG, context);
-
-	if (rx)
-		kofi_iov_set_buf(&rx->iov, buf, len);
 	return rx;
 }
 
@@ -130,19 +98,31 @@ static void *kofi_rx_addr(struct kofi_rx *rx)
 	return addr ? addr + rx->offset : NULL;
 }
 
-/* Fills in a receive that a message takes; @room: bytes that the receive can take */
+/* Is it a receive of one buffer that has an address? */
+static bool kofi_rx_is_buf(const struct kofi_rx *rx)
+{
+	return !rx->buf && rx->iov.count == 1 && !rx->iov.pages && !rx->iov.is_lent;
+}
+
+/*
+ * Fills in a receive that a message takes; @room: bytes that the receive can take.  The completion
+ * has no kofi_msg_comp.msg if that would say nothing.
+ */
 void kofi_rx_fill(struct kofi_rx *rx, const struct kofi_srx_arrival *what,
 		  size_t room)
 {
 	struct kofi_comp *comp = &rx->comp.comp;
 
 	rx->ep = what->ep;
-	comp->flags = FI_RECV | what->flags | KOFI_COMP_MSG;
+	comp->flags = FI_RECV | what->flags;
 	comp->len = min(what->len, room);
-	comp->buf = kofi_rx_addr(rx);
+	comp->buf = likely(kofi_rx_is_buf(rx)) ? rx->iov.kvec[0].iov_base : kofi_rx_addr(rx);
 	comp->data = what->data;
 	comp->err = what->len > room ? FI_ETRUNC : 0;
 	comp->prov_errno = comp->err;
+	if (likely(!comp->err && !(what->flags & FI_TAGGED) && what->source == FI_ADDR_NOTAVAIL))
+		return;
+	comp->flags |= KOFI_COMP_MSG;
 	rx->comp.msg = (struct fi_done_msg) {
 		.tag		= what->flags & FI_TAGGED ? what->tag : 0,
 		.src_addr	= what->source,
@@ -251,7 +231,8 @@ static void kofi_rx_finish_part(struct kofi_rx *rx)
 		kofi_rx_put(buf);
 }
 
-void kofi_rx_complete(struct kofi_rx *rx)
+/* @batch: of kofi_cq_plug_batch() */
+static __always_inline void kofi_rx_complete_to(struct kofi_rx *rx, struct kofi_cq_batch *batch)
 {
 	struct kofi_comp *comp = &rx->comp.comp;
 	struct kofi_ep *ep = rx->ep;
@@ -260,15 +241,32 @@ void kofi_rx_complete(struct kofi_rx *rx)
 	int err = comp->err;
 
 	comp->op_context = kofi_ep_context(ep, &ep->rx, comp->op_context);
-	if (rx->buf)
+	if (unlikely(rx->buf))
 		kofi_rx_finish_part(rx);
-	else if (!kofi_rx_is_reported(rx))
+	else if (unlikely(!kofi_rx_is_reported(rx)))
 		kofi_rx_put(rx);
+	else if (batch)
+		kofi_cq_batch_add(batch, comp);
 	else
 		kofi_cq_complete(ep->rx.cq, comp);
 	kofi_ep_count(ep, flags, err, len);
 }
+
+void kofi_rx_complete(struct kofi_rx *rx)
+{
+	kofi_rx_complete_to(rx, NULL);
+}
 EXPORT_SYMBOL_GPL(kofi_rx_complete);
+
+void kofi_rx_complete_many(struct kofi_rx *const *rxs, unsigned int count)
+{
+	struct kofi_cq_batch *batch = kofi_cq_plug_batch(rxs[0]->ep->rx.cq);
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		kofi_rx_complete_to(rxs[i], batch);
+}
+EXPORT_SYMBOL_GPL(kofi_rx_complete_many);
 
 void kofi_rx_fail(struct kofi_rx *rx, size_t len, int err, int prov_errno)
 {
@@ -296,9 +294,8 @@ void kofi_rx_give_back(struct kofi_rx *rx, struct kofi_ep *ep)
 	struct kofi_comp *comp = &rx->comp.comp;
 
 	rx->ep = ep;
-	comp->flags = FI_MULTI_RECV | KOFI_COMP_MSG;
+	comp->flags = FI_MULTI_RECV;
 	comp->op_context = kofi_ep_context(ep, &ep->rx, comp->op_context);
-	rx->comp.msg.tag = 0;
 	kofi_rx_wait_order(rx);
 	kofi_cq_complete(ep->rx.cq, comp);
 }

@@ -7,8 +7,8 @@
  *	free		in kofi_srx.pool
  *	deferred	kofi_srx_post() has accepted it.  kofi_srx_step() looks at deferred
  *			receives in the order of posting: one takes a message that waits, or is
- *	posted		in kofi_srx.posted, and in the table of receives or in kofi_srx.wild.
- *			A message may take it, a cancel or a flush may end it
+ *	posted		in kofi_srx.untagged; or in kofi_srx.posted, and in the table of receives
+ *			or in kofi_srx.wild.  A message may take it, a cancel or a flush may end it
  *	matched		it belongs to the provider, and is in no list
  *	completed	it belongs to the completion queue, until kofi_srx_release()
  *
@@ -106,16 +106,16 @@ static bool kofi_rx_is_directed(const struct kofi_rx *rx)
 }
 
 /* Posts a receive, in no list, that matches none of the messages that wait */
-static void kofi_srx_enqueue(struct kofi_srx *srx, struct kofi_rx *rx)
+static __always_inline void kofi_srx_enqueue(struct kofi_srx *srx, struct kofi_rx *rx)
 {
 	lockdep_assert_held(&srx->lock);
-	list_add_tail(&rx->entry, &srx->posted);
 	rx->seq = srx->next_seq++;
-	rx->linked = true;
 	if (likely(kofi_rx_is_listed(rx))) {
-		list_add_tail(&rx->link.same, &srx->untagged);
+		list_add_tail(&rx->entry, &srx->untagged);
 		return;
 	}
+	list_add_tail(&rx->entry, &srx->posted);
+	rx->linked = true;
 	srx->ndirected += kofi_rx_is_directed(rx);
 	if (kofi_rx_is_wild(rx))
 		list_add_tail(&rx->link.same, &srx->wild);
@@ -197,7 +197,7 @@ static bool kofi_rx_matches(struct kofi_srx *srx, const struct kofi_rx *rx,
 		rx->link.key.src == what->src_addr);
 }
 
-static struct kofi_rx *kofi_rx_older(struct kofi_rx *a, struct kofi_rx *b)
+struct kofi_rx *kofi_rx_older(struct kofi_rx *a, struct kofi_rx *b)
 {
 	if (!a || !b)
 		return a ? : b;
@@ -213,7 +213,7 @@ static struct kofi_rx *kofi_srx_find_rx(struct kofi_srx *srx,
 
 	lockdep_assert_held(&srx->lock);
 	if (keys->any.kind == KOFI_SRX_UNTAGGED)
-		rx = list_first_entry_or_null(&srx->untagged, struct kofi_rx, link.same);
+		rx = list_first_entry_or_null(&srx->untagged, struct kofi_rx, entry);
 	else
 		rx = kofi_srx_find_exact(srx, &keys->any);
 	if (srx->ndirected && keys->from.src != FI_ADDR_UNSPEC)
@@ -453,25 +453,70 @@ static int kofi_srx_arrive_any(struct kofi_srx *srx, const struct kofi_srx_arriv
 }
 
 /*
- * Take the oldest untagged receive for an untagged message, where no other one can match and
- * nothing else is due.  NULL: kofi_srx_match() has to look.
+ * Can an untagged message take no other receive than the oldest untagged one, and is nothing else
+ * due if it does?  Otherwise kofi_srx_match() has to look.
  */
+static bool kofi_srx_is_plain(const struct kofi_srx *srx, const struct kofi_ep *ep)
+{
+	lockdep_assert_held(&srx->lock);
+	return !srx->ndirected && !srx->limit && !srx->ended && !ep->rx_left;
+}
+
+/* Takes the receive for one message; NULL: kofi_srx_match() has to look */
 static struct kofi_rx *kofi_srx_take_listed(struct kofi_srx *srx,
 					    const struct kofi_srx_arrival *what)
 {
 	struct kofi_rx *rx;
 
 	lockdep_assert_held(&srx->lock);
-	rx = list_first_entry_or_null(&srx->untagged, struct kofi_rx, link.same);
-	if (!rx || what->flags & FI_TAGGED || srx->ndirected || srx->limit ||
-	    kofi_rx_is_multi(rx) || srx->ended || what->ep->rx_left)
+	rx = list_first_entry_or_null(&srx->untagged, struct kofi_rx, entry);
+	if (!rx || what->flags & FI_TAGGED || kofi_rx_is_multi(rx) ||
+	    !kofi_srx_is_plain(srx, what->ep))
 		return NULL;
 	list_del(&rx->entry);
-	list_del(&rx->link.same);
-	rx->linked = false;
 	srx->nposted--;
 	return rx;
 }
+
+/* As kofi_srx_take_listed(), for @count untagged messages; returns how many have a receive */
+static unsigned int kofi_srx_take_many(struct kofi_srx *srx, const struct kofi_ep *ep,
+				       struct kofi_rx **rxs, unsigned int count)
+{
+	struct list_head taken;
+	unsigned int n = 0;
+	struct kofi_rx *rx;
+
+	lockdep_assert_held(&srx->lock);
+	if (!kofi_srx_is_plain(srx, ep))
+		return 0;
+	list_for_each_entry(rx, &srx->untagged, entry) {
+		if (n == count || kofi_rx_is_multi(rx))
+			break;
+		rxs[n++] = rx;
+	}
+	/* From now on @rxs has them, and no list */
+	if (n)
+		list_cut_position(&taken, &srx->untagged, &rxs[n - 1]->entry);
+	srx->nposted -= n;
+	return n;
+}
+
+unsigned int kofi_srx_arrive_many(struct kofi_srx *srx, struct kofi_srx_arrival *what,
+				  const size_t *lens, struct kofi_rx **rxs, unsigned int count)
+{
+	unsigned long flags;
+	unsigned int i, n;
+
+	spin_lock_irqsave(&srx->lock, flags);
+	n = kofi_srx_take_many(srx, what->ep, rxs, count);
+	spin_unlock_irqrestore(&srx->lock, flags);
+	for (i = 0; i < n; i++) {
+		what->len = lens[i];
+		kofi_rx_fill(rxs[i], what, rxs[i]->iov.len);
+	}
+	return n;
+}
+EXPORT_SYMBOL_GPL(kofi_srx_arrive_many);
 
 int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 		    struct kofi_srx_msg *msg, struct kofi_rx **rx)
@@ -646,20 +691,27 @@ int kofi_srx_post_buf(struct kofi_srx *srx, void *buf, size_t len, fi_addr_t src
 {
 	struct kofi_ep *ep = srx->ep;
 	u64 flags = kofi_ep_flags(&ep->rx, READ_ONCE(ep->rx.op_flags));
-	struct kofi_rx *rx;
+	unsigned long irq_flags;
+	struct kofi_rx *rx = NULL;
 
 	if (unlikely(flags & ~FI_COMPLETION || !(ep->xfers & BIT(FI_OP_RECV)) ||
 		     (srx->directed && src_addr != FI_ADDR_UNSPEC)))
 		return 1;
 	if (unlikely(!len || !srx->iov_limit || !kofi_is_ram(buf, len)))
 		return 1;
-	rx = kofi_rx_get_buf(srx, buf, len, flags, context);
-	if (unlikely(!rx))
-		return -EAGAIN;
-	if (likely(!kofi_srx_post_rx(srx, rx)))
-		return 0;
-	kofi_rx_put(rx);
-	return 1;
+	spin_lock_irqsave(&srx->lock, irq_flags);
+	/* Otherwise a message may take it at once, or somebody has to be called */
+	if (likely(!srx->ended && !srx->nmsgs && !srx->stalled && list_empty(&srx->deferred)))
+		rx = kofi_bufpool_try_get(&srx->pool);
+	if (likely(rx)) {
+		kofi_rx_begin(rx, ep, flags, FI_MSG, context);
+		kofi_iov_set_buf(&rx->iov, buf, len);
+		kofi_ep_posted(ep, rx->comp.comp.flags, context, len);
+		srx->nposted++;
+		kofi_srx_enqueue(srx, rx);
+	}
+	spin_unlock_irqrestore(&srx->lock, irq_flags);
+	return !rx;
 }
 EXPORT_SYMBOL_GPL(kofi_srx_post_buf);
 

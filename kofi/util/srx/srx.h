@@ -70,6 +70,25 @@ static inline bool kofi_rx_is_multi(const struct kofi_rx *rx)
 	return rx->flags & FI_MULTI_RECV;
 }
 
+/* Set an object up for an untagged receive from any sender; all but kofi_rx.iov */
+static __always_inline void kofi_rx_begin(struct kofi_rx *rx, struct kofi_ep *ep, u64 flags,
+					  u64 kind, void *context)
+{
+	rx->ep = ep;
+	rx->comp.comp = (struct kofi_comp) {
+		.op_context	= context,
+		.flags		= FI_RECV | kind,
+	};
+	rx->flags = flags;
+	rx->ignore = 0;
+	rx->offset = 0;
+	rx->used = 0;
+	rx->nmsgs = 0;
+	rx->spent = false;
+	rx->linked = false;
+	kofi_srx_key_set_untagged(&rx->link.key, FI_ADDR_UNSPEC);
+}
+
 static inline bool kofi_srx_is_shared(const struct kofi_srx *srx)
 {
 	return srx->ep->ep.fid.fclass == FI_CLASS_SRX_CTX;
@@ -90,6 +109,7 @@ void kofi_srx_unlink(struct kofi_srx_link *link);
 
 /* srx.c */
 void kofi_srx_due_init(struct kofi_srx_due *due);
+struct kofi_rx *kofi_rx_older(struct kofi_rx *a, struct kofi_rx *b);
 void kofi_srx_settle(struct kofi_srx *srx, struct kofi_srx_due *due);
 bool kofi_srx_unstall(struct kofi_srx *srx, u32 reasons);
 void kofi_srx_unpost(struct kofi_srx *srx, struct kofi_rx *rx,
@@ -103,8 +123,6 @@ void kofi_srx_multi_refilled(struct kofi_bufpool *pool);
 
 /* rx.c */
 struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags);
-struct kofi_rx *kofi_rx_get_buf(struct kofi_srx *srx, void *buf, size_t len, u64 flags,
-				void *context);
 int kofi_rx_set_list(struct kofi_rx *rx, const struct fi_xfer *xfer);
 struct kofi_rx *kofi_rx_take(struct kofi_rx *rx,
 			     const struct kofi_srx_arrival *what,
