@@ -567,13 +567,18 @@ static void kofi_cq_call_plugged(struct kofi_cq *cq, const struct kofi_cq_batch 
 void kofi_cq_unplug(struct kofi_cq *cq)
 {
 	struct kofi_cq_batch plug;
+	bool calls;
 
-	kofi_cq_claim(cq);
+	if (cq->plug.count)
+		kofi_cq_claim(cq);
+	calls = cq->plug.count || READ_ONCE(cq->plug.pending);
 	/* A softirq that interrupts this task puts its run off, too, until @plugger is NULL */
-	local_bh_disable();
+	if (calls)
+		local_bh_disable();
 	plug = cq->plug;
 	kofi_cq_begin_plug(cq);
-	WRITE_ONCE(cq->plug.pending, false);
+	/* What interrupts this task from here on sets it again, and is seen below */
+	plug.pending = xchg(&cq->plug.pending, false);
 	/* Pairs with kofi_cq_wait_plug(), as the next release does */
 	smp_store_release(&cq->plugs, cq->plugs + 1);
 	/* The next task to plug the queue finds @plug as it is now */
@@ -585,7 +590,8 @@ void kofi_cq_unplug(struct kofi_cq *cq)
 	if (plug.pending && READ_ONCE(cq->pending))
 		kofi_cq_schedule(cq);
 	/* The tasklet runs here, and ksoftirqd is not woken */
-	local_bh_enable();
+	if (calls)
+		local_bh_enable();
 }
 EXPORT_SYMBOL_GPL(kofi_cq_unplug);
 
