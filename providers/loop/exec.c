@@ -25,6 +25,10 @@
  * The worker plugs the queue of its endpoint, and that of the target (kofi_cq_plug()), so what
  * completes in a turn is reported together.  A turn ends behind LOOP_TURN_OPS operations or
  * LOOP_TURN_BYTES bytes.  What callbacks post then is executed by the worker that has called them.
+ *
+ * Untagged messages of one buffer that go over a connection are delivered up to LOOP_BATCH at a
+ * time, with one hold of each lock, as long as they find receives (loop_run_plain()).  The first
+ * that finds none is executed as any other operation.
  */
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -602,47 +606,164 @@ static bool loop_report(struct loop_ep *ep)
 	return kofi_soft_end_calls(&ep->soft);
 }
 
+/**
+ * struct loop_done - What has been done since the clients were called last
+ * @ops: operations
+ * @bytes: bytes of them
+ */
+struct loop_done {
+	unsigned int	ops;
+	size_t		bytes;
+};
+
 /* Reports what has completed, and goes on, if it has been enough */
-static void loop_turn(struct loop_ep *ep, int *ops, size_t *bytes)
+static void loop_turn(struct loop_ep *ep, struct loop_done *done)
 {
-	if (++*ops < LOOP_TURN_OPS && *bytes < LOOP_TURN_BYTES)
+	if (done->ops < LOOP_TURN_OPS && done->bytes < LOOP_TURN_BYTES)
 		return;
-	*ops = 0;
-	*bytes = 0;
+	*done = (struct loop_done) {};
 	loop_report(ep);
 	loop_plug(ep);
 	cond_resched();
 }
 
+/* Delivers a matched message or executes a posted operation; false: none, or it has to wait */
+static bool loop_run_one(struct loop_ep *ep, struct loop_done *done)
+{
+	struct loop_op *op = loop_next(ep);
+	struct loop_ep *target;
+	int ret;
+
+	if (!op)
+		return false;
+	done->ops++;
+	done->bytes += op->op.kept.len;
+	if (op->rx) {
+		target = op->target;
+		loop_deliver(op, op->rx);
+		op->rx = NULL;
+		kofi_soft_op_done(&op->op, 0);
+		loop_ep_put(target);
+		return true;
+	}
+	ret = READ_ONCE(ep->soft.over) ? -ECANCELED : loop_execute(op);
+	if (ret == -EAGAIN) {
+		loop_put_back(op);
+		return false;
+	}
+	if (ret != -EINPROGRESS)
+		kofi_soft_op_done(&op->op, -ret);
+	return true;
+}
+
+/* Streams of short messages: a hold of each lock for LOOP_BATCH of them */
+
+#define LOOP_NOT_PLAIN	(FI_FENCE | FI_SAVE | FI_REMOTE_CQ_DATA | FI_REMOTE_INV)
+
+/* Is it an untagged message that has one buffer, and no data? */
+static bool loop_is_plain(const struct kofi_kept_op *kept)
+{
+	return kept->type == FI_OP_SEND && !(kept->flags & LOOP_NOT_PLAIN) &&
+	       kept->len <= LOOP_TURN_BYTES && kept->local.count == 1 && !kept->local.pages;
+}
+
+/* Finds plain messages that are posted and are next; returns how many.  They stay in their list */
+static unsigned int loop_find_plain(struct loop_ep *ep, struct kofi_soft_op **ops, size_t *lens)
+{
+	struct kofi_soft_op *op;
+	unsigned long flags;
+	unsigned int n = 0;
+	size_t bytes = 0;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	if (!list_empty(&ep->matched) || ep->soft.over)
+		goto unlock;
+	list_for_each_entry(op, &ep->soft.posted, entry) {
+		if (n == LOOP_BATCH || bytes >= LOOP_TURN_BYTES || !loop_is_plain(&op->kept))
+			break;
+		bytes += op->kept.len;
+		lens[n] = op->kept.len;
+		ops[n++] = op;
+	}
+unlock:
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	return n;
+}
+
+/* Takes the posted operations up to @last out of their list; the caller has them */
+static void loop_take_plain(struct loop_ep *ep, struct kofi_soft_op *last)
+{
+	struct list_head taken;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	list_cut_position(&taken, &ep->soft.posted, &last->entry);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+}
+
+/* As loop_copy(), for a message that is taken with others */
+static void loop_copy_plain(struct kofi_soft_op *op, struct kofi_rx *rx)
+{
+	void *to = kofi_rx_buf(rx);
+
+	if (likely(to))
+		memcpy(to, op->kept.local.kvec[0].iov_base, kofi_rx_len(rx));
+	else
+		loop_copy(container_of(op, struct loop_op, op), rx, false);
+}
+
+/*
+ * Delivers plain messages that are posted and find a receive; false: there is none, and
+ * loop_run_one() finds out what is next.  Only with a connection: messages of one endpoint then go
+ * to one target, and none of them becomes an unexpected message.
+ */
+static bool loop_run_plain(struct loop_ep *ep, struct loop_done *done)
+{
+	struct kofi_soft_op *ops[LOOP_BATCH] __uninitialized;
+	struct kofi_rx *rxs[LOOP_BATCH] __uninitialized;
+	size_t lens[LOOP_BATCH] __uninitialized;
+	struct kofi_srx_arrival what = {
+		.flags		= FI_MSG,
+		.src_addr	= FI_ADDR_NOTAVAIL,
+		.source		= FI_ADDR_NOTAVAIL,
+	};
+	struct loop_ep *target;
+	unsigned int n, i;
+
+	if (ep->type != FI_EP_MSG)
+		return false;
+	n = loop_find_plain(ep, ops, lens);
+	if (!n)
+		return false;
+	target = loop_target(container_of(ops[0], struct loop_op, op));
+	if (IS_ERR(target))
+		return false;
+	loop_plug_at(ep, target);
+	what.ep = &target->soft.kep;
+	n = kofi_srx_arrive_many(target->soft.srx, &what, lens, rxs, n);
+	if (!n)
+		goto put;
+	loop_take_plain(ep, ops[n - 1]);
+	for (i = 0; i < n; i++) {
+		loop_copy_plain(ops[i], rxs[i]);
+		done->bytes += lens[i];
+	}
+	done->ops += n;
+	kofi_rx_complete_many(rxs, n);
+	kofi_soft_ops_done(ops, n);
+put:
+	loop_ep_put(target);
+	return n;
+}
+
 /* Delivers matched messages and executes posted operations, until one has to wait */
 static void loop_run(struct loop_ep *ep)
 {
-	struct loop_op *op;
-	size_t bytes = 0;
-	int ret, ops = 0;
+	struct loop_done done = {};
 
 	loop_wait_leave(ep);
-	while ((op = loop_next(ep))) {
-		bytes += op->op.kept.len;
-		if (op->rx) {
-			struct loop_ep *target = op->target;
-
-			loop_deliver(op, op->rx);
-			op->rx = NULL;
-			kofi_soft_op_done(&op->op, 0);
-			loop_ep_put(target);
-			loop_turn(ep, &ops, &bytes);
-			continue;
-		}
-		ret = READ_ONCE(ep->soft.over) ? -ECANCELED : loop_execute(op);
-		if (ret == -EAGAIN) {
-			loop_put_back(op);
-			break;
-		}
-		if (ret != -EINPROGRESS)
-			kofi_soft_op_done(&op->op, -ret);
-		loop_turn(ep, &ops, &bytes);
-	}
+	while (loop_run_plain(ep, &done) || loop_run_one(ep, &done))
+		loop_turn(ep, &done);
 }
 
 /* Takes the turn; or false: the task that has it looks again */
