@@ -257,6 +257,8 @@ struct ktcp_answer {
  * struct ktcp_gather - Messages that go to the socket with one call
  * @count: elements of @msg
  * @first: first element of @msg of which the socket does not have all
+ * @plain: how many elements of @msg, the first, have completed when the socket has them, and are
+ *	operations of one endpoint
  * @msg: messages of which all is in @kvec, oldest first
  * @msg.op: the operation; NULL: a header alone
  * @msg.end: bytes of @kvec up to its end
@@ -272,6 +274,7 @@ struct ktcp_answer {
 struct ktcp_gather {
 	unsigned int		count;
 	unsigned int		first;
+	unsigned int		plain;
 	struct {
 		struct kofi_soft_op	*op;
 		size_t			end;

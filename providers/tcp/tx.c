@@ -613,8 +613,15 @@ static void ktcp_gather_plain(struct ktcp_conn *conn, unsigned int most)
 
 	if (!ktcp_posted_is_next(conn))
 		return;
-	ktcp_gather_take(conn, most);
+	/* The list of a link may become another one, so it is looked at with the lock alone */
+	if (!conn->rdm && list_empty_careful(conn->posted))
+		tx->more = false;
+	else
+		ktcp_gather_take(conn, most);
 	gather->last = !tx->more;
+	/* The contexts of a scalable endpoint report to queues of their own */
+	if (!conn->soft->ctxs)
+		gather->plain = gather->count;
 	if (gather->count)
 		tx->answered = false;
 	for (i = 0; i < gather->count; i++) {
@@ -642,6 +649,7 @@ static bool ktcp_gather(struct ktcp_conn *conn, const struct ktcp_budget *budget
 
 	gather->count = 0;
 	gather->first = 0;
+	gather->plain = 0;
 	gather->waits = false;
 	gather->last = false;
 	gather->kvecs = 0;
@@ -683,12 +691,42 @@ static void ktcp_op_sent(struct ktcp_conn *conn, struct kofi_soft_op *op)
 		ktcp_op_put(op, 0);
 }
 
+/* The socket has plain messages, the first @count of those that it did not have */
+static void ktcp_plain_sent(struct ktcp_conn *conn, unsigned int count)
+{
+	struct kofi_soft_op *ops[KTCP_GATHER] __uninitialized;
+	struct ktcp_gather *gather = &conn->tx.gather;
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		ops[i] = gather->msg[gather->first++].op;
+	kofi_soft_ops_done(ops, count);
+}
+
+/* Complete what the socket has of what is gathered, or note that it waits for the peer */
+static void ktcp_gather_sent(struct ktcp_conn *conn, struct ktcp_budget *budget)
+{
+	struct ktcp_gather *gather = &conn->tx.gather;
+	unsigned int begin = gather->first, end = begin;
+	struct kofi_soft_op *op;
+
+	while (end < gather->plain && gather->msg[end].end <= gather->sent)
+		end++;
+	if (end > begin)
+		ktcp_plain_sent(conn, end - begin);
+	while (gather->first < gather->count && gather->msg[gather->first].end <= gather->sent) {
+		op = gather->msg[gather->first++].op;
+		if (op)
+			ktcp_op_sent(conn, op);
+	}
+	budget->steps -= gather->first - begin;
+}
+
 /* Gives the socket what is gathered */
 static int ktcp_gather_send(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	struct ktcp_tx *tx = &conn->tx;
 	struct ktcp_gather *gather = &tx->gather;
-	struct kofi_soft_op *op;
 	struct msghdr msg = {};
 	int ret;
 
@@ -703,13 +741,7 @@ static int ktcp_gather_send(struct ktcp_conn *conn, struct ktcp_budget *budget)
 		gather->sent += ret;
 		budget->bytes -= ret;
 		conn->used = jiffies;
-		while (gather->first < gather->count &&
-		       gather->msg[gather->first].end <= gather->sent) {
-			budget->steps--;
-			op = gather->msg[gather->first++].op;
-			if (op)
-				ktcp_op_sent(conn, op);
-		}
+		ktcp_gather_sent(conn, budget);
 	}
 	return 0;
 }
