@@ -107,6 +107,8 @@ static int ktcp_rx_header(struct ktcp_conn *conn)
 	size_t len;
 	int need;
 
+	if (!rx->block.len)
+		return -EAGAIN;
 	if (likely(ktcp_rx_near_header(conn)))
 		goto parsed;
 	for (;;) {
