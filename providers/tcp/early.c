@@ -399,6 +399,24 @@ static void ktcp_early_matched(struct ktcp_conn *conn, struct ktcp_early *early,
 	}
 }
 
+/*
+ * Gives an untagged message the receive that is next, if there is one, and nothing else is to be
+ * considered.  False: it may have to wait, and kofi_srx_arrive() finds out.
+ */
+static bool ktcp_early_match_plain(struct ktcp_conn *conn, const struct kofi_srx_arrival *what)
+{
+	struct kofi_srx_arrival plain __uninitialized;
+
+	/* The sender may have become known since it was looked up */
+	if (what->flags & FI_TAGGED || what->ep->caps & FI_SOURCE)
+		return false;
+	plain = *what;
+	if (!kofi_srx_arrive_many(conn->at->srx, &plain, &what->len, &conn->rx.rx, 1))
+		return false;
+	conn->rx.state = KTCP_RX_MSG;
+	return true;
+}
+
 /**
  * ktcp_early_arrive() - A message has come
  * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr is the message's
@@ -412,12 +430,14 @@ int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *wha
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
 	struct kofi_srx *srx = conn->at->srx;
-	struct kofi_srx_arrival again;
+	struct kofi_srx_arrival again __uninitialized;
 	struct kofi_srx_msg *msg = NULL;
 	struct ktcp_early *early;
 	int ret;
 
 	lockdep_assert_held(&conn->run);
+	if (likely(ktcp_early_match_plain(conn, what)))
+		return 0;
 	early = ktcp_early_get(link);
 	if (ktcp_early_has_place(link))
 		msg = &early->msg;

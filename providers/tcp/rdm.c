@@ -95,7 +95,7 @@ bool ktcp_link_is_known(const struct ktcp_link *link)
  * @index: its receive context
  * @link: connection that has something to send, with a reference; or NULL
  * @op: an operation whose address the address vector does not know; or NULL
- * @more: there is another operation
+ * @more: there is another operation; false: nothing is posted any more
  */
 struct ktcp_route {
 	struct sockaddr_storage	addr;
@@ -133,7 +133,7 @@ bool ktcp_rdm_admit(struct kofi_soft_op *op)
 {
 	struct ktcp_rdm *rdm = to_ktcp_rdm(op->ep->hub);
 	struct kofi_av *av = ktcp_rdm_av(rdm);
-	struct sockaddr_storage addr;
+	struct sockaddr_storage addr __uninitialized;
 	bool room = true;
 
 	lockdep_assert_held(&rdm->soft.lock);
@@ -192,12 +192,14 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 		list_del(&op->entry);
 		rdm->unrouted--;
 		route->op = op;
+		route->more = !list_empty(&rdm->soft.posted);
 		return 0;
 	}
 	peer = ktcp_peer_find(rdm, &route->addr, route->index);
 	if (!peer || peer->forgotten || !peer->open)
 		return -ENOTCONN;
 	ktcp_rdm_route_same(rdm, peer, op->kept.addr);
+	route->more = !list_empty(&rdm->soft.posted);
 	route->link = peer->link;
 	refcount_inc(&route->link->refs);
 	return 0;
@@ -246,8 +248,9 @@ static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct ktcp_route *r
 static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
 {
 	struct ktcp_link *last = NULL;
-	struct ktcp_route route;
-	int i, ret = 0;
+	struct ktcp_route route __uninitialized;
+	bool routed = false;
+	int i, ret;
 
 	for (i = 0; i < KTCP_RDM_BUDGET; i++) {
 		rcu_read_lock();
@@ -260,19 +263,22 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
 		if (last)
 			ktcp_link_put(last);
 		last = route.link;
-		if (!route.more || (ret && !dial))
+		if (ret ? !dial : !route.link && !route.op)
 			break;
+		routed = true;
 		if (ret)
 			ktcp_rdm_route_dial(rdm, &route);
 		else if (route.op)
 			kofi_soft_op_done(route.op, EINVAL);
+		if (!route.more)
+			break;
 	}
 	if (last) {
 		ktcp_push(&last->conn);
 		ktcp_link_put(last);
 	}
 	/* Operations that were not routed counted for each peer (ktcp_peer_has_room()) */
-	if (i && READ_ONCE(rdm->refused_early)) {
+	if (routed && READ_ONCE(rdm->refused_early)) {
 		spin_lock_irq(&rdm->soft.lock);
 		ktcp_rdm_room(rdm);
 		spin_unlock_irq(&rdm->soft.lock);
