@@ -796,7 +796,8 @@ static bool loop_end_turn(struct loop_ep *ep, bool again, bool may)
 	return !again || !may;
 }
 
-static void loop_turns(struct loop_ep *ep)
+/* @worker: the caller is the worker, which lets others run; a call of the client goes on */
+static void loop_turns(struct loop_ep *ep, bool worker)
 {
 	int turns = LOOP_TURNS;
 	bool again;
@@ -812,7 +813,8 @@ static void loop_turns(struct loop_ep *ep)
 		} while (loop_end_saves(ep));
 		again = loop_report(ep);
 		/* Workers that call clients may post, so let them run first */
-		cond_resched();
+		if (worker)
+			cond_resched();
 	} while (!loop_end_turn(ep, again, --turns));
 }
 
@@ -825,10 +827,10 @@ void loop_now(struct kofi_soft_ep *soft)
 	if (soft->slots.count - kofi_credit_left(&soft->slot_credit) > 1)
 		kofi_soft_kick_posted(soft);
 	else
-		loop_turns(to_loop_soft(soft));
+		loop_turns(to_loop_soft(soft), false);
 }
 
 void loop_work(struct work_struct *work)
 {
-	loop_turns(container_of(work, struct loop_ep, soft.work));
+	loop_turns(container_of(work, struct loop_ep, soft.work), true);
 }
