@@ -13,7 +13,8 @@
  * kOFI's side runs on the provider prov= (verbs by default).  With ep=rdm it has endpoints
  * without connections.  With ctx=process all operations are posted in process context, and may
  * sleep.  base= selects the baseline: map or inline, on ib_core (raw.c); sock, on kernel sockets
- * (sock.c); msg, kOFI with connections on the same provider; tcp, on kofi_tcp.
+ * (sock.c); msg, kOFI with connections on the same provider, or on the lower one of a provider
+ * on another ("verbs;ofi_rxm"); tcp, on kofi_tcp.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

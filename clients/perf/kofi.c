@@ -8,6 +8,7 @@
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <rdma/fi_rma.h>
 
 #include "kofi.h"
@@ -171,10 +172,14 @@ static struct perf_bed *kofi_open(const struct perf_spec *spec)
 	return kofi_open_way(spec, &spec->way, &perf_kofi_side);
 }
 
+/* Connections of the same provider, or of the lower one where it has none: "verbs;ofi_rxm" */
 static struct perf_bed *kofi_open_msg(const struct perf_spec *spec)
 {
 	struct perf_way way = spec->way;
+	char *layer = strchr(way.prov, ';');
 
+	if (layer)
+		*layer = '\0';
 	way.rdm = false;
 	return kofi_open_way(spec, &way, &perf_msg_side);
 }
@@ -205,6 +210,6 @@ static struct perf_bed *kofi_open_tcp(const struct perf_spec *spec)
 
 const struct perf_side perf_kofi_side = { .name = "kofi", .open = kofi_open, KOFI_SIDE };
 
-/* Baselines: the same provider with connections, and kofi_tcp */
+/* Baselines: the provider's connections, and kofi_tcp */
 const struct perf_side perf_msg_side = { .name = "raw", .open = kofi_open_msg, KOFI_SIDE };
 const struct perf_side perf_tcp_side = { .name = "raw", .open = kofi_open_tcp, KOFI_SIDE };
