@@ -8,7 +8,8 @@
 kunit_test_suites(&rxm_cm_suite,
 		  &rxm_data_suite,
 		  &rxm_offer_suite,
-		  &rxm_atomic_suite);
+		  &rxm_atomic_suite,
+		  &rxm_corpus_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kofi_rxm");
 MODULE_AUTHOR("the kOFI authors");

@@ -36,6 +36,7 @@ extern struct kunit_suite rxm_cm_suite;
 extern struct kunit_suite rxm_data_suite;
 extern struct kunit_suite rxm_offer_suite;
 extern struct kunit_suite rxm_atomic_suite;
+extern struct kunit_suite rxm_corpus_suite;
 
 /* lib.c */
 /* @us is open, and the case's info is that of raw peers */

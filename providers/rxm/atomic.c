@@ -109,7 +109,7 @@ static struct rxm_op *rxm_atomic_take(struct rxm_conn *conn, u64 msg_id)
 /**
  * rxm_atomic_answered() - Take the response to an atomic operation
  * @conn: the connection, in use or in a callback of its lower queue
- * @buf: the response
+ * @buf: the response, checked by rxm_wire_check()
  *
  * Context: any.
  * Return: 0; -EPROTO: it breaks the rules.
@@ -121,8 +121,6 @@ int rxm_atomic_answered(struct rxm_conn *conn, const struct rxm_buf *buf)
 	struct rxm_op *op;
 	s64 status;
 
-	if (len < sizeof(*wire) || be32_to_cpu(wire->result_len) != len - sizeof(*wire))
-		return -EPROTO;
 	op = rxm_atomic_take(conn, buf->hdr->ctrl.msg_id);
 	if (!op)
 		return -EPROTO;
@@ -181,14 +179,10 @@ static int rxm_request_read(const struct rxm_buf *buf, struct rxm_request *reque
 	const struct rxm_wire_op *wire_op = &buf->hdr->op;
 	const struct rxm_wire_atomic *wire = (const void *)(buf->hdr + 1);
 	struct kofi_atomic *atomic = &request->atomic;
-	size_t size, len = 0, data = rxm_payload(buf);
+	size_t size, len = 0, data = rxm_payload(buf) - sizeof(*wire);
 	u32 i;
 	int ret;
 
-	if (data < sizeof(*wire) || wire_op->size != data || !wire_op->atomic.ioc_count ||
-	    wire_op->atomic.ioc_count > RXM_WIRE_IOV)
-		return -EPROTO;
-	data -= sizeof(*wire);
 	*atomic = (struct kofi_atomic) {
 		.datatype	= wire_op->atomic.datatype,
 		.op		= wire_op->atomic.op,

@@ -404,13 +404,8 @@ static bool rxm_request_get(const struct rxm_ep *ep, const struct fi_info *info,
 			    size_t len, struct rxm_wire_request *msg,
 			    struct sockaddr_storage *addr)
 {
-	if (len < sizeof(*msg))
-		return false;
-	memcpy(msg, data, sizeof(*msg));
-	if (msg->version != RXM_WIRE_CM_VERSION || msg->endian != RXM_WIRE_ENDIAN ||
-	    msg->ctrl_version != RXM_WIRE_CTRL_VERSION ||
-	    msg->op_version != RXM_WIRE_OP_VERSION || msg->ep_idx ||
-	    msg->eager_limit != rxm_eager() || !msg->port)
+	memcpy(msg, data, min(len, sizeof(*msg)));
+	if (rxm_wire_request_check(msg, len, rxm_eager()))
 		return false;
 	if (kofi_addr_from_info(addr, info->dest_addr, info->dest_addrlen) ||
 	    addr->ss_family != ep->name.ss_family)

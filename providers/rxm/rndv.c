@@ -19,32 +19,10 @@
  */
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/overflow.h>
 #include <linux/uio.h>
 #include <rdma/fi_rma.h>
 #include <kofi/compat.h>
 #include "rxm.h"
-
-/**
- * rxm_rndv_is_valid() - Does an offer make sense?
- * @wire: the offer
- * @size: bytes of the message
- *
- * Context: any.
- * Return: whether it does.
- */
-bool rxm_rndv_is_valid(const struct rxm_wire_rndv *wire, u64 size)
-{
-	u64 sum = 0;
-	int i;
-
-	if (!wire->count || wire->count > RXM_WIRE_IOV)
-		return false;
-	for (i = 0; i < wire->count; i++)
-		if (check_add_overflow(sum, wire->iov[i].len, &sum))
-			return false;
-	return sum == size;
-}
 
 /**
  * rxm_rndv_begin() - Read a message, and answer

@@ -13,8 +13,8 @@
  * the same.  If the engine of kofi/srx.h has no room for one more message, the packet waits without
  * being known to it.
  *
- * Everything that a packet says is checked here.  A peer that breaks the rules of the wire loses
- * its connection.
+ * Everything that a packet says is checked before it is used: what it says by itself in wire.c.  A
+ * peer that breaks the rules of the wire loses its connection.
  *
  * A write of the peer with remote CQ data is reported here, and uses no receive.  If the client has
  * KOFI_SOFT_EVENTS of them to read, the next one waits.
@@ -435,19 +435,13 @@ static int rxm_seg(struct rxm_conn *conn, struct rxm_buf *buf)
 	const struct rxm_wire_hdr *hdr = buf->hdr;
 	u8 type = hdr->ctrl.seg_type & RXM_WIRE_SEG_MASK;
 	struct rxm_sar *sar = rxm_sar_find(conn, hdr->ctrl.msg_id);
-	size_t len = rxm_payload(buf);
 
-	if (!len || hdr->ctrl.seg_size != len || len >= hdr->op.size)
-		return -EPROTO;
 	if (type == RXM_WIRE_SEG_FIRST) {
-		if (sar || hdr->ctrl.seg_no || !rxm_sar_free(conn))
+		if (sar || !rxm_sar_free(conn))
 			return -EPROTO;
 		return rxm_message(conn, buf);
 	}
-	if (!sar || hdr->ctrl.seg_no != sar->next || hdr->op.size != sar->size ||
-	    len > sar->size - sar->have)
-		return -EPROTO;
-	if (type != (len == sar->size - sar->have ? RXM_WIRE_SEG_LAST : RXM_WIRE_SEG_MIDDLE))
+	if (!sar || rxm_wire_seg_check(hdr, sar->size, sar->have, sar->next))
 		return -EPROTO;
 	rxm_sar_add(conn, sar, buf);
 	return 0;
@@ -510,30 +504,22 @@ static int rxm_atomic_request(struct rxm_conn *conn, struct rxm_buf *buf)
 static int rxm_packet(struct rxm_conn *conn, struct rxm_buf *buf)
 {
 	const struct rxm_wire_hdr *hdr = buf->hdr;
+	int ret = rxm_wire_check(hdr, buf->len, conn->id);
 
-	if (buf->len < sizeof(*hdr) || hdr->ctrl.version != RXM_WIRE_CTRL_VERSION ||
-	    (u32)hdr->ctrl.conn_id != conn->id ||
-	    hdr->op.version != RXM_WIRE_OP_HDR_VERSION)
-		return -EPROTO;
-	if (hdr->op.op >= RXM_WIRE_BASE_ATOMIC && hdr->op.op <= RXM_WIRE_COMPARE_ATOMIC)
-		return hdr->ctrl.type == RXM_WIRE_ATOMIC ? rxm_atomic_request(conn, buf) :
-		       hdr->ctrl.type == RXM_WIRE_ATOMIC_RESP ? rxm_atomic_answered(conn, buf) :
-								-EPROTO;
-	if (hdr->op.op != RXM_WIRE_MSG && hdr->op.op != RXM_WIRE_TAGGED)
-		return -EPROTO;
-	if (hdr->ctrl.type == RXM_WIRE_SEG)
+	if (ret)
+		return ret;
+	switch (hdr->ctrl.type) {
+	case RXM_WIRE_SEG:
 		return rxm_seg(conn, buf);
-	if (hdr->ctrl.type == RXM_WIRE_RNDV_READ_DONE)
+	case RXM_WIRE_RNDV_READ_DONE:
 		return rxm_offer_read(conn, hdr->ctrl.msg_id);
-	if (hdr->ctrl.type == RXM_WIRE_RNDV_REQ) {
-		if (rxm_payload(buf) != sizeof(struct rxm_wire_rndv) ||
-		    !rxm_rndv_is_valid((const void *)(hdr + 1), hdr->op.size))
-			return -EPROTO;
+	case RXM_WIRE_ATOMIC:
+		return rxm_atomic_request(conn, buf);
+	case RXM_WIRE_ATOMIC_RESP:
+		return rxm_atomic_answered(conn, buf);
+	default:
 		return rxm_message(conn, buf);
 	}
-	if (hdr->ctrl.type != RXM_WIRE_EAGER || hdr->op.size != rxm_payload(buf))
-		return -EPROTO;
-	return rxm_message(conn, buf);
 }
 
 /* Posts a buffer again, unless its packet breaks the rules; returns 0 or why it is not posted */

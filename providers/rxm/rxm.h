@@ -629,7 +629,6 @@ void rxm_send(struct rxm_conn *conn);
 void rxm_send_end(struct rxm_conn *conn, struct list_head *posted);
 
 /* rndv.c */
-bool rxm_rndv_is_valid(const struct rxm_wire_rndv *wire, u64 size);
 void rxm_rndv_begin(struct rxm_conn *conn, struct kofi_rx *rx, u64 msg_id,
 		    const struct rxm_wire_rndv *wire);
 void rxm_rndv_read(struct rxm_conn *conn);

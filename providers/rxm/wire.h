@@ -227,6 +227,10 @@ struct rxm_wire_resp {
 	__be32	result_len;
 };
 
+int rxm_wire_check(const struct rxm_wire_hdr *hdr, size_t len, u32 conn_id);
+int rxm_wire_seg_check(const struct rxm_wire_hdr *hdr, u64 size, u64 have, u32 next);
+int rxm_wire_request_check(const struct rxm_wire_request *msg, size_t len, u32 eager_limit);
+
 static_assert(sizeof(struct rxm_wire_rndv) == 104);
 static_assert(sizeof(struct rxm_wire_atomic) == 96);
 static_assert(sizeof(struct rxm_wire_resp) == 8);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The parsers of providers/tcp/wire.c under libFuzzer (scripts/fuzz).
+ * What a provider checks of what peers send, providers/PROVIDER/wire.c, under libFuzzer
+ * (scripts/fuzz).
  *
- *	wire --seeds DIR	write the corpus of kunit/tcp/corpus.c into files of DIR
+ *	wire --seeds DIR	write the corpus of kunit/PROVIDER/corpus.c into files of DIR
  *	wire --rows FILE...	print files as rows of that corpus
  *	wire ...		libFuzzer
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include "../../kunit/tcp/replay.h"
+#include "replay.h"
 
 u8 *replay_copy(const u8 *data, size_t len)
 {
@@ -16,7 +17,7 @@ u8 *replay_copy(const u8 *data, size_t len)
 
 	if (!copy)
 		abort();
-	return memcpy(copy, data, len);
+	return data ? memcpy(copy, data, len) : memset(copy, 0, len);
 }
 
 void replay_free(u8 *copy)

@@ -22,17 +22,23 @@ typedef uint64_t __be64;
 
 #define __force
 #define fallthrough		__attribute__((__fallthrough__))
+#define U8_MAX			UINT8_MAX
 #define U64_MAX			UINT64_MAX
+#define BIT(nr)			(1UL << (nr))
 #define BIT_ULL(nr)		(1ULL << (nr))
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define min_t(type, x, y)	({ type _x = (x), _y = (y); _x < _y ? _x : _y; })
 
 #define swab64(x)		__builtin_bswap64(x)
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* The kernel has one of two names; the C library has both, with these values */
+#define __LITTLE_ENDIAN		1234
 #define be16_to_cpu(x)		__builtin_bswap16(x)
+#define be32_to_cpu(x)		__builtin_bswap32(x)
 #define be64_to_cpu(x)		__builtin_bswap64(x)
 #else
 #define be16_to_cpu(x)		(x)
+#define be32_to_cpu(x)		(x)
 #define be64_to_cpu(x)		(x)
 #endif
 #define cpu_to_be16(x)		be16_to_cpu(x)
