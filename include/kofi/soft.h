@@ -47,6 +47,8 @@
  * If the client has promised to post in process context (FI_OPT_MAY_SLEEP), and the provider
  * has kofi_soft_type.now, the provider takes operations within the client's call.  Operations
  * that callbacks of the endpoint's queues post are taken after the last callback of the run.
+ * A provider whose ->now never sleeps (kofi_soft_type.now_any) takes the operations of all
+ * clients within their calls, also those that callbacks post.
  *
  * The worker runs on the processor kofi_soft_ep.cpu.  The processor may go offline: then the
  * workqueue runs work items that are queued on it on other processors.  But it must have been
@@ -118,6 +120,7 @@ struct kofi_soft_ctx_attr {
  * @work: the worker of an endpoint
  * @now: take what is posted, for a client that may sleep; NULL: the worker does that.
  *	May sleep
+ * @now_any: @now never sleeps, and is called in each call of a client, in any context
  * @admit: an operation goes to &kofi_soft_ep.posted if this allows it.  Otherwise its call
  *	answers -EAGAIN, and kofi_soft_admit_again() is due when this may allow it.
  *	kofi_soft_ep.lock is held.  NULL: each operation that has a slot
@@ -150,6 +153,7 @@ struct kofi_soft_type {
 	size_t				max_msg;
 	void				(*work)(struct work_struct *work);
 	void				(*now)(struct kofi_soft_ep *ep);
+	bool				now_any;
 	bool				(*admit)(struct kofi_soft_op *op);
 	void				(*event_room)(struct kofi_soft_ep *ep);
 	void				(*reserves)(void);

@@ -160,17 +160,18 @@ int rxm_peer_insert(struct rxm_ep *ep, struct rxm_peer *peer)
  * @op: the operation, in no list
  *
  * Context: any, with kofi_soft_ep.lock held.
+ * Return: the connection of the peer, by which the operation is to be sent; NULL: there is none
+ * yet.
  */
-void rxm_peer_post(struct rxm_ep *ep, struct rxm_peer *peer, struct kofi_soft_op *op)
+struct rxm_conn *rxm_peer_post(struct rxm_ep *ep, struct rxm_peer *peer, struct kofi_soft_op *op)
 {
 	lockdep_assert_held(&ep->soft.lock);
 	list_add_tail(&op->entry, &peer->posted);
-	if (peer->conn) {
-		rxm_conn_ready(peer->conn);
-	} else if (list_empty(&peer->entry)) {
+	if (!peer->conn && list_empty(&peer->entry)) {
 		list_add_tail(&peer->entry, &ep->unsettled);
 		rxm_cm_kick(ep);
 	}
+	return peer->conn;
 }
 
 /* Has rxm_ep.cm look at the peer when RXM_TICK has passed */

@@ -6,8 +6,8 @@
  * sends beyond them waits at the peer.
  *
  * A connection is opened and closed by rxm_ep.cm only.  Meanwhile callbacks of the lower queue
- * use it, and kofi_soft_ep.work, which counts as a user (rxm_conn_use()).  The close waits for
- * the users, and then fi_ep_drain() for the callbacks.
+ * use it, and tasks that send or receive, each of which counts as a user (rxm_conn_use(),
+ * rxm_send_begin()).  The close waits for the users, and then fi_ep_drain() for the callbacks.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>

@@ -14,9 +14,10 @@
  * Life of an operation
  *
  *	posted		in kofi_soft_ep.posted, which holds those for all peers
- *	waiting		in rxm_peer.posted: kofi_soft_ep.work has found the peer, which may have
- *			to be dialled first (cm.c)
- *	sending		rxm_conn.sending: packets are to be sent (tx.c)
+ *	waiting		in rxm_peer.posted: the call of the client has found the peer, or
+ *			kofi_soft_ep.work has, as it may have to be made or dialled first (cm.c)
+ *	sending		packets are to be sent (tx.c), in the same call if the peer is connected and
+ *			nothing else waits
  *	sent		the lower endpoint has its packets, and completes them
  */
 #include <linux/module.h>
@@ -73,12 +74,12 @@ void __init rxm_limits_set(void)
 /* Routing */
 
 /*
- * Gives the first operation to its peer.  Returns 0: done, and there may be more; -ENODATA:
- * there is none; -ENOENT: its peer has to be made, at @addr; -EINVAL: *op has no address that is
- * known, and is the caller's.
+ * Gives the first operation to its peer.  Returns 0: done, and there may be more; *conn is the
+ * connection of the peer, or NULL; -ENODATA: there is none; -ENOENT: its peer has to be made, at
+ * @addr; -EINVAL: *op has no address that is known, and is the caller's.
  */
 static int rxm_route_one(struct rxm_ep *ep, struct sockaddr_storage *addr,
-			 struct kofi_soft_op **op)
+			 struct kofi_soft_op **op, struct rxm_conn **conn)
 {
 	struct rxm_peer *peer;
 
@@ -95,8 +96,32 @@ static int rxm_route_one(struct rxm_ep *ep, struct sockaddr_storage *addr,
 	if (!peer)
 		return -ENOENT;
 	list_del(&(*op)->entry);
-	rxm_peer_post(ep, peer, *op);
+	*conn = rxm_peer_post(ep, peer, *op);
 	return 0;
+}
+
+/*
+ * kofi_soft_type.now: sends what a client has just posted if its peer is connected, and nothing
+ * waits before it.  kofi_soft_ep.work makes peers.
+ */
+static void rxm_now(struct kofi_soft_ep *soft)
+{
+	struct rxm_ep *ep = to_rxm_ep(soft);
+	struct rxm_conn *conn = NULL;
+	struct sockaddr_storage addr;
+	struct kofi_soft_op *op;
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&soft->lock, flags);
+	ret = rxm_route_one(ep, &addr, &op, &conn);
+	if (ret == -ENOENT || (!ret && !list_empty(&soft->posted)))
+		kofi_soft_kick(soft);
+	if (conn)
+		rxm_send_now(conn, &flags);
+	spin_unlock_irqrestore(&soft->lock, flags);
+	if (ret == -EINVAL)
+		kofi_soft_op_done(op, EINVAL);
 }
 
 /* Makes the peer of the first operation, unless that has ended meanwhile */
@@ -128,14 +153,16 @@ static bool rxm_route(struct rxm_ep *ep)
 {
 	struct sockaddr_storage addr;
 	struct kofi_soft_op *op;
+	struct rxm_conn *conn;
 	int i, ret = 0;
 
 	for (i = 0; i < RXM_BUDGET && ret != -ENODATA; i++) {
-		rcu_read_lock();
+		conn = NULL;
 		spin_lock_irq(&ep->soft.lock);
-		ret = rxm_route_one(ep, &addr, &op);
+		ret = rxm_route_one(ep, &addr, &op, &conn);
+		if (conn)
+			rxm_conn_ready(conn);
 		spin_unlock_irq(&ep->soft.lock);
-		rcu_read_unlock();
 		if (ret == -ENOENT)
 			rxm_route_peer(ep, &addr);
 		else if (ret == -EINVAL)
@@ -291,6 +318,8 @@ struct kofi_soft_type rxm_type = {
 	.max_queue	= RXM_MAX_QUEUE,
 	.max_msg	= RXM_MAX_MSG,
 	.work		= rxm_work,
+	.now		= rxm_now,
+	.now_any	= true,
 	.event_room	= rxm_event_room,
 	.join		= rxm_join,
 	.shut		= rxm_shut,

@@ -73,11 +73,26 @@ int rxm_op_err(const struct rxm_conn *conn)
 	return conn->ep->soft.over ? ECANCELED : err;
 }
 
+/* Has the client posted something that is to be sent? */
+static bool rxm_has_posted(const struct rxm_conn *conn)
+{
+	return conn->sending || (conn->peer && !list_empty(&conn->peer->posted));
+}
+
+/* Is there something to be done that the peer waits for? */
+static bool rxm_peer_waits(const struct rxm_conn *conn)
+{
+	return !list_empty(&conn->read) || !list_empty(&conn->rndvs) ||
+	       !list_empty(&conn->answers) || !list_empty(&conn->responses);
+}
+
 /**
  * rxm_conn_ready() - A connection may have something to send, and a buffer
  * @conn: the connection
  *
  * kofi_soft_kick() is due.
+ *
+ * If a task sends by the connection, it looks again itself.
  *
  * Context: any, with kofi_soft_ep.lock held.
  */
@@ -86,9 +101,9 @@ void rxm_conn_ready(struct rxm_conn *conn)
 	lockdep_assert_held(&conn->ep->soft.lock);
 	if (conn->state != RXM_OPEN || !list_empty(&conn->ready))
 		return;
-	if (conn->sending || (conn->peer && !list_empty(&conn->peer->posted)) ||
-	    !list_empty(&conn->read) || !list_empty(&conn->rndvs) ||
-	    !list_empty(&conn->answers) || !list_empty(&conn->responses))
+	if (conn->tx_busy)
+		conn->tx_again = true;
+	else if (rxm_has_posted(conn) || rxm_peer_waits(conn))
 		list_add_tail(&conn->ready, &conn->ep->ready);
 }
 
@@ -102,13 +117,14 @@ void rxm_conn_ready(struct rxm_conn *conn)
  * @broken: end the connection
  *
  * Context: any.
+ * Return: whether rxm_send_more() is due, as something has waited for @slot.
  */
-void rxm_part_done(struct rxm_conn *conn, struct rxm_op *op, struct list_head *slot,
+bool rxm_part_done(struct rxm_conn *conn, struct rxm_op *op, struct list_head *slot,
 		   struct list_head *free, int err, bool broken)
 {
 	struct rxm_ep *ep = conn->ep;
 	unsigned long flags;
-	bool over = false;
+	bool over = false, more;
 
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	list_add(slot, free);
@@ -120,12 +136,15 @@ void rxm_part_done(struct rxm_conn *conn, struct rxm_op *op, struct list_head *s
 		over = !--op->packets;
 		err = op->err;
 	}
-	rxm_conn_ready(conn);
-	if (!list_empty(&conn->ready))
+	more = conn->state == RXM_OPEN && rxm_has_posted(conn);
+	if (rxm_peer_waits(conn)) {
+		rxm_conn_ready(conn);
 		kofi_soft_kick(&ep->soft);
+	}
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	if (over)
 		kofi_soft_op_done(&op->soft, err);
+	return more;
 }
 
 /**

@@ -38,16 +38,6 @@ struct rxm_list {
 	};
 };
 
-/* fi_done.done of a piece */
-void rxm_rma_done(struct fi_done *done, const struct fi_done_entry *entry)
-{
-	struct rxm_rma *rma = container_of(done, struct rxm_rma, done);
-	struct rxm_conn *conn = rma->conn;
-	bool broken = entry->err == ECANCELED || (entry->err && conn->ep->errors_end_conn);
-
-	rxm_part_done(conn, rma->op, &rma->entry, &conn->rmas_free, entry->err, broken);
-}
-
 /* Adds what an iterator points at to a list, as far as there is room; returns its bytes */
 static size_t rxm_list_add(struct rxm_list *list, const struct iov_iter *at, size_t len,
 			   size_t *room)
@@ -157,7 +147,7 @@ void rxm_rma_begin(struct rxm_op *op)
  * @conn: a connection in use
  * @op: the operation
  *
- * Context: may sleep; kofi_soft_ep.work.
+ * Context: any; the task that sends by the connection.
  * Return: 0; -EAGAIN: when a piece has completed, or the lower endpoint has room; another negative
  * errno: the connection is over.
  */
@@ -165,16 +155,17 @@ ssize_t rxm_rma_post(struct rxm_conn *conn, struct rxm_op *op)
 {
 	struct rxm_ep *ep = conn->ep;
 	struct rxm_rma *rma;
+	unsigned long flags;
 	ssize_t ret;
 
-	spin_lock_irq(&ep->soft.lock);
+	spin_lock_irqsave(&ep->soft.lock, flags);
 	rma = list_first_entry_or_null(&conn->rmas_free, struct rxm_rma, entry);
 	if (rma) {
 		list_del_init(&rma->entry);
 		rma->op = op;
 		op->packets++;
 	}
-	spin_unlock_irq(&ep->soft.lock);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	if (!rma)
 		return -EAGAIN;
 	ret = rxm_rma_post_piece(conn, op, rma);
@@ -185,7 +176,7 @@ ssize_t rxm_rma_post(struct rxm_conn *conn, struct rxm_op *op)
 		iov_iter_advance(&op->iter, ret);
 		return 0;
 	}
-	spin_lock_irq(&ep->soft.lock);
+	spin_lock_irqsave(&ep->soft.lock, flags);
 	op->packets--;
 	list_add(&rma->entry, &conn->rmas_free);
 	if (ret != -EAGAIN && !rxm_is_conn_err(-ret)) {
@@ -194,6 +185,6 @@ ssize_t rxm_rma_post(struct rxm_conn *conn, struct rxm_op *op)
 		op->sent = op->soft.kept.len;
 		ret = 0;
 	}
-	spin_unlock_irq(&ep->soft.lock);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	return ret;
 }

@@ -16,12 +16,14 @@
  *	rxm_op		an operation (op.c, tx.c, rma.c, offer.c, atomic.c)
  *	rxm_early	a message that has come before its receive (rx.c)
  *
- * An endpoint has two work items.  kofi_soft_ep.work moves data: it gives operations to their
- * peers, sends, and delivers messages that have waited for their receive.  rxm_ep.cm makes all
- * control calls of lower objects: it takes events, dials, accepts, and closes.  So a lower
- * endpoint that takes long to open or to close delays no transfer of another one, and control
- * calls need no lock.  The handler of a lower completion queue delivers what comes, in softirq, in
- * the run that the lower provider reports it in.
+ * The call of a client sends what it posts, if the peer is connected (rxm_now()).  The completion
+ * of a packet sends what had to wait for it.  An endpoint has two work items for the rest.
+ * kofi_soft_ep.work moves data: it makes peers, sends what may sleep, answers, and delivers
+ * messages that have waited for their receive.  rxm_ep.cm makes all control calls of lower objects:
+ * it takes events, dials, accepts, and closes.  So a lower endpoint that takes long to open or to
+ * close delays no transfer of another one, and control calls need no lock.  The handler of a lower
+ * completion queue delivers what comes, in softirq, in the run that the lower provider reports it
+ * in.
  *
  * Locks, from the outside to the inside:
  *
@@ -299,7 +301,7 @@ enum rxm_conn_state {
  * @err: why it is to end, positive; guarded by kofi_soft_ep.lock, as the next three
  * @broken: in rxm_ep.broken
  * @used: an operation has begun to be sent
- * @users: calls of lower objects by kofi_soft_ep.work that are under way
+ * @users: calls of lower objects that are under way, but for those in its callbacks
  * @unused: completed when @users becomes 0 and the connection is over
  * @lower: the lower endpoint
  * @cq: its completion queue for what is sent, which calls back
@@ -311,7 +313,10 @@ enum rxm_conn_state {
  * @rx: receives
  * @free: &struct rxm_buf that may be sent; guarded by kofi_soft_ep.lock
  * @ready: in rxm_ep.ready
- * @sending: operation of which packets are to be sent; guarded by kofi_soft_ep.lock
+ * @sending: operation of which packets are to be sent; guarded by kofi_soft_ep.lock, as the next
+ *	two
+ * @tx_busy: a task sends (tx.c)
+ * @tx_again: it has to look again
  * @msg_id: identity of the last message that was sent in segments or offered, or of the last
  *	atomic operation
  * @offered: struct kofi_soft_op that the peer has been offered; guarded by kofi_soft_ep.lock, as
@@ -368,6 +373,8 @@ struct rxm_conn {
 	struct list_head	free;
 	struct list_head	ready;
 	struct rxm_op		*sending;
+	bool			tx_busy;
+	bool			tx_again;
 	u64			msg_id;
 	struct list_head	offered;
 	struct list_head	read;
@@ -580,7 +587,7 @@ void rxm_peers_destroy(struct rxm_ep *ep);
 struct rxm_peer *rxm_peer_find(struct rxm_ep *ep, const struct sockaddr_storage *addr);
 struct rxm_peer *rxm_peer_new(const struct sockaddr_storage *addr);
 int rxm_peer_insert(struct rxm_ep *ep, struct rxm_peer *peer);
-void rxm_peer_post(struct rxm_ep *ep, struct rxm_peer *peer, struct kofi_soft_op *op);
+struct rxm_conn *rxm_peer_post(struct rxm_ep *ep, struct rxm_peer *peer, struct kofi_soft_op *op);
 void rxm_cm_work(struct work_struct *work);
 
 /* op.c */
@@ -589,7 +596,7 @@ bool rxm_conn_use(struct rxm_conn *conn);
 void rxm_conn_unuse(struct rxm_conn *conn);
 void rxm_conn_ready(struct rxm_conn *conn);
 int rxm_op_err(const struct rxm_conn *conn);
-void rxm_part_done(struct rxm_conn *conn, struct rxm_op *op, struct list_head *slot,
+bool rxm_part_done(struct rxm_conn *conn, struct rxm_op *op, struct list_head *slot,
 		   struct list_head *free, int err, bool broken);
 void rxm_op_put(struct rxm_conn *conn, struct rxm_op *op, int err);
 
@@ -603,7 +610,6 @@ void rxm_watch_begin(struct rxm_ep *ep);
 void rxm_watch(struct rxm_ep *ep);
 
 /* rma.c */
-void rxm_rma_done(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_rma_begin(struct rxm_op *op);
 ssize_t rxm_rma_post(struct rxm_conn *conn, struct rxm_op *op);
 
@@ -625,7 +631,10 @@ int rxm_respond(struct rxm_conn *conn);
 
 /* tx.c */
 void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry);
+void rxm_rma_done(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_send(struct rxm_conn *conn);
+void rxm_send_now(struct rxm_conn *conn, unsigned long *flags);
+void rxm_send_more(struct rxm_conn *conn);
 void rxm_send_end(struct rxm_conn *conn, struct list_head *posted);
 
 /* rndv.c */

@@ -2,9 +2,14 @@
 /*
  * Packets that are sent.
  *
- * Only kofi_soft_ep.work sends, so the packets of a connection are in the order in which its
- * operations were posted.  Each packet is copied into a buffer of the connection.  If there is
- * none, the completion of a packet makes the connection ready again (rxm_conn_ready()).
+ * One task at a time sends by a connection (rxm_conn.tx_busy), so its packets are in the order in
+ * which its operations were posted.  That task is in a call of the client (rxm_now()), in the
+ * completion of a packet or piece, or kofi_soft_ep.work.  A task that finds another one at it has
+ * that one look again (rxm_conn.tx_again).  Only the work item may sleep: it registers the memory
+ * of messages that are offered, and does what peers wait for, as it reads and answers.
+ *
+ * Each packet is copied into a buffer of the connection.  If there is none, the next operation
+ * waits (rxm_conn.sending) for the completion of a packet.
  *
  * An operation is over when its last packet has completed at the lower endpoint; an atomic
  * operation (atomic.c) and a message that is offered (offer.c), when the peer has answered, too.
@@ -20,8 +25,20 @@ void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry)
 	struct rxm_conn *conn = buf->conn;
 
 	/* An answer belongs to no operation */
-	rxm_part_done(conn, buf->op, &buf->entry, &conn->free, entry->err ? ECANCELED : 0,
-		      entry->err);
+	if (rxm_part_done(conn, buf->op, &buf->entry, &conn->free, entry->err ? ECANCELED : 0,
+			  entry->err))
+		rxm_send_more(conn);
+}
+
+/* fi_done.done of a piece */
+void rxm_rma_done(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct rxm_rma *rma = container_of(done, struct rxm_rma, done);
+	struct rxm_conn *conn = rma->conn;
+	bool broken = entry->err == ECANCELED || (entry->err && conn->ep->errors_end_conn);
+
+	if (rxm_part_done(conn, rma->op, &rma->entry, &conn->rmas_free, entry->err, broken))
+		rxm_send_more(conn);
 }
 
 static bool rxm_is_rma(const struct rxm_op *op)
@@ -34,22 +51,24 @@ static bool rxm_is_atomic(const struct rxm_op *op)
 	return op->soft.kept.type >= FI_OP_ATOMIC;
 }
 
-/* Takes the operation to be sent next; NULL: there is none, or the connection ends */
-static struct rxm_op *rxm_tx_next(struct rxm_conn *conn)
+/* Is an operation one packet, and over when that has been sent? */
+static bool rxm_is_single(const struct rxm_op *op)
 {
-	struct rxm_ep *ep = conn->ep;
-	struct kofi_soft_op *next;
-	struct rxm_op *op = NULL;
+	const struct kofi_kept_op *kept = &op->soft.kept;
 
-	spin_lock_irq(&ep->soft.lock);
-	if (!conn->peer || conn->err)
-		goto unlock;
-	op = conn->sending;
-	if (op)
-		goto unlock;
-	next = list_first_entry_or_null(&conn->peer->posted, struct kofi_soft_op, entry);
+	return !rxm_is_rma(op) && !rxm_is_atomic(op) && kept->len <= rxm_eager() &&
+	       !(kept->flags & FI_DELIVERY_COMPLETE);
+}
+
+/* Takes the first operation that has been posted to a peer; NULL: there is none */
+static struct rxm_op *rxm_tx_begin(struct rxm_peer *peer)
+{
+	struct kofi_soft_op *next;
+	struct rxm_op *op;
+
+	next = list_first_entry_or_null(&peer->posted, struct kofi_soft_op, entry);
 	if (!next)
-		goto unlock;
+		return NULL;
 	list_del(&next->entry);
 	op = to_rxm_op(next);
 	op->sent = 0;
@@ -61,9 +80,39 @@ static struct rxm_op *rxm_tx_next(struct rxm_conn *conn)
 	op->copy = NULL;
 	if (rxm_is_rma(op))
 		rxm_rma_begin(op);
-	conn->sending = op;
-unlock:
-	spin_unlock_irq(&ep->soft.lock);
+	return op;
+}
+
+static struct rxm_buf *rxm_buf_get(struct rxm_conn *conn, struct rxm_op *op)
+{
+	struct rxm_buf *buf;
+
+	lockdep_assert_held(&conn->ep->soft.lock);
+	buf = list_first_entry_or_null(&conn->free, struct rxm_buf, entry);
+	if (buf) {
+		list_del_init(&buf->entry);
+		buf->op = op;
+	}
+	return buf;
+}
+
+/*
+ * Takes the operation to be sent next; NULL: there is none, or the connection ends.  If @buf is not
+ * NULL afterwards, it is for the only packet of the operation, which ends with this packet.
+ */
+static struct rxm_op *rxm_tx_next(struct rxm_conn *conn, struct rxm_buf **buf)
+{
+	struct rxm_op *op = conn->sending;
+
+	lockdep_assert_held(&conn->ep->soft.lock);
+	*buf = NULL;
+	if (!conn->peer || conn->err)
+		return NULL;
+	if (!op)
+		op = rxm_tx_begin(conn->peer);
+	if (op && rxm_is_single(op))
+		*buf = rxm_buf_get(conn, op);
+	conn->sending = *buf ? NULL : op;
 	return op;
 }
 
@@ -72,15 +121,13 @@ static struct rxm_buf *rxm_tx_get(struct rxm_conn *conn, struct rxm_op *op)
 {
 	struct rxm_ep *ep = conn->ep;
 	struct rxm_buf *buf;
+	unsigned long flags;
 
-	spin_lock_irq(&ep->soft.lock);
-	buf = list_first_entry_or_null(&conn->free, struct rxm_buf, entry);
-	if (buf) {
-		list_del_init(&buf->entry);
-		buf->op = op;
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	buf = rxm_buf_get(conn, op);
+	if (buf)
 		op->packets++;
-	}
-	spin_unlock_irq(&ep->soft.lock);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	return buf;
 }
 
@@ -88,12 +135,22 @@ static struct rxm_buf *rxm_tx_get(struct rxm_conn *conn, struct rxm_op *op)
 static void rxm_tx_put(struct rxm_buf *buf)
 {
 	struct rxm_conn *conn = buf->conn;
+	unsigned long flags;
 
-	spin_lock_irq(&conn->ep->soft.lock);
+	spin_lock_irqsave(&conn->ep->soft.lock, flags);
 	if (buf->op)
 		buf->op->packets--;
 	list_add(&buf->entry, &conn->free);
-	spin_unlock_irq(&conn->ep->soft.lock);
+	spin_unlock_irqrestore(&conn->ep->soft.lock, flags);
+}
+
+/* Copies a part of a message, most of which have one buffer */
+static void rxm_gather(void *to, const struct kofi_iov *iov, size_t offset, size_t len)
+{
+	if (likely(iov->count == 1 && !iov->pages && !iov->is_lent && !iov->is_sgl))
+		memcpy(to, iov->kvec[0].iov_base + offset, len);
+	else
+		kofi_iov_gather(to, iov, offset, len);
 }
 
 /* Writes the next packet of an operation; returns its bytes of payload */
@@ -136,7 +193,7 @@ static size_t rxm_packet_fill(struct rxm_conn *conn, struct rxm_op *op, struct r
 								  RXM_WIRE_SEG_LAST;
 	}
 	if (len)
-		kofi_iov_gather(hdr + 1, &kept->local, op->sent, len);
+		rxm_gather(hdr + 1, &kept->local, op->sent, len);
 	return len;
 }
 
@@ -166,9 +223,11 @@ static bool rxm_is_answered(const struct rxm_op *op)
 /* Counts one more that an operation waits for, before the peer can answer */
 static void rxm_tx_await(struct rxm_conn *conn, struct rxm_op *op)
 {
+	unsigned long flags;
+
 	if (!rxm_is_answered(op))
 		return;
-	spin_lock_irq(&conn->ep->soft.lock);
+	spin_lock_irqsave(&conn->ep->soft.lock, flags);
 	op->packets++;
 	list_add_tail(&op->soft.entry, op->nmrs ? &conn->offered : &conn->atomics);
 	if (rxm_is_atomic(op)) {
@@ -176,25 +235,33 @@ static void rxm_tx_await(struct rxm_conn *conn, struct rxm_op *op)
 		op->since = jiffies;
 		rxm_watch_begin(conn->ep);
 	}
-	spin_unlock_irq(&conn->ep->soft.lock);
+	spin_unlock_irqrestore(&conn->ep->soft.lock, flags);
 }
 
 /* The packet has not been taken by the lower endpoint */
 static void rxm_tx_withdraw(struct rxm_conn *conn, struct rxm_op *op)
 {
+	unsigned long flags;
+
 	if (!rxm_is_answered(op))
 		return;
-	spin_lock_irq(&conn->ep->soft.lock);
+	spin_lock_irqsave(&conn->ep->soft.lock, flags);
 	op->packets--;
 	list_del(&op->soft.entry);
 	conn->natomics -= rxm_is_atomic(op);
-	spin_unlock_irq(&conn->ep->soft.lock);
+	spin_unlock_irqrestore(&conn->ep->soft.lock, flags);
 }
 
 /* May no further atomic operation be under way?  The response to one has the caller look again */
 static bool rxm_atomics_wait(struct rxm_conn *conn)
 {
 	return READ_ONCE(conn->natomics) >= RXM_ATOMICS;
+}
+
+/* Is the memory of a message to be registered before it is sent?  That may sleep */
+static bool rxm_is_to_prepare(const struct rxm_op *op)
+{
+	return !op->prepared && !rxm_is_rma(op) && !rxm_is_atomic(op) && rxm_is_offered(op);
 }
 
 /* Sends the next packet of a message, or an atomic operation; as rxm_rma_post() */
@@ -206,7 +273,7 @@ static ssize_t rxm_packet_send(struct rxm_conn *conn, struct rxm_op *op)
 
 	if (rxm_is_atomic(op) && rxm_atomics_wait(conn))
 		return -EAGAIN;
-	if (!op->prepared && !rxm_is_atomic(op) && rxm_is_offered(op))
+	if (rxm_is_to_prepare(op))
 		ret = rxm_offer_prepare(conn, op);
 	op->prepared = true;
 	if (ret) {
@@ -234,16 +301,146 @@ static ssize_t rxm_packet_send(struct rxm_conn *conn, struct rxm_op *op)
 /* All packets of an operation have been given to the lower endpoint */
 static void rxm_op_sent(struct rxm_conn *conn, struct rxm_op *op)
 {
+	unsigned long flags;
 	bool over;
 	int err;
 
-	spin_lock_irq(&conn->ep->soft.lock);
+	spin_lock_irqsave(&conn->ep->soft.lock, flags);
 	conn->sending = NULL;
 	over = !--op->packets;
 	err = op->err;
-	spin_unlock_irq(&conn->ep->soft.lock);
+	spin_unlock_irqrestore(&conn->ep->soft.lock, flags);
 	if (over)
 		kofi_soft_op_done(&op->soft, err);
+}
+
+/* Sends an operation of one packet, which may be over afterwards */
+static ssize_t rxm_send_single(struct rxm_conn *conn, struct rxm_op *op, struct rxm_buf *buf)
+{
+	unsigned long flags;
+	ssize_t ret;
+
+	ret = rxm_packet_post(conn, buf, rxm_packet_fill(conn, op, buf->hdr));
+	if (likely(!ret)) {
+		conn->used = true;
+		return 0;
+	}
+	spin_lock_irqsave(&conn->ep->soft.lock, flags);
+	list_add(&buf->entry, &conn->free);
+	conn->sending = op;
+	spin_unlock_irqrestore(&conn->ep->soft.lock, flags);
+	return ret;
+}
+
+/*
+ * Sends the next part of an operation.  0; -EAGAIN: when a part has completed, or the lower
+ * endpoint has room; -EBUSY: by a task that may sleep; another errno: the connection is over.
+ */
+static ssize_t rxm_send_part(struct rxm_conn *conn, struct rxm_op *op, struct rxm_buf *buf,
+			     bool may_sleep)
+{
+	ssize_t ret;
+
+	if (buf)
+		return rxm_send_single(conn, op, buf);
+	if (rxm_is_single(op))
+		return -EAGAIN;
+	if (!may_sleep && rxm_is_to_prepare(op))
+		return -EBUSY;
+	ret = rxm_is_rma(op) ? rxm_rma_post(conn, op) : rxm_packet_send(conn, op);
+	if (ret)
+		return ret;
+	conn->used = true;
+	if (op->sent == op->soft.kept.len)
+		rxm_op_sent(conn, op);
+	return 0;
+}
+
+/* Begins to send, as a user of the connection; false: another task sends, or nothing can be sent */
+static bool rxm_send_begin(struct rxm_conn *conn)
+{
+	lockdep_assert_held(&conn->ep->soft.lock);
+	if (conn->state != RXM_OPEN)
+		return false;
+	if (conn->tx_busy) {
+		conn->tx_again = true;
+		return false;
+	}
+	conn->tx_busy = true;
+	conn->users++;
+	return true;
+}
+
+/* Ends what rxm_send_begin() has begun; @ret: of rxm_send_part(), or 0 */
+static void rxm_send_done(struct rxm_conn *conn, ssize_t ret, bool more)
+{
+	struct rxm_ep *ep = conn->ep;
+
+	lockdep_assert_held(&ep->soft.lock);
+	more |= conn->tx_again || ret == -EBUSY;
+	conn->tx_busy = false;
+	conn->tx_again = false;
+	if (ret && ret != -EAGAIN && ret != -EBUSY) {
+		rxm_conn_fail(conn, ECONNRESET);
+	} else if (more) {
+		rxm_conn_ready(conn);
+		if (!list_empty(&conn->ready))
+			kofi_soft_kick(&ep->soft);
+	}
+	if (!--conn->users && conn->state == RXM_OVER)
+		complete(&conn->unused);
+}
+
+/* Sends what is posted; the lock is held, and released meanwhile */
+static void rxm_send_posted(struct rxm_conn *conn, bool may_sleep, unsigned long *flags)
+	__must_hold(&conn->ep->soft.lock)
+{
+	struct kofi_soft_ep *soft = &conn->ep->soft;
+	struct rxm_buf *buf;
+	struct rxm_op *op;
+	ssize_t ret = 0;
+	int i;
+
+	for (i = 0; i < RXM_BUDGET && !ret; i++) {
+		op = rxm_tx_next(conn, &buf);
+		if (!op)
+			break;
+		spin_unlock_irqrestore(&soft->lock, *flags);
+		ret = rxm_send_part(conn, op, buf, may_sleep);
+		spin_lock_irqsave(&soft->lock, *flags);
+	}
+	rxm_send_done(conn, ret, i == RXM_BUDGET);
+}
+
+/**
+ * rxm_send_now() - Send what has been posted, if nothing waits to be sent before
+ * @conn: the connection of the peer that something has been posted to
+ * @flags: as spin_lock_irqsave() has set them
+ *
+ * Context: any, with kofi_soft_ep.lock held, which is released meanwhile.
+ */
+void rxm_send_now(struct rxm_conn *conn, unsigned long *flags)
+{
+	lockdep_assert_held(&conn->ep->soft.lock);
+	if (!conn->sending && rxm_send_begin(conn))
+		rxm_send_posted(conn, false, flags);
+}
+
+/**
+ * rxm_send_more() - Send what has waited until a part has completed
+ * @conn: a connection in a callback of its lower queue
+ *
+ * Context: any.
+ */
+void rxm_send_more(struct rxm_conn *conn)
+{
+	struct rxm_ep *ep = conn->ep;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	if (rxm_send_begin(conn))
+		rxm_send_posted(conn, false, &flags);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
 /* Sends an answer, if one is due and there is a buffer: 0; -ENODATA; -EAGAIN; another errno */
@@ -281,10 +478,16 @@ static ssize_t rxm_answer(struct rxm_conn *conn)
  */
 void rxm_send(struct rxm_conn *conn)
 {
-	struct rxm_op *op;
+	struct kofi_soft_ep *soft = &conn->ep->soft;
+	unsigned long flags;
 	ssize_t ret = 0;
-	int i;
+	bool begun;
 
+	spin_lock_irqsave(&soft->lock, flags);
+	begun = rxm_send_begin(conn);
+	spin_unlock_irqrestore(&soft->lock, flags);
+	if (!begun)
+		return;
 	rxm_offers_done(conn);
 	rxm_rndv_read(conn);
 	do {
@@ -292,30 +495,13 @@ void rxm_send(struct rxm_conn *conn)
 	} while (!ret);
 	if (ret == -ENODATA)
 		ret = rxm_respond(conn);
-	if (ret) {
-		/* The answer has gone, and the peer would wait for it */
-		spin_lock_irq(&conn->ep->soft.lock);
-		rxm_conn_fail(conn, ECONNRESET);
-		spin_unlock_irq(&conn->ep->soft.lock);
-		return;
-	}
-	for (i = 0; i < RXM_BUDGET; i++) {
-		op = rxm_tx_next(conn);
-		if (!op)
-			return;
-		ret = rxm_is_rma(op) ? rxm_rma_post(conn, op) : rxm_packet_send(conn, op);
-		if (ret)
-			break;
-		conn->used = true;
-		if (op->sent == op->soft.kept.len)
-			rxm_op_sent(conn, op);
-	}
-	spin_lock_irq(&conn->ep->soft.lock);
-	if (!ret)
-		rxm_conn_ready(conn);
-	else if (ret != -EAGAIN)
-		rxm_conn_fail(conn, ECONNRESET);
-	spin_unlock_irq(&conn->ep->soft.lock);
+	spin_lock_irqsave(&soft->lock, flags);
+	/* The answer has gone, and the peer would wait for it, also if it could be sent later */
+	if (ret)
+		rxm_send_done(conn, -ECONNRESET, false);
+	else
+		rxm_send_posted(conn, true, &flags);
+	spin_unlock_irqrestore(&soft->lock, flags);
 }
 
 /**

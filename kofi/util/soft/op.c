@@ -119,10 +119,10 @@ void kofi_soft_now_call(struct kofi_cq_call *call)
 }
 
 /*
- * Start what is posted, and give a reference back.  Within callbacks of the endpoint's queues this
- * happens once, behind the last callback of the run.
+ * Within callbacks of the endpoint's queues what is posted is started once, behind the last
+ * callback of the run.  Return true if that has used up or given back the caller's reference.
  */
-static void kofi_soft_now(struct kofi_soft_ep *ep)
+static bool kofi_soft_now_later(struct kofi_soft_ep *ep)
 {
 	struct kofi_cq *cqs[] = { ep->kep.tx.cq, ep->kep.rx.cq };
 	int i;
@@ -132,12 +132,21 @@ static void kofi_soft_now(struct kofi_soft_ep *ep)
 			continue;
 		if (test_and_set_bit(0, &ep->now_due)) {
 			kofi_soft_ep_put(ep);
-			return;
+			return true;
 		}
 		if (kofi_cq_call_last(cqs[i], &ep->now))
-			return;
+			return true;
 		kofi_soft_now_begin(ep);
 	}
+	return false;
+}
+
+/* Start what is posted, and give a reference back */
+static void kofi_soft_now(struct kofi_soft_ep *ep)
+{
+	/* In an interrupt the current task may be the runner, and is not the caller */
+	if (!ep->type->now_any && kofi_soft_now_later(ep))
+		return;
 	ep->type->now(ep->hub);
 	kofi_soft_ep_put(ep);
 }
@@ -172,9 +181,9 @@ static __always_inline int kofi_soft_op_enter(struct kofi_soft_op *op, bool *now
 		return ret;
 	list_add_tail(&op->entry, &hub->posted);
 	kofi_ep_posted(&ep->kep, op->comp.comp.flags, op->comp.comp.op_context, op->kept.len);
-	if (!ep->kep.may_sleep || !ep->type->now) {
+	if (!ep->type->now || !(ep->type->now_any || ep->kep.may_sleep)) {
 		kofi_soft_kick_posted(hub);
-	} else if (!kofi_soft_now_is_due(ep)) {
+	} else if (ep->type->now_any || !kofi_soft_now_is_due(ep)) {
 		kofi_soft_ep_get(ep);
 		*now = true;
 	}
