@@ -28,6 +28,7 @@ cases_insn()
 {
 	sock="prov=tcp base=sock"
 	rdm="prov=tcp ep=rdm base=msg ctx=process"
+	rxm="prov=verbs;ofi_rxm ep=rdm base=msg"
 	loop="prov=loop base=tcp ctx=process"
 	cat <<-END
 	insn.all insn_all
@@ -48,6 +49,9 @@ cases_insn()
 	insn.tcp.rate.64.d128.worker stream depth=128 count=512 rounds=11 $sock
 	insn.rdm.lat.64 pingpong size=64 count=50 rounds=25 $rdm
 	insn.rdm.rate.64.d128 stream depth=128 count=512 rounds=11 $rdm
+	insn.rxm.lat.64 pingpong size=64 count=50 rounds=25 $rxm
+	insn.rxm.rate.64.d128 stream depth=128 count=512 rounds=11 $rxm
+	insn.rxm.bw.1m stream size=1048576 depth=4 count=8 rounds=5 $rxm
 	insn.loop.lat.64 pingpong size=64 count=50 rounds=25 $loop
 	insn.loop.rate.64.d128 stream depth=128 count=512 rounds=11 $loop
 	insn.kfi.tcp insn_kfi tcp
@@ -78,12 +82,15 @@ cases_goal()
 # objects, as allocators take several pages at a time.
 cases_rxe()
 {
+	rxm="prov=verbs;ofi_rxm ep=rdm"
 	cat <<-END
 	- cpus 1
 	mem.ep memory ep 1200 128
 	mem.ep.rma memory ep-rma 100 128
 	mem.cq memory cq 200 128
 	mem.mr memory mr 2000 1
+	mem.rxm.ep memory_of ep nothing 100 16 $rxm
+	mem.rxm.conn memory_of met ep 100 16 $rxm
 	lat.64.inline again 4 pingpong size=64 count=20 rounds=80 base=inline
 	rate.64.d128.inline again 2 stream depth=128 count=256 rounds=100 base=inline
 	rate.64.d128.more.inline again 2 stream op=more depth=128 count=256 rounds=100 base=inline
@@ -120,11 +127,15 @@ cases_rxe()
 	shared.64 stream depth=4 links=64 count=512 rounds=20
 	shared.1024 stream depth=4 links=1024 count=4096 rounds=20
 	connect setup count=10 rounds=30
+	rxm.lat.64 again 4 pingpong size=64 count=20 rounds=80 $rxm base=msg
+	rxm.rate.64.d128 again 2 stream depth=128 count=256 rounds=100 $rxm base=msg
+	rxm.bw.1m again 2 stream size=1048576 depth=4 count=16 rounds=20 $rxm base=msg
 	- cpus 2
 	lat.64.smp pingpong size=64 count=20 rounds=200
 	rate.64.d128.smp stream depth=128 count=256 rounds=100
 	lat.64.user user 64 1000 15
 	lat.64.user.poll user_poll 64 1000 7
+	rxm.lat.64.user user_rxm 64 1000 15
 	END
 }
 
@@ -403,13 +414,13 @@ xfer_ns()
 }
 
 # user_run SIZE COUNT: fi_pingpong with itself, with -p $user_prov -e $user_ep; both ends poll,
-# as they always do
+# as they always do. FI_PROVIDER names what is below, and leaves layers in
 user_run()
 {
-	FI_PROVIDER=$user_prov timeout "$LIMIT" fi_pingpong -p $user_prov -e $user_ep -I "$2" -S "$1" >/tmp/server 2>&1 &
+	FI_PROVIDER=${user_prov%%;*} timeout "$LIMIT" fi_pingpong -p $user_prov -e $user_ep -I "$2" -S "$1" >/tmp/server 2>&1 &
 	server=$!
 	user_listens $server || return
-	FI_PROVIDER=$user_prov timeout "$LIMIT" fi_pingpong -p $user_prov -e $user_ep -I "$2" -S "$1" $NODE >/tmp/client 2>&1 ||
+	FI_PROVIDER=${user_prov%%;*} timeout "$LIMIT" fi_pingpong -p $user_prov -e $user_ep -I "$2" -S "$1" $NODE >/tmp/client 2>&1 ||
 		{ kill $server; return 1; }
 	wait $server && xfer_ns "$1" </tmp/client
 }
@@ -461,6 +472,15 @@ user_rdm()
 {
 	user_prov=net user_ep=rdm
 	user_way="prov=tcp ep=rdm ctx=process base=msg"
+	user "$@"
+}
+
+# As many peers as rxe's queues have room for
+user_rxm()
+{
+	export FI_UNIVERSE_SIZE=32
+	user_prov="verbs;ofi_rxm" user_ep=rdm
+	user_way="prov=verbs;ofi_rxm ep=rdm base=msg"
 	user "$@"
 }
 
@@ -557,7 +577,7 @@ run_cases()
 		# shellcheck disable=SC2086 # a list of words
 		case $test in
 		again | beside | cpus | disk_io | insn_all | insn_hooked | insn_kfi | meets | memory | \
-			memory_kfi | memory_of | user | user_poll | user_rdm | user_tcp) $test "$key" $words ;;
+			memory_kfi | memory_of | user | user_poll | user_rdm | user_rxm | user_tcp) $test "$key" $words ;;
 		*) perf_case "$key" "$test" $words ;;
 		esac
 	done
@@ -588,9 +608,9 @@ if [ "$part" = count ]; then
 fi
 guest=$2
 before=$((guest * 100000))
-modprobe -a kofi kofi_verbs kofi_tcp kofi_loop kofi_perf || exit
+modprobe -a kofi kofi_verbs kofi_tcp kofi_loop kofi_rxm kofi_perf || exit
 # A file, as the loop's end in a pipe would be a process of its own.
 cases "$part" >/tmp/cases
 run_cases </tmp/cases
-{ [ -z "$disks" ] || disks_down; } && rmmod kofi_perf && rmmod kofi_verbs kofi_tcp kofi_loop || failed=$((failed + 1))
+{ [ -z "$disks" ] || disks_down; } && rmmod kofi_perf && rmmod kofi_rxm kofi_verbs kofi_tcp kofi_loop || failed=$((failed + 1))
 [ $failed -eq 0 ]
