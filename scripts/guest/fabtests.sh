@@ -62,8 +62,9 @@ only()
 	awk -v names=" $* " 'index(names, " " $1 " ")'
 }
 
-# cases RUN: the lines of a run, whose name is PROVIDER-VERSION. 2.1 and loop have all; a program
-# takes a second to start, so 1.17 has a test of each kind, and 2.6 what has changed since 2.4
+# cases RUN: the lines of a run, whose name is PROVIDER-VERSION, or rxm_LOWER-VERSION. 2.1 and loop have
+# all; a program takes a second to start, so 1.17 has a test of each kind, and 2.6 what has changed
+# since 2.4
 cases()
 {
 	case $1 in
@@ -76,6 +77,10 @@ cases()
 	tcp-2.6)
 		messages | only rma_bw-msg-writedata
 		datagrams | only rma_bw-rdm-write rdm_tagged_pingpong-sync
+		;;
+	rxm_*)
+		datagrams | only rdm_pingpong-names rdm_tagged_pingpong rdm_tagged_bw \
+			rma_bw-rdm-write rma_bw-rdm-read rma_bw-rdm-writedata unexpected_msg
 		;;
 	verbs-*)
 		messages | only msg_pingpong msg_bw cq_data-msg rma_bw-msg-write rma_bw-msg-read \
@@ -90,7 +95,7 @@ cases()
 	esac
 }
 
-runs="tcp-1.17 tcp-2.1 tcp-2.6 verbs-1.17"
+runs="tcp-1.17 tcp-2.1 tcp-2.6 verbs-1.17 rxm_tcp-1.17 rxm_verbs-1.17"
 
 if [ "$1" = list ]; then
 	for run in $runs; do
@@ -151,7 +156,7 @@ peer()
 	tcp-1.17,*) provider=net ;;
 	esac
 	# shellcheck disable=SC2086 # command lines
-	FI_PROVIDER=$provider timeout "$LIMIT" $loader /kofi/files/fabtests $args -p $provider \
+	FI_PROVIDER=${provider%%;*} timeout "$LIMIT" $loader /kofi/files/fabtests $args -p $provider \
 		-V "$version" "$@"
 }
 
@@ -262,8 +267,12 @@ one()
 
 echo "kernel $(uname -r), $(fi_info --version | tr '\n' ' ')"
 modprobe -a kofi kofi_tcp kofi_verbs kofi_loop || { echo "the modules did not load"; exit 1; }
+# Of libfabric's ofi_rxm: as many peers as rxe's queues have room for, memory of this guest's size, and
+# tagged messages in packets of its own with 1.17
+export FI_UNIVERSE_SIZE=32 FI_OFI_RXM_MSG_RX_SIZE=128 FI_OFI_RXM_ENABLE_DYN_RBUF=0
 for run in $runs; do
 	prov=${run%-*} version=${run#*-} loader='' libfabric=1.17
+	[ "$prov" = "${prov#rxm_}" ] || prov="${prov#rxm_};ofi_rxm"
 	if [ "$version" != 1.17 ]; then
 		libfabric=2.1
 		loader="/kofi/files/libfabric/ld.so --inhibit-cache --library-path /kofi/files/libfabric"
@@ -274,7 +283,7 @@ done
 prov=loop version=2.6
 one loop both
 why=''
-if ! { rmmod kofi_loop && rmmod kofi_tcp && rmmod kofi_verbs && rmmod kofi; }; then
+if ! { rmmod kofi_rxm && rmmod kofi_loop && rmmod kofi_tcp && rmmod kofi_verbs && rmmod kofi; }; then
 	fail "see above"
 fi
 verdict unload
