@@ -171,8 +171,10 @@ static int interop_open_fabric(struct interop_end *end, const char *node,
 	hints->rx_attr->size = INTEROP_DEPTH;
 	hints->rx_attr->iov_limit = INTEROP_IOV_LIMIT;
 	if (plan->virt)
-		hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR |
-					      FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+		hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	/* ofi_rxm registers by itself what it is not given descriptors of */
+	if (plan->virt && !plan->rdm)
+		hints->domain_attr->mr_mode |= FI_MR_LOCAL;
 	hints->domain_attr->cq_data_size = plan->data_size;
 	if (interop_has_contexts(end))
 		interop_want_contexts(hints);

@@ -14,6 +14,9 @@
 			 INTEROP_CASE(INTEROP_CSWAP))
 #define INTEROP_TCP	(INTEROP_RMA | INTEROP_CASE(INTEROP_SENDDATA) | \
 			 INTEROP_CASE(INTEROP_DELIVERY) | INTEROP_CASE(INTEROP_COMMIT))
+/* By ofi_rxm messages are delivered by offers, whose receives complete in any order */
+#define INTEROP_RXM	(INTEROP_RMA | INTEROP_ATOMICS | INTEROP_CASE(INTEROP_SENDDATA) | \
+			 INTEROP_RDM)
 #define INTEROP_RDM	(INTEROP_CASE(INTEROP_MESSAGE) | INTEROP_CASE(INTEROP_TAGGED) | \
 			 INTEROP_CASE(INTEROP_LATE) | INTEROP_CASE(INTEROP_TAGGED_LATE) | \
 			 INTEROP_CASE(INTEROP_CANCEL))
@@ -90,6 +93,29 @@ static const struct interop_plan interop_plans[] = {
 		.batches		= 8,
 	},
 	{
+		.name			= "rxm-tcp",
+		.prov			= "tcp;ofi_rxm",
+		.caps			= FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC |
+					  FI_DIRECTED_RECV,
+		.cases			= INTEROP_RXM,
+		.data_size		= sizeof(__u64),
+		.rdm			= true,
+		.max_len		= INTEROP_MAX,
+		.batches		= 8,
+	},
+	{
+		.name			= "rxm-verbs",
+		.prov			= "verbs;ofi_rxm",
+		.caps			= FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC |
+					  FI_DIRECTED_RECV,
+		.cases			= INTEROP_RXM,
+		.data_size		= sizeof(__u32),
+		.virt			= true,
+		.rdm			= true,
+		.max_len		= INTEROP_MAX,
+		.batches		= 8,
+	},
+	{
 		.name			= "rdm-pairs",
 		.prov			= "tcp",
 		.caps			= FI_MSG | FI_TAGGED,
@@ -105,16 +131,19 @@ static const struct interop_plan interop_plans[] = {
  *	before 2.4	the completion of a peer's write has no FI_RMA
  *	before 1.18	nor a length; and the end of a connection is noticed while its
  *			completion queue is read, not its event queue
+ *
+ * ofi_rxm of 1.17 reports a peer's write without a length, whatever is below it; 2.1 has one.
  */
 static void interop_learn_lib(struct interop_end *end)
 {
-	bool tcp = !strcmp(end->plan->prov, "tcp");
+	bool rxm = strstr(end->plan->prov, ";ofi_rxm");
+	bool tcp = !strncmp(end->plan->prov, "tcp", strlen("tcp"));
 
 	end->write_flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;
 	if (tcp && INTEROP_LIB_BEFORE(2, 4))
 		end->write_flags &= ~FI_RMA;
-	end->write_has_len = !tcp || !INTEROP_LIB_BEFORE(1, 18);
-	end->cq_moves_eq = tcp && INTEROP_LIB_BEFORE(1, 18);
+	end->write_has_len = !(tcp || rxm) || !INTEROP_LIB_BEFORE(1, 18);
+	end->cq_moves_eq = tcp && !rxm && INTEROP_LIB_BEFORE(1, 18);
 }
 
 /**

@@ -108,6 +108,7 @@ ended()
 	case $plan in
 	verbs) set -- "$@" 56 "write read writedata fetch-add compare-swap" ;;
 	rdm-pairs) set -- "$@" 0 "meet av" ;;
+	rxm-tcp | rxm-verbs) set -- "$@" 0 "write read writedata fetch-add compare-swap senddata message tagged late tagged-late cancel" ;;
 	rdm | rdm-contexts) set -- "$@" 0 "write read writedata senddata delivery message tagged late tagged-late cancel" ;;
 	tcp-brief) set -- "$@" 9 "write read writedata senddata delivery commit" ;;
 	*) set -- "$@" 257 "write read writedata senddata delivery commit" ;;
@@ -126,7 +127,7 @@ kernel_connects()
 {
 	rm -f /tmp/says
 	mkfifo /tmp/says
-	process listen $plan $V4 $SERVICE >/tmp/says &
+	process listen "$plan" $V4 $SERVICE >/tmp/says &
 	pid=$!
 	exec 3</tmp/says
 	read -r line <&3 && echo "$line" >/tmp/user
@@ -151,7 +152,7 @@ user_connects()
 	fi
 	kernel serve &
 	pid=$!
-	process connect $plan $V4 $SERVICE >/tmp/user
+	process connect "$plan" $V4 $SERVICE >/tmp/user
 	status=$?
 	wait $pid
 	ended "$1" user $? $status
@@ -249,23 +250,33 @@ over_rdm()
 	EP=msg USER_PROV=
 }
 
+# over_rxm_plans LOWER
+over_rxm_plans()
+{
+	plan=rxm-$1
+	kernel_connects "rxm-$version-$1/kernel-connects"
+	user_connects "rxm-$version-$1/user-connects"
+}
+
 # over_rxm: endpoints without connections over those with. FI_PROVIDER names what is below; it leaves
 # layers in. Stock sizes its completion queue for as many peers as FI_UNIVERSE_SIZE says, and
 # rxe does not have that for 1024. Over tcp it has 4096 receives of 16 KiB, which 2.1 touches one by
 # one before it says a word: User-Mode Linux takes longer for that than a peer waits.
 over_rxm()
 {
-	export FI_PROVIDER=tcp FI_UNIVERSE_SIZE=32 FI_OFI_RXM_MSG_RX_SIZE=128
+	export FI_PROVIDER=tcp FI_UNIVERSE_SIZE=32 FI_OFI_RXM_MSG_RX_SIZE=128 FI_OFI_RXM_ENABLE_DYN_RBUF=0
 	EP=rdm USER_PROV=
 	kernel_server rxm-$version/tcp-user-sends $V4 "tcp;ofi_rxm"
 	kernel_client rxm-$version/tcp-kernel-sends $V4 "tcp;ofi_rxm"
+	over_rxm_plans tcp
 	FI_PROVIDER=verbs
 	# A megabyte takes long here over rxe
 	sizes=$SIZES iter=$ITER SIZES=default ITER=5
 	kernel_server rxm-$version/verbs-user-sends $V4 "verbs;ofi_rxm"
 	kernel_client rxm-$version/verbs-kernel-sends $V4 "verbs;ofi_rxm"
+	over_rxm_plans verbs
 	SIZES=$sizes ITER=$iter
-	unset FI_UNIVERSE_SIZE FI_OFI_RXM_MSG_RX_SIZE
+	unset FI_UNIVERSE_SIZE FI_OFI_RXM_MSG_RX_SIZE FI_OFI_RXM_ENABLE_DYN_RBUF
 	EP=msg
 }
 

@@ -27,7 +27,8 @@ int interop_getinfo(const char *node, int service, __u64 flags,
 	if (!strcmp(hints->fabric_attr->prov_name, "tcp") &&
 	    hints->domain_attr->mr_mode & FI_MR_VIRT_ADDR)
 		wanted->domain_attr->mr_mode = FI_MR_BASIC;
-	if (hints->ep_attr->type == FI_EP_RDM && INTEROP_LIB_BEFORE(1, 18)) {
+	if (hints->ep_attr->type == FI_EP_RDM && INTEROP_LIB_BEFORE(1, 18) &&
+	    !strcmp(hints->fabric_attr->prov_name, "tcp")) {
 		free(wanted->fabric_attr->prov_name);
 		wanted->fabric_attr->prov_name = strdup("net");
 	}
