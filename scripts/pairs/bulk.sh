@@ -14,7 +14,7 @@
 
 BULK_THREADS=8
 # Seconds of a transfer on a busy machine, and of one whose peer has gone
-BULK_PATIENCE=100 BULK_GONE=30
+BULK_PATIENCE=300 BULK_GONE=30
 
 # bulk_list: the cases and what they show.
 bulk_list()
