@@ -114,7 +114,12 @@ static bool nth_mark(struct task_struct **tasks, struct task_struct *from,
 static void nth_arm_workers(struct nth_env *env, const struct nth_means *means,
 			    unsigned int nth)
 {
-	/* A work item that has begun would do what comes now without a count */
+	/*
+	 * A work item that has been queued, as by the opening of a listener, would use up a count
+	 * in some of the rounds only.  That none is queued is no event; where time jumps, all have
+	 * run when it does.  One that has begun would do what comes now without a count.
+	 */
+	schedule_timeout_uninterruptible(1);
 	wait_event_timeout(nth_ended, nth_is_empty(nth_working), NTH_END_WAIT);
 	atomic_set(&nth_struck, 0);
 	atomic_set(&nth_left, nth);
