@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages behind one another: those posted with FI_MORE, and those whose success nobody wants
- * to know, which give their places in the queue back all the same.
+ * Messages behind one another: those posted with FI_MORE, and those without a completion, whose
+ * places in the queue come back without one.
  */
 #include <linux/sched.h>
 #include "../lib/calls.h"
@@ -180,7 +180,7 @@ static void injects_never_stop_the_queue(struct kunit *test)
 	vt_none(test, pair.a.tx);
 }
 
-/* A completion that was asked for tells of the silent ones before it, too */
+/* A completion that was asked for frees the places of those before it, too */
 static void only_what_was_asked_for_is_reported(struct kunit *test)
 {
 	u8 *out = vt_buf(test, DEPTH * LEN), *in = vt_buf(test, DEPTH * LEN);

@@ -552,7 +552,7 @@ static const struct cred *act_as(struct kunit *test, const struct grade *grade,
 	}
 	if (!grade->caps) {
 		cap_clear(cred->cap_effective);
-		/* Not that of the user who has made the namespace */
+		/* A user namespace gives its maker all capabilities, so this is another user */
 		cred->euid = make_kuid(&init_user_ns, 65534);
 	}
 	return override_creds(cred);
