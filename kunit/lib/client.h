@@ -131,6 +131,7 @@ struct vt_cntr {
  * @callbacks: FI_OPT_CALLBACKS, if set before
  * @may_sleep: FI_OPT_MAY_SLEEP, if set before
  * @ep: the endpoint
+ * @qpn: its queue pair, in suites that make their device
  */
 struct vt_end {
 	struct fi_info		*info;
@@ -145,6 +146,7 @@ struct vt_end {
 	const struct fi_ep_callbacks *callbacks;
 	int			may_sleep;
 	struct fid_ep		*ep;
+	u32			qpn;
 };
 
 /* @a connected, @b accepted; or they are address 0 of each other */
@@ -216,6 +218,7 @@ void vt_client(struct kunit *test, struct vt_end *end,
 	       const struct vt_kind *kind);
 void vt_connect(struct kunit *test, struct vt_end *end, const void *data,
 		size_t len);
+/* @event may be NULL */
 size_t vt_event(struct kunit *test, struct fid_eq *eq, u32 want,
 		union vt_event *event);
 /* Without a buffer in @error for its data, that is where the queue has it */
@@ -228,7 +231,9 @@ void vt_no_event_for(struct kunit *test, struct fid_eq *eq, int ms);
 struct fi_info *vt_connreq(struct kunit *test, union vt_event *event);
 void vt_accept(struct kunit *test, struct vt_end *end, const void *data,
 	       size_t len);
-/* Binds and enables an endpoint that is open */
+/* Binds an endpoint that is open to its queues, and sets its options */
+void vt_end_bind(struct kunit *test, struct vt_end *end);
+/* The same, and enables it */
 void vt_end_enable(struct kunit *test, struct vt_end *end,
 		   const struct vt_kind *kind);
 /* Connects the ends, or has them meet; queues that are set in them are used */

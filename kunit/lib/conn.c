@@ -37,12 +37,10 @@ void vt_end_queues(struct kunit *test, struct vt_end *end,
 }
 EXPORT_SYMBOL_GPL(vt_end_queues);
 
-void vt_end_enable(struct kunit *test, struct vt_end *end,
-		   const struct vt_kind *kind)
+void vt_end_bind(struct kunit *test, struct vt_end *end)
 {
 	const struct vt_cntr *cntr = end->cntrs;
 
-	vt_end_queues(test, end, end->info, kind);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, vt_is_rdm(end->info) ?
 					 &end->av->fid : &end->eq->fid, 0), 0);
 	vt_bind_cqs(test, end);
@@ -64,6 +62,14 @@ void vt_end_enable(struct kunit *test, struct vt_end *end,
 		KUNIT_ASSERT_EQ(test, fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT,
 						FI_OPT_MAY_SLEEP, &end->may_sleep,
 						sizeof(end->may_sleep)), 0);
+}
+EXPORT_SYMBOL_GPL(vt_end_bind);
+
+void vt_end_enable(struct kunit *test, struct vt_end *end,
+		   const struct vt_kind *kind)
+{
+	vt_end_queues(test, end, end->info, kind);
+	vt_end_bind(test, end);
 	KUNIT_ASSERT_EQ(test, fi_enable(end->ep), 0);
 }
 EXPORT_SYMBOL_GPL(vt_end_enable);
@@ -109,9 +115,11 @@ size_t vt_event(struct kunit *test, struct fid_eq *eq, u32 want,
 		union vt_event *event)
 {
 	struct fi_eq_err_entry error = {};
+	union vt_event unused;
 	ssize_t ret;
 	u32 got;
 
+	event = event ?: &unused;
 	ret = vt_eq_sread(eq, &got, event, sizeof(*event), 0);
 	if (ret == -FI_EAVAIL)
 		fi_eq_readerr(eq, &error, 0);

@@ -20,10 +20,10 @@ static struct fi_info *atomic_hints(struct kunit *test)
 }
 
 static void atomic_serve(struct kunit *test, const struct fakehca_attr *attr,
-			 struct ht_pair *pair)
+			 struct vt_pair *pair)
 {
 	hm_open(test, attr);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	ht_join(test, pair);
 }
 
@@ -34,7 +34,7 @@ static void a_device_that_takes_atomics_has_them(struct kunit *test)
 		.atomics = FAKEHCA_ATOMICS,
 	};
 	u64 *target = ht_buf(test, 64), *old = ht_buf(test, 64);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	u64 one = 1, two = 2;
 	struct fi_info *info;
 	struct fid_mr *mr;
@@ -46,7 +46,7 @@ static void a_device_that_takes_atomics_has_them(struct kunit *test)
 					      NULL, 0, (uintptr_t)target,
 					      fi_mr_key(mr), FI_UINT64, FI_SUM,
 					      vt_ctx(1)), 0);
-	ht_done(test, pair.a.cq, vt_ctx(1));
+	vt_done(test, pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, *old, 0);
 	KUNIT_EXPECT_EQ(test, *target, 1);
 	KUNIT_ASSERT_EQ(test, fi_compare_atomic(pair.a.ep, &two, 1, NULL, &one,
@@ -54,7 +54,7 @@ static void a_device_that_takes_atomics_has_them(struct kunit *test)
 						(uintptr_t)target,
 						fi_mr_key(mr), FI_UINT64,
 						FI_CSWAP, vt_ctx(2)), 0);
-	ht_done(test, pair.a.cq, vt_ctx(2));
+	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, *old, 1);
 	KUNIT_EXPECT_EQ(test, *target, 2);
 }
@@ -63,7 +63,7 @@ static void a_device_that_takes_atomics_has_them(struct kunit *test)
 static void expect_no_atomics(struct kunit *test, const struct fakehca_attr *attr)
 {
 	u64 *target = ht_buf(test, 64), *own = ht_buf(test, 64), one = 1;
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fi_info *info;
 	struct fid_mr *mr;
 
@@ -80,7 +80,7 @@ static void expect_no_atomics(struct kunit *test, const struct fakehca_attr *att
 	KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, own, sizeof(*own), NULL, 0,
 				       (uintptr_t)target, fi_mr_key(mr),
 				       vt_ctx(2)), 0);
-	ht_done(test, pair.a.cq, vt_ctx(2));
+	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, *target, 7);
 }
 

@@ -62,25 +62,20 @@ static struct closer *closer_new(struct kunit *test, bool waits)
 	return closer;
 }
 
-static struct fid_cq *closer_cq(struct kunit *test)
+static struct vt_cq *closer_cq(struct kunit *test)
 {
-	const struct fi_cq_attr attr = {
-		.size		= 512,
+	static const struct vt_kind kind = {
 		.wait_obj	= FI_WAIT_DONE,
 		.comp_ctx	= FI_COMP_WORKQUEUE,
 	};
-	struct fi_cq_attr copy = attr;
-	struct fid_cq *cq;
 
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &copy, &cq, NULL), 0);
-	vt_adopt(test, &cq->fid);
-	return cq;
+	return vt_cq(test, &kind, 512);
 }
 
 /* The callbacks are a's */
-static void closer_join(struct kunit *test, struct ht_pair *pair)
+static void closer_join(struct kunit *test, struct vt_pair *pair)
 {
-	pair->a.cq = closer_cq(test);
+	pair->a.tx = closer_cq(test);
 	ht_join(test, pair);
 }
 
@@ -97,13 +92,13 @@ static void closer_expect(struct kunit *test, struct closer *closer, int ret)
 }
 
 /* A message that has arrived keeps the poller of a's queue in its callback */
-static void closer_enter(struct kunit *test, struct ht_pair *pair, struct closer *closer)
+static void closer_enter(struct kunit *test, struct vt_pair *pair, struct closer *closer)
 {
 	u8 *buf = ht_buf(test, 16);
 
 	KUNIT_ASSERT_EQ(test, fi_recv(pair->a.ep, buf, 8, NULL, 0, &closer->done), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(pair->b.ep, buf + 8, 8, NULL, 0, vt_ctx(1)), 0);
-	ht_done(test, pair->b.cq, vt_ctx(1));
+	vt_done(test, pair->b.tx, vt_ctx(1));
 	KUNIT_ASSERT_TRUE(test, closer_await(&closer->entered));
 	KUNIT_EXPECT_EQ(test, closer->err, 0);
 }
@@ -118,11 +113,11 @@ static void a_failed_operation_closes_its_region_while_the_device_goes(struct ku
 {
 	struct closer *closer = closer_new(test, false);
 	u8 *buf = ht_buf(test, PAGE_SIZE);
-	struct ht_end end = {};
+	struct vt_end end = {};
 	struct fid_mr *mr;
 
 	ht_serve(test, NULL);
-	end.cq = closer_cq(test);
+	end.tx = closer_cq(test);
 	ht_end_open(test, &end, vt_of(test)->info);
 	ht_end_enable(test, &end);
 	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
@@ -137,7 +132,7 @@ static void a_failed_operation_closes_its_region_while_the_device_goes(struct ku
 }
 
 /* Begins the removal when a callback runs in the poller that the removal waits for */
-static void closer_remove(struct kunit *test, struct ht_pair *pair, struct closer *closer)
+static void closer_remove(struct kunit *test, struct vt_pair *pair, struct closer *closer)
 {
 	struct fi_eq_err_entry error;
 
@@ -153,7 +148,7 @@ static void a_region_closes_in_a_callback_that_the_removal_waits_for(struct kuni
 {
 	struct closer *closer = closer_new(test, true);
 	u8 *buf = ht_buf(test, PAGE_SIZE);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
 	ht_serve(test, NULL);
@@ -169,8 +164,8 @@ static void a_region_closes_in_a_callback_that_the_removal_waits_for(struct kuni
 static void an_endpoint_closes_in_a_callback_that_the_removal_waits_for(struct kunit *test)
 {
 	struct closer *closer = closer_new(test, true);
-	struct ht_pair pair = {};
-	struct ht_end end = {};
+	struct vt_pair pair = {};
+	struct vt_end end = {};
 
 	ht_serve(test, NULL);
 	closer_join(test, &pair);
@@ -188,14 +183,14 @@ static void an_endpoint_closes_in_a_callback_that_the_removal_waits_for(struct k
 static void no_write_reaches_a_region_that_is_closed(struct kunit *test)
 {
 	struct closer *closer = closer_new(test, true);
-	struct ht_pair pair = {};
-	struct ht_comp comp;
+	struct vt_pair pair = {};
+	struct vt_comp comp;
 	struct fid_mr *mr;
 	u8 *far, *out;
 	int i;
 
 	hm_open(test, NULL);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	closer_join(test, &pair);
 	far = hm_pages(test);
 	out = hm_pages(test);
@@ -212,14 +207,14 @@ static void no_write_reaches_a_region_that_is_closed(struct kunit *test)
 	memset(far, 0xa5, PAGE_SIZE);
 	fakehca_release(ht_of(test)->hca);
 	for (i = 0; i < WRITES; i++) {
-		KUNIT_ASSERT_EQ(test, ht_wait(pair.b.cq, &comp), 1);
+		KUNIT_ASSERT_EQ(test, vt_wait(pair.b.tx, &comp), 1);
 		KUNIT_EXPECT_NE(test, comp.err, 0);
 	}
 	KUNIT_EXPECT_NULL(test, memchr_inv(far, 0xa5, PAGE_SIZE));
 }
 
 /* Opens a region of a's endpoint; a callback closes it, not ht_exit() */
-static struct fid_mr *closer_mr_ep(struct kunit *test, struct ht_pair *pair)
+static struct fid_mr *closer_mr_ep(struct kunit *test, struct vt_pair *pair)
 {
 	struct kvec kvec = { ht_buf(test, PAGE_SIZE), PAGE_SIZE };
 	const struct fi_mr_attr attr = {
@@ -236,7 +231,7 @@ static struct fid_mr *closer_mr_ep(struct kunit *test, struct ht_pair *pair)
  * The device has executed the work request of the region, which has no completion of its own.  The
  * message behind it waits for a receive, and then the connection ends.
  */
-static void closer_shut(struct kunit *test, struct ht_pair *pair, struct fid_mr *mr, void *context)
+static void closer_shut(struct kunit *test, struct vt_pair *pair, struct fid_mr *mr, void *context)
 {
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, NULL, 0, NULL, 0, context), 0);
@@ -248,7 +243,7 @@ static void a_failed_operation_closes_a_region_of_its_endpoint(struct kunit *tes
 {
 	struct closer *closer = closer_new(test, false);
 	unsigned int mapped;
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
 	ht_serve(test, NULL);
@@ -266,7 +261,7 @@ static void a_failed_operation_closes_a_region_of_its_endpoint(struct kunit *tes
 static void a_failed_operation_closes_a_region_during_a_drain(struct kunit *test)
 {
 	struct closer *closer = closer_new(test, true);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
 	ht_serve(test, NULL);
@@ -285,7 +280,7 @@ static void a_failed_operation_closes_a_region_during_a_drain(struct kunit *test
 static void a_region_of_an_endpoint_closes_while_the_device_goes(struct kunit *test)
 {
 	struct closer *closer = closer_new(test, true);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
 	ht_serve(test, NULL);
@@ -306,7 +301,7 @@ static void a_region_of_an_endpoint_closes_while_the_device_goes(struct kunit *t
 static void an_endpoint_does_not_close_in_the_middle_of_a_batch(struct kunit *test)
 {
 	struct closer *closers[BATCH];
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	u8 *buf = ht_buf(test, 2 * BATCH * 64);
 	int i;
 
@@ -335,7 +330,7 @@ static void an_endpoint_does_not_close_in_the_middle_of_a_batch(struct kunit *te
 static void a_poller_does_not_wait_for_itself(struct kunit *test)
 {
 	struct closer *closer = closer_new(test, true), *sent = closer_new(test, false);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
 	ht_serve(test, NULL);

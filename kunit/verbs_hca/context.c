@@ -30,6 +30,7 @@ struct ctx_op {
 
 /**
  * struct ctx - A case
+ * @cq_kind: of the queue that calls back
  * @pair: callbacks are a's
  * @far: the peer's memory
  * @mr: region of @far
@@ -44,7 +45,8 @@ struct ctx_op {
  * @loose_err: what the last of them was told
  */
 struct ctx {
-	struct ht_pair		pair;
+	struct vt_kind		cq_kind;
+	struct vt_pair		pair;
 	u8			*far;
 	struct fid_mr		*mr;
 	struct ctx_op		ops[CTX_DEPTH];
@@ -104,11 +106,6 @@ static struct ctx *ctx_open(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true, .max_send_sge = 1 };
 	const struct ctx_kind *kind = test->param_value;
-	struct fi_cq_attr cq_attr = {
-		.size		= 64,
-		.wait_obj	= FI_WAIT_DONE,
-		.comp_ctx	= kind->comp_ctx,
-	};
 	struct ctx *ctx = ht_buf(test, sizeof(*ctx));
 	struct fi_info *info;
 	int i;
@@ -120,10 +117,12 @@ static struct ctx *ctx_open(struct kunit *test)
 	for (i = 0; i < CTX_DEPTH; i++)
 		ctx->ops[i] = (struct ctx_op) { .done.done = ctx_done, .ctx = ctx };
 	hm_open(test, &attr);
-	ht_listen(test);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr,
-					 &ctx->pair.a.cq, NULL), 0);
-	vt_adopt(test, &ctx->pair.a.cq->fid);
+	vt_listen(test, vt_eq(test, 0));
+	ctx->cq_kind = (struct vt_kind) {
+		.wait_obj	= FI_WAIT_DONE,
+		.comp_ctx	= kind->comp_ctx,
+	};
+	ctx->pair.a.tx = vt_cq(test, &ctx->cq_kind, 64);
 	info = ht_dup(test, vt_of(test)->info);
 	info->tx_attr->size = CTX_DEPTH;
 	info->rx_attr->size = CTX_DEPTH;

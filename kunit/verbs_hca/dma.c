@@ -118,9 +118,9 @@ KUNIT_ARRAY_PARAM_DESC(dma_kind, dma_kinds, name);
 struct dma {
 	struct kunit		*test;
 	const struct dma_kind	*kind;
-	struct ht_pair		pair;
-	struct ht_end		*end;
-	struct ht_end		*peer;
+	struct vt_pair		pair;
+	struct vt_end		*end;
+	struct vt_end		*peer;
 	struct dma_op		*ops;
 	unsigned int		count;
 	unsigned int		sges;
@@ -279,14 +279,14 @@ static unsigned int dma_post_all(struct dma *dma)
 /* Every operation ends with an error, and silence is over */
 static void dma_expect_errors(struct dma *dma)
 {
-	struct ht_comp comp = {};
+	struct vt_comp comp = {};
 	unsigned int i;
 
 	for (i = 0; i < dma->count; i++) {
-		KUNIT_ASSERT_EQ(dma->test, ht_wait(dma->end->cq, &comp), 1);
+		KUNIT_ASSERT_EQ(dma->test, vt_wait(dma->end->tx, &comp), 1);
 		KUNIT_EXPECT_NE(dma->test, comp.err, 0);
 	}
-	ht_none(dma->test, dma->end->cq);
+	vt_none(dma->test, dma->end->tx);
 }
 
 static void dma_peer_recvs(struct dma *dma, u8 *bufs)
@@ -320,9 +320,9 @@ static void dma_expect_arrival(struct dma *dma, u8 *peer_bufs)
 
 	for (i = 0; i < dma->count; i++) {
 		op = &dma->ops[i];
-		ht_done(dma->test, dma->peer->cq, vt_ctx(i + 1));
+		vt_done(dma->test, dma->peer->tx, vt_ctx(i + 1));
 		if (!(op->call->call.is & VT_UNSIGNALED))
-			ht_done(dma->test, dma->end->cq, vt_ctx(i + 1));
+			vt_done(dma->test, dma->end->tx, vt_ctx(i + 1));
 		arrived = dma_receives(op->call) ? op->buf.addr :
 					   peer_bufs + i * DMA_LEN;
 		KUNIT_EXPECT_TRUE_MSG(dma->test,
@@ -368,7 +368,7 @@ static void an_error_unmaps(struct kunit *test)
 	fakehca_release(ht_of(test)->hca);
 
 	dma_expect_errors(dma);
-	ht_pair_close(test, &dma->pair);
+	vt_pair_close(test, &dma->pair);
 	dma_expect_mapped(dma, 0);
 	KUNIT_EXPECT_LE(test, before, 2);
 }
@@ -387,9 +387,9 @@ static void a_failed_post_unmaps(struct kunit *test)
 				    dma_memory_names[dma->ops[i].memory]);
 		dma_expect_mapped(dma, base);
 	}
-	ht_none(test, dma->end->cq);
-	ht_ping(test, dma->end, dma->peer);
-	ht_ping(test, dma->peer, dma->end);
+	vt_none(test, dma->end->tx);
+	vt_ping(test, dma->end, dma->peer);
+	vt_ping(test, dma->peer, dma->end);
 }
 
 static void a_full_queue_maps_nothing(struct kunit *test)
@@ -439,7 +439,7 @@ static void close_unmaps(struct kunit *test)
 	vt_close(test, &dma->pair.b.ep->fid);
 
 	dma_expect_mapped(dma, 0);
-	ht_none(test, dma->end->cq);
+	vt_none(test, dma->end->tx);
 }
 
 static void the_peers_close_unmaps(struct kunit *test)

@@ -28,8 +28,8 @@
  * @done: it has
  */
 struct drain {
-	struct fid_cq		*cq;
-	struct ht_pair		pairs[DRAIN_PAIRS];
+	struct vt_cq		*cq;
+	struct vt_pair		pairs[DRAIN_PAIRS];
 	unsigned int		seen[DRAIN_PAIRS][2 * DRAIN_OPS];
 	unsigned int		strange;
 	struct task_struct	*reader;
@@ -52,11 +52,11 @@ static bool drain_read(struct drain *drain)
 {
 	struct fi_cq_err_entry error = {};
 	struct fi_cq_data_entry entry[4];
-	ssize_t i, n = fi_cq_read(drain->cq, entry, ARRAY_SIZE(entry));
+	ssize_t i, n = fi_cq_read(drain->cq->cq, entry, ARRAY_SIZE(entry));
 
 	for (i = 0; i < n; i++)
 		drain_see(drain, entry[i].op_context);
-	if (n == -FI_EAVAIL && fi_cq_readerr(drain->cq, &error, 0) == 1) {
+	if (n == -FI_EAVAIL && fi_cq_readerr(drain->cq->cq, &error, 0) == 1) {
 		drain_see(drain, error.op_context);
 		n = 1;
 	}
@@ -80,19 +80,12 @@ static int drain_reader(void *context)
 static void drain_open(struct kunit *test, struct drain *drain)
 {
 	struct fi_info *info = vt_of(test)->info;
-	struct fi_cq_attr attr = {
-		.size		= DRAIN_PAIRS * (info->tx_attr->size +
-						 info->rx_attr->size),
-		.format		= FI_CQ_FORMAT_DATA,
-		.wait_obj	= FI_WAIT_NONE,
-	};
 	int i;
 
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &drain->cq,
-					 NULL), 0);
-	vt_adopt(test, &drain->cq->fid);
+	drain->cq = vt_cq(test, &ht_polled,
+			  DRAIN_PAIRS * (info->tx_attr->size + info->rx_attr->size));
 	for (i = 0; i < DRAIN_PAIRS; i++) {
-		drain->pairs[i].a.cq = drain->cq;
+		drain->pairs[i].a.tx = drain->cq;
 		ht_join(test, &drain->pairs[i]);
 	}
 }
@@ -319,7 +312,7 @@ static void a_close_waits_for_the_poller(struct kunit *test)
 		.handler	= drain_linger,
 	};
 	struct drain_close *close;
-	struct ht_end end = {};
+	struct vt_end end = {};
 
 	close = kunit_kzalloc(test, sizeof(*close), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, close);
@@ -339,7 +332,7 @@ static void a_close_waits_for_the_poller(struct kunit *test)
 			0);
 	drain_poll_elsewhere(test, close);
 	WRITE_ONCE(close->begun, true);
-	vt_close(test, &end.cq->fid);
+	vt_close(test, &end.tx->cq->fid);
 	WRITE_ONCE(close->ended, true);
 	kunit_release_action(test, drain_unprobe, &probe);
 	KUNIT_EXPECT_TRUE(test, close->met);

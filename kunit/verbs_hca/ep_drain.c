@@ -15,7 +15,7 @@
 
 static void a_device_that_refuses_is_told_of(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	u8 *in = ht_buf(test, EP_DRAIN_LEN);
 
 	ht_serve(test, NULL);
@@ -38,7 +38,7 @@ static void silent_operations_give_their_memory_back(struct kunit *test)
 {
 	struct fakehca_attr attr = { .roce = true };
 	u8 *out = ht_buf(test, EP_DRAIN_OPS * EP_DRAIN_LEN), *in;
-	struct ht_pair pair = { .a.bind_flags = FI_SELECTIVE_COMPLETION };
+	struct vt_pair pair = { .a.bind_flags = FI_SELECTIVE_COMPLETION };
 	struct kvec iov = { .iov_len = EP_DRAIN_LEN };
 	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
 	unsigned int before;
@@ -56,13 +56,13 @@ static void silent_operations_give_their_memory_back(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, 0), 0);
 	}
 	for (i = 0; i < EP_DRAIN_OPS; i++)
-		ht_done(test, pair.b.cq, vt_ctx(i));
+		vt_done(test, pair.b.tx, vt_ctx(i));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + EP_DRAIN_OPS);
 
 	KUNIT_ASSERT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
 
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before);
-	ht_none(test, pair.a.cq);
+	vt_none(test, pair.a.tx);
 }
 
 /* An operation whose callback waits until it is told to go on */
@@ -85,20 +85,17 @@ static void ep_drain_op_done(struct fi_done *done,
 
 /* Posts it as a receive of a new connection's first end, which ends with it */
 static struct ep_drain_op *ep_drain_open(struct kunit *test,
-					 struct ht_pair *pair)
+					 struct vt_pair *pair)
 {
-	struct fi_cq_attr attr = {
+	static const struct vt_kind kind = {
 		.wait_obj	= FI_WAIT_DONE,
 		.comp_ctx	= FI_COMP_WORKQUEUE,
 	};
 	struct ep_drain_op *op = ht_buf(test, sizeof(*op));
-	struct ht *ht = ht_of(test);
 
 	hm_open(test, NULL);
-	ht_listen(test);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(ht->vt.domain, &attr, &pair->a.cq, NULL),
-			0);
-	vt_adopt(test, &pair->a.cq->fid);
+	vt_listen(test, vt_eq(test, 0));
+	pair->a.tx = vt_cq(test, &kind, 0);
 	ht_join(test, pair);
 	op->done.done = ep_drain_op_done;
 	init_completion(&op->begun);
@@ -130,7 +127,7 @@ static int ep_drain_refresh(struct kunit *test, struct fid_mr *mr)
 
 static void a_removal_waits_for_no_callback_of_a_drain(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct ep_drain_op *op = ep_drain_open(test, &pair);
 	struct fakehca *hca = ht_of(test)->hca;
 	struct fid_mr *mr = hm_reg_ep(test, pair.a.ep);
@@ -152,7 +149,7 @@ static void a_removal_waits_for_no_callback_of_a_drain(struct kunit *test)
 
 static void a_removal_drains_itself(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct ep_drain_op *op = ep_drain_open(test, &pair);
 	struct fakehca *hca = ht_of(test)->hca;
 
@@ -170,7 +167,7 @@ static void a_removal_drains_itself(struct kunit *test)
 
 static void an_endpoint_not_enabled_has_nothing_to_drain(struct kunit *test)
 {
-	struct ht_end end = {};
+	struct vt_end end = {};
 
 	ht_serve(test, NULL);
 	ht_end_open(test, &end, vt_of(test)->info);

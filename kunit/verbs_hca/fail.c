@@ -107,7 +107,7 @@ static void enable_fails_with_the_verb(struct kunit *test)
 {
 	const struct fail_point *fail = test->param_value;
 	struct fakehca_stats before;
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	ht_serve(test, NULL);
 	ht_end_open(test, &pair.a, vt_of(test)->info);
@@ -117,18 +117,18 @@ static void enable_fails_with_the_verb(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_enable(pair.a.ep), fail->error);
 	fail_expect_same(test, &before);
 	ht_join(test, &pair);
-	ht_ping(test, &pair.a, &pair.b);
+	vt_ping(test, &pair.a, &pair.b);
 }
 
 /* What the failed enable reserved in the queue is free again */
 static void enable_that_failed_gives_its_room_back(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fi_info *info;
 
 	ht_serve(test, NULL);
 	info = vt_of(test)->info;
-	pair.a.cq = ht_cq(test, info->tx_attr->size + info->rx_attr->size);
+	pair.a.tx = vt_cq(test, &vt_default_kind, info->tx_attr->size + info->rx_attr->size);
 	ht_end_open(test, &pair.a, info);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_CREATE_QP, 1, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, fi_enable(pair.a.ep), -ENOMEM);
@@ -140,33 +140,33 @@ static void enable_that_failed_leaves_the_request(struct kunit *test)
 {
 	static const struct fakehca_attr attr = { .roce = true };
 	struct ht *ht = ht_of(test);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	ht_serve(test, &attr);
 	ht_end_open(test, &pair.a, ht->vt.info);
 	ht_end_enable(test, &pair.a);
 	KUNIT_ASSERT_EQ(test, fi_connect(pair.a.ep, &ht->vt.name, NULL, 0), 0);
-	ht_end_open(test, &pair.b, ht_connreq(test));
+	ht_end_open(test, &pair.b, vt_connreq(test, NULL));
 	/* Twice, as it is tried without inline data, too */
 	fakehca_fail_again(ht->hca, FAKEHCA_CREATE_QP, 1, -EINVAL, 2);
 
 	KUNIT_EXPECT_EQ(test, fi_enable(pair.b.ep), -EINVAL);
 	ht_end_enable(test, &pair.b);
 	KUNIT_ASSERT_EQ(test, fi_accept(pair.b.ep, NULL, 0), 0);
-	ht_event(test, pair.b.eq, FI_CONNECTED);
-	ht_event(test, pair.a.eq, FI_CONNECTED);
-	ht_ping(test, &pair.a, &pair.b);
+	vt_event(test, pair.b.eq, FI_CONNECTED, NULL);
+	vt_event(test, pair.a.eq, FI_CONNECTED, NULL);
+	vt_ping(test, &pair.a, &pair.b);
 }
 
 static void close_after_a_failed_enable(struct kunit *test)
 {
-	struct ht_end end = {};
+	struct vt_end end = {};
 
 	ht_serve(test, NULL);
 	ht_end_open(test, &end, vt_of(test)->info);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_CREATE_QP, 1, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, fi_enable(end.ep), -ENOMEM);
-	ht_end_close(test, &end);
+	vt_end_close(test, &end);
 }
 
 static const struct fail_point listen_points[] = {
@@ -179,7 +179,7 @@ KUNIT_ARRAY_PARAM_DESC(listen_point, listen_points, name);
 static void listen_fails_with_the_device(struct kunit *test)
 {
 	const struct fail_point *fail = test->param_value;
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct ht *ht = ht_of(test);
 
 	ht_open(test, NULL);
@@ -196,7 +196,7 @@ static void listen_fails_with_the_device(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_getname(&ht->vt.pep->fid, &ht->vt.name,
 					 &ht->vt.name_len), 0);
 	ht_join(test, &pair);
-	ht_ping(test, &pair.a, &pair.b);
+	vt_ping(test, &pair.a, &pair.b);
 }
 
 static const struct fail_point connect_points[] = {
@@ -212,9 +212,9 @@ static void connect_ends_in_an_error_event(struct kunit *test)
 {
 	const struct fail_point *fail = test->param_value;
 	struct ht *ht = ht_of(test);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fi_eq_err_entry error;
-	struct ht_end end = {};
+	struct vt_end end = {};
 
 	ht_serve(test, NULL);
 	ht_end_open(test, &end, ht->vt.info);
@@ -228,15 +228,15 @@ static void connect_ends_in_an_error_event(struct kunit *test)
 	vt_no_event(test, end.eq);
 	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0),
 			-ESHUTDOWN);
-	ht_end_close(test, &end);
+	vt_end_close(test, &end);
 	ht_join(test, &pair);
-	ht_ping(test, &pair.a, &pair.b);
+	vt_ping(test, &pair.a, &pair.b);
 }
 
 static void a_failed_connect_flushes_receives(struct kunit *test)
 {
 	struct ht *ht = ht_of(test);
-	struct ht_end end = {};
+	struct vt_end end = {};
 	u8 *buf = ht_buf(test, 64);
 
 	ht_serve(test, NULL);
@@ -247,7 +247,7 @@ static void a_failed_connect_flushes_receives(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0), 0);
 	ht_error(test, end.eq);
-	ht_each_once(test, end.cq, 1, ECANCELED);
+	ht_each_once(test, end.tx, 1, ECANCELED);
 }
 
 static const struct fail_point accept_points[] = {
@@ -262,13 +262,13 @@ static void accept_fails_and_the_peer_is_told(struct kunit *test)
 {
 	const struct fail_point *fail = test->param_value;
 	struct ht *ht = ht_of(test);
-	struct ht_pair pair = {}, again = {};
+	struct vt_pair pair = {}, again = {};
 
 	ht_serve(test, NULL);
 	ht_end_open(test, &pair.a, ht->vt.info);
 	ht_end_enable(test, &pair.a);
 	KUNIT_ASSERT_EQ(test, fi_connect(pair.a.ep, &ht->vt.name, NULL, 0), 0);
-	ht_end_open(test, &pair.b, ht_connreq(test));
+	ht_end_open(test, &pair.b, vt_connreq(test, NULL));
 	ht_end_enable(test, &pair.b);
 	fail_arm(test, fail);
 
@@ -276,16 +276,16 @@ static void accept_fails_and_the_peer_is_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_error(test, pair.a.eq).err, ECONNREFUSED);
 	KUNIT_EXPECT_EQ(test, fi_accept(pair.b.ep, NULL, 0), -ECONNABORTED);
 	vt_no_event(test, pair.b.eq);
-	ht_pair_close(test, &pair);
+	vt_pair_close(test, &pair);
 	ht_join(test, &again);
-	ht_ping(test, &again.a, &again.b);
+	vt_ping(test, &again.a, &again.b);
 }
 
 /* It has no room, or its queue pair is changing its state */
 static void a_device_that_is_busy_says_try_again(struct kunit *test)
 {
 	static const int errnos[] = { -ENOMEM, -ENOTCONN };
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	u8 *buf = ht_buf(test, 64);
 	size_t i;
 
@@ -299,14 +299,14 @@ static void a_device_that_is_busy_says_try_again(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, buf, 64, NULL, 0,
 					      NULL), -EAGAIN);
 	}
-	ht_ping(test, &pair.a, &pair.b);
-	ht_ping(test, &pair.b, &pair.a);
+	vt_ping(test, &pair.a, &pair.b);
+	vt_ping(test, &pair.b, &pair.a);
 }
 
 /* More often than there are slots, so none may get lost */
 static void failed_posts_lose_no_slot(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	u8 *buf = ht_buf(test, 64);
 	size_t i;
 
@@ -320,8 +320,8 @@ static void failed_posts_lose_no_slot(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, buf, 64, NULL, 0,
 					      NULL), -EIO);
 	}
-	ht_ping(test, &pair.a, &pair.b);
-	ht_ping(test, &pair.b, &pair.a);
+	vt_ping(test, &pair.a, &pair.b);
+	vt_ping(test, &pair.b, &pair.a);
 }
 
 struct fail_status {
@@ -345,9 +345,9 @@ KUNIT_ARRAY_PARAM_DESC(send_status, send_statuses, name);
 static void a_failed_send_ends_the_connection(struct kunit *test)
 {
 	const struct fail_status *param = test->param_value;
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	u8 *buf = ht_buf(test, 64);
-	struct ht_comp comp;
+	struct vt_comp comp;
 
 	ht_serve(test, NULL);
 	ht_join(test, &pair);
@@ -357,11 +357,11 @@ static void a_failed_send_ends_the_connection(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, vt_ctx(2)),
 			0);
 
-	comp = ht_failed(test, pair.a.cq, param->err);
+	comp = ht_failed(test, pair.a.tx, param->err);
 	KUNIT_EXPECT_EQ(test, comp.prov_errno, param->status);
-	ht_event(test, pair.a.eq, FI_SHUTDOWN);
-	ht_event(test, pair.b.eq, FI_SHUTDOWN);
-	ht_failed(test, pair.b.cq, ECANCELED);
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
+	ht_failed(test, pair.b.tx, ECANCELED);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, NULL),
 			-ESHUTDOWN);
 	vt_no_event(test, pair.a.eq);
@@ -370,7 +370,7 @@ static void a_failed_send_ends_the_connection(struct kunit *test)
 
 static void a_message_too_long_for_the_receive_is_truncated(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	u8 *buf = ht_buf(test, 128), *in = ht_buf(test, 64);
 
 	ht_serve(test, NULL);
@@ -378,10 +378,10 @@ static void a_message_too_long_for_the_receive_is_truncated(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 64, NULL, 0, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 65, NULL, 0, vt_ctx(2)),
 			0);
-	ht_failed(test, pair.b.cq, FI_ETRUNC);
-	ht_failed(test, pair.a.cq, EREMOTEIO);
-	ht_event(test, pair.a.eq, FI_SHUTDOWN);
-	ht_event(test, pair.b.eq, FI_SHUTDOWN);
+	ht_failed(test, pair.b.tx, FI_ETRUNC);
+	ht_failed(test, pair.a.tx, EREMOTEIO);
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
 }
 
 static struct kunit_case fail_cases[] = {

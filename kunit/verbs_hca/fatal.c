@@ -10,7 +10,7 @@
 #define FATAL_OPS	8
 
 /* Posts FATAL_OPS operations, 1 to FATAL_OPS, half of them receives */
-static void fatal_post(struct kunit *test, struct ht_end *end)
+static void fatal_post(struct kunit *test, struct vt_end *end)
 {
 	u8 *buf = ht_buf(test, (FATAL_OPS + 1) * 64);
 	unsigned long i;
@@ -25,7 +25,7 @@ static void fatal_post(struct kunit *test, struct ht_end *end)
 	}
 }
 
-static void fatal_begin(struct kunit *test, struct ht_pair *pair)
+static void fatal_begin(struct kunit *test, struct vt_pair *pair)
 {
 	ht_serve(test, NULL);
 	ht_join(test, pair);
@@ -34,10 +34,10 @@ static void fatal_begin(struct kunit *test, struct ht_pair *pair)
 	fatal_post(test, &pair->b);
 }
 
-static void fatal_expect_over(struct kunit *test, struct ht_end *end)
+static void fatal_expect_over(struct kunit *test, struct vt_end *end)
 {
-	ht_event(test, end->eq, FI_SHUTDOWN);
-	ht_each_once(test, end->cq, FATAL_OPS, ECANCELED);
+	vt_event(test, end->eq, FI_SHUTDOWN, NULL);
+	ht_each_once(test, end->tx, FATAL_OPS, ECANCELED);
 	KUNIT_EXPECT_EQ(test, fi_send(end->ep, NULL, 0, NULL, 0, NULL),
 			-ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, NULL, 0, NULL, 0, NULL),
@@ -46,7 +46,7 @@ static void fatal_expect_over(struct kunit *test, struct ht_end *end)
 
 static void qp_fatal_shuts_both_ends_down(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	fatal_begin(test, &pair);
 
@@ -60,7 +60,7 @@ static void qp_fatal_shuts_both_ends_down(struct kunit *test)
 
 static void qp_fatal_twice_is_told_once(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	fatal_begin(test, &pair);
 
@@ -79,7 +79,7 @@ static void qp_fatal_twice_is_told_once(struct kunit *test)
 static void qp_fatal_before_connect_fails_the_connect(struct kunit *test)
 {
 	struct ht *ht = ht_of(test);
-	struct ht_end end = {};
+	struct vt_end end = {};
 
 	ht_serve(test, NULL);
 	ht_end_open(test, &end, ht->vt.info);
@@ -88,14 +88,14 @@ static void qp_fatal_before_connect_fails_the_connect(struct kunit *test)
 
 	fakehca_qp_fatal(ht->hca, end.qpn);
 
-	ht_each_once(test, end.cq, 1, ECANCELED);
+	ht_each_once(test, end.tx, 1, ECANCELED);
 	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0), 0);
 	ht_error(test, end.eq);
 	vt_no_event(test, end.eq);
 }
 
 /* Begins to connect; returns the request */
-static struct fi_info *fatal_connect(struct kunit *test, struct ht_end *end)
+static struct fi_info *fatal_connect(struct kunit *test, struct vt_end *end)
 {
 	struct ht *ht = ht_of(test);
 
@@ -103,12 +103,12 @@ static struct fi_info *fatal_connect(struct kunit *test, struct ht_end *end)
 	ht_end_open(test, end, ht->vt.info);
 	ht_end_enable(test, end);
 	KUNIT_ASSERT_EQ(test, fi_connect(end->ep, &ht->vt.name, NULL, 0), 0);
-	return ht_connreq(test);
+	return vt_connreq(test, NULL);
 }
 
 static void qp_fatal_while_connecting_is_an_error(struct kunit *test)
 {
-	struct ht_end end = {};
+	struct vt_end end = {};
 
 	fatal_connect(test, &end);
 
@@ -122,7 +122,7 @@ static void qp_fatal_while_connecting_is_an_error(struct kunit *test)
 static void qp_fatal_after_a_refusal_is_not_told(struct kunit *test)
 {
 	struct ht *ht = ht_of(test);
-	struct ht_end end = {};
+	struct vt_end end = {};
 	struct fi_info *req = fatal_connect(test, &end);
 
 	KUNIT_ASSERT_EQ(test, fi_reject(ht->vt.pep, req->handle, NULL, 0), 0);
@@ -134,7 +134,7 @@ static void qp_fatal_after_a_refusal_is_not_told(struct kunit *test)
 
 static void shutdown_while_connecting_ends(struct kunit *test)
 {
-	struct ht_end end = {};
+	struct vt_end end = {};
 
 	fatal_connect(test, &end);
 
@@ -147,16 +147,16 @@ static void shutdown_while_connecting_ends(struct kunit *test)
 /* On iWARP it takes until the peer, or the device for it, has answered */
 static void close_while_connecting_ends(struct kunit *test)
 {
-	struct ht_end end = {};
+	struct vt_end end = {};
 
 	fatal_connect(test, &end);
 
-	ht_end_close(test, &end);
+	vt_end_close(test, &end);
 }
 
 static void qp_fatal_during_close_is_not_told(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	fatal_begin(test, &pair);
 
@@ -164,12 +164,12 @@ static void qp_fatal_during_close_is_not_told(struct kunit *test)
 	vt_close(test, &pair.a.ep->fid);
 
 	vt_no_event(test, pair.a.eq);
-	ht_none(test, pair.a.cq);
+	vt_none(test, pair.a.tx);
 	fatal_expect_over(test, &pair.b);
 }
 
 /* Connects, and @b has refused something */
-static void refusal_begin(struct kunit *test, struct ht_pair *pair)
+static void refusal_begin(struct kunit *test, struct vt_pair *pair)
 {
 	ht_serve(test, NULL);
 	ht_join(test, pair);
@@ -178,38 +178,38 @@ static void refusal_begin(struct kunit *test, struct ht_pair *pair)
 	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, NULL, 0, NULL, 0, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fakehca_qp_access_err(ht_of(test)->hca, pair->b.qpn), 0);
 	vt_no_event_for(test, pair->b.eq, HT_QUIET_MS);
-	ht_none(test, pair->a.cq);
+	vt_none(test, pair->a.tx);
 }
 
 /* The peer gets the reason, however late the answer comes */
 static void a_refusal_is_the_peers_to_end(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	refusal_begin(test, &pair);
 
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_REM_ACCESS_ERR);
 	fakehca_release(ht_of(test)->hca);
 
-	ht_failed(test, pair.a.cq, EACCES);
-	ht_event(test, pair.a.eq, FI_SHUTDOWN);
-	ht_event(test, pair.b.eq, FI_SHUTDOWN);
+	ht_failed(test, pair.a.tx, EACCES);
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
 }
 
 static void a_refusal_that_the_peer_ignores_ends_the_connection(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	refusal_begin(test, &pair);
 
-	ht_event(test, pair.b.eq, FI_SHUTDOWN);
-	ht_event(test, pair.a.eq, FI_SHUTDOWN);
-	ht_failed(test, pair.a.cq, ECANCELED);
+	vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+	ht_failed(test, pair.a.tx, ECANCELED);
 }
 
 static void cq_error_shuts_its_endpoints_down(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	fatal_begin(test, &pair);
 
@@ -221,7 +221,7 @@ static void cq_error_shuts_its_endpoints_down(struct kunit *test)
 
 static void port_down_hides_the_device_until_it_is_up(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fi_info *info;
 
 	ht_serve(test, NULL);
@@ -232,7 +232,7 @@ static void port_down_hides_the_device_until_it_is_up(struct kunit *test)
 	fakehca_port(ht_of(test)->hca, true);
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, ht_hints(test), &info), 0);
 	/* Connections outlive the port's pause, as on hardware */
-	ht_ping(test, &pair.a, &pair.b);
+	vt_ping(test, &pair.a, &pair.b);
 	vt_no_event(test, pair.a.eq);
 }
 

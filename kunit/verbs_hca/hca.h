@@ -63,39 +63,6 @@ struct ht {
 	unsigned int		faults;
 };
 
-/**
- * struct ht_end - One end of a connection
- * @info: what its endpoint was opened with
- * @eq: its event queue
- * @cq: completions of sends and receives
- * @ep: the endpoint
- * @qpn: its queue pair, once enabled
- * @bind_flags: FI_SELECTIVE_COMPLETION, or 0
- */
-struct ht_end {
-	struct fi_info		*info;
-	struct fid_eq		*eq;
-	struct fid_cq		*cq;
-	struct fid_ep		*ep;
-	u32			qpn;
-	u64			bind_flags;
-};
-
-/* @a connected, @b accepted */
-struct ht_pair {
-	struct ht_end a, b;
-};
-
-/* A completion or an error */
-struct ht_comp {
-	void	*context;
-	u64	flags;
-	size_t	len;
-	u64	data;
-	int	err;
-	int	prov_errno;
-};
-
 static inline struct ht *ht_of(struct kunit *test)
 {
 	return container_of(vt_of(test), struct ht, vt);
@@ -116,33 +83,25 @@ int ht_getinfo(struct kunit *test, const struct fi_info *hints,
 void ht_fabric(struct kunit *test, const struct fi_info *hints);
 /* Device, info, fabric and domain */
 void ht_open(struct kunit *test, const struct fakehca_attr *attr);
-void ht_listen(struct kunit *test);
-/* ht_open() and ht_listen() */
+/* ht_open(), and a listener */
 void ht_serve(struct kunit *test, const struct fakehca_attr *attr);
-struct fid_cq *ht_cq(struct kunit *test, size_t size);
 struct fi_info *ht_dup(struct kunit *test, const struct fi_info *info);
 
 /* conn.c: connections */
-void ht_end_open(struct kunit *test, struct ht_end *end, struct fi_info *info);
-void ht_end_enable(struct kunit *test, struct ht_end *end);
-void ht_end_close(struct kunit *test, struct ht_end *end);
-struct fi_info *ht_connreq(struct kunit *test);
-void ht_event(struct kunit *test, struct fid_eq *eq, u32 want);
+/* Bound, and not enabled yet */
+void ht_end_open(struct kunit *test, struct vt_end *end, struct fi_info *info);
+void ht_end_enable(struct kunit *test, struct vt_end *end);
 struct fi_eq_err_entry ht_error(struct kunit *test, struct fid_eq *eq);
-/* @a may be enabled already */
-void ht_join(struct kunit *test, struct ht_pair *pair);
-void ht_pair_close(struct kunit *test, struct ht_pair *pair);
+/* @a may be open, or enabled, already */
+void ht_join(struct kunit *test, struct vt_pair *pair);
 
 /* conn.c: completions, and memory for DMA */
-int ht_wait(struct fid_cq *cq, struct ht_comp *comp);
-struct ht_comp ht_done(struct kunit *test, struct fid_cq *cq, void *context);
-struct ht_comp ht_failed(struct kunit *test, struct fid_cq *cq, int err);
-void ht_none(struct kunit *test, struct fid_cq *cq);
+extern const struct vt_kind ht_polled;
+
+struct vt_comp ht_failed(struct kunit *test, struct vt_cq *cq, int err);
 /* Any @count completions, of contexts 1 to @count, each exactly once */
-void ht_each_once(struct kunit *test, struct fid_cq *cq, unsigned long count,
+void ht_each_once(struct kunit *test, struct vt_cq *cq, unsigned long count,
 		  int err);
 void *ht_buf(struct kunit *test, size_t len);
-/* One message from one end to the other arrives */
-void ht_ping(struct kunit *test, struct ht_end *from, struct ht_end *to);
 
 #endif /* _KUNIT_HCA_TEST_H */

@@ -15,7 +15,7 @@
 /* Posts a list that ends in what is no memory; none of it stays mapped */
 static void a_bad_element_unmaps_the_good_ones(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct kvec kvec[4];
 	unsigned int base;
 	int i;
@@ -32,12 +32,12 @@ static void a_bad_element_unmaps_the_good_ones(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_recvv(pair.a.ep, kvec, NULL, 4, 0, NULL),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base);
-	ht_ping(test, &pair.a, &pair.b);
+	vt_ping(test, &pair.a, &pair.b);
 }
 
 static void a_list_too_long_is_unmapped_again(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct kvec kvec[5];
 	unsigned int base;
 	int i;
@@ -53,11 +53,11 @@ static void a_list_too_long_is_unmapped_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_recvv(pair.a.ep, kvec, NULL, 5, 0, NULL),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base);
-	ht_ping(test, &pair.a, &pair.b);
+	vt_ping(test, &pair.a, &pair.b);
 }
 
 /* Sends @count quarters of @buf as a list, of which the device is to map @mapped */
-static void list_maps(struct kunit *test, struct ht_pair *pair, u8 *buf,
+static void list_maps(struct kunit *test, struct vt_pair *pair, u8 *buf,
 		      void **desc, size_t count, unsigned int mapped)
 {
 	u8 *in = ht_buf(test, LIST_LEN);
@@ -76,8 +76,8 @@ static void list_maps(struct kunit *test, struct ht_pair *pair, u8 *buf,
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base + mapped);
 	fakehca_release(ht_of(test)->hca);
 
-	ht_done(test, pair->a.cq, vt_ctx(1));
-	ht_done(test, pair->b.cq, vt_ctx(2));
+	vt_done(test, pair->a.tx, vt_ctx(1));
+	vt_done(test, pair->b.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base - 1);
 	KUNIT_EXPECT_EQ(test, memcmp(in, buf, count * LIST_LEN / 4), 0);
 }
@@ -86,7 +86,7 @@ static void list_maps(struct kunit *test, struct ht_pair *pair, u8 *buf,
 static void a_list_may_lie_in_regions_in_part(struct kunit *test)
 {
 	u8 *buf = ht_buf(test, LIST_LEN);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 	void *in;
 
@@ -112,8 +112,8 @@ static void inject_copies_before_it_returns(struct kunit *test)
 	struct fakehca_attr attr = { .roce = true, .max_inline = 64 };
 	static const size_t lens[] = { 0, 1, 64, 65, INJECT_SIZE };
 	u8 *out, *in = ht_buf(test, ARRAY_SIZE(lens) * INJECT_SIZE);
-	struct ht_pair pair = {};
-	struct ht_comp comp;
+	struct vt_pair pair = {};
+	struct vt_comp comp;
 	size_t i;
 
 	ht_serve(test, &attr);
@@ -131,20 +131,20 @@ static void inject_copies_before_it_returns(struct kunit *test)
 	fakehca_release(ht_of(test)->hca);
 
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		comp = ht_done(test, pair.b.cq, vt_ctx(i));
+		comp = vt_done(test, pair.b.tx, vt_ctx(i));
 		KUNIT_EXPECT_EQ(test, comp.len, lens[i]);
 		KUNIT_EXPECT_TRUE(test, vt_filled(in + i * INJECT_SIZE, lens[i],
 						  i));
 	}
 	/* What is longer than the device takes inline was handed over to it */
 	KUNIT_EXPECT_EQ(test, ht_stats(test).syncs, 2);
-	ht_none(test, pair.a.cq);
+	vt_none(test, pair.a.tx);
 }
 
 static void inline_devices_need_no_bounce_buffer(struct kunit *test)
 {
 	struct fakehca_attr attr = { .roce = true, .max_inline = INJECT_SIZE };
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	ht_serve(test, &attr);
 	ht_join(test, &pair);
@@ -156,7 +156,7 @@ static void over_iwarp_nothing_goes_inline(struct kunit *test)
 {
 	struct fakehca_attr attr = { .max_inline = INJECT_SIZE };
 	u8 *out = ht_buf(test, 8);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	ht_serve(test, &attr);
 	ht_join(test, &pair);
@@ -166,20 +166,20 @@ static void over_iwarp_nothing_goes_inline(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
 				      vt_ctx(2)), 0);
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, 8, 0), 0);
-	ht_done(test, pair.b.cq, vt_ctx(1));
+	vt_done(test, pair.b.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).syncs, 1);
 
 	fakehca_hold(ht_of(test)->hca);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, 8, NULL, 0, vt_ctx(3)), 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 4);
 	fakehca_release(ht_of(test)->hca);
-	ht_done(test, pair.a.cq, vt_ctx(3));
-	ht_done(test, pair.b.cq, vt_ctx(2));
+	vt_done(test, pair.a.tx, vt_ctx(3));
+	vt_done(test, pair.b.tx, vt_ctx(2));
 }
 
 static void no_inline_data_needs_a_bounce_buffer(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	ht_serve(test, NULL);
 	ht_join(test, &pair);
@@ -192,13 +192,13 @@ static void no_inline_data_needs_a_bounce_buffer(struct kunit *test)
 static void refused_inline_data_needs_a_bounce_buffer(struct kunit *test)
 {
 	struct fakehca_attr attr = { .roce = true, .max_inline = INJECT_SIZE };
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	ht_serve(test, &attr);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_CREATE_QP, 1, -EINVAL);
 	ht_join(test, &pair);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 1);
-	ht_ping(test, &pair.a, &pair.b);
+	vt_ping(test, &pair.a, &pair.b);
 }
 
 #define COPY_INLINE	64
@@ -214,7 +214,7 @@ static const struct vt_call copy_calls[] = {
 KUNIT_ARRAY_PARAM_DESC(copy_call, copy_calls, name);
 
 /* Posts @len bytes; the device is to map @mapped buffers, and has a copy if there is none */
-static void copy_expect(struct kunit *test, struct ht_pair *pair, u8 *buf,
+static void copy_expect(struct kunit *test, struct vt_pair *pair, u8 *buf,
 			size_t len, struct fid_mr *mr, unsigned int mapped)
 {
 	const struct vt_call *call = test->param_value;
@@ -242,9 +242,9 @@ static void copy_expect(struct kunit *test, struct ht_pair *pair, u8 *buf,
 		memset(buf, 0xee, len);
 	fakehca_release(ht_of(test)->hca);
 
-	ht_done(test, pair->a.cq, vt_ctx(1));
+	vt_done(test, pair->a.tx, vt_ctx(1));
 	if (!write)
-		ht_done(test, pair->b.cq, vt_ctx(2));
+		vt_done(test, pair->b.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, len, len));
 	if (there)
 		vt_close(test, &there->fid);
@@ -256,11 +256,11 @@ static void what_fits_inline_is_not_mapped(struct kunit *test)
 	struct fakehca_attr attr = { .roce = true, .max_inline = COPY_INLINE };
 	u8 *buf = ht_buf(test, 2 * COPY_INLINE);
 	u8 *in_mr = ht_buf(test, 2 * COPY_INLINE);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
 	hm_open(test, &attr);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	ht_join(test, &pair);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, in_mr, 2 * COPY_INLINE, &mr), 0);
 	copy_expect(test, &pair, buf, 1, NULL, 0);

@@ -22,9 +22,9 @@
  */
 struct lw {
 	struct fid_ep	*srx;
-	struct fid_cq	*cq;
+	struct vt_cq	*cq;
 	struct fid_eq	*eq;
-	struct ht_end	peer[LW_MANY];
+	struct vt_end	peer[LW_MANY];
 	struct fid_ep	*ep[LW_MANY];
 };
 
@@ -36,12 +36,12 @@ static struct lw *lw_open(struct kunit *test)
 	ht_open(test, NULL);
 	ht->vt.info->tx_attr->size = LW_DEPTH;
 	ht->vt.info->rx_attr->size = LW_DEPTH;
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	KUNIT_ASSERT_EQ(test, fi_srx_context(ht->vt.domain, ht->vt.info->rx_attr,
 					     &lw->srx, NULL), 0);
 	vt_adopt(test, &lw->srx->fid);
 	/* Peers have it for both directions */
-	lw->cq = ht_cq(test, LW_MANY * 3 * LW_DEPTH + LW_DEPTH);
+	lw->cq = vt_cq(test, &vt_default_kind, LW_MANY * 3 * LW_DEPTH + LW_DEPTH);
 	lw->eq = vt_eq(test, 0);
 	return lw;
 }
@@ -50,34 +50,27 @@ static struct lw *lw_open(struct kunit *test)
 static void lw_end_open(struct kunit *test, struct lw *lw, int nr,
 			struct fi_info *info)
 {
-	struct fid_ep *ep;
+	struct vt_end end = { .eq = lw->eq, .tx = lw->cq, .srx = lw->srx };
 
 	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
-	KUNIT_ASSERT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
-			0);
-	vt_adopt(test, &ep->fid);
-	lw->ep[nr] = ep;
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &lw->eq->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &lw->cq->fid, FI_TRANSMIT | FI_RECV),
-			0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &lw->srx->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_enable(ep), 0);
+	vt_end_open(test, &end, info, &vt_default_kind);
+	lw->ep[nr] = end.ep;
 }
 
 static void lw_join(struct kunit *test, struct lw *lw, int nr)
 {
 	struct ht *ht = ht_of(test);
-	struct ht_end *peer = &lw->peer[nr];
+	struct vt_end *peer = &lw->peer[nr];
 
 	peer->eq = ht->vt.eq;
-	peer->cq = lw->cq;
+	peer->tx = lw->cq;
 	ht_end_open(test, peer, ht->vt.info);
 	ht_end_enable(test, peer);
 	KUNIT_ASSERT_EQ(test, fi_connect(peer->ep, &ht->vt.name, NULL, 0), 0);
-	lw_end_open(test, lw, nr, ht_connreq(test));
+	lw_end_open(test, lw, nr, vt_connreq(test, NULL));
 	KUNIT_ASSERT_EQ(test, fi_accept(lw->ep[nr], NULL, 0), 0);
-	ht_event(test, lw->eq, FI_CONNECTED);
-	ht_event(test, ht->vt.eq, FI_CONNECTED);
+	vt_event(test, lw->eq, FI_CONNECTED, NULL);
+	vt_event(test, ht->vt.eq, FI_CONNECTED, NULL);
 }
 
 /* Returns how long it took, in milliseconds */
@@ -174,7 +167,7 @@ static void an_endpoint_that_never_stood_teaches_nothing(struct kunit *test)
 	fakehca_last_wqe(ht->hca, false);
 	lw_end_open(test, lw, 1, ht_dup(test, ht->vt.info));
 	KUNIT_ASSERT_EQ(test, fi_connect(lw->ep[1], &ht->vt.name, NULL, 0), 0);
-	ht_connreq(test);
+	vt_connreq(test, NULL);
 	lw_close(test, lw, 1);
 
 	KUNIT_EXPECT_GE(test, lw_close(test, lw, 0), LW_WAIT_MS * 9 / 10);

@@ -132,28 +132,8 @@ void ht_open(struct kunit *test, const struct fakehca_attr *attr)
 	vt_adopt(test, &ht->vt.domain->fid);
 }
 
-struct fid_cq *ht_cq(struct kunit *test, size_t size)
-{
-	struct fi_cq_attr attr = {
-		.size		= size,
-		.format		= FI_CQ_FORMAT_DATA,
-		.wait_obj	= FI_WAIT_UNSPEC,
-	};
-	struct fid_cq *cq;
-
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, NULL),
-			0);
-	vt_adopt(test, &cq->fid);
-	return cq;
-}
-
-void ht_listen(struct kunit *test)
-{
-	vt_listen(test, vt_eq(test, 0));
-}
-
 void ht_serve(struct kunit *test, const struct fakehca_attr *attr)
 {
 	ht_open(test, attr);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 }

@@ -41,7 +41,7 @@ static void more_iov_than_the_device_has_is_not_found(struct kunit *test)
 static void lists_up_to_iov_limit_and_no_longer(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .max_send_sge = 2, .max_recv_sge = 1 };
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct kvec kvec[3];
 	u8 *in;
 	int i;
@@ -62,8 +62,8 @@ static void lists_up_to_iov_limit_and_no_longer(struct kunit *test)
 			0);
 	KUNIT_ASSERT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 2, 0, vt_ctx(2)),
 			0);
-	KUNIT_EXPECT_EQ(test, ht_done(test, pair.b.cq, vt_ctx(1)).len, 128);
-	ht_done(test, pair.a.cq, vt_ctx(2));
+	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.tx, vt_ctx(1)).len, 128);
+	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, 64, 0));
 	KUNIT_EXPECT_TRUE(test, vt_filled(in + 64, 64, 1));
 }
@@ -73,15 +73,15 @@ static void a_device_with_one_sge_works(struct kunit *test)
 	const struct fakehca_attr attr = { .max_send_sge = 1, .max_recv_sge = 1 };
 	u8 *memory = ht_buf(test, 64);
 	struct kvec kvec[2] = { { memory, 32 }, { memory + 32, 32 } };
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	ht_serve(test, &attr);
 	KUNIT_EXPECT_EQ(test, vt_of(test)->info->tx_attr->iov_limit, 1);
 	ht_join(test, &pair);
 	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 2, 0, NULL),
 			-EINVAL);
-	ht_ping(test, &pair.a, &pair.b);
-	ht_ping(test, &pair.b, &pair.a);
+	vt_ping(test, &pair.a, &pair.b);
+	vt_ping(test, &pair.b, &pair.a);
 }
 
 /* One work request of each queue is ib_drain_qp()'s */
@@ -114,12 +114,12 @@ static void a_deeper_queue_than_the_devices_is_refused(struct kunit *test)
 			-EINVAL);
 }
 
-static ssize_t limits_recv(struct ht_end *end, u8 *buf, unsigned long i)
+static ssize_t limits_recv(struct vt_end *end, u8 *buf, unsigned long i)
 {
 	return fi_recv(end->ep, buf + i * 64, 64, NULL, 0, vt_ctx(i));
 }
 
-static ssize_t limits_send(struct ht_end *end, u8 *buf, unsigned long i)
+static ssize_t limits_send(struct vt_end *end, u8 *buf, unsigned long i)
 {
 	return fi_send(end->ep, buf + i * 64, 64, NULL, 0, vt_ctx(i));
 }
@@ -128,7 +128,7 @@ static void a_queue_holds_exactly_its_size(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .max_qp_wr = 5, .roce = true };
 	u8 *out = ht_buf(test, 8 * 64), *in = ht_buf(test, 8 * 64);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	unsigned long i;
 
 	ht_serve(test, &attr);
@@ -145,14 +145,14 @@ static void a_queue_holds_exactly_its_size(struct kunit *test)
 	/* Completed, but not read */
 	KUNIT_EXPECT_EQ(test, limits_send(&pair.a, out, 5), -EAGAIN);
 
-	ht_done(test, pair.b.cq, vt_ctx(1));
-	ht_done(test, pair.a.cq, vt_ctx(1));
+	vt_done(test, pair.b.tx, vt_ctx(1));
+	vt_done(test, pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, limits_recv(&pair.b, in, 5), 0);
 	KUNIT_EXPECT_EQ(test, limits_send(&pair.a, out, 5), 0);
 	KUNIT_EXPECT_EQ(test, limits_send(&pair.a, out, 6), -EAGAIN);
 	for (i = 2; i <= 5; i++) {
-		ht_done(test, pair.b.cq, vt_ctx(i));
-		ht_done(test, pair.a.cq, vt_ctx(i));
+		vt_done(test, pair.b.tx, vt_ctx(i));
+		vt_done(test, pair.a.tx, vt_ctx(i));
 	}
 }
 
@@ -161,7 +161,7 @@ static void close_of_full_queues_still_drains(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .max_qp_wr = 5, .roce = true };
 	u8 *out = ht_buf(test, 8 * 64), *in = ht_buf(test, 8 * 64);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	unsigned long i;
 
 	ht_serve(test, &attr);
@@ -172,7 +172,7 @@ static void close_of_full_queues_still_drains(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, limits_recv(&pair.a, in, i), 0);
 		KUNIT_EXPECT_EQ(test, limits_send(&pair.a, out, i), 0);
 	}
-	ht_pair_close(test, &pair);
+	vt_pair_close(test, &pair);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).overruns, 0);
 }
 
@@ -199,7 +199,7 @@ static void limits_block_done(struct fi_done *done, const struct fi_done_entry *
 }
 
 /* While nothing polls, the device's queue fills up */
-static void limits_block(struct kunit *test, struct ht_pair *pair, struct limits_block *block)
+static void limits_block(struct kunit *test, struct vt_pair *pair, struct limits_block *block)
 {
 	u8 *buf = ht_buf(test, 2 * 64);
 
@@ -208,7 +208,7 @@ static void limits_block(struct kunit *test, struct ht_pair *pair, struct limits
 	init_completion(&block->go);
 	KUNIT_ASSERT_EQ(test, fi_recv(pair->a.ep, buf, 64, NULL, 0, &block->done), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(pair->b.ep, buf + 64, 64, NULL, 0, vt_ctx(1)), 0);
-	ht_done(test, pair->b.cq, vt_ctx(1));
+	vt_done(test, pair->b.tx, vt_ctx(1));
 	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&block->entered,
 							  msecs_to_jiffies(HT_PATIENCE_MS)), 0);
 }
@@ -217,25 +217,23 @@ static void limits_block(struct kunit *test, struct ht_pair *pair, struct limits
 static void drains_wait_for_room_for_their_markers(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true };
-	struct ht_pair *pairs = ht_buf(test, LIMITS_PAIRS * sizeof(*pairs));
+	struct vt_pair *pairs = ht_buf(test, LIMITS_PAIRS * sizeof(*pairs));
 	struct limits_block *block = ht_buf(test, sizeof(*block));
 	u8 *buf = ht_buf(test, 2 * LIMITS_PAIRS * 64);
-	struct fi_cq_attr cq_attr = {
-		.size		= 2 * LIMITS_PAIRS,
+	static const struct vt_kind kind = {
 		.wait_obj	= FI_WAIT_DONE,
 		.comp_ctx	= FI_COMP_WORKQUEUE,
 	};
-	struct fid_cq *cq;
+	struct vt_cq *cq;
 	int i;
 
 	ht_open(test, &attr);
 	vt_of(test)->info->tx_attr->size = 1;
 	vt_of(test)->info->rx_attr->size = 1;
-	ht_listen(test);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq, NULL), 0);
-	vt_adopt(test, &cq->fid);
+	vt_listen(test, vt_eq(test, 0));
+	cq = vt_cq(test, &kind, 2 * LIMITS_PAIRS);
 	for (i = 0; i < LIMITS_PAIRS; i++) {
-		pairs[i].a.cq = cq;
+		pairs[i].a.tx = cq;
 		ht_join(test, &pairs[i]);
 	}
 	limits_block(test, &pairs[0], block);
@@ -314,14 +312,14 @@ static void small_cqs_bound_the_queues(struct kunit *test)
 static void a_cq_without_room_refuses_the_endpoint(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .max_cqe = 16, .roce = true };
-	struct ht_end end = {};
+	struct vt_end end = {};
 	struct fi_info *info;
 
 	ht_open(test, &attr);
 	info = ht_dup(test, vt_of(test)->info);
 	info->tx_attr->size = 4;
 	info->rx_attr->size = 5;
-	end.cq = ht_cq(test, 8);
+	end.tx = vt_cq(test, &vt_default_kind, 8);
 	ht_end_open(test, &end, info);
 	KUNIT_EXPECT_EQ(test, fi_enable(end.ep), -ENOSPC);
 	vt_close(test, &end.ep->fid);
@@ -337,22 +335,22 @@ static void a_full_cq_does_not_overrun(struct kunit *test)
 	const struct fakehca_attr attr = { .max_cqe = 16, .roce = true };
 	u8 *out = ht_buf(test, 8 * 64), *in = ht_buf(test, 8 * 64);
 	struct ht *ht = ht_of(test);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	unsigned long i;
 
 	ht_open(test, &attr);
 	ht->vt.info->tx_attr->size = 4;
 	ht->vt.info->rx_attr->size = 4;
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	ht_join(test, &pair);
 	for (i = 1; i <= 4; i++) {
 		KUNIT_EXPECT_EQ(test, limits_recv(&pair.a, in, i), 0);
 		KUNIT_EXPECT_EQ(test, limits_send(&pair.a, out, i), 0);
 	}
 	KUNIT_EXPECT_EQ(test, fi_shutdown(pair.b.ep, 0), 0);
-	ht_event(test, pair.a.eq, FI_SHUTDOWN);
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
 	fakehca_idle(ht->hca);
-	ht_pair_close(test, &pair);
+	vt_pair_close(test, &pair);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).overruns, 0);
 }
 
@@ -360,8 +358,8 @@ static void max_msg_size_is_the_devices(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .max_msg_size = 4096 };
 	u8 *out = ht_buf(test, 8192), *in = ht_buf(test, 8192);
-	struct ht_pair pair = {};
-	struct ht_comp comp;
+	struct vt_pair pair = {};
+	struct vt_comp comp;
 
 	ht_serve(test, &attr);
 	KUNIT_EXPECT_EQ(test, vt_of(test)->info->ep_attr->max_msg_size, 4096);
@@ -375,8 +373,8 @@ static void max_msg_size_is_the_devices(struct kunit *test)
 			0);
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 4096, NULL, 0, vt_ctx(2)),
 			0);
-	comp = ht_done(test, pair.b.cq, vt_ctx(1));
-	ht_done(test, pair.a.cq, vt_ctx(2));
+	comp = vt_done(test, pair.b.tx, vt_ctx(1));
+	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, comp.len, 4096);
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, 4096, 9));
 }
@@ -384,7 +382,7 @@ static void max_msg_size_is_the_devices(struct kunit *test)
 static void inject_size_needs_no_inline_data(struct kunit *test)
 {
 	u8 *out = ht_buf(test, 512), *in = ht_buf(test, 512);
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	size_t size;
 
 	ht_serve(test, NULL);
@@ -397,7 +395,7 @@ static void inject_size_needs_no_inline_data(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 512, NULL, 0, vt_ctx(1)),
 			0);
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, size, 0), 0);
-	KUNIT_EXPECT_EQ(test, ht_done(test, pair.b.cq, vt_ctx(1)).len, size);
+	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.tx, vt_ctx(1)).len, size);
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, size, 3));
 }
 
@@ -538,7 +536,7 @@ static void regions_are_of_the_machines_memory(struct kunit *test)
 static void iwarp_has_no_remote_cq_data(struct kunit *test)
 {
 	struct fi_info *hints, *info;
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fi_msg msg = {};
 
 	ht_serve(test, NULL);
@@ -561,8 +559,8 @@ static void iwarp_has_no_remote_cq_data(struct kunit *test)
 static void roce_has_remote_cq_data(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true };
-	struct ht_pair pair = {};
-	struct ht_comp comp;
+	struct vt_pair pair = {};
+	struct vt_comp comp;
 
 	ht_serve(test, &attr);
 	KUNIT_EXPECT_EQ(test, vt_of(test)->info->domain_attr->cq_data_size, 4);
@@ -573,8 +571,8 @@ static void roce_has_remote_cq_data(struct kunit *test)
 			0);
 	KUNIT_ASSERT_EQ(test, fi_senddata(pair.a.ep, NULL, 0, NULL, 0xfeedf00d,
 					  0, vt_ctx(2)), 0);
-	comp = ht_done(test, pair.b.cq, vt_ctx(1));
-	ht_done(test, pair.a.cq, vt_ctx(2));
+	comp = vt_done(test, pair.b.tx, vt_ctx(1));
+	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, comp.flags & FI_REMOTE_CQ_DATA);
 	KUNIT_EXPECT_EQ(test, comp.data, 0xfeedf00d);
 }

@@ -228,7 +228,7 @@ static void ln_collect(struct kunit *test, struct ln_set *set)
 
 /* A connection, and a region of its end b */
 struct ln_side {
-	struct ht_pair	pair;
+	struct vt_pair	pair;
 	u8		*buf;
 	u8		*target;
 	u64		key;
@@ -257,15 +257,15 @@ static void ln_work(struct kunit *test, struct ln_side *side)
 					      NULL, 0, vt_ctx(2)), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(a, side->buf, 64, NULL, 0, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_inject(a, side->buf, 64, 0), 0);
-	ht_done(test, side->pair.a.cq, vt_ctx(1));
+	vt_done(test, side->pair.a.tx, vt_ctx(1));
 	for (i = 0; i < 2; i++)
-		ht_done(test, side->pair.b.cq, vt_ctx(2));
+		vt_done(test, side->pair.b.tx, vt_ctx(2));
 	KUNIT_ASSERT_EQ(test, fi_write(a, side->buf, 64, NULL, 0, addr,
 				       side->key, vt_ctx(3)), 0);
-	ht_done(test, side->pair.a.cq, vt_ctx(3));
+	vt_done(test, side->pair.a.tx, vt_ctx(3));
 	KUNIT_ASSERT_EQ(test, fi_read(a, side->buf + 2048, 64, NULL, 0, addr,
 				      side->key, vt_ctx(4)), 0);
-	ht_done(test, side->pair.a.cq, vt_ctx(4));
+	vt_done(test, side->pair.a.tx, vt_ctx(4));
 }
 
 static struct ln_set *ln_watch(struct kunit *test, struct ln_side *side)
@@ -305,10 +305,10 @@ static void ln_open(struct kunit *test, struct ln_side *one,
 	struct fakehca_attr attr = { .roce = true };
 
 	hm_open(test, &attr);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	if (share) {
-		one->pair.a.cq = ht_cq(test, 1024);
-		other->pair.a.cq = one->pair.a.cq;
+		one->pair.a.tx = vt_cq(test, &vt_default_kind, 1024);
+		other->pair.a.tx = one->pair.a.tx;
 	}
 	ln_side_open(test, one);
 	ln_side_open(test, other);

@@ -83,7 +83,7 @@ int hm_reg_any(struct kunit *test, struct fid_mr **mr)
 }
 
 /* What reaches a region, on both ends of a connection within the case */
-static void mr_expect_read(struct kunit *test, struct ht_pair *pair, u8 *want,
+static void mr_expect_read(struct kunit *test, struct vt_pair *pair, u8 *want,
 			   size_t len, void *addr, struct fid_mr *mr)
 {
 	u8 *in = ht_buf(test, len);
@@ -91,7 +91,7 @@ static void mr_expect_read(struct kunit *test, struct ht_pair *pair, u8 *want,
 	KUNIT_ASSERT_EQ(test, fi_read(pair->a.ep, in, len, NULL, 0,
 				      (uintptr_t)addr, fi_mr_key(mr),
 				      vt_ctx(1)), 0);
-	ht_done(test, pair->a.cq, vt_ctx(1));
+	vt_done(test, pair->a.tx, vt_ctx(1));
 	KUNIT_EXPECT_MEMEQ(test, in, want, len);
 }
 
@@ -124,13 +124,13 @@ static void a_region_is_mapped_as_long_as_it_is_open(struct kunit *test)
 		{ buf + 2 * PAGE_SIZE, PAGE_SIZE },
 		{ buf + 5 * PAGE_SIZE, 1 },
 	};
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	unsigned int before;
 	struct fid_mr *mr;
 	u8 *data = ht_buf(test, 64);
 
 	hm_open(test, &attr);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	ht_join(test, &pair);
 	before = ht_stats(test).mapped;
 	KUNIT_ASSERT_EQ(test, hm_regv(test, list, 3, param->access, &mr), 0);
@@ -141,7 +141,7 @@ static void a_region_is_mapped_as_long_as_it_is_open(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, data, 64, NULL, 0,
 					       (uintptr_t)buf + 50,
 					       fi_mr_key(mr), vt_ctx(1)), 0);
-		ht_done(test, pair.a.cq, vt_ctx(1));
+		vt_done(test, pair.a.tx, vt_ctx(1));
 		KUNIT_EXPECT_TRUE(test, vt_filled(buf + 50, 64, 5));
 	}
 	if (param->access & FI_REMOTE_READ)
@@ -160,7 +160,7 @@ static void a_device_that_takes_gaps_gets_them(struct kunit *test)
 		{ buf + 11, 3 }, { buf + 5 * PAGE_SIZE - 2, 5 },
 		{ buf + 700, 100 }, { buf + 220, 20 },
 	};
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
 	vt_fill(buf, PAGE_SIZE << HM_ORDER, 9);
@@ -169,7 +169,7 @@ static void a_device_that_takes_gaps_gets_them(struct kunit *test)
 	memcpy(want + 8, list[2].iov_base, 100);
 	memcpy(want + 108, list[3].iov_base, 20);
 	hm_open(test, &attr);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	ht_join(test, &pair);
 	KUNIT_ASSERT_EQ(test, hm_regv(test, list, 4, HM_REMOTE, &mr), 0);
 
@@ -178,7 +178,7 @@ static void a_device_that_takes_gaps_gets_them(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, ht_buf(test, 129), 129, NULL,
 				      0, (uintptr_t)list[0].iov_base,
 				      fi_mr_key(mr), vt_ctx(2)), 0);
-	ht_failed(test, pair.a.cq, EACCES);
+	ht_failed(test, pair.a.tx, EACCES);
 }
 
 static void a_device_without_gaps_refuses_them(struct kunit *test)
@@ -237,10 +237,10 @@ static void a_registered_region_takes_what_is_read(struct kunit *test)
 	u8 *from = ht_buf(test, 64), *to = ht_buf(test, 64);
 	struct kvec region = { to, 64 };
 	struct fid_mr *source, *mr;
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	hm_open(test, NULL);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	ht_join(test, &pair);
 	vt_fill(from, 64, 3);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, from, 64, &source), 0);
@@ -249,7 +249,7 @@ static void a_registered_region_takes_what_is_read(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, to, 64, fi_mr_desc(mr), 0,
 				      (uintptr_t)from, fi_mr_key(source),
 				      vt_ctx(1)), 0);
-	ht_done(test, pair.a.cq, vt_ctx(1));
+	vt_done(test, pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, vt_filled(to, 64, 3));
 }
 
@@ -272,11 +272,11 @@ static void keys_are_fresh_although_the_device_repeats(struct kunit *test)
 static void a_device_that_goes_registers_no_more(struct kunit *test)
 {
 	struct fi_eq_err_entry error;
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *before, *mr;
 
 	hm_open(test, NULL);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	ht_join(test, &pair);
 	KUNIT_ASSERT_EQ(test, hm_reg_any(test, &before), 0);
 	fakehca_remove_begin(ht_of(test)->hca);

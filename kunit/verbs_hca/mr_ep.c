@@ -11,7 +11,7 @@
 
 #define MR_EP_DEPTH	4	/* of queues that a case fills */
 
-static struct fid_mr *mr_ep_open(struct kunit *test, struct ht_pair *pair)
+static struct fid_mr *mr_ep_open(struct kunit *test, struct vt_pair *pair)
 {
 	ht_serve(test, NULL);
 	ht_join(test, pair);
@@ -21,7 +21,7 @@ static struct fid_mr *mr_ep_open(struct kunit *test, struct ht_pair *pair)
 }
 
 /* The device has its registration, and does not come to it */
-static void mr_ep_hold(struct kunit *test, struct ht_pair *pair,
+static void mr_ep_hold(struct kunit *test, struct vt_pair *pair,
 		       struct fid_mr *mr)
 {
 	fakehca_hold(ht_of(test)->hca);
@@ -33,30 +33,30 @@ static void mr_ep_hold(struct kunit *test, struct ht_pair *pair,
 /* The device has not come to the work request that begins its key, or ends it */
 static void a_region_in_flight_is_not_closed(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
 	mr = mr_ep_open(test, &pair);
 	mr_ep_hold(test, &pair, mr);
 	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), -EBUSY);
 	fakehca_release(ht_of(test)->hca);
-	ht_done(test, pair.a.cq, vt_ctx(1));
-	ht_done(test, pair.b.cq, vt_ctx(2));
+	vt_done(test, pair.a.tx, vt_ctx(1));
+	vt_done(test, pair.b.tx, vt_ctx(2));
 
 	fakehca_hold(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, vt_ctx(3)), 0);
 	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), -EBUSY);
 	fakehca_release(ht_of(test)->hca);
-	ht_done(test, pair.a.cq, vt_ctx(3));
+	vt_done(test, pair.a.tx, vt_ctx(3));
 	vt_close(test, &mr->fid);
-	ht_none(test, pair.a.cq);
+	vt_none(test, pair.a.tx);
 }
 
 /* Whether its key was about to begin or to end */
 static void a_region_in_flight_closes_with_its_connection(struct kunit *test)
 {
 	const bool *ends = test->param_value;
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
 	mr = mr_ep_open(test, &pair);
@@ -65,11 +65,11 @@ static void a_region_in_flight_closes_with_its_connection(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
 	vt_close(test, &mr->fid);
-	KUNIT_EXPECT_PTR_EQ(test, ht_failed(test, pair.a.cq, ECANCELED).context,
+	KUNIT_EXPECT_PTR_EQ(test, ht_failed(test, pair.a.tx, ECANCELED).context,
 			    vt_ctx(1));
 	if (*ends)
-		ht_failed(test, pair.a.cq, ECANCELED);
-	ht_none(test, pair.a.cq);
+		ht_failed(test, pair.a.tx, ECANCELED);
+	vt_none(test, pair.a.tx);
 	fakehca_release(ht_of(test)->hca);
 }
 
@@ -87,7 +87,7 @@ static void registrations_are_taken_back_before_their_doorbell(struct kunit *tes
 {
 	static const int orders[][3] = { { 0, 1, 2 }, { 2, 1, 0 }, { 1, 0, 2 } };
 	struct fid_mr *mrs[3];
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	unsigned int base;
 	size_t i, j;
 
@@ -105,15 +105,15 @@ static void registrations_are_taken_back_before_their_doorbell(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, pair.a.cq, vt_ctx(1));
-	ht_done(test, pair.b.cq, vt_ctx(2));
+	vt_done(test, pair.a.tx, vt_ctx(1));
+	vt_done(test, pair.b.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
 }
 
 /* Also with one that stays, which then goes with the send */
 static void a_registration_leaves_the_one_behind_it(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *first, *second;
 
 	first = mr_ep_open(test, &pair);
@@ -123,10 +123,10 @@ static void a_registration_leaves_the_one_behind_it(struct kunit *test)
 	vt_close(test, &first->fid);
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, pair.a.cq, vt_ctx(1));
-	ht_done(test, pair.b.cq, vt_ctx(2));
+	vt_done(test, pair.a.tx, vt_ctx(1));
+	vt_done(test, pair.b.tx, vt_ctx(2));
 	KUNIT_ASSERT_EQ(test, fi_mr_disable(second, 0, vt_ctx(3)), 0);
-	ht_done(test, pair.a.cq, vt_ctx(3));
+	vt_done(test, pair.a.tx, vt_ctx(3));
 	vt_close(test, &second->fid);
 }
 
@@ -138,7 +138,7 @@ static void a_registration_leaves_the_one_behind_it(struct kunit *test)
  * @mapped: mappings there were, with those of the regions
  */
 struct mr_ep {
-	struct ht_pair	pair;
+	struct vt_pair	pair;
 	struct fid_mr	*mr[3];
 	unsigned int	doorbells;
 	unsigned int	mapped;
@@ -195,15 +195,15 @@ static void mr_ep_expect_places(struct kunit *test, struct mr_ep *me)
 		KUNIT_ASSERT_EQ(test, fi_send(me->pair.a.ep, NULL, 0, NULL, 0,
 					      vt_ctx(1 + i)), 0);
 	}
-	ht_each_once(test, me->pair.a.cq, MR_EP_DEPTH, 0);
+	ht_each_once(test, me->pair.a.tx, MR_EP_DEPTH, 0);
 	for (i = 0; i < MR_EP_DEPTH; i++)
-		ht_done(test, me->pair.b.cq, vt_ctx(100 + i));
-	ht_none(test, me->pair.a.cq);
+		vt_done(test, me->pair.b.tx, vt_ctx(100 + i));
+	vt_none(test, me->pair.a.tx);
 }
 
 static void no_peer_ends_a_key_before_the_doorbell(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
 	mr = mr_ep_open(test, &pair);
@@ -216,8 +216,8 @@ static void no_peer_ends_a_key_before_the_doorbell(struct kunit *test)
 	KUNIT_EXPECT_NE(test, fi_mr_key(mr), FI_KEY_NOTAVAIL);
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, pair.a.cq, vt_ctx(1));
-	ht_done(test, pair.b.cq, vt_ctx(2));
+	vt_done(test, pair.a.tx, vt_ctx(1));
+	vt_done(test, pair.b.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL), 0);
 }
 
@@ -231,7 +231,7 @@ static void a_peer_ends_a_key_while_another_region_waits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[0]), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, me.pair.a.cq, vt_ctx(1));
+	vt_done(test, me.pair.a.tx, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[1]), 0);
 
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_REMOTE_INV, NULL), 0);
@@ -255,7 +255,7 @@ static void a_discarded_registration_gives_memory_and_place_back(struct kunit *t
 		mr_ep_expect_back(test, me.mr[0]);
 	}
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, me.doorbells);
-	ht_none(test, me.pair.a.cq);
+	vt_none(test, me.pair.a.tx);
 	mr_ep_expect_places(test, &me);
 }
 
@@ -281,15 +281,15 @@ static void a_full_queue_does_not_hinder_a_discard(struct kunit *test)
 			0);
 	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, me.pair.a.cq, vt_ctx(1));
-	ht_done(test, me.pair.b.cq, vt_ctx(2));
+	vt_done(test, me.pair.a.tx, vt_ctx(1));
+	vt_done(test, me.pair.b.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, me.doorbells + 1);
 	mr_ep_expect_places(test, &me);
 }
 
 static void a_registration_that_has_gone_is_not_discarded(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 	u64 key;
 
@@ -301,11 +301,11 @@ static void a_registration_that_has_gone_is_not_discarded(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, fi_mr_key(mr), key);
 	fakehca_release(ht_of(test)->hca);
-	ht_done(test, pair.a.cq, vt_ctx(1));
-	ht_done(test, pair.b.cq, vt_ctx(2));
+	vt_done(test, pair.a.tx, vt_ctx(1));
+	vt_done(test, pair.b.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_DISCARD, NULL), -EALREADY);
 	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, vt_ctx(3)), 0);
-	KUNIT_EXPECT_EQ(test, ht_done(test, pair.a.cq, vt_ctx(3)).data, key);
+	KUNIT_EXPECT_EQ(test, vt_done(test, pair.a.tx, vt_ctx(3)).data, key);
 }
 
 static void a_discard_waits_for_its_turn(struct kunit *test)
@@ -381,15 +381,15 @@ static void those_beside_a_discarded_registration_stay(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, me.doorbells);
 	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, me.pair.a.cq, vt_ctx(1));
-	ht_done(test, me.pair.b.cq, vt_ctx(2));
+	vt_done(test, me.pair.a.tx, vt_ctx(1));
+	vt_done(test, me.pair.b.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, me.doorbells + 1);
 	for (i = 0; i < 3; i++) {
 		if (i == order->which)
 			continue;
 		KUNIT_ASSERT_EQ(test, fi_mr_disable(me.mr[i], 0, vt_ctx(3 + i)),
 				0);
-		ht_done(test, me.pair.a.cq, vt_ctx(3 + i));
+		vt_done(test, me.pair.a.tx, vt_ctx(3 + i));
 	}
 	mr_ep_expect_places(test, &me);
 }
@@ -452,19 +452,14 @@ static void mr_ep_send_more(struct kunit *test, struct mr_ep *me,
 static void an_operation_behind_a_discarded_registration_goes_on(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true, .max_inline = 256 };
-	struct fi_cq_attr cq_attr = {
-		.size		= 256,
-		.wait_obj	= FI_WAIT_DONE,
-	};
+	static const struct vt_kind kind = { .wait_obj = FI_WAIT_DONE };
 	struct mr_ep_call *more[2], *last;
 	struct mr_ep me = {};
 	int i;
 
 	ht_open(test, &attr);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr,
-					 &me.pair.a.cq, NULL), 0);
-	vt_adopt(test, &me.pair.a.cq->fid);
-	ht_listen(test);
+	me.pair.a.tx = vt_cq(test, &kind, 256);
+	vt_listen(test, vt_eq(test, 0));
 	ht_join(test, &me.pair);
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, fi_recv(me.pair.b.ep, ht_buf(test, 8), 8,
@@ -486,7 +481,7 @@ static void an_operation_behind_a_discarded_registration_goes_on(struct kunit *t
 		mr_ep_expect_called(test, more[i]);
 	mr_ep_expect_called(test, last);
 	for (i = 0; i < 3; i++)
-		ht_done(test, me.pair.b.cq, vt_ctx(i));
+		vt_done(test, me.pair.b.tx, vt_ctx(i));
 }
 
 static struct kunit_case mr_ep_cases[] = {

@@ -27,7 +27,7 @@ static void p2p_open(struct kunit *test)
 	ht_fabric(test, hints);
 	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &ht->vt.domain, NULL), 0);
 	vt_adopt(test, &ht->vt.domain->fid);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 }
 
 static void peer_memory_of_a_device_that_cannot_is_copied(struct kunit *test)
@@ -40,7 +40,7 @@ static void peer_memory_of_a_device_that_cannot_is_copied(struct kunit *test)
 		.access		= FI_REMOTE_READ | FI_REMOTE_WRITE,
 	};
 	u8 *mine = ht_buf(test, LEN), *memory = db->mem + BEGIN;
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
 	p2p_open(test);
@@ -50,18 +50,18 @@ static void peer_memory_of_a_device_that_cannot_is_copied(struct kunit *test)
 	vt_fill(mine, LEN, 1);
 	KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, mine, LEN, NULL, 0, fi_mr_addr(mr),
 				       fi_mr_key(mr), vt_ctx(1)), 0);
-	ht_done(test, pair.a.cq, vt_ctx(1));
+	vt_done(test, pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_NULL(test, memchr_inv(db->mem, 0, SIZE));
-	ht_ping(test, &pair.a, &pair.b);
+	vt_ping(test, &pair.a, &pair.b);
 	KUNIT_EXPECT_TRUE(test, vt_filled(memory, LEN, 1));
 
 	vt_fill(memory, LEN, 2);
-	ht_ping(test, &pair.b, &pair.a);
+	vt_ping(test, &pair.b, &pair.a);
 	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, mine, LEN, NULL, 0, fi_mr_addr(mr),
 				      fi_mr_key(mr), vt_ctx(2)), 0);
-	ht_done(test, pair.a.cq, vt_ctx(2));
+	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, vt_filled(mine, LEN, 2));
-	ht_pair_close(test, &pair);
+	vt_pair_close(test, &pair);
 	vt_close(test, &mr->fid);
 	vt_dmabuf_expect_unused(test, db);
 }

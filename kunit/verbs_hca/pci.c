@@ -30,7 +30,7 @@
  * @mapped: mappings that there are for the objects alone
  */
 struct hp {
-	struct ht_pair	pair;
+	struct vt_pair	pair;
 	struct vt_cmb	*cmb;
 	struct fid_mr	*mr;
 	u8		*buf;
@@ -109,7 +109,7 @@ static bool hp_join(struct kunit *test, struct hp *hp)
 		return false;
 	KUNIT_ASSERT_EQ(test, hp_reg(test, hp->cmb->mem, HP_BOTH | FI_SEND | FI_RECV | FI_READ |
 				     FI_WRITE, &hp->mr), 0);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	ht_end_open(test, &hp->pair.a, vt_of(test)->info);
 	KUNIT_ASSERT_EQ(test, fi_setopt(&hp->pair.a.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops)), 0);
@@ -136,14 +136,14 @@ static void a_peer_reaches_a_region(struct kunit *test)
 	vt_fill(hp.cmb->mem, HP_LEN, 1);
 	KUNIT_ASSERT_EQ(test, fi_read(hp.pair.b.ep, hp.buf, HP_LEN, NULL, 0, fi_mr_addr(hp.mr),
 				      fi_mr_key(hp.mr), vt_ctx(1)), 0);
-	ht_done(test, hp.pair.b.cq, vt_ctx(1));
+	vt_done(test, hp.pair.b.tx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, vt_filled(hp.buf, HP_LEN, 1));
 
 	vt_fill(hp.buf, HP_LEN, 2);
 	KUNIT_ASSERT_EQ(test, fi_write(hp.pair.b.ep, hp.buf, HP_LEN, NULL, 0, fi_mr_addr(hp.mr),
 				       fi_mr_key(hp.mr), vt_ctx(2)), 0);
-	ht_done(test, hp.pair.b.cq, vt_ctx(2));
-	ht_ping(test, &hp.pair.b, &hp.pair.a);
+	vt_done(test, hp.pair.b.tx, vt_ctx(2));
+	vt_ping(test, &hp.pair.b, &hp.pair.a);
 	KUNIT_EXPECT_TRUE(test, vt_filled(hp.cmb->mem, HP_LEN, 2));
 	hp_expect_unmapped(test, &hp);
 }
@@ -175,8 +175,8 @@ static void a_local_buffer_lies_in_a_region(struct kunit *test)
 	vt_fill(hp.cmb->mem, HP_LEN, 3);
 	KUNIT_ASSERT_EQ(test, fi_recv(hp.pair.b.ep, hp.buf, HP_LEN, NULL, 0, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(ep, hp.cmb->mem, HP_LEN, desc, 0, vt_ctx(2)), 0);
-	ht_done(test, hp.pair.a.cq, vt_ctx(2));
-	ht_done(test, hp.pair.b.cq, vt_ctx(1));
+	vt_done(test, hp.pair.a.tx, vt_ctx(2));
+	vt_done(test, hp.pair.b.tx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, vt_filled(hp.buf, HP_LEN, 3));
 
 	hp_expect_refused(test, ep, hp.cmb->mem);
@@ -204,8 +204,8 @@ static void rw_operations_map_it(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_writesgl(hp.pair.a.ep, sgl, HP_ELEMS, 0, HP_LEN, 0,
 					  fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(1),
 					  FI_COMPLETION), 0);
-	ht_done(test, hp.pair.a.cq, vt_ctx(1));
-	ht_ping(test, &hp.pair.a, &hp.pair.b);
+	vt_done(test, hp.pair.a.tx, vt_ctx(1));
+	vt_ping(test, &hp.pair.a, &hp.pair.b);
 	for (i = 0; i < HP_ELEMS; i++)
 		KUNIT_EXPECT_TRUE(test, vt_filled(hp.buf + i * PAGE_SIZE, PAGE_SIZE, i));
 
@@ -213,7 +213,7 @@ static void rw_operations_map_it(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_readsgl(hp.pair.a.ep, sgl, HP_ELEMS, 0, HP_LEN, 0,
 					 fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(2),
 					 FI_COMPLETION), 0);
-	ht_done(test, hp.pair.a.cq, vt_ctx(2));
+	vt_done(test, hp.pair.a.tx, vt_ctx(2));
 	for (i = 0; i < HP_ELEMS; i++)
 		KUNIT_EXPECT_MEMEQ(test, sg_virt(&sgl[i]), hp.buf + i * PAGE_SIZE, PAGE_SIZE);
 	hp_expect_unmapped(test, &hp);
@@ -241,7 +241,7 @@ static void options_and_dma_bufs(struct kunit *test)
 		.dmabuf = &piece, .iov_count = 1, .access = HP_BOTH,
 	};
 	size_t len = sizeof(p2p);
-	struct ht_end end = {};
+	struct vt_end end = {};
 	struct fi_info *info;
 	struct fid_mr *mr;
 	struct hp hp = {};

@@ -27,7 +27,7 @@
  * @key: of @target
  */
 struct po {
-	struct ht_pair		pair;
+	struct vt_pair		pair;
 	u8			*buf;
 	struct kvec		list[PO_PAGES];
 	struct scatterlist	sgl[PO_PAGES];
@@ -44,7 +44,7 @@ static void po_open(struct kunit *test, struct po *po, bool roce)
 	int i;
 
 	hm_open(test, &attr);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	ht_end_open(test, &po->pair.a, vt_of(test)->info);
 	KUNIT_ASSERT_EQ(test, fi_setopt(&po->pair.a.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_MAX_RW_OPS, &rw_ops,
@@ -125,9 +125,9 @@ static void po_do(struct kunit *test, struct po *po, u64 flags)
 	const struct po_call *call = test->param_value;
 
 	KUNIT_ASSERT_EQ(test, po_post(po, call, flags | FI_COMPLETION), 0);
-	ht_done(test, po->pair.a.cq, vt_ctx(1));
+	vt_done(test, po->pair.a.tx, vt_ctx(1));
 	if (call->op == VT_SENDMSG)
-		ht_done(test, po->pair.b.cq, vt_ctx(2));
+		vt_done(test, po->pair.b.tx, vt_ctx(2));
 }
 
 /* Once, whatever the operation is made of */
@@ -181,7 +181,7 @@ static void large_data_over_iwarp_are_reported(struct kunit *test)
 		if (!call->alone) {
 			KUNIT_ASSERT_EQ(test, po_post(&po, call, 0), 0);
 			if (call->op == VT_SENDMSG)
-				ht_done(test, po.pair.b.cq, vt_ctx(2));
+				vt_done(test, po.pair.b.tx, vt_ctx(2));
 		}
 		po_do(test, &po, 0);
 	}
@@ -199,7 +199,7 @@ static void a_chain_has_one_doorbell(struct kunit *test)
 		.iov_count	= 1,
 		.context	= vt_ctx(1),
 	};
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	unsigned int base, i;
 
 	ht_serve(test, NULL);
@@ -214,8 +214,8 @@ static void a_chain_has_one_doorbell(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION), 0);
 	for (i = 0; i < 4; i++) {
-		ht_done(test, pair.a.cq, vt_ctx(1));
-		ht_done(test, pair.b.cq, vt_ctx(2));
+		vt_done(test, pair.a.tx, vt_ctx(1));
+		vt_done(test, pair.b.tx, vt_ctx(2));
 	}
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
 }
@@ -246,19 +246,16 @@ static void po_told(struct fi_done *done, const struct fi_done_entry *entry)
 }
 
 /* @told has what the completion queue of the pair's end a tells */
-static void po_join(struct kunit *test, struct ht_pair *pair,
+static void po_join(struct kunit *test, struct vt_pair *pair,
 		    struct po_told *told)
 {
-	struct fi_cq_attr attr = { .wait_obj = FI_WAIT_DONE };
+	static const struct vt_kind kind = { .wait_obj = FI_WAIT_DONE };
 
 	*told = (struct po_told) { .done.done = po_told, .caller = current };
 	init_completion(&told->ended);
 	ht_serve(test, NULL);
-	attr.size = vt_of(test)->info->tx_attr->size +
-		    vt_of(test)->info->rx_attr->size;
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr,
-					 &pair->a.cq, NULL), 0);
-	vt_adopt(test, &pair->a.cq->fid);
+	pair->a.tx = vt_cq(test, &kind, vt_of(test)->info->tx_attr->size +
+					vt_of(test)->info->rx_attr->size);
 	ht_join(test, pair);
 }
 
@@ -281,7 +278,7 @@ static void a_refused_chain_calls_nobody_back_from_a_post(struct kunit *test)
 		.iov_count	= 1,
 		.context	= &told.done,
 	};
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	int i;
 
 	po_join(test, &pair, &told);
@@ -293,8 +290,8 @@ static void a_refused_chain_calls_nobody_back_from_a_post(struct kunit *test)
 	for (i = 0; i < 3; i++)
 		po_ended(test, &told, EIO);
 	KUNIT_EXPECT_EQ(test, told.own, 0);
-	ht_event(test, pair.a.eq, FI_SHUTDOWN);
-	ht_end_close(test, &pair.a);
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_end_close(test, &pair.a);
 	KUNIT_EXPECT_FALSE(test, try_wait_for_completion(&told.ended));
 }
 
@@ -302,7 +299,7 @@ static void a_refused_chain_calls_nobody_back_from_a_post(struct kunit *test)
 static void a_refused_request_is_told_to_its_caller(struct kunit *test)
 {
 	const unsigned int *nth = test->param_value;
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct po_told told;
 	struct fid_mr *mr;
 
@@ -316,12 +313,12 @@ static void a_refused_request_is_told_to_its_caller(struct kunit *test)
 				      &told.done), -EIO);
 	if (*nth == 1) {
 		/* Nothing works without the key that was promised */
-		ht_event(test, pair.a.eq, FI_SHUTDOWN);
+		vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
 	} else {
 		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, ht_buf(test, 8), 8,
 					      NULL, 0, &told.done), 0);
 		po_ended(test, &told, 0);
-		ht_done(test, pair.b.cq, vt_ctx(2));
+		vt_done(test, pair.b.tx, vt_ctx(2));
 	}
 	KUNIT_EXPECT_FALSE(test, try_wait_for_completion(&told.ended));
 }
@@ -337,7 +334,7 @@ KUNIT_ARRAY_PARAM(po_nth, po_nth, po_nth_desc);
 
 static void a_registration_shares_the_doorbell_of_a_send(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fid_mr *mr;
 	unsigned int base;
 
@@ -352,8 +349,8 @@ static void a_registration_shares_the_doorbell_of_a_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
 	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
 			0);
-	ht_done(test, pair.a.cq, vt_ctx(1));
-	ht_done(test, pair.b.cq, vt_ctx(2));
+	vt_done(test, pair.a.tx, vt_ctx(1));
+	vt_done(test, pair.b.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
 }
 

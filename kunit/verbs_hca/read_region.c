@@ -19,7 +19,7 @@
  * @mr: the region of @from
  */
 struct hs {
-	struct ht_pair	pair;
+	struct vt_pair	pair;
 	u8		*from;
 	u8		*to;
 	struct fid_mr	*mr;
@@ -28,7 +28,7 @@ struct hs {
 static void hs_open(struct kunit *test, struct hs *hs)
 {
 	hm_open(test, NULL);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	ht_join(test, &hs->pair);
 	hs->from = ht_buf(test, HS_LEN);
 	hs->to = ht_buf(test, 4 * HS_LEN);
@@ -50,7 +50,7 @@ static void hs_expect_read(struct kunit *test, struct hs *hs)
 {
 	memset(hs->to, 0, HS_LEN);
 	KUNIT_ASSERT_EQ(test, hs_read(hs, 0), 0);
-	ht_done(test, hs->pair.a.cq, vt_ctx(0));
+	vt_done(test, hs->pair.a.tx, vt_ctx(0));
 	KUNIT_EXPECT_MEMEQ(test, hs->to, hs->from, 100);
 	KUNIT_EXPECT_MEMEQ(test, hs->to + 128, hs->from + 100, 100);
 	KUNIT_EXPECT_EQ(test, hs->to[100], 0);
@@ -64,12 +64,12 @@ static void a_read_in_parts_is_one_operation(struct kunit *test)
 	hs_open(test, &hs);
 	for (i = 0; i < 40; i++)
 		hs_expect_read(test, &hs);
-	ht_none(test, hs.pair.a.cq);
+	vt_none(test, hs.pair.a.tx);
 }
 
 static void enable_fails_with_a_region(struct kunit *test)
 {
-	struct ht_end end = {};
+	struct vt_end end = {};
 	int i;
 
 	for (i = 1; i <= 16; i += 5) {
@@ -79,7 +79,7 @@ static void enable_fails_with_a_region(struct kunit *test)
 		fakehca_fail(ht_of(test)->hca, FAKEHCA_ALLOC_MR, i, -ENOMEM);
 		KUNIT_EXPECT_EQ(test, fi_enable(end.ep), -ENOMEM);
 		KUNIT_EXPECT_EQ(test, fi_enable(end.ep), 0);
-		ht_end_close(test, &end);
+		vt_end_close(test, &end);
 	}
 }
 
@@ -96,7 +96,7 @@ static void a_read_that_cannot_be_mapped_leaves_nothing(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, hs_read(&hs, 2), -EIO);
 	}
 	hs_expect_read(test, &hs);
-	ht_none(test, hs.pair.a.cq);
+	vt_none(test, hs.pair.a.tx);
 }
 
 struct hs_refusal {
@@ -125,11 +125,11 @@ static void a_read_that_is_refused_ends_with_the_connection(struct kunit *test)
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, param->nth,
 		     param->err);
 	KUNIT_ASSERT_EQ(test, hs_read(&hs, 2), 0);
-	ht_failed(test, hs.pair.a.cq, -param->err);
-	ht_event(test, hs.pair.a.eq, FI_SHUTDOWN);
-	ht_event(test, hs.pair.b.eq, FI_SHUTDOWN);
+	ht_failed(test, hs.pair.a.tx, -param->err);
+	vt_event(test, hs.pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_event(test, hs.pair.b.eq, FI_SHUTDOWN, NULL);
 	fakehca_idle(ht_of(test)->hca);
-	ht_none(test, hs.pair.a.cq);
+	vt_none(test, hs.pair.a.tx);
 	KUNIT_EXPECT_EQ(test, hs_read(&hs, 3), -ESHUTDOWN);
 }
 
@@ -142,10 +142,10 @@ static void a_part_that_fails_fails_the_read(struct kunit *test)
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 2,
 		     IB_WC_REM_OP_ERR);
 	KUNIT_ASSERT_EQ(test, hs_read(&hs, 2), 0);
-	ht_failed(test, hs.pair.a.cq, EREMOTEIO);
-	ht_event(test, hs.pair.a.eq, FI_SHUTDOWN);
+	ht_failed(test, hs.pair.a.tx, EREMOTEIO);
+	vt_event(test, hs.pair.a.eq, FI_SHUTDOWN, NULL);
 	fakehca_idle(ht_of(test)->hca);
-	ht_none(test, hs.pair.a.cq);
+	vt_none(test, hs.pair.a.tx);
 }
 
 /* They are not lost, and the connection is closed whatever was in flight */
@@ -159,10 +159,10 @@ static void reads_in_flight_end_at_shutdown(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, hs_read(&hs, 3), 0);
 	KUNIT_EXPECT_EQ(test, fi_shutdown(hs.pair.a.ep, 0), 0);
 	fakehca_release(ht_of(test)->hca);
-	ht_failed(test, hs.pair.a.cq, ECANCELED);
-	ht_failed(test, hs.pair.a.cq, ECANCELED);
-	ht_event(test, hs.pair.a.eq, FI_SHUTDOWN);
-	ht_none(test, hs.pair.a.cq);
+	ht_failed(test, hs.pair.a.tx, ECANCELED);
+	ht_failed(test, hs.pair.a.tx, ECANCELED);
+	vt_event(test, hs.pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_none(test, hs.pair.a.tx);
 }
 
 /* Of each the completion waits for the client by then */
@@ -176,10 +176,10 @@ static void reads_that_are_flushed_twice_end_once(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, hs_read(&hs, 1), 0);
 	KUNIT_ASSERT_EQ(test, hs_read(&hs, 2), 0);
 	KUNIT_EXPECT_EQ(test, fi_shutdown(hs.pair.a.ep, 0), 0);
-	ht_event(test, hs.pair.a.eq, FI_SHUTDOWN);
-	ht_each_once(test, hs.pair.a.cq, 2, ECANCELED);
+	vt_event(test, hs.pair.a.eq, FI_SHUTDOWN, NULL);
+	ht_each_once(test, hs.pair.a.tx, 2, ECANCELED);
 	vt_close(test, &hs.pair.a.ep->fid);
-	ht_none(test, hs.pair.a.cq);
+	vt_none(test, hs.pair.a.tx);
 	fakehca_release(ht_of(test)->hca);
 }
 

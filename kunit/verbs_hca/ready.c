@@ -27,7 +27,7 @@
  * @called: completed by each
  */
 struct ready {
-	struct ht_pair		pair;
+	struct vt_pair		pair;
 	u8			*buf;
 	u8			*far;
 	struct fid_mr		*mr;
@@ -69,7 +69,7 @@ static struct ready *ready_begin(struct kunit *test,
 	the_ready = r;
 	init_completion(&r->called);
 	hm_open(test, attr);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	info = ht_dup(test, vt_of(test)->info);
 	info->tx_attr->size = depth;
 	info->rx_attr->size = depth;
@@ -149,13 +149,13 @@ static void a_full_transmit_queue_calls_when_a_slot_is_free(struct kunit *test)
 	fakehca_idle(ht_of(test)->hca);
 	ready_expect_none(test, r);
 
-	ht_done(test, r->pair.a.cq, vt_ctx(1));
+	vt_done(test, r->pair.a.tx, vt_ctx(1));
 
 	ready_expect_one(test, r, FI_TRANSMIT);
 	KUNIT_EXPECT_FALSE(test, r->in_task);
 	/* Nobody has asked since */
 	for (i = 2; i <= READY_DEPTH; i++)
-		ht_done(test, r->pair.a.cq, vt_ctx(i));
+		vt_done(test, r->pair.a.tx, vt_ctx(i));
 	ready_expect_none(test, r);
 }
 
@@ -171,7 +171,7 @@ static void a_full_receive_queue_calls_when_a_slot_is_free(struct kunit *test)
 	fakehca_idle(ht_of(test)->hca);
 	ready_expect_none(test, r);
 
-	ht_done(test, r->pair.a.cq, vt_ctx(1));
+	vt_done(test, r->pair.a.tx, vt_ctx(1));
 
 	ready_expect_one(test, r, FI_RECV);
 	KUNIT_EXPECT_EQ(test, ready_recv(r, 1), 0);
@@ -269,7 +269,7 @@ static void what_waits_for_the_doorbell_does_not_wait_for_a_refused_call(struct 
 	KUNIT_EXPECT_EQ(test, ready_send(r, i), -EAGAIN);
 
 	for (i = 1; i <= READY_DEPTH; i++)
-		ht_done(test, r->pair.a.cq, vt_ctx(i));
+		vt_done(test, r->pair.a.tx, vt_ctx(i));
 	ready_expect_one(test, r, FI_TRANSMIT);
 }
 
@@ -292,7 +292,7 @@ static void a_queue_full_of_registrations_calls(struct kunit *test)
 	ready_expect_one(test, r, FI_TRANSMIT);
 	ready_peer_recv(test, r, 1);
 	KUNIT_EXPECT_EQ(test, ready_send(r, 1), 0);
-	ht_done(test, r->pair.a.cq, vt_ctx(1));
+	vt_done(test, r->pair.a.tx, vt_ctx(1));
 }
 
 static void an_enable_without_a_slot_calls(struct kunit *test)
@@ -306,7 +306,7 @@ static void an_enable_without_a_slot_calls(struct kunit *test)
 	for (i = 1; i <= READY_DEPTH; i++)
 		KUNIT_ASSERT_EQ(test, ready_send(r, i), 0);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), -EAGAIN);
-	ht_done(test, r->pair.a.cq, vt_ctx(1));
+	vt_done(test, r->pair.a.tx, vt_ctx(1));
 
 	ready_expect_one(test, r, FI_TRANSMIT);
 	KUNIT_EXPECT_EQ(test, fi_mr_enable(mr), 0);
@@ -341,7 +341,7 @@ static struct ready *ready_unsignaled(struct kunit *test)
 	ready_join(test, r);
 	ready_peer_recv(test, r, 1);
 	KUNIT_ASSERT_EQ(test, ready_send(r, 0), 0);
-	ht_done(test, r->pair.b.cq, NULL);
+	vt_done(test, r->pair.b.tx, NULL);
 	return r;
 }
 
@@ -357,7 +357,7 @@ static void an_unsignaled_operation_holds_up_nobody(struct kunit *test)
 
 	ready_expect_one(test, r, FI_TRANSMIT);
 	KUNIT_EXPECT_EQ(test, ready_writev(r), 0);
-	ht_none(test, r->pair.a.cq);
+	vt_none(test, r->pair.a.tx);
 }
 
 /* The slot of the work request that was to end it is not lost, and somebody calls */
@@ -404,9 +404,9 @@ static void an_rw_operation_that_ends_calls_for_the_next(struct kunit *test)
 	fakehca_release(ht_of(test)->hca);
 
 	ready_expect_one(test, r, FI_TRANSMIT);
-	ht_done(test, r->pair.a.cq, vt_ctx(1));
+	vt_done(test, r->pair.a.tx, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, ready_move(r, &sg[1], 2), 0);
-	ht_done(test, r->pair.a.cq, vt_ctx(2));
+	vt_done(test, r->pair.a.tx, vt_ctx(2));
 }
 
 /* A read of two elements with a gap has two registrations, of which there are 16 */
@@ -434,9 +434,9 @@ static void registrations_that_are_exhausted_call(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test,
 			  wait_for_completion_timeout(&r->called,
 						      msecs_to_jiffies(HT_PATIENCE_MS)));
-	ht_each_once(test, r->pair.a.cq, 8, 0);
+	ht_each_once(test, r->pair.a.tx, 8, 0);
 	KUNIT_EXPECT_EQ(test, ready_read(r, 9), 0);
-	ht_done(test, r->pair.a.cq, vt_ctx(9));
+	vt_done(test, r->pair.a.tx, vt_ctx(9));
 }
 
 static void a_full_shared_receive_context_calls_in_a_worker(struct kunit *test)
@@ -457,7 +457,7 @@ static void a_full_shared_receive_context_calls_in_a_worker(struct kunit *test)
 	info = ht_dup(test, vt_of(test)->info);
 	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	info->rx_attr->size = 0;
-	r->pair.a.cq = ht_cq(test, 256);
+	r->pair.a.tx = vt_cq(test, &vt_default_kind, 256);
 	ht_end_open(test, &r->pair.a, info);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(r->pair.a.ep, &srx->fid, 0), 0);
 	ht_join(test, &r->pair);
@@ -467,7 +467,7 @@ static void a_full_shared_receive_context_calls_in_a_worker(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_recv(srx, NULL, 0, NULL, 0, vt_ctx(5)), -EAGAIN);
 	KUNIT_ASSERT_EQ(test, fi_send(r->pair.b.ep, NULL, 0, NULL, 0, NULL), 0);
 
-	ht_done(test, r->pair.a.cq, vt_ctx(1));
+	vt_done(test, r->pair.a.tx, vt_ctx(1));
 
 	ready_expect_one(test, r, FI_RECV);
 	KUNIT_EXPECT_TRUE(test, r->in_task);

@@ -26,7 +26,7 @@ module_param(removals, int, 0444);
 MODULE_PARM_DESC(removals, "how often the device is removed under load");
 
 /* Posts operations 1 to REMOVE_OPS, half of them receives */
-static void remove_post(struct kunit *test, struct ht_end *end)
+static void remove_post(struct kunit *test, struct vt_end *end)
 {
 	u8 *buf = ht_buf(test, (REMOVE_OPS + 1) * REMOVE_LEN);
 	unsigned long i;
@@ -43,7 +43,7 @@ static void remove_post(struct kunit *test, struct ht_end *end)
 	}
 }
 
-static void remove_open(struct kunit *test, struct ht_pair *pair)
+static void remove_open(struct kunit *test, struct vt_pair *pair)
 {
 	ht_serve(test, NULL);
 	ht_join(test, pair);
@@ -71,20 +71,20 @@ static void remove_expect_told(struct kunit *test, struct fid_eq *eq,
 	vt_no_event(test, eq);
 }
 
-static void remove_expect_end(struct kunit *test, struct fid_cq *cq)
+static void remove_expect_end(struct kunit *test, struct vt_cq *cq)
 {
 	struct fi_cq_data_entry entry;
 	struct fi_cq_err_entry error;
 
-	KUNIT_EXPECT_EQ(test, fi_cq_read(cq, &entry, 1), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_cq_readerr(cq, &error, 0), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_cq_read(cq->cq, &entry, 1), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_cq_readerr(cq->cq, &error, 0), -ENODEV);
 }
 
 /* Each of them exactly once, and nothing more */
-static void remove_expect_ops(struct kunit *test, struct fid_cq *cq)
+static void remove_expect_ops(struct kunit *test, struct vt_cq *cq)
 {
 	unsigned long seen = 0, i;
-	struct ht_comp comp;
+	struct vt_comp comp;
 
 	for (i = 0; i < REMOVE_OPS; i++) {
 		comp = ht_failed(test, cq, ECANCELED);
@@ -96,7 +96,7 @@ static void remove_expect_ops(struct kunit *test, struct fid_cq *cq)
 
 static void it_waits_for_no_client(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	remove_open(test, &pair);
 
@@ -105,25 +105,25 @@ static void it_waits_for_no_client(struct kunit *test)
 	remove_expect_told(test, pair.a.eq, &pair.a.ep->fid);
 	remove_expect_told(test, pair.b.eq, &pair.b.ep->fid);
 	remove_expect_told(test, vt_of(test)->eq, &vt_of(test)->pep->fid);
-	remove_expect_ops(test, pair.a.cq);
-	remove_expect_ops(test, pair.b.cq);
+	remove_expect_ops(test, pair.a.tx);
+	remove_expect_ops(test, pair.b.tx);
 }
 
 static void close_frees_what_was_not_read(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	remove_open(test, &pair);
 	remove_device(test);
 
-	ht_end_close(test, &pair.a);
+	vt_end_close(test, &pair.a);
 	vt_close(test, &pair.b.ep->fid);
-	remove_expect_end(test, pair.b.cq);
+	remove_expect_end(test, pair.b.tx);
 }
 
 static void an_endpoint_not_enabled_goes(struct kunit *test)
 {
-	struct ht_end end = {};
+	struct vt_end end = {};
 
 	ht_serve(test, NULL);
 	ht_end_open(test, &end, vt_of(test)->info);
@@ -135,7 +135,7 @@ static void an_endpoint_not_enabled_goes(struct kunit *test)
 
 static void an_enabled_endpoint_goes(struct kunit *test)
 {
-	struct ht_end end = {};
+	struct vt_end end = {};
 
 	ht_serve(test, NULL);
 	ht_end_open(test, &end, vt_of(test)->info);
@@ -145,8 +145,8 @@ static void an_enabled_endpoint_goes(struct kunit *test)
 	remove_device(test);
 
 	remove_expect_told(test, end.eq, &end.ep->fid);
-	ht_failed(test, end.cq, ECANCELED);
-	remove_expect_end(test, end.cq);
+	ht_failed(test, end.tx, ECANCELED);
+	remove_expect_end(test, end.tx);
 	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &vt_of(test)->name, NULL, 0),
 			-ENODEV);
 }
@@ -155,7 +155,7 @@ static void an_enabled_endpoint_goes(struct kunit *test)
 static void a_connection_on_its_way_goes(struct kunit *test)
 {
 	struct ht *ht = ht_of(test);
-	struct ht_end end = {};
+	struct vt_end end = {};
 	struct fi_info *info;
 	struct fid_ep *ep;
 
@@ -163,7 +163,7 @@ static void a_connection_on_its_way_goes(struct kunit *test)
 	ht_end_open(test, &end, ht->vt.info);
 	ht_end_enable(test, &end);
 	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0), 0);
-	info = ht_connreq(test);
+	info = vt_connreq(test, NULL);
 	remove_device(test);
 
 	remove_expect_told(test, end.eq, &end.ep->fid);
@@ -176,7 +176,7 @@ static void a_connection_on_its_way_goes(struct kunit *test)
 static void an_unread_request_goes(struct kunit *test)
 {
 	struct ht *ht = ht_of(test);
-	struct ht_end end = {};
+	struct vt_end end = {};
 
 	ht_serve(test, NULL);
 	ht_end_open(test, &end, ht->vt.info);
@@ -190,7 +190,7 @@ static void an_unread_request_goes(struct kunit *test)
 
 /* What a client may have open on a domain */
 struct remove_all {
-	struct ht_pair	pair;
+	struct vt_pair	pair;
 	struct fid_mr	*mr;
 	struct fid_mr	*ep_mr;
 	struct fid_mr	*ready_mr;
@@ -259,7 +259,7 @@ static void every_data_call_answers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_read(ep, buf, 8, NULL, 0, 0, 1, NULL), -ENODEV);
 	remove_expect_lent(test, all.ep_mr);
 	remove_expect_lent(test, all.ready_mr);
-	remove_expect_end(test, all.pair.a.cq);
+	remove_expect_end(test, all.pair.a.tx);
 }
 
 static void every_call_on_the_endpoint_answers(struct kunit *test)
@@ -344,14 +344,14 @@ static void every_call_on_the_listener_answers(struct kunit *test)
 /* An end that nobody waits for any more, were it not for the device */
 static void a_sleeping_reader_wakes(struct kunit *test)
 {
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 	struct fi_cq_data_entry entry;
 
 	ht_serve(test, NULL);
 	ht_join(test, &pair);
 	fakehca_remove_begin(ht_of(test)->hca);
 
-	KUNIT_EXPECT_EQ(test, vt_cq_sread(pair.a.cq, &entry, 1, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, vt_cq_sread(pair.a.tx->cq, &entry, 1, NULL), -ENODEV);
 }
 
 static void remove_count(struct fid_cq *cq, void *context)
@@ -389,19 +389,12 @@ static void a_handler_is_told(struct kunit *test)
 
 static void a_poller_reads_the_rest(struct kunit *test)
 {
-	struct fi_cq_attr attr = {
-		.size		= 16,
-		.format		= FI_CQ_FORMAT_DATA,
-		.wait_obj	= FI_WAIT_NONE,
-	};
 	struct fi_cq_err_entry error = {};
 	struct fi_cq_data_entry entry;
-	struct ht_end end = {};
+	struct vt_end end = {};
 
 	ht_serve(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &end.cq,
-					 NULL), 0);
-	vt_adopt(test, &end.cq->fid);
+	end.tx = vt_cq(test, &ht_polled, 16);
 	end.info = ht_dup(test, vt_of(test)->info);
 	end.info->tx_attr->size = 8;
 	end.info->rx_attr->size = 8;
@@ -411,17 +404,17 @@ static void a_poller_reads_the_rest(struct kunit *test)
 				      REMOVE_LEN, NULL, 0, vt_ctx(1)), 0);
 	remove_device(test);
 
-	KUNIT_EXPECT_EQ(test, fi_cq_read(end.cq, &entry, 1), -FI_EAVAIL);
-	KUNIT_EXPECT_EQ(test, fi_cq_readerr(end.cq, &error, 0), 1);
+	KUNIT_EXPECT_EQ(test, fi_cq_read(end.tx->cq, &entry, 1), -FI_EAVAIL);
+	KUNIT_EXPECT_EQ(test, fi_cq_readerr(end.tx->cq, &error, 0), 1);
 	KUNIT_EXPECT_EQ(test, error.err, ECANCELED);
-	remove_expect_end(test, end.cq);
+	remove_expect_end(test, end.tx);
 }
 
 /* The shells of the first one are still open */
 static void another_device_works_beside_the_shells(struct kunit *test)
 {
 	struct ht *ht = ht_of(test);
-	struct ht_pair pair = {}, again = {};
+	struct vt_pair pair = {}, again = {};
 	struct fakehca *gone;
 
 	remove_open(test, &pair);
@@ -431,8 +424,8 @@ static void another_device_works_beside_the_shells(struct kunit *test)
 
 	ht_serve(test, NULL);
 	ht_join(test, &again);
-	ht_ping(test, &again.a, &again.b);
-	remove_expect_ops(test, pair.a.cq);
+	vt_ping(test, &again.a, &again.b);
+	remove_expect_ops(test, pair.a.tx);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, NULL),
 			-ENODEV);
 	fakehca_destroy(gone);

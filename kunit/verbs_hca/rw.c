@@ -55,7 +55,7 @@ KUNIT_ARRAY_PARAM_DESC(hv_param, hv_params, name);
  * @mapped: mappings that there are anyway
  */
 struct hv {
-	struct ht_pair		pair;
+	struct vt_pair		pair;
 	u8			*buf;
 	struct scatterlist	sgl[HV_PAGES];
 	u8			*target;
@@ -84,7 +84,7 @@ static void hv_device(struct kunit *test)
 	};
 
 	hm_open(test, &attr);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 }
 
 /* Not enabled yet */
@@ -190,7 +190,7 @@ static void hv_move(struct kunit *test, struct hv *hv, u8 seed)
 	vt_fill(param->read ? hv->target : bytes, HV_LEN, seed);
 	hv_scatter(hv, bytes);
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, hv, seed), 0);
-	ht_done(test, hv->pair.a.cq, vt_ctx(seed));
+	vt_done(test, hv->pair.a.tx, vt_ctx(seed));
 	hv_gather(hv, bytes);
 	KUNIT_EXPECT_MEMEQ(test, bytes + 1, hv->target + 1, HV_LEN - 2);
 	KUNIT_EXPECT_TRUE(test, hv_gaps_untouched(hv));
@@ -208,13 +208,13 @@ static u64 hv_flags(struct kunit *test)
 /* One error of the move, and the end of the connection */
 static void hv_expect_error(struct kunit *test, struct hv *hv, int err)
 {
-	struct ht_comp comp;
+	struct vt_comp comp;
 
-	comp = ht_failed(test, hv->pair.a.cq, err);
+	comp = ht_failed(test, hv->pair.a.tx, err);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
 	KUNIT_EXPECT_EQ(test, comp.flags, hv_flags(test));
-	ht_event(test, hv->pair.a.eq, FI_SHUTDOWN);
-	ht_none(test, hv->pair.a.cq);
+	vt_event(test, hv->pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_none(test, hv->pair.a.tx);
 	KUNIT_EXPECT_EQ(test, hv_post_long(test, hv, 9), -ESHUTDOWN);
 }
 
@@ -232,7 +232,7 @@ static void a_move_takes_as_many_rounds_as_it_needs(struct kunit *test)
 	hv_open(test, &hv, HV_DEPTH, 1);
 	for (i = 1; i < 6; i++)
 		hv_move(test, &hv, i);
-	ht_none(test, hv.pair.a.cq);
+	vt_none(test, hv.pair.a.tx);
 }
 
 static void moves_in_flight_are_counted(struct kunit *test)
@@ -248,7 +248,7 @@ static void moves_in_flight_are_counted(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, hv_post(test, &hv, 2 * PAGE_SIZE, 100, 3),
 				-EAGAIN);
 		fakehca_release(ht_of(test)->hca);
-		ht_each_once(test, hv.pair.a.cq, 2, 0);
+		ht_each_once(test, hv.pair.a.tx, 2, 0);
 		hv_expect_unmapped(test, &hv);
 	}
 }
@@ -293,7 +293,7 @@ static void a_refused_first_work_request_moves_nothing(struct kunit *test)
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -ENOMEM);
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), -EAGAIN);
 	hv_expect_unmapped(test, &hv);
-	ht_none(test, hv.pair.a.cq);
+	vt_none(test, hv.pair.a.tx);
 	hv_move(test, &hv, 1);
 }
 
@@ -316,9 +316,9 @@ static void what_waits_in_front_is_refused_once(struct kunit *test)
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
 	KUNIT_ASSERT_EQ(test, hv_post(test, &hv, 0, HV_ELEM, 2),
 			stays ? 0 : -EIO);
-	ht_each_once(test, hv.pair.a.cq, 1 + stays, EIO);
-	ht_event(test, hv.pair.a.eq, FI_SHUTDOWN);
-	ht_none(test, hv.pair.a.cq);
+	ht_each_once(test, hv.pair.a.tx, 1 + stays, EIO);
+	vt_event(test, hv.pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_none(test, hv.pair.a.tx);
 	hv_expect_unmapped(test, &hv);
 }
 
@@ -368,7 +368,7 @@ static void a_device_that_cannot_map_fails_the_call(struct kunit *test)
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_MAP_MR_SG, 1, -EINVAL);
 	KUNIT_EXPECT_EQ(test, hv_post_long(test, &hv, 8), -EINVAL);
 	hv_expect_unmapped(test, &hv);
-	ht_none(test, hv.pair.a.cq);
+	vt_none(test, hv.pair.a.tx);
 	hv_move(test, &hv, 1);
 }
 
@@ -396,17 +396,17 @@ static void the_first_error_of_a_round_is_the_moves(struct kunit *test)
 
 static void a_connection_that_ends_cancels_the_move_once(struct kunit *test)
 {
-	struct ht_comp comp;
+	struct vt_comp comp;
 	struct hv hv = {};
 
 	hv_open(test, &hv, HV_DEPTH, 1);
 	fakehca_hold(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(hv.pair.a.ep, 0), 0);
-	comp = ht_failed(test, hv.pair.a.cq, ECANCELED);
+	comp = ht_failed(test, hv.pair.a.tx, ECANCELED);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
 	hv_expect_unmapped(test, &hv);
-	ht_none(test, hv.pair.a.cq);
+	vt_none(test, hv.pair.a.tx);
 	fakehca_release(ht_of(test)->hca);
 }
 
@@ -422,7 +422,7 @@ static void an_endpoint_closes_with_a_round_in_flight(struct kunit *test)
 		fakehca_flush_twice(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
 	vt_close(test, &hv.pair.a.ep->fid);
-	ht_none(test, hv.pair.a.cq);
+	vt_none(test, hv.pair.a.tx);
 	fakehca_release(ht_of(test)->hca);
 }
 
@@ -435,7 +435,7 @@ static void a_device_that_goes_ends_the_move(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
 	fakehca_remove_begin(ht_of(test)->hca);
 	KUNIT_EXPECT_EQ(test, ht_error(test, hv.pair.a.eq).err, ENODEV);
-	ht_failed(test, hv.pair.a.cq, ECANCELED);
+	ht_failed(test, hv.pair.a.tx, ECANCELED);
 	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
 						    HT_PATIENCE_MS));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 0);
@@ -447,16 +447,8 @@ static void a_device_that_goes_ends_the_move(struct kunit *test)
  */
 static void hv_open_polled(struct kunit *test, struct hv *hv)
 {
-	struct fi_cq_attr attr = {
-		.size		= 2 * HV_DEPTH + 1024,
-		.format		= FI_CQ_FORMAT_DATA,
-		.wait_obj	= FI_WAIT_NONE,
-	};
-
 	hv_device(test);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr,
-					 &hv->pair.a.cq, NULL), 0);
-	vt_adopt(test, &hv->pair.a.cq->fid);
+	hv->pair.a.tx = vt_cq(test, &ht_polled, 2 * HV_DEPTH + 1024);
 	hv_begin(test, hv, HV_DEPTH, 1);
 	hv_join(test, hv);
 }
@@ -473,15 +465,15 @@ static void a_connection_that_ends_between_rounds_cancels_once(struct kunit *tes
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
 	fakehca_idle(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(hv.pair.a.ep, 0), 0);
-	while ((ret = fi_cq_read(hv.pair.a.cq, &entry, 1)) == -EAGAIN &&
+	while ((ret = fi_cq_read(hv.pair.a.tx->cq, &entry, 1)) == -EAGAIN &&
 	       time_before(jiffies, end))
 		cond_resched();
 	KUNIT_ASSERT_EQ(test, ret, -FI_EAVAIL);
-	KUNIT_ASSERT_EQ(test, fi_cq_readerr(hv.pair.a.cq, &error, 0), 1);
+	KUNIT_ASSERT_EQ(test, fi_cq_readerr(hv.pair.a.tx->cq, &error, 0), 1);
 	KUNIT_EXPECT_EQ(test, error.err, ECANCELED);
 	KUNIT_EXPECT_PTR_EQ(test, error.op_context, vt_ctx(8));
 	hv_expect_unmapped(test, &hv);
-	ht_none(test, hv.pair.a.cq);
+	vt_none(test, hv.pair.a.tx);
 }
 
 static void an_endpoint_closes_between_rounds(struct kunit *test)
@@ -492,7 +484,7 @@ static void an_endpoint_closes_between_rounds(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
 	fakehca_idle(ht_of(test)->hca);
 	vt_close(test, &hv.pair.a.ep->fid);
-	ht_none(test, hv.pair.a.cq);
+	vt_none(test, hv.pair.a.tx);
 }
 
 /**

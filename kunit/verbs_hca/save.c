@@ -18,7 +18,7 @@ static void save_serve(struct kunit *test)
 	ht_fabric(test, hints);
 	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &ht->vt.domain, NULL), 0);
 	vt_adopt(test, &ht->vt.domain->fid);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 }
 
 /*
@@ -31,7 +31,7 @@ static void a_listener_that_is_refused_is_replaced(struct kunit *test)
 	const struct fi_msg_rma msg = {
 		.rma_iov = &remote, .rma_iov_count = 1, .context = vt_ctx(1),
 	};
-	struct ht_pair pair = {};
+	struct vt_pair pair = {};
 
 	save_serve(test);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_LISTEN, 1, -EIO);
@@ -40,7 +40,7 @@ static void a_listener_that_is_refused_is_replaced(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_writemsg(pair.a.ep, &msg, FI_COMPLETION | FI_COMMIT_COMPLETE |
 					  FI_SAVE), 0);
 	/* The target has no region with this key, and says so */
-	ht_failed(test, pair.a.cq, EACCES);
+	ht_failed(test, pair.a.tx, EACCES);
 }
 
 static struct kunit_case save_cases[] = {

@@ -23,7 +23,7 @@
  * @mapped: mappings that there are anyway
  */
 struct sp {
-	struct ht_pair	pair;
+	struct vt_pair	pair;
 	u8		*buf;
 	u8		*target;
 	struct fid_mr	*mr;
@@ -43,7 +43,7 @@ static void sp_open(struct kunit *test, struct sp *sp, u32 max_send_sge)
 	};
 
 	hm_open(test, &attr);
-	ht_listen(test);
+	vt_listen(test, vt_eq(test, 0));
 	ht_join(test, &sp->pair);
 	sp->target = hm_pages(test);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, sp->target, SP_LEN, &sp->mr), 0);
@@ -76,7 +76,7 @@ static void sp_move(struct kunit *test, struct sp *sp, bool read, u8 seed)
 {
 	vt_fill(read ? sp->target : sp->buf + 1, SP_LEN - 2, seed);
 	KUNIT_ASSERT_EQ(test, sp_post(sp, read, seed), 0);
-	ht_done(test, sp->pair.a.cq, vt_ctx(seed));
+	vt_done(test, sp->pair.a.tx, vt_ctx(seed));
 	KUNIT_EXPECT_TRUE(test, vt_filled(read ? sp->buf + 1 : sp->target,
 					  SP_LEN - 2, seed));
 	sp_expect_unmapped(test, sp);
@@ -112,7 +112,7 @@ static void a_device_with_few_elements_gets_parts(struct kunit *test)
 						    FAKEHCA_POST_SEND) - calls,
 				DIV_ROUND_UP(SP_PAGES, per_part));
 	}
-	ht_none(test, sp.pair.a.cq);
+	vt_none(test, sp.pair.a.tx);
 }
 
 /* More often than there are slots, so none may get lost */
@@ -130,7 +130,7 @@ static void a_refused_first_part_takes_nothing(struct kunit *test)
 	sp_expect_unmapped(test, &sp);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -ENOMEM);
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 1), -EAGAIN);
-	ht_none(test, sp.pair.a.cq);
+	vt_none(test, sp.pair.a.tx);
 	sp_move(test, &sp, param->read, 2);
 }
 
@@ -146,22 +146,22 @@ static void sp_close(struct kunit *test, struct sp *sp)
 static void sp_refuse_in_the_middle(struct kunit *test, unsigned int times)
 {
 	const struct sp_param *param = test->param_value;
-	struct ht_comp comp;
+	struct vt_comp comp;
 	struct sp sp = {};
 
 	sp_open(test, &sp, param->max_send_sge);
 	fakehca_fail_again(ht_of(test)->hca, FAKEHCA_POST_SEND, 2, -EIO, times);
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), 0);
-	comp = ht_failed(test, sp.pair.a.cq, EIO);
+	comp = ht_failed(test, sp.pair.a.tx, EIO);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
 	KUNIT_EXPECT_EQ(test, comp.flags,
 			FI_RMA | (param->read ? FI_READ : FI_WRITE));
 	/* Without the marker nobody knows before the close what the device does */
 	if (times == 1)
 		sp_expect_unmapped(test, &sp);
-	ht_event(test, sp.pair.a.eq, FI_SHUTDOWN);
-	ht_event(test, sp.pair.b.eq, FI_SHUTDOWN);
-	ht_none(test, sp.pair.a.cq);
+	vt_event(test, sp.pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_event(test, sp.pair.b.eq, FI_SHUTDOWN, NULL);
+	vt_none(test, sp.pair.a.tx);
 	KUNIT_EXPECT_EQ(test, sp_post(&sp, param->read, 9), -ESHUTDOWN);
 	sp_close(test, &sp);
 }
@@ -198,7 +198,7 @@ static void what_waits_in_front_is_refused_alone(struct kunit *test)
 		.iov_count	= 1,
 		.context	= vt_ctx(5),
 	};
-	struct ht_comp comp;
+	struct vt_comp comp;
 	struct sp sp = {};
 
 	sp_open(test, &sp, param->max_send_sge);
@@ -206,10 +206,10 @@ static void what_waits_in_front_is_refused_alone(struct kunit *test)
 					 FI_MORE), 0);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), -EIO);
-	comp = ht_failed(test, sp.pair.a.cq, EIO);
+	comp = ht_failed(test, sp.pair.a.tx, EIO);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(5));
-	ht_event(test, sp.pair.a.eq, FI_SHUTDOWN);
-	ht_none(test, sp.pair.a.cq);
+	vt_event(test, sp.pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_none(test, sp.pair.a.tx);
 	sp_expect_unmapped(test, &sp);
 }
 
@@ -217,25 +217,25 @@ static void what_waits_in_front_is_refused_alone(struct kunit *test)
 static void the_first_error_of_a_part_is_the_operations(struct kunit *test)
 {
 	const struct sp_param *param = test->param_value;
-	struct ht_comp comp;
+	struct vt_comp comp;
 	struct sp sp = {};
 
 	sp_open(test, &sp, param->max_send_sge);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 2,
 		     IB_WC_REM_OP_ERR);
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), 0);
-	comp = ht_failed(test, sp.pair.a.cq, EREMOTEIO);
+	comp = ht_failed(test, sp.pair.a.tx, EREMOTEIO);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
 	KUNIT_EXPECT_EQ(test, comp.prov_errno, IB_WC_REM_OP_ERR);
 	sp_expect_unmapped(test, &sp);
-	ht_event(test, sp.pair.a.eq, FI_SHUTDOWN);
-	ht_none(test, sp.pair.a.cq);
+	vt_event(test, sp.pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_none(test, sp.pair.a.tx);
 }
 
 static void a_connection_that_ends_cancels_the_operation_once(struct kunit *test)
 {
 	const struct sp_param *param = test->param_value;
-	struct ht_comp comp;
+	struct vt_comp comp;
 	struct sp sp = {};
 
 	sp_open(test, &sp, param->max_send_sge);
@@ -243,10 +243,10 @@ static void a_connection_that_ends_cancels_the_operation_once(struct kunit *test
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, sp.mapped + SP_PAGES);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(sp.pair.a.ep, 0), 0);
-	comp = ht_failed(test, sp.pair.a.cq, ECANCELED);
+	comp = ht_failed(test, sp.pair.a.tx, ECANCELED);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
 	sp_expect_unmapped(test, &sp);
-	ht_none(test, sp.pair.a.cq);
+	vt_none(test, sp.pair.a.tx);
 	fakehca_release(ht_of(test)->hca);
 }
 
@@ -281,7 +281,7 @@ static void bad_memory_in_a_later_part_is_refused(struct kunit *test)
 					(uintptr_t)sp.target, fi_mr_key(sp.mr),
 					NULL), -EINVAL);
 	sp_expect_unmapped(test, &sp);
-	ht_none(test, sp.pair.a.cq);
+	vt_none(test, sp.pair.a.tx);
 }
 
 static struct kunit_case split_cases[] = {

@@ -14,7 +14,7 @@
 struct srx_set {
 	struct fid_ep	*srx;
 	struct fid_eq	*eq;
-	struct ht_pair	pairs[2];
+	struct vt_pair	pairs[2];
 };
 
 static struct fi_info *srx_shared(struct kunit *test)
@@ -46,43 +46,32 @@ static void srx_open(struct kunit *test, struct srx_set *set)
 
 /* An endpoint that shares, with one queue for sends and one for receives */
 static void srx_end_open(struct kunit *test, struct srx_set *set,
-			 struct ht_end *end, struct fi_info *info,
-			 struct fid_cq *rx)
+			 struct vt_end *end, struct fi_info *info,
+			 struct vt_cq *rx)
 {
-	struct ht *ht = ht_of(test);
-
-	end->info = info;
-	end->eq = vt_eq(test, 0);
-	end->cq = ht_cq(test, info->tx_attr->size + SRX_DEPTH);
-	KUNIT_ASSERT_EQ(test, fi_endpoint(ht->vt.domain, info, &end->ep, NULL), 0);
-	vt_adopt(test, &end->ep->fid);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->cq->fid,
-					 rx ? FI_TRANSMIT :
-					      FI_TRANSMIT | FI_RECV), 0);
-	if (rx)
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &rx->fid, FI_RECV),
-				0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &set->srx->fid, 0), 0);
+	end->tx = vt_cq(test, &vt_default_kind, info->tx_attr->size + SRX_DEPTH);
+	end->rx = rx;
+	end->srx = set->srx;
+	ht_end_open(test, end, info);
 }
 
 static void srx_join(struct kunit *test, struct srx_set *set, int nr,
-		     struct fid_cq *rx)
+		     struct vt_cq *rx)
 {
-	struct ht_pair *pair = &set->pairs[nr];
+	struct vt_pair *pair = &set->pairs[nr];
 	struct ht *ht = ht_of(test);
 	struct fi_info *info;
 
 	ht_end_open(test, &pair->a, ht->vt.info);
 	ht_end_enable(test, &pair->a);
 	KUNIT_ASSERT_EQ(test, fi_connect(pair->a.ep, &ht->vt.name, NULL, 0), 0);
-	info = ht_connreq(test);
+	info = vt_connreq(test, NULL);
 	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	srx_end_open(test, set, &pair->b, info, rx);
 	ht_end_enable(test, &pair->b);
 	KUNIT_ASSERT_EQ(test, fi_accept(pair->b.ep, NULL, 0), 0);
-	ht_event(test, pair->b.eq, FI_CONNECTED);
-	ht_event(test, pair->a.eq, FI_CONNECTED);
+	vt_event(test, pair->b.eq, FI_CONNECTED, NULL);
+	vt_event(test, pair->a.eq, FI_CONNECTED, NULL);
 }
 
 /* Contexts from 1 on, as ht_each_once() wants them */
@@ -109,11 +98,11 @@ static int srx_post_rest(struct kunit *test, struct srx_set *set)
 
 static void srx_send(struct kunit *test, struct srx_set *set, int nr)
 {
-	struct ht_end *end = &set->pairs[nr].a;
+	struct vt_end *end = &set->pairs[nr].a;
 
 	KUNIT_ASSERT_EQ(test, fi_send(end->ep, ht_buf(test, SRX_LEN), SRX_LEN,
 				      NULL, 0, vt_ctx(100)), 0);
-	ht_done(test, end->cq, vt_ctx(100));
+	vt_done(test, end->tx, vt_ctx(100));
 }
 
 struct srx_error {
@@ -223,9 +212,9 @@ static void receives_are_mapped_until_they_are_taken_or_closed(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + SRX_DEPTH);
 	srx_join(test, &set, 0, NULL);
 	srx_send(test, &set, 0);
-	ht_done(test, set.pairs[0].b.cq, vt_ctx(1));
+	vt_done(test, set.pairs[0].b.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + SRX_DEPTH - 1);
-	ht_end_close(test, &set.pairs[0].b);
+	vt_end_close(test, &set.pairs[0].b);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + SRX_DEPTH - 1);
 	vt_close(test, &set.srx->fid);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before);
@@ -248,12 +237,12 @@ static void enable_fails_and_can_be_tried_again(struct kunit *test)
 	const struct srx_enable *param = test->param_value;
 	struct srx_set set = {};
 	struct fakehca_stats before;
-	struct ht_end *end = &set.pairs[0].b;
-	struct fid_cq *rx;
+	struct vt_end *end = &set.pairs[0].b;
+	struct vt_cq *rx;
 
 	ht_serve(test, NULL);
 	srx_open(test, &set);
-	rx = ht_cq(test, SRX_DEPTH);
+	rx = vt_cq(test, &vt_default_kind, SRX_DEPTH);
 	srx_end_open(test, &set, end, srx_shared(test), rx);
 	before = ht_stats(test);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_CREATE_QP, param->nth, -ENOMEM);
@@ -273,11 +262,11 @@ static void markers_are_shared(struct kunit *test)
 {
 	struct srx_set set = {};
 	unsigned int before;
-	struct fid_cq *rx;
+	struct vt_cq *rx;
 
 	ht_serve(test, NULL);
 	srx_open(test, &set);
-	rx = ht_cq(test, SRX_DEPTH);
+	rx = vt_cq(test, &vt_default_kind, SRX_DEPTH);
 	srx_end_open(test, &set, &set.pairs[0].a, srx_shared(test), NULL);
 	srx_end_open(test, &set, &set.pairs[0].b, srx_shared(test), rx);
 	srx_end_open(test, &set, &set.pairs[1].b, srx_shared(test), rx);
@@ -313,12 +302,12 @@ static void close_of_a_device_that_says_nothing_ends(struct kunit *test)
 {
 	struct srx_set set = {};
 	unsigned long begin;
-	struct fid_cq *rx;
+	struct vt_cq *rx;
 
 	ht_serve(test, NULL);
 	srx_open(test, &set);
 	srx_post(test, &set, SRX_DEPTH);
-	rx = ht_cq(test, SRX_DEPTH);
+	rx = vt_cq(test, &vt_default_kind, SRX_DEPTH);
 	srx_join(test, &set, 0, rx);
 	srx_join(test, &set, 1, rx);
 	srx_send(test, &set, 0);
@@ -327,8 +316,8 @@ static void close_of_a_device_that_says_nothing_ends(struct kunit *test)
 	begin = jiffies;
 	vt_close(test, &set.pairs[0].b.ep->fid);
 	KUNIT_EXPECT_LT(test, jiffies - begin, msecs_to_jiffies(HT_PATIENCE_MS));
-	ht_done(test, rx, vt_ctx(2));
-	ht_none(test, rx);
+	vt_done(test, rx, vt_ctx(2));
+	vt_none(test, rx);
 	KUNIT_EXPECT_EQ(test, srx_post_rest(test, &set), 2);
 }
 
@@ -336,12 +325,12 @@ static void close_of_a_device_that_says_nothing_ends(struct kunit *test)
 static void a_drain_waits_for_a_silent_device_as_long_as_asked(struct kunit *test)
 {
 	struct srx_set set = {};
-	struct fid_cq *rx;
+	struct vt_cq *rx;
 
 	ht_serve(test, NULL);
 	srx_open(test, &set);
 	srx_post(test, &set, SRX_DEPTH);
-	rx = ht_cq(test, SRX_DEPTH);
+	rx = vt_cq(test, &vt_default_kind, SRX_DEPTH);
 	srx_join(test, &set, 0, rx);
 	srx_join(test, &set, 1, rx);
 	srx_send(test, &set, 0);
@@ -350,9 +339,9 @@ static void a_drain_waits_for_a_silent_device_as_long_as_asked(struct kunit *tes
 
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(set.pairs[0].b.ep, 1), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, vt_ep_drain(set.pairs[0].b.ep), 0);
-	ht_done(test, rx, vt_ctx(1));
-	ht_done(test, rx, vt_ctx(2));
-	ht_none(test, rx);
+	vt_done(test, rx, vt_ctx(1));
+	vt_done(test, rx, vt_ctx(2));
+	vt_none(test, rx);
 	vt_close(test, &set.pairs[0].b.ep->fid);
 	KUNIT_EXPECT_EQ(test, srx_post_rest(test, &set), 2);
 }
@@ -401,7 +390,7 @@ static void a_limit_is_told_once_to_who_does_not_read(struct kunit *test)
 		srx_post(test, &set, 1);
 		KUNIT_ASSERT_EQ(test, srx_arm(&set, 1), 0);
 		srx_send(test, &set, 0);
-		ht_done(test, set.pairs[0].b.cq, vt_ctx(1));
+		vt_done(test, set.pairs[0].b.tx, vt_ctx(1));
 		fakehca_idle(ht_of(test)->hca);
 		KUNIT_EXPECT_EQ(test, srx_armed(test, &set), 0);
 	}
@@ -463,14 +452,14 @@ static void removal_is_told_and_ends_the_context(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srx_arm(&set, 1), -ENODEV);
 	KUNIT_EXPECT_EQ(test, srx_try(test, &srx), -ENODEV);
 	vt_no_event(test, set.eq);
-	ht_end_close(test, &set.pairs[0].b);
+	vt_end_close(test, &set.pairs[0].b);
 }
 
 /* The receive fails, not the queue */
 static void a_failed_receive_ends_one_connection(struct kunit *test)
 {
 	struct srx_set set = {};
-	struct ht_end *sender;
+	struct vt_end *sender;
 
 	ht_serve(test, NULL);
 	srx_open(test, &set);
@@ -481,11 +470,11 @@ static void a_failed_receive_ends_one_connection(struct kunit *test)
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_RECV_WC, 1, IB_WC_LOC_PROT_ERR);
 	KUNIT_ASSERT_EQ(test, fi_send(sender->ep, ht_buf(test, SRX_LEN),
 				      SRX_LEN, NULL, 0, vt_ctx(100)), 0);
-	ht_failed(test, sender->cq, EREMOTEIO);
-	ht_failed(test, set.pairs[0].b.cq, EFAULT);
-	ht_event(test, set.pairs[0].b.eq, FI_SHUTDOWN);
+	ht_failed(test, sender->tx, EREMOTEIO);
+	ht_failed(test, set.pairs[0].b.tx, EFAULT);
+	vt_event(test, set.pairs[0].b.eq, FI_SHUTDOWN, NULL);
 	srx_send(test, &set, 1);
-	ht_done(test, set.pairs[1].b.cq, vt_ctx(2));
+	vt_done(test, set.pairs[1].b.tx, vt_ctx(2));
 	vt_no_event(test, set.eq);
 }
 
