@@ -148,7 +148,7 @@ static bool join(struct kunit *test, struct vt_pair *pair,
 
 	if (!can_count(test, cntr, dir->flags))
 		return false;
-	end->cntrs[0] = (struct vt_cntr) { cntr, dir->flags };
+	end->cntrs[0] = (struct tb_cntr) { cntr, dir->flags };
 	vt_join(test, pair, &vt_default_kind);
 	return true;
 }
@@ -194,7 +194,7 @@ static void check_direction(struct kunit *test, const struct direction *dir,
 	if (!cntr)
 		return;
 	if (!dir->at_target && rest && conf_has(test, FI_MSG | FI_RMA | NEAR))
-		pair.a.cntrs[1] = (struct vt_cntr) { others, rest };
+		pair.a.cntrs[1] = (struct tb_cntr) { others, rest };
 	if (!join(test, &pair, dir, cntr))
 		return;
 	operate(test, &pair, dir, len);

@@ -12,6 +12,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_rma.h>
+#include "../lib/bed.h"
 #include "hostile.h"
 
 /* An address and a key that nobody has given away */
@@ -20,11 +21,8 @@
 
 static struct {
 	struct fi_info		*info;
-	struct fid_fabric	*fabric;
-	struct fid_eq		*eq;
-	struct fid_domain	*domain;
-	struct fid_cq		*cq;
-	struct fid_ep		*ep;
+	struct tb		bed;
+	struct tb_end		end;
 	u8			*buf;
 	int			posted;
 	int			ok;
@@ -50,20 +48,11 @@ static int call_open(int offset)
 	if (ret)
 		return ret;
 	attr.size = call.info->tx_attr->size + call.info->rx_attr->size;
-	ret = fi_fabric(call.info->fabric_attr, &call.fabric, NULL);
+	ret = tb_open(&call.bed, call.info, NULL, NULL);
 	if (!ret)
-		ret = fi_eq_open(call.fabric, NULL, &call.eq, NULL);
-	if (!ret)
-		ret = fi_domain(call.fabric, call.info, &call.domain, NULL);
-	if (!ret)
-		ret = fi_cq_open(call.domain, &attr, &call.cq, NULL);
-	if (!ret)
-		ret = fi_endpoint(call.domain, call.info, &call.ep, NULL);
-	if (!ret)
-		ret = fi_ep_bind(call.ep, &call.eq->fid, 0);
-	if (!ret)
-		ret = fi_ep_bind(call.ep, &call.cq->fid, FI_TRANSMIT | FI_RECV);
-	return ret ?: fi_enable(call.ep);
+		ret = fi_cq_open(call.bed.domain, &attr, &call.end.tx, NULL);
+	call.end.eq = call.bed.eq;
+	return ret ?: tb_end_open(&call.end, call.bed.domain, call.info);
 }
 
 /* Say what comes next of the connection; an event is no failure of the step */
@@ -79,13 +68,13 @@ static int call_event(int timeout_ms)
 	u32 event;
 	s64 ms;
 
-	ret = fi_eq_sread(call.eq, &event, &entry, sizeof(entry), timeout_ms,
+	ret = fi_eq_sread(call.bed.eq, &event, &entry, sizeof(entry), timeout_ms,
 			  0);
 	ms = ktime_ms_delta(ktime_get(), start);
-	if (ret == -FI_EAVAIL && fi_eq_readerr(call.eq, &error, 0) > 0)
+	if (ret == -FI_EAVAIL && fi_eq_readerr(call.bed.eq, &error, 0) > 0)
 		hostile_say("error: %s (%d), %s, %zu bytes, after %lld ms",
 			    fi_strerror(error.err), error.err,
-			    fi_eq_strerror(call.eq, error.prov_errno, NULL, NULL,
+			    fi_eq_strerror(call.bed.eq, error.prov_errno, NULL, NULL,
 					   0), error.err_data_size, ms);
 	else if (ret < 0)
 		return ret == -EAGAIN ? -ETIMEDOUT : ret;
@@ -106,9 +95,9 @@ int hostile_connect(const struct hostile_args *args)
 		return -EBUSY;
 	ret = call_open(hostile_number(args, 1, 0));
 	if (!ret)
-		ret = hostile_set_time(call.ep, hostile_number(args, 2, 0));
+		ret = hostile_set_time(call.end.ep, hostile_number(args, 2, 0));
 	if (!ret)
-		ret = fi_connect(call.ep, NULL, NULL, 0);
+		ret = fi_connect(call.end.ep, NULL, NULL, 0);
 	return ret ?: call_event(2 * HOSTILE_PATIENCE_MS);
 }
 
@@ -124,7 +113,7 @@ static void call_ended_badly(const struct fi_cq_err_entry *error)
 		what = "read";
 	call.errors++;
 	hostile_tally(call.tally, what, error->err, error->prov_errno,
-		      fi_cq_strerror(call.cq, error->prov_errno, NULL, NULL, 0));
+		      fi_cq_strerror(call.end.tx, error->prov_errno, NULL, NULL, 0));
 }
 
 /* Wait for the end of one operation: 0, or there was none */
@@ -134,10 +123,10 @@ static int call_reap(int timeout_ms)
 	struct fi_cq_msg_entry entry;
 	ssize_t ret;
 
-	ret = fi_cq_sread(call.cq, &entry, 1, NULL, timeout_ms);
+	ret = fi_cq_sread(call.end.tx, &entry, 1, NULL, timeout_ms);
 	if (ret == 1)
 		call.ok++;
-	else if (ret == -FI_EAVAIL && fi_cq_readerr(call.cq, &error, 0) == 1)
+	else if (ret == -FI_EAVAIL && fi_cq_readerr(call.end.tx, &error, 0) == 1)
 		call_ended_badly(&error);
 	else
 		return ret == -EAGAIN ? -ETIMEDOUT : ret ?: -EIO;
@@ -162,11 +151,11 @@ static int call_ping(void)
 {
 	int ret;
 
-	ret = fi_recv(call.ep, call.buf, HOSTILE_MSG, NULL, 0, NULL);
+	ret = fi_recv(call.end.ep, call.buf, HOSTILE_MSG, NULL, 0, NULL);
 	if (ret)
 		return ret;
 	call.posted++;
-	ret = fi_send(call.ep, call.buf + HOSTILE_MSG, HOSTILE_MSG, NULL, 0,
+	ret = fi_send(call.end.ep, call.buf + HOSTILE_MSG, HOSTILE_MSG, NULL, 0,
 		      NULL);
 	if (ret)
 		return ret;
@@ -180,7 +169,7 @@ int hostile_ping(const struct hostile_args *args)
 {
 	int i, count = hostile_number(args, 1, 1), ret = 0;
 
-	if (!call.ep)
+	if (!call.end.ep)
 		return -EINVAL;
 	call_begin();
 	for (i = 0; i < count && !ret; i++)
@@ -194,12 +183,12 @@ int hostile_ping(const struct hostile_args *args)
 static ssize_t call_post(const char *what, size_t len)
 {
 	if (!strcmp(what, "send"))
-		return fi_send(call.ep, call.buf, len, NULL, 0, NULL);
+		return fi_send(call.end.ep, call.buf, len, NULL, 0, NULL);
 	if (!strcmp(what, "read"))
-		return fi_read(call.ep, call.buf, len, NULL, 0, HOSTILE_NO_ADDR,
+		return fi_read(call.end.ep, call.buf, len, NULL, 0, HOSTILE_NO_ADDR,
 			       HOSTILE_NO_KEY, NULL);
 	if (!strcmp(what, "write"))
-		return fi_write(call.ep, call.buf, len, NULL, 0,
+		return fi_write(call.end.ep, call.buf, len, NULL, 0,
 				HOSTILE_NO_ADDR, HOSTILE_NO_KEY, NULL);
 	return -EINVAL;
 }
@@ -210,7 +199,7 @@ int hostile_post(const struct hostile_args *args)
 	int count = hostile_number(args, 3, 1);
 	int ret = 0;
 
-	if (!call.ep || len < 0 || len > HOSTILE_BUF)
+	if (!call.end.ep || len < 0 || len > HOSTILE_BUF)
 		return -EINVAL;
 	call_begin();
 	for (i = 0; i < count && !ret; i++) {
@@ -227,7 +216,7 @@ int hostile_ended(const struct hostile_args *args)
 	int timeout_ms = hostile_number(args, 1, HOSTILE_PATIENCE_MS);
 	int ret = 0;
 
-	if (!call.ep)
+	if (!call.end.ep)
 		return -EINVAL;
 	while (!ret && call.posted)
 		ret = call_reap(timeout_ms);
@@ -243,34 +232,24 @@ int hostile_ended(const struct hostile_args *args)
 
 int hostile_event(const struct hostile_args *args)
 {
-	return call.ep ? call_event(HOSTILE_PATIENCE_MS) : -EINVAL;
+	return call.end.ep ? call_event(HOSTILE_PATIENCE_MS) : -EINVAL;
 }
 
 int hostile_shutdown(const struct hostile_args *args)
 {
-	return call.ep ? fi_shutdown(call.ep, 0) : -EINVAL;
-}
-
-static void call_close_fid(struct fid *fid)
-{
-	int ret = fi_close(fid);
-
-	if (ret)
-		pr_err("kofi_hostile: cannot close an object: %d\n", ret);
+	return call.end.ep ? fi_shutdown(call.end.ep, 0) : -EINVAL;
 }
 
 void hostile_call_end(void)
 {
-	if (call.ep)
-		call_close_fid(&call.ep->fid);
-	if (call.cq)
-		call_close_fid(&call.cq->fid);
-	if (call.domain)
-		call_close_fid(&call.domain->fid);
-	if (call.eq)
-		call_close_fid(&call.eq->fid);
-	if (call.fabric)
-		call_close_fid(&call.fabric->fid);
+	int ret, failed;
+
+	/* The bed's */
+	call.end.eq = NULL;
+	ret = tb_end_close(&call.end);
+	failed = tb_close(&call.bed);
+	if (ret || failed)
+		pr_err("kofi_hostile: cannot close an object: %d\n", ret ?: failed);
 	fi_freeinfo(call.info);
 	kfree(call.buf);
 	memset(&call, 0, sizeof(call));

@@ -56,6 +56,7 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
+#include "../lib/bed.h"
 
 static char *node = "10.77.0.1";
 module_param(node, charp, 0444);
@@ -97,12 +98,8 @@ struct inflight_op {
 static struct {
 	struct fi_info *pep_info;
 	struct fi_info *info;
-	struct fid_fabric *fabric;
-	struct fid_eq *eq;
-	struct fid_pep *pep;
-	struct fid_domain *domain;
-	struct fid_cq *cq;
-	struct fid_ep *ep;
+	struct tb bed;
+	struct tb_end end;
 	struct inflight_op *op;
 	bool stop;
 	ktime_t last_ok;
@@ -151,56 +148,23 @@ static int inflight_getinfo(u64 flags, struct fi_info **info)
 	return ret;
 }
 
-static int inflight_open_fabric(struct fi_info *info)
-{
-	int ret;
-
-	ret = fi_fabric(info->fabric_attr, &inflight.fabric, NULL);
-	if (!ret)
-		ret = fi_eq_open(inflight.fabric, NULL, &inflight.eq, NULL);
-	return ret;
-}
-
 static int inflight_open_ep(struct fi_info *info)
 {
 	struct fi_cq_attr attr = {
 		.size = info->tx_attr->size + info->rx_attr->size,
 		.wait_obj = FI_WAIT_UNSPEC,
 	};
-	int ret;
 
-	ret = fi_domain(inflight.fabric, info, &inflight.domain, NULL);
-	if (!ret)
-		ret = fi_cq_open(inflight.domain, &attr, &inflight.cq, NULL);
-	if (!ret)
-		ret = fi_endpoint(inflight.domain, info, &inflight.ep, NULL);
-	if (!ret)
-		ret = fi_ep_bind(inflight.ep, &inflight.eq->fid, 0);
-	if (!ret)
-		ret = fi_ep_bind(inflight.ep, &inflight.cq->fid,
-				 FI_TRANSMIT | FI_RECV);
-	if (!ret)
-		ret = fi_enable(inflight.ep);
-	return ret;
+	inflight.end.eq = inflight.bed.eq;
+	return fi_cq_open(inflight.bed.domain, &attr, &inflight.end.tx, NULL) ?:
+	       tb_end_open(&inflight.end, inflight.bed.domain, info);
 }
 
 static int inflight_await(u32 want, struct fi_eq_cm_entry *entry)
 {
-	struct fi_eq_err_entry error = { };
-	ssize_t ret;
-	u32 event;
+	ssize_t ret = tb_hear(inflight.bed.eq, want, entry, sizeof(*entry), patience_ms);
 
-	ret = fi_eq_sread(inflight.eq, &event, entry, sizeof(*entry),
-			  patience_ms, 0);
-	if (ret == -FI_EAVAIL && fi_eq_readerr(inflight.eq, &error, 0) > 0)
-		return -error.err;
-	if (ret < 0)
-		return ret == -EAGAIN ? -ETIMEDOUT : ret;
-	if (event != want) {
-		pr_err("event %u instead of %u\n", event, want);
-		return -EPROTO;
-	}
-	return 0;
+	return min(ret, (ssize_t)0);
 }
 
 static int inflight_post(struct inflight_op *op)
@@ -208,9 +172,9 @@ static int inflight_post(struct inflight_op *op)
 	ssize_t ret;
 
 	if (op->send)
-		ret = fi_send(inflight.ep, op->buf, size, NULL, 0, op);
+		ret = fi_send(inflight.end.ep, op->buf, size, NULL, 0, op);
 	else
-		ret = fi_recv(inflight.ep, op->buf, size, NULL, 0, op);
+		ret = fi_recv(inflight.end.ep, op->buf, size, NULL, 0, op);
 	if (ret == -ESHUTDOWN)
 		return ret;
 	if (ret) {
@@ -306,14 +270,14 @@ static int inflight_reap(int timeout_ms)
 	struct fi_cq_entry entry;
 	ssize_t ret;
 
-	ret = fi_cq_sread(inflight.cq, &entry, 1, NULL, timeout_ms);
+	ret = fi_cq_sread(inflight.end.tx, &entry, 1, NULL, timeout_ms);
 	if (ret == 1) {
 		inflight_ended_well(entry.op_context);
 		return 0;
 	}
 	if (ret != -FI_EAVAIL)
 		return ret;
-	ret = fi_cq_readerr(inflight.cq, &error, 0);
+	ret = fi_cq_readerr(inflight.end.tx, &error, 0);
 	if (ret != 1)
 		return ret < 0 ? ret : -EIO;
 	inflight_ended_badly(&error);
@@ -344,18 +308,13 @@ static int inflight_listen(void)
 {
 	int ret;
 
-	if (inflight.fabric)
+	if (inflight.bed.fabric)
 		return -EBUSY;
 	ret = inflight_getinfo(FI_SOURCE, &inflight.pep_info);
 	if (!ret)
-		ret = inflight_open_fabric(inflight.pep_info);
+		ret = tb_open(&inflight.bed, inflight.pep_info, NULL, NULL);
 	if (!ret)
-		ret = fi_passive_ep(inflight.fabric, inflight.pep_info,
-				    &inflight.pep, NULL);
-	if (!ret)
-		ret = fi_pep_bind(inflight.pep, &inflight.eq->fid, 0);
-	if (!ret)
-		ret = fi_listen(inflight.pep);
+		ret = tb_listen(&inflight.bed, inflight.pep_info);
 	return ret ? inflight_fail(ret, "listen") : 0;
 }
 
@@ -364,7 +323,7 @@ static int inflight_accept(void)
 	struct fi_eq_cm_entry entry;
 	int ret;
 
-	if (!inflight.pep || inflight.ep)
+	if (!inflight.bed.pep || inflight.end.ep)
 		return -EINVAL;
 	ret = inflight_await(FI_CONNREQ, &entry);
 	if (ret)
@@ -376,7 +335,7 @@ static int inflight_accept(void)
 	if (!ret)
 		ret = inflight_post_all(false);
 	if (!ret)
-		ret = fi_accept(inflight.ep, NULL, 0);
+		ret = fi_accept(inflight.end.ep, NULL, 0);
 	if (!ret)
 		ret = inflight_await(FI_CONNECTED, &entry);
 	return ret ? inflight_fail(ret, "accept the peer") : 0;
@@ -387,16 +346,16 @@ static int inflight_connect(void)
 	struct fi_eq_cm_entry entry;
 	int ret;
 
-	if (inflight.fabric)
+	if (inflight.bed.fabric)
 		return -EBUSY;
 	inflight_mark_sends();
 	ret = inflight_getinfo(0, &inflight.info);
 	if (!ret)
-		ret = inflight_open_fabric(inflight.info);
+		ret = tb_open(&inflight.bed, inflight.info, NULL, NULL);
 	if (!ret)
 		ret = inflight_open_ep(inflight.info);
 	if (!ret)
-		ret = fi_connect(inflight.ep, NULL, NULL, 0);
+		ret = fi_connect(inflight.end.ep, NULL, NULL, 0);
 	if (!ret)
 		ret = inflight_await(FI_CONNECTED, &entry);
 	return ret ? inflight_fail(ret, "connect") : 0;
@@ -406,7 +365,7 @@ static int inflight_flow(void)
 {
 	int ret;
 
-	if (!inflight.ep)
+	if (!inflight.end.ep)
 		return -ENOTCONN;
 	inflight.last_ok = ktime_get();
 	ret = inflight_post_all(true);
@@ -420,42 +379,26 @@ static int inflight_flow(void)
 	return inflight_reap_rest();
 }
 
-static void inflight_close_fid(struct fid *fid)
-{
-	int ret = fi_close(fid);
-
-	if (ret)
-		inflight_fail(ret, "close an object; this is a bug");
-}
-
 /* Children before parents, and the endpoint before what is bound to it. */
 static int inflight_close(void)
 {
-	int ret = 0;
+	int ret = 0, failed = 0, rest;
 
-	if (inflight.ep) {
-		inflight_close_fid(&inflight.ep->fid);
+	if (inflight.end.ep) {
+		tb_close_one(&inflight.end.ep, &failed);
 		inflight_forget();
 		ret = inflight_reap_rest();
 	}
-	if (inflight.pep)
-		inflight_close_fid(&inflight.pep->fid);
-	if (inflight.cq)
-		inflight_close_fid(&inflight.cq->fid);
-	if (inflight.domain)
-		inflight_close_fid(&inflight.domain->fid);
-	if (inflight.eq)
-		inflight_close_fid(&inflight.eq->fid);
-	if (inflight.fabric)
-		inflight_close_fid(&inflight.fabric->fid);
+	/* The bed's */
+	inflight.end.eq = NULL;
+	rest = tb_end_close(&inflight.end);
+	failed = failed ?: rest;
+	rest = tb_close(&inflight.bed);
+	failed = failed ?: rest;
+	if (failed)
+		inflight_fail(failed, "close an object; this is a bug");
 	fi_freeinfo(inflight.info);
 	fi_freeinfo(inflight.pep_info);
-	inflight.ep = NULL;
-	inflight.pep = NULL;
-	inflight.cq = NULL;
-	inflight.domain = NULL;
-	inflight.eq = NULL;
-	inflight.fabric = NULL;
 	inflight.info = NULL;
 	inflight.pep_info = NULL;
 	return ret;

@@ -16,6 +16,7 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
+#include "../lib/bed.h"
 #include "hostile.h"
 
 #define HOSTILE_SERVERS		2
@@ -46,11 +47,8 @@ struct hostile_server_conn {
 
 static struct hostile_server {
 	struct fi_info		*info;
-	struct fid_fabric	*fabric;
-	struct fid_eq		*eq;
-	struct fid_domain	*domain;
+	struct tb		bed;
 	struct fid_cq		*cq;
-	struct fid_pep		*pep;
 	struct fid_mr		*mr;
 	struct fid_mr		*read_only;
 	u8			*region;
@@ -90,7 +88,7 @@ static struct hostile_server *server_open(const struct hostile_args *args)
 {
 	struct hostile_server *server = server_of(args);
 
-	return server && server->fabric ? server : NULL;
+	return server && server->bed.fabric ? server : NULL;
 }
 
 static void server_conn_close(struct hostile_server *server,
@@ -140,16 +138,11 @@ static int server_conn_open(struct hostile_server *server,
 			    struct hostile_server_conn *conn,
 			    struct fi_info *info)
 {
+	struct tb_end end = { .eq = server->bed.eq, .tx = server->cq, .context = conn };
 	int i, ret;
 
-	ret = fi_endpoint(server->domain, info, &conn->ep, conn);
-	if (!ret)
-		ret = fi_ep_bind(conn->ep, &server->eq->fid, 0);
-	if (!ret)
-		ret = fi_ep_bind(conn->ep, &server->cq->fid,
-				 FI_TRANSMIT | FI_RECV);
-	if (!ret)
-		ret = fi_enable(conn->ep);
+	ret = tb_end_open(&end, server->bed.domain, info);
+	conn->ep = end.ep;
 	for (i = 0; i < HOSTILE_RECVS && !ret; i++) {
 		conn->op[i].conn = conn;
 		conn->op[i].buf = kmalloc(HOSTILE_MSG, GFP_KERNEL);
@@ -192,10 +185,10 @@ static void server_event_error(struct hostile_server *server)
 	struct fi_eq_err_entry error = { };
 	struct hostile_server_conn *conn;
 
-	if (fi_eq_readerr(server->eq, &error, 0) <= 0)
+	if (fi_eq_readerr(server->bed.eq, &error, 0) <= 0)
 		return;
 	hostile_tally(server->tally, "connection", error.err, error.prov_errno,
-		      fi_eq_strerror(server->eq, error.prov_errno, NULL, NULL,
+		      fi_eq_strerror(server->bed.eq, error.prov_errno, NULL, NULL,
 				     0));
 	conn = error.context;
 	if (conn)
@@ -215,7 +208,7 @@ static bool server_event(struct hostile_server *server)
 
 	if (!READ_ONCE(server->accept))
 		return false;
-	ret = fi_eq_read(server->eq, &event, &entry, sizeof(entry), 0);
+	ret = fi_eq_read(server->bed.eq, &event, &entry, sizeof(entry), 0);
 	if (ret == -FI_EAVAIL) {
 		server_event_error(server);
 		return true;
@@ -331,19 +324,19 @@ static int server_register(struct hostile_server *server)
 		return -ENOMEM;
 	memset(server->region, HOSTILE_FILL, 2 * HOSTILE_REGION);
 	half = server->region + HOSTILE_REGION;
-	ret = fi_mr_reg(server->domain, half, HOSTILE_REGION,
+	ret = fi_mr_reg(server->bed.domain, half, HOSTILE_REGION,
 			FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &stale, NULL);
 	if (ret)
 		return ret;
 	server->offer.stale_key = cpu_to_be64(fi_mr_key(stale));
 	fi_close(&stale->fid);
-	ret = fi_mr_reg(server->domain, half, HOSTILE_REGION, FI_REMOTE_READ, 0,
+	ret = fi_mr_reg(server->bed.domain, half, HOSTILE_REGION, FI_REMOTE_READ, 0,
 			0, 0, &server->read_only, NULL);
 	if (ret)
 		return ret;
 	server->offer.read_only_addr = cpu_to_be64((uintptr_t)half);
 	server->offer.read_only_key = cpu_to_be64(fi_mr_key(server->read_only));
-	ret = fi_mr_reg(server->domain, server->region, HOSTILE_REGION,
+	ret = fi_mr_reg(server->bed.domain, server->region, HOSTILE_REGION,
 			FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &server->mr,
 			NULL);
 	if (ret)
@@ -373,22 +366,12 @@ static int server_start(struct hostile_server *server, int n, size_t eq_size)
 		return ret;
 	cq_attr.size = HOSTILE_CONNS * (server->info->tx_attr->size +
 					server->info->rx_attr->size);
-	ret = fi_fabric(server->info->fabric_attr, &server->fabric, NULL);
+	ret = tb_open(&server->bed, server->info, &eq_attr, server);
 	if (!ret)
-		ret = fi_eq_open(server->fabric, &eq_attr, &server->eq, server);
-	if (!ret)
-		ret = fi_domain(server->fabric, server->info, &server->domain,
-				NULL);
-	if (!ret)
-		ret = fi_cq_open(server->domain, &cq_attr, &server->cq, server);
+		ret = fi_cq_open(server->bed.domain, &cq_attr, &server->cq, server);
 	if (!ret)
 		ret = server_register(server);
-	if (!ret)
-		ret = fi_passive_ep(server->fabric, server->info, &server->pep,
-				    NULL);
-	if (!ret)
-		ret = fi_pep_bind(server->pep, &server->eq->fid, 0);
-	return ret ?: fi_listen(server->pep);
+	return ret ?: tb_listen(&server->bed, server->info);
 }
 
 int hostile_serve(const struct hostile_args *args)
@@ -462,10 +445,10 @@ int hostile_refuse(const struct hostile_args *args)
 
 	if (!server || server->accept)
 		return -EINVAL;
-	while (fi_eq_read(server->eq, &event, &entry, sizeof(entry), 0) > 0) {
+	while (fi_eq_read(server->bed.eq, &event, &entry, sizeof(entry), 0) > 0) {
 		if (event != FI_CONNREQ)
 			continue;
-		if (fi_reject(server->pep, entry.info->handle, NULL, 0))
+		if (fi_reject(server->bed.pep, entry.info->handle, NULL, 0))
 			gone++;
 		else
 			rejected++;
@@ -478,34 +461,20 @@ int hostile_refuse(const struct hostile_args *args)
 	return 0;
 }
 
-static void server_close_fid(struct fid *fid)
-{
-	int ret = fi_close(fid);
-
-	if (ret)
-		pr_err("kofi_hostile: cannot close an object: %d\n", ret);
-}
-
 static void server_close(struct hostile_server *server)
 {
 	struct hostile_server_conn *conn, *next;
+	int ret = 0, failed;
 
-	if (server->pep)
-		server_close_fid(&server->pep->fid);
+	tb_close_one(&server->bed.pep, &ret);
 	list_for_each_entry_safe(conn, next, &server->conns, entry)
 		server_conn_close(server, conn);
-	if (server->mr)
-		server_close_fid(&server->mr->fid);
-	if (server->read_only)
-		server_close_fid(&server->read_only->fid);
-	if (server->cq)
-		server_close_fid(&server->cq->fid);
-	if (server->domain)
-		server_close_fid(&server->domain->fid);
-	if (server->eq)
-		server_close_fid(&server->eq->fid);
-	if (server->fabric)
-		server_close_fid(&server->fabric->fid);
+	tb_close_one(&server->mr, &ret);
+	tb_close_one(&server->read_only, &ret);
+	tb_close_one(&server->cq, &ret);
+	failed = tb_close(&server->bed);
+	if (ret || failed)
+		pr_err("kofi_hostile: cannot close an object: %d\n", ret ?: failed);
 }
 
 static void server_stop(struct hostile_server *server)

@@ -78,11 +78,7 @@ struct busy_thread {
  * struct busy - All of it
  * @test: the case
  * @info: what everything is opened with
- * @fabric: fabric of @info
- * @domain: domain of @info
- * @pep_eq: events of @pep
- * @pep: listens
- * @name: where
+ * @bed: where everything is opened, and which listens
  * @nr_conns: entries of @conns
  * @conns: connections
  * @traffic: the threads that serve them
@@ -95,11 +91,7 @@ struct busy_thread {
 struct busy {
 	struct kunit		*test;
 	struct fi_info		*info;
-	struct fid_fabric	*fabric;
-	struct fid_domain	*domain;
-	struct fid_eq		*pep_eq;
-	struct fid_pep		*pep;
-	struct sockaddr_storage	name;
+	struct tb		bed;
 	unsigned int		nr_conns;
 	struct busy_conn	*conns;
 	struct busy_thread	traffic[BUSY_THREADS];
@@ -131,41 +123,38 @@ static int busy_open_queues(struct busy *busy, struct busy_conn *conn,
 		.handler	= busy_handler,
 	};
 
-	return fi_eq_open(busy->fabric, &eq_attr, &conn->eq, NULL) ? :
-	       fi_cq_open(busy->domain, &cq_attr, &conn->cq, conn);
+	return fi_eq_open(busy->bed.fabric, &eq_attr, &conn->eq, NULL) ? :
+	       fi_cq_open(busy->bed.domain, &cq_attr, &conn->cq, conn);
 }
 
 static int busy_open_end(struct busy *busy, struct busy_conn *conn, int end,
 			 struct fi_info *info)
 {
-	int ret = fi_endpoint(busy->domain, info, &conn->ep[end], NULL);
+	struct tb_end what = { .eq = conn->eq, .tx = conn->cq };
+	int ret = tb_end_open(&what, busy->bed.domain, info);
 
-	if (ret)
-		return ret;
-	return fi_ep_bind(conn->ep[end], &conn->eq->fid, 0) ? :
-	       fi_ep_bind(conn->ep[end], &conn->cq->fid,
-			  FI_TRANSMIT | FI_RECV) ? :
-	       fi_enable(conn->ep[end]);
+	conn->ep[end] = what.ep;
+	return ret;
 }
 
 static int busy_event(struct fid_eq *eq, u32 want, struct fi_info **info)
 {
-	union vt_event event;
-	u32 got;
+	struct fi_eq_cm_entry entry = {};
 	ssize_t ret;
 
-	ret = vt_eq_sread(eq, &got, &event, sizeof(event), 0);
+	ret = vt_in_time(VT_PATIENCE_MS,
+			 tb_hear(eq, want, &entry, sizeof(entry), VT_PATIENCE_MS));
 	if (ret < 0)
 		return ret;
-	if (got == FI_CONNREQ)
-		*info = event.cm.info;
-	return got == want ? 0 : -EPROTO;
+	if (want == FI_CONNREQ)
+		*info = entry.info;
+	return 0;
 }
 
 static int busy_accept(struct busy *busy, struct busy_conn *conn)
 {
 	struct fi_info *info = NULL;
-	int ret = busy_event(busy->pep_eq, FI_CONNREQ, &info);
+	int ret = busy_event(busy->bed.eq, FI_CONNREQ, &info);
 
 	if (ret)
 		return ret;
@@ -181,7 +170,7 @@ static int busy_accept(struct busy *busy, struct busy_conn *conn)
 static int busy_join(struct busy *busy, struct busy_conn *conn)
 {
 	return busy_open_end(busy, conn, 0, busy->info) ? :
-	       fi_connect(conn->ep[0], &busy->name, NULL, 0) ? :
+	       fi_connect(conn->ep[0], &busy->bed.name, NULL, 0) ? :
 	       busy_accept(busy, conn) ? :
 	       busy_event(conn->eq, FI_CONNECTED, NULL) ? :
 	       busy_event(conn->eq, FI_CONNECTED, NULL);
@@ -319,7 +308,7 @@ static int busy_traffic(void *data)
 static int busy_reg_once(struct busy *busy, void *mem)
 {
 	struct fid_mr *mr;
-	int ret = fi_mr_reg(busy->domain, mem, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
+	int ret = fi_mr_reg(busy->bed.domain, mem, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
 			    0, &mr, NULL);
 
 	if (ret)
@@ -407,14 +396,7 @@ static void busy_release(void *data)
 	busy_thread_stop(&busy->joins);
 	for (i = 0; busy->conns && i < busy->nr_conns; i++)
 		busy_part(busy, &busy->conns[i]);
-	if (busy->pep)
-		busy_close(busy, &busy->pep->fid);
-	if (busy->pep_eq)
-		busy_close(busy, &busy->pep_eq->fid);
-	if (busy->domain)
-		busy_close(busy, &busy->domain->fid);
-	if (busy->fabric)
-		busy_close(busy, &busy->fabric->fid);
+	KUNIT_EXPECT_EQ(busy->test, tb_close(&busy->bed), 0);
 	fi_freeinfo(busy->info);
 	kfree(busy->conns);
 	kfree(busy);
@@ -451,20 +433,10 @@ static struct busy *busy_alloc(struct kunit *test, const struct fi_info *info,
 static void busy_listen(struct busy *busy)
 {
 	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
-	size_t len = sizeof(busy->name);
 	struct kunit *test = busy->test;
 
-	KUNIT_ASSERT_EQ(test, fi_fabric(busy->info->fabric_attr, &busy->fabric,
-					NULL), 0);
-	KUNIT_ASSERT_EQ(test, fi_domain(busy->fabric, busy->info, &busy->domain,
-					NULL), 0);
-	KUNIT_ASSERT_EQ(test, fi_eq_open(busy->fabric, &attr, &busy->pep_eq,
-					 NULL), 0);
-	KUNIT_ASSERT_EQ(test, fi_passive_ep(busy->fabric, busy->info, &busy->pep,
-					    NULL), 0);
-	KUNIT_ASSERT_EQ(test, fi_pep_bind(busy->pep, &busy->pep_eq->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_listen(busy->pep), 0);
-	KUNIT_ASSERT_EQ(test, fi_getname(&busy->pep->fid, &busy->name, &len), 0);
+	KUNIT_ASSERT_EQ(test, tb_open(&busy->bed, busy->info, &attr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, tb_listen(&busy->bed, busy->info), 0);
 }
 
 static void busy_open_conn(struct busy *busy, unsigned int nr)
@@ -481,7 +453,7 @@ static void busy_open_conn(struct busy *busy, unsigned int nr)
 	for (i = 0; i < BUSY_SLOTS * BUSY_OPS; i++, at += BUSY_LEN)
 		conn->ops[i / BUSY_OPS][i % BUSY_OPS].buf = at;
 	KUNIT_ASSERT_EQ(test, busy_open_queues(busy, conn, nr % 4 < 2), 0);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(busy->domain, conn->mem, BUSY_LEN,
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(busy->bed.domain, conn->mem, BUSY_LEN,
 					FI_REMOTE_WRITE, 0, 0, 0, &conn->mr,
 					NULL), 0);
 	KUNIT_ASSERT_EQ(test, busy_join(busy, conn), 0);

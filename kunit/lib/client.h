@@ -24,6 +24,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
+#include "bed.h"
 #include "patience.h"
 
 #define VT_API		FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
@@ -111,12 +112,6 @@ struct vt {
 	struct list_head	fids;
 };
 
-/* A counter, and what it is bound for */
-struct vt_cntr {
-	struct fid_cntr	*cntr;
-	u64		flags;
-};
-
 /**
  * struct vt_end - One end of a connection, or an endpoint without connections
  * @info: what its endpoint was opened with
@@ -140,7 +135,7 @@ struct vt_end {
 	struct vt_cq		*tx;
 	struct vt_cq		*rx;
 	u64			bind_flags;
-	struct vt_cntr		cntrs[3];
+	struct tb_cntr		cntrs[TB_CNTRS];
 	struct fid_ep		*srx;
 	size_t			rw_ops;
 	const struct fi_ep_callbacks *callbacks;

@@ -6,22 +6,6 @@
 #include <linux/module.h>
 #include "client.h"
 
-static void vt_bind_cqs(struct kunit *test, struct vt_end *end)
-{
-	u64 flags = end->bind_flags;
-
-	if (end->tx == end->rx) {
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->tx->cq->fid,
-						 FI_TRANSMIT | FI_RECV | flags),
-				0);
-		return;
-	}
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->tx->cq->fid,
-					 FI_TRANSMIT | flags), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->rx->cq->fid,
-					 FI_RECV | flags), 0);
-}
-
 void vt_end_queues(struct kunit *test, struct vt_end *end,
 		   struct fi_info *info, const struct vt_kind *kind)
 {
@@ -39,29 +23,21 @@ EXPORT_SYMBOL_GPL(vt_end_queues);
 
 void vt_end_bind(struct kunit *test, struct vt_end *end)
 {
-	const struct vt_cntr *cntr = end->cntrs;
+	const struct tb_end what = {
+		.ep		= end->ep,
+		.eq		= end->eq,
+		.av		= end->av,
+		.tx		= end->tx->cq,
+		.rx		= end->rx->cq,
+		.bind_flags	= end->bind_flags,
+		.cntrs		= end->cntrs,
+		.srx		= end->srx,
+		.rw_ops		= end->rw_ops,
+		.callbacks	= end->callbacks,
+		.may_sleep	= end->may_sleep,
+	};
 
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, vt_is_rdm(end->info) ?
-					 &end->av->fid : &end->eq->fid, 0), 0);
-	vt_bind_cqs(test, end);
-	for (; cntr < end->cntrs + ARRAY_SIZE(end->cntrs) && cntr->cntr; cntr++)
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &cntr->cntr->fid, cntr->flags), 0);
-	if (end->srx)
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->srx->fid, 0),
-				0);
-	if (end->rw_ops)
-		KUNIT_ASSERT_EQ(test, fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT,
-						FI_OPT_MAX_RW_OPS, &end->rw_ops,
-						sizeof(end->rw_ops)), 0);
-	if (end->callbacks)
-		KUNIT_ASSERT_EQ(test, fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT,
-						FI_OPT_CALLBACKS,
-						end->callbacks,
-						sizeof(*end->callbacks)), 0);
-	if (end->may_sleep)
-		KUNIT_ASSERT_EQ(test, fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT,
-						FI_OPT_MAY_SLEEP, &end->may_sleep,
-						sizeof(end->may_sleep)), 0);
+	KUNIT_ASSERT_EQ(test, tb_end_bind(&what), 0);
 }
 EXPORT_SYMBOL_GPL(vt_end_bind);
 

@@ -22,13 +22,9 @@ EXPORT_SYMBOL_GPL(vt_av);
 fi_addr_t vt_know(struct kunit *test, struct vt_end *end,
 		  const struct vt_end *other)
 {
-	struct sockaddr_storage name = {};
 	fi_addr_t addr = FI_ADDR_NOTAVAIL;
-	size_t len = sizeof(name);
 
-	KUNIT_ASSERT_EQ(test, fi_getname(&other->ep->fid, &name, &len), 0);
-	KUNIT_ASSERT_EQ(test, fi_av_insert(end->av, &name, 1, &addr, 0, NULL),
-			1);
+	KUNIT_ASSERT_EQ(test, tb_know(end->av, other->ep, &addr), 0);
 	return addr;
 }
 EXPORT_SYMBOL_GPL(vt_know);

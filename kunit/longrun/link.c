@@ -98,26 +98,23 @@ static int lr_open_cq(struct lr_link *link)
 	attr.wait_obj = link->kind;
 	if (link->kind == FI_WAIT_CALLBACK)
 		attr.handler = lr_handler;
-	return fi_cq_open(lr_domain, &attr, &link->cq, link);
+	return fi_cq_open(lr_bed.domain, &attr, &link->cq, link);
 }
 
 static int lr_open(struct lr_link *link, struct fi_info *info)
 {
 	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct tb_end end = {};
 	int ret;
 
-	ret = fi_eq_open(lr_fabric, &attr, &link->eq, NULL);
+	ret = fi_eq_open(lr_bed.fabric, &attr, &link->eq, NULL);
 	if (!ret)
 		ret = lr_open_cq(link);
+	end.eq = link->eq;
+	end.tx = link->cq;
 	if (!ret)
-		ret = fi_endpoint(lr_domain, info, &link->ep, NULL);
-	if (!ret)
-		ret = fi_ep_bind(link->ep, &link->eq->fid, 0);
-	if (!ret)
-		ret = fi_ep_bind(link->ep, &link->cq->fid,
-				 FI_TRANSMIT | FI_RECV);
-	if (!ret)
-		ret = fi_enable(link->ep);
+		ret = tb_end_open(&end, lr_bed.domain, info);
+	link->ep = end.ep;
 	return ret ? lr_trouble(link, "open an endpoint", ret, 0) : 0;
 }
 
@@ -218,7 +215,7 @@ static int lr_expose(struct lr_link *link)
 	int ret;
 
 	memset(link->memory, 0, sizeof(*link->memory));
-	ret = fi_mr_reg(lr_domain, link->memory, sizeof(*link->memory),
+	ret = fi_mr_reg(lr_bed.domain, link->memory, sizeof(*link->memory),
 			FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &link->mr,
 			NULL);
 	if (ret)

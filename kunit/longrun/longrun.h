@@ -32,6 +32,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
+#include "../lib/bed.h"
 
 #define LR_MAGIC	0x6b4f4631
 #define LR_DEPTH	16	/* of each queue */
@@ -229,8 +230,7 @@ union lr_event {
 };
 
 /* longrun.c */
-extern struct fid_fabric *lr_fabric;
-extern struct fid_domain *lr_domain;
+extern struct tb lr_bed;
 extern struct fi_info *lr_info;
 extern unsigned int lr_size;
 extern unsigned int lr_patience_ms;

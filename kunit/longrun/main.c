@@ -83,8 +83,7 @@ static unsigned int seed = 1;
 module_param(seed, uint, 0444);
 MODULE_PARM_DESC(seed, "client: what all plans and payloads follow from");
 
-struct fid_fabric *lr_fabric;
-struct fid_domain *lr_domain;
+struct tb lr_bed;
 struct fi_info *lr_info;
 
 /**
@@ -139,8 +138,6 @@ static char lr_corrupted_text[160];
 static struct lr_link *lr_links;
 static struct task_struct **lr_tasks;
 static struct task_struct *lr_listener;
-static struct fid_eq *lr_eq;
-static struct fid_pep *lr_pep;
 static struct dentry *lr_dir;
 
 bool lr_stopped(void)
@@ -211,29 +208,13 @@ static int lr_getinfo(u64 caps)
 
 static int lr_open(void)
 {
+	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
 	int ret;
 
 	ret = lr_getinfo(FI_MSG | FI_RMA | FI_ATOMIC);
 	if (ret)
 		ret = lr_getinfo(FI_MSG | FI_RMA);
-	if (!ret)
-		ret = fi_fabric(lr_info->fabric_attr, &lr_fabric, NULL);
-	if (!ret)
-		ret = fi_domain(lr_fabric, lr_info, &lr_domain, NULL);
-	return ret;
-}
-
-static int lr_listen(void)
-{
-	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
-	int ret;
-
-	ret = fi_eq_open(lr_fabric, &attr, &lr_eq, NULL);
-	if (!ret)
-		ret = fi_passive_ep(lr_fabric, lr_info, &lr_pep, NULL);
-	if (!ret)
-		ret = fi_pep_bind(lr_pep, &lr_eq->fid, 0);
-	return ret ? : fi_listen(lr_pep);
+	return ret ? : tb_open(&lr_bed, lr_info, &attr, NULL);
 }
 
 /* When connection @nr of the run should be over */
@@ -369,7 +350,7 @@ static int lr_serve(void *data)
 static void lr_reject(struct fi_info *info)
 {
 	lr_trouble(NULL, "take a request", -EBUSY, 0);
-	fi_reject(lr_pep, info->handle, NULL, 0);
+	fi_reject(lr_bed.pep, info->handle, NULL, 0);
 	fi_freeinfo(info);
 }
 
@@ -403,7 +384,7 @@ static int lr_listen_on(void *unused)
 	u32 type;
 
 	while (!kthread_should_stop()) {
-		ret = fi_eq_sread(lr_eq, &type, &event, sizeof(event),
+		ret = fi_eq_sread(lr_bed.eq, &type, &event, sizeof(event),
 				  LR_NAP_MS, 0);
 		if (ret > 0 && type == FI_CONNREQ)
 			lr_hand_over(event.cm.info, event.cm.data);
@@ -549,29 +530,18 @@ static void lr_free(void)
 	kfree(lr_tasks);
 }
 
-static void lr_close(struct fid *fid)
-{
-	int ret = fi_close(fid);
-
-	if (ret)
-		pr_err("cannot close an object, which is a bug: %d\n", ret);
-}
-
 /* Threads end what they are at and close it; then nothing uses the rest */
 static void lr_down(void)
 {
+	int ret;
+
 	WRITE_ONCE(lr_stop, true);
 	lr_task_stop(&lr_listener);
 	if (lr_tasks)
 		lr_tasks_stop();
-	if (lr_pep)
-		lr_close(&lr_pep->fid);
-	if (lr_eq)
-		lr_close(&lr_eq->fid);
-	if (lr_domain)
-		lr_close(&lr_domain->fid);
-	if (lr_fabric)
-		lr_close(&lr_fabric->fid);
+	ret = tb_close(&lr_bed);
+	if (ret)
+		pr_err("cannot close an object, which is a bug: %d\n", ret);
 	fi_freeinfo(lr_info);
 	lr_free();
 }
@@ -582,7 +552,7 @@ static int lr_up(void)
 
 	if (ret || !lr_server)
 		return ret;
-	return lr_listen() ? : lr_tasks_start() ? :
+	return tb_listen(&lr_bed, lr_info) ? : lr_tasks_start() ? :
 	       lr_task_start(&lr_listener, lr_listen_on, NULL,
 			     "kofi_longrun/l");
 }

@@ -151,17 +151,11 @@ int nth_ep_open(struct nth_env *env, struct nth_end *end, struct fi_info *info)
 	return ret;
 }
 
-static int nth_set_rw_ops(struct nth_end *end, size_t rw_ops)
-{
-	return rw_ops ? fi_setopt(&end->ep->fid, FI_OPT_ENDPOINT,
-				  FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops)) : 0;
-}
-
 /* With its queues, and enabled; the completion queues may be set before */
 int nth_end_open(struct nth_env *env, struct nth_end *end, struct fi_info *info,
 		 size_t rw_ops)
 {
-	bool shared = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
+	struct tb_end what = { .eq = env->eq, .rw_ops = rw_ops };
 	int ret = 0;
 
 	if (!end->cq)
@@ -169,15 +163,12 @@ int nth_end_open(struct nth_env *env, struct nth_end *end, struct fi_info *info,
 	if (!end->rx_cq)
 		end->rx_cq = end->cq;
 	ret = ret ? : nth_ep_open(env, end, info);
-	ret = ret ? : fi_ep_bind(end->ep, &env->eq->fid, 0);
-	ret = ret ? : fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT |
-				 (end->cq == end->rx_cq ? FI_RECV : 0));
-	if (!ret && end->cq != end->rx_cq)
-		ret = fi_ep_bind(end->ep, &end->rx_cq->fid, FI_RECV);
-	if (!ret && shared)
-		ret = fi_ep_bind(end->ep, &env->srx->fid, 0);
-	ret = ret ? : nth_set_rw_ops(end, rw_ops);
-	return ret ? : fi_enable(end->ep);
+	what.ep = end->ep;
+	what.tx = end->cq;
+	what.rx = end->rx_cq;
+	if (info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+		what.srx = env->srx;
+	return ret ? : tb_end_bind(&what) ? : fi_enable(end->ep);
 }
 
 /* The request of the latest connection, or how that ended without one */

@@ -23,6 +23,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include "../fakehca/fakehca.h"
+#include "../lib/bed.h"
 #include "../lib/patience.h"
 
 extern struct kunit_suite kofi_nth_hca_suite;
@@ -55,11 +56,13 @@ extern struct kunit_suite kofi_nth_kfi_suite;
  * @ep: the endpoint
  * @cq: its completions; those of its sends, if @rx_cq is another one
  * @rx_cq: completions of its receives
+ * @av: its address vector, if it has no connections
  */
 struct nth_end {
 	struct fid_ep	*ep;
 	struct fid_cq	*cq;
 	struct fid_cq	*rx_cq;
+	struct fid_av	*av;
 };
 
 /**

@@ -27,16 +27,16 @@ static int nth_av_open(struct nth_env *env, struct fid_av **av)
 /* All that @end needs before it can be enabled */
 static int prepare_end(struct nth_env *env, struct nth_end *end)
 {
-	struct fid_av *av;
-	int ret = nth_av_open(env, &av);
+	int ret = nth_av_open(env, &end->av);
 
 	if (!ret)
 		ret = nth_cq_open(env, FI_WAIT_UNSPEC, &end->cq);
 	if (!ret)
 		ret = nth_ep_open(env, end, env->info);
 	end->rx_cq = end->cq;
-	return ret ? : fi_ep_bind(end->ep, &av->fid, 0) ? :
-	       fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT | FI_RECV);
+	return ret ? : tb_end_bind(&(struct tb_end) {
+		.ep = end->ep, .av = end->av, .tx = end->cq,
+	});
 }
 
 static int call_endpoint(struct nth_env *env)
@@ -58,25 +58,15 @@ static int call_enable(struct nth_env *env)
 static int prepare_ends(struct nth_env *env)
 {
 	size_t len = sizeof(env->name);
-	struct fid_av *av;
 	fi_addr_t addr;
 	int ret;
 
-	ret = prepare_end(env, &env->b);
-	if (!ret)
-		ret = nth_av_open(env, &av);
-	if (!ret)
-		ret = nth_cq_open(env, FI_WAIT_UNSPEC, &env->a.cq);
-	if (!ret)
-		ret = nth_ep_open(env, &env->a, env->info);
-	env->a.rx_cq = env->a.cq;
-	ret = ret ? : fi_ep_bind(env->a.ep, &av->fid, 0) ? :
-	      fi_ep_bind(env->a.ep, &env->a.cq->fid, FI_TRANSMIT | FI_RECV) ? :
+	ret = prepare_end(env, &env->b) ? : prepare_end(env, &env->a) ? :
 	      fi_enable(env->a.ep) ? : fi_enable(env->b.ep) ? :
 	      fi_getname(&env->b.ep->fid, &env->name, &len);
 	if (ret)
 		return ret;
-	return fi_av_insert(av, &env->name, 1, &addr, 0, NULL) == 1 ? 0 : -EINVAL;
+	return fi_av_insert(env->a.av, &env->name, 1, &addr, 0, NULL) == 1 ? 0 : -EINVAL;
 }
 
 /* They have a connection, too, and b has a region */

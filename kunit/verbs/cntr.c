@@ -29,16 +29,16 @@ static struct fid_cntr *open_cntr(struct kunit *test, enum fi_cntr_events events
 	return cntr;
 }
 
-static struct vt_cntr sleepy(struct kunit *test, u64 dirs)
+static struct tb_cntr sleepy(struct kunit *test, u64 dirs)
 {
-	return (struct vt_cntr) {
+	return (struct tb_cntr) {
 		open_cntr(test, FI_CNTR_EVENTS_COMP, FI_WAIT_UNSPEC), dirs,
 	};
 }
 
-static struct vt_cntr bytes(struct kunit *test, u64 dirs)
+static struct tb_cntr bytes(struct kunit *test, u64 dirs)
 {
-	return (struct vt_cntr) {
+	return (struct tb_cntr) {
 		open_cntr(test, FI_CNTR_EVENTS_BYTES, FI_WAIT_UNSPEC), dirs,
 	};
 }
