@@ -239,6 +239,15 @@ static struct fakehca_listen *fakehca_find_listen(struct fakehca *hca,
 	return NULL;
 }
 
+/* The caller holds the lock.  Is this request, the next one, to get lost? */
+static bool fakehca_loses(struct fakehca *hca)
+{
+	bool lose = hca->lose_request;
+
+	hca->lose_request = false;
+	return lose;
+}
+
 /* Without the lock, from here on */
 static struct fakehca_conn *fakehca_conn_new(struct fakehca *hca)
 {
@@ -257,7 +266,7 @@ static struct fakehca_conn *fakehca_conn_new(struct fakehca *hca)
 	return conn;
 }
 
-/* The listener's id with a reference, or NULL and the request is refused */
+/* The listener's id with a reference, or NULL and the request is refused or lost */
 static struct iw_cm_id *fakehca_conn_request(struct fakehca_conn *conn,
 					     struct iw_cm_id *id,
 					     struct fakehca_qp *qp)
@@ -269,6 +278,8 @@ static struct iw_cm_id *fakehca_conn_request(struct fakehca_conn *conn,
 
 	spin_lock_irqsave(&hca->lock, flags);
 	fakehca_end_set(conn, &conn->active, id, qp);
+	if (fakehca_loses(hca))
+		goto unlock;
 	listen = fakehca_find_listen(hca, id);
 	if (listen) {
 		to = listen->id;
@@ -279,6 +290,7 @@ static struct iw_cm_id *fakehca_conn_request(struct fakehca_conn *conn,
 	} else {
 		fakehca_conn_refuse(conn, -ECONNREFUSED);
 	}
+unlock:
 	spin_unlock_irqrestore(&hca->lock, flags);
 	return to;
 }
@@ -312,6 +324,16 @@ void fakehca_on_connect(struct fakehca *hca,
 	spin_unlock_irqrestore(&hca->lock, flags);
 }
 EXPORT_SYMBOL_GPL(fakehca_on_connect);
+
+void fakehca_lose_request(struct fakehca *hca)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	hca->lose_request = true;
+	spin_unlock_irqrestore(&hca->lock, flags);
+}
+EXPORT_SYMBOL_GPL(fakehca_lose_request);
 
 static void fakehca_announce(struct fakehca *hca, const struct iw_cm_id *id)
 {

@@ -293,6 +293,17 @@ void fakehca_on_connect(struct fakehca *hca,
 			void *context);
 
 /**
+ * fakehca_lose_request() - Lose the next connection request
+ * @hca: the device
+ *
+ * No listener gets it, and the end that has sent it gets no answer: until its queue pair enters the
+ * error state it waits.
+ *
+ * Context: any.
+ */
+void fakehca_lose_request(struct fakehca *hca);
+
+/**
  * fakehca_on_query_port() - Be called when this task asks for the port next
  * @hca: the device
  * @fn: called once, by the task that has made this call, before it gets the

@@ -83,6 +83,7 @@ struct fakehca_failure {
  * @conns: struct fakehca_conn
  * @on_connect: whom to ask when the next connection is requested
  * @on_connect_context: for that
+ * @lose_request: the next connection request gets lost
  * @on_query_port: whom to call when @querier asks for the port next
  * @on_query_port_context: for that
  * @querier: the task, of use for comparing only
@@ -121,6 +122,7 @@ struct fakehca {
 	void			(*on_connect)(void *context,
 					      const struct sockaddr_storage *to);
 	void			*on_connect_context;
+	bool			lose_request;
 	void			(*on_query_port)(void *context);
 	void			*on_query_port_context;
 	const struct task_struct *querier;

@@ -8,6 +8,7 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
+#include "../lib/async.h"
 #include "mr.h"
 
 /**
@@ -361,6 +362,37 @@ static void strangers_are_rejected(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, 2);
 }
 
+static int reg_call(void *context)
+{
+	struct reg_task *task = context;
+
+	reg_task_reg(&task->work);
+	return task->ret;
+}
+
+/* The removal waits for the registration, whose request for a connection has no answer */
+static void a_removal_ends_a_registration_that_connects(struct kunit *test)
+{
+	struct reg_task *task = ht_buf(test, sizeof(*task));
+	struct vt_async *reg;
+	struct fakehca *hca;
+
+	hm_open(test, NULL);
+	hca = ht_of(test)->hca;
+	task->domain = vt_of(test)->domain;
+	task->buf = ht_buf(test, 64);
+	fakehca_lose_request(hca);
+	reg = vt_async_start(test, reg_call, task);
+	while (!fakehca_calls(hca, FAKEHCA_CONNECT))
+		cond_resched();
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(reg));
+
+	fakehca_remove_begin(hca);
+	/* A step of connecting takes longer than that to fail by itself */
+	KUNIT_EXPECT_TRUE(test, fakehca_remove_wait(hca, ht_removal_ms));
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, reg), -ENODEV);
+}
+
 static void one_connection_serves_all_registrations(struct kunit *test)
 {
 	struct fakehca *hca;
@@ -386,6 +418,7 @@ static struct kunit_case reg_cases[] = {
 	KUNIT_CASE(a_registration_cut_off_starts_again),
 	KUNIT_CASE(a_late_flush_does_not_stop_a_registration),
 	KUNIT_CASE_PARAM(strangers_are_rejected, stranger_len_gen_params),
+	KUNIT_CASE(a_removal_ends_a_registration_that_connects),
 	KUNIT_CASE(one_connection_serves_all_registrations),
 	{}
 };

@@ -328,12 +328,20 @@ static int verbs_reg_connect(struct verbs_reg *reg)
 	return 0;
 }
 
-/* Disconnects and drains, so that iWARP devices release the queue pair */
-static void verbs_reg_destroy_end(struct verbs_reg_end *end)
+/*
+ * Disconnects and drains, so that iWARP devices release the queue pair.  @connecting: there may be
+ * no answer yet, for which the iWARP connection manager would wait.  The error state of the queue
+ * pair ends the attempt first.
+ */
+static void verbs_reg_destroy_end(struct verbs_reg_end *end, bool connecting)
 {
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
 	if (!end->id)
 		return;
 	if (end->id->qp) {
+		if (connecting)
+			ib_modify_qp(end->id->qp, &attr, IB_QP_STATE);
 		rdma_disconnect(end->id);
 		ib_drain_qp(end->id->qp);
 		rdma_destroy_qp(end->id);
@@ -343,12 +351,14 @@ static void verbs_reg_destroy_end(struct verbs_reg_end *end)
 
 static void verbs_reg_destroy(struct verbs_reg *reg)
 {
+	bool connecting = reg->listener;
+
 	/* The listener goes first, so no request comes any more */
-	if (reg->listener)
+	if (connecting)
 		rdma_destroy_id(reg->listener);
 	/* Over iWARP the active end cannot go before the passive end has answered */
-	verbs_reg_destroy_end(&reg->passive);
-	verbs_reg_destroy_end(&reg->active);
+	verbs_reg_destroy_end(&reg->passive, connecting);
+	verbs_reg_destroy_end(&reg->active, connecting);
 	ib_free_cq(reg->cq);
 	kfree(reg);
 }
