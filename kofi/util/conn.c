@@ -88,17 +88,18 @@ EXPORT_SYMBOL_GPL(kofi_conn_may_start);
 void kofi_conn_start(struct kofi_conn *conn, struct workqueue_struct *wq)
 {
 	kofi_conn_set_state(conn, KOFI_CONN_CONNECTING);
-	if (conn->timeout)
-		queue_delayed_work(wq, &conn->late,
-				   msecs_to_jiffies(conn->timeout));
+	if (!conn->timeout)
+		return;
+	conn->late_due = true;
+	queue_delayed_work(wq, &conn->late, msecs_to_jiffies(conn->timeout));
 }
 EXPORT_SYMBOL_GPL(kofi_conn_start);
 
 /* If the work has begun to run already, it finds another state */
 static void kofi_conn_stop_late(struct kofi_conn *conn)
 {
-	if (conn->late.work.func)
-		cancel_delayed_work(&conn->late);
+	if (conn->late_due && cancel_delayed_work(&conn->late))
+		conn->late_due = false;
 }
 
 static void kofi_conn_post(struct kofi_conn *conn, struct kofi_event *event,
@@ -164,10 +165,18 @@ void kofi_conn_close(struct kofi_conn *conn)
 }
 EXPORT_SYMBOL_GPL(kofi_conn_close);
 
+void kofi_conn_cancel_late(struct kofi_conn *conn)
+{
+	if (!conn->late_due)
+		return;
+	cancel_delayed_work_sync(&conn->late);
+	conn->late_due = false;
+}
+EXPORT_SYMBOL_GPL(kofi_conn_cancel_late);
+
 void kofi_conn_fini(struct kofi_conn *conn)
 {
-	if (conn->late.work.func)
-		cancel_delayed_work_sync(&conn->late);
+	kofi_conn_cancel_late(conn);
 	if (!conn->eq)
 		return;
 	kofi_eq_withdraw(conn->eq, &conn->connected);

@@ -349,7 +349,7 @@ static void verbs_ep_strip(struct verbs_res *res)
 	verbs_ep_stop(ep);
 	rdma_unlock_handler(ep->id);
 
-	cancel_delayed_work_sync(&ep->kep.conn.late);
+	kofi_conn_cancel_late(&ep->kep.conn);
 	/*
 	 * Destroying an id whose accept the peer has not answered sends a reject right behind
 	 * the accept.  The peer's ib_cm handles messages on all CPUs at once, and drops the reject
