@@ -7,10 +7,19 @@
  * waits for the calls on every endpoint; a drain during the removal waits for those on its own.
  */
 #include <linux/wait_bit.h>
-#include <kofi/compat.h>
 #include "../cm.h"
 #include "../ep.h"
 #include "../verbs.h"
+
+/* Only the removal of the device waits for calls */
+static void verbs_ep_called(struct verbs_ep *ep)
+{
+	struct verbs_device *dev = ep->domain->dev;
+
+	/* A full barrier: either verbs_ep_await_calls() sees 0, or this sees the removal */
+	if (atomic_dec_and_test(&ep->calls) && verbs_device_going(dev))
+		wake_up_var(&ep->calls);
+}
 
 int verbs_ep_enter(struct verbs_ep *ep)
 {
@@ -21,7 +30,7 @@ int verbs_ep_enter(struct verbs_ep *ep)
 	smp_mb__after_atomic();
 	ret = verbs_device_enter(ep->domain->dev);
 	if (ret)
-		atomic_dec_and_wake_up(&ep->calls);
+		verbs_ep_called(ep);
 	return ret;
 }
 
@@ -29,7 +38,7 @@ void verbs_ep_leave(struct verbs_ep *ep)
 {
 	struct verbs_device *dev = ep->domain->dev;
 
-	atomic_dec_and_wake_up(&ep->calls);
+	verbs_ep_called(ep);
 	verbs_device_leave(dev);
 }
 
