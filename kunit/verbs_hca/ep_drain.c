@@ -6,6 +6,7 @@
 #include <linux/completion.h>
 #include <linux/err.h>
 #include <rdma/ib_verbs.h>
+#include "../lib/async.h"
 #include "hca.h"
 #include "mr.h"
 
@@ -165,6 +166,89 @@ static void a_removal_drains_itself(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(hca, HT_PATIENCE_MS));
 }
 
+/* A registration that is held in the device */
+struct ep_drain_reg {
+	struct fid_domain	*domain;
+	u8			*buf;
+	struct completion	entered;
+	struct completion	leave;
+};
+
+static void ep_drain_hold(void *context)
+{
+	struct ep_drain_reg *reg = context;
+
+	complete(&reg->entered);
+	wait_for_completion(&reg->leave);
+}
+
+static int ep_drain_register(void *context)
+{
+	struct ep_drain_reg *reg = context;
+	struct fid_mr *mr;
+
+	return fi_mr_reg(reg->domain, reg->buf, EP_DRAIN_LEN, HM_REMOTE, 0, 0, 0, &mr, NULL);
+}
+
+/* The removal strips no endpoint before the last call has left the device */
+static void a_drain_waits_for_a_removal_no_longer_than_its_timeout(struct kunit *test)
+{
+	struct ep_drain_reg *reg = ht_buf(test, sizeof(*reg));
+	struct vt_pair pair = {};
+	struct vt_async *async;
+	struct fakehca *hca;
+
+	hm_open(test, NULL);
+	vt_listen(test, vt_eq(test, 0));
+	ht_join(test, &pair);
+	hca = ht_of(test)->hca;
+	reg->domain = vt_of(test)->domain;
+	reg->buf = ht_buf(test, EP_DRAIN_LEN);
+	init_completion(&reg->entered);
+	init_completion(&reg->leave);
+	fakehca_on_map_mr(hca, ep_drain_hold, reg);
+	async = vt_async_start(test, ep_drain_register, reg);
+	wait_for_completion(&reg->entered);
+	fakehca_remove_begin(hca);
+	KUNIT_EXPECT_EQ(test, ht_error(test, pair.a.eq).err, ENODEV);
+
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, EP_DRAIN_SHORT_MS), -ENODEV);
+	KUNIT_EXPECT_FALSE(test, fakehca_remove_wait(hca, 0));
+	complete(&reg->leave);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, async), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
+	KUNIT_EXPECT_TRUE(test, fakehca_remove_wait(hca, HT_PATIENCE_MS));
+}
+
+/* Its registration was executed and had no completion, so no operation has given its slot back */
+static void a_region_closes_after_the_drain_of_a_removed_device(struct kunit *test)
+{
+	struct fakehca_attr attr = { .roce = true };
+	struct vt_pair pair = { .a.bind_flags = FI_SELECTIVE_COMPLETION };
+	struct kvec iov = { .iov_len = EP_DRAIN_LEN };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
+	struct fakehca *hca;
+	struct fid_mr *mr;
+
+	hm_open(test, &attr);
+	vt_listen(test, vt_eq(test, 0));
+	ht_join(test, &pair);
+	hca = ht_of(test)->hca;
+	mr = hm_reg_ep(test, pair.a.ep);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	iov.iov_base = ht_buf(test, EP_DRAIN_LEN);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, EP_DRAIN_LEN), EP_DRAIN_LEN, NULL, 0,
+				      vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, 0), 0);
+	vt_done(test, pair.b.tx, vt_ctx(1));
+
+	fakehca_remove_begin(hca);
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(hca, HT_PATIENCE_MS));
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
+	vt_close(test, &mr->fid);
+}
+
 static void an_endpoint_not_enabled_has_nothing_to_drain(struct kunit *test)
 {
 	struct vt_end end = {};
@@ -188,6 +272,8 @@ static struct kunit_case ep_drain_cases[] = {
 	KUNIT_CASE(silent_operations_give_their_memory_back),
 	KUNIT_CASE(a_removal_waits_for_no_callback_of_a_drain),
 	KUNIT_CASE(a_removal_drains_itself),
+	KUNIT_CASE(a_drain_waits_for_a_removal_no_longer_than_its_timeout),
+	KUNIT_CASE(a_region_closes_after_the_drain_of_a_removed_device),
 	KUNIT_CASE(an_endpoint_not_enabled_has_nothing_to_drain),
 	{}
 };
