@@ -191,6 +191,27 @@ static void large_data_over_iwarp_are_reported(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ht_stats(test).unsaid, base);
 }
 
+/*
+ * Of the operations that have no completion, the device reports the last one of each half of the
+ * queue, and so frees that half.
+ */
+static void every_half_queue_is_reported_once(struct kunit *test)
+{
+	const struct po_call call = { "send", VT_SENDMSG, 1, true };
+	struct po po = { .pair.a.bind_flags = FI_SELECTIVE_COMPLETION };
+	unsigned int base, half, i;
+
+	po_open(test, &po, true);
+	half = po.pair.a.info->tx_attr->size / 2;
+	base = ht_stats(test).unsaid;
+	for (i = 1; i <= 3 * half; i++) {
+		KUNIT_ASSERT_EQ(test, po_post(&po, &call, 0), 0);
+		vt_done(test, po.pair.b.tx, vt_ctx(2));
+		KUNIT_ASSERT_EQ(test, ht_stats(test).unsaid, base + i - i / half);
+	}
+	vt_none(test, po.pair.a.tx);
+}
+
 static void a_chain_has_one_doorbell(struct kunit *test)
 {
 	struct kvec kvec = { ht_buf(test, 64), 64 };
@@ -359,6 +380,7 @@ static struct kunit_case kofi_hca_post_cases[] = {
 	KUNIT_CASE_PARAM(an_operation_has_one_doorbell, po_call_gen_params),
 	KUNIT_CASE_PARAM(large_data_over_iwarp_are_reported,
 			 po_call_gen_params),
+	KUNIT_CASE(every_half_queue_is_reported_once),
 	KUNIT_CASE(a_chain_has_one_doorbell),
 	KUNIT_CASE(a_refused_chain_calls_nobody_back_from_a_post),
 	KUNIT_CASE_PARAM(a_refused_request_is_told_to_its_caller,
