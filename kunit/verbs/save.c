@@ -18,6 +18,7 @@
 #define RANGES		32	/* of a request */
 #define REQUEST_LEN	(24 + 16 * RANGES)
 #define ANSWER_LEN	8
+#define ANSWER_MS	30000	/* the provider waits so long for an answer */
 
 /**
  * struct save_test - A case
@@ -633,6 +634,29 @@ static void an_answer_to_another_request_is_none(struct kunit *test)
 	expect_unsaved(test, peer, 2, EPROTO);
 }
 
+/* Saves that wait for an answer end with the connection, and not only when its time is over */
+static void saves_end_with_the_connection(struct kunit *test)
+{
+	struct vt_peer *peer, *target;
+	struct save_test st = {};
+	struct vt_comp comp;
+	ktime_t begin;
+	int i;
+
+	if (!serve(test, &st))
+		return;
+	peer = save_twice(test, &st, &target);
+	begin = ktime_get();
+	KUNIT_ASSERT_EQ(test, fi_shutdown(peer->end.ep, 0), 0);
+	for (i = 1; i <= 2; i++) {
+		comp = vt_failed(test, peer->end.tx);
+		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(i));
+		KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	}
+	KUNIT_EXPECT_LT(test, ktime_ms_delta(ktime_get(), begin), ANSWER_MS / 2);
+	vt_none(test, peer->end.tx);
+}
+
 /* An answer that is late or out of form is the last one */
 static void a_target_that_failed_once_is_not_asked_again(struct kunit *test)
 {
@@ -666,6 +690,7 @@ static struct kunit_case save_cases[] = {
 	KUNIT_CASE(what_a_request_claims_is_checked),
 	KUNIT_CASE(a_message_out_of_form_ends_the_session),
 	KUNIT_CASE(an_answer_to_another_request_is_none),
+	KUNIT_CASE(saves_end_with_the_connection),
 	KUNIT_CASE(a_target_that_failed_once_is_not_asked_again),
 	{}
 };
