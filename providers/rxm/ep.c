@@ -211,6 +211,32 @@ static void rxm_flush(struct rxm_ep *ep)
 	kofi_srx_flush(&ep->soft.own_srx, ECANCELED);
 }
 
+/*
+ * Looks again at what has come by the connections in rxm_ep.stalled, once by each: one whose next
+ * packet still has to wait is in the list again.  Returns whether connections are left.
+ */
+static bool rxm_receive_stalled(struct rxm_ep *ep)
+{
+	struct rxm_conn *conn;
+	LIST_HEAD(stalled);
+	int i;
+
+	spin_lock_irq(&ep->soft.lock);
+	list_splice_init(&ep->stalled, &stalled);
+	spin_unlock_irq(&ep->soft.lock);
+	for (i = 0; i < RXM_BUDGET; i++) {
+		conn = rxm_next(ep, &stalled, offsetof(struct rxm_conn, stalled));
+		if (!conn)
+			return false;
+		rxm_receive(conn);
+		rxm_conn_unuse(conn);
+	}
+	spin_lock_irq(&ep->soft.lock);
+	list_splice(&stalled, &ep->stalled);
+	spin_unlock_irq(&ep->soft.lock);
+	return true;
+}
+
 static void rxm_work(struct work_struct *work)
 {
 	struct rxm_ep *ep = container_of(work, struct rxm_ep, soft.work);
@@ -224,14 +250,7 @@ static void rxm_work(struct work_struct *work)
 	else
 		more = rxm_route(ep);
 	rxm_settle(ep);
-	for (i = 0; i < RXM_BUDGET; i++) {
-		conn = rxm_next(ep, &ep->stalled, offsetof(struct rxm_conn, stalled));
-		if (!conn)
-			break;
-		rxm_receive(conn);
-		rxm_conn_unuse(conn);
-	}
-	more |= i == RXM_BUDGET;
+	more |= rxm_receive_stalled(ep);
 	for (i = 0; i < RXM_BUDGET; i++) {
 		conn = rxm_next(ep, &ep->ready, offsetof(struct rxm_conn, ready));
 		if (!conn)
