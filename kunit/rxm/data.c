@@ -10,6 +10,7 @@
 #define LONG	(2 * RXM_LIMIT + 100)
 #define SEGS	3
 #define KEPT	64	/* messages of a connection that are kept without a receive */
+#define PEERS	8	/* connections whose messages are all that an endpoint keeps */
 #define SHORT_S	5	/* the least message_timeout */
 
 static void an_eager_message_is_received(struct kunit *test)
@@ -193,11 +194,113 @@ static void a_message_behind_one_that_waits_is_not_late(struct kunit *test)
 		send_tagged_seg(test, bed, 5, i);
 	msleep(2 * SHORT_S * MSEC_PER_SEC);
 	vt_none(test, bed->us.rx);
-	for (i = 0; i <= KEPT; i++) {
-		vt_recv(test, &bed->us, other, LEN, vt_ctx(2));
-		vt_done(test, bed->us.rx, vt_ctx(2));
-	}
+	/* Now there is room for it */
+	vt_recv(test, &bed->us, other, LEN, vt_ctx(2));
+	vt_done(test, bed->us.rx, vt_ctx(2));
 	vt_done(test, bed->us.rx, vt_ctx(1));
+}
+
+/* A tagged message of LEN bytes, which are those of vt_fill(@tag) */
+static void send_tagged(struct kunit *test, struct rxm_bed *bed, u8 tag)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, LEN);
+
+	hdr->op.op = 1;
+	hdr->op.tag = tag;
+	vt_fill(hdr + 1, LEN, tag);
+	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+}
+
+static void post_tagged(struct kunit *test, struct rxm_bed *bed, u8 *buf, u8 tag)
+{
+	KUNIT_ASSERT_EQ(test, fi_trecv(bed->us.ep, buf, LEN, NULL, FI_ADDR_UNSPEC, tag, 0,
+				       vt_ctx(tag)), 0);
+}
+
+static void expect_tagged(struct kunit *test, struct rxm_bed *bed, u8 *buf, u8 tag)
+{
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(tag)).tag, tag);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LEN, tag));
+}
+
+static void send_kept(struct kunit *test, struct rxm_bed *bed)
+{
+	int i;
+
+	for (i = 0; i < KEPT; i++)
+		send_tagged(test, bed, 1);
+}
+
+/* Takes a message of send_kept(), so that the one with tag 2 is kept, and that with tag 3 comes */
+static void take_one_kept(struct kunit *test, struct rxm_bed *bed, u8 *buf)
+{
+	post_tagged(test, bed, buf, 3);
+	vt_none(test, bed->us.rx);
+	post_tagged(test, bed, buf + LEN, 1);
+	expect_tagged(test, bed, buf + LEN, 1);
+	expect_tagged(test, bed, buf, 3);
+	post_tagged(test, bed, buf, 2);
+	expect_tagged(test, bed, buf, 2);
+}
+
+static void a_message_in_its_buffer_is_kept_when_another_one_is_taken(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, 2 * LEN);
+
+	rxm_join(test, bed);
+	send_kept(test, bed);
+	send_tagged(test, bed, 2);
+	send_tagged(test, bed, 3);
+	take_one_kept(test, bed, buf);
+}
+
+/* The endpoint keeps no more, but the connection could */
+static void a_message_in_its_buffer_is_kept_when_another_peers_is_taken(struct kunit *test)
+{
+	struct rxm_bed *beds = vt_buf(test, (PEERS + 1) * sizeof(*beds));
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, 2 * LEN);
+	int i;
+
+	for (i = 0; i <= PEERS; i++) {
+		beds[i] = *bed;
+		rxm_join_as(test, &beds[i], RXM_PORT + i);
+	}
+	for (i = 0; i < PEERS; i++)
+		send_kept(test, &beds[i]);
+	send_tagged(test, &beds[PEERS], 2);
+	send_tagged(test, &beds[PEERS], 3);
+	take_one_kept(test, bed, buf);
+}
+
+/* The client has claimed it, and only takes it later */
+static void a_claimed_message_stays_in_its_buffer(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, 2 * LEN);
+	struct kvec iov = { buf, LEN };
+	struct fi_msg_tagged msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.addr		= FI_ADDR_UNSPEC,
+		.tag		= 2,
+		.context	= vt_ctx(2),
+	};
+
+	rxm_join(test, bed);
+	send_kept(test, bed);
+	send_tagged(test, bed, 2);
+	send_tagged(test, bed, 3);
+	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_PEEK | FI_CLAIM), 0);
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(2)).len, LEN);
+	post_tagged(test, bed, buf + LEN, 1);
+	expect_tagged(test, bed, buf + LEN, 1);
+	vt_none(test, bed->us.rx);
+	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_CLAIM), 0);
+	expect_tagged(test, bed, buf, 2);
+	post_tagged(test, bed, buf, 3);
+	expect_tagged(test, bed, buf, 3);
 }
 
 /**
@@ -707,6 +810,9 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_message_of_which_a_part_has_come_ends_with_the_connection),
 	KUNIT_CASE(a_message_that_never_ends_ends_the_connection),
 	KUNIT_CASE(a_message_behind_one_that_waits_is_not_late),
+	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_one_is_taken),
+	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_peers_is_taken),
+	KUNIT_CASE(a_claimed_message_stays_in_its_buffer),
 	KUNIT_CASE_PARAM(a_packet_that_breaks_the_rules_ends_the_connection,
 			 bad_packet_gen_params),
 	KUNIT_CASE(a_segment_that_is_missing_ends_the_connection),

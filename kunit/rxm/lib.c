@@ -93,18 +93,24 @@ void rxm_dial(struct kunit *test, struct rxm_bed *bed, const void *data, size_t 
 	vt_connect(test, &bed->peer, data, len);
 }
 
-void rxm_join(struct kunit *test, struct rxm_bed *bed)
+void rxm_join_as(struct kunit *test, struct rxm_bed *bed, int port)
 {
 	struct rxm_wire_request request = rxm_request();
 	struct rxm_wire_accept answer;
 	union vt_event event;
 
+	request.port = port;
 	rxm_dial(test, bed, &request, sizeof(request));
 	KUNIT_ASSERT_EQ(test, vt_event(test, bed->peer.eq, FI_CONNECTED, &event), sizeof(answer));
 	memcpy(&answer, event.cm.data, sizeof(answer));
 	KUNIT_EXPECT_EQ(test, answer.flow_ctrl, 2);
 	KUNIT_EXPECT_NE(test, (u32)(answer.conn_id >> 32), 0);
 	bed->id = answer.conn_id;
+}
+
+void rxm_join(struct kunit *test, struct rxm_bed *bed)
+{
+	rxm_join_as(test, bed, RXM_PORT);
 }
 
 struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, size_t len)

@@ -50,6 +50,8 @@ struct rxm_wire_request rxm_request(void);
 void rxm_dial(struct kunit *test, struct rxm_bed *bed, const void *data, size_t len);
 /* The same with a request that fits, until the connection stands */
 void rxm_join(struct kunit *test, struct rxm_bed *bed);
+/* The same, as a peer that listens at another port */
+void rxm_join_as(struct kunit *test, struct rxm_bed *bed, int port);
 void rxm_post_recvs(struct kunit *test, struct rxm_bed *bed);
 /* A packet of @peer with a header and @len bytes of payload behind it */
 struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, size_t len);

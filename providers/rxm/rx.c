@@ -10,8 +10,8 @@
  * for the connection and for the endpoint, so that the packets behind it go on.  Memory is
  * allocated without waiting.  If there is none, or the bound is reached, the message waits in its
  * buffer (rxm_conn.head), and the packets behind it wait, too; a receive finds the message all
- * the same.  If the engine of kofi/srx.h has no room for one more message, the packet waits without
- * being known to it.
+ * the same.  It is kept after all when an early message has gone (rxm_ep.crowded).  If the engine
+ * of kofi/srx.h has no room for one more message, the packet waits without being known to it.
  *
  * Everything that a packet says is checked before it is used: what it says by itself in wire.c.  A
  * peer that breaks the rules of the wire loses its connection.
@@ -56,38 +56,41 @@ static bool rxm_early_has_room(const struct rxm_conn *conn, size_t len)
 	       conn->ep->early_bytes + len <= RXM_EARLY_BYTES;
 }
 
-/* Returns an early message that is kept, with a reference to the endpoint; NULL: no room */
-static struct rxm_early *rxm_early_get(struct rxm_conn *conn, u64 len)
+/* Has kofi_soft_ep.work look at the next packet once more */
+static void rxm_resume_conn(struct rxm_conn *conn)
+{
+	lockdep_assert_held(&conn->ep->soft.lock);
+	if (conn->state != RXM_OVER)
+		list_move_tail(&conn->stalled, &conn->ep->stalled);
+}
+
+/* Has the next packet looked at once more when an early message has gone */
+static void rxm_await_room(struct rxm_conn *conn)
+{
+	lockdep_assert_held(&conn->ep->soft.lock);
+	if (conn->state != RXM_OVER)
+		list_move_tail(&conn->stalled, &conn->ep->crowded);
+}
+
+/* Takes room for an early message, without its payload; NULL: there is none */
+static struct rxm_early *rxm_early_reserve(struct rxm_conn *conn, size_t len)
 {
 	struct rxm_early *early = NULL;
 	struct rxm_ep *ep = conn->ep;
-	unsigned long flags;
-	void *data = NULL;
 
-	if (len > RXM_EARLY_MAX)
-		return NULL;
-	if (len) {
-		data = kmalloc(len, RXM_EARLY_GFP);
-		if (!data)
-			return NULL;
-	}
-	spin_lock_irqsave(&ep->soft.lock, flags);
+	lockdep_assert_held(&ep->soft.lock);
 	if (rxm_early_has_room(conn, len))
 		early = kofi_bufpool_get(&ep->early);
-	if (early) {
-		*early = (struct rxm_early) { .ep = ep, .addr = conn->addr, .data = data };
-		early->counted = conn;
-		list_add_tail(&early->of_conn, &conn->kept);
-		INIT_LIST_HEAD(&early->entry);
-		early->len = len;
-		conn->early_msgs++;
-		conn->early_bytes += len;
-		ep->early_bytes += len;
-		kofi_soft_ep_get(&ep->soft);
-	}
-	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	if (!early)
-		kfree(data);
+		return NULL;
+	*early = (struct rxm_early) { .ep = ep, .addr = conn->addr, .len = len };
+	early->counted = conn;
+	list_add_tail(&early->of_conn, &conn->kept);
+	INIT_LIST_HEAD(&early->entry);
+	conn->early_msgs++;
+	conn->early_bytes += len;
+	ep->early_bytes += len;
+	kofi_soft_ep_get(&ep->soft);
 	return early;
 }
 
@@ -107,8 +110,40 @@ static void rxm_early_put(struct rxm_early *early)
 		list_del(&early->of_conn);
 	}
 	kofi_bufpool_put(&ep->early, early);
+	list_splice_tail_init(&ep->crowded, &ep->stalled);
+	if (!list_empty(&ep->stalled))
+		kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	kofi_soft_ep_put(&ep->soft);
+}
+
+/*
+ * Returns an early message that is kept, with a reference to the endpoint.  NULL: there is no room,
+ * and if there may be some later, the packet is looked at again then.
+ */
+static struct rxm_early *rxm_early_get(struct rxm_conn *conn, u64 len)
+{
+	struct rxm_ep *ep = conn->ep;
+	struct rxm_early *early;
+	unsigned long flags;
+
+	if (len > RXM_EARLY_MAX)
+		return NULL;
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	early = rxm_early_reserve(conn, len);
+	if (!early)
+		rxm_await_room(conn);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	if (!early || !len)
+		return early;
+	early->data = kmalloc(len, RXM_EARLY_GFP);
+	if (early->data)
+		return early;
+	rxm_early_put(early);
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	rxm_await_room(conn);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	return NULL;
 }
 
 /* Whatever decides about an early message has decided */
@@ -121,10 +156,10 @@ static void rxm_early_settle(struct rxm_early *early, struct kofi_rx *rx)
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	early->rx = rx;
 	early->settled = true;
-	if (!conn && early->whole)
+	if (conn)
+		rxm_resume_conn(conn);
+	else if (early->whole)
 		list_add_tail(&early->entry, &ep->settled);
-	else if (conn && conn->state != RXM_OVER && list_empty(&conn->stalled))
-		list_add_tail(&conn->stalled, &ep->stalled);
 	kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
@@ -360,18 +395,23 @@ static void rxm_stall(struct rxm_conn *conn)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ep->soft.lock, flags);
-	if (conn->state != RXM_OVER && list_empty(&conn->stalled))
-		list_add_tail(&conn->stalled, &ep->stalled);
+	rxm_resume_conn(conn);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
-/* As kofi_srx_arrive(), of a message that has found no receive; -EINPROGRESS: in its buffer */
-static int rxm_early(struct rxm_conn *conn, struct rxm_buf *buf,
+/* Bytes that are kept of a message without a receive */
+static u64 rxm_early_size(const struct rxm_buf *buf)
+{
+	return buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ ? rxm_payload(buf) : buf->hdr->op.size;
+}
+
+/*
+ * As kofi_srx_arrive(), of a message that has found no receive; -EINPROGRESS: in its buffer.
+ * @early: where it is kept, or NULL.
+ */
+static int rxm_early(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_early *early,
 		     const struct kofi_srx_arrival *what, struct kofi_rx **rx)
 {
-	bool rndv = buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ;
-	struct rxm_early *early = rxm_early_get(conn, rndv ? rxm_payload(buf) : what->len);
-
 	/* The engine may call rxm_resume() before the last call below returns */
 	rxm_stall(conn);
 	if (early)
@@ -379,23 +419,47 @@ static int rxm_early(struct rxm_conn *conn, struct rxm_buf *buf,
 	return rxm_wait_in_buffer(conn, what, rx);
 }
 
-/* The message in the buffer of the next packet has been waiting; -EAGAIN: it still is */
-static int rxm_head(struct rxm_conn *conn, struct rxm_buf *buf)
+/*
+ * The message in the buffer of the next packet has been waiting.  0: it has been dealt with; 1: it
+ * does not wait any more, and there is room for it in @early; -EAGAIN: it waits.
+ */
+static int rxm_head(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_early **early)
 {
-	struct rxm_ep *ep = conn->ep;
+	struct kofi_soft_ep *soft = &conn->ep->soft;
 	struct kofi_rx *rx;
 	unsigned long flags;
 	bool settled;
 
-	spin_lock_irqsave(&ep->soft.lock, flags);
+	spin_lock_irqsave(&soft->lock, flags);
 	settled = conn->head.settled;
 	rx = conn->head.rx;
-	spin_unlock_irqrestore(&ep->soft.lock, flags);
-	if (!settled)
+	spin_unlock_irqrestore(&soft->lock, flags);
+	if (settled) {
+		conn->head_waits = false;
+		rxm_take(conn, buf, rx, NULL);
+		return 0;
+	}
+	*early = rxm_early_get(conn, rxm_early_size(buf));
+	if (!*early)
 		return -EAGAIN;
+	/* Otherwise the client has claimed it, or rxm_early_settle() is called */
+	if (!kofi_srx_withdraw_unclaimed(&soft->own_srx, &conn->head.msg)) {
+		rxm_early_put(*early);
+		return -EAGAIN;
+	}
 	conn->head_waits = false;
-	rxm_take(conn, buf, rx, NULL);
-	return 0;
+	return 1;
+}
+
+/* As kofi_srx_arrive(), of a message that does not wait; -EINPROGRESS: it waits in its buffer */
+static int rxm_arrive(struct rxm_conn *conn, struct rxm_buf *buf,
+		      const struct kofi_srx_arrival *what, struct kofi_rx **rx)
+{
+	int ret = kofi_srx_arrive(&conn->ep->soft.own_srx, what, NULL, rx);
+
+	if (ret != -EAGAIN)
+		return ret;
+	return rxm_early(conn, buf, rxm_early_get(conn, rxm_early_size(buf)), what, rx);
 }
 
 /* The first packet of a message; -EAGAIN: it has to wait */
@@ -410,15 +474,17 @@ static int rxm_message(struct rxm_conn *conn, struct rxm_buf *buf)
 		.len	= op->size,
 		.data	= op->flags & RXM_WIRE_CQ_DATA ? op->data : 0,
 	};
+	struct rxm_early *early = NULL;
 	struct kofi_rx *rx;
 	int ret;
 
-	if (conn->head_waits)
-		return rxm_head(conn, buf);
+	if (conn->head_waits) {
+		ret = rxm_head(conn, buf, &early);
+		if (ret <= 0)
+			return ret;
+	}
 	rxm_source(conn->ep, &conn->addr, &what.src_addr, &what.source);
-	ret = kofi_srx_arrive(&conn->ep->soft.own_srx, &what, NULL, &rx);
-	if (ret == -EAGAIN)
-		ret = rxm_early(conn, buf, &what, &rx);
+	ret = early ? rxm_early(conn, buf, early, &what, &rx) : rxm_arrive(conn, buf, &what, &rx);
 	switch (ret) {
 	case KOFI_SRX_MATCHED:
 		rxm_take(conn, buf, rx, NULL);

@@ -341,7 +341,7 @@ enum rxm_conn_state {
  * @next_entry: the first of them that has not been dealt with
  * @stuck: the next packet has to wait; read by rxm_ep.cm, as the next one
  * @resumed: jiffies when a packet that had to wait has been dealt with
- * @stalled: in rxm_ep.stalled, if the next packet may find a receive now
+ * @stalled: in rxm_ep.stalled, if the next packet may find a receive now; or in rxm_ep.crowded
  * @head: the next packet, if it is a message that waits for its receive in its buffer
  * @head_waits: @head is in use
  * @sars: segmented messages; used as @head_waits, and read by rxm_ep.cm
@@ -469,7 +469,8 @@ struct rxm_peer {
  *	that follows but @flushed
  * @broken: &struct rxm_conn that are to end
  * @ready: &struct rxm_conn that may send
- * @stalled: &struct rxm_conn whose next packet may find a receive
+ * @stalled: &struct rxm_conn whose next packet may find a receive, or room
+ * @crowded: &struct rxm_conn whose next packet may find room when an early message has gone
  * @settled: &struct rxm_early that are to be delivered or dropped
  * @early: free &struct rxm_early
  * @early_bytes: bytes of kept messages
@@ -498,6 +499,7 @@ struct rxm_ep {
 	struct list_head	broken;
 	struct list_head	ready;
 	struct list_head	stalled;
+	struct list_head	crowded;
 	struct list_head	settled;
 	struct kofi_bufpool	early;
 	size_t			early_bytes;
