@@ -2,10 +2,12 @@
 /*
  * Messages that this end offers, and a raw peer reads.
  */
+#include <linux/delay.h>
 #include <linux/sizes.h>
 #include <rdma/fi_rma.h>
 #include "rxm.h"
 
+#define LEN		64
 #define SEGMENTED	(8 * RXM_LIMIT)	/* the longest message in segments */
 #define LONG		(SEGMENTED + 1)
 
@@ -99,7 +101,7 @@ static void the_key_ends_with_the_message(struct kunit *test)
 /* Messages of any length, of which none is reported before its answer has come */
 static void a_message_to_be_delivered_is_offered(struct kunit *test)
 {
-	static const size_t lens[] = { 0, 1, 100, RXM_LIMIT + 1 };
+	static const size_t lens[] = { 1, 100, RXM_LIMIT + 1 };
 	struct rxm_bed *bed = rxm_bed_open(test);
 	u8 *out = vt_buf(test, RXM_LIMIT + 1), *in = vt_buf(test, RXM_LIMIT + 1);
 	struct rxm_wire_hdr *hdr;
@@ -120,6 +122,44 @@ static void a_message_to_be_delivered_is_offered(struct kunit *test)
 		answer_offer(test, bed, hdr->ctrl.msg_id);
 		vt_done(test, bed->us.tx, vt_ctx(1));
 	}
+}
+
+/* libfabric never answers the offer of a message without bytes */
+static void an_empty_message_to_be_delivered_is_not_offered(struct kunit *test)
+{
+	const struct fi_msg msg = { .context = vt_ctx(1) };
+	struct rxm_bed *bed = rxm_bed_open(test);
+	const struct rxm_wire_hdr *hdr = (const void *)bed->bufs[0];
+
+	rxm_join(test, bed);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
+			0);
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->peer.rx, vt_ctx(0)).len, sizeof(*hdr));
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.type, RXM_WIRE_EAGER);
+	KUNIT_EXPECT_EQ(test, hdr->op.size, 0);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+}
+
+/* It has not been delivered before the lower endpoint of the peer has it */
+static void an_empty_message_to_be_delivered_waits_for_the_peer(struct kunit *test)
+{
+	const struct fi_msg msg = { .context = vt_ctx(1) };
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *out = vt_buf(test, LEN);
+	int i;
+
+	rxm_join(test, bed);
+	for (i = 0; i < RXM_RECVS; i++) {
+		KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LEN, NULL, 0, vt_ctx(2)), 0);
+		vt_done(test, bed->us.tx, vt_ctx(2));
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+	}
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
+			0);
+	msleep(MSEC_PER_SEC);
+	vt_none(test, bed->us.tx);
+	rxm_post_recvs(test, bed);
+	vt_done(test, bed->us.tx, vt_ctx(1));
 }
 
 static void offers_may_be_answered_in_any_order(struct kunit *test)
@@ -190,6 +230,8 @@ static struct kunit_case offer_cases[] = {
 	KUNIT_CASE(a_long_message_is_offered_until_it_has_been_read),
 	KUNIT_CASE(the_key_ends_with_the_message),
 	KUNIT_CASE(a_message_to_be_delivered_is_offered),
+	KUNIT_CASE(an_empty_message_to_be_delivered_is_not_offered),
+	KUNIT_CASE(an_empty_message_to_be_delivered_waits_for_the_peer),
 	KUNIT_CASE(offers_may_be_answered_in_any_order),
 	KUNIT_CASE(an_offer_that_is_not_answered_ends_with_the_connection),
 	KUNIT_CASE(an_offer_that_is_not_answered_ends_with_the_endpoint),

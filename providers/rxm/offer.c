@@ -11,7 +11,8 @@
  *	over		kofi_soft_ep.work has closed its regions, and its packet has completed
  *
  * Messages above RXM_SAR_MAX are offered, and those that are to have been delivered when they
- * complete (FI_DELIVERY_COMPLETE), as the peer answers when the message is in its receive.
+ * complete (FI_DELIVERY_COMPLETE), as the peer answers when the message is in its receive.  A
+ * message without bytes is never offered: libfabric reads nothing of it, and never answers.
  *
  * Not every list can be registered as a whole, because of gaps between its buffers or its length.
  * Then each buffer has a region of its own, as far as an offer has room for them.  If that cannot
@@ -39,6 +40,8 @@ bool rxm_is_offered(const struct rxm_op *op)
 {
 	const struct kofi_kept_op *kept = &op->soft.kept;
 
+	if (!kept->len)
+		return false;
 	return kept->flags & FI_DELIVERY_COMPLETE || kept->len > RXM_SAR_MAX * rxm_eager();
 }
 
@@ -105,11 +108,11 @@ static int rxm_offer_reg_in_place(struct rxm_domain *domain, struct rxm_op *op)
 	return ret;
 }
 
-/* Registers a copy of a message; of one without bytes a byte, as an offer names valid memory */
+/* Registers a copy of a message */
 static int rxm_offer_reg_copy(struct rxm_domain *domain, struct rxm_op *op)
 {
 	const struct kofi_kept_op *kept = &op->soft.kept;
-	struct kvec kvec = { .iov_len = max_t(size_t, kept->len, 1) };
+	struct kvec kvec = { .iov_len = kept->len };
 	struct fi_mr_attr attr = {
 		.type		= FI_BUF_KVEC,
 		.mr_iov		= &kvec,
@@ -120,8 +123,7 @@ static int rxm_offer_reg_copy(struct rxm_domain *domain, struct rxm_op *op)
 	op->copy = kvzalloc(kvec.iov_len, GFP_KERNEL | __GFP_NOWARN);
 	if (!op->copy)
 		return -ENOMEM;
-	if (kept->len)
-		kofi_iov_gather(op->copy, &kept->local, 0, kept->len);
+	kofi_iov_gather(op->copy, &kept->local, 0, kept->len);
 	kvec.iov_base = op->copy;
 	ret = rxm_offer_reg(domain, op, &attr);
 	if (ret)
@@ -141,10 +143,8 @@ int rxm_offer_prepare(struct rxm_conn *conn, struct rxm_op *op)
 {
 	struct rxm_domain *domain = container_of(conn->ep->soft.domain, struct rxm_domain, soft);
 	const struct kofi_kept_op *kept = &op->soft.kept;
-	int ret = -EINVAL;
+	int ret = rxm_offer_reg_in_place(domain, op);
 
-	if (kept->len)
-		ret = rxm_offer_reg_in_place(domain, op);
 	if (!ret || !(kept->flags & FI_DELIVERY_COMPLETE))
 		return 0;
 	return rxm_offer_reg_copy(domain, op);

@@ -57,7 +57,7 @@ static bool rxm_is_single(const struct rxm_op *op)
 	const struct kofi_kept_op *kept = &op->soft.kept;
 
 	return !rxm_is_rma(op) && !rxm_is_atomic(op) && kept->len <= rxm_eager() &&
-	       !(kept->flags & FI_DELIVERY_COMPLETE);
+	       !rxm_is_offered(op);
 }
 
 /* Takes the first operation that has been posted to a peer; NULL: there is none */
@@ -197,6 +197,21 @@ static size_t rxm_packet_fill(struct rxm_conn *conn, struct rxm_op *op, struct r
 	return len;
 }
 
+/* Is the peer to answer the packet of an operation? */
+static bool rxm_is_answered(const struct rxm_op *op)
+{
+	return op->nmrs || rxm_is_atomic(op);
+}
+
+/* Is an operation to complete when the lower endpoint of the peer has its packet? */
+static bool rxm_is_to_arrive(const struct rxm_op *op)
+{
+	u64 flags = op->soft.kept.flags;
+
+	return flags & FI_TRANSMIT_COMPLETE ||
+	       (flags & FI_DELIVERY_COMPLETE && !rxm_is_answered(op));
+}
+
 static ssize_t rxm_packet_post(struct rxm_conn *conn, struct rxm_buf *buf, size_t len)
 {
 	struct kvec iov = { .iov_base = buf->hdr, .iov_len = sizeof(*buf->hdr) + len };
@@ -208,16 +223,10 @@ static ssize_t rxm_packet_post(struct rxm_conn *conn, struct rxm_buf *buf, size_
 		.context	= &buf->done,
 	};
 
-	if (!(buf->op->soft.kept.flags & FI_TRANSMIT_COMPLETE))
+	if (!rxm_is_to_arrive(buf->op))
 		return fi_send(conn->lower, iov.iov_base, iov.iov_len, NULL, FI_ADDR_UNSPEC,
 			       &buf->done);
 	return fi_sendmsg(conn->lower, &msg, FI_COMPLETION | FI_TRANSMIT_COMPLETE);
-}
-
-/* Is the peer to answer the packet of an operation? */
-static bool rxm_is_answered(const struct rxm_op *op)
-{
-	return op->nmrs || rxm_is_atomic(op);
 }
 
 /* Counts one more that an operation waits for, before the peer can answer */

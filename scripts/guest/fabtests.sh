@@ -4,7 +4,7 @@
 # kofi_fabtests.ko against /kofi/files/fabtests, which speaks the script of fabtests with the
 # libfabric of this guest, or that of /kofi/files/libfabric; and against itself over loop.
 #
-# usage: fabtests.sh; fabtests.sh list
+# usage: fabtests.sh; fabtests.sh list; RUNS="RUN..." has these runs alone, and loop
 # Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed. A case is ok
 # when both ends end well and each has checked as many contents as it has to.
 
@@ -95,7 +95,7 @@ cases()
 	esac
 }
 
-runs="tcp-1.17 tcp-2.1 tcp-2.6 verbs-1.17 rxm_tcp-1.17 rxm_verbs-1.17"
+runs=${RUNS:-tcp-1.17 tcp-2.1 tcp-2.6 verbs-1.17 rxm_tcp-1.17 rxm_tcp-2.1 rxm_verbs-1.17}
 
 if [ "$1" = list ]; then
 	for run in $runs; do
