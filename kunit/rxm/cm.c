@@ -2,7 +2,6 @@
 /*
  * How connections begin.
  */
-#include <kofi/addr.h>
 #include "rxm.h"
 
 /**
@@ -156,39 +155,6 @@ static void nobody_else_can_be_the_endpoint_itself(struct kunit *test)
 	expect_already(test, bed->peer.eq);
 }
 
-/* Has the endpoint send something to the raw listener of the case; returns its request */
-static struct fi_info *be_dialled(struct kunit *test, struct rxm_bed *bed, const void *buf,
-				  size_t len, struct rxm_wire_request *request)
-{
-	union vt_event event;
-	struct fi_info *info;
-	fi_addr_t addr;
-
-	KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &vt_of(test)->name, 1, &addr, 0, NULL), 1);
-	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, len, NULL, addr, vt_ctx(1)), 0);
-	info = vt_connreq(test, &event);
-	memcpy(request, event.cm.data, sizeof(*request));
-	return info;
-}
-
-static void listen_at(struct kunit *test, int port)
-{
-	kofi_addr_set_port((struct sockaddr_storage *)vt_of(test)->info->src_addr, port);
-	vt_listen(test, vt_eq(test, 0));
-	kofi_addr_set_port((struct sockaddr_storage *)vt_of(test)->info->src_addr, 0);
-}
-
-static void accept_dialled(struct kunit *test, struct rxm_bed *bed, struct fi_info *info)
-{
-	const struct rxm_wire_accept answer = {
-		.conn_id = 5ULL << 32 | RXM_ID, .rx_size = RXM_RECVS, .flow_ctrl = 2,
-	};
-
-	vt_end_open(test, &bed->peer, info, &vt_default_kind);
-	rxm_post_recvs(test, bed);
-	vt_accept(test, &bed->peer, &answer, sizeof(answer));
-}
-
 static void a_request_says_what_libfabric_expects(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
@@ -197,8 +163,8 @@ static void a_request_says_what_libfabric_expects(struct kunit *test)
 	struct fi_info *info;
 	u8 *buf = vt_buf(test, 8);
 
-	listen_at(test, 0);
-	info = be_dialled(test, bed, buf, 8, &request);
+	rxm_listen_at(test, 0);
+	info = rxm_be_dialled(test, bed, buf, 8, &request);
 	KUNIT_EXPECT_EQ(test, request.version, 1);
 	KUNIT_EXPECT_EQ(test, request.endian, RXM_WIRE_ENDIAN);
 	KUNIT_EXPECT_EQ(test, request.ctrl_version, 4);
@@ -208,7 +174,7 @@ static void a_request_says_what_libfabric_expects(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, request.ep_idx, 0);
 	KUNIT_EXPECT_EQ(test, request.eager_limit, RXM_LIMIT);
 	KUNIT_EXPECT_NE(test, (u32)(request.conn_id >> 32), 0);
-	accept_dialled(test, bed, info);
+	rxm_accept(test, bed, info, false);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	vt_done(test, bed->peer.rx, vt_ctx(0));
 	hdr = (struct rxm_wire_hdr *)bed->bufs[0];
@@ -224,10 +190,10 @@ static void an_endpoint_at_a_chosen_port_dials(struct kunit *test)
 	u8 *buf = vt_buf(test, 8);
 
 	KUNIT_EXPECT_EQ(test, rxm_bed_port(bed), RXM_PORT + 1);
-	listen_at(test, 0);
-	info = be_dialled(test, bed, buf, 8, &request);
+	rxm_listen_at(test, 0);
+	info = rxm_be_dialled(test, bed, buf, 8, &request);
 	KUNIT_EXPECT_EQ(test, request.port, RXM_PORT + 1);
-	accept_dialled(test, bed, info);
+	rxm_accept(test, bed, info, false);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	vt_done(test, bed->peer.rx, vt_ctx(0));
 }
@@ -240,8 +206,8 @@ static void the_larger_address_wins_if_both_dial(struct kunit *test)
 	union vt_event event;
 
 	ours.port = rxm_bed_port(bed) + 1;
-	listen_at(test, ours.port);
-	be_dialled(test, bed, buf, 8, &theirs);
+	rxm_listen_at(test, ours.port);
+	rxm_be_dialled(test, bed, buf, 8, &theirs);
 	vt_of(test)->name = bed->name;
 	rxm_dial(test, bed, &ours, sizeof(ours));
 	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
@@ -257,13 +223,13 @@ static void the_smaller_address_is_refused_if_both_dial(struct kunit *test)
 	struct fi_info *info;
 
 	ours.port = rxm_bed_port(bed) - 1;
-	listen_at(test, ours.port);
-	info = be_dialled(test, bed, buf, 8, &theirs);
+	rxm_listen_at(test, ours.port);
+	info = rxm_be_dialled(test, bed, buf, 8, &theirs);
 	vt_of(test)->name = bed->name;
 	rxm_dial(test, bed, &ours, sizeof(ours));
 	expect_already(test, bed->peer.eq);
 	bed->peer = (struct vt_end) {};
-	accept_dialled(test, bed, info);
+	rxm_accept(test, bed, info, false);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	vt_done(test, bed->peer.rx, vt_ctx(0));
 }
@@ -276,8 +242,8 @@ static void a_refusal_ends_what_waits(struct kunit *test)
 	u8 *buf = vt_buf(test, 8);
 	struct fi_info *info;
 
-	listen_at(test, 0);
-	info = be_dialled(test, bed, buf, 8, &request);
+	rxm_listen_at(test, 0);
+	info = rxm_be_dialled(test, bed, buf, 8, &request);
 	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, &msg, sizeof(msg)), 0);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNREFUSED);
 }
@@ -289,8 +255,8 @@ static void an_answer_that_is_short_ends_what_waits(struct kunit *test)
 	u8 *buf = vt_buf(test, 8);
 	struct fi_info *info;
 
-	listen_at(test, 0);
-	info = be_dialled(test, bed, buf, 8, &request);
+	rxm_listen_at(test, 0);
+	info = rxm_be_dialled(test, bed, buf, 8, &request);
 	vt_end_open(test, &bed->peer, info, &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_accept(bed->peer.ep, buf, 8), 0);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNREFUSED);

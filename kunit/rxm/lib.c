@@ -113,6 +113,41 @@ void rxm_join(struct kunit *test, struct rxm_bed *bed)
 	rxm_join_as(test, bed, RXM_PORT);
 }
 
+void rxm_listen_at(struct kunit *test, int port)
+{
+	kofi_addr_set_port((struct sockaddr_storage *)vt_of(test)->info->src_addr, port);
+	vt_listen(test, vt_eq(test, 0));
+	kofi_addr_set_port((struct sockaddr_storage *)vt_of(test)->info->src_addr, 0);
+}
+
+struct fi_info *rxm_be_dialled(struct kunit *test, struct rxm_bed *bed, const void *buf,
+			       size_t len, struct rxm_wire_request *request)
+{
+	union vt_event event;
+	struct fi_info *info;
+	fi_addr_t addr;
+
+	KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &vt_of(test)->name, 1, &addr, 0, NULL), 1);
+	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, len, NULL, addr, vt_ctx(1)), 0);
+	info = vt_connreq(test, &event);
+	memcpy(request, event.cm.data, sizeof(*request));
+	return info;
+}
+
+void rxm_accept(struct kunit *test, struct rxm_bed *bed, struct fi_info *info, bool kofi)
+{
+	static const u8 bytes[] = RXM_WIRE_KOFI;
+	struct rxm_wire_accept answer = {
+		.conn_id = 5ULL << 32 | RXM_ID, .rx_size = RXM_RECVS, .flow_ctrl = 2,
+	};
+
+	if (kofi)
+		memcpy(answer.kofi, bytes, sizeof(bytes));
+	vt_end_open(test, &bed->peer, info, &vt_default_kind);
+	rxm_post_recvs(test, bed);
+	vt_accept(test, &bed->peer, &answer, sizeof(answer));
+}
+
 struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, size_t len)
 {
 	struct rxm_wire_hdr *hdr = vt_buf(test, sizeof(*hdr) + len);

@@ -36,6 +36,7 @@ extern struct kunit_suite rxm_cm_suite;
 extern struct kunit_suite rxm_data_suite;
 extern struct kunit_suite rxm_offer_suite;
 extern struct kunit_suite rxm_atomic_suite;
+extern struct kunit_suite rxm_idle_suite;
 extern struct kunit_suite rxm_corpus_suite;
 
 /* lib.c */
@@ -52,6 +53,13 @@ void rxm_dial(struct kunit *test, struct rxm_bed *bed, const void *data, size_t 
 void rxm_join(struct kunit *test, struct rxm_bed *bed);
 /* The same, as a peer that listens at another port */
 void rxm_join_as(struct kunit *test, struct rxm_bed *bed, int port);
+/* The raw peer listens */
+void rxm_listen_at(struct kunit *test, int port);
+/* Has the endpoint send something (context 1) to the raw peer that listens; returns the request */
+struct fi_info *rxm_be_dialled(struct kunit *test, struct rxm_bed *bed, const void *buf,
+			       size_t len, struct rxm_wire_request *request);
+/* Opens @peer, with receives, and accepts; @kofi: it says that it is kOFI */
+void rxm_accept(struct kunit *test, struct rxm_bed *bed, struct fi_info *info, bool kofi);
 void rxm_post_recvs(struct kunit *test, struct rxm_bed *bed);
 /* A packet of @peer with a header and @len bytes of payload behind it */
 struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, size_t len);

@@ -299,7 +299,7 @@ int rxm_respond(struct rxm_conn *conn)
 	struct rxm_buf *buf;
 	ssize_t ret;
 
-	do {
+	for (;;) {
 		spin_lock_irq(&ep->soft.lock);
 		buf = list_first_entry_or_null(&conn->responses, struct rxm_buf, entry);
 		if (buf)
@@ -310,7 +310,9 @@ int rxm_respond(struct rxm_conn *conn)
 		/* The request may have come before the answer that tells it */
 		buf->hdr->ctrl.conn_id = conn->peer_id;
 		ret = fi_send(conn->lower, buf->hdr, buf->len, NULL, FI_ADDR_UNSPEC, &buf->done);
-	} while (!ret);
-	/* There is a slot for each receive */
-	return ret;
+		/* There is a slot for each receive */
+		if (ret)
+			return ret;
+		conn->sent++;
+	}
 }

@@ -299,7 +299,7 @@ static struct rxm_peer *rxm_drop(struct rxm_conn *conn, int err)
 /* A connection, or an attempt to make one, has ended by itself or by the peer */
 static void rxm_lost(struct rxm_conn *conn, int err)
 {
-	bool dialled = conn->state == RXM_DIALLING, used = conn->used;
+	bool dialled = conn->state == RXM_DIALLING, used = conn->used || conn->leaving;
 	struct rxm_ep *ep = conn->ep;
 	struct rxm_peer *peer = rxm_drop(conn, err);
 
@@ -487,6 +487,7 @@ static void rxm_accept(struct rxm_ep *ep, struct fi_info *info, const struct rxm
 	struct rxm_wire_accept answer = {
 		.rx_size	= RXM_RX,
 		.flow_ctrl	= RXM_WIRE_FLOW_OFF,
+		.kofi		= RXM_WIRE_KOFI,
 	};
 	struct rxm_conn *conn = NULL;
 	int ret;
@@ -530,6 +531,13 @@ static void rxm_asked(struct rxm_ep *ep, struct fi_info *info, const void *data,
 
 /* Events */
 
+static void rxm_watch_conns(struct rxm_ep *ep)
+{
+	spin_lock_irq(&ep->soft.lock);
+	rxm_watch_begin(ep);
+	spin_unlock_irq(&ep->soft.lock);
+}
+
 /* FI_CONNECTED */
 static void rxm_connected(struct rxm_conn *conn, const void *data, size_t len)
 {
@@ -543,6 +551,8 @@ static void rxm_connected(struct rxm_conn *conn, const void *data, size_t len)
 		memcpy(&msg, data, sizeof(msg));
 		conn->peer_id = msg.conn_id;
 		conn->pid = msg.conn_id >> 32;
+		if (rxm_idle_begin(conn, &msg))
+			rxm_watch_conns(conn->ep);
 	}
 	rxm_opened(conn);
 }

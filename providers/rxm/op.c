@@ -83,7 +83,8 @@ static bool rxm_has_posted(const struct rxm_conn *conn)
 static bool rxm_peer_waits(const struct rxm_conn *conn)
 {
 	return !list_empty(&conn->read) || !list_empty(&conn->rndvs) ||
-	       !list_empty(&conn->answers) || !list_empty(&conn->responses);
+	       !list_empty(&conn->answers) || !list_empty(&conn->responses) ||
+	       conn->leave_due || conn->stay_due;
 }
 
 /**

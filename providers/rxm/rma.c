@@ -82,6 +82,15 @@ static void rxm_list_set(struct rxm_list *list, const struct iov_iter *iter, siz
 	}
 }
 
+/* Does the target report the next @len bytes of an operation? */
+static bool rxm_rma_is_reported(const struct rxm_op *op, size_t len)
+{
+	const struct kofi_kept_op *kept = &op->soft.kept;
+
+	return kept->type == FI_OP_WRITE && kept->flags & FI_REMOTE_CQ_DATA &&
+	       op->sent + len == kept->len;
+}
+
 /* Posts the next piece of an operation; returns its bytes, or a negative errno */
 static ssize_t rxm_rma_post_piece(struct rxm_conn *conn, struct rxm_op *op, struct rxm_rma *rma)
 {
@@ -116,7 +125,7 @@ static ssize_t rxm_rma_post_piece(struct rxm_conn *conn, struct rxm_op *op, stru
 		msg.msg_iov = list.kvec;
 	if (!write)
 		return fi_readmsg(conn->lower, &msg, flags) ? : list.len;
-	if (kept->flags & FI_REMOTE_CQ_DATA && op->sent + list.len == kept->len) {
+	if (rxm_rma_is_reported(op, list.len)) {
 		flags |= FI_REMOTE_CQ_DATA;
 		msg.data = kept->data;
 	}
@@ -170,6 +179,8 @@ ssize_t rxm_rma_post(struct rxm_conn *conn, struct rxm_op *op)
 		return -EAGAIN;
 	ret = rxm_rma_post_piece(conn, op, rma);
 	if (ret >= 0) {
+		conn->moved++;
+		conn->sent += rxm_rma_is_reported(op, ret);
 		/* The piece may have completed, but the operation has not: it counts one more */
 		op->begun = true;
 		op->sent += ret;

@@ -588,6 +588,10 @@ static int rxm_packet(struct rxm_conn *conn, struct rxm_buf *buf)
 		return rxm_atomic_request(conn, buf);
 	case RXM_WIRE_ATOMIC_RESP:
 		return rxm_atomic_answered(conn, buf);
+	case RXM_WIRE_LEAVE:
+		return rxm_idle_asked(conn, hdr->ctrl.msg_id);
+	case RXM_WIRE_STAY:
+		return rxm_idle_answered(conn);
 	default:
 		return rxm_message(conn, buf);
 	}
@@ -690,6 +694,7 @@ static int rxm_receive_some(struct rxm_conn *conn)
 		rxm_set_stuck(conn, ret == -EAGAIN);
 		if (ret)
 			return ret;
+		WRITE_ONCE(conn->taken, conn->taken + 1);
 		conn->next_entry++;
 	}
 	rxm_stall(conn);

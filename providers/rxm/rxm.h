@@ -301,6 +301,18 @@ enum rxm_conn_state {
  * @err: why it is to end, positive; guarded by kofi_soft_ep.lock, as the next three
  * @broken: in rxm_ep.broken
  * @used: an operation has begun to be sent
+ * @can_leave: this end has dialled, and the other one answers RXM_WIRE_LEAVE
+ * @leaving: RXM_WIRE_LEAVE is due, or has been sent: operations wait; guarded by
+ *	kofi_soft_ep.lock, as the next four
+ * @leave_due: it is to be sent
+ * @stay_due: RXM_WIRE_STAY is to be sent
+ * @idle_since: jiffies when the connection was seen in use, or has begun to leave
+ * @idle_seen: what rxm_idle_use() was then
+ * @sent: packets that have been posted, and writes with remote CQ data; the task that sends counts
+ * @moved: pieces of reads and writes of the client that have been posted; as @sent
+ * @moved_asked: @moved when the peer has asked the last time
+ * @taken: packets, and writes with remote CQ data, that have been dealt with; the task that deals
+ *	with them counts
  * @users: calls of lower objects that are under way, but for those in its callbacks
  * @unused: completed when @users becomes 0 and the connection is over
  * @lower: the lower endpoint
@@ -360,6 +372,16 @@ struct rxm_conn {
 	int			err;
 	struct list_head	broken;
 	bool			used;
+	bool			can_leave;
+	bool			leaving;
+	bool			leave_due;
+	bool			stay_due;
+	unsigned long		idle_since;
+	u64			idle_seen;
+	u64			sent;
+	u64			moved;
+	u64			moved_asked;
+	u64			taken;
 	unsigned int		users;
 	struct completion	unused;
 	struct fid_ep		*lower;
@@ -606,6 +628,13 @@ void rxm_op_put(struct rxm_conn *conn, struct rxm_op *op, int err);
 struct rxm_conn *rxm_conn_open(struct rxm_ep *ep, struct fi_info *info,
 			       const struct sockaddr_storage *addr, int *err);
 void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted);
+
+/* idle.c */
+bool rxm_idle_begin(struct rxm_conn *conn, const struct rxm_wire_accept *msg);
+bool rxm_idle_watch(struct rxm_conn *conn);
+bool rxm_idle_fill(struct rxm_conn *conn, struct rxm_wire_hdr *hdr);
+int rxm_idle_asked(struct rxm_conn *conn, u64 taken);
+int rxm_idle_answered(struct rxm_conn *conn);
 
 /* watch.c */
 void rxm_watch_begin(struct rxm_ep *ep);

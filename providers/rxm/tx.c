@@ -106,7 +106,7 @@ static struct rxm_op *rxm_tx_next(struct rxm_conn *conn, struct rxm_buf **buf)
 
 	lockdep_assert_held(&conn->ep->soft.lock);
 	*buf = NULL;
-	if (!conn->peer || conn->err)
+	if (!conn->peer || conn->err || conn->leaving)
 		return NULL;
 	if (!op)
 		op = rxm_tx_begin(conn->peer);
@@ -301,6 +301,7 @@ static ssize_t rxm_packet_send(struct rxm_conn *conn, struct rxm_op *op)
 		rxm_tx_put(buf);
 		return ret;
 	}
+	conn->sent++;
 	/* The packet may have completed, but the operation has not: it counts one more */
 	op->begun = true;
 	op->sent += rxm_is_answered(op) ? op->soft.kept.len : len;
@@ -332,6 +333,7 @@ static ssize_t rxm_send_single(struct rxm_conn *conn, struct rxm_op *op, struct 
 	ret = rxm_packet_post(conn, buf, rxm_packet_fill(conn, op, buf->hdr));
 	if (likely(!ret)) {
 		conn->used = true;
+		conn->sent++;
 		return 0;
 	}
 	spin_lock_irqsave(&conn->ep->soft.lock, flags);
@@ -462,7 +464,8 @@ static ssize_t rxm_answer(struct rxm_conn *conn)
 
 	spin_lock_irq(&ep->soft.lock);
 	buf = list_first_entry_or_null(&conn->free, struct rxm_buf, entry);
-	if (buf && !conn->err && rxm_rndv_answer(conn, buf, &rx)) {
+	if (buf && !conn->err &&
+	    (rxm_rndv_answer(conn, buf, &rx) || rxm_idle_fill(conn, buf->hdr))) {
 		list_del_init(&buf->entry);
 		buf->op = NULL;
 	} else {
@@ -476,6 +479,8 @@ static ssize_t rxm_answer(struct rxm_conn *conn)
 	ret = fi_send(conn->lower, buf->hdr, sizeof(*buf->hdr), NULL, FI_ADDR_UNSPEC, &buf->done);
 	if (ret)
 		rxm_tx_put(buf);
+	else
+		conn->sent++;
 	return ret;
 }
 

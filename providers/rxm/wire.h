@@ -55,7 +55,12 @@ enum rxm_wire_type {
 	RXM_WIRE_CREDIT,
 	RXM_WIRE_RNDV_WRITE_DATA,
 	RXM_WIRE_RNDV_WRITE_DONE,
+	RXM_WIRE_LEAVE		= 0x40,	/* kOFI: the dialling end wants the connection closed */
+	RXM_WIRE_STAY,			/* kOFI: the answer, if it is not */
 };
+
+/* rxm_wire_accept.kofi: the sender answers RXM_WIRE_LEAVE */
+#define RXM_WIRE_KOFI		{ 0x6b, 0x4f, 1 }
 
 /* rxm_wire_ctrl.seg_type, of RXM_WIRE_SEG; other bits and other packets have stale values */
 #define RXM_WIRE_SEG_MASK	3
@@ -105,13 +110,13 @@ struct rxm_wire_request {
  * @conn_id: as in the request
  * @rx_size: as in the request
  * @flow_ctrl: as in the request
- * @pad: 0
+ * @kofi: RXM_WIRE_KOFI; 0 of libfabric, which does not look at it
  */
 struct rxm_wire_accept {
 	u64	conn_id;
 	u32	rx_size;
 	u8	flow_ctrl;
-	u8	pad[3];
+	u8	kofi[3];
 };
 
 /**
@@ -131,7 +136,8 @@ struct rxm_wire_reject {
  * @seg_size: payload of a segment
  * @seg_no: number of a segment, from 0 on
  * @conn_id: what the receiver has named in its connection data
- * @msg_id: identity of the message that a segment belongs to, among those of the connection
+ * @msg_id: identity of the message that a segment belongs to, among those of the connection; of
+ *	RXM_WIRE_LEAVE: packets, and writes with remote CQ data, that have come to its sender
  * @seg_type: RXM_WIRE_SEG_FIRST and the like
  * @pad: stale
  */

@@ -17,10 +17,12 @@ local HEADER = 64
 local RANGES, RANGE_SIZE = 4, 24
 
 local EAGER, SEG, OFFER, READ, ATOMIC, RESPONSE, CREDIT, WRITE, WRITTEN = 0, 1, 2, 3, 4, 5, 6, 7, 8
+local LEAVE, STAY = 64, 65
 local types = {
 	[EAGER] = "message", [SEG] = "segment", [OFFER] = "offer", [READ] = "answer to an offer",
 	[ATOMIC] = "atomic operation", [RESPONSE] = "response", [CREDIT] = "credits",
 	[WRITE] = "answer that asks for a write", [WRITTEN] = "write done",
+	[LEAVE] = "request to leave", [STAY] = "refusal to let leave",
 }
 local seg_types = { [1] = "first", [2] = "middle", [3] = "last" }
 local MSG, TAGGED, BASE, FETCH, COMPARE = 0, 1, 6, 7, 8

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connections that are idle: an end asks the other one to close them.
+ */
+#include <linux/delay.h>
+#include <linux/sizes.h>
+#include <rdma/fi_rma.h>
+#include "rxm.h"
+
+#define LEN		64
+#define LONG		(8 * RXM_LIMIT + 1)	/* is offered */
+#define IDLE_S		2
+#define TIMEOUT_S	5	/* the least message_timeout */
+#define ADDR		1	/* of the raw peer that listens */
+
+static struct rxm_wire_hdr *next_packet(struct kunit *test, struct rxm_bed *bed, int nr, u8 type)
+{
+	struct rxm_wire_hdr *hdr = (struct rxm_wire_hdr *)bed->bufs[nr];
+
+	vt_done(test, bed->peer.rx, vt_ctx(nr));
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.version, 4);
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.type, type);
+	KUNIT_EXPECT_EQ(test, hdr->op.version, 2);
+	KUNIT_EXPECT_EQ(test, hdr->op.size, 0);
+	return hdr;
+}
+
+static void send_packet(struct kunit *test, struct rxm_bed *bed, u8 type, u64 id)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, 0);
+
+	hdr->ctrl.type = type;
+	hdr->ctrl.msg_id = id;
+	rxm_send(test, bed, hdr, sizeof(*hdr));
+}
+
+static void send_message(struct kunit *test, struct rxm_bed *bed, fi_addr_t addr, void *context)
+{
+	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, vt_buf(test, LEN), LEN, NULL, addr, context), 0);
+}
+
+static void expect_closed(struct kunit *test, struct rxm_bed *bed)
+{
+	union vt_event event;
+
+	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+}
+
+/* The end that has accepted */
+
+static void a_peer_that_has_taken_all_may_leave(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LEN);
+	struct rxm_wire_hdr *hdr;
+
+	rxm_join(test, bed);
+	send_message(test, bed, 0, vt_ctx(1));
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	vt_done(test, bed->peer.rx, vt_ctx(0));
+	send_packet(test, bed, RXM_WIRE_LEAVE, 1);
+	expect_closed(test, bed);
+	vt_end_close(test, &bed->peer);
+	/* And may come back */
+	rxm_join(test, bed);
+	vt_recv(test, &bed->us, buf, LEN, vt_ctx(2));
+	hdr = rxm_packet(test, bed, LEN);
+	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	vt_done(test, bed->us.rx, vt_ctx(2));
+}
+
+static void a_peer_that_has_not_taken_all_stays(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+
+	rxm_join(test, bed);
+	send_message(test, bed, 0, vt_ctx(1));
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	vt_done(test, bed->peer.rx, vt_ctx(0));
+	send_packet(test, bed, RXM_WIRE_LEAVE, 0);
+	next_packet(test, bed, 1, RXM_WIRE_STAY);
+	vt_no_event(test, bed->peer.eq);
+	/* With the answer it has taken two */
+	send_packet(test, bed, RXM_WIRE_LEAVE, 2);
+	expect_closed(test, bed);
+}
+
+static void a_peer_that_has_been_offered_a_message_stays(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *out = vt_buf(test, LONG);
+	struct rxm_wire_hdr *hdr;
+
+	rxm_join(test, bed);
+	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, 0, vt_ctx(1)), 0);
+	vt_done(test, bed->peer.rx, vt_ctx(0));
+	send_packet(test, bed, RXM_WIRE_LEAVE, 1);
+	next_packet(test, bed, 1, RXM_WIRE_STAY);
+	hdr = (struct rxm_wire_hdr *)bed->bufs[0];
+	send_packet(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	send_packet(test, bed, RXM_WIRE_LEAVE, 2);
+	expect_closed(test, bed);
+}
+
+/* The peer cannot see how often its memory is read */
+static void a_peer_whose_memory_is_in_use_stays_once(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *mem = vt_buf(test, LEN), *buf = vt_buf(test, LEN);
+	struct fid_mr *mr;
+
+	rxm_join(test, bed);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_READ, 0, 5, 0,
+					&mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_read(bed->us.ep, buf, LEN, NULL, 0, fi_mr_addr(mr), fi_mr_key(mr),
+				      vt_ctx(1)), 0);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	send_packet(test, bed, RXM_WIRE_LEAVE, 0);
+	next_packet(test, bed, 0, RXM_WIRE_STAY);
+	send_packet(test, bed, RXM_WIRE_LEAVE, 1);
+	expect_closed(test, bed);
+}
+
+static void an_answer_to_no_question_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+
+	rxm_join(test, bed);
+	send_packet(test, bed, RXM_WIRE_STAY, 0);
+	expect_closed(test, bed);
+}
+
+/* The end that has dialled */
+
+/* Has the endpoint dial the raw peer, and send a message */
+static void be_dialled(struct kunit *test, struct rxm_bed *bed, bool kofi)
+{
+	struct rxm_wire_request request;
+	struct fi_info *info;
+
+	rxm_listen_at(test, 0);
+	info = rxm_be_dialled(test, bed, vt_buf(test, LEN), LEN, &request);
+	bed->id = request.conn_id;
+	rxm_accept(test, bed, info, kofi);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	vt_done(test, bed->peer.rx, vt_ctx(0));
+}
+
+static void an_idle_connection_is_closed_by_the_peer(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_wire_request request;
+	union vt_event event;
+	struct fi_info *info;
+
+	rxm_param(test, "idle_timeout", IDLE_S, 0);
+	be_dialled(test, bed, true);
+	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 1, RXM_WIRE_LEAVE)->ctrl.msg_id, 0);
+	/* What is posted now waits, and goes by the next connection */
+	send_message(test, bed, ADDR, vt_ctx(2));
+	msleep(MSEC_PER_SEC);
+	vt_none(test, bed->peer.rx);
+	vt_end_close(test, &bed->peer);
+	info = vt_connreq(test, &event);
+	memcpy(&request, event.cm.data, sizeof(request));
+	bed->id = request.conn_id;
+	rxm_accept(test, bed, info, true);
+	vt_done(test, bed->us.tx, vt_ctx(2));
+	vt_done(test, bed->peer.rx, vt_ctx(0));
+}
+
+static void an_idle_connection_stays_if_the_peer_wants(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LEN);
+	struct rxm_wire_hdr *hdr;
+
+	rxm_param(test, "idle_timeout", IDLE_S, 0);
+	be_dialled(test, bed, true);
+	KUNIT_ASSERT_EQ(test, fi_recv(bed->us.ep, buf, LEN, NULL, FI_ADDR_UNSPEC, vt_ctx(3)), 0);
+	hdr = rxm_packet(test, bed, LEN);
+	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	vt_done(test, bed->us.rx, vt_ctx(3));
+	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 1, RXM_WIRE_LEAVE)->ctrl.msg_id, 1);
+	send_message(test, bed, ADDR, vt_ctx(2));
+	send_packet(test, bed, RXM_WIRE_STAY, 0);
+	vt_done(test, bed->us.tx, vt_ctx(2));
+	vt_done(test, bed->peer.rx, vt_ctx(2));
+	/* It asks again when it has been idle once more */
+	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 3, RXM_WIRE_LEAVE)->ctrl.msg_id, 2);
+}
+
+static void a_connection_that_waits_for_its_peer_is_not_idle(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *out = vt_buf(test, LONG);
+	struct rxm_wire_hdr *hdr;
+
+	rxm_param(test, "idle_timeout", IDLE_S, 0);
+	be_dialled(test, bed, true);
+	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, ADDR, vt_ctx(2)), 0);
+	vt_done(test, bed->peer.rx, vt_ctx(1));
+	msleep(10 * IDLE_S * MSEC_PER_SEC);
+	vt_none(test, bed->peer.rx);
+	hdr = (struct rxm_wire_hdr *)bed->bufs[1];
+	send_packet(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
+	vt_done(test, bed->us.tx, vt_ctx(2));
+	next_packet(test, bed, 2, RXM_WIRE_LEAVE);
+}
+
+static void expect_no_leave(struct kunit *test, int idle, bool kofi)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+
+	rxm_param(test, "idle_timeout", idle, 0);
+	be_dialled(test, bed, kofi);
+	msleep(100 * MSEC_PER_SEC);
+	vt_none(test, bed->peer.rx);
+	vt_no_event(test, bed->peer.eq);
+}
+
+static void libfabric_is_not_asked(struct kunit *test)
+{
+	expect_no_leave(test, IDLE_S, false);
+}
+
+static void connections_stay_as_a_rule(struct kunit *test)
+{
+	expect_no_leave(test, 0, true);
+}
+
+static void a_peer_that_does_not_answer_loses_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	union vt_event event;
+
+	rxm_param(test, "message_timeout", TIMEOUT_S, 60);
+	rxm_param(test, "idle_timeout", IDLE_S, 0);
+	be_dialled(test, bed, true);
+	next_packet(test, bed, 1, RXM_WIRE_LEAVE);
+	send_message(test, bed, ADDR, vt_ctx(2));
+	expect_closed(test, bed);
+	/* The message goes by the next one */
+	vt_connreq(test, &event);
+}
+
+static struct kunit_case idle_cases[] = {
+	KUNIT_CASE(a_peer_that_has_taken_all_may_leave),
+	KUNIT_CASE(a_peer_that_has_not_taken_all_stays),
+	KUNIT_CASE(a_peer_that_has_been_offered_a_message_stays),
+	KUNIT_CASE(a_peer_whose_memory_is_in_use_stays_once),
+	KUNIT_CASE(an_answer_to_no_question_ends_the_connection),
+	KUNIT_CASE(an_idle_connection_is_closed_by_the_peer),
+	KUNIT_CASE(an_idle_connection_stays_if_the_peer_wants),
+	KUNIT_CASE(a_connection_that_waits_for_its_peer_is_not_idle),
+	KUNIT_CASE(libfabric_is_not_asked),
+	KUNIT_CASE(connections_stay_as_a_rule),
+	KUNIT_CASE(a_peer_that_does_not_answer_loses_the_connection),
+	{}
+};
+
+struct kunit_suite rxm_idle_suite = {
+	.name		= "kofi_rxm_idle",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= idle_cases,
+};
