@@ -13,6 +13,7 @@
 #define LONG	(SZ_64K + 1)	/* a message of this length is offered */
 #define KEPT	64		/* messages of a peer that are kept */
 #define OFFER_S	2		/* offer_timeout of some cases */
+#define MANY	SZ_4M		/* more than a connection has room for by which nothing is read */
 #define BOTH	(PEER_REFUSES | PEER_DECLINES)
 
 struct bed {
@@ -381,6 +382,36 @@ static void an_offer_that_no_receive_takes_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
 
+/*
+ * A receive takes an offer, the payload of which cannot be asked for as the peer takes nothing, and
+ * the time of the offer is over meanwhile
+ */
+static void an_offer_that_is_taken_ends_with_its_connection(struct kunit *test)
+{
+	u8 *out = vt_buf(test, MANY), hdr[PEER_BASE];
+	struct bed bed = {};
+	struct vt_comp comp;
+	bool ended = false;
+	int i;
+
+	bed_open_kofi(test, &bed, BOTH);
+	offer(test, &bed, 0, 1, LONG, 1);
+	put(test, bed.sock, 0, 3, 3);
+	taken(test, &bed, take(test, &bed, 3, LEN), 3, LEN, 3);
+	KUNIT_ASSERT_EQ(test, fi_send(bed.end.ep, out, MANY, NULL, bed.peer.addr, vt_ctx(10)), 0);
+	peer_recv(test, bed.sock, hdr, PEER_BASE);
+	take(test, &bed, 1, LONG);
+	msleep(2 * OFFER_S * MSEC_PER_SEC);
+	peer_close(test, bed.sock);
+	/* One is the message that the peer has not taken */
+	for (i = 0; i < 2; i++) {
+		comp = vt_failed(test, bed.end.rx);
+		KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+		ended |= comp.context == vt_ctx(1);
+	}
+	KUNIT_EXPECT_TRUE(test, ended);
+}
+
 static void an_offer_of_another_peer_waits_on(struct kunit *test)
 {
 	static const u8 rows[] = { 0, PEER_REFUSES, PEER_DECLINES };
@@ -702,6 +733,7 @@ static struct kunit_case rdm_data_cases[] = {
 	KUNIT_CASE(a_payload_that_is_too_long_is_cut),
 	KUNIT_CASE(offers_end_with_their_connection),
 	KUNIT_CASE(an_offer_that_no_receive_takes_is_refused),
+	KUNIT_CASE(an_offer_that_is_taken_ends_with_its_connection),
 	KUNIT_CASE(an_offer_of_another_peer_waits_on),
 	KUNIT_CASE(a_refused_offer_is_an_error),
 	KUNIT_CASE(a_foul_refusal_of_an_offer_ends_its_connection),

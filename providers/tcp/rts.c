@@ -277,10 +277,10 @@ static void ktcp_offer_decline(struct ktcp_link *link, struct ktcp_early *early)
 		ktcp_early_put(early);
 		return;
 	}
+	/* Also if it has been settled: the end of the connection looks for it here */
 	spin_lock_irq(&link->rdm->soft.lock);
 	early->since = jiffies;
-	if (!early->settled)
-		list_add_tail(&early->of_link, &link->offers);
+	list_add_tail(&early->of_link, &link->offers);
 	spin_unlock_irq(&link->rdm->soft.lock);
 }
 
