@@ -670,6 +670,36 @@ static void an_offer_waits_for_its_receive(struct kunit *test)
 	expect_answer(test, bed, 0);
 }
 
+/* The peer takes no message, so it never comes to the read that is behind one */
+static void an_offer_that_cannot_be_read_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, OFFER), *mem = vt_buf(test, OFFER);
+	union vt_event event;
+	struct vt_comp comp;
+	bool ended = false;
+	int i;
+
+	rxm_param(test, "message_timeout", SHORT_S, 60);
+	rxm_join(test, bed);
+	for (i = 0; i <= RXM_RECVS; i++)
+		KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, mem, LEN, NULL, 0, vt_ctx(10 + i)), 0);
+	for (i = 0; i < RXM_RECVS; i++) {
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+		vt_done(test, bed->us.tx, vt_ctx(10 + i));
+	}
+	vt_recv(test, &bed->us, buf, OFFER, vt_ctx(1));
+	send_offer(test, bed, offer_new(test, bed, mem, OFFER));
+	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	/* The receive, and the message that the peer has not taken */
+	for (i = 0; i < 2; i++) {
+		comp = vt_failed(test, bed->us.rx);
+		KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+		ended |= comp.context == vt_ctx(1);
+	}
+	KUNIT_EXPECT_TRUE(test, ended);
+}
+
 static void an_offer_that_is_too_long_is_cut_and_answered(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
@@ -797,6 +827,7 @@ static void an_offer_that_makes_no_sense_ends_the_connection(struct kunit *test)
 static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_message_that_is_offered_is_read),
 	KUNIT_CASE(an_offer_waits_for_its_receive),
+	KUNIT_CASE(an_offer_that_cannot_be_read_ends_the_connection),
 	KUNIT_CASE(an_offer_that_is_too_long_is_cut_and_answered),
 	KUNIT_CASE(an_offer_of_no_byte_is_answered),
 	KUNIT_CASE(an_offer_goes_with_its_connection),

@@ -15,8 +15,10 @@
  *
  * So each of them has a receive, whose number is bounded, but for those that nobody wants.
  *
- * A read that fails ends the connection: the wire has no answer for that.
+ * A read that fails ends the connection: the wire has no answer for that.  So does a peer that lets
+ * no read complete for long (watch.c), as the message has a receive meanwhile.
  */
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/uio.h>
@@ -81,6 +83,8 @@ void rxm_read_done(struct fi_done *done, const struct fi_done_entry *entry)
 
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	read->rndv = NULL;
+	conn->nreads--;
+	conn->read_since = jiffies;
 	if (entry->err) {
 		rndv->failed = true;
 		rxm_conn_fail(conn, ECONNRESET);
@@ -112,8 +116,13 @@ static struct rxm_read *rxm_read_get(struct rxm_conn *conn)
 		rndv->reads++;
 		break;
 	}
-	if (!read->rndv)
+	if (!read->rndv) {
 		read = NULL;
+		goto unlock;
+	}
+	if (!conn->nreads++)
+		conn->read_since = jiffies;
+	rxm_watch_begin(ep);
 unlock:
 	spin_unlock_irq(&ep->soft.lock);
 	return read;
@@ -188,6 +197,7 @@ void rxm_rndv_read(struct rxm_conn *conn)
 		} else {
 			read->rndv = NULL;
 			rndv->reads--;
+			conn->nreads--;
 			if (ret != -EAGAIN)
 				rxm_conn_fail(conn, ECONNRESET);
 		}

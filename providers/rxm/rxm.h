@@ -341,7 +341,9 @@ enum rxm_conn_state {
  * @rmas: pieces of reads and writes of the client
  * @rmas_free: those that are free; guarded by kofi_soft_ep.lock
  * @reads: reads
- * @rndvs: &struct rxm_rndv; guarded by kofi_soft_ep.lock, as the next one
+ * @nreads: how many of @reads are in flight; guarded by kofi_soft_ep.lock, as the next three
+ * @read_since: jiffies when the last of them has completed, or the first has begun
+ * @rndvs: &struct rxm_rndv
  * @answers: &struct rxm_rndv that are to be answered
  * @page_iov: pages of vmalloc memory that a read may have
  * @rx_lock: guards the next two; taken with interrupts off
@@ -406,6 +408,8 @@ struct rxm_conn {
 	struct rxm_rma		rmas[RXM_RMAS];
 	struct list_head	rmas_free;
 	struct rxm_read		reads[RXM_READS];
+	unsigned int		nreads;
+	unsigned long		read_since;
 	struct list_head	rndvs;
 	struct list_head	answers;
 	size_t			page_iov;

@@ -5,9 +5,11 @@
  *	a segmented message	each segment comes within message_timeout behind the one before
  *	an atomic operation	its response comes within this time
  *	RXM_WIRE_LEAVE		the peer closes the connection, or answers, within this time
+ *	a message on offer	that is read here: each read completes within this time behind
+ *				the one before
  *
- * Otherwise the connection ends.  A message on offer may wait for its receive at the peer as long
- * as the connection stands, and so may one that waits below.
+ * Otherwise the connection ends.  A message that this end offers may wait for its receive at the
+ * peer as long as the connection stands, and so may one that waits below.
  *
  * rxm_ep.cm looks RXM_WATCH apart, as long as there is something.
  */
@@ -17,7 +19,7 @@
 
 static struct kofi_param message_timeout = { .value = 60, .min = 5, .max = 3600 };
 module_param_cb(message_timeout, &kofi_param_ops, &message_timeout, 0644);
-MODULE_PARM_DESC(message_timeout, "seconds within which the next segment of a message must come, the response to an atomic operation, or the answer of an idle peer, 5 to 3600 (default 60)");
+MODULE_PARM_DESC(message_timeout, "seconds within which the next segment of a message must come, the response to an atomic operation, what is read of a message on offer, or the answer of an idle peer, 5 to 3600 (default 60)");
 
 /**
  * rxm_watch_begin() - Something has begun that has to end
@@ -65,6 +67,10 @@ static bool rxm_watch_conn(struct rxm_conn *conn)
 	}
 	waits |= rxm_idle_watch(conn);
 	late |= conn->leaving && rxm_is_late(conn, conn->idle_since);
+	if (conn->nreads) {
+		waits = true;
+		late |= rxm_is_late(conn, conn->read_since);
+	}
 	if (late)
 		rxm_conn_fail(conn, ECONNRESET);
 	spin_unlock_irq(&conn->ep->soft.lock);
