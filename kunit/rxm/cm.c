@@ -4,6 +4,9 @@
  */
 #include "rxm.h"
 
+#define FLOOD		256	/* requests at a time */
+#define REQUEST_MS	2000	/* until a request comes, at most */
+
 /**
  * struct bad_request - A request that does not fit
  * @what: what is wrong
@@ -291,8 +294,54 @@ static void an_address_has_so_many_connections_and_no_more(struct kunit *test)
 	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
 }
 
+/* The next request of the endpoint to the raw listener; NULL: none, or another event is next */
+static struct fi_info *next_request(struct kunit *test)
+{
+	union vt_event event = {};
+	u32 type = 0;
+
+	if (fi_eq_sread(vt_of(test)->eq, &type, &event, sizeof(event), REQUEST_MS, 0) < 0)
+		return NULL;
+	KUNIT_ASSERT_EQ(test, type, FI_CONNREQ);
+	vt_free_later(test, event.cm.info);
+	return event.cm.info;
+}
+
+/* More requests than are answered at a time; one queue shows the order of all events */
+static void requests_do_not_keep_an_endpoint_from_dialling(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	const struct fi_info *info = vt_of(test)->info;
+	struct vt_cq *cq = vt_cq(test, &vt_default_kind,
+				 FLOOD * (info->tx_attr->size + info->rx_attr->size));
+	struct vt_end *ends = vt_buf(test, FLOOD * sizeof(*ends));
+	struct fid_eq *eq = vt_eq(test, 2 * FLOOD);
+	struct fi_eq_err_entry error = {};
+	u8 *buf = vt_buf(test, 8);
+	int i, refused = 0;
+	fi_addr_t addr;
+
+	for (i = 0; i < FLOOD; i++) {
+		ends[i].eq = eq;
+		ends[i].tx = cq;
+		vt_client(test, &ends[i], &vt_default_kind);
+	}
+	vt_listen(test, eq);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &vt_of(test)->name, 1, &addr, 0, NULL), 1);
+	vt_of(test)->name = bed->name;
+	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, 8, NULL, addr, vt_ctx(1)), 0);
+	for (i = 0; i < FLOOD; i++)
+		vt_connect(test, &ends[i], NULL, 0);
+	while (!next_request(test)) {
+		KUNIT_ASSERT_EQ(test, fi_eq_readerr(eq, &error, 0), sizeof(error));
+		refused++;
+	}
+	KUNIT_EXPECT_LT(test, refused, FLOOD);
+}
+
 static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(an_address_has_so_many_connections_and_no_more),
+	KUNIT_CASE(requests_do_not_keep_an_endpoint_from_dialling),
 	KUNIT_CASE_PARAM(a_request_that_does_not_fit_is_refused, bad_request_gen_params),
 	KUNIT_CASE(a_request_without_data_is_refused),
 	KUNIT_CASE(a_second_request_of_an_incarnation_is_refused),

@@ -617,12 +617,18 @@ static bool rxm_event_take(struct rxm_ep *ep, union rxm_event *event)
 	return true;
 }
 
-static void rxm_events(struct rxm_ep *ep)
+/* Takes RXM_BUDGET events, so that requests do not hold up all else; are there more? */
+static bool rxm_events(struct rxm_ep *ep)
 {
 	union rxm_event event;
+	int i;
 
-	while (!READ_ONCE(ep->soft.over) && rxm_event_take(ep, &event))
+	for (i = 0; i < RXM_BUDGET; i++) {
+		if (READ_ONCE(ep->soft.over) || !rxm_event_take(ep, &event))
+			return false;
 		cond_resched();
+	}
+	return true;
 }
 
 /* The end */
@@ -681,6 +687,7 @@ void rxm_cm_work(struct work_struct *work)
 {
 	struct rxm_ep *ep = container_of(to_delayed_work(work), struct rxm_ep, cm);
 	unsigned int noio;
+	bool more = false;
 
 	/* Without a user there is neither a connection nor an operation, and none may be made */
 	if (!kofi_soft_ep_try_get(&ep->soft))
@@ -688,11 +695,13 @@ void rxm_cm_work(struct work_struct *work)
 	/* Writeback may wait for a connection */
 	noio = memalloc_noio_save();
 	if (!READ_ONCE(ep->soft.over)) {
-		rxm_events(ep);
+		more = rxm_events(ep);
 		rxm_end_broken(ep);
 		rxm_settle_peers(ep);
 		rxm_watch(ep);
 	}
+	if (more)
+		rxm_cm_kick(ep);
 	if (READ_ONCE(ep->soft.over))
 		rxm_end_all(ep);
 	memalloc_noio_restore(noio);

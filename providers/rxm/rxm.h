@@ -83,7 +83,7 @@
 #define RXM_TICK		(HZ / 20)
 #define RXM_WATCH		HZ	/* between two looks at what has to end */
 #define RXM_REQUESTS		1024	/* requests that wait to be answered */
-#define RXM_BUDGET		64	/* packets between two looks at the scheduler */
+#define RXM_BUDGET		64	/* packets, or events, between two looks at the rest */
 #define RXM_BATCH		8	/* completions that are read at a time */
 
 #define RXM_EARLY_MSGS		512	/* early messages that an endpoint keeps */
