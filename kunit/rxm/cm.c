@@ -2,8 +2,11 @@
 /*
  * How connections begin.
  */
+#include <linux/jiffies.h>
+#include <kofi/addr.h>
 #include "rxm.h"
 
+#define DIAL_S		10	/* until a peer that is not reached is given up */
 #define FLOOD		256	/* requests at a time */
 #define REQUEST_MS	2000	/* until a request comes, at most */
 
@@ -307,6 +310,30 @@ static struct fi_info *next_request(struct kunit *test)
 	return event.cm.info;
 }
 
+/* Each connection ends before an operation has begun */
+static void a_peer_that_hangs_up_each_time_is_given_up(struct kunit *test)
+{
+	const struct rxm_wire_accept answer = {
+		.conn_id = 5ULL << 32 | RXM_ID, .rx_size = RXM_RECVS, .flow_ctrl = 2,
+	};
+	struct rxm_bed *bed = rxm_bed_open(test);
+	unsigned long end = jiffies + 3 * DIAL_S * HZ;
+	struct rxm_wire_request request;
+	u8 *buf = vt_buf(test, 8);
+	struct fi_info *info;
+
+	rxm_listen_at(test, 0);
+	info = rxm_be_dialled(test, bed, buf, 8, &request);
+	while (info && time_before(jiffies, end)) {
+		vt_end_open(test, &bed->peer, info, &vt_default_kind);
+		KUNIT_ASSERT_EQ(test, fi_accept(bed->peer.ep, &answer, sizeof(answer)), 0);
+		vt_end_close(test, &bed->peer);
+		info = next_request(test);
+	}
+	KUNIT_EXPECT_NULL(test, info);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNRESET);
+}
+
 /* More requests than are answered at a time; one queue shows the order of all events */
 static void requests_do_not_keep_an_endpoint_from_dialling(struct kunit *test)
 {
@@ -352,6 +379,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(the_larger_address_wins_if_both_dial),
 	KUNIT_CASE(the_smaller_address_is_refused_if_both_dial),
 	KUNIT_CASE(a_refusal_ends_what_waits),
+	KUNIT_CASE(a_peer_that_hangs_up_each_time_is_given_up),
 	KUNIT_CASE(an_answer_that_is_short_ends_what_waits),
 	{}
 };

@@ -296,15 +296,28 @@ static struct rxm_peer *rxm_drop(struct rxm_conn *conn, int err)
 	return peer;
 }
 
+/*
+ * Has a connection been of use?  Otherwise the peer counts as one that is not reached, or it could
+ * have operations wait for good by ending each connection before one of them has begun.
+ */
+static bool rxm_was_of_use(const struct rxm_conn *conn)
+{
+	return conn->used || (conn->state == RXM_OPEN &&
+			      time_after(jiffies, conn->opened + msecs_to_jiffies(RXM_DIAL_MS)));
+}
+
 /* A connection, or an attempt to make one, has ended by itself or by the peer */
 static void rxm_lost(struct rxm_conn *conn, int err)
 {
 	bool dialled = conn->state == RXM_DIALLING, used = conn->used || conn->leaving;
+	bool reached = rxm_was_of_use(conn);
 	struct rxm_ep *ep = conn->ep;
 	struct rxm_peer *peer = rxm_drop(conn, err);
 
 	if (!peer)
 		return;
+	if (reached)
+		peer->tries = 0;
 	if (!dialled && (err == ETIMEDOUT || err == ENODEV))
 		rxm_peer_cancel(ep, peer, err);
 	else if (!dialled && used)
@@ -320,8 +333,7 @@ static void rxm_opened(struct rxm_conn *conn)
 
 	if (conn->state == RXM_DIALLING)
 		ep->dialling--;
-	if (conn->peer)
-		conn->peer->tries = 0;
+	conn->opened = jiffies;
 	kofi_ep_connected(&ep->soft.kep);
 	spin_lock_irq(&ep->soft.lock);
 	conn->state = RXM_OPEN;

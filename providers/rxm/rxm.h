@@ -300,6 +300,7 @@ enum rxm_conn_state {
  * @accepted: the other end has dialled
  * @err: why it is to end, positive; guarded by kofi_soft_ep.lock, as the next three
  * @broken: in rxm_ep.broken
+ * @opened: jiffies when it has begun to stand; only rxm_ep.cm uses this
  * @used: an operation has begun to be sent
  * @can_leave: this end has dialled, and the other one answers RXM_WIRE_LEAVE
  * @leaving: RXM_WIRE_LEAVE is due, or has been sent: operations wait; guarded by
@@ -373,6 +374,7 @@ struct rxm_conn {
 	bool			accepted;
 	int			err;
 	struct list_head	broken;
+	unsigned long		opened;
 	bool			used;
 	bool			can_leave;
 	bool			leaving;
@@ -455,7 +457,8 @@ struct rxm_peer_key {
  * @posted: struct kofi_soft_op to be sent; guarded by kofi_soft_ep.lock
  * @conn: its connection, or NULL; written by rxm_ep.cm with kofi_soft_ep.lock held
  * @entry: in rxm_ep.unsettled, if it is to have a connection; guarded by kofi_soft_ep.lock
- * @tries: attempts to connect that have failed in a row; only rxm_ep.cm uses this and the next two
+ * @tries: attempts to connect that have failed in a row, or led to a connection that ended before
+ *	it was of use; only rxm_ep.cm uses this and the next two
  * @next: jiffies: no attempt before
  * @give_up: jiffies: no further attempt afterwards
  * @rcu: frees it
