@@ -8,8 +8,13 @@
  *	a message on offer	that is read here: each read completes within this time behind
  *				the one before
  *
- * Otherwise the connection ends.  A message that this end offers may wait for its receive at the
- * peer as long as the connection stands, and so may one that waits below.
+ * Otherwise the connection ends.  A response, or what is read, is not late while it is behind a
+ * packet that waits for a receive here.  A segment is: neither libfabric nor kofi_rxm begins
+ * another message before the last segment has been sent, so only a peer that wants to keep the
+ * receive has its segments wait behind such a packet.
+ *
+ * A message that this end offers may wait for its receive at the peer as long as the connection
+ * stands, and so may one that waits below.
  *
  * rxm_ep.cm looks RXM_WATCH apart, as long as there is something.
  */
@@ -36,13 +41,16 @@ void rxm_watch_begin(struct rxm_ep *ep)
 	rxm_cm_later(ep, RXM_WATCH);
 }
 
+static bool rxm_is_over(unsigned long since)
+{
+	return time_after(jiffies, since + READ_ONCE(message_timeout.value) * HZ);
+}
+
 /* Not the peer is late if what it has sent is behind a packet that waits */
 static bool rxm_is_late(const struct rxm_conn *conn, unsigned long since)
 {
-	unsigned long timeout = READ_ONCE(message_timeout.value) * HZ;
-
-	return !READ_ONCE(conn->stuck) && time_after(jiffies, since + timeout) &&
-	       time_after(jiffies, READ_ONCE(conn->resumed) + timeout);
+	return !READ_ONCE(conn->stuck) && rxm_is_over(since) &&
+	       rxm_is_over(READ_ONCE(conn->resumed));
 }
 
 /* Ends a connection whose peer is late; returns whether there is something that has to end */
@@ -56,7 +64,7 @@ static bool rxm_watch_conn(struct rxm_conn *conn)
 	waits = READ_ONCE(conn->nsars);
 	for (i = 0; i < RXM_SARS && waits; i++) {
 		since = READ_ONCE(conn->sars[i].since);
-		late |= since && rxm_is_late(conn, since);
+		late |= since && rxm_is_over(since);
 	}
 	spin_lock_irq(&conn->ep->soft.lock);
 	/* The first is the oldest */
