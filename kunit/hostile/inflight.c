@@ -164,7 +164,7 @@ static int inflight_await(u32 want, struct fi_eq_cm_entry *entry)
 {
 	ssize_t ret = tb_hear(inflight.bed.eq, want, entry, sizeof(*entry), patience_ms);
 
-	return min(ret, (ssize_t)0);
+	return ret < 0 ? ret : 0;
 }
 
 static int inflight_post(struct inflight_op *op)
