@@ -36,9 +36,9 @@ cases_insn()
 	insn.hook_trace insn_hooked ofi_hook_trace
 	insn.rxe.lat.64 pingpong size=64 count=50 rounds=25
 	insn.rxe.rate.64.d128 stream depth=128 count=512 rounds=11
-	insn.rxe.rate.64.d128.more stream op=more depth=128 count=512 rounds=11
+	insn.rxe.rate.64.d128.more stream op=more depth=128 count=512 rounds=51
 	insn.rxe.perio perio depth=1 count=50 rounds=25
-	insn.rxe.connect setup count=10 rounds=11
+	insn.rxe.connect setup count=10 rounds=101
 	insn.rxe.lat.64.inline pingpong size=64 count=50 rounds=25 base=inline
 	insn.rxe.rate.64.d128.inline stream depth=128 count=512 rounds=11 base=inline
 	insn.rxe.rate.64.d128.more.inline stream op=more depth=128 count=512 rounds=11 base=inline
@@ -56,7 +56,7 @@ cases_insn()
 	insn.loop.rate.64.d128 stream depth=128 count=512 rounds=11 $loop
 	insn.kfi.tcp insn_kfi tcp
 	insn.kfi.loop insn_kfi loop
-	insn.nvme.4k.r disk_io randread 4k 1 200 11
+	insn.nvme.4k.r disk_io randread 4k 1 200 25
 	END
 }
 
