@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A pool of equal objects that never grows.
+ * A pool of equal objects, of which there is a bounded number.
  *
  * An endpoint has a bounded number of operations in flight.  So slots of operations, and
  * completions that use no receive, are allocated when the endpoint is
  * opened.  An empty pool is back-pressure: the call that finds it empty answers
  * -EAGAIN, and the pool reports once when an object has come back.
+ *
+ * A pool may begin with a part of its objects (kofi_bufpool_init_part()).  Its owner has it grow
+ * when a caller finds it empty (kofi_bufpool_grow()), without waiting for memory, or has it
+ * allocate the rest in advance (kofi_bufpool_fill()).  Objects stay until the pool is destroyed.
  *
  * An object keeps its contents while it is in the pool.
  *
@@ -15,11 +19,15 @@
 #ifndef _KOFI_BUFPOOL_H
 #define _KOFI_BUFPOOL_H
 
+#include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+#define KOFI_BUFPOOL_PART	SZ_2K	/* see kofi_bufpool_init_part() */
+
 struct completion;
 struct kofi_bufpool;
+struct kofi_bufpool_block;
 
 /*
  * An object has come back after kofi_bufpool_get() found the pool empty.  Called in
@@ -27,30 +35,43 @@ struct kofi_bufpool;
  */
 typedef void (*kofi_bufpool_fn)(struct kofi_bufpool *pool);
 
+/* A new object, zeroed, is about to be put into the pool.  Any context; must not sleep */
+typedef void (*kofi_bufpool_prepare_fn)(struct kofi_bufpool *pool, void *obj);
+
 /**
  * struct kofi_bufpool - A pool of equal objects
- * @lock: protects @nfree to @free
+ * @lock: protects @nfree to @free, and @made and @blocks
  * @nfree: objects in the pool
  * @calls: calls of @refilled under way
  * @starved: a get has failed since the last call of @refilled
+ * @in_blocks: the pool began with a part
  * @drained: completion that kofi_bufpool_drain() waits for, or NULL
  * @free: the objects in the pool, @nfree of them
  * @refilled: see kofi_bufpool_fn, or NULL
- * @count: number of objects, in the pool or not
+ * @count: most objects
+ * @made: number of objects, in the pool or not; @count, unless the pool began with a part
  * @size: bytes from one object to the next
- * @objs: the objects
+ * @objs: the objects, if the pool began with all
+ * @blocks: memory of the objects, if the pool began with a part
+ * @prepare: see kofi_bufpool_prepare_fn, or NULL
  */
 struct kofi_bufpool {
 	spinlock_t		lock; /* of the pool */
 	u32			nfree;
 	u32			calls;
 	bool			starved;
+	bool			in_blocks;
 	struct completion	*drained;
 	void			**free;
 	kofi_bufpool_fn		refilled;
 	u32			count;
+	u32			made;
 	size_t			size;
-	void			*objs;
+	union {
+		void				*objs;
+		struct kofi_bufpool_block	*blocks;
+	};
+	kofi_bufpool_prepare_fn	prepare;
 };
 
 /**
@@ -69,6 +90,41 @@ int kofi_bufpool_init(struct kofi_bufpool *pool, size_t size, u32 count,
 		      kofi_bufpool_fn refilled);
 
 /**
+ * kofi_bufpool_init_part() - Set a pool up that begins with a part of its objects
+ * @pool: the pool
+ * @size: as kofi_bufpool_init()
+ * @count: the most objects that there will be
+ * @prepare: see kofi_bufpool_prepare_fn, or NULL
+ * @refilled: see kofi_bufpool_fn, or NULL
+ *
+ * The pool begins with at least one object, and at most what KOFI_BUFPOOL_PART bytes have.
+ *
+ * Context: may sleep.
+ * Return: as kofi_bufpool_init().
+ */
+int kofi_bufpool_init_part(struct kofi_bufpool *pool, size_t size, u32 count,
+			   kofi_bufpool_prepare_fn prepare, kofi_bufpool_fn refilled);
+
+/**
+ * kofi_bufpool_grow() - Allocate more objects, without waiting for memory
+ * @pool: any pool
+ *
+ * Context: any.
+ * Return: how many objects the pool has got; 0: it has all; -ENOMEM.
+ */
+int kofi_bufpool_grow(struct kofi_bufpool *pool);
+
+/**
+ * kofi_bufpool_fill() - Allocate all objects that a pool lacks
+ * @pool: any pool
+ * @more: incremented by the number of objects that the pool has got
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOMEM.
+ */
+int kofi_bufpool_fill(struct kofi_bufpool *pool, u32 *more);
+
+/**
  * kofi_bufpool_destroy() - Free the objects of a pool
  * @pool: a pool that all objects have come back to
  *
@@ -78,7 +134,7 @@ void kofi_bufpool_destroy(struct kofi_bufpool *pool);
 
 /**
  * kofi_bufpool_obj() - Find an object by number
- * @pool: the pool
+ * @pool: the pool, which began with all objects
  * @i: less than @pool->count
  *
  * For a provider that prepares each object once.

@@ -12,6 +12,10 @@
  * refilled() counts as an object that is out until refilled() has returned.  kofi_bufpool_drain()
  * takes the lock once more after it was woken, because the last put wakes it before it releases
  * the lock.
+ *
+ * A pool that began with a part has its objects in blocks.  A block is allocated without the lock,
+ * and its objects join the others under the lock.  Two tasks may allocate at the same time: the
+ * second adds only as many objects as the pool may still have.
  */
 #include <linux/bug.h>
 #include <linux/completion.h>
@@ -22,6 +26,16 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <kofi/bufpool.h>
+
+/**
+ * struct kofi_bufpool_block - Memory of some objects of a pool that began with a part
+ * @next: the block that was allocated before this one
+ * @objs: the objects
+ */
+struct kofi_bufpool_block {
+	struct kofi_bufpool_block	*next;
+	u64				objs[];
+};
 
 /* Whole pages, where kmalloc() would round up to a power of two */
 static void *kofi_bufpool_alloc(size_t bytes)
@@ -46,12 +60,10 @@ static void kofi_bufpool_free(void *objs, size_t bytes)
 		free_pages_exact(objs, bytes);
 }
 
-int kofi_bufpool_init(struct kofi_bufpool *pool, size_t size, u32 count,
-		      kofi_bufpool_fn refilled)
+/* Set a pool up that has no objects yet */
+static int kofi_bufpool_begin(struct kofi_bufpool *pool, size_t size, u32 count,
+			      kofi_bufpool_fn refilled)
 {
-	size_t bytes;
-	u32 i;
-
 	if (!size || size > INT_MAX || !count)
 		return -EINVAL;
 
@@ -60,35 +72,132 @@ int kofi_bufpool_init(struct kofi_bufpool *pool, size_t size, u32 count,
 	pool->refilled = refilled;
 	pool->count = count;
 	pool->size = ALIGN(size, sizeof(u64));
-	bytes = size_mul(count, pool->size);
-	pool->objs = kofi_bufpool_alloc(bytes);
-	if (!pool->objs)
-		goto clear;
 	pool->free = kvmalloc_array(count, sizeof(*pool->free),
 				    GFP_KERNEL | __GFP_NOWARN);
-	if (!pool->free)
-		goto free_objs;
+	if (pool->free)
+		return 0;
+	memset(pool, 0, sizeof(*pool));
+	return -ENOMEM;
+}
+
+/* Callers tell by the count whether there is something to destroy */
+static int kofi_bufpool_abort(struct kofi_bufpool *pool)
+{
+	kvfree(pool->free);
+	memset(pool, 0, sizeof(*pool));
+	return -ENOMEM;
+}
+
+int kofi_bufpool_init(struct kofi_bufpool *pool, size_t size, u32 count,
+		      kofi_bufpool_fn refilled)
+{
+	int ret;
+	u32 i;
+
+	ret = kofi_bufpool_begin(pool, size, count, refilled);
+	if (ret)
+		return ret;
+	pool->objs = kofi_bufpool_alloc(size_mul(count, pool->size));
+	if (!pool->objs)
+		return kofi_bufpool_abort(pool);
 
 	/* The first object is taken first */
 	for (i = 0; i < count; i++)
 		pool->free[i] = kofi_bufpool_obj(pool, count - 1 - i);
 	pool->nfree = count;
+	pool->made = count;
 	return 0;
-
-free_objs:
-	kofi_bufpool_free(pool->objs, bytes);
-clear:
-	/* Callers tell by the count whether there is something to destroy */
-	memset(pool, 0, sizeof(*pool));
-	return -ENOMEM;
 }
 EXPORT_SYMBOL_GPL(kofi_bufpool_init);
 
+/* How many objects have room in a block of so many bytes?  One at least */
+static u32 kofi_bufpool_fit(const struct kofi_bufpool *pool, size_t bytes)
+{
+	return max_t(u32, 1, (bytes - sizeof(struct kofi_bufpool_block)) / pool->size);
+}
+
+/* Put the objects of a new block into the pool; return how many */
+static u32 kofi_bufpool_add(struct kofi_bufpool *pool, struct kofi_bufpool_block *block, u32 count)
+{
+	unsigned long flags;
+	u32 i;
+
+	for (i = 0; pool->prepare && i < count; i++)
+		pool->prepare(pool, (void *)block->objs + i * pool->size);
+	spin_lock_irqsave(&pool->lock, flags);
+	count = min(count, pool->count - pool->made);
+	for (i = 0; i < count; i++)
+		pool->free[pool->nfree++] = (void *)block->objs + (count - 1 - i) * pool->size;
+	pool->made += count;
+	if (count) {
+		block->next = pool->blocks;
+		pool->blocks = block;
+	}
+	spin_unlock_irqrestore(&pool->lock, flags);
+	if (!count)
+		kfree(block);
+	return count;
+}
+
+/* Allocate a block of at most @bytes; return as kofi_bufpool_grow() */
+static int kofi_bufpool_more(struct kofi_bufpool *pool, size_t bytes, gfp_t gfp)
+{
+	u32 left = pool->count - READ_ONCE(pool->made), count;
+	struct kofi_bufpool_block *block;
+
+	if (!left)
+		return 0;
+	count = min(left, kofi_bufpool_fit(pool, bytes));
+	block = kzalloc(struct_size(block, objs, count * (pool->size / sizeof(u64))),
+			gfp | __GFP_NOWARN);
+	return block ? kofi_bufpool_add(pool, block, count) : -ENOMEM;
+}
+
+int kofi_bufpool_init_part(struct kofi_bufpool *pool, size_t size, u32 count,
+			   kofi_bufpool_prepare_fn prepare, kofi_bufpool_fn refilled)
+{
+	int ret;
+
+	ret = kofi_bufpool_begin(pool, size, count, refilled);
+	if (ret)
+		return ret;
+	pool->in_blocks = true;
+	pool->prepare = prepare;
+	ret = kofi_bufpool_more(pool, KOFI_BUFPOOL_PART, GFP_KERNEL);
+	return ret < 0 ? kofi_bufpool_abort(pool) : 0;
+}
+EXPORT_SYMBOL_GPL(kofi_bufpool_init_part);
+
+int kofi_bufpool_grow(struct kofi_bufpool *pool)
+{
+	return kofi_bufpool_more(pool, PAGE_SIZE, GFP_NOWAIT);
+}
+EXPORT_SYMBOL_GPL(kofi_bufpool_grow);
+
+int kofi_bufpool_fill(struct kofi_bufpool *pool, u32 *more)
+{
+	int ret;
+
+	while ((ret = kofi_bufpool_more(pool, PAGE_SIZE, GFP_KERNEL)) > 0)
+		*more += ret;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_bufpool_fill);
+
 void kofi_bufpool_destroy(struct kofi_bufpool *pool)
 {
+	struct kofi_bufpool_block *block;
+
 	WARN_ON_ONCE(kofi_bufpool_busy(pool));
 	kvfree(pool->free);
-	kofi_bufpool_free(pool->objs, pool->count * pool->size);
+	if (!pool->in_blocks) {
+		kofi_bufpool_free(pool->objs, pool->count * pool->size);
+		return;
+	}
+	while ((block = pool->blocks)) {
+		pool->blocks = block->next;
+		kfree(block);
+	}
 }
 EXPORT_SYMBOL_GPL(kofi_bufpool_destroy);
 
@@ -111,7 +220,7 @@ static u32 kofi_bufpool_out(const struct kofi_bufpool *pool)
 {
 	lockdep_assert_held(&pool->lock);
 
-	return pool->count - pool->nfree + pool->calls;
+	return pool->made - pool->nfree + pool->calls;
 }
 
 static void kofi_bufpool_wake(struct kofi_bufpool *pool)
@@ -129,7 +238,7 @@ void kofi_bufpool_put_many(struct kofi_bufpool *pool, void *const *objs, u32 cou
 	u32 i;
 
 	spin_lock_irqsave(&pool->lock, flags);
-	if (WARN_ON_ONCE(count > pool->count - pool->nfree)) {
+	if (WARN_ON_ONCE(count > pool->made - pool->nfree)) {
 		spin_unlock_irqrestore(&pool->lock, flags);
 		return;
 	}

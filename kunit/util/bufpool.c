@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Pools of equal objects: what is in them, what happens when they are empty, and
+ * Pools of equal objects: what is in them, what happens when they are empty, how they grow, and
  * when they are drained.
  */
 #include <linux/atomic.h>
@@ -368,6 +368,186 @@ static void an_object_has_one_owner_at_a_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kofi_bufpool_busy(&pt->pool), 0);
 }
 
+/* Of which KOFI_BUFPOOL_PART bytes have some, and a page more, but not all */
+struct part {
+	atomic_t	prepared;
+	atomic_t	owners;
+	u64		rest[40];
+};
+
+#define NR_PARTS	(4 * PAGE_SIZE / sizeof(struct part))
+
+/**
+ * struct part_test - A pool that begins with a part of its objects
+ * @pool: the pool
+ * @obj: what has been taken out
+ * @shared: an object had two owners
+ */
+struct part_test {
+	struct kofi_bufpool	pool;
+	struct part		*obj[NR_PARTS];
+	bool			shared;
+};
+
+static void prepare_part(struct kofi_bufpool *pool, void *obj)
+{
+	struct part *part = obj;
+
+	atomic_inc(&part->prepared);
+}
+
+static struct part_test *new_part(struct kunit *test)
+{
+	struct part_test *pt = ut_kmalloc(test, sizeof(*pt));
+
+	*pt = (struct part_test) {};
+	KUNIT_ASSERT_EQ(test, kofi_bufpool_init_part(&pt->pool, sizeof(struct part), NR_PARTS,
+						     prepare_part, NULL), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, destroy_pool, &pt->pool), 0);
+	return pt;
+}
+
+/* Takes objects until there is none, from the @first one on; returns how many are out then */
+static u32 take_parts(struct part_test *pt, u32 first)
+{
+	while (first < NR_PARTS && (pt->obj[first] = kofi_bufpool_get(&pt->pool)))
+		first++;
+	return first;
+}
+
+static void put_parts(struct part_test *pt, u32 count)
+{
+	while (count)
+		kofi_bufpool_put(&pt->pool, pt->obj[--count]);
+}
+
+static void a_pool_begins_with_a_part(struct kunit *test)
+{
+	struct part_test *pt = new_part(test);
+	u32 count = take_parts(pt, 0);
+
+	KUNIT_EXPECT_GT(test, count, 0);
+	KUNIT_EXPECT_LE(test, count * sizeof(struct part), KOFI_BUFPOOL_PART);
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_busy(&pt->pool), count);
+	put_parts(pt, count);
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_busy(&pt->pool), 0);
+}
+
+static void a_pool_grows_until_it_has_all(struct kunit *test)
+{
+	struct part_test *pt = new_part(test);
+	u32 count = take_parts(pt, 0), before;
+	int more, i, k, rounds = 0;
+
+	while ((more = kofi_bufpool_grow(&pt->pool)) > 0) {
+		before = count;
+		count = take_parts(pt, count);
+		KUNIT_EXPECT_EQ(test, count - before, more);
+		rounds++;
+	}
+	KUNIT_EXPECT_EQ(test, more, 0);
+	KUNIT_EXPECT_GT(test, rounds, 1);
+	KUNIT_ASSERT_EQ(test, count, NR_PARTS);
+	KUNIT_EXPECT_NULL(test, kofi_bufpool_get(&pt->pool));
+	for (i = 0; i < NR_PARTS; i++) {
+		KUNIT_EXPECT_EQ(test, atomic_read(&pt->obj[i]->prepared), 1);
+		for (k = 0; k < i; k++)
+			KUNIT_EXPECT_GE(test, abs((void *)pt->obj[i] - (void *)pt->obj[k]),
+					sizeof(struct part));
+	}
+	put_parts(pt, count);
+}
+
+static void a_pool_can_be_filled_in_advance(struct kunit *test)
+{
+	struct part_test *pt = new_part(test);
+	u32 count = take_parts(pt, 0), more = 0;
+
+	KUNIT_ASSERT_EQ(test, kofi_bufpool_fill(&pt->pool, &more), 0);
+	KUNIT_EXPECT_EQ(test, more, NR_PARTS - count);
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_grow(&pt->pool), 0);
+	count = take_parts(pt, count);
+	KUNIT_EXPECT_EQ(test, count, NR_PARTS);
+	put_parts(pt, count);
+}
+
+static void a_pool_with_all_objects_does_not_grow(struct kunit *test)
+{
+	struct pool_test *pt = new_pool(test, NULL);
+	u32 more = 0;
+
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_grow(&pt->pool), 0);
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_fill(&pt->pool, &more), 0);
+	KUNIT_EXPECT_EQ(test, more, 0);
+}
+
+static void a_failed_get_of_a_part_is_reported_when_an_object_is_back(struct kunit *test)
+{
+	struct pool_test *pt = ut_kmalloc(test, sizeof(*pt));
+	struct object *obj;
+
+	*pt = (struct pool_test) {};
+	init_completion(&pt->entered);
+	KUNIT_ASSERT_EQ(test, kofi_bufpool_init_part(&pt->pool, KOFI_BUFPOOL_PART, 2, NULL,
+						     refilled), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, destroy_pool, &pt->pool), 0);
+	obj = kofi_bufpool_get(&pt->pool);
+	KUNIT_ASSERT_NOT_NULL(test, obj);
+	KUNIT_EXPECT_NULL(test, kofi_bufpool_get(&pt->pool));
+	KUNIT_EXPECT_EQ(test, pt->calls, 0);
+	kofi_bufpool_put(&pt->pool, obj);
+	KUNIT_EXPECT_EQ(test, pt->calls, 1);
+}
+
+static int grow_get_and_put(void *data)
+{
+	struct part_test *pt = data;
+	struct part *obj[NR_PARTS / NR_THREADS];
+	int i, had = 0;
+
+	while (had < ARRAY_SIZE(obj)) {
+		obj[had] = kofi_bufpool_get(&pt->pool);
+		if (obj[had] && atomic_inc_return(&obj[had]->owners) != 1)
+			pt->shared = true;
+		if (obj[had])
+			had++;
+		else if (kofi_bufpool_grow(&pt->pool) < 0)
+			break;
+		cond_resched();
+	}
+	for (i = 0; i < had; i++) {
+		atomic_dec(&obj[i]->owners);
+		kofi_bufpool_put(&pt->pool, obj[i]);
+	}
+	return had;
+}
+
+static void tasks_that_let_a_pool_grow_share_no_object(struct kunit *test)
+{
+	struct part_test *pt = new_part(test);
+	struct ut_thread *thread[NR_THREADS];
+	int i;
+
+	for (i = 0; i < NR_THREADS; i++)
+		thread[i] = ut_start(test, grow_get_and_put, pt);
+	for (i = 0; i < NR_THREADS; i++)
+		KUNIT_EXPECT_EQ(test, ut_join(test, thread[i]), NR_PARTS / NR_THREADS);
+
+	KUNIT_EXPECT_FALSE(test, pt->shared);
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_busy(&pt->pool), 0);
+	KUNIT_EXPECT_LE(test, pt->pool.made, NR_PARTS);
+}
+
+static void a_part_of_nothing_is_refused(struct kunit *test)
+{
+	struct kofi_bufpool pool;
+
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_init_part(&pool, 0, 1, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_init_part(&pool, 8, 0, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_init_part(&pool, INT_MAX, 1, NULL, NULL), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, pool.count, 0);
+}
+
 static struct kunit_case bufpool_cases[] = {
 	KUNIT_CASE(every_object_is_given_out_once),
 	KUNIT_CASE(objects_are_zeroed_and_aligned),
@@ -384,6 +564,13 @@ static struct kunit_case bufpool_cases[] = {
 	KUNIT_CASE(a_drain_waits_for_every_object),
 	KUNIT_CASE(a_drain_waits_for_the_report),
 	KUNIT_CASE(an_object_has_one_owner_at_a_time),
+	KUNIT_CASE(a_pool_begins_with_a_part),
+	KUNIT_CASE(a_pool_grows_until_it_has_all),
+	KUNIT_CASE(a_pool_can_be_filled_in_advance),
+	KUNIT_CASE(a_pool_with_all_objects_does_not_grow),
+	KUNIT_CASE(a_failed_get_of_a_part_is_reported_when_an_object_is_back),
+	KUNIT_CASE(tasks_that_let_a_pool_grow_share_no_object),
+	KUNIT_CASE(a_part_of_nothing_is_refused),
 	{}
 };
 
