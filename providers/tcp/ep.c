@@ -12,6 +12,20 @@
 #include <linux/slab.h>
 #include "rdm.h"
 
+/* An endpoint is a little larger than a page, and the general caches would make it two */
+static struct kmem_cache *ktcp_ep_cache;
+
+int ktcp_ep_cache_init(void)
+{
+	ktcp_ep_cache = KMEM_CACHE(ktcp_ep, 0);
+	return ktcp_ep_cache ? 0 : -ENOMEM;
+}
+
+void ktcp_ep_cache_exit(void)
+{
+	kmem_cache_destroy(ktcp_ep_cache);
+}
+
 const struct kofi_ep_limits ktcp_limits = {
 	.cntr_dirs	= KTCP_CNTR_DIRS,
 	.tx_op_flags	= KTCP_TX_OP_FLAGS,
@@ -130,7 +144,7 @@ static void ktcp_free(struct kofi_soft_ep *soft)
 
 	kofi_soft_ep_fini(soft);
 	ktcp_conn_fini(&ep->conn);
-	kfree(ep);
+	kmem_cache_free(ktcp_ep_cache, ep);
 }
 
 struct kofi_soft_type ktcp_type = {
@@ -206,7 +220,7 @@ int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 	if (info->ep_attr->type != FI_EP_MSG)
 		return kofi_refuse("endpoint", -EINVAL, "info->ep_attr->type is %d; there are FI_EP_MSG and FI_EP_RDM",
 				   info->ep_attr->type);
-	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
+	ep = kmem_cache_zalloc(ktcp_ep_cache, GFP_KERNEL);
 	if (!ep)
 		return -ENOMEM;
 	ret = ktcp_conn_init(&ep->conn, &ep->soft, &ep->soft.work, &ep->soft.posted,
@@ -230,7 +244,7 @@ fini_soft:
 fini_conn:
 	ktcp_conn_fini(&ep->conn);
 free_ep:
-	kfree(ep);
+	kmem_cache_free(ktcp_ep_cache, ep);
 	return ret;
 }
 

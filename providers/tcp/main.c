@@ -30,9 +30,12 @@ static int __init ktcp_init(void)
 		return -ENOMEM;
 	ktcp_rdm_type.wq = ktcp_type.wq;
 	ktcp_ctx_type.wq = ktcp_type.wq;
-	ret = ktcp_linger_init();
+	ret = ktcp_ep_cache_init();
 	if (ret)
 		goto destroy_wq;
+	ret = ktcp_linger_init();
+	if (ret)
+		goto exit_ep_cache;
 	ret = ktcp_netdev_init();
 	if (ret)
 		goto exit_linger;
@@ -46,6 +49,8 @@ exit_netdev:
 	ktcp_netdev_exit();
 exit_linger:
 	ktcp_linger_exit();
+exit_ep_cache:
+	ktcp_ep_cache_exit();
 destroy_wq:
 	destroy_workqueue(ktcp_type.wq);
 	return ret;
@@ -60,6 +65,7 @@ static void __exit ktcp_exit(void)
 	/* Waits for sockets that linger, whose work items need the workqueue */
 	ktcp_linger_exit();
 	destroy_workqueue(ktcp_type.wq);
+	ktcp_ep_cache_exit();
 	ktcp_reserves_exit();
 	/* RCU may still be freeing regions */
 	rcu_barrier();

@@ -678,6 +678,8 @@ int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type, u64 can,
 int ktcp_cm_recv(struct socket *sock, struct ktcp_cm_msg *msg);
 
 /* ep.c */
+int ktcp_ep_cache_init(void);
+void ktcp_ep_cache_exit(void);
 int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 		  struct fid_ep **ep, void *context);
 int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
