@@ -35,6 +35,12 @@
  * decides (kofi_soft_ep.hub) whether the worker of the context or that of the scalable
  * endpoint takes the operations that a context posts.
  *
+ * Memory.  With kofi_soft_type.grows an endpoint begins with a few operations and receives.  A
+ * call that finds none free has more of them allocated, without waiting, until there are as many
+ * as the client has asked for.  If there is no memory, the call answers -EAGAIN, and the ready
+ * callback is due after a short time, or when an operation ends.  FI_OPT_MEM_RESERVES has all of
+ * them allocated in advance.
+ *
  * References (kofi_soft_ep.users): an endpoint stays as long as its client has it open
  * and not drained, an operation of it is not over, or the provider has taken a reference.
  *
@@ -115,6 +121,8 @@ struct kofi_soft_ctx_attr {
  *	kofi_soft_domain; 0: it has nothing else
  * @op_size: bytes of an operation of the provider's, which begins with &struct
  *	kofi_soft_op
+ * @grows: an endpoint begins with a part of its operations and receives, and has more when they
+ *	have been in use, see kofi_bufpool_init_part()
  * @max_queue: most operations of a queue
  * @max_msg: most bytes of an operation
  * @work: the worker of an endpoint
@@ -149,6 +157,7 @@ struct kofi_soft_type {
 	size_t				fabric_size;
 	size_t				domain_size;
 	size_t				op_size;
+	bool				grows;
 	size_t				max_queue;
 	size_t				max_msg;
 	void				(*work)(struct work_struct *work);
@@ -274,7 +283,7 @@ struct kofi_soft_ctxs {
  * @users: see the top
  * @unused: completed when @users becomes 0
  * @slots: operations
- * @slot_credit: operations that are free
+ * @slot_credit: operations that are free, of those that there are
  * @rw_credit: fi_readsgl() and fi_writesgl() that may be posted
  * @events: &struct kofi_soft_event, of an endpoint that is a target
  * @lock: guards @posted and @over, and lists of the provider's; taken with interrupts off

@@ -26,10 +26,12 @@
  * and takes the next receive; if all messages of the buffer have completed by then, the
  * buffer comes back with a completion that has no flag but FI_MULTI_RECV.
  *
- * Nothing is allocated after kofi_srx_init().  A shortage is back-pressure.  If receives run
- * short, the client gets -EAGAIN, and its ready callback is due when one comes back
- * (kofi_ep_room()).  If anything else runs short, the provider gets -EAGAIN, and ops->resume()
- * is called.
+ * Nothing is allocated after kofi_srx_init(), unless kofi_srx_attr.grows is set.  Then a post that
+ * finds no receive free allocates some without waiting, until there are as many as the client has
+ * asked for.  A shortage is back-pressure.  If receives run short, the client gets -EAGAIN, and its
+ * ready callback is due when one comes back (kofi_ep_room()), or after a short time if there was no
+ * memory for one.  If anything else runs short, the provider gets -EAGAIN, and ops->resume() is
+ * called.
  *
  * A receive that is matched belongs to the provider until it has called kofi_rx_complete() or
  * kofi_rx_fail().  No call of the client and no end of the context touches it before.
@@ -169,6 +171,8 @@ struct kofi_srx_ops {
  * @min_multi_recv: initial value of FI_OPT_MIN_MULTI_RECV
  * @directed: receives may name their sender (FI_DIRECTED_RECV); otherwise the address of
  *	a receive is ignored
+ * @grows: begin with a part of @size and @multi, and have more when they have been in use, see
+ *	kofi_bufpool_init_part()
  */
 struct kofi_srx_attr {
 	u32			size;
@@ -177,6 +181,7 @@ struct kofi_srx_attr {
 	u32			multi;
 	size_t			min_multi_recv;
 	bool			directed;
+	bool			grows;
 };
 
 /**
@@ -333,6 +338,15 @@ static inline struct kofi_rx *to_kofi_rx(struct kofi_comp *comp)
 int kofi_srx_init(struct kofi_srx *srx, struct kofi_ep *ep,
 		  const struct kofi_srx_attr *attr,
 		  const struct kofi_srx_ops *ops);
+
+/**
+ * kofi_srx_fill() - Allocate all that a receive side lacks, with kofi_srx_attr.grows
+ * @srx: the receive side
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOMEM.
+ */
+int kofi_srx_fill(struct kofi_srx *srx);
 
 /**
  * kofi_srx_destroy() - The end of a receive side

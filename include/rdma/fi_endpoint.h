@@ -4,7 +4,7 @@
  *
  * Control calls are functions of kofi.ko and check their arguments.  Data
  * transfers go straight through the endpoint's table: one indirect call, no
- * check in between, any context, no allocation.
+ * check in between, any context, no wait for memory.
  *
  * Buffers belong to the provider from a call that returned 0 until the
  * operation's completion has been read; those of fi_inject() and fi_injectdata()
@@ -142,9 +142,10 @@ enum {
 	 * transferred here (swap, writeback).  The sockets of the endpoint then use the
 	 * emergency reserves of memory, for what they send and for what comes: those that it
 	 * has accepted or dialled; without connections, those with peers of its address
-	 * vector.  0, the default: what comes while memory is short may be dropped, and is
-	 * sent again later.  -ENOPROTOOPT: transfers of this provider use no sockets of their
-	 * own, and the client need not ask.
+	 * vector.  All operations and receives of the endpoint are allocated then, so the
+	 * call may answer -ENOMEM.  0, the default: what comes while memory is short may be
+	 * dropped, and is sent again later.  -ENOPROTOOPT: transfers of this provider use no
+	 * sockets of their own, and the client need not ask.
 	 */
 	FI_OPT_MEM_RESERVES,
 };

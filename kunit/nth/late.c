@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Operations that have been taken, and find no memory when their turn comes.
+ * Operations that have been taken, and find no memory when their turn comes; and operations that
+ * are not taken, as an endpoint that begins with few of them has no memory for more.
  */
+#include <linux/completion.h>
+#include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/socket.h>
 #include <linux/string.h>
@@ -10,7 +13,7 @@
 
 #define LATE_LEN	64
 
-static int late_init(struct kunit *test)
+static int late_init_type(struct kunit *test, enum fi_ep_type type)
 {
 	struct fi_info *hints = fi_allocinfo(), *info;
 	int ret = vt_init(test);
@@ -18,7 +21,7 @@ static int late_init(struct kunit *test)
 	if (ret || !hints)
 		return ret ? : -ENOMEM;
 	hints->caps = FI_MSG;
-	hints->ep_attr->type = FI_EP_RDM;
+	hints->ep_attr->type = type;
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
 	ret = fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &info);
@@ -27,6 +30,22 @@ static int late_init(struct kunit *test)
 		return ret;
 	vt_free_later(test, info);
 	vt_open_info(test, info);
+	return 0;
+}
+
+static int late_init(struct kunit *test)
+{
+	return late_init_type(test, FI_EP_RDM);
+}
+
+static int room_init(struct kunit *test)
+{
+	int ret = late_init_type(test, FI_EP_MSG);
+
+	if (ret)
+		return ret;
+	vt_of(test)->info->tx_attr->size = NTH_DEPTH;
+	vt_of(test)->info->rx_attr->size = NTH_DEPTH;
 	return 0;
 }
 
@@ -89,6 +108,138 @@ static void a_later_batch_of_a_list_finds_no_memory(struct kunit *test)
 	nth_env_close(env);
 }
 
+/**
+ * struct room - A client that is called when there may be room
+ * @called: by its ready callback
+ */
+struct room {
+	struct completion called;
+};
+
+static void room_ready(struct fid_ep *ep, u64 flags)
+{
+	struct room *room = ep->fid.context;
+
+	complete(&room->called);
+}
+
+static void room_done(struct fid_ep *ep, const struct fi_done_entry *entry)
+{
+}
+
+static const struct fi_ep_callbacks room_callbacks = {
+	.done	= room_done,
+	.ready	= room_ready,
+};
+
+static const struct vt_kind room_kind = { "worker", FI_WAIT_DONE, FI_COMP_WORKQUEUE };
+
+/* Post a receive while the next allocation of this task fails */
+static ssize_t room_recv(struct vt_end *end, void *buf, bool *struck)
+{
+	ssize_t ret;
+
+	nth_own.arm(NULL, &nth_own, 1);
+	ret = fi_recv(end->ep, buf, LATE_LEN, NULL, FI_ADDR_UNSPEC, NULL);
+	*struck = nth_own.disarm(NULL, &nth_own);
+	return ret;
+}
+
+static void a_receive_without_memory_is_accepted_later(struct kunit *test)
+{
+	struct vt_end end = { .callbacks = &room_callbacks };
+	unsigned long patience = msecs_to_jiffies(VT_PATIENCE_MS);
+	struct room *room = vt_buf(test, sizeof(*room));
+	void *buf = vt_buf(test, LATE_LEN);
+	int posted = 0, refused = 0;
+	bool struck;
+	ssize_t ret;
+
+	init_completion(&room->called);
+	vt_client(test, &end, &room_kind);
+	end.ep->fid.context = room;
+	for (;;) {
+		ret = room_recv(&end, buf, &struck);
+		if (ret && !struck)
+			break;
+		KUNIT_ASSERT_EQ(test, ret, struck ? -EAGAIN : 0);
+		posted++;
+		if (!struck)
+			continue;
+		refused++;
+		/* No receive completes, as there is no connection */
+		KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&room->called, patience));
+		KUNIT_ASSERT_EQ(test, fi_recv(end.ep, buf, LATE_LEN, NULL, FI_ADDR_UNSPEC, NULL),
+				0);
+	}
+	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
+	KUNIT_EXPECT_EQ(test, posted, NTH_DEPTH);
+	KUNIT_EXPECT_GT(test, refused, 0);
+	vt_end_close(test, &end);
+}
+
+static void a_message_without_memory_is_accepted_later(struct kunit *test)
+{
+	u8 *in = vt_buf(test, LATE_LEN), *out = vt_buf(test, LATE_LEN);
+	struct vt_pair pair = {};
+	int i, refused = 0;
+	ssize_t ret;
+
+	vt_listen(test, vt_eq(test, 0));
+	vt_join(test, &pair, &vt_default_kind);
+	for (i = 0; i < NTH_DEPTH; i++)
+		vt_recv(test, &pair.b, in, LATE_LEN, vt_ctx(1));
+	/* An operation is free again when its completion has been read */
+	for (i = 0; i < NTH_DEPTH; i++) {
+		nth_own.arm(NULL, &nth_own, 1);
+		ret = fi_send(pair.a.ep, out, LATE_LEN, NULL, 0, vt_ctx(2));
+		if (!nth_own.disarm(NULL, &nth_own)) {
+			KUNIT_ASSERT_EQ(test, ret, 0);
+			continue;
+		}
+		KUNIT_ASSERT_EQ(test, ret, -EAGAIN);
+		refused++;
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, LATE_LEN, NULL, 0, vt_ctx(2)), 0);
+	}
+	KUNIT_EXPECT_GT(test, refused, 0);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, LATE_LEN, NULL, 0, vt_ctx(2)), -EAGAIN);
+	for (i = 0; i < NTH_DEPTH; i++) {
+		vt_done(test, pair.a.tx, vt_ctx(2));
+		vt_done(test, pair.b.rx, vt_ctx(1));
+	}
+	vt_pair_close(test, &pair);
+}
+
+/* Nothing that a post needs is allocated then */
+static void an_endpoint_with_the_reserves_has_all_receives(struct kunit *test)
+{
+	void *buf = vt_buf(test, LATE_LEN);
+	int i, ret, reserves = 1, refused = 0;
+	struct vt_end end = {};
+	unsigned int nth = 0;
+	bool struck;
+
+	vt_end_queues(test, &end, vt_of(test)->info, &vt_default_kind);
+	end.ep = vt_ep(test, vt_of(test)->info);
+	do {
+		nth_own.arm(NULL, &nth_own, ++nth);
+		ret = fi_setopt(&end.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MEM_RESERVES, &reserves,
+				sizeof(reserves));
+		struck = nth_own.disarm(NULL, &nth_own);
+		KUNIT_ASSERT_TRUE(test, !ret || (struck && ret == -ENOMEM));
+		refused += !!ret;
+	} while (struck);
+	KUNIT_EXPECT_GT(test, refused, 0);
+	vt_end_enable(test, &end, &vt_default_kind);
+	for (i = 0; i < NTH_DEPTH; i++) {
+		KUNIT_EXPECT_EQ(test, room_recv(&end, buf, &struck), 0);
+		KUNIT_EXPECT_FALSE(test, struck);
+	}
+	KUNIT_EXPECT_EQ(test, room_recv(&end, buf, &struck), -EAGAIN);
+	KUNIT_EXPECT_FALSE(test, struck);
+	vt_end_close(test, &end);
+}
+
 static int late_suite_init(struct kunit_suite *suite)
 {
 	return nth_init();
@@ -112,4 +263,20 @@ struct kunit_suite kofi_nth_late_suite = {
 	.init		= late_init,
 	.exit		= vt_exit,
 	.test_cases	= late_cases,
+};
+
+static struct kunit_case room_cases[] = {
+	KUNIT_CASE(a_receive_without_memory_is_accepted_later),
+	KUNIT_CASE(a_message_without_memory_is_accepted_later),
+	KUNIT_CASE(an_endpoint_with_the_reserves_has_all_receives),
+	{}
+};
+
+struct kunit_suite kofi_nth_room_suite = {
+	.name		= "kofi_nth_room",
+	.suite_init	= late_suite_init,
+	.suite_exit	= late_suite_exit,
+	.init		= room_init,
+	.exit		= vt_exit,
+	.test_cases	= room_cases,
 };

@@ -554,8 +554,8 @@ struct kunit_suite kofi_nth_pmem_suite = {
 kunit_test_suites(&kofi_nth_hca_suite, &kofi_nth_verbs_suite, &kofi_nth_loop_suite,
 		  &kofi_nth_tcp_suite, &kofi_nth_rdm_suite, &kofi_nth_rxm_suite,
 		  &kofi_nth_hook_suite,
-		  &kofi_nth_pmem_suite, &kofi_nth_late_suite, &kofi_reclaim_suite,
-		  &kofi_nth_kfi_suite);
+		  &kofi_nth_pmem_suite, &kofi_nth_late_suite, &kofi_nth_room_suite,
+		  &kofi_reclaim_suite, &kofi_nth_kfi_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kOFI with memory short at every point");
 MODULE_AUTHOR("the kOFI authors");

@@ -35,6 +35,7 @@ extern struct kunit_suite kofi_nth_rxm_suite;
 extern struct kunit_suite kofi_nth_hook_suite;
 extern struct kunit_suite kofi_nth_pmem_suite;
 extern struct kunit_suite kofi_nth_late_suite;
+extern struct kunit_suite kofi_nth_room_suite;
 extern struct kunit_suite kofi_reclaim_suite;
 extern struct kunit_suite kofi_nth_kfi_suite;
 

@@ -84,13 +84,14 @@ static const struct kofi_srx_ops ktcp_srx_ops = {
 	.resume		= ktcp_srx_resume,
 };
 
-static struct kofi_srx_attr ktcp_rx_room(size_t size, u64 caps)
+static struct kofi_srx_attr ktcp_rx_room(size_t size, u64 caps, bool grows)
 {
 	return (struct kofi_srx_attr) {
 		.size		= size,
 		.iov_limit	= KOFI_OP_IOV,
 		.multi		= caps & FI_MULTI_RECV ? size : 0,
 		.min_multi_recv	= KTCP_MIN_MULTI,
+		.grows		= grows,
 	};
 }
 
@@ -154,6 +155,7 @@ struct kofi_soft_type ktcp_type = {
 	.own_rx		= &ktcp_own_srx_ops,
 	.mr_mode	= KTCP_MR_MODE,
 	.op_size	= sizeof(struct ktcp_op),
+	.grows		= true,
 	.max_queue	= KTCP_MAX_QUEUE,
 	.max_msg	= KTCP_MAX_MSG,
 	.work		= ktcp_work,
@@ -211,7 +213,7 @@ static int ktcp_ep_setup(struct ktcp_ep *ep, const struct fi_info *info)
 int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 		  struct fid_ep **fid_ep, void *context)
 {
-	const struct kofi_srx_attr room = ktcp_rx_room(info->rx_attr->size, info->caps);
+	const struct kofi_srx_attr room = ktcp_rx_room(info->rx_attr->size, info->caps, true);
 	struct ktcp_ep *ep;
 	int ret;
 
@@ -252,7 +254,7 @@ int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 		     struct fid_ep **fid_srx, void *context)
 {
 	const struct kofi_srx_attr room =
-		ktcp_rx_room(attr->size ? : KTCP_DEF_QUEUE, attr->caps ? : ~0ULL);
+		ktcp_rx_room(attr->size ? : KTCP_DEF_QUEUE, attr->caps ? : ~0ULL, false);
 	size_t max_iov = attr->mode & FI_ASYNC_IOV ? KOFI_OP_LENT_IOV : KOFI_OP_IOV;
 	struct kofi_srx_ctx *ctx;
 	struct ktcp_srx *srx;

@@ -129,6 +129,21 @@ static int kofi_soft_set_rw_ops(struct kofi_soft_ep *ep, const void *optval,
 	return ret;
 }
 
+/* Allocate all operations and receives that an endpoint may have */
+static int kofi_soft_fill(struct kofi_soft_ep *ep)
+{
+	u32 more = 0;
+	int ret = 0;
+
+	if (!ep->kep.no_tx)
+		ret = kofi_bufpool_fill(&ep->slots, &more);
+	if (more)
+		kofi_credit_give_many(&ep->slot_credit, more);
+	if (ret || ep->kep.no_rx)
+		return ret;
+	return kofi_srx_fill(&ep->own_srx);
+}
+
 static int kofi_soft_set_reserves(struct kofi_soft_ep *ep, const void *optval, size_t optlen)
 {
 	if (ep->kep.conn.state != KOFI_CONN_OPEN)
@@ -145,8 +160,12 @@ int kofi_soft_setopt(struct fid *fid, int level, int optname, const void *optval
 
 	if (level != FI_OPT_ENDPOINT)
 		return -ENOPROTOOPT;
-	if (optname == FI_OPT_MEM_RESERVES && ep->type->reserves)
+	if (optname == FI_OPT_MEM_RESERVES && ep->type->reserves) {
 		ep->type->reserves();
+		ret = kofi_soft_fill(ep);
+		if (ret)
+			return ret;
+	}
 	mutex_lock(ep->type->lock);
 	if (optname == FI_OPT_MAX_RW_OPS && !ep->kep.no_tx)
 		ret = kofi_soft_set_rw_ops(ep, optval, optlen);
@@ -322,11 +341,13 @@ static int kofi_soft_alloc(struct kofi_soft_ep *ep, size_t tx_size,
 {
 	int ret = 0;
 
-	if (!ep->kep.no_tx)
+	if (!ep->kep.no_tx && ep->type->grows)
+		ret = kofi_bufpool_init_part(&ep->slots, ep->type->op_size, tx_size, NULL, NULL);
+	else if (!ep->kep.no_tx)
 		ret = kofi_bufpool_init(&ep->slots, ep->type->op_size, tx_size, NULL);
 	if (ret)
 		goto no_slots;
-	kofi_credit_init(&ep->slot_credit, &ep->kep.tx, ep->slots.count);
+	kofi_credit_init(&ep->slot_credit, &ep->kep.tx, ep->slots.made);
 	kofi_credit_init(&ep->rw_credit, &ep->kep.tx, 0);
 	if (kofi_soft_is_target(ep) && (!ep->kep.no_rx || ep->kep.shared))
 		ret = kofi_bufpool_init(&ep->events, sizeof(struct kofi_soft_event),

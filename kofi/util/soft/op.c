@@ -16,11 +16,29 @@
 #include <kofi/xfer.h>
 #include "soft.h"
 
+/* No slot is free: allocate more if the endpoint may have more, and take one */
+static noinline bool kofi_soft_more_slots(struct kofi_soft_ep *ep)
+{
+	int more = kofi_bufpool_grow(&ep->slots);
+
+	if (more > 0)
+		kofi_credit_give_many(&ep->slot_credit, more);
+	else if (more < 0)
+		kofi_ep_want_later(&ep->kep.tx);
+	return kofi_credit_take(&ep->slot_credit);
+}
+
+/* Take a slot, or note that the client waits for one */
+static __always_inline bool kofi_soft_take_slot(struct kofi_soft_ep *ep)
+{
+	return likely(kofi_credit_try(&ep->slot_credit, 1)) || kofi_soft_more_slots(ep);
+}
+
 static struct kofi_soft_op *kofi_soft_op_get(struct kofi_soft_ep *ep)
 {
 	struct kofi_soft_op *op;
 
-	if (!kofi_credit_take(&ep->slot_credit))
+	if (!kofi_soft_take_slot(ep))
 		return NULL;
 	/* There is one, as kofi_soft_op_put() gives the credit back last */
 	op = kofi_bufpool_get(&ep->slots);
@@ -267,7 +285,7 @@ static ssize_t kofi_soft_send(struct fid_ep *fid_ep, const void *buf, size_t len
 
 	if (unlikely(!kofi_soft_is_usual(ep, flags, buf, len)))
 		goto describe;
-	if (unlikely(!kofi_credit_take(&ep->slot_credit)))
+	if (unlikely(!kofi_soft_take_slot(ep)))
 		return -EAGAIN;
 	spin_lock_irqsave(&ep->hub->lock, irq_flags);
 	/* There is one, see kofi_soft_op_get() */

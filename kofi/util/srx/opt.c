@@ -2,10 +2,10 @@
 /*
  * Setting a receive side up, its memory, and its options.
  *
- * All memory is allocated here: one object for each receive, one for each message of
- * buffers with FI_MULTI_RECV, and tables with a bucket for each key that there can be, up to
- * KOFI_SRX_MSG_BUCKETS for messages.  A receive has one key, a message that waits has two if
- * receives can name their sender.
+ * All memory is allocated here, but for what kofi_srx_attr.grows leaves to posts and messages: one
+ * object for each receive, one for each message of buffers with FI_MULTI_RECV, and tables with a
+ * bucket for each key that there can be, up to KOFI_SRX_MSG_BUCKETS for messages.  A receive has
+ * one key, a message that waits has two if receives can name their sender.
  *
  * FI_OPT_SRX_LIMIT is written under the lock of the receive side, and read without it.
  * FI_OPT_MIN_MULTI_RECV, which a post reads, needs no lock.
@@ -30,17 +30,36 @@ static void kofi_srx_refilled(struct kofi_bufpool *pool)
 }
 
 /* Sets the fields that an object keeps each time it is used */
-static void kofi_srx_prepare(struct kofi_srx *srx, struct kofi_bufpool *pool)
+static void kofi_srx_prepare(struct kofi_srx *srx, struct kofi_bufpool *pool, struct kofi_rx *rx)
 {
-	struct kofi_rx *rx;
+	rx->srx = srx;
+	rx->pool = pool;
+	spin_lock_init(&rx->order);
+}
+
+static void kofi_srx_prepare_rx(struct kofi_bufpool *pool, void *obj)
+{
+	kofi_srx_prepare(container_of(pool, struct kofi_srx, pool), pool, obj);
+}
+
+static void kofi_srx_prepare_multi(struct kofi_bufpool *pool, void *obj)
+{
+	kofi_srx_prepare(container_of(pool, struct kofi_srx, multi), pool, obj);
+}
+
+/* Set a pool up with all of its objects, or with a part of them */
+static int kofi_srx_init_pool(struct kofi_bufpool *pool, size_t size, u32 count, bool part,
+			      kofi_bufpool_prepare_fn prepare, kofi_bufpool_fn refilled)
+{
+	int ret;
 	u32 i;
 
-	for (i = 0; i < pool->count; i++) {
-		rx = kofi_bufpool_obj(pool, i);
-		rx->srx = srx;
-		rx->pool = pool;
-		spin_lock_init(&rx->order);
-	}
+	if (part)
+		return kofi_bufpool_init_part(pool, size, count, prepare, refilled);
+	ret = kofi_bufpool_init(pool, size, count, refilled);
+	for (i = 0; !ret && i < count; i++)
+		prepare(pool, kofi_bufpool_obj(pool, i));
+	return ret;
 }
 
 static int kofi_srx_init_pools(struct kofi_srx *srx,
@@ -50,22 +69,27 @@ static int kofi_srx_init_pools(struct kofi_srx *srx,
 			       kofi_iov_size(attr->iov_limit));
 	int ret;
 
-	ret = kofi_bufpool_init(&srx->pool, size, attr->size,
-				kofi_srx_refilled);
-	if (ret)
+	ret = kofi_srx_init_pool(&srx->pool, size, attr->size, attr->grows,
+				 kofi_srx_prepare_rx, kofi_srx_refilled);
+	if (ret || !attr->multi)
 		return ret;
-	kofi_srx_prepare(srx, &srx->pool);
-	if (!attr->multi)
-		return 0;
 
-	ret = kofi_bufpool_init(&srx->multi, sizeof(struct kofi_rx),
-				attr->multi, kofi_srx_multi_refilled);
-	if (ret) {
+	ret = kofi_srx_init_pool(&srx->multi, sizeof(struct kofi_rx), attr->multi, attr->grows,
+				 kofi_srx_prepare_multi, kofi_srx_multi_refilled);
+	if (ret)
 		kofi_bufpool_destroy(&srx->pool);
-		return ret;
-	}
-	kofi_srx_prepare(srx, &srx->multi);
-	return 0;
+	return ret;
+}
+
+int kofi_srx_fill(struct kofi_srx *srx)
+{
+	u32 more = 0;
+	int ret;
+
+	ret = kofi_bufpool_fill(&srx->pool, &more);
+	if (!ret && srx->multi.count)
+		ret = kofi_bufpool_fill(&srx->multi, &more);
+	return ret;
 }
 
 static void kofi_srx_destroy_pool(struct kofi_bufpool *pool)

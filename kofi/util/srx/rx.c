@@ -29,6 +29,21 @@
 #include <linux/module.h>
 #include "srx.h"
 
+/* No receive is free: allocate more if there may be more, and take one; as kofi_rx_get() */
+static struct kofi_rx *kofi_rx_get_more(struct kofi_srx *srx)
+{
+	int more = kofi_bufpool_grow(&srx->pool);
+	struct kofi_rx *rx;
+
+	if (more < 0)
+		kofi_ep_want_later(&srx->ep->rx);
+	rx = more > 0 ? kofi_bufpool_get(&srx->pool) : NULL;
+	if (rx)
+		return rx;
+	kofi_waiter_note(&srx->ep->rx.room);
+	return kofi_bufpool_get(&srx->pool);
+}
+
 /* Gets an object for a receive; NULL: there is none, and the ready callback will be due */
 struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags)
 {
@@ -36,12 +51,10 @@ struct kofi_rx *kofi_rx_get(struct kofi_srx *srx, const struct fi_xfer *xfer, u6
 	struct kofi_rx *rx;
 
 	rx = kofi_bufpool_get(&srx->pool);
-	if (unlikely(!rx)) {
-		kofi_waiter_note(&srx->ep->rx.room);
-		rx = kofi_bufpool_get(&srx->pool);
-		if (!rx)
-			return NULL;
-	}
+	if (unlikely(!rx))
+		rx = kofi_rx_get_more(srx);
+	if (unlikely(!rx))
+		return NULL;
 	kofi_rx_begin(rx, srx->ep, flags, tagged ? FI_TAGGED : FI_MSG, xfer->context);
 	kofi_srx_link_init(&rx->link);
 	if (tagged) {
@@ -149,6 +162,8 @@ static struct kofi_rx *kofi_rx_take_part(struct kofi_rx *buf,
 		return NULL;
 	}
 	rx = kofi_bufpool_get(&srx->multi);
+	if (unlikely(!rx) && kofi_bufpool_grow(&srx->multi) > 0)
+		rx = kofi_bufpool_get(&srx->multi);
 	if (!rx)
 		return ERR_PTR(-EAGAIN);
 	rx->buf = buf;
