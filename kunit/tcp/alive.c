@@ -4,9 +4,12 @@
  *
  * A peer goes when all that comes to its socket is dropped: nothing is answered.
  */
+#include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/jiffies.h>
+#include <net/inet_hashtables.h>
 #include <net/sock.h>
+#include <net/tcp_states.h>
 #include "../lib/file.h"
 #include "../lib/log.h"
 #include "tcp.h"
@@ -92,6 +95,53 @@ static unsigned long fill_window(struct kunit *test, struct vt_end *end, u8 *out
 	} while (!ret);
 	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
 	return n;
+}
+
+/* The endpoint's socket of a connection; the endpoint keeps it */
+static struct sock *other_end(struct kunit *test, const struct socket *sock)
+{
+	struct inet_hashinfo *hash = init_net.ipv4.tcp_death_row.hashinfo;
+	const struct inet_sock *peer = inet_sk(sock->sk);
+	struct sock *sk, *found = NULL;
+	struct hlist_nulls_node *node;
+	unsigned int i;
+
+	rcu_read_lock();
+	for (i = 0; i <= hash->ehash_mask; i++)
+		sk_nulls_for_each_rcu(sk, node, &hash->ehash[i].chain)
+			if (sk->sk_state == TCP_ESTABLISHED &&
+			    sk->sk_num == ntohs(peer->inet_dport) &&
+			    inet_sk(sk)->inet_dport == peer->inet_sport)
+				found = sk;
+	rcu_read_unlock();
+	KUNIT_ASSERT_NOT_NULL(test, found);
+	return found;
+}
+
+/* TCP copies short messages into a page, which the socket keeps for the next one */
+static void a_connection_that_is_idle_keeps_no_page(struct kunit *test)
+{
+	u8 *out = vt_buf(test, LEN), msg[PEER_BASE + 1];
+	struct vt_end end = { .may_sleep = 1 };
+	struct socket *sock = peer_join(test, &end);
+	struct sock *sk = other_end(test, sock);
+	unsigned long late;
+	bool had;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, 1, NULL, 0, vt_ctx(1)), 0);
+		had = READ_ONCE(sk->sk_frag.page);
+		vt_done(test, end.tx, vt_ctx(1));
+		peer_recv(test, sock, msg, sizeof(msg));
+		/* A worker sends if it was at work already */
+		KUNIT_EXPECT_TRUE(test, had || READ_ONCE(sk->sk_frag.page));
+		late = jiffies + SLACK_S * HZ;
+		while (READ_ONCE(sk->sk_frag.page) && time_before(jiffies, late))
+			fsleep(10 * USEC_PER_MSEC);
+		KUNIT_EXPECT_NULL(test, READ_ONCE(sk->sk_frag.page));
+	}
+	peer_leave(test, sock);
 }
 
 static void an_idle_peer_that_dies_is_noticed(struct kunit *test)
@@ -355,6 +405,7 @@ static struct kunit_suite patient_suite = {
 
 static struct kunit_case alive_cases[] = {
 	KUNIT_CASE(a_parameter_out_of_range_is_refused),
+	KUNIT_CASE(a_connection_that_is_idle_keeps_no_page),
 	KUNIT_CASE_SLOW(an_idle_peer_that_dies_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_dies_under_a_message_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_dies_before_it_acknowledges_fails_the_operation),
