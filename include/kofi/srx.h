@@ -620,6 +620,17 @@ void kofi_rx_iter(struct kofi_rx *rx, size_t offset, struct iov_iter *iter);
 void kofi_rx_source(struct kofi_rx *rx, size_t offset, struct iov_iter *iter);
 
 /**
+ * kofi_rx_set_tag() - A message that has taken an untagged receive has a tag all the same
+ * @rx: a receive that a message has taken
+ * @tag: its tag
+ *
+ * Its completion has FI_TAGGED in the place of FI_MSG.
+ *
+ * Context: any.
+ */
+void kofi_rx_set_tag(struct kofi_rx *rx, u64 tag);
+
+/**
  * kofi_rx_complete() - Report a receive
  * @rx: a receive that is filled, kofi_rx_len() bytes; from now on the engine's
  *

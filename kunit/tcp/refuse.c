@@ -28,6 +28,7 @@ static const struct foul_case {
 	struct fi_rma_iov	rma;
 } foul_cases[] = {
 	{ "tagged message", KTCP_BAD_TAGGED, 1, 0, 0, 0, 24, 0, {} },
+	{ "message with a tag", KTCP_BAD_TAGGED, 0, 0x80, 0, 0, 24, 0, {} },
 	{ "no operation", KTCP_BAD_HEADER, 9, 0, 0, 0, 16, 0, {} },
 	{ "short header", KTCP_BAD_HEADER, 0, 0, 0, 0, 3, 0, {} },
 	{ "long header", KTCP_BAD_HEADER, 0, 0, 0, 0, 255, 0, {} },

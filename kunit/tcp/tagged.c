@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tagged messages of a peer, which only a shared receive context takes.
+ * Tagged messages of a peer, which only a shared receive context takes; and messages with a tag,
+ * which take an untagged receive if completions have tags.
  */
 #include <rdma/fi_tagged.h>
 #include "tcp.h"
@@ -31,6 +32,21 @@ static struct socket *join(struct kunit *test, struct vt_end *end)
 						     &end->srx, NULL), 0);
 		vt_adopt(test, &end->srx->fid);
 	}
+	vt_end_open(test, end, info, &tagged_kind);
+	vt_accept(test, end, NULL, 0);
+	peer_recv(test, sock, buf, PEER_CM);
+	return sock;
+}
+
+/* The same, and the endpoint has receives of its own */
+static struct socket *join_own(struct kunit *test, struct vt_end *end)
+{
+	struct socket *sock = peer_connect(test);
+	struct fi_info *info;
+	u8 buf[PEER_CM];
+
+	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	info = vt_connreq(test, NULL);
 	vt_end_open(test, end, info, &tagged_kind);
 	vt_accept(test, end, NULL, 0);
 	peer_recv(test, sock, buf, PEER_CM);
@@ -75,6 +91,54 @@ static void expect_ack(struct kunit *test, struct socket *sock)
 	want[4] = 2;
 	peer_recv(test, sock, got, PEER_BASE);
 	KUNIT_EXPECT_MEMEQ(test, got, want, PEER_BASE);
+}
+
+static void a_message_with_a_tag_takes_the_next_receive(struct kunit *test)
+{
+	u8 *one = vt_buf(test, LEN), *two = vt_buf(test, LEN), *three = vt_buf(test, LEN);
+	u8 msg[PEER_BASE + 16 + LEN];
+	struct vt_end end = {};
+	struct socket *sock = join_own(test, &end);
+	size_t len;
+
+	vt_recv(test, &end, one, LEN, vt_ctx(1));
+	vt_recv(test, &end, two, LEN, vt_ctx(2));
+	len = peer_tagged(msg, 0x85, &cq_data, U64_MAX - 1, LEN);
+	msg[1] = 0;
+	vt_fill(msg + len, LEN, 7);
+	peer_send(test, sock, msg, len + LEN);
+	taken(test, &end, one, 1, U64_MAX - 1, FI_REMOTE_CQ_DATA, 7);
+	expect_ack(test, sock);
+	len = peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
+	peer_send(test, sock, msg, len + LEN);
+	KUNIT_EXPECT_EQ(test, vt_done(test, end.rx, vt_ctx(2)).flags, FI_MSG | FI_RECV);
+	len = peer_tagged(msg, 0x80, NULL, 5, LEN);
+	msg[1] = 0;
+	vt_fill(msg + len, LEN, 8);
+	peer_send(test, sock, msg, len + LEN);
+	vt_none(test, end.rx);
+	vt_recv(test, &end, three, LEN, vt_ctx(3));
+	taken(test, &end, three, 3, 5, 0, 8);
+}
+
+static void a_message_with_a_tag_that_is_too_long_is_cut(struct kunit *test)
+{
+	u8 msg[PEER_BASE + 8 + LEN], *in = vt_buf(test, LEN);
+	struct vt_end end = {};
+	struct socket *sock = join_own(test, &end);
+	struct vt_comp comp;
+	size_t len;
+
+	vt_recv(test, &end, in, LEN - 3, vt_ctx(1));
+	len = peer_tagged(msg, 0x80, NULL, 5, LEN);
+	msg[1] = 0;
+	vt_fill(msg + len, LEN, 7);
+	peer_send(test, sock, msg, len + LEN);
+	comp = vt_failed(test, end.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
+	KUNIT_EXPECT_EQ(test, comp.tag, 5);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN - 3, 7));
+	KUNIT_EXPECT_EQ(test, in[LEN - 3], 0);
 }
 
 static void a_tagged_message_takes_the_receive_of_its_tag(struct kunit *test)
@@ -159,6 +223,8 @@ static void an_endpoint_does_not_send_them(struct kunit *test)
 }
 
 static struct kunit_case tagged_cases[] = {
+	KUNIT_CASE(a_message_with_a_tag_takes_the_next_receive),
+	KUNIT_CASE(a_message_with_a_tag_that_is_too_long_is_cut),
 	KUNIT_CASE(a_tagged_message_takes_the_receive_of_its_tag),
 	KUNIT_CASE(a_tagged_message_waits_for_the_receive_of_its_tag),
 	KUNIT_CASE(a_message_that_waits_holds_up_its_connection_alone),

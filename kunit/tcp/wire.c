@@ -30,6 +30,8 @@ static const struct header_case {
 	{ "message without bytes", 0, 4, false, 0, 0 },
 	{ "message with data", 0, 1, true, 0, 100 },
 	{ "message that ends a key", 0, 0x45, true, 0, 100 },
+	{ "message with a tag", 0, 0x80, false, 0, 100 },
+	{ "message with a tag and data", 0, 0x85, true, 0, 100 },
 	{ "write", 4, 0, false, 1, 10 },
 	{ "write of two ranges with data", 4, 5, true, 2, 30 },
 	{ "write of four ranges", 4, 0, false, 4, 60 },
@@ -61,6 +63,11 @@ static void header_desc(const struct header_case *row, char *desc)
 
 KUNIT_ARRAY_PARAM(header, header_cases, header_desc);
 
+static bool has_tag(const struct header_case *row)
+{
+	return row->op == 1 || row->op == 5 || row->op >= 9 || row->flags & 0x80;
+}
+
 /* Of a refusal it is the reason */
 static u8 number_of(const struct header_case *row)
 {
@@ -82,6 +89,12 @@ static size_t make(u8 *buf, const struct header_case *row)
 	if (row->op == 10)
 		return peer_tagged_write(buf, row->flags, row->data ? &some_data : NULL,
 					 some_tag, row->payload);
+	if (row->flags & 0x80) {
+		len = peer_tagged(buf, row->flags, row->data ? &some_data : NULL, some_tag,
+				  row->payload);
+		buf[1] = 0;
+		return len;
+	}
 	len = peer_hdr(buf, row->op, row->flags, row->data ? &some_data : NULL,
 		       row->count ? some_rma : NULL, row->count, row->payload);
 	if (row->op > 5)
@@ -109,7 +122,7 @@ static void parse(struct kunit *test, bool net_order)
 	KUNIT_EXPECT_FALSE(test, hdr.ack);
 	KUNIT_EXPECT_EQ(test, hdr.len, row->payload);
 	KUNIT_EXPECT_EQ(test, hdr.data, row->data ? some_data : 0);
-	KUNIT_EXPECT_EQ(test, hdr.tag, row->op == 1 || row->op == 5 || row->op >= 9 ? some_tag : 0);
+	KUNIT_EXPECT_EQ(test, hdr.tag, has_tag(row) ? some_tag : 0);
 	KUNIT_EXPECT_EQ(test, hdr.number, row->op >= 5 && row->op < 9 ? number_of(row) : 0);
 	KUNIT_EXPECT_EQ(test, hdr.msg_len, row->op == 5 || row->op == 9 ? some_offered : 0);
 	KUNIT_EXPECT_EQ(test, hdr.count, row->count);
@@ -242,6 +255,12 @@ static const struct bad_case {
 	{ "save of a tagged message", 1, 0x10, 0, 24, 24 },
 	{ "save of an answer", 3, 0x10, 0, 16, 16 },
 	{ "save without ranges", 4, 0x18, 0, 16, 16 },
+	{ "message with a tag, without it", 0, 0x80, 0, 16, 16 },
+	{ "message with a tag and data, without one", 0, 0x81, 0, 24, 24 },
+	{ "commit of a message with a tag", 0, 0x88, 0, 24, 24 },
+	{ "save of messages with a tag", 0, 0x90, 0, 24, 24 },
+	{ "message with a tag that leaves", 0, 0xa1, 0, 32, 32 },
+	{ "message with a tag that ends a key", 0, 0xc1, 0, 32, 32 },
 	{ "end of no key", 0, 0x40, 0, 16, 16 },
 	{ "save that ends a key", 0, 0x51, 0, 24, 24 },
 	{ "leave that ends a key", 0, 0x61, 0, 24, 24 },

@@ -299,6 +299,17 @@ static u64 ktcp_rx_data_flag(const struct ktcp_hdr *hdr)
 }
 
 /*
+ * ofi_rxm of libfabric 1.13 to 1.17 sends tagged messages so, to untagged receives.  Its peer is a
+ * client that looks for tags in its completions.
+ */
+static bool ktcp_takes_tag_flag(const struct ktcp_conn *conn, const struct kofi_soft_ep *ep)
+{
+	const struct kofi_cq *cq = ep->kep.rx.cq;
+
+	return !conn->rdm && !ep->kep.shared && cq && cq->format == FI_CQ_FORMAT_TAGGED;
+}
+
+/*
  * At an endpoint with a connection, a message that no receive takes waits in the stream, with all
  * that is behind it.  At an endpoint without connections it becomes an early message.
  */
@@ -327,6 +338,9 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 		if (ret || rx->refusal)
 			return ret;
 	}
+	if (unlikely(!tagged && rx->hdr.flags & TCP_WIRE_HAS_TAG) &&
+	    !ktcp_takes_tag_flag(conn, at))
+		return ktcp_conn_violated(conn, KTCP_BAD_TAGGED);
 	if (rx->hdr.op == TCP_WIRE_RTS) {
 		ret = ktcp_offer_begin(conn);
 		if (ret)
@@ -339,9 +353,12 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 	if (tagged && !at->kep.shared)
 		return ktcp_conn_violated(conn, KTCP_BAD_TAGGED);
 	ret = kofi_srx_arrive(at->srx, &what, NULL, &rx->rx);
-	if (!ret)
-		rx->state = KTCP_RX_MSG;
-	return ret;
+	if (ret)
+		return ret;
+	if (unlikely(!tagged && rx->hdr.flags & TCP_WIRE_HAS_TAG))
+		kofi_rx_set_tag(rx->rx, rx->hdr.tag);
+	rx->state = KTCP_RX_MSG;
+	return 0;
 }
 
 /**

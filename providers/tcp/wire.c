@@ -42,6 +42,12 @@ static bool ktcp_op_has_rma(u8 op)
 	return op == TCP_WIRE_READ_REQ || op == TCP_WIRE_WRITE;
 }
 
+/* Is it an untagged message that has a tag all the same? */
+static bool ktcp_has_tag_flag(u8 op, u16 flags)
+{
+	return op == TCP_WIRE_MSG && flags & TCP_WIRE_HAS_TAG;
+}
+
 /* Bytes of the header that the base announces; negative errno */
 static int ktcp_hdr_len(const struct ktcp_wire_base *base)
 {
@@ -71,6 +77,8 @@ static int ktcp_hdr_len(const struct ktcp_wire_base *base)
 	default:
 		return -EPROTO;
 	}
+	if (ktcp_has_tag_flag(base->op, base->flags))
+		len += sizeof(u64);
 	if (ktcp_op_has_rma(base->op)) {
 		if (!base->rma_iov_cnt || base->rma_iov_cnt > KOFI_RMA_MAX_IOV)
 			return -EPROTO;
@@ -85,10 +93,10 @@ static bool ktcp_op_has_data(u8 op)
 	return op != TCP_WIRE_READ_RSP && op != TCP_WIRE_CTS && op != TCP_WIRE_DATA;
 }
 
-static bool ktcp_op_has_tag(u8 op)
+static bool ktcp_op_has_tag(u8 op, u16 flags)
 {
 	return op == TCP_WIRE_TAGGED || op == TCP_WIRE_RTS || op == TCP_WIRE_TAGGED_READ ||
-	       op == TCP_WIRE_TAGGED_WRITE;
+	       op == TCP_WIRE_TAGGED_WRITE || ktcp_has_tag_flag(op, flags);
 }
 
 /* Has the header the bytes of what is to come after it? */
@@ -154,6 +162,13 @@ static bool ktcp_end_key_is_valid(const struct ktcp_hdr *hdr)
 	       !(hdr->flags & TCP_WIRE_SAVE);
 }
 
+/* Such a message may have remote CQ data, and may be acknowledged */
+static bool ktcp_tag_flag_is_valid(const struct ktcp_hdr *hdr)
+{
+	return !hdr->ack && !(hdr->flags & ~(TCP_WIRE_HAS_TAG | TCP_WIRE_CQ_DATA |
+					     TCP_WIRE_ACK_WANTED));
+}
+
 /* Do the flags, the ranges and the length of the payload agree? */
 static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
 {
@@ -165,6 +180,8 @@ static int ktcp_hdr_check(const struct ktcp_hdr *hdr)
 		return -EPROTO;
 	if ((hdr->op == TCP_WIRE_TAGGED_READ || hdr->op == TCP_WIRE_TAGGED_WRITE) &&
 	    !ktcp_tagged_is_valid(hdr))
+		return -EPROTO;
+	if (ktcp_has_tag_flag(hdr->op, hdr->flags) && !ktcp_tag_flag_is_valid(hdr))
 		return -EPROTO;
 	if (hdr->flags & (TCP_WIRE_COMMIT | TCP_WIRE_SAVE) && !ktcp_hdr_may_save(hdr))
 		return -EPROTO;
@@ -251,7 +268,7 @@ int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_or
 		hdr->data = ktcp_order64(hdr->data, net_order);
 		next += sizeof(hdr->data);
 	}
-	if (ktcp_op_has_tag(base.op)) {
+	if (ktcp_op_has_tag(base.op, base.flags)) {
 		memcpy(&hdr->tag, next, sizeof(hdr->tag));
 		hdr->tag = ktcp_order64(hdr->tag, net_order);
 		next += sizeof(hdr->tag);
@@ -303,7 +320,7 @@ size_t ktcp_hdr_build(u8 *buf, const struct ktcp_hdr *hdr, u8 id, bool net_order
 		memcpy(buf + len, &data, sizeof(data));
 		len += sizeof(data);
 	}
-	if (ktcp_op_has_tag(hdr->op)) {
+	if (ktcp_op_has_tag(hdr->op, hdr->flags)) {
 		tag = ktcp_order64(hdr->tag, net_order);
 		memcpy(buf + len, &tag, sizeof(tag));
 		len += sizeof(tag);

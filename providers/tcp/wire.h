@@ -141,6 +141,7 @@ enum ktcp_wire_reason {
 #define TCP_WIRE_SAVE		0x10	/* kOFI: has no data; concerns data sent before */
 #define TCP_WIRE_LEAVE		0x20	/* kOFI: may be closed; CQ data: messages received */
 #define TCP_WIRE_END_KEY	0x40	/* kOFI: the CQ data are a key, which ends */
+#define TCP_WIRE_HAS_TAG	0x80	/* of TCP_WIRE_MSG, by ofi_rxm until 1.17: a tag follows */
 
 #define TCP_WIRE_OP_ACK		2	/* op_data of TCP_WIRE_MSG: an acknowledgment */
 
@@ -180,7 +181,8 @@ static_assert(sizeof(struct ktcp_wire_base) == 16);
  * @ack: it is an acknowledgment
  * @len: bytes of payload
  * @data: remote CQ data, if the flags say so; of TCP_WIRE_REFUSAL: which write, or which offer
- * @tag: of TCP_WIRE_TAGGED, TCP_WIRE_RTS, TCP_WIRE_TAGGED_READ and TCP_WIRE_TAGGED_WRITE
+ * @tag: of TCP_WIRE_TAGGED, TCP_WIRE_RTS, TCP_WIRE_TAGGED_READ and TCP_WIRE_TAGGED_WRITE, and with
+ *	TCP_WIRE_HAS_TAG
  * @number: of TCP_WIRE_RTS, TCP_WIRE_CTS and TCP_WIRE_DATA; of TCP_WIRE_REFUSAL the reason
  * @msg_len: of TCP_WIRE_RTS: bytes that are offered; of TCP_WIRE_TAGGED_READ: that are to be read
  * @count: number of ranges
@@ -204,7 +206,7 @@ struct ktcp_hdr {
  * @KTCP_BAD_REQUEST: what came to a listener is no request, so there is no connection yet
  * @KTCP_BAD_RESPONSE: what came upon a request is no answer
  * @KTCP_BAD_HEADER: what came is no message
- * @KTCP_BAD_TAGGED: a tagged message came to an endpoint with receives of its own
+ * @KTCP_BAD_TAGGED: a tagged message came to an endpoint that takes none
  * @KTCP_BAD_ACK: an acknowledgment of nothing
  * @KTCP_BAD_ANSWER: an answer to nothing, or of another length than was asked for
  * @KTCP_BAD_ACCESS: a read or a write with a key or a range that no region has, or whose

@@ -143,6 +143,17 @@ void kofi_rx_fill(struct kofi_rx *rx, const struct kofi_srx_arrival *what,
 	};
 }
 
+void kofi_rx_set_tag(struct kofi_rx *rx, u64 tag)
+{
+	struct kofi_comp *comp = &rx->comp.comp;
+
+	if (!(comp->flags & KOFI_COMP_MSG))
+		rx->comp.msg = (struct fi_done_msg) { .src_addr = FI_ADDR_NOTAVAIL };
+	comp->flags = (comp->flags & ~FI_MSG) | FI_TAGGED | KOFI_COMP_MSG;
+	rx->comp.msg.tag = tag;
+}
+EXPORT_SYMBOL_GPL(kofi_rx_set_tag);
+
 /* Gives a message the next bytes of a buffer; returns as kofi_rx_take() */
 static struct kofi_rx *kofi_rx_take_part(struct kofi_rx *buf,
 					 const struct kofi_srx_arrival *what,
