@@ -136,7 +136,7 @@ static int rxm_open_cqs(struct rxm_conn *conn, struct fid_domain *domain)
 	};
 	struct fi_cq_attr rx_attr = {
 		.size		= RXM_RX + RXM_EVENTS,
-		.format		= FI_CQ_FORMAT_DATA,
+		.format		= FI_CQ_FORMAT_TAGGED,
 		.wait_obj	= FI_WAIT_CALLBACK,
 		.comp_ctx	= FI_COMP_SOFTIRQ,
 		.handler	= rxm_arrival,

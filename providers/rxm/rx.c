@@ -636,8 +636,34 @@ void rxm_responded(struct fi_done *done, const struct fi_done_entry *entry)
 		rxm_broken(buf->conn);
 }
 
+/*
+ * libfabric 1.13 to 1.17 sends a tagged message of one packet by a message of tcp that has the tag
+ * and the remote CQ data, and no header.  Gives it the header that it has elsewhere; 0 or -EPROTO.
+ */
+static int rxm_add_header(struct rxm_conn *conn, struct rxm_buf *buf,
+			  const struct fi_cq_tagged_entry *entry)
+{
+	size_t len = buf->len;
+
+	if (len > rxm_eager())
+		return -EPROTO;
+	memmove(buf->hdr + 1, buf->hdr, len);
+	*buf->hdr = (struct rxm_wire_hdr) {
+		.ctrl.version	= RXM_WIRE_CTRL_VERSION,
+		.ctrl.conn_id	= conn->id,
+		.op.version	= RXM_WIRE_OP_HDR_VERSION,
+		.op.op		= RXM_WIRE_TAGGED,
+		.op.flags	= entry->flags & FI_REMOTE_CQ_DATA ? RXM_WIRE_CQ_DATA : 0,
+		.op.size	= len,
+		.op.data	= entry->data,
+		.op.tag		= entry->tag,
+	};
+	buf->len = sizeof(*buf->hdr) + len;
+	return 0;
+}
+
 /* A write of the peer with remote CQ data; -EAGAIN: it has to wait */
-static int rxm_written(struct rxm_conn *conn, const struct fi_cq_data_entry *entry)
+static int rxm_written(struct rxm_conn *conn, const struct fi_cq_tagged_entry *entry)
 {
 	struct kofi_soft_event *event;
 
@@ -651,16 +677,23 @@ static int rxm_written(struct rxm_conn *conn, const struct fi_cq_data_entry *ent
 }
 
 /* Deals with a completion; -EAGAIN: it has to wait */
-static int rxm_arrived(struct rxm_conn *conn, const struct fi_cq_data_entry *entry)
+static int rxm_arrived(struct rxm_conn *conn, struct fi_cq_tagged_entry *entry)
 {
 	struct rxm_buf *buf = entry->op_context;
-	int ret;
+	int ret = 0;
 
 	if (entry->flags & FI_REMOTE_WRITE) {
 		ret = rxm_written(conn, entry);
 	} else {
 		buf->len = entry->len;
-		ret = rxm_packet(conn, buf);
+		if (unlikely(entry->flags & FI_TAGGED)) {
+			ret = rxm_add_header(conn, buf, entry);
+			/* If the packet has to wait, it has its header the next time */
+			entry->flags &= ~FI_TAGGED;
+			entry->len = buf->len;
+		}
+		if (!ret)
+			ret = rxm_packet(conn, buf);
 	}
 	/* Not every provider uses a receive for such a write */
 	if (ret <= 0 && ret != -EAGAIN && buf)

@@ -418,7 +418,7 @@ struct rxm_conn {
 	spinlock_t		rx_lock;	/* see above */
 	bool			rx_busy;
 	bool			rx_again;
-	struct fi_cq_data_entry	entries[RXM_BATCH];
+	struct fi_cq_tagged_entry entries[RXM_BATCH];
 	unsigned int		nentries;
 	unsigned int		next_entry;
 	bool			stuck;
