@@ -512,6 +512,7 @@ static int interop_run(struct interop_end *end, enum interop_case which)
 	case INTEROP_LATE:
 	case INTEROP_TAGGED_LATE:
 	case INTEROP_CANCEL:
+	case INTEROP_CUT:
 		ret = interop_all_lens(end, which);
 		break;
 	case INTEROP_WRITEDATA:

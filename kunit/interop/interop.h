@@ -94,6 +94,7 @@
 #define INTEROP_IOV	struct kvec
 #define INTEROP_IOV_LIMIT INTEROP_PIECES
 #define INTEROP_OPERAND_MAY_BE_VALUE 0 /* see initiator.c */
+#define INTEROP_IS_LIB false
 #define INTEROP_LIB_BEFORE(...) false /* see interop_learn_lib() */
 #define interop_strdup(s) kstrdup(s, GFP_KERNEL)
 
@@ -129,6 +130,7 @@
 #define INTEROP_IOV	struct iovec
 #define INTEROP_IOV_LIMIT 1
 #define INTEROP_OPERAND_MAY_BE_VALUE 1
+#define INTEROP_IS_LIB true
 #define INTEROP_LIB_BEFORE(major, minor) (fi_version() < FI_VERSION(major, minor))
 #define interop_strdup(s) strdup(s)
 
@@ -180,6 +182,7 @@ enum interop_case {
 	INTEROP_LATE,
 	INTEROP_TAGGED_LATE,
 	INTEROP_CANCEL,
+	INTEROP_CUT,
 	INTEROP_MEET,		/* from here on no end is the initiator */
 	INTEROP_AV,
 	INTEROP_CASES,
@@ -273,10 +276,28 @@ struct interop_datum {
 	__u8			bytes[sizeof(struct interop_msg)]; /* of a message */
 };
 
+/* How kofi_rxm sends such a message: in segments */
+static inline bool interop_is_segmented(size_t len)
+{
+	return len > 16384 && len <= 8 * 16384;
+}
+
+/* How many bytes of a message of a case its receive has room for */
+static inline size_t interop_fit(enum interop_case which, size_t len, bool initiator)
+{
+	bool by_kernel = initiator != INTEROP_IS_LIB;
+
+	if (which != INTEROP_CUT)
+		return len;
+	/* libfabric loses what fits of segments that do not */
+	return by_kernel && interop_is_segmented(len) ? len : len - len / 3;
+}
+
 /* The message of a case that is to come */
 struct interop_want {
 	size_t			offset;	/* in the region */
 	size_t			len;
+	size_t			fit;	/* bytes of the receive */
 	bool			late;	/* its receive is posted later */
 	bool			cancelled; /* a first one has been taken back */
 	bool			came;

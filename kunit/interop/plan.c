@@ -16,7 +16,7 @@
 			 INTEROP_CASE(INTEROP_DELIVERY) | INTEROP_CASE(INTEROP_COMMIT))
 /* By ofi_rxm messages are delivered by offers, whose receives complete in any order */
 #define INTEROP_RXM	(INTEROP_RMA | INTEROP_ATOMICS | INTEROP_CASE(INTEROP_SENDDATA) | \
-			 INTEROP_RDM)
+			 INTEROP_RDM | INTEROP_CASE(INTEROP_CUT))
 #define INTEROP_RDM	(INTEROP_CASE(INTEROP_MESSAGE) | INTEROP_CASE(INTEROP_TAGGED) | \
 			 INTEROP_CASE(INTEROP_LATE) | INTEROP_CASE(INTEROP_TAGGED_LATE) | \
 			 INTEROP_CASE(INTEROP_CANCEL))
@@ -116,8 +116,26 @@ static const struct interop_plan interop_plans[] = {
 		.batches		= 8,
 	},
 	{
+		.name			= "rxm-dyn",
+		.prov			= "tcp;ofi_rxm",
+		.caps			= FI_MSG | FI_TAGGED | FI_DIRECTED_RECV,
+		.cases			= INTEROP_CASE(INTEROP_SENDDATA) | INTEROP_RDM,
+		.data_size		= sizeof(__u64),
+		.rdm			= true,
+		.max_len		= 1 << 18,
+		.batches		= 8,
+	},
+	{
 		.name			= "rdm-pairs",
 		.prov			= "tcp",
+		.caps			= FI_MSG | FI_TAGGED,
+		.cases			= INTEROP_CASE(INTEROP_MEET) | INTEROP_CASE(INTEROP_AV),
+		.data_size		= sizeof(__u64),
+		.rdm			= true,
+	},
+	{
+		.name			= "rxm-pairs",
+		.prov			= "tcp;ofi_rxm",
 		.caps			= FI_MSG | FI_TAGGED,
 		.cases			= INTEROP_CASE(INTEROP_MEET) | INTEROP_CASE(INTEROP_AV),
 		.data_size		= sizeof(__u64),

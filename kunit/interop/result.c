@@ -27,6 +27,7 @@ static const char *const interop_names[INTEROP_CASES] = {
 	[INTEROP_LATE]		= "late",
 	[INTEROP_TAGGED_LATE]	= "tagged-late",
 	[INTEROP_CANCEL]	= "cancel",
+	[INTEROP_CUT]		= "cut",
 	[INTEROP_MEET]		= "meet",
 	[INTEROP_AV]		= "av",
 };

@@ -189,7 +189,8 @@ static int interop_do(struct interop_end *end, struct interop_msg *msg,
 	case INTEROP_CHECK:
 		if (*which >= INTEROP_MESSAGE)
 			ret = interop_wanted(end, *which);
-		status = interop_do_check(end, *which, offset, len, seed);
+		status = interop_do_check(end, *which, offset, interop_fit(*which, len, false),
+					  seed);
 		break;
 	case INTEROP_SET:
 		memcpy(interop_at(&end->region, offset), &value, sizeof(value));
