@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The ping-pong runs: four over an RDMA device, three without; and, as "demo.sh storage", a
+# The ping-pong runs: five over an RDMA device, three without; and, as "demo.sh storage", a
 # file system over NVMe over Fabrics. Each prints its table and then "run N: ok" or
 # "run N: FAILED: reason". Exit status 0 only when all are ok. The data of every message is
 # checked by its receiver in all of them, those of files by their checksums.
@@ -80,23 +80,28 @@ both 1 $V4 verbs sleep
 from_user 2 $V4 verbs every
 to_user 3 $V4 verbs
 both 4 $V6 verbs callback
+modprobe kofi_rxm || { say "kofi_rxm.ko did not load"; failed=$((failed + 1)); }
+EP=rdm
+both 5 $V4 "verbs;ofi_rxm" sleep
+EP=msg
+rmmod kofi_rxm || { say "kofi_rxm cannot be unloaded"; failed=$((failed + 1)); }
 rmmod kofi_verbs || { say "kofi_verbs cannot be unloaded"; failed=$((failed + 1)); }
 modprobe -a kofi_loop kofi_tcp || { say "kofi_loop.ko or kofi_tcp.ko did not load"; exit 1; }
 EP=rdm
-both 5 127.0.0.1 loop poll 0,100,6291456 0,100,6m
+both 6 127.0.0.1 loop poll 0,100,6291456 0,100,6m
 EP=msg
-# The file system of run 8 needs the device
+# The file system of run 9 needs the device
 if [ "$1" != storage ]; then
 	rdma link delete rxe0 || { say "rxe0 cannot be deleted"; failed=$((failed + 1)); }
 	say "RDMA devices from here on: $(rdma link show | wc -l)"
 	say ""
 fi
-from_user 6 127.0.0.1 tcp
-to_user 7 127.0.0.1 tcp
+from_user 7 127.0.0.1 tcp
+to_user 8 127.0.0.1 tcp
 if [ "$1" = storage ]; then
-	say "run 8: files on ext4 <-> NVMe over Fabrics over kOFI <-> the kernel's target nvmet"
+	say "run 9: files on ext4 <-> NVMe over Fabrics over kOFI <-> the kernel's target nvmet"
 	/kofi/guest/nvme.sh files
-	verdict 8 $? "what failed is named above"
+	verdict 9 $? "what failed is named above"
 fi
 leaks_names
 ! [ "$1" = storage ] || modules=kofi_verbs
