@@ -101,6 +101,18 @@ bool kofi_addr_equal(const struct sockaddr_storage *a,
 		     const struct sockaddr_storage *b);
 
 /**
+ * kofi_addr_cmp() - Compare two addresses of a family: byte by byte, then their ports
+ * @a: an address
+ * @b: an address
+ *
+ * Both ends of a connection get the same order, whatever their byte order is.
+ *
+ * Context: any.
+ * Return: less than 0, 0, or more, as memcmp().
+ */
+int kofi_addr_cmp(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
+
+/**
  * kofi_addr_from_info() - Take an address from a client
  * @to: the address
  * @addr: the client's bytes, or NULL

@@ -113,6 +113,20 @@ bool kofi_addr_equal(const struct sockaddr_storage *a,
 }
 EXPORT_SYMBOL_GPL(kofi_addr_equal);
 
+int kofi_addr_cmp(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
+	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
+	int ret;
+
+	if (a->ss_family == AF_INET6)
+		ret = memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr));
+	else
+		ret = memcmp(&a4->sin_addr, &b4->sin_addr, sizeof(a4->sin_addr));
+	return ret ? : kofi_addr_port(a) - kofi_addr_port(b);
+}
+EXPORT_SYMBOL_GPL(kofi_addr_cmp);
+
 int kofi_addr_from_info(struct sockaddr_storage *to, const void *addr,
 			size_t len)
 {
