@@ -47,38 +47,16 @@
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
-#include <linux/random.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
-#include <net/ipv6.h>
 #include "rdm.h"
 
 static const struct rhashtable_params ktcp_peer_params = {
 	.head_offset		= offsetof(struct ktcp_peer, node),
 	.key_offset		= offsetof(struct ktcp_peer, key),
-	.key_len		= sizeof(struct ktcp_peer_key),
+	.key_len		= sizeof(struct kofi_peer_key),
 	.automatic_shrinking	= true,
 };
-
-static void ktcp_peer_key_set(struct ktcp_peer_key *key, const struct sockaddr_storage *addr,
-			      u32 index)
-{
-	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
-	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
-
-	memset(key, 0, sizeof(*key));
-	key->index = index;
-	key->family = addr->ss_family;
-	if (addr->ss_family == AF_INET6) {
-		key->addr = sin6->sin6_addr;
-		key->port = sin6->sin6_port;
-		if (ipv6_addr_type(&key->addr) & IPV6_ADDR_LINKLOCAL)
-			key->scope = sin6->sin6_scope_id;
-	} else {
-		key->addr.s6_addr32[3] = sin->sin_addr.s_addr;
-		key->port = sin->sin_port;
-	}
-}
 
 int ktcp_peers_init(struct ktcp_rdm *rdm)
 {
@@ -103,10 +81,10 @@ void ktcp_peers_destroy(struct ktcp_rdm *rdm)
 struct ktcp_peer *ktcp_peer_find(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr,
 				 u32 index)
 {
-	struct ktcp_peer_key key;
+	struct kofi_peer_key key;
 	struct ktcp_peer *peer;
 
-	ktcp_peer_key_set(&key, addr, index);
+	kofi_peer_key_set(&key, addr, index);
 	rcu_read_lock();
 	peer = rhashtable_lookup(&rdm->peers, &key, ktcp_peer_params);
 	rcu_read_unlock();
@@ -133,7 +111,7 @@ struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	peer = kzalloc(sizeof(*peer), GFP_KERNEL);
 	if (!peer)
 		return NULL;
-	ktcp_peer_key_set(&peer->key, addr, index);
+	kofi_peer_key_set(&peer->key, addr, index);
 	peer->addr = *addr;
 	peer->rdm = rdm;
 	INIT_LIST_HEAD(&peer->entry);
@@ -252,7 +230,7 @@ void ktcp_peer_cancel(struct ktcp_peer *peer, int err)
 		list_del(&op->entry);
 		kofi_soft_op_done(op, err);
 	}
-	peer->tries = 0;
+	kofi_redial_end(&peer->redial);
 	peer->hang_ups = 0;
 	ktcp_peer_settle(peer);
 }
@@ -305,7 +283,7 @@ void ktcp_peer_settle(struct ktcp_peer *peer)
 	if (peer->link) {
 		if (peer->link->dialling)
 			return;
-		peer->tries = 0;
+		kofi_redial_end(&peer->redial);
 		peer->hang_ups = 0;
 		list_del_init(&peer->entry);
 		return;
@@ -323,30 +301,15 @@ void ktcp_peer_settle(struct ktcp_peer *peer)
 	if (list_empty(&peer->entry))
 		list_add_tail(&peer->entry, &rdm->unsettled);
 	queue_delayed_work(ktcp_type.wq, &rdm->tick, KTCP_DIAL_TICK);
-	if (peer->tries && time_before(jiffies, peer->next))
+	if (kofi_redial_is_early(&peer->redial))
 		return;
 	rdm->crowded = rdm->crowded || rdm->dialling == KTCP_DIALS;
 	if (rdm->crowded)
 		return;
-	if (!peer->tries)
-		peer->give_up = jiffies + msecs_to_jiffies(KTCP_DIAL_MS);
+	kofi_redial_begin(&peer->redial, msecs_to_jiffies(KTCP_DIAL_MS));
 	ret = ktcp_link_dial(peer);
 	if (ret)
 		ktcp_peer_not_reached(peer, -ret);
-}
-
-/* Is it worth dialling again? */
-static bool ktcp_peer_may_recover(int err)
-{
-	switch (err) {
-	case EALREADY:
-	case ECONNRESET:
-	case EADDRNOTAVAIL:
-	case ENOMEM:
-		return true;
-	default:
-		return false;
-	}
 }
 
 /**
@@ -358,23 +321,16 @@ static bool ktcp_peer_may_recover(int err)
  */
 void ktcp_peer_not_reached(struct ktcp_peer *peer, int err)
 {
-	unsigned long pause;
-
 	lockdep_assert_held(&ktcp_cm_lock);
 	/* A peer hangs up on a request for a context if it is not kOFI, or short of something */
 	if (peer->key.index && err == ECONNRESET && ++peer->hang_ups == KTCP_CTX_TRIES) {
 		ktcp_peer_cancel(peer, EOPNOTSUPP);
 		return;
 	}
-	if (!ktcp_peer_may_recover(err) ||
-	    (peer->tries && time_after(jiffies, peer->give_up))) {
+	if (kofi_redial_failed(&peer->redial, err, KTCP_DIAL_TICK))
+		ktcp_peer_settle(peer);
+	else
 		ktcp_peer_cancel(peer, err == EALREADY ? ECONNREFUSED : err);
-		return;
-	}
-	pause = KTCP_DIAL_TICK << min(peer->tries, 4U);
-	peer->tries++;
-	peer->next = jiffies + 1 + get_random_u32() % pause;
-	ktcp_peer_settle(peer);
 }
 
 /**

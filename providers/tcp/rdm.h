@@ -18,6 +18,7 @@
 #include <linux/in6.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
+#include <kofi/peer.h>
 #include <kofi/av.h>
 #include "tcp.h"
 
@@ -71,24 +72,6 @@ struct ktcp_source {
 };
 
 /**
- * struct ktcp_peer_key - What a peer is known by
- * @addr: its IPv6 address, or an IPv4 address in the last word
- * @scope: scope of a link-local address
- * @port: where it listens, in network byte order
- * @family: AF_INET or AF_INET6
- * @index: receive context that is sent to
- *
- * ktcp_peer_key_set() makes it and zeroes what is unused, as the table compares all bytes.
- */
-struct ktcp_peer_key {
-	struct in6_addr		addr;
-	u32			scope;
-	__be16			port;
-	u16			family;
-	u32			index;
-};
-
-/**
  * struct ktcp_peer - A peer; there as long as it has a connection, or operations for it wait
  * @node: place in ktcp_rdm.peers
  * @key: its address
@@ -102,17 +85,15 @@ struct ktcp_peer_key {
  * @open: its connection stands
  * @forgotten: it leaves the table
  * @firewall: it takes no connections
- * @tries: attempts to connect that have failed in a row
- * @hang_ups: of these, requests for a context that the peer has hung up on
- * @next: jiffies: no attempt to connect before
- * @give_up: jiffies: no further attempt afterwards
+ * @redial: attempts to connect
+ * @hang_ups: of those that have failed, requests for a context that the peer has hung up on
  * @rcu: readers of the table may still see it
  *
  * Guarded by ktcp_cm_lock where nothing else is said.
  */
 struct ktcp_peer {
 	struct rhash_head	node;
-	struct ktcp_peer_key	key;
+	struct kofi_peer_key	key;
 	struct sockaddr_storage	addr;
 	struct ktcp_rdm		*rdm;
 	struct list_head	entry;
@@ -122,10 +103,8 @@ struct ktcp_peer {
 	bool			open;
 	bool			forgotten;
 	bool			firewall;
-	unsigned int		tries;
+	struct kofi_redial	redial;
 	unsigned int		hang_ups;
-	unsigned long		next;
-	unsigned long		give_up;
 	struct rcu_head		rcu;
 };
 

@@ -29,20 +29,6 @@ enum ktcp_verdict {
 	KTCP_ACCEPT_SELF,
 };
 
-/* Which of two addresses of a family is larger, in network byte order */
-static int ktcp_addr_cmp(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
-{
-	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
-	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
-	int ret;
-
-	if (a->ss_family == AF_INET6)
-		ret = memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr));
-	else
-		ret = memcmp(&a4->sin_addr, &b4->sin_addr, sizeof(a4->sin_addr));
-	return ret ? : kofi_addr_port(a) - kofi_addr_port(b);
-}
-
 /* Does a request come from the socket by which the endpoint dials a peer? */
 static bool ktcp_link_has_asked(const struct ktcp_link *link, const struct ktcp_req *req)
 {
@@ -63,7 +49,7 @@ static enum ktcp_verdict ktcp_rdm_judge(const struct ktcp_peer *peer, const stru
 	if (!link)
 		return KTCP_ACCEPT;
 	if (link->dialling)
-		return ktcp_addr_cmp(&peer->addr, &peer->rdm->name) < 0 ?
+		return kofi_addr_cmp(&peer->addr, &peer->rdm->name) < 0 ?
 		       KTCP_REFUSE : KTCP_ACCEPT;
 	return link->pid == pid &&
 	       READ_ONCE(link->conn.sk.sock->sk->sk_state) == TCP_ESTABLISHED ?
