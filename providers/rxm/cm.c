@@ -31,11 +31,9 @@
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
-#include <linux/random.h>
 #include <linux/rhashtable.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <net/ipv6.h>
 #include "rxm.h"
 
 static struct kofi_param accepted_max = { .value = RXM_CONNS, .min = 1, .max = U16_MAX };
@@ -65,27 +63,9 @@ enum rxm_verdict {
 static const struct rhashtable_params rxm_peer_params = {
 	.head_offset		= offsetof(struct rxm_peer, node),
 	.key_offset		= offsetof(struct rxm_peer, key),
-	.key_len		= sizeof(struct rxm_peer_key),
+	.key_len		= sizeof(struct kofi_peer_key),
 	.automatic_shrinking	= true,
 };
-
-static void rxm_peer_key_set(struct rxm_peer_key *key, const struct sockaddr_storage *addr)
-{
-	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
-	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
-
-	memset(key, 0, sizeof(*key));
-	key->family = addr->ss_family;
-	if (addr->ss_family == AF_INET6) {
-		key->addr = sin6->sin6_addr;
-		key->port = sin6->sin6_port;
-		if (ipv6_addr_type(&key->addr) & IPV6_ADDR_LINKLOCAL)
-			key->scope = sin6->sin6_scope_id;
-	} else {
-		key->addr.s6_addr32[3] = sin->sin_addr.s_addr;
-		key->port = sin->sin_port;
-	}
-}
 
 int rxm_peers_init(struct rxm_ep *ep)
 {
@@ -113,9 +93,9 @@ void rxm_peers_destroy(struct rxm_ep *ep)
  */
 struct rxm_peer *rxm_peer_find(struct rxm_ep *ep, const struct sockaddr_storage *addr)
 {
-	struct rxm_peer_key key;
+	struct kofi_peer_key key;
 
-	rxm_peer_key_set(&key, addr);
+	kofi_peer_key_set(&key, addr, 0);
 	return rhashtable_lookup_fast(&ep->peers, &key, rxm_peer_params);
 }
 
@@ -132,7 +112,7 @@ struct rxm_peer *rxm_peer_new(const struct sockaddr_storage *addr)
 
 	if (!peer)
 		return NULL;
-	rxm_peer_key_set(&peer->key, addr);
+	kofi_peer_key_set(&peer->key, addr, 0);
 	peer->addr = *addr;
 	INIT_LIST_HEAD(&peer->posted);
 	INIT_LIST_HEAD(&peer->entry);
@@ -210,7 +190,7 @@ static void rxm_peer_cancel(struct rxm_ep *ep, struct rxm_peer *peer, int err)
 	spin_lock_irq(&ep->soft.lock);
 	list_splice_init(&peer->posted, &posted);
 	spin_unlock_irq(&ep->soft.lock);
-	peer->tries = 0;
+	kofi_redial_end(&peer->redial);
 	rxm_peer_forget(ep, peer);
 	list_for_each_entry_safe(op, next, &posted, entry) {
 		list_del(&op->entry);
@@ -218,37 +198,13 @@ static void rxm_peer_cancel(struct rxm_ep *ep, struct rxm_peer *peer, int err)
 	}
 }
 
-/* Is it worth dialling again? */
-static bool rxm_may_recover(int err)
-{
-	switch (err) {
-	case EALREADY:
-	case ECONNRESET:
-	case ECONNABORTED:
-	case EADDRNOTAVAIL:
-	case ENOMEM:
-	case EAGAIN:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* An attempt to connect has failed; the peer may be forgotten */
 static void rxm_not_reached(struct rxm_ep *ep, struct rxm_peer *peer, int err)
 {
-	unsigned long pause;
-
-	if (!rxm_may_recover(err) || (peer->tries && time_after(jiffies, peer->give_up))) {
+	if (kofi_redial_failed(&peer->redial, err, RXM_TICK))
+		rxm_peer_later(ep, peer);
+	else
 		rxm_peer_cancel(ep, peer, err == EALREADY ? ECONNREFUSED : err);
-		return;
-	}
-	if (!peer->tries)
-		peer->give_up = jiffies + msecs_to_jiffies(RXM_DIAL_MS);
-	pause = RXM_TICK << min(peer->tries, 4U);
-	peer->tries++;
-	peer->next = jiffies + 1 + get_random_u32() % pause;
-	rxm_peer_later(ep, peer);
 }
 
 /* Connections */
@@ -317,7 +273,7 @@ static void rxm_lost(struct rxm_conn *conn, int err)
 	if (!peer)
 		return;
 	if (reached)
-		peer->tries = 0;
+		kofi_redial_end(&peer->redial);
 	if (!dialled && (err == ETIMEDOUT || err == ENODEV))
 		rxm_peer_cancel(ep, peer, err);
 	else if (!dialled && used)
@@ -357,6 +313,7 @@ static void rxm_dial(struct rxm_ep *ep, struct rxm_peer *peer)
 	struct rxm_conn *conn;
 	int ret;
 
+	kofi_redial_begin(&peer->redial, msecs_to_jiffies(RXM_DIAL_MS));
 	conn = rxm_conn_open(ep, ep->info, &peer->addr, &ret);
 	if (!conn) {
 		rxm_not_reached(ep, peer, -ret);
@@ -374,7 +331,7 @@ static void rxm_peer_settle(struct rxm_ep *ep, struct rxm_peer *peer)
 {
 	if (peer->conn || rxm_peer_forget(ep, peer))
 		return;
-	if (ep->dialling >= RXM_DIALS || (peer->tries && time_before(jiffies, peer->next)))
+	if (ep->dialling >= RXM_DIALS || kofi_redial_is_early(&peer->redial))
 		rxm_peer_later(ep, peer);
 	else
 		rxm_dial(ep, peer);
@@ -397,20 +354,6 @@ static void rxm_settle_peers(struct rxm_ep *ep)
 }
 
 /* Requests of peers */
-
-/* Which of two addresses of a family is larger, in network byte order */
-static int rxm_addr_cmp(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
-{
-	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
-	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
-	int ret;
-
-	if (a->ss_family == AF_INET6)
-		ret = memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr));
-	else
-		ret = memcmp(&a4->sin_addr, &b4->sin_addr, sizeof(a4->sin_addr));
-	return ret ? : kofi_addr_port(a) - kofi_addr_port(b);
-}
 
 /* Reads a request, and the address of its sender; returns whether both ends fit */
 static bool rxm_request_get(const struct rxm_ep *ep, const struct fi_info *info, const void *data,
@@ -460,7 +403,7 @@ static enum rxm_verdict rxm_judge(struct rxm_ep *ep, const struct rxm_wire_reque
 	if (!conn)
 		return RXM_ACCEPT;
 	if (conn->state == RXM_DIALLING)
-		return rxm_addr_cmp(addr, &ep->name) < 0 ? RXM_REFUSE : RXM_ACCEPT;
+		return kofi_addr_cmp(addr, &ep->name) < 0 ? RXM_REFUSE : RXM_ACCEPT;
 	return conn->pid == pid ? RXM_REFUSE : RXM_ACCEPT;
 }
 

@@ -49,6 +49,7 @@
 #include <kofi/addr.h>
 #include <kofi/av.h>
 #include <kofi/param.h>
+#include <kofi/peer.h>
 #include <kofi/provider.h>
 #include <kofi/soft.h>
 #include <kofi/srx.h>
@@ -434,22 +435,6 @@ struct rxm_conn {
 };
 
 /**
- * struct rxm_peer_key - What a peer is known by
- * @addr: its IPv6 address, or an IPv4 address in the last word
- * @scope: scope of a link-local address
- * @port: where it listens, in network byte order
- * @family: AF_INET or AF_INET6
- *
- * rxm_peer_key_set() makes it and zeroes what is unused, as the table compares all bytes.
- */
-struct rxm_peer_key {
-	struct in6_addr		addr;
-	u32			scope;
-	__be16			port;
-	u16			family;
-};
-
-/**
  * struct rxm_peer - A peer; there as long as it has a connection or operations
  * @node: in rxm_ep.peers
  * @key: its address
@@ -457,22 +442,18 @@ struct rxm_peer_key {
  * @posted: struct kofi_soft_op to be sent; guarded by kofi_soft_ep.lock
  * @conn: its connection, or NULL; written by rxm_ep.cm with kofi_soft_ep.lock held
  * @entry: in rxm_ep.unsettled, if it is to have a connection; guarded by kofi_soft_ep.lock
- * @tries: attempts to connect that have failed in a row, or led to a connection that ended before
- *	it was of use; only rxm_ep.cm uses this and the next two
- * @next: jiffies: no attempt before
- * @give_up: jiffies: no further attempt afterwards
+ * @redial: attempts to connect that have failed in a row, or led to a connection that ended before
+ *	it was of use; only rxm_ep.cm uses it
  * @rcu: frees it
  */
 struct rxm_peer {
 	struct rhash_head	node;
-	struct rxm_peer_key	key;
+	struct kofi_peer_key	key;
 	struct sockaddr_storage	addr;
 	struct list_head	posted;
 	struct rxm_conn		*conn;
 	struct list_head	entry;
-	unsigned int		tries;
-	unsigned long		next;
-	unsigned long		give_up;
+	struct kofi_redial	redial;
 	struct rcu_head		rcu;
 };
 
