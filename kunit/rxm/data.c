@@ -2,14 +2,18 @@
 /*
  * Packets, segments, and peers that break the rules.
  */
+#include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/kernel_stat.h>
 #include <linux/sizes.h>
+#include <rdma/fi_rma.h>
 #include "rxm.h"
 
 #define LEN	64
 #define LONG	(2 * RXM_LIMIT + 100)
 #define SEGS	3
 #define KEPT	64	/* messages of a connection that are kept without a receive */
+#define WRITES	70	/* with data, of which a client that reads none gets 64 */
 #define PEERS	8	/* connections whose messages are all that an endpoint keeps */
 #define SHORT_S	5	/* the least message_timeout */
 
@@ -298,6 +302,51 @@ static void a_claimed_message_stays_in_its_buffer(struct kunit *test)
 	expect_tagged(test, bed, buf, 2);
 	post_tagged(test, bed, buf, 3);
 	expect_tagged(test, bed, buf, 3);
+}
+
+/* Time of all processors in the kernel, but for interrupts */
+static u64 system_time(void)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += kcpustat_cpu(cpu).cpustat[CPUTIME_SYSTEM];
+	return sum;
+}
+
+/* What waits until the client reads is not looked at again and again */
+static void a_write_that_waits_takes_no_time(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *mem = vt_buf(test, LEN), *out = vt_buf(test, LEN);
+	struct kvec iov = { out, LEN };
+	const struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(1) };
+	struct vt_comp comp;
+	struct fid_mr *mr;
+	u64 begun;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(bed->domain, mem, LEN, FI_REMOTE_WRITE, 0, 5, 0, &mr, NULL),
+			0);
+	vt_adopt(test, &mr->fid);
+	rxm_join(test, bed);
+	for (i = 0; i < WRITES; i++) {
+		KUNIT_ASSERT_EQ(test, fi_writedata(bed->peer.ep, out, LEN, NULL, i, 0,
+						   fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(100)), 0);
+		vt_done(test, bed->peer.tx, vt_ctx(100));
+	}
+	/* Has the work of the endpoint run; the peer does not answer the offer */
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
+			0);
+	begun = system_time();
+	msleep(4 * MSEC_PER_SEC);
+	KUNIT_EXPECT_LT(test, system_time() - begun, 2ULL * NSEC_PER_SEC);
+	for (i = 0; i < WRITES; i++) {
+		KUNIT_ASSERT_EQ(test, vt_wait(bed->us.rx, &comp), 1);
+		KUNIT_EXPECT_EQ(test, comp.flags & FI_REMOTE_WRITE, FI_REMOTE_WRITE);
+		KUNIT_EXPECT_EQ(test, comp.data, i);
+	}
 }
 
 /**
@@ -841,6 +890,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_one_is_taken),
 	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_peers_is_taken),
 	KUNIT_CASE(a_claimed_message_stays_in_its_buffer),
+	KUNIT_CASE(a_write_that_waits_takes_no_time),
 	KUNIT_CASE_PARAM(a_packet_that_breaks_the_rules_ends_the_connection,
 			 bad_packet_gen_params),
 	KUNIT_CASE(a_segment_that_is_missing_ends_the_connection),
