@@ -275,6 +275,33 @@ static void a_message_in_its_buffer_is_kept_when_another_peers_is_taken(struct k
 	take_one_kept(test, bed, buf);
 }
 
+/* Their messages are all that an endpoint keeps, and nobody wants them */
+static void peers_that_have_gone_make_room(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LEN);
+	int i;
+
+	rxm_param(test, "message_timeout", SHORT_S, 60);
+	for (i = 0; i < PEERS; i++) {
+		rxm_join_as(test, bed, RXM_PORT + 1 + i);
+		send_kept(test, bed);
+		vt_end_close(test, &bed->peer);
+	}
+	rxm_join(test, bed);
+	send_tagged(test, bed, 2);
+	send_tagged(test, bed, 3);
+	post_tagged(test, bed, buf, 3);
+	expect_tagged(test, bed, buf, 3);
+	/* Only what was needed has been dropped */
+	for (i = 0; i < PEERS * KEPT - 1; i++) {
+		post_tagged(test, bed, buf, 1);
+		vt_done(test, bed->us.rx, vt_ctx(1));
+	}
+	post_tagged(test, bed, buf, 1);
+	vt_none(test, bed->us.rx);
+}
+
 /* The client has claimed it, and only takes it later */
 static void a_claimed_message_stays_in_its_buffer(struct kunit *test)
 {
@@ -889,6 +916,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_message_that_another_one_interrupts_ends_the_connection),
 	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_one_is_taken),
 	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_peers_is_taken),
+	KUNIT_CASE(peers_that_have_gone_make_room),
 	KUNIT_CASE(a_claimed_message_stays_in_its_buffer),
 	KUNIT_CASE(a_write_that_waits_takes_no_time),
 	KUNIT_CASE_PARAM(a_packet_that_breaks_the_rules_ends_the_connection,

@@ -434,6 +434,7 @@ static struct rxm_ep *rxm_ep_new(u32 receives)
 	INIT_LIST_HEAD(&ep->ready);
 	INIT_LIST_HEAD(&ep->stalled);
 	INIT_LIST_HEAD(&ep->crowded);
+	INIT_LIST_HEAD(&ep->orphans);
 	INIT_LIST_HEAD(&ep->settled);
 	if (rxm_peers_init(ep)) {
 		kfree(ep);

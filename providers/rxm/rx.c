@@ -68,8 +68,11 @@ static void rxm_resume_conn(struct rxm_conn *conn)
 static void rxm_await_room(struct rxm_conn *conn)
 {
 	lockdep_assert_held(&conn->ep->soft.lock);
-	if (conn->state != RXM_OVER)
-		list_move_tail(&conn->stalled, &conn->ep->crowded);
+	if (conn->state == RXM_OVER)
+		return;
+	list_move_tail(&conn->stalled, &conn->ep->crowded);
+	if (!list_empty(&conn->ep->orphans))
+		rxm_watch_begin(conn->ep);
 }
 
 /* Takes room for an early message, without its payload; NULL: there is none */
@@ -107,8 +110,8 @@ static void rxm_early_put(struct rxm_early *early)
 	if (early->counted) {
 		early->counted->early_msgs--;
 		early->counted->early_bytes -= len;
-		list_del(&early->of_conn);
 	}
+	list_del(&early->of_conn);
 	kofi_bufpool_put(&ep->early, early);
 	list_splice_tail_init(&ep->crowded, &ep->stalled);
 	if (!list_empty(&ep->stalled))
@@ -228,6 +231,34 @@ static void rxm_fetch(struct rxm_early *early)
 	}
 }
 
+/* A kept message that nobody has taken, whose connection ended long ago, if another needs room */
+static struct rxm_early *rxm_early_old(struct rxm_ep *ep)
+{
+	struct rxm_early *early = NULL;
+
+	spin_lock_irq(&ep->soft.lock);
+	if (!list_empty(&ep->crowded))
+		early = list_first_entry_or_null(&ep->orphans, struct rxm_early, of_conn);
+	if (early && !rxm_is_overdue(early->since))
+		early = NULL;
+	if (early)
+		/* It is looked at once */
+		list_del_init(&early->of_conn);
+	spin_unlock_irq(&ep->soft.lock);
+	return early;
+}
+
+/* Makes room.  Nobody else puts a message whose connection has ended, so it stays meanwhile */
+static void rxm_early_drop_old(struct rxm_ep *ep)
+{
+	struct rxm_early *early;
+
+	while ((early = rxm_early_old(ep)))
+		/* If a receive has taken it meanwhile, it is in rxm_ep.settled, or will be */
+		if (kofi_srx_withdraw_unclaimed(&ep->soft.own_srx, &early->msg))
+			rxm_early_put(early);
+}
+
 /**
  * rxm_settle() - Deliver early messages that have a receive, and drop those that nobody wants
  * @ep: the endpoint
@@ -239,6 +270,7 @@ void rxm_settle(struct rxm_ep *ep)
 	struct rxm_early *early, *next;
 	LIST_HEAD(settled);
 
+	rxm_early_drop_old(ep);
 	spin_lock_irq(&ep->soft.lock);
 	list_splice_init(&ep->settled, &settled);
 	spin_unlock_irq(&ep->soft.lock);
@@ -813,6 +845,10 @@ void rxm_receive_end(struct rxm_conn *conn, int err)
 	while ((early = list_first_entry_or_null(&conn->kept, struct rxm_early, of_conn))) {
 		list_del_init(&early->of_conn);
 		early->counted = NULL;
+		if (!early->rndv) {
+			early->since = jiffies;
+			list_add_tail(&early->of_conn, &ep->orphans);
+		}
 		/* One that has settled is dealt with, and freed, by rxm_settle() */
 		if (!early->rndv || early->settled)
 			continue;
@@ -825,5 +861,7 @@ void rxm_receive_end(struct rxm_conn *conn, int err)
 		rxm_early_put(early);
 		spin_lock_irq(&ep->soft.lock);
 	}
+	if (!list_empty(&ep->orphans) && !list_empty(&ep->crowded))
+		rxm_watch_begin(ep);
 	spin_unlock_irq(&ep->soft.lock);
 }

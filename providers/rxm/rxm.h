@@ -185,7 +185,8 @@ struct rxm_buf {
  * @rndv: it is at its sender, and @data is a &struct rxm_wire_rndv
  * @msg_id: identity of a message that is at its sender
  * @counted: connection that it counts for; guarded by kofi_soft_ep.lock; NULL: it has ended
- * @of_conn: in rxm_conn.kept
+ * @of_conn: in rxm_conn.kept; or in rxm_ep.orphans
+ * @since: of one in rxm_ep.orphans: jiffies when its connection has ended
  * @data: its payload, if it is kept
  * @len: bytes at @data
  */
@@ -202,6 +203,7 @@ struct rxm_early {
 	u64			msg_id;
 	struct rxm_conn		*counted;
 	struct list_head	of_conn;
+	unsigned long		since;
 	void			*data;
 	size_t			len;
 };
@@ -481,6 +483,7 @@ struct rxm_peer {
  * @ready: &struct rxm_conn that may send
  * @stalled: &struct rxm_conn whose next packet may find a receive, or room
  * @crowded: &struct rxm_conn whose next packet may find room when an early message has gone
+ * @orphans: &struct rxm_early, kept as a whole, whose connections have ended, the oldest first
  * @settled: &struct rxm_early that are to be delivered or dropped
  * @early: free &struct rxm_early
  * @early_bytes: bytes of kept messages
@@ -510,6 +513,7 @@ struct rxm_ep {
 	struct list_head	ready;
 	struct list_head	stalled;
 	struct list_head	crowded;
+	struct list_head	orphans;
 	struct list_head	settled;
 	struct kofi_bufpool	early;
 	size_t			early_bytes;
@@ -626,6 +630,7 @@ int rxm_idle_answered(struct rxm_conn *conn);
 
 /* watch.c */
 void rxm_watch_begin(struct rxm_ep *ep);
+bool rxm_is_overdue(unsigned long since);
 void rxm_watch(struct rxm_ep *ep);
 
 /* rma.c */

@@ -13,6 +13,9 @@
  * another message before the last segment has been sent, so only a peer that wants to keep the
  * receive has its segments wait behind such a packet.
  *
+ * Messages without a receive that are kept outlive their connection.  If the connection ended
+ * longer ago than message_timeout, and a message of another one finds no room, they are dropped.
+ *
  * A message that this end offers may wait for its receive at the peer as long as the connection
  * stands, and so may one that waits below.
  *
@@ -41,7 +44,14 @@ void rxm_watch_begin(struct rxm_ep *ep)
 	rxm_cm_later(ep, RXM_WATCH);
 }
 
-static bool rxm_is_over(unsigned long since)
+/**
+ * rxm_is_overdue() - Return true if something is longer ago than message_timeout
+ * @since: jiffies when it was
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool rxm_is_overdue(unsigned long since)
 {
 	return time_after(jiffies, since + READ_ONCE(message_timeout.value) * HZ);
 }
@@ -49,8 +59,8 @@ static bool rxm_is_over(unsigned long since)
 /* Not the peer is late if what it has sent is behind a packet that waits */
 static bool rxm_is_late(const struct rxm_conn *conn, unsigned long since)
 {
-	return !READ_ONCE(conn->stuck) && rxm_is_over(since) &&
-	       rxm_is_over(READ_ONCE(conn->resumed));
+	return !READ_ONCE(conn->stuck) && rxm_is_overdue(since) &&
+	       rxm_is_overdue(READ_ONCE(conn->resumed));
 }
 
 /* Ends a connection whose peer is late; returns whether there is something that has to end */
@@ -64,7 +74,7 @@ static bool rxm_watch_conn(struct rxm_conn *conn)
 	waits = READ_ONCE(conn->nsars);
 	for (i = 0; i < RXM_SARS && waits; i++) {
 		since = READ_ONCE(conn->sars[i].since);
-		late |= since && rxm_is_over(since);
+		late |= since && rxm_is_overdue(since);
 	}
 	spin_lock_irq(&conn->ep->soft.lock);
 	/* The first is the oldest */
@@ -82,6 +92,19 @@ static bool rxm_watch_conn(struct rxm_conn *conn)
 	if (late)
 		rxm_conn_fail(conn, ECONNRESET);
 	spin_unlock_irq(&conn->ep->soft.lock);
+	return waits;
+}
+
+/* Has rxm_settle() make room; returns whether somebody needs what messages of the gone take */
+static bool rxm_watch_orphans(struct rxm_ep *ep)
+{
+	bool waits;
+
+	spin_lock_irq(&ep->soft.lock);
+	waits = !list_empty(&ep->crowded) && !list_empty(&ep->orphans);
+	if (waits)
+		kofi_soft_kick(&ep->soft);
+	spin_unlock_irq(&ep->soft.lock);
 	return waits;
 }
 
@@ -109,6 +132,7 @@ void rxm_watch(struct rxm_ep *ep)
 	spin_unlock_irq(&ep->soft.lock);
 	list_for_each_entry(conn, &ep->conns, entry)
 		waits |= rxm_watch_conn(conn);
+	waits |= rxm_watch_orphans(ep);
 	if (!waits)
 		return;
 	spin_lock_irq(&ep->soft.lock);
