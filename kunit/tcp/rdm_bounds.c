@@ -11,6 +11,7 @@
 
 #define LEN		16
 #define SHORT_S		5	/* the least message_timeout */
+#define OFFER_S		12	/* offer_timeout */
 #define SLACK_S		3	/* other guests share the processors */
 #define RECEIVES	4
 #define HOLD		100	/* bytes of a message that never ends */
@@ -46,7 +47,7 @@ static void expect_served(struct kunit *test, struct vt_end *end, struct socket 
 }
 
 static void expect_all_failed(struct kunit *test, struct vt_end *end, int count,
-			      unsigned long since)
+			      unsigned long since, int seconds)
 {
 	struct vt_comp comp;
 
@@ -54,8 +55,8 @@ static void expect_all_failed(struct kunit *test, struct vt_end *end, int count,
 		comp = vt_failed(test, end->rx);
 		KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
 	}
-	KUNIT_EXPECT_GE(test, jiffies - since, SHORT_S * HZ);
-	KUNIT_EXPECT_LE(test, jiffies - since, (SHORT_S + SLACK_S) * HZ);
+	KUNIT_EXPECT_GE(test, jiffies - since, seconds * HZ);
+	KUNIT_EXPECT_LE(test, jiffies - since, (seconds + SLACK_S) * HZ);
 }
 
 /* Each of them has a receive, and sends the rest of its message never */
@@ -77,7 +78,7 @@ static void messages_that_never_end_do_not_keep_receives(struct kunit *test)
 		socks[i] = rdm_dial(test, &end, &peer, 1, RDM_PID);
 		peer_send(test, socks[i], msg, peer_tagged(msg, 0, NULL, 1, HOLD) + 1);
 	}
-	expect_all_failed(test, &end, RECEIVES, since);
+	expect_all_failed(test, &end, RECEIVES, since, SHORT_S);
 	for (i = 0; i < RECEIVES; i++)
 		peer_hung_up(test, socks[i]);
 	rdm_peer_new(test, &end, &peer, RDM_HIGH);
@@ -85,29 +86,54 @@ static void messages_that_never_end_do_not_keep_receives(struct kunit *test)
 }
 
 /* One connection offers as many messages as there are receives, and has none of them */
-static void payloads_that_never_come_do_not_keep_receives(struct kunit *test)
+/* Receives take the offers of a peer, and their payload is asked for */
+static struct socket *offer_all(struct kunit *test, struct vt_end *end, struct rdm_peer *peer)
 {
 	u8 msg[PEER_BASE + 16], got[PEER_BASE];
-	struct rdm_peer peer;
-	struct vt_end end = {};
 	struct socket *sock;
-	unsigned long since;
 	int i;
 
 	rdm_param(test, "message_timeout", __stringify(SHORT_S));
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_LOW);
-	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
-	since = jiffies;
+	rdm_param(test, "offer_timeout", __stringify(OFFER_S));
+	rdm_open(test, end);
+	rdm_peer_new(test, end, peer, RDM_LOW);
+	sock = rdm_dial(test, end, peer, 1, RDM_PID);
 	for (i = 0; i < RECEIVES; i++) {
-		post_recv(test, &end, 1, 1);
+		post_recv(test, end, 1, 1);
 		peer_send(test, sock, msg, peer_offer(msg, 0, NULL, 1, HOLD, i + 1));
 		peer_recv(test, sock, got, PEER_BASE);
 		KUNIT_EXPECT_EQ(test, got[1], 6);
 	}
+	return sock;
+}
+
+static void payloads_that_never_come_do_not_keep_receives(struct kunit *test)
+{
+	unsigned long since = jiffies;
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *sock;
+
+	sock = offer_all(test, &end, &peer);
 	/* What else it sends makes no difference */
 	put(test, sock, 7);
-	expect_all_failed(test, &end, RECEIVES, since);
+	expect_all_failed(test, &end, RECEIVES, since, SHORT_S);
+	peer_hung_up(test, sock);
+}
+
+/* Nobody wants the message, and it is too long to be kept: what is behind it is not read */
+static void a_message_that_waits_does_not_keep_receives_for_good(struct kunit *test)
+{
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	unsigned long since;
+	struct socket *sock;
+	u8 msg[PEER_BASE];
+
+	sock = offer_all(test, &end, &peer);
+	since = jiffies;
+	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, SZ_1M));
+	expect_all_failed(test, &end, RECEIVES, since, OFFER_S);
 	peer_hung_up(test, sock);
 }
 
@@ -332,6 +358,7 @@ static void nobody_else_is_the_endpoint_itself(struct kunit *test)
 static struct kunit_case rdm_bounds_cases[] = {
 	KUNIT_CASE_SLOW(messages_that_never_end_do_not_keep_receives),
 	KUNIT_CASE_SLOW(payloads_that_never_come_do_not_keep_receives),
+	KUNIT_CASE_SLOW(a_message_that_waits_does_not_keep_receives_for_good),
 	KUNIT_CASE(a_host_does_not_fill_an_endpoint_for_good),
 	KUNIT_CASE_SLOW(hosts_that_have_gone_make_room),
 	KUNIT_CASE(a_message_that_waits_outside_is_kept_when_there_is_room),

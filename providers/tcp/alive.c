@@ -18,7 +18,9 @@
  *					for (TCP_WIRE_CTS) is behind others, so only bytes count
  *					then
  *
- * What waits for this end, for example for a receive, is not the peer's debt.
+ * What waits for this end, for example for a receive, is not the peer's debt.  A payload that was
+ * asked for may be behind it, and then has the time of an offer (offer_timeout): a peer must not
+ * keep the receives of what it offers by a message that nobody wants.
  *
  * A delayed work item wakes the worker for each look.  It is queued when there is something to
  * look at, and stays queued when that is over: nothing is queued for each message.
@@ -117,12 +119,25 @@ static void ktcp_alive_note_rest(struct ktcp_conn *conn, bool due, unsigned long
 	u32 place = READ_ONCE(tcp_sk(conn->sk.sock->sk)->copied_seq);
 	struct ktcp_alive *alive = &conn->alive;
 
+	bool behind = ktcp_recv_waits(conn);
+
 	if (due && alive->looking && place - alive->place < KTCP_REST_BYTES &&
+	    behind == alive->behind &&
 	    (ktcp_data_is_awaited(conn) || conn->rx.begun == alive->begun))
 		return;
+	alive->behind = behind;
 	alive->rest = now;
 	alive->place = place;
 	alive->begun = conn->rx.begun;
+}
+
+/* Does the peer owe something for too long? */
+static bool ktcp_alive_is_late(const struct ktcp_alive *alive, unsigned long now)
+{
+	unsigned long time = alive->behind ? ktcp_offer_timeout() : ktcp_message_timeout();
+
+	/* 0: there is no limit */
+	return time && time_after(now, alive->rest + time);
 }
 
 /* Nothing is on its way.  If that stays so until the next look, the socket needs no memory */
@@ -181,7 +196,7 @@ int ktcp_alive_check(struct ktcp_conn *conn)
 	/* HZ: a silence may have begun or ended up to one look before it was seen */
 	if (time_after(now, alive->heard + ktcp_peer_timeout() - HZ) ||
 	    time_after(now, alive->open + ktcp_seconds(&window_timeout) * HZ) ||
-	    time_after(now, alive->rest + ktcp_message_timeout()))
+	    ktcp_alive_is_late(alive, now))
 		return -ETIMEDOUT;
 	return 0;
 }

@@ -285,6 +285,17 @@ static void ktcp_offer_decline(struct ktcp_link *link, struct ktcp_early *early)
 }
 
 /**
+ * ktcp_offer_timeout() - How long may an offer wait for its receive, or a payload behind a message?
+ *
+ * Context: any.
+ * Return: jiffies, as the module's parameter says now; 0: for ever.
+ */
+unsigned long ktcp_offer_timeout(void)
+{
+	return READ_ONCE(offer_timeout.value) * (unsigned long)HZ;
+}
+
+/**
  * ktcp_offers_look() - Refuse the offers that no receive has taken for too long
  * @conn: a connection of an endpoint without connections, with ktcp_conn.run held
  *
@@ -293,7 +304,7 @@ static void ktcp_offer_decline(struct ktcp_link *link, struct ktcp_early *early)
  */
 bool ktcp_offers_look(struct ktcp_conn *conn)
 {
-	unsigned long time = READ_ONCE(offer_timeout.value) * (unsigned long)HZ;
+	unsigned long time = ktcp_offer_timeout();
 	struct ktcp_link *link = to_ktcp_link(conn);
 	struct ktcp_early *early;
 	bool waits;

@@ -898,13 +898,14 @@ bool ktcp_recv_waits(const struct ktcp_conn *conn)
  * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
  *
  * Context: any.
- * Return: whether it does; a message that waits for something on this side is no debt.
+ * Return: whether it does; a message that waits for something on this side is no debt, but what
+ * was asked for is one, and may be behind that message.
  */
 bool ktcp_recv_is_due(const struct ktcp_conn *conn)
 {
 	if (conn->rx.state == KTCP_RX_HEADER)
 		return conn->rx.have || ktcp_data_is_awaited(conn);
-	return !ktcp_recv_waits(conn);
+	return !ktcp_recv_waits(conn) || ktcp_data_is_awaited(conn);
 }
 
 /**

@@ -434,6 +434,7 @@ struct ktcp_rx {
  * @rest: jiffies: last look at which the peer owed nothing, or had gone on
  * @place: tcp_sock.copied_seq at that look
  * @begun: ktcp_rx.begun at that look
+ * @behind: a message waited for something on this side then
  */
 struct ktcp_alive {
 	struct delayed_work	look;
@@ -445,6 +446,7 @@ struct ktcp_alive {
 	unsigned long		rest;
 	u32			place;
 	u32			begun;
+	bool			behind;
 };
 
 /**
