@@ -743,14 +743,10 @@ static void an_offer_waits_for_its_receive(struct kunit *test)
 	expect_answer(test, bed, 0);
 }
 
-/* The peer takes no message, so it never comes to the read that is behind one */
-static void an_offer_that_cannot_be_read_ends_the_connection(struct kunit *test)
+/* A receive takes an offer.  The read is behind a message that the peer does not take */
+static void begin_read(struct kunit *test, struct rxm_bed *bed)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
 	u8 *buf = vt_buf(test, OFFER), *mem = vt_buf(test, OFFER);
-	union vt_event event;
-	struct vt_comp comp;
-	bool ended = false;
 	int i;
 
 	rxm_param(test, "message_timeout", SHORT_S, 60);
@@ -763,14 +759,47 @@ static void an_offer_that_cannot_be_read_ends_the_connection(struct kunit *test)
 	}
 	vt_recv(test, &bed->us, buf, OFFER, vt_ctx(1));
 	send_offer(test, bed, offer_new(test, bed, mem, OFFER));
+}
+
+/* The connection ends, and with it the receive, and the message that the peer has not taken */
+static void expect_read_failed(struct kunit *test, struct rxm_bed *bed)
+{
+	union vt_event event;
+	struct vt_comp comp;
+	bool ended = false;
+	int i;
+
 	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
-	/* The receive, and the message that the peer has not taken */
 	for (i = 0; i < 2; i++) {
 		comp = vt_failed(test, bed->us.rx);
 		KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
 		ended |= comp.context == vt_ctx(1);
 	}
 	KUNIT_EXPECT_TRUE(test, ended);
+}
+
+static void an_offer_that_cannot_be_read_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+
+	begin_read(test, bed);
+	expect_read_failed(test, bed);
+}
+
+/* Nobody wants the last message, and it is not kept: what is behind it waits */
+static void an_offer_behind_a_message_keeps_no_receive_for_good(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	unsigned long since = jiffies;
+	struct rxm_wire_hdr *hdr;
+	int i;
+
+	begin_read(test, bed);
+	hdr = rxm_packet(test, bed, LEN);
+	for (i = 0; i <= KEPT; i++)
+		rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	expect_read_failed(test, bed);
+	KUNIT_EXPECT_GE(test, jiffies - since, 2 * SHORT_S * HZ);
 }
 
 static void an_offer_that_is_too_long_is_cut_and_answered(struct kunit *test)
@@ -901,6 +930,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_message_that_is_offered_is_read),
 	KUNIT_CASE(an_offer_waits_for_its_receive),
 	KUNIT_CASE(an_offer_that_cannot_be_read_ends_the_connection),
+	KUNIT_CASE(an_offer_behind_a_message_keeps_no_receive_for_good),
 	KUNIT_CASE(an_offer_that_is_too_long_is_cut_and_answered),
 	KUNIT_CASE(an_offer_of_no_byte_is_answered),
 	KUNIT_CASE(an_offer_goes_with_its_connection),

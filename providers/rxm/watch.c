@@ -8,10 +8,10 @@
  *	a message on offer	that is read here: each read completes within this time behind
  *				the one before
  *
- * Otherwise the connection ends.  A response, or what is read, is not late while it is behind a
- * packet that waits for a receive here.  A segment is: neither libfabric nor kofi_rxm begins
- * another message before the last segment has been sent, so only a peer that wants to keep the
- * receive has its segments wait behind such a packet.
+ * Otherwise the connection ends.  A response, or what is read, may be behind a packet that waits
+ * for a receive here, and has RXM_BEHIND times as long then.  A segment has not: neither libfabric
+ * nor kofi_rxm begins another message before the last segment has been sent, so only a peer that
+ * wants to keep the receive has its segments wait behind such a packet.
  *
  * Messages without a receive that are kept outlive their connection.  If the connection ended
  * longer ago than message_timeout, and a message of another one finds no room, they are dropped.
@@ -24,6 +24,8 @@
 #include <linux/jiffies.h>
 #include <linux/module.h>
 #include "rxm.h"
+
+#define RXM_BEHIND	5
 
 static struct kofi_param message_timeout = { .value = 60, .min = 5, .max = 3600 };
 module_param_cb(message_timeout, &kofi_param_ops, &message_timeout, 0644);
@@ -56,11 +58,14 @@ bool rxm_is_overdue(unsigned long since)
 	return time_after(jiffies, since + READ_ONCE(message_timeout.value) * HZ);
 }
 
-/* Not the peer is late if what it has sent is behind a packet that waits */
+/* Is something late that may be behind a packet that waits? */
 static bool rxm_is_late(const struct rxm_conn *conn, unsigned long since)
 {
-	return !READ_ONCE(conn->stuck) && rxm_is_overdue(since) &&
-	       rxm_is_overdue(READ_ONCE(conn->resumed));
+	unsigned long timeout = READ_ONCE(message_timeout.value) * HZ;
+
+	if (READ_ONCE(conn->stuck))
+		return time_after(jiffies, since + RXM_BEHIND * timeout);
+	return rxm_is_overdue(since) && rxm_is_overdue(READ_ONCE(conn->resumed));
 }
 
 /* Ends a connection whose peer is late; returns whether there is something that has to end */
