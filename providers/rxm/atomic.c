@@ -94,7 +94,7 @@ static struct rxm_op *rxm_atomic_take(struct rxm_conn *conn, u64 msg_id)
 		if (to_rxm_op(op)->msg_id != msg_id)
 			continue;
 		found = to_rxm_op(op);
-		list_del(&op->entry);
+		list_del_init(&op->entry);
 		conn->natomics--;
 		/* The next one may wait for the place of this one */
 		rxm_conn_ready(conn);

@@ -255,9 +255,12 @@ static void rxm_tx_withdraw(struct rxm_conn *conn, struct rxm_op *op)
 	if (!rxm_is_answered(op))
 		return;
 	spin_lock_irqsave(&conn->ep->soft.lock, flags);
-	op->packets--;
-	list_del(&op->soft.entry);
-	conn->natomics -= rxm_is_atomic(op);
+	/* A peer that breaks the rules may have answered it nevertheless: rxm_atomic_take() */
+	if (!list_empty(&op->soft.entry)) {
+		op->packets--;
+		list_del_init(&op->soft.entry);
+		conn->natomics -= rxm_is_atomic(op);
+	}
 	spin_unlock_irqrestore(&conn->ep->soft.lock, flags);
 }
 
