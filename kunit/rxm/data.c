@@ -302,6 +302,41 @@ static void peers_that_have_gone_make_room(struct kunit *test)
 	vt_none(test, bed->us.rx);
 }
 
+#define FAILSLAB	"cd /sys/kernel/debug/failslab && "
+
+static void fail_nothing(void *unused)
+{
+	vt_shell(FAILSLAB "echo 0 >probability && echo 2 >verbose");
+}
+
+/* Allocations that do not wait fail, and each look at a message in its buffer is one */
+static void connections_without_memory_do_not_wake_each_other(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test), other;
+	u8 *buf = vt_buf(test, LEN);
+	int i;
+
+	other = *bed;
+	rxm_join(test, bed);
+	rxm_join_as(test, &other, RXM_PORT + 1);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fail_nothing, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 0 >verbose && echo 20000 >times"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 100 >probability"), 0);
+	send_tagged(test, bed, 2);
+	send_tagged(test, &other, 2);
+	send_tagged(test, bed, 3);
+	msleep(2 * MSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, vt_shell(FAILSLAB "test $(cat times) -gt 10000"), 0);
+	/* When there is memory, the first message is kept, and what is behind it comes */
+	fail_nothing(NULL);
+	post_tagged(test, bed, buf, 3);
+	expect_tagged(test, bed, buf, 3);
+	for (i = 0; i < 2; i++) {
+		post_tagged(test, bed, buf, 2);
+		expect_tagged(test, bed, buf, 2);
+	}
+}
+
 /* The client has claimed it, and only takes it later */
 static void a_claimed_message_stays_in_its_buffer(struct kunit *test)
 {
@@ -947,6 +982,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_one_is_taken),
 	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_peers_is_taken),
 	KUNIT_CASE(peers_that_have_gone_make_room),
+	KUNIT_CASE(connections_without_memory_do_not_wake_each_other),
 	KUNIT_CASE(a_claimed_message_stays_in_its_buffer),
 	KUNIT_CASE(a_write_that_waits_takes_no_time),
 	KUNIT_CASE_PARAM(a_packet_that_breaks_the_rules_ends_the_connection,

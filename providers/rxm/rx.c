@@ -64,15 +64,14 @@ static void rxm_resume_conn(struct rxm_conn *conn)
 		list_move_tail(&conn->stalled, &conn->ep->stalled);
 }
 
-/* Has the next packet looked at once more when an early message has gone */
+/* Has the next packet looked at once more when an early message has gone, or rxm_watch() looks */
 static void rxm_await_room(struct rxm_conn *conn)
 {
 	lockdep_assert_held(&conn->ep->soft.lock);
 	if (conn->state == RXM_OVER)
 		return;
 	list_move_tail(&conn->stalled, &conn->ep->crowded);
-	if (!list_empty(&conn->ep->orphans))
-		rxm_watch_begin(conn->ep);
+	rxm_watch_begin(conn->ep);
 }
 
 /* Takes room for an early message, without its payload; NULL: there is none */
@@ -97,15 +96,12 @@ static struct rxm_early *rxm_early_reserve(struct rxm_conn *conn, size_t len)
 	return early;
 }
 
-/* The endpoint may go afterwards */
-static void rxm_early_put(struct rxm_early *early)
+static void rxm_early_free(struct rxm_early *early)
 {
-	size_t len = early->len;
 	struct rxm_ep *ep = early->ep;
-	unsigned long flags;
+	size_t len = early->len;
 
-	kfree(early->data);
-	spin_lock_irqsave(&ep->soft.lock, flags);
+	lockdep_assert_held(&ep->soft.lock);
 	ep->early_bytes -= len;
 	if (early->counted) {
 		early->counted->early_msgs--;
@@ -113,6 +109,17 @@ static void rxm_early_put(struct rxm_early *early)
 	}
 	list_del(&early->of_conn);
 	kofi_bufpool_put(&ep->early, early);
+}
+
+/* The endpoint may go afterwards */
+static void rxm_early_put(struct rxm_early *early)
+{
+	struct rxm_ep *ep = early->ep;
+	unsigned long flags;
+
+	kfree(early->data);
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	rxm_early_free(early);
 	list_splice_tail_init(&ep->crowded, &ep->stalled);
 	if (!list_empty(&ep->stalled))
 		kofi_soft_kick(&ep->soft);
@@ -142,10 +149,12 @@ static struct rxm_early *rxm_early_get(struct rxm_conn *conn, u64 len)
 	early->data = kmalloc(len, RXM_EARLY_GFP);
 	if (early->data)
 		return early;
-	rxm_early_put(early);
+	/* Another connection would lack memory, too, and would have this one look again in turn */
 	spin_lock_irqsave(&ep->soft.lock, flags);
+	rxm_early_free(early);
 	rxm_await_room(conn);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	kofi_soft_ep_put(&ep->soft);
 	return NULL;
 }
 
@@ -272,6 +281,9 @@ void rxm_settle(struct rxm_ep *ep)
 
 	rxm_early_drop_old(ep);
 	spin_lock_irq(&ep->soft.lock);
+	if (ep->pressed)
+		list_splice_tail_init(&ep->crowded, &ep->stalled);
+	ep->pressed = false;
 	list_splice_init(&ep->settled, &settled);
 	spin_unlock_irq(&ep->soft.lock);
 	list_for_each_entry_safe(early, next, &settled, entry) {
@@ -861,7 +873,5 @@ void rxm_receive_end(struct rxm_conn *conn, int err)
 		rxm_early_put(early);
 		spin_lock_irq(&ep->soft.lock);
 	}
-	if (!list_empty(&ep->orphans) && !list_empty(&ep->crowded))
-		rxm_watch_begin(ep);
 	spin_unlock_irq(&ep->soft.lock);
 }

@@ -488,6 +488,7 @@ struct rxm_peer {
  * @early: free &struct rxm_early
  * @early_bytes: bytes of kept messages
  * @watched: something has begun that has to end, see rxm_watch_begin()
+ * @pressed: those in @crowded are to be looked at
  * @rndv: free &struct rxm_rndv: one for each receive, and RXM_UNWANTED
  * @flushed: receives and operations have been flushed; only kofi_soft_ep.work uses it
  */
@@ -518,6 +519,7 @@ struct rxm_ep {
 	struct kofi_bufpool	early;
 	size_t			early_bytes;
 	bool			watched;
+	bool			pressed;
 	struct kofi_bufpool	rndv;
 	bool			flushed;
 };

@@ -15,6 +15,7 @@
  *
  * Messages without a receive that are kept outlive their connection.  If the connection ended
  * longer ago than message_timeout, and a message of another one finds no room, they are dropped.
+ * One that finds no memory is looked at again, too.
  *
  * A message that this end offers may wait for its receive at the peer as long as the connection
  * stands, and so may one that waits below.
@@ -100,15 +101,17 @@ static bool rxm_watch_conn(struct rxm_conn *conn)
 	return waits;
 }
 
-/* Has rxm_settle() make room; returns whether somebody needs what messages of the gone take */
-static bool rxm_watch_orphans(struct rxm_ep *ep)
+/* Has rxm_settle() look for room, and memory; returns whether a message waits for that */
+static bool rxm_watch_crowded(struct rxm_ep *ep)
 {
 	bool waits;
 
 	spin_lock_irq(&ep->soft.lock);
-	waits = !list_empty(&ep->crowded) && !list_empty(&ep->orphans);
-	if (waits)
+	waits = !list_empty(&ep->crowded);
+	if (waits) {
+		ep->pressed = true;
 		kofi_soft_kick(&ep->soft);
+	}
 	spin_unlock_irq(&ep->soft.lock);
 	return waits;
 }
@@ -137,7 +140,7 @@ void rxm_watch(struct rxm_ep *ep)
 	spin_unlock_irq(&ep->soft.lock);
 	list_for_each_entry(conn, &ep->conns, entry)
 		waits |= rxm_watch_conn(conn);
-	waits |= rxm_watch_orphans(ep);
+	waits |= rxm_watch_crowded(ep);
 	if (!waits)
 		return;
 	spin_lock_irq(&ep->soft.lock);
