@@ -137,6 +137,15 @@ struct kofi_cq_call {
 	void			(*fn)(struct kofi_cq_call *call);
 };
 
+/**
+ * struct kofi_cq_turn - Work of a provider that the worker of a queue does, see kofi_cq_turn()
+ * @fn: called by the worker; it may sleep.  @busy: the worker is about to make callbacks, so
+ *	@fn only has another task do the work; locks may be held then
+ */
+struct kofi_cq_turn {
+	void			(*fn)(struct kofi_cq_turn *turn, bool busy);
+};
+
 /* kofi_cq_control(): struct kofi_cq **, for providers on top of the queue's provider */
 #define KOFI_GETQUEUE		0x1000
 
@@ -199,6 +208,8 @@ struct kofi_cqs {
  * @in_run: the runner makes calls, one after the other; the runner's
  * @in_poller: the runner is the tasklet or worker that polls the device; the runner's
  * @due: callbacks that the runner makes next; the runner's; NULL without FI_WAIT_DONE
+ * @turn: see kofi_cq_turn(); NULL: none is due
+ * @worker: the task of @work, while it takes a turn, or NULL
  * @plugger: the task that has put runs off, or NULL
  * @plugs: how often the queue has been unplugged
  * @plug: what the plugger has completed; the plugger's.  Its @pending: a run was put off
@@ -250,6 +261,8 @@ struct kofi_cq {
 	bool				in_run;
 	bool				in_poller;
 	struct kofi_cq_due		*due;
+	struct kofi_cq_turn		*turn;
+	struct task_struct		*worker;
 	struct task_struct		*plugger;
 	unsigned int			plugs;
 	struct kofi_cq_batch		plug;
@@ -515,6 +528,48 @@ void kofi_cq_claim(struct kofi_cq *cq);
  * Context: process, without a lock.
  */
 void kofi_cq_unplug(struct kofi_cq *cq);
+
+/**
+ * kofi_cq_takes_turns() - May the worker of a queue do work of its provider's?
+ * @cq: the queue
+ *
+ * Context: any.
+ * Return: whether kofi_cq_turn() can succeed.
+ */
+static inline bool kofi_cq_takes_turns(const struct kofi_cq *cq)
+{
+	return cq->wait_obj == FI_WAIT_DONE && cq->comp_ctx == FI_COMP_WORKQUEUE;
+}
+
+/**
+ * kofi_cq_turn() - Have the worker of a queue do work of its provider's
+ * @cq: a queue for which kofi_cq_takes_turns() is true
+ * @turn: the work; stays until it has been called
+ *
+ * For work that ends with completions of @cq: the worker makes their callbacks then, and no other
+ * task is woken.  The worker calls @turn while no callback of @cq runs.  So @turn does not wait for
+ * a callback that sleeps.
+ *
+ * Context: any; locks may be held.
+ * Return: true: @turn will be called, once; false: the worker has something else to do, so the
+ * provider does the work in another way.
+ */
+bool kofi_cq_turn(struct kofi_cq *cq, struct kofi_cq_turn *turn);
+
+/**
+ * kofi_cq_turn_is_due() - Will the worker of a queue call a turn?
+ * @cq: the queue
+ * @turn: of kofi_cq_turn()
+ *
+ * Context: any.
+ * Return: true: it will, and sees what the caller has done before; false: it may not.
+ */
+static inline bool kofi_cq_turn_is_due(const struct kofi_cq *cq, const struct kofi_cq_turn *turn)
+{
+	/* Pairs with the xchg() by which the worker takes the turn */
+	smp_mb();
+	return READ_ONCE(cq->turn) == turn;
+}
 
 /**
  * kofi_cq_polled_success() - Complete an operation that has succeeded, from ->poll

@@ -295,7 +295,8 @@ struct kofi_soft_ctxs {
  * @reserves: FI_OPT_MEM_RESERVES
  * @now: calls kofi_soft_type.now() after a run of callbacks, for operations they have posted
  * @now_due: bit 0: @now is due, and has a reference
- * @caller: the worker, while it calls clients, and looks at @posted afterwards; or NULL
+ * @caller: a task that calls clients, and looks at @posted afterwards: the worker, or another
+ *	that does its work; or NULL
  * @again: something was posted meanwhile by the same task
  * @work: the worker
  * @cpu: where it runs, see the top; WORK_CPU_UNBOUND: where it is queued
@@ -366,19 +367,29 @@ static inline void kofi_soft_kick(struct kofi_soft_ep *ep)
 	queue_work_on(READ_ONCE(ep->cpu), ep->type->wq, &ep->work);
 }
 
+/* Is the caller called by the task that looks at @posted afterwards?  Any context */
+static inline bool kofi_soft_is_caller(const struct kofi_soft_ep *ep)
+{
+	return READ_ONCE(ep->caller) == current;
+}
+
 /*
  * Runs the worker of @ep for what has been posted.  If the caller is called by the worker, the
  * worker itself looks for it.  Any context
  */
 static inline void kofi_soft_kick_posted(struct kofi_soft_ep *ep)
 {
-	if (READ_ONCE(ep->caller) == current)
+	if (kofi_soft_is_caller(ep))
 		WRITE_ONCE(ep->again, true);
 	else
 		kofi_soft_kick(ep);
 }
 
-/* The worker of @ep is about to call clients.  Process context */
+/*
+ * The worker of @ep, or a task that does its work, is about to call clients.  If both do, the later
+ * one is @caller, and what the clients of the earlier one post is started as if another task had
+ * posted it.  Process context
+ */
 static inline void kofi_soft_begin_calls(struct kofi_soft_ep *ep)
 {
 	WRITE_ONCE(ep->caller, current);
@@ -387,14 +398,12 @@ static inline void kofi_soft_begin_calls(struct kofi_soft_ep *ep)
 /* The worker of @ep has called clients; returns whether it has to look for what was posted */
 static inline bool kofi_soft_end_calls(struct kofi_soft_ep *ep)
 {
-	bool again;
-
 	WRITE_ONCE(ep->caller, NULL);
-	/* Softirqs that interrupted this task have set @again, and later ones queue the worker */
-	barrier();
-	again = READ_ONCE(ep->again);
-	WRITE_ONCE(ep->again, false);
-	return again;
+	/*
+	 * Softirqs that interrupted this task have set @again, and later ones queue the worker.
+	 * Two tasks may come here: one of them gets it, and finds what was posted before
+	 */
+	return READ_ONCE(ep->again) && xchg(&ep->again, false);
 }
 
 /* Counts one more user of an endpoint that has a user */

@@ -215,9 +215,85 @@ static void a_callback_that_sleeps_holds_up_no_message_of_another_endpoint(struc
 	KUNIT_EXPECT_TRUE(test, has_completed(&sent->entered));
 }
 
+/* The worker of the queue receives what comes, but not while a callback runs */
+static void a_callback_that_sleeps_holds_up_no_message_of_its_endpoint(struct kunit *test)
+{
+	struct sleeper *first = sleeper_new(test, true), *second = sleeper_new(test, false);
+	u8 *in = vt_buf(test, 2 * LEN);
+	u8 msg[PEER_BASE + LEN];
+	struct vt_end end = { .may_sleep = 1 };
+	struct socket *sock;
+	int tries;
+
+	end.tx = queue_new(test, &kinds[1]);
+	sock = peer_join(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, in, LEN, NULL, 0, &first->done), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, in + LEN, LEN, NULL, 0, &second->done), 0);
+	peer_send(test, sock, msg, peer_message(msg, 1));
+	KUNIT_ASSERT_TRUE(test, has_completed(&first->entered));
+	peer_send(test, sock, msg, peer_message(msg, 2));
+	for (tries = 0; tries < VT_PATIENCE_MS / 20 && !vt_filled(in + LEN, LEN, 2); tries++)
+		msleep(20);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in + LEN, LEN, 2));
+	KUNIT_EXPECT_FALSE(test, completion_done(&second->entered));
+	complete(&first->wake);
+	KUNIT_EXPECT_TRUE(test, has_completed(&second->entered));
+}
+
+/**
+ * struct poster - A callback that posts, and sleeps
+ * @sleeper: the callback
+ * @ep: where it posts
+ * @out: what it sends
+ * @ret: what the call has returned
+ */
+struct poster {
+	struct sleeper	sleeper;
+	struct fid_ep	*ep;
+	u8		*out;
+	ssize_t		ret;
+};
+
+static void poster_done(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct poster *poster = container_of(done, struct poster, sleeper.done);
+
+	poster->ret = fi_inject(poster->ep, poster->out, LEN, 0);
+	complete(&poster->sleeper.entered);
+	wait_for_completion(&poster->sleeper.wake);
+}
+
+/* A client that has not promised process context may wait in a callback for what it has posted */
+static void a_callback_that_sleeps_holds_up_nothing_that_it_posts(struct kunit *test)
+{
+	struct poster *poster = vt_buf(test, sizeof(*poster));
+	u8 msg[PEER_BASE + LEN], in[PEER_BASE + LEN];
+	struct vt_end end = {};
+	struct socket *sock;
+
+	end.tx = queue_new(test, &kinds[1]);
+	sock = peer_join(test, &end);
+	poster->sleeper.done.done = poster_done;
+	init_completion(&poster->sleeper.entered);
+	init_completion(&poster->sleeper.wake);
+	poster->ep = end.ep;
+	poster->out = vt_buf(test, LEN);
+	vt_fill(poster->out, LEN, 3);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, vt_buf(test, LEN), LEN, NULL, 0,
+				      &poster->sleeper.done), 0);
+	peer_send(test, sock, msg, peer_message(msg, 1));
+	KUNIT_ASSERT_TRUE(test, has_completed(&poster->sleeper.entered));
+	KUNIT_EXPECT_EQ(test, poster->ret, 0);
+	peer_recv(test, sock, in, sizeof(in));
+	KUNIT_EXPECT_TRUE(test, vt_filled(in + PEER_BASE, LEN, 3));
+	complete(&poster->sleeper.wake);
+}
+
 static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(operations_of_a_kind_complete_in_order),
 	KUNIT_CASE(a_callback_that_sleeps_holds_up_no_message_of_another_endpoint),
+	KUNIT_CASE(a_callback_that_sleeps_holds_up_no_message_of_its_endpoint),
+	KUNIT_CASE(a_callback_that_sleeps_holds_up_nothing_that_it_posts),
 	{}
 };
 

@@ -163,7 +163,7 @@ int ktcp_answered(struct ktcp_ep *ep)
 	if (type == TCP_WIRE_CONNRESP) {
 		mutex_lock(&conn->run);
 		ktcp_ep_know_peer(ep, &conn->cm_msg);
-		conn->phase = KTCP_OPEN;
+		ktcp_conn_open(conn);
 		mutex_unlock(&conn->run);
 		kofi_conn_establish(&ep->soft.kep.conn, conn->cm_msg.data, len);
 	} else {
@@ -325,7 +325,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	sock = ktcp_sock_detach(&ep->req->sk);
 	kfree(ep->req);
 	ep->req = NULL;
-	ep->conn.phase = KTCP_OPEN;
+	ktcp_conn_open(&ep->conn);
 	kofi_conn_establish(&ep->soft.kep.conn, NULL, 0);
 	ktcp_sock_attach(&ep->conn.sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
 	mutex_unlock(&ep->conn.run);

@@ -15,6 +15,11 @@
  * The call only sends; the worker deals with an error that it finds (ktcp_conn.failed).
  * While the peer has not acknowledged what was sent before, a call leaves the sending to the
  * worker, which finds what several calls have posted, and fills segments with it.
+ *
+ * If the callbacks of such a client are made in a worker, that of its queue takes the turn when
+ * data come, and calls the client behind it (ktcp_queue_turn()): a message then wakes one task.
+ * It leaves the connection to this worker while a callback runs, if somebody holds
+ * ktcp_conn.run, and at the end.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -161,15 +166,20 @@ static int ktcp_transfer_locked(struct ktcp_conn *conn)
 	return -EAGAIN;
 }
 
-/* One turn; returns as ktcp_transfer().  @again: callbacks have posted */
+/*
+ * One turn, which releases ktcp_conn.run; returns as ktcp_transfer().  @again: callbacks have
+ * posted
+ */
 static int ktcp_transfer_once(struct ktcp_conn *conn, bool *again)
 {
 	struct kofi_cq *cqs[2];
 	int ret;
 
-	mutex_lock(&conn->run);
+	lockdep_assert_held(&conn->run);
 	ktcp_plug(conn, cqs);
 	ret = ktcp_transfer_locked(conn);
+	if (ret && ret != -EAGAIN)
+		conn->failed = ret;
 	/* The peer closes the connection upon TCP_WIRE_LEAVE */
 	conn->left = conn->left || (conn->leaving && ret == -ESHUTDOWN);
 	ktcp_claim(conn, cqs);
@@ -197,10 +207,116 @@ int ktcp_transfer(struct ktcp_conn *conn)
 	int turns = KTCP_TURNS, ret;
 	bool again;
 
-	do
+	do {
+		mutex_lock(&conn->run);
 		ret = ktcp_transfer_once(conn, &again);
-	while (again && ret == -EAGAIN && --turns && !need_resched());
+	} while (again && ret == -EAGAIN && --turns && !need_resched());
 	return again && ret == -EAGAIN ? 0 : ret;
+}
+
+/* Turns by the worker of a queue */
+
+static bool ktcp_conn_try_get(struct ktcp_conn *conn)
+{
+	return conn->rdm ? refcount_inc_not_zero(&to_ktcp_link(conn)->refs) :
+			   kofi_soft_ep_try_get(conn->soft);
+}
+
+static void ktcp_conn_put(struct ktcp_conn *conn)
+{
+	if (conn->rdm)
+		ktcp_link_put(to_ktcp_link(conn));
+	else
+		kofi_soft_ep_put(conn->soft);
+}
+
+static bool ktcp_conn_is_over(struct ktcp_conn *conn)
+{
+	return conn->rdm ? READ_ONCE(to_ktcp_link(conn)->over) : READ_ONCE(conn->soft->over);
+}
+
+/* Take ktcp_conn.run for a turn, if nobody has it and the connection stands */
+static bool ktcp_try_turn(struct ktcp_conn *conn)
+{
+	if (ktcp_conn_is_over(conn) || !mutex_trylock(&conn->run))
+		return false;
+	if (likely(conn->phase == KTCP_OPEN))
+		return true;
+	mutex_unlock(&conn->run);
+	return false;
+}
+
+/* As ktcp_transfer(), but waits for nobody; 0 also if there was no turn */
+static int ktcp_try_transfer(struct ktcp_conn *conn)
+{
+	int turns = KTCP_TURNS, ret;
+	bool again;
+
+	do {
+		if (!ktcp_try_turn(conn)) {
+			ktcp_kick(conn);
+			return -EAGAIN;
+		}
+		ret = ktcp_transfer_once(conn, &again);
+	} while (again && ret == -EAGAIN && --turns && !need_resched());
+	return again && ret == -EAGAIN ? 0 : ret;
+}
+
+/*
+ * The worker of a queue does what the worker of the connection would do when data have come, and
+ * calls the client.  Everything else is left to the latter: it waits for no callback, so a callback
+ * may wait for it.
+ */
+static void ktcp_queue_turn(struct kofi_cq_turn *turn, bool busy)
+{
+	struct ktcp_conn *conn = container_of(turn, struct ktcp_conn, turn);
+	int ret = busy ? 0 : ktcp_try_transfer(conn);
+
+	if (ret != -EAGAIN && (ret || busy || !ktcp_ask_queue(conn)))
+		ktcp_kick(conn);
+	ktcp_conn_put(conn);
+}
+
+/**
+ * ktcp_ask_queue() - Have the worker of the queue receive what has come
+ * @conn: a connection with ktcp_sock.cq, whose caller has a reference, or holds sk_callback_lock
+ *
+ * Context: any.
+ * Return: whether it does; if not, ktcp_kick() is due.
+ */
+bool ktcp_ask_queue(struct ktcp_conn *conn)
+{
+	struct kofi_cq *cq = READ_ONCE(conn->sk.cq);
+
+	if (kofi_cq_turn_is_due(cq, &conn->turn))
+		return true;
+	if (!ktcp_conn_try_get(conn))
+		return false;
+	if (kofi_cq_turn(cq, &conn->turn))
+		return true;
+	ktcp_conn_put(conn);
+	return false;
+}
+
+/**
+ * ktcp_conn_open() - A connection stands: KTCP_OPEN
+ * @conn: the connection, with ktcp_conn.run held
+ *
+ * Context: may sleep.
+ */
+void ktcp_conn_open(struct ktcp_conn *conn)
+{
+	const struct kofi_soft_ep *at = ktcp_conn_at(conn);
+	struct kofi_cq *cq = at ? at->kep.rx.cq : NULL;
+
+	lockdep_assert_held(&conn->run);
+	conn->phase = KTCP_OPEN;
+	conn->turn.fn = ktcp_queue_turn;
+	/* What a callback posts waits for its end then, as that of any client that may sleep */
+	if (!cq || !conn->soft->kep.may_sleep || !kofi_cq_takes_turns(cq))
+		return;
+	/* Pairs with ktcp_data_ready() */
+	smp_store_release(&conn->sk.cq, cq);
 }
 
 static int ktcp_run(struct ktcp_ep *ep)

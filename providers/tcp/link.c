@@ -344,12 +344,12 @@ void ktcp_link_accept(struct ktcp_link *link, struct ktcp_peer *peer, struct ktc
 		ktcp_sock_use_reserves(sock);
 	mutex_lock(&conn->run);
 	conn->net_order = req->msg.net_order;
-	conn->phase = KTCP_OPEN;
 	ktcp_idle_begin(link);
 	if (peer)
 		ktcp_link_join(link, peer);
 	if (!link->index)
 		ktcp_link_bind_first(link);
+	ktcp_conn_open(conn);
 	kofi_ep_connected(&link->rdm->soft.kep);
 	ktcp_sock_attach(&conn->sk, sock, &link->work, conn->cpu);
 	mutex_unlock(&conn->run);
@@ -370,7 +370,7 @@ void ktcp_link_opened(struct ktcp_link *link)
 	lockdep_assert_held(&ktcp_cm_lock);
 	mutex_lock(&conn->run);
 	conn->net_order = conn->cm_msg.net_order;
-	conn->phase = KTCP_OPEN;
+	ktcp_conn_open(conn);
 	ktcp_idle_begin(link);
 	mutex_unlock(&conn->run);
 	/* The link is open: its operations no longer count as waiting, which have a limit */

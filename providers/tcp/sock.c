@@ -4,8 +4,9 @@
  *
  * A socket that is attached has a pointer to its struct ktcp_sock in sk_user_data, and the
  * callbacks below.  The callbacks run in softirq, with sk_callback_lock held for reading, and do
- * nothing but queue a work item.  ktcp_sock_detach() takes the lock for writing, so no callback
- * finds the struct ktcp_sock afterwards.
+ * nothing but queue a work item: the socket's, or that of a completion queue (ktcp_ask_queue()).
+ * ktcp_sock_detach() takes the lock for writing, so no callback finds the struct ktcp_sock
+ * afterwards.
  *
  * Connections that a listener has not accepted yet inherit its callbacks, and its sk_user_data
  * or NULL.  ktcp_listen_ready() does nothing for a socket that does not listen itself.
@@ -33,7 +34,15 @@ static void ktcp_wake(struct sock *sk)
 
 static void ktcp_data_ready(struct sock *sk)
 {
-	ktcp_wake(sk);
+	struct ktcp_sock *ksk;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	ksk = sk->sk_user_data;
+	/* Pairs with ktcp_conn_open() */
+	if (ksk && !(smp_load_acquire(&ksk->cq) &&
+		     ktcp_ask_queue(container_of(ksk, struct ktcp_conn, sk))))
+		queue_work_on(ksk->cpu, ktcp_type.wq, ksk->work);
+	read_unlock_bh(&sk->sk_callback_lock);
 }
 
 static void ktcp_write_space(struct sock *sk)

@@ -23,9 +23,10 @@
  * processor, the endpoint's.
  *
  * A client that posts in process context only (FI_OPT_MAY_SLEEP) sends within its call
- * (ktcp_send_now()), unless ktcp_conn.run is held: then the worker sends.  That mutex
- * guards the transfer: the state of a message that is half sent or half received has one
- * user at a time.
+ * (ktcp_send_now()), unless ktcp_conn.run is held: then the worker sends.  If such a client has
+ * its callbacks called in a worker, the worker of its queue receives what comes while no callback
+ * runs (ktcp_queue_turn()).  The mutex guards the transfer: the state of a message that is half
+ * sent or half received has one user at a time.
  *
  * A connection ends in one place, too.  ktcp_ep_end() notes the end and queues the work item.
  * The worker then gives everything back: operations, the message that was being received,
@@ -35,7 +36,8 @@
  *
  *	ktcp_cm_lock	mutex: states of connections, listeners, requests; held in a NOIO frame
  *			(ktcp_cm_enter())
- *	ktcp_conn.run	mutex: what is sent and received; a post only tries to take it
+ *	ktcp_conn.run	mutex: what is sent and received; a post, and the worker of a queue, only
+ *			try to take it
  *	ktcp_linger_lock	mutex: sockets that outlive their endpoints; taken with neither of
  *				the two above held
  *	lock of a socket
@@ -105,6 +107,8 @@
  * @sock: the socket, or NULL
  * @work: queued by events of the socket
  * @cpu: processor that @work is queued on; WORK_CPU_UNBOUND: that of the event
+ * @cq: of a &struct ktcp_conn: queue whose worker takes a turn when data have come
+ *	(ktcp_ask_queue()), or NULL; set at KTCP_OPEN
  * @rcvbuf: sk_rcvbuf of a limited socket before ktcp_sock_limit()
  * @data_ready: the socket's own callback
  * @write_space: the socket's own callback
@@ -114,6 +118,7 @@ struct ktcp_sock {
 	struct socket		*sock;
 	struct work_struct	*work;
 	int			cpu;
+	struct kofi_cq		*cq;
 	int			rcvbuf;
 	void			(*data_ready)(struct sock *sk);
 	void			(*write_space)(struct sock *sk);
@@ -490,9 +495,12 @@ enum ktcp_phase {
  *	KTCP_OPEN
  * @answers: struct ktcp_answer; none without FI_RMA
  * @run: held by the worker, or the call of a client, that sends or receives
+ * @turn: a turn by the worker of ktcp_sock.cq; has a reference to the endpoint, or to the
+ *	&struct ktcp_link, while it is due or runs
  * @request: type of its request
  * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
- * @failed: negative errno, for the worker to see: sending within a call has failed; 0: it has not
+ * @failed: negative errno, for the worker to see: the connection is over; 0: it is not.  Set by a
+ *	call that sends, or by a turn
  * @err: positive error code of what TCP still has when the connection is over; set before KTCP_OVER
  * @violation: what the peer has done that the wire does not allow; 0: nothing
  * @recalled: a client wants back a region whose pages TCP may have
@@ -529,6 +537,7 @@ struct ktcp_conn {
 	bool			few_reads;
 	struct kofi_bufpool	answers;
 	struct mutex		run;		/* see above */
+	struct kofi_cq_turn	turn;
 	enum ktcp_wire_cm_type	request;
 	enum ktcp_phase		phase;
 	int			failed;
@@ -730,6 +739,8 @@ void ktcp_debugfs_exit(void);
 int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct work_struct *work,
 		   struct list_head *posted, u64 caps);
 void ktcp_conn_fini(struct ktcp_conn *conn);
+void ktcp_conn_open(struct ktcp_conn *conn);
+bool ktcp_ask_queue(struct ktcp_conn *conn);
 int ktcp_transfer(struct ktcp_conn *conn);
 void ktcp_push(struct ktcp_conn *conn);
 struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err);

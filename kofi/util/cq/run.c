@@ -54,8 +54,16 @@
  * takes the token if it can, or else puts the collection into the list.  So what another task
  * completes from then on is behind it.  kofi_cq_unplug() then makes the callbacks, with nothing
  * held but the token, and with bottom halves disabled: that is done for FI_COMP_SOFTIRQ only, as a
- * callback that sleeps may wait for the worker.  A task that waits for the callbacks of a queue
- * (kofi_cq_flush()) first waits until it is unplugged.
+ * callback that sleeps may wait for the worker, and by the work item of the queue in its turn.  A
+ * task that waits for the callbacks of a queue (kofi_cq_flush()) first waits until it is unplugged.
+ *
+ * A turn (kofi_cq_turn()).  A provider whose worker would do nothing but complete operations has
+ * the work item of a FI_COMP_WORKQUEUE queue do that work, with a plug: then the work item takes
+ * the token at the claim, and one task does both.  As a callback may sleep, and wait for the
+ * provider's worker or for the peer, a turn never waits for callbacks: the provider's own worker
+ * does what becomes due while there is a runner.  kofi_cq_turn() puts the turn into cq->turn and
+ * then looks at the runner; a runner takes the token and then looks at cq->turn.  There is a full
+ * barrier between the two steps on either side.
  *
  * A run ends after KOFI_CQ_BATCH calls and schedules the next one, so that a busy queue keeps
  * neither softirqs nor workers from others.  The calls that kofi_cq_call_last() has put aside
@@ -76,9 +84,23 @@
 static struct workqueue_struct *kofi_comp_wq;
 static struct workqueue_struct *kofi_poll_wq;
 
+/* The worker of the queue takes the turn that is due; @busy: it is about to make callbacks */
+static void kofi_cq_take_turn(struct kofi_cq *cq, bool busy)
+{
+	struct kofi_cq_turn *turn = xchg(&cq->turn, NULL);
+
+	if (turn)
+		turn->fn(turn, busy);
+}
+
 static bool kofi_cq_try_run(struct kofi_cq *cq)
 {
-	return !READ_ONCE(cq->runner) && !cmpxchg(&cq->runner, NULL, current);
+	if (READ_ONCE(cq->runner) || cmpxchg(&cq->runner, NULL, current))
+		return false;
+	/* Pairs with kofi_cq_turn(): it sees the runner, or this task sees the turn */
+	if (unlikely(READ_ONCE(cq->turn)))
+		kofi_cq_take_turn(cq, true);
+	return true;
 }
 
 static void kofi_cq_end_run(struct kofi_cq *cq)
@@ -444,9 +466,16 @@ static void kofi_cq_tasklet(struct tasklet_struct *tasklet)
 
 static void kofi_cq_work(struct work_struct *work)
 {
+	struct kofi_cq *cq = container_of(work, struct kofi_cq, work);
 	unsigned int noio = memalloc_noio_save();
 
-	kofi_cq_run(container_of(work, struct kofi_cq, work), KOFI_CQ_BATCH);
+	WRITE_ONCE(cq->worker, current);
+	if (READ_ONCE(cq->turn))
+		kofi_cq_take_turn(cq, false);
+	WRITE_ONCE(cq->worker, NULL);
+	/* What becomes pending after this look queues the work item once more */
+	if (READ_ONCE(cq->pending))
+		kofi_cq_run(cq, KOFI_CQ_BATCH);
 	memalloc_noio_restore(noio);
 }
 
@@ -489,6 +518,24 @@ static bool kofi_cq_send_ipi(struct kofi_cq *cq)
 	return sent;
 }
 
+static void kofi_cq_queue_work(struct kofi_cq *cq)
+{
+	queue_work_on(cq->cpu >= 0 && cpu_online(cq->cpu) ? cq->cpu : WORK_CPU_UNBOUND,
+		      kofi_comp_wq, &cq->work);
+}
+
+bool kofi_cq_turn(struct kofi_cq *cq, struct kofi_cq_turn *turn)
+{
+	if (READ_ONCE(cq->runner) || cmpxchg(&cq->turn, NULL, turn))
+		return false;
+	/* Pairs with kofi_cq_try_run().  If another task has taken the turn, it has called it */
+	if (unlikely(READ_ONCE(cq->runner)) && cmpxchg(&cq->turn, turn, NULL) == turn)
+		return false;
+	kofi_cq_queue_work(cq);
+	return true;
+}
+EXPORT_SYMBOL_GPL(kofi_cq_turn);
+
 void kofi_cq_schedule(struct kofi_cq *cq)
 {
 	if (READ_ONCE(cq->plugger) == current) {
@@ -504,9 +551,7 @@ void kofi_cq_schedule(struct kofi_cq *cq)
 			tasklet_schedule(&cq->tasklet);
 		break;
 	case FI_COMP_WORKQUEUE:
-		queue_work_on(cq->cpu >= 0 && cpu_online(cq->cpu) ?
-			      cq->cpu : WORK_CPU_UNBOUND, kofi_comp_wq,
-			      &cq->work);
+		kofi_cq_queue_work(cq);
 		break;
 	case FI_COMP_DIRECT:
 		/* The next fi_cq_read() will look */
@@ -520,11 +565,11 @@ bool kofi_cq_plug(struct kofi_cq *cq)
 }
 EXPORT_SYMBOL_GPL(kofi_cq_plug);
 
-/* May the client be called by this task, with bottom halves disabled? */
+/* May the client be called by this task?  With FI_COMP_SOFTIRQ bottom halves are disabled then */
 static bool kofi_cq_may_call_here(const struct kofi_cq *cq)
 {
 	if (cq->comp_ctx != FI_COMP_SOFTIRQ)
-		return false;
+		return READ_ONCE(cq->worker) == current;
 	return cq->cpu < 0 ||
 	       (current->nr_cpus_allowed == 1 && cq->cpu == raw_smp_processor_id());
 }
@@ -573,6 +618,7 @@ void kofi_cq_unplug(struct kofi_cq *cq)
 		kofi_cq_claim(cq);
 	calls = cq->plug.count || READ_ONCE(cq->plug.pending);
 	/* A softirq that interrupts this task puts its run off, too, until @plugger is NULL */
+	calls = calls && cq->comp_ctx == FI_COMP_SOFTIRQ;
 	if (calls)
 		local_bh_disable();
 	plug = cq->plug;

@@ -199,8 +199,10 @@ static __always_inline int kofi_soft_op_enter(struct kofi_soft_op *op, bool *now
 		return ret;
 	list_add_tail(&op->entry, &hub->posted);
 	kofi_ep_posted(&ep->kep, op->comp.comp.flags, op->comp.comp.op_context, op->kept.len);
-	if (!ep->type->now || !(ep->type->now_any || ep->kep.may_sleep)) {
-		kofi_soft_kick_posted(hub);
+	if (kofi_soft_is_caller(hub)) {
+		WRITE_ONCE(hub->again, true);
+	} else if (!ep->type->now || !(ep->type->now_any || ep->kep.may_sleep)) {
+		kofi_soft_kick(hub);
 	} else if (ep->type->now_any || !kofi_soft_now_is_due(ep)) {
 		kofi_soft_ep_get(ep);
 		*now = true;
