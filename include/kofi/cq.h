@@ -211,6 +211,7 @@ struct kofi_cqs {
  * @turn: see kofi_cq_turn(); NULL: none is due
  * @worker: the task of @work, while it takes a turn, or NULL
  * @plugger: the task that has put runs off, or NULL
+ * @plug_waits: how many tasks wait for the plugger
  * @plugs: how often the queue has been unplugged
  * @plug: what the plugger has completed; the plugger's.  Its @pending: a run was put off
  * @last: struct kofi_cq_call that the runner calls at the end of these calls; the runner's
@@ -264,6 +265,7 @@ struct kofi_cq {
 	struct kofi_cq_turn		*turn;
 	struct task_struct		*worker;
 	struct task_struct		*plugger;
+	atomic_t			plug_waits;
 	unsigned int			plugs;
 	struct kofi_cq_batch		plug;
 	struct list_head		last;

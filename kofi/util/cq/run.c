@@ -614,7 +614,7 @@ void kofi_cq_unplug(struct kofi_cq *cq)
 	struct kofi_cq_batch plug;
 	bool calls;
 
-	if (cq->plug.count)
+	if (cq->plug.count && READ_ONCE(cq->runner) != current)
 		kofi_cq_claim(cq);
 	calls = cq->plug.count || READ_ONCE(cq->plug.pending);
 	/* A softirq that interrupts this task puts its run off, too, until @plugger is NULL */
@@ -625,10 +625,14 @@ void kofi_cq_unplug(struct kofi_cq *cq)
 	kofi_cq_begin_plug(cq);
 	/* What interrupts this task from here on sets it again, and is seen below */
 	plug.pending = xchg(&cq->plug.pending, false);
-	/* Pairs with kofi_cq_wait_plug(), as the next release does */
+	/* Pairs with kofi_cq_is_unplugged(), as the next release does */
 	smp_store_release(&cq->plugs, cq->plugs + 1);
 	/* The next task to plug the queue finds @plug as it is now */
-	store_release_wake_up(&cq->plugger, NULL);
+	smp_store_release(&cq->plugger, NULL);
+	/* Pairs with kofi_cq_wait_plug(): its count is seen here, or @plugger is NULL there */
+	smp_mb();
+	if (unlikely(atomic_read(&cq->plug_waits)))
+		wake_up_var(&cq->plugger);
 	/* An interrupt may have come meanwhile; a run too many does no harm */
 	plug.pending |= READ_ONCE(cq->plug.pending);
 	if (plug.count)
@@ -653,8 +657,13 @@ static void kofi_cq_wait_plug(struct kofi_cq *cq)
 {
 	unsigned int plugs = READ_ONCE(cq->plugs);
 
-	if (READ_ONCE(cq->plugger) != current && !kofi_cq_is_unplugged(cq, plugs))
-		wait_var_event(&cq->plugger, kofi_cq_is_unplugged(cq, plugs));
+	if (READ_ONCE(cq->plugger) == current || kofi_cq_is_unplugged(cq, plugs))
+		return;
+	atomic_inc(&cq->plug_waits);
+	/* Pairs with kofi_cq_unplug() */
+	smp_mb__after_atomic();
+	wait_var_event(&cq->plugger, kofi_cq_is_unplugged(cq, plugs));
+	atomic_dec(&cq->plug_waits);
 }
 
 void kofi_cq_poll_due(struct kofi_cq *cq)
