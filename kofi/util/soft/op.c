@@ -484,12 +484,26 @@ static void kofi_soft_return_later(struct kofi_soft_returns *returns, struct kof
 	returns->objs[returns->count++] = obj;
 }
 
+static void kofi_soft_release_one(struct kofi_comp *comp)
+{
+	if (kofi_comp_is_rx(comp))
+		kofi_bufpool_put(to_kofi_rx(comp)->pool, to_kofi_rx(comp));
+	else if (kofi_soft_comp_is_event(comp))
+		kofi_soft_event_put(to_kofi_soft_event(comp)->ep, to_kofi_soft_event(comp));
+	else
+		kofi_soft_op_put(to_kofi_soft_op(comp));
+}
+
 void kofi_soft_release(struct kofi_comp *chain)
 {
 	struct kofi_soft_returns returns __uninitialized;
 	struct kofi_comp *comp;
 	struct kofi_soft_ep *ep;
 
+	if (!chain->next) {
+		kofi_soft_release_one(chain);
+		return;
+	}
 	returns.pool = NULL;
 	returns.ep = NULL;
 	returns.count = 0;
