@@ -23,7 +23,9 @@
  * keep the receives of what it offers by a message that nobody wants.
  *
  * A delayed work item wakes the worker for each look.  It is queued when there is something to
- * look at, and stays queued when that is over: nothing is queued for each message.
+ * look at, and stays queued when that is over: nothing is queued for each message.  What begins to
+ * be on its way while a look is queued is looked at from that look on, which is at most KTCP_LOOK
+ * later.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
@@ -151,15 +153,8 @@ static void ktcp_alive_idle(struct ktcp_conn *conn, unsigned long now)
 		ktcp_sock_trim(conn->sk.sock);
 }
 
-/**
- * ktcp_alive_check() - Look whether the peer is still there
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held, when it has sent
- *
- * Context: may sleep.
- * Return: 0; -ETIMEDOUT: the peer has gone, has kept its window closed for too long, or owes the
- * rest of a message for too long.
- */
-int ktcp_alive_check(struct ktcp_conn *conn)
+/* As ktcp_alive_check(), whatever is queued */
+static int ktcp_alive_check_now(struct ktcp_conn *conn)
 {
 	const struct sock *sk = conn->sk.sock->sk;
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -172,8 +167,6 @@ int ktcp_alive_check(struct ktcp_conn *conn)
 	bool due = ktcp_recv_is_due(conn);
 	unsigned long now = jiffies;
 
-	if (conn->rdm && ktcp_offers_look(conn))
-		ktcp_alive_wake(alive, KTCP_LOOK);
 	if (!asked && !closed && !due) {
 		alive->looking = false;
 		ktcp_alive_idle(conn, now);
@@ -193,12 +186,32 @@ int ktcp_alive_check(struct ktcp_conn *conn)
 	alive->answered = answered;
 	alive->next = now + KTCP_LOOK;
 	ktcp_alive_wake(alive, KTCP_LOOK);
-	/* HZ: a silence may have begun or ended up to one look before it was seen */
+	/* HZ: a silence may have begun one look before it was seen, and is seen to end by a look */
 	if (time_after(now, alive->heard + ktcp_peer_timeout() - HZ) ||
 	    time_after(now, alive->open + ktcp_seconds(&window_timeout) * HZ) ||
 	    ktcp_alive_is_late(alive, now))
 		return -ETIMEDOUT;
 	return 0;
+}
+
+/**
+ * ktcp_alive_check() - Look whether the peer is still there
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held, when it has sent
+ *
+ * Context: may sleep.
+ * Return: 0; -ETIMEDOUT: the peer has gone, has kept its window closed for too long, or owes the
+ * rest of a message for too long.
+ */
+int ktcp_alive_check(struct ktcp_conn *conn)
+{
+	struct ktcp_alive *alive = &conn->alive;
+
+	if (conn->rdm && ktcp_offers_look(conn))
+		ktcp_alive_wake(alive, KTCP_LOOK);
+	/* What may be on its way now is seen by the look that is queued */
+	if (!alive->looking && delayed_work_pending(&alive->look))
+		return 0;
+	return ktcp_alive_check_now(conn);
 }
 
 /**
