@@ -102,6 +102,8 @@ static void ktcp_plug(struct ktcp_conn *conn, struct kofi_cq *cqs[2])
 
 	cqs[0] = conn->soft->kep.tx.cq;
 	cqs[1] = at->kep.rx.cq;
+	if (cqs[1] == cqs[0])
+		cqs[1] = NULL;
 	for (i = 0; i < 2; i++)
 		if (cqs[i] && !kofi_cq_plug(cqs[i]))
 			cqs[i] = NULL;

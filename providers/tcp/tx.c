@@ -578,6 +578,16 @@ static bool ktcp_posted_is_next(struct ktcp_conn *conn)
 	       READ_ONCE(conn->sk.sock->sk->sk_state) == TCP_ESTABLISHED;
 }
 
+/*
+ * Is nothing to be sent?  A post that follows queues the worker, or sends by itself.  The list of a
+ * link may become another one, so only its holder of the lock looks at it.
+ */
+static bool ktcp_tx_has_nothing(struct ktcp_conn *conn)
+{
+	return !conn->rdm && ktcp_tx_is_idle(&conn->tx) && ktcp_posted_is_next(conn) &&
+	       list_empty_careful(conn->posted);
+}
+
 /* Takes posted operations out of their list, up to @most, as long as they are plain */
 static void ktcp_gather_take(struct ktcp_conn *conn, unsigned int most)
 {
@@ -842,6 +852,10 @@ int ktcp_send(struct ktcp_conn *conn, struct ktcp_budget *budget)
 	int ret = 0;
 
 	lockdep_assert_held(&conn->run);
+	if (ktcp_tx_has_nothing(conn)) {
+		ktcp_zc_reap(conn);
+		return conn->failed ? : -EAGAIN;
+	}
 	budget->until = jiffies + KTCP_BUDGET_TIME;
 	while (ktcp_budget_left(budget)) {
 		ktcp_zc_reap(conn);
