@@ -162,12 +162,12 @@ bool kofi_av_addr(struct kofi_av *av, fi_addr_t fi_addr,
 		  struct sockaddr_storage *addr);
 
 /**
- * kofi_av_changes() - Has anything become known since?
+ * kofi_av_changes() - Has an address come or gone since?
  * @av: the vector
  *
  * Context: any.
- * Return: a number that changes after an insertion.  A look-up that follows finds what had been
- * inserted when the number had this value.
+ * Return: a number that changes behind an insertion and a removal.  A look-up that follows finds
+ * what was there when the number became this value.
  */
 static inline unsigned long kofi_av_changes(const struct kofi_av *av)
 {

@@ -224,7 +224,7 @@ free_entry:
 	return ERR_PTR(ret);
 }
 
-/* Look-ups find something now that they have not found */
+/* Look-ups find something else now */
 static void kofi_av_changed(struct kofi_av *av)
 {
 	lockdep_assert_held(&av->lock);
@@ -417,6 +417,7 @@ static int kofi_av_drop(struct kofi_av *av, fi_addr_t fi_addr)
 	rhashtable_remove_fast(&av->hash, &entry->node, kofi_av_hash);
 	/* The place is there, so this needs no memory */
 	xa_store(&av->table, entry->index, XA_ZERO_ENTRY, GFP_KERNEL);
+	kofi_av_changed(av);
 	kfree_rcu(entry, rcu);
 	return true;
 }

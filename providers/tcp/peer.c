@@ -198,6 +198,8 @@ static bool ktcp_peer_forget(struct ktcp_peer *peer)
 	lockdep_assert_held(&ktcp_cm_lock);
 	spin_lock_irq(&rdm->soft.lock);
 	peer->forgotten = !peer->link && list_empty(&peer->posted);
+	if (peer->forgotten && rdm->recent == peer)
+		rdm->recent = NULL;
 	spin_unlock_irq(&rdm->soft.lock);
 	if (!peer->forgotten)
 		return false;

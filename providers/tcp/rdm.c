@@ -169,6 +169,26 @@ static void ktcp_rdm_route_same(struct ktcp_rdm *rdm, struct ktcp_peer *peer, fi
 	}
 }
 
+/* Return true if the last operation that was routed had this address, and its peer stands */
+static bool ktcp_rdm_is_recent(const struct ktcp_rdm *rdm, fi_addr_t addr, unsigned long changes)
+{
+	const struct ktcp_peer *peer = rdm->recent;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	return peer && rdm->recent_addr == addr && rdm->recent_changes == changes && peer->open;
+}
+
+/* Routes the first operation to the peer of ktcp_rdm.recent */
+static void ktcp_rdm_route_recent(struct ktcp_rdm *rdm, struct ktcp_route *route)
+{
+	struct ktcp_peer *peer = rdm->recent;
+
+	ktcp_rdm_route_same(rdm, peer, rdm->recent_addr);
+	route->more = !list_empty(&rdm->soft.posted);
+	route->link = peer->link;
+	refcount_inc(&route->link->refs);
+}
+
 /*
  * Routes the first operation, with those behind it for its peer.  0: it is routed, or it is
  * route->op, or there is none; -ENOTCONN: nothing was done, and the peer at route->addr is to be
@@ -179,6 +199,7 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 	struct kofi_av *av = ktcp_rdm_av(rdm);
 	struct kofi_soft_op *op;
 	struct ktcp_peer *peer;
+	unsigned long changes;
 
 	lockdep_assert_held(&rdm->soft.lock);
 	op = list_first_entry_or_null(&rdm->soft.posted, struct kofi_soft_op, entry);
@@ -187,6 +208,12 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 	route->more = op;
 	if (!op)
 		return 0;
+	/* Only an endpoint with an address vector has operations */
+	changes = kofi_av_changes(av);
+	if (likely(ktcp_rdm_is_recent(rdm, op->kept.addr, changes))) {
+		ktcp_rdm_route_recent(rdm, route);
+		return 0;
+	}
 	route->index = kofi_av_rx_index(av, op->kept.addr);
 	if (!kofi_av_addr(av, op->kept.addr, &route->addr)) {
 		list_del(&op->entry);
@@ -198,10 +225,10 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 	peer = ktcp_peer_find(rdm, &route->addr, route->index);
 	if (!peer || peer->forgotten || !peer->open)
 		return -ENOTCONN;
-	ktcp_rdm_route_same(rdm, peer, op->kept.addr);
-	route->more = !list_empty(&rdm->soft.posted);
-	route->link = peer->link;
-	refcount_inc(&route->link->refs);
+	rdm->recent = peer;
+	rdm->recent_addr = op->kept.addr;
+	rdm->recent_changes = changes;
+	ktcp_rdm_route_recent(rdm, route);
 	return 0;
 }
 

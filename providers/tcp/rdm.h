@@ -278,10 +278,13 @@ struct ktcp_link {
  * @flushed: ktcp_rdm_flush() has run; only the worker uses it
  * @unrouted: length of kofi_soft_ep.posted; guarded by kofi_soft_ep.lock
  * @waiting: operations that wait for peers that are not open; guarded by kofi_soft_ep.lock, as
- *	the next two
+ *	the next five
  * @refused: an operation has been refused as too many waited, and ktcp_rdm_room() is due
  * @refused_early: an operation has been refused while others were not routed yet, which may be
  *	the reason
+ * @recent: peer that the last operation was routed to, or NULL
+ * @recent_addr: the address that the operation had
+ * @recent_changes: kofi_av_changes() when the address was looked up
  * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as all that follow but
  *	@press
  * @early_bytes: and their bytes
@@ -316,6 +319,9 @@ struct ktcp_rdm {
 	unsigned int		waiting;
 	bool			refused;
 	bool			refused_early;
+	struct ktcp_peer	*recent;
+	fi_addr_t		recent_addr;
+	unsigned long		recent_changes;
 	u32			early_msgs;
 	size_t			early_bytes;
 	u32			early_offers;
