@@ -186,11 +186,11 @@ static int ktcp_transfer_once(struct ktcp_conn *conn, bool *again)
 	conn->left = conn->left || (conn->leaving && ret == -ESHUTDOWN);
 	ktcp_claim(conn, cqs);
 	mutex_unlock(&conn->run);
-	/* The worker of the endpoint, which is another one, routes what is posted there */
-	if (!conn->rdm)
-		kofi_soft_begin_calls(conn->soft);
+	kofi_soft_begin_calls(conn->soft);
 	ktcp_unplug(cqs);
-	*again = !conn->rdm && kofi_soft_end_calls(conn->soft);
+	*again = kofi_soft_end_calls(conn->soft);
+	if (*again && conn->rdm)
+		ktcp_rdm_posted(to_ktcp_link(conn));
 	return ret;
 }
 

@@ -24,9 +24,10 @@
  *
  * The worker of the endpoint routes what is posted.  It also sends if the connection stands and
  * nobody else sends or receives (ktcp_push()).  A client that may sleep routes and sends within
- * its call.  ktcp_rdm_route() moves operations from the head of kofi_soft_ep.posted to the tail
- * of ktcp_peer.posted under one lock, so those for one peer stay in their order.  Only the worker
- * routes to a peer without a connection, as that may need memory and ktcp_cm_lock.
+ * its call.  What callbacks post is routed by the task that has called them.  ktcp_rdm_route()
+ * moves operations from the head of kofi_soft_ep.posted to the tail of ktcp_peer.posted under one
+ * lock, so those for one peer stay in their order.  Only the worker routes to a peer without a
+ * connection, as that may need memory and ktcp_cm_lock.
  *
  * Life of an early message: early.c.
  *
@@ -267,12 +268,20 @@ static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct ktcp_route *r
 		kofi_soft_op_done(failed, ENOMEM);
 }
 
+/* Sends what was routed to a connection, unless it is @own.  Gives a reference back */
+static void ktcp_rdm_push(struct ktcp_link *link, const struct ktcp_link *own)
+{
+	if (link != own)
+		ktcp_push(&link->conn);
+	ktcp_link_put(link);
+}
+
 /*
  * Routes what is posted, and sends it if that can be done.  @dial: peers may be dialled;
- * otherwise an operation for a peer that has to be dialled stays.  Returns whether something is
- * left.
+ * otherwise an operation for a peer that has to be dialled stays.  @own: connection that the caller
+ * has a turn of afterwards, or NULL.  Returns whether something is left.
  */
-static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
+static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial, const struct ktcp_link *own)
 {
 	struct ktcp_link *last = NULL;
 	struct ktcp_route route __uninitialized;
@@ -285,10 +294,10 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
 		ret = ktcp_rdm_route_one(rdm, &route);
 		spin_unlock_irq(&rdm->soft.lock);
 		rcu_read_unlock();
-		if (last && last != route.link)
-			ktcp_push(&last->conn);
-		if (last)
+		if (last && last == route.link)
 			ktcp_link_put(last);
+		else if (last)
+			ktcp_rdm_push(last, own);
 		last = route.link;
 		if (ret ? !dial : !route.link && !route.op)
 			break;
@@ -300,10 +309,8 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial)
 		if (!route.more)
 			break;
 	}
-	if (last) {
-		ktcp_push(&last->conn);
-		ktcp_link_put(last);
-	}
+	if (last)
+		ktcp_rdm_push(last, own);
 	/* Operations that were not routed counted for each peer (ktcp_peer_has_room()) */
 	if (routed && READ_ONCE(rdm->refused_early)) {
 		spin_lock_irq(&rdm->soft.lock);
@@ -340,8 +347,20 @@ void ktcp_rdm_route_all(struct ktcp_peer *peer)
 /* kofi_soft_type.now */
 void ktcp_rdm_now(struct kofi_soft_ep *soft)
 {
-	if (ktcp_rdm_route(to_ktcp_rdm(soft), false))
+	if (ktcp_rdm_route(to_ktcp_rdm(soft), false, NULL))
 		kofi_soft_kick(soft);
+}
+
+/**
+ * ktcp_rdm_posted() - Route what callbacks have posted that a turn has called
+ * @link: the connection whose turn it was, and that gets another one
+ *
+ * Context: may sleep.
+ */
+void ktcp_rdm_posted(struct ktcp_link *link)
+{
+	if (ktcp_rdm_route(link->rdm, false, link))
+		kofi_soft_kick(&link->rdm->soft);
 }
 
 /* The end */
@@ -393,7 +412,7 @@ void ktcp_rdm_work(struct work_struct *work)
 
 	if (READ_ONCE(rdm->soft.over))
 		ktcp_rdm_flush(rdm);
-	else if (ktcp_rdm_route(rdm, true))
+	else if (ktcp_rdm_route(rdm, true, NULL))
 		kofi_soft_kick(&rdm->soft);
 	ktcp_early_settle(rdm);
 }

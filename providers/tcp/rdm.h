@@ -400,6 +400,7 @@ extern struct kofi_soft_type ktcp_rdm_type;
 extern const struct fi_ops_cm ktcp_rdm_cm_ops;
 bool ktcp_rdm_admit(struct kofi_soft_op *op);
 void ktcp_rdm_now(struct kofi_soft_ep *soft);
+void ktcp_rdm_posted(struct ktcp_link *link);
 void ktcp_rdm_event_room(struct kofi_soft_ep *soft);
 void ktcp_rdm_join(struct kofi_soft_ep *soft, bool join);
 void ktcp_rdm_work(struct work_struct *work);

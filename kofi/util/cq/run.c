@@ -542,8 +542,8 @@ void kofi_cq_schedule(struct kofi_cq *cq)
 		WRITE_ONCE(cq->plug.pending, true);
 		return;
 	}
-	/* The runner, which this is, or which this interrupts, looks at @pending at its end */
-	if (READ_ONCE(cq->runner) == current)
+	/* Both look at @pending at their end: the caller is one of them, or interrupts it */
+	if (READ_ONCE(cq->runner) == current || READ_ONCE(cq->worker) == current)
 		return;
 	switch (cq->comp_ctx) {
 	case FI_COMP_SOFTIRQ:
