@@ -504,7 +504,8 @@ void kofi_cq_complete_chain(struct kofi_cq *cq, struct kofi_comp *chain);
  * are made when it unplugs the queue.  It must not wait for a callback until then.
  *
  * Context: process.
- * Return: true: kofi_cq_unplug() is due, by the same task; false: the queue is plugged already.
+ * Return: true: kofi_cq_unplug() is due, by the same task; false: the queue is plugged already, or
+ * the caller belongs to a run of its callbacks.
  */
 bool kofi_cq_plug(struct kofi_cq *cq);
 

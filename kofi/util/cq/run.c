@@ -561,6 +561,9 @@ void kofi_cq_schedule(struct kofi_cq *cq)
 
 bool kofi_cq_plug(struct kofi_cq *cq)
 {
+	/* The run that the caller belongs to makes the callbacks, and keeps the token until then */
+	if (READ_ONCE(cq->runner) == current)
+		return false;
 	return !READ_ONCE(cq->plugger) && !cmpxchg(&cq->plugger, NULL, current);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_plug);

@@ -28,6 +28,8 @@ struct last_op {
  * @callbacks: how many there have been
  * @calls: how often @call was made
  * @behind: as many callbacks had returned when it was made last
+ * @plugged: the call has plugged the queue
+ * @kept: the call has not lost the token of the queue
  * @end: completed by each call, and by each callback that was refused
  */
 struct last_test {
@@ -39,6 +41,8 @@ struct last_test {
 	int			callbacks;
 	int			calls;
 	int			behind;
+	bool			plugged;
+	bool			kept;
 	struct completion	end;
 };
 
@@ -70,6 +74,21 @@ static void last_call(struct kofi_cq_call *call)
 	lt->due = false;
 	lt->calls++;
 	lt->behind = lt->callbacks;
+	complete(&lt->end);
+}
+
+/* As a worker does that moves data itself; the operation's callback puts nothing aside */
+static void complete_call(struct kofi_cq_call *call)
+{
+	struct last_test *lt = container_of(call, struct last_test, call);
+
+	lt->plugged = kofi_cq_plug(&lt->cq);
+	kofi_cq_complete(&lt->cq, &lt->ops[1].comp);
+	if (lt->plugged) {
+		kofi_cq_claim(&lt->cq);
+		kofi_cq_unplug(&lt->cq);
+	}
+	lt->kept = READ_ONCE(lt->cq.runner) == current;
 	complete(&lt->end);
 }
 
@@ -133,6 +152,25 @@ static void a_reader_makes_it_behind_those_that_it_takes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lt->behind, NR_OPS);
 }
 
+/* Otherwise a callback might be made beside those that follow */
+static void what_it_completes_is_reported_by_its_run(struct kunit *test)
+{
+	static const enum fi_comp_ctx contexts[] = { FI_COMP_SOFTIRQ, FI_COMP_WORKQUEUE };
+	struct last_test *lt;
+	int k;
+
+	for (k = 0; k < ARRAY_SIZE(contexts); k++) {
+		lt = last_open(test, contexts[k]);
+		lt->call.fn = complete_call;
+		kofi_cq_complete(&lt->cq, &lt->ops[0].comp);
+		last_wait(test, lt);
+		kofi_cq_flush(&lt->cq);
+		KUNIT_EXPECT_FALSE(test, lt->plugged);
+		KUNIT_EXPECT_TRUE(test, lt->kept);
+		KUNIT_EXPECT_EQ(test, lt->callbacks, 2);
+	}
+}
+
 static void it_is_refused_outside_of_a_run(struct kunit *test)
 {
 	struct last_test *lt = last_open(test, FI_COMP_SOFTIRQ);
@@ -144,6 +182,7 @@ static void it_is_refused_outside_of_a_run(struct kunit *test)
 static struct kunit_case cq_last_cases[] = {
 	KUNIT_CASE(it_is_made_once_behind_all_callbacks),
 	KUNIT_CASE(a_reader_makes_it_behind_those_that_it_takes),
+	KUNIT_CASE(what_it_completes_is_reported_by_its_run),
 	KUNIT_CASE(it_is_refused_outside_of_a_run),
 	{}
 };
