@@ -37,7 +37,7 @@ cases_insn()
 	insn.rxe.lat.64 pingpong size=64 count=50 rounds=25
 	insn.rxe.rate.64.d128 stream depth=128 count=512 rounds=11
 	insn.rxe.rate.64.d128.more stream op=more depth=128 count=512 rounds=51
-	insn.rxe.perio perio depth=1 count=50 rounds=25
+	insn.rxe.perio perio depth=1 count=50 rounds=101
 	insn.rxe.connect setup count=10 rounds=101
 	insn.rxe.lat.64.inline pingpong size=64 count=50 rounds=25 base=inline
 	insn.rxe.rate.64.d128.inline stream depth=128 count=512 rounds=11 base=inline
