@@ -42,6 +42,9 @@ static const char *replay_check_hdr(const struct ktcp_hdr *hdr)
 	}
 	switch (hdr->op) {
 	case TCP_WIRE_WRITE:
+		/* A save has the ranges of what was written before */
+		if (hdr->flags & TCP_WIRE_SAVE)
+			return hdr->count && !hdr->len ? NULL : "a save has a payload, or no range";
 		return hdr->count && sum == hdr->len ?
 		       NULL : "a write has another length than its ranges";
 	case TCP_WIRE_READ_REQ:
