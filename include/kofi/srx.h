@@ -620,7 +620,7 @@ void kofi_rx_iter(struct kofi_rx *rx, size_t offset, struct iov_iter *iter);
 void kofi_rx_source(struct kofi_rx *rx, size_t offset, struct iov_iter *iter);
 
 /**
- * kofi_rx_set_tag() - A message that has taken an untagged receive has a tag all the same
+ * kofi_rx_set_tag() - Give the completion of an untagged receive a tag
  * @rx: a receive that a message has taken
  * @tag: its tag
  *

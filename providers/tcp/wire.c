@@ -42,7 +42,7 @@ static bool ktcp_op_has_rma(u8 op)
 	return op == TCP_WIRE_READ_REQ || op == TCP_WIRE_WRITE;
 }
 
-/* Is it an untagged message that has a tag all the same? */
+/* Is it a message for an untagged receive, with a tag in its header? */
 static bool ktcp_has_tag_flag(u8 op, u16 flags)
 {
 	return op == TCP_WIRE_MSG && flags & TCP_WIRE_HAS_TAG;
