@@ -112,7 +112,7 @@ void ktcp_alive_init(struct ktcp_alive *alive)
 static void ktcp_alive_wake(struct ktcp_alive *alive, unsigned long delay)
 {
 	if (!delayed_work_pending(&alive->look))
-		queue_delayed_work(ktcp_type.wq, &alive->look, delay);
+		queue_delayed_work(ktcp_wq, &alive->look, delay);
 }
 
 /* Notes how far the peer is with what it owes, unless it owes that for longer already */

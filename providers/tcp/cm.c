@@ -11,47 +11,12 @@
  *
  * States change under ktcp_cm_lock.  The worker takes this mutex only to change a state, and not
  * while data flow.
- *
- * Writeback may wait for an operation whose connection is broken, and the end of that connection
- * needs ktcp_cm_lock.  So no holder may wait for writeback in turn: what allocates under the mutex
- * does so in a NOIO frame.  ktcp_cm_enter() takes the mutex and enters the frame.  Callbacks that
- * kofi/util makes with the mutex held enter the frame themselves if they allocate.
  */
 #include <linux/cpumask.h>
 #include <linux/module.h>
-#include <linux/sched/mm.h>
 #include <net/tcp.h>
 #include <kofi/compat.h>
 #include "tcp.h"
-
-/* Connections, listeners and requests; see tcp.h */
-DEFINE_MUTEX(ktcp_cm_lock);
-
-/**
- * ktcp_cm_enter() - Take ktcp_cm_lock, and enter a NOIO frame
- *
- * Context: may sleep.
- * Return: what ktcp_cm_leave() gets.
- */
-unsigned int ktcp_cm_enter(void)
-{
-	unsigned int noio = memalloc_noio_save();
-
-	mutex_lock(&ktcp_cm_lock);
-	return noio;
-}
-
-/**
- * ktcp_cm_leave() - Release ktcp_cm_lock, and leave the NOIO frame
- * @noio: what ktcp_cm_enter() has returned
- *
- * Context: may sleep.
- */
-void ktcp_cm_leave(unsigned int noio)
-{
-	mutex_unlock(&ktcp_cm_lock);
-	memalloc_noio_restore(noio);
-}
 
 /**
  * ktcp_ep_stop() - Nothing is posted any more, and the worker gives everything back
@@ -275,7 +240,7 @@ static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
 		ret = kofi_soft_dest(&ep->soft, &ep->src, addr, &dest);
 	if (ret)
 		goto unlock;
-	kofi_conn_start(&ep->soft.kep.conn, ktcp_type.wq);
+	kofi_conn_start(&ep->soft.kep.conn, ktcp_wq);
 	if (paramlen)
 		memcpy(ep->conn.cm_msg.data, param, paramlen);
 	ep->conn.cm_msg.have = paramlen;
@@ -308,7 +273,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	ret = kofi_conn_may_start(&ep->soft.kep.conn, true);
 	if (ret)
 		goto unlock;
-	kofi_conn_start(&ep->soft.kep.conn, ktcp_type.wq);
+	kofi_conn_start(&ep->soft.kep.conn, ktcp_wq);
 	sock = ep->req->sk.sock;
 	/* The peer may have gone while the request waited */
 	if (READ_ONCE(sock->sk->sk_state) != TCP_ESTABLISHED ||

@@ -211,7 +211,7 @@ static void ktcp_link_park(struct ktcp_link *link, const struct ktcp_early *earl
 		list_add_tail(&link->parked, &link->source->parked);
 	if (list_empty(&link->source->hungry))
 		list_add_tail(&link->source->hungry, &rdm->hungry);
-	queue_delayed_work(ktcp_type.wq, &rdm->press, KTCP_EARLY_PRESS);
+	queue_delayed_work(ktcp_wq, &rdm->press, KTCP_EARLY_PRESS);
 }
 
 /*
@@ -635,7 +635,7 @@ static void ktcp_early_drop_old(struct ktcp_rdm *rdm)
 	list_rotate_left(&rdm->hungry);
 	ktcp_early_wake(rdm);
 	if (!list_empty(&rdm->hungry))
-		queue_delayed_work(ktcp_type.wq, &rdm->press, KTCP_EARLY_PRESS);
+		queue_delayed_work(ktcp_wq, &rdm->press, KTCP_EARLY_PRESS);
 	spin_unlock_irq(&rdm->soft.lock);
 }
 

@@ -64,7 +64,7 @@ void ktcp_idle_begin(struct ktcp_link *link)
 	lockdep_assert_held(&link->conn.run);
 	link->conn.used = jiffies;
 	if (time && link->conn.leaves)
-		queue_delayed_work(ktcp_type.wq, &link->idle, time);
+		queue_delayed_work(ktcp_wq, &link->idle, time);
 }
 
 /* Is nothing under way, of this end or, as far as this end knows, of the peer? */
@@ -110,11 +110,11 @@ bool ktcp_idle_check(struct ktcp_link *link)
 	if (!time || link->conn.leaving)
 		return false;
 	if (time_before(jiffies, end)) {
-		queue_delayed_work(ktcp_type.wq, &link->idle, end - jiffies);
+		queue_delayed_work(ktcp_wq, &link->idle, end - jiffies);
 		return false;
 	}
 	if (!ktcp_idle_is_quiet(link)) {
-		queue_delayed_work(ktcp_type.wq, &link->idle, time);
+		queue_delayed_work(ktcp_wq, &link->idle, time);
 		return false;
 	}
 	link->conn.leave_due = true;
@@ -138,7 +138,7 @@ void ktcp_idle_heard(struct ktcp_conn *conn)
 	conn->leave_due = false;
 	conn->leaving = false;
 	if (idle && time)
-		queue_delayed_work(ktcp_type.wq, &to_ktcp_link(conn)->idle, time);
+		queue_delayed_work(ktcp_wq, &to_ktcp_link(conn)->idle, time);
 }
 
 /**

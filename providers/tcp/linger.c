@@ -109,7 +109,7 @@ static void ktcp_linger_work(struct work_struct *work)
 	mutex_unlock(&ktcp_linger_lock);
 	if (!over) {
 		if (more)
-			queue_work(ktcp_type.wq, work);
+			queue_work(ktcp_wq, work);
 		return;
 	}
 	sock = ktcp_sock_detach(&linger->sk);
@@ -124,7 +124,7 @@ static void ktcp_linger_work(struct work_struct *work)
 
 static void ktcp_linger_late(struct work_struct *work)
 {
-	queue_work(ktcp_type.wq, &container_of(to_delayed_work(work), struct ktcp_linger,
+	queue_work(ktcp_wq, &container_of(to_delayed_work(work), struct ktcp_linger,
 					       late)->work);
 }
 
@@ -156,7 +156,7 @@ static bool ktcp_linger_make_room(void)
 	while (max && ktcp_linger_count >= max) {
 		oldest = list_first_entry(&ktcp_lingers, struct ktcp_linger, entry);
 		ktcp_linger_take_out(oldest);
-		queue_work(ktcp_type.wq, &oldest->work);
+		queue_work(ktcp_wq, &oldest->work);
 	}
 	return max;
 }
@@ -175,7 +175,7 @@ static bool ktcp_linger_take(struct ktcp_linger *linger, struct socket *sock)
 	list_add_tail(&linger->entry, &ktcp_lingers);
 	ktcp_linger_count++;
 	linger->until = jiffies + timeout;
-	queue_delayed_work(ktcp_type.wq, &linger->late, timeout);
+	queue_delayed_work(ktcp_wq, &linger->late, timeout);
 	ktcp_sock_attach(&linger->sk, sock, &linger->work, WORK_CPU_UNBOUND);
 	return true;
 }
@@ -213,7 +213,7 @@ static void ktcp_linger_kick(const struct net *net)
 	list_for_each_entry(linger, &ktcp_lingers, entry) {
 		if (net && net_eq(sock_net(linger->sk.sock->sk), net))
 			linger->cut = true;
-		queue_work(ktcp_type.wq, &linger->work);
+		queue_work(ktcp_wq, &linger->work);
 	}
 }
 
@@ -223,7 +223,7 @@ static void __net_exit ktcp_linger_net_exit(struct net *net)
 	ktcp_linger_kick(net);
 	mutex_unlock(&ktcp_linger_lock);
 	/* The work items that are queued or running release the sockets of @net */
-	flush_workqueue(ktcp_type.wq);
+	flush_workqueue(ktcp_wq);
 }
 
 /* ->exit is called while addresses and routes are still there */

@@ -45,7 +45,7 @@ static void ktcp_link_free(struct work_struct *work)
 void ktcp_link_put(struct ktcp_link *link)
 {
 	if (refcount_dec_and_test(&link->refs))
-		queue_rcu_work(ktcp_type.wq, &link->free);
+		queue_rcu_work(ktcp_wq, &link->free);
 }
 
 /* The end */
@@ -102,7 +102,7 @@ void ktcp_link_drop(struct ktcp_link *link, int err)
 	link->dialling = false;
 	rdm->dialling--;
 	/* Another peer may be dialled now */
-	mod_delayed_work(ktcp_type.wq, &rdm->tick, 0);
+	mod_delayed_work(ktcp_wq, &rdm->tick, 0);
 }
 
 /**
@@ -380,6 +380,6 @@ void ktcp_link_opened(struct ktcp_link *link)
 	link->dialling = false;
 	rdm->dialling--;
 	kofi_ep_connected(&rdm->soft.kep);
-	mod_delayed_work(ktcp_type.wq, &rdm->tick, 0);
+	mod_delayed_work(ktcp_wq, &rdm->tick, 0);
 	ktcp_peer_settle(link->peer);
 }

@@ -165,12 +165,12 @@ static void ktcp_listener_work(struct work_struct *work)
 	for (i = 0; i < KTCP_ACCEPTS && !ret; i++)
 		ret = ktcp_accept_one(listener);
 	if (!ret) {
-		queue_work(ktcp_type.wq, &listener->work);
+		queue_work(ktcp_wq, &listener->work);
 	} else if (ret != -EAGAIN) {
-		mod_delayed_work(ktcp_type.wq, &listener->late, KTCP_ACCEPT_AGAIN);
+		mod_delayed_work(ktcp_wq, &listener->late, KTCP_ACCEPT_AGAIN);
 	} else if (listener->nr_greetings) {
 		ktcp_listener_next(listener, &deadline);
-		mod_delayed_work(ktcp_type.wq, &listener->late,
+		mod_delayed_work(ktcp_wq, &listener->late,
 				 max_t(long, 1, deadline - jiffies));
 	}
 unlock:
@@ -182,7 +182,7 @@ static void ktcp_listener_late(struct work_struct *work)
 	struct ktcp_listener *listener = container_of(to_delayed_work(work),
 						      struct ktcp_listener, late);
 
-	queue_work(ktcp_type.wq, &listener->work);
+	queue_work(ktcp_wq, &listener->work);
 }
 
 /**
@@ -247,7 +247,7 @@ void ktcp_listener_open(struct ktcp_listener *listener)
 {
 	lockdep_assert_held(&ktcp_cm_lock);
 	listener->open = true;
-	queue_work(ktcp_type.wq, &listener->work);
+	queue_work(ktcp_wq, &listener->work);
 }
 
 /**

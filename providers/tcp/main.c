@@ -25,11 +25,12 @@ static int __init ktcp_init(void)
 	int ret;
 
 	/* Writeback may wait for what is sent here */
-	ktcp_type.wq = alloc_workqueue("kofi_tcp", WQ_HIGHPRI | WQ_MEM_RECLAIM | WQ_PERCPU, 0);
-	if (!ktcp_type.wq)
+	ktcp_wq = alloc_workqueue("kofi_tcp", WQ_HIGHPRI | WQ_MEM_RECLAIM | WQ_PERCPU, 0);
+	if (!ktcp_wq)
 		return -ENOMEM;
-	ktcp_rdm_type.wq = ktcp_type.wq;
-	ktcp_ctx_type.wq = ktcp_type.wq;
+	ktcp_type.wq = ktcp_wq;
+	ktcp_rdm_type.wq = ktcp_wq;
+	ktcp_ctx_type.wq = ktcp_wq;
 	ret = ktcp_ep_cache_init();
 	if (ret)
 		goto destroy_wq;
@@ -52,7 +53,7 @@ exit_linger:
 exit_ep_cache:
 	ktcp_ep_cache_exit();
 destroy_wq:
-	destroy_workqueue(ktcp_type.wq);
+	destroy_workqueue(ktcp_wq);
 	return ret;
 }
 module_init(ktcp_init);
@@ -64,7 +65,7 @@ static void __exit ktcp_exit(void)
 	ktcp_netdev_exit();
 	/* Waits for sockets that linger, whose work items need the workqueue */
 	ktcp_linger_exit();
-	destroy_workqueue(ktcp_type.wq);
+	destroy_workqueue(ktcp_wq);
 	ktcp_ep_cache_exit();
 	ktcp_reserves_exit();
 	/* RCU may still be freeing regions */

@@ -95,7 +95,7 @@ static int ktcp_netdev_event(struct notifier_block *block, unsigned long event,
 			     void *info)
 {
 	if (event == NETDEV_UNREGISTER)
-		queue_work(ktcp_type.wq, &ktcp_netdev);
+		queue_work(ktcp_wq, &ktcp_netdev);
 	return NOTIFY_DONE;
 }
 

@@ -302,7 +302,7 @@ void ktcp_peer_settle(struct ktcp_peer *peer)
 	}
 	if (list_empty(&peer->entry))
 		list_add_tail(&peer->entry, &rdm->unsettled);
-	queue_delayed_work(ktcp_type.wq, &rdm->tick, KTCP_DIAL_TICK);
+	queue_delayed_work(ktcp_wq, &rdm->tick, KTCP_DIAL_TICK);
 	if (kofi_redial_is_early(&peer->redial))
 		return;
 	rdm->crowded = rdm->crowded || rdm->dialling == KTCP_DIALS;
@@ -381,6 +381,6 @@ void ktcp_peer_tick(struct work_struct *work)
 			ktcp_link_end(peer->link, ETIMEDOUT);
 	}
 	if (!list_empty(&rdm->unsettled))
-		queue_delayed_work(ktcp_type.wq, &rdm->tick, KTCP_DIAL_TICK);
+		queue_delayed_work(ktcp_wq, &rdm->tick, KTCP_DIAL_TICK);
 	ktcp_cm_leave(noio);
 }

@@ -129,7 +129,7 @@ static void ktcp_ctx_gone(struct kofi_soft_ep *soft)
 	kofi_soft_ep_over(soft);
 	if (soft->kep.no_rx) {
 		ktcp_ctx_withdraw(soft);
-		queue_delayed_work(ktcp_type.wq, &ctx->late, msecs_to_jiffies(KTCP_CTX_MS));
+		queue_delayed_work(ktcp_wq, &ctx->late, msecs_to_jiffies(KTCP_CTX_MS));
 		return;
 	}
 	/* Peers that operations wait for are dialled again */

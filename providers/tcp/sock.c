@@ -28,7 +28,7 @@ static void ktcp_wake(struct sock *sk)
 	read_lock_bh(&sk->sk_callback_lock);
 	ksk = sk->sk_user_data;
 	if (ksk)
-		queue_work_on(ksk->cpu, ktcp_type.wq, ksk->work);
+		queue_work_on(ksk->cpu, ktcp_wq, ksk->work);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -41,7 +41,7 @@ static void ktcp_data_ready(struct sock *sk)
 	/* Pairs with ktcp_conn_open() */
 	if (ksk && !(smp_load_acquire(&ksk->cq) &&
 		     ktcp_ask_queue(container_of(ksk, struct ktcp_conn, sk))))
-		queue_work_on(ksk->cpu, ktcp_type.wq, ksk->work);
+		queue_work_on(ksk->cpu, ktcp_wq, ksk->work);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -53,7 +53,7 @@ static void ktcp_write_space(struct sock *sk)
 	ksk = sk->sk_user_data;
 	if (ksk && sk_stream_is_writeable(sk)) {
 		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		queue_work_on(ksk->cpu, ktcp_type.wq, ksk->work);
+		queue_work_on(ksk->cpu, ktcp_wq, ksk->work);
 	}
 	read_unlock_bh(&sk->sk_callback_lock);
 }
@@ -210,7 +210,7 @@ void ktcp_sock_attach(struct ktcp_sock *ksk, struct socket *sock,
 	sk->sk_write_space = ktcp_write_space;
 	sk->sk_state_change = ktcp_state_change;
 	write_unlock_bh(&sk->sk_callback_lock);
-	queue_work_on(cpu, ktcp_type.wq, work);
+	queue_work_on(cpu, ktcp_wq, work);
 }
 
 /**

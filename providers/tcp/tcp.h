@@ -652,8 +652,13 @@ struct ktcp_pep {
 };
 
 extern struct kofi_soft_type ktcp_type;
-extern struct mutex ktcp_cm_lock;
 extern const struct kofi_ep_limits ktcp_limits;
+
+/* common.c */
+extern struct workqueue_struct *ktcp_wq;
+extern struct mutex ktcp_cm_lock;
+unsigned int ktcp_cm_enter(void);
+void ktcp_cm_leave(unsigned int noio);
 
 /* info.c */
 int ktcp_getinfo(u32 version, const char *node, const int service, u64 flags,
@@ -698,8 +703,6 @@ int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 
 /* cm.c */
 extern const struct fi_ops_cm ktcp_ep_cm_ops;
-unsigned int ktcp_cm_enter(void);
-void ktcp_cm_leave(unsigned int noio);
 void ktcp_ep_end(struct ktcp_ep *ep, int err, const void *data, size_t len);
 void ktcp_ep_stop(struct ktcp_ep *ep);
 void ktcp_connect_late(struct work_struct *work);
