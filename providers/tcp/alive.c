@@ -32,72 +32,10 @@
 #include <linux/sizes.h>
 #include <linux/tcp.h>
 #include <net/inet_connection_sock.h>
-#include <kofi/param.h>
 #include "rdm.h"
 
 #define KTCP_LOOK	(HZ / 2)
 #define KTCP_REST_BYTES	SZ_64K
-#define KTCP_MIN_S	5
-#define KTCP_MAX_S	3600
-
-static struct kofi_param peer_timeout = { .value = 10, .min = KTCP_MIN_S, .max = KTCP_MAX_S };
-module_param_cb(peer_timeout, &kofi_param_ops, &peer_timeout, 0644);
-__MODULE_PARM_TYPE(peer_timeout, "uint");
-MODULE_PARM_DESC(peer_timeout, "seconds after which a peer that answers nothing has gone, 5 to 3600; connections that are idle keep the value they began with");
-
-static struct kofi_param window_timeout = { .value = 60, .min = KTCP_MIN_S, .max = KTCP_MAX_S };
-module_param_cb(window_timeout, &kofi_param_ops, &window_timeout, 0644);
-__MODULE_PARM_TYPE(window_timeout, "uint");
-MODULE_PARM_DESC(window_timeout, "seconds that a peer may take nothing of what is sent to it, 5 to 3600");
-
-static struct kofi_param message_timeout = { .value = 60, .min = KTCP_MIN_S, .max = KTCP_MAX_S };
-module_param_cb(message_timeout, &kofi_param_ops, &message_timeout, 0644);
-__MODULE_PARM_TYPE(message_timeout, "uint");
-MODULE_PARM_DESC(message_timeout, "seconds within which a message that has begun to come must end, or 64 KiB of it must come, 5 to 3600");
-
-static unsigned int ktcp_seconds(const struct kofi_param *param)
-{
-	return READ_ONCE(param->value);
-}
-
-/**
- * ktcp_peer_timeout() - How long may a peer answer nothing?
- *
- * Context: any.
- * Return: jiffies, as the module's parameter says now.
- */
-unsigned long ktcp_peer_timeout(void)
-{
-	return ktcp_seconds(&peer_timeout) * HZ;
-}
-
-/**
- * ktcp_message_timeout() - How long may a peer owe the rest of a message?
- *
- * Context: any.
- * Return: jiffies, as the module's parameter says now.
- */
-unsigned long ktcp_message_timeout(void)
-{
-	return ktcp_seconds(&message_timeout) * HZ;
-}
-
-/**
- * ktcp_alive_setup() - Let keepalive report an idle peer that has gone
- * @sk: the socket
- *
- * Context: may sleep.
- */
-void ktcp_alive_setup(struct sock *sk)
-{
-	unsigned int timeout = ktcp_seconds(&peer_timeout);
-
-	/* Three probes in the last three fifths of the timeout */
-	sock_set_keepalive(sk);
-	tcp_sock_set_keepidle(sk, timeout - 3 * (timeout / 5));
-	tcp_sock_set_keepintvl(sk, timeout / 5);
-	tcp_sock_set_keepcnt(sk, 3);
-}
 
 static void ktcp_alive_look(struct work_struct *work)
 {
@@ -188,7 +126,7 @@ static int ktcp_alive_check_now(struct ktcp_conn *conn)
 	ktcp_alive_wake(alive, KTCP_LOOK);
 	/* HZ: a silence may have begun one look before it was seen, and is seen to end by a look */
 	if (time_after(now, alive->heard + ktcp_peer_timeout() - HZ) ||
-	    time_after(now, alive->open + ktcp_seconds(&window_timeout) * HZ) ||
+	    time_after(now, alive->open + ktcp_window_timeout()) ||
 	    ktcp_alive_is_late(alive, now))
 		return -ETIMEDOUT;
 	return 0;

@@ -459,7 +459,6 @@ u8 ktcp_cts_next(struct ktcp_conn *conn);
 int ktcp_start_data(struct ktcp_conn *conn);
 bool ktcp_data_is_awaited(const struct ktcp_conn *conn);
 void ktcp_offers_abort(struct ktcp_conn *conn, int err);
-unsigned long ktcp_offer_timeout(void);
 bool ktcp_offers_look(struct ktcp_conn *conn);
 u8 ktcp_declined_next(struct ktcp_conn *conn);
 int ktcp_start_declined(struct ktcp_conn *conn);

@@ -32,16 +32,7 @@
 #include <linux/bitmap.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <kofi/param.h>
 #include "rdm.h"
-
-#define KTCP_OFFER_S		300
-#define KTCP_OFFER_MAX_S	86400U
-
-static struct kofi_param offer_timeout = { .value = KTCP_OFFER_S, .max = KTCP_OFFER_MAX_S };
-module_param_cb(offer_timeout, &kofi_param_ops, &offer_timeout, 0644);
-__MODULE_PARM_TYPE(offer_timeout, "uint");
-MODULE_PARM_DESC(offer_timeout, "seconds after which a long tagged message of a kOFI peer that no receive takes is refused, at most 86400; 0: never");
 
 /* The sending side */
 
@@ -282,17 +273,6 @@ static void ktcp_offer_decline(struct ktcp_link *link, struct ktcp_early *early)
 	early->since = jiffies;
 	list_add_tail(&early->of_link, &link->offers);
 	spin_unlock_irq(&link->rdm->soft.lock);
-}
-
-/**
- * ktcp_offer_timeout() - How long may an offer wait for its receive, or a payload behind a message?
- *
- * Context: any.
- * Return: jiffies, as the module's parameter says now; 0: for ever.
- */
-unsigned long ktcp_offer_timeout(void)
-{
-	return READ_ONCE(offer_timeout.value) * (unsigned long)HZ;
 }
 
 /**

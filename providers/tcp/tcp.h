@@ -757,10 +757,14 @@ void ktcp_linger_show(struct seq_file *file);
 int ktcp_linger_init(void);
 void ktcp_linger_exit(void);
 
-/* alive.c */
+/* timeout.c */
 unsigned long ktcp_peer_timeout(void);
+unsigned long ktcp_window_timeout(void);
 unsigned long ktcp_message_timeout(void);
+unsigned long ktcp_offer_timeout(void);
 void ktcp_alive_setup(struct sock *sk);
+
+/* alive.c */
 void ktcp_alive_init(struct ktcp_alive *alive);
 int ktcp_alive_check(struct ktcp_conn *conn);
 void ktcp_alive_stop(struct ktcp_alive *alive);
