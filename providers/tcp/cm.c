@@ -222,6 +222,34 @@ int ktcp_sock_dial(struct kofi_soft_ep *soft, struct sockaddr_storage *src,
 	return ret;
 }
 
+/**
+ * ktcp_ep_name() - The address of an endpoint, as far as it has one
+ * @ep: the endpoint
+ * @name: filled in
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_ep_name(struct ktcp_ep *ep, struct sockaddr_storage *name)
+{
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (!ep->conn.sk.sock || ktcp_sock_name(ep->conn.sk.sock, false, name))
+		*name = ep->src;
+}
+
+/**
+ * ktcp_ep_note_interface() - An endpoint may have its address now
+ * @ep: the endpoint
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ */
+void ktcp_ep_note_interface(struct ktcp_ep *ep)
+{
+	struct sockaddr_storage name;
+
+	ktcp_ep_name(ep, &name);
+	ktcp_note_interface(ep->soft.domain->fabric->net, &name, &ep->ifindex);
+}
+
 static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
 			const void *param, size_t paramlen)
 {
@@ -253,7 +281,7 @@ static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
 	}
 	ep->conn.phase = KTCP_DIALLING;
 	ktcp_sock_attach(&ep->conn.sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
-	ktcp_netdev_note(&ep->soft);
+	ktcp_ep_note_interface(ep);
 unlock:
 	ktcp_cm_leave(noio);
 	return ret;
@@ -294,7 +322,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	kofi_conn_establish(&ep->soft.kep.conn, NULL, 0);
 	ktcp_sock_attach(&ep->conn.sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
 	mutex_unlock(&ep->conn.run);
-	ktcp_netdev_note(&ep->soft);
+	ktcp_ep_note_interface(ep);
 unlock:
 	ktcp_cm_leave(noio);
 	return ret;
@@ -302,17 +330,13 @@ unlock:
 
 static int ktcp_getname(fid_t fid, void *addr, size_t *addrlen)
 {
-	struct ktcp_ep *ep = to_ktcp_ep(fid);
 	struct sockaddr_storage name;
 	unsigned int noio;
-	int ret = 0;
 
 	noio = ktcp_cm_enter();
-	name = ep->src;
-	if (ep->conn.sk.sock)
-		ret = ktcp_sock_name(ep->conn.sk.sock, false, &name);
+	ktcp_ep_name(to_ktcp_ep(fid), &name);
 	ktcp_cm_leave(noio);
-	return ret ? : kofi_addr_copy_out(&name, addr, addrlen);
+	return kofi_addr_copy_out(&name, addr, addrlen);
 }
 
 static int ktcp_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)

@@ -10,7 +10,7 @@
 #include <kofi/refuse.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include "rdm.h"
+#include "tcp.h"
 
 /* An endpoint is a little larger than a page, and the general caches would make it two */
 static struct kmem_cache *ktcp_ep_cache;
@@ -120,7 +120,78 @@ static void ktcp_event_room(struct kofi_soft_ep *soft)
 	kofi_soft_kick(soft);
 }
 
+/* The worker */
+
+static int ktcp_run(struct ktcp_ep *ep)
+{
+	int ret;
+
+	switch (ep->conn.phase) {
+	case KTCP_DIALLING:
+		ret = ktcp_dial(&ep->conn);
+		if (ret)
+			return ret;
+		fallthrough;
+	case KTCP_ASKED:
+		ret = ktcp_answered(ep);
+		if (ret)
+			return ret;
+		fallthrough;
+	case KTCP_OPEN:
+		return ktcp_transfer(&ep->conn);
+	default:
+		return -EAGAIN;
+	}
+}
+
+/* Gives back whatever the connection has */
+static void ktcp_finish(struct ktcp_ep *ep)
+{
+	struct socket *sock = ktcp_conn_stop(&ep->conn, ECANCELED);
+	struct kofi_soft_op *op;
+
+	while ((op = ktcp_next_posted(&ep->conn, false)))
+		kofi_soft_op_done(op, ECANCELED);
+	if (!ep->soft.kep.shared)
+		kofi_srx_flush(&ep->soft.own_srx, ECANCELED);
+	if (sock)
+		ktcp_hang_up(&ep->conn, sock);
+}
+
+static void ktcp_work(struct work_struct *work)
+{
+	struct ktcp_ep *ep = container_of(work, struct ktcp_ep, soft.work);
+	struct ktcp_conn *conn = &ep->conn;
+	unsigned int noio;
+	int ret = -EAGAIN;
+
+	if (!READ_ONCE(ep->soft.over))
+		ret = ktcp_run(ep);
+	if (!ret) {
+		ktcp_kick(conn);
+	} else if (ret != -EAGAIN) {
+		noio = ktcp_cm_enter();
+		conn->cut = true;
+		ktcp_ep_end(ep, -ret, NULL, 0);
+		ktcp_cm_leave(noio);
+	}
+	if (READ_ONCE(ep->soft.over) && conn->phase != KTCP_OVER)
+		ktcp_finish(ep);
+	if (conn->phase != KTCP_OVER)
+		return;
+	/* Gives back what TCP and the device have let go of since */
+	mutex_lock(&conn->run);
+	ktcp_zc_reap(conn);
+	mutex_unlock(&conn->run);
+}
+
 /* struct kofi_soft_type */
+
+/* kofi_soft_type.now: send what is posted within the call of a client that may sleep */
+static void ktcp_send_now(struct kofi_soft_ep *soft)
+{
+	ktcp_push(&to_ktcp_soft(soft)->conn);
+}
 
 static void ktcp_shut(struct kofi_soft_ep *soft, int err)
 {
@@ -148,12 +219,9 @@ static void ktcp_free(struct kofi_soft_ep *soft)
 	kmem_cache_free(ktcp_ep_cache, ep);
 }
 
-struct kofi_soft_type ktcp_type = {
+struct kofi_soft_type ktcp_ep_type = {
 	.lock		= &ktcp_cm_lock,
-	.fabric		= &ktcp_fabric_ops,
-	.domain		= &ktcp_domain_ops,
 	.own_rx		= &ktcp_own_srx_ops,
-	.mr_mode	= KTCP_MR_MODE,
 	.op_size	= sizeof(struct ktcp_op),
 	.grows		= true,
 	.max_queue	= KTCP_MAX_QUEUE,
@@ -167,7 +235,6 @@ struct kofi_soft_type ktcp_type = {
 	.gone		= ktcp_gone,
 	.close		= ktcp_close,
 	.free		= ktcp_free,
-	.fabrics	= LIST_HEAD_INIT(ktcp_type.fabrics),
 };
 
 /* Puts an endpoint where the end of its namespace finds it */
@@ -189,7 +256,7 @@ static int ktcp_ep_add(struct ktcp_ep *ep, const struct fi_info *info)
 	if (ret)
 		goto unlock;
 	list_add_tail(&ep->soft.of_fabric, &fabric->eps);
-	ktcp_netdev_note(&ep->soft);
+	ktcp_ep_note_interface(ep);
 unlock:
 	ktcp_cm_leave(noio);
 	return ret;
@@ -210,18 +277,13 @@ static int ktcp_ep_setup(struct ktcp_ep *ep, const struct fi_info *info)
 			     info->src_addrlen);
 }
 
-int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
-		  struct fid_ep **fid_ep, void *context)
+int ktcp_msg_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **fid_ep,
+		      void *context)
 {
 	const struct kofi_srx_attr room = ktcp_rx_room(info->rx_attr->size, info->caps, true);
 	struct ktcp_ep *ep;
 	int ret;
 
-	if (info->ep_attr->type == FI_EP_RDM)
-		return ktcp_rdm_endpoint(domain, info, fid_ep, context);
-	if (info->ep_attr->type != FI_EP_MSG)
-		return kofi_refuse("endpoint", -EINVAL, "info->ep_attr->type is %d; there are FI_EP_MSG and FI_EP_RDM",
-				   info->ep_attr->type);
 	ep = kmem_cache_zalloc(ktcp_ep_cache, GFP_KERNEL);
 	if (!ep)
 		return -ENOMEM;
@@ -229,7 +291,7 @@ int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
 			     info->caps);
 	if (ret)
 		goto free_ep;
-	ret = kofi_soft_ep_init(&ep->soft, &ktcp_type, domain, info, &ktcp_limits,
+	ret = kofi_soft_ep_init(&ep->soft, &ktcp_ep_type, domain, info, &ktcp_limits,
 				&room, context);
 	if (ret)
 		goto fini_conn;

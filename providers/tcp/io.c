@@ -321,28 +321,6 @@ void ktcp_conn_open(struct ktcp_conn *conn)
 	smp_store_release(&conn->sk.cq, cq);
 }
 
-static int ktcp_run(struct ktcp_ep *ep)
-{
-	int ret;
-
-	switch (ep->conn.phase) {
-	case KTCP_DIALLING:
-		ret = ktcp_dial(&ep->conn);
-		if (ret)
-			return ret;
-		fallthrough;
-	case KTCP_ASKED:
-		ret = ktcp_answered(ep);
-		if (ret)
-			return ret;
-		fallthrough;
-	case KTCP_OPEN:
-		return ktcp_transfer(&ep->conn);
-	default:
-		return -EAGAIN;
-	}
-}
-
 /* Is there something that the peer's TCP has not acknowledged? */
 static bool ktcp_is_in_flight(const struct ktcp_conn *conn)
 {
@@ -382,17 +360,6 @@ void ktcp_push(struct ktcp_conn *conn)
 }
 
 /**
- * ktcp_send_now() - Send what is posted within the call of a client that may sleep
- * @soft: the endpoint
- *
- * Context: may sleep, but waits neither for the peer nor for the worker.
- */
-void ktcp_send_now(struct kofi_soft_ep *soft)
-{
-	ktcp_push(&to_ktcp_soft(soft)->conn);
-}
-
-/**
  * ktcp_conn_stop() - Give back whatever a connection has, but for its socket
  * @conn: a connection that is over, by its worker
  * @err: error of operations and receives that are under way, positive
@@ -426,45 +393,4 @@ struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err)
 	ktcp_rx_abort(conn, err);
 	ktcp_tx_abort(conn, err);
 	return sock;
-}
-
-/* Gives back whatever the connection has */
-static void ktcp_finish(struct ktcp_ep *ep)
-{
-	struct socket *sock = ktcp_conn_stop(&ep->conn, ECANCELED);
-	struct kofi_soft_op *op;
-
-	while ((op = ktcp_next_posted(&ep->conn, false)))
-		kofi_soft_op_done(op, ECANCELED);
-	if (!ep->soft.kep.shared)
-		kofi_srx_flush(&ep->soft.own_srx, ECANCELED);
-	if (sock)
-		ktcp_hang_up(&ep->conn, sock);
-}
-
-void ktcp_work(struct work_struct *work)
-{
-	struct ktcp_ep *ep = container_of(work, struct ktcp_ep, soft.work);
-	struct ktcp_conn *conn = &ep->conn;
-	unsigned int noio;
-	int ret = -EAGAIN;
-
-	if (!READ_ONCE(ep->soft.over))
-		ret = ktcp_run(ep);
-	if (!ret) {
-		ktcp_kick(conn);
-	} else if (ret != -EAGAIN) {
-		noio = ktcp_cm_enter();
-		conn->cut = true;
-		ktcp_ep_end(ep, -ret, NULL, 0);
-		ktcp_cm_leave(noio);
-	}
-	if (READ_ONCE(ep->soft.over) && conn->phase != KTCP_OVER)
-		ktcp_finish(ep);
-	if (conn->phase != KTCP_OVER)
-		return;
-	/* Gives back what TCP and the device have let go of since */
-	mutex_lock(&conn->run);
-	ktcp_zc_reap(conn);
-	mutex_unlock(&conn->run);
 }

@@ -48,6 +48,38 @@ void ktcp_link_put(struct ktcp_link *link)
 		queue_rcu_work(ktcp_wq, &link->free);
 }
 
+/* The other end */
+
+/**
+ * ktcp_link_source() - What completions and receives call the other end
+ * @link: the connection
+ * @src_addr: for receives that name their sender; FI_ADDR_NOTAVAIL: unknown
+ * @source: for completions; FI_ADDR_NOTAVAIL: unknown
+ *
+ * Context: any.
+ */
+void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr_t *source)
+{
+	u64 caps = link->rdm->soft.kep.caps;
+
+	*src_addr = caps & FI_DIRECTED_RECV ?
+		    kofi_av_find(ktcp_rdm_av(link->rdm), &link->addr) : FI_ADDR_NOTAVAIL;
+	*source = caps & FI_SOURCE ?
+		  kofi_av_source(ktcp_rdm_av(link->rdm), &link->addr) : FI_ADDR_NOTAVAIL;
+}
+
+/**
+ * ktcp_link_is_known() - Is the other end in the address vector?
+ * @link: the connection
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool ktcp_link_is_known(const struct ktcp_link *link)
+{
+	return kofi_av_find(ktcp_rdm_av(link->rdm), &link->addr) != FI_ADDR_NOTAVAIL;
+}
+
 /* The end */
 
 /* Gives back whatever the connection has */
@@ -256,6 +288,28 @@ void ktcp_link_bind(struct ktcp_link *link, struct kofi_soft_ep *ctx)
 	lockdep_assert_held(&ktcp_cm_lock);
 	/* Pairs with ktcp_conn_at() */
 	smp_store_release(&link->conn.at, ctx);
+}
+
+/**
+ * ktcp_ctx_find() - Find a receive context
+ * @rdm: an endpoint; one that is not scalable has no contexts
+ * @index: which one, any value
+ *
+ * Context: may sleep, with ktcp_cm_lock held.
+ * Return: the context, and kofi_soft_ep_put() is due; NULL: it is not enabled.
+ */
+struct kofi_soft_ep *ktcp_ctx_find(struct ktcp_rdm *rdm, u32 index)
+{
+	struct kofi_soft_ep *ctx;
+
+	lockdep_assert_held(&ktcp_cm_lock);
+	if (!rdm->soft.ctxs)
+		return NULL;
+	ctx = kofi_soft_rx_ctx(&rdm->soft, index);
+	if (!ctx || !kofi_conn_check(&ctx->kep.conn, false))
+		return ctx;
+	kofi_soft_ep_put(ctx);
+	return NULL;
 }
 
 /* Messages of a connection that goes both ways arrive at receive context 0, if it is enabled */

@@ -21,6 +21,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/inet_connection_sock.h>
+#include <net/ipv6.h>
 #include <kofi/compat.h>
 #include "tcp.h"
 
@@ -30,6 +31,40 @@
 static unsigned int greetings_max = 64;
 module_param(greetings_max, uint, 0644);
 MODULE_PARM_DESC(greetings_max, "places of a listener, of 128, that connections from one address keep that have not sent a request, of IPv6 from one network of 64 bits, while others wait for one");
+
+/* Ends a connection that no endpoint has */
+void ktcp_req_free(struct ktcp_req *req)
+{
+	ktcp_sock_close(&req->sk);
+	kfree(req);
+}
+
+/**
+ * ktcp_source_key_set() - Where does a connection come from?
+ * @key: filled in
+ * @addr: address of the peer, with any port
+ *
+ * Context: any.
+ */
+void ktcp_source_key_set(struct ktcp_source_key *key, const struct sockaddr_storage *addr)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
+
+	memset(key, 0, sizeof(*key));
+	key->family = addr->ss_family;
+	if (addr->ss_family != AF_INET6) {
+		key->addr.s6_addr32[3] = sin->sin_addr.s_addr;
+		return;
+	}
+	key->addr = sin6->sin6_addr;
+	if (ipv6_addr_type(&key->addr) & IPV6_ADDR_LINKLOCAL) {
+		key->scope = sin6->sin6_scope_id;
+		return;
+	}
+	key->addr.s6_addr32[2] = 0;
+	key->addr.s6_addr32[3] = 0;
+}
 
 static void ktcp_greeting_drop(struct ktcp_listener *listener, struct ktcp_req *req)
 {

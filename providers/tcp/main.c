@@ -29,6 +29,7 @@ static int __init ktcp_init(void)
 	if (!ktcp_wq)
 		return -ENOMEM;
 	ktcp_type.wq = ktcp_wq;
+	ktcp_ep_type.wq = ktcp_wq;
 	ktcp_rdm_type.wq = ktcp_wq;
 	ktcp_ctx_type.wq = ktcp_wq;
 	ret = ktcp_ep_cache_init();

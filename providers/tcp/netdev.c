@@ -23,29 +23,13 @@
 /* The address of an endpoint, as far as it has one; returns where its interface is noted */
 static int *ktcp_netdev_of(struct kofi_soft_ep *soft, struct sockaddr_storage *name)
 {
-	struct ktcp_ep *ep;
-
 	lockdep_assert_held(&ktcp_cm_lock);
-	if (soft->type != &ktcp_type) {
-		*name = to_ktcp_rdm(soft->hub)->name;
-		return &to_ktcp_rdm(soft->hub)->ifindex;
+	if (soft->type == &ktcp_ep_type) {
+		ktcp_ep_name(to_ktcp_soft(soft), name);
+		return &to_ktcp_soft(soft)->ifindex;
 	}
-	ep = to_ktcp_soft(soft);
-	if (!ep->conn.sk.sock || ktcp_sock_name(ep->conn.sk.sock, false, name))
-		*name = ep->src;
-	return &ep->ifindex;
-}
-
-void ktcp_netdev_note(struct kofi_soft_ep *soft)
-{
-	struct net *net = soft->domain->fabric->net;
-	struct sockaddr_storage name;
-	int *ifindex;
-
-	lockdep_assert_held(&ktcp_cm_lock);
-	ifindex = ktcp_netdev_of(soft, &name);
-	if (net && !kofi_addr_any(&name))
-		*ifindex = kofi_addr_ifindex(net, &name);
+	*name = to_ktcp_rdm(soft->hub)->name;
+	return &to_ktcp_rdm(soft->hub)->ifindex;
 }
 
 static bool ktcp_netdev_is_there(struct net *net, int ifindex)

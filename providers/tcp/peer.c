@@ -125,6 +125,29 @@ struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_stor
 /* Operations that wait for peers */
 
 /**
+ * ktcp_rdm_room() - Call clients whose operation has been refused
+ * @rdm: the endpoint
+ *
+ * Context: any, with kofi_soft_ep.lock held.
+ */
+void ktcp_rdm_room(struct ktcp_rdm *rdm)
+{
+	struct kofi_soft_ctxs *ctxs = rdm->soft.ctxs;
+	u32 i;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	if (!rdm->refused)
+		return;
+	rdm->refused = false;
+	WRITE_ONCE(rdm->refused_early, false);
+	if (!ctxs)
+		kofi_soft_admit_again(&rdm->soft);
+	for (i = 0; ctxs && i < ctxs->nr_tx; i++)
+		if (ctxs->tx[i])
+			kofi_soft_admit_again(ctxs->tx[i]);
+}
+
+/**
  * ktcp_peer_set_open() - Note that the connection of a peer stands, or no longer does
  * @peer: the peer
  * @open: the connection stands

@@ -36,12 +36,6 @@ static struct ktcp_pep *to_ktcp_pep(struct kofi_pep *kpep)
 	return container_of(kpep, struct ktcp_pep, soft.kpep);
 }
 
-void ktcp_req_free(struct ktcp_req *req)
-{
-	ktcp_sock_close(&req->sk);
-	kfree(req);
-}
-
 /* Refuses a request that has left the registry, or does not come into it */
 static int ktcp_req_refuse(struct kofi_connreq *kreq, int err, const void *data,
 			   size_t len)

@@ -53,41 +53,6 @@ static const struct kofi_ep_limits ktcp_rdm_limits = {
 	.lent_iov	= KOFI_OP_LENT_IOV,
 };
 
-static struct kofi_av *ktcp_rdm_av(const struct ktcp_rdm *rdm)
-{
-	return to_kofi_av(&rdm->soft.kep.av->fid);
-}
-
-/**
- * ktcp_link_source() - What completions and receives call the other end
- * @link: the connection
- * @src_addr: for receives that name their sender; FI_ADDR_NOTAVAIL: unknown
- * @source: for completions; FI_ADDR_NOTAVAIL: unknown
- *
- * Context: any.
- */
-void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr_t *source)
-{
-	u64 caps = link->rdm->soft.kep.caps;
-
-	*src_addr = caps & FI_DIRECTED_RECV ?
-		    kofi_av_find(ktcp_rdm_av(link->rdm), &link->addr) : FI_ADDR_NOTAVAIL;
-	*source = caps & FI_SOURCE ?
-		  kofi_av_source(ktcp_rdm_av(link->rdm), &link->addr) : FI_ADDR_NOTAVAIL;
-}
-
-/**
- * ktcp_link_is_known() - Is the other end in the address vector?
- * @link: the connection
- *
- * Context: any.
- * Return: whether it is.
- */
-bool ktcp_link_is_known(const struct ktcp_link *link)
-{
-	return kofi_av_find(ktcp_rdm_av(link->rdm), &link->addr) != FI_ADDR_NOTAVAIL;
-}
-
 /* Operations on their way to a peer */
 
 /**
@@ -105,29 +70,6 @@ struct ktcp_route {
 	struct kofi_soft_op	*op;
 	bool			more;
 };
-
-/**
- * ktcp_rdm_room() - Call clients whose operation has been refused
- * @rdm: the endpoint
- *
- * Context: any, with kofi_soft_ep.lock held.
- */
-void ktcp_rdm_room(struct ktcp_rdm *rdm)
-{
-	struct kofi_soft_ctxs *ctxs = rdm->soft.ctxs;
-	u32 i;
-
-	lockdep_assert_held(&rdm->soft.lock);
-	if (!rdm->refused)
-		return;
-	rdm->refused = false;
-	WRITE_ONCE(rdm->refused_early, false);
-	if (!ctxs)
-		kofi_soft_admit_again(&rdm->soft);
-	for (i = 0; ctxs && i < ctxs->nr_tx; i++)
-		if (ctxs->tx[i])
-			kofi_soft_admit_again(ctxs->tx[i]);
-}
 
 /* kofi_soft_type.admit: while less than half of the queue is used, each operation is admitted */
 bool ktcp_rdm_admit(struct kofi_soft_op *op)
@@ -468,10 +410,7 @@ static void ktcp_rdm_free(struct kofi_soft_ep *soft)
 
 struct kofi_soft_type ktcp_rdm_type = {
 	.lock		= &ktcp_cm_lock,
-	.fabric		= &ktcp_fabric_ops,
-	.domain		= &ktcp_domain_ops,
 	.own_rx		= &ktcp_rdm_srx_ops,
-	.mr_mode	= KTCP_MR_MODE,
 	.op_size	= sizeof(struct ktcp_op),
 	.max_queue	= KTCP_MAX_QUEUE,
 	.max_msg	= KTCP_MAX_MSG,
@@ -486,7 +425,6 @@ struct kofi_soft_type ktcp_rdm_type = {
 	.close		= ktcp_rdm_close,
 	.free		= ktcp_rdm_free,
 	.ctx		= ktcp_ctx_new,
-	.fabrics	= LIST_HEAD_INIT(ktcp_rdm_type.fabrics),
 };
 
 /* fi_enable() has come: the endpoint accepts connections of peers */
@@ -537,7 +475,7 @@ static int ktcp_rdm_claim(struct ktcp_rdm *rdm)
 		goto unlock;
 	}
 	list_add_tail(&rdm->soft.of_fabric, &fabric->eps);
-	ktcp_netdev_note(&rdm->soft);
+	ktcp_note_interface(fabric->net, &rdm->name, &rdm->ifindex);
 unlock:
 	ktcp_cm_leave(noio);
 	return ret;

@@ -349,6 +349,12 @@ static inline struct ktcp_rdm *to_ktcp_rdm(struct kofi_soft_ep *soft)
 	return container_of(soft, struct ktcp_rdm, soft);
 }
 
+/* Only an endpoint with an address vector has operations */
+static inline struct kofi_av *ktcp_rdm_av(const struct ktcp_rdm *rdm)
+{
+	return to_kofi_av(&rdm->soft.kep.av->fid);
+}
+
 static inline struct ktcp_link *to_ktcp_link(struct ktcp_conn *conn)
 {
 	return container_of(conn, struct ktcp_link, conn);
@@ -369,6 +375,7 @@ struct ktcp_peer *ktcp_peer_find(struct ktcp_rdm *rdm, const struct sockaddr_sto
 				 u32 index);
 struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr,
 				u32 index);
+void ktcp_rdm_room(struct ktcp_rdm *rdm);
 void ktcp_peer_set_open(struct ktcp_peer *peer, bool open);
 void ktcp_peer_add(struct ktcp_peer *peer, struct kofi_soft_op *op);
 bool ktcp_peer_has_room(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr, u32 index);
@@ -381,6 +388,9 @@ void ktcp_peer_cancel(struct ktcp_peer *peer, int err);
 void ktcp_peer_tick(struct work_struct *work);
 
 /* link.c */
+bool ktcp_link_is_known(const struct ktcp_link *link);
+void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr_t *source);
+struct kofi_soft_ep *ktcp_ctx_find(struct ktcp_rdm *rdm, u32 index);
 struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
 int ktcp_link_dial(struct ktcp_peer *peer);
 void ktcp_link_accept(struct ktcp_link *link, struct ktcp_peer *peer, struct ktcp_req *req);
@@ -405,10 +415,7 @@ void ktcp_rdm_event_room(struct kofi_soft_ep *soft);
 void ktcp_rdm_join(struct kofi_soft_ep *soft, bool join);
 void ktcp_rdm_work(struct work_struct *work);
 struct kofi_srx_attr ktcp_rdm_rx_room(const struct fi_info *info);
-void ktcp_rdm_room(struct ktcp_rdm *rdm);
 void ktcp_rdm_route_all(struct ktcp_peer *peer);
-bool ktcp_link_is_known(const struct ktcp_link *link);
-void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr_t *source);
 int ktcp_rdm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		      void *context);
 
@@ -419,7 +426,6 @@ int ktcp_rdm_scalable(struct fid_domain *domain, struct fi_info *info, struct fi
 extern struct kofi_soft_type ktcp_ctx_type;
 int ktcp_ctx_new(struct kofi_soft_ep *sep, const struct kofi_soft_ctx_attr *attr,
 		 struct kofi_soft_ep **ctx);
-struct kofi_soft_ep *ktcp_ctx_find(struct ktcp_rdm *rdm, u32 index);
 
 /* idle.c */
 void ktcp_idle_init(struct ktcp_link *link);

@@ -31,28 +31,6 @@ static struct ktcp_rdm *ktcp_ctx_rdm(const struct kofi_soft_ep *ctx)
 	return to_ktcp_rdm(ctx->hub);
 }
 
-/**
- * ktcp_ctx_find() - Find a receive context
- * @rdm: an endpoint; one that is not scalable has no contexts
- * @index: which one, any value
- *
- * Context: may sleep, with ktcp_cm_lock held.
- * Return: the context, and kofi_soft_ep_put() is due; NULL: it is not enabled.
- */
-struct kofi_soft_ep *ktcp_ctx_find(struct ktcp_rdm *rdm, u32 index)
-{
-	struct kofi_soft_ep *ctx;
-
-	lockdep_assert_held(&ktcp_cm_lock);
-	if (!rdm->soft.ctxs)
-		return NULL;
-	ctx = kofi_soft_rx_ctx(&rdm->soft, index);
-	if (!ctx || !kofi_conn_check(&ctx->kep.conn, false))
-		return ctx;
-	kofi_soft_ep_put(ctx);
-	return NULL;
-}
-
 /* fi_enable() of receive context 0: connections may have come before it */
 static void ktcp_ctx_changed(struct kofi_conn *conn)
 {
@@ -163,10 +141,7 @@ static void ktcp_ctx_free(struct kofi_soft_ep *soft)
 
 struct kofi_soft_type ktcp_ctx_type = {
 	.lock		= &ktcp_cm_lock,
-	.fabric		= &ktcp_fabric_ops,
-	.domain		= &ktcp_domain_ops,
 	.own_rx		= &ktcp_rdm_srx_ops,
-	.mr_mode	= KTCP_MR_MODE,
 	.op_size	= sizeof(struct ktcp_op),
 	.max_queue	= KTCP_MAX_QUEUE,
 	.max_msg	= KTCP_MAX_MSG,
@@ -179,7 +154,6 @@ struct kofi_soft_type ktcp_ctx_type = {
 	.gone		= ktcp_ctx_gone,
 	.close		= ktcp_ctx_close,
 	.free		= ktcp_ctx_free,
-	.fabrics	= LIST_HEAD_INIT(ktcp_ctx_type.fabrics),
 };
 
 /* kofi_soft_type.ctx */

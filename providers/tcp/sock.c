@@ -339,6 +339,20 @@ int ktcp_sock_name(struct socket *sock, bool peer, struct sockaddr_storage *addr
 }
 
 /**
+ * ktcp_note_interface() - Note which interface has the address of an endpoint
+ * @net: its namespace; NULL: that has gone
+ * @name: the address, which may be none
+ * @ifindex: where; unchanged if there is no address
+ *
+ * Context: any.
+ */
+void ktcp_note_interface(struct net *net, const struct sockaddr_storage *name, int *ifindex)
+{
+	if (net && !kofi_addr_any(name))
+		*ifindex = kofi_addr_ifindex(net, name);
+}
+
+/**
  * ktcp_sock_trim() - Give back the page that a socket copies short messages into
  * @sock: the socket
  *

@@ -15,7 +15,6 @@
 #include <linux/module.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
-#include <net/ipv6.h>
 #include <kofi/param.h>
 #include "rdm.h"
 
@@ -48,33 +47,6 @@ int ktcp_sources_init(struct ktcp_rdm *rdm)
 void ktcp_sources_destroy(struct ktcp_rdm *rdm)
 {
 	rhashtable_destroy(&rdm->sources);
-}
-
-/**
- * ktcp_source_key_set() - Where does a connection come from?
- * @key: filled in
- * @addr: address of the peer, with any port
- *
- * Context: any.
- */
-void ktcp_source_key_set(struct ktcp_source_key *key, const struct sockaddr_storage *addr)
-{
-	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
-	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
-
-	memset(key, 0, sizeof(*key));
-	key->family = addr->ss_family;
-	if (addr->ss_family != AF_INET6) {
-		key->addr.s6_addr32[3] = sin->sin_addr.s_addr;
-		return;
-	}
-	key->addr = sin6->sin6_addr;
-	if (ipv6_addr_type(&key->addr) & IPV6_ADDR_LINKLOCAL) {
-		key->scope = sin6->sin6_scope_id;
-		return;
-	}
-	key->addr.s6_addr32[2] = 0;
-	key->addr.s6_addr32[3] = 0;
 }
 
 static struct ktcp_source *ktcp_source_find(struct ktcp_rdm *rdm,

@@ -651,8 +651,6 @@ struct ktcp_pep {
 	unsigned int		nr_requests;
 };
 
-extern struct kofi_soft_type ktcp_type;
-extern const struct kofi_ep_limits ktcp_limits;
 
 /* common.c */
 extern struct workqueue_struct *ktcp_wq;
@@ -667,8 +665,7 @@ int ktcp_getinfo(u32 version, const char *node, const int service, u64 flags,
 /* domain.c */
 int ktcp_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 		void *context);
-extern const struct fi_ops_domain ktcp_domain_ops;
-extern const struct fi_ops_fabric ktcp_fabric_ops;
+extern struct kofi_soft_type ktcp_type;
 
 /* sock.c */
 int ktcp_sock_new(struct net *net, int family, struct socket **sock);
@@ -687,6 +684,7 @@ void ktcp_sock_close(struct ktcp_sock *sk);
 void ktcp_sock_limit(struct ktcp_sock *sk);
 void ktcp_sock_unlimit(struct ktcp_sock *sk);
 int ktcp_sock_name(struct socket *sock, bool peer, struct sockaddr_storage *addr);
+void ktcp_note_interface(struct net *net, const struct sockaddr_storage *name, int *ifindex);
 void ktcp_sock_trim(struct socket *sock);
 int ktcp_sock_recv(struct socket *sock, void *buf, size_t len);
 int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type, u64 can,
@@ -694,10 +692,12 @@ int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type, u64 can,
 int ktcp_cm_recv(struct socket *sock, struct ktcp_cm_msg *msg);
 
 /* ep.c */
+extern struct kofi_soft_type ktcp_ep_type;
+extern const struct kofi_ep_limits ktcp_limits;
 int ktcp_ep_cache_init(void);
 void ktcp_ep_cache_exit(void);
-int ktcp_endpoint(struct fid_domain *domain, struct fi_info *info,
-		  struct fid_ep **ep, void *context);
+int ktcp_msg_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
+		      void *context);
 int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 		     struct fid_ep **srx, void *context);
 
@@ -705,6 +705,8 @@ int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 extern const struct fi_ops_cm ktcp_ep_cm_ops;
 void ktcp_ep_end(struct ktcp_ep *ep, int err, const void *data, size_t len);
 void ktcp_ep_stop(struct ktcp_ep *ep);
+void ktcp_ep_name(struct ktcp_ep *ep, struct sockaddr_storage *name);
+void ktcp_ep_note_interface(struct ktcp_ep *ep);
 void ktcp_connect_late(struct work_struct *work);
 int ktcp_dial(struct ktcp_conn *conn);
 int ktcp_pick_cpu(const struct kofi_soft_ep *soft);
@@ -713,6 +715,8 @@ int ktcp_sock_dial(struct kofi_soft_ep *soft, struct sockaddr_storage *src,
 int ktcp_answered(struct ktcp_ep *ep);
 
 /* listen.c */
+void ktcp_req_free(struct ktcp_req *req);
+void ktcp_source_key_set(struct ktcp_source_key *key, const struct sockaddr_storage *addr);
 void ktcp_listener_init(struct ktcp_listener *listener, const struct fid *fid, u32 tclass,
 			void (*asked)(struct ktcp_listener *listener, struct ktcp_req *req));
 int ktcp_listener_bind(struct ktcp_listener *listener, struct net *net,
@@ -721,14 +725,10 @@ void ktcp_listener_open(struct ktcp_listener *listener);
 void ktcp_listener_close(struct ktcp_listener *listener);
 void ktcp_listener_fini(struct ktcp_listener *listener);
 
-/* source.c */
-void ktcp_source_key_set(struct ktcp_source_key *key, const struct sockaddr_storage *addr);
-
 /* pep.c */
 int ktcp_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		    struct fid_pep **pep, void *context);
 int ktcp_req_adopt(struct ktcp_ep *ep, fid_t handle);
-void ktcp_req_free(struct ktcp_req *req);
 void ktcp_show_listener(struct seq_file *file, struct kofi_soft_pep *soft);
 
 /* trace.c */
@@ -747,8 +747,6 @@ bool ktcp_ask_queue(struct ktcp_conn *conn);
 int ktcp_transfer(struct ktcp_conn *conn);
 void ktcp_push(struct ktcp_conn *conn);
 struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err);
-void ktcp_work(struct work_struct *work);
-void ktcp_send_now(struct kofi_soft_ep *soft);
 
 /* linger.c */
 struct ktcp_linger *ktcp_linger_new(void);
@@ -769,8 +767,7 @@ void ktcp_alive_init(struct ktcp_alive *alive);
 int ktcp_alive_check(struct ktcp_conn *conn);
 void ktcp_alive_stop(struct ktcp_alive *alive);
 
-/* netdev.c; ktcp_netdev_note(): the endpoint has got its address */
-void ktcp_netdev_note(struct kofi_soft_ep *soft);
+/* netdev.c */
 int ktcp_netdev_init(void);
 void ktcp_netdev_exit(void);
 
