@@ -32,7 +32,7 @@
 #include <linux/sizes.h>
 #include <linux/tcp.h>
 #include <net/inet_connection_sock.h>
-#include "rdm.h"
+#include "tcp.h"
 
 #define KTCP_LOOK	(HZ / 2)
 #define KTCP_REST_BYTES	SZ_64K
@@ -144,7 +144,7 @@ int ktcp_alive_check(struct ktcp_conn *conn)
 {
 	struct ktcp_alive *alive = &conn->alive;
 
-	if (conn->rdm && ktcp_offers_look(conn))
+	if (conn->upper && conn->upper->check(conn))
 		ktcp_alive_wake(alive, KTCP_LOOK);
 	/* What may be on its way now is seen by the look that is queued */
 	if (!alive->looking && delayed_work_pending(&alive->look))

@@ -42,7 +42,7 @@ static void ktcp_show_connection(struct seq_file *file, struct ktcp_conn *conn)
 	ktcp_show_pool(file, "answers", &conn->answers);
 	if (conn->at)
 		ktcp_show_pool(file, "events", &conn->at->events);
-	if (conn->rdm)
+	if (conn->upper)
 		seq_printf(file, " early %u/%u %zu/%u", to_ktcp_link(conn)->early_msgs,
 			   KTCP_EARLY_PEER_MSGS, to_ktcp_link(conn)->early_bytes,
 			   KTCP_EARLY_PEER_BYTES);

@@ -71,13 +71,14 @@ static struct ktcp_early *to_ktcp_early(struct kofi_srx_msg *msg)
 
 /**
  * ktcp_early_hold_ack() - Does an acknowledgment have to wait?
- * @link: the connection that its message has come by
+ * @conn: the connection that its message has come by, with ktcp_conn.run held
  *
- * Context: any, by the worker of @link.
+ * Context: any.
  * Return: whether it does: the last early message in ktcp_link.unacked then counts it.
  */
-bool ktcp_early_hold_ack(struct ktcp_link *link)
+bool ktcp_early_hold_ack(struct ktcp_conn *conn)
 {
+	struct ktcp_link *link = to_ktcp_link(conn);
 	struct ktcp_early *last = NULL;
 	unsigned long flags;
 
@@ -337,8 +338,9 @@ static bool ktcp_early_furnish(struct ktcp_early *early, size_t len)
 /* Arrival, by the worker of the connection */
 
 /* Queue the worker again when receives are posted, or completions are read */
-void ktcp_link_stall(struct ktcp_link *link)
+void ktcp_link_stall(struct ktcp_conn *conn)
 {
+	struct ktcp_link *link = to_ktcp_link(conn);
 	unsigned long flags;
 
 	spin_lock_irqsave(&link->rdm->soft.lock, flags);
@@ -349,15 +351,15 @@ void ktcp_link_stall(struct ktcp_link *link)
 
 /**
  * ktcp_link_await() - Wait for the receive context that messages arrive at
- * @link: a connection of a scalable endpoint, with ktcp_conn.run held
+ * @conn: a connection of a scalable endpoint, with ktcp_conn.run held
  *
  * Context: any.
  * Return: the context; NULL: it is not enabled yet, and the worker looks again when it is.
  */
-struct kofi_soft_ep *ktcp_link_await(struct ktcp_link *link)
+struct kofi_soft_ep *ktcp_link_await(struct ktcp_conn *conn)
 {
-	ktcp_link_stall(link);
-	return ktcp_conn_at(&link->conn);
+	ktcp_link_stall(conn);
+	return ktcp_conn_at(conn);
 }
 
 /* Decides where the payload goes of a message that no receive has taken */
@@ -418,24 +420,29 @@ static bool ktcp_early_match_plain(struct ktcp_conn *conn, const struct kofi_srx
 }
 
 /**
- * ktcp_early_arrive() - A message has come
+ * ktcp_early_arrive() - A message has come, or an offer
  * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr is the message's
- * @what: the message
+ * @what: the message; its sender is filled in
  *
  * Context: may sleep.
  * Return: 0, and the state says where the payload goes; -EAGAIN: it has to wait; -ESHUTDOWN:
- * nothing is received any more.
+ * nothing is received any more; as ktcp_offer_begin().
  */
-int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *what)
+int ktcp_early_arrive(struct ktcp_conn *conn, struct kofi_srx_arrival *what)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
 	struct kofi_srx *srx = conn->at->srx;
-	struct kofi_srx_arrival again __uninitialized;
 	struct kofi_srx_msg *msg = NULL;
 	struct ktcp_early *early;
 	int ret;
 
 	lockdep_assert_held(&conn->run);
+	if (conn->rx.hdr.op == TCP_WIRE_RTS) {
+		ret = ktcp_offer_begin(conn);
+		if (ret)
+			return ret;
+	}
+	ktcp_link_source(conn, &what->src_addr, &what->source);
 	if (likely(ktcp_early_match_plain(conn, what)))
 		return 0;
 	early = ktcp_early_get(link);
@@ -443,13 +450,12 @@ int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *wha
 		msg = &early->msg;
 	ret = kofi_srx_arrive(srx, what, msg, &conn->rx.rx);
 	if (ret == -EAGAIN) {
-		ktcp_link_stall(link);
+		ktcp_link_stall(conn);
 		if (ktcp_early_has_place(link))
 			msg = &early->msg;
 		/* A receive that was posted before the stall may name a sender that was unknown */
-		again = *what;
-		ktcp_link_source(link, &again.src_addr, &again.source);
-		ret = kofi_srx_arrive(srx, &again, msg, &conn->rx.rx);
+		ktcp_link_source(conn, &what->src_addr, &what->source);
+		ret = kofi_srx_arrive(srx, what, msg, &conn->rx.rx);
 	}
 	if (ret == KOFI_SRX_QUEUED) {
 		ktcp_early_begin(link, early);
@@ -555,8 +561,8 @@ void *ktcp_early_data(const struct ktcp_conn *conn)
 }
 
 /**
- * ktcp_early_abort() - The connection is over before the payload was there
- * @conn: a connection in KTCP_RX_PARKED or KTCP_RX_EARLY that is over, by its worker
+ * ktcp_early_abort() - The connection is over before a payload was there
+ * @conn: a connection that is over, by its worker
  * @err: error of a receive that has taken the message, positive
  *
  * Context: may sleep.
@@ -565,6 +571,8 @@ void ktcp_early_abort(struct ktcp_conn *conn, int err)
 {
 	struct ktcp_early *early = conn->rx.early;
 
+	if (conn->rx.state != KTCP_RX_EARLY && conn->rx.state != KTCP_RX_PARKED)
+		return;
 	conn->rx.early = NULL;
 	spin_lock_irq(&conn->soft->lock);
 	ktcp_link_unpark(to_ktcp_link(conn));
@@ -732,7 +740,7 @@ static void ktcp_early_sender(const struct kofi_srx_msg *msg, fi_addr_t *src_add
 {
 	const struct ktcp_early *early = container_of(msg, struct ktcp_early, msg);
 
-	ktcp_link_source(early->link, src_addr, source);
+	ktcp_link_source(&early->link->conn, src_addr, source);
 }
 
 static unsigned long ktcp_early_changes(const struct kofi_srx *srx)

@@ -94,20 +94,21 @@ static bool ktcp_idle_is_quiet(struct ktcp_link *link)
 
 /**
  * ktcp_idle_check() - Is it time to leave?
- * @link: a connection in KTCP_OPEN that has nothing to do, with ktcp_conn.run held
+ * @conn: a connection in KTCP_OPEN that has nothing to do, with ktcp_conn.run held
  *
  * Context: any, by its worker.
  * Return: whether it is; then TCP_WIRE_LEAVE is to be sent.
  */
-bool ktcp_idle_check(struct ktcp_link *link)
+bool ktcp_idle_check(struct ktcp_conn *conn)
 {
-	unsigned long time = ktcp_idle_time(), end = link->conn.used + time;
+	struct ktcp_link *link = to_ktcp_link(conn);
+	unsigned long time = ktcp_idle_time(), end = conn->used + time;
 
-	lockdep_assert_held(&link->conn.run);
+	lockdep_assert_held(&conn->run);
 	if (!READ_ONCE(link->idle_late))
 		return false;
 	WRITE_ONCE(link->idle_late, false);
-	if (!time || link->conn.leaving)
+	if (!time || conn->leaving)
 		return false;
 	if (time_before(jiffies, end)) {
 		queue_delayed_work(ktcp_wq, &link->idle, end - jiffies);
@@ -117,7 +118,7 @@ bool ktcp_idle_check(struct ktcp_link *link)
 		queue_delayed_work(ktcp_wq, &link->idle, time);
 		return false;
 	}
-	link->conn.leave_due = true;
+	conn->leave_due = true;
 	return true;
 }
 

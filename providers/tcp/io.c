@@ -25,7 +25,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
-#include "rdm.h"
+#include "tcp.h"
 
 static void ktcp_answers_refilled(struct kofi_bufpool *pool)
 {
@@ -163,7 +163,7 @@ static int ktcp_transfer_locked(struct ktcp_conn *conn)
 	if (ktcp_recv_waits(conn) &&
 	    READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
 		return -ESHUTDOWN;
-	if (conn->rdm && ktcp_idle_check(to_ktcp_link(conn)))
+	if (conn->upper && conn->upper->leave(conn))
 		return 0;
 	return -EAGAIN;
 }
@@ -189,8 +189,8 @@ static int ktcp_transfer_once(struct ktcp_conn *conn, bool *again)
 	kofi_soft_begin_calls(conn->soft);
 	ktcp_unplug(cqs);
 	*again = kofi_soft_end_calls(conn->soft);
-	if (*again && conn->rdm)
-		ktcp_rdm_posted(to_ktcp_link(conn));
+	if (*again && conn->upper)
+		conn->upper->posted(conn);
 	return ret;
 }
 
@@ -220,21 +220,20 @@ int ktcp_transfer(struct ktcp_conn *conn)
 
 static bool ktcp_conn_try_get(struct ktcp_conn *conn)
 {
-	return conn->rdm ? refcount_inc_not_zero(&to_ktcp_link(conn)->refs) :
-			   kofi_soft_ep_try_get(conn->soft);
+	return conn->upper ? conn->upper->try_get(conn) : kofi_soft_ep_try_get(conn->soft);
 }
 
 static void ktcp_conn_put(struct ktcp_conn *conn)
 {
-	if (conn->rdm)
-		ktcp_link_put(to_ktcp_link(conn));
+	if (conn->upper)
+		conn->upper->put(conn);
 	else
 		kofi_soft_ep_put(conn->soft);
 }
 
 static bool ktcp_conn_is_over(struct ktcp_conn *conn)
 {
-	return conn->rdm ? READ_ONCE(to_ktcp_link(conn)->over) : READ_ONCE(conn->soft->over);
+	return conn->upper ? conn->upper->is_over(conn) : READ_ONCE(conn->soft->over);
 }
 
 /* Take ktcp_conn.run for a turn, if nobody has it and the connection stands */
@@ -265,6 +264,24 @@ static int ktcp_try_transfer(struct ktcp_conn *conn)
 }
 
 /*
+ * ktcp_sock.take, once there is ktcp_conn.cq: have the worker of that queue receive what has come,
+ * unless nobody has a reference any more.  False: ktcp_kick() is due
+ */
+static bool ktcp_ask_queue(struct ktcp_sock *ksk)
+{
+	struct ktcp_conn *conn = container_of(ksk, struct ktcp_conn, sk);
+
+	if (kofi_cq_turn_is_due(conn->cq, &conn->turn))
+		return true;
+	if (!ktcp_conn_try_get(conn))
+		return false;
+	if (kofi_cq_turn(conn->cq, &conn->turn))
+		return true;
+	ktcp_conn_put(conn);
+	return false;
+}
+
+/*
  * The worker of a queue does what the worker of the connection would do when data have come, and
  * calls the client.  Everything else is left to the latter: it waits for no callback, so a callback
  * may wait for it.
@@ -274,30 +291,9 @@ static void ktcp_queue_turn(struct kofi_cq_turn *turn, bool busy)
 	struct ktcp_conn *conn = container_of(turn, struct ktcp_conn, turn);
 	int ret = busy ? 0 : ktcp_try_transfer(conn);
 
-	if (ret != -EAGAIN && (ret || busy || !ktcp_ask_queue(conn)))
+	if (ret != -EAGAIN && (ret || busy || !ktcp_ask_queue(&conn->sk)))
 		ktcp_kick(conn);
 	ktcp_conn_put(conn);
-}
-
-/**
- * ktcp_ask_queue() - Have the worker of the queue receive what has come
- * @conn: a connection with ktcp_sock.cq, whose caller has a reference, or holds sk_callback_lock
- *
- * Context: any.
- * Return: whether it does; if not, ktcp_kick() is due.
- */
-bool ktcp_ask_queue(struct ktcp_conn *conn)
-{
-	struct kofi_cq *cq = READ_ONCE(conn->sk.cq);
-
-	if (kofi_cq_turn_is_due(cq, &conn->turn))
-		return true;
-	if (!ktcp_conn_try_get(conn))
-		return false;
-	if (kofi_cq_turn(cq, &conn->turn))
-		return true;
-	ktcp_conn_put(conn);
-	return false;
 }
 
 /**
@@ -317,8 +313,9 @@ void ktcp_conn_open(struct ktcp_conn *conn)
 	/* What a callback posts waits for its end then, as that of any client that may sleep */
 	if (!cq || !conn->soft->kep.may_sleep || !kofi_cq_takes_turns(cq))
 		return;
+	conn->cq = cq;
 	/* Pairs with ktcp_data_ready() */
-	smp_store_release(&conn->sk.cq, cq);
+	smp_store_release(&conn->sk.take, ktcp_ask_queue);
 }
 
 /* Is there something that the peer's TCP has not acknowledged? */

@@ -48,18 +48,29 @@ void ktcp_link_put(struct ktcp_link *link)
 		queue_rcu_work(ktcp_wq, &link->free);
 }
 
+bool ktcp_link_try_get(struct ktcp_conn *conn)
+{
+	return refcount_inc_not_zero(&to_ktcp_link(conn)->refs);
+}
+
+bool ktcp_link_is_over(const struct ktcp_conn *conn)
+{
+	return READ_ONCE(container_of(conn, struct ktcp_link, conn)->over);
+}
+
 /* The other end */
 
 /**
  * ktcp_link_source() - What completions and receives call the other end
- * @link: the connection
+ * @conn: the connection
  * @src_addr: for receives that name their sender; FI_ADDR_NOTAVAIL: unknown
  * @source: for completions; FI_ADDR_NOTAVAIL: unknown
  *
  * Context: any.
  */
-void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr_t *source)
+void ktcp_link_source(const struct ktcp_conn *conn, fi_addr_t *src_addr, fi_addr_t *source)
 {
+	const struct ktcp_link *link = container_of(conn, struct ktcp_link, conn);
 	u64 caps = link->rdm->soft.kep.caps;
 
 	*src_addr = caps & FI_DIRECTED_RECV ?
@@ -89,7 +100,6 @@ static void ktcp_link_finish(struct ktcp_link *link)
 	unsigned int noio;
 
 	cancel_delayed_work_sync(&link->idle);
-	ktcp_offers_abort(&link->conn, link->err);
 	noio = ktcp_cm_enter();
 	list_del_init(&link->entry);
 	ktcp_cm_leave(noio);
@@ -121,7 +131,7 @@ void ktcp_link_drop(struct ktcp_link *link, int err)
 		link->peer->link = NULL;
 		ktcp_peer_set_open(link->peer, false);
 		if (link->peer->firewall || err == ETIMEDOUT)
-			ktcp_rdm_route_all(link->peer);
+			ktcp_peer_add_all(link->peer);
 	}
 	spin_unlock_irq(&rdm->soft.lock);
 	link->peer = NULL;
@@ -259,7 +269,7 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	if (ktcp_conn_init(&link->conn, &rdm->soft, &link->work, &link->none,
 			   rdm->soft.kep.caps))
 		goto put_source;
-	link->conn.rdm = true;
+	link->conn.upper = rdm->upper;
 	if (rdm->soft.ctxs)
 		link->conn.at = NULL;
 	link->conn.cpu = ktcp_pick_cpu(&rdm->soft);

@@ -193,6 +193,30 @@ void ktcp_peer_add(struct ktcp_peer *peer, struct kofi_soft_op *op)
 }
 
 /**
+ * ktcp_peer_add_all() - All that is posted for a peer is to be sent to it
+ * @peer: a peer whose connection has just ended for a reason that holds for the next one, too
+ *
+ * The peer may be forgotten as soon as its operations have ended, and the reason with it.  An
+ * operation that is routed later would have the peer dialled, and wait until that fails.
+ *
+ * Context: any, with kofi_soft_ep.lock held.
+ */
+void ktcp_peer_add_all(struct ktcp_peer *peer)
+{
+	struct ktcp_rdm *rdm = peer->rdm;
+	struct kofi_av *av = ktcp_rdm_av(rdm);
+	struct kofi_soft_op *op, *next;
+	struct sockaddr_storage addr;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	list_for_each_entry_safe(op, next, &rdm->soft.posted, entry)
+		if (kofi_av_addr(av, op->kept.addr, &addr) &&
+		    kofi_addr_equal(&addr, &peer->addr) &&
+		    kofi_av_rx_index(av, op->kept.addr) == peer->key.index)
+			ktcp_peer_add(peer, op);
+}
+
+/**
  * ktcp_peer_has_room() - May one more operation for a peer be posted?
  * @rdm: the endpoint
  * @addr: address of the peer

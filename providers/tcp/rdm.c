@@ -262,30 +262,6 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial, const struct ktcp_li
 	return route.more;
 }
 
-/**
- * ktcp_rdm_route_all() - Route all that is posted for one peer
- * @peer: a peer whose connection has just ended for a reason that holds for the next one, too
- *
- * The peer may be forgotten as soon as its operations have ended, and the reason with it.  An
- * operation that is routed later would have the peer dialled, and wait until that fails.
- *
- * Context: any, with kofi_soft_ep.lock held.
- */
-void ktcp_rdm_route_all(struct ktcp_peer *peer)
-{
-	struct ktcp_rdm *rdm = peer->rdm;
-	struct kofi_av *av = ktcp_rdm_av(rdm);
-	struct kofi_soft_op *op, *next;
-	struct sockaddr_storage addr;
-
-	lockdep_assert_held(&rdm->soft.lock);
-	list_for_each_entry_safe(op, next, &rdm->soft.posted, entry)
-		if (kofi_av_addr(av, op->kept.addr, &addr) &&
-		    kofi_addr_equal(&addr, &peer->addr) &&
-		    kofi_av_rx_index(av, op->kept.addr) == peer->key.index)
-			ktcp_peer_add(peer, op);
-}
-
 /* kofi_soft_type.now */
 void ktcp_rdm_now(struct kofi_soft_ep *soft)
 {
@@ -293,17 +269,75 @@ void ktcp_rdm_now(struct kofi_soft_ep *soft)
 		kofi_soft_kick(soft);
 }
 
-/**
- * ktcp_rdm_posted() - Route what callbacks have posted that a turn has called
- * @link: the connection whose turn it was, and that gets another one
- *
- * Context: may sleep.
- */
-void ktcp_rdm_posted(struct ktcp_link *link)
+/* Routes what callbacks have posted that a turn has called, of a connection that gets another turn */
+static void ktcp_rdm_posted(struct ktcp_conn *conn)
 {
+	struct ktcp_link *link = to_ktcp_link(conn);
+
 	if (ktcp_rdm_route(link->rdm, false, link))
 		kofi_soft_kick(&link->rdm->soft);
 }
+
+/* struct ktcp_upper */
+
+static void ktcp_rdm_put_link(struct ktcp_conn *conn)
+{
+	ktcp_link_put(to_ktcp_link(conn));
+}
+
+static void ktcp_rdm_abort(struct ktcp_conn *conn, int err)
+{
+	ktcp_early_abort(conn, err);
+	ktcp_offers_abort(conn, err);
+}
+
+static void ktcp_rdm_begun(struct ktcp_conn *conn, const struct kofi_soft_ep *ctx)
+{
+	__set_bit(ctx->index, &to_ktcp_link(conn)->senders);
+}
+
+static int ktcp_rdm_start(struct ktcp_conn *conn)
+{
+	const struct ktcp_hdr *hdr = &conn->rx.hdr;
+
+	if (hdr->flags & TCP_WIRE_LEAVE)
+		return ktcp_start_leave(conn);
+	switch (hdr->op) {
+	case TCP_WIRE_CTS:
+		return ktcp_start_cts(conn);
+	case TCP_WIRE_DATA:
+		return ktcp_start_data(conn);
+	default:
+		return ktcp_start_declined(conn);
+	}
+}
+
+static const struct ktcp_upper ktcp_rdm_upper = {
+	.try_get	= ktcp_link_try_get,
+	.put		= ktcp_rdm_put_link,
+	.is_over	= ktcp_link_is_over,
+	.posted		= ktcp_rdm_posted,
+	.leave		= ktcp_idle_check,
+	.check		= ktcp_offers_look,
+	.awaits		= ktcp_offers_await,
+	.abort		= ktcp_rdm_abort,
+	.heard		= ktcp_idle_heard,
+	.hold_ack	= ktcp_early_hold_ack,
+	.start		= ktcp_rdm_start,
+	.arrive		= ktcp_early_arrive,
+	.look		= ktcp_early_look,
+	.data		= ktcp_early_data,
+	.filled		= ktcp_early_filled,
+	.await		= ktcp_link_await,
+	.stall		= ktcp_link_stall,
+	.source		= ktcp_link_source,
+	.may_begin	= ktcp_rts_may_begin,
+	.number		= ktcp_rts_number,
+	.begun		= ktcp_rdm_begun,
+	.sent		= ktcp_rts_done,
+	.signal_is_due	= ktcp_rts_signal_is_due,
+	.signal		= ktcp_rts_signal,
+};
 
 /* The end */
 
@@ -487,6 +521,7 @@ static struct ktcp_rdm *ktcp_rdm_new(const struct fi_info *info)
 
 	if (!rdm)
 		return NULL;
+	rdm->upper = &ktcp_rdm_upper;
 	rdm->tclass = info->tx_attr->tclass ? : info->domain_attr->tclass;
 	do {
 		rdm->pid = get_random_u32();

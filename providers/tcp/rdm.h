@@ -260,6 +260,7 @@ struct ktcp_link {
 /**
  * struct ktcp_rdm - An endpoint without connections, or a scalable endpoint
  * @soft: the common part; its worker routes operations to their peers
+ * @upper: what it does with its connections
  * @listener: where peers connect to
  * @name: its address
  * @ifindex: the interface of @name; guarded by ktcp_cm_lock
@@ -299,6 +300,7 @@ struct ktcp_link {
  */
 struct ktcp_rdm {
 	struct kofi_soft_ep	soft;
+	const struct ktcp_upper	*upper;
 	struct ktcp_listener	listener;
 	struct sockaddr_storage	name;
 	int			ifindex;
@@ -378,6 +380,7 @@ struct ktcp_peer *ktcp_peer_get(struct ktcp_rdm *rdm, const struct sockaddr_stor
 void ktcp_rdm_room(struct ktcp_rdm *rdm);
 void ktcp_peer_set_open(struct ktcp_peer *peer, bool open);
 void ktcp_peer_add(struct ktcp_peer *peer, struct kofi_soft_op *op);
+void ktcp_peer_add_all(struct ktcp_peer *peer);
 bool ktcp_peer_has_room(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr, u32 index);
 void ktcp_peer_withdraw(struct ktcp_peer *peer, const struct kofi_soft_ep *ctx,
 			struct list_head *ops);
@@ -389,7 +392,9 @@ void ktcp_peer_tick(struct work_struct *work);
 
 /* link.c */
 bool ktcp_link_is_known(const struct ktcp_link *link);
-void ktcp_link_source(const struct ktcp_link *link, fi_addr_t *src_addr, fi_addr_t *source);
+bool ktcp_link_try_get(struct ktcp_conn *conn);
+bool ktcp_link_is_over(const struct ktcp_conn *conn);
+void ktcp_link_source(const struct ktcp_conn *conn, fi_addr_t *src_addr, fi_addr_t *source);
 struct kofi_soft_ep *ktcp_ctx_find(struct ktcp_rdm *rdm, u32 index);
 struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
 int ktcp_link_dial(struct ktcp_peer *peer);
@@ -410,12 +415,10 @@ extern struct kofi_soft_type ktcp_rdm_type;
 extern const struct fi_ops_cm ktcp_rdm_cm_ops;
 bool ktcp_rdm_admit(struct kofi_soft_op *op);
 void ktcp_rdm_now(struct kofi_soft_ep *soft);
-void ktcp_rdm_posted(struct ktcp_link *link);
 void ktcp_rdm_event_room(struct kofi_soft_ep *soft);
 void ktcp_rdm_join(struct kofi_soft_ep *soft, bool join);
 void ktcp_rdm_work(struct work_struct *work);
 struct kofi_srx_attr ktcp_rdm_rx_room(const struct fi_info *info);
-void ktcp_rdm_route_all(struct ktcp_peer *peer);
 int ktcp_rdm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		      void *context);
 
@@ -430,16 +433,16 @@ int ktcp_ctx_new(struct kofi_soft_ep *sep, const struct kofi_soft_ctx_attr *attr
 /* idle.c */
 void ktcp_idle_init(struct ktcp_link *link);
 void ktcp_idle_begin(struct ktcp_link *link);
-bool ktcp_idle_check(struct ktcp_link *link);
+bool ktcp_idle_check(struct ktcp_conn *conn);
 void ktcp_idle_heard(struct ktcp_conn *conn);
 int ktcp_start_leave(struct ktcp_conn *conn);
 
 /* early.c */
 extern const struct kofi_srx_ops ktcp_rdm_srx_ops;
-bool ktcp_early_hold_ack(struct ktcp_link *link);
-void ktcp_link_stall(struct ktcp_link *link);
-struct kofi_soft_ep *ktcp_link_await(struct ktcp_link *link);
-int ktcp_early_arrive(struct ktcp_conn *conn, const struct kofi_srx_arrival *what);
+bool ktcp_early_hold_ack(struct ktcp_conn *conn);
+void ktcp_link_stall(struct ktcp_conn *conn);
+struct kofi_soft_ep *ktcp_link_await(struct ktcp_conn *conn);
+int ktcp_early_arrive(struct ktcp_conn *conn, struct kofi_srx_arrival *what);
 int ktcp_early_look(struct ktcp_conn *conn);
 void ktcp_early_filled(struct ktcp_conn *conn);
 void *ktcp_early_data(const struct ktcp_conn *conn);
@@ -452,21 +455,19 @@ void ktcp_rdm_resume(struct kofi_srx *srx);
 void ktcp_rdm_unstall(struct ktcp_rdm *rdm);
 
 /* rts.c */
-bool ktcp_rts_is_due(const struct ktcp_conn *conn, const struct kofi_kept_op *kept);
-bool ktcp_rts_has_number(const struct ktcp_conn *conn);
-u8 ktcp_rts_number(struct ktcp_conn *conn);
+bool ktcp_rts_may_begin(const struct ktcp_conn *conn, const struct kofi_kept_op *kept);
+u8 ktcp_rts_number(struct ktcp_conn *conn, const struct kofi_kept_op *kept);
 void ktcp_rts_done(struct ktcp_conn *conn, u8 number);
+bool ktcp_rts_signal_is_due(const struct ktcp_conn *conn);
+bool ktcp_rts_signal(struct ktcp_conn *conn, struct ktcp_hdr *hdr);
 int ktcp_start_cts(struct ktcp_conn *conn);
+int ktcp_start_data(struct ktcp_conn *conn);
+int ktcp_start_declined(struct ktcp_conn *conn);
 int ktcp_offer_begin(struct ktcp_conn *conn);
 void ktcp_offer_take(struct ktcp_conn *conn, u8 number, struct kofi_rx *rx, size_t len);
 void ktcp_offer_wait(struct ktcp_early *early);
-bool ktcp_cts_is_due(const struct ktcp_conn *conn);
-u8 ktcp_cts_next(struct ktcp_conn *conn);
-int ktcp_start_data(struct ktcp_conn *conn);
-bool ktcp_data_is_awaited(const struct ktcp_conn *conn);
-void ktcp_offers_abort(struct ktcp_conn *conn, int err);
 bool ktcp_offers_look(struct ktcp_conn *conn);
-u8 ktcp_declined_next(struct ktcp_conn *conn);
-int ktcp_start_declined(struct ktcp_conn *conn);
+bool ktcp_offers_await(const struct ktcp_conn *conn);
+void ktcp_offers_abort(struct ktcp_conn *conn, int err);
 
 #endif /* _KOFI_TCP_RDM_H */

@@ -36,50 +36,51 @@
 
 /* The sending side */
 
-/**
- * ktcp_rts_is_due() - Is an operation to be sent by rendezvous?
- * @conn: the connection
- * @kept: the operation
- *
- * Context: any.
- * Return: whether it is.
- */
-bool ktcp_rts_is_due(const struct ktcp_conn *conn, const struct kofi_kept_op *kept)
+/* Is an operation to be sent by rendezvous, if both ends can do that? */
+static bool ktcp_rts_is_due(const struct kofi_kept_op *kept)
 {
-	return conn->rendezvous && kept->type == FI_OP_TSEND && kept->len &&
+	return kept->type == FI_OP_TSEND && kept->len &&
 	       (kept->len > KTCP_EARLY_MAX || kept->flags & FI_DELIVERY_COMPLETE);
 }
 
-/**
- * ktcp_rts_has_number() - Is there a number for an operation?
- * @conn: a connection with rendezvous, with ktcp_conn.run held
- *
- * Context: any.
- * Return: whether there is; a number is free again when its payload has been sent.
- */
-bool ktcp_rts_has_number(const struct ktcp_conn *conn)
+/* A number that no operation has; KTCP_RTS_NUMBERS: there is none */
+static unsigned int ktcp_rts_free(const struct ktcp_conn *conn)
 {
 	const struct ktcp_link *link = container_of(conn, struct ktcp_link, conn);
 
 	lockdep_assert_held(&conn->run);
-	return find_next_zero_bit(link->numbers, KTCP_RTS_NUMBERS, 1) < KTCP_RTS_NUMBERS;
+	return find_next_zero_bit(link->numbers, KTCP_RTS_NUMBERS, 1);
 }
 
 /**
- * ktcp_rts_number() - Take a number for an operation
- * @conn: a connection for which ktcp_rts_has_number(), with ktcp_conn.run held
+ * ktcp_rts_may_begin() - May an operation begin, or has it to wait for a number?
+ * @conn: a connection with rendezvous, with ktcp_conn.run held
+ * @kept: the operation
  *
  * Context: any.
- * Return: the number.
+ * Return: whether it may; a number is free again when its payload has been sent.
  */
-u8 ktcp_rts_number(struct ktcp_conn *conn)
+bool ktcp_rts_may_begin(const struct ktcp_conn *conn, const struct kofi_kept_op *kept)
 {
-	struct ktcp_link *link = to_ktcp_link(conn);
+	return !ktcp_rts_is_due(kept) || ktcp_rts_free(conn) < KTCP_RTS_NUMBERS;
+}
+
+/**
+ * ktcp_rts_number() - Take a number for an operation, if it is to be sent by rendezvous
+ * @conn: a connection with rendezvous, with ktcp_conn.run held
+ * @kept: an operation for which ktcp_rts_may_begin()
+ *
+ * Context: any.
+ * Return: the number; 0: the payload is sent at once.
+ */
+u8 ktcp_rts_number(struct ktcp_conn *conn, const struct kofi_kept_op *kept)
+{
 	unsigned int number;
 
-	lockdep_assert_held(&conn->run);
-	number = find_next_zero_bit(link->numbers, KTCP_RTS_NUMBERS, 1);
-	__set_bit(number, link->numbers);
+	if (!ktcp_rts_is_due(kept))
+		return 0;
+	number = ktcp_rts_free(conn);
+	__set_bit(number, to_ktcp_link(conn)->numbers);
 	return number;
 }
 
@@ -127,7 +128,7 @@ int ktcp_offer_begin(struct ktcp_conn *conn)
 	u8 number = conn->rx.hdr.number;
 
 	lockdep_assert_held(&conn->run);
-	if (!conn->rdm || !conn->rendezvous || !number)
+	if (!conn->rendezvous || !number)
 		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
 	/* Allocated once for a connection, when the peer makes its first offer */
 	if (!link->taken)
@@ -194,30 +195,24 @@ void ktcp_offer_wait(struct ktcp_early *early)
 }
 
 /**
- * ktcp_cts_is_due() - May a payload have to be asked for, or an offer be refused?
- * @conn: a connection, with ktcp_conn.run held
+ * ktcp_rts_signal_is_due() - May a payload have to be asked for, or an offer be refused?
+ * @conn: a connection with rendezvous, with ktcp_conn.run held
  *
  * Context: any.
- * Return: false: ktcp_cts_next() and ktcp_declined_next() would find none.
+ * Return: false: ktcp_rts_signal() would find none.
  */
-bool ktcp_cts_is_due(const struct ktcp_conn *conn)
+bool ktcp_rts_signal_is_due(const struct ktcp_conn *conn)
 {
 	const struct ktcp_link *link = container_of(conn, struct ktcp_link, conn);
 
 	lockdep_assert_held(&conn->run);
-	return conn->rendezvous && (!list_empty_careful(&link->settled) ||
-				    !bitmap_empty(link->cts, KTCP_RTS_NUMBERS) ||
-				    !bitmap_empty(link->declined, KTCP_RTS_NUMBERS));
+	return !list_empty_careful(&link->settled) ||
+	       !bitmap_empty(link->cts, KTCP_RTS_NUMBERS) ||
+	       !bitmap_empty(link->declined, KTCP_RTS_NUMBERS);
 }
 
-/**
- * ktcp_cts_next() - Is a payload to be asked for?
- * @conn: a connection with rendezvous, with ktcp_conn.run held
- *
- * Context: may sleep.
- * Return: the number of the offer; 0: none.
- */
-u8 ktcp_cts_next(struct ktcp_conn *conn)
+/* The number of an offer whose payload is to be asked for; 0: none */
+static u8 ktcp_cts_next(struct ktcp_conn *conn)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
 	struct ktcp_early *early, *next;
@@ -240,6 +235,45 @@ u8 ktcp_cts_next(struct ktcp_conn *conn)
 	__clear_bit(number, link->cts);
 	link->awaited++;
 	return number;
+}
+
+/* The number of an offer that is to be refused; 0: none */
+static u8 ktcp_declined_next(struct ktcp_conn *conn)
+{
+	struct ktcp_link *link = to_ktcp_link(conn);
+	unsigned int number;
+
+	lockdep_assert_held(&conn->run);
+	number = find_first_bit(link->declined, KTCP_RTS_NUMBERS);
+	if (number == KTCP_RTS_NUMBERS)
+		return 0;
+	__clear_bit(number, link->declined);
+	return number;
+}
+
+/**
+ * ktcp_rts_signal() - Is a payload to be asked for, or an offer to be refused?
+ * @conn: a connection with rendezvous, with ktcp_conn.run held
+ * @hdr: header of the message, filled in if there is one
+ *
+ * Context: may sleep.
+ * Return: whether it is.
+ */
+bool ktcp_rts_signal(struct ktcp_conn *conn, struct ktcp_hdr *hdr)
+{
+	lockdep_assert_held(&conn->run);
+	hdr->number = ktcp_cts_next(conn);
+	if (hdr->number) {
+		hdr->op = TCP_WIRE_CTS;
+		return true;
+	}
+	hdr->data = ktcp_declined_next(conn);
+	if (!hdr->data)
+		return false;
+	hdr->op = TCP_WIRE_REFUSAL;
+	hdr->flags = TCP_WIRE_CQ_DATA | TCP_WIRE_OFFER;
+	hdr->number = TCP_WIRE_REFUSED_NONE;
+	return true;
 }
 
 /* The oldest offer that waits, out of the list, if its time is over; *@waits: one has time */
@@ -300,26 +334,6 @@ bool ktcp_offers_look(struct ktcp_conn *conn)
 }
 
 /**
- * ktcp_declined_next() - Is an offer to be refused?
- * @conn: a connection with rendezvous, with ktcp_conn.run held
- *
- * Context: any.
- * Return: its number; 0: none.
- */
-u8 ktcp_declined_next(struct ktcp_conn *conn)
-{
-	struct ktcp_link *link = to_ktcp_link(conn);
-	unsigned int number;
-
-	lockdep_assert_held(&conn->run);
-	number = find_first_bit(link->declined, KTCP_RTS_NUMBERS);
-	if (number == KTCP_RTS_NUMBERS)
-		return 0;
-	__clear_bit(number, link->declined);
-	return number;
-}
-
-/**
  * ktcp_start_declined() - The peer refuses an offer
  * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr has the number
  *
@@ -359,7 +373,7 @@ int ktcp_start_data(struct ktcp_conn *conn)
 	struct ktcp_taken *taken;
 
 	lockdep_assert_held(&conn->run);
-	if (!conn->rdm || !link->taken)
+	if (!link->taken)
 		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
 	taken = &link->taken[rx->hdr.number];
 	if (taken->state != KTCP_OFFER_TAKEN || test_bit(rx->hdr.number, link->cts) ||
@@ -372,17 +386,10 @@ int ktcp_start_data(struct ktcp_conn *conn)
 	return 0;
 }
 
-/**
- * ktcp_data_is_awaited() - Return true if a payload was asked for and has not begun to come
- * @conn: the connection, with ktcp_conn.run held
- *
- * Context: any.
- * Return: whether it has.
- */
-bool ktcp_data_is_awaited(const struct ktcp_conn *conn)
+/* Was a payload asked for that has not begun to come? */
+bool ktcp_offers_await(const struct ktcp_conn *conn)
 {
-	lockdep_assert_held(&conn->run);
-	return conn->rdm && container_of(conn, struct ktcp_link, conn)->awaited;
+	return container_of(conn, struct ktcp_link, conn)->awaited;
 }
 
 /* Takes an offer out of the list of those that wait; NULL: there is none */

@@ -36,7 +36,7 @@
 #include <linux/skbuff.h>
 #include <linux/uio.h>
 #include <net/tcp.h>
-#include "rdm.h"
+#include "tcp.h"
 
 void ktcp_rx_init(struct ktcp_rx *rx)
 {
@@ -127,8 +127,8 @@ static int ktcp_rx_header(struct ktcp_conn *conn)
 parsed:
 	rx->state = KTCP_RX_START;
 	rx->begun++;
-	if (conn->rdm && !(rx->hdr.flags & TCP_WIRE_LEAVE))
-		ktcp_idle_heard(conn);
+	if (conn->upper && !(rx->hdr.flags & TCP_WIRE_LEAVE))
+		conn->upper->heard(conn);
 	return 0;
 }
 
@@ -139,7 +139,7 @@ static void ktcp_rx_next(struct ktcp_conn *conn)
 
 	if (ktcp_hdr_wants_ack(&rx->hdr)) {
 		rx->wanted++;
-		if (!conn->rdm || !ktcp_early_hold_ack(to_ktcp_link(conn)))
+		if (!conn->upper || !conn->upper->hold_ack(conn))
 			conn->tx.acks++;
 	}
 	rx->have = 0;
@@ -154,6 +154,12 @@ static struct kofi_soft_op *ktcp_rx_op(struct list_head *ops)
 	if (op)
 		list_del(&op->entry);
 	return op;
+}
+
+/* A message that only endpoints without connections have; for others it is @violation */
+static int ktcp_start_upper(struct ktcp_conn *conn, enum ktcp_violation violation)
+{
+	return conn->upper ? conn->upper->start(conn) : ktcp_conn_violated(conn, violation);
 }
 
 static int ktcp_start_ack(struct ktcp_conn *conn)
@@ -218,12 +224,14 @@ static bool ktcp_read_refused(struct ktcp_tx *tx, u8 reason)
 static int ktcp_start_refusal(struct ktcp_conn *conn)
 {
 	const struct ktcp_hdr *hdr = &conn->rx.hdr;
+	int ret;
 
 	if (!conn->refuses)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	if (hdr->flags & TCP_WIRE_OFFER) {
-		if (ktcp_start_declined(conn))
-			return -EPROTO;
+		ret = ktcp_start_upper(conn, KTCP_BAD_HEADER);
+		if (ret)
+			return ret;
 	} else if (hdr->flags & TCP_WIRE_CQ_DATA) {
 		if (!ktcp_op_refused(&conn->tx, hdr->data, ktcp_refusal_err[hdr->number]))
 			return ktcp_conn_violated(conn, KTCP_BAD_ACK);
@@ -306,7 +314,7 @@ static bool ktcp_takes_tag_flag(const struct ktcp_conn *conn, const struct kofi_
 {
 	const struct kofi_cq *cq = ep->kep.rx.cq;
 
-	return !conn->rdm && !ep->kep.shared && cq && cq->format == FI_CQ_FORMAT_TAGGED;
+	return !conn->upper && !ep->kep.shared && cq && cq->format == FI_CQ_FORMAT_TAGGED;
 }
 
 /*
@@ -329,7 +337,7 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 	int ret;
 
 	if (!at)
-		at = ktcp_link_await(to_ktcp_link(conn));
+		at = conn->upper->await(conn);
 	if (!at)
 		return -EAGAIN;
 	what.ep = &at->kep;
@@ -341,15 +349,10 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
 	if (unlikely(!tagged && rx->hdr.flags & TCP_WIRE_HAS_TAG) &&
 	    !ktcp_takes_tag_flag(conn, at))
 		return ktcp_conn_violated(conn, KTCP_BAD_TAGGED);
-	if (rx->hdr.op == TCP_WIRE_RTS) {
-		ret = ktcp_offer_begin(conn);
-		if (ret)
-			return ret;
-	}
-	if (conn->rdm && (!tagged || at->kep.caps & FI_TAGGED)) {
-		ktcp_link_source(to_ktcp_link(conn), &what.src_addr, &what.source);
-		return ktcp_early_arrive(conn, &what);
-	}
+	if (conn->upper && (!tagged || at->kep.caps & FI_TAGGED))
+		return conn->upper->arrive(conn, &what);
+	if (rx->hdr.op == TCP_WIRE_RTS)
+		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
 	if (tagged && !at->kep.shared)
 		return ktcp_conn_violated(conn, KTCP_BAD_TAGGED);
 	ret = kofi_srx_arrive(at->srx, &what, NULL, &rx->rx);
@@ -401,13 +404,13 @@ static int ktcp_start_write(struct ktcp_conn *conn)
 	if (rx->hdr.flags & TCP_WIRE_CQ_DATA && !rx->event) {
 		at = ktcp_conn_at(conn);
 		if (!at)
-			at = ktcp_link_await(to_ktcp_link(conn));
+			at = conn->upper->await(conn);
 		if (!at)
 			return -EAGAIN;
 		rx->event = kofi_soft_event_get(at);
-		if (!rx->event && conn->rdm) {
+		if (!rx->event && conn->upper) {
 			/* Events are those of all connections of the endpoint */
-			ktcp_link_stall(to_ktcp_link(conn));
+			conn->upper->stall(conn);
 			rx->event = kofi_soft_event_get(at);
 		}
 		if (!rx->event)
@@ -463,7 +466,7 @@ static int ktcp_tagged_take(struct ktcp_conn *conn, struct ktcp_answer *answer,
 	};
 	int ret;
 
-	ktcp_link_source(to_ktcp_link(conn), &what.src_addr, &what.source);
+	conn->upper->source(conn, &what.src_addr, &what.source);
 	*rx = NULL;
 	ret = kofi_srx_take(at->srx, &what, rx);
 	if (ret == -ESHUTDOWN)
@@ -494,7 +497,7 @@ static int ktcp_start_tagged(struct ktcp_conn *conn)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	if (!conn->answers.count)
 		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
-	if (!ktcp_conn_at(conn) && !ktcp_link_await(to_ktcp_link(conn)))
+	if (!ktcp_conn_at(conn) && !conn->upper->await(conn))
 		return -EAGAIN;
 	answer = kofi_bufpool_get(&conn->answers);
 	if (!answer)
@@ -538,7 +541,7 @@ static int ktcp_rx_start(struct ktcp_conn *conn)
 	if (rx->hdr.flags & TCP_WIRE_SAVE && !conn->saves)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	if (rx->hdr.flags & TCP_WIRE_LEAVE)
-		return ktcp_start_leave(conn);
+		return ktcp_start_upper(conn, KTCP_BAD_HEADER);
 	switch (rx->hdr.op) {
 	case TCP_WIRE_MSG:
 		/* A save: all messages before it are where they belong */
@@ -551,12 +554,12 @@ static int ktcp_rx_start(struct ktcp_conn *conn)
 	case TCP_WIRE_RTS:
 		return ktcp_start_msg(conn);
 	case TCP_WIRE_CTS:
-		ret = ktcp_start_cts(conn);
+		ret = ktcp_start_upper(conn, KTCP_BAD_RENDEZVOUS);
 		if (!ret)
 			ktcp_rx_next(conn);
 		return ret;
 	case TCP_WIRE_DATA:
-		return ktcp_start_data(conn);
+		return ktcp_start_upper(conn, KTCP_BAD_RENDEZVOUS);
 	case TCP_WIRE_WRITE:
 		return ktcp_start_write(conn);
 	case TCP_WIRE_READ_REQ:
@@ -592,7 +595,7 @@ static void ktcp_rx_part(struct ktcp_conn *conn)
 		kofi_rma_iter(&rx->rma, ITER_DEST, rx->done, SIZE_MAX, &rx->iter);
 		break;
 	case KTCP_RX_EARLY:
-		rx->kvec = (struct kvec) { ktcp_early_data(conn), rx->hdr.len - rx->done };
+		rx->kvec = (struct kvec) { conn->upper->data(conn), rx->hdr.len - rx->done };
 		iov_iter_kvec(&rx->iter, ITER_DEST, &rx->kvec, 1, rx->kvec.iov_len);
 		break;
 	case KTCP_RX_READ:
@@ -652,13 +655,13 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 		break;
 	case KTCP_RX_EARLY:
 		/* It is acknowledged when its receive has it */
-		ktcp_early_filled(conn);
+		conn->upper->filled(conn);
 		rx->have = 0;
 		rx->state = KTCP_RX_HEADER;
 		break;
 	case KTCP_RX_WRITE:
-		if (rx->event && conn->rdm)
-			ktcp_link_source(to_ktcp_link(conn), &src_addr, &source);
+		if (rx->event && conn->upper)
+			conn->upper->source(conn, &src_addr, &source);
 		ktcp_rx_next(conn);
 		kofi_rma_done(&rx->rma, 0);
 		at = ktcp_conn_at(conn) ? : conn->soft;
@@ -789,7 +792,7 @@ static int ktcp_rx_steps(struct ktcp_conn *conn, struct ktcp_budget *budget)
 			ret = ktcp_rx_start(conn);
 			break;
 		case KTCP_RX_PARKED:
-			ret = ktcp_early_look(conn);
+			ret = conn->upper->look(conn);
 			break;
 		default:
 			ret = ktcp_rx_payload(conn, budget);
@@ -919,16 +922,14 @@ void ktcp_rx_abort(struct ktcp_conn *conn, int err)
 {
 	struct ktcp_rx *rx = &conn->rx;
 
+	if (conn->upper)
+		conn->upper->abort(conn, err);
 	switch (rx->state) {
 	case KTCP_RX_MSG:
 	case KTCP_RX_DROP:
 		if (rx->rx)
 			kofi_rx_fail(rx->rx, min(rx->done, kofi_rx_len(rx->rx)),
 				     err, 0);
-		break;
-	case KTCP_RX_EARLY:
-	case KTCP_RX_PARKED:
-		ktcp_early_abort(conn, err);
 		break;
 	case KTCP_RX_WRITE:
 		kofi_rma_done(&rx->rma, ECANCELED);

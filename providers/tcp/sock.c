@@ -4,7 +4,8 @@
  *
  * A socket that is attached has a pointer to its struct ktcp_sock in sk_user_data, and the
  * callbacks below.  The callbacks run in softirq, with sk_callback_lock held for reading, and do
- * nothing but queue a work item: the socket's, or that of a completion queue (ktcp_ask_queue()).
+ * nothing but queue a work item: the socket's, or another one that takes what has come
+ * (ktcp_sock.take).
  * ktcp_sock_detach() takes the lock for writing, so no callback finds the struct ktcp_sock
  * afterwards.
  *
@@ -34,13 +35,15 @@ static void ktcp_wake(struct sock *sk)
 
 static void ktcp_data_ready(struct sock *sk)
 {
+	bool (*take)(struct ktcp_sock *ksk) = NULL;
 	struct ktcp_sock *ksk;
 
 	read_lock_bh(&sk->sk_callback_lock);
 	ksk = sk->sk_user_data;
 	/* Pairs with ktcp_conn_open() */
-	if (ksk && !(smp_load_acquire(&ksk->cq) &&
-		     ktcp_ask_queue(container_of(ksk, struct ktcp_conn, sk))))
+	if (ksk)
+		take = smp_load_acquire(&ksk->take);
+	if (ksk && !(take && take(ksk)))
 		queue_work_on(ksk->cpu, ktcp_wq, ksk->work);
 	read_unlock_bh(&sk->sk_callback_lock);
 }

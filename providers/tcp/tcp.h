@@ -107,8 +107,8 @@
  * @sock: the socket, or NULL
  * @work: queued by events of the socket
  * @cpu: processor that @work is queued on; WORK_CPU_UNBOUND: that of the event
- * @cq: of a &struct ktcp_conn: queue whose worker takes a turn when data have come
- *	(ktcp_ask_queue()), or NULL; set at KTCP_OPEN
+ * @take: have something else than @work take what has come; returns whether it does.  Any context,
+ *	with sk_callback_lock held.  NULL: @work does; set at KTCP_OPEN
  * @rcvbuf: sk_rcvbuf of a limited socket before ktcp_sock_limit()
  * @data_ready: the socket's own callback
  * @write_space: the socket's own callback
@@ -118,7 +118,7 @@ struct ktcp_sock {
 	struct socket		*sock;
 	struct work_struct	*work;
 	int			cpu;
-	struct kofi_cq		*cq;
+	bool			(*take)(struct ktcp_sock *ksk);
 	int			rcvbuf;
 	void			(*data_ready)(struct sock *sk);
 	void			(*write_space)(struct sock *sk);
@@ -455,6 +455,72 @@ struct ktcp_alive {
 };
 
 /**
+ * struct ktcp_upper - What an endpoint without connections does with its connections
+ * @try_get: take a reference; returns false if the connection is about to go.  Any context, without
+ *	ktcp_conn.run, as the next two
+ * @put: give a reference back
+ * @is_over: return true if the connection is over, or is about to be
+ * @posted: route what the callbacks of a turn have posted.  May sleep, without ktcp_conn.run
+ * @leave: there is nothing to do: is it time to leave?  Then TCP_WIRE_LEAVE is to be sent
+ * @check: refuse offers that have waited for too long; returns whether there are others
+ * @awaits: return true if a payload was asked for and has not begun to come
+ * @abort: the connection is over: give back what this end has of messages that wait; the positive
+ *	error is that of receives that have taken one
+ * @heard: a header has come, not of TCP_WIRE_LEAVE
+ * @hold_ack: return true if the acknowledgment of the message that has ended has to wait
+ * @start: a message of which the header has come is TCP_WIRE_LEAVE, TCP_WIRE_CTS, TCP_WIRE_DATA or
+ *	the refusal of an offer; returns 0, -ESHUTDOWN: the connection is to be closed, or as
+ *	ktcp_conn_violated()
+ * @arrive: a message has come, or TCP_WIRE_RTS; @what has no sender yet.  Returns 0, and the state
+ *	says where the payload goes; -EAGAIN: it has to wait; another negative errno: the
+ *	connection is over
+ * @look: in KTCP_RX_PARKED: returns 0, and the state says where the payload goes now; or -EAGAIN
+ * @data: in KTCP_RX_EARLY: where the next bytes of the payload go
+ * @filled: in KTCP_RX_EARLY: all of the payload is there
+ * @await: wait for the receive context that messages arrive at; returns it, if there is one now
+ * @stall: have the worker look again when receives are posted, or completions are read
+ * @source: what completions and receives call the other end, see ktcp_link_source()
+ * @may_begin: return false if an operation has to wait for a number; with kofi_soft_ep.lock held
+ * @number: the number of an operation that begins; 0: its payload is sent at once
+ * @begun: an operation of a context of a scalable endpoint begins
+ * @sent: the payload of an operation with a number has been sent
+ * @signal_is_due: return false if @signal would find none
+ * @signal: fill in the header of TCP_WIRE_CTS, or of the refusal of an offer; returns false if
+ *	neither is to be sent
+ *
+ * Connections of endpoints with connections have nothing of this.  All but the first four are
+ * called with ktcp_conn.run held, or when the connection is over, by its worker.
+ */
+struct ktcp_upper {
+	bool			(*try_get)(struct ktcp_conn *conn);
+	void			(*put)(struct ktcp_conn *conn);
+	bool			(*is_over)(const struct ktcp_conn *conn);
+	void			(*posted)(struct ktcp_conn *conn);
+	bool			(*leave)(struct ktcp_conn *conn);
+	bool			(*check)(struct ktcp_conn *conn);
+	bool			(*awaits)(const struct ktcp_conn *conn);
+	void			(*abort)(struct ktcp_conn *conn, int err);
+	void			(*heard)(struct ktcp_conn *conn);
+	bool			(*hold_ack)(struct ktcp_conn *conn);
+	int			(*start)(struct ktcp_conn *conn);
+	int			(*arrive)(struct ktcp_conn *conn, struct kofi_srx_arrival *what);
+	int			(*look)(struct ktcp_conn *conn);
+	void			*(*data)(const struct ktcp_conn *conn);
+	void			(*filled)(struct ktcp_conn *conn);
+	struct kofi_soft_ep	*(*await)(struct ktcp_conn *conn);
+	void			(*stall)(struct ktcp_conn *conn);
+	void			(*source)(const struct ktcp_conn *conn, fi_addr_t *src_addr,
+					  fi_addr_t *source);
+	bool			(*may_begin)(const struct ktcp_conn *conn,
+					     const struct kofi_kept_op *kept);
+	u8			(*number)(struct ktcp_conn *conn, const struct kofi_kept_op *kept);
+	void			(*begun)(struct ktcp_conn *conn, const struct kofi_soft_ep *ctx);
+	void			(*sent)(struct ktcp_conn *conn, u8 number);
+	bool			(*signal_is_due)(const struct ktcp_conn *conn);
+	bool			(*signal)(struct ktcp_conn *conn, struct ktcp_hdr *hdr);
+};
+
+/**
  * enum ktcp_phase - Where a connection is, for the worker
  * @KTCP_IDLE: there is no socket yet
  * @KTCP_DIALLING: TCP connects
@@ -480,7 +546,7 @@ enum ktcp_phase {
  * @cpu: where the worker runs, see &kofi_soft_ep.cpu
  * @posted: struct kofi_soft_op that are to be sent; guarded by kofi_soft_ep.lock
  * @stopped: nothing is taken out of @posted any more; guarded by kofi_soft_ep.lock
- * @rdm: it is the &struct ktcp_link of an endpoint without connections
+ * @upper: what an endpoint without connections does; NULL: it is that of a &struct ktcp_ep
  * @rendezvous: both ends speak version 1 (ktcp_wire_rdm.version); set before KTCP_OPEN
  * @leaves: the peer understands TCP_WIRE_LEAVE; set before KTCP_OPEN
  * @leave_due: TCP_WIRE_LEAVE is to be sent; guarded by @run, as the next three
@@ -495,7 +561,8 @@ enum ktcp_phase {
  *	KTCP_OPEN
  * @answers: struct ktcp_answer; none without FI_RMA
  * @run: held by the worker, or the call of a client, that sends or receives
- * @turn: a turn by the worker of ktcp_sock.cq; has a reference to the endpoint, or to the
+ * @cq: queue whose worker takes a turn when data have come, or NULL; set at KTCP_OPEN
+ * @turn: a turn by the worker of @cq; has a reference to the endpoint, or to the
  *	&struct ktcp_link, while it is due or runs
  * @request: type of its request
  * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
@@ -523,7 +590,7 @@ struct ktcp_conn {
 	int			cpu;
 	struct list_head	*posted;
 	bool			stopped;
-	bool			rdm;
+	const struct ktcp_upper	*upper;
 	bool			rendezvous;
 	bool			leaves;
 	bool			leave_due;
@@ -537,6 +604,7 @@ struct ktcp_conn {
 	bool			few_reads;
 	struct kofi_bufpool	answers;
 	struct mutex		run;		/* see above */
+	struct kofi_cq		*cq;
 	struct kofi_cq_turn	turn;
 	enum ktcp_wire_cm_type	request;
 	enum ktcp_phase		phase;
@@ -743,7 +811,6 @@ int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct wor
 		   struct list_head *posted, u64 caps);
 void ktcp_conn_fini(struct ktcp_conn *conn);
 void ktcp_conn_open(struct ktcp_conn *conn);
-bool ktcp_ask_queue(struct ktcp_conn *conn);
 int ktcp_transfer(struct ktcp_conn *conn);
 void ktcp_push(struct ktcp_conn *conn);
 struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err);
@@ -848,7 +915,7 @@ static inline bool ktcp_hdr_wants_ack(const struct ktcp_hdr *hdr)
 /* What this end says that it understands */
 static inline u64 ktcp_conn_can(const struct ktcp_conn *conn)
 {
-	if (!conn->rdm)
+	if (!conn->upper)
 		return KTCP_CAN_MSG;
 	return KTCP_CAN_RDM | (conn->answers.count ? KTCP_CAN_RDM_RMA : 0);
 }
@@ -873,6 +940,13 @@ static inline bool ktcp_op_has_answer(const struct kofi_kept_op *kept)
 static inline bool ktcp_accepts_few(const struct ktcp_wire_cm *request)
 {
 	return ktcp_cm_can(request, ~TCP_WIRE_KOFI_MASK);
+}
+
+/* Was a payload asked for that has not begun to come? */
+static inline bool ktcp_data_is_awaited(const struct ktcp_conn *conn)
+{
+	lockdep_assert_held(&conn->run);
+	return conn->upper && conn->upper->awaits(conn);
 }
 
 /* Has the socket taken all of what has begun to be sent? */

@@ -34,7 +34,7 @@
 #include <linux/uio.h>
 #include <net/tcp.h>
 #include <net/tcp_states.h>
-#include "rdm.h"
+#include "tcp.h"
 
 #define KTCP_DELIVERED	(FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 #define KTCP_ACKED	(KTCP_DELIVERED | FI_COMMIT_COMPLETE)
@@ -128,7 +128,7 @@ struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy)
 		op = list_first_entry_or_null(conn->posted, struct kofi_soft_op, entry);
 	if (op && busy && op->kept.flags & FI_FENCE)
 		op = NULL;
-	if (op && ktcp_rts_is_due(conn, &op->kept) && !ktcp_rts_has_number(conn))
+	if (op && conn->rendezvous && !conn->upper->may_begin(conn, &op->kept))
 		op = NULL;
 	if (op && conn->few_reads && conn->tx.asked == KTCP_ANSWERS &&
 	    ktcp_op_has_answer(&op->kept))
@@ -321,7 +321,7 @@ static void ktcp_op_begin(struct ktcp_conn *conn, struct ktcp_op *top)
 	top->refused = false;
 	conn->tx.begun = true;
 	if (top->soft.ep->sep)
-		__set_bit(top->soft.ep->index, &to_ktcp_link(conn)->senders);
+		conn->upper->begun(conn, top->soft.ep);
 }
 
 /* Is it an operation that the peer does not understand?  Then nothing of it is sent */
@@ -347,7 +347,7 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 	/* Operations for a peer that hangs up, or may do so, go by the next connection */
 	if (conn->leaving)
 		return NULL;
-	if (conn->rdm && READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
+	if (conn->upper && READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
 		return NULL;
 	while ((op = ktcp_next_posted(conn, busy)) && ktcp_op_is_unknown(conn, &op->kept))
 		kofi_soft_op_done(op, EOPNOTSUPP);
@@ -356,8 +356,8 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 	top = to_ktcp_op(op);
 	ktcp_op_begin(conn, top);
 	tx->asked += ktcp_op_has_answer(&op->kept);
-	if (ktcp_rts_is_due(conn, &op->kept))
-		top->number = ktcp_rts_number(conn);
+	if (conn->rendezvous)
+		top->number = conn->upper->number(conn, &op->kept);
 	return op;
 }
 
@@ -444,10 +444,6 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 	refusal = list_first_entry_or_null(&tx->refusals, struct ktcp_answer, entry);
 	if (atomic_read(&conn->late_acks))
 		tx->acks += atomic_xchg(&conn->late_acks, 0);
-	if (!refusal && !tx->acks && conn->rendezvous)
-		hdr.number = ktcp_cts_next(conn);
-	if (!refusal && !tx->acks && !hdr.number && conn->declines)
-		hdr.data = ktcp_declined_next(conn);
 	if (unlikely(refusal)) {
 		hdr.flags = TCP_WIRE_CQ_DATA;
 		hdr.data = refusal->number;
@@ -457,14 +453,8 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 		tx->kind = KTCP_TX_ACK;
 		hdr.op = TCP_WIRE_MSG;
 		hdr.ack = true;
-	} else if (hdr.number) {
+	} else if (conn->rendezvous && conn->upper->signal(conn, &hdr)) {
 		tx->kind = KTCP_TX_ACK;
-		hdr.op = TCP_WIRE_CTS;
-	} else if (unlikely(hdr.data)) {
-		tx->kind = KTCP_TX_ACK;
-		hdr.op = TCP_WIRE_REFUSAL;
-		hdr.flags = TCP_WIRE_CQ_DATA | TCP_WIRE_OFFER;
-		hdr.number = TCP_WIRE_REFUSED_NONE;
 	} else if (ktcp_tx_answers_next(conn)) {
 		tx->answered = true;
 		if (!ktcp_tx_begin_answer(conn, &hdr))
@@ -572,9 +562,9 @@ static bool ktcp_posted_is_next(struct ktcp_conn *conn)
 	    !list_empty(&tx->refusals) || conn->leave_due || conn->leaving ||
 	    !list_empty(&tx->wanted))
 		return false;
-	if (!conn->rdm)
+	if (!conn->upper)
 		return true;
-	return !ktcp_cts_is_due(conn) &&
+	return !(conn->rendezvous && conn->upper->signal_is_due(conn)) &&
 	       READ_ONCE(conn->sk.sock->sk->sk_state) == TCP_ESTABLISHED;
 }
 
@@ -584,7 +574,7 @@ static bool ktcp_posted_is_next(struct ktcp_conn *conn)
  */
 static bool ktcp_tx_has_nothing(struct ktcp_conn *conn)
 {
-	return !conn->rdm && ktcp_tx_is_idle(&conn->tx) && ktcp_posted_is_next(conn) &&
+	return !conn->upper && ktcp_tx_is_idle(&conn->tx) && ktcp_posted_is_next(conn) &&
 	       list_empty_careful(conn->posted);
 }
 
@@ -624,7 +614,7 @@ static void ktcp_gather_plain(struct ktcp_conn *conn, unsigned int most)
 	if (!ktcp_posted_is_next(conn))
 		return;
 	/* The list of a link may become another one, so it is looked at with the lock alone */
-	if (!conn->rdm && list_empty_careful(conn->posted))
+	if (!conn->upper && list_empty_careful(conn->posted))
 		tx->more = false;
 	else
 		ktcp_gather_take(conn, most);
@@ -692,7 +682,7 @@ static void ktcp_op_sent(struct ktcp_conn *conn, struct kofi_soft_op *op)
 		return;
 	}
 	if (to_ktcp_op(op)->number)
-		ktcp_rts_done(conn, to_ktcp_op(op)->number);
+		conn->upper->sent(conn, to_ktcp_op(op)->number);
 	if (ktcp_op_has_answer(&op->kept))
 		list_add_tail(&op->entry, &tx->reads);
 	else if (op->kept.flags & KTCP_ACKED)
