@@ -8,7 +8,7 @@
  * all it has opened, nothing may be left.
  *
  * A connection of kofi_tcp delivers what it has sent when its endpoint has been closed, for as
- * long as a peer may answer nothing (providers/tcp/linger.c).  So what it has for that is
+ * long as a peer may answer nothing (providers/tcp/stream/linger.c).  So what it has for that is
  * waited for, and for nothing else.
  *
  * Of what kfree_rcu() frees in bulk no tracepoint tells, so that is only counted where

@@ -15,7 +15,7 @@
 #include <linux/module.h>
 #include <linux/seq_file.h>
 #include <net/sock.h>
-#include "rdm.h"
+#include "tcp.h"
 
 static struct dentry *ktcp_debugfs;
 

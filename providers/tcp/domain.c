@@ -6,7 +6,7 @@
 #include <linux/module.h>
 #include <kofi/av.h>
 #include <kofi/refuse.h>
-#include "rdm.h"
+#include "tcp.h"
 
 static void ktcp_av_removed(struct kofi_av *av, u32 index)
 {

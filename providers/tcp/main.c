@@ -6,7 +6,7 @@
  */
 #include <linux/module.h>
 #include <kofi/compat.h>
-#include "rdm.h"
+#include "tcp.h"
 
 static struct kofi_provider ktcp_provider = {
 	.name		= KTCP_NAME,

@@ -18,7 +18,7 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/sched/mm.h>
-#include "rdm.h"
+#include "tcp.h"
 
 /* The address of an endpoint, as far as it has one; returns where its interface is noted */
 static int *ktcp_netdev_of(struct kofi_soft_ep *soft, struct sockaddr_storage *name)

@@ -3,7 +3,7 @@
  * Defines the trace event of trace.h.  It is exported for tests.
  */
 #include <linux/module.h>
-#include "tcp.h"
+#include "stream/stream.h"
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 

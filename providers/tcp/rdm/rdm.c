@@ -13,7 +13,7 @@
  * Life of a peer: peer.c.
  *
  * Life of a connection: link.c.  A connection is made when an operation needs it, or when the
- * peer connects (rdm_cm.c).  Data flow as in the connection of any endpoint (rx.c, tx.c).
+ * peer connects (cm.c).  Data flow as in the connection of any endpoint (rx.c, tx.c).
  *
  * Life of an operation
  *

@@ -20,7 +20,7 @@
 #include <net/tcp.h>
 #include <kofi/compat.h>
 #include <kofi/tclass.h>
-#include "tcp.h"
+#include "stream.h"
 
 static void ktcp_wake(struct sock *sk)
 {

@@ -16,7 +16,7 @@
 #include <linux/module.h>
 #include <net/tcp.h>
 #include <kofi/compat.h>
-#include "tcp.h"
+#include "stream.h"
 
 /**
  * ktcp_ep_stop() - Nothing is posted any more, and the worker gives everything back

@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <linux/tcp.h>
 #include <kofi/param.h>
-#include "tcp.h"
+#include "stream.h"
 
 #define KTCP_MIN_S		5
 #define KTCP_MAX_S		3600

@@ -34,7 +34,7 @@
 #include <linux/uio.h>
 #include <net/tcp.h>
 #include <net/tcp_states.h>
-#include "tcp.h"
+#include "stream.h"
 
 #define KTCP_DELIVERED	(FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 #define KTCP_ACKED	(KTCP_DELIVERED | FI_COMMIT_COMPLETE)

@@ -9,7 +9,7 @@
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
-#include "tcp.h"
+#include "stream.h"
 
 /* Workers of connections, listeners and endpoints; made and destroyed by the module */
 struct workqueue_struct *ktcp_wq;

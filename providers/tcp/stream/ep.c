@@ -10,7 +10,7 @@
 #include <kofi/refuse.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include "tcp.h"
+#include "stream.h"
 
 /* An endpoint is a little larger than a page, and the general caches would make it two */
 static struct kmem_cache *ktcp_ep_cache;

@@ -23,7 +23,7 @@
 #include <net/inet_connection_sock.h>
 #include <net/ipv6.h>
 #include <kofi/compat.h>
-#include "tcp.h"
+#include "stream.h"
 
 #define KTCP_ACCEPT_AGAIN	(HZ / 10)
 #define KTCP_ACCEPTS		64	/* connections that a run of the worker accepts */

@@ -36,7 +36,7 @@
 #include <linux/skbuff.h>
 #include <linux/uio.h>
 #include <net/tcp.h>
-#include "tcp.h"
+#include "stream.h"
 
 void ktcp_rx_init(struct ktcp_rx *rx)
 {

@@ -32,7 +32,7 @@
 #include <linux/sizes.h>
 #include <linux/tcp.h>
 #include <net/inet_connection_sock.h>
-#include "tcp.h"
+#include "stream.h"
 
 #define KTCP_LOOK	(HZ / 2)
 #define KTCP_REST_BYTES	SZ_64K

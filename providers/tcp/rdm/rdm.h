@@ -5,7 +5,7 @@
  *	ktcp_rdm	an endpoint (rdm.c)
  *	ktcp_peer	an address that the endpoint sends to or hears from (peer.c)
  *	ktcp_source	an address without its port, which bounds what a host holds (source.c)
- *	ktcp_link	a connection with a peer (link.c); how it begins (rdm_cm.c)
+ *	ktcp_link	a connection with a peer (link.c); how it begins (cm.c)
  *	ktcp_ctx	a context of a scalable endpoint (sep.c)
  *	ktcp_early	a message that has come before its receive (early.c), or its offer (rts.c)
  *
@@ -20,7 +20,7 @@
 #include <linux/rhashtable-types.h>
 #include <kofi/peer.h>
 #include <kofi/av.h>
-#include "tcp.h"
+#include "../stream/stream.h"
 
 #define KTCP_DIALS		64	/* connections that an endpoint makes at a time */
 #define KTCP_DIAL_MS		10000	/* until a peer that is not reached is given up */
@@ -405,7 +405,7 @@ void ktcp_link_drop(struct ktcp_link *link, int err);
 void ktcp_link_end(struct ktcp_link *link, int err);
 void ktcp_link_put(struct ktcp_link *link);
 
-/* rdm_cm.c */
+/* cm.c */
 void ktcp_link_request(struct ktcp_link *link);
 int ktcp_link_answered(struct ktcp_link *link);
 void ktcp_rdm_asked(struct ktcp_listener *listener, struct ktcp_req *req);

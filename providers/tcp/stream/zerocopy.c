@@ -40,7 +40,7 @@
 #include <net/dst.h>
 #include <net/tcp.h>
 #include <kofi/compat.h>
-#include "tcp.h"
+#include "stream.h"
 
 /* Messages that peers have acknowledged, of all connections */
 static atomic_long_t ktcp_zc_whole = ATOMIC_LONG_INIT(0);

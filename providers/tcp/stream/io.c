@@ -25,7 +25,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
-#include "tcp.h"
+#include "stream.h"
 
 static void ktcp_answers_refilled(struct kofi_bufpool *pool)
 {

@@ -22,7 +22,7 @@
 #include <net/tcp.h>
 #include <kofi/compat.h>
 #include <kofi/refuse.h>
-#include "tcp.h"
+#include "stream.h"
 
 static struct kofi_connreqs ktcp_reqs = KOFI_CONNREQS_INIT(ktcp_reqs);
 

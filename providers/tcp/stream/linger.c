@@ -33,7 +33,7 @@
 #include <net/net_namespace.h>
 #include <net/tcp_states.h>
 #include <kofi/param.h>
-#include "tcp.h"
+#include "stream.h"
 
 #define KTCP_DROP	SZ_1M	/* bytes from the peer that are dropped at a time */
 
