@@ -269,7 +269,7 @@ void ktcp_rdm_now(struct kofi_soft_ep *soft)
 		kofi_soft_kick(soft);
 }
 
-/* Routes what callbacks have posted that a turn has called, of a connection that gets another turn */
+/* Routes what the callbacks of a turn have posted; the connection gets another turn */
 static void ktcp_rdm_posted(struct ktcp_conn *conn)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);

@@ -124,8 +124,7 @@ static void ktcp_linger_work(struct work_struct *work)
 
 static void ktcp_linger_late(struct work_struct *work)
 {
-	queue_work(ktcp_wq, &container_of(to_delayed_work(work), struct ktcp_linger,
-					       late)->work);
+	queue_work(ktcp_wq, &container_of(to_delayed_work(work), struct ktcp_linger, late)->work);
 }
 
 /**

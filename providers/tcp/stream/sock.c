@@ -35,16 +35,18 @@ static void ktcp_wake(struct sock *sk)
 
 static void ktcp_data_ready(struct sock *sk)
 {
-	bool (*take)(struct ktcp_sock *ksk) = NULL;
+	bool (*take)(struct ktcp_sock *ksk);
 	struct ktcp_sock *ksk;
 
 	read_lock_bh(&sk->sk_callback_lock);
 	ksk = sk->sk_user_data;
+	if (!ksk)
+		goto unlock;
 	/* Pairs with ktcp_conn_open() */
-	if (ksk)
-		take = smp_load_acquire(&ksk->take);
-	if (ksk && !(take && take(ksk)))
+	take = smp_load_acquire(&ksk->take);
+	if (!take || !take(ksk))
 		queue_work_on(ksk->cpu, ktcp_wq, ksk->work);
+unlock:
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 

@@ -718,7 +718,6 @@ struct ktcp_pep {
 	unsigned int		nr_requests;
 };
 
-
 /* common.c */
 extern struct workqueue_struct *ktcp_wq;
 extern struct mutex ktcp_cm_lock;
