@@ -530,10 +530,51 @@ static int ktcp_start_answer(struct ktcp_conn *conn)
 	return 0;
 }
 
+/* An acknowledgment, a save, or a message without a tag */
+static int ktcp_start_plain(struct ktcp_conn *conn)
+{
+	const struct ktcp_hdr *hdr = &conn->rx.hdr;
+
+	/* A save: all messages before it are where they belong */
+	if (hdr->flags & TCP_WIRE_SAVE) {
+		ktcp_rx_next(conn);
+		return 0;
+	}
+	return hdr->ack ? ktcp_start_ack(conn) : ktcp_start_msg(conn);
+}
+
+static int ktcp_rx_cts(struct ktcp_conn *conn)
+{
+	int ret = ktcp_start_upper(conn, KTCP_BAD_RENDEZVOUS);
+
+	if (!ret)
+		ktcp_rx_next(conn);
+	return ret;
+}
+
+static int ktcp_rx_data(struct ktcp_conn *conn)
+{
+	return ktcp_start_upper(conn, KTCP_BAD_RENDEZVOUS);
+}
+
+/* What is done when the header of a message has come, by its operation */
+static int (*const ktcp_starts[])(struct ktcp_conn *conn) = {
+	[TCP_WIRE_MSG]		= ktcp_start_plain,
+	[TCP_WIRE_TAGGED]	= ktcp_start_msg,
+	[TCP_WIRE_RTS]		= ktcp_start_msg,
+	[TCP_WIRE_CTS]		= ktcp_rx_cts,
+	[TCP_WIRE_DATA]		= ktcp_rx_data,
+	[TCP_WIRE_WRITE]	= ktcp_start_write,
+	[TCP_WIRE_READ_REQ]	= ktcp_start_read,
+	[TCP_WIRE_READ_RSP]	= ktcp_start_answer,
+	[TCP_WIRE_REFUSAL]	= ktcp_start_refusal,
+	[TCP_WIRE_TAGGED_READ]	= ktcp_start_tagged,
+	[TCP_WIRE_TAGGED_WRITE]	= ktcp_start_tagged,
+};
+
 static int ktcp_rx_start(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
-	int ret;
 
 	rx->done = 0;
 	rx->rx = NULL;
@@ -542,38 +583,9 @@ static int ktcp_rx_start(struct ktcp_conn *conn)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	if (rx->hdr.flags & TCP_WIRE_LEAVE)
 		return ktcp_start_upper(conn, KTCP_BAD_HEADER);
-	switch (rx->hdr.op) {
-	case TCP_WIRE_MSG:
-		/* A save: all messages before it are where they belong */
-		if (rx->hdr.flags & TCP_WIRE_SAVE) {
-			ktcp_rx_next(conn);
-			return 0;
-		}
-		return rx->hdr.ack ? ktcp_start_ack(conn) : ktcp_start_msg(conn);
-	case TCP_WIRE_TAGGED:
-	case TCP_WIRE_RTS:
-		return ktcp_start_msg(conn);
-	case TCP_WIRE_CTS:
-		ret = ktcp_start_upper(conn, KTCP_BAD_RENDEZVOUS);
-		if (!ret)
-			ktcp_rx_next(conn);
-		return ret;
-	case TCP_WIRE_DATA:
-		return ktcp_start_upper(conn, KTCP_BAD_RENDEZVOUS);
-	case TCP_WIRE_WRITE:
-		return ktcp_start_write(conn);
-	case TCP_WIRE_READ_REQ:
-		return ktcp_start_read(conn);
-	case TCP_WIRE_READ_RSP:
-		return ktcp_start_answer(conn);
-	case TCP_WIRE_REFUSAL:
-		return ktcp_start_refusal(conn);
-	case TCP_WIRE_TAGGED_READ:
-	case TCP_WIRE_TAGGED_WRITE:
-		return ktcp_start_tagged(conn);
-	default:
+	if (rx->hdr.op >= ARRAY_SIZE(ktcp_starts) || !ktcp_starts[rx->hdr.op])
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
-	}
+	return ktcp_starts[rx->hdr.op](conn);
 }
 
 /* Bytes of the payload that the target of the current state takes */
