@@ -14,7 +14,7 @@
 #define SEGS	3
 #define KEPT	64	/* messages of a connection that are kept without a receive */
 #define WRITES	70	/* with data, of which a client that reads none gets 64 */
-#define PEERS	8	/* connections whose messages are all that an endpoint keeps */
+#define PEERS	4	/* connections whose messages are all that is kept of an address */
 #define SHORT_S	5	/* the least message_timeout */
 
 static void an_eager_message_is_received(struct kunit *test)
@@ -256,7 +256,7 @@ static void a_message_in_its_buffer_is_kept_when_another_one_is_taken(struct kun
 	take_one_kept(test, bed, buf);
 }
 
-/* The endpoint keeps no more, but the connection could */
+/* The endpoint keeps no more of the address, but the connection could */
 static void a_message_in_its_buffer_is_kept_when_another_peers_is_taken(struct kunit *test)
 {
 	struct rxm_bed *beds = vt_buf(test, (PEERS + 1) * sizeof(*beds));
@@ -275,7 +275,7 @@ static void a_message_in_its_buffer_is_kept_when_another_peers_is_taken(struct k
 	take_one_kept(test, bed, buf);
 }
 
-/* Their messages are all that an endpoint keeps, and nobody wants them */
+/* Their messages are all that is kept of their address, and nobody wants them */
 static void peers_that_have_gone_make_room(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);

@@ -10,6 +10,7 @@ kunit_test_suites(&rxm_cm_suite,
 		  &rxm_offer_suite,
 		  &rxm_atomic_suite,
 		  &rxm_idle_suite,
+		  &rxm_bounds_suite,
 		  &rxm_corpus_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kofi_rxm");

@@ -37,6 +37,7 @@ extern struct kunit_suite rxm_data_suite;
 extern struct kunit_suite rxm_offer_suite;
 extern struct kunit_suite rxm_atomic_suite;
 extern struct kunit_suite rxm_idle_suite;
+extern struct kunit_suite rxm_bounds_suite;
 extern struct kunit_suite rxm_corpus_suite;
 
 /* lib.c */

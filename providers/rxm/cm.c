@@ -42,7 +42,7 @@ MODULE_PARM_DESC(accepted_max, "connections that an endpoint accepts from all pe
 
 static struct kofi_param address_max = { .value = RXM_ADDRESS_CONNS, .min = 1, .max = U16_MAX };
 module_param_cb(address_max, &kofi_param_ops, &address_max, 0644);
-MODULE_PARM_DESC(address_max, "connections that an endpoint accepts from one address (default 1024)");
+MODULE_PARM_DESC(address_max, "connections that an endpoint accepts from one address, of IPv6 from one network of 64 bits (default 1024)");
 
 /* An event, with room for connection data */
 union rxm_event {
@@ -221,10 +221,12 @@ static void rxm_join_peer(struct rxm_conn *conn, struct rxm_peer *peer, enum rxm
 		peer->conn = conn;
 	spin_unlock_irq(&ep->soft.lock);
 	conn->accepted = state == RXM_ACCEPTING;
-	if (conn->accepted)
+	if (conn->accepted) {
 		ep->nconns++;
-	else
+		conn->source->accepted++;
+	} else {
 		ep->dialling++;
+	}
 }
 
 /* Ends a connection, or an attempt; the peer is the caller's, and may be NULL */
@@ -240,10 +242,12 @@ static struct rxm_peer *rxm_drop(struct rxm_conn *conn, int err)
 	if (peer)
 		peer->conn = NULL;
 	spin_unlock_irq(&ep->soft.lock);
-	if (conn->accepted)
+	if (conn->accepted) {
 		ep->nconns--;
-	else if (conn->state == RXM_DIALLING)
+		conn->source->accepted--;
+	} else if (conn->state == RXM_DIALLING) {
 		ep->dialling--;
+	}
 	rxm_conn_close(conn, err, &posted);
 	spin_lock_irq(&ep->soft.lock);
 	if (peer)
@@ -370,24 +374,11 @@ static bool rxm_request_get(const struct rxm_ep *ep, const struct fi_info *info,
 	return true;
 }
 
-/* May one more connection from the host at an address be accepted? */
-static bool rxm_has_room(const struct rxm_ep *ep, const struct sockaddr_storage *addr)
+/* May one more connection from an address be accepted? */
+static bool rxm_has_room(struct rxm_ep *ep, const struct sockaddr_storage *addr)
 {
-	struct sockaddr_storage host = *addr, other;
-	const struct rxm_conn *conn;
-	unsigned int count = 0;
-
-	if (ep->nconns >= READ_ONCE(accepted_max.value))
-		return false;
-	kofi_addr_set_port(&host, 0);
-	list_for_each_entry(conn, &ep->conns, entry) {
-		if (!conn->accepted)
-			continue;
-		other = conn->addr;
-		kofi_addr_set_port(&other, 0);
-		count += kofi_addr_equal(&host, &other);
-	}
-	return count < READ_ONCE(address_max.value);
+	return ep->nconns < READ_ONCE(accepted_max.value) &&
+	       kofi_source_accepted(&ep->sources, addr) < READ_ONCE(address_max.value);
 }
 
 static enum rxm_verdict rxm_judge(struct rxm_ep *ep, const struct rxm_wire_request *msg,

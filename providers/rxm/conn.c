@@ -51,6 +51,7 @@ static void rxm_conn_free(struct rxm_conn *conn)
 {
 	rxm_free_bufs(conn->tx, RXM_TX);
 	rxm_free_bufs(conn->rx, RXM_RX);
+	kofi_source_put(&conn->ep->sources, conn->source);
 	kfree(conn);
 }
 
@@ -61,6 +62,12 @@ static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_st
 
 	if (!conn)
 		return NULL;
+	conn->source = kofi_source_get(&ep->sources, addr);
+	if (!conn->source) {
+		kfree(conn);
+		return NULL;
+	}
+	kofi_quota_conn_init(&conn->quota, &conn->source->kept);
 	conn->ep = ep;
 	conn->addr = *addr;
 	conn->id = ep->next_id++;

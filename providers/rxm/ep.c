@@ -433,9 +433,10 @@ static struct rxm_ep *rxm_ep_new(u32 receives)
 	INIT_LIST_HEAD(&ep->broken);
 	INIT_LIST_HEAD(&ep->ready);
 	INIT_LIST_HEAD(&ep->stalled);
-	INIT_LIST_HEAD(&ep->crowded);
 	INIT_LIST_HEAD(&ep->orphans);
 	INIT_LIST_HEAD(&ep->settled);
+	kofi_sources_init(&ep->sources);
+	kofi_quota_init(&ep->quota, &rxm_early_limits);
 	if (rxm_peers_init(ep)) {
 		kfree(ep);
 		return NULL;

@@ -7,11 +7,11 @@
  * What has to wait is not read, nor what is behind it.  So the lower provider has the peer wait.
  *
  * A message without a receive is an early message.  It is kept: copied into memory that is bounded
- * for the connection and for the endpoint, so that the packets behind it go on.  Memory is
- * allocated without waiting.  If there is none, or the bound is reached, the message waits in its
- * buffer (rxm_conn.head), and the packets behind it wait, too; a receive finds the message all
- * the same.  It is kept after all when an early message has gone (rxm_ep.crowded).  If the engine
- * of kofi/srx.h has no room for one more message, the packet waits without being known to it.
+ * for the connection, its address and the endpoint (rxm_ep.quota), so that the packets behind it go
+ * on.  Memory is allocated without waiting.  If there is none, or a bound is reached, the message
+ * waits in its buffer (rxm_conn.head), and the packets behind it wait, too; a receive finds the
+ * message all the same.  It is kept after all when an early message has gone.  If the engine of
+ * kofi/srx.h has no room for one more message, the packet waits without being known to it.
  *
  * Everything that a packet says is checked before it is used: what it says by itself in wire.c.  A
  * peer that breaks the rules of the wire loses its connection.
@@ -49,12 +49,13 @@ static void rxm_copy(struct kofi_rx *rx, size_t offset, void *data, size_t len)
 
 /* Early messages */
 
-static bool rxm_early_has_room(const struct rxm_conn *conn, size_t len)
-{
-	return conn->early_msgs < RXM_EARLY_PEER_MSGS &&
-	       conn->early_bytes + len <= RXM_EARLY_PEER_BYTES &&
-	       conn->ep->early_bytes + len <= RXM_EARLY_BYTES;
-}
+const struct kofi_quota_limits rxm_early_limits = {
+	.msgs		= RXM_EARLY_MSGS,
+	.bytes		= RXM_EARLY_BYTES,
+	.conn_msgs	= RXM_EARLY_PEER_MSGS,
+	.conn_bytes	= RXM_EARLY_PEER_BYTES,
+	.max		= RXM_EARLY_MAX,
+};
 
 /* Has kofi_soft_ep.work look at the next packet once more */
 static void rxm_resume_conn(struct rxm_conn *conn)
@@ -64,51 +65,77 @@ static void rxm_resume_conn(struct rxm_conn *conn)
 		list_move_tail(&conn->stalled, &conn->ep->stalled);
 }
 
-/* Has the next packet looked at once more when an early message has gone, or rxm_watch() looks */
-static void rxm_await_room(struct rxm_conn *conn)
+/*
+ * Have the next packet looked at once more when there is room for its message, or rxm_watch() looks,
+ * as there may be memory
+ */
+static void rxm_await_room(struct rxm_conn *conn, size_t len)
 {
 	lockdep_assert_held(&conn->ep->soft.lock);
 	if (conn->state == RXM_OVER)
 		return;
-	list_move_tail(&conn->stalled, &conn->ep->crowded);
+	kofi_quota_wait(&conn->ep->quota, &conn->quota, len);
 	rxm_watch_begin(conn->ep);
 }
 
-/* Takes room for an early message, without its payload; NULL: there is none */
-static struct rxm_early *rxm_early_reserve(struct rxm_conn *conn, size_t len)
+/* There may be room: resume a connection that waits and finds some; returns whether there is one */
+static bool rxm_early_wake(struct rxm_ep *ep)
 {
-	struct rxm_early *early = NULL;
-	struct rxm_ep *ep = conn->ep;
+	struct kofi_quota_conn *next;
 
 	lockdep_assert_held(&ep->soft.lock);
-	if (rxm_early_has_room(conn, len))
-		early = kofi_bufpool_get(&ep->early);
-	if (!early)
-		return NULL;
-	*early = (struct rxm_early) { .ep = ep, .addr = conn->addr, .len = len };
-	early->counted = conn;
-	list_add_tail(&early->of_conn, &conn->kept);
-	INIT_LIST_HEAD(&early->entry);
-	conn->early_msgs++;
-	conn->early_bytes += len;
-	ep->early_bytes += len;
-	kofi_soft_ep_get(&ep->soft);
-	return early;
+	next = kofi_quota_next(&ep->quota);
+	if (next)
+		rxm_resume_conn(container_of(next, struct rxm_conn, quota));
+	return next;
 }
 
-static void rxm_early_free(struct rxm_early *early)
+/* The next packet of a connection needs no room; another connection may find some */
+static void rxm_need_no_room(struct rxm_conn *conn)
 {
-	struct rxm_ep *ep = early->ep;
-	size_t len = early->len;
+	struct rxm_ep *ep = conn->ep;
+	unsigned long flags;
+
+	/* Only the task that deals with what has come has the connection wait */
+	if (likely(list_empty(&conn->quota.waiting)))
+		return;
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	kofi_quota_stop(&conn->quota);
+	if (rxm_early_wake(ep))
+		kofi_soft_kick(&ep->soft);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+}
+
+/* Takes room and memory for an early message, whose payload is to be copied; NULL: there is none */
+static struct rxm_early *rxm_early_new(struct rxm_conn *conn, size_t len)
+{
+	struct rxm_ep *ep = conn->ep;
+	struct rxm_early *early;
+	void *data = NULL;
 
 	lockdep_assert_held(&ep->soft.lock);
-	ep->early_bytes -= len;
-	if (early->counted) {
-		early->counted->early_msgs--;
-		early->counted->early_bytes -= len;
-	}
-	list_del(&early->of_conn);
-	kofi_bufpool_put(&ep->early, early);
+	if (!kofi_quota_take(&ep->quota, &conn->source->kept, &conn->quota, len))
+		return NULL;
+	early = kofi_bufpool_get(&ep->early);
+	if (early && len)
+		data = kmalloc(len, RXM_EARLY_GFP);
+	if (!early || (len && !data))
+		goto give_room;
+	*early = (struct rxm_early) { .ep = ep, .addr = conn->addr, .data = data, .len = len };
+	early->counted = conn;
+	early->source = conn->source;
+	kofi_source_hold(&ep->sources, early->source);
+	list_add_tail(&early->of_conn, &conn->kept);
+	INIT_LIST_HEAD(&early->entry);
+	kofi_soft_ep_get(&ep->soft);
+	return early;
+
+give_room:
+	/* No other connection is resumed: it would lack memory, too, and have this one resumed */
+	if (early)
+		kofi_bufpool_put(&ep->early, early);
+	kofi_quota_give(&ep->quota, &conn->source->kept, &conn->quota, len);
+	return NULL;
 }
 
 /* The endpoint may go afterwards */
@@ -119,9 +146,12 @@ static void rxm_early_put(struct rxm_early *early)
 
 	kfree(early->data);
 	spin_lock_irqsave(&ep->soft.lock, flags);
-	rxm_early_free(early);
-	list_splice_tail_init(&ep->crowded, &ep->stalled);
-	if (!list_empty(&ep->stalled))
+	kofi_quota_give(&ep->quota, &early->source->kept,
+			early->counted ? &early->counted->quota : NULL, early->len);
+	kofi_source_put(&ep->sources, early->source);
+	list_del(&early->of_conn);
+	kofi_bufpool_put(&ep->early, early);
+	if (rxm_early_wake(ep))
 		kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	kofi_soft_ep_put(&ep->soft);
@@ -140,22 +170,14 @@ static struct rxm_early *rxm_early_get(struct rxm_conn *conn, u64 len)
 	if (len > RXM_EARLY_MAX)
 		return NULL;
 	spin_lock_irqsave(&ep->soft.lock, flags);
-	early = rxm_early_reserve(conn, len);
+	early = rxm_early_new(conn, len);
 	if (!early)
-		rxm_await_room(conn);
+		rxm_await_room(conn, len);
+	else if (rxm_early_wake(ep))
+		/* What is left is enough for another connection */
+		kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
-	if (!early || !len)
-		return early;
-	early->data = kmalloc(len, RXM_EARLY_GFP);
-	if (early->data)
-		return early;
-	/* Another connection would lack memory, too, and would have this one look again in turn */
-	spin_lock_irqsave(&ep->soft.lock, flags);
-	rxm_early_free(early);
-	rxm_await_room(conn);
-	spin_unlock_irqrestore(&ep->soft.lock, flags);
-	kofi_soft_ep_put(&ep->soft);
-	return NULL;
+	return early;
 }
 
 /* Whatever decides about an early message has decided */
@@ -243,18 +265,25 @@ static void rxm_fetch(struct rxm_early *early)
 /* A kept message that nobody has taken, whose connection ended long ago, if another needs room */
 static struct rxm_early *rxm_early_old(struct rxm_ep *ep)
 {
-	struct rxm_early *early = NULL;
+	struct rxm_early *early, *found = NULL;
 
 	spin_lock_irq(&ep->soft.lock);
-	if (!list_empty(&ep->crowded))
-		early = list_first_entry_or_null(&ep->orphans, struct rxm_early, of_conn);
-	if (early && !rxm_is_overdue(early->since))
-		early = NULL;
-	if (early)
+	/* This work item looks at the connection next */
+	if (list_empty(&ep->quota.hungry) || rxm_early_wake(ep))
+		goto unlock;
+	list_for_each_entry(early, &ep->orphans, of_conn) {
+		if (!rxm_is_overdue(early->since))
+			break;
+		if (!kofi_quota_is_wanted(&ep->quota, &early->source->kept))
+			continue;
+		found = early;
 		/* It is looked at once */
 		list_del_init(&early->of_conn);
+		break;
+	}
+unlock:
 	spin_unlock_irq(&ep->soft.lock);
-	return early;
+	return found;
 }
 
 /* Makes room.  Nobody else puts a message whose connection has ended, so it stays meanwhile */
@@ -281,9 +310,6 @@ void rxm_settle(struct rxm_ep *ep)
 
 	rxm_early_drop_old(ep);
 	spin_lock_irq(&ep->soft.lock);
-	if (ep->pressed)
-		list_splice_tail_init(&ep->crowded, &ep->stalled);
-	ep->pressed = false;
 	list_splice_init(&ep->settled, &settled);
 	spin_unlock_irq(&ep->soft.lock);
 	list_for_each_entry_safe(early, next, &settled, entry) {
@@ -386,6 +412,7 @@ static void rxm_take(struct rxm_conn *conn, struct rxm_buf *buf, struct kofi_rx 
 {
 	const struct rxm_wire_hdr *hdr = buf->hdr;
 
+	rxm_need_no_room(conn);
 	if (hdr->ctrl.type == RXM_WIRE_SEG) {
 		/* rxm_seg() has seen that there is room for it */
 		rxm_sar_add(conn, rxm_sar_begin(conn, hdr, rx, early), buf);
@@ -853,6 +880,7 @@ void rxm_receive_end(struct rxm_conn *conn, int err)
 		if (sar->early)
 			rxm_early_put(sar->early);
 	}
+	rxm_need_no_room(conn);
 	spin_lock_irq(&ep->soft.lock);
 	while ((early = list_first_entry_or_null(&conn->kept, struct rxm_early, of_conn))) {
 		list_del_init(&early->of_conn);

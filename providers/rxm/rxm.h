@@ -52,6 +52,7 @@
 #include <kofi/peer.h>
 #include <kofi/provider.h>
 #include <kofi/soft.h>
+#include <kofi/source.h>
 #include <kofi/srx.h>
 #include "wire.h"
 
@@ -185,6 +186,7 @@ struct rxm_buf {
  * @rndv: it is at its sender, and @data is a &struct rxm_wire_rndv
  * @msg_id: identity of a message that is at its sender
  * @counted: connection that it counts for; guarded by kofi_soft_ep.lock; NULL: it has ended
+ * @source: address that it counts for, with a reference
  * @of_conn: in rxm_conn.kept; or in rxm_ep.orphans
  * @since: of one in rxm_ep.orphans: jiffies when its connection has ended
  * @data: its payload, if it is kept
@@ -202,6 +204,7 @@ struct rxm_early {
 	bool			rndv;
 	u64			msg_id;
 	struct rxm_conn		*counted;
+	struct kofi_source	*source;
 	struct list_head	of_conn;
 	unsigned long		since;
 	void			*data;
@@ -298,6 +301,7 @@ enum rxm_conn_state {
  * @peer: the other end; NULL: it is the accepting end of one from the endpoint itself, or over;
  *	guarded by kofi_soft_ep.lock
  * @addr: address of the other end
+ * @source: what counts for that address, with a reference
  * @entry: in rxm_ep.conns
  * @state: written by rxm_ep.cm with kofi_soft_ep.lock held
  * @accepted: the other end has dialled
@@ -359,19 +363,19 @@ enum rxm_conn_state {
  * @next_entry: the first of them that has not been dealt with
  * @stuck: the next packet has to wait; read by rxm_ep.cm, as the next one
  * @resumed: jiffies when a packet that had to wait has been dealt with
- * @stalled: in rxm_ep.stalled, if the next packet may find a receive now; or in rxm_ep.crowded
+ * @stalled: in rxm_ep.stalled, if the next packet may find a receive now, or room
  * @head: the next packet, if it is a message that waits for its receive in its buffer
  * @head_waits: @head is in use
  * @sars: segmented messages; used as @head_waits, and read by rxm_ep.cm
  * @nsars: how many
- * @kept: &struct rxm_early; guarded by kofi_soft_ep.lock, as the next two
- * @early_msgs: how many
- * @early_bytes: and their bytes
+ * @kept: &struct rxm_early; guarded by kofi_soft_ep.lock, as the next one
+ * @quota: room that they take; it waits if the next packet has found none
  */
 struct rxm_conn {
 	struct rxm_ep		*ep;
 	struct rxm_peer		*peer;
 	struct sockaddr_storage	addr;
+	struct kofi_source	*source;
 	struct list_head	entry;
 	enum rxm_conn_state	state;
 	bool			accepted;
@@ -432,8 +436,7 @@ struct rxm_conn {
 	struct rxm_sar		sars[RXM_SARS];
 	unsigned int		nsars;
 	struct list_head	kept;
-	u32			early_msgs;
-	size_t			early_bytes;
+	struct kofi_quota_conn	quota;
 };
 
 /**
@@ -482,13 +485,12 @@ struct rxm_peer {
  * @broken: &struct rxm_conn that are to end
  * @ready: &struct rxm_conn that may send
  * @stalled: &struct rxm_conn whose next packet may find a receive, or room
- * @crowded: &struct rxm_conn whose next packet may find room when an early message has gone
  * @orphans: &struct rxm_early, kept as a whole, whose connections have ended, the oldest first
  * @settled: &struct rxm_early that are to be delivered or dropped
  * @early: free &struct rxm_early
- * @early_bytes: bytes of kept messages
+ * @sources: addresses of peers, see kofi/source.h
+ * @quota: room of kept messages
  * @watched: something has begun that has to end, see rxm_watch_begin()
- * @pressed: those in @crowded are to be looked at
  * @rndv: free &struct rxm_rndv: one for each receive, and RXM_UNWANTED
  * @flushed: receives and operations have been flushed; only kofi_soft_ep.work uses it
  */
@@ -513,13 +515,12 @@ struct rxm_ep {
 	struct list_head	broken;
 	struct list_head	ready;
 	struct list_head	stalled;
-	struct list_head	crowded;
 	struct list_head	orphans;
 	struct list_head	settled;
 	struct kofi_bufpool	early;
-	size_t			early_bytes;
+	struct kofi_sources	sources;
+	struct kofi_quota	quota;
 	bool			watched;
-	bool			pressed;
 	struct kofi_bufpool	rndv;
 	bool			flushed;
 };
@@ -673,6 +674,7 @@ void rxm_read_done(struct fi_done *done, const struct fi_done_entry *entry);
 
 /* rx.c */
 extern const struct kofi_srx_ops rxm_srx_ops;
+extern const struct kofi_quota_limits rxm_early_limits;
 void rxm_responded(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_receive(struct rxm_conn *conn);
 void rxm_receive_end(struct rxm_conn *conn, int err);

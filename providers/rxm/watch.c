@@ -14,8 +14,8 @@
  * wants to keep the receive has its segments wait behind such a packet.
  *
  * Messages without a receive that are kept outlive their connection.  If the connection ended
- * longer ago than message_timeout, and a message of another one finds no room, they are dropped.
- * One that finds no memory is looked at again, too.
+ * longer ago than message_timeout, and a message of the address, or of one that has less, finds no
+ * room, they are dropped.  A message that finds no memory is looked at again, too.
  *
  * A message that this end offers may wait for its receive at the peer as long as the connection
  * stands, and so may one that waits below.
@@ -101,17 +101,15 @@ static bool rxm_watch_conn(struct rxm_conn *conn)
 	return waits;
 }
 
-/* Has rxm_settle() look for room, and memory; returns whether a message waits for that */
-static bool rxm_watch_crowded(struct rxm_ep *ep)
+/* Have rxm_settle() look for room, and memory; returns whether a message waits for that */
+static bool rxm_watch_hungry(struct rxm_ep *ep)
 {
 	bool waits;
 
 	spin_lock_irq(&ep->soft.lock);
-	waits = !list_empty(&ep->crowded);
-	if (waits) {
-		ep->pressed = true;
+	waits = !list_empty(&ep->quota.hungry);
+	if (waits)
 		kofi_soft_kick(&ep->soft);
-	}
 	spin_unlock_irq(&ep->soft.lock);
 	return waits;
 }
@@ -140,7 +138,7 @@ void rxm_watch(struct rxm_ep *ep)
 	spin_unlock_irq(&ep->soft.lock);
 	list_for_each_entry(conn, &ep->conns, entry)
 		waits |= rxm_watch_conn(conn);
-	waits |= rxm_watch_crowded(ep);
+	waits |= rxm_watch_hungry(ep);
 	if (!waits)
 		return;
 	spin_lock_irq(&ep->soft.lock);
