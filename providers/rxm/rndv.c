@@ -248,14 +248,18 @@ bool rxm_rndv_answer(struct rxm_conn *conn, struct rxm_buf *buf, struct kofi_rx 
 void rxm_rndv_end(struct rxm_conn *conn, int err)
 {
 	struct rxm_rndv *rndv, *next;
+	struct kofi_rx *rx;
 
+	/* A receive that is posted in a callback finds the object of this one free */
 	list_for_each_entry_safe(rndv, next, &conn->answers, entry) {
-		if (rndv->rx)
-			kofi_rx_complete(rndv->rx);
+		rx = rndv->rx;
 		kofi_bufpool_put(&conn->ep->rndv, rndv);
+		if (rx)
+			kofi_rx_complete(rx);
 	}
 	list_for_each_entry_safe(rndv, next, &conn->rndvs, entry) {
-		kofi_rx_fail(rndv->rx, 0, err, err);
+		rx = rndv->rx;
 		kofi_bufpool_put(&conn->ep->rndv, rndv);
+		kofi_rx_fail(rx, 0, err, err);
 	}
 }
