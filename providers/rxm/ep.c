@@ -124,23 +124,37 @@ static void rxm_now(struct kofi_soft_ep *soft)
 		kofi_soft_op_done(op, EINVAL);
 }
 
-/* Makes the peer of the first operation, unless that has ended meanwhile */
+/* Takes the first operation if it is for a peer at @addr; NULL: it is not, or there is none */
+static struct kofi_soft_op *rxm_take_posted(struct rxm_ep *ep, const struct sockaddr_storage *addr)
+{
+	struct sockaddr_storage to;
+	struct kofi_soft_op *op;
+
+	lockdep_assert_held(&ep->soft.lock);
+	op = list_first_entry_or_null(&ep->soft.posted, struct kofi_soft_op, entry);
+	if (!op || !kofi_av_addr(rxm_av(ep), op->kept.addr, &to) || !kofi_addr_equal(&to, addr))
+		return NULL;
+	list_del(&op->entry);
+	return op;
+}
+
+/*
+ * Makes the peer of the first operation.  A call of a client may have given that to the peer
+ * meanwhile, if the peer has connected; what is the first one then may be for another peer.
+ */
 static void rxm_route_peer(struct rxm_ep *ep, const struct sockaddr_storage *addr)
 {
 	struct rxm_peer *peer = rxm_peer_new(addr);
-	struct kofi_soft_op *op, *failed = NULL;
+	struct kofi_soft_op *failed = NULL;
 	int ret = -ENOMEM;
 
 	spin_lock_irq(&ep->soft.lock);
-	op = list_first_entry_or_null(&ep->soft.posted, struct kofi_soft_op, entry);
-	if (peer && !rxm_peer_find(ep, addr))
-		ret = rxm_peer_insert(ep, peer);
-	else if (peer)
+	if (rxm_peer_find(ep, addr))
 		ret = -EEXIST;
-	if (ret == -ENOMEM && op) {
-		list_del(&op->entry);
-		failed = op;
-	}
+	else if (peer)
+		ret = rxm_peer_insert(ep, peer);
+	if (ret == -ENOMEM)
+		failed = rxm_take_posted(ep, addr);
 	spin_unlock_irq(&ep->soft.lock);
 	if (ret)
 		kfree(peer);
