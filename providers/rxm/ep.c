@@ -320,6 +320,7 @@ static void rxm_destroy(struct rxm_ep *ep)
 	if (ep->eq)
 		kofi_lower_close(&ep->eq->fid);
 	/* Of an endpoint that is over, it reads no events */
+	cancel_delayed_work_sync(&ep->watch);
 	cancel_delayed_work_sync(&ep->cm);
 	fi_freeinfo(ep->info);
 	if (ep->early.count)
@@ -335,6 +336,7 @@ static void rxm_free(struct kofi_soft_ep *soft)
 	struct rxm_ep *ep = to_rxm_ep(soft);
 
 	/* The last run of rxm_ep.cm may have queued it again */
+	cancel_delayed_work_sync(&ep->watch);
 	cancel_delayed_work_sync(&ep->cm);
 	cancel_work_sync(&soft->work);
 	kofi_soft_ep_fini(soft);
@@ -441,6 +443,7 @@ static struct rxm_ep *rxm_ep_new(u32 receives)
 		ep->pid = get_random_u32();
 	} while (!ep->pid);
 	INIT_DELAYED_WORK(&ep->cm, rxm_cm_work);
+	INIT_DELAYED_WORK(&ep->watch, rxm_watch_due);
 	ep->watch_next = jiffies;
 	INIT_LIST_HEAD(&ep->conns);
 	INIT_LIST_HEAD(&ep->unsettled);

@@ -478,6 +478,7 @@ struct rxm_peer {
  * @nconns: how many of these were accepted
  * @dialling: how many of these have been dialled and do not stand
  * @watch_next: jiffies when rxm_watch() looks at the connections again
+ * @watch: runs @cm then; of its own, so that it does not put off what @cm has to do for a peer
  * @gone: the lower device has gone
  * @peers: &struct rxm_peer; changed with kofi_soft_ep.lock held
  * @unsettled: &struct rxm_peer that are to have a connection; guarded by kofi_soft_ep.lock, as all
@@ -509,6 +510,7 @@ struct rxm_ep {
 	unsigned int		nconns;
 	unsigned int		dialling;
 	unsigned long		watch_next;
+	struct delayed_work	watch;
 	bool			gone;
 	struct rhashtable	peers;
 	struct list_head	unsettled;
@@ -580,6 +582,12 @@ static inline void rxm_cm_kick(struct rxm_ep *ep)
 	mod_delayed_work(rxm_type.wq, &ep->cm, 0);
 }
 
+/* Has rxm_ep.cm call rxm_watch() after a time, if it is not to do so before.  Any context */
+static inline void rxm_watch_later(struct rxm_ep *ep, unsigned long delay)
+{
+	queue_delayed_work(rxm_type.wq, &ep->watch, delay);
+}
+
 /* Runs rxm_ep.cm after a time, if it is not to run before.  Any context */
 static inline void rxm_cm_later(struct rxm_ep *ep, unsigned long delay)
 {
@@ -633,6 +641,7 @@ int rxm_idle_answered(struct rxm_conn *conn);
 
 /* watch.c */
 void rxm_watch_begin(struct rxm_ep *ep);
+void rxm_watch_due(struct work_struct *work);
 bool rxm_is_overdue(unsigned long since);
 void rxm_watch(struct rxm_ep *ep);
 

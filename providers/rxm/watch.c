@@ -44,7 +44,18 @@ void rxm_watch_begin(struct rxm_ep *ep)
 	if (ep->watched)
 		return;
 	ep->watched = true;
-	rxm_cm_later(ep, RXM_WATCH);
+	rxm_watch_later(ep, RXM_WATCH);
+}
+
+/**
+ * rxm_watch_due() - Have rxm_ep.cm call rxm_watch()
+ * @work: rxm_ep.watch
+ *
+ * Context: may sleep.
+ */
+void rxm_watch_due(struct work_struct *work)
+{
+	rxm_cm_kick(container_of(to_delayed_work(work), struct rxm_ep, watch));
 }
 
 /**
@@ -128,7 +139,7 @@ void rxm_watch(struct rxm_ep *ep)
 	if (!READ_ONCE(ep->watched))
 		return;
 	if (time_before(jiffies, ep->watch_next)) {
-		rxm_cm_later(ep, ep->watch_next - jiffies);
+		rxm_watch_later(ep, ep->watch_next - jiffies);
 		return;
 	}
 	ep->watch_next = jiffies + RXM_WATCH;
