@@ -181,8 +181,6 @@ static int rxm_conn_setup(struct rxm_conn *conn)
 /* Closes the lower objects; when this returns, no callback of theirs runs */
 static void rxm_lower_end(struct rxm_conn *conn)
 {
-	if (conn->rx_cq)
-		fi_ep_drain(conn->lower, -1);
 	kofi_lower_close(&conn->lower->fid);
 	if (conn->rx_cq)
 		kofi_lower_close(&conn->rx_cq->fid);
@@ -227,6 +225,8 @@ end_lower:
 	conn->state = RXM_OVER;
 	list_del_init(&conn->broken);
 	spin_unlock_irq(&ep->soft.lock);
+	if (conn->rx_cq)
+		fi_ep_drain(conn->lower, -1);
 	rxm_lower_end(conn);
 free_conn:
 	rxm_conn_free(conn);
@@ -239,8 +239,9 @@ free_conn:
  * @err: why, positive
  * @posted: operations of its peer, in no other list
  *
- * Operations of which a packet has been sent end with @err, or with ECANCELED if the endpoint has
- * ended.  An operation that has not begun goes to the head of @posted.
+ * What has come before is dealt with (rxm_receive_rest()).  Operations of which a packet has been
+ * sent end with @err, or with ECANCELED if the endpoint has ended.  An operation that has not begun
+ * goes to the head of @posted.
  *
  * Context: may sleep; rxm_ep.cm.
  */
@@ -261,6 +262,9 @@ void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted)
 		wait_for_completion(&conn->unused);
 	list_del(&conn->entry);
 	rxm_send_end(conn, posted);
+	fi_ep_drain(conn->lower, -1);
+	if (!READ_ONCE(ep->soft.over))
+		rxm_receive_rest(conn);
 	rxm_lower_end(conn);
 	rxm_offer_end(conn);
 	rxm_atomic_end(conn);

@@ -22,6 +22,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
+#include <linux/wait_bit.h>
 #include "rxm.h"
 
 #define RXM_EARLY_GFP	(GFP_NOWAIT | __GFP_NOWARN)
@@ -65,10 +66,7 @@ static void rxm_resume_conn(struct rxm_conn *conn)
 		list_move_tail(&conn->stalled, &conn->ep->stalled);
 }
 
-/*
- * Have the next packet looked at once more when there is room for its message, or rxm_watch() looks,
- * as there may be memory
- */
+/* Have the next packet looked at again when its message finds room, or when rxm_watch() looks */
 static void rxm_await_room(struct rxm_conn *conn, size_t len)
 {
 	lockdep_assert_held(&conn->ep->soft.lock);
@@ -106,15 +104,20 @@ static void rxm_need_no_room(struct rxm_conn *conn)
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
-/* Takes room and memory for an early message, whose payload is to be copied; NULL: there is none */
+/*
+ * Takes room and memory for an early message, whose payload is to be copied; NULL: there is none.
+ * For what a connection has brought that is over only the bounds of its address count.
+ */
 static struct rxm_early *rxm_early_new(struct rxm_conn *conn, size_t len)
 {
+	bool over = conn->state == RXM_OVER;
+	struct kofi_quota_conn *quota = over ? NULL : &conn->quota;
 	struct rxm_ep *ep = conn->ep;
 	struct rxm_early *early;
 	void *data = NULL;
 
 	lockdep_assert_held(&ep->soft.lock);
-	if (!kofi_quota_take(&ep->quota, &conn->source->kept, &conn->quota, len))
+	if (!kofi_quota_take(&ep->quota, &conn->source->kept, quota, len))
 		return NULL;
 	early = kofi_bufpool_get(&ep->early);
 	if (early && len)
@@ -122,10 +125,11 @@ static struct rxm_early *rxm_early_new(struct rxm_conn *conn, size_t len)
 	if (!early || (len && !data))
 		goto give_room;
 	*early = (struct rxm_early) { .ep = ep, .addr = conn->addr, .data = data, .len = len };
-	early->counted = conn;
+	early->counted = over ? NULL : conn;
 	early->source = conn->source;
+	early->since = jiffies;
 	kofi_source_hold(&ep->sources, early->source);
-	list_add_tail(&early->of_conn, &conn->kept);
+	list_add_tail(&early->of_conn, over ? &ep->orphans : &conn->kept);
 	INIT_LIST_HEAD(&early->entry);
 	kofi_soft_ep_get(&ep->soft);
 	return early;
@@ -134,7 +138,7 @@ give_room:
 	/* No other connection is resumed: it would lack memory, too, and have this one resumed */
 	if (early)
 		kofi_bufpool_put(&ep->early, early);
-	kofi_quota_give(&ep->quota, &conn->source->kept, &conn->quota, len);
+	kofi_quota_give(&ep->quota, &conn->source->kept, quota, len);
 	return NULL;
 }
 
@@ -157,17 +161,30 @@ static void rxm_early_put(struct rxm_early *early)
 	kofi_soft_ep_put(&ep->soft);
 }
 
+/* Bytes that are kept of a message without a receive */
+static u64 rxm_early_size(const struct rxm_buf *buf)
+{
+	return buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ ? rxm_payload(buf) : buf->hdr->op.size;
+}
+
+/* Return true if a message without a receive goes with its connection: it is at its sender */
+static bool rxm_goes(const struct rxm_conn *conn, const struct rxm_buf *buf)
+{
+	return READ_ONCE(conn->state) == RXM_OVER && buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ;
+}
+
 /*
  * Returns an early message that is kept, with a reference to the endpoint.  NULL: there is no room,
  * and if there may be some later, the packet is looked at again then.
  */
-static struct rxm_early *rxm_early_get(struct rxm_conn *conn, u64 len)
+static struct rxm_early *rxm_early_get(struct rxm_conn *conn, const struct rxm_buf *buf)
 {
+	u64 len = rxm_early_size(buf);
 	struct rxm_ep *ep = conn->ep;
 	struct rxm_early *early;
 	unsigned long flags;
 
-	if (len > RXM_EARLY_MAX)
+	if (len > RXM_EARLY_MAX || rxm_goes(conn, buf))
 		return NULL;
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	early = rxm_early_new(conn, len);
@@ -470,12 +487,6 @@ static void rxm_stall(struct rxm_conn *conn)
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
-/* Bytes that are kept of a message without a receive */
-static u64 rxm_early_size(const struct rxm_buf *buf)
-{
-	return buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ ? rxm_payload(buf) : buf->hdr->op.size;
-}
-
 /*
  * As kofi_srx_arrive(), of a message that has found no receive; -EINPROGRESS: in its buffer.
  * @early: where it is kept, or NULL.
@@ -510,12 +521,13 @@ static int rxm_head(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_early
 		rxm_take(conn, buf, rx, NULL);
 		return 0;
 	}
-	*early = rxm_early_get(conn, rxm_early_size(buf));
-	if (!*early)
+	*early = rxm_early_get(conn, buf);
+	if (!*early && !rxm_goes(conn, buf))
 		return -EAGAIN;
 	/* Otherwise the client has claimed it, or rxm_early_settle() is called */
 	if (!kofi_srx_withdraw_unclaimed(&soft->own_srx, &conn->head.msg)) {
-		rxm_early_put(*early);
+		if (*early)
+			rxm_early_put(*early);
 		return -EAGAIN;
 	}
 	conn->head_waits = false;
@@ -530,7 +542,9 @@ static int rxm_arrive(struct rxm_conn *conn, struct rxm_buf *buf,
 
 	if (ret != -EAGAIN)
 		return ret;
-	return rxm_early(conn, buf, rxm_early_get(conn, rxm_early_size(buf)), what, rx);
+	if (rxm_goes(conn, buf))
+		return -ESHUTDOWN;
+	return rxm_early(conn, buf, rxm_early_get(conn, buf), what, rx);
 }
 
 /* The first packet of a message; -EAGAIN: it has to wait */
@@ -566,7 +580,7 @@ static int rxm_message(struct rxm_conn *conn, struct rxm_buf *buf)
 	case -EINPROGRESS:
 		return -EAGAIN;
 	default:
-		/* The endpoint has ended */
+		/* The endpoint has ended, or the message goes with its connection */
 		rxm_take(conn, buf, NULL, NULL);
 		return 0;
 	}
@@ -668,20 +682,7 @@ static int rxm_packet(struct rxm_conn *conn, struct rxm_buf *buf)
 	}
 }
 
-/* Posts a buffer again, unless its packet breaks the rules; returns 0 or why it is not posted */
-static int rxm_repost(struct rxm_conn *conn, struct rxm_buf *buf, int ret)
-{
-	if (ret) {
-		pr_debug_ratelimited("%pISpc breaks the rules of the wire\n", &conn->addr);
-		return ret;
-	}
-	/* Its slot is free, so any error is the end of the lower endpoint */
-	ret = fi_recv(conn->lower, buf->hdr, sizeof(*buf->hdr) + rxm_eager(), NULL, FI_ADDR_UNSPEC,
-		      buf);
-	return ret ? -ECONNRESET : 0;
-}
-
-/* Has a connection ended by which nothing comes any more */
+/* Have a connection ended by which nothing comes any more */
 static void rxm_broken(struct rxm_conn *conn)
 {
 	struct rxm_ep *ep = conn->ep;
@@ -690,6 +691,20 @@ static void rxm_broken(struct rxm_conn *conn)
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	rxm_conn_fail(conn, ECONNRESET);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
+}
+
+/*
+ * Posts a buffer again, unless the connection is over.  What has come before its end is dealt with
+ * also if that fails
+ */
+static void rxm_repost(struct rxm_conn *conn, struct rxm_buf *buf)
+{
+	if (READ_ONCE(conn->state) == RXM_OVER)
+		return;
+	/* Its slot is free, so any error is the end of the lower endpoint */
+	if (fi_recv(conn->lower, buf->hdr, sizeof(*buf->hdr) + rxm_eager(), NULL, FI_ADDR_UNSPEC,
+		    buf))
+		rxm_broken(conn);
 }
 
 /**
@@ -703,8 +718,10 @@ void rxm_responded(struct fi_done *done, const struct fi_done_entry *entry)
 {
 	struct rxm_buf *buf = container_of(done, struct rxm_buf, done);
 
-	if (entry->err || rxm_repost(buf->conn, buf, 0))
+	if (entry->err)
 		rxm_broken(buf->conn);
+	else
+		rxm_repost(buf->conn, buf);
 }
 
 /*
@@ -766,10 +783,15 @@ static int rxm_arrived(struct rxm_conn *conn, struct fi_cq_tagged_entry *entry)
 		if (!ret)
 			ret = rxm_packet(conn, buf);
 	}
+	if (ret < 0) {
+		if (ret != -EAGAIN)
+			pr_debug_ratelimited("%pISpc breaks the rules of the wire\n", &conn->addr);
+		return ret;
+	}
 	/* Not every provider uses a receive for such a write */
-	if (ret <= 0 && ret != -EAGAIN && buf)
-		ret = rxm_repost(conn, buf, ret);
-	return min(ret, 0);
+	if (!ret && buf)
+		rxm_repost(conn, buf);
+	return 0;
 }
 
 static void rxm_set_stuck(struct rxm_conn *conn, bool stuck)
@@ -780,7 +802,10 @@ static void rxm_set_stuck(struct rxm_conn *conn, bool stuck)
 		WRITE_ONCE(conn->stuck, stuck);
 }
 
-/* Deals with what has come; 0: with all of it; -EAGAIN: the rest has to wait */
+/*
+ * Deals with what has come; 0: with all of it; 1: with so much that others have their turn;
+ * -EAGAIN: the rest has to wait
+ */
 static int rxm_receive_some(struct rxm_conn *conn)
 {
 	ssize_t count;
@@ -801,9 +826,39 @@ static int rxm_receive_some(struct rxm_conn *conn)
 		WRITE_ONCE(conn->taken, conn->taken + 1);
 		conn->next_entry++;
 	}
-	rxm_stall(conn);
-	kofi_soft_kick(&conn->ep->soft);
-	return -EAGAIN;
+	return 1;
+}
+
+/* As rxm_receive_some(); -EBUSY: another task is at it, and looks again */
+static int rxm_receive_all(struct rxm_conn *conn)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&conn->rx_lock, flags);
+	conn->rx_again = true;
+	if (conn->rx_busy) {
+		spin_unlock_irqrestore(&conn->rx_lock, flags);
+		return -EBUSY;
+	}
+	conn->rx_busy = true;
+	while (conn->rx_again && !conn->rx_broken) {
+		conn->rx_again = false;
+		spin_unlock_irqrestore(&conn->rx_lock, flags);
+		ret = rxm_receive_some(conn);
+		spin_lock_irqsave(&conn->rx_lock, flags);
+		/* Nobody deals with what is behind a packet that breaks the rules, or an error */
+		conn->rx_broken = ret < 0 && ret != -EAGAIN;
+	}
+	conn->rx_busy = false;
+	/* rxm_receive_rest() has found @rx_busy under the lock, and waits */
+	if (unlikely(READ_ONCE(conn->state) == RXM_OVER)) {
+		/* Pairs with set_current_state() of the waiter */
+		smp_mb();
+		wake_up_var(&conn->rx_busy);
+	}
+	spin_unlock_irqrestore(&conn->rx_lock, flags);
+	return ret;
 }
 
 /**
@@ -814,31 +869,39 @@ static int rxm_receive_some(struct rxm_conn *conn)
  */
 void rxm_receive(struct rxm_conn *conn)
 {
-	unsigned long flags;
-	int ret = 0;
+	int ret = rxm_receive_all(conn);
 
-	spin_lock_irqsave(&conn->rx_lock, flags);
-	conn->rx_again = true;
-	if (conn->rx_busy)
-		goto unlock;
-	conn->rx_busy = true;
-	while (conn->rx_again) {
-		conn->rx_again = false;
-		spin_unlock_irqrestore(&conn->rx_lock, flags);
-		ret = rxm_receive_some(conn);
-		spin_lock_irqsave(&conn->rx_lock, flags);
-		/* Nobody deals with what is behind a packet that breaks the rules, or an error */
-		if (ret && ret != -EAGAIN)
-			goto unlock;
-	}
-	conn->rx_busy = false;
-unlock:
-	spin_unlock_irqrestore(&conn->rx_lock, flags);
-	if (ret && ret != -EAGAIN)
+	if (ret > 0) {
+		rxm_stall(conn);
+		kofi_soft_kick(&conn->ep->soft);
+	} else if (ret && ret != -EAGAIN && ret != -EBUSY) {
 		rxm_broken(conn);
+	}
 }
 
 /* The end */
+
+/**
+ * rxm_receive_rest() - Deal with what has come before the end of a connection
+ * @conn: a connection that is over and not in use, whose lower endpoint has been drained
+ *
+ * A message that finds neither a receive nor room is lost, and what is behind it.  Not every lower
+ * endpoint can be drained, and a peer may go on writing with remote CQ data: no more is dealt with
+ * than can have been in the queue.
+ *
+ * Context: may sleep; rxm_ep.cm.
+ */
+void rxm_receive_rest(struct rxm_conn *conn)
+{
+	int left = DIV_ROUND_UP(RXM_BATCH + RXM_RX + RXM_EVENTS, RXM_BUDGET), ret;
+
+	do {
+		ret = rxm_receive_all(conn);
+		/* A callback of the lower queue, which looks again once at most */
+		if (ret == -EBUSY)
+			wait_var_event(&conn->rx_busy, !READ_ONCE(conn->rx_busy));
+	} while (ret == -EBUSY || (ret > 0 && --left));
+}
 
 /* Takes a message back that waits for its receive; returns the receive if it has one, or NULL */
 static struct kofi_rx *rxm_withdraw(struct rxm_early *early)

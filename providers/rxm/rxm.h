@@ -188,7 +188,7 @@ struct rxm_buf {
  * @counted: connection that it counts for; guarded by kofi_soft_ep.lock; NULL: it has ended
  * @source: address that it counts for, with a reference
  * @of_conn: in rxm_conn.kept; or in rxm_ep.orphans
- * @since: of one in rxm_ep.orphans: jiffies when its connection has ended
+ * @since: of one in rxm_ep.orphans: jiffies when its connection ended
  * @data: its payload, if it is kept
  * @len: bytes at @data
  */
@@ -354,9 +354,10 @@ enum rxm_conn_state {
  * @rndvs: &struct rxm_rndv
  * @answers: &struct rxm_rndv that are to be answered
  * @page_iov: pages of vmalloc memory that a read may have
- * @rx_lock: guards the next two; taken with interrupts off
+ * @rx_lock: guards the next three; taken with interrupts off
  * @rx_busy: a task deals with what has come
  * @rx_again: that task has to look again
+ * @rx_broken: nothing more is dealt with
  * @entries: completions that have been read; only the task that deals with them uses these, the
  *	next two and @head_waits
  * @nentries: how many
@@ -425,6 +426,7 @@ struct rxm_conn {
 	spinlock_t		rx_lock;	/* see above */
 	bool			rx_busy;
 	bool			rx_again;
+	bool			rx_broken;
 	struct fi_cq_tagged_entry entries[RXM_BATCH];
 	unsigned int		nentries;
 	unsigned int		next_entry;
@@ -686,6 +688,7 @@ extern const struct kofi_srx_ops rxm_srx_ops;
 extern const struct kofi_quota_limits rxm_early_limits;
 void rxm_responded(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_receive(struct rxm_conn *conn);
+void rxm_receive_rest(struct rxm_conn *conn);
 void rxm_receive_end(struct rxm_conn *conn, int err);
 void rxm_settle(struct rxm_ep *ep);
 
