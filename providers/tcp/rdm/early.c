@@ -8,9 +8,7 @@
  * is taken out of the socket and kept, within bounds:
  *
  *	of an endpoint		KTCP_EARLY_MSGS messages, KTCP_EARLY_BYTES bytes
- *	of an address		of both, no more than is left for all others
- *				(ktcp_early_has_room()): so one address that floods leaves half,
- *				two leave a third, and so on (source.c)
+ *	of an address		of both, no more than is left for all others (kofi/source.h)
  *	of a connection		KTCP_EARLY_PEER_MSGS, KTCP_EARLY_PEER_BYTES
  *	one message		KTCP_EARLY_MAX
  *
@@ -26,8 +24,8 @@
  * is posted.
  *
  * A kept message outlives its connection.  Messages of tags that nobody wants would stay for good,
- * so as long as an address finds no room, messages of addresses that have more are dropped, if
- * their connection has been over for message_timeout (ktcp_early_drop_old()).
+ * so as long as an address finds no room, its messages, and those of addresses that have more, are
+ * dropped, if their connection has been over for message_timeout (ktcp_early_drop_old()).
  *
  * Life of an early message
  *
@@ -112,20 +110,34 @@ static void ktcp_early_ack(struct ktcp_early *early)
 
 /* Objects and bounds */
 
-/* May a message of @len bytes be kept that has come by a connection?  An offer has no bytes */
-static bool ktcp_early_has_room(const struct ktcp_link *link, bool offer, size_t len)
-{
-	const struct ktcp_source *source = link->source;
-	const struct ktcp_rdm *rdm = link->rdm;
-	size_t left = KTCP_EARLY_BYTES - rdm->early_bytes;
+static const struct kofi_quota_limits ktcp_early_limits = {
+	.msgs		= KTCP_EARLY_MSGS,
+	.bytes		= KTCP_EARLY_BYTES,
+	.conn_msgs	= KTCP_EARLY_PEER_MSGS,
+	.conn_bytes	= KTCP_EARLY_PEER_BYTES,
+	.max		= KTCP_EARLY_MAX,
+};
 
-	lockdep_assert_held(&rdm->soft.lock);
-	if (offer)
-		return source->early_offers < KTCP_EARLY_OFFERS - rdm->early_offers;
-	return len <= KTCP_EARLY_MAX && link->early_msgs < KTCP_EARLY_PEER_MSGS &&
-	       link->early_bytes + len <= KTCP_EARLY_PEER_BYTES &&
-	       source->early_msgs < KTCP_EARLY_MSGS - rdm->early_msgs &&
-	       source->early_bytes + len <= left;
+/* An offer has no bytes, and the numbers of a connection bound its offers */
+static const struct kofi_quota_limits ktcp_offer_limits = {
+	.msgs		= KTCP_EARLY_OFFERS,
+	.conn_msgs	= KTCP_RTS_NUMBERS,
+};
+
+void ktcp_early_init(struct ktcp_rdm *rdm)
+{
+	kofi_quota_init(&rdm->room, &ktcp_early_limits);
+	kofi_quota_init(&rdm->offer_room, &ktcp_offer_limits);
+}
+
+/* Returns the room that a message takes; *@part: that of its connection */
+static struct kofi_quota *ktcp_early_quota(const struct ktcp_early *early,
+					   struct kofi_quota_conn **part)
+{
+	struct ktcp_link *link = early->link;
+
+	*part = early->number ? &link->offer_room : &link->room;
+	return early->number ? &link->rdm->offer_room : &link->rdm->room;
 }
 
 /*
@@ -187,98 +199,81 @@ void ktcp_early_put(struct ktcp_early *early)
 	ktcp_link_put(link);
 }
 
+/* There may be room: a connection whose message finds some looks again */
+static void ktcp_early_wake(struct ktcp_rdm *rdm, struct kofi_quota *quota)
+{
+	struct kofi_quota_conn *next;
+	struct ktcp_link *link;
+
+	lockdep_assert_held(&rdm->soft.lock);
+	next = kofi_quota_next(quota);
+	if (!next)
+		return;
+	link = quota == &rdm->room ? container_of(next, struct ktcp_link, room) :
+				     container_of(next, struct ktcp_link, offer_room);
+	ktcp_kick(&link->conn);
+}
+
+/* The message of a connection needs no room any more; another one may find some */
 static void ktcp_link_unpark(struct ktcp_link *link)
 {
-	struct ktcp_source *source = link->source;
+	struct ktcp_rdm *rdm = link->rdm;
 
-	lockdep_assert_held(&link->rdm->soft.lock);
-	list_del_init(&link->parked);
-	if (list_empty(&source->parked))
-		list_del_init(&source->hungry);
+	lockdep_assert_held(&rdm->soft.lock);
+	if (kofi_quota_stop(&link->room))
+		ktcp_early_wake(rdm, &rdm->room);
+	if (kofi_quota_stop(&link->offer_room))
+		ktcp_early_wake(rdm, &rdm->offer_room);
+}
+
+static bool ktcp_rdm_is_hungry(const struct ktcp_rdm *rdm)
+{
+	return !list_empty(&rdm->room.hungry) || !list_empty(&rdm->offer_room.hungry);
 }
 
 /* Queue the worker of the connection when there is room, or memory, for its message */
 static void ktcp_link_park(struct ktcp_link *link, const struct ktcp_early *early)
 {
+	struct kofi_quota_conn *part;
+	struct kofi_quota *quota = ktcp_early_quota(early, &part);
 	struct ktcp_rdm *rdm = link->rdm;
 
 	lockdep_assert_held(&rdm->soft.lock);
-	link->parked_offer = early->number;
-	link->parked_len = early->number ? 0 : early->msg.what.len;
-	/* There is never room for such a message */
-	if (link->parked_len > KTCP_EARLY_MAX)
-		return;
-	if (list_empty(&link->parked))
-		list_add_tail(&link->parked, &link->source->parked);
-	if (list_empty(&link->source->hungry))
-		list_add_tail(&link->source->hungry, &rdm->hungry);
-	queue_delayed_work(ktcp_wq, &rdm->press, KTCP_EARLY_PRESS);
+	kofi_quota_wait(quota, part, early->number ? 0 : early->msg.what.len);
+	if (ktcp_rdm_is_hungry(rdm))
+		queue_delayed_work(ktcp_wq, &rdm->press, KTCP_EARLY_PRESS);
 }
 
-/*
- * There may be room: a connection whose message fits looks again.  Addresses take turns, and so
- * do the connections of each.  KTCP_EARLY_LOOKS addresses are looked at, as interrupts are off.
- */
-static void ktcp_early_wake(struct ktcp_rdm *rdm)
+/* Gives the room of a message back */
+static void ktcp_early_give(struct ktcp_early *early)
 {
-	struct ktcp_source *source;
-	struct ktcp_link *link;
-	int i;
+	struct kofi_quota_conn *part;
+	struct kofi_quota *quota = ktcp_early_quota(early, &part);
 
-	lockdep_assert_held(&rdm->soft.lock);
-	for (i = 0; i < KTCP_EARLY_LOOKS && !list_empty(&rdm->hungry); i++) {
-		source = list_first_entry(&rdm->hungry, struct ktcp_source, hungry);
-		list_move_tail(&source->hungry, &rdm->hungry);
-		link = list_first_entry(&source->parked, struct ktcp_link, parked);
-		list_move_tail(&link->parked, &source->parked);
-		if (!ktcp_early_has_room(link, link->parked_offer, link->parked_len))
-			continue;
-		ktcp_kick(&link->conn);
-		return;
-	}
-}
-
-/* Counts a message that is kept, or no longer is */
-static void ktcp_early_count(struct ktcp_early *early, int by)
-{
-	struct ktcp_link *link = early->link;
-	struct ktcp_source *source = link->source;
-	struct ktcp_rdm *rdm = link->rdm;
-	ssize_t bytes = by * (ssize_t)early->kept;
-
-	lockdep_assert_held(&rdm->soft.lock);
-	if (early->number) {
-		source->early_offers += by;
-		rdm->early_offers += by;
-		return;
-	}
-	link->early_msgs += by;
-	source->early_msgs += by;
-	rdm->early_msgs += by;
-	link->early_bytes += bytes;
-	source->early_bytes += bytes;
-	rdm->early_bytes += bytes;
+	lockdep_assert_held(&early->link->rdm->soft.lock);
+	kofi_quota_give(quota, part->source, part, early->kept);
+	list_del_init(&early->of_rdm);
 }
 
 /* Takes room for the payload; returns whether there was some */
 static bool ktcp_early_keep(struct ktcp_early *early)
 {
+	size_t len = early->number ? 0 : early->msg.what.len;
 	struct ktcp_link *link = early->link;
 	struct ktcp_rdm *rdm = link->rdm;
-	size_t len = early->msg.what.len;
+	struct kofi_quota_conn *part;
+	struct kofi_quota *quota = ktcp_early_quota(early, &part);
 	unsigned long flags;
 	bool room;
 
 	spin_lock_irqsave(&rdm->soft.lock, flags);
-	room = ktcp_early_has_room(link, early->number, len);
+	room = kofi_quota_take(quota, part->source, part, len);
 	if (room) {
-		early->kept = early->number ? 0 : len;
-		ktcp_early_count(early, 1);
+		early->kept = len;
 		if (!early->number)
 			list_add_tail(&early->of_rdm, &rdm->kept);
-		ktcp_link_unpark(link);
 		/* What is left may be enough for another connection */
-		ktcp_early_wake(rdm);
+		ktcp_early_wake(rdm, quota);
 	} else {
 		ktcp_link_park(link, early);
 	}
@@ -288,16 +283,15 @@ static bool ktcp_early_keep(struct ktcp_early *early)
 
 void ktcp_early_unkeep(struct ktcp_early *early)
 {
-	struct ktcp_link *link = early->link;
+	struct ktcp_rdm *rdm = early->link->rdm;
 	unsigned long flags;
 
 	kfree(early->data);
 	early->data = NULL;
-	spin_lock_irqsave(&link->rdm->soft.lock, flags);
-	ktcp_early_count(early, -1);
-	list_del_init(&early->of_rdm);
-	ktcp_early_wake(link->rdm);
-	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
+	spin_lock_irqsave(&rdm->soft.lock, flags);
+	ktcp_early_give(early);
+	ktcp_early_wake(rdm, early->number ? &rdm->offer_room : &rdm->room);
+	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 }
 
 /*
@@ -309,8 +303,7 @@ static void ktcp_early_repark(struct ktcp_link *link, struct ktcp_early *early)
 	kfree(early->data);
 	early->data = NULL;
 	spin_lock_irq(&link->rdm->soft.lock);
-	ktcp_early_count(early, -1);
-	list_del_init(&early->of_rdm);
+	ktcp_early_give(early);
 	ktcp_link_park(link, early);
 	spin_unlock_irq(&link->rdm->soft.lock);
 }
@@ -587,17 +580,6 @@ void ktcp_early_abort(struct ktcp_conn *conn, int err)
 
 /* Settled messages */
 
-/* Return true if an address has more messages, or bytes, than the next one without room */
-static bool ktcp_source_has_more(const struct ktcp_source *source, struct ktcp_rdm *rdm)
-{
-	const struct ktcp_source *hungry = list_first_entry_or_null(&rdm->hungry,
-								    struct ktcp_source, hungry);
-
-	lockdep_assert_held(&rdm->soft.lock);
-	return hungry && (source->early_msgs > hungry->early_msgs ||
-			  source->early_bytes > hungry->early_bytes);
-}
-
 /* A kept message that nobody has taken, whose connection has been over for long; NULL: none */
 static struct ktcp_early *ktcp_early_old(struct ktcp_rdm *rdm)
 {
@@ -608,7 +590,7 @@ static struct ktcp_early *ktcp_early_old(struct ktcp_rdm *rdm)
 	list_for_each_entry(early, &rdm->kept, of_rdm) {
 		if (early->full && !early->settled && early->link->over &&
 		    time_before(early->link->over_since, before) &&
-		    ktcp_source_has_more(early->link->source, rdm)) {
+		    kofi_quota_is_wanted(&rdm->room, &early->link->source->kept)) {
 			found = early;
 			/* It is looked at once */
 			list_del_init(&early->of_rdm);
@@ -640,9 +622,9 @@ static void ktcp_early_drop_old(struct ktcp_rdm *rdm)
 			ktcp_early_finish(early);
 	}
 	spin_lock_irq(&rdm->soft.lock);
-	list_rotate_left(&rdm->hungry);
-	ktcp_early_wake(rdm);
-	if (!list_empty(&rdm->hungry))
+	ktcp_early_wake(rdm, &rdm->room);
+	ktcp_early_wake(rdm, &rdm->offer_room);
+	if (ktcp_rdm_is_hungry(rdm))
 		queue_delayed_work(ktcp_wq, &rdm->press, KTCP_EARLY_PRESS);
 	spin_unlock_irq(&rdm->soft.lock);
 }

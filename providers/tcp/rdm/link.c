@@ -20,13 +20,10 @@ static void ktcp_link_free(struct work_struct *work)
 {
 	struct ktcp_link *link = container_of(to_rcu_work(work), struct ktcp_link, free);
 	struct kofi_soft_ep *soft = &link->rdm->soft, *at = link->conn.at;
-	unsigned int noio;
 
 	cancel_work_sync(&link->work);
 	ktcp_conn_fini(&link->conn);
-	noio = ktcp_cm_enter();
-	ktcp_source_put(link->rdm, link->source);
-	ktcp_cm_leave(noio);
+	kofi_source_put(&link->rdm->sources, link->source);
 	kfree(link->head);
 	kfree(link->taken);
 	kfree(link);
@@ -251,7 +248,6 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	INIT_LIST_HEAD(&link->none);
 	INIT_LIST_HEAD(&link->unacked);
 	INIT_LIST_HEAD(&link->stalled);
-	INIT_LIST_HEAD(&link->parked);
 	INIT_LIST_HEAD(&link->offers);
 	INIT_LIST_HEAD(&link->settled);
 	ktcp_idle_init(link);
@@ -263,9 +259,11 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	link->head = kzalloc(sizeof(*link->head), GFP_KERNEL);
 	if (!link->head)
 		goto free_link;
-	link->source = ktcp_source_get(rdm, addr);
+	link->source = kofi_source_get(&rdm->sources, addr);
 	if (!link->source)
 		goto free_head;
+	kofi_quota_conn_init(&link->room, &link->source->kept);
+	kofi_quota_conn_init(&link->offer_room, &link->source->offers);
 	if (ktcp_conn_init(&link->conn, &rdm->soft, &link->work, &link->none,
 			   rdm->soft.kep.caps))
 		goto put_source;
@@ -278,7 +276,7 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	return link;
 
 put_source:
-	ktcp_source_put(rdm, link->source);
+	kofi_source_put(&rdm->sources, link->source);
 free_head:
 	kfree(link->head);
 free_link:

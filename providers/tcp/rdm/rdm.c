@@ -426,7 +426,6 @@ static void ktcp_rdm_destroy(struct ktcp_rdm *rdm)
 {
 	ktcp_listener_fini(&rdm->listener);
 	cancel_delayed_work_sync(&rdm->tick);
-	ktcp_sources_destroy(rdm);
 	ktcp_peers_destroy(rdm);
 	kfree(rdm);
 }
@@ -531,20 +530,14 @@ static struct ktcp_rdm *ktcp_rdm_new(const struct fi_info *info)
 	INIT_LIST_HEAD(&rdm->settled);
 	INIT_LIST_HEAD(&rdm->stalled);
 	INIT_LIST_HEAD(&rdm->kept);
-	INIT_LIST_HEAD(&rdm->hungry);
 	INIT_DELAYED_WORK(&rdm->tick, ktcp_peer_tick);
 	INIT_DELAYED_WORK(&rdm->press, ktcp_early_press);
 	ktcp_listener_init(&rdm->listener, &rdm->soft.kep.ep.fid, rdm->tclass, ktcp_rdm_asked);
 	rdm->listener.contexts = true;
-	if (ktcp_peers_init(rdm))
-		goto free_rdm;
-	if (ktcp_sources_init(rdm))
-		goto destroy_peers;
-	return rdm;
-
-destroy_peers:
-	ktcp_peers_destroy(rdm);
-free_rdm:
+	kofi_sources_init(&rdm->sources);
+	ktcp_early_init(rdm);
+	if (!ktcp_peers_init(rdm))
+		return rdm;
 	kfree(rdm);
 	return NULL;
 }

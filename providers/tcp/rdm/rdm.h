@@ -4,7 +4,6 @@
  *
  *	ktcp_rdm	an endpoint (rdm.c)
  *	ktcp_peer	an address that the endpoint sends to or hears from (peer.c)
- *	ktcp_source	an address without its port, which bounds what a host holds (source.c)
  *	ktcp_link	a connection with a peer (link.c); how it begins (cm.c)
  *	ktcp_ctx	a context of a scalable endpoint (sep.c)
  *	ktcp_early	a message that has come before its receive (early.c), or its offer (rts.c)
@@ -36,40 +35,11 @@
 #define KTCP_EARLY_OFFERS	4096	/* offers that wait at an endpoint */
 #define KTCP_RTS_NUMBERS	256	/* numbers of a connection's offers; 0 is none */
 #define KTCP_EARLY_WAIT		8192	/* early messages, kept or in their sockets */
-#define KTCP_EARLY_LOOKS	16	/* addresses that are looked at when there is room */
 #define KTCP_EARLY_PRESS	HZ	/* until another look for messages to be dropped */
 #define KTCP_EARLY_DROPS	16	/* of them, each time */
 
 struct ktcp_link;
 struct ktcp_rdm;
-
-/**
- * struct ktcp_source - What the peers of one address hold; see source.c
- * @node: place in ktcp_rdm.sources
- * @key: the address
- * @links: number of its &struct ktcp_link; guarded by ktcp_cm_lock, as the next one
- * @accepted: of these, connections that were accepted and are not over
- * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as the rest
- * @early_bytes: and their bytes
- * @early_offers: offers that are kept
- * @waiting: messages that have a place in the engine
- * @parked: &struct ktcp_link whose message has found no room
- * @hungry: in ktcp_rdm.hungry, if @parked is not empty
- * @rcu: readers of the table may still see it
- */
-struct ktcp_source {
-	struct rhash_head	node;
-	struct ktcp_source_key	key;
-	unsigned int		links;
-	unsigned int		accepted;
-	u32			early_msgs;
-	size_t			early_bytes;
-	u32			early_offers;
-	u32			waiting;
-	struct list_head	parked;
-	struct list_head	hungry;
-	struct rcu_head		rcu;
-};
 
 /**
  * struct ktcp_peer - A peer; there as long as it has a connection, or operations for it wait
@@ -112,7 +82,7 @@ struct ktcp_peer {
  * struct ktcp_early - A message that has come before its receive
  * @msg: its place in the engine of kofi/srx.h
  * @link: connection that it has come by, with a reference
- * @waits: it counts in ktcp_source.waiting
+ * @waits: it counts in kofi_source.waiting
  * @number: number of an offer; 0: it is no offer
  * @since: jiffies: when an offer began to wait
  * @entry: in ktcp_rdm.settled; an offer: in ktcp_link.settled
@@ -174,7 +144,7 @@ struct ktcp_taken {
  * @conn: the common part
  * @rdm: endpoint that it belongs to
  * @source: what counts for the address of the other end
- * @accepted: it counts in ktcp_source.accepted
+ * @accepted: it counts in kofi_source.accepted
  * @over_since: jiffies: when it ended; guarded by kofi_soft_ep.lock
  * @index: receive context of the end that has accepted; not 0: only the end that has dialled
  *	sends operations
@@ -199,12 +169,8 @@ struct ktcp_taken {
  * @pid: incarnation of the other end
  * @deadline: jiffies: when it must stand
  * @head: of the message that comes; if the message is not kept, its payload stays in the socket
- * @parked: in ktcp_source.parked, if that message has found no room; guarded by
- *	kofi_soft_ep.lock, as the next two
- * @parked_offer: it is an offer
- * @parked_len: its bytes
- * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as the next two
- * @early_bytes: and their bytes
+ * @room: room of early messages that are kept; guarded by kofi_soft_ep.lock, as the next two
+ * @offer_room: that of offers
  * @unacked: early messages that are to be acknowledged, oldest first
  * @stalled: in ktcp_rdm.stalled; guarded by kofi_soft_ep.lock
  * @offers: offers that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
@@ -219,7 +185,7 @@ struct ktcp_taken {
 struct ktcp_link {
 	struct ktcp_conn	conn;
 	struct ktcp_rdm		*rdm;
-	struct ktcp_source	*source;
+	struct kofi_source	*source;
 	bool			accepted;
 	unsigned long		over_since;
 	u32			index;
@@ -241,11 +207,8 @@ struct ktcp_link {
 	u32			pid;
 	unsigned long		deadline;
 	struct ktcp_early	*head;
-	struct list_head	parked;
-	bool			parked_offer;
-	size_t			parked_len;
-	u32			early_msgs;
-	size_t			early_bytes;
+	struct kofi_quota_conn	room;
+	struct kofi_quota_conn	offer_room;
 	struct list_head	unacked;
 	struct list_head	stalled;
 	struct list_head	offers;
@@ -268,7 +231,7 @@ struct ktcp_link {
  * @pid: its incarnation
  * @peers: struct ktcp_peer
  * @links: struct ktcp_link; guarded by ktcp_cm_lock
- * @sources: struct ktcp_source
+ * @sources: addresses of peers
  * @accepted: connections that were accepted and are not over; guarded by ktcp_cm_lock
  * @unsettled: struct ktcp_peer without a connection that stands; guarded by ktcp_cm_lock
  * @dialling: connections that begin; guarded by ktcp_cm_lock
@@ -286,13 +249,11 @@ struct ktcp_link {
  * @recent: peer that the last operation was routed to, or NULL
  * @recent_addr: the address that the operation had
  * @recent_changes: kofi_av_changes() when the address was looked up
- * @early_msgs: early messages that are kept; guarded by kofi_soft_ep.lock, as all that follow but
+ * @room: room of early messages that are kept; guarded by kofi_soft_ep.lock, as all that follow but
  *	@press
- * @early_bytes: and their bytes
- * @early_offers: offers that are kept
+ * @offer_room: that of offers
  * @early_waiting: messages that have a place in the engine
  * @kept: struct ktcp_early that are kept and no offers, oldest first
- * @hungry: struct ktcp_source whose messages have found no room
  * @press: queues the worker, which looks for messages to drop, as long as there is no room
  * @pressed: @press has run, and the worker has not looked yet
  * @settled: early messages that are to be given to their receive, or freed
@@ -308,7 +269,7 @@ struct ktcp_rdm {
 	u32			pid;
 	struct rhashtable	peers;
 	struct list_head	links;
-	struct rhashtable	sources;
+	struct kofi_sources	sources;
 	unsigned int		accepted;
 	struct list_head	unsettled;
 	unsigned int		dialling;
@@ -324,12 +285,10 @@ struct ktcp_rdm {
 	struct ktcp_peer	*recent;
 	fi_addr_t		recent_addr;
 	unsigned long		recent_changes;
-	u32			early_msgs;
-	size_t			early_bytes;
-	u32			early_offers;
+	struct kofi_quota	room;
+	struct kofi_quota	offer_room;
 	u32			early_waiting;
 	struct list_head	kept;
-	struct list_head	hungry;
 	struct delayed_work	press;
 	bool			pressed;
 	struct list_head	settled;
@@ -363,10 +322,6 @@ static inline struct ktcp_link *to_ktcp_link(struct ktcp_conn *conn)
 }
 
 /* source.c */
-int ktcp_sources_init(struct ktcp_rdm *rdm);
-void ktcp_sources_destroy(struct ktcp_rdm *rdm);
-struct ktcp_source *ktcp_source_get(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
-void ktcp_source_put(struct ktcp_rdm *rdm, struct ktcp_source *source);
 bool ktcp_source_may_connect(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr);
 void ktcp_source_connected(struct ktcp_link *link, bool accepted);
 
@@ -439,6 +394,7 @@ int ktcp_start_leave(struct ktcp_conn *conn);
 
 /* early.c */
 extern const struct kofi_srx_ops ktcp_rdm_srx_ops;
+void ktcp_early_init(struct ktcp_rdm *rdm);
 bool ktcp_early_hold_ack(struct ktcp_conn *conn);
 void ktcp_link_stall(struct ktcp_conn *conn);
 struct kofi_soft_ep *ktcp_link_await(struct ktcp_conn *conn);

@@ -9,10 +9,10 @@
  * A listener reads from KTCP_GREETINGS connections at a time, so peers that connect and say
  * nothing cost that much memory and no more.  Further connections wait in the backlog of the
  * socket.  While one waits there, the oldest greeting has KTCP_PRESSED_MS only, so silent peers
- * keep a place from others for no longer.  If an address (source.c) has more than greetings_max
- * places, its oldest greeting has KTCP_CROWDED_MS, and gives way first.  Connections that cannot
- * be accepted for lack of memory wait in the backlog, too.  The listener tries again a moment
- * later, as the socket does not report once more what waits in its backlog.
+ * keep a place from others for no longer.  If an address (kofi/source.h) has more than
+ * greetings_max places, its oldest greeting has KTCP_CROWDED_MS, and gives way first.  Connections
+ * that cannot be accepted for lack of memory wait in the backlog, too.  The listener tries again a
+ * moment later, as the socket does not report once more what waits in its backlog.
  *
  * All of this happens under ktcp_cm_lock.  A run of the worker accepts KTCP_ACCEPTS connections at
  * most and then lets others have the mutex, as a peer may connect without end.
@@ -21,7 +21,6 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/inet_connection_sock.h>
-#include <net/ipv6.h>
 #include <kofi/compat.h>
 #include "stream.h"
 
@@ -37,33 +36,6 @@ void ktcp_req_free(struct ktcp_req *req)
 {
 	ktcp_sock_close(&req->sk);
 	kfree(req);
-}
-
-/**
- * ktcp_source_key_set() - Where does a connection come from?
- * @key: filled in
- * @addr: address of the peer, with any port
- *
- * Context: any.
- */
-void ktcp_source_key_set(struct ktcp_source_key *key, const struct sockaddr_storage *addr)
-{
-	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
-	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
-
-	memset(key, 0, sizeof(*key));
-	key->family = addr->ss_family;
-	if (addr->ss_family != AF_INET6) {
-		key->addr.s6_addr32[3] = sin->sin_addr.s_addr;
-		return;
-	}
-	key->addr = sin6->sin6_addr;
-	if (ipv6_addr_type(&key->addr) & IPV6_ADDR_LINKLOCAL) {
-		key->scope = sin6->sin6_scope_id;
-		return;
-	}
-	key->addr.s6_addr32[2] = 0;
-	key->addr.s6_addr32[3] = 0;
 }
 
 static void ktcp_greeting_drop(struct ktcp_listener *listener, struct ktcp_req *req)
@@ -172,7 +144,7 @@ static int ktcp_accept_one(struct ktcp_listener *listener)
 	ktcp_sock_setup(sock, listener->tclass);
 	/* A peer that has gone already is of no family */
 	ktcp_sock_name(sock, true, &from);
-	ktcp_source_key_set(&req->from, &from);
+	kofi_source_key_set(&req->from, &from);
 	req->net = listener->net;
 	req->deadline = jiffies + msecs_to_jiffies(KTCP_GREETING_MS);
 	list_add_tail(&req->entry, &listener->greetings);

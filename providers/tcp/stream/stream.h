@@ -63,6 +63,7 @@
 #include <kofi/addr.h>
 #include <kofi/connreq.h>
 #include <kofi/soft.h>
+#include <kofi/source.h>
 #include <kofi/srx.h>
 #include "../trace.h"
 #include "../wire.h"
@@ -645,18 +646,6 @@ struct ktcp_ep {
 };
 
 /**
- * struct ktcp_source_key - Where connections come from
- * @addr: an IPv6 network of 64 bits, a link-local address, or an IPv4 address in the last word
- * @scope: scope of a link-local address
- * @family: AF_INET or AF_INET6
- */
-struct ktcp_source_key {
-	struct in6_addr		addr;
-	u32			scope;
-	u32			family;
-};
-
-/**
  * struct ktcp_req - A connection, from accept() until an endpoint has it
  * @req: its place in the registry (pep.c), once the request is there
  * @entry: in ktcp_listener.greetings until the request is there
@@ -673,7 +662,7 @@ struct ktcp_req {
 	struct ktcp_sock	sk;
 	struct ktcp_cm_msg	msg;
 	unsigned long		deadline;
-	struct ktcp_source_key	from;
+	struct kofi_source_key	from;
 	struct ktcp_pep		*pep;
 	struct net		*net;
 };
@@ -773,7 +762,6 @@ int ktcp_answered(struct ktcp_ep *ep);
 
 /* listen.c */
 void ktcp_req_free(struct ktcp_req *req);
-void ktcp_source_key_set(struct ktcp_source_key *key, const struct sockaddr_storage *addr);
 void ktcp_listener_init(struct ktcp_listener *listener, const struct fid *fid, u32 tclass,
 			void (*asked)(struct ktcp_listener *listener, struct ktcp_req *req));
 int ktcp_listener_bind(struct ktcp_listener *listener, struct net *net,
