@@ -241,6 +241,8 @@ static void a_message_may_be_of_any_length(struct kunit *test)
 		peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, lens[i]));
 		peer_send(test, sock, piece, PIECE);
 		vt_no_event_for(test, end[i].eq, 100);
+		/* The receive is full, and waits for no more of it */
+		KUNIT_EXPECT_EQ(test, vt_failed(test, end[i].rx).err, FI_ETRUNC);
 		vt_none(test, end[i].rx);
 	}
 }

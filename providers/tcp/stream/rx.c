@@ -651,6 +651,9 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 	switch (rx->state) {
 	case KTCP_RX_MSG:
 		if (rx->done < rx->hdr.len) {
+			/* The receive does not wait for what is dropped */
+			kofi_rx_complete(rx->rx);
+			rx->rx = NULL;
 			rx->state = KTCP_RX_DROP;
 			iov_iter_kvec(&rx->iter, ITER_DEST, NULL, 0, 0);
 			return;
