@@ -411,8 +411,14 @@ static void rxm_sar_add(struct rxm_conn *conn, struct rxm_sar *sar, struct rxm_b
 	WRITE_ONCE(sar->since, jiffies ? : 1);
 	sar->have += len;
 	sar->next++;
-	if (sar->have < sar->size)
+	if (sar->have < sar->size) {
+		/* The receive does not wait for what is dropped */
+		if (sar->rx && sar->have >= kofi_rx_len(sar->rx)) {
+			kofi_rx_complete(sar->rx);
+			sar->rx = NULL;
+		}
 		return;
+	}
 	if (sar->rx)
 		kofi_rx_complete(sar->rx);
 	else if (sar->early)
