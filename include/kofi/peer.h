@@ -8,6 +8,8 @@
 
 #include <linux/in6.h>
 #include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/sizes.h>
 #include <linux/socket.h>
 #include <linux/types.h>
 
@@ -101,6 +103,27 @@ static inline bool kofi_redial_is_early(const struct kofi_redial *redial)
 static inline void kofi_redial_end(struct kofi_redial *redial)
 {
 	redial->tries = 0;
+}
+
+/**
+ * kofi_peer_is_slow() - Does a message come so slowly that its peer is to be given up?
+ * @since: jiffies: when it began to come
+ * @bytes: bytes that have come
+ * @grace: jiffies from then on that do not count
+ * @rate: KiB that have to come in each second after these; 0: there is no limit
+ *
+ * A peer announces the length of a message, and may send so little of it at a time that the message
+ * never ends, although something comes again and again.
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+static inline bool kofi_peer_is_slow(unsigned long since, u64 bytes, unsigned long grace, u32 rate)
+{
+	unsigned long time = jiffies - since;
+
+	return time > grace && bytes < div_u64((u64)rate * SZ_1K *
+					       jiffies_to_msecs(time - grace), MSEC_PER_SEC);
 }
 
 #endif /* _KOFI_PEER_H */

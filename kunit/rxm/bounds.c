@@ -3,6 +3,7 @@
  * What the peers of a host can take of an endpoint, and for how long: room for messages without a
  * receive, and receives.  A peer of another host is served meanwhile.
  */
+#include <linux/delay.h>
 #include <linux/in.h>
 #include "rxm.h"
 
@@ -13,6 +14,7 @@
 #define HALF	4	/* of them, those that take what a host may have */
 #define MANY	16	/* connections of the hosts of a case */
 #define HOST	0x7f000101	/* 127.0.1.1, the first of the hosts that fill the endpoint */
+#define SEGS	32	/* segments of a message that comes slowly */
 #define OTHER	0x7f000003	/* 127.0.0.3, a good peer */
 
 /* Raw peers that are opened from now on have this address */
@@ -116,9 +118,63 @@ static void hosts_that_have_gone_make_room(struct kunit *test)
 	KUNIT_EXPECT_GE(test, jiffies - since, SHORT_S * HZ);
 }
 
+/* A segment of a message of SEGS of them */
+static struct rxm_wire_hdr *segment(struct kunit *test, struct rxm_bed *bed, int no)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, RXM_LIMIT);
+
+	hdr->ctrl.type = 1;
+	hdr->ctrl.seg_no = no;
+	hdr->ctrl.seg_type = !no ? 1 : no == SEGS - 1 ? 3 : 2;
+	hdr->ctrl.msg_id = 5;
+	hdr->op.size = SEGS * RXM_LIMIT;
+	return hdr;
+}
+
+/* Each segment comes in time, but not all of them together */
+static void a_message_that_comes_too_slowly_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	union vt_event event;
+	int i;
+
+	rxm_param(test, "message_timeout", SHORT_S, 60);
+	rxm_param(test, "message_rate", 64, 16);
+	rxm_join(test, bed);
+	vt_recv(test, &bed->us, vt_buf(test, SEGS * RXM_LIMIT), SEGS * RXM_LIMIT, vt_ctx(1));
+	for (i = 0; i < SEGS; i++) {
+		if (fi_send(bed->peer.ep, segment(test, bed, i),
+			    sizeof(struct rxm_wire_hdr) + RXM_LIMIT, NULL, 0, vt_ctx(100)))
+			break;
+		/* A quarter of the rate */
+		msleep(MSEC_PER_SEC);
+	}
+	KUNIT_EXPECT_GT(test, i, SHORT_S);
+	KUNIT_EXPECT_LT(test, i, SEGS);
+	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
+}
+
+/* It is reported when it is full, though the rest of the message may take long, or never come */
+static void a_receive_does_not_wait_for_what_is_dropped(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	int i;
+
+	rxm_join(test, bed);
+	vt_recv(test, &bed->us, vt_buf(test, RXM_LIMIT), RXM_LIMIT, vt_ctx(1));
+	rxm_send(test, bed, segment(test, bed, 0), sizeof(struct rxm_wire_hdr) + RXM_LIMIT);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, FI_ETRUNC);
+	for (i = 1; i < SEGS; i++)
+		rxm_send(test, bed, segment(test, bed, i), sizeof(struct rxm_wire_hdr) + RXM_LIMIT);
+	expect_served(test, bed);
+}
+
 static struct kunit_case bounds_cases[] = {
 	KUNIT_CASE(a_host_does_not_fill_an_endpoint),
 	KUNIT_CASE(hosts_that_have_gone_make_room),
+	KUNIT_CASE(a_message_that_comes_too_slowly_ends_the_connection),
+	KUNIT_CASE(a_receive_does_not_wait_for_what_is_dropped),
 	{}
 };
 

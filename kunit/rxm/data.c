@@ -164,6 +164,7 @@ static void a_message_that_never_ends_ends_the_connection(struct kunit *test)
 	int i;
 
 	rxm_param(test, "message_timeout", SHORT_S, 60);
+	rxm_param(test, "message_rate", 1, 16);
 	rxm_join(test, bed);
 	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
 	for (i = 0; i < SEGS; i++) {

@@ -63,6 +63,7 @@ static void restore(void *unused)
 	set_param(PARAM "peer_timeout", "10");
 	set_param(PARAM "window_timeout", "60");
 	set_param(PARAM "message_timeout", "60");
+	set_param(PARAM "message_rate", "16");
 }
 
 static int alive_init(struct kunit *test)
@@ -315,6 +316,46 @@ static void a_message_that_does_not_go_on_is_given_up(struct kunit *test)
 	expect_gone(test, &end, since, 2 * PEER_S);
 }
 
+/* What comes is enough for each time that a message has, but not for all of them together */
+static void a_message_that_never_ends_is_given_up(struct kunit *test)
+{
+	const size_t piece = LEN / (2 * PEER_S) + LEN / 64;
+	const int pieces = 8 * PEER_S;
+	u8 *in = vt_buf(test, pieces * piece), msg[PEER_BASE];
+	struct vt_end end = {};
+	struct socket *sock;
+	unsigned long since;
+
+	set_param(PARAM "message_timeout", __stringify(PEER_S));
+	set_param(PARAM "message_rate", "64");
+	sock = peer_join(test, &end);
+	vt_recv(test, &end, in, pieces * piece, vt_ctx(1));
+	since = jiffies;
+	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, SZ_1G));
+	KUNIT_EXPECT_LT(test, send_slowly(test, sock, vt_buf(test, piece), piece, pieces), pieces);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
+	expect_gone(test, &end, since, 4 * PEER_S);
+	KUNIT_EXPECT_GE(test, jiffies - since, PEER_S * HZ);
+}
+
+/* It is reported when it is full, though the rest of the message may take long, or never come */
+static void a_receive_does_not_wait_for_what_is_dropped(struct kunit *test)
+{
+	u8 *in = vt_buf(test, LEN), *rest = vt_buf(test, LEN), msg[PEER_BASE];
+	struct vt_end end = {};
+	struct socket *sock;
+
+	sock = peer_join(test, &end);
+	vt_recv(test, &end, in, 100, vt_ctx(1));
+	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN));
+	peer_send(test, sock, rest, 101);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, FI_ETRUNC);
+	peer_send(test, sock, rest, LEN - 101);
+	vt_recv(test, &end, in, 1, vt_ctx(2));
+	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, 0));
+	vt_done(test, end.rx, vt_ctx(2));
+}
+
 /* Neither does half a header hold anything for longer */
 static void a_header_that_does_not_go_on_is_given_up(struct kunit *test)
 {
@@ -414,6 +455,8 @@ static struct kunit_case alive_cases[] = {
 	KUNIT_CASE_SLOW(a_peer_that_takes_nothing_is_not_gone),
 	KUNIT_CASE_SLOW(a_window_may_be_closed_for_a_time),
 	KUNIT_CASE_SLOW(a_message_that_does_not_go_on_is_given_up),
+	KUNIT_CASE_SLOW(a_message_that_never_ends_is_given_up),
+	KUNIT_CASE(a_receive_does_not_wait_for_what_is_dropped),
 	KUNIT_CASE_SLOW(a_header_that_does_not_go_on_is_given_up),
 	KUNIT_CASE_SLOW(a_message_may_come_slowly),
 	{}

@@ -374,6 +374,7 @@ static struct rxm_sar *rxm_sar_begin(struct rxm_conn *conn, const struct rxm_wir
 		.msg_id	= hdr->ctrl.msg_id,
 		.size	= hdr->op.size,
 		.since	= jiffies ? : 1,
+		.begun	= jiffies,
 		.rx	= rx,
 		.early	= early,
 	};
@@ -603,7 +604,8 @@ static int rxm_seg(struct rxm_conn *conn, struct rxm_buf *buf)
 			return -EPROTO;
 		return rxm_message(conn, buf);
 	}
-	if (!sar || rxm_wire_seg_check(hdr, sar->size, sar->have, sar->next))
+	if (!sar || rxm_wire_seg_check(hdr, sar->size, sar->have, sar->next) ||
+	    rxm_is_slow(sar->begun, sar->have + rxm_payload(buf)))
 		return -EPROTO;
 	rxm_sar_add(conn, sar, buf);
 	return 0;

@@ -219,6 +219,7 @@ struct rxm_early {
  * @have: of these, bytes that have come
  * @next: number of the next segment
  * @since: jiffies when the last one has come, not 0; 0: @used is false
+ * @begun: jiffies when the first one has come
  * @rx: receive that takes it, or NULL
  * @early: where it is kept, as its receive is to come; both NULL: nobody wants it
  */
@@ -229,6 +230,7 @@ struct rxm_sar {
 	u64			have;
 	u32			next;
 	unsigned long		since;
+	unsigned long		begun;
 	struct kofi_rx		*rx;
 	struct rxm_early	*early;
 };
@@ -645,6 +647,7 @@ int rxm_idle_answered(struct rxm_conn *conn);
 void rxm_watch_begin(struct rxm_ep *ep);
 void rxm_watch_due(struct work_struct *work);
 bool rxm_is_overdue(unsigned long since);
+bool rxm_is_slow(unsigned long since, u64 bytes);
 void rxm_watch(struct rxm_ep *ep);
 
 /* rma.c */

@@ -2,7 +2,8 @@
 /*
  * What a peer has begun, or owes, has to end, though the lower connection stands:
  *
- *	a segmented message	each segment comes within message_timeout behind the one before
+ *	a segmented message	each segment comes within message_timeout behind the one before,
+ *				and, once message_timeout is over, message_rate on average
  *	an atomic operation	its response comes within this time
  *	RXM_WIRE_LEAVE		the peer closes the connection, or answers, within this time
  *	a message on offer	that is read here: each read completes within this time behind
@@ -31,6 +32,11 @@
 static struct kofi_param message_timeout = { .value = 60, .min = 5, .max = 3600 };
 module_param_cb(message_timeout, &kofi_param_ops, &message_timeout, 0644);
 MODULE_PARM_DESC(message_timeout, "seconds within which the next segment of a message must come, the response to an atomic operation, what is read of a message on offer, or the answer of an idle peer, 5 to 3600 (default 60)");
+
+static struct kofi_param message_rate = { .value = 16, .max = SZ_1M };
+module_param_cb(message_rate, &kofi_param_ops, &message_rate, 0644);
+__MODULE_PARM_TYPE(message_rate, "uint");
+MODULE_PARM_DESC(message_rate, "KiB of a message in segments that have to come in each second after message_timeout, on average, at most 1048576; 0: there is no limit (default 16)");
 
 /**
  * rxm_watch_begin() - Something has begun that has to end
@@ -68,6 +74,20 @@ void rxm_watch_due(struct work_struct *work)
 bool rxm_is_overdue(unsigned long since)
 {
 	return time_after(jiffies, since + READ_ONCE(message_timeout.value) * HZ);
+}
+
+/**
+ * rxm_is_slow() - Return true if a message has come too slowly up to now
+ * @since: jiffies when it began
+ * @bytes: bytes that have come
+ *
+ * Context: any.
+ * Return: whether it has.
+ */
+bool rxm_is_slow(unsigned long since, u64 bytes)
+{
+	return kofi_peer_is_slow(since, bytes, READ_ONCE(message_timeout.value) * HZ,
+				 READ_ONCE(message_rate.value));
 }
 
 /* Is something late that may be behind a packet that waits? */

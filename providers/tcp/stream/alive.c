@@ -14,13 +14,17 @@
  *	data that may not be sent	the window is closed; TCP probes it, and the peer
  *					answers.  It may stay closed for window_timeout
  *	the rest of a message, or the	within each message_timeout the message has to end, or
- *	payload that was asked for	KTCP_REST_BYTES have to come.  A payload that was asked
- *					for (TCP_WIRE_CTS) is behind others, so only bytes count
- *					then
+ *	payload that was asked for	KTCP_REST_BYTES have to come; from message_timeout on,
+ *					message_rate of all that has come since it began.  A
+ *					payload that was asked for (TCP_WIRE_CTS) is behind
+ *					others, so only bytes count then
  *
  * What waits for this end, for example for a receive, is not the peer's debt.  A payload that was
  * asked for may be behind it, and then has the time of an offer (offer_timeout): a peer must not
  * keep the receives of what it offers by a message that nobody wants.
+ *
+ * So a receive comes back in a time that its length bounds: message_timeout, and a second for each
+ * message_rate of its bytes.  What does not fit into it is dropped without it (rx.c).
  *
  * A delayed work item wakes the worker for each look.  It is queued when there is something to
  * look at, and stays queued when that is over: nothing is queued for each message.  What begins to
@@ -32,6 +36,7 @@
 #include <linux/sizes.h>
 #include <linux/tcp.h>
 #include <net/inet_connection_sock.h>
+#include <kofi/peer.h>
 #include "stream.h"
 
 #define KTCP_LOOK	(HZ / 2)
@@ -58,12 +63,17 @@ static void ktcp_alive_note_rest(struct ktcp_conn *conn, bool due, unsigned long
 {
 	u32 place = READ_ONCE(tcp_sk(conn->sk.sock->sk)->copied_seq);
 	struct ktcp_alive *alive = &conn->alive;
+	bool behind = ktcp_recv_waits(conn), same;
 
-	bool behind = ktcp_recv_waits(conn);
-
-	if (due && alive->looking && place - alive->place < KTCP_REST_BYTES &&
-	    behind == alive->behind &&
-	    (ktcp_data_is_awaited(conn) || conn->rx.begun == alive->begun))
+	same = due && alive->looking && behind == alive->behind &&
+	       (ktcp_data_is_awaited(conn) || conn->rx.begun == alive->begun);
+	alive->came += (u32)(place - alive->seen);
+	alive->seen = place;
+	if (!same) {
+		alive->owed = now;
+		alive->came = 0;
+	}
+	if (same && place - alive->place < KTCP_REST_BYTES)
 		return;
 	alive->behind = behind;
 	alive->rest = now;
@@ -77,7 +87,10 @@ static bool ktcp_alive_is_late(const struct ktcp_alive *alive, unsigned long now
 	unsigned long time = alive->behind ? ktcp_offer_timeout() : ktcp_message_timeout();
 
 	/* 0: there is no limit */
-	return time && time_after(now, alive->rest + time);
+	if (time && time_after(now, alive->rest + time))
+		return true;
+	return !alive->behind && kofi_peer_is_slow(alive->owed, alive->came, time,
+						   ktcp_message_rate());
 }
 
 /* Nothing is on its way.  If that stays so until the next look, the socket needs no memory */

@@ -440,6 +440,9 @@ struct ktcp_rx {
  * @place: tcp_sock.copied_seq at that look
  * @begun: ktcp_rx.begun at that look
  * @behind: a message waited for something on this side then
+ * @owed: jiffies: first look at which the peer owed the rest of this message, or payloads
+ * @came: bytes that have come since
+ * @seen: tcp_sock.copied_seq at the last look
  */
 struct ktcp_alive {
 	struct delayed_work	look;
@@ -452,6 +455,9 @@ struct ktcp_alive {
 	u32			place;
 	u32			begun;
 	bool			behind;
+	unsigned long		owed;
+	u64			came;
+	u32			seen;
 };
 
 /**
@@ -799,6 +805,7 @@ void ktcp_linger_exit(void);
 unsigned long ktcp_peer_timeout(void);
 unsigned long ktcp_window_timeout(void);
 unsigned long ktcp_message_timeout(void);
+u32 ktcp_message_rate(void);
 unsigned long ktcp_offer_timeout(void);
 void ktcp_alive_setup(struct sock *sk);
 

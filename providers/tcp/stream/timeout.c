@@ -7,6 +7,7 @@
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
+#include <linux/sizes.h>
 #include <linux/tcp.h>
 #include <kofi/param.h>
 #include "stream.h"
@@ -30,6 +31,11 @@ static struct kofi_param message_timeout = { .value = 60, .min = KTCP_MIN_S, .ma
 module_param_cb(message_timeout, &kofi_param_ops, &message_timeout, 0644);
 __MODULE_PARM_TYPE(message_timeout, "uint");
 MODULE_PARM_DESC(message_timeout, "seconds within which a message that has begun to come must end, or 64 KiB of it must come, 5 to 3600");
+
+static struct kofi_param message_rate = { .value = 16, .max = SZ_1M };
+module_param_cb(message_rate, &kofi_param_ops, &message_rate, 0644);
+__MODULE_PARM_TYPE(message_rate, "uint");
+MODULE_PARM_DESC(message_rate, "KiB of a message that have to come in each second after message_timeout, on average, at most 1048576; 0: there is no limit");
 
 static struct kofi_param offer_timeout = { .value = KTCP_OFFER_S, .max = KTCP_OFFER_MAX_S };
 module_param_cb(offer_timeout, &kofi_param_ops, &offer_timeout, 0644);
@@ -72,6 +78,17 @@ unsigned long ktcp_window_timeout(void)
 unsigned long ktcp_message_timeout(void)
 {
 	return ktcp_time(&message_timeout);
+}
+
+/**
+ * ktcp_message_rate() - How much of a message has to come in a second?
+ *
+ * Context: any.
+ * Return: KiB, as the module's parameter says now; 0: there is no limit.
+ */
+u32 ktcp_message_rate(void)
+{
+	return READ_ONCE(message_rate.value);
 }
 
 /**
