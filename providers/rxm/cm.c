@@ -124,7 +124,7 @@ struct rxm_peer *rxm_peer_new(const struct sockaddr_storage *addr)
  * @ep: the endpoint
  * @peer: the peer, which gets an operation or a connection
  *
- * Context: any, with kofi_soft_ep.lock held.
+ * Context: process, between rxm_peers_lock() and rxm_peers_unlock().
  * Return: 0; -ENOMEM.
  */
 int rxm_peer_insert(struct rxm_ep *ep, struct rxm_peer *peer)
@@ -169,13 +169,13 @@ static bool rxm_peer_forget(struct rxm_ep *ep, struct rxm_peer *peer)
 {
 	bool forget;
 
-	spin_lock_irq(&ep->soft.lock);
+	rxm_peers_lock(ep);
 	forget = !peer->conn && list_empty(&peer->posted);
 	if (forget) {
 		list_del(&peer->entry);
 		rhashtable_remove_fast(&ep->peers, &peer->node, rxm_peer_params);
 	}
-	spin_unlock_irq(&ep->soft.lock);
+	rxm_peers_unlock(ep);
 	if (forget)
 		kfree_rcu(peer, rcu);
 	return forget;
@@ -413,14 +413,14 @@ static struct rxm_peer *rxm_peer_get(struct rxm_ep *ep, const struct sockaddr_st
 {
 	struct rxm_peer *peer = rxm_peer_new(addr), *old;
 
-	spin_lock_irq(&ep->soft.lock);
+	rxm_peers_lock(ep);
 	old = rxm_peer_find(ep, addr);
 	if (!old && peer && !rxm_peer_insert(ep, peer)) {
 		old = peer;
 		/* It is forgotten if its connection does not come about */
 		list_add_tail(&peer->entry, &ep->unsettled);
 	}
-	spin_unlock_irq(&ep->soft.lock);
+	rxm_peers_unlock(ep);
 	if (old != peer)
 		kfree(peer);
 	return old;

@@ -148,14 +148,14 @@ static void rxm_route_peer(struct rxm_ep *ep, const struct sockaddr_storage *add
 	struct kofi_soft_op *failed = NULL;
 	int ret = -ENOMEM;
 
-	spin_lock_irq(&ep->soft.lock);
+	rxm_peers_lock(ep);
 	if (rxm_peer_find(ep, addr))
 		ret = -EEXIST;
 	else if (peer)
 		ret = rxm_peer_insert(ep, peer);
 	if (ret == -ENOMEM)
 		failed = rxm_take_posted(ep, addr);
-	spin_unlock_irq(&ep->soft.lock);
+	rxm_peers_unlock(ep);
 	if (ret)
 		kfree(peer);
 	if (failed)

@@ -39,6 +39,7 @@
 #ifndef _KOFI_RXM_H
 #define _KOFI_RXM_H
 
+#include <linux/bottom_half.h>
 #include <linux/completion.h>
 #include <linux/in6.h>
 #include <linux/list.h>
@@ -578,6 +579,23 @@ static inline bool rxm_is_rc(const struct fi_info *lower)
 static inline struct kofi_av *rxm_av(const struct rxm_ep *ep)
 {
 	return to_kofi_av(&ep->soft.kep.av->fid);
+}
+
+/*
+ * Takes kofi_soft_ep.lock to change the table of peers.  Before 6.2 a change of a rhashtable ends
+ * with local_bh_enable(), which runs the softirqs that are pending, and with interrupts on, unless
+ * bottom halves are disabled outside of it, too.  Completions in softirq take the lock.
+ */
+static inline void rxm_peers_lock(struct rxm_ep *ep) __acquires(&ep->soft.lock)
+{
+	local_bh_disable();
+	spin_lock_irq(&ep->soft.lock);
+}
+
+static inline void rxm_peers_unlock(struct rxm_ep *ep) __releases(&ep->soft.lock)
+{
+	spin_unlock_irq(&ep->soft.lock);
+	local_bh_enable();
 }
 
 /* Runs rxm_ep.cm.  Any context */
