@@ -237,6 +237,27 @@ static void a_message_that_waits_outside_is_kept_when_there_is_room(struct kunit
 	}
 }
 
+/* More than a connection may have, and the peer hangs up */
+static void messages_in_the_socket_outlive_their_connection(struct kunit *test)
+{
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *sock;
+	u64 tag;
+
+	rdm_open(test, &end);
+	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	for (tag = 1; tag <= 2 * PEER_KEPT; tag++)
+		put(test, sock, tag);
+	peer_close(test, sock);
+	wait_filled();
+	for (tag = 1; tag <= 2 * PEER_KEPT; tag++) {
+		post_recv(test, &end, tag, tag);
+		vt_done(test, end.rx, vt_ctx(tag));
+	}
+}
+
 static void expect_refused(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer)
 {
 	u8 data[RDM_CM];
@@ -362,6 +383,7 @@ static struct kunit_case rdm_bounds_cases[] = {
 	KUNIT_CASE(a_host_does_not_fill_an_endpoint_for_good),
 	KUNIT_CASE_SLOW(hosts_that_have_gone_make_room),
 	KUNIT_CASE(a_message_that_waits_outside_is_kept_when_there_is_room),
+	KUNIT_CASE(messages_in_the_socket_outlive_their_connection),
 	KUNIT_CASE(connections_from_an_address_are_so_many),
 	KUNIT_CASE(connections_of_an_endpoint_are_so_many),
 	KUNIT_CASE(a_limit_that_is_lowered_ends_nothing),

@@ -23,9 +23,13 @@
  * when the message comes, or when the connection looks again, as it does after each receive that
  * is posted.
  *
- * A kept message outlives its connection.  Messages of tags that nobody wants would stay for good,
- * so as long as an address finds no room, its messages, and those of addresses that have more, are
- * dropped, if their connection has been over for message_timeout (ktcp_early_drop_old()).
+ * A kept message outlives its connection.  If a peer hangs up behind a message that waits, the
+ * bounds of the connection do not count any more, and what is in the socket is kept as well, up to
+ * a message for which the address has no room.
+ *
+ * Messages of tags that nobody wants would stay for good.  So as long as an address finds no room,
+ * its messages, and those of addresses that have more, are dropped, if their connection has been
+ * over for message_timeout (ktcp_early_drop_old()).
  *
  * Life of an early message
  *
@@ -251,7 +255,7 @@ static void ktcp_early_give(struct ktcp_early *early)
 	struct kofi_quota *quota = ktcp_early_quota(early, &part);
 
 	lockdep_assert_held(&early->link->rdm->soft.lock);
-	kofi_quota_give(quota, part->source, part, early->kept);
+	kofi_quota_give(quota, part->source, early->loose ? NULL : part, early->kept);
 	list_del_init(&early->of_rdm);
 }
 
@@ -266,10 +270,12 @@ static bool ktcp_early_keep(struct ktcp_early *early)
 	unsigned long flags;
 	bool room;
 
+	early->loose = link->hung_up;
 	spin_lock_irqsave(&rdm->soft.lock, flags);
-	room = kofi_quota_take(quota, part->source, part, len);
+	room = kofi_quota_take(quota, part->source, early->loose ? NULL : part, len);
 	if (room) {
 		early->kept = len;
+		ktcp_link_unpark(link);
 		if (!early->number)
 			list_add_tail(&early->of_rdm, &rdm->kept);
 		/* What is left may be enough for another connection */
@@ -486,6 +492,25 @@ int ktcp_early_look(struct ktcp_conn *conn)
 	ktcp_early_matched(conn, early, early->rx);
 	ktcp_early_put(early);
 	return 0;
+}
+
+/**
+ * ktcp_early_hung_up() - The peer has hung up behind a message that waits
+ * @conn: a connection of an endpoint without connections, with ktcp_conn.run held
+ *
+ * Only the bounds of the address count from now on: what has come is kept as far as that has room.
+ *
+ * Context: any.
+ * Return: true: look at the message once more; false: it has been looked at.
+ */
+bool ktcp_early_hung_up(struct ktcp_conn *conn)
+{
+	struct ktcp_link *link = to_ktcp_link(conn);
+	bool first = !link->hung_up;
+
+	lockdep_assert_held(&conn->run);
+	link->hung_up = true;
+	return first;
 }
 
 /* Copies a payload that was kept to its receive.  A scatterlist that is lent comes in parts */

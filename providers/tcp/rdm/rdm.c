@@ -318,6 +318,7 @@ static const struct ktcp_upper ktcp_rdm_upper = {
 	.is_over	= ktcp_link_is_over,
 	.posted		= ktcp_rdm_posted,
 	.leave		= ktcp_idle_check,
+	.hung_up	= ktcp_early_hung_up,
 	.check		= ktcp_offers_look,
 	.awaits		= ktcp_offers_await,
 	.abort		= ktcp_rdm_abort,

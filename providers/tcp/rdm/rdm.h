@@ -94,6 +94,7 @@ struct ktcp_peer {
  * @settled: @rx has been decided
  * @full: all of its payload is in @data; an offer: ktcp_offer_wait() has seen it
  * @kept: bytes of @data
+ * @loose: the bounds of its connection do not count, as the peer had hung up
  * @data: its payload; NULL: that is in the socket, or there is none
  *
  * From @entry to @full it is guarded by kofi_soft_ep.lock.
@@ -112,6 +113,7 @@ struct ktcp_early {
 	bool			settled;
 	bool			full;
 	size_t			kept;
+	bool			loose;
 	void			*data;
 };
 
@@ -173,6 +175,7 @@ struct ktcp_taken {
  * @offer_room: that of offers
  * @unacked: early messages that are to be acknowledged, oldest first
  * @stalled: in ktcp_rdm.stalled; guarded by kofi_soft_ep.lock
+ * @hung_up: the stream ends behind a message that waits; guarded by ktcp_conn.run
  * @offers: offers that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
  * @settled: offers that have a receive, or that nobody wants
  * @taken: the peer's offers by number, KTCP_RTS_NUMBERS elements, or NULL; guarded by
@@ -211,6 +214,7 @@ struct ktcp_link {
 	struct kofi_quota_conn	offer_room;
 	struct list_head	unacked;
 	struct list_head	stalled;
+	bool			hung_up;
 	struct list_head	offers;
 	struct list_head	settled;
 	struct ktcp_taken	*taken;
@@ -400,6 +404,7 @@ void ktcp_link_stall(struct ktcp_conn *conn);
 struct kofi_soft_ep *ktcp_link_await(struct ktcp_conn *conn);
 int ktcp_early_arrive(struct ktcp_conn *conn, struct kofi_srx_arrival *what);
 int ktcp_early_look(struct ktcp_conn *conn);
+bool ktcp_early_hung_up(struct ktcp_conn *conn);
 void ktcp_early_filled(struct ktcp_conn *conn);
 void *ktcp_early_data(const struct ktcp_conn *conn);
 void ktcp_early_put(struct ktcp_early *early);

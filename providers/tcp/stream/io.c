@@ -162,7 +162,7 @@ static int ktcp_transfer_locked(struct ktcp_conn *conn)
 	/* A message that waits hides the end of the stream behind it */
 	if (ktcp_recv_waits(conn) &&
 	    READ_ONCE(conn->sk.sock->sk->sk_state) != TCP_ESTABLISHED)
-		return -ESHUTDOWN;
+		return conn->upper && conn->upper->hung_up(conn) ? 0 : -ESHUTDOWN;
 	if (conn->upper && conn->upper->leave(conn))
 		return 0;
 	return -EAGAIN;

@@ -468,6 +468,8 @@ struct ktcp_alive {
  * @is_over: return true if the connection is over, or is about to be
  * @posted: route what the callbacks of a turn have posted.  May sleep, without ktcp_conn.run
  * @leave: there is nothing to do: is it time to leave?  Then TCP_WIRE_LEAVE is to be sent
+ * @hung_up: the stream ends behind a message that waits; returns true if the message is to be looked
+ *	at once more
  * @check: refuse offers that have waited for too long; returns whether there are others
  * @awaits: return true if a payload was asked for and has not begun to come
  * @abort: the connection is over: give back what this end has of messages that wait; the positive
@@ -503,6 +505,7 @@ struct ktcp_upper {
 	bool			(*is_over)(const struct ktcp_conn *conn);
 	void			(*posted)(struct ktcp_conn *conn);
 	bool			(*leave)(struct ktcp_conn *conn);
+	bool			(*hung_up)(struct ktcp_conn *conn);
 	bool			(*check)(struct ktcp_conn *conn);
 	bool			(*awaits)(const struct ktcp_conn *conn);
 	void			(*abort)(struct ktcp_conn *conn, int err);
