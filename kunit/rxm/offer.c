@@ -56,6 +56,8 @@ static void answer_offer(struct kunit *test, struct rxm_bed *bed, u64 msg_id)
 
 	hdr->ctrl.type = 3;
 	hdr->ctrl.msg_id = msg_id;
+	/* libfabric leaves the operation of another packet there */
+	hdr->op.op = RXM_WIRE_COMPARE_ATOMIC;
 	rxm_send(test, bed, hdr, sizeof(*hdr));
 }
 

@@ -87,7 +87,8 @@ int rxm_wire_check(const struct rxm_wire_hdr *hdr, size_t len, u32 conn_id)
 			rxm_wire_rndv_is_valid(payload, hdr->op.size);
 		break;
 	case RXM_WIRE_RNDV_READ_DONE:
-		valid = message;
+		/* Its header is that of what libfabric sent by this buffer before, also an atomic */
+		valid = true;
 		break;
 	case RXM_WIRE_ATOMIC:
 		valid = atomic && rxm_wire_request_is_valid(&hdr->op, len);
