@@ -126,6 +126,7 @@ static const char *replay_rndv(const struct rxm_wire_rndv *wire, size_t len, u64
 static const char *replay_valid(struct replay_conn *conn, const struct rxm_wire_hdr *hdr,
 				size_t len, bool *over)
 {
+	const struct rxm_wire_rndv *target = (const void *)(hdr + 1);
 	const struct rxm_wire_resp *resp = (const void *)(hdr + 1);
 
 	switch (hdr->ctrl.type) {
@@ -137,6 +138,11 @@ static const char *replay_valid(struct replay_conn *conn, const struct rxm_wire_
 		return replay_rndv((const void *)(hdr + 1), len, hdr->op.size);
 	case RXM_WIRE_RNDV_READ_DONE:
 		return NULL;
+	case RXM_WIRE_RNDV_WRITE_DATA:
+		return len == sizeof(*target) && target->count && target->count <= RXM_WIRE_IOV ?
+		       NULL : "an answer that asks for a write has no range, or too many";
+	case RXM_WIRE_RNDV_WRITE_DONE:
+		return len ? "the end of a write has a payload" : NULL;
 	case RXM_WIRE_ATOMIC:
 		return len >= sizeof(struct rxm_wire_atomic) && hdr->op.atomic.ioc_count &&
 		       hdr->op.atomic.ioc_count <= RXM_WIRE_IOV && hdr->op.size == len ?

@@ -35,6 +35,7 @@ struct rxm_bed {
 extern struct kunit_suite rxm_cm_suite;
 extern struct kunit_suite rxm_data_suite;
 extern struct kunit_suite rxm_offer_suite;
+extern struct kunit_suite rxm_writes_suite;
 extern struct kunit_suite rxm_atomic_suite;
 extern struct kunit_suite rxm_idle_suite;
 extern struct kunit_suite rxm_bounds_suite;

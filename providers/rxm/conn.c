@@ -82,11 +82,17 @@ static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_st
 	INIT_LIST_HEAD(&conn->kept);
 	INIT_LIST_HEAD(&conn->offered);
 	INIT_LIST_HEAD(&conn->read);
+	INIT_LIST_HEAD(&conn->asked);
+	INIT_LIST_HEAD(&conn->wrote);
 	INIT_LIST_HEAD(&conn->atomics);
 	INIT_LIST_HEAD(&conn->responses);
 	INIT_LIST_HEAD(&conn->rmas_free);
 	INIT_LIST_HEAD(&conn->rndvs);
 	INIT_LIST_HEAD(&conn->answers);
+	INIT_LIST_HEAD(&conn->writes);
+	INIT_LIST_HEAD(&conn->invites);
+	INIT_LIST_HEAD(&conn->invited);
+	INIT_LIST_HEAD(&conn->written);
 	spin_lock_init(&conn->rx_lock);
 	init_completion(&conn->unused);
 	if (rxm_alloc_bufs(conn, conn->tx, RXM_TX, rxm_sent) ||
@@ -269,6 +275,7 @@ void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted)
 	rxm_offer_end(conn);
 	rxm_atomic_end(conn);
 	rxm_rndv_end(conn, err);
+	rxm_writes_end(conn, err);
 	rxm_receive_end(conn, err);
 	rxm_conn_free(conn);
 	kofi_soft_ep_put(&ep->soft);

@@ -94,6 +94,9 @@ static const char *rxm_unfit(const struct fi_info *lower)
 		return "the queues of the lower endpoint are too short";
 	if (lower->domain_attr->resource_mgmt != FI_RM_ENABLED)
 		return "a message that finds no receive would end the lower connection";
+	/* The end of a message that the peer has written must not come before the message */
+	if (!(lower->tx_attr->msg_order & FI_ORDER_SAW))
+		return "what is sent may come before what was written";
 	return NULL;
 }
 

@@ -10,24 +10,24 @@
  *	read		RXM_WIRE_RNDV_READ_DONE names it: it is in rxm_conn.read
  *	over		kofi_soft_ep.work has closed its regions, and its packet has completed
  *
+ * or, if the peer wants the message written rather than read it:
+ *
+ *	asked		RXM_WIRE_RNDV_WRITE_DATA names it, and where it is to go: it is in
+ *			rxm_conn.asked
+ *	wrote		kofi_soft_ep.work has posted all writes (rma.c) and closed the regions: it
+ *			is in rxm_conn.wrote
+ *	over		RXM_WIRE_RNDV_WRITE_DONE, and all that was posted, has completed.  A write
+ *			comes before what is sent behind it (FI_ORDER_SAW)
+ *
  * Messages above RXM_SAR_MAX are offered, and those that are to have been delivered when they
  * complete (FI_DELIVERY_COMPLETE), as the peer answers when the message is in its receive.  A
  * message without bytes is never offered: libfabric reads nothing of it, and never answers.
  *
- * Not every list can be registered as a whole, because of gaps between its buffers or its length.
- * Then each buffer has a region of its own, as far as an offer has room for them.  If that cannot
- * be either, the message goes in segments; or, if it is to be delivered, it is copied and the copy
- * is offered.
+ * If the buffers of a message cannot be registered (regs.c), it goes in segments; or, if it is to
+ * be delivered, it is copied and the copy is offered.
  */
-#include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/random.h>
-#include <linux/slab.h>
 #include "rxm.h"
-
-/* Keys of regions of the provider's own, where it has to choose them */
-#define RXM_OWN_KEY	BIT_ULL(63)
-#define RXM_KEY_TRIES	8
 
 /**
  * rxm_is_offered() - Is a message to be offered?
@@ -45,90 +45,20 @@ bool rxm_is_offered(const struct rxm_op *op)
 	return kept->flags & FI_DELIVERY_COMPLETE || kept->len > RXM_SAR_MAX * rxm_eager();
 }
 
-/* Registers a list as the next region of a message */
-static int rxm_offer_reg(struct rxm_domain *domain, struct rxm_op *op, struct fi_mr_attr *attr)
-{
-	int i, ret = -FI_ENOKEY;
-
-	attr->access = FI_REMOTE_READ;
-	attr->context = op;
-	/* Nobody guesses it from another one, and the client may have requested it */
-	for (i = 0; i < RXM_KEY_TRIES && ret == -FI_ENOKEY; i++) {
-		attr->requested_key = RXM_OWN_KEY | get_random_u64();
-		ret = fi_mr_regattr(domain->lower, attr, 0, &op->mrs[op->nmrs]);
-	}
-	if (!ret)
-		op->nmrs++;
-	return ret;
-}
-
-/* Registers each buffer of a message */
-static int rxm_offer_reg_each(struct rxm_domain *domain, struct rxm_op *op)
-{
-	const struct kofi_iov *iov = &op->soft.kept.local;
-	int ret = 0;
-	u32 i;
-
-	if (iov->count > RXM_WIRE_IOV)
-		return -EINVAL;
-	for (i = 0; i < iov->count && !ret; i++) {
-		struct fi_mr_attr attr = { .iov_count = 1 };
-
-		if (iov->pages) {
-			attr.type = FI_BUF_BVEC;
-			attr.mr_bvec = &iov->bvec[i];
-		} else {
-			attr.type = FI_BUF_KVEC;
-			attr.mr_iov = &iov->kvec[i];
-		}
-		ret = rxm_offer_reg(domain, op, &attr);
-	}
-	if (ret)
-		rxm_offer_unreg(op);
-	return ret;
-}
-
 /* Registers the buffers of a message where they are */
 static int rxm_offer_reg_in_place(struct rxm_domain *domain, struct rxm_op *op)
 {
 	const struct kofi_iov *iov = &op->soft.kept.local;
-	struct fi_mr_attr attr = { .iov_count = iov->count };
-	int ret;
+	struct fi_mr_attr list = { .iov_count = iov->count };
 
 	if (iov->pages) {
-		attr.type = FI_BUF_BVEC;
-		attr.mr_bvec = iov->bvec;
+		list.type = FI_BUF_BVEC;
+		list.mr_bvec = iov->bvec;
 	} else {
-		attr.type = FI_BUF_KVEC;
-		attr.mr_iov = iov->kvec;
+		list.type = FI_BUF_KVEC;
+		list.mr_iov = iov->kvec;
 	}
-	ret = rxm_offer_reg(domain, op, &attr);
-	if (ret && iov->count > 1)
-		ret = rxm_offer_reg_each(domain, op);
-	return ret;
-}
-
-/* Registers a copy of a message */
-static int rxm_offer_reg_copy(struct rxm_domain *domain, struct rxm_op *op)
-{
-	const struct kofi_kept_op *kept = &op->soft.kept;
-	struct kvec kvec = { .iov_len = kept->len };
-	struct fi_mr_attr attr = {
-		.type		= FI_BUF_KVEC,
-		.mr_iov		= &kvec,
-		.iov_count	= 1,
-	};
-	int ret;
-
-	op->copy = kvzalloc(kvec.iov_len, GFP_KERNEL | __GFP_NOWARN);
-	if (!op->copy)
-		return -ENOMEM;
-	kofi_iov_gather(op->copy, &kept->local, 0, kept->len);
-	kvec.iov_base = op->copy;
-	ret = rxm_offer_reg(domain, op, &attr);
-	if (ret)
-		rxm_offer_unreg(op);
-	return ret;
+	return rxm_regs_open(domain, &op->regs, FI_REMOTE_READ, &list);
 }
 
 /**
@@ -147,7 +77,7 @@ int rxm_offer_prepare(struct rxm_conn *conn, struct rxm_op *op)
 
 	if (!ret || !(kept->flags & FI_DELIVERY_COMPLETE))
 		return 0;
-	return rxm_offer_reg_copy(domain, op);
+	return rxm_regs_open_copy(domain, &op->regs, FI_REMOTE_READ, kept->len, &kept->local);
 }
 
 /**
@@ -158,33 +88,20 @@ int rxm_offer_prepare(struct rxm_conn *conn, struct rxm_op *op)
  */
 void rxm_offer_unreg(struct rxm_op *op)
 {
-	while (op->nmrs)
-		kofi_lower_close(&op->mrs[--op->nmrs]->fid);
-	kvfree(op->copy);
-	op->copy = NULL;
+	rxm_regs_close(&op->regs);
+	rxm_regs_free(&op->regs);
 }
 
-/**
- * rxm_offer_fill() - Write the offer of a message
- * @op: the message, with regions
- * @wire: where it goes
- *
- * Context: any.
- */
-void rxm_offer_fill(const struct rxm_op *op, struct rxm_wire_rndv *wire)
+/* Finds a message on offer, or NULL */
+static struct rxm_op *rxm_offer_find(struct rxm_conn *conn, u64 msg_id)
 {
-	const struct kofi_iov *iov = &op->soft.kept.local;
-	int i;
+	struct kofi_soft_op *op;
 
-	*wire = (struct rxm_wire_rndv) { .count = op->nmrs };
-	for (i = 0; i < op->nmrs; i++) {
-		wire->iov[i].addr = fi_mr_addr(op->mrs[i]);
-		wire->iov[i].key = fi_mr_key(op->mrs[i]);
-		if (op->nmrs == 1)
-			wire->iov[i].len = op->soft.kept.len;
-		else
-			wire->iov[i].len = iov->pages ? iov->bvec[i].bv_len : iov->kvec[i].iov_len;
-	}
+	lockdep_assert_held(&conn->ep->soft.lock);
+	list_for_each_entry(op, &conn->offered, entry)
+		if (to_rxm_op(op)->msg_id == msg_id)
+			return to_rxm_op(op);
+	return NULL;
 }
 
 /**
@@ -198,22 +115,137 @@ void rxm_offer_fill(const struct rxm_op *op, struct rxm_wire_rndv *wire)
 int rxm_offer_read(struct rxm_conn *conn, u64 msg_id)
 {
 	struct rxm_ep *ep = conn->ep;
-	struct kofi_soft_op *op;
 	unsigned long flags;
-	int ret = -EPROTO;
+	struct rxm_op *op;
 
 	spin_lock_irqsave(&ep->soft.lock, flags);
-	list_for_each_entry(op, &conn->offered, entry) {
-		if (to_rxm_op(op)->msg_id != msg_id)
-			continue;
-		list_move_tail(&op->entry, &conn->read);
+	op = rxm_offer_find(conn, msg_id);
+	if (op) {
+		list_move_tail(&op->soft.entry, &conn->read);
 		rxm_conn_ready(conn);
 		kofi_soft_kick(&ep->soft);
-		ret = 0;
-		break;
 	}
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
-	return ret;
+	return op ? 0 : -EPROTO;
+}
+
+/* Notes where a message is to go, as far as it fits there */
+static void rxm_offer_set_target(struct rxm_op *op, const struct rxm_wire_rndv *wire)
+{
+	struct kofi_kept_op *kept = &op->soft.kept;
+	u64 left = kept->len;
+	u32 i;
+
+	static_assert(RXM_WIRE_IOV <= KOFI_RMA_MAX_IOV);
+	for (i = 0; i < wire->count && left; i++) {
+		kept->rma[i].addr = wire->iov[i].addr;
+		kept->rma[i].len = min(wire->iov[i].len, left);
+		kept->rma[i].key = wire->iov[i].key;
+		left -= kept->rma[i].len;
+	}
+	kept->remote_count = i;
+	op->asked = kept->len - left;
+}
+
+/**
+ * rxm_offer_asked() - The peer wants a message written
+ * @conn: the connection, in use or in a callback of its lower queue
+ * @msg_id: what the peer says
+ * @wire: where the message is to go; valid
+ *
+ * Context: any.
+ * Return: 0; -EPROTO: no such message has been offered.
+ */
+int rxm_offer_asked(struct rxm_conn *conn, u64 msg_id, const struct rxm_wire_rndv *wire)
+{
+	struct rxm_ep *ep = conn->ep;
+	unsigned long flags;
+	struct rxm_op *op;
+
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	op = rxm_offer_find(conn, msg_id);
+	if (op) {
+		rxm_offer_set_target(op, wire);
+		list_move_tail(&op->soft.entry, &conn->asked);
+		rxm_conn_ready(conn);
+		kofi_soft_kick(&ep->soft);
+	}
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	return op ? 0 : -EPROTO;
+}
+
+/* Posts writes of a message; 0: all of them; -EAGAIN: the rest has to wait; else: none any more */
+static ssize_t rxm_offer_write(struct rxm_conn *conn, struct rxm_op *op)
+{
+	ssize_t ret = 0;
+
+	/* Until now the whole message counted as sent: its offer was */
+	if (!op->soft.kept.done) {
+		rxm_rma_begin(op);
+		op->sent = 0;
+	}
+	while (op->sent < op->asked && !ret)
+		ret = rxm_rma_post(conn, op);
+	return ret ? : -READ_ONCE(op->err);
+}
+
+/**
+ * rxm_offers_write() - Write the messages that the peer wants written
+ * @conn: a connection in use
+ *
+ * Context: may sleep; kofi_soft_ep.work.
+ */
+void rxm_offers_write(struct rxm_conn *conn)
+{
+	struct rxm_ep *ep = conn->ep;
+	struct kofi_soft_op *op;
+	ssize_t ret = 0;
+
+	spin_lock_irq(&ep->soft.lock);
+	while (!ret && !conn->err) {
+		op = list_first_entry_or_null(&conn->asked, struct kofi_soft_op, entry);
+		if (!op)
+			break;
+		spin_unlock_irq(&ep->soft.lock);
+		ret = rxm_offer_write(conn, to_rxm_op(op));
+		if (!ret)
+			rxm_offer_unreg(to_rxm_op(op));
+		spin_lock_irq(&ep->soft.lock);
+		if (!ret)
+			list_move_tail(&op->entry, &conn->wrote);
+		else if (ret != -EAGAIN)
+			rxm_conn_fail(conn, ECONNRESET);
+	}
+	spin_unlock_irq(&ep->soft.lock);
+}
+
+/**
+ * rxm_offer_wrote() - Write RXM_WIRE_RNDV_WRITE_DONE, if one is due
+ * @conn: the connection
+ * @buf: where it goes; the message is over when it has completed
+ *
+ * Context: any, with kofi_soft_ep.lock held.
+ * Return: whether one is.
+ */
+bool rxm_offer_wrote(struct rxm_conn *conn, struct rxm_buf *buf)
+{
+	struct kofi_soft_op *op;
+
+	lockdep_assert_held(&conn->ep->soft.lock);
+	op = list_first_entry_or_null(&conn->wrote, struct kofi_soft_op, entry);
+	if (!op)
+		return false;
+	list_del_init(&op->entry);
+	/* The packet is what the message has waited for */
+	buf->op = to_rxm_op(op);
+	*buf->hdr = (struct rxm_wire_hdr) {
+		.ctrl.version	= RXM_WIRE_CTRL_VERSION,
+		.ctrl.type	= RXM_WIRE_RNDV_WRITE_DONE,
+		.ctrl.conn_id	= conn->peer_id,
+		.ctrl.msg_id	= buf->op->msg_id,
+		.op.version	= RXM_WIRE_OP_HDR_VERSION,
+	};
+	return true;
 }
 
 /* Ends the messages of a list, with an error or (0) without */
@@ -259,5 +291,7 @@ void rxm_offer_end(struct rxm_conn *conn)
 	spin_lock_irq(&conn->ep->soft.lock);
 	err = rxm_op_err(conn);
 	spin_unlock_irq(&conn->ep->soft.lock);
+	rxm_offers_end(conn, &conn->wrote, err);
+	rxm_offers_end(conn, &conn->asked, err);
 	rxm_offers_end(conn, &conn->offered, err);
 }

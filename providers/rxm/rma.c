@@ -2,6 +2,8 @@
 /*
  * Reads and writes: they are those of the lower endpoint, in their order among the packets.
  *
+ * A message that its receiver wants written (offer.c) is posted as a write is.
+ *
  * An operation is posted in pieces.  A piece has one range of remote memory, and as much of the
  * local buffers as an operation of the lower endpoint may have.  Most operations are one piece.
  * Remote CQ data go with the last one.
@@ -19,24 +21,6 @@
 
 /* Flags of operations that the lower endpoint is given */
 #define RXM_RMA_FLAGS	(FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
-
-/**
- * struct rxm_list - Local buffers of a piece
- * @count: elements
- * @len: their bytes
- * @pages: the elements are @bvec
- * @kvec: kernel addresses
- * @bvec: pages
- */
-struct rxm_list {
-	u32			count;
-	size_t			len;
-	bool			pages;
-	union {
-		struct kvec	kvec[KOFI_OP_IOV];
-		struct bio_vec	bvec[KOFI_OP_IOV];
-	};
-};
 
 /* Adds what an iterator points at to a list, as far as there is room; returns its bytes */
 static size_t rxm_list_add(struct rxm_list *list, const struct iov_iter *at, size_t len,
@@ -65,9 +49,16 @@ static size_t rxm_list_add(struct rxm_list *list, const struct iov_iter *at, siz
 	return len;
 }
 
-/* Lists the next @len bytes of the local buffers, or the first of them */
-static void rxm_list_set(struct rxm_list *list, const struct iov_iter *iter, size_t len,
-			 size_t room)
+/**
+ * rxm_list_set() - List the next bytes of local buffers, or the first of them
+ * @list: the list
+ * @iter: the buffers
+ * @len: bytes
+ * @room: elements, or pages of vmalloc memory, that the list may have
+ *
+ * Context: any.
+ */
+void rxm_list_set(struct rxm_list *list, const struct iov_iter *iter, size_t len, size_t room)
 {
 	struct iov_iter at = *iter;
 
@@ -95,8 +86,8 @@ static bool rxm_rma_is_reported(const struct rxm_op *op, size_t len)
 static ssize_t rxm_rma_post_piece(struct rxm_conn *conn, struct rxm_op *op, struct rxm_rma *rma)
 {
 	struct kofi_kept_op *kept = &op->soft.kept;
-	u64 flags = FI_COMPLETION | (kept->flags & RXM_RMA_FLAGS);
-	bool write = kept->type == FI_OP_WRITE;
+	bool write = kept->type != FI_OP_READ;
+	u64 flags = FI_COMPLETION;
 	size_t offset = op->sent, len;
 	struct rxm_list list;
 	struct fi_rma_iov remote;
@@ -108,6 +99,9 @@ static ssize_t rxm_rma_post_piece(struct rxm_conn *conn, struct rxm_op *op, stru
 	};
 	u32 i = 0;
 
+	/* Else the piece is one of a message, and something comes behind it */
+	if (kept->type == FI_OP_READ || kept->type == FI_OP_WRITE)
+		flags |= kept->flags & RXM_RMA_FLAGS;
 	if (!iov_iter_count(&op->iter))
 		kofi_kept_next(kept, write ? ITER_SOURCE : ITER_DEST, &op->iter);
 	while (i + 1 < kept->remote_count && offset >= kept->rma[i].len)
@@ -140,7 +134,7 @@ static bool rxm_is_conn_err(int err)
 
 /**
  * rxm_rma_begin() - Note that nothing of an operation has been posted
- * @op: a read or a write
+ * @op: a read, a write, or a message that is to be written
  *
  * Context: any.
  */
@@ -152,9 +146,9 @@ void rxm_rma_begin(struct rxm_op *op)
 }
 
 /**
- * rxm_rma_post() - Post the next piece of a read or a write
+ * rxm_rma_post() - Post the next piece of an operation
  * @conn: a connection in use
- * @op: the operation
+ * @op: a read, a write, or a message that is to be written
  *
  * Context: any; the task that sends by the connection.
  * Return: 0; -EAGAIN: when a piece has completed, or the lower endpoint has room; another negative

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages that a peer offers, and that are read from its memory; offer.c has those that this end
- * offers.
+ * Messages that a peer offers, and that are read from its memory.  offer.c has those that this end
+ * offers, writes.c those that the peer writes in place of having them read.
  *
  * Life of such a message
  *
@@ -58,7 +58,10 @@ void rxm_rndv_begin(struct rxm_conn *conn, struct kofi_rx *rx, u64 msg_id,
 		.size	= rx ? kofi_rx_len(rx) : 0,
 	};
 	spin_lock_irqsave(&ep->soft.lock, flags);
-	list_add_tail(&rndv->entry, rndv->size ? &conn->rndvs : &conn->answers);
+	if (rxm_writes_rndv())
+		list_add_tail(&rndv->entry, &conn->writes);
+	else
+		list_add_tail(&rndv->entry, rndv->size ? &conn->rndvs : &conn->answers);
 	rxm_conn_ready(conn);
 	kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);

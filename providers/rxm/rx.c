@@ -677,6 +677,10 @@ static int rxm_packet(struct rxm_conn *conn, struct rxm_buf *buf)
 		return rxm_seg(conn, buf);
 	case RXM_WIRE_RNDV_READ_DONE:
 		return rxm_offer_read(conn, hdr->ctrl.msg_id);
+	case RXM_WIRE_RNDV_WRITE_DATA:
+		return rxm_offer_asked(conn, hdr->ctrl.msg_id, (const void *)(hdr + 1));
+	case RXM_WIRE_RNDV_WRITE_DONE:
+		return rxm_write_done(conn, hdr->ctrl.msg_id);
 	case RXM_WIRE_ATOMIC:
 		return rxm_atomic_request(conn, buf);
 	case RXM_WIRE_ATOMIC_RESP:

@@ -70,6 +70,7 @@
 #define RXM_TX			8	/* packets of a connection that are being sent */
 #define RXM_READS		4	/* reads of a connection that are in flight */
 #define RXM_RMAS		16	/* and those of the client, with its writes */
+#define RXM_WRITES		16	/* messages of a connection that the peer may write */
 #define RXM_UNWANTED		64	/* messages of peers that nobody wants, to be answered */
 #define RXM_READ_MAX		SZ_1M	/* bytes of a read */
 #define RXM_RX			16	/* receives of a connection */
@@ -126,6 +127,38 @@ struct rxm_domain {
 };
 
 /**
+ * struct rxm_list - A list of local buffers: a copy
+ * @count: elements
+ * @len: their bytes
+ * @pages: the elements are @bvec
+ * @kvec: kernel addresses
+ * @bvec: pages
+ */
+struct rxm_list {
+	u32			count;
+	size_t			len;
+	bool			pages;
+	union {
+		struct kvec	kvec[KOFI_OP_IOV];
+		struct bio_vec	bvec[KOFI_OP_IOV];
+	};
+};
+
+/**
+ * struct rxm_regs - Lower regions that a peer reads from, or writes to
+ * @mrs: the regions
+ * @lens: bytes of each
+ * @count: how many
+ * @copy: memory of the only region if the buffers could not be registered, or NULL
+ */
+struct rxm_regs {
+	struct fid_mr		*mrs[RXM_WIRE_IOV];
+	size_t			lens[RXM_WIRE_IOV];
+	int			count;
+	void			*copy;
+};
+
+/**
  * struct rxm_op - An operation
  * @soft: the common part
  * @sent: bytes that have been sent, or read
@@ -137,9 +170,8 @@ struct rxm_domain {
  * @since: jiffies when the request of an atomic operation was sent
  * @iter: local buffers of a read or a write, from @sent on
  * @prepared: it has been decided whether the message is offered
- * @mrs: regions of an offered message
- * @nmrs: how many; 0: the message is not offered
- * @copy: memory of the region if the message has been copied, or NULL
+ * @regs: regions of an offered message; none: the message is not offered
+ * @asked: bytes of an offered message that the peer wants written
  */
 struct rxm_op {
 	struct kofi_soft_op	soft;
@@ -151,9 +183,8 @@ struct rxm_op {
 	unsigned long		since;
 	struct iov_iter		iter;
 	bool			prepared;
-	struct fid_mr		*mrs[RXM_WIRE_IOV];
-	int			nmrs;
-	void			*copy;
+	struct rxm_regs		regs;
+	size_t			asked;
 };
 
 /**
@@ -237,8 +268,8 @@ struct rxm_sar {
 };
 
 /**
- * struct rxm_rndv - A message that is read from its sender
- * @entry: in rxm_conn.rndvs; when all has been read in rxm_conn.answers
+ * struct rxm_rndv - A message that is read from its sender, or that its sender writes
+ * @entry: in rxm_conn.rndvs; when all has been read in rxm_conn.answers; or in a list of writes.c
  * @rx: receive that takes it; NULL: nobody wants it
  * @msg_id: identity that the answer repeats
  * @wire: where the message is
@@ -246,6 +277,9 @@ struct rxm_sar {
  * @issued: of these, bytes of reads that have begun
  * @reads: reads that are in flight; guarded by kofi_soft_ep.lock, as the next one
  * @failed: one has failed
+ * @regs: where the sender writes
+ * @since: jiffies when it was asked to write
+ * @turns: message_timeouts that it has beyond one, as there is much to be written
  */
 struct rxm_rndv {
 	struct list_head	entry;
@@ -256,6 +290,9 @@ struct rxm_rndv {
 	size_t			issued;
 	unsigned int		reads;
 	bool			failed;
+	struct rxm_regs		regs;
+	unsigned long		since;
+	unsigned int		turns;
 };
 
 /**
@@ -343,8 +380,10 @@ enum rxm_conn_state {
  * @msg_id: identity of the last message that was sent in segments or offered, or of the last
  *	atomic operation
  * @offered: struct kofi_soft_op that the peer has been offered; guarded by kofi_soft_ep.lock, as
- *	the next one
+ *	the next three
  * @read: those that it has read
+ * @asked: those that it wants written
+ * @wrote: those that have been written, of which it is to know
  * @atomics: struct kofi_soft_op, of atomic operations that wait for a response; guarded by
  *	kofi_soft_ep.lock, as the next two
  * @natomics: how many
@@ -356,6 +395,12 @@ enum rxm_conn_state {
  * @read_since: jiffies when the last of them has completed, or the first has begun
  * @rndvs: &struct rxm_rndv
  * @answers: &struct rxm_rndv that are to be answered
+ * @writes: &struct rxm_rndv that the peer is to write; guarded by kofi_soft_ep.lock, as the next
+ *	four
+ * @invites: those that it is to be asked for
+ * @invited: those that it writes
+ * @written: those that it has written
+ * @nwrites: how many there are in the last three, and on their way there
  * @page_iov: pages of vmalloc memory that a read may have
  * @rx_lock: guards the next three; taken with interrupts off
  * @rx_busy: a task deals with what has come
@@ -415,6 +460,8 @@ struct rxm_conn {
 	u64			msg_id;
 	struct list_head	offered;
 	struct list_head	read;
+	struct list_head	asked;
+	struct list_head	wrote;
 	struct list_head	atomics;
 	unsigned int		natomics;
 	struct list_head	responses;
@@ -425,6 +472,11 @@ struct rxm_conn {
 	unsigned long		read_since;
 	struct list_head	rndvs;
 	struct list_head	answers;
+	struct list_head	writes;
+	struct list_head	invites;
+	struct list_head	invited;
+	struct list_head	written;
+	unsigned int		nwrites;
 	size_t			page_iov;
 	spinlock_t		rx_lock;	/* see above */
 	bool			rx_busy;
@@ -669,16 +721,28 @@ bool rxm_is_slow(unsigned long since, u64 bytes);
 void rxm_watch(struct rxm_ep *ep);
 
 /* rma.c */
+void rxm_list_set(struct rxm_list *list, const struct iov_iter *iter, size_t len, size_t room);
 void rxm_rma_begin(struct rxm_op *op);
 ssize_t rxm_rma_post(struct rxm_conn *conn, struct rxm_op *op);
+
+/* regs.c */
+int rxm_regs_open(struct rxm_domain *domain, struct rxm_regs *regs, u64 access,
+		  const struct fi_mr_attr *list);
+int rxm_regs_open_copy(struct rxm_domain *domain, struct rxm_regs *regs, u64 access, size_t len,
+		       const struct kofi_iov *from);
+void rxm_regs_close(struct rxm_regs *regs);
+void rxm_regs_free(struct rxm_regs *regs);
+void rxm_regs_fill(const struct rxm_regs *regs, struct rxm_wire_rndv *wire);
 
 /* offer.c */
 bool rxm_is_offered(const struct rxm_op *op);
 int rxm_offer_prepare(struct rxm_conn *conn, struct rxm_op *op);
 void rxm_offer_unreg(struct rxm_op *op);
-void rxm_offer_fill(const struct rxm_op *op, struct rxm_wire_rndv *wire);
 int rxm_offer_read(struct rxm_conn *conn, u64 msg_id);
+int rxm_offer_asked(struct rxm_conn *conn, u64 msg_id, const struct rxm_wire_rndv *wire);
 void rxm_offers_done(struct rxm_conn *conn);
+void rxm_offers_write(struct rxm_conn *conn);
+bool rxm_offer_wrote(struct rxm_conn *conn, struct rxm_buf *buf);
 void rxm_offer_end(struct rxm_conn *conn);
 
 /* atomic.c */
@@ -703,6 +767,14 @@ void rxm_rndv_read(struct rxm_conn *conn);
 bool rxm_rndv_answer(struct rxm_conn *conn, struct rxm_buf *buf, struct kofi_rx **rx);
 void rxm_rndv_end(struct rxm_conn *conn, int err);
 void rxm_read_done(struct fi_done *done, const struct fi_done_entry *entry);
+
+/* writes.c */
+bool rxm_writes_rndv(void);
+void rxm_writes_prepare(struct rxm_conn *conn);
+bool rxm_write_invite(struct rxm_conn *conn, struct rxm_buf *buf, size_t *len);
+int rxm_write_done(struct rxm_conn *conn, u64 msg_id);
+void rxm_writes_done(struct rxm_conn *conn);
+void rxm_writes_end(struct rxm_conn *conn, int err);
 
 /* rx.c */
 extern const struct kofi_srx_ops rxm_srx_ops;

@@ -6,7 +6,7 @@
  * which its operations were posted.  That task is in a call of the client (rxm_now()), in the
  * completion of a packet or piece, or kofi_soft_ep.work.  A task that finds another one at it has
  * that one look again (rxm_conn.tx_again).  Only the work item may sleep: it registers the memory
- * of messages that are offered, and does what peers wait for, as it reads and answers.
+ * of messages that are offered, and does what peers wait for, as it reads, writes and answers.
  *
  * Each packet is copied into a buffer of the connection.  If there is none, the next operation
  * waits (rxm_conn.sending) for the completion of a packet.
@@ -24,26 +24,27 @@ void rxm_sent(struct fi_done *done, const struct fi_done_entry *entry)
 	struct rxm_buf *buf = container_of(done, struct rxm_buf, done);
 	struct rxm_conn *conn = buf->conn;
 
-	/* An answer belongs to no operation */
+	/* Most answers belong to no operation */
 	if (rxm_part_done(conn, buf->op, &buf->entry, &conn->free, entry->err ? ECANCELED : 0,
 			  entry->err))
-		rxm_send_more(conn);
-}
-
-/* fi_done.done of a piece */
-void rxm_rma_done(struct fi_done *done, const struct fi_done_entry *entry)
-{
-	struct rxm_rma *rma = container_of(done, struct rxm_rma, done);
-	struct rxm_conn *conn = rma->conn;
-	bool broken = entry->err == ECANCELED || (entry->err && conn->ep->errors_end_conn);
-
-	if (rxm_part_done(conn, rma->op, &rma->entry, &conn->rmas_free, entry->err, broken))
 		rxm_send_more(conn);
 }
 
 static bool rxm_is_rma(const struct rxm_op *op)
 {
 	return op->soft.kept.type == FI_OP_READ || op->soft.kept.type == FI_OP_WRITE;
+}
+
+/* fi_done.done of a piece; without one of a message the connection is of no use */
+void rxm_rma_done(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct rxm_rma *rma = container_of(done, struct rxm_rma, done);
+	struct rxm_conn *conn = rma->conn;
+	bool broken = entry->err == ECANCELED ||
+		      (entry->err && (conn->ep->errors_end_conn || !rxm_is_rma(rma->op)));
+
+	if (rxm_part_done(conn, rma->op, &rma->entry, &conn->rmas_free, entry->err, broken))
+		rxm_send_more(conn);
 }
 
 static bool rxm_is_atomic(const struct rxm_op *op)
@@ -76,8 +77,8 @@ static struct rxm_op *rxm_tx_begin(struct rxm_peer *peer)
 	op->packets = 1;
 	op->begun = false;
 	op->prepared = false;
-	op->nmrs = 0;
-	op->copy = NULL;
+	op->regs.count = 0;
+	op->regs.copy = NULL;
 	if (rxm_is_rma(op))
 		rxm_rma_begin(op);
 	return op;
@@ -138,8 +139,7 @@ static void rxm_tx_put(struct rxm_buf *buf)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->ep->soft.lock, flags);
-	if (buf->op)
-		buf->op->packets--;
+	buf->op->packets--;
 	list_add(&buf->entry, &conn->free);
 	spin_unlock_irqrestore(&conn->ep->soft.lock, flags);
 }
@@ -174,11 +174,11 @@ static size_t rxm_packet_fill(struct rxm_conn *conn, struct rxm_op *op, struct r
 	}
 	if (rxm_is_atomic(op))
 		return rxm_atomic_fill(conn, op, hdr);
-	if (op->nmrs) {
+	if (op->regs.count) {
 		op->msg_id = ++conn->msg_id;
 		hdr->ctrl.type = RXM_WIRE_RNDV_REQ;
 		hdr->ctrl.msg_id = op->msg_id;
-		rxm_offer_fill(op, (struct rxm_wire_rndv *)(hdr + 1));
+		rxm_regs_fill(&op->regs, (struct rxm_wire_rndv *)(hdr + 1));
 		return sizeof(struct rxm_wire_rndv);
 	}
 	if (kept->len > rxm_eager()) {
@@ -200,13 +200,13 @@ static size_t rxm_packet_fill(struct rxm_conn *conn, struct rxm_op *op, struct r
 /* Is the peer to answer the packet of an operation? */
 static bool rxm_is_answered(const struct rxm_op *op)
 {
-	return op->nmrs || rxm_is_atomic(op);
+	return op->regs.count || rxm_is_atomic(op);
 }
 
-/* Is an operation to complete when the lower endpoint of the peer has its packet? */
+/* Is an operation, or none, to complete when the lower endpoint of the peer has its packet? */
 static bool rxm_is_to_arrive(const struct rxm_op *op)
 {
-	u64 flags = op->soft.kept.flags;
+	u64 flags = op ? op->soft.kept.flags : 0;
 
 	return flags & FI_TRANSMIT_COMPLETE ||
 	       (flags & FI_DELIVERY_COMPLETE && !rxm_is_answered(op));
@@ -238,7 +238,7 @@ static void rxm_tx_await(struct rxm_conn *conn, struct rxm_op *op)
 		return;
 	spin_lock_irqsave(&conn->ep->soft.lock, flags);
 	op->packets++;
-	list_add_tail(&op->soft.entry, op->nmrs ? &conn->offered : &conn->atomics);
+	list_add_tail(&op->soft.entry, op->regs.count ? &conn->offered : &conn->atomics);
 	if (rxm_is_atomic(op)) {
 		conn->natomics++;
 		op->since = jiffies;
@@ -457,6 +457,20 @@ void rxm_send_more(struct rxm_conn *conn)
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
+/*
+ * Writes an answer, with @len bytes of payload: false: none is due.  @rx: the receive that
+ * completes now, if there is one.
+ */
+static bool rxm_answer_fill(struct rxm_conn *conn, struct rxm_buf *buf, size_t *len,
+			    struct kofi_rx **rx)
+{
+	lockdep_assert_held(&conn->ep->soft.lock);
+	*len = 0;
+	buf->op = NULL;
+	return rxm_rndv_answer(conn, buf, rx) || rxm_write_invite(conn, buf, len) ||
+	       rxm_offer_wrote(conn, buf) || rxm_idle_fill(conn, buf->hdr);
+}
+
 /* Sends an answer, if one is due and there is a buffer: 0; -ENODATA; -EAGAIN; another errno */
 static ssize_t rxm_answer(struct rxm_conn *conn)
 {
@@ -464,31 +478,29 @@ static ssize_t rxm_answer(struct rxm_conn *conn)
 	struct kofi_rx *rx = NULL;
 	struct rxm_buf *buf;
 	ssize_t ret;
+	size_t len;
 
 	spin_lock_irq(&ep->soft.lock);
 	buf = list_first_entry_or_null(&conn->free, struct rxm_buf, entry);
-	if (buf && !conn->err &&
-	    (rxm_rndv_answer(conn, buf, &rx) || rxm_idle_fill(conn, buf->hdr))) {
+	if (buf && !conn->err && rxm_answer_fill(conn, buf, &len, &rx))
 		list_del_init(&buf->entry);
-		buf->op = NULL;
-	} else {
+	else
 		buf = NULL;
-	}
 	spin_unlock_irq(&ep->soft.lock);
 	if (!buf)
 		return -ENODATA;
 	if (rx)
 		kofi_rx_complete(rx);
-	ret = fi_send(conn->lower, buf->hdr, sizeof(*buf->hdr), NULL, FI_ADDR_UNSPEC, &buf->done);
-	if (ret)
-		rxm_tx_put(buf);
-	else
+	ret = rxm_packet_post(conn, buf, len);
+	if (!ret)
 		conn->sent++;
+	else
+		rxm_part_done(conn, buf->op, &buf->entry, &conn->free, ECANCELED, true);
 	return ret;
 }
 
 /**
- * rxm_send() - Read what the peer of a connection offers, and send what is posted for it
+ * rxm_send() - Do what the peer of a connection waits for, and send what is posted for it
  * @conn: a connection in use
  *
  * Context: may sleep; kofi_soft_ep.work.
@@ -506,7 +518,10 @@ void rxm_send(struct rxm_conn *conn)
 	if (!begun)
 		return;
 	rxm_offers_done(conn);
+	rxm_writes_done(conn);
+	rxm_offers_write(conn);
 	rxm_rndv_read(conn);
+	rxm_writes_prepare(conn);
 	do {
 		ret = rxm_answer(conn);
 	} while (!ret);

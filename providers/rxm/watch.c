@@ -8,11 +8,13 @@
  *	RXM_WIRE_LEAVE		the peer closes the connection, or answers, within this time
  *	a message on offer	that is read here: each read completes within this time behind
  *				the one before
+ *	a message that is written here: the peer says that it has been within this time for
+ *				each RXM_WRITE_PACE bytes, those written before it among them
  *
- * Otherwise the connection ends.  A response, or what is read, may be behind a packet that waits
- * for a receive here, and has RXM_BEHIND times as long then.  A segment has not: neither libfabric
- * nor kofi_rxm begins another message before the last segment has been sent, so only a peer that
- * wants to keep the receive has its segments wait behind such a packet.
+ * Otherwise the connection ends.  A response, what is read, or the end of a write may be behind a
+ * packet that waits for a receive here, and has RXM_BEHIND times as long then.  A segment has not:
+ * neither libfabric nor kofi_rxm begins another message before the last segment has been sent, so
+ * only a peer that wants to keep the receive has its segments wait behind such a packet.
  *
  * Messages without a receive that are kept outlive their connection.  If the connection ended
  * longer ago than message_timeout, and a message of the address, or of one that has less, finds no
@@ -31,7 +33,7 @@
 
 static struct kofi_param message_timeout = { .value = 60, .min = 5, .max = 3600 };
 module_param_cb(message_timeout, &kofi_param_ops, &message_timeout, 0644);
-MODULE_PARM_DESC(message_timeout, "seconds within which the next segment of a message must come, the response to an atomic operation, what is read of a message on offer, or the answer of an idle peer, 5 to 3600 (default 60)");
+MODULE_PARM_DESC(message_timeout, "seconds within which the next segment of a message must come, the response to an atomic operation, what is read or written of a message on offer, or the answer of an idle peer, 5 to 3600 (default 60)");
 
 static struct kofi_param message_rate = { .value = 16, .max = SZ_1M };
 module_param_cb(message_rate, &kofi_param_ops, &message_rate, 0644);
@@ -100,6 +102,19 @@ static bool rxm_is_late(const struct rxm_conn *conn, unsigned long since)
 	return rxm_is_overdue(since) && rxm_is_overdue(READ_ONCE(conn->resumed));
 }
 
+/* Is a message late that the peer writes? */
+static bool rxm_is_write_late(const struct rxm_conn *conn)
+{
+	unsigned long timeout = READ_ONCE(message_timeout.value) * HZ;
+	const struct rxm_rndv *rndv;
+	bool late = false;
+
+	lockdep_assert_held(&conn->ep->soft.lock);
+	list_for_each_entry(rndv, &conn->invited, entry)
+		late |= rxm_is_late(conn, rndv->since + rndv->turns * timeout);
+	return late;
+}
+
 /* Ends a connection whose peer is late; returns whether there is something that has to end */
 static bool rxm_watch_conn(struct rxm_conn *conn)
 {
@@ -126,6 +141,8 @@ static bool rxm_watch_conn(struct rxm_conn *conn)
 		waits = true;
 		late |= rxm_is_late(conn, conn->read_since);
 	}
+	waits |= !list_empty(&conn->invited);
+	late |= rxm_is_write_late(conn);
 	if (late)
 		rxm_conn_fail(conn, ECONNRESET);
 	spin_unlock_irq(&conn->ep->soft.lock);

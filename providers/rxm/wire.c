@@ -43,6 +43,11 @@ static bool rxm_wire_rndv_is_valid(const struct rxm_wire_rndv *wire, u64 size)
 	return sum == size;
 }
 
+static bool rxm_wire_target_is_valid(const struct rxm_wire_rndv *wire)
+{
+	return wire->count && wire->count <= RXM_WIRE_IOV;
+}
+
 static bool rxm_wire_request_is_valid(const struct rxm_wire_op *op, size_t len)
 {
 	return len >= sizeof(struct rxm_wire_atomic) && op->size == len &&
@@ -87,8 +92,14 @@ int rxm_wire_check(const struct rxm_wire_hdr *hdr, size_t len, u32 conn_id)
 			rxm_wire_rndv_is_valid(payload, hdr->op.size);
 		break;
 	case RXM_WIRE_RNDV_READ_DONE:
-		/* Its header is that of what libfabric sent by this buffer before, also an atomic */
+		/* libfabric leaves the operation of an earlier packet there, which may be any */
 		valid = true;
+		break;
+	case RXM_WIRE_RNDV_WRITE_DATA:
+		valid = len == sizeof(struct rxm_wire_rndv) && rxm_wire_target_is_valid(payload);
+		break;
+	case RXM_WIRE_RNDV_WRITE_DONE:
+		valid = !len;
 		break;
 	case RXM_WIRE_ATOMIC:
 		valid = atomic && rxm_wire_request_is_valid(&hdr->op, len);

@@ -12,7 +12,9 @@
  * segments (RXM_WIRE_SEG): all of them have the header of the message and its identity, and all
  * but the last have as much payload as the eager limit.  Or its sender registers the message, and
  * sends an rxm_wire_rndv in place of the payload (RXM_WIRE_RNDV_REQ): the receiver reads the
- * message, and says so (RXM_WIRE_RNDV_READ_DONE).
+ * message, and says so (RXM_WIRE_RNDV_READ_DONE).  Or it answers by an rxm_wire_rndv of its own
+ * memory (RXM_WIRE_RNDV_WRITE_DATA): the sender writes the message there, and says so
+ * (RXM_WIRE_RNDV_WRITE_DONE).  Nothing in the offer says which answer its sender understands.
  *
  * An atomic operation is a packet, too (RXM_WIRE_ATOMIC): an rxm_wire_atomic, the operands, and the
  * values to compare with.  It is answered (RXM_WIRE_ATOMIC_RESP) by an rxm_wire_resp, and the old
@@ -196,8 +198,9 @@ struct rxm_wire_hdr {
 #define RXM_WIRE_IOV	4	/* ranges of remote memory that a packet names */
 
 /**
- * struct rxm_wire_rndv - Payload of RXM_WIRE_RNDV_REQ
- * @iov: where the message is
+ * struct rxm_wire_rndv - Payload of RXM_WIRE_RNDV_REQ and RXM_WIRE_RNDV_WRITE_DATA
+ * @iov: where the message is, or is to go; libfabric has old values behind the elements that the
+ *	message fills
  * @count: elements of @iov, 1 to RXM_WIRE_IOV
  * @pad: stale
  */
