@@ -116,6 +116,17 @@ static const struct interop_plan interop_plans[] = {
 		.batches		= 8,
 	},
 	{
+		.name			= "rxm-write",
+		.prov			= "tcp;ofi_rxm",
+		.caps			= FI_MSG | FI_TAGGED | FI_DIRECTED_RECV,
+		.cases			= INTEROP_CASE(INTEROP_SENDDATA) | INTEROP_RDM |
+					  INTEROP_CASE(INTEROP_CUT),
+		.data_size		= sizeof(__u64),
+		.rdm			= true,
+		.max_len		= INTEROP_MAX,
+		.batches		= 8,
+	},
+	{
 		.name			= "rxm-dyn",
 		.prov			= "tcp;ofi_rxm",
 		.caps			= FI_MSG | FI_TAGGED | FI_DIRECTED_RECV,

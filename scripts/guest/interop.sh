@@ -109,6 +109,7 @@ ended()
 	verbs) set -- "$@" 56 "write read writedata fetch-add compare-swap" ;;
 	rdm-pairs | rxm-pairs) set -- "$@" 0 "meet av" ;;
 	rxm-dyn) set -- "$@" 0 "senddata message tagged late tagged-late cancel" ;;
+	rxm-write) set -- "$@" 0 "senddata message tagged late tagged-late cancel cut" ;;
 	rxm-tcp | rxm-verbs) set -- "$@" 0 "write read writedata fetch-add compare-swap senddata message tagged late tagged-late cancel cut" ;;
 	rdm | rdm-contexts) set -- "$@" 0 "write read writedata senddata delivery message tagged late tagged-late cancel" ;;
 	tcp-brief) set -- "$@" 9 "write read writedata senddata delivery commit" ;;
@@ -196,6 +197,18 @@ rxm_dyn()
 	kernel_connects rxm-$version-dyn/kernel-connects
 	user_connects rxm-$version-dyn/user-connects
 	export FI_OFI_RXM_ENABLE_DYN_RBUF=0
+}
+
+# rxm_write: libfabric and kofi_rxm have messages on offer written by their sender
+rxm_write()
+{
+	plan=rxm-write
+	export FI_OFI_RXM_USE_RNDV_WRITE=1
+	echo 1 >/sys/module/kofi_rxm/parameters/use_rndv_write
+	kernel_connects rxm-$version-write/kernel-connects
+	user_connects rxm-$version-write/user-connects
+	echo 0 >/sys/module/kofi_rxm/parameters/use_rndv_write
+	unset FI_OFI_RXM_USE_RNDV_WRITE
 }
 
 # rxm_pairs NAME: the same by ofi_rxm, of which each endpoint of libfabric has some thousand buffers
@@ -296,6 +309,7 @@ over_rxm()
 	kernel_client rxm-$version/tcp-kernel-sends $V4 "tcp;ofi_rxm"
 	over_rxm_plans tcp
 	[ $version != 1.17 ] || rxm_dyn
+	rxm_write
 	rxm_pairs rxm-$version-pairs/kernel-connects
 	FI_PROVIDER=verbs
 	# A megabyte takes long here over rxe
