@@ -39,6 +39,7 @@ extern struct kunit_suite rxm_writes_suite;
 extern struct kunit_suite rxm_atomic_suite;
 extern struct kunit_suite rxm_idle_suite;
 extern struct kunit_suite rxm_bounds_suite;
+extern struct kunit_suite rxm_load_suite;
 extern struct kunit_suite rxm_corpus_suite;
 
 /* lib.c */

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What ends while messages of each kind are under way: a network namespace, and an endpoint that
+ * comes back again and again.
+ *
+ * One completion queue has all completions.  The context of an operation is its slot, so each
+ * operation is seen to end once.
+ */
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/sizes.h>
+#include <kofi/addr.h>
+#include "../lib/netns.h"
+#include "rxm.h"
+
+#define SENDS		9	/* three of each length at a time */
+#define RECVS		12
+#define LONGEST		(8 * RXM_LIMIT + 1)
+#define SEED		3
+#define WARM		64	/* messages before the namespace goes */
+#define ROUNDS		20	/* times that the endpoint comes back */
+#define MESSAGES	10	/* that it receives each time, at least */
+
+/* A packet, segments, an offer */
+static const size_t lens[] = { 64, RXM_LIMIT + 1, LONGEST };
+
+/**
+ * struct slot - An operation, or none
+ * @out: it has not ended
+ * @len: bytes of a message; 0: it is a receive
+ * @buf: its buffer
+ */
+struct slot {
+	bool	out;
+	size_t	len;
+	u8	*buf;
+};
+
+/**
+ * struct load - Messages from one endpoint to another one
+ * @cq: completions of both
+ * @from: sends
+ * @to: receives
+ * @addr: of @to, for @from
+ * @slots: their operations
+ * @no_sends: no message is posted any more
+ * @no_recvs: nor is a receive
+ * @posted: operations that were posted
+ * @ended: those that have ended
+ * @failed: those of them that have failed
+ * @got: messages that have been received
+ */
+struct load {
+	struct vt_cq	*cq;
+	struct vt_end	from;
+	struct vt_end	to;
+	fi_addr_t	addr;
+	struct slot	slots[SENDS + RECVS];
+	bool		no_sends;
+	bool		no_recvs;
+	unsigned long	posted;
+	unsigned long	ended;
+	unsigned long	failed;
+	unsigned long	got;
+};
+
+static const struct vt_kind load_kind = {
+	.wait_obj	= FI_WAIT_UNSPEC,
+	.format		= FI_CQ_FORMAT_TAGGED,
+};
+
+static void post(struct kunit *test, struct load *load, struct slot *slot)
+{
+	ssize_t ret;
+
+	if (slot->out || (slot->len ? load->no_sends : load->no_recvs))
+		return;
+	if (slot->len)
+		ret = fi_send(load->from.ep, slot->buf, slot->len, NULL, load->addr, slot);
+	else
+		ret = fi_recv(load->to.ep, slot->buf, LONGEST, NULL, FI_ADDR_UNSPEC, slot);
+	slot->out = !ret;
+	load->posted += !ret;
+	if (ret && ret != -EAGAIN)
+		KUNIT_EXPECT_EQ(test, ret, -ENODEV);
+}
+
+static void post_all(struct kunit *test, struct load *load)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(load->slots); i++)
+		post(test, load, &load->slots[i]);
+}
+
+static bool are_out(const struct load *load, bool sends)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(load->slots); i++)
+		if (load->slots[i].out && !!load->slots[i].len == sends)
+			return true;
+	return false;
+}
+
+/* Takes a completion, and posts what may be posted; false: the queue has ended */
+static bool step(struct kunit *test, struct load *load)
+{
+	struct vt_comp comp;
+	struct slot *slot;
+	int ret = vt_wait(load->cq, &comp);
+
+	if (ret == -ENODEV)
+		return false;
+	KUNIT_ASSERT_EQ(test, ret, 1);
+	slot = comp.context;
+	KUNIT_ASSERT_TRUE(test, slot->out);
+	slot->out = false;
+	load->ended++;
+	load->failed += !!comp.err;
+	if (!slot->len && !comp.err) {
+		KUNIT_EXPECT_TRUE(test, vt_filled(slot->buf, comp.len, SEED));
+		memset(slot->buf, 0, comp.len);
+		load->got++;
+	}
+	post_all(test, load);
+	return true;
+}
+
+static void open_to(struct kunit *test, struct load *load)
+{
+	struct fi_info *info = fi_dupinfo(vt_of(test)->info);
+
+	KUNIT_ASSERT_NOT_NULL(test, info);
+	vt_free_later(test, info);
+	if (vt_of(test)->name_len)
+		memcpy(info->src_addr, &vt_of(test)->name, info->src_addrlen);
+	load->to = (struct vt_end) { .tx = load->cq, .rx = load->cq };
+	vt_end_open(test, &load->to, info, &load_kind);
+	vt_of(test)->name_len = sizeof(vt_of(test)->name);
+	KUNIT_ASSERT_EQ(test, fi_getname(&load->to.ep->fid, &vt_of(test)->name,
+					 &vt_of(test)->name_len), 0);
+}
+
+/* Has messages under way between two endpoints of @prov in a namespace (NULL: that of the case) */
+static struct load *load_open(struct kunit *test, const char *prov, struct net *net)
+{
+	struct fi_info *hints = fi_allocinfo(), *info;
+	struct load *load = vt_buf(test, sizeof(*load));
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->caps = FI_MSG;
+	hints->ep_attr->type = FI_EP_RDM;
+	hints->addr_format = FI_SOCKADDR_IN;
+	hints->fabric_attr->net = net;
+	hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, net ? "127.0.0.1" : NULL, 0, net ? FI_SOURCE : 0,
+					 hints, &info), 0);
+	vt_free_later(test, info);
+	vt_open_info(test, info);
+	load->cq = vt_cq(test, &load_kind, 2 * (info->tx_attr->size + info->rx_attr->size));
+	load->from = (struct vt_end) { .tx = load->cq, .rx = load->cq };
+	vt_client(test, &load->from, &load_kind);
+	open_to(test, load);
+	load->addr = vt_know(test, &load->from, &load->to);
+	for (i = 0; i < ARRAY_SIZE(load->slots); i++) {
+		load->slots[i].buf = vt_buf(test, LONGEST);
+		if (i >= SENDS)
+			continue;
+		load->slots[i].len = lens[i % ARRAY_SIZE(lens)];
+		vt_fill(load->slots[i].buf, LONGEST, SEED);
+	}
+	post_all(test, load);
+	return load;
+}
+
+static void expect_all_ended(struct kunit *test, const struct load *load)
+{
+	KUNIT_EXPECT_FALSE(test, are_out(load, true));
+	KUNIT_EXPECT_FALSE(test, are_out(load, false));
+	KUNIT_EXPECT_EQ(test, load->ended, load->posted);
+	kunit_info(test, "%lu operations, %lu failed, %lu messages received\n", load->posted,
+		   load->failed, load->got);
+}
+
+static void a_namespace_goes_under_load(struct kunit *test)
+{
+	struct vt_netns *netns = vt_netns_new(test);
+	struct load *load;
+	int ret;
+
+	rtnl_lock();
+	ret = dev_open(netns->net->loopback_dev, NULL);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	load = load_open(test, "tcp;ofi_rxm", netns->net);
+	while (load->got < WARM)
+		KUNIT_ASSERT_TRUE(test, step(test, load));
+	/* What is under way may come to its end, or fail */
+	KUNIT_EXPECT_TRUE(test, are_out(load, false));
+	vt_netns_let_go(netns);
+	while (step(test, load))
+		;
+	KUNIT_EXPECT_TRUE(test, vt_netns_is_gone(netns));
+	expect_all_ended(test, load);
+	KUNIT_EXPECT_EQ(test, fi_send(load->from.ep, load->slots[0].buf, 1, NULL, load->addr,
+				      NULL), -ENODEV);
+}
+
+/* Its receives end, and so does what was sent to it and has not arrived */
+static void close_to(struct kunit *test, struct load *load)
+{
+	load->no_recvs = true;
+	KUNIT_ASSERT_EQ(test, fi_ep_drain(load->to.ep, -1), 0);
+	while (are_out(load, false))
+		KUNIT_ASSERT_TRUE(test, step(test, load));
+	vt_close(test, &load->to.ep->fid);
+	vt_close(test, &load->to.av->fid);
+	load->no_recvs = false;
+}
+
+/**
+ * struct load_prov - What the case runs on
+ * @name: a provider
+ */
+struct load_prov {
+	const char	*name;
+};
+
+static const struct load_prov load_provs[] = {
+	{ "loop;ofi_rxm" },
+	{ "tcp;ofi_rxm" },
+};
+
+static void load_prov_desc(const struct load_prov *prov, char *desc)
+{
+	strscpy(desc, prov->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(load_prov, load_provs, load_prov_desc);
+
+static void an_endpoint_that_comes_back_is_reached_under_load(struct kunit *test)
+{
+	const struct load_prov *prov = test->param_value;
+	struct load *load = load_open(test, prov->name, NULL);
+	unsigned long want;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		want = load->got + MESSAGES;
+		while (load->got < want)
+			KUNIT_ASSERT_TRUE(test, step(test, load));
+		close_to(test, load);
+		open_to(test, load);
+		post_all(test, load);
+	}
+	want = load->got + MESSAGES;
+	while (load->got < want)
+		KUNIT_ASSERT_TRUE(test, step(test, load));
+	load->no_sends = true;
+	while (are_out(load, true))
+		KUNIT_ASSERT_TRUE(test, step(test, load));
+	close_to(test, load);
+	expect_all_ended(test, load);
+	KUNIT_EXPECT_GT(test, load->failed, 0);
+}
+
+static struct kunit_case load_cases[] = {
+	KUNIT_CASE(a_namespace_goes_under_load),
+	KUNIT_CASE_PARAM(an_endpoint_that_comes_back_is_reached_under_load, load_prov_gen_params),
+	{}
+};
+
+struct kunit_suite rxm_load_suite = {
+	.name		= "kofi_rxm_load",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= load_cases,
+};
