@@ -6,7 +6,8 @@
 # usage: bench.sh PART GUEST        bench.sh count PART
 #        bench.sh disk up           bench.sh disk SIDE RW COUNT, for scripts/profile
 #
-# PART is insn, goal, rxe, tcp, nvme or uml, GUEST the number of this one among those that measure it.
+# PART is insn, goal, rxe, tcp, nvme, uml or short, GUEST the number of this one among those that
+# measure it.
 # Prints a line "sample CASE SIDE UNIT ROUND VALUE OPERATIONS" for each run of each
 # side, "case CASE" before each case, and exits 0 only when all cases were
 # measured. "count" prints how many cases there are, and measures nothing. ROWS: only cases with
@@ -202,6 +203,77 @@ cases_uml()
 	END
 }
 
+# Not for figures: each test by each way and beside each baseline, as few operations as show that it
+# measures, and what kofi_perf has to refuse. Depths and lengths are such that queues of a peer and
+# buffers of sockets are full at times.
+cases_short()
+{
+	sock="prov=tcp base=sock"
+	rdm="prov=tcp ep=rdm base=msg"
+	rxm="prov=verbs;ofi_rxm ep=rdm base=msg"
+	loop="prov=loop base=tcp ctx=process"
+	cat <<-END
+	short.lat exactly 6 pingpong count=20 rounds=3
+	short.lat.inline exactly 6 pingpong count=20 rounds=3 base=inline
+	short.lat.sock exactly 6 pingpong count=20 rounds=3 $sock
+	short.lat.sock.1m exactly 4 pingpong size=1048576 count=2 rounds=2 ctx=process $sock
+	short.lat.rdm exactly 4 pingpong count=20 rounds=2 $rdm
+	short.lat.rxm exactly 4 pingpong count=20 rounds=2 $rxm
+	short.lat.loop exactly 4 pingpong count=20 rounds=2 $loop
+	short.rate exactly 6 stream depth=16 links=2 count=100 rounds=3
+	short.rate.more exactly 6 stream op=more depth=16 count=128 rounds=3
+	short.rate.more.inline exactly 4 stream op=more depth=16 count=128 rounds=2 base=inline
+	short.rate.write exactly 4 stream op=write depth=4 count=20 rounds=2
+	short.rate.read exactly 4 stream op=read depth=4 count=20 rounds=2
+	short.rate.sock exactly 4 stream depth=16 links=2 count=100 rounds=2 $sock
+	short.rate.sock.more exactly 4 stream op=more depth=16 count=128 rounds=2 $sock
+	short.rate.rdm exactly 4 stream depth=16 count=100 rounds=2 $rdm
+	short.rate.rxm exactly 4 stream depth=16 count=100 rounds=2 $rxm
+	short.bw.sock exactly 4 stream size=1048576 depth=4 count=8 rounds=2 ctx=process $sock
+	short.perio exactly 4 perio depth=4 count=20 rounds=2
+	short.perio.inline exactly 4 perio depth=4 count=20 rounds=2 base=inline
+	short.connect exactly 4 setup count=4 rounds=2
+	short.connect.sock exactly 4 setup count=4 rounds=2 $sock
+	short.match exactly 2 match side=kofi depth=100 count=200 rounds=2 prov=tcp ep=rdm
+	short.meet exactly 2 meet side=kofi count=20 rounds=2 prov=tcp ep=rdm
+	short.mem.ep held kofi ep
+	short.mem.ep.raw held raw ep
+	short.mem.ep.rma held kofi ep-rma
+	short.mem.cq held kofi cq
+	short.mem.cq.raw held raw cq
+	short.mem.mr held kofi mr
+	short.mem.mr.raw held raw mr
+	short.mem.conn held kofi conn $sock
+	short.mem.conn.sock held raw conn $sock
+	short.mem.peer held kofi peer prov=tcp ep=rdm
+	short.mem.met held kofi met prov=tcp ep=rdm
+	short.refused.test refused nothing
+	short.refused.word refused pingpong size
+	short.refused.name refused pingpong nothing=1
+	short.refused.size refused pingpong size=0
+	short.refused.more refused pingpong rounds=401
+	short.refused.op refused stream op=nothing
+	short.refused.rate refused stream op=ep
+	short.refused.side refused pingpong side=both
+	short.refused.ep refused pingpong ep=dgram
+	short.refused.ctx refused pingpong ctx=none
+	short.refused.prov refused pingpong prov=a_name_that_is_too_long
+	short.refused.provider refused pingpong prov=nothing
+	short.refused.node refused pingpong node=192.0.2.1
+	short.refused.depth refused stream depth=16 count=15
+	short.refused.chain refused stream op=more depth=12 count=24
+	short.refused.inline refused pingpong size=4096 base=inline
+	short.refused.perio refused perio depth=16 count=15
+	short.refused.perio.sock refused perio depth=4 count=20 side=raw base=sock
+	short.refused.write.sock refused stream op=write depth=4 count=20 side=raw base=sock
+	short.refused.match refused match depth=100 count=200 prov=tcp ep=rdm
+	short.refused.meet refused meet side=kofi count=20 prov=tcp
+	short.refused.hold refused hold op=ep count=1
+	short.refused.kind refused hold side=kofi op=nothing count=1
+	short.refused.held refused hold side=kofi op=send count=1
+	END
+}
+
 # trouble CASE WORD...: this case has not been measured
 trouble()
 {
@@ -241,6 +313,43 @@ again()
 		before=$((before + 1000))
 		times=$((times - 1))
 	done
+}
+
+# exactly CASE SAMPLES TEST WORD...: so many samples, each with a value
+exactly()
+{
+	key=$1 samples=$2
+	shift 2
+	perf_case "$key" "$@"
+	awk -v key="$key" -v n="$samples" '$1 == key && $5 > 0 && $6 > 0 { n-- } END { exit n != 0 }' \
+		$perf/samples || trouble "$key" "wanted: $samples samples; there are: $(cat $perf/samples)"
+}
+
+# refused CASE TEST WORD...: with an error, and nothing is measured
+refused()
+{
+	case " $* " in
+	*" node="*) node= ;;
+	*) node=" node=$NODE" ;;
+	esac
+	if timeout "$LIMIT" sh -c "echo '$*$node' >$perf/run" 2>/dev/null; then
+		trouble "$1" "kofi_perf takes it"
+	elif [ -s $perf/samples ]; then
+		trouble "$1" "something is measured: $(cat $perf/samples)"
+	fi
+}
+
+# held CASE SIDE KIND [WORD...]: twice three objects, and no more; then they are given back
+held()
+{
+	key=$1
+	shift
+	echo release release >$perf/run
+	for round in 1 2; do
+		hold "$1" "$2" 3 16 "$3" "$4" || trouble "$key" "cannot open, round $round"
+	done
+	! hold "$1" "$2" 3 16 "$3" "$4" 2>/dev/null || trouble "$key" "there is room for more"
+	echo release release >$perf/run || trouble "$key" "cannot give back"
 }
 
 # insn_all CASE: the fake HCA; the module works while it is loaded
@@ -576,8 +685,8 @@ run_cases()
 		[ "$key" = - ] || echo "case $key"
 		# shellcheck disable=SC2086 # a list of words
 		case $test in
-		again | beside | cpus | disk_io | insn_all | insn_hooked | insn_kfi | meets | memory | \
-			memory_kfi | memory_of | user | user_poll | user_rdm | user_rxm | user_tcp) $test "$key" $words ;;
+		again | beside | cpus | disk_io | exactly | held | insn_all | insn_hooked | insn_kfi | meets | memory | \
+			memory_kfi | memory_of | refused | user | user_poll | user_rdm | user_rxm | user_tcp) $test "$key" $words ;;
 		*) perf_case "$key" "$test" $words ;;
 		esac
 	done
