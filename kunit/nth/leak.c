@@ -191,7 +191,7 @@ static void nth_frees(void *unused, unsigned long call_site, const void *ptr)
 	raw_spin_unlock_irqrestore(&nth_live_lock, flags);
 }
 
-static struct nth_probe nth_leak_probes[] = {
+static struct vt_probe nth_leak_probes[] = {
 	{ "kmalloc", nth_allocates },
 	{ "kmem_cache_alloc", nth_allocates },
 	{ "kfree", nth_frees },
@@ -200,12 +200,12 @@ static struct nth_probe nth_leak_probes[] = {
 
 int nth_leak_init(void)
 {
-	return nth_probe_all(nth_leak_probes, ARRAY_SIZE(nth_leak_probes));
+	return vt_probe_all(nth_leak_probes, ARRAY_SIZE(nth_leak_probes));
 }
 
 void nth_leak_exit(void)
 {
-	nth_unprobe_all(nth_leak_probes, ARRAY_SIZE(nth_leak_probes));
+	vt_unprobe_all(nth_leak_probes, ARRAY_SIZE(nth_leak_probes));
 }
 
 void nth_leak_begin(void)

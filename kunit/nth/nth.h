@@ -25,6 +25,7 @@
 #include "../fakehca/fakehca.h"
 #include "../lib/bed.h"
 #include "../lib/patience.h"
+#include "../lib/probe.h"
 
 extern struct kunit_suite kofi_nth_hca_suite;
 extern struct kunit_suite kofi_nth_verbs_suite;
@@ -224,18 +225,6 @@ struct nth_means {
 	unsigned int		never;
 };
 
-/**
- * struct nth_probe - Who follows a tracepoint of the kernel
- * @name: of the tracepoint
- * @probe: is called there
- * @tp: the tracepoint
- */
-struct nth_probe {
-	const char		*name;
-	void			*probe;
-	struct tracepoint	*tp;
-};
-
 /* nth_leak.c: what is allocated between the two is freed between them */
 int nth_leak_init(void);
 void nth_leak_exit(void);
@@ -243,8 +232,6 @@ void nth_leak_begin(void);
 void nth_leak_end(struct kunit *test);
 
 /* nth.c */
-int nth_probe_all(struct nth_probe *probes, size_t count);
-void nth_unprobe_all(struct nth_probe *probes, size_t count);
 int nth_init(void);
 void nth_exit(void);
 extern const struct nth_means nth_own;

@@ -166,12 +166,6 @@ static bool rec_is_ours(const char *symbol)
 	       strstr(symbol, "[kofi_hook_fault]") || strstr(symbol, "[kofi_hook_trace]");
 }
 
-static bool rec_may_write_back(gfp_t gfp)
-{
-	return gfp & __GFP_DIRECT_RECLAIM && current_gfp_context(gfp) & __GFP_IO &&
-	       !(current->flags & PF_MEMALLOC);
-}
-
 /* Returns which of the frames is the first of ours, or @count */
 static unsigned int rec_find(const unsigned long *frames, unsigned int count)
 {
@@ -206,41 +200,18 @@ static void rec_allocates(gfp_t gfp)
 {
 	enum rec_rule rule = READ_ONCE(rec_rule);
 
-	if (rule == REC_NOTHING || (rule == REC_NO_IO && in_task() && rec_may_write_back(gfp)))
+	if (rule == REC_NOTHING || (rule == REC_NO_IO && in_task() && vt_alloc_may_write_back(gfp)))
 		rec_look();
 }
 
-static void rec_kmalloc(void *unused, unsigned long site, const void *mem, size_t asked,
-			size_t bytes, gfp_t gfp, int node)
-{
-	rec_allocates(gfp);
-}
-
-static void rec_cache(void *unused, unsigned long site, const void *mem,
-		      struct kmem_cache *cache, gfp_t gfp, int node)
-{
-	rec_allocates(gfp);
-}
-
-static void rec_pages(void *unused, struct page *page, unsigned int order, gfp_t gfp, int type)
-{
-	rec_allocates(gfp);
-}
-
-static struct nth_probe rec_probes[] = {
-	{ "kmalloc", rec_kmalloc },
-	{ "kmem_cache_alloc", rec_cache },
-	{ "mm_page_alloc", rec_pages },
-};
-
 static int rec_suite_init(struct kunit_suite *suite)
 {
-	return nth_probe_all(rec_probes, ARRAY_SIZE(rec_probes));
+	return vt_alloc_follow(rec_allocates);
 }
 
 static void rec_suite_exit(struct kunit_suite *suite)
 {
-	nth_unprobe_all(rec_probes, ARRAY_SIZE(rec_probes));
+	vt_alloc_unfollow();
 }
 
 static void rec_watch(enum rec_rule rule)

@@ -166,45 +166,10 @@ static void nth_work_ends(void *unused, struct work_struct *work,
 	wake_up(&nth_ended);
 }
 
-static struct nth_probe nth_probes[] = {
+static struct vt_probe nth_probes[] = {
 	{ "workqueue_execute_start", nth_work_begins },
 	{ "workqueue_execute_end", nth_work_ends },
 };
-
-static void nth_find_tracepoint(struct tracepoint *tp, void *arg)
-{
-	struct nth_probe *probe = arg;
-
-	if (!strcmp(tp->name, probe->name))
-		probe->tp = tp;
-}
-
-void nth_unprobe_all(struct nth_probe *probes, size_t count)
-{
-	while (count--)
-		tracepoint_probe_unregister(probes[count].tp,
-					    probes[count].probe, NULL);
-	tracepoint_synchronize_unregister();
-}
-
-int nth_probe_all(struct nth_probe *probes, size_t count)
-{
-	size_t i;
-	int ret;
-
-	for (i = 0; i < count; i++) {
-		for_each_kernel_tracepoint(nth_find_tracepoint, &probes[i]);
-		ret = probes[i].tp ? 0 : -ENOENT;
-		if (!ret)
-			ret = tracepoint_probe_register(probes[i].tp,
-							probes[i].probe, NULL);
-		if (ret) {
-			nth_unprobe_all(probes, i);
-			return ret;
-		}
-	}
-	return 0;
-}
 
 /* What fault injection may do, and what it does otherwise */
 static const struct nth_knob {
@@ -252,7 +217,7 @@ int nth_init(void)
 
 	/* Whose end has not been seen */
 	memset(nth_working, 0, sizeof(nth_working));
-	ret = nth_probe_all(nth_probes, ARRAY_SIZE(nth_probes));
+	ret = vt_probe_all(nth_probes, ARRAY_SIZE(nth_probes));
 	if (ret)
 		return ret;
 	ret = nth_leak_init();
@@ -263,7 +228,7 @@ int nth_init(void)
 		return 0;
 	nth_leak_exit();
 unprobe:
-	nth_unprobe_all(nth_probes, ARRAY_SIZE(nth_probes));
+	vt_unprobe_all(nth_probes, ARRAY_SIZE(nth_probes));
 	return ret;
 }
 
@@ -271,7 +236,7 @@ void nth_exit(void)
 {
 	nth_allow(false);
 	nth_leak_exit();
-	nth_unprobe_all(nth_probes, ARRAY_SIZE(nth_probes));
+	vt_unprobe_all(nth_probes, ARRAY_SIZE(nth_probes));
 }
 
 void nth_pause(struct nth_env *env)

@@ -10,11 +10,10 @@
 #include <linux/kallsyms.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
-#include <linux/tracepoint.h>
+#include "../lib/probe.h"
 #include "rdm.h"
 
 #define FRAMES	48
@@ -27,12 +26,6 @@ static char where[KSYM_SYMBOL_LEN];
 /* Guards @found, @where and @symbol; any context allocates */
 static DEFINE_RAW_SPINLOCK(lock);
 static char symbol[KSYM_SYMBOL_LEN];
-
-static bool may_write_back(gfp_t gfp)
-{
-	return gfp & __GFP_DIRECT_RECLAIM && current_gfp_context(gfp) & __GFP_IO &&
-	       !(current->flags & PF_MEMALLOC);
-}
 
 static bool holds_cm_lock(void)
 {
@@ -67,80 +60,20 @@ static void look(gfp_t gfp)
 {
 	bool worker = current->flags & PF_WQ_WORKER;
 
-	if (!READ_ONCE(watching) || !in_task() || !may_write_back(gfp))
+	if (!READ_ONCE(watching) || !in_task() || !vt_alloc_may_write_back(gfp))
 		return;
 	if (worker || holds_cm_lock())
 		note(worker && !holds_cm_lock());
 }
 
-static void sees_kmalloc(void *unused, unsigned long site, const void *mem, size_t asked,
-			 size_t bytes, gfp_t gfp, int node)
-{
-	look(gfp);
-}
-
-static void sees_cache(void *unused, unsigned long site, const void *mem,
-		       struct kmem_cache *cache, gfp_t gfp, int node)
-{
-	look(gfp);
-}
-
-static void sees_pages(void *unused, struct page *page, unsigned int order, gfp_t gfp, int type)
-{
-	look(gfp);
-}
-
-/**
- * struct probe - A tracepoint of the kernel that is followed
- * @name: of the tracepoint
- * @fn: is called there
- * @tp: the tracepoint
- */
-struct probe {
-	const char		*name;
-	void			*fn;
-	struct tracepoint	*tp;
-};
-
-static struct probe probes[] = {
-	{ "kmalloc", sees_kmalloc },
-	{ "kmem_cache_alloc", sees_cache },
-	{ "mm_page_alloc", sees_pages },
-};
-
-static void find(struct tracepoint *tp, void *arg)
-{
-	struct probe *probe = arg;
-
-	if (!strcmp(tp->name, probe->name))
-		probe->tp = tp;
-}
-
-static void unprobe(size_t count)
-{
-	while (count--)
-		tracepoint_probe_unregister(probes[count].tp, probes[count].fn, NULL);
-	tracepoint_synchronize_unregister();
-}
-
 static int reclaim_suite_init(struct kunit_suite *suite)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(probes); i++) {
-		for_each_kernel_tracepoint(find, &probes[i]);
-		if (!probes[i].tp ||
-		    tracepoint_probe_register(probes[i].tp, probes[i].fn, NULL)) {
-			unprobe(i);
-			return -ENOENT;
-		}
-	}
-	return 0;
+	return vt_alloc_follow(look);
 }
 
 static void reclaim_suite_exit(struct kunit_suite *suite)
 {
-	unprobe(ARRAY_SIZE(probes));
+	vt_alloc_unfollow();
 }
 
 static void watch(bool on)
