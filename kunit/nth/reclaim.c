@@ -5,7 +5,8 @@
  *
  * rec_params has the providers, with hooks on top, too, and rec_steps has the paths that the page
  * names.  Each case takes a provider through all paths, with the rule that the page has for each:
- * nothing is allocated, or nothing that may write pages back.
+ * nothing is allocated, or nothing that may write pages back.  Endpoints without connections have
+ * paths of their own, rec_rdm_steps.
  *
  * The kernel's tracepoints of allocation are followed in all contexts, done functions
  * in softirq and workers included: whatever is allocated below a function of kofi.ko, a provider
@@ -21,12 +22,14 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/scatterlist.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <linux/wait.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
 #include "../lib/calls.h"
 #include "nth.h"
 
@@ -36,6 +39,10 @@
 #define REC_SEGS	128	/* of an rw operation: more than one batch of verbs */
 #define REC_BYTES	(REC_SEGS * REC_LEN)
 #define REC_RW_OPS	2
+#define REC_TAG		9
+/* Messages of endpoints without connections: of several segments of kofi_rxm, and on offer */
+#define REC_SEGMENTS	SZ_64K
+#define REC_OFFERED	(SZ_128K + SZ_64K)
 
 /**
  * struct rec_param - A provider and a kind of completion queue
@@ -45,6 +52,7 @@
  * @comp_ctx: the same
  * @caps: what the provider has that others have not
  * @sockets: sends allocate, without waiting
+ * @rdm: endpoints have no connections
  * @attr: a fake HCA
  * @hca: @attr counts
  */
@@ -55,6 +63,7 @@ struct rec_param {
 	enum fi_comp_ctx	comp_ctx;
 	u64			caps;
 	bool			sockets;
+	bool			rdm;
 	bool			hca;
 	struct fakehca_attr	attr;
 };
@@ -64,6 +73,8 @@ struct rec_param {
 #define REC_LOOP	.caps = FI_ATOMIC
 #define REC_IWARP	.hca = true
 #define REC_TCP		.sockets = true
+#define REC_RXM		.rdm = true
+#define REC_RXM_TCP	.rdm = true, .sockets = true, .caps = FI_ATOMIC
 #define REC_HOOKS	";ofi_hook_fault;ofi_hook_trace"
 
 static const struct rec_param rec_params[] = {
@@ -89,6 +100,18 @@ static const struct rec_param rec_params[] = {
 	{ "tcp, done in softirq", "tcp", FI_WAIT_DONE, REC_TCP },
 	{ "tcp, done in worker", "tcp", FI_WAIT_DONE, FI_COMP_WORKQUEUE, REC_TCP },
 	{ "tcp, under hooks", "tcp" REC_HOOKS, FI_WAIT_DONE, FI_COMP_WORKQUEUE, REC_TCP },
+	{ "rxm over RoCE, polled", "verbs;ofi_rxm", FI_WAIT_NONE, REC_ROCE, REC_RXM },
+	{ "rxm over RoCE, asleep", "verbs;ofi_rxm", FI_WAIT_UNSPEC, REC_ROCE, REC_RXM },
+	{ "rxm over RoCE, done in softirq", "verbs;ofi_rxm", FI_WAIT_DONE, REC_ROCE, REC_RXM },
+	{ "rxm over RoCE, done in worker", "verbs;ofi_rxm", FI_WAIT_DONE, FI_COMP_WORKQUEUE,
+	  REC_ROCE, REC_RXM },
+	{ "rxm over loop, polled", "loop;ofi_rxm", FI_WAIT_NONE, REC_LOOP, REC_RXM },
+	{ "rxm over loop, handler", "loop;ofi_rxm", FI_WAIT_CALLBACK, REC_LOOP, REC_RXM },
+	{ "rxm over loop, done in worker", "loop;ofi_rxm", FI_WAIT_DONE, FI_COMP_WORKQUEUE,
+	  REC_LOOP, REC_RXM },
+	{ "rxm over tcp, done in softirq", "tcp;ofi_rxm", FI_WAIT_DONE, REC_RXM_TCP },
+	{ "rxm over tcp, done in worker", "tcp;ofi_rxm", FI_WAIT_DONE, FI_COMP_WORKQUEUE,
+	  REC_RXM_TCP },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rec_param, rec_params, name);
@@ -107,6 +130,8 @@ KUNIT_ARRAY_PARAM_DESC(rec_param, rec_params, name);
  * @far: what peers access, REC_BYTES
  * @near: the parts of @segs, REC_BYTES
  * @segs: a list of REC_SEGS parts
+ * @out: a long message, REC_OFFERED bytes; without connections alone, as @in
+ * @in: where it goes
  * @posted: operations that will have a completion
  * @expected: errors that there are to be
  * @errors: errors among their completions
@@ -125,6 +150,8 @@ struct rec {
 	u8			*far;
 	u8			*near;
 	struct scatterlist	segs[REC_SEGS];
+	u8			*out;
+	u8			*in;
 	int			posted;
 	int			expected;
 	atomic_t		errors;
@@ -163,6 +190,7 @@ static bool rec_is_ours(const char *symbol)
 {
 	return strstr(symbol, "[kofi]") || strstr(symbol, "[kofi_verbs]") ||
 	       strstr(symbol, "[kofi_loop]") || strstr(symbol, "[kofi_tcp]") ||
+	       strstr(symbol, "[kofi_rxm]") ||
 	       strstr(symbol, "[kofi_hook_fault]") || strstr(symbol, "[kofi_hook_trace]");
 }
 
@@ -293,12 +321,12 @@ static int rec_expect(struct rec *rec)
 	u8 *buf = rec->env.mem + PAGE_SIZE + REC_LEN * (rec->posted % 16);
 
 	rec->posted++;
-	return fi_recv(rec->env.b.ep, buf, REC_LEN, NULL, 0, &rec->done);
+	return fi_recv(rec->env.b.ep, buf, REC_LEN, NULL, FI_ADDR_UNSPEC, &rec->done);
 }
 
 static u64 rec_target(const struct rec *rec)
 {
-	return (uintptr_t)rec->far;
+	return fi_mr_addr(rec->env.mr);
 }
 
 /* A call of one buffer; a message has its receive */
@@ -463,13 +491,76 @@ static int rec_again(struct rec *rec)
 	return ret;
 }
 
-/* The paths of Documentation/reclaim.rst, and its rule for each; without a function, a call */
-static const struct rec_step {
+static int rec_rdm_expect(struct rec *rec, size_t len)
+{
+	rec->posted++;
+	return fi_trecv(rec->env.b.ep, rec->in, len, NULL, FI_ADDR_UNSPEC, REC_TAG, 0,
+			&rec->done);
+}
+
+static int rec_rdm_send(struct rec *rec, size_t len)
+{
+	rec->posted++;
+	return fi_tsend(rec->env.a.ep, rec->out, len, NULL, 0, REC_TAG, &rec->done);
+}
+
+static int rec_tagged(struct rec *rec)
+{
+	return rec_rdm_expect(rec, REC_LEN) ? : rec_rdm_send(rec, REC_LEN);
+}
+
+static int rec_segments(struct rec *rec)
+{
+	return rec_rdm_expect(rec, REC_SEGMENTS) ? : rec_rdm_send(rec, REC_SEGMENTS);
+}
+
+/* Its memory is registered, and read by the peer */
+static int rec_offered(struct rec *rec)
+{
+	return rec_rdm_expect(rec, REC_OFFERED) ? : rec_rdm_send(rec, REC_OFFERED);
+}
+
+/* The message is kept, or waits in its buffer */
+static int rec_unexpected(struct rec *rec)
+{
+	return rec_rdm_send(rec, REC_LEN) ? : rec_await(rec) ? : rec_rdm_expect(rec, REC_LEN);
+}
+
+static int rec_cancel(struct rec *rec)
+{
+	int ret = rec_rdm_expect(rec, REC_LEN);
+
+	rec->expected++;
+	return ret ? : fi_cancel(&rec->env.b.ep->fid, &rec->done);
+}
+
+/* A peer that was in use has gone, and another one is there: the next message has a worker dial */
+static int rec_meet_again(struct rec *rec)
+{
+	unsigned int noio = memalloc_noio_save();
+	int ret;
+
+	nth_drop(&rec->env, rec->base);
+	ret = rec_connect(rec);
+	memalloc_noio_restore(noio);
+	return ret;
+}
+
+/**
+ * struct rec_step - A path of Documentation/reclaim.rst
+ * @name: of it
+ * @step: takes it; NULL: it is a call
+ * @rule: of the page
+ * @op: the call
+ */
+struct rec_step {
 	const char	*name;
 	int		(*step)(struct rec *rec);
 	enum rec_rule	rule;
 	enum vt_op	op;
-} rec_steps[] = {
+};
+
+static const struct rec_step rec_steps[] = {
 	{ "fi_send", NULL, REC_NOTHING, VT_SEND },
 	{ "fi_inject", NULL, REC_NOTHING, VT_INJECT },
 	{ "fi_senddata", NULL, REC_NOTHING, VT_SENDDATA },
@@ -486,14 +577,37 @@ static const struct rec_step {
 	{ "connect again", rec_again, REC_NO_IO },
 };
 
+static const struct rec_step rec_rdm_steps[] = {
+	{ "fi_send", NULL, REC_NOTHING, VT_SEND },
+	{ "fi_inject", NULL, REC_NOTHING, VT_INJECT },
+	{ "fi_senddata", NULL, REC_NOTHING, VT_SENDDATA },
+	{ "fi_sendmsg", rec_chain, REC_NOTHING },
+	{ "fi_tsend", rec_tagged, REC_NOTHING },
+	{ "fi_tsend, segments", rec_segments, REC_NOTHING },
+	{ "fi_tsend, offered", rec_offered, REC_NO_IO },
+	{ "fi_tsend, unexpected", rec_unexpected, REC_NO_IO },
+	{ "fi_cancel", rec_cancel, REC_NOTHING },
+	{ "fi_write", NULL, REC_NOTHING, VT_WRITE },
+	{ "fi_read", NULL, REC_NOTHING, VT_READ },
+	{ "fi_fetch_atomic", rec_atomic, REC_NOTHING },
+	{ "fi_eq_read", rec_eq, REC_NOTHING },
+	{ "fi_cntr_wait", rec_cntr, REC_NOTHING },
+	{ "meet again", rec_meet_again, REC_NO_IO },
+};
+
+static size_t rec_nr_steps(const struct rec *rec)
+{
+	return rec->param->rdm ? ARRAY_SIZE(rec_rdm_steps) : ARRAY_SIZE(rec_steps);
+}
+
 /* Returns the step that failed, or NULL */
 static const char *rec_run(struct rec *rec, int *err)
 {
-	const struct rec_step *step;
+	const struct rec_step *step, *steps = rec->param->rdm ? rec_rdm_steps : rec_steps;
 	size_t i;
 
-	for (i = 0; i < REC_ROUNDS * ARRAY_SIZE(rec_steps); i++) {
-		step = &rec_steps[i % ARRAY_SIZE(rec_steps)];
+	for (i = 0; i < REC_ROUNDS * rec_nr_steps(rec); i++) {
+		step = &steps[i % rec_nr_steps(rec)];
 		WRITE_ONCE(rec_path, step->name);
 		rec_watch(rec->param->sockets ? REC_NO_IO : step->rule);
 		*err = step->step ? step->step(rec) : rec_call(rec, step->op);
@@ -541,10 +655,36 @@ static int rec_lent_open(struct rec *rec)
 	return fi_mr_bind(rec->lent, &rec->env.a.ep->fid, 0);
 }
 
+static int rec_rdm_open(struct rec *rec, struct nth_end *end)
+{
+	struct fi_av_attr attr = { .type = FI_AV_TABLE };
+	struct nth_env *env = &rec->env;
+	int ret = fi_av_open(env->domain, &attr, &end->av, NULL);
+
+	if (ret)
+		return ret;
+	nth_keep(env, &end->av->fid);
+	return nth_ep_open(env, end, env->info) ? :
+	       tb_end_bind(&(struct tb_end) { .ep = end->ep, .av = end->av, .tx = rec->cq }) ? :
+	       fi_enable(end->ep);
+}
+
+/* The first message makes the connection below */
+static int rec_rdm_meet(struct rec *rec)
+{
+	struct nth_env *env = &rec->env;
+	fi_addr_t addr;
+
+	return rec_rdm_open(rec, &env->a) ? : rec_rdm_open(rec, &env->b) ? :
+	       tb_know(env->a.av, env->b.ep, &addr) ? : rec_tagged(rec) ? : rec_await(rec);
+}
+
 static int rec_connect(struct rec *rec)
 {
 	struct nth_env *env = &rec->env;
 
+	if (rec->param->rdm)
+		return rec_rdm_meet(rec);
 	env->a.cq = rec->cq;
 	env->b.cq = rec->cq;
 	return nth_end_open(env, &env->a, env->info, REC_RW_OPS) ? : nth_request(env) ? :
@@ -584,6 +724,11 @@ static struct rec *rec_new(struct kunit *test, const struct rec_param *param)
 	rec->far = kunit_kzalloc(test, REC_BYTES, GFP_KERNEL);
 	rec->near = kunit_kzalloc(test, REC_BYTES, GFP_KERNEL);
 	KUNIT_ASSERT_TRUE(test, rec->far && rec->near);
+	if (param->rdm) {
+		rec->out = kunit_kzalloc(test, REC_OFFERED, GFP_KERNEL);
+		rec->in = kunit_kzalloc(test, REC_OFFERED, GFP_KERNEL);
+		KUNIT_ASSERT_TRUE(test, rec->out && rec->in);
+	}
 	rec->param = param;
 	rec->done.done = rec_done;
 	init_waitqueue_head(&rec->wait);
@@ -593,7 +738,8 @@ static struct rec *rec_new(struct kunit *test, const struct rec_param *param)
 
 static int rec_env_open(struct rec *rec, struct kunit *test)
 {
-	rec->env.caps = rec->param->caps;
+	rec->env.caps = rec->param->caps | (rec->param->rdm ? FI_TAGGED : 0);
+	rec->env.connless = rec->param->rdm;
 	return nth_env_open(&rec->env, test, rec->param->prov,
 			    rec->param->hca ? &rec->param->attr : NULL);
 }
@@ -616,7 +762,7 @@ static void what_writeback_calls_waits_for_no_memory(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, atomic_read(&rec->errors), rec->expected);
 		KUNIT_EXPECT_EQ(test, atomic_read(&rec->unframed), 0);
 		kunit_info(test, "%s: %d operations on %zu paths\n",
-			   param->name, rec->posted, ARRAY_SIZE(rec_steps));
+			   param->name, rec->posted, rec_nr_steps(rec));
 	}
 	nth_env_close(&rec->env);
 }
