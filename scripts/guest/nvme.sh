@@ -528,9 +528,10 @@ case_leaks()
 cases="connect files verify polled passthru rescan refused reset target device paths"
 cases+=" faults setups answers keepalive status unload"
 # What goes wrong is also for the kernel that looks for faults, which takes minutes for
-# each. What injects failures of memory, and what finds lost memory, is in no other.
+# each, so those that mostly wait come first. What injects failures of memory, and what finds
+# lost memory, is in no other.
 case $2 in
-debug | uml) cases="verify reset device faults setups answers status unload memory leaks" ;;
+debug | uml) cases="answers status unload setups verify reset device faults memory leaks" ;;
 esac
 if [ "$1" = list ]; then
 	tr ' ' '\n' <<<"$cases"
