@@ -13,7 +13,8 @@
  * keep-alives are not answered.  With "final" each further Connect has a status that says not to
  * try again, with "busy" the second Connect has one that does not.
  *
- * The target has an admin queue, I/O queues and no namespaces.  ASK is a vendor's command
+ * The target has an admin queue, I/O queues and no namespaces.  It refuses a Connect whose queue
+ * and size differ from those of the request for the connection.  ASK is a vendor's command
  * that reads 4096 bytes.  SANE is a second such command, which is always answered well.
  *
  * Layouts are those of the NVMe base specification 2.0 and of NVMe over Fabrics 1.1.
@@ -43,10 +44,11 @@ enum {
 	PROP_CAP = 0, PROP_VS = 8, PROP_CC = 0x14, PROP_CSTS = 0x1c,
 	NO_SUCH = 0x4002,	/* invalid field, do not retry */
 	BUSY = 0x181,		/* controller busy */
+	CONNECT_INVALID = 0x4182,	/* connect invalid parameters, do not retry */
 };
 
 static const char *const setups[] = {
-	"reject-reason", "reject-short", "reject-no-data", "early-response",
+	"reject-reason", "reject-short", "reject-no-data", "no-reply", "early-response",
 	"connect-status", "connect-hangs-up", "no-properties", "not-ready",
 	"fatal", "other-cntlid", "no-keep-alive", "data-offset", "no-keyed-sgl",
 	"small-capsule", "one-command", "no-queues", "io-reject", "io-connect-status",
@@ -66,6 +68,7 @@ struct conn {
 	struct rdma_cm_id *id;
 	struct ibv_mr *mr;
 	unsigned int qid;
+	unsigned int sqsize;	/* as the request for the connection says */
 	uint8_t (*capsules)[CAPSULE];
 	uint8_t *data;
 	uint8_t *response;
@@ -251,7 +254,10 @@ static bool fabrics(struct conn *conn, const uint8_t *cmd)
 		if (is("connect-hangs-up"))
 			return false;
 		if (is(conn->qid ? "io-connect-status" : "connect-status"))
-			return respond(conn, cid, 0, 0x4182);
+			return respond(conn, cid, 0, CONNECT_INVALID);
+		/* The command has to say again what the request for the connection has said */
+		if (get16(cmd + 42) != conn->qid || get16(cmd + 44) != conn->sqsize)
+			return respond(conn, cid, 0, CONNECT_INVALID);
 		if (!conn->qid && ++connects > 1 && is("final"))
 			return respond(conn, cid, 0, NO_SUCH);
 		if (!conn->qid && connects == 2 && is("busy"))
@@ -349,7 +355,7 @@ static void *run(void *arg)
 }
 
 /* A connection's memory is freed when the process ends, which does not live long */
-static int take(struct rdma_cm_id *id, unsigned int qid)
+static int take(struct rdma_cm_id *id, unsigned int qid, unsigned int sqsize)
 {
 	struct ibv_qp_init_attr attr = {
 		.cap = { .max_send_wr = 8, .max_recv_wr = DEPTH, .max_send_sge = 1,
@@ -373,6 +379,7 @@ static int take(struct rdma_cm_id *id, unsigned int qid)
 		return -1;
 	memset(memory, 0, size);
 	conn->qid = qid;
+	conn->sqsize = sqsize;
 	conn->capsules = memory;
 	conn->data = (uint8_t *)memory + DEPTH * CAPSULE;
 	conn->response = conn->data + 2 * DATA_LEN;
@@ -393,7 +400,8 @@ static int take(struct rdma_cm_id *id, unsigned int qid)
 
 static int request(struct rdma_cm_id *id, const uint8_t *cm, size_t len)
 {
-	const unsigned int qid = len >= 4 ? get16(cm + 2) : 0;
+	const unsigned int qid = len >= 8 ? get16(cm + 2) : 0;
+	const unsigned int sqsize = len >= 8 ? get16(cm + 6) : 0;
 	const uint8_t reason[4] = { 0, 0, 6, 0 };	/* no resources */
 
 	if (is("reject-reason") || (is("io-reject") && qid))
@@ -402,7 +410,9 @@ static int request(struct rdma_cm_id *id, const uint8_t *cm, size_t len)
 		return rdma_reject(id, reason, 1);
 	if (is("reject-no-data"))
 		return rdma_reject(id, NULL, 0);
-	return take(id, qid);
+	if (is("no-reply"))
+		return 0;
+	return take(id, qid, sqsize);
 }
 
 static int listen_at(const char *address, const char *port)
