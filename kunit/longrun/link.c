@@ -9,6 +9,8 @@
  * once of a connection that is closed; when that message gets lost the peer does not
  * hear of it, which is counted (LR_UNTOLD) and no failure.
  *
+ * Endpoints without connections come and go in the same way (rdm.c).
+ *
  * Waits end early when the module goes.
  */
 #include <linux/delay.h>
@@ -101,16 +103,21 @@ static int lr_open_cq(struct lr_link *link)
 	return fi_cq_open(lr_bed.domain, &attr, &link->cq, link);
 }
 
-static int lr_open(struct lr_link *link, struct fi_info *info)
+int lr_link_open(struct lr_link *link, struct fi_info *info)
 {
+	struct fi_av_attr av_attr = { .type = FI_AV_TABLE };
 	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct tb_end end = {};
 	int ret;
 
-	ret = fi_eq_open(lr_bed.fabric, &attr, &link->eq, NULL);
+	if (lr_rdm)
+		ret = fi_av_open(lr_bed.domain, &av_attr, &link->av, NULL);
+	else
+		ret = fi_eq_open(lr_bed.fabric, &attr, &link->eq, NULL);
 	if (!ret)
 		ret = lr_open_cq(link);
 	end.eq = link->eq;
+	end.av = link->av;
 	end.tx = link->cq;
 	if (!ret)
 		ret = tb_end_open(&end, lr_bed.domain, info);
@@ -129,7 +136,7 @@ int lr_recv(struct lr_link *link, struct lr_op *op)
 	int ret;
 
 	memset(op->buf, 0, sizeof(struct lr_msg));
-	ret = fi_recv(link->ep, op->buf, lr_size, NULL, 0, op);
+	ret = fi_recv(link->ep, op->buf, lr_size, NULL, FI_ADDR_UNSPEC, op);
 	if (ret == -ESHUTDOWN && link->last)
 		return 0;
 	if (ret)
@@ -138,7 +145,7 @@ int lr_recv(struct lr_link *link, struct lr_op *op)
 	return 0;
 }
 
-static int lr_recv_all(struct lr_link *link)
+int lr_recv_all(struct lr_link *link)
 {
 	int i, ret = 0;
 
@@ -175,7 +182,7 @@ static int lr_event(struct lr_link *link, u32 want, unsigned int ms, void *data,
 	return 0;
 }
 
-static void lr_stands(struct lr_link *link)
+void lr_stands(struct lr_link *link)
 {
 	link->stood = true;
 	lr_count(LR_CONNECTS);
@@ -196,7 +203,9 @@ int lr_link_connect(struct lr_link *link)
 {
 	int ret;
 
-	ret = lr_open(link, lr_info) ? : lr_recv_all(link);
+	if (lr_rdm)
+		return lr_rdm_connect(link);
+	ret = lr_link_open(link, lr_info) ? : lr_recv_all(link);
 	if (ret)
 		return ret;
 	ret = fi_connect(link->ep, NULL, &link->hello, sizeof(link->hello));
@@ -210,7 +219,7 @@ int lr_link_connect(struct lr_link *link)
 	return 0;
 }
 
-static int lr_expose(struct lr_link *link)
+int lr_expose(struct lr_link *link)
 {
 	int ret;
 
@@ -232,10 +241,12 @@ int lr_link_accept(struct lr_link *link, struct fi_info *info)
 {
 	int ret;
 
-	ret = lr_open(link, info) ? : lr_recv_all(link) ? : lr_expose(link);
+	ret = lr_link_open(link, info) ? : lr_recv_all(link) ? : lr_expose(link);
 	if (ret)
 		return ret;
 	lr_server_prepare(link);
+	if (lr_rdm)
+		return lr_rdm_accept(link);
 	ret = fi_accept(link->ep, &link->welcome, sizeof(link->welcome));
 	if (ret)
 		return lr_trouble(link, "accept", ret, 0);
@@ -277,7 +288,13 @@ static void lr_ended(struct lr_link *link,
 		if (!well || !lr_is_rx(link, op))
 			return;
 	}
-	arrival = &link->arrivals[(link->first + link->nr_arrivals++) % LR_DEPTH];
+	/* Without connections a long message may be complete behind one that came later */
+	if (op && lr_rdm) {
+		op->arrived = true;
+		arrival = &op->arrival;
+	} else {
+		arrival = &link->arrivals[(link->first + link->nr_arrivals++) % LR_DEPTH];
+	}
 	*arrival = (struct lr_arrival) {
 		.op	= op,
 		.flags	= entry->flags,
@@ -307,7 +324,7 @@ static ssize_t lr_read_cq(struct lr_link *link, struct fi_cq_data_entry *entry)
  * Takes one completion, or waits a moment.  Returns 0, -EAGAIN, or what an operation
  * or the queue has failed with; *@prov_errno is the device's word for that.
  */
-static int lr_take_any(struct lr_link *link, int *prov_errno)
+int lr_take_any(struct lr_link *link, int *prov_errno)
 {
 	struct fi_cq_err_entry error = {};
 	struct fi_cq_data_entry entry;
@@ -402,7 +419,8 @@ int lr_settle_last(struct lr_link *link, bool server)
 		return lr_settle(link);
 	while (lr_sending(link)) {
 		ret = lr_take_any(link, &prov_errno);
-		if (ret == -ECANCELED || ret == -ETIMEDOUT)
+		if (ret == -ECANCELED || ret == -ETIMEDOUT ||
+		    (lr_rdm && (ret == -ECONNRESET || ret == -ECONNREFUSED)))
 			link->cut = true;
 		else if (ret && (ret != -EAGAIN || lr_stopped() ||
 				 time_after(jiffies, until)))
@@ -412,25 +430,42 @@ int lr_settle_last(struct lr_link *link, bool server)
 	return 0;
 }
 
-/* The oldest message that has not been looked at, which is waited for */
-int lr_next(struct lr_link *link, struct lr_arrival *arrival)
+/* Messages take receives in the order in which these were posted */
+static bool lr_has_arrival(const struct lr_link *link, bool data)
+{
+	return lr_rdm && !data ? link->rx[link->next_rx].arrived : link->nr_arrivals;
+}
+
+/*
+ * The oldest message that has not been looked at, or data of a write, which is waited for.  With
+ * connections these come in one order.
+ */
+int lr_next(struct lr_link *link, bool data, struct lr_arrival *arrival)
 {
 	unsigned long until = lr_until();
+	struct lr_op *op;
 	int ret;
 
-	while (!link->nr_arrivals) {
+	while (!lr_has_arrival(link, data)) {
 		ret = lr_again(link, until);
 		if (ret)
 			return ret;
 	}
-	*arrival = link->arrivals[link->first];
-	link->first = (link->first + 1) % LR_DEPTH;
-	link->nr_arrivals--;
+	if (lr_rdm && !data) {
+		op = &link->rx[link->next_rx];
+		*arrival = op->arrival;
+		op->arrived = false;
+		link->next_rx = (link->next_rx + 1) % LR_DEPTH;
+	} else {
+		*arrival = link->arrivals[link->first];
+		link->first = (link->first + 1) % LR_DEPTH;
+		link->nr_arrivals--;
+	}
 	return 0;
 }
 
 /* The connection has ended, and with it every receive */
-static void lr_drain(struct lr_link *link)
+void lr_drain(struct lr_link *link)
 {
 	unsigned long until = jiffies + msecs_to_jiffies(LR_DRAIN_MS);
 	int prov_errno, ret;
@@ -464,6 +499,12 @@ void lr_link_hang_up(struct lr_link *link, bool server)
 	u32 end = lr_end(link);
 	int ret;
 
+	if (lr_rdm) {
+		lr_rdm_hang_up(link, !!LR_SERVER_ENDS(end) == server);
+		if (LR_WITH_SHUTDOWN(end))
+			lr_rdm_take_back(link);
+		return;
+	}
 	if (!!LR_SERVER_ENDS(end) != server) {
 		lr_await_end(link);
 		return;
@@ -491,10 +532,13 @@ static void lr_forget(struct lr_link *link)
 
 	for (i = 0; i < LR_DEPTH; i++) {
 		link->rx[i].out = false;
+		link->rx[i].arrived = false;
 		link->tx[i].out = false;
 	}
 	link->nr_out = 0;
+	link->next_rx = 0;
 	link->nr_arrivals = 0;
+	link->peer = 0;
 	link->round = 0;
 	link->sent = 0;
 	link->received = 0;
@@ -513,12 +557,15 @@ void lr_link_close(struct lr_link *link)
 		lr_close(link, &link->cq->fid);
 	if (link->eq)
 		lr_close(link, &link->eq->fid);
+	if (link->av)
+		lr_close(link, &link->av->fid);
 	if (link->stood)
 		lr_count(LR_CLOSES);
 	link->ep = NULL;
 	link->mr = NULL;
 	link->cq = NULL;
 	link->eq = NULL;
+	link->av = NULL;
 	link->stood = false;
 	lr_forget(link);
 }

@@ -2,10 +2,11 @@
 /*
  * What the files of kofi_longrun.ko share.
  *
- *	longrun.c	the module: fabric, threads, commands, figures
- *	longrun_link.c	one connection at a time: open, connect, post, wait, close
- *	longrun_data.c	the plan of a round and the bytes of everything
- *	longrun_round.c	the two sides of a round
+ *	main.c		the module: fabric, threads, commands, figures
+ *	link.c		one connection at a time: open, connect, post, wait, close
+ *	rdm.c		the same by endpoints without connections
+ *	data.c		the plan of a round and the bytes of everything
+ *	round.c		the two sides of a round
  *
  * A link is a thread that makes one connection after the other; the thread owns
  * everything in struct lr_link.  Link N of the client talks to link N of the server.
@@ -24,6 +25,7 @@
 #define _KUNIT_LONGRUN_H
 
 #include <linux/atomic.h>
+#include <linux/socket.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 #include <rdma/fabric.h>
@@ -148,10 +150,7 @@ struct lr_memory {
 	u64	sum;
 };
 
-struct lr_op {
-	u8	*buf;
-	bool	out;
-};
+struct lr_op;
 
 /* Without an operation it is the data of a write that has taken no receive */
 struct lr_arrival {
@@ -162,15 +161,33 @@ struct lr_arrival {
 };
 
 /**
+ * struct lr_op - An operation
+ * @buf: its memory
+ * @out: it is in flight
+ * @arrived: @arrival is a message that has not been looked at; only without connections
+ * @arrival: what has come to a receive
+ */
+struct lr_op {
+	u8			*buf;
+	bool			out;
+	bool			arrived;
+	struct lr_arrival	arrival;
+};
+
+/**
  * struct lr_link - A thread and its connection
  * @nr: which link
  * @wait: where the thread waits for a completion, or for @request
  * @ready: the handler of the completion queue was called
  * @request: server: who wants to connect, or NULL
  * @asked: what that client said
+ * @asked_name: address of that client; only without connections, as @name, @av and @next_rx
  * @hello: what the client of the connection said
+ * @name: server: its address
  * @welcome: what the server said
  * @eq: events of @ep
+ * @av: addresses that @ep sends to
+ * @peer: the other end of the connection; 0 with connections
  * @cq: completions of @ep
  * @kind: how to wait for them
  * @ep: the connection
@@ -181,7 +198,8 @@ struct lr_arrival {
  * @reads: what has been read, by slot
  * @results: of atomic operations
  * @nr_out: operations in flight
- * @arrivals: messages that have not been looked at
+ * @next_rx: the receive of @rx that was posted first
+ * @arrivals: messages that have not been looked at, without connections the data of writes alone
  * @first: the oldest of @arrivals
  * @nr_arrivals: how many there are
  * @round: number of the round
@@ -198,9 +216,13 @@ struct lr_link {
 	atomic_t		ready;
 	struct fi_info		*request;
 	struct lr_hello		asked;
+	struct sockaddr_storage	asked_name;
 	struct lr_hello		hello;
+	struct sockaddr_storage	name;
 	struct lr_welcome	welcome;
 	struct fid_eq		*eq;
+	struct fid_av		*av;
+	fi_addr_t		peer;
 	struct fid_cq		*cq;
 	enum fi_wait_obj	kind;
 	struct fid_ep		*ep;
@@ -211,6 +233,7 @@ struct lr_link {
 	u8			*reads;
 	u64			*results;
 	unsigned int		nr_out;
+	unsigned int		next_rx;
 	struct lr_arrival	arrivals[LR_DEPTH];
 	unsigned int		first;
 	unsigned int		nr_arrivals;
@@ -229,46 +252,64 @@ union lr_event {
 	u8			raw[sizeof(struct fi_eq_cm_entry) + 256];
 };
 
-/* longrun.c */
+/* main.c */
 extern struct tb lr_bed;
 extern struct fi_info *lr_info;
 extern unsigned int lr_size;
 extern unsigned int lr_patience_ms;
 extern bool lr_apart;
+extern bool lr_rdm;
 bool lr_stopped(void);
+struct lr_link *lr_asked(const struct lr_hello *hello);
+void lr_ask(struct lr_link *link, struct fi_info *info);
 void lr_count(enum lr_figure figure);
 void lr_add(enum lr_figure figure, u64 value);
 void lr_corrupted(struct lr_link *link, const char *what, u64 got, u64 want);
 int lr_trouble(struct lr_link *link, const char *what, long err,
 	       int prov_errno);
 
-/* longrun_link.c */
+/* link.c */
 int lr_link_alloc(struct lr_link *link);
 void lr_link_free(struct lr_link *link);
+int lr_link_open(struct lr_link *link, struct fi_info *info);
+void lr_stands(struct lr_link *link);
+int lr_recv_all(struct lr_link *link);
+int lr_expose(struct lr_link *link);
+void lr_drain(struct lr_link *link);
 int lr_link_connect(struct lr_link *link);
 int lr_link_accept(struct lr_link *link, struct fi_info *info);
 void lr_link_hang_up(struct lr_link *link, bool server);
 void lr_link_close(struct lr_link *link);
 u32 lr_link_caps(void);
 int lr_take(struct lr_link *link);
+int lr_take_any(struct lr_link *link, int *prov_errno);
 unsigned int lr_sending(const struct lr_link *link);
 struct lr_op *lr_tx(struct lr_link *link);
 int lr_again(struct lr_link *link, unsigned long until);
 unsigned long lr_until(void);
 int lr_settle(struct lr_link *link);
 int lr_settle_last(struct lr_link *link, bool server);
-int lr_next(struct lr_link *link, struct lr_arrival *arrival);
+int lr_next(struct lr_link *link, bool data, struct lr_arrival *arrival);
 int lr_recv(struct lr_link *link, struct lr_op *op);
 void lr_posted(struct lr_link *link, struct lr_op *op);
 
-/* longrun_data.c */
+/* rdm.c */
+int lr_rdm_connect(struct lr_link *link);
+int lr_rdm_accept(struct lr_link *link);
+void lr_rdm_hang_up(struct lr_link *link, bool ends);
+void lr_rdm_take_back(struct lr_link *link);
+int lr_rdm_listen(void);
+void lr_rdm_unlisten(void);
+int lr_rdm_listen_on(void *unused);
+
+/* data.c */
 void lr_plan(const struct lr_link *link, struct lr_plan *plan);
 void lr_fill(const struct lr_link *link, enum lr_stuff stuff, u64 number,
 	     u8 *buf, size_t len);
 size_t lr_intact(const struct lr_link *link, enum lr_stuff stuff, u64 number,
 		 const u8 *buf, size_t len);
 
-/* longrun_round.c */
+/* round.c */
 int lr_client_round(struct lr_link *link, bool final);
 int lr_server_round(struct lr_link *link, bool *final);
 void lr_server_prepare(struct lr_link *link);

@@ -8,6 +8,8 @@
  *	client	modprobe kofi_longrun node=10.78.0.2
  *		echo "run 10000 2700" >/sys/kernel/debug/kofi_longrun/command
  *
+ * With ep=rdm at both ends, endpoints without connections come and go in the same way (rdm.c).
+ *
  * A run makes that many connections, links= at a time, and spreads them over that
  * many seconds: a connection carries round after round until it is time for the next
  * one, but two at least.  The write returns at once; the file "report" shows the
@@ -79,11 +81,16 @@ unsigned int lr_patience_ms = 120000;
 module_param_named(patience_ms, lr_patience_ms, uint, 0444);
 MODULE_PARM_DESC(patience_ms, "longest wait for an event or a completion");
 
+static char *ep = "msg";
+module_param(ep, charp, 0444);
+MODULE_PARM_DESC(ep, "type of endpoints: msg (default) or rdm");
+
 static unsigned int seed = 1;
 module_param(seed, uint, 0444);
 MODULE_PARM_DESC(seed, "client: what all plans and payloads follow from");
 
 struct tb lr_bed;
+bool lr_rdm;
 struct fi_info *lr_info;
 
 /**
@@ -195,7 +202,7 @@ static int lr_getinfo(u64 caps)
 	}
 	hints->caps = caps;
 	hints->mode = FI_RX_CQ_DATA;
-	hints->ep_attr->type = FI_EP_MSG;
+	hints->ep_attr->type = lr_rdm ? FI_EP_RDM : FI_EP_MSG;
 	hints->tx_attr->size = LR_DEPTH;
 	hints->rx_attr->size = LR_DEPTH;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
@@ -214,6 +221,10 @@ static int lr_open(void)
 	ret = lr_getinfo(FI_MSG | FI_RMA | FI_ATOMIC);
 	if (ret)
 		ret = lr_getinfo(FI_MSG | FI_RMA);
+	if (!ret && lr_rdm) {
+		lr_info->tx_attr->size = LR_DEPTH;
+		lr_info->rx_attr->size = LR_DEPTH;
+	}
 	return ret ? : tb_open(&lr_bed, lr_info, &attr, NULL);
 }
 
@@ -327,6 +338,7 @@ static void lr_server_once(struct lr_link *link)
 
 	atomic_inc(&lr_open_now);
 	link->hello = link->asked;
+	link->name = link->asked_name;
 	/* The next request may come once all of this one has been read */
 	smp_store_release(&link->request, NULL);
 	ret = lr_link_accept(link, info);
@@ -349,32 +361,48 @@ static int lr_serve(void *data)
 
 static void lr_reject(struct fi_info *info)
 {
-	lr_trouble(NULL, "take a request", -EBUSY, 0);
 	fi_reject(lr_bed.pep, info->handle, NULL, 0);
 	fi_freeinfo(info);
 }
 
-/* A link that has not begun with an earlier request cannot take another one */
+/*
+ * The link that a client asks for, which lr_ask() is due for; or NULL.  One that has not begun
+ * with an earlier request cannot take another one.
+ */
+struct lr_link *lr_asked(const struct lr_hello *hello)
+{
+	struct lr_link *link;
+
+	if (hello->magic == LR_MAGIC && hello->link < links && hello->size <= lr_size) {
+		link = &lr_links[hello->link];
+		if (!lr_is_asked(link)) {
+			link->asked = *hello;
+			return link;
+		}
+	}
+	lr_trouble(NULL, "take a request", -EBUSY, 0);
+	return NULL;
+}
+
+/* Hands over what the endpoint of the link is opened with */
+void lr_ask(struct lr_link *link, struct fi_info *info)
+{
+	/* Whoever sees the request sees what was asked */
+	smp_store_release(&link->request, info);
+	wake_up(&link->wait);
+}
+
 static void lr_hand_over(struct fi_info *info, const void *data)
 {
 	struct lr_hello hello;
 	struct lr_link *link;
 
 	memcpy(&hello, data, sizeof(hello));
-	if (hello.magic != LR_MAGIC || hello.link >= links ||
-	    hello.size > lr_size) {
+	link = lr_asked(&hello);
+	if (link)
+		lr_ask(link, info);
+	else
 		lr_reject(info);
-		return;
-	}
-	link = &lr_links[hello.link];
-	if (lr_is_asked(link)) {
-		lr_reject(info);
-		return;
-	}
-	link->asked = hello;
-	/* Whoever sees the request sees what was asked */
-	smp_store_release(&link->request, info);
-	wake_up(&link->wait);
 }
 
 static int lr_listen_on(void *unused)
@@ -456,10 +484,45 @@ static int lr_command_run(u64 connects, u64 seconds)
 	return ret;
 }
 
+static int lr_listener_start(void)
+{
+	return lr_task_start(&lr_listener, lr_rdm ? lr_rdm_listen_on : lr_listen_on, NULL,
+			     "kofi_longrun/l");
+}
+
+/* Without connections clients are heard by an endpoint, which has connections below */
+static int lr_command_listen(bool listen)
+{
+	int ret;
+
+	if (!lr_server || !lr_rdm || listen == !!lr_listener)
+		return -EINVAL;
+	if (listen) {
+		ret = lr_rdm_listen() ? : lr_listener_start();
+		if (!ret)
+			return 0;
+	}
+	lr_task_stop(&lr_listener);
+	lr_rdm_unlisten();
+	return listen ? ret : 0;
+}
+
+static int lr_command(const char *word)
+{
+	unsigned long long connects, seconds;
+
+	if (sysfs_streq(word, "listen"))
+		return lr_command_listen(true);
+	if (sysfs_streq(word, "pause"))
+		return lr_command_listen(false);
+	if (sscanf(word, "run %llu %llu", &connects, &seconds) != 2)
+		return -EINVAL;
+	return lr_command_run(connects, seconds);
+}
+
 static ssize_t command_write(struct file *file, const char __user *ubuf,
 			     size_t len, loff_t *pos)
 {
-	unsigned long long connects, seconds;
 	char word[64] = {};
 	int ret;
 
@@ -467,12 +530,10 @@ static ssize_t command_write(struct file *file, const char __user *ubuf,
 		return -EINVAL;
 	if (copy_from_user(word, ubuf, len))
 		return -EFAULT;
-	if (sscanf(word, "run %llu %llu", &connects, &seconds) != 2)
-		return -EINVAL;
 	ret = mutex_lock_interruptible(&lr_lock);
 	if (ret)
 		return ret;
-	ret = lr_command_run(connects, seconds);
+	ret = lr_command(word);
 	mutex_unlock(&lr_lock);
 	return ret ? : len;
 }
@@ -537,6 +598,7 @@ static void lr_down(void)
 
 	WRITE_ONCE(lr_stop, true);
 	lr_task_stop(&lr_listener);
+	lr_rdm_unlisten();
 	if (lr_tasks)
 		lr_tasks_stop();
 	ret = tb_close(&lr_bed);
@@ -552,9 +614,8 @@ static int lr_up(void)
 
 	if (ret || !lr_server)
 		return ret;
-	return tb_listen(&lr_bed, lr_info) ? : lr_tasks_start() ? :
-	       lr_task_start(&lr_listener, lr_listen_on, NULL,
-			     "kofi_longrun/l");
+	ret = lr_rdm ? lr_rdm_listen() : tb_listen(&lr_bed, lr_info);
+	return ret ? : lr_tasks_start() ? : lr_listener_start();
 }
 
 static int __init longrun_init(void)
@@ -562,6 +623,7 @@ static int __init longrun_init(void)
 	int ret;
 
 	lr_server = !strcmp(role, "server");
+	lr_rdm = !strcmp(ep, "rdm");
 	if ((!lr_server && strcmp(role, "client")) || !links ||
 	    links > LR_LINKS_MAX || lr_size < sizeof(struct lr_msg) ||
 	    lr_size > LR_SIZE_MAX)

@@ -72,8 +72,8 @@ static int lr_send(struct lr_link *link, enum lr_stuff stuff, u32 len,
 		return -EIO;
 	lr_msg_fill(link, stuff, op->buf, len, flags);
 	ret = lr_sent(link, op, len,
-		      lr_post(link, fi_send(link->ep, op->buf, len, NULL, 0,
-					    op)));
+		      lr_post(link, fi_send(link->ep, op->buf, len, NULL,
+					    link->peer, op)));
 	if (ret)
 		return ret;
 	link->sent++;
@@ -93,7 +93,7 @@ static int lr_inject(struct lr_link *link, u32 len)
 		return -EIO;
 	lr_msg_fill(link, LR_OF_MSG, op->buf, len, 0);
 	ret = lr_sent(link, NULL, len,
-		      lr_post(link, fi_inject(link->ep, op->buf, len, 0)));
+		      lr_post(link, fi_inject(link->ep, op->buf, len, link->peer)));
 	memset(op->buf, 0, len);
 	if (ret)
 		return ret;
@@ -121,11 +121,11 @@ static int lr_write(struct lr_link *link, const struct lr_step *step)
 		step->len);
 	if (step->kind == LR_WRITE)
 		ret = lr_post(link, fi_write(link->ep, op->buf, step->len, NULL,
-					     0, to, key, op));
+					     link->peer, to, key, op));
 	else
 		ret = lr_post(link, fi_writedata(link->ep, op->buf, step->len,
-						 NULL, (u32)link->sent, 0, to,
-						 key, op));
+						 NULL, (u32)link->sent, link->peer,
+						 to, key, op));
 	ret = lr_sent(link, op, step->len, ret);
 	if (ret)
 		return ret;
@@ -154,8 +154,8 @@ static int lr_read(struct lr_link *link, const struct lr_step *step)
 		return -EIO;
 	memset(to, 0, step->len);
 	return lr_sent(link, op, step->len,
-		       lr_post(link, fi_read(link->ep, to, step->len, NULL, 0,
-					     from, link->welcome.key, op)));
+		       lr_post(link, fi_read(link->ep, to, step->len, NULL,
+					     link->peer, from, link->welcome.key, op)));
 }
 
 /* Where the result of step @nr goes, and behind it what is added */
@@ -180,7 +180,8 @@ static int lr_atomic(struct lr_link *link, const struct lr_step *step, u32 nr)
 	result[1] = step->len;
 	return lr_sent(link, op, sizeof(u64),
 		       lr_post(link, fi_fetch_atomic(link->ep, result + 1, 1,
-						     NULL, result, NULL, 0, at,
+						     NULL, result, NULL,
+						     link->peer, at,
 						     link->welcome.key,
 						     FI_UINT64, FI_SUM, op)));
 }
@@ -280,7 +281,7 @@ static int lr_await_msg(struct lr_link *link, enum lr_stuff stuff, u32 len,
 	int ret;
 
 	do {
-		ret = lr_next(link, &arrival);
+		ret = lr_next(link, false, &arrival);
 		if (ret)
 			return ret;
 		if (!arrival.op)
@@ -304,7 +305,7 @@ static int lr_await_data(struct lr_link *link)
 	int ret;
 
 	do {
-		ret = lr_next(link, &arrival);
+		ret = lr_next(link, true, &arrival);
 		if (ret)
 			return ret;
 		lr_expect(link, arrival.flags & FI_REMOTE_CQ_DATA,

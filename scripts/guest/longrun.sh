@@ -12,6 +12,23 @@ begin()
 	modprobe kofi_longrun "$@"
 }
 
+# rxm: load kofi_rxm, so that long messages take several segments, and the longest are offered
+rxm()
+{
+	modprobe kofi_rxm eager_limit=1024
+}
+
+# listen, pause: have the server's endpoint that hears of clients opened, or closed
+listen()
+{
+	echo listen >$lr/command
+}
+
+pause()
+{
+	echo pause >$lr/command
+}
+
 # run CONNECTS SECONDS: begin with that; returns at once
 run()
 {
@@ -66,7 +83,7 @@ memory()
 {
 	echo "slab_kib $(settled)"
 	cat /proc/allocinfo >"/tmp/alloc.$1"
-	awk '$4 ~ /^\[kofi(_verbs|_tcp)?\]$/ { bytes += $1; calls += $2 }
+	awk '$4 ~ /^\[kofi(_verbs|_tcp|_rxm)?\]$/ { bytes += $1; calls += $2 }
 		END { print "kofi_bytes", bytes + 0; print "kofi_objects", calls + 0 }' \
 		"/tmp/alloc.$1"
 }
@@ -82,5 +99,5 @@ grown()
 # end: unload
 end()
 {
-	rmmod kofi_longrun
+	rmmod kofi_longrun && { [ ! -d /sys/module/kofi_rxm ] || rmmod kofi_rxm; }
 }
