@@ -179,9 +179,9 @@ struct kofi_cqs {
 
 /**
  * struct kofi_cq - The queue; the provider embeds it in its own
+ * @lock: guards @head to @called; taken with interrupts off
  * @cq: what the client sees
  * @ops: the provider's
- * @lock: guards @head to @called; taken with interrupts off
  * @head: oldest completion
  * @tail: where the next completion is linked
  * @count: completions in the list
@@ -236,9 +236,9 @@ struct kofi_cqs {
  * @of_cqs: place in the list of @cqs
  */
 struct kofi_cq {
+	spinlock_t			lock;		/* see above */
 	struct fid_cq			cq;
 	const struct kofi_cq_ops	*ops;
-	spinlock_t			lock;		/* see above */
 	struct kofi_comp		*head;
 	struct kofi_comp		**tail;
 	size_t				count;
@@ -451,6 +451,15 @@ void kofi_cq_unreserve(struct kofi_cq *cq, size_t count);
  * Context: any; locks may be held, as no client is called from here.
  */
 void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
+
+/**
+ * kofi_cq_complete_irqs_off() - As kofi_cq_complete(), for a caller that has disabled interrupts
+ * @cq: the queue
+ * @comp: as kofi_cq_complete()
+ *
+ * Context: as kofi_cq_complete(), with interrupts disabled.
+ */
+void kofi_cq_complete_irqs_off(struct kofi_cq *cq, struct kofi_comp *comp);
 
 /**
  * kofi_cq_plug_batch() - Where completions of the caller go

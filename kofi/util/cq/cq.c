@@ -282,33 +282,49 @@ void kofi_cq_trace(const struct kofi_cq *cq, const struct kofi_comp *comp)
 			trace_kofi_done(&cq->cq.fid, comp);
 }
 
-/* Puts a chain of @count completions into the list; returns whether a run is due */
+/*
+ * Links a chain of @count completions to the list; returns whether the caller has to schedule a
+ * run.  If something was pending, a run is due already, unless the plugger has put it off.
+ */
+static __always_inline bool kofi_cq_link(struct kofi_cq *cq, struct kofi_comp *first,
+					 struct kofi_comp *last, size_t count, size_t errors)
+{
+	bool due;
+
+	lockdep_assert_held(&cq->lock);
+	*cq->tail = first;
+	cq->tail = &last->next;
+	cq->count += count;
+	cq->completed += count;
+	if (unlikely(errors)) {
+		cq->errors += errors;
+		cq->failed += errors;
+	}
+	due = !cq->pending || READ_ONCE(cq->plugger);
+	if (kofi_cq_has_callbacks(cq))
+		cq->pending = true;
+	else
+		kofi_cq_disarm(cq);
+	if (cq->wait_obj == FI_WAIT_UNSPEC)
+		wake_up(&cq->wait);
+	return due && cq->pending;
+}
+
+/* Puts a chain of @count completions into the list; returns as kofi_cq_link() */
 static bool kofi_cq_append_chain(struct kofi_cq *cq, struct kofi_comp *first,
 				 struct kofi_comp *last, size_t count,
 				 size_t errors)
 {
 	unsigned long flags;
-	bool pending;
+	bool due;
 
 	last->next = NULL;
 	if (trace_kofi_done_enabled())
 		kofi_cq_trace(cq, first);
 	spin_lock_irqsave(&cq->lock, flags);
-	*cq->tail = first;
-	cq->tail = &last->next;
-	cq->count += count;
-	cq->errors += errors;
-	cq->completed += count;
-	cq->failed += errors;
-	if (kofi_cq_has_callbacks(cq))
-		cq->pending = true;
-	else
-		kofi_cq_disarm(cq);
-	pending = cq->pending;
-	if (cq->wait_obj == FI_WAIT_UNSPEC)
-		wake_up(&cq->wait);
+	due = kofi_cq_link(cq, first, last, count, errors);
 	spin_unlock_irqrestore(&cq->lock, flags);
-	return pending;
+	return due;
 }
 
 /* Shows a chain to @tap and those behind it; returns what none of them keeps */
@@ -458,6 +474,23 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp)
 		kofi_cq_schedule(cq);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_complete);
+
+void kofi_cq_complete_irqs_off(struct kofi_cq *cq, struct kofi_comp *comp)
+{
+	bool due;
+
+	if (unlikely(READ_ONCE(cq->plugger) || cq->taps || trace_kofi_done_enabled())) {
+		kofi_cq_complete(cq, comp);
+		return;
+	}
+	comp->next = NULL;
+	spin_lock(&cq->lock);
+	due = kofi_cq_link(cq, comp, comp, 1, !!comp->err);
+	spin_unlock(&cq->lock);
+	if (due)
+		kofi_cq_schedule(cq);
+}
+EXPORT_SYMBOL_GPL(kofi_cq_complete_irqs_off);
 
 void kofi_cq_complete_now(struct kofi_cq *cq, struct kofi_comp *comp)
 {

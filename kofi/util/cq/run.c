@@ -221,17 +221,24 @@ static struct kofi_cq_call *kofi_cq_next_call(struct kofi_cq *cq)
 /* Takes up to @budget completions out of the list, for their callbacks; returns how many */
 static size_t kofi_cq_take_chain(struct kofi_cq *cq, size_t budget, struct kofi_comp **chain)
 {
-	struct kofi_comp **end = &cq->head;
+	struct kofi_comp **end = &cq->head, *comp;
 	size_t n;
 
 	lockdep_assert_held(&cq->lock);
 	*chain = cq->head;
-	for (n = 0; n < budget && *end; n++) {
-		cq->errors -= !!(*end)->err;
-		end = &(*end)->next;
+	if (cq->count <= budget) {
+		n = cq->count;
+		end = cq->tail;
+	} else {
+		for (n = 0; n < budget; n++)
+			end = &(*end)->next;
 	}
-	if (n)
-		kofi_cq_cut(cq, end, n);
+	if (!n)
+		return 0;
+	kofi_cq_cut(cq, end, n);
+	if (unlikely(cq->errors))
+		for (comp = *chain; comp; comp = comp->next)
+			cq->errors -= !!comp->err;
 	return n;
 }
 
@@ -263,7 +270,7 @@ static size_t kofi_cq_run_one(struct kofi_cq *cq, size_t budget)
 	if (!list_empty(&cq->calls))
 		budget = 1;
 	if (kofi_cq_has_callbacks(cq))
-		n = kofi_cq_take_chain(cq, min_t(size_t, budget, KOFI_CQ_POLL), &chain);
+		n = kofi_cq_take_chain(cq, budget, &chain);
 	if (!n || (!cq->head && list_empty(&cq->calls)))
 		cq->pending = false;
 	spin_unlock_irqrestore(&cq->lock, flags);

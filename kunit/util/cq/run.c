@@ -336,6 +336,52 @@ static void a_plug_holds_up_the_caller_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 1);
 }
 
+/* The run that the plugger has put off is not the one that the completion of another task needs */
+static void what_a_plugger_has_put_off_holds_up_no_other_task(struct kunit *test)
+{
+	struct ut_cq *uc;
+	int k;
+
+	for (k = 0; k < UT_CQ_CONTEXTS; k++) {
+		uc = ut_cq_open_done(test, ut_cq_contexts[k]);
+		KUNIT_ASSERT_TRUE(test, kofi_cq_plug(&uc->cq));
+		kofi_cq_complete_now(&uc->cq, &uc->ops[1].comp.comp);
+		run_tasklets();
+		KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 0);
+		vt_async_join(test, vt_async_start(test, complete_one, uc));
+		ut_cq_await(test, uc, 2);
+		KUNIT_EXPECT_EQ(test, uc->order[0], 1);
+		KUNIT_EXPECT_EQ(test, uc->order[1], 0);
+		kofi_cq_unplug(&uc->cq);
+		KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 2);
+	}
+}
+
+static void completions_with_interrupts_disabled_are_called_in_order(struct kunit *test)
+{
+	static DEFINE_SPINLOCK(lock);
+	struct ut_cq *uc;
+	unsigned long flags;
+	int i, k, plugged;
+
+	for (k = 0; k < 2 * UT_CQ_CONTEXTS; k++) {
+		plugged = k / UT_CQ_CONTEXTS;
+		uc = ut_cq_open_done(test, ut_cq_contexts[k % UT_CQ_CONTEXTS]);
+		if (plugged)
+			KUNIT_ASSERT_TRUE(test, kofi_cq_plug(&uc->cq));
+		uc->ops[1].comp.comp.err = EIO;
+		spin_lock_irqsave(&lock, flags);
+		for (i = 0; i < 3; i++)
+			kofi_cq_complete_irqs_off(&uc->cq, &uc->ops[i].comp.comp);
+		spin_unlock_irqrestore(&lock, flags);
+		if (plugged)
+			kofi_cq_unplug(&uc->cq);
+		ut_cq_await(test, uc, 3);
+		for (i = 0; i < 3; i++)
+			KUNIT_EXPECT_EQ(test, uc->order[i], i);
+	}
+}
+
 static struct kunit_case cq_run_cases[] = {
 	KUNIT_CASE(callback_runs_in_softirq),
 	KUNIT_CASE(callback_runs_in_a_worker),
@@ -356,6 +402,8 @@ static struct kunit_case cq_run_cases[] = {
 	KUNIT_CASE(the_queue_cannot_be_closed_from_a_callback),
 	KUNIT_CASE(what_a_plugged_queue_gets_is_called_when_it_is_unplugged),
 	KUNIT_CASE(a_plug_holds_up_the_caller_alone),
+	KUNIT_CASE(what_a_plugger_has_put_off_holds_up_no_other_task),
+	KUNIT_CASE(completions_with_interrupts_disabled_are_called_in_order),
 	{}
 };
 
