@@ -13,8 +13,9 @@
  *
  * An object keeps its contents while it is in the pool.
  *
- * A pool has a spinlock of its own, held for a few instructions; a provider gives
- * each endpoint a pool, so endpoints do not share one.
+ * A pool has a spinlock, held for a few instructions; a provider gives each endpoint a pool, so
+ * endpoints do not share one.  An owner that takes a lock of its own with each object has the pool
+ * use that lock (kofi_bufpool_use_lock()).
  */
 #ifndef _KOFI_BUFPOOL_H
 #define _KOFI_BUFPOOL_H
@@ -40,7 +41,8 @@ typedef void (*kofi_bufpool_prepare_fn)(struct kofi_bufpool *pool, void *obj);
 
 /**
  * struct kofi_bufpool - A pool of equal objects
- * @lock: protects @nfree to @free, and @made and @blocks
+ * @lock: protects @nfree to @free, and @made and @blocks: @own_lock, or its owner's
+ * @own_lock: of the pool
  * @nfree: objects in the pool
  * @calls: calls of @refilled under way
  * @starved: a get has failed since the last call of @refilled
@@ -56,7 +58,8 @@ typedef void (*kofi_bufpool_prepare_fn)(struct kofi_bufpool *pool, void *obj);
  * @prepare: see kofi_bufpool_prepare_fn, or NULL
  */
 struct kofi_bufpool {
-	spinlock_t		lock; /* of the pool */
+	spinlock_t		*lock; /* see above */
+	spinlock_t		own_lock; /* see above */
 	u32			nfree;
 	u32			calls;
 	bool			starved;
@@ -104,6 +107,18 @@ int kofi_bufpool_init(struct kofi_bufpool *pool, size_t size, u32 count,
  */
 int kofi_bufpool_init_part(struct kofi_bufpool *pool, size_t size, u32 count,
 			   kofi_bufpool_prepare_fn prepare, kofi_bufpool_fn refilled);
+
+/**
+ * kofi_bufpool_use_lock() - Have a pool use a lock of its owner's
+ * @pool: a pool that nothing has been taken out of yet
+ * @lock: taken with interrupts off; the owner calls nothing but kofi_bufpool_get_locked() with it
+ *
+ * Context: may sleep.
+ */
+static inline void kofi_bufpool_use_lock(struct kofi_bufpool *pool, spinlock_t *lock)
+{
+	pool->lock = lock;
+}
 
 /**
  * kofi_bufpool_grow() - Allocate more objects, without waiting for memory
@@ -158,33 +173,49 @@ static inline void *kofi_bufpool_obj(const struct kofi_bufpool *pool, u32 i)
 void *kofi_bufpool_get(struct kofi_bufpool *pool);
 
 /**
- * kofi_bufpool_try_get() - Take an object out of a pool, for a caller that has interrupts off
- * @pool: the pool
+ * kofi_bufpool_get_locked() - Take an object out of a pool, for a caller that holds its lock
+ * @pool: the pool, which has an object: its nfree is not 0
  *
- * Context: any, with interrupts off.
- * Return: as kofi_bufpool_get(), but NULL makes no call of @refilled due.
+ * Context: any, with the lock of the pool held.
+ * Return: as kofi_bufpool_get().
  */
-static inline void *kofi_bufpool_try_get(struct kofi_bufpool *pool)
+static inline void *kofi_bufpool_get_locked(struct kofi_bufpool *pool)
 {
-	void *obj = NULL;
-
-	lockdep_assert_irqs_disabled();
-	spin_lock(&pool->lock);
-	if (likely(pool->nfree))
-		obj = pool->free[--pool->nfree];
-	spin_unlock(&pool->lock);
-	return obj;
+	lockdep_assert_held(pool->lock);
+	return pool->free[--pool->nfree];
 }
 
 /**
- * kofi_bufpool_put_many() - Give objects back with one hold of the lock
+ * kofi_bufpool_begin_put() - Begin to give objects back with one hold of the lock
  * @pool: the pool
- * @objs: objects of it, taken out before
- * @count: how many, not 0
+ * @flags: state of interrupts, for kofi_bufpool_end_put()
+ *
+ * kofi_bufpool_put_next() follows for each object, and then kofi_bufpool_end_put().
  *
  * Context: any.
  */
-void kofi_bufpool_put_many(struct kofi_bufpool *pool, void *const *objs, u32 count);
+static inline void kofi_bufpool_begin_put(struct kofi_bufpool *pool, unsigned long *flags)
+	__acquires(pool->lock)
+{
+	spin_lock_irqsave(pool->lock, *flags);
+}
+
+/* Give the next object back */
+static inline void kofi_bufpool_put_next(struct kofi_bufpool *pool, void *obj)
+{
+	lockdep_assert_held(pool->lock);
+	if (!WARN_ON_ONCE(pool->nfree >= pool->made))
+		pool->free[pool->nfree++] = obj;
+}
+
+/**
+ * kofi_bufpool_end_put() - All objects of kofi_bufpool_begin_put() are back
+ * @pool: the pool
+ * @flags: from kofi_bufpool_begin_put()
+ *
+ * Context: as kofi_bufpool_begin_put().
+ */
+void kofi_bufpool_end_put(struct kofi_bufpool *pool, unsigned long flags) __releases(pool->lock);
 
 /**
  * kofi_bufpool_put() - Give an object back
@@ -195,7 +226,11 @@ void kofi_bufpool_put_many(struct kofi_bufpool *pool, void *const *objs, u32 cou
  */
 static inline void kofi_bufpool_put(struct kofi_bufpool *pool, void *obj)
 {
-	kofi_bufpool_put_many(pool, &obj, 1);
+	unsigned long flags;
+
+	kofi_bufpool_begin_put(pool, &flags);
+	kofi_bufpool_put_next(pool, obj);
+	kofi_bufpool_end_put(pool, flags);
 }
 
 /**

@@ -68,7 +68,8 @@ static int kofi_bufpool_begin(struct kofi_bufpool *pool, size_t size, u32 count,
 		return -EINVAL;
 
 	memset(pool, 0, sizeof(*pool));
-	spin_lock_init(&pool->lock);
+	spin_lock_init(&pool->own_lock);
+	pool->lock = &pool->own_lock;
 	pool->refilled = refilled;
 	pool->count = count;
 	pool->size = ALIGN(size, sizeof(u64));
@@ -124,7 +125,7 @@ static u32 kofi_bufpool_add(struct kofi_bufpool *pool, struct kofi_bufpool_block
 
 	for (i = 0; pool->prepare && i < count; i++)
 		pool->prepare(pool, (void *)block->objs + i * pool->size);
-	spin_lock_irqsave(&pool->lock, flags);
+	spin_lock_irqsave(pool->lock, flags);
 	count = min(count, pool->count - pool->made);
 	for (i = 0; i < count; i++)
 		pool->free[pool->nfree++] = (void *)block->objs + (count - 1 - i) * pool->size;
@@ -133,7 +134,7 @@ static u32 kofi_bufpool_add(struct kofi_bufpool *pool, struct kofi_bufpool_block
 		block->next = pool->blocks;
 		pool->blocks = block;
 	}
-	spin_unlock_irqrestore(&pool->lock, flags);
+	spin_unlock_irqrestore(pool->lock, flags);
 	if (!count)
 		kfree(block);
 	return count;
@@ -206,19 +207,19 @@ void *kofi_bufpool_get(struct kofi_bufpool *pool)
 	unsigned long flags;
 	void *obj = NULL;
 
-	spin_lock_irqsave(&pool->lock, flags);
+	spin_lock_irqsave(pool->lock, flags);
 	if (likely(pool->nfree))
 		obj = pool->free[--pool->nfree];
 	else
 		pool->starved = true;
-	spin_unlock_irqrestore(&pool->lock, flags);
+	spin_unlock_irqrestore(pool->lock, flags);
 	return obj;
 }
 EXPORT_SYMBOL_GPL(kofi_bufpool_get);
 
 static u32 kofi_bufpool_out(const struct kofi_bufpool *pool)
 {
-	lockdep_assert_held(&pool->lock);
+	lockdep_assert_held(pool->lock);
 
 	return pool->made - pool->nfree + pool->calls;
 }
@@ -231,43 +232,34 @@ static void kofi_bufpool_wake(struct kofi_bufpool *pool)
 	}
 }
 
-void kofi_bufpool_put_many(struct kofi_bufpool *pool, void *const *objs, u32 count)
+void kofi_bufpool_end_put(struct kofi_bufpool *pool, unsigned long flags)
+	__releases(pool->lock)
 {
-	unsigned long flags;
-	bool call;
-	u32 i;
+	bool call = unlikely(pool->starved) && pool->refilled;
 
-	spin_lock_irqsave(&pool->lock, flags);
-	if (WARN_ON_ONCE(count > pool->made - pool->nfree)) {
-		spin_unlock_irqrestore(&pool->lock, flags);
-		return;
-	}
-	for (i = 0; i < count; i++)
-		pool->free[pool->nfree++] = objs[i];
-	call = unlikely(pool->starved) && pool->refilled;
 	pool->starved = false;
 	pool->calls += call;
 	kofi_bufpool_wake(pool);
-	spin_unlock_irqrestore(&pool->lock, flags);
+	spin_unlock_irqrestore(pool->lock, flags);
 	if (likely(!call))
 		return;
 
 	pool->refilled(pool);
-	spin_lock_irqsave(&pool->lock, flags);
+	spin_lock_irqsave(pool->lock, flags);
 	pool->calls--;
 	kofi_bufpool_wake(pool);
-	spin_unlock_irqrestore(&pool->lock, flags);
+	spin_unlock_irqrestore(pool->lock, flags);
 }
-EXPORT_SYMBOL_GPL(kofi_bufpool_put_many);
+EXPORT_SYMBOL_GPL(kofi_bufpool_end_put);
 
 u32 kofi_bufpool_busy(struct kofi_bufpool *pool)
 {
 	unsigned long flags;
 	u32 out;
 
-	spin_lock_irqsave(&pool->lock, flags);
+	spin_lock_irqsave(pool->lock, flags);
 	out = kofi_bufpool_out(pool);
-	spin_unlock_irqrestore(&pool->lock, flags);
+	spin_unlock_irqrestore(pool->lock, flags);
 	return out;
 }
 EXPORT_SYMBOL_GPL(kofi_bufpool_busy);
@@ -277,17 +269,17 @@ void kofi_bufpool_drain(struct kofi_bufpool *pool)
 	DECLARE_COMPLETION_ONSTACK(drained);
 	bool wait;
 
-	spin_lock_irq(&pool->lock);
+	spin_lock_irq(pool->lock);
 	wait = kofi_bufpool_out(pool);
 	if (wait)
 		pool->drained = &drained;
-	spin_unlock_irq(&pool->lock);
+	spin_unlock_irq(pool->lock);
 	if (!wait)
 		return;
 
 	wait_for_completion(&drained);
 	/* Wait until the last put has released the lock */
-	spin_lock_irq(&pool->lock);
-	spin_unlock_irq(&pool->lock);
+	spin_lock_irq(pool->lock);
+	spin_unlock_irq(pool->lock);
 }
 EXPORT_SYMBOL_GPL(kofi_bufpool_drain);

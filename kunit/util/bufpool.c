@@ -227,20 +227,21 @@ static void a_pool_that_nobody_found_empty_reports_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pt->calls, 0);
 }
 
-static void a_try_gets_an_object_and_makes_no_report_due(struct kunit *test)
+static void an_owner_that_holds_the_lock_takes_all_objects(struct kunit *test)
 {
 	struct pool_test *pt = new_pool(test, refilled);
-	void *obj[COUNT], *none;
+	static DEFINE_SPINLOCK(lock);
+	void *obj[COUNT];
 	unsigned long flags;
 	int i;
 
-	local_irq_save(flags);
+	kofi_bufpool_use_lock(&pt->pool, &lock);
+	spin_lock_irqsave(&lock, flags);
 	for (i = 0; i < COUNT; i++)
-		obj[i] = kofi_bufpool_try_get(&pt->pool);
-	none = kofi_bufpool_try_get(&pt->pool);
-	local_irq_restore(flags);
+		obj[i] = kofi_bufpool_get_locked(&pt->pool);
+	spin_unlock_irqrestore(&lock, flags);
 
-	KUNIT_EXPECT_NULL(test, none);
+	KUNIT_EXPECT_EQ(test, pt->pool.nfree, 0);
 	KUNIT_EXPECT_EQ(test, kofi_bufpool_busy(&pt->pool), COUNT);
 	for (i = 0; i < COUNT; i++)
 		KUNIT_ASSERT_NOT_NULL(test, obj[i]);
@@ -558,7 +559,7 @@ static struct kunit_case bufpool_cases[] = {
 	KUNIT_CASE(a_failed_get_is_reported_once),
 	KUNIT_CASE(each_time_the_pool_was_empty_is_reported),
 	KUNIT_CASE(a_pool_that_nobody_found_empty_reports_nothing),
-	KUNIT_CASE(a_try_gets_an_object_and_makes_no_report_due),
+	KUNIT_CASE(an_owner_that_holds_the_lock_takes_all_objects),
 	KUNIT_CASE(the_report_comes_when_there_is_an_object),
 	KUNIT_CASE(a_drain_of_a_full_pool_does_not_wait),
 	KUNIT_CASE(a_drain_waits_for_every_object),

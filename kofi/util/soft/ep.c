@@ -347,6 +347,7 @@ static int kofi_soft_alloc(struct kofi_soft_ep *ep, size_t tx_size,
 		ret = kofi_bufpool_init(&ep->slots, ep->type->op_size, tx_size, NULL);
 	if (ret)
 		goto no_slots;
+	kofi_bufpool_use_lock(&ep->slots, &ep->lock);
 	kofi_credit_init(&ep->slot_credit, &ep->kep.tx, ep->slots.made);
 	kofi_credit_init(&ep->rw_credit, &ep->kep.tx, 0);
 	if (kofi_soft_is_target(ep) && (!ep->kep.no_rx || ep->kep.shared))

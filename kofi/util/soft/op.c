@@ -40,29 +40,22 @@ static struct kofi_soft_op *kofi_soft_op_get(struct kofi_soft_ep *ep)
 
 	if (!kofi_soft_take_slot(ep))
 		return NULL;
-	/* There is one, as kofi_soft_op_put() gives the credit back last */
+	/* There is one, as kofi_soft_op_put() gives both back with one hold of the lock */
 	op = kofi_bufpool_get(&ep->slots);
 	op->ep = ep;
 	return op;
 }
 
-/*
- * Give @count slots of an endpoint back.  The endpoint may be closing; its close waits for RCU
- * read-side sections
- */
-static void kofi_soft_slots_put(struct kofi_soft_ep *ep, void *const *slots, u32 count)
-{
-	rcu_read_lock();
-	kofi_bufpool_put_many(&ep->slots, slots, count);
-	kofi_credit_give_many(&ep->slot_credit, count);
-	rcu_read_unlock();
-}
-
+/* Give a slot back.  The endpoint may be closing; its close waits for the last hold of the lock */
 static void kofi_soft_op_put(struct kofi_soft_op *op)
 {
-	void *slot = op;
+	struct kofi_soft_ep *ep = op->ep;
+	unsigned long flags;
 
-	kofi_soft_slots_put(op->ep, &slot, 1);
+	kofi_bufpool_begin_put(&ep->slots, &flags);
+	kofi_bufpool_put_next(&ep->slots, op);
+	kofi_credit_give(&ep->slot_credit);
+	kofi_bufpool_end_put(&ep->slots, flags);
 }
 
 static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct fi_xfer *xfer, u64 flags)
@@ -291,7 +284,7 @@ static ssize_t kofi_soft_send(struct fid_ep *fid_ep, const void *buf, size_t len
 		return -EAGAIN;
 	spin_lock_irqsave(&ep->hub->lock, irq_flags);
 	/* There is one, see kofi_soft_op_get() */
-	op = kofi_bufpool_try_get(&ep->slots);
+	op = kofi_bufpool_get_locked(&ep->slots);
 	op->ep = ep;
 	op->comp.comp = (struct kofi_comp) {
 		.op_context	= kofi_ep_context(kep, &kep->tx, context),
@@ -450,78 +443,46 @@ static struct kofi_soft_op *to_kofi_soft_op(struct kofi_comp *comp)
 	return container_of(comp, struct kofi_soft_op, comp.comp);
 }
 
-/**
- * struct kofi_soft_returns - Completed objects of one pool that go back together
- * @pool: the pool
- * @ep: the endpoint, if they are its slots; else NULL
- * @count: objects
- * @objs: the objects
- */
-struct kofi_soft_returns {
-	struct kofi_bufpool	*pool;
-	struct kofi_soft_ep	*ep;
-	u32			count;
-	void			*objs[KOFI_CQ_POLL];
-};
-
-static void kofi_soft_return(struct kofi_soft_returns *returns)
+/* Returns the pool that a completion is an object of; *@ep: the endpoint, if it is a slot */
+static struct kofi_bufpool *kofi_soft_pool(struct kofi_comp *comp, struct kofi_soft_ep **ep)
 {
-	if (returns->ep)
-		kofi_soft_slots_put(returns->ep, returns->objs, returns->count);
-	else if (returns->count)
-		kofi_bufpool_put_many(returns->pool, returns->objs, returns->count);
-	returns->count = 0;
-}
-
-static void kofi_soft_return_later(struct kofi_soft_returns *returns, struct kofi_bufpool *pool,
-				   struct kofi_soft_ep *ep, void *obj)
-{
-	if (returns->pool != pool || returns->count == ARRAY_SIZE(returns->objs)) {
-		kofi_soft_return(returns);
-		returns->pool = pool;
-		returns->ep = ep;
-	}
-	returns->objs[returns->count++] = obj;
-}
-
-static void kofi_soft_release_one(struct kofi_comp *comp)
-{
+	*ep = NULL;
 	if (kofi_comp_is_rx(comp))
-		kofi_bufpool_put(to_kofi_rx(comp)->pool, to_kofi_rx(comp));
-	else if (kofi_soft_comp_is_event(comp))
-		kofi_soft_event_put(to_kofi_soft_event(comp)->ep, to_kofi_soft_event(comp));
-	else
-		kofi_soft_op_put(to_kofi_soft_op(comp));
+		return to_kofi_rx(comp)->pool;
+	if (kofi_soft_comp_is_event(comp))
+		return &to_kofi_soft_event(comp)->ep->events;
+	*ep = to_kofi_soft_op(comp)->ep;
+	return &(*ep)->slots;
 }
 
+/* Those of one pool that follow each other go back with one hold of its lock */
 void kofi_soft_release(struct kofi_comp *chain)
 {
-	struct kofi_soft_returns returns __uninitialized;
+	struct kofi_soft_ep *ep, *next_ep = NULL;
+	struct kofi_bufpool *pool, *next;
 	struct kofi_comp *comp;
-	struct kofi_soft_ep *ep;
+	unsigned long flags;
+	int count;
 
-	if (!chain->next) {
-		kofi_soft_release_one(chain);
-		return;
+	/* An object of each kind begins with its completion */
+	BUILD_BUG_ON(offsetof(struct kofi_rx, comp.comp) ||
+		     offsetof(struct kofi_soft_event, comp.comp) ||
+		     offsetof(struct kofi_soft_op, comp.comp));
+	for (pool = kofi_soft_pool(chain, &ep); pool; pool = next, ep = next_ep) {
+		count = 0;
+		kofi_bufpool_begin_put(pool, &flags);
+		do {
+			comp = chain;
+			chain = comp->next;
+			kofi_bufpool_put_next(pool, comp);
+			count++;
+			next = chain ? kofi_soft_pool(chain, &next_ep) : NULL;
+		} while (next == pool);
+		/* As in kofi_soft_op_put() */
+		if (ep)
+			kofi_credit_give_many(&ep->slot_credit, count);
+		kofi_bufpool_end_put(pool, flags);
 	}
-	returns.pool = NULL;
-	returns.ep = NULL;
-	returns.count = 0;
-	while ((comp = chain)) {
-		chain = comp->next;
-		if (kofi_comp_is_rx(comp)) {
-			kofi_soft_return_later(&returns, to_kofi_rx(comp)->pool, NULL,
-					       to_kofi_rx(comp));
-		} else if (kofi_soft_comp_is_event(comp)) {
-			ep = to_kofi_soft_event(comp)->ep;
-			kofi_soft_return_later(&returns, &ep->events, NULL,
-					       to_kofi_soft_event(comp));
-		} else {
-			ep = to_kofi_soft_op(comp)->ep;
-			kofi_soft_return_later(&returns, &ep->slots, ep, to_kofi_soft_op(comp));
-		}
-	}
-	kofi_soft_return(&returns);
 }
 
 bool kofi_soft_comp_is_of(struct kofi_comp *comp, void *ep)

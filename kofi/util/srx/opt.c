@@ -71,8 +71,11 @@ static int kofi_srx_init_pools(struct kofi_srx *srx,
 
 	ret = kofi_srx_init_pool(&srx->pool, size, attr->size, attr->grows,
 				 kofi_srx_prepare_rx, kofi_srx_refilled);
-	if (ret || !attr->multi)
+	if (ret)
 		return ret;
+	kofi_bufpool_use_lock(&srx->pool, &srx->lock);
+	if (!attr->multi)
+		return 0;
 
 	ret = kofi_srx_init_pool(&srx->multi, sizeof(struct kofi_rx), attr->multi, attr->grows,
 				 kofi_srx_prepare_multi, kofi_srx_multi_refilled);

@@ -701,8 +701,9 @@ int kofi_srx_post_buf(struct kofi_srx *srx, void *buf, size_t len, fi_addr_t src
 		return 1;
 	spin_lock_irqsave(&srx->lock, irq_flags);
 	/* Otherwise a message may take it at once, or somebody has to be called */
-	if (likely(!srx->ended && !srx->nmsgs && !srx->stalled && list_empty(&srx->deferred)))
-		rx = kofi_bufpool_try_get(&srx->pool);
+	if (likely(!srx->ended && !srx->nmsgs && !srx->stalled && list_empty(&srx->deferred) &&
+		   srx->pool.nfree))
+		rx = kofi_bufpool_get_locked(&srx->pool);
 	if (likely(rx)) {
 		kofi_rx_begin(rx, ep, flags, FI_MSG, context);
 		kofi_iov_set_buf(&rx->iov, buf, len);
