@@ -462,6 +462,24 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
 void kofi_cq_complete_irqs_off(struct kofi_cq *cq, struct kofi_comp *comp);
 
 /**
+ * kofi_cq_needs_softirq() - Would the client be called in a softirq that has to be started first?
+ * @cq: the queue, or that of the peer
+ *
+ * A completion of a task then wakes ksoftirqd.  A worker that unplugs the queue calls the client
+ * itself.
+ *
+ * Context: any.
+ * Return: whether a completion of the caller would do so.
+ */
+static inline bool kofi_cq_needs_softirq(const struct kofi_cq *cq)
+{
+	if (likely(cq->comp_ctx != FI_COMP_SOFTIRQ))
+		return false;
+	return (cq->wait_obj == FI_WAIT_DONE || cq->wait_obj == FI_WAIT_CALLBACK) &&
+	       !in_serving_softirq();
+}
+
+/**
  * kofi_cq_plug_batch() - Where completions of the caller go
  * @cq: the queue
  *

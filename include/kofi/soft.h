@@ -50,6 +50,11 @@
  * (&kofi_soft_ep.work) runs, takes the operations out of the list, and calls
  * kofi_soft_op_done() for each, once.  So posting is short in any context.
  *
+ * A message of one short buffer whose peer is in this kernel, and has a receive for it, is
+ * received within its call (kofi_soft_ep.receiver).  So such a message needs no worker, in any
+ * context.  If a client is to be called in a softirq, this holds for messages that are posted in
+ * one.
+ *
  * If the client has promised to post in process context (FI_OPT_MAY_SLEEP), and the provider
  * has kofi_soft_type.now, the provider takes operations within the client's call.  Operations
  * that callbacks of the endpoint's queues post are taken after the last callback of the run.
@@ -88,6 +93,7 @@
 
 #define KOFI_SOFT_EVENTS	64	/* most unread completions of a peer's writes with data */
 #define KOFI_SOFT_CTXS		64	/* most contexts of a scalable endpoint, each direction */
+#define KOFI_SOFT_DELIVER	SZ_4K	/* most bytes of a message received within its call */
 
 struct kofi_soft_ep;
 struct kofi_soft_op;
@@ -288,6 +294,9 @@ struct kofi_soft_ctxs {
  * @events: &struct kofi_soft_event, of an endpoint that is a target
  * @lock: guards @posted and @over, and lists of the provider's; taken with interrupts off
  * @posted: operations that the worker has not taken, oldest first
+ * @receiver: the peer, if it is in this kernel and receives messages within their calls; or NULL,
+ *	as while something is posted.  The provider sets it; guarded by @lock, under which messages
+ *	are received
  * @over: nothing is posted any more; guarded by the @lock of @hub, as is @refused
  * @refused: @admit of the provider has refused an operation
  * @absent: flags of operations that the peer does not know; set before the connection stands
@@ -323,6 +332,7 @@ struct kofi_soft_ep {
 	struct kofi_bufpool		events;
 	spinlock_t			lock;		/* see above */
 	struct list_head		posted;
+	struct kofi_soft_ep		*receiver;
 	bool				over;
 	bool				refused;
 	u64				absent;

@@ -196,14 +196,15 @@ struct kofi_srx_table {
 
 /**
  * struct kofi_srx - The receive side; the provider embeds it in its own
+ * @lock: guards what follows @ops up to @limit, the receives that are posted, the messages that
+ *	wait, and kofi_ep.rx_msgs and .rx_left; taken with interrupts off
  * @ep: endpoint or shared receive context that receives are posted to
  * @ops: the provider's
- * @lock: guards what follows up to @limit, the receives that are posted, the messages that
- *	wait, and kofi_ep.rx_msgs and .rx_left; taken with interrupts off
  * @receives: posted receives that are neither in @wild nor in @untagged
  * @messages: messages that wait
  * @wild: posted receives with bits to ignore, oldest first
- * @untagged: posted untagged receives from any sender, oldest first
+ * @untagged: oldest of the posted untagged receives from any sender, linked by kofi_rx.next
+ * @untagged_tail: where the next of them is linked
  * @posted: other posted receives, oldest first
  * @deferred: younger receives, which have not seen all messages that wait, oldest first
  * @order: tagged messages that wait and are not claimed, oldest first
@@ -229,13 +230,14 @@ struct kofi_srx_table {
  * @multi: &struct kofi_rx for messages of buffers with FI_MULTI_RECV
  */
 struct kofi_srx {
+	spinlock_t			lock; /* see above */
 	struct kofi_ep			*ep;
 	const struct kofi_srx_ops	*ops;
-	spinlock_t			lock; /* see above */
 	struct kofi_srx_table		receives;
 	struct kofi_srx_table		messages;
 	struct list_head		wild;
-	struct list_head		untagged;
+	struct kofi_rx			*untagged;
+	struct kofi_rx			**untagged_tail;
 	struct list_head		posted;
 	struct list_head		deferred;
 	struct list_head		order;
@@ -273,7 +275,9 @@ struct kofi_srx {
  * @seq: number in the order of posting; an older receive has a smaller number
  * @link: in the table of receives, or in kofi_srx.wild
  * @linked: @link is in use
- * @entry: in kofi_srx.untagged, .posted or .deferred
+ * @listed: it is in kofi_srx.untagged
+ * @next: in kofi_srx.untagged
+ * @entry: in kofi_srx.posted or .deferred
  * @used: of a buffer: bytes that messages have taken
  * @min_left: of a buffer: it takes no more messages when fewer bytes than this are left
  * @nmsgs: of a buffer: messages in transfer
@@ -296,7 +300,11 @@ struct kofi_rx {
 	u64			seq;
 	struct kofi_srx_link	link;
 	bool			linked;
-	struct list_head	entry;
+	bool			listed;
+	union {
+		struct kofi_rx		*next;
+		struct list_head	entry;
+	};
 	size_t			used;
 	size_t			min_left;
 	u32			nmsgs;
@@ -390,20 +398,21 @@ void kofi_srx_destroy(struct kofi_srx *srx);
 ssize_t kofi_srx_post(struct kofi_srx *srx, const struct fi_xfer *xfer, u64 flags);
 
 /**
- * kofi_srx_post_buf() - Post an untagged receive of one buffer, with default flags
- * @srx: the receive side of an endpoint that is enabled
- * @buf: the buffer
- * @len: its bytes
- * @src_addr: the sender, if receives name one
- * @context: the client's
+ * kofi_srx_post_buf() - Post a receive of one buffer, with default flags
+ * @srx: the receive side of an endpoint that is enabled, and has FI_OP_RECV
+ * @buf: as fi_recv()
+ * @len: as fi_recv()
+ * @desc: as fi_recv()
+ * @src_addr: as fi_recv()
+ * @context: as fi_recv()
  *
- * What fi_recv() does, for the receives that are frequent.
+ * What fi_recv() does.  A receive that is not simple is described to ->post of the endpoint.
  *
  * Context: any.
- * Return: 0; 1: nothing has happened, and kofi_srx_post() posts the receive, or finds out why not.
+ * Return: as fi_recv().
  */
-int kofi_srx_post_buf(struct kofi_srx *srx, void *buf, size_t len, fi_addr_t src_addr,
-		      void *context);
+ssize_t kofi_srx_post_buf(struct kofi_srx *srx, void *buf, size_t len, void *desc,
+			  fi_addr_t src_addr, void *context);
 
 /* Results of kofi_srx_arrive() if it succeeds */
 #define KOFI_SRX_MATCHED	0
@@ -430,21 +439,61 @@ int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 		    struct kofi_srx_msg *msg, struct kofi_rx **rx);
 
 /**
- * kofi_srx_arrive_many() - Several messages have arrived, which are alike
- * @srx: where they arrive
- * @what: describes each of them but for its length: untagged, and of a sender without a name
- * @lens: bytes of each message, oldest first
- * @rxs: the receives, in the order of the messages
- * @count: how many messages
- *
- * Takes receives with one hold of the lock.
+ * kofi_srx_arrive_plain() - Find the receive for an untagged message, if that is simple
+ * @srx: where the endpoint receives
+ * @what: the message; its sender has no name
  *
  * Context: as kofi_srx_arrive().
- * Return: how many messages, the oldest, have a receive now, as with KOFI_SRX_MATCHED.
- * kofi_srx_arrive() says what becomes of the next one.
+ * Return: the receive, as with KOFI_SRX_MATCHED; NULL: kofi_srx_arrive() finds out.
  */
-unsigned int kofi_srx_arrive_many(struct kofi_srx *srx, struct kofi_srx_arrival *what,
-				  const size_t *lens, struct kofi_rx **rxs, unsigned int count);
+struct kofi_rx *kofi_srx_arrive_plain(struct kofi_srx *srx, const struct kofi_srx_arrival *what);
+
+/* Take the receive at *@at out of kofi_srx.untagged, with the lock held */
+static inline struct kofi_rx *kofi_srx_unlist(struct kofi_srx *srx, struct kofi_rx **at)
+{
+	struct kofi_rx *rx = *at;
+
+	lockdep_assert_held(&srx->lock);
+	*at = rx->next;
+	if (!rx->next)
+		srx->untagged_tail = at;
+	rx->listed = false;
+	return rx;
+}
+
+/*
+ * Take the oldest untagged receive for a message, with the lock held.  NULL: there is none, or
+ * kofi_srx_arrive() has to look for another, or something else is due then.
+ */
+static inline struct kofi_rx *kofi_srx_take_listed(struct kofi_srx *srx, const struct kofi_ep *ep)
+{
+	struct kofi_rx *rx = srx->untagged;
+
+	lockdep_assert_held(&srx->lock);
+	if (unlikely(!rx || rx->flags & FI_MULTI_RECV || srx->ndirected || srx->limit ||
+		     ep->rx_left))
+		return NULL;
+	srx->nposted--;
+	return kofi_srx_unlist(srx, &srx->untagged);
+}
+
+/**
+ * kofi_srx_take_plain() - As kofi_srx_arrive_plain(), for a message that kofi_rx_receive() receives
+ * @srx: where the endpoint receives
+ * @ep: the endpoint
+ *
+ * Context: any, with interrupts disabled.
+ * Return: as kofi_srx_arrive_plain(); the receive is not filled in yet.
+ */
+static inline struct kofi_rx *kofi_srx_take_plain(struct kofi_srx *srx, const struct kofi_ep *ep)
+{
+	struct kofi_rx *rx;
+
+	spin_lock(&srx->lock);
+	rx = kofi_srx_take_listed(srx, ep);
+	spin_unlock(&srx->lock);
+	return rx;
+}
 
 /**
  * kofi_srx_take() - Find the receive that a tagged read or write of a peer names
@@ -641,13 +690,15 @@ void kofi_rx_set_tag(struct kofi_rx *rx, u64 tag);
 void kofi_rx_complete(struct kofi_rx *rx);
 
 /**
- * kofi_rx_complete_many() - Report several receives of one endpoint
- * @rxs: receives that are filled, as for kofi_rx_complete(), of messages in order
- * @count: how many, not 0
+ * kofi_rx_receive() - Copy an untagged message from one buffer, and report it
+ * @rx: from kofi_srx_take_plain()
+ * @ep: the endpoint that the message has arrived at; it stays until this returns
+ * @buf: the message
+ * @len: its bytes
  *
- * Context: as kofi_rx_complete().
+ * Context: any, with interrupts disabled; locks may be held.
  */
-void kofi_rx_complete_many(struct kofi_rx *const *rxs, unsigned int count);
+void kofi_rx_receive(struct kofi_rx *rx, struct kofi_ep *ep, const void *buf, size_t len);
 
 /**
  * kofi_rx_fail() - Report a receive whose message did not come to its end

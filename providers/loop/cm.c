@@ -248,6 +248,7 @@ static void loop_set_peer(struct loop_ep *ep, struct loop_ep *peer)
 	kofi_soft_ep_get(&peer->soft);
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	ep->peer = peer;
+	loop_set_receiver(ep);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 

@@ -62,6 +62,7 @@ void loop_end(struct loop_ep *ep)
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	peer = ep->peer;
 	ep->peer = NULL;
+	loop_set_receiver(ep);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	kofi_soft_ep_over(&ep->soft);
 	if (peer)

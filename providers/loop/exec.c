@@ -26,13 +26,39 @@
  * completes in a turn is reported together.  A turn ends behind LOOP_TURN_OPS operations or
  * LOOP_TURN_BYTES bytes.  What callbacks post then is executed by the worker that has called them.
  *
- * Untagged messages of one buffer that go over a connection are delivered up to LOOP_BATCH at a
- * time, with one hold of each lock, as long as they find receives (loop_run_plain()).  The first
- * that finds none is executed as any other operation.
+ * An untagged message of one short buffer that goes over a connection is received within its call,
+ * if the peer has a receive (kofi_soft_ep.receiver).  It never becomes an operation of the worker.
+ * If there is no receive, if something was posted before, or if a client is to be called in a
+ * softirq that has to be started, the message is posted as any other operation, and the worker
+ * receives it in the same way when there is a receive (loop_run_plain()).
  */
 #include <linux/module.h>
 #include <linux/sched.h>
 #include "loop.h"
+
+/*
+ * May the peer receive messages under the lock of this end?  Not if one of them has no queue, or a
+ * hook sees its completions first: that is called without locks
+ */
+static bool loop_peer_may_receive(const struct loop_ep *ep)
+{
+	const struct kofi_cq *tx = ep->soft.kep.tx.cq, *rx = ep->peer->soft.kep.rx.cq;
+
+	return tx && rx && !tx->taps && !rx->taps;
+}
+
+/*
+ * Messages are received within their calls if the peer is known, and no task executes operations,
+ * which might overtake them or be overtaken.  Called after each change of what it looks at.
+ */
+void loop_set_receiver(struct loop_ep *ep)
+{
+	bool may = ep->peer && !ep->busy && list_empty(&ep->soft.posted) &&
+		   list_empty(&ep->matched) && loop_peer_may_receive(ep);
+
+	lockdep_assert_held(&ep->soft.lock);
+	ep->soft.receiver = may ? &ep->peer->soft : NULL;
+}
 
 /* Waiting for a target */
 
@@ -104,6 +130,7 @@ static void loop_start(struct kofi_rx *rx, struct kofi_srx_msg *msg)
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	op->rx = rx;
 	list_move_tail(&op->op.entry, &ep->matched);
+	loop_set_receiver(ep);
 	loop_kick(ep);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
@@ -587,12 +614,23 @@ static void loop_withdraw(struct loop_ep *ep)
 	}
 }
 
-/* Put off the calls of the endpoint's client, if it sends at all */
+/* Put off the calls of the endpoint's client, if it sends at all, and of its peer's */
 static void loop_plug(struct loop_ep *ep)
 {
 	struct kofi_cq *cq = ep->soft.kep.tx.cq;
+	struct loop_ep *peer;
+	unsigned long flags;
 
 	ep->plugged = cq && kofi_cq_plug(cq);
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	peer = ep->peer;
+	if (peer)
+		kofi_soft_ep_get(&peer->soft);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	if (!peer)
+		return;
+	loop_plug_at(ep, peer);
+	loop_ep_put(peer);
 }
 
 /* Have the clients called for what has completed; returns whether they have posted something */
@@ -656,104 +694,45 @@ static bool loop_run_one(struct loop_ep *ep, struct loop_done *done)
 	return true;
 }
 
-/* Streams of short messages: a hold of each lock for LOOP_BATCH of them */
-
 #define LOOP_NOT_PLAIN	(FI_FENCE | FI_SAVE | FI_REMOTE_CQ_DATA | FI_REMOTE_INV)
 
 /* Is it an untagged message that has one buffer, and no data? */
 static bool loop_is_plain(const struct kofi_kept_op *kept)
 {
 	return kept->type == FI_OP_SEND && !(kept->flags & LOOP_NOT_PLAIN) &&
-	       kept->len <= LOOP_TURN_BYTES && kept->local.count == 1 && !kept->local.pages;
+	       kept->len <= KOFI_SOFT_DELIVER && kept->local.count == 1 && !kept->local.pages;
 }
 
-/* Finds plain messages that are posted and are next; returns how many.  They stay in their list */
-static unsigned int loop_find_plain(struct loop_ep *ep, struct kofi_soft_op **ops, size_t *lens)
+static bool loop_receive_plain(struct kofi_soft_ep *to, const struct kofi_kept_op *kept)
 {
-	struct kofi_soft_op *op;
-	unsigned long flags;
-	unsigned int n = 0;
-	size_t bytes = 0;
+	struct kofi_rx *rx = kofi_srx_take_plain(to->srx, &to->kep);
 
-	spin_lock_irqsave(&ep->soft.lock, flags);
-	if (!list_empty(&ep->matched) || ep->soft.over)
-		goto unlock;
-	list_for_each_entry(op, &ep->soft.posted, entry) {
-		if (n == LOOP_BATCH || bytes >= LOOP_TURN_BYTES || !loop_is_plain(&op->kept))
-			break;
-		bytes += op->kept.len;
-		lens[n] = op->kept.len;
-		ops[n++] = op;
-	}
-unlock:
-	spin_unlock_irqrestore(&ep->soft.lock, flags);
-	return n;
+	if (rx)
+		kofi_rx_receive(rx, &to->kep, kept->local.kvec[0].iov_base, kept->len);
+	return rx;
 }
 
-/* Takes the posted operations up to @last out of their list; the caller has them */
-static void loop_take_plain(struct loop_ep *ep, struct kofi_soft_op *last)
-{
-	struct list_head taken;
-	unsigned long flags;
-
-	spin_lock_irqsave(&ep->soft.lock, flags);
-	list_cut_position(&taken, &ep->soft.posted, &last->entry);
-	spin_unlock_irqrestore(&ep->soft.lock, flags);
-}
-
-/* As loop_copy(), for a message that is taken with others */
-static void loop_copy_plain(struct kofi_soft_op *op, struct kofi_rx *rx)
-{
-	void *to = kofi_rx_buf(rx);
-
-	if (likely(to))
-		memcpy(to, op->kept.local.kvec[0].iov_base, kofi_rx_len(rx));
-	else
-		loop_copy(container_of(op, struct loop_op, op), rx, false);
-}
-
-/*
- * Delivers plain messages that are posted and find a receive; false: there is none, and
- * loop_run_one() finds out what is next.  Only with a connection: messages of one endpoint then go
- * to one target, and none of them becomes an unexpected message.
- */
+/* The peer receives the message that is next, as within a call; false: loop_run_one() decides */
 static bool loop_run_plain(struct loop_ep *ep, struct loop_done *done)
 {
-	struct kofi_soft_op *ops[LOOP_BATCH] __uninitialized;
-	struct kofi_rx *rxs[LOOP_BATCH] __uninitialized;
-	size_t lens[LOOP_BATCH] __uninitialized;
-	struct kofi_srx_arrival what = {
-		.flags		= FI_MSG,
-		.src_addr	= FI_ADDR_NOTAVAIL,
-		.source		= FI_ADDR_NOTAVAIL,
-	};
-	struct loop_ep *target;
-	unsigned int n, i;
+	struct kofi_soft_op *op;
+	bool received = false;
+	unsigned long flags;
 
-	if (ep->type != FI_EP_MSG)
+	spin_lock_irqsave(&ep->soft.lock, flags);
+	op = list_first_entry_or_null(&ep->soft.posted, struct kofi_soft_op, entry);
+	if (op && ep->peer && list_empty(&ep->matched) && loop_is_plain(&op->kept) &&
+	    loop_peer_may_receive(ep))
+		received = loop_receive_plain(&ep->peer->soft, &op->kept);
+	if (received)
+		list_del(&op->entry);
+	spin_unlock_irqrestore(&ep->soft.lock, flags);
+	if (!received)
 		return false;
-	n = loop_find_plain(ep, ops, lens);
-	if (!n)
-		return false;
-	target = loop_target(container_of(ops[0], struct loop_op, op));
-	if (IS_ERR(target))
-		return false;
-	loop_plug_at(ep, target);
-	what.ep = &target->soft.kep;
-	n = kofi_srx_arrive_many(target->soft.srx, &what, lens, rxs, n);
-	if (!n)
-		goto put;
-	loop_take_plain(ep, ops[n - 1]);
-	for (i = 0; i < n; i++) {
-		loop_copy_plain(ops[i], rxs[i]);
-		done->bytes += lens[i];
-	}
-	done->ops += n;
-	kofi_rx_complete_many(rxs, n);
-	kofi_soft_ops_done(ops, n);
-put:
-	loop_ep_put(target);
-	return n;
+	done->ops++;
+	done->bytes += op->kept.len;
+	kofi_soft_op_done(op, 0);
+	return true;
 }
 
 /* Delivers matched messages and executes posted operations, until one has to wait */
@@ -777,6 +756,7 @@ static bool loop_begin(struct loop_ep *ep)
 	if (busy)
 		ep->again = true;
 	ep->busy = true;
+	loop_set_receiver(ep);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	return !busy;
 }
@@ -790,6 +770,7 @@ static bool loop_end_turn(struct loop_ep *ep, bool again, bool may)
 	again |= ep->again;
 	ep->again = false;
 	ep->busy = again && may;
+	loop_set_receiver(ep);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	if (again && !may)
 		loop_kick(ep);

@@ -4,10 +4,11 @@
  * one without.  If the caller names no address, the results have the loopback address of each
  * family.
  *
- * Message order: the worker of an endpoint executes operations in the order in which
- * they were posted.  A message to an endpoint without connections may wait for its receive
- * at the target, so an operation that is no message may overtake it.  An operation may overtake
- * a tagged message in a connection, too, but there a message that waits counts as received.
+ * Message order: the worker of an endpoint executes operations in the order in which they were
+ * posted, and a message is received within its call only if no operation is left to the worker.
+ * A message to an endpoint without connections may wait for its receive at the target, so an
+ * operation that is no message may overtake it.  An operation may overtake a tagged message in a
+ * connection, too, but there a message that waits counts as received.
  */
 #include <linux/inetdevice.h>
 #include <linux/module.h>

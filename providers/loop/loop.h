@@ -75,7 +75,6 @@
 #define LOOP_COPY		SZ_256K	/* bytes between two looks at the scheduler */
 #define LOOP_TURNS		8	/* in a run of the worker, as long as callbacks post */
 #define LOOP_TURN_OPS		64	/* operations that are reported together */
-#define LOOP_BATCH		16	/* messages that are taken, and matched, together */
 #define LOOP_TURN_BYTES		SZ_64K	/* bytes of them, as long as the limit is not exceeded */
 #define LOOP_CONNECT_MS		60000	/* FI_OPT_CONNECT_TIMEOUT */
 
@@ -284,6 +283,7 @@ void loop_gone(struct kofi_soft_ep *soft);
 
 /* exec.c */
 extern const struct kofi_srx_ops loop_srx_ops;
+void loop_set_receiver(struct loop_ep *ep);
 void loop_waiters_init(struct loop_waiters *waiters);
 void loop_waiters_wake(struct loop_waiters *waiters);
 void loop_event_room(struct kofi_soft_ep *soft);

@@ -191,6 +191,7 @@ static __always_inline int kofi_soft_op_enter(struct kofi_soft_op *op, bool *now
 	if (ret)
 		return ret;
 	list_add_tail(&op->entry, &hub->posted);
+	hub->receiver = NULL;
 	kofi_ep_posted(&ep->kep, op->comp.comp.flags, op->comp.comp.op_context, op->kept.len);
 	if (kofi_soft_is_caller(hub)) {
 		WRITE_ONCE(hub->again, true);
@@ -262,9 +263,28 @@ static __always_inline bool kofi_soft_is_usual(const struct kofi_soft_ep *ep, u6
 {
 	const struct kofi_ep *kep = &ep->kep;
 
-	return kep->xfers & BIT(FI_OP_SEND) && !kofi_conn_check(&kep->conn, true) && !ep->sep &&
+	return !kofi_conn_check(&kep->conn, true) &&
 	       !(flags & (~kep->xfer_flags[FI_OP_SEND] | FI_INJECT | ep->absent)) &&
 	       len && len <= kep->max_msg_size && kofi_is_ram(buf, len);
+}
+
+/* The peer receives a message, if it has a receive; false: the worker executes it */
+static __always_inline bool kofi_soft_deliver(struct kofi_soft_ep *ep, void *context,
+					      const void *buf, size_t len)
+{
+	struct kofi_soft_ep *to = ep->receiver;
+	struct kofi_rx *rx;
+
+	lockdep_assert_held(&ep->hub->lock);
+	if (!to || len > KOFI_SOFT_DELIVER || kofi_cq_needs_softirq(to->kep.rx.cq) ||
+	    kofi_cq_needs_softirq(ep->kep.tx.cq))
+		return false;
+	rx = kofi_srx_take_plain(to->srx, &to->kep);
+	if (!rx)
+		return false;
+	kofi_ep_posted(&ep->kep, FI_MSG | FI_SEND, context, len);
+	kofi_rx_receive(rx, &to->kep, buf, len);
+	return true;
 }
 
 static ssize_t kofi_soft_send(struct fid_ep *fid_ep, const void *buf, size_t len, void *desc,
@@ -274,6 +294,7 @@ static ssize_t kofi_soft_send(struct fid_ep *fid_ep, const void *buf, size_t len
 	struct kofi_ep *kep = &ep->kep;
 	u64 flags = kofi_ep_flags(&kep->tx, READ_ONCE(kep->tx.op_flags));
 	struct kofi_soft_op *op;
+	struct kofi_comp *comp;
 	unsigned long irq_flags;
 	bool now;
 	int ret;
@@ -282,17 +303,29 @@ static ssize_t kofi_soft_send(struct fid_ep *fid_ep, const void *buf, size_t len
 		goto describe;
 	if (unlikely(!kofi_soft_take_slot(ep)))
 		return -EAGAIN;
-	spin_lock_irqsave(&ep->hub->lock, irq_flags);
-	/* There is one, see kofi_soft_op_get() */
+	spin_lock_irqsave(&ep->lock, irq_flags);
+	/* There is one, see kofi_soft_op_get(); the endpoint is no context, and so its own hub */
 	op = kofi_bufpool_get_locked(&ep->slots);
 	op->ep = ep;
-	op->comp.comp = (struct kofi_comp) {
-		.op_context	= kofi_ep_context(kep, &kep->tx, context),
-		.flags		= FI_MSG | FI_SEND,
-	};
+	comp = &op->comp.comp;
+	comp->op_context = kofi_ep_context(kep, &kep->tx, context);
+	comp->flags = FI_MSG | FI_SEND;
+	comp->error = 0;
+	comp->len = 0;
+	comp->buf = NULL;
+	comp->data = 0;
+	if (kofi_soft_deliver(ep, comp->op_context, buf, len)) {
+		if (likely(flags & FI_COMPLETION))
+			kofi_cq_complete_irqs_off(kep->tx.cq, comp);
+		spin_unlock_irqrestore(&ep->lock, irq_flags);
+		if (unlikely(!(flags & FI_COMPLETION)))
+			kofi_soft_op_put(op);
+		kofi_ep_count(kep, FI_MSG | FI_SEND, 0, len);
+		return 0;
+	}
 	kofi_keep_buf(&op->kept, buf, len, dest_addr, flags);
 	ret = kofi_soft_op_enter(op, &now);
-	spin_unlock_irqrestore(&ep->hub->lock, irq_flags);
+	spin_unlock_irqrestore(&ep->lock, irq_flags);
 	if (unlikely(now))
 		kofi_soft_now(ep);
 	if (likely(!ret))
@@ -308,14 +341,10 @@ static ssize_t kofi_soft_recv(struct fid_ep *fid_ep, void *buf, size_t len, void
 			      fi_addr_t src_addr, void *context)
 {
 	struct kofi_soft_ep *ep = to_kofi_soft_ep(&fid_ep->fid);
-	const struct kofi_ep *kep = &ep->kep;
-	int ret = 1;
 
-	if (likely(kep->xfers & BIT(FI_OP_RECV) && !kofi_conn_check(&kep->conn, false)))
-		ret = kofi_srx_post_buf(&ep->own_srx, buf, len, src_addr, context);
-	if (likely(ret <= 0))
-		return ret;
-	return kofi_xfer_recv(fid_ep, buf, len, desc, src_addr, context);
+	if (unlikely(kofi_conn_check(&ep->kep.conn, false)))
+		return kofi_xfer_recv(fid_ep, buf, len, desc, src_addr, context);
+	return kofi_srx_post_buf(&ep->own_srx, buf, len, desc, src_addr, context);
 }
 
 static int kofi_soft_atomicvalid(struct fid_ep *ep, enum fi_datatype datatype, enum fi_op op,
@@ -333,27 +362,41 @@ static int kofi_soft_atomicvalid(struct fid_ep *ep, enum fi_datatype datatype, e
 	return ret;
 }
 
-static const struct fi_ops_xfer kofi_soft_xfer_ops = {
-	.size		= sizeof(struct fi_ops_xfer),
-	.send		= kofi_soft_send,
-	.recv		= kofi_soft_recv,
-	.read		= kofi_xfer_read,
-	.write		= kofi_xfer_write,
-	.post		= kofi_soft_post,
-	.atomicvalid	= kofi_soft_atomicvalid,
+#define KOFI_SOFT_XFER_OPS(soft_send, soft_recv) {	\
+	.size		= sizeof(struct fi_ops_xfer),	\
+	.send		= soft_send,			\
+	.recv		= soft_recv,			\
+	.read		= kofi_xfer_read,		\
+	.write		= kofi_xfer_write,		\
+	.post		= kofi_soft_post,		\
+	.atomicvalid	= kofi_soft_atomicvalid,	\
+}
+
+/* By whether the endpoint has messages to send, and receives of its own */
+static const struct fi_ops_xfer kofi_soft_xfer_ops[2][2] = {
+	{ KOFI_SOFT_XFER_OPS(kofi_xfer_send, kofi_xfer_recv),
+	  KOFI_SOFT_XFER_OPS(kofi_xfer_send, kofi_soft_recv) },
+	{ KOFI_SOFT_XFER_OPS(kofi_soft_send, kofi_xfer_recv),
+	  KOFI_SOFT_XFER_OPS(kofi_soft_send, kofi_soft_recv) },
 };
 
-/* Give the endpoint the operations that the client has asked for and the provider has */
+/*
+ * Give the endpoint the operations that the client has asked for and the provider has.  What a
+ * context sends is always described, as its scalable endpoint has a say.
+ */
 void kofi_soft_set_xfers(struct kofi_ep *kep)
 {
 	u64 caps = kep->caps;
+	bool send, recv;
 
 	if (!kep->limits->trecv_flags)
 		caps &= ~FI_TAGGED;
 	if (!kep->limits->max_atomic_size)
 		caps &= ~FI_ATOMIC;
 	kofi_ep_set_xfers(kep, caps);
-	kep->ep.xfer = &kofi_soft_xfer_ops;
+	send = kep->xfers & BIT(FI_OP_SEND) && kep->ep.fid.fclass == FI_CLASS_EP;
+	recv = kep->xfers & BIT(FI_OP_RECV);
+	kep->ep.xfer = &kofi_soft_xfer_ops[send][recv];
 }
 
 /* Completions */

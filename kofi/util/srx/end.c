@@ -79,17 +79,19 @@ static void kofi_srx_end_rx(struct kofi_srx *srx, struct kofi_rx *rx, int err)
 
 int kofi_srx_cancel(struct kofi_srx *srx, void *context)
 {
+	struct kofi_rx *rx, *listed;
 	struct kofi_srx_due due;
 	unsigned long flags;
-	struct kofi_rx *rx;
 	bool ends = false;
 
 	if (!context)
 		return kofi_refuse("cancel", -ENOENT, "context is NULL");
 	kofi_srx_due_init(&due);
 	spin_lock_irqsave(&srx->lock, flags);
-	rx = kofi_rx_older(kofi_srx_find_context(&srx->untagged, context),
-			   kofi_srx_find_context(&srx->posted, context)) ? :
+	for (listed = srx->untagged; listed; listed = listed->next)
+		if (listed->comp.comp.op_context == context)
+			break;
+	rx = kofi_rx_older(listed, kofi_srx_find_context(&srx->posted, context)) ? :
 	     kofi_srx_find_context(&srx->deferred, context);
 	if (rx) {
 		kofi_srx_unpost(srx, rx, &due);
@@ -168,7 +170,7 @@ static bool kofi_srx_spend(struct kofi_srx *srx, struct kofi_rx *rx)
 
 /* The receives of a receive side that has ended, each list in the order of posting */
 struct kofi_srx_rest {
-	struct list_head	untagged;
+	struct kofi_rx		*untagged;
 	struct list_head	posted;
 	struct list_head	deferred;
 };
@@ -183,7 +185,9 @@ static bool kofi_srx_end(struct kofi_srx *srx, struct kofi_srx_rest *rest)
 	srx->ended = true;
 	srx->nposted = 0;
 	srx->limit = 0;
-	list_replace_init(&srx->untagged, &rest->untagged);
+	rest->untagged = srx->untagged;
+	srx->untagged = NULL;
+	srx->untagged_tail = &srx->untagged;
 	list_replace_init(&srx->posted, &rest->posted);
 	list_replace_init(&srx->deferred, &rest->deferred);
 	resume = kofi_srx_unstall(srx, ~0);
@@ -196,10 +200,12 @@ static struct kofi_rx *kofi_srx_rest_next(struct kofi_srx_rest *rest)
 {
 	struct kofi_rx *rx;
 
-	rx = kofi_rx_older(list_first_entry_or_null(&rest->untagged, struct kofi_rx, entry),
+	rx = kofi_rx_older(rest->untagged,
 			   list_first_entry_or_null(&rest->posted, struct kofi_rx, entry)) ? :
 	     list_first_entry_or_null(&rest->deferred, struct kofi_rx, entry);
-	if (rx)
+	if (rx && rx == rest->untagged)
+		rest->untagged = rx->next;
+	else if (rx)
 		list_del(&rx->entry);
 	return rx;
 }

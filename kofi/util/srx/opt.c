@@ -148,7 +148,7 @@ int kofi_srx_init(struct kofi_srx *srx, struct kofi_ep *ep,
 	};
 	spin_lock_init(&srx->lock);
 	INIT_LIST_HEAD(&srx->wild);
-	INIT_LIST_HEAD(&srx->untagged);
+	srx->untagged_tail = &srx->untagged;
 	INIT_LIST_HEAD(&srx->posted);
 	INIT_LIST_HEAD(&srx->deferred);
 	INIT_LIST_HEAD(&srx->order);

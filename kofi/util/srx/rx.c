@@ -143,6 +143,24 @@ void kofi_rx_fill(struct kofi_rx *rx, const struct kofi_srx_arrival *what,
 	};
 }
 
+/* Copies a message into a list of any kind */
+static noinline void kofi_rx_scatter(struct kofi_rx *rx, const void *buf)
+{
+	size_t done = 0, len = kofi_rx_len(rx), part;
+	struct iov_iter to, from;
+	struct kvec kvec;
+
+	/* A scatterlist that is lent comes in several parts */
+	do {
+		kvec.iov_base = (void *)buf + done;
+		kvec.iov_len = len - done;
+		iov_iter_kvec(&from, ITER_SOURCE, &kvec, 1, kvec.iov_len);
+		kofi_rx_iter(rx, done, &to);
+		part = kofi_iov_copy(&to, &from, kvec.iov_len);
+		done += part;
+	} while (part && done < len);
+}
+
 void kofi_rx_set_tag(struct kofi_rx *rx, u64 tag)
 {
 	struct kofi_comp *comp = &rx->comp.comp;
@@ -257,8 +275,7 @@ static void kofi_rx_finish_part(struct kofi_rx *rx)
 		kofi_rx_put(buf);
 }
 
-/* @batch: of kofi_cq_plug_batch() */
-static __always_inline void kofi_rx_complete_to(struct kofi_rx *rx, struct kofi_cq_batch *batch)
+void kofi_rx_complete(struct kofi_rx *rx)
 {
 	struct kofi_comp *comp = &rx->comp.comp;
 	struct kofi_ep *ep = rx->ep;
@@ -271,28 +288,51 @@ static __always_inline void kofi_rx_complete_to(struct kofi_rx *rx, struct kofi_
 		kofi_rx_finish_part(rx);
 	else if (unlikely(!kofi_rx_is_reported(rx)))
 		kofi_rx_put(rx);
-	else if (batch)
-		kofi_cq_batch_add(batch, comp);
 	else
 		kofi_cq_complete(ep->rx.cq, comp);
 	kofi_ep_count(ep, flags, err, len);
 }
-
-void kofi_rx_complete(struct kofi_rx *rx)
-{
-	kofi_rx_complete_to(rx, NULL);
-}
 EXPORT_SYMBOL_GPL(kofi_rx_complete);
 
-void kofi_rx_complete_many(struct kofi_rx *const *rxs, unsigned int count)
+/* Copies and fills in what kofi_rx_receive() has no short way for */
+static noinline void kofi_rx_receive_any(struct kofi_rx *rx, struct kofi_ep *ep, const void *buf,
+					 size_t len)
 {
-	struct kofi_cq_batch *batch = kofi_cq_plug_batch(rxs[0]->ep->rx.cq);
-	unsigned int i;
+	const struct kofi_srx_arrival what = {
+		.ep		= ep,
+		.flags		= FI_MSG,
+		.src_addr	= FI_ADDR_NOTAVAIL,
+		.source		= FI_ADDR_NOTAVAIL,
+		.len		= len,
+	};
 
-	for (i = 0; i < count; i++)
-		kofi_rx_complete_to(rxs[i], batch);
+	kofi_rx_fill(rx, &what, rx->iov.len);
+	kofi_rx_scatter(rx, buf);
+	kofi_rx_complete(rx);
 }
-EXPORT_SYMBOL_GPL(kofi_rx_complete_many);
+
+void kofi_rx_receive(struct kofi_rx *rx, struct kofi_ep *ep, const void *buf, size_t len)
+{
+	struct kofi_comp *comp = &rx->comp.comp;
+
+	if (unlikely(!comp->buf || len > rx->iov.len)) {
+		kofi_rx_receive_any(rx, ep, buf, len);
+		return;
+	}
+	/* What kofi_rx_fill() does; flags and buffer are those of the post */
+	rx->ep = ep;
+	comp->len = len;
+	comp->data = 0;
+	comp->error = 0;
+	memcpy(comp->buf, buf, len);
+	comp->op_context = kofi_ep_context(ep, &ep->rx, comp->op_context);
+	if (likely(kofi_ep_flags(&ep->rx, rx->flags) & FI_COMPLETION))
+		kofi_cq_complete_irqs_off(ep->rx.cq, comp);
+	else
+		kofi_rx_put(rx);
+	kofi_ep_count(ep, FI_MSG | FI_RECV, 0, len);
+}
+EXPORT_SYMBOL_GPL(kofi_rx_receive);
 
 void kofi_rx_fail(struct kofi_rx *rx, size_t len, int err, int prov_errno)
 {
@@ -333,6 +373,9 @@ struct kofi_comp *kofi_rx_refuse(struct kofi_rx *rx, int err)
 
 	comp->err = err;
 	comp->prov_errno = err;
+	comp->len = 0;
+	comp->buf = NULL;
+	comp->data = 0;
 	comp->flags |= rx->flags & FI_MULTI_RECV;
 	comp->op_context = kofi_ep_context(rx->ep, &rx->ep->rx,
 					   comp->op_context);

@@ -61,6 +61,7 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <kofi/pages.h>
+#include <kofi/provider.h>
 #include "srx.h"
 
 void kofi_srx_due_init(struct kofi_srx_due *due)
@@ -111,7 +112,7 @@ static __always_inline void kofi_srx_enqueue(struct kofi_srx *srx, struct kofi_r
 	lockdep_assert_held(&srx->lock);
 	rx->seq = srx->next_seq++;
 	if (likely(kofi_rx_is_listed(rx))) {
-		list_add_tail(&rx->entry, &srx->untagged);
+		kofi_srx_list(srx, rx);
 		return;
 	}
 	list_add_tail(&rx->entry, &srx->posted);
@@ -127,8 +128,17 @@ static __always_inline void kofi_srx_enqueue(struct kofi_srx *srx, struct kofi_r
 void kofi_srx_unpost(struct kofi_srx *srx, struct kofi_rx *rx,
 		     struct kofi_srx_due *due)
 {
+	struct kofi_rx **at = &srx->untagged;
+
 	lockdep_assert_held(&srx->lock);
-	list_del(&rx->entry);
+	if (rx->listed) {
+		/* A message takes the first, a cancel has walked already */
+		while (*at != rx)
+			at = &(*at)->next;
+		kofi_srx_unlist(srx, at);
+	} else {
+		list_del(&rx->entry);
+	}
 	if (rx->linked) {
 		kofi_srx_unlink(&rx->link);
 		srx->ndirected -= kofi_rx_is_directed(rx);
@@ -213,7 +223,7 @@ static struct kofi_rx *kofi_srx_find_rx(struct kofi_srx *srx,
 
 	lockdep_assert_held(&srx->lock);
 	if (keys->any.kind == KOFI_SRX_UNTAGGED)
-		rx = list_first_entry_or_null(&srx->untagged, struct kofi_rx, entry);
+		rx = srx->untagged;
 	else
 		rx = kofi_srx_find_exact(srx, &keys->any);
 	if (srx->ndirected && keys->from.src != FI_ADDR_UNSPEC)
@@ -452,86 +462,29 @@ static int kofi_srx_arrive_any(struct kofi_srx *srx, const struct kofi_srx_arriv
 	return ret;
 }
 
-/*
- * Can an untagged message take no other receive than the oldest untagged one, and is nothing else
- * due if it does?  Otherwise kofi_srx_match() has to look.
- */
-static bool kofi_srx_is_plain(const struct kofi_srx *srx, const struct kofi_ep *ep)
-{
-	lockdep_assert_held(&srx->lock);
-	return !srx->ndirected && !srx->limit && !srx->ended && !ep->rx_left;
-}
-
-/* Takes the receive for one message; NULL: kofi_srx_match() has to look */
-static struct kofi_rx *kofi_srx_take_listed(struct kofi_srx *srx,
-					    const struct kofi_srx_arrival *what)
+struct kofi_rx *kofi_srx_arrive_plain(struct kofi_srx *srx, const struct kofi_srx_arrival *what)
 {
 	struct kofi_rx *rx;
-
-	lockdep_assert_held(&srx->lock);
-	rx = list_first_entry_or_null(&srx->untagged, struct kofi_rx, entry);
-	if (!rx || what->flags & FI_TAGGED || kofi_rx_is_multi(rx) ||
-	    !kofi_srx_is_plain(srx, what->ep))
-		return NULL;
-	list_del(&rx->entry);
-	srx->nposted--;
-	return rx;
-}
-
-/* As kofi_srx_take_listed(), for @count untagged messages; returns how many have a receive */
-static unsigned int kofi_srx_take_many(struct kofi_srx *srx, const struct kofi_ep *ep,
-				       struct kofi_rx **rxs, unsigned int count)
-{
-	struct list_head taken;
-	unsigned int n = 0;
-	struct kofi_rx *rx;
-
-	lockdep_assert_held(&srx->lock);
-	if (!kofi_srx_is_plain(srx, ep))
-		return 0;
-	list_for_each_entry(rx, &srx->untagged, entry) {
-		if (n == count || kofi_rx_is_multi(rx))
-			break;
-		rxs[n++] = rx;
-	}
-	/* From now on @rxs has them, and no list */
-	if (n)
-		list_cut_position(&taken, &srx->untagged, &rxs[n - 1]->entry);
-	srx->nposted -= n;
-	return n;
-}
-
-unsigned int kofi_srx_arrive_many(struct kofi_srx *srx, struct kofi_srx_arrival *what,
-				  const size_t *lens, struct kofi_rx **rxs, unsigned int count)
-{
 	unsigned long flags;
-	unsigned int i, n;
 
 	spin_lock_irqsave(&srx->lock, flags);
-	n = kofi_srx_take_many(srx, what->ep, rxs, count);
+	rx = kofi_srx_take_listed(srx, what->ep);
 	spin_unlock_irqrestore(&srx->lock, flags);
-	for (i = 0; i < n; i++) {
-		what->len = lens[i];
-		kofi_rx_fill(rxs[i], what, rxs[i]->iov.len);
-	}
-	return n;
+	if (likely(rx))
+		kofi_rx_fill(rx, what, rx->iov.len);
+	return rx;
 }
-EXPORT_SYMBOL_GPL(kofi_srx_arrive_many);
+EXPORT_SYMBOL_GPL(kofi_srx_arrive_plain);
 
 int kofi_srx_arrive(struct kofi_srx *srx, const struct kofi_srx_arrival *what,
 		    struct kofi_srx_msg *msg, struct kofi_rx **rx)
 {
-	unsigned long flags;
-
-	if (unlikely(msg && kofi_srx_is_unnamed(srx, what)))
-		return kofi_srx_arrive_any(srx, what, msg, rx);
-	spin_lock_irqsave(&srx->lock, flags);
-	*rx = kofi_srx_take_listed(srx, what);
-	spin_unlock_irqrestore(&srx->lock, flags);
-	if (unlikely(!*rx))
-		return kofi_srx_arrive_any(srx, what, msg, rx);
-	kofi_rx_fill(*rx, what, (*rx)->iov.len);
-	return KOFI_SRX_MATCHED;
+	if (likely(!(what->flags & FI_TAGGED) && !(msg && kofi_srx_is_unnamed(srx, what)))) {
+		*rx = kofi_srx_arrive_plain(srx, what);
+		if (likely(*rx))
+			return KOFI_SRX_MATCHED;
+	}
+	return kofi_srx_arrive_any(srx, what, msg, rx);
 }
 EXPORT_SYMBOL_GPL(kofi_srx_arrive);
 
@@ -686,33 +639,36 @@ unlock:
 	return ret;
 }
 
-int kofi_srx_post_buf(struct kofi_srx *srx, void *buf, size_t len, fi_addr_t src_addr,
-		      void *context)
+ssize_t kofi_srx_post_buf(struct kofi_srx *srx, void *buf, size_t len, void *desc,
+			  fi_addr_t src_addr, void *context)
 {
 	struct kofi_ep *ep = srx->ep;
 	u64 flags = kofi_ep_flags(&ep->rx, READ_ONCE(ep->rx.op_flags));
 	unsigned long irq_flags;
-	struct kofi_rx *rx = NULL;
+	struct kofi_rx *rx;
 
-	if (unlikely(flags & ~FI_COMPLETION || !(ep->xfers & BIT(FI_OP_RECV)) ||
-		     (srx->directed && src_addr != FI_ADDR_UNSPEC)))
-		return 1;
-	if (unlikely(!len || !srx->iov_limit || !kofi_is_ram(buf, len)))
-		return 1;
+	if (unlikely(flags & ~FI_COMPLETION || (srx->directed && src_addr != FI_ADDR_UNSPEC) ||
+		     !len || !srx->iov_limit || !kofi_is_ram(buf, len)))
+		goto describe;
 	spin_lock_irqsave(&srx->lock, irq_flags);
-	/* Otherwise a message may take it at once, or somebody has to be called */
-	if (likely(!srx->ended && !srx->nmsgs && !srx->stalled && list_empty(&srx->deferred) &&
-		   srx->pool.nfree))
-		rx = kofi_bufpool_get_locked(&srx->pool);
-	if (likely(rx)) {
-		kofi_rx_begin(rx, ep, flags, FI_MSG, context);
-		kofi_iov_set_buf(&rx->iov, buf, len);
-		kofi_ep_posted(ep, rx->comp.comp.flags, context, len);
-		srx->nposted++;
-		kofi_srx_enqueue(srx, rx);
-	}
+	/* A message may take it at once, somebody has to be called, or there is no object */
+	if (unlikely(srx->ended || srx->nmsgs || srx->stalled || !list_empty(&srx->deferred) ||
+		     !srx->pool.nfree))
+		goto unlock;
+	rx = kofi_bufpool_get_locked(&srx->pool);
+	kofi_rx_begin_buf(rx, ep, flags, buf, context);
+	kofi_iov_set_buf(&rx->iov, buf, len);
+	kofi_ep_posted(ep, FI_MSG | FI_RECV, context, len);
+	srx->nposted++;
+	rx->seq = srx->next_seq++;
+	kofi_srx_list(srx, rx);
 	spin_unlock_irqrestore(&srx->lock, irq_flags);
-	return !rx;
+	return 0;
+
+unlock:
+	spin_unlock_irqrestore(&srx->lock, irq_flags);
+describe:
+	return kofi_xfer_recv(&ep->ep, buf, len, desc, src_addr, context);
 }
 EXPORT_SYMBOL_GPL(kofi_srx_post_buf);
 

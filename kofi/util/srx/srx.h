@@ -49,7 +49,7 @@ static inline bool kofi_rx_is_wild(const struct kofi_rx *rx)
 	return rx->ignore;
 }
 
-/* An untagged receive from any sender is in a list, and in no table */
+/* An untagged receive from any sender is in kofi_srx.untagged, and in no table */
 static inline bool kofi_rx_is_listed(const struct kofi_rx *rx)
 {
 	return rx->link.key.kind == KOFI_SRX_UNTAGGED && rx->link.key.src == FI_ADDR_UNSPEC;
@@ -70,9 +70,24 @@ static inline bool kofi_rx_is_multi(const struct kofi_rx *rx)
 	return rx->flags & FI_MULTI_RECV;
 }
 
+/*
+ * Set an object up for an untagged receive of one buffer from any sender; all but kofi_rx.iov.  Its
+ * key is not used, and the rest of its completion is filled in when it ends.  Only such a receive
+ * has kofi_comp.buf when it is posted.
+ */
+static __always_inline void kofi_rx_begin_buf(struct kofi_rx *rx, struct kofi_ep *ep, u64 flags,
+					      void *buf, void *context)
+{
+	rx->ep = ep;
+	rx->comp.comp.buf = buf;
+	rx->comp.comp.op_context = context;
+	rx->comp.comp.flags = FI_RECV | FI_MSG;
+	rx->flags = flags;
+}
+
 /* Set an object up for an untagged receive from any sender; all but kofi_rx.iov */
-static __always_inline void kofi_rx_begin(struct kofi_rx *rx, struct kofi_ep *ep, u64 flags,
-					  u64 kind, void *context)
+static inline void kofi_rx_begin(struct kofi_rx *rx, struct kofi_ep *ep, u64 flags,
+				 u64 kind, void *context)
 {
 	rx->ep = ep;
 	rx->comp.comp = (struct kofi_comp) {
@@ -86,7 +101,18 @@ static __always_inline void kofi_rx_begin(struct kofi_rx *rx, struct kofi_ep *ep
 	rx->nmsgs = 0;
 	rx->spent = false;
 	rx->linked = false;
+	rx->listed = false;
 	kofi_srx_key_set_untagged(&rx->link.key, FI_ADDR_UNSPEC);
+}
+
+/* Post an untagged receive from any sender */
+static inline void kofi_srx_list(struct kofi_srx *srx, struct kofi_rx *rx)
+{
+	lockdep_assert_held(&srx->lock);
+	rx->listed = true;
+	rx->next = NULL;
+	*srx->untagged_tail = rx;
+	srx->untagged_tail = &rx->next;
 }
 
 static inline bool kofi_srx_is_shared(const struct kofi_srx *srx)

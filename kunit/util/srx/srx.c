@@ -61,41 +61,44 @@ static void messages_take_receives_in_order(struct kunit *test)
 		ut_gets(test, us, .nr = i, .len = 10 * i);
 }
 
-/* @count messages of @lens arrive together; returns how many have a receive; those complete */
-static unsigned int arrive_many(struct ut_srx *us, const size_t *lens, unsigned int count)
+/* A message of @len bytes @fill is received from one buffer, if that is simple */
+static bool receive_plain(struct ut_srx *us, size_t len, u8 fill)
 {
-	struct kofi_srx_arrival what = {
-		.ep		= &us->ep[0],
-		.flags		= FI_MSG,
-		.src_addr	= FI_ADDR_NOTAVAIL,
-		.source		= FI_ADDR_NOTAVAIL,
-	};
-	struct kofi_rx *rxs[4];
-	unsigned int n;
+	static u8 message[UT_SRX_BUF];
+	static DEFINE_SPINLOCK(lock);
+	struct kofi_rx *rx;
+	unsigned long flags;
 
-	n = kofi_srx_arrive_many(&us->srx, &what, lens, rxs, count);
-	if (n)
-		kofi_rx_complete_many(rxs, n);
-	return n;
+	memset(message, fill, sizeof(message));
+	spin_lock_irqsave(&lock, flags);
+	rx = kofi_srx_take_plain(&us->srx, &us->ep[0]);
+	if (rx)
+		kofi_rx_receive(rx, &us->ep[0], message, len);
+	spin_unlock_irqrestore(&lock, flags);
+	return rx;
 }
 
-static void messages_that_arrive_together_take_the_oldest_receives(struct kunit *test)
+static void plain_messages_take_the_oldest_receives(struct kunit *test)
 {
-	static const size_t lens[] = { 10, 0, 30, 40 };
 	struct ut_srx *us = ut_srx(test);
 
-	KUNIT_EXPECT_EQ(test, arrive_many(us, lens, 4), 0);
+	KUNIT_EXPECT_FALSE(test, receive_plain(us, 10, 1));
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 1, UT_SRX_BUF), 0);
 	KUNIT_EXPECT_EQ(test, ut_trecv(us, 2, 7, 0), 0);
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 3, UT_SRX_BUF), 0);
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 4, 25), 0);
-	KUNIT_EXPECT_EQ(test, arrive_many(us, lens, 2), 2);
+	memset(ut_srx_buf(us, 1), 0, UT_SRX_BUF);
+	KUNIT_EXPECT_TRUE(test, receive_plain(us, 10, 1));
+	KUNIT_EXPECT_NULL(test, memchr_inv(ut_srx_buf(us, 1), 1, 10));
+	KUNIT_EXPECT_NULL(test, memchr_inv(ut_srx_buf(us, 1) + 10, 0, UT_SRX_BUF - 10));
+	KUNIT_EXPECT_TRUE(test, receive_plain(us, 0, 2));
 	ut_gets(test, us, .nr = 1, .flags = UT_RECV, .len = 10, .buf = ut_srx_buf(us, 1),
 		.src = FI_ADDR_NOTAVAIL);
 	ut_gets(test, us, .nr = 3, .flags = UT_RECV, .src = FI_ADDR_NOTAVAIL);
-	/* The next is left, and then no other: a tagged receive takes no untagged message */
-	KUNIT_EXPECT_EQ(test, arrive_many(us, lens + 2, 2), 1);
+	KUNIT_EXPECT_TRUE(test, receive_plain(us, 30, 3));
 	ut_gets(test, us, .nr = 4, .flags = UT_RECV, .len = 25, .err = FI_ETRUNC, .olen = 5);
+	/* A tagged receive takes no untagged message */
+	KUNIT_EXPECT_FALSE(test, receive_plain(us, 40, 4));
 	ut_gets_nothing(test, us);
 	KUNIT_EXPECT_EQ(test, fi_cntr_read(&us->cntr.cntr), 2);
 	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(&us->cntr.cntr), 1);
@@ -105,22 +108,23 @@ static void messages_that_arrive_together_take_the_oldest_receives(struct kunit 
 }
 
 /* Which receive a message takes is then up to kofi_srx_arrive() */
-static void messages_that_arrive_together_leave_other_receives(struct kunit *test)
+static void plain_messages_leave_receives_that_name_a_sender(struct kunit *test)
 {
-	static const size_t lens[] = { 10, 20 };
 	struct ut_srx *us = ut_srx(test);
 
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 1, UT_SRX_BUF), 0);
 	KUNIT_EXPECT_EQ(test, ut_post(us, 2, (struct fi_tagged_xfer) {
 		.xfer.type = FI_OP_RECV, .xfer.addr = 5,
 	}), 0);
-	KUNIT_EXPECT_EQ(test, arrive_many(us, lens, 2), 0);
+	KUNIT_EXPECT_FALSE(test, receive_plain(us, 10, 1));
 	KUNIT_EXPECT_EQ(test, ut_cancel(us, 2), 0);
 	ut_gets(test, us, .nr = 2, .err = ECANCELED);
-	KUNIT_EXPECT_EQ(test, arrive_many(us, lens, 2), 1);
+	KUNIT_EXPECT_TRUE(test, receive_plain(us, 10, 1));
 	ut_gets(test, us, .nr = 1, .len = 10);
+	KUNIT_EXPECT_EQ(test, ut_recv(us, 1, UT_SRX_BUF), 0);
 	kofi_srx_flush(&us->srx, ECANCELED);
-	KUNIT_EXPECT_EQ(test, arrive_many(us, lens, 2), 0);
+	ut_gets(test, us, .nr = 1, .err = ECANCELED);
+	KUNIT_EXPECT_FALSE(test, receive_plain(us, 10, 1));
 	ut_gets_nothing(test, us);
 }
 
@@ -446,8 +450,8 @@ static struct kunit_case srx_cases[] = {
 	KUNIT_CASE(a_receive_takes_the_message_that_arrives),
 	KUNIT_CASE(a_message_waits_for_its_receive),
 	KUNIT_CASE(messages_take_receives_in_order),
-	KUNIT_CASE(messages_that_arrive_together_take_the_oldest_receives),
-	KUNIT_CASE(messages_that_arrive_together_leave_other_receives),
+	KUNIT_CASE(plain_messages_take_the_oldest_receives),
+	KUNIT_CASE(plain_messages_leave_receives_that_name_a_sender),
 	KUNIT_CASE(receives_take_messages_in_order),
 	KUNIT_CASE_PARAM(a_longer_message_is_truncated, fit_gen_params),
 	KUNIT_CASE_PARAM(a_list_is_filled_element_by_element, type_gen_params),

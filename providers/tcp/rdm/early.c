@@ -406,14 +406,15 @@ static void ktcp_early_matched(struct ktcp_conn *conn, struct ktcp_early *early,
  */
 static bool ktcp_early_match_plain(struct ktcp_conn *conn, const struct kofi_srx_arrival *what)
 {
-	struct kofi_srx_arrival plain __uninitialized;
+	struct kofi_rx *rx;
 
 	/* The sender may have become known since it was looked up */
 	if (what->flags & FI_TAGGED || what->ep->caps & FI_SOURCE)
 		return false;
-	plain = *what;
-	if (!kofi_srx_arrive_many(conn->at->srx, &plain, &what->len, &conn->rx.rx, 1))
+	rx = kofi_srx_arrive_plain(conn->at->srx, what);
+	if (!rx)
 		return false;
+	conn->rx.rx = rx;
 	conn->rx.state = KTCP_RX_MSG;
 	return true;
 }
