@@ -83,6 +83,7 @@ static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_st
 	INIT_LIST_HEAD(&conn->offered);
 	INIT_LIST_HEAD(&conn->read);
 	INIT_LIST_HEAD(&conn->asked);
+	INIT_LIST_HEAD(&conn->writing);
 	INIT_LIST_HEAD(&conn->wrote);
 	INIT_LIST_HEAD(&conn->atomics);
 	INIT_LIST_HEAD(&conn->responses);

@@ -14,10 +14,14 @@
  *
  *	asked		RXM_WIRE_RNDV_WRITE_DATA names it, and where it is to go: it is in
  *			rxm_conn.asked
- *	wrote		kofi_soft_ep.work has posted all writes (rma.c) and closed the regions: it
+ *	posted		kofi_soft_ep.work has posted all writes (rma.c): it is in rxm_conn.writing
+ *	wrote		all of them have completed, and kofi_soft_ep.work has closed the regions: it
  *			is in rxm_conn.wrote
- *	over		RXM_WIRE_RNDV_WRITE_DONE, and all that was posted, has completed.  A write
- *			comes before what is sent behind it (FI_ORDER_SAW)
+ *	over		RXM_WIRE_RNDV_WRITE_DONE has completed
+ *
+ * What is sent behind a write comes behind it (FI_ORDER_SAW).  The end of the writes waits for their
+ * completions nevertheless: libfabric does not know a message yet, and loses it, if the end comes
+ * before its own completion of RXM_WIRE_RNDV_WRITE_DATA.
  *
  * Messages above RXM_SAR_MAX are offered, and those that are to have been delivered when they
  * complete (FI_DELIVERY_COMPLETE), as the peer answers when the message is in its receive.  A
@@ -189,13 +193,8 @@ static ssize_t rxm_offer_write(struct rxm_conn *conn, struct rxm_op *op)
 	return ret ? : -READ_ONCE(op->err);
 }
 
-/**
- * rxm_offers_write() - Write the messages that the peer wants written
- * @conn: a connection in use
- *
- * Context: may sleep; kofi_soft_ep.work.
- */
-void rxm_offers_write(struct rxm_conn *conn)
+/* Posts the writes of the messages that the peer wants written */
+static void rxm_offers_post(struct rxm_conn *conn)
 {
 	struct rxm_ep *ep = conn->ep;
 	struct kofi_soft_op *op;
@@ -208,13 +207,48 @@ void rxm_offers_write(struct rxm_conn *conn)
 			break;
 		spin_unlock_irq(&ep->soft.lock);
 		ret = rxm_offer_write(conn, to_rxm_op(op));
-		if (!ret)
-			rxm_offer_unreg(to_rxm_op(op));
 		spin_lock_irq(&ep->soft.lock);
 		if (!ret)
-			list_move_tail(&op->entry, &conn->wrote);
+			list_move_tail(&op->entry, &conn->writing);
 		else if (ret != -EAGAIN)
 			rxm_conn_fail(conn, ECONNRESET);
+	}
+	spin_unlock_irq(&ep->soft.lock);
+}
+
+/* Takes a message of which all writes have completed, and the offer: the peer is to know */
+static struct rxm_op *rxm_offer_take_written(struct rxm_conn *conn)
+{
+	struct kofi_soft_op *op;
+
+	lockdep_assert_held(&conn->ep->soft.lock);
+	list_for_each_entry(op, &conn->writing, entry) {
+		if (to_rxm_op(op)->packets > 1)
+			continue;
+		list_del_init(&op->entry);
+		return to_rxm_op(op);
+	}
+	return NULL;
+}
+
+/**
+ * rxm_offers_write() - Write the messages that the peer wants written
+ * @conn: a connection in use
+ *
+ * Context: may sleep; kofi_soft_ep.work.
+ */
+void rxm_offers_write(struct rxm_conn *conn)
+{
+	struct rxm_ep *ep = conn->ep;
+	struct rxm_op *op;
+
+	rxm_offers_post(conn);
+	spin_lock_irq(&ep->soft.lock);
+	while ((op = rxm_offer_take_written(conn))) {
+		spin_unlock_irq(&ep->soft.lock);
+		rxm_offer_unreg(op);
+		spin_lock_irq(&ep->soft.lock);
+		list_add_tail(&op->soft.entry, &conn->wrote);
 	}
 	spin_unlock_irq(&ep->soft.lock);
 }
@@ -292,6 +326,7 @@ void rxm_offer_end(struct rxm_conn *conn)
 	err = rxm_op_err(conn);
 	spin_unlock_irq(&conn->ep->soft.lock);
 	rxm_offers_end(conn, &conn->wrote, err);
+	rxm_offers_end(conn, &conn->writing, err);
 	rxm_offers_end(conn, &conn->asked, err);
 	rxm_offers_end(conn, &conn->offered, err);
 }

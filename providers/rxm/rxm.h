@@ -380,9 +380,10 @@ enum rxm_conn_state {
  * @msg_id: identity of the last message that was sent in segments or offered, or of the last
  *	atomic operation
  * @offered: struct kofi_soft_op that the peer has been offered; guarded by kofi_soft_ep.lock, as
- *	the next three
+ *	the next four
  * @read: those that it has read
  * @asked: those that it wants written
+ * @writing: those whose writes have been posted
  * @wrote: those that have been written, of which it is to know
  * @atomics: struct kofi_soft_op, of atomic operations that wait for a response; guarded by
  *	kofi_soft_ep.lock, as the next two
@@ -461,6 +462,7 @@ struct rxm_conn {
 	struct list_head	offered;
 	struct list_head	read;
 	struct list_head	asked;
+	struct list_head	writing;
 	struct list_head	wrote;
 	struct list_head	atomics;
 	unsigned int		natomics;
