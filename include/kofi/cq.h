@@ -88,7 +88,6 @@ struct kofi_msg_comp {
 };
 
 struct kofi_cq;
-struct kofi_cq_due;
 
 /**
  * struct kofi_cq_ops - What a provider does for its queue
@@ -207,7 +206,6 @@ struct kofi_cqs {
  *	token that keeps calls of one queue from running at the same time
  * @in_run: the runner makes calls, one after the other; the runner's
  * @in_poller: the runner is the tasklet or worker that polls the device; the runner's
- * @due: callbacks that the runner makes next; the runner's; NULL without FI_WAIT_DONE
  * @turn: see kofi_cq_turn(); NULL: none is due
  * @worker: the task of @work, while it takes a turn, or NULL
  * @plugger: the task that has put runs off, or NULL
@@ -261,7 +259,6 @@ struct kofi_cq {
 	struct task_struct		*runner;
 	bool				in_run;
 	bool				in_poller;
-	struct kofi_cq_due		*due;
 	struct kofi_cq_turn		*turn;
 	struct task_struct		*worker;
 	struct task_struct		*plugger;
@@ -317,7 +314,7 @@ size_t kofi_cq_size(const struct fi_cq_attr *attr, size_t def, size_t max);
  *
  * Context: may sleep.
  * Return: 0, and kofi_cq_fini() is due; -EINVAL; -FI_EBADFLAGS; -ENOSYS: that
- * kind of wait object; -ENOMEM.
+ * kind of wait object.
  */
 int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
 		 const struct kofi_cq_ops *ops, void *context);
@@ -334,7 +331,7 @@ int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
  * the default.
  *
  * Context: may sleep.
- * Return: as kofi_cq_init().
+ * Return: as kofi_cq_init(); -ENOMEM.
  */
 int kofi_cq_open(struct kofi_cqs *cqs, const struct fi_cq_attr *attr,
 		 const struct kofi_cq_ops *ops, struct fid_cq **cq,

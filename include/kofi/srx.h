@@ -689,6 +689,9 @@ void kofi_rx_set_tag(struct kofi_rx *rx, u64 tag);
  */
 void kofi_rx_complete(struct kofi_rx *rx);
 
+/* As kofi_rx_receive(), into a receive of any kind */
+void kofi_rx_receive_any(struct kofi_rx *rx, struct kofi_ep *ep, const void *buf, size_t len);
+
 /**
  * kofi_rx_receive() - Copy an untagged message from one buffer, and report it
  * @rx: from kofi_srx_take_plain()
@@ -698,7 +701,26 @@ void kofi_rx_complete(struct kofi_rx *rx);
  *
  * Context: any, with interrupts disabled; locks may be held.
  */
-void kofi_rx_receive(struct kofi_rx *rx, struct kofi_ep *ep, const void *buf, size_t len);
+static inline void kofi_rx_receive(struct kofi_rx *rx, struct kofi_ep *ep, const void *buf,
+				   size_t len)
+{
+	struct kofi_comp *comp = &rx->comp.comp;
+
+	if (unlikely(!comp->buf || len > rx->iov.len ||
+		     !(kofi_ep_flags(&ep->rx, rx->flags) & FI_COMPLETION))) {
+		kofi_rx_receive_any(rx, ep, buf, len);
+		return;
+	}
+	/* What kofi_rx_fill() does; flags and buffer are those of the post */
+	rx->ep = ep;
+	comp->op_context = kofi_ep_context(ep, &ep->rx, comp->op_context);
+	comp->len = len;
+	comp->data = 0;
+	comp->error = 0;
+	memcpy(comp->buf, buf, len);
+	kofi_cq_complete_irqs_off(ep->rx.cq, comp);
+	kofi_ep_count(ep, FI_MSG | FI_RECV, 0, len);
+}
 
 /**
  * kofi_rx_fail() - Report a receive whose message did not come to its end

@@ -115,14 +115,14 @@ int kofi_cq_init(struct kofi_cq *cq, const struct fi_cq_attr *attr, size_t size,
 	spin_lock_init(&cq->poll_lock);
 	mutex_init(&cq->purge_lock);
 	init_waitqueue_head(&cq->wait);
-	return kofi_cq_run_setup(cq, attr);
+	kofi_cq_run_setup(cq, attr);
+	return 0;
 }
 EXPORT_SYMBOL_GPL(kofi_cq_init);
 
 void kofi_cq_fini(struct kofi_cq *cq)
 {
 	kofi_cq_run_stop(cq);
-	kfree(cq->due);
 	mutex_destroy(&cq->purge_lock);
 }
 EXPORT_SYMBOL_GPL(kofi_cq_fini);
@@ -282,14 +282,11 @@ void kofi_cq_trace(const struct kofi_cq *cq, const struct kofi_comp *comp)
 			trace_kofi_done(&cq->cq.fid, comp);
 }
 
-/*
- * Links a chain of @count completions to the list; returns whether the caller has to schedule a
- * run.  If something was pending, a run is due already, unless the plugger has put it off.
- */
+/* Links a chain of @count completions to the list; returns whether nothing was pending before */
 static __always_inline bool kofi_cq_link(struct kofi_cq *cq, struct kofi_comp *first,
 					 struct kofi_comp *last, size_t count, size_t errors)
 {
-	bool due;
+	bool idle = !cq->pending;
 
 	lockdep_assert_held(&cq->lock);
 	*cq->tail = first;
@@ -300,17 +297,20 @@ static __always_inline bool kofi_cq_link(struct kofi_cq *cq, struct kofi_comp *f
 		cq->errors += errors;
 		cq->failed += errors;
 	}
-	due = !cq->pending || READ_ONCE(cq->plugger);
-	if (kofi_cq_has_callbacks(cq))
+	if (likely(kofi_cq_has_callbacks(cq))) {
 		cq->pending = true;
-	else
-		kofi_cq_disarm(cq);
+		return idle;
+	}
+	kofi_cq_disarm(cq);
 	if (cq->wait_obj == FI_WAIT_UNSPEC)
 		wake_up(&cq->wait);
-	return due && cq->pending;
+	return idle && cq->pending;
 }
 
-/* Puts a chain of @count completions into the list; returns as kofi_cq_link() */
+/*
+ * Puts a chain of @count completions into the list; returns whether the caller has to schedule a
+ * run.  If something was pending, a run is due already, unless the plugger has put it off.
+ */
 static bool kofi_cq_append_chain(struct kofi_cq *cq, struct kofi_comp *first,
 				 struct kofi_comp *last, size_t count,
 				 size_t errors)
@@ -322,7 +322,8 @@ static bool kofi_cq_append_chain(struct kofi_cq *cq, struct kofi_comp *first,
 	if (trace_kofi_done_enabled())
 		kofi_cq_trace(cq, first);
 	spin_lock_irqsave(&cq->lock, flags);
-	due = kofi_cq_link(cq, first, last, count, errors);
+	due = kofi_cq_link(cq, first, last, count, errors) ||
+	      (READ_ONCE(cq->plugger) && cq->pending);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return due;
 }
@@ -485,6 +486,7 @@ void kofi_cq_complete_irqs_off(struct kofi_cq *cq, struct kofi_comp *comp)
 	}
 	comp->next = NULL;
 	spin_lock(&cq->lock);
+	/* A plugger that comes meanwhile, and puts a run off, unplugs the queue soon */
 	due = kofi_cq_link(cq, comp, comp, 1, !!comp->err);
 	spin_unlock(&cq->lock);
 	if (due)

@@ -12,12 +12,12 @@
 #define KOFI_CQ_BATCH		64
 
 /* Callbacks whose completions are given back together */
-#define KOFI_CQ_DUE		8
+#define KOFI_CQ_DUE		16
 
 /**
  * struct kofi_cq_due - A callback that is about to be made
  * @done: its client's function, or NULL
- * @entry: what the function is given; @entry.msg stays NULL
+ * @entry: what the function is given
  */
 struct kofi_cq_due {
 	struct fi_done		*done;
@@ -80,7 +80,7 @@ void kofi_cq_trace(const struct kofi_cq *cq, const struct kofi_comp *comp);
 void kofi_cq_flush_taps(struct kofi_cq *cq);
 
 /* run.c */
-int kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr);
+void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr);
 void kofi_cq_run_stop(struct kofi_cq *cq);
 void kofi_cq_schedule(struct kofi_cq *cq);
 void kofi_cq_run_here(struct kofi_cq *cq);

@@ -73,7 +73,6 @@
 #include <linux/cpumask.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
-#include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include <kofi/compat.h>
 #include <kofi/refuse.h>
@@ -155,7 +154,8 @@ static bool kofi_comp_is_plain(const struct kofi_comp *comp)
  */
 static struct kofi_comp *kofi_cq_call_plain(struct kofi_cq *cq, struct kofi_comp *chain)
 {
-	struct kofi_cq_due *due = cq->due, *end = cq->due + KOFI_CQ_DUE;
+	struct kofi_cq_due dues[KOFI_CQ_DUE] __uninitialized;
+	struct kofi_cq_due *due = dues, *end = dues + KOFI_CQ_DUE;
 	struct kofi_comp *comp = chain, *last;
 
 	do {
@@ -166,12 +166,13 @@ static struct kofi_comp *kofi_cq_call_plain(struct kofi_cq *cq, struct kofi_comp
 		due->entry.data = comp->data;
 		due->entry.err = comp->err;
 		due->entry.prov_errno = comp->prov_errno;
+		due->entry.msg = NULL;
 		last = comp;
 		comp = comp->next;
 	} while (++due < end && comp && kofi_comp_is_plain(comp));
 	last->next = NULL;
 	cq->ops->release(chain);
-	for (end = due, due = cq->due; due < end; due++)
+	for (end = due, due = dues; due < end; due++)
 		if (likely(due->done && due->done->done))
 			due->done->done(due->done, &due->entry);
 	return comp;
@@ -831,7 +832,7 @@ int kofi_cq_may_wait(const struct kofi_cq *cq, enum kofi_cq_wait wait)
 }
 EXPORT_SYMBOL_GPL(kofi_cq_may_wait);
 
-int kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr)
+void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr)
 {
 	INIT_LIST_HEAD(&cq->calls);
 	INIT_LIST_HEAD(&cq->last);
@@ -843,11 +844,7 @@ int kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr)
 							 attr->comp_ctx;
 	cq->cpu = attr->flags & FI_AFFINITY ?
 		  attr->signaling_vector % nr_cpu_ids : -1;
-	if (!kofi_cq_has_callbacks(cq))
-		return 0;
 	kofi_cq_begin_plug(cq);
-	cq->due = kcalloc(KOFI_CQ_DUE, sizeof(*cq->due), GFP_KERNEL);
-	return cq->due ? 0 : -ENOMEM;
 }
 
 /* Ends runs that are scheduled; nothing becomes due any more */

@@ -144,7 +144,7 @@ void kofi_rx_fill(struct kofi_rx *rx, const struct kofi_srx_arrival *what,
 }
 
 /* Copies a message into a list of any kind */
-static noinline void kofi_rx_scatter(struct kofi_rx *rx, const void *buf)
+static void kofi_rx_scatter(struct kofi_rx *rx, const void *buf)
 {
 	size_t done = 0, len = kofi_rx_len(rx), part;
 	struct iov_iter to, from;
@@ -294,9 +294,7 @@ void kofi_rx_complete(struct kofi_rx *rx)
 }
 EXPORT_SYMBOL_GPL(kofi_rx_complete);
 
-/* Copies and fills in what kofi_rx_receive() has no short way for */
-static noinline void kofi_rx_receive_any(struct kofi_rx *rx, struct kofi_ep *ep, const void *buf,
-					 size_t len)
+void kofi_rx_receive_any(struct kofi_rx *rx, struct kofi_ep *ep, const void *buf, size_t len)
 {
 	const struct kofi_srx_arrival what = {
 		.ep		= ep,
@@ -310,29 +308,7 @@ static noinline void kofi_rx_receive_any(struct kofi_rx *rx, struct kofi_ep *ep,
 	kofi_rx_scatter(rx, buf);
 	kofi_rx_complete(rx);
 }
-
-void kofi_rx_receive(struct kofi_rx *rx, struct kofi_ep *ep, const void *buf, size_t len)
-{
-	struct kofi_comp *comp = &rx->comp.comp;
-
-	if (unlikely(!comp->buf || len > rx->iov.len)) {
-		kofi_rx_receive_any(rx, ep, buf, len);
-		return;
-	}
-	/* What kofi_rx_fill() does; flags and buffer are those of the post */
-	rx->ep = ep;
-	comp->len = len;
-	comp->data = 0;
-	comp->error = 0;
-	memcpy(comp->buf, buf, len);
-	comp->op_context = kofi_ep_context(ep, &ep->rx, comp->op_context);
-	if (likely(kofi_ep_flags(&ep->rx, rx->flags) & FI_COMPLETION))
-		kofi_cq_complete_irqs_off(ep->rx.cq, comp);
-	else
-		kofi_rx_put(rx);
-	kofi_ep_count(ep, FI_MSG | FI_RECV, 0, len);
-}
-EXPORT_SYMBOL_GPL(kofi_rx_receive);
+EXPORT_SYMBOL_GPL(kofi_rx_receive_any);
 
 void kofi_rx_fail(struct kofi_rx *rx, size_t len, int err, int prov_errno)
 {
